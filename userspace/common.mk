@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What the Makefiles of user space have in common.  A Makefile sets TOP, the
+# top of the tree, and includes this file.
+#
+#   make [CC=] [CFLAGS=] [CPPFLAGS=] [LDFLAGS=] [WERROR=1] [O=DIR]
+#   make install [DESTDIR=] [PREFIX=] [LIBDIR=] ...
+
+ifndef TOP
+$(error set TOP before including common.mk)
+endif
+
+# Where everything is built.
+O ?= $(TOP)/build/userspace
+
+CFLAGS ?= -O2 -g
+override WARNFLAGS := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
+	$(if $(filter 1,$(WERROR)),-Werror)
+override BASE_CFLAGS := -std=gnu11 $(WARNFLAGS)
+override BASE_CPPFLAGS := -D_GNU_SOURCE -I$(TOP)/include/uapi -I$(TOP)/include \
+	-I$(TOP)/userspace/libmxe
+
+# libibverbs looks for providers and their configuration only below /usr and
+# /etc, therefore PREFIX is not /usr/local.
+PREFIX ?= /usr
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null || \
+	$(CC) -dumpmachine 2>/dev/null)
+LIBDIR ?= $(PREFIX)/lib$(if $(wildcard /usr/lib/$(MULTIARCH)),$(MULTIARCH:%=/%))
+BINDIR ?= $(PREFIX)/bin
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+SYSCONFDIR ?= /etc
+INSTALL ?= install
+
+# Compile with a dependency file; $(call compile,extra flags).
+compile = $(CC) $(BASE_CPPFLAGS) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(1) \
+	-MMD -MP -c -o $@ $<
+
+# The library in the build tree, for the programs that link with it.
+LIBMXE_LIBS = -L$(O) -lmxe -libverbs
+
+all:
+.PHONY: all clean install uninstall
+.DELETE_ON_ERROR:
