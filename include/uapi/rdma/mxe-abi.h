@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
+/*
+ * User ABI of the mxe driver: the udata structures of the verbs and the
+ * layout of the rings that a process shares with the kernel.
+ *
+ * Rules of this file
+ *  - Only fixed-width types; every structure is a multiple of 8 bytes.
+ *  - The kernel refuses unknown flags and non-zero reserved fields (EINVAL),
+ *    also in the part of a longer structure that it does not know.
+ *  - A response is copied out as far as both sides know it.
+ *  - Fields of rings are in host byte order unless typed __be*.
+ *  - Everything in a ring is written by a process that the kernel does not
+ *    trust, or is a copy that the kernel never reads back.
+ */
+#ifndef MXE_ABI_USER_H
+#define MXE_ABI_USER_H
+
+#include <linux/types.h>
+
+/* uverbs ABI version of the device (sysfs abi_version). */
+#define MXE_UVERBS_ABI_VERSION 1
+
+/*
+ * The driver id, shared by kernel and provider: the bytes 'm' 'x' 'e' '1' read
+ * as a big-endian number.  Not in enum rdma_driver_id, which lists drivers of
+ * the kernel tree; the ABI carries ids as 32-bit numbers.
+ */
+#define MXE_DRIVER_ID 0x6d786531
+
+/* ---- rings ------------------------------------------------------------- */
+
+/*
+ * Every ring is one mmap()able area: this header, then the entries, each
+ * `stride` bytes apart, `entries` (a power of two) of them.  Indices count
+ * entries and run freely through 2^32; an entry's place is index & (entries-1).
+ *
+ * Work queues: the process produces, the kernel consumes.  Completion queues:
+ * the reverse.  The producer publishes an entry with a store-release of
+ * `producer`; the consumer frees it with a store-release of `consumer`.  An
+ * entry of a send queue is free when its work request has completed, one of a
+ * receive queue when its message has been taken up.
+ */
+struct mxe_ring_hdr {
+	__u32 producer;
+	__u32 reserved0[15];
+	__u32 consumer;
+	/*
+	 * Work queues only, written by the kernel: enum mxe_ring_flags.  Read it
+	 * after a full memory barrier that follows the store to `producer`.
+	 */
+	__u32 flags;
+	__u32 reserved1[14];
+};
+
+enum mxe_ring_flags {
+	/* The queue pair is in error: ring the doorbell for this queue also. */
+	MXE_RING_NEED_DOORBELL = 1 << 0,
+};
+
+struct mxe_sge {
+	__aligned_u64 addr;
+	__u32 length;
+	__u32 lkey;
+};
+
+/*
+ * Flags of a send work request; the first four have the values of IBV_SEND_*.
+ */
+enum mxe_send_wqe_flags {
+	MXE_SEND_FENCE		= 1 << 0,
+	MXE_SEND_SIGNALED	= 1 << 1,
+	MXE_SEND_SOLICITED	= 1 << 2,
+	MXE_SEND_INLINE		= 1 << 3,
+	/* Opaque to the kernel: returned as MXE_CQE_USER in the completion. */
+	MXE_SEND_USER		= 1 << 7,
+};
+
+/*
+ * A send work request.  Behind it stand num_sge struct mxe_sge or, with
+ * MXE_SEND_INLINE, inline_len bytes of data (num_sge is then 0).
+ */
+struct mxe_send_wqe {
+	__aligned_u64 wr_id;
+	__u8 opcode;		/* enum ib_uverbs_wr_opcode */
+	__u8 flags;		/* enum mxe_send_wqe_flags */
+	__u8 num_sge;
+	__u8 log_arg_sz;	/* masked atomics: 3 (8 bytes); others: 0 */
+	__u32 inline_len;	/* bytes */
+	__aligned_u64 remote_addr;
+	__u32 rkey;
+	union {
+		__be32 imm_data;
+		__u32 invalidate_rkey;
+	};
+	union {
+		/*
+		 * Atomics.  compare_add is the value compared or the value
+		 * added; a masked fetch-and-add has its field boundaries in
+		 * compare_add_mask.  As struct ib_atomic_wr of the kernel.
+		 */
+		struct {
+			__aligned_u64 compare_add;
+			__aligned_u64 swap;
+			__aligned_u64 compare_add_mask;
+			__aligned_u64 swap_mask;
+		} atomic;
+		__aligned_u64 reserved[4];
+	};
+};
+
+/* A receive work request; num_sge struct mxe_sge stand behind it. */
+struct mxe_recv_wqe {
+	__aligned_u64 wr_id;
+	__u32 num_sge;
+	__u32 reserved;
+};
+
+enum mxe_wc_opcode {
+	MXE_WC_SEND			= 0,
+	MXE_WC_RDMA_WRITE		= 1,
+	MXE_WC_RDMA_READ		= 2,
+	MXE_WC_COMP_SWAP		= 3,
+	MXE_WC_FETCH_ADD		= 4,
+	MXE_WC_LOCAL_INV		= 6,
+	MXE_WC_MASKED_COMP_SWAP		= 0x10,
+	MXE_WC_MASKED_FETCH_ADD		= 0x11,
+	MXE_WC_REG_MR			= 0x20,	/* kernel consumers only */
+	MXE_WC_RECV			= 0x80,
+	MXE_WC_RECV_RDMA_WITH_IMM	= 0x81,
+};
+
+enum mxe_cqe_flags {
+	MXE_CQE_GRH		= 1 << 0,
+	MXE_CQE_WITH_IMM	= 1 << 1,
+	MXE_CQE_WITH_INV	= 1 << 2,
+	MXE_CQE_USER		= 1 << 7,
+};
+
+struct mxe_cqe {
+	__aligned_u64 wr_id;
+	__u32 status;		/* enum ib_wc_status, the same as enum ibv_wc_status */
+	__u16 opcode;		/* enum mxe_wc_opcode; valid if status is 0 */
+	__u16 flags;		/* enum mxe_cqe_flags */
+	__u32 byte_len;
+	__u32 vendor_err;
+	__u32 qp_num;
+	__u32 src_qp;
+	union {
+		__be32 imm_data;
+		__u32 invalidated_rkey;
+	};
+	__u16 pkey_index;
+	__u16 reserved0;
+	__aligned_u64 reserved1[2];
+};
+
+/* ---- doorbell ---------------------------------------------------------- */
+
+/*
+ * write() on the doorbell file takes an array of these.  The kernel looks at
+ * the named queues of queue pairs that belong to the file's user context.  It
+ * returns the number of bytes rung; a bad record ends the call there, with
+ * EINVAL (unknown bit, odd size) or ENOENT (no such queue pair in this
+ * context) if it was the first.
+ */
+struct mxe_doorbell {
+	__u32 qp_num;
+	__u32 queues;		/* enum mxe_doorbell_queues */
+};
+
+enum mxe_doorbell_queues {
+	MXE_DOORBELL_SEND	= 1 << 0,
+	MXE_DOORBELL_RECV	= 1 << 1,
+};
+
+/* ---- udata of the verbs ------------------------------------------------ */
+
+struct mxe_alloc_ucontext_req {
+	__u32 flags;		/* none yet */
+	__u32 reserved;
+};
+
+struct mxe_alloc_ucontext_resp {
+	__u32 comp_mask;
+	__u32 max_inline;	/* bytes, per send work request */
+};
+
+/* Where to mmap() a ring: on the uverbs file, at mmap_offset. */
+struct mxe_ring_info {
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;	/* bytes */
+	__u32 entries;		/* power of two, at least what was asked for */
+	__u32 stride;		/* bytes from entry to entry */
+	__u32 max_sge;
+	__u32 max_inline;	/* bytes; send queues */
+};
+
+struct mxe_create_cq_req {
+	__u32 flags;		/* none yet */
+	__u32 reserved;
+};
+
+struct mxe_create_cq_resp {
+	struct mxe_ring_info ring;
+};
+
+enum mxe_create_qp_flags {
+	/* Deliver the results of atomics in big-endian. */
+	MXE_QP_CREATE_ATOMIC_BE_REPLY = 1 << 0,
+};
+
+struct mxe_create_qp_req {
+	__u32 flags;		/* enum mxe_create_qp_flags */
+	__u32 max_atomic_arg;	/* bytes: 0 (as 8) or 8 */
+	__aligned_u64 reserved;
+};
+
+struct mxe_create_qp_resp {
+	struct mxe_ring_info sq;
+	struct mxe_ring_info rq;	/* entries 0: no receive queue */
+};
+
+#endif /* MXE_ABI_USER_H */

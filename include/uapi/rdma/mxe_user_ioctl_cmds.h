@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
+/*
+ * Objects, methods and attributes that mxe adds to the uverbs ioctl ABI.
+ * Numbers never change; new ones are added at the end.
+ */
+#ifndef MXE_USER_IOCTL_CMDS_H
+#define MXE_USER_IOCTL_CMDS_H
+
+#include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+
+enum mxe_objects {
+	MXE_OBJECT_DOORBELL = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/*
+ * The doorbell: a file descriptor of the user context.  Closing it destroys
+ * the object.  See struct mxe_doorbell for write().
+ */
+enum mxe_doorbell_methods {
+	MXE_METHOD_DOORBELL_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum mxe_doorbell_alloc_attrs {
+	MXE_ATTR_DOORBELL_ALLOC_FD = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/* Methods added to UVERBS_OBJECT_DEVICE. */
+enum mxe_device_methods {
+	MXE_METHOD_DEVICE_QUERY_ATOMICS = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum mxe_device_query_atomics_attrs {
+	/* out: struct mxe_atomic_caps, as much of it as the buffer takes */
+	MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum mxe_masked_atomic_ops {
+	MXE_MASKED_ATOMIC_CMP_SWAP	= 1 << 0,
+	MXE_MASKED_ATOMIC_FETCH_ADD	= 1 << 1,
+};
+
+enum mxe_atomic_reply_modes {
+	/* Results in the host's byte order: queue pairs without the flag. */
+	MXE_ATOMIC_REPLY_HOST	= 1 << 0,
+	/* Big-endian results: MXE_QP_CREATE_ATOMIC_BE_REPLY. */
+	MXE_ATOMIC_REPLY_BE	= 1 << 1,
+};
+
+struct mxe_atomic_caps {
+	__u32 comp_mask;		/* 0; for later fields */
+	__u32 atomic_cap;		/* enum ib_atomic_cap of standard atomics */
+	__u32 masked_atomic_cap;	/* the same for masked atomics */
+	__u32 masked_ops;		/* enum mxe_masked_atomic_ops */
+	/* Bit n: operands of 2^n bytes are carried. */
+	__aligned_u64 log_arg_sizes;
+	/* Of these, the sizes whose result is big-endian on every queue pair. */
+	__aligned_u64 log_arg_sizes_be;
+	__u32 max_fa_bit_boundary;	/* bits: 64 */
+	__u32 reply_modes;		/* enum mxe_atomic_reply_modes */
+};
+
+#endif /* MXE_USER_IOCTL_CMDS_H */
