@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Packet sequence numbers: 24 bits, compared modulo 2^24 (IBTA 9.7.2). */
+#ifndef MXE_PSN_H
+#define MXE_PSN_H
+
+#include <linux/types.h>
+
+#define MXE_PSN_MASK	0xffffffU
+
+static inline u32 mxe_psn_add(u32 psn, u32 n)
+{
+	return (psn + n) & MXE_PSN_MASK;
+}
+
+/*
+ * How far a is ahead of b: positive if a is later, negative if earlier, in
+ * -2^23 .. 2^23 - 1.
+ */
+static inline s32 mxe_psn_diff(u32 a, u32 b)
+{
+	return (s32)((a - b) << 8) >> 8;
+}
+
+#endif /* MXE_PSN_H */

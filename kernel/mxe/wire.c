@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/crc32.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/string.h>
+#include <linux/udp.h>
+#include <asm/unaligned.h>
+
+#include "psn.h"
+#include "wire.h"
+
+#define OP_REQ		(MXE_OP_VALID | MXE_OP_REQUEST)
+#define OP_RESP	(MXE_OP_VALID | MXE_OP_RESPONSE)
+#define OP_ONLY		(MXE_OP_START | MXE_OP_END)
+#define OP_SEND	(OP_REQ | MXE_OP_SEND | MXE_OP_PAYLOAD)
+#define OP_WRITE	(OP_REQ | MXE_OP_WRITE | MXE_OP_PAYLOAD)
+#define OP_READ	(OP_RESP | MXE_OP_READ | MXE_OP_PAYLOAD)
+#define OP_ATOMIC	(OP_REQ | MXE_OP_ATOMIC | OP_ONLY)
+
+/* IBTA table 38, and the two opcodes of ours.  0: not carried. */
+static const u32 mxe_opcode_table[256] = {
+	[IB_OPCODE_RC_SEND_FIRST] = OP_SEND | MXE_OP_START,
+	[IB_OPCODE_RC_SEND_MIDDLE] = OP_SEND,
+	[IB_OPCODE_RC_SEND_LAST] = OP_SEND | MXE_OP_END,
+	[IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE] =
+		OP_SEND | MXE_OP_END | MXE_OP_IMM,
+	[IB_OPCODE_RC_SEND_ONLY] = OP_SEND | OP_ONLY,
+	[IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE] = OP_SEND | OP_ONLY | MXE_OP_IMM,
+	[IB_OPCODE_RC_RDMA_WRITE_FIRST] = OP_WRITE | MXE_OP_START | MXE_OP_RETH,
+	[IB_OPCODE_RC_RDMA_WRITE_MIDDLE] = OP_WRITE,
+	[IB_OPCODE_RC_RDMA_WRITE_LAST] = OP_WRITE | MXE_OP_END,
+	[IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE] =
+		OP_WRITE | MXE_OP_END | MXE_OP_IMM,
+	[IB_OPCODE_RC_RDMA_WRITE_ONLY] = OP_WRITE | OP_ONLY | MXE_OP_RETH,
+	[IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE] =
+		OP_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_IMM,
+	[IB_OPCODE_RC_RDMA_READ_REQUEST] =
+		OP_REQ | MXE_OP_READ | OP_ONLY | MXE_OP_RETH,
+	[IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST] =
+		OP_READ | MXE_OP_START | MXE_OP_AETH,
+	[IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE] = OP_READ,
+	[IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST] =
+		OP_READ | MXE_OP_END | MXE_OP_AETH,
+	[IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY] = OP_READ | OP_ONLY | MXE_OP_AETH,
+	[IB_OPCODE_RC_ACKNOWLEDGE] = OP_RESP | MXE_OP_AETH,
+	[IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE] =
+		OP_RESP | MXE_OP_ATOMIC | MXE_OP_AETH | MXE_OP_ATOMICACK,
+	[IB_OPCODE_RC_COMPARE_SWAP] = OP_ATOMIC | MXE_OP_ATOMICETH,
+	[IB_OPCODE_RC_FETCH_ADD] = OP_ATOMIC | MXE_OP_ATOMICETH,
+	[MXE_OPCODE_RC_MASKED_CMP_SWAP] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
+	[MXE_OPCODE_RC_MASKED_FETCH_ADD] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
+};
+
+u32 mxe_opcode_flags(u8 opcode)
+{
+	return mxe_opcode_table[opcode];
+}
+
+unsigned int mxe_opcode_hdr_len(u8 opcode)
+{
+	u32 flags = mxe_opcode_table[opcode];
+	unsigned int len = sizeof(struct mxe_bth);
+
+	if (flags & MXE_OP_RETH)
+		len += sizeof(struct mxe_reth);
+	if (flags & MXE_OP_ATOMICETH)
+		len += sizeof(struct mxe_atomiceth);
+	if (flags & MXE_OP_MSKATOMICETH)
+		len += sizeof(struct mxe_mskatomiceth) +
+		       sizeof(struct mxe_mskatomic_args);
+	if (flags & MXE_OP_AETH)
+		len += sizeof(struct mxe_aeth);
+	if (flags & MXE_OP_ATOMICACK)
+		len += sizeof(__be64);
+	if (flags & MXE_OP_IMM)
+		len += sizeof(__be32);
+	return len;
+}
+
+static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
+{
+	const struct mxe_atomiceth *eth = (const void *)p;
+
+	pkt->va = be64_to_cpu(eth->va);
+	pkt->rkey = be32_to_cpu(eth->rkey);
+	pkt->atomic = (struct mxe_atomic_args) {
+		.op = pkt->opcode == IB_OPCODE_RC_COMPARE_SWAP ?
+			MXE_ATOMIC_CMP_SWAP : MXE_ATOMIC_FETCH_ADD,
+		.swap_add = be64_to_cpu(eth->swap_add),
+		.compare = be64_to_cpu(eth->compare),
+	};
+	/* Unused by the operation, and not compared when it is repeated. */
+	if (pkt->atomic.op == MXE_ATOMIC_FETCH_ADD)
+		pkt->atomic.compare = 0;
+}
+
+/* len: from BTH to the end of the operands. */
+static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
+						 const u8 *p, size_t len)
+{
+	const struct mxe_mskatomiceth *eth = (const void *)p;
+	const struct mxe_mskatomic_args *args = (const void *)(eth + 1);
+	size_t args_len;
+
+	pkt->va = be64_to_cpu(eth->va);
+	pkt->rkey = be32_to_cpu(eth->rkey);
+	pkt->atomic = (struct mxe_atomic_args) { MXE_ATOMIC_UNSUPPORTED };
+	if (eth->version != MXE_MSKATOMIC_VERSION || eth->log_arg_sz > 5)
+		return MXE_PKT_OK;
+
+	args_len = 4 * max_t(size_t, 8, 1 << eth->log_arg_sz);
+	if (len != sizeof(struct mxe_bth) + sizeof(*eth) + args_len)
+		return MXE_PKT_LENGTH;
+	if (!(BIT(eth->log_arg_sz) & MXE_ATOMIC_LOG_SIZES) || eth->reserved)
+		return MXE_PKT_OK;
+
+	pkt->atomic.swap_add = be64_to_cpu(args->swap_add);
+	pkt->atomic.compare = be64_to_cpu(args->compare);
+	pkt->atomic.swap_mask = be64_to_cpu(args->swap_mask);
+	pkt->atomic.compare_mask = be64_to_cpu(args->compare_mask);
+	if (pkt->opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP)
+		pkt->atomic.op = MXE_ATOMIC_MASKED_CMP_SWAP;
+	else if (!pkt->atomic.compare && !pkt->atomic.swap_mask)
+		pkt->atomic.op = MXE_ATOMIC_MASKED_FETCH_ADD;
+	return MXE_PKT_OK;
+}
+
+static void mxe_parse_aeth(struct mxe_pkt *pkt, const u8 *p)
+{
+	const struct mxe_aeth *aeth = (const void *)p;
+	u32 smsn = be32_to_cpu(aeth->smsn);
+
+	pkt->syndrome = smsn >> 24;
+	pkt->msn = smsn & 0xffffff;
+	if (pkt->flags & MXE_OP_ATOMICACK)
+		pkt->atomic_orig = get_unaligned_be64(aeth + 1);
+}
+
+static enum mxe_pkt_error mxe_parse_bth(struct mxe_pkt *pkt, const u8 *data,
+					size_t len)
+{
+	const struct mxe_bth *bth = (const void *)data;
+
+	if (len < sizeof(*bth) + MXE_ICRC_SIZE)
+		return MXE_PKT_SHORT;
+	if (bth->flags & MXE_BTH_TVER_MASK)
+		return MXE_PKT_VERSION;
+
+	pkt->opcode = bth->opcode;
+	pkt->flags = mxe_opcode_table[bth->opcode];
+	if (!(pkt->flags & MXE_OP_VALID))
+		return MXE_PKT_OPCODE;
+
+	pkt->solicited = bth->flags & MXE_BTH_SE;
+	pkt->pkey = be16_to_cpu(bth->pkey);
+	pkt->qpn = be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK;
+	pkt->psn = be32_to_cpu(bth->apsn) & MXE_PSN_MASK;
+	pkt->ack_req = be32_to_cpu(bth->apsn) & MXE_BTH_ACK_REQ;
+	return MXE_PKT_OK;
+}
+
+enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
+				 size_t len)
+{
+	const struct mxe_bth *bth = (const void *)data;
+	unsigned int hdr_len, pad;
+	enum mxe_pkt_error err;
+	const u8 *p;
+
+	err = mxe_parse_bth(pkt, data, len);
+	if (err)
+		return err;
+
+	len -= MXE_ICRC_SIZE;
+	pad = (bth->flags & MXE_BTH_PAD_MASK) >> MXE_BTH_PAD_SHIFT;
+	hdr_len = mxe_opcode_hdr_len(pkt->opcode);
+	p = data + sizeof(*bth);
+
+	if (pkt->flags & MXE_OP_MSKATOMICETH) {
+		if (len < sizeof(*bth) + sizeof(struct mxe_mskatomiceth))
+			return MXE_PKT_SHORT;
+		if (pad)
+			return MXE_PKT_LENGTH;
+		return mxe_parse_mskatomiceth(pkt, p, len);
+	}
+
+	if (len < hdr_len + pad)
+		return MXE_PKT_SHORT;
+	pkt->payload = data + hdr_len;
+	pkt->payload_len = len - hdr_len - pad;
+	if ((pkt->payload_len + pad) % 4)
+		return MXE_PKT_LENGTH;
+	if (!(pkt->flags & MXE_OP_PAYLOAD) && (pkt->payload_len || pad))
+		return MXE_PKT_LENGTH;
+
+	if (pkt->flags & MXE_OP_RETH) {
+		const struct mxe_reth *reth = (const void *)p;
+
+		pkt->va = be64_to_cpu(reth->va);
+		pkt->rkey = be32_to_cpu(reth->rkey);
+		pkt->dma_len = be32_to_cpu(reth->len);
+		p += sizeof(*reth);
+	}
+	if (pkt->flags & MXE_OP_ATOMICETH)
+		mxe_parse_atomiceth(pkt, p);
+	if (pkt->flags & MXE_OP_AETH)
+		mxe_parse_aeth(pkt, p);
+	if (pkt->flags & MXE_OP_IMM)
+		pkt->imm = get_unaligned((const __be32 *)p);
+	return MXE_PKT_OK;
+}
+
+static unsigned int mxe_pad(u32 payload_len)
+{
+	return -payload_len & 3;
+}
+
+size_t mxe_pkt_len(const struct mxe_pkt_out *out)
+{
+	return mxe_opcode_hdr_len(out->opcode) + out->payload_len +
+	       mxe_pad(out->payload_len);
+}
+
+static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
+{
+	const struct mxe_atomic_args *a = &out->atomic;
+
+	if (flags & MXE_OP_ATOMICETH) {
+		struct mxe_atomiceth *eth = (void *)p;
+
+		eth->va = cpu_to_be64(out->va);
+		eth->rkey = cpu_to_be32(out->rkey);
+		eth->swap_add = cpu_to_be64(a->swap_add);
+		eth->compare = cpu_to_be64(a->compare);
+		return p + sizeof(*eth);
+	}
+	if (flags & MXE_OP_MSKATOMICETH) {
+		struct mxe_mskatomiceth *eth = (void *)p;
+		struct mxe_mskatomic_args *args = (void *)(eth + 1);
+
+		eth->va = cpu_to_be64(out->va);
+		eth->rkey = cpu_to_be32(out->rkey);
+		eth->version = MXE_MSKATOMIC_VERSION;
+		eth->log_arg_sz = 3;
+		eth->reserved = 0;
+		args->swap_add = cpu_to_be64(a->swap_add);
+		args->compare = cpu_to_be64(a->compare);
+		args->swap_mask = cpu_to_be64(a->swap_mask);
+		args->compare_mask = cpu_to_be64(a->compare_mask);
+		return p + sizeof(*eth) + sizeof(*args);
+	}
+	return p;
+}
+
+u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
+{
+	u32 flags = mxe_opcode_table[out->opcode];
+	struct mxe_bth *bth = (void *)buf;
+	unsigned int pad = mxe_pad(out->payload_len);
+	u8 *p = buf + sizeof(*bth);
+
+	bth->opcode = out->opcode;
+	bth->flags = (out->solicited ? MXE_BTH_SE : 0) | MXE_BTH_MIGREQ |
+		     pad << MXE_BTH_PAD_SHIFT;
+	bth->pkey = cpu_to_be16(out->pkey);
+	bth->qpn = cpu_to_be32(out->qpn);
+	bth->apsn = cpu_to_be32(out->psn | (out->ack_req ? MXE_BTH_ACK_REQ : 0));
+
+	if (flags & MXE_OP_RETH) {
+		struct mxe_reth *reth = (void *)p;
+
+		reth->va = cpu_to_be64(out->va);
+		reth->rkey = cpu_to_be32(out->rkey);
+		reth->len = cpu_to_be32(out->dma_len);
+		p += sizeof(*reth);
+	}
+	p = mxe_build_atomic(out, flags, p);
+	if (flags & MXE_OP_AETH) {
+		struct mxe_aeth *aeth = (void *)p;
+
+		aeth->smsn = cpu_to_be32(out->syndrome << 24 |
+					 (out->msn & 0xffffff));
+		p += sizeof(*aeth);
+	}
+	if (flags & MXE_OP_ATOMICACK) {
+		put_unaligned_be64(out->atomic_orig, p);
+		p += sizeof(__be64);
+	}
+	if (flags & MXE_OP_IMM) {
+		put_unaligned(out->imm, (__be32 *)p);
+		p += sizeof(__be32);
+	}
+	memset(p + out->payload_len, 0, pad);
+	return p;
+}
+
+/* CRC32 of eight bytes of ones, the masked link-layer header. */
+#define MXE_ICRC_SEED	0xdebb20e3
+
+/* What UDP and transport contribute; crc covers the IP header already. */
+static __le32 mxe_icrc_finish(u32 crc, const struct udphdr *udph,
+			      const u8 *bth, size_t len)
+{
+	struct {
+		struct udphdr udp;
+		struct mxe_bth bth;
+	} __packed masked;
+
+	masked.udp = *udph;
+	masked.udp.check = (__force __sum16)0xffff;
+	memcpy(&masked.bth, bth, sizeof(masked.bth));
+	masked.bth.qpn |= cpu_to_be32(0xff000000);	/* FECN, BECN, resv8a */
+
+	crc = crc32_le(crc, (const u8 *)&masked, sizeof(masked));
+	crc = crc32_le(crc, bth + sizeof(masked.bth), len - sizeof(masked.bth));
+	return cpu_to_le32(~crc);
+}
+
+__le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
+		     const u8 *bth, size_t len)
+{
+	struct iphdr masked = *iph;
+
+	masked.tos = 0xff;
+	masked.ttl = 0xff;
+	masked.check = (__force __sum16)0xffff;
+	return mxe_icrc_finish(crc32_le(MXE_ICRC_SEED, (const u8 *)&masked,
+					sizeof(masked)), udph, bth, len);
+}
+
+__le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
+		     const u8 *bth, size_t len)
+{
+	struct ipv6hdr masked = *ip6h;
+
+	/* Traffic class and flow label. */
+	masked.priority = 0xf;
+	memset(masked.flow_lbl, 0xff, sizeof(masked.flow_lbl));
+	masked.hop_limit = 0xff;
+	return mxe_icrc_finish(crc32_le(MXE_ICRC_SEED, (const u8 *)&masked,
+					sizeof(masked)), udph, bth, len);
+}

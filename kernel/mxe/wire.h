@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RoCEv2 packets from the base transport header on: what is in them, how they
+ * are checked and how they are built.  Pure: no QPs, no devices.  The format
+ * of the masked atomics is specified in Documentation/wire-format.rst.
+ */
+#ifndef MXE_WIRE_H
+#define MXE_WIRE_H
+
+#include <linux/build_bug.h>
+#include <linux/types.h>
+#include <rdma/ib_pack.h>
+
+#include "atomic.h"
+
+struct iphdr;
+struct ipv6hdr;
+struct udphdr;
+
+#define MXE_ICRC_SIZE		4
+#define MXE_BTH_SE		BIT(7)
+#define MXE_BTH_MIGREQ		BIT(6)
+#define MXE_BTH_PAD_SHIFT	4
+#define MXE_BTH_PAD_MASK	(3 << MXE_BTH_PAD_SHIFT)
+#define MXE_BTH_TVER_MASK	0x0f
+#define MXE_BTH_QPN_MASK	0xffffffU
+#define MXE_BTH_ACK_REQ		BIT(31)
+
+/* Opcodes of the manufacturer-specific range that carry masked atomics. */
+#define MXE_OPCODE_RC_MASKED_CMP_SWAP	0xd3
+#define MXE_OPCODE_RC_MASKED_FETCH_ADD	0xd4
+#define MXE_OPCODE_XRC_MASKED_CMP_SWAP	0xd5
+#define MXE_OPCODE_XRC_MASKED_FETCH_ADD	0xd6
+
+/* Base transport header, IBTA 9.2. */
+struct mxe_bth {
+	u8 opcode;
+	u8 flags;
+	__be16 pkey;
+	__be32 qpn;		/* top byte: FECN, BECN, reserved */
+	__be32 apsn;		/* top bit: AckReq */
+} __packed;
+static_assert(sizeof(struct mxe_bth) == 12);
+
+/* RDMA extended transport header, IBTA 9.3.3. */
+struct mxe_reth {
+	__be64 va;
+	__be32 rkey;
+	__be32 len;
+} __packed;
+static_assert(sizeof(struct mxe_reth) == 16);
+
+/* Atomic extended transport header, IBTA 9.3.4. */
+struct mxe_atomiceth {
+	__be64 va;
+	__be32 rkey;
+	__be64 swap_add;
+	__be64 compare;
+} __packed;
+static_assert(sizeof(struct mxe_atomiceth) == 28);
+
+#define MXE_MSKATOMIC_VERSION 1
+
+/* Fixed part of the masked-atomic header; four operands follow. */
+struct mxe_mskatomiceth {
+	__be64 va;
+	__be32 rkey;
+	u8 version;
+	u8 log_arg_sz;
+	__be16 reserved;
+} __packed;
+static_assert(sizeof(struct mxe_mskatomiceth) == 16);
+
+/* The operands at 8 bytes. */
+struct mxe_mskatomic_args {
+	__be64 swap_add;
+	__be64 compare;
+	__be64 swap_mask;
+	__be64 compare_mask;	/* field boundaries of a fetch-and-add */
+} __packed;
+static_assert(sizeof(struct mxe_mskatomic_args) == 32);
+
+/* ACK extended transport header, IBTA 9.3.5. */
+struct mxe_aeth {
+	__be32 smsn;		/* syndrome 8, MSN 24 */
+} __packed;
+static_assert(sizeof(struct mxe_aeth) == 4);
+
+/* AETH syndromes, IBTA 9.7.5.2. */
+enum mxe_aeth_syndrome {
+	MXE_AETH_TYPE_MASK	= 0xe0,
+	MXE_AETH_ACK		= 0x00,
+	MXE_AETH_RNR_NAK	= 0x20,	/* or'ed with the timer code */
+	MXE_AETH_NAK		= 0x60,
+	MXE_AETH_ACK_UNLIMITED	= 0x1f,	/* ACK, credits not used */
+	MXE_AETH_NAK_PSN_SEQ	= 0x60,
+	MXE_AETH_NAK_INV_REQ	= 0x61,
+	MXE_AETH_NAK_REM_ACC	= 0x62,
+	MXE_AETH_NAK_REM_OP	= 0x63,
+};
+
+enum mxe_opcode_flags {
+	MXE_OP_VALID		= BIT(0),
+	MXE_OP_REQUEST		= BIT(1),
+	MXE_OP_RESPONSE		= BIT(2),
+	MXE_OP_SEND		= BIT(3),
+	MXE_OP_WRITE		= BIT(4),
+	MXE_OP_READ		= BIT(5),	/* request, or response to one */
+	MXE_OP_ATOMIC		= BIT(6),	/* request, or response to one */
+	MXE_OP_START		= BIT(7),
+	MXE_OP_END		= BIT(8),
+	MXE_OP_RETH		= BIT(9),
+	MXE_OP_IMM		= BIT(10),
+	MXE_OP_AETH		= BIT(11),
+	MXE_OP_ATOMICETH	= BIT(12),
+	MXE_OP_MSKATOMICETH	= BIT(13),
+	MXE_OP_ATOMICACK	= BIT(14),
+	MXE_OP_PAYLOAD		= BIT(15),
+	MXE_OP_IETH		= BIT(16),
+};
+
+/* Flags of a BTH opcode; 0 for the opcodes that mxe does not carry. */
+u32 mxe_opcode_flags(u8 opcode);
+/* Bytes of headers from BTH to payload; the masked header at 8 byte operands. */
+unsigned int mxe_opcode_hdr_len(u8 opcode);
+
+/*
+ * A parsed packet, in host byte order.  Which members are valid is told by
+ * flags.  payload points into the buffer that was parsed.
+ */
+struct mxe_pkt {
+	u32 flags;		/* enum mxe_opcode_flags */
+	u8 opcode;
+	u8 syndrome;
+	bool solicited;
+	bool ack_req;
+	u16 pkey;
+	u32 qpn;
+	u32 psn;
+	u32 msn;
+	u32 rkey;
+	u64 va;
+	u32 dma_len;
+	u32 payload_len;	/* without padding */
+	__be32 imm;
+	u64 atomic_orig;	/* ATOMIC ACKNOWLEDGE */
+	struct mxe_atomic_args atomic;
+	const u8 *payload;
+};
+
+/* Why a packet was not parsed. */
+enum mxe_pkt_error {
+	MXE_PKT_OK,
+	MXE_PKT_SHORT,		/* no room for its headers */
+	MXE_PKT_VERSION,	/* unknown transport header version */
+	MXE_PKT_OPCODE,		/* not an opcode of ours */
+	MXE_PKT_LENGTH,		/* longer or shorter than its headers say */
+};
+
+/*
+ * Check a packet completely and take it apart.  data: BTH to ICRC, len bytes
+ * including the ICRC, which is not checked here.  Nothing of pkt is valid
+ * unless MXE_PKT_OK is returned.
+ *
+ * A masked atomic whose version or size this implementation does not know is
+ * parsed, with atomic.op MXE_ATOMIC_UNSUPPORTED: the responder refuses it
+ * with a NAK, so that the requester learns.
+ */
+enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
+				 size_t len);
+
+/* What a builder puts into the headers of one packet. */
+struct mxe_pkt_out {
+	u8 opcode;
+	bool solicited;
+	bool ack_req;
+	u16 pkey;
+	u32 qpn;
+	u32 psn;
+	u64 va;
+	u32 rkey;
+	u32 dma_len;
+	u32 payload_len;
+	__be32 imm;
+	u8 syndrome;
+	u32 msn;
+	u64 atomic_orig;
+	struct mxe_atomic_args atomic;
+};
+
+/* Bytes from BTH to the end of the padding, without ICRC. */
+size_t mxe_pkt_len(const struct mxe_pkt_out *out);
+/*
+ * Write the headers and the padding; buf has mxe_pkt_len() bytes.  Returns
+ * where the payload goes.
+ */
+u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf);
+
+/*
+ * Invariant CRC (IBTA 7.8.1, RoCEv2 annex A17.3.3) of a packet whose headers
+ * are complete.  bth..bth+len is what follows the UDP header, without the
+ * ICRC.  Returned as it is stored.
+ */
+__le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
+		     const u8 *bth, size_t len);
+__le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
+		     const u8 *bth, size_t len);
+
+#endif /* MXE_WIRE_H */
