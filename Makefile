@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# mxe: masked RDMA atomics. "make help" tells what there is to make.
+
+TOP := $(CURDIR)
+
+# The kernel to build for: KDIR, or KVER, or the newest installed headers.
+ifdef KDIR
+KVER ?= $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
+else
+KVER ?= $(shell bash -c '. tools/common.sh; kernel_version')
+KDIR := $(shell bash -c '. tools/common.sh; kernel_dir "$(KVER)"')
+endif
+
+PREFIX ?= /usr
+INCLUDEDIR ?= $(PREFIX)/include
+INSTALL ?= install
+MODDIR = $(DESTDIR)/lib/modules/$(KVER)/updates
+UAPI := $(wildcard include/uapi/rdma/*.h)
+
+LIBS := userspace/libmxe userspace/libibverbs_exp
+PROGS := userspace/examples tests/verbs
+DIRS := $(LIBS) $(PROGS)
+
+# What is given on the command line, CC and CFLAGS among it, is for user space;
+# the kernel's own makefiles choose their flags (KCFLAGS adds to them, LLVM=1
+# takes clang).
+KMAKE = $(MAKE) -C $(KDIR) M=$(TOP)
+override MAKEOVERRIDES := $(filter-out CC=% CFLAGS=% CPPFLAGS=% LDFLAGS=%,$(MAKEOVERRIDES))
+USER_VARS = $(foreach v,CC CFLAGS CPPFLAGS LDFLAGS,$(if $(filter command%,$(origin $(v))),$(v)='$(value $(v))'))
+
+all: modules userspace
+
+modules: kernel-headers
+	+$(KMAKE) modules
+
+userspace: $(DIRS)
+
+userspace/libibverbs_exp: userspace/libmxe
+$(PROGS): $(LIBS)
+
+$(DIRS):
+	+$(MAKE) -C $@ $(USER_VARS)
+
+kernel-headers:
+	@test -n "$(KDIR)" -a -e "$(KDIR)/Makefile" || { \
+		echo "No kernel headers$(KVER:%= for %): run tools/deps, or set KDIR or KVER" >&2; \
+		exit 1; }
+
+install: all
+	$(INSTALL) -d $(MODDIR) $(DESTDIR)$(INCLUDEDIR)/rdma
+	$(INSTALL) -m 644 kernel/mxe/mxe.ko $(MODDIR)/
+	$(INSTALL) -m 644 $(UAPI) $(DESTDIR)$(INCLUDEDIR)/rdma/
+	+for d in $(LIBS) userspace/examples; do \
+		$(MAKE) -C $$d $(USER_VARS) install || exit; \
+	done
+ifeq ($(DESTDIR),)
+	depmod -a $(KVER)
+	ldconfig
+endif
+
+uninstall: kernel-headers
+	rm -f $(MODDIR)/mxe.ko $(UAPI:include/uapi/%=$(DESTDIR)$(INCLUDEDIR)/%)
+	+for d in $(LIBS) userspace/examples; do \
+		$(MAKE) -C $$d $(USER_VARS) uninstall || exit; \
+	done
+ifeq ($(DESTDIR),)
+	depmod -a $(KVER)
+	ldconfig
+endif
+
+# What the tests and the demo need from the distribution.
+deps:
+	@tools/deps
+
+demo: deps
+	@tools/demo
+
+check: deps
+	@tools/check
+
+check-style check-unit check-kunit check-vm: deps
+	@tools/$@
+
+clean:
+	-+test -z "$(KDIR)" || $(KMAKE) clean
+	rm -rf build
+
+help:
+	@echo 'Build'
+	@echo '  all          modules and user space (the default)'
+	@echo '  modules      kernel/mxe/mxe.ko and kernel/examples/mxe_ulp.ko'
+	@echo '  userspace    libraries, examples and test programs, in build/userspace/'
+	@echo '  clean        remove what was built here'
+	@echo 'Install'
+	@echo '  install      the module below /lib/modules/KVER/updates/, the libraries,'
+	@echo '               the rdma-core provider and its /etc/libibverbs.d/mxe.driver,'
+	@echo '               headers, pkg-config files, programs and man pages; runs'
+	@echo '               depmod and ldconfig unless DESTDIR is set'
+	@echo '  uninstall    remove what install put there'
+	@echo 'See and test; these install missing Debian packages and say which'
+	@echo '  demo         two hosts in a virtual machine, masked atomics between them'
+	@echo '  check        everything below; ends with "N passed, N failed, N skipped"'
+	@echo '  check-style  builds without warnings (gcc, clang), sparse, checkpatch,'
+	@echo '               shellcheck, man pages, licences'
+	@echo '  check-unit   unit tests in user space'
+	@echo '  check-kunit  KUnit suites of the module, in User Mode Linux with KASAN,'
+	@echo '               lockdep and kmemleak'
+	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
+	@echo '  deps         only install what is missing'
+	@echo 'Variables'
+	@echo '  KVER=VERSION KDIR=DIRECTORY  the kernel to build for'
+	@echo '               (default: the newest headers installed: $(or $(KVER),none))'
+	@echo '  LLVM=1       build the modules with clang'
+	@echo '  CC= CFLAGS= CPPFLAGS= LDFLAGS=  for user space; WERROR=1 makes its warnings errors'
+	@echo '  DESTDIR= PREFIX=/usr LIBDIR= INCLUDEDIR= MANDIR= SYSCONFDIR=/etc'
+	@echo '  MXE_CACHE=DIRECTORY  where kernels for the tests are kept (default ~/.cache/mxe)'
+	@echo 'Run a command in the virtual machine: tools/vm --help'
+
+.PHONY: all modules userspace $(DIRS) kernel-headers install uninstall deps \
+	demo check check-style check-unit check-kunit check-vm clean help

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <asm/byteorder.h>
+
+#include "complete.h"
+#include "mxe.h"
+#include "psn.h"
+#include "retry.h"
+#include "send.h"
+
+static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return MXE_WC_RDMA_WRITE;
+	case IB_WR_RDMA_READ:
+		return MXE_WC_RDMA_READ;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return MXE_WC_COMP_SWAP;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return MXE_WC_FETCH_ADD;
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		return MXE_WC_MASKED_COMP_SWAP;
+	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
+		return MXE_WC_MASKED_FETCH_ADD;
+	case IB_WR_REG_MR:
+		return MXE_WC_REG_MR;
+	case IB_WR_LOCAL_INV:
+		return MXE_WC_LOCAL_INV;
+	default:
+		return MXE_WC_SEND;
+	}
+}
+
+static bool mxe_wr_has_response(const struct mxe_send_wr *wr)
+{
+	return wr->opcode == IB_WR_RDMA_READ ||
+	       wr->atomic.op != MXE_ATOMIC_UNSUPPORTED;
+}
+
+static u32 mxe_wr_byte_len(const struct mxe_send_wr *wr)
+{
+	return wr->atomic.op != MXE_ATOMIC_UNSUPPORTED ? sizeof(u64) :
+							 wr->length;
+}
+
+void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	struct mxe_sq *sq = &qp->sq;
+	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
+	struct mxe_wc wc = {
+		.wr_id = wr->wr_id,
+		.status = status,
+		.opcode = mxe_wr_wc_opcode(wr->opcode),
+		.byte_len = mxe_wr_byte_len(wr),
+		.flags = wr->flags & MXE_SEND_USER ? MXE_CQE_USER : 0,
+	};
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all)
+		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->todo);
+	if (wr->started && mxe_wr_has_response(wr) && sq->rd_atomic)
+		sq->rd_atomic--;
+
+	WRITE_ONCE(sq->tail, sq->tail + 1);
+	if (sq->ring.hdr)
+		smp_store_release(&sq->ring.hdr->consumer, sq->tail);
+
+	if (status && status != IB_WC_WR_FLUSH_ERR) {
+		sq->halted = true;
+		sq->todo |= BIT(MXE_TODO_ERROR);
+	}
+}
+
+void mxe_complete_local_error(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	enum ib_wc_status status = sq->local_error;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!status || sq->tail != sq->local_error_at)
+		return;
+	sq->local_error = IB_WC_SUCCESS;
+	/* Part of it may have been sent. */
+	sq->next = sq->tail + 1;
+	sq->cur = sq->next;
+	mxe_complete_wr(qp, status);
+}
+
+/*
+ * Everything up to psn is acknowledged.  Requests that carry no response are
+ * complete then; one that still wants its response stops here.  Returns true
+ * if that is so: the response was lost (IBTA 9.7.5.1.3, implied NAK).
+ */
+static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
+{
+	struct mxe_sq *sq = &qp->sq;
+	u32 una = sq->una;
+	bool lost = false;
+
+	while (sq->tail != sq->next) {
+		struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
+
+		if (mxe_psn_diff(psn, wr->first_psn) < 0)
+			break;
+		if (mxe_wr_has_response(wr) && !wr->done) {
+			lost = true;
+			break;
+		}
+		if (mxe_psn_diff(psn, wr->last_psn) < 0) {
+			sq->una = mxe_psn_add(psn, 1);
+			break;
+		}
+		sq->una = mxe_psn_add(wr->last_psn, 1);
+		/* Acknowledged before it was sent again. */
+		if (sq->cur == sq->tail) {
+			sq->cur++;
+			sq->psn = sq->una;
+		}
+		mxe_complete_wr(qp, IB_WC_SUCCESS);
+	}
+	if (mxe_psn_diff(sq->una, sq->psn) > 0)
+		sq->psn = sq->una;
+	if (sq->una != una)
+		mxe_retry_progress(qp);
+	return lost;
+}
+
+/* The oldest request was answered with a fatal error. */
+static void mxe_complete_fatal(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	mxe_count(qp->dev, rcvd_nak_fatal);
+	mxe_complete_wr(qp, status);
+}
+
+static void mxe_complete_go_back(struct mxe_qp *qp)
+{
+	if (!mxe_retry_rewind(qp, qp->sq.una))
+		mxe_complete_wr(qp, IB_WC_RETRY_EXC_ERR);
+}
+
+static void mxe_complete_rnr(struct mxe_qp *qp, u8 timer_code)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	mxe_count(qp->dev, rcvd_rnr_nak);
+	if (sq->rnr_wait)
+		return;
+	if (!sq->rnr_retry_left) {
+		mxe_count(qp->dev, rnr_retry_exceeded);
+		mxe_complete_wr(qp, IB_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	/* 7 is without end (IBTA 11.2.5.2). */
+	if (qp->attr.rnr_retry != 7)
+		sq->rnr_retry_left--;
+	mxe_send_rewind(qp, sq->una);
+	mxe_retry_rnr_wait(qp, timer_code);
+}
+
+static void mxe_complete_nak(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	/* What came before the refused packet was executed. */
+	bool lost = mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
+
+	if (lost) {
+		mxe_count(qp->dev, implied_nak);
+		mxe_complete_go_back(qp);
+		return;
+	}
+	if (!mxe_complete_outstanding(&qp->sq))
+		return;
+
+	if ((pkt->syndrome & MXE_AETH_TYPE_MASK) == MXE_AETH_RNR_NAK) {
+		mxe_complete_rnr(qp, pkt->syndrome & 0x1f);
+		return;
+	}
+	switch (pkt->syndrome) {
+	case MXE_AETH_NAK_PSN_SEQ:
+		mxe_count(qp->dev, rcvd_nak_sequence);
+		mxe_complete_go_back(qp);
+		break;
+	case MXE_AETH_NAK_INV_REQ:
+		mxe_complete_fatal(qp, IB_WC_REM_INV_REQ_ERR);
+		break;
+	case MXE_AETH_NAK_REM_ACC:
+		mxe_complete_fatal(qp, IB_WC_REM_ACCESS_ERR);
+		break;
+	case MXE_AETH_NAK_REM_OP:
+		mxe_complete_fatal(qp, IB_WC_REM_OP_ERR);
+		break;
+	default:
+		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
+		break;
+	}
+}
+
+/* The request that a response must belong to, or NULL. */
+static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
+						    const struct mxe_pkt *pkt)
+{
+	struct mxe_sq *sq = &qp->sq;
+	struct mxe_send_wr *wr;
+
+	/* A response acknowledges everything before it. */
+	if (mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1))) {
+		wr = mxe_sq_wr(sq, sq->tail);
+		/* Unless it belongs to the request that waits for it. */
+		if (mxe_psn_diff(pkt->psn, wr->last_psn) > 0) {
+			mxe_count(qp->dev, implied_nak);
+			mxe_complete_go_back(qp);
+			return NULL;
+		}
+	}
+	if (!mxe_complete_outstanding(sq))
+		return NULL;
+
+	wr = mxe_sq_wr(sq, sq->tail);
+	if (mxe_psn_diff(pkt->psn, wr->first_psn) < 0)
+		return NULL;
+	if (mxe_psn_diff(pkt->psn, sq->una) > 0) {
+		/* One before it was lost. */
+		mxe_count(qp->dev, implied_nak);
+		mxe_complete_go_back(qp);
+		return NULL;
+	}
+	return wr;
+}
+
+static int mxe_complete_scatter(struct mxe_qp *qp, struct mxe_send_wr *wr,
+				u32 offset, void *buf, u32 len)
+{
+	int err = mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge,
+			       offset, buf, len, MXE_TO_MEMORY);
+
+	if (err)
+		mxe_count(qp->dev, local_access_errors);
+	return err;
+}
+
+static void mxe_complete_response_done(struct mxe_qp *qp,
+				       struct mxe_send_wr *wr)
+{
+	wr->done = true;
+	mxe_complete_upto(qp, wr->last_psn);
+}
+
+static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_send_wr *wr = mxe_complete_response_wr(qp, pkt);
+	struct mxe_sq *sq = &qp->sq;
+	u32 offset;
+	bool last;
+
+	if (!wr)
+		return;
+	offset = mxe_psn_diff(pkt->psn, wr->first_psn) * qp->mtu;
+	last = pkt->psn == wr->last_psn;
+	if (wr->opcode != IB_WR_RDMA_READ ||
+	    pkt->payload_len != (last ? wr->length - offset : qp->mtu) ||
+	    last != !!(pkt->flags & MXE_OP_END)) {
+		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (pkt->payload_len &&
+	    mxe_complete_scatter(qp, wr, offset, (void *)pkt->payload,
+				 pkt->payload_len)) {
+		mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	if (last) {
+		mxe_complete_response_done(qp, wr);
+		return;
+	}
+
+	sq->una = mxe_psn_add(pkt->psn, 1);
+	if (sq->cur == sq->tail && mxe_psn_diff(sq->una, sq->psn) > 0)
+		sq->psn = sq->una;
+	mxe_retry_progress(qp);
+}
+
+static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_send_wr *wr = mxe_complete_response_wr(qp, pkt);
+	union {
+		u64 host;
+		__be64 be;
+	} result;
+
+	if (!wr)
+		return;
+	if (wr->atomic.op == MXE_ATOMIC_UNSUPPORTED) {
+		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+
+	if (qp->be_reply)
+		result.be = cpu_to_be64(pkt->atomic_orig);
+	else
+		result.host = pkt->atomic_orig;
+	if (mxe_complete_scatter(qp, wr, 0, &result, sizeof(result))) {
+		mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	mxe_complete_response_done(qp, wr);
+}
+
+static void mxe_complete_ack(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	if (mxe_complete_upto(qp, pkt->psn)) {
+		mxe_count(qp->dev, implied_nak);
+		mxe_complete_go_back(qp);
+	}
+}
+
+void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (qp->dying || !mxe_qp_can_send(qp->state)) {
+		mxe_count(qp->dev, drop_state);
+		return;
+	}
+	/* Only what is outstanding can be answered; the rest is late. */
+	if (mxe_psn_diff(pkt->psn, sq->una) < 0 ||
+	    mxe_psn_diff(pkt->psn, sq->max_psn) >= 0) {
+		mxe_count(qp->dev, drop_ghost_response);
+		return;
+	}
+
+	if (pkt->flags & MXE_OP_AETH &&
+	    (pkt->syndrome & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
+		mxe_complete_nak(qp, pkt);
+	else if (pkt->flags & MXE_OP_READ)
+		mxe_complete_read(qp, pkt);
+	else if (pkt->flags & MXE_OP_ATOMIC)
+		mxe_complete_atomic(qp, pkt);
+	else
+		mxe_complete_ack(qp, pkt);
+
+	mxe_complete_local_error(qp);
+	mxe_send_run(qp);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Completer: acknowledgements and responses to completions. */
+#ifndef MXE_COMPLETE_H
+#define MXE_COMPLETE_H
+
+#include "qp.h"
+
+/* A response packet arrived.  Context: softirq, send_lock held. */
+void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+
+/*
+ * Complete the oldest work request.  With an error the queue pair goes to
+ * ERR.  Context: send_lock held.
+ */
+void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status);
+/* Report an error found while sending, once it is the oldest's turn. */
+void mxe_complete_local_error(struct mxe_qp *qp);
+
+/* Is anything sent and not acknowledged? */
+static inline bool mxe_complete_outstanding(const struct mxe_sq *sq)
+{
+	return sq->tail != sq->next;
+}
+
+#endif /* MXE_COMPLETE_H */

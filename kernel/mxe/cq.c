@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/log2.h>
+#include <linux/mm.h>
+
+#include "cq.h"
+#include "mxe.h"
+#include "pd.h"
+#include "qp.h"
+
+static enum ib_wc_opcode mxe_ib_wc_opcode(enum mxe_wc_opcode opcode)
+{
+	switch (opcode) {
+	case MXE_WC_SEND:
+		return IB_WC_SEND;
+	case MXE_WC_RDMA_WRITE:
+		return IB_WC_RDMA_WRITE;
+	case MXE_WC_RDMA_READ:
+		return IB_WC_RDMA_READ;
+	case MXE_WC_COMP_SWAP:
+		return IB_WC_COMP_SWAP;
+	case MXE_WC_FETCH_ADD:
+		return IB_WC_FETCH_ADD;
+	case MXE_WC_LOCAL_INV:
+		return IB_WC_LOCAL_INV;
+	case MXE_WC_MASKED_COMP_SWAP:
+		return IB_WC_MASKED_COMP_SWAP;
+	case MXE_WC_MASKED_FETCH_ADD:
+		return IB_WC_MASKED_FETCH_ADD;
+	case MXE_WC_REG_MR:
+		return IB_WC_REG_MR;
+	case MXE_WC_RECV:
+		return IB_WC_RECV;
+	case MXE_WC_RECV_RDMA_WITH_IMM:
+		return IB_WC_RECV_RDMA_WITH_IMM;
+	}
+	return IB_WC_SEND;
+}
+
+static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
+				const struct mxe_wc *wc)
+{
+	struct ib_wc *ibwc = &cq->wc[cq->producer & (cq->entries - 1)];
+
+	*ibwc = (struct ib_wc) {
+		.wr_id = wc->wr_id,
+		.status = wc->status,
+		.opcode = mxe_ib_wc_opcode(wc->opcode),
+		.byte_len = wc->byte_len,
+		.qp = &qp->ibqp,
+		.src_qp = qp->dest_qpn,
+		.port_num = 1,
+	};
+	if (wc->flags & MXE_CQE_WITH_IMM) {
+		ibwc->wc_flags |= IB_WC_WITH_IMM;
+		ibwc->ex.imm_data = wc->imm;
+	}
+	cq->producer++;
+}
+
+static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
+			      const struct mxe_wc *wc)
+{
+	struct mxe_cqe *cqe = mxe_ring_entry(&cq->ring, cq->producer);
+
+	*cqe = (struct mxe_cqe) {
+		.wr_id = wc->wr_id,
+		.status = wc->status,
+		.opcode = wc->opcode,
+		.flags = wc->flags,
+		.byte_len = wc->byte_len,
+		.qp_num = qp->ibqp.qp_num,
+		.src_qp = qp->dest_qpn,
+		.imm_data = wc->imm,
+	};
+	cq->producer++;
+	smp_store_release(&cq->ring.hdr->producer, cq->producer);
+}
+
+enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
+			      const struct mxe_wc *wc)
+{
+	enum mxe_cq_result result = MXE_CQ_ADDED;
+	unsigned long flags;
+	u32 consumer;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	consumer = cq->wc ? cq->consumer : mxe_ring_consumer(&cq->ring);
+	/* A consumer index that makes no sense leaves no room either. */
+	if (cq->overrun || cq->producer - consumer >= cq->entries) {
+		result = cq->overrun ? MXE_CQ_OVERRUN : MXE_CQ_OVERRUN_FIRST;
+		cq->overrun = true;
+		mxe_count(to_mdev(cq->ibcq.device), cq_overruns);
+		goto unlock;
+	}
+
+	if (cq->wc)
+		mxe_cq_write_kernel(cq, qp, wc);
+	else
+		mxe_cq_write_user(cq, qp, wc);
+
+	if (cq->armed == MXE_CQ_ARMED ||
+	    (cq->armed == MXE_CQ_ARMED_SOLICITED &&
+	     (wc->solicited || wc->status != IB_WC_SUCCESS))) {
+		cq->armed = MXE_CQ_IDLE;
+		result = MXE_CQ_ADDED_NOTIFY;
+	}
+unlock:
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return result;
+}
+
+void mxe_cq_notify(struct mxe_cq *cq)
+{
+	spin_lock_bh(&cq->notify_lock);
+	if (cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	spin_unlock_bh(&cq->notify_lock);
+}
+
+void mxe_cq_error(struct mxe_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+}
+
+void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp)
+{
+	unsigned long flags;
+	u32 from, to;
+
+	if (!cq->wc)
+		return;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (from = to = cq->consumer; from != cq->producer; from++) {
+		if (cq->wc[from & (cq->entries - 1)].qp == &qp->ibqp)
+			continue;
+		cq->wc[to++ & (cq->entries - 1)] =
+			cq->wc[from & (cq->entries - 1)];
+	}
+	cq->producer = to;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static int mxe_create_user_cq(struct mxe_cq *cq, struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(cq->ibcq.device);
+	struct mxe_create_cq_resp resp = {};
+	struct mxe_create_cq_req req;
+	int err;
+
+	err = mxe_udata_in(udata, &req, sizeof(req), sizeof(req));
+	if (err)
+		return mxe_refuse(dev, err, "bad udata");
+	if (req.flags || req.reserved)
+		return mxe_refuse(dev, -EINVAL, "unknown flags %#x",
+				  req.flags);
+	if (udata->outlen < sizeof(resp))
+		return mxe_refuse(dev, -EINVAL, "no room for the response");
+
+	err = mxe_ring_create(&cq->ring, mxe_udata_ucontext(udata),
+			      cq->entries, sizeof(struct mxe_cqe));
+	if (err)
+		return err;
+	mxe_ring_info(&cq->ring, &resp.ring);
+	err = mxe_udata_out(udata, &resp, sizeof(resp));
+	if (err)
+		mxe_ring_destroy(&cq->ring);
+	return err;
+}
+
+int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		  struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(ibcq->device);
+	struct mxe_cq *cq = to_mcq(ibcq);
+	int err = 0;
+
+	if (attr->flags)
+		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x", attr->flags);
+	if (!attr->cqe || attr->cqe > MXE_MAX_CQE)
+		return mxe_refuse(dev, -EINVAL, "%u entries, at most %u",
+				  attr->cqe, MXE_MAX_CQE);
+	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
+		return mxe_refuse(dev, -EINVAL, "vector %u",
+				  attr->comp_vector);
+
+	spin_lock_init(&cq->lock);
+	spin_lock_init(&cq->notify_lock);
+	cq->entries = roundup_pow_of_two(attr->cqe);
+
+	if (udata) {
+		err = mxe_create_user_cq(cq, udata);
+	} else {
+		cq->wc = kvcalloc(cq->entries, sizeof(*cq->wc), GFP_KERNEL);
+		if (!cq->wc)
+			err = -ENOMEM;
+	}
+	if (!err)
+		ibcq->cqe = cq->entries;
+	return err;
+}
+
+int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct mxe_cq *cq = to_mcq(ibcq);
+
+	/*
+	 * No queue pair uses it any more, but the last one may still be on its
+	 * way out of the handler.
+	 */
+	spin_lock_bh(&cq->notify_lock);
+	spin_unlock_bh(&cq->notify_lock);
+	mxe_ring_destroy(&cq->ring);
+	kvfree(cq->wc);
+	return 0;
+}
+
+int mxe_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
+{
+	struct mxe_cq *cq = to_mcq(ibcq);
+	unsigned long flags;
+	int i;
+
+	/* A process polls its own memory; the legacy command is not for it. */
+	if (!cq->wc)
+		return mxe_refuse(to_mdev(ibcq->device), -EOPNOTSUPP,
+				  "queue of a process");
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (i = 0; i < num_entries && cq->consumer != cq->producer; i++)
+		wc[i] = cq->wc[cq->consumer++ & (cq->entries - 1)];
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return i;
+}
+
+int mxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
+{
+	struct mxe_cq *cq = to_mcq(ibcq);
+	unsigned long flags;
+	int missed = 0;
+	u32 consumer;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if ((notify & IB_CQ_SOLICITED_MASK) == IB_CQ_NEXT_COMP)
+		cq->armed = MXE_CQ_ARMED;
+	else if (cq->armed == MXE_CQ_IDLE)
+		cq->armed = MXE_CQ_ARMED_SOLICITED;
+
+	if (notify & IB_CQ_REPORT_MISSED_EVENTS) {
+		consumer = cq->wc ? cq->consumer : mxe_ring_consumer(&cq->ring);
+		missed = consumer != cq->producer;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return missed;
+}

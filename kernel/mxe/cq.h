@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Completion queues. */
+#ifndef MXE_CQ_H
+#define MXE_CQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+#include "ring.h"
+
+struct mxe_qp;
+
+/* A completion on its way into a queue. */
+struct mxe_wc {
+	u64 wr_id;
+	enum ib_wc_status status;
+	enum mxe_wc_opcode opcode;
+	u32 byte_len;
+	u16 flags;			/* enum mxe_cqe_flags */
+	bool solicited;
+	__be32 imm;
+};
+
+enum mxe_cq_armed {
+	MXE_CQ_IDLE,
+	MXE_CQ_ARMED_SOLICITED,
+	MXE_CQ_ARMED,
+};
+
+/*
+ * Lifetime: queue pairs that use the queue keep it alive through the core's
+ * use count, so nothing here counts references.
+ *
+ * lock covers everything below it.  Entries are written by the kernel only;
+ * those of a process are never read back, and what it says it has consumed
+ * matters only for whether there is room.
+ */
+struct mxe_cq {
+	struct ib_cq ibcq;
+	u32 entries;			/* power of two; immutable */
+	struct mxe_ring ring;		/* a process's queue */
+
+	spinlock_t lock;		/* irqsave: verbs of any context */
+	struct ib_wc *wc;		/* a kernel consumer's queue */
+	u32 producer;
+	u32 consumer;			/* kernel consumers */
+	enum mxe_cq_armed armed;
+	bool overrun;
+
+	/* One handler at a time (infiniband/core_locking.rst). */
+	spinlock_t notify_lock;
+};
+
+static inline struct mxe_cq *to_mcq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct mxe_cq, ibcq);
+}
+
+enum mxe_cq_result {
+	MXE_CQ_ADDED,
+	MXE_CQ_ADDED_NOTIFY,	/* call mxe_cq_notify(), no lock held */
+	MXE_CQ_OVERRUN,		/* lost */
+	MXE_CQ_OVERRUN_FIRST,	/* lost; call mxe_cq_error(), no lock held */
+};
+
+/* Add a completion of qp.  Context: any. */
+enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
+			      const struct mxe_wc *wc);
+/* Call the consumer's handler.  Context: no lock of a queue pair held. */
+void mxe_cq_notify(struct mxe_cq *cq);
+void mxe_cq_error(struct mxe_cq *cq);
+/* Remove what a queue pair left in a kernel consumer's queue. */
+void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp);
+
+int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		  struct ib_udata *udata);
+int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int mxe_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
+int mxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+#endif /* MXE_CQ_H */

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/netdevice.h>
+#include <net/addrconf.h>
+#include <rdma/ib_addr.h>
+
+#include "device.h"
+#include "mxe.h"
+#include "net.h"
+#include "uverbs.h"
+#include "verbs.h"
+
+/* The module version, MODULE_VERSION(): 8 bits for each number. */
+#define MXE_FW_VER	(0 << 16 | 1 << 8 | 0)
+
+bool mxe_device_reply_be;
+
+/*
+ * Results that contradict the host's byte order cannot be given to a consumer
+ * that does not know, so it is told that there are no atomics (as Connect-IB
+ * did); who asks the driver learns the whole of it (uverbs.c).
+ */
+enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev)
+{
+	return dev->reply_be ? IB_ATOMIC_NONE : IB_ATOMIC_GLOB;
+}
+
+int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		     struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(ibdev);
+
+	if (udata->inlen || udata->outlen)
+		return -EINVAL;
+
+	*attr = (struct ib_device_attr) {
+		.fw_ver = MXE_FW_VER,
+		.sys_image_guid = ibdev->node_guid,
+		.max_mr_size = U64_MAX,
+		.page_size_cap = PAGE_SIZE,
+		.max_qp = MXE_MAX_QP,
+		.max_qp_wr = MXE_MAX_QP_WR,
+		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |
+				    IB_DEVICE_CURR_QP_STATE_MOD |
+				    IB_DEVICE_PORT_ACTIVE_EVENT |
+				    IB_DEVICE_SYS_IMAGE_GUID,
+		.max_send_sge = MXE_MAX_SGE,
+		.max_recv_sge = MXE_MAX_SGE,
+		.max_sge_rd = MXE_MAX_SGE,
+		.max_cq = MXE_MAX_CQ,
+		.max_cqe = MXE_MAX_CQE,
+		.max_mr = MXE_MAX_MR,
+		.max_pd = MXE_MAX_PD,
+		.max_qp_rd_atom = MXE_MAX_RD_ATOMIC,
+		.max_res_rd_atom = MXE_MAX_RD_ATOMIC * MXE_MAX_QP,
+		.max_qp_init_rd_atom = MXE_MAX_RD_ATOMIC,
+		.atomic_cap = mxe_device_atomic_cap(dev),
+		.masked_atomic_cap = mxe_device_atomic_cap(dev),
+		.max_ah = MXE_MAX_AH,
+		.max_fast_reg_page_list_len = MXE_MAX_FAST_REG_PAGES,
+		.max_pkeys = 1,
+		.local_ca_ack_delay = 15,	/* 4.096 us * 2^15 = 134 ms */
+	};
+	return 0;
+}
+
+int mxe_query_port(struct ib_device *ibdev, u32 port,
+		   struct ib_port_attr *attr)
+{
+	struct net_device *ndev = to_mdev(ibdev)->ndev;
+	bool up = netif_running(ndev) && netif_carrier_ok(ndev);
+
+	/* The core has cleared attr.  It asks once more when ndev goes. */
+	if (ib_get_eth_speed(ibdev, port, &attr->active_speed,
+			     &attr->active_width)) {
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+	}
+
+	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
+				IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = iboe_get_mtu(READ_ONCE(ndev->mtu)) ?: IB_MTU_256;
+	attr->gid_tbl_len = MXE_GID_TABLE_LEN;
+	attr->max_msg_sz = MXE_MAX_MSG_SIZE;
+	attr->pkey_tbl_len = 1;
+	attr->ip_gids = true;
+	return 0;
+}
+
+int mxe_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = 0xffff;
+	return 0;
+}
+
+/*
+ * No MADs and no CM: there are no UD queue pairs, so no QP1.  The core then
+ * does not try to open it.
+ */
+int mxe_get_port_immutable(struct ib_device *ibdev, u32 port,
+			   struct ib_port_immutable *immutable)
+{
+	immutable->gid_tbl_len = MXE_GID_TABLE_LEN;
+	immutable->pkey_tbl_len = 1;
+	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP |
+				    RDMA_CORE_CAP_ETH_AH;
+	return 0;
+}
+
+enum rdma_link_layer mxe_get_link_layer(struct ib_device *ibdev, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+void mxe_get_fw_str(struct ib_device *ibdev, char *str)
+{
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%s", THIS_MODULE->version);
+}
+
+void mxe_device_port_event(struct mxe_dev *dev)
+{
+	bool up = netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = 1,
+		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+void mxe_device_dealloc(struct ib_device *ibdev)
+{
+	struct mxe_dev *dev = to_mdev(ibdev);
+
+	mxe_net_detach(dev);
+	WARN_ON(!xa_empty(&dev->mrs));
+	xa_destroy(&dev->mrs);
+	free_percpu(dev->stats);
+	netdev_put(dev->ndev, &dev->ndev_tracker);
+}
+
+static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_possible_cpus();
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	addrconf_addr_eui48((u8 *)&ibdev->node_guid, ndev->dev_addr);
+	strscpy(ibdev->node_desc, "mxe", sizeof(ibdev->node_desc));
+	ib_set_device_ops(ibdev, &mxe_device_ops);
+	ibdev->driver_def = mxe_uapi_defs;
+
+	dev->reply_be = mxe_device_reply_be;
+	xa_init(&dev->mrs);
+	dev->stats = alloc_percpu(struct mxe_stats);
+	return dev->stats ? 0 : -ENOMEM;
+}
+
+int mxe_device_add(const char *name, struct net_device *ndev)
+{
+	struct mxe_dev *dev;
+	int err;
+
+	dev = ib_alloc_device(mxe_dev, ibdev);
+	if (!dev)
+		return -ENOMEM;
+
+	err = mxe_device_init(dev, ndev);
+	if (err)
+		goto err_dealloc;
+	dev->ndev = ndev;
+	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+
+	err = mxe_net_attach(dev, dev_net(ndev));
+	if (err) {
+		netdev_err(ndev, "mxe: cannot use UDP port %u: %pe\n",
+			   mxe_net_port, ERR_PTR(err));
+		goto err_put_netdev;
+	}
+
+	mxe_device_set_netns(&dev->ibdev, dev_net(ndev));
+	err = ib_device_set_netdev(&dev->ibdev, ndev, 1);
+	if (!err)
+		err = ib_register_device(&dev->ibdev, name, NULL);
+	/* From here on mxe_device_dealloc() undoes it all. */
+	if (err) {
+		dev->ibdev.ops.dealloc_driver = mxe_device_dealloc;
+		ib_dealloc_device(&dev->ibdev);
+	}
+	return err;
+
+err_put_netdev:
+	netdev_put(ndev, &dev->ndev_tracker);
+err_dealloc:
+	free_percpu(dev->stats);
+	/* Nothing of what it would undo was done. */
+	dev->ibdev.ops.dealloc_driver = NULL;
+	ib_dealloc_device(&dev->ibdev);
+	return err;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
+#include <rdma/rdma_netlink.h>
+
+#include "device.h"
+#include "link.h"
+#include "mxe.h"
+
+static int mxe_newlink(const char *name, struct net_device *ndev)
+{
+	struct ib_device *ibdev;
+
+	if (ndev->type != ARPHRD_ETHER || ndev->flags & IFF_LOOPBACK) {
+		netdev_err(ndev, "mxe: not an Ethernet device\n");
+		return -EINVAL;
+	}
+	ibdev = ib_device_get_by_netdev(ndev, MXE_DRIVER_ID);
+	if (ibdev) {
+		netdev_err(ndev, "mxe: already used by %s\n",
+			   dev_name(&ibdev->dev));
+		ib_device_put(ibdev);
+		return -EEXIST;
+	}
+	return mxe_device_add(name, ndev);
+}
+
+static struct rdma_link_ops mxe_link_ops = {
+	.type = "mxe",
+	.newlink = mxe_newlink,
+};
+
+/* Context: RTNL held, so nothing is unregistered here and now. */
+static int mxe_netdev_event(struct notifier_block *nb, unsigned long event,
+			    void *ptr)
+{
+	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
+	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, MXE_DRIVER_ID);
+
+	if (!ibdev)
+		return NOTIFY_DONE;
+
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		ib_unregister_device_queued(ibdev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		mxe_device_port_event(to_mdev(ibdev));
+		break;
+	default:
+		break;
+	}
+	ib_device_put(ibdev);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block mxe_netdev_notifier = {
+	.notifier_call = mxe_netdev_event,
+};
+
+int mxe_link_register(void)
+{
+	int err = register_netdevice_notifier(&mxe_netdev_notifier);
+
+	if (err)
+		return err;
+	rdma_link_register(&mxe_link_ops);
+	return 0;
+}
+
+void mxe_link_unregister(void)
+{
+	rdma_link_unregister(&mxe_link_ops);
+	unregister_netdevice_notifier(&mxe_netdev_notifier);
+}

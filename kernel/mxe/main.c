@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loading and unloading, in order. */
+#include <linux/module.h>
+#include <rdma/rdma_netlink.h>
+
+#include "device.h"
+#include "link.h"
+#include "mxe.h"
+#include "net.h"
+#include "qp.h"
+
+struct workqueue_struct *mxe_wq;
+
+module_param_named(port, mxe_net_port, ushort, 0444);
+MODULE_PARM_DESC(port, "UDP port of RoCEv2 traffic (default 4791)");
+
+static char *atomic_reply = "host";
+module_param(atomic_reply, charp, 0444);
+MODULE_PARM_DESC(atomic_reply,
+		 "byte order of atomic results without the queue pair flag: host (default), or be: none without the flag");
+
+static int __init mxe_read_params(void)
+{
+	if (!mxe_net_port) {
+		pr_err("mxe: port must not be 0\n");
+		return -EINVAL;
+	}
+	if (!strcmp(atomic_reply, "be")) {
+		mxe_device_reply_be = true;
+	} else if (strcmp(atomic_reply, "host")) {
+		pr_err("mxe: atomic_reply is \"%s\", must be host or be\n",
+		       atomic_reply);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int __init mxe_init(void)
+{
+	int err;
+
+	err = mxe_read_params();
+	if (err)
+		return err;
+	mxe_wq = alloc_workqueue("mxe", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!mxe_wq)
+		return -ENOMEM;
+	err = mxe_net_register();
+	if (err)
+		goto err_destroy_wq;
+	err = mxe_link_register();
+	if (err)
+		goto err_unregister_net;
+	return 0;
+
+err_unregister_net:
+	mxe_net_unregister();
+err_destroy_wq:
+	destroy_workqueue(mxe_wq);
+	return err;
+}
+
+static void __exit mxe_exit(void)
+{
+	mxe_link_unregister();
+	/* Waits for removals under way, and removes the rest. */
+	ib_unregister_driver((enum rdma_driver_id)MXE_DRIVER_ID);
+	mxe_net_unregister();
+	destroy_workqueue(mxe_wq);
+	/* Memory regions freed by RCU need no code of ours. */
+}
+
+module_init(mxe_init);
+module_exit(mxe_exit);
+
+MODULE_AUTHOR("The mxe developers");
+MODULE_DESCRIPTION("Software RoCEv2 device with masked atomics");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(MXE_VERSION);
+MODULE_ALIAS_RDMA_LINK("mxe");

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <rdma/ib_umem.h>
+
+#include "mr.h"
+#include "mxe.h"
+
+#define MXE_MR_SUPPORTED_ACCESS						\
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
+	 IB_ACCESS_RELAXED_ORDERING)
+
+static void mxe_mr_release(struct kref *ref)
+{
+	complete(&container_of(ref, struct mxe_mr, ref)->released);
+}
+
+struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
+{
+	struct mxe_mr *mr;
+
+	rcu_read_lock();
+	mr = xa_load(&dev->mrs, key >> 8);
+	if (mr && !kref_get_unless_zero(&mr->ref))
+		mr = NULL;
+	rcu_read_unlock();
+	if (!mr)
+		return NULL;
+
+	/* Pairs with the release in mxe_mr_reg(). */
+	if (smp_load_acquire(&mr->state) != MXE_MR_VALID || mr->key != key) {
+		mxe_mr_put(mr);
+		return NULL;
+	}
+	return mr;
+}
+
+void mxe_mr_put(struct mxe_mr *mr)
+{
+	kref_put(&mr->ref, mxe_mr_release);
+}
+
+int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd, int access,
+		 u64 addr, u64 length)
+{
+	if (mr->ibmr.pd != pd)
+		return -EPERM;
+	if ((mr->access & access) != access)
+		return -EACCES;
+	if (mr->all_kernel_memory)
+		return 0;
+	/* Subtract, so that no sum can wrap. */
+	if (addr < mr->iova || length > mr->length ||
+	    addr - mr->iova > mr->length - length)
+		return -EFAULT;
+	return 0;
+}
+
+/* Where addr is, and how many bytes of its page follow. */
+static void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
+{
+	u64 offset = addr - mr->iova + mr->first_offset;
+	u32 in_page = offset & ((1UL << mr->page_shift) - 1);
+
+	*avail = (1U << mr->page_shift) - in_page;
+	return mr->pages[offset >> mr->page_shift] + in_page;
+}
+
+void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
+		 enum mxe_copy_dir dir)
+{
+	while (len) {
+		u32 chunk = len;
+		void *p;
+
+		if (mr->all_kernel_memory) {
+			p = (void *)(uintptr_t)addr;
+		} else {
+			p = mxe_mr_ptr(mr, addr, &chunk);
+			chunk = min(chunk, len);
+		}
+		if (dir == MXE_TO_MEMORY)
+			memcpy(p, buf, chunk);
+		else
+			memcpy(buf, p, chunk);
+		addr += chunk;
+		buf += chunk;
+		len -= chunk;
+	}
+}
+
+int mxe_rkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
+		  int access, u64 addr, void *buf, u32 len,
+		  enum mxe_copy_dir dir)
+{
+	struct mxe_mr *mr = mxe_mr_get(dev, rkey);
+	int err;
+
+	if (!mr)
+		return -ENOENT;
+	err = mxe_mr_check(mr, pd, access, addr, len);
+	if (!err)
+		mxe_mr_copy(mr, addr, buf, len, dir);
+	mxe_mr_put(mr);
+	return err;
+}
+
+int mxe_rkey_check(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
+		   int access, u64 addr, u32 len)
+{
+	struct mxe_mr *mr = mxe_mr_get(dev, rkey);
+	int err;
+
+	if (!mr)
+		return -ENOENT;
+	err = mxe_mr_check(mr, pd, access, addr, len);
+	mxe_mr_put(mr);
+	return err;
+}
+
+int mxe_rkey_atomic(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
+		    u64 addr, const struct mxe_atomic_args *args, u64 *orig)
+{
+	struct mxe_mr *mr = mxe_mr_get(dev, rkey);
+	u32 avail;
+	u64 *word;
+	int err;
+
+	if (!mr)
+		return -ENOENT;
+	err = mxe_mr_check(mr, pd, IB_ACCESS_REMOTE_ATOMIC, addr, sizeof(u64));
+	if (err)
+		goto out;
+
+	word = mr->all_kernel_memory ? (void *)(uintptr_t)addr :
+				       mxe_mr_ptr(mr, addr, &avail);
+	/*
+	 * IBTA aligns the virtual address, which was checked.  A region whose
+	 * iova and memory disagree about alignment cannot be served.
+	 */
+	if (!IS_ALIGNED((uintptr_t)word, sizeof(*word))) {
+		err = -EINVAL;
+		goto out;
+	}
+	*orig = mxe_atomic_exec(word, args);
+out:
+	mxe_mr_put(mr);
+	return err;
+}
+
+int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
+		 const struct ib_sge *sge, unsigned int num_sge, u32 offset,
+		 void *buf, u32 len, enum mxe_copy_dir dir)
+{
+	int access = dir == MXE_TO_MEMORY ? IB_ACCESS_LOCAL_WRITE : 0;
+	unsigned int i;
+
+	for (i = 0; i < num_sge && len; i++) {
+		u32 chunk;
+		int err;
+
+		if (offset >= sge[i].length) {
+			offset -= sge[i].length;
+			continue;
+		}
+		chunk = min(len, sge[i].length - offset);
+		err = mxe_rkey_copy(dev, pd, sge[i].lkey, access,
+				    sge[i].addr + offset, buf, chunk, dir);
+		if (err)
+			return err;
+		buf += chunk;
+		len -= chunk;
+		offset = 0;
+	}
+	return len ? -EFAULT : 0;
+}
+
+/*
+ * Keys are random, so that one cannot be guessed from another: 24 bits choose
+ * the place in the table, 8 vary.
+ */
+static int mxe_mr_publish(struct mxe_mr *mr)
+{
+	struct mxe_dev *dev = mr->dev;
+	int tries, err = -EBUSY;
+
+	for (tries = 0; tries < 64 && err == -EBUSY; tries++) {
+		mr->key = get_random_u32();
+		/* 0 is no key to the core. */
+		if (!(mr->key >> 8))
+			continue;
+		mr->ibmr.lkey = mr->key;
+		mr->ibmr.rkey = mr->key;
+		err = xa_insert(&dev->mrs, mr->key >> 8, mr, GFP_KERNEL);
+	}
+	return err == -EBUSY ? -ENOMEM : err;
+}
+
+static struct mxe_mr *mxe_mr_alloc(struct ib_pd *pd, int access)
+{
+	struct mxe_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return NULL;
+	mr->dev = to_mdev(pd->device);
+	mr->ibmr.pd = pd;
+	mr->ibmr.device = pd->device;
+	mr->access = access;
+	kref_init(&mr->ref);
+	init_completion(&mr->released);
+	return mr;
+}
+
+struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access)
+{
+	struct mxe_dev *dev = to_mdev(pd->device);
+	struct mxe_mr *mr;
+	int err;
+
+	/*
+	 * All kernel memory.  No peer gets a key to that: an address that is
+	 * not mapped would bring the host down.
+	 */
+	if (access & ~(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_RELAXED_ORDERING))
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+					  access));
+
+	mr = mxe_mr_alloc(pd, access);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->all_kernel_memory = true;
+	mr->state = MXE_MR_VALID;
+	err = mxe_mr_publish(mr);
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
+}
+
+static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
+{
+	struct sg_page_iter iter;
+	u32 i = 0;
+
+	mr->page_shift = PAGE_SHIFT;
+	mr->npages = ib_umem_num_pages(mr->umem);
+	mr->first_offset = ib_umem_offset(mr->umem);
+	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
+	if (!mr->pages)
+		return -ENOMEM;
+
+	for_each_sg_page(mr->umem->sgt_append.sgt.sgl, &iter,
+			 mr->umem->sgt_append.sgt.orig_nents, 0) {
+		if (WARN_ON_ONCE(i == mr->npages))
+			return -EINVAL;
+		mr->pages[i++] = page_address(sg_page_iter_page(&iter));
+	}
+	return WARN_ON_ONCE(i != mr->npages) ? -EINVAL : 0;
+}
+
+struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			      u64 iova, int access, struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(pd->device);
+	struct mxe_mr *mr;
+	int err;
+
+	if (udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
+		return ERR_PTR(mxe_refuse(dev, -EINVAL, "non-zero udata"));
+	if (access & ~(MXE_MR_SUPPORTED_ACCESS | IB_ACCESS_OPTIONAL))
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+					  access));
+	if (iova + length < iova)
+		return ERR_PTR(mxe_refuse(dev, -EINVAL, "iova %#llx wraps",
+					  iova));
+
+	mr = mxe_mr_alloc(pd, access);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->iova = iova;
+	mr->length = length;
+
+	mr->umem = ib_umem_get(pd->device, start, length, access);
+	if (IS_ERR(mr->umem)) {
+		err = PTR_ERR(mr->umem);
+		goto err_free_mr;
+	}
+	err = mxe_mr_set_umem_pages(mr);
+	if (err)
+		goto err_release_umem;
+
+	mr->ibmr.iova = iova;
+	mr->ibmr.length = length;
+	mr->state = MXE_MR_VALID;
+	err = mxe_mr_publish(mr);
+	if (err)
+		goto err_release_umem;
+	return &mr->ibmr;
+
+err_release_umem:
+	kvfree(mr->pages);
+	ib_umem_release(mr->umem);
+err_free_mr:
+	kfree(mr);
+	return ERR_PTR(err);
+}
+
+struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
+			   u32 max_num_sg)
+{
+	struct mxe_dev *dev = to_mdev(pd->device);
+	struct mxe_mr *mr;
+	int err;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "type %d", type));
+	if (!max_num_sg || max_num_sg > MXE_MAX_FAST_REG_PAGES)
+		return ERR_PTR(mxe_refuse(dev, -EINVAL, "%u pages, at most %u",
+					  max_num_sg, MXE_MAX_FAST_REG_PAGES));
+
+	mr = mxe_mr_alloc(pd, 0);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->max_pages = max_num_sg;
+	mr->pages = kcalloc(max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
+	err = mr->pages ? mxe_mr_publish(mr) : -ENOMEM;
+	if (err) {
+		kfree(mr->pages);
+		kfree(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
+}
+
+static int mxe_mr_set_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct mxe_mr *mr = to_mmr(ibmr);
+
+	if (mr->npages == mr->max_pages)
+		return -ENOMEM;
+	/* Virtual DMA: the address is the kernel's. */
+	mr->pages[mr->npages++] = (void *)(uintptr_t)addr;
+	return 0;
+}
+
+int mxe_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		  unsigned int *sg_offset)
+{
+	struct mxe_mr *mr = to_mmr(ibmr);
+	int n;
+
+	if (mr->state == MXE_MR_VALID)
+		return mxe_refuse(mr->dev, -EINVAL, "region is valid");
+	mr->npages = 0;
+	n = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mxe_mr_set_page);
+	mr->page_shift = ilog2(ibmr->page_size);
+	mr->first_offset = ibmr->iova & (ibmr->page_size - 1);
+	return n;
+}
+
+int mxe_mr_reg(struct ib_mr *ibmr, struct ib_pd *pd, u32 key, int access)
+{
+	struct mxe_mr *mr = to_mmr(ibmr);
+
+	if (!mr->max_pages || ibmr->pd != pd || mr->state == MXE_MR_VALID ||
+	    key >> 8 != mr->key >> 8 || access & ~MXE_MR_SUPPORTED_ACCESS)
+		return -EINVAL;
+
+	/* Read now: ib_map_mr_sg_zbva() changes iova after map_mr_sg(). */
+	mr->iova = ibmr->iova;
+	mr->length = ibmr->length;
+	mr->access = access;
+	mr->key = key;
+	ibmr->lkey = key;
+	ibmr->rkey = key;
+	smp_store_release(&mr->state, MXE_MR_VALID);
+	return 0;
+}
+
+int mxe_mr_local_inv(struct mxe_dev *dev, struct ib_pd *pd, u32 key)
+{
+	struct mxe_mr *mr = mxe_mr_get(dev, key);
+	int err = 0;
+
+	if (!mr)
+		return -ENOENT;
+	if (mr->ibmr.pd != pd)
+		err = -EPERM;
+	else if (!mr->max_pages)
+		err = -EINVAL;
+	else
+		WRITE_ONCE(mr->state, MXE_MR_INVALID);
+	mxe_mr_put(mr);
+	return err;
+}
+
+int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct mxe_mr *mr = to_mmr(ibmr);
+
+	xa_erase(&mr->dev->mrs, mr->key >> 8);
+	mxe_mr_put(mr);
+	wait_for_completion(&mr->released);
+
+	kvfree(mr->pages);
+	if (mr->umem)
+		ib_umem_release(mr->umem);
+	kfree_rcu(mr, rcu);
+	return 0;
+}

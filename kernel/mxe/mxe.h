@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * mxe: a software RoCEv2 device that executes masked atomics.
+ *
+ * Contexts in which the parts run
+ *
+ *   verb                        may sleep   interrupts off   bottom halves
+ *   create, modify, destroy     yes         no               on
+ *   post_send, post_recv        no          possibly         any
+ *   poll_cq, req_notify_cq      no          possibly         any
+ *   doorbell write()            yes         no               on
+ *   packet received             no          no               off (softirq)
+ *   timers                      no          no               off (softirq)
+ *   queue pair work             yes         no               on
+ *   completion handlers called  no          no               off
+ *
+ * Locks, outer to inner (Documentation/locking.rst has the fields):
+ *
+ *   cq->notify_lock > qp->send_lock > qp->recv_lock > cq->lock
+ *   cq->notify_lock > qp->{sq,rq}.post_lock
+ *
+ * A completion handler runs under notify_lock only, and may post from there.
+ * send_lock and recv_lock are taken with bottom halves off and are never held
+ * while a consumer's handler runs; post_lock and cq->lock are taken with
+ * interrupts off, because verbs that take them may be called so.
+ */
+#ifndef MXE_H
+#define MXE_H
+
+#include <linux/list.h>
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/mxe-abi.h>
+#include <rdma/mxe_user_ioctl_cmds.h>
+
+#include "stats.h"
+
+struct mxe_net;
+
+/* Limits of a device.  What is reported is what create verbs enforce. */
+#define MXE_MAX_QP		65536
+#define MXE_MAX_QP_WR		16384
+#define MXE_MAX_SGE		32
+#define MXE_MAX_INLINE		512
+#define MXE_MAX_CQ		65536
+#define MXE_MAX_CQE		(1 << 20)
+#define MXE_MAX_MR		(1 << 20)
+#define MXE_MAX_PD		65536
+#define MXE_MAX_AH		65536
+#define MXE_MAX_RD_ATOMIC	128
+#define MXE_MAX_MSG_SIZE	(1U << 30)	/* 2^22 packets at least */
+#define MXE_MAX_FAST_REG_PAGES	512
+#define MXE_GID_TABLE_LEN	128
+
+/*
+ * A device: one per `rdma link add`.
+ *
+ * Lifetime: allocated and freed by ib_core.  mxe_device_dealloc() runs when
+ * the last user of the ib_device is gone and gives back ndev and mnet.  All
+ * members but the counters and the list entry are set before registration
+ * and do not change.
+ */
+struct mxe_dev {
+	struct ib_device ibdev;
+	struct net_device *ndev;	/* a reference is held */
+	netdevice_tracker ndev_tracker;
+	struct mxe_net *mnet;		/* namespace of ndev; a user is held */
+	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
+	struct xarray mrs;		/* by key >> 8 */
+	struct mxe_stats __percpu *stats;
+	/* atomic_reply=be: results are big-endian or not given at all. */
+	bool reply_be;
+};
+
+static inline struct mxe_dev *to_mdev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct mxe_dev, ibdev);
+}
+
+/*
+ * A verb that was asked for something it refuses: say why, count, and return
+ * the error.  dev is a struct mxe_dev.
+ */
+#define mxe_refuse(dev, err, fmt, ...) ({				\
+	ibdev_dbg(&(dev)->ibdev, "%s: " fmt "\n", __func__,		\
+		  ##__VA_ARGS__);					\
+	mxe_count(dev, refused_verbs);					\
+	(err);								\
+})
+
+#endif /* MXE_H */

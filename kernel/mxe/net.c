@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <net/addrconf.h>
+#include <net/dst_cache.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6_stubs.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/route.h>
+#include <net/udp_tunnel.h>
+
+#include "complete.h"
+#include "mxe.h"
+#include "net.h"
+#include "qp.h"
+#include "respond.h"
+
+ushort mxe_net_port = 4791;
+
+static unsigned int mxe_net_id;
+static DEFINE_MUTEX(mxe_net_mutex);
+
+/* ---- sending ----------------------------------------------------------- */
+
+#define MXE_IP_HEADROOM	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+
+struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
+			      u8 **payload)
+{
+	size_t headroom = LL_RESERVED_SPACE(qp->dev->ndev) + MXE_IP_HEADROOM;
+	size_t len = mxe_pkt_len(out);
+	struct sk_buff *skb;
+
+	skb = alloc_skb(headroom + len + MXE_ICRC_SIZE,
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb) {
+		mxe_count(qp->dev, send_no_memory);
+		return NULL;
+	}
+	skb_reserve(skb, headroom);
+	*payload = mxe_pkt_build(out, skb_put(skb, len));
+	return skb;
+}
+
+static struct dst_entry *mxe_net_route4(struct mxe_qp *qp)
+{
+	const struct mxe_av *av = &qp->av;
+	struct flowi4 fl4 = {
+		.flowi4_oif = av->ifindex,
+		.flowi4_proto = IPPROTO_UDP,
+		.flowi4_tos = av->tclass & IPTOS_RT_MASK,
+		.saddr = av->v4.saddr,
+		.daddr = av->v4.daddr,
+		.fl4_sport = av->sport,
+		.fl4_dport = htons(mxe_net_port),
+	};
+	struct rtable *rt;
+	__be32 saddr;
+
+	rt = dst_cache_get_ip4(&qp->dst_cache, &saddr);
+	if (rt)
+		return &rt->dst;
+
+	rt = ip_route_output_key(qp->dev->mnet->net, &fl4);
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
+	dst_cache_set_ip4(&qp->dst_cache, &rt->dst, fl4.saddr);
+	return &rt->dst;
+}
+
+static struct dst_entry *mxe_net_route6(struct mxe_qp *qp)
+{
+	const struct mxe_av *av = &qp->av;
+	struct flowi6 fl6 = {
+		.flowi6_oif = av->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.flowlabel = ip6_make_flowinfo(av->tclass,
+					       htonl(av->flow_label)),
+		.saddr = av->v6.saddr,
+		.daddr = av->v6.daddr,
+		.fl6_sport = av->sport,
+		.fl6_dport = htons(mxe_net_port),
+	};
+	struct dst_entry *dst;
+	struct in6_addr saddr;
+
+	dst = dst_cache_get_ip6(&qp->dst_cache, &saddr);
+	if (dst)
+		return dst;
+
+	/* Under RCU: a device is attached, so the sockets are there. */
+	if (!qp->dev->mnet->sk6)
+		return ERR_PTR(-EAFNOSUPPORT);
+	dst = mxe_ip6_dst_lookup(qp->dev->mnet->net, qp->dev->mnet->sk6->sk,
+				 &fl6);
+	if (IS_ERR(dst))
+		return dst;
+	dst_cache_set_ip6(&qp->dst_cache, dst, &fl6.saddr);
+	return dst;
+}
+
+static struct udphdr *mxe_net_push_udp(const struct mxe_qp *qp,
+				       struct sk_buff *skb)
+{
+	struct udphdr *udph;
+
+	skb_push(skb, sizeof(*udph));
+	skb_reset_transport_header(skb);
+	udph = udp_hdr(skb);
+	udph->source = qp->av.sport;
+	udph->dest = htons(mxe_net_port);
+	/* The ICRC is still to come. */
+	udph->len = htons(skb->len + MXE_ICRC_SIZE);
+	udph->check = 0;	/* annex A17: the ICRC protects the packet */
+	return udph;
+}
+
+static void mxe_net_push_ipv4(const struct mxe_qp *qp, struct sk_buff *skb)
+{
+	size_t bth_len = skb->len;
+	const u8 *bth = skb->data;
+	struct udphdr *udph = mxe_net_push_udp(qp, skb);
+	struct iphdr *iph;
+	__le32 icrc;
+
+	skb_push(skb, sizeof(*iph));
+	skb_reset_network_header(skb);
+	iph = ip_hdr(skb);
+	*iph = (struct iphdr) {
+		.version = IPVERSION,
+		.ihl = sizeof(*iph) / 4,
+		.tos = qp->av.tclass,
+		.tot_len = htons(skb->len + MXE_ICRC_SIZE),
+		/* Never fragmented, so no identification is needed (RFC 6864). */
+		.frag_off = htons(IP_DF),
+		.ttl = qp->av.hop_limit,
+		.protocol = IPPROTO_UDP,
+		.saddr = qp->av.v4.saddr,
+		.daddr = qp->av.v4.daddr,
+	};
+	icrc = mxe_icrc_ipv4(iph, udph, bth, bth_len);
+	skb_put_data(skb, &icrc, sizeof(icrc));
+	skb->protocol = htons(ETH_P_IP);
+}
+
+static void mxe_net_push_ipv6(const struct mxe_qp *qp, struct sk_buff *skb)
+{
+	size_t bth_len = skb->len;
+	const u8 *bth = skb->data;
+	struct udphdr *udph = mxe_net_push_udp(qp, skb);
+	struct ipv6hdr *ip6h;
+	__le32 icrc;
+
+	skb_push(skb, sizeof(*ip6h));
+	skb_reset_network_header(skb);
+	ip6h = ipv6_hdr(skb);
+	ip6_flow_hdr(ip6h, qp->av.tclass, htonl(qp->av.flow_label));
+	ip6h->payload_len = udph->len;
+	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->hop_limit = qp->av.hop_limit;
+	ip6h->saddr = qp->av.v6.saddr;
+	ip6h->daddr = qp->av.v6.daddr;
+	icrc = mxe_icrc_ipv6(ip6h, udph, bth, bth_len);
+	skb_put_data(skb, &icrc, sizeof(icrc));
+	skb->protocol = htons(ETH_P_IPV6);
+}
+
+int mxe_net_send(struct mxe_qp *qp, struct sk_buff *skb)
+{
+	struct net *net = qp->dev->mnet->net;
+	struct dst_entry *dst;
+
+	dst = qp->av.is_ipv4 ? mxe_net_route4(qp) : mxe_net_route6(qp);
+	if (IS_ERR(dst)) {
+		mxe_count(qp->dev, send_no_route);
+		kfree_skb(skb);
+		return -EHOSTUNREACH;
+	}
+
+	skb_dst_set(skb, dst);
+	skb->ip_summed = CHECKSUM_NONE;
+	mxe_count(qp->dev, sent_pkts);
+	if (qp->av.is_ipv4) {
+		mxe_net_push_ipv4(qp, skb);
+		memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+		ip_local_out(net, NULL, skb);
+	} else {
+		mxe_net_push_ipv6(qp, skb);
+		memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+		ip6_local_out(net, NULL, skb);
+	}
+	return 0;
+}
+
+/* ---- receiving --------------------------------------------------------- */
+
+/* Whom to charge a packet that belongs to no queue pair. */
+static struct mxe_dev *mxe_net_rx_dev(struct mxe_net *mnet,
+				      const struct sk_buff *skb)
+{
+	struct mxe_dev *dev;
+
+	list_for_each_entry_rcu(dev, &mnet->devs, mnet_entry)
+		if (dev->ndev == skb->dev)
+			return dev;
+	return list_first_or_null_rcu(&mnet->devs, struct mxe_dev, mnet_entry);
+}
+
+#define mxe_net_count_drop(mnet, skb, name) do {			\
+	struct mxe_dev *__dev = mxe_net_rx_dev(mnet, skb);		\
+									\
+	if (__dev)							\
+		mxe_count(__dev, name);					\
+} while (0)
+
+static void mxe_net_count_pkt_error(struct mxe_net *mnet, struct sk_buff *skb,
+				    enum mxe_pkt_error err)
+{
+	switch (err) {
+	case MXE_PKT_OK:
+		break;
+	case MXE_PKT_SHORT:
+		mxe_net_count_drop(mnet, skb, drop_short);
+		break;
+	case MXE_PKT_VERSION:
+		mxe_net_count_drop(mnet, skb, drop_version);
+		break;
+	case MXE_PKT_OPCODE:
+		mxe_net_count_drop(mnet, skb, drop_opcode);
+		break;
+	case MXE_PKT_LENGTH:
+		mxe_net_count_drop(mnet, skb, drop_length);
+		break;
+	}
+}
+
+/* Is the packet of the connection that the queue pair has? */
+static bool mxe_net_address_ok(const struct mxe_qp *qp,
+			       const struct sk_buff *skb)
+{
+	const struct mxe_av *av = &qp->av;
+
+	if (!av->valid)
+		return false;
+	if (ip_hdr(skb)->version == 4)
+		return av->is_ipv4 && ip_hdr(skb)->saddr == av->v4.daddr &&
+		       ip_hdr(skb)->daddr == av->v4.saddr;
+	return !av->is_ipv4 &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &av->v6.daddr) &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
+}
+
+static bool mxe_net_icrc_ok(const struct sk_buff *skb)
+{
+	const struct udphdr *udph = udp_hdr(skb);
+	const u8 *bth = (const u8 *)(udph + 1);
+	size_t len = skb_tail_pointer(skb) - bth - MXE_ICRC_SIZE;
+	__le32 icrc, found;
+
+	memcpy(&found, bth + len, sizeof(found));
+	if (ip_hdr(skb)->version == 4)
+		icrc = mxe_icrc_ipv4(ip_hdr(skb), udph, bth, len);
+	else
+		icrc = mxe_icrc_ipv6(ipv6_hdr(skb), udph, bth, len);
+	return icrc == found;
+}
+
+/* Give a checked packet to its side of the queue pair; consumes skb. */
+static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			    struct sk_buff *skb)
+{
+	if (pkt->flags & MXE_OP_RESPONSE) {
+		mxe_send_lock(qp);
+		if (mxe_net_address_ok(qp, skb))
+			mxe_complete_pkt(qp, pkt);
+		else
+			mxe_count(qp->dev, drop_address);
+		mxe_send_unlock(qp, false);
+		consume_skb(skb);
+		return;
+	}
+
+	mxe_recv_lock(qp);
+	if (mxe_net_address_ok(qp, skb)) {
+		mxe_respond_pkt(qp, pkt, skb);
+	} else {
+		mxe_count(qp->dev, drop_address);
+		kfree_skb(skb);
+	}
+	mxe_recv_unlock(qp);
+}
+
+enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
+				 struct mxe_pkt *pkt)
+{
+	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
+
+	memset(pkt, 0, sizeof(*pkt));
+	return mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
+}
+
+/*
+ * The UDP socket's receive hook.  Context: softirq, RCU.  Returns 0: the
+ * packet is ours whatever it is.
+ */
+static int mxe_net_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	struct mxe_net *mnet = rcu_dereference_sk_user_data(sk);
+	enum mxe_pkt_error err;
+	struct mxe_pkt pkt;
+	struct mxe_qp *qp;
+
+	if (!mnet || skb_linearize(skb))
+		goto drop;
+	/* IP options are not covered by any rule of the ICRC. */
+	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
+		mxe_net_count_drop(mnet, skb, drop_length);
+		goto drop;
+	}
+
+	err = mxe_net_parse(skb, &pkt);
+	if (err) {
+		mxe_net_count_pkt_error(mnet, skb, err);
+		goto drop;
+	}
+	if (!mxe_net_icrc_ok(skb)) {
+		mxe_net_count_drop(mnet, skb, drop_icrc);
+		goto drop;
+	}
+	qp = mxe_qp_get(&mnet->qps, pkt.qpn);
+	if (!qp) {
+		mxe_net_count_drop(mnet, skb, drop_qpn);
+		goto drop;
+	}
+
+	mxe_count(qp->dev, rcvd_pkts);
+	if ((pkt.pkey & 0x7fff) != 0x7fff) {
+		mxe_count(qp->dev, drop_pkey);
+		kfree_skb(skb);
+	} else {
+		mxe_net_deliver(qp, &pkt, skb);
+	}
+	mxe_qp_put(qp);
+	return 0;
+drop:
+	kfree_skb(skb);
+	return 0;
+}
+
+/* ---- namespaces -------------------------------------------------------- */
+
+static struct socket *mxe_net_open(struct mxe_net *mnet, u8 family)
+{
+	struct udp_port_cfg port = {
+		.family = family,
+		.local_udp_port = htons(mxe_net_port),
+		.ipv6_v6only = family == AF_INET6,
+	};
+	struct udp_tunnel_sock_cfg tunnel = {
+		.sk_user_data = mnet,
+		.encap_type = 1,
+		.encap_rcv = mxe_net_rcv,
+	};
+	struct socket *sock;
+	int err;
+
+	err = udp_sock_create(mnet->net, &port, &sock);
+	if (err)
+		return ERR_PTR(err);
+	mxe_udp_tunnel_sock_setup(mnet->net, sock, &tunnel);
+	return sock;
+}
+
+static int mxe_net_open_sockets(struct mxe_net *mnet)
+{
+	struct socket *sock;
+
+	lockdep_assert_held(&mxe_net_mutex);
+
+	sock = mxe_net_open(mnet, AF_INET);
+	if (IS_ERR(sock))
+		return PTR_ERR(sock);
+	mnet->sk4 = sock;
+
+	/* A host without IPv6 has no IPv6 GIDs either. */
+	if (!IS_ENABLED(CONFIG_IPV6) || !ipv6_mod_enabled())
+		return 0;
+	sock = mxe_net_open(mnet, AF_INET6);
+	if (IS_ERR(sock)) {
+		mxe_udp_tunnel_sock_release(mnet->sk4);
+		mnet->sk4 = NULL;
+		return PTR_ERR(sock);
+	}
+	mnet->sk6 = sock;
+	return 0;
+}
+
+static void mxe_net_close_sockets(struct mxe_net *mnet)
+{
+	lockdep_assert_held(&mxe_net_mutex);
+
+	/* Waits for receivers: synchronize_rcu(). */
+	if (mnet->sk6)
+		mxe_udp_tunnel_sock_release(mnet->sk6);
+	mxe_udp_tunnel_sock_release(mnet->sk4);
+	mnet->sk4 = NULL;
+	mnet->sk6 = NULL;
+}
+
+int mxe_net_attach(struct mxe_dev *dev, struct net *net)
+{
+	struct mxe_net *mnet = net_generic(net, mxe_net_id);
+	int err = 0;
+
+	mutex_lock(&mxe_net_mutex);
+	if (!mnet->users)
+		err = mxe_net_open_sockets(mnet);
+	if (!err) {
+		mnet->users++;
+		dev->mnet = mnet;
+		list_add_tail_rcu(&dev->mnet_entry, &mnet->devs);
+	}
+	mutex_unlock(&mxe_net_mutex);
+	return err;
+}
+
+void mxe_net_detach(struct mxe_dev *dev)
+{
+	struct mxe_net *mnet = dev->mnet;
+
+	mutex_lock(&mxe_net_mutex);
+	list_del_rcu(&dev->mnet_entry);
+	if (!--mnet->users)
+		mxe_net_close_sockets(mnet);
+	mutex_unlock(&mxe_net_mutex);
+	/* Receivers that found the device to charge a drop. */
+	synchronize_rcu();
+}
+
+static int __net_init mxe_net_init(struct net *net)
+{
+	struct mxe_net *mnet = net_generic(net, mxe_net_id);
+
+	mnet->net = net;
+	INIT_LIST_HEAD(&mnet->devs);
+	xa_init_flags(&mnet->qps, XA_FLAGS_ALLOC);
+	return 0;
+}
+
+/* A device of the namespace that is still there, held; or NULL. */
+static struct mxe_dev *mxe_net_first_dev(struct mxe_net *mnet)
+{
+	struct mxe_dev *dev;
+
+	mutex_lock(&mxe_net_mutex);
+	dev = list_first_entry_or_null(&mnet->devs, struct mxe_dev, mnet_entry);
+	if (dev)
+		get_device(&dev->ibdev.dev);
+	mutex_unlock(&mxe_net_mutex);
+	return dev;
+}
+
+/*
+ * The namespace ends.  Its netdevs go after us, so their devices are removed
+ * here.  One may be on its way already by another path: ib_unregister_device()
+ * then waits for that.
+ */
+static void __net_exit mxe_net_exit(struct net *net)
+{
+	struct mxe_net *mnet = net_generic(net, mxe_net_id);
+	struct mxe_dev *dev;
+
+	while ((dev = mxe_net_first_dev(mnet))) {
+		ib_unregister_device(&dev->ibdev);
+		put_device(&dev->ibdev.dev);
+	}
+	WARN_ON(!xa_empty(&mnet->qps));
+	xa_destroy(&mnet->qps);
+}
+
+static struct pernet_operations mxe_net_ops = {
+	.init = mxe_net_init,
+	.exit = mxe_net_exit,
+	.id = &mxe_net_id,
+	.size = sizeof(struct mxe_net),
+};
+
+int mxe_net_register(void)
+{
+	return register_pernet_subsys(&mxe_net_ops);
+}
+
+void mxe_net_unregister(void)
+{
+	unregister_pernet_subsys(&mxe_net_ops);
+}

@@ -1,0 +1,702 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+
+#include "complete.h"
+#include "mxe.h"
+#include "net.h"
+#include "pd.h"
+#include "psn.h"
+#include "qp.h"
+#include "respond.h"
+#include "retry.h"
+#include "send.h"
+
+/* ---- lookup, locks, and what follows from them ------------------------- */
+
+static void mxe_qp_release(struct kref *ref)
+{
+	complete(&container_of(ref, struct mxe_qp, ref)->released);
+}
+
+struct mxe_qp *mxe_qp_get(struct xarray *qps, u32 qpn)
+{
+	struct mxe_qp *qp;
+
+	rcu_read_lock();
+	qp = xa_load(qps, qpn);
+	if (qp && !kref_get_unless_zero(&qp->ref))
+		qp = NULL;
+	rcu_read_unlock();
+	return qp;
+}
+
+void mxe_qp_put(struct mxe_qp *qp)
+{
+	kref_put(&qp->ref, mxe_qp_release);
+}
+
+bool mxe_qp_can_receive(enum ib_qp_state state)
+{
+	return state == IB_QPS_RTR || state == IB_QPS_RTS ||
+	       state == IB_QPS_SQD || state == IB_QPS_SQE;
+}
+
+bool mxe_qp_can_send(enum ib_qp_state state)
+{
+	return state == IB_QPS_RTS || state == IB_QPS_SQD;
+}
+
+void mxe_send_lock(struct mxe_qp *qp)
+{
+	spin_lock_bh(&qp->send_lock);
+}
+
+void mxe_recv_lock(struct mxe_qp *qp)
+{
+	spin_lock_bh(&qp->recv_lock);
+}
+
+void mxe_qp_kick(struct mxe_qp *qp)
+{
+	queue_work(mxe_wq, &qp->work);
+}
+
+static void mxe_qp_event(struct mxe_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = type,
+	};
+
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq, unsigned long todo)
+{
+	if (!todo)
+		return;
+	if (todo & BIT(MXE_TODO_ERROR))
+		mxe_qp_error(qp);
+	if (todo & BIT(MXE_TODO_NOTIFY))
+		mxe_cq_notify(cq);
+	if (todo & BIT(MXE_TODO_CQ_ERROR))
+		mxe_cq_error(cq);
+	if (todo & BIT(MXE_TODO_EV_COMM_EST))
+		mxe_qp_event(qp, IB_EVENT_COMM_EST);
+	if (todo & BIT(MXE_TODO_EV_SQ_DRAINED))
+		mxe_qp_event(qp, IB_EVENT_SQ_DRAINED);
+	if (todo & BIT(MXE_TODO_EV_REQ_ERR))
+		mxe_qp_event(qp, IB_EVENT_QP_REQ_ERR);
+	if (todo & BIT(MXE_TODO_EV_ACCESS_ERR))
+		mxe_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
+	if (todo & BIT(MXE_TODO_EV_FATAL))
+		mxe_qp_event(qp, IB_EVENT_QP_FATAL);
+	if (todo & BIT(MXE_TODO_WORK))
+		mxe_qp_kick(qp);
+}
+
+/* Leave what calls handlers to the work. */
+static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long *work_todo,
+			    unsigned long todo)
+{
+	unsigned int bit;
+
+	if (!todo)
+		return;
+	todo &= ~BIT(MXE_TODO_WORK);
+	for_each_set_bit(bit, &todo, BITS_PER_LONG)
+		set_bit(bit, work_todo);
+	mxe_qp_kick(qp);
+}
+
+void mxe_send_unlock(struct mxe_qp *qp, bool in_verb)
+{
+	unsigned long todo = qp->sq.todo;
+
+	qp->sq.todo = 0;
+	spin_unlock_bh(&qp->send_lock);
+
+	if (in_verb)
+		mxe_qp_do_later(qp, &qp->work_todo[0], todo);
+	else
+		mxe_qp_do(qp, qp->send_cq, todo);
+}
+
+void mxe_recv_unlock(struct mxe_qp *qp)
+{
+	unsigned long todo = qp->rq.todo;
+
+	qp->rq.todo = 0;
+	spin_unlock_bh(&qp->recv_lock);
+	mxe_qp_do(qp, qp->recv_cq, todo);
+}
+
+void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
+		     const struct mxe_wc *wc, unsigned long *todo)
+{
+	switch (mxe_cq_add(cq, qp, wc)) {
+	case MXE_CQ_ADDED:
+		break;
+	case MXE_CQ_ADDED_NOTIFY:
+		*todo |= BIT(MXE_TODO_NOTIFY);
+		break;
+	case MXE_CQ_OVERRUN_FIRST:
+		*todo |= BIT(MXE_TODO_CQ_ERROR);
+		fallthrough;
+	case MXE_CQ_OVERRUN:
+		/* Completions are lost: the queue pair cannot go on. */
+		if (qp->state != IB_QPS_ERR)
+			*todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
+		break;
+	}
+}
+
+/* ---- state ------------------------------------------------------------- */
+
+static void mxe_qp_set_state(struct mxe_qp *qp, enum ib_qp_state state)
+{
+	lockdep_assert_held(&qp->send_lock);
+	lockdep_assert_held(&qp->recv_lock);
+
+	qp->state = state;
+	qp->attr.qp_state = state;
+}
+
+static void mxe_ring_need_doorbell(struct mxe_ring *ring)
+{
+	if (ring->hdr)
+		WRITE_ONCE(ring->hdr->flags, MXE_RING_NEED_DOORBELL);
+}
+
+void mxe_qp_error(struct mxe_qp *qp)
+{
+	mxe_send_lock(qp);
+	spin_lock(&qp->recv_lock);
+	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR &&
+	    !qp->dying) {
+		mxe_qp_set_state(qp, IB_QPS_ERR);
+		mxe_ring_need_doorbell(&qp->sq.ring);
+		mxe_ring_need_doorbell(&qp->rq.ring);
+		/*
+		 * A process stores its index, then reads the flag; we store
+		 * the flag, then read the index (in the flush).
+		 */
+		smp_mb();
+		mxe_qp_kick(qp);
+	}
+	spin_unlock(&qp->recv_lock);
+	mxe_send_unlock(qp, false);
+}
+
+static void mxe_qp_work(struct work_struct *work)
+{
+	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
+
+	mxe_qp_do(qp, qp->send_cq, xchg(&qp->work_todo[0], 0));
+	mxe_qp_do(qp, qp->recv_cq, xchg(&qp->work_todo[1], 0));
+
+	mxe_recv_lock(qp);
+	if (qp->dying)
+		;
+	else if (qp->state == IB_QPS_ERR)
+		mxe_respond_flush(qp);
+	else
+		mxe_respond_continue(qp);
+	mxe_recv_unlock(qp);
+
+	mxe_send_lock(qp);
+	if (qp->dying)
+		;
+	else if (qp->state == IB_QPS_ERR)
+		mxe_send_flush(qp);
+	else
+		mxe_complete_local_error(qp);
+	if (!qp->dying && !qp->sq.halted)
+		mxe_send_run(qp);
+	mxe_send_unlock(qp, false);
+}
+
+/* As created: nothing posted, nothing known of a peer. */
+static void mxe_qp_reset(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->send_lock);
+	lockdep_assert_held(&qp->recv_lock);
+
+	mxe_qp_set_state(qp, IB_QPS_RESET);
+
+	/* A kernel consumer does not post while it resets (IBTA 10.3.1). */
+	sq->posted = 0;
+	sq->fetched = 0;
+	sq->next = 0;
+	sq->cur = 0;
+	sq->tail = 0;
+	sq->rd_atomic = 0;
+	sq->rnr_wait = false;
+	sq->rewound = false;
+	sq->halted = false;
+	sq->sqd_notified = false;
+	sq->local_error = IB_WC_SUCCESS;
+	mxe_ring_reset(&sq->ring);
+
+	rq->posted = 0;
+	rq->consumed = 0;
+	rq->msn = 0;
+	rq->comm_est = false;
+	mxe_respond_reset(qp);
+	mxe_ring_reset(&rq->ring);
+
+	qp->av.valid = false;
+}
+
+/* ---- creation ---------------------------------------------------------- */
+
+static int mxe_qp_check_init(struct mxe_dev *dev,
+			     const struct ib_qp_init_attr *init)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	if (init->qp_type != IB_QPT_RC)
+		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->qp_type);
+	if (init->create_flags)
+		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x",
+				  init->create_flags);
+	if (init->srq)
+		return mxe_refuse(dev, -EOPNOTSUPP, "SRQ");
+	if (!init->send_cq || !init->recv_cq)
+		return mxe_refuse(dev, -EINVAL, "no completion queue");
+	if (cap->max_send_wr > MXE_MAX_QP_WR ||
+	    cap->max_recv_wr > MXE_MAX_QP_WR)
+		return mxe_refuse(dev, -EINVAL, "%u/%u requests, at most %u",
+				  cap->max_send_wr, cap->max_recv_wr,
+				  MXE_MAX_QP_WR);
+	if (cap->max_send_sge > MXE_MAX_SGE || cap->max_recv_sge > MXE_MAX_SGE)
+		return mxe_refuse(dev, -EINVAL, "%u/%u SGEs, at most %u",
+				  cap->max_send_sge, cap->max_recv_sge,
+				  MXE_MAX_SGE);
+	if (cap->max_inline_data > MXE_MAX_INLINE)
+		return mxe_refuse(dev, -EINVAL, "%u bytes inline, at most %u",
+				  cap->max_inline_data, MXE_MAX_INLINE);
+	return 0;
+}
+
+static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
+			  struct ib_ucontext *uctx)
+{
+	struct mxe_sq *sq = &qp->sq;
+	size_t tail;
+
+	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
+	sq->max_sge = max(cap->max_send_sge, 1U);
+	/* Room for gather entries takes inline data as well. */
+	tail = max_t(size_t, sq->max_sge * sizeof(struct ib_sge),
+		     cap->max_inline_data);
+	tail = ALIGN(tail, sizeof(struct ib_sge));
+	sq->max_inline = min_t(size_t, tail, MXE_MAX_INLINE);
+	sq->wr_size = sizeof(struct mxe_send_wr) + tail;
+
+	sq->wrs = kvcalloc(sq->entries, sq->wr_size, GFP_KERNEL_ACCOUNT);
+	if (!sq->wrs)
+		return -ENOMEM;
+
+	cap->max_send_wr = sq->entries;
+	cap->max_send_sge = sq->max_sge;
+	cap->max_inline_data = sq->max_inline;
+	if (!uctx)
+		return 0;
+	return mxe_ring_create(&sq->ring, uctx, sq->entries,
+			       ALIGN(sizeof(struct mxe_send_wqe) + tail, 64));
+}
+
+static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
+			  struct ib_ucontext *uctx)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	if (!cap->max_recv_wr) {
+		cap->max_recv_sge = 0;
+		return 0;
+	}
+	rq->entries = roundup_pow_of_two(cap->max_recv_wr);
+	rq->max_sge = max(cap->max_recv_sge, 1U);
+	rq->wr_size = struct_size((struct mxe_recv_wr *)NULL, sge, rq->max_sge);
+
+	rq->cur = kzalloc(rq->wr_size, GFP_KERNEL_ACCOUNT);
+	if (!rq->cur)
+		return -ENOMEM;
+	cap->max_recv_wr = rq->entries;
+	cap->max_recv_sge = rq->max_sge;
+	if (uctx)
+		return mxe_ring_create(&rq->ring, uctx, rq->entries,
+				       ALIGN(sizeof(struct mxe_recv_wqe) +
+					     rq->max_sge * sizeof(struct mxe_sge),
+					     32));
+	rq->wrs = kvcalloc(rq->entries, rq->wr_size, GFP_KERNEL_ACCOUNT);
+	return rq->wrs ? 0 : -ENOMEM;
+}
+
+static void mxe_qp_free_queues(struct mxe_qp *qp)
+{
+	mxe_ring_destroy(&qp->sq.ring);
+	mxe_ring_destroy(&qp->rq.ring);
+	kvfree(qp->sq.wrs);
+	kvfree(qp->rq.wrs);
+	kfree(qp->rq.cur);
+	kfree(qp->rq.res);
+}
+
+static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
+{
+	struct mxe_create_qp_req req;
+	int err;
+
+	err = mxe_udata_in(udata, &req, sizeof(req), sizeof(req));
+	if (err)
+		return mxe_refuse(qp->dev, err, "bad udata");
+	if (req.flags & ~MXE_QP_CREATE_ATOMIC_BE_REPLY || req.reserved)
+		return mxe_refuse(qp->dev, -EINVAL, "unknown flags %#x",
+				  req.flags);
+	if (req.max_atomic_arg && req.max_atomic_arg != sizeof(u64))
+		return mxe_refuse(qp->dev, -EINVAL, "atomics of %u bytes",
+				  req.max_atomic_arg);
+	if (udata->outlen < sizeof(struct mxe_create_qp_resp))
+		return mxe_refuse(qp->dev, -EINVAL, "no room for the response");
+
+	qp->is_user = true;
+	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
+	return 0;
+}
+
+static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
+{
+	struct mxe_create_qp_resp resp = {};
+
+	mxe_ring_info(&qp->sq.ring, &resp.sq);
+	resp.sq.max_sge = qp->sq.max_sge;
+	resp.sq.max_inline = qp->sq.max_inline;
+	mxe_ring_info(&qp->rq.ring, &resp.rq);
+	resp.rq.max_sge = qp->rq.max_sge;
+	return mxe_udata_out(udata, &resp, sizeof(resp));
+}
+
+/* Numbers are unique in the namespace; see net.h.  0 and 1 are special. */
+static int mxe_qp_publish(struct mxe_qp *qp)
+{
+	static u32 next;
+	struct xa_limit limit = XA_LIMIT(2, MXE_BTH_QPN_MASK - 1);
+	int err;
+
+	if (!next)
+		next = get_random_u32() & MXE_BTH_QPN_MASK;
+	err = xa_alloc_cyclic(&qp->dev->mnet->qps, &qp->ibqp.qp_num, qp, limit,
+			      &next, GFP_KERNEL);
+	return min(err, 0);
+}
+
+int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		  struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(ibqp->device);
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct ib_ucontext *uctx = NULL;
+	int err;
+
+	err = mxe_qp_check_init(dev, init);
+	if (err)
+		return err;
+
+	qp->dev = dev;
+	if (udata) {
+		err = mxe_qp_read_udata(qp, udata);
+		if (err)
+			return err;
+		uctx = mxe_udata_ucontext(udata);
+		qp->uctx = uctx;
+	}
+
+	qp->send_cq = to_mcq(init->send_cq);
+	qp->recv_cq = to_mcq(init->recv_cq);
+	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->state = IB_QPS_RESET;
+	kref_init(&qp->ref);
+	init_completion(&qp->released);
+	spin_lock_init(&qp->send_lock);
+	spin_lock_init(&qp->recv_lock);
+	spin_lock_init(&qp->sq.post_lock);
+	spin_lock_init(&qp->rq.post_lock);
+	skb_queue_head_init(&qp->rq.deferred);
+	INIT_WORK(&qp->work, mxe_qp_work);
+	mxe_retry_init(qp);
+
+	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL);
+	if (err)
+		return err;
+	err = mxe_qp_init_sq(qp, &init->cap, uctx);
+	if (!err)
+		err = mxe_qp_init_rq(qp, &init->cap, uctx);
+	if (!err && udata)
+		err = mxe_qp_write_udata(qp, udata);
+	if (err)
+		goto err_free;
+	qp->attr.cap = init->cap;
+
+	/* Last: from here on packets find it. */
+	err = mxe_qp_publish(qp);
+	if (err)
+		goto err_free;
+	return 0;
+
+err_free:
+	mxe_qp_free_queues(qp);
+	dst_cache_destroy(&qp->dst_cache);
+	return err;
+}
+
+int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+
+	xa_erase(&qp->dev->mnet->qps, ibqp->qp_num);
+
+	/* No timer and no work starts again from here on. */
+	mxe_send_lock(qp);
+	spin_lock(&qp->recv_lock);
+	qp->dying = true;
+	mxe_qp_set_state(qp, IB_QPS_RESET);
+	spin_unlock(&qp->recv_lock);
+	spin_unlock_bh(&qp->send_lock);
+
+	/* Who found it takes a reference first or finds none to take. */
+	synchronize_rcu();
+	mxe_qp_put(qp);
+	wait_for_completion(&qp->released);
+	mxe_retry_stop(qp);
+	cancel_work_sync(&qp->work);
+
+	skb_queue_purge(&qp->rq.deferred);
+	mxe_cq_clean(qp->send_cq, qp);
+	mxe_cq_clean(qp->recv_cq, qp);
+	mxe_qp_free_queues(qp);
+	dst_cache_destroy(&qp->dst_cache);
+	return 0;
+}
+
+/* ---- modify and query -------------------------------------------------- */
+
+static int mxe_qp_check_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
+			     int mask)
+{
+	struct mxe_dev *dev = qp->dev;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
+	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE | IB_QP_CAP))
+		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
+	if (mask & IB_QP_PORT && attr->port_num != 1)
+		return mxe_refuse(dev, -EINVAL, "port %u", attr->port_num);
+	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
+		return mxe_refuse(dev, -EINVAL, "P_Key index %u",
+				  attr->pkey_index);
+	if (mask & IB_QP_PATH_MTU &&
+	    (attr->path_mtu < IB_MTU_256 ||
+	     attr->path_mtu > iboe_get_mtu(READ_ONCE(dev->ndev->mtu))))
+		return mxe_refuse(dev, -EINVAL, "path MTU code %d",
+				  attr->path_mtu);
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
+	    attr->max_rd_atomic > MXE_MAX_RD_ATOMIC)
+		return mxe_refuse(dev, -EINVAL, "max_rd_atomic %u",
+				  attr->max_rd_atomic);
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	    attr->max_dest_rd_atomic > MXE_MAX_RD_ATOMIC)
+		return mxe_refuse(dev, -EINVAL, "max_dest_rd_atomic %u",
+				  attr->max_dest_rd_atomic);
+	if (mask & IB_QP_ACCESS_FLAGS &&
+	    attr->qp_access_flags & ~(IB_ACCESS_LOCAL_WRITE |
+				      IB_ACCESS_REMOTE_WRITE |
+				      IB_ACCESS_REMOTE_READ |
+				      IB_ACCESS_REMOTE_ATOMIC))
+		return mxe_refuse(dev, -EINVAL, "access flags %#x",
+				  attr->qp_access_flags);
+	if (mask & IB_QP_TIMEOUT && attr->timeout > 31)
+		return mxe_refuse(dev, -EINVAL, "timeout %u", attr->timeout);
+	if ((mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
+	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7))
+		return mxe_refuse(dev, -EINVAL, "retry count over 7");
+	if (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31)
+		return mxe_refuse(dev, -EINVAL, "RNR timer code %u",
+				  attr->min_rnr_timer);
+	return 0;
+}
+
+/* What both sides keep for themselves of the attributes. */
+static void mxe_qp_store_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
+			      int mask)
+{
+	struct ib_qp_attr *a = &qp->attr;
+
+	if (mask & IB_QP_PKEY_INDEX)
+		a->pkey_index = attr->pkey_index;
+	if (mask & IB_QP_PORT)
+		a->port_num = attr->port_num;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		a->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PATH_MTU) {
+		a->path_mtu = attr->path_mtu;
+		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	}
+	if (mask & IB_QP_DEST_QPN) {
+		a->dest_qp_num = attr->dest_qp_num;
+		qp->dest_qpn = attr->dest_qp_num & MXE_BTH_QPN_MASK;
+	}
+	if (mask & IB_QP_RQ_PSN) {
+		a->rq_psn = attr->rq_psn & MXE_PSN_MASK;
+		qp->rq.epsn = a->rq_psn;
+	}
+	if (mask & IB_QP_SQ_PSN) {
+		a->sq_psn = attr->sq_psn & MXE_PSN_MASK;
+		qp->sq.psn = a->sq_psn;
+		qp->sq.max_psn = a->sq_psn;
+		qp->sq.una = a->sq_psn;
+	}
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		a->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		a->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_TIMEOUT)
+		a->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT) {
+		a->retry_cnt = attr->retry_cnt;
+		qp->sq.retry_left = attr->retry_cnt;
+	}
+	if (mask & IB_QP_RNR_RETRY) {
+		a->rnr_retry = attr->rnr_retry;
+		qp->sq.rnr_retry_left = attr->rnr_retry;
+	}
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		a->en_sqd_async_notify = attr->en_sqd_async_notify;
+}
+
+static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
+			       enum ib_qp_state to)
+{
+	switch (to) {
+	case IB_QPS_RESET:
+		mxe_qp_reset(qp);
+		return;
+	case IB_QPS_ERR:
+		mxe_ring_need_doorbell(&qp->sq.ring);
+		mxe_ring_need_doorbell(&qp->rq.ring);
+		smp_mb();	/* as in mxe_qp_error() */
+		break;
+	case IB_QPS_SQD:
+		qp->sq.sqd_notified = from == IB_QPS_SQD;
+		break;
+	default:
+		break;
+	}
+	mxe_qp_set_state(qp, to);
+}
+
+/*
+ * Everything that can fail comes first, so that a refused call changes
+ * nothing; the state changes in one step.
+ */
+int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct mxe_resp_res *res = NULL;
+	enum ib_qp_state from, to;
+	struct mxe_av av;
+	u32 num_res = 0;
+	int err;
+
+	if (udata && udata->inlen &&
+	    !ib_is_udata_cleared(udata, 0, udata->inlen))
+		return mxe_refuse(qp->dev, -EINVAL, "non-zero udata");
+	err = mxe_qp_check_attr(qp, attr, mask);
+	if (err)
+		return err;
+	if (mask & IB_QP_AV) {
+		err = mxe_av_init(qp->dev, &av, &attr->ah_attr);
+		if (err)
+			return err;
+	}
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic) {
+		num_res = attr->max_dest_rd_atomic;
+		res = kcalloc(num_res, sizeof(*res), GFP_KERNEL_ACCOUNT);
+		if (!res)
+			return -ENOMEM;
+	}
+
+	mxe_send_lock(qp);
+	spin_lock(&qp->recv_lock);
+	from = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
+	to = mask & IB_QP_STATE ? attr->qp_state : from;
+	if (from != qp->state ||
+	    !ib_modify_qp_is_ok(from, to, ibqp->qp_type, mask)) {
+		err = mxe_refuse(qp->dev, -EINVAL, "state %d to %d, mask %#x",
+				 qp->state, to, mask);
+		goto unlock;
+	}
+
+	mxe_qp_store_attr(qp, attr, mask);
+	if (mask & IB_QP_AV) {
+		/* For query only, so without a reference to the GID. */
+		qp->attr.ah_attr = attr->ah_attr;
+		qp->attr.ah_attr.grh.sgid_attr = NULL;
+		av.sport = htons(rdma_get_udp_sport(av.flow_label,
+						    ibqp->qp_num,
+						    qp->dest_qpn));
+		qp->av = av;
+		dst_cache_reset(&qp->dst_cache);
+	}
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+		swap(qp->rq.res, res);
+		qp->rq.num_res = num_res;
+		qp->rq.res_head = 0;
+	}
+	if (mask & IB_QP_STATE)
+		mxe_qp_enter_state(qp, from, to);
+	/* Flush, or send what was posted before. */
+	mxe_qp_kick(qp);
+unlock:
+	spin_unlock(&qp->recv_lock);
+	mxe_send_unlock(qp, true);
+	kfree(res);
+	return err;
+}
+
+int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+
+	mxe_send_lock(qp);
+	spin_lock(&qp->recv_lock);
+	*attr = qp->attr;
+	attr->cur_qp_state = qp->state;
+	attr->rq_psn = qp->rq.epsn;
+	attr->sq_psn = qp->sq.max_psn;
+	attr->sq_draining = qp->state == IB_QPS_SQD &&
+			    mxe_complete_outstanding(&qp->sq);
+	spin_unlock(&qp->recv_lock);
+	mxe_send_unlock(qp, true);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->cap = qp->attr.cap;
+	init->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	return 0;
+}

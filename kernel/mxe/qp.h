@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Queue pairs: state, the two queues, and what the protocol engine keeps.
+ *
+ * Lifetime: a queue pair is found through mnet->qps under RCU and used with a
+ * reference; destroy removes it from there, waits for a grace period and the
+ * references, stops its timers and work, and leaves the memory to ib_core.
+ */
+#ifndef MXE_QP_H
+#define MXE_QP_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "ah.h"
+#include "atomic.h"
+#include "cq.h"
+#include "mr.h"
+#include "ring.h"
+#include "wire.h"
+
+struct mxe_dev;
+
+/* Packets that may be unacknowledged before the requester waits. */
+#define MXE_MAX_UNACKED		128
+/* Packets sent in one go with bottom halves off. */
+#define MXE_BURST		64
+/* Request packets that wait while the responder streams a READ. */
+#define MXE_MAX_DEFERRED_PKTS	256
+
+/*
+ * A send work request in the kernel: the validated copy of what was posted,
+ * and its progress.
+ */
+struct mxe_send_wr {
+	u64 wr_id;
+	enum ib_wr_opcode opcode;
+	u8 flags;			/* enum mxe_send_wqe_flags */
+	bool started;			/* PSNs are assigned */
+	bool done;			/* READ or atomic: response complete */
+	u8 num_sge;			/* 0 if inline */
+	enum ib_wc_status error;	/* found when it was taken up */
+	u32 length;			/* bytes of all SGEs, or inline */
+	u64 remote_addr;
+	u32 rkey;
+	__be32 imm;			/* or key to invalidate */
+	struct mxe_atomic_args atomic;	/* as sent: lowered if possible */
+	struct ib_mr *mr;		/* IB_WR_REG_MR */
+	u32 mr_key;
+	int mr_access;
+	u32 first_psn;
+	u32 last_psn;
+	union {
+		struct ib_sge sge[0];
+		u8 inline_data[0];
+	};
+};
+
+/* Bits of things to do once the lock of a side is dropped. */
+enum mxe_todo {
+	MXE_TODO_NOTIFY,	/* completion handler of that side's CQ */
+	MXE_TODO_CQ_ERROR,	/* that CQ was overrun just now */
+	MXE_TODO_ERROR,		/* move the queue pair to ERR */
+	MXE_TODO_WORK,		/* queue qp->work */
+	MXE_TODO_EV_FATAL,
+	MXE_TODO_EV_REQ_ERR,
+	MXE_TODO_EV_ACCESS_ERR,
+	MXE_TODO_EV_COMM_EST,
+	MXE_TODO_EV_SQ_DRAINED,
+};
+
+/*
+ * Requester and completer.  All under send_lock but: post_lock and posted,
+ * which belong to kernel consumers that post, and what the first group says.
+ *
+ * Indices of work requests run freely: tail <= cur <= next <= fetched.  tail
+ * is the oldest not completed, cur the one being sent (again), next the first
+ * that was never sent, fetched the first not yet taken from the ring.
+ */
+struct mxe_sq {
+	/* Immutable after creation. */
+	u32 entries;			/* power of two; 0: no queue */
+	u32 max_sge;
+	u32 max_inline;
+	size_t wr_size;			/* of an element of wrs */
+	void *wrs;
+	struct mxe_ring ring;		/* a process's queue */
+
+	spinlock_t post_lock;		/* irqsave: verbs of any context */
+	u32 posted;
+
+	u32 fetched, next, cur, tail;
+	u32 psn;			/* to send next */
+	u32 max_psn;			/* first never sent */
+	u32 una;			/* first not acknowledged */
+	u32 rd_atomic;			/* outstanding READs and atomics */
+	u8 retry_left;
+	u8 rnr_retry_left;
+	bool rnr_wait;			/* until rnr_timer fires */
+	bool rewound;			/* no progress since going back */
+	bool halted;			/* an error waits to be reported */
+	enum ib_wc_status local_error;	/* found while sending */
+	u32 local_error_at;		/* the request that has it */
+	bool sqd_notified;
+	struct timer_list retry_timer;
+	struct timer_list rnr_timer;
+	unsigned long todo;		/* enum mxe_todo */
+};
+
+/* A receive work request in the kernel. */
+struct mxe_recv_wr {
+	u64 wr_id;
+	u32 num_sge;
+	u32 length;
+	enum ib_wc_status error;
+	struct ib_sge sge[];
+};
+
+/*
+ * What the responder keeps of a READ or atomic, to answer a duplicate
+ * (IBTA 9.7.5.1.5): values only, never references.
+ */
+struct mxe_resp_res {
+	bool valid;
+	bool is_read;
+	u32 first_psn;
+	u32 last_psn;
+	u64 va;
+	u32 rkey;
+	u32 length;			/* READ */
+	u32 msn;
+	struct mxe_atomic_args atomic;
+	u64 orig;			/* atomic: the answer */
+};
+
+/* A READ whose responses are being sent. */
+struct mxe_resp_read {
+	bool active;
+	u64 va;
+	u32 rkey;
+	u32 left;			/* bytes */
+	u32 psn;
+	u32 msn;
+	bool first;
+};
+
+/* Responder.  All under recv_lock but what mxe_sq also excepts. */
+struct mxe_rq {
+	/* Immutable after creation. */
+	u32 entries;
+	u32 max_sge;
+	size_t wr_size;
+	void *wrs;			/* posted by kernel consumers */
+	struct mxe_ring ring;		/* posted by a process */
+	struct mxe_recv_wr *cur;	/* the copy of the one in use */
+
+	spinlock_t post_lock;
+	u32 posted;
+
+	u32 consumed;			/* index of the next one */
+	bool cur_valid;			/* cur is filled by a message */
+	u32 offset;			/* bytes of the message so far */
+	u32 epsn;
+	u32 msn;
+	u32 msg;			/* MXE_OP_SEND/WRITE: in a message; 0 */
+	u64 write_va;
+	u32 write_rkey;
+	u32 write_left;
+	bool nak_sent;			/* and not answered yet */
+	bool halted;			/* an error waits for the state change */
+	bool comm_est;
+	struct mxe_resp_res *res;
+	u32 num_res;
+	u32 res_head;			/* next slot to use */
+	struct mxe_resp_read read;
+	struct sk_buff_head deferred;	/* requests that wait for the READ */
+	unsigned long todo;		/* enum mxe_todo */
+};
+
+struct mxe_qp {
+	struct ib_qp ibqp;
+	struct mxe_dev *dev;
+	struct kref ref;
+	struct completion released;
+
+	/* Immutable after creation. */
+	struct mxe_cq *send_cq, *recv_cq;
+	struct ib_ucontext *uctx;	/* of a process's queue pair */
+	bool is_user;
+	bool be_reply;			/* results of atomics in big-endian */
+	bool sig_all;
+
+	/*
+	 * The state and the attributes are written with both locks held, so
+	 * either suffices to read them.
+	 */
+	enum ib_qp_state state;
+	bool dying;
+	struct ib_qp_attr attr;
+	u32 dest_qpn;
+	u32 mtu;			/* bytes */
+	struct mxe_av av;
+	struct dst_cache dst_cache;	/* of av; bottom halves off */
+
+	spinlock_t send_lock;
+	struct mxe_sq sq;
+
+	spinlock_t recv_lock;
+	struct mxe_rq rq;
+
+	/* What exceeds a burst, must sleep, or may not run inside a verb. */
+	struct work_struct work;
+	unsigned long work_todo[2];	/* enum mxe_todo; send, receive side */
+};
+
+static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct mxe_qp, ibqp);
+}
+
+static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
+{
+	return sq->wrs + (index & (sq->entries - 1)) * sq->wr_size;
+}
+
+static inline struct mxe_recv_wr *mxe_rq_wr(const struct mxe_rq *rq, u32 index)
+{
+	return rq->wrs + (index & (rq->entries - 1)) * rq->wr_size;
+}
+
+/* A queue pair with a reference, or NULL. */
+struct mxe_qp *mxe_qp_get(struct xarray *qps, u32 qpn);
+void mxe_qp_put(struct mxe_qp *qp);
+
+/* Can packets be received, and requests be sent? */
+bool mxe_qp_can_receive(enum ib_qp_state state);
+bool mxe_qp_can_send(enum ib_qp_state state);
+
+void mxe_send_lock(struct mxe_qp *qp);
+void mxe_recv_lock(struct mxe_qp *qp);
+/*
+ * Drop the lock and do what came up under it.  in_verb: the caller is a verb,
+ * inside which no handler may run; that is left to qp->work.
+ */
+void mxe_send_unlock(struct mxe_qp *qp, bool in_verb);
+void mxe_recv_unlock(struct mxe_qp *qp);
+
+/* Move to ERR; both queues are flushed by qp->work.  Context: no lock held. */
+void mxe_qp_error(struct mxe_qp *qp);
+/* Let the work look at the queue pair. */
+void mxe_qp_kick(struct mxe_qp *qp);
+
+/* Add a completion of a side; remembers what is to be done after it. */
+void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
+		     const struct mxe_wc *wc, unsigned long *todo);
+
+int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		  struct ib_udata *udata);
+int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata);
+int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init);
+int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+
+extern struct workqueue_struct *mxe_wq;
+
+#endif /* MXE_QP_H */

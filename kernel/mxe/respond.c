@@ -1,0 +1,748 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "mxe.h"
+#include "net.h"
+#include "psn.h"
+#include "respond.h"
+
+/* ---- answers ----------------------------------------------------------- */
+
+static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
+{
+	struct sk_buff *skb;
+	u8 *payload;
+
+	out->pkey = 0xffff;
+	out->qpn = qp->dest_qpn;
+	skb = mxe_net_alloc(qp, out, &payload);
+	/* An answer that is not sent is one lost: the peer asks again. */
+	if (skb)
+		mxe_net_send(qp, skb);
+}
+
+static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
+{
+	struct mxe_pkt_out out = {
+		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
+		.psn = psn,
+		.syndrome = syndrome,
+		.msn = qp->rq.msn,
+	};
+
+	mxe_respond_send(qp, &out);
+}
+
+static void mxe_respond_atomic_ack(struct mxe_qp *qp,
+				   const struct mxe_resp_res *res)
+{
+	struct mxe_pkt_out out = {
+		.opcode = IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+		.psn = res->first_psn,
+		.syndrome = MXE_AETH_ACK_UNLIMITED,
+		.msn = res->msn,
+		.atomic_orig = res->orig,
+	};
+
+	mxe_respond_send(qp, &out);
+}
+
+/* ---- receive queue ----------------------------------------------------- */
+
+static void mxe_recv_copy_user(struct mxe_qp *qp, struct mxe_recv_wr *wr)
+{
+	struct mxe_rq *rq = &qp->rq;
+	const void *entry = mxe_ring_entry(&rq->ring, rq->consumed);
+	struct mxe_recv_wqe wqe;
+
+	/* One copy, then only the copy. */
+	memcpy(&wqe, entry, sizeof(wqe));
+	barrier();
+
+	wr->wr_id = wqe.wr_id;
+	wr->num_sge = 0;
+	wr->error = IB_WC_SUCCESS;
+	if (wqe.num_sge > rq->max_sge || wqe.reserved) {
+		mxe_count(qp->dev, bad_wqe);
+		wr->error = IB_WC_LOC_QP_OP_ERR;
+		return;
+	}
+	memcpy(wr->sge, entry + sizeof(wqe),
+	       wqe.num_sge * sizeof(struct ib_sge));
+	wr->num_sge = wqe.num_sge;
+}
+
+static void mxe_recv_sum_length(struct mxe_recv_wr *wr)
+{
+	u64 length = 0;
+	u32 i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		length += wr->sge[i].length;
+	wr->length = min_t(u64, length, U32_MAX);
+}
+
+/* Take up the next receive request: -EAGAIN if there is none. */
+static int mxe_recv_take(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	u32 produced;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!rq->entries)
+		return -EAGAIN;
+	produced = qp->is_user ? mxe_ring_producer(&rq->ring) :
+				 smp_load_acquire(&rq->posted);
+	if (produced == rq->consumed)
+		return -EAGAIN;
+	/* Not an index that a sane process writes. */
+	if (produced - rq->consumed > rq->entries) {
+		mxe_count(qp->dev, bad_wqe);
+		return -EIO;
+	}
+
+	if (qp->is_user)
+		mxe_recv_copy_user(qp, rq->cur);
+	else
+		memcpy(rq->cur, mxe_rq_wr(rq, rq->consumed), rq->wr_size);
+	mxe_recv_sum_length(rq->cur);
+	rq->cur_valid = true;
+	WRITE_ONCE(rq->consumed, rq->consumed + 1);
+	if (rq->ring.hdr)
+		smp_store_release(&rq->ring.hdr->consumer, rq->consumed);
+	return rq->cur->error ? -EIO : 0;
+}
+
+static void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
+			      const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_wc wc = {
+		.wr_id = rq->cur->wr_id,
+		.status = status,
+		.opcode = MXE_WC_RECV,
+		.byte_len = rq->offset,
+	};
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (pkt) {
+		wc.solicited = pkt->solicited;
+		if (pkt->flags & MXE_OP_WRITE)
+			wc.opcode = MXE_WC_RECV_RDMA_WITH_IMM;
+		if (pkt->flags & MXE_OP_IMM) {
+			wc.flags = MXE_CQE_WITH_IMM;
+			wc.imm = pkt->imm;
+		}
+	}
+	rq->cur_valid = false;
+	mxe_qp_complete(qp, qp->recv_cq, &wc, &rq->todo);
+}
+
+/* ---- failure ----------------------------------------------------------- */
+
+static void mxe_respond_fatal(struct mxe_qp *qp, u32 psn, u8 syndrome,
+			      enum mxe_todo event)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	mxe_respond_ack(qp, psn, syndrome);
+	rq->halted = true;
+	rq->todo |= BIT(MXE_TODO_ERROR) | BIT(event);
+}
+
+/*
+ * The one place that says what an error means to the peer and to the local
+ * consumer (IBTA 9.9.3, table 58).
+ */
+static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	switch (err) {
+	case -EAGAIN:
+		/* Receiver not ready; what follows is dropped silently. */
+		mxe_count(qp->dev, sent_rnr_nak);
+		rq->nak_sent = true;
+		mxe_respond_ack(qp, psn, MXE_AETH_RNR_NAK |
+					 qp->attr.min_rnr_timer);
+		break;
+	case -ENOENT:
+	case -EPERM:
+	case -EACCES:
+	case -EFAULT:
+		mxe_count(qp->dev, sent_nak_remote_access);
+		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_ACC,
+				  MXE_TODO_EV_ACCESS_ERR);
+		break;
+	case -EMSGSIZE:
+		/* The message is longer than the receive request. */
+		mxe_recv_complete(qp, IB_WC_LOC_LEN_ERR, NULL);
+		mxe_count(qp->dev, sent_nak_invalid_request);
+		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_INV_REQ,
+				  MXE_TODO_EV_REQ_ERR);
+		break;
+	case -EIO:
+		/* The receive request itself cannot be used. */
+		if (rq->cur_valid)
+			mxe_recv_complete(qp, rq->cur->error ?:
+					  IB_WC_LOC_PROT_ERR, NULL);
+		mxe_count(qp->dev, sent_nak_remote_operation);
+		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_OP,
+				  MXE_TODO_EV_FATAL);
+		break;
+	default:
+		mxe_count(qp->dev, sent_nak_invalid_request);
+		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_INV_REQ,
+				  MXE_TODO_EV_REQ_ERR);
+		break;
+	}
+}
+
+/* ---- READ -------------------------------------------------------------- */
+
+static u8 mxe_read_opcode(bool first, bool last)
+{
+	if (first)
+		return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
+			      IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST;
+	return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST :
+		      IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE;
+}
+
+/* One response packet.  Errors as of the memory layer; -ENOMEM. */
+static int mxe_respond_read_one(struct mxe_qp *qp)
+{
+	struct mxe_resp_read *rd = &qp->rq.read;
+	u32 len = min(rd->left, qp->mtu);
+	struct mxe_pkt_out out = {
+		.opcode = mxe_read_opcode(rd->first, len == rd->left),
+		.pkey = 0xffff,
+		.qpn = qp->dest_qpn,
+		.psn = rd->psn,
+		.payload_len = len,
+		.syndrome = MXE_AETH_ACK_UNLIMITED,
+		.msn = rd->msn,
+	};
+	struct sk_buff *skb;
+	u8 *payload;
+	int err;
+
+	skb = mxe_net_alloc(qp, &out, &payload);
+	if (!skb)
+		return -ENOMEM;
+	if (len) {
+		err = mxe_rkey_copy(qp->dev, qp->ibqp.pd, rd->rkey,
+				    IB_ACCESS_REMOTE_READ, rd->va, payload,
+				    len, MXE_FROM_MEMORY);
+		if (err) {
+			kfree_skb(skb);
+			return err;
+		}
+	}
+	mxe_net_send(qp, skb);
+
+	rd->first = false;
+	rd->va += len;
+	rd->left -= len;
+	rd->psn = mxe_psn_add(rd->psn, 1);
+	rd->active = rd->left > 0;
+	return 0;
+}
+
+/* Send responses, up to a burst; the rest is left to the work. */
+static void mxe_respond_read_run(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	unsigned int budget = MXE_BURST;
+	int err;
+
+	while (rq->read.active) {
+		if (!budget--) {
+			rq->todo |= BIT(MXE_TODO_WORK);
+			return;
+		}
+		err = mxe_respond_read_one(qp);
+		if (!err)
+			continue;
+		rq->read.active = false;
+		/* Out of memory: the peer asks again for what is missing. */
+		if (err != -ENOMEM)
+			mxe_respond_fail(qp, rq->read.psn, err);
+	}
+}
+
+static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
+					      const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_resp_res *res = &rq->res[rq->res_head];
+
+	rq->res_head = (rq->res_head + 1) % rq->num_res;
+	*res = (struct mxe_resp_res) {
+		.valid = true,
+		.is_read = pkt->flags & MXE_OP_READ,
+		.first_psn = pkt->psn,
+		.last_psn = pkt->psn,
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+		.length = pkt->dma_len,
+		.msn = rq->msn,
+		.atomic = pkt->atomic,
+	};
+	return res;
+}
+
+static void mxe_respond_read_start(struct mxe_qp *qp,
+				   const struct mxe_pkt *pkt, u32 msn)
+{
+	qp->rq.read = (struct mxe_resp_read) {
+		.active = true,
+		.first = true,
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+		.left = pkt->dma_len,
+		.psn = pkt->psn,
+		.msn = msn,
+	};
+	mxe_respond_read_run(qp);
+}
+
+static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_resp_res *res;
+	u32 num_pkts;
+	int err;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ) ||
+	    !rq->num_res || pkt->dma_len > MXE_MAX_MSG_SIZE)
+		return -EINVAL;
+	/* Nothing is read, so no key is needed (IBTA 9.7.4.1.6). */
+	if (pkt->dma_len) {
+		err = mxe_rkey_check(qp->dev, qp->ibqp.pd, pkt->rkey,
+				     IB_ACCESS_REMOTE_READ, pkt->va,
+				     pkt->dma_len);
+		if (err)
+			return err;
+	}
+
+	num_pkts = max(DIV_ROUND_UP(pkt->dma_len, qp->mtu), 1U);
+	rq->msn++;
+	res = mxe_respond_store(qp, pkt);
+	res->last_psn = mxe_psn_add(pkt->psn, num_pkts - 1);
+	rq->epsn = mxe_psn_add(pkt->psn, num_pkts);
+	mxe_respond_read_start(qp, pkt, res->msn);
+	return 0;
+}
+
+/* ---- atomics ----------------------------------------------------------- */
+
+static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_resp_res *res;
+	u64 orig;
+	int err;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC) ||
+	    !rq->num_res || pkt->atomic.op == MXE_ATOMIC_UNSUPPORTED)
+		return -EINVAL;
+	/* The virtual address is aligned, wherever it is mapped. */
+	if (!IS_ALIGNED(pkt->va, sizeof(u64)))
+		return -EINVAL;
+
+	err = mxe_rkey_atomic(qp->dev, qp->ibqp.pd, pkt->rkey, pkt->va,
+			      &pkt->atomic, &orig);
+	if (err)
+		return err;
+
+	mxe_count(qp->dev, atomics_executed);
+	if (mxe_atomic_is_masked(pkt->atomic.op))
+		mxe_count(qp->dev, masked_atomics_executed);
+	rq->msn++;
+	rq->epsn = mxe_psn_add(pkt->psn, 1);
+	res = mxe_respond_store(qp, pkt);
+	res->orig = orig;
+	mxe_respond_atomic_ack(qp, res);
+	return 0;
+}
+
+/* ---- SEND and WRITE ---------------------------------------------------- */
+
+static bool mxe_respond_length_ok(const struct mxe_qp *qp,
+				  const struct mxe_pkt *pkt)
+{
+	if (!(pkt->flags & MXE_OP_END))
+		return pkt->payload_len == qp->mtu;
+	if (!(pkt->flags & MXE_OP_START) && !pkt->payload_len)
+		return false;
+	return pkt->payload_len <= qp->mtu;
+}
+
+static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (pkt->flags & MXE_OP_START) {
+		rq->offset = 0;
+		err = mxe_recv_take(qp);
+		if (err)
+			return err;
+	}
+	if (pkt->payload_len > rq->cur->length - rq->offset)
+		return -EMSGSIZE;
+	if (pkt->payload_len &&
+	    mxe_sge_copy(qp->dev, qp->ibqp.pd, rq->cur->sge, rq->cur->num_sge,
+			 rq->offset, (void *)pkt->payload, pkt->payload_len,
+			 MXE_TO_MEMORY)) {
+		mxe_count(qp->dev, local_access_errors);
+		return -EIO;
+	}
+	rq->offset += pkt->payload_len;
+	if (pkt->flags & MXE_OP_END)
+		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
+	return 0;
+}
+
+static int mxe_respond_write_start(struct mxe_qp *qp,
+				   const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
+	    pkt->dma_len > MXE_MAX_MSG_SIZE)
+		return -EINVAL;
+	if (pkt->dma_len) {
+		err = mxe_rkey_check(qp->dev, qp->ibqp.pd, pkt->rkey,
+				     IB_ACCESS_REMOTE_WRITE, pkt->va,
+				     pkt->dma_len);
+		if (err)
+			return err;
+	}
+	rq->offset = 0;
+	rq->write_va = pkt->va;
+	rq->write_rkey = pkt->rkey;
+	rq->write_left = pkt->dma_len;
+	return 0;
+}
+
+static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (pkt->flags & MXE_OP_START) {
+		err = mxe_respond_write_start(qp, pkt);
+		if (err)
+			return err;
+	}
+	/* The packets carry as many bytes as the first one announced. */
+	if (pkt->payload_len > rq->write_left ||
+	    (pkt->flags & MXE_OP_END && pkt->payload_len != rq->write_left))
+		return -EINVAL;
+	if (pkt->flags & MXE_OP_IMM) {
+		err = mxe_recv_take(qp);
+		if (err)
+			return err;
+	}
+	if (pkt->payload_len) {
+		err = mxe_rkey_copy(qp->dev, qp->ibqp.pd, rq->write_rkey,
+				    IB_ACCESS_REMOTE_WRITE, rq->write_va,
+				    (void *)pkt->payload, pkt->payload_len,
+				    MXE_TO_MEMORY);
+		if (err)
+			return err;
+	}
+	rq->offset += pkt->payload_len;
+	rq->write_va += pkt->payload_len;
+	rq->write_left -= pkt->payload_len;
+	if (pkt->flags & MXE_OP_IMM)
+		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
+	return 0;
+}
+
+static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (!mxe_respond_length_ok(qp, pkt))
+		return -EINVAL;
+	if (pkt->flags & MXE_OP_SEND)
+		err = mxe_respond_send_data(qp, pkt);
+	else
+		err = mxe_respond_write(qp, pkt);
+	if (err)
+		return err;
+
+	if (pkt->flags & MXE_OP_END) {
+		rq->msg = 0;
+		rq->msn++;
+	} else {
+		rq->msg = pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
+	}
+	rq->epsn = mxe_psn_add(pkt->psn, 1);
+	if (pkt->ack_req)
+		mxe_respond_ack(qp, pkt->psn, MXE_AETH_ACK_UNLIMITED);
+	return 0;
+}
+
+/* ---- duplicates -------------------------------------------------------- */
+
+static struct mxe_resp_res *mxe_respond_find(struct mxe_rq *rq,
+					     const struct mxe_pkt *pkt)
+{
+	u32 i;
+
+	for (i = 0; i < rq->num_res; i++) {
+		struct mxe_resp_res *res = &rq->res[i];
+
+		if (res->valid && mxe_psn_diff(pkt->psn, res->first_psn) >= 0 &&
+		    mxe_psn_diff(pkt->psn, res->last_psn) <= 0)
+			return res;
+	}
+	return NULL;
+}
+
+static bool mxe_respond_same_atomic(const struct mxe_resp_res *res,
+				    const struct mxe_pkt *pkt)
+{
+	const struct mxe_atomic_args *a = &res->atomic, *b = &pkt->atomic;
+
+	return !res->is_read && res->va == pkt->va && res->rkey == pkt->rkey &&
+	       a->op == b->op && a->swap_add == b->swap_add &&
+	       a->compare == b->compare && a->swap_mask == b->swap_mask &&
+	       a->compare_mask == b->compare_mask;
+}
+
+/* A repeated READ asks for all, or for the end that is missing. */
+static bool mxe_respond_same_read(const struct mxe_qp *qp,
+				  const struct mxe_resp_res *res,
+				  const struct mxe_pkt *pkt)
+{
+	u64 offset = (u64)mxe_psn_diff(pkt->psn, res->first_psn) * qp->mtu;
+
+	return res->is_read && res->rkey == pkt->rkey &&
+	       pkt->va == res->va + offset && offset <= res->length &&
+	       pkt->dma_len <= res->length - offset;
+}
+
+static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_resp_res *res;
+
+	mxe_count(qp->dev, duplicate_requests);
+	if (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE)) {
+		/* Done before: say how far we are (IBTA 9.7.5.1.4). */
+		if (pkt->ack_req)
+			mxe_respond_ack(qp, mxe_psn_add(rq->epsn, -1),
+					MXE_AETH_ACK_UNLIMITED);
+		return;
+	}
+
+	res = mxe_respond_find(rq, pkt);
+	if (!res) {
+		mxe_count(qp->dev, drop_duplicate_unknown);
+		return;
+	}
+	/* READs read again; atomics are never executed twice. */
+	if (pkt->flags & MXE_OP_READ && mxe_respond_same_read(qp, res, pkt))
+		mxe_respond_read_start(qp, pkt, res->msn);
+	else if (pkt->flags & MXE_OP_ATOMIC &&
+		 mxe_respond_same_atomic(res, pkt))
+		mxe_respond_atomic_ack(qp, res);
+	else
+		mxe_count(qp->dev, drop_duplicate_mismatch);
+}
+
+/* ---- requests ---------------------------------------------------------- */
+
+static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	u32 msg = pkt->flags & MXE_OP_START ? 0 :
+		  pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
+
+	/* First, middle and last packets come in that order. */
+	if (qp->rq.msg != msg)
+		return -EINVAL;
+	if (pkt->flags & MXE_OP_ATOMIC)
+		return mxe_respond_atomic(qp, pkt);
+	if (pkt->flags & MXE_OP_READ)
+		return mxe_respond_read(qp, pkt);
+	return mxe_respond_message(qp, pkt);
+}
+
+static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	s32 ahead = mxe_psn_diff(pkt->psn, rq->epsn);
+	int err;
+
+	if (ahead < 0) {
+		mxe_respond_duplicate(qp, pkt);
+		return;
+	}
+	if (ahead > 0) {
+		mxe_count(qp->dev, out_of_sequence);
+		/* One NAK until the missing packet comes (IBTA 9.7.5.2.8). */
+		if (!rq->nak_sent) {
+			rq->nak_sent = true;
+			mxe_count(qp->dev, sent_nak_sequence);
+			mxe_respond_ack(qp, rq->epsn, MXE_AETH_NAK_PSN_SEQ);
+		}
+		return;
+	}
+
+	rq->nak_sent = false;
+	err = mxe_respond_execute(qp, pkt);
+	if (err)
+		mxe_respond_fail(qp, pkt->psn, err);
+}
+
+void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		     struct sk_buff *skb)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (qp->dying || rq->halted || !mxe_qp_can_receive(qp->state)) {
+		mxe_count(qp->dev, drop_state);
+		kfree_skb(skb);
+		return;
+	}
+	if (qp->state == IB_QPS_RTR && !rq->comm_est) {
+		rq->comm_est = true;
+		rq->todo |= BIT(MXE_TODO_EV_COMM_EST);
+	}
+	/* Requests are executed in order, so they wait for a long READ. */
+	if (rq->read.active || !skb_queue_empty(&rq->deferred)) {
+		if (skb_queue_len(&rq->deferred) >= MXE_MAX_DEFERRED_PKTS) {
+			mxe_count(qp->dev, drop_busy);
+			kfree_skb(skb);
+		} else {
+			__skb_queue_tail(&rq->deferred, skb);
+		}
+		return;
+	}
+	mxe_respond_request(qp, pkt);
+	consume_skb(skb);
+}
+
+void mxe_respond_continue(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	unsigned int budget = MXE_BURST;
+	struct mxe_pkt pkt;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_qp_can_receive(qp->state))
+		return;
+	mxe_respond_read_run(qp);
+	while (!rq->read.active && !rq->halted &&
+	       (skb = skb_peek(&rq->deferred))) {
+		if (!budget--) {
+			rq->todo |= BIT(MXE_TODO_WORK);
+			return;
+		}
+		__skb_unlink(skb, &rq->deferred);
+		/* It was parsed when it came, and is ours since. */
+		if (!mxe_net_parse(skb, &pkt))
+			mxe_respond_request(qp, &pkt);
+		consume_skb(skb);
+	}
+}
+
+void mxe_respond_reset(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	u32 i;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	rq->cur_valid = false;
+	rq->offset = 0;
+	rq->msg = 0;
+	rq->nak_sent = false;
+	rq->halted = false;
+	rq->read.active = false;
+	for (i = 0; i < rq->num_res; i++)
+		rq->res[i].valid = false;
+	rq->res_head = 0;
+	__skb_queue_purge(&rq->deferred);
+}
+
+void mxe_respond_flush(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	u32 limit = rq->entries;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	__skb_queue_purge(&rq->deferred);
+	rq->read.active = false;
+	rq->offset = 0;
+	if (rq->cur_valid)
+		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
+	for (; limit; limit--) {
+		mxe_recv_take(qp);
+		if (!rq->cur_valid)
+			break;
+		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
+	}
+}
+
+/* ---- kernel consumers -------------------------------------------------- */
+
+int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
+		  const struct ib_recv_wr **bad_wr)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct mxe_rq *rq = &qp->rq;
+	unsigned long flags;
+	int err = 0;
+
+	/* A process has its ring; the legacy command is not for it. */
+	if (qp->is_user) {
+		*bad_wr = ibwr;
+		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
+	}
+	if (READ_ONCE(qp->state) == IB_QPS_RESET) {
+		*bad_wr = ibwr;
+		return mxe_refuse(qp->dev, -EINVAL, "state RESET");
+	}
+
+	spin_lock_irqsave(&rq->post_lock, flags);
+	for (; ibwr; ibwr = ibwr->next) {
+		struct mxe_recv_wr *wr;
+
+		if (ibwr->num_sge < 0 || ibwr->num_sge > rq->max_sge)
+			err = -EINVAL;
+		else if (rq->posted - READ_ONCE(rq->consumed) >= rq->entries)
+			err = -ENOMEM;
+		if (err) {
+			mxe_refuse(qp->dev, err, "%d SGEs", ibwr->num_sge);
+			*bad_wr = ibwr;
+			break;
+		}
+		wr = mxe_rq_wr(rq, rq->posted);
+		wr->wr_id = ibwr->wr_id;
+		wr->error = IB_WC_SUCCESS;
+		wr->num_sge = ibwr->num_sge;
+		memcpy(wr->sge, ibwr->sg_list,
+		       ibwr->num_sge * sizeof(wr->sge[0]));
+		smp_store_release(&rq->posted, rq->posted + 1);
+	}
+	spin_unlock_irqrestore(&rq->post_lock, flags);
+
+	/* Pairs with the barrier in mxe_qp_error(). */
+	smp_mb();
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		mxe_qp_kick(qp);
+	return err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Responder: requests to memory, receive queue and answers. */
+#ifndef MXE_RESPOND_H
+#define MXE_RESPOND_H
+
+#include "qp.h"
+
+/*
+ * A request packet arrived.  skb holds pkt and is consumed.
+ * Context: softirq, recv_lock held.
+ */
+void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		     struct sk_buff *skb);
+/* Go on with a long READ and what waits for it.  Context: recv_lock held. */
+void mxe_respond_continue(struct mxe_qp *qp);
+/* Complete everything posted with WR_FLUSH_ERR.  Context: recv_lock held. */
+void mxe_respond_flush(struct mxe_qp *qp);
+/* Forget a message in progress and everything stored. */
+void mxe_respond_reset(struct mxe_qp *qp);
+
+int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad_wr);
+
+#endif /* MXE_RESPOND_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/jiffies.h>
+
+#include "complete.h"
+#include "mxe.h"
+#include "psn.h"
+#include "retry.h"
+#include "send.h"
+
+/* IBTA 9.7.5.2.8: RNR NAK timer codes, in units of 10 microseconds. */
+static const u32 mxe_rnr_delay[32] = {
+	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
+	16384, 24576, 32768, 49152,
+};
+
+/* Local ACK timeout: 4.096 us * 2^code, 0 for never (IBTA 11.2.5.2). */
+static unsigned long mxe_retry_timeout(const struct mxe_qp *qp)
+{
+	u64 nsec = 4096ULL << qp->attr.timeout;
+
+	return max(nsecs_to_jiffies(nsec), 2UL);
+}
+
+void mxe_retry_start(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!qp->dying && qp->attr.timeout &&
+	    !timer_pending(&qp->sq.retry_timer))
+		mod_timer(&qp->sq.retry_timer,
+			  jiffies + mxe_retry_timeout(qp));
+}
+
+void mxe_retry_restart(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (qp->dying || !qp->attr.timeout)
+		return;
+	if (mxe_complete_outstanding(&qp->sq))
+		mod_timer(&qp->sq.retry_timer,
+			  jiffies + mxe_retry_timeout(qp));
+	else
+		timer_delete(&qp->sq.retry_timer);
+}
+
+void mxe_retry_progress(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	qp->sq.retry_left = qp->attr.retry_cnt;
+	qp->sq.rnr_retry_left = qp->attr.rnr_retry;
+	qp->sq.rewound = false;
+	mxe_retry_restart(qp);
+}
+
+bool mxe_retry_rewind(struct mxe_qp *qp, u32 psn)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (sq->rewound)
+		return true;
+	if (!sq->retry_left) {
+		mxe_count(qp->dev, retry_exceeded);
+		return false;
+	}
+	sq->retry_left--;
+	sq->rewound = true;
+	mxe_send_rewind(qp, psn);
+	return true;
+}
+
+static void mxe_retry_timer_fn(struct timer_list *timer)
+{
+	struct mxe_qp *qp = timer_container_of(qp, timer, sq.retry_timer);
+	struct mxe_sq *sq = &qp->sq;
+
+	mxe_send_lock(qp);
+	if (qp->dying || !mxe_qp_can_send(qp->state) || sq->halted ||
+	    sq->rnr_wait || !mxe_complete_outstanding(sq))
+		goto unlock;
+
+	mxe_count(qp->dev, retransmit_timeouts);
+	/* Time has passed: an earlier attempt from the same place is over. */
+	sq->rewound = false;
+	if (mxe_retry_rewind(qp, sq->una)) {
+		mxe_send_run(qp);
+		mxe_retry_restart(qp);
+	} else {
+		mxe_complete_wr(qp, IB_WC_RETRY_EXC_ERR);
+	}
+unlock:
+	mxe_send_unlock(qp, false);
+}
+
+void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
+{
+	u32 delay = mxe_rnr_delay[timer_code & 0x1f] * 10;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (qp->dying)
+		return;
+	qp->sq.rnr_wait = true;
+	timer_delete(&qp->sq.retry_timer);
+	mod_timer(&qp->sq.rnr_timer,
+		  jiffies + max(usecs_to_jiffies(delay), 1UL));
+}
+
+static void mxe_rnr_timer_fn(struct timer_list *timer)
+{
+	struct mxe_qp *qp = timer_container_of(qp, timer, sq.rnr_timer);
+
+	mxe_send_lock(qp);
+	qp->sq.rnr_wait = false;
+	if (!qp->dying && mxe_qp_can_send(qp->state)) {
+		mxe_send_run(qp);
+		mxe_retry_restart(qp);
+	}
+	mxe_send_unlock(qp, false);
+}
+
+void mxe_retry_init(struct mxe_qp *qp)
+{
+	timer_setup(&qp->sq.retry_timer, mxe_retry_timer_fn, 0);
+	timer_setup(&qp->sq.rnr_timer, mxe_rnr_timer_fn, 0);
+}
+
+void mxe_retry_stop(struct mxe_qp *qp)
+{
+	timer_delete_sync(&qp->sq.retry_timer);
+	timer_delete_sync(&qp->sq.rnr_timer);
+}

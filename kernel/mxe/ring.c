@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "mxe.h"
+#include "ring.h"
+
+int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
+		    u32 entries, u32 stride)
+{
+	size_t size = PAGE_ALIGN(sizeof(*ring->hdr) + (size_t)entries * stride);
+	struct mxe_mmap_entry *entry;
+	int err;
+
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return -ENOMEM;
+	entry->mem = vmalloc_user(size);
+	if (!entry->mem) {
+		kfree(entry);
+		return -ENOMEM;
+	}
+
+	err = rdma_user_mmap_entry_insert(uctx, &entry->rdma_entry, size);
+	if (err) {
+		vfree(entry->mem);
+		kfree(entry);
+		return err;
+	}
+
+	ring->hdr = entry->mem;
+	ring->entries_base = ring->hdr + 1;
+	ring->entries = entries;
+	ring->stride = stride;
+	ring->entry = &entry->rdma_entry;
+	return 0;
+}
+
+void mxe_ring_destroy(struct mxe_ring *ring)
+{
+	if (!ring->entry)
+		return;
+	rdma_user_mmap_entry_remove(ring->entry);
+	memset(ring, 0, sizeof(*ring));
+}
+
+void mxe_ring_reset(struct mxe_ring *ring)
+{
+	if (!ring->hdr)
+		return;
+	WRITE_ONCE(ring->hdr->producer, 0);
+	WRITE_ONCE(ring->hdr->consumer, 0);
+	WRITE_ONCE(ring->hdr->flags, 0);
+}
+
+void mxe_ring_info(const struct mxe_ring *ring, struct mxe_ring_info *info)
+{
+	if (!ring->entry)
+		return;
+	info->mmap_offset = rdma_user_mmap_get_offset(ring->entry);
+	info->mmap_size = ring->entry->npages * PAGE_SIZE;
+	info->entries = ring->entries;
+	info->stride = ring->stride;
+}
+
+int mxe_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *rdma_entry;
+	struct mxe_mmap_entry *entry;
+	int err;
+
+	rdma_entry = rdma_user_mmap_entry_get(uctx, vma);
+	if (!rdma_entry)
+		return -EINVAL;
+	entry = container_of(rdma_entry, struct mxe_mmap_entry, rdma_entry);
+
+	/*
+	 * The pages are ordinary memory and carry their own references: the
+	 * mapping may outlive the entry, the device and this module.
+	 */
+	err = remap_vmalloc_range(vma, entry->mem, 0);
+	rdma_user_mmap_entry_put(rdma_entry);
+	return err;
+}
+
+void mxe_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
+{
+	struct mxe_mmap_entry *entry =
+		container_of(rdma_entry, struct mxe_mmap_entry, rdma_entry);
+
+	vfree(entry->mem);
+	kfree(entry);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rings shared with a process (struct mxe_ring_hdr and entries).  The kernel
+ * writes its own index there and reads the other side's; it keeps the values
+ * it relies on elsewhere.
+ */
+#ifndef MXE_RING_H
+#define MXE_RING_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/mxe-abi.h>
+
+/*
+ * Lifetime: the memory belongs to the mmap entry, and lives until the entry
+ * was removed and no process maps it.  The queue that owns the ring uses
+ * `hdr` until mxe_ring_destroy().
+ */
+struct mxe_ring {
+	struct mxe_ring_hdr *hdr;
+	void *entries_base;
+	u32 entries;			/* power of two */
+	u32 stride;			/* bytes */
+	struct rdma_user_mmap_entry *entry;
+};
+
+struct mxe_mmap_entry {
+	struct rdma_user_mmap_entry rdma_entry;
+	void *mem;			/* vmalloc_user() */
+};
+
+int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
+		    u32 entries, u32 stride);
+void mxe_ring_destroy(struct mxe_ring *ring);
+/* Both indices and the flags to 0: the queue starts again. */
+void mxe_ring_reset(struct mxe_ring *ring);
+void mxe_ring_info(const struct mxe_ring *ring, struct mxe_ring_info *info);
+
+static inline void *mxe_ring_entry(const struct mxe_ring *ring, u32 index)
+{
+	return ring->entries_base +
+	       (size_t)(index & (ring->entries - 1)) * ring->stride;
+}
+
+/* The process's index of a work queue; pairs with its store-release. */
+static inline u32 mxe_ring_producer(const struct mxe_ring *ring)
+{
+	return smp_load_acquire(&ring->hdr->producer);
+}
+
+static inline u32 mxe_ring_consumer(const struct mxe_ring *ring)
+{
+	return smp_load_acquire(&ring->hdr->consumer);
+}
+
+/* Verbs of ib_device_ops. */
+int mxe_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma);
+void mxe_mmap_free(struct rdma_user_mmap_entry *entry);
+
+#endif /* MXE_RING_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Requester: work requests to packets. */
+#ifndef MXE_SEND_H
+#define MXE_SEND_H
+
+#include "qp.h"
+
+/*
+ * Send what may be sent, up to a burst.  Adds no completion but those of
+ * local operations.  Context: send_lock held.
+ */
+void mxe_send_run(struct mxe_qp *qp);
+/* Start sending from psn again (go-back-N).  Context: send_lock held. */
+void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
+/* Complete everything posted with WR_FLUSH_ERR.  Context: send_lock held. */
+void mxe_send_flush(struct mxe_qp *qp);
+/* Ring: lock, run, unlock.  Context: any in which verbs are called. */
+void mxe_send_doorbell(struct mxe_qp *qp);
+
+int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		  const struct ib_send_wr **bad_wr);
+
+#endif /* MXE_SEND_H */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Counters of a device, as `rdma statistic` shows them. */
+#ifndef MXE_STATS_H
+#define MXE_STATS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+struct ib_device;
+struct mxe_dev;
+
+/* The one list: the enumerator MXE_CNT_x is shown as "x". */
+#define MXE_COUNTERS(X)			\
+	X(sent_pkts)			\
+	X(rcvd_pkts)			\
+	/* received packets dropped, by reason */ \
+	X(drop_short)			\
+	X(drop_version)			\
+	X(drop_opcode)			\
+	X(drop_length)			\
+	X(drop_icrc)			\
+	X(drop_qpn)			\
+	X(drop_address)			\
+	X(drop_state)			\
+	X(drop_pkey)			\
+	X(drop_busy)			\
+	X(drop_ghost_response)		\
+	X(drop_duplicate_unknown)	\
+	X(drop_duplicate_mismatch)	\
+	/* responder */			\
+	X(atomics_executed)		\
+	X(masked_atomics_executed)	\
+	X(duplicate_requests)		\
+	X(out_of_sequence)		\
+	X(sent_nak_sequence)		\
+	X(sent_nak_invalid_request)	\
+	X(sent_nak_remote_access)	\
+	X(sent_nak_remote_operation)	\
+	X(sent_rnr_nak)			\
+	/* requester */			\
+	X(rcvd_nak_sequence)		\
+	X(rcvd_rnr_nak)			\
+	X(rcvd_nak_fatal)		\
+	X(implied_nak)			\
+	X(retransmit_timeouts)		\
+	X(retry_exceeded)		\
+	X(rnr_retry_exceeded)		\
+	X(send_no_route)		\
+	X(send_no_memory)		\
+	/* what users got wrong */	\
+	X(bad_wqe)			\
+	X(local_access_errors)		\
+	X(cq_overruns)			\
+	X(refused_verbs)
+
+enum mxe_counter {
+#define X(name) MXE_CNT_##name,
+	MXE_COUNTERS(X)
+#undef X
+	MXE_CNT_COUNT
+};
+
+struct mxe_stats {
+	u64 value[MXE_CNT_COUNT];
+};
+
+/* Context: any. */
+#define mxe_count(dev, name) \
+	this_cpu_inc((dev)->stats->value[MXE_CNT_##name])
+
+struct rdma_hw_stats *mxe_stats_alloc(struct ib_device *ibdev, u32 port);
+int mxe_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		  u32 port, int index);
+
+#endif /* MXE_STATS_H */

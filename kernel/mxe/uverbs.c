@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/uaccess.h>
+#include <rdma/uverbs_types.h>
+
+#include "device.h"
+#include "mxe.h"
+#include "net.h"
+#include "qp.h"
+#include "send.h"
+#include "uverbs.h"
+
+#define UVERBS_MODULE_NAME mxe
+#include <rdma/uverbs_named_ioctl.h>
+
+/* ---- doorbell ---------------------------------------------------------- */
+
+/* One file per allocation. */
+struct mxe_doorbell_file {
+	struct ib_uobject uobj;
+	/*
+	 * Held for reading while ringing, for writing when the object dies,
+	 * which happens before the queue pairs of the context do.
+	 */
+	struct rw_semaphore alive_lock;
+	struct ib_ucontext *uctx;	/* whose queue pairs; NULL: dead */
+};
+
+static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
+			     const struct mxe_doorbell *db)
+{
+	struct mxe_dev *dev = to_mdev(file->uctx->device);
+	struct mxe_qp *qp;
+
+	if (db->queues & ~(MXE_DOORBELL_SEND | MXE_DOORBELL_RECV))
+		return mxe_refuse(dev, -EINVAL, "queues %#x", db->queues);
+
+	qp = mxe_qp_get(&dev->mnet->qps, db->qp_num);
+	if (!qp)
+		return mxe_refuse(dev, -ENOENT, "queue pair %u", db->qp_num);
+	if (qp->uctx != file->uctx) {
+		mxe_qp_put(qp);
+		return mxe_refuse(dev, -ENOENT, "queue pair %u of another",
+				  db->qp_num);
+	}
+
+	if (db->queues & MXE_DOORBELL_SEND)
+		mxe_send_doorbell(qp);
+	/* The responder looks at the ring itself, unless in error. */
+	if (db->queues & MXE_DOORBELL_RECV &&
+	    READ_ONCE(qp->state) == IB_QPS_ERR)
+		mxe_qp_kick(qp);
+	mxe_qp_put(qp);
+	return 0;
+}
+
+static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
+				  size_t count, loff_t *pos)
+{
+	struct mxe_doorbell_file *file = filp->private_data;
+	struct mxe_doorbell db;
+	size_t done;
+	int err = 0;
+
+	if (!count || count % sizeof(db))
+		return -EINVAL;
+
+	down_read(&file->alive_lock);
+	if (!file->uctx)
+		err = -EIO;
+	for (done = 0; !err && done < count; done += sizeof(db)) {
+		if (copy_from_user(&db, buf + done, sizeof(db)))
+			err = -EFAULT;
+		else
+			err = mxe_doorbell_ring(file, &db);
+		if (err || fatal_signal_pending(current))
+			break;
+		cond_resched();
+	}
+	up_read(&file->alive_lock);
+	return done ?: err;
+}
+
+static const struct file_operations mxe_doorbell_fops = {
+	.owner = THIS_MODULE,
+	.write = mxe_doorbell_write,
+	.release = uverbs_uobject_fd_release,
+	.llseek = no_llseek,
+};
+
+static void mxe_doorbell_destroy(struct ib_uobject *uobj,
+				 enum rdma_remove_reason why)
+{
+	struct mxe_doorbell_file *file =
+		container_of(uobj, struct mxe_doorbell_file, uobj);
+
+	down_write(&file->alive_lock);
+	file->uctx = NULL;
+	up_write(&file->alive_lock);
+}
+
+static int UVERBS_HANDLER(MXE_METHOD_DOORBELL_ALLOC)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj =
+		uverbs_attr_get_uobject(attrs, MXE_ATTR_DOORBELL_ALLOC_FD);
+	struct mxe_doorbell_file *file =
+		container_of(uobj, struct mxe_doorbell_file, uobj);
+
+	init_rwsem(&file->alive_lock);
+	file->uctx = attrs->context;
+	return 0;
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MXE_METHOD_DOORBELL_ALLOC,
+	UVERBS_ATTR_FD(MXE_ATTR_DOORBELL_ALLOC_FD, MXE_OBJECT_DOORBELL,
+		       UVERBS_ACCESS_NEW, UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(
+	MXE_OBJECT_DOORBELL,
+	UVERBS_TYPE_ALLOC_FD(sizeof(struct mxe_doorbell_file),
+			     mxe_doorbell_destroy, &mxe_doorbell_fops,
+			     "[mxe-doorbell]", O_WRONLY),
+	&UVERBS_METHOD(MXE_METHOD_DOORBELL_ALLOC));
+
+/* ---- device query ------------------------------------------------------ */
+
+static int UVERBS_HANDLER(MXE_METHOD_DEVICE_QUERY_ATOMICS)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
+	struct mxe_atomic_caps caps = {
+		.masked_ops = MXE_MASKED_ATOMIC_CMP_SWAP |
+			      MXE_MASKED_ATOMIC_FETCH_ADD,
+		.log_arg_sizes = MXE_ATOMIC_LOG_SIZES,
+		.max_fa_bit_boundary = 64,
+	};
+	struct mxe_dev *dev;
+
+	if (IS_ERR(uctx))
+		return PTR_ERR(uctx);
+	dev = to_mdev(uctx->device);
+
+	/* The operations are atomic either way; only the reply differs. */
+	caps.atomic_cap = IB_ATOMIC_GLOB;
+	caps.masked_atomic_cap = IB_ATOMIC_GLOB;
+	caps.reply_modes = MXE_ATOMIC_REPLY_BE;
+	if (dev->reply_be)
+		caps.log_arg_sizes_be = MXE_ATOMIC_LOG_SIZES;
+	else
+		caps.reply_modes |= MXE_ATOMIC_REPLY_HOST;
+
+	return uverbs_copy_to_struct_or_zero(
+		attrs, MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS, &caps,
+		sizeof(caps));
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MXE_METHOD_DEVICE_QUERY_ATOMICS,
+	UVERBS_ATTR_PTR_OUT(MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS,
+			    UVERBS_ATTR_STRUCT(struct mxe_atomic_caps,
+					       reply_modes),
+			    UA_MANDATORY));
+
+ADD_UVERBS_METHODS(mxe_device_methods, UVERBS_OBJECT_DEVICE,
+		   &UVERBS_METHOD(MXE_METHOD_DEVICE_QUERY_ATOMICS));
+
+const struct uapi_definition mxe_uapi_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MXE_OBJECT_DOORBELL),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
+	{},
+};

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ah.h"
+#include "cq.h"
+#include "device.h"
+#include "mr.h"
+#include "mxe.h"
+#include "pd.h"
+#include "qp.h"
+#include "respond.h"
+#include "ring.h"
+#include "send.h"
+#include "verbs.h"
+
+const struct ib_device_ops mxe_device_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = (enum rdma_driver_id)MXE_DRIVER_ID,
+	.uverbs_abi_ver = MXE_UVERBS_ABI_VERSION,
+
+	.alloc_hw_port_stats = mxe_stats_alloc,
+	.alloc_mr = mxe_alloc_mr,
+	.alloc_pd = mxe_alloc_pd,
+	.alloc_ucontext = mxe_alloc_ucontext,
+	.create_ah = mxe_create_ah,
+	.create_cq = mxe_create_cq,
+	.create_qp = mxe_create_qp,
+	.create_user_ah = mxe_create_ah,
+	.dealloc_driver = mxe_device_dealloc,
+	.dealloc_pd = mxe_dealloc_pd,
+	.dealloc_ucontext = mxe_dealloc_ucontext,
+	.dereg_mr = mxe_dereg_mr,
+	.destroy_ah = mxe_destroy_ah,
+	.destroy_cq = mxe_destroy_cq,
+	.destroy_qp = mxe_destroy_qp,
+	.disassociate_ucontext = mxe_disassociate_ucontext,
+	.get_dev_fw_str = mxe_get_fw_str,
+	.get_dma_mr = mxe_get_dma_mr,
+	.get_hw_stats = mxe_stats_get,
+	.get_link_layer = mxe_get_link_layer,
+	.get_port_immutable = mxe_get_port_immutable,
+	.map_mr_sg = mxe_map_mr_sg,
+	.mmap = mxe_mmap,
+	.mmap_free = mxe_mmap_free,
+	.modify_qp = mxe_modify_qp,
+	.poll_cq = mxe_poll_cq,
+	.post_recv = mxe_post_recv,
+	.post_send = mxe_post_send,
+	.query_device = mxe_query_device,
+	.query_pkey = mxe_query_pkey,
+	.query_port = mxe_query_port,
+	.query_qp = mxe_query_qp,
+	.reg_user_mr = mxe_reg_user_mr,
+	.req_notify_cq = mxe_req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, mxe_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, mxe_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, mxe_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, mxe_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, mxe_ucontext, ibuc),
+};
