@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The provider against a kernel made of memory: its sources are linked into
+# the tests, and fake_kernel.c defines what libibverbs would.
+
+comma := ,
+LIBMXE_DIR := $(TOP)/userspace/libmxe
+LIBMXE_TESTS := $(BIN)/t_libmxe $(BIN)/t_libmxe_send
+
+PROGS += t_libmxe t_libmxe_send
+$(LIBMXE_TESTS): override LDLIBS += -lpthread \
+	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write)
+$(LIBMXE_TESTS): fake_kernel.c fake_kernel.h $(wildcard $(LIBMXE_DIR)/*.[ch] \
+	$(LIBMXE_DIR)/infiniband/*.h $(TOP)/include/uapi/rdma/*.h)
+

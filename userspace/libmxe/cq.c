@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues, polled without a system call.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "mxe.h"
+
+/* What MLNX_OFED's experimental verbs called the masked completions. */
+enum {
+	EXP_WC_MASKED_COMP_SWAP	= 9,
+	EXP_WC_MASKED_FETCH_ADD	= 10,
+};
+
+struct mxe_create_cq {
+	struct ibv_create_cq cmd;
+	struct mxe_create_cq_req drv;
+};
+
+struct mxe_create_cq_resp_full {
+	__aligned_u64 core[sizeof(struct ib_uverbs_create_cq_resp) / 8];
+	struct mxe_create_cq_resp drv;
+};
+
+/* Valid if the status is success; of an error, only send or receive counts. */
+static enum ibv_wc_opcode mxe_wc_opcode(const struct mxe_cqe *cqe)
+{
+	bool exp = cqe->flags & MXE_CQE_USER;
+
+	switch (cqe->opcode) {
+	case MXE_WC_RDMA_WRITE:
+		return IBV_WC_RDMA_WRITE;
+	case MXE_WC_RDMA_READ:
+		return IBV_WC_RDMA_READ;
+	case MXE_WC_COMP_SWAP:
+		return IBV_WC_COMP_SWAP;
+	case MXE_WC_FETCH_ADD:
+		return IBV_WC_FETCH_ADD;
+	case MXE_WC_LOCAL_INV:
+		return IBV_WC_LOCAL_INV;
+	case MXE_WC_MASKED_COMP_SWAP:
+		return exp ? (enum ibv_wc_opcode)EXP_WC_MASKED_COMP_SWAP :
+			     IBV_WC_COMP_SWAP;
+	case MXE_WC_MASKED_FETCH_ADD:
+		return exp ? (enum ibv_wc_opcode)EXP_WC_MASKED_FETCH_ADD :
+			     IBV_WC_FETCH_ADD;
+	case MXE_WC_RECV:
+		return IBV_WC_RECV;
+	case MXE_WC_RECV_RDMA_WITH_IMM:
+		return IBV_WC_RECV_RDMA_WITH_IMM;
+	default:
+		return IBV_WC_SEND;
+	}
+}
+
+static unsigned int mxe_wc_flags(const struct mxe_cqe *cqe)
+{
+	unsigned int flags = 0;
+
+	if (cqe->flags & MXE_CQE_GRH)
+		flags |= IBV_WC_GRH;
+	if (cqe->flags & MXE_CQE_WITH_IMM)
+		flags |= IBV_WC_WITH_IMM;
+	if (cqe->flags & MXE_CQE_WITH_INV)
+		flags |= IBV_WC_WITH_INV;
+	return flags;
+}
+
+int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	struct mxe_ring *ring = &to_mcq(ibcq)->ring;
+	uint32_t pending;
+	int n;
+
+	pthread_spin_lock(&ring->lock);
+	pending = mxe_ring_pending(ring);
+	for (n = 0; n < num_entries && pending; n++, pending--, wc++) {
+		const struct mxe_cqe *cqe = mxe_ring_at(ring, ring->index++);
+
+		*wc = (struct ibv_wc){
+			.wr_id = cqe->wr_id,
+			.status = cqe->status,
+			.opcode = mxe_wc_opcode(cqe),
+			.vendor_err = cqe->vendor_err,
+			.byte_len = cqe->byte_len,
+			.imm_data = cqe->imm_data,
+			.qp_num = cqe->qp_num,
+			.src_qp = cqe->src_qp,
+			.wc_flags = mxe_wc_flags(cqe),
+			.pkey_index = cqe->pkey_index,
+		};
+	}
+	if (n > 0)
+		mxe_store_release(&ring->hdr->consumer, ring->index);
+	pthread_spin_unlock(&ring->lock);
+	return n;
+}
+
+/*
+ * Drop what a queue pair that has stopped left behind; the others move up to
+ * the producer's side, in their order.
+ */
+void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num)
+{
+	struct mxe_ring *ring = &to_mcq(ibcq)->ring;
+	uint32_t dropped = 0;
+	uint32_t i;
+
+	pthread_spin_lock(&ring->lock);
+	i = ring->index + mxe_ring_pending(ring);
+	while (i != ring->index) {
+		struct mxe_cqe *cqe = mxe_ring_at(ring, --i);
+
+		if (cqe->qp_num == qp_num)
+			dropped++;
+		else if (dropped)
+			*(struct mxe_cqe *)mxe_ring_at(ring, i + dropped) =
+				*cqe;
+	}
+	if (dropped) {
+		ring->index += dropped;
+		mxe_store_release(&ring->hdr->consumer, ring->index);
+	}
+	pthread_spin_unlock(&ring->lock);
+}
+
+/* ---- ibv_start_poll() and its family ----------------------------------- */
+
+static int mxe_next_poll(struct ibv_cq_ex *ibcq)
+{
+	struct mxe_cq *cq = to_mcq_ex(ibcq);
+	struct mxe_ring *ring = &cq->ring;
+
+	if (!mxe_ring_pending(ring))
+		return ENOENT;
+	cq->cqe = *(struct mxe_cqe *)mxe_ring_at(ring, ring->index++);
+	ibcq->wr_id = cq->cqe.wr_id;
+	ibcq->status = cq->cqe.status;
+	return 0;
+}
+
+static int mxe_start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
+{
+	struct mxe_ring *ring = &to_mcq_ex(ibcq)->ring;
+	int ret;
+
+	if (attr->comp_mask)
+		return EINVAL;
+	pthread_spin_lock(&ring->lock);
+	ret = mxe_next_poll(ibcq);
+	if (ret)
+		pthread_spin_unlock(&ring->lock);
+	return ret;
+}
+
+static void mxe_end_poll(struct ibv_cq_ex *ibcq)
+{
+	struct mxe_ring *ring = &to_mcq_ex(ibcq)->ring;
+
+	mxe_store_release(&ring->hdr->consumer, ring->index);
+	pthread_spin_unlock(&ring->lock);
+}
+
+static enum ibv_wc_opcode mxe_read_opcode(struct ibv_cq_ex *ibcq)
+{
+	return mxe_wc_opcode(&to_mcq_ex(ibcq)->cqe);
+}
+
+static uint32_t mxe_read_vendor_err(struct ibv_cq_ex *ibcq)
+{
+	return to_mcq_ex(ibcq)->cqe.vendor_err;
+}
+
+static uint32_t mxe_read_byte_len(struct ibv_cq_ex *ibcq)
+{
+	return to_mcq_ex(ibcq)->cqe.byte_len;
+}
+
+static __be32 mxe_read_imm_data(struct ibv_cq_ex *ibcq)
+{
+	return to_mcq_ex(ibcq)->cqe.imm_data;
+}
+
+static uint32_t mxe_read_qp_num(struct ibv_cq_ex *ibcq)
+{
+	return to_mcq_ex(ibcq)->cqe.qp_num;
+}
+
+static uint32_t mxe_read_src_qp(struct ibv_cq_ex *ibcq)
+{
+	return to_mcq_ex(ibcq)->cqe.src_qp;
+}
+
+static unsigned int mxe_read_wc_flags(struct ibv_cq_ex *ibcq)
+{
+	return mxe_wc_flags(&to_mcq_ex(ibcq)->cqe);
+}
+
+/* RoCE has neither LIDs nor the service level of an InfiniBand packet. */
+static uint32_t mxe_read_slid(struct ibv_cq_ex *ibcq)
+{
+	(void)ibcq;
+	return 0;
+}
+
+static uint8_t mxe_read_sl(struct ibv_cq_ex *ibcq)
+{
+	(void)ibcq;
+	return 0;
+}
+
+static uint8_t mxe_read_dlid_path_bits(struct ibv_cq_ex *ibcq)
+{
+	(void)ibcq;
+	return 0;
+}
+
+static void mxe_set_readers(struct ibv_cq_ex *ibcq)
+{
+	ibcq->start_poll = mxe_start_poll;
+	ibcq->next_poll = mxe_next_poll;
+	ibcq->end_poll = mxe_end_poll;
+	ibcq->read_opcode = mxe_read_opcode;
+	ibcq->read_vendor_err = mxe_read_vendor_err;
+	ibcq->read_byte_len = mxe_read_byte_len;
+	ibcq->read_imm_data = mxe_read_imm_data;
+	ibcq->read_qp_num = mxe_read_qp_num;
+	ibcq->read_src_qp = mxe_read_src_qp;
+	ibcq->read_wc_flags = mxe_read_wc_flags;
+	ibcq->read_slid = mxe_read_slid;
+	ibcq->read_sl = mxe_read_sl;
+	ibcq->read_dlid_path_bits = mxe_read_dlid_path_bits;
+}
+
+/* ---- creation and destruction ------------------------------------------ */
+
+struct ibv_cq *mxe_create_cq(struct ibv_context *context, int cqe,
+			     struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct mxe_create_cq cmd = { 0 };
+	struct mxe_create_cq_resp_full resp = { 0 };
+	struct mxe_cq *cq;
+	int ret;
+
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return NULL;
+
+	ret = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->vcq.cq,
+				&cmd.cmd, sizeof(cmd), (void *)&resp,
+				sizeof(resp));
+	if (ret)
+		goto err_free;
+	if (!resp.drv.ring.entries) {
+		ret = EPROTO;
+		goto err_destroy;
+	}
+	ret = mxe_ring_map(&cq->ring, context->cmd_fd, &resp.drv.ring,
+			   sizeof(struct mxe_cqe));
+	if (ret)
+		goto err_destroy;
+	return &cq->vcq.cq;
+
+err_destroy:
+	ibv_cmd_destroy_cq(&cq->vcq.cq);
+err_free:
+	free(cq);
+	errno = ret;
+	return NULL;
+}
+
+struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
+				   struct ibv_cq_init_attr_ex *attr)
+{
+	struct ibv_cq *ibcq;
+	struct ibv_cq_ex *ibcq_ex;
+
+	if (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS ||
+	    attr->comp_mask & ~IBV_CQ_INIT_ATTR_MASK_FLAGS) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	/* Single threaded is a promise that the lock does not need. */
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
+	    attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (attr->cqe > INT_MAX || attr->comp_vector > INT_MAX) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	ibcq = mxe_create_cq(context, attr->cqe, attr->channel,
+			     attr->comp_vector);
+	if (!ibcq)
+		return NULL;
+	ibcq_ex = &to_mcq(ibcq)->vcq.cq_ex;
+	mxe_set_readers(ibcq_ex);
+	return ibcq_ex;
+}
+
+int mxe_destroy_cq(struct ibv_cq *ibcq)
+{
+	struct mxe_cq *cq = to_mcq(ibcq);
+	int ret;
+
+	ret = ibv_cmd_destroy_cq(ibcq);
+	if (ret)
+		return ret;
+	mxe_ring_unmap(&cq->ring);
+	free(cq);
+	return 0;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The provider's entry, devices and contexts.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include "mxe.h"
+
+static const struct verbs_device_ops mxe_device_ops;
+
+struct mxe_get_context {
+	struct ibv_get_context cmd;
+	struct mxe_alloc_ucontext_req drv;
+};
+
+struct mxe_get_context_resp {
+	__aligned_u64 core[sizeof(struct ib_uverbs_get_context_resp) / 8];
+	struct mxe_alloc_ucontext_resp drv;
+};
+
+/* One of mxe's own methods, with one attribute. */
+static int mxe_ioctl(struct mxe_context *ctx, uint16_t object, uint16_t method,
+		     struct ib_uverbs_attr *attr)
+{
+	union {
+		struct ib_uverbs_ioctl_hdr hdr;
+		char room[sizeof(struct ib_uverbs_ioctl_hdr) + sizeof(*attr)];
+	} cmd = {
+		.hdr = {
+			.length = sizeof(cmd),
+			.object_id = object,
+			.method_id = method,
+			.num_attrs = 1,
+			.driver_id = MXE_DRIVER_ID,
+		},
+	};
+
+	cmd.hdr.attrs[0] = *attr;
+	if (ioctl(ctx->vctx.context.cmd_fd, RDMA_VERBS_IOCTL, &cmd))
+		return errno;
+	*attr = cmd.hdr.attrs[0];
+	return 0;
+}
+
+static int mxe_alloc_doorbell(struct mxe_context *ctx)
+{
+	struct ib_uverbs_attr attr = {
+		.attr_id = MXE_ATTR_DOORBELL_ALLOC_FD,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+	};
+	int ret;
+
+	ret = mxe_ioctl(ctx, MXE_OBJECT_DOORBELL, MXE_METHOD_DOORBELL_ALLOC,
+			&attr);
+	if (ret)
+		return ret;
+	ctx->doorbell_fd = attr.data_s64;
+	return 0;
+}
+
+static int mxe_query_atomics(struct mxe_context *ctx)
+{
+	struct ib_uverbs_attr attr = {
+		.attr_id = MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS,
+		.len = sizeof(ctx->caps),
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.data = (uintptr_t)&ctx->caps,
+	};
+
+	return mxe_ioctl(ctx, UVERBS_OBJECT_DEVICE,
+			 MXE_METHOD_DEVICE_QUERY_ATOMICS, &attr);
+}
+
+static int mxe_query_device_ex(struct ibv_context *context,
+			       const struct ibv_query_device_ex_input *input,
+			       struct ibv_device_attr_ex *attr,
+			       size_t attr_size)
+{
+	struct ib_uverbs_ex_query_device_resp resp;
+	size_t resp_size = sizeof(resp);
+	int ret;
+
+	ret = ibv_cmd_query_device_any(context, input, attr, attr_size, &resp,
+				       &resp_size);
+	if (ret)
+		return ret;
+
+	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
+		 "%u.%u.%u", (unsigned int)(resp.base.fw_ver >> 16),
+		 (unsigned int)(resp.base.fw_ver >> 8) & 0xff,
+		 (unsigned int)resp.base.fw_ver & 0xff);
+	return 0;
+}
+
+static int mxe_query_port(struct ibv_context *context, uint8_t port_num,
+			  struct ibv_port_attr *attr)
+{
+	struct ibv_query_port cmd;
+
+	return ibv_cmd_query_port(context, port_num, attr, &cmd, sizeof(cmd));
+}
+
+static void mxe_free_context(struct ibv_context *context)
+{
+	struct mxe_context *ctx = to_mctx(context);
+
+	close(ctx->doorbell_fd);
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+}
+
+static const struct verbs_context_ops mxe_context_ops = {
+	.alloc_pd = mxe_alloc_pd,
+	.create_ah = mxe_create_ah,
+	.create_cq = mxe_create_cq,
+	.create_cq_ex = mxe_create_cq_ex,
+	.create_qp = mxe_create_qp,
+	.create_qp_ex = mxe_create_qp_ex,
+	.dealloc_pd = mxe_dealloc_pd,
+	.dereg_mr = mxe_dereg_mr,
+	.destroy_ah = mxe_destroy_ah,
+	.destroy_cq = mxe_destroy_cq,
+	.destroy_qp = mxe_destroy_qp,
+	.free_context = mxe_free_context,
+	.modify_qp = mxe_modify_qp,
+	.poll_cq = mxe_poll_cq,
+	.post_recv = mxe_post_recv,
+	.post_send = mxe_post_send,
+	.query_device_ex = mxe_query_device_ex,
+	.query_port = mxe_query_port,
+	.query_qp = mxe_query_qp,
+	.reg_mr = mxe_reg_mr,
+	.req_notify_cq = ibv_cmd_req_notify_cq,
+};
+
+/* Owns cmd_fd, also when it fails. */
+static struct verbs_context *mxe_alloc_context(struct ibv_device *device,
+					       int cmd_fd, void *private_data)
+{
+	struct mxe_get_context cmd = { 0 };
+	struct mxe_get_context_resp resp = { 0 };
+	struct mxe_context *ctx;
+	int ret;
+
+	(void)private_data;
+	ctx = _verbs_init_and_alloc_context(
+		device, cmd_fd, sizeof(*ctx),
+		(struct verbs_context *)offsetof(struct mxe_context, vctx),
+		MXE_DRIVER_ID);
+	if (!ctx)
+		return NULL;
+
+	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.cmd, sizeof(cmd),
+				  (void *)&resp, sizeof(resp));
+	if (ret)
+		goto err_uninit;
+	ret = mxe_query_atomics(ctx);
+	if (ret)
+		goto err_uninit;
+	ret = mxe_alloc_doorbell(ctx);
+	if (ret)
+		goto err_uninit;
+
+	verbs_set_ops(&ctx->vctx, &mxe_context_ops);
+	return &ctx->vctx;
+
+err_uninit:
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+	errno = ret;
+	return NULL;
+}
+
+static struct verbs_device *mxe_alloc_device(struct verbs_sysfs_dev *sysfs_dev)
+{
+	struct mxe_device *dev = calloc(1, sizeof(*dev));
+
+	(void)sysfs_dev;
+	return dev ? &dev->vdev : NULL;
+}
+
+static void mxe_uninit_device(struct verbs_device *vdev)
+{
+	free(mxe_container(vdev, struct mxe_device, vdev));
+}
+
+bool mxe_is_device(struct ibv_device *device)
+{
+	return mxe_container(device, struct verbs_device, device)->ops ==
+	       &mxe_device_ops;
+}
+
+static const struct verbs_match_ent mxe_match_table[] = {
+	{ .u.driver_id = MXE_DRIVER_ID, .kind = VERBS_MATCH_DRIVER_ID },
+	{ .kind = VERBS_MATCH_SENTINEL },
+};
+
+static const struct verbs_device_ops mxe_device_ops = {
+	.name = "mxe",
+	.match_min_abi_version = MXE_UVERBS_ABI_VERSION,
+	.match_max_abi_version = MXE_UVERBS_ABI_VERSION,
+	.match_table = mxe_match_table,
+	.alloc_device = mxe_alloc_device,
+	.uninit_device = mxe_uninit_device,
+	.alloc_context = mxe_alloc_context,
+};
+
+static __attribute__((constructor)) void mxe_register(void)
+{
+	verbs_register_driver(&mxe_device_ops);
+}

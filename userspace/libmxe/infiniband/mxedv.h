@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * mxedv: direct verbs of the mxe provider.
+ *
+ * Link with -lmxe -libverbs.  Thread safety is that of the verbs: calls on
+ * one queue pair are serialised by the library between ibv_wr_start() and
+ * ibv_wr_complete(), other calls may come from any thread.
+ */
+#ifndef _INFINIBAND_MXEDV_H
+#define _INFINIBAND_MXEDV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* True if the device is driven by mxe. */
+bool mxedv_is_supported(struct ibv_device *device);
+
+enum mxedv_masked_atomic_ops {
+	MXEDV_MASKED_ATOMIC_CMP_SWP	= 1 << 0,
+	MXEDV_MASKED_ATOMIC_FETCH_ADD	= 1 << 1,
+};
+
+enum mxedv_atomic_reply_modes {
+	MXEDV_ATOMIC_REPLY_HOST	= 1 << 0,
+	MXEDV_ATOMIC_REPLY_BE	= 1 << 1,
+};
+
+struct mxedv_device_attr {
+	uint64_t comp_mask;		/* out: which later fields are valid; 0 */
+	enum ibv_atomic_cap atomic_cap;
+	enum ibv_atomic_cap masked_atomic_cap;
+	uint32_t masked_ops;		/* enum mxedv_masked_atomic_ops */
+	uint32_t max_fa_bit_boundary;	/* bits */
+	uint64_t log_arg_sizes;		/* bit n: 2^n bytes */
+	uint64_t log_arg_sizes_be;	/* those always answered in big-endian */
+	uint32_t reply_modes;		/* enum mxedv_atomic_reply_modes */
+	uint32_t reserved;
+};
+
+/*
+ * Ask the device about masked atomics.  inlen is the caller's
+ * sizeof(struct mxedv_device_attr); fields that the library does not know are
+ * set to zero.  Returns 0 or a positive errno.
+ */
+int mxedv_query_device(struct ibv_context *context,
+		       struct mxedv_device_attr *attr, uint32_t inlen);
+
+enum mxedv_qp_create_flags {
+	/* Results of atomics are delivered in big-endian. */
+	MXEDV_QP_CREATE_ATOMIC_BE_REPLY	= 1 << 0,
+	/*
+	 * Masked atomics complete with the opcodes that MLNX_OFED gave them, 9
+	 * and 10, instead of IBV_WC_COMP_SWAP and IBV_WC_FETCH_ADD.
+	 */
+	MXEDV_QP_CREATE_EXP_WC_OPCODE	= 1 << 1,
+};
+
+enum mxedv_qp_init_attr_mask {
+	MXEDV_QP_INIT_ATTR_CREATE_FLAGS	= 1 << 0,
+	MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG = 1 << 1,
+};
+
+struct mxedv_qp_init_attr {
+	uint64_t comp_mask;		/* enum mxedv_qp_init_attr_mask */
+	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
+	uint32_t max_atomic_arg;	/* bytes: 8 */
+};
+
+/*
+ * ibv_create_qp_ex() with more.  mxe_attr may be NULL.  Returns NULL and sets
+ * errno: EINVAL for unknown bits, EOPNOTSUPP for what the device lacks.
+ */
+struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
+			       struct ibv_qp_init_attr_ex *attr,
+			       struct mxedv_qp_init_attr *mxe_attr);
+
+/*
+ * The builders' object.  A queue pair made with
+ * IBV_QP_INIT_ATTR_SEND_OPS_FLAGS has one; its address is stable until the
+ * queue pair is destroyed.  NULL if qpx is not a queue pair of mxe.
+ */
+struct mxedv_qp_ex {
+	uint64_t comp_mask;
+	void (*wr_masked_atomic_cmp_swp)(struct mxedv_qp_ex *mqp, uint32_t rkey,
+					 uint64_t remote_addr,
+					 uint64_t compare, uint64_t compare_mask,
+					 uint64_t swap, uint64_t swap_mask);
+	void (*wr_masked_atomic_fetch_add)(struct mxedv_qp_ex *mqp,
+					   uint32_t rkey, uint64_t remote_addr,
+					   uint64_t add, uint64_t field_boundary);
+};
+
+struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx);
+
+/*
+ * Builders, used like ibv_wr_atomic_cmp_swp(): between ibv_wr_start() and
+ * ibv_wr_complete() of the same queue pair, followed by ibv_wr_set_sge() for
+ * the 8 bytes that take the old value.  All operands are in host byte order.
+ *
+ *   old = *remote_addr
+ *   if (((compare ^ old) & compare_mask) == 0)
+ *           *remote_addr = (old & ~swap_mask) | (swap & swap_mask)
+ */
+static inline void
+mxedv_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
+			       uint64_t remote_addr,
+			       uint64_t compare, uint64_t compare_mask,
+			       uint64_t swap, uint64_t swap_mask)
+{
+	mqp->wr_masked_atomic_cmp_swp(mqp, rkey, remote_addr, compare,
+				      compare_mask, swap, swap_mask);
+}
+
+/*
+ * Adds field by field: a set bit of field_boundary is the most significant
+ * bit of a field, and the carry out of it is dropped.
+ */
+static inline void
+mxedv_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
+				 uint64_t remote_addr,
+				 uint64_t add, uint64_t field_boundary)
+{
+	mqp->wr_masked_atomic_fetch_add(mqp, rkey, remote_addr, add,
+					field_boundary);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* _INFINIBAND_MXEDV_H */

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * mxe: internal structures of the provider.
+ *
+ * Locks: every ring has one spin lock; it covers the index of the process'
+ * side and the entries that this side may touch.  No two are held together,
+ * and no system call is made with one held, except between ibv_wr_start() and
+ * ibv_wr_complete() or ibv_start_poll() and ibv_end_poll(), where the caller
+ * decides what happens.
+ */
+#ifndef MXE_H
+#define MXE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef MXE_RDMA_CORE_TREE
+#include <infiniband/driver.h>
+#else
+#include "rdmav34.h"
+#endif
+
+#include <rdma/mxe-abi.h>
+#include <rdma/mxe_user_ioctl_cmds.h>
+#include "infiniband/mxedv.h"
+
+#define MXE_EXPORT __attribute__((visibility("default")))
+
+#define mxe_container(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+struct mxe_device {
+	struct verbs_device vdev;
+};
+
+struct mxe_context {
+	struct verbs_context vctx;
+	struct mxe_atomic_caps caps;
+	int doorbell_fd;
+};
+
+/*
+ * One mapped ring.  `index` is the process' side: the producer of a work
+ * queue, the consumer of a completion queue.  The kernel's copy in the header
+ * follows it.  A queue without entries is not mapped and counts as full.
+ */
+struct mxe_ring {
+	struct mxe_ring_hdr *hdr;
+	char *entry;
+	size_t map_size;
+	uint32_t entries;
+	uint32_t stride;
+	uint32_t max_sge;
+	uint32_t max_inline;
+	uint32_t index;
+	pthread_spinlock_t lock;
+};
+
+struct mxe_cq {
+	struct verbs_cq vcq;
+	struct mxe_ring ring;
+	struct mxe_cqe cqe;		/* between start_poll and end_poll */
+};
+
+struct mxe_qp {
+	struct verbs_qp vqp;
+	struct mxedv_qp_ex dv;
+	struct mxe_ring sq;
+	struct mxe_ring rq;
+	bool has_builders;
+	bool refuses_atomics;		/* device only replies in big-endian */
+	uint8_t masked_flags;		/* added to masked atomics */
+
+	/* The batch between ibv_wr_start() and ibv_wr_complete(). */
+	struct mxe_send_wqe *batch_wqe;	/* the request being built, or NULL */
+	uint32_t batch_index;		/* index behind it */
+	int batch_err;			/* first error, a positive errno */
+};
+
+static inline struct mxe_context *to_mctx(struct ibv_context *context)
+{
+	return mxe_container(context, struct mxe_context, vctx.context);
+}
+
+static inline struct mxe_cq *to_mcq(struct ibv_cq *cq)
+{
+	return mxe_container(cq, struct mxe_cq, vcq.cq);
+}
+
+static inline struct mxe_cq *to_mcq_ex(struct ibv_cq_ex *cq)
+{
+	return mxe_container(cq, struct mxe_cq, vcq.cq_ex);
+}
+
+static inline struct mxe_qp *to_mqp(struct ibv_qp *qp)
+{
+	return mxe_container(qp, struct mxe_qp, vqp.qp);
+}
+
+static inline struct mxe_qp *to_mqp_ex(struct ibv_qp_ex *qp)
+{
+	return mxe_container(qp, struct mxe_qp, vqp.qp_ex);
+}
+
+/* ---- rings: ring.c ----------------------------------------------------- */
+
+int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
+		 const struct mxe_ring_info *info, size_t min_stride);
+void mxe_ring_unmap(struct mxe_ring *ring);
+void mxe_ring_reset(struct mxe_ring *ring);
+
+static inline void *mxe_ring_at(const struct mxe_ring *ring, uint32_t index)
+{
+	return ring->entry +
+	       (size_t)(index & (ring->entries - 1)) * ring->stride;
+}
+
+static inline uint32_t mxe_load_acquire(const __u32 *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static inline void mxe_store_release(__u32 *p, uint32_t value)
+{
+	__atomic_store_n(p, value, __ATOMIC_RELEASE);
+}
+
+/* Is there no room on a work queue whose next entry is `index`? */
+static inline bool mxe_ring_full(const struct mxe_ring *ring, uint32_t index)
+{
+	return !ring->entries ||
+	       index - mxe_load_acquire(&ring->hdr->consumer) >= ring->entries;
+}
+
+/* Completions that wait on a completion queue. */
+static inline uint32_t mxe_ring_pending(const struct mxe_ring *ring)
+{
+	return mxe_load_acquire(&ring->hdr->producer) - ring->index;
+}
+
+void mxe_doorbell(struct mxe_qp *qp, uint32_t queues);
+
+/* ---- verbs ------------------------------------------------------------- */
+
+bool mxe_is_device(struct ibv_device *device);
+
+struct ibv_pd *mxe_alloc_pd(struct ibv_context *context);
+int mxe_dealloc_pd(struct ibv_pd *pd);
+struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			  uint64_t hca_va, int access);
+int mxe_dereg_mr(struct verbs_mr *vmr);
+struct ibv_ah *mxe_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int mxe_destroy_ah(struct ibv_ah *ah);
+
+struct ibv_cq *mxe_create_cq(struct ibv_context *context, int cqe,
+			     struct ibv_comp_channel *channel, int comp_vector);
+struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
+				   struct ibv_cq_init_attr_ex *attr);
+int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
+int mxe_destroy_cq(struct ibv_cq *ibcq);
+void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num);
+
+struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *mxe_create_qp_ex(struct ibv_context *context,
+				struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
+				struct ibv_qp_init_attr_ex *attr,
+				uint32_t create_flags, uint32_t max_atomic_arg);
+int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask);
+int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+		 struct ibv_qp_init_attr *init_attr);
+int mxe_destroy_qp(struct ibv_qp *ibqp);
+
+int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		  struct ibv_send_wr **bad_wr);
+void mxe_set_builders(struct mxe_qp *qp);
+int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		  struct ibv_recv_wr **bad_wr);
+
+#endif /* MXE_H */

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The direct verbs: what mxe does beyond the verbs of libibverbs.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "mxe.h"
+
+enum {
+	MXEDV_QP_CREATE_FLAGS = MXEDV_QP_CREATE_ATOMIC_BE_REPLY |
+				MXEDV_QP_CREATE_EXP_WC_OPCODE,
+	MXEDV_QP_INIT_ATTRS = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
+			      MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
+};
+
+static_assert(sizeof(struct mxedv_device_attr) == 48 &&
+	      sizeof(struct mxedv_qp_init_attr) == 16 &&
+	      sizeof(struct mxedv_qp_ex) == 24,
+	      "structures of the library's ABI");
+static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
+		      (int)MXE_MASKED_ATOMIC_CMP_SWAP &&
+	      (int)MXEDV_MASKED_ATOMIC_FETCH_ADD ==
+		      (int)MXE_MASKED_ATOMIC_FETCH_ADD &&
+	      (int)MXEDV_ATOMIC_REPLY_HOST == (int)MXE_ATOMIC_REPLY_HOST &&
+	      (int)MXEDV_ATOMIC_REPLY_BE == (int)MXE_ATOMIC_REPLY_BE,
+	      "the kernel's words are passed on");
+
+MXE_EXPORT bool mxedv_is_supported(struct ibv_device *device)
+{
+	return device && mxe_is_device(device);
+}
+
+MXE_EXPORT int mxedv_query_device(struct ibv_context *context,
+				  struct mxedv_device_attr *attr,
+				  uint32_t inlen)
+{
+	const struct mxe_atomic_caps *caps;
+	struct mxedv_device_attr known;
+
+	if (!context || !attr || inlen < sizeof(known.comp_mask))
+		return EINVAL;
+	if (!mxe_is_device(context->device))
+		return EOPNOTSUPP;
+
+	caps = &to_mctx(context)->caps;
+	known = (struct mxedv_device_attr){
+		.atomic_cap = caps->atomic_cap,
+		.masked_atomic_cap = caps->masked_atomic_cap,
+		.masked_ops = caps->masked_ops,
+		.max_fa_bit_boundary = caps->max_fa_bit_boundary,
+		.log_arg_sizes = caps->log_arg_sizes,
+		.log_arg_sizes_be = caps->log_arg_sizes_be,
+		.reply_modes = caps->reply_modes,
+	};
+	memset(attr, 0, inlen);
+	memcpy(attr, &known, inlen < sizeof(known) ? inlen : sizeof(known));
+	return 0;
+}
+
+MXE_EXPORT struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
+					  struct ibv_qp_init_attr_ex *attr,
+					  struct mxedv_qp_init_attr *mxe_attr)
+{
+	uint32_t max_atomic_arg = 0;
+	uint32_t flags = 0;
+
+	if (!context || !attr) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (!mxe_is_device(context->device)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+
+	if (mxe_attr) {
+		if (mxe_attr->comp_mask & ~(uint64_t)MXEDV_QP_INIT_ATTRS) {
+			errno = EINVAL;
+			return NULL;
+		}
+		if (mxe_attr->comp_mask & MXEDV_QP_INIT_ATTR_CREATE_FLAGS)
+			flags = mxe_attr->create_flags;
+		if (mxe_attr->comp_mask & MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG)
+			max_atomic_arg = mxe_attr->max_atomic_arg;
+	}
+	if (flags & ~MXEDV_QP_CREATE_FLAGS) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return mxe_create_qp_dv(context, attr, flags, max_atomic_arg);
+}
+
+MXE_EXPORT struct mxedv_qp_ex *
+mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx)
+{
+	struct mxe_qp *qp;
+
+	if (!qpx || !mxe_is_device(qpx->qp_base.context->device))
+		return NULL;
+	qp = to_mqp_ex(qpx);
+	return qp->has_builders ? &qp->dv : NULL;
+}

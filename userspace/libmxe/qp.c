@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Queue pairs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "mxe.h"
+
+enum {
+	MXE_QP_INIT_ATTRS = IBV_QP_INIT_ATTR_PD |
+			    IBV_QP_INIT_ATTR_CREATE_FLAGS |
+			    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+	MXE_SEND_OPS = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+		       IBV_QP_EX_WITH_RDMA_WRITE |
+		       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+		       IBV_QP_EX_WITH_RDMA_READ |
+		       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+};
+
+struct mxe_create_qp {
+	struct ibv_create_qp_ex cmd;
+	struct mxe_create_qp_req drv;
+};
+
+struct mxe_create_qp_resp_full {
+	__aligned_u64 core[sizeof(struct ib_uverbs_ex_create_qp_resp) / 8];
+	struct mxe_create_qp_resp drv;
+};
+
+static_assert(sizeof(struct ib_uverbs_ex_create_qp_resp) % 8 == 0,
+	      "the driver's response stands directly behind");
+static_assert((int)MXEDV_QP_CREATE_ATOMIC_BE_REPLY ==
+		      (int)MXE_QP_CREATE_ATOMIC_BE_REPLY,
+	      "the flag is passed on");
+
+/* What the device must be able to do for these; 0 or a positive errno. */
+static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
+			     uint32_t create_flags, uint32_t max_atomic_arg)
+{
+	if (create_flags & MXEDV_QP_CREATE_ATOMIC_BE_REPLY &&
+	    !(caps->reply_modes & MXE_ATOMIC_REPLY_BE))
+		return EOPNOTSUPP;
+	if (!max_atomic_arg)
+		return 0;
+	if (max_atomic_arg & (max_atomic_arg - 1))
+		return EINVAL;
+	/* 2^n bytes have bit n: the number of bytes, of zeroes behind the 1. */
+	if (!(caps->log_arg_sizes >> __builtin_ctz(max_atomic_arg) & 1))
+		return EOPNOTSUPP;
+	return 0;
+}
+
+static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
+			 const struct mxe_create_qp_resp *resp)
+{
+	size_t sges = (size_t)resp->sq.max_sge * sizeof(struct mxe_sge);
+	size_t data = sges > resp->sq.max_inline ? sges : resp->sq.max_inline;
+	int ret;
+
+	ret = mxe_ring_map(&qp->sq, cmd_fd, &resp->sq,
+			   sizeof(struct mxe_send_wqe) + data);
+	if (ret)
+		return ret;
+	ret = mxe_ring_map(&qp->rq, cmd_fd, &resp->rq,
+			   sizeof(struct mxe_recv_wqe) +
+				   (size_t)resp->rq.max_sge *
+					   sizeof(struct mxe_sge));
+	if (ret)
+		mxe_ring_unmap(&qp->sq);
+	return ret;
+}
+
+struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
+				struct ibv_qp_init_attr_ex *attr,
+				uint32_t create_flags, uint32_t max_atomic_arg)
+{
+	struct mxe_context *ctx = to_mctx(context);
+	struct mxe_create_qp cmd = {
+		.drv = {
+			.flags = create_flags & MXE_QP_CREATE_ATOMIC_BE_REPLY,
+			.max_atomic_arg = max_atomic_arg,
+		},
+	};
+	struct mxe_create_qp_resp_full resp = { 0 };
+	bool has_builders = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	struct mxe_qp *qp;
+	int ret;
+
+	if (attr->comp_mask & ~MXE_QP_INIT_ATTRS ||
+	    (has_builders && attr->send_ops_flags & ~(uint64_t)MXE_SEND_OPS)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	ret = mxe_check_atomics(&ctx->caps, create_flags, max_atomic_arg);
+	if (ret) {
+		errno = ret;
+		return NULL;
+	}
+
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+	ret = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr, &cmd.cmd,
+				    sizeof(cmd), (void *)&resp, sizeof(resp));
+	if (ret)
+		goto err_free;
+	ret = mxe_map_rings(qp, context->cmd_fd, &resp.drv);
+	if (ret)
+		goto err_destroy;
+
+	qp->refuses_atomics = !cmd.drv.flags &&
+			      !(ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST);
+	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)
+		qp->masked_flags = MXE_SEND_USER;
+	if (has_builders) {
+		mxe_set_builders(qp);
+		qp->has_builders = true;
+		qp->vqp.comp_mask |= VERBS_QP_EX;
+	}
+	return &qp->vqp.qp;
+
+err_destroy:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+err_free:
+	free(qp);
+	errno = ret;
+	return NULL;
+}
+
+struct ibv_qp *mxe_create_qp_ex(struct ibv_context *context,
+				struct ibv_qp_init_attr_ex *attr)
+{
+	return mxe_create_qp_dv(context, attr, 0, 0);
+}
+
+struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex attr_ex = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	struct ibv_qp *ibqp;
+
+	ibqp = mxe_create_qp_dv(pd->context, &attr_ex, 0, 0);
+	if (ibqp)
+		attr->cap = attr_ex.cap;
+	return ibqp;
+}
+
+static void mxe_qp_purge(struct ibv_qp *ibqp)
+{
+	if (ibqp->send_cq)
+		mxe_cq_purge(ibqp->send_cq, ibqp->qp_num);
+	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
+		mxe_cq_purge(ibqp->recv_cq, ibqp->qp_num);
+}
+
+/* Once the kernel has reset the queue pair it adds no completions. */
+int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct ibv_modify_qp cmd = { 0 };
+	int ret;
+
+	ret = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+	if (ret)
+		return ret;
+	if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
+		mxe_ring_reset(&qp->sq);
+		mxe_ring_reset(&qp->rq);
+		mxe_qp_purge(ibqp);
+	}
+	return 0;
+}
+
+int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+		 struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_query_qp cmd;
+
+	return ibv_cmd_query_qp(ibqp, attr, attr_mask, init_attr, &cmd,
+				sizeof(cmd));
+}
+
+/*
+ * The completions go before the queue pair does: its number may be that of a
+ * new one, with completions on the same queue, as soon as it is destroyed.
+ * A device that has gone can be asked for nothing, and reuses nothing.
+ */
+int mxe_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	bool purged = false;
+	int ret;
+
+	if (ibqp->state != IBV_QPS_RESET &&
+	    !mxe_modify_qp(ibqp, &attr, IBV_QP_STATE)) {
+		ibqp->state = IBV_QPS_RESET;
+		purged = true;
+	}
+
+	ret = ibv_cmd_destroy_qp(ibqp);
+	if (ret)
+		return ret;
+	if (!purged)
+		mxe_qp_purge(ibqp);
+	mxe_ring_unmap(&qp->sq);
+	mxe_ring_unmap(&qp->rq);
+	free(qp);
+	return 0;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The part of libibverbs' provider interface that mxe uses, private ABI
+ * number 34: rdma-core 36 to 56.  Distributions do not ship the headers in
+ * which it is declared.
+ *
+ * Every symbol declared here has the version IBVERBS_PRIVATE_34, so a
+ * libibverbs of another number refuses to load the provider instead of
+ * misreading its structures.  What the assertions do not hold is not used.
+ *
+ * Members that mxe neither reads nor sets have a place but no type.
+ */
+#ifndef RDMAV34_H
+#define RDMAV34_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+
+#define RDMAV34_AT(type, member, offset) \
+	static_assert(offsetof(type, member) == (offset), \
+		      #type "." #member " is not where rdmav34 has it")
+#define RDMAV34_SIZE(type, size) \
+	static_assert(sizeof(type) == (size), \
+		      #type " is not as large as rdmav34 has it")
+
+/* ---- matching and devices ---------------------------------------------- */
+
+struct verbs_sysfs_dev;		/* differs between releases: never opened */
+
+struct list_node {
+	struct list_node *next, *prev;
+};
+
+enum {
+	VERBS_MATCH_SENTINEL	= 0,
+	VERBS_MATCH_DRIVER_ID	= 3,
+};
+
+struct verbs_match_ent {
+	void *driver_data;
+	union {
+		const char *modalias;
+		uint64_t driver_id;
+	} u;
+	uint16_t vendor;
+	uint16_t device;
+	uint8_t kind;
+};
+
+struct verbs_device_ops {
+	const char *name;
+	uint32_t match_min_abi_version;
+	uint32_t match_max_abi_version;
+	const struct verbs_match_ent *match_table;
+	const struct verbs_device_ops **static_providers;
+	bool (*match_device)(struct verbs_sysfs_dev *sysfs_dev);
+	struct verbs_context *(*alloc_context)(struct ibv_device *device,
+					       int cmd_fd, void *private_data);
+	struct verbs_context *(*import_context)(struct ibv_device *device,
+						int cmd_fd);
+	struct verbs_device *(*alloc_device)(struct verbs_sysfs_dev *sysfs_dev);
+	void (*uninit_device)(struct verbs_device *device);
+};
+
+struct verbs_device {
+	struct ibv_device device;
+	const struct verbs_device_ops *ops;
+	atomic_int refcount;
+	struct list_node entry;
+	struct verbs_sysfs_dev *sysfs;
+	uint64_t core_support;
+};
+
+/* ---- objects ----------------------------------------------------------- */
+
+struct verbs_mr {
+	struct ibv_mr ibv_mr;
+	int mr_type;
+	int access;
+};
+
+enum verbs_qp_mask {
+	VERBS_QP_EX = 1 << 1,	/* qp_ex is what ibv_qp_to_qp_ex() returns */
+};
+
+struct verbs_qp {
+	union {
+		struct ibv_qp qp;
+		struct ibv_qp_ex qp_ex;
+	};
+	uint32_t comp_mask;
+	void *xrcd;
+};
+
+struct verbs_cq {
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex cq_ex;
+	};
+};
+
+/* ---- the operations of a context --------------------------------------- */
+
+#define RDMAV34_UNUSED(name) void (*name)(void)
+
+struct verbs_context_ops {
+	RDMAV34_UNUSED(advise_mr);
+	RDMAV34_UNUSED(alloc_dm);
+	RDMAV34_UNUSED(alloc_mw);
+	RDMAV34_UNUSED(alloc_null_mr);
+	RDMAV34_UNUSED(alloc_parent_domain);
+	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+	RDMAV34_UNUSED(alloc_td);
+	RDMAV34_UNUSED(async_event);
+	RDMAV34_UNUSED(attach_counters_point_flow);
+	RDMAV34_UNUSED(attach_mcast);
+	RDMAV34_UNUSED(bind_mw);
+	RDMAV34_UNUSED(close_xrcd);
+	RDMAV34_UNUSED(cq_event);
+	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+	RDMAV34_UNUSED(create_counters);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
+				    struct ibv_comp_channel *channel,
+				    int comp_vector);
+	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
+					  struct ibv_cq_init_attr_ex *attr);
+	RDMAV34_UNUSED(create_flow);
+	RDMAV34_UNUSED(create_flow_action_esp);
+	struct ibv_qp *(*create_qp)(struct ibv_pd *pd,
+				    struct ibv_qp_init_attr *attr);
+	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
+				       struct ibv_qp_init_attr_ex *attr);
+	RDMAV34_UNUSED(create_rwq_ind_table);
+	RDMAV34_UNUSED(create_srq);
+	RDMAV34_UNUSED(create_srq_ex);
+	RDMAV34_UNUSED(create_wq);
+	RDMAV34_UNUSED(dealloc_mw);
+	int (*dealloc_pd)(struct ibv_pd *pd);
+	RDMAV34_UNUSED(dealloc_td);
+	int (*dereg_mr)(struct verbs_mr *vmr);
+	int (*destroy_ah)(struct ibv_ah *ah);
+	RDMAV34_UNUSED(destroy_counters);
+	int (*destroy_cq)(struct ibv_cq *cq);
+	RDMAV34_UNUSED(destroy_flow);
+	RDMAV34_UNUSED(destroy_flow_action);
+	int (*destroy_qp)(struct ibv_qp *qp);
+	RDMAV34_UNUSED(destroy_rwq_ind_table);
+	RDMAV34_UNUSED(destroy_srq);
+	RDMAV34_UNUSED(destroy_wq);
+	RDMAV34_UNUSED(detach_mcast);
+	void (*free_context)(struct ibv_context *context);
+	RDMAV34_UNUSED(free_dm);
+	RDMAV34_UNUSED(get_srq_num);
+	RDMAV34_UNUSED(import_dm);
+	RDMAV34_UNUSED(import_mr);
+	RDMAV34_UNUSED(import_pd);
+	RDMAV34_UNUSED(modify_cq);
+	RDMAV34_UNUSED(modify_flow_action_esp);
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			 int attr_mask);
+	RDMAV34_UNUSED(modify_qp_rate_limit);
+	RDMAV34_UNUSED(modify_srq);
+	RDMAV34_UNUSED(modify_wq);
+	RDMAV34_UNUSED(open_qp);
+	RDMAV34_UNUSED(open_xrcd);
+	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad_wr);
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			 struct ibv_send_wr **bad_wr);
+	RDMAV34_UNUSED(post_srq_ops);
+	RDMAV34_UNUSED(post_srq_recv);
+	int (*query_device_ex)(struct ibv_context *context,
+			       const struct ibv_query_device_ex_input *input,
+			       struct ibv_device_attr_ex *attr,
+			       size_t attr_size);
+	RDMAV34_UNUSED(query_ece);
+	int (*query_port)(struct ibv_context *context, uint8_t port_num,
+			  struct ibv_port_attr *port_attr);
+	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			int attr_mask, struct ibv_qp_init_attr *init_attr);
+	RDMAV34_UNUSED(query_qp_data_in_order);
+	RDMAV34_UNUSED(query_rt_values);
+	RDMAV34_UNUSED(query_srq);
+	RDMAV34_UNUSED(read_counters);
+	RDMAV34_UNUSED(reg_dm_mr);
+	RDMAV34_UNUSED(reg_dmabuf_mr);
+	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
+				 uint64_t hca_va, int access);
+	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
+	RDMAV34_UNUSED(rereg_mr);
+	RDMAV34_UNUSED(resize_cq);
+	RDMAV34_UNUSED(set_ece);
+	RDMAV34_UNUSED(unimport_dm);
+	RDMAV34_UNUSED(unimport_mr);
+	RDMAV34_UNUSED(unimport_pd);
+};
+
+/* ---- command buffers --------------------------------------------------- */
+
+/*
+ * What libibverbs fills in: one or two headers, then the request of
+ * rdma/ib_user_verbs.h.  The request of the driver follows directly.
+ */
+#define RDMAV34_CMD(name) \
+	struct ibv_##name { \
+		struct ib_uverbs_cmd_hdr hdr; \
+		__aligned_u64 core[sizeof(struct ib_uverbs_##name) / 8]; \
+	}; \
+	static_assert(sizeof(struct ib_uverbs_##name) % 8 == 0, #name)
+
+RDMAV34_CMD(get_context);
+RDMAV34_CMD(query_port);
+RDMAV34_CMD(alloc_pd);
+RDMAV34_CMD(reg_mr);
+RDMAV34_CMD(create_cq);
+RDMAV34_CMD(modify_qp);
+RDMAV34_CMD(query_qp);
+
+struct ibv_create_qp_ex {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ib_uverbs_ex_create_qp core;
+};
+
+/* ---- functions --------------------------------------------------------- */
+
+void verbs_register_driver_34(const struct verbs_device_ops *ops);
+#define verbs_register_driver verbs_register_driver_34
+
+/* context_offset is an offset in the guise of a pointer. */
+void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
+				    size_t alloc_size,
+				    struct verbs_context *context_offset,
+				    uint32_t driver_id);
+void verbs_set_ops(struct verbs_context *vctx,
+		   const struct verbs_context_ops *ops);
+void verbs_uninit_context(struct verbs_context *context);
+
+int ibv_cmd_get_context(struct verbs_context *context,
+			struct ibv_get_context *cmd, size_t cmd_size,
+			struct ib_uverbs_get_context_resp *resp,
+			size_t resp_size);
+int ibv_cmd_query_device_any(struct ibv_context *context,
+			     const struct ibv_query_device_ex_input *input,
+			     struct ibv_device_attr_ex *attr, size_t attr_size,
+			     struct ib_uverbs_ex_query_device_resp *resp,
+			     size_t *resp_size);
+int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num,
+		       struct ibv_port_attr *port_attr,
+		       struct ibv_query_port *cmd, size_t cmd_size);
+
+int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd,
+		     struct ibv_alloc_pd *cmd, size_t cmd_size,
+		     struct ib_uverbs_alloc_pd_resp *resp, size_t resp_size);
+int ibv_cmd_dealloc_pd(struct ibv_pd *pd);
+int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+		   uint64_t hca_va, int access, struct verbs_mr *vmr,
+		   struct ibv_reg_mr *cmd, size_t cmd_size,
+		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
+int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
+int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
+		      struct ibv_ah_attr *attr,
+		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size);
+int ibv_cmd_destroy_ah(struct ibv_ah *ah);
+
+int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
+		      struct ibv_comp_channel *channel, int comp_vector,
+		      struct ibv_cq *cq, struct ibv_create_cq *cmd,
+		      size_t cmd_size, struct ib_uverbs_create_cq_resp *resp,
+		      size_t resp_size);
+int ibv_cmd_destroy_cq(struct ibv_cq *cq);
+int ibv_cmd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+
+int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
+			  struct ibv_qp_init_attr_ex *attr,
+			  struct ibv_create_qp_ex *cmd, size_t cmd_size,
+			  struct ib_uverbs_ex_create_qp_resp *resp,
+			  size_t resp_size);
+int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+		      int attr_mask, struct ibv_modify_qp *cmd,
+		      size_t cmd_size);
+int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+		     int attr_mask, struct ibv_qp_init_attr *init_attr,
+		     struct ibv_query_qp *cmd, size_t cmd_size);
+int ibv_cmd_destroy_qp(struct ibv_qp *qp);
+
+/* ---- the layout, as numbers (64-bit) ----------------------------------- */
+
+#if UINTPTR_MAX != UINT64_MAX
+#error "the offsets of rdmav34 are known for 64-bit machines only"
+#endif
+
+RDMAV34_SIZE(struct verbs_match_ent, 24);
+RDMAV34_AT(struct verbs_match_ent, u, 8);
+RDMAV34_AT(struct verbs_match_ent, kind, 20);
+
+RDMAV34_SIZE(struct verbs_device_ops, 72);
+RDMAV34_AT(struct verbs_device_ops, match_min_abi_version, 8);
+RDMAV34_AT(struct verbs_device_ops, match_table, 16);
+RDMAV34_AT(struct verbs_device_ops, match_device, 32);
+RDMAV34_AT(struct verbs_device_ops, alloc_context, 40);
+RDMAV34_AT(struct verbs_device_ops, alloc_device, 56);
+RDMAV34_AT(struct verbs_device_ops, uninit_device, 64);
+
+RDMAV34_SIZE(struct verbs_device, 712);
+RDMAV34_AT(struct verbs_device, device, 0);
+RDMAV34_AT(struct verbs_device, ops, 664);
+RDMAV34_AT(struct verbs_device, refcount, 672);
+RDMAV34_AT(struct verbs_device, entry, 680);
+RDMAV34_AT(struct verbs_device, core_support, 704);
+
+RDMAV34_SIZE(struct verbs_mr, 56);
+RDMAV34_AT(struct verbs_mr, mr_type, 48);
+RDMAV34_AT(struct verbs_mr, access, 52);
+
+RDMAV34_SIZE(struct verbs_qp, 368);
+RDMAV34_AT(struct verbs_qp, comp_mask, 352);
+RDMAV34_AT(struct verbs_qp, xrcd, 360);
+RDMAV34_SIZE(struct verbs_cq, 288);
+
+RDMAV34_SIZE(struct verbs_context_ops, 608);
+RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
+RDMAV34_AT(struct verbs_context_ops, create_ah, 104);
+RDMAV34_AT(struct verbs_context_ops, create_cq, 120);
+RDMAV34_AT(struct verbs_context_ops, create_cq_ex, 128);
+RDMAV34_AT(struct verbs_context_ops, create_qp, 152);
+RDMAV34_AT(struct verbs_context_ops, create_qp_ex, 160);
+RDMAV34_AT(struct verbs_context_ops, dealloc_pd, 208);
+RDMAV34_AT(struct verbs_context_ops, dereg_mr, 224);
+RDMAV34_AT(struct verbs_context_ops, destroy_ah, 232);
+RDMAV34_AT(struct verbs_context_ops, destroy_cq, 248);
+RDMAV34_AT(struct verbs_context_ops, destroy_qp, 272);
+RDMAV34_AT(struct verbs_context_ops, free_context, 312);
+RDMAV34_AT(struct verbs_context_ops, modify_qp, 376);
+RDMAV34_AT(struct verbs_context_ops, poll_cq, 424);
+RDMAV34_AT(struct verbs_context_ops, post_recv, 432);
+RDMAV34_AT(struct verbs_context_ops, post_send, 440);
+RDMAV34_AT(struct verbs_context_ops, query_device_ex, 464);
+RDMAV34_AT(struct verbs_context_ops, query_port, 480);
+RDMAV34_AT(struct verbs_context_ops, query_qp, 488);
+RDMAV34_AT(struct verbs_context_ops, reg_mr, 544);
+RDMAV34_AT(struct verbs_context_ops, req_notify_cq, 552);
+
+/* Commands: what stands before the driver's own request. */
+RDMAV34_SIZE(struct ibv_get_context, 16);
+RDMAV34_SIZE(struct ibv_create_cq, 40);
+RDMAV34_SIZE(struct ibv_create_qp_ex, 88);
+
+#endif /* RDMAV34_H */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The receive queue.
+ */
+#include <errno.h>
+
+#include "mxe.h"
+
+static int mxe_build_recv(const struct mxe_qp *qp, uint32_t index,
+			  const struct ibv_recv_wr *wr)
+{
+	const struct mxe_ring *rq = &qp->rq;
+	struct mxe_recv_wqe *wqe;
+	struct mxe_sge *to;
+	int i;
+
+	if (qp->vqp.qp.state == IBV_QPS_RESET || wr->num_sge < 0 ||
+	    (unsigned int)wr->num_sge > rq->max_sge)
+		return EINVAL;
+	if (mxe_ring_full(rq, index))
+		return ENOMEM;
+
+	wqe = mxe_ring_at(rq, index);
+	*wqe = (struct mxe_recv_wqe){
+		.wr_id = wr->wr_id,
+		.num_sge = wr->num_sge,
+	};
+	to = (struct mxe_sge *)(wqe + 1);
+	for (i = 0; i < wr->num_sge; i++)
+		to[i] = (struct mxe_sge){
+			.addr = wr->sg_list[i].addr,
+			.length = wr->sg_list[i].length,
+			.lkey = wr->sg_list[i].lkey,
+		};
+	return 0;
+}
+
+/*
+ * The kernel takes receives up when messages arrive, so it need not be told of
+ * new ones, except where it waits for them in order to flush them.  It says so
+ * in a flag, which it sets before it looks at the producer for the last time;
+ * with the barrier between store and load one of the two sides sees the other.
+ */
+static bool mxe_publish_recv(struct mxe_ring *rq, uint32_t index)
+{
+	rq->index = index;
+	mxe_store_release(&rq->hdr->producer, index);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&rq->hdr->flags, __ATOMIC_RELAXED) &
+	       MXE_RING_NEED_DOORBELL;
+}
+
+int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		  struct ibv_recv_wr **bad_wr)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct mxe_ring *rq = &qp->rq;
+	bool ring = false;
+	uint32_t index;
+	int ret = 0;
+
+	pthread_spin_lock(&rq->lock);
+	for (index = rq->index; wr; wr = wr->next, index++) {
+		ret = mxe_build_recv(qp, index, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	if (index != rq->index)
+		ring = mxe_publish_recv(rq, index);
+	pthread_spin_unlock(&rq->lock);
+
+	if (ring)
+		mxe_doorbell(qp, MXE_DOORBELL_RECV);
+	return ret;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Rings shared with the kernel, and the doorbell.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mxe.h"
+
+static_assert(sizeof(struct mxe_ring_hdr) == 128, "ring header");
+static_assert(sizeof(struct mxe_send_wqe) == 64, "send work request");
+static_assert(sizeof(struct mxe_recv_wqe) == 16, "receive work request");
+static_assert(sizeof(struct mxe_cqe) == 56, "completion");
+static_assert(sizeof(struct mxe_sge) == sizeof(struct ibv_sge) &&
+	      offsetof(struct mxe_sge, length) ==
+		      offsetof(struct ibv_sge, length) &&
+	      offsetof(struct mxe_sge, lkey) == offsetof(struct ibv_sge, lkey),
+	      "a scatter/gather list is copied as it is");
+
+/*
+ * Map what the kernel described.  min_stride is what an entry holds at least;
+ * an answer that would lead outside the area is refused.
+ */
+int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
+		 const struct mxe_ring_info *info, size_t min_stride)
+{
+	void *map;
+	int ret;
+
+	if (!info->entries) {
+		*ring = (struct mxe_ring){ 0 };
+		return pthread_spin_init(&ring->lock, PTHREAD_PROCESS_PRIVATE);
+	}
+	if (info->entries & (info->entries - 1) || info->stride < min_stride ||
+	    info->stride % 8 ||
+	    info->mmap_size < sizeof(*ring->hdr) ||
+	    (info->mmap_size - sizeof(*ring->hdr)) / info->stride <
+		    info->entries)
+		return EPROTO;
+
+	map = mmap(NULL, info->mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		   cmd_fd, info->mmap_offset);
+	if (map == MAP_FAILED)
+		return errno;
+	ret = pthread_spin_init(&ring->lock, PTHREAD_PROCESS_PRIVATE);
+	if (ret) {
+		munmap(map, info->mmap_size);
+		return ret;
+	}
+
+	ring->hdr = map;
+	ring->entry = (char *)map + sizeof(*ring->hdr);
+	ring->map_size = info->mmap_size;
+	ring->entries = info->entries;
+	ring->stride = info->stride;
+	ring->max_sge = info->max_sge;
+	ring->max_inline = info->max_inline;
+	ring->index = 0;
+	return 0;
+}
+
+void mxe_ring_unmap(struct mxe_ring *ring)
+{
+	if (ring->hdr)
+		munmap(ring->hdr, ring->map_size);
+	pthread_spin_destroy(&ring->lock);
+}
+
+/* The kernel has emptied the work queue and set both indices to 0. */
+void mxe_ring_reset(struct mxe_ring *ring)
+{
+	pthread_spin_lock(&ring->lock);
+	ring->index = 0;
+	pthread_spin_unlock(&ring->lock);
+}
+
+/*
+ * Tell the kernel that work requests have been published.
+ *
+ * There is no error to return: the requests are the kernel's from the moment
+ * they were published, whatever becomes of the doorbell.  It fails only if
+ * the device has gone, and posting to such a device succeeds on hardware too:
+ * the process learns of it from IBV_EVENT_DEVICE_FATAL.
+ */
+void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
+{
+	int fd = to_mctx(qp->vqp.qp.context)->doorbell_fd;
+	struct mxe_doorbell db = {
+		.qp_num = qp->vqp.qp.qp_num,
+		.queues = queues,
+	};
+	int saved = errno;
+	ssize_t n;
+
+	do {
+		n = write(fd, &db, sizeof(db));
+	} while (n < 0 && errno == EINTR);
+	errno = saved;
+}

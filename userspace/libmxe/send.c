@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The send queue: ibv_post_send(), ibv_wr_*() and mxedv_wr_*().
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "mxe.h"
+
+enum {
+	MXE_WR_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
+	LOG_ARG_SZ_8 = 3,
+};
+
+static_assert((int)IBV_SEND_FENCE == (int)MXE_SEND_FENCE &&
+	      (int)IBV_SEND_SIGNALED == (int)MXE_SEND_SIGNALED &&
+	      (int)IBV_SEND_SOLICITED == (int)MXE_SEND_SOLICITED &&
+	      (int)IBV_SEND_INLINE == (int)MXE_SEND_INLINE,
+	      "flags are passed on");
+static_assert((int)IBV_WR_RDMA_WRITE == IB_UVERBS_WR_RDMA_WRITE &&
+	      (int)IBV_WR_RDMA_WRITE_WITH_IMM ==
+		      IB_UVERBS_WR_RDMA_WRITE_WITH_IMM &&
+	      (int)IBV_WR_SEND == IB_UVERBS_WR_SEND &&
+	      (int)IBV_WR_SEND_WITH_IMM == IB_UVERBS_WR_SEND_WITH_IMM &&
+	      (int)IBV_WR_RDMA_READ == IB_UVERBS_WR_RDMA_READ &&
+	      (int)IBV_WR_ATOMIC_CMP_AND_SWP ==
+		      IB_UVERBS_WR_ATOMIC_CMP_AND_SWP &&
+	      (int)IBV_WR_ATOMIC_FETCH_AND_ADD ==
+		      IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
+	      "opcodes are passed on");
+
+/*
+ * Work requests on a queue pair in error are flushed and those on a draining
+ * one wait; before RTS they are refused.
+ */
+static bool mxe_may_send(const struct mxe_qp *qp)
+{
+	switch (qp->vqp.qp.state) {
+	case IBV_QPS_RESET:
+	case IBV_QPS_INIT:
+	case IBV_QPS_RTR:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Hand the entries before `index` over to the kernel. */
+static void mxe_publish(struct mxe_ring *sq, uint32_t index)
+{
+	sq->index = index;
+	mxe_store_release(&sq->hdr->producer, index);
+}
+
+/* Only what is sent can be inline: the rest is a place for an answer. */
+static bool mxe_takes_inline(uint8_t opcode)
+{
+	return opcode == IB_UVERBS_WR_SEND ||
+	       opcode == IB_UVERBS_WR_SEND_WITH_IMM ||
+	       opcode == IB_UVERBS_WR_RDMA_WRITE ||
+	       opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static void mxe_set_sges(struct mxe_send_wqe *wqe, const struct ibv_sge *sge,
+			 unsigned int num_sge)
+{
+	struct mxe_sge *to = (struct mxe_sge *)(wqe + 1);
+	unsigned int i;
+
+	for (i = 0; i < num_sge; i++)
+		to[i] = (struct mxe_sge){
+			.addr = sge[i].addr,
+			.length = sge[i].length,
+			.lkey = sge[i].lkey,
+		};
+	wqe->num_sge = num_sge;
+	wqe->inline_len = 0;
+	wqe->flags &= ~MXE_SEND_INLINE;
+}
+
+/* Add to the inline data behind wqe; false if it does not fit. */
+static bool mxe_add_inline(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
+			   const void *data, size_t length)
+{
+	if (length > sq->max_inline - wqe->inline_len)
+		return false;
+	if (length)
+		memcpy((char *)(wqe + 1) + wqe->inline_len, data, length);
+	wqe->inline_len += length;
+	return true;
+}
+
+/* ---- ibv_post_send() --------------------------------------------------- */
+
+static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
+			     const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_SEND_WITH_IMM:
+		wqe->imm_data = wr->imm_data;
+		return 0;
+	case IBV_WR_SEND:
+		return 0;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		wqe->imm_data = wr->imm_data;
+		/* fall through */
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_READ:
+		wqe->remote_addr = wr->wr.rdma.remote_addr;
+		wqe->rkey = wr->wr.rdma.rkey;
+		return 0;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		wqe->atomic.swap = wr->wr.atomic.swap;
+		/* fall through */
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		if (qp->refuses_atomics)
+			return EINVAL;
+		wqe->remote_addr = wr->wr.atomic.remote_addr;
+		wqe->rkey = wr->wr.atomic.rkey;
+		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
+		return 0;
+	default:
+		/* Masked atomics too: struct ibv_send_wr has no masks. */
+		return EINVAL;
+	}
+}
+
+static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
+			const struct ibv_send_wr *wr)
+{
+	int i;
+
+	if (wr->num_sge < 0 || (unsigned int)wr->num_sge > sq->max_sge)
+		return EINVAL;
+	if (!(wr->send_flags & IBV_SEND_INLINE)) {
+		mxe_set_sges(wqe, wr->sg_list, wr->num_sge);
+		return 0;
+	}
+	if (!mxe_takes_inline(wqe->opcode))
+		return EINVAL;
+	for (i = 0; i < wr->num_sge; i++)
+		if (!mxe_add_inline(sq, wqe,
+				    (void *)(uintptr_t)wr->sg_list[i].addr,
+				    wr->sg_list[i].length))
+			return EINVAL;
+	return 0;
+}
+
+/* Build one work request in the free entry `index`. */
+static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
+			  const struct ibv_send_wr *wr)
+{
+	const struct mxe_ring *sq = &qp->sq;
+	struct mxe_send_wqe *wqe;
+	int ret;
+
+	if (!mxe_may_send(qp) ||
+	    wr->send_flags & ~(MXE_WR_FLAGS | IBV_SEND_INLINE))
+		return EINVAL;
+	if (mxe_ring_full(sq, index))
+		return ENOMEM;
+
+	wqe = mxe_ring_at(sq, index);
+	*wqe = (struct mxe_send_wqe){
+		.wr_id = wr->wr_id,
+		.opcode = wr->opcode,
+		.flags = wr->send_flags,
+	};
+	ret = mxe_set_operation(qp, wqe, wr);
+	if (ret)
+		return ret;
+	return mxe_set_data(sq, wqe, wr);
+}
+
+int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		  struct ibv_send_wr **bad_wr)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct mxe_ring *sq = &qp->sq;
+	uint32_t index;
+	bool ring;
+	int ret = 0;
+
+	pthread_spin_lock(&sq->lock);
+	for (index = sq->index; wr; wr = wr->next, index++) {
+		ret = mxe_build_send(qp, index, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	ring = index != sq->index;
+	if (ring)
+		mxe_publish(sq, index);
+	pthread_spin_unlock(&sq->lock);
+
+	if (ring)
+		mxe_doorbell(qp, MXE_DOORBELL_SEND);
+	return ret;
+}
+
+/* ---- builders ---------------------------------------------------------- */
+
+/*
+ * An error is kept until ibv_wr_complete(), which then posts nothing.  After
+ * one, batch_wqe is NULL and the setters have nothing to write to.
+ */
+static void mxe_batch_fail(struct mxe_qp *qp, int err)
+{
+	if (!qp->batch_err)
+		qp->batch_err = err;
+	qp->batch_wqe = NULL;
+}
+
+static void mxe_wr_start(struct ibv_qp_ex *qpx)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+
+	pthread_spin_lock(&qp->sq.lock);
+	qp->batch_wqe = NULL;
+	qp->batch_index = qp->sq.index;
+	qp->batch_err = mxe_may_send(qp) ? 0 : EINVAL;
+}
+
+static int mxe_wr_complete(struct ibv_qp_ex *qpx)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+	int err = qp->batch_err;
+	bool ring;
+
+	ring = !err && qp->batch_index != qp->sq.index;
+	if (ring)
+		mxe_publish(&qp->sq, qp->batch_index);
+	pthread_spin_unlock(&qp->sq.lock);
+
+	if (ring)
+		mxe_doorbell(qp, MXE_DOORBELL_SEND);
+	return err;
+}
+
+static void mxe_wr_abort(struct ibv_qp_ex *qpx)
+{
+	pthread_spin_unlock(&to_mqp_ex(qpx)->sq.lock);
+}
+
+/* The next entry with what all requests have; NULL after an error. */
+static struct mxe_send_wqe *mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
+{
+	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+	struct mxe_send_wqe *wqe;
+
+	if (qp->batch_err)
+		return NULL;
+	/* Which data are inline is said by the setter. */
+	if (qpx->wr_flags & ~(MXE_WR_FLAGS | IBV_SEND_INLINE)) {
+		mxe_batch_fail(qp, EINVAL);
+		return NULL;
+	}
+	if (mxe_ring_full(&qp->sq, qp->batch_index)) {
+		mxe_batch_fail(qp, ENOMEM);
+		return NULL;
+	}
+
+	wqe = mxe_ring_at(&qp->sq, qp->batch_index++);
+	*wqe = (struct mxe_send_wqe){
+		.wr_id = qpx->wr_id,
+		.opcode = opcode,
+		.flags = qpx->wr_flags & MXE_WR_FLAGS,
+	};
+	qp->batch_wqe = wqe;
+	return wqe;
+}
+
+static struct mxe_send_wqe *mxe_wr_remote(struct mxe_qp *qp, uint8_t opcode,
+					  uint32_t rkey, uint64_t remote_addr)
+{
+	struct mxe_send_wqe *wqe = mxe_wr_begin(qp, opcode);
+
+	if (wqe) {
+		wqe->rkey = rkey;
+		wqe->remote_addr = remote_addr;
+	}
+	return wqe;
+}
+
+static struct mxe_send_wqe *mxe_wr_atomic(struct mxe_qp *qp, uint8_t opcode,
+					  uint32_t rkey, uint64_t remote_addr)
+{
+	if (qp->refuses_atomics)
+		mxe_batch_fail(qp, EINVAL);
+	return mxe_wr_remote(qp, opcode, rkey, remote_addr);
+}
+
+static void mxe_wr_send(struct ibv_qp_ex *qpx)
+{
+	mxe_wr_begin(to_mqp_ex(qpx), IB_UVERBS_WR_SEND);
+}
+
+static void mxe_wr_send_imm(struct ibv_qp_ex *qpx, __be32 imm_data)
+{
+	struct mxe_send_wqe *wqe = mxe_wr_begin(to_mqp_ex(qpx),
+						IB_UVERBS_WR_SEND_WITH_IMM);
+
+	if (wqe)
+		wqe->imm_data = imm_data;
+}
+
+static void mxe_wr_rdma_write(struct ibv_qp_ex *qpx, uint32_t rkey,
+			      uint64_t remote_addr)
+{
+	mxe_wr_remote(to_mqp_ex(qpx), IB_UVERBS_WR_RDMA_WRITE, rkey,
+		      remote_addr);
+}
+
+static void mxe_wr_rdma_write_imm(struct ibv_qp_ex *qpx, uint32_t rkey,
+				  uint64_t remote_addr, __be32 imm_data)
+{
+	struct mxe_send_wqe *wqe = mxe_wr_remote(to_mqp_ex(qpx),
+						 IB_UVERBS_WR_RDMA_WRITE_WITH_IMM,
+						 rkey, remote_addr);
+
+	if (wqe)
+		wqe->imm_data = imm_data;
+}
+
+static void mxe_wr_rdma_read(struct ibv_qp_ex *qpx, uint32_t rkey,
+			     uint64_t remote_addr)
+{
+	mxe_wr_remote(to_mqp_ex(qpx), IB_UVERBS_WR_RDMA_READ, rkey,
+		      remote_addr);
+}
+
+static void mxe_wr_atomic_cmp_swp(struct ibv_qp_ex *qpx, uint32_t rkey,
+				  uint64_t remote_addr, uint64_t compare,
+				  uint64_t swap)
+{
+	struct mxe_send_wqe *wqe = mxe_wr_atomic(to_mqp_ex(qpx),
+						 IB_UVERBS_WR_ATOMIC_CMP_AND_SWP,
+						 rkey, remote_addr);
+
+	if (wqe) {
+		wqe->atomic.compare_add = compare;
+		wqe->atomic.swap = swap;
+	}
+}
+
+static void mxe_wr_atomic_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey,
+				    uint64_t remote_addr, uint64_t add)
+{
+	struct mxe_send_wqe *wqe =
+		mxe_wr_atomic(to_mqp_ex(qpx),
+			      IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, rkey,
+			      remote_addr);
+
+	if (wqe)
+		wqe->atomic.compare_add = add;
+}
+
+static struct mxe_send_wqe *mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode,
+					  uint32_t rkey, uint64_t remote_addr)
+{
+	struct mxe_send_wqe *wqe = mxe_wr_atomic(qp, opcode, rkey, remote_addr);
+
+	if (wqe) {
+		wqe->flags |= qp->masked_flags;
+		wqe->log_arg_sz = LOG_ARG_SZ_8;
+	}
+	return wqe;
+}
+
+static void mxe_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
+					 uint64_t remote_addr, uint64_t compare,
+					 uint64_t compare_mask, uint64_t swap,
+					 uint64_t swap_mask)
+{
+	struct mxe_send_wqe *wqe =
+		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
+			      IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
+			      remote_addr);
+
+	if (wqe) {
+		wqe->atomic.compare_add = compare;
+		wqe->atomic.swap = swap;
+		wqe->atomic.compare_add_mask = compare_mask;
+		wqe->atomic.swap_mask = swap_mask;
+	}
+}
+
+static void mxe_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
+					   uint32_t rkey, uint64_t remote_addr,
+					   uint64_t add, uint64_t field_boundary)
+{
+	struct mxe_send_wqe *wqe =
+		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
+			      IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
+			      remote_addr);
+
+	if (wqe) {
+		wqe->atomic.compare_add = add;
+		wqe->atomic.compare_add_mask = field_boundary;
+	}
+}
+
+/* ---- setters ----------------------------------------------------------- */
+
+static void mxe_wr_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
+				const struct ibv_sge *sg_list)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+
+	if (!qp->batch_wqe || num_sge > qp->sq.max_sge) {
+		mxe_batch_fail(qp, EINVAL);
+		return;
+	}
+	mxe_set_sges(qp->batch_wqe, sg_list, num_sge);
+}
+
+static void mxe_wr_set_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t addr,
+			   uint32_t length)
+{
+	struct ibv_sge sge = {
+		.addr = addr,
+		.length = length,
+		.lkey = lkey,
+	};
+
+	mxe_wr_set_sge_list(qpx, 1, &sge);
+}
+
+static void mxe_wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
+					const struct ibv_data_buf *buf_list)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+	struct mxe_send_wqe *wqe = qp->batch_wqe;
+	size_t i;
+
+	if (!wqe || !mxe_takes_inline(wqe->opcode)) {
+		mxe_batch_fail(qp, EINVAL);
+		return;
+	}
+	wqe->num_sge = 0;
+	wqe->inline_len = 0;
+	wqe->flags |= MXE_SEND_INLINE;
+	for (i = 0; i < num_buf; i++) {
+		if (!mxe_add_inline(&qp->sq, wqe, buf_list[i].addr,
+				    buf_list[i].length)) {
+			mxe_batch_fail(qp, EINVAL);
+			return;
+		}
+	}
+}
+
+static void mxe_wr_set_inline_data(struct ibv_qp_ex *qpx, void *addr,
+				   size_t length)
+{
+	struct ibv_data_buf buf = { .addr = addr, .length = length };
+
+	mxe_wr_set_inline_data_list(qpx, 1, &buf);
+}
+
+void mxe_set_builders(struct mxe_qp *qp)
+{
+	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+
+	qpx->wr_start = mxe_wr_start;
+	qpx->wr_complete = mxe_wr_complete;
+	qpx->wr_abort = mxe_wr_abort;
+	qpx->wr_send = mxe_wr_send;
+	qpx->wr_send_imm = mxe_wr_send_imm;
+	qpx->wr_rdma_write = mxe_wr_rdma_write;
+	qpx->wr_rdma_write_imm = mxe_wr_rdma_write_imm;
+	qpx->wr_rdma_read = mxe_wr_rdma_read;
+	qpx->wr_atomic_cmp_swp = mxe_wr_atomic_cmp_swp;
+	qpx->wr_atomic_fetch_add = mxe_wr_atomic_fetch_add;
+	qpx->wr_set_sge = mxe_wr_set_sge;
+	qpx->wr_set_sge_list = mxe_wr_set_sge_list;
+	qpx->wr_set_inline_data = mxe_wr_set_inline_data;
+	qpx->wr_set_inline_data_list = mxe_wr_set_inline_data_list;
+
+	qp->dv.wr_masked_atomic_cmp_swp = mxe_wr_masked_atomic_cmp_swp;
+	qp->dv.wr_masked_atomic_fetch_add = mxe_wr_masked_atomic_fetch_add;
+}
