@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the calls of libibverbs_exp need from a kind of device.
+ *
+ * A device without a backend is served with the standard verbs alone: it has
+ * no masked atomics.  A new backend is a new file and a line in
+ * exp_backend_of().
+ */
+#ifndef EXP_BACKEND_H
+#define EXP_BACKEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs_exp.h>
+
+struct mxedv_qp_ex;
+
+#define EXP_EXPORT __attribute__((visibility("default")))
+
+/* The flags of a work request that the standard verbs have too. */
+#define EXP_SEND_STD_FLAGS						\
+	(IBV_EXP_SEND_FENCE | IBV_EXP_SEND_SIGNALED |			\
+	 IBV_EXP_SEND_SOLICITED | IBV_EXP_SEND_INLINE)
+
+/* What a device can do beyond the standard verbs; sizes: bit n, 2^n bytes. */
+struct exp_caps {
+	enum ibv_exp_atomic_cap atomic_cap;
+	bool masked;		/* both masked atomics, executed by the device */
+	bool be_reply;		/* IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY */
+	uint64_t sizes;
+	uint64_t sizes_be;	/* those always answered in big-endian */
+	uint32_t max_fa_bit_boundary;
+};
+
+/*
+ * A queue pair that takes masked atomics.
+ *
+ * Lifetime: queue pairs are destroyed with ibv_destroy_qp(), which this library
+ * does not see.  Entries are found by the address of the queue pair; one whose
+ * queue pair is gone stays until a queue pair is created at that address, so
+ * there are never more than the process had addresses of queue pairs.  A match
+ * must be proved by exp_qp_find().
+ *
+ * Locking: lists are only added to, under a mutex, and read without a lock.
+ * `qp` and `next` never change.  The other fields are written before the caller
+ * of ibv_exp_create_qp() knows the queue pair.
+ */
+struct exp_qp {
+	struct exp_qp *next;
+	struct ibv_qp *qp;
+
+	struct ibv_context *context;
+	uint32_t handle;
+	uint32_t qp_num;
+	struct ibv_qp_ex *qpx;	/* NULL: entry not in use */
+	const struct exp_backend *backend;
+
+	bool has_atomics;	/* false: all atomics are refused */
+	uint32_t max_atomic_arg;
+	uint32_t max_send_sge;
+	uint64_t sizes;
+
+	struct mxedv_qp_ex *mqp;	/* of backend_mxe.c */
+};
+
+struct exp_backend {
+	bool (*is_mine)(struct ibv_device *device);
+
+	/* caps->atomic_cap is set to the standard one before the call. */
+	int (*query)(struct ibv_context *context, struct exp_caps *caps);
+
+	/*
+	 * Creates a reliable connected queue pair that masked atomics can be
+	 * posted to, with the builders of the standard operations.  Fills
+	 * entry->qpx and the backend's own fields.  Returns NULL with errno.
+	 */
+	struct ibv_qp *(*create_qp)(struct ibv_context *context,
+				    struct ibv_qp_init_attr_ex *attr,
+				    uint32_t exp_create_flags,
+				    struct exp_qp *entry);
+
+	/*
+	 * Builds a masked atomic that send.c has checked, with its buffers,
+	 * between ibv_wr_start() and ibv_wr_complete().
+	 */
+	void (*build_masked)(const struct exp_qp *entry,
+			     const struct ibv_exp_send_wr *wr);
+
+	/* Corrects what cq.c made of a completion. */
+	void (*fix_wc)(const struct ibv_wc *std, struct ibv_exp_wc *wc);
+};
+
+extern const struct exp_backend exp_backend_mxe;
+
+/* device.c */
+const struct exp_backend *exp_backend_of(struct ibv_device *device);
+
+/* qp.c: NULL if qp is no queue pair of ibv_exp_create_qp() with a backend. */
+const struct exp_qp *exp_qp_find(struct ibv_qp *qp);
+
+#endif /* EXP_BACKEND_H */

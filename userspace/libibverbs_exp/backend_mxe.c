@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * mxe: masked atomics with the builders of mxedv.
+ */
+#include <errno.h>
+#include <infiniband/mxedv.h>
+
+#include "backend.h"
+
+#define MXE_MASKED_OPS \
+	(MXEDV_MASKED_ATOMIC_CMP_SWP | MXEDV_MASKED_ATOMIC_FETCH_ADD)
+
+#define MXE_SEND_OPS							\
+	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
+	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |		\
+	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |	\
+	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
+static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
+{
+	struct mxedv_device_attr attr;
+	int ret;
+
+	ret = mxedv_query_device(context, &attr, sizeof(attr));
+	if (ret)
+		return ret;
+
+	caps->be_reply = attr.reply_modes & MXEDV_ATOMIC_REPLY_BE;
+	caps->sizes = attr.log_arg_sizes;
+	caps->sizes_be = attr.log_arg_sizes_be;
+	caps->max_fa_bit_boundary = attr.max_fa_bit_boundary;
+	caps->masked = (attr.masked_ops & MXE_MASKED_OPS) == MXE_MASKED_OPS &&
+		       attr.masked_atomic_cap != IBV_ATOMIC_NONE &&
+		       caps->sizes;
+
+	/* Every atomic comes back in big-endian, as with Connect-IB. */
+	if (caps->be_reply && !(attr.reply_modes & MXEDV_ATOMIC_REPLY_HOST)) {
+		caps->atomic_cap = IBV_EXP_ATOMIC_HCA_REPLY_BE;
+		caps->sizes_be = caps->sizes;
+	} else {
+		caps->atomic_cap = (enum ibv_exp_atomic_cap)attr.atomic_cap;
+	}
+	return 0;
+}
+
+static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
+				    struct ibv_qp_init_attr_ex *attr,
+				    uint32_t exp_create_flags,
+				    struct exp_qp *entry)
+{
+	struct mxedv_qp_init_attr mxe_attr = {
+		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
+		.create_flags = MXEDV_QP_CREATE_EXP_WC_OPCODE,
+	};
+	struct ibv_qp *qp;
+
+	if (exp_create_flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY)
+		mxe_attr.create_flags |= MXEDV_QP_CREATE_ATOMIC_BE_REPLY;
+	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr->send_ops_flags = MXE_SEND_OPS;
+
+	qp = mxedv_create_qp(context, attr, &mxe_attr);
+	if (!qp)
+		return NULL;
+	entry->qpx = ibv_qp_to_qp_ex(qp);
+	entry->mqp = entry->qpx ? mxedv_qp_ex_from_ibv_qp_ex(entry->qpx) : NULL;
+	if (!entry->mqp) {
+		ibv_destroy_qp(qp);
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	return qp;
+}
+
+static void mxe_build_masked(const struct exp_qp *entry,
+			     const struct ibv_exp_send_wr *wr)
+{
+	const struct ibv_exp_cmp_swap *cs =
+		&wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
+	const struct ibv_exp_fetch_add *fa =
+		&wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+	uint64_t remote_addr = wr->ext_op.masked_atomics.remote_addr;
+	uint32_t rkey = wr->ext_op.masked_atomics.rkey;
+
+	if (wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP)
+		mxedv_wr_masked_atomic_cmp_swp(entry->mqp, rkey, remote_addr,
+					       cs->compare_val,
+					       cs->compare_mask, cs->swap_val,
+					       cs->swap_mask);
+	else
+		mxedv_wr_masked_atomic_fetch_add(entry->mqp, rkey, remote_addr,
+						 fa->add_val,
+						 fa->field_boundary);
+	ibv_wr_set_sge_list(entry->qpx, wr->num_sge, wr->sg_list);
+}
+
+static void mxe_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
+{
+	/*
+	 * 9 and 10 are MXEDV_QP_CREATE_EXP_WC_OPCODE; the standard verbs have
+	 * another use for 9.
+	 */
+	switch ((int)std->opcode) {
+	case IBV_EXP_WC_MASKED_COMP_SWAP:
+	case IBV_EXP_WC_MASKED_FETCH_ADD:
+	case IBV_EXP_WC_COMP_SWAP:
+	case IBV_EXP_WC_FETCH_ADD:
+		break;
+	default:
+		return;
+	}
+	wc->exp_opcode = (enum ibv_exp_wc_opcode)std->opcode;
+	if (std->status == IBV_WC_SUCCESS && !wc->byte_len)
+		wc->byte_len = sizeof(uint64_t);
+}
+
+const struct exp_backend exp_backend_mxe = {
+	.is_mine = mxedv_is_supported,
+	.query = mxe_query,
+	.create_qp = mxe_create_qp,
+	.build_masked = mxe_build_masked,
+	.fix_wc = mxe_fix_wc,
+};

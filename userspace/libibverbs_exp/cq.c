@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibv_exp_poll_cq()
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "backend.h"
+
+/* Completions that are fetched at a time. */
+#define EXP_WC_BATCH 16
+
+/* The shortest structure of a caller: all that the standard verbs tell. */
+#define EXP_WC_MIN_SIZE offsetof(struct ibv_exp_wc, timestamp)
+
+static enum ibv_exp_wc_opcode opcode_from_std(enum ibv_wc_opcode opcode)
+{
+	switch ((int)opcode) {
+	case IBV_WC_TSO:
+		return IBV_EXP_WC_TSO;
+	case 9:	/* IBV_WC_ATOMIC_WRITE, which not every verbs.h has */
+		return IBV_EXP_WC_RDMA_WRITE;
+	case IBV_WC_TM_ADD:
+		return IBV_EXP_WC_TM_ADD;
+	case IBV_WC_TM_DEL:
+		return IBV_EXP_WC_TM_DEL;
+	case IBV_WC_TM_SYNC:
+		return IBV_EXP_WC_TM_SYNC;
+	case IBV_WC_TM_RECV:
+		return IBV_EXP_WC_TM_RECV;
+	case IBV_WC_TM_NO_TAG:
+		return IBV_EXP_WC_TM_NO_TAG;
+	default:	/* the same in both */
+		return (enum ibv_exp_wc_opcode)opcode;
+	}
+}
+
+static uint64_t flags_from_std(unsigned int std)
+{
+	uint64_t flags = std & (IBV_EXP_WC_GRH | IBV_EXP_WC_WITH_IMM |
+				IBV_EXP_WC_WITH_INV);
+
+	if (std & IBV_WC_IP_CSUM_OK)
+		flags |= IBV_EXP_WC_RX_IP_CSUM_OK |
+			 IBV_EXP_WC_RX_TCP_UDP_CSUM_OK;
+	if (std & IBV_WC_TM_SYNC_REQ)
+		flags |= IBV_EXP_WC_TM_SYNC_REQ;
+	if (std & IBV_WC_TM_MATCH)
+		flags |= IBV_EXP_WC_TM_MATCH;
+	if (std & IBV_WC_TM_DATA_VALID)
+		flags |= IBV_EXP_WC_TM_DATA_VALID;
+	return flags;
+}
+
+/*
+ * qp, srq, dct and timestamp are not known and their flags are not set: a queue
+ * pair found by its number could have been destroyed meanwhile.
+ */
+static void wc_from_std(struct ibv_exp_wc *wc, const struct ibv_wc *std)
+{
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = std->wr_id;
+	wc->status = std->status;
+	wc->exp_opcode = opcode_from_std(std->opcode);
+	wc->vendor_err = std->vendor_err;
+	wc->byte_len = std->byte_len;
+	wc->imm_data = std->imm_data;
+	wc->qp_num = std->qp_num;
+	wc->src_qp = std->src_qp;
+	wc->pkey_index = std->pkey_index;
+	wc->slid = std->slid;
+	wc->sl = std->sl;
+	wc->dlid_path_bits = std->dlid_path_bits;
+	wc->exp_wc_flags = flags_from_std(std->wc_flags);
+}
+
+/* Whole structures, wc_size bytes apart; what the caller has is written. */
+static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std, int n,
+		    char *to, uint32_t wc_size)
+{
+	const struct exp_backend *backend = exp_backend_of(cq->context->device);
+	struct ibv_exp_wc wc;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		wc_from_std(&wc, &std[i]);
+		if (backend)
+			backend->fix_wc(&std[i], &wc);
+		memcpy(to, &wc, wc_size < sizeof(wc) ? wc_size : sizeof(wc));
+		to += wc_size;
+	}
+}
+
+EXP_EXPORT
+int ibv_exp_poll_cq(struct ibv_cq *ibcq, int num_entries,
+		    struct ibv_exp_wc *wc, uint32_t wc_size)
+{
+	struct ibv_wc std[EXP_WC_BATCH];
+	char *to = (char *)wc;
+	int done = 0;
+
+	if (num_entries < 0 || wc_size < EXP_WC_MIN_SIZE)
+		return -EINVAL;
+
+	while (done < num_entries) {
+		int want = num_entries - done;
+		int n;
+
+		if (want > EXP_WC_BATCH)
+			want = EXP_WC_BATCH;
+		n = ibv_poll_cq(ibcq, want, std);
+		if (n < 0)
+			return done ? done : n;
+		put_wcs(ibcq, std, n, to, wc_size);
+		to += (size_t)n * wc_size;
+		done += n;
+		if (n < want)
+			break;
+	}
+	return done;
+}

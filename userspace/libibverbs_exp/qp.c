@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibv_exp_create_qp(), and the table of the queue pairs that take masked
+ * atomics.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+#define EXP_QP_BITS 10
+
+static pthread_mutex_t exp_qp_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct exp_qp *exp_qp_table[1 << EXP_QP_BITS];
+
+/* ---- table ------------------------------------------------------------- */
+
+static struct exp_qp **bucket_of(const struct ibv_qp *qp)
+{
+	/* Allocations are 16 bytes apart at least; spread the rest. */
+	uint64_t hash = ((uintptr_t)qp >> 4) * 0x9e3779b97f4a7c15ull;
+
+	return &exp_qp_table[hash >> (64 - EXP_QP_BITS)];
+}
+
+static struct exp_qp *entry_at(const struct ibv_qp *qp)
+{
+	struct exp_qp *entry;
+
+	entry = __atomic_load_n(bucket_of(qp), __ATOMIC_ACQUIRE);
+	while (entry && entry->qp != qp)
+		entry = entry->next;
+	return entry;
+}
+
+/*
+ * The entry was made for this very queue pair, and not for one that has been
+ * destroyed and had the same address.  One made with ibv_create_qp() has no
+ * ibv_qp_ex, and one of another context or with another number does not match.
+ * What remains is a successor from the same provider with handle, number and
+ * builders, which takes the same requests.
+ */
+const struct exp_qp *exp_qp_find(struct ibv_qp *qp)
+{
+	const struct exp_qp *entry = entry_at(qp);
+
+	if (entry && entry->qpx && entry->context == qp->context &&
+	    entry->handle == qp->handle && entry->qp_num == qp->qp_num &&
+	    ibv_qp_to_qp_ex(qp) == entry->qpx)
+		return entry;
+	return NULL;
+}
+
+/* Forgets a queue pair that is no more: qp has just been created there. */
+static void table_forget(const struct ibv_qp *qp)
+{
+	struct exp_qp *entry = entry_at(qp);
+
+	if (entry)
+		entry->qpx = NULL;
+}
+
+/* Takes over `new`. */
+static void table_add(struct ibv_qp *qp, struct exp_qp *new)
+{
+	struct exp_qp **bucket = bucket_of(qp);
+	struct exp_qp *old;
+
+	new->qp = qp;
+	new->context = qp->context;
+	new->handle = qp->handle;
+	new->qp_num = qp->qp_num;
+
+	pthread_mutex_lock(&exp_qp_lock);
+	old = entry_at(qp);
+	if (old) {
+		/* Others walk over it: `next` and `qp` are not written. */
+		old->context = new->context;
+		old->handle = new->handle;
+		old->qp_num = new->qp_num;
+		old->qpx = new->qpx;
+		old->backend = new->backend;
+		old->has_atomics = new->has_atomics;
+		old->max_atomic_arg = new->max_atomic_arg;
+		old->max_send_sge = new->max_send_sge;
+		old->sizes = new->sizes;
+		old->mqp = new->mqp;
+	} else {
+		new->next = *bucket;
+		__atomic_store_n(bucket, new, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&exp_qp_lock);
+	if (old)
+		free(new);
+}
+
+/* ---- creation ---------------------------------------------------------- */
+
+static uint32_t create_flags(const struct ibv_exp_qp_init_attr *attr)
+{
+	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS)
+		return attr->exp_create_flags;
+	return 0;
+}
+
+/* What no version of the interface has. */
+static int check_format(const struct ibv_exp_qp_init_attr *attr)
+{
+	if (attr->comp_mask >= IBV_EXP_QP_INIT_ATTR_RESERVED1) {
+		fprintf(stderr,
+			"ibv_exp_create_qp: invalid comp_mask 0x%x (valid: 0x%x)\n",
+			attr->comp_mask, IBV_EXP_QP_INIT_ATTR_RESERVED1 - 1);
+		return EINVAL;
+	}
+	if (create_flags(attr) & ~(uint32_t)IBV_EXP_QP_CREATE_MASK) {
+		fprintf(stderr,
+			"ibv_exp_create_qp: invalid exp_create_flags 0x%x (valid: 0x%x)\n",
+			attr->exp_create_flags, IBV_EXP_QP_CREATE_MASK);
+		return EINVAL;
+	}
+	if (!(attr->comp_mask & IBV_EXP_QP_INIT_ATTR_PD) &&
+	    attr->qp_type != IBV_QPT_XRC_RECV)
+		return EINVAL;
+	return 0;
+}
+
+/*
+ * Attributes that nothing here serves: only their neutral value is taken.
+ * Those whose bit is not set are not initialised by many programs.
+ */
+static int check_unserved(const struct ibv_exp_qp_init_attr *attr)
+{
+	uint32_t has = attr->comp_mask;
+
+	if ((has & IBV_EXP_QP_INIT_ATTR_QPG) &&
+	    attr->qpg.qpg_type != IBV_EXP_QPG_NONE)
+		return ENOSYS;
+	if ((has & IBV_EXP_QP_INIT_ATTR_MAX_INL_KLMS) &&
+	    attr->max_inl_send_klms)
+		return ENOSYS;
+	if ((has & IBV_EXP_QP_INIT_ATTR_RES_DOMAIN) && attr->res_domain)
+		return ENOSYS;
+	if ((has & IBV_EXP_QP_INIT_ATTR_RX_HASH) && attr->rx_hash_conf)
+		return ENOSYS;
+	if ((has & IBV_EXP_QP_INIT_ATTR_PORT) && attr->port_num)
+		return ENOSYS;
+	if ((has & IBV_EXP_QP_INIT_ATTR_PEER_DIRECT) && attr->peer_direct_attrs)
+		return ENOSYS;
+	if ((has & IBV_EXP_QP_INIT_ATTR_MAX_TSO_HEADER) && attr->max_tso_header)
+		return ENOSYS;
+	if ((has & IBV_EXP_QP_INIT_ATTR_ASSOCIATED_QPN) && attr->associated_qpn)
+		return ENOSYS;
+	return 0;
+}
+
+static void attr_to_std(struct ibv_qp_init_attr_ex *std,
+			const struct ibv_exp_qp_init_attr *attr)
+{
+	memset(std, 0, sizeof(*std));
+	std->qp_context = attr->qp_context;
+	std->send_cq = attr->send_cq;
+	std->recv_cq = attr->recv_cq;
+	std->srq = attr->srq;
+	std->cap = attr->cap;
+	std->qp_type = attr->qp_type;
+	std->sq_sig_all = attr->sq_sig_all;
+	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_PD) {
+		std->comp_mask |= IBV_QP_INIT_ATTR_PD;
+		std->pd = attr->pd;
+	}
+	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_XRCD) {
+		std->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+		std->xrcd = attr->xrcd;
+	}
+}
+
+/* With the standard verbs: no masked atomics on this queue pair. */
+static struct ibv_qp *create_std(struct ibv_context *context,
+				 struct ibv_qp_init_attr_ex *std)
+{
+	struct ibv_qp_init_attr plain = { };
+	struct ibv_qp *qp;
+
+	if (std->comp_mask != IBV_QP_INIT_ATTR_PD) {
+		qp = ibv_create_qp_ex(context, std);
+	} else {
+		plain.qp_context = std->qp_context;
+		plain.send_cq = std->send_cq;
+		plain.recv_cq = std->recv_cq;
+		plain.srq = std->srq;
+		plain.cap = std->cap;
+		plain.qp_type = std->qp_type;
+		plain.sq_sig_all = std->sq_sig_all;
+		qp = ibv_create_qp(std->pd, &plain);
+		std->cap = plain.cap;
+	}
+	if (qp)
+		table_forget(qp);
+	return qp;
+}
+
+static struct ibv_qp *create_native(struct ibv_context *context,
+				    const struct exp_backend *backend,
+				    const struct exp_caps *caps,
+				    struct ibv_qp_init_attr_ex *std,
+				    const struct ibv_exp_qp_init_attr *attr)
+{
+	uint32_t flags = create_flags(attr);
+	struct exp_qp *entry;
+	struct ibv_qp *qp;
+
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	qp = backend->create_qp(context, std, flags, entry);
+	if (!qp) {
+		int err = errno;
+
+		free(entry);
+		errno = err;
+		return NULL;
+	}
+	entry->backend = backend;
+	entry->has_atomics = caps->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE ||
+			     (flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
+	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG)
+		entry->max_atomic_arg = attr->max_atomic_arg;
+	entry->max_send_sge = std->cap.max_send_sge;
+	entry->sizes = caps->sizes;
+	table_add(qp, entry);
+	return qp;
+}
+
+EXP_EXPORT
+struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
+				 struct ibv_exp_qp_init_attr *attr)
+{
+	const struct exp_backend *backend = exp_backend_of(context->device);
+	struct ibv_qp_init_attr_ex std;
+	struct exp_caps caps = { };
+	uint32_t served = 0;
+	struct ibv_qp *qp;
+	int err;
+
+	err = check_format(attr);
+	if (!err)
+		err = check_unserved(attr);
+	if (!err && backend && attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD)
+		err = backend->query(context, &caps);
+	if (err)
+		goto fail;
+
+	/* Only reliable connections carry masked atomics. */
+	if (attr->qp_type != IBV_QPT_RC)
+		caps.masked = false;
+	if (caps.masked && caps.be_reply)
+		served |= IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY;
+	if (create_flags(attr) & ~served) {
+		err = EINVAL;
+		goto fail;
+	}
+
+	attr_to_std(&std, attr);
+	if (caps.masked)
+		qp = create_native(context, backend, &caps, &std, attr);
+	else
+		qp = create_std(context, &std);
+	if (!qp)
+		return NULL;
+
+	attr->cap = std.cap;
+	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_INL_RECV)
+		attr->max_inl_recv = 0;
+	return qp;
+
+fail:
+	errno = err;
+	return NULL;
+}

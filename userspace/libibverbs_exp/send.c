@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibv_exp_post_send()
+ *
+ * A queue pair with a backend is posted to with the builders of ibv_qp_ex, so
+ * that one call rings one doorbell whatever it mixes.  Any other queue pair
+ * takes what the standard verbs have, through ibv_post_send().
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "backend.h"
+
+/* More pieces than this are not taken inline. */
+#define EXP_MAX_INLINE_SGE 64
+
+/* Work requests that are translated at a time. */
+#define EXP_STD_BATCH 16
+
+static bool is_masked(const struct ibv_exp_send_wr *wr)
+{
+	return wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP ||
+	       wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool is_inline(const struct ibv_exp_send_wr *wr)
+{
+	return wr->exp_send_flags & IBV_EXP_SEND_INLINE;
+}
+
+/* ---- queue pairs with a backend ---------------------------------------- */
+
+static int check_masked(const struct exp_qp *entry,
+			const struct ibv_exp_send_wr *wr)
+{
+	uint32_t log_arg_sz = wr->ext_op.masked_atomics.log_arg_sz;
+
+	/* Operands by reference were never made, by anybody. */
+	if (!(wr->exp_send_flags & IBV_EXP_SEND_EXT_ATOMIC_INLINE))
+		return EINVAL;
+	if (log_arg_sz >= 64 || !(entry->sizes & (1ULL << log_arg_sz)))
+		return EINVAL;
+	if ((1ULL << log_arg_sz) > entry->max_atomic_arg)
+		return EINVAL;
+	return 0;
+}
+
+static int check_wr(const struct exp_qp *entry,
+		    const struct ibv_exp_send_wr *wr)
+{
+	if (wr->exp_send_flags &
+	    ~(EXP_SEND_STD_FLAGS | IBV_EXP_SEND_EXT_ATOMIC_INLINE))
+		return EINVAL;
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > entry->max_send_sge)
+		return EINVAL;
+	if (is_inline(wr) && wr->num_sge > EXP_MAX_INLINE_SGE)
+		return EINVAL;
+
+	switch ((int)wr->exp_opcode) {
+	case IBV_EXP_WR_SEND:
+	case IBV_EXP_WR_SEND_WITH_IMM:
+	case IBV_EXP_WR_RDMA_WRITE:
+	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
+		return 0;
+	case IBV_EXP_WR_RDMA_READ:
+		return is_inline(wr) ? EINVAL : 0;
+	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_EXP_WR_ATOMIC_FETCH_AND_ADD:
+		return is_inline(wr) || !entry->has_atomics ? EINVAL : 0;
+	case IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP:
+	case IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD:
+		if (is_inline(wr) || !entry->has_atomics)
+			return EINVAL;
+		return check_masked(entry, wr);
+	default:
+		return EINVAL;
+	}
+}
+
+static void build_data(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
+{
+	struct ibv_data_buf bufs[EXP_MAX_INLINE_SGE];
+	int i;
+
+	if (!is_inline(wr)) {
+		ibv_wr_set_sge_list(qpx, wr->num_sge, wr->sg_list);
+		return;
+	}
+	for (i = 0; i < wr->num_sge; i++) {
+		bufs[i].addr = (void *)(uintptr_t)wr->sg_list[i].addr;
+		bufs[i].length = wr->sg_list[i].length;
+	}
+	ibv_wr_set_inline_data_list(qpx, wr->num_sge, bufs);
+}
+
+/* wr has passed check_wr(). */
+static void build_wr(const struct exp_qp *entry,
+		     const struct ibv_exp_send_wr *wr)
+{
+	struct ibv_qp_ex *qpx = entry->qpx;
+
+	qpx->wr_id = wr->wr_id;
+	qpx->wr_flags = wr->exp_send_flags &
+			(EXP_SEND_STD_FLAGS & ~IBV_EXP_SEND_INLINE);
+
+	switch ((int)wr->exp_opcode) {
+	case IBV_EXP_WR_SEND:
+		ibv_wr_send(qpx);
+		break;
+	case IBV_EXP_WR_SEND_WITH_IMM:
+		ibv_wr_send_imm(qpx, wr->ex.imm_data);
+		break;
+	case IBV_EXP_WR_RDMA_WRITE:
+		ibv_wr_rdma_write(qpx, wr->wr.rdma.rkey,
+				  wr->wr.rdma.remote_addr);
+		break;
+	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
+		ibv_wr_rdma_write_imm(qpx, wr->wr.rdma.rkey,
+				      wr->wr.rdma.remote_addr, wr->ex.imm_data);
+		break;
+	case IBV_EXP_WR_RDMA_READ:
+		ibv_wr_rdma_read(qpx, wr->wr.rdma.rkey,
+				 wr->wr.rdma.remote_addr);
+		break;
+	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
+		ibv_wr_atomic_cmp_swp(qpx, wr->wr.atomic.rkey,
+				      wr->wr.atomic.remote_addr,
+				      wr->wr.atomic.compare_add,
+				      wr->wr.atomic.swap);
+		break;
+	case IBV_EXP_WR_ATOMIC_FETCH_AND_ADD:
+		ibv_wr_atomic_fetch_add(qpx, wr->wr.atomic.rkey,
+					wr->wr.atomic.remote_addr,
+					wr->wr.atomic.compare_add);
+		break;
+	default:
+		entry->backend->build_masked(entry, wr);
+		return;
+	}
+	build_data(qpx, wr);
+}
+
+static int post_one(const struct exp_qp *entry,
+		    const struct ibv_exp_send_wr *wr)
+{
+	ibv_wr_start(entry->qpx);
+	build_wr(entry, wr);
+	return ibv_wr_complete(entry->qpx);
+}
+
+static int post_native(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
+		       struct ibv_exp_send_wr **bad_wr)
+{
+	struct ibv_exp_send_wr *first = wr;
+	struct ibv_exp_send_wr *end;
+	int err = 0;
+	int ret;
+
+	ibv_wr_start(entry->qpx);
+	for (end = first; end; end = end->next) {
+		err = check_wr(entry, end);
+		if (err)
+			break;
+		build_wr(entry, end);
+	}
+	if (end == first) {
+		ibv_wr_abort(entry->qpx);
+		*bad_wr = end;
+		return err;
+	}
+
+	/*
+	 * A failing batch posts nothing, whereas this call posts what precedes
+	 * the bad request: find that one by posting them singly.
+	 */
+	ret = ibv_wr_complete(entry->qpx);
+	if (ret) {
+		for (wr = first; wr != end; wr = wr->next) {
+			if (first->next != end)
+				ret = post_one(entry, wr);
+			if (ret) {
+				*bad_wr = wr;
+				return ret;
+			}
+		}
+	}
+
+	if (err)
+		*bad_wr = end;
+	return err;
+}
+
+/* ---- other queue pairs ------------------------------------------------- */
+
+/*
+ * No masked atomics here.  EINVAL where the device has them, but the queue pair
+ * was not made for them: its max_atomic_arg is 0.
+ */
+static int masked_error(struct ibv_qp *qp)
+{
+	return exp_backend_of(qp->context->device) ? EINVAL : ENOSYS;
+}
+
+static int wr_to_std(struct ibv_qp *qp, struct ibv_send_wr *std,
+		     const struct ibv_exp_send_wr *wr)
+{
+	if (is_masked(wr))
+		return masked_error(qp);
+	if (wr->exp_send_flags &
+	    ~(EXP_SEND_STD_FLAGS | IBV_EXP_SEND_EXT_ATOMIC_INLINE |
+	      IBV_EXP_SEND_IP_CSUM))
+		return EINVAL;
+
+	memset(std, 0, sizeof(*std));
+	std->wr_id = wr->wr_id;
+	std->sg_list = wr->sg_list;
+	std->num_sge = wr->num_sge;
+	std->opcode = (enum ibv_wr_opcode)wr->exp_opcode;
+	std->send_flags = wr->exp_send_flags & EXP_SEND_STD_FLAGS;
+	if (wr->exp_send_flags & IBV_EXP_SEND_IP_CSUM)
+		std->send_flags |= IBV_SEND_IP_CSUM;
+	if (qp->qp_type == IBV_QPT_XRC_SEND)
+		std->qp_type.xrc.remote_srqn = wr->qp_type.xrc.remote_srqn;
+
+	switch ((int)wr->exp_opcode) {
+	case IBV_EXP_WR_SEND_WITH_IMM:
+		std->imm_data = wr->ex.imm_data;
+		/* fallthrough */
+	case IBV_EXP_WR_SEND:
+		if (qp->qp_type == IBV_QPT_UD) {
+			std->wr.ud.ah = wr->wr.ud.ah;
+			std->wr.ud.remote_qpn = wr->wr.ud.remote_qpn;
+			std->wr.ud.remote_qkey = wr->wr.ud.remote_qkey;
+		}
+		return 0;
+	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
+		std->imm_data = wr->ex.imm_data;
+		/* fallthrough */
+	case IBV_EXP_WR_RDMA_WRITE:
+	case IBV_EXP_WR_RDMA_READ:
+		std->wr.rdma.remote_addr = wr->wr.rdma.remote_addr;
+		std->wr.rdma.rkey = wr->wr.rdma.rkey;
+		return 0;
+	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_EXP_WR_ATOMIC_FETCH_AND_ADD:
+		std->wr.atomic.remote_addr = wr->wr.atomic.remote_addr;
+		std->wr.atomic.compare_add = wr->wr.atomic.compare_add;
+		std->wr.atomic.swap = wr->wr.atomic.swap;
+		std->wr.atomic.rkey = wr->wr.atomic.rkey;
+		return 0;
+	default:
+		return EINVAL;
+	}
+}
+
+static int post_std(struct ibv_qp *qp, struct ibv_exp_send_wr *wr,
+		    struct ibv_exp_send_wr **bad_wr)
+{
+	struct ibv_send_wr batch[EXP_STD_BATCH];
+	struct ibv_send_wr *std_bad;
+	int err = 0;
+	int ret;
+	int n;
+
+	while (wr && !err) {
+		struct ibv_exp_send_wr *first = wr;
+
+		for (n = 0; wr && n < EXP_STD_BATCH; n++, wr = wr->next) {
+			err = wr_to_std(qp, &batch[n], wr);
+			if (err)
+				break;
+			if (n)
+				batch[n - 1].next = &batch[n];
+		}
+		if (!n)
+			break;
+
+		std_bad = batch;
+		ret = ibv_post_send(qp, batch, &std_bad);
+		if (ret) {
+			while (std_bad-- != batch)
+				first = first->next;
+			*bad_wr = first;
+			return ret;
+		}
+	}
+
+	if (err)
+		*bad_wr = wr;
+	return err;
+}
+
+EXP_EXPORT
+int ibv_exp_post_send(struct ibv_qp *qp, struct ibv_exp_send_wr *wr,
+		      struct ibv_exp_send_wr **bad_wr)
+{
+	const struct exp_qp *entry;
+
+	if (!wr)
+		return 0;
+	entry = exp_qp_find(qp);
+	if (entry)
+		return post_native(entry, wr, bad_wr);
+	return post_std(qp, wr, bad_wr);
+}
