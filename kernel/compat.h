@@ -19,6 +19,7 @@
 #endif
 
 #include <linux/timer.h>
+#include <rdma/ib_verbs.h>
 
 /* 6.2 renamed del_timer(), 6.16 from_timer(). */
 #ifndef timer_container_of
@@ -38,9 +39,11 @@
  * every new one into the initial namespace; a driver can change that until it
  * registers the device.
  */
-#define mxe_device_set_netns(ibdev, net) do {				\
-	if (!rdma_dev_access_netns(ibdev, net))				\
-		write_pnet(&(ibdev)->coredev.rdma_net, net);		\
-} while (0)
+static inline void mxe_device_set_netns(struct ib_device *ibdev,
+					struct net *net)
+{
+	if (!rdma_dev_access_netns(ibdev, net))
+		write_pnet(&ibdev->coredev.rdma_net, net);
+}
 
 #endif /* MXE_COMPAT_H */

@@ -64,8 +64,7 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 		sq->rd_atomic--;
 
 	WRITE_ONCE(sq->tail, sq->tail + 1);
-	if (sq->ring.hdr)
-		smp_store_release(&sq->ring.hdr->consumer, sq->tail);
+	mxe_ring_set_consumer(&sq->ring, sq->tail);
 
 	if (status && status != IB_WC_WR_FLUSH_ERR) {
 		sq->halted = true;
@@ -80,7 +79,7 @@ void mxe_complete_local_error(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!status || sq->tail != sq->local_error_at)
+	if (!status || sq->halted || sq->tail != sq->local_error_at)
 		return;
 	sq->local_error = IB_WC_SUCCESS;
 	/* Part of it may have been sent. */
@@ -321,7 +320,7 @@ void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (qp->dying || !mxe_qp_can_send(qp->state)) {
+	if (qp->dying || sq->halted || !mxe_qp_can_send(qp->state)) {
 		mxe_count(qp->dev, drop_state);
 		return;
 	}

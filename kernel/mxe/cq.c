@@ -73,7 +73,7 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 		.imm_data = wc->imm,
 	};
 	cq->producer++;
-	smp_store_release(&cq->ring.hdr->producer, cq->producer);
+	mxe_ring_set_producer(&cq->ring, cq->producer);
 }
 
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,

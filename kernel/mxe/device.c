@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 
@@ -63,11 +64,16 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
+static bool mxe_device_port_up(const struct mxe_dev *dev)
+{
+	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
+}
+
 int mxe_query_port(struct ib_device *ibdev, u32 port,
 		   struct ib_port_attr *attr)
 {
 	struct net_device *ndev = to_mdev(ibdev)->ndev;
-	bool up = netif_running(ndev) && netif_carrier_ok(ndev);
+	bool up = mxe_device_port_up(to_mdev(ibdev));
 
 	/* The core has cleared attr.  It asks once more when ndev goes. */
 	if (ib_get_eth_speed(ibdev, port, &attr->active_speed,
@@ -122,13 +128,17 @@ void mxe_get_fw_str(struct ib_device *ibdev, char *str)
 
 void mxe_device_port_event(struct mxe_dev *dev)
 {
-	bool up = netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
+	bool up = mxe_device_port_up(dev);
 	struct ib_event event = {
 		.device = &dev->ibdev,
 		.element.port_num = 1,
 		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
 	};
 
+	ASSERT_RTNL();
+	if (up == dev->port_up)
+		return;
+	dev->port_up = up;
 	ib_dispatch_event(&event);
 }
 
@@ -176,6 +186,7 @@ int mxe_device_add(const char *name, struct net_device *ndev)
 		goto err_dealloc;
 	dev->ndev = ndev;
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+	dev->port_up = mxe_device_port_up(dev);
 
 	err = mxe_net_attach(dev, dev_net(ndev));
 	if (err) {

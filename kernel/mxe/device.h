@@ -12,7 +12,7 @@ extern bool mxe_device_reply_be;
 
 /* Make and register a device on a netdev.  Context: may sleep, no RTNL. */
 int mxe_device_add(const char *name, struct net_device *ndev);
-/* The state of the netdev may have changed. */
+/* The state of the netdev may have changed.  Context: RTNL. */
 void mxe_device_port_event(struct mxe_dev *dev);
 
 enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev);

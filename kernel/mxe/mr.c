@@ -375,6 +375,7 @@ int mxe_mr_reg(struct ib_mr *ibmr, struct ib_pd *pd, u32 key, int access)
 	mr->key = key;
 	ibmr->lkey = key;
 	ibmr->rkey = key;
+	/* Pairs with the acquire in mxe_mr_get(). */
 	smp_store_release(&mr->state, MXE_MR_VALID);
 	return 0;
 }

@@ -44,12 +44,12 @@ struct mxe_net;
 #define MXE_MAX_SGE		32
 #define MXE_MAX_INLINE		512
 #define MXE_MAX_CQ		65536
-#define MXE_MAX_CQE		(1 << 20)
-#define MXE_MAX_MR		(1 << 20)
+#define MXE_MAX_CQE		1048576
+#define MXE_MAX_MR		1048576
 #define MXE_MAX_PD		65536
 #define MXE_MAX_AH		65536
 #define MXE_MAX_RD_ATOMIC	128
-#define MXE_MAX_MSG_SIZE	(1U << 30)	/* 2^22 packets at least */
+#define MXE_MAX_MSG_SIZE	BIT(30)		/* 2^22 packets at most */
 #define MXE_MAX_FAST_REG_PAGES	512
 #define MXE_GID_TABLE_LEN	128
 
@@ -69,6 +69,7 @@ struct mxe_dev {
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
 	struct xarray mrs;		/* by key >> 8 */
 	struct mxe_stats __percpu *stats;
+	bool port_up;			/* as last reported; RTNL */
 	/* atomic_reply=be: results are big-endian or not given at all. */
 	bool reply_be;
 };

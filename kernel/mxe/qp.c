@@ -49,14 +49,28 @@ bool mxe_qp_can_send(enum ib_qp_state state)
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
 }
 
-void mxe_send_lock(struct mxe_qp *qp)
+void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock)
 {
 	spin_lock_bh(&qp->send_lock);
 }
 
-void mxe_recv_lock(struct mxe_qp *qp)
+void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock)
 {
 	spin_lock_bh(&qp->recv_lock);
+}
+
+void mxe_both_lock(struct mxe_qp *qp)
+	__acquires(&qp->send_lock) __acquires(&qp->recv_lock)
+{
+	spin_lock_bh(&qp->send_lock);
+	spin_lock(&qp->recv_lock);
+}
+
+void mxe_both_unlock(struct mxe_qp *qp)
+	__releases(&qp->recv_lock) __releases(&qp->send_lock)
+{
+	spin_unlock(&qp->recv_lock);
+	spin_unlock_bh(&qp->send_lock);
 }
 
 void mxe_qp_kick(struct mxe_qp *qp)
@@ -115,6 +129,7 @@ static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long *work_todo,
 }
 
 void mxe_send_unlock(struct mxe_qp *qp, bool in_verb)
+	__releases(&qp->send_lock)
 {
 	unsigned long todo = qp->sq.todo;
 
@@ -127,7 +142,7 @@ void mxe_send_unlock(struct mxe_qp *qp, bool in_verb)
 		mxe_qp_do(qp, qp->send_cq, todo);
 }
 
-void mxe_recv_unlock(struct mxe_qp *qp)
+void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
 	unsigned long todo = qp->rq.todo;
 
@@ -175,8 +190,7 @@ static void mxe_ring_need_doorbell(struct mxe_ring *ring)
 
 void mxe_qp_error(struct mxe_qp *qp)
 {
-	mxe_send_lock(qp);
-	spin_lock(&qp->recv_lock);
+	mxe_both_lock(qp);
 	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR &&
 	    !qp->dying) {
 		mxe_qp_set_state(qp, IB_QPS_ERR);
@@ -189,8 +203,7 @@ void mxe_qp_error(struct mxe_qp *qp)
 		smp_mb();
 		mxe_qp_kick(qp);
 	}
-	spin_unlock(&qp->recv_lock);
-	mxe_send_unlock(qp, false);
+	mxe_both_unlock(qp);
 }
 
 static void mxe_qp_work(struct work_struct *work)
@@ -201,23 +214,19 @@ static void mxe_qp_work(struct work_struct *work)
 	mxe_qp_do(qp, qp->recv_cq, xchg(&qp->work_todo[1], 0));
 
 	mxe_recv_lock(qp);
-	if (qp->dying)
-		;
-	else if (qp->state == IB_QPS_ERR)
+	if (qp->state == IB_QPS_ERR)
 		mxe_respond_flush(qp);
 	else
 		mxe_respond_continue(qp);
 	mxe_recv_unlock(qp);
 
 	mxe_send_lock(qp);
-	if (qp->dying)
-		;
-	else if (qp->state == IB_QPS_ERR)
+	if (qp->state == IB_QPS_ERR) {
 		mxe_send_flush(qp);
-	else
+	} else if (mxe_qp_can_send(qp->state)) {
 		mxe_complete_local_error(qp);
-	if (!qp->dying && !qp->sq.halted)
 		mxe_send_run(qp);
+	}
 	mxe_send_unlock(qp, false);
 }
 
@@ -466,12 +475,10 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	xa_erase(&qp->dev->mnet->qps, ibqp->qp_num);
 
 	/* No timer and no work starts again from here on. */
-	mxe_send_lock(qp);
-	spin_lock(&qp->recv_lock);
+	mxe_both_lock(qp);
 	qp->dying = true;
 	mxe_qp_set_state(qp, IB_QPS_RESET);
-	spin_unlock(&qp->recv_lock);
-	spin_unlock_bh(&qp->send_lock);
+	mxe_both_unlock(qp);
 
 	/* Who found it takes a reference first or finds none to take. */
 	synchronize_rcu();
@@ -636,8 +643,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			return -ENOMEM;
 	}
 
-	mxe_send_lock(qp);
-	spin_lock(&qp->recv_lock);
+	mxe_both_lock(qp);
 	from = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	to = mask & IB_QP_STATE ? attr->qp_state : from;
 	if (from != qp->state ||
@@ -669,8 +675,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	/* Flush, or send what was posted before. */
 	mxe_qp_kick(qp);
 unlock:
-	spin_unlock(&qp->recv_lock);
-	mxe_send_unlock(qp, true);
+	mxe_both_unlock(qp);
 	kfree(res);
 	return err;
 }
@@ -680,16 +685,14 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 
-	mxe_send_lock(qp);
-	spin_lock(&qp->recv_lock);
+	mxe_both_lock(qp);
 	*attr = qp->attr;
 	attr->cur_qp_state = qp->state;
 	attr->rq_psn = qp->rq.epsn;
 	attr->sq_psn = qp->sq.max_psn;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
 			    mxe_complete_outstanding(&qp->sq);
-	spin_unlock(&qp->recv_lock);
-	mxe_send_unlock(qp, true);
+	mxe_both_unlock(qp);
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;

@@ -91,7 +91,8 @@ struct mxe_sq {
 	void *wrs;
 	struct mxe_ring ring;		/* a process's queue */
 
-	spinlock_t post_lock;		/* irqsave: verbs of any context */
+	/* Serialises posting kernel consumers; irqsave: verbs of any context. */
+	spinlock_t post_lock;
 	u32 posted;
 
 	u32 fetched, next, cur, tail;
@@ -159,6 +160,7 @@ struct mxe_rq {
 	struct mxe_ring ring;		/* posted by a process */
 	struct mxe_recv_wr *cur;	/* the copy of the one in use */
 
+	/* As that of the send queue. */
 	spinlock_t post_lock;
 	u32 posted;
 
@@ -207,9 +209,11 @@ struct mxe_qp {
 	struct mxe_av av;
 	struct dst_cache dst_cache;	/* of av; bottom halves off */
 
+	/* Requester and completer; bottom halves off. */
 	spinlock_t send_lock;
 	struct mxe_sq sq;
 
+	/* Responder; bottom halves off; inside send_lock if both. */
 	spinlock_t recv_lock;
 	struct mxe_rq rq;
 
@@ -241,14 +245,20 @@ void mxe_qp_put(struct mxe_qp *qp);
 bool mxe_qp_can_receive(enum ib_qp_state state);
 bool mxe_qp_can_send(enum ib_qp_state state);
 
-void mxe_send_lock(struct mxe_qp *qp);
-void mxe_recv_lock(struct mxe_qp *qp);
+void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock);
+void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock);
+/* Both, for what changes the state. */
+void mxe_both_lock(struct mxe_qp *qp)
+	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
 /*
  * Drop the lock and do what came up under it.  in_verb: the caller is a verb,
  * inside which no handler may run; that is left to qp->work.
  */
-void mxe_send_unlock(struct mxe_qp *qp, bool in_verb);
-void mxe_recv_unlock(struct mxe_qp *qp);
+void mxe_send_unlock(struct mxe_qp *qp, bool in_verb)
+	__releases(&qp->send_lock);
+void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock);
+void mxe_both_unlock(struct mxe_qp *qp)
+	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
 /* Move to ERR; both queues are flushed by qp->work.  Context: no lock held. */
 void mxe_qp_error(struct mxe_qp *qp);

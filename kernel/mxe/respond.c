@@ -90,6 +90,7 @@ static int mxe_recv_take(struct mxe_qp *qp)
 
 	if (!rq->entries)
 		return -EAGAIN;
+	/* Pairs with the release in mxe_post_recv(). */
 	produced = qp->is_user ? mxe_ring_producer(&rq->ring) :
 				 smp_load_acquire(&rq->posted);
 	if (produced == rq->consumed)
@@ -107,8 +108,7 @@ static int mxe_recv_take(struct mxe_qp *qp)
 	mxe_recv_sum_length(rq->cur);
 	rq->cur_valid = true;
 	WRITE_ONCE(rq->consumed, rq->consumed + 1);
-	if (rq->ring.hdr)
-		smp_store_release(&rq->ring.hdr->consumer, rq->consumed);
+	mxe_ring_set_consumer(&rq->ring, rq->consumed);
 	return rq->cur->error ? -EIO : 0;
 }
 
@@ -496,8 +496,10 @@ static struct mxe_resp_res *mxe_respond_find(struct mxe_rq *rq,
 {
 	u32 i;
 
-	for (i = 0; i < rq->num_res; i++) {
-		struct mxe_resp_res *res = &rq->res[i];
+	/* Newest first: numbers come again after 2^24 packets. */
+	for (i = 1; i <= rq->num_res; i++) {
+		u32 slot = (rq->res_head + rq->num_res - i) % rq->num_res;
+		struct mxe_resp_res *res = &rq->res[slot];
 
 		if (res->valid && mxe_psn_diff(pkt->psn, res->first_psn) >= 0 &&
 		    mxe_psn_diff(pkt->psn, res->last_psn) <= 0)
@@ -736,6 +738,7 @@ int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 		wr->num_sge = ibwr->num_sge;
 		memcpy(wr->sge, ibwr->sg_list,
 		       ibwr->num_sge * sizeof(wr->sge[0]));
+		/* Pairs with the acquire in mxe_recv_take(). */
 		smp_store_release(&rq->posted, rq->posted + 1);
 	}
 	spin_unlock_irqrestore(&rq->post_lock, flags);

@@ -41,15 +41,33 @@ static inline void *mxe_ring_entry(const struct mxe_ring *ring, u32 index)
 	       (size_t)(index & (ring->entries - 1)) * ring->stride;
 }
 
-/* The process's index of a work queue; pairs with its store-release. */
+/* The process's index of a work queue. */
 static inline u32 mxe_ring_producer(const struct mxe_ring *ring)
 {
+	/* Pairs with the store-release by which it published the entries. */
 	return smp_load_acquire(&ring->hdr->producer);
 }
 
+/* The process's index of a completion queue. */
 static inline u32 mxe_ring_consumer(const struct mxe_ring *ring)
 {
+	/* Pairs with the store-release after it has read the entries. */
 	return smp_load_acquire(&ring->hdr->consumer);
+}
+
+/* Publish our index of a work queue: entries before it may be reused. */
+static inline void mxe_ring_set_consumer(struct mxe_ring *ring, u32 index)
+{
+	/* Our reads of the entries come before. */
+	if (ring->hdr)
+		smp_store_release(&ring->hdr->consumer, index);
+}
+
+/* Publish our index of a completion queue: entries before it are written. */
+static inline void mxe_ring_set_producer(struct mxe_ring *ring, u32 index)
+{
+	/* Our writes of the entries come before. */
+	smp_store_release(&ring->hdr->producer, index);
 }
 
 /* Verbs of ib_device_ops. */

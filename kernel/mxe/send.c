@@ -183,6 +183,7 @@ static u32 mxe_send_produced(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
 
+	/* Pairs with the release in mxe_post_send(). */
 	if (!qp->is_user)
 		return smp_load_acquire(&sq->posted);
 	return mxe_ring_producer(&sq->ring);
@@ -672,6 +673,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 			break;
 		}
 		mxe_wr_from_ib(qp, mxe_sq_wr(sq, sq->posted), ibwr);
+		/* Pairs with the acquire in mxe_send_produced(). */
 		smp_store_release(&sq->posted, sq->posted + 1);
 	}
 	spin_unlock_irqrestore(&sq->post_lock, flags);
