@@ -23,8 +23,7 @@ PROGS := userspace/examples tests/verbs
 DIRS := $(LIBS) $(PROGS)
 
 # What is given on the command line, CC and CFLAGS among it, is for user space;
-# the kernel's own makefiles choose their flags (KCFLAGS adds to them, LLVM=1
-# takes clang).
+# the kernel's own makefiles choose their flags (KCFLAGS adds to them).
 KMAKE = $(MAKE) -C $(KDIR) M=$(TOP)
 override MAKEOVERRIDES := $(filter-out CC=% CFLAGS=% CPPFLAGS=% LDFLAGS=%,$(MAKEOVERRIDES))
 USER_VARS = $(foreach v,CC CFLAGS CPPFLAGS LDFLAGS,$(if $(filter command%,$(origin $(v))),$(v)='$(value $(v))'))
@@ -111,7 +110,6 @@ help:
 	@echo 'Variables'
 	@echo '  KVER=VERSION KDIR=DIRECTORY  the kernel to build for'
 	@echo '               (default: the newest headers installed: $(or $(KVER),none))'
-	@echo '  LLVM=1       build the modules with clang'
 	@echo '  CC= CFLAGS= CPPFLAGS= LDFLAGS=  for user space; WERROR=1 makes its warnings errors'
 	@echo '  DESTDIR= PREFIX=/usr LIBDIR= INCLUDEDIR= MANDIR= SYSCONFDIR=/etc'
 	@echo '  MXE_CACHE=DIRECTORY  where kernels for the tests are kept (default ~/.cache/mxe)'

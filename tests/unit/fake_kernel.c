@@ -96,7 +96,6 @@ int ibv_cmd_get_context(struct verbs_context *context,
 	return fake.fail_get_context;
 }
 
-int __wrap_ioctl(int fd, unsigned long request, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
 	struct ib_uverbs_ioctl_hdr *hdr;
@@ -133,10 +132,6 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return err ? -1 : 0;
 }
 
-void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
-		  off_t off);
-void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
-		  off_t off);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t off)
 {
@@ -152,16 +147,12 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 	return map;
 }
 
-int __real_munmap(void *addr, size_t len);
-int __wrap_munmap(void *addr, size_t len);
 int __wrap_munmap(void *addr, size_t len)
 {
 	fake.maps--;
 	return __real_munmap(addr, len);
 }
 
-ssize_t __real_write(int fd, const void *buf, size_t len);
-ssize_t __wrap_write(int fd, const void *buf, size_t len);
 ssize_t __wrap_write(int fd, const void *buf, size_t len)
 {
 	if (fake.write_failures) {

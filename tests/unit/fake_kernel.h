@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "mxe.h"
@@ -59,6 +60,17 @@ struct fake_kernel {
 };
 
 extern struct fake_kernel fake;
+
+/* What the linker puts between the provider and libc (--wrap). */
+int __wrap_ioctl(int fd, unsigned long request, ...);
+void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
+		  off_t off);
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
+		  off_t off);
+int __real_munmap(void *addr, size_t len);
+int __wrap_munmap(void *addr, size_t len);
+ssize_t __real_write(int fd, const void *buf, size_t len);
+ssize_t __wrap_write(int fd, const void *buf, size_t len);
 
 /* The uverbs file and the doorbell; 0 or a positive errno. */
 int fake_kernel_init(void);
@@ -138,7 +150,7 @@ static inline struct ibv_cq *create_cq(void)
 	struct ibv_cq *cq = fake.ops->create_cq(fake.context, CQ_ENTRIES, NULL, 0);
 
 	if (!cq)
-		bail_out("create_cq: %s", strerror(errno));
+		bail_out("no completion queue: %s", strerror(errno));
 	return cq;
 }
 
@@ -167,7 +179,7 @@ static inline struct ibv_qp *create_qp(struct ibv_cq *cq, uint32_t dv_flags)
 	struct ibv_qp *qp = mxedv_create_qp(fake.context, &attr, &dv);
 
 	if (!qp)
-		bail_out("mxedv_create_qp: %s", strerror(errno));
+		bail_out("no queue pair: %s", strerror(errno));
 	qp->state = IBV_QPS_RTS;
 	bells(NULL);
 	return qp;

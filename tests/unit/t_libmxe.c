@@ -297,8 +297,10 @@ static void test_poll(void)
 	set_indices(ring, -3U);
 	is_int(ibv_poll_cq(cq, CQ_ENTRIES, wc), 0, "empty");
 	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
-		push_cqe(cq, (struct mxe_cqe){ .opcode = opcodes[i].opcode,
-					       .flags = opcodes[i].flags });
+		push_cqe(cq, (struct mxe_cqe){
+			.opcode = opcodes[i].opcode,
+			.flags = opcodes[i].flags,
+		});
 		is_int(ibv_poll_cq(cq, CQ_ENTRIES, wc), 1, "one");
 		is_int(wc[0].opcode, opcodes[i].want, "opcode %#x, flags %#x",
 		       opcodes[i].opcode, opcodes[i].flags);
@@ -343,7 +345,7 @@ static void test_poll_ex(void)
 	struct mxe_ring *ring;
 
 	if (!cqx)
-		bail_out("create_cq_ex: %s", strerror(errno));
+		bail_out("no completion queue: %s", strerror(errno));
 	cq = ibv_cq_ex_to_cq(cqx);
 	ring = &to_mcq(cq)->ring;
 
@@ -355,8 +357,9 @@ static void test_poll_ex(void)
 		.imm_data = 3, .qp_num = 4, .src_qp = 5, .vendor_err = 6,
 		.flags = MXE_CQE_WITH_IMM,
 	});
-	push_cqe(cq, (struct mxe_cqe){ .wr_id = 7,
-				       .status = IBV_WC_WR_FLUSH_ERR });
+	push_cqe(cq, (struct mxe_cqe){
+		.wr_id = 7, .status = IBV_WC_WR_FLUSH_ERR,
+	});
 	is_int(ibv_start_poll(cqx, &poll_attr), 0, "the first");
 	ok(cqx->wr_id == 1 && cqx->status == IBV_WC_SUCCESS &&
 	   ibv_wc_read_opcode(cqx) == IBV_WC_RECV_RDMA_WITH_IMM &&
@@ -458,7 +461,7 @@ static void test_purge_two(void)
 	attr.recv_cq = recv_cq;
 	qp = mxedv_create_qp(fake.context, &attr, NULL);
 	if (!qp)
-		bail_out("mxedv_create_qp: %s", strerror(errno));
+		bail_out("no queue pair: %s", strerror(errno));
 	qp->state = IBV_QPS_ERR;
 	push_cqe(send_cq, (struct mxe_cqe){ .qp_num = qp->qp_num });
 	push_cqe(recv_cq, (struct mxe_cqe){ .qp_num = qp->qp_num });

@@ -145,14 +145,14 @@ static struct verbs_context *mxe_alloc_context(struct ibv_device *device,
 {
 	struct mxe_get_context cmd = { 0 };
 	struct mxe_get_context_resp resp = { 0 };
+	struct verbs_context *offset =
+		(struct verbs_context *)offsetof(struct mxe_context, vctx);
 	struct mxe_context *ctx;
 	int ret;
 
 	(void)private_data;
-	ctx = _verbs_init_and_alloc_context(
-		device, cmd_fd, sizeof(*ctx),
-		(struct verbs_context *)offsetof(struct mxe_context, vctx),
-		MXE_DRIVER_ID);
+	ctx = _verbs_init_and_alloc_context(device, cmd_fd, sizeof(*ctx),
+					    offset, MXE_DRIVER_ID);
 	if (!ctx)
 		return NULL;
 

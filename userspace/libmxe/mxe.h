@@ -11,6 +11,7 @@
 #ifndef MXE_H
 #define MXE_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -106,99 +106,99 @@ struct verbs_cq {
 
 /* ---- the operations of a context --------------------------------------- */
 
-#define RDMAV34_UNUSED(name) void (*name)(void)
+typedef void (*rdmav34_unused)(void);
 
 struct verbs_context_ops {
-	RDMAV34_UNUSED(advise_mr);
-	RDMAV34_UNUSED(alloc_dm);
-	RDMAV34_UNUSED(alloc_mw);
-	RDMAV34_UNUSED(alloc_null_mr);
-	RDMAV34_UNUSED(alloc_parent_domain);
+	rdmav34_unused advise_mr;
+	rdmav34_unused alloc_dm;
+	rdmav34_unused alloc_mw;
+	rdmav34_unused alloc_null_mr;
+	rdmav34_unused alloc_parent_domain;
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
-	RDMAV34_UNUSED(alloc_td);
-	RDMAV34_UNUSED(async_event);
-	RDMAV34_UNUSED(attach_counters_point_flow);
-	RDMAV34_UNUSED(attach_mcast);
-	RDMAV34_UNUSED(bind_mw);
-	RDMAV34_UNUSED(close_xrcd);
-	RDMAV34_UNUSED(cq_event);
+	rdmav34_unused alloc_td;
+	rdmav34_unused async_event;
+	rdmav34_unused attach_counters_point_flow;
+	rdmav34_unused attach_mcast;
+	rdmav34_unused bind_mw;
+	rdmav34_unused close_xrcd;
+	rdmav34_unused cq_event;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-	RDMAV34_UNUSED(create_counters);
+	rdmav34_unused create_counters;
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
 				    int comp_vector);
 	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
 					  struct ibv_cq_init_attr_ex *attr);
-	RDMAV34_UNUSED(create_flow);
-	RDMAV34_UNUSED(create_flow_action_esp);
+	rdmav34_unused create_flow;
+	rdmav34_unused create_flow_action_esp;
 	struct ibv_qp *(*create_qp)(struct ibv_pd *pd,
 				    struct ibv_qp_init_attr *attr);
 	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
 				       struct ibv_qp_init_attr_ex *attr);
-	RDMAV34_UNUSED(create_rwq_ind_table);
-	RDMAV34_UNUSED(create_srq);
-	RDMAV34_UNUSED(create_srq_ex);
-	RDMAV34_UNUSED(create_wq);
-	RDMAV34_UNUSED(dealloc_mw);
+	rdmav34_unused create_rwq_ind_table;
+	rdmav34_unused create_srq;
+	rdmav34_unused create_srq_ex;
+	rdmav34_unused create_wq;
+	rdmav34_unused dealloc_mw;
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	RDMAV34_UNUSED(dealloc_td);
+	rdmav34_unused dealloc_td;
 	int (*dereg_mr)(struct verbs_mr *vmr);
 	int (*destroy_ah)(struct ibv_ah *ah);
-	RDMAV34_UNUSED(destroy_counters);
+	rdmav34_unused destroy_counters;
 	int (*destroy_cq)(struct ibv_cq *cq);
-	RDMAV34_UNUSED(destroy_flow);
-	RDMAV34_UNUSED(destroy_flow_action);
+	rdmav34_unused destroy_flow;
+	rdmav34_unused destroy_flow_action;
 	int (*destroy_qp)(struct ibv_qp *qp);
-	RDMAV34_UNUSED(destroy_rwq_ind_table);
-	RDMAV34_UNUSED(destroy_srq);
-	RDMAV34_UNUSED(destroy_wq);
-	RDMAV34_UNUSED(detach_mcast);
+	rdmav34_unused destroy_rwq_ind_table;
+	rdmav34_unused destroy_srq;
+	rdmav34_unused destroy_wq;
+	rdmav34_unused detach_mcast;
 	void (*free_context)(struct ibv_context *context);
-	RDMAV34_UNUSED(free_dm);
-	RDMAV34_UNUSED(get_srq_num);
-	RDMAV34_UNUSED(import_dm);
-	RDMAV34_UNUSED(import_mr);
-	RDMAV34_UNUSED(import_pd);
-	RDMAV34_UNUSED(modify_cq);
-	RDMAV34_UNUSED(modify_flow_action_esp);
+	rdmav34_unused free_dm;
+	rdmav34_unused get_srq_num;
+	rdmav34_unused import_dm;
+	rdmav34_unused import_mr;
+	rdmav34_unused import_pd;
+	rdmav34_unused modify_cq;
+	rdmav34_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
-	RDMAV34_UNUSED(modify_qp_rate_limit);
-	RDMAV34_UNUSED(modify_srq);
-	RDMAV34_UNUSED(modify_wq);
-	RDMAV34_UNUSED(open_qp);
-	RDMAV34_UNUSED(open_xrcd);
+	rdmav34_unused modify_qp_rate_limit;
+	rdmav34_unused modify_srq;
+	rdmav34_unused modify_wq;
+	rdmav34_unused open_qp;
+	rdmav34_unused open_xrcd;
 	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad_wr);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 struct ibv_send_wr **bad_wr);
-	RDMAV34_UNUSED(post_srq_ops);
-	RDMAV34_UNUSED(post_srq_recv);
+	rdmav34_unused post_srq_ops;
+	rdmav34_unused post_srq_recv;
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
 			       size_t attr_size);
-	RDMAV34_UNUSED(query_ece);
+	rdmav34_unused query_ece;
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *port_attr);
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
-	RDMAV34_UNUSED(query_qp_data_in_order);
-	RDMAV34_UNUSED(query_rt_values);
-	RDMAV34_UNUSED(query_srq);
-	RDMAV34_UNUSED(read_counters);
-	RDMAV34_UNUSED(reg_dm_mr);
-	RDMAV34_UNUSED(reg_dmabuf_mr);
+	rdmav34_unused query_qp_data_in_order;
+	rdmav34_unused query_rt_values;
+	rdmav34_unused query_srq;
+	rdmav34_unused read_counters;
+	rdmav34_unused reg_dm_mr;
+	rdmav34_unused reg_dmabuf_mr;
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
-	RDMAV34_UNUSED(rereg_mr);
-	RDMAV34_UNUSED(resize_cq);
-	RDMAV34_UNUSED(set_ece);
-	RDMAV34_UNUSED(unimport_dm);
-	RDMAV34_UNUSED(unimport_mr);
-	RDMAV34_UNUSED(unimport_pd);
+	rdmav34_unused rereg_mr;
+	rdmav34_unused resize_cq;
+	rdmav34_unused set_ece;
+	rdmav34_unused unimport_dm;
+	rdmav34_unused unimport_mr;
+	rdmav34_unused unimport_pd;
 };
 
 /* ---- command buffers --------------------------------------------------- */

@@ -11,7 +11,7 @@
 static_assert(sizeof(struct mxe_ring_hdr) == 128, "ring header");
 static_assert(sizeof(struct mxe_send_wqe) == 64, "send work request");
 static_assert(sizeof(struct mxe_recv_wqe) == 16, "receive work request");
-static_assert(sizeof(struct mxe_cqe) == 56, "completion");
+static_assert(sizeof(struct mxe_cqe) == 64, "completion");
 static_assert(sizeof(struct mxe_sge) == sizeof(struct ibv_sge) &&
 	      offsetof(struct mxe_sge, length) ==
 		      offsetof(struct ibv_sge, length) &&

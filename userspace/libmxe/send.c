@@ -12,22 +12,20 @@ enum {
 	LOG_ARG_SZ_8 = 3,
 };
 
-static_assert((int)IBV_SEND_FENCE == (int)MXE_SEND_FENCE &&
-	      (int)IBV_SEND_SIGNALED == (int)MXE_SEND_SIGNALED &&
-	      (int)IBV_SEND_SOLICITED == (int)MXE_SEND_SOLICITED &&
-	      (int)IBV_SEND_INLINE == (int)MXE_SEND_INLINE,
-	      "flags are passed on");
-static_assert((int)IBV_WR_RDMA_WRITE == IB_UVERBS_WR_RDMA_WRITE &&
-	      (int)IBV_WR_RDMA_WRITE_WITH_IMM ==
-		      IB_UVERBS_WR_RDMA_WRITE_WITH_IMM &&
-	      (int)IBV_WR_SEND == IB_UVERBS_WR_SEND &&
-	      (int)IBV_WR_SEND_WITH_IMM == IB_UVERBS_WR_SEND_WITH_IMM &&
-	      (int)IBV_WR_RDMA_READ == IB_UVERBS_WR_RDMA_READ &&
-	      (int)IBV_WR_ATOMIC_CMP_AND_SWP ==
-		      IB_UVERBS_WR_ATOMIC_CMP_AND_SWP &&
-	      (int)IBV_WR_ATOMIC_FETCH_AND_ADD ==
-		      IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
-	      "opcodes are passed on");
+#define PASSED_ON(ibv, kernel) \
+	static_assert((int)(ibv) == (int)(kernel), #ibv " is passed on")
+
+PASSED_ON(IBV_SEND_FENCE, MXE_SEND_FENCE);
+PASSED_ON(IBV_SEND_SIGNALED, MXE_SEND_SIGNALED);
+PASSED_ON(IBV_SEND_SOLICITED, MXE_SEND_SOLICITED);
+PASSED_ON(IBV_SEND_INLINE, MXE_SEND_INLINE);
+PASSED_ON(IBV_WR_RDMA_WRITE, IB_UVERBS_WR_RDMA_WRITE);
+PASSED_ON(IBV_WR_RDMA_WRITE_WITH_IMM, IB_UVERBS_WR_RDMA_WRITE_WITH_IMM);
+PASSED_ON(IBV_WR_SEND, IB_UVERBS_WR_SEND);
+PASSED_ON(IBV_WR_SEND_WITH_IMM, IB_UVERBS_WR_SEND_WITH_IMM);
+PASSED_ON(IBV_WR_RDMA_READ, IB_UVERBS_WR_RDMA_READ);
+PASSED_ON(IBV_WR_ATOMIC_CMP_AND_SWP, IB_UVERBS_WR_ATOMIC_CMP_AND_SWP);
+PASSED_ON(IBV_WR_ATOMIC_FETCH_AND_ADD, IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD);
 
 /*
  * Work requests on a queue pair in error are flushed and those on a draining
@@ -96,28 +94,28 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			     const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
+	case IBV_WR_SEND:
+		return 0;
 	case IBV_WR_SEND_WITH_IMM:
 		wqe->imm_data = wr->imm_data;
 		return 0;
-	case IBV_WR_SEND:
-		return 0;
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		wqe->imm_data = wr->imm_data;
-		/* fall through */
 	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_RDMA_READ:
+		if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+			wqe->imm_data = wr->imm_data;
 		wqe->remote_addr = wr->wr.rdma.remote_addr;
 		wqe->rkey = wr->wr.rdma.rkey;
 		return 0;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
-		wqe->atomic.swap = wr->wr.atomic.swap;
-		/* fall through */
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 		if (qp->refuses_atomics)
 			return EINVAL;
 		wqe->remote_addr = wr->wr.atomic.remote_addr;
 		wqe->rkey = wr->wr.atomic.rkey;
 		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
+		if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+			wqe->atomic.swap = wr->wr.atomic.swap;
 		return 0;
 	default:
 		/* Masked atomics too: struct ibv_send_wr has no masks. */

@@ -151,7 +151,7 @@ struct mxe_cqe {
 	};
 	__u16 pkey_index;
 	__u16 reserved0;
-	__aligned_u64 reserved1[2];
+	__aligned_u64 reserved1[3];
 };
 
 /* ---- doorbell ---------------------------------------------------------- */
