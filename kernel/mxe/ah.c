@@ -2,6 +2,7 @@
 #include <rdma/ib_cache.h>
 
 #include "ah.h"
+#include "device.h"
 #include "mxe.h"
 
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
@@ -50,14 +51,17 @@ int mxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 {
 	struct mxe_ah *ah = container_of(ibah, struct mxe_ah, ibah);
 	struct mxe_dev *dev = to_mdev(ibah->device);
+	int err;
 
 	if (udata && udata->inlen &&
 	    !ib_is_udata_cleared(udata, 0, udata->inlen))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
-	return mxe_av_init(dev, &ah->av, init->ah_attr);
+	err = mxe_av_init(dev, &ah->av, init->ah_attr);
+	return err ?: mxe_device_take(dev, MXE_RESOURCE_AH);
 }
 
 int mxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
+	mxe_device_give(to_mdev(ibah->device), MXE_RESOURCE_AH);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <linux/mm.h>
 
 #include "cq.h"
+#include "device.h"
 #include "mxe.h"
 #include "pd.h"
 #include "qp.h"
@@ -180,7 +181,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 {
 	struct mxe_dev *dev = to_mdev(ibcq->device);
 	struct mxe_cq *cq = to_mcq(ibcq);
-	int err = 0;
+	int err;
 
 	if (attr->flags)
 		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x", attr->flags);
@@ -191,6 +192,9 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return mxe_refuse(dev, -EINVAL, "vector %u",
 				  attr->comp_vector);
 
+	err = mxe_device_take(dev, MXE_RESOURCE_CQ);
+	if (err)
+		return err;
 	spin_lock_init(&cq->lock);
 	spin_lock_init(&cq->notify_lock);
 	cq->entries = roundup_pow_of_two(attr->cqe);
@@ -202,7 +206,9 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		if (!cq->wc)
 			err = -ENOMEM;
 	}
-	if (!err)
+	if (err)
+		mxe_device_give(dev, MXE_RESOURCE_CQ);
+	else
 		ibcq->cqe = cq->entries;
 	return err;
 }
@@ -219,6 +225,7 @@ int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	spin_unlock_bh(&cq->notify_lock);
 	mxe_ring_destroy(&cq->ring);
 	kvfree(cq->wc);
+	mxe_device_give(to_mdev(ibcq->device), MXE_RESOURCE_CQ);
 	return 0;
 }
 

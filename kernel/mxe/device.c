@@ -15,6 +15,27 @@
 
 bool mxe_device_reply_be;
 
+static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
+	[MXE_RESOURCE_PD] = MXE_MAX_PD,
+	[MXE_RESOURCE_AH] = MXE_MAX_AH,
+	[MXE_RESOURCE_CQ] = MXE_MAX_CQ,
+	[MXE_RESOURCE_QP] = MXE_MAX_QP,
+	[MXE_RESOURCE_MR] = MXE_MAX_MR,
+};
+
+int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type)
+{
+	if (atomic_add_unless(&dev->resources[type], 1, mxe_resource_limits[type]))
+		return 0;
+	return mxe_refuse(dev, -ENOMEM, "all %d resources of type %d are used",
+			  mxe_resource_limits[type], type);
+}
+
+void mxe_device_give(struct mxe_dev *dev, enum mxe_resource type)
+{
+	atomic_dec(&dev->resources[type]);
+}
+
 /*
  * Results that contradict the host's byte order cannot be given to a consumer
  * that does not know, so it is told that there are no atomics (as Connect-IB

@@ -5,7 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 
-struct mxe_dev;
+#include "mxe.h"
 
 /* Module parameter: devices made from now on answer in big-endian only. */
 extern bool mxe_device_reply_be;
@@ -14,6 +14,13 @@ extern bool mxe_device_reply_be;
 int mxe_device_add(const char *name, struct net_device *ndev);
 /* The state of the netdev may have changed.  Context: RTNL. */
 void mxe_device_port_event(struct mxe_dev *dev);
+
+/*
+ * Account for one more object, or -ENOMEM at the limit that query_device
+ * reports; and for one less.  Context: any.
+ */
+int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type);
+void mxe_device_give(struct mxe_dev *dev, enum mxe_resource type);
 
 enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev);
 

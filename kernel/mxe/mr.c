@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 
+#include "device.h"
 #include "mr.h"
 #include "mxe.h"
 
@@ -197,13 +198,28 @@ static int mxe_mr_publish(struct mxe_mr *mr)
 	return err == -EBUSY ? -ENOMEM : err;
 }
 
+static void mxe_mr_free(struct mxe_mr *mr)
+{
+	kvfree(mr->pages);
+	if (mr->umem)
+		ib_umem_release(mr->umem);
+	mxe_device_give(mr->dev, MXE_RESOURCE_MR);
+	kfree_rcu(mr, rcu);
+}
+
 static struct mxe_mr *mxe_mr_alloc(struct ib_pd *pd, int access)
 {
-	struct mxe_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct mxe_dev *dev = to_mdev(pd->device);
+	struct mxe_mr *mr;
 
-	if (!mr)
+	if (mxe_device_take(dev, MXE_RESOURCE_MR))
 		return NULL;
-	mr->dev = to_mdev(pd->device);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr) {
+		mxe_device_give(dev, MXE_RESOURCE_MR);
+		return NULL;
+	}
+	mr->dev = dev;
 	mr->ibmr.pd = pd;
 	mr->ibmr.device = pd->device;
 	mr->access = access;
@@ -233,7 +249,7 @@ struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access)
 	mr->state = MXE_MR_VALID;
 	err = mxe_mr_publish(mr);
 	if (err) {
-		kfree(mr);
+		mxe_mr_free(mr);
 		return ERR_PTR(err);
 	}
 	return &mr->ibmr;
@@ -264,6 +280,7 @@ struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			      u64 iova, int access, struct ib_udata *udata)
 {
 	struct mxe_dev *dev = to_mdev(pd->device);
+	struct ib_umem *umem;
 	struct mxe_mr *mr;
 	int err;
 
@@ -282,28 +299,26 @@ struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	mr->iova = iova;
 	mr->length = length;
 
-	mr->umem = ib_umem_get(pd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		err = PTR_ERR(mr->umem);
-		goto err_free_mr;
+	umem = ib_umem_get(pd->device, start, length, access);
+	if (IS_ERR(umem)) {
+		err = PTR_ERR(umem);
+		goto err_free;
 	}
+	mr->umem = umem;
 	err = mxe_mr_set_umem_pages(mr);
 	if (err)
-		goto err_release_umem;
+		goto err_free;
 
 	mr->ibmr.iova = iova;
 	mr->ibmr.length = length;
 	mr->state = MXE_MR_VALID;
 	err = mxe_mr_publish(mr);
 	if (err)
-		goto err_release_umem;
+		goto err_free;
 	return &mr->ibmr;
 
-err_release_umem:
-	kvfree(mr->pages);
-	ib_umem_release(mr->umem);
-err_free_mr:
-	kfree(mr);
+err_free:
+	mxe_mr_free(mr);
 	return ERR_PTR(err);
 }
 
@@ -324,11 +339,10 @@ struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->max_pages = max_num_sg;
-	mr->pages = kcalloc(max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
+	mr->pages = kvcalloc(max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
 	err = mr->pages ? mxe_mr_publish(mr) : -ENOMEM;
 	if (err) {
-		kfree(mr->pages);
-		kfree(mr);
+		mxe_mr_free(mr);
 		return ERR_PTR(err);
 	}
 	return &mr->ibmr;
@@ -404,10 +418,6 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	xa_erase(&mr->dev->mrs, mr->key >> 8);
 	mxe_mr_put(mr);
 	wait_for_completion(&mr->released);
-
-	kvfree(mr->pages);
-	if (mr->umem)
-		ib_umem_release(mr->umem);
-	kfree_rcu(mr, rcu);
+	mxe_mr_free(mr);
 	return 0;
 }

@@ -53,6 +53,16 @@ struct mxe_net;
 #define MXE_MAX_FAST_REG_PAGES	512
 #define MXE_GID_TABLE_LEN	128
 
+/* Resources that a device has a limited number of. */
+enum mxe_resource {
+	MXE_RESOURCE_PD,
+	MXE_RESOURCE_AH,
+	MXE_RESOURCE_CQ,
+	MXE_RESOURCE_QP,
+	MXE_RESOURCE_MR,
+	MXE_RESOURCE_COUNT
+};
+
 /*
  * A device: one per `rdma link add`.
  *
@@ -69,6 +79,7 @@ struct mxe_dev {
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
 	struct xarray mrs;		/* by key >> 8 */
 	struct mxe_stats __percpu *stats;
+	atomic_t resources[MXE_RESOURCE_COUNT];
 	bool port_up;			/* as last reported; RTNL */
 	/* atomic_reply=be: results are big-endian or not given at all. */
 	bool reply_be;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <rdma/uverbs_ioctl.h>
 
+#include "device.h"
 #include "mxe.h"
 #include "pd.h"
 
@@ -32,11 +33,12 @@ int mxe_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	    !ib_is_udata_cleared(udata, 0, udata->inlen))
 		return mxe_refuse(to_mdev(pd->device), -EINVAL,
 				  "non-zero udata");
-	return 0;
+	return mxe_device_take(to_mdev(pd->device), MXE_RESOURCE_PD);
 }
 
 int mxe_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
+	mxe_device_give(to_mdev(pd->device), MXE_RESOURCE_PD);
 	return 0;
 }
 

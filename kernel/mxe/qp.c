@@ -5,6 +5,7 @@
 #include <linux/rcupdate.h>
 
 #include "complete.h"
+#include "device.h"
 #include "mxe.h"
 #include "net.h"
 #include "pd.h"
@@ -444,9 +445,12 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	INIT_WORK(&qp->work, mxe_qp_work);
 	mxe_retry_init(qp);
 
-	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL);
+	err = mxe_device_take(dev, MXE_RESOURCE_QP);
 	if (err)
 		return err;
+	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL);
+	if (err)
+		goto err_give;
 	err = mxe_qp_init_sq(qp, &init->cap, uctx);
 	if (!err)
 		err = mxe_qp_init_rq(qp, &init->cap, uctx);
@@ -465,6 +469,8 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 err_free:
 	mxe_qp_free_queues(qp);
 	dst_cache_destroy(&qp->dst_cache);
+err_give:
+	mxe_device_give(dev, MXE_RESOURCE_QP);
 	return err;
 }
 
@@ -492,6 +498,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
 	dst_cache_destroy(&qp->dst_cache);
+	mxe_device_give(qp->dev, MXE_RESOURCE_QP);
 	return 0;
 }
 
