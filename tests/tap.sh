@@ -56,7 +56,7 @@ like()
 	else
 		report 1 "$3"
 		diag "nothing like \"$2\" in:
-$1"
+$(printf '%s\n' "$1" | head -n 40)"
 		return 1
 	fi
 }

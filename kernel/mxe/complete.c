@@ -164,7 +164,8 @@ static void mxe_complete_nak(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	/* What came before the refused packet was executed. */
 	bool lost = mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
 
-	if (lost) {
+	/* The refused packet may be in the middle of a READ that is answered. */
+	if (lost && mxe_psn_diff(pkt->psn, qp->sq.una) > 0) {
 		mxe_count(qp->dev, implied_nak);
 		mxe_complete_go_back(qp);
 		return;
