@@ -65,6 +65,8 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				    IB_DEVICE_CURR_QP_STATE_MOD |
 				    IB_DEVICE_PORT_ACTIVE_EVENT |
 				    IB_DEVICE_SYS_IMAGE_GUID,
+		/* `rdma link del`. */
+		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_send_sge = MXE_MAX_SGE,
 		.max_recv_sge = MXE_MAX_SGE,
 		.max_sge_rd = MXE_MAX_SGE,

@@ -90,9 +90,11 @@ static int mxe_recv_take(struct mxe_qp *qp)
 
 	if (!rq->entries)
 		return -EAGAIN;
-	/* Pairs with the release in mxe_post_recv(). */
-	produced = qp->is_user ? mxe_ring_producer(&rq->ring) :
-				 smp_load_acquire(&rq->posted);
+	if (qp->is_user)
+		produced = mxe_ring_producer(&rq->ring);
+	else
+		/* Pairs with the release in mxe_post_recv(). */
+		produced = smp_load_acquire(&rq->posted);
 	if (produced == rq->consumed)
 		return -EAGAIN;
 	/* Not an index that a sane process writes. */

@@ -58,9 +58,10 @@ static inline u32 mxe_ring_consumer(const struct mxe_ring *ring)
 /* Publish our index of a work queue: entries before it may be reused. */
 static inline void mxe_ring_set_consumer(struct mxe_ring *ring, u32 index)
 {
+	if (!ring->hdr)
+		return;
 	/* Our reads of the entries come before. */
-	if (ring->hdr)
-		smp_store_release(&ring->hdr->consumer, index);
+	smp_store_release(&ring->hdr->consumer, index);
 }
 
 /* Publish our index of a completion queue: entries before it are written. */

@@ -183,10 +183,10 @@ static u32 mxe_send_produced(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
 
+	if (qp->is_user)
+		return mxe_ring_producer(&sq->ring);
 	/* Pairs with the release in mxe_post_send(). */
-	if (!qp->is_user)
-		return smp_load_acquire(&sq->posted);
-	return mxe_ring_producer(&sq->ring);
+	return smp_load_acquire(&sq->posted);
 }
 
 /* Take up one more request; false if there is none. */
