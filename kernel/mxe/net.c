@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/mutex.h>
+#include <linux/random.h>
 #include <linux/rculist.h>
 #include <net/addrconf.h>
 #include <net/dst_cache.h>
@@ -446,6 +447,8 @@ static int __net_init mxe_net_init(struct net *net)
 	mnet->net = net;
 	INIT_LIST_HEAD(&mnet->devs);
 	xa_init_flags(&mnet->qps, XA_FLAGS_ALLOC);
+	/* Numbers of an earlier module or namespace are not met again soon. */
+	mnet->next_qpn = get_random_u32() & MXE_BTH_QPN_MASK;
 	return 0;
 }
 

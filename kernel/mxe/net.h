@@ -33,6 +33,7 @@ struct mxe_net {
 	struct socket *sk4, *sk6;
 	struct list_head devs;
 	struct xarray qps;		/* by number; queue pairs by RCU */
+	u32 next_qpn;			/* lock of qps */
 };
 
 /* UDP port of RoCEv2 traffic; fixed at module load. */

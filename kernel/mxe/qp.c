@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/random.h>
 #include <linux/rcupdate.h>
 
 #include "complete.h"
@@ -399,14 +398,12 @@ static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
 /* Numbers are unique in the namespace; see net.h.  0 and 1 are special. */
 static int mxe_qp_publish(struct mxe_qp *qp)
 {
-	static u32 next;
+	struct mxe_net *mnet = qp->dev->mnet;
 	struct xa_limit limit = XA_LIMIT(2, MXE_BTH_QPN_MASK - 1);
 	int err;
 
-	if (!next)
-		next = get_random_u32() & MXE_BTH_QPN_MASK;
-	err = xa_alloc_cyclic(&qp->dev->mnet->qps, &qp->ibqp.qp_num, qp, limit,
-			      &next, GFP_KERNEL);
+	err = xa_alloc_cyclic(&mnet->qps, &qp->ibqp.qp_num, qp, limit,
+			      &mnet->next_qpn, GFP_KERNEL);
 	return min(err, 0);
 }
 
