@@ -1,0 +1,398 @@
+-- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+--
+-- Wireshark dissector for the masked atomics of mxe, the packets that
+-- Documentation/wire-format.rst specifies.
+--
+--	tshark -X lua_script:tools/wireshark/mxe.lua -r capture.pcap
+--
+-- or a copy in the personal Lua plugin folder of Wireshark, which its About
+-- window names.  Standard packets, and the base transport header of masked
+-- atomics, stay with Wireshark's own InfiniBand dissector; filters on
+-- infiniband.bth.* work for both.  Answers are standard ATOMIC ACKNOWLEDGEs.
+
+local ROCE_PORT = 4791
+local BTH_LEN = 12
+local XRCETH_LEN = 4
+local FIXED_LEN = 16	-- va, rkey, version, log_arg_sz, reserved
+local ICRC_LEN = 4
+local VERSION = 1
+local LOG_MIN, LOG_MAX = 2, 5
+
+local mxe = Proto("mxe", "mxe masked atomic")
+
+local opcodes = {
+	[0xd3] = { name = "RC Masked CmpSwap" },
+	[0xd4] = { name = "RC Masked FetchAdd", add = true },
+	[0xd5] = { name = "XRC Masked CmpSwap", xrc = true },
+	[0xd6] = { name = "XRC Masked FetchAdd", xrc = true, add = true },
+}
+
+local opcode_names = {}
+for value, op in pairs(opcodes) do
+	opcode_names[value] = op.name
+end
+
+-- The operands in the order of the wire: what each request calls them, and
+-- whether a fetch-and-add leaves them unused.
+local operands = {
+	{ id = "swap_or_add", swap = "Swap", add = "Add" },
+	{ id = "compare", swap = "Compare", add = "Unused (compare)",
+	  unused = true },
+	{ id = "swap_mask", swap = "Swap mask", add = "Unused (swap mask)",
+	  unused = true },
+	{ id = "compare_or_boundary", swap = "Compare mask",
+	  add = "Field boundaries" },
+}
+
+local icrc_states = { [0] = "wrong", [1] = "correct", [2] = "not checked" }
+
+local f = {
+	opcode = ProtoField.uint8("mxe.opcode", "Operation", base.HEX,
+				  opcode_names),
+	xrcsrq = ProtoField.uint24("mxe.xrcsrq", "XRC shared receive queue",
+				   base.HEX),
+	va = ProtoField.uint64("mxe.va", "Virtual address", base.HEX),
+	rkey = ProtoField.uint32("mxe.rkey", "Remote key", base.HEX),
+	version = ProtoField.uint8("mxe.version", "Version"),
+	log_arg_sz = ProtoField.uint8("mxe.log_arg_sz",
+				      "Operand size (log2 of bytes)"),
+	reserved = ProtoField.uint16("mxe.reserved", "Reserved", base.HEX),
+	rest = ProtoField.bytes("mxe.undecoded", "Not decoded"),
+	icrc = ProtoField.uint32("mxe.icrc", "Invariant CRC", base.HEX),
+	icrc_status = ProtoField.uint8("mxe.icrc.status",
+				       "Invariant CRC is", base.DEC,
+				       icrc_states),
+}
+for _, operand in ipairs(operands) do
+	local id = operand.id
+
+	-- Words of up to 64 bits are numbers, wider ones are bytes.
+	f[id] = ProtoField.uint64("mxe." .. id, id, base.HEX)
+	f[id .. "_wide"] = ProtoField.bytes("mxe." .. id .. "_wide", id)
+end
+mxe.fields = f
+
+local function malformed(id, text)
+	return ProtoExpert.new("mxe.expert." .. id, text,
+			       expert.group.MALFORMED, expert.severity.ERROR)
+end
+
+local function warning(id, text)
+	return ProtoExpert.new("mxe.expert." .. id, text,
+			       expert.group.PROTOCOL, expert.severity.WARN)
+end
+
+local e = {
+	length = malformed("length",
+		"The packet is not as long as its headers"),
+	version = malformed("version", "Unknown version"),
+	size = malformed("log_arg_sz", "Impossible operand size"),
+	reserved = malformed("reserved", "Reserved bits are set"),
+	unused = malformed("unused", "An unused operand is not zero"),
+	misaligned = malformed("misaligned",
+		"The address is not a multiple of the operand size"),
+	plain = warning("plain",
+		"Nothing is masked: this must be sent as the standard atomic"),
+	icrc = warning("icrc", "The invariant CRC is wrong"),
+	cut = warning("cut", "The capture cuts the packet short"),
+}
+mxe.experts = e
+
+mxe.prefs.port = Pref.uint("UDP port", ROCE_PORT,
+	"A port to decode as RoCEv2 beside 4791, the port parameter of mxe.ko")
+
+-- ---- invariant CRC -------------------------------------------------------
+
+local bitop = bit or bit32
+
+local crc_table = {}
+for i = 0, 255 do
+	local c = i
+
+	for _ = 1, 8 do
+		local low = c % 2
+
+		c = bitop.rshift(c, 1)
+		if low == 1 then
+			c = bitop.bxor(c, 0xedb88320)
+		end
+	end
+	crc_table[i] = c
+end
+
+-- The headers of the network and of UDP, to which the CRC extends.
+local field_ip = Field.new("ip")
+local field_ipv6 = Field.new("ipv6")
+local field_udp = Field.new("udp")
+
+local function innermost(field)
+	local all = { field() }
+
+	return all[#all] and all[#all].range
+end
+
+-- The bytes of a range with those of `ones` (offsets) and their low or high
+-- nibbles, as given, set to ones.
+local function masked(range, ones)
+	local bytes = {}
+
+	for i = 0, range:len() - 1 do
+		local m = ones[i] or 0
+
+		bytes[i + 1] = bitop.bor(range(i, 1):uint(), m)
+	end
+	return bytes
+end
+
+-- The CRC that the packet should have, in the order in which Wireshark shows
+-- it; nil where the headers below were not decoded.
+local function icrc_expected(tvb)
+	local ip, ip6, udp = innermost(field_ip), innermost(field_ipv6),
+			     innermost(field_udp)
+	local parts = {
+		[1] = { 255, 255, 255, 255, 255, 255, 255, 255 },
+	}
+	local crc = 0xffffffff
+
+	if not udp or (ip and ip6) then
+		return nil	-- tunnels: which of the headers is ours?
+	elseif ip then
+		parts[2] = masked(ip, { [1] = 0xff, [8] = 0xff, [10] = 0xff,
+					[11] = 0xff })
+	elseif ip6 then
+		parts[2] = masked(ip6(0, 40), { [0] = 0x0f, [1] = 0xff,
+						[2] = 0xff, [3] = 0xff,
+						[7] = 0xff })
+	else
+		return nil
+	end
+	parts[3] = masked(udp(0, 8), { [6] = 0xff, [7] = 0xff })
+	parts[4] = masked(tvb(0, tvb:len() - ICRC_LEN), { [4] = 0xff })
+
+	for _, part in ipairs(parts) do
+		for _, byte in ipairs(part) do
+			local i = bitop.band(bitop.bxor(crc, byte), 0xff)
+
+			crc = bitop.bxor(bitop.rshift(crc, 8), crc_table[i])
+		end
+	end
+	return bitop.bswap(bitop.bnot(crc)) % 0x100000000
+end
+
+local function show_icrc(tvb, tree)
+	local range = tvb(tvb:len() - ICRC_LEN, ICRC_LEN)
+	local item = tree:add(f.icrc, range)
+	local expected = icrc_expected(tvb)
+	local status = 2
+
+	if expected then
+		status = range:uint() == expected and 1 or 0
+	end
+	if status == 0 then
+		item:add_proto_expert_info(e.icrc, string.format(
+			"The invariant CRC should be 0x%08x", expected))
+	end
+	tree:add(f.icrc_status, range, status):set_generated()
+end
+
+-- ---- the header ----------------------------------------------------------
+
+local function is_zero(range)
+	return not range:bytes():tohex():find("[^0]")
+end
+
+local function is_ones(range)
+	return not range:bytes():tohex():find("[^Ff]")
+end
+
+-- A number of any size, without leading zeros.
+local function short_hex(range)
+	return "0x" .. range:bytes():tohex():lower():gsub("^0+(%x)", "%1")
+end
+
+-- Words of four bytes stand in the low half of an operand of eight.
+local function check_operand(op, operand, range, log, item)
+	local size = 2 ^ log
+
+	if op.add and operand.unused then
+		if not is_zero(range) then
+			item:add_proto_expert_info(e.unused)
+		end
+	elseif size < range:len() and
+	       not is_zero(range(0, range:len() - size)) then
+		item:add_proto_expert_info(e.unused,
+			"The operand is larger than its size")
+	end
+end
+
+-- Requests that no mask changes are sent with the standard opcodes, which
+-- exist for words of eight bytes.
+local function check_plain(op, values, log, tree)
+	local compare_mask = values.compare_or_boundary
+	local plain
+
+	if log ~= 3 then
+		return
+	elseif op.add then
+		plain = is_zero(compare_mask(1, 7)) and
+			compare_mask(0, 1):uint() % 0x80 == 0
+	else
+		plain = is_ones(compare_mask) and is_ones(values.swap_mask)
+	end
+	if plain then
+		tree:add_proto_expert_info(e.plain)
+	end
+end
+
+local function show_operands(op, tvb, offset, log, tree)
+	local len = math.max(8, 2 ^ log)
+	local values = {}
+
+	for _, operand in ipairs(operands) do
+		local range = tvb(offset, len)
+		local field = f[operand.id .. (len > 8 and "_wide" or "")]
+		local item = tree:add(field, range)
+
+		item:set_text(string.format("%s: 0x%s",
+			op.add and operand.add or operand.swap,
+			range:bytes():tohex():lower()))
+		check_operand(op, operand, range, log, item)
+		values[operand.id] = range
+		offset = offset + len
+	end
+	check_plain(op, values, log, tree)
+
+	if op.add then
+		return string.format(" add=%s boundary=%s",
+				     short_hex(values.swap_or_add),
+				     short_hex(values.compare_or_boundary))
+	end
+	return string.format(" compare=%s/%s swap=%s/%s",
+			     short_hex(values.compare),
+			     short_hex(values.compare_or_boundary),
+			     short_hex(values.swap_or_add),
+			     short_hex(values.swap_mask))
+end
+
+-- Everything between the base transport header and the CRC, which ends at
+-- `last`.  Returns text for the packet list.
+local function show_header(op, tvb, last, tree)
+	local offset = BTH_LEN + (op.xrc and XRCETH_LEN or 0)
+	local info = ""
+
+	if op.xrc then
+		if last < offset then
+			tree:add_proto_expert_info(e.length)
+			return " [malformed]"
+		end
+		tree:add(f.xrcsrq, tvb(BTH_LEN + 1, 3))
+		if not is_zero(tvb(BTH_LEN, 1)) then
+			tree:add_proto_expert_info(e.reserved)
+		end
+	end
+	if last < offset + FIXED_LEN then
+		tree:add_proto_expert_info(e.length)
+		return " [malformed]"
+	end
+
+	local va = tvb(offset, 8)
+	local va_item = tree:add(f.va, va)
+	tree:add(f.rkey, tvb(offset + 8, 4))
+	local version, log = tvb(offset + 12, 1), tvb(offset + 13, 1)
+	local version_item = tree:add(f.version, version)
+	local log_item = tree:add(f.log_arg_sz, log)
+	local reserved = tree:add(f.reserved, tvb(offset + 14, 2))
+
+	offset = offset + FIXED_LEN
+	info = string.format(" VA=0x%s rkey=%s", va:bytes():tohex():lower(),
+			     short_hex(tvb(offset - 8, 4)))
+	log = log:uint()
+	if version:uint() ~= VERSION then
+		-- What follows has a layout that is not known.
+		version_item:add_proto_expert_info(e.version)
+		if offset < last then
+			tree:add(f.rest, tvb(offset, last - offset))
+		end
+		return info .. " [unknown version]"
+	end
+	if not is_zero(tvb(offset - 2, 2)) then
+		reserved:add_proto_expert_info(e.reserved)
+	end
+	if log < LOG_MIN or log > LOG_MAX then
+		log_item:add_proto_expert_info(e.size)
+		if offset < last then
+			tree:add(f.rest, tvb(offset, last - offset))
+		end
+		return info .. " [impossible size]"
+	end
+	if va(7, 1):uint() % 2 ^ log ~= 0 then
+		va_item:add_proto_expert_info(e.misaligned)
+	end
+
+	local len = 4 * math.max(8, 2 ^ log)
+	if last ~= offset + len then
+		tree:add_proto_expert_info(e.length)
+		if offset < last then
+			tree:add(f.rest, tvb(offset, last - offset))
+		end
+		return info .. " [malformed]"
+	end
+	return info .. show_operands(op, tvb, offset, log, tree)
+end
+
+local udp_ports = DissectorTable.get("udp.port")
+local infiniband = udp_ports:get_dissector(ROCE_PORT)
+
+-- It marks malformed packets in the tree itself, and raises an error besides.
+local function show_standard(tvb, pinfo, root)
+	pcall(infiniband.call, infiniband, tvb, pinfo, root)
+end
+
+function mxe.dissector(tvb, pinfo, root)
+	local op = tvb:len() > BTH_LEN and opcodes[tvb(0, 1):uint()]
+
+	show_standard(tvb, pinfo, root)
+	if not op then
+		return tvb:len()
+	end
+
+	local psn = tvb(9, 3):uint()
+	local qpn = tvb(5, 3):uint()
+	local info = string.format("%s QP=0x%06x PSN=%d", op.name, qpn, psn)
+	local last = tvb:reported_len() - ICRC_LEN
+
+	local tree = root:add(mxe, tvb(BTH_LEN))
+	tree:add(f.opcode, tvb(0, 1)):set_generated()
+	tree:append_text(", " .. info)
+
+	if tvb:len() < tvb:reported_len() then
+		tree:add_proto_expert_info(e.cut)
+		info = info .. " [cut short]"
+	elseif last < BTH_LEN or tvb(1, 1):bitfield(2, 2) ~= 0 then
+		-- No room for the CRC, or padding, which these do not have.
+		tree:add_proto_expert_info(e.length)
+		info = info .. " [malformed]"
+	else
+		info = info .. show_header(op, tvb, last, tree)
+		show_icrc(tvb, tree)
+	end
+	pinfo.cols.info:set(info)
+	return tvb:len()
+end
+
+-- ---- registration --------------------------------------------------------
+
+local extra_port
+
+udp_ports:add(ROCE_PORT, mxe)
+
+function mxe.prefs_changed()
+	if extra_port then
+		udp_ports:remove(extra_port, mxe)
+		extra_port = nil
+	end
+	if mxe.prefs.port ~= ROCE_PORT and mxe.prefs.port ~= 0 then
+		extra_port = mxe.prefs.port
+		udp_ports:add(extra_port, mxe)
+	end
+end
