@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Sourced by the scripts in this directory: where things are.
+
+# shellcheck disable=SC2034  # used by those who source this
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+
+# Everything that is big and can be made again lives here, never in the
+# checkout.
+CACHE=${MXE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/mxe}
+
+ME=${0##*/}
+
+say()
+{
+	printf '%s: %s\n' "$ME" "$*" >&2
+}
+
+die()
+{
+	say "$@"
+	exit 2
+}
+
+# The newest kernel version whose headers are installed; KVER overrides.
+kernel_version()
+{
+	if [ -n "${KVER:-}" ]; then
+		printf '%s\n' "$KVER"
+		return
+	fi
+	local d
+	for d in /lib/modules/*/build /usr/src/linux-headers-*; do
+		[ -e "$d/Module.symvers" ] || continue
+		case $d in
+		/lib/modules/*)
+			d=${d#/lib/modules/}
+			printf '%s\n' "${d%/build}"
+			;;
+		*)
+			printf '%s\n' "${d#/usr/src/linux-headers-}"
+			;;
+		esac
+	done | sort -uV | tail -n 1
+}
+
+# The build directory of kernel version $1.
+kernel_dir()
+{
+	local d
+	for d in "/lib/modules/$1/build" "/usr/src/linux-headers-$1"; do
+		if [ -e "$d/Module.symvers" ]; then
+			printf '%s\n' "$d"
+			return
+		fi
+	done
+	return 1
+}
+
+# now: seconds since the epoch with milliseconds, as an integer.
+now_ms()
+{
+	printf '%s\n' "$((${EPOCHREALTIME/./} / 1000))"
+}
+
+# copy_sources DIR: bring the kernel sources in DIR up to date, leaving what was
+# built there; times are kept, so only what has changed is built again.
+copy_sources()
+{
+	local products=(-name '.*' -o -name '*.o' -o -name '*.ko' -o -name '*.a'
+		-o -name '*.mod' -o -name '*.mod.c' -o -name '*.d'
+		-o -name '*.order' -o -name '*.symvers' -o -name '*.log')
+	mkdir -p "$1"
+	find "$1" -type f ! \( "${products[@]}" \) -delete
+	(cd "$TOP" && find Kbuild kernel include tests/kunit -type f \
+		! \( "${products[@]}" \) -print0 | cpio -0pdm --quiet "$1")
+}
+
+# result ok|"not ok"|skip NAME [REASON]: one line for the reader, one for the
+# count.
+result()
+{
+	case $1 in
+	skip) printf 'ok - %s # SKIP %s\n' "$2" "${3:-}" ;;
+	*) printf '%s - %s\n' "$1" "$2" ;;
+	esac
+	printf '%s\t%s\n' "$1" "$2" >>"${MXE_RESULTS:-/dev/null}"
+}
+
+# tap_results PREFIX FILE STATUS: the results of a program that printed FILE and
+# ended with STATUS. Its TAP lines are tests; without any, the program is one test.
+# A status that is not 0 is a failure even if no line says so. PREFIX "unit" is
+# the output of many programs, with lines "# NAME" between them; only there
+# failures are shown at length, others print FILE themselves.
+tap_results()
+{
+	local verdict name reason status=$3 bad=0 lines=0
+	while IFS='	' read -r verdict name reason; do
+		lines=$((lines + 1))
+		[ "$verdict" != 'not ok' ] || bad=1
+		result "$verdict" "$name" "$reason"
+		[ "$verdict" != 'not ok' ] || [ "$1" != unit ] ||
+			sed -n "/^not ok/,/^\\(ok\\|1\\.\\.\\)/s/^# */#   /p" "$2"
+	done < <(awk -v prefix="$1" -v OFS='\t' '
+		prefix == "unit" && /^# [a-z0-9_]+$/ { section = " " $2; next }
+		/^Bail out!/ { print "not ok", prefix ":" section " " $0; next }
+		/^(not )?ok( |$)/ {
+			verdict = $1 == "not" ? "not ok" : "ok"
+			name = $0
+			reason = ""
+			sub(/^(not )?ok *[0-9]* *(- *)?/, "", name)
+			if (match(name, / *# *[Ss][Kk][Ii][Pp]/)) {
+				verdict = verdict == "ok" ? "skip" : verdict
+				reason = substr(name, RSTART + RLENGTH + 1)
+				name = substr(name, 1, RSTART - 1)
+			}
+			gsub(/\t/, " ", name)
+			print verdict, prefix ":" section " " name, reason
+		}' "$2")
+	if [ $lines -eq 0 ]; then
+		case $status in
+		0) result ok "$1" ;;
+		4 | 77) result skip "$1" "$(tail -n 1 "$2")" ;;
+		124 | 137) result 'not ok' "$1: time-out" ;;
+		*) result 'not ok' "$1 (exit status $status)" ;;
+		esac
+		[ "$status" -eq 0 ] || [ "$1" != unit ] || sed 's/^/#   /' "$2"
+	elif [ "$status" -ne 0 ] && [ $bad -eq 0 ] && [ "$status" -ne 77 ] &&
+		[ "$status" -ne 4 ]; then
+		result 'not ok' "$1 (exit status $status)"
+		[ "$1" != unit ] || sed 's/^/#   /' "$2"
+	fi
+}
+
+# Each part of the tests begins with this: when it runs by itself it counts by
+# itself, and counts at the end.
+results_begin()
+{
+	[ -z "${MXE_RESULTS:-}" ] || return 0
+	MXE_RESULTS=$(mktemp "${TMPDIR:-/tmp}/mxe-results.XXXXXX") || exit 2
+	export MXE_RESULTS
+	RESULTS_OWN=1
+}
+
+# results_end: print the count if it is ours to print; fails if a test did, or
+# if there was none.
+results_end()
+{
+	local passed failed skipped
+	[ -n "${RESULTS_OWN:-}" ] || return 0
+	passed=$(grep -c '^ok	' "$MXE_RESULTS")
+	failed=$(grep -c '^not ok	' "$MXE_RESULTS")
+	skipped=$(grep -c '^skip	' "$MXE_RESULTS")
+	if [ "$failed" -gt 0 ]; then
+		echo "Failed:"
+		sed -n 's/^not ok	/  /p' "$MXE_RESULTS"
+	fi
+	rm -f "$MXE_RESULTS"
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
