@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory regions: range and right checks, copying, fast registration. */
+#include <linux/kernel.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include "harness.h"
+#include "mr.h"
+
+#define LW	IB_ACCESS_LOCAL_WRITE
+#define RR	IB_ACCESS_REMOTE_READ
+#define RW	IB_ACCESS_REMOTE_WRITE
+#define RA	IB_ACCESS_REMOTE_ATOMIC
+
+/* ---- mxe_mr_check() ---------------------------------------------------- */
+
+struct check_row {
+	const char *desc;
+	u64 iova, length;	/* of the region */
+	u64 addr, len;		/* of the access */
+	int have, want;
+	int err;
+	bool foreign;
+};
+
+#define FULL	(~0ULL)
+
+static const struct check_row check_rows[] = {
+	{ "all of it", 0x1000, 0x2000, 0x1000, 0x2000 },
+	{ "first byte", 0x1000, 0x2000, 0x1000, 1 },
+	{ "last byte", 0x1000, 0x2000, 0x2fff, 1 },
+	{ "byte after the last", 0x1000, 0x2000, 0x3000, 1, .err = -EFAULT },
+	{ "byte before the first", 0x1000, 0x2000, 0xfff, 1, .err = -EFAULT },
+	{ "one byte more than all", 0x1000, 0x2000, 0x1000, 0x2001,
+	  .err = -EFAULT },
+	{ "into it from before", 0x1000, 0x2000, 0xfff, 2, .err = -EFAULT },
+	{ "out of it", 0x1000, 0x2000, 0x2fff, 2, .err = -EFAULT },
+	{ "around it", 0x1000, 0x2000, 0xfff, 0x2002, .err = -EFAULT },
+	{ "no byte at the start", 0x1000, 0x2000, 0x1000, 0 },
+	{ "no byte at the end", 0x1000, 0x2000, 0x3000, 0 },
+	{ "no byte behind the end", 0x1000, 0x2000, 0x3001, 0, .err = -EFAULT },
+	{ "no byte before the start", 0x1000, 0x2000, 0xfff, 0,
+	  .err = -EFAULT },
+	{ "address 0", 0x1000, 0x2000, 0, 1, .err = -EFAULT },
+	{ "highest address", 0x1000, 0x2000, FULL, 1, .err = -EFAULT },
+	{ "end wraps to 0", 0x1000, 0x2000, FULL - 7, 8, .err = -EFAULT },
+	{ "end wraps into the region", 0x1000, 0x2000, 0xfffffffffffff000ULL,
+	  0x3000, .err = -EFAULT },
+	{ "end wraps to the start", 0x1000, 0x2000, 0x1001, FULL,
+	  .err = -EFAULT },
+	{ "longest access", 0x1000, 0x2000, 0x1000, FULL, .err = -EFAULT },
+	{ "region at the top, last byte", FULL - 0x1000, 0x1000, FULL - 1, 1 },
+	{ "region at the top, one more", FULL - 0x1000, 0x1000, FULL, 1,
+	  .err = -EFAULT },
+	{ "region at the top, wraps", FULL - 0x1000, 0x1000, FULL - 1, 2,
+	  .err = -EFAULT },
+	{ "region of nearly everything", 0, FULL, 0, FULL },
+	{ "region of nearly everything, shifted", 0, FULL, 1, FULL,
+	  .err = -EFAULT },
+	{ "region of nearly everything, last byte", 0, FULL, FULL - 1, 1 },
+	{ "empty region, no byte", 0x1000, 0, 0x1000, 0 },
+	{ "empty region, a byte", 0x1000, 0, 0x1000, 1, .err = -EFAULT },
+
+	{ "no right asked", 0, 8, 0, 8, .have = 0, .want = 0 },
+	{ "right granted", 0, 8, 0, 8, .have = LW | RR, .want = RR },
+	{ "local write missing", 0, 8, 0, 8, .have = RR, .want = LW,
+	  .err = -EACCES },
+	{ "remote write missing", 0, 8, 0, 8, .have = LW | RR | RA, .want = RW,
+	  .err = -EACCES },
+	{ "remote read missing", 0, 8, 0, 8, .have = LW | RW | RA, .want = RR,
+	  .err = -EACCES },
+	{ "remote atomic missing", 0, 8, 0, 8, .have = LW | RW | RR,
+	  .want = RA, .err = -EACCES },
+	{ "one of two missing", 0, 8, 0, 8, .have = LW | RW, .want = RW | RR,
+	  .err = -EACCES },
+	{ "right missing and outside", 0, 8, 9, 8, .have = RR, .want = RW,
+	  .err = -EACCES },
+
+	{ "foreign domain", 0, 8, 0, 8, .foreign = true, .err = -EPERM },
+	{ "foreign domain, no byte", 0, 8, 0, 0, .foreign = true,
+	  .err = -EPERM },
+	{ "foreign domain before right", 0, 8, 0, 8, .have = RR, .want = RW,
+	  .foreign = true, .err = -EPERM },
+};
+
+static void check_desc(const struct check_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(check, check_rows, check_desc);
+
+static void mr_check_table(struct kunit *test)
+{
+	const struct check_row *row = test->param_value;
+	struct mxe_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
+	struct ib_pd *pd = kunit_kzalloc(test, sizeof(*pd), GFP_KERNEL);
+	struct ib_pd *other = kunit_kzalloc(test, sizeof(*pd), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	mr->ibmr.pd = pd;
+	mr->iova = row->iova;
+	mr->length = row->length;
+	mr->access = row->have;
+	KUNIT_EXPECT_EQ(test, mxe_mr_check(mr, row->foreign ? other : pd,
+					   row->want, row->addr, row->len),
+			row->err);
+
+	/* All kernel memory has no end, but rights. */
+	mr->all_kernel_memory = true;
+	KUNIT_EXPECT_EQ(test, mxe_mr_check(mr, row->foreign ? other : pd,
+					   row->want, row->addr, row->len),
+			row->err == -EFAULT ? 0 : row->err);
+}
+
+static struct kunit_case mr_check_cases[] = {
+	KUNIT_CASE_PARAM(mr_check_table, check_gen_params),
+	{}
+};
+
+static struct kunit_suite mr_check_suite = {
+	.name = "mxe_mr_check",
+	.test_cases = mr_check_cases,
+};
+
+/* ---- copying ----------------------------------------------------------- */
+
+static void fill(u8 *buf, size_t len, u8 seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		buf[i] = seed + i * 7 + (i >> 8);
+}
+
+static bool is_all(const u8 *buf, u8 value, size_t len)
+{
+	return !len || (buf[0] == value && !memcmp(buf, buf + 1, len - 1));
+}
+
+static const u32 copy_offsets[] = {
+	0, 1, PAGE_SIZE - 1, PAGE_SIZE, PAGE_SIZE + 1, 3 * PAGE_SIZE - 2,
+};
+
+static const u32 copy_lengths[] = {
+	0, 1, 2, PAGE_SIZE - 1, PAGE_SIZE, PAGE_SIZE + 1, 3 * PAGE_SIZE + 5,
+};
+
+/* Pages that are not neighbours: every byte goes where it belongs. */
+static void mr_copy_over_pages(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct mxe_mr *mr = to_mmr(kt_reg(kt, kt->pd, LW));
+	u8 *buf = kunit_kmalloc(test, KT_SIZE, GFP_KERNEL);
+	int i, j;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	for (i = 0; i < ARRAY_SIZE(copy_offsets); i++) {
+		for (j = 0; j < ARRAY_SIZE(copy_lengths); j++) {
+			u32 at = copy_offsets[i], len = copy_lengths[j];
+			u64 addr = kt_va(&mr->ibmr, at);
+
+			memset(kt->mem, 0xaa, KT_SIZE);
+			fill(buf, len, i + j);
+			mxe_mr_copy(mr, addr, buf, len, MXE_TO_MEMORY);
+			KUNIT_ASSERT_EQ(test, memcmp(kt->mem + at, buf, len), 0);
+			KUNIT_ASSERT_TRUE(test, is_all(kt->mem, 0xaa, at));
+			KUNIT_ASSERT_TRUE(test, is_all(kt->mem + at + len, 0xaa,
+						       KT_SIZE - at - len));
+
+			memset(buf, 0, len);
+			mxe_mr_copy(mr, addr, buf, len, MXE_FROM_MEMORY);
+			KUNIT_ASSERT_EQ(test, memcmp(kt->mem + at, buf, len), 0);
+		}
+	}
+}
+
+/* A region whose first page begins in the middle. */
+static void mr_copy_with_first_offset(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *ibmr = kt_reg(kt, kt->pd, LW);
+	struct mxe_mr *mr = to_mmr(ibmr);
+	u8 *buf = kunit_kmalloc(test, 2 * PAGE_SIZE, GFP_KERNEL);
+	unsigned int offset = 100;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
+	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg, KT_PAGES, &offset,
+					   PAGE_SIZE), KT_PAGES);
+	KUNIT_ASSERT_EQ(test, mxe_mr_reg(ibmr, kt->pd, ibmr->rkey, LW), 0);
+	KUNIT_EXPECT_EQ(test, mr->length, (u64)KT_SIZE - 100);
+
+	memset(kt->mem, 0xaa, KT_SIZE);
+	fill(buf, 2 * PAGE_SIZE, 1);
+	mxe_mr_copy(mr, ibmr->iova, buf, 2 * PAGE_SIZE, MXE_TO_MEMORY);
+	KUNIT_EXPECT_TRUE(test, is_all(kt->mem, 0xaa, 100));
+	KUNIT_EXPECT_EQ(test, memcmp(kt->mem + 100, buf, 2 * PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, mxe_mr_check(mr, kt->pd, LW, ibmr->iova - 1, 1),
+			-EFAULT);
+	KUNIT_EXPECT_EQ(test, mxe_mr_check(mr, kt->pd, LW,
+					   ibmr->iova + KT_SIZE - 100, 1),
+			-EFAULT);
+}
+
+/* A message in pieces of any size, whatever the list's pieces are. */
+static void mr_sge_copy_splits(struct kunit *test)
+{
+	static const u32 lengths[] = { 1, 0, PAGE_SIZE - 1, 700, 2 * PAGE_SIZE };
+	static const u32 steps[] = { 1, 255, 256, 1024, 4096, 20000 };
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, LW);
+	struct ib_sge sge[ARRAY_SIZE(lengths)];
+	u32 total = 0, at, i, s, gap = 37;
+	u8 *msg, *back;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		sge[i].addr = kt_va(mr, total + gap * i);
+		sge[i].length = lengths[i];
+		sge[i].lkey = mr->lkey;
+		total += lengths[i];
+	}
+	msg = kunit_kmalloc(test, total, GFP_KERNEL);
+	back = kunit_kmalloc(test, total, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	KUNIT_ASSERT_NOT_NULL(test, back);
+
+	for (s = 0; s < ARRAY_SIZE(steps); s++) {
+		u32 where = 0;
+
+		fill(msg, total, s);
+		memset(kt->mem, 0xaa, KT_SIZE);
+		for (at = 0; at < total; at += steps[s])
+			KUNIT_ASSERT_EQ(test, mxe_sge_copy(kt->dev, kt->pd, sge,
+							   ARRAY_SIZE(sge), at,
+							   msg + at,
+							   min(steps[s], total - at),
+							   MXE_TO_MEMORY), 0);
+		for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+			u8 *p = kt->mem + where + gap * i;
+
+			KUNIT_ASSERT_EQ(test, memcmp(p, msg + where, lengths[i]),
+					0);
+			where += lengths[i];
+			KUNIT_ASSERT_TRUE(test, is_all(p + lengths[i], 0xaa, gap));
+		}
+		for (at = 0; at < total; at += steps[s])
+			KUNIT_ASSERT_EQ(test, mxe_sge_copy(kt->dev, kt->pd, sge,
+							   ARRAY_SIZE(sge), at,
+							   back + at,
+							   min(steps[s], total - at),
+							   MXE_FROM_MEMORY), 0);
+		KUNIT_ASSERT_EQ(test, memcmp(msg, back, total), 0);
+	}
+}
+
+static void mr_sge_copy_refuses(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, LW);
+	struct ib_mr *ro = kt_reg(kt, kt->pd, RR);
+	struct ib_sge sge = { kt_va(mr, 0), 16, mr->lkey };
+	struct ib_pd *pd = kt->pd;
+	u8 buf[32] = {};
+
+#define COPY(len, dir) \
+	mxe_sge_copy(kt->dev, pd, &sge, 1, 0, buf, len, dir)
+	KUNIT_EXPECT_EQ(test, COPY(16, MXE_TO_MEMORY), 0);
+	KUNIT_EXPECT_EQ(test, COPY(17, MXE_TO_MEMORY), -EFAULT);
+	KUNIT_EXPECT_EQ(test, mxe_sge_copy(kt->dev, pd, NULL, 0, 0, buf, 1,
+					   MXE_TO_MEMORY), -EFAULT);
+	sge.lkey = mr->lkey ^ 1;
+	KUNIT_EXPECT_EQ(test, COPY(1, MXE_TO_MEMORY), -ENOENT);
+	sge.lkey = mr->lkey ^ 0x100;
+	KUNIT_EXPECT_EQ(test, COPY(1, MXE_TO_MEMORY), -ENOENT);
+	sge.lkey = 0;
+	KUNIT_EXPECT_EQ(test, COPY(1, MXE_TO_MEMORY), -ENOENT);
+	sge.lkey = ro->lkey;
+	sge.addr = kt_va(ro, 0);
+	KUNIT_EXPECT_EQ(test, COPY(1, MXE_TO_MEMORY), -EACCES);
+	KUNIT_EXPECT_EQ(test, COPY(1, MXE_FROM_MEMORY), 0);
+	sge.addr = kt_va(ro, KT_SIZE - 15);
+	KUNIT_EXPECT_EQ(test, COPY(16, MXE_FROM_MEMORY), -EFAULT);
+	pd = kt->other_pd;
+	KUNIT_EXPECT_EQ(test, COPY(1, MXE_FROM_MEMORY), -EPERM);
+#undef COPY
+	/* No bytes need no key. */
+	sge.lkey = 0;
+	KUNIT_EXPECT_EQ(test, mxe_sge_copy(kt->dev, pd, &sge, 1, 0, buf, 0,
+					   MXE_TO_MEMORY), 0);
+}
+
+/* ---- atomics ----------------------------------------------------------- */
+
+static void mr_atomic(struct kunit *test)
+{
+	const struct mxe_atomic_args add = { MXE_ATOMIC_FETCH_ADD, 5 };
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, LW | RA);
+	u64 *last = (u64 *)(kt->mem + KT_SIZE) - 1;
+	u64 orig = 0;
+
+	*last = 37;
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->pd, mr->rkey,
+					      kt_va(mr, KT_SIZE - 8), &add,
+					      &orig), 0);
+	KUNIT_EXPECT_EQ(test, orig, 37ULL);
+	KUNIT_EXPECT_EQ(test, *last, 42ULL);
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->pd, mr->rkey,
+					      kt_va(mr, KT_SIZE), &add, &orig),
+			-EFAULT);
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->other_pd, mr->rkey,
+					      kt_va(mr, 0), &add, &orig), -EPERM);
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->pd, mr->rkey ^ 1,
+					      kt_va(mr, 0), &add, &orig),
+			-ENOENT);
+}
+
+/* An aligned address may stand for memory that is not. */
+static void mr_atomic_misaligned_memory(struct kunit *test)
+{
+	const struct mxe_atomic_args add = { MXE_ATOMIC_FETCH_ADD, 5 };
+	struct kt *kt = kt_of(test);
+	struct ib_mr *ibmr = kt_reg(kt, kt->pd, LW | RA);
+	struct mxe_mr *mr = to_mmr(ibmr);
+	unsigned int offset = 4;
+	u64 orig = 1;
+
+	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
+	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg, KT_PAGES, &offset,
+					   PAGE_SIZE), KT_PAGES);
+	ibmr->iova = 0x100000;
+	KUNIT_ASSERT_EQ(test, mxe_mr_reg(ibmr, kt->pd, ibmr->rkey, LW | RA), 0);
+	KUNIT_EXPECT_EQ(test, mr->iova, 0x100000ULL);
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->pd, ibmr->rkey,
+					      0x100000, &add, &orig), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, is_all(kt->mem, 0, KT_SIZE));
+	KUNIT_EXPECT_EQ(test, orig, 1ULL);
+}
+
+/* ---- keys and states --------------------------------------------------- */
+
+static bool found(struct kt *kt, u32 key)
+{
+	struct mxe_mr *mr = mxe_mr_get(kt->dev, key);
+
+	if (mr)
+		mxe_mr_put(mr);
+	return mr;
+}
+
+static void mr_key_validity(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, LW | RR);
+	u32 key = mr->rkey, next = ib_inc_rkey(mr->rkey);
+
+	KUNIT_EXPECT_TRUE(test, found(kt, key));
+	KUNIT_EXPECT_FALSE(test, found(kt, next));
+
+	/* A valid region is neither mapped nor registered again. */
+	KUNIT_EXPECT_LT(test, ib_map_mr_sg(mr, kt->sg, KT_PAGES, NULL, PAGE_SIZE),
+			0);
+	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, LW), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, found(kt, key));
+
+	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->other_pd, key),
+			-EPERM);
+	KUNIT_EXPECT_TRUE(test, found(kt, key));
+	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, key), 0);
+	KUNIT_EXPECT_FALSE(test, found(kt, key));
+	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, key), -ENOENT);
+
+	/* The upper 24 bits belong to the device, the others to the consumer. */
+	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, key ^ 0x100, LW), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->other_pd, next, LW), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, IB_ACCESS_MW_BIND),
+			-EINVAL);
+	KUNIT_EXPECT_FALSE(test, found(kt, next));
+	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, LW), 0);
+	KUNIT_EXPECT_TRUE(test, found(kt, next));
+	KUNIT_EXPECT_FALSE(test, found(kt, key));
+}
+
+static void mr_refused_verbs(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	u64 before = kt_counter(kt, MXE_CNT_refused_verbs);
+
+	/* A key to all memory of the host is for the host alone. */
+	KUNIT_EXPECT_EQ(test, PTR_ERR(mxe_get_dma_mr(kt->pd, RR)), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(mxe_get_dma_mr(kt->pd, LW | RW)),
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(mxe_get_dma_mr(kt->pd, LW | RA)),
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(mxe_alloc_mr(kt->pd, IB_MR_TYPE_INTEGRITY,
+						   1)), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(mxe_alloc_mr(kt->pd, IB_MR_TYPE_MEM_REG,
+						   0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(mxe_alloc_mr(kt->pd, IB_MR_TYPE_MEM_REG,
+						   MXE_MAX_FAST_REG_PAGES + 1)),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_refused_verbs), before + 6);
+	/* What a kernel consumer has for its own memory is no fast one. */
+	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd,
+					       kt->pd->local_dma_lkey), -EINVAL);
+}
+
+static struct kunit_case mr_cases[] = {
+	KUNIT_CASE(mr_copy_over_pages),
+	KUNIT_CASE(mr_copy_with_first_offset),
+	KUNIT_CASE(mr_sge_copy_splits),
+	KUNIT_CASE(mr_sge_copy_refuses),
+	KUNIT_CASE(mr_atomic),
+	KUNIT_CASE(mr_atomic_misaligned_memory),
+	KUNIT_CASE(mr_key_validity),
+	KUNIT_CASE(mr_refused_verbs),
+	{}
+};
+
+static struct kunit_suite mr_suite = {
+	.name = "mxe_mr",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = mr_cases,
+};
+
+kunit_test_suites(&mr_check_suite, &mr_suite);

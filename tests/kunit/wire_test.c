@@ -1,0 +1,692 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets: building, parsing, and what must not be parsed.  Every buffer is
+ * exactly as long as the packet, so that KASAN sees a read past its end.
+ */
+#include <kunit/test.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/udp.h>
+#include <asm/unaligned.h>
+
+#include "psn.h"
+#include "wire.h"
+
+/* ---- the opcodes, from IBTA tables 35 and 38 and our specification ------ */
+
+struct opcode_row {
+	const char *desc;
+	u8 opcode;
+	u8 hdr_len;		/* with BTH */
+	bool payload;
+	bool response;
+	bool start, end;
+};
+
+static const struct opcode_row opcode_rows[] = {
+	{ "SEND First", 0x00, 12, true, false, true, false },
+	{ "SEND Middle", 0x01, 12, true, false, false, false },
+	{ "SEND Last", 0x02, 12, true, false, false, true },
+	{ "SEND Last with Immediate", 0x03, 16, true, false, false, true },
+	{ "SEND Only", 0x04, 12, true, false, true, true },
+	{ "SEND Only with Immediate", 0x05, 16, true, false, true, true },
+	{ "RDMA WRITE First", 0x06, 28, true, false, true, false },
+	{ "RDMA WRITE Middle", 0x07, 12, true, false, false, false },
+	{ "RDMA WRITE Last", 0x08, 12, true, false, false, true },
+	{ "RDMA WRITE Last with Immediate", 0x09, 16, true, false, false, true },
+	{ "RDMA WRITE Only", 0x0a, 28, true, false, true, true },
+	{ "RDMA WRITE Only with Immediate", 0x0b, 32, true, false, true, true },
+	{ "RDMA READ Request", 0x0c, 28, false, false, true, true },
+	{ "RDMA READ response First", 0x0d, 16, true, true, true, false },
+	{ "RDMA READ response Middle", 0x0e, 12, true, true, false, false },
+	{ "RDMA READ response Last", 0x0f, 16, true, true, false, true },
+	{ "RDMA READ response Only", 0x10, 16, true, true, true, true },
+	{ "Acknowledge", 0x11, 16, false, true, false, false },
+	{ "ATOMIC Acknowledge", 0x12, 24, false, true, false, false },
+	{ "CmpSwap", 0x13, 40, false, false, true, true },
+	{ "FetchAdd", 0x14, 40, false, false, true, true },
+	{ "masked CmpSwap", 0xd3, 60, false, false, true, true },
+	{ "masked FetchAdd", 0xd4, 60, false, false, true, true },
+};
+
+static void opcode_desc(const struct opcode_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(opcode, opcode_rows, opcode_desc);
+
+static bool is_masked(u8 opcode)
+{
+	return opcode == 0xd3 || opcode == 0xd4;
+}
+
+/* Every field has a value that no other one has. */
+static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
+{
+	struct mxe_pkt_out out = {
+		.opcode = opcode,
+		.pkey = 0xabcd,
+		.qpn = 0x123456,
+		.psn = 0xfedcba,
+		.ack_req = true,
+		.va = 0x0102030405060708ULL,
+		.rkey = 0x11223344,
+		.dma_len = 0x01234567,
+		.payload_len = payload_len,
+		.imm = cpu_to_be32(0xcafef00d),
+		.syndrome = 0x65,
+		.msn = 0x998877,
+		.atomic_orig = 0xa0a1a2a3a4a5a6a7ULL,
+		.atomic.swap_add = 0xb0b1b2b3b4b5b6b7ULL,
+	};
+
+	if (opcode == 0x13 || opcode == 0xd3)
+		out.atomic.compare = 0xc0c1c2c3c4c5c6c7ULL;
+	if (opcode == 0xd3)
+		out.atomic.swap_mask = 0xd0d1d2d3d4d5d6d7ULL;
+	if (is_masked(opcode))
+		out.atomic.compare_mask = 0xe0e1e2e3e4e5e6e7ULL;
+	return out;
+}
+
+/* A packet in a buffer of its own, ICRC (not valid) included. */
+static u8 *build(struct kunit *test, const struct mxe_pkt_out *out, size_t *len)
+{
+	size_t body = mxe_pkt_len(out);
+	u8 *buf = kunit_kmalloc(test, body + MXE_ICRC_SIZE, GFP_KERNEL);
+	u8 *payload;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
+	memset(buf, 0xee, body + MXE_ICRC_SIZE);
+	payload = mxe_pkt_build(out, buf);
+	for (i = 0; i < out->payload_len; i++)
+		payload[i] = i + 1;
+	*len = body + MXE_ICRC_SIZE;
+	return buf;
+}
+
+/* Parse a copy of the first len bytes, with nothing behind it. */
+static enum mxe_pkt_error parse_copy(struct kunit *test, struct mxe_pkt *pkt,
+				     const u8 *data, size_t len)
+{
+	u8 *copy = kmemdup(data, len, GFP_KERNEL);
+	enum mxe_pkt_error err;
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	memset(pkt, 0, sizeof(*pkt));
+	err = mxe_pkt_parse(pkt, copy, len);
+	if (pkt->payload)
+		pkt->payload = data + (pkt->payload - copy);
+	kfree(copy);
+	return err;
+}
+
+/* ---- well-formed packets ----------------------------------------------- */
+
+static void check_fields(struct kunit *test, const struct opcode_row *row,
+			 const struct mxe_pkt_out *out,
+			 const struct mxe_pkt *pkt)
+{
+	KUNIT_EXPECT_EQ(test, pkt->opcode, row->opcode);
+	KUNIT_EXPECT_EQ(test, pkt->pkey, out->pkey);
+	KUNIT_EXPECT_EQ(test, pkt->qpn, out->qpn);
+	KUNIT_EXPECT_EQ(test, pkt->psn, out->psn);
+	KUNIT_EXPECT_EQ(test, pkt->ack_req, out->ack_req);
+	KUNIT_EXPECT_EQ(test, pkt->solicited, out->solicited);
+	KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_RESPONSE), row->response);
+	KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_REQUEST), !row->response);
+	KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_PAYLOAD), row->payload);
+	if (row->opcode != 0x11 && row->opcode != 0x12) {
+		KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_START), row->start);
+		KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_END), row->end);
+	}
+	if (pkt->flags & (MXE_OP_RETH | MXE_OP_ATOMICETH | MXE_OP_MSKATOMICETH)) {
+		KUNIT_EXPECT_EQ(test, pkt->va, out->va);
+		KUNIT_EXPECT_EQ(test, pkt->rkey, out->rkey);
+	}
+	if (pkt->flags & MXE_OP_RETH)
+		KUNIT_EXPECT_EQ(test, pkt->dma_len, out->dma_len);
+	if (pkt->flags & MXE_OP_IMM)
+		KUNIT_EXPECT_EQ(test, (__force u32)pkt->imm,
+				(__force u32)out->imm);
+	if (pkt->flags & MXE_OP_AETH) {
+		KUNIT_EXPECT_EQ(test, pkt->syndrome, out->syndrome);
+		KUNIT_EXPECT_EQ(test, pkt->msn, out->msn);
+	}
+	if (pkt->flags & MXE_OP_ATOMICACK)
+		KUNIT_EXPECT_EQ(test, pkt->atomic_orig, out->atomic_orig);
+	if (pkt->flags & (MXE_OP_ATOMICETH | MXE_OP_MSKATOMICETH)) {
+		KUNIT_EXPECT_EQ(test, pkt->atomic.swap_add, out->atomic.swap_add);
+		KUNIT_EXPECT_EQ(test, pkt->atomic.compare, out->atomic.compare);
+		KUNIT_EXPECT_EQ(test, pkt->atomic.swap_mask,
+				out->atomic.swap_mask);
+		KUNIT_EXPECT_EQ(test, pkt->atomic.compare_mask,
+				out->atomic.compare_mask);
+	}
+}
+
+static void wire_round_trip(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	u32 payload_len, max = row->payload ? 9 : 0;
+
+	KUNIT_EXPECT_EQ(test, mxe_opcode_hdr_len(row->opcode), row->hdr_len);
+	for (payload_len = 0; payload_len <= max; payload_len++) {
+		struct mxe_pkt_out out = sample(row->opcode, payload_len);
+		u32 i, pad = -payload_len & 3;
+		struct mxe_pkt pkt;
+		size_t len;
+		u8 *buf;
+
+		out.solicited = payload_len & 1;
+		out.ack_req = payload_len & 2;
+		buf = build(test, &out, &len);
+		KUNIT_EXPECT_EQ(test, len, (size_t)row->hdr_len + payload_len +
+				pad + MXE_ICRC_SIZE);
+		KUNIT_EXPECT_EQ(test, buf[1] >> 4 & 3, pad);
+		for (i = 0; i < pad; i++)
+			KUNIT_EXPECT_EQ(test, buf[row->hdr_len + payload_len + i],
+					0);
+
+		KUNIT_ASSERT_EQ(test, (int)parse_copy(test, &pkt, buf, len),
+				(int)MXE_PKT_OK);
+		check_fields(test, row, &out, &pkt);
+		if (!row->payload)
+			continue;
+		KUNIT_EXPECT_EQ(test, pkt.payload_len, payload_len);
+		KUNIT_EXPECT_PTR_EQ(test, pkt.payload,
+				    (const u8 *)buf + row->hdr_len);
+	}
+}
+
+/* The same operation code in the operands, whatever packet it came in. */
+static void wire_atomic_op(struct kunit *test)
+{
+	static const struct {
+		u8 opcode;
+		enum mxe_atomic_op op;
+	} rows[] = {
+		{ 0x13, MXE_ATOMIC_CMP_SWAP },
+		{ 0x14, MXE_ATOMIC_FETCH_ADD },
+		{ 0xd3, MXE_ATOMIC_MASKED_CMP_SWAP },
+		{ 0xd4, MXE_ATOMIC_MASKED_FETCH_ADD },
+		{ 0x0a, MXE_ATOMIC_UNSUPPORTED },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct mxe_pkt_out out = sample(rows[i].opcode, 0);
+		struct mxe_pkt pkt;
+		size_t len;
+		u8 *buf = build(test, &out, &len);
+
+		KUNIT_ASSERT_EQ(test, (int)parse_copy(test, &pkt, buf, len),
+				(int)MXE_PKT_OK);
+		KUNIT_EXPECT_EQ(test, (int)pkt.atomic.op, (int)rows[i].op);
+	}
+}
+
+/* A FETCH ADD has no compare operand: what stands there is ignored. */
+static void wire_fetch_add_ignores_compare(struct kunit *test)
+{
+	struct mxe_pkt_out out = sample(0x14, 0);
+	struct mxe_pkt pkt;
+	size_t len;
+	u8 *buf;
+
+	out.atomic.compare = 0x77;
+	buf = build(test, &out, &len);
+	KUNIT_ASSERT_EQ(test, (int)parse_copy(test, &pkt, buf, len),
+			(int)MXE_PKT_OK);
+	KUNIT_EXPECT_EQ(test, pkt.atomic.compare, 0ULL);
+}
+
+/* Reserved bits, FECN and BECN are set by others and mean nothing to us. */
+static void wire_bth_reserved_bits(struct kunit *test)
+{
+	struct mxe_pkt_out out = sample(0x04, 4);
+	struct mxe_pkt pkt;
+	size_t len;
+	u8 *buf;
+
+	out.ack_req = false;
+	buf = build(test, &out, &len);
+	KUNIT_EXPECT_EQ(test, buf[1], (u8)MXE_BTH_MIGREQ);
+	buf[4] = 0xff;
+	buf[8] = 0x7f;
+	buf[1] &= ~MXE_BTH_MIGREQ;
+	KUNIT_ASSERT_EQ(test, (int)parse_copy(test, &pkt, buf, len),
+			(int)MXE_PKT_OK);
+	KUNIT_EXPECT_EQ(test, pkt.qpn, 0x123456U);
+	KUNIT_EXPECT_EQ(test, pkt.psn, 0xfedcbaU);
+	KUNIT_EXPECT_FALSE(test, pkt.ack_req);
+}
+
+/* ---- malformed packets ------------------------------------------------- */
+
+static enum mxe_pkt_error expect_truncated(const struct opcode_row *row,
+					   size_t len, u32 pad)
+{
+	if (is_masked(row->opcode)) {
+		if (len < 12 + 16 + MXE_ICRC_SIZE)
+			return MXE_PKT_SHORT;
+		return MXE_PKT_LENGTH;
+	}
+	if (len < row->hdr_len + pad + MXE_ICRC_SIZE)
+		return MXE_PKT_SHORT;
+	/* A whole number of words less is a shorter payload. */
+	return (len - row->hdr_len) % 4 ? MXE_PKT_LENGTH : MXE_PKT_OK;
+}
+
+static void wire_truncated(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	u32 payload_len, max = row->payload ? 9 : 0;
+
+	for (payload_len = 0; payload_len <= max; payload_len++) {
+		struct mxe_pkt_out out = sample(row->opcode, payload_len);
+		u32 pad = -payload_len & 3;
+		size_t full, len;
+		u8 *buf = build(test, &out, &full);
+
+		for (len = 0; len < full; len++) {
+			struct mxe_pkt pkt;
+			int err = parse_copy(test, &pkt, buf, len);
+
+			KUNIT_EXPECT_EQ_MSG(test, err,
+					    (int)expect_truncated(row, len, pad),
+					    "payload %u, %zu of %zu bytes",
+					    payload_len, len, full);
+			if (err == MXE_PKT_OK && row->payload)
+				KUNIT_EXPECT_LE(test, pkt.payload_len,
+						payload_len);
+		}
+	}
+}
+
+static void wire_too_long(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	struct mxe_pkt_out out = sample(row->opcode, 0);
+	struct mxe_pkt pkt;
+	u8 long_buf[80];
+	size_t len, extra;
+	u8 *buf = build(test, &out, &len);
+
+	memset(long_buf, 0, sizeof(long_buf));
+	memcpy(long_buf, buf, len);
+	for (extra = 1; extra <= 12; extra++) {
+		int err = parse_copy(test, &pkt, long_buf, len + extra);
+
+		if (row->payload && extra % 4 == 0)
+			KUNIT_EXPECT_EQ(test, err, (int)MXE_PKT_OK);
+		else
+			KUNIT_EXPECT_EQ_MSG(test, err, (int)MXE_PKT_LENGTH,
+					    "%zu more", extra);
+	}
+}
+
+static void wire_bad_pad_count(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	struct mxe_pkt_out out = sample(row->opcode, 0);
+	struct mxe_pkt pkt;
+	size_t len;
+	u8 *buf = build(test, &out, &len);
+	unsigned int pad;
+
+	/* More padding than there is payload to pad. */
+	for (pad = 1; pad <= 3; pad++) {
+		buf[1] = (buf[1] & ~MXE_BTH_PAD_MASK) | pad << MXE_BTH_PAD_SHIFT;
+		KUNIT_EXPECT_NE(test, (int)parse_copy(test, &pkt, buf, len),
+				(int)MXE_PKT_OK);
+	}
+}
+
+static void wire_bad_version(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	struct mxe_pkt_out out = sample(row->opcode, 0);
+	struct mxe_pkt pkt;
+	size_t len;
+	u8 *buf = build(test, &out, &len);
+	u8 flags = buf[1];
+	int tver;
+
+	for (tver = 1; tver <= 15; tver++) {
+		buf[1] = flags | tver;
+		KUNIT_EXPECT_EQ(test, (int)parse_copy(test, &pkt, buf, len),
+				(int)MXE_PKT_VERSION);
+	}
+}
+
+static void wire_every_opcode(struct kunit *test)
+{
+	struct mxe_pkt_out out = sample(0x04, 200);
+	struct mxe_pkt pkt;
+	int opcode, i;
+	size_t len;
+	u8 *buf = build(test, &out, &len);
+
+	for (opcode = 0; opcode < 256; opcode++) {
+		bool known = false;
+
+		for (i = 0; i < ARRAY_SIZE(opcode_rows); i++)
+			known |= opcode_rows[i].opcode == opcode;
+		buf[0] = opcode;
+		KUNIT_EXPECT_EQ_MSG(test, !!mxe_opcode_flags(opcode), known,
+				    "opcode %#x", opcode);
+		KUNIT_EXPECT_EQ_MSG(test, parse_copy(test, &pkt, buf, len) !=
+				    MXE_PKT_OPCODE, known, "opcode %#x", opcode);
+	}
+}
+
+/* ---- header of the masked atomics -------------------------------------- */
+
+#define ETH	12	/* where the header begins, from BTH */
+
+/* Bytes of a packet with operands of 1 << log bytes, by the specification. */
+static size_t masked_len(unsigned int log)
+{
+	static const size_t header[] = { 48, 48, 48, 48, 80, 144 };
+
+	return ETH + header[log] + MXE_ICRC_SIZE;
+}
+
+static void masked_check(struct kunit *test, const u8 *buf, size_t len,
+			 int want_err, int want_op)
+{
+	struct mxe_pkt pkt;
+	int err = parse_copy(test, &pkt, buf, len);
+
+	KUNIT_EXPECT_EQ_MSG(test, err, want_err,
+			    "version %u log_arg_sz %u length %zu",
+			    buf[ETH + 12], buf[ETH + 13], len);
+	if (!err && !want_err)
+		KUNIT_EXPECT_EQ_MSG(test, (int)pkt.atomic.op, want_op,
+				    "version %u log_arg_sz %u", buf[ETH + 12],
+				    buf[ETH + 13]);
+}
+
+static const struct opcode_row masked_rows[] = {
+	{ "masked CmpSwap", 0xd3 },
+	{ "masked FetchAdd", 0xd4 },
+};
+
+KUNIT_ARRAY_PARAM(masked, masked_rows, opcode_desc);
+
+static int masked_op(u8 opcode)
+{
+	return opcode == 0xd3 ? MXE_ATOMIC_MASKED_CMP_SWAP :
+				MXE_ATOMIC_MASKED_FETCH_ADD;
+}
+
+static u8 *masked_build(struct kunit *test, u8 opcode)
+{
+	struct mxe_pkt_out out = sample(opcode, 0);
+	u8 *big = kunit_kzalloc(test, 256, GFP_KERNEL);
+	size_t len;
+	u8 *buf = build(test, &out, &len);
+
+	KUNIT_ASSERT_NOT_NULL(test, big);
+	KUNIT_ASSERT_EQ(test, len, masked_len(3));
+	return memcpy(big, buf, len);
+}
+
+/* Of an unknown version nothing else is known: not its length either. */
+static void wire_masked_version(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	u8 *buf = masked_build(test, row->opcode);
+	int version;
+
+	for (version = 0; version < 256; version++) {
+		buf[ETH + 12] = version;
+		masked_check(test, buf, masked_len(3), MXE_PKT_OK,
+			     version == 1 ? masked_op(row->opcode) :
+					    MXE_ATOMIC_UNSUPPORTED);
+		if (version == 1)
+			continue;
+		masked_check(test, buf, ETH + 16 + MXE_ICRC_SIZE, MXE_PKT_OK,
+			     MXE_ATOMIC_UNSUPPORTED);
+		masked_check(test, buf, 200, MXE_PKT_OK, MXE_ATOMIC_UNSUPPORTED);
+	}
+}
+
+static void wire_masked_size(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	u8 *buf = masked_build(test, row->opcode);
+	int log, other;
+
+	for (log = 0; log < 256; log++) {
+		buf[ETH + 13] = log;
+		if (log > 5) {
+			masked_check(test, buf, masked_len(3), MXE_PKT_OK,
+				     MXE_ATOMIC_UNSUPPORTED);
+			continue;
+		}
+		masked_check(test, buf, masked_len(log), MXE_PKT_OK,
+			     log == 3 ? masked_op(row->opcode) :
+					MXE_ATOMIC_UNSUPPORTED);
+		masked_check(test, buf, masked_len(log) - 1, MXE_PKT_LENGTH, 0);
+		masked_check(test, buf, masked_len(log) + 1, MXE_PKT_LENGTH, 0);
+		masked_check(test, buf, masked_len(log) - 4, MXE_PKT_LENGTH, 0);
+		masked_check(test, buf, masked_len(log) + 4, MXE_PKT_LENGTH, 0);
+		for (other = 3; other <= 5; other++)
+			if (masked_len(other) != masked_len(log))
+				masked_check(test, buf, masked_len(other),
+					     MXE_PKT_LENGTH, 0);
+	}
+}
+
+static void wire_masked_reserved(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	u8 *buf = masked_build(test, row->opcode);
+	int bit;
+
+	for (bit = 0; bit < 16; bit++) {
+		put_unaligned_be16(1 << bit, buf + ETH + 14);
+		masked_check(test, buf, masked_len(3), MXE_PKT_OK,
+			     MXE_ATOMIC_UNSUPPORTED);
+	}
+	put_unaligned_be16(0, buf + ETH + 14);
+	masked_check(test, buf, masked_len(3), MXE_PKT_OK,
+		     masked_op(row->opcode));
+	/* No payload, so nothing to pad. */
+	buf[1] |= 1 << MXE_BTH_PAD_SHIFT;
+	masked_check(test, buf, masked_len(3), MXE_PKT_LENGTH, 0);
+}
+
+/* Operands at 16 and 24 mean nothing to a fetch-and-add and must be 0. */
+static void wire_masked_unused_operands(struct kunit *test)
+{
+	const struct opcode_row *row = test->param_value;
+	bool used = row->opcode == 0xd3;
+	u8 *buf = masked_build(test, row->opcode);
+	int bit, operand;
+
+	for (operand = 1; operand <= 2; operand++) {
+		u8 *p = buf + ETH + 16 + 8 * operand;
+		u64 was = get_unaligned_be64(p);
+
+		for (bit = 0; bit < 64; bit++) {
+			put_unaligned_be64(1ULL << bit, p);
+			masked_check(test, buf, masked_len(3), MXE_PKT_OK,
+				     used ? masked_op(row->opcode) :
+					    MXE_ATOMIC_UNSUPPORTED);
+		}
+		put_unaligned_be64(was, p);
+	}
+}
+
+/* ---- invariant CRC ----------------------------------------------------- */
+
+/*
+ * Whole IP packets.  Made and checked with zlib, by the Python code that
+ * Documentation/wire-format.rst gives.  The first is the example there.
+ */
+static const u8 vector_ipv4[] = {
+	0x45, 0x00, 0x00, 0x5c, 0x00, 0x00, 0x40, 0x00,
+	0x40, 0x11, 0x26, 0x8f, 0x0a, 0x00, 0x00, 0x01,
+	0x0a, 0x00, 0x00, 0x02, 0xc0, 0x00, 0x12, 0xb7,
+	0x00, 0x48, 0x00, 0x00, 0xd3, 0x40, 0xff, 0xff,
+	0x00, 0x00, 0x00, 0x11, 0x80, 0x00, 0x10, 0x00,
+	0x00, 0x00, 0x7f, 0x01, 0x23, 0x45, 0x67, 0x80,
+	0x00, 0x00, 0x0a, 0x42, 0x01, 0x03, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x2a,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff,
+	0x41, 0xc2, 0x10, 0xf2,
+};
+
+/* SEND Only with Immediate, 5 bytes; traffic class, flow label, FECN, BECN. */
+static const u8 vector_ipv6[] = {
+	0x6b, 0x81, 0x23, 0x45, 0x00, 0x24, 0x11, 0x25,
+	0xfd, 0x77, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
+	0xfd, 0x77, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02,
+	0xd1, 0x23, 0x12, 0xb7, 0x00, 0x24, 0x12, 0x34,
+	0x05, 0xf0, 0xff, 0xff, 0xc0, 0xab, 0xcd, 0xef,
+	0x80, 0xff, 0xff, 0xfe, 0xde, 0xad, 0xbe, 0xef,
+	0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x00, 0x00, 0x00,
+	0xb4, 0xa3, 0x0e, 0x41,
+};
+
+static u32 vector_icrc(const u8 *ip, size_t len)
+{
+	bool v4 = ip[0] >> 4 == 4;
+	size_t ip_len = v4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	const u8 *udp = ip + ip_len, *bth = udp + sizeof(struct udphdr);
+	size_t bth_len = ip + len - bth - MXE_ICRC_SIZE;
+	__le32 icrc;
+
+	if (v4)
+		icrc = mxe_icrc_ipv4((const void *)ip, (const void *)udp, bth,
+				     bth_len);
+	else
+		icrc = mxe_icrc_ipv6((const void *)ip, (const void *)udp, bth,
+				     bth_len);
+	return le32_to_cpu(icrc);
+}
+
+/*
+ * Change each byte: the ICRC must change too, unless the byte may change on
+ * the way.
+ */
+static void check_vector(struct kunit *test, const u8 *vector, size_t len,
+			 const u8 *variant, size_t num_variant)
+{
+	u8 *copy = kunit_kmalloc(test, len, GFP_KERNEL);
+	u32 good = get_unaligned_le32(vector + len - MXE_ICRC_SIZE);
+	size_t i, j;
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	memcpy(copy, vector, len);
+	KUNIT_ASSERT_EQ(test, vector_icrc(copy, len), good);
+	for (i = 0; i < len - MXE_ICRC_SIZE; i++) {
+		bool varies = false;
+		/* The version of IP says how to look at it. */
+		u8 flip = i ? 0xff : 0x0f;
+
+		for (j = 0; j < num_variant; j++)
+			varies |= variant[j] == i;
+		copy[i] ^= flip;
+		KUNIT_EXPECT_EQ_MSG(test, vector_icrc(copy, len) == good, varies,
+				    "byte %zu", i);
+		copy[i] ^= flip;
+	}
+}
+
+static void wire_icrc_ipv4(struct kunit *test)
+{
+	/* ToS, TTL, header checksum, UDP checksum, FECN and BECN. */
+	static const u8 variant[] = { 1, 8, 10, 11, 26, 27, 32 };
+
+	check_vector(test, vector_ipv4, sizeof(vector_ipv4), variant,
+		     ARRAY_SIZE(variant));
+}
+
+static void wire_icrc_ipv6(struct kunit *test)
+{
+	/* Traffic class, flow label, hop limit, UDP checksum, FECN and BECN. */
+	static const u8 variant[] = { 0, 1, 2, 3, 7, 46, 47, 52 };
+
+	check_vector(test, vector_ipv6, sizeof(vector_ipv6), variant,
+		     ARRAY_SIZE(variant));
+}
+
+/* What the specification shows is what is parsed and what is built. */
+static void wire_example(struct kunit *test)
+{
+	const u8 *bth = vector_ipv4 + sizeof(struct iphdr) +
+			sizeof(struct udphdr);
+	size_t len = vector_ipv4 + sizeof(vector_ipv4) - bth;
+	struct mxe_pkt_out out = {
+		.opcode = 0xd3,
+		.ack_req = true,
+		.pkey = 0xffff,
+		.qpn = 0x11,
+		.psn = 0x1000,
+		.va = 0x7f0123456780ULL,
+		.rkey = 0xa42,
+		.atomic = {
+			.op = MXE_ATOMIC_MASKED_CMP_SWAP,
+			.swap_add = 0x2a,
+			.compare = 0,
+			.swap_mask = 0xffff,
+			.compare_mask = 0xffff,
+		},
+	};
+	struct mxe_pkt pkt;
+	size_t built_len;
+	u8 *built = build(test, &out, &built_len);
+
+	KUNIT_ASSERT_EQ(test, built_len, len);
+	KUNIT_EXPECT_EQ(test, memcmp(built, bth, len - MXE_ICRC_SIZE), 0);
+	KUNIT_ASSERT_EQ(test, (int)parse_copy(test, &pkt, bth, len),
+			(int)MXE_PKT_OK);
+	KUNIT_EXPECT_EQ(test, (int)pkt.atomic.op, (int)out.atomic.op);
+	KUNIT_EXPECT_EQ(test, pkt.atomic.swap_add, out.atomic.swap_add);
+	KUNIT_EXPECT_EQ(test, pkt.atomic.compare, out.atomic.compare);
+	KUNIT_EXPECT_EQ(test, pkt.atomic.swap_mask, out.atomic.swap_mask);
+	KUNIT_EXPECT_EQ(test, pkt.atomic.compare_mask, out.atomic.compare_mask);
+	KUNIT_EXPECT_EQ(test, pkt.va, out.va);
+	KUNIT_EXPECT_EQ(test, pkt.rkey, out.rkey);
+	KUNIT_EXPECT_EQ(test, pkt.psn, out.psn);
+	KUNIT_EXPECT_EQ(test, pkt.qpn, out.qpn);
+}
+
+static struct kunit_case wire_cases[] = {
+	KUNIT_CASE_PARAM(wire_round_trip, opcode_gen_params),
+	KUNIT_CASE(wire_atomic_op),
+	KUNIT_CASE(wire_fetch_add_ignores_compare),
+	KUNIT_CASE(wire_bth_reserved_bits),
+	KUNIT_CASE_PARAM(wire_truncated, opcode_gen_params),
+	KUNIT_CASE_PARAM(wire_too_long, opcode_gen_params),
+	KUNIT_CASE_PARAM(wire_bad_pad_count, opcode_gen_params),
+	KUNIT_CASE_PARAM(wire_bad_version, opcode_gen_params),
+	KUNIT_CASE(wire_every_opcode),
+	KUNIT_CASE_PARAM(wire_masked_version, masked_gen_params),
+	KUNIT_CASE_PARAM(wire_masked_size, masked_gen_params),
+	KUNIT_CASE_PARAM(wire_masked_reserved, masked_gen_params),
+	KUNIT_CASE_PARAM(wire_masked_unused_operands, masked_gen_params),
+	KUNIT_CASE(wire_icrc_ipv4),
+	KUNIT_CASE(wire_icrc_ipv6),
+	KUNIT_CASE(wire_example),
+	{}
+};
+
+static struct kunit_suite wire_suite = {
+	.name = "mxe_wire",
+	.test_cases = wire_cases,
+};
+
+kunit_test_suite(wire_suite);
