@@ -31,7 +31,7 @@ enum mxe_device_methods {
 };
 
 enum mxe_device_query_atomics_attrs {
-	/* out: struct mxe_atomic_caps, as much of it as the buffer takes */
+	/* out: struct mxe_atomic_caps; a longer buffer is filled with zeroes */
 	MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS = (1U << UVERBS_ID_NS_SHIFT),
 };
 
