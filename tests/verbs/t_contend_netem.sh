@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# t_contend on a wire that loses, doubles and reorders packets.
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/topo.sh
+. ./topo.sh
+# shellcheck source=tests/tap.sh
+. ../tap.sh
+
+# counted NAME: the sum of that counter over both devices.
+counted()
+{
+	cat /sys/class/infiniband/mxe[12]/ports/1/hw_counters/"$1" |
+		awk '{ sum += $1 } END { print sum }'
+}
+
+topo_up || bail_out "cannot make the two hosts"
+# Connecting gives up when an ARP packet is lost: have these behind us.
+check 'a good wire' t_contend 16
+check 'netem: 5 % lost, 5 % doubled, reordered, both ways' topo_netem \
+	delay 1ms 500us loss 5% duplicate 5% reorder 25% 50%
+check 'every change is there, once' t_contend 100
+for counter in retransmit_timeouts rcvd_nak_sequence duplicate_requests \
+	out_of_sequence; do
+	n=$(counted $counter)
+	[ "$n" -gt 0 ]
+	report $? "it was a bad wire: $counter $n"
+done
+done_testing

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The example programs; the longer one also where devices are private to their
+# network namespaces.
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/topo.sh
+. ./topo.sh
+# shellcheck source=tests/tap.sh
+. ../tap.sh
+
+# locks [OPTION]: mxe_lock between the two hosts.
+# shellcheck disable=SC2317  # check runs it
+locks()
+{
+	local server rc=0
+	ip netns exec h2 mxe_lock -d mxe2 "$@" &
+	server=$!
+	timeout 20 ip netns exec h1 mxe_lock -d mxe1 "$@" 10.77.0.2 || rc=1
+	wait "$server" || rc=1
+	return "$rc"
+}
+
+# netns_mode MODE: refused until the last namespace is really gone, which is a
+# moment after it was deleted.
+# shellcheck disable=SC2317  # check runs it
+netns_mode()
+{
+	local i
+	for i in {1..100}; do
+		rdma system set netns "$1" 2>/dev/null && return
+		sleep 0.05
+	done
+	echo "tried $i times"
+	rdma system set netns "$1"
+}
+
+topo_up || bail_out "cannot make the two hosts"
+is "$(hello_masked)" \
+	'success: old 0x1111222233334444, new 0x11112222abcd4444' hello_masked
+check 'mxe_lock' locks
+check 'mxe_lock -b' locks -b
+
+topo_down
+check 'rdma system set netns exclusive' netns_mode exclusive
+check 'the two hosts' "$TOP/tools/two-hosts" up
+is "$(rdma link | grep -c mxe)" 0 'the devices are not seen from outside'
+like "$(ip netns exec h1 rdma link)" 'mxe1/1' 'each host has its own'
+[[ $(ip netns exec h1 rdma link) != *mxe2* ]]
+report $? '... and not the other'
+for host in 1 2; do
+	for _ in {1..100}; do
+		gids=$(ip netns exec h$host sh -c \
+			"cat /sys/class/infiniband/mxe$host/ports/1/gids/*")
+		[[ $gids != *:ffff:0a4d:* ]] || break
+		sleep 0.05
+	done
+done
+check 'mxe_lock' locks
+topo_down
+check 'rdma system set netns shared' netns_mode shared
+done_testing

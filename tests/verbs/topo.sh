@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The two hosts of tools/two-hosts for a test. Sourced, it gives the functions
+# below; run, it makes the hosts and runs a command:
+#
+#	topo.sh COMMAND [ARGUMENT...]
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+
+# topo_gids DEVICE...: until each has the GIDs of its IPv4 and IPv6 addresses.
+topo_gids()
+{
+	local dev tries gids
+	for dev in "$@"; do
+		for tries in {1..100}; do
+			gids=$(cat "/sys/class/infiniband/$dev/ports/1/gids/"* \
+				2>/dev/null)
+			[[ $gids == *:ffff:0a4d:* && $gids == *fd77:* ]] && break
+			sleep 0.05
+		done
+		[ "$tries" -lt 100 ] || return 1
+	done
+}
+
+# Hosts that are there already, as tests/verbs/run-in-vm has made them, are
+# taken as they are.
+topo_up()
+{
+	[ -e /run/netns/h1 ] || "$TOP/tools/two-hosts" up || return
+	topo_gids mxe1 mxe2
+}
+
+topo_down()
+{
+	"$TOP/tools/two-hosts" down
+}
+
+# topo_gid_index DEVICE: of its IPv4 address.
+topo_gid_index()
+{
+	local f
+	for f in "/sys/class/infiniband/$1/ports/1/gids/"*; do
+		case $(<"$f") in
+		0000:*:ffff:*) echo "${f##*/}" && return ;;
+		esac
+	done
+}
+
+# topo_listens PORT PID: wait until somebody listens on that TCP port in the
+# network namespace of that process. (ss takes seconds in an emulated machine.)
+topo_listens()
+{
+	local hex tries line
+	printf -v hex ':%04X ' "$1"
+	for tries in {1..400}; do
+		while read -r line; do
+			[[ $line != *"$hex"*' 0A '* ]] || return 0
+		done < <(cat "/proc/$2/net/tcp" "/proc/$2/net/tcp6")
+		sleep 0.03
+	done
+	echo "nobody listens on port $1 after $tries tries"
+	return 1
+}
+
+# topo_netem ARGUMENT...: the queueing discipline, in both directions.
+topo_netem()
+{
+	local n
+	modprobe sch_netem || return
+	for n in h1 h2; do
+		tc -n $n qdisc replace dev eth0 root netem "$@" || return
+	done
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	if ! topo_up; then
+		echo "Bail out!  cannot make the two hosts"
+		exit 1
+	fi
+	exec "$@"
+fi
