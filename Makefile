@@ -78,7 +78,7 @@ demo: deps
 check: deps
 	@tools/check
 
-check-style check-unit check-kunit check-vm: deps
+check-style check-unit check-kunit check-uml check-vm: deps
 	@tools/$@
 
 clean:
@@ -105,6 +105,7 @@ help:
 	@echo '  check-unit   unit tests in user space'
 	@echo '  check-kunit  KUnit suites of the module, in User Mode Linux with KASAN,'
 	@echo '               lockdep and kmemleak'
+	@echo '  check-uml    end-to-end tests on that kernel'
 	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
 	@echo '  deps         only install what is missing'
 	@echo 'Variables'
@@ -116,4 +117,4 @@ help:
 	@echo 'Run a command in the virtual machine: tools/vm --help'
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall deps \
-	demo check check-style check-unit check-kunit check-vm clean help
+	demo check check-style check-unit check-kunit check-uml check-vm clean help
