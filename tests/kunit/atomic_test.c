@@ -12,7 +12,7 @@
 #include "atomic.h"
 
 #define ONES	(~0ULL)
-#define TOP	(1ULL << 63)
+#define TOP	BIT_ULL(63)
 
 /* ---- reference --------------------------------------------------------- */
 

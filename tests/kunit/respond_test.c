@@ -725,10 +725,10 @@ static u32 inject_before(struct kt *kt, struct ib_mr *mr,
 		struct mxe_pkt_out out;
 
 		/* SEND First is 0: it is there if no WRITE is asked for. */
-		if (i ? !row->before[1] : !row->before[0] &&
-					  row->opcode != SEND_FIRST &&
-					  strstr(row->desc, "in a SEND") == NULL &&
-					  strcmp(row->desc, "SEND Last, empty"))
+		if (!row->before[i] &&
+		    (i || (row->opcode != SEND_FIRST &&
+			   !strstr(row->desc, "in a SEND") &&
+			   strcmp(row->desc, "SEND Last, empty"))))
 			break;
 		out = rdma(kt, mr, KT_RQ_PSN + i, row->before[i], 0, ANNOUNCED,
 			   MTU);
