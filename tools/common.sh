@@ -133,6 +133,24 @@ tap_results()
 	fi
 }
 
+# guest_results PREFIX FILE: the results that tests/verbs/run-in-vm printed.
+guest_results()
+{
+	local line verdict name
+	while IFS= read -r line; do
+		case $line in
+		'not ok - '*) verdict='not ok' name=${line#not ok - } ;;
+		'ok - '*' # SKIP'*)
+			verdict=skip name=${line#ok - }
+			name=${name%% # SKIP*}
+			;;
+		'ok - '*) verdict=ok name=${line#ok - } ;;
+		*) continue ;;
+		esac
+		result "$verdict" "$1: $name" >/dev/null
+	done <"$2"
+}
+
 # Each part of the tests begins with this: when it runs by itself it counts by
 # itself, and counts at the end.
 results_begin()
