@@ -172,6 +172,9 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 	case -EPERM:
 	case -EACCES:
 	case -EFAULT:
+		/* Its region went away before a WRITE with immediate ended. */
+		if (rq->cur_valid)
+			mxe_recv_complete(qp, IB_WC_LOC_ACCESS_ERR, NULL);
 		mxe_count(qp->dev, sent_nak_remote_access);
 		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_ACC,
 				  MXE_TODO_EV_ACCESS_ERR);
@@ -628,6 +631,8 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			mxe_count(qp->dev, drop_busy);
 			kfree_skb(skb);
 		} else {
+			/* Not counted, and only good until the softirq ends. */
+			skb_dst_drop(skb);
 			__skb_queue_tail(&rq->deferred, skb);
 		}
 		return;

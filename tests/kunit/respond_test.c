@@ -563,6 +563,7 @@ static void respond_duplicate_write(struct kunit *test)
 /* One bad request, after up to two good packets before it. */
 struct nak_row {
 	const char *desc;
+	u8 num_before;
 	u8 before[2];		/* opcodes of packets of a message, one MTU */
 	u8 opcode;
 	s64 va;			/* from the beginning of the region */
@@ -671,11 +672,11 @@ static const struct nak_row nak_rows[] = {
 	  .dma_len = ANNOUNCED, .payload_len = MTU + 4, ROW_INV },
 	{ "WRITE First, more than announced", .opcode = WRITE_FIRST,
 	  .dma_len = MTU - 1, .payload_len = MTU, ROW_INV },
-	{ "WRITE Last, less than announced", { WRITE_FIRST, WRITE_MIDDLE },
+	{ "WRITE Last, less than announced", 2, { WRITE_FIRST, WRITE_MIDDLE },
 	  WRITE_LAST, .payload_len = MTU, ROW_INV },
-	{ "WRITE Last, empty", { WRITE_FIRST, WRITE_MIDDLE }, WRITE_LAST,
+	{ "WRITE Last, empty", 2, { WRITE_FIRST, WRITE_MIDDLE }, WRITE_LAST,
 	  .payload_len = 0, ROW_INV },
-	{ "WRITE Middle, shorter than the MTU", { WRITE_FIRST }, WRITE_MIDDLE,
+	{ "WRITE Middle, shorter than the MTU", 1, { WRITE_FIRST }, WRITE_MIDDLE,
 	  .payload_len = MTU - 4, ROW_INV },
 
 	{ "SEND Middle without First", .opcode = SEND_MIDDLE,
@@ -686,27 +687,27 @@ static const struct nak_row nak_rows[] = {
 	  .payload_len = MTU, ROW_INV },
 	{ "WRITE Last without First", .opcode = WRITE_LAST, .payload_len = 4,
 	  ROW_INV },
-	{ "SEND First in a SEND", { SEND_FIRST }, SEND_FIRST,
+	{ "SEND First in a SEND", 1, { SEND_FIRST }, SEND_FIRST,
 	  .payload_len = MTU, ROW_INV },
-	{ "SEND Only in a SEND", { SEND_FIRST, SEND_MIDDLE }, SEND_ONLY,
+	{ "SEND Only in a SEND", 2, { SEND_FIRST, SEND_MIDDLE }, SEND_ONLY,
 	  .payload_len = 4, ROW_INV },
-	{ "WRITE Middle in a SEND", { SEND_FIRST }, WRITE_MIDDLE,
+	{ "WRITE Middle in a SEND", 1, { SEND_FIRST }, WRITE_MIDDLE,
 	  .payload_len = MTU, ROW_INV },
-	{ "WRITE Last in a SEND", { SEND_FIRST }, WRITE_LAST,
+	{ "WRITE Last in a SEND", 1, { SEND_FIRST }, WRITE_LAST,
 	  .payload_len = 4, ROW_INV },
-	{ "SEND Last in a WRITE", { WRITE_FIRST }, SEND_LAST,
+	{ "SEND Last in a WRITE", 1, { WRITE_FIRST }, SEND_LAST,
 	  .payload_len = 4, ROW_INV },
-	{ "WRITE First in a WRITE", { WRITE_FIRST }, WRITE_FIRST,
+	{ "WRITE First in a WRITE", 1, { WRITE_FIRST }, WRITE_FIRST,
 	  .dma_len = ANNOUNCED, .payload_len = MTU, ROW_INV },
-	{ "atomic in a WRITE", { WRITE_FIRST }, FADD, ROW_INV },
-	{ "masked atomic in a SEND", { SEND_FIRST, SEND_MIDDLE }, MFADD,
+	{ "atomic in a WRITE", 1, { WRITE_FIRST }, FADD, ROW_INV },
+	{ "masked atomic in a SEND", 2, { SEND_FIRST, SEND_MIDDLE }, MFADD,
 	  ROW_INV },
-	{ "READ in a SEND", { SEND_FIRST }, READ_REQ, .dma_len = 4, ROW_INV },
+	{ "READ in a SEND", 1, { SEND_FIRST }, READ_REQ, .dma_len = 4, ROW_INV },
 	{ "SEND First, shorter than the MTU", .opcode = SEND_FIRST,
 	  .payload_len = MTU - 4, ROW_INV },
 	{ "SEND Only, longer than the MTU", .opcode = SEND_ONLY,
 	  .payload_len = MTU + 4, ROW_INV },
-	{ "SEND Last, empty", { SEND_FIRST }, SEND_LAST, ROW_INV },
+	{ "SEND Last, empty", 1, { SEND_FIRST }, SEND_LAST, ROW_INV },
 };
 
 static void nak_desc(const struct nak_row *row, char *desc)
@@ -716,26 +717,18 @@ static void nak_desc(const struct nak_row *row, char *desc)
 
 KUNIT_ARRAY_PARAM(nak, nak_rows, nak_desc);
 
-static u32 inject_before(struct kt *kt, struct ib_mr *mr,
-			 const struct nak_row *row)
+static void inject_before(struct kt *kt, struct ib_mr *mr,
+			  const struct nak_row *row)
 {
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(row->before); i++) {
-		struct mxe_pkt_out out;
+	for (i = 0; i < row->num_before; i++) {
+		struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN + i,
+					      row->before[i], 0, ANNOUNCED, MTU);
 
-		/* SEND First is 0: it is there if no WRITE is asked for. */
-		if (!row->before[i] &&
-		    (i || (row->opcode != SEND_FIRST &&
-			   !strstr(row->desc, "in a SEND") &&
-			   strcmp(row->desc, "SEND Last, empty"))))
-			break;
-		out = rdma(kt, mr, KT_RQ_PSN + i, row->before[i], 0, ANNOUNCED,
-			   MTU);
 		out.ack_req = false;
 		kt_inject(kt, &out);
 	}
-	return i;
 }
 
 static void respond_nak(struct kunit *test)
@@ -745,8 +738,8 @@ static void respond_nak(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr, *good;
 	struct mxe_pkt_out out;
+	u32 n = row->num_before;
 	size_t len;
-	u32 n;
 	u8 *bth;
 
 	conn.access &= ~row->drop_access;
@@ -755,7 +748,7 @@ static void respond_nak(struct kunit *test)
 		    row->mr_access ?: ALL_RIGHTS);
 	kt_post_recv(kt, 1, good, PAGE_SIZE, PAGE_SIZE);
 
-	n = inject_before(kt, good, row);
+	inject_before(kt, good, row);
 	kt_expect_nothing(kt);
 	fill_memory(kt, 3);
 	out = rdma(kt, mr, KT_RQ_PSN + n, row->opcode, row->va, row->dma_len,
