@@ -91,7 +91,7 @@ void mxe_complete_local_error(struct mxe_qp *qp)
 /*
  * Everything up to psn is acknowledged.  Requests that carry no response are
  * complete then; one that still wants its response stops here.  Returns true
- * if that is so: the response was lost (IBTA 9.7.5.1.3, implied NAK).
+ * if that is so: the response was lost (IBTA 9.7.5, implied NAK).
  */
 static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 {

@@ -124,7 +124,7 @@ struct mxe_recv_wr {
 
 /*
  * What the responder keeps of a READ or atomic, to answer a duplicate
- * (IBTA 9.7.5.1.5): values only, never references.
+ * (IBTA 9.7.5): values only, never references.
  */
 struct mxe_resp_res {
 	bool valid;

@@ -154,7 +154,7 @@ static void mxe_respond_fatal(struct mxe_qp *qp, u32 psn, u8 syndrome,
 
 /*
  * The one place that says what an error means to the peer and to the local
- * consumer (IBTA 9.9.3, table 58).
+ * consumer (IBTA 9.9).
  */
 static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 {
@@ -322,7 +322,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ) ||
 	    !rq->num_res || pkt->dma_len > MXE_MAX_MSG_SIZE)
 		return -EINVAL;
-	/* Nothing is read, so no key is needed (IBTA 9.7.4.1.6). */
+	/* Nothing is read, so no key is needed (IBTA 9.7.4). */
 	if (pkt->dma_len) {
 		err = mxe_rkey_check(qp->dev, qp->ibqp.pd, pkt->rkey,
 				     IB_ACCESS_REMOTE_READ, pkt->va,
@@ -543,7 +543,7 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	mxe_count(qp->dev, duplicate_requests);
 	if (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE)) {
-		/* Done before: say how far we are (IBTA 9.7.5.1.4). */
+		/* Done before: say how far we are (IBTA 9.7.5). */
 		if (pkt->ack_req)
 			mxe_respond_ack(qp, mxe_psn_add(rq->epsn, -1),
 					MXE_AETH_ACK_UNLIMITED);
@@ -594,7 +594,7 @@ static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 	if (ahead > 0) {
 		mxe_count(qp->dev, out_of_sequence);
-		/* One NAK until the missing packet comes (IBTA 9.7.5.2.8). */
+		/* One NAK until the missing packet comes (IBTA 9.7.5). */
 		if (!rq->nak_sent) {
 			rq->nak_sent = true;
 			mxe_count(qp->dev, sent_nak_sequence);

@@ -7,7 +7,7 @@
 #include "retry.h"
 #include "send.h"
 
-/* IBTA 9.7.5.2.8: RNR NAK timer codes, in units of 10 microseconds. */
+/* IBTA 9.7.5: RNR NAK timer codes, in units of 10 microseconds. */
 static const u32 mxe_rnr_delay[32] = {
 	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
 	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,

@@ -17,7 +17,7 @@
 #define OP_READ	(OP_RESP | MXE_OP_READ | MXE_OP_PAYLOAD)
 #define OP_ATOMIC	(OP_REQ | MXE_OP_ATOMIC | OP_ONLY)
 
-/* IBTA table 38, and the two opcodes of ours.  0: not carried. */
+/* The BTH opcodes of RC (IBTA 9.2), and the two of ours.  0: not carried. */
 static const u32 mxe_opcode_table[256] = {
 	[IB_OPCODE_RC_SEND_FIRST] = OP_SEND | MXE_OP_START,
 	[IB_OPCODE_RC_SEND_MIDDLE] = OP_SEND,

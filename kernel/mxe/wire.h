@@ -86,7 +86,7 @@ struct mxe_aeth {
 } __packed;
 static_assert(sizeof(struct mxe_aeth) == 4);
 
-/* AETH syndromes, IBTA 9.7.5.2. */
+/* AETH syndromes, IBTA 9.7.5. */
 enum mxe_aeth_syndrome {
 	MXE_AETH_TYPE_MASK	= 0xe0,
 	MXE_AETH_ACK		= 0x00,
@@ -197,7 +197,7 @@ size_t mxe_pkt_len(const struct mxe_pkt_out *out);
 u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf);
 
 /*
- * Invariant CRC (IBTA 7.8.1, RoCEv2 annex A17.3.3) of a packet whose headers
+ * Invariant CRC (IBTA 7.8, RoCEv2 annex A17) of a packet whose headers
  * are complete.  bth..bth+len is what follows the UDP header, without the
  * ICRC.  Returned as it is stored.
  */
