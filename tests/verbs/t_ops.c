@@ -534,6 +534,29 @@ static void test_order(struct vt_pair *p)
 	is_u64(*vt_word(&p->a, 40016), 42, "... the read saw the atomic");
 }
 
+/* A region that peers know by other addresses than the process. */
+static void test_iova(struct vt_pair *p)
+{
+	const uint64_t iova = 1ULL << 44;
+	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
+	struct vt_wr wr = {
+		.op = VT_MFADD, .via = VT_WR, .sge = &sge, .num_sge = 1,
+		.raddr = iova + 4096 + 8, .compare_add = 0x10001,
+		.compare_mask = 0x8000,
+	};
+	struct ibv_mr *mr = ibv_reg_mr_iova(p->b.dev->pd, p->b.buf, p->b.size,
+					    iova, VT_ACCESS_ALL);
+
+	if (!mr)
+		vt_bail("ibv_reg_mr_iova");
+	wr.rkey = mr->rkey;
+	*vt_word(&p->b, 4096 + 8) = 0xffff;
+	is_int(vt_do(&p->a, &wr, NULL), IBV_WC_SUCCESS,
+	       "an atomic in a region with addresses of its own");
+	is_u64(*vt_word(&p->b, 4096 + 8), 0x10000, "... changes that word");
+	ibv_dereg_mr(mr);
+}
+
 /* More reads and atomics than may be outstanding. */
 static void test_rd_atomic(struct vt_dev *a, struct vt_dev *b)
 {
@@ -810,6 +833,7 @@ int main(void)
 	test_batch(&p);
 	test_unsignalled(&p);
 	test_order(&p);
+	test_iova(&p);
 	vt_pair_close(&p);
 	test_rd_atomic(a, b);
 	test_start_poll(a, b);

@@ -138,7 +138,10 @@ static inline bool mxe_ring_full(const struct mxe_ring *ring, uint32_t index)
 /* Completions that wait on a completion queue. */
 static inline uint32_t mxe_ring_pending(const struct mxe_ring *ring)
 {
-	return mxe_load_acquire(&ring->hdr->producer) - ring->index;
+	uint32_t n = mxe_load_acquire(&ring->hdr->producer) - ring->index;
+
+	/* Only a process that writes to its rings itself sees more. */
+	return n <= ring->entries ? n : 0;
 }
 
 void mxe_doorbell(struct mxe_qp *qp, uint32_t queues);
