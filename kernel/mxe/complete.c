@@ -327,7 +327,7 @@ void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 	/* Only what is outstanding can be answered; the rest is late. */
 	if (mxe_psn_diff(pkt->psn, sq->una) < 0 ||
-	    mxe_psn_diff(pkt->psn, sq->max_psn) >= 0) {
+	    mxe_psn_diff(pkt->psn, sq->sent_psn) >= 0) {
 		mxe_count(qp->dev, drop_ghost_response);
 		return;
 	}

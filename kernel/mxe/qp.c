@@ -573,6 +573,7 @@ static void mxe_qp_store_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_SQ_PSN) {
 		a->sq_psn = attr->sq_psn & MXE_PSN_MASK;
 		qp->sq.psn = a->sq_psn;
+		qp->sq.sent_psn = a->sq_psn;
 		qp->sq.max_psn = a->sq_psn;
 		qp->sq.una = a->sq_psn;
 	}

@@ -97,7 +97,8 @@ struct mxe_sq {
 
 	u32 fetched, next, cur, tail;
 	u32 psn;			/* to send next */
-	u32 max_psn;			/* first never sent */
+	u32 sent_psn;			/* first never sent */
+	u32 max_psn;			/* first not assigned to a request */
 	u32 una;			/* first not acknowledged */
 	u32 rd_atomic;			/* outstanding READs and atomics */
 	u8 retry_left;

@@ -431,6 +431,8 @@ static void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
 		sq->psn = mxe_psn_add(wr->last_psn, 1);
 	else
 		sq->psn = mxe_psn_add(sq->psn, 1);
+	if (mxe_psn_diff(sq->psn, sq->sent_psn) > 0)
+		sq->sent_psn = sq->psn;
 	if (sq->psn == mxe_psn_add(wr->last_psn, 1))
 		sq->cur++;
 }
