@@ -506,6 +506,11 @@ unsigned int kt_num_sent(struct kt *kt)
 	return skb_queue_len(&kt->sent);
 }
 
+void kt_expect_nothing(struct kt *kt)
+{
+	KUNIT_EXPECT_EQ(kt->test, kt_num_sent(kt), 0U);
+}
+
 void kt_drop_sent(struct kt *kt)
 {
 	skb_queue_purge(&kt->sent);

@@ -199,8 +199,7 @@ struct refuse_row {
 	int err;		/* -EINVAL if 0 */
 };
 
-#define FIELD(field)	offsetof(struct ib_qp_attr, field), \
-			sizeof_field(struct ib_qp_attr, field)
+#define FIELD(field)	offsetof(struct ib_qp_attr, field)
 
 static const struct refuse_row refuse_rows[] = {
 	{ "INIT without P_Key", IB_QPS_INIT, 0, IB_QP_PKEY_INDEX },
@@ -222,24 +221,24 @@ static const struct refuse_row refuse_rows[] = {
 	{ "RTS without initiator depth", IB_QPS_RTS, 0, IB_QP_MAX_QP_RD_ATOMIC },
 	{ "RTS with destination", IB_QPS_RTS, IB_QP_DEST_QPN },
 
-	{ "P_Key index 1", IB_QPS_INIT, 0, 0, FIELD(pkey_index), 1 },
-	{ "right to bind windows", IB_QPS_INIT, 0, 0, FIELD(qp_access_flags),
+	{ "P_Key index 1", IB_QPS_INIT, 0, 0, FIELD(pkey_index), 2, 1 },
+	{ "right to bind windows", IB_QPS_INIT, 0, 0, FIELD(qp_access_flags), 4,
 	  IB_ACCESS_MW_BIND },
-	{ "path MTU code 0", IB_QPS_RTR, 0, 0, FIELD(path_mtu), 0 },
-	{ "path MTU code 6", IB_QPS_RTR, 0, 0, FIELD(path_mtu), 6 },
-	{ "path MTU code -1", IB_QPS_RTR, 0, 0, FIELD(path_mtu), -1 },
-	{ "responder depth 129", IB_QPS_RTR, 0, 0, FIELD(max_dest_rd_atomic),
+	{ "path MTU code 0", IB_QPS_RTR, 0, 0, FIELD(path_mtu), 4, 0 },
+	{ "path MTU code 6", IB_QPS_RTR, 0, 0, FIELD(path_mtu), 4, 6 },
+	{ "path MTU code -1", IB_QPS_RTR, 0, 0, FIELD(path_mtu), 4, -1 },
+	{ "responder depth 129", IB_QPS_RTR, 0, 0, FIELD(max_dest_rd_atomic), 1,
 	  MXE_MAX_RD_ATOMIC + 1 },
-	{ "responder depth 255", IB_QPS_RTR, 0, 0, FIELD(max_dest_rd_atomic),
+	{ "responder depth 255", IB_QPS_RTR, 0, 0, FIELD(max_dest_rd_atomic), 1,
 	  255 },
-	{ "RNR timer code 32", IB_QPS_RTR, 0, 0, FIELD(min_rnr_timer), 32 },
-	{ "timeout code 32", IB_QPS_RTS, 0, 0, FIELD(timeout), 32 },
-	{ "retry count 8", IB_QPS_RTS, 0, 0, FIELD(retry_cnt), 8 },
-	{ "RNR retry count 8", IB_QPS_RTS, 0, 0, FIELD(rnr_retry), 8 },
-	{ "initiator depth 129", IB_QPS_RTS, 0, 0, FIELD(max_rd_atomic),
+	{ "RNR timer code 32", IB_QPS_RTR, 0, 0, FIELD(min_rnr_timer), 1, 32 },
+	{ "timeout code 32", IB_QPS_RTS, 0, 0, FIELD(timeout), 1, 32 },
+	{ "retry count 8", IB_QPS_RTS, 0, 0, FIELD(retry_cnt), 1, 8 },
+	{ "RNR retry count 8", IB_QPS_RTS, 0, 0, FIELD(rnr_retry), 1, 8 },
+	{ "initiator depth 129", IB_QPS_RTS, 0, 0, FIELD(max_rd_atomic), 1,
 	  MXE_MAX_RD_ATOMIC + 1 },
 	{ "another current state", IB_QPS_RTS, IB_QP_CUR_STATE, 0,
-	  FIELD(cur_qp_state), IB_QPS_SQD },
+	  FIELD(cur_qp_state), 4, IB_QPS_SQD },
 
 	{ "path migration state", IB_QPS_INIT, IB_QP_PATH_MIG_STATE,
 	  .err = -EOPNOTSUPP },

@@ -1,0 +1,1467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requester and the completer: what is sent for the work requests of a
+ * consumer, and what becomes of them with the answers that the test makes up
+ * (IBTA 9.7.3, 9.7.5, 9.9.2, 10.3.1).
+ */
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <asm/unaligned.h>
+
+#include "complete.h"
+#include "harness.h"
+#include "psn.h"
+
+#define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
+		 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
+#define MTU		256
+#define S		KT_SQ_PSN
+
+/* The peer's memory. */
+#define REMOTE_VA	0x10000ULL
+#define REMOTE_KEY	0x7700U
+
+#define ACK		MXE_AETH_ACK_UNLIMITED
+#define NAK_SEQ		MXE_AETH_NAK_PSN_SEQ
+#define RNR_NAK		(MXE_AETH_RNR_NAK | 1)	/* 10 microseconds */
+
+/* Code 10 is 4 ms, which the device rounds up to two ticks. */
+#define TIMEOUT		10
+
+static struct ib_mr *connect(struct kt *kt, const struct kt_conn *conn)
+{
+	kt_create_qp(kt);
+	kt_connect(kt, conn);
+	return kt_reg(kt, kt->pd, RIGHTS);
+}
+
+/* ---- work requests ------------------------------------------------------ */
+
+static int post_rdma(struct kt *kt, u64 wr_id, struct ib_mr *mr, u64 offset,
+		     u32 len, enum ib_wr_opcode opcode, int flags)
+{
+	struct ib_sge sge = {
+		.addr = kt_va(mr, offset),
+		.length = len,
+		.lkey = mr->lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr.wr_id = wr_id,
+		.wr.opcode = opcode,
+		.wr.send_flags = flags,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.remote_addr = REMOTE_VA,
+		.rkey = REMOTE_KEY,
+	};
+
+	return ib_post_send(&kt->qp->ibqp, &wr.wr, NULL);
+}
+
+static void post_write_flags(struct kt *kt, u64 wr_id, struct ib_mr *mr,
+			     int flags)
+{
+	KUNIT_ASSERT_EQ(kt->test, post_rdma(kt, wr_id, mr, 0, 4,
+					    IB_WR_RDMA_WRITE, flags), 0);
+}
+
+static void post_write(struct kt *kt, u64 wr_id, struct ib_mr *mr)
+{
+	post_write_flags(kt, wr_id, mr, IB_SEND_SIGNALED);
+}
+
+static void post_read(struct kt *kt, u64 wr_id, struct ib_mr *mr, u32 len)
+{
+	KUNIT_ASSERT_EQ(kt->test, post_rdma(kt, wr_id, mr, 0, len,
+					    IB_WR_RDMA_READ, IB_SEND_SIGNALED),
+			0);
+}
+
+/* A fetch-and-add of 1; the result goes to offset 0. */
+static void post_atomic_lkey(struct kt *kt, u64 wr_id, struct ib_mr *mr,
+			     u32 lkey)
+{
+	struct ib_sge sge = {
+		.addr = kt_va(mr, 0),
+		.length = sizeof(u64),
+		.lkey = lkey,
+	};
+	struct ib_atomic_wr wr = {
+		.wr.wr_id = wr_id,
+		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.remote_addr = REMOTE_VA,
+		.rkey = REMOTE_KEY,
+		.compare_add = 1,
+	};
+
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+}
+
+static void post_atomic(struct kt *kt, u64 wr_id, struct ib_mr *mr)
+{
+	post_atomic_lkey(kt, wr_id, mr, mr->lkey);
+}
+
+/* ---- answers ------------------------------------------------------------ */
+
+static void answer(struct kt *kt, u32 psn, u8 syndrome)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn);
+
+	out.syndrome = syndrome;
+	kt_inject(kt, &out);
+}
+
+static void answer_atomic(struct kt *kt, u32 psn, u64 orig)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+					psn);
+
+	out.atomic_orig = orig;
+	kt_inject(kt, &out);
+}
+
+/* Its bytes are 1, 2, 3, ... */
+static void answer_read(struct kt *kt, u32 psn, u8 opcode, u32 len)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, opcode, psn);
+
+	out.payload_len = len;
+	kt_inject(kt, &out);
+}
+
+#define READ_FIRST	IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST
+#define READ_MIDDLE	IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE
+#define READ_LAST	IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST
+#define READ_ONLY	IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
+
+static void expect_sent(struct kt *kt, u8 opcode, u32 psn)
+{
+	struct mxe_pkt pkt = kt_sent(kt);
+
+	KUNIT_EXPECT_EQ(kt->test, pkt.opcode, opcode);
+	KUNIT_EXPECT_EQ(kt->test, pkt.psn, psn & MXE_PSN_MASK);
+}
+
+#define WRITE_ONLY	IB_OPCODE_RC_RDMA_WRITE_ONLY
+#define FADD		IB_OPCODE_RC_FETCH_ADD
+#define READ_REQ	IB_OPCODE_RC_RDMA_READ_REQUEST
+
+static void expect_success(struct kt *kt, u64 wr_id)
+{
+	kt_expect_wc(kt, kt->send_cq, wr_id, IB_WC_SUCCESS);
+}
+
+static void expect_flushed(struct kt *kt, u64 wr_id)
+{
+	kt_expect_wc(kt, kt->send_cq, wr_id, IB_WC_WR_FLUSH_ERR);
+}
+
+static void expect_none(struct kt *kt)
+{
+	kt_expect_no_wc(kt, kt->send_cq);
+}
+
+/* The queue pair has failed with status at wr_id; the work has flushed it. */
+static void expect_failed(struct kt *kt, u64 wr_id, enum ib_wc_status status)
+{
+	kt_settle(kt);
+	kt_expect_wc(kt, kt->send_cq, wr_id, status);
+	KUNIT_EXPECT_EQ(kt->test, (int)kt_state(kt), (int)IB_QPS_ERR);
+}
+
+/* Timers run: wait until n packets were sent, for five seconds at most. */
+static void wait_sent(struct kt *kt, unsigned int n)
+{
+	int i;
+
+	for (i = 0; i < 500 && kt_num_sent(kt) < n; i++)
+		msleep(20);
+	KUNIT_ASSERT_GE(kt->test, kt_num_sent(kt), n);
+}
+
+static void wait_error(struct kt *kt)
+{
+	int i;
+
+	for (i = 0; i < 500 && kt_state(kt) != IB_QPS_ERR; i++)
+		msleep(20);
+	KUNIT_ASSERT_EQ(kt->test, (int)kt_state(kt), (int)IB_QPS_ERR);
+}
+
+/* ---- what is sent ------------------------------------------------------- */
+
+static void send_write_fields(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt pkt;
+
+	memcpy(kt->mem, "abcde", 5);
+	KUNIT_ASSERT_EQ(test, post_rdma(kt, 1, mr, 0, 5, IB_WR_RDMA_WRITE,
+					IB_SEND_SIGNALED), 0);
+	pkt = kt_sent(kt);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, WRITE_ONLY);
+	KUNIT_EXPECT_EQ(test, pkt.psn, S);
+	KUNIT_EXPECT_EQ(test, pkt.va, REMOTE_VA);
+	KUNIT_EXPECT_EQ(test, pkt.rkey, REMOTE_KEY);
+	KUNIT_EXPECT_EQ(test, pkt.dma_len, 5U);
+	KUNIT_EXPECT_EQ(test, pkt.payload_len, 5U);
+	KUNIT_EXPECT_EQ(test, memcmp(pkt.payload, "abcde", 5), 0);
+	KUNIT_EXPECT_TRUE(test, pkt.ack_req);
+	KUNIT_EXPECT_FALSE(test, pkt.solicited);
+	kt_expect_nothing(kt);
+	expect_none(kt);
+}
+
+static void send_segments(struct kunit *test)
+{
+	static const u8 opcodes[] = {
+		IB_OPCODE_RC_SEND_FIRST, IB_OPCODE_RC_SEND_MIDDLE,
+		IB_OPCODE_RC_SEND_MIDDLE, IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE,
+	};
+	const u32 len = 3 * MTU + 5, gap = PAGE_SIZE - 100;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct ib_sge sges[] = {
+		{ kt_va(mr, 0), 100, mr->lkey },
+		{ kt_va(mr, 100 + gap), len - 100, mr->lkey },
+	};
+	struct ib_send_wr wr = {
+		.wr_id = 1,
+		.opcode = IB_WR_SEND_WITH_IMM,
+		.ex.imm_data = cpu_to_be32(0xabcd1234),
+		.send_flags = IB_SEND_SIGNALED | IB_SEND_SOLICITED,
+		.sg_list = sges,
+		.num_sge = 2,
+	};
+	u32 i, b;
+
+	for (i = 0; i < len; i++)
+		kt->mem[i < 100 ? i : i + gap] = i * 3;
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, NULL), 0);
+	for (i = 0; i < 4; i++) {
+		struct mxe_pkt pkt = kt_sent(kt);
+
+		KUNIT_EXPECT_EQ(test, pkt.opcode, opcodes[i]);
+		KUNIT_EXPECT_EQ(test, pkt.psn, S + i);
+		KUNIT_EXPECT_EQ(test, pkt.solicited, i == 3);
+		KUNIT_ASSERT_EQ(test, pkt.payload_len, i == 3 ? 5U : MTU);
+		for (b = 0; b < pkt.payload_len; b++)
+			KUNIT_ASSERT_EQ(test, pkt.payload[b],
+					(u8)((i * MTU + b) * 3));
+		if (i < 3)
+			continue;
+		KUNIT_EXPECT_TRUE(test, pkt.ack_req);
+		KUNIT_EXPECT_EQ(test, be32_to_cpu(pkt.imm), 0xabcd1234U);
+	}
+	kt_expect_nothing(kt);
+	/* Part of the message is no message. */
+	answer(kt, S + 2, ACK);
+	expect_none(kt);
+	answer(kt, S + 3, ACK);
+	expect_success(kt, 1);
+}
+
+static void send_inline_copies(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	u8 *data = kunit_kzalloc(test, 65, GFP_KERNEL);
+	struct ib_sge sge = { .length = 64 };
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_INLINE | IB_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	const struct ib_send_wr *bad = NULL;
+	struct mxe_pkt pkt;
+
+	connect(kt, &kt_default_conn);
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	memset(data, 0x5a, 64);
+	sge.addr = (uintptr_t)data;
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, NULL), 0);
+	kt_drop_sent(kt);
+	/* It is sent again from the copy, not from what is there now. */
+	memset(data, 0, 64);
+	answer(kt, S, NAK_SEQ);
+	pkt = kt_sent(kt);
+	KUNIT_ASSERT_EQ(test, pkt.payload_len, 64U);
+	KUNIT_EXPECT_EQ(test, pkt.payload[0], 0x5a);
+	KUNIT_EXPECT_EQ(test, pkt.payload[63], 0x5a);
+
+	sge.length = kt->qp->sq.max_inline + 1;
+	KUNIT_EXPECT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, &bad), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr);
+}
+
+/* No more than MXE_MAX_UNACKED packets are on their way. */
+static void send_window(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	unsigned int i;
+
+	for (i = 0; i < 200; i++)
+		post_write(kt, i, mr);
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), MXE_MAX_UNACKED);
+	kt_drop_sent(kt);
+	answer(kt, S + 9, ACK);
+	kt_settle(kt);
+	for (i = 0; i < 10; i++)
+		expect_success(kt, i);
+	expect_none(kt);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 10U);
+	expect_sent(kt, WRITE_ONLY, S + MXE_MAX_UNACKED);
+}
+
+/* READs and atomics: as many as the peer keeps. */
+static void send_rd_atomic_limit(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	int i;
+
+	conn.max_rd_atomic = 2;
+	mr = connect(kt, &conn);
+	for (i = 0; i < 4; i++)
+		post_atomic(kt, i, mr);
+	post_write(kt, 4, mr);
+	expect_sent(kt, FADD, S);
+	expect_sent(kt, FADD, S + 1);
+	kt_expect_nothing(kt);
+	for (i = 0; i < 2; i++) {
+		answer_atomic(kt, S + i, i);
+		expect_success(kt, i);
+		expect_sent(kt, FADD, S + 2 + i);
+	}
+	/* What has no response is not limited, but stays in order. */
+	expect_sent(kt, WRITE_ONLY, S + 4);
+	kt_expect_nothing(kt);
+	expect_none(kt);
+}
+
+static void send_rd_atomic_none(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+
+	conn.max_rd_atomic = 0;
+	mr = connect(kt, &conn);
+	post_read(kt, 1, mr, 8);
+	expect_failed(kt, 1, IB_WC_LOC_QP_OP_ERR);
+	kt_expect_nothing(kt);
+}
+
+static void send_fence(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	post_atomic(kt, 1, mr);
+	post_write_flags(kt, 2, mr, IB_SEND_SIGNALED | IB_SEND_FENCE);
+	post_write(kt, 3, mr);
+	expect_sent(kt, FADD, S);
+	kt_expect_nothing(kt);
+	answer_atomic(kt, S, 0);
+	expect_success(kt, 1);
+	expect_sent(kt, WRITE_ONLY, S + 1);
+	expect_sent(kt, WRITE_ONLY, S + 2);
+	kt_expect_nothing(kt);
+}
+
+/* SQD: what was begun is finished, nothing new begins. */
+static void send_drain(struct kunit *test)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_SQD,
+		.en_sqd_async_notify = 1,
+	};
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	post_write(kt, 1, mr);
+	expect_sent(kt, WRITE_ONLY, S);
+	KUNIT_ASSERT_EQ(test, ib_modify_qp(&kt->qp->ibqp, &attr, IB_QP_STATE |
+					   IB_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	post_write(kt, 2, mr);
+	kt_settle(kt);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_FALSE(test, kt->events & BIT(IB_EVENT_SQ_DRAINED));
+	answer(kt, S, ACK);
+	kt_settle(kt);
+	expect_success(kt, 1);
+	KUNIT_EXPECT_TRUE(test, kt->events & BIT(IB_EVENT_SQ_DRAINED));
+	kt_expect_nothing(kt);
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RTS, &kt_default_conn), 0);
+	kt_settle(kt);
+	expect_sent(kt, WRITE_ONLY, S + 1);
+	answer(kt, S + 1, ACK);
+	expect_success(kt, 2);
+}
+
+/* ---- atomics as posted and as sent -------------------------------------- */
+
+struct atomic_row {
+	const char *desc;
+	enum ib_wr_opcode opcode;
+	u64 compare_add, compare_add_mask, swap, swap_mask;
+	u8 sent;
+	enum ib_wc_opcode completed;
+};
+
+#define ONES	(~0ULL)
+#define TOP	BIT_ULL(63)
+
+static const struct atomic_row atomic_rows[] = {
+	{ "CmpSwap", IB_WR_ATOMIC_CMP_AND_SWP, 5, 0, 7, 0, 0x13,
+	  IB_WC_COMP_SWAP },
+	{ "FetchAdd", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, 0x14,
+	  IB_WC_FETCH_ADD },
+	{ "masked CmpSwap", IB_WR_MASKED_ATOMIC_CMP_AND_SWP, 0x50, 0xf0, 0x7,
+	  0xf, 0xd3, IB_WC_MASKED_COMP_SWAP },
+	{ "masked FetchAdd", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 0x10001,
+	  0x80008000, 0, 0, 0xd4, IB_WC_MASKED_FETCH_ADD },
+	{ "masked CmpSwap of all bits", IB_WR_MASKED_ATOMIC_CMP_AND_SWP, 5,
+	  ONES, 7, ONES, 0x13, IB_WC_MASKED_COMP_SWAP },
+	{ "masked FetchAdd without boundary",
+	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, 0x14,
+	  IB_WC_MASKED_FETCH_ADD },
+	{ "masked FetchAdd with boundary at the top",
+	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, TOP, 0, 0, 0x14,
+	  IB_WC_MASKED_FETCH_ADD },
+	/* Operands that the operation has not must not reach the wire. */
+	{ "FetchAdd with leftovers", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 1, 2, 3,
+	  0x14, IB_WC_FETCH_ADD },
+	{ "masked FetchAdd with leftovers", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD,
+	  5, 1, 2, 3, 0xd4, IB_WC_MASKED_FETCH_ADD },
+};
+
+static void atomic_desc(const struct atomic_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(atomic, atomic_rows, atomic_desc);
+
+static void send_atomic(struct kunit *test)
+{
+	const struct atomic_row *row = test->param_value;
+	bool cas = row->sent == 0x13 || row->sent == 0xd3;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct ib_sge sge = { kt_va(mr, 8), 8, mr->lkey };
+	struct ib_atomic_wr wr = {
+		.wr.wr_id = 1,
+		.wr.opcode = row->opcode,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.remote_addr = REMOTE_VA,
+		.rkey = REMOTE_KEY,
+		.compare_add = row->compare_add,
+		.compare_add_mask = row->compare_add_mask,
+		.swap = row->swap,
+		.swap_mask = row->swap_mask,
+	};
+	const u64 orig = 0x0123456789abcdefULL;
+	struct mxe_pkt pkt;
+	struct ib_wc wc;
+	const u8 *bth;
+	size_t len;
+
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	pkt = kt_sent(kt);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, row->sent);
+	KUNIT_EXPECT_EQ(test, pkt.va, REMOTE_VA);
+	KUNIT_EXPECT_EQ(test, pkt.rkey, REMOTE_KEY);
+	KUNIT_EXPECT_TRUE(test, pkt.ack_req);
+	KUNIT_EXPECT_NE(test, (int)pkt.atomic.op, (int)MXE_ATOMIC_UNSUPPORTED);
+	KUNIT_EXPECT_EQ(test, pkt.atomic.swap_add,
+			cas ? row->swap : row->compare_add);
+	/* From the bytes: the parser would ignore it in a FETCH ADD. */
+	bth = kt_sent_bytes(kt, &len);
+	KUNIT_EXPECT_EQ(test, get_unaligned_be64(bth + (row->sent < 0xd3 ? 32 : 36)),
+			cas ? row->compare_add : 0);
+	if (row->sent >= 0xd3) {
+		KUNIT_EXPECT_EQ(test, pkt.atomic.swap_mask,
+				cas ? row->swap_mask : 0);
+		KUNIT_EXPECT_EQ(test, pkt.atomic.compare_mask,
+				row->compare_add_mask);
+	}
+
+	memset(kt->mem, 0xee, 24);
+	answer_atomic(kt, S, orig);
+	wc = kt_poll(kt, kt->send_cq);
+	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)row->completed);
+	KUNIT_EXPECT_EQ(test, wc.byte_len, 8U);
+	KUNIT_EXPECT_EQ(test, *(u64 *)(kt->mem + 8), orig);
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, 0xeeeeeeeeeeeeeeeeULL);
+	KUNIT_EXPECT_EQ(test, *(u64 *)(kt->mem + 16), 0xeeeeeeeeeeeeeeeeULL);
+}
+
+static void send_atomic_big_endian_reply(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	/* What a process asks for at creation. */
+	kt->qp->be_reply = true;
+	post_atomic(kt, 1, mr);
+	answer_atomic(kt, S, 0x0123456789abcdefULL);
+	expect_success(kt, 1);
+	KUNIT_EXPECT_EQ(test, memcmp(kt->mem, "\x01\x23\x45\x67\x89\xab\xcd\xef",
+				     8), 0);
+}
+
+/* ---- acknowledgements --------------------------------------------------- */
+
+static void ack_completes(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct ib_wc wc;
+
+	post_write(kt, 1, mr);
+	post_write(kt, 2, mr);
+	expect_none(kt);
+	answer(kt, S, ACK);
+	wc = kt_poll(kt, kt->send_cq);
+	KUNIT_EXPECT_EQ(test, wc.wr_id, 1ULL);
+	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_RDMA_WRITE);
+	expect_none(kt);
+	answer(kt, S + 1, ACK);
+	expect_success(kt, 2);
+	expect_none(kt);
+}
+
+/* One acknowledges all before it, in order; only some are reported. */
+static void ack_coalesced_unsignalled(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	int i;
+
+	for (i = 0; i < 6; i++)
+		post_write_flags(kt, i, mr, i % 3 == 2 ? IB_SEND_SIGNALED : 0);
+	answer(kt, S + 5, ACK);
+	expect_success(kt, 2);
+	expect_success(kt, 5);
+	expect_none(kt);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.tail, 6U);
+}
+
+static void ack_signal_all(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+
+	kt_create_qp_signal_all(kt);
+	kt_connect(kt, &kt_default_conn);
+	mr = kt_reg(kt, kt->pd, RIGHTS);
+	post_write_flags(kt, 1, mr, 0);
+	answer(kt, S, ACK);
+	expect_success(kt, 1);
+}
+
+/* A response acknowledges what was before its request. */
+static void ack_by_response(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	post_write(kt, 1, mr);
+	post_atomic(kt, 2, mr);
+	post_write(kt, 3, mr);
+	answer_atomic(kt, S + 1, 0);
+	expect_success(kt, 1);
+	expect_success(kt, 2);
+	expect_none(kt);
+}
+
+static void ack_ghost_ignored(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	/* Nothing is outstanding; then one, then something else is answered. */
+	answer(kt, S, ACK);
+	answer(kt, S - 1, MXE_AETH_NAK_REM_ACC);
+	post_write(kt, 1, mr);
+	kt_drop_sent(kt);
+	answer(kt, S - 1, ACK);
+	answer(kt, S + 1, ACK);
+	answer(kt, S + 1, MXE_AETH_NAK_REM_ACC);
+	answer(kt, S - 1, NAK_SEQ);
+	answer_atomic(kt, S + 1, 0);
+	kt_expect_nothing(kt);
+	expect_none(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_ghost_response), 7ULL);
+	answer(kt, S, ACK);
+	expect_success(kt, 1);
+	answer(kt, S, ACK);
+	expect_none(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_ghost_response), 8ULL);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
+static void ack_psn_wrap(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	int i;
+
+	conn.sq_psn = 0xfffffe;
+	mr = connect(kt, &conn);
+	for (i = 0; i < 4; i++)
+		post_write(kt, i, mr);
+	for (i = 0; i < 4; i++)
+		expect_sent(kt, WRITE_ONLY, 0xfffffe + i);
+	answer(kt, 0xffffff, ACK);
+	expect_success(kt, 0);
+	expect_success(kt, 1);
+	expect_none(kt);
+	/* 0 is lost. */
+	answer(kt, 0, NAK_SEQ);
+	expect_sent(kt, WRITE_ONLY, 0);
+	expect_sent(kt, WRITE_ONLY, 1);
+	kt_expect_nothing(kt);
+	answer(kt, 0xffffff, ACK);
+	expect_none(kt);
+	answer(kt, 1, ACK);
+	expect_success(kt, 2);
+	expect_success(kt, 3);
+}
+
+/* ---- going back --------------------------------------------------------- */
+
+static void nak_sequence_goes_back(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		post_write(kt, i, mr);
+	kt_drop_sent(kt);
+	/* The second is missing: the first has arrived, the third counts not. */
+	answer(kt, S + 1, NAK_SEQ);
+	expect_success(kt, 0);
+	expect_none(kt);
+	expect_sent(kt, WRITE_ONLY, S + 1);
+	expect_sent(kt, WRITE_ONLY, S + 2);
+	kt_expect_nothing(kt);
+	/* Told twice, sent again once. */
+	answer(kt, S + 1, NAK_SEQ);
+	kt_expect_nothing(kt);
+	answer(kt, S + 2, ACK);
+	expect_success(kt, 1);
+	expect_success(kt, 2);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_nak_sequence), 2ULL);
+}
+
+/* Progress gives all attempts back; without it they run out. */
+static void nak_sequence_counts_retries(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	int i;
+
+	conn.retry_cnt = 1;
+	mr = connect(kt, &conn);
+	for (i = 0; i < 4; i++)
+		post_write(kt, i, mr);
+	for (i = 0; i < 3; i++) {
+		kt_drop_sent(kt);
+		answer(kt, S + i, NAK_SEQ);
+		KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U - i);
+		answer(kt, S + i, ACK);
+		expect_success(kt, i);
+	}
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+	expect_none(kt);
+}
+
+static void nak_sequence_no_retries(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+
+	conn.retry_cnt = 0;
+	mr = connect(kt, &conn);
+	post_write(kt, 1, mr);
+	post_write(kt, 2, mr);
+	answer(kt, S, NAK_SEQ);
+	expect_failed(kt, 1, IB_WC_RETRY_EXC_ERR);
+	expect_flushed(kt, 2);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_retry_exceeded), 1ULL);
+}
+
+/* The response of an atomic is lost: it is asked for, not executed anew. */
+static void implied_nak_atomic(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	size_t len, again_len;
+	const u8 *bytes;
+	u8 first[64];
+
+	post_atomic(kt, 1, mr);
+	post_write(kt, 2, mr);
+	expect_sent(kt, FADD, S);
+	bytes = kt_sent_bytes(kt, &len);
+	KUNIT_ASSERT_LE(test, len, sizeof(first));
+	memcpy(first, bytes, len);
+	expect_sent(kt, WRITE_ONLY, S + 1);
+
+	answer(kt, S + 1, ACK);
+	expect_none(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_implied_nak), 1ULL);
+	/* The very same packet, so that the peer knows it. */
+	expect_sent(kt, FADD, S);
+	bytes = kt_sent_bytes(kt, &again_len);
+	KUNIT_ASSERT_EQ(test, again_len, len);
+	KUNIT_EXPECT_EQ(test, memcmp(bytes, first, len), 0);
+	expect_sent(kt, WRITE_ONLY, S + 1);
+	kt_expect_nothing(kt);
+	answer_atomic(kt, S, 42);
+	expect_success(kt, 1);
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, 42ULL);
+	answer(kt, S + 1, ACK);
+	expect_success(kt, 2);
+}
+
+/* One response is lost, the next one comes. */
+static void implied_nak_by_response(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	post_atomic(kt, 1, mr);
+	post_atomic(kt, 2, mr);
+	kt_drop_sent(kt);
+	answer_atomic(kt, S + 1, 9);
+	expect_none(kt);
+	expect_sent(kt, FADD, S);
+	expect_sent(kt, FADD, S + 1);
+	kt_expect_nothing(kt);
+	/* A fatal NAK is not believed before it is due either. */
+	answer(kt, S + 1, MXE_AETH_NAK_REM_ACC);
+	expect_none(kt);
+	answer_atomic(kt, S, 8);
+	answer_atomic(kt, S + 1, 9);
+	expect_success(kt, 1);
+	expect_success(kt, 2);
+}
+
+/* ---- READ --------------------------------------------------------------- */
+
+#define READ_LEN	(2 * MTU + 88)
+
+static void expect_read_data(struct kt *kt)
+{
+	u32 i;
+
+	for (i = 0; i < READ_LEN; i++)
+		KUNIT_ASSERT_EQ(kt->test, kt->mem[i], (u8)(i % MTU + 1));
+	KUNIT_EXPECT_EQ(kt->test, kt->mem[READ_LEN], 0);
+}
+
+static void read_completes(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt pkt;
+	struct ib_wc wc;
+
+	post_read(kt, 1, mr, READ_LEN);
+	post_write(kt, 2, mr);
+	pkt = kt_sent(kt);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, READ_REQ);
+	KUNIT_EXPECT_EQ(test, pkt.psn, S);
+	KUNIT_EXPECT_EQ(test, pkt.dma_len, (u32)READ_LEN);
+	/* As many sequence numbers as responses. */
+	expect_sent(kt, WRITE_ONLY, S + 3);
+	answer_read(kt, S, READ_FIRST, MTU);
+	answer_read(kt, S + 1, READ_MIDDLE, MTU);
+	expect_none(kt);
+	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * MTU);
+	wc = kt_poll(kt, kt->send_cq);
+	KUNIT_EXPECT_EQ(test, wc.wr_id, 1ULL);
+	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_RDMA_READ);
+	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)READ_LEN);
+	expect_read_data(kt);
+	answer(kt, S + 3, ACK);
+	expect_success(kt, 2);
+}
+
+/* A response in the middle is lost: only what is missing is asked for. */
+static void read_resumes(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt pkt;
+
+	post_read(kt, 1, mr, READ_LEN);
+	kt_drop_sent(kt);
+	answer_read(kt, S, READ_FIRST, MTU);
+	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * MTU);
+	expect_none(kt);
+	pkt = kt_sent(kt);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, READ_REQ);
+	KUNIT_EXPECT_EQ(test, pkt.psn, S + 1);
+	KUNIT_EXPECT_EQ(test, pkt.va, REMOTE_VA + MTU);
+	KUNIT_EXPECT_EQ(test, pkt.dma_len, (u32)READ_LEN - MTU);
+	kt_expect_nothing(kt);
+	/* A late one again is no harm. */
+	answer_read(kt, S, READ_FIRST, MTU);
+	answer_read(kt, S + 1, READ_FIRST, MTU);
+	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * MTU);
+	expect_success(kt, 1);
+	expect_read_data(kt);
+	expect_none(kt);
+}
+
+/* The peer's region was withdrawn while it answered. */
+static void read_nak_in_the_middle(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	post_read(kt, 1, mr, READ_LEN);
+	kt_drop_sent(kt);
+	answer_read(kt, S, READ_FIRST, MTU);
+	answer(kt, S + 1, MXE_AETH_NAK_REM_ACC);
+	expect_failed(kt, 1, IB_WC_REM_ACCESS_ERR);
+	kt_expect_nothing(kt);
+}
+
+/* ---- bad answers -------------------------------------------------------- */
+
+enum posted { POSTED_WRITE, POSTED_ATOMIC, POSTED_READ, POSTED_LONG_READ };
+
+struct answer_row {
+	const char *desc;
+	enum posted posted;
+	u8 opcode;
+	u32 payload_len;
+	u8 syndrome;
+	enum ib_wc_status status;
+};
+
+#define BAD	IB_WC_BAD_RESP_ERR
+
+static const struct answer_row answer_rows[] = {
+	{ "NAK Invalid Request", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
+	  0x61, IB_WC_REM_INV_REQ_ERR },
+	{ "NAK Remote Access Error", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
+	  0x62, IB_WC_REM_ACCESS_ERR },
+	{ "NAK Remote Operational Error", POSTED_WRITE,
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, 0x63, IB_WC_REM_OP_ERR },
+	{ "NAK Remote Access Error of an atomic", POSTED_ATOMIC,
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, 0x62, IB_WC_REM_ACCESS_ERR },
+	{ "NAK Invalid Request of a READ", POSTED_LONG_READ,
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, 0x61, IB_WC_REM_INV_REQ_ERR },
+	{ "NAK of an unknown kind", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
+	  0x65, BAD },
+	{ "reserved syndrome", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0, 0x40,
+	  BAD },
+	{ "atomic response to a WRITE", POSTED_WRITE,
+	  IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0, ACK, BAD },
+	{ "READ response to a WRITE", POSTED_WRITE, READ_ONLY, 4, ACK, BAD },
+	{ "READ response to an atomic", POSTED_ATOMIC, READ_ONLY, 8, ACK, BAD },
+	{ "atomic response to a READ", POSTED_READ,
+	  IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0, ACK, BAD },
+	{ "READ response too short", POSTED_READ, READ_ONLY, 4, ACK, BAD },
+	{ "READ response too long", POSTED_READ, READ_ONLY, 12, ACK, BAD },
+	{ "READ response First, too short", POSTED_LONG_READ, READ_FIRST,
+	  MTU - 4, ACK, BAD },
+	{ "READ response First, too long", POSTED_LONG_READ, READ_FIRST,
+	  MTU + 4, ACK, BAD },
+	{ "READ response Only, more is due", POSTED_LONG_READ, READ_ONLY, MTU,
+	  ACK, BAD },
+	{ "READ response First, no more is due", POSTED_READ, READ_FIRST, 8,
+	  ACK, BAD },
+};
+
+static void answer_desc(const struct answer_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(answer, answer_rows, answer_desc);
+
+/*
+ * Before it a request that is acknowledged by it, behind it one that is
+ * flushed although nobody asked for its completion.
+ */
+static void answer_is_fatal(struct kunit *test)
+{
+	const struct answer_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt_out out;
+
+	post_write(kt, 1, mr);
+	switch (row->posted) {
+	case POSTED_WRITE:
+		post_write_flags(kt, 2, mr, 0);
+		break;
+	case POSTED_ATOMIC:
+		post_atomic(kt, 2, mr);
+		break;
+	case POSTED_READ:
+		post_read(kt, 2, mr, 8);
+		break;
+	case POSTED_LONG_READ:
+		post_read(kt, 2, mr, READ_LEN);
+		break;
+	}
+	post_write_flags(kt, 3, mr, 0);
+	kt_drop_sent(kt);
+	out = kt_pkt(kt, row->opcode, S + 1);
+	out.payload_len = row->payload_len;
+	out.syndrome = row->syndrome;
+	kt_inject(kt, &out);
+	kt_settle(kt);
+	expect_success(kt, 1);
+	kt_expect_wc(kt, kt->send_cq, 2, row->status);
+	expect_flushed(kt, 3);
+	expect_none(kt);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_nak_fatal), 1ULL);
+	KUNIT_EXPECT_EQ(test, kt->mem[0], 0);
+}
+
+/* What comes before the state has changed changes nothing any more. */
+static void answer_after_error(struct kunit *test)
+{
+	struct mxe_pkt nak = {
+		.flags = mxe_opcode_flags(IB_OPCODE_RC_ACKNOWLEDGE),
+		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
+		.psn = S,
+		.syndrome = MXE_AETH_NAK_REM_ACC,
+	};
+	struct mxe_pkt ack = nak;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	ack.psn = S + 1;
+	ack.syndrome = ACK;
+	post_write(kt, 1, mr);
+	post_write(kt, 2, mr);
+	mxe_send_lock(kt->qp);
+	mxe_complete_pkt(kt->qp, &nak);
+	mxe_complete_pkt(kt->qp, &ack);
+	mxe_send_unlock(kt->qp, false);
+	expect_failed(kt, 1, IB_WC_REM_ACCESS_ERR);
+	expect_flushed(kt, 2);
+}
+
+/* ---- the consumer's own mistakes ---------------------------------------- */
+
+/* Reported when its turn comes, and what was before it is not harmed. */
+static void local_error_in_order(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct ib_sge sge = { kt_va(mr, 0), 4, mr->lkey ^ 0x100 };
+	struct ib_rdma_wr wr = {
+		.wr.wr_id = 2,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+	};
+
+	post_write(kt, 1, mr);
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	post_write(kt, 3, mr);
+	kt_settle(kt);
+	expect_sent(kt, WRITE_ONLY, S);
+	kt_expect_nothing(kt);
+	expect_none(kt);
+	/* The first may have to be sent again meanwhile. */
+	answer(kt, S, NAK_SEQ);
+	expect_sent(kt, WRITE_ONLY, S);
+	kt_expect_nothing(kt);
+	expect_none(kt);
+	answer(kt, S, ACK);
+	kt_settle(kt);
+	expect_success(kt, 1);
+	expect_failed(kt, 2, IB_WC_LOC_PROT_ERR);
+	expect_flushed(kt, 3);
+	expect_none(kt);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_GE(test, kt_counter(kt, MXE_CNT_local_access_errors), 1ULL);
+}
+
+struct local_row {
+	const char *desc;
+	enum ib_wr_opcode opcode;
+	u32 length;
+	u32 lkey_xor;
+	u64 offset;
+	bool other_pd;
+	enum ib_wc_status status;
+};
+
+static const struct local_row local_rows[] = {
+	{ "unknown key", IB_WR_RDMA_WRITE, 4, 0x100,
+	  .status = IB_WC_LOC_PROT_ERR },
+	{ "old key", IB_WR_SEND, 4, 1, .status = IB_WC_LOC_PROT_ERR },
+	{ "outside", IB_WR_SEND, 4, .offset = KT_SIZE - 3,
+	  .status = IB_WC_LOC_PROT_ERR },
+	{ "foreign domain", IB_WR_SEND, 4, .other_pd = true,
+	  .status = IB_WC_LOC_PROT_ERR },
+	{ "end outside, after some packets", IB_WR_RDMA_WRITE, 3 * MTU,
+	  .offset = KT_SIZE - 2 * MTU, .status = IB_WC_LOC_PROT_ERR },
+	{ "longer than a message", IB_WR_RDMA_WRITE, MXE_MAX_MSG_SIZE + 1,
+	  .status = IB_WC_LOC_LEN_ERR },
+	{ "no room for an atomic's result", IB_WR_ATOMIC_FETCH_AND_ADD, 7,
+	  .status = IB_WC_LOC_LEN_ERR },
+};
+
+static void local_desc(const struct local_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(local, local_rows, local_desc);
+
+static void local_error_table(struct kunit *test)
+{
+	const struct local_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *good = connect(kt, &kt_default_conn);
+	struct ib_mr *mr = kt_reg(kt, row->other_pd ? kt->other_pd : kt->pd,
+				  RIGHTS);
+	struct ib_sge sge = {
+		.addr = kt_va(mr, row->offset),
+		.length = row->length,
+		.lkey = mr->lkey ^ row->lkey_xor,
+	};
+	struct ib_atomic_wr wr = {
+		.wr.wr_id = 1,
+		.wr.opcode = row->opcode,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+	};
+
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	post_write(kt, 2, good);
+	expect_failed(kt, 1, row->status);
+	expect_flushed(kt, 2);
+	expect_none(kt);
+}
+
+/* The result cannot be stored. */
+static void local_error_of_response(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	post_atomic_lkey(kt, 1, mr, mr->lkey ^ 0x100);
+	post_atomic(kt, 2, mr);
+	answer_atomic(kt, S, 1);
+	expect_failed(kt, 1, IB_WC_LOC_PROT_ERR);
+	expect_flushed(kt, 2);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_local_access_errors), 1ULL);
+}
+
+static void local_error_of_read(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *read_only;
+
+	connect(kt, &kt_default_conn);
+	read_only = kt_reg(kt, kt->pd, IB_ACCESS_REMOTE_READ);
+	post_read(kt, 1, read_only, 8);
+	answer_read(kt, S, READ_ONLY, 8);
+	expect_failed(kt, 1, IB_WC_LOC_PROT_ERR);
+	KUNIT_EXPECT_EQ(test, kt->mem[0], 0);
+}
+
+static void post_refused(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_sge sge[8] = {};
+	struct ib_atomic_wr wr = {
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.sg_list = sge,
+		.wr.num_sge = 5,
+	};
+	const struct ib_send_wr *bad;
+	struct ib_mr *mr;
+	int i, err;
+
+#define POST(want) do {							\
+	bad = NULL;							\
+	KUNIT_EXPECT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, &bad), want); \
+	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr.wr); \
+} while (0)
+	kt_create_qp(kt);
+	wr.wr.num_sge = 0;
+	POST(-EINVAL);			/* RESET */
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_INIT, &kt_default_conn), 0);
+	POST(-EINVAL);
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RTR, &kt_default_conn), 0);
+	POST(-EINVAL);
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RTS, &kt_default_conn), 0);
+	wr.wr.num_sge = 5;
+	POST(-EINVAL);
+	wr.wr.num_sge = -1;
+	POST(-EINVAL);
+	wr.wr.num_sge = 1;
+	wr.wr.opcode = IB_WR_RDMA_READ_WITH_INV;
+	POST(-EOPNOTSUPP);
+	wr.wr.opcode = 0x7f;
+	POST(-EOPNOTSUPP);
+	/* Results are big-endian or not at all. */
+	kt->dev->reply_be = true;
+	wr.wr.opcode = IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+	POST(-EOPNOTSUPP);
+	wr.wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP;
+	POST(-EOPNOTSUPP);
+	kt->dev->reply_be = false;
+#undef POST
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_refused_verbs), 9ULL);
+
+	/* Room is where requests are complete. */
+	mr = kt_reg(kt, kt->pd, RIGHTS);
+	for (i = 0, err = 0; i < 1000 && !err; i++)
+		err = post_rdma(kt, i, mr, 0, 4, IB_WR_RDMA_WRITE, 0);
+	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, i - 1, (int)kt->qp->sq.entries);
+	answer(kt, S, ACK);
+	KUNIT_EXPECT_EQ(test, post_rdma(kt, i, mr, 0, 4, IB_WR_RDMA_WRITE, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, post_rdma(kt, i, mr, 0, 4, IB_WR_RDMA_WRITE, 0),
+			-ENOMEM);
+}
+
+/* ---- local operations --------------------------------------------------- */
+
+static int post_local_inv(struct kt *kt, u64 wr_id, u32 key)
+{
+	struct ib_send_wr wr = {
+		.wr_id = wr_id,
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+		.ex.invalidate_rkey = key,
+	};
+
+	return ib_post_send(&kt->qp->ibqp, &wr, NULL);
+}
+
+/* They wait for what is before them, and need no answer. */
+static void local_op_in_order(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct ib_reg_wr reg = {
+		.wr.wr_id = 3,
+		.wr.opcode = IB_WR_REG_MR,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.mr = mr,
+		.key = ib_inc_rkey(mr->rkey),
+		.access = RIGHTS,
+	};
+	struct mxe_mr *found;
+	struct ib_wc wc;
+	u32 key = mr->rkey;
+
+	post_write(kt, 1, mr);
+	KUNIT_ASSERT_EQ(test, post_local_inv(kt, 2, key), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &reg.wr, NULL), 0);
+	expect_sent(kt, WRITE_ONLY, S);
+	/* It may be needed once more. */
+	answer(kt, S, NAK_SEQ);
+	expect_sent(kt, WRITE_ONLY, S);
+	expect_none(kt);
+	answer(kt, S, ACK);
+	expect_success(kt, 1);
+	wc = kt_poll(kt, kt->send_cq);
+	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_LOCAL_INV);
+	wc = kt_poll(kt, kt->send_cq);
+	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_REG_MR);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_NULL(test, mxe_mr_get(kt->dev, key));
+	found = mxe_mr_get(kt->dev, reg.key);
+	KUNIT_ASSERT_NOT_NULL(test, found);
+	mxe_mr_put(found);
+	/* They take no sequence numbers. */
+	post_write(kt, 4, mr);
+	expect_sent(kt, WRITE_ONLY, S + 1);
+	answer(kt, S + 1, ACK);
+	expect_success(kt, 4);
+}
+
+static void local_op_fails(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	KUNIT_ASSERT_EQ(test, post_local_inv(kt, 1, mr->rkey ^ 1), 0);
+	post_write(kt, 2, mr);
+	expect_failed(kt, 1, IB_WC_MW_BIND_ERR);
+	expect_flushed(kt, 2);
+	kt_expect_nothing(kt);
+}
+
+/* ---- flushing ----------------------------------------------------------- */
+
+static void flush_in_order(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		post_write_flags(kt, i, mr, 0);
+	post_atomic(kt, 3, mr);
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_ERR, &kt_default_conn), 0);
+	kt_settle(kt);
+	for (i = 0; i < 4; i++)
+		expect_flushed(kt, i);
+	expect_none(kt);
+	/* What is posted now follows, and nothing is sent or answered. */
+	kt_drop_sent(kt);
+	post_write(kt, 4, mr);
+	KUNIT_ASSERT_EQ(test, post_local_inv(kt, 5, mr->rkey), 0);
+	kt_settle(kt);
+	expect_flushed(kt, 4);
+	expect_flushed(kt, 5);
+	answer(kt, S, ACK);
+	expect_none(kt);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_state), 1ULL);
+
+	/* After RESET it works again, and nothing old is left. */
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
+	kt_connect(kt, &kt_default_conn);
+	post_write(kt, 6, mr);
+	expect_sent(kt, WRITE_ONLY, S);
+	answer(kt, S, ACK);
+	expect_success(kt, 6);
+	expect_none(kt);
+}
+
+/* ---- timers ------------------------------------------------------------- */
+
+static void timer_sends_again(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	int i;
+
+	conn.timeout = TIMEOUT;
+	conn.retry_cnt = 7;
+	mr = connect(kt, &conn);
+	post_atomic(kt, 1, mr);
+	wait_sent(kt, 3);
+	answer_atomic(kt, S, 5);
+	expect_success(kt, 1);
+	for (i = 0; i < 3; i++)
+		expect_sent(kt, FADD, S);
+	/* All is answered: the timer rests. */
+	kt_drop_sent(kt);
+	msleep(100);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_GE(test, kt_counter(kt, MXE_CNT_retransmit_timeouts), 2ULL);
+}
+
+static void timer_retry_exceeded(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	int i;
+
+	conn.timeout = TIMEOUT;
+	conn.retry_cnt = 2;
+	mr = connect(kt, &conn);
+	post_write_flags(kt, 1, mr, 0);
+	post_write_flags(kt, 2, mr, 0);
+	wait_error(kt);
+	expect_failed(kt, 1, IB_WC_RETRY_EXC_ERR);
+	expect_flushed(kt, 2);
+	expect_none(kt);
+	/* Once, and retry_cnt times more. */
+	for (i = 0; i < 3; i++) {
+		expect_sent(kt, WRITE_ONLY, S);
+		expect_sent(kt, WRITE_ONLY, S + 1);
+	}
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_retry_exceeded), 1ULL);
+}
+
+/* A timeout of 0 never fires. */
+static void timer_off(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	post_write(kt, 1, mr);
+	expect_sent(kt, WRITE_ONLY, S);
+	msleep(100);
+	kt_expect_nothing(kt);
+	expect_none(kt);
+}
+
+static void rnr_sends_again(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		post_write(kt, i, mr);
+	kt_drop_sent(kt);
+	answer(kt, S + 1, RNR_NAK);
+	expect_success(kt, 0);
+	expect_none(kt);
+	/* Not at once, and only what was not executed. */
+	kt_expect_nothing(kt);
+	post_write(kt, 3, mr);
+	kt_expect_nothing(kt);
+	wait_sent(kt, 3);
+	for (i = 1; i < 4; i++)
+		expect_sent(kt, WRITE_ONLY, S + i);
+	answer(kt, S + 3, ACK);
+	for (i = 1; i < 4; i++)
+		expect_success(kt, i);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_rnr_nak), 1ULL);
+}
+
+static void rnr_retry_exceeded(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	int i;
+
+	conn.rnr_retry = 2;
+	mr = connect(kt, &conn);
+	post_write(kt, 1, mr);
+	post_write(kt, 2, mr);
+	for (i = 0; i < 2; i++) {
+		kt_drop_sent(kt);
+		answer(kt, S, RNR_NAK);
+		/* A second one for the same packet counts not. */
+		answer(kt, S, RNR_NAK);
+		expect_none(kt);
+		wait_sent(kt, 2);
+	}
+	kt_drop_sent(kt);
+	answer(kt, S, RNR_NAK);
+	expect_failed(kt, 1, IB_WC_RNR_RETRY_EXC_ERR);
+	expect_flushed(kt, 2);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rnr_retry_exceeded), 1ULL);
+}
+
+static void rnr_retry_without_end(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	int i;
+
+	conn.rnr_retry = 7;
+	mr = connect(kt, &conn);
+	post_write(kt, 1, mr);
+	for (i = 0; i < 10; i++) {
+		wait_sent(kt, 1);
+		kt_drop_sent(kt);
+		answer(kt, S, RNR_NAK);
+	}
+	wait_sent(kt, 1);
+	answer(kt, S, ACK);
+	expect_success(kt, 1);
+}
+
+/* Everything is on its way when the queue pair goes (kt_exit() looks). */
+static void destroy_with_timers_running(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+
+	conn.timeout = TIMEOUT;
+	mr = connect(kt, &conn);
+	post_write(kt, 1, mr);
+	post_atomic(kt, 2, mr);
+	answer(kt, S, RNR_NAK);
+	KUNIT_EXPECT_TRUE(test, kt->qp->sq.rnr_wait);
+}
+
+static struct kunit_case complete_cases[] = {
+	KUNIT_CASE(send_write_fields),
+	KUNIT_CASE(send_segments),
+	KUNIT_CASE(send_inline_copies),
+	KUNIT_CASE(send_window),
+	KUNIT_CASE(send_rd_atomic_limit),
+	KUNIT_CASE(send_rd_atomic_none),
+	KUNIT_CASE(send_fence),
+	KUNIT_CASE(send_drain),
+	KUNIT_CASE_PARAM(send_atomic, atomic_gen_params),
+	KUNIT_CASE(send_atomic_big_endian_reply),
+	KUNIT_CASE(ack_completes),
+	KUNIT_CASE(ack_coalesced_unsignalled),
+	KUNIT_CASE(ack_signal_all),
+	KUNIT_CASE(ack_by_response),
+	KUNIT_CASE(ack_ghost_ignored),
+	KUNIT_CASE(ack_psn_wrap),
+	KUNIT_CASE(nak_sequence_goes_back),
+	KUNIT_CASE(nak_sequence_counts_retries),
+	KUNIT_CASE(nak_sequence_no_retries),
+	KUNIT_CASE(implied_nak_atomic),
+	KUNIT_CASE(implied_nak_by_response),
+	KUNIT_CASE(read_completes),
+	KUNIT_CASE(read_resumes),
+	KUNIT_CASE(read_nak_in_the_middle),
+	KUNIT_CASE_PARAM(answer_is_fatal, answer_gen_params),
+	KUNIT_CASE(answer_after_error),
+	KUNIT_CASE(local_error_in_order),
+	KUNIT_CASE_PARAM(local_error_table, local_gen_params),
+	KUNIT_CASE(local_error_of_response),
+	KUNIT_CASE(local_error_of_read),
+	KUNIT_CASE(post_refused),
+	KUNIT_CASE(local_op_in_order),
+	KUNIT_CASE(local_op_fails),
+	KUNIT_CASE(flush_in_order),
+	KUNIT_CASE(timer_sends_again),
+	KUNIT_CASE(timer_retry_exceeded),
+	KUNIT_CASE(timer_off),
+	KUNIT_CASE(rnr_sends_again),
+	KUNIT_CASE(rnr_retry_exceeded),
+	KUNIT_CASE(rnr_retry_without_end),
+	KUNIT_CASE(destroy_with_timers_running),
+	{}
+};
+
+static struct kunit_suite complete_suite = {
+	.name = "mxe_complete",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = complete_cases,
+};
+
+kunit_test_suite(complete_suite);
