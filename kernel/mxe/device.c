@@ -159,7 +159,7 @@ void mxe_device_port_event(struct mxe_dev *dev)
 	};
 
 	ASSERT_RTNL();
-	if (up == dev->port_up)
+	if (up == dev->port_up || mxe_core_reports_ports())
 		return;
 	dev->port_up = up;
 	ib_dispatch_event(&event);

@@ -299,7 +299,7 @@ struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	mr->iova = iova;
 	mr->length = length;
 
-	umem = ib_umem_get(pd->device, start, length, access);
+	umem = mxe_umem_get(pd->device, start, length, access);
 	if (IS_ERR(umem)) {
 		err = PTR_ERR(umem);
 		goto err_free;

@@ -6,7 +6,6 @@
 #include <net/dst_cache.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
-#include <net/ipv6_stubs.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/route.h>
@@ -51,7 +50,6 @@ static struct dst_entry *mxe_net_route4(struct mxe_qp *qp)
 	struct flowi4 fl4 = {
 		.flowi4_oif = av->ifindex,
 		.flowi4_proto = IPPROTO_UDP,
-		.flowi4_tos = av->tclass & IPTOS_RT_MASK,
 		.saddr = av->v4.saddr,
 		.daddr = av->v4.daddr,
 		.fl4_sport = av->sport,
@@ -60,6 +58,7 @@ static struct dst_entry *mxe_net_route4(struct mxe_qp *qp)
 	struct rtable *rt;
 	__be32 saddr;
 
+	mxe_flowi4_set_tos(&fl4, av->tclass);
 	rt = dst_cache_get_ip4(&qp->dst_cache, &saddr);
 	if (rt)
 		return &rt->dst;

@@ -86,7 +86,6 @@ static const struct file_operations mxe_doorbell_fops = {
 	.owner = THIS_MODULE,
 	.write = mxe_doorbell_write,
 	.release = uverbs_uobject_fd_release,
-	.llseek = no_llseek,
 };
 
 static void mxe_doorbell_destroy(struct ib_uobject *uobj,

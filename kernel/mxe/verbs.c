@@ -21,7 +21,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.alloc_pd = mxe_alloc_pd,
 	.alloc_ucontext = mxe_alloc_ucontext,
 	.create_ah = mxe_create_ah,
-	.create_cq = mxe_create_cq,
+	.create_cq = mxe_op_create_cq,
 	.create_qp = mxe_create_qp,
 	.create_user_ah = mxe_create_ah,
 	.dealloc_driver = mxe_device_dealloc,
@@ -48,7 +48,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.query_pkey = mxe_query_pkey,
 	.query_port = mxe_query_port,
 	.query_qp = mxe_query_qp,
-	.reg_user_mr = mxe_reg_user_mr,
+	.reg_user_mr = mxe_op_reg_user_mr,
 	.req_notify_cq = mxe_req_notify_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, mxe_ah, ibah),

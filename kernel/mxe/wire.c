@@ -4,7 +4,6 @@
 #include <linux/ipv6.h>
 #include <linux/string.h>
 #include <linux/udp.h>
-#include <asm/unaligned.h>
 
 #include "psn.h"
 #include "wire.h"

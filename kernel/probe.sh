@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# probe.sh DIRECTORY: what the kernel whose headers are in DIRECTORY has, as
+# compiler flags -DMXE_HAVE_... for compat.h.  Stable and distribution kernels
+# take over APIs without a change of version, so declarations are looked for.
+# kernel/Kbuild.include calls it for each build; objects are built anew when the
+# flags change.
+
+# have NAME HEADER REGEX: does the header, taken as one line, match?
+have()
+{
+	tr -s '[:space:]' ' ' <"$include/$2" 2>/dev/null | grep -Eq "$3" &&
+		printf ' -DMXE_HAVE_%s' "$1"
+}
+
+include=${1:?directory}
+have CREATE_CQ_ATTRS rdma/ib_verbs.h \
+	'\(\*create_cq\)\([^)]*struct uverbs_attr_bundle \*'
+have REG_USER_MR_DMAH rdma/ib_verbs.h \
+	'\(\*reg_user_mr\)\([^)]*struct ib_dmah \*'
+have REPORT_PORT_EVENT rdma/ib_verbs.h '\(\*report_port_event\)\('
+have UMEM_GET_VA rdma/ib_umem.h '\bib_umem_get_va\('
+have UDP_TUNNEL_SK net/udp_tunnel.h \
+	'\bsetup_udp_tunnel_sock\([^)]*struct sock \*'
+have IPTOS_RT_MASK net/route.h '# ?define IPTOS_RT_MASK\b'
+have FLOWI4_DSCP net/flow.h '# ?define flowi4_dscp\b'
+exit 0
