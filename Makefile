@@ -78,7 +78,7 @@ demo: deps
 check: deps
 	@tools/check
 
-check-style check-unit check-kunit check-uml check-vm: deps
+check-style check-unit check-kunit check-uml check-vm check-kernels: deps
 	@tools/$@
 
 clean:
@@ -107,6 +107,8 @@ help:
 	@echo '               lockdep and kmemleak'
 	@echo '  check-uml    end-to-end tests on that kernel'
 	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
+	@echo '  check-kernels  the modules compile for the kernels of newer releases; not'
+	@echo '               part of check, it fetches their compilers and headers'
 	@echo '  deps         only install what is missing'
 	@echo 'Variables'
 	@echo '  KVER=VERSION KDIR=DIRECTORY  the kernel to build for'
@@ -117,4 +119,5 @@ help:
 	@echo 'Run a command in the virtual machine: tools/vm --help'
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall deps \
-	demo check check-style check-unit check-kunit check-uml check-vm clean help
+	demo check check-style check-unit check-kunit check-uml check-vm \
+	check-kernels clean help
