@@ -58,7 +58,9 @@ static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
 static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
 				  size_t count, loff_t *pos)
 {
-	struct mxe_doorbell_file *file = filp->private_data;
+	struct mxe_doorbell_file *file =
+		container_of((struct ib_uobject *)filp->private_data,
+			     struct mxe_doorbell_file, uobj);
 	struct mxe_doorbell db;
 	size_t done;
 	int err = 0;
@@ -70,11 +72,13 @@ static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
 	if (!file->uctx)
 		err = -EIO;
 	for (done = 0; !err && done < count; done += sizeof(db)) {
+		if (done && fatal_signal_pending(current))
+			break;
 		if (copy_from_user(&db, buf + done, sizeof(db)))
 			err = -EFAULT;
 		else
 			err = mxe_doorbell_ring(file, &db);
-		if (err || fatal_signal_pending(current))
+		if (err)
 			break;
 		cond_resched();
 	}
