@@ -23,7 +23,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 /* 6.12 moved it. */
-#if __has_include(<linux/unaligned.h>)
+#ifdef MXE_HAVE_LINUX_UNALIGNED
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>
@@ -47,7 +47,7 @@
 #endif
 
 /* 7.x always has IPv6 in the kernel itself, so there are no stubs for it. */
-#if __has_include(<net/ipv6_stubs.h>)
+#ifdef MXE_HAVE_IPV6_STUBS
 #include <net/ipv6_stubs.h>
 #define mxe_ip6_dst_lookup(net, sk, fl6) \
 	ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl6, NULL)

@@ -7,10 +7,11 @@
 # kernel/Kbuild.include calls it for each build; objects are built anew when the
 # flags change.
 
-# have NAME HEADER REGEX: does the header, taken as one line, match?
+# have NAME HEADER REGEX: is the header there, and does it, taken as one line, match?
 have()
 {
-	tr -s '[:space:]' ' ' <"$include/$2" 2>/dev/null | grep -Eq "$3" &&
+	[ -e "$include/$2" ] &&
+		tr -s '[:space:]' ' ' <"$include/$2" | grep -Eq "$3" &&
 		printf ' -DMXE_HAVE_%s' "$1"
 }
 
@@ -23,6 +24,8 @@ have REPORT_PORT_EVENT rdma/ib_verbs.h '\(\*report_port_event\)\('
 have UMEM_GET_VA rdma/ib_umem.h '\bib_umem_get_va\('
 have UDP_TUNNEL_SK net/udp_tunnel.h \
 	'\bsetup_udp_tunnel_sock\([^)]*struct sock \*'
+have LINUX_UNALIGNED linux/unaligned.h .
+have IPV6_STUBS net/ipv6_stubs.h .
 have IPTOS_RT_MASK net/route.h '# ?define IPTOS_RT_MASK\b'
 have FLOWI4_DSCP net/flow.h '# ?define flowi4_dscp\b'
 exit 0
