@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Responder: requests to memory, receive queue and answers. */
+/* Responder: requests to memory and to the receive queue, and answers. */
 #ifndef MXE_RESPOND_H
 #define MXE_RESPOND_H
 
@@ -17,8 +17,5 @@ void mxe_respond_continue(struct mxe_qp *qp);
 void mxe_respond_flush(struct mxe_qp *qp);
 /* Forget a message in progress and everything stored. */
 void mxe_respond_reset(struct mxe_qp *qp);
-
-int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		  const struct ib_recv_wr **bad_wr);
 
 #endif /* MXE_RESPOND_H */

@@ -6,7 +6,7 @@
 #include "mxe.h"
 #include "pd.h"
 #include "qp.h"
-#include "respond.h"
+#include "recv.h"
 #include "ring.h"
 #include "send.h"
 #include "verbs.h"
