@@ -19,7 +19,7 @@ MODDIR = $(DESTDIR)/lib/modules/$(KVER)/updates
 UAPI := $(wildcard include/uapi/rdma/*.h)
 
 LIBS := userspace/libmxe userspace/libibverbs_exp
-PROGS := userspace/examples tests/verbs
+PROGS := userspace/tools/mxe-caps userspace/examples tests/verbs
 DIRS := $(LIBS) $(PROGS)
 
 # What is given on the command line, CC and CFLAGS among it, is for user space;
@@ -50,7 +50,7 @@ install: all
 	$(INSTALL) -d $(MODDIR) $(DESTDIR)$(INCLUDEDIR)/rdma
 	$(INSTALL) -m 644 kernel/mxe/mxe.ko $(MODDIR)/
 	$(INSTALL) -m 644 $(UAPI) $(DESTDIR)$(INCLUDEDIR)/rdma/
-	+for d in $(LIBS) userspace/examples; do \
+	+for d in $(LIBS) userspace/tools/mxe-caps userspace/examples; do \
 		$(MAKE) -C $$d $(USER_VARS) install || exit; \
 	done
 ifeq ($(DESTDIR),)
@@ -60,7 +60,7 @@ endif
 
 uninstall: kernel-headers
 	rm -f $(MODDIR)/mxe.ko $(UAPI:include/uapi/%=$(DESTDIR)$(INCLUDEDIR)/%)
-	+for d in $(LIBS) userspace/examples; do \
+	+for d in $(LIBS) userspace/tools/mxe-caps userspace/examples; do \
 		$(MAKE) -C $$d $(USER_VARS) uninstall || exit; \
 	done
 ifeq ($(DESTDIR),)
