@@ -4,6 +4,7 @@
 #include "ah.h"
 #include "device.h"
 #include "mxe.h"
+#include "pd.h"
 
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 		const struct rdma_ah_attr *attr)
@@ -46,22 +47,72 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 	return 0;
 }
 
+int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
+		struct mxe_av *av)
+{
+	int err = -ENOENT;
+	struct mxe_ah *ah;
+
+	xa_lock(&dev->ahs);
+	ah = xa_load(&dev->ahs, num);
+	if (ah && ah->ibah.pd == pd) {
+		*av = ah->av;
+		err = 0;
+	}
+	xa_unlock(&dev->ahs);
+	return err;
+}
+
+/* Give a process's handle a number and tell it. */
+static int mxe_ah_publish(struct mxe_dev *dev, struct mxe_ah *ah,
+			  struct ib_udata *udata)
+{
+	struct mxe_create_ah_resp resp = {};
+	int err;
+
+	if (udata->outlen < sizeof(resp))
+		return mxe_refuse(dev, -EINVAL, "no room for the response");
+	err = xa_alloc_bh(&dev->ahs, &ah->num, ah, XA_LIMIT(1, MXE_MAX_AH),
+			  GFP_KERNEL_ACCOUNT);
+	if (err)
+		return err;
+	resp.ah_num = ah->num;
+	err = mxe_udata_out(udata, &resp, sizeof(resp));
+	if (err)
+		xa_erase_bh(&dev->ahs, ah->num);
+	return err;
+}
+
 int mxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		  struct ib_udata *udata)
 {
-	struct mxe_ah *ah = container_of(ibah, struct mxe_ah, ibah);
 	struct mxe_dev *dev = to_mdev(ibah->device);
+	struct mxe_ah *ah = to_mah(ibah);
 	int err;
 
 	if (udata && udata->inlen &&
 	    !ib_is_udata_cleared(udata, 0, udata->inlen))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
 	err = mxe_av_init(dev, &ah->av, init->ah_attr);
-	return err ?: mxe_device_take(dev, MXE_RESOURCE_AH);
+	if (err)
+		return err;
+	ah->av.sport = htons(rdma_flow_label_to_udp_sport(ah->av.flow_label));
+	err = mxe_device_take(dev, MXE_RESOURCE_AH);
+	if (err || !udata)
+		return err;
+	err = mxe_ah_publish(dev, ah, udata);
+	if (err)
+		mxe_device_give(dev, MXE_RESOURCE_AH);
+	return err;
 }
 
 int mxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
-	mxe_device_give(to_mdev(ibah->device), MXE_RESOURCE_AH);
+	struct mxe_dev *dev = to_mdev(ibah->device);
+
+	/* Requests have their own copy of the vector. */
+	if (to_mah(ibah)->num)
+		xa_erase_bh(&dev->ahs, to_mah(ibah)->num);
+	mxe_device_give(dev, MXE_RESOURCE_AH);
 	return 0;
 }

@@ -32,10 +32,24 @@ struct mxe_av {
 	};
 };
 
+/* num and udata are of processes: their work requests name it by number. */
 struct mxe_ah {
 	struct ib_ah ibah;
 	struct mxe_av av;
+	u32 num;			/* in dev->ahs; 0: of the kernel */
 };
+
+static inline struct mxe_ah *to_mah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct mxe_ah, ibah);
+}
+
+/*
+ * Copy the vector of a process's handle: -ENOENT if pd has none of that
+ * number.  Context: bottom halves off.
+ */
+int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
+		struct mxe_av *av);
 
 /*
  * Take an address apart.  -EINVAL if it is not one that RoCEv2 can carry from

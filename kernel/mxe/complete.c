@@ -6,6 +6,7 @@
 #include "psn.h"
 #include "retry.h"
 #include "send.h"
+#include "ud.h"
 
 static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
 {
@@ -54,6 +55,7 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 		.opcode = mxe_wr_wc_opcode(wr->opcode),
 		.byte_len = mxe_wr_byte_len(wr),
 		.flags = wr->flags & MXE_SEND_USER ? MXE_CQE_USER : 0,
+		.src_qp = qp->dest_qpn,
 	};
 
 	lockdep_assert_held(&qp->send_lock);
@@ -68,7 +70,8 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 
 	if (status && status != IB_WC_WR_FLUSH_ERR) {
 		sq->halted = true;
-		sq->todo |= BIT(MXE_TODO_ERROR);
+		sq->todo |= mxe_qp_is_ud(qp) ? BIT(MXE_TODO_SQ_ERROR) :
+					       BIT(MXE_TODO_ERROR);
 	}
 }
 

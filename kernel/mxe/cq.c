@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/if_vlan.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 
@@ -48,9 +49,15 @@ static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
 		.opcode = mxe_ib_wc_opcode(wc->opcode),
 		.byte_len = wc->byte_len,
 		.qp = &qp->ibqp,
-		.src_qp = qp->dest_qpn,
+		.src_qp = wc->src_qp,
 		.port_num = 1,
 	};
+	if (wc->flags & MXE_CQE_GRH)
+		ibwc->wc_flags |= IB_WC_GRH;
+	if (wc->flags & MXE_CQE_GRH && wc->vlan_id < VLAN_N_VID) {
+		ibwc->wc_flags |= IB_WC_WITH_VLAN;
+		ibwc->vlan_id = wc->vlan_id;
+	}
 	if (wc->flags & MXE_CQE_WITH_IMM) {
 		ibwc->wc_flags |= IB_WC_WITH_IMM;
 		ibwc->ex.imm_data = wc->imm;
@@ -70,7 +77,7 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 		.flags = wc->flags,
 		.byte_len = wc->byte_len,
 		.qp_num = qp->ibqp.qp_num,
-		.src_qp = qp->dest_qpn,
+		.src_qp = wc->src_qp,
 		.imm_data = wc->imm,
 	};
 	cq->producer++;

@@ -19,6 +19,8 @@ struct mxe_wc {
 	u16 flags;			/* enum mxe_cqe_flags */
 	bool solicited;
 	__be32 imm;
+	u32 src_qp;
+	u16 vlan_id;			/* VLAN_N_VID: none */
 };
 
 enum mxe_cq_armed {

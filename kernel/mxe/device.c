@@ -3,6 +3,7 @@
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
 
 #include "device.h"
 #include "mxe.h"
@@ -114,6 +115,7 @@ int mxe_query_port(struct ib_device *ibdev, u32 port,
 	attr->max_msg_sz = MXE_MAX_MSG_SIZE;
 	attr->pkey_tbl_len = 1;
 	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
 	return 0;
 }
 
@@ -125,17 +127,13 @@ int mxe_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 	return 0;
 }
 
-/*
- * No MADs and no CM: there are no UD queue pairs, so no QP1.  The core then
- * does not try to open it.
- */
 int mxe_get_port_immutable(struct ib_device *ibdev, u32 port,
 			   struct ib_port_immutable *immutable)
 {
 	immutable->gid_tbl_len = MXE_GID_TABLE_LEN;
 	immutable->pkey_tbl_len = 1;
-	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP |
-				    RDMA_CORE_CAP_ETH_AH;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	return 0;
 }
 
@@ -170,7 +168,8 @@ void mxe_device_dealloc(struct ib_device *ibdev)
 	struct mxe_dev *dev = to_mdev(ibdev);
 
 	mxe_net_detach(dev);
-	WARN_ON(!xa_empty(&dev->mrs));
+	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
+	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->mrs);
 	free_percpu(dev->stats);
 	netdev_put(dev->ndev, &dev->ndev_tracker);
@@ -191,6 +190,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 
 	dev->reply_be = mxe_device_reply_be;
 	xa_init(&dev->mrs);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	dev->stats = alloc_percpu(struct mxe_stats);
 	return dev->stats ? 0 : -ENOMEM;
 }

@@ -37,6 +37,7 @@
 #include "stats.h"
 
 struct mxe_net;
+struct mxe_qp;
 
 /* Limits of a device.  What is reported is what create verbs enforce. */
 #define MXE_MAX_QP		65536
@@ -68,7 +69,7 @@ enum mxe_resource {
  *
  * Lifetime: allocated and freed by ib_core.  mxe_device_dealloc() runs when
  * the last user of the ib_device is gone and gives back ndev and mnet.  All
- * members but the counters and the list entry are set before registration
+ * members but the counters, gsi and the list entry are set before registration
  * and do not change.
  */
 struct mxe_dev {
@@ -78,6 +79,8 @@ struct mxe_dev {
 	struct mxe_net *mnet;		/* namespace of ndev; a user is held */
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
 	struct xarray mrs;		/* by key >> 8 */
+	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
+	struct mxe_qp __rcu *gsi;	/* QP 1; the core makes one */
 	struct mxe_stats __percpu *stats;
 	atomic_t resources[MXE_RESOURCE_COUNT];
 	bool port_up;			/* as last reported; RTNL */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/if_vlan.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
@@ -10,12 +11,14 @@
 #include <net/netns/generic.h>
 #include <net/route.h>
 #include <net/udp_tunnel.h>
+#include <rdma/ib_cache.h>
 
 #include "complete.h"
 #include "mxe.h"
 #include "net.h"
 #include "qp.h"
 #include "respond.h"
+#include "ud.h"
 
 ushort mxe_net_port = 4791;
 
@@ -44,9 +47,19 @@ struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 	return skb;
 }
 
-static struct dst_entry *mxe_net_route4(struct mxe_qp *qp)
+/*
+ * Where packets go and how they got there last: cache is that of the queue
+ * pair for its own address, or NULL.
+ */
+struct mxe_net_path {
+	struct mxe_dev *dev;
+	const struct mxe_av *av;
+	struct dst_cache *cache;
+};
+
+static struct dst_entry *mxe_net_route4(const struct mxe_net_path *path)
 {
-	const struct mxe_av *av = &qp->av;
+	const struct mxe_av *av = path->av;
 	struct flowi4 fl4 = {
 		.flowi4_oif = av->ifindex,
 		.flowi4_proto = IPPROTO_UDP,
@@ -59,20 +72,22 @@ static struct dst_entry *mxe_net_route4(struct mxe_qp *qp)
 	__be32 saddr;
 
 	mxe_flowi4_set_tos(&fl4, av->tclass);
-	rt = dst_cache_get_ip4(&qp->dst_cache, &saddr);
+	rt = path->cache ? dst_cache_get_ip4(path->cache, &saddr) : NULL;
 	if (rt)
 		return &rt->dst;
 
-	rt = ip_route_output_key(qp->dev->mnet->net, &fl4);
+	rt = ip_route_output_key(path->dev->mnet->net, &fl4);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
-	dst_cache_set_ip4(&qp->dst_cache, &rt->dst, fl4.saddr);
+	if (path->cache)
+		dst_cache_set_ip4(path->cache, &rt->dst, fl4.saddr);
 	return &rt->dst;
 }
 
-static struct dst_entry *mxe_net_route6(struct mxe_qp *qp)
+static struct dst_entry *mxe_net_route6(const struct mxe_net_path *path)
 {
-	const struct mxe_av *av = &qp->av;
+	const struct mxe_net *mnet = path->dev->mnet;
+	const struct mxe_av *av = path->av;
 	struct flowi6 fl6 = {
 		.flowi6_oif = av->ifindex,
 		.flowi6_proto = IPPROTO_UDP,
@@ -86,22 +101,22 @@ static struct dst_entry *mxe_net_route6(struct mxe_qp *qp)
 	struct dst_entry *dst;
 	struct in6_addr saddr;
 
-	dst = dst_cache_get_ip6(&qp->dst_cache, &saddr);
+	dst = path->cache ? dst_cache_get_ip6(path->cache, &saddr) : NULL;
 	if (dst)
 		return dst;
 
 	/* Under RCU: a device is attached, so the sockets are there. */
-	if (!qp->dev->mnet->sk6)
+	if (!mnet->sk6)
 		return ERR_PTR(-EAFNOSUPPORT);
-	dst = mxe_ip6_dst_lookup(qp->dev->mnet->net, qp->dev->mnet->sk6->sk,
-				 &fl6);
+	dst = mxe_ip6_dst_lookup(mnet->net, mnet->sk6->sk, &fl6);
 	if (IS_ERR(dst))
 		return dst;
-	dst_cache_set_ip6(&qp->dst_cache, dst, &fl6.saddr);
+	if (path->cache)
+		dst_cache_set_ip6(path->cache, dst, &fl6.saddr);
 	return dst;
 }
 
-static struct udphdr *mxe_net_push_udp(const struct mxe_qp *qp,
+static struct udphdr *mxe_net_push_udp(const struct mxe_av *av,
 				       struct sk_buff *skb)
 {
 	struct udphdr *udph;
@@ -109,7 +124,7 @@ static struct udphdr *mxe_net_push_udp(const struct mxe_qp *qp,
 	skb_push(skb, sizeof(*udph));
 	skb_reset_transport_header(skb);
 	udph = udp_hdr(skb);
-	udph->source = qp->av.sport;
+	udph->source = av->sport;
 	udph->dest = htons(mxe_net_port);
 	/* The ICRC is still to come. */
 	udph->len = htons(skb->len + MXE_ICRC_SIZE);
@@ -117,11 +132,11 @@ static struct udphdr *mxe_net_push_udp(const struct mxe_qp *qp,
 	return udph;
 }
 
-static void mxe_net_push_ipv4(const struct mxe_qp *qp, struct sk_buff *skb)
+static void mxe_net_push_ipv4(const struct mxe_av *av, struct sk_buff *skb)
 {
 	size_t bth_len = skb->len;
 	const u8 *bth = skb->data;
-	struct udphdr *udph = mxe_net_push_udp(qp, skb);
+	struct udphdr *udph = mxe_net_push_udp(av, skb);
 	struct iphdr *iph;
 	__le32 icrc;
 
@@ -131,67 +146,82 @@ static void mxe_net_push_ipv4(const struct mxe_qp *qp, struct sk_buff *skb)
 	*iph = (struct iphdr) {
 		.version = IPVERSION,
 		.ihl = sizeof(*iph) / 4,
-		.tos = qp->av.tclass,
+		.tos = av->tclass,
 		.tot_len = htons(skb->len + MXE_ICRC_SIZE),
 		/* Never fragmented, so no identification is needed (RFC 6864). */
 		.frag_off = htons(IP_DF),
-		.ttl = qp->av.hop_limit,
+		.ttl = av->hop_limit,
 		.protocol = IPPROTO_UDP,
-		.saddr = qp->av.v4.saddr,
-		.daddr = qp->av.v4.daddr,
+		.saddr = av->v4.saddr,
+		.daddr = av->v4.daddr,
 	};
 	icrc = mxe_icrc_ipv4(iph, udph, bth, bth_len);
 	skb_put_data(skb, &icrc, sizeof(icrc));
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static void mxe_net_push_ipv6(const struct mxe_qp *qp, struct sk_buff *skb)
+static void mxe_net_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
 {
 	size_t bth_len = skb->len;
 	const u8 *bth = skb->data;
-	struct udphdr *udph = mxe_net_push_udp(qp, skb);
+	struct udphdr *udph = mxe_net_push_udp(av, skb);
 	struct ipv6hdr *ip6h;
 	__le32 icrc;
 
 	skb_push(skb, sizeof(*ip6h));
 	skb_reset_network_header(skb);
 	ip6h = ipv6_hdr(skb);
-	ip6_flow_hdr(ip6h, qp->av.tclass, htonl(qp->av.flow_label));
+	ip6_flow_hdr(ip6h, av->tclass, htonl(av->flow_label));
 	ip6h->payload_len = udph->len;
 	ip6h->nexthdr = IPPROTO_UDP;
-	ip6h->hop_limit = qp->av.hop_limit;
-	ip6h->saddr = qp->av.v6.saddr;
-	ip6h->daddr = qp->av.v6.daddr;
+	ip6h->hop_limit = av->hop_limit;
+	ip6h->saddr = av->v6.saddr;
+	ip6h->daddr = av->v6.daddr;
 	icrc = mxe_icrc_ipv6(ip6h, udph, bth, bth_len);
 	skb_put_data(skb, &icrc, sizeof(icrc));
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-int mxe_net_send(struct mxe_qp *qp, struct sk_buff *skb)
+static int mxe_net_xmit(const struct mxe_net_path *path, struct sk_buff *skb)
 {
-	struct net *net = qp->dev->mnet->net;
+	struct net *net = path->dev->mnet->net;
 	struct dst_entry *dst;
 
-	dst = qp->av.is_ipv4 ? mxe_net_route4(qp) : mxe_net_route6(qp);
+	dst = path->av->is_ipv4 ? mxe_net_route4(path) : mxe_net_route6(path);
 	if (IS_ERR(dst)) {
-		mxe_count(qp->dev, send_no_route);
+		mxe_count(path->dev, send_no_route);
 		kfree_skb(skb);
 		return -EHOSTUNREACH;
 	}
 
 	skb_dst_set(skb, dst);
 	skb->ip_summed = CHECKSUM_NONE;
-	mxe_count(qp->dev, sent_pkts);
-	if (qp->av.is_ipv4) {
-		mxe_net_push_ipv4(qp, skb);
+	mxe_count(path->dev, sent_pkts);
+	if (path->av->is_ipv4) {
+		mxe_net_push_ipv4(path->av, skb);
 		memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
 		ip_local_out(net, NULL, skb);
 	} else {
-		mxe_net_push_ipv6(qp, skb);
+		mxe_net_push_ipv6(path->av, skb);
 		memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
 		ip6_local_out(net, NULL, skb);
 	}
 	return 0;
+}
+
+int mxe_net_send(struct mxe_qp *qp, struct sk_buff *skb)
+{
+	struct mxe_net_path path = { qp->dev, &qp->av, &qp->dst_cache };
+
+	return mxe_net_xmit(&path, skb);
+}
+
+int mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
+		    struct sk_buff *skb)
+{
+	struct mxe_net_path path = { qp->dev, av, NULL };
+
+	return mxe_net_xmit(&path, skb);
 }
 
 /* ---- receiving --------------------------------------------------------- */
@@ -252,6 +282,42 @@ static bool mxe_net_address_ok(const struct mxe_qp *qp,
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
 }
 
+/* Is it addressed to a GID of the device?  The device is registered. */
+static bool mxe_net_gid_ok(struct mxe_dev *dev, const struct sk_buff *skb)
+{
+	const struct ib_gid_attr *attr;
+	union ib_gid gid;
+
+	if (ip_hdr(skb)->version == 4)
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr,
+				       (struct in6_addr *)&gid);
+	else
+		memcpy(&gid, &ipv6_hdr(skb)->daddr, sizeof(gid));
+	attr = rdma_find_gid_by_port(&dev->ibdev, &gid,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
+}
+
+/* QP 1 of the device that the packet is addressed to, with a reference. */
+static struct mxe_qp *mxe_net_gsi(struct mxe_net *mnet,
+				  const struct sk_buff *skb)
+{
+	struct mxe_dev *dev;
+
+	list_for_each_entry_rcu(dev, &mnet->devs, mnet_entry) {
+		/* There from registration on, as the GID table is. */
+		struct mxe_qp *qp = rcu_dereference(dev->gsi);
+
+		if (qp && mxe_net_gid_ok(dev, skb) &&
+		    kref_get_unless_zero(&qp->ref))
+			return qp;
+	}
+	return NULL;
+}
+
 static bool mxe_net_icrc_ok(const struct sk_buff *skb)
 {
 	const struct udphdr *udph = udp_hdr(skb);
@@ -267,10 +333,32 @@ static bool mxe_net_icrc_ok(const struct sk_buff *skb)
 	return icrc == found;
 }
 
+static void mxe_net_deliver_ud(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			       struct sk_buff *skb)
+{
+	if (!mxe_net_gid_ok(qp->dev, skb)) {
+		mxe_count(qp->dev, drop_address);
+		kfree_skb(skb);
+		return;
+	}
+	mxe_recv_lock(qp);
+	mxe_ud_rcv(qp, pkt, skb);
+	mxe_recv_unlock(qp);
+}
+
 /* Give a checked packet to its side of the queue pair; consumes skb. */
 static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			    struct sk_buff *skb)
 {
+	if (mxe_qp_is_ud(qp) != !!(pkt->flags & MXE_OP_DETH)) {
+		mxe_count(qp->dev, drop_transport);
+		kfree_skb(skb);
+		return;
+	}
+	if (pkt->flags & MXE_OP_DETH) {
+		mxe_net_deliver_ud(qp, pkt, skb);
+		return;
+	}
 	if (pkt->flags & MXE_OP_RESPONSE) {
 		mxe_send_lock(qp);
 		if (mxe_net_address_ok(qp, skb))
@@ -298,6 +386,7 @@ enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
 
 	memset(pkt, 0, sizeof(*pkt));
+	pkt->vlan_id = VLAN_N_VID;
 	return mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
 }
 
@@ -329,7 +418,10 @@ static int mxe_net_rcv(struct sock *sk, struct sk_buff *skb)
 		mxe_net_count_drop(mnet, skb, drop_icrc);
 		goto drop;
 	}
-	qp = mxe_qp_get(&mnet->qps, pkt.qpn);
+	if (is_vlan_dev(skb->dev))
+		pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
+	qp = pkt.qpn == 1 ? mxe_net_gsi(mnet, skb) :
+			    mxe_qp_get(&mnet->qps, pkt.qpn);
 	if (!qp) {
 		mxe_net_count_drop(mnet, skb, drop_qpn);
 		goto drop;

@@ -16,6 +16,7 @@
 
 #include "wire.h"
 
+struct mxe_av;
 struct mxe_dev;
 struct mxe_qp;
 struct net;
@@ -58,6 +59,10 @@ struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
  * Context: bottom halves off.
  */
 int mxe_net_send(struct mxe_qp *qp, struct sk_buff *skb);
+
+/* The same, but to the address of a datagram. */
+int mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
+		    struct sk_buff *skb);
 
 /* Take a received packet apart; its transport header is set. */
 enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,

@@ -96,6 +96,8 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq, unsigned long todo)
 		return;
 	if (todo & BIT(MXE_TODO_ERROR))
 		mxe_qp_error(qp);
+	if (todo & BIT(MXE_TODO_SQ_ERROR))
+		mxe_qp_sq_error(qp);
 	if (todo & BIT(MXE_TODO_NOTIFY))
 		mxe_cq_notify(cq);
 	if (todo & BIT(MXE_TODO_CQ_ERROR))
@@ -206,6 +208,16 @@ void mxe_qp_error(struct mxe_qp *qp)
 	mxe_both_unlock(qp);
 }
 
+void mxe_qp_sq_error(struct mxe_qp *qp)
+{
+	mxe_both_lock(qp);
+	if (qp->state == IB_QPS_RTS && !qp->dying) {
+		mxe_qp_set_state(qp, IB_QPS_SQE);
+		mxe_qp_kick(qp);
+	}
+	mxe_both_unlock(qp);
+}
+
 static void mxe_qp_work(struct work_struct *work)
 {
 	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
@@ -221,7 +233,7 @@ static void mxe_qp_work(struct work_struct *work)
 	mxe_recv_unlock(qp);
 
 	mxe_send_lock(qp);
-	if (qp->state == IB_QPS_ERR) {
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
 		mxe_send_flush(qp);
 	} else if (mxe_qp_can_send(qp->state)) {
 		mxe_complete_local_error(qp);
@@ -272,7 +284,8 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_RC)
+	if (init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_UD &&
+	    init->qp_type != IB_QPT_GSI)
 		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->qp_type);
 	if (init->create_flags)
 		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x",
@@ -402,6 +415,12 @@ static int mxe_qp_publish(struct mxe_qp *qp)
 	struct xa_limit limit = XA_LIMIT(2, MXE_BTH_QPN_MASK - 1);
 	int err;
 
+	/* Found by the address of its device: every device has one. */
+	if (qp->ibqp.qp_type == IB_QPT_GSI) {
+		qp->ibqp.qp_num = 1;
+		return cmpxchg((struct mxe_qp **)&qp->dev->gsi, NULL, qp) ?
+		       -EBUSY : 0;
+	}
 	err = xa_alloc_cyclic(&mnet->qps, &qp->ibqp.qp_num, qp, limit,
 			      &mnet->next_qpn, GFP_KERNEL);
 	return min(err, 0);
@@ -475,7 +494,10 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 
-	xa_erase(&qp->dev->mnet->qps, ibqp->qp_num);
+	if (ibqp->qp_type == IB_QPT_GSI)
+		RCU_INIT_POINTER(qp->dev->gsi, NULL);
+	else
+		xa_erase(&qp->dev->mnet->qps, ibqp->qp_num);
 
 	/* No timer and no work starts again from here on. */
 	mxe_both_lock(qp);
@@ -591,6 +613,8 @@ static void mxe_qp_store_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 		a->rnr_retry = attr->rnr_retry;
 		qp->sq.rnr_retry_left = attr->rnr_retry;
 	}
+	if (mask & IB_QP_QKEY)
+		a->qkey = attr->qkey;
 	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
 		a->en_sqd_async_notify = attr->en_sqd_async_notify;
 }
@@ -609,6 +633,11 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 		break;
 	case IB_QPS_SQD:
 		qp->sq.sqd_notified = from == IB_QPS_SQD;
+		break;
+	case IB_QPS_RTS:
+		/* The send queue starts again after its error. */
+		if (from == IB_QPS_SQE)
+			qp->sq.halted = false;
 		break;
 	default:
 		break;

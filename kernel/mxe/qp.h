@@ -33,6 +33,13 @@ struct mxe_dev;
 /* Request packets that wait while the responder streams a READ. */
 #define MXE_MAX_DEFERRED_PKTS	256
 
+/* Where a datagram goes: a copy of the address handle's vector, and who. */
+struct mxe_ud_dest {
+	struct mxe_av av;
+	u32 qpn;
+	u32 qkey;
+};
+
 /*
  * A send work request in the kernel: the validated copy of what was posted,
  * and its progress.
@@ -50,6 +57,7 @@ struct mxe_send_wr {
 	u32 rkey;
 	__be32 imm;			/* or key to invalidate */
 	struct mxe_atomic_args atomic;	/* as sent: lowered if possible */
+	struct mxe_ud_dest ud;
 	struct ib_mr *mr;		/* IB_WR_REG_MR */
 	u32 mr_key;
 	int mr_access;
@@ -66,6 +74,7 @@ enum mxe_todo {
 	MXE_TODO_NOTIFY,	/* completion handler of that side's CQ */
 	MXE_TODO_CQ_ERROR,	/* that CQ was overrun just now */
 	MXE_TODO_ERROR,		/* move the queue pair to ERR */
+	MXE_TODO_SQ_ERROR,	/* move it to SQE */
 	MXE_TODO_WORK,		/* queue qp->work */
 	MXE_TODO_EV_FATAL,
 	MXE_TODO_EV_REQ_ERR,
@@ -263,6 +272,8 @@ void mxe_both_unlock(struct mxe_qp *qp)
 
 /* Move to ERR; both queues are flushed by qp->work.  Context: no lock held. */
 void mxe_qp_error(struct mxe_qp *qp);
+/* The same for the send queue alone: RTS to SQE (IBTA 10.3.1.7). */
+void mxe_qp_sq_error(struct mxe_qp *qp);
 /* Let the work look at the queue pair. */
 void mxe_qp_kick(struct mxe_qp *qp);
 

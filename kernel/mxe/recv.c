@@ -78,6 +78,7 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 		.status = status,
 		.opcode = MXE_WC_RECV,
 		.byte_len = rq->offset,
+		.src_qp = qp->dest_qpn,
 	};
 
 	lockdep_assert_held(&qp->recv_lock);
@@ -87,8 +88,13 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 		if (pkt->flags & MXE_OP_WRITE)
 			wc.opcode = MXE_WC_RECV_RDMA_WITH_IMM;
 		if (pkt->flags & MXE_OP_IMM) {
-			wc.flags = MXE_CQE_WITH_IMM;
+			wc.flags |= MXE_CQE_WITH_IMM;
 			wc.imm = pkt->imm;
+		}
+		if (pkt->flags & MXE_OP_DETH) {
+			wc.flags |= MXE_CQE_GRH;
+			wc.src_qp = pkt->src_qpn;
+			wc.vlan_id = pkt->vlan_id;
 		}
 	}
 	rq->cur_valid = false;

@@ -7,6 +7,7 @@
 #include "psn.h"
 #include "retry.h"
 #include "send.h"
+#include "ud.h"
 
 /* ---- taking up work requests ------------------------------------------- */
 
@@ -29,6 +30,11 @@ static bool mxe_opcode_is_rd_atomic(enum ib_wr_opcode opcode)
 	return opcode == IB_WR_RDMA_READ || mxe_opcode_is_atomic(opcode);
 }
 
+static bool mxe_opcode_is_send(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM;
+}
+
 static bool mxe_opcode_is_local(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV;
@@ -43,8 +49,7 @@ static bool mxe_opcode_has_remote_addr(enum ib_wr_opcode opcode)
 
 static bool mxe_opcode_takes_inline(enum ib_wr_opcode opcode)
 {
-	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
-	       opcode == IB_WR_RDMA_WRITE ||
+	return mxe_opcode_is_send(opcode) || opcode == IB_WR_RDMA_WRITE ||
 	       opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 }
 
@@ -121,6 +126,7 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 {
 	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
 			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
+	enum ib_wc_status status;
 	bool masked = wr->opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
 		      wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 
@@ -128,6 +134,13 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->flags & ~known || wqe->log_arg_sz != (masked ? 3 : 0))
 		return IB_WC_LOC_QP_OP_ERR;
+	if (mxe_qp_is_ud(qp)) {
+		if (!mxe_opcode_is_send(wr->opcode))
+			return IB_WC_LOC_QP_OP_ERR;
+		status = mxe_ud_dest_from_wqe(qp, wr, wqe);
+		if (status)
+			return status;
+	}
 	if (mxe_opcode_is_atomic(wr->opcode)) {
 		if (!mxe_qp_atomics_ok(qp))
 			return IB_WC_LOC_QP_OP_ERR;
@@ -189,8 +202,7 @@ static u32 mxe_send_produced(struct mxe_qp *qp)
 	return smp_load_acquire(&sq->posted);
 }
 
-/* Take up one more request; false if there is none. */
-static bool mxe_send_fetch(struct mxe_qp *qp)
+bool mxe_send_fetch(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
 	u32 produced = mxe_send_produced(qp);
@@ -225,7 +237,7 @@ static u8 mxe_send_opcode(const struct mxe_send_wr *wr, bool first, bool last)
 	bool imm = wr->opcode == IB_WR_SEND_WITH_IMM ||
 		   wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 
-	if (wr->opcode == IB_WR_SEND || wr->opcode == IB_WR_SEND_WITH_IMM) {
+	if (mxe_opcode_is_send(wr->opcode)) {
 		if (!last)
 			return first ? IB_OPCODE_RC_SEND_FIRST :
 				       IB_OPCODE_RC_SEND_MIDDLE;
@@ -300,6 +312,19 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 	out->ack_req = last || unacked % (MXE_MAX_UNACKED / 4) == 0;
 }
 
+int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
+		    u32 offset, void *buf, u32 len)
+{
+	if (!len)
+		return 0;
+	if (wr->flags & MXE_SEND_INLINE) {
+		memcpy(buf, wr->inline_data + offset, len);
+		return 0;
+	}
+	return mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge, offset,
+			    buf, len, MXE_FROM_MEMORY);
+}
+
 static int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
@@ -315,16 +340,10 @@ static int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		return -ENOMEM;
 
 	offset = mxe_psn_diff(sq->psn, wr->first_psn) * qp->mtu;
-	if (out.payload_len && wr->flags & MXE_SEND_INLINE) {
-		memcpy(payload, wr->inline_data + offset, out.payload_len);
-	} else if (out.payload_len) {
-		err = mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge,
-				   offset, payload, out.payload_len,
-				   MXE_FROM_MEMORY);
-		if (err) {
-			kfree_skb(skb);
-			return err;
-		}
+	err = mxe_send_gather(qp, wr, offset, payload, out.payload_len);
+	if (err) {
+		kfree_skb(skb);
+		return err;
 	}
 
 	/* No route now is a loss like another: the timer tries again. */
@@ -449,12 +468,10 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 		sq->todo |= BIT(MXE_TODO_EV_SQ_DRAINED);
 }
 
-void mxe_send_run(struct mxe_qp *qp)
+static void mxe_send_run_rc(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
 	unsigned int budget = MXE_BURST;
-
-	lockdep_assert_held(&qp->send_lock);
 
 	while (mxe_qp_can_send(qp->state) && !sq->halted && !sq->rnr_wait) {
 		struct mxe_send_wr *wr;
@@ -489,6 +506,16 @@ void mxe_send_run(struct mxe_qp *qp)
 		mxe_send_advance(sq, wr);
 		mxe_retry_start(qp);
 	}
+}
+
+void mxe_send_run(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (mxe_qp_is_ud(qp))
+		mxe_ud_send_run(qp);
+	else
+		mxe_send_run_rc(qp);
 	mxe_send_check_drained(qp);
 }
 
@@ -546,7 +573,7 @@ void mxe_send_doorbell(struct mxe_qp *qp)
 		return;
 	}
 	mxe_send_lock(qp);
-	if (qp->state == IB_QPS_ERR)
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		mxe_qp_kick(qp);
 	else
 		mxe_send_run(qp);
@@ -557,6 +584,12 @@ void mxe_send_doorbell(struct mxe_qp *qp)
 
 static int mxe_post_check(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
+	if (mxe_qp_is_ud(qp)) {
+		if (!mxe_opcode_is_send(ibwr->opcode))
+			return -EOPNOTSUPP;
+		if (!ud_wr(ibwr)->ah)
+			return -EINVAL;
+	}
 	switch (ibwr->opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
@@ -623,7 +656,9 @@ static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		wr->rkey = ibwr->ex.invalidate_rkey;
 		return;
 	}
-	if (mxe_opcode_is_atomic(ibwr->opcode)) {
+	if (mxe_qp_is_ud(qp)) {
+		mxe_ud_dest_from_ib(wr, ud_wr(ibwr));
+	} else if (mxe_opcode_is_atomic(ibwr->opcode)) {
 		const struct ib_atomic_wr *awr = atomic_wr(ibwr);
 
 		wr->remote_addr = awr->remote_addr;

@@ -10,6 +10,13 @@
  * local operations.  Context: send_lock held.
  */
 void mxe_send_run(struct mxe_qp *qp);
+/* Take up one more request; false if there is none.  Context: send_lock held. */
+bool mxe_send_fetch(struct mxe_qp *qp);
+/*
+ * Copy bytes offset..offset+len of what wr sends.  Errors of the memory layer.
+ */
+int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
+		    u32 offset, void *buf, u32 len);
 /* Start sending from psn again (go-back-N).  Context: send_lock held. */
 void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
 /* Complete everything posted with WR_FLUSH_ERR.  Context: send_lock held. */

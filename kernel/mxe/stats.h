@@ -23,6 +23,10 @@ struct mxe_dev;
 	X(drop_address)			\
 	X(drop_state)			\
 	X(drop_pkey)			\
+	X(drop_qkey)			\
+	X(drop_transport)		\
+	X(drop_no_recv)			\
+	X(drop_recv_too_short)		\
 	X(drop_busy)			\
 	X(drop_ghost_response)		\
 	X(drop_duplicate_unknown)	\

@@ -16,7 +16,7 @@
 #define OP_READ	(OP_RESP | MXE_OP_READ | MXE_OP_PAYLOAD)
 #define OP_ATOMIC	(OP_REQ | MXE_OP_ATOMIC | OP_ONLY)
 
-/* The BTH opcodes of RC (IBTA 9.2), and the two of ours.  0: not carried. */
+/* BTH opcodes of RC and UD (IBTA 9.2), and the two of ours.  0: not carried. */
 static const u32 mxe_opcode_table[256] = {
 	[IB_OPCODE_RC_SEND_FIRST] = OP_SEND | MXE_OP_START,
 	[IB_OPCODE_RC_SEND_MIDDLE] = OP_SEND,
@@ -46,6 +46,9 @@ static const u32 mxe_opcode_table[256] = {
 		OP_RESP | MXE_OP_ATOMIC | MXE_OP_AETH | MXE_OP_ATOMICACK,
 	[IB_OPCODE_RC_COMPARE_SWAP] = OP_ATOMIC | MXE_OP_ATOMICETH,
 	[IB_OPCODE_RC_FETCH_ADD] = OP_ATOMIC | MXE_OP_ATOMICETH,
+	[IB_OPCODE_UD_SEND_ONLY] = OP_SEND | OP_ONLY | MXE_OP_DETH,
+	[IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE] =
+		OP_SEND | OP_ONLY | MXE_OP_DETH | MXE_OP_IMM,
 	[MXE_OPCODE_RC_MASKED_CMP_SWAP] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
 	[MXE_OPCODE_RC_MASKED_FETCH_ADD] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
 };
@@ -60,6 +63,8 @@ unsigned int mxe_opcode_hdr_len(u8 opcode)
 	u32 flags = mxe_opcode_table[opcode];
 	unsigned int len = sizeof(struct mxe_bth);
 
+	if (flags & MXE_OP_DETH)
+		len += sizeof(struct mxe_deth);
 	if (flags & MXE_OP_RETH)
 		len += sizeof(struct mxe_reth);
 	if (flags & MXE_OP_ATOMICETH)
@@ -192,6 +197,13 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	if (!(pkt->flags & MXE_OP_PAYLOAD) && (pkt->payload_len || pad))
 		return MXE_PKT_LENGTH;
 
+	if (pkt->flags & MXE_OP_DETH) {
+		const struct mxe_deth *deth = (const void *)p;
+
+		pkt->qkey = be32_to_cpu(deth->qkey);
+		pkt->src_qpn = be32_to_cpu(deth->sqp) & MXE_BTH_QPN_MASK;
+		p += sizeof(*deth);
+	}
 	if (pkt->flags & MXE_OP_RETH) {
 		const struct mxe_reth *reth = (const void *)p;
 
@@ -265,6 +277,13 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 	bth->qpn = cpu_to_be32(out->qpn);
 	bth->apsn = cpu_to_be32(out->psn | (out->ack_req ? MXE_BTH_ACK_REQ : 0));
 
+	if (flags & MXE_OP_DETH) {
+		struct mxe_deth *deth = (void *)p;
+
+		deth->qkey = cpu_to_be32(out->qkey);
+		deth->sqp = cpu_to_be32(out->src_qpn);
+		p += sizeof(*deth);
+	}
 	if (flags & MXE_OP_RETH) {
 		struct mxe_reth *reth = (void *)p;
 

@@ -59,6 +59,13 @@ struct mxe_atomiceth {
 } __packed;
 static_assert(sizeof(struct mxe_atomiceth) == 28);
 
+/* Datagram extended transport header, IBTA 9.3.2. */
+struct mxe_deth {
+	__be32 qkey;
+	__be32 sqp;		/* top byte reserved */
+} __packed;
+static_assert(sizeof(struct mxe_deth) == 8);
+
 #define MXE_MSKATOMIC_VERSION 1
 
 /* Fixed part of the masked-atomic header; four operands follow. */
@@ -117,6 +124,7 @@ enum mxe_opcode_flags {
 	MXE_OP_ATOMICACK	= BIT(14),
 	MXE_OP_PAYLOAD		= BIT(15),
 	MXE_OP_IETH		= BIT(16),
+	MXE_OP_DETH		= BIT(17),	/* unreliable datagram */
 };
 
 /* Flags of a BTH opcode; 0 for the opcodes that mxe does not carry. */
@@ -141,11 +149,15 @@ struct mxe_pkt {
 	u32 rkey;
 	u64 va;
 	u32 dma_len;
+	u32 qkey;
+	u32 src_qpn;
 	u32 payload_len;	/* without padding */
 	__be32 imm;
 	u64 atomic_orig;	/* ATOMIC ACKNOWLEDGE */
 	struct mxe_atomic_args atomic;
 	const u8 *payload;
+	/* Of the netdev by which it came; VLAN_N_VID: none. */
+	u16 vlan_id;
 };
 
 /* Why a packet was not parsed. */
@@ -180,6 +192,8 @@ struct mxe_pkt_out {
 	u64 va;
 	u32 rkey;
 	u32 dma_len;
+	u32 qkey;
+	u32 src_qpn;
 	u32 payload_len;
 	__be32 imm;
 	u8 syndrome;

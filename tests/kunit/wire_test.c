@@ -47,6 +47,8 @@ static const struct opcode_row opcode_rows[] = {
 	{ "ATOMIC Acknowledge", 0x12, 24, false, true, false, false },
 	{ "CmpSwap", 0x13, 40, false, false, true, true },
 	{ "FetchAdd", 0x14, 40, false, false, true, true },
+	{ "UD SEND Only", 0x64, 20, true, false, true, true },
+	{ "UD SEND Only with Immediate", 0x65, 24, true, false, true, true },
 	{ "masked CmpSwap", 0xd3, 60, false, false, true, true },
 	{ "masked FetchAdd", 0xd4, 60, false, false, true, true },
 };
@@ -75,6 +77,8 @@ static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 		.va = 0x0102030405060708ULL,
 		.rkey = 0x11223344,
 		.dma_len = 0x01234567,
+		.qkey = 0x89abcdef,
+		.src_qpn = 0x654321,
 		.payload_len = payload_len,
 		.imm = cpu_to_be32(0xcafef00d),
 		.syndrome = 0x65,
@@ -150,6 +154,10 @@ static void check_fields(struct kunit *test, const struct opcode_row *row,
 	}
 	if (pkt->flags & MXE_OP_RETH)
 		KUNIT_EXPECT_EQ(test, pkt->dma_len, out->dma_len);
+	if (pkt->flags & MXE_OP_DETH) {
+		KUNIT_EXPECT_EQ(test, pkt->qkey, out->qkey);
+		KUNIT_EXPECT_EQ(test, pkt->src_qpn, out->src_qpn);
+	}
 	if (pkt->flags & MXE_OP_IMM)
 		KUNIT_EXPECT_EQ(test, (__force u32)pkt->imm,
 				(__force u32)out->imm);

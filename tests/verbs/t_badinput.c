@@ -266,7 +266,7 @@ static void test_cq_udata(void)
 static void test_qp_udata(struct ibv_cq *cq)
 {
 	static const uint64_t types[] = {
-		IB_UVERBS_QPT_UC, IB_UVERBS_QPT_UD, IB_UVERBS_QPT_RAW_PACKET,
+		IB_UVERBS_QPT_UC, IB_UVERBS_QPT_RAW_PACKET,
 		IB_UVERBS_QPT_DRIVER,
 	};
 	struct {

@@ -90,7 +90,7 @@ for _ in {1..100}; do
 	grep -q running /tmp/traffic.out 2>/dev/null && break
 	sleep 0.1
 done
-like "$(rdma resource show mxe1)" 'mxe1: pd 1 cq 2 qp 1 .*mr 1' \
+like "$(rdma resource show mxe1)" 'mxe1: pd 2 cq 3 qp 2 .*mr 1' \
 	'rdma resource counts what a process has'
 like "$(rdma resource show qp link mxe1)" 'type RC state RTS .*comm t_traffic' \
 	'rdma resource shows its queue pair'
@@ -100,8 +100,8 @@ like "$(rdma statistic show link mxe2/1)" 'masked_atomics_executed [1-9]' \
 	'rdma statistic: masked atomics at the responder'
 wait $TRAFFIC
 is $? 0 'the process ended well'
-like "$(rdma resource show mxe1)" 'mxe1: pd 0 cq 0 qp 0 .*mr 0' \
-	'rdma resource: all is given back'
+like "$(rdma resource show mxe1)" 'mxe1: pd 1 cq 1 qp 1 .*mr 0' \
+	'rdma resource: all but QP 1 is given back'
 
 MODINFO=$(modinfo "$TOP/kernel/mxe/mxe.ko")
 like "$MODINFO" 'license: +GPL' 'modinfo: licence'

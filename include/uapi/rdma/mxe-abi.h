@@ -104,6 +104,14 @@ struct mxe_send_wqe {
 			__aligned_u64 compare_add_mask;
 			__aligned_u64 swap_mask;
 		} atomic;
+		/* UD queue pairs: where to. */
+		struct {
+			__u32 ah_num;	/* struct mxe_create_ah_resp */
+			__u32 remote_qpn;
+			__u32 remote_qkey;
+			__u32 reserved1;
+			__aligned_u64 reserved[2];
+		} ud;
 		__aligned_u64 reserved[4];
 	};
 };
@@ -193,6 +201,11 @@ struct mxe_ring_info {
 	__u32 stride;		/* bytes from entry to entry */
 	__u32 max_sge;
 	__u32 max_inline;	/* bytes; send queues */
+};
+
+struct mxe_create_ah_resp {
+	__u32 ah_num;		/* names it in work requests of its domain */
+	__u32 reserved;
 };
 
 struct mxe_create_cq_req {

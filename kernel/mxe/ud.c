@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+
+#include "ah.h"
+#include "complete.h"
+#include "mxe.h"
+#include "net.h"
+#include "psn.h"
+#include "recv.h"
+#include "send.h"
+#include "ud.h"
+
+/* Such a Q_Key in a request stands for the queue pair's own (IBTA 10.2.5). */
+#define MXE_QKEY_CONTROLLED	BIT(31)
+
+/* ---- sending ----------------------------------------------------------- */
+
+enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
+				       struct mxe_send_wr *wr,
+				       const struct mxe_send_wqe *wqe)
+{
+	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
+	    mxe_ah_find(qp->dev, qp->ibqp.pd, wqe->ud.ah_num, &wr->ud.av))
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->ud.qpn = wqe->ud.remote_qpn & MXE_BTH_QPN_MASK;
+	wr->ud.qkey = wqe->ud.remote_qkey;
+	return IB_WC_SUCCESS;
+}
+
+void mxe_ud_dest_from_ib(struct mxe_send_wr *wr, const struct ib_ud_wr *ibwr)
+{
+	/* A copy, so the handle need not outlive the call. */
+	wr->ud.av = to_mah(ibwr->ah)->av;
+	wr->ud.qpn = ibwr->remote_qpn & MXE_BTH_QPN_MASK;
+	wr->ud.qkey = ibwr->remote_qkey;
+}
+
+static u32 mxe_ud_mtu(const struct mxe_qp *qp)
+{
+	int mtu = iboe_get_mtu(READ_ONCE(qp->dev->ndev->mtu));
+
+	return mtu ? ib_mtu_enum_to_int(mtu) : 0;
+}
+
+static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
+					 const struct mxe_send_wr *wr)
+{
+	struct mxe_pkt_out out = {
+		.opcode = wr->opcode == IB_WR_SEND_WITH_IMM ?
+			  IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE :
+			  IB_OPCODE_UD_SEND_ONLY,
+		.solicited = wr->flags & MXE_SEND_SOLICITED,
+		.pkey = 0xffff,
+		.qpn = wr->ud.qpn,
+		.psn = qp->sq.psn,
+		.qkey = wr->ud.qkey & MXE_QKEY_CONTROLLED ? qp->attr.qkey :
+							    wr->ud.qkey,
+		.src_qpn = qp->ibqp.qp_num,
+		.payload_len = wr->length,
+		.imm = wr->imm,
+	};
+	struct sk_buff *skb;
+	u8 *payload;
+
+	if (wr->length > mxe_ud_mtu(qp))
+		return IB_WC_LOC_LEN_ERR;
+	skb = mxe_net_alloc(qp, &out, &payload);
+	/* Counted, and lost as datagrams may be. */
+	if (!skb)
+		return IB_WC_SUCCESS;
+	if (mxe_send_gather(qp, wr, 0, payload, wr->length)) {
+		mxe_count(qp->dev, local_access_errors);
+		kfree_skb(skb);
+		return IB_WC_LOC_PROT_ERR;
+	}
+	qp->sq.psn = mxe_psn_add(qp->sq.psn, 1);
+	mxe_net_send_to(qp, &wr->ud.av, skb);
+	return IB_WC_SUCCESS;
+}
+
+/* Nothing is acknowledged: what is sent is complete. */
+void mxe_ud_send_run(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	unsigned int budget = MXE_BURST;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	while (qp->state == IB_QPS_RTS && !sq->halted) {
+		struct mxe_send_wr *wr;
+
+		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
+			break;
+		if (!budget--) {
+			sq->todo |= BIT(MXE_TODO_WORK);
+			break;
+		}
+		wr = mxe_sq_wr(sq, sq->cur);
+		sq->next++;
+		sq->cur++;
+		mxe_complete_wr(qp, wr->error ?: mxe_ud_send_one(qp, wr));
+	}
+}
+
+/* ---- receiving --------------------------------------------------------- */
+
+/* What stands before the payload in a receive buffer (IBTA 11.4.1.2, A17). */
+static void mxe_ud_grh(const struct sk_buff *skb, union rdma_network_hdr *grh)
+{
+	memset(grh, 0, sizeof(*grh));
+	if (ip_hdr(skb)->version == 4)
+		memcpy(&grh->roce4grh, ip_hdr(skb), sizeof(struct iphdr));
+	else
+		memcpy(&grh->ibgrh, ipv6_hdr(skb), sizeof(struct ipv6hdr));
+}
+
+static int mxe_ud_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			  const struct sk_buff *skb)
+{
+	struct mxe_recv_wr *wr = qp->rq.cur;
+	union rdma_network_hdr grh;
+	int err;
+
+	static_assert(sizeof(grh) == sizeof(struct ib_grh));
+	mxe_ud_grh(skb, &grh);
+	err = mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge, 0, &grh,
+			   sizeof(grh), MXE_TO_MEMORY);
+	if (err || !pkt->payload_len)
+		return err;
+	return mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge,
+			    sizeof(grh), (void *)pkt->payload,
+			    pkt->payload_len, MXE_TO_MEMORY);
+}
+
+/* The receive queue or the request in use is not what it must be. */
+static void mxe_ud_fatal(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	if (rq->cur_valid)
+		mxe_recv_complete(qp, status, NULL);
+	rq->halted = true;
+	rq->todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
+}
+
+static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			  const struct sk_buff *skb)
+{
+	u32 len = sizeof(struct ib_grh) + pkt->payload_len;
+	struct mxe_rq *rq = &qp->rq;
+	int err = 0;
+
+	/* One that was too short for a datagram before is still there. */
+	if (!rq->cur_valid)
+		err = mxe_recv_take(qp);
+	if (err == -EAGAIN) {
+		mxe_count(qp->dev, drop_no_recv);
+		return;
+	}
+	if (err) {
+		mxe_ud_fatal(qp, rq->cur->error);
+		return;
+	}
+	/* Dropped silently (IBTA 9.8.3): a peer must not stop the queue. */
+	if (len > rq->cur->length) {
+		mxe_count(qp->dev, drop_recv_too_short);
+		return;
+	}
+	if (mxe_ud_scatter(qp, pkt, skb)) {
+		mxe_count(qp->dev, local_access_errors);
+		mxe_ud_fatal(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	rq->offset = len;
+	mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
+}
+
+void mxe_ud_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		struct sk_buff *skb)
+{
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (qp->dying || qp->rq.halted || !mxe_qp_can_receive(qp->state))
+		mxe_count(qp->dev, drop_state);
+	else if (pkt->qkey != qp->attr.qkey)
+		mxe_count(qp->dev, drop_qkey);
+	else
+		mxe_ud_accept(qp, pkt, skb);
+	consume_skb(skb);
+}

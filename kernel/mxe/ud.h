@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Unreliable datagrams: UD queue pairs and the general services interface
+ * (QP 1, by which the connection manager speaks).
+ */
+#ifndef MXE_UD_H
+#define MXE_UD_H
+
+#include "qp.h"
+
+static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
+}
+
+/* Send what is posted, up to a burst.  Context: send_lock held. */
+void mxe_ud_send_run(struct mxe_qp *qp);
+/*
+ * Take the destination of a process's request from its copy.
+ * Context: send_lock held.
+ */
+enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
+				       struct mxe_send_wr *wr,
+				       const struct mxe_send_wqe *wqe);
+/* The same for a kernel consumer. */
+void mxe_ud_dest_from_ib(struct mxe_send_wr *wr, const struct ib_ud_wr *ibwr);
+
+/*
+ * A datagram arrived at an address of the device.  skb holds pkt and is
+ * consumed.  Context: softirq, recv_lock held.
+ */
+void mxe_ud_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		struct sk_buff *skb);
+
+#endif /* MXE_UD_H */
