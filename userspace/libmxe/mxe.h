@@ -59,6 +59,11 @@ struct mxe_ring {
 	pthread_spinlock_t lock;
 };
 
+struct mxe_ah {
+	struct ibv_ah ibah;
+	uint32_t num;			/* names it in work requests */
+};
+
 struct mxe_cq {
 	struct verbs_cq vcq;
 	struct mxe_ring ring;
@@ -83,6 +88,11 @@ struct mxe_qp {
 static inline struct mxe_context *to_mctx(struct ibv_context *context)
 {
 	return mxe_container(context, struct mxe_context, vctx.context);
+}
+
+static inline struct mxe_ah *to_mah(struct ibv_ah *ah)
+{
+	return mxe_container(ah, struct mxe_ah, ibah);
 }
 
 static inline struct mxe_cq *to_mcq(struct ibv_cq *cq)

@@ -66,22 +66,33 @@ int mxe_dereg_mr(struct verbs_mr *vmr)
 	return ret;
 }
 
+struct mxe_create_ah_resp_full {
+	__u32 core[sizeof(struct ib_uverbs_create_ah_resp) / 4];
+	struct mxe_create_ah_resp drv;
+};
+
+static_assert(offsetof(struct mxe_create_ah_resp_full, drv) ==
+		      sizeof(struct ib_uverbs_create_ah_resp),
+	      "the driver's response stands directly behind");
+
 struct ibv_ah *mxe_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-	struct ib_uverbs_create_ah_resp resp;
-	struct ibv_ah *ah;
+	struct mxe_create_ah_resp_full resp = { 0 };
+	struct mxe_ah *ah;
 	int ret;
 
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return NULL;
-	ret = ibv_cmd_create_ah(pd, ah, attr, &resp, sizeof(resp));
+	ret = ibv_cmd_create_ah(pd, &ah->ibah, attr, (void *)&resp,
+				sizeof(resp));
 	if (ret) {
 		free(ah);
 		errno = ret;
 		return NULL;
 	}
-	return ah;
+	ah->num = resp.drv.ah_num;
+	return &ah->ibah;
 }
 
 int mxe_destroy_ah(struct ibv_ah *ah)
@@ -89,6 +100,6 @@ int mxe_destroy_ah(struct ibv_ah *ah)
 	int ret = ibv_cmd_destroy_ah(ah);
 
 	if (!ret)
-		free(ah);
+		free(to_mah(ah));
 	return ret;
 }

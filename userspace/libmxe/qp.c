@@ -11,7 +11,8 @@ enum {
 	MXE_QP_INIT_ATTRS = IBV_QP_INIT_ATTR_PD |
 			    IBV_QP_INIT_ATTR_CREATE_FLAGS |
 			    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-	MXE_SEND_OPS = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+	MXE_SEND_OPS_UD = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM,
+	MXE_SEND_OPS = MXE_SEND_OPS_UD |
 		       IBV_QP_EX_WITH_RDMA_WRITE |
 		       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 		       IBV_QP_EX_WITH_RDMA_READ |
@@ -85,11 +86,13 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	};
 	struct mxe_create_qp_resp_full resp = { 0 };
 	bool has_builders = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	uint64_t ops = attr->qp_type == IBV_QPT_UD ? MXE_SEND_OPS_UD :
+						     MXE_SEND_OPS;
 	struct mxe_qp *qp;
 	int ret;
 
 	if (attr->comp_mask & ~MXE_QP_INIT_ATTRS ||
-	    (has_builders && attr->send_ops_flags & ~(uint64_t)MXE_SEND_OPS)) {
+	    (has_builders && attr->send_ops_flags & ~ops)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

@@ -88,11 +88,32 @@ static bool mxe_add_inline(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 	return true;
 }
 
+/* A queue pair of datagrams sends, and nothing else. */
+static bool mxe_is_ud(const struct mxe_qp *qp)
+{
+	return qp->vqp.qp.qp_type == IBV_QPT_UD;
+}
+
+static void mxe_set_ud(struct mxe_send_wqe *wqe, struct ibv_ah *ah,
+		       uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	wqe->ud.ah_num = to_mah(ah)->num;
+	wqe->ud.remote_qpn = remote_qpn;
+	wqe->ud.remote_qkey = remote_qkey;
+}
+
 /* ---- ibv_post_send() --------------------------------------------------- */
 
 static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			     const struct ibv_send_wr *wr)
 {
+	if (mxe_is_ud(qp)) {
+		if ((wr->opcode != IBV_WR_SEND &&
+		     wr->opcode != IBV_WR_SEND_WITH_IMM) || !wr->wr.ud.ah)
+			return EINVAL;
+		mxe_set_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
+			   wr->wr.ud.remote_qkey);
+	}
 	switch (wr->opcode) {
 	case IBV_WR_SEND:
 		return 0;
@@ -272,8 +293,11 @@ static struct mxe_send_wqe *mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
 static struct mxe_send_wqe *mxe_wr_remote(struct mxe_qp *qp, uint8_t opcode,
 					  uint32_t rkey, uint64_t remote_addr)
 {
-	struct mxe_send_wqe *wqe = mxe_wr_begin(qp, opcode);
+	struct mxe_send_wqe *wqe;
 
+	if (mxe_is_ud(qp))
+		mxe_batch_fail(qp, EINVAL);
+	wqe = mxe_wr_begin(qp, opcode);
 	if (wqe) {
 		wqe->rkey = rkey;
 		wqe->remote_addr = remote_addr;
@@ -456,6 +480,17 @@ static void mxe_wr_set_inline_data(struct ibv_qp_ex *qpx, void *addr,
 	mxe_wr_set_inline_data_list(qpx, 1, &buf);
 }
 
+static void mxe_wr_set_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah,
+			       uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+
+	if (!qp->batch_wqe || !ah || !mxe_is_ud(qp))
+		mxe_batch_fail(qp, EINVAL);
+	else
+		mxe_set_ud(qp->batch_wqe, ah, remote_qpn, remote_qkey);
+}
+
 void mxe_set_builders(struct mxe_qp *qp)
 {
 	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
@@ -470,6 +505,7 @@ void mxe_set_builders(struct mxe_qp *qp)
 	qpx->wr_rdma_read = mxe_wr_rdma_read;
 	qpx->wr_atomic_cmp_swp = mxe_wr_atomic_cmp_swp;
 	qpx->wr_atomic_fetch_add = mxe_wr_atomic_fetch_add;
+	qpx->wr_set_ud_addr = mxe_wr_set_ud_addr;
 	qpx->wr_set_sge = mxe_wr_set_sge;
 	qpx->wr_set_sge_list = mxe_wr_set_sge_list;
 	qpx->wr_set_inline_data = mxe_wr_set_inline_data;
