@@ -16,6 +16,7 @@ PREFIX ?= /usr
 INCLUDEDIR ?= $(PREFIX)/include
 INSTALL ?= install
 MODDIR = $(DESTDIR)/lib/modules/$(KVER)/updates
+MODULES := kernel/ib_exp/ib_exp.ko kernel/mxe/mxe.ko
 UAPI := $(wildcard include/uapi/rdma/*.h)
 
 LIBS := userspace/libmxe userspace/libibverbs_exp
@@ -48,7 +49,7 @@ kernel-headers:
 
 install: all
 	$(INSTALL) -d $(MODDIR) $(DESTDIR)$(INCLUDEDIR)/rdma
-	$(INSTALL) -m 644 kernel/mxe/mxe.ko $(MODDIR)/
+	$(INSTALL) -m 644 $(MODULES) $(MODDIR)/
 	$(INSTALL) -m 644 $(UAPI) $(DESTDIR)$(INCLUDEDIR)/rdma/
 	+for d in $(LIBS) userspace/tools/mxe-caps userspace/examples; do \
 		$(MAKE) -C $$d $(USER_VARS) install || exit; \
@@ -59,7 +60,8 @@ ifeq ($(DESTDIR),)
 endif
 
 uninstall: kernel-headers
-	rm -f $(MODDIR)/mxe.ko $(UAPI:include/uapi/%=$(DESTDIR)$(INCLUDEDIR)/%)
+	rm -f $(patsubst %,$(MODDIR)/%,$(notdir $(MODULES)))
+	rm -f $(UAPI:include/uapi/%=$(DESTDIR)$(INCLUDEDIR)/%)
 	+for d in $(LIBS) userspace/tools/mxe-caps userspace/examples; do \
 		$(MAKE) -C $$d $(USER_VARS) uninstall || exit; \
 	done
@@ -88,11 +90,11 @@ clean:
 help:
 	@echo 'Build'
 	@echo '  all          modules and user space (the default)'
-	@echo '  modules      kernel/mxe/mxe.ko and kernel/examples/mxe_ulp.ko'
+	@echo '  modules      kernel/ib_exp/ib_exp.ko, kernel/mxe/mxe.ko and an example'
 	@echo '  userspace    libraries, examples and test programs, in build/userspace/'
 	@echo '  clean        remove what was built here'
 	@echo 'Install'
-	@echo '  install      the module below /lib/modules/KVER/updates/, the libraries,'
+	@echo '  install      the modules below /lib/modules/KVER/updates/, the libraries,'
 	@echo '               the rdma-core provider and its /etc/libibverbs.d/mxe.driver,'
 	@echo '               headers, pkg-config files, programs and man pages; runs'
 	@echo '               depmod and ldconfig unless DESTDIR is set'

@@ -5,3 +5,6 @@ MXE_KUNIT_SUITES := harness atomic_test psn_test wire_test mr_test qp_test \
 		    respond_test complete_test
 
 ccflags-y += -I$(src)
+
+# And what ib_exp.ko contains.
+IB_EXP_KUNIT_SUITES :=

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loading and unloading, in order. */
+#include <linux/module.h>
+
+#include "class.h"
+#include "device.h"
+#include "truth.h"
+
+module_param_array_named(override, ib_exp_overrides, charp,
+			 &ib_exp_num_overrides, 0444);
+MODULE_PARM_DESC(override,
+		 "NAME=MODE,...: the device of that name does masked atomics natively, emulated, or not at all (native, emulated, none), whatever is known of it");
+
+static int __init ib_exp_init(void)
+{
+	int err;
+
+	err = ib_exp_check_overrides();
+	if (err)
+		return err;
+	err = ib_exp_class_register();
+	if (err)
+		return err;
+	err = ib_register_client(&ib_exp_client);
+	if (err)
+		ib_exp_class_unregister();
+	return err;
+}
+
+/* No user of an exported function is there any more, or it would be in use. */
+static void __exit ib_exp_exit(void)
+{
+	ib_unregister_client(&ib_exp_client);
+	ib_exp_class_unregister();
+}
+
+module_init(ib_exp_init);
+module_exit(ib_exp_exit);
+
+MODULE_AUTHOR("The mxe developers");
+MODULE_DESCRIPTION("Masked atomics for the kernel on every RDMA device");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(MXE_VERSION);
