@@ -5,6 +5,7 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
 
+#include "atomic.h"
 #include "device.h"
 #include "mxe.h"
 #include "net.h"
@@ -46,6 +47,24 @@ enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev)
 {
 	return dev->reply_be ? IB_ATOMIC_NONE : IB_ATOMIC_GLOB;
 }
+
+static void mxe_exp_query(struct ib_device *ibdev,
+			  struct ib_exp_driver_attr *attr)
+{
+	bool reply_be = to_mdev(ibdev)->reply_be;
+
+	attr->masked_cmp_swap = !reply_be;
+	attr->masked_fetch_add = !reply_be;
+	attr->log_arg_sizes = MXE_ATOMIC_LOG_SIZES;
+	attr->reply = reply_be ? IB_EXP_REPLY_BE : IB_EXP_REPLY_HOST;
+	if (reply_be)
+		attr->reason = "with atomic_reply=be only processes get results";
+}
+
+struct ib_exp_driver mxe_exp_driver = {
+	.driver_id = MXE_DRIVER_ID,
+	.query = mxe_exp_query,
+};
 
 int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		     struct ib_udata *udata)

@@ -3,6 +3,7 @@
 #ifndef MXE_DEVICE_H
 #define MXE_DEVICE_H
 
+#include <rdma/ib_exp.h>
 #include <rdma/ib_verbs.h>
 
 #include "mxe.h"
@@ -23,6 +24,9 @@ int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type);
 void mxe_device_give(struct mxe_dev *dev, enum mxe_resource type);
 
 enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev);
+
+/* Tells ib_exp, and kernel consumers by it, what the devices do. */
+extern struct ib_exp_driver mxe_exp_driver;
 
 void mxe_device_dealloc(struct ib_device *ibdev);
 int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,

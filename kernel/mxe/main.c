@@ -48,11 +48,16 @@ static int __init mxe_init(void)
 	err = mxe_net_register();
 	if (err)
 		goto err_destroy_wq;
-	err = mxe_link_register();
+	err = ib_exp_register_driver(&mxe_exp_driver);
 	if (err)
 		goto err_unregister_net;
+	err = mxe_link_register();
+	if (err)
+		goto err_unregister_exp;
 	return 0;
 
+err_unregister_exp:
+	ib_exp_unregister_driver(&mxe_exp_driver);
 err_unregister_net:
 	mxe_net_unregister();
 err_destroy_wq:
@@ -65,6 +70,7 @@ static void __exit mxe_exit(void)
 	mxe_link_unregister();
 	/* Waits for removals under way, and removes the rest. */
 	ib_unregister_driver((enum rdma_driver_id)MXE_DRIVER_ID);
+	ib_exp_unregister_driver(&mxe_exp_driver);
 	mxe_net_unregister();
 	destroy_workqueue(mxe_wq);
 	/* Memory regions freed by RCU need no code of ours. */

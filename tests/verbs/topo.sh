@@ -7,6 +7,9 @@
 #	topo.sh COMMAND [ARGUMENT...]
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+# Where kernel/*/*.ko are those of the kernel that runs.
+# shellcheck disable=SC2034  # for those who source this
+MODULES=${MXE_MODULES:-$TOP}
 
 # topo_gids DEVICE...: until each has the GIDs of its IPv4 and IPv6 addresses.
 topo_gids()
