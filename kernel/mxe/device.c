@@ -23,6 +23,7 @@ static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
 	[MXE_RESOURCE_CQ] = MXE_MAX_CQ,
 	[MXE_RESOURCE_QP] = MXE_MAX_QP,
 	[MXE_RESOURCE_MR] = MXE_MAX_MR,
+	[MXE_RESOURCE_SRQ] = MXE_MAX_SRQ,
 };
 
 int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type)
@@ -100,6 +101,9 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.atomic_cap = mxe_device_atomic_cap(dev),
 		.masked_atomic_cap = mxe_device_atomic_cap(dev),
 		.max_ah = MXE_MAX_AH,
+		.max_srq = MXE_MAX_SRQ,
+		.max_srq_wr = MXE_MAX_SRQ_WR,
+		.max_srq_sge = MXE_MAX_SGE,
 		.max_fast_reg_page_list_len = MXE_MAX_FAST_REG_PAGES,
 		.max_pkeys = 1,
 		.local_ca_ack_delay = 15,	/* 4.096 us * 2^15 = 134 ms */

@@ -17,7 +17,8 @@
  * Locks, outer to inner (Documentation/locking.rst has the fields):
  *
  *   cq->notify_lock > qp->send_lock > qp->recv_lock > cq->lock
- *   cq->notify_lock > qp->{sq,rq}.post_lock
+ *                                      qp->recv_lock > srq->lock
+ *   cq->notify_lock > qp->sq.post_lock, post_lock of a receive queue
  *
  * A completion handler runs under notify_lock only, and may post from there.
  * send_lock and recv_lock are taken with bottom halves off and are never held
@@ -44,6 +45,8 @@ struct mxe_qp;
 #define MXE_MAX_QP_WR		16384
 #define MXE_MAX_SGE		32
 #define MXE_MAX_INLINE		512
+#define MXE_MAX_SRQ		65536
+#define MXE_MAX_SRQ_WR		32768
 #define MXE_MAX_CQ		65536
 #define MXE_MAX_CQE		1048576
 #define MXE_MAX_MR		1048576
@@ -61,6 +64,7 @@ enum mxe_resource {
 	MXE_RESOURCE_CQ,
 	MXE_RESOURCE_QP,
 	MXE_RESOURCE_MR,
+	MXE_RESOURCE_SRQ,
 	MXE_RESOURCE_COUNT
 };
 

@@ -13,6 +13,7 @@
 #include "respond.h"
 #include "retry.h"
 #include "send.h"
+#include "srq.h"
 
 /* ---- lookup, locks, and what follows from them ------------------------- */
 
@@ -112,6 +113,12 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq, unsigned long todo)
 		mxe_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 	if (todo & BIT(MXE_TODO_EV_FATAL))
 		mxe_qp_event(qp, IB_EVENT_QP_FATAL);
+	if (todo & BIT(MXE_TODO_EV_LAST_WQE))
+		mxe_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+	if (todo & BIT(MXE_TODO_EV_SRQ_LIMIT))
+		mxe_srq_event(qp->rq.srq, IB_EVENT_SRQ_LIMIT_REACHED);
+	if (todo & BIT(MXE_TODO_EV_SRQ_ERR))
+		mxe_srq_event(qp->rq.srq, IB_EVENT_SRQ_ERR);
 	if (todo & BIT(MXE_TODO_WORK))
 		mxe_qp_kick(qp);
 }
@@ -197,7 +204,7 @@ void mxe_qp_error(struct mxe_qp *qp)
 	    !qp->dying) {
 		mxe_qp_set_state(qp, IB_QPS_ERR);
 		mxe_ring_need_doorbell(&qp->sq.ring);
-		mxe_ring_need_doorbell(&qp->rq.ring);
+		mxe_ring_need_doorbell(&qp->rq.q.ring);
 		/*
 		 * A process stores its index, then reads the flag; we store
 		 * the flag, then read the index (in the flush).
@@ -267,12 +274,13 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->local_error = IB_WC_SUCCESS;
 	mxe_ring_reset(&sq->ring);
 
-	rq->posted = 0;
-	rq->consumed = 0;
+	rq->q.posted = 0;
+	rq->q.consumed = 0;
+	rq->last_wqe = false;
 	rq->msn = 0;
 	rq->comm_est = false;
 	mxe_respond_reset(qp);
-	mxe_ring_reset(&rq->ring);
+	mxe_ring_reset(&rq->q.ring);
 
 	qp->av.valid = false;
 }
@@ -290,8 +298,6 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 	if (init->create_flags)
 		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x",
 				  init->create_flags);
-	if (init->srq)
-		return mxe_refuse(dev, -EOPNOTSUPP, "SRQ");
 	if (!init->send_cq || !init->recv_cq)
 		return mxe_refuse(dev, -EINVAL, "no completion queue");
 	if (cap->max_send_wr > MXE_MAX_QP_WR ||
@@ -341,35 +347,31 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
 	struct mxe_rq *rq = &qp->rq;
+	int err;
 
+	if (rq->srq)
+		cap->max_recv_wr = 0;
 	if (!cap->max_recv_wr) {
 		cap->max_recv_sge = 0;
-		return 0;
+	} else {
+		err = mxe_recv_queue_create(&rq->q, cap->max_recv_wr,
+					    cap->max_recv_sge, uctx);
+		if (err)
+			return err;
+		cap->max_recv_wr = rq->q.entries;
+		cap->max_recv_sge = rq->q.max_sge;
 	}
-	rq->entries = roundup_pow_of_two(cap->max_recv_wr);
-	rq->max_sge = max(cap->max_recv_sge, 1U);
-	rq->wr_size = struct_size((struct mxe_recv_wr *)NULL, sge, rq->max_sge);
-
-	rq->cur = kzalloc(rq->wr_size, GFP_KERNEL_ACCOUNT);
-	if (!rq->cur)
-		return -ENOMEM;
-	cap->max_recv_wr = rq->entries;
-	cap->max_recv_sge = rq->max_sge;
-	if (uctx)
-		return mxe_ring_create(&rq->ring, uctx, rq->entries,
-				       ALIGN(sizeof(struct mxe_recv_wqe) +
-					     rq->max_sge * sizeof(struct mxe_sge),
-					     32));
-	rq->wrs = kvcalloc(rq->entries, rq->wr_size, GFP_KERNEL_ACCOUNT);
-	return rq->wrs ? 0 : -ENOMEM;
+	rq->cur = kzalloc(mxe_recv_wr_size(rq->srq ? rq->srq->q.max_sge :
+						     rq->q.max_sge),
+			  GFP_KERNEL_ACCOUNT);
+	return rq->cur ? 0 : -ENOMEM;
 }
 
 static void mxe_qp_free_queues(struct mxe_qp *qp)
 {
 	mxe_ring_destroy(&qp->sq.ring);
-	mxe_ring_destroy(&qp->rq.ring);
+	mxe_recv_queue_destroy(&qp->rq.q);
 	kvfree(qp->sq.wrs);
-	kvfree(qp->rq.wrs);
 	kfree(qp->rq.cur);
 	kfree(qp->rq.res);
 }
@@ -403,8 +405,8 @@ static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	mxe_ring_info(&qp->sq.ring, &resp.sq);
 	resp.sq.max_sge = qp->sq.max_sge;
 	resp.sq.max_inline = qp->sq.max_inline;
-	mxe_ring_info(&qp->rq.ring, &resp.rq);
-	resp.rq.max_sge = qp->rq.max_sge;
+	mxe_ring_info(&qp->rq.q.ring, &resp.rq);
+	resp.rq.max_sge = qp->rq.q.max_sge;
 	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 
@@ -449,6 +451,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	qp->send_cq = to_mcq(init->send_cq);
 	qp->recv_cq = to_mcq(init->recv_cq);
+	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
 	kref_init(&qp->ref);
@@ -456,7 +459,6 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->send_lock);
 	spin_lock_init(&qp->recv_lock);
 	spin_lock_init(&qp->sq.post_lock);
-	spin_lock_init(&qp->rq.post_lock);
 	skb_queue_head_init(&qp->rq.deferred);
 	INIT_WORK(&qp->work, mxe_qp_work);
 	mxe_retry_init(qp);
@@ -628,7 +630,7 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 		return;
 	case IB_QPS_ERR:
 		mxe_ring_need_doorbell(&qp->sq.ring);
-		mxe_ring_need_doorbell(&qp->rq.ring);
+		mxe_ring_need_doorbell(&qp->rq.q.ring);
 		smp_mb();	/* as in mxe_qp_error() */
 		break;
 	case IB_QPS_SQD:
@@ -732,6 +734,7 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->qp_context = ibqp->qp_context;
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
 	init->cap = qp->attr.cap;
 	init->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;

@@ -21,10 +21,12 @@
 #include "atomic.h"
 #include "cq.h"
 #include "mr.h"
+#include "recv.h"
 #include "ring.h"
 #include "wire.h"
 
 struct mxe_dev;
+struct mxe_srq;
 
 /* Packets that may be unacknowledged before the requester waits. */
 #define MXE_MAX_UNACKED		128
@@ -81,6 +83,9 @@ enum mxe_todo {
 	MXE_TODO_EV_ACCESS_ERR,
 	MXE_TODO_EV_COMM_EST,
 	MXE_TODO_EV_SQ_DRAINED,
+	MXE_TODO_EV_LAST_WQE,
+	MXE_TODO_EV_SRQ_LIMIT,
+	MXE_TODO_EV_SRQ_ERR,
 };
 
 /*
@@ -123,15 +128,6 @@ struct mxe_sq {
 	unsigned long todo;		/* enum mxe_todo */
 };
 
-/* A receive work request in the kernel. */
-struct mxe_recv_wr {
-	u64 wr_id;
-	u32 num_sge;
-	u32 length;
-	enum ib_wc_status error;
-	struct ib_sge sge[];
-};
-
 /*
  * What the responder keeps of a READ or atomic, to answer a duplicate
  * (IBTA 9.7.5): values only, never references.
@@ -160,22 +156,14 @@ struct mxe_resp_read {
 	bool first;
 };
 
-/* Responder.  All under recv_lock but what mxe_sq also excepts. */
+/* Responder.  All under recv_lock but what mxe_recv_queue excepts. */
 struct mxe_rq {
-	/* Immutable after creation. */
-	u32 entries;
-	u32 max_sge;
-	size_t wr_size;
-	void *wrs;			/* posted by kernel consumers */
-	struct mxe_ring ring;		/* posted by a process */
-	struct mxe_recv_wr *cur;	/* the copy of the one in use */
+	struct mxe_recv_queue q;	/* no entries if there is a shared one */
+	struct mxe_srq *srq;		/* immutable after creation */
 
-	/* As that of the send queue. */
-	spinlock_t post_lock;
-	u32 posted;
-
-	u32 consumed;			/* index of the next one */
-	bool cur_valid;			/* cur is filled by a message */
+	struct mxe_recv_wr *cur;	/* the copy of the request in use */
+	bool cur_valid;			/* cur is taken up, and not completed */
+	bool last_wqe;			/* of a shared queue; reported */
 	u32 offset;			/* bytes of the message so far */
 	u32 epsn;
 	u32 msn;
@@ -240,11 +228,6 @@ static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
 static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
 {
 	return sq->wrs + (index & (sq->entries - 1)) * sq->wr_size;
-}
-
-static inline struct mxe_recv_wr *mxe_rq_wr(const struct mxe_rq *rq, u32 index)
-{
-	return rq->wrs + (index & (rq->entries - 1)) * rq->wr_size;
 }
 
 /* A queue pair with a reference, or NULL. */

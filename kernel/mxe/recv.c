@@ -1,12 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/log2.h>
+#include <linux/mm.h>
+
 #include "mxe.h"
 #include "qp.h"
 #include "recv.h"
+#include "srq.h"
 
-static void mxe_recv_copy_user(struct mxe_qp *qp, struct mxe_recv_wr *wr)
+/* ---- queues ------------------------------------------------------------ */
+
+size_t mxe_recv_wr_size(u32 max_sge)
 {
-	struct mxe_rq *rq = &qp->rq;
-	const void *entry = mxe_ring_entry(&rq->ring, rq->consumed);
+	return struct_size((struct mxe_recv_wr *)NULL, sge, max_sge);
+}
+
+int mxe_recv_queue_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
+			  struct ib_ucontext *uctx)
+{
+	spin_lock_init(&q->post_lock);
+	q->entries = roundup_pow_of_two(max_wr);
+	q->max_sge = max(max_sge, 1U);
+	q->wr_size = mxe_recv_wr_size(q->max_sge);
+	if (uctx)
+		return mxe_ring_create(&q->ring, uctx, q->entries,
+				       ALIGN(sizeof(struct mxe_recv_wqe) +
+					     q->max_sge * sizeof(struct mxe_sge),
+					     32));
+	q->wrs = kvcalloc(q->entries, q->wr_size, GFP_KERNEL_ACCOUNT);
+	return q->wrs ? 0 : -ENOMEM;
+}
+
+void mxe_recv_queue_destroy(struct mxe_recv_queue *q)
+{
+	mxe_ring_destroy(&q->ring);
+	kvfree(q->wrs);
+}
+
+static struct mxe_recv_wr *mxe_recv_queue_wr(const struct mxe_recv_queue *q,
+					     u32 index)
+{
+	return q->wrs + (index & (q->entries - 1)) * q->wr_size;
+}
+
+u32 mxe_recv_queue_filled(const struct mxe_recv_queue *q)
+{
+	u32 produced;
+
+	if (!q->entries)
+		return 0;
+	if (q->ring.hdr)
+		produced = mxe_ring_producer(&q->ring);
+	else
+		/* Pairs with the release in mxe_recv_queue_post(). */
+		produced = smp_load_acquire(&q->posted);
+	return produced - q->consumed;
+}
+
+static void mxe_recv_copy_user(struct mxe_dev *dev,
+			       const struct mxe_recv_queue *q,
+			       struct mxe_recv_wr *wr)
+{
+	const void *entry = mxe_ring_entry(&q->ring, q->consumed);
 	struct mxe_recv_wqe wqe;
 
 	/* One copy, then only the copy. */
@@ -16,8 +70,8 @@ static void mxe_recv_copy_user(struct mxe_qp *qp, struct mxe_recv_wr *wr)
 	wr->wr_id = wqe.wr_id;
 	wr->num_sge = 0;
 	wr->error = IB_WC_SUCCESS;
-	if (wqe.num_sge > rq->max_sge || wqe.reserved) {
-		mxe_count(qp->dev, bad_wqe);
+	if (wqe.num_sge > q->max_sge || wqe.reserved) {
+		mxe_count(dev, bad_wqe);
 		wr->error = IB_WC_LOC_QP_OP_ERR;
 		return;
 	}
@@ -36,41 +90,83 @@ static void mxe_recv_sum_length(struct mxe_recv_wr *wr)
 	wr->length = min_t(u64, length, U32_MAX);
 }
 
+int mxe_recv_queue_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
+			struct mxe_recv_wr *wr)
+{
+	u32 filled = mxe_recv_queue_filled(q);
+
+	if (!filled)
+		return -EAGAIN;
+	/* Not an index that a sane process writes. */
+	if (filled > q->entries) {
+		mxe_count(dev, bad_wqe);
+		return -EPIPE;
+	}
+
+	if (q->ring.hdr)
+		mxe_recv_copy_user(dev, q, wr);
+	else
+		memcpy(wr, mxe_recv_queue_wr(q, q->consumed), q->wr_size);
+	mxe_recv_sum_length(wr);
+	WRITE_ONCE(q->consumed, q->consumed + 1);
+	mxe_ring_set_consumer(&q->ring, q->consumed);
+	return wr->error ? -EIO : 0;
+}
+
+int mxe_recv_queue_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
+			const struct ib_recv_wr *ibwr,
+			const struct ib_recv_wr **bad_wr)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&q->post_lock, flags);
+	for (; ibwr; ibwr = ibwr->next) {
+		struct mxe_recv_wr *wr;
+
+		if (ibwr->num_sge < 0 || ibwr->num_sge > q->max_sge)
+			err = -EINVAL;
+		else if (q->posted - READ_ONCE(q->consumed) >= q->entries)
+			err = -ENOMEM;
+		if (err) {
+			mxe_refuse(dev, err, "%d SGEs", ibwr->num_sge);
+			*bad_wr = ibwr;
+			break;
+		}
+		wr = mxe_recv_queue_wr(q, q->posted);
+		wr->wr_id = ibwr->wr_id;
+		wr->error = IB_WC_SUCCESS;
+		wr->num_sge = ibwr->num_sge;
+		memcpy(wr->sge, ibwr->sg_list,
+		       ibwr->num_sge * sizeof(wr->sge[0]));
+		/* Pairs with the acquire in mxe_recv_queue_filled(). */
+		smp_store_release(&q->posted, q->posted + 1);
+	}
+	spin_unlock_irqrestore(&q->post_lock, flags);
+	return err;
+}
+
+/* ---- the responder's use of them --------------------------------------- */
+
 int mxe_recv_take(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
-	u32 produced;
+	int err;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (!rq->entries)
-		return -EAGAIN;
-	if (qp->is_user)
-		produced = mxe_ring_producer(&rq->ring);
+	if (rq->cur_valid)
+		return 0;
+	if (rq->srq)
+		err = mxe_srq_take(rq->srq, rq->cur, &rq->todo);
 	else
-		/* Pairs with the release in mxe_post_recv(). */
-		produced = smp_load_acquire(&rq->posted);
-	if (produced == rq->consumed)
-		return -EAGAIN;
-	/* Not an index that a sane process writes. */
-	if (produced - rq->consumed > rq->entries) {
-		mxe_count(qp->dev, bad_wqe);
-		return -EIO;
-	}
-
-	if (qp->is_user)
-		mxe_recv_copy_user(qp, rq->cur);
-	else
-		memcpy(rq->cur, mxe_rq_wr(rq, rq->consumed), rq->wr_size);
-	mxe_recv_sum_length(rq->cur);
-	rq->cur_valid = true;
-	WRITE_ONCE(rq->consumed, rq->consumed + 1);
-	mxe_ring_set_consumer(&rq->ring, rq->consumed);
-	return rq->cur->error ? -EIO : 0;
+		err = mxe_recv_queue_take(qp->dev, &rq->q, rq->cur);
+	rq->cur_valid = !err || err == -EIO;
+	return err == -EPIPE ? -EIO : err;
 }
 
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
-			      const struct mxe_pkt *pkt)
+		       const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_wc wc = {
@@ -101,49 +197,49 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 	mxe_qp_complete(qp, qp->recv_cq, &wc, &rq->todo);
 }
 
-/* ---- kernel consumers -------------------------------------------------- */
+void mxe_recv_flush(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	u32 limit = rq->q.entries;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	rq->offset = 0;
+	if (rq->cur_valid)
+		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
+	if (qp->ibqp.srq) {
+		/* The others are not this one's (IBTA 10.2.9.4). */
+		if (!rq->last_wqe)
+			rq->todo |= BIT(MXE_TODO_EV_LAST_WQE);
+		rq->last_wqe = true;
+		return;
+	}
+	for (; limit; limit--) {
+		mxe_recv_take(qp);
+		if (!rq->cur_valid)
+			break;
+		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
+	}
+}
 
 int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 		  const struct ib_recv_wr **bad_wr)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
-	struct mxe_rq *rq = &qp->rq;
-	unsigned long flags;
-	int err = 0;
+	int err;
 
 	/* A process has its ring; the legacy command is not for it. */
 	if (qp->is_user) {
 		*bad_wr = ibwr;
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
 	}
-	if (READ_ONCE(qp->state) == IB_QPS_RESET) {
+	if (READ_ONCE(qp->state) == IB_QPS_RESET || ibqp->srq) {
 		*bad_wr = ibwr;
-		return mxe_refuse(qp->dev, -EINVAL, "state RESET");
+		return mxe_refuse(qp->dev, -EINVAL, "state %d, SRQ %p",
+				  qp->state, ibqp->srq);
 	}
 
-	spin_lock_irqsave(&rq->post_lock, flags);
-	for (; ibwr; ibwr = ibwr->next) {
-		struct mxe_recv_wr *wr;
-
-		if (ibwr->num_sge < 0 || ibwr->num_sge > rq->max_sge)
-			err = -EINVAL;
-		else if (rq->posted - READ_ONCE(rq->consumed) >= rq->entries)
-			err = -ENOMEM;
-		if (err) {
-			mxe_refuse(qp->dev, err, "%d SGEs", ibwr->num_sge);
-			*bad_wr = ibwr;
-			break;
-		}
-		wr = mxe_rq_wr(rq, rq->posted);
-		wr->wr_id = ibwr->wr_id;
-		wr->error = IB_WC_SUCCESS;
-		wr->num_sge = ibwr->num_sge;
-		memcpy(wr->sge, ibwr->sg_list,
-		       ibwr->num_sge * sizeof(wr->sge[0]));
-		/* Pairs with the acquire in mxe_recv_take(). */
-		smp_store_release(&rq->posted, rq->posted + 1);
-	}
-	spin_unlock_irqrestore(&rq->post_lock, flags);
+	err = mxe_recv_queue_post(qp->dev, &qp->rq.q, ibwr, bad_wr);
 
 	/* Pairs with the barrier in mxe_qp_error(). */
 	smp_mb();

@@ -595,19 +595,10 @@ void mxe_respond_reset(struct mxe_qp *qp)
 void mxe_respond_flush(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
-	u32 limit = rq->entries;
 
 	lockdep_assert_held(&qp->recv_lock);
 
 	__skb_queue_purge(&rq->deferred);
 	rq->read.active = false;
-	rq->offset = 0;
-	if (rq->cur_valid)
-		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
-	for (; limit; limit--) {
-		mxe_recv_take(qp);
-		if (!rq->cur_valid)
-			break;
-		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
-	}
+	mxe_recv_flush(qp);
 }

@@ -149,11 +149,9 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 {
 	u32 len = sizeof(struct ib_grh) + pkt->payload_len;
 	struct mxe_rq *rq = &qp->rq;
-	int err = 0;
+	int err;
 
-	/* One that was too short for a datagram before is still there. */
-	if (!rq->cur_valid)
-		err = mxe_recv_take(qp);
+	err = mxe_recv_take(qp);
 	if (err == -EAGAIN) {
 		mxe_count(qp->dev, drop_no_recv);
 		return;
@@ -162,7 +160,10 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_ud_fatal(qp, rq->cur->error);
 		return;
 	}
-	/* Dropped silently (IBTA 9.8.3): a peer must not stop the queue. */
+	/*
+	 * Dropped silently (IBTA 9.8.3): a peer must not stop the queue.  The
+	 * next datagram has the same request.
+	 */
 	if (len > rq->cur->length) {
 		mxe_count(qp->dev, drop_recv_too_short);
 		return;

@@ -9,6 +9,7 @@
 #include "recv.h"
 #include "ring.h"
 #include "send.h"
+#include "srq.h"
 #include "verbs.h"
 
 const struct ib_device_ops mxe_device_ops = {
@@ -23,6 +24,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.create_ah = mxe_create_ah,
 	.create_cq = mxe_op_create_cq,
 	.create_qp = mxe_create_qp,
+	.create_srq = mxe_create_srq,
 	.create_user_ah = mxe_create_ah,
 	.dealloc_driver = mxe_device_dealloc,
 	.dealloc_pd = mxe_dealloc_pd,
@@ -31,6 +33,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.destroy_ah = mxe_destroy_ah,
 	.destroy_cq = mxe_destroy_cq,
 	.destroy_qp = mxe_destroy_qp,
+	.destroy_srq = mxe_destroy_srq,
 	.disassociate_ucontext = mxe_disassociate_ucontext,
 	.get_dev_fw_str = mxe_get_fw_str,
 	.get_dma_mr = mxe_get_dma_mr,
@@ -41,13 +44,16 @@ const struct ib_device_ops mxe_device_ops = {
 	.mmap = mxe_mmap,
 	.mmap_free = mxe_mmap_free,
 	.modify_qp = mxe_modify_qp,
+	.modify_srq = mxe_modify_srq,
 	.poll_cq = mxe_poll_cq,
 	.post_recv = mxe_post_recv,
 	.post_send = mxe_post_send,
+	.post_srq_recv = mxe_post_srq_recv,
 	.query_device = mxe_query_device,
 	.query_pkey = mxe_query_pkey,
 	.query_port = mxe_query_port,
 	.query_qp = mxe_query_qp,
+	.query_srq = mxe_query_srq,
 	.reg_user_mr = mxe_op_reg_user_mr,
 	.req_notify_cq = mxe_req_notify_cq,
 
@@ -55,5 +61,6 @@ const struct ib_device_ops mxe_device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_cq, mxe_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, mxe_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, mxe_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, mxe_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, mxe_ucontext, ibuc),
 };

@@ -217,6 +217,16 @@ struct mxe_create_cq_resp {
 	struct mxe_ring_info ring;
 };
 
+struct mxe_create_srq_req {
+	__u32 flags;		/* none yet */
+	__u32 reserved;
+};
+
+/* The ring is that of a receive queue; nothing is rung for it. */
+struct mxe_create_srq_resp {
+	struct mxe_ring_info ring;
+};
+
 enum mxe_create_qp_flags {
 	/* Deliver the results of atomics in big-endian. */
 	MXE_QP_CREATE_ATOMIC_BE_REPLY = 1 << 0,

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Shared receive queues. */
+#ifndef MXE_SRQ_H
+#define MXE_SRQ_H
+
+#include <rdma/ib_verbs.h>
+
+#include "recv.h"
+
+/*
+ * Lifetime: queue pairs that use the queue keep it alive through the core's
+ * use count.
+ *
+ * lock covers limit and the consumer's side of q.  It is taken inside a queue
+ * pair's recv_lock, bottom halves off.
+ */
+struct mxe_srq {
+	struct ib_srq ibsrq;
+	struct mxe_recv_queue q;
+	spinlock_t lock;
+	u32 limit;			/* event when fewer are left; 0: off */
+};
+
+static inline struct mxe_srq *to_msrq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct mxe_srq, ibsrq);
+}
+
+/*
+ * As mxe_recv_queue_take(); what is to be done about the shared queue is
+ * added to todo.  Context: bottom halves off.
+ */
+int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
+		 unsigned long *todo);
+/* Tell the consumer.  Context: no lock held. */
+void mxe_srq_event(struct mxe_srq *srq, enum ib_event_type type);
+
+int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		   struct ib_udata *udata);
+int mxe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		   enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int mxe_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int mxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int mxe_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *ibwr,
+		      const struct ib_recv_wr **bad_wr);
+
+#endif /* MXE_SRQ_H */
