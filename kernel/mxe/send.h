@@ -10,8 +10,6 @@
  * local operations.  Context: send_lock held.
  */
 void mxe_send_run(struct mxe_qp *qp);
-/* Take up one more request; false if there is none.  Context: send_lock held. */
-bool mxe_send_fetch(struct mxe_qp *qp);
 /*
  * Copy bytes offset..offset+len of what wr sends.  Errors of the memory layer.
  */
@@ -23,8 +21,5 @@ void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
 void mxe_send_flush(struct mxe_qp *qp);
 /* Ring: lock, run, unlock.  Context: any in which verbs are called. */
 void mxe_send_doorbell(struct mxe_qp *qp);
-
-int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-		  const struct ib_send_wr **bad_wr);
 
 #endif /* MXE_SEND_H */

@@ -6,6 +6,7 @@
 #include "complete.h"
 #include "mxe.h"
 #include "net.h"
+#include "post.h"
 #include "psn.h"
 #include "recv.h"
 #include "send.h"

@@ -5,10 +5,10 @@
 #include "mr.h"
 #include "mxe.h"
 #include "pd.h"
+#include "post.h"
 #include "qp.h"
 #include "recv.h"
 #include "ring.h"
-#include "send.h"
 #include "srq.h"
 #include "verbs.h"
 

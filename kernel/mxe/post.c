@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "mxe.h"
+#include "post.h"
+#include "send.h"
+#include "ud.h"
+
+/* Operands as posted to operands as sent. */
+static void mxe_wr_set_atomic(struct mxe_send_wr *wr, u64 compare_add,
+			      u64 swap, u64 compare_add_mask, u64 swap_mask)
+{
+	struct mxe_atomic_args *a = &wr->atomic;
+
+	memset(a, 0, sizeof(*a));
+	switch (wr->opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_CMP_SWAP;
+		a->compare = compare_add;
+		a->swap_add = swap;
+		break;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		a->op = MXE_ATOMIC_FETCH_ADD;
+		a->swap_add = compare_add;
+		break;
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+		a->compare = compare_add;
+		a->swap_add = swap;
+		a->compare_mask = compare_add_mask;
+		a->swap_mask = swap_mask;
+		break;
+	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare_mask = compare_add_mask;
+		break;
+	default:
+		break;
+	}
+	mxe_atomic_lower(a);
+}
+
+/* Sum of the gather list, or more than a message can have. */
+static u64 mxe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
+{
+	u64 length = 0;
+	unsigned int i;
+
+	for (i = 0; i < num_sge; i++)
+		length += sge[i].length;
+	return length;
+}
+
+/* May this atomic be used on this queue pair at all? */
+static bool mxe_qp_atomics_ok(const struct mxe_qp *qp)
+{
+	return qp->be_reply || !qp->dev->reply_be;
+}
+
+static enum ib_wc_status mxe_wr_check_length(struct mxe_send_wr *wr, u64 length)
+{
+	if (length > MXE_MAX_MSG_SIZE)
+		return IB_WC_LOC_LEN_ERR;
+	if (mxe_opcode_is_atomic(wr->opcode) && length < sizeof(u64))
+		return IB_WC_LOC_LEN_ERR;
+	wr->length = length;
+	return IB_WC_SUCCESS;
+}
+
+/*
+ * Check the copy of a process's request; wqe is that copy, `data` what stands
+ * behind it in the ring and is read here once.
+ */
+static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
+					 struct mxe_send_wr *wr,
+					 const struct mxe_send_wqe *wqe,
+					 const void *data)
+{
+	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
+			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
+	enum ib_wc_status status;
+	bool masked = wr->opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
+		      wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+
+	if (wr->opcode > IB_WR_ATOMIC_FETCH_AND_ADD && !masked)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wqe->flags & ~known || wqe->log_arg_sz != (masked ? 3 : 0))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (mxe_qp_is_ud(qp)) {
+		if (!mxe_opcode_is_send(wr->opcode))
+			return IB_WC_LOC_QP_OP_ERR;
+		status = mxe_ud_dest_from_wqe(qp, wr, wqe);
+		if (status)
+			return status;
+	}
+	if (mxe_opcode_is_atomic(wr->opcode)) {
+		if (!mxe_qp_atomics_ok(qp))
+			return IB_WC_LOC_QP_OP_ERR;
+		mxe_wr_set_atomic(wr, wqe->atomic.compare_add,
+				  wqe->atomic.swap,
+				  wqe->atomic.compare_add_mask,
+				  wqe->atomic.swap_mask);
+	}
+
+	if (wqe->flags & MXE_SEND_INLINE) {
+		if (!mxe_opcode_takes_inline(wr->opcode) || wqe->num_sge)
+			return IB_WC_LOC_QP_OP_ERR;
+		if (wqe->inline_len > qp->sq.max_inline)
+			return IB_WC_LOC_LEN_ERR;
+		memcpy(wr->inline_data, data, wqe->inline_len);
+		wr->length = wqe->inline_len;
+		return IB_WC_SUCCESS;
+	}
+
+	if (wqe->num_sge > qp->sq.max_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+	static_assert(sizeof(struct mxe_sge) == sizeof(struct ib_sge));
+	memcpy(wr->sge, data, wqe->num_sge * sizeof(struct ib_sge));
+	wr->num_sge = wqe->num_sge;
+	return mxe_wr_check_length(wr, mxe_sge_length(wr->sge, wr->num_sge));
+}
+
+static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
+{
+	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, index);
+	const void *entry = mxe_ring_entry(&qp->sq.ring, index);
+	struct mxe_send_wqe wqe;
+
+	/* The process may write it meanwhile: one copy, then only the copy. */
+	memcpy(&wqe, entry, sizeof(wqe));
+	barrier();
+
+	memset(wr, 0, sizeof(*wr));
+	wr->wr_id = wqe.wr_id;
+	wr->opcode = wqe.opcode;
+	wr->flags = wqe.flags;
+	wr->remote_addr = wqe.remote_addr;
+	wr->rkey = wqe.rkey;
+	wr->imm = wqe.imm_data;
+	wr->error = mxe_wr_from_wqe(qp, wr, &wqe,
+				    entry + sizeof(struct mxe_send_wqe));
+	if (wr->error)
+		mxe_count(qp->dev, bad_wqe);
+}
+
+u32 mxe_send_produced(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	if (qp->is_user)
+		return mxe_ring_producer(&sq->ring);
+	/* Pairs with the release in mxe_post_send(). */
+	return smp_load_acquire(&sq->posted);
+}
+
+bool mxe_send_fetch(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	u32 produced = mxe_send_produced(qp);
+
+	if (produced == sq->fetched)
+		return false;
+	/* More than fits: the index is not one that a sane process writes. */
+	if (produced - sq->tail > sq->entries) {
+		mxe_count(qp->dev, bad_wqe);
+		sq->halted = true;
+		sq->todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
+		return false;
+	}
+	if (qp->is_user)
+		mxe_send_fetch_user(qp, sq->fetched);
+	sq->fetched++;
+	return true;
+}
+
+/* ---- kernel consumers -------------------------------------------------- */
+
+static int mxe_post_check(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
+{
+	if (mxe_qp_is_ud(qp)) {
+		if (!mxe_opcode_is_send(ibwr->opcode))
+			return -EOPNOTSUPP;
+		if (!ud_wr(ibwr)->ah)
+			return -EINVAL;
+	}
+	switch (ibwr->opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+	case IB_WR_REG_MR:
+	case IB_WR_LOCAL_INV:
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
+		if (!mxe_qp_atomics_ok(qp))
+			return -EOPNOTSUPP;
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
+	if (ibwr->send_flags & IB_SEND_INLINE &&
+	    (!mxe_opcode_takes_inline(ibwr->opcode) ||
+	     mxe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->sq.max_inline))
+		return -EINVAL;
+	return 0;
+}
+
+static void mxe_wr_copy_inline(struct mxe_send_wr *wr,
+			       const struct ib_send_wr *ibwr)
+{
+	int i;
+
+	for (i = 0; i < ibwr->num_sge; i++) {
+		memcpy(wr->inline_data + wr->length,
+		       (void *)(uintptr_t)ibwr->sg_list[i].addr,
+		       ibwr->sg_list[i].length);
+		wr->length += ibwr->sg_list[i].length;
+	}
+	wr->flags |= MXE_SEND_INLINE;
+}
+
+static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
+			   const struct ib_send_wr *ibwr)
+{
+	memset(wr, 0, sizeof(*wr));
+	wr->wr_id = ibwr->wr_id;
+	wr->opcode = ibwr->opcode;
+	wr->imm = ibwr->ex.imm_data;
+	if (ibwr->send_flags & IB_SEND_FENCE)
+		wr->flags |= MXE_SEND_FENCE;
+	if (ibwr->send_flags & IB_SEND_SIGNALED)
+		wr->flags |= MXE_SEND_SIGNALED;
+	if (ibwr->send_flags & IB_SEND_SOLICITED)
+		wr->flags |= MXE_SEND_SOLICITED;
+
+	if (ibwr->opcode == IB_WR_REG_MR) {
+		wr->mr = reg_wr(ibwr)->mr;
+		wr->mr_key = reg_wr(ibwr)->key;
+		wr->mr_access = reg_wr(ibwr)->access;
+		return;
+	}
+	if (ibwr->opcode == IB_WR_LOCAL_INV) {
+		wr->rkey = ibwr->ex.invalidate_rkey;
+		return;
+	}
+	if (mxe_qp_is_ud(qp)) {
+		mxe_ud_dest_from_ib(wr, ud_wr(ibwr));
+	} else if (mxe_opcode_is_atomic(ibwr->opcode)) {
+		const struct ib_atomic_wr *awr = atomic_wr(ibwr);
+
+		wr->remote_addr = awr->remote_addr;
+		wr->rkey = awr->rkey;
+		mxe_wr_set_atomic(wr, awr->compare_add, awr->swap,
+				  awr->compare_add_mask, awr->swap_mask);
+	} else if (mxe_opcode_has_remote_addr(ibwr->opcode)) {
+		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
+		wr->rkey = rdma_wr(ibwr)->rkey;
+	}
+
+	if (ibwr->send_flags & IB_SEND_INLINE) {
+		mxe_wr_copy_inline(wr, ibwr);
+		return;
+	}
+	memcpy(wr->sge, ibwr->sg_list, ibwr->num_sge * sizeof(wr->sge[0]));
+	wr->num_sge = ibwr->num_sge;
+	wr->error = mxe_wr_check_length(wr, mxe_sge_length(wr->sge,
+							   wr->num_sge));
+}
+
+int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
+		  const struct ib_send_wr **bad_wr)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct mxe_sq *sq = &qp->sq;
+	unsigned long flags;
+	int err = 0;
+
+	/* A process rings its doorbell; the legacy command is not for it. */
+	if (qp->is_user) {
+		*bad_wr = ibwr;
+		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
+	}
+	if (READ_ONCE(qp->state) < IB_QPS_RTS) {
+		*bad_wr = ibwr;
+		return mxe_refuse(qp->dev, -EINVAL, "state %d", qp->state);
+	}
+
+	spin_lock_irqsave(&sq->post_lock, flags);
+	for (; ibwr; ibwr = ibwr->next) {
+		err = mxe_post_check(qp, ibwr);
+		/* tail moves under send_lock; an old value is only stricter. */
+		if (!err && sq->posted - READ_ONCE(sq->tail) >= sq->entries)
+			err = -ENOMEM;
+		if (err) {
+			mxe_refuse(qp->dev, err, "opcode %d", ibwr->opcode);
+			*bad_wr = ibwr;
+			break;
+		}
+		mxe_wr_from_ib(qp, mxe_sq_wr(sq, sq->posted), ibwr);
+		/* Pairs with the acquire in mxe_send_produced(). */
+		smp_store_release(&sq->posted, sq->posted + 1);
+	}
+	spin_unlock_irqrestore(&sq->post_lock, flags);
+
+	mxe_send_doorbell(qp);
+	return err;
+}
