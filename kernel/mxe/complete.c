@@ -6,6 +6,7 @@
 #include "psn.h"
 #include "retry.h"
 #include "send.h"
+#include "uc.h"
 #include "ud.h"
 
 static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
@@ -70,8 +71,8 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 
 	if (status && status != IB_WC_WR_FLUSH_ERR) {
 		sq->halted = true;
-		sq->todo |= mxe_qp_is_ud(qp) ? BIT(MXE_TODO_SQ_ERROR) :
-					       BIT(MXE_TODO_ERROR);
+		sq->todo |= mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp) ?
+			    BIT(MXE_TODO_SQ_ERROR) : BIT(MXE_TODO_ERROR);
 	}
 }
 

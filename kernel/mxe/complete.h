@@ -10,7 +10,7 @@ void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
 /*
  * Complete the oldest work request.  With an error the queue pair goes to
- * ERR, one of datagrams to SQE.  Context: send_lock held.
+ * ERR, an unreliable one to SQE.  Context: send_lock held.
  */
 void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status);
 /* Report an error found while sending, once it is the oldest's turn. */

@@ -18,6 +18,7 @@
 #include "net.h"
 #include "qp.h"
 #include "respond.h"
+#include "uc.h"
 #include "ud.h"
 
 ushort mxe_net_port = 4791;
@@ -333,6 +334,13 @@ static bool mxe_net_icrc_ok(const struct sk_buff *skb)
 	return icrc == found;
 }
 
+static enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
+{
+	if (mxe_qp_is_ud(qp))
+		return MXE_TRANSPORT_UD;
+	return mxe_qp_is_uc(qp) ? MXE_TRANSPORT_UC : MXE_TRANSPORT_RC;
+}
+
 static void mxe_net_deliver_ud(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			       struct sk_buff *skb)
 {
@@ -350,7 +358,7 @@ static void mxe_net_deliver_ud(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			    struct sk_buff *skb)
 {
-	if (mxe_qp_is_ud(qp) != !!(pkt->flags & MXE_OP_DETH)) {
+	if (mxe_opcode_transport(pkt->opcode) != mxe_qp_transport(qp)) {
 		mxe_count(qp->dev, drop_transport);
 		kfree_skb(skb);
 		return;
@@ -371,11 +379,13 @@ static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	}
 
 	mxe_recv_lock(qp);
-	if (mxe_net_address_ok(qp, skb)) {
-		mxe_respond_pkt(qp, pkt, skb);
-	} else {
+	if (!mxe_net_address_ok(qp, skb)) {
 		mxe_count(qp->dev, drop_address);
 		kfree_skb(skb);
+	} else if (mxe_qp_is_uc(qp)) {
+		mxe_uc_rcv(qp, pkt, skb);
+	} else {
+		mxe_respond_pkt(qp, pkt, skb);
 	}
 	mxe_recv_unlock(qp);
 }

@@ -2,7 +2,19 @@
 #include "mxe.h"
 #include "post.h"
 #include "send.h"
+#include "uc.h"
 #include "ud.h"
+
+/* Is the operation one of the queue pair's transport (IBTA table 38)? */
+static bool mxe_qp_carries(const struct mxe_qp *qp, enum ib_wr_opcode opcode)
+{
+	if (mxe_qp_is_ud(qp))
+		return mxe_opcode_is_send(opcode);
+	if (mxe_qp_is_uc(qp))
+		return mxe_opcode_is_send(opcode) ||
+		       mxe_opcode_is_write(opcode);
+	return true;
+}
 
 /* Operands as posted to operands as sent. */
 static void mxe_wr_set_atomic(struct mxe_send_wr *wr, u64 compare_add,
@@ -85,9 +97,9 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->flags & ~known || wqe->log_arg_sz != (masked ? 3 : 0))
 		return IB_WC_LOC_QP_OP_ERR;
+	if (!mxe_qp_carries(qp, wr->opcode))
+		return IB_WC_LOC_QP_OP_ERR;
 	if (mxe_qp_is_ud(qp)) {
-		if (!mxe_opcode_is_send(wr->opcode))
-			return IB_WC_LOC_QP_OP_ERR;
 		status = mxe_ud_dest_from_wqe(qp, wr, wqe);
 		if (status)
 			return status;
@@ -176,12 +188,10 @@ bool mxe_send_fetch(struct mxe_qp *qp)
 
 static int mxe_post_check(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
-	if (mxe_qp_is_ud(qp)) {
-		if (!mxe_opcode_is_send(ibwr->opcode))
-			return -EOPNOTSUPP;
-		if (!ud_wr(ibwr)->ah)
-			return -EINVAL;
-	}
+	if (!mxe_qp_carries(qp, ibwr->opcode))
+		return -EOPNOTSUPP;
+	if (mxe_qp_is_ud(qp) && !ud_wr(ibwr)->ah)
+		return -EINVAL;
 	switch (ibwr->opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:

@@ -29,6 +29,12 @@ static inline bool mxe_opcode_is_send(enum ib_wr_opcode opcode)
 	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM;
 }
 
+static inline bool mxe_opcode_is_write(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_RDMA_WRITE ||
+	       opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+}
+
 static inline bool mxe_opcode_is_local(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV;
@@ -36,15 +42,12 @@ static inline bool mxe_opcode_is_local(enum ib_wr_opcode opcode)
 
 static inline bool mxe_opcode_has_remote_addr(enum ib_wr_opcode opcode)
 {
-	return opcode == IB_WR_RDMA_WRITE ||
-	       opcode == IB_WR_RDMA_WRITE_WITH_IMM ||
-	       mxe_opcode_is_rd_atomic(opcode);
+	return mxe_opcode_is_write(opcode) || mxe_opcode_is_rd_atomic(opcode);
 }
 
 static inline bool mxe_opcode_takes_inline(enum ib_wr_opcode opcode)
 {
-	return mxe_opcode_is_send(opcode) || opcode == IB_WR_RDMA_WRITE ||
-	       opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	return mxe_opcode_is_send(opcode) || mxe_opcode_is_write(opcode);
 }
 
 /* Take up one more request; false if there is none.  Context: send_lock held. */

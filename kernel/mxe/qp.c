@@ -292,8 +292,8 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_UD &&
-	    init->qp_type != IB_QPT_GSI)
+	if (init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_UC &&
+	    init->qp_type != IB_QPT_UD && init->qp_type != IB_QPT_GSI)
 		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->qp_type);
 	if (init->create_flags)
 		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x",

@@ -197,6 +197,18 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 	mxe_qp_complete(qp, qp->recv_cq, &wc, &rq->todo);
 }
 
+void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (rq->cur_valid)
+		mxe_recv_complete(qp, rq->cur->error ?: status, NULL);
+	rq->halted = true;
+	rq->todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
+}
+
 void mxe_recv_flush(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;

@@ -78,6 +78,12 @@ int mxe_recv_take(struct mxe_qp *qp);
  */
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 		       const struct mxe_pkt *pkt);
+/*
+ * The receive queue, or the request in use, cannot be used: complete that one
+ * with its error or, if it has none, status; the queue pair goes to ERR.
+ * Context: recv_lock held.
+ */
+void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status);
 /* Complete everything posted with WR_FLUSH_ERR.  Context: recv_lock held. */
 void mxe_recv_flush(struct mxe_qp *qp);
 

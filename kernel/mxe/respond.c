@@ -374,7 +374,7 @@ static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return 0;
 }
 
-static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	int err;
@@ -388,12 +388,21 @@ static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (err)
 		return err;
 
-	if (pkt->flags & MXE_OP_END) {
-		rq->msg = 0;
+	rq->msg = pkt->flags & MXE_OP_END ? 0 :
+		  pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
+	return 0;
+}
+
+static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	err = mxe_respond_data(qp, pkt);
+	if (err)
+		return err;
+	if (pkt->flags & MXE_OP_END)
 		rq->msn++;
-	} else {
-		rq->msg = pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
-	}
 	rq->epsn = mxe_psn_add(pkt->psn, 1);
 	if (pkt->ack_req)
 		mxe_respond_ack(qp, pkt->psn, MXE_AETH_ACK_UNLIMITED);

@@ -11,6 +11,13 @@
  */
 void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		     struct sk_buff *skb);
+/*
+ * Put the data of a packet of a SEND or WRITE where they belong, and complete
+ * the message's receive request with the last one; no answer is sent.  Errors
+ * as of the memory layer; -EAGAIN: no receive request, -EIO: one that cannot
+ * be used, -EMSGSIZE: too short a one.  Context: recv_lock held.
+ */
+int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 /* Go on with a long READ and what waits for it.  Context: recv_lock held. */
 void mxe_respond_continue(struct mxe_qp *qp);
 /* Complete everything posted with WR_FLUSH_ERR.  Context: recv_lock held. */

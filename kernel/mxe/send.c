@@ -8,6 +8,7 @@
 #include "psn.h"
 #include "retry.h"
 #include "send.h"
+#include "uc.h"
 #include "ud.h"
 
 /* ---- packets ----------------------------------------------------------- */
@@ -96,6 +97,10 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 	out->payload_len = last ? wr->length - offset : qp->mtu;
 	out->imm = wr->imm;
 	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
+	if (mxe_qp_is_uc(qp)) {
+		out->opcode = mxe_opcode_of(MXE_TRANSPORT_UC, out->opcode);
+		return;
+	}
 	/* Often enough that the window does not close unnoticed. */
 	out->ack_req = last || unacked % (MXE_MAX_UNACKED / 4) == 0;
 }
@@ -113,7 +118,7 @@ int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 			    buf, len, MXE_FROM_MEMORY);
 }
 
-static int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
+int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_pkt_out out;
@@ -161,7 +166,7 @@ static bool mxe_send_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	       sq->rd_atomic < qp->attr.max_rd_atomic;
 }
 
-static void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
+void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
 
@@ -231,8 +236,7 @@ static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return true;
 }
 
-/* The packet at sq->psn was sent: on to the next. */
-static void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
+void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
 {
 	if (wr->opcode == IB_WR_RDMA_READ)
 		sq->psn = mxe_psn_add(wr->last_psn, 1);
@@ -302,6 +306,8 @@ void mxe_send_run(struct mxe_qp *qp)
 
 	if (mxe_qp_is_ud(qp))
 		mxe_ud_send_run(qp);
+	else if (mxe_qp_is_uc(qp))
+		mxe_uc_send_run(qp);
 	else
 		mxe_send_run_rc(qp);
 	mxe_send_check_drained(qp);

@@ -10,6 +10,12 @@
  * local operations.  Context: send_lock held.
  */
 void mxe_send_run(struct mxe_qp *qp);
+/* Begin with a request: it gets its PSNs.  Context: send_lock held. */
+void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
+/* Send the packet at sq->psn.  -ENOMEM, or errors of the memory layer. */
+int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
+/* The packet at sq->psn was sent: on to the next. */
+void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr);
 /*
  * Copy bytes offset..offset+len of what wr sends.  Errors of the memory layer.
  */

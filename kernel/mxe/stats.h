@@ -27,6 +27,7 @@ struct mxe_dev;
 	X(drop_transport)		\
 	X(drop_no_recv)			\
 	X(drop_recv_too_short)		\
+	X(drop_uc_message)		\
 	X(drop_busy)			\
 	X(drop_ghost_response)		\
 	X(drop_duplicate_unknown)	\

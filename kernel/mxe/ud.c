@@ -134,17 +134,6 @@ static int mxe_ud_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			    pkt->payload_len, MXE_TO_MEMORY);
 }
 
-/* The receive queue or the request in use is not what it must be. */
-static void mxe_ud_fatal(struct mxe_qp *qp, enum ib_wc_status status)
-{
-	struct mxe_rq *rq = &qp->rq;
-
-	if (rq->cur_valid)
-		mxe_recv_complete(qp, status, NULL);
-	rq->halted = true;
-	rq->todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
-}
-
 static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			  const struct sk_buff *skb)
 {
@@ -158,7 +147,7 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return;
 	}
 	if (err) {
-		mxe_ud_fatal(qp, rq->cur->error);
+		mxe_recv_fatal(qp, IB_WC_LOC_QP_OP_ERR);
 		return;
 	}
 	/*
@@ -171,7 +160,7 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	}
 	if (mxe_ud_scatter(qp, pkt, skb)) {
 		mxe_count(qp->dev, local_access_errors);
-		mxe_ud_fatal(qp, IB_WC_LOC_PROT_ERR);
+		mxe_recv_fatal(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
 	rq->offset = len;

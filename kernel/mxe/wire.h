@@ -32,6 +32,19 @@ struct udphdr;
 #define MXE_OPCODE_XRC_MASKED_CMP_SWAP	0xd5
 #define MXE_OPCODE_XRC_MASKED_FETCH_ADD	0xd6
 
+/* The upper three bits of a BTH opcode (IBTA 9.2.2). */
+enum mxe_transport {
+	MXE_TRANSPORT_RC	= 0,
+	MXE_TRANSPORT_UC	= 1,
+	MXE_TRANSPORT_UD	= 3,
+};
+
+/* The opcode of RC as that of another transport. */
+static inline u8 mxe_opcode_of(enum mxe_transport transport, u8 rc_opcode)
+{
+	return transport << 5 | rc_opcode;
+}
+
 /* Base transport header, IBTA 9.2. */
 struct mxe_bth {
 	u8 opcode;
@@ -127,6 +140,8 @@ enum mxe_opcode_flags {
 	MXE_OP_DETH		= BIT(17),	/* unreliable datagram */
 };
 
+/* To which transport a valid opcode belongs, the masked atomics included. */
+enum mxe_transport mxe_opcode_transport(u8 opcode);
 /* Flags of a BTH opcode; 0 for the opcodes that mxe does not carry. */
 u32 mxe_opcode_flags(u8 opcode);
 /* Bytes of headers from BTH to payload; the masked header at 8 byte operands. */

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "complete.h"
+#include "mxe.h"
+#include "post.h"
+#include "psn.h"
+#include "recv.h"
+#include "respond.h"
+#include "send.h"
+#include "uc.h"
+
+/* ---- sending ----------------------------------------------------------- */
+
+/* The request at sq->cur, of which nothing was sent, ends here. */
+static void mxe_uc_refuse(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	qp->sq.next++;
+	qp->sq.cur++;
+	mxe_complete_wr(qp, status);
+}
+
+/* False: nothing is to be sent now. */
+static bool mxe_uc_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	if (qp->state != IB_QPS_RTS)
+		return false;
+	if (wr->error) {
+		mxe_uc_refuse(qp, wr->error);
+		return false;
+	}
+	mxe_send_start(qp, wr);
+	return true;
+}
+
+void mxe_uc_send_run(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	unsigned int budget = MXE_BURST;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* A message that was begun is sent to its end also in SQD. */
+	while (mxe_qp_can_send(qp->state) && !sq->halted) {
+		struct mxe_send_wr *wr;
+		int err;
+
+		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
+			break;
+		if (!budget--) {
+			sq->todo |= BIT(MXE_TODO_WORK);
+			break;
+		}
+		wr = mxe_sq_wr(sq, sq->cur);
+		if (!wr->started && !mxe_uc_begin(qp, wr))
+			break;
+
+		err = mxe_send_one(qp, wr);
+		/* Out of memory is counted, and a packet lost like others. */
+		if (err && err != -ENOMEM) {
+			mxe_count(qp->dev, local_access_errors);
+			sq->cur++;
+			mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
+			break;
+		}
+		mxe_send_advance(sq, wr);
+		/* Nothing is acknowledged: what is sent is complete. */
+		sq->una = sq->psn;
+		if (sq->cur == sq->next)
+			mxe_complete_wr(qp, IB_WC_SUCCESS);
+	}
+}
+
+/* ---- receiving --------------------------------------------------------- */
+
+/*
+ * Errors that concern the message drop it, silently (IBTA 9.8.2.2); the
+ * receive request that it used is there for the next one.
+ */
+static void mxe_uc_drop_message(struct mxe_qp *qp)
+{
+	mxe_count(qp->dev, drop_uc_message);
+	qp->rq.msg = 0;
+}
+
+static void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	bool in_order = pkt->psn == rq->epsn;
+	int err;
+
+	rq->epsn = mxe_psn_add(pkt->psn, 1);
+	if (!in_order)
+		mxe_count(qp->dev, out_of_sequence);
+	/* The rest of what was begun is lost. */
+	if (rq->msg && (!in_order || pkt->flags & MXE_OP_START))
+		mxe_uc_drop_message(qp);
+	/* Of a message whose beginning is lost, counted with that. */
+	if (!(pkt->flags & MXE_OP_START) &&
+	    rq->msg != (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE)))
+		return;
+
+	err = mxe_respond_data(qp, pkt);
+	if (err == -EIO)
+		mxe_recv_fatal(qp, IB_WC_LOC_PROT_ERR);
+	else if (err)
+		mxe_uc_drop_message(qp);
+}
+
+void mxe_uc_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		struct sk_buff *skb)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (qp->dying || rq->halted || !mxe_qp_can_receive(qp->state)) {
+		mxe_count(qp->dev, drop_state);
+		kfree_skb(skb);
+		return;
+	}
+	if (qp->state == IB_QPS_RTR && !rq->comm_est) {
+		rq->comm_est = true;
+		rq->todo |= BIT(MXE_TODO_EV_COMM_EST);
+	}
+	mxe_uc_request(qp, pkt);
+	consume_skb(skb);
+}
