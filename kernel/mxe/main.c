@@ -42,7 +42,11 @@ static int __init mxe_init(void)
 	err = mxe_read_params();
 	if (err)
 		return err;
-	mxe_wq = alloc_workqueue("mxe", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/*
+	 * Work runs where it was queued, so what it sends goes through the
+	 * same CPU's backlog as what the doorbell sent, and stays in order.
+	 */
+	mxe_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM, 0);
 	if (!mxe_wq)
 		return -ENOMEM;
 	err = mxe_net_register();

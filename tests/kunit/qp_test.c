@@ -400,7 +400,6 @@ struct create_row {
 static const struct create_row create_rows[] = {
 	{ "SMI", { .qp_type = IB_QPT_SMI }, -EOPNOTSUPP },
 	{ "a second GSI", { .qp_type = IB_QPT_GSI }, -EBUSY },
-	{ "UC", { .qp_type = IB_QPT_UC }, -EOPNOTSUPP },
 	{ "unknown flag", { .qp_type = IB_QPT_RC, .create_flags = 1 << 29 },
 	  -EOPNOTSUPP },
 	{ "too many sends", { .qp_type = IB_QPT_RC,

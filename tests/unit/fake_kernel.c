@@ -341,6 +341,54 @@ int ibv_cmd_destroy_ah(struct ibv_ah *ah)
 	return 0;
 }
 
+int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *vsrq,
+			  struct ibv_srq_init_attr_ex *attr,
+			  struct ibv_create_xsrq *cmd, size_t cmd_size,
+			  struct ib_uverbs_create_srq_resp *resp,
+			  size_t resp_size)
+{
+	struct mxe_create_srq_resp *drv = (void *)(resp + 1);
+
+	(void)cmd;
+	if (fake.fail_create_srq)
+		return fake.fail_create_srq;
+	if (cmd_size != sizeof(*cmd) + sizeof(struct mxe_create_srq_req) ||
+	    resp_size != sizeof(*resp) + sizeof(*drv))
+		return EINVAL;
+	vsrq->srq.context = context;
+	vsrq->srq_num = SRQ_NUM;
+	fake_ring(&drv->ring, RQ_ENTRIES, sizeof(struct mxe_recv_wqe) +
+					  MAX_SGE * sizeof(struct mxe_sge));
+	attr->attr.max_wr = RQ_ENTRIES;
+	attr->attr.max_sge = MAX_SGE;
+	fake.srqs++;
+	return 0;
+}
+
+int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		       int attr_mask, struct ibv_modify_srq *cmd,
+		       size_t cmd_size)
+{
+	(void)srq;
+	fake.srq_limit = attr_mask & IBV_SRQ_LIMIT ? attr->srq_limit : 0;
+	return cmd_size == sizeof(*cmd) ? 0 : EINVAL;
+}
+
+int ibv_cmd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		      struct ibv_query_srq *cmd, size_t cmd_size)
+{
+	(void)srq;
+	attr->srq_limit = fake.srq_limit;
+	return cmd_size == sizeof(*cmd) ? 0 : EINVAL;
+}
+
+int ibv_cmd_destroy_srq(struct ibv_srq *srq)
+{
+	(void)srq;
+	fake.srqs--;
+	return 0;
+}
+
 int ibv_cmd_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
 	(void)cq;

@@ -29,6 +29,7 @@ enum {
 	AREA = 1 << 16,		/* bytes of the memfd for one ring */
 	AREAS = 64,
 	QPN = 0x11,
+	SRQ_NUM = 0x33,
 };
 
 struct fake_kernel {
@@ -46,6 +47,7 @@ struct fake_kernel {
 
 	/* what is to go wrong: a positive errno, or 0 */
 	int fail_get_context, fail_query_atomics, fail_doorbell;
+	int fail_create_srq;
 	int fail_create_cq, fail_create_qp, fail_modify_qp, fail_destroy_qp;
 	int fail_mmap_nth;		/* counts down; 1: the next one */
 	int write_errno, write_failures;
@@ -55,7 +57,9 @@ struct fake_kernel {
 	struct mxe_create_qp_req qp_req;
 	struct ibv_qp_init_attr_ex qp_attr;
 
-	int contexts, cqs, qps, maps;	/* alive */
+	uint32_t srq_limit;
+
+	int contexts, cqs, qps, srqs, maps;	/* alive */
 	int resets;
 };
 

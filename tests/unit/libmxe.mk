@@ -5,9 +5,9 @@
 
 comma := ,
 LIBMXE_DIR := $(TOP)/userspace/libmxe
-LIBMXE_TESTS := $(BIN)/t_libmxe $(BIN)/t_libmxe_send
+LIBMXE_TESTS := $(BIN)/t_libmxe $(BIN)/t_libmxe_send $(BIN)/t_libmxe_srq
 
-PROGS += t_libmxe t_libmxe_send
+PROGS += t_libmxe t_libmxe_send t_libmxe_srq
 $(LIBMXE_TESTS): override LDLIBS += -lpthread \
 	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write)
 $(LIBMXE_TESTS): fake_kernel.c fake_kernel.h $(wildcard $(LIBMXE_DIR)/*.[ch] \

@@ -266,8 +266,7 @@ static void test_cq_udata(void)
 static void test_qp_udata(struct ibv_cq *cq)
 {
 	static const uint64_t types[] = {
-		IB_UVERBS_QPT_UC, IB_UVERBS_QPT_RAW_PACKET,
-		IB_UVERBS_QPT_DRIVER,
+		IB_UVERBS_QPT_RAW_PACKET, IB_UVERBS_QPT_DRIVER,
 	};
 	struct {
 		struct mxe_create_qp_req req;
@@ -561,11 +560,6 @@ static void test_mr(void)
 	is_int(reg_errno(page, sizeof(page), IBV_ACCESS_MW_BIND), EOPNOTSUPP,
 	       "memory windows");
 	ok(!ibv_alloc_mw(a->pd, IBV_MW_TYPE_1), "ibv_alloc_mw()");
-	{
-		struct ibv_srq_init_attr attr = { .attr = { 1, 1, 0 } };
-
-		ok(!ibv_create_srq(a->pd, &attr), "ibv_create_srq()");
-	}
 }
 
 static int modify(struct ibv_qp *qp, struct ibv_qp_attr attr, int mask)

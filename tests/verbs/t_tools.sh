@@ -78,6 +78,14 @@ for atomic in CMP_AND_SWAP FETCH_AND_ADD; do
 		ib_atomic_bw -d DEVICE -x GID -n 50 -A $atomic -p 18520 -F
 done
 
+check 'ibv_srq_pingpong' pair 18515 ibv_srq_pingpong -d DEVICE -g GID -n 30 -c
+check 'ibv_uc_pingpong' pair 18515 ibv_uc_pingpong -d DEVICE -g GID -n 30 -c
+check 'ibv_ud_pingpong' pair 18515 ibv_ud_pingpong -d DEVICE -g GID -n 30 -c
+check 'ib_write_bw over UC' \
+	pair 18521 ib_write_bw -c UC -d DEVICE -x GID -n 20 -s 32768 -p 18521 -F
+check 'ib_send_bw with an SRQ' pair 18522 \
+	ib_send_bw -r 64 --use-srq -d DEVICE -x GID -n 20 -s 4096 -p 18522 -F
+
 like "$(rdma link show mxe1/1)" 'mxe1/1 state ACTIVE physical_state LINK_UP' \
 	'rdma link'
 like "$(ip netns exec h1 rdma link show mxe1/1)" 'netdev eth0' \

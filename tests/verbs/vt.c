@@ -147,6 +147,7 @@ struct vt_conf vt_defaults(void)
 		.depth = 64,
 		.max_sge = 4,
 		.max_inline = 64,
+		.qp_type = IBV_QPT_RC,
 		.qp_access = VT_ACCESS_ALL,
 		.mr_access = VT_ACCESS_ALL,
 		.size = 65536,
@@ -194,23 +195,22 @@ static struct ibv_qp *create_exp_qp(struct vt_end *e,
 
 static struct ibv_qp *create_mxe_qp(struct vt_end *e,
 				    const struct vt_conf *conf,
+				    struct ibv_srq *srq,
 				    const struct ibv_qp_cap *cap)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = e->cq,
 		.recv_cq = e->rcq,
+		.srq = srq,
 		.cap = *cap,
-		.qp_type = IBV_QPT_RC,
+		.qp_type = conf->qp_type,
 		.comp_mask = IBV_QP_INIT_ATTR_PD |
 			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = e->dev->pd,
 		.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE |
 				  IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 				  IBV_QP_EX_WITH_SEND |
-				  IBV_QP_EX_WITH_SEND_WITH_IMM |
-				  IBV_QP_EX_WITH_RDMA_READ |
-				  IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-				  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+				  IBV_QP_EX_WITH_SEND_WITH_IMM,
 	};
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -219,6 +219,10 @@ static struct ibv_qp *create_mxe_qp(struct vt_end *e,
 	};
 	struct ibv_qp *qp;
 
+	if (conf->qp_type == IBV_QPT_RC)
+		attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_READ |
+				       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 	if (conf->be_reply)
 		mxe_attr.create_flags |= MXEDV_QP_CREATE_ATOMIC_BE_REPLY;
 	if (conf->exp_wc_opcode)
@@ -234,20 +238,24 @@ static struct ibv_qp *create_mxe_qp(struct vt_end *e,
 }
 
 static struct ibv_qp *create_plain_qp(struct vt_end *e,
+				      const struct vt_conf *conf,
+				      struct ibv_srq *srq,
 				      const struct ibv_qp_cap *cap)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = e->cq,
 		.recv_cq = e->rcq,
+		.srq = srq,
 		.cap = *cap,
-		.qp_type = IBV_QPT_RC,
+		.qp_type = conf->qp_type,
 	};
 
 	return ibv_create_qp(e->dev->pd, &attr);
 }
 
 static void end_create(struct vt_end *e, struct vt_dev *dev,
-		       const struct vt_conf *conf, void *buf)
+		       const struct vt_conf *conf, struct ibv_srq *srq,
+		       void *buf)
 {
 	struct ibv_qp_cap cap = {
 		.max_send_wr = conf->depth,
@@ -283,9 +291,9 @@ static void end_create(struct vt_end *e, struct vt_dev *dev,
 	if (conf->exp)
 		e->qp = create_exp_qp(e, conf, &cap);
 	else if (dev->is_mxe)
-		e->qp = create_mxe_qp(e, conf, &cap);
+		e->qp = create_mxe_qp(e, conf, srq, &cap);
 	else
-		e->qp = create_plain_qp(e, &cap);
+		e->qp = create_plain_qp(e, conf, srq, &cap);
 	if (!e->qp)
 		vt_bail("cannot create a queue pair");
 }
@@ -333,6 +341,8 @@ int vt_to_rtr(struct vt_end *e, const struct vt_end *peer,
 			.grh.hop_limit = 64,
 		},
 	};
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+		   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 
 	if (!attr.path_mtu)
 		attr.path_mtu = e->dev->active_mtu < peer->dev->active_mtu ?
@@ -344,11 +354,9 @@ int vt_to_rtr(struct vt_end *e, const struct vt_end *peer,
 		attr.ah_attr.grh.dgid = peer->dev->gid4;
 		attr.ah_attr.grh.sgid_index = (uint8_t)e->dev->gid4_index;
 	}
-	return ibv_modify_qp(e->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-			     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			     IBV_QP_MAX_DEST_RD_ATOMIC |
-			     IBV_QP_MIN_RNR_TIMER);
+	if (conf->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	return ibv_modify_qp(e->qp, &attr, mask);
 }
 
 int vt_to_rts(struct vt_end *e, const struct vt_conf *conf)
@@ -362,10 +370,12 @@ int vt_to_rts(struct vt_end *e, const struct vt_conf *conf)
 		.max_rd_atomic = conf->rd_atomic,
 	};
 
-	return ibv_modify_qp(e->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			     IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			     IBV_QP_MAX_QP_RD_ATOMIC);
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+
+	if (conf->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+	return ibv_modify_qp(e->qp, &attr, mask);
 }
 
 int vt_to_state(struct vt_end *e, enum ibv_qp_state state)
@@ -388,8 +398,8 @@ enum ibv_qp_state vt_state(struct vt_end *e)
 void vt_pair_create(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		    const struct vt_conf *conf)
 {
-	end_create(&p->a, a, conf, NULL);
-	end_create(&p->b, b, conf, conf->buf);
+	end_create(&p->a, a, conf, NULL, NULL);
+	end_create(&p->b, b, conf, conf->srq_b, conf->buf);
 }
 
 void vt_pair_connect(struct vt_pair *p, const struct vt_conf *conf)

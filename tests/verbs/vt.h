@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Helpers of the end-to-end tests: devices, connected pairs of RC queue pairs
+ * Helpers of the end-to-end tests: devices, connected pairs of queue pairs
  * that both live in this process, and one way to say a work request however it
  * is posted.
  *
@@ -36,6 +36,8 @@ struct vt_dev {
 };
 
 struct vt_conf {
+	enum ibv_qp_type qp_type;	/* IBV_QPT_RC or _UC */
+	struct ibv_srq *srq_b;	/* of end b's queue pair, or NULL */
 	enum ibv_mtu mtu;	/* 0: the smaller active_mtu */
 	bool ipv6;
 	bool exp;		/* made with ibv_exp_create_qp() */

@@ -70,6 +70,11 @@ struct mxe_cq {
 	struct mxe_cqe cqe;		/* between start_poll and end_poll */
 };
 
+struct mxe_srq {
+	struct verbs_srq vsrq;
+	struct mxe_ring ring;
+};
+
 struct mxe_qp {
 	struct verbs_qp vqp;
 	struct mxedv_qp_ex dv;
@@ -103,6 +108,11 @@ static inline struct mxe_cq *to_mcq(struct ibv_cq *cq)
 static inline struct mxe_cq *to_mcq_ex(struct ibv_cq_ex *cq)
 {
 	return mxe_container(cq, struct mxe_cq, vcq.cq_ex);
+}
+
+static inline struct mxe_srq *to_msrq(struct ibv_srq *srq)
+{
+	return mxe_container(srq, struct mxe_srq, vsrq.srq);
 }
 
 static inline struct mxe_qp *to_mqp(struct ibv_qp *qp)
@@ -187,9 +197,24 @@ int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		 struct ibv_qp_init_attr *init_attr);
 int mxe_destroy_qp(struct ibv_qp *ibqp);
 
+struct ibv_srq *mxe_create_srq(struct ibv_pd *pd,
+			       struct ibv_srq_init_attr *attr);
+struct ibv_srq *mxe_create_srq_ex(struct ibv_context *context,
+				  struct ibv_srq_init_attr_ex *attr);
+int mxe_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		   int attr_mask);
+int mxe_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
+int mxe_destroy_srq(struct ibv_srq *ibsrq);
+int mxe_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num);
+int mxe_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad_wr);
+
 int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr);
 void mxe_set_builders(struct mxe_qp *qp);
+/* need_doorbell (or NULL): the kernel waits to be told. */
+int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad_wr, bool *need_doorbell);
 int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad_wr);
 

@@ -12,12 +12,11 @@ enum {
 			    IBV_QP_INIT_ATTR_CREATE_FLAGS |
 			    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 	MXE_SEND_OPS_UD = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM,
-	MXE_SEND_OPS = MXE_SEND_OPS_UD |
-		       IBV_QP_EX_WITH_RDMA_WRITE |
-		       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-		       IBV_QP_EX_WITH_RDMA_READ |
-		       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+	MXE_SEND_OPS_UC = MXE_SEND_OPS_UD | IBV_QP_EX_WITH_RDMA_WRITE |
+			  IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
+	MXE_SEND_OPS_RC = MXE_SEND_OPS_UC | IBV_QP_EX_WITH_RDMA_READ |
+			  IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+			  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 };
 
 struct mxe_create_qp {
@@ -35,6 +34,18 @@ static_assert(sizeof(struct ib_uverbs_ex_create_qp_resp) % 8 == 0,
 static_assert((int)MXEDV_QP_CREATE_ATOMIC_BE_REPLY ==
 		      (int)MXE_QP_CREATE_ATOMIC_BE_REPLY,
 	      "the flag is passed on");
+
+static uint64_t mxe_send_ops(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_UD:
+		return MXE_SEND_OPS_UD;
+	case IBV_QPT_UC:
+		return MXE_SEND_OPS_UC;
+	default:
+		return MXE_SEND_OPS_RC;
+	}
+}
 
 /* What the device must be able to do for these; 0 or a positive errno. */
 static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
@@ -86,13 +97,11 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	};
 	struct mxe_create_qp_resp_full resp = { 0 };
 	bool has_builders = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	uint64_t ops = attr->qp_type == IBV_QPT_UD ? MXE_SEND_OPS_UD :
-						     MXE_SEND_OPS;
 	struct mxe_qp *qp;
 	int ret;
 
 	if (attr->comp_mask & ~MXE_QP_INIT_ATTRS ||
-	    (has_builders && attr->send_ops_flags & ~ops)) {
+	    (has_builders && attr->send_ops_flags & ~mxe_send_ops(attr->qp_type))) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

@@ -84,6 +84,14 @@ struct verbs_mr {
 	int access;
 };
 
+struct verbs_srq {
+	struct ibv_srq srq;
+	enum ibv_srq_type srq_type;
+	void *xrcd;
+	struct ibv_cq *cq;
+	uint32_t srq_num;
+};
+
 enum verbs_qp_mask {
 	VERBS_QP_EX = 1 << 1,	/* qp_ex is what ibv_qp_to_qp_ex() returns */
 };
@@ -136,8 +144,10 @@ struct verbs_context_ops {
 	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
 				       struct ibv_qp_init_attr_ex *attr);
 	rdmav34_unused create_rwq_ind_table;
-	rdmav34_unused create_srq;
-	rdmav34_unused create_srq_ex;
+	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
+				      struct ibv_srq_init_attr *attr);
+	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
+					 struct ibv_srq_init_attr_ex *attr);
 	rdmav34_unused create_wq;
 	rdmav34_unused dealloc_mw;
 	int (*dealloc_pd)(struct ibv_pd *pd);
@@ -150,12 +160,12 @@ struct verbs_context_ops {
 	rdmav34_unused destroy_flow_action;
 	int (*destroy_qp)(struct ibv_qp *qp);
 	rdmav34_unused destroy_rwq_ind_table;
-	rdmav34_unused destroy_srq;
+	int (*destroy_srq)(struct ibv_srq *srq);
 	rdmav34_unused destroy_wq;
 	rdmav34_unused detach_mcast;
 	void (*free_context)(struct ibv_context *context);
 	rdmav34_unused free_dm;
-	rdmav34_unused get_srq_num;
+	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
 	rdmav34_unused import_dm;
 	rdmav34_unused import_mr;
 	rdmav34_unused import_pd;
@@ -164,7 +174,8 @@ struct verbs_context_ops {
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
 	rdmav34_unused modify_qp_rate_limit;
-	rdmav34_unused modify_srq;
+	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+			  int attr_mask);
 	rdmav34_unused modify_wq;
 	rdmav34_unused open_qp;
 	rdmav34_unused open_xrcd;
@@ -174,7 +185,8 @@ struct verbs_context_ops {
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 struct ibv_send_wr **bad_wr);
 	rdmav34_unused post_srq_ops;
-	rdmav34_unused post_srq_recv;
+	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			     struct ibv_recv_wr **bad_wr);
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -186,7 +198,7 @@ struct verbs_context_ops {
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
 	rdmav34_unused query_qp_data_in_order;
 	rdmav34_unused query_rt_values;
-	rdmav34_unused query_srq;
+	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 	rdmav34_unused read_counters;
 	rdmav34_unused reg_dm_mr;
 	rdmav34_unused reg_dmabuf_mr;
@@ -220,7 +232,10 @@ RDMAV34_CMD(alloc_pd);
 RDMAV34_CMD(reg_mr);
 RDMAV34_CMD(create_cq);
 RDMAV34_CMD(modify_qp);
+RDMAV34_CMD(modify_srq);
 RDMAV34_CMD(query_qp);
+RDMAV34_CMD(query_srq);
+RDMAV34_CMD(create_xsrq);
 
 struct ibv_create_qp_ex {
 	struct ib_uverbs_cmd_hdr hdr;
@@ -277,6 +292,18 @@ int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
 int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 
+int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
+			  struct ibv_srq_init_attr_ex *attr,
+			  struct ibv_create_xsrq *cmd, size_t cmd_size,
+			  struct ib_uverbs_create_srq_resp *resp,
+			  size_t resp_size);
+int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		       int attr_mask, struct ibv_modify_srq *cmd,
+		       size_t cmd_size);
+int ibv_cmd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		      struct ibv_query_srq *cmd, size_t cmd_size);
+int ibv_cmd_destroy_srq(struct ibv_srq *srq);
+
 int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr,
 			  struct ibv_create_qp_ex *cmd, size_t cmd_size,
@@ -324,6 +351,12 @@ RDMAV34_AT(struct verbs_qp, comp_mask, 352);
 RDMAV34_AT(struct verbs_qp, xrcd, 360);
 RDMAV34_SIZE(struct verbs_cq, 288);
 
+RDMAV34_SIZE(struct verbs_srq, 160);
+RDMAV34_AT(struct verbs_srq, srq_type, 128);
+RDMAV34_AT(struct verbs_srq, xrcd, 136);
+RDMAV34_AT(struct verbs_srq, cq, 144);
+RDMAV34_AT(struct verbs_srq, srq_num, 152);
+
 RDMAV34_SIZE(struct verbs_context_ops, 608);
 RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
 RDMAV34_AT(struct verbs_context_ops, create_ah, 104);
@@ -331,25 +364,33 @@ RDMAV34_AT(struct verbs_context_ops, create_cq, 120);
 RDMAV34_AT(struct verbs_context_ops, create_cq_ex, 128);
 RDMAV34_AT(struct verbs_context_ops, create_qp, 152);
 RDMAV34_AT(struct verbs_context_ops, create_qp_ex, 160);
+RDMAV34_AT(struct verbs_context_ops, create_srq, 176);
+RDMAV34_AT(struct verbs_context_ops, create_srq_ex, 184);
 RDMAV34_AT(struct verbs_context_ops, dealloc_pd, 208);
 RDMAV34_AT(struct verbs_context_ops, dereg_mr, 224);
 RDMAV34_AT(struct verbs_context_ops, destroy_ah, 232);
 RDMAV34_AT(struct verbs_context_ops, destroy_cq, 248);
 RDMAV34_AT(struct verbs_context_ops, destroy_qp, 272);
+RDMAV34_AT(struct verbs_context_ops, destroy_srq, 288);
 RDMAV34_AT(struct verbs_context_ops, free_context, 312);
+RDMAV34_AT(struct verbs_context_ops, get_srq_num, 328);
 RDMAV34_AT(struct verbs_context_ops, modify_qp, 376);
+RDMAV34_AT(struct verbs_context_ops, modify_srq, 392);
 RDMAV34_AT(struct verbs_context_ops, poll_cq, 424);
 RDMAV34_AT(struct verbs_context_ops, post_recv, 432);
 RDMAV34_AT(struct verbs_context_ops, post_send, 440);
+RDMAV34_AT(struct verbs_context_ops, post_srq_recv, 456);
 RDMAV34_AT(struct verbs_context_ops, query_device_ex, 464);
 RDMAV34_AT(struct verbs_context_ops, query_port, 480);
 RDMAV34_AT(struct verbs_context_ops, query_qp, 488);
+RDMAV34_AT(struct verbs_context_ops, query_srq, 512);
 RDMAV34_AT(struct verbs_context_ops, reg_mr, 544);
 RDMAV34_AT(struct verbs_context_ops, req_notify_cq, 552);
 
 /* Commands: what stands before the driver's own request. */
 RDMAV34_SIZE(struct ibv_get_context, 16);
 RDMAV34_SIZE(struct ibv_create_cq, 40);
+RDMAV34_SIZE(struct ibv_create_xsrq, 56);
 RDMAV34_SIZE(struct ibv_create_qp_ex, 88);
 
 #endif /* RDMAV34_H */

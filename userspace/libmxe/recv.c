@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receive queue.
+ * Receive queues.
  */
 #include <errno.h>
 
 #include "mxe.h"
 
-static int mxe_build_recv(const struct mxe_qp *qp, uint32_t index,
+static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 			  const struct ibv_recv_wr *wr)
 {
-	const struct mxe_ring *rq = &qp->rq;
 	struct mxe_recv_wqe *wqe;
 	struct mxe_sge *to;
 	int i;
 
-	if (qp->vqp.qp.state == IBV_QPS_RESET || wr->num_sge < 0 ||
-	    (unsigned int)wr->num_sge > rq->max_sge)
+	if (wr->num_sge < 0 || (unsigned int)wr->num_sge > rq->max_sge)
 		return EINVAL;
 	if (mxe_ring_full(rq, index))
 		return ENOMEM;
@@ -50,28 +48,44 @@ static bool mxe_publish_recv(struct mxe_ring *rq, uint32_t index)
 	       MXE_RING_NEED_DOORBELL;
 }
 
-int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
-		  struct ibv_recv_wr **bad_wr)
+int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad_wr, bool *need_doorbell)
 {
-	struct mxe_qp *qp = to_mqp(ibqp);
-	struct mxe_ring *rq = &qp->rq;
-	bool ring = false;
+	bool need = false;
 	uint32_t index;
 	int ret = 0;
 
 	pthread_spin_lock(&rq->lock);
 	for (index = rq->index; wr; wr = wr->next, index++) {
-		ret = mxe_build_recv(qp, index, wr);
+		ret = mxe_build_recv(rq, index, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
 		}
 	}
 	if (index != rq->index)
-		ring = mxe_publish_recv(rq, index);
+		need = mxe_publish_recv(rq, index);
 	pthread_spin_unlock(&rq->lock);
 
-	if (ring)
+	if (need_doorbell)
+		*need_doorbell = need;
+	return ret;
+}
+
+int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		  struct ibv_recv_wr **bad_wr)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	bool need_doorbell;
+	int ret;
+
+	/* With a shared queue it has none of its own. */
+	if (ibqp->state == IBV_QPS_RESET || ibqp->srq) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	ret = mxe_ring_post_recv(&qp->rq, wr, bad_wr, &need_doorbell);
+	if (need_doorbell)
 		mxe_doorbell(qp, MXE_DOORBELL_RECV);
 	return ret;
 }

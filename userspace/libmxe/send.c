@@ -88,7 +88,23 @@ static bool mxe_add_inline(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 	return true;
 }
 
-/* A queue pair of datagrams sends, and nothing else. */
+/* Is the operation one of the queue pair's transport? */
+static bool mxe_carries(const struct mxe_qp *qp, uint8_t opcode)
+{
+	bool send = opcode == IB_UVERBS_WR_SEND ||
+		    opcode == IB_UVERBS_WR_SEND_WITH_IMM;
+
+	switch (qp->vqp.qp.qp_type) {
+	case IBV_QPT_UD:
+		return send;
+	case IBV_QPT_UC:
+		return send || opcode == IB_UVERBS_WR_RDMA_WRITE ||
+		       opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
+	default:
+		return true;
+	}
+}
+
 static bool mxe_is_ud(const struct mxe_qp *qp)
 {
 	return qp->vqp.qp.qp_type == IBV_QPT_UD;
@@ -107,9 +123,10 @@ static void mxe_set_ud(struct mxe_send_wqe *wqe, struct ibv_ah *ah,
 static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			     const struct ibv_send_wr *wr)
 {
+	if (!mxe_carries(qp, wr->opcode))
+		return EINVAL;
 	if (mxe_is_ud(qp)) {
-		if ((wr->opcode != IBV_WR_SEND &&
-		     wr->opcode != IBV_WR_SEND_WITH_IMM) || !wr->wr.ud.ah)
+		if (!wr->wr.ud.ah)
 			return EINVAL;
 		mxe_set_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
 			   wr->wr.ud.remote_qkey);
@@ -271,7 +288,8 @@ static struct mxe_send_wqe *mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
 	if (qp->batch_err)
 		return NULL;
 	/* Which data are inline is said by the setter. */
-	if (qpx->wr_flags & ~(MXE_WR_FLAGS | IBV_SEND_INLINE)) {
+	if (qpx->wr_flags & ~(MXE_WR_FLAGS | IBV_SEND_INLINE) ||
+	    !mxe_carries(qp, opcode)) {
 		mxe_batch_fail(qp, EINVAL);
 		return NULL;
 	}
@@ -293,11 +311,8 @@ static struct mxe_send_wqe *mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
 static struct mxe_send_wqe *mxe_wr_remote(struct mxe_qp *qp, uint8_t opcode,
 					  uint32_t rkey, uint64_t remote_addr)
 {
-	struct mxe_send_wqe *wqe;
+	struct mxe_send_wqe *wqe = mxe_wr_begin(qp, opcode);
 
-	if (mxe_is_ud(qp))
-		mxe_batch_fail(qp, EINVAL);
-	wqe = mxe_wr_begin(qp, opcode);
 	if (wqe) {
 		wqe->rkey = rkey;
 		wqe->remote_addr = remote_addr;
