@@ -171,8 +171,11 @@ bool mxe_send_fetch(struct mxe_qp *qp)
 
 	if (produced == sq->fetched)
 		return false;
-	/* More than fits: the index is not one that a sane process writes. */
-	if (produced - sq->tail > sq->entries) {
+	/*
+	 * Gone back, or further than there is room: not an index that a sane
+	 * process writes.  What was taken must never be taken over.
+	 */
+	if (produced - sq->fetched > sq->entries - (sq->fetched - sq->tail)) {
 		mxe_count(qp->dev, bad_wqe);
 		sq->halted = true;
 		sq->todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The send queue of a process that writes what it likes into the ring it
+ * shares: only the ring is the test's, everything else is the real thing.
+ */
+#include <linux/slab.h>
+
+#include "harness.h"
+#include "send.h"
+
+#define ENTRIES	8
+
+struct ring_area {
+	struct mxe_ring_hdr hdr;
+	struct {
+		struct mxe_send_wqe wqe;
+		u8 data[64];
+	} entry[ENTRIES];
+};
+
+/* Make the queue pair one of a process; undone by leave_ring(). */
+static struct ring_area *enter_ring(struct kt *kt)
+{
+	struct ring_area *area;
+
+	kt_create_qp(kt);
+	area = kunit_kzalloc(kt->test, sizeof(*area), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(kt->test, area);
+	kt->qp->is_user = true;
+	kt->qp->rq.q.entries = 0;	/* no receive queue */
+	kt->qp->sq.entries = ENTRIES;
+	kt->qp->sq.ring = (struct mxe_ring) {
+		.hdr = &area->hdr,
+		.entries_base = area->entry,
+		.entries = ENTRIES,
+		.stride = sizeof(area->entry[0]),
+	};
+	kt_connect(kt, &kt_default_conn);
+	return area;
+}
+
+static void leave_ring(struct kt *kt)
+{
+	kt_settle(kt);
+	mxe_both_lock(kt->qp);
+	memset(&kt->qp->sq.ring, 0, sizeof(kt->qp->sq.ring));
+	kt->qp->is_user = false;
+	mxe_both_unlock(kt->qp);
+}
+
+static void put_write(struct ring_area *area, u32 index)
+{
+	area->entry[index % ENTRIES].wqe = (struct mxe_send_wqe) {
+		.wr_id = index,
+		.opcode = IB_WR_RDMA_WRITE,
+		.flags = MXE_SEND_SIGNALED | MXE_SEND_INLINE,
+		.inline_len = sizeof(area->entry[0].data),
+		.remote_addr = 0x10000,
+		.rkey = 0x7700,
+	};
+}
+
+static void ring_in_order(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ring_area *area = enter_ring(kt);
+	u32 i;
+
+	for (i = 0; i < ENTRIES; i++)
+		put_write(area, i);
+	area->hdr.producer = ENTRIES;
+	mxe_send_doorbell(kt->qp);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)ENTRIES);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+	leave_ring(kt);
+}
+
+struct producer_row {
+	u32 second;
+	const char *desc;
+};
+
+/* After a first value of 5, none of which are complete. */
+static const struct producer_row producer_rows[] = {
+	{ 4, "back by one" },
+	{ 0, "back to the beginning" },
+	{ U32_MAX, "back beyond the beginning" },
+	{ ENTRIES + 1, "one too far" },
+	{ 0x80000005, "far away" },
+};
+
+static void producer_desc(const struct producer_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(producer, producer_rows, producer_desc);
+
+/*
+ * What was taken and is not complete must not be taken over by what is read
+ * next: it may have to be sent again.
+ */
+static void ring_bad_producer(struct kunit *test)
+{
+	const struct producer_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ring_area *area = enter_ring(kt);
+	u32 i;
+
+	for (i = 0; i < ENTRIES; i++)
+		put_write(area, i);
+	area->hdr.producer = 5;
+	mxe_send_doorbell(kt->qp);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 5U);
+
+	area->hdr.producer = row->second;
+	mxe_send_doorbell(kt->qp);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 5U);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.fetched, 5U);
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_bad_wqe), 1ULL);
+	for (i = 0; i < 5; i++)
+		kt_expect_wc(kt, kt->send_cq, i, IB_WC_WR_FLUSH_ERR);
+	leave_ring(kt);
+}
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(ring_in_order),
+	KUNIT_CASE_PARAM(ring_bad_producer, producer_gen_params),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "mxe_ring",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = ring_cases,
+};
+
+kunit_test_suites(&ring_suite);
