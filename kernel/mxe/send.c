@@ -334,6 +334,7 @@ void mxe_send_rewind(struct mxe_qp *qp, u32 psn)
 void mxe_send_flush(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
+	u32 limit = sq->entries;
 
 	lockdep_assert_held(&qp->send_lock);
 
@@ -347,6 +348,11 @@ void mxe_send_flush(struct mxe_qp *qp)
 			if (produced - sq->tail > sq->entries ||
 			    !mxe_send_fetch(qp))
 				break;
+		}
+		/* A process that posts as fast as this runs has to wait. */
+		if (!limit--) {
+			sq->todo |= BIT(MXE_TODO_WORK);
+			break;
 		}
 		mxe_complete_wr(qp, IB_WC_WR_FLUSH_ERR);
 	}
