@@ -34,7 +34,8 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 	}
 	av->tclass = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: 64;
-	av->flow_label = grh->flow_label;
+	/* What is above its 20 bits would be another field of the header. */
+	av->flow_label = grh->flow_label & MXE_FLOW_LABEL_MASK;
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);

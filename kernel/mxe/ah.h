@@ -9,6 +9,8 @@
 
 struct mxe_dev;
 
+#define MXE_FLOW_LABEL_MASK	0xfffffU
+
 /*
  * Ready to send by.  Written by modify_qp with both locks of the queue pair
  * held, before anything is sent; the cache has its own rules (bottom halves

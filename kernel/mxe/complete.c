@@ -209,15 +209,7 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 	struct mxe_send_wr *wr;
 
 	/* A response acknowledges everything before it. */
-	if (mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1))) {
-		wr = mxe_sq_wr(sq, sq->tail);
-		/* Unless it belongs to the request that waits for it. */
-		if (mxe_psn_diff(pkt->psn, wr->last_psn) > 0) {
-			mxe_count(qp->dev, implied_nak);
-			mxe_complete_go_back(qp);
-			return NULL;
-		}
-	}
+	mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
 	if (!mxe_complete_outstanding(sq))
 		return NULL;
 
@@ -225,7 +217,7 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 	if (mxe_psn_diff(pkt->psn, wr->first_psn) < 0)
 		return NULL;
 	if (mxe_psn_diff(pkt->psn, sq->una) > 0) {
-		/* One before it was lost. */
+		/* One before it was lost, be it of an earlier request. */
 		mxe_count(qp->dev, implied_nak);
 		mxe_complete_go_back(qp);
 		return NULL;

@@ -174,6 +174,10 @@ void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
 		fallthrough;
 	case MXE_CQ_OVERRUN:
 		/* Completions are lost: the queue pair cannot go on. */
+		if (todo == &qp->sq.todo)
+			qp->sq.halted = true;
+		else
+			qp->rq.halted = true;
 		if (qp->state != IB_QPS_ERR)
 			*todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
 		break;
@@ -197,11 +201,20 @@ static void mxe_ring_need_doorbell(struct mxe_ring *ring)
 		WRITE_ONCE(ring->hdr->flags, MXE_RING_NEED_DOORBELL);
 }
 
+/*
+ * The side that failed has halted.  If none is, the queue pair was reset, and
+ * maybe connected anew, before its error got here.
+ */
+static bool mxe_qp_has_failed(const struct mxe_qp *qp)
+{
+	return qp->sq.halted || qp->rq.halted;
+}
+
 void mxe_qp_error(struct mxe_qp *qp)
 {
 	mxe_both_lock(qp);
 	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR &&
-	    !qp->dying) {
+	    !qp->dying && mxe_qp_has_failed(qp)) {
 		mxe_qp_set_state(qp, IB_QPS_ERR);
 		mxe_ring_need_doorbell(&qp->sq.ring);
 		mxe_ring_need_doorbell(&qp->rq.q.ring);
@@ -218,7 +231,7 @@ void mxe_qp_error(struct mxe_qp *qp)
 void mxe_qp_sq_error(struct mxe_qp *qp)
 {
 	mxe_both_lock(qp);
-	if (qp->state == IB_QPS_RTS && !qp->dying) {
+	if (qp->state == IB_QPS_RTS && !qp->dying && qp->sq.halted) {
 		mxe_qp_set_state(qp, IB_QPS_SQE);
 		mxe_qp_kick(qp);
 	}
@@ -272,6 +285,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->halted = false;
 	sq->sqd_notified = false;
 	sq->local_error = IB_WC_SUCCESS;
+	mxe_retry_reset(qp);
 	mxe_ring_reset(&sq->ring);
 
 	rq->q.posted = 0;

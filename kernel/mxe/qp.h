@@ -253,7 +253,10 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock);
 void mxe_both_unlock(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
-/* Move to ERR; both queues are flushed by qp->work.  Context: no lock held. */
+/*
+ * A side has halted: move to ERR; both queues are flushed by qp->work.
+ * Context: no lock held.
+ */
 void mxe_qp_error(struct mxe_qp *qp);
 /* The same for the send queue alone: RTS to SQE (IBTA 10.3.1.7). */
 void mxe_qp_sq_error(struct mxe_qp *qp);

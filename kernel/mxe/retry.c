@@ -129,6 +129,14 @@ void mxe_retry_init(struct mxe_qp *qp)
 	timer_setup(&qp->sq.rnr_timer, mxe_rnr_timer_fn, 0);
 }
 
+void mxe_retry_reset(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	timer_delete(&qp->sq.retry_timer);
+	timer_delete(&qp->sq.rnr_timer);
+}
+
 void mxe_retry_stop(struct mxe_qp *qp)
 {
 	timer_delete_sync(&qp->sq.retry_timer);

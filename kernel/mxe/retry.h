@@ -18,6 +18,11 @@ void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code);
 bool mxe_retry_rewind(struct mxe_qp *qp, u32 psn);
 /* Something was acknowledged: the counts start again. */
 void mxe_retry_progress(struct mxe_qp *qp);
+/*
+ * Forget what runs: the next connection has times of its own.  A handler that
+ * waits for the lock finds a queue pair in RESET.  Context: send_lock held.
+ */
+void mxe_retry_reset(struct mxe_qp *qp);
 /* Context: may sleep; qp->dying set. */
 void mxe_retry_stop(struct mxe_qp *qp);
 

@@ -766,6 +766,38 @@ static void implied_nak_by_response(struct kunit *test)
 	expect_success(kt, 2);
 }
 
+/* Told of the same loss twice, whatever tells it: sent again once. */
+static void implied_nak_twice(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+
+	post_atomic(kt, 1, mr);
+	post_write(kt, 2, mr);
+	post_atomic(kt, 3, mr);
+	kt_drop_sent(kt);
+	answer(kt, S + 1, ACK);
+	expect_sent(kt, FADD, S);
+	expect_sent(kt, WRITE_ONLY, S + 1);
+	expect_sent(kt, FADD, S + 2);
+	kt_expect_nothing(kt);
+
+	answer(kt, S + 1, ACK);
+	answer_atomic(kt, S + 2, 9);
+	answer(kt, S + 2, NAK_SEQ);
+	kt_expect_nothing(kt);
+	expect_none(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_implied_nak), 4ULL);
+
+	/* Progress was made: what is lost now is news. */
+	answer_atomic(kt, S, 7);
+	expect_success(kt, 1);
+	answer_atomic(kt, S + 2, 9);
+	expect_success(kt, 2);
+	expect_success(kt, 3);
+	kt_expect_nothing(kt);
+}
+
 /* ---- READ --------------------------------------------------------------- */
 
 #define READ_LEN	(2 * MTU + 88)
@@ -1434,6 +1466,7 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE(nak_sequence_no_retries),
 	KUNIT_CASE(implied_nak_atomic),
 	KUNIT_CASE(implied_nak_by_response),
+	KUNIT_CASE(implied_nak_twice),
 	KUNIT_CASE(read_completes),
 	KUNIT_CASE(read_resumes),
 	KUNIT_CASE(read_nak_in_the_middle),

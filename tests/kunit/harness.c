@@ -328,7 +328,7 @@ void kt_create_qp_signal_all(struct kt *kt)
 	kt_create_qp_type(kt, IB_SIGNAL_ALL_WR);
 }
 
-static int kt_gid_index(struct kt *kt)
+int kt_gid_index(struct kt *kt)
 {
 	const struct ib_gid_attr *attr;
 	int i;

@@ -71,6 +71,9 @@ void kt_create_qp_signal_all(struct kt *kt);
 int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn);
 void kt_connect(struct kt *kt, const struct kt_conn *conn);
 
+/* Of the device's address: RoCEv2, IPv4. */
+int kt_gid_index(struct kt *kt);
+
 /* Register all of kt->mem; the address of byte n is kt_va(mr, n). */
 struct ib_mr *kt_reg(struct kt *kt, struct ib_pd *pd, int access);
 static inline u64 kt_va(const struct ib_mr *mr, u64 offset)

@@ -2,6 +2,7 @@
 /* Queue pairs: creation, the state machine of RC, attributes. */
 #include <linux/kernel.h>
 #include <linux/netdevice.h>
+#include <rdma/ib_cache.h>
 
 #include "harness.h"
 #include "net.h"
@@ -147,6 +148,63 @@ static void qp_reset_forgets(struct kunit *test)
 	/* And it can be used again. */
 	kt_connect(kt, &kt_default_conn);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
+/*
+ * The timers of a connection end with it: one that is left over would count
+ * against the attempts of the next.
+ */
+static void qp_reset_stops_timers(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct mxe_sq *sq;
+
+	kt_create_qp(kt);
+	sq = &kt->qp->sq;
+	kt_connect(kt, &kt_default_conn);
+	mod_timer(&sq->retry_timer, jiffies + 100 * HZ);
+	mod_timer(&sq->rnr_timer, jiffies + 100 * HZ);
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&sq->retry_timer));
+	KUNIT_EXPECT_FALSE(test, timer_pending(&sq->rnr_timer));
+}
+
+/* An error that comes late, after RESET and a new start, finds nothing. */
+static void qp_reset_forgets_error(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	mxe_send_lock(kt->qp);
+	kt->qp->sq.halted = true;
+	kt->qp->sq.todo = BIT(MXE_TODO_ERROR);
+	mxe_send_unlock(kt->qp, false);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
+
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
+	kt_connect(kt, &kt_default_conn);
+	mxe_qp_error(kt->qp);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
+/* A flow label of more than its 20 bits does not reach other fields. */
+static void qp_flow_label(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_ROCE };
+	union ib_gid gid = {};
+	struct mxe_av av;
+
+	ipv6_addr_set_v4mapped(htonl(0x0a4d0002), (struct in6_addr *)&gid);
+	rdma_ah_set_grh(&attr, &gid, 0xfff54321, kt_gid_index(kt), 64, 0x69);
+	attr.grh.sgid_attr = rdma_get_gid_attr(&kt->dev->ibdev, 1,
+					       attr.grh.sgid_index);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(attr.grh.sgid_attr));
+	KUNIT_EXPECT_EQ(test, mxe_av_init(kt->dev, &av, &attr), 0);
+	rdma_put_gid_attr(attr.grh.sgid_attr);
+	KUNIT_EXPECT_EQ(test, av.flow_label, 0x54321U);
+	KUNIT_EXPECT_EQ(test, av.tclass, 0x69);
 }
 
 static void qp_query_returns_attributes(struct kunit *test)
@@ -462,6 +520,9 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_transitions),
 	KUNIT_CASE(qp_states_of_traffic),
 	KUNIT_CASE(qp_reset_forgets),
+	KUNIT_CASE(qp_reset_stops_timers),
+	KUNIT_CASE(qp_reset_forgets_error),
+	KUNIT_CASE(qp_flow_label),
 	KUNIT_CASE(qp_query_returns_attributes),
 	KUNIT_CASE_PARAM(qp_refused_attribute, refuse_gen_params),
 	KUNIT_CASE(qp_refused_by_driver),
