@@ -10,6 +10,7 @@
 
 struct fake_kernel fake = {
 	.next_qpn = QPN,
+	.next_ah = AH_NUM,
 	.caps = {
 		.atomic_cap = IBV_ATOMIC_GLOB,
 		.masked_atomic_cap = IBV_ATOMIC_GLOB,
@@ -212,6 +213,7 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 	vqp->qp.send_cq = attr->send_cq;
 	vqp->qp.recv_cq = attr->recv_cq;
 	vqp->qp.qp_num = fake.next_qpn++;
+	vqp->qp.qp_type = attr->qp_type;
 	vqp->qp.state = IBV_QPS_RESET;
 	vqp->comp_mask = 0;
 	attr->cap.max_send_wr = SQ_ENTRIES;
@@ -327,17 +329,23 @@ int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ibv_ah_attr *attr,
 		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size)
 {
-	(void)pd;
-	(void)ah;
+	struct mxe_create_ah_resp *drv = (void *)(resp + 1);
+
 	(void)attr;
-	(void)resp;
-	(void)resp_size;
-	return EOPNOTSUPP;
+	if (fake.fail_create_ah)
+		return fake.fail_create_ah;
+	if (resp_size != sizeof(*resp) + sizeof(*drv))
+		return EINVAL;
+	ah->context = pd->context;
+	drv->ah_num = fake.next_ah++;
+	fake.ahs++;
+	return 0;
 }
 
 int ibv_cmd_destroy_ah(struct ibv_ah *ah)
 {
 	(void)ah;
+	fake.ahs--;
 	return 0;
 }
 

@@ -30,6 +30,7 @@ enum {
 	AREAS = 64,
 	QPN = 0x11,
 	SRQ_NUM = 0x33,
+	AH_NUM = 0x71,
 };
 
 struct fake_kernel {
@@ -44,11 +45,13 @@ struct fake_kernel {
 	char *mem;			/* the memfd, seen by the kernel */
 	uint32_t areas;
 	uint32_t next_qpn;
+	uint32_t next_ah;
 
 	/* what is to go wrong: a positive errno, or 0 */
 	int fail_get_context, fail_query_atomics, fail_doorbell;
 	int fail_create_srq;
 	int fail_create_cq, fail_create_qp, fail_modify_qp, fail_destroy_qp;
+	int fail_create_ah;
 	int fail_mmap_nth;		/* counts down; 1: the next one */
 	int write_errno, write_failures;
 	void (*break_ring)(struct mxe_ring_info *info);
@@ -59,7 +62,7 @@ struct fake_kernel {
 
 	uint32_t srq_limit;
 
-	int contexts, cqs, qps, srqs, maps;	/* alive */
+	int contexts, cqs, qps, srqs, ahs, maps;	/* alive */
 	int resets;
 };
 

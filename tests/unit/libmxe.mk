@@ -5,9 +5,10 @@
 
 comma := ,
 LIBMXE_DIR := $(TOP)/userspace/libmxe
-LIBMXE_TESTS := $(BIN)/t_libmxe $(BIN)/t_libmxe_send $(BIN)/t_libmxe_srq
+LIBMXE_PROGS := t_libmxe t_libmxe_send t_libmxe_srq t_libmxe_ud
+LIBMXE_TESTS := $(LIBMXE_PROGS:%=$(BIN)/%)
 
-PROGS += t_libmxe t_libmxe_send t_libmxe_srq
+PROGS += $(LIBMXE_PROGS)
 $(LIBMXE_TESTS): override LDLIBS += -lpthread \
 	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write)
 $(LIBMXE_TESTS): fake_kernel.c fake_kernel.h $(wildcard $(LIBMXE_DIR)/*.[ch] \
