@@ -50,6 +50,8 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
+	bool failed = status && status != IB_WC_WR_FLUSH_ERR;
+	bool has_sqe = mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp);
 	struct mxe_wc wc = {
 		.wr_id = wr->wr_id,
 		.status = status,
@@ -61,6 +63,9 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 
 	lockdep_assert_held(&qp->send_lock);
 
+	/* First: a consumer that sees the completion may leave SQE at once. */
+	if (failed && has_sqe)
+		mxe_qp_sq_error(qp);
 	if (status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all)
 		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->todo);
 	if (wr->started && mxe_wr_has_response(wr) && sq->rd_atomic)
@@ -69,10 +74,10 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 	WRITE_ONCE(sq->tail, sq->tail + 1);
 	mxe_ring_set_consumer(&sq->ring, sq->tail);
 
-	if (status && status != IB_WC_WR_FLUSH_ERR) {
+	if (failed) {
 		sq->halted = true;
-		sq->todo |= mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp) ?
-			    BIT(MXE_TODO_SQ_ERROR) : BIT(MXE_TODO_ERROR);
+		if (!has_sqe)
+			sq->todo |= BIT(MXE_TODO_ERROR);
 	}
 }
 

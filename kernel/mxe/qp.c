@@ -14,6 +14,7 @@
 #include "retry.h"
 #include "send.h"
 #include "srq.h"
+#include "ud.h"
 
 /* ---- lookup, locks, and what follows from them ------------------------- */
 
@@ -97,8 +98,6 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq, unsigned long todo)
 		return;
 	if (todo & BIT(MXE_TODO_ERROR))
 		mxe_qp_error(qp);
-	if (todo & BIT(MXE_TODO_SQ_ERROR))
-		mxe_qp_sq_error(qp);
 	if (todo & BIT(MXE_TODO_NOTIFY))
 		mxe_cq_notify(cq);
 	if (todo & BIT(MXE_TODO_CQ_ERROR))
@@ -123,7 +122,7 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq, unsigned long todo)
 		mxe_qp_kick(qp);
 }
 
-/* Leave what calls handlers to the work. */
+/* The state changes now; what calls handlers is left to the work. */
 static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long *work_todo,
 			    unsigned long todo)
 {
@@ -131,7 +130,9 @@ static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long *work_todo,
 
 	if (!todo)
 		return;
-	todo &= ~BIT(MXE_TODO_WORK);
+	if (todo & BIT(MXE_TODO_ERROR))
+		mxe_qp_error(qp);
+	todo &= ~(BIT(MXE_TODO_WORK) | BIT(MXE_TODO_ERROR));
 	for_each_set_bit(bit, &todo, BITS_PER_LONG)
 		set_bit(bit, work_todo);
 	mxe_qp_kick(qp);
@@ -230,12 +231,14 @@ void mxe_qp_error(struct mxe_qp *qp)
 
 void mxe_qp_sq_error(struct mxe_qp *qp)
 {
-	mxe_both_lock(qp);
-	if (qp->state == IB_QPS_RTS && !qp->dying && qp->sq.halted) {
+	lockdep_assert_held(&qp->send_lock);
+
+	spin_lock(&qp->recv_lock);
+	if (qp->state == IB_QPS_RTS && !qp->dying) {
 		mxe_qp_set_state(qp, IB_QPS_SQE);
 		mxe_qp_kick(qp);
 	}
-	mxe_both_unlock(qp);
+	spin_unlock(&qp->recv_lock);
 }
 
 static void mxe_qp_work(struct work_struct *work)
@@ -651,9 +654,11 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 		qp->sq.sqd_notified = from == IB_QPS_SQD;
 		break;
 	case IB_QPS_RTS:
-		/* The send queue starts again after its error. */
-		if (from == IB_QPS_SQE)
+		/* The send queue starts again after its error, empty. */
+		if (from == IB_QPS_SQE) {
+			mxe_send_flush(qp);
 			qp->sq.halted = false;
+		}
 		break;
 	default:
 		break;
@@ -739,7 +744,7 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	*attr = qp->attr;
 	attr->cur_qp_state = qp->state;
 	attr->rq_psn = qp->rq.epsn;
-	attr->sq_psn = qp->sq.max_psn;
+	attr->sq_psn = mxe_qp_is_ud(qp) ? qp->sq.psn : qp->sq.max_psn;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
 			    mxe_complete_outstanding(&qp->sq);
 	mxe_both_unlock(qp);

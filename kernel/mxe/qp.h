@@ -76,7 +76,6 @@ enum mxe_todo {
 	MXE_TODO_NOTIFY,	/* completion handler of that side's CQ */
 	MXE_TODO_CQ_ERROR,	/* that CQ was overrun just now */
 	MXE_TODO_ERROR,		/* move the queue pair to ERR */
-	MXE_TODO_SQ_ERROR,	/* move it to SQE */
 	MXE_TODO_WORK,		/* queue qp->work */
 	MXE_TODO_EV_FATAL,
 	MXE_TODO_EV_REQ_ERR,
@@ -258,7 +257,10 @@ void mxe_both_unlock(struct mxe_qp *qp)
  * Context: no lock held.
  */
 void mxe_qp_error(struct mxe_qp *qp);
-/* The same for the send queue alone: RTS to SQE (IBTA 10.3.1.7). */
+/*
+ * The same for the send queue alone: RTS to SQE (IBTA 10.3.1.7).
+ * Context: send_lock held.
+ */
 void mxe_qp_sq_error(struct mxe_qp *qp);
 /* Let the work look at the queue pair. */
 void mxe_qp_kick(struct mxe_qp *qp);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "../tap.h"
 #include "vt.h"
 
@@ -240,6 +241,7 @@ static inline struct ibv_wc ud_next(struct ud *u, const char *what)
 	return wc;
 }
 
+/* The core gives what it read last for 10 ms. */
 static inline long ud_counter(const struct vt_dev *dev, const char *name)
 {
 	char path[160];
@@ -249,6 +251,7 @@ static inline long ud_counter(const struct vt_dev *dev, const char *name)
 	snprintf(path, sizeof(path),
 		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
 		 ibv_get_device_name(dev->ctx->device), name);
+	usleep(30000);
 	f = fopen(path, "r");
 	if (!f || fscanf(f, "%ld", &value) != 1)
 		vt_bail("%s", path);
