@@ -13,7 +13,8 @@ SCRIPTS += exp_header
 $(EXP_PROGS): override CPPFLAGS += -I$(EXP) -I$(TOP)/userspace/libmxe \
 	-D_GNU_SOURCE
 $(EXP_PROGS): override CFLAGS += -std=gnu11 $(WARNFLAGS)
-$(EXP_PROGS): $(EXP)/infiniband/verbs_exp.h
+$(EXP_PROGS): $(wildcard $(EXP)/infiniband/*.h)
+$(BIN)/t_exp_layout: exp_offsets.h exp_values.h
 $(EXP_FAKED): override LDLIBS += -pthread
 $(EXP_FAKED): exp_fake.c exp_fake.h $(EXP_SRCS) $(EXP)/backend.h \
 	$(TOP)/userspace/libmxe/infiniband/mxedv.h
