@@ -43,6 +43,9 @@ static long caught(void)
 #define GATED_START offsetof(struct ibv_exp_device_attr, calc_cap)
 #define PATTERN 0x5a
 
+/* The fake's own, and that the library allocates memory of regions. */
+#define ALWAYS_CAPS (0x00102040 | IBV_EXP_DEVICE_MR_ALLOCATE)
+
 struct gate {
 	uint32_t bit;
 	size_t offset;
@@ -60,6 +63,7 @@ static const struct gate gates[] = {
 	GATE(IBV_EXP_DEVICE_ATTR_EXT_ATOMIC_ARGS, ext_atom),
 	GATE(IBV_EXP_DEVICE_ATTR_ODP, odp_caps),
 	GATE(IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS, masked_atomic),
+	GATE(IBV_EXP_DEVICE_ATTR_MAX_DM_SIZE, max_dm_size),
 	GATE(IBV_EXP_DEVICE_ATTR_COMP_MASK_2, comp_mask_2),
 };
 
@@ -166,7 +170,9 @@ static void test_query_gates(void)
 	fake.std.hca_core_clock = 156250;
 	fake.std.completion_timestamp_mask = ~0ULL;
 	fake.std.odp_caps.general_caps = IBV_ODP_SUPPORT;
+	fake.std.max_dm_size = 1 << 18;
 	query_each_bit(std_ctx, always | IBV_EXP_DEVICE_ATTR_ODP |
+		       IBV_EXP_DEVICE_ATTR_MAX_DM_SIZE |
 		       IBV_EXP_DEVICE_ATTR_WITH_HCA_CORE_CLOCK |
 		       IBV_EXP_DEVICE_ATTR_WITH_TIMESTAMP_MASK, "rich other");
 }
@@ -187,7 +193,7 @@ static void test_query_values(void)
 	fake_reset();
 	query_all(mxe_ctx, &attr);
 	is_u64(attr.exp_device_cap_flags,
-	       1ULL << 46 | 1ULL << 36 | 0x00102040, "capability flags");
+	       1ULL << 46 | 1ULL << 36 | ALWAYS_CAPS, "capability flags");
 	is_u64(attr.masked_atomic.masked_log_atomic_arg_sizes, 8, "sizes");
 	is_u64(attr.masked_atomic.masked_log_atomic_arg_sizes_network_endianness,
 	       0, "sizes in big-endian");
@@ -223,7 +229,7 @@ static void test_query_values(void)
 	fake_reset();
 	fake.mxe.masked_ops = MXEDV_MASKED_ATOMIC_CMP_SWP;
 	query_all(mxe_ctx, &attr);
-	is_u64(attr.exp_device_cap_flags, 0x00102040,
+	is_u64(attr.exp_device_cap_flags, ALWAYS_CAPS,
 	       "one operation alone is not claimed");
 
 	fake_reset();
@@ -232,7 +238,7 @@ static void test_query_values(void)
 	fake.std.odp_caps.per_transport_caps.rc_odp_caps =
 		IBV_ODP_SUPPORT_ATOMIC;
 	query_all(std_ctx, &attr);
-	is_u64(attr.exp_device_cap_flags, 1ULL << 39 | 0x00102040,
+	is_u64(attr.exp_device_cap_flags, 1ULL << 39 | ALWAYS_CAPS,
 	       "other: capability flags");
 	is_u64(attr.comp_mask_2, IBV_EXP_DEVICE_ATTR_PCI_ATOMIC_CAPS,
 	       "other: comp_mask_2");
@@ -320,7 +326,7 @@ static const struct create_row {
 	{ "inline KLMs", PD | IBV_EXP_QP_INIT_ATTR_MAX_INL_KLMS, 0,
 	  -ENOSYS, -ENOSYS, false },
 	{ "resource domain", PD | IBV_EXP_QP_INIT_ATTR_RES_DOMAIN, 0,
-	  -ENOSYS, -ENOSYS, false },
+	  MXE_QP, PLAIN_QP, false },
 	{ "hash", PD | IBV_EXP_QP_INIT_ATTR_RX_HASH, 0,
 	  -ENOSYS, -ENOSYS, false },
 	{ "port", PD | IBV_EXP_QP_INIT_ATTR_PORT, 0, -ENOSYS, -ENOSYS, false },

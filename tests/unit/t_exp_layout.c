@@ -20,19 +20,10 @@
 		       "offset and type of " #member " in " #type)
 #include "exp_offsets.h"
 
-enum {
-#define PLAIN(name, value)						\
-	same_##name = 1 / (int)((uint64_t)(name) == (value)),
-#define VALUE(tag, name, value) PLAIN(name, value)
-#include "exp_values.h"
-#undef VALUE
-#undef PLAIN
-};
-
-/* Values that are no enumerators. */
 #define IS(name, value) \
 	_Static_assert((uint64_t)(name) == (value), "value of " #name)
 
+/* Values that are no enumerators in the table. */
 IS(IBV_EXP_START_ENUM, 0x40);
 IS(IBV_EXP_START_FLAG_LOC, 32);
 IS(IBV_EXP_START_FLAG, 0x100000000);
@@ -72,19 +63,26 @@ SAME(struct ibv_port_attr, struct ibv_exp_port_attr, link_layer);
 /* Each enumeration exists under its tag, and a variable of it holds its values. */
 static uint64_t wrong;
 
-#define PLAIN(name, value)
+#define PLAIN(name, value)						\
+	static void try_##name(void)					\
+	{								\
+		IS(name, value);					\
+	}
 #define VALUE(tag, name, value)						\
 	static void try_##name(void)					\
 	{								\
 		enum tag variable = name;				\
 									\
+		IS(name, value);					\
 		if ((uint64_t)variable != (value))			\
 			wrong++;					\
 	}
 #include "exp_values.h"
 #undef VALUE
+#undef PLAIN
 
 static void (*const tries[])(void) = {
+#define PLAIN(name, value) try_##name,
 #define VALUE(tag, name, value) try_##name,
 #include "exp_values.h"
 };

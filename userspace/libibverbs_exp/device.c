@@ -74,8 +74,12 @@ static uint64_t cap_flags(const struct ibv_device_attr_ex *std,
 {
 	uint64_t flags = std->orig_attr.device_cap_flags;
 
+	/* ibv_exp_reg_mr() allocates for all devices. */
+	flags |= IBV_EXP_DEVICE_MR_ALLOCATE;
 	if (std->odp_caps.general_caps)
 		flags |= IBV_EXP_DEVICE_ODP;
+	if (flags & IBV_DEVICE_MANAGED_FLOW_STEERING)
+		flags |= IBV_EXP_DEVICE_MANAGED_FLOW_STEERING;
 	if (caps->masked)
 		flags |= IBV_EXP_DEVICE_EXT_ATOMICS |
 			 IBV_EXP_DEVICE_EXT_MASKED_ATOMICS;
@@ -103,6 +107,8 @@ static uint32_t supported_fields(uint32_t asked,
 		fields |= IBV_EXP_DEVICE_ATTR_ODP;
 	if (std->hca_core_clock)
 		fields |= IBV_EXP_DEVICE_ATTR_WITH_HCA_CORE_CLOCK;
+	if (std->max_dm_size)
+		fields |= IBV_EXP_DEVICE_ATTR_MAX_DM_SIZE;
 	if (std->completion_timestamp_mask)
 		fields |= IBV_EXP_DEVICE_ATTR_WITH_TIMESTAMP_MASK;
 	return asked & fields;
@@ -126,6 +132,8 @@ static void fill_gated(struct ibv_exp_device_attr *attr,
 		attr->hca_core_clock = std->hca_core_clock;
 	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_WITH_TIMESTAMP_MASK)
 		attr->timestamp_mask = std->completion_timestamp_mask;
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_MAX_DM_SIZE)
+		attr->max_dm_size = std->max_dm_size;
 
 	if (!(attr->comp_mask & IBV_EXP_DEVICE_ATTR_COMP_MASK_2))
 		return;

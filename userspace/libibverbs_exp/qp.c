@@ -141,8 +141,6 @@ static int check_unserved(const struct ibv_exp_qp_init_attr *attr)
 	if ((has & IBV_EXP_QP_INIT_ATTR_MAX_INL_KLMS) &&
 	    attr->max_inl_send_klms)
 		return ENOSYS;
-	if ((has & IBV_EXP_QP_INIT_ATTR_RES_DOMAIN) && attr->res_domain)
-		return ENOSYS;
 	if ((has & IBV_EXP_QP_INIT_ATTR_RX_HASH) && attr->rx_hash_conf)
 		return ENOSYS;
 	if ((has & IBV_EXP_QP_INIT_ATTR_PORT) && attr->port_num)

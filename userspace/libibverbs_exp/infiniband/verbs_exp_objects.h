@@ -29,6 +29,10 @@ enum ibv_exp_cq_create_flags {
 	IBV_EXP_CQ_AS_NOTIFY			= 1 << 4,
 };
 
+enum {
+	IBV_EXP_CQ_CREATE_FLAGS_MASK	= 0x1f,
+};
+
 enum ibv_exp_cq_attr_mask {
 	IBV_EXP_CQ_MODERATION	= 1 << 0,
 	IBV_EXP_CQ_CAP_FLAGS	= 1 << 1,
@@ -95,6 +99,10 @@ enum ibv_exp_access_flags {
 	IBV_EXP_ACCESS_TUNNELED_ATOMIC		= 1ULL << 49,
 	IBV_EXP_ACCESS_RELAXED_ORDERING		= 1ULL << 50,
 	IBV_EXP_ACCESS_RESERVED			= 1ULL << 51,
+};
+
+enum {
+	IBV_EXP_ACCESS_FLAGS_SHIFT	= 15,
 };
 
 enum ibv_exp_reg_mr_in_comp_mask {

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Objects that the standard verbs have too: completion queues, shared receive
+ * queues, resource domains, and the changes to queue pairs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+
+/* ---- completion queues -------------------------------------------------- */
+
+/* Hints how the device may save work, to be ignored. */
+#define EXP_CQ_HINTS IBV_EXP_CQ_COMPRESSED_CQE
+
+EXP_EXPORT
+struct ibv_cq *ibv_exp_create_cq(struct ibv_context *context, int cqe,
+				 void *cq_context,
+				 struct ibv_comp_channel *channel,
+				 int comp_vector,
+				 struct ibv_exp_cq_init_attr *attr)
+{
+	uint32_t flags = 0;
+
+	if (exp_bad_mask(__func__, attr->comp_mask,
+			 IBV_EXP_CQ_INIT_ATTR_RESERVED1))
+		return exp_null(EINVAL);
+	if (attr->comp_mask & IBV_EXP_CQ_INIT_ATTR_FLAGS)
+		flags = attr->flags & ~EXP_CQ_HINTS;
+	if ((flags & ~(uint32_t)IBV_EXP_CQ_CREATE_FLAGS_MASK) ||
+	    (flags & IBV_EXP_CQ_TIMESTAMP_TO_SYS_TIME))
+		return exp_null(EINVAL);
+	if (flags || ((attr->comp_mask & IBV_EXP_CQ_INIT_ATTR_PEER_DIRECT) &&
+		      attr->peer_direct_attrs))
+		return exp_null(ENOSYS);
+	return ibv_create_cq(context, cqe, cq_context, channel, comp_vector);
+}
+
+EXP_EXPORT
+int ibv_exp_modify_cq(struct ibv_cq *cq, struct ibv_exp_cq_attr *attr,
+		      int cq_attr_mask)
+{
+	struct ibv_modify_cq_attr std = { };
+
+	if (exp_bad_mask(__func__, attr->comp_mask,
+			 IBV_EXP_CQ_ATTR_RESERVED) ||
+	    (cq_attr_mask & ~(IBV_EXP_CQ_MODERATION | IBV_EXP_CQ_CAP_FLAGS)))
+		return exp_err(EINVAL);
+	if (cq_attr_mask & IBV_EXP_CQ_CAP_FLAGS) {
+		if (attr->cq_cap_flags & ~IBV_EXP_CQ_CAP_MASK)
+			return exp_err(EINVAL);
+		/* Set when it is created today, not later. */
+		if (attr->cq_cap_flags)
+			return exp_err(ENOSYS);
+	}
+	if (!(cq_attr_mask & IBV_EXP_CQ_MODERATION))
+		return 0;
+	std.attr_mask = IBV_CQ_ATTR_MODERATE;
+	std.moderate.cq_count = attr->moderation.cq_count;
+	std.moderate.cq_period = attr->moderation.cq_period;
+	return exp_err(exp_errno_from_std(ibv_modify_cq(cq, &std)));
+}
+
+/* ---- shared receive queues ---------------------------------------------- */
+
+static struct ibv_srq *create_xrc_srq(struct ibv_context *context,
+				      struct ibv_exp_create_srq_attr *attr)
+{
+	struct ibv_srq_init_attr_ex std = {
+		.srq_context = attr->base.srq_context,
+		.attr = attr->base.attr,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = attr->pd,
+		.xrcd = attr->xrcd,
+		.cq = attr->cq,
+	};
+	struct ibv_srq *srq;
+
+	if (!(attr->comp_mask & IBV_EXP_CREATE_SRQ_XRCD) ||
+	    !(attr->comp_mask & IBV_EXP_CREATE_SRQ_CQ))
+		return exp_null(EINVAL);
+	srq = ibv_create_srq_ex(context, &std);
+	if (srq)
+		attr->base.attr = std.attr;
+	else
+		errno = exp_errno_from_std(errno);
+	return srq;
+}
+
+EXP_EXPORT
+struct ibv_srq *ibv_exp_create_srq(struct ibv_context *context,
+				   struct ibv_exp_create_srq_attr *attr)
+{
+	if (exp_bad_mask(__func__, attr->comp_mask,
+			 IBV_EXP_CREATE_SRQ_RESERVED))
+		return exp_null(EINVAL);
+	if (attr->comp_mask & (IBV_EXP_CREATE_SRQ_TM |
+			       IBV_EXP_CREATE_SRQ_DC_OFFLOAD_PARAMS |
+			       IBV_EXP_CREATE_SRQ_MP_WR))
+		return exp_null(ENOSYS);
+
+	switch (attr->srq_type) {
+	case IBV_EXP_SRQT_BASIC:
+		return ibv_create_srq(attr->pd, &attr->base);
+	case IBV_EXP_SRQT_XRC:
+		return create_xrc_srq(context, attr);
+	case IBV_EXP_SRQT_TAG_MATCHING:
+		return exp_null(ENOSYS);
+	default:
+		return exp_null(EINVAL);
+	}
+}
+
+/* ---- resource domains --------------------------------------------------- */
+
+/*
+ * A hint how threads use what is created in the domain: this library is as safe
+ * as IBV_EXP_THREAD_SAFE with all of them.
+ */
+EXP_EXPORT
+struct ibv_exp_res_domain *
+ibv_exp_create_res_domain(struct ibv_context *context,
+			  struct ibv_exp_res_domain_init_attr *attr)
+{
+	struct ibv_exp_res_domain *domain;
+
+	if (exp_bad_mask(__func__, attr->comp_mask,
+			 IBV_EXP_RES_DOMAIN_RESERVED))
+		return exp_null(EINVAL);
+	if ((attr->comp_mask & IBV_EXP_RES_DOMAIN_THREAD_MODEL) &&
+	    (unsigned int)attr->thread_model > IBV_EXP_THREAD_SINGLE)
+		return exp_null(EINVAL);
+	if ((attr->comp_mask & IBV_EXP_RES_DOMAIN_MSG_MODEL) &&
+	    (unsigned int)attr->msg_model > IBV_EXP_MSG_FORCE_LOW_LATENCY)
+		return exp_null(EINVAL);
+	domain = calloc(1, sizeof(*domain));
+	if (domain)
+		domain->context = context;
+	return domain;
+}
+
+EXP_EXPORT
+int ibv_exp_destroy_res_domain(struct ibv_context *context,
+			       struct ibv_exp_res_domain *res_dom,
+			       struct ibv_exp_destroy_res_domain_attr *attr)
+{
+	if (attr && exp_bad_mask(__func__, attr->comp_mask,
+				 IBV_EXP_DESTROY_RES_DOMAIN_RESERVED))
+		return exp_err(EINVAL);
+	if (res_dom->context != context)
+		return exp_err(EINVAL);
+	free(res_dom);
+	return 0;
+}
+
+/* ---- queue pairs -------------------------------------------------------- */
+
+#define EXP_QP_ATTR_STD_BITS ((1ull << 21) - 1)
+
+/* The part that both structures have, in front. */
+#define EXP_QP_ATTR_STD_SIZE offsetof(struct ibv_exp_qp_attr, dct_key)
+
+EXP_EXPORT
+int ibv_exp_modify_qp(struct ibv_qp *qp, struct ibv_exp_qp_attr *attr,
+		      uint64_t exp_attr_mask)
+{
+	const uint64_t unserved = IBV_EXP_QP_GROUP_RSS | IBV_EXP_QP_DC_KEY |
+				  IBV_EXP_QP_FLOW_ENTROPY |
+				  IBV_EXP_QP_OOO_RW_DATA_PLACEMENT;
+	const uint64_t served = EXP_QP_ATTR_STD_BITS | IBV_EXP_QP_RATE_LIMIT;
+	int mask = exp_attr_mask & EXP_QP_ATTR_STD_BITS;
+	struct ibv_qp_attr std = { };
+
+	if (exp_bad_mask(__func__, attr->comp_mask,
+			 IBV_EXP_QP_ATTR_RESERVED) ||
+	    (exp_attr_mask & ~(unserved | served)))
+		return exp_err(EINVAL);
+	if ((exp_attr_mask & unserved) ||
+	    ((exp_attr_mask & IBV_EXP_QP_RATE_LIMIT) &&
+	     (attr->comp_mask & IBV_EXP_QP_ATTR_BURST_INFO)))
+		return exp_err(ENOSYS);
+	memcpy(&std, attr, EXP_QP_ATTR_STD_SIZE);
+	if (exp_attr_mask & IBV_EXP_QP_RATE_LIMIT) {
+		std.rate_limit = attr->rate_limit;
+		mask |= IBV_QP_RATE_LIMIT;
+	}
+	return exp_err(ibv_modify_qp(qp, &std, mask));
+}
