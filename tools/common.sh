@@ -73,7 +73,7 @@ copy_sources()
 		-o -name '*.order' -o -name '*.symvers' -o -name '*.log')
 	mkdir -p "$1"
 	find "$1" -type f ! \( "${products[@]}" \) -delete
-	(cd "$TOP" && find Kbuild kernel include tests/kunit -type f \
+	(cd "$TOP" && find Kbuild kernel include tests/kernel tests/kunit -type f \
 		! \( "${products[@]}" \) -print0 | cpio -0pdm --quiet "$1")
 }
 

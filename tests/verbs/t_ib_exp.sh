@@ -116,12 +116,13 @@ says mxe1 emulated emulated glob glob "$(<$C/mxe2/log_arg_sizes)" host 1024 \
 says rxe0 none none hca none 0x0 none 1024 \
 	'the parameter override of ib_exp says so'
 is "$(<$C/mxe2/masked_cmp_swap)" native 'the others are what they are'
-check 'rmmod' load
+topo_down
+check 'rmmod' rmmod mxe ib_exp
 for bad in mxe1 mxe1= mxe1=fast =none mxe1=native=; do
-	! load override=$bad 2>/dev/null
+	! insmod "$MODULES/kernel/ib_exp/ib_exp.ko" override=$bad 2>/dev/null
 	report $? "override=$bad is refused"
 done
-insmod "$MODULES/kernel/ib_exp/ib_exp.ko"
+check 'insmod' insmod "$MODULES/kernel/ib_exp/ib_exp.ko"
 is "$(<$C/rxe0/masked_cmp_swap)" emulated 'loaded with a device there'
 check 'mxe again' insmod "$MODULES/kernel/mxe/mxe.ko"
 check 'all goes away' undo

@@ -1,0 +1,730 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The load of tests/verbs/t_ib_exp_*.sh: queue pairs that contend for two words
+ * by ib_exp_post_send(), and whose every old value is accounted for.
+ *
+ *	insmod ib_exp_test.ko device=rxe0 [peer=mxe1] [qps=4] [depth=8]
+ *		[rounds=1000] [forever=1] [client=1]
+ *
+ * Each of the `depth` workers of each queue pair goes `rounds` times through:
+ * take a lock, add to a counter, release the lock, add to a field beside it.
+ * Loading fails if a value is wrong.  With forever=1 it ends when the module is
+ * unloaded or a device is removed, of which the module learns by ib_exp's
+ * callback or, with client=1, as a client of ib_core.
+ */
+#undef pr_fmt
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitmap.h>
+#include <linux/completion.h>
+#include <linux/debugfs.h>
+#include <linux/etherdevice.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_exp.h>
+
+static char *device;
+module_param(device, charp, 0444);
+static char *peer;
+module_param(peer, charp, 0444);
+static uint qps = 4;
+module_param(qps, uint, 0444);
+static uint depth = 8;
+module_param(depth, uint, 0444);
+static uint rounds = 1000;
+module_param(rounds, uint, 0444);
+static bool forever;
+module_param(forever, bool, 0444);
+static bool client;
+module_param(client, bool, 0444);
+static uint poll_ctx = IB_POLL_SOFTIRQ;
+module_param(poll_ctx, uint, 0444);
+
+/* ---- the words --------------------------------------------------------- */
+
+/*
+ * Word 0: a lock, how often it was taken, and a field that is counted by others
+ * meanwhile.  Word 1: four counters.
+ */
+#define LOCK		0x000000000000ffffULL
+#define TAKEN_SHIFT	16
+#define TAKEN		0x00000000ffff0000ULL
+#define BESIDE_SHIFT	32
+#define BESIDE_TOPS	(BIT_ULL(15) | BIT_ULL(31) | BIT_ULL(63))
+#define COUNTER_TOPS	0x8000800080008000ULL
+
+enum step { TAKE, COUNT, RELEASE, BESIDE };
+
+/* A request after the other.  Written by its completions only. */
+struct worker {
+	struct ib_cqe cqe;
+	struct pair *pair;
+	u16 id;				/* in the lock; not 0 */
+	enum step step;
+	unsigned int rounds;
+	u16 taken;			/* when it took the lock */
+	u64 *old;
+	u64 old_dma;
+};
+
+/* A connection: the consumer's queue pair and that of the peer. */
+struct pair {
+	struct ib_qp *qp, *peer_qp;
+	struct ib_exp_qp *eqp;
+};
+
+struct side {
+	struct ib_device *dev;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	union ib_gid gid;
+	int gid_index;
+	u8 mac[ETH_ALEN];
+};
+
+static struct side near, far;
+static struct pair *pairs;
+static struct worker *workers;
+static unsigned int num_workers;
+static u64 *olds;
+static u64 olds_dma;
+static u64 *words;
+static u64 words_dma;
+static struct ib_mr *words_mr;
+
+static bool stopping;
+static atomic_t running, posted, completed, errors, wrong, out_of_retries;
+static DECLARE_COMPLETION(all_ended);
+
+/* Who has the lock, from the completion of TAKE to that of COUNT. */
+static atomic_t holder;
+/* For each counter: the values it was found with. */
+static unsigned long *found[4];
+static unsigned long *found_taken;
+
+static void complain(const struct worker *w, const char *what, u64 value)
+{
+	if (atomic_inc_return(&wrong) < 10)
+		pr_err("worker %u, round %u: %s: %llx\n", w->id, w->rounds,
+		       what, value);
+}
+
+/* ---- requests ---------------------------------------------------------- */
+
+static int worker_post(struct worker *w)
+{
+	struct ib_sge sge = {
+		.addr = w->old_dma,
+		.length = sizeof(*w->old),
+		.lkey = near.pd->local_dma_lkey,
+	};
+	struct ib_atomic_wr wr = {
+		.wr.wr_cqe = &w->cqe,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.opcode = IB_WR_MASKED_ATOMIC_FETCH_AND_ADD,
+		.remote_addr = words_mr->iova,
+		.rkey = words_mr->rkey,
+	};
+	int err;
+
+	switch (w->step) {
+	case TAKE:
+		wr.wr.opcode = IB_WR_MASKED_ATOMIC_CMP_AND_SWP;
+		wr.compare_add_mask = LOCK;
+		wr.swap = w->id;
+		wr.swap_mask = LOCK;
+		break;
+	case RELEASE:
+		wr.wr.opcode = IB_WR_MASKED_ATOMIC_CMP_AND_SWP;
+		wr.compare_add = w->id | (u64)w->taken << TAKEN_SHIFT;
+		wr.compare_add_mask = LOCK | TAKEN;
+		wr.swap = (u64)(u16)(w->taken + 1) << TAKEN_SHIFT;
+		wr.swap_mask = LOCK | TAKEN;
+		break;
+	case COUNT:
+		wr.remote_addr += sizeof(u64);
+		wr.compare_add = BIT_ULL(16 * (w->id % 4));
+		wr.compare_add_mask = COUNTER_TOPS;
+		break;
+	default:
+		wr.compare_add = BIT_ULL(BESIDE_SHIFT);
+		wr.compare_add_mask = BESIDE_TOPS;
+		break;
+	}
+	atomic_inc(&posted);
+	err = ib_exp_post_send(w->pair->eqp, &wr, w->old);
+	if (err)
+		atomic_dec(&posted);
+	return err;
+}
+
+static void worker_end(void)
+{
+	if (atomic_dec_and_test(&running))
+		complete_all(&all_ended);
+}
+
+/* Found for the first time?  Without forever each value is there once. */
+static void worker_found(struct worker *w, unsigned long *map, u16 value)
+{
+	if (!forever && test_and_set_bit(value, map))
+		complain(w, "found a second time", value);
+}
+
+/* What the old value says; and what to do next. */
+static void worker_took(struct worker *w, u64 old)
+{
+	if (old & LOCK)
+		return;			/* somebody else's: again */
+	if (atomic_cmpxchg(&holder, 0, w->id))
+		complain(w, "took a lock that is held", old);
+	w->taken = old >> TAKEN_SHIFT;
+	worker_found(w, found_taken, w->taken);
+	w->step = COUNT;
+}
+
+static void worker_advance(struct worker *w, u64 old)
+{
+	switch (w->step) {
+	case TAKE:
+		worker_took(w, old);
+		return;
+	case COUNT:
+		worker_found(w, found[w->id % 4], old >> (16 * (w->id % 4)));
+		if (atomic_cmpxchg(&holder, w->id, 0) != w->id)
+			complain(w, "lost the lock", old);
+		w->step = RELEASE;
+		return;
+	case RELEASE:
+		if ((u16)(old & LOCK) != w->id ||
+		    (u16)(old >> TAKEN_SHIFT) != w->taken)
+			complain(w, "released a lock of another", old);
+		w->step = BESIDE;
+		return;
+	default:
+		w->step = TAKE;
+		w->rounds++;
+		return;
+	}
+}
+
+static enum ib_wc_opcode worker_opcode(const struct worker *w)
+{
+	return w->step == TAKE || w->step == RELEASE ? IB_WC_MASKED_COMP_SWAP :
+						       IB_WC_MASKED_FETCH_ADD;
+}
+
+/* Does the worker go on? */
+static bool worker_completed(struct worker *w, const struct ib_wc *wc)
+{
+	if (wc->status == IB_WC_SUCCESS) {
+		if (wc->opcode != worker_opcode(w))
+			complain(w, "opcode", wc->opcode);
+		ib_dma_sync_single_for_cpu(near.dev, w->old_dma,
+					   sizeof(*w->old), DMA_FROM_DEVICE);
+		worker_advance(w, *w->old);
+		return true;
+	}
+	/* The same again. */
+	if (wc->status == IB_WC_GENERAL_ERR &&
+	    wc->vendor_err == IB_EXP_VENDOR_ERR_RETRIES) {
+		atomic_inc(&out_of_retries);
+		return true;
+	}
+	if (!READ_ONCE(stopping) && atomic_inc_return(&errors) < 10)
+		pr_info("worker %u: %s, vendor error %x\n", w->id,
+			ib_wc_status_msg(wc->status), wc->vendor_err);
+	return false;
+}
+
+static void worker_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct worker *w = container_of(wc->wr_cqe, struct worker, cqe);
+
+	atomic_inc(&completed);
+	if (!worker_completed(w, wc) || READ_ONCE(stopping) ||
+	    (!forever && w->rounds == rounds) || worker_post(w))
+		worker_end();
+}
+
+/* ---- making it all ----------------------------------------------------- */
+
+static const char *find_name;
+static struct ib_device *find_result;
+
+static int find_add(struct ib_device *dev)
+{
+	if (!strcmp(dev_name(&dev->dev), find_name) && !find_result &&
+	    ib_device_try_get(dev))
+		find_result = dev;
+	return -EOPNOTSUPP;
+}
+
+static struct ib_client find_client = { .name = "ib_exp_test_find",
+					.add = find_add };
+
+static struct ib_device *find_device(const char *name)
+{
+	find_name = name;
+	find_result = NULL;
+	if (ib_register_client(&find_client))
+		return NULL;
+	ib_unregister_client(&find_client);
+	return find_result;
+}
+
+/* Consumers in the kernel say where a peer is; some devices find it alone. */
+static bool side_find_mac(struct side *s, const struct ib_gid_attr *attr)
+{
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR(ndev))
+		ether_addr_copy(s->mac, ndev->dev_addr);
+	rcu_read_unlock();
+	return !IS_ERR(ndev);
+}
+
+static int side_find_gid(struct side *s)
+{
+	const struct ib_gid_attr *attr;
+	struct ib_port_attr port;
+	int i, err;
+
+	err = ib_query_port(s->dev, 1, &port);
+	for (i = 0; !err && i < port.gid_tbl_len; i++) {
+		bool hit;
+
+		attr = rdma_get_gid_attr(s->dev, 1, i);
+		if (IS_ERR(attr))
+			continue;
+		hit = attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
+		      ipv6_addr_v4mapped((const void *)&attr->gid) &&
+		      side_find_mac(s, attr);
+		s->gid = attr->gid;
+		s->gid_index = i;
+		rdma_put_gid_attr(attr);
+		if (hit)
+			return 0;
+	}
+	return err ?: -EADDRNOTAVAIL;
+}
+
+static int side_create(struct side *s, const char *name)
+{
+	s->dev = find_device(name);
+	if (!s->dev)
+		return -ENODEV;
+	s->pd = ib_alloc_pd(s->dev, 0);
+	if (IS_ERR(s->pd))
+		return PTR_ERR(s->pd);
+	s->cq = ib_alloc_cq_any(s->dev, NULL, qps * (depth + 2), poll_ctx);
+	if (IS_ERR(s->cq))
+		return PTR_ERR(s->cq);
+	return side_find_gid(s);
+}
+
+static void side_destroy(struct side *s)
+{
+	if (!IS_ERR_OR_NULL(s->cq))
+		ib_free_cq(s->cq);
+	if (!IS_ERR_OR_NULL(s->pd))
+		ib_dealloc_pd(s->pd);
+	if (s->dev)
+		ib_device_put(s->dev);
+	*s = (struct side) {};
+}
+
+/* The send queue has room for the workers, and for ib_drain_qp(). */
+static struct ib_qp *qp_create(struct side *s)
+{
+	struct ib_qp_init_attr init = {
+		.qp_type = IB_QPT_RC,
+		.send_cq = s->cq,
+		.recv_cq = s->cq,
+		.cap.max_send_wr = depth + 1,
+		.cap.max_recv_wr = 1,
+		.cap.max_send_sge = 1,
+		.cap.max_recv_sge = 1,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+	};
+
+	return ib_create_qp(s->pd, &init);
+}
+
+static int qp_connect(struct side *s, struct ib_qp *qp, struct side *to,
+		      struct ib_qp *to_qp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = IB_ACCESS_REMOTE_ATOMIC,
+	};
+	int err;
+
+	err = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	if (err)
+		return err;
+	attr = (struct ib_qp_attr) {
+		.qp_state = IB_QPS_RTR,
+		.path_mtu = IB_MTU_1024,
+		.dest_qp_num = to_qp->qp_num,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 12,
+	};
+	attr.ah_attr.type = rdma_ah_find_type(s->dev, 1);
+	rdma_ah_set_port_num(&attr.ah_attr, 1);
+	rdma_ah_set_grh(&attr.ah_attr, &to->gid, 0, s->gid_index, 64, 0);
+	ether_addr_copy(attr.ah_attr.roce.dmac, to->mac);
+	err = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
+			   IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	if (err)
+		return err;
+	attr = (struct ib_qp_attr) {
+		.qp_state = IB_QPS_RTS,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_rd_atomic = 4,
+	};
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN |
+			    IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			    IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+static void removed(struct ib_exp_qp *eqp, void *context);
+
+static int pair_create(struct pair *p)
+{
+	int err;
+
+	p->qp = qp_create(&near);
+	if (IS_ERR(p->qp))
+		return PTR_ERR(p->qp);
+	p->peer_qp = qp_create(&far);
+	if (IS_ERR(p->peer_qp))
+		return PTR_ERR(p->peer_qp);
+	p->eqp = ib_exp_qp_enable(p->qp, client ? NULL : removed, p);
+	if (IS_ERR(p->eqp))
+		return PTR_ERR(p->eqp);
+	err = qp_connect(&near, p->qp, &far, p->peer_qp);
+	return err ?: qp_connect(&far, p->peer_qp, &near, p->qp);
+}
+
+static void pair_destroy(struct pair *p)
+{
+	if (!IS_ERR_OR_NULL(p->eqp))
+		ib_exp_qp_disable(p->eqp);
+	if (!IS_ERR_OR_NULL(p->qp)) {
+		ib_drain_sq(p->qp);
+		ib_destroy_qp(p->qp);
+	}
+	if (!IS_ERR_OR_NULL(p->peer_qp))
+		ib_destroy_qp(p->peer_qp);
+	*p = (struct pair) {};
+}
+
+static DECLARE_COMPLETION(registered);
+static enum ib_wc_status registered_status;
+
+static void fast_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	registered_status = wc->status;
+	complete(&registered);
+}
+
+/* The words get their key by the peer's first queue pair. */
+static int words_create(void)
+{
+	static struct ib_cqe cqe = { .done = fast_reg_done };
+	struct ib_reg_wr wr = {
+		.wr.opcode = IB_WR_REG_MR,
+		.wr.wr_cqe = &cqe,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_ATOMIC,
+	};
+	struct scatterlist sg;
+	int n;
+
+	words_mr = ib_alloc_mr(far.pd, IB_MR_TYPE_MEM_REG, 1);
+	if (IS_ERR(words_mr))
+		return PTR_ERR(words_mr);
+	sg_init_one(&sg, words, PAGE_SIZE);
+	sg_dma_address(&sg) = words_dma;
+	sg_dma_len(&sg) = PAGE_SIZE;
+	n = ib_map_mr_sg(words_mr, &sg, 1, NULL, PAGE_SIZE);
+	if (n != 1)
+		return n < 0 ? n : -EINVAL;
+	ib_update_fast_reg_key(words_mr, ib_inc_rkey(words_mr->rkey));
+	wr.mr = words_mr;
+	wr.key = words_mr->rkey;
+	n = ib_post_send(pairs[0].peer_qp, &wr.wr, NULL);
+	if (n)
+		return n;
+	wait_for_completion(&registered);
+	return registered_status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+static int memory_create(void)
+{
+	int i;
+
+	workers = kcalloc(num_workers, sizeof(*workers), GFP_KERNEL);
+	pairs = kcalloc(qps, sizeof(*pairs), GFP_KERNEL);
+	olds = kcalloc(num_workers, sizeof(*olds), GFP_KERNEL);
+	words = (u64 *)get_zeroed_page(GFP_KERNEL);
+	found_taken = bitmap_zalloc(BIT(16), GFP_KERNEL);
+	if (!workers || !pairs || !olds || !words || !found_taken)
+		return -ENOMEM;
+	for (i = 0; i < 4; i++) {
+		found[i] = bitmap_zalloc(BIT(16), GFP_KERNEL);
+		if (!found[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void memory_destroy(void)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		bitmap_free(found[i]);
+	bitmap_free(found_taken);
+	free_page((unsigned long)words);
+	kfree(olds);
+	kfree(pairs);
+	kfree(workers);
+}
+
+static int map_memory(void)
+{
+	olds_dma = ib_dma_map_single(near.dev, olds,
+				     num_workers * sizeof(*olds),
+				     DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(near.dev, olds_dma))
+		return -ENOMEM;
+	words_dma = ib_dma_map_single(far.dev, words, PAGE_SIZE,
+				      DMA_BIDIRECTIONAL);
+	return ib_dma_mapping_error(far.dev, words_dma);
+}
+
+static void workers_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_workers; i++) {
+		workers[i].cqe.done = worker_done;
+		workers[i].pair = &pairs[i % qps];
+		workers[i].id = i + 1;
+		workers[i].old = &olds[i];
+		workers[i].old_dma = olds_dma + i * sizeof(*olds);
+	}
+}
+
+static int set_up(void)
+{
+	unsigned int i;
+	int err;
+
+	err = side_create(&near, device);
+	if (!err)
+		err = side_create(&far, peer ?: device);
+	if (!err)
+		err = map_memory();
+	for (i = 0; !err && i < qps; i++)
+		err = pair_create(&pairs[i]);
+	if (!err)
+		err = words_create();
+	workers_init();
+	return err;
+}
+
+/* ---- the end of it ----------------------------------------------------- */
+
+static DEFINE_MUTEX(tear_down_lock);
+
+/* What was set up, as far as it was; once. */
+static void tear_down(void)
+{
+	unsigned int i;
+
+	mutex_lock(&tear_down_lock);
+	WRITE_ONCE(stopping, true);
+	for (i = 0; i < qps; i++)
+		pair_destroy(&pairs[i]);
+	if (!IS_ERR_OR_NULL(words_mr))
+		ib_dereg_mr(words_mr);
+	words_mr = NULL;
+	if (near.dev && olds_dma)
+		ib_dma_unmap_single(near.dev, olds_dma,
+				    num_workers * sizeof(*olds),
+				    DMA_FROM_DEVICE);
+	if (far.dev && words_dma)
+		ib_dma_unmap_single(far.dev, words_dma, PAGE_SIZE,
+				    DMA_BIDIRECTIONAL);
+	olds_dma = 0;
+	words_dma = 0;
+	side_destroy(&far);
+	side_destroy(&near);
+	mutex_unlock(&tear_down_lock);
+}
+
+static void tear_down_work(struct work_struct *work)
+{
+	tear_down();
+}
+
+static DECLARE_WORK(work, tear_down_work);
+static atomic_t told;
+
+static void removed(struct ib_exp_qp *eqp, void *context)
+{
+	atomic_inc(&told);
+	schedule_work(&work);
+}
+
+static int client_add(struct ib_device *dev)
+{
+	return 0;
+}
+
+static void client_remove(struct ib_device *dev, void *client_data)
+{
+	if (dev == READ_ONCE(near.dev) || dev == READ_ONCE(far.dev))
+		tear_down();
+}
+
+static struct ib_client test_client = {
+	.name = "ib_exp_test",
+	.add = client_add,
+	.remove = client_remove,
+};
+
+/* ---- the run ----------------------------------------------------------- */
+
+static void start(void)
+{
+	unsigned int i;
+
+	atomic_set(&running, num_workers + 1);
+	for (i = 0; i < num_workers; i++)
+		if (worker_post(&workers[i]))
+			worker_end();
+	worker_end();
+}
+
+/* After the last completion: are the words what all of it adds up to? */
+static int verdict(void)
+{
+	u64 total = (u64)num_workers * rounds;
+	u64 expect[2] = {
+		(total & 0xffff) << TAKEN_SHIFT | total << BESIDE_SHIFT, 0,
+	};
+	unsigned int i;
+
+	for (i = 0; i < num_workers; i++)
+		expect[1] += (u64)rounds << (16 * (workers[i].id % 4));
+	if (words[0] != expect[0] || words[1] != expect[1])
+		pr_err("words are %016llx %016llx, not %016llx %016llx\n",
+		       words[0], words[1], expect[0], expect[1]);
+	pr_info("%s to %s: %u queue pairs, %d requests, %d out of retries, %d errors, %d wrong\n",
+		device, peer ?: device, qps, atomic_read(&posted),
+		atomic_read(&out_of_retries), atomic_read(&errors),
+		atomic_read(&wrong));
+	if (words[0] != expect[0] || words[1] != expect[1] ||
+	    atomic_read(&wrong) || atomic_read(&errors))
+		return -EIO;
+	return 0;
+}
+
+static struct dentry *dir;
+
+static void show(void)
+{
+	dir = debugfs_create_dir("ib_exp_test", NULL);
+	debugfs_create_atomic_t("posted", 0444, dir, &posted);
+	debugfs_create_atomic_t("completed", 0444, dir, &completed);
+	debugfs_create_atomic_t("running", 0444, dir, &running);
+	debugfs_create_atomic_t("wrong", 0444, dir, &wrong);
+	debugfs_create_atomic_t("errors", 0444, dir, &errors);
+	debugfs_create_atomic_t("told", 0444, dir, &told);
+	debugfs_create_atomic_t("out_of_retries", 0444, dir, &out_of_retries);
+}
+
+static int __init ib_exp_test_init(void)
+{
+	int err;
+
+	num_workers = qps * depth;
+	if (!device || !num_workers || num_workers > 1024)
+		return -EINVAL;
+	/* Each value of the counters of 16 bits is found once. */
+	if (!forever && (u64)num_workers * rounds > BIT(16))
+		return -EINVAL;
+
+	err = memory_create();
+	if (!err)
+		err = set_up();
+	if (!err && client)
+		err = ib_register_client(&test_client);
+	if (err) {
+		pr_err("not set up: %pe\n", ERR_PTR(err));
+		goto err_tear_down;
+	}
+	start();
+	if (!forever) {
+		wait_for_completion(&all_ended);
+		err = verdict();
+		if (err)
+			goto err_unregister;
+	}
+	show();
+	return 0;
+
+err_unregister:
+	if (client)
+		ib_unregister_client(&test_client);
+err_tear_down:
+	flush_work(&work);
+	if (pairs)
+		tear_down();
+	memory_destroy();
+	return err;
+}
+
+static void __exit ib_exp_test_exit(void)
+{
+	debugfs_remove_recursive(dir);
+	if (client)
+		ib_unregister_client(&test_client);
+	/* All queue pairs disabled, no callback comes any more. */
+	tear_down();
+	flush_work(&work);
+	wait_for_completion(&all_ended);
+	if (atomic_read(&posted) != atomic_read(&completed))
+		pr_err("%d requests posted, %d completed\n",
+		       atomic_read(&posted), atomic_read(&completed));
+	else
+		pr_info("every one of %d requests has completed\n",
+			atomic_read(&posted));
+	memory_destroy();
+}
+
+module_init(ib_exp_test_init);
+module_exit(ib_exp_test_exit);
+
+MODULE_AUTHOR("The mxe developers");
+MODULE_DESCRIPTION("Load for the tests of ib_exp");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(MXE_VERSION);
