@@ -52,6 +52,10 @@ static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
 		.src_qp = wc->src_qp,
 		.port_num = 1,
 	};
+	if (wc->flags & MXE_CQE_WITH_INV) {
+		ibwc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		ibwc->ex.invalidate_rkey = wc->inv_rkey;
+	}
 	if (wc->flags & MXE_CQE_GRH)
 		ibwc->wc_flags |= IB_WC_GRH;
 	if (wc->flags & MXE_CQE_GRH && wc->vlan_id < VLAN_N_VID) {
@@ -80,6 +84,8 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 		.src_qp = wc->src_qp,
 		.imm_data = wc->imm,
 	};
+	if (wc->flags & MXE_CQE_WITH_INV)
+		cqe->invalidated_rkey = wc->inv_rkey;
 	cq->producer++;
 	mxe_ring_set_producer(&cq->ring, cq->producer);
 }

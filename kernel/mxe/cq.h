@@ -18,7 +18,10 @@ struct mxe_wc {
 	u32 byte_len;
 	u16 flags;			/* enum mxe_cqe_flags */
 	bool solicited;
-	__be32 imm;
+	union {
+		__be32 imm;
+		u32 inv_rkey;
+	};
 	u32 src_qp;
 	u16 vlan_id;			/* VLAN_N_VID: none */
 };

@@ -85,7 +85,8 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |
 				    IB_DEVICE_CURR_QP_STATE_MOD |
 				    IB_DEVICE_PORT_ACTIVE_EVENT |
-				    IB_DEVICE_SYS_IMAGE_GUID,
+				    IB_DEVICE_SYS_IMAGE_GUID |
+				    IB_DEVICE_MEM_MGT_EXTENSIONS,
 		/* `rdma link del`. */
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_send_sge = MXE_MAX_SGE,

@@ -394,7 +394,9 @@ int mxe_mr_reg(struct ib_mr *ibmr, struct ib_pd *pd, u32 key, int access)
 	return 0;
 }
 
-int mxe_mr_local_inv(struct mxe_dev *dev, struct ib_pd *pd, u32 key)
+/* access: one of these the region must grant, 0: any will do. */
+static int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd,
+			     u32 key, int access)
 {
 	struct mxe_mr *mr = mxe_mr_get(dev, key);
 	int err = 0;
@@ -405,10 +407,27 @@ int mxe_mr_local_inv(struct mxe_dev *dev, struct ib_pd *pd, u32 key)
 		err = -EPERM;
 	else if (!mr->max_pages)
 		err = -EINVAL;
+	else if (access && !(mr->access & access))
+		err = -EACCES;
 	else
 		WRITE_ONCE(mr->state, MXE_MR_INVALID);
 	mxe_mr_put(mr);
 	return err;
+}
+
+int mxe_mr_local_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key)
+{
+	return mxe_mr_invalidate(dev, pd, key, 0);
+}
+
+int mxe_mr_remote_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key)
+{
+	int err = mxe_mr_invalidate(dev, pd, key, IB_ACCESS_REMOTE_WRITE |
+						  IB_ACCESS_REMOTE_READ |
+						  IB_ACCESS_REMOTE_ATOMIC);
+
+	/* To the peer a region that is not of this kind is one it cannot use. */
+	return err == -EINVAL ? -EACCES : err;
 }
 
 int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)

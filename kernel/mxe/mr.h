@@ -96,7 +96,9 @@ int mxe_rkey_atomic(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
 
 /* Work requests of kernel consumers. */
 int mxe_mr_reg(struct ib_mr *ibmr, struct ib_pd *pd, u32 key, int access);
-int mxe_mr_local_inv(struct mxe_dev *dev, struct ib_pd *pd, u32 key);
+int mxe_mr_local_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key);
+/* A SEND with invalidate: -EACCES for a key that no peer may have used. */
+int mxe_mr_remote_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key);
 
 /* Verbs of ib_device_ops. */
 struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access);

@@ -8,12 +8,16 @@
 /* Is the operation one of the queue pair's transport (IBTA table 38)? */
 static bool mxe_qp_carries(const struct mxe_qp *qp, enum ib_wr_opcode opcode)
 {
-	if (mxe_qp_is_ud(qp))
-		return mxe_opcode_is_send(opcode);
-	if (mxe_qp_is_uc(qp))
-		return mxe_opcode_is_send(opcode) ||
-		       mxe_opcode_is_write(opcode);
-	return true;
+	switch (opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		return true;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return !mxe_qp_is_ud(qp);
+	default:
+		return !mxe_qp_is_ud(qp) && !mxe_qp_is_uc(qp);
+	}
 }
 
 /* Operands as posted to operands as sent. */
@@ -93,7 +97,8 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	bool masked = wr->opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
 		      wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 
-	if (wr->opcode > IB_WR_ATOMIC_FETCH_AND_ADD && !masked)
+	if (wr->opcode > IB_WR_ATOMIC_FETCH_AND_ADD && !masked &&
+	    wr->opcode != IB_WR_SEND_WITH_INV)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->flags & ~known || wqe->log_arg_sz != (masked ? 3 : 0))
 		return IB_WC_LOC_QP_OP_ERR;
@@ -148,6 +153,8 @@ static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 	wr->remote_addr = wqe.remote_addr;
 	wr->rkey = wqe.rkey;
 	wr->imm = wqe.imm_data;
+	if (wr->opcode == IB_WR_SEND_WITH_INV)
+		wr->rkey = wqe.invalidate_rkey;
 	wr->error = mxe_wr_from_wqe(qp, wr, &wqe,
 				    entry + sizeof(struct mxe_send_wqe));
 	if (wr->error)
@@ -198,6 +205,7 @@ static int mxe_post_check(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 	switch (ibwr->opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_SEND_WITH_INV:
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
@@ -261,6 +269,8 @@ static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		wr->rkey = ibwr->ex.invalidate_rkey;
 		return;
 	}
+	if (ibwr->opcode == IB_WR_SEND_WITH_INV)
+		wr->rkey = ibwr->ex.invalidate_rkey;
 	if (mxe_qp_is_ud(qp)) {
 		mxe_ud_dest_from_ib(wr, ud_wr(ibwr));
 	} else if (mxe_opcode_is_atomic(ibwr->opcode)) {

@@ -26,7 +26,8 @@ static inline bool mxe_opcode_is_rd_atomic(enum ib_wr_opcode opcode)
 
 static inline bool mxe_opcode_is_send(enum ib_wr_opcode opcode)
 {
-	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM;
+	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
+	       opcode == IB_WR_SEND_WITH_INV;
 }
 
 static inline bool mxe_opcode_is_write(enum ib_wr_opcode opcode)

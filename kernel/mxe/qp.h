@@ -56,8 +56,8 @@ struct mxe_send_wr {
 	enum ib_wc_status error;	/* found when it was taken up */
 	u32 length;			/* bytes of all SGEs, or inline */
 	u64 remote_addr;
-	u32 rkey;
-	__be32 imm;			/* or key to invalidate */
+	u32 rkey;			/* remote, or to be invalidated */
+	__be32 imm;
 	struct mxe_atomic_args atomic;	/* as sent: lowered if possible */
 	struct mxe_ud_dest ud;
 	struct ib_mr *mr;		/* IB_WR_REG_MR */

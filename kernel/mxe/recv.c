@@ -187,6 +187,10 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 			wc.flags |= MXE_CQE_WITH_IMM;
 			wc.imm = pkt->imm;
 		}
+		if (pkt->flags & MXE_OP_IETH) {
+			wc.flags |= MXE_CQE_WITH_INV;
+			wc.inv_rkey = pkt->inv_rkey;
+		}
 		if (pkt->flags & MXE_OP_DETH) {
 			wc.flags |= MXE_CQE_GRH;
 			wc.src_qp = pkt->src_qpn;

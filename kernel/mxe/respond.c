@@ -78,7 +78,10 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 	case -EPERM:
 	case -EACCES:
 	case -EFAULT:
-		/* Its region went away before a WRITE with immediate ended. */
+		/*
+		 * Its region went away before a WRITE with immediate ended, or
+		 * it names one to invalidate that it may not.
+		 */
 		if (rq->cur_valid)
 			mxe_recv_complete(qp, IB_WC_LOC_ACCESS_ERR, NULL);
 		mxe_count(qp->dev, sent_nak_remote_access);
@@ -311,6 +314,11 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return -EIO;
 	}
 	rq->offset += pkt->payload_len;
+	if (pkt->flags & MXE_OP_IETH) {
+		err = mxe_mr_remote_inv(qp->dev, qp->ibqp.pd, pkt->inv_rkey);
+		if (err)
+			return err;
+	}
 	if (pkt->flags & MXE_OP_END)
 		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
 	return 0;

@@ -25,11 +25,15 @@ static u8 mxe_send_opcode(const struct mxe_send_wr *wr, bool first, bool last)
 {
 	bool imm = wr->opcode == IB_WR_SEND_WITH_IMM ||
 		   wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	bool inv = wr->opcode == IB_WR_SEND_WITH_INV;
 
 	if (mxe_opcode_is_send(wr->opcode)) {
 		if (!last)
 			return first ? IB_OPCODE_RC_SEND_FIRST :
 				       IB_OPCODE_RC_SEND_MIDDLE;
+		if (inv)
+			return first ? IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE :
+				       IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE;
 		if (first)
 			return imm ? IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE :
 				     IB_OPCODE_RC_SEND_ONLY;
@@ -96,6 +100,7 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 	out->dma_len = wr->length;
 	out->payload_len = last ? wr->length - offset : qp->mtu;
 	out->imm = wr->imm;
+	out->inv_rkey = wr->rkey;
 	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
 	if (mxe_qp_is_uc(qp)) {
 		out->opcode = mxe_opcode_of(MXE_TRANSPORT_UC, out->opcode);

@@ -64,6 +64,10 @@ static const u32 mxe_opcode_table[256] = {
 	[IB_OPCODE_UD_SEND_ONLY] = OP_SEND | OP_ONLY | MXE_OP_DETH,
 	[IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE] =
 		OP_SEND | OP_ONLY | MXE_OP_DETH | MXE_OP_IMM,
+	[IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE] =
+		OP_SEND | MXE_OP_END | MXE_OP_IETH,
+	[IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE] =
+		OP_SEND | OP_ONLY | MXE_OP_IETH,
 	[MXE_OPCODE_RC_MASKED_CMP_SWAP] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
 	[MXE_OPCODE_RC_MASKED_FETCH_ADD] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
 };
@@ -98,7 +102,7 @@ unsigned int mxe_opcode_hdr_len(u8 opcode)
 		len += sizeof(struct mxe_aeth);
 	if (flags & MXE_OP_ATOMICACK)
 		len += sizeof(__be64);
-	if (flags & MXE_OP_IMM)
+	if (flags & (MXE_OP_IMM | MXE_OP_IETH))
 		len += sizeof(__be32);
 	return len;
 }
@@ -240,6 +244,8 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 		mxe_parse_aeth(pkt, p);
 	if (pkt->flags & MXE_OP_IMM)
 		pkt->imm = get_unaligned((const __be32 *)p);
+	if (pkt->flags & MXE_OP_IETH)
+		pkt->inv_rkey = get_unaligned_be32(p);
 	return MXE_PKT_OK;
 }
 
@@ -328,6 +334,10 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 	}
 	if (flags & MXE_OP_IMM) {
 		put_unaligned(out->imm, (__be32 *)p);
+		p += sizeof(__be32);
+	}
+	if (flags & MXE_OP_IETH) {
+		put_unaligned_be32(out->inv_rkey, p);
 		p += sizeof(__be32);
 	}
 	memset(p + out->payload_len, 0, pad);

@@ -136,7 +136,7 @@ enum mxe_opcode_flags {
 	MXE_OP_MSKATOMICETH	= BIT(13),
 	MXE_OP_ATOMICACK	= BIT(14),
 	MXE_OP_PAYLOAD		= BIT(15),
-	MXE_OP_IETH		= BIT(16),
+	MXE_OP_IETH		= BIT(16),	/* key to invalidate */
 	MXE_OP_DETH		= BIT(17),	/* unreliable datagram */
 };
 
@@ -166,6 +166,7 @@ struct mxe_pkt {
 	u32 dma_len;
 	u32 qkey;
 	u32 src_qpn;
+	u32 inv_rkey;
 	u32 payload_len;	/* without padding */
 	__be32 imm;
 	u64 atomic_orig;	/* ATOMIC ACKNOWLEDGE */
@@ -209,6 +210,7 @@ struct mxe_pkt_out {
 	u32 dma_len;
 	u32 qkey;
 	u32 src_qpn;
+	u32 inv_rkey;
 	u32 payload_len;
 	__be32 imm;
 	u8 syndrome;

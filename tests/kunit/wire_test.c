@@ -47,6 +47,8 @@ static const struct opcode_row opcode_rows[] = {
 	{ "ATOMIC Acknowledge", 0x12, 24, false, true, false, false },
 	{ "CmpSwap", 0x13, 40, false, false, true, true },
 	{ "FetchAdd", 0x14, 40, false, false, true, true },
+	{ "SEND Last with Invalidate", 0x16, 16, true, false, false, true },
+	{ "SEND Only with Invalidate", 0x17, 16, true, false, true, true },
 	{ "UC SEND First", 0x20, 12, true, false, true, false },
 	{ "UC SEND Middle", 0x21, 12, true, false, false, false },
 	{ "UC SEND Last", 0x22, 12, true, false, false, true },
@@ -91,6 +93,7 @@ static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 		.dma_len = 0x01234567,
 		.qkey = 0x89abcdef,
 		.src_qpn = 0x654321,
+		.inv_rkey = 0x99aabbcc,
 		.payload_len = payload_len,
 		.imm = cpu_to_be32(0xcafef00d),
 		.syndrome = 0x65,
@@ -166,6 +169,8 @@ static void check_fields(struct kunit *test, const struct opcode_row *row,
 	}
 	if (pkt->flags & MXE_OP_RETH)
 		KUNIT_EXPECT_EQ(test, pkt->dma_len, out->dma_len);
+	if (pkt->flags & MXE_OP_IETH)
+		KUNIT_EXPECT_EQ(test, pkt->inv_rkey, out->inv_rkey);
 	if (pkt->flags & MXE_OP_DETH) {
 		KUNIT_EXPECT_EQ(test, pkt->qkey, out->qkey);
 		KUNIT_EXPECT_EQ(test, pkt->src_qpn, out->src_qpn);

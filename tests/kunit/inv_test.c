@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SEND with invalidate, both ways: what a peer may take back, what it may
+ * not, and what the receiver and the peer are told.
+ */
+#include <kunit/test.h>
+
+#include "harness.h"
+#include "mr.h"
+#include "psn.h"
+
+#define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ)
+#define ACK	MXE_AETH_ACK_UNLIMITED
+
+static struct mxe_pkt_out send_inv(struct kt *kt, u32 psn, u32 key)
+{
+	struct mxe_pkt_out out =
+		kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, psn);
+
+	out.payload_len = 8;
+	out.inv_rkey = key;
+	return out;
+}
+
+static bool is_valid(struct kt *kt, u32 key)
+{
+	struct mxe_mr *mr = mxe_mr_get(kt->dev, key);
+
+	if (mr)
+		mxe_mr_put(mr);
+	return mr;
+}
+
+static void inv_remote(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *buf, *mr;
+	struct mxe_pkt_out out;
+	struct ib_wc wc;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	buf = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	mr = kt_reg(kt, kt->pd, RIGHTS);
+	kt_post_recv(kt, 5, buf, 0, 8);
+	out = send_inv(kt, KT_RQ_PSN, mr->rkey);
+	kt_inject(kt, &out);
+	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	wc = kt_poll(kt, kt->recv_cq);
+	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_RECV);
+	KUNIT_EXPECT_EQ(test, wc.wc_flags, (int)IB_WC_WITH_INVALIDATE);
+	KUNIT_EXPECT_EQ(test, wc.ex.invalidate_rkey, mr->rkey);
+	KUNIT_EXPECT_EQ(test, wc.byte_len, 8U);
+	KUNIT_EXPECT_FALSE(test, is_valid(kt, mr->rkey));
+	KUNIT_EXPECT_TRUE(test, is_valid(kt, buf->rkey));
+
+	/* The request again is a duplicate: nothing is invalidated twice. */
+	KUNIT_ASSERT_EQ(test, mxe_mr_reg(mr, kt->pd, mr->rkey, RIGHTS), 0);
+	kt_inject(kt, &out);
+	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	KUNIT_EXPECT_TRUE(test, is_valid(kt, mr->rkey));
+	kt_expect_no_wc(kt, kt->recv_cq);
+}
+
+struct refuse_row {
+	const char *desc;
+	bool other_pd;
+	int access;
+	u32 key_xor;
+	bool invalid;
+};
+
+static const struct refuse_row refuse_rows[] = {
+	{ "another protection domain", true, RIGHTS },
+	{ "a region that no peer may use", false, IB_ACCESS_LOCAL_WRITE },
+	{ "an old key", false, RIGHTS, 1 },
+	{ "no such region", false, RIGHTS, 0x5a5a5a00 },
+	{ "invalid already", false, RIGHTS, 0, true },
+};
+
+static void refuse_desc(const struct refuse_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(refuse, refuse_rows, refuse_desc);
+
+static void inv_remote_refused(struct kunit *test)
+{
+	const struct refuse_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct mxe_pkt_out out;
+	struct ib_mr *buf, *mr;
+	struct ib_pd *pd = row->other_pd ? kt->other_pd : kt->pd;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	buf = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	mr = kt_reg(kt, pd, row->access);
+	if (row->invalid)
+		KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, pd, mr->rkey), 0);
+	kt_post_recv(kt, 5, buf, 0, 8);
+	out = send_inv(kt, KT_RQ_PSN, mr->rkey ^ row->key_xor);
+	kt_inject(kt, &out);
+	kt_expect_ack(kt, KT_RQ_PSN, MXE_AETH_NAK_REM_ACC, 0);
+	kt_settle(kt);
+	kt_expect_wc(kt, kt->recv_cq, 5, IB_WC_LOC_ACCESS_ERR);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
+	KUNIT_EXPECT_TRUE(test, test_bit(IB_EVENT_QP_ACCESS_ERR, &kt->events));
+	KUNIT_EXPECT_EQ(test, is_valid(kt, mr->rkey), !row->invalid);
+}
+
+static void inv_sent(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_sge sge = { .length = 300 };
+	struct ib_send_wr wr = {
+		.wr_id = 9,
+		.opcode = IB_WR_SEND_WITH_INV,
+		.send_flags = IB_SEND_SIGNALED,
+		.ex.invalidate_rkey = 0xfeedface,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	struct ib_mr *mr;
+	struct mxe_pkt pkt;
+	struct ib_wc wc;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	sge.addr = kt_va(mr, 0);
+	sge.lkey = mr->lkey;
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, NULL), 0);
+	pkt = kt_sent(kt);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, IB_OPCODE_RC_SEND_FIRST);
+	pkt = kt_sent(kt);
+	KUNIT_EXPECT_EQ(test, pkt.opcode,
+			IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE);
+	KUNIT_EXPECT_EQ(test, pkt.inv_rkey, 0xfeedfaceU);
+	KUNIT_EXPECT_EQ(test, pkt.payload_len, 44U);
+	kt_expect_nothing(kt);
+
+	{
+		struct mxe_pkt_out ack = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE,
+						KT_SQ_PSN + 1);
+
+		kt_inject(kt, &ack);
+	}
+	wc = kt_poll(kt, kt->send_cq);
+	KUNIT_EXPECT_EQ(test, wc.wr_id, 9ULL);
+	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_SEND);
+}
+
+static struct kunit_case inv_cases[] = {
+	KUNIT_CASE(inv_remote),
+	KUNIT_CASE_PARAM(inv_remote_refused, refuse_gen_params),
+	KUNIT_CASE(inv_sent),
+	{}
+};
+
+static struct kunit_suite inv_suite = {
+	.name = "mxe_invalidate",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = inv_cases,
+};
+
+kunit_test_suite(inv_suite);
