@@ -27,6 +27,8 @@ static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
 		return MXE_WC_MASKED_FETCH_ADD;
 	case IB_WR_REG_MR:
 		return MXE_WC_REG_MR;
+	case IB_WR_BIND_MW:
+		return MXE_WC_BIND_MW;
 	case IB_WR_LOCAL_INV:
 		return MXE_WC_LOCAL_INV;
 	default:

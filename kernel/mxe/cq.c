@@ -22,6 +22,8 @@ static enum ib_wc_opcode mxe_ib_wc_opcode(enum mxe_wc_opcode opcode)
 		return IB_WC_COMP_SWAP;
 	case MXE_WC_FETCH_ADD:
 		return IB_WC_FETCH_ADD;
+	case MXE_WC_BIND_MW:
+		/* Of processes only. */
 	case MXE_WC_LOCAL_INV:
 		return IB_WC_LOCAL_INV;
 	case MXE_WC_MASKED_COMP_SWAP:

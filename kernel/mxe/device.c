@@ -24,6 +24,7 @@ static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
 	[MXE_RESOURCE_QP] = MXE_MAX_QP,
 	[MXE_RESOURCE_MR] = MXE_MAX_MR,
 	[MXE_RESOURCE_SRQ] = MXE_MAX_SRQ,
+	[MXE_RESOURCE_MW] = MXE_MAX_MW,
 };
 
 int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type)
@@ -86,7 +87,9 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				    IB_DEVICE_CURR_QP_STATE_MOD |
 				    IB_DEVICE_PORT_ACTIVE_EVENT |
 				    IB_DEVICE_SYS_IMAGE_GUID |
-				    IB_DEVICE_MEM_MGT_EXTENSIONS,
+				    IB_DEVICE_MEM_MGT_EXTENSIONS |
+				    IB_DEVICE_MEM_WINDOW |
+				    IB_DEVICE_MEM_WINDOW_TYPE_2B,
 		/* `rdma link del`. */
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_send_sge = MXE_MAX_SGE,
@@ -95,6 +98,7 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_cq = MXE_MAX_CQ,
 		.max_cqe = MXE_MAX_CQE,
 		.max_mr = MXE_MAX_MR,
+		.max_mw = MXE_MAX_MW,
 		.max_pd = MXE_MAX_PD,
 		.max_qp_rd_atom = MXE_MAX_RD_ATOMIC,
 		.max_res_rd_atom = MXE_MAX_RD_ATOMIC * MXE_MAX_QP,

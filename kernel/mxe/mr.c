@@ -5,12 +5,13 @@
 
 #include "device.h"
 #include "mr.h"
+#include "mw.h"
 #include "mxe.h"
 
 #define MXE_MR_SUPPORTED_ACCESS						\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ACCESS_RELAXED_ORDERING)
+	 IB_ACCESS_MW_BIND | IB_ACCESS_RELAXED_ORDERING)
 
 static void mxe_mr_release(struct kref *ref)
 {
@@ -19,10 +20,13 @@ static void mxe_mr_release(struct kref *ref)
 
 struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
 {
-	struct mxe_mr *mr;
+	struct mxe_mr *mr = NULL;
+	void *entry;
 
 	rcu_read_lock();
-	mr = xa_load(&dev->mrs, key >> 8);
+	entry = xa_load(&dev->mrs, key >> 8);
+	if (xa_pointer_tag(entry) == MXE_KEY_OF_MR)
+		mr = entry;
 	if (mr && !kref_get_unless_zero(&mr->ref))
 		mr = NULL;
 	rcu_read_unlock();
@@ -91,48 +95,61 @@ void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 	}
 }
 
-int mxe_rkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
-		  int access, u64 addr, void *buf, u32 len,
-		  enum mxe_copy_dir dir)
+/*
+ * The region that a remote key leads to, by a window or itself, with a
+ * reference, if the access to these bytes is granted; addr becomes an address
+ * of the region.
+ */
+static struct mxe_mr *mxe_rkey_get(const struct mxe_peer *peer, u32 rkey,
+				   int access, u64 *addr, u64 len)
 {
-	struct mxe_mr *mr = mxe_mr_get(dev, rkey);
+	struct mxe_mr *mr = mxe_mr_get(peer->dev, rkey);
 	int err;
 
 	if (!mr)
-		return -ENOENT;
-	err = mxe_mr_check(mr, pd, access, addr, len);
+		return mxe_mw_get_mr(peer->dev, peer->pd, peer->qpn, rkey,
+				     access, addr, len);
+	err = mxe_mr_check(mr, peer->pd, access, *addr, len);
 	if (!err)
-		mxe_mr_copy(mr, addr, buf, len, dir);
+		return mr;
 	mxe_mr_put(mr);
-	return err;
+	return ERR_PTR(err);
 }
 
-int mxe_rkey_check(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
-		   int access, u64 addr, u32 len)
+int mxe_rkey_copy(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
+		  void *buf, u32 len, enum mxe_copy_dir dir)
 {
-	struct mxe_mr *mr = mxe_mr_get(dev, rkey);
-	int err;
+	struct mxe_mr *mr = mxe_rkey_get(peer, rkey, access, &addr, len);
 
-	if (!mr)
-		return -ENOENT;
-	err = mxe_mr_check(mr, pd, access, addr, len);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	mxe_mr_copy(mr, addr, buf, len, dir);
 	mxe_mr_put(mr);
-	return err;
+	return 0;
 }
 
-int mxe_rkey_atomic(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
-		    u64 addr, const struct mxe_atomic_args *args, u64 *orig)
+int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
+		   u32 len)
 {
-	struct mxe_mr *mr = mxe_mr_get(dev, rkey);
+	struct mxe_mr *mr = mxe_rkey_get(peer, rkey, access, &addr, len);
+
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	mxe_mr_put(mr);
+	return 0;
+}
+
+int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, u64 addr,
+		    const struct mxe_atomic_args *args, u64 *orig)
+{
+	struct mxe_mr *mr = mxe_rkey_get(peer, rkey, IB_ACCESS_REMOTE_ATOMIC,
+					 &addr, sizeof(u64));
 	u32 avail;
 	u64 *word;
-	int err;
+	int err = 0;
 
-	if (!mr)
-		return -ENOENT;
-	err = mxe_mr_check(mr, pd, IB_ACCESS_REMOTE_ATOMIC, addr, sizeof(u64));
-	if (err)
-		goto out;
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
 
 	word = mr->all_kernel_memory ? (void *)(uintptr_t)addr :
 				       mxe_mr_ptr(mr, addr, &avail);
@@ -140,12 +157,26 @@ int mxe_rkey_atomic(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
 	 * IBTA aligns the virtual address, which was checked.  A region whose
 	 * iova and memory disagree about alignment cannot be served.
 	 */
-	if (!IS_ALIGNED((uintptr_t)word, sizeof(*word))) {
+	if (IS_ALIGNED((uintptr_t)word, sizeof(*word)))
+		*orig = mxe_atomic_exec(word, args);
+	else
 		err = -EINVAL;
-		goto out;
-	}
-	*orig = mxe_atomic_exec(word, args);
-out:
+	mxe_mr_put(mr);
+	return err;
+}
+
+int mxe_lkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
+		  int access, u64 addr, void *buf, u32 len,
+		  enum mxe_copy_dir dir)
+{
+	struct mxe_mr *mr = mxe_mr_get(dev, lkey);
+	int err;
+
+	if (!mr)
+		return -ENOENT;
+	err = mxe_mr_check(mr, pd, access, addr, len);
+	if (!err)
+		mxe_mr_copy(mr, addr, buf, len, dir);
 	mxe_mr_put(mr);
 	return err;
 }
@@ -166,7 +197,7 @@ int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
 			continue;
 		}
 		chunk = min(len, sge[i].length - offset);
-		err = mxe_rkey_copy(dev, pd, sge[i].lkey, access,
+		err = mxe_lkey_copy(dev, pd, sge[i].lkey, access,
 				    sge[i].addr + offset, buf, chunk, dir);
 		if (err)
 			return err;
@@ -177,25 +208,33 @@ int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
 	return len ? -EFAULT : 0;
 }
 
-/*
- * Keys are random, so that one cannot be guessed from another: 24 bits choose
- * the place in the table, 8 vary.
- */
-static int mxe_mr_publish(struct mxe_mr *mr)
+int mxe_key_alloc(struct mxe_dev *dev, void *entry, u32 *key)
 {
-	struct mxe_dev *dev = mr->dev;
 	int tries, err = -EBUSY;
 
 	for (tries = 0; tries < 64 && err == -EBUSY; tries++) {
-		mr->key = get_random_u32();
+		*key = get_random_u32();
 		/* 0 is no key to the core. */
-		if (!(mr->key >> 8))
-			continue;
-		mr->ibmr.lkey = mr->key;
-		mr->ibmr.rkey = mr->key;
-		err = xa_insert(&dev->mrs, mr->key >> 8, mr, GFP_KERNEL);
+		if (*key >> 8)
+			err = xa_insert(&dev->mrs, *key >> 8, entry,
+					GFP_KERNEL);
 	}
 	return err == -EBUSY ? -ENOMEM : err;
+}
+
+static int mxe_mr_publish(struct mxe_mr *mr)
+{
+	u32 key;
+	int err;
+
+	/* Found by this key only when it is valid. */
+	err = mxe_key_alloc(mr->dev, mr, &key);
+	if (err)
+		return err;
+	mr->ibmr.lkey = key;
+	mr->ibmr.rkey = key;
+	WRITE_ONCE(mr->key, key);
+	return 0;
 }
 
 static void mxe_mr_free(struct mxe_mr *mr)
@@ -434,6 +473,9 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct mxe_mr *mr = to_mmr(ibmr);
 
+	/* From -1 on no window is bound to it. */
+	if (atomic_cmpxchg(&mr->windows, 0, -1))
+		return mxe_refuse(mr->dev, -EBUSY, "windows are bound to it");
 	xa_erase(&mr->dev->mrs, mr->key >> 8);
 	mxe_mr_put(mr);
 	wait_for_completion(&mr->released);

@@ -19,6 +19,12 @@
 
 struct mxe_dev;
 
+/* What dev->mrs holds: tags of its pointers. */
+enum mxe_key_type {
+	MXE_KEY_OF_MR	= 0,
+	MXE_KEY_OF_MW	= 1,
+};
+
 enum mxe_mr_state {
 	MXE_MR_INVALID,		/* fast registration not yet, or invalidated */
 	MXE_MR_VALID,
@@ -42,6 +48,7 @@ struct mxe_mr {
 	struct completion released;
 	struct rcu_head rcu;
 	enum mxe_mr_state state;
+	atomic_t windows;		/* bound to it; -1: it goes away */
 	u32 key;			/* lkey and rkey */
 	int access;
 	u64 iova;
@@ -59,6 +66,13 @@ static inline struct mxe_mr *to_mmr(struct ib_mr *ibmr)
 	return container_of(ibmr, struct mxe_mr, ibmr);
 }
 
+/*
+ * A key for a tagged pointer to a region or a window, which can be found by it
+ * from here on.  Keys are random, so that one cannot be guessed from another:
+ * 24 bits choose the place in the table, 8 vary.  Context: may sleep.
+ */
+int mxe_key_alloc(struct mxe_dev *dev, void *entry, u32 *key);
+
 /* Context of all below: any but hard interrupts. */
 
 /* A referenced valid region by its key, or NULL. */
@@ -75,13 +89,26 @@ enum mxe_copy_dir { MXE_FROM_MEMORY, MXE_TO_MEMORY };
 void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		 enum mxe_copy_dir dir);
 
-/* Lookup, check and copy in one, for a remote key. */
-int mxe_rkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
+/* Who names a remote key: the responder of a queue pair. */
+struct mxe_peer {
+	struct mxe_dev *dev;
+	const struct ib_pd *pd;
+	u32 qpn;
+};
+
+/* Lookup, check and access in one, by a remote key: a region's or a window's. */
+int mxe_rkey_copy(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
+		  void *buf, u32 len, enum mxe_copy_dir dir);
+int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
+		   u32 len);
+/* Execute an atomic on the naturally aligned word at addr. */
+int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, u64 addr,
+		    const struct mxe_atomic_args *args, u64 *orig);
+
+/* The same by a local key. */
+int mxe_lkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
 		  int access, u64 addr, void *buf, u32 len,
 		  enum mxe_copy_dir dir);
-int mxe_rkey_check(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
-		   int access, u64 addr, u32 len);
-
 /*
  * Copy between buf and bytes offset..offset+len of a gather or scatter list,
  * whose total length the caller knows to suffice.
@@ -89,10 +116,6 @@ int mxe_rkey_check(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
 int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
 		 const struct ib_sge *sge, unsigned int num_sge, u32 offset,
 		 void *buf, u32 len, enum mxe_copy_dir dir);
-
-/* Execute an atomic on the naturally aligned word at addr. */
-int mxe_rkey_atomic(struct mxe_dev *dev, const struct ib_pd *pd, u32 rkey,
-		    u64 addr, const struct mxe_atomic_args *args, u64 *orig);
 
 /* Work requests of kernel consumers. */
 int mxe_mr_reg(struct ib_mr *ibmr, struct ib_pd *pd, u32 key, int access);

@@ -50,6 +50,7 @@ struct mxe_qp;
 #define MXE_MAX_CQ		65536
 #define MXE_MAX_CQE		1048576
 #define MXE_MAX_MR		1048576
+#define MXE_MAX_MW		1048576
 #define MXE_MAX_PD		65536
 #define MXE_MAX_AH		65536
 #define MXE_MAX_RD_ATOMIC	128
@@ -65,6 +66,7 @@ enum mxe_resource {
 	MXE_RESOURCE_QP,
 	MXE_RESOURCE_MR,
 	MXE_RESOURCE_SRQ,
+	MXE_RESOURCE_MW,
 	MXE_RESOURCE_COUNT
 };
 
@@ -82,7 +84,7 @@ struct mxe_dev {
 	netdevice_tracker ndev_tracker;
 	struct mxe_net *mnet;		/* namespace of ndev; a user is held */
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
-	struct xarray mrs;		/* by key >> 8 */
+	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
 	struct mxe_qp __rcu *gsi;	/* QP 1; the core makes one */
 	struct mxe_stats __percpu *stats;

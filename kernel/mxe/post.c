@@ -82,6 +82,33 @@ static enum ib_wc_status mxe_wr_check_length(struct mxe_send_wr *wr, u64 length)
 	return IB_WC_SUCCESS;
 }
 
+/* What a process may post at all; registering is the kernel's. */
+static bool mxe_opcode_is_user(enum ib_wr_opcode opcode)
+{
+	return mxe_opcode_is_send(opcode) || mxe_opcode_is_write(opcode) ||
+	       mxe_opcode_is_rd_atomic(opcode) || opcode == IB_WR_LOCAL_INV ||
+	       opcode == IB_WR_BIND_MW;
+}
+
+/* Requests that send nothing: no data, and binding its own operands. */
+static enum ib_wc_status mxe_wr_local_from_wqe(struct mxe_send_wr *wr,
+					       const struct mxe_send_wqe *wqe)
+{
+	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wr->opcode != IB_WR_BIND_MW)
+		return IB_WC_SUCCESS;
+	if (wqe->bind.reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->bind = (struct mxe_bind) {
+		.addr = wqe->bind.addr,
+		.length = wqe->bind.length,
+		.mr_lkey = wqe->bind.mr_lkey,
+		.access = wqe->bind.access,
+	};
+	return IB_WC_SUCCESS;
+}
+
 /*
  * Check the copy of a process's request; wqe is that copy, `data` what stands
  * behind it in the ring and is read here once.
@@ -97,8 +124,7 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	bool masked = wr->opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
 		      wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 
-	if (wr->opcode > IB_WR_ATOMIC_FETCH_AND_ADD && !masked &&
-	    wr->opcode != IB_WR_SEND_WITH_INV)
+	if (!mxe_opcode_is_user(wr->opcode))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->flags & ~known || wqe->log_arg_sz != (masked ? 3 : 0))
 		return IB_WC_LOC_QP_OP_ERR;
@@ -109,6 +135,8 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 		if (status)
 			return status;
 	}
+	if (mxe_opcode_is_local(wr->opcode))
+		return mxe_wr_local_from_wqe(wr, wqe);
 	if (mxe_opcode_is_atomic(wr->opcode)) {
 		if (!mxe_qp_atomics_ok(qp))
 			return IB_WC_LOC_QP_OP_ERR;
@@ -153,7 +181,7 @@ static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 	wr->remote_addr = wqe.remote_addr;
 	wr->rkey = wqe.rkey;
 	wr->imm = wqe.imm_data;
-	if (wr->opcode == IB_WR_SEND_WITH_INV)
+	if (wr->opcode == IB_WR_SEND_WITH_INV || wr->opcode == IB_WR_LOCAL_INV)
 		wr->rkey = wqe.invalidate_rkey;
 	wr->error = mxe_wr_from_wqe(qp, wr, &wqe,
 				    entry + sizeof(struct mxe_send_wqe));

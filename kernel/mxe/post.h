@@ -38,7 +38,8 @@ static inline bool mxe_opcode_is_write(enum ib_wr_opcode opcode)
 
 static inline bool mxe_opcode_is_local(enum ib_wr_opcode opcode)
 {
-	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV;
+	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV ||
+	       opcode == IB_WR_BIND_MW;
 }
 
 static inline bool mxe_opcode_has_remote_addr(enum ib_wr_opcode opcode)

@@ -21,6 +21,7 @@
 #include "atomic.h"
 #include "cq.h"
 #include "mr.h"
+#include "mw.h"
 #include "recv.h"
 #include "ring.h"
 #include "wire.h"
@@ -60,6 +61,7 @@ struct mxe_send_wr {
 	__be32 imm;
 	struct mxe_atomic_args atomic;	/* as sent: lowered if possible */
 	struct mxe_ud_dest ud;
+	struct mxe_bind bind;		/* IB_WR_BIND_MW; rkey is the new key */
 	struct ib_mr *mr;		/* IB_WR_REG_MR */
 	u32 mr_key;
 	int mr_access;

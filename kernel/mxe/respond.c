@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "mw.h"
 #include "mxe.h"
 #include "net.h"
 #include "psn.h"
@@ -112,6 +113,16 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 	}
 }
 
+/* By whose rights the peer's keys are used. */
+static struct mxe_peer mxe_respond_peer(const struct mxe_qp *qp)
+{
+	return (struct mxe_peer) {
+		.dev = qp->dev,
+		.pd = qp->ibqp.pd,
+		.qpn = qp->ibqp.qp_num,
+	};
+}
+
 /* ---- READ -------------------------------------------------------------- */
 
 static u8 mxe_read_opcode(bool first, bool last)
@@ -126,6 +137,7 @@ static u8 mxe_read_opcode(bool first, bool last)
 /* One response packet.  Errors as of the memory layer; -ENOMEM. */
 static int mxe_respond_read_one(struct mxe_qp *qp)
 {
+	struct mxe_peer peer = mxe_respond_peer(qp);
 	struct mxe_resp_read *rd = &qp->rq.read;
 	u32 len = min(rd->left, qp->mtu);
 	struct mxe_pkt_out out = {
@@ -145,7 +157,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	if (!skb)
 		return -ENOMEM;
 	if (len) {
-		err = mxe_rkey_copy(qp->dev, qp->ibqp.pd, rd->rkey,
+		err = mxe_rkey_copy(&peer, rd->rkey,
 				    IB_ACCESS_REMOTE_READ, rd->va, payload,
 				    len, MXE_FROM_MEMORY);
 		if (err) {
@@ -223,6 +235,7 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 
 static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
+	struct mxe_peer peer = mxe_respond_peer(qp);
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u32 num_pkts;
@@ -233,7 +246,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return -EINVAL;
 	/* Nothing is read, so no key is needed (IBTA 9.7.4). */
 	if (pkt->dma_len) {
-		err = mxe_rkey_check(qp->dev, qp->ibqp.pd, pkt->rkey,
+		err = mxe_rkey_check(&peer, pkt->rkey,
 				     IB_ACCESS_REMOTE_READ, pkt->va,
 				     pkt->dma_len);
 		if (err)
@@ -253,6 +266,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
+	struct mxe_peer peer = mxe_respond_peer(qp);
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u64 orig;
@@ -265,7 +279,7 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (!IS_ALIGNED(pkt->va, sizeof(u64)))
 		return -EINVAL;
 
-	err = mxe_rkey_atomic(qp->dev, qp->ibqp.pd, pkt->rkey, pkt->va,
+	err = mxe_rkey_atomic(&peer, pkt->rkey, pkt->va,
 			      &pkt->atomic, &orig);
 	if (err)
 		return err;
@@ -293,6 +307,16 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 	return pkt->payload_len <= qp->mtu;
 }
 
+static int mxe_rkey_invalidate(const struct mxe_qp *qp, u32 rkey)
+{
+	int err;
+
+	err = mxe_mw_invalidate(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num, rkey);
+	return err == -ENOENT ?
+	       mxe_mr_remote_inv(qp->dev, qp->ibqp.pd, rkey) :
+	       err == -EINVAL ? -EACCES : err;
+}
+
 static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
@@ -315,7 +339,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 	rq->offset += pkt->payload_len;
 	if (pkt->flags & MXE_OP_IETH) {
-		err = mxe_mr_remote_inv(qp->dev, qp->ibqp.pd, pkt->inv_rkey);
+		err = mxe_rkey_invalidate(qp, pkt->inv_rkey);
 		if (err)
 			return err;
 	}
@@ -327,6 +351,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_write_start(struct mxe_qp *qp,
 				   const struct mxe_pkt *pkt)
 {
+	struct mxe_peer peer = mxe_respond_peer(qp);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -334,7 +359,7 @@ static int mxe_respond_write_start(struct mxe_qp *qp,
 	    pkt->dma_len > MXE_MAX_MSG_SIZE)
 		return -EINVAL;
 	if (pkt->dma_len) {
-		err = mxe_rkey_check(qp->dev, qp->ibqp.pd, pkt->rkey,
+		err = mxe_rkey_check(&peer, pkt->rkey,
 				     IB_ACCESS_REMOTE_WRITE, pkt->va,
 				     pkt->dma_len);
 		if (err)
@@ -349,6 +374,7 @@ static int mxe_respond_write_start(struct mxe_qp *qp,
 
 static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
+	struct mxe_peer peer = mxe_respond_peer(qp);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -367,7 +393,7 @@ static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 			return err;
 	}
 	if (pkt->payload_len) {
-		err = mxe_rkey_copy(qp->dev, qp->ibqp.pd, rq->write_rkey,
+		err = mxe_rkey_copy(&peer, rq->write_rkey,
 				    IB_ACCESS_REMOTE_WRITE, rq->write_va,
 				    (void *)pkt->payload, pkt->payload_len,
 				    MXE_TO_MEMORY);

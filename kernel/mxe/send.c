@@ -205,11 +205,22 @@ static void mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	struct mxe_sq *sq = &qp->sq;
 	int err;
 
-	if (wr->opcode == IB_WR_REG_MR)
+	switch (wr->opcode) {
+	case IB_WR_REG_MR:
 		err = mxe_mr_reg(wr->mr, qp->ibqp.pd, wr->mr_key,
 				 wr->mr_access);
-	else
-		err = mxe_mr_local_inv(qp->dev, qp->ibqp.pd, wr->rkey);
+		break;
+	case IB_WR_BIND_MW:
+		err = mxe_mw_bind(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num,
+				  wr->rkey, &wr->bind);
+		break;
+	default:
+		err = mxe_mw_invalidate(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num,
+					wr->rkey);
+		if (err == -ENOENT)
+			err = mxe_mr_local_inv(qp->dev, qp->ibqp.pd, wr->rkey);
+		break;
+	}
 
 	/* It has no packets, so it never shows up as outstanding. */
 	wr->started = true;

@@ -3,6 +3,7 @@
 #include "cq.h"
 #include "device.h"
 #include "mr.h"
+#include "mw.h"
 #include "mxe.h"
 #include "pd.h"
 #include "post.h"
@@ -19,6 +20,7 @@ const struct ib_device_ops mxe_device_ops = {
 
 	.alloc_hw_port_stats = mxe_stats_alloc,
 	.alloc_mr = mxe_alloc_mr,
+	.alloc_mw = mxe_alloc_mw,
 	.alloc_pd = mxe_alloc_pd,
 	.alloc_ucontext = mxe_alloc_ucontext,
 	.create_ah = mxe_create_ah,
@@ -27,6 +29,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.create_srq = mxe_create_srq,
 	.create_user_ah = mxe_create_ah,
 	.dealloc_driver = mxe_device_dealloc,
+	.dealloc_mw = mxe_dealloc_mw,
 	.dealloc_pd = mxe_dealloc_pd,
 	.dealloc_ucontext = mxe_dealloc_ucontext,
 	.dereg_mr = mxe_dereg_mr,
@@ -59,6 +62,7 @@ const struct ib_device_ops mxe_device_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, mxe_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, mxe_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, mxe_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, mxe_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, mxe_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, mxe_srq, ibsrq),

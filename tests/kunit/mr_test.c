@@ -25,6 +25,9 @@ struct check_row {
 
 #define FULL	(~0ULL)
 
+#define PEER(kt, pd_) \
+	((struct mxe_peer) { .dev = (kt)->dev, .pd = (pd_) })
+
 static const struct check_row check_rows[] = {
 	{ "all of it", 0x1000, 0x2000, 0x1000, 0x2000 },
 	{ "first byte", 0x1000, 0x2000, 0x1000, 1 },
@@ -301,17 +304,17 @@ static void mr_atomic(struct kunit *test)
 	u64 orig = 0;
 
 	*last = 37;
-	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->pd, mr->rkey,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey,
 					      kt_va(mr, KT_SIZE - 8), &add,
 					      &orig), 0);
 	KUNIT_EXPECT_EQ(test, orig, 37ULL);
 	KUNIT_EXPECT_EQ(test, *last, 42ULL);
-	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->pd, mr->rkey,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey,
 					      kt_va(mr, KT_SIZE), &add, &orig),
 			-EFAULT);
-	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->other_pd, mr->rkey,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->other_pd), mr->rkey,
 					      kt_va(mr, 0), &add, &orig), -EPERM);
-	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->pd, mr->rkey ^ 1,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey ^ 1,
 					      kt_va(mr, 0), &add, &orig),
 			-ENOENT);
 }
@@ -332,7 +335,7 @@ static void mr_atomic_misaligned_memory(struct kunit *test)
 	ibmr->iova = 0x100000;
 	KUNIT_ASSERT_EQ(test, mxe_mr_reg(ibmr, kt->pd, ibmr->rkey, LW | RA), 0);
 	KUNIT_EXPECT_EQ(test, mr->iova, 0x100000ULL);
-	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(kt->dev, kt->pd, ibmr->rkey,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), ibmr->rkey,
 					      0x100000, &add, &orig), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, is_all(kt->mem, 0, KT_SIZE));
 	KUNIT_EXPECT_EQ(test, orig, 1ULL);
@@ -374,7 +377,7 @@ static void mr_key_validity(struct kunit *test)
 	/* The upper 24 bits belong to the device, the others to the consumer. */
 	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, key ^ 0x100, LW), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->other_pd, next, LW), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, IB_ACCESS_MW_BIND),
+	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, IB_ACCESS_ON_DEMAND),
 			-EINVAL);
 	KUNIT_EXPECT_FALSE(test, found(kt, next));
 	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, LW), 0);

@@ -349,6 +349,29 @@ int ibv_cmd_destroy_ah(struct ibv_ah *ah)
 	return 0;
 }
 
+int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
+		     struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
+		     size_t cmd_size, struct ib_uverbs_alloc_mw_resp *resp,
+		     size_t resp_size)
+{
+	(void)cmd;
+	if (fake.fail_alloc_mw)
+		return fake.fail_alloc_mw;
+	if (cmd_size != sizeof(*cmd) || resp_size != sizeof(*resp))
+		return EINVAL;
+	mw->context = pd->context;
+	mw->pd = pd;
+	mw->type = type;
+	mw->rkey = MW_RKEY;
+	return 0;
+}
+
+int ibv_cmd_dealloc_mw(struct ibv_mw *mw)
+{
+	(void)mw;
+	return 0;
+}
+
 int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *vsrq,
 			  struct ibv_srq_init_attr_ex *attr,
 			  struct ibv_create_xsrq *cmd, size_t cmd_size,

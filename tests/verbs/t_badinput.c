@@ -557,9 +557,6 @@ static void test_mr(void)
 	       "memory that wraps");
 	is_int(reg_errno(page, sizeof(page), IBV_ACCESS_ON_DEMAND), EINVAL,
 	       "on-demand paging");
-	is_int(reg_errno(page, sizeof(page), IBV_ACCESS_MW_BIND), EOPNOTSUPP,
-	       "memory windows");
-	ok(!ibv_alloc_mw(a->pd, IBV_MW_TYPE_1), "ibv_alloc_mw()");
 }
 
 static int modify(struct ibv_qp *qp, struct ibv_qp_attr attr, int mask)

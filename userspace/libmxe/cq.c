@@ -38,6 +38,8 @@ static enum ibv_wc_opcode mxe_wc_opcode(const struct mxe_cqe *cqe)
 		return IBV_WC_COMP_SWAP;
 	case MXE_WC_FETCH_ADD:
 		return IBV_WC_FETCH_ADD;
+	case MXE_WC_BIND_MW:
+		return IBV_WC_BIND_MW;
 	case MXE_WC_LOCAL_INV:
 		return IBV_WC_LOCAL_INV;
 	case MXE_WC_MASKED_COMP_SWAP:

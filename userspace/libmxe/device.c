@@ -116,7 +116,9 @@ static void mxe_free_context(struct ibv_context *context)
 }
 
 static const struct verbs_context_ops mxe_context_ops = {
+	.alloc_mw = mxe_alloc_mw,
 	.alloc_pd = mxe_alloc_pd,
+	.bind_mw = mxe_bind_mw,
 	.create_ah = mxe_create_ah,
 	.create_cq = mxe_create_cq,
 	.create_cq_ex = mxe_create_cq_ex,
@@ -124,6 +126,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.create_qp_ex = mxe_create_qp_ex,
 	.create_srq = mxe_create_srq,
 	.create_srq_ex = mxe_create_srq_ex,
+	.dealloc_mw = mxe_dealloc_mw,
 	.dealloc_pd = mxe_dealloc_pd,
 	.dereg_mr = mxe_dereg_mr,
 	.destroy_ah = mxe_destroy_ah,

@@ -175,6 +175,10 @@ int mxe_dealloc_pd(struct ibv_pd *pd);
 struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			  uint64_t hca_va, int access);
 int mxe_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mw *mxe_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int mxe_dealloc_mw(struct ibv_mw *mw);
+int mxe_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		struct ibv_mw_bind *bind);
 struct ibv_ah *mxe_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int mxe_destroy_ah(struct ibv_ah *ah);
 
@@ -211,6 +215,9 @@ int mxe_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 
 int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr);
+/* The same, with windows of type 1 bound as well. */
+int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		      struct ibv_send_wr **bad_wr);
 void mxe_set_builders(struct mxe_qp *qp);
 /* need_doorbell (or NULL): the kernel waits to be told. */
 int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,

@@ -119,7 +119,7 @@ typedef void (*rdmav34_unused)(void);
 struct verbs_context_ops {
 	rdmav34_unused advise_mr;
 	rdmav34_unused alloc_dm;
-	rdmav34_unused alloc_mw;
+	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	rdmav34_unused alloc_null_mr;
 	rdmav34_unused alloc_parent_domain;
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
@@ -127,7 +127,8 @@ struct verbs_context_ops {
 	rdmav34_unused async_event;
 	rdmav34_unused attach_counters_point_flow;
 	rdmav34_unused attach_mcast;
-	rdmav34_unused bind_mw;
+	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
+		       struct ibv_mw_bind *bind);
 	rdmav34_unused close_xrcd;
 	rdmav34_unused cq_event;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
@@ -149,7 +150,7 @@ struct verbs_context_ops {
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
 					 struct ibv_srq_init_attr_ex *attr);
 	rdmav34_unused create_wq;
-	rdmav34_unused dealloc_mw;
+	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	rdmav34_unused dealloc_td;
 	int (*dereg_mr)(struct verbs_mr *vmr);
@@ -228,6 +229,7 @@ struct verbs_context_ops {
 
 RDMAV34_CMD(get_context);
 RDMAV34_CMD(query_port);
+RDMAV34_CMD(alloc_mw);
 RDMAV34_CMD(alloc_pd);
 RDMAV34_CMD(reg_mr);
 RDMAV34_CMD(create_cq);
@@ -279,6 +281,11 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   struct ibv_reg_mr *cmd, size_t cmd_size,
 		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
+int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
+		     struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
+		     size_t cmd_size, struct ib_uverbs_alloc_mw_resp *resp,
+		     size_t resp_size);
+int ibv_cmd_dealloc_mw(struct ibv_mw *mw);
 int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ibv_ah_attr *attr,
 		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size);
@@ -358,7 +365,9 @@ RDMAV34_AT(struct verbs_srq, cq, 144);
 RDMAV34_AT(struct verbs_srq, srq_num, 152);
 
 RDMAV34_SIZE(struct verbs_context_ops, 608);
+RDMAV34_AT(struct verbs_context_ops, alloc_mw, 16);
 RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
+RDMAV34_AT(struct verbs_context_ops, bind_mw, 80);
 RDMAV34_AT(struct verbs_context_ops, create_ah, 104);
 RDMAV34_AT(struct verbs_context_ops, create_cq, 120);
 RDMAV34_AT(struct verbs_context_ops, create_cq_ex, 128);
@@ -366,6 +375,7 @@ RDMAV34_AT(struct verbs_context_ops, create_qp, 152);
 RDMAV34_AT(struct verbs_context_ops, create_qp_ex, 160);
 RDMAV34_AT(struct verbs_context_ops, create_srq, 176);
 RDMAV34_AT(struct verbs_context_ops, create_srq_ex, 184);
+RDMAV34_AT(struct verbs_context_ops, dealloc_mw, 200);
 RDMAV34_AT(struct verbs_context_ops, dealloc_pd, 208);
 RDMAV34_AT(struct verbs_context_ops, dereg_mr, 224);
 RDMAV34_AT(struct verbs_context_ops, destroy_ah, 232);

@@ -55,6 +55,7 @@ static bool mxe_takes_inline(uint8_t opcode)
 {
 	return opcode == IB_UVERBS_WR_SEND ||
 	       opcode == IB_UVERBS_WR_SEND_WITH_IMM ||
+	       opcode == IB_UVERBS_WR_SEND_WITH_INV ||
 	       opcode == IB_UVERBS_WR_RDMA_WRITE ||
 	       opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
 }
@@ -118,6 +119,20 @@ static void mxe_set_ud(struct mxe_send_wqe *wqe, struct ibv_ah *ah,
 	wqe->ud.remote_qkey = remote_qkey;
 }
 
+/*
+ * Without a region the window is closed.  mw names the window, rkey the key
+ * that it is to have.
+ */
+static void mxe_set_bind(struct mxe_send_wqe *wqe, uint32_t rkey,
+			 const struct ibv_mw_bind_info *info)
+{
+	wqe->rkey = rkey;
+	wqe->bind.addr = info->addr;
+	wqe->bind.length = info->mr ? info->length : 0;
+	wqe->bind.mr_lkey = info->mr ? info->mr->lkey : 0;
+	wqe->bind.access = info->mw_access_flags;
+}
+
 /* ---- ibv_post_send() --------------------------------------------------- */
 
 static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
@@ -136,6 +151,13 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 		return 0;
 	case IBV_WR_SEND_WITH_IMM:
 		wqe->imm_data = wr->imm_data;
+		return 0;
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_LOCAL_INV:
+		wqe->invalidate_rkey = wr->invalidate_rkey;
+		return 0;
+	case IBV_WR_BIND_MW:
+		mxe_set_bind(wqe, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 		return 0;
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
@@ -166,6 +188,8 @@ static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 {
 	int i;
 
+	if (wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_BIND_MW)
+		return wr->send_flags & IBV_SEND_INLINE ? EINVAL : 0;
 	if (wr->num_sge < 0 || (unsigned int)wr->num_sge > sq->max_sge)
 		return EINVAL;
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
@@ -208,8 +232,15 @@ static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
 	return mxe_set_data(sq, wqe, wr);
 }
 
-int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		  struct ibv_send_wr **bad_wr)
+/* Windows of type 1 are bound by ibv_bind_mw() only. */
+static bool mxe_is_bind_of_type_1(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_BIND_MW &&
+	       wr->bind_mw.mw->type != IBV_MW_TYPE_2;
+}
+
+static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr, bool bind_type_1)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 	struct mxe_ring *sq = &qp->sq;
@@ -219,7 +250,8 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 	pthread_spin_lock(&sq->lock);
 	for (index = sq->index; wr; wr = wr->next, index++) {
-		ret = mxe_build_send(qp, index, wr);
+		ret = !bind_type_1 && mxe_is_bind_of_type_1(wr) ? EINVAL :
+		      mxe_build_send(qp, index, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
@@ -233,6 +265,18 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	if (ring)
 		mxe_doorbell(qp, MXE_DOORBELL_SEND);
 	return ret;
+}
+
+int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		  struct ibv_send_wr **bad_wr)
+{
+	return mxe_post(ibqp, wr, bad_wr, false);
+}
+
+int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		      struct ibv_send_wr **bad_wr)
+{
+	return mxe_post(ibqp, wr, bad_wr, true);
 }
 
 /* ---- builders ---------------------------------------------------------- */
@@ -340,6 +384,37 @@ static void mxe_wr_send_imm(struct ibv_qp_ex *qpx, __be32 imm_data)
 
 	if (wqe)
 		wqe->imm_data = imm_data;
+}
+
+static void mxe_wr_send_inv(struct ibv_qp_ex *qpx, uint32_t invalidate_rkey)
+{
+	struct mxe_send_wqe *wqe = mxe_wr_begin(to_mqp_ex(qpx),
+						IB_UVERBS_WR_SEND_WITH_INV);
+
+	if (wqe)
+		wqe->invalidate_rkey = invalidate_rkey;
+}
+
+static void mxe_wr_local_inv(struct ibv_qp_ex *qpx, uint32_t invalidate_rkey)
+{
+	struct mxe_send_wqe *wqe = mxe_wr_begin(to_mqp_ex(qpx),
+						IB_UVERBS_WR_LOCAL_INV);
+
+	if (wqe)
+		wqe->invalidate_rkey = invalidate_rkey;
+}
+
+static void mxe_wr_bind_mw(struct ibv_qp_ex *qpx, struct ibv_mw *mw,
+			   uint32_t rkey, const struct ibv_mw_bind_info *info)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+	struct mxe_send_wqe *wqe;
+
+	if (mw->type != IBV_MW_TYPE_2)
+		mxe_batch_fail(qp, EINVAL);
+	wqe = mxe_wr_begin(qp, IB_UVERBS_WR_BIND_MW);
+	if (wqe)
+		mxe_set_bind(wqe, rkey, info);
 }
 
 static void mxe_wr_rdma_write(struct ibv_qp_ex *qpx, uint32_t rkey,
@@ -515,6 +590,9 @@ void mxe_set_builders(struct mxe_qp *qp)
 	qpx->wr_abort = mxe_wr_abort;
 	qpx->wr_send = mxe_wr_send;
 	qpx->wr_send_imm = mxe_wr_send_imm;
+	qpx->wr_send_inv = mxe_wr_send_inv;
+	qpx->wr_local_inv = mxe_wr_local_inv;
+	qpx->wr_bind_mw = mxe_wr_bind_mw;
 	qpx->wr_rdma_write = mxe_wr_rdma_write;
 	qpx->wr_rdma_write_imm = mxe_wr_rdma_write_imm;
 	qpx->wr_rdma_read = mxe_wr_rdma_read;

@@ -104,6 +104,17 @@ struct mxe_send_wqe {
 			__aligned_u64 compare_add_mask;
 			__aligned_u64 swap_mask;
 		} atomic;
+		/*
+		 * BIND_MW.  rkey is the window's new key, of which the lower 8
+		 * bits are the process's choice.
+		 */
+		struct {
+			__aligned_u64 addr;
+			__aligned_u64 length;	/* bytes; 0: unbind, type 1 */
+			__u32 mr_lkey;
+			__u32 access;	/* enum ib_uverbs_access_flags */
+			__aligned_u64 reserved1;
+		} bind;
 		/* UD queue pairs: where to. */
 		struct {
 			__u32 ah_num;	/* struct mxe_create_ah_resp */
@@ -129,6 +140,7 @@ enum mxe_wc_opcode {
 	MXE_WC_RDMA_READ		= 2,
 	MXE_WC_COMP_SWAP		= 3,
 	MXE_WC_FETCH_ADD		= 4,
+	MXE_WC_BIND_MW			= 5,
 	MXE_WC_LOCAL_INV		= 6,
 	MXE_WC_MASKED_COMP_SWAP		= 0x10,
 	MXE_WC_MASKED_FETCH_ADD		= 0x11,
