@@ -10,7 +10,7 @@ EXP_CALLS := $(addprefix $(EXP)/,clock.c dm.c flow.c mr.c objects.c port.c \
 EXP_PROGS := $(EXP_FAKED) $(BIN)/t_exp_layout
 
 PROGS += t_exp t_exp_send t_exp_calls t_exp_layout
-SCRIPTS += exp_header
+SCRIPTS += exp_header exp_build
 
 $(EXP_PROGS): override CPPFLAGS += -I$(EXP) -I$(TOP)/userspace/libmxe \
 	-D_GNU_SOURCE
