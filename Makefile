@@ -16,6 +16,7 @@ PREFIX ?= /usr
 INCLUDEDIR ?= $(PREFIX)/include
 INSTALL ?= install
 MODDIR = $(DESTDIR)/lib/modules/$(KVER)/updates
+SRCDIR = $(DESTDIR)$(PREFIX)/src/mxe
 MODULES := kernel/ib_exp/ib_exp.ko kernel/mxe/mxe.ko
 UAPI := $(wildcard include/uapi/rdma/*.h)
 
@@ -51,6 +52,9 @@ install: all
 	$(INSTALL) -d $(MODDIR) $(DESTDIR)$(INCLUDEDIR)/rdma
 	$(INSTALL) -m 644 $(MODULES) $(MODDIR)/
 	$(INSTALL) -m 644 $(UAPI) $(DESTDIR)$(INCLUDEDIR)/rdma/
+	$(INSTALL) -d $(SRCDIR)/include/rdma $(SRCDIR)/$(KVER)
+	$(INSTALL) -m 644 include/rdma/ib_exp.h $(SRCDIR)/include/rdma/
+	$(INSTALL) -m 644 Module.symvers $(SRCDIR)/$(KVER)/
 	+for d in $(LIBS) userspace/tools/mxe-caps userspace/examples; do \
 		$(MAKE) -C $$d $(USER_VARS) install || exit; \
 	done
@@ -61,6 +65,8 @@ endif
 
 uninstall: kernel-headers
 	rm -f $(patsubst %,$(MODDIR)/%,$(notdir $(MODULES)))
+	rm -rf $(SRCDIR)/include $(SRCDIR)/$(KVER)
+	-rmdir --ignore-fail-on-non-empty $(SRCDIR)
 	rm -f $(UAPI:include/uapi/%=$(DESTDIR)$(INCLUDEDIR)/%)
 	+for d in $(LIBS) userspace/tools/mxe-caps userspace/examples; do \
 		$(MAKE) -C $$d $(USER_VARS) uninstall || exit; \
@@ -97,7 +103,8 @@ help:
 	@echo '  install      the modules below /lib/modules/KVER/updates/, the libraries,'
 	@echo '               the rdma-core provider and its /etc/libibverbs.d/mxe.driver,'
 	@echo '               headers, pkg-config files, programs and man pages; runs'
-	@echo '               depmod and ldconfig unless DESTDIR is set'
+	@echo '               depmod and ldconfig unless DESTDIR is set; for modules that'
+	@echo '               use ib_exp.ko, its header and symbols to PREFIX/src/mxe/'
 	@echo '  uninstall    remove what install put there'
 	@echo 'See and test; these install missing Debian packages and say which'
 	@echo '  demo         two hosts in a virtual machine, masked atomics between them'
