@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <time.h>
+#include <sys/mman.h>
 
 #include "calls.h"
 #include "exp_fake_std.h"
@@ -80,6 +81,9 @@ static void reg_row(const struct reg_row *row, void *addr)
 		is_int(((char *)in.addr)[4999], 1, "and still there");
 	std.err = 0;
 	is_int(exp_dereg_mr(mr, f_dereg_mr), 0, "deregistered");
+	if (row->allocates && !addr)
+		ok(msync(in.addr, 4096, MS_ASYNC) && errno == ENOMEM,
+		   "and the memory is gone");
 }
 
 static void test_reg_mr(void)
