@@ -92,6 +92,13 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 	mxe_ring_set_producer(&cq->ring, cq->producer);
 }
 
+static u32 mxe_cq_consumer(const struct mxe_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+
+	return cq->is_user ? mxe_ring_consumer(&cq->ring) : cq->consumer;
+}
+
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 			      const struct mxe_wc *wc)
 {
@@ -100,7 +107,7 @@ enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 	u32 consumer;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	consumer = cq->wc ? cq->consumer : mxe_ring_consumer(&cq->ring);
+	consumer = mxe_cq_consumer(cq);
 	/* A consumer index that makes no sense leaves no room either. */
 	if (cq->overrun || cq->producer - consumer >= cq->entries) {
 		result = cq->overrun ? MXE_CQ_OVERRUN : MXE_CQ_OVERRUN_FIRST;
@@ -109,7 +116,7 @@ enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 		goto unlock;
 	}
 
-	if (cq->wc)
+	if (!cq->is_user)
 		mxe_cq_write_kernel(cq, qp, wc);
 	else
 		mxe_cq_write_user(cq, qp, wc);
@@ -150,7 +157,7 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp)
 	unsigned long flags;
 	u32 from, to;
 
-	if (!cq->wc)
+	if (cq->is_user)
 		return;
 
 	spin_lock_irqsave(&cq->lock, flags);
@@ -214,6 +221,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	spin_lock_init(&cq->notify_lock);
 	cq->entries = roundup_pow_of_two(attr->cqe);
 
+	cq->is_user = udata;
 	if (udata) {
 		err = mxe_create_user_cq(cq, udata);
 	} else {
@@ -225,6 +233,105 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		mxe_device_give(dev, MXE_RESOURCE_CQ);
 	else
 		ibcq->cqe = cq->entries;
+	return err;
+}
+
+static void mxe_cq_copy(const struct mxe_cq *cq, u32 consumer, u32 entries,
+			struct ib_wc *wc, const struct mxe_ring *ring)
+{
+	u32 i;
+
+	lockdep_assert_held(&cq->lock);
+
+	for (i = consumer; i != cq->producer; i++) {
+		if (cq->is_user)
+			memcpy(mxe_ring_entry(ring, i),
+			       mxe_ring_entry(&cq->ring, i),
+			       sizeof(struct mxe_cqe));
+		else
+			wc[i & (entries - 1)] = cq->wc[i & (cq->entries - 1)];
+	}
+}
+
+/*
+ * Take over the new memory with what was not polled; the indices go on.
+ * Returns the old memory in place of the new.
+ */
+static int mxe_cq_swap(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
+		       struct mxe_ring *ring)
+{
+	unsigned long flags;
+	u32 consumer;
+	int err = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	consumer = mxe_cq_consumer(cq);
+	/* More than fits, or an index of a process that makes no sense. */
+	if (cq->overrun || cq->producer - consumer > min(entries, cq->entries)) {
+		err = -EINVAL;
+		goto unlock;
+	}
+	mxe_cq_copy(cq, consumer, entries, *wc, ring);
+	if (cq->is_user) {
+		WRITE_ONCE(ring->hdr->consumer, consumer);
+		mxe_ring_set_producer(ring, cq->producer);
+	}
+	swap(cq->wc, *wc);
+	swap(cq->ring, *ring);
+	cq->entries = entries;
+	cq->ibcq.cqe = entries;
+unlock:
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return err;
+}
+
+/* The memory of a process's queue, described to it. */
+static int mxe_cq_new_ring(struct mxe_ring *ring, u32 entries,
+			   struct ib_udata *udata)
+{
+	struct mxe_resize_cq_resp resp = {};
+	int err;
+
+	if (udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
+		return -EINVAL;
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	err = mxe_ring_create(ring, mxe_udata_ucontext(udata), entries,
+			      sizeof(struct mxe_cqe));
+	if (err)
+		return err;
+	mxe_ring_info(ring, &resp.ring);
+	return mxe_udata_out(udata, &resp, sizeof(resp));
+}
+
+int mxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(ibcq->device);
+	struct mxe_cq *cq = to_mcq(ibcq);
+	struct mxe_ring ring = {};
+	struct ib_wc *wc = NULL;
+	u32 entries;
+	int err;
+
+	if (cqe < 1 || cqe > MXE_MAX_CQE)
+		return mxe_refuse(dev, -EINVAL, "%d entries, at most %u", cqe,
+				  MXE_MAX_CQE);
+	entries = roundup_pow_of_two(cqe);
+	if (cq->is_user) {
+		err = mxe_cq_new_ring(&ring, entries, udata);
+	} else {
+		wc = kvcalloc(entries, sizeof(*wc), GFP_KERNEL);
+		err = wc ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		err = mxe_cq_swap(cq, entries, &wc, &ring);
+		if (err)
+			mxe_refuse(dev, err, "more completions than %u",
+				   entries);
+	}
+	/* The old memory, or after an error the new. */
+	mxe_ring_destroy(&ring);
+	kvfree(wc);
 	return err;
 }
 
@@ -251,7 +358,7 @@ int mxe_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	int i;
 
 	/* A process polls its own memory; the legacy command is not for it. */
-	if (!cq->wc)
+	if (cq->is_user)
 		return mxe_refuse(to_mdev(ibcq->device), -EOPNOTSUPP,
 				  "queue of a process");
 
@@ -276,7 +383,7 @@ int mxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 		cq->armed = MXE_CQ_ARMED_SOLICITED;
 
 	if (notify & IB_CQ_REPORT_MISSED_EVENTS) {
-		consumer = cq->wc ? cq->consumer : mxe_ring_consumer(&cq->ring);
+		consumer = mxe_cq_consumer(cq);
 		missed = consumer != cq->producer;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);

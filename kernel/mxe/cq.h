@@ -42,10 +42,11 @@ enum mxe_cq_armed {
  */
 struct mxe_cq {
 	struct ib_cq ibcq;
-	u32 entries;			/* power of two; immutable */
-	struct mxe_ring ring;		/* a process's queue */
+	bool is_user;			/* immutable after creation */
 
 	spinlock_t lock;		/* irqsave: verbs of any context */
+	u32 entries;			/* power of two */
+	struct mxe_ring ring;		/* a process's queue */
 	struct ib_wc *wc;		/* a kernel consumer's queue */
 	u32 producer;
 	u32 consumer;			/* kernel consumers */
@@ -79,6 +80,7 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp);
 
 int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct ib_udata *udata);
+int mxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int mxe_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int mxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

@@ -15,6 +15,13 @@
 /* The module version, MODULE_VERSION(): 8 bits for each number. */
 #define MXE_FW_VER	(0 << 16 | 1 << 8 | 0)
 
+/*
+ * The core has room for an IEEE OUI here, which the project has none of: the
+ * bytes 'm' 'x' 'e', as siw has letters of its own.
+ */
+#define MXE_VENDOR_ID		0x6d7865
+#define MXE_VENDOR_PART_ID	1
+
 bool mxe_device_reply_be;
 
 static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
@@ -79,6 +86,8 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	*attr = (struct ib_device_attr) {
 		.fw_ver = MXE_FW_VER,
 		.sys_image_guid = ibdev->node_guid,
+		.vendor_id = MXE_VENDOR_ID,
+		.vendor_part_id = MXE_VENDOR_PART_ID,
 		.max_mr_size = U64_MAX,
 		.page_size_cap = PAGE_SIZE,
 		.max_qp = MXE_MAX_QP,

@@ -95,7 +95,8 @@ static int mxe_mw_check_bind(const struct mxe_mw *mw, const struct mxe_mr *mr,
 			     const struct ib_pd *pd,
 			     const struct mxe_bind *bind)
 {
-	u32 known = MXE_MW_ACCESS;
+	/* A window is a peer's: programs that name local rights get none. */
+	u32 known = MXE_MW_ACCESS | IB_ACCESS_LOCAL_WRITE;
 
 	if (mw->ibmw.type == IB_MW_TYPE_2)
 		known |= IB_ZERO_BASED;

@@ -186,6 +186,30 @@ int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
 	return 0;
 }
 
+int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
+		      size_t cmd_size, struct ib_uverbs_resize_cq_resp *resp,
+		      size_t resp_size)
+{
+	struct mxe_resize_cq_resp *drv = (void *)(resp + 1);
+	struct mxe_ring *old = &to_mcq(cq)->ring;
+	struct mxe_ring_hdr *hdr;
+	uint32_t i;
+
+	if (fake.fail_resize_cq)
+		return fake.fail_resize_cq;
+	if (cmd_size != sizeof(*cmd) || resp_size != sizeof(*resp) + sizeof(*drv))
+		return EINVAL;
+	fake_ring(&drv->ring, (uint32_t)cqe, sizeof(struct mxe_cqe));
+	hdr = (void *)(fake.mem + drv->ring.mmap_offset);
+	for (i = old->hdr->consumer; i != old->hdr->producer; i++)
+		memcpy((char *)(hdr + 1) +
+			       (i & ((uint32_t)cqe - 1)) * drv->ring.stride,
+		       mxe_ring_at(old, i), sizeof(struct mxe_cqe));
+	hdr->consumer = old->hdr->consumer;
+	hdr->producer = old->hdr->producer;
+	return 0;
+}
+
 int ibv_cmd_destroy_cq(struct ibv_cq *cq)
 {
 	(void)cq;

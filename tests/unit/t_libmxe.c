@@ -449,6 +449,34 @@ static void test_purge(void)
 	nothing_is_left();
 }
 
+static void test_resize(void)
+{
+	struct ibv_cq *cq = create_cq();
+	struct ibv_wc wc[CQ_ENTRIES];
+	uint32_t i;
+
+	set_indices(&to_mcq(cq)->ring, -3U);
+	for (i = 0; i < 5; i++)
+		push_cqe(cq, (struct mxe_cqe){ .wr_id = i });
+	is_int(ibv_poll_cq(cq, 1, wc), 1, "one is polled");
+	is_int(fake.ops->resize_cq(cq, 16), 0, "resized");
+	is_u64(to_mcq(cq)->ring.entries, 16, "to 16");
+	push_cqe(cq, (struct mxe_cqe){ .wr_id = 5 });
+	is_int(ibv_poll_cq(cq, CQ_ENTRIES, wc), 5, "the others are there");
+	for (i = 0; i < 5; i++)
+		is_u64(wc[i].wr_id, i + 1, "... in order");
+	is_u64(to_mcq(cq)->ring.hdr->consumer, 3, "the kernel learns of it");
+
+	fake.fail_resize_cq = EINVAL;
+	is_int(fake.ops->resize_cq(cq, 4), EINVAL, "refused");
+	fake.fail_resize_cq = 0;
+	is_u64(to_mcq(cq)->ring.entries, 16, "... it stays as it was");
+	push_cqe(cq, (struct mxe_cqe){ .wr_id = 6 });
+	is_int(ibv_poll_cq(cq, 1, wc), 1, "... and works");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
 /* Each of two completion queues is purged. */
 static void test_purge_two(void)
 {
@@ -500,6 +528,7 @@ int main(void)
 	test_poll_ex();
 	test_purge();
 	test_purge_two();
+	test_resize();
 	test_close();
 	return done_testing();
 }

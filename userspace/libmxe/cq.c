@@ -304,6 +304,38 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 	return ibcq_ex;
 }
 
+struct mxe_resize_cq_resp_full {
+	__aligned_u64 core[sizeof(struct ib_uverbs_resize_cq_resp) / 8];
+	struct mxe_resize_cq_resp drv;
+};
+
+/*
+ * The lock is held meanwhile: what is polled from the old memory after the
+ * kernel has copied it would be seen twice.  A queue whose new memory cannot
+ * be mapped gives nothing any more; the error says so.
+ */
+int mxe_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct mxe_resize_cq_resp_full resp = { 0 };
+	struct mxe_ring *ring = &to_mcq(ibcq)->ring;
+	struct ibv_resize_cq cmd = { 0 };
+	struct mxe_ring new_ring;
+	int ret;
+
+	pthread_spin_lock(&ring->lock);
+	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd, sizeof(cmd), (void *)&resp,
+				sizeof(resp));
+	if (!ret && !resp.drv.ring.entries)
+		ret = EPROTO;
+	if (!ret)
+		ret = mxe_ring_map(&new_ring, ibcq->context->cmd_fd,
+				   &resp.drv.ring, sizeof(struct mxe_cqe));
+	if (!ret)
+		mxe_ring_replace(ring, &new_ring);
+	pthread_spin_unlock(&ring->lock);
+	return ret;
+}
+
 int mxe_destroy_cq(struct ibv_cq *ibcq)
 {
 	struct mxe_cq *cq = to_mcq(ibcq);

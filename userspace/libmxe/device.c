@@ -147,6 +147,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.query_srq = mxe_query_srq,
 	.reg_mr = mxe_reg_mr,
 	.req_notify_cq = ibv_cmd_req_notify_cq,
+	.resize_cq = mxe_resize_cq,
 };
 
 /* Owns cmd_fd, also when it fails. */

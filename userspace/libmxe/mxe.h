@@ -130,6 +130,8 @@ static inline struct mxe_qp *to_mqp_ex(struct ibv_qp_ex *qp)
 int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 		 const struct mxe_ring_info *info, size_t min_stride);
 void mxe_ring_unmap(struct mxe_ring *ring);
+/* Other memory with the same indices; the caller holds the lock. */
+void mxe_ring_replace(struct mxe_ring *ring, struct mxe_ring *with);
 void mxe_ring_reset(struct mxe_ring *ring);
 
 static inline void *mxe_ring_at(const struct mxe_ring *ring, uint32_t index)
@@ -187,6 +189,7 @@ struct ibv_cq *mxe_create_cq(struct ibv_context *context, int cqe,
 struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 				   struct ibv_cq_init_attr_ex *attr);
 int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
+int mxe_resize_cq(struct ibv_cq *ibcq, int cqe);
 int mxe_destroy_cq(struct ibv_cq *ibcq);
 void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num);
 

@@ -207,7 +207,7 @@ struct verbs_context_ops {
 				 uint64_t hca_va, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	rdmav34_unused rereg_mr;
-	rdmav34_unused resize_cq;
+	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	rdmav34_unused set_ece;
 	rdmav34_unused unimport_dm;
 	rdmav34_unused unimport_mr;
@@ -232,6 +232,7 @@ RDMAV34_CMD(query_port);
 RDMAV34_CMD(alloc_mw);
 RDMAV34_CMD(alloc_pd);
 RDMAV34_CMD(reg_mr);
+RDMAV34_CMD(resize_cq);
 RDMAV34_CMD(create_cq);
 RDMAV34_CMD(modify_qp);
 RDMAV34_CMD(modify_srq);
@@ -295,6 +296,9 @@ int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
 		      struct ibv_comp_channel *channel, int comp_vector,
 		      struct ibv_cq *cq, struct ibv_create_cq *cmd,
 		      size_t cmd_size, struct ib_uverbs_create_cq_resp *resp,
+		      size_t resp_size);
+int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
+		      size_t cmd_size, struct ib_uverbs_resize_cq_resp *resp,
 		      size_t resp_size);
 int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
@@ -396,10 +400,12 @@ RDMAV34_AT(struct verbs_context_ops, query_qp, 488);
 RDMAV34_AT(struct verbs_context_ops, query_srq, 512);
 RDMAV34_AT(struct verbs_context_ops, reg_mr, 544);
 RDMAV34_AT(struct verbs_context_ops, req_notify_cq, 552);
+RDMAV34_AT(struct verbs_context_ops, resize_cq, 568);
 
 /* Commands: what stands before the driver's own request. */
 RDMAV34_SIZE(struct ibv_get_context, 16);
 RDMAV34_SIZE(struct ibv_create_cq, 40);
+RDMAV34_SIZE(struct ibv_resize_cq, 24);
 RDMAV34_SIZE(struct ibv_create_xsrq, 56);
 RDMAV34_SIZE(struct ibv_create_qp_ex, 88);
 

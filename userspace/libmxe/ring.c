@@ -67,6 +67,17 @@ void mxe_ring_unmap(struct mxe_ring *ring)
 	pthread_spin_destroy(&ring->lock);
 }
 
+void mxe_ring_replace(struct mxe_ring *ring, struct mxe_ring *with)
+{
+	munmap(ring->hdr, ring->map_size);
+	ring->hdr = with->hdr;
+	ring->entry = with->entry;
+	ring->map_size = with->map_size;
+	ring->entries = with->entries;
+	ring->stride = with->stride;
+	pthread_spin_destroy(&with->lock);
+}
+
 /* The kernel has emptied the work queue and set both indices to 0. */
 void mxe_ring_reset(struct mxe_ring *ring)
 {

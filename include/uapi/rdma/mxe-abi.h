@@ -229,6 +229,14 @@ struct mxe_create_cq_resp {
 	struct mxe_ring_info ring;
 };
 
+/*
+ * The new ring has what was not polled of the old one, at the same indices,
+ * and from now on takes the completions.
+ */
+struct mxe_resize_cq_resp {
+	struct mxe_ring_info ring;
+};
+
 struct mxe_create_srq_req {
 	__u32 flags;		/* none yet */
 	__u32 reserved;

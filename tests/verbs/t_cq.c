@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues: resizing with completions in them, notification of
+ * solicited events only, and running over.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include "../tap.h"
+#include "vt.h"
+
+static int send_flags(struct vt_pair *p, uint64_t wr_id, unsigned int flags)
+{
+	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
+	struct vt_wr wr = {
+		.op = VT_SEND, .wr_id = wr_id, .sge = &sge, .num_sge = 1,
+		.flags = flags,
+	};
+
+	return vt_post(&p->a, &wr);
+}
+
+static int write_word(struct vt_pair *p, uint64_t wr_id)
+{
+	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
+	struct vt_wr wr = {
+		.op = VT_WRITE, .wr_id = wr_id, .sge = &sge, .num_sge = 1,
+		.flags = IBV_SEND_SIGNALED, .raddr = vt_addr(&p->b, 0),
+		.rkey = p->b.mr->rkey,
+	};
+
+	return vt_post(&p->a, &wr);
+}
+
+/* Until the state of the queue pair shows that all is answered. */
+static void drain(struct vt_pair *p)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int i;
+
+	if (vt_to_state(&p->a, IBV_QPS_SQD))
+		vt_bail("to SQD");
+	for (i = 0; i < VT_MS; i++) {
+		if (ibv_query_qp(p->a.qp, &attr, IBV_QP_STATE, &init))
+			vt_bail("ibv_query_qp");
+		if (!attr.sq_draining)
+			break;
+		poll(NULL, 0, 1);
+	}
+	if (vt_to_state(&p->a, IBV_QPS_RTS))
+		vt_bail("to RTS");
+}
+
+static void test_resize(struct vt_dev *a, struct vt_dev *b)
+{
+	static const int sizes[] = { 256, 16, 1024, 32 };
+	struct vt_conf conf = vt_defaults();
+	struct ibv_device_attr caps;
+	uint64_t next = 0, posted = 0;
+	struct vt_pair p;
+	struct ibv_wc wc;
+
+	conf.depth = 64;
+	vt_pair_open(&p, a, b, &conf);
+	ibv_query_device(a->ctx, &caps);
+	for (int s = 0; s < 4; s++) {
+		for (int i = 0; i < 6; i++)
+			write_word(&p, posted++);
+		drain(&p);
+		is_int(ibv_resize_cq(p.a.cq, sizes[s]), 0, "resized to %d",
+		       sizes[s]);
+		ok(p.a.cq->cqe >= sizes[s], "... it says so");
+		for (int i = 0; i < 5; i++)
+			if (!vt_poll(p.a.cq, &wc, VT_MS) || wc.wr_id != next++)
+				vt_bail("completion %d of %d", (int)wc.wr_id,
+					(int)next);
+		pass("... 5 of its completions are there, in order");
+	}
+	for (int i = 0; i < 5; i++)
+		write_word(&p, posted++);
+	drain(&p);
+	is_int(ibv_resize_cq(p.a.cq, 4), EINVAL, "fewer than are in it");
+	is_int(ibv_resize_cq(p.a.cq, caps.max_cqe + 1), EINVAL,
+	       "more than there may be");
+	while (next < posted)
+		if (!vt_poll(p.a.cq, &wc, VT_MS) || wc.wr_id != next++)
+			vt_bail("completion %d", (int)next);
+	pass("nothing is lost");
+	vt_pair_close(&p);
+}
+
+/* Resized again and again while another thread's worth of traffic goes on. */
+static void test_resize_in_use(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = vt_defaults();
+	uint64_t next = 0, posted = 0;
+	struct vt_pair p;
+	struct ibv_wc wc;
+	int err = 0;
+
+	conf.depth = 64;
+	vt_pair_open(&p, a, b, &conf);
+	for (int round = 0; round < 100 && !err; round++) {
+		while (posted < next + 32)
+			write_word(&p, posted++);
+		err = ibv_resize_cq(p.a.cq, round % 2 ? 64 : 128);
+		for (int i = 0; i < 16; i++)
+			if (!vt_poll(p.a.cq, &wc, VT_MS) || wc.wr_id != next++)
+				vt_bail("completion %d", (int)next);
+	}
+	is_int(err, 0, "resized 100 times in use, and nothing lost");
+	vt_pair_close(&p);
+}
+
+static bool event(struct vt_end *e, int ms)
+{
+	struct pollfd pfd = { .fd = e->chan->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (poll(&pfd, 1, ms) != 1)
+		return false;
+	if (ibv_get_cq_event(e->chan, &cq, &context))
+		vt_bail("ibv_get_cq_event");
+	ibv_ack_cq_events(cq, 1);
+	return true;
+}
+
+static void test_solicited(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = vt_defaults();
+	struct vt_pair p;
+	struct ibv_wc wc;
+
+	conf.channel = true;
+	vt_pair_open(&p, a, b, &conf);
+	for (int i = 0; i < 4; i++)
+		vt_recv(&p.b, i, 0, 8);
+	is_int(ibv_req_notify_cq(p.b.rcq, 1), 0, "notify when solicited");
+	send_flags(&p, 0, IBV_SEND_SIGNALED);
+	ok(vt_poll(p.b.rcq, &wc, VT_MS), "a message that is not");
+	ok(!event(&p.b, 300), "... no event");
+	send_flags(&p, 1, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED);
+	ok(event(&p.b, VT_MS), "one that is: the event");
+	is_int(ibv_req_notify_cq(p.b.rcq, 0), 0, "notify of any");
+	is_int(ibv_req_notify_cq(p.b.rcq, 1), 0,
+	       "... which solicited does not take back");
+	send_flags(&p, 2, IBV_SEND_SIGNALED);
+	ok(event(&p.b, VT_MS), "a message: the event");
+	send_flags(&p, 3, IBV_SEND_SIGNALED);
+	ok(!event(&p.b, 300), "not armed: no event");
+	vt_pair_close(&p);
+}
+
+static void test_overrun(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = vt_defaults();
+	bool cq_err = false, qp_fatal = false;
+	struct vt_pair p;
+	struct ibv_wc wc;
+	int type;
+
+	conf.depth = 64;
+	vt_pair_open(&p, a, b, &conf);
+	is_int(ibv_resize_cq(p.a.cq, 4), 0, "a queue of 4");
+	while (vt_async(a, 100) >= 0)
+		;
+	for (int i = 0; i < 8; i++)
+		write_word(&p, i);
+	while (!(cq_err && qp_fatal) && (type = vt_async(a, VT_MS)) >= 0) {
+		cq_err |= type == IBV_EVENT_CQ_ERR;
+		qp_fatal |= type == IBV_EVENT_QP_FATAL;
+	}
+	ok(cq_err, "8 completions: the queue's error event");
+	ok(qp_fatal, "... and its queue pair's");
+	is_int(vt_state(&p.a), IBV_QPS_ERR, "... which is in error");
+	for (int i = 0; i < 4; i++)
+		if (!vt_poll(p.a.cq, &wc, 100) || wc.wr_id != (uint64_t)i)
+			vt_bail("completion %d", i);
+	pass("... the first 4 are there");
+	vt_pair_close(&p);
+}
+
+int main(void)
+{
+	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
+
+	plan(0);
+	test_resize(a, b);
+	test_resize_in_use(a, b);
+	test_solicited(a, b);
+	test_overrun(a, b);
+	vt_close(a);
+	vt_close(b);
+	return done_testing();
+}
