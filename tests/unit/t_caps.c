@@ -387,7 +387,7 @@ static void test_mlx5(void)
 }
 
 struct requirement {
-	const char *user;		/* "native", "none", or not to be asked */
+	const char *user;		/* NULL: not to be asked */
 	const char *kernel;
 	const char *args;
 	int status;
@@ -400,6 +400,8 @@ static const struct requirement requirements[] = {
 	{ "native", "emulated", "-r native -f user", 0 },
 	{ "native", "emulated", "-r native -f kernel", 1 },
 	{ "native", "emulated", "-r emulated -f both", 0 },
+	{ "emulated", "native", "-r native", 1 },
+	{ "emulated", "emulated", "-r emulated", 0 },
 	{ "none", "native", "-r emulated", 1 },
 	{ "none", "native", "-r native -f kernel", 0 },
 	{ "native", "none", "-r emulated -f kernel", 1 },
@@ -420,6 +422,8 @@ static void test_require(void)
 		reset();
 		if (r->user && !strcmp(r->user, "native"))
 			add_mxe("x0");
+		else if (r->user && !strcmp(r->user, "emulated"))
+			add_fake("x0", IBV_ATOMIC_HCA)->exp_flags = MASKED;
 		else if (r->user)
 			add_fake("x0", IBV_ATOMIC_NONE);
 		else

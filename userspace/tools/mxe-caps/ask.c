@@ -195,8 +195,15 @@ static void ask_provider(struct caps_device *dev, struct ibv_context *context)
 	}
 }
 
-static void ask_exp(struct ibv_context *context, struct caps_source *exp)
+/*
+ * The interface does not tell how an operation is done.  The library uses what a
+ * device executes where it knows the provider's direct verbs, and emulates
+ * elsewhere.
+ */
+static void ask_exp(struct caps_device *dev, struct ibv_context *context)
 {
+	enum caps_mode mode = *dev->provider ? CAPS_NATIVE : CAPS_EMULATED;
+	struct caps_source *exp = &dev->source[CAPS_EXP];
 	struct ibv_exp_device_attr attr = {
 		.comp_mask = IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS |
 			     IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS,
@@ -215,8 +222,8 @@ static void ask_exp(struct ibv_context *context, struct caps_source *exp)
 	exp->has_sizes = true;
 	if (attr.comp_mask & IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS &&
 	    attr.exp_device_cap_flags & IBV_EXP_DEVICE_EXT_MASKED_ATOMICS) {
-		exp->cmp_swap = CAPS_NATIVE;
-		exp->fetch_add = CAPS_NATIVE;
+		exp->cmp_swap = mode;
+		exp->fetch_add = mode;
 	}
 	if (!(attr.comp_mask & IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS))
 		return;
@@ -249,7 +256,7 @@ static void ask_user(struct caps_device *dev)
 	}
 	ask_verbs(context, &dev->source[CAPS_VERBS]);
 	ask_provider(dev, context);
-	ask_exp(context, &dev->source[CAPS_EXP]);
+	ask_exp(dev, context);
 	ibv_close_device(context);
 }
 
