@@ -32,21 +32,24 @@
 #define BACKLOG		64
 
 /*
- * `lock` covers the list, the counts and, on devices whose atomics are not
- * atomic against processors, writing to the table.  It is taken within the
- * handler mutex of an identifier, so rdma_destroy_id() is not called under it.
- * `listener` is taken by xchg(): whoever gets it destroys it.
+ * Event handlers take `lock`, inside the handler mutex of their identifier, so
+ * rdma_destroy_id(), which takes that, is not called under it.  It is under
+ * listen_lock, which no handler takes, and `lock` is inside of that.
  */
 static struct {
-	struct mutex lock;		/* see above */
+	struct mutex lock;		/* up to `recovered` */
 	struct list_head conns;
-	wait_queue_head_t idle;		/* no connections any more */
 	u64 accepted;
 	u64 refused;
 	u64 recovered;			/* locks of clients that went away */
 
+	struct mutex listen_lock;	/* `listener`; to begin and to stop */
 	struct rdma_cm_id *listener;
-	struct workqueue_struct *wq;
+	bool listener_lost;		/* its device goes */
+	struct work_struct lost;
+
+	wait_queue_head_t idle;		/* no connections any more */
+	struct workqueue_struct *wq;	/* of the connections' release */
 	struct ida owners;
 	struct locks_table *table;	/* a page */
 } server;
@@ -469,49 +472,82 @@ static int server_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		return server_connect_request(id, &event->param.conn);
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		/* Of the listener; not 0 lets RDMA CM destroy it. */
-		return xchg(&server.listener, NULL) ? -ENODEV : 0;
+		WRITE_ONCE(server.listener_lost, true);
+		schedule_work(&server.lost);
+		return 0;
 	default:
 		return 0;
 	}
 }
 
+/* After this no connection is added. */
+static void server_destroy_listener(void)
+{
+	lockdep_assert_held(&server.listen_lock);
+	if (server.listener)
+		rdma_destroy_id(server.listener);
+	WRITE_ONCE(server.listener, NULL);
+	WRITE_ONCE(server.listener_lost, false);
+}
+
+/* Connections are told of the removal themselves. */
+static void server_lost_work(struct work_struct *work)
+{
+	mutex_lock(&server.listen_lock);
+	if (READ_ONCE(server.listener_lost))
+		server_destroy_listener();
+	mutex_unlock(&server.listen_lock);
+}
+
+static bool server_has_conns(void)
+{
+	bool has;
+
+	mutex_lock(&server.lock);
+	has = !list_empty(&server.conns);
+	mutex_unlock(&server.lock);
+	return has;
+}
+
 int locks_server_listen(struct net *net, struct sockaddr *addr)
 {
 	struct rdma_cm_id *id;
-	int err;
+	int err = -EBUSY;
 
+	mutex_lock(&server.listen_lock);
+	/* Without a listener there can be some that have not ended yet. */
+	if (server.listener || server_has_conns())
+		goto unlock;
 	id = rdma_create_id(net, server_event, NULL, RDMA_PS_TCP, IB_QPT_RC);
-	if (IS_ERR(id))
-		return PTR_ERR(id);
-	if (cmpxchg(&server.listener, NULL, id)) {
-		rdma_destroy_id(id);
-		return -EBUSY;
+	if (IS_ERR(id)) {
+		err = PTR_ERR(id);
+		goto unlock;
 	}
-
+	WRITE_ONCE(server.listener, id);
 	memset(server.table, 0, PAGE_SIZE);
 	err = rdma_bind_addr(id, addr);
 	if (!err)
 		err = rdma_listen(id, BACKLOG);
-	if (err && cmpxchg(&server.listener, id, NULL) == id)
-		rdma_destroy_id(id);
+	if (err)
+		server_destroy_listener();
+unlock:
+	mutex_unlock(&server.listen_lock);
 	return err;
 }
 
 void locks_server_stop(void)
 {
-	struct rdma_cm_id *id = xchg(&server.listener, NULL);
 	struct conn *conn;
 
-	/* After this nobody is added. */
-	if (id)
-		rdma_destroy_id(id);
+	mutex_lock(&server.listen_lock);
+	server_destroy_listener();
 	mutex_lock(&server.lock);
 	list_for_each_entry(conn, &server.conns, entry)
 		conn_release(conn);
 	mutex_unlock(&server.lock);
 	wait_event(server.idle, list_empty(&server.conns));
 	flush_workqueue(server.wq);
+	mutex_unlock(&server.listen_lock);
 }
 
 /* ---- what is shown ----------------------------------------------------- */
@@ -558,6 +594,8 @@ int locks_server_init(void)
 {
 	mutex_init(&server.lock);
 	INIT_LIST_HEAD(&server.conns);
+	mutex_init(&server.listen_lock);
+	INIT_WORK(&server.lost, server_lost_work);
 	init_waitqueue_head(&server.idle);
 	ida_init(&server.owners);
 	server.table = (struct locks_table *)get_zeroed_page(GFP_KERNEL);
@@ -574,6 +612,7 @@ int locks_server_init(void)
 void locks_server_exit(void)
 {
 	locks_server_stop();
+	cancel_work_sync(&server.lost);
 	destroy_workqueue(server.wq);
 	free_page((unsigned long)server.table);
 	ida_destroy(&server.owners);

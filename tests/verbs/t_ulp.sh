@@ -129,17 +129,26 @@ all_well()
 	check "$1: the sums of counters are exact" exact_counters
 }
 
+# Until the server's statistics say so.
+server_says()
+{
+	local tries
+	for tries in {1..100}; do
+		! grep -q "^$1\$" $D/server || return 0
+		sleep 0.1
+	done
+	echo "not after $tries tries:"
+	cat $D/server
+	return 1
+}
+
 # gone NAME: after the connection was torn away from four clients.
 gone()
 {
 	check "$1: clients end" idle
 	is "$(field wrong)" 0 "$1: nobody has seen a wrong value"
 	like "$(values error)" '^-[0-9]+( -[0-9]+)*$' "$1: all have an error"
-	for _ in {1..100}; do
-		grep -q '^connections 0$' $D/server && break
-		sleep 0.1
-	done
-	like "$(cat $D/server)" '^connections 0$' "$1: no connection is left"
+	check "$1: no connection is left" server_says 'connections 0'
 	check "$1: no lock was held twice, or still is" exact_locks 4
 }
 
@@ -174,7 +183,10 @@ work()
 	check "$1: the server stops" tell - server stop
 }
 
-# The same, and the way of going away.
+# Whose address it is, if it is one device's.
+declare -A DEVICE=([10.77.0.2]=mxe2 [10.78.0.2]=mxe3 [10.79.0.1]=rxe1)
+
+# The first four of these, and what makes clients and server part.
 torn()
 {
 	check "$1: listen" tell "$3" server listen "$4" $PORT
@@ -182,6 +194,8 @@ torn()
 	check "$1: clients work" busy
 	check "$1" "${@:5}"
 	gone "$1"
+	[ "$5 $6 $7" != "rdma link del" ] || [ "$8" != "${DEVICE[$4]}" ] ||
+		check "$1: nobody listens" server_says 'listening 0'
 	forget
 }
 
@@ -227,6 +241,20 @@ gid_of()
 	done
 	echo "$2 has no $1 after $tries tries"
 	return 1
+}
+
+# A device without atomics, where the kernel has it.
+on_siw()
+{
+	ip link add ulp2 type dummy && ip addr add 10.80.0.1/24 dev ulp2 &&
+		ip link set ulp2 up && rdma link add siw0 type siw netdev ulp2
+	report $? 'siw0'
+	tell - server listen 10.80.0.1 $PORT
+	refused - 10.80.0.1 -95 'no client on siw, which has no atomics'
+	forget
+	rdma link del siw0
+	ip link del ulp2
+	modprobe -r siw
 }
 
 undo()
@@ -277,6 +305,8 @@ for _ in {1..100}; do
 done
 like "$(cat $D/client)" 'error -95' 'one table is not for two devices of rxe'
 forget
+
+! modprobe siw 2>/dev/null || on_siw
 
 torn 'native: the server stops' h1 h2 10.77.0.2 tell - server stop
 torn 'emulated: the server stops' - - 10.79.0.1 tell - server stop
