@@ -20,6 +20,9 @@ cd "$(dirname "$0")" || exit
 D=/sys/kernel/debug/masked_locks
 MODULE=${MXE_MODULES:-$TOP}/kernel/examples/masked_locks.ko
 PORT=7471
+# Of each client that is let run to its end.
+ROUNDS=${MXE_UML:+40}
+ROUNDS=${ROUNDS:-150}
 
 # tell NAMESPACE FILE WORD...: a command to the module, from there; "-" is the
 # initial one. (ip netns exec would hide debugfs.)
@@ -171,8 +174,8 @@ refused()
 work()
 {
 	check "$1: listen" tell "$3" server listen "$4" $PORT
-	check "$1: four clients" start "$2" "$4" 4 150
-	all_well "$1" "$5" 600
+	check "$1: four clients" start "$2" "$4" 4 $ROUNDS
+	all_well "$1" "$5" $((4 * ROUNDS))
 	tell - client stop
 
 	start "$2" "$4" 3 100000
@@ -281,9 +284,9 @@ work emulated - - 10.79.0.1 emulated
 
 # Atomics of mxe are atomic against everything, so a table may have two devices.
 tell h2 server listen 0.0.0.0 $PORT
-start h1 10.77.0.2 3 150
-start - 10.78.0.2 3 150
-all_well both 'emulated native' 900
+start h1 10.77.0.2 3 $ROUNDS
+start - 10.78.0.2 3 $ROUNDS
+all_well both 'emulated native' $((6 * ROUNDS))
 tell - client stop
 
 refused h2 10.78.0.2 0 'mxe to itself'
