@@ -115,6 +115,10 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.atomic_cap = mxe_device_atomic_cap(dev),
 		.masked_atomic_cap = mxe_device_atomic_cap(dev),
 		.max_ah = MXE_MAX_AH,
+		.max_mcast_grp = MXE_MAX_MCAST_GRP,
+		.max_mcast_qp_attach = MXE_MAX_MCAST_QP_ATTACH,
+		.max_total_mcast_qp_attach = MXE_MAX_MCAST_GRP *
+					     MXE_MAX_MCAST_QP_ATTACH,
 		.max_srq = MXE_MAX_SRQ,
 		.max_srq_wr = MXE_MAX_SRQ_WR,
 		.max_srq_sge = MXE_MAX_SGE,
@@ -206,6 +210,7 @@ void mxe_device_dealloc(struct ib_device *ibdev)
 
 	mxe_net_detach(dev);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
+	mxe_mcast_uninit(&dev->mcast);
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->mrs);
 	free_percpu(dev->stats);
@@ -228,6 +233,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	dev->reply_be = mxe_device_reply_be;
 	xa_init(&dev->mrs);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
+	mxe_mcast_init(&dev->mcast);
 	dev->stats = alloc_percpu(struct mxe_stats);
 	return dev->stats ? 0 : -ENOMEM;
 }

@@ -35,6 +35,7 @@
 #include <rdma/mxe-abi.h>
 #include <rdma/mxe_user_ioctl_cmds.h>
 
+#include "mcast.h"
 #include "stats.h"
 
 struct mxe_net;
@@ -87,6 +88,7 @@ struct mxe_dev {
 	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
 	struct mxe_qp __rcu *gsi;	/* QP 1; the core makes one */
+	struct mxe_mcast mcast;
 	struct mxe_stats __percpu *stats;
 	atomic_t resources[MXE_RESOURCE_COUNT];
 	bool port_up;			/* as last reported; RTNL */

@@ -283,17 +283,22 @@ static bool mxe_net_address_ok(const struct mxe_qp *qp,
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
 }
 
+static void mxe_net_dgid(const struct sk_buff *skb, union ib_gid *gid)
+{
+	if (ip_hdr(skb)->version == 4)
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr,
+				       (struct in6_addr *)gid);
+	else
+		memcpy(gid, &ipv6_hdr(skb)->daddr, sizeof(*gid));
+}
+
 /* Is it addressed to a GID of the device?  The device is registered. */
 static bool mxe_net_gid_ok(struct mxe_dev *dev, const struct sk_buff *skb)
 {
 	const struct ib_gid_attr *attr;
 	union ib_gid gid;
 
-	if (ip_hdr(skb)->version == 4)
-		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr,
-				       (struct in6_addr *)&gid);
-	else
-		memcpy(&gid, &ipv6_hdr(skb)->daddr, sizeof(gid));
+	mxe_net_dgid(skb, &gid);
 	attr = rdma_find_gid_by_port(&dev->ibdev, &gid,
 				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
 	if (IS_ERR(attr))
@@ -317,6 +322,38 @@ static struct mxe_qp *mxe_net_gsi(struct mxe_net *mnet,
 			return qp;
 	}
 	return NULL;
+}
+
+/* Did it come by the device's netdev, or one that stands on that? */
+static bool mxe_net_came_by(const struct mxe_dev *dev,
+			    const struct sk_buff *skb)
+{
+	const struct net_device *ndev = skb->dev;
+
+	if (is_vlan_dev(ndev))
+		ndev = vlan_dev_real_dev(ndev);
+	return ndev == dev->ndev;
+}
+
+/* Copies for the members of the group on every device; consumes skb. */
+static void mxe_net_rcv_mcast(struct mxe_net *mnet, const struct mxe_pkt *pkt,
+			      struct sk_buff *skb)
+{
+	struct mxe_dev *dev;
+	bool done = false;
+	union ib_gid gid;
+
+	mxe_net_dgid(skb, &gid);
+	list_for_each_entry_rcu(dev, &mnet->devs, mnet_entry) {
+		if (!mxe_net_came_by(dev, skb) ||
+		    !mxe_mcast_rcv(dev, &gid, pkt, skb))
+			continue;
+		mxe_count(dev, rcvd_pkts);
+		done = true;
+	}
+	if (!done)
+		mxe_net_count_drop(mnet, skb, drop_mcast);
+	consume_skb(skb);
 }
 
 static bool mxe_net_icrc_ok(const struct sk_buff *skb)
@@ -430,6 +467,11 @@ static int mxe_net_rcv(struct sock *sk, struct sk_buff *skb)
 	}
 	if (is_vlan_dev(skb->dev))
 		pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
+	if (pkt.qpn == IB_MULTICAST_QPN && pkt.flags & MXE_OP_DETH &&
+	    (pkt.pkey & 0x7fff) == 0x7fff) {
+		mxe_net_rcv_mcast(mnet, &pkt, skb);
+		return 0;
+	}
 	qp = pkt.qpn == 1 ? mxe_net_gsi(mnet, skb) :
 			    mxe_qp_get(&mnet->qps, pkt.qpn);
 	if (!qp) {

@@ -513,6 +513,11 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 
+	/* uverbs detaches what a process has left attached (IBTA 11.2.4.4). */
+	if (qp->mcast_groups)
+		return mxe_refuse(qp->dev, -EBUSY, "member of %u groups",
+				  qp->mcast_groups);
+
 	if (ibqp->qp_type == IB_QPT_GSI)
 		RCU_INIT_POINTER(qp->dev->gsi, NULL);
 	else

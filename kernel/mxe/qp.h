@@ -196,6 +196,8 @@ struct mxe_qp {
 	bool be_reply;			/* results of atomics in big-endian */
 	bool sig_all;
 
+	u32 mcast_groups;	/* of which it is a member; mcast.lock */
+
 	/*
 	 * The state and the attributes are written with both locks held, so
 	 * either suffices to read them.

@@ -25,6 +25,7 @@ struct mxe_dev;
 	X(drop_pkey)			\
 	X(drop_qkey)			\
 	X(drop_transport)		\
+	X(drop_mcast)			\
 	X(drop_no_recv)			\
 	X(drop_recv_too_short)		\
 	X(drop_uc_message)		\

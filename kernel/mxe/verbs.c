@@ -2,6 +2,7 @@
 #include "ah.h"
 #include "cq.h"
 #include "device.h"
+#include "mcast.h"
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"
@@ -23,6 +24,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.alloc_mw = mxe_alloc_mw,
 	.alloc_pd = mxe_alloc_pd,
 	.alloc_ucontext = mxe_alloc_ucontext,
+	.attach_mcast = mxe_attach_mcast,
 	.create_ah = mxe_create_ah,
 	.create_cq = mxe_op_create_cq,
 	.create_qp = mxe_create_qp,
@@ -37,6 +39,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.destroy_cq = mxe_destroy_cq,
 	.destroy_qp = mxe_destroy_qp,
 	.destroy_srq = mxe_destroy_srq,
+	.detach_mcast = mxe_detach_mcast,
 	.disassociate_ucontext = mxe_disassociate_ucontext,
 	.get_dev_fw_str = mxe_get_fw_str,
 	.get_dma_mr = mxe_get_dma_mr,

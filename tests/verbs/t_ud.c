@@ -337,7 +337,7 @@ static void test_drops(void)
 	w.qpn = 0;
 	dropped(&from, &to, w, "drop_qpn", "QP 0");
 	w.qpn = 0xffffff;
-	dropped(&from, &to, w, "drop_qpn", "QP 0xffffff");
+	dropped(&from, &to, w, "drop_mcast", "QP 0xffffff");
 
 	vt_pair_open(&rc, a, b, &conf);
 	w.qpn = rc.b.qp->qp_num;

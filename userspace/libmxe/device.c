@@ -118,6 +118,7 @@ static void mxe_free_context(struct ibv_context *context)
 static const struct verbs_context_ops mxe_context_ops = {
 	.alloc_mw = mxe_alloc_mw,
 	.alloc_pd = mxe_alloc_pd,
+	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = mxe_bind_mw,
 	.create_ah = mxe_create_ah,
 	.create_cq = mxe_create_cq,
@@ -133,6 +134,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.destroy_cq = mxe_destroy_cq,
 	.destroy_qp = mxe_destroy_qp,
 	.destroy_srq = mxe_destroy_srq,
+	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = mxe_free_context,
 	.get_srq_num = mxe_get_srq_num,
 	.modify_qp = mxe_modify_qp,

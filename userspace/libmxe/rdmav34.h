@@ -126,7 +126,8 @@ struct verbs_context_ops {
 	rdmav34_unused alloc_td;
 	rdmav34_unused async_event;
 	rdmav34_unused attach_counters_point_flow;
-	rdmav34_unused attach_mcast;
+	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
 		       struct ibv_mw_bind *bind);
 	rdmav34_unused close_xrcd;
@@ -163,7 +164,8 @@ struct verbs_context_ops {
 	rdmav34_unused destroy_rwq_ind_table;
 	int (*destroy_srq)(struct ibv_srq *srq);
 	rdmav34_unused destroy_wq;
-	rdmav34_unused detach_mcast;
+	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
 	rdmav34_unused free_dm;
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
@@ -327,6 +329,10 @@ int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		     int attr_mask, struct ibv_qp_init_attr *init_attr,
 		     struct ibv_query_qp *cmd, size_t cmd_size);
 int ibv_cmd_destroy_qp(struct ibv_qp *qp);
+int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+			 uint16_t lid);
+int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+			 uint16_t lid);
 
 /* ---- the layout, as numbers (64-bit) ----------------------------------- */
 
@@ -371,6 +377,7 @@ RDMAV34_AT(struct verbs_srq, srq_num, 152);
 RDMAV34_SIZE(struct verbs_context_ops, 608);
 RDMAV34_AT(struct verbs_context_ops, alloc_mw, 16);
 RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
+RDMAV34_AT(struct verbs_context_ops, attach_mcast, 72);
 RDMAV34_AT(struct verbs_context_ops, bind_mw, 80);
 RDMAV34_AT(struct verbs_context_ops, create_ah, 104);
 RDMAV34_AT(struct verbs_context_ops, create_cq, 120);
@@ -386,6 +393,7 @@ RDMAV34_AT(struct verbs_context_ops, destroy_ah, 232);
 RDMAV34_AT(struct verbs_context_ops, destroy_cq, 248);
 RDMAV34_AT(struct verbs_context_ops, destroy_qp, 272);
 RDMAV34_AT(struct verbs_context_ops, destroy_srq, 288);
+RDMAV34_AT(struct verbs_context_ops, detach_mcast, 304);
 RDMAV34_AT(struct verbs_context_ops, free_context, 312);
 RDMAV34_AT(struct verbs_context_ops, get_srq_num, 328);
 RDMAV34_AT(struct verbs_context_ops, modify_qp, 376);
