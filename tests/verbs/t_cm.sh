@@ -40,10 +40,58 @@ rping_between()
 	return "$rc"
 }
 
+# both PORT SERVER CLIENT: command lines, the server in h2, the client in h1.
+both()
+{
+	local out pid rc
+	out=$(mktemp)
+	# shellcheck disable=SC2086  # lines of words
+	timeout 60 ip netns exec h2 $2 >"$out" 2>&1 &
+	pid=$!
+	# shellcheck disable=SC2086
+	cm_listens h2 "$1" && timeout 60 ip netns exec h1 $3
+	rc=$?
+	wait "$pid" || {
+		rc=$?
+		echo "server:"
+		cat "$out"
+	}
+	rm -f "$out"
+	return "$rc"
+}
+
+# The receiver has joined when its interface has.
+mckey_between()
+{
+	local out pid rc tries
+	out=$(mktemp)
+	timeout 60 ip netns exec h2 mckey -b 10.77.0.2 -m 239.1.2.3 \
+		>"$out" 2>&1 &
+	pid=$!
+	for tries in {1..200}; do
+		[[ $(ip -n h2 maddr show dev eth0) != *239.1.2.3* ]] || break
+		sleep 0.05
+	done
+	[ "$tries" -lt 200 ] && sleep 1 &&
+		timeout 60 ip netns exec h1 mckey -b 10.77.0.1 -m 239.1.2.3 -s
+	rc=$?
+	wait "$pid" || rc=$?
+	cat "$out"
+	rm -f "$out"
+	return "$rc"
+}
+
 modprobe rdma_ucm || bail_out "no rdma_ucm"
 topo_up || bail_out "cannot make the two hosts"
 
 check 'rping over IPv4' rping_between h1 h2 10.77.0.1
 check 'rping over IPv6' rping_between h2 h1 fd77::2
 check 'rping to itself' rping_between h1 h1 10.77.0.1
+for a in 10.77.0.2 fd77::2; do
+	check "udaddy, $a" both 7174 "udaddy -b $a" "udaddy -s $a"
+done
+check 'ucmatose' both 7471 'ucmatose -b 10.77.0.2' 'ucmatose -s 10.77.0.2'
+check 'rdma_server and rdma_client' both 7471 'rdma_server -p 7471' \
+	'rdma_client -s 10.77.0.2 -p 7471'
+check 'mckey' mckey_between
 done_testing
