@@ -76,6 +76,13 @@
 	ib_umem_get(ibdev, addr, size, access)
 #endif
 
+/* 6.3 made vm_flags read-only. */
+#ifdef MXE_HAVE_VM_FLAGS_SET
+#define mxe_vm_flags_set(vma, flags) vm_flags_set(vma, flags)
+#else
+#define mxe_vm_flags_set(vma, flags) ((vma)->vm_flags |= (flags))
+#endif
+
 /* 6.11 gives create_cq() all attributes; those of a process have its udata. */
 #ifdef MXE_HAVE_CREATE_CQ_ATTRS
 int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

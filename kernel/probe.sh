@@ -24,6 +24,7 @@ have REPORT_PORT_EVENT rdma/ib_verbs.h '\(\*report_port_event\)\('
 have UMEM_GET_VA rdma/ib_umem.h '\bib_umem_get_va\('
 have UDP_TUNNEL_SK net/udp_tunnel.h \
 	'\bsetup_udp_tunnel_sock\([^)]*struct sock \*'
+have VM_FLAGS_SET linux/mm.h '\bvm_flags_set\('
 have LINUX_UNALIGNED linux/unaligned.h .
 have IPV6_STUBS net/ipv6_stubs.h .
 have IPTOS_RT_MASK net/route.h '# ?define IPTOS_RT_MASK\b'

@@ -12,10 +12,11 @@ int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
 	struct mxe_mmap_entry *entry;
 	int err;
 
-	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
 	if (!entry)
 		return -ENOMEM;
-	entry->mem = vmalloc_user(size);
+	/* vmalloc_user() would not charge the process for it. */
+	entry->mem = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!entry->mem) {
 		kfree(entry);
 		return -ENOMEM;
@@ -63,6 +64,21 @@ void mxe_ring_info(const struct mxe_ring *ring, struct mxe_ring_info *info)
 	info->stride = ring->stride;
 }
 
+static int mxe_ring_map(struct vm_area_struct *vma, void *mem)
+{
+	unsigned long addr;
+	int err;
+
+	for (addr = vma->vm_start; addr < vma->vm_end; addr += PAGE_SIZE) {
+		err = vm_insert_page(vma, addr, vmalloc_to_page(mem));
+		if (err)
+			return err;
+		mem += PAGE_SIZE;
+	}
+	mxe_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	return 0;
+}
+
 int mxe_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *rdma_entry;
@@ -75,10 +91,11 @@ int mxe_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
 	entry = container_of(rdma_entry, struct mxe_mmap_entry, rdma_entry);
 
 	/*
-	 * The pages are ordinary memory and carry their own references: the
-	 * mapping may outlive the entry, the device and this module.
+	 * The core has compared the sizes.  The pages are ordinary memory and
+	 * carry their own references: the mapping may outlive the entry, the
+	 * device and this module.
 	 */
-	err = remap_vmalloc_range(vma, entry->mem, 0);
+	err = mxe_ring_map(vma, entry->mem);
 	rdma_user_mmap_entry_put(rdma_entry);
 	return err;
 }

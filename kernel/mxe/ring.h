@@ -25,7 +25,7 @@ struct mxe_ring {
 
 struct mxe_mmap_entry {
 	struct rdma_user_mmap_entry rdma_entry;
-	void *mem;			/* vmalloc_user() */
+	void *mem;			/* vmalloc */
 };
 
 int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
