@@ -4,6 +4,7 @@
 #include "ah.h"
 #include "device.h"
 #include "mxe.h"
+#include "net.h"
 #include "pd.h"
 
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
@@ -39,10 +40,15 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
-	av->ifindex = IS_ERR(ndev) ? 0 : ndev->ifindex;
+	/*
+	 * One above ours, as a VLAN, may be in another namespace, where its
+	 * number is that of another.
+	 */
+	if (!IS_ERR(ndev) && net_eq(dev_net(ndev), dev->mnet->net))
+		av->ifindex = ndev->ifindex;
 	rcu_read_unlock();
 	if (!av->ifindex)
-		return mxe_refuse(dev, -EINVAL, "GID %u has no netdev",
+		return mxe_refuse(dev, -EINVAL, "GID %u has no netdev here",
 				  grh->sgid_index);
 	av->valid = true;
 	return 0;

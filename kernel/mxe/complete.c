@@ -6,6 +6,7 @@
 #include "psn.h"
 #include "retry.h"
 #include "send.h"
+#include "trace.h"
 #include "uc.h"
 #include "ud.h"
 
@@ -172,8 +173,11 @@ static void mxe_complete_rnr(struct mxe_qp *qp, u8 timer_code)
 
 static void mxe_complete_nak(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
+	bool lost;
+
+	trace_mxe_nak_received(qp, pkt->psn, pkt->syndrome);
 	/* What came before the refused packet was executed. */
-	bool lost = mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
+	lost = mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
 
 	/* The refused packet may be in the middle of a READ that is answered. */
 	if (lost && mxe_psn_diff(pkt->psn, qp->sq.una) > 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <rdma/rdma_netlink.h>
 
@@ -14,6 +15,11 @@ static int mxe_newlink(const char *name, struct net_device *ndev)
 	if (ndev->type != ARPHRD_ETHER || ndev->flags & IFF_LOOPBACK) {
 		netdev_err(ndev, "mxe: not an Ethernet device\n");
 		return -EINVAL;
+	}
+	/* The core gives the GIDs of a VLAN to the device below it. */
+	if (is_vlan_dev(ndev)) {
+		netdev_err(ndev, "mxe: a VLAN; the link on the netdev below carries it\n");
+		return -EPERM;
 	}
 	ibdev = ib_device_get_by_netdev(ndev, MXE_DRIVER_ID);
 	if (ibdev) {

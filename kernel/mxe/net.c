@@ -16,8 +16,10 @@
 #include "complete.h"
 #include "mxe.h"
 #include "net.h"
+#include "psn.h"
 #include "qp.h"
 #include "respond.h"
+#include "trace.h"
 #include "uc.h"
 #include "ud.h"
 
@@ -183,6 +185,16 @@ static void mxe_net_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
+static void mxe_net_trace_send(const struct mxe_qp *qp,
+			       const struct sk_buff *skb)
+{
+	const struct mxe_bth *bth = (const void *)skb->data;
+	unsigned int pad = (bth->flags & MXE_BTH_PAD_MASK) >> MXE_BTH_PAD_SHIFT;
+
+	trace_mxe_send(qp, bth->opcode, be32_to_cpu(bth->apsn) & MXE_PSN_MASK,
+		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
+}
+
 static int mxe_net_xmit(const struct mxe_net_path *path, struct sk_buff *skb)
 {
 	struct net *net = path->dev->mnet->net;
@@ -214,6 +226,8 @@ int mxe_net_send(struct mxe_qp *qp, struct sk_buff *skb)
 {
 	struct mxe_net_path path = { qp->dev, &qp->av, &qp->dst_cache };
 
+	if (trace_mxe_send_enabled())
+		mxe_net_trace_send(qp, skb);
 	return mxe_net_xmit(&path, skb);
 }
 
@@ -222,6 +236,8 @@ int mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 {
 	struct mxe_net_path path = { qp->dev, av, NULL };
 
+	if (trace_mxe_send_enabled())
+		mxe_net_trace_send(qp, skb);
 	return mxe_net_xmit(&path, skb);
 }
 
@@ -448,8 +464,12 @@ static int mxe_net_rcv(struct sock *sk, struct sk_buff *skb)
 	struct mxe_pkt pkt;
 	struct mxe_qp *qp;
 
-	if (!mnet || skb_linearize(skb))
+	if (!mnet)
 		goto drop;
+	if (skb_linearize(skb)) {
+		mxe_net_count_drop(mnet, skb, drop_no_memory);
+		goto drop;
+	}
 	/* IP options are not covered by any rule of the ICRC. */
 	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
 		mxe_net_count_drop(mnet, skb, drop_length);
@@ -480,6 +500,7 @@ static int mxe_net_rcv(struct sock *sk, struct sk_buff *skb)
 	}
 
 	mxe_count(qp->dev, rcvd_pkts);
+	trace_mxe_receive(qp, pkt.opcode, pkt.psn, pkt.payload_len);
 	if ((pkt.pkey & 0x7fff) != 0x7fff) {
 		mxe_count(qp->dev, drop_pkey);
 		kfree_skb(skb);
@@ -553,13 +574,29 @@ static void mxe_net_close_sockets(struct mxe_net *mnet)
 	mnet->sk6 = NULL;
 }
 
+/* Is there a device on ndev?  Two of them would be told apart by nothing. */
+static bool mxe_net_has(const struct mxe_net *mnet,
+			const struct net_device *ndev)
+{
+	const struct mxe_dev *dev;
+
+	lockdep_assert_held(&mxe_net_mutex);
+
+	list_for_each_entry(dev, &mnet->devs, mnet_entry)
+		if (dev->ndev == ndev)
+			return true;
+	return false;
+}
+
 int mxe_net_attach(struct mxe_dev *dev, struct net *net)
 {
 	struct mxe_net *mnet = net_generic(net, mxe_net_id);
 	int err = 0;
 
 	mutex_lock(&mxe_net_mutex);
-	if (!mnet->users)
+	if (mxe_net_has(mnet, dev->ndev))
+		err = -EEXIST;
+	else if (!mnet->users)
 		err = mxe_net_open_sockets(mnet);
 	if (!err) {
 		mnet->users++;

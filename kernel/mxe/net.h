@@ -43,7 +43,10 @@ extern ushort mxe_net_port;
 int mxe_net_register(void);
 void mxe_net_unregister(void);
 
-/* Use the namespace of a device; opens the sockets if it is the first. */
+/*
+ * Use the namespace of a device, whose ndev is set; opens the sockets if it is
+ * the first.  -EEXIST if there is another on ndev.
+ */
 int mxe_net_attach(struct mxe_dev *dev, struct net *net);
 void mxe_net_detach(struct mxe_dev *dev);
 

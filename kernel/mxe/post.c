@@ -2,6 +2,7 @@
 #include "mxe.h"
 #include "post.h"
 #include "send.h"
+#include "trace.h"
 #include "uc.h"
 #include "ud.h"
 
@@ -218,6 +219,7 @@ bool mxe_send_fetch(struct mxe_qp *qp)
 	}
 	if (qp->is_user)
 		mxe_send_fetch_user(qp, sq->fetched);
+	trace_mxe_post(qp, mxe_sq_wr(sq, sq->fetched));
 	sq->fetched++;
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "psn.h"
 #include "recv.h"
 #include "respond.h"
+#include "trace.h"
 
 /* ---- answers ----------------------------------------------------------- */
 
@@ -30,6 +31,8 @@ static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
 		.msn = qp->rq.msn,
 	};
 
+	if ((syndrome & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
+		trace_mxe_nak_sent(qp, psn, syndrome);
 	mxe_respond_send(qp, &out);
 }
 
@@ -287,6 +290,7 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_count(qp->dev, atomics_executed);
 	if (mxe_atomic_is_masked(pkt->atomic.op))
 		mxe_count(qp->dev, masked_atomics_executed);
+	trace_mxe_atomic(qp, pkt);
 	rq->msn++;
 	rq->epsn = mxe_psn_add(pkt->psn, 1);
 	res = mxe_respond_store(qp, pkt);

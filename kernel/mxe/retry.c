@@ -6,6 +6,7 @@
 #include "psn.h"
 #include "retry.h"
 #include "send.h"
+#include "trace.h"
 
 /* IBTA 9.7.5: RNR NAK timer codes, in units of 10 microseconds. */
 static const u32 mxe_rnr_delay[32] = {
@@ -69,6 +70,7 @@ bool mxe_retry_rewind(struct mxe_qp *qp, u32 psn)
 	}
 	sq->retry_left--;
 	sq->rewound = true;
+	trace_mxe_retry(qp, psn);
 	mxe_send_rewind(qp, psn);
 	return true;
 }

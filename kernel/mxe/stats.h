@@ -14,6 +14,7 @@ struct mxe_dev;
 	X(sent_pkts)			\
 	X(rcvd_pkts)			\
 	/* received packets dropped, by reason */ \
+	X(drop_no_memory)		\
 	X(drop_short)			\
 	X(drop_version)			\
 	X(drop_opcode)			\

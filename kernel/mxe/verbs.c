@@ -10,6 +10,7 @@
 #include "post.h"
 #include "qp.h"
 #include "recv.h"
+#include "restrack.h"
 #include "ring.h"
 #include "srq.h"
 #include "verbs.h"
@@ -41,6 +42,9 @@ const struct ib_device_ops mxe_device_ops = {
 	.destroy_srq = mxe_destroy_srq,
 	.detach_mcast = mxe_detach_mcast,
 	.disassociate_ucontext = mxe_disassociate_ucontext,
+	.fill_res_cq_entry = mxe_fill_res_cq,
+	.fill_res_mr_entry = mxe_fill_res_mr,
+	.fill_res_qp_entry = mxe_fill_res_qp,
 	.get_dev_fw_str = mxe_get_fw_str,
 	.get_dma_mr = mxe_get_dma_mr,
 	.get_hw_stats = mxe_stats_get,

@@ -2,7 +2,8 @@
 /*
  * Traffic for the tests that pull something away under it.
  *
- *	t_traffic [-s SECONDS] MODE
+ *	t_traffic [-s SECONDS] [-6] [-c TRAFFIC-CLASS]
+ *		  [-f FLOW-LABEL] MODE
  *
  * run	 writes, reads and masked atomics, many in flight, checked, until the
  *	 time is up (default 2 s).  Says "running" when it does.  Exit status 0:
@@ -23,6 +24,7 @@
 #define LEN 3000
 
 static struct vt_dev *a, *b;
+static struct vt_conf conf;
 
 static int gone(const char *why)
 {
@@ -75,7 +77,6 @@ static bool check_one(struct vt_pair *p, uint64_t n)
 
 static int run(int seconds, bool forks)
 {
-	struct vt_conf conf = vt_defaults();
 	uint64_t end, quiet, posted = 0, done = 0;
 	struct vt_pair p;
 	struct ibv_wc wc;
@@ -152,7 +153,6 @@ static int run(int seconds, bool forks)
 
 static int destroy(int seconds)
 {
-	struct vt_conf conf = vt_defaults();
 	uint64_t end = vt_now_ms() + (uint64_t)seconds * 1000;
 	struct vt_pair p;
 	int rounds = 0;
@@ -192,10 +192,24 @@ int main(int argc, char **argv)
 	int seconds = 2, opt, ret;
 	const char *mode;
 
-	while ((opt = getopt(argc, argv, "s:")) != -1) {
-		if (opt != 's')
+	conf = vt_defaults();
+	while ((opt = getopt(argc, argv, "s:6c:f:")) != -1) {
+		switch (opt) {
+		case 's':
+			seconds = atoi(optarg);
+			break;
+		case '6':
+			conf.ipv6 = true;
+			break;
+		case 'c':
+			conf.tclass = (uint8_t)strtoul(optarg, NULL, 0);
+			break;
+		case 'f':
+			conf.flow_label = (uint32_t)strtoul(optarg, NULL, 0);
+			break;
+		default:
 			return 2;
-		seconds = atoi(optarg);
+		}
 	}
 	mode = optind < argc ? argv[optind] : "run";
 	a = vt_open(vt_name_a());

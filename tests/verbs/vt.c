@@ -338,7 +338,11 @@ int vt_to_rtr(struct vt_end *e, const struct vt_end *peer,
 		.ah_attr = {
 			.is_global = 1,
 			.port_num = 1,
-			.grh.hop_limit = 64,
+			.grh = {
+				.hop_limit = 64,
+				.traffic_class = conf->tclass,
+				.flow_label = conf->flow_label,
+			},
 		},
 	};
 	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/kernel.h>
+#include <net/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
+
+#include "cq.h"
+#include "mr.h"
+#include "mxe.h"
+#include "qp.h"
+#include "restrack.h"
+
+struct mxe_res_field {
+	const char *name;
+	u32 value;
+	bool hex;
+};
+
+static int mxe_fill_fields(struct sk_buff *msg,
+			   const struct mxe_res_field *fields, size_t num)
+{
+	struct nlattr *table;
+	size_t i;
+	int err;
+
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	if (!table)
+		return -EMSGSIZE;
+	for (i = 0; i < num; i++) {
+		if (fields[i].hex)
+			err = rdma_nl_put_driver_u32_hex(msg, fields[i].name,
+							 fields[i].value);
+		else
+			err = rdma_nl_put_driver_u32(msg, fields[i].name,
+						     fields[i].value);
+		if (err) {
+			nla_nest_cancel(msg, table);
+			return -EMSGSIZE;
+		}
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+static int mxe_fill_qp_fields(struct sk_buff *msg, const struct mxe_qp *qp)
+{
+	const struct mxe_sq *sq = &qp->sq;
+	const struct mxe_rq *rq = &qp->rq;
+	const struct mxe_res_field fields[] = {
+		{ "sq_depth", sq->entries },
+		{ "sq_taken", sq->fetched - sq->tail },
+		{ "sq_outstanding", sq->next - sq->tail },
+		{ "rd_atomic", sq->rd_atomic },
+		{ "psn_unacked", sq->una, true },
+		{ "psn_next", sq->psn, true },
+		{ "retry_left", sq->retry_left },
+		{ "rnr_wait", sq->rnr_wait },
+		{ "rq_depth", rq->q.entries },
+		{ "psn_expected", rq->epsn, true },
+		{ "path_mtu", qp->mtu },
+	};
+
+	return mxe_fill_fields(msg, fields, ARRAY_SIZE(fields));
+}
+
+int mxe_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	int err;
+
+	mxe_both_lock(qp);
+	err = mxe_fill_qp_fields(msg, qp);
+	mxe_both_unlock(qp);
+	return err;
+}
+
+int mxe_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct mxe_cq *cq = to_mcq(ibcq);
+	const struct mxe_res_field fields[] = {
+		{ "produced", READ_ONCE(cq->producer) },
+		{ "armed", READ_ONCE(cq->armed) },
+		{ "overrun", READ_ONCE(cq->overrun) },
+	};
+
+	return mxe_fill_fields(msg, fields, ARRAY_SIZE(fields));
+}
+
+int mxe_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	const struct mxe_mr *mr = to_mmr(ibmr);
+	const struct mxe_res_field fields[] = {
+		{ "access", READ_ONCE(mr->access), true },
+		{ "valid", READ_ONCE(mr->state) == MXE_MR_VALID },
+		{ "pages", READ_ONCE(mr->npages) },
+	};
+
+	return mxe_fill_fields(msg, fields, ARRAY_SIZE(fields));
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints (Documentation/tracing.rst).  They stand where something is
+ * decided, under the lock of that side, and record copies only.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM mxe
+
+#if !defined(MXE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define MXE_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "mxe.h"
+#include "qp.h"
+
+#define MXE_TRACE_DEV_NAME	IB_DEVICE_NAME_MAX
+
+/* A work request was taken up: wr_id is the consumer's. */
+TRACE_EVENT(mxe_post,
+	TP_PROTO(const struct mxe_qp *qp, const struct mxe_send_wr *wr),
+	TP_ARGS(qp, wr),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u64, wr_id)
+		__field(u32, opcode)
+		__field(u32, length)
+		__field(u8, flags)
+		__field(u8, error)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->wr_id = wr->wr_id;
+		__entry->opcode = wr->opcode;
+		__entry->length = wr->length;
+		__entry->flags = wr->flags;
+		__entry->error = wr->error;
+	),
+	TP_printk("%s qpn=%u wr_id=%#llx opcode=%u length=%u flags=%#x error=%u",
+		  __entry->dev, __entry->qpn, __entry->wr_id, __entry->opcode,
+		  __entry->length, __entry->flags, __entry->error)
+);
+
+/* A packet of a queue pair, from its base transport header on. */
+DECLARE_EVENT_CLASS(mxe_pkt,
+	TP_PROTO(const struct mxe_qp *qp, u8 opcode, u32 psn, u32 length),
+	TP_ARGS(qp, opcode, psn, length),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u8, opcode)
+		__field(u32, psn)
+		__field(u32, length)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->opcode = opcode;
+		__entry->psn = psn;
+		__entry->length = length;
+	),
+	TP_printk("%s qpn=%u opcode=%#04x psn=%#08x length=%u", __entry->dev,
+		  __entry->qpn, __entry->opcode, __entry->psn, __entry->length)
+);
+
+/* It is built and goes to the network; length is that of the payload. */
+DEFINE_EVENT(mxe_pkt, mxe_send,
+	TP_PROTO(const struct mxe_qp *qp, u8 opcode, u32 psn, u32 length),
+	TP_ARGS(qp, opcode, psn, length)
+);
+
+/* It was received and is intact; whether it is taken is not known yet. */
+DEFINE_EVENT(mxe_pkt, mxe_receive,
+	TP_PROTO(const struct mxe_qp *qp, u8 opcode, u32 psn, u32 length),
+	TP_ARGS(qp, opcode, psn, length)
+);
+
+/* Negative acknowledgements, RNR included; syndrome as in the AETH. */
+DECLARE_EVENT_CLASS(mxe_nak,
+	TP_PROTO(const struct mxe_qp *qp, u32 psn, u8 syndrome),
+	TP_ARGS(qp, psn, syndrome),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u8, syndrome)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->psn = psn;
+		__entry->syndrome = syndrome;
+	),
+	TP_printk("%s qpn=%u psn=%#08x syndrome=%#04x", __entry->dev,
+		  __entry->qpn, __entry->psn, __entry->syndrome)
+);
+
+DEFINE_EVENT(mxe_nak, mxe_nak_sent,
+	TP_PROTO(const struct mxe_qp *qp, u32 psn, u8 syndrome),
+	TP_ARGS(qp, psn, syndrome)
+);
+
+DEFINE_EVENT(mxe_nak, mxe_nak_received,
+	TP_PROTO(const struct mxe_qp *qp, u32 psn, u8 syndrome),
+	TP_ARGS(qp, psn, syndrome)
+);
+
+/* The requester goes back to psn; left is how often it may do so again. */
+TRACE_EVENT(mxe_retry,
+	TP_PROTO(const struct mxe_qp *qp, u32 psn),
+	TP_ARGS(qp, psn),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u8, left)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->psn = psn;
+		__entry->left = qp->sq.retry_left;
+	),
+	TP_printk("%s qpn=%u psn=%#08x left=%u", __entry->dev, __entry->qpn,
+		  __entry->psn, __entry->left)
+);
+
+TRACE_DEFINE_ENUM(MXE_ATOMIC_CMP_SWAP);
+TRACE_DEFINE_ENUM(MXE_ATOMIC_FETCH_ADD);
+TRACE_DEFINE_ENUM(MXE_ATOMIC_MASKED_CMP_SWAP);
+TRACE_DEFINE_ENUM(MXE_ATOMIC_MASKED_FETCH_ADD);
+
+/* The responder executed an atomic.  The value it found is not told. */
+TRACE_EVENT(mxe_atomic,
+	TP_PROTO(const struct mxe_qp *qp, const struct mxe_pkt *pkt),
+	TP_ARGS(qp, pkt),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, op)
+		__field(u64, va)
+		__field(u32, rkey)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->psn = pkt->psn;
+		__entry->op = pkt->atomic.op;
+		__entry->va = pkt->va;
+		__entry->rkey = pkt->rkey;
+	),
+	TP_printk("%s qpn=%u psn=%#08x op=%s va=%#llx rkey=%#x", __entry->dev,
+		  __entry->qpn, __entry->psn,
+		  __print_symbolic(__entry->op,
+				   { MXE_ATOMIC_CMP_SWAP, "cmp_swap" },
+				   { MXE_ATOMIC_FETCH_ADD, "fetch_add" },
+				   { MXE_ATOMIC_MASKED_CMP_SWAP,
+				     "masked_cmp_swap" },
+				   { MXE_ATOMIC_MASKED_FETCH_ADD,
+				     "masked_fetch_add" }),
+		  __entry->va, __entry->rkey)
+);
+
+#endif /* MXE_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+
+#include <trace/define_trace.h>
