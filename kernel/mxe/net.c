@@ -13,6 +13,7 @@
 #include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
 
+#include "cnp.h"
 #include "complete.h"
 #include "mxe.h"
 #include "net.h"
@@ -408,9 +409,24 @@ static void mxe_net_deliver_ud(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 }
 
 /* Give a checked packet to its side of the queue pair; consumes skb. */
+static void mxe_net_deliver_cnp(struct mxe_qp *qp, struct sk_buff *skb)
+{
+	mxe_send_lock(qp);
+	if (mxe_net_address_ok(qp, skb))
+		mxe_cnp_rcv(qp);
+	else
+		mxe_count(qp->dev, drop_address);
+	mxe_send_unlock(qp, false);
+	consume_skb(skb);
+}
+
 static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			    struct sk_buff *skb)
 {
+	if (pkt->flags & MXE_OP_CNP) {
+		mxe_net_deliver_cnp(qp, skb);
+		return;
+	}
 	if (mxe_opcode_transport(pkt->opcode) != mxe_qp_transport(qp)) {
 		mxe_count(qp->dev, drop_transport);
 		kfree_skb(skb);
@@ -422,10 +438,12 @@ static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	}
 	if (pkt->flags & MXE_OP_RESPONSE) {
 		mxe_send_lock(qp);
-		if (mxe_net_address_ok(qp, skb))
+		if (mxe_net_address_ok(qp, skb)) {
+			mxe_cnp_check(qp, skb);
 			mxe_complete_pkt(qp, pkt);
-		else
+		} else {
 			mxe_count(qp->dev, drop_address);
+		}
 		mxe_send_unlock(qp, false);
 		consume_skb(skb);
 		return;
@@ -435,11 +453,14 @@ static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	if (!mxe_net_address_ok(qp, skb)) {
 		mxe_count(qp->dev, drop_address);
 		kfree_skb(skb);
-	} else if (mxe_qp_is_uc(qp)) {
-		mxe_uc_rcv(qp, pkt, skb);
-	} else {
-		mxe_respond_pkt(qp, pkt, skb);
+		goto unlock;
 	}
+	mxe_cnp_check(qp, skb);
+	if (mxe_qp_is_uc(qp))
+		mxe_uc_rcv(qp, pkt, skb);
+	else
+		mxe_respond_pkt(qp, pkt, skb);
+unlock:
 	mxe_recv_unlock(qp);
 }
 

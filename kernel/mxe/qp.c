@@ -622,6 +622,8 @@ static void mxe_qp_store_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 		qp->sq.sent_psn = a->sq_psn;
 		qp->sq.max_psn = a->sq_psn;
 		qp->sq.una = a->sq_psn;
+		qp->sq.cnp_psn = a->sq_psn;
+		qp->sq.window = MXE_MAX_UNACKED;
 	}
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
 		a->max_rd_atomic = attr->max_rd_atomic;

@@ -115,6 +115,8 @@ struct mxe_sq {
 	u32 sent_psn;			/* first never sent */
 	u32 max_psn;			/* first not assigned to a request */
 	u32 una;			/* first not acknowledged */
+	u32 window;			/* packets unacknowledged, at most */
+	u32 cnp_psn;			/* a CNP counts from here on */
 	u32 rd_atomic;			/* outstanding READs and atomics */
 	u8 retry_left;
 	u8 rnr_retry_left;
@@ -209,6 +211,7 @@ struct mxe_qp {
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
 	struct dst_cache dst_cache;	/* of av; bottom halves off */
+	u64 cnp_sent;			/* when; racy, see cnp.c */
 
 	/* Requester and completer; bottom halves off. */
 	spinlock_t send_lock;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/jiffies.h>
 
+#include "cnp.h"
 #include "complete.h"
 #include "mxe.h"
 #include "psn.h"
@@ -53,6 +54,7 @@ void mxe_retry_progress(struct mxe_qp *qp)
 	qp->sq.retry_left = qp->attr.retry_cnt;
 	qp->sq.rnr_retry_left = qp->attr.rnr_retry;
 	qp->sq.rewound = false;
+	mxe_cnp_progress(qp);
 	mxe_retry_restart(qp);
 }
 

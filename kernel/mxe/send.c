@@ -107,7 +107,8 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		return;
 	}
 	/* Often enough that the window does not close unnoticed. */
-	out->ack_req = last || unacked % (MXE_MAX_UNACKED / 4) == 0;
+	out->ack_req = last || unacked % (MXE_MAX_UNACKED / 4) == 0 ||
+		       unacked + 1 >= qp->sq.window;
 }
 
 int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
@@ -294,7 +295,7 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 			if (mxe_opcode_is_local(wr->opcode))
 				continue;
 		}
-		if (mxe_psn_diff(sq->psn, sq->una) >= MXE_MAX_UNACKED)
+		if (mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
 			break;
 		if (!budget--) {
 			sq->todo |= BIT(MXE_TODO_WORK);

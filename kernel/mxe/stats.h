@@ -34,6 +34,10 @@ struct mxe_dev;
 	X(drop_ghost_response)		\
 	X(drop_duplicate_unknown)	\
 	X(drop_duplicate_mismatch)	\
+	/* congestion */		\
+	X(rcvd_ecn_marked)		\
+	X(sent_cnp)			\
+	X(rcvd_cnp)			\
 	/* responder */			\
 	X(atomics_executed)		\
 	X(masked_atomics_executed)	\

@@ -68,6 +68,7 @@ static const u32 mxe_opcode_table[256] = {
 		OP_SEND | MXE_OP_END | MXE_OP_IETH,
 	[IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE] =
 		OP_SEND | OP_ONLY | MXE_OP_IETH,
+	[MXE_OPCODE_CNP] = MXE_OP_VALID | MXE_OP_CNP,
 	[MXE_OPCODE_RC_MASKED_CMP_SWAP] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
 	[MXE_OPCODE_RC_MASKED_FETCH_ADD] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
 };
@@ -89,6 +90,8 @@ unsigned int mxe_opcode_hdr_len(u8 opcode)
 	u32 flags = mxe_opcode_table[opcode];
 	unsigned int len = sizeof(struct mxe_bth);
 
+	if (flags & MXE_OP_CNP)
+		len += MXE_CNP_RESERVED_SIZE;
 	if (flags & MXE_OP_DETH)
 		len += sizeof(struct mxe_deth);
 	if (flags & MXE_OP_RETH)
@@ -305,6 +308,11 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 	bth->qpn = cpu_to_be32(out->qpn);
 	bth->apsn = cpu_to_be32(out->psn | (out->ack_req ? MXE_BTH_ACK_REQ : 0));
 
+	if (flags & MXE_OP_CNP) {
+		bth->qpn |= cpu_to_be32(MXE_BTH_BECN);
+		memset(p, 0, MXE_CNP_RESERVED_SIZE);
+		p += MXE_CNP_RESERVED_SIZE;
+	}
 	if (flags & MXE_OP_DETH) {
 		struct mxe_deth *deth = (void *)p;
 

@@ -24,6 +24,7 @@ struct udphdr;
 #define MXE_BTH_PAD_MASK	(3 << MXE_BTH_PAD_SHIFT)
 #define MXE_BTH_TVER_MASK	0x0f
 #define MXE_BTH_QPN_MASK	0xffffffU
+#define MXE_BTH_BECN		BIT(30)
 #define MXE_BTH_ACK_REQ		BIT(31)
 
 /* Opcodes of the manufacturer-specific range that carry masked atomics. */
@@ -31,6 +32,10 @@ struct udphdr;
 #define MXE_OPCODE_RC_MASKED_FETCH_ADD	0xd4
 #define MXE_OPCODE_XRC_MASKED_CMP_SWAP	0xd5
 #define MXE_OPCODE_XRC_MASKED_FETCH_ADD	0xd6
+
+/* Congestion notification packet, annex A17.9.4: of no transport. */
+#define MXE_OPCODE_CNP			0x81
+#define MXE_CNP_RESERVED_SIZE		16
 
 /* The upper three bits of a BTH opcode (IBTA 9.2.2). */
 enum mxe_transport {
@@ -138,6 +143,7 @@ enum mxe_opcode_flags {
 	MXE_OP_PAYLOAD		= BIT(15),
 	MXE_OP_IETH		= BIT(16),	/* key to invalidate */
 	MXE_OP_DETH		= BIT(17),	/* unreliable datagram */
+	MXE_OP_CNP		= BIT(22),	/* congestion notification */
 };
 
 /* To which transport a valid opcode belongs, the masked atomics included. */

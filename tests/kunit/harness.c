@@ -364,7 +364,8 @@ static int kt_modify_rtr(struct kt *kt, const struct kt_conn *conn)
 	attr.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
 	rdma_ah_set_port_num(&attr.ah_attr, 1);
 	ipv6_addr_set_v4mapped(htonl(KT_PEER_ADDR), (struct in6_addr *)&gid);
-	rdma_ah_set_grh(&attr.ah_attr, &gid, 0, kt_gid_index(kt), 64, 0);
+	rdma_ah_set_grh(&attr.ah_attr, &gid, 0, kt_gid_index(kt), 64,
+			kt->tclass);
 	return ib_modify_qp(&kt->qp->ibqp, &attr, IB_QP_STATE | IB_QP_AV |
 			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
@@ -462,6 +463,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 	*iph = (struct iphdr) {
 		.version = IPVERSION,
 		.ihl = 5,
+		.tos = kt->tos,
 		.tot_len = htons(sizeof(*iph) + udp_len),
 		.ttl = 64,
 		.protocol = IPPROTO_UDP,

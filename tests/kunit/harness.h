@@ -39,6 +39,7 @@ struct kt {
 	struct ib_mr *mrs[4];
 	unsigned int num_mrs;
 	unsigned long events;		/* enum ib_event_type of the QP */
+	u8 tos, tclass;			/* injected; of the path of the QP */
 };
 
 /* How kt_connect() connects. */

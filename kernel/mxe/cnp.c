@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/ip.h>
+#include <linux/timekeeping.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
+
+#include "cnp.h"
+#include "mxe.h"
+#include "net.h"
+#include "psn.h"
+
+/* No more than one CNP of a queue pair in this time. */
+#define MXE_CNP_INTERVAL_NS	(50 * NSEC_PER_USEC)
+
+static bool mxe_cnp_is_marked(const struct sk_buff *skb)
+{
+	u8 field = ip_hdr(skb)->version == 4 ?
+		   ipv4_get_dsfield(ip_hdr(skb)) :
+		   ipv6_get_dsfield(ipv6_hdr(skb));
+
+	return INET_ECN_is_ce(field);
+}
+
+static void mxe_cnp_send(struct mxe_qp *qp)
+{
+	struct mxe_pkt_out out = {
+		.opcode = MXE_OPCODE_CNP,
+		.pkey = 0xffff,
+		.qpn = qp->dest_qpn,
+	};
+	struct mxe_av av = qp->av;
+	struct sk_buff *skb;
+	u8 *payload;
+
+	/* Nobody slows CNPs down, so they are not marked either. */
+	av.tclass &= ~INET_ECN_MASK;
+	skb = mxe_net_alloc(qp, &out, &payload);
+	if (!skb)
+		return;
+	mxe_count(qp->dev, sent_cnp);
+	mxe_net_send_to(qp, &av, skb);
+}
+
+void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
+{
+	u64 now;
+
+	if (!mxe_cnp_is_marked(skb) || !mxe_qp_can_receive(qp->state))
+		return;
+	mxe_count(qp->dev, rcvd_ecn_marked);
+	/* Both sides may be here at once: one CNP more does no harm. */
+	now = ktime_get_ns();
+	if ((s64)(now - READ_ONCE(qp->cnp_sent)) < MXE_CNP_INTERVAL_NS)
+		return;
+	WRITE_ONCE(qp->cnp_sent, now);
+	mxe_cnp_send(qp);
+}
+
+void mxe_cnp_rcv(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!mxe_qp_can_send(qp->state)) {
+		mxe_count(qp->dev, drop_state);
+		return;
+	}
+	mxe_count(qp->dev, rcvd_cnp);
+	/* Once for what is on its way, and only if it can be marked at all. */
+	if (!(qp->av.tclass & INET_ECN_MASK) ||
+	    mxe_psn_diff(sq->una, sq->cnp_psn) < 0)
+		return;
+	sq->cnp_psn = sq->sent_psn;
+	sq->window = max(sq->window / 2, 1U);
+}
+
+void mxe_cnp_progress(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (qp->sq.window < MXE_MAX_UNACKED)
+		qp->sq.window++;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Congestion: marked packets are answered with CNPs, and CNPs slow us down. */
+#include <linux/delay.h>
+#include <linux/ip.h>
+#include <linux/udp.h>
+#include <net/inet_ecn.h>
+
+#include "harness.h"
+
+#define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
+#define S	KT_SQ_PSN
+#define MTU	256
+#define DSCP	0x68
+
+static struct ib_mr *connect(struct kt *kt, u8 tclass)
+{
+	kt->tclass = tclass;
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	return kt_reg(kt, kt->pd, RIGHTS);
+}
+
+/* A WRITE of no bytes, which is acknowledged. */
+static void inject_write(struct kt *kt, u32 n, u8 tos)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_RDMA_WRITE_ONLY,
+					KT_RQ_PSN + n);
+
+	out.ack_req = true;
+	kt->tos = tos;
+	kt_inject(kt, &out);
+}
+
+static void cnp_for_marked(struct kunit *test)
+{
+	static const u8 reserved[MXE_CNP_RESERVED_SIZE];
+	struct kt *kt = kt_of(test);
+	const struct mxe_bth *bth;
+	struct mxe_pkt pkt;
+	size_t len;
+
+	connect(kt, DSCP | INET_ECN_ECT_0);
+	inject_write(kt, 0, DSCP | INET_ECN_ECT_0);
+	kt_expect_ack(kt, KT_RQ_PSN, MXE_AETH_ACK_UNLIMITED, 1);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_ecn_marked), 0ULL);
+
+	inject_write(kt, 1, DSCP | INET_ECN_CE);
+	pkt = kt_sent(kt);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, MXE_OPCODE_CNP);
+	KUNIT_EXPECT_EQ(test, pkt.psn, 0U);
+	/* Not to be marked itself. */
+	KUNIT_EXPECT_EQ(test, ip_hdr(kt->last)->tos, DSCP);
+	bth = (const void *)kt_sent_bytes(kt, &len);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(bth->qpn),
+			KT_PEER_QPN | MXE_BTH_BECN);
+	KUNIT_ASSERT_EQ(test, len, sizeof(*bth) + sizeof(reserved) +
+				   MXE_ICRC_SIZE);
+	KUNIT_EXPECT_EQ(test, memcmp(bth + 1, reserved, sizeof(reserved)), 0);
+	/* It was executed all the same. */
+	kt_expect_ack(kt, KT_RQ_PSN + 1, MXE_AETH_ACK_UNLIMITED, 2);
+
+	/* One in a while. */
+	kt->qp->cnp_sent = ktime_get_ns() + NSEC_PER_SEC;
+	inject_write(kt, 2, DSCP | INET_ECN_CE);
+	kt_expect_ack(kt, KT_RQ_PSN + 2, MXE_AETH_ACK_UNLIMITED, 3);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_ecn_marked), 2ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_cnp), 1ULL);
+}
+
+static void post_write(struct kt *kt, struct ib_mr *mr, u32 len)
+{
+	struct ib_sge sge = {
+		.addr = kt_va(mr, 0), .length = len, .lkey = mr->lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr.wr_id = 1,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.remote_addr = 0x10000,
+		.rkey = 0x7700,
+	};
+
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+}
+
+static void inject_cnp(struct kt *kt)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, MXE_OPCODE_CNP, 0);
+
+	kt->tos = DSCP;
+	kt_inject(kt, &out);
+}
+
+static void answer(struct kt *kt, u32 psn)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn);
+
+	out.syndrome = MXE_AETH_ACK_UNLIMITED;
+	kt_inject(kt, &out);
+}
+
+static void cnp_slows_down(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, DSCP | INET_ECN_ECT_0);
+	struct mxe_sq *sq = &kt->qp->sq;
+	u32 i;
+
+	/* Four are on their way; the CNPs are all about them. */
+	post_write(kt, mr, 4 * MTU);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U);
+	kt_drop_sent(kt);
+	for (i = 0; i < 3; i++)
+		inject_cnp(kt);
+	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
+	answer(kt, S + 3);
+	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2 + 1);
+	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
+
+	/* As slow as it gets: one by one, each asking for its answer. */
+	sq->window = 2;
+	inject_cnp(kt);
+	inject_cnp(kt);
+	KUNIT_EXPECT_EQ(test, sq->window, 1U);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_cnp), 5ULL);
+	post_write(kt, mr, 8 * MTU);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
+	KUNIT_EXPECT_TRUE(test, kt_sent(kt).ack_req);
+	/* Each answer lets one more out. */
+	answer(kt, S + 4);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 2U);
+	kt_drop_sent(kt);
+	for (i = 0; i < 8; i++)
+		answer(kt, S + 5 + i);
+	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
+}
+
+/* Who does not use ECN is not slowed down, whoever says so. */
+static void cnp_without_ecn(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+
+	connect(kt, DSCP);
+	inject_cnp(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_cnp), 1ULL);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.window, (u32)MXE_MAX_UNACKED);
+	kt_expect_nothing(kt);
+}
+
+static struct kunit_case cnp_cases[] = {
+	KUNIT_CASE(cnp_for_marked),
+	KUNIT_CASE(cnp_slows_down),
+	KUNIT_CASE(cnp_without_ecn),
+	{}
+};
+
+static struct kunit_suite cnp_suite = {
+	.name = "mxe_cnp",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = cnp_cases,
+};
+
+kunit_test_suites(&cnp_suite);

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Congestion: a network that marks packets instead of dropping them.
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/topo.sh
+. ./topo.sh
+# shellcheck source=tests/tap.sh
+. ../tap.sh
+
+# counter DEVICE NAME
+counter()
+{
+	cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
+}
+
+topo_up || bail_out "cannot make the two hosts"
+topo_netem loss 5% ecn
+# Capable of ECN (ECT(0)): nothing is lost.
+check 'traffic with ECN' t_traffic -s 2 -c 0x6a run
+for n in 'mxe2 rcvd_ecn_marked' 'mxe2 sent_cnp' 'mxe1 rcvd_cnp'; do
+	# shellcheck disable=SC2086  # two words
+	v=$(counter $n)
+	[ "$v" -gt 0 ]
+	report $? "$n: $v"
+done
+is "$(counter mxe2 out_of_sequence)" 0 '... nothing was lost'
+SENT=$(counter mxe2 sent_cnp)
+check 'traffic without ECN' t_traffic -s 1 -c 0x68 run
+is "$(counter mxe2 sent_cnp)" "$SENT" '... no more CNPs'
+done_testing
