@@ -433,15 +433,33 @@ int mxe_mr_reg(struct ib_mr *ibmr, struct ib_pd *pd, u32 key, int access)
 	return 0;
 }
 
+/*
+ * Once the consumer learns that a region is invalid, its memory is its own
+ * again: an access that another CPU is in the middle of must end first.  Those
+ * hold a reference with bottom halves off, for one packet's copy at most, and
+ * no new one begins.  The caller holds none of its own, but the RCU lock.
+ */
+static void mxe_mr_wait_accesses(const struct mxe_mr *mr)
+{
+	/* The state is written before the references are read. */
+	smp_mb();
+	while (kref_read(&mr->ref) > 1)
+		cpu_relax();
+}
+
 /* access: one of these the region must grant, 0: any will do. */
 static int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd,
 			     u32 key, int access)
 {
-	struct mxe_mr *mr = mxe_mr_get(dev, key);
+	struct mxe_mr *mr;
 	int err = 0;
 
-	if (!mr)
+	rcu_read_lock();
+	mr = mxe_mr_get(dev, key);
+	if (!mr) {
+		rcu_read_unlock();
 		return -ENOENT;
+	}
 	if (mr->ibmr.pd != pd)
 		err = -EPERM;
 	else if (!mr->max_pages)
@@ -451,6 +469,9 @@ static int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd,
 	else
 		WRITE_ONCE(mr->state, MXE_MR_INVALID);
 	mxe_mr_put(mr);
+	if (!err)
+		mxe_mr_wait_accesses(mr);
+	rcu_read_unlock();
 	return err;
 }
 

@@ -32,7 +32,7 @@ struct mxe_mw {
 	struct kref ref;
 	struct completion released;
 
-	spinlock_t lock;
+	spinlock_t lock;		/* all of what follows */
 	u32 key;
 	struct mxe_mr *mr;		/* bound to it; NULL: to none */
 	u32 qpn;			/* type 2B: the queue pair that may use it */

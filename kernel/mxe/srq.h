@@ -17,7 +17,7 @@
 struct mxe_srq {
 	struct ib_srq ibsrq;
 	struct mxe_recv_queue q;
-	spinlock_t lock;
+	spinlock_t lock;		/* limit, and taking from q */
 	u32 limit;			/* event when fewer are left; 0: off */
 };
 
