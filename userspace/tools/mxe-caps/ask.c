@@ -197,8 +197,8 @@ static void ask_provider(struct caps_device *dev, struct ibv_context *context)
 
 /*
  * The interface does not tell how an operation is done.  The library uses what a
- * device executes where it knows the provider's direct verbs, and emulates
- * elsewhere.
+ * device executes where it knows the provider's direct verbs; what it claims
+ * elsewhere, it emulates.
  */
 static void ask_exp(struct caps_device *dev, struct ibv_context *context)
 {
