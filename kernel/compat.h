@@ -116,6 +116,22 @@ static inline struct ib_mr *mxe_op_reg_user_mr(struct ib_pd *pd, u64 start,
 #define mxe_op_reg_user_mr mxe_reg_user_mr
 #endif
 
+/* Later kernels resize completion queues of processes only (found in 7.3). */
+#ifdef MXE_HAVE_RESIZE_USER_CQ
+#define mxe_ops_resize_cq resize_user_cq
+#define mxe_op_resize_cq mxe_resize_cq
+#else
+#define mxe_ops_resize_cq resize_cq
+int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
+
+static inline int mxe_op_resize_cq(struct ib_cq *ibcq, int cqe,
+				   struct ib_udata *udata)
+{
+	/* A negative number is more than there may be. */
+	return mxe_resize_cq(ibcq, cqe, udata);
+}
+#endif
+
 /* 6.18 reports the state of a port's netdev unless the driver says it does. */
 #ifdef MXE_HAVE_REPORT_PORT_EVENT
 #define mxe_core_reports_ports() true

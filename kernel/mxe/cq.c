@@ -304,7 +304,7 @@ static int mxe_cq_new_ring(struct mxe_ring *ring, u32 entries,
 	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 
-int mxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 {
 	struct mxe_dev *dev = to_mdev(ibcq->device);
 	struct mxe_cq *cq = to_mcq(ibcq);
@@ -313,8 +313,8 @@ int mxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	u32 entries;
 	int err;
 
-	if (cqe < 1 || cqe > MXE_MAX_CQE)
-		return mxe_refuse(dev, -EINVAL, "%d entries, at most %u", cqe,
+	if (!cqe || cqe > MXE_MAX_CQE)
+		return mxe_refuse(dev, -EINVAL, "%u entries, at most %u", cqe,
 				  MXE_MAX_CQE);
 	entries = roundup_pow_of_two(cqe);
 	if (cq->is_user) {

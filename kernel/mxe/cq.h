@@ -80,7 +80,7 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp);
 
 int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct ib_udata *udata);
-int mxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
 int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int mxe_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int mxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

@@ -66,7 +66,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.query_srq = mxe_query_srq,
 	.reg_user_mr = mxe_op_reg_user_mr,
 	.req_notify_cq = mxe_req_notify_cq,
-	.resize_cq = mxe_resize_cq,
+	.mxe_ops_resize_cq = mxe_op_resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, mxe_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, mxe_cq, ibcq),
