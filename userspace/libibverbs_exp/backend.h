@@ -71,7 +71,8 @@ struct exp_backend {
 
 	/*
 	 * Creates a reliable connected queue pair that masked atomics can be
-	 * posted to, with the builders of the standard operations.  Fills
+	 * posted to, with the builders of the standard operations.  Finds in
+	 * entry what the device and the program say of atomics, and fills
 	 * entry->qpx and the backend's own fields.  Returns NULL with errno.
 	 */
 	struct ibv_qp *(*create_qp)(struct ibv_context *context,
@@ -88,6 +89,20 @@ struct exp_backend {
 
 	/* Corrects what cq.c made of a completion. */
 	void (*fix_wc)(const struct ibv_wc *std, struct ibv_exp_wc *wc);
+
+	/*
+	 * Optional, for a backend that keeps account of the send queue:
+	 * begin and end stand around ibv_wr_start() and ibv_wr_complete() or
+	 * ibv_wr_abort(), and are told whether the batch is posted.  add stands
+	 * before each request is built, which it refuses with an errno.
+	 */
+	void (*batch_begin)(const struct exp_qp *entry);
+	int (*batch_add)(const struct exp_qp *entry,
+			 const struct ibv_exp_send_wr *wr);
+	void (*batch_end)(const struct exp_qp *entry, bool posted);
+
+	/* Optional: the queue pair has been reset, its queues are empty. */
+	void (*reset)(const struct exp_qp *entry);
 };
 
 extern const struct exp_backend exp_backend_mxe;
@@ -97,5 +112,10 @@ const struct exp_backend *exp_backend_of(struct ibv_device *device);
 
 /* qp.c: NULL if qp is no queue pair of ibv_exp_create_qp() with a backend. */
 const struct exp_qp *exp_qp_find(struct ibv_qp *qp);
+
+/* qp.c: ibv_modify_qp(), with `std` as the one of libibverbs. */
+int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			     int mask));
 
 #endif /* EXP_BACKEND_H */

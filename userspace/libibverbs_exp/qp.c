@@ -97,6 +97,21 @@ static void table_add(struct ibv_qp *qp, struct exp_qp *new)
 		free(new);
 }
 
+int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			     int mask))
+{
+	const struct exp_qp *entry;
+	int ret = std(qp, attr, mask);
+
+	if (ret || !(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
+		return ret;
+	entry = exp_qp_find(qp);
+	if (entry && entry->backend->reset)
+		entry->backend->reset(entry);
+	return 0;
+}
+
 /* ---- creation ---------------------------------------------------------- */
 
 static uint32_t create_flags(const struct ibv_exp_qp_init_attr *attr)
@@ -213,6 +228,12 @@ static struct ibv_qp *create_native(struct ibv_context *context,
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
 		return NULL;
+	entry->backend = backend;
+	entry->has_atomics = caps->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE ||
+			     (flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
+	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG)
+		entry->max_atomic_arg = attr->max_atomic_arg;
+	entry->sizes = caps->sizes;
 	qp = backend->create_qp(context, std, flags, entry);
 	if (!qp) {
 		int err = errno;
@@ -221,13 +242,7 @@ static struct ibv_qp *create_native(struct ibv_context *context,
 		errno = err;
 		return NULL;
 	}
-	entry->backend = backend;
-	entry->has_atomics = caps->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE ||
-			     (flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
-	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG)
-		entry->max_atomic_arg = attr->max_atomic_arg;
 	entry->max_send_sge = std->cap.max_send_sge;
-	entry->sizes = caps->sizes;
 	table_add(qp, entry);
 	return qp;
 }

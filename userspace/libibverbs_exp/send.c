@@ -140,12 +140,50 @@ static void build_wr(const struct exp_qp *entry,
 	build_data(qpx, wr);
 }
 
+static void batch_begin(const struct exp_qp *entry)
+{
+	if (entry->backend->batch_begin)
+		entry->backend->batch_begin(entry);
+	ibv_wr_start(entry->qpx);
+}
+
+static int batch_add(const struct exp_qp *entry,
+		     const struct ibv_exp_send_wr *wr)
+{
+	int err = check_wr(entry, wr);
+
+	if (!err && entry->backend->batch_add)
+		err = entry->backend->batch_add(entry, wr);
+	if (!err)
+		build_wr(entry, wr);
+	return err;
+}
+
+static int batch_end(const struct exp_qp *entry, bool post)
+{
+	int ret = 0;
+
+	if (post)
+		ret = ibv_wr_complete(entry->qpx);
+	else
+		ibv_wr_abort(entry->qpx);
+	if (entry->backend->batch_end)
+		entry->backend->batch_end(entry, post && !ret);
+	return ret;
+}
+
 static int post_one(const struct exp_qp *entry,
 		    const struct ibv_exp_send_wr *wr)
 {
-	ibv_wr_start(entry->qpx);
-	build_wr(entry, wr);
-	return ibv_wr_complete(entry->qpx);
+	int err;
+
+	batch_begin(entry);
+	err = batch_add(entry, wr);
+	if (err) {
+		batch_end(entry, false);
+		return err;
+	}
+	return batch_end(entry, true);
 }
 
 static int post_native(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
@@ -156,15 +194,14 @@ static int post_native(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 	int err = 0;
 	int ret;
 
-	ibv_wr_start(entry->qpx);
+	batch_begin(entry);
 	for (end = first; end; end = end->next) {
-		err = check_wr(entry, end);
+		err = batch_add(entry, end);
 		if (err)
 			break;
-		build_wr(entry, end);
 	}
 	if (end == first) {
-		ibv_wr_abort(entry->qpx);
+		batch_end(entry, false);
 		*bad_wr = end;
 		return err;
 	}
@@ -173,7 +210,7 @@ static int post_native(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 	 * A failing batch posts nothing, whereas this call posts what precedes
 	 * the bad request: find that one by posting them singly.
 	 */
-	ret = ibv_wr_complete(entry->qpx);
+	ret = batch_end(entry, true);
 	if (ret) {
 		for (wr = first; wr != end; wr = wr->next) {
 			if (first->next != end)
