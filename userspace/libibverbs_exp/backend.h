@@ -36,10 +36,10 @@ struct exp_caps {
  * A queue pair that takes masked atomics.
  *
  * Lifetime: queue pairs are destroyed with ibv_destroy_qp(), which this library
- * does not see.  Entries are found by the address of the queue pair; one whose
- * queue pair is gone stays until a queue pair is created at that address, so
- * there are never more than the process had addresses of queue pairs.  A match
- * must be proved by exp_qp_find().
+ * sees only where the program calls it (destroy.c).  Entries are found by the
+ * address of the queue pair; one whose queue pair is gone stays until a queue
+ * pair is created at that address, so there are never more than the process had
+ * addresses of queue pairs.  A match must be proved by exp_qp_find().
  *
  * Locking: lists are only added to, under a mutex, and read without a lock.
  * `qp` and `next` never change.  The other fields are written before the caller
@@ -50,10 +50,12 @@ struct exp_qp {
 	struct ibv_qp *qp;
 
 	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *send_cq;
 	uint32_t handle;
 	uint32_t qp_num;
-	struct ibv_qp_ex *qpx;	/* NULL: entry not in use */
-	const struct exp_backend *backend;
+	struct ibv_qp_ex *qpx;	/* NULL: made without builders */
+	const struct exp_backend *backend;	/* NULL: entry not in use */
 
 	bool has_atomics;	/* false: all atomics are refused */
 	uint32_t max_atomic_arg;
@@ -61,6 +63,7 @@ struct exp_qp {
 	uint64_t sizes;
 
 	struct mxedv_qp_ex *mqp;	/* of backend_mxe.c */
+	struct emu_qp *emu;		/* of backend_emu.c, owned */
 };
 
 struct exp_backend {
@@ -71,14 +74,22 @@ struct exp_backend {
 
 	/*
 	 * Creates a reliable connected queue pair that masked atomics can be
-	 * posted to, with the builders of the standard operations.  Finds in
-	 * entry what the device and the program say of atomics, and fills
-	 * entry->qpx and the backend's own fields.  Returns NULL with errno.
+	 * posted to, with the builders of the standard operations unless there
+	 * is a post_send.  Finds in entry what the device and the program say of
+	 * atomics, and fills entry->qpx and the backend's own fields.  Returns
+	 * NULL with errno.
 	 */
 	struct ibv_qp *(*create_qp)(struct ibv_context *context,
 				    struct ibv_qp_init_attr_ex *attr,
 				    uint32_t exp_create_flags,
 				    struct exp_qp *entry);
+
+	/* Frees what is the backend's of an entry whose queue pair is gone. */
+	void (*release)(struct exp_qp *entry);
+
+	/* ibv_exp_post_send(); NULL: with the builders. */
+	int (*post_send)(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
+			 struct ibv_exp_send_wr **bad_wr);
 
 	/*
 	 * Builds a masked atomic that send.c has checked, with its buffers,
@@ -117,5 +128,15 @@ const struct exp_qp *exp_qp_find(struct ibv_qp *qp);
 int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			     int mask));
+
+/* qp.c: ibv_destroy_qp(), with `std` as the one of libibverbs. */
+int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp));
+
+/* send.c: 0, or the errno with which wr is refused on that queue pair. */
+int exp_check_wr(const struct exp_qp *entry, const struct ibv_exp_send_wr *wr);
+
+/* send.c: a request that the standard verbs have too. */
+int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
+		  const struct ibv_exp_send_wr *wr);
 
 #endif /* EXP_BACKEND_H */

@@ -38,20 +38,33 @@ static struct exp_qp *entry_at(const struct ibv_qp *qp)
 
 /*
  * The entry was made for this very queue pair, and not for one that has been
- * destroyed and had the same address.  One made with ibv_create_qp() has no
- * ibv_qp_ex, and one of another context or with another number does not match.
- * What remains is a successor from the same provider with handle, number and
- * builders, which takes the same requests.
+ * destroyed unseen and had the same address.  One of another context or with
+ * another number does not match, nor does one with builders if the entry's had
+ * none, or the reverse.  What remains is a successor from the same provider,
+ * which takes the same requests.
  */
+static bool is_of(const struct exp_qp *entry, struct ibv_qp *qp)
+{
+	return entry->backend && entry->context == qp->context &&
+	       entry->pd == qp->pd && entry->send_cq == qp->send_cq &&
+	       entry->handle == qp->handle && entry->qp_num == qp->qp_num &&
+	       ibv_qp_to_qp_ex(qp) == entry->qpx;
+}
+
 const struct exp_qp *exp_qp_find(struct ibv_qp *qp)
 {
 	const struct exp_qp *entry = entry_at(qp);
 
-	if (entry && entry->qpx && entry->context == qp->context &&
-	    entry->handle == qp->handle && entry->qp_num == qp->qp_num &&
-	    ibv_qp_to_qp_ex(qp) == entry->qpx)
-		return entry;
-	return NULL;
+	return entry && is_of(entry, qp) ? entry : NULL;
+}
+
+static void entry_release(struct exp_qp *entry)
+{
+	const struct exp_backend *backend = entry->backend;
+
+	entry->backend = NULL;
+	if (backend && backend->release)
+		backend->release(entry);
 }
 
 /* Forgets a queue pair that is no more: qp has just been created there. */
@@ -60,7 +73,7 @@ static void table_forget(const struct ibv_qp *qp)
 	struct exp_qp *entry = entry_at(qp);
 
 	if (entry)
-		entry->qpx = NULL;
+		entry_release(entry);
 }
 
 /* Takes over `new`. */
@@ -71,6 +84,8 @@ static void table_add(struct ibv_qp *qp, struct exp_qp *new)
 
 	new->qp = qp;
 	new->context = qp->context;
+	new->pd = qp->pd;
+	new->send_cq = qp->send_cq;
 	new->handle = qp->handle;
 	new->qp_num = qp->qp_num;
 
@@ -78,7 +93,10 @@ static void table_add(struct ibv_qp *qp, struct exp_qp *new)
 	old = entry_at(qp);
 	if (old) {
 		/* Others walk over it: `next` and `qp` are not written. */
+		entry_release(old);
 		old->context = new->context;
+		old->pd = new->pd;
+		old->send_cq = new->send_cq;
 		old->handle = new->handle;
 		old->qp_num = new->qp_num;
 		old->qpx = new->qpx;
@@ -88,6 +106,7 @@ static void table_add(struct ibv_qp *qp, struct exp_qp *new)
 		old->max_send_sge = new->max_send_sge;
 		old->sizes = new->sizes;
 		old->mqp = new->mqp;
+		old->emu = new->emu;
 	} else {
 		new->next = *bucket;
 		__atomic_store_n(bucket, new, __ATOMIC_RELEASE);
@@ -110,6 +129,25 @@ int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	if (entry && entry->backend->reset)
 		entry->backend->reset(entry);
 	return 0;
+}
+
+/* Taken out before: the address may be used again at once. */
+int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp))
+{
+	struct exp_qp *entry = entry_at(qp);
+	struct exp_qp old;
+	int ret;
+
+	if (!entry || !is_of(entry, qp))
+		return std(qp);
+	old = *entry;
+	entry->backend = NULL;
+	ret = std(qp);
+	if (ret)
+		entry->backend = old.backend;
+	else
+		entry_release(&old);
+	return ret;
 }
 
 /* ---- creation ---------------------------------------------------------- */

@@ -45,8 +45,7 @@ static int check_masked(const struct exp_qp *entry,
 	return 0;
 }
 
-static int check_wr(const struct exp_qp *entry,
-		    const struct ibv_exp_send_wr *wr)
+int exp_check_wr(const struct exp_qp *entry, const struct ibv_exp_send_wr *wr)
 {
 	if (wr->exp_send_flags &
 	    ~(EXP_SEND_STD_FLAGS | IBV_EXP_SEND_EXT_ATOMIC_INLINE))
@@ -93,7 +92,7 @@ static void build_data(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 	ibv_wr_set_inline_data_list(qpx, wr->num_sge, bufs);
 }
 
-/* wr has passed check_wr(). */
+/* wr has passed exp_check_wr(). */
 static void build_wr(const struct exp_qp *entry,
 		     const struct ibv_exp_send_wr *wr)
 {
@@ -150,7 +149,7 @@ static void batch_begin(const struct exp_qp *entry)
 static int batch_add(const struct exp_qp *entry,
 		     const struct ibv_exp_send_wr *wr)
 {
-	int err = check_wr(entry, wr);
+	int err = exp_check_wr(entry, wr);
 
 	if (!err && entry->backend->batch_add)
 		err = entry->backend->batch_add(entry, wr);
@@ -233,13 +232,13 @@ static int post_native(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
  * No masked atomics here.  EINVAL where the device has them, but the queue pair
  * was not made for them: its max_atomic_arg is 0.
  */
-static int masked_error(struct ibv_qp *qp)
+static int masked_error(const struct ibv_qp *qp)
 {
 	return exp_backend_of(qp->context->device) ? EINVAL : ENOSYS;
 }
 
-static int wr_to_std(struct ibv_qp *qp, struct ibv_send_wr *std,
-		     const struct ibv_exp_send_wr *wr)
+int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
+		  const struct ibv_exp_send_wr *wr)
 {
 	if (is_masked(wr))
 		return masked_error(qp);
@@ -303,7 +302,7 @@ static int post_std(struct ibv_qp *qp, struct ibv_exp_send_wr *wr,
 		struct ibv_exp_send_wr *first = wr;
 
 		for (n = 0; wr && n < EXP_STD_BATCH; n++, wr = wr->next) {
-			err = wr_to_std(qp, &batch[n], wr);
+			err = exp_wr_to_std(qp, &batch[n], wr);
 			if (err)
 				break;
 			if (n)
@@ -336,6 +335,8 @@ int ibv_exp_post_send(struct ibv_qp *qp, struct ibv_exp_send_wr *wr,
 	if (!wr)
 		return 0;
 	entry = exp_qp_find(qp);
+	if (entry && entry->backend->post_send)
+		return entry->backend->post_send(entry, wr, bad_wr);
 	if (entry)
 		return post_native(entry, wr, bad_wr);
 	return post_std(qp, wr, bad_wr);
