@@ -26,7 +26,7 @@
 #define RESOLVE_TIMEOUT_MS	2000
 #define OFFER_TIMEOUT		(5 * HZ)
 #define ACK_TIMEOUT		14	/* 67 ms */
-#define COUNTS_PER_ROUND	4
+#define COUNTS_PER_ROUND	(4 * LOCKS_COUNT_DEPTH)
 
 /* One more than is posted, for ib_drain_qp(). */
 #define MAX_SEND_WR		(LOCKS_MAX_SEND_WR + 1)
@@ -382,17 +382,22 @@ static int client_round(struct client *c, unsigned int round)
 static int client_run(struct client *c)
 {
 	unsigned int round;
-	int err = 0;
+	int err;
 
-	locks_work_count_start(&c->work, c->job.rounds * COUNTS_PER_ROUND);
-	for (round = 0; round < c->job.rounds && !err; round++) {
-		if (kthread_should_stop())
+	for (round = 0; round < c->job.rounds; round++) {
+		if (READ_ONCE(c->work.error) || kthread_should_stop())
 			break;
+		/*
+		 * Posted again by their completions, they keep up with the
+		 * thread and no more: without an end to wait for, softirqs
+		 * would leave a busy processor to nobody else.
+		 */
+		locks_work_count_start(&c->work, COUNTS_PER_ROUND);
 		err = client_round(c, round);
+		if (err)
+			locks_work_fail(&c->work, err);
+		locks_work_count_finish(&c->work);
 	}
-	if (err)
-		locks_work_fail(&c->work, err);
-	locks_work_count_finish(&c->work);
 	return READ_ONCE(c->work.error);
 }
 
