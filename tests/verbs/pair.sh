@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Two hosts h1 and h2 for tests that do not care whether these are namespaces
+# (tools/two-hosts) or machines (tools/vm --pair). Sourced, it gives the functions
+# below. In a pair of machines the test runs on h1 and reaches h2 by a TCP port
+# where this very script listens:
+#
+#	pair.sh serve	run what the other machine sends, until it says so
+
+PAIR_PORT=7700
+PAIR_PEER=10.77.0.2
+
+# on HOST COMMAND...: run it there; its output and its exit status.
+on()
+{
+	local host=$1
+	shift
+	if [ -z "${MXE_PAIR:-}" ]; then
+		ip netns exec "$host" "$@"
+	elif [ "$host" = h1 ]; then
+		"$@"
+	else
+		printf '%q ' "$@" | { cat; echo; } |
+			busybox nc $PAIR_PEER $PAIR_PORT |
+			awk 'BEGIN { rc = 125 }
+				/^pair: status / { rc = $3; next }
+				{ print; fflush() }
+				END { exit rc }'
+	fi
+}
+
+# dev HOST: the name of its RDMA device; address HOST: its IPv4 address.
+dev()
+{
+	[ -n "${MXE_PAIR:-}" ] && echo mxe0 || echo "mxe${1#h}"
+}
+
+address()
+{
+	echo "10.77.0.${1#h}"
+}
+
+# listens HOST PORT: wait until somebody listens there on that TCP port.
+listens()
+{
+	local hex tries
+	printf -v hex ':%04X .* 0A ' "$2"
+	for tries in {1..200}; do
+		! on "$1" cat /proc/net/tcp /proc/net/tcp6 | grep -q "$hex" ||
+			return 0
+		sleep 0.1
+	done
+	echo "nobody listens on port $2 after $tries tries"
+	return 1
+}
+
+# cm_listens HOST PORT: the same, on that port of the RDMA CM.
+cm_listens()
+{
+	local tries
+	for tries in {1..200}; do
+		! on "$1" rdma resource show cm_id | grep -q ":$2 " || return 0
+		sleep 0.1
+	done
+	echo "nobody listens on CM port $2 after $tries tries"
+	return 1
+}
+
+# gid_index HOST: of its IPv4 address, as soon as its device has it.
+gid_index()
+{
+	# shellcheck disable=SC2016  # for the other shell
+	on "$1" bash -c '
+		for i in {1..100}; do
+			for f in /sys/class/infiniband/$0/ports/1/gids/*; do
+				case $(<"$f") in
+				0000:*:ffff:*) echo "${f##*/}" && exit ;;
+				esac
+			done
+			sleep 0.1
+		done
+		exit 1' "$(dev "$1")"
+}
+
+# One connection: the command line, and what it printed and returned.
+pair_answer()
+{
+	local line
+	IFS= read -r line || exit
+	eval "$line" </dev/null 2>&1
+	echo "pair: status $?"
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	case ${1:-} in
+	answer) pair_answer ;;
+	serve)
+		rm -f /run/pair-end
+		busybox nc -ll -p $PAIR_PORT -e "$0" answer &
+		SERVER=$!
+		until [ -e /run/pair-end ]; do
+			sleep 0.2
+		done
+		kill $SERVER
+		;;
+	*) exit 2 ;;
+	esac
+fi

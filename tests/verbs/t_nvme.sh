@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# NVMe over RDMA: the second host serves a RAM disk, the first one has a file
+# system on it. Two machines, since the target lives in the initial namespace.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/pair.sh
+. ./pair.sh
+# shellcheck source=tests/tap.sh
+. ../tap.sh
+
+NQN=nqn.2014-08.org.example:mxe
+CONFIG=/sys/kernel/config/nvmet
+MNT=/run/nvme
+FILE=/run/nvme.data
+
+serve()
+{
+	modprobe -a nvmet nvmet-rdma &&
+		modprobe brd rd_nr=1 rd_size=65536 || return
+	# nvmet makes its directory in it.
+	[ -d $CONFIG ] || mount -t configfs none /sys/kernel/config || return
+	mkdir "$CONFIG/subsystems/$NQN" &&
+		cd "$CONFIG/subsystems/$NQN" &&
+		echo 1 >attr_allow_any_host &&
+		mkdir namespaces/1 &&
+		echo /dev/ram0 >namespaces/1/device_path &&
+		echo 1 >namespaces/1/enable &&
+		mkdir $CONFIG/ports/1 &&
+		cd $CONFIG/ports/1 &&
+		echo rdma >addr_trtype &&
+		echo ipv4 >addr_adrfam &&
+		echo 10.77.0.2 >addr_traddr &&
+		echo 4420 >addr_trsvcid &&
+		ln -s "$CONFIG/subsystems/$NQN" subsystems/
+}
+
+unserve()
+{
+	cd $CONFIG || return
+	rm "ports/1/subsystems/$NQN" &&
+		rmdir ports/1 &&
+		echo 0 >"subsystems/$NQN/namespaces/1/enable" &&
+		rmdir "subsystems/$NQN/namespaces/1" "subsystems/$NQN" &&
+		cd / &&
+		modprobe -r nvmet-rdma nvmet brd
+}
+
+connect()
+{
+	modprobe nvme-rdma || return
+	echo "transport=rdma,traddr=10.77.0.2,trsvcid=4420,nqn=$NQN,hostnqn=$NQN-h1,nr_io_queues=2" \
+		>/dev/nvme-fabrics || return
+	local tries
+	for tries in {1..100}; do
+		[ ! -b /dev/nvme0n1 ] || return 0
+		sleep 0.1
+	done
+	echo "no disk after $tries tries"
+	return 1
+}
+
+make_fs()
+{
+	modprobe ext4
+	mkfs.ext4 -q /dev/nvme0n1 && mkdir -p $MNT &&
+		mount -t ext4 /dev/nvme0n1 $MNT
+}
+
+# write_read MIB: random data, as it comes back from the other host.
+write_read()
+{
+	dd if=/dev/urandom of=$FILE bs=1M count="$1" 2>/dev/null &&
+		cp $FILE $MNT/data && umount $MNT || return
+	# Nothing of it is here any more: the disk is read.
+	echo 3 >/proc/sys/vm/drop_caches
+	mount -t ext4 /dev/nvme0n1 $MNT && cmp $FILE $MNT/data
+}
+
+netem()
+{
+	modprobe sch_netem && tc qdisc replace dev eth0 root netem "$@"
+}
+
+counted()
+{
+	cat "/sys/class/infiniband/mxe0/ports/1/hw_counters/$1"
+}
+
+check 'a target over RDMA' on h2 bash -c "
+	NQN=$NQN CONFIG=$CONFIG; $(declare -f serve); serve"
+check 'a host connects to it' connect || { done_testing; exit; }
+check 'a file system' make_fs
+check 'what was written is read' write_read 16
+check 'the disk is checked' bash -c \
+	"umount $MNT && fsck.ext4 -fn /dev/nvme0n1 && mount -t ext4 /dev/nvme0n1 $MNT"
+check 'some packets are lost' netem loss 1%
+check 'over a bad wire as well' write_read 4
+[ "$(counted rcvd_nak_sequence)" -gt 0 ] || [ "$(counted retransmit_timeouts)" -gt 0 ]
+report $? '... and it was one'
+tc qdisc del dev eth0 root
+check 'unmounted' umount $MNT
+check 'disconnected' bash -c 'echo 1 >/sys/class/nvme/nvme0/delete_controller'
+check 'the module of the host goes' modprobe -r nvme-rdma
+check 'the target goes' on h2 bash -c "
+	NQN=$NQN CONFIG=$CONFIG; $(declare -f unserve); unserve"
+rm -f $FILE
+done_testing
