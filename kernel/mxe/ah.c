@@ -97,8 +97,7 @@ int mxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	struct mxe_ah *ah = to_mah(ibah);
 	int err;
 
-	if (udata && udata->inlen &&
-	    !ib_is_udata_cleared(udata, 0, udata->inlen))
+	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
 	err = mxe_av_init(dev, &ah->av, init->ah_attr);
 	if (err)

@@ -292,7 +292,7 @@ static int mxe_cq_new_ring(struct mxe_ring *ring, u32 entries,
 	struct mxe_resize_cq_resp resp = {};
 	int err;
 
-	if (udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
+	if (!mxe_udata_cleared(udata))
 		return -EINVAL;
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;

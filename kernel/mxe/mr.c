@@ -7,6 +7,7 @@
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"
+#include "pd.h"
 
 #define MXE_MR_SUPPORTED_ACCESS						\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
@@ -323,7 +324,7 @@ struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	struct mxe_mr *mr;
 	int err;
 
-	if (udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
+	if (!mxe_udata_cleared(udata))
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "non-zero udata"));
 	if (access & ~(MXE_MR_SUPPORTED_ACCESS | IB_ACCESS_OPTIONAL))
 		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",

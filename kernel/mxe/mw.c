@@ -5,6 +5,7 @@
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"
+#include "pd.h"
 
 #define MXE_MW_ACCESS	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 			 IB_ACCESS_REMOTE_ATOMIC)
@@ -193,7 +194,7 @@ int mxe_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	struct mxe_mw *mw = to_mmw(ibmw);
 	int err;
 
-	if (udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
+	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
 	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
 		return mxe_refuse(dev, -EINVAL, "type %d", ibmw->type);

@@ -22,6 +22,12 @@ int mxe_udata_in(struct ib_udata *udata, void *req, size_t min, size_t size)
 	return ib_copy_from_udata(req, udata, min(size, udata->inlen));
 }
 
+bool mxe_udata_cleared(struct ib_udata *udata)
+{
+	return !udata || !udata->inlen ||
+	       ib_is_udata_cleared(udata, 0, udata->inlen);
+}
+
 int mxe_udata_out(struct ib_udata *udata, const void *resp, size_t size)
 {
 	return ib_copy_to_udata(udata, (void *)resp, min(size, udata->outlen));
@@ -29,8 +35,7 @@ int mxe_udata_out(struct ib_udata *udata, const void *resp, size_t size)
 
 int mxe_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	if (udata && udata->inlen &&
-	    !ib_is_udata_cleared(udata, 0, udata->inlen))
+	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(to_mdev(pd->device), -EINVAL,
 				  "non-zero udata");
 	return mxe_device_take(to_mdev(pd->device), MXE_RESOURCE_PD);

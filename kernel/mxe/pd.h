@@ -27,6 +27,8 @@ void mxe_disassociate_ucontext(struct ib_ucontext *uctx);
  * longer one must be zero in what is not known here.  0 or -EINVAL, -EFAULT.
  */
 int mxe_udata_in(struct ib_udata *udata, void *req, size_t min, size_t size);
+/* A command of which no request of ours is known: none, or zeros, is there. */
+bool mxe_udata_cleared(struct ib_udata *udata);
 /* Copy as much of a response as the caller has room for. */
 int mxe_udata_out(struct ib_udata *udata, const void *resp, size_t size);
 

@@ -687,8 +687,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	u32 num_res = 0;
 	int err;
 
-	if (udata && udata->inlen &&
-	    !ib_is_udata_cleared(udata, 0, udata->inlen))
+	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(qp->dev, -EINVAL, "non-zero udata");
 	err = mxe_qp_check_attr(qp, attr, mask);
 	if (err)

@@ -114,8 +114,7 @@ int mxe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	struct mxe_dev *dev = to_mdev(ibsrq->device);
 	struct mxe_srq *srq = to_msrq(ibsrq);
 
-	if (udata && udata->inlen &&
-	    !ib_is_udata_cleared(udata, 0, udata->inlen))
+	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
 	/* Not resized: IB_DEVICE_SRQ_RESIZE is not claimed. */
 	if (mask & ~IB_SRQ_LIMIT)
