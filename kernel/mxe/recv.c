@@ -6,6 +6,7 @@
 #include "qp.h"
 #include "recv.h"
 #include "srq.h"
+#include "ud.h"
 
 /* ---- queues ------------------------------------------------------------ */
 
@@ -199,6 +200,23 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 	}
 	rq->cur_valid = false;
 	mxe_qp_complete(qp, qp->recv_cq, &wc, &rq->todo);
+}
+
+bool mxe_recv_admit(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (qp->dying || rq->halted || !mxe_qp_can_receive(qp->state)) {
+		mxe_count(qp->dev, drop_state);
+		return false;
+	}
+	if (qp->state == IB_QPS_RTR && !rq->comm_est && !mxe_qp_is_ud(qp)) {
+		rq->comm_est = true;
+		rq->todo |= BIT(MXE_TODO_EV_COMM_EST);
+	}
+	return true;
 }
 
 void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status)

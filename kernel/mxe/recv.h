@@ -66,6 +66,12 @@ int mxe_recv_queue_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
 			const struct ib_recv_wr **bad_wr);
 
 /*
+ * May a packet that has come be taken in this state?  If not it is counted, and
+ * remains the caller's.  The first one in RTR is told of (IBTA 11.6.3.1) but on
+ * datagram queue pairs, which have no peer.  Context: recv_lock held.
+ */
+bool mxe_recv_admit(struct mxe_qp *qp);
+/*
  * Take up the next receive request into rq->cur, unless one that no message
  * has used is there still: -EAGAIN if there is none, -EIO if it
  * (rq->cur_valid) or the whole queue cannot be used.

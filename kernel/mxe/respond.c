@@ -569,14 +569,9 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (qp->dying || rq->halted || !mxe_qp_can_receive(qp->state)) {
-		mxe_count(qp->dev, drop_state);
+	if (!mxe_recv_admit(qp)) {
 		kfree_skb(skb);
 		return;
-	}
-	if (qp->state == IB_QPS_RTR && !rq->comm_est) {
-		rq->comm_est = true;
-		rq->todo |= BIT(MXE_TODO_EV_COMM_EST);
 	}
 	/* Requests are executed in order, so they wait for a long READ. */
 	if (rq->read.active || !skb_queue_empty(&rq->deferred)) {

@@ -186,6 +186,13 @@ void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		sq->rd_atomic++;
 }
 
+void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	qp->sq.next++;
+	qp->sq.cur++;
+	mxe_complete_wr(qp, status);
+}
+
 /*
  * The request at sq->cur cannot be sent.  It is reported by the work or the
  * completer, when everything before it is complete: until then that may have
@@ -203,7 +210,6 @@ static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 
 static void mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
-	struct mxe_sq *sq = &qp->sq;
 	int err;
 
 	switch (wr->opcode) {
@@ -225,9 +231,7 @@ static void mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 	/* It has no packets, so it never shows up as outstanding. */
 	wr->started = true;
-	sq->next++;
-	sq->cur++;
-	mxe_complete_wr(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
+	mxe_send_end(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
 }
 
 /*

@@ -6,12 +6,17 @@
 #include "qp.h"
 
 /*
- * Send what may be sent, up to a burst.  Adds no completion but those of
- * local operations.  Context: send_lock held.
+ * Send what may be sent, up to a burst.  What nobody acknowledges, local
+ * operations among it, completes here.  Context: send_lock held.
  */
 void mxe_send_run(struct mxe_qp *qp);
 /* Begin with a request: it gets its PSNs.  Context: send_lock held. */
 void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
+/*
+ * The request at sq->cur, of which nothing is in flight, has ended: it completes
+ * in its turn.  Context: send_lock held.
+ */
+void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status);
 /* Send the packet at sq->psn.  -ENOMEM, or errors of the memory layer. */
 int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
 /* The packet at sq->psn was sent: on to the next. */

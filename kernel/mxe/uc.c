@@ -10,21 +10,13 @@
 
 /* ---- sending ----------------------------------------------------------- */
 
-/* The request at sq->cur, of which nothing was sent, ends here. */
-static void mxe_uc_refuse(struct mxe_qp *qp, enum ib_wc_status status)
-{
-	qp->sq.next++;
-	qp->sq.cur++;
-	mxe_complete_wr(qp, status);
-}
-
 /* False: nothing is to be sent now. */
 static bool mxe_uc_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	if (qp->state != IB_QPS_RTS)
 		return false;
 	if (wr->error) {
-		mxe_uc_refuse(qp, wr->error);
+		mxe_send_end(qp, wr->error);
 		return false;
 	}
 	mxe_send_start(qp, wr);
@@ -108,18 +100,11 @@ static void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 void mxe_uc_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		struct sk_buff *skb)
 {
-	struct mxe_rq *rq = &qp->rq;
-
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (qp->dying || rq->halted || !mxe_qp_can_receive(qp->state)) {
-		mxe_count(qp->dev, drop_state);
+	if (!mxe_recv_admit(qp)) {
 		kfree_skb(skb);
 		return;
-	}
-	if (qp->state == IB_QPS_RTR && !rq->comm_est) {
-		rq->comm_est = true;
-		rq->todo |= BIT(MXE_TODO_EV_COMM_EST);
 	}
 	mxe_uc_request(qp, pkt);
 	consume_skb(skb);

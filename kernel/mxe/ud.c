@@ -98,9 +98,7 @@ void mxe_ud_send_run(struct mxe_qp *qp)
 			break;
 		}
 		wr = mxe_sq_wr(sq, sq->cur);
-		sq->next++;
-		sq->cur++;
-		mxe_complete_wr(qp, wr->error ?: mxe_ud_send_one(qp, wr));
+		mxe_send_end(qp, wr->error ?: mxe_ud_send_one(qp, wr));
 	}
 }
 
@@ -172,11 +170,11 @@ void mxe_ud_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 {
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (qp->dying || qp->rq.halted || !mxe_qp_can_receive(qp->state))
-		mxe_count(qp->dev, drop_state);
-	else if (pkt->qkey != qp->attr.qkey)
-		mxe_count(qp->dev, drop_qkey);
-	else
-		mxe_ud_accept(qp, pkt, skb);
+	if (mxe_recv_admit(qp)) {
+		if (pkt->qkey == qp->attr.qkey)
+			mxe_ud_accept(qp, pkt, skb);
+		else
+			mxe_count(qp->dev, drop_qkey);
+	}
 	consume_skb(skb);
 }
