@@ -127,7 +127,7 @@ struct mxe_sq {
 	u32 local_error_at;		/* the request that has it */
 	bool sqd_notified;
 	struct timer_list retry_timer;
-	struct timer_list rnr_timer;
+	struct timer_list rnr_timer;	/* and when memory was short */
 	unsigned long todo;		/* enum mxe_todo */
 };
 

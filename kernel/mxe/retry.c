@@ -34,6 +34,14 @@ void mxe_retry_start(struct mxe_qp *qp)
 			  jiffies + mxe_retry_timeout(qp));
 }
 
+void mxe_retry_soon(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!qp->dying)
+		mod_timer(&qp->sq.rnr_timer, jiffies + 1);
+}
+
 void mxe_retry_restart(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);

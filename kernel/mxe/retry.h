@@ -9,6 +9,8 @@ void mxe_retry_init(struct mxe_qp *qp);
 /* Context: send_lock held. */
 void mxe_retry_start(struct mxe_qp *qp);	/* if it does not run */
 void mxe_retry_restart(struct mxe_qp *qp);	/* after progress */
+/* Nothing could be sent for want of memory: whatever the timeout, again soon. */
+void mxe_retry_soon(struct mxe_qp *qp);
 void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code);
 /*
  * Go back to psn because packets seem lost: unless that was done already and

@@ -308,7 +308,7 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 
 		err = mxe_send_one(qp, wr);
 		if (err == -ENOMEM) {
-			mxe_retry_start(qp);
+			mxe_retry_soon(qp);
 			break;
 		}
 		if (err) {
