@@ -16,7 +16,16 @@
 #define OP_READ	(OP_RESP | MXE_OP_READ | MXE_OP_PAYLOAD)
 #define OP_ATOMIC	(OP_REQ | MXE_OP_ATOMIC | OP_ONLY)
 
-/* BTH opcodes (IBTA 9.2), and the two of ours.  0: not carried. */
+/*
+ * XRC has the operations of RC, with one more header in the requests.  The
+ * kernel has no names for its opcodes.
+ */
+#define XRC(rc_opcode)	(MXE_TRANSPORT_XRC << 5 | IB_OPCODE_##rc_opcode)
+#define XRC_SEND	(OP_SEND | MXE_OP_XRCETH)
+#define XRC_WRITE	(OP_WRITE | MXE_OP_XRCETH)
+#define XRC_ATOMIC	(OP_ATOMIC | MXE_OP_XRCETH)
+
+/* BTH opcodes (IBTA 9.2), and those of ours.  0: not carried. */
 static const u32 mxe_opcode_table[256] = {
 	[IB_OPCODE_RC_SEND_FIRST] = OP_SEND | MXE_OP_START,
 	[IB_OPCODE_RC_SEND_MIDDLE] = OP_SEND,
@@ -68,15 +77,47 @@ static const u32 mxe_opcode_table[256] = {
 		OP_SEND | MXE_OP_END | MXE_OP_IETH,
 	[IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE] =
 		OP_SEND | OP_ONLY | MXE_OP_IETH,
+	[XRC(SEND_FIRST)] = XRC_SEND | MXE_OP_START,
+	[XRC(SEND_MIDDLE)] = XRC_SEND,
+	[XRC(SEND_LAST)] = XRC_SEND | MXE_OP_END,
+	[XRC(SEND_LAST_WITH_IMMEDIATE)] = XRC_SEND | MXE_OP_END | MXE_OP_IMM,
+	[XRC(SEND_ONLY)] = XRC_SEND | OP_ONLY,
+	[XRC(SEND_ONLY_WITH_IMMEDIATE)] = XRC_SEND | OP_ONLY | MXE_OP_IMM,
+	[XRC(RDMA_WRITE_FIRST)] = XRC_WRITE | MXE_OP_START | MXE_OP_RETH,
+	[XRC(RDMA_WRITE_MIDDLE)] = XRC_WRITE,
+	[XRC(RDMA_WRITE_LAST)] = XRC_WRITE | MXE_OP_END,
+	[XRC(RDMA_WRITE_LAST_WITH_IMMEDIATE)] =
+		XRC_WRITE | MXE_OP_END | MXE_OP_IMM,
+	[XRC(RDMA_WRITE_ONLY)] = XRC_WRITE | OP_ONLY | MXE_OP_RETH,
+	[XRC(RDMA_WRITE_ONLY_WITH_IMMEDIATE)] =
+		XRC_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_IMM,
+	[XRC(RDMA_READ_REQUEST)] =
+		OP_REQ | MXE_OP_READ | OP_ONLY | MXE_OP_RETH | MXE_OP_XRCETH,
+	[XRC(RDMA_READ_RESPONSE_FIRST)] = OP_READ | MXE_OP_START | MXE_OP_AETH,
+	[XRC(RDMA_READ_RESPONSE_MIDDLE)] = OP_READ,
+	[XRC(RDMA_READ_RESPONSE_LAST)] = OP_READ | MXE_OP_END | MXE_OP_AETH,
+	[XRC(RDMA_READ_RESPONSE_ONLY)] = OP_READ | OP_ONLY | MXE_OP_AETH,
+	[XRC(ACKNOWLEDGE)] = OP_RESP | MXE_OP_AETH,
+	[XRC(ATOMIC_ACKNOWLEDGE)] =
+		OP_RESP | MXE_OP_ATOMIC | MXE_OP_AETH | MXE_OP_ATOMICACK,
+	[XRC(COMPARE_SWAP)] = XRC_ATOMIC | MXE_OP_ATOMICETH,
+	[XRC(FETCH_ADD)] = XRC_ATOMIC | MXE_OP_ATOMICETH,
+	[XRC(SEND_LAST_WITH_INVALIDATE)] = XRC_SEND | MXE_OP_END | MXE_OP_IETH,
+	[XRC(SEND_ONLY_WITH_INVALIDATE)] = XRC_SEND | OP_ONLY | MXE_OP_IETH,
 	[MXE_OPCODE_CNP] = MXE_OP_VALID | MXE_OP_CNP,
 	[MXE_OPCODE_RC_MASKED_CMP_SWAP] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
 	[MXE_OPCODE_RC_MASKED_FETCH_ADD] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
+	[MXE_OPCODE_XRC_MASKED_CMP_SWAP] = XRC_ATOMIC | MXE_OP_MSKATOMICETH,
+	[MXE_OPCODE_XRC_MASKED_FETCH_ADD] = XRC_ATOMIC | MXE_OP_MSKATOMICETH,
 };
 
 enum mxe_transport mxe_opcode_transport(u8 opcode)
 {
-	if (mxe_opcode_table[opcode] & MXE_OP_MSKATOMICETH)
-		return MXE_TRANSPORT_RC;
+	u32 flags = mxe_opcode_table[opcode];
+
+	if (flags & MXE_OP_MSKATOMICETH)
+		return flags & MXE_OP_XRCETH ? MXE_TRANSPORT_XRC :
+					       MXE_TRANSPORT_RC;
 	return opcode >> 5;
 }
 
@@ -94,6 +135,8 @@ unsigned int mxe_opcode_hdr_len(u8 opcode)
 		len += MXE_CNP_RESERVED_SIZE;
 	if (flags & MXE_OP_DETH)
 		len += sizeof(struct mxe_deth);
+	if (flags & MXE_OP_XRCETH)
+		len += sizeof(struct mxe_xrceth);
 	if (flags & MXE_OP_RETH)
 		len += sizeof(struct mxe_reth);
 	if (flags & MXE_OP_ATOMICETH)
@@ -110,6 +153,25 @@ unsigned int mxe_opcode_hdr_len(u8 opcode)
 	return len;
 }
 
+/* What a transport adds to each of its requests; returns what is behind it. */
+static const u8 *mxe_parse_transport(struct mxe_pkt *pkt, const u8 *p)
+{
+	if (pkt->flags & MXE_OP_DETH) {
+		const struct mxe_deth *deth = (const void *)p;
+
+		pkt->qkey = be32_to_cpu(deth->qkey);
+		pkt->src_qpn = be32_to_cpu(deth->sqp) & MXE_BTH_QPN_MASK;
+		return p + sizeof(*deth);
+	}
+	if (pkt->flags & MXE_OP_XRCETH) {
+		const struct mxe_xrceth *xrceth = (const void *)p;
+
+		pkt->srqn = be32_to_cpu(xrceth->srqn) & MXE_XRC_SRQN_MASK;
+		return p + sizeof(*xrceth);
+	}
+	return p;
+}
+
 static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 {
 	const struct mxe_atomiceth *eth = (const void *)p;
@@ -117,7 +179,7 @@ static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 	pkt->va = be64_to_cpu(eth->va);
 	pkt->rkey = be32_to_cpu(eth->rkey);
 	pkt->atomic = (struct mxe_atomic_args) {
-		.op = pkt->opcode == IB_OPCODE_RC_COMPARE_SWAP ?
+		.op = (pkt->opcode & 0x1f) == IB_OPCODE_COMPARE_SWAP ?
 			MXE_ATOMIC_CMP_SWAP : MXE_ATOMIC_FETCH_ADD,
 		.swap_add = be64_to_cpu(eth->swap_add),
 		.compare = be64_to_cpu(eth->compare),
@@ -127,7 +189,7 @@ static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 		pkt->atomic.compare = 0;
 }
 
-/* len: from BTH to the end of the operands. */
+/* len: from this header to the end of the operands. */
 static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
 						 const u8 *p, size_t len)
 {
@@ -142,7 +204,7 @@ static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
 		return MXE_PKT_OK;
 
 	args_len = 4 * max_t(size_t, 8, 1 << eth->log_arg_sz);
-	if (len != sizeof(struct mxe_bth) + sizeof(*eth) + args_len)
+	if (len != sizeof(*eth) + args_len)
 		return MXE_PKT_LENGTH;
 	if (!(BIT(eth->log_arg_sz) & MXE_ATOMIC_LOG_SIZES) || eth->reserved)
 		return MXE_PKT_OK;
@@ -151,7 +213,8 @@ static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
 	pkt->atomic.compare = be64_to_cpu(args->compare);
 	pkt->atomic.swap_mask = be64_to_cpu(args->swap_mask);
 	pkt->atomic.compare_mask = be64_to_cpu(args->compare_mask);
-	if (pkt->opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP)
+	if (pkt->opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
+	    pkt->opcode == MXE_OPCODE_XRC_MASKED_CMP_SWAP)
 		pkt->atomic.op = MXE_ATOMIC_MASKED_CMP_SWAP;
 	else if (!pkt->atomic.compare && !pkt->atomic.swap_mask)
 		pkt->atomic.op = MXE_ATOMIC_MASKED_FETCH_ADD;
@@ -210,11 +273,12 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	p = data + sizeof(*bth);
 
 	if (pkt->flags & MXE_OP_MSKATOMICETH) {
-		if (len < sizeof(*bth) + sizeof(struct mxe_mskatomiceth))
+		if (len < hdr_len - sizeof(struct mxe_mskatomic_args))
 			return MXE_PKT_SHORT;
 		if (pad)
 			return MXE_PKT_LENGTH;
-		return mxe_parse_mskatomiceth(pkt, p, len);
+		p = mxe_parse_transport(pkt, p);
+		return mxe_parse_mskatomiceth(pkt, p, data + len - p);
 	}
 
 	if (len < hdr_len + pad)
@@ -226,13 +290,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	if (!(pkt->flags & MXE_OP_PAYLOAD) && (pkt->payload_len || pad))
 		return MXE_PKT_LENGTH;
 
-	if (pkt->flags & MXE_OP_DETH) {
-		const struct mxe_deth *deth = (const void *)p;
-
-		pkt->qkey = be32_to_cpu(deth->qkey);
-		pkt->src_qpn = be32_to_cpu(deth->sqp) & MXE_BTH_QPN_MASK;
-		p += sizeof(*deth);
-	}
+	p = mxe_parse_transport(pkt, p);
 	if (pkt->flags & MXE_OP_RETH) {
 		const struct mxe_reth *reth = (const void *)p;
 
@@ -261,6 +319,24 @@ size_t mxe_pkt_len(const struct mxe_pkt_out *out)
 {
 	return mxe_opcode_hdr_len(out->opcode) + out->payload_len +
 	       mxe_pad(out->payload_len);
+}
+
+static u8 *mxe_build_transport(const struct mxe_pkt_out *out, u32 flags, u8 *p)
+{
+	if (flags & MXE_OP_DETH) {
+		struct mxe_deth *deth = (void *)p;
+
+		deth->qkey = cpu_to_be32(out->qkey);
+		deth->sqp = cpu_to_be32(out->src_qpn);
+		return p + sizeof(*deth);
+	}
+	if (flags & MXE_OP_XRCETH) {
+		struct mxe_xrceth *xrceth = (void *)p;
+
+		xrceth->srqn = cpu_to_be32(out->srqn);
+		return p + sizeof(*xrceth);
+	}
+	return p;
 }
 
 static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
@@ -313,13 +389,7 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 		memset(p, 0, MXE_CNP_RESERVED_SIZE);
 		p += MXE_CNP_RESERVED_SIZE;
 	}
-	if (flags & MXE_OP_DETH) {
-		struct mxe_deth *deth = (void *)p;
-
-		deth->qkey = cpu_to_be32(out->qkey);
-		deth->sqp = cpu_to_be32(out->src_qpn);
-		p += sizeof(*deth);
-	}
+	p = mxe_build_transport(out, flags, p);
 	if (flags & MXE_OP_RETH) {
 		struct mxe_reth *reth = (void *)p;
 

@@ -24,6 +24,7 @@ struct udphdr;
 #define MXE_BTH_PAD_MASK	(3 << MXE_BTH_PAD_SHIFT)
 #define MXE_BTH_TVER_MASK	0x0f
 #define MXE_BTH_QPN_MASK	0xffffffU
+#define MXE_XRC_SRQN_MASK	0xffffffU
 #define MXE_BTH_BECN		BIT(30)
 #define MXE_BTH_ACK_REQ		BIT(31)
 
@@ -42,11 +43,19 @@ enum mxe_transport {
 	MXE_TRANSPORT_RC	= 0,
 	MXE_TRANSPORT_UC	= 1,
 	MXE_TRANSPORT_UD	= 3,
+	MXE_TRANSPORT_XRC	= 5,
 };
 
 /* The opcode of RC as that of another transport. */
 static inline u8 mxe_opcode_of(enum mxe_transport transport, u8 rc_opcode)
 {
+	bool xrc = transport == MXE_TRANSPORT_XRC;
+
+	/* Those of ours do not say their transport by their upper bits. */
+	if (rc_opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP)
+		return xrc ? MXE_OPCODE_XRC_MASKED_CMP_SWAP : rc_opcode;
+	if (rc_opcode == MXE_OPCODE_RC_MASKED_FETCH_ADD)
+		return xrc ? MXE_OPCODE_XRC_MASKED_FETCH_ADD : rc_opcode;
 	return transport << 5 | rc_opcode;
 }
 
@@ -83,6 +92,12 @@ struct mxe_deth {
 	__be32 sqp;		/* top byte reserved */
 } __packed;
 static_assert(sizeof(struct mxe_deth) == 8);
+
+/* XRC extended transport header, IBTA annex A14: of every request of XRC. */
+struct mxe_xrceth {
+	__be32 srqn;		/* top byte reserved */
+} __packed;
+static_assert(sizeof(struct mxe_xrceth) == 4);
 
 #define MXE_MSKATOMIC_VERSION 1
 
@@ -143,6 +158,7 @@ enum mxe_opcode_flags {
 	MXE_OP_PAYLOAD		= BIT(15),
 	MXE_OP_IETH		= BIT(16),	/* key to invalidate */
 	MXE_OP_DETH		= BIT(17),	/* unreliable datagram */
+	MXE_OP_XRCETH		= BIT(18),	/* request of XRC */
 	MXE_OP_CNP		= BIT(22),	/* congestion notification */
 };
 
@@ -173,6 +189,7 @@ struct mxe_pkt {
 	u32 qkey;
 	u32 src_qpn;
 	u32 inv_rkey;
+	u32 srqn;
 	u32 payload_len;	/* without padding */
 	__be32 imm;
 	u64 atomic_orig;	/* ATOMIC ACKNOWLEDGE */
@@ -217,6 +234,7 @@ struct mxe_pkt_out {
 	u32 qkey;
 	u32 src_qpn;
 	u32 inv_rkey;
+	u32 srqn;
 	u32 payload_len;
 	__be32 imm;
 	u8 syndrome;

@@ -63,8 +63,33 @@ static const struct opcode_row opcode_rows[] = {
 	{ "UC WRITE Only with Immediate", 0x2b, 32, true, false, true, true },
 	{ "UD SEND Only", 0x64, 20, true, false, true, true },
 	{ "UD SEND Only with Immediate", 0x65, 24, true, false, true, true },
+	{ "XRC SEND First", 0xa0, 16, true, false, true, false },
+	{ "XRC SEND Middle", 0xa1, 16, true, false, false, false },
+	{ "XRC SEND Last", 0xa2, 16, true, false, false, true },
+	{ "XRC SEND Last with Imm", 0xa3, 20, true, false, false, true },
+	{ "XRC SEND Only", 0xa4, 16, true, false, true, true },
+	{ "XRC SEND Only with Imm", 0xa5, 20, true, false, true, true },
+	{ "XRC RDMA WRITE First", 0xa6, 32, true, false, true, false },
+	{ "XRC RDMA WRITE Middle", 0xa7, 16, true, false, false, false },
+	{ "XRC RDMA WRITE Last", 0xa8, 16, true, false, false, true },
+	{ "XRC WRITE Last with Imm", 0xa9, 20, true, false, false, true },
+	{ "XRC RDMA WRITE Only", 0xaa, 32, true, false, true, true },
+	{ "XRC WRITE Only with Imm", 0xab, 36, true, false, true, true },
+	{ "XRC RDMA READ Request", 0xac, 32, false, false, true, true },
+	{ "XRC READ response First", 0xad, 16, true, true, true, false },
+	{ "XRC READ response Middle", 0xae, 12, true, true, false, false },
+	{ "XRC READ response Last", 0xaf, 16, true, true, false, true },
+	{ "XRC READ response Only", 0xb0, 16, true, true, true, true },
+	{ "XRC Acknowledge", 0xb1, 16, false, true, false, false },
+	{ "XRC ATOMIC Acknowledge", 0xb2, 24, false, true, false, false },
+	{ "XRC CmpSwap", 0xb3, 44, false, false, true, true },
+	{ "XRC FetchAdd", 0xb4, 44, false, false, true, true },
+	{ "XRC SEND Last with Inv", 0xb6, 20, true, false, false, true },
+	{ "XRC SEND Only with Inv", 0xb7, 20, true, false, true, true },
 	{ "masked CmpSwap", 0xd3, 60, false, false, true, true },
 	{ "masked FetchAdd", 0xd4, 60, false, false, true, true },
+	{ "XRC masked CmpSwap", 0xd5, 64, false, false, true, true },
+	{ "XRC masked FetchAdd", 0xd6, 64, false, false, true, true },
 };
 
 static void opcode_desc(const struct opcode_row *row, char *desc)
@@ -76,7 +101,15 @@ KUNIT_ARRAY_PARAM(opcode, opcode_rows, opcode_desc);
 
 static bool is_masked(u8 opcode)
 {
-	return opcode == 0xd3 || opcode == 0xd4;
+	return opcode >= 0xd3 && opcode <= 0xd6;
+}
+
+/* Of the requests of XRC, masked atomics included. */
+static bool has_xrceth(u8 opcode)
+{
+	return (opcode >= 0xa0 && opcode <= 0xac) ||
+	       (opcode >= 0xb3 && opcode <= 0xb7) ||
+	       opcode == 0xd5 || opcode == 0xd6;
 }
 
 /* Every field has a value that no other one has. */
@@ -94,6 +127,7 @@ static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 		.qkey = 0x89abcdef,
 		.src_qpn = 0x654321,
 		.inv_rkey = 0x99aabbcc,
+		.srqn = 0xf1e2d3,
 		.payload_len = payload_len,
 		.imm = cpu_to_be32(0xcafef00d),
 		.syndrome = 0x65,
@@ -102,9 +136,9 @@ static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 		.atomic.swap_add = 0xb0b1b2b3b4b5b6b7ULL,
 	};
 
-	if (opcode == 0x13 || opcode == 0xd3)
+	if (opcode == 0x13 || opcode == 0xb3 || opcode == 0xd3 || opcode == 0xd5)
 		out.atomic.compare = 0xc0c1c2c3c4c5c6c7ULL;
-	if (opcode == 0xd3)
+	if (opcode == 0xd3 || opcode == 0xd5)
 		out.atomic.swap_mask = 0xd0d1d2d3d4d5d6d7ULL;
 	if (is_masked(opcode))
 		out.atomic.compare_mask = 0xe0e1e2e3e4e5e6e7ULL;
@@ -159,7 +193,8 @@ static void check_fields(struct kunit *test, const struct opcode_row *row,
 	KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_RESPONSE), row->response);
 	KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_REQUEST), !row->response);
 	KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_PAYLOAD), row->payload);
-	if (row->opcode != 0x11 && row->opcode != 0x12) {
+	KUNIT_EXPECT_EQ(test, pkt->srqn, has_xrceth(row->opcode) ? out->srqn : 0);
+	if ((row->opcode & 0x5f) != 0x11 && (row->opcode & 0x5f) != 0x12) {
 		KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_START), row->start);
 		KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_END), row->end);
 	}
@@ -239,6 +274,10 @@ static void wire_atomic_op(struct kunit *test)
 		{ 0x14, MXE_ATOMIC_FETCH_ADD },
 		{ 0xd3, MXE_ATOMIC_MASKED_CMP_SWAP },
 		{ 0xd4, MXE_ATOMIC_MASKED_FETCH_ADD },
+		{ 0xb3, MXE_ATOMIC_CMP_SWAP },
+		{ 0xb4, MXE_ATOMIC_FETCH_ADD },
+		{ 0xd5, MXE_ATOMIC_MASKED_CMP_SWAP },
+		{ 0xd6, MXE_ATOMIC_MASKED_FETCH_ADD },
 		{ 0x0a, MXE_ATOMIC_UNSUPPORTED },
 	};
 	int i;
@@ -297,7 +336,7 @@ static enum mxe_pkt_error expect_truncated(const struct opcode_row *row,
 					   size_t len, u32 pad)
 {
 	if (is_masked(row->opcode)) {
-		if (len < 12 + 16 + MXE_ICRC_SIZE)
+		if (len < row->hdr_len - 32 + MXE_ICRC_SIZE)
 			return MXE_PKT_SHORT;
 		return MXE_PKT_LENGTH;
 	}
@@ -387,6 +426,41 @@ static void wire_bad_version(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (int)parse_copy(test, &pkt, buf, len),
 				(int)MXE_PKT_VERSION);
 	}
+}
+
+/* By its bits, or for ours by the table; and what is sent for what of RC. */
+static void wire_transport(struct kunit *test)
+{
+	const struct opcode_row *row;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(opcode_rows); i++) {
+		row = &opcode_rows[i];
+		KUNIT_EXPECT_EQ_MSG(test, (int)mxe_opcode_transport(row->opcode),
+				    row->opcode >= 0xd5 ? MXE_TRANSPORT_XRC :
+				    row->opcode >= 0xd3 ? MXE_TRANSPORT_RC :
+				    row->opcode >> 5, "%s", row->desc);
+	}
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_RC, 0xd4), 0xd4);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, 0xd3), 0xd5);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, 0xd4), 0xd6);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, 0x17), 0xb7);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_UC, 0x04), 0x24);
+}
+
+/* The upper byte is reserved. */
+static void wire_srqn(struct kunit *test)
+{
+	struct mxe_pkt_out out = sample(0xa4, 4);
+	struct mxe_pkt pkt;
+	size_t len;
+	u8 *buf = build(test, &out, &len);
+
+	KUNIT_EXPECT_EQ(test, get_unaligned_be32(buf + 12), 0xf1e2d3U);
+	buf[12] = 0xff;
+	KUNIT_ASSERT_EQ(test, (int)parse_copy(test, &pkt, buf, len),
+			(int)MXE_PKT_OK);
+	KUNIT_EXPECT_EQ(test, pkt.srqn, 0xf1e2d3U);
 }
 
 static void wire_every_opcode(struct kunit *test)
@@ -700,6 +774,8 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE_PARAM(wire_too_long, opcode_gen_params),
 	KUNIT_CASE_PARAM(wire_bad_pad_count, opcode_gen_params),
 	KUNIT_CASE_PARAM(wire_bad_version, opcode_gen_params),
+	KUNIT_CASE(wire_transport),
+	KUNIT_CASE(wire_srqn),
 	KUNIT_CASE(wire_every_opcode),
 	KUNIT_CASE_PARAM(wire_masked_version, masked_gen_params),
 	KUNIT_CASE_PARAM(wire_masked_size, masked_gen_params),
