@@ -26,6 +26,7 @@ struct mxedv_qp_ex;
 struct exp_caps {
 	enum ibv_exp_atomic_cap atomic_cap;
 	bool masked;		/* both masked atomics, executed by the device */
+	bool masked_xrc;	/* ... also for initiators of XRC */
 	bool be_reply;		/* IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY */
 	uint64_t sizes;
 	uint64_t sizes_be;	/* those always answered in big-endian */
@@ -73,7 +74,8 @@ struct exp_backend {
 	int (*query)(struct ibv_context *context, struct exp_caps *caps);
 
 	/*
-	 * Creates a reliable connected queue pair that masked atomics can be
+	 * Creates a queue pair of a reliable connection, or an initiator of
+	 * XRC if the backend has said that it can, that masked atomics can be
 	 * posted to, with the builders of the standard operations unless there
 	 * is a post_send.  Finds in entry what the device and the program say of
 	 * atomics, and fills entry->qpx and the backend's own fields.  Returns

@@ -33,6 +33,8 @@ static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
 		       attr.masked_atomic_cap != IBV_ATOMIC_NONE &&
 		       caps->sizes;
 
+	caps->masked_xrc = caps->masked;
+
 	/* Every atomic comes back in big-endian, as with Connect-IB. */
 	if (caps->be_reply && !(attr.reply_modes & MXEDV_ATOMIC_REPLY_HOST)) {
 		caps->atomic_cap = IBV_EXP_ATOMIC_HCA_REPLY_BE;

@@ -305,7 +305,9 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 		goto fail;
 
 	/* Only reliable connections carry masked atomics. */
-	if (attr->qp_type != IBV_QPT_RC)
+	if (attr->qp_type == IBV_QPT_XRC_SEND)
+		caps.masked = caps.masked_xrc;
+	else if (attr->qp_type != IBV_QPT_RC)
 		caps.masked = false;
 	if (caps.masked && caps.be_reply)
 		served |= IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY;

@@ -92,16 +92,8 @@ static void build_data(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 	ibv_wr_set_inline_data_list(qpx, wr->num_sge, bufs);
 }
 
-/* wr has passed exp_check_wr(). */
-static void build_wr(const struct exp_qp *entry,
-		     const struct ibv_exp_send_wr *wr)
+static void build_plain(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 {
-	struct ibv_qp_ex *qpx = entry->qpx;
-
-	qpx->wr_id = wr->wr_id;
-	qpx->wr_flags = wr->exp_send_flags &
-			(EXP_SEND_STD_FLAGS & ~IBV_EXP_SEND_INLINE);
-
 	switch ((int)wr->exp_opcode) {
 	case IBV_EXP_WR_SEND:
 		ibv_wr_send(qpx);
@@ -133,10 +125,26 @@ static void build_wr(const struct exp_qp *entry,
 					wr->wr.atomic.compare_add);
 		break;
 	default:
-		entry->backend->build_masked(entry, wr);
-		return;
+		break;
 	}
 	build_data(qpx, wr);
+}
+
+/* wr has passed exp_check_wr(). */
+static void build_wr(const struct exp_qp *entry,
+		     const struct ibv_exp_send_wr *wr)
+{
+	struct ibv_qp_ex *qpx = entry->qpx;
+
+	qpx->wr_id = wr->wr_id;
+	qpx->wr_flags = wr->exp_send_flags &
+			(EXP_SEND_STD_FLAGS & ~IBV_EXP_SEND_INLINE);
+	if (is_masked(wr))
+		entry->backend->build_masked(entry, wr);
+	else
+		build_plain(qpx, wr);
+	if (entry->qp->qp_type == IBV_QPT_XRC_SEND)
+		ibv_wr_set_xrc_srqn(qpx, wr->qp_type.xrc.remote_srqn);
 }
 
 static void batch_begin(const struct exp_qp *entry)
