@@ -32,6 +32,7 @@ static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
 	[MXE_RESOURCE_MR] = MXE_MAX_MR,
 	[MXE_RESOURCE_SRQ] = MXE_MAX_SRQ,
 	[MXE_RESOURCE_MW] = MXE_MAX_MW,
+	[MXE_RESOURCE_XRCD] = MXE_MAX_XRCD,
 };
 
 int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type)
@@ -98,7 +99,8 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				    IB_DEVICE_SYS_IMAGE_GUID |
 				    IB_DEVICE_MEM_MGT_EXTENSIONS |
 				    IB_DEVICE_MEM_WINDOW |
-				    IB_DEVICE_MEM_WINDOW_TYPE_2B,
+				    IB_DEVICE_MEM_WINDOW_TYPE_2B |
+				    IB_DEVICE_XRC,
 		/* `rdma link del`. */
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_send_sge = MXE_MAX_SGE,
@@ -210,7 +212,9 @@ void mxe_device_dealloc(struct ib_device *ibdev)
 
 	mxe_net_detach(dev);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
+	WARN_ON(!xa_empty(&dev->xrc_srqs));
 	mxe_mcast_uninit(&dev->mcast);
+	xa_destroy(&dev->xrc_srqs);
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->mrs);
 	free_percpu(dev->stats);
@@ -233,6 +237,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	dev->reply_be = mxe_device_reply_be;
 	xa_init(&dev->mrs);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
+	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	mxe_mcast_init(&dev->mcast);
 	dev->stats = alloc_percpu(struct mxe_stats);
 	return dev->stats ? 0 : -ENOMEM;

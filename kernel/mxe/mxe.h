@@ -19,6 +19,7 @@
  *   cq->notify_lock > qp->send_lock > qp->recv_lock > cq->lock
  *                                      qp->recv_lock > srq->lock
  *   cq->notify_lock > qp->sq.post_lock, post_lock of a receive queue
+ *   xrcd->lock > qp->recv_lock
  *
  * A completion handler runs under notify_lock only, and may post from there.
  * send_lock and recv_lock are taken with bottom halves off and are never held
@@ -53,6 +54,7 @@ struct mxe_qp;
 #define MXE_MAX_MR		1048576
 #define MXE_MAX_MW		1048576
 #define MXE_MAX_PD		65536
+#define MXE_MAX_XRCD		65536
 #define MXE_MAX_AH		65536
 #define MXE_MAX_RD_ATOMIC	128
 #define MXE_MAX_MSG_SIZE	BIT(30)		/* 2^22 packets at most */
@@ -68,6 +70,7 @@ enum mxe_resource {
 	MXE_RESOURCE_MR,
 	MXE_RESOURCE_SRQ,
 	MXE_RESOURCE_MW,
+	MXE_RESOURCE_XRCD,
 	MXE_RESOURCE_COUNT
 };
 
@@ -76,8 +79,8 @@ enum mxe_resource {
  *
  * Lifetime: allocated and freed by ib_core.  mxe_device_dealloc() runs when
  * the last user of the ib_device is gone and gives back ndev and mnet.  All
- * members but the counters, gsi and the list entry are set before registration
- * and do not change.
+ * members but the counters, gsi, next_srqn and the list entry are set before
+ * registration and do not change.
  */
 struct mxe_dev {
 	struct ib_device ibdev;
@@ -87,6 +90,8 @@ struct mxe_dev {
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
 	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
+	struct xarray xrc_srqs;		/* by number; see xrc.h */
+	u32 next_srqn;			/* lock of xrc_srqs */
 	struct mxe_qp __rcu *gsi;	/* QP 1; the core makes one */
 	struct mxe_mcast mcast;
 	struct mxe_stats __percpu *stats;

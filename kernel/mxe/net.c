@@ -23,6 +23,7 @@
 #include "trace.h"
 #include "uc.h"
 #include "ud.h"
+#include "xrc.h"
 
 ushort mxe_net_port = 4791;
 
@@ -388,11 +389,13 @@ static bool mxe_net_icrc_ok(const struct sk_buff *skb)
 	return icrc == found;
 }
 
-static enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
+static bool mxe_net_transport_ok(const struct mxe_qp *qp,
+				 const struct mxe_pkt *pkt)
 {
-	if (mxe_qp_is_ud(qp))
-		return MXE_TRANSPORT_UD;
-	return mxe_qp_is_uc(qp) ? MXE_TRANSPORT_UC : MXE_TRANSPORT_RC;
+	/* An initiator of XRC executes nothing. */
+	if (pkt->flags & MXE_OP_REQUEST && mxe_qp_is_xrc_ini(qp))
+		return false;
+	return mxe_opcode_transport(pkt->opcode) == mxe_qp_transport(qp);
 }
 
 static void mxe_net_deliver_ud(struct mxe_qp *qp, const struct mxe_pkt *pkt,
@@ -427,7 +430,7 @@ static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_net_deliver_cnp(qp, skb);
 		return;
 	}
-	if (mxe_opcode_transport(pkt->opcode) != mxe_qp_transport(qp)) {
+	if (!mxe_net_transport_ok(qp, pkt)) {
 		mxe_count(qp->dev, drop_transport);
 		kfree_skb(skb);
 		return;

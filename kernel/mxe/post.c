@@ -5,6 +5,7 @@
 #include "trace.h"
 #include "uc.h"
 #include "ud.h"
+#include "xrc.h"
 
 /* Is the operation one of the queue pair's transport (IBTA table 38)? */
 static bool mxe_qp_carries(const struct mxe_qp *qp, enum ib_wr_opcode opcode)
@@ -119,6 +120,7 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 					 const struct mxe_send_wqe *wqe,
 					 const void *data)
 {
+	const u32 srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
 	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
 			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
 	enum ib_wc_status status;
@@ -128,6 +130,8 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	if (!mxe_opcode_is_user(wr->opcode))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->flags & ~known || wqe->log_arg_sz != (masked ? 3 : 0))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wqe->remote_srqn & ~srqn_mask || wqe->reserved1)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (!mxe_qp_carries(qp, wr->opcode))
 		return IB_WC_LOC_QP_OP_ERR;
@@ -182,6 +186,7 @@ static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 	wr->remote_addr = wqe.remote_addr;
 	wr->rkey = wqe.rkey;
 	wr->imm = wqe.imm_data;
+	wr->srqn = wqe.remote_srqn;
 	if (wr->opcode == IB_WR_SEND_WITH_INV || wr->opcode == IB_WR_LOCAL_INV)
 		wr->rkey = wqe.invalidate_rkey;
 	wr->error = mxe_wr_from_wqe(qp, wr, &wqe,
@@ -333,8 +338,11 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 	unsigned long flags;
 	int err = 0;
 
-	/* A process rings its doorbell; the legacy command is not for it. */
-	if (qp->is_user) {
+	/*
+	 * A process rings its doorbell; the legacy command is not for it.  A
+	 * target of XRC has no queue.
+	 */
+	if (qp->is_user || mxe_qp_is_xrc_tgt(qp)) {
 		*bad_wr = ibwr;
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
 	}

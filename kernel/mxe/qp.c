@@ -15,6 +15,7 @@
 #include "send.h"
 #include "srq.h"
 #include "ud.h"
+#include "xrc.h"
 
 /* ---- lookup, locks, and what follows from them ------------------------- */
 
@@ -92,7 +93,8 @@ static void mxe_qp_event(struct mxe_qp *qp, enum ib_event_type type)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
-static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq, unsigned long todo)
+static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
+		      struct mxe_srq *srq, unsigned long todo)
 {
 	if (!todo)
 		return;
@@ -115,16 +117,15 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq, unsigned long todo)
 	if (todo & BIT(MXE_TODO_EV_LAST_WQE))
 		mxe_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 	if (todo & BIT(MXE_TODO_EV_SRQ_LIMIT))
-		mxe_srq_event(qp->rq.srq, IB_EVENT_SRQ_LIMIT_REACHED);
+		mxe_srq_event(srq, IB_EVENT_SRQ_LIMIT_REACHED);
 	if (todo & BIT(MXE_TODO_EV_SRQ_ERR))
-		mxe_srq_event(qp->rq.srq, IB_EVENT_SRQ_ERR);
+		mxe_srq_event(srq, IB_EVENT_SRQ_ERR);
 	if (todo & BIT(MXE_TODO_WORK))
 		mxe_qp_kick(qp);
 }
 
 /* The state changes now; what calls handlers is left to the work. */
-static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long *work_todo,
-			    unsigned long todo)
+static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long todo)
 {
 	unsigned int bit;
 
@@ -134,7 +135,7 @@ static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long *work_todo,
 		mxe_qp_error(qp);
 	todo &= ~(BIT(MXE_TODO_WORK) | BIT(MXE_TODO_ERROR));
 	for_each_set_bit(bit, &todo, BITS_PER_LONG)
-		set_bit(bit, work_todo);
+		set_bit(bit, &qp->work_todo);
 	mxe_qp_kick(qp);
 }
 
@@ -147,18 +148,27 @@ void mxe_send_unlock(struct mxe_qp *qp, bool in_verb)
 	spin_unlock_bh(&qp->send_lock);
 
 	if (in_verb)
-		mxe_qp_do_later(qp, &qp->work_todo[0], todo);
+		mxe_qp_do_later(qp, todo);
 	else
-		mxe_qp_do(qp, qp->send_cq, todo);
+		mxe_qp_do(qp, qp->send_cq, NULL, todo);
 }
 
 void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
+	struct mxe_cq *cq = mxe_recv_cq(qp);
+	struct mxe_srq *srq = qp->rq.srq;
 	unsigned long todo = qp->rq.todo;
+	bool hold = todo && srq && mxe_qp_is_xrc_tgt(qp);
 
 	qp->rq.todo = 0;
+	/* Its completion queue stays as long as it does. */
+	if (hold)
+		mxe_srq_hold(srq);
 	spin_unlock_bh(&qp->recv_lock);
-	mxe_qp_do(qp, qp->recv_cq, todo);
+
+	mxe_qp_do(qp, cq, srq, todo);
+	if (hold)
+		mxe_srq_put(srq);
 }
 
 void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
@@ -245,8 +255,7 @@ static void mxe_qp_work(struct work_struct *work)
 {
 	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
 
-	mxe_qp_do(qp, qp->send_cq, xchg(&qp->work_todo[0], 0));
-	mxe_qp_do(qp, qp->recv_cq, xchg(&qp->work_todo[1], 0));
+	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_todo, 0));
 
 	mxe_recv_lock(qp);
 	if (qp->state == IB_QPS_ERR)
@@ -304,19 +313,44 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 
 /* ---- creation ---------------------------------------------------------- */
 
+static bool mxe_qp_type_ok(enum ib_qp_type type, bool is_user)
+{
+	switch (type) {
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+	case IB_QPT_XRC_TGT:
+		return true;
+	case IB_QPT_XRC_INI:
+		/* Work requests of the kernel cannot name a receive queue. */
+		return is_user;
+	default:
+		return false;
+	}
+}
+
+/* The completion queues that a type has, and its domain. */
+static bool mxe_qp_refs_ok(const struct ib_qp_init_attr *init)
+{
+	if (init->qp_type == IB_QPT_XRC_TGT)
+		return init->xrcd;
+	return init->send_cq &&
+	       (init->recv_cq || init->qp_type == IB_QPT_XRC_INI);
+}
+
 static int mxe_qp_check_init(struct mxe_dev *dev,
-			     const struct ib_qp_init_attr *init)
+			     const struct ib_qp_init_attr *init, bool is_user)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_UC &&
-	    init->qp_type != IB_QPT_UD && init->qp_type != IB_QPT_GSI)
+	if (!mxe_qp_type_ok(init->qp_type, is_user))
 		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->qp_type);
 	if (init->create_flags)
 		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x",
 				  init->create_flags);
-	if (!init->send_cq || !init->recv_cq)
-		return mxe_refuse(dev, -EINVAL, "no completion queue");
+	if (!mxe_qp_refs_ok(init))
+		return mxe_refuse(dev, -EINVAL, "no completion queue or domain");
 	if (cap->max_send_wr > MXE_MAX_QP_WR ||
 	    cap->max_recv_wr > MXE_MAX_QP_WR)
 		return mxe_refuse(dev, -EINVAL, "%u/%u requests, at most %u",
@@ -366,7 +400,7 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
-	if (rq->srq)
+	if (rq->srq || qp->ibqp.qp_type == IB_QPT_XRC_INI)
 		cap->max_recv_wr = 0;
 	if (!cap->max_recv_wr) {
 		cap->max_recv_sge = 0;
@@ -382,6 +416,25 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 						     rq->q.max_sge),
 			  GFP_KERNEL_ACCOUNT);
 	return rq->cur ? 0 : -ENOMEM;
+}
+
+/* A target of XRC takes requests from whatever queue its peer names. */
+static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
+{
+	memset(cap, 0, sizeof(*cap));
+	qp->rq.cur = kzalloc(mxe_recv_wr_size(MXE_MAX_SGE), GFP_KERNEL_ACCOUNT);
+	return qp->rq.cur ? 0 : -ENOMEM;
+}
+
+static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
+			      struct ib_ucontext *uctx)
+{
+	int err;
+
+	if (mxe_qp_is_xrc_tgt(qp))
+		return mxe_qp_init_tgt(qp, cap);
+	err = mxe_qp_init_sq(qp, cap, uctx);
+	return err ?: mxe_qp_init_rq(qp, cap, uctx);
 }
 
 static void mxe_qp_free_queues(struct mxe_qp *qp)
@@ -453,7 +506,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct ib_ucontext *uctx = NULL;
 	int err;
 
-	err = mxe_qp_check_init(dev, init);
+	err = mxe_qp_check_init(dev, init, udata);
 	if (err)
 		return err;
 
@@ -466,8 +519,8 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		qp->uctx = uctx;
 	}
 
-	qp->send_cq = to_mcq(init->send_cq);
-	qp->recv_cq = to_mcq(init->recv_cq);
+	qp->send_cq = init->send_cq ? to_mcq(init->send_cq) : NULL;
+	qp->recv_cq = init->recv_cq ? to_mcq(init->recv_cq) : NULL;
 	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
@@ -486,21 +539,24 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL);
 	if (err)
 		goto err_give;
-	err = mxe_qp_init_sq(qp, &init->cap, uctx);
-	if (!err)
-		err = mxe_qp_init_rq(qp, &init->cap, uctx);
+	err = mxe_qp_init_queues(qp, &init->cap, uctx);
 	if (!err && udata)
 		err = mxe_qp_write_udata(qp, udata);
 	if (err)
 		goto err_free;
 	qp->attr.cap = init->cap;
 
+	if (mxe_qp_is_xrc_tgt(qp))
+		mxe_xrc_join(qp, init->xrcd);
 	/* Last: from here on packets find it. */
 	err = mxe_qp_publish(qp);
 	if (err)
-		goto err_free;
+		goto err_leave;
 	return 0;
 
+err_leave:
+	if (mxe_qp_is_xrc_tgt(qp))
+		mxe_xrc_leave(qp);
 err_free:
 	mxe_qp_free_queues(qp);
 	dst_cache_destroy(&qp->dst_cache);
@@ -537,8 +593,12 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	cancel_work_sync(&qp->work);
 
 	skb_queue_purge(&qp->rq.deferred);
-	mxe_cq_clean(qp->send_cq, qp);
-	mxe_cq_clean(qp->recv_cq, qp);
+	if (mxe_qp_is_xrc_tgt(qp))
+		mxe_xrc_leave(qp);
+	if (qp->send_cq)
+		mxe_cq_clean(qp->send_cq, qp);
+	if (qp->recv_cq)
+		mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
 	dst_cache_destroy(&qp->dst_cache);
 	mxe_device_give(qp->dev, MXE_RESOURCE_QP);

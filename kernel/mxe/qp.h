@@ -28,6 +28,7 @@
 
 struct mxe_dev;
 struct mxe_srq;
+struct mxe_xrcd;
 
 /* Packets that may be unacknowledged before the requester waits. */
 #define MXE_MAX_UNACKED		128
@@ -61,6 +62,7 @@ struct mxe_send_wr {
 	__be32 imm;
 	struct mxe_atomic_args atomic;	/* as sent: lowered if possible */
 	struct mxe_ud_dest ud;
+	u32 srqn;			/* XRC: for which receive queue */
 	struct mxe_bind bind;		/* IB_WR_BIND_MW; rkey is the new key */
 	struct ib_mr *mr;		/* IB_WR_REG_MR */
 	u32 mr_key;
@@ -144,6 +146,7 @@ struct mxe_resp_res {
 	u32 rkey;
 	u32 length;			/* READ */
 	u32 msn;
+	u32 srqn;			/* XRC */
 	struct mxe_atomic_args atomic;
 	u64 orig;			/* atomic: the answer */
 };
@@ -157,12 +160,17 @@ struct mxe_resp_read {
 	u32 psn;
 	u32 msn;
 	bool first;
+	struct mxe_srq *srq;		/* XRC: by whose rights */
 };
 
 /* Responder.  All under recv_lock but what mxe_recv_queue excepts. */
 struct mxe_rq {
 	struct mxe_recv_queue q;	/* no entries if there is a shared one */
-	struct mxe_srq *srq;		/* immutable after creation */
+	/*
+	 * Immutable after creation, but for a target of XRC: that of the
+	 * message of which it is the turn, or NULL.
+	 */
+	struct mxe_srq *srq;
 
 	struct mxe_recv_wr *cur;	/* the copy of the request in use */
 	bool cur_valid;			/* cur is taken up, and not completed */
@@ -192,7 +200,9 @@ struct mxe_qp {
 	struct completion released;
 
 	/* Immutable after creation. */
-	struct mxe_cq *send_cq, *recv_cq;
+	struct mxe_cq *send_cq, *recv_cq;	/* or NULL: XRC */
+	struct mxe_xrcd *xrcd;		/* of a target of XRC */
+	struct list_head xrcd_entry;	/* xrcd->lock */
 	struct ib_ucontext *uctx;	/* of a process's queue pair */
 	bool is_user;
 	bool be_reply;			/* results of atomics in big-endian */
@@ -223,12 +233,27 @@ struct mxe_qp {
 
 	/* What exceeds a burst, must sleep, or may not run inside a verb. */
 	struct work_struct work;
-	unsigned long work_todo[2];	/* enum mxe_todo; send, receive side */
+	unsigned long work_todo;	/* enum mxe_todo, of the send side */
 };
 
 static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct mxe_qp, ibqp);
+}
+
+static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
+{
+	switch (qp->ibqp.qp_type) {
+	case IB_QPT_RC:
+		return MXE_TRANSPORT_RC;
+	case IB_QPT_UC:
+		return MXE_TRANSPORT_UC;
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		return MXE_TRANSPORT_XRC;
+	default:
+		return MXE_TRANSPORT_UD;
+	}
 }
 
 static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)

@@ -7,6 +7,7 @@
 #include "recv.h"
 #include "srq.h"
 #include "ud.h"
+#include "xrc.h"
 
 /* ---- queues ------------------------------------------------------------ */
 
@@ -166,6 +167,15 @@ int mxe_recv_take(struct mxe_qp *qp)
 	return err == -EPIPE ? -EIO : err;
 }
 
+struct mxe_cq *mxe_recv_cq(const struct mxe_qp *qp)
+{
+	const struct mxe_srq *srq = qp->rq.srq;
+
+	if (!mxe_qp_is_xrc_tgt(qp))
+		return qp->recv_cq;
+	return srq ? to_mcq(srq->ibsrq.ext.cq) : NULL;
+}
+
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 		       const struct mxe_pkt *pkt)
 {
@@ -199,7 +209,7 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 		}
 	}
 	rq->cur_valid = false;
-	mxe_qp_complete(qp, qp->recv_cq, &wc, &rq->todo);
+	mxe_qp_complete(qp, mxe_recv_cq(qp), &wc, &rq->todo);
 }
 
 bool mxe_recv_admit(struct mxe_qp *qp)
@@ -267,10 +277,10 @@ int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 		*bad_wr = ibwr;
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
 	}
-	if (READ_ONCE(qp->state) == IB_QPS_RESET || ibqp->srq) {
+	if (READ_ONCE(qp->state) == IB_QPS_RESET || !qp->rq.q.entries) {
 		*bad_wr = ibwr;
-		return mxe_refuse(qp->dev, -EINVAL, "state %d, SRQ %p",
-				  qp->state, ibqp->srq);
+		return mxe_refuse(qp->dev, -EINVAL, "state %d, %u entries",
+				  qp->state, qp->rq.q.entries);
 	}
 
 	err = mxe_recv_queue_post(qp->dev, &qp->rq.q, ibwr, bad_wr);

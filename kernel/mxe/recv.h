@@ -8,6 +8,7 @@
 
 #include "ring.h"
 
+struct mxe_cq;
 struct mxe_dev;
 struct mxe_pkt;
 struct mxe_qp;
@@ -78,6 +79,11 @@ bool mxe_recv_admit(struct mxe_qp *qp);
  * Context: recv_lock held.
  */
 int mxe_recv_take(struct mxe_qp *qp);
+/*
+ * Where it is completed; NULL: nothing is taken up, by a target of XRC.
+ * Context: recv_lock held.
+ */
+struct mxe_cq *mxe_recv_cq(const struct mxe_qp *qp);
 /*
  * Complete the request in rq->cur.  pkt: the last packet of its message, or
  * NULL if it fails.  Context: recv_lock held.

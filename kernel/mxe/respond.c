@@ -5,7 +5,9 @@
 #include "psn.h"
 #include "recv.h"
 #include "respond.h"
+#include "srq.h"
 #include "trace.h"
+#include "xrc.h"
 
 /* ---- answers ----------------------------------------------------------- */
 
@@ -14,6 +16,7 @@ static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 	struct sk_buff *skb;
 	u8 *payload;
 
+	out->opcode = mxe_opcode_of(mxe_qp_transport(qp), out->opcode);
 	out->pkey = 0xffff;
 	out->qpn = qp->dest_qpn;
 	skb = mxe_net_alloc(qp, out, &payload);
@@ -116,12 +119,16 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 	}
 }
 
-/* By whose rights the peer's keys are used. */
-static struct mxe_peer mxe_respond_peer(const struct mxe_qp *qp)
+/*
+ * By whose rights the peer's keys are used.  srq: the queue for which the
+ * request is; with XRC the rights are its own (IBTA annex A14).
+ */
+static struct mxe_peer mxe_respond_peer(const struct mxe_qp *qp,
+					const struct mxe_srq *srq)
 {
 	return (struct mxe_peer) {
 		.dev = qp->dev,
-		.pd = qp->ibqp.pd,
+		.pd = mxe_qp_is_xrc_tgt(qp) ? srq->ibsrq.pd : qp->ibqp.pd,
 		.qpn = qp->ibqp.qp_num,
 	};
 }
@@ -140,11 +147,13 @@ static u8 mxe_read_opcode(bool first, bool last)
 /* One response packet.  Errors as of the memory layer; -ENOMEM. */
 static int mxe_respond_read_one(struct mxe_qp *qp)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp);
 	struct mxe_resp_read *rd = &qp->rq.read;
+	struct mxe_peer peer = mxe_respond_peer(qp, rd->srq);
 	u32 len = min(rd->left, qp->mtu);
 	struct mxe_pkt_out out = {
-		.opcode = mxe_read_opcode(rd->first, len == rd->left),
+		.opcode = mxe_opcode_of(mxe_qp_transport(qp),
+					mxe_read_opcode(rd->first,
+							len == rd->left)),
 		.pkey = 0xffff,
 		.qpn = qp->dest_qpn,
 		.psn = rd->psn,
@@ -216,13 +225,15 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 		.rkey = pkt->rkey,
 		.length = pkt->dma_len,
 		.msn = rq->msn,
+		.srqn = pkt->srqn,
 		.atomic = pkt->atomic,
 	};
 	return res;
 }
 
 static void mxe_respond_read_start(struct mxe_qp *qp,
-				   const struct mxe_pkt *pkt, u32 msn)
+				   const struct mxe_pkt *pkt, u32 msn,
+				   struct mxe_srq *srq)
 {
 	qp->rq.read = (struct mxe_resp_read) {
 		.active = true,
@@ -232,13 +243,14 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 		.left = pkt->dma_len,
 		.psn = pkt->psn,
 		.msn = msn,
+		.srq = srq,
 	};
 	mxe_respond_read_run(qp);
 }
 
 static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp);
+	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u32 num_pkts;
@@ -261,7 +273,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	res = mxe_respond_store(qp, pkt);
 	res->last_psn = mxe_psn_add(pkt->psn, num_pkts - 1);
 	rq->epsn = mxe_psn_add(pkt->psn, num_pkts);
-	mxe_respond_read_start(qp, pkt, res->msn);
+	mxe_respond_read_start(qp, pkt, res->msn, rq->srq);
 	return 0;
 }
 
@@ -269,7 +281,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp);
+	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u64 orig;
@@ -311,18 +323,19 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 	return pkt->payload_len <= qp->mtu;
 }
 
-static int mxe_rkey_invalidate(const struct mxe_qp *qp, u32 rkey)
+static int mxe_rkey_invalidate(const struct mxe_peer *peer, u32 rkey)
 {
 	int err;
 
-	err = mxe_mw_invalidate(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num, rkey);
+	err = mxe_mw_invalidate(peer->dev, peer->pd, peer->qpn, rkey);
 	return err == -ENOENT ?
-	       mxe_mr_remote_inv(qp->dev, qp->ibqp.pd, rkey) :
+	       mxe_mr_remote_inv(peer->dev, peer->pd, rkey) :
 	       err == -EINVAL ? -EACCES : err;
 }
 
 static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
+	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -335,7 +348,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->payload_len > rq->cur->length - rq->offset)
 		return -EMSGSIZE;
 	if (pkt->payload_len &&
-	    mxe_sge_copy(qp->dev, qp->ibqp.pd, rq->cur->sge, rq->cur->num_sge,
+	    mxe_sge_copy(qp->dev, peer.pd, rq->cur->sge, rq->cur->num_sge,
 			 rq->offset, (void *)pkt->payload, pkt->payload_len,
 			 MXE_TO_MEMORY)) {
 		mxe_count(qp->dev, local_access_errors);
@@ -343,7 +356,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 	rq->offset += pkt->payload_len;
 	if (pkt->flags & MXE_OP_IETH) {
-		err = mxe_rkey_invalidate(qp, pkt->inv_rkey);
+		err = mxe_rkey_invalidate(&peer, pkt->inv_rkey);
 		if (err)
 			return err;
 	}
@@ -355,7 +368,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_write_start(struct mxe_qp *qp,
 				   const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp);
+	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -378,7 +391,7 @@ static int mxe_respond_write_start(struct mxe_qp *qp,
 
 static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp);
+	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -472,7 +485,7 @@ static bool mxe_respond_same_atomic(const struct mxe_resp_res *res,
 	const struct mxe_atomic_args *a = &res->atomic, *b = &pkt->atomic;
 
 	return !res->is_read && res->va == pkt->va && res->rkey == pkt->rkey &&
-	       a->op == b->op && a->swap_add == b->swap_add &&
+	       res->srqn == pkt->srqn && a->op == b->op && a->swap_add == b->swap_add &&
 	       a->compare == b->compare && a->swap_mask == b->swap_mask &&
 	       a->compare_mask == b->compare_mask;
 }
@@ -485,13 +498,14 @@ static bool mxe_respond_same_read(const struct mxe_qp *qp,
 	u64 offset = (u64)mxe_psn_diff(pkt->psn, res->first_psn) * qp->mtu;
 
 	return res->is_read && res->rkey == pkt->rkey &&
-	       pkt->va == res->va + offset && offset <= res->length &&
+	       res->srqn == pkt->srqn && pkt->va == res->va + offset && offset <= res->length &&
 	       pkt->dma_len <= res->length - offset;
 }
 
 static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
+	struct mxe_srq *srq = NULL;
 	struct mxe_resp_res *res;
 
 	mxe_count(qp->dev, duplicate_requests);
@@ -504,13 +518,15 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 
 	res = mxe_respond_find(rq, pkt);
-	if (!res) {
+	if (mxe_qp_is_xrc_tgt(qp))
+		srq = mxe_xrc_find(qp, pkt->srqn);
+	if (!res || (mxe_qp_is_xrc_tgt(qp) && !srq)) {
 		mxe_count(qp->dev, drop_duplicate_unknown);
 		return;
 	}
 	/* READs read again; atomics are never executed twice. */
 	if (pkt->flags & MXE_OP_READ && mxe_respond_same_read(qp, res, pkt))
-		mxe_respond_read_start(qp, pkt, res->msn);
+		mxe_respond_read_start(qp, pkt, res->msn, srq);
 	else if (pkt->flags & MXE_OP_ATOMIC &&
 		 mxe_respond_same_atomic(res, pkt))
 		mxe_respond_atomic_ack(qp, res);
@@ -524,10 +540,16 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	u32 msg = pkt->flags & MXE_OP_START ? 0 :
 		  pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
+	int err;
 
 	/* First, middle and last packets come in that order. */
 	if (qp->rq.msg != msg)
 		return -EINVAL;
+	if (mxe_qp_is_xrc_tgt(qp)) {
+		err = mxe_xrc_select(qp, pkt);
+		if (err)
+			return err;
+	}
 	if (pkt->flags & MXE_OP_ATOMIC)
 		return mxe_respond_atomic(qp, pkt);
 	if (pkt->flags & MXE_OP_READ)
@@ -603,7 +625,8 @@ void mxe_respond_continue(struct mxe_qp *qp)
 	mxe_respond_read_run(qp);
 	while (!rq->read.active && !rq->halted &&
 	       (skb = skb_peek(&rq->deferred))) {
-		if (!budget--) {
+		/* With XRC the next may be for another queue than rq->todo. */
+		if (!budget-- || (rq->todo && mxe_qp_is_xrc_tgt(qp))) {
 			rq->todo |= BIT(MXE_TODO_WORK);
 			return;
 		}
@@ -632,6 +655,25 @@ void mxe_respond_reset(struct mxe_qp *qp)
 		rq->res[i].valid = false;
 	rq->res_head = 0;
 	__skb_queue_purge(&rq->deferred);
+}
+
+void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	/* The peer asks for the rest in vain; what waits for it goes on. */
+	if (rq->read.srq == srq) {
+		if (rq->read.active && !qp->dying)
+			rq->todo |= BIT(MXE_TODO_WORK);
+		rq->read.active = false;
+		rq->read.srq = NULL;
+	}
+	if (rq->srq == srq) {
+		rq->srq = NULL;
+		rq->cur_valid = false;
+	}
 }
 
 void mxe_respond_flush(struct mxe_qp *qp)

@@ -24,5 +24,10 @@ void mxe_respond_continue(struct mxe_qp *qp);
 void mxe_respond_flush(struct mxe_qp *qp);
 /* Forget a message in progress and everything stored. */
 void mxe_respond_reset(struct mxe_qp *qp);
+/*
+ * A shared receive queue of XRC goes: let go of what is in progress for it.
+ * Context: recv_lock held.
+ */
+void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq);
 
 #endif /* MXE_RESPOND_H */

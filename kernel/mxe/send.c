@@ -71,6 +71,7 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 {
 	u32 offset = mxe_psn_diff(psn, wr->first_psn) * qp->mtu;
 	u32 unacked = mxe_psn_diff(psn, qp->sq.una);
+	enum mxe_transport transport = mxe_qp_transport(qp);
 	bool first = psn == wr->first_psn;
 	bool last = psn == wr->last_psn;
 
@@ -80,32 +81,34 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		.psn = psn,
 		.va = wr->remote_addr,
 		.rkey = wr->rkey,
+		.srqn = wr->srqn,
 	};
 	if (mxe_opcode_is_atomic(wr->opcode)) {
-		out->opcode = mxe_atomic_opcode(wr->atomic.op);
+		out->opcode = mxe_opcode_of(transport,
+					    mxe_atomic_opcode(wr->atomic.op));
 		out->atomic = wr->atomic;
 		out->ack_req = true;
 		return;
 	}
 	if (wr->opcode == IB_WR_RDMA_READ) {
 		/* A repeated READ asks for what is missing only. */
-		out->opcode = IB_OPCODE_RC_RDMA_READ_REQUEST;
+		out->opcode = mxe_opcode_of(transport,
+					    IB_OPCODE_RC_RDMA_READ_REQUEST);
 		out->va += offset;
 		out->dma_len = wr->length - offset;
 		out->ack_req = true;
 		return;
 	}
 
-	out->opcode = mxe_send_opcode(wr, first, last);
+	out->opcode = mxe_opcode_of(transport,
+				    mxe_send_opcode(wr, first, last));
 	out->dma_len = wr->length;
 	out->payload_len = last ? wr->length - offset : qp->mtu;
 	out->imm = wr->imm;
 	out->inv_rkey = wr->rkey;
 	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
-	if (mxe_qp_is_uc(qp)) {
-		out->opcode = mxe_opcode_of(MXE_TRANSPORT_UC, out->opcode);
+	if (mxe_qp_is_uc(qp))
 		return;
-	}
 	/* Often enough that the window does not close unnoticed. */
 	out->ack_req = last || unacked % (MXE_MAX_UNACKED / 4) == 0 ||
 		       unacked + 1 >= qp->sq.window;

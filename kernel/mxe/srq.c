@@ -4,6 +4,7 @@
 #include "pd.h"
 #include "qp.h"
 #include "srq.h"
+#include "xrc.h"
 
 int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 		 unsigned long *todo)
@@ -24,6 +25,21 @@ int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 	return err;
 }
 
+static void mxe_srq_release(struct kref *ref)
+{
+	complete(&container_of(ref, struct mxe_srq, ref)->released);
+}
+
+void mxe_srq_hold(struct mxe_srq *srq)
+{
+	kref_get(&srq->ref);
+}
+
+void mxe_srq_put(struct mxe_srq *srq)
+{
+	kref_put(&srq->ref, mxe_srq_release);
+}
+
 void mxe_srq_event(struct mxe_srq *srq, enum ib_event_type type)
 {
 	struct ib_event event = {
@@ -37,11 +53,17 @@ void mxe_srq_event(struct mxe_srq *srq, enum ib_event_type type)
 }
 
 static int mxe_srq_check_init(struct mxe_dev *dev,
-			      const struct ib_srq_init_attr *init)
+			      const struct ib_srq_init_attr *init,
+			      bool is_user)
 {
 	const struct ib_srq_attr *attr = &init->attr;
 
-	if (init->srq_type != IB_SRQT_BASIC)
+	/*
+	 * The kernel has no consumer of XRC, and its completions would name
+	 * target queue pairs that may have gone.
+	 */
+	if (init->srq_type != IB_SRQT_BASIC &&
+	    !(init->srq_type == IB_SRQT_XRC && is_user))
 		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->srq_type);
 	if (!attr->max_wr || attr->max_wr > MXE_MAX_SRQ_WR)
 		return mxe_refuse(dev, -EINVAL, "%u requests, at most %u",
@@ -84,7 +106,7 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	struct mxe_srq *srq = to_msrq(ibsrq);
 	int err;
 
-	err = mxe_srq_check_init(dev, init);
+	err = mxe_srq_check_init(dev, init, udata);
 	if (!err && udata)
 		err = mxe_srq_read_udata(dev, udata);
 	if (!err)
@@ -98,6 +120,9 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 				    udata ? mxe_udata_ucontext(udata) : NULL);
 	if (!err && udata)
 		err = mxe_srq_write_udata(srq, udata);
+	/* Last: from here on packets find it. */
+	if (!err && init->srq_type == IB_SRQT_XRC)
+		err = mxe_xrc_publish(srq);
 	if (err) {
 		mxe_recv_queue_destroy(&srq->q);
 		mxe_device_give(dev, MXE_RESOURCE_SRQ);
@@ -145,7 +170,11 @@ int mxe_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 
 int mxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
-	mxe_recv_queue_destroy(&to_msrq(ibsrq)->q);
+	struct mxe_srq *srq = to_msrq(ibsrq);
+
+	if (ibsrq->srq_type == IB_SRQT_XRC)
+		mxe_xrc_withdraw(srq);
+	mxe_recv_queue_destroy(&srq->q);
 	mxe_device_give(to_mdev(ibsrq->device), MXE_RESOURCE_SRQ);
 	return 0;
 }

@@ -3,13 +3,16 @@
 #ifndef MXE_SRQ_H
 #define MXE_SRQ_H
 
+#include <linux/completion.h>
+#include <linux/kref.h>
 #include <rdma/ib_verbs.h>
 
 #include "recv.h"
 
 /*
  * Lifetime: queue pairs that use the queue keep it alive through the core's
- * use count.
+ * use count.  Target queue pairs of XRC do not count; see xrc.h for how they
+ * find the queue and lose it.
  *
  * lock covers limit and the consumer's side of q.  It is taken inside a queue
  * pair's recv_lock, bottom halves off.
@@ -19,6 +22,11 @@ struct mxe_srq {
 	struct mxe_recv_queue q;
 	spinlock_t lock;		/* limit, and taking from q */
 	u32 limit;			/* event when fewer are left; 0: off */
+
+	/* XRC: its number, and who reports an event meanwhile. */
+	u32 num;
+	struct kref ref;
+	struct completion released;
 };
 
 static inline struct mxe_srq *to_msrq(struct ib_srq *ibsrq)
@@ -32,6 +40,9 @@ static inline struct mxe_srq *to_msrq(struct ib_srq *ibsrq)
  */
 int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 		 unsigned long *todo);
+/* A queue of XRC is about to be used without recv_lock, and is not any more. */
+void mxe_srq_hold(struct mxe_srq *srq);
+void mxe_srq_put(struct mxe_srq *srq);
 /* Tell the consumer.  Context: no lock held. */
 void mxe_srq_event(struct mxe_srq *srq, enum ib_event_type type);
 

@@ -14,6 +14,7 @@
 #include "ring.h"
 #include "srq.h"
 #include "verbs.h"
+#include "xrc.h"
 
 const struct ib_device_ops mxe_device_ops = {
 	.owner = THIS_MODULE,
@@ -25,6 +26,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.alloc_mw = mxe_alloc_mw,
 	.alloc_pd = mxe_alloc_pd,
 	.alloc_ucontext = mxe_alloc_ucontext,
+	.alloc_xrcd = mxe_alloc_xrcd,
 	.attach_mcast = mxe_attach_mcast,
 	.create_ah = mxe_create_ah,
 	.create_cq = mxe_op_create_cq,
@@ -35,6 +37,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.dealloc_mw = mxe_dealloc_mw,
 	.dealloc_pd = mxe_dealloc_pd,
 	.dealloc_ucontext = mxe_dealloc_ucontext,
+	.dealloc_xrcd = mxe_dealloc_xrcd,
 	.dereg_mr = mxe_dereg_mr,
 	.destroy_ah = mxe_destroy_ah,
 	.destroy_cq = mxe_destroy_cq,
@@ -75,4 +78,5 @@ const struct ib_device_ops mxe_device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, mxe_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, mxe_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, mxe_ucontext, ibuc),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, mxe_xrcd, ibxrcd),
 };

@@ -63,7 +63,7 @@ struct fake_kernel {
 
 	uint32_t srq_limit;
 
-	int contexts, cqs, qps, srqs, ahs, maps;	/* alive */
+	int contexts, cqs, qps, srqs, ahs, xrcds, maps;	/* alive */
 	int resets;
 };
 

@@ -93,5 +93,7 @@ done
 check 'ucmatose' both 7471 'ucmatose -b 10.77.0.2' 'ucmatose -s 10.77.0.2'
 check 'rdma_server and rdma_client' both 7471 'rdma_server -p 7471' \
 	'rdma_client -s 10.77.0.2 -p 7471'
+check 'rdma_xserver and rdma_xclient over XRC' both 7471 \
+	'rdma_xserver -p 7471 -c x' 'rdma_xclient -s 10.77.0.2 -p 7471 -c x'
 check 'mckey' mckey_between
 done_testing

@@ -86,6 +86,13 @@ check 'ib_write_bw over UC' \
 check 'ib_send_bw with an SRQ' pair 18522 \
 	ib_send_bw -r 64 --use-srq -d DEVICE -x GID -n 20 -s 4096 -p 18522 -F
 
+check 'ibv_xsrq_pingpong' both 18515 'ibv_xsrq_pingpong -d DEVICE -g GID -n 30' \
+	'ibv_xsrq_pingpong -d DEVICE -g GID -n 30 PEER'
+for test in ib_send_bw ib_write_bw ib_read_bw 'ib_atomic_bw -A FETCH_AND_ADD'; do
+	check "$test over XRC" pair 18523 \
+		$test -c XRC -d DEVICE -x GID -n 20 -p 18523 -F
+done
+
 like "$(rdma link show mxe1/1)" 'mxe1/1 state ACTIVE physical_state LINK_UP' \
 	'rdma link'
 like "$(ip netns exec h1 rdma link show mxe1/1)" 'netdev eth0' \

@@ -180,7 +180,7 @@ static struct ibv_qp *create_exp_qp(struct vt_end *e,
 		.send_cq = e->cq,
 		.recv_cq = e->rcq,
 		.cap = *cap,
-		.qp_type = IBV_QPT_RC,
+		.qp_type = conf->qp_type,
 		.comp_mask = IBV_EXP_QP_INIT_ATTR_PD |
 			     IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS |
 			     IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG,
@@ -219,7 +219,7 @@ static struct ibv_qp *create_mxe_qp(struct vt_end *e,
 	};
 	struct ibv_qp *qp;
 
-	if (conf->qp_type == IBV_QPT_RC)
+	if (conf->qp_type != IBV_QPT_UC)
 		attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_READ |
 				       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
@@ -253,9 +253,8 @@ static struct ibv_qp *create_plain_qp(struct vt_end *e,
 	return ibv_create_qp(e->dev->pd, &attr);
 }
 
-static void end_create(struct vt_end *e, struct vt_dev *dev,
-		       const struct vt_conf *conf, struct ibv_srq *srq,
-		       void *buf)
+void vt_end_create(struct vt_end *e, struct vt_dev *dev,
+		   const struct vt_conf *conf, struct ibv_srq *srq, void *buf)
 {
 	struct ibv_qp_cap cap = {
 		.max_send_wr = conf->depth,
@@ -288,6 +287,8 @@ static void end_create(struct vt_end *e, struct vt_dev *dev,
 	e->rcq = create_cq(e, conf);
 	if (!e->cq || !e->rcq)
 		vt_bail("ibv_create_cq");
+	if (conf->qp_type == IBV_QPT_XRC_RECV)
+		return;
 	if (conf->exp)
 		e->qp = create_exp_qp(e, conf, &cap);
 	else if (dev->is_mxe)
@@ -298,7 +299,7 @@ static void end_create(struct vt_end *e, struct vt_dev *dev,
 		vt_bail("cannot create a queue pair");
 }
 
-static void end_close(struct vt_end *e)
+void vt_end_close(struct vt_end *e)
 {
 	if (e->qp && ibv_destroy_qp(e->qp))
 		vt_bail("ibv_destroy_qp");
@@ -358,7 +359,7 @@ int vt_to_rtr(struct vt_end *e, const struct vt_end *peer,
 		attr.ah_attr.grh.dgid = peer->dev->gid4;
 		attr.ah_attr.grh.sgid_index = (uint8_t)e->dev->gid4_index;
 	}
-	if (conf->qp_type == IBV_QPT_RC)
+	if (e->qp->qp_type == IBV_QPT_RC || e->qp->qp_type == IBV_QPT_XRC_RECV)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	return ibv_modify_qp(e->qp, &attr, mask);
 }
@@ -376,7 +377,9 @@ int vt_to_rts(struct vt_end *e, const struct vt_conf *conf)
 
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
-	if (conf->qp_type == IBV_QPT_RC)
+	if (e->qp->qp_type == IBV_QPT_XRC_RECV)
+		mask |= IBV_QP_TIMEOUT;
+	else if (e->qp->qp_type != IBV_QPT_UC)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
 	return ibv_modify_qp(e->qp, &attr, mask);
@@ -402,8 +405,8 @@ enum ibv_qp_state vt_state(struct vt_end *e)
 void vt_pair_create(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		    const struct vt_conf *conf)
 {
-	end_create(&p->a, a, conf, NULL, NULL);
-	end_create(&p->b, b, conf, conf->srq_b, conf->buf);
+	vt_end_create(&p->a, a, conf, NULL, NULL);
+	vt_end_create(&p->b, b, conf, conf->srq_b, conf->buf);
 }
 
 void vt_pair_connect(struct vt_pair *p, const struct vt_conf *conf)
@@ -425,8 +428,8 @@ void vt_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 
 void vt_pair_close(struct vt_pair *p)
 {
-	end_close(&p->a);
-	end_close(&p->b);
+	vt_end_close(&p->a);
+	vt_end_close(&p->b);
 }
 
 /* ---- posting ----------------------------------------------------------- */
@@ -472,6 +475,8 @@ static int post_send(struct vt_end *e, const struct vt_wr *w)
 		.imm_data = htonl(w->imm),
 	};
 
+	if (e->qp->qp_type == IBV_QPT_XRC_SEND)
+		wr.qp_type.xrc.remote_srqn = w->srqn;
 	if (w->op > VT_FADD)
 		return EOPNOTSUPP;
 	wr.opcode = opcodes[w->op];
@@ -538,6 +543,8 @@ static int post_wr(struct vt_end *e, const struct vt_wr *w)
 	qpx->wr_id = w->wr_id;
 	qpx->wr_flags = w->flags & ~(unsigned int)IBV_SEND_INLINE;
 	build_wr(e, w);
+	if (e->qp->qp_type == IBV_QPT_XRC_SEND)
+		ibv_wr_set_xrc_srqn(qpx, w->srqn);
 	if ((w->flags & IBV_SEND_INLINE) && w->num_sge == 1)
 		ibv_wr_set_inline_data(qpx, (void *)(uintptr_t)w->sge->addr,
 				       w->sge->length);
@@ -580,6 +587,8 @@ static int post_exp(struct vt_end *e, const struct vt_wr *w)
 		.ex.imm_data = htonl(w->imm),
 	};
 
+	if (e->qp->qp_type == IBV_QPT_XRC_SEND)
+		wr.qp_type.xrc.remote_srqn = w->srqn;
 	if (w->op >= VT_MCAS) {
 		wr.exp_send_flags |= IBV_EXP_SEND_EXT_ATOMIC_INLINE;
 		wr.ext_op.masked_atomics.log_arg_sz = 3;
@@ -633,6 +642,8 @@ int vt_recv_sge(struct vt_end *e, uint64_t wr_id, struct ibv_sge *sge, int n)
 		.num_sge = n,
 	};
 
+	if (e->xsrq)
+		return ibv_post_srq_recv(e->xsrq, &wr, &bad);
 	return ibv_post_recv(e->qp, &wr, &bad);
 }
 
@@ -694,6 +705,7 @@ int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset, uint64_t *old)
 	wr->num_sge = 1;
 	wr->raddr = vt_addr(&p->b, offset);
 	wr->rkey = p->b.mr->rkey;
+	wr->srqn = p->b.srqn;
 	status = vt_do(&p->a, wr, &wc);
 	*old = *vt_word(&p->a, 0);
 	return status;
@@ -828,6 +840,7 @@ const char *vt_transfer(struct vt_pair *p, enum vt_opcode op, enum vt_via via,
 		.op = op, .via = via, .flags = flags, .wr_id = id,
 		.sge = &sge, .num_sge = 1,
 		.raddr = vt_addr(&p->b, VT_GUARD), .rkey = p->b.mr->rkey,
+		.srqn = p->b.srqn,
 		.imm = (uint32_t)id,
 	};
 	const char *wrong;

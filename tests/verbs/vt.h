@@ -36,7 +36,7 @@ struct vt_dev {
 };
 
 struct vt_conf {
-	enum ibv_qp_type qp_type;	/* IBV_QPT_RC or _UC */
+	enum ibv_qp_type qp_type;	/* IBV_QPT_RC, _UC or _XRC_* */
 	struct ibv_srq *srq_b;	/* of end b's queue pair, or NULL */
 	enum ibv_mtu mtu;	/* 0: the smaller active_mtu */
 	bool ipv6;
@@ -68,6 +68,8 @@ struct vt_end {
 	struct ibv_cq *cq;	/* of sends */
 	struct ibv_cq *rcq;	/* of receives */
 	struct ibv_qp *qp;
+	struct ibv_srq *xsrq;	/* where a target of XRC receives, and its */
+	uint32_t srqn;		/* number */
 	struct ibv_qp_ex *qpx;	/* NULL: not made for the builders */
 	struct mxedv_qp_ex *mqp;
 	struct ibv_mr *mr;
@@ -109,6 +111,7 @@ struct vt_wr {
 	int num_sge;
 	uint64_t raddr;
 	uint32_t rkey;
+	uint32_t srqn;		/* XRC */
 	uint32_t imm;		/* host order */
 	uint64_t compare_add;
 	uint64_t swap;
@@ -135,6 +138,14 @@ void vt_pair_create(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		    const struct vt_conf *conf);
 void vt_pair_connect(struct vt_pair *p, const struct vt_conf *conf);
 void vt_pair_close(struct vt_pair *p);
+
+/*
+ * One end by itself; a target of XRC gets its queue pair from the caller, who
+ * has its domain.
+ */
+void vt_end_create(struct vt_end *e, struct vt_dev *dev,
+		   const struct vt_conf *conf, struct ibv_srq *srq, void *buf);
+void vt_end_close(struct vt_end *e);
 
 /* State transitions; 0 or errno. */
 int vt_to_init(struct vt_end *e, const struct vt_conf *conf);

@@ -203,6 +203,12 @@ int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask);
 int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		 struct ibv_qp_init_attr *init_attr);
 int mxe_destroy_qp(struct ibv_qp *ibqp);
+struct ibv_qp *mxe_open_qp(struct ibv_context *context,
+			   struct ibv_qp_open_attr *attr);
+
+struct ibv_xrcd *mxe_open_xrcd(struct ibv_context *context,
+			       struct ibv_xrcd_init_attr *attr);
+int mxe_close_xrcd(struct ibv_xrcd *ibxrcd);
 
 struct ibv_srq *mxe_create_srq(struct ibv_pd *pd,
 			       struct ibv_srq_init_attr *attr);

@@ -9,6 +9,7 @@
 
 enum {
 	MXE_QP_INIT_ATTRS = IBV_QP_INIT_ATTR_PD |
+			    IBV_QP_INIT_ATTR_XRCD |
 			    IBV_QP_INIT_ATTR_CREATE_FLAGS |
 			    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 	MXE_SEND_OPS_UD = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM,
@@ -44,6 +45,8 @@ static uint64_t mxe_send_ops(enum ibv_qp_type type)
 		return MXE_SEND_OPS_UD;
 	case IBV_QPT_UC:
 		return MXE_SEND_OPS_UC;
+	case IBV_QPT_XRC_RECV:
+		return 0;
 	default:
 		return MXE_SEND_OPS_RC;
 	}
@@ -170,6 +173,34 @@ struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return ibqp;
 }
 
+/*
+ * A target of XRC that another process has made, or this one before: a handle
+ * for it, by which it can be modified and queried.
+ */
+struct ibv_qp *mxe_open_qp(struct ibv_context *context,
+			   struct ibv_qp_open_attr *attr)
+{
+	const struct mxe_create_qp_resp no_rings = { 0 };
+	struct ib_uverbs_create_qp_resp resp;
+	struct ibv_open_qp cmd = { 0 };
+	struct mxe_qp *qp;
+	int ret;
+
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+	ret = mxe_map_rings(qp, context->cmd_fd, &no_rings);
+	if (!ret)
+		ret = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->vqp), attr,
+				      &cmd, sizeof(cmd), &resp, sizeof(resp));
+	if (ret) {
+		free(qp);
+		errno = ret;
+		return NULL;
+	}
+	return &qp->vqp.qp;
+}
+
 static void mxe_qp_purge(struct ibv_qp *ibqp)
 {
 	if (ibqp->send_cq)
@@ -217,7 +248,9 @@ int mxe_destroy_qp(struct ibv_qp *ibqp)
 	bool purged = false;
 	int ret;
 
+	/* A target of XRC is shared, and has no completions of its own. */
 	if (ibqp->state != IBV_QPS_RESET &&
+	    ibqp->qp_type != IBV_QPT_XRC_RECV &&
 	    !mxe_modify_qp(ibqp, &attr, IBV_QP_STATE)) {
 		ibqp->state = IBV_QPS_RESET;
 		purged = true;

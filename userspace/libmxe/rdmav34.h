@@ -84,10 +84,16 @@ struct verbs_mr {
 	int access;
 };
 
+struct verbs_xrcd {
+	struct ibv_xrcd xrcd;
+	uint32_t comp_mask;
+	uint32_t handle;
+};
+
 struct verbs_srq {
 	struct ibv_srq srq;
 	enum ibv_srq_type srq_type;
-	void *xrcd;
+	struct verbs_xrcd *xrcd;
 	struct ibv_cq *cq;
 	uint32_t srq_num;
 };
@@ -102,7 +108,7 @@ struct verbs_qp {
 		struct ibv_qp_ex qp_ex;
 	};
 	uint32_t comp_mask;
-	void *xrcd;
+	struct verbs_xrcd *xrcd;
 };
 
 struct verbs_cq {
@@ -130,7 +136,7 @@ struct verbs_context_ops {
 			    uint16_t lid);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
 		       struct ibv_mw_bind *bind);
-	rdmav34_unused close_xrcd;
+	int (*close_xrcd)(struct ibv_xrcd *xrcd);
 	rdmav34_unused cq_event;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 	rdmav34_unused create_counters;
@@ -180,8 +186,10 @@ struct verbs_context_ops {
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
 	rdmav34_unused modify_wq;
-	rdmav34_unused open_qp;
-	rdmav34_unused open_xrcd;
+	struct ibv_qp *(*open_qp)(struct ibv_context *context,
+				  struct ibv_qp_open_attr *attr);
+	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context,
+				      struct ibv_xrcd_init_attr *attr);
 	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad_wr);
@@ -241,6 +249,8 @@ RDMAV34_CMD(modify_srq);
 RDMAV34_CMD(query_qp);
 RDMAV34_CMD(query_srq);
 RDMAV34_CMD(create_xsrq);
+RDMAV34_CMD(open_qp);
+RDMAV34_CMD(open_xrcd);
 
 struct ibv_create_qp_ex {
 	struct ib_uverbs_cmd_hdr hdr;
@@ -294,6 +304,12 @@ int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size);
 int ibv_cmd_destroy_ah(struct ibv_ah *ah);
 
+int ibv_cmd_open_xrcd(struct ibv_context *context, struct verbs_xrcd *xrcd,
+		      int vxrcd_size, struct ibv_xrcd_init_attr *attr,
+		      struct ibv_open_xrcd *cmd, size_t cmd_size,
+		      struct ib_uverbs_open_xrcd_resp *resp, size_t resp_size);
+int ibv_cmd_close_xrcd(struct verbs_xrcd *xrcd);
+
 int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
 		      struct ibv_comp_channel *channel, int comp_vector,
 		      struct ibv_cq *cq, struct ibv_create_cq *cmd,
@@ -322,6 +338,10 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 			  struct ibv_create_qp_ex *cmd, size_t cmd_size,
 			  struct ib_uverbs_ex_create_qp_resp *resp,
 			  size_t resp_size);
+int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *qp,
+		    int vqp_sz, struct ibv_qp_open_attr *attr,
+		    struct ibv_open_qp *cmd, size_t cmd_size,
+		    struct ib_uverbs_create_qp_resp *resp, size_t resp_size);
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		      int attr_mask, struct ibv_modify_qp *cmd,
 		      size_t cmd_size);
@@ -368,6 +388,10 @@ RDMAV34_AT(struct verbs_qp, comp_mask, 352);
 RDMAV34_AT(struct verbs_qp, xrcd, 360);
 RDMAV34_SIZE(struct verbs_cq, 288);
 
+RDMAV34_SIZE(struct verbs_xrcd, 16);
+RDMAV34_AT(struct verbs_xrcd, comp_mask, 8);
+RDMAV34_AT(struct verbs_xrcd, handle, 12);
+
 RDMAV34_SIZE(struct verbs_srq, 160);
 RDMAV34_AT(struct verbs_srq, srq_type, 128);
 RDMAV34_AT(struct verbs_srq, xrcd, 136);
@@ -379,6 +403,7 @@ RDMAV34_AT(struct verbs_context_ops, alloc_mw, 16);
 RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
 RDMAV34_AT(struct verbs_context_ops, attach_mcast, 72);
 RDMAV34_AT(struct verbs_context_ops, bind_mw, 80);
+RDMAV34_AT(struct verbs_context_ops, close_xrcd, 88);
 RDMAV34_AT(struct verbs_context_ops, create_ah, 104);
 RDMAV34_AT(struct verbs_context_ops, create_cq, 120);
 RDMAV34_AT(struct verbs_context_ops, create_cq_ex, 128);
@@ -398,6 +423,8 @@ RDMAV34_AT(struct verbs_context_ops, free_context, 312);
 RDMAV34_AT(struct verbs_context_ops, get_srq_num, 328);
 RDMAV34_AT(struct verbs_context_ops, modify_qp, 376);
 RDMAV34_AT(struct verbs_context_ops, modify_srq, 392);
+RDMAV34_AT(struct verbs_context_ops, open_qp, 408);
+RDMAV34_AT(struct verbs_context_ops, open_xrcd, 416);
 RDMAV34_AT(struct verbs_context_ops, poll_cq, 424);
 RDMAV34_AT(struct verbs_context_ops, post_recv, 432);
 RDMAV34_AT(struct verbs_context_ops, post_send, 440);
@@ -416,5 +443,7 @@ RDMAV34_SIZE(struct ibv_create_cq, 40);
 RDMAV34_SIZE(struct ibv_resize_cq, 24);
 RDMAV34_SIZE(struct ibv_create_xsrq, 56);
 RDMAV34_SIZE(struct ibv_create_qp_ex, 88);
+RDMAV34_SIZE(struct ibv_open_xrcd, 24);
+RDMAV34_SIZE(struct ibv_open_qp, 40);
 
 #endif /* RDMAV34_H */

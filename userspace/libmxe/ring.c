@@ -9,7 +9,7 @@
 #include "mxe.h"
 
 static_assert(sizeof(struct mxe_ring_hdr) == 128, "ring header");
-static_assert(sizeof(struct mxe_send_wqe) == 64, "send work request");
+static_assert(sizeof(struct mxe_send_wqe) == 72, "send work request");
 static_assert(sizeof(struct mxe_recv_wqe) == 16, "receive work request");
 static_assert(sizeof(struct mxe_cqe) == 64, "completion");
 static_assert(sizeof(struct mxe_sge) == sizeof(struct ibv_sge) &&

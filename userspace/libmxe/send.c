@@ -98,6 +98,8 @@ static bool mxe_carries(const struct mxe_qp *qp, uint8_t opcode)
 	switch (qp->vqp.qp.qp_type) {
 	case IBV_QPT_UD:
 		return send;
+	case IBV_QPT_XRC_RECV:
+		return false;
 	case IBV_QPT_UC:
 		return send || opcode == IB_UVERBS_WR_RDMA_WRITE ||
 		       opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
@@ -109,6 +111,11 @@ static bool mxe_carries(const struct mxe_qp *qp, uint8_t opcode)
 static bool mxe_is_ud(const struct mxe_qp *qp)
 {
 	return qp->vqp.qp.qp_type == IBV_QPT_UD;
+}
+
+static bool mxe_is_xrc(const struct mxe_qp *qp)
+{
+	return qp->vqp.qp.qp_type == IBV_QPT_XRC_SEND;
 }
 
 static void mxe_set_ud(struct mxe_send_wqe *wqe, struct ibv_ah *ah,
@@ -146,6 +153,8 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 		mxe_set_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
 			   wr->wr.ud.remote_qkey);
 	}
+	if (mxe_is_xrc(qp))
+		wqe->remote_srqn = wr->qp_type.xrc.remote_srqn;
 	switch (wr->opcode) {
 	case IBV_WR_SEND:
 		return 0;
@@ -581,6 +590,16 @@ static void mxe_wr_set_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah,
 		mxe_set_ud(qp->batch_wqe, ah, remote_qpn, remote_qkey);
 }
 
+static void mxe_wr_set_xrc_srqn(struct ibv_qp_ex *qpx, uint32_t remote_srqn)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+
+	if (!qp->batch_wqe || !mxe_is_xrc(qp))
+		mxe_batch_fail(qp, EINVAL);
+	else
+		qp->batch_wqe->remote_srqn = remote_srqn;
+}
+
 void mxe_set_builders(struct mxe_qp *qp)
 {
 	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
@@ -599,6 +618,7 @@ void mxe_set_builders(struct mxe_qp *qp)
 	qpx->wr_atomic_cmp_swp = mxe_wr_atomic_cmp_swp;
 	qpx->wr_atomic_fetch_add = mxe_wr_atomic_fetch_add;
 	qpx->wr_set_ud_addr = mxe_wr_set_ud_addr;
+	qpx->wr_set_xrc_srqn = mxe_wr_set_xrc_srqn;
 	qpx->wr_set_sge = mxe_wr_set_sge;
 	qpx->wr_set_sge_list = mxe_wr_set_sge_list;
 	qpx->wr_set_inline_data = mxe_wr_set_inline_data;

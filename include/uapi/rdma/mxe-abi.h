@@ -125,6 +125,8 @@ struct mxe_send_wqe {
 		} ud;
 		__aligned_u64 reserved[4];
 	};
+	__u32 remote_srqn;	/* XRC initiators: for which receive queue */
+	__u32 reserved1;
 };
 
 /* A receive work request; num_sge struct mxe_sge stand behind it. */
