@@ -33,6 +33,11 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	return 0;
 }
 
+const struct exp_mlx5dv *exp_mlx5dv(void)
+{
+	return fake.mlx5dv;
+}
+
 bool mxedv_is_supported(struct ibv_device *device)
 {
 	return device == &mxe_device;

@@ -11,6 +11,8 @@
 #include <infiniband/mxedv.h>
 #include <infiniband/verbs_exp.h>
 
+#include "backend_mlx5.h"
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
@@ -61,6 +63,7 @@ extern struct ibv_pd mxe_pd, std_pd;
 struct fake {
 	struct ibv_device_attr_ex std;
 	struct mxedv_device_attr mxe;
+	const struct exp_mlx5dv *mlx5dv; /* NULL: no libmlx5 */
 	int query_errno;
 	int mxe_query_errno;
 	int create_errno;

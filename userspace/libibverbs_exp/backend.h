@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <infiniband/verbs_exp.h>
 
+struct exp_mlx5_sq;
+struct mlx5dv_qp_ex;
 struct mxedv_qp_ex;
 
 #define EXP_EXPORT __attribute__((visibility("default")))
@@ -58,6 +60,7 @@ struct exp_qp {
 	struct ibv_qp_ex *qpx;	/* NULL: made without builders */
 	const struct exp_backend *backend;	/* NULL: entry not in use */
 
+	enum ibv_exp_atomic_cap atomic_cap;
 	bool has_atomics;	/* false: all atomics are refused */
 	uint32_t max_atomic_arg;
 	uint32_t max_send_sge;
@@ -65,6 +68,8 @@ struct exp_qp {
 
 	struct mxedv_qp_ex *mqp;	/* of backend_mxe.c */
 	struct emu_qp *emu;		/* of backend_emu.c, owned */
+	struct mlx5dv_qp_ex *mlx5_qpx;	/* of backend_mlx5.c */
+	struct exp_mlx5_sq *mlx5_sq;	/* as well, owned */
 };
 
 struct exp_backend {
@@ -119,9 +124,12 @@ struct exp_backend {
 };
 
 extern const struct exp_backend exp_backend_mxe;
+extern const struct exp_backend exp_backend_mlx5;
 
 /* device.c */
 const struct exp_backend *exp_backend_of(struct ibv_device *device);
+/* 0 or errno. */
+int exp_query_caps(struct ibv_context *context, struct exp_caps *caps);
 
 /* qp.c: NULL if qp is no queue pair of ibv_exp_create_qp() with a backend. */
 const struct exp_qp *exp_qp_find(struct ibv_qp *qp);

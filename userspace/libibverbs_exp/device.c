@@ -27,7 +27,29 @@ const struct exp_backend *exp_backend_of(struct ibv_device *device)
 {
 	if (exp_backend_mxe.is_mine(device))
 		return &exp_backend_mxe;
+	if (exp_backend_mlx5.is_mine(device))
+		return &exp_backend_mlx5;
 	return NULL;
+}
+
+static int query_caps(struct ibv_context *context,
+		      const struct ibv_device_attr *std, struct exp_caps *caps)
+{
+	const struct exp_backend *backend = exp_backend_of(context->device);
+
+	*caps = (struct exp_caps) {
+		.atomic_cap = (enum ibv_exp_atomic_cap)std->atomic_cap,
+	};
+	return backend ? backend->query(context, caps) : 0;
+}
+
+int exp_query_caps(struct ibv_context *context, struct exp_caps *caps)
+{
+	struct ibv_device_attr std;
+	int ret;
+
+	ret = ibv_query_device(context, &std);
+	return ret ? ret : query_caps(context, &std, caps);
 }
 
 static void fill_masked(struct ibv_exp_masked_atomic_params *masked,
@@ -151,9 +173,8 @@ EXP_EXPORT
 int ibv_exp_query_device(struct ibv_context *context,
 			 struct ibv_exp_device_attr *attr)
 {
-	const struct exp_backend *backend = exp_backend_of(context->device);
 	struct ibv_device_attr_ex std;
-	struct exp_caps caps = { };
+	struct exp_caps caps;
 	int ret;
 
 	if ((attr->comp_mask & IBV_EXP_DEVICE_ATTR_COMP_MASK_2) &&
@@ -168,12 +189,9 @@ int ibv_exp_query_device(struct ibv_context *context,
 	ret = ibv_query_device_ex(context, NULL, &std);
 	if (ret)
 		return ret;
-	caps.atomic_cap = (enum ibv_exp_atomic_cap)std.orig_attr.atomic_cap;
-	if (backend) {
-		ret = backend->query(context, &caps);
-		if (ret)
-			return ret;
-	}
+	ret = query_caps(context, &std.orig_attr, &caps);
+	if (ret)
+		return ret;
 
 	memcpy(attr, &std.orig_attr, EXP_BASE_SIZE);
 	attr->reserved = 0;

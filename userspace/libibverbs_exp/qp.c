@@ -101,12 +101,15 @@ static void table_add(struct ibv_qp *qp, struct exp_qp *new)
 		old->qp_num = new->qp_num;
 		old->qpx = new->qpx;
 		old->backend = new->backend;
+		old->atomic_cap = new->atomic_cap;
 		old->has_atomics = new->has_atomics;
 		old->max_atomic_arg = new->max_atomic_arg;
 		old->max_send_sge = new->max_send_sge;
 		old->sizes = new->sizes;
 		old->mqp = new->mqp;
 		old->emu = new->emu;
+		old->mlx5_qpx = new->mlx5_qpx;
+		old->mlx5_sq = new->mlx5_sq;
 	} else {
 		new->next = *bucket;
 		__atomic_store_n(bucket, new, __ATOMIC_RELEASE);
@@ -267,6 +270,7 @@ static struct ibv_qp *create_native(struct ibv_context *context,
 	if (!entry)
 		return NULL;
 	entry->backend = backend;
+	entry->atomic_cap = caps->atomic_cap;
 	entry->has_atomics = caps->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE ||
 			     (flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
 	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG)
@@ -300,7 +304,7 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 	if (!err)
 		err = check_unserved(attr);
 	if (!err && backend && attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD)
-		err = backend->query(context, &caps);
+		err = exp_query_caps(context, &caps);
 	if (err)
 		goto fail;
 

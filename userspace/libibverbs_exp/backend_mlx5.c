@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * mlx5, ConnectX-4 and later: the device has masked atomics, but rdma-core has
+ * no call for them.  It lets WQEs through that are built here.
+ */
+#include <endian.h>
+#include <errno.h>
+
+#include "backend_mlx5.h"
+
+/*
+ * Memory windows are never bound here.  libmlx5 sizes the slots of the send
+ * queue by the largest request that it is told of, which must not be smaller
+ * than the largest WQE of backend_mlx5_wqe.c: 192 bytes and the buffers.
+ */
+#define MLX5_SEND_OPS							\
+	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
+	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |		\
+	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |		\
+	 IBV_QP_EX_WITH_BIND_MW)
+
+#define MLX5_ATOMIC_OPS							\
+	(IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |				\
+	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
+/* ---- abilities ----------------------------------------------------------- */
+
+/*
+ * The command QUERY_HCA_CAP for atomics, current values.  Fields that are used,
+ * in bytes; all are big-endian.
+ */
+#define QUERY_HCA_CAP 0x100
+#define QUERY_OP_MOD_ATOMIC_CUR (3 << 1 | 1)
+#define QUERY_IN_OPCODE 0
+#define QUERY_IN_OP_MOD 6
+#define QUERY_IN_SIZE 16
+#define QUERY_OUT_STATUS 0
+#define QUERY_OUT_CAPS 16
+#define QUERY_OUT_SIZE (QUERY_OUT_CAPS + 4096)
+
+#define CAPS_ENDIANNESS_MODE 8	/* bits 7:6; 1: results in the host's order */
+#define CAPS_OPERATIONS 18
+#define CAPS_SIZE_QP 22
+#define CAPS_SIZE_DC 26
+
+#define OPS_PLAIN 0x3
+#define OPS_ALL 0xf
+
+static void put16(uint8_t *to, uint16_t value)
+{
+	to[0] = value >> 8;
+	to[1] = value;
+}
+
+static uint16_t get16(const uint8_t *from)
+{
+	return from[0] << 8 | from[1];
+}
+
+/* False if the device does not tell: DEVX is not there for all. */
+static bool query_atomic_caps(const struct exp_mlx5dv *dv,
+			      struct ibv_context *context, uint8_t *out)
+{
+	uint8_t in[QUERY_IN_SIZE] = { };
+
+	put16(in + QUERY_IN_OPCODE, QUERY_HCA_CAP);
+	put16(in + QUERY_IN_OP_MOD, QUERY_OP_MOD_ATOMIC_CUR);
+	return !dv->devx_general_cmd(context, in, sizeof(in), out,
+				     QUERY_OUT_SIZE) &&
+	       !out[QUERY_OUT_STATUS];
+}
+
+static int mlx5_query(struct ibv_context *context, struct exp_caps *caps)
+{
+	const struct exp_mlx5dv *dv = exp_mlx5dv();
+	uint8_t out[QUERY_OUT_SIZE] = { };
+	const uint8_t *atomic = out + QUERY_OUT_CAPS;
+	bool host_order, reply_be;
+	uint16_t ops, sizes;
+
+	if (!dv->has_raw_wqe || !query_atomic_caps(dv, context, out))
+		return 0;
+
+	host_order = atomic[CAPS_ENDIANNESS_MODE] >> 6 == 1;
+	ops = get16(atomic + CAPS_OPERATIONS);
+	sizes = get16(atomic + CAPS_SIZE_QP) & get16(atomic + CAPS_SIZE_DC);
+
+	/* What the standard verbs call no atomics at all. */
+	reply_be = !host_order && (ops & OPS_PLAIN) == OPS_PLAIN &&
+		   (get16(atomic + CAPS_SIZE_QP) & 8);
+	if (reply_be)
+		caps->atomic_cap = IBV_EXP_ATOMIC_HCA_REPLY_BE;
+	if (caps->atomic_cap == IBV_EXP_ATOMIC_NONE)
+		return 0;
+
+	caps->sizes = sizes & EXP_MLX5_SIZES;
+	caps->masked = (ops & OPS_ALL) == OPS_ALL && caps->sizes;
+	caps->max_fa_bit_boundary = 64;
+	caps->sizes_be = caps->sizes;
+	if (!reply_be && BYTE_ORDER == LITTLE_ENDIAN)
+		caps->sizes_be &= ~(uint64_t)8;
+	/* Done by backend_mlx5_sq.c where the device does not. */
+	caps->be_reply = true;
+	return 0;
+}
+
+/* ---- queue pairs --------------------------------------------------------- */
+
+/* False: nothing is swapped, because the device or the host does. */
+static bool swaps_replies(const struct exp_qp *entry, uint32_t exp_create_flags)
+{
+	return (exp_create_flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY) &&
+	       entry->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE &&
+	       BYTE_ORDER == LITTLE_ENDIAN;
+}
+
+static int adopt_qp(const struct exp_mlx5dv *dv, struct ibv_qp *qp,
+		    const struct ibv_qp_init_attr_ex *attr, bool swap,
+		    struct exp_qp *entry)
+{
+	entry->qpx = ibv_qp_to_qp_ex(qp);
+	entry->mlx5_qpx = entry->qpx ? dv->qp_ex_from_ibv_qp_ex(entry->qpx) :
+				       NULL;
+	if (!entry->mlx5_qpx || !entry->mlx5_qpx->wr_raw_wqe)
+		return EOPNOTSUPP;
+	/* libmlx5 has these without being asked; no promise of its. */
+	if (!entry->qpx->wr_atomic_cmp_swp || !entry->qpx->wr_atomic_fetch_add)
+		return EOPNOTSUPP;
+	entry->mlx5_sq = exp_mlx5_sq_create(qp, attr, swap);
+	return entry->mlx5_sq ? 0 : errno;
+}
+
+static struct ibv_qp *mlx5_create_qp(struct ibv_context *context,
+				     struct ibv_qp_init_attr_ex *attr,
+				     uint32_t exp_create_flags,
+				     struct exp_qp *entry)
+{
+	/*
+	 * Results must not come in the completion, where libmlx5 would look for
+	 * them only if it knew the opcode.
+	 */
+	struct mlx5dv_qp_init_attr mlx5_attr = {
+		.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS |
+			     MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS,
+		.create_flags = MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
+		.send_ops_flags = MLX5DV_QP_EX_WITH_RAW_WQE,
+	};
+	const struct exp_mlx5dv *dv = exp_mlx5dv();
+	struct ibv_qp *qp;
+	int err;
+
+	if (attr->cap.max_send_sge > EXP_MLX5_MAX_SGE) {
+		errno = EINVAL;
+		return NULL;
+	}
+	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr->send_ops_flags = MLX5_SEND_OPS;
+	/* libmlx5 refuses these with a device that always replies big-endian. */
+	if (entry->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE)
+		attr->send_ops_flags |= MLX5_ATOMIC_OPS;
+
+	qp = dv->create_qp(context, attr, &mlx5_attr);
+	if (!qp)
+		return NULL;
+	err = adopt_qp(dv, qp, attr, swaps_replies(entry, exp_create_flags),
+		       entry);
+	if (err) {
+		ibv_destroy_qp(qp);
+		errno = err;
+		return NULL;
+	}
+	return qp;
+}
+
+static void mlx5_build_masked(const struct exp_qp *entry,
+			      const struct ibv_exp_send_wr *wr)
+{
+	union {
+		struct mlx5_wqe_ctrl_seg ctrl;
+		uint8_t bytes[EXP_MLX5_MAX_WQE];
+		uint64_t align;
+	} wqe;
+	bool signaled = (wr->exp_send_flags & IBV_EXP_SEND_SIGNALED) ||
+			exp_mlx5_sq_signals_all(entry->mlx5_sq);
+
+	exp_mlx5_wqe(&wqe, entry->qp_num, signaled, wr);
+	mlx5dv_wr_raw_wqe(entry->mlx5_qpx, &wqe);
+}
+
+static void mlx5_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
+{
+	/* Of backend_mlx5_sq.c; 9 has another use in the standard verbs. */
+	switch ((int)std->opcode) {
+	case IBV_EXP_WC_MASKED_COMP_SWAP:
+	case IBV_EXP_WC_MASKED_FETCH_ADD:
+		wc->exp_opcode = (enum ibv_exp_wc_opcode)std->opcode;
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- */
+
+static bool mlx5_is_mine(struct ibv_device *device)
+{
+	const struct exp_mlx5dv *dv = exp_mlx5dv();
+
+	return dv && dv->is_supported(device);
+}
+
+static void mlx5_batch_begin(const struct exp_qp *entry)
+{
+	exp_mlx5_sq_begin(entry->mlx5_sq);
+}
+
+static int mlx5_batch_add(const struct exp_qp *entry,
+			  const struct ibv_exp_send_wr *wr)
+{
+	return exp_mlx5_sq_add(entry->mlx5_sq, wr);
+}
+
+static void mlx5_batch_end(const struct exp_qp *entry, bool posted)
+{
+	exp_mlx5_sq_end(entry->mlx5_sq, posted);
+}
+
+static void mlx5_reset(const struct exp_qp *entry)
+{
+	exp_mlx5_sq_reset(entry->mlx5_sq);
+}
+
+static void mlx5_release(struct exp_qp *entry)
+{
+	exp_mlx5_sq_destroy(entry->mlx5_sq);
+	entry->mlx5_sq = NULL;
+}
+
+const struct exp_backend exp_backend_mlx5 = {
+	.is_mine = mlx5_is_mine,
+	.query = mlx5_query,
+	.create_qp = mlx5_create_qp,
+	.build_masked = mlx5_build_masked,
+	.fix_wc = mlx5_fix_wc,
+	.batch_begin = mlx5_batch_begin,
+	.batch_add = mlx5_batch_add,
+	.batch_end = mlx5_batch_end,
+	.reset = mlx5_reset,
+	.release = mlx5_release,
+};

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * libmlx5, if there is one.  It is no dependency of this library: a machine with
+ * an mlx5 device has it, because libibverbs takes its provider from there.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "backend_mlx5.h"
+
+static struct exp_mlx5dv mlx5dv;
+static const struct exp_mlx5dv *loaded;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* The version is that of the first rdma-core with this interface. */
+#define LOAD(lib, call, version) \
+	(mlx5dv.call = (__typeof__(mlx5dv.call)) \
+		dlvsym(lib, "mlx5dv_" #call, version))
+
+static void load(void)
+{
+	void *lib = dlopen("libmlx5.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!lib)
+		return;
+	if (!LOAD(lib, is_supported, "MLX5_1.8")) {
+		dlclose(lib);
+		return;
+	}
+	LOAD(lib, create_qp, "MLX5_1.3");
+	LOAD(lib, devx_general_cmd, "MLX5_1.7");
+	LOAD(lib, qp_ex_from_ibv_qp_ex, "MLX5_1.10");
+
+	/*
+	 * The builder itself has no symbol.  It came with rdma-core 36, as did
+	 * this call, which stands for it.
+	 */
+	mlx5dv.has_raw_wqe =
+		mlx5dv.create_qp && mlx5dv.devx_general_cmd &&
+		mlx5dv.qp_ex_from_ibv_qp_ex &&
+		dlvsym(lib, "mlx5dv_dr_domain_allow_duplicate_rules",
+		       "MLX5_1.20");
+	loaded = &mlx5dv;
+}
+
+const struct exp_mlx5dv *exp_mlx5dv(void)
+{
+	pthread_once(&once, load);
+	return loaded;
+}

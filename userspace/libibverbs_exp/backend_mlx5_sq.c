@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * mlx5: the requests of a queue pair that are posted and not completed, in the
+ * order of the send queue.  What for:
+ *
+ *  - libmlx5 completes all raw WQEs with one and the same opcode, which looks
+ *    like one of a receive, and without a length.  Programs expect those of the
+ *    masked atomics, in ibv_poll_cq() too.
+ *  - Results of 8 bytes are turned to big-endian in place when the program
+ *    hears of them, that is of a completion of the request or a later one.
+ *  - The builders of libmlx5 overwrite the last posted WQE if the send queue is
+ *    full.  Therefore nothing is built that has no room.
+ *
+ * ibv_post_send() and ibv_poll_cq() are taken over in the context for that; they
+ * are inline and call what stands there.  The calls of extended completion
+ * queues, ibv_start_poll() and so on, are not.
+ *
+ * Lifetime: contexts and completion queues are closed without this library
+ * seeing it.  Their entries are found by address and stay, so there are never
+ * more than the process had addresses of them; a new one takes over the entry of
+ * its address.  Send queues belong to struct exp_qp.
+ *
+ * Locking: lists of contexts and completion queues are only added to, under
+ * table_lock, and read without a lock.  A completion queue's lock is held while
+ * it is polled, so that completions are accounted for in their order, and guards
+ * its list of send queues.  A send queue's lock is held while it is posted to
+ * and guards everything in it.  Order: completion queue, send queue, libmlx5's.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend_mlx5.h"
+
+#define CQ_BITS 8
+#define SQ_BITS 6
+#define RESULT_SIZE 8
+
+struct mlx5_req {
+	uint64_t wr_id;
+	bool signaled;
+	bool swap;		/* its result, the bytes at `result` */
+	bool overwritten;	/* its result, by the request `overwriter` */
+	int wc_opcode;		/* -1: libmlx5 knows */
+	uint32_t byte_len;
+	uint32_t overwriter;
+};
+
+struct mlx5_result {
+	uint8_t *bytes[RESULT_SIZE];
+};
+
+struct exp_mlx5_sq {
+	struct exp_mlx5_sq *next;	/* in cq->sqs */
+	struct mlx5_cq *cq;
+	const struct mlx5_ctx *ctx;
+	uint32_t qp_num;
+	bool signals_all;
+	uint32_t max_post;
+
+	pthread_mutex_t lock;
+	bool failed;			/* an error has been polled */
+	/* Counters of requests: completed, before the open batch, posted. */
+	uint32_t head, open, tail;
+	uint32_t mask;
+	struct mlx5_req *reqs;
+	struct mlx5_result *results;	/* NULL: nothing is swapped */
+};
+
+struct mlx5_cq {
+	struct mlx5_cq *next;
+	struct ibv_cq *cq;
+	pthread_mutex_t lock;
+	struct exp_mlx5_sq *sqs[1 << SQ_BITS];
+};
+
+struct mlx5_ctx {
+	struct mlx5_ctx *next;
+	struct ibv_context *context;
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			 struct ibv_send_wr **bad_wr);
+	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+};
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mlx5_ctx *ctxs;
+static struct mlx5_cq *cqs[1 << CQ_BITS];
+
+/* ---- tables -------------------------------------------------------------- */
+
+static struct mlx5_ctx *ctx_find(const struct ibv_context *context)
+{
+	struct mlx5_ctx *ctx = __atomic_load_n(&ctxs, __ATOMIC_ACQUIRE);
+
+	while (ctx && ctx->context != context)
+		ctx = ctx->next;
+	return ctx;
+}
+
+static struct mlx5_cq **cq_bucket(const struct ibv_cq *cq)
+{
+	uint64_t hash = ((uintptr_t)cq >> 4) * 0x9e3779b97f4a7c15ull;
+
+	return &cqs[hash >> (64 - CQ_BITS)];
+}
+
+static struct mlx5_cq *cq_find(const struct ibv_cq *ibcq)
+{
+	struct mlx5_cq *cq;
+
+	cq = __atomic_load_n(cq_bucket(ibcq), __ATOMIC_ACQUIRE);
+	while (cq && cq->cq != ibcq)
+		cq = cq->next;
+	return cq;
+}
+
+/* NULL: out of memory. */
+static struct mlx5_cq *cq_get(struct ibv_cq *ibcq)
+{
+	struct mlx5_cq *cq;
+
+	pthread_mutex_lock(&table_lock);
+	cq = cq_find(ibcq);
+	if (!cq) {
+		cq = calloc(1, sizeof(*cq));
+		if (cq) {
+			cq->cq = ibcq;
+			pthread_mutex_init(&cq->lock, NULL);
+			cq->next = *cq_bucket(ibcq);
+			__atomic_store_n(cq_bucket(ibcq), cq, __ATOMIC_RELEASE);
+		}
+	}
+	pthread_mutex_unlock(&table_lock);
+	return cq;
+}
+
+static struct exp_mlx5_sq **sq_bucket(struct mlx5_cq *cq, uint32_t qp_num)
+{
+	return &cq->sqs[qp_num & ((1 << SQ_BITS) - 1)];
+}
+
+/* With cq->lock held.  The latest is the first. */
+static struct exp_mlx5_sq *sq_find(struct mlx5_cq *cq, uint32_t qp_num)
+{
+	struct exp_mlx5_sq *sq = *sq_bucket(cq, qp_num);
+
+	while (sq && sq->qp_num != qp_num)
+		sq = sq->next;
+	return sq;
+}
+
+/* ---- requests ------------------------------------------------------------ */
+
+static struct mlx5_req *req_at(struct exp_mlx5_sq *sq, uint32_t n)
+{
+	return &sq->reqs[n & sq->mask];
+}
+
+static bool sge_has(const struct ibv_sge *sge, const uint8_t *byte)
+{
+	return (uintptr_t)byte - sge->addr < sge->length;
+}
+
+static bool result_is_in(const struct mlx5_result *result,
+			 const struct ibv_sge *sg_list, int num_sge)
+{
+	int i, j;
+
+	for (i = 0; i < num_sge; i++)
+		for (j = 0; j < RESULT_SIZE; j++)
+			if (sge_has(&sg_list[i], result->bytes[j]))
+				return true;
+	return false;
+}
+
+/*
+ * Request n writes to these buffers.  A program that lets two requests on their
+ * way write to the same place has in the end the result of the later one.  It
+ * must not be swapped for the first as well.
+ */
+static void note_overwriting(struct exp_mlx5_sq *sq, uint32_t n,
+			     const struct ibv_sge *sg_list, int num_sge)
+{
+	uint32_t i;
+
+	for (i = sq->head; i != n; i++) {
+		struct mlx5_req *req = req_at(sq, i);
+
+		if (req->swap && !req->overwritten &&
+		    result_is_in(&sq->results[i & sq->mask], sg_list,
+				 num_sge)) {
+			req->overwritten = true;
+			req->overwriter = n;
+		}
+	}
+}
+
+/* False if there is less room than a result has: the request will fail. */
+static bool note_result(struct mlx5_result *result,
+			const struct ibv_sge *sg_list, int num_sge)
+{
+	uint32_t n = 0;
+	uint32_t j;
+	int i;
+
+	for (i = 0; i < num_sge; i++)
+		for (j = 0; j < sg_list[i].length && n < RESULT_SIZE; j++)
+			result->bytes[n++] =
+				(uint8_t *)(uintptr_t)sg_list[i].addr + j;
+	return n == RESULT_SIZE;
+}
+
+struct mlx5_new {
+	uint64_t wr_id;
+	bool signaled;
+	bool reads;		/* something into the buffers */
+	bool swap;
+	int wc_opcode;
+	uint32_t byte_len;
+	const struct ibv_sge *sg_list;
+	int num_sge;
+};
+
+static void push(struct exp_mlx5_sq *sq, const struct mlx5_new *new)
+{
+	uint32_t n = sq->tail++;
+	struct mlx5_req *req = req_at(sq, n);
+
+	*req = (struct mlx5_req) {
+		.wr_id = new->wr_id,
+		.signaled = new->signaled || sq->signals_all,
+		.wc_opcode = new->wc_opcode,
+		.byte_len = new->byte_len,
+	};
+	if (!sq->results || !new->reads)
+		return;
+	note_overwriting(sq, n, new->sg_list, new->num_sge);
+	if (new->swap)
+		req->swap = note_result(&sq->results[n & sq->mask],
+					new->sg_list, new->num_sge);
+}
+
+static bool is_full(const struct exp_mlx5_sq *sq)
+{
+	return sq->tail - sq->head >= sq->max_post;
+}
+
+bool exp_mlx5_sq_signals_all(const struct exp_mlx5_sq *sq)
+{
+	return sq->signals_all;
+}
+
+void exp_mlx5_sq_begin(struct exp_mlx5_sq *sq)
+{
+	pthread_mutex_lock(&sq->lock);
+	sq->open = sq->tail;
+}
+
+int exp_mlx5_sq_add(struct exp_mlx5_sq *sq, const struct ibv_exp_send_wr *wr)
+{
+	struct mlx5_new new = {
+		.wr_id = wr->wr_id,
+		.signaled = wr->exp_send_flags & IBV_EXP_SEND_SIGNALED,
+		.wc_opcode = -1,
+		.sg_list = wr->sg_list,
+		.num_sge = wr->num_sge,
+	};
+
+	if (is_full(sq))
+		return ENOMEM;
+	switch ((int)wr->exp_opcode) {
+	case IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP:
+	case IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD:
+		new.wc_opcode =
+			(int)wr->exp_opcode ==
+				IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP ?
+			IBV_EXP_WC_MASKED_COMP_SWAP :
+			IBV_EXP_WC_MASKED_FETCH_ADD;
+		new.byte_len = 1u << wr->ext_op.masked_atomics.log_arg_sz;
+		new.swap = new.byte_len == RESULT_SIZE;
+		new.reads = true;
+		break;
+	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_EXP_WR_ATOMIC_FETCH_AND_ADD:
+		new.swap = true;
+		new.reads = true;
+		break;
+	case IBV_EXP_WR_RDMA_READ:
+		new.reads = true;
+		break;
+	}
+	push(sq, &new);
+	return 0;
+}
+
+/* Requests from n on write nothing. */
+static void note_no_writing(struct exp_mlx5_sq *sq, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = sq->head; sq->results && i != sq->tail; i++) {
+		struct mlx5_req *req = req_at(sq, i);
+
+		if ((int32_t)(req->overwriter - n) >= 0)
+			req->overwritten = false;
+	}
+}
+
+void exp_mlx5_sq_end(struct exp_mlx5_sq *sq, bool posted)
+{
+	if (!posted) {
+		note_no_writing(sq, sq->open);
+		sq->tail = sq->open;
+	}
+	pthread_mutex_unlock(&sq->lock);
+}
+
+void exp_mlx5_sq_reset(struct exp_mlx5_sq *sq)
+{
+	pthread_mutex_lock(&sq->lock);
+	sq->head = sq->tail;
+	sq->failed = false;
+	pthread_mutex_unlock(&sq->lock);
+}
+
+/* ---- ibv_post_send() ----------------------------------------------------- */
+
+static void push_std(struct exp_mlx5_sq *sq, const struct ibv_send_wr *wr)
+{
+	bool is_atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+			 wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	struct mlx5_new new = {
+		.wr_id = wr->wr_id,
+		.signaled = wr->send_flags & IBV_SEND_SIGNALED,
+		.wc_opcode = -1,
+		.sg_list = wr->sg_list,
+		.num_sge = wr->num_sge,
+		.swap = is_atomic,
+		.reads = is_atomic || wr->opcode == IBV_WR_RDMA_READ,
+	};
+
+	/* libmlx5 has had room: a completion was polled by other ways. */
+	if (is_full(sq))
+		sq->head++;
+	push(sq, &new);
+}
+
+/* qp is none of ours: what had its number before is no more. */
+static void forget_number(const struct ibv_qp *qp)
+{
+	struct mlx5_cq *cq = cq_find(qp->send_cq);
+	struct exp_mlx5_sq *sq;
+
+	if (!cq)
+		return;
+	pthread_mutex_lock(&cq->lock);
+	sq = sq_find(cq, qp->qp_num);
+	if (sq)
+		exp_mlx5_sq_reset(sq);
+	pthread_mutex_unlock(&cq->lock);
+}
+
+static int mlx5_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			  struct ibv_send_wr **bad_wr)
+{
+	const struct exp_qp *entry = exp_qp_find(qp);
+	struct exp_mlx5_sq *sq = entry ? entry->mlx5_sq : NULL;
+	struct ibv_send_wr *end = NULL;
+	int ret;
+
+	if (!sq) {
+		forget_number(qp);
+		return ctx_find(qp->context)->post_send(qp, wr, bad_wr);
+	}
+	pthread_mutex_lock(&sq->lock);
+	ret = sq->ctx->post_send(qp, wr, bad_wr);
+	if (ret)
+		end = *bad_wr;
+	for (; wr != end; wr = wr->next)
+		push_std(sq, wr);
+	pthread_mutex_unlock(&sq->lock);
+	return ret;
+}
+
+/* ---- ibv_poll_cq() ------------------------------------------------------- */
+
+static void swap_result(struct mlx5_result *result)
+{
+	int i, j;
+
+	for (i = 0, j = RESULT_SIZE - 1; i < j; i++, j--) {
+		uint8_t byte = *result->bytes[i];
+
+		*result->bytes[i] = *result->bytes[j];
+		*result->bytes[j] = byte;
+	}
+}
+
+/* The program hears of the end of all requests before n. */
+static void complete_until(struct exp_mlx5_sq *sq, uint32_t n, bool success)
+{
+	for (; sq->head != n; sq->head++) {
+		struct mlx5_req *req = req_at(sq, sq->head);
+
+		if (success && req->swap && !req->overwritten)
+			swap_result(&sq->results[sq->head & sq->mask]);
+	}
+}
+
+static void complete_success(struct exp_mlx5_sq *sq, struct ibv_wc *wc)
+{
+	const struct mlx5_req *req = NULL;
+	uint32_t n;
+
+	if ((wc->opcode & IBV_WC_RECV) && (int)wc->opcode != MLX5DV_WC_RAW_WQE)
+		return;
+	for (n = sq->head; n != sq->tail; n++) {
+		req = req_at(sq, n);
+		if (req->signaled && req->wr_id == wc->wr_id)
+			break;
+	}
+	if (n == sq->tail)
+		return;
+	if ((int)wc->opcode == MLX5DV_WC_RAW_WQE && req->wc_opcode >= 0) {
+		wc->opcode = (enum ibv_wc_opcode)req->wc_opcode;
+		wc->byte_len = req->byte_len;
+	}
+	complete_until(sq, n + 1, true);
+}
+
+/*
+ * There is no opcode, so this may be of a receive, and the request may be one
+ * that was not signalled.  What precedes the first that fails has succeeded,
+ * unless the queue pair was made to fail.
+ */
+static void complete_error(struct exp_mlx5_sq *sq, const struct ibv_wc *wc)
+{
+	bool first = !sq->failed && wc->status != IBV_WC_WR_FLUSH_ERR;
+	uint32_t n = sq->head;
+
+	while (n != sq->tail && req_at(sq, n)->wr_id != wc->wr_id)
+		n++;
+	if (n == sq->tail)
+		return;
+	note_no_writing(sq, n);
+	complete_until(sq, n, first);
+	complete_until(sq, n + 1, false);
+	sq->failed = true;
+}
+
+static void complete(struct mlx5_cq *cq, struct ibv_wc *wc)
+{
+	struct exp_mlx5_sq *sq = sq_find(cq, wc->qp_num);
+
+	if (!sq)
+		return;
+	pthread_mutex_lock(&sq->lock);
+	if (wc->status == IBV_WC_SUCCESS)
+		complete_success(sq, wc);
+	else
+		complete_error(sq, wc);
+	pthread_mutex_unlock(&sq->lock);
+}
+
+static int mlx5_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	const struct mlx5_ctx *ctx = ctx_find(ibcq->context);
+	struct mlx5_cq *cq = cq_find(ibcq);
+	int i, ret;
+
+	if (!cq)
+		return ctx->poll_cq(ibcq, num_entries, wc);
+	pthread_mutex_lock(&cq->lock);
+	ret = ctx->poll_cq(ibcq, num_entries, wc);
+	for (i = 0; i < ret; i++)
+		complete(cq, &wc[i]);
+	pthread_mutex_unlock(&cq->lock);
+	return ret;
+}
+
+/* ---- creation ------------------------------------------------------------ */
+
+/* With table_lock held.  NULL: out of memory. */
+static struct mlx5_ctx *ctx_add(struct ibv_context *context)
+{
+	struct mlx5_ctx *ctx = calloc(1, sizeof(*ctx));
+
+	if (!ctx)
+		return NULL;
+	ctx->context = context;
+	ctx->next = ctxs;
+	__atomic_store_n(&ctxs, ctx, __ATOMIC_RELEASE);
+	return ctx;
+}
+
+/* Takes the calls over, unless that is done.  NULL: out of memory. */
+static struct mlx5_ctx *ctx_get(struct ibv_context *context)
+{
+	struct mlx5_ctx *ctx;
+
+	pthread_mutex_lock(&table_lock);
+	ctx = ctx_find(context);
+	if (!ctx)
+		ctx = ctx_add(context);
+	if (ctx && context->ops.poll_cq != mlx5_poll_cq) {
+		ctx->post_send = context->ops.post_send;
+		ctx->poll_cq = context->ops.poll_cq;
+		__atomic_store_n(&context->ops.post_send, mlx5_post_send,
+				 __ATOMIC_RELEASE);
+		__atomic_store_n(&context->ops.poll_cq, mlx5_poll_cq,
+				 __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&table_lock);
+	return ctx;
+}
+
+static void sq_free(struct exp_mlx5_sq *sq)
+{
+	free(sq->results);
+	free(sq->reqs);
+	free(sq);
+}
+
+static struct exp_mlx5_sq *sq_alloc(uint32_t max_post, bool swap)
+{
+	struct exp_mlx5_sq *sq = calloc(1, sizeof(*sq));
+	uint32_t size = 1;
+
+	if (!sq)
+		return NULL;
+	while (size < max_post)
+		size *= 2;
+	sq->mask = size - 1;
+	sq->max_post = max_post;
+	sq->reqs = calloc(size, sizeof(*sq->reqs));
+	if (swap)
+		sq->results = calloc(size, sizeof(*sq->results));
+	if (!sq->reqs || (swap && !sq->results)) {
+		sq_free(sq);
+		return NULL;
+	}
+	pthread_mutex_init(&sq->lock, NULL);
+	return sq;
+}
+
+struct exp_mlx5_sq *exp_mlx5_sq_create(struct ibv_qp *qp,
+				       const struct ibv_qp_init_attr_ex *attr,
+				       bool swap)
+{
+	struct mlx5_cq *cq = cq_get(attr->send_cq);
+	struct exp_mlx5_sq *sq;
+	struct mlx5_ctx *ctx;
+
+	sq = cq ? sq_alloc(attr->cap.max_send_wr, swap) : NULL;
+	ctx = sq ? ctx_get(qp->context) : NULL;
+	if (!ctx) {
+		if (sq)
+			sq_free(sq);
+		errno = ENOMEM;
+		return NULL;
+	}
+	sq->ctx = ctx;
+	sq->cq = cq;
+	sq->qp_num = qp->qp_num;
+	sq->signals_all = attr->sq_sig_all;
+
+	pthread_mutex_lock(&cq->lock);
+	sq->next = *sq_bucket(cq, sq->qp_num);
+	*sq_bucket(cq, sq->qp_num) = sq;
+	pthread_mutex_unlock(&cq->lock);
+	return sq;
+}
+
+void exp_mlx5_sq_destroy(struct exp_mlx5_sq *sq)
+{
+	struct mlx5_cq *cq = sq->cq;
+	struct exp_mlx5_sq **at = sq_bucket(cq, sq->qp_num);
+
+	pthread_mutex_lock(&cq->lock);
+	while (*at != sq)
+		at = &(*at)->next;
+	*at = sq->next;
+	pthread_mutex_unlock(&cq->lock);
+	pthread_mutex_destroy(&sq->lock);
+	sq_free(sq);
+}

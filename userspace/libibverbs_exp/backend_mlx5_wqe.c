@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * WQEs of masked atomics:
+ *
+ *	control		16 bytes
+ *	remote address	16
+ *	operands	16 to 128
+ *	buffers		16 each
+ *
+ * All fields are big-endian.  Operands stand one behind the other, as big as the
+ * word that is operated on but at least 16 bytes together, in an order that is
+ * not the one of struct ibv_exp_cmp_swap.
+ */
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+
+#include "backend_mlx5.h"
+
+/* The modifier of the opcode: extended atomic, and the size of its operands. */
+#define MLX5_OPMOD_EXT_ATOMIC 8
+#define MLX5_LOG_ARG_SZ_MIN 2
+
+/* Operands up to this size are values; larger ones are addresses of words. */
+#define MLX5_LOG_ARG_SZ_VALUE 3
+
+static_assert(sizeof(struct mlx5_wqe_ctrl_seg) == 16 &&
+	      sizeof(struct mlx5_wqe_raddr_seg) == 16 &&
+	      sizeof(struct mlx5_wqe_data_seg) == 16,
+	      "segments have 16 bytes");
+
+static void *put_operand(void *to, uint64_t operand, uint32_t log_arg_sz)
+{
+	const uint64_t *words = (const uint64_t *)(uintptr_t)operand;
+	size_t size = (size_t)1 << log_arg_sz;
+	uint64_t word;
+	size_t i;
+
+	if (log_arg_sz == MLX5_LOG_ARG_SZ_MIN) {
+		uint32_t half = htobe32((uint32_t)operand);
+
+		memcpy(to, &half, sizeof(half));
+	} else if (log_arg_sz == MLX5_LOG_ARG_SZ_VALUE) {
+		word = htobe64(operand);
+		memcpy(to, &word, sizeof(word));
+	} else {
+		for (i = 0; i < size / sizeof(word); i++) {
+			memcpy(&word, &words[i], sizeof(word));
+			word = htobe64(word);
+			memcpy((char *)to + i * sizeof(word), &word,
+			       sizeof(word));
+		}
+	}
+	return (char *)to + size;
+}
+
+static void *put_operands(void *to, const struct ibv_exp_send_wr *wr)
+{
+	const struct ibv_exp_cmp_swap *cs =
+		&wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
+	const struct ibv_exp_fetch_add *fa =
+		&wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+	uint32_t log_arg_sz = wr->ext_op.masked_atomics.log_arg_sz;
+
+	if (wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP) {
+		to = put_operand(to, cs->swap_val, log_arg_sz);
+		to = put_operand(to, cs->compare_val, log_arg_sz);
+		to = put_operand(to, cs->swap_mask, log_arg_sz);
+		return put_operand(to, cs->compare_mask, log_arg_sz);
+	}
+	to = put_operand(to, fa->add_val, log_arg_sz);
+	to = put_operand(to, fa->field_boundary, log_arg_sz);
+	if (log_arg_sz == MLX5_LOG_ARG_SZ_MIN) {
+		memset(to, 0, 8);
+		to = (char *)to + 8;
+	}
+	return to;
+}
+
+/* A length of 0 would be 2 GiB for the device. */
+static void *put_sges(void *to, const struct ibv_exp_send_wr *wr)
+{
+	struct mlx5_wqe_data_seg *seg = to;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		if (!wr->sg_list[i].length)
+			continue;
+		seg->byte_count = htobe32(wr->sg_list[i].length);
+		seg->lkey = htobe32(wr->sg_list[i].lkey);
+		seg->addr = htobe64(wr->sg_list[i].addr);
+		seg++;
+	}
+	return seg;
+}
+
+static uint8_t ctrl_flags(bool signaled, uint64_t send_flags)
+{
+	uint8_t flags = 0;
+
+	if (signaled)
+		flags |= MLX5_WQE_CTRL_CQ_UPDATE;
+	if (send_flags & IBV_EXP_SEND_SOLICITED)
+		flags |= MLX5_WQE_CTRL_SOLICITED;
+	if (send_flags & IBV_EXP_SEND_FENCE)
+		flags |= MLX5_WQE_CTRL_FENCE;
+	return flags;
+}
+
+size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool signaled,
+		    const struct ibv_exp_send_wr *wr)
+{
+	bool is_cs = wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP;
+	uint32_t opcode = is_cs ? MLX5_OPCODE_ATOMIC_MASKED_CS :
+				  MLX5_OPCODE_ATOMIC_MASKED_FA;
+	uint32_t opmod = MLX5_OPMOD_EXT_ATOMIC |
+			 (wr->ext_op.masked_atomics.log_arg_sz -
+			  MLX5_LOG_ARG_SZ_MIN);
+	struct mlx5_wqe_ctrl_seg *ctrl = wqe;
+	struct mlx5_wqe_raddr_seg *raddr = (void *)(ctrl + 1);
+	void *end;
+
+	memset(ctrl, 0, sizeof(*ctrl));
+	memset(raddr, 0, sizeof(*raddr));
+	raddr->raddr = htobe64(wr->ext_op.masked_atomics.remote_addr);
+	raddr->rkey = htobe32(wr->ext_op.masked_atomics.rkey);
+	end = put_sges(put_operands(raddr + 1, wr), wr);
+
+	/* libmlx5 puts the index between opmod and opcode. */
+	ctrl->opmod_idx_opcode = htobe32(opmod << 24 | opcode);
+	ctrl->qpn_ds = htobe32(qp_num << 8 |
+			       (uint32_t)((char *)end - (char *)wqe) / 16);
+	ctrl->fm_ce_se = ctrl_flags(signaled, wr->exp_send_flags);
+	return (char *)end - (char *)wqe;
+}
