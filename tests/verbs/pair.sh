@@ -83,6 +83,63 @@ gid_index()
 		exit 1' "$(dev "$1")"
 }
 
+# both WAIT PORT SERVER CLIENT: command lines, the server on h2 and the client on
+# h1, once WAIT says that somebody listens. Passes if both do.
+both()
+{
+	local out pid rc
+	out=$(mktemp)
+	# shellcheck disable=SC2086  # lines of words
+	on h2 timeout 60 $3 >"$out" 2>&1 &
+	pid=$!
+	# shellcheck disable=SC2086
+	"$1" h2 "$2" && on h1 timeout 60 $4
+	rc=$?
+	wait "$pid" || {
+		rc=$?
+		echo "server: $3"
+		cat "$out"
+	}
+	rm -f "$out"
+	return "$rc"
+}
+
+# pingpong NAME ARGUMENT...; perf NAME ARGUMENT...: a program of libibverbs's
+# examples or of perftest, on both; perf_cm NAME ARGUMENT...: connected by RDMA CM.
+# D1, D2, G1 and G2 are the devices and GID indices (dev, gid_index).
+pingpong()
+{
+	local name=$1 tries out
+	shift
+	# They give up after half a second without an answer, and cannot be told
+	# otherwise; an emulated machine of two on a busy host may be away longer.
+	for tries in 1 2 3; do
+		out=$(both listens 18515 "$name -d $D2 -g $G2 $*" \
+			"$name -d $D1 -g $G1 $* 10.77.0.2") && return
+		echo "$out"
+		[[ -n ${MXE_PAIR:-} && $out == *'retry counter exceeded'* ]] ||
+			return 1
+	done
+	echo "not in $tries tries"
+	return 1
+}
+
+perf()
+{
+	local name=$1
+	shift
+	both listens 18515 "$name -F -d $D2 -x $G2 -p 18515 $*" \
+		"$name -F -d $D1 -x $G1 -p 18515 $* 10.77.0.2"
+}
+
+perf_cm()
+{
+	local name=$1
+	shift
+	both cm_listens 18515 "$name -F -R -d $D2 -x $G2 -p 18515 $*" \
+		"$name -F -R -d $D1 -x $G1 -p 18515 $* 10.77.0.2"
+}
+
 # One connection: the command line, and what it printed and returned.
 pair_answer()
 {

@@ -14,44 +14,6 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../tap.sh
 
-# both WAIT PORT SERVER CLIENT: command lines, the server on h2 and the client on
-# h1, once WAIT says that somebody listens. Passes if both do.
-both()
-{
-	local out pid rc
-	out=$(mktemp)
-	# shellcheck disable=SC2086  # lines of words
-	on h2 timeout 60 $3 >"$out" 2>&1 &
-	pid=$!
-	# shellcheck disable=SC2086
-	"$1" h2 "$2" && on h1 timeout 60 $4
-	rc=$?
-	wait "$pid" || {
-		rc=$?
-		echo "server: $3"
-		cat "$out"
-	}
-	rm -f "$out"
-	return "$rc"
-}
-
-# pingpong NAME ARGUMENT...; perf NAME ARGUMENT...
-pingpong()
-{
-	local name=$1
-	shift
-	both listens 18515 "$name -d $D2 -g $G2 $*" \
-		"$name -d $D1 -g $G1 $* 10.77.0.2"
-}
-
-perf()
-{
-	local name=$1
-	shift
-	both listens 18515 "$name -F -d $D2 -x $G2 -p 18515 $*" \
-		"$name -F -d $D1 -x $G1 -p 18515 $* 10.77.0.2"
-}
-
 # locks: masked atomics of one kernel at the other; t_ulp has the rest of it.
 locks()
 {
