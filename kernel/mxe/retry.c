@@ -16,10 +16,15 @@ static const u32 mxe_rnr_delay[32] = {
 	16384, 24576, 32768, 49152,
 };
 
-/* Local ACK timeout: 4.096 us * 2^code, 0 for never (IBTA 11.2.5.2). */
+/*
+ * Local ACK timeout: T = 4.096 us * 2^code, 0 for never (IBTA 11.2.5.2).  It is
+ * to be noticed after T at least and 4 T at most (9.7.6.1.3).  An answer that
+ * is late is not hastened by asking again, so further attempts wait for longer.
+ */
 static unsigned long mxe_retry_timeout(const struct mxe_qp *qp)
 {
-	u64 nsec = 4096ULL << qp->attr.timeout;
+	unsigned int tries = qp->attr.retry_cnt - qp->sq.retry_left;
+	u64 nsec = 4096ULL << (qp->attr.timeout + min(tries, 2U));
 
 	return max(nsecs_to_jiffies(nsec), 2UL);
 }

@@ -1344,6 +1344,39 @@ static void timer_retry_exceeded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_retry_exceeded), 1ULL);
 }
 
+/* In T = 67 ms: between one and four of them, and one again after an answer. */
+static void timer_backs_off(struct kunit *test)
+{
+	static const unsigned int factor[] = { 1, 2, 4, 4 };
+	unsigned long t = nsecs_to_jiffies(4096ULL << 14);
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct timer_list *timer;
+	struct ib_mr *mr;
+	long left;
+	int i;
+
+	conn.timeout = 14;
+	conn.retry_cnt = 7;
+	mr = connect(kt, &conn);
+	timer = &kt->qp->sq.retry_timer;
+	post_write(kt, 1, mr);
+	for (i = 0; i < ARRAY_SIZE(factor); i++) {
+		expect_sent(kt, WRITE_ONLY, S);
+		left = timer->expires - jiffies;
+		KUNIT_EXPECT_LE(test, left, (long)(factor[i] * t));
+		KUNIT_EXPECT_GT(test, left, (long)(factor[i] * t / 2));
+		/* Not later, but now. */
+		mod_timer(timer, jiffies);
+		wait_sent(kt, 1);
+	}
+	kt_drop_sent(kt);
+	answer(kt, S, ACK);
+	expect_success(kt, 1);
+	post_write(kt, 2, mr);
+	KUNIT_EXPECT_LE(test, (long)(timer->expires - jiffies), (long)t);
+}
+
 /* A timeout of 0 never fires. */
 static void timer_off(struct kunit *test)
 {
@@ -1482,6 +1515,7 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE(flush_in_order),
 	KUNIT_CASE(timer_sends_again),
 	KUNIT_CASE(timer_retry_exceeded),
+	KUNIT_CASE(timer_backs_off),
 	KUNIT_CASE(timer_off),
 	KUNIT_CASE(rnr_sends_again),
 	KUNIT_CASE(rnr_retry_exceeded),
