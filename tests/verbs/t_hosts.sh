@@ -40,7 +40,7 @@ D1=$(dev h1) D2=$(dev h2)
 G1=$(gid_index h1) && G2=$(gid_index h2) || bail_out "no GIDs"
 
 for t in rc uc ud srq; do
-	check "ibv_${t}_pingpong" pingpong ibv_${t}_pingpong -n 30 -c
+	check "ibv_${t}_pingpong" pingpong ibv_${t}_pingpong -n 30 -c "$([ $t != srq ] || echo -q 4)"
 done
 check 'ib_send_bw' perf ib_send_bw -n 50 -s 4096
 check 'ib_write_bw' perf ib_write_bw -n 50 -s 32768

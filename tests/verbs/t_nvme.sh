@@ -11,11 +11,11 @@ cd "$(dirname "$0")" || exit
 . ./pair.sh
 # shellcheck source=tests/tap.sh
 . ../tap.sh
+# shellcheck source=tests/verbs/disk.sh
+. ./disk.sh
 
 NQN=nqn.2014-08.org.example:mxe
 CONFIG=/sys/kernel/config/nvmet
-MNT=/run/nvme
-FILE=/run/nvme.data
 
 serve()
 {
@@ -63,49 +63,12 @@ connect()
 	return 1
 }
 
-make_fs()
-{
-	modprobe ext4
-	mkfs.ext4 -q /dev/nvme0n1 && mkdir -p $MNT &&
-		mount -t ext4 /dev/nvme0n1 $MNT
-}
-
-# write_read MIB: random data, as it comes back from the other host.
-write_read()
-{
-	dd if=/dev/urandom of=$FILE bs=1M count="$1" 2>/dev/null &&
-		cp $FILE $MNT/data && umount $MNT || return
-	# Nothing of it is here any more: the disk is read.
-	echo 3 >/proc/sys/vm/drop_caches
-	mount -t ext4 /dev/nvme0n1 $MNT && cmp $FILE $MNT/data
-}
-
-netem()
-{
-	modprobe sch_netem && tc qdisc replace dev eth0 root netem "$@"
-}
-
-counted()
-{
-	cat "/sys/class/infiniband/mxe0/ports/1/hw_counters/$1"
-}
-
 check 'a target over RDMA' on h2 bash -c "
 	NQN=$NQN CONFIG=$CONFIG; $(declare -f serve); serve"
-check 'a host connects to it' connect || { done_testing; exit; }
-check 'a file system' make_fs
-check 'what was written is read' write_read 16
-check 'the disk is checked' bash -c \
-	"umount $MNT && fsck.ext4 -fn /dev/nvme0n1 && mount -t ext4 /dev/nvme0n1 $MNT"
-check 'some packets are lost' netem loss 1%
-check 'over a bad wire as well' write_read 4
-[ "$(counted rcvd_nak_sequence)" -gt 0 ] || [ "$(counted retransmit_timeouts)" -gt 0 ]
-report $? '... and it was one'
-tc qdisc del dev eth0 root
-check 'unmounted' umount $MNT
+check 'a host connects to it' connect || done_testing
+disk_work /dev/nvme0n1
 check 'disconnected' bash -c 'echo 1 >/sys/class/nvme/nvme0/delete_controller'
 check 'the module of the host goes' modprobe -r nvme-rdma
 check 'the target goes' on h2 bash -c "
 	NQN=$NQN CONFIG=$CONFIG; $(declare -f unserve); unserve"
-rm -f $FILE
 done_testing

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# A file system on a disk of another host. Sourced, after pair.sh and tap.sh.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+DISK_MNT=/run/disk
+DISK_FILE=/run/disk.data
+
+disk_mount()
+{
+	mkdir -p $DISK_MNT && mount -t ext4 "$1" $DISK_MNT
+}
+
+disk_make()
+{
+	modprobe ext4
+	mkfs.ext4 -q "$1" && disk_mount "$1"
+}
+
+# disk_write_read DISK MIB: random data, as it comes back from the other host.
+disk_write_read()
+{
+	dd if=/dev/urandom of=$DISK_FILE bs=1M count="$2" 2>/dev/null &&
+		cp $DISK_FILE $DISK_MNT/data && umount $DISK_MNT || return
+	# Nothing of it is here any more: the disk is read.
+	echo 3 >/proc/sys/vm/drop_caches
+	disk_mount "$1" && cmp $DISK_FILE $DISK_MNT/data
+}
+
+disk_check()
+{
+	umount $DISK_MNT && fsck.ext4 -fn "$1" && disk_mount "$1"
+}
+
+disk_retries()
+{
+	cat /sys/class/infiniband/mxe0/ports/1/hw_counters/{rcvd_nak_sequence,retransmit_timeouts} |
+		awk '{ sum += $1 } END { print sum }'
+}
+
+# disk_work DISK: all of it, also with packets lost.
+disk_work()
+{
+	local before
+	check 'a file system' disk_make "$1"
+	check 'what was written is read' disk_write_read "$1" 16
+	check 'the disk is checked' disk_check "$1"
+	before=$(disk_retries)
+	modprobe sch_netem && tc qdisc replace dev eth0 root netem loss 1%
+	check 'over a bad wire as well' disk_write_read "$1" 4
+	tc qdisc del dev eth0 root
+	[ "$(disk_retries)" -gt "$before" ]
+	report $? '... and it was one'
+	check 'unmounted' umount $DISK_MNT
+	rm -f $DISK_FILE
+}
