@@ -69,6 +69,39 @@ both()
 	return "$rc"
 }
 
+# cm_listens PORT [COMMAND...]: somebody listens on that port of the RDMA CM, in
+# the namespace that COMMAND enters.
+cm_listens()
+{
+	local port=$1 tries
+	shift
+	for tries in {1..200}; do
+		! "$@" rdma resource show cm_id | grep -q ":$port " || return 0
+		sleep 0.1
+	done
+	echo "nobody listens on CM port $port after $tries tries"
+	return 1
+}
+
+# by_cm PORT PREFIX SERVER CLIENT: command lines that end before the address; the
+# server on mxe, then on rxe.
+by_cm()
+{
+	local rc=0 pid enter=(ip netns exec h2)
+	# shellcheck disable=SC2086  # lines of words
+	{
+		timeout 60 "${enter[@]}" $3 "${2}2" &
+		pid=$!
+		cm_listens "$1" "${enter[@]}" && timeout 60 $4 "${2}2" || rc=1
+		wait "$pid" || rc=1
+		timeout 60 $3 "${2}1" &
+		pid=$!
+		cm_listens "$1" && timeout 60 "${enter[@]}" $4 "${2}1" || rc=1
+		wait "$pid" || rc=1
+	}
+	return "$rc"
+}
+
 MXE_A=mxe2 MXE_B=rxe0 t_interop >/tmp/interop.out 2>&1
 is $? 0 'data of every standard operation, both ways' ||
 	grep -A3 -e '^not ok' -e '^Bail' /tmp/interop.out | sed 's/^/# /'
@@ -81,6 +114,18 @@ check 'ib_atomic_lat CMP_AND_SWAP, both ways' \
 	both ib_atomic_lat -n 20 -A CMP_AND_SWAP -p 18515 -F
 check 'ib_atomic_lat FETCH_AND_ADD, both ways' \
 	both ib_atomic_lat -n 20 -A FETCH_AND_ADD -p 18515 -F
+
+G=-g
+for t in uc ud srq; do
+	check "ibv_${t}_pingpong, both ways" both ibv_${t}_pingpong -n 50 -c
+done
+modprobe rdma_ucm
+for a in 10.77.0. fd77::; do
+	check "rping, $a, both ways" by_cm 7174 "$a" 'rping -s -C 5 -v -a' \
+		'rping -c -C 5 -v -a'
+done
+check 'ucmatose, both ways' by_cm 7471 10.77.0. 'ucmatose -b' 'ucmatose -s'
+check 'udaddy, both ways' by_cm 7174 10.77.0. 'udaddy -b' 'udaddy -s'
 kill $H2
 check 'all goes away' undo
 done_testing
