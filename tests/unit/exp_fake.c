@@ -18,18 +18,20 @@ int fake_query_device_ex(struct ibv_context *context,
 			 const struct ibv_query_device_ex_input *input,
 			 struct ibv_device_attr_ex *attr, size_t size)
 {
-	(void)context;
 	(void)input;
 	if (fake.query_errno)
 		return fake.query_errno;
 	memcpy(attr, &fake.std, size);
+	if (context == std_ctx)
+		attr->orig_attr.atomic_cap = IBV_ATOMIC_NONE;
 	return 0;
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
-	(void)context;
 	*attr = fake.std.orig_attr;
+	if (context == std_ctx)
+		attr->atomic_cap = IBV_ATOMIC_NONE;
 	return 0;
 }
 
@@ -352,6 +354,41 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 	f->mqp.wr_masked_atomic_fetch_add = f_masked_fa;
 	attr->cap.max_send_wr *= 2;
 	return &f->qp;
+}
+
+/* What only emulated queue pairs need; see t_exp_emu.c. */
+#undef ibv_reg_mr
+__attribute__((weak))
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			  int access)
+{
+	(void)pd;
+	(void)addr;
+	(void)length;
+	(void)access;
+	return NULL;
+}
+
+__attribute__((weak)) int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	(void)mr;
+	return EIO;
+}
+
+__attribute__((weak)) int ibv_resize_cq(struct ibv_cq *cq, int cqe)
+{
+	(void)cq;
+	(void)cqe;
+	return EIO;
+}
+
+__attribute__((weak)) int ibv_modify_qp(struct ibv_qp *qp,
+					struct ibv_qp_attr *attr, int mask)
+{
+	(void)qp;
+	(void)attr;
+	(void)mask;
+	return EIO;
 }
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)

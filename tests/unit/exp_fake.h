@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A fake of libibverbs, libmxe and two devices, for tests of libibverbs_exp:
- * one device of mxe and one that knows only the standard verbs.  The fake
- * records what reaches it.
+ * one device of mxe and one that knows only the standard verbs and no atomics.
+ * The fake records what reaches it.
  */
 #ifndef EXP_FAKE_H
 #define EXP_FAKE_H

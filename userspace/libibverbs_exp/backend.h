@@ -2,9 +2,9 @@
 /*
  * What the calls of libibverbs_exp need from a kind of device.
  *
- * A device without a backend is served with the standard verbs alone: it has
- * no masked atomics.  A new backend is a new file and a line in
- * exp_backend_of().
+ * Each device has a backend, of which the last one takes all that the others do
+ * not.  A device without atomics is served with the standard verbs alone.  A new
+ * backend is a new file and a line in exp_backend_of().
  */
 #ifndef EXP_BACKEND_H
 #define EXP_BACKEND_H
@@ -27,7 +27,7 @@ struct mxedv_qp_ex;
 /* What a device can do beyond the standard verbs; sizes: bit n, 2^n bytes. */
 struct exp_caps {
 	enum ibv_exp_atomic_cap atomic_cap;
-	bool masked;		/* both masked atomics, executed by the device */
+	bool masked;		/* both masked atomics */
 	bool masked_xrc;	/* ... also for initiators of XRC */
 	bool be_reply;		/* IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY */
 	uint64_t sizes;
@@ -125,6 +125,7 @@ struct exp_backend {
 
 extern const struct exp_backend exp_backend_mxe;
 extern const struct exp_backend exp_backend_mlx5;
+extern const struct exp_backend exp_backend_emu;
 
 /* device.c */
 const struct exp_backend *exp_backend_of(struct ibv_device *device);
@@ -141,6 +142,9 @@ int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 
 /* qp.c: ibv_destroy_qp(), with `std` as the one of libibverbs. */
 int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp));
+
+/* cq.c: fix_wc where the opcode of an atomic is already that of OFED. */
+void exp_fix_atomic_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc);
 
 /* send.c: 0, or the errno with which wr is refused on that queue pair. */
 int exp_check_wr(const struct exp_qp *entry, const struct ibv_exp_send_wr *wr);

@@ -52,6 +52,7 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 {
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
+		/* As exp_fix_atomic_wc() wants it. */
 		.create_flags = MXEDV_QP_CREATE_EXP_WC_OPCODE,
 	};
 	struct ibv_qp *qp;
@@ -96,30 +97,10 @@ static void mxe_build_masked(const struct exp_qp *entry,
 	ibv_wr_set_sge_list(entry->qpx, wr->num_sge, wr->sg_list);
 }
 
-static void mxe_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
-{
-	/*
-	 * 9 and 10 are MXEDV_QP_CREATE_EXP_WC_OPCODE; the standard verbs have
-	 * another use for 9.
-	 */
-	switch ((int)std->opcode) {
-	case IBV_EXP_WC_MASKED_COMP_SWAP:
-	case IBV_EXP_WC_MASKED_FETCH_ADD:
-	case IBV_EXP_WC_COMP_SWAP:
-	case IBV_EXP_WC_FETCH_ADD:
-		break;
-	default:
-		return;
-	}
-	wc->exp_opcode = (enum ibv_exp_wc_opcode)std->opcode;
-	if (std->status == IBV_WC_SUCCESS && !wc->byte_len)
-		wc->byte_len = sizeof(uint64_t);
-}
-
 const struct exp_backend exp_backend_mxe = {
 	.is_mine = mxedv_is_supported,
 	.query = mxe_query,
 	.create_qp = mxe_create_qp,
 	.build_masked = mxe_build_masked,
-	.fix_wc = mxe_fix_wc,
+	.fix_wc = exp_fix_atomic_wc,
 };

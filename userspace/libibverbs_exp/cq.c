@@ -74,6 +74,23 @@ static void wc_from_std(struct ibv_exp_wc *wc, const struct ibv_wc *std)
 	wc->exp_wc_flags = flags_from_std(std->wc_flags);
 }
 
+void exp_fix_atomic_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
+{
+	/* 9 and 10 are of masked atomics; the standard verbs use 9 otherwise. */
+	switch ((int)std->opcode) {
+	case IBV_EXP_WC_MASKED_COMP_SWAP:
+	case IBV_EXP_WC_MASKED_FETCH_ADD:
+	case IBV_EXP_WC_COMP_SWAP:
+	case IBV_EXP_WC_FETCH_ADD:
+		break;
+	default:
+		return;
+	}
+	wc->exp_opcode = (enum ibv_exp_wc_opcode)std->opcode;
+	if (std->status == IBV_WC_SUCCESS && !wc->byte_len)
+		wc->byte_len = sizeof(uint64_t);
+}
+
 /* Whole structures, wc_size bytes apart; what the caller has is written. */
 static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std, int n,
 		    char *to, uint32_t wc_size)
@@ -84,8 +101,7 @@ static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std, int n,
 
 	for (i = 0; i < n; i++) {
 		wc_from_std(&wc, &std[i]);
-		if (backend)
-			backend->fix_wc(&std[i], &wc);
+		backend->fix_wc(&std[i], &wc);
 		memcpy(to, &wc, wc_size < sizeof(wc) ? wc_size : sizeof(wc));
 		to += wc_size;
 	}

@@ -29,18 +29,16 @@ const struct exp_backend *exp_backend_of(struct ibv_device *device)
 		return &exp_backend_mxe;
 	if (exp_backend_mlx5.is_mine(device))
 		return &exp_backend_mlx5;
-	return NULL;
+	return &exp_backend_emu;
 }
 
 static int query_caps(struct ibv_context *context,
 		      const struct ibv_device_attr *std, struct exp_caps *caps)
 {
-	const struct exp_backend *backend = exp_backend_of(context->device);
-
 	*caps = (struct exp_caps) {
 		.atomic_cap = (enum ibv_exp_atomic_cap)std->atomic_cap,
 	};
-	return backend ? backend->query(context, caps) : 0;
+	return exp_backend_of(context->device)->query(context, caps);
 }
 
 int exp_query_caps(struct ibv_context *context, struct exp_caps *caps)

@@ -303,7 +303,7 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 	err = check_format(attr);
 	if (!err)
 		err = check_unserved(attr);
-	if (!err && backend && attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD)
+	if (!err && attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD)
 		err = exp_query_caps(context, &caps);
 	if (err)
 		goto fail;

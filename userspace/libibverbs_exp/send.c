@@ -242,7 +242,11 @@ static int post_native(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
  */
 static int masked_error(const struct ibv_qp *qp)
 {
-	return exp_backend_of(qp->context->device) ? EINVAL : ENOSYS;
+	struct exp_caps caps;
+
+	if (exp_query_caps(qp->context, &caps) || !caps.masked)
+		return ENOSYS;
+	return EINVAL;
 }
 
 int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * See exp_fake_emu.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <infiniband/mxedv.h>
+
+#include "../tap.h"
+#include "backend.h"
+#include "backend_mlx5.h"
+#include "emu.h"
+#include "exp_fake_emu.h"
+
+struct fake_emu fake;
+static struct ibv_device emu_device;
+struct verbs_context emu_vctx;
+struct ibv_pd emu_pd = { .context = emu_ctx };
+
+/* ---- libmxe and libmlx5: no device is theirs ------------------------------ */
+
+const struct exp_mlx5dv *exp_mlx5dv(void)
+{
+	return NULL;
+}
+
+bool mxedv_is_supported(struct ibv_device *device)
+{
+	(void)device;
+	return false;
+}
+
+int mxedv_query_device(struct ibv_context *context,
+		       struct mxedv_device_attr *attr, uint32_t inlen)
+{
+	(void)context;
+	(void)attr;
+	(void)inlen;
+	return EOPNOTSUPP;
+}
+
+struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
+			       struct ibv_qp_init_attr_ex *attr,
+			       struct mxedv_qp_init_attr *mxe_attr)
+{
+	(void)context;
+	(void)attr;
+	(void)mxe_attr;
+	bail_out("not for this device");
+	return NULL;
+}
+
+struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx)
+{
+	(void)qpx;
+	return NULL;
+}
+
+/* ---- libibverbs ------------------------------------------------------------ */
+
+struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	(void)qp;
+	return NULL;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	(void)context;
+	memset(attr, 0, sizeof(*attr));
+	attr->atomic_cap = fake.atomic_cap;
+	return 0;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct fake_qp *f = fake.place ? fake.place : malloc(sizeof(*f));
+
+	if (!f)
+		bail_out("out of memory");
+	memset(f, 0, sizeof(*f));
+	f->qp.context = pd->context;
+	f->qp.pd = pd;
+	f->qp.send_cq = attr->send_cq;
+	f->qp.qp_num = ++fake.next_qpn;
+	f->qp.handle = f->qp.qp_num;
+	f->qp.qp_type = attr->qp_type;
+	attr->cap.max_send_wr = DEPTH;
+	attr->cap.max_inline_data = MAX_INLINE;
+	return &f->qp;
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	if (qp != fake.place)
+		free(qp);
+	return 0;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	struct fake_qp *f = (struct fake_qp *)qp;
+
+	if (!(mask & IBV_QP_STATE))
+		return EINVAL;
+	f->error = attr->qp_state == IBV_QPS_ERR;
+	fake.modified += f->error;
+	if (attr->qp_state == IBV_QPS_RESET) {
+		f->done = f->posted;
+		f->freed = f->posted;
+	}
+	return 0;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			  int access)
+{
+	struct ibv_mr *mr = calloc(1, sizeof(*mr));
+
+	if (access != IBV_ACCESS_LOCAL_WRITE)
+		bail_out("unexpected access flags");
+	if (!mr)
+		bail_out("out of memory");
+	*mr = (struct ibv_mr) {
+		.context = pd->context, .pd = pd, .addr = addr,
+		.length = length, .lkey = 0x1000 + fake.mrs++,
+	};
+	return mr;
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	fake.mrs--;
+	free(mr);
+	return 0;
+}
+
+int ibv_resize_cq(struct ibv_cq *cq, int cqe)
+{
+	cq->cqe = cqe;
+	fake.resized++;
+	return 0;
+}
+
+/* ---- the thread ------------------------------------------------------------ */
+
+int emu_progress_start(void)
+{
+	return 0;
+}
+
+void emu_progress_kick(void)
+{
+	fake.kicks++;
+}
+
+/* ---- the device ------------------------------------------------------------ */
+
+void add_wc(struct fake_cq *cq, const struct ibv_wc *wc)
+{
+	if (cq->num == (int)ARRAY_SIZE(cq->wcs))
+		bail_out("the completion queue is full");
+	cq->wcs[cq->num].qp = NULL;
+	cq->wcs[cq->num++].wc = *wc;
+	cq->events += cq->armed;
+	cq->armed = false;
+}
+
+static int f_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		       struct ibv_send_wr **bad_wr)
+{
+	struct fake_qp *f = (struct fake_qp *)qp;
+	struct fake_wr *to;
+
+	f->posts++;
+	for (; wr; wr = wr->next) {
+		if (f->refuse) {
+			*bad_wr = wr;
+			return f->refuse;
+		}
+		if (f->posted - f->freed == DEPTH)
+			bail_out("more is posted than there is room for");
+		to = &f->wrs[f->posted++ % DEPTH];
+		to->wr = *wr;
+		memcpy(to->sges, wr->sg_list, wr->num_sge * sizeof(*to->sges));
+		if ((wr->send_flags & IBV_SEND_INLINE) && wr->num_sge)
+			memcpy(to->data, (void *)(uintptr_t)wr->sg_list->addr,
+			       wr->sg_list->length);
+	}
+	return 0;
+}
+
+static int f_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
+{
+	struct fake_cq *cq = (struct fake_cq *)ibcq;
+	int n;
+
+	for (n = 0; n < num && cq->taken < cq->num; n++) {
+		struct fake_wc *from = &cq->wcs[cq->taken++];
+
+		wc[n] = from->wc;
+		if (from->qp && from->qp->freed < from->seq + 1)
+			from->qp->freed = from->seq + 1;
+	}
+	if (cq->taken == cq->num) {
+		cq->taken = 0;
+		cq->num = 0;
+	}
+	return n;
+}
+
+static int f_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct fake_cq *cq = (struct fake_cq *)ibcq;
+
+	(void)solicited_only;
+	cq->armed = true;
+	cq->arms++;
+	return 0;
+}
+
+static bool writable(const struct ibv_sge *sge)
+{
+	return sge->lkey == LKEY || sge->lkey >= 0x1000;
+}
+
+static enum ibv_wc_status do_atomic(struct fake_wr *f)
+{
+	uint64_t addr = f->wr.wr.atomic.remote_addr;
+	uint64_t *word = (uint64_t *)(uintptr_t)addr;
+	uint64_t old;
+
+	if (!f->wr.num_sge || !writable(&f->sges[0]))
+		return IBV_WC_LOC_PROT_ERR;
+	if (f->wr.wr.atomic.rkey != RKEY)
+		return IBV_WC_REM_ACCESS_ERR;
+	if (addr % sizeof(*word))
+		return IBV_WC_REM_INV_REQ_ERR;
+	old = *word;
+	if (f->wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		*word += f->wr.wr.atomic.compare_add;
+	else if (old == f->wr.wr.atomic.compare_add)
+		*word = f->wr.wr.atomic.swap;
+	memcpy((void *)(uintptr_t)f->sges[0].addr, &old, sizeof(old));
+	return IBV_WC_SUCCESS;
+}
+
+static enum ibv_wc_status do_rdma(struct fake_wr *f)
+{
+	void *remote = (void *)(uintptr_t)f->wr.wr.rdma.remote_addr;
+	void *local = f->wr.send_flags & IBV_SEND_INLINE ? f->data :
+		      (void *)(uintptr_t)f->sges[0].addr;
+
+	if (!f->wr.num_sge)
+		return IBV_WC_SUCCESS;	/* of no length: no key is looked at */
+	if (f->wr.wr.rdma.rkey != RKEY)
+		return IBV_WC_REM_ACCESS_ERR;
+	if (f->wr.opcode == IBV_WR_RDMA_WRITE)
+		memcpy(remote, local, f->sges[0].length);
+	else
+		memcpy(local, remote, f->sges[0].length);
+	return IBV_WC_SUCCESS;
+}
+
+bool run(struct fake_qp *qp)
+{
+	static const enum ibv_wc_opcode opcodes[] = {
+		[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+		[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+		[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+		[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
+	};
+	struct fake_cq *cq = (struct fake_cq *)qp->qp.send_cq;
+	struct fake_wr *f = &qp->wrs[qp->done % DEPTH];
+	struct ibv_wc wc = { .qp_num = qp->qp.qp_num };
+
+	if (qp->done == qp->posted)
+		return false;
+	wc.wr_id = f->wr.wr_id;
+	wc.opcode = opcodes[f->wr.opcode];
+	if (qp->error)
+		wc.status = IBV_WC_WR_FLUSH_ERR;
+	else if (f->wr.opcode >= IBV_WR_ATOMIC_CMP_AND_SWP)
+		wc.status = do_atomic(f);
+	else
+		wc.status = do_rdma(f);
+	if (wc.status) {
+		qp->error = true;
+		wc.opcode = 0x7e;	/* not defined */
+	}
+	if (wc.status || (f->wr.send_flags & IBV_SEND_SIGNALED)) {
+		add_wc(cq, &wc);
+		cq->wcs[cq->num - 1].qp = qp;
+		cq->wcs[cq->num - 1].seq = qp->done;
+	}
+	qp->done++;
+	return true;
+}
+
+int run_all(struct fake_cq *cq, struct fake_qp *a, struct fake_qp *b,
+	    struct ibv_wc *wcs, int max)
+{
+	int n = 0, got;
+	bool ran;
+
+	do {
+		ran = run(a);
+		ran |= b && run(b);
+		got = ibv_poll_cq(&cq->cq, max - n, &wcs[n]);
+		if (got < 0)
+			bail_out("ibv_poll_cq: %d", got);
+		n += got;
+		/* The poll may have posted. */
+		ran |= a->done != a->posted || (b && b->done != b->posted);
+	} while ((ran || got) && n < max);
+	return n;
+}
+
+/* ---- life ------------------------------------------------------------------ */
+
+void fake_reset(void)
+{
+	uint32_t qpn = fake.next_qpn;
+
+	memset(&fake, 0, sizeof(fake));
+	fake.next_qpn = qpn;
+	fake.atomic_cap = IBV_ATOMIC_HCA;
+	memset(&emu_vctx, 0, sizeof(emu_vctx));
+	emu_vctx.sz = sizeof(emu_vctx);
+	emu_vctx.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	emu_vctx.context.device = &emu_device;
+	emu_vctx.context.ops.post_send = f_post_send;
+	emu_vctx.context.ops.poll_cq = f_poll_cq;
+	emu_vctx.context.ops.req_notify_cq = f_req_notify_cq;
+}
+
+struct fake_cq *new_cq(void)
+{
+	struct fake_cq *cq = calloc(1, sizeof(*cq));
+
+	if (!cq)
+		bail_out("out of memory");
+	cq->cq.context = emu_ctx;
+	cq->cq.cqe = 64;
+	return cq;
+}
+
+struct fake_qp *new_qp(struct fake_cq *cq, uint32_t flags)
+{
+	struct ibv_exp_qp_init_attr attr = {
+		.send_cq = &cq->cq, .recv_cq = &cq->cq, .pd = &emu_pd,
+		.cap = { DEPTH, 1, 4, 1, MAX_INLINE }, .qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_EXP_QP_INIT_ATTR_PD |
+			     IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS |
+			     IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG,
+		.exp_create_flags = flags, .max_atomic_arg = 8,
+	};
+	struct ibv_qp *qp = ibv_exp_create_qp(emu_ctx, &attr);
+
+	if (!qp)
+		bail_out("ibv_exp_create_qp: %s", strerror(errno));
+	return (struct fake_qp *)qp;
+}
+
+void drop_qp(struct fake_qp *qp)
+{
+	if (exp_destroy_qp(&qp->qp, ibv_destroy_qp))
+		bail_out("ibv_destroy_qp");
+}
+
+static int free_cq(struct ibv_cq *cq)
+{
+	free(cq);
+	return 0;
+}
+
+void drop_cq(struct fake_cq *cq)
+{
+	if (emu_destroy_cq(&cq->cq, free_cq))
+		bail_out("ibv_destroy_cq");
+}

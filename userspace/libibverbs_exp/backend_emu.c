@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Every device that has the standard atomics: masked ones are emulated, see
+ * emu.h.
+ *
+ * 8 bytes only.  One of 4 bytes would be a compare-and-swap of the 8 bytes around
+ * it, which the region need not have, and which half it is depends on the byte
+ * order of the peer.
+ */
+#include <errno.h>
+
+#include "backend.h"
+#include "emu.h"
+
+static bool emu_is_mine(struct ibv_device *device)
+{
+	(void)device;
+	return true;
+}
+
+static int emu_query(struct ibv_context *context, struct exp_caps *caps)
+{
+	(void)context;
+	caps->masked = caps->atomic_cap == IBV_EXP_ATOMIC_HCA ||
+		       caps->atomic_cap == IBV_EXP_ATOMIC_GLOB;
+	if (!caps->masked)
+		return 0;
+	caps->be_reply = true;
+	caps->sizes = sizeof(uint64_t);
+	caps->max_fa_bit_boundary = 64;
+	return 0;
+}
+
+/*
+ * A request that is not signaled may have a completion while it is emulated, one
+ * at a time for each queue pair.  Devices that cannot resize are left alone.
+ */
+static void make_room(struct ibv_cq *cq)
+{
+	ibv_resize_cq(cq, cq->cqe + 1);
+}
+
+static struct ibv_qp *create_std(struct ibv_context *context,
+				 struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp_init_attr plain = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+	};
+	struct ibv_qp *qp;
+
+	if (attr->comp_mask != IBV_QP_INIT_ATTR_PD)
+		return ibv_create_qp_ex(context, attr);
+	qp = ibv_create_qp(attr->pd, &plain);
+	attr->cap = plain.cap;
+	return qp;
+}
+
+static struct ibv_qp *emu_create_qp(struct ibv_context *context,
+				    struct ibv_qp_init_attr_ex *attr,
+				    uint32_t exp_create_flags,
+				    struct exp_qp *entry)
+{
+	const struct emu_device *device;
+	struct ibv_qp *qp;
+	int err;
+
+	err = emu_progress_start();
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	device = emu_hook(context);
+	if (!device)
+		return NULL;
+	if (!attr->cap.max_send_sge)
+		attr->cap.max_send_sge = 1;
+	make_room(attr->send_cq);
+	qp = create_std(context, attr);
+	if (!qp)
+		return NULL;
+	entry->emu = emu_qp_new(device, qp, &attr->cap, attr->sq_sig_all,
+				exp_create_flags &
+				IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
+	if (!entry->emu) {
+		err = errno;
+		ibv_destroy_qp(qp);
+		errno = err;
+		return NULL;
+	}
+	return qp;
+}
+
+static void emu_release(struct exp_qp *entry)
+{
+	emu_qp_free(entry->emu);
+	entry->emu = NULL;
+}
+
+static void emu_reset(const struct exp_qp *entry)
+{
+	emu_qp_reset(entry->emu);
+}
+
+struct emu_qp *emu_qp_of(struct ibv_qp *qp)
+{
+	const struct exp_qp *entry = exp_qp_find(qp);
+
+	return entry ? entry->emu : NULL;
+}
+
+/* Adds a request that exp_check_wr() has passed. */
+static int add_wr(struct emu_qp *emu, const struct ibv_exp_send_wr *wr)
+{
+	const struct ibv_exp_cmp_swap *cs =
+		&wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
+	const struct ibv_exp_fetch_add *fa =
+		&wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+	struct emu_masked masked = {
+		.is_cmp_swap = wr->exp_opcode ==
+			       IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP,
+	};
+	struct ibv_send_wr std = {
+		.wr_id = wr->wr_id,
+		.sg_list = wr->sg_list,
+		.num_sge = wr->num_sge,
+		.send_flags = wr->exp_send_flags & EXP_SEND_STD_FLAGS,
+		.wr.atomic.remote_addr = wr->ext_op.masked_atomics.remote_addr,
+		.wr.atomic.rkey = wr->ext_op.masked_atomics.rkey,
+	};
+	int err;
+
+	if (wr->exp_opcode != IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD &&
+	    !masked.is_cmp_swap) {
+		err = exp_wr_to_std(emu->qp, &std, wr);
+		return err ? err : emu_post_add(emu, &std, NULL);
+	}
+	if (masked.is_cmp_swap) {
+		masked.compare_add = cs->compare_val;
+		masked.compare_mask = cs->compare_mask;
+		masked.swap = cs->swap_val;
+		masked.swap_mask = cs->swap_mask;
+	} else {
+		masked.compare_add = fa->add_val;
+		masked.compare_mask = fa->field_boundary;
+	}
+	return emu_post_add(emu, &std, &masked);
+}
+
+static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
+			 struct ibv_exp_send_wr **bad_wr)
+{
+	struct ibv_exp_send_wr *first = wr;
+	uint32_t posted = 0;
+	int err = 0;
+	int ret;
+
+	emu_post_begin(entry->emu);
+	for (; wr; wr = wr->next) {
+		err = exp_check_wr(entry, wr);
+		if (!err)
+			err = add_wr(entry->emu, wr);
+		if (err)
+			break;
+	}
+	ret = emu_post_end(entry->emu, &posted);
+	if (ret) {
+		while (posted--)
+			first = first->next;
+		wr = first;
+	}
+	if (ret || err)
+		*bad_wr = wr;
+	return ret ? ret : err;
+}
+
+/* 9 is the standard verbs' atomic write where nothing is emulated. */
+static void emu_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
+{
+	if (emu_in_use())
+		exp_fix_atomic_wc(std, wc);
+}
+
+const struct exp_backend exp_backend_emu = {
+	.is_mine = emu_is_mine,
+	.query = emu_query,
+	.create_qp = emu_create_qp,
+	.release = emu_release,
+	.reset = emu_reset,
+	.post_send = emu_post_send,
+	.fix_wc = emu_fix_wc,
+};

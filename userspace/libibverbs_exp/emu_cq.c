@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The completion queues of emulated queue pairs; see emu.h.
+ *
+ * What the device completes is taken from it in batches and told apart by wr_id.
+ * A wr_id of this library begins with a number drawn when the process starts,
+ * in a form that neither an address nor a small number has; the number of the
+ * queue pair and that of the request follow.  A program has wr_ids of its own in
+ * the same queue only for receive requests and for queue pairs that are not
+ * emulated.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "emu.h"
+
+#define EMU_CQ_BITS 8
+
+/* Completions that are fetched at a time. */
+#define EMU_WC_BATCH 16
+
+/* A wr_id: 24 bits of the process, 22 of the queue pair, 18 of the request. */
+#define EMU_TAG_SHIFT EMU_SEQ_BITS
+#define EMU_NONCE_SHIFT 40
+#define EMU_TAG_MASK ((1ull << EMU_NONCE_SHIFT) - 1)
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct emu_cq *table[1 << EMU_CQ_BITS];
+static uint64_t nonce;		/* 0: not drawn; by table_lock */
+static uint64_t next_tag;	/* atomic */
+static uint32_t busy_total;	/* atomic */
+
+/* ---- table --------------------------------------------------------------- */
+
+static struct emu_cq **bucket_of(const struct ibv_cq *cq)
+{
+	uint64_t hash = ((uintptr_t)cq >> 4) * 0x9e3779b97f4a7c15ull;
+
+	return &table[hash >> (64 - EMU_CQ_BITS)];
+}
+
+static struct emu_cq *cq_at(const struct ibv_cq *ibcq)
+{
+	struct emu_cq *cq;
+
+	cq = __atomic_load_n(bucket_of(ibcq), __ATOMIC_ACQUIRE);
+	while (cq && cq->cq != ibcq)
+		cq = cq->next;
+	return cq;
+}
+
+/* Locked and active, or NULL. */
+static struct emu_cq *cq_lock(const struct ibv_cq *ibcq)
+{
+	struct emu_cq *cq = cq_at(ibcq);
+
+	if (!cq)
+		return NULL;
+	pthread_mutex_lock(&cq->lock);
+	if (cq->active)
+		return cq;
+	pthread_mutex_unlock(&cq->lock);
+	return NULL;
+}
+
+static int draw_nonce(void)
+{
+	uint32_t random;
+
+	if (nonce)
+		return 0;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return EAGAIN;
+	/* 0xa....: not an address of user space. */
+	nonce = (uint64_t)((random & 0x0fffff) | 0xa00000) << EMU_NONCE_SHIFT;
+	return 0;
+}
+
+struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq)
+{
+	struct emu_cq **bucket = bucket_of(ibcq);
+	struct emu_cq *cq;
+
+	pthread_mutex_lock(&table_lock);
+	if (draw_nonce()) {
+		pthread_mutex_unlock(&table_lock);
+		errno = EAGAIN;
+		return NULL;
+	}
+	cq = cq_at(ibcq);
+	if (!cq) {
+		cq = calloc(1, sizeof(*cq));
+		if (cq) {
+			cq->cq = ibcq;
+			cq->next = *bucket;
+			pthread_mutex_init(&cq->lock, NULL);
+			__atomic_store_n(bucket, cq, __ATOMIC_RELEASE);
+		}
+	}
+	if (cq) {
+		pthread_mutex_lock(&cq->lock);
+		cq->active = true;
+		cq->device = device;
+		pthread_mutex_unlock(&cq->lock);
+	}
+	pthread_mutex_unlock(&table_lock);
+	return cq;
+}
+
+bool emu_in_use(void)
+{
+	return __atomic_load_n(&next_tag, __ATOMIC_RELAXED);
+}
+
+/* ---- queue pairs --------------------------------------------------------- */
+
+static struct emu_qp **qp_bucket(struct emu_cq *cq, uint64_t tag)
+{
+	return &cq->qps[(tag >> EMU_TAG_SHIFT) % (1 << EMU_QP_BITS)];
+}
+
+static void link_qp(struct emu_cq *cq, struct emu_qp *qp)
+{
+	uint64_t n = __atomic_add_fetch(&next_tag, 1, __ATOMIC_RELAXED);
+	struct emu_qp **bucket;
+
+	qp->tag = nonce | ((n << EMU_TAG_SHIFT) & EMU_TAG_MASK);
+	bucket = qp_bucket(cq, qp->tag);
+	qp->next = *bucket;
+	*bucket = qp;
+}
+
+/* False if the queue has been destroyed since. */
+static bool unlink_qp(struct emu_cq *cq, struct emu_qp *qp)
+{
+	struct emu_qp **link = qp_bucket(cq, qp->tag);
+
+	while (*link && *link != qp)
+		link = &(*link)->next;
+	if (!*link)
+		return false;
+	*link = qp->next;
+	return true;
+}
+
+static struct emu_qp *qp_of_wr_id(struct emu_cq *cq, uint64_t wr_id)
+{
+	uint64_t tag = wr_id & ~EMU_SEQ_MASK;
+	struct emu_qp *qp = *qp_bucket(cq, tag);
+
+	while (qp && qp->tag != tag)
+		qp = qp->next;
+	return qp;
+}
+
+void emu_cq_attach(struct emu_cq *cq, struct emu_qp *qp)
+{
+	pthread_mutex_lock(&cq->lock);
+	link_qp(cq, qp);
+	cq->flushable += qp->size;
+	pthread_mutex_unlock(&cq->lock);
+}
+
+void emu_cq_detach(struct emu_cq *cq, struct emu_qp *qp)
+{
+	pthread_mutex_lock(&cq->lock);
+	if (unlink_qp(cq, qp)) {
+		cq->flushable -= qp->size;
+		if (qp->busy)
+			emu_cq_busy(cq, false);
+	}
+	pthread_mutex_unlock(&cq->lock);
+}
+
+void emu_cq_retag(struct emu_cq *cq, struct emu_qp *qp)
+{
+	if (unlink_qp(cq, qp))
+		link_qp(cq, qp);
+}
+
+void emu_cq_busy(struct emu_cq *cq, bool busy)
+{
+	uint32_t n = busy ? 1 : -1;
+
+	__atomic_add_fetch(&cq->busy, n, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&busy_total, n, __ATOMIC_SEQ_CST);
+	if (busy)
+		emu_progress_kick();
+}
+
+bool emu_any_busy(void)
+{
+	return __atomic_load_n(&busy_total, __ATOMIC_SEQ_CST);
+}
+
+/* ---- completions --------------------------------------------------------- */
+
+/* Room for so many more. */
+static bool have_room(struct emu_cq *cq, uint32_t more)
+{
+	uint32_t need = cq->count + more;
+	uint32_t size = cq->size ? cq->size : 64;
+	struct ibv_wc *wcs;
+	uint32_t i;
+
+	if (need <= cq->size)
+		return true;
+	while (size < need)
+		size *= 2;
+	wcs = malloc(size * sizeof(*wcs));
+	if (!wcs)
+		return false;
+	for (i = 0; i < cq->count; i++)
+		wcs[i] = cq->wcs[(cq->first + i) % cq->size];
+	free(cq->wcs);
+	cq->wcs = wcs;
+	cq->size = size;
+	cq->first = 0;
+	return true;
+}
+
+void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc)
+{
+	cq->wcs[(cq->first + cq->count++) % cq->size] = *wc;
+	cq->armed = 0;
+}
+
+static int take(struct emu_cq *cq, int num, struct ibv_wc *wc)
+{
+	int n;
+
+	for (n = 0; n < num && cq->count; n++, cq->count--) {
+		wc[n] = cq->wcs[cq->first];
+		cq->first = (cq->first + 1) % cq->size;
+	}
+	return n;
+}
+
+void emu_cq_rearm(struct emu_cq *cq)
+{
+	if (cq->armed)
+		cq->device->req_notify_cq(cq->cq, cq->armed - 1);
+}
+
+/* A receive completion has its flag, unless it failed. */
+static bool is_ours(const struct ibv_wc *wc)
+{
+	if (wc->wr_id >> EMU_NONCE_SHIFT != nonce >> EMU_NONCE_SHIFT)
+		return false;
+	return wc->status != IBV_WC_SUCCESS || !(wc->opcode & IBV_WC_RECV);
+}
+
+static void sort_out(struct emu_cq *cq, const struct ibv_wc *wc)
+{
+	struct emu_qp *qp;
+
+	if (!is_ours(wc)) {
+		emu_cq_push(cq, wc);
+		return;
+	}
+	/* That of a queue pair that is gone, or has been reset, is dropped. */
+	qp = qp_of_wr_id(cq, wc->wr_id);
+	if (qp)
+		emu_qp_completion(qp, wc);
+}
+
+/*
+ * Until the device has no more, or the program has so many.  Each completion
+ * adds one for the program and may flush a queue pair, each request once.
+ */
+static int drain(struct emu_cq *cq, uint32_t want)
+{
+	struct ibv_wc wcs[EMU_WC_BATCH];
+	int n, i;
+
+	while (cq->count < want) {
+		if (!have_room(cq, EMU_WC_BATCH + cq->flushable))
+			return -ENOMEM;
+		n = cq->device->poll_cq(cq->cq, EMU_WC_BATCH, wcs);
+		for (i = 0; i < n; i++)
+			sort_out(cq, &wcs[i]);
+		if (n < EMU_WC_BATCH)
+			return n < 0 ? n : 0;
+	}
+	return 0;
+}
+
+bool emu_cq_poll(struct ibv_cq *ibcq, int num, struct ibv_wc *wc, int *n)
+{
+	struct emu_cq *cq = cq_lock(ibcq);
+	int ret = 0;
+
+	if (!cq)
+		return false;
+	cq->polls++;
+	if (num > 0 && cq->count < (uint32_t)num)
+		ret = drain(cq, num);
+	*n = take(cq, num, wc);
+	pthread_mutex_unlock(&cq->lock);
+	if (!*n)
+		*n = ret;
+	return true;
+}
+
+bool emu_cq_notify(struct ibv_cq *ibcq, int solicited_only, int *ret)
+{
+	struct emu_cq *cq = cq_lock(ibcq);
+
+	if (!cq)
+		return false;
+	cq->armed = !!solicited_only + 1;
+	*ret = cq->device->req_notify_cq(ibcq, solicited_only);
+	pthread_mutex_unlock(&cq->lock);
+	return true;
+}
+
+/* ---- without the program ------------------------------------------------- */
+
+static void tick(struct emu_cq *cq)
+{
+	/* Who holds the lock makes progress. */
+	if (pthread_mutex_trylock(&cq->lock))
+		return;
+	/* Not more is kept here than the program has room for at the device. */
+	if (cq->active && cq->polls == cq->polls_seen &&
+	    cq->count < (uint32_t)cq->cq->cqe)
+		drain(cq, cq->count + EMU_WC_BATCH);
+	cq->polls_seen = cq->polls;
+	pthread_mutex_unlock(&cq->lock);
+}
+
+void emu_tick(void)
+{
+	struct emu_cq *cq;
+	int i;
+
+	for (i = 0; i < 1 << EMU_CQ_BITS; i++) {
+		cq = __atomic_load_n(&table[i], __ATOMIC_ACQUIRE);
+		for (; cq; cq = cq->next)
+			if (__atomic_load_n(&cq->busy, __ATOMIC_RELAXED))
+				tick(cq);
+	}
+}
+
+/* ---- destruction --------------------------------------------------------- */
+
+/* Its queue pairs were destroyed before, even those that nobody saw. */
+static void forget(struct emu_cq *cq)
+{
+	memset(cq->qps, 0, sizeof(cq->qps));
+	free(cq->wcs);
+	cq->wcs = NULL;
+	cq->size = 0;
+	cq->first = 0;
+	cq->count = 0;
+	cq->flushable = 0;
+	cq->armed = 0;
+	__atomic_sub_fetch(&busy_total, cq->busy, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&cq->busy, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Made inactive before: the address may be used again at once. */
+int emu_destroy_cq(struct ibv_cq *ibcq, int (*std)(struct ibv_cq *cq))
+{
+	struct emu_cq *cq = cq_lock(ibcq);
+	int ret;
+
+	if (!cq)
+		return std(ibcq);
+	cq->active = false;
+	pthread_mutex_unlock(&cq->lock);
+
+	ret = std(ibcq);
+
+	pthread_mutex_lock(&cq->lock);
+	if (ret)
+		cq->active = true;
+	else if (!cq->active)
+		forget(cq);
+	pthread_mutex_unlock(&cq->lock);
+	return ret;
+}

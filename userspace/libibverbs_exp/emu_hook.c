@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibv_post_send(), ibv_poll_cq() and ibv_req_notify_cq() are inline functions
+ * that call the operations in the context.  Those of a context with an emulated
+ * queue pair are replaced by the ones below; see emu.h.
+ */
+#include <stdlib.h>
+
+#include "emu.h"
+
+static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct emu_device *devices;
+
+static struct emu_device *device_of(const struct ibv_context *context)
+{
+	struct emu_device *device;
+
+	device = __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
+	while (device && device->context != context)
+		device = device->next;
+	return device;
+}
+
+static int hook_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+			  struct ibv_send_wr **bad_wr)
+{
+	struct emu_qp *qp = emu_qp_of(ibqp);
+	struct ibv_send_wr *first = wr;
+	uint32_t posted = 0;
+	int err = 0;
+	int ret;
+
+	if (!qp)
+		return device_of(ibqp->context)->post_send(ibqp, wr, bad_wr);
+	emu_post_begin(qp);
+	for (; wr; wr = wr->next) {
+		err = emu_post_add(qp, wr, NULL);
+		if (err)
+			break;
+	}
+	ret = emu_post_end(qp, &posted);
+	if (ret) {
+		while (posted--)
+			first = first->next;
+		wr = first;
+	}
+	if (ret || err)
+		*bad_wr = wr;
+	return ret ? ret : err;
+}
+
+static int hook_poll_cq(struct ibv_cq *cq, int num, struct ibv_wc *wc)
+{
+	int n;
+
+	if (emu_cq_poll(cq, num, wc, &n))
+		return n;
+	return device_of(cq->context)->poll_cq(cq, num, wc);
+}
+
+static int hook_req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+	int ret;
+
+	if (emu_cq_notify(cq, solicited_only, &ret))
+		return ret;
+	return device_of(cq->context)->req_notify_cq(cq, solicited_only);
+}
+
+/* Before the context's own are replaced. */
+static void take_over(struct emu_device *device, struct ibv_context_ops *ops)
+{
+	device->post_send = ops->post_send;
+	device->poll_cq = ops->poll_cq;
+	device->req_notify_cq = ops->req_notify_cq;
+}
+
+const struct emu_device *emu_hook(struct ibv_context *context)
+{
+	struct ibv_context_ops *ops = &context->ops;
+	struct emu_device *device;
+
+	pthread_mutex_lock(&devices_lock);
+	device = device_of(context);
+	if (device && ops->poll_cq == hook_poll_cq)
+		goto unlock;
+	if (device) {
+		/* Another context was at this address. */
+		take_over(device, ops);
+	} else {
+		device = calloc(1, sizeof(*device));
+		if (!device)
+			goto unlock;
+		device->context = context;
+		device->next = devices;
+		take_over(device, ops);
+		__atomic_store_n(&devices, device, __ATOMIC_RELEASE);
+	}
+	ops->post_send = hook_post_send;
+	ops->poll_cq = hook_poll_cq;
+	ops->req_notify_cq = hook_req_notify_cq;
+unlock:
+	pthread_mutex_unlock(&devices_lock);
+	return device;
+}

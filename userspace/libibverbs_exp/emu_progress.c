@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The thread that goes on with emulated requests while the program does not poll
+ * the completion queue: others may wait for what they change.
+ *
+ * It looks once in a millisecond while there is such a request and for a moment
+ * after, so that a program that polls pays nothing, and sleeps otherwise.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "emu.h"
+
+#define EMU_TICK_NS 1000000
+#define EMU_IDLE_TICKS 50
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static bool started;	/* by lock */
+static bool asleep;	/* written by lock */
+
+/*
+ * Either the one who kicks sees that the thread sleeps, or the thread that there
+ * is something to do: each writes first and then looks.
+ */
+static void sleep_until_kicked(void)
+{
+	pthread_mutex_lock(&lock);
+	__atomic_store_n(&asleep, true, __ATOMIC_SEQ_CST);
+	while (!emu_any_busy())
+		pthread_cond_wait(&wake, &lock);
+	__atomic_store_n(&asleep, false, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&lock);
+}
+
+void emu_progress_kick(void)
+{
+	if (!__atomic_load_n(&asleep, __ATOMIC_SEQ_CST))
+		return;
+	pthread_mutex_lock(&lock);
+	pthread_cond_signal(&wake);
+	pthread_mutex_unlock(&lock);
+}
+
+static void *progress(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = EMU_TICK_NS };
+	int idle = 0;
+
+	for (;;) {
+		if (emu_any_busy())
+			idle = 0;
+		else if (++idle > EMU_IDLE_TICKS)
+			sleep_until_kicked();
+		nanosleep(&pause, NULL);
+		emu_tick();
+	}
+	return arg;
+}
+
+/* Signals are the program's. */
+int emu_progress_start(void)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!started) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		err = pthread_create(&thread, NULL, progress, NULL);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		if (!err)
+			pthread_detach(thread);
+		started = !err;
+	}
+	pthread_mutex_unlock(&lock);
+	return err;
+}
