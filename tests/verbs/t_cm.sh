@@ -8,21 +8,10 @@
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/topo.sh
 . ./topo.sh
+# shellcheck source=tests/verbs/pair.sh
+. ./pair.sh
 # shellcheck source=tests/tap.sh
 . ../tap.sh
-
-# cm_listens HOST PORT: somebody listens on that port of the RDMA CM.
-cm_listens()
-{
-	local tries
-	for tries in {1..200}; do
-		[[ $(ip netns exec "$1" rdma resource show cm_id) == *":$2 "* ]] &&
-			return
-		sleep 0.05
-	done
-	echo "nobody listens on port $2 after $tries tries"
-	return 1
-}
 
 # rping_between SERVER CLIENT ADDRESS
 rping_between()
@@ -36,26 +25,6 @@ rping_between()
 	rc=$?
 	wait "$pid" || rc=$?
 	cat "$out"
-	rm -f "$out"
-	return "$rc"
-}
-
-# both PORT SERVER CLIENT: command lines, the server in h2, the client in h1.
-both()
-{
-	local out pid rc
-	out=$(mktemp)
-	# shellcheck disable=SC2086  # lines of words
-	timeout 60 ip netns exec h2 $2 >"$out" 2>&1 &
-	pid=$!
-	# shellcheck disable=SC2086
-	cm_listens h2 "$1" && timeout 60 ip netns exec h1 $3
-	rc=$?
-	wait "$pid" || {
-		rc=$?
-		echo "server:"
-		cat "$out"
-	}
 	rm -f "$out"
 	return "$rc"
 }
@@ -88,12 +57,12 @@ check 'rping over IPv4' rping_between h1 h2 10.77.0.1
 check 'rping over IPv6' rping_between h2 h1 fd77::2
 check 'rping to itself' rping_between h1 h1 10.77.0.1
 for a in 10.77.0.2 fd77::2; do
-	check "udaddy, $a" both 7174 "udaddy -b $a" "udaddy -s $a"
+	check "udaddy, $a" both cm_listens 7174 "udaddy -b $a" "udaddy -s $a"
 done
-check 'ucmatose' both 7471 'ucmatose -b 10.77.0.2' 'ucmatose -s 10.77.0.2'
-check 'rdma_server and rdma_client' both 7471 'rdma_server -p 7471' \
+check 'ucmatose' both cm_listens 7471 'ucmatose -b 10.77.0.2' 'ucmatose -s 10.77.0.2'
+check 'rdma_server and rdma_client' both cm_listens 7471 'rdma_server -p 7471' \
 	'rdma_client -s 10.77.0.2 -p 7471'
-check 'rdma_xserver and rdma_xclient over XRC' both 7471 \
+check 'rdma_xserver and rdma_xclient over XRC' both cm_listens 7471 \
 	'rdma_xserver -p 7471 -c x' 'rdma_xclient -s 10.77.0.2 -p 7471 -c x'
 check 'mckey' mckey_between
 done_testing

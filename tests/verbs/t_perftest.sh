@@ -39,11 +39,11 @@ all()
 	done
 }
 
-all send RC UC UD
-all write RC UC
-all read RC
-all 'atomic -A CMP_AND_SWAP' RC
-all 'atomic -A FETCH_AND_ADD' RC
+all send RC UC UD XRC
+all write RC UC XRC
+all read RC XRC
+all 'atomic -A CMP_AND_SWAP' RC XRC
+all 'atomic -A FETCH_AND_ADD' RC XRC
 
 for name in send write read; do
 	check "ib_${name}_bw of all sizes" perf "ib_${name}_bw" -a -n 5
