@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# RDS sockets between two machines, since net/rds uses devices of the initial
+# namespace only.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/pair.sh
+. ./pair.sh
+# shellcheck source=tests/tap.sh
+. ../tap.sh
+
+# counted NAME: at the responder.
+counted()
+{
+	on h2 cat "/sys/class/infiniband/mxe0/ports/1/hw_counters/$1"
+}
+
+for h in h1 h2; do
+	check "$h: rds_rdma" on $h modprobe rds_rdma
+done
+NAKS=$(counted sent_nak_remote_access)
+on h2 timeout 100 t_rds serve 10.77.0.2 &
+SERVER=$!
+sleep 1
+t_rds test 10.77.0.1 10.77.0.2 >/run/rds.out
+RC=$?
+sed 's/^/# /' /run/rds.out
+report $RC 'messages, RDMA and atomics'
+wait $SERVER
+report $? 'the server has ended well'
+# Each atomic was a request that the responder has answered.
+is $(($(counted sent_nak_remote_access) - NAKS)) 4 'four refusals by the responder'
+for h in h1 h2; do
+	check "$h: the modules go" on $h modprobe -r rds_rdma rds
+done
+done_testing
