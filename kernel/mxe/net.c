@@ -473,6 +473,7 @@ enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
 
 	memset(pkt, 0, sizeof(*pkt));
+	pkt->is_ipv4 = ip_hdr(skb)->version == 4;
 	pkt->vlan_id = VLAN_N_VID;
 	return mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
 }

@@ -203,7 +203,8 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 			wc.inv_rkey = pkt->inv_rkey;
 		}
 		if (pkt->flags & MXE_OP_DETH) {
-			wc.flags |= MXE_CQE_GRH;
+			wc.flags |= MXE_CQE_GRH |
+				    (pkt->is_ipv4 ? MXE_CQE_IPV4 : 0);
 			wc.src_qp = pkt->src_qpn;
 			wc.vlan_id = pkt->vlan_id;
 		}

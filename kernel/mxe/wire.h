@@ -195,6 +195,7 @@ struct mxe_pkt {
 	u64 atomic_orig;	/* ATOMIC ACKNOWLEDGE */
 	struct mxe_atomic_args atomic;
 	const u8 *payload;
+	bool is_ipv4;
 	/* Of the netdev by which it came; VLAN_N_VID: none. */
 	u16 vlan_id;
 };

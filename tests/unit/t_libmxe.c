@@ -324,7 +324,9 @@ static void test_poll(void)
 	   wc[0].pkey_index == 7, "all fields");
 	is_int(wc[0].wc_flags, IBV_WC_GRH | IBV_WC_WITH_IMM | IBV_WC_WITH_INV,
 	       "flags");
+	is_int(wc[0].sl, 9, "an IPv6 header before the data");
 	is_int(ibv_poll_cq(cq, CQ_ENTRIES, wc), CQ_ENTRIES - 1, "the rest");
+	is_int(wc[0].sl, 0, "none");
 	is_u64(wc[CQ_ENTRIES - 2].wr_id, CQ_ENTRIES - 1, "in order");
 	is_u64(ring->hdr->consumer, CQ_ENTRIES - 3, "through 2^32");
 	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");

@@ -68,6 +68,7 @@ static void transfer(struct ud *from, struct ud *to, bool ipv6,
 	is_u64(wc.src_qp, from->qp->qp_num, "%s: who sent it", what);
 	is_int(wc.wc_flags, IBV_WC_GRH | (w.imm ? IBV_WC_WITH_IMM : 0),
 	       "%s: flags", what);
+	is_int(wc.sl, ipv6 ? 9 : 10, "%s: which kind of header", what);
 	if (w.imm)
 		is_u64(be32toh(wc.imm_data), w.imm, "%s: immediate data",
 		       what);

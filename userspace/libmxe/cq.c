@@ -70,6 +70,18 @@ static unsigned int mxe_wc_flags(const struct mxe_cqe *cqe)
 	return flags;
 }
 
+/*
+ * A RoCE completion has no service level. Of a datagram it has to say what header
+ * came before it (IBTA A17.4.5.1), for which the verbs have no field: applications
+ * look for it here, as ConnectX puts it. 8: with UDP, 1: IPv6, 2: IPv4.
+ */
+static uint8_t mxe_wc_sl(const struct mxe_cqe *cqe)
+{
+	if (!(cqe->flags & MXE_CQE_GRH))
+		return 0;
+	return 8 | (cqe->flags & MXE_CQE_IPV4 ? 2 : 1);
+}
+
 int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct mxe_ring *ring = &to_mcq(ibcq)->ring;
@@ -92,6 +104,7 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 			.src_qp = cqe->src_qp,
 			.wc_flags = mxe_wc_flags(cqe),
 			.pkey_index = cqe->pkey_index,
+			.sl = mxe_wc_sl(cqe),
 		};
 	}
 	if (n > 0)
@@ -200,7 +213,7 @@ static unsigned int mxe_read_wc_flags(struct ibv_cq_ex *ibcq)
 	return mxe_wc_flags(&to_mcq_ex(ibcq)->cqe);
 }
 
-/* RoCE has neither LIDs nor the service level of an InfiniBand packet. */
+/* RoCE has no LIDs. */
 static uint32_t mxe_read_slid(struct ibv_cq_ex *ibcq)
 {
 	(void)ibcq;
@@ -209,8 +222,7 @@ static uint32_t mxe_read_slid(struct ibv_cq_ex *ibcq)
 
 static uint8_t mxe_read_sl(struct ibv_cq_ex *ibcq)
 {
-	(void)ibcq;
-	return 0;
+	return mxe_wc_sl(&to_mcq_ex(ibcq)->cqe);
 }
 
 static uint8_t mxe_read_dlid_path_bits(struct ibv_cq_ex *ibcq)

@@ -155,6 +155,8 @@ enum mxe_cqe_flags {
 	MXE_CQE_GRH		= 1 << 0,
 	MXE_CQE_WITH_IMM	= 1 << 1,
 	MXE_CQE_WITH_INV	= 1 << 2,
+	/* With MXE_CQE_GRH: an IPv4 header, and not an IPv6 one. */
+	MXE_CQE_IPV4		= 1 << 3,
 	MXE_CQE_USER		= 1 << 7,
 };
 
