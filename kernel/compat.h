@@ -18,6 +18,7 @@
 #error "mxe needs a 64-bit kernel: its atomics work on the kernel's linear map"
 #endif
 
+#include <linux/hrtimer.h>
 #include <linux/timer.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
@@ -33,6 +34,19 @@
 #ifndef timer_container_of
 #define timer_container_of(var, timer, field) from_timer(var, timer, field)
 #endif
+
+/* 6.13 sets a timer and its function up in one. */
+static inline void mxe_hrtimer_setup(struct hrtimer *timer,
+				     enum hrtimer_restart (*function)(struct hrtimer *),
+				     clockid_t clock, enum hrtimer_mode mode)
+{
+#ifdef MXE_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, function, clock, mode);
+#else
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+#endif
+}
 
 /* 6.12 lost the mask of the bits that routing looks at, 6.18 the field. */
 #ifdef MXE_HAVE_FLOWI4_DSCP

@@ -22,6 +22,7 @@ have REG_USER_MR_DMAH rdma/ib_verbs.h \
 	'\(\*reg_user_mr\)\([^)]*struct ib_dmah \*'
 have REPORT_PORT_EVENT rdma/ib_verbs.h '\(\*report_port_event\)\('
 have RESIZE_USER_CQ rdma/ib_verbs.h '\(\*resize_user_cq\)\('
+have HRTIMER_SETUP linux/hrtimer.h '\bhrtimer_setup\('
 have UMEM_GET_VA rdma/ib_umem.h '\bib_umem_get_va\('
 have UDP_TUNNEL_SK net/udp_tunnel.h \
 	'\bsetup_udp_tunnel_sock\([^)]*struct sock \*'

@@ -99,6 +99,56 @@ static u32 mxe_cq_consumer(const struct mxe_cq *cq)
 	return cq->is_user ? mxe_ring_consumer(&cq->ring) : cq->consumer;
 }
 
+static bool mxe_cq_is_armed_for(const struct mxe_cq *cq,
+				const struct mxe_wc *wc)
+{
+	return cq->armed == MXE_CQ_ARMED ||
+	       (cq->armed == MXE_CQ_ARMED_SOLICITED &&
+		(wc->solicited || wc->status != IB_WC_SUCCESS));
+}
+
+/* One more completion: is it time for an event? */
+static bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
+{
+	lockdep_assert_held(&cq->lock);
+
+	if (cq->event_due) {
+		cq->event_count++;
+	} else {
+		if (!mxe_cq_is_armed_for(cq, wc))
+			return false;
+		cq->armed = MXE_CQ_IDLE;
+		if (!cq->mod_period)
+			return true;
+		cq->event_due = true;
+		cq->event_count = 1;
+		hrtimer_start(&cq->event_timer,
+			      ns_to_ktime((u64)cq->mod_period * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_SOFT);
+	}
+	if (!cq->mod_count || cq->event_count < cq->mod_count)
+		return false;
+	cq->event_due = false;
+	/* If it fires just now, it finds nothing due. */
+	hrtimer_try_to_cancel(&cq->event_timer);
+	return true;
+}
+
+static enum hrtimer_restart mxe_cq_event_timer(struct hrtimer *timer)
+{
+	struct mxe_cq *cq = container_of(timer, struct mxe_cq, event_timer);
+	unsigned long flags;
+	bool due;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	due = cq->event_due;
+	cq->event_due = false;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (due)
+		mxe_cq_notify(cq);
+	return HRTIMER_NORESTART;
+}
+
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 			      const struct mxe_wc *wc)
 {
@@ -121,12 +171,8 @@ enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 	else
 		mxe_cq_write_user(cq, qp, wc);
 
-	if (cq->armed == MXE_CQ_ARMED ||
-	    (cq->armed == MXE_CQ_ARMED_SOLICITED &&
-	     (wc->solicited || wc->status != IB_WC_SUCCESS))) {
-		cq->armed = MXE_CQ_IDLE;
+	if (mxe_cq_event(cq, wc))
 		result = MXE_CQ_ADDED_NOTIFY;
-	}
 unlock:
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return result;
@@ -219,6 +265,8 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 	spin_lock_init(&cq->lock);
 	spin_lock_init(&cq->notify_lock);
+	mxe_hrtimer_setup(&cq->event_timer, mxe_cq_event_timer, CLOCK_MONOTONIC,
+			  HRTIMER_MODE_REL_SOFT);
 	cq->entries = roundup_pow_of_two(attr->cqe);
 
 	cq->is_user = udata;
@@ -335,9 +383,24 @@ int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	return err;
 }
 
+/* For events from now on; one that waits already keeps its time. */
+int mxe_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct mxe_cq *cq = to_mcq(ibcq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->mod_count = count;
+	cq->mod_period = period;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return 0;
+}
+
 int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct mxe_cq *cq = to_mcq(ibcq);
+
+	hrtimer_cancel(&cq->event_timer);
 
 	/*
 	 * No queue pair uses it any more, but the last one may still be on its

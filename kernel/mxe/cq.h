@@ -3,6 +3,7 @@
 #ifndef MXE_CQ_H
 #define MXE_CQ_H
 
+#include <linux/hrtimer.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
@@ -53,6 +54,13 @@ struct mxe_cq {
 	enum mxe_cq_armed armed;
 	bool overrun;
 
+	/* Moderation: events wait for more completions or for the timer. */
+	u16 mod_count;			/* completions; 0: no limit */
+	u16 mod_period;			/* microseconds; 0: no moderation */
+	bool event_due;			/* waits; armed was taken back for it */
+	u32 event_count;		/* completions since, with the first */
+	struct hrtimer event_timer;
+
 	/* One handler at a time (infiniband/core_locking.rst). */
 	spinlock_t notify_lock;
 };
@@ -81,6 +89,7 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp);
 int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct ib_udata *udata);
 int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
+int mxe_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int mxe_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int mxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

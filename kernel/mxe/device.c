@@ -126,6 +126,10 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_srq_sge = MXE_MAX_SGE,
 		.max_fast_reg_page_list_len = MXE_MAX_FAST_REG_PAGES,
 		.max_pkeys = 1,
+		.cq_caps = {
+			.max_cq_moderation_count = U16_MAX,
+			.max_cq_moderation_period = U16_MAX,
+		},
 		.local_ca_ack_delay = 15,	/* 4.096 us * 2^15 = 134 ms */
 	};
 	return 0;

@@ -56,6 +56,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.map_mr_sg = mxe_map_mr_sg,
 	.mmap = mxe_mmap,
 	.mmap_free = mxe_mmap_free,
+	.modify_cq = mxe_modify_cq,
 	.modify_qp = mxe_modify_qp,
 	.modify_srq = mxe_modify_srq,
 	.poll_cq = mxe_poll_cq,

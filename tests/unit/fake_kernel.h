@@ -62,6 +62,7 @@ struct fake_kernel {
 	struct ibv_qp_init_attr_ex qp_attr;
 
 	uint32_t srq_limit;
+	struct ibv_moderate_cq moderation;
 
 	int contexts, cqs, qps, srqs, ahs, xrcds, maps;	/* alive */
 	int resets;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Completion queues: resizing with completions in them, notification of
- * solicited events only, and running over.
+ * solicited events only, moderation, and running over.
  */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 #include "../tap.h"
 #include "vt.h"
 
@@ -182,6 +183,113 @@ static void test_overrun(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_close(&p);
 }
 
+/* Posts n WRITEs at once: milliseconds until the event, or -1 without one. */
+static int time_to_event(struct vt_pair *p, int n)
+{
+	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
+	struct ibv_send_wr wr[8] = { 0 }, *bad;
+	uint64_t start;
+	int i;
+
+	for (i = 0; i < n; i++)
+		wr[i] = (struct ibv_send_wr){
+			.next = i + 1 < n ? &wr[i + 1] : NULL,
+			.opcode = IBV_WR_RDMA_WRITE,
+			.sg_list = &sge, .num_sge = 1,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma.remote_addr = vt_addr(&p->b, 0),
+			.wr.rdma.rkey = p->b.mr->rkey,
+		};
+	if (ibv_req_notify_cq(p->a.cq, 0))
+		vt_bail("ibv_req_notify_cq");
+	start = vt_now_ms();
+	if (ibv_post_send(p->a.qp, wr, &bad))
+		vt_bail("ibv_post_send");
+	return event(&p->a, VT_MS) ? (int)(vt_now_ms() - start) : -1;
+}
+
+static int polled(struct vt_pair *p)
+{
+	struct ibv_wc wc;
+	int n = 0;
+
+	while (ibv_poll_cq(p->a.cq, 1, &wc) > 0)
+		n++;
+	return n;
+}
+
+/* The shortest of some tries: the machine may be slow at times. */
+static int shortest(struct vt_pair *p, int n)
+{
+	int best = -1, ms;
+
+	for (int i = 0; i < 10; i++) {
+		ms = time_to_event(p, n);
+		if (ms < 0)
+			return -1;
+		best = best < 0 || ms < best ? ms : best;
+		drain(p);
+		polled(p);
+	}
+	return best;
+}
+
+static int moderate(struct vt_pair *p, uint16_t count, uint16_t period)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { .cq_count = count, .cq_period = period },
+	};
+
+	return ibv_modify_cq(p->a.cq, &attr);
+}
+
+static void test_moderation(struct vt_dev *a, struct vt_dev *b)
+{
+	enum { PERIOD = 65 };	/* milliseconds */
+	struct ibv_exp_cq_attr exp = {
+		.moderation = { .cq_count = 0, .cq_period = PERIOD * 1000 },
+	};
+	struct vt_conf conf = vt_defaults();
+	struct ibv_device_attr_ex caps;
+	struct vt_pair p;
+	int ms;
+
+	is_int(ibv_query_device_ex(a->ctx, NULL, &caps), 0, "query_device_ex");
+	is_int(caps.cq_mod_caps.max_cq_count, 65535, "completions per event");
+	is_int(caps.cq_mod_caps.max_cq_period, 65535, "microseconds per event");
+	conf.channel = true;
+	vt_pair_open(&p, a, b, &conf);
+	ms = shortest(&p, 1);
+	ok(ms >= 0 && ms < PERIOD, "an event at once (%d ms)", ms);
+	is_int(moderate(&p, 4, PERIOD * 1000), 0, "of 4, within 65 ms");
+	ms = time_to_event(&p, 1);
+	ok(ms >= PERIOD - 1, "one completion: its event waits (%d ms)", ms);
+	is_int(polled(&p), 1, "... for others");
+	ms = shortest(&p, 4);
+	ok(ms >= 0 && ms < PERIOD, "4 completions: it does not (%d ms)", ms);
+	time_to_event(&p, 4);
+	is_int(polled(&p), 4, "... and the first has waited for the fourth");
+	ok(!event(&p.a, 3 * PERIOD), "... one event is all");
+	is_int(ibv_exp_modify_cq(p.a.cq, &exp, IBV_EXP_CQ_MODERATION), 0,
+	       "of any number, within 65 ms");
+	ms = time_to_event(&p, 8);
+	ok(ms >= PERIOD - 1, "8 completions: the event waits (%d ms)", ms);
+	is_int(polled(&p), 8, "... for others");
+	is_int(moderate(&p, 4, 0), 0, "not within any time");
+	ms = shortest(&p, 1);
+	ok(ms >= 0 && ms < PERIOD, "an event at once (%d ms)", ms);
+
+	/* Destroyed while an event waits. */
+	moderate(&p, 0, PERIOD * 1000);
+	if (ibv_req_notify_cq(p.a.cq, 0))
+		vt_bail("ibv_req_notify_cq");
+	write_word(&p, 0);
+	drain(&p);
+	vt_pair_close(&p);
+	pass("a queue goes while an event waits");
+}
+
 int main(void)
 {
 	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
@@ -190,6 +298,7 @@ int main(void)
 	test_resize(a, b);
 	test_resize_in_use(a, b);
 	test_solicited(a, b);
+	test_moderation(a, b);
 	test_overrun(a, b);
 	vt_close(a);
 	vt_close(b);

@@ -348,6 +348,13 @@ int mxe_resize_cq(struct ibv_cq *ibcq, int cqe)
 	return ret;
 }
 
+int mxe_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
+{
+	struct ibv_modify_cq cmd = { 0 };
+
+	return ibv_cmd_modify_cq(ibcq, attr, &cmd, sizeof(cmd));
+}
+
 int mxe_destroy_cq(struct ibv_cq *ibcq)
 {
 	struct mxe_cq *cq = to_mcq(ibcq);

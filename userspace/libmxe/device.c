@@ -138,6 +138,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = mxe_free_context,
 	.get_srq_num = mxe_get_srq_num,
+	.modify_cq = mxe_modify_cq,
 	.modify_qp = mxe_modify_qp,
 	.modify_srq = mxe_modify_srq,
 	.open_qp = mxe_open_qp,

@@ -190,6 +190,7 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 				   struct ibv_cq_init_attr_ex *attr);
 int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
 int mxe_resize_cq(struct ibv_cq *ibcq, int cqe);
+int mxe_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
 int mxe_destroy_cq(struct ibv_cq *ibcq);
 void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num);
 

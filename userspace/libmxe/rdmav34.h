@@ -178,7 +178,7 @@ struct verbs_context_ops {
 	rdmav34_unused import_dm;
 	rdmav34_unused import_mr;
 	rdmav34_unused import_pd;
-	rdmav34_unused modify_cq;
+	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	rdmav34_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
@@ -252,6 +252,13 @@ RDMAV34_CMD(create_xsrq);
 RDMAV34_CMD(open_qp);
 RDMAV34_CMD(open_xrcd);
 
+/* The extended commands have two headers. */
+struct ibv_modify_cq {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ib_uverbs_ex_modify_cq core;
+};
+
 struct ibv_create_qp_ex {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_ex_cmd_hdr ex_hdr;
@@ -318,6 +325,8 @@ int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
 int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
 		      size_t cmd_size, struct ib_uverbs_resize_cq_resp *resp,
 		      size_t resp_size);
+int ibv_cmd_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr,
+		      struct ibv_modify_cq *cmd, size_t cmd_size);
 int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 
@@ -421,6 +430,7 @@ RDMAV34_AT(struct verbs_context_ops, destroy_srq, 288);
 RDMAV34_AT(struct verbs_context_ops, detach_mcast, 304);
 RDMAV34_AT(struct verbs_context_ops, free_context, 312);
 RDMAV34_AT(struct verbs_context_ops, get_srq_num, 328);
+RDMAV34_AT(struct verbs_context_ops, modify_cq, 360);
 RDMAV34_AT(struct verbs_context_ops, modify_qp, 376);
 RDMAV34_AT(struct verbs_context_ops, modify_srq, 392);
 RDMAV34_AT(struct verbs_context_ops, open_qp, 408);
@@ -441,6 +451,7 @@ RDMAV34_AT(struct verbs_context_ops, resize_cq, 568);
 RDMAV34_SIZE(struct ibv_get_context, 16);
 RDMAV34_SIZE(struct ibv_create_cq, 40);
 RDMAV34_SIZE(struct ibv_resize_cq, 24);
+RDMAV34_SIZE(struct ibv_modify_cq, 40);
 RDMAV34_SIZE(struct ibv_create_xsrq, 56);
 RDMAV34_SIZE(struct ibv_create_qp_ex, 88);
 RDMAV34_SIZE(struct ibv_open_xrcd, 24);
