@@ -85,6 +85,7 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 		.qp_num = qp->ibqp.qp_num,
 		.src_qp = wc->src_qp,
 		.imm_data = wc->imm,
+		.timestamp = cq->timestamps ? ktime_get_ns() : 0,
 	};
 	if (wc->flags & MXE_CQE_WITH_INV)
 		cqe->invalidated_rkey = wc->inv_rkey;
@@ -251,7 +252,12 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct mxe_cq *cq = to_mcq(ibcq);
 	int err;
 
-	if (attr->flags)
+	/*
+	 * Entries are checked for room all the same, so nothing is gained by
+	 * IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN; a kernel consumer's have no place
+	 * for a time.
+	 */
+	if (attr->flags & ~(udata ? IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION : 0))
 		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x", attr->flags);
 	if (!attr->cqe || attr->cqe > MXE_MAX_CQE)
 		return mxe_refuse(dev, -EINVAL, "%u entries, at most %u",
@@ -269,6 +275,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			  HRTIMER_MODE_REL_SOFT);
 	cq->entries = roundup_pow_of_two(attr->cqe);
 
+	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->is_user = udata;
 	if (udata) {
 		err = mxe_create_user_cq(cq, udata);

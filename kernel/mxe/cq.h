@@ -43,7 +43,9 @@ enum mxe_cq_armed {
  */
 struct mxe_cq {
 	struct ib_cq ibcq;
-	bool is_user;			/* immutable after creation */
+	/* Immutable after creation. */
+	bool is_user;
+	bool timestamps;
 
 	spinlock_t lock;		/* irqsave: verbs of any context */
 	u32 entries;			/* power of two */

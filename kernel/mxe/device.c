@@ -126,6 +126,9 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_srq_sge = MXE_MAX_SGE,
 		.max_fast_reg_page_list_len = MXE_MAX_FAST_REG_PAGES,
 		.max_pkeys = 1,
+		/* Of completions: 64 bits of nanoseconds. */
+		.timestamp_mask = U64_MAX,
+		.hca_core_clock = NSEC_PER_SEC / 1000,
 		.cq_caps = {
 			.max_cq_moderation_count = U16_MAX,
 			.max_cq_moderation_period = U16_MAX,

@@ -164,23 +164,24 @@ ssize_t __wrap_write(int fd, const void *buf, size_t len)
 	return __real_write(fd, buf, len);
 }
 
-int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
-		      struct ibv_comp_channel *channel, int comp_vector,
-		      struct ibv_cq *cq, struct ibv_create_cq *cmd,
-		      size_t cmd_size, struct ib_uverbs_create_cq_resp *resp,
-		      size_t resp_size)
+int ibv_cmd_create_cq_ex(struct ibv_context *context,
+			 const struct ibv_cq_init_attr_ex *attr,
+			 struct verbs_cq *vcq, struct ibv_create_cq_ex *cmd,
+			 size_t cmd_size,
+			 struct ib_uverbs_ex_create_cq_resp *resp,
+			 size_t resp_size, uint32_t cmd_flags)
 {
 	struct mxe_create_cq_resp *drv = (void *)(resp + 1);
 
-	(void)channel;
-	(void)comp_vector;
+	(void)cmd_flags;
 	if (fake.fail_create_cq)
 		return fake.fail_create_cq;
 	if (cmd_size != sizeof(*cmd) + sizeof(struct mxe_create_cq_req) ||
 	    resp_size != sizeof(*resp) + sizeof(*drv))
 		return EINVAL;
-	cq->context = context;
-	cq->cqe = cqe;
+	fake.cq_wc_flags = attr->wc_flags;
+	vcq->cq.context = context;
+	vcq->cq.cqe = attr->cqe;
 	fake_ring(&drv->ring, CQ_ENTRIES, sizeof(struct mxe_cqe));
 	fake.cqs++;
 	return 0;

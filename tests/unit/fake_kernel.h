@@ -63,6 +63,7 @@ struct fake_kernel {
 
 	uint32_t srq_limit;
 	struct ibv_moderate_cq moderation;
+	uint64_t cq_wc_flags;
 
 	int contexts, cqs, qps, srqs, ahs, xrcds, maps;	/* alive */
 	int resets;

@@ -121,9 +121,9 @@ static void test_create_errors(void)
 	fake.break_ring = NULL;
 	is_int(fake.cqs + fake.maps, 0, "nothing is left");
 
-	cq_attr.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+	cq_attr.wc_flags = IBV_WC_EX_WITH_CVLAN;
 	ok(!fake.ops->create_cq_ex(fake.context, &cq_attr) && errno == EOPNOTSUPP,
-	   "timestamps are refused");
+	   "the VLAN is refused");
 	cq_attr.wc_flags = 0;
 	cq_attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
 	cq_attr.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
@@ -333,23 +333,55 @@ static void test_poll(void)
 	nothing_is_left();
 }
 
+#define AGO (3600 * 1000000000ULL)
+
+static uint64_t ns_of(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void test_rt_values(void)
+{
+	struct ibv_values_ex values = { .comp_mask = ~0U };
+	uint64_t before = ns_of(CLOCK_MONOTONIC), got;
+
+	is_int(fake.ops->query_rt_values(fake.context, &values), 0, "the clock");
+	is_u64(values.comp_mask, IBV_VALUES_MASK_RAW_CLOCK, "... and no more");
+	got = (uint64_t)values.raw_clock.tv_nsec;
+	ok(!values.raw_clock.tv_sec && got >= before && got <= ns_of(CLOCK_MONOTONIC), "is that of completions");
+}
+
 static void test_poll_ex(void)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = CQ_ENTRIES,
-		.wc_flags = IBV_WC_STANDARD_FLAGS,
+		.wc_flags = IBV_WC_STANDARD_FLAGS |
+			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
 		.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED,
 	};
+	struct ibv_modify_cq_attr moderate = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { .cq_count = 3, .cq_period = 5 },
+	};
 	struct ibv_cq_ex *cqx = fake.ops->create_cq_ex(fake.context, &attr);
 	struct ibv_poll_cq_attr poll_attr = { .comp_mask = 1 };
-	struct ibv_cq *cq;
 	struct mxe_ring *ring;
+	struct ibv_cq *cq;
+	uint64_t ago;
 
 	if (!cqx)
 		bail_out("no completion queue: %s", strerror(errno));
 	cq = ibv_cq_ex_to_cq(cqx);
 	ring = &to_mcq(cq)->ring;
+	is_u64(fake.cq_wc_flags, attr.wc_flags, "the kernel learns of timestamps");
+	is_int(fake.ops->modify_cq(cq, &moderate), 0, "moderated");
+	ok(fake.moderation.cq_count == 3 && fake.moderation.cq_period == 5,
+	   "... as asked");
 
 	is_int(ibv_start_poll(cqx, &poll_attr), EINVAL, "unknown attribute");
 	poll_attr.comp_mask = 0;
@@ -357,7 +389,7 @@ static void test_poll_ex(void)
 	push_cqe(cq, (struct mxe_cqe){
 		.wr_id = 1, .opcode = MXE_WC_RECV_RDMA_WITH_IMM, .byte_len = 2,
 		.imm_data = 3, .qp_num = 4, .src_qp = 5, .vendor_err = 6,
-		.flags = MXE_CQE_WITH_IMM,
+		.flags = MXE_CQE_WITH_IMM, .timestamp = ns_of(CLOCK_MONOTONIC) - AGO,
 	});
 	push_cqe(cq, (struct mxe_cqe){
 		.wr_id = 7, .status = IBV_WC_WR_FLUSH_ERR,
@@ -371,6 +403,10 @@ static void test_poll_ex(void)
 	   ibv_wc_read_wc_flags(cqx) == IBV_WC_WITH_IMM &&
 	   !ibv_wc_read_slid(cqx) && !ibv_wc_read_sl(cqx) &&
 	   !ibv_wc_read_dlid_path_bits(cqx), "its fields");
+	ago = ns_of(CLOCK_MONOTONIC) - ibv_wc_read_completion_ts(cqx);
+	ok(ago >= AGO && ago < 2 * AGO, "its time, an hour ago");
+	ago = ns_of(CLOCK_REALTIME) - ibv_wc_read_completion_wallclock_ns(cqx);
+	ok(ago >= AGO && ago < 2 * AGO, "... by the clock on the wall");
 	is_u64(ring->hdr->consumer, 0, "not given back yet");
 	is_int(ibv_next_poll(cqx), 0, "the second");
 	ok(cqx->wr_id == 7 && cqx->status == IBV_WC_WR_FLUSH_ERR, "its fields");
@@ -527,6 +563,7 @@ int main(void)
 	test_dv_create();
 	test_recv();
 	test_poll();
+	test_rt_values();
 	test_poll_ex();
 	test_purge();
 	test_purge_two();

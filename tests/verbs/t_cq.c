@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Completion queues: resizing with completions in them, notification of
- * solicited events only, moderation, and running over.
+ * solicited events only, moderation, times, and running over.
  */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <time.h>
 #include <infiniband/verbs_exp.h>
 #include "../tap.h"
 #include "vt.h"
@@ -290,6 +291,94 @@ static void test_moderation(struct vt_dev *a, struct vt_dev *b)
 	pass("a queue goes while an event waits");
 }
 
+static uint64_t ns_of(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t device_clock(struct vt_dev *dev)
+{
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+
+	if (ibv_query_rt_values_ex(dev->ctx, &values))
+		return 0;
+	return (uint64_t)values.raw_clock.tv_nsec;
+}
+
+/* Of a completion that is there: its time by both clocks. */
+static bool read_times(struct vt_pair *p, uint64_t *ts, uint64_t *wall)
+{
+	struct ibv_cq_ex *cq = (struct ibv_cq_ex *)p->a.cq;
+	struct ibv_poll_cq_attr attr = { 0 };
+
+	if (ibv_start_poll(cq, &attr))
+		return false;
+	*ts = ibv_wc_read_completion_ts(cq);
+	*wall = ibv_wc_read_completion_wallclock_ns(cq);
+	ibv_end_poll(cq);
+	return true;
+}
+
+static void test_timestamps(struct vt_dev *a, struct vt_dev *b)
+{
+	uint64_t before, after, wall_before, wall_after, ts, wall, last = 0;
+	struct vt_conf conf = vt_defaults();
+	struct ibv_device_attr_ex caps;
+	bool in_order = true, in_time = true, on_wall = true;
+	struct vt_pair p;
+	int i;
+
+	is_int(ibv_query_device_ex(a->ctx, NULL, &caps), 0, "query_device_ex");
+	is_u64(caps.hca_core_clock, 1000000, "a clock of 1 GHz");
+	is_u64(caps.completion_timestamp_mask, ~0ULL, "of 64 bits");
+	conf.ex_cq = true;
+	conf.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	vt_pair_open(&p, a, b, &conf);
+	for (i = 0; i < 5; i++) {
+		before = device_clock(a);
+		wall_before = ns_of(CLOCK_REALTIME);
+		write_word(&p, i);
+		drain(&p);
+		after = device_clock(a);
+		wall_after = ns_of(CLOCK_REALTIME);
+		/* Long after it: the time is that of the completion. */
+		poll(NULL, 0, 20);
+		if (!read_times(&p, &ts, &wall))
+			vt_bail("no completion");
+		in_order &= ts > last;
+		in_time &= ts >= before && ts <= after;
+		/* The clocks are read one after the other. */
+		on_wall &= wall + 10000000 >= wall_before &&
+			   wall <= wall_after + 10000000;
+		last = ts;
+	}
+	ok(in_order, "later completions have later times");
+	ok(in_time, "... by the clock of the device");
+	ok(on_wall, "... and by that on the wall");
+	vt_pair_close(&p);
+}
+
+static void test_flags(struct vt_dev *dev)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 4,
+		.wc_flags = IBV_WC_STANDARD_FLAGS,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,
+	};
+
+	ok(!ibv_create_cq_ex(dev->ctx, &attr) && errno == EOPNOTSUPP,
+	   "overruns are not ignored");
+	attr.flags = 0;
+	attr.wc_flags |= IBV_WC_EX_WITH_FLOW_TAG;
+	ok(!ibv_create_cq_ex(dev->ctx, &attr) && errno == EOPNOTSUPP,
+	   "there are no flow tags");
+}
+
 int main(void)
 {
 	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
@@ -299,6 +388,8 @@ int main(void)
 	test_resize_in_use(a, b);
 	test_solicited(a, b);
 	test_moderation(a, b);
+	test_timestamps(a, b);
+	test_flags(a);
 	test_overrun(a, b);
 	vt_close(a);
 	vt_close(b);

@@ -161,7 +161,7 @@ static struct ibv_cq *create_cq(struct vt_end *e, const struct vt_conf *conf)
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = conf->depth,
 		.channel = e->chan,
-		.wc_flags = IBV_WC_STANDARD_FLAGS,
+		.wc_flags = IBV_WC_STANDARD_FLAGS | conf->wc_flags,
 	};
 	struct ibv_cq_ex *cq;
 

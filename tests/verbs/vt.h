@@ -45,6 +45,7 @@ struct vt_conf {
 	bool exp_wc_opcode;	/* MXEDV_QP_CREATE_EXP_WC_OPCODE */
 	bool channel;		/* completion queues with a channel */
 	bool ex_cq;		/* completion queues by ibv_create_cq_ex() */
+	uint64_t wc_flags;	/* ... with these beside the standard ones */
 	uint8_t tclass;
 	uint32_t flow_label;
 	uint8_t timeout;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "mxe.h"
 
@@ -15,13 +16,19 @@ enum {
 };
 
 struct mxe_create_cq {
-	struct ibv_create_cq cmd;
+	struct ibv_create_cq_ex cmd;
 	struct mxe_create_cq_req drv;
 };
 
 struct mxe_create_cq_resp_full {
-	__aligned_u64 core[sizeof(struct ib_uverbs_create_cq_resp) / 8];
+	__aligned_u64 core[sizeof(struct ib_uverbs_ex_create_cq_resp) / 8];
 	struct mxe_create_cq_resp drv;
+};
+
+enum {
+	MXE_WC_FLAGS = IBV_WC_STANDARD_FLAGS |
+		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 };
 
 /* Valid if the status is success; of an error, only send or receive counts. */
@@ -231,6 +238,28 @@ static uint8_t mxe_read_dlid_path_bits(struct ibv_cq_ex *ibcq)
 	return 0;
 }
 
+static uint64_t mxe_read_completion_ts(struct ibv_cq_ex *ibcq)
+{
+	return to_mcq_ex(ibcq)->cqe.timestamp;
+}
+
+static uint64_t mxe_now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* As long ago by the one clock as by the other. */
+static uint64_t mxe_read_completion_wallclock_ns(struct ibv_cq_ex *ibcq)
+{
+	uint64_t ago = mxe_now_ns(CLOCK_MONOTONIC) -
+		       to_mcq_ex(ibcq)->cqe.timestamp;
+
+	return mxe_now_ns(CLOCK_REALTIME) - ago;
+}
+
 static void mxe_set_readers(struct ibv_cq_ex *ibcq)
 {
 	ibcq->start_poll = mxe_start_poll;
@@ -243,6 +272,8 @@ static void mxe_set_readers(struct ibv_cq_ex *ibcq)
 	ibcq->read_qp_num = mxe_read_qp_num;
 	ibcq->read_src_qp = mxe_read_src_qp;
 	ibcq->read_wc_flags = mxe_read_wc_flags;
+	ibcq->read_completion_ts = mxe_read_completion_ts;
+	ibcq->read_completion_wallclock_ns = mxe_read_completion_wallclock_ns;
 	ibcq->read_slid = mxe_read_slid;
 	ibcq->read_sl = mxe_read_sl;
 	ibcq->read_dlid_path_bits = mxe_read_dlid_path_bits;
@@ -250,8 +281,8 @@ static void mxe_set_readers(struct ibv_cq_ex *ibcq)
 
 /* ---- creation and destruction ------------------------------------------ */
 
-struct ibv_cq *mxe_create_cq(struct ibv_context *context, int cqe,
-			     struct ibv_comp_channel *channel, int comp_vector)
+static struct mxe_cq *mxe_make_cq(struct ibv_context *context,
+				  const struct ibv_cq_init_attr_ex *attr)
 {
 	struct mxe_create_cq cmd = { 0 };
 	struct mxe_create_cq_resp_full resp = { 0 };
@@ -262,9 +293,8 @@ struct ibv_cq *mxe_create_cq(struct ibv_context *context, int cqe,
 	if (!cq)
 		return NULL;
 
-	ret = ibv_cmd_create_cq(context, cqe, channel, comp_vector, &cq->vcq.cq,
-				&cmd.cmd, sizeof(cmd), (void *)&resp,
-				sizeof(resp));
+	ret = ibv_cmd_create_cq_ex(context, attr, &cq->vcq, &cmd.cmd,
+				   sizeof(cmd), (void *)&resp, sizeof(resp), 0);
 	if (ret)
 		goto err_free;
 	if (!resp.drv.ring.entries) {
@@ -275,7 +305,7 @@ struct ibv_cq *mxe_create_cq(struct ibv_context *context, int cqe,
 			   sizeof(struct mxe_cqe));
 	if (ret)
 		goto err_destroy;
-	return &cq->vcq.cq;
+	return cq;
 
 err_destroy:
 	ibv_cmd_destroy_cq(&cq->vcq.cq);
@@ -285,13 +315,25 @@ err_free:
 	return NULL;
 }
 
+struct ibv_cq *mxe_create_cq(struct ibv_context *context, int cqe,
+			     struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = cqe,
+		.channel = channel,
+		.comp_vector = comp_vector,
+	};
+	struct mxe_cq *cq = mxe_make_cq(context, &attr);
+
+	return cq ? &cq->vcq.cq : NULL;
+}
+
 struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 				   struct ibv_cq_init_attr_ex *attr)
 {
-	struct ibv_cq *ibcq;
-	struct ibv_cq_ex *ibcq_ex;
+	struct mxe_cq *cq;
 
-	if (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS ||
+	if (attr->wc_flags & ~(uint64_t)MXE_WC_FLAGS ||
 	    attr->comp_mask & ~IBV_CQ_INIT_ATTR_MASK_FLAGS) {
 		errno = EOPNOTSUPP;
 		return NULL;
@@ -307,13 +349,11 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 		return NULL;
 	}
 
-	ibcq = mxe_create_cq(context, attr->cqe, attr->channel,
-			     attr->comp_vector);
-	if (!ibcq)
+	cq = mxe_make_cq(context, attr);
+	if (!cq)
 		return NULL;
-	ibcq_ex = &to_mcq(ibcq)->vcq.cq_ex;
-	mxe_set_readers(ibcq_ex);
-	return ibcq_ex;
+	mxe_set_readers(&cq->vcq.cq_ex);
+	return &cq->vcq.cq_ex;
 }
 
 struct mxe_resize_cq_resp_full {

@@ -208,7 +208,8 @@ struct verbs_context_ops {
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
 	rdmav34_unused query_qp_data_in_order;
-	rdmav34_unused query_rt_values;
+	int (*query_rt_values)(struct ibv_context *context,
+			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 	rdmav34_unused read_counters;
 	rdmav34_unused reg_dm_mr;
@@ -243,7 +244,6 @@ RDMAV34_CMD(alloc_mw);
 RDMAV34_CMD(alloc_pd);
 RDMAV34_CMD(reg_mr);
 RDMAV34_CMD(resize_cq);
-RDMAV34_CMD(create_cq);
 RDMAV34_CMD(modify_qp);
 RDMAV34_CMD(modify_srq);
 RDMAV34_CMD(query_qp);
@@ -257,6 +257,12 @@ struct ibv_modify_cq {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_ex_cmd_hdr ex_hdr;
 	struct ib_uverbs_ex_modify_cq core;
+};
+
+struct ibv_create_cq_ex {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ib_uverbs_ex_create_cq core;
 };
 
 struct ibv_create_qp_ex {
@@ -317,11 +323,12 @@ int ibv_cmd_open_xrcd(struct ibv_context *context, struct verbs_xrcd *xrcd,
 		      struct ib_uverbs_open_xrcd_resp *resp, size_t resp_size);
 int ibv_cmd_close_xrcd(struct verbs_xrcd *xrcd);
 
-int ibv_cmd_create_cq(struct ibv_context *context, int cqe,
-		      struct ibv_comp_channel *channel, int comp_vector,
-		      struct ibv_cq *cq, struct ibv_create_cq *cmd,
-		      size_t cmd_size, struct ib_uverbs_create_cq_resp *resp,
-		      size_t resp_size);
+int ibv_cmd_create_cq_ex(struct ibv_context *context,
+			 const struct ibv_cq_init_attr_ex *attr,
+			 struct verbs_cq *cq, struct ibv_create_cq_ex *cmd,
+			 size_t cmd_size,
+			 struct ib_uverbs_ex_create_cq_resp *resp,
+			 size_t resp_size, uint32_t cmd_flags);
 int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
 		      size_t cmd_size, struct ib_uverbs_resize_cq_resp *resp,
 		      size_t resp_size);
@@ -442,6 +449,7 @@ RDMAV34_AT(struct verbs_context_ops, post_srq_recv, 456);
 RDMAV34_AT(struct verbs_context_ops, query_device_ex, 464);
 RDMAV34_AT(struct verbs_context_ops, query_port, 480);
 RDMAV34_AT(struct verbs_context_ops, query_qp, 488);
+RDMAV34_AT(struct verbs_context_ops, query_rt_values, 504);
 RDMAV34_AT(struct verbs_context_ops, query_srq, 512);
 RDMAV34_AT(struct verbs_context_ops, reg_mr, 544);
 RDMAV34_AT(struct verbs_context_ops, req_notify_cq, 552);
@@ -449,7 +457,7 @@ RDMAV34_AT(struct verbs_context_ops, resize_cq, 568);
 
 /* Commands: what stands before the driver's own request. */
 RDMAV34_SIZE(struct ibv_get_context, 16);
-RDMAV34_SIZE(struct ibv_create_cq, 40);
+RDMAV34_SIZE(struct ibv_create_cq_ex, 56);
 RDMAV34_SIZE(struct ibv_resize_cq, 24);
 RDMAV34_SIZE(struct ibv_modify_cq, 40);
 RDMAV34_SIZE(struct ibv_create_xsrq, 56);

@@ -175,7 +175,8 @@ struct mxe_cqe {
 	};
 	__u16 pkey_index;
 	__u16 reserved0;
-	__aligned_u64 reserved1[3];
+	__aligned_u64 timestamp; /* ns, CLOCK_MONOTONIC; 0: not asked for */
+	__aligned_u64 reserved1[2];
 };
 
 /* ---- doorbell ---------------------------------------------------------- */
