@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/atomic.h>
 #include <linux/bug.h>
+#include <linux/hash.h>
+#include <linux/jump_label.h>
+#include <linux/kernel.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include <masked_atomic.h>
 
 #include "atomic.h"
 
+#define MXE_ATOMIC_LOCK_BITS	6
+
+/* Inside recv_lock; none of them inside another. */
+static spinlock_t mxe_atomic_locks[1 << MXE_ATOMIC_LOCK_BITS] = {
+	[0 ... (1 << MXE_ATOMIC_LOCK_BITS) - 1] =
+		__SPIN_LOCK_UNLOCKED(mxe_atomic_locks)
+};
+
+/* Atomics of all sizes take the locks; never off again. */
+static DEFINE_STATIC_KEY_FALSE(mxe_atomic_locked);
+/* ... and none is under way that does not. */
+static bool mxe_atomic_locks_used;
+
 void mxe_atomic_lower(struct mxe_atomic_args *args)
 {
+	/* The standard ones have 8 bytes. */
+	if (args->log_size != 3)
+		return;
 	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP &&
 	    masked_cmp_swap_is_plain_u64(args->compare_mask, args->swap_mask))
 		args->op = MXE_ATOMIC_CMP_SWAP;
@@ -21,7 +43,21 @@ void mxe_atomic_lower(struct mxe_atomic_args *args)
 	args->swap_mask = 0;
 }
 
-static u64 mxe_atomic_result(u64 old, const struct mxe_atomic_args *args)
+bool mxe_atomic_same(const struct mxe_atomic_args *a,
+		     const struct mxe_atomic_args *b)
+{
+	return a->op == b->op && a->log_size == b->log_size &&
+	       !memcmp(a->swap_add_words, b->swap_add_words,
+		       sizeof(a->swap_add_words)) &&
+	       !memcmp(a->compare_words, b->compare_words,
+		       sizeof(a->compare_words)) &&
+	       !memcmp(a->swap_mask_words, b->swap_mask_words,
+		       sizeof(a->swap_mask_words)) &&
+	       !memcmp(a->compare_mask_words, b->compare_mask_words,
+		       sizeof(a->compare_mask_words));
+}
+
+static u64 mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
 {
 	switch (args->op) {
 	case MXE_ATOMIC_CMP_SWAP:
@@ -42,15 +78,103 @@ static u64 mxe_atomic_result(u64 old, const struct mxe_atomic_args *args)
 	return old;
 }
 
-u64 mxe_atomic_exec(u64 *word, const struct mxe_atomic_args *args)
+static u32 mxe_atomic_result_u32(u32 old, const struct mxe_atomic_args *args)
+{
+	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP)
+		return masked_cmp_swap_u32(old, args->compare,
+					   args->compare_mask, args->swap_add,
+					   args->swap_mask);
+	WARN_ON_ONCE(args->op != MXE_ATOMIC_MASKED_FETCH_ADD);
+	return masked_fetch_add_u32(old, args->swap_add, args->compare_mask);
+}
+
+/*
+ * A comparison that fails stores the old value again: the cmpxchg also proves
+ * that it was current, and orders the operation.
+ */
+static u64 mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
 {
 	u64 old = READ_ONCE(*word);
 
-	/*
-	 * A comparison that fails stores the old value again: the cmpxchg
-	 * also proves that it was current, and orders the operation.
-	 */
-	while (!try_cmpxchg(word, &old, mxe_atomic_result(old, args)))
+	while (!try_cmpxchg(word, &old, mxe_atomic_result_u64(old, args)))
 		;
 	return old;
+}
+
+static u32 mxe_atomic_exec_u32(u32 *word, const struct mxe_atomic_args *args)
+{
+	u32 old = READ_ONCE(*word);
+
+	while (!try_cmpxchg(word, &old, mxe_atomic_result_u32(old, args)))
+		;
+	return old;
+}
+
+static void mxe_atomic_exec_wide(u64 *words, const struct mxe_atomic_args *args,
+				 u64 *orig)
+{
+	unsigned int n = mxe_atomic_words(args), i;
+	u64 value[MXE_ATOMIC_WORDS];
+
+	for (i = 0; i < n; i++)
+		orig[i] = READ_ONCE(words[i]);
+	memcpy(value, orig, sizeof(value));
+	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP)
+		masked_cmp_swap_words(value, args->compare_words,
+				      args->compare_mask_words,
+				      args->swap_add_words,
+				      args->swap_mask_words, n);
+	else if (!WARN_ON_ONCE(args->op != MXE_ATOMIC_MASKED_FETCH_ADD))
+		masked_fetch_add_words(value, args->swap_add_words,
+				       args->compare_mask_words, n);
+	for (i = 0; i < n; i++)
+		WRITE_ONCE(words[i], value[i]);
+}
+
+bool mxe_atomic_ready(const struct mxe_atomic_args *args)
+{
+	/* Pairs with the release in mxe_atomic_use_locks(). */
+	return args->log_size <= 3 || smp_load_acquire(&mxe_atomic_locks_used);
+}
+
+void mxe_atomic_use_locks(void)
+{
+	if (READ_ONCE(mxe_atomic_locks_used))
+		return;
+	static_branch_enable(&mxe_atomic_locked);
+	/* For the readers in mxe_atomic_exec() that found it off. */
+	synchronize_rcu();
+	/* Pairs with the acquire in mxe_atomic_ready(). */
+	smp_store_release(&mxe_atomic_locks_used, true);
+}
+
+static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args,
+				u64 *orig)
+{
+	if (args->log_size == 2)
+		*orig = mxe_atomic_exec_u32(p, args);
+	else if (args->log_size == 3)
+		*orig = mxe_atomic_exec_u64(p, args);
+	else
+		mxe_atomic_exec_wide(p, args, orig);
+}
+
+void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
+{
+	uintptr_t block = (uintptr_t)p / MXE_ATOMIC_MAX_SIZE;
+
+	memset(orig, 0, MXE_ATOMIC_MAX_SIZE);
+	rcu_read_lock();
+	if (static_branch_unlikely(&mxe_atomic_locked)) {
+		spinlock_t *lock = &mxe_atomic_locks[hash_long(block,
+							       MXE_ATOMIC_LOCK_BITS)];
+
+		/* Linear-map addresses: one for each byte of memory. */
+		spin_lock_bh(lock);
+		mxe_atomic_exec_any(p, args, orig);
+		spin_unlock_bh(lock);
+	} else {
+		mxe_atomic_exec_any(p, args, orig);
+	}
+	rcu_read_unlock();
 }

@@ -3,7 +3,18 @@
 #ifndef MXE_ATOMIC_H
 #define MXE_ATOMIC_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
+
+/* The sizes carried: bit n stands for operands of 2^n bytes. */
+#define MXE_ATOMIC_LOG_SIZES	(BIT(2) | BIT(3) | BIT(4) | BIT(5))
+/*
+ * Of these, the sizes whose results a consumer gets in big-endian whatever the
+ * queue pair: those that the adapters with this interface give so.
+ */
+#define MXE_ATOMIC_LOG_SIZES_BE	(MXE_ATOMIC_LOG_SIZES & ~BIT(3))
+#define MXE_ATOMIC_MAX_SIZE	32
+#define MXE_ATOMIC_WORDS	(MXE_ATOMIC_MAX_SIZE / sizeof(u64))
 
 enum mxe_atomic_op {
 	MXE_ATOMIC_UNSUPPORTED,
@@ -14,19 +25,41 @@ enum mxe_atomic_op {
 };
 
 /*
- * Operands in host byte order.  Unused ones are 0.  compare_mask has the
- * field boundaries of a masked fetch-and-add.
+ * Operands in host byte order: numbers of up to 8 bytes, or words of which the
+ * first is the least significant one.  Unused ones are 0.  compare_mask has
+ * the field boundaries of a masked fetch-and-add.
  */
 struct mxe_atomic_args {
 	enum mxe_atomic_op op;
-	u64 swap_add;
-	u64 compare;
-	u64 swap_mask;
-	u64 compare_mask;
+	union {
+		u64 swap_add;
+		u64 swap_add_words[MXE_ATOMIC_WORDS];
+	};
+	union {
+		u64 compare;
+		u64 compare_words[MXE_ATOMIC_WORDS];
+	};
+	union {
+		u64 swap_mask;
+		u64 swap_mask_words[MXE_ATOMIC_WORDS];
+	};
+	union {
+		u64 compare_mask;
+		u64 compare_mask_words[MXE_ATOMIC_WORDS];
+	};
+	u8 log_size;		/* of an operand; standard atomics: 3 */
 };
 
-/* The sizes carried: bit n stands for operands of 2^n bytes. */
-#define MXE_ATOMIC_LOG_SIZES	BIT(3)
+static inline unsigned int mxe_atomic_size(const struct mxe_atomic_args *args)
+{
+	return 1U << args->log_size;
+}
+
+/* Words of 8 bytes that carry one operand. */
+static inline unsigned int mxe_atomic_words(const struct mxe_atomic_args *args)
+{
+	return args->log_size > 3 ? 1U << (args->log_size - 3) : 1;
+}
 
 static inline bool mxe_atomic_is_masked(enum mxe_atomic_op op)
 {
@@ -40,11 +73,30 @@ static inline bool mxe_atomic_is_masked(enum mxe_atomic_op op)
  */
 void mxe_atomic_lower(struct mxe_atomic_args *args);
 
+/* The same operation with the same operands. */
+bool mxe_atomic_same(const struct mxe_atomic_args *a,
+		     const struct mxe_atomic_args *b);
+
 /*
- * Execute on a naturally aligned word of mapped memory and return the value
- * that was there.  Atomic against every other access of 8 bytes to it, by
- * whomever: a cmpxchg loop.
+ * Processors have no operation on 16 and 32 bytes.  Such atomics are executed
+ * under one of a number of locks, chosen by address, and atomics of 4 and 8
+ * bytes have to take that lock, too, from the first wide one on.  Until then
+ * they need none.
+ *
+ * May this one be executed now?  If not, mxe_atomic_use_locks() must be called
+ * before.  It sleeps until every atomic under way has ended that may not know
+ * of the locks; what it has done stays.
  */
-u64 mxe_atomic_exec(u64 *word, const struct mxe_atomic_args *args);
+bool mxe_atomic_ready(const struct mxe_atomic_args *args);
+void mxe_atomic_use_locks(void);
+
+/*
+ * Execute on a naturally aligned operand in mapped memory; the value that was
+ * there goes to orig, MXE_ATOMIC_WORDS of which the unused are 0.
+ *
+ * 4 and 8 bytes: a cmpxchg loop, atomic against every other access, by
+ * whomever.  16 and 32 bytes: atomic against this function alone.
+ */
+void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
 
 #endif /* MXE_ATOMIC_H */

@@ -45,8 +45,8 @@ static bool mxe_wr_has_response(const struct mxe_send_wr *wr)
 
 static u32 mxe_wr_byte_len(const struct mxe_send_wr *wr)
 {
-	return wr->atomic.op != MXE_ATOMIC_UNSUPPORTED ? sizeof(u64) :
-							 wr->length;
+	return wr->atomic.op != MXE_ATOMIC_UNSUPPORTED ?
+	       mxe_atomic_size(&wr->atomic) : wr->length;
 }
 
 void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
@@ -288,26 +288,41 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_retry_progress(qp);
 }
 
+/* What the consumer gets of the words; returns how many bytes. */
+static u32 mxe_atomic_result(const struct mxe_qp *qp,
+			     const struct mxe_atomic_args *args,
+			     const u64 *words, void *result)
+{
+	unsigned int n = mxe_atomic_words(args), i;
+	__be32 *be32 = result;
+	__be64 *be64 = result;
+
+	if (!qp->be_reply && !(BIT(args->log_size) & MXE_ATOMIC_LOG_SIZES_BE))
+		memcpy(result, words, n * sizeof(*words));
+	else if (args->log_size == 2)
+		*be32 = cpu_to_be32(*words);
+	else
+		for (i = 0; i < n; i++)
+			be64[i] = cpu_to_be64(words[i]);
+	return mxe_atomic_size(args);
+}
+
 static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_send_wr *wr = mxe_complete_response_wr(qp, pkt);
-	union {
-		u64 host;
-		__be64 be;
-	} result;
+	u64 result[MXE_ATOMIC_WORDS];
+	u32 len;
 
 	if (!wr)
 		return;
-	if (wr->atomic.op == MXE_ATOMIC_UNSUPPORTED) {
+	if (wr->atomic.op == MXE_ATOMIC_UNSUPPORTED ||
+	    pkt->atomic_num_words != mxe_atomic_words(&wr->atomic)) {
 		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
 
-	if (qp->be_reply)
-		result.be = cpu_to_be64(pkt->atomic_orig);
-	else
-		result.host = pkt->atomic_orig;
-	if (mxe_complete_scatter(qp, wr, 0, &result, sizeof(result))) {
+	len = mxe_atomic_result(qp, &wr->atomic, pkt->atomic_orig_words, result);
+	if (mxe_complete_scatter(qp, wr, 0, result, len)) {
 		mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}

@@ -143,23 +143,24 @@ int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, u64 addr,
 		    const struct mxe_atomic_args *args, u64 *orig)
 {
+	unsigned int size = mxe_atomic_size(args);
 	struct mxe_mr *mr = mxe_rkey_get(peer, rkey, IB_ACCESS_REMOTE_ATOMIC,
-					 &addr, sizeof(u64));
+					 &addr, size);
 	u32 avail;
-	u64 *word;
+	void *p;
 	int err = 0;
 
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 
-	word = mr->all_kernel_memory ? (void *)(uintptr_t)addr :
-				       mxe_mr_ptr(mr, addr, &avail);
+	p = mr->all_kernel_memory ? (void *)(uintptr_t)addr :
+				    mxe_mr_ptr(mr, addr, &avail);
 	/*
 	 * IBTA aligns the virtual address, which was checked.  A region whose
 	 * iova and memory disagree about alignment cannot be served.
 	 */
-	if (IS_ALIGNED((uintptr_t)word, sizeof(*word)))
-		*orig = mxe_atomic_exec(word, args);
+	if (IS_ALIGNED((uintptr_t)p, size))
+		mxe_atomic_exec(p, args, orig);
 	else
 		err = -EINVAL;
 	mxe_mr_put(mr);

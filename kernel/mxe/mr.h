@@ -101,7 +101,10 @@ int mxe_rkey_copy(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 		  void *buf, u32 len, enum mxe_copy_dir dir);
 int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 		   u32 len);
-/* Execute an atomic on the naturally aligned word at addr. */
+/*
+ * Execute an atomic, for which mxe_atomic_ready(), on the naturally aligned
+ * operand at addr; orig as of mxe_atomic_exec().
+ */
 int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, u64 addr,
 		    const struct mxe_atomic_args *args, u64 *orig);
 

@@ -23,33 +23,37 @@ static bool mxe_qp_carries(const struct mxe_qp *qp, enum ib_wr_opcode opcode)
 }
 
 /* Operands as posted to operands as sent. */
-static void mxe_wr_set_atomic(struct mxe_send_wr *wr, u64 compare_add,
-			      u64 swap, u64 compare_add_mask, u64 swap_mask)
+static void mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size,
+			      const u64 *compare_add, const u64 *swap,
+			      const u64 *compare_add_mask, const u64 *swap_mask)
 {
 	struct mxe_atomic_args *a = &wr->atomic;
+	size_t len;
 
 	memset(a, 0, sizeof(*a));
+	a->log_size = log_size;
+	len = mxe_atomic_words(a) * sizeof(u64);
 	switch (wr->opcode) {
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_CMP_SWAP;
-		a->compare = compare_add;
-		a->swap_add = swap;
+		a->compare = *compare_add;
+		a->swap_add = *swap;
 		break;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		a->op = MXE_ATOMIC_FETCH_ADD;
-		a->swap_add = compare_add;
+		a->swap_add = *compare_add;
 		break;
 	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
-		a->compare = compare_add;
-		a->swap_add = swap;
-		a->compare_mask = compare_add_mask;
-		a->swap_mask = swap_mask;
+		memcpy(a->compare_words, compare_add, len);
+		memcpy(a->swap_add_words, swap, len);
+		memcpy(a->compare_mask_words, compare_add_mask, len);
+		memcpy(a->swap_mask_words, swap_mask, len);
 		break;
 	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
 		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
-		a->swap_add = compare_add;
-		a->compare_mask = compare_add_mask;
+		memcpy(a->swap_add_words, compare_add, len);
+		memcpy(a->compare_mask_words, compare_add_mask, len);
 		break;
 	default:
 		break;
@@ -78,7 +82,8 @@ static enum ib_wc_status mxe_wr_check_length(struct mxe_send_wr *wr, u64 length)
 {
 	if (length > MXE_MAX_MSG_SIZE)
 		return IB_WC_LOC_LEN_ERR;
-	if (mxe_opcode_is_atomic(wr->opcode) && length < sizeof(u64))
+	if (mxe_opcode_is_atomic(wr->opcode) &&
+	    length < mxe_atomic_size(&wr->atomic))
 		return IB_WC_LOC_LEN_ERR;
 	wr->length = length;
 	return IB_WC_SUCCESS;
@@ -111,6 +116,52 @@ static enum ib_wc_status mxe_wr_local_from_wqe(struct mxe_send_wr *wr,
 	return IB_WC_SUCCESS;
 }
 
+static bool mxe_opcode_is_masked(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
+	       opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+}
+
+/*
+ * The operands, which are in wqe up to 8 bytes; wider ones are at *data, which
+ * is moved behind them.
+ */
+static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
+						struct mxe_send_wr *wr,
+						const struct mxe_send_wqe *wqe,
+						const void **data)
+{
+	u64 wide[MXE_MSKATOMIC_OPERANDS * MXE_ATOMIC_WORDS];
+	u8 log_size = wqe->log_arg_sz;
+	u32 n;
+
+	if (!mxe_qp_atomics_ok(qp))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (!mxe_opcode_is_masked(wr->opcode))
+		log_size = 3;
+	else if (log_size > 5 || !(BIT(log_size) & MXE_ATOMIC_LOG_SIZES) ||
+		 BIT(log_size) > qp->sq.max_atomic_arg)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (log_size == 2 && (wqe->atomic.compare_add | wqe->atomic.swap |
+			      wqe->atomic.compare_add_mask |
+			      wqe->atomic.swap_mask) > U32_MAX)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (log_size <= 3) {
+		mxe_wr_set_atomic(wr, log_size, &wqe->atomic.compare_add,
+				  &wqe->atomic.swap,
+				  &wqe->atomic.compare_add_mask,
+				  &wqe->atomic.swap_mask);
+		return IB_WC_SUCCESS;
+	}
+
+	n = BIT(log_size) / sizeof(u64);
+	memcpy(wide, *data, MXE_MSKATOMIC_OPERANDS * n * sizeof(u64));
+	*data += MXE_MSKATOMIC_OPERANDS * n * sizeof(u64);
+	mxe_wr_set_atomic(wr, log_size, wide, wide + n, wide + 2 * n,
+			  wide + 3 * n);
+	return IB_WC_SUCCESS;
+}
+
 /*
  * Check the copy of a process's request; wqe is that copy, `data` what stands
  * behind it in the ring and is read here once.
@@ -124,12 +175,11 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
 			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
 	enum ib_wc_status status;
-	bool masked = wr->opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
-		      wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 
 	if (!mxe_opcode_is_user(wr->opcode))
 		return IB_WC_LOC_QP_OP_ERR;
-	if (wqe->flags & ~known || wqe->log_arg_sz != (masked ? 3 : 0))
+	if (wqe->flags & ~known ||
+	    (wqe->log_arg_sz && !mxe_opcode_is_masked(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->remote_srqn & ~srqn_mask || wqe->reserved1)
 		return IB_WC_LOC_QP_OP_ERR;
@@ -143,12 +193,9 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	if (mxe_opcode_is_local(wr->opcode))
 		return mxe_wr_local_from_wqe(wr, wqe);
 	if (mxe_opcode_is_atomic(wr->opcode)) {
-		if (!mxe_qp_atomics_ok(qp))
-			return IB_WC_LOC_QP_OP_ERR;
-		mxe_wr_set_atomic(wr, wqe->atomic.compare_add,
-				  wqe->atomic.swap,
-				  wqe->atomic.compare_add_mask,
-				  wqe->atomic.swap_mask);
+		status = mxe_wr_atomic_from_wqe(qp, wr, wqe, &data);
+		if (status)
+			return status;
 	}
 
 	if (wqe->flags & MXE_SEND_INLINE) {
@@ -313,8 +360,8 @@ static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 
 		wr->remote_addr = awr->remote_addr;
 		wr->rkey = awr->rkey;
-		mxe_wr_set_atomic(wr, awr->compare_add, awr->swap,
-				  awr->compare_add_mask, awr->swap_mask);
+		mxe_wr_set_atomic(wr, 3, &awr->compare_add, &awr->swap,
+				  &awr->compare_add_mask, &awr->swap_mask);
 	} else if (mxe_opcode_has_remote_addr(ibwr->opcode)) {
 		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
 		wr->rkey = rdma_wr(ibwr)->rkey;

@@ -257,6 +257,10 @@ static void mxe_qp_work(struct work_struct *work)
 
 	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_todo, 0));
 
+	if (READ_ONCE(qp->rq.wants_locks)) {
+		WRITE_ONCE(qp->rq.wants_locks, false);
+		mxe_atomic_use_locks();
+	}
 	mxe_recv_lock(qp);
 	if (qp->state == IB_QPS_ERR)
 		mxe_respond_flush(qp);
@@ -370,7 +374,7 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
 	struct mxe_sq *sq = &qp->sq;
-	size_t tail;
+	size_t tail, room;
 
 	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
 	sq->max_sge = max(cap->max_send_sge, 1U);
@@ -390,8 +394,11 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	cap->max_inline_data = sq->max_inline;
 	if (!uctx)
 		return 0;
-	return mxe_ring_create(&sq->ring, uctx, sq->entries,
-			       ALIGN(sizeof(struct mxe_send_wqe) + tail, 64));
+	room = sizeof(struct mxe_send_wqe) + tail;
+	/* Wide operands stand before the gather entries, and are not inline. */
+	if (sq->max_atomic_arg > sizeof(u64))
+		room += MXE_MSKATOMIC_OPERANDS * sq->max_atomic_arg;
+	return mxe_ring_create(&sq->ring, uctx, sq->entries, ALIGN(room, 64));
 }
 
 static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
@@ -457,13 +464,16 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	if (req.flags & ~MXE_QP_CREATE_ATOMIC_BE_REPLY || req.reserved)
 		return mxe_refuse(qp->dev, -EINVAL, "unknown flags %#x",
 				  req.flags);
-	if (req.max_atomic_arg && req.max_atomic_arg != sizeof(u64))
+	if (req.max_atomic_arg &&
+	    (!is_power_of_2(req.max_atomic_arg) ||
+	     !(BIT(ilog2(req.max_atomic_arg)) & MXE_ATOMIC_LOG_SIZES)))
 		return mxe_refuse(qp->dev, -EINVAL, "atomics of %u bytes",
 				  req.max_atomic_arg);
 	if (udata->outlen < sizeof(struct mxe_create_qp_resp))
 		return mxe_refuse(qp->dev, -EINVAL, "no room for the response");
 
 	qp->is_user = true;
+	qp->sq.max_atomic_arg = req.max_atomic_arg ?: sizeof(u64);
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
 	return 0;
 }

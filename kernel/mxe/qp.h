@@ -34,7 +34,7 @@ struct mxe_xrcd;
 #define MXE_MAX_UNACKED		128
 /* Packets sent in one go with bottom halves off. */
 #define MXE_BURST		64
-/* Request packets that wait while the responder streams a READ. */
+/* Request packets that wait while the responder is busy with another. */
 #define MXE_MAX_DEFERRED_PKTS	256
 
 /* Where a datagram goes: a copy of the address handle's vector, and who. */
@@ -104,6 +104,7 @@ struct mxe_sq {
 	u32 entries;			/* power of two; 0: no queue */
 	u32 max_sge;
 	u32 max_inline;
+	u32 max_atomic_arg;		/* bytes */
 	size_t wr_size;			/* of an element of wrs */
 	void *wrs;
 	struct mxe_ring ring;		/* a process's queue */
@@ -148,7 +149,7 @@ struct mxe_resp_res {
 	u32 msn;
 	u32 srqn;			/* XRC */
 	struct mxe_atomic_args atomic;
-	u64 orig;			/* atomic: the answer */
+	u64 orig[MXE_ATOMIC_WORDS];	/* atomic: the answer */
 };
 
 /* A READ whose responses are being sent. */
@@ -189,7 +190,8 @@ struct mxe_rq {
 	u32 num_res;
 	u32 res_head;			/* next slot to use */
 	struct mxe_resp_read read;
-	struct sk_buff_head deferred;	/* requests that wait for the READ */
+	struct sk_buff_head deferred;	/* requests that wait, in order */
+	bool wants_locks;		/* the first is a wide atomic */
 	unsigned long todo;		/* enum mxe_todo */
 };
 

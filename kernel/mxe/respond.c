@@ -47,9 +47,10 @@ static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 		.psn = res->first_psn,
 		.syndrome = MXE_AETH_ACK_UNLIMITED,
 		.msn = res->msn,
-		.atomic_orig = res->orig,
+		.atomic.log_size = res->atomic.log_size,
 	};
 
+	memcpy(out.atomic_orig_words, res->orig, sizeof(res->orig));
 	mxe_respond_send(qp, &out);
 }
 
@@ -284,18 +285,18 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
-	u64 orig;
+	u64 orig[MXE_ATOMIC_WORDS];
 	int err;
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC) ||
 	    !rq->num_res || pkt->atomic.op == MXE_ATOMIC_UNSUPPORTED)
 		return -EINVAL;
 	/* The virtual address is aligned, wherever it is mapped. */
-	if (!IS_ALIGNED(pkt->va, sizeof(u64)))
+	if (!IS_ALIGNED(pkt->va, mxe_atomic_size(&pkt->atomic)))
 		return -EINVAL;
 
 	err = mxe_rkey_atomic(&peer, pkt->rkey, pkt->va,
-			      &pkt->atomic, &orig);
+			      &pkt->atomic, orig);
 	if (err)
 		return err;
 
@@ -306,7 +307,7 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	rq->msn++;
 	rq->epsn = mxe_psn_add(pkt->psn, 1);
 	res = mxe_respond_store(qp, pkt);
-	res->orig = orig;
+	memcpy(res->orig, orig, sizeof(orig));
 	mxe_respond_atomic_ack(qp, res);
 	return 0;
 }
@@ -482,12 +483,9 @@ static struct mxe_resp_res *mxe_respond_find(struct mxe_rq *rq,
 static bool mxe_respond_same_atomic(const struct mxe_resp_res *res,
 				    const struct mxe_pkt *pkt)
 {
-	const struct mxe_atomic_args *a = &res->atomic, *b = &pkt->atomic;
-
 	return !res->is_read && res->va == pkt->va && res->rkey == pkt->rkey &&
-	       res->srqn == pkt->srqn && a->op == b->op && a->swap_add == b->swap_add &&
-	       a->compare == b->compare && a->swap_mask == b->swap_mask &&
-	       a->compare_mask == b->compare_mask;
+	       res->srqn == pkt->srqn &&
+	       mxe_atomic_same(&res->atomic, &pkt->atomic);
 }
 
 /* A repeated READ asks for all, or for the end that is missing. */
@@ -584,6 +582,19 @@ static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_respond_fail(qp, pkt->psn, err);
 }
 
+/* The first wide atomic waits for the locks, which only the work can prepare. */
+static bool mxe_respond_wants_locks(struct mxe_qp *qp,
+				    const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	if (!(pkt->flags & MXE_OP_ATOMIC) || mxe_atomic_ready(&pkt->atomic))
+		return false;
+	rq->wants_locks = true;
+	rq->todo |= BIT(MXE_TODO_WORK);
+	return true;
+}
+
 void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		     struct sk_buff *skb)
 {
@@ -595,8 +606,9 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		kfree_skb(skb);
 		return;
 	}
-	/* Requests are executed in order, so they wait for a long READ. */
-	if (rq->read.active || !skb_queue_empty(&rq->deferred)) {
+	/* Requests are executed in order, so they wait for one that waits. */
+	if (rq->read.active || !skb_queue_empty(&rq->deferred) ||
+	    mxe_respond_wants_locks(qp, pkt)) {
 		if (skb_queue_len(&rq->deferred) >= MXE_MAX_DEFERRED_PKTS) {
 			mxe_count(qp->dev, drop_busy);
 			kfree_skb(skb);
@@ -632,8 +644,13 @@ void mxe_respond_continue(struct mxe_qp *qp)
 		}
 		__skb_unlink(skb, &rq->deferred);
 		/* It was parsed when it came, and is ours since. */
-		if (!mxe_net_parse(skb, &pkt))
+		if (!mxe_net_parse(skb, &pkt)) {
+			if (mxe_respond_wants_locks(qp, &pkt)) {
+				__skb_queue_head(&rq->deferred, skb);
+				return;
+			}
 			mxe_respond_request(qp, &pkt);
+		}
 		consume_skb(skb);
 	}
 }

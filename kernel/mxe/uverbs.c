@@ -138,7 +138,8 @@ static int UVERBS_HANDLER(MXE_METHOD_DEVICE_QUERY_ATOMICS)(
 		.masked_ops = MXE_MASKED_ATOMIC_CMP_SWAP |
 			      MXE_MASKED_ATOMIC_FETCH_ADD,
 		.log_arg_sizes = MXE_ATOMIC_LOG_SIZES,
-		.max_fa_bit_boundary = 64,
+		.log_arg_sizes_be = MXE_ATOMIC_LOG_SIZES_BE,
+		.max_fa_bit_boundary = 8 * MXE_ATOMIC_MAX_SIZE,
 	};
 	struct mxe_dev *dev;
 

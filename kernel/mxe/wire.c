@@ -143,7 +143,7 @@ unsigned int mxe_opcode_hdr_len(u8 opcode)
 		len += sizeof(struct mxe_atomiceth);
 	if (flags & MXE_OP_MSKATOMICETH)
 		len += sizeof(struct mxe_mskatomiceth) +
-		       sizeof(struct mxe_mskatomic_args);
+		       MXE_MSKATOMIC_OPERANDS * sizeof(__be64);
 	if (flags & MXE_OP_AETH)
 		len += sizeof(struct mxe_aeth);
 	if (flags & MXE_OP_ATOMICACK)
@@ -172,6 +172,27 @@ static const u8 *mxe_parse_transport(struct mxe_pkt *pkt, const u8 *p)
 	return p;
 }
 
+/*
+ * Operands and results are big-endian numbers: the least significant of their
+ * words is the last one.
+ */
+static void mxe_get_number(u64 *words, const u8 *p, unsigned int n)
+{
+	while (n--) {
+		words[n] = get_unaligned_be64(p);
+		p += sizeof(__be64);
+	}
+}
+
+static u8 *mxe_put_number(u8 *p, const u64 *words, unsigned int n)
+{
+	while (n--) {
+		put_unaligned_be64(words[n], p);
+		p += sizeof(__be64);
+	}
+	return p;
+}
+
 static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 {
 	const struct mxe_atomiceth *eth = (const void *)p;
@@ -181,6 +202,7 @@ static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 	pkt->atomic = (struct mxe_atomic_args) {
 		.op = (pkt->opcode & 0x1f) == IB_OPCODE_COMPARE_SWAP ?
 			MXE_ATOMIC_CMP_SWAP : MXE_ATOMIC_FETCH_ADD,
+		.log_size = 3,
 		.swap_add = be64_to_cpu(eth->swap_add),
 		.compare = be64_to_cpu(eth->compare),
 	};
@@ -189,35 +211,63 @@ static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 		pkt->atomic.compare = 0;
 }
 
+static bool mxe_is_masked_cmp_swap(u8 opcode)
+{
+	return opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
+	       opcode == MXE_OPCODE_XRC_MASKED_CMP_SWAP;
+}
+
+static bool mxe_is_zero(const u64 *words)
+{
+	return !memchr_inv(words, 0, MXE_ATOMIC_MAX_SIZE);
+}
+
+/* A size that is carried, and nothing where there must be nothing. */
+static bool mxe_masked_args_ok(const struct mxe_pkt *pkt)
+{
+	const struct mxe_atomic_args *a = &pkt->atomic;
+
+	if (!(BIT(a->log_size) & MXE_ATOMIC_LOG_SIZES))
+		return false;
+	if (a->log_size == 2 && (a->swap_add | a->compare | a->swap_mask |
+				 a->compare_mask) > U32_MAX)
+		return false;
+	return mxe_is_masked_cmp_swap(pkt->opcode) ||
+	       (mxe_is_zero(a->compare_words) &&
+		mxe_is_zero(a->swap_mask_words));
+}
+
 /* len: from this header to the end of the operands. */
 static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
 						 const u8 *p, size_t len)
 {
 	const struct mxe_mskatomiceth *eth = (const void *)p;
-	const struct mxe_mskatomic_args *args = (const void *)(eth + 1);
-	size_t args_len;
+	struct mxe_atomic_args *a = &pkt->atomic;
+	unsigned int n;
 
 	pkt->va = be64_to_cpu(eth->va);
 	pkt->rkey = be32_to_cpu(eth->rkey);
-	pkt->atomic = (struct mxe_atomic_args) { MXE_ATOMIC_UNSUPPORTED };
+	*a = (struct mxe_atomic_args) { MXE_ATOMIC_UNSUPPORTED };
 	if (eth->version != MXE_MSKATOMIC_VERSION || eth->log_arg_sz > 5)
 		return MXE_PKT_OK;
 
-	args_len = 4 * max_t(size_t, 8, 1 << eth->log_arg_sz);
-	if (len != sizeof(*eth) + args_len)
+	a->log_size = eth->log_arg_sz;
+	n = mxe_atomic_words(a);
+	if (len != sizeof(*eth) + MXE_MSKATOMIC_OPERANDS * n * sizeof(__be64))
 		return MXE_PKT_LENGTH;
-	if (!(BIT(eth->log_arg_sz) & MXE_ATOMIC_LOG_SIZES) || eth->reserved)
-		return MXE_PKT_OK;
 
-	pkt->atomic.swap_add = be64_to_cpu(args->swap_add);
-	pkt->atomic.compare = be64_to_cpu(args->compare);
-	pkt->atomic.swap_mask = be64_to_cpu(args->swap_mask);
-	pkt->atomic.compare_mask = be64_to_cpu(args->compare_mask);
-	if (pkt->opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
-	    pkt->opcode == MXE_OPCODE_XRC_MASKED_CMP_SWAP)
-		pkt->atomic.op = MXE_ATOMIC_MASKED_CMP_SWAP;
-	else if (!pkt->atomic.compare && !pkt->atomic.swap_mask)
-		pkt->atomic.op = MXE_ATOMIC_MASKED_FETCH_ADD;
+	p += sizeof(*eth);
+	mxe_get_number(a->swap_add_words, p, n);
+	p += n * sizeof(__be64);
+	mxe_get_number(a->compare_words, p, n);
+	p += n * sizeof(__be64);
+	mxe_get_number(a->swap_mask_words, p, n);
+	p += n * sizeof(__be64);
+	mxe_get_number(a->compare_mask_words, p, n);
+	if (eth->reserved || !mxe_masked_args_ok(pkt))
+		return MXE_PKT_OK;
+	a->op = mxe_is_masked_cmp_swap(pkt->opcode) ?
+		MXE_ATOMIC_MASKED_CMP_SWAP : MXE_ATOMIC_MASKED_FETCH_ADD;
 	return MXE_PKT_OK;
 }
 
@@ -228,8 +278,21 @@ static void mxe_parse_aeth(struct mxe_pkt *pkt, const u8 *p)
 
 	pkt->syndrome = smsn >> 24;
 	pkt->msn = smsn & 0xffffff;
-	if (pkt->flags & MXE_OP_ATOMICACK)
-		pkt->atomic_orig = get_unaligned_be64(aeth + 1);
+}
+
+/* len: from BTH to the end of the data. */
+static enum mxe_pkt_error mxe_parse_atomic_ack(struct mxe_pkt *pkt, const u8 *p,
+					       size_t len)
+{
+	len -= sizeof(struct mxe_bth) + sizeof(struct mxe_aeth);
+	if (len != 8 && len != 16 && len != 32)
+		return MXE_PKT_LENGTH;
+
+	mxe_parse_aeth(pkt, p);
+	pkt->atomic_num_words = len / sizeof(__be64);
+	mxe_get_number(pkt->atomic_orig_words, p + sizeof(struct mxe_aeth),
+		       pkt->atomic_num_words);
+	return MXE_PKT_OK;
 }
 
 static enum mxe_pkt_error mxe_parse_bth(struct mxe_pkt *pkt, const u8 *data,
@@ -273,7 +336,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	p = data + sizeof(*bth);
 
 	if (pkt->flags & MXE_OP_MSKATOMICETH) {
-		if (len < hdr_len - sizeof(struct mxe_mskatomic_args))
+		if (len < hdr_len - MXE_MSKATOMIC_OPERANDS * sizeof(__be64))
 			return MXE_PKT_SHORT;
 		if (pad)
 			return MXE_PKT_LENGTH;
@@ -283,6 +346,8 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 
 	if (len < hdr_len + pad)
 		return MXE_PKT_SHORT;
+	if (pkt->flags & MXE_OP_ATOMICACK)
+		return pad ? MXE_PKT_LENGTH : mxe_parse_atomic_ack(pkt, p, len);
 	pkt->payload = data + hdr_len;
 	pkt->payload_len = len - hdr_len - pad;
 	if ((pkt->payload_len + pad) % 4)
@@ -317,8 +382,15 @@ static unsigned int mxe_pad(u32 payload_len)
 
 size_t mxe_pkt_len(const struct mxe_pkt_out *out)
 {
-	return mxe_opcode_hdr_len(out->opcode) + out->payload_len +
-	       mxe_pad(out->payload_len);
+	u32 flags = mxe_opcode_table[out->opcode];
+	unsigned int more = mxe_atomic_words(&out->atomic) - 1;
+	size_t len = mxe_opcode_hdr_len(out->opcode);
+
+	if (flags & MXE_OP_MSKATOMICETH)
+		len += MXE_MSKATOMIC_OPERANDS * more * sizeof(__be64);
+	if (flags & MXE_OP_ATOMICACK)
+		len += more * sizeof(__be64);
+	return len + out->payload_len + mxe_pad(out->payload_len);
 }
 
 static u8 *mxe_build_transport(const struct mxe_pkt_out *out, u32 flags, u8 *p)
@@ -342,6 +414,7 @@ static u8 *mxe_build_transport(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 {
 	const struct mxe_atomic_args *a = &out->atomic;
+	unsigned int n = mxe_atomic_words(a);
 
 	if (flags & MXE_OP_ATOMICETH) {
 		struct mxe_atomiceth *eth = (void *)p;
@@ -354,18 +427,16 @@ static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 	}
 	if (flags & MXE_OP_MSKATOMICETH) {
 		struct mxe_mskatomiceth *eth = (void *)p;
-		struct mxe_mskatomic_args *args = (void *)(eth + 1);
 
 		eth->va = cpu_to_be64(out->va);
 		eth->rkey = cpu_to_be32(out->rkey);
 		eth->version = MXE_MSKATOMIC_VERSION;
-		eth->log_arg_sz = 3;
+		eth->log_arg_sz = a->log_size;
 		eth->reserved = 0;
-		args->swap_add = cpu_to_be64(a->swap_add);
-		args->compare = cpu_to_be64(a->compare);
-		args->swap_mask = cpu_to_be64(a->swap_mask);
-		args->compare_mask = cpu_to_be64(a->compare_mask);
-		return p + sizeof(*eth) + sizeof(*args);
+		p = mxe_put_number(p + sizeof(*eth), a->swap_add_words, n);
+		p = mxe_put_number(p, a->compare_words, n);
+		p = mxe_put_number(p, a->swap_mask_words, n);
+		return mxe_put_number(p, a->compare_mask_words, n);
 	}
 	return p;
 }
@@ -406,10 +477,9 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 					 (out->msn & 0xffffff));
 		p += sizeof(*aeth);
 	}
-	if (flags & MXE_OP_ATOMICACK) {
-		put_unaligned_be64(out->atomic_orig, p);
-		p += sizeof(__be64);
-	}
+	if (flags & MXE_OP_ATOMICACK)
+		p = mxe_put_number(p, out->atomic_orig_words,
+				   mxe_atomic_words(&out->atomic));
 	if (flags & MXE_OP_IMM) {
 		put_unaligned(out->imm, (__be32 *)p);
 		p += sizeof(__be32);

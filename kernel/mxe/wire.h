@@ -101,7 +101,7 @@ static_assert(sizeof(struct mxe_xrceth) == 4);
 
 #define MXE_MSKATOMIC_VERSION 1
 
-/* Fixed part of the masked-atomic header; four operands follow. */
+/* Fixed part of the masked-atomic header; the operands follow. */
 struct mxe_mskatomiceth {
 	__be64 va;
 	__be32 rkey;
@@ -111,14 +111,8 @@ struct mxe_mskatomiceth {
 } __packed;
 static_assert(sizeof(struct mxe_mskatomiceth) == 16);
 
-/* The operands at 8 bytes. */
-struct mxe_mskatomic_args {
-	__be64 swap_add;
-	__be64 compare;
-	__be64 swap_mask;
-	__be64 compare_mask;	/* field boundaries of a fetch-and-add */
-} __packed;
-static_assert(sizeof(struct mxe_mskatomic_args) == 32);
+/* swap or add, compare, swap mask, compare mask or field boundaries */
+#define MXE_MSKATOMIC_OPERANDS 4
 
 /* ACK extended transport header, IBTA 9.3.5. */
 struct mxe_aeth {
@@ -166,7 +160,7 @@ enum mxe_opcode_flags {
 enum mxe_transport mxe_opcode_transport(u8 opcode);
 /* Flags of a BTH opcode; 0 for the opcodes that mxe does not carry. */
 u32 mxe_opcode_flags(u8 opcode);
-/* Bytes of headers from BTH to payload; the masked header at 8 byte operands. */
+/* Bytes of headers from BTH to payload; of atomics with operands of 8 bytes. */
 unsigned int mxe_opcode_hdr_len(u8 opcode);
 
 /*
@@ -192,7 +186,12 @@ struct mxe_pkt {
 	u32 srqn;
 	u32 payload_len;	/* without padding */
 	__be32 imm;
-	u64 atomic_orig;	/* ATOMIC ACKNOWLEDGE */
+	/* ATOMIC ACKNOWLEDGE: its data, least significant word first. */
+	u8 atomic_num_words;
+	union {
+		u64 atomic_orig;
+		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
+	};
 	struct mxe_atomic_args atomic;
 	const u8 *payload;
 	bool is_ipv4;
@@ -240,7 +239,11 @@ struct mxe_pkt_out {
 	__be32 imm;
 	u8 syndrome;
 	u32 msn;
-	u64 atomic_orig;
+	/* An ATOMIC ACKNOWLEDGE has as many words as atomic has. */
+	union {
+		u64 atomic_orig;
+		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
+	};
 	struct mxe_atomic_args atomic;
 };
 

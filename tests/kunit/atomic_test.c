@@ -70,8 +70,13 @@ static void check_exec(struct kunit *test, u64 old,
 		       const struct mxe_atomic_args *args)
 {
 	u64 words[3] = { 0x5a5a5a5a5a5a5a5aULL, old, 0xa5a5a5a5a5a5a5a5ULL };
+	struct mxe_atomic_args of_8_bytes = *args;
+	u64 orig[MXE_ATOMIC_WORDS];
 
-	KUNIT_ASSERT_EQ(test, mxe_atomic_exec(&words[1], args), old);
+	of_8_bytes.log_size = 3;
+	mxe_atomic_exec(&words[1], &of_8_bytes, orig);
+	KUNIT_ASSERT_EQ(test, orig[0], old);
+	KUNIT_ASSERT_EQ(test, orig[1] | orig[2] | orig[3], 0ULL);
 	KUNIT_ASSERT_EQ_MSG(test, words[1], reference(old, args),
 			    "op %d old %llx swap_add %llx compare %llx masks %llx %llx",
 			    args->op, old, args->swap_add, args->compare,
@@ -89,37 +94,49 @@ struct exec_row {
 };
 
 static const struct exec_row exec_rows[] = {
-	{ "CmpSwap equal", { MXE_ATOMIC_CMP_SWAP, 7, 5 }, 5, 7 },
-	{ "CmpSwap different in the top bit", { MXE_ATOMIC_CMP_SWAP, 7, 5 },
+	{ "CmpSwap equal", { MXE_ATOMIC_CMP_SWAP, .swap_add = 7, .compare = 5 },
+	    5, 7 },
+	{ "CmpSwap different in the top bit", { MXE_ATOMIC_CMP_SWAP,
+	    .swap_add = 7, .compare = 5 },
 	  5 | TOP, 5 | TOP },
-	{ "FetchAdd wraps", { MXE_ATOMIC_FETCH_ADD, 1 }, ONES, 0 },
-	{ "FetchAdd of a negative number", { MXE_ATOMIC_FETCH_ADD, ONES }, 1, 0 },
+	{ "FetchAdd wraps", { MXE_ATOMIC_FETCH_ADD, .swap_add = 1 }, ONES, 0 },
+	{ "FetchAdd of a negative number", { MXE_ATOMIC_FETCH_ADD,
+	    .swap_add = ONES }, 1, 0 },
 	{ "masked CmpSwap takes a free field",
-	  { MXE_ATOMIC_MASKED_CMP_SWAP, 0x2a0000, 0, 0xffff0000, 0xffff0000 },
+	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = 0x2a0000, .compare = 0,
+	    .swap_mask = 0xffff0000, .compare_mask = 0xffff0000 },
 	  0x1111222200003333ULL, 0x11112222002a3333ULL },
 	{ "masked CmpSwap leaves a held field",
-	  { MXE_ATOMIC_MASKED_CMP_SWAP, 0x510000, 0, 0xffff0000, 0xffff0000 },
+	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = 0x510000, .compare = 0,
+	    .swap_mask = 0xffff0000, .compare_mask = 0xffff0000 },
 	  0x11112222002a3333ULL, 0x11112222002a3333ULL },
 	{ "masked CmpSwap compares nothing, swaps all",
-	  { MXE_ATOMIC_MASKED_CMP_SWAP, 9, 1, ONES, 0 }, 2, 9 },
+	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = 9, .compare = 1,
+	    .swap_mask = ONES, .compare_mask = 0 }, 2, 9 },
 	{ "masked CmpSwap matches, swaps nothing",
-	  { MXE_ATOMIC_MASKED_CMP_SWAP, 9, 2, 0, ONES }, 2, 2 },
+	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = 9, .compare = 2,
+	    .swap_mask = 0, .compare_mask = ONES }, 2, 2 },
 	{ "masked CmpSwap compares one bit, swaps another",
-	  { MXE_ATOMIC_MASKED_CMP_SWAP, TOP, 1, TOP, 1 }, 3, TOP | 3 },
+	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = TOP, .compare = 1,
+	    .swap_mask = TOP, .compare_mask = 1 }, 3, TOP | 3 },
 	{ "masked FetchAdd, no carry over the boundary",
-	  { MXE_ATOMIC_MASKED_FETCH_ADD, 0x0001000100010001ULL,
+	  { MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add = 0x0001000100010001ULL,
 	    .compare_mask = 0x8000800080008000ULL },
 	  0x000200010000ffffULL, 0x0003000200010000ULL },
 	{ "masked FetchAdd, carry inside a field",
-	  { MXE_ATOMIC_MASKED_FETCH_ADD, 1, .compare_mask = 0x80000000ULL },
+	  { MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add = 1,
+	    .compare_mask = 0x80000000ULL },
 	  0x7fffffffULL, 0x80000000ULL },
 	{ "masked FetchAdd, boundary 0 is one field",
-	  { MXE_ATOMIC_MASKED_FETCH_ADD, 1 }, 0xffffffffULL, 0x100000000ULL },
+	  { MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add = 1 }, 0xffffffffULL,
+	    0x100000000ULL },
 	{ "masked FetchAdd, all boundaries is an exclusive or",
-	  { MXE_ATOMIC_MASKED_FETCH_ADD, 0xffff, .compare_mask = ONES },
+	  { MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add = 0xffff,
+	    .compare_mask = ONES },
 	  0x0ff0, 0xf00f },
 	{ "masked FetchAdd, the lowest bit alone",
-	  { MXE_ATOMIC_MASKED_FETCH_ADD, 3, .compare_mask = 1 }, 1, 2 },
+	  { MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add = 3, .compare_mask = 1 }, 1,
+	    2 },
 };
 
 static void exec_desc(const struct exec_row *row, char *desc)
@@ -211,27 +228,37 @@ struct lower_row {
 #define MFA	MXE_ATOMIC_MASKED_FETCH_ADD
 
 static const struct lower_row lower_rows[] = {
-	{ "CmpSwap stays", { MXE_ATOMIC_CMP_SWAP, 7, 5 }, MXE_ATOMIC_CMP_SWAP },
-	{ "FetchAdd stays", { MXE_ATOMIC_FETCH_ADD, 7 }, MXE_ATOMIC_FETCH_ADD },
-	{ "masked CmpSwap of the whole word", { MCAS, 7, 5, ONES, ONES },
+	{ "CmpSwap stays", { MXE_ATOMIC_CMP_SWAP, .swap_add = 7, .compare = 5 },
+	    MXE_ATOMIC_CMP_SWAP },
+	{ "FetchAdd stays", { MXE_ATOMIC_FETCH_ADD, .swap_add = 7 },
+	    MXE_ATOMIC_FETCH_ADD },
+	{ "masked CmpSwap of the whole word", { MCAS, .swap_add = 7,
+	    .compare = 5, .swap_mask = ONES, .compare_mask = ONES },
 	  MXE_ATOMIC_CMP_SWAP },
-	{ "masked CmpSwap, one bit not swapped", { MCAS, 7, 5, ONES - 1, ONES },
+	{ "masked CmpSwap, one bit not swapped", { MCAS, .swap_add = 7,
+	    .compare = 5, .swap_mask = ONES - 1, .compare_mask = ONES },
 	  MCAS },
-	{ "masked CmpSwap, top bit not swapped", { MCAS, 7, 5, ONES ^ TOP, ONES },
+	{ "masked CmpSwap, top bit not swapped", { MCAS, .swap_add = 7,
+	    .compare = 5, .swap_mask = ONES ^ TOP, .compare_mask = ONES },
 	  MCAS },
-	{ "masked CmpSwap, one bit not compared", { MCAS, 7, 5, ONES, ONES - 1 },
+	{ "masked CmpSwap, one bit not compared", { MCAS, .swap_add = 7,
+	    .compare = 5, .swap_mask = ONES, .compare_mask = ONES - 1 },
 	  MCAS },
 	{ "masked CmpSwap, top bit not compared",
-	  { MCAS, 7, 5, ONES, ONES ^ TOP }, MCAS },
-	{ "masked CmpSwap of nothing", { MCAS, 7, 5, 0, 0 }, MCAS },
-	{ "masked FetchAdd, no boundary", { MFA, 7 }, MXE_ATOMIC_FETCH_ADD },
+	  { MCAS, .swap_add = 7, .compare = 5, .swap_mask = ONES,
+	    .compare_mask = ONES ^ TOP }, MCAS },
+	{ "masked CmpSwap of nothing", { MCAS, .swap_add = 7, .compare = 5,
+	    .swap_mask = 0, .compare_mask = 0 }, MCAS },
+	{ "masked FetchAdd, no boundary", { MFA, .swap_add = 7 },
+	    MXE_ATOMIC_FETCH_ADD },
 	{ "masked FetchAdd, boundary at the top",
-	  { MFA, 7, .compare_mask = TOP }, MXE_ATOMIC_FETCH_ADD },
+	  { MFA, .swap_add = 7, .compare_mask = TOP }, MXE_ATOMIC_FETCH_ADD },
 	{ "masked FetchAdd, boundary below the top",
-	  { MFA, 7, .compare_mask = TOP >> 1 }, MFA },
+	  { MFA, .swap_add = 7, .compare_mask = TOP >> 1 }, MFA },
 	{ "masked FetchAdd, boundary at the bottom",
-	  { MFA, 7, .compare_mask = 1 }, MFA },
-	{ "masked FetchAdd, every boundary", { MFA, 7, .compare_mask = ONES },
+	  { MFA, .swap_add = 7, .compare_mask = 1 }, MFA },
+	{ "masked FetchAdd, every boundary", { MFA, .swap_add = 7,
+	    .compare_mask = ONES },
 	  MFA },
 };
 
@@ -246,7 +273,17 @@ static void atomic_lower_table(struct kunit *test)
 {
 	const struct lower_row *row = test->param_value;
 	struct mxe_atomic_args args = row->in;
+	int log_size;
 
+	/* No other size has a standard operation. */
+	for (log_size = 2; log_size <= 5; log_size++) {
+		args.log_size = log_size;
+		if (log_size != 3) {
+			mxe_atomic_lower(&args);
+			KUNIT_EXPECT_EQ(test, args.op, row->in.op);
+		}
+	}
+	args.log_size = 3;
 	mxe_atomic_lower(&args);
 	KUNIT_EXPECT_EQ(test, args.op, row->out);
 	KUNIT_EXPECT_EQ(test, args.swap_add, row->in.swap_add);
@@ -272,6 +309,7 @@ static void atomic_lower_same_result(struct kunit *test)
 				u64 old = boundary_values[j];
 
 				a.swap_add = boundary_values[k];
+				a.log_size = 3;
 				b = a;
 				mxe_atomic_lower(&b);
 				KUNIT_ASSERT_EQ(test, reference(old, &a),
@@ -306,9 +344,11 @@ static void atomic_u32_is_half_of_u64(struct kunit *test)
 
 			KUNIT_ASSERT_EQ(test,
 					masked_fetch_add_u32(old, add, edge),
-					(u32)masked_fetch_add_u64(old, add, edge));
+					(u32)masked_fetch_add_u64(old, add,
+					    edge));
 			KUNIT_ASSERT_EQ(test,
-					masked_cmp_swap_u32(old, add, edge, ~old,
+					masked_cmp_swap_u32(old, add, edge,
+					    ~old,
 							    ~edge),
 					(u32)masked_cmp_swap_u64(old, add, edge,
 								 (u32)~old,

@@ -427,6 +427,7 @@ struct mxe_pkt_out kt_pkt(struct kt *kt, u8 opcode, u32 psn)
 		.qpn = kt->qp->ibqp.qp_num,
 		.psn = psn & MXE_PSN_MASK,
 		.syndrome = MXE_AETH_ACK_UNLIMITED,
+		.atomic.log_size = 3,
 	};
 }
 

@@ -297,37 +297,41 @@ static void mr_sge_copy_refuses(struct kunit *test)
 
 static void mr_atomic(struct kunit *test)
 {
-	const struct mxe_atomic_args add = { MXE_ATOMIC_FETCH_ADD, 5 };
+	const struct mxe_atomic_args add = {
+		MXE_ATOMIC_FETCH_ADD, .swap_add = 5, .log_size = 3,
+	};
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = kt_reg(kt, kt->pd, LW | RA);
 	u64 *last = (u64 *)(kt->mem + KT_SIZE) - 1;
-	u64 orig = 0;
+	u64 orig[MXE_ATOMIC_WORDS] = {};
 
 	*last = 37;
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey,
 					      kt_va(mr, KT_SIZE - 8), &add,
-					      &orig), 0);
-	KUNIT_EXPECT_EQ(test, orig, 37ULL);
+					      orig), 0);
+	KUNIT_EXPECT_EQ(test, orig[0], 37ULL);
 	KUNIT_EXPECT_EQ(test, *last, 42ULL);
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey,
-					      kt_va(mr, KT_SIZE), &add, &orig),
+					      kt_va(mr, KT_SIZE), &add, orig),
 			-EFAULT);
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->other_pd), mr->rkey,
-					      kt_va(mr, 0), &add, &orig), -EPERM);
+					      kt_va(mr, 0), &add, orig), -EPERM);
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey ^ 1,
-					      kt_va(mr, 0), &add, &orig),
+					      kt_va(mr, 0), &add, orig),
 			-ENOENT);
 }
 
 /* An aligned address may stand for memory that is not. */
 static void mr_atomic_misaligned_memory(struct kunit *test)
 {
-	const struct mxe_atomic_args add = { MXE_ATOMIC_FETCH_ADD, 5 };
+	const struct mxe_atomic_args add = {
+		MXE_ATOMIC_FETCH_ADD, .swap_add = 5, .log_size = 3,
+	};
 	struct kt *kt = kt_of(test);
 	struct ib_mr *ibmr = kt_reg(kt, kt->pd, LW | RA);
 	struct mxe_mr *mr = to_mmr(ibmr);
 	unsigned int offset = 4;
-	u64 orig = 1;
+	u64 orig[MXE_ATOMIC_WORDS] = { 1 };
 
 	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
 	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg, KT_PAGES, &offset,
@@ -336,9 +340,9 @@ static void mr_atomic_misaligned_memory(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, mxe_mr_reg(ibmr, kt->pd, ibmr->rkey, LW | RA), 0);
 	KUNIT_EXPECT_EQ(test, mr->iova, 0x100000ULL);
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), ibmr->rkey,
-					      0x100000, &add, &orig), -EINVAL);
+					      0x100000, &add, orig), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, is_all(kt->mem, 0, KT_SIZE));
-	KUNIT_EXPECT_EQ(test, orig, 1ULL);
+	KUNIT_EXPECT_EQ(test, orig[0], 1ULL);
 }
 
 /* ---- keys and states --------------------------------------------------- */

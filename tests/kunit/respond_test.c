@@ -573,6 +573,7 @@ struct nak_row {
 	int mr_access;		/* all rights if 0 */
 	int drop_access;	/* from the queue pair */
 	bool other_pd;
+	u8 log_size;		/* of a masked atomic, 3 if 0 */
 	size_t spoil_offset;	/* of a byte from BTH, if not 0 */
 	u8 spoil;
 	u8 syndrome;
@@ -625,8 +626,26 @@ static const struct nak_row nak_rows[] = {
 	  .spoil = 1 ^ 2, ROW_INV },
 	{ "masked, version 0", .opcode = MCSWAP, .spoil_offset = 24, .spoil = 1,
 	  ROW_INV },
-	{ "masked, 4 bytes", .opcode = MFADD, .spoil_offset = 25,
-	  .spoil = 3 ^ 2, ROW_INV },
+	{ "masked, 2 bytes", .opcode = MFADD, .spoil_offset = 25,
+	  .spoil = 3 ^ 1, ROW_INV },
+	{ "masked, 4 bytes, a wider operand", .opcode = MCSWAP,
+	  .log_size = 2, .spoil_offset = 31, .spoil = 1, ROW_INV },
+	{ "masked, 4 bytes, misaligned by 2", .opcode = MFADD, .log_size = 2,
+	  .va = 2, ROW_INV },
+	{ "masked, 4 bytes, outside", .opcode = MFADD, .log_size = 2,
+	  .va = KT_SIZE, ROW_ACC },
+	{ "masked, 16 bytes, misaligned by 8", .opcode = MFADD, .log_size = 4,
+	  .va = 8, ROW_INV },
+	{ "masked, 16 bytes, before", .opcode = MFADD, .log_size = 4,
+	  .va = -16, ROW_ACC },
+	{ "masked, 16 bytes, FetchAdd with compare", .opcode = MFADD,
+	  .log_size = 4, .spoil_offset = 44, .spoil = 1, ROW_INV },
+	{ "masked, 32 bytes, misaligned by 16", .opcode = MCSWAP,
+	  .log_size = 5, .va = 16, ROW_INV },
+	{ "masked, 32 bytes, outside", .opcode = MCSWAP, .log_size = 5,
+	  .va = KT_SIZE, ROW_ACC },
+	{ "masked, 32 bytes, right of the region", .opcode = MCSWAP,
+	  .log_size = 5, .mr_access = NO_RA, ROW_ACC },
 	{ "masked, log_arg_sz 6", .opcode = MFADD, .spoil_offset = 25,
 	  .spoil = 3 ^ 6, ROW_INV },
 	{ "masked, reserved bit", .opcode = MCSWAP, .spoil_offset = 27,
@@ -754,9 +773,13 @@ static void respond_nak(struct kunit *test)
 	out = rdma(kt, mr, KT_RQ_PSN + n, row->opcode, row->va, row->dma_len,
 		   row->payload_len);
 	out.rkey ^= row->rkey_xor;
+	if (row->log_size)
+		out.atomic.log_size = row->log_size;
 	bth = kt_build(kt, &out, &len);
 	bth[row->spoil_offset] ^= row->spoil;
 	kt_inject_bth(kt, bth, len, KT_GOOD);
+	/* A wide one is answered by the work, if it is the first. */
+	kt_settle(kt);
 
 	kt_expect_ack(kt, KT_RQ_PSN + n, row->syndrome, 0);
 	kt_settle(kt);

@@ -132,25 +132,38 @@ static struct ibv_qp_ex *qpx_of_mqp(struct mxedv_qp_ex *mqp)
 	return (struct ibv_qp_ex *)((char *)mqp - offsetof(struct fake_qp, mqp));
 }
 
-static void f_masked_cs(struct mxedv_qp_ex *mqp, uint32_t rkey, uint64_t addr,
-			uint64_t compare, uint64_t compare_mask, uint64_t swap,
-			uint64_t swap_mask)
+static void get_operand(struct op *op, int index, uint32_t log_arg_sz,
+			const void *from)
+{
+	if (log_arg_sz > 3)
+		memcpy(op->wide[index], from, (size_t)1 << log_arg_sz);
+	else
+		memcpy(&op->arg[index], from, (size_t)1 << log_arg_sz);
+}
+
+static void f_ext_masked_cs(struct mxedv_qp_ex *mqp, uint32_t rkey,
+			    uint64_t addr, uint32_t log_arg_sz,
+			    const void *compare, const void *compare_mask,
+			    const void *swap, const void *swap_mask)
 {
 	struct op *op = build(qpx_of_mqp(mqp), CS, rkey, addr);
 
-	op->arg[0] = compare;
-	op->arg[1] = compare_mask;
-	op->arg[2] = swap;
-	op->arg[3] = swap_mask;
+	op->log_arg_sz = log_arg_sz;
+	get_operand(op, 0, log_arg_sz, compare);
+	get_operand(op, 1, log_arg_sz, compare_mask);
+	get_operand(op, 2, log_arg_sz, swap);
+	get_operand(op, 3, log_arg_sz, swap_mask);
 }
 
-static void f_masked_fa(struct mxedv_qp_ex *mqp, uint32_t rkey, uint64_t addr,
-			uint64_t add, uint64_t boundary)
+static void f_ext_masked_fa(struct mxedv_qp_ex *mqp, uint32_t rkey,
+			    uint64_t addr, uint32_t log_arg_sz, const void *add,
+			    const void *boundary)
 {
 	struct op *op = build(qpx_of_mqp(mqp), FA, rkey, addr);
 
-	op->arg[0] = add;
-	op->arg[1] = boundary;
+	op->log_arg_sz = log_arg_sz;
+	get_operand(op, 0, log_arg_sz, add);
+	get_operand(op, 1, log_arg_sz, boundary);
 }
 
 static void f_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
@@ -329,7 +342,8 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 	}
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
 	    !(attr->comp_mask & IBV_QP_INIT_ATTR_PD) ||
-	    mxe_attr->comp_mask != MXEDV_QP_INIT_ATTR_CREATE_FLAGS)
+	    mxe_attr->comp_mask != (MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
+				    MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG))
 		bail_out("unexpected attributes");
 
 	__atomic_store_n(&fake.last.sq_sig_all, attr->sq_sig_all,
@@ -338,6 +352,7 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 	f = fake_new_qp(context, attr->qp_type);
 	f->has_ex = true;
 	f->create_flags = mxe_attr->create_flags;
+	f->max_atomic_arg = mxe_attr->max_atomic_arg;
 	f->qpx.wr_send = f_send;
 	f->qpx.wr_send_imm = f_send_imm;
 	f->qpx.wr_rdma_write = f_write;
@@ -350,8 +365,8 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 	f->qpx.wr_start = f_start;
 	f->qpx.wr_complete = f_complete;
 	f->qpx.wr_abort = f_abort;
-	f->mqp.wr_masked_atomic_cmp_swp = f_masked_cs;
-	f->mqp.wr_masked_atomic_fetch_add = f_masked_fa;
+	f->mqp.wr_ext_masked_atomic_cmp_swp = f_ext_masked_cs;
+	f->mqp.wr_ext_masked_atomic_fetch_add = f_ext_masked_fa;
 	attr->cap.max_send_wr *= 2;
 	return &f->qp;
 }

@@ -30,6 +30,8 @@ struct op {
 	uint32_t rkey;
 	uint64_t addr;
 	uint64_t arg[4];
+	uint32_t log_arg_sz;	/* of masked atomics */
+	uint64_t wide[4][4];	/* operands of more than 8 bytes */
 	uint32_t imm;
 	size_t num_sge;
 	uint64_t sge_addr;
@@ -44,6 +46,7 @@ struct fake_qp {
 	struct mxedv_qp_ex mqp;
 	bool has_ex;
 	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
+	uint32_t max_atomic_arg;	/* as asked for */
 
 	struct op ops[MAX_OPS];		/* posted */
 	int num_ops;

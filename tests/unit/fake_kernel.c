@@ -254,7 +254,9 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
 		return 0;
 	attr->cap.max_send_wr = SQ_ENTRIES;
-	fake_ring(&drv->sq, SQ_ENTRIES, 128);
+	fake_ring(&drv->sq, SQ_ENTRIES,
+		  fake.qp_req.max_atomic_arg > 8 ?
+		  128 + 4 * fake.qp_req.max_atomic_arg : 128);
 	if (attr->cap.max_recv_wr)
 		fake_ring(&drv->rq, RQ_ENTRIES,
 			  sizeof(struct mxe_recv_wqe) +

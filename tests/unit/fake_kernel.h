@@ -179,12 +179,15 @@ static inline struct ibv_qp_init_attr_ex qp_attr(struct ibv_cq *cq)
 }
 
 /* A queue pair in RTS, with builders. */
-static inline struct ibv_qp *create_qp(struct ibv_cq *cq, uint32_t dv_flags)
+static inline struct ibv_qp *create_qp_arg(struct ibv_cq *cq, uint32_t dv_flags,
+					   uint32_t max_atomic_arg)
 {
 	struct ibv_qp_init_attr_ex attr = qp_attr(cq);
 	struct mxedv_qp_init_attr dv = {
-		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
+		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
+			     MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
 		.create_flags = dv_flags,
+		.max_atomic_arg = max_atomic_arg,
 	};
 	struct ibv_qp *qp = mxedv_create_qp(fake.context, &attr, &dv);
 
@@ -193,6 +196,11 @@ static inline struct ibv_qp *create_qp(struct ibv_cq *cq, uint32_t dv_flags)
 	qp->state = IBV_QPS_RTS;
 	bells(NULL);
 	return qp;
+}
+
+static inline struct ibv_qp *create_qp(struct ibv_cq *cq, uint32_t dv_flags)
+{
+	return create_qp_arg(cq, dv_flags, 0);
 }
 
 static inline struct ibv_qp_ex *to_qpx(struct ibv_qp *qp)

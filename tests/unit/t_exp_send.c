@@ -139,6 +139,71 @@ static void test_post_opcodes(void)
 	ibv_destroy_qp(qp);
 }
 
+/*
+ * Operands of each size: up to 8 bytes in the fields, of 4 their low half,
+ * beyond that arrays that the fields point to.  The queue pair is made for the
+ * widest operand that both sides have.
+ */
+static void test_post_sizes(void)
+{
+	static const struct {
+		uint32_t asked, made;
+	} args[] = { { 0, 0 }, { 3, 0 }, { 4, 4 }, { 7, 4 }, { 8, 8 },
+		     { 31, 16 }, { 32, 32 }, { 33, 32 }, { ~0u, 32 } };
+	static const uint64_t wide[4][4] = {
+		{ 1, 2, 3, 4 }, { 5, 6, 7, 8 }, { 9, 10, 11, 12 },
+		{ 13, 14, 15, 16 },
+	};
+	struct ibv_exp_send_wr wr, *bad;
+	struct ibv_exp_cmp_swap *cs =
+		&wr.ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
+	struct ibv_qp *qp;
+	uint32_t log;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(args); i++) {
+		fake_reset();
+		fake.mxe.log_arg_sizes = 0x3c;
+		qp = must_create(mxe_ctx, PD | ARG, 0, args[i].asked);
+		is_u64(to_fake(qp)->max_atomic_arg, args[i].made,
+		       "made for %u bytes", args[i].asked);
+		ibv_destroy_qp(qp);
+	}
+	for (log = 2; log <= 5; log++) {
+		const struct op *op;
+
+		fake_reset();
+		fake.mxe.log_arg_sizes = 0x3c;
+		qp = must_create(mxe_ctx, PD | ARG, 0, 32);
+		init_cs(&wr, 0);
+		wr.ext_op.masked_atomics.log_arg_sz = log;
+		cs->compare_mask |= 0xabcdULL << 48;
+		if (log > 3) {
+			cs->compare_val = (uintptr_t)wide[0];
+			cs->compare_mask = (uintptr_t)wide[1];
+			cs->swap_val = (uintptr_t)wide[2];
+			cs->swap_mask = (uintptr_t)wide[3];
+		}
+		is_int(ibv_exp_post_send(qp, &wr, &bad), 0, "%u bytes",
+		       1U << log);
+		op = to_fake(qp)->ops;
+		is_u64(op->log_arg_sz, log, "its size");
+		if (log > 3)
+			ok(!memcmp(op->wide[0], wide[0], 1U << log) &&
+			   !memcmp(op->wide[1], wide[1], 1U << log) &&
+			   !memcmp(op->wide[2], wide[2], 1U << log) &&
+			   !memcmp(op->wide[3], wide[3], 1U << log),
+			   "its operands");
+		else
+			ok(op->arg[0] == 1 && op->arg[2] == 3 &&
+			   op->arg[3] == 4 &&
+			   op->arg[1] == (log == 3 ? 2 | 0xabcdULL << 48 : 2),
+			   "its operands");
+		ibv_destroy_qp(qp);
+	}
+	fake_reset();
+}
+
 static void test_post_sges(void)
 {
 	struct ibv_exp_send_wr wr, *bad = NULL;
@@ -564,6 +629,7 @@ int main(void)
 	fake_init();
 
 	test_post_opcodes();
+	test_post_sizes();
 	test_post_sges();
 	test_post_errors();
 	test_post_be_device();

@@ -312,6 +312,89 @@ static void test_builders(void)
 	destroy(qp, cq);
 }
 
+/* Operands of up to 8 bytes stand in the request, wider ones behind it. */
+static void test_sizes(void)
+{
+	static const uint64_t op[4][4] = {
+		{ 0xf000000001, 2, 3, 4 }, { 0xf000000005, 6, 7, 8 },
+		{ 0xf000000009, 10, 11, 12 }, { 0xf00000000d, 14, 15, 16 },
+	};
+	static const uint64_t none[4];
+	const struct mxe_send_wqe *wqe;
+	struct ibv_cq *cq = create_cq();
+	struct ibv_qp_ex *qpx;
+	struct ibv_qp *qp;
+	uint32_t log;
+
+	to_mctx(fake.context)->caps.log_arg_sizes = 0x3c;
+	qp = create_qp_arg(cq, 0, 32);
+	is_int(fake.qp_req.max_atomic_arg, 32, "32 bytes are asked for");
+	qpx = to_qpx(qp);
+	set_indices(&to_mqp(qp)->sq, 0);
+	memset(to_mqp(qp)->sq.entry, 0xee, SQ_ENTRIES * (128 + 128));
+	for (log = 2; log <= 5; log++) {
+		uint32_t n = log == 2 ? 4 : 8;
+		const struct mxe_sge *sge;
+		uint64_t head[4] = { 0 };
+
+		ibv_wr_start(qpx);
+		qpx->wr_id = log;
+		mxedv_wr_ext_masked_atomic_cmp_swp(&to_mqp(qp)->dv, 1, 2, log,
+						   op[0], op[2], op[1], op[3]);
+		ibv_wr_set_sge(qpx, 6, 7, 1U << log);
+		mxedv_wr_ext_masked_atomic_fetch_add(&to_mqp(qp)->dv, 1, 2, log,
+						     op[0], op[2]);
+		ibv_wr_set_sge(qpx, 6, 7, 1U << log);
+		is_int(ibv_wr_complete(qpx), 0, "%u bytes", 1U << log);
+
+		wqe = sq_wqe(qp, 2 * (log - 2));
+		for (int i = 0; i < 4 && log <= 3; i++)
+			memcpy(&head[i], op[i], n);
+		ok(wqe->log_arg_sz == log &&
+		   !memcmp(&wqe->atomic, head, sizeof(head)), "in the request");
+		for (int i = 0; i < 4 && log > 3; i++)
+			ok(!memcmp((char *)(wqe + 1) + (i << log), op[i],
+				   1U << log), "operand %d behind it", i);
+		sge = (void *)((char *)(wqe + 1) + (log > 3 ? 4 << log : 0));
+		ok(wqe->num_sge == 1 && sge->lkey == 6 && sge->addr == 7 &&
+		   sge->length == 1U << log, "scatter list");
+
+		wqe = sq_wqe(qp, 2 * (log - 2) + 1);
+		head[1] = head[3] = 0;
+		ok(wqe->log_arg_sz == log &&
+		   !memcmp(&wqe->atomic, head, sizeof(head)), "an addition");
+		if (log > 3)
+			ok(!memcmp(wqe + 1, op[0], 1U << log) &&
+			   !memcmp((char *)(wqe + 1) + (1 << log), none,
+				   1U << log) &&
+			   !memcmp((char *)(wqe + 1) + (2 << log), op[2],
+				   1U << log) &&
+			   !memcmp((char *)(wqe + 1) + (3 << log), none,
+				   1U << log), "its operands");
+		mxe_store_release(&to_mqp(qp)->sq.hdr->consumer,
+				  sq_producer(qp));
+	}
+	bells(NULL);
+	destroy(qp, cq);
+
+	/* More than was asked for, and sizes that there are not. */
+	cq = create_cq();
+	qp = create_qp_arg(cq, 0, 16);
+	qpx = to_qpx(qp);
+	for (log = 0; log < 70; log++) {
+		if (log >= 2 && log <= 4)
+			continue;
+		ibv_wr_start(qpx);
+		mxedv_wr_ext_masked_atomic_fetch_add(&to_mqp(qp)->dv, 1, 2, log,
+						     op[0], op[2]);
+		if (ibv_wr_complete(qpx) != EINVAL)
+			break;
+	}
+	is_int((int)log, 70, "other sizes are refused");
+	to_mctx(fake.context)->caps.log_arg_sizes = 1 << 3;
+	destroy(qp, cq);
+}
+
 static void test_builder_errors(void)
 {
 	struct ibv_cq *cq = create_cq();
@@ -533,6 +616,7 @@ int main(void)
 	test_send_errors();
 	test_inline();
 	test_builders();
+	test_sizes();
 	test_builder_errors();
 	test_be_only();
 	test_exp_opcode();

@@ -294,12 +294,18 @@ static void test_qp_udata(struct ibv_cq *cq)
 	is_int(QP(sizeof(u.req), rlen), EINVAL,
 	       "create_qp: reserved field not zero");
 	u.req.reserved = 0;
-	u.req.max_atomic_arg = 4;
+	for (u.req.max_atomic_arg = 1; u.req.max_atomic_arg; ) {
+		bool known = u.req.max_atomic_arg >= 4 &&
+			     u.req.max_atomic_arg <= 32;
+
+		is_int(QP(sizeof(u.req), rlen), known ? 0 : EINVAL,
+		       "create_qp: atomic operands of %u bytes",
+		       u.req.max_atomic_arg);
+		u.req.max_atomic_arg <<= 1;
+	}
+	u.req.max_atomic_arg = 12;
 	is_int(QP(sizeof(u.req), rlen), EINVAL,
-	       "create_qp: atomic operands of 4 bytes");
-	u.req.max_atomic_arg = 32;
-	is_int(QP(sizeof(u.req), rlen), EINVAL,
-	       "create_qp: atomic operands of 32 bytes");
+	       "create_qp: atomic operands of 12 bytes");
 	u.req.max_atomic_arg = 0;
 	is_int(QP(8, rlen), EINVAL, "create_qp: short udata");
 	is_int(QP(0, rlen), EINVAL, "create_qp: no udata");
@@ -391,8 +397,8 @@ static void test_query(void)
 	   caps.masked_atomic_cap == IBV_ATOMIC_GLOB &&
 	   caps.masked_ops == (MXE_MASKED_ATOMIC_CMP_SWAP |
 			       MXE_MASKED_ATOMIC_FETCH_ADD) &&
-	   caps.log_arg_sizes == 1 << 3 && !caps.log_arg_sizes_be &&
-	   caps.max_fa_bit_boundary == 64 && !caps.comp_mask &&
+	   caps.log_arg_sizes == 0x3c && caps.log_arg_sizes_be == 0x34 &&
+	   caps.max_fa_bit_boundary == 256 && !caps.comp_mask &&
 	   caps.reply_modes == (MXE_ATOMIC_REPLY_HOST | MXE_ATOMIC_REPLY_BE),
 	   "... are what they should be");
 	memset(buf, 0xee, sizeof(buf));

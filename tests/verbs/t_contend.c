@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Four processes and the host's own processor change one word, with masked and
- * plain atomics at once, and every change is there at the end.
+ * plain atomics at once, and every change is there at the end.  The processes
+ * then do so with atomics of 4, 8, 16 and 32 bytes that overlap.
  *
  * t_contend [OPERATIONS]: how many each process does (default 400).
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 
 #define CHILDREN 4
 #define WINDOW 8
+#define SIZES_TIMES 10
 
 struct shared {
 	/* What is contended for, each in a cache line of its own. */
@@ -26,6 +29,7 @@ struct shared {
 	_Alignas(64) _Atomic uint64_t lock;	/* four locks of 16 bits */
 	/* Guarded by the locks, changed by reads and writes. */
 	_Alignas(64) uint64_t guarded[4];
+	_Alignas(64) uint64_t block[4];	/* atomics of all sizes */
 	_Alignas(64) atomic_int ready;
 	atomic_int overlaps;
 };
@@ -146,6 +150,69 @@ static bool run_locks(struct vt_pair *p, int me, int count)
 	return true;
 }
 
+/* Was `i` in the own 16 bits of each word of the result? */
+static bool size_result_ok(const uint8_t *result, int me, int i)
+{
+	uint64_t old[4] = { 0 };
+	int words = me > 1 ? 1 << (me - 1) : 1;
+
+	memcpy(old, result, 4U << me);
+	/* All but 8 bytes come in big-endian words. */
+	for (int j = 0; j < words; j++) {
+		uint64_t v = me == 0 ? be32toh((uint32_t)old[j]) :
+			     me == 1 ? old[j] : be64toh(old[j]);
+
+		if ((v >> (16 * me) & 0xffff) == ((uint64_t)i & 0xffff))
+			continue;
+		diag("%d bytes, operation %d, word %d: old %#" PRIx64, 4 << me,
+		     i, j, v);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Adds 1 to the own 16 bits of each word that 4 << me bytes reach, as fast as
+ * it goes: two processors are seldom at the same place.
+ */
+static bool run_sizes(struct vt_pair *p, int me, int count)
+{
+	uint64_t add[4], boundary[4];
+	struct vt_wr wr = {
+		.op = VT_MFADD, .via = VT_WR, .log_arg_sz = (uint32_t)me + 2,
+		.operands = { add, NULL, boundary }, .num_sge = 1,
+		.raddr = (uintptr_t)sh->block, .rkey = p->b.mr->rkey,
+		.flags = IBV_SEND_SIGNALED,
+	};
+	int posted = 0;
+	struct ibv_wc wc;
+
+	for (int i = 0; i < 4; i++) {
+		add[i] = 1ULL << (16 * me);
+		boundary[i] = 0x8000800080008000;
+	}
+	for (int done = 0; done < count; done++) {
+		while (posted < count && posted - done < WINDOW) {
+			struct ibv_sge sge =
+				vt_sge(&p->a, 32 * (size_t)(posted % WINDOW),
+				       4U << me);
+
+			wr.sge = &sge;
+			wr.wr_id = (uint64_t)posted++;
+			if (vt_post(&p->a, &wr))
+				return false;
+		}
+		if (!vt_poll(p->a.cq, &wc, VT_MS) || wc.status ||
+		    wc.wr_id != (uint64_t)done) {
+			diag("operation %d: %s", done, vt_status(wc.status));
+			return false;
+		}
+		if (!size_result_ok(p->a.buf + 32 * (done % WINDOW), me, done))
+			return false;
+	}
+	return true;
+}
+
 static int child(int me, int count)
 {
 	struct vt_conf conf = vt_defaults();
@@ -157,6 +224,7 @@ static int child(int me, int count)
 	bool good;
 
 	conf.timeout = 14;	/* 67 ms */
+	conf.max_atomic_arg = 32;
 	conf.buf = sh;
 	conf.size = sizeof(*sh) + 4096;
 	vt_pair_open(&p, a, b, &conf);
@@ -175,6 +243,7 @@ static int child(int me, int count)
 		wr = add_wr(&p, &sh->mixed, VT_MFADD, 3, 1ULL << 40);
 	good = good && run_adds(&p, &wr, count, 0);
 	good = good && run_locks(&p, me, count / 16);
+	good = good && run_sizes(&p, me, SIZES_TIMES * count);
 	vt_pair_close(&p);
 	vt_close(a);
 	vt_close(b);
@@ -225,6 +294,13 @@ int main(int argc, char **argv)
 	       "what two 16-bit locks of one word guard");
 	is_u64(atomic_load(&sh->lock), 0, "... and both are free");
 	is_int(atomic_load(&sh->overlaps), 0, "... and never had two owners");
+	count *= SIZES_TIMES;
+	is_u64(sh->block[0], (uint64_t)count * 0x0001000100010001,
+	       "4, 8, 16 and 32 bytes that overlap: the first word");
+	is_u64(sh->block[1], (uint64_t)count * 0x0001000100000000,
+	       "... the second");
+	ok(sh->block[2] == (uint64_t)count << 48 &&
+	   sh->block[3] == (uint64_t)count << 48, "... the others");
 	diag("%d ms", (int)(vt_now_ms() - start));
 	return done_testing();
 }

@@ -479,30 +479,6 @@ static void test_states(void)
 
 /* ---- hostile requests -------------------------------------------------- */
 
-/* The request of this number in one of the rings that are mapped. */
-static struct mxe_send_wqe *find_wqe(uint64_t wr_id)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	struct mxe_send_wqe *wqe = NULL;
-	unsigned long from, to;
-	char line[512];
-
-	while (f && !wqe && fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "/dev/infiniband/uverbs") ||
-		    sscanf(line, "%lx-%lx", &from, &to) != 2)
-			continue;
-		for (; from < to && !wqe; from += 8)
-			if (*(uint64_t *)from == wr_id)
-				wqe = (void *)from;
-	}
-	if (f)
-		fclose(f);
-	if (!wqe)
-		vt_bail("no work request %#llx in any ring",
-			(unsigned long long)wr_id);
-	return wqe;
-}
-
 #define CHANGE(what, member, value) \
 	{ what, offsetof(struct mxe_send_wqe, member), \
 	  sizeof(((struct mxe_send_wqe *)0)->member), value }
@@ -542,7 +518,7 @@ static uint32_t number_of(struct ud *u, struct ibv_ah *handle, size_t wr_id)
 
 	if (ud_send(u, &w))
 		vt_bail("post in SQD");
-	return find_wqe(wr_id)->ud.ah_num;
+	return vt_find_wqe(wr_id)->ud.ah_num;
 }
 
 static void to_sqd(struct ud *u)
@@ -603,7 +579,7 @@ static void test_hostile(void)
 		if (ud_send(&from, &w))
 			vt_bail("post in SQD");
 		is_int(vt_poll(from.cq, &wc, 1), 0, "SQD sends nothing");
-		memcpy((char *)find_wqe(w.offset) + changes[i].offset, &value,
+		memcpy((char *)vt_find_wqe(w.offset) + changes[i].offset, &value,
 		       changes[i].size);
 		back_to_rts(&from);
 		wc.status = IBV_WC_SUCCESS;

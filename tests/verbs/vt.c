@@ -145,6 +145,7 @@ struct vt_conf vt_defaults(void)
 		.rd_atomic = 16,
 		.psn = 0xfffff0,	/* wraps soon */
 		.depth = 64,
+		.max_atomic_arg = 8,
 		.max_sge = 4,
 		.max_inline = 64,
 		.qp_type = IBV_QPT_RC,
@@ -185,7 +186,7 @@ static struct ibv_qp *create_exp_qp(struct vt_end *e,
 			     IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS |
 			     IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG,
 		.pd = e->dev->pd,
-		.max_atomic_arg = 8,
+		.max_atomic_arg = conf->max_atomic_arg,
 	};
 
 	if (conf->be_reply)
@@ -215,7 +216,7 @@ static struct ibv_qp *create_mxe_qp(struct vt_end *e,
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
 			     MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
-		.max_atomic_arg = 8,
+		.max_atomic_arg = conf->max_atomic_arg,
 	};
 	struct ibv_qp *qp;
 
@@ -496,6 +497,22 @@ static void build_wr(struct vt_end *e, const struct vt_wr *w)
 {
 	struct ibv_qp_ex *qpx = e->qpx;
 
+	if (w->log_arg_sz && w->op == VT_MCAS) {
+		mxedv_wr_ext_masked_atomic_cmp_swp(e->mqp, w->rkey, w->raddr,
+						   w->log_arg_sz,
+						   w->operands[0],
+						   w->operands[2],
+						   w->operands[1],
+						   w->operands[3]);
+		return;
+	}
+	if (w->log_arg_sz) {
+		mxedv_wr_ext_masked_atomic_fetch_add(e->mqp, w->rkey, w->raddr,
+						     w->log_arg_sz,
+						     w->operands[0],
+						     w->operands[2]);
+		return;
+	}
 	switch (w->op) {
 	case VT_SEND:
 		ibv_wr_send(qpx);
@@ -564,6 +581,26 @@ static int post_wr(struct vt_end *e, const struct vt_wr *w)
 	return ibv_wr_complete(qpx);
 }
 
+/* The field of ibv_exp_post_send() for an operand. */
+static uint64_t exp_operand(const struct vt_wr *w, int index, uint64_t value)
+{
+	uint32_t half;
+
+	switch (w->log_arg_sz) {
+	case 0:
+		return value;
+	case 2:
+		/* Only the low half counts. */
+		memcpy(&half, w->operands[index], sizeof(half));
+		return 0xdead000000000000 | half;
+	case 3:
+		memcpy(&value, w->operands[index], sizeof(value));
+		return value;
+	default:
+		return (uintptr_t)w->operands[index];
+	}
+}
+
 static int post_exp(struct vt_end *e, const struct vt_wr *w)
 {
 	static const enum ibv_exp_wr_opcode opcodes[] = {
@@ -591,7 +628,8 @@ static int post_exp(struct vt_end *e, const struct vt_wr *w)
 		wr.qp_type.xrc.remote_srqn = w->srqn;
 	if (w->op >= VT_MCAS) {
 		wr.exp_send_flags |= IBV_EXP_SEND_EXT_ATOMIC_INLINE;
-		wr.ext_op.masked_atomics.log_arg_sz = 3;
+		wr.ext_op.masked_atomics.log_arg_sz =
+			w->log_arg_sz ? w->log_arg_sz : 3;
 		wr.ext_op.masked_atomics.remote_addr = w->raddr;
 		wr.ext_op.masked_atomics.rkey = w->rkey;
 	}
@@ -599,16 +637,16 @@ static int post_exp(struct vt_end *e, const struct vt_wr *w)
 		struct ibv_exp_cmp_swap *cs =
 			&wr.ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
 
-		cs->compare_val = w->compare_add;
-		cs->compare_mask = w->compare_mask;
-		cs->swap_val = w->swap;
-		cs->swap_mask = w->swap_mask;
+		cs->compare_val = exp_operand(w, 0, w->compare_add);
+		cs->compare_mask = exp_operand(w, 2, w->compare_mask);
+		cs->swap_val = exp_operand(w, 1, w->swap);
+		cs->swap_mask = exp_operand(w, 3, w->swap_mask);
 	} else if (w->op == VT_MFADD) {
 		struct ibv_exp_fetch_add *fa =
 			&wr.ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
 
-		fa->add_val = w->compare_add;
-		fa->field_boundary = w->compare_mask;
+		fa->add_val = exp_operand(w, 0, w->compare_add);
+		fa->field_boundary = exp_operand(w, 2, w->compare_mask);
 	} else if (w->op >= VT_CAS) {
 		wr.wr.atomic.remote_addr = w->raddr;
 		wr.wr.atomic.rkey = w->rkey;
@@ -652,6 +690,29 @@ int vt_recv(struct vt_end *e, uint64_t wr_id, size_t offset, uint32_t len)
 	struct ibv_sge sge = vt_sge(e, offset, len);
 
 	return vt_recv_sge(e, wr_id, &sge, len ? 1 : 0);
+}
+
+struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	struct mxe_send_wqe *wqe = NULL;
+	unsigned long from, to;
+	char line[512];
+
+	while (f && !wqe && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "/dev/infiniband/uverbs") ||
+		    sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		for (; from < to && !wqe; from += 8)
+			if (*(uint64_t *)from == wr_id)
+				wqe = (void *)from;
+	}
+	if (f)
+		fclose(f);
+	if (!wqe)
+		vt_bail("no work request %#llx in any ring",
+			(unsigned long long)wr_id);
+	return wqe;
 }
 
 /* ---- waiting ----------------------------------------------------------- */

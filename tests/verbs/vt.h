@@ -57,6 +57,7 @@ struct vt_conf {
 	uint32_t depth;
 	uint32_t max_sge;
 	uint32_t max_inline;
+	uint32_t max_atomic_arg;
 	unsigned int qp_access;
 	unsigned int mr_access;
 	size_t size;		/* of each end's buffer */
@@ -118,6 +119,12 @@ struct vt_wr {
 	uint64_t swap;
 	uint64_t compare_mask;	/* VT_MFADD: the field boundaries */
 	uint64_t swap_mask;
+	/*
+	 * Masked atomics of 1 << log_arg_sz bytes if it is not 0: operands of
+	 * these many bytes, in the order of the members above.
+	 */
+	uint32_t log_arg_sz;
+	const void *operands[4];
 };
 
 void vt_bail(const char *fmt, ...)
@@ -159,6 +166,11 @@ enum ibv_qp_state vt_state(struct vt_end *e);
 /* All return 0 or errno. */
 int vt_post(struct vt_end *e, const struct vt_wr *wr);
 int vt_recv(struct vt_end *e, uint64_t wr_id, size_t offset, uint32_t len);
+/*
+ * The request of this number in one of the rings that are mapped, to be spoilt:
+ * in SQD it stays there until the queue pair goes back to RTS.
+ */
+struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id);
 int vt_recv_sge(struct vt_end *e, uint64_t wr_id, struct ibv_sge *sge, int n);
 
 /* A scatter/gather element in the end's buffer. */

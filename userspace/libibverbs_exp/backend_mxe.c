@@ -45,15 +45,28 @@ static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
 	return 0;
 }
 
+/* The widest operand that both sides have; 0: none. */
+static uint32_t max_atomic_arg(const struct exp_qp *entry)
+{
+	uint32_t size;
+
+	for (size = 32; size >= 4; size /= 2)
+		if (size <= entry->max_atomic_arg && entry->sizes & size)
+			return size;
+	return 0;
+}
+
 static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 				    struct ibv_qp_init_attr_ex *attr,
 				    uint32_t exp_create_flags,
 				    struct exp_qp *entry)
 {
 	struct mxedv_qp_init_attr mxe_attr = {
-		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
+		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
+			     MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
 		/* As exp_fix_atomic_wc() wants it. */
 		.create_flags = MXEDV_QP_CREATE_EXP_WC_OPCODE,
+		.max_atomic_arg = max_atomic_arg(entry),
 	};
 	struct ibv_qp *qp;
 
@@ -75,6 +88,21 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 	return qp;
 }
 
+/*
+ * An operand of log_arg_sz: up to 8 bytes it is the field itself, of 4 the low
+ * half; a wider one is an array at the address in the field.
+ */
+static const void *operand(const uint64_t *field, uint32_t log_arg_sz,
+			   uint32_t *half)
+{
+	if (log_arg_sz > 3)
+		return (const void *)(uintptr_t)*field;
+	if (log_arg_sz == 3)
+		return field;
+	*half = (uint32_t)*field;
+	return half;
+}
+
 static void mxe_build_masked(const struct exp_qp *entry,
 			     const struct ibv_exp_send_wr *wr)
 {
@@ -84,16 +112,21 @@ static void mxe_build_masked(const struct exp_qp *entry,
 		&wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
 	uint64_t remote_addr = wr->ext_op.masked_atomics.remote_addr;
 	uint32_t rkey = wr->ext_op.masked_atomics.rkey;
+	uint32_t log = wr->ext_op.masked_atomics.log_arg_sz;
+	uint32_t half[4];
 
 	if (wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP)
-		mxedv_wr_masked_atomic_cmp_swp(entry->mqp, rkey, remote_addr,
-					       cs->compare_val,
-					       cs->compare_mask, cs->swap_val,
-					       cs->swap_mask);
+		mxedv_wr_ext_masked_atomic_cmp_swp(
+			entry->mqp, rkey, remote_addr, log,
+			operand(&cs->compare_val, log, &half[0]),
+			operand(&cs->compare_mask, log, &half[1]),
+			operand(&cs->swap_val, log, &half[2]),
+			operand(&cs->swap_mask, log, &half[3]));
 	else
-		mxedv_wr_masked_atomic_fetch_add(entry->mqp, rkey, remote_addr,
-						 fa->add_val,
-						 fa->field_boundary);
+		mxedv_wr_ext_masked_atomic_fetch_add(
+			entry->mqp, rkey, remote_addr, log,
+			operand(&fa->add_val, log, &half[0]),
+			operand(&fa->field_boundary, log, &half[1]));
 	ibv_wr_set_sge_list(entry->qpx, wr->num_sge, wr->sg_list);
 }
 

@@ -83,6 +83,7 @@ struct mxe_qp {
 	bool has_builders;
 	bool refuses_atomics;		/* device only replies in big-endian */
 	uint8_t masked_flags;		/* added to masked atomics */
+	uint32_t max_atomic_arg;	/* bytes */
 
 	/* The batch between ibv_wr_start() and ibv_wr_complete(). */
 	struct mxe_send_wqe *batch_wqe;	/* the request being built, or NULL */

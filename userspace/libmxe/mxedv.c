@@ -16,7 +16,7 @@ enum {
 
 static_assert(sizeof(struct mxedv_device_attr) == 48 &&
 	      sizeof(struct mxedv_qp_init_attr) == 16 &&
-	      sizeof(struct mxedv_qp_ex) == 24,
+	      sizeof(struct mxedv_qp_ex) == 40,
 	      "structures of the library's ABI");
 static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
 		      (int)MXE_MASKED_ATOMIC_CMP_SWAP &&

@@ -72,12 +72,15 @@ static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
 static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
 			 const struct mxe_create_qp_resp *resp)
 {
+	/* Before the gather list; see struct mxe_send_wqe. */
+	size_t operands = qp->max_atomic_arg > sizeof(uint64_t) ?
+			  4 * (size_t)qp->max_atomic_arg : 0;
 	size_t sges = (size_t)resp->sq.max_sge * sizeof(struct mxe_sge);
 	size_t data = sges > resp->sq.max_inline ? sges : resp->sq.max_inline;
 	int ret;
 
 	ret = mxe_ring_map(&qp->sq, cmd_fd, &resp->sq,
-			   sizeof(struct mxe_send_wqe) + data);
+			   sizeof(struct mxe_send_wqe) + operands + data);
 	if (ret)
 		return ret;
 	ret = mxe_ring_map(&qp->rq, cmd_fd, &resp->rq,
@@ -119,6 +122,8 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return NULL;
+	qp->max_atomic_arg = max_atomic_arg ? max_atomic_arg :
+					      sizeof(uint64_t);
 	ret = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr, &cmd.cmd,
 				    sizeof(cmd), (void *)&resp, sizeof(resp));
 	if (ret)

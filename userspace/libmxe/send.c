@@ -9,7 +9,10 @@
 
 enum {
 	MXE_WR_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
+	LOG_ARG_SZ_4 = 2,
 	LOG_ARG_SZ_8 = 3,
+	LOG_ARG_SZ_MAX = 5,
+	NUM_OPERANDS = 4,	/* of a masked atomic in a work request */
 };
 
 #define PASSED_ON(ibv, kernel) \
@@ -60,10 +63,18 @@ static bool mxe_takes_inline(uint8_t opcode)
 	       opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
 }
 
+/* Bytes of operands that stand behind the header. */
+static size_t mxe_operands_size(const struct mxe_send_wqe *wqe)
+{
+	return wqe->log_arg_sz > LOG_ARG_SZ_8 ?
+	       (size_t)NUM_OPERANDS << wqe->log_arg_sz : 0;
+}
+
 static void mxe_set_sges(struct mxe_send_wqe *wqe, const struct ibv_sge *sge,
 			 unsigned int num_sge)
 {
-	struct mxe_sge *to = (struct mxe_sge *)(wqe + 1);
+	struct mxe_sge *to = (struct mxe_sge *)((char *)(wqe + 1) +
+						mxe_operands_size(wqe));
 	unsigned int i;
 
 	for (i = 0; i < num_sge; i++)
@@ -478,13 +489,18 @@ static void mxe_wr_atomic_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey,
 }
 
 static struct mxe_send_wqe *mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode,
-					  uint32_t rkey, uint64_t remote_addr)
+					  uint32_t rkey, uint64_t remote_addr,
+					  uint32_t log_arg_sz)
 {
-	struct mxe_send_wqe *wqe = mxe_wr_atomic(qp, opcode, rkey, remote_addr);
+	struct mxe_send_wqe *wqe;
 
+	if (log_arg_sz < LOG_ARG_SZ_4 || log_arg_sz > LOG_ARG_SZ_MAX ||
+	    1U << log_arg_sz > qp->max_atomic_arg)
+		mxe_batch_fail(qp, EINVAL);
+	wqe = mxe_wr_atomic(qp, opcode, rkey, remote_addr);
 	if (wqe) {
 		wqe->flags |= qp->masked_flags;
-		wqe->log_arg_sz = LOG_ARG_SZ_8;
+		wqe->log_arg_sz = (uint8_t)log_arg_sz;
 	}
 	return wqe;
 }
@@ -497,7 +513,7 @@ static void mxe_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
 	struct mxe_send_wqe *wqe =
 		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
 			      IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
-			      remote_addr);
+			      remote_addr, LOG_ARG_SZ_8);
 
 	if (wqe) {
 		wqe->atomic.compare_add = compare;
@@ -514,12 +530,80 @@ static void mxe_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 	struct mxe_send_wqe *wqe =
 		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
 			      IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
-			      remote_addr);
+			      remote_addr, LOG_ARG_SZ_8);
 
 	if (wqe) {
 		wqe->atomic.compare_add = add;
 		wqe->atomic.compare_add_mask = field_boundary;
 	}
+}
+
+/* Operand number `index` of those behind the header, or the one in it. */
+static void mxe_set_operand(struct mxe_send_wqe *wqe, unsigned int index,
+			    uint64_t *in_header, const void *operand)
+{
+	size_t size = (size_t)1 << wqe->log_arg_sz;
+	uint32_t word;
+
+	if (wqe->log_arg_sz == LOG_ARG_SZ_4) {
+		memcpy(&word, operand, sizeof(word));
+		*in_header = word;
+	} else if (wqe->log_arg_sz == LOG_ARG_SZ_8) {
+		memcpy(in_header, operand, size);
+	} else {
+		memcpy((char *)(wqe + 1) + index * size, operand, size);
+	}
+}
+
+static void mxe_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp,
+					     uint32_t rkey,
+					     uint64_t remote_addr,
+					     uint32_t log_arg_sz,
+					     const void *compare,
+					     const void *compare_mask,
+					     const void *swap,
+					     const void *swap_mask)
+{
+	struct mxe_send_wqe *wqe =
+		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
+			      IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
+			      remote_addr, log_arg_sz);
+	uint64_t in_header[NUM_OPERANDS] = { 0 };
+
+	if (!wqe)
+		return;
+	mxe_set_operand(wqe, 0, &in_header[0], compare);
+	mxe_set_operand(wqe, 1, &in_header[1], swap);
+	mxe_set_operand(wqe, 2, &in_header[2], compare_mask);
+	mxe_set_operand(wqe, 3, &in_header[3], swap_mask);
+	wqe->atomic.compare_add = in_header[0];
+	wqe->atomic.swap = in_header[1];
+	wqe->atomic.compare_add_mask = in_header[2];
+	wqe->atomic.swap_mask = in_header[3];
+}
+
+static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
+					       uint32_t rkey,
+					       uint64_t remote_addr,
+					       uint32_t log_arg_sz,
+					       const void *add,
+					       const void *field_boundary)
+{
+	static const uint64_t unused[1 << (LOG_ARG_SZ_MAX - LOG_ARG_SZ_8)];
+	struct mxe_send_wqe *wqe =
+		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
+			      IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
+			      remote_addr, log_arg_sz);
+	uint64_t in_header[NUM_OPERANDS] = { 0 };
+
+	if (!wqe)
+		return;
+	mxe_set_operand(wqe, 0, &in_header[0], add);
+	mxe_set_operand(wqe, 1, &in_header[1], unused);
+	mxe_set_operand(wqe, 2, &in_header[2], field_boundary);
+	mxe_set_operand(wqe, 3, &in_header[3], unused);
+	wqe->atomic.compare_add = in_header[0];
+	wqe->atomic.compare_add_mask = in_header[2];
 }
 
 /* ---- setters ----------------------------------------------------------- */
@@ -626,4 +710,7 @@ void mxe_set_builders(struct mxe_qp *qp)
 
 	qp->dv.wr_masked_atomic_cmp_swp = mxe_wr_masked_atomic_cmp_swp;
 	qp->dv.wr_masked_atomic_fetch_add = mxe_wr_masked_atomic_fetch_add;
+	qp->dv.wr_ext_masked_atomic_cmp_swp = mxe_wr_ext_masked_atomic_cmp_swp;
+	qp->dv.wr_ext_masked_atomic_fetch_add =
+		mxe_wr_ext_masked_atomic_fetch_add;
 }

@@ -78,13 +78,17 @@ enum mxe_send_wqe_flags {
 /*
  * A send work request.  Behind it stand num_sge struct mxe_sge or, with
  * MXE_SEND_INLINE, inline_len bytes of data (num_sge is then 0).
+ *
+ * A masked atomic of 16 or 32 bytes has its operands between this and the
+ * struct mxe_sge: compare_add, swap, compare_add_mask, swap_mask, each of
+ * 1 << log_arg_sz bytes, as words of 8 bytes, the least significant first.
  */
 struct mxe_send_wqe {
 	__aligned_u64 wr_id;
 	__u8 opcode;		/* enum ib_uverbs_wr_opcode */
 	__u8 flags;		/* enum mxe_send_wqe_flags */
 	__u8 num_sge;
-	__u8 log_arg_sz;	/* masked atomics: 3 (8 bytes); others: 0 */
+	__u8 log_arg_sz;	/* masked atomics: 2^n bytes, 2 to 5; others: 0 */
 	__u32 inline_len;	/* bytes */
 	__aligned_u64 remote_addr;
 	__u32 rkey;
@@ -94,8 +98,9 @@ struct mxe_send_wqe {
 	};
 	union {
 		/*
-		 * Atomics.  compare_add is the value compared or the value
-		 * added; a masked fetch-and-add has its field boundaries in
+		 * Atomics of up to 8 bytes; the upper halves are 0 with 4.
+		 * compare_add is the value compared or the value added; a
+		 * masked fetch-and-add has its field boundaries in
 		 * compare_add_mask.  As struct ib_atomic_wr of the kernel.
 		 */
 		struct {
@@ -259,7 +264,7 @@ enum mxe_create_qp_flags {
 
 struct mxe_create_qp_req {
 	__u32 flags;		/* enum mxe_create_qp_flags */
-	__u32 max_atomic_arg;	/* bytes: 0 (as 8) or 8 */
+	__u32 max_atomic_arg;	/* bytes: 0 (as 8), 4, 8, 16 or 32 */
 	__aligned_u64 reserved;
 };
 

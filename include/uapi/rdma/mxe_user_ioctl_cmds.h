@@ -54,9 +54,13 @@ struct mxe_atomic_caps {
 	__u32 masked_ops;		/* enum mxe_masked_atomic_ops */
 	/* Bit n: operands of 2^n bytes are carried. */
 	__aligned_u64 log_arg_sizes;
-	/* Of these, the sizes whose result is big-endian on every queue pair. */
+	/*
+	 * Of these, the sizes whose result is big-endian on every queue pair:
+	 * in one word up to 8 bytes, in words of 8 bytes beyond, of which the
+	 * first is the least significant one.
+	 */
 	__aligned_u64 log_arg_sizes_be;
-	__u32 max_fa_bit_boundary;	/* bits: 64 */
+	__u32 max_fa_bit_boundary;	/* bits of the widest field of an addition */
 	__u32 reply_modes;		/* enum mxe_atomic_reply_modes */
 };
 

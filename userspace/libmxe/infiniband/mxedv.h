@@ -37,7 +37,11 @@ struct mxedv_device_attr {
 	uint32_t masked_ops;		/* enum mxedv_masked_atomic_ops */
 	uint32_t max_fa_bit_boundary;	/* bits */
 	uint64_t log_arg_sizes;		/* bit n: 2^n bytes */
-	uint64_t log_arg_sizes_be;	/* those always answered in big-endian */
+	/*
+	 * Those whose result is always big-endian: 4 bytes as one word, wider
+	 * ones as words of 8 bytes, of which the first is the least significant.
+	 */
+	uint64_t log_arg_sizes_be;
 	uint32_t reply_modes;		/* enum mxedv_atomic_reply_modes */
 	uint32_t reserved;
 };
@@ -68,7 +72,7 @@ enum mxedv_qp_init_attr_mask {
 struct mxedv_qp_init_attr {
 	uint64_t comp_mask;		/* enum mxedv_qp_init_attr_mask */
 	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
-	uint32_t max_atomic_arg;	/* bytes: 8 */
+	uint32_t max_atomic_arg;	/* bytes: 4, 8 (the default), 16 or 32 */
 };
 
 /*
@@ -93,6 +97,19 @@ struct mxedv_qp_ex {
 	void (*wr_masked_atomic_fetch_add)(struct mxedv_qp_ex *mqp,
 					   uint32_t rkey, uint64_t remote_addr,
 					   uint64_t add, uint64_t field_boundary);
+	void (*wr_ext_masked_atomic_cmp_swp)(struct mxedv_qp_ex *mqp,
+					     uint32_t rkey, uint64_t remote_addr,
+					     uint32_t log_arg_sz,
+					     const void *compare,
+					     const void *compare_mask,
+					     const void *swap,
+					     const void *swap_mask);
+	void (*wr_ext_masked_atomic_fetch_add)(struct mxedv_qp_ex *mqp,
+					       uint32_t rkey,
+					       uint64_t remote_addr,
+					       uint32_t log_arg_sz,
+					       const void *add,
+					       const void *field_boundary);
 };
 
 struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx);
@@ -127,6 +144,32 @@ mxedv_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
 {
 	mqp->wr_masked_atomic_fetch_add(mqp, rkey, remote_addr, add,
 					field_boundary);
+}
+
+/*
+ * The same with operands of 1 << log_arg_sz bytes, up to max_atomic_arg of the
+ * queue pair.  Each points to a uint32_t (2), a uint64_t (3), or an array of 2
+ * (4) or 4 (5) uint64_t, the least significant one first, as in memory; they
+ * are read before the call returns.
+ */
+static inline void
+mxedv_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
+				   uint64_t remote_addr, uint32_t log_arg_sz,
+				   const void *compare, const void *compare_mask,
+				   const void *swap, const void *swap_mask)
+{
+	mqp->wr_ext_masked_atomic_cmp_swp(mqp, rkey, remote_addr, log_arg_sz,
+					  compare, compare_mask, swap,
+					  swap_mask);
+}
+
+static inline void
+mxedv_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
+				     uint64_t remote_addr, uint32_t log_arg_sz,
+				     const void *add, const void *field_boundary)
+{
+	mqp->wr_ext_masked_atomic_fetch_add(mqp, rkey, remote_addr, log_arg_sz,
+					    add, field_boundary);
 }
 
 #ifdef __cplusplus
