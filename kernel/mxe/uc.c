@@ -77,17 +77,18 @@ static void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	bool in_order = pkt->psn == rq->epsn;
+	bool start = pkt->flags & MXE_OP_START;
+	bool fits = in_order &&
+		    rq->msg == (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE));
 	int err;
 
 	rq->epsn = mxe_psn_add(pkt->psn, 1);
 	if (!in_order)
 		mxe_count(qp->dev, out_of_sequence);
-	/* The rest of what was begun is lost. */
-	if (rq->msg && (!in_order || pkt->flags & MXE_OP_START))
+	/* The rest of what was begun is lost, or the beginning of this. */
+	if (start ? rq->msg : !fits)
 		mxe_uc_drop_message(qp);
-	/* Of a message whose beginning is lost, counted with that. */
-	if (!(pkt->flags & MXE_OP_START) &&
-	    rq->msg != (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE)))
+	if (!start && !fits)
 		return;
 
 	err = mxe_respond_data(qp, pkt);

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Packets that nobody should send, made by hand in the first host's namespace:
+ * each is dropped and counts, once and under its own reason, and the connection
+ * that it tries to disturb goes on.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include "ud.h"
+
+enum {
+	PORT = 4791,
+	UC_SEND_MIDDLE = 0x21,
+	RC_SEND_ONLY = 0x04,
+	RC_ACK = 0x11,
+	RC_FETCH_ADD = 0x14,
+	PAD_3 = 0x30,
+};
+
+struct bth {
+	uint8_t opcode, flags;
+	uint16_t pkey;
+	uint32_t qpn, psn;
+};
+
+/* What to send; zeroes are what is right. */
+struct raw {
+	const char *counter, *what;
+	uint8_t opcode, flags;
+	uint16_t pkey;
+	uint32_t qpn, psn;
+	size_t len;		/* behind BTH */
+	uint8_t body[64];
+	size_t cut;		/* bytes missing at the end */
+	bool bad_icrc, options, stranger;
+};
+
+static struct vt_dev *a, *b;
+static int raw_fd;
+
+/* A socket in the namespace of the first host. */
+static void open_raw(void)
+{
+	int here = open("/proc/self/ns/net", O_RDONLY);
+	int there = open("/run/netns/h1", O_RDONLY);
+
+	if (here < 0 || there < 0 || setns(there, CLONE_NEWNET))
+		vt_bail("namespace h1");
+	raw_fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+	if (raw_fd < 0 || setns(here, CLONE_NEWNET))
+		vt_bail("raw socket");
+	close(here);
+	close(there);
+}
+
+static uint32_t crc32_of(uint32_t crc, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	while (len--) {
+		crc ^= *p++;
+		for (int i = 0; i < 8; i++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return crc;
+}
+
+/* What may change on the way counts as ones (IBTA A17.3.3). */
+static uint32_t icrc_of(const uint8_t *packet, size_t len)
+{
+	static const uint8_t lrh[8] = "\xff\xff\xff\xff\xff\xff\xff\xff";
+	uint8_t masked[256];
+
+	memcpy(masked, packet, len);
+	masked[1] = 0xff;			/* type of service */
+	masked[8] = 0xff;			/* time to live */
+	memset(masked + 10, 0xff, 2);		/* checksum of IP */
+	memset(masked + 26, 0xff, 2);		/* and of UDP */
+	masked[32] = 0xff;			/* BTH: reserved */
+	return ~crc32_of(crc32_of(~0U, lrh, 8), masked, len);
+}
+
+static void send_raw(const struct raw *r)
+{
+	size_t ip_len = r->options ? 24 : 20, udp_len = 8 + 12 + r->len + 4;
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	uint8_t packet[256] = { 0 }, *udp = packet + ip_len;
+	struct iphdr *ip = (void *)packet;
+	uint16_t ports[4] = {
+		htons(49200), htons(PORT), htons((uint16_t)(udp_len - r->cut)),
+	};
+	struct bth bth = {
+		r->opcode, r->flags, htons(r->pkey ? r->pkey : 0xffff),
+		htonl(r->qpn), htonl(r->psn),
+	};
+	uint32_t icrc;
+
+	*ip = (struct iphdr){
+		.version = 4, .ihl = (unsigned int)ip_len / 4, .ttl = 64,
+		.id = htons(1), .protocol = IPPROTO_UDP,
+		.tot_len = htons((uint16_t)(ip_len + udp_len - r->cut)),
+	};
+	memcpy(&ip->saddr, a->gid4.raw + 12, 4);
+	memcpy(&ip->daddr, b->gid4.raw + 12, 4);
+	if (r->stranger)
+		ip->saddr ^= htonl(0x80);
+	if (r->options)
+		memset(packet + 20, 1, 4);	/* no operation */
+	memcpy(udp, ports, 8);
+	memcpy(udp + 8, &bth, 12);
+	memcpy(udp + 20, r->body, r->len);
+	icrc = icrc_of(packet, ip_len + 20 + r->len) ^ r->bad_icrc;
+	memcpy(udp + 20 + r->len, &icrc, 4);
+	to.sin_addr.s_addr = ip->daddr;
+	if (sendto(raw_fd, packet, ip_len + udp_len - r->cut, 0,
+		   (struct sockaddr *)&to, sizeof(to)) < 0)
+		vt_bail("sendto");
+}
+
+/* The sum of all reasons. */
+static long drops(void)
+{
+	static const char * const names[] = {
+		"no_memory", "short", "version", "opcode", "length", "icrc",
+		"qpn", "address", "state", "pkey", "qkey", "transport", "mcast",
+		"no_recv", "recv_too_short", "uc_message", "busy",
+		"ghost_response", "duplicate_unknown", "duplicate_mismatch",
+	};
+	long sum = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "drop_%s", names[i]);
+		sum += ud_counter(b, name);
+	}
+	return sum;
+}
+
+/* One addition, and that it is one. */
+static void add_one(struct vt_pair *p, const char *what)
+{
+	struct vt_wr wr = { .op = VT_FADD, .compare_add = 1 };
+	uint64_t before = *vt_word(&p->b, 128), got;
+
+	is_int(vt_atomic(p, &wr, 128, &got), IBV_WC_SUCCESS,
+	       "%s: the connection goes on", what);
+	is_u64(*vt_word(&p->b, 128), before + 1, "... and nothing else is done");
+}
+
+static void dropped(struct vt_pair *p, const struct raw *r)
+{
+	long before = ud_counter(b, r->counter), all = drops();
+
+	send_raw(r);
+	for (int i = 0; i < 50 && ud_counter(b, r->counter) == before; i++)
+		;
+	is_int(ud_counter(b, r->counter) - before, 1, "%s: %s", r->what,
+	       r->counter);
+	is_int(drops() - all, 1, "... and no other");
+	if (p)
+		add_one(p, r->what);
+}
+
+static void test_malformed(struct vt_pair *p)
+{
+	const struct raw raws[] = {
+		{ "drop_short", "cut within BTH", .cut = 8 },
+		{ "drop_short", "without the header of its opcode",
+		  .opcode = RC_FETCH_ADD },
+		{ "drop_version", "transport header version 1", .flags = 1 },
+		{ "drop_opcode", "an opcode of nobody", .opcode = 0x1f },
+		{ "drop_length", "an acknowledgement with data",
+		  .opcode = RC_ACK, .len = 8 },
+		{ "drop_length", "a length that is not one of words",
+		  .flags = PAD_3, .len = 6 },
+		{ "drop_length", "IP options", .options = true },
+		{ "drop_icrc", "a wrong ICRC", .bad_icrc = true },
+		{ "drop_qpn", "a queue pair of nobody", .qpn = 0xabcdef },
+		{ "drop_pkey", "another partition", .pkey = 0x1234 },
+		{ "drop_address", "a stranger", .stranger = true },
+		{ "drop_transport", "an opcode of UC", .opcode = UC_SEND_MIDDLE,
+		  .len = 4 },
+		{ "drop_ghost_response", "an answer to nothing",
+		  .opcode = RC_ACK, .len = 4, .psn = 0x123 },
+	};
+
+	for (size_t i = 0; i < sizeof(raws) / sizeof(raws[0]); i++) {
+		struct raw r = raws[i];
+
+		if (!r.opcode)
+			r.opcode = RC_SEND_ONLY;
+		if (!r.qpn)
+			r.qpn = p->b.qp->qp_num;
+		dropped(p, &r);
+	}
+}
+
+/* AtomicETH: address, key, what to add. */
+static void fill_add(struct raw *r, struct vt_pair *p, uint64_t add)
+{
+	uint64_t va = htobe64(vt_addr(&p->b, 128));
+	uint32_t rkey = htobe32(p->b.mr->rkey);
+
+	add = htobe64(add);
+	r->opcode = RC_FETCH_ADD;
+	r->qpn = p->b.qp->qp_num;
+	r->len = 28;
+	memcpy(r->body, &va, 8);
+	memcpy(r->body + 8, &rkey, 4);
+	memcpy(r->body + 12, &add, 8);
+}
+
+/* An atomic is never done a second time, however it is asked for. */
+static void test_repeated(struct vt_pair *p, uint32_t psn)
+{
+	struct raw unknown = {
+		"drop_duplicate_unknown", "an atomic from before the beginning",
+		.psn = (psn - 5) & 0xffffff,
+	}, mismatch = {
+		"drop_duplicate_mismatch", "the last atomic, with another sum",
+		.psn = psn,
+	};
+
+	add_one(p, "the first");
+	fill_add(&unknown, p, 1);
+	dropped(NULL, &unknown);
+	fill_add(&mismatch, p, 7);
+	dropped(NULL, &mismatch);
+	add_one(p, mismatch.what);
+}
+
+static void test_uc(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct raw r = {
+		"drop_uc_message", "the middle of a message over UC",
+		.opcode = UC_SEND_MIDDLE, .len = 64,
+	};
+	struct vt_pair p;
+
+	conf.qp_type = IBV_QPT_UC;
+	vt_pair_open(&p, a, b, &conf);
+	r.qpn = p.b.qp->qp_num;
+	r.psn = conf.psn;
+	dropped(NULL, &r);
+	vt_pair_close(&p);
+}
+
+int main(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct vt_pair p;
+
+	plan(0);
+	open_raw();
+	a = vt_open(vt_name_a());
+	b = vt_open(vt_name_b());
+	vt_pair_open(&p, a, b, &conf);
+	test_repeated(&p, conf.psn);
+	test_malformed(&p);
+	vt_pair_close(&p);
+	test_uc();
+	vt_close(a);
+	vt_close(b);
+	return done_testing();
+}
