@@ -648,7 +648,8 @@ static int mxe_qp_check_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	    attr->qp_access_flags & ~(IB_ACCESS_LOCAL_WRITE |
 				      IB_ACCESS_REMOTE_WRITE |
 				      IB_ACCESS_REMOTE_READ |
-				      IB_ACCESS_REMOTE_ATOMIC))
+				      IB_ACCESS_REMOTE_ATOMIC |
+				      IB_ACCESS_MW_BIND))
 		return mxe_refuse(dev, -EINVAL, "access flags %#x",
 				  attr->qp_access_flags);
 	if (mask & IB_QP_TIMEOUT && attr->timeout > 31)

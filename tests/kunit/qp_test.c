@@ -213,7 +213,7 @@ static void qp_query_returns_attributes(struct kunit *test)
 		.rq_psn = 0xfffffe,
 		.sq_psn = 0xabcdef,
 		.mtu = IB_MTU_2048,
-		.access = IB_ACCESS_REMOTE_READ,
+		.access = IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND,
 		.timeout = 31,
 		.retry_cnt = 7,
 		.rnr_retry = 6,
@@ -232,7 +232,7 @@ static void qp_query_returns_attributes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->attr.sq_psn, 0xabcdefU);
 	KUNIT_EXPECT_EQ(test, (int)s->attr.path_mtu, (int)IB_MTU_2048);
 	KUNIT_EXPECT_EQ(test, s->attr.qp_access_flags,
-			(int)IB_ACCESS_REMOTE_READ);
+			(int)(IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND));
 	KUNIT_EXPECT_EQ(test, s->attr.timeout, 31);
 	KUNIT_EXPECT_EQ(test, s->attr.retry_cnt, 7);
 	KUNIT_EXPECT_EQ(test, s->attr.rnr_retry, 6);
@@ -280,8 +280,8 @@ static const struct refuse_row refuse_rows[] = {
 	{ "RTS with destination", IB_QPS_RTS, IB_QP_DEST_QPN },
 
 	{ "P_Key index 1", IB_QPS_INIT, 0, 0, FIELD(pkey_index), 2, 1 },
-	{ "right to bind windows", IB_QPS_INIT, 0, 0, FIELD(qp_access_flags), 4,
-	  IB_ACCESS_MW_BIND },
+	{ "paging on demand", IB_QPS_INIT, 0, 0, FIELD(qp_access_flags), 4,
+	  IB_ACCESS_ON_DEMAND },
 	{ "path MTU code 0", IB_QPS_RTR, 0, 0, FIELD(path_mtu), 4, 0 },
 	{ "path MTU code 6", IB_QPS_RTR, 0, 0, FIELD(path_mtu), 4, 6 },
 	{ "path MTU code -1", IB_QPS_RTR, 0, 0, FIELD(path_mtu), 4, -1 },
