@@ -384,7 +384,7 @@ static void poll_one(const struct fake_mlx5_cqe *cqe, struct ibv_wc *wc)
 	wc->qp_num = cqe->qp_num;
 	if (!qp) {
 		if (cqe->status == IBV_WC_SUCCESS)
-			wc->opcode = IBV_WC_RECV;
+			wc->opcode = (enum ibv_wc_opcode)cqe->opcode;
 		return;
 	}
 	wc->wr_id = qp->wrid[cqe->index];
@@ -406,11 +406,17 @@ static int f_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 	return n;
 }
 
-void fake_mlx5_recv(struct ibv_qp *qp, struct fake_mlx5_cq *cq, uint64_t wr_id,
-		    enum ibv_wc_status status)
+int fake_mlx5_poll(struct fake_mlx5_cq *cq, int num, struct ibv_wc *wc)
+{
+	return f_poll_cq(&cq->cq, num, wc);
+}
+
+void fake_mlx5_other(uint32_t qp_num, struct fake_mlx5_cq *cq, uint64_t wr_id,
+		     enum ibv_wc_opcode opcode, enum ibv_wc_status status)
 {
 	cq->cqes[cq->tail++ % MAX_CQES] = (struct fake_mlx5_cqe) {
-		.status = status, .wr_id = wr_id, .qp_num = qp->qp_num,
+		.opcode = opcode, .status = status, .wr_id = wr_id,
+		.qp_num = qp_num,
 	};
 }
 
@@ -418,6 +424,8 @@ static int f_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct fake_mlx5_qp *qp = to_fake_mlx5(ibqp);
 
+	if (fake_mlx5.modify_errno)
+		return fake_mlx5.modify_errno;
 	if (!(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET ||
 	    !qp->f.has_ex)
 		return 0;

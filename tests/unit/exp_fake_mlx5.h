@@ -21,9 +21,9 @@ extern struct ibv_pd mlx5_pd;
 struct fake_mlx5_cqe {
 	struct fake_mlx5_qp *qp;	/* NULL: of a receive */
 	uint32_t index;			/* of the basic block */
-	int opcode;
-	enum ibv_wc_status status;
-	uint64_t wr_id;			/* of a receive, as the next one */
+	int opcode;			/* of mlx5; of the standard verbs if */
+	enum ibv_wc_status status;	/* there is no qp, as what follows */
+	uint64_t wr_id;
 	uint32_t qp_num;
 };
 
@@ -50,6 +50,8 @@ struct fake_mlx5 {
 	struct mlx5dv_qp_init_attr last_mlx5;
 	int created;
 
+	int modify_errno;
+	bool quiet_flush;		/* without signal no completion */
 	bool defer;			/* nothing runs before fake_mlx5_run() */
 	int executed;
 	int plain_posts;		/* to other queue pairs */
@@ -114,9 +116,12 @@ bool fake_mlx5_run(struct ibv_qp *qp);
 
 void fake_mlx5_region(void *start, size_t size, uint32_t key);
 
-/* A completion of a receive. */
-void fake_mlx5_recv(struct ibv_qp *qp, struct fake_mlx5_cq *cq, uint64_t wr_id,
-		    enum ibv_wc_status status);
+/* A completion of something else with this number, a receive for instance. */
+void fake_mlx5_other(uint32_t qp_num, struct fake_mlx5_cq *cq, uint64_t wr_id,
+		     enum ibv_wc_opcode opcode, enum ibv_wc_status status);
+
+/* Polls past the library, as ibv_start_poll() does. */
+int fake_mlx5_poll(struct fake_mlx5_cq *cq, int num, struct ibv_wc *wc);
 
 /* ibv_modify_qp() of this library, to the reset state or to another. */
 int fake_mlx5_modify(struct ibv_qp *qp, enum ibv_qp_state state);

@@ -328,7 +328,9 @@ static void run_one(struct fake_mlx5_qp *qp)
 	}
 	if (status != IBV_WC_SUCCESS)
 		qp->failed = true;
-	if (status != IBV_WC_SUCCESS || flags & MLX5_WQE_CTRL_CQ_UPDATE) {
+	if (fake_mlx5.quiet_flush && status == IBV_WC_WR_FLUSH_ERR ?
+	    flags & MLX5_WQE_CTRL_CQ_UPDATE :
+	    status != IBV_WC_SUCCESS || flags & MLX5_WQE_CTRL_CQ_UPDATE) {
 		if (cq->tail - cq->head == MAX_CQES)
 			bail_out("the completion queue is overrun");
 		cq->cqes[cq->tail++ % MAX_CQES] = (struct fake_mlx5_cqe) {

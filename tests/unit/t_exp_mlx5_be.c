@@ -214,6 +214,101 @@ static void test_be_not_overwritten(void)
 	ibv_destroy_qp(qp);
 }
 
+/* Of three, the last fails: the second result stays, and is swapped once. */
+static void test_be_chain_fails(void)
+{
+	struct ibv_qp *qp = be_qp();
+	struct req reqs[3];
+	struct ibv_wc wcs[4];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		init_cs8(&reqs[i], i, 0, 0, 0);
+	reqs[2].wr.ext_op.masked_atomics.rkey = 1;
+	link_reqs(reqs, 3);
+	is_int(post(qp, reqs), 0, "be: the last of three fails");
+	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 1, "be: one completion");
+	is_u64(result(0), SWAPPED, "be: the second result is swapped once");
+
+	/* and after a reset as ever */
+	is_int(fake_mlx5_modify(qp, IBV_QPS_RESET), 0, "be: reset");
+	memset(local, 0x77, sizeof(local));
+	init_cs8(&reqs[0], 0, 0, 0, 0);
+	init_cs8(&reqs[1], 1, 0, 0, 8);
+	reqs[1].wr.ext_op.masked_atomics.rkey = 1;
+	link_reqs(reqs, 2);
+	is_int(post(qp, reqs), 0, "be: fails again");
+	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 1, "be: one completion");
+	is_u64(result(0), SWAPPED, "be: what precedes it is swapped");
+	ibv_destroy_qp(qp);
+}
+
+/* Flushed without a completion: there is no result to swap. */
+static void test_be_flushed(void)
+{
+	struct ibv_qp *qp = be_qp();
+	struct req reqs[3];
+	struct ibv_wc wcs[4];
+	int i;
+
+	fake_mlx5.quiet_flush = true;
+	for (i = 0; i < 3; i++)
+		init_cs8(&reqs[i], i, i == 2 ? SIG : 0, 0, 8 * i);
+	reqs[0].wr.ext_op.masked_atomics.rkey = 1;
+	memcpy(local + 8, "\1\2\3\4\5\6\7\10", 8);
+	link_reqs(reqs, 3);
+	is_int(post(qp, reqs), 0, "be: to be flushed");
+	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 2, "be: two completions");
+	ok(wcs[1].status == IBV_WC_WR_FLUSH_ERR && wcs[1].wr_id == 2,
+	   "be: flushed");
+	is_u64(result(8), 0x0807060504030201, "be: what was there stays");
+	ibv_destroy_qp(qp);
+}
+
+/* Buffers that touch, and that have one byte in common. */
+static void test_be_neighbours(void)
+{
+	struct ibv_sge far_sges[2] = {
+		{ (uintptr_t)local + 512, 4, LKEY },
+		{ (uintptr_t)local, 4, LKEY },
+	};
+	struct ibv_send_wr *std_bad, std = { .num_sge = 1 };
+	struct ibv_qp *qp = be_qp();
+	struct req reqs[3];
+	struct ibv_wc wcs[4];
+
+	init_cs8(&reqs[0], 0, 0, 0, 8);
+	init_plain(&reqs[1], IBV_EXP_WR_RDMA_READ, 1, 0, 1, 0);
+	init_plain(&reqs[2], IBV_EXP_WR_RDMA_READ, 2, SIG, 1, 16);
+	link_reqs(reqs, 3);
+	is_int(post(qp, reqs), 0, "be: READs to both sides");
+	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 1, "be: done");
+	is_u64(result(8), SWAPPED, "be: the result between them");
+
+	init_cs8(&reqs[0], 0, 0, 0, 0);
+	init_plain(&reqs[1], IBV_EXP_WR_RDMA_READ, 1, SIG, 1, 0);
+	reqs[1].wr.sg_list = far_sges;
+	reqs[1].wr.num_sge = 2;
+	link_reqs(reqs, 2);
+	is_int(post(qp, reqs), 0, "be: a READ in pieces on top");
+	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 1, "be: done");
+	is_u64(result(0), VALUE >> 32 | VALUE >> 32 << 32,
+	       "be: what was read stays");
+
+	init_cs8(&reqs[0], 0, 0, 0, 0);
+	init_plain(&reqs[1], IBV_EXP_WR_RDMA_READ, 1, SIG, 1, 0);
+	is_int(post(qp, reqs), 0, "be: and one by ibv_post_send()");
+	std.opcode = IBV_WR_RDMA_READ;
+	std.send_flags = IBV_SEND_SIGNALED;
+	std.sg_list = &reqs[1].sge;
+	std.wr.rdma.remote_addr = (uintptr_t)&remote[1];
+	std.wr.rdma.rkey = RKEY;
+	is_int(ibv_post_send(qp, &std, &std_bad), 0, "be: posted");
+	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 1, "be: done");
+	is_u64(result(0), VALUE, "be: what was read stays");
+	ibv_destroy_qp(qp);
+}
+
 static void test_be_pieces(void)
 {
 	struct ibv_qp *qp = be_qp();
@@ -234,6 +329,26 @@ static void test_be_pieces(void)
 	ok(local[0] == 0x01 && !memcmp(local + 8, "\x23\x45\x67\x89", 4) &&
 	   !memcmp(local + 16, "\xab\xcd\xef\x77", 4),
 	   "be: in pieces: result");
+	ibv_destroy_qp(qp);
+}
+
+/* Less room than a result has: what a device makes of it is not touched. */
+static void test_be_short(void)
+{
+	struct ibv_qp *qp = be_qp();
+	struct ibv_wc wc;
+	struct req req;
+
+	fake_mlx5.defer = true;
+	init_cs8(&req, 1, SIG, 0, 0);
+	req.sge.length = 7;
+	memcpy(local, "\1\2\3\4\5\6\7\10", 8);
+	is_int(post(qp, &req), 0, "be: short");
+	fake_mlx5_other(qp->qp_num, &mlx5_cq, 1, IBV_WC_DRIVER2,
+			IBV_WC_SUCCESS);
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == 9,
+	   "be: short: done");
+	is_u64(result(0), 0x0807060504030201, "be: short: as it was");
 	ibv_destroy_qp(qp);
 }
 
@@ -264,7 +379,11 @@ int main(void)
 	test_be_unsignalled();
 	test_be_overwritten();
 	test_be_not_overwritten();
+	test_be_chain_fails();
+	test_be_flushed();
+	test_be_neighbours();
 	test_be_pieces();
+	test_be_short();
 	test_be_only_there();
 	return done_testing();
 }

@@ -259,11 +259,13 @@ static void test_others(void)
 	is_int(post(a, &req), 0, "others: one");
 	init_fa8(&req, 7, SIG, 0, 0);
 	is_int(post(b, &req), 0, "others: the other");
-	fake_mlx5_recv(a, &mlx5_cq, 7, IBV_WC_SUCCESS);
-	fake_mlx5_recv(plain, &mlx5_cq, 7, IBV_WC_SUCCESS);
+	fake_mlx5_other(a->qp_num, &mlx5_cq, 7, IBV_WC_RECV, IBV_WC_SUCCESS);
+	fake_mlx5_other(plain->qp_num, &mlx5_cq, 7, IBV_WC_RECV,
+			IBV_WC_SUCCESS);
 	fake_mlx5_run(b);
 	fake_mlx5_run(a);
-	fake_mlx5_recv(a, &mlx5_cq, 8, IBV_WC_WR_FLUSH_ERR);
+	fake_mlx5_other(a->qp_num, &mlx5_cq, 8, IBV_WC_RECV,
+			IBV_WC_WR_FLUSH_ERR);
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 8, wcs), 5, "others: five completions");
 	ok(wcs[0].opcode == IBV_WC_RECV && wcs[1].opcode == IBV_WC_RECV,
 	   "others: receives are left alone");
@@ -278,6 +280,68 @@ static void test_others(void)
 	ibv_destroy_qp(a);
 	ibv_destroy_qp(b);
 	ibv_destroy_qp(plain);
+}
+
+/* Very many of them: each is found. */
+static void test_many(void)
+{
+	struct ibv_qp *qps[200];
+	struct ibv_wc wc;
+	struct req req;
+	int i, good = 0;
+
+	start();
+	for (i = 0; i < 200; i++)
+		qps[i] = mlx5_qp(8, 0, true);
+	for (i = 0; i < 200; i++) {
+		init_cs8(&req, 7, SIG, 0, 0);
+		good += !post(qps[i], &req) &&
+			ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 &&
+			wc.opcode == 9 && wc.qp_num == qps[i]->qp_num;
+	}
+	is_int(good, 200, "many queue pairs");
+	for (i = 0; i < 200; i++)
+		ibv_destroy_qp(qps[i]);
+}
+
+/* Completions that were polled by other ways: the next ones are right again. */
+static void test_unseen(void)
+{
+	struct ibv_send_wr *std_bad, std = { .opcode = IBV_WR_SEND };
+	struct req req;
+	struct ibv_wc wc;
+	struct ibv_qp *qp;
+	int i, size, bad = 0;
+
+	start();
+	qp = mlx5_qp(8, 0, true);
+	init_cs8(&req, 1, SIG, 0, 0);
+	is_int(post(qp, &req), 0, "unseen: posted");
+	is_int(fake_mlx5_poll(&mlx5_cq, 1, &wc), 1, "unseen: polled");
+	fake_mlx5_other(qp->qp_num, &mlx5_cq, 1, IBV_WC_SEND, IBV_WC_SUCCESS);
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == IBV_WC_SEND,
+	   "unseen: a completion that libmlx5 knows better");
+	init_fa8(&req, 2, SIG, 0, 0);
+	is_int(post(qp, &req), 0, "unseen: the next");
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == 10,
+	   "unseen: its opcode");
+
+	/* more than there is room for */
+	size = to_fake_mlx5(qp)->max_post;
+	for (i = 0; i < 3 * size; i++) {
+		std.wr_id = 10 + i;
+		bad += ibv_post_send(qp, &std, &std_bad) != 0;
+		bad += fake_mlx5_poll(&mlx5_cq, 1, &wc) != 1;
+	}
+	is_int(bad, 0, "unseen: ibv_post_send() goes on");
+	std.wr_id = 5;
+	is_int(ibv_post_send(qp, &std, &std_bad), 0, "unseen: one that is seen");
+	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, &wc), 1, "unseen: and polled");
+	init_cs8(&req, 1, SIG, 0, 0);
+	is_int(post(qp, &req), 0, "unseen: makes room for all");
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == 9,
+	   "unseen: the last opcode");
+	ibv_destroy_qp(qp);
 }
 
 /* ---- a full send queue --------------------------------------------------- */
@@ -437,6 +501,11 @@ static void test_errors(void)
 			   wcs[2].wr_id == 13 && wcs[3].wr_id == 14,
 			   "error: %s: flushed", rows[i].name);
 		}
+		reqs[0].wr.next = NULL;
+		for (n = 0; !post(qp, &reqs[0]); n++)
+			;
+		is_int(n, to_fake_mlx5(qp)->max_post,
+		       "error: %s: all slots are free again", rows[i].name);
 		ibv_destroy_qp(qp);
 	}
 }
@@ -463,6 +532,11 @@ static void test_reset(void)
 			is_int(fake_mlx5_modify(qp, IBV_QPS_ERR), 0,
 			       "reset: another state");
 			is_int(post(qp, reqs), ENOMEM, "reset: empties nothing");
+			fake_mlx5.modify_errno = EINVAL;
+			is_int(fake_mlx5_modify(qp, IBV_QPS_RESET), EINVAL,
+			       "reset: fails");
+			is_int(post(qp, reqs), ENOMEM, "reset: nor does that");
+			fake_mlx5.modify_errno = 0;
 		}
 		is_int(fake_mlx5_modify(qp, IBV_QPS_RESET), 0, "reset");
 		fake_mlx5.defer = false;
@@ -589,11 +663,9 @@ static void test_successor(void)
 		struct fake_mlx5_qp qp;
 		char bytes[1 << 17];
 	} place;
-	struct ibv_send_wr *std_bad, std = { .opcode = IBV_WR_SEND };
-	struct ibv_qp *qp, *other;
 	struct ibv_wc wcs[4];
+	struct ibv_qp *qp;
 	struct req req;
-	uint32_t number;
 
 	start();
 	fake.reuse = &place.qp.f;
@@ -609,18 +681,50 @@ static void test_successor(void)
 	ok(ibv_poll_cq(&mlx5_cq.cq, 4, wcs) == 1 && wcs[0].opcode == 10,
 	   "successor: has its own opcode");
 
-	/* A plain one takes over the number. */
-	number = qp->qp_num;
-	fake_mlx5.defer = true;
-	is_int(post(qp, &req), 0, "number: under way");
 	ibv_destroy_qp(qp);
 	fake.reuse = NULL;
+}
+
+/*
+ * A completion of a plain queue pair with the number of one that is gone, with
+ * requests under way: nobody may take it for theirs.
+ */
+static void test_number(bool seen)
+{
+	struct ibv_send_wr *std_bad, std = { .opcode = IBV_WR_SEND };
+	const char *name = seen ? "destroyed here" : "destroyed elsewhere";
+	struct ibv_qp *qp, *other;
+	struct ibv_wc wc;
+	struct req req;
+	uint32_t number;
+
+	start();
+	qp = mlx5_qp(8, BE, true);
+	number = qp->qp_num;
+	remote[0] = 0x0123456789abcdef;
+	fake_mlx5.defer = true;
+	init_cs8(&req, 1, SIG, 0, 0);
+	is_int(post(qp, &req), 0, "%s: under way", name);
+	fake_mlx5_run(qp);
+	mlx5_cq.head = mlx5_cq.tail;
+	if (seen)
+		is_int(exp_destroy_qp(qp, ibv_destroy_qp), 0, "%s", name);
+	else
+		ibv_destroy_qp(qp);
+
 	other = ibv_create_qp(&mlx5_pd, &(struct ibv_qp_init_attr) {
 			      .qp_type = IBV_QPT_RC });
 	other->qp_num = number;
 	other->send_cq = &mlx5_cq.cq;
-	is_int(ibv_post_send(other, &std, &std_bad), 0, "number: posted");
-	is_int(fake_mlx5.plain_posts, 1, "number: to libmlx5");
+	if (!seen) {
+		is_int(ibv_post_send(other, &std, &std_bad), 0, "%s: posted",
+		       name);
+		is_int(fake_mlx5.plain_posts, 1, "%s: to libmlx5", name);
+	}
+	fake_mlx5_other(number, &mlx5_cq, 1, IBV_WC_SEND, IBV_WC_SUCCESS);
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == IBV_WC_SEND,
+	   "%s: the completion is not touched", name);
+	is_u64(result(0), 0x0123456789abcdef, "%s: nor is memory", name);
 	ibv_destroy_qp(other);
 }
 
@@ -650,6 +754,8 @@ int main(void)
 	test_completions();
 	test_same_wr_id();
 	test_others();
+	test_many();
+	test_unseen();
 	test_full();
 	test_full_unsignalled();
 	test_refused();
@@ -657,6 +763,8 @@ int main(void)
 	test_reset();
 	test_random();
 	test_successor();
+	test_number(false);
+	test_number(true);
 	test_context();
 	return done_testing();
 }

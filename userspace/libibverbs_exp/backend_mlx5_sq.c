@@ -61,7 +61,6 @@ struct exp_mlx5_sq {
 	uint32_t max_post;
 
 	pthread_mutex_t lock;
-	bool failed;			/* an error has been polled */
 	/* Counters of requests: completed, before the open batch, posted. */
 	uint32_t head, open, tail;
 	uint32_t mask;
@@ -321,7 +320,6 @@ void exp_mlx5_sq_reset(struct exp_mlx5_sq *sq)
 {
 	pthread_mutex_lock(&sq->lock);
 	sq->head = sq->tail;
-	sq->failed = false;
 	pthread_mutex_unlock(&sq->lock);
 }
 
@@ -432,12 +430,11 @@ static void complete_success(struct exp_mlx5_sq *sq, struct ibv_wc *wc)
 
 /*
  * There is no opcode, so this may be of a receive, and the request may be one
- * that was not signalled.  What precedes the first that fails has succeeded,
- * unless the queue pair was made to fail.
+ * that was not signalled.  What precedes a failing one has succeeded; those that
+ * are flushed may have been preceded by such as fell silent.
  */
 static void complete_error(struct exp_mlx5_sq *sq, const struct ibv_wc *wc)
 {
-	bool first = !sq->failed && wc->status != IBV_WC_WR_FLUSH_ERR;
 	uint32_t n = sq->head;
 
 	while (n != sq->tail && req_at(sq, n)->wr_id != wc->wr_id)
@@ -445,9 +442,8 @@ static void complete_error(struct exp_mlx5_sq *sq, const struct ibv_wc *wc)
 	if (n == sq->tail)
 		return;
 	note_no_writing(sq, n);
-	complete_until(sq, n, first);
+	complete_until(sq, n, wc->status != IBV_WC_WR_FLUSH_ERR);
 	complete_until(sq, n + 1, false);
-	sq->failed = true;
 }
 
 static void complete(struct mlx5_cq *cq, struct ibv_wc *wc)
