@@ -7,7 +7,7 @@ EXP_SRCS := $(addprefix $(EXP)/,backend_emu.c backend_mlx5.c backend_mlx5_sq.c \
 	backend_mlx5_wqe.c backend_mxe.c cq.c device.c emu_cq.c emu_hook.c \
 	emu_progress.c emu_sq.c qp.c send.c)
 EXP_MLX5 := $(addprefix $(BIN)/,t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be \
-	t_exp_mlx5_data)
+	t_exp_mlx5_data t_exp_mlx5_rows)
 EXP_FAKED := $(BIN)/t_exp $(BIN)/t_exp_send $(BIN)/t_exp_calls $(EXP_MLX5)
 EXP_CALLS := $(addprefix $(EXP)/,clock.c dm.c flow.c mr.c objects.c port.c \
 	unserved.c)
@@ -15,7 +15,8 @@ EXP_PROGS := $(EXP_FAKED) $(BIN)/t_exp_layout $(BIN)/t_exp_mlx5_wqe \
 	$(BIN)/t_exp_emu
 
 PROGS += t_exp t_exp_send t_exp_calls t_exp_layout t_exp_mlx5_wqe t_exp_mlx5 \
-	t_exp_mlx5_apps t_exp_mlx5_be t_exp_mlx5_data t_exp_emu
+	t_exp_mlx5_apps t_exp_mlx5_be t_exp_mlx5_data t_exp_mlx5_rows \
+	t_exp_emu
 SCRIPTS += exp_header exp_build exp_mlx5_dv
 
 $(EXP_PROGS): override CPPFLAGS += -I$(EXP) -I$(TOP)/userspace/libmxe \
