@@ -38,78 +38,81 @@ static const struct row {
 	uint32_t log_arg_sz;
 	bool signaled;
 	uint64_t flags;
-	const char *wqe;
+	const char *wqe[12];	/* in pieces */
 } rows[] = {
 	{ "CAS of 4 bytes", CS, 2, true, 0,
-	  "08000014 abcdef04 00 0000 08 00000000" RADDR
-	  "14151617 34353637 54555657 74757677" DATA("04") },
+	  { "08000014 abcdef04 00 0000 08 00000000" RADDR,
+	    "14151617 34353637 54555657 74757677" DATA("04") } },
 	{ "CAS of 8 bytes", CS, 3, true, 0,
-	  "09000014 abcdef05 00 0000 08 00000000" RADDR
-	  "1011121314151617 3031323334353637"
-	  "5051525354555657 7071727374757677" DATA("08") },
+	  { "09000014 abcdef05 00 0000 08 00000000" RADDR,
+	    "1011121314151617 3031323334353637",
+	    "5051525354555657 7071727374757677" DATA("08") } },
 	{ "CAS of 16 bytes", CS, 4, true, 0,
-	  "0a000014 abcdef07 00 0000 08 00000000" RADDR
-	  "1011121314151617 18191a1b1c1d1e1f"
-	  "3031323334353637 38393a3b3c3d3e3f"
-	  "5051525354555657 58595a5b5c5d5e5f"
-	  "7071727374757677 78797a7b7c7d7e7f" DATA("10") },
+	  { "0a000014 abcdef07 00 0000 08 00000000" RADDR,
+	    "1011121314151617 18191a1b1c1d1e1f",
+	    "3031323334353637 38393a3b3c3d3e3f",
+	    "5051525354555657 58595a5b5c5d5e5f",
+	    "7071727374757677 78797a7b7c7d7e7f" DATA("10") } },
 	{ "CAS of 32 bytes", CS, 5, true, 0,
-	  "0b000014 abcdef0b 00 0000 08 00000000" RADDR
-	  "1011121314151617 18191a1b1c1d1e1f"
-	  "2021222324252627 28292a2b2c2d2e2f"
-	  "3031323334353637 38393a3b3c3d3e3f"
-	  "4041424344454647 48494a4b4c4d4e4f"
-	  "5051525354555657 58595a5b5c5d5e5f"
-	  "6061626364656667 68696a6b6c6d6e6f"
-	  "7071727374757677 78797a7b7c7d7e7f"
-	  "8081828384858687 88898a8b8c8d8e8f" DATA("20") },
+	  { "0b000014 abcdef0b 00 0000 08 00000000" RADDR,
+	    "1011121314151617 18191a1b1c1d1e1f",
+	    "2021222324252627 28292a2b2c2d2e2f",
+	    "3031323334353637 38393a3b3c3d3e3f",
+	    "4041424344454647 48494a4b4c4d4e4f",
+	    "5051525354555657 58595a5b5c5d5e5f",
+	    "6061626364656667 68696a6b6c6d6e6f",
+	    "7071727374757677 78797a7b7c7d7e7f",
+	    "8081828384858687 88898a8b8c8d8e8f" DATA("20") } },
 	{ "FAA of 4 bytes", FA, 2, true, 0,
-	  "08000015 abcdef04 00 0000 08 00000000" RADDR
-	  "14151617 34353637 0000000000000000" DATA("04") },
+	  { "08000015 abcdef04 00 0000 08 00000000" RADDR,
+	    "14151617 34353637 0000000000000000" DATA("04") } },
 	{ "FAA of 8 bytes", FA, 3, true, 0,
-	  "09000015 abcdef04 00 0000 08 00000000" RADDR
-	  "1011121314151617 3031323334353637" DATA("08") },
+	  { "09000015 abcdef04 00 0000 08 00000000" RADDR,
+	    "1011121314151617 3031323334353637" DATA("08") } },
 	{ "FAA of 16 bytes", FA, 4, true, 0,
-	  "0a000015 abcdef05 00 0000 08 00000000" RADDR
-	  "1011121314151617 18191a1b1c1d1e1f"
-	  "3031323334353637 38393a3b3c3d3e3f" DATA("10") },
+	  { "0a000015 abcdef05 00 0000 08 00000000" RADDR,
+	    "1011121314151617 18191a1b1c1d1e1f",
+	    "3031323334353637 38393a3b3c3d3e3f" DATA("10") } },
 	{ "FAA of 32 bytes", FA, 5, true, 0,
-	  "0b000015 abcdef07 00 0000 08 00000000" RADDR
-	  "1011121314151617 18191a1b1c1d1e1f"
-	  "2021222324252627 28292a2b2c2d2e2f"
-	  "3031323334353637 38393a3b3c3d3e3f"
-	  "4041424344454647 48494a4b4c4d4e4f" DATA("20") },
+	  { "0b000015 abcdef07 00 0000 08 00000000" RADDR,
+	    "1011121314151617 18191a1b1c1d1e1f",
+	    "2021222324252627 28292a2b2c2d2e2f",
+	    "3031323334353637 38393a3b3c3d3e3f",
+	    "4041424344454647 48494a4b4c4d4e4f" DATA("20") } },
 
 	{ "unsignalled", FA, 3, false, 0,
-	  "09000015 abcdef04 00 0000 00 00000000" RADDR
-	  "1011121314151617 3031323334353637" DATA("08") },
+	  { "09000015 abcdef04 00 0000 00 00000000" RADDR,
+	    "1011121314151617 3031323334353637" DATA("08") } },
 	{ "flags of the queue pair decide", FA, 3, false,
 	  IBV_EXP_SEND_SIGNALED | IBV_EXP_SEND_EXT_ATOMIC_INLINE,
-	  "09000015 abcdef04 00 0000 00 00000000" RADDR
-	  "1011121314151617 3031323334353637" DATA("08") },
+	  { "09000015 abcdef04 00 0000 00 00000000" RADDR,
+	    "1011121314151617 3031323334353637" DATA("08") } },
 	{ "fence", FA, 3, false, IBV_EXP_SEND_FENCE,
-	  "09000015 abcdef04 00 0000 80 00000000" RADDR
-	  "1011121314151617 3031323334353637" DATA("08") },
+	  { "09000015 abcdef04 00 0000 80 00000000" RADDR,
+	    "1011121314151617 3031323334353637" DATA("08") } },
 	{ "solicited", FA, 3, false, IBV_EXP_SEND_SOLICITED,
-	  "09000015 abcdef04 00 0000 02 00000000" RADDR
-	  "1011121314151617 3031323334353637" DATA("08") },
+	  { "09000015 abcdef04 00 0000 02 00000000" RADDR,
+	    "1011121314151617 3031323334353637" DATA("08") } },
 	{ "all flags", CS, 2, true,
 	  IBV_EXP_SEND_FENCE | IBV_EXP_SEND_SOLICITED,
-	  "08000014 abcdef04 00 0000 8a 00000000" RADDR
-	  "14151617 34353637 54555657 74757677" DATA("04") },
+	  { "08000014 abcdef04 00 0000 8a 00000000" RADDR,
+	    "14151617 34353637 54555657 74757677" DATA("04") } },
 };
 
-static size_t from_hex(uint8_t *to, const char *hex)
+static size_t from_hex(uint8_t *to, const char *const *pieces)
 {
+	unsigned int value;
+	const char *hex;
 	size_t n = 0;
-	int value;
 
-	for (; *hex; hex++) {
-		if (*hex == ' ')
-			continue;
-		if (sscanf(hex++, "%2x", (unsigned int *)&value) != 1)
-			bail_out("bad hex");
-		to[n++] = value;
+	for (; *pieces; pieces++) {
+		for (hex = *pieces; *hex; hex++) {
+			if (*hex == ' ')
+				continue;
+			if (sscanf(hex++, "%2x", &value) != 1)
+				bail_out("bad hex");
+			to[n++] = value;
+		}
 	}
 	return n;
 }
@@ -167,8 +170,8 @@ union wqe {
 	uint8_t bytes[EXP_MLX5_MAX_WQE + 16];
 };
 
-static void is_wqe(const union wqe *wqe, size_t length, const char *want_hex,
-		   const char *name)
+static void is_wqe(const union wqe *wqe, size_t length,
+		   const char *const *want_hex, const char *name)
 {
 	uint8_t want[EXP_MLX5_MAX_WQE];
 	size_t n = from_hex(want, want_hex);
@@ -218,6 +221,16 @@ static void test_unaligned(void)
 
 static void test_sges(void)
 {
+	static const char *const no_buffer[] = {
+		"09000015 abcdef03 00 0000 08 00000000" RADDR,
+		"1011121314151617 3031323334353637", NULL
+	};
+	static const char *const two_buffers[] = {
+		"09000015 abcdef05 00 0000 08 00000000" RADDR,
+		"1011121314151617 3031323334353637",
+		"00000004 22222222 1111111111111111",
+		"00000004 66666666 5555555555555555", NULL
+	};
 	struct ibv_sge sges[EXP_MLX5_MAX_SGE];
 	struct ibv_exp_send_wr wr;
 	struct ibv_sge sge;
@@ -228,8 +241,7 @@ static void test_sges(void)
 	wr.num_sge = 0;
 	wr.sg_list = NULL;
 	n = exp_mlx5_wqe(&wqe, QPN, true, &wr);
-	is_wqe(&wqe, n, "09000015 abcdef03 00 0000 08 00000000" RADDR
-	       "1011121314151617 3031323334353637", "no buffer");
+	is_wqe(&wqe, n, no_buffer, "no buffer");
 
 	sges[0] = (struct ibv_sge) { 0x1111111111111111, 4, 0x22222222 };
 	sges[1] = (struct ibv_sge) { 0x3333333333333333, 0, 0x44444444 };
@@ -237,11 +249,7 @@ static void test_sges(void)
 	wr.num_sge = 3;
 	wr.sg_list = sges;
 	n = exp_mlx5_wqe(&wqe, QPN, true, &wr);
-	is_wqe(&wqe, n, "09000015 abcdef05 00 0000 08 00000000" RADDR
-	       "1011121314151617 3031323334353637"
-	       "00000004 22222222 1111111111111111"
-	       "00000004 66666666 5555555555555555",
-	       "two buffers and an empty one");
+	is_wqe(&wqe, n, two_buffers, "two buffers and an empty one");
 
 	for (i = 0; i < EXP_MLX5_MAX_SGE; i++)
 		sges[i] = (struct ibv_sge) { i, 1, i };
