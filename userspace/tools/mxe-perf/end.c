@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * One end of the connections: device, memory, queue pairs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "perf.h"
+
+#define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+		IBV_ACCESS_REMOTE_READ)
+
+static int failed(const char *what, int err)
+{
+	fprintf(stderr, "mxe-perf: %s: %s\n", what, strerror(err));
+	return STATUS_NO_DEVICE;
+}
+
+/* ---- the device ---------------------------------------------------------- */
+
+static struct ibv_context *open_named(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+	bool found = false;
+
+	for (int i = 0; list && list[i] && !found; i++) {
+		if (name && strcmp(ibv_get_device_name(list[i]), name))
+			continue;
+		found = true;
+		ctx = ibv_open_device(list[i]);
+		if (!ctx)
+			fprintf(stderr, "mxe-perf: cannot open %s: %s\n",
+				ibv_get_device_name(list[i]), strerror(errno));
+	}
+	if (list)
+		ibv_free_device_list(list);
+	if (!found)
+		fprintf(stderr, "mxe-perf: there is no RDMA device%s%s\n",
+			name ? " " : "", name ? name : "");
+	return ctx;
+}
+
+/* RoCE v2 of IPv4 if there is one, else RoCE v2, else the first. */
+static int choose_gid(struct perf_device *dev, int index)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct ibv_gid_entry entries[256];
+	ssize_t n = ibv_query_gid_table(dev->ctx, entries, 256, 0);
+	int best = -1;
+
+	for (ssize_t i = 0; i < n; i++) {
+		const struct ibv_gid_entry *e = &entries[i];
+		int merit = 0;
+
+		if (e->port_num != 1)
+			continue;
+		if (e->gid_type == IBV_GID_TYPE_ROCE_V2)
+			merit = memcmp(e->gid.raw, mapped, 12) ? 1 : 2;
+		if (index >= 0)
+			merit = (int)e->gid_index == index ? 3 : -1;
+		if (merit <= best)
+			continue;
+		best = merit;
+		dev->gid = e->gid;
+		dev->gid_index = (int)e->gid_index;
+	}
+	if (best >= 0)
+		return 0;
+	fprintf(stderr, "mxe-perf: %s has no %sGID on port 1\n",
+		ibv_get_device_name(dev->ctx->device),
+		index >= 0 ? "such " : "");
+	return STATUS_NO_DEVICE;
+}
+
+static void ask_masked(struct perf_device *dev)
+{
+	struct mxedv_device_attr attr;
+
+	if (!mxedv_is_supported(dev->ctx->device) ||
+	    mxedv_query_device(dev->ctx, &attr, sizeof(attr)))
+		return;
+	dev->masked_cas = attr.masked_ops & MXEDV_MASKED_ATOMIC_CMP_SWP;
+	dev->masked_fadd = attr.masked_ops & MXEDV_MASKED_ATOMIC_FETCH_ADD;
+}
+
+static int open_device(struct perf_device *dev, const char *name, int gid)
+{
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
+	int most, err;
+
+	dev->ctx = open_named(name);
+	if (!dev->ctx)
+		return STATUS_NO_DEVICE;
+	dev->pd = ibv_alloc_pd(dev->ctx);
+	if (!dev->pd)
+		return failed("ibv_alloc_pd", errno);
+	err = ibv_query_device(dev->ctx, &attr);
+	if (err)
+		return failed("ibv_query_device", err);
+	err = ibv_query_port(dev->ctx, 1, &port);
+	if (err)
+		return failed("ibv_query_port", err);
+	if (port.state != IBV_PORT_ACTIVE) {
+		fprintf(stderr, "mxe-perf: port 1 of %s is %s\n",
+			ibv_get_device_name(dev->ctx->device),
+			ibv_port_state_str(port.state));
+		return STATUS_NO_DEVICE;
+	}
+	most = attr.max_qp_rd_atom < attr.max_qp_init_rd_atom ?
+	       attr.max_qp_rd_atom : attr.max_qp_init_rd_atom;
+	dev->rd_atomic = (uint8_t)(most < 16 ? most : 16);
+	dev->atomics = attr.atomic_cap != IBV_ATOMIC_NONE;
+	dev->mtu = 128u << port.active_mtu;
+	ask_masked(dev);
+	return choose_gid(dev, gid);
+}
+
+/* ---- queue pairs --------------------------------------------------------- */
+
+static struct ibv_qp *create_qp(struct perf_end *end, unsigned int i,
+				bool builders)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = end->cq,
+		.recv_cq = end->rcq,
+		.cap = {
+			.max_send_wr = end->depth,
+			.max_recv_wr = end->two_sided ? 2 * end->depth : 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 0,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = end->dev.pd,
+	};
+	struct ibv_qp *qp;
+
+	if (!builders)
+		return ibv_create_qp_ex(end->dev.ctx, &attr);
+	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |
+			      IBV_QP_EX_WITH_RDMA_READ;
+	if (end->dev.atomics)
+		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+	if (mxedv_is_supported(end->dev.ctx->device))
+		qp = mxedv_create_qp(end->dev.ctx, &attr, NULL);
+	else
+		qp = ibv_create_qp_ex(end->dev.ctx, &attr);
+	if (!qp)
+		return NULL;
+	end->qpx[i] = ibv_qp_to_qp_ex(qp);
+	if (end->dev.masked_cas || end->dev.masked_fadd)
+		end->mqp[i] = mxedv_qp_ex_from_ibv_qp_ex(end->qpx[i]);
+	return qp;
+}
+
+static int post_recv(struct perf_end *end, uint32_t qp, uint32_t slot)
+{
+	uint64_t index = (uint64_t)qp * 2 * end->depth + slot;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)end->buf + index * end->stride,
+		.length = end->size,
+		.lkey = end->mr->lkey,
+	};
+	struct ibv_recv_wr *bad;
+	struct ibv_recv_wr wr = {
+		.wr_id = index,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	int err = ibv_post_recv(end->qp[qp], &wr, &bad);
+
+	return err ? failed("ibv_post_recv", err) : 0;
+}
+
+static int create_qps(struct perf_end *end, const struct perf_options *o)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = ACCESS,
+	};
+
+	if (end->dev.atomics)
+		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+	for (uint32_t i = 0; i < end->num_qps; i++) {
+		int err;
+
+		end->qp[i] = create_qp(end, i, true);
+		if (!end->qp[i])	/* the provider has no builders */
+			end->qp[i] = create_qp(end, i, false);
+		if (!end->qp[i])
+			return failed("ibv_create_qp_ex", errno);
+		err = ibv_modify_qp(end->qp[i], &attr,
+				    IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+		if (err)
+			return failed("queue pair to INIT", err);
+		for (uint32_t slot = 0; end->two_sided && slot < 2 * o->depth;
+		     slot++)
+			if (post_recv(end, i, slot))
+				return STATUS_NO_DEVICE;
+	}
+	return 0;
+}
+
+static int open_memory(struct perf_end *end)
+{
+	int access = ACCESS;
+	void *p;
+
+	end->stride = ((end->size < 8 ? 8 : end->size) + 63) & ~63u;
+	end->len = (size_t)end->num_qps * 2 * end->depth * end->stride;
+	if (end->len > PERF_MAX_MEMORY) {
+		fputs("mxe-perf: more than 4 GiB of buffers\n", stderr);
+		return STATUS_USAGE;
+	}
+	p = mmap(NULL, end->len, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (p == MAP_FAILED)
+		return failed("memory", errno);
+	end->buf = p;
+	if (end->dev.atomics)
+		access |= IBV_ACCESS_REMOTE_ATOMIC;
+	end->mr = ibv_reg_mr(end->dev.pd, end->buf, end->len, access);
+	return end->mr ? 0 : failed("ibv_reg_mr", errno);
+}
+
+int perf_end_open(struct perf_end *end, const char *device, int gid,
+		  const struct perf_options *o)
+{
+	int status = open_device(&end->dev, device, gid);
+	int cqe;
+
+	if (status)
+		return status;
+	end->num_qps = o->qps;
+	end->depth = o->depth;
+	end->size = o->size;
+	status = open_memory(end);
+	if (status)
+		return status;
+	cqe = (int)(o->qps * o->depth);
+	end->cq = ibv_create_cq(end->dev.ctx, cqe, NULL, NULL, 0);
+	end->rcq = end->cq ? ibv_create_cq(end->dev.ctx, 2 * cqe, NULL, NULL, 0) :
+			     NULL;
+	if (!end->rcq)
+		return failed("ibv_create_cq", errno);
+	return create_qps(end, o);
+}
+
+static enum ibv_mtu mtu_code(uint32_t bytes)
+{
+	enum ibv_mtu code = IBV_MTU_256;
+
+	while (code < IBV_MTU_4096 && 256u << code <= bytes)
+		code++;
+	return code;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+int perf_end_connect(struct perf_end *end, const struct perf_address *peer,
+		     const struct perf_options *o)
+{
+	uint8_t rd_atomic = (uint8_t)least(end->dev.rd_atomic, peer->rd_atomic);
+	uint32_t mtu = least(end->dev.mtu, peer->mtu);
+
+	for (uint32_t i = 0; i < end->num_qps; i++) {
+		struct ibv_qp_attr attr = {
+			.qp_state = IBV_QPS_RTR,
+			.path_mtu = mtu_code(o->mtu ? o->mtu : mtu),
+			.dest_qp_num = peer->qpn[i],
+			.max_dest_rd_atomic = rd_atomic,
+			.min_rnr_timer = 1,
+			.ah_attr = {
+				.is_global = 1,
+				.port_num = 1,
+				.grh = {
+					.dgid = peer->gid,
+					.sgid_index = (uint8_t)end->dev.gid_index,
+					.hop_limit = 64,
+				},
+			},
+		};
+		int err = ibv_modify_qp(end->qp[i], &attr,
+					IBV_QP_STATE | IBV_QP_AV |
+					IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					IBV_QP_RQ_PSN |
+					IBV_QP_MAX_DEST_RD_ATOMIC |
+					IBV_QP_MIN_RNR_TIMER);
+
+		if (err)
+			return failed("queue pair to RTR", err);
+		attr = (struct ibv_qp_attr){
+			.qp_state = IBV_QPS_RTS,
+			.timeout = 17,		/* 0.5 s */
+			.retry_cnt = 7,
+			.rnr_retry = 7,
+			.max_rd_atomic = rd_atomic,
+		};
+		err = ibv_modify_qp(end->qp[i], &attr,
+				    IBV_QP_STATE | IBV_QP_TIMEOUT |
+				    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+		if (err)
+			return failed("queue pair to RTS", err);
+	}
+	return 0;
+}
+
+void perf_end_address(const struct perf_end *end, struct perf_address *address)
+{
+	*address = (struct perf_address){
+		.gid = end->dev.gid,
+		.mtu = end->dev.mtu,
+		.rd_atomic = end->dev.rd_atomic,
+		.rkey = end->mr->rkey,
+		.addr = (uintptr_t)end->buf,
+	};
+	for (uint32_t i = 0; i < end->num_qps; i++)
+		address->qpn[i] = end->qp[i]->qp_num;
+}
+
+void perf_end_close(struct perf_end *end)
+{
+	for (uint32_t i = 0; i < end->num_qps; i++)
+		if (end->qp[i])
+			ibv_destroy_qp(end->qp[i]);
+	if (end->cq)
+		ibv_destroy_cq(end->cq);
+	if (end->rcq)
+		ibv_destroy_cq(end->rcq);
+	if (end->mr)
+		ibv_dereg_mr(end->mr);
+	if (end->buf)
+		munmap(end->buf, end->len);
+	if (end->dev.pd)
+		ibv_dealloc_pd(end->dev.pd);
+	if (end->dev.ctx)
+		ibv_close_device(end->dev.ctx);
+	memset(end, 0, sizeof(*end));
+}
+
+/* ---- the responder's part ------------------------------------------------ */
+
+void perf_end_fill(struct perf_end *end)
+{
+	for (size_t i = 0; i < end->len; i++)
+		end->buf[i] = perf_pattern(i % end->stride);
+}
+
+/* A message begins with its number on the queue pair, and goes on as filled. */
+static bool is_right(const struct perf_end *end, const struct ibv_wc *wc,
+		     uint64_t number)
+{
+	const uint8_t *p = end->buf + wc->wr_id * end->stride;
+	uint32_t stamp = end->size < 8 ? end->size : 8;
+
+	return wc->byte_len == end->size && !memcmp(p, &number, stamp) &&
+	       (end->size == stamp ||
+		p[end->size - 1] == perf_pattern(end->size - 1));
+}
+
+int perf_end_receive(struct perf_end *end)
+{
+	struct ibv_wc wc[16];
+	int n = ibv_poll_cq(end->rcq, 16, wc);
+
+	for (int i = 0; i < n; i++) {
+		uint32_t qp = (uint32_t)(wc[i].wr_id / (2 * end->depth));
+		uint32_t slot = (uint32_t)(wc[i].wr_id % (2 * end->depth));
+
+		if (wc[i].status != IBV_WC_SUCCESS) {
+			fprintf(stderr, "mxe-perf: a receive failed: %s\n",
+				ibv_wc_status_str(wc[i].status));
+			return STATUS_FAILED;
+		}
+		if (!is_right(end, &wc[i], end->received[qp]++))
+			end->wrong++;
+		if (post_recv(end, qp, slot))
+			return STATUS_FAILED;
+	}
+	return n < 0 ? STATUS_FAILED : 0;
+}

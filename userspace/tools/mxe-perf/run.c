@@ -1,0 +1,703 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The measurement.  One loop for all tests: they differ in how many queue pairs
+ * there are, how many operations are outstanding, and how large these are.
+ *
+ * Atomics go to one word.  A lane is a requester that has a part of it: all of
+ * it for the standard ones, a field for the masked ones, where it counts.  So the
+ * word tells in the end whether each operation was executed exactly once, and
+ * each result whether it was executed when it should.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include <masked_atomic.h>
+
+#include "perf.h"
+
+struct request {
+	enum perf_op op;	/* READ, CAS also to emulate others */
+	uint64_t offset;	/* in the own buffer */
+	uint32_t len;
+	uint64_t raddr;
+	uint64_t compare_add;	/* likewise in host byte order */
+	uint64_t swap;
+	uint64_t compare_mask;	/* PERF_MFADD: the boundaries */
+	uint64_t swap_mask;
+};
+
+struct slot {
+	struct request req;
+	uint64_t began;
+	uint64_t expect;	/* the lane's count when it is executed */
+	uint32_t qp;
+	uint32_t lane;
+	bool used;
+};
+
+struct lane {
+	uint64_t count;
+	uint64_t guess;		/* what the word is thought to be */
+};
+
+struct run {
+	struct perf_end *end;
+	struct perf_end *responder;
+	const struct perf_address *peer;
+	const struct perf_options *o;
+	enum perf_op op;
+	enum perf_how how;
+	bool tsc;
+	uint32_t batch;
+	/* Attempts may find that another was first. */
+	bool optimistic;
+	uint32_t field_bits;
+	uint64_t boundaries;
+	uint64_t posts;
+	uint64_t done;
+	struct slot *slots;	/* of the first queue pair, the second ... */
+	struct slot **batch_slots;
+	struct ibv_send_wr *wr;
+	struct ibv_sge *sge;
+	uint32_t *free;		/* a stack for each queue pair */
+	uint32_t num_free[PERF_MAX_QPS];
+	uint64_t sent[PERF_MAX_QPS];
+	struct lane lanes[PERF_MAX_LANES];
+	uint32_t num_lanes;
+};
+
+static volatile sig_atomic_t tick;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	tick = 1;
+}
+
+static int wrong(const struct run *r, const char *what, uint64_t got,
+		 uint64_t want)
+{
+	fprintf(stderr,
+		"mxe-perf: %s: %s is 0x%llx instead of 0x%llx after %llu operations\n",
+		perf_op_name[r->op], what, (unsigned long long)got,
+		(unsigned long long)want, (unsigned long long)r->done);
+	return STATUS_FAILED;
+}
+
+/* ---- posting ------------------------------------------------------------- */
+
+static void build(struct run *r, uint32_t qp, const struct request *q,
+		  uint64_t wr_id)
+{
+	struct perf_end *end = r->end;
+	struct ibv_qp_ex *qpx = end->qpx[qp];
+	uint32_t rkey = r->peer->rkey;
+
+	qpx->wr_id = wr_id;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	switch (q->op) {
+	case PERF_WRITE:
+		ibv_wr_rdma_write(qpx, rkey, q->raddr);
+		break;
+	case PERF_READ:
+		ibv_wr_rdma_read(qpx, rkey, q->raddr);
+		break;
+	case PERF_SEND:
+		ibv_wr_send(qpx);
+		break;
+	case PERF_CAS:
+		ibv_wr_atomic_cmp_swp(qpx, rkey, q->raddr, q->compare_add,
+				      q->swap);
+		break;
+	case PERF_FADD:
+		ibv_wr_atomic_fetch_add(qpx, rkey, q->raddr, q->compare_add);
+		break;
+	case PERF_MCAS:
+		mxedv_wr_masked_atomic_cmp_swp(end->mqp[qp], rkey, q->raddr,
+					       q->compare_add, q->compare_mask,
+					       q->swap, q->swap_mask);
+		break;
+	default:
+		mxedv_wr_masked_atomic_fetch_add(end->mqp[qp], rkey, q->raddr,
+						 q->compare_add,
+						 q->compare_mask);
+	}
+	ibv_wr_set_sge(qpx, end->mr->lkey, (uintptr_t)end->buf + q->offset,
+		       q->len);
+}
+
+static void describe(struct run *r, const struct request *q, uint64_t wr_id,
+		     uint32_t i, bool last)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		[PERF_WRITE] = IBV_WR_RDMA_WRITE,
+		[PERF_READ] = IBV_WR_RDMA_READ,
+		[PERF_SEND] = IBV_WR_SEND,
+		[PERF_CAS] = IBV_WR_ATOMIC_CMP_AND_SWP,
+		[PERF_FADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	struct ibv_send_wr *wr = &r->wr[i];
+
+	r->sge[i] = (struct ibv_sge){
+		.addr = (uintptr_t)r->end->buf + q->offset,
+		.length = q->len,
+		.lkey = r->end->mr->lkey,
+	};
+	wr->wr_id = wr_id;
+	wr->next = last ? NULL : wr + 1;
+	wr->sg_list = &r->sge[i];
+	wr->num_sge = 1;
+	wr->opcode = opcodes[q->op];
+	wr->send_flags = IBV_SEND_SIGNALED;
+	if (q->op == PERF_CAS || q->op == PERF_FADD) {
+		wr->wr.atomic.remote_addr = q->raddr;
+		wr->wr.atomic.rkey = r->peer->rkey;
+		wr->wr.atomic.compare_add = q->compare_add;
+		wr->wr.atomic.swap = q->swap;
+	} else {
+		wr->wr.rdma.remote_addr = q->raddr;
+		wr->wr.rdma.rkey = r->peer->rkey;
+	}
+}
+
+/* Standard operations go either way; masked ones only by the builders. */
+static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
+{
+	bool masked = slots[0]->req.op == PERF_MCAS ||
+		      slots[0]->req.op == PERF_MFADD;
+	struct ibv_qp_ex *qpx = r->end->qpx[qp];
+	struct ibv_send_wr *bad;
+	int err;
+
+	r->posts += n;
+	if (qpx && (masked || !r->o->post_send)) {
+		ibv_wr_start(qpx);
+		for (uint32_t i = 0; i < n; i++)
+			build(r, qp, &slots[i]->req,
+			      (uint64_t)(slots[i] - r->slots));
+		err = ibv_wr_complete(qpx);
+	} else {
+		for (uint32_t i = 0; i < n; i++)
+			describe(r, &slots[i]->req,
+				 (uint64_t)(slots[i] - r->slots), i, i == n - 1);
+		err = ibv_post_send(r->end->qp[qp], r->wr, &bad);
+	}
+	if (!err)
+		return 0;
+	fprintf(stderr, "mxe-perf: cannot post %s: %s\n",
+		perf_op_name[slots[0]->req.op], strerror(err));
+	return STATUS_FAILED;
+}
+
+/* ---- what an operation is ------------------------------------------------ */
+
+static uint64_t field_mask(const struct run *r)
+{
+	return r->field_bits == 64 ? ~0ull : (1ull << r->field_bits) - 1;
+}
+
+static uint32_t field_shift(const struct run *r, uint32_t lane)
+{
+	return r->field_bits == 64 ? 0 : lane * r->field_bits;
+}
+
+/* The next count into the lane's part of the word. */
+static void count_up(struct run *r, struct slot *s)
+{
+	struct lane *lane = &r->lanes[s->lane];
+	uint64_t mask = field_mask(r);
+	uint32_t shift = field_shift(r, s->lane);
+	struct request *q = &s->req;
+
+	s->expect = lane->count;
+	if (r->op == PERF_FADD || r->op == PERF_MFADD) {
+		q->compare_add = 1ull << shift;
+		q->compare_mask = r->boundaries;
+	} else {
+		q->compare_add = (s->expect & mask) << shift;
+		q->swap = ((s->expect + 1) & mask) << shift;
+		q->compare_mask = mask << shift;
+		q->swap_mask = mask << shift;
+	}
+	lane->count++;
+}
+
+/* One attempt of a CMP_SWAP that does what the masked operation would. */
+static void attempt(struct run *r, struct slot *s)
+{
+	struct lane *lane = &r->lanes[s->lane];
+	uint64_t field = field_mask(r) << field_shift(r, s->lane);
+	uint64_t one = 1ull << field_shift(r, s->lane);
+	uint64_t old = lane->guess;
+
+	s->req.op = PERF_CAS;
+	if (r->op == PERF_MFADD) {
+		s->req.swap = masked_fetch_add_u64(old, one, r->boundaries);
+	} else if (r->op == PERF_MCAS) {
+		uint64_t compare = s->expect << field_shift(r, s->lane) & field;
+		uint64_t swap = (s->expect + 1) << field_shift(r, s->lane);
+
+		old = (old & ~field) | compare;
+		s->req.swap = masked_cmp_swap_u64(old, compare, field, swap,
+						  field);
+	} else {
+		s->req.swap = old + 1;
+	}
+	s->req.compare_add = old;
+}
+
+static void prepare(struct run *r, struct slot *s)
+{
+	uint64_t index = (uint64_t)(s - r->slots);
+	uint64_t at = (index / r->end->depth * 2 * r->end->depth +
+		       index % r->end->depth) * r->end->stride;
+	uint64_t number = r->sent[s->qp]++;
+	uint32_t stamp = r->end->size < 8 ? r->end->size : 8;
+
+	s->used = true;
+	s->req.op = r->op;
+	s->req.offset = at;
+	if (r->op <= PERF_SEND) {
+		s->req.len = r->end->size;
+		s->req.raddr = r->peer->addr + at;
+		if (r->op == PERF_READ)
+			number = 0;
+		memcpy(r->end->buf + at, &number, stamp);
+		return;
+	}
+	s->req.len = 8;
+	s->req.raddr = r->peer->addr;
+	if (!r->optimistic) {
+		count_up(r, s);
+		return;
+	}
+	s->expect = r->lanes[s->lane].count;
+	if (r->how == PERF_READ_FIRST)
+		s->req.op = PERF_READ;
+	else
+		attempt(r, s);
+}
+
+/* ---- what came of it ----------------------------------------------------- */
+
+/* Sets *again if the slot's next attempt is to be posted. */
+static int check_attempt(struct run *r, struct slot *s, uint64_t old,
+			 bool *again)
+{
+	uint64_t field = field_mask(r) << field_shift(r, s->lane);
+	uint64_t count = s->expect << field_shift(r, s->lane) & field;
+	struct lane *lane = &r->lanes[s->lane];
+
+	if (r->op != PERF_CAS && ((old ^ count) & field))
+		return wrong(r, "the field", old & field, count);
+	if (s->req.op == PERF_CAS && old == s->req.compare_add) {
+		lane->guess = s->req.swap;
+		lane->count++;
+		return 0;
+	}
+	lane->guess = old;
+	/* A standard one that came too late is an operation, too. */
+	if (r->op == PERF_CAS)
+		return 0;
+	*again = true;
+	if (s->req.op == PERF_CAS && r->how == PERF_READ_FIRST)
+		s->req.op = PERF_READ;
+	else
+		attempt(r, s);
+	return 0;
+}
+
+static int check_read(const struct run *r, const struct slot *s)
+{
+	const uint8_t *p = r->end->buf + s->req.offset;
+	uint32_t size = r->end->size;
+
+	for (uint32_t i = 0; i < size && i < 8; i++)
+		if (p[i] != perf_pattern(i))
+			return wrong(r, "a byte", p[i], perf_pattern(i));
+	if (p[size - 1] != perf_pattern(size - 1))
+		return wrong(r, "the last byte", p[size - 1],
+			     perf_pattern(size - 1));
+	return 0;
+}
+
+static int check(struct run *r, struct slot *s, bool *again)
+{
+	uint64_t mask = field_mask(r);
+	uint64_t old;
+
+	if (r->op == PERF_READ)
+		return check_read(r, s);
+	if (r->op < PERF_READ || r->op == PERF_SEND)
+		return 0;
+	memcpy(&old, r->end->buf + s->req.offset, 8);
+	if (r->optimistic)
+		return check_attempt(r, s, old, again);
+	/* Several lanes add to all of the word: only the sum is known. */
+	if (r->op == PERF_FADD && r->num_lanes > 1)
+		return 0;
+	old = old >> field_shift(r, s->lane) & mask;
+	if (old != (s->expect & mask))
+		return wrong(r, "the old value", old, s->expect & mask);
+	return 0;
+}
+
+/* ---- the loop ------------------------------------------------------------ */
+
+static int poll_some(struct run *r, struct ibv_wc *wc, int most)
+{
+	uint64_t spins = 0;
+	uint64_t patience = 0;
+	int n;
+
+	while (!(n = ibv_poll_cq(r->end->cq, most, wc))) {
+		if (++spins % 64)
+			continue;
+		/* Who is to answer may need this processor. */
+		sched_yield();
+		if (r->responder && r->op == PERF_SEND &&
+		    perf_end_receive(r->responder))
+			return -STATUS_FAILED;
+		if (!patience)
+			patience = perf_ns() + r->o->timeout * 1000000000ull;
+		else if (perf_ns() > patience)
+			break;
+	}
+	if (!n)
+		fprintf(stderr, "mxe-perf: %s: no completion within %u s\n",
+			perf_op_name[r->op], r->o->timeout);
+	else if (n < 0)
+		fprintf(stderr, "mxe-perf: ibv_poll_cq: %d\n", n);
+	return n > 0 ? n : -STATUS_FAILED;
+}
+
+static int completed(const struct run *r, const struct ibv_wc *wc)
+{
+	if (wc->status == IBV_WC_SUCCESS)
+		return 0;
+	fprintf(stderr, "mxe-perf: %s failed: %s (vendor 0x%x)\n",
+		perf_op_name[r->op], ibv_wc_status_str(wc->status),
+		wc->vendor_err);
+	return STATUS_FAILED;
+}
+
+/* Posts as many as there may be; returns 0 or an exit status. */
+static int post_free(struct run *r, uint64_t *left)
+{
+	uint32_t depth = r->end->depth;
+
+	for (uint32_t qp = 0; qp < r->end->num_qps; qp++) {
+		uint32_t want = *left < r->batch ? (uint32_t)*left : r->batch;
+
+		while (want && r->num_free[qp] >= want) {
+			uint64_t now;
+
+			for (uint32_t i = 0; i < want; i++) {
+				uint32_t k = r->free[qp * depth +
+						     --r->num_free[qp]];
+
+				r->batch_slots[i] = &r->slots[k];
+				prepare(r, &r->slots[k]);
+			}
+			now = perf_now(r->tsc);
+			for (uint32_t i = 0; i < want; i++)
+				r->batch_slots[i]->began = now;
+			if (post(r, qp, r->batch_slots, want))
+				return STATUS_FAILED;
+			*left -= want;
+			want = *left < r->batch ? (uint32_t)*left : r->batch;
+		}
+	}
+	return 0;
+}
+
+static void show_progress(const struct run *r, uint64_t done, uint64_t n)
+{
+	tick = 0;
+	fprintf(stderr, "mxe-perf: %s: %llu of %llu\n", perf_op_name[r->op],
+		(unsigned long long)done, (unsigned long long)n);
+}
+
+/* n operations; their times go to samples, unless that is NULL. */
+static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
+{
+	uint64_t left = n, done = 0, start = perf_now(r->tsc), now;
+	struct ibv_wc wc[16];
+
+	while (done < n) {
+		int got;
+
+		if (r->op == PERF_SEND && r->responder &&
+		    perf_end_receive(r->responder))
+			return STATUS_FAILED;
+		if (left && post_free(r, &left))
+			return STATUS_FAILED;
+		got = poll_some(r, wc, 16);
+		if (got < 0)
+			return STATUS_FAILED;
+		now = perf_now(r->tsc);
+		for (int i = 0; i < got; i++) {
+			struct slot *s = &r->slots[wc[i].wr_id];
+			bool again = false;
+
+			if (completed(r, &wc[i]) || check(r, s, &again))
+				return STATUS_FAILED;
+			if (again) {
+				if (post(r, s->qp, &s, 1))
+					return STATUS_FAILED;
+				continue;
+			}
+			if (samples)
+				samples[done] = now - s->began;
+			done++;
+			r->done++;
+			r->free[s->qp * r->end->depth + r->num_free[s->qp]++] =
+				(uint32_t)wc[i].wr_id;
+		}
+		if (tick)
+			show_progress(r, done, n);
+	}
+	*total = perf_now(r->tsc) - start;
+	return 0;
+}
+
+/* ---- before and after ---------------------------------------------------- */
+
+/* A transfer by the first slot, beside the measurement. */
+static int transfer(struct run *r, enum perf_op op, uint64_t offset,
+		    uint64_t remote, uint32_t len)
+{
+	struct slot *s = &r->slots[0];
+	struct ibv_wc wc;
+
+	s->req = (struct request){
+		.op = op,
+		.offset = offset,
+		.len = len,
+		.raddr = r->peer->addr + remote,
+	};
+	if (post(r, 0, &s, 1) || poll_some(r, &wc, 1) < 0)
+		return STATUS_FAILED;
+	r->posts--;
+	return completed(r, &wc);
+}
+
+static int clear_word(struct run *r)
+{
+	memset(r->end->buf, 0, 8);
+	return transfer(r, PERF_WRITE, 0, 0, 8);
+}
+
+static int check_word(struct run *r)
+{
+	uint64_t sum = 0, word;
+
+	if (transfer(r, PERF_READ, 0, 0, 8))
+		return STATUS_FAILED;
+	memcpy(&word, r->end->buf, 8);
+	for (uint32_t i = 0; i < r->num_lanes; i++)
+		sum += (r->lanes[i].count & field_mask(r)) << field_shift(r, i);
+	return word == sum ? 0 : wrong(r, "the word", word, sum);
+}
+
+static int differs(const struct run *r, uint32_t slot)
+{
+	fprintf(stderr, "mxe-perf: %s: what was written from slot %u is not there\n",
+		perf_op_name[r->op], slot);
+	return STATUS_FAILED;
+}
+
+/* What was written last from each slot is there. */
+static int check_written(struct run *r)
+{
+	struct perf_end *end = r->end;
+	uint32_t n = end->num_qps * end->depth;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t at = r->slots[i].req.offset;
+		uint64_t landing = (uint64_t)end->depth * end->stride;
+
+		if (!r->slots[i].used)
+			continue;
+		if (transfer(r, PERF_READ, landing, at, end->size))
+			return STATUS_FAILED;
+		if (memcmp(end->buf + landing, end->buf + at, end->size))
+			return differs(r, i);
+	}
+	return 0;
+}
+
+static int check_received(struct run *r, struct session *session)
+{
+	uint64_t sent = 0, came = 0, bad = 0, end;
+
+	for (uint32_t i = 0; i < r->end->num_qps; i++)
+		sent += r->sent[i];
+	if (!r->responder)
+		return session_end(session, sent, &bad) ? STATUS_FAILED :
+		       bad ? wrong(r, "the number of wrong messages", bad, 0) : 0;
+	end = perf_ns() + r->o->timeout * 1000000000ull;
+	do {
+		if (perf_end_receive(r->responder))
+			return STATUS_FAILED;
+		came = 0;
+		for (uint32_t i = 0; i < r->end->num_qps; i++)
+			came += r->responder->received[i];
+	} while (came < sent && perf_ns() < end);
+	if (came != sent)
+		return wrong(r, "the number of messages", came, sent);
+	bad = r->responder->wrong;
+	return bad ? wrong(r, "the number of wrong messages", bad, 0) : 0;
+}
+
+static int set_up(struct run *r)
+{
+	struct perf_end *end = r->end;
+	size_t n = (size_t)end->num_qps * end->depth;
+
+	r->slots = calloc(n, sizeof(*r->slots));
+	r->free = calloc(n, sizeof(*r->free));
+	r->batch_slots = calloc(end->depth, sizeof(*r->batch_slots));
+	r->wr = calloc(end->depth, sizeof(*r->wr));
+	r->sge = calloc(end->depth, sizeof(*r->sge));
+	if (!r->slots || !r->free || !r->batch_slots || !r->wr || !r->sge) {
+		fputs("mxe-perf: out of memory\n", stderr);
+		return STATUS_FAILED;
+	}
+	r->num_lanes = r->optimistic ? (uint32_t)n : end->num_qps;
+	for (uint32_t i = 0; i < n; i++) {
+		r->slots[i].qp = i / end->depth;
+		r->slots[i].lane = r->optimistic ? i : i / end->depth;
+		/* The first on top. */
+		r->free[i] = i / end->depth * end->depth + end->depth - 1 -
+			     i % end->depth;
+	}
+	for (uint32_t i = 0; i < end->num_qps; i++)
+		r->num_free[i] = end->depth;
+	if (r->num_lanes > PERF_MAX_LANES && r->op >= PERF_CAS) {
+		fprintf(stderr,
+			"mxe-perf: %s: %u requesters, but a word has %u fields\n",
+			perf_op_name[r->op], r->num_lanes, PERF_MAX_LANES);
+		return STATUS_USAGE;
+	}
+	r->field_bits = 64;
+	/* A field that is the word would not be a masked operation. */
+	if (r->op >= PERF_MCAS)
+		for (r->field_bits = 32; r->field_bits * r->num_lanes > 64;)
+			r->field_bits /= 2;
+	for (uint32_t at = r->field_bits; at <= 64; at += r->field_bits)
+		r->boundaries |= 1ull << (at - 1);
+	return 0;
+}
+
+static int measure(struct run *r, struct session *session,
+		   struct perf_result *result)
+{
+	struct itimerval second = { { 1, 0 }, { 1, 0 } }, off = { };
+	uint64_t unused;
+	int status;
+
+	for (size_t i = 0; i < r->end->len; i++)
+		r->end->buf[i] = perf_pattern(i % r->end->stride);
+	if (r->responder && r->op == PERF_READ)
+		perf_end_fill(r->responder);
+	if (!r->responder && session_begin(session, r->op))
+		return STATUS_FAILED;
+	if (r->op >= PERF_CAS && clear_word(r))
+		return STATUS_FAILED;
+	if (r->o->progress) {
+		signal(SIGALRM, on_alarm);
+		setitimer(ITIMER_REAL, &second, NULL);
+	}
+	r->posts = 0;
+	status = phase(r, r->o->warmup, NULL, &unused);
+	r->posts = 0;
+	if (!status)
+		status = phase(r, r->o->iterations, result->samples,
+			       &result->total);
+	result->posts = r->posts;
+	setitimer(ITIMER_REAL, &off, NULL);
+	if (status)
+		return status;
+	if (r->op == PERF_SEND)
+		return check_received(r, session);
+	if (!r->responder && session_end(session, 0, &unused))
+		return STATUS_FAILED;
+	if (r->op == PERF_WRITE)
+		return check_written(r);
+	return r->op >= PERF_CAS ? check_word(r) : 0;
+}
+
+static bool is_native(const struct perf_end *end, enum perf_op op)
+{
+	return op == PERF_MCAS ? end->dev.masked_cas && end->mqp[0] :
+	       op == PERF_MFADD ? end->dev.masked_fadd && end->mqp[0] : true;
+}
+
+int perf_run(struct perf_end *end, struct perf_end *responder,
+	     struct session *session, const struct perf_address *peer,
+	     const struct perf_options *o, enum perf_op op,
+	     struct perf_result *result)
+{
+	struct run r = {
+		.end = end,
+		.responder = responder,
+		.peer = peer,
+		.o = o,
+		.op = op,
+		.tsc = o->tsc,
+		.batch = o->batch,
+		.how = op >= PERF_MCAS ? o->how : PERF_NATIVE,
+	};
+	int status;
+
+	if (op >= PERF_CAS && !end->dev.atomics) {
+		fprintf(stderr, "mxe-perf: %s: the device has no atomics\n",
+			perf_op_name[op]);
+		return STATUS_NO_DEVICE;
+	}
+	if (r.how == PERF_AUTO)
+		r.how = is_native(end, op) ? PERF_NATIVE : PERF_GUESS;
+	if (r.how == PERF_NATIVE && !is_native(end, op)) {
+		fprintf(stderr, "mxe-perf: %s: not native on this device\n",
+			perf_op_name[op]);
+		return STATUS_NO_DEVICE;
+	}
+	if (r.how != PERF_NATIVE && r.batch > 1) {
+		fprintf(stderr, "mxe-perf: %s: what is emulated is posted one by one\n",
+			perf_op_name[op]);
+		return STATUS_USAGE;
+	}
+	r.optimistic = r.how != PERF_NATIVE ||
+		       (op == PERF_CAS && end->num_qps > 1);
+	result->op = perf_op_name[op];
+	result->how = r.how;
+	result->operations = o->iterations;
+	result->samples = calloc(o->iterations, sizeof(uint64_t));
+	if (!result->samples) {
+		fputs("mxe-perf: out of memory for the samples\n", stderr);
+		return STATUS_FAILED;
+	}
+	/* Their pages are not to come during the measurement. */
+	memset(result->samples, 0xff, o->iterations * sizeof(uint64_t));
+	if (responder) {
+		memset(responder->received, 0, sizeof(responder->received));
+		responder->wrong = 0;
+	}
+	status = set_up(&r);
+	if (!status)
+		status = measure(&r, session, result);
+	if (!status)
+		perf_summarize(result->samples, result->operations,
+			       &result->stats);
+	free(r.slots);
+	free(r.free);
+	free(r.batch_slots);
+	free(r.wr);
+	free(r.sge);
+	return status;
+}
