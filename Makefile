@@ -87,6 +87,12 @@ demo: deps
 check: deps
 	@tools/check
 
+bench: all
+	@tools/bench
+
+bench-quick: all
+	@tools/bench --quick
+
 check-style check-unit check-kunit check-uml check-vm check-kernels: deps
 	@tools/$@
 
@@ -119,6 +125,9 @@ help:
 	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
 	@echo '  check-kernels  the modules compile for the kernels of newer releases; not'
 	@echo '               part of check, it fetches their compilers and headers'
+	@echo '  bench        what operations cost on mxe and rxe, counted in instructions;'
+	@echo '               no part of check either: a figure that is missed is no failure'
+	@echo '  bench-quick  the same with fewer operations, in two minutes or so'
 	@echo '  deps         only install what is missing'
 	@echo 'Variables'
 	@echo '  KVER=VERSION KDIR=DIRECTORY  the kernel to build for'
@@ -129,5 +138,5 @@ help:
 	@echo 'Run a command in the virtual machine: tools/vm --help'
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall deps \
-	demo check check-style check-unit check-kunit check-uml check-vm \
+	demo bench bench-quick check check-style check-unit check-kunit check-uml check-vm \
 	check-kernels clean help
