@@ -208,6 +208,10 @@ static void kt_device_destroy(struct kt *kt)
 
 	if (kt->qp)
 		kt_destroy_qp(kt);
+	if (!IS_ERR_OR_NULL(kt->srq)) {
+		KUNIT_EXPECT_EQ(test, atomic_read(&kt->srq->usecnt), 0);
+		ib_destroy_srq(kt->srq);
+	}
 	for (i = 0; i < kt->num_mrs; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, kref_read(&to_mmr(kt->mrs[i])->ref),
 				    1U, "references of region %u", i);
@@ -295,7 +299,8 @@ static void kt_qp_event(struct ib_event *event, void *context)
 	set_bit(event->event, &kt->events);
 }
 
-static void kt_create_qp_type(struct kt *kt, enum ib_sig_type sig_type)
+static void kt_create_qp_type(struct kt *kt, enum ib_qp_type type,
+			      enum ib_sig_type sig_type)
 {
 	struct ib_qp_init_attr init = {
 		.event_handler = kt_qp_event,
@@ -310,7 +315,8 @@ static void kt_create_qp_type(struct kt *kt, enum ib_sig_type sig_type)
 			.max_inline_data = 64,
 		},
 		.sq_sig_type = sig_type,
-		.qp_type = IB_QPT_RC,
+		.srq = kt->srq,
+		.qp_type = type,
 	};
 	struct ib_qp *ibqp = ib_create_qp(kt->pd, &init);
 
@@ -320,12 +326,30 @@ static void kt_create_qp_type(struct kt *kt, enum ib_sig_type sig_type)
 
 void kt_create_qp(struct kt *kt)
 {
-	kt_create_qp_type(kt, IB_SIGNAL_REQ_WR);
+	kt_create_qp_type(kt, IB_QPT_RC, IB_SIGNAL_REQ_WR);
+}
+
+void kt_create_qp_of(struct kt *kt, enum ib_qp_type type)
+{
+	kt_create_qp_type(kt, type, IB_SIGNAL_REQ_WR);
+}
+
+void kt_create_srq(struct kt *kt, u32 max_wr)
+{
+	struct ib_srq_init_attr init = {
+		.event_handler = kt_qp_event,
+		.srq_context = kt,
+		.attr = { .max_wr = max_wr, .max_sge = 2 },
+		.srq_type = IB_SRQT_BASIC,
+	};
+
+	kt->srq = ib_create_srq(kt->pd, &init);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(kt->test, kt->srq);
 }
 
 void kt_create_qp_signal_all(struct kt *kt)
 {
-	kt_create_qp_type(kt, IB_SIGNAL_ALL_WR);
+	kt_create_qp_type(kt, IB_QPT_RC, IB_SIGNAL_ALL_WR);
 }
 
 int kt_gid_index(struct kt *kt)
@@ -349,6 +373,27 @@ int kt_gid_index(struct kt *kt)
 	return 0;
 }
 
+static void kt_set_path(struct kt *kt, struct rdma_ah_attr *attr)
+{
+	union ib_gid gid;
+
+	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_port_num(attr, 1);
+	ipv6_addr_set_v4mapped(htonl(KT_PEER_ADDR), (struct in6_addr *)&gid);
+	rdma_ah_set_grh(attr, &gid, 0, kt_gid_index(kt), 64, kt->tclass);
+}
+
+struct ib_ah *kt_create_ah(struct kt *kt)
+{
+	struct rdma_ah_attr attr = {};
+	struct ib_ah *ah;
+
+	kt_set_path(kt, &attr);
+	ah = rdma_create_ah(kt->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(kt->test, ah);
+	return ah;
+}
+
 static int kt_modify_rtr(struct kt *kt, const struct kt_conn *conn)
 {
 	struct ib_qp_attr attr = {
@@ -359,16 +404,15 @@ static int kt_modify_rtr(struct kt *kt, const struct kt_conn *conn)
 		.max_dest_rd_atomic = conn->max_dest_rd_atomic,
 		.min_rnr_timer = 7,
 	};
-	union ib_gid gid;
+	int mask = IB_QP_STATE;
 
-	attr.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
-	rdma_ah_set_port_num(&attr.ah_attr, 1);
-	ipv6_addr_set_v4mapped(htonl(KT_PEER_ADDR), (struct in6_addr *)&gid);
-	rdma_ah_set_grh(&attr.ah_attr, &gid, 0, kt_gid_index(kt), 64,
-			kt->tclass);
-	return ib_modify_qp(&kt->qp->ibqp, &attr, IB_QP_STATE | IB_QP_AV |
-			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	if (kt->qp->ibqp.qp_type != IB_QPT_UD)
+		mask |= IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+			IB_QP_RQ_PSN;
+	if (kt->qp->ibqp.qp_type == IB_QPT_RC)
+		mask |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
+	kt_set_path(kt, &attr.ah_attr);
+	return ib_modify_qp(&kt->qp->ibqp, &attr, mask);
 }
 
 int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn)
@@ -382,19 +426,25 @@ int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn)
 		.retry_cnt = conn->retry_cnt,
 		.rnr_retry = conn->rnr_retry,
 		.max_rd_atomic = conn->max_rd_atomic,
+		.qkey = KT_QKEY,
 	};
+	enum ib_qp_type type = kt->qp->ibqp.qp_type;
 	int mask = IB_QP_STATE;
 
 	switch (to) {
 	case IB_QPS_RTR:
 		return kt_modify_rtr(kt, conn);
 	case IB_QPS_INIT:
-		mask |= IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS;
+		mask |= IB_QP_PKEY_INDEX | IB_QP_PORT |
+			(type == IB_QPT_UD ? IB_QP_QKEY : IB_QP_ACCESS_FLAGS);
 		break;
 	case IB_QPS_RTS:
 		/* From RTR; SQD needs nothing but the state. */
-		if (kt_state(kt) == IB_QPS_RTR)
-			mask |= IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+		if (kt_state(kt) != IB_QPS_RTR)
+			break;
+		mask |= IB_QP_SQ_PSN;
+		if (type == IB_QPT_RC)
+			mask |= IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
 				IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC;
 		break;
 	default:
@@ -470,7 +520,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 		.protocol = IPPROTO_UDP,
 		.saddr = htonl(spoil == KT_BAD_SOURCE ? KT_STRANGER :
 							KT_PEER_ADDR),
-		.daddr = htonl(KT_ADDR),
+		.daddr = kt->group ?: htonl(KT_ADDR),
 	};
 	ip_send_check(iph);
 	udph = skb_put(skb, sizeof(*udph));
@@ -487,7 +537,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 
 	skb->dev = kt->ndev;
 	skb->protocol = htons(ETH_P_IP);
-	skb->pkt_type = PACKET_HOST;
+	skb->pkt_type = kt->group ? PACKET_MULTICAST : PACKET_HOST;
 	local_bh_disable();
 	netif_receive_skb(skb);
 	local_bh_enable();

@@ -24,6 +24,7 @@
 #define KT_PEER_QPN	0x00abcdU
 #define KT_RQ_PSN	0x000100U	/* peer to device */
 #define KT_SQ_PSN	0x800100U	/* device to peer */
+#define KT_QKEY		0x00c0ffeeU	/* of datagrams */
 
 struct kt {
 	struct kunit *test;
@@ -33,13 +34,15 @@ struct kt {
 	struct mxe_dev *dev;
 	struct ib_pd *pd, *other_pd;
 	struct ib_cq *send_cq, *recv_cq;
+	struct ib_srq *srq;		/* of qp, or NULL */
 	struct mxe_qp *qp;
 	u8 *mem;			/* vmalloc'ed: pages are not in order */
 	struct scatterlist *sg;
 	struct ib_mr *mrs[4];
 	unsigned int num_mrs;
-	unsigned long events;		/* enum ib_event_type of the QP */
+	unsigned long events;		/* enum ib_event_type of QP and SRQ */
 	u8 tos, tclass;			/* injected; of the path of the QP */
+	__be32 group;			/* injected to; 0: to the device */
 };
 
 /* How kt_connect() connects. */
@@ -69,6 +72,9 @@ static inline struct kt *kt_of(struct kunit *test)
 /* A queue pair in RESET, and its way to RTS. */
 void kt_create_qp(struct kt *kt);
 void kt_create_qp_signal_all(struct kt *kt);
+/* Of another type, or after kt_create_srq() with that queue. */
+void kt_create_qp_of(struct kt *kt, enum ib_qp_type type);
+void kt_create_srq(struct kt *kt, u32 max_wr);
 int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn);
 void kt_connect(struct kt *kt, const struct kt_conn *conn);
 
@@ -128,5 +134,8 @@ void kt_post_recv(struct kt *kt, u64 wr_id, struct ib_mr *mr, u64 offset,
 		  u32 len);
 
 enum ib_qp_state kt_state(struct kt *kt);
+
+/* An address handle of the peer's. */
+struct ib_ah *kt_create_ah(struct kt *kt);
 
 #endif /* MXE_KUNIT_HARNESS_H */
