@@ -3,7 +3,7 @@
 # by kernel/mxe/Kbuild; every *_test.c is a suite or two.
 MXE_KUNIT_SUITES := harness atomic_test psn_test wire_test mr_test qp_test \
 		    respond_test complete_test ring_test inv_test \
-		    cnp_test sizes_test uc_test
+		    cnp_test sizes_test uc_test ud_test srq_test
 
 ccflags-y += -I$(src)
 
