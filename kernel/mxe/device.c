@@ -24,6 +24,9 @@
 
 bool mxe_device_reply_be;
 
+/* Initialised where the others are, it would be of one class with them. */
+static struct lock_class_key mxe_ahs_lock_key;
+
 static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
 	[MXE_RESOURCE_PD] = MXE_MAX_PD,
 	[MXE_RESOURCE_AH] = MXE_MAX_AH,
@@ -244,6 +247,8 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	dev->reply_be = mxe_device_reply_be;
 	xa_init(&dev->mrs);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
+	/* The only one that is locked inside send_lock. */
+	lockdep_set_class(&dev->ahs.xa_lock, &mxe_ahs_lock_key);
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	mxe_mcast_init(&dev->mcast);
 	dev->stats = alloc_percpu(struct mxe_stats);
