@@ -180,6 +180,12 @@ static int f_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			*bad_wr = wr;
 			return f->refuse;
 		}
+		/* As rxe does. */
+		if (wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP &&
+		    wr->wr.atomic.remote_addr % 8) {
+			*bad_wr = wr;
+			return EINVAL;
+		}
 		if (f->posted - f->freed == DEPTH)
 			bail_out("more is posted than there is room for");
 		to = &f->wrs[f->posted++ % DEPTH];
@@ -236,8 +242,6 @@ static enum ibv_wc_status do_atomic(struct fake_wr *f)
 		return IBV_WC_LOC_PROT_ERR;
 	if (f->wr.wr.atomic.rkey != RKEY)
 		return IBV_WC_REM_ACCESS_ERR;
-	if (addr % sizeof(*word))
-		return IBV_WC_REM_INV_REQ_ERR;
 	old = *word;
 	if (f->wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		*word += f->wr.wr.atomic.compare_add;

@@ -423,7 +423,8 @@ static void test_require(void)
 		if (r->user && !strcmp(r->user, "native"))
 			add_mxe("x0");
 		else if (r->user && !strcmp(r->user, "emulated"))
-			add_fake("x0", IBV_ATOMIC_HCA)->exp_flags = MASKED;
+			add_fake("x0", IBV_ATOMIC_HCA)->exp_flags =
+				MASKED | IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED;
 		else if (r->user)
 			add_fake("x0", IBV_ATOMIC_NONE);
 		else

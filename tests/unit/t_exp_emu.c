@@ -120,7 +120,7 @@ static void test_query(void)
 
 	fake_reset();
 	is_int(exp_query_caps(emu_ctx, &caps), 0, "query");
-	ok(caps.masked && caps.sizes == 8 && !caps.sizes_be && caps.be_reply &&
+	ok(caps.masked && caps.emulated && caps.sizes == 8 && !caps.sizes_be && caps.be_reply &&
 	   caps.max_fa_bit_boundary == 64 &&
 	   caps.atomic_cap == IBV_EXP_ATOMIC_HCA, "... 8 bytes");
 	fake.atomic_cap = IBV_ATOMIC_GLOB;
@@ -338,6 +338,15 @@ static void test_contention(void)
 	is_int(post(qp, &r.wr), 0, "again, alone");
 	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... done");
 	is_int(qp->posts, 1, "... at the first try");
+
+	/* A comparison that fails is not tried again. */
+	fake.mem[0] = 0x500;
+	qp->posts = 0;
+	cas(&r, 5, SIGNALED, 0, 1, 0xff, 2, 0xff);
+	is_int(post(qp, &r.wr), 0, "another word than is guessed");
+	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... which does not compare");
+	is_int(qp->posts, 1, "... is done when it is known");
+	is_u64(fake.buf[0], 0x500, "... and delivered");
 	drop_qp(qp);
 	drop_cq(cq);
 }
@@ -436,6 +445,42 @@ static void test_errors(void)
 	r[0].sge.length = 7;
 	is_int(post(qp, &r[0].wr), EINVAL, "no room for the result");
 	drop_qp(qp);
+	drop_cq(cq);
+}
+
+#define MANY 16
+
+/* All of many queue pairs is flushed by one look at the device. */
+static void test_many_errors(void)
+{
+	struct ibv_wc wc[MANY * DEPTH + 1];
+	struct fake_qp *qps[MANY];
+	struct req r[DEPTH];
+	struct fake_cq *cq;
+	int next[MANY] = { };
+	int wrong = 0;
+
+	fake_reset();
+	cq = new_cq();
+	for (int i = 0; i < MANY; i++) {
+		qps[i] = new_qp(cq, 0);
+		for (int j = 0; j < DEPTH; j++) {
+			add(&r[j], i * DEPTH + j, 0, 0, 1, 0x80);
+			r[j].wr.ext_op.masked_atomics.rkey = RKEY + 1;
+		}
+		chain(r, DEPTH);
+		post(qps[i], &r[0].wr);
+	}
+	for (int i = 0; i < MANY; i++)
+		run(qps[i]);
+	is_int(ibv_poll_cq(&cq->cq, 1, wc), 1, "one of many that fail");
+	is_int(ibv_poll_cq(&cq->cq, MANY * DEPTH, wc + 1), MANY * DEPTH - 1,
+	       "... and all the others");
+	for (int i = 0; i < MANY * DEPTH; i++)
+		wrong += next[wc[i].wr_id / DEPTH]++ != (int)wc[i].wr_id % DEPTH;
+	is_int(wrong, 0, "... in order");
+	for (int i = 0; i < MANY; i++)
+		drop_qp(qps[i]);
 	drop_cq(cq);
 }
 
@@ -672,6 +717,12 @@ static void test_events(void)
 	is_int(ibv_poll_cq(&cq->cq, 2, wc), 1, "the completion");
 	ok(!cq->armed, "... was the one");
 	is_int(cq->events, 4, "... events in all");
+	cq->arms = 0;
+	fake.mem[0] = 0x700;
+	r[0].wr.next = NULL;
+	post(qp, &r[0].wr);
+	is_int(run_all(cq, qp, NULL, wc, 2), 0, "one that nobody waits for");
+	is_int(cq->arms, 0, "... asks for no event");
 	drop_qp(qp);
 	drop_cq(cq);
 }
@@ -869,6 +920,7 @@ int main(void)
 	test_contention();
 	test_full();
 	test_errors();
+	test_many_errors();
 	test_to_error();
 	test_refused();
 	test_reset();

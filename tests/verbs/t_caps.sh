@@ -58,6 +58,8 @@ like "$out" '^mxe2 ' 'the other mxe'
 like "$out" '^rxe0 +verbs +hca ' 'verbs of rxe'
 check 'valid JSON' valid < <(mxe-caps --json)
 status 0 --device mxe1 --require native --for user
+like "$out" '^ +ibv_exp +hca +emulated +emulated ' 'ibv_exp on rxe'
+status 0 --device rxe0 --require emulated --for user
 status 1 --device rxe0 --require native --for user
 status 3 --device none0
 status 2 --require best

@@ -28,6 +28,7 @@ struct mxedv_qp_ex;
 struct exp_caps {
 	enum ibv_exp_atomic_cap atomic_cap;
 	bool masked;		/* both masked atomics */
+	bool emulated;		/* ... which the device does not execute */
 	bool masked_xrc;	/* ... also for initiators of XRC */
 	bool be_reply;		/* IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY */
 	uint64_t sizes;

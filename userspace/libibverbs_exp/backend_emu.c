@@ -25,6 +25,7 @@ static int emu_query(struct ibv_context *context, struct exp_caps *caps)
 		       caps->atomic_cap == IBV_EXP_ATOMIC_GLOB;
 	if (!caps->masked)
 		return 0;
+	caps->emulated = true;
 	caps->be_reply = true;
 	caps->sizes = sizeof(uint64_t);
 	caps->max_fa_bit_boundary = 64;

@@ -103,6 +103,8 @@ static uint64_t cap_flags(const struct ibv_device_attr_ex *std,
 	if (caps->masked)
 		flags |= IBV_EXP_DEVICE_EXT_ATOMICS |
 			 IBV_EXP_DEVICE_EXT_MASKED_ATOMICS;
+	if (caps->emulated)
+		flags |= IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED;
 	return flags;
 }
 

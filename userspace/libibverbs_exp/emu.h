@@ -92,8 +92,6 @@ void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc);
  * see: that one may have used up the event that the program waits for.
  */
 void emu_cq_rearm(struct emu_cq *cq);
-/* Under lock: its stale completions are none of that queue pair any more. */
-void emu_cq_retag(struct emu_cq *cq, struct emu_qp *qp);
 
 /* Of the program; false: none of these completion queues. */
 bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);
@@ -156,8 +154,8 @@ struct emu_range {
  * An emulated queue pair.  Requests are numbered as they are posted: those from
  * `done` on are in the ring, those from `posted` on not yet at the device.
  *
- * Owned by the entry in the table of qp.c.  `tag` and `next` are protected by the
- * lock of cq; what is not set at creation, by lock.
+ * Owned by the entry in the table of qp.c.  `next` is protected by the lock of cq;
+ * what is not set at creation, by lock.
  */
 struct emu_qp {
 	struct emu_qp *next;

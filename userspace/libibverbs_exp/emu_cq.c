@@ -174,12 +174,6 @@ void emu_cq_detach(struct emu_cq *cq, struct emu_qp *qp)
 	pthread_mutex_unlock(&cq->lock);
 }
 
-void emu_cq_retag(struct emu_cq *cq, struct emu_qp *qp)
-{
-	if (unlink_qp(cq, qp))
-		link_qp(cq, qp);
-}
-
 void emu_cq_busy(struct emu_cq *cq, bool busy)
 {
 	uint32_t n = busy ? 1 : -1;
@@ -260,7 +254,7 @@ static void sort_out(struct emu_cq *cq, const struct ibv_wc *wc)
 		emu_cq_push(cq, wc);
 		return;
 	}
-	/* That of a queue pair that is gone, or has been reset, is dropped. */
+	/* That of a queue pair that is gone is dropped. */
 	qp = qp_of_wr_id(cq, wc->wr_id);
 	if (qp)
 		emu_qp_completion(qp, wc);

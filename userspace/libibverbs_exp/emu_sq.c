@@ -250,7 +250,6 @@ static void refused(struct emu_qp *qp, int err)
 	to_error(qp);
 	set_busy(qp, false);
 	flush(qp, qp->done, err);
-	emu_cq_retag(qp->cq, qp);
 }
 
 /* Goes on behind a request that is done. */
@@ -357,6 +356,7 @@ void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc)
 
 	pthread_mutex_lock(&qp->lock);
 	ahead = (wc->wr_id - qp->done) & EMU_SEQ_MASK;
+	/* Else it was flushed here, or reset. */
 	if (ahead < qp->posted - qp->done)
 		complete(qp, qp->done + ahead, wc);
 	pthread_mutex_unlock(&qp->lock);
@@ -562,12 +562,9 @@ void emu_qp_free(struct emu_qp *qp)
 
 void emu_qp_reset(struct emu_qp *qp)
 {
-	pthread_mutex_lock(&qp->cq->lock);
 	pthread_mutex_lock(&qp->lock);
 	set_busy(qp, false);
 	qp->done = qp->head;
 	qp->posted = qp->head;
-	emu_cq_retag(qp->cq, qp);
 	pthread_mutex_unlock(&qp->lock);
-	pthread_mutex_unlock(&qp->cq->lock);
 }

@@ -113,6 +113,12 @@ enum ibv_exp_device_cap_flags {
 	IBV_EXP_DEVICE_SHARED_MR		= 1ULL << 63,
 };
 
+/*
+ * Not in OFED, where the bit is unused: the library emulates masked atomics, which
+ * the device does not execute.
+ */
+#define IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED (1ULL << 59)
+
 /* Bit n of a mask of sizes stands for 2^n bytes. */
 struct ibv_exp_ext_atomics_params {
 	uint64_t log_atomic_arg_sizes;	/* bit n: 2^n bytes */

@@ -195,19 +195,15 @@ static void ask_provider(struct caps_device *dev, struct ibv_context *context)
 	}
 }
 
-/*
- * The interface does not tell how an operation is done.  The library uses what a
- * device executes where it knows the provider's direct verbs; what it claims
- * elsewhere, it emulates.
- */
+/* How an operation is done is not in OFED's interface, but in this library's. */
 static void ask_exp(struct caps_device *dev, struct ibv_context *context)
 {
-	enum caps_mode mode = *dev->provider ? CAPS_NATIVE : CAPS_EMULATED;
 	struct caps_source *exp = &dev->source[CAPS_EXP];
 	struct ibv_exp_device_attr attr = {
 		.comp_mask = IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS |
 			     IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS,
 	};
+	enum caps_mode mode = CAPS_NATIVE;
 	int err = ibv_exp_query_device(context, &attr);
 
 	if (err) {
@@ -222,6 +218,9 @@ static void ask_exp(struct caps_device *dev, struct ibv_context *context)
 	exp->has_sizes = true;
 	if (attr.comp_mask & IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS &&
 	    attr.exp_device_cap_flags & IBV_EXP_DEVICE_EXT_MASKED_ATOMICS) {
+		if (attr.exp_device_cap_flags &
+		    IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED)
+			mode = CAPS_EMULATED;
 		exp->cmp_swap = mode;
 		exp->fetch_add = mode;
 	}
