@@ -55,5 +55,7 @@ topo_down
 set_up || bail_out "cannot make the two hosts"
 run 'rxe with itself' rxe0 rxe0 t_exp_apps
 run 'rxe to mxe' rxe0 mxe2 t_exp_apps
+run 'rxe with itself' rxe0 rxe0 t_exp_table
+run 'rxe to mxe' rxe0 mxe2 t_exp_table
 check 'all goes away' undo
 done_testing
