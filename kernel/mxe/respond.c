@@ -280,6 +280,15 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 /* ---- atomics ----------------------------------------------------------- */
 
+static bool mxe_respond_may_atomic(const struct mxe_qp *qp,
+				   const struct mxe_pkt *pkt)
+{
+	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC &&
+	       qp->rq.num_res && pkt->atomic.op != MXE_ATOMIC_UNSUPPORTED &&
+	       /* The virtual address is aligned, wherever it is mapped. */
+	       IS_ALIGNED(pkt->va, mxe_atomic_size(&pkt->atomic));
+}
+
 static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
@@ -288,11 +297,7 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	u64 orig[MXE_ATOMIC_WORDS];
 	int err;
 
-	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC) ||
-	    !rq->num_res || pkt->atomic.op == MXE_ATOMIC_UNSUPPORTED)
-		return -EINVAL;
-	/* The virtual address is aligned, wherever it is mapped. */
-	if (!IS_ALIGNED(pkt->va, mxe_atomic_size(&pkt->atomic)))
+	if (!mxe_respond_may_atomic(qp, pkt))
 		return -EINVAL;
 
 	err = mxe_rkey_atomic(&peer, pkt->rkey, pkt->va,
@@ -582,13 +587,17 @@ static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_respond_fail(qp, pkt->psn, err);
 }
 
-/* The first wide atomic waits for the locks, which only the work can prepare. */
+/*
+ * The first wide atomic waits for the locks, which only the work can prepare.
+ * They are not prepared for a packet that would not be executed.
+ */
 static bool mxe_respond_wants_locks(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 
-	if (!(pkt->flags & MXE_OP_ATOMIC) || mxe_atomic_ready(&pkt->atomic))
+	if (!(pkt->flags & MXE_OP_ATOMIC) || mxe_atomic_ready(&pkt->atomic) ||
+	    pkt->psn != rq->epsn || !mxe_respond_may_atomic(qp, pkt))
 		return false;
 	rq->wants_locks = true;
 	rq->todo |= BIT(MXE_TODO_WORK);
