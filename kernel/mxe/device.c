@@ -128,6 +128,7 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_srq_wr = MXE_MAX_SRQ_WR,
 		.max_srq_sge = MXE_MAX_SGE,
 		.max_fast_reg_page_list_len = MXE_MAX_FAST_REG_PAGES,
+		.max_dm_size = MXE_MAX_DM_SIZE,
 		.max_pkeys = 1,
 		/* Of completions: 64 bits of nanoseconds. */
 		.timestamp_mask = U64_MAX,

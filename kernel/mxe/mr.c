@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include <rdma/ib_umem.h>
 
 #include "device.h"
+#include "dm.h"
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"
+#include "ring.h"
 #include "pd.h"
 
 #define MXE_MR_SUPPORTED_ACCESS						\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
 	 IB_ACCESS_MW_BIND | IB_ACCESS_RELAXED_ORDERING)
+/* Of processes: huge pages are no different to the linear map. */
+#define MXE_MR_USER_ACCESS						\
+	(MXE_MR_SUPPORTED_ACCESS | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
+	 IB_ACCESS_OPTIONAL)
 
 static void mxe_mr_release(struct kref *ref)
 {
@@ -317,8 +324,9 @@ static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
 	return WARN_ON_ONCE(i != mr->npages) ? -EINVAL : 0;
 }
 
-struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-			      u64 iova, int access, struct ib_udata *udata)
+/* A region that nobody finds yet. */
+static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
+				 u64 iova, int access, struct ib_udata *udata)
 {
 	struct mxe_dev *dev = to_mdev(pd->device);
 	struct ib_umem *umem;
@@ -327,9 +335,12 @@ struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 
 	if (!mxe_udata_cleared(udata))
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "non-zero udata"));
-	if (access & ~(MXE_MR_SUPPORTED_ACCESS | IB_ACCESS_OPTIONAL))
+	if (access & ~MXE_MR_USER_ACCESS)
 		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
 					  access));
+	/* Addresses are offsets, whatever the process says. */
+	if (access & IB_ZERO_BASED)
+		iova = 0;
 	if (iova + length < iova)
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "iova %#llx wraps",
 					  iova));
@@ -352,6 +363,96 @@ struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 
 	mr->ibmr.iova = iova;
 	mr->ibmr.length = length;
+	mr->state = MXE_MR_VALID;
+	return mr;
+
+err_free:
+	mxe_mr_free(mr);
+	return ERR_PTR(err);
+}
+
+struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			      u64 iova, int access, struct ib_udata *udata)
+{
+	struct mxe_mr *mr = mxe_mr_pin(pd, start, length, iova, access, udata);
+	int err;
+
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	err = mxe_mr_publish(mr);
+	if (err) {
+		mxe_mr_free(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
+}
+
+/*
+ * A new region takes the place and the key of the old one, which the core
+ * deregisters when this succeeds: nobody sees one that is half changed, and if
+ * it fails the old one is as it was.
+ */
+struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				u64 length, u64 iova, int access,
+				struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct mxe_mr *mr = to_mmr(ibmr), *new;
+
+	if (!mr->umem)
+		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "not of a process"));
+	/* From -1 on no window is bound to it. */
+	if (atomic_cmpxchg(&mr->windows, 0, -1))
+		return ERR_PTR(mxe_refuse(mr->dev, -EBUSY,
+					  "windows are bound to it"));
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr->umem->address;
+		length = mr->length;
+		iova = mr->iova;
+	}
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	new = mxe_mr_pin(pd, start, length, iova, access, udata);
+	if (IS_ERR(new)) {
+		atomic_set(&mr->windows, 0);
+		return ERR_CAST(new);
+	}
+	new->key = mr->key;
+	new->ibmr.lkey = mr->key;
+	new->ibmr.rkey = mr->key;
+	/* The place is taken, so this needs no memory. */
+	WARN_ON(xa_store(&mr->dev->mrs, mr->key >> 8, new, GFP_KERNEL) != mr);
+	return &new->ibmr;
+}
+
+struct ib_mr *mxe_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
+			    struct ib_dm_mr_attr *attr,
+			    struct uverbs_attr_bundle *attrs)
+{
+	struct mxe_dev *dev = to_mdev(pd->device);
+	const void *mem = to_mdm(ibdm)->entry->mem;
+	struct mxe_mr *mr;
+	int err = -ENOMEM;
+	u32 i;
+
+	/* The core has compared offset and length with those of the memory. */
+	if (attr->access_flags & ~MXE_MR_USER_ACCESS)
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+					  attr->access_flags));
+	mr = mxe_mr_alloc(pd, attr->access_flags);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->length = attr->length;
+	mr->page_shift = PAGE_SHIFT;
+	mr->first_offset = offset_in_page(attr->offset);
+	mr->npages = DIV_ROUND_UP(mr->first_offset + attr->length, PAGE_SIZE);
+	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
+	if (!mr->pages)
+		goto err_free;
+	mem += attr->offset & PAGE_MASK;
+	for (i = 0; i < mr->npages; i++)
+		mr->pages[i] = page_address(vmalloc_to_page(mem + i * PAGE_SIZE));
+
+	mr->ibmr.length = attr->length;
 	mr->state = MXE_MR_VALID;
 	err = mxe_mr_publish(mr);
 	if (err)
@@ -496,10 +597,11 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct mxe_mr *mr = to_mmr(ibmr);
 
-	/* From -1 on no window is bound to it. */
-	if (atomic_cmpxchg(&mr->windows, 0, -1))
+	/* From -1 on, which it may be since rereg, no window is bound to it. */
+	if (atomic_cmpxchg(&mr->windows, 0, -1) > 0)
 		return mxe_refuse(mr->dev, -EBUSY, "windows are bound to it");
-	xa_erase(&mr->dev->mrs, mr->key >> 8);
+	/* One that was changed has its place no more. */
+	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
 	mxe_mr_put(mr);
 	wait_for_completion(&mr->released);
 	mxe_mr_free(mr);

@@ -30,6 +30,7 @@
 #define MXE_H
 
 #include <linux/list.h>
+#include <linux/sizes.h>
 #include <linux/netdevice.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
@@ -58,6 +59,7 @@ struct mxe_qp;
 #define MXE_MAX_AH		65536
 #define MXE_MAX_RD_ATOMIC	128
 #define MXE_MAX_MSG_SIZE	BIT(30)		/* 2^22 packets at most */
+#define MXE_MAX_DM_SIZE		SZ_16M		/* of one device in all */
 #define MXE_MAX_FAST_REG_PAGES	512
 #define MXE_GID_TABLE_LEN	128
 
@@ -96,6 +98,7 @@ struct mxe_dev {
 	struct mxe_mcast mcast;
 	struct mxe_stats __percpu *stats;
 	atomic_t resources[MXE_RESOURCE_COUNT];
+	atomic_long_t dm_used;		/* bytes of device memory */
 	bool port_up;			/* as last reported; RTNL */
 	/* atomic_reply=be: results are big-endian or not given at all. */
 	bool reply_be;

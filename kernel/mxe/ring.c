@@ -5,30 +5,39 @@
 #include "mxe.h"
 #include "ring.h"
 
-int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
-		    u32 entries, u32 stride)
+struct mxe_mmap_entry *mxe_mmap_entry_alloc(struct ib_ucontext *uctx,
+					    size_t size)
 {
-	size_t size = PAGE_ALIGN(sizeof(*ring->hdr) + (size_t)entries * stride);
 	struct mxe_mmap_entry *entry;
 	int err;
 
 	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
 	if (!entry)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	/* vmalloc_user() would not charge the process for it. */
 	entry->mem = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!entry->mem) {
 		kfree(entry);
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	}
 
 	err = rdma_user_mmap_entry_insert(uctx, &entry->rdma_entry, size);
 	if (err) {
 		vfree(entry->mem);
 		kfree(entry);
-		return err;
+		return ERR_PTR(err);
 	}
+	return entry;
+}
 
+int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
+		    u32 entries, u32 stride)
+{
+	size_t size = PAGE_ALIGN(sizeof(*ring->hdr) + (size_t)entries * stride);
+	struct mxe_mmap_entry *entry = mxe_mmap_entry_alloc(uctx, size);
+
+	if (IS_ERR(entry))
+		return PTR_ERR(entry);
 	ring->hdr = entry->mem;
 	ring->entries_base = ring->hdr + 1;
 	ring->entries = entries;

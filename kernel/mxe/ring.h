@@ -28,6 +28,13 @@ struct mxe_mmap_entry {
 	void *mem;			/* vmalloc */
 };
 
+/*
+ * Memory for a process to map: whole pages, zeroed, charged to it.  Removed
+ * with rdma_user_mmap_entry_remove().  An entry, or ERR_PTR().
+ */
+struct mxe_mmap_entry *mxe_mmap_entry_alloc(struct ib_ucontext *uctx,
+					    size_t size);
+
 int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
 		    u32 entries, u32 stride);
 void mxe_ring_destroy(struct mxe_ring *ring);

@@ -171,8 +171,18 @@ DECLARE_UVERBS_NAMED_METHOD(
 ADD_UVERBS_METHODS(mxe_device_methods, UVERBS_OBJECT_DEVICE,
 		   &UVERBS_METHOD(MXE_METHOD_DEVICE_QUERY_ATOMICS));
 
+/* ---- device memory ----------------------------------------------------- */
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(
+	mxe_dm_alloc, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
+	UVERBS_ATTR_PTR_OUT(MXE_ATTR_ALLOC_DM_RESP,
+			    UVERBS_ATTR_STRUCT(struct mxe_alloc_dm_resp,
+					       mmap_size),
+			    UA_MANDATORY));
+
 const struct uapi_definition mxe_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MXE_OBJECT_DOORBELL),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mxe_dm_alloc),
 	{},
 };

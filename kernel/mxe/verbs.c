@@ -2,6 +2,7 @@
 #include "ah.h"
 #include "cq.h"
 #include "device.h"
+#include "dm.h"
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
@@ -21,6 +22,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.driver_id = (enum rdma_driver_id)MXE_DRIVER_ID,
 	.uverbs_abi_ver = MXE_UVERBS_ABI_VERSION,
 
+	.alloc_dm = mxe_alloc_dm,
 	.alloc_hw_port_stats = mxe_stats_alloc,
 	.alloc_mr = mxe_alloc_mr,
 	.alloc_mw = mxe_alloc_mw,
@@ -33,6 +35,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.create_qp = mxe_create_qp,
 	.create_srq = mxe_create_srq,
 	.create_user_ah = mxe_create_ah,
+	.dealloc_dm = mxe_dealloc_dm,
 	.dealloc_driver = mxe_device_dealloc,
 	.dealloc_mw = mxe_dealloc_mw,
 	.dealloc_pd = mxe_dealloc_pd,
@@ -68,8 +71,10 @@ const struct ib_device_ops mxe_device_ops = {
 	.query_port = mxe_query_port,
 	.query_qp = mxe_query_qp,
 	.query_srq = mxe_query_srq,
+	.reg_dm_mr = mxe_reg_dm_mr,
 	.reg_user_mr = mxe_op_reg_user_mr,
 	.req_notify_cq = mxe_req_notify_cq,
+	.rereg_user_mr = mxe_rereg_user_mr,
 	.mxe_ops_resize_cq = mxe_op_resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, mxe_ah, ibah),

@@ -97,6 +97,33 @@ int ibv_cmd_get_context(struct verbs_context *context,
 	return fake.fail_get_context;
 }
 
+static int fake_alloc_dm(struct ib_uverbs_attr *attrs)
+{
+	struct mxe_alloc_dm_resp *resp = (void *)(uintptr_t)attrs[3].data;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (attrs[i].flags != UVERBS_ATTR_F_MANDATORY)
+			return EPROTO;
+	if (attrs[0].attr_id != UVERBS_ATTR_ALLOC_DM_HANDLE || attrs[0].len ||
+	    attrs[1].attr_id != UVERBS_ATTR_ALLOC_DM_LENGTH ||
+	    attrs[1].len != 8 ||
+	    attrs[2].attr_id != UVERBS_ATTR_ALLOC_DM_ALIGNMENT ||
+	    attrs[2].len != 4 || attrs[3].attr_id != MXE_ATTR_ALLOC_DM_RESP ||
+	    attrs[3].len != sizeof(*resp))
+		return EPROTO;
+	if (fake.fail_alloc_dm)
+		return fake.fail_alloc_dm;
+	fake.dm_length = attrs[1].data;
+	fake.dm_align = (uint32_t)attrs[2].data;
+	attrs[0].data = DM_HANDLE;
+	resp->mmap_offset = fake_area();
+	resp->mmap_size = AREA;
+	fake.dm_mem = fake.mem + resp->mmap_offset;
+	fake.dms++;
+	return 0;
+}
+
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
 	struct ib_uverbs_ioctl_hdr *hdr;
@@ -108,9 +135,16 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	va_end(ap);
 
 	if (fd != fake.cmd_fd || request != RDMA_VERBS_IOCTL ||
-	    hdr->driver_id != MXE_DRIVER_ID || hdr->num_attrs != 1 ||
+	    hdr->driver_id != MXE_DRIVER_ID ||
 	    hdr->reserved1 || hdr->reserved2 ||
-	    hdr->length != sizeof(*hdr) + sizeof(hdr->attrs[0])) {
+	    hdr->length != sizeof(*hdr) +
+			   hdr->num_attrs * sizeof(hdr->attrs[0])) {
+		err = EPROTO;
+	} else if (hdr->object_id == UVERBS_OBJECT_DM &&
+		   hdr->method_id == UVERBS_METHOD_DM_ALLOC &&
+		   hdr->num_attrs == 4) {
+		err = fake_alloc_dm(hdr->attrs);
+	} else if (hdr->num_attrs != 1) {
 		err = EPROTO;
 	} else if (hdr->object_id == MXE_OBJECT_DOORBELL &&
 		   hdr->method_id == MXE_METHOD_DOORBELL_ALLOC &&
@@ -361,6 +395,42 @@ int ibv_cmd_dereg_mr(struct verbs_mr *vmr)
 {
 	(void)vmr;
 	return 0;
+}
+
+int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
+		     size_t length, uint64_t hca_va, int access,
+		     struct ibv_pd *pd, struct ibv_rereg_mr *cmd,
+		     size_t cmd_size, struct ib_uverbs_rereg_mr_resp *resp,
+		     size_t resp_size)
+{
+	(void)vmr;
+	(void)length;
+	(void)access;
+	(void)pd;
+	return flags == IBV_REREG_MR_CHANGE_TRANSLATION &&
+	       hca_va == (uintptr_t)addr && cmd_size == sizeof(*cmd) &&
+	       resp_size == sizeof(*resp) ? 0 : EINVAL;
+}
+
+int ibv_cmd_free_dm(struct verbs_dm *dm)
+{
+	if (dm->handle != DM_HANDLE)
+		return EPROTO;
+	if (fake.fail_free_dm)
+		return fake.fail_free_dm;
+	fake.dms--;
+	return 0;
+}
+
+int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset,
+		      size_t length, unsigned int access,
+		      struct verbs_mr *vmr, struct ibv_command_buffer *link)
+{
+	(void)pd;
+	(void)offset;
+	(void)access;
+	vmr->ibv_mr.length = length;
+	return dm->handle == DM_HANDLE && !link ? 0 : EPROTO;
 }
 
 int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,

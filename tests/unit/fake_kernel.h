@@ -32,6 +32,7 @@ enum {
 	SRQ_NUM = 0x33,
 	AH_NUM = 0x71,
 	MW_RKEY = 0x7788ff,
+	DM_HANDLE = 0x55,
 };
 
 struct fake_kernel {
@@ -52,7 +53,7 @@ struct fake_kernel {
 	int fail_get_context, fail_query_atomics, fail_doorbell;
 	int fail_create_srq, fail_alloc_mw, fail_resize_cq;
 	int fail_create_cq, fail_create_qp, fail_modify_qp, fail_destroy_qp;
-	int fail_create_ah;
+	int fail_create_ah, fail_alloc_dm, fail_free_dm;
 	int fail_mmap_nth;		/* counts down; 1: the next one */
 	int write_errno, write_failures;
 	void (*break_ring)(struct mxe_ring_info *info);
@@ -61,11 +62,15 @@ struct fake_kernel {
 	struct mxe_create_qp_req qp_req;
 	struct ibv_qp_init_attr_ex qp_attr;
 
+	uint64_t dm_length;
+	uint32_t dm_align;
+	char *dm_mem;			/* the last one */
+
 	uint32_t srq_limit;
 	struct ibv_moderate_cq moderation;
 	uint64_t cq_wc_flags;
 
-	int contexts, cqs, qps, srqs, ahs, xrcds, maps;	/* alive */
+	int contexts, cqs, qps, srqs, ahs, xrcds, dms, maps;	/* alive */
 	int resets;
 };
 

@@ -550,6 +550,48 @@ static void test_close(void)
 	is_int(fake.contexts, 0, "no context is left");
 }
 
+static void test_dm(void)
+{
+	struct ibv_alloc_dm_attr attr = { .length = 100, .log_align_req = 3 };
+	char out[8] = "masked", in[8] = "";
+	struct ibv_dm *dm = fake.ops->alloc_dm(fake.context, &attr);
+	struct ibv_mr *mr;
+
+	if (!ok(dm, "alloc_dm"))
+		return;
+	ok(fake.dm_length == 100 && fake.dm_align == 3, "what was asked for");
+	is_int(ibv_memcpy_to_dm(dm, 92, out, 8), 0, "to the end");
+	is_str(fake.dm_mem + 92, "masked", "is in the kernel's memory");
+	is_int(ibv_memcpy_from_dm(in, dm, 92, 8), 0, "and back");
+	is_str(in, out, "the same");
+	is_int(ibv_memcpy_to_dm(dm, 96, out, 8), EFAULT, "beyond the end");
+	is_int(ibv_memcpy_from_dm(in, dm, 104, 0), EFAULT, "from behind it");
+	is_int(ibv_memcpy_from_dm(in, dm, 8, SIZE_MAX - 3), EFAULT, "wraps");
+	is_int(ibv_memcpy_to_dm(dm, 2, out, 4), EINVAL, "to half a word");
+	ok(!fake.ops->reg_dm_mr(fake.pd, dm, 50, 51, 0) && errno == EINVAL,
+	   "a region beyond what was asked for");
+	mr = fake.ops->reg_dm_mr(fake.pd, dm, 50, 50, 0);
+	if (ok(mr, "a region"))
+		fake.ops->dereg_mr((struct verbs_mr *)mr);
+	fake.fail_free_dm = EBUSY;
+	is_int(fake.ops->free_dm(dm), EBUSY, "not freed");
+	is_int(ibv_memcpy_from_dm(in, dm, 0, 4), 0, "still there");
+	fake.fail_free_dm = 0;
+	is_int(fake.ops->free_dm(dm), 0, "free_dm");
+
+	fake.fail_alloc_dm = ENOMEM;
+	ok(!fake.ops->alloc_dm(fake.context, &attr) && errno == ENOMEM,
+	   "no memory");
+	fake.fail_alloc_dm = 0;
+	fake.fail_mmap_nth = 1;
+	ok(!fake.ops->alloc_dm(fake.context, &attr) && errno == EAGAIN,
+	   "no mapping");
+	attr.comp_mask = 1;
+	ok(!fake.ops->alloc_dm(fake.context, &attr) && errno == EOPNOTSUPP,
+	   "unknown attribute");
+	is_int(fake.dms, 0, "nothing is left");
+}
+
 int main(void)
 {
 	int err = fake_kernel_init();
@@ -561,6 +603,7 @@ int main(void)
 	test_context();
 	test_create_errors();
 	test_dv_create();
+	test_dm();
 	test_recv();
 	test_poll();
 	test_rt_values();

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,27 +26,32 @@ struct mxe_get_context_resp {
 	struct mxe_alloc_ucontext_resp drv;
 };
 
-/* One of mxe's own methods, with one attribute. */
-static int mxe_ioctl(struct mxe_context *ctx, uint16_t object, uint16_t method,
-		     struct ib_uverbs_attr *attr)
+int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
+	      struct ib_uverbs_attr *attrs, unsigned int num_attrs)
 {
 	union {
 		struct ib_uverbs_ioctl_hdr hdr;
-		char room[sizeof(struct ib_uverbs_ioctl_hdr) + sizeof(*attr)];
+		char room[sizeof(struct ib_uverbs_ioctl_hdr) +
+			  MXE_IOCTL_ATTRS * sizeof(*attrs)];
 	} cmd = {
 		.hdr = {
-			.length = sizeof(cmd),
+			.length = (uint16_t)(sizeof(cmd.hdr) +
+					     num_attrs * sizeof(*attrs)),
 			.object_id = object,
 			.method_id = method,
-			.num_attrs = 1,
+			.num_attrs = (uint16_t)num_attrs,
 			.driver_id = MXE_DRIVER_ID,
 		},
 	};
+	unsigned int i;
 
-	cmd.hdr.attrs[0] = *attr;
-	if (ioctl(ctx->vctx.context.cmd_fd, RDMA_VERBS_IOCTL, &cmd))
+	for (i = 0; i < num_attrs; i++) {
+		cmd.hdr.attrs[i] = attrs[i];
+		cmd.hdr.attrs[i].flags = UVERBS_ATTR_F_MANDATORY;
+	}
+	if (ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, &cmd))
 		return errno;
-	*attr = cmd.hdr.attrs[0];
+	memcpy(attrs, cmd.hdr.attrs, num_attrs * sizeof(*attrs));
 	return 0;
 }
 
@@ -53,12 +59,11 @@ static int mxe_alloc_doorbell(struct mxe_context *ctx)
 {
 	struct ib_uverbs_attr attr = {
 		.attr_id = MXE_ATTR_DOORBELL_ALLOC_FD,
-		.flags = UVERBS_ATTR_F_MANDATORY,
 	};
 	int ret;
 
-	ret = mxe_ioctl(ctx, MXE_OBJECT_DOORBELL, MXE_METHOD_DOORBELL_ALLOC,
-			&attr);
+	ret = mxe_ioctl(&ctx->vctx.context, MXE_OBJECT_DOORBELL,
+			MXE_METHOD_DOORBELL_ALLOC, &attr, 1);
 	if (ret)
 		return ret;
 	ctx->doorbell_fd = attr.data_s64;
@@ -70,12 +75,11 @@ static int mxe_query_atomics(struct mxe_context *ctx)
 	struct ib_uverbs_attr attr = {
 		.attr_id = MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS,
 		.len = sizeof(ctx->caps),
-		.flags = UVERBS_ATTR_F_MANDATORY,
 		.data = (uintptr_t)&ctx->caps,
 	};
 
-	return mxe_ioctl(ctx, UVERBS_OBJECT_DEVICE,
-			 MXE_METHOD_DEVICE_QUERY_ATOMICS, &attr);
+	return mxe_ioctl(&ctx->vctx.context, UVERBS_OBJECT_DEVICE,
+			 MXE_METHOD_DEVICE_QUERY_ATOMICS, &attr, 1);
 }
 
 static int mxe_query_device_ex(struct ibv_context *context,
@@ -139,6 +143,7 @@ static void mxe_free_context(struct ibv_context *context)
 }
 
 static const struct verbs_context_ops mxe_context_ops = {
+	.alloc_dm = mxe_alloc_dm,
 	.alloc_mw = mxe_alloc_mw,
 	.alloc_pd = mxe_alloc_pd,
 	.attach_mcast = ibv_cmd_attach_mcast,
@@ -159,6 +164,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.destroy_qp = mxe_destroy_qp,
 	.destroy_srq = mxe_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
+	.free_dm = mxe_free_dm,
 	.free_context = mxe_free_context,
 	.get_srq_num = mxe_get_srq_num,
 	.modify_cq = mxe_modify_cq,
@@ -175,8 +181,10 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.query_qp = mxe_query_qp,
 	.query_rt_values = mxe_query_rt_values,
 	.query_srq = mxe_query_srq,
+	.reg_dm_mr = mxe_reg_dm_mr,
 	.reg_mr = mxe_reg_mr,
 	.req_notify_cq = ibv_cmd_req_notify_cq,
+	.rereg_mr = mxe_rereg_mr,
 	.resize_cq = mxe_resize_cq,
 };
 

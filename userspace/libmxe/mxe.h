@@ -175,6 +175,23 @@ bool mxe_is_device(struct ibv_device *device);
 
 struct ibv_pd *mxe_alloc_pd(struct ibv_context *context);
 int mxe_dealloc_pd(struct ibv_pd *pd);
+struct ib_uverbs_attr;
+
+enum { MXE_IOCTL_ATTRS = 4 };
+
+/* A method with up to MXE_IOCTL_ATTRS attributes; 0 or a positive errno. */
+int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
+	      struct ib_uverbs_attr *attrs, unsigned int num_attrs);
+
+struct ibv_dm *mxe_alloc_dm(struct ibv_context *context,
+			    struct ibv_alloc_dm_attr *attr);
+int mxe_free_dm(struct ibv_dm *dm);
+struct ibv_mr *mxe_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
+			     uint64_t offset, size_t length,
+			     unsigned int access);
+
+int mxe_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
+		 size_t length, int access);
 struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			  uint64_t hca_va, int access);
 int mxe_dereg_mr(struct verbs_mr *vmr);

@@ -84,6 +84,11 @@ struct verbs_mr {
 	int access;
 };
 
+struct verbs_dm {
+	struct ibv_dm dm;
+	uint32_t handle;
+};
+
 struct verbs_xrcd {
 	struct ibv_xrcd xrcd;
 	uint32_t comp_mask;
@@ -124,7 +129,8 @@ typedef void (*rdmav34_unused)(void);
 
 struct verbs_context_ops {
 	rdmav34_unused advise_mr;
-	rdmav34_unused alloc_dm;
+	struct ibv_dm *(*alloc_dm)(struct ibv_context *context,
+				   struct ibv_alloc_dm_attr *attr);
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	rdmav34_unused alloc_null_mr;
 	rdmav34_unused alloc_parent_domain;
@@ -173,7 +179,7 @@ struct verbs_context_ops {
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
-	rdmav34_unused free_dm;
+	int (*free_dm)(struct ibv_dm *dm);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
 	rdmav34_unused import_dm;
 	rdmav34_unused import_mr;
@@ -212,12 +218,15 @@ struct verbs_context_ops {
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 	rdmav34_unused read_counters;
-	rdmav34_unused reg_dm_mr;
+	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
+				    uint64_t dm_offset, size_t length,
+				    unsigned int access);
 	rdmav34_unused reg_dmabuf_mr;
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
-	rdmav34_unused rereg_mr;
+	int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	rdmav34_unused set_ece;
 	rdmav34_unused unimport_dm;
@@ -243,6 +252,7 @@ RDMAV34_CMD(query_port);
 RDMAV34_CMD(alloc_mw);
 RDMAV34_CMD(alloc_pd);
 RDMAV34_CMD(reg_mr);
+RDMAV34_CMD(rereg_mr);
 RDMAV34_CMD(resize_cq);
 RDMAV34_CMD(modify_qp);
 RDMAV34_CMD(modify_srq);
@@ -307,6 +317,18 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   struct ibv_reg_mr *cmd, size_t cmd_size,
 		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
+int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
+		     size_t length, uint64_t hca_va, int access,
+		     struct ibv_pd *pd, struct ibv_rereg_mr *cmd,
+		     size_t cmd_size, struct ib_uverbs_rereg_mr_resp *resp,
+		     size_t resp_size);
+
+struct ibv_command_buffer;	/* only NULL is passed */
+
+int ibv_cmd_free_dm(struct verbs_dm *dm);
+int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset,
+		      size_t length, unsigned int access,
+		      struct verbs_mr *vmr, struct ibv_command_buffer *link);
 int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
 		     struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
 		     size_t cmd_size, struct ib_uverbs_alloc_mw_resp *resp,
@@ -395,6 +417,8 @@ RDMAV34_AT(struct verbs_device, refcount, 672);
 RDMAV34_AT(struct verbs_device, entry, 680);
 RDMAV34_AT(struct verbs_device, core_support, 704);
 
+RDMAV34_SIZE(struct verbs_dm, 40);
+RDMAV34_AT(struct verbs_dm, handle, 32);
 RDMAV34_SIZE(struct verbs_mr, 56);
 RDMAV34_AT(struct verbs_mr, mr_type, 48);
 RDMAV34_AT(struct verbs_mr, access, 52);
@@ -415,6 +439,10 @@ RDMAV34_AT(struct verbs_srq, cq, 144);
 RDMAV34_AT(struct verbs_srq, srq_num, 152);
 
 RDMAV34_SIZE(struct verbs_context_ops, 608);
+RDMAV34_AT(struct verbs_context_ops, alloc_dm, 8);
+RDMAV34_AT(struct verbs_context_ops, free_dm, 320);
+RDMAV34_AT(struct verbs_context_ops, reg_dm_mr, 528);
+RDMAV34_AT(struct verbs_context_ops, rereg_mr, 560);
 RDMAV34_AT(struct verbs_context_ops, alloc_mw, 16);
 RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
 RDMAV34_AT(struct verbs_context_ops, attach_mcast, 72);

@@ -64,4 +64,16 @@ struct mxe_atomic_caps {
 	__u32 reply_modes;		/* enum mxe_atomic_reply_modes */
 };
 
+/* Attributes added to UVERBS_METHOD_DM_ALLOC. */
+enum mxe_alloc_dm_attrs {
+	/* out: struct mxe_alloc_dm_resp */
+	MXE_ATTR_ALLOC_DM_RESP = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/* Where to mmap() device memory: on the uverbs file, at mmap_offset. */
+struct mxe_alloc_dm_resp {
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;	/* bytes: whole pages */
+};
+
 #endif /* MXE_USER_IOCTL_CMDS_H */

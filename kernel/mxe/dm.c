@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "dm.h"
+#include "mxe.h"
+#include "ring.h"
+
+static int mxe_dm_take(struct mxe_dev *dev, size_t size)
+{
+	if (atomic_long_add_return(size, &dev->dm_used) <= MXE_MAX_DM_SIZE)
+		return 0;
+	atomic_long_sub(size, &dev->dm_used);
+	return mxe_refuse(dev, -ENOMEM, "%zu bytes", size);
+}
+
+struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,
+			   struct ib_dm_alloc_attr *attr,
+			   struct uverbs_attr_bundle *attrs)
+{
+	struct mxe_dev *dev = to_mdev(ibdev);
+	struct mxe_alloc_dm_resp resp = {};
+	struct mxe_dm *dm;
+	int err;
+
+	/* Regions begin at 0 wherever the memory is: only pages matter. */
+	if (!attr->length || attr->length > MXE_MAX_DM_SIZE ||
+	    attr->alignment > PAGE_SHIFT)
+		return ERR_PTR(mxe_refuse(dev, -EINVAL,
+					  "length %llu, alignment 2^%u",
+					  attr->length, attr->alignment));
+	dm = kzalloc(sizeof(*dm), GFP_KERNEL_ACCOUNT);
+	if (!dm)
+		return ERR_PTR(-ENOMEM);
+	dm->size = PAGE_ALIGN(attr->length);
+	err = mxe_dm_take(dev, dm->size);
+	if (err)
+		goto err_free;
+	dm->entry = mxe_mmap_entry_alloc(uctx, dm->size);
+	if (IS_ERR(dm->entry)) {
+		err = PTR_ERR(dm->entry);
+		goto err_give;
+	}
+
+	resp.mmap_offset = rdma_user_mmap_get_offset(&dm->entry->rdma_entry);
+	resp.mmap_size = dm->size;
+	err = uverbs_copy_to_struct_or_zero(attrs, MXE_ATTR_ALLOC_DM_RESP,
+					    &resp, sizeof(resp));
+	if (err)
+		goto err_remove;
+	return &dm->ibdm;
+
+err_remove:
+	rdma_user_mmap_entry_remove(&dm->entry->rdma_entry);
+err_give:
+	atomic_long_sub(dm->size, &dev->dm_used);
+err_free:
+	kfree(dm);
+	return ERR_PTR(err);
+}
+
+int mxe_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
+{
+	struct mxe_dev *dev = to_mdev(ibdm->device);
+	struct mxe_dm *dm = to_mdm(ibdm);
+
+	rdma_user_mmap_entry_remove(&dm->entry->rdma_entry);
+	atomic_long_sub(dm->size, &dev->dm_used);
+	kfree(dm);
+	return 0;
+}
