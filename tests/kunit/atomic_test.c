@@ -345,11 +345,10 @@ static void atomic_u32_is_half_of_u64(struct kunit *test)
 			KUNIT_ASSERT_EQ(test,
 					masked_fetch_add_u32(old, add, edge),
 					(u32)masked_fetch_add_u64(old, add,
-					    edge));
+								  edge));
 			KUNIT_ASSERT_EQ(test,
 					masked_cmp_swap_u32(old, add, edge,
-					    ~old,
-							    ~edge),
+							    ~old, ~edge),
 					(u32)masked_cmp_swap_u64(old, add, edge,
 								 (u32)~old,
 								 (u32)~edge));
