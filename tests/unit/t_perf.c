@@ -159,8 +159,7 @@ static void test_values(void)
 {
 	struct perf_options o;
 
-	is_int(parse("-t rate -o mcas,write -e native -d mxe1 -r mxe2 -x 3 -X 4 -s 2K "
-		     "-n 5000000 -w 0 -q 8 -b 4 -Q 2 -m 1024 -p 99 -T 3 -PHjv",
+	is_int(parse("-t rate -o mcas,write -e native -d mxe1 -r mxe2 -x 3 -X 4 -s 2K -n 5000000 -w 0 -q 8 -b 4 -Q 2 -m 1024 -p 99 -T 3 -PHjv",
 		     &o), -1, "all options");
 	is_int(o.ops, 1 << PERF_MCAS | 1 << PERF_WRITE, "operations");
 	is_int(o.how, PERF_NATIVE, "emulation");

@@ -70,12 +70,13 @@ struct run {
 	uint32_t num_lanes;
 };
 
-static volatile sig_atomic_t tick;
+/* Set by the handler of SIGALRM; atomic. */
+static sig_atomic_t tick;
 
 static void on_alarm(int signal)
 {
 	(void)signal;
-	tick = 1;
+	__atomic_store_n(&tick, 1, __ATOMIC_RELAXED);
 }
 
 static int wrong(const struct run *r, const char *what, uint64_t got,
@@ -417,7 +418,7 @@ static int post_free(struct run *r, uint64_t *left)
 
 static void show_progress(const struct run *r, uint64_t done, uint64_t n)
 {
-	tick = 0;
+	__atomic_store_n(&tick, 0, __ATOMIC_RELAXED);
 	fprintf(stderr, "mxe-perf: %s: %llu of %llu\n", perf_op_name[r->op],
 		(unsigned long long)done, (unsigned long long)n);
 }
@@ -458,7 +459,7 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 			r->free[s->qp * r->end->depth + r->num_free[s->qp]++] =
 				(uint32_t)wc[i].wr_id;
 		}
-		if (tick)
+		if (__atomic_load_n(&tick, __ATOMIC_RELAXED))
 			show_progress(r, done, n);
 	}
 	*total = perf_now(r->tsc) - start;
