@@ -159,14 +159,16 @@ static void test_values(void)
 {
 	struct perf_options o;
 
-	is_int(parse("-t rate -o mcas,write -e native -d mxe1 -r mxe2 -x 3 -X 4 -s 2K -n 5000000 -w 0 -q 8 -b 4 -Q 2 -m 1024 -p 99 -T 3 -PHjv",
-		     &o), -1, "all options");
+	is_int(parse("-o mcas,write -e native -d mxe1 -r mxe2 -x 3 -X 4 -s 2K",
+		     &o), -1, "what to do, and where");
 	is_int(o.ops, 1 << PERF_MCAS | 1 << PERF_WRITE, "operations");
 	is_int(o.how, PERF_NATIVE, "emulation");
 	is_str(o.device, "mxe1", "device");
 	is_str(o.remote, "mxe2", "remote device");
 	ok(o.gid == 3 && o.remote_gid == 4, "GIDs");
 	is_int(o.size, 2048, "size with a K");
+	is_int(parse("-t rate -n 5000000 -w 0 -q 8 -b 4 -Q 2 -m 1024 -p 99 -T 3 -PHjv",
+		     &o), -1, "how");
 	is_int(o.iterations, 5000000, "iterations");
 	is_int(o.warmup, 0, "no warm-up");
 	ok(o.depth == 8 && o.batch == 4 && o.qps == 2, "depth, batch, qps");
