@@ -15,12 +15,13 @@
 #endif
 
 #ifndef CONFIG_64BIT
-#error "mxe needs a 64-bit kernel: its atomics work on the kernel's linear map"
+#error "mxe needs a 64-bit kernel: it reaches all memory without mapping it"
 #endif
 
 #include <linux/hrtimer.h>
 #include <linux/timer.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/mxe-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
 /* 6.12 moved it. */
@@ -48,6 +49,13 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
+/* 6.14 gave crc32_le() what only the crypto layer had before. */
+#ifdef MXE_HAVE_CRC32_OPTIMIZATIONS
+#define mxe_crc32_le_is_fast() true
+#else
+#define mxe_crc32_le_is_fast() false
+#endif
+
 /* 6.12 lost the mask of the bits that routing looks at, 6.18 the field. */
 #ifdef MXE_HAVE_FLOWI4_DSCP
 #define mxe_flowi4_set_tos(fl4, tos) \
@@ -58,6 +66,32 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #else
 #define mxe_flowi4_set_tos(fl4, tos) \
 	((fl4)->flowi4_tos = (tos) & INET_DSCP_MASK)
+#endif
+
+/*
+ * 6.2 names FLUSH and ATOMIC WRITE.  The protocol has them with any kernel; the
+ * device claims what its kernel can name.
+ */
+#ifdef MXE_HAVE_PLACEMENT
+#define MXE_DEVICE_PLACEMENT (IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_ATOMIC_WRITE)
+#else
+#define MXE_DEVICE_PLACEMENT 0
+#define IB_WR_FLUSH ((enum ib_wr_opcode)MXE_WR_FLUSH)
+#define IB_WR_ATOMIC_WRITE ((enum ib_wr_opcode)MXE_WR_ATOMIC_WRITE)
+#define IB_WC_FLUSH ((enum ib_wc_opcode)MXE_WC_FLUSH)
+#define IB_WC_ATOMIC_WRITE ((enum ib_wc_opcode)MXE_WC_ATOMIC_WRITE)
+#define IB_FLUSH_GLOBAL BIT(0)
+#define IB_FLUSH_RANGE 0
+#define IB_FLUSH_MR 1
+#define IB_ACCESS_FLUSH_GLOBAL BIT(8)
+#define IB_ACCESS_FLUSH_PERSISTENT BIT(9)
+#endif
+
+/* 6.17 wants it said what used to be the default. */
+#ifdef MXE_HAVE_WQ_PERCPU
+#define MXE_WQ_PERCPU WQ_PERCPU
+#else
+#define MXE_WQ_PERCPU 0
 #endif
 
 /* 7.x always has IPv6 in the kernel itself, so there are no stubs for it. */
@@ -128,6 +162,40 @@ static inline struct ib_mr *mxe_op_reg_user_mr(struct ib_pd *pd, u64 start,
 }
 #else
 #define mxe_op_reg_user_mr mxe_reg_user_mr
+#endif
+
+/* 6.12 gives all attributes, 6.18 a DMA handle as well. */
+#ifdef MXE_HAVE_REG_DMABUF_ATTRS
+struct ib_mr *mxe_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				     u64 iova, int fd, int access,
+				     struct ib_udata *udata);
+
+static inline struct ib_mr *
+mxe_op_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length, u64 iova,
+			  int fd, int access,
+#ifdef MXE_HAVE_REG_USER_MR_DMAH
+			  struct ib_dmah *dmah,
+#endif
+			  struct uverbs_attr_bundle *attrs)
+{
+#ifdef MXE_HAVE_REG_USER_MR_DMAH
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+#endif
+	return mxe_reg_user_mr_dmabuf(pd, offset, length, iova, fd, access,
+				      &attrs->driver_udata);
+}
+#else
+#define mxe_op_reg_user_mr_dmabuf mxe_reg_user_mr_dmabuf
+#endif
+
+/* 6.2 has these for callers that do not hold the buffer's lock, as all did. */
+#ifdef MXE_HAVE_DMA_BUF_VMAP_UNLOCKED
+#define mxe_dma_buf_vmap(buf, map) dma_buf_vmap_unlocked(buf, map)
+#define mxe_dma_buf_vunmap(buf, map) dma_buf_vunmap_unlocked(buf, map)
+#else
+#define mxe_dma_buf_vmap(buf, map) dma_buf_vmap(buf, map)
+#define mxe_dma_buf_vunmap(buf, map) dma_buf_vunmap(buf, map)
 #endif
 
 /* Later kernels resize completion queues of processes only (found in 7.3). */

@@ -20,12 +20,18 @@ have CREATE_CQ_ATTRS rdma/ib_verbs.h \
 	'\(\*create_cq\)\([^)]*struct uverbs_attr_bundle \*'
 have REG_USER_MR_DMAH rdma/ib_verbs.h \
 	'\(\*reg_user_mr\)\([^)]*struct ib_dmah \*'
+have REG_DMABUF_ATTRS rdma/ib_verbs.h \
+	'\(\*reg_user_mr_dmabuf\)\([^)]*struct uverbs_attr_bundle \*'
+have DMA_BUF_VMAP_UNLOCKED linux/dma-buf.h '\bdma_buf_vmap_unlocked\('
 have REPORT_PORT_EVENT rdma/ib_verbs.h '\(\*report_port_event\)\('
 have RESIZE_USER_CQ rdma/ib_verbs.h '\(\*resize_user_cq\)\('
+have CRC32_OPTIMIZATIONS linux/crc32.h '# ?define CRC32_LE_OPTIMIZATION\b'
 have HRTIMER_SETUP linux/hrtimer.h '\bhrtimer_setup\('
 have UMEM_GET_VA rdma/ib_umem.h '\bib_umem_get_va\('
 have UDP_TUNNEL_SK net/udp_tunnel.h \
 	'\bsetup_udp_tunnel_sock\([^)]*struct sock \*'
+have PLACEMENT rdma/ib_verbs.h '\bIB_DEVICE_ATOMIC_WRITE\b'
+have WQ_PERCPU linux/workqueue.h '\bWQ_PERCPU ?='
 have VM_FLAGS_SET linux/mm.h '\bvm_flags_set\('
 have LINUX_UNALIGNED linux/unaligned.h .
 have IPV6_STUBS net/ipv6_stubs.h .

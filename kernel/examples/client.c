@@ -23,9 +23,9 @@
 #include "proto.h"
 #include "work.h"
 
-#define RESOLVE_TIMEOUT_MS	2000
-#define OFFER_TIMEOUT		(5 * HZ)
-#define ACK_TIMEOUT		14	/* 67 ms */
+#define RESOLVE_TIMEOUT_MS	5000
+#define OFFER_TIMEOUT		(20 * HZ)
+#define ACK_TIMEOUT		15	/* 134 ms */
 #define COUNTS_PER_ROUND	(4 * LOCKS_COUNT_DEPTH)
 
 /* One more than is posted, for ib_drain_qp(). */

@@ -57,7 +57,8 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		       sizeof(a->compare_mask_words));
 }
 
-static u64 mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
+static __always_inline u64
+mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
 {
 	switch (args->op) {
 	case MXE_ATOMIC_CMP_SWAP:
@@ -92,7 +93,8 @@ static u32 mxe_atomic_result_u32(u32 old, const struct mxe_atomic_args *args)
  * A comparison that fails stores the old value again: the cmpxchg also proves
  * that it was current, and orders the operation.
  */
-static u64 mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
+static __always_inline u64
+mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
 {
 	u64 old = READ_ONCE(*word);
 
@@ -131,10 +133,10 @@ static void mxe_atomic_exec_wide(u64 *words, const struct mxe_atomic_args *args,
 		WRITE_ONCE(words[i], value[i]);
 }
 
-bool mxe_atomic_ready(const struct mxe_atomic_args *args)
+bool mxe_atomic_wide_ready(void)
 {
 	/* Pairs with the release in mxe_atomic_use_locks(). */
-	return args->log_size <= 3 || smp_load_acquire(&mxe_atomic_locks_used);
+	return smp_load_acquire(&mxe_atomic_locks_used);
 }
 
 void mxe_atomic_use_locks(void)
@@ -142,14 +144,14 @@ void mxe_atomic_use_locks(void)
 	if (READ_ONCE(mxe_atomic_locks_used))
 		return;
 	static_branch_enable(&mxe_atomic_locked);
-	/* For the readers in mxe_atomic_exec() that found it off. */
+	/* For those in mxe_atomic_exec() that found it off. */
 	synchronize_rcu();
-	/* Pairs with the acquire in mxe_atomic_ready(). */
+	/* Pairs with the acquire in mxe_atomic_wide_ready(). */
 	smp_store_release(&mxe_atomic_locks_used, true);
 }
 
-static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args,
-				u64 *orig)
+static __always_inline void
+mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
 	if (args->log_size == 2)
 		*orig = mxe_atomic_exec_u32(p, args);
@@ -159,22 +161,25 @@ static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args,
 		mxe_atomic_exec_wide(p, args, orig);
 }
 
+static noinline void mxe_atomic_exec_locked(void *p,
+					    const struct mxe_atomic_args *args,
+					    u64 *orig)
+{
+	unsigned long block = offset_in_page(p) / MXE_ATOMIC_MAX_SIZE;
+	u32 which = hash_long(block, MXE_ATOMIC_LOCK_BITS);
+	spinlock_t *lock = &mxe_atomic_locks[which];
+
+	/* Memory may be mapped twice, at the same place in a page. */
+	spin_lock_bh(lock);
+	mxe_atomic_exec_any(p, args, orig);
+	spin_unlock_bh(lock);
+}
+
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
-	uintptr_t block = (uintptr_t)p / MXE_ATOMIC_MAX_SIZE;
-
 	memset(orig, 0, MXE_ATOMIC_MAX_SIZE);
-	rcu_read_lock();
-	if (static_branch_unlikely(&mxe_atomic_locked)) {
-		spinlock_t *lock = &mxe_atomic_locks[hash_long(block,
-							       MXE_ATOMIC_LOCK_BITS)];
-
-		/* Linear-map addresses: one for each byte of memory. */
-		spin_lock_bh(lock);
+	if (static_branch_unlikely(&mxe_atomic_locked))
+		mxe_atomic_exec_locked(p, args, orig);
+	else
 		mxe_atomic_exec_any(p, args, orig);
-		spin_unlock_bh(lock);
-	} else {
-		mxe_atomic_exec_any(p, args, orig);
-	}
-	rcu_read_unlock();
 }

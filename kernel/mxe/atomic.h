@@ -87,7 +87,12 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
  * before.  It sleeps until every atomic under way has ended that may not know
  * of the locks; what it has done stays.
  */
-bool mxe_atomic_ready(const struct mxe_atomic_args *args);
+bool mxe_atomic_wide_ready(void);
+static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
+{
+	return args->log_size <= 3 || mxe_atomic_wide_ready();
+}
+
 void mxe_atomic_use_locks(void);
 
 /*
@@ -96,6 +101,8 @@ void mxe_atomic_use_locks(void);
  *
  * 4 and 8 bytes: a cmpxchg loop, atomic against every other access, by
  * whomever.  16 and 32 bytes: atomic against this function alone.
+ *
+ * Context: bottom halves off, which mxe_atomic_use_locks() waits for as for RCU.
  */
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
 

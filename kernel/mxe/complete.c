@@ -3,6 +3,7 @@
 
 #include "complete.h"
 #include "mxe.h"
+#include "post.h"
 #include "psn.h"
 #include "retry.h"
 #include "send.h"
@@ -12,7 +13,11 @@
 
 static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
 {
-	switch (opcode) {
+	switch ((u32)opcode) {
+	case IB_WR_FLUSH:
+		return MXE_WC_FLUSH;
+	case IB_WR_ATOMIC_WRITE:
+		return MXE_WC_ATOMIC_WRITE;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 		return MXE_WC_RDMA_WRITE;
@@ -39,14 +44,18 @@ static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
 
 static bool mxe_wr_has_response(const struct mxe_send_wr *wr)
 {
-	return wr->opcode == IB_WR_RDMA_READ ||
-	       wr->atomic.op != MXE_ATOMIC_UNSUPPORTED;
+	return mxe_opcode_is_rd_atomic(wr->opcode);
 }
 
 static u32 mxe_wr_byte_len(const struct mxe_send_wr *wr)
 {
-	return wr->atomic.op != MXE_ATOMIC_UNSUPPORTED ?
+	return mxe_opcode_is_atomic(wr->opcode) && !wr->error ?
 	       mxe_atomic_size(&wr->atomic) : wr->length;
+}
+
+static bool mxe_qp_has_sqe(const struct mxe_qp *qp)
+{
+	return mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp);
 }
 
 void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
@@ -54,7 +63,7 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
 	bool failed = status && status != IB_WC_WR_FLUSH_ERR;
-	bool has_sqe = mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp);
+	bool reports = status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all;
 	struct mxe_wc wc = {
 		.wr_id = wr->wr_id,
 		.status = status,
@@ -67,19 +76,25 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 	lockdep_assert_held(&qp->send_lock);
 
 	/* First: a consumer that sees the completion may leave SQE at once. */
-	if (failed && has_sqe)
+	if (failed && mxe_qp_has_sqe(qp))
 		mxe_qp_sq_error(qp);
-	if (status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all)
-		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->todo);
 	if (wr->started && mxe_wr_has_response(wr) && sq->rd_atomic)
 		sq->rd_atomic--;
 
-	WRITE_ONCE(sq->tail, sq->tail + 1);
+	/*
+	 * The place in the queue is free before the completion is seen: who
+	 * polls that on another processor may post at once.  From here on the
+	 * request may be overwritten.  Pairs with the control dependency in
+	 * mxe_post_send().
+	 */
+	smp_store_release(&sq->tail, sq->tail + 1);
 	mxe_ring_set_consumer(&sq->ring, sq->tail);
+	if (reports)
+		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->todo);
 
 	if (failed) {
 		sq->halted = true;
-		if (!has_sqe)
+		if (!mxe_qp_has_sqe(qp))
 			sq->todo |= BIT(MXE_TODO_ERROR);
 	}
 }
@@ -239,8 +254,9 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 static int mxe_complete_scatter(struct mxe_qp *qp, struct mxe_send_wr *wr,
 				u32 offset, void *buf, u32 len)
 {
-	int err = mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge,
-			       offset, buf, len, MXE_TO_MEMORY);
+	int err = mxe_sge_copy_cached(qp->dev, qp->ibqp.pd, wr->sge,
+				      wr->num_sge, offset, buf, len,
+				      MXE_TO_MEMORY, &qp->sq.mr_cache);
 
 	if (err)
 		mxe_count(qp->dev, local_access_errors);
@@ -258,15 +274,18 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_send_wr *wr = mxe_complete_response_wr(qp, pkt);
 	struct mxe_sq *sq = &qp->sq;
-	u32 offset;
+	u32 offset, expect;
 	bool last;
 
 	if (!wr)
 		return;
 	offset = mxe_psn_diff(pkt->psn, wr->first_psn) * qp->mtu;
 	last = pkt->psn == wr->last_psn;
-	if (wr->opcode != IB_WR_RDMA_READ ||
-	    pkt->payload_len != (last ? wr->length - offset : qp->mtu) ||
+	expect = mxe_opcode_is_placement(wr->opcode) ? 0 :
+		 last ? wr->length - offset : qp->mtu;
+	if ((wr->opcode != IB_WR_RDMA_READ &&
+	     !mxe_opcode_is_placement(wr->opcode)) ||
+	    pkt->payload_len != expect ||
 	    last != !!(pkt->flags & MXE_OP_END)) {
 		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
 		return;
@@ -288,41 +307,36 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_retry_progress(qp);
 }
 
-/* What the consumer gets of the words; returns how many bytes. */
-static u32 mxe_atomic_result(const struct mxe_qp *qp,
-			     const struct mxe_atomic_args *args,
-			     const u64 *words, void *result)
+void mxe_atomic_result_be(const struct mxe_atomic_args *args, u64 *words)
 {
 	unsigned int n = mxe_atomic_words(args), i;
-	__be32 *be32 = result;
-	__be64 *be64 = result;
+	__be32 *be32 = (__be32 *)words;
+	__be64 *be64 = (__be64 *)words;
 
-	if (!qp->be_reply && !(BIT(args->log_size) & MXE_ATOMIC_LOG_SIZES_BE))
-		memcpy(result, words, n * sizeof(*words));
-	else if (args->log_size == 2)
+	if (args->log_size == 2)
 		*be32 = cpu_to_be32(*words);
 	else
 		for (i = 0; i < n; i++)
 			be64[i] = cpu_to_be64(words[i]);
-	return mxe_atomic_size(args);
 }
 
 static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_send_wr *wr = mxe_complete_response_wr(qp, pkt);
 	u64 result[MXE_ATOMIC_WORDS];
-	u32 len;
 
 	if (!wr)
 		return;
-	if (wr->atomic.op == MXE_ATOMIC_UNSUPPORTED ||
+	if (!mxe_opcode_is_atomic(wr->opcode) ||
 	    pkt->atomic_num_words != mxe_atomic_words(&wr->atomic)) {
 		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
 
-	len = mxe_atomic_result(qp, &wr->atomic, pkt->atomic_orig_words, result);
-	if (mxe_complete_scatter(qp, wr, 0, result, len)) {
+	memcpy(result, pkt->atomic_orig_words, sizeof(result));
+	mxe_atomic_result(qp, &wr->atomic, result);
+	if (mxe_complete_scatter(qp, wr, 0, result,
+				 mxe_atomic_size(&wr->atomic))) {
 		mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}

@@ -26,6 +26,10 @@ static enum ib_wc_opcode mxe_ib_wc_opcode(enum mxe_wc_opcode opcode)
 		/* Of processes only. */
 	case MXE_WC_LOCAL_INV:
 		return IB_WC_LOCAL_INV;
+	case MXE_WC_FLUSH:
+		return IB_WC_FLUSH;
+	case MXE_WC_ATOMIC_WRITE:
+		return IB_WC_ATOMIC_WRITE;
 	case MXE_WC_MASKED_COMP_SWAP:
 		return IB_WC_MASKED_COMP_SWAP;
 	case MXE_WC_MASKED_FETCH_ADD:
@@ -76,19 +80,19 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 {
 	struct mxe_cqe *cqe = mxe_ring_entry(&cq->ring, cq->producer);
 
-	*cqe = (struct mxe_cqe) {
-		.wr_id = wc->wr_id,
-		.status = wc->status,
-		.opcode = wc->opcode,
-		.flags = wc->flags,
-		.byte_len = wc->byte_len,
-		.qp_num = qp->ibqp.qp_num,
-		.src_qp = wc->src_qp,
-		.imm_data = wc->imm,
-		.timestamp = cq->timestamps ? ktime_get_ns() : 0,
-	};
+	/* What the flags do not announce may be of an older one. */
+	cqe->wr_id = wc->wr_id;
+	cqe->status = wc->status;
+	cqe->opcode = wc->opcode;
+	cqe->flags = wc->flags;
+	cqe->byte_len = wc->byte_len;
+	cqe->qp_num = qp->ibqp.qp_num;
+	cqe->src_qp = wc->src_qp;
+	cqe->imm_data = wc->imm;
 	if (wc->flags & MXE_CQE_WITH_INV)
 		cqe->invalidated_rkey = wc->inv_rkey;
+	if (cq->timestamps)
+		cqe->timestamp = ktime_get_ns();
 	cq->producer++;
 	mxe_ring_set_producer(&cq->ring, cq->producer);
 }

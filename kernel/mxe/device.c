@@ -15,11 +15,6 @@
 /* The module version, MODULE_VERSION(): 8 bits for each number. */
 #define MXE_FW_VER	(0 << 16 | 1 << 8 | 0)
 
-/*
- * The core has room for an IEEE OUI here, which the project has none of: the
- * bytes 'm' 'x' 'e', as siw has letters of its own.
- */
-#define MXE_VENDOR_ID		0x6d7865
 #define MXE_VENDOR_PART_ID	1
 
 bool mxe_device_reply_be;
@@ -84,7 +79,8 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 {
 	struct mxe_dev *dev = to_mdev(ibdev);
 
-	if (udata->inlen || udata->outlen)
+	/* Later kernels have none when the core asks (found in 7.3). */
+	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 
 	*attr = (struct ib_device_attr) {
@@ -103,7 +99,8 @@ int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				    IB_DEVICE_MEM_MGT_EXTENSIONS |
 				    IB_DEVICE_MEM_WINDOW |
 				    IB_DEVICE_MEM_WINDOW_TYPE_2B |
-				    IB_DEVICE_XRC,
+				    IB_DEVICE_XRC |
+				    MXE_DEVICE_PLACEMENT,
 		/* `rdma link del`. */
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_send_sge = MXE_MAX_SGE,

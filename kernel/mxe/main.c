@@ -4,10 +4,13 @@
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
+#include "icrc.h"
 #include "link.h"
+#include "loop.h"
 #include "mxe.h"
 #include "net.h"
 #include "qp.h"
+#include "train.h"
 
 struct workqueue_struct *mxe_wq;
 
@@ -18,6 +21,14 @@ static char *atomic_reply = "host";
 module_param(atomic_reply, charp, 0444);
 MODULE_PARM_DESC(atomic_reply,
 		 "byte order of atomic results without the queue pair flag: host (default), or be: none without the flag");
+
+module_param_named(direct_loop, mxe_loop_direct, bool, 0644);
+MODULE_PARM_DESC(direct_loop,
+		 "execute requests between queue pairs of one network namespace without packets (default Y)");
+
+module_param_named(trains, mxe_trains, bool, 0644);
+MODULE_PARM_DESC(trains,
+		 "send packets together where the netdev takes such (default Y)");
 
 static int __init mxe_read_params(void)
 {
@@ -44,11 +55,15 @@ static int __init mxe_init(void)
 		return err;
 	/*
 	 * Work runs where it was queued, so what it sends goes through the
-	 * same CPU's backlog as what the doorbell sent, and stays in order.
+	 * same CPU's backlog as what the doorbell sent, and stays in order.  It
+	 * goes on with what a softirq began, so it does not queue up behind the
+	 * process that polls for the end of it.
 	 */
-	mxe_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM, 0);
+	mxe_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | WQ_HIGHPRI |
+				 MXE_WQ_PERCPU, 0);
 	if (!mxe_wq)
 		return -ENOMEM;
+	mxe_icrc_init();
 	err = mxe_net_register();
 	if (err)
 		goto err_destroy_wq;
@@ -65,6 +80,7 @@ err_unregister_exp:
 err_unregister_net:
 	mxe_net_unregister();
 err_destroy_wq:
+	mxe_icrc_exit();
 	destroy_workqueue(mxe_wq);
 	return err;
 }
@@ -76,6 +92,7 @@ static void __exit mxe_exit(void)
 	ib_unregister_driver((enum rdma_driver_id)MXE_DRIVER_ID);
 	ib_exp_unregister_driver(&mxe_exp_driver);
 	mxe_net_unregister();
+	mxe_icrc_exit();
 	destroy_workqueue(mxe_wq);
 	/* Memory regions freed by RCU need no code of ours. */
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include <rdma/ib_umem.h>
 
 #include "device.h"
 #include "dm.h"
+#include "dmabuf.h"
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"
@@ -15,170 +16,169 @@
 #define MXE_MR_SUPPORTED_ACCESS						\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ACCESS_MW_BIND | IB_ACCESS_RELAXED_ORDERING)
+	 IB_ACCESS_MW_BIND | IB_ACCESS_RELAXED_ORDERING |		\
+	 IB_ACCESS_FLUSH_GLOBAL)
 /* Of processes: huge pages are no different to the linear map. */
 #define MXE_MR_USER_ACCESS						\
 	(MXE_MR_SUPPORTED_ACCESS | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
 	 IB_ACCESS_OPTIONAL)
 
-static void mxe_mr_release(struct kref *ref)
+void mxe_mr_release(struct kref *ref)
 {
 	complete(&container_of(ref, struct mxe_mr, ref)->released);
 }
 
-struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
+struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
+			   struct mxe_mr_cache *cache, long gone)
 {
-	struct mxe_mr *mr = NULL;
-	void *entry;
+	u32 place = key >> 8;
+	struct mxe_mr *mr;
 
 	rcu_read_lock();
-	entry = xa_load(&dev->mrs, key >> 8);
-	if (xa_pointer_tag(entry) == MXE_KEY_OF_MR)
-		mr = entry;
-	if (mr && !kref_get_unless_zero(&mr->ref))
+	mr = xa_load(&dev->mrs, place);
+	if (xa_pointer_tag(mr) != MXE_KEY_OF_MR)
 		mr = NULL;
+	if (mr && cache)
+		*cache = (struct mxe_mr_cache) { place, gone, mr };
+	if (mr)
+		mr = mxe_mr_use(mr, key);
 	rcu_read_unlock();
-	if (!mr)
-		return NULL;
-
-	/* Pairs with the release in mxe_mr_reg(). */
-	if (smp_load_acquire(&mr->state) != MXE_MR_VALID || mr->key != key) {
-		mxe_mr_put(mr);
-		return NULL;
-	}
 	return mr;
 }
 
-void mxe_mr_put(struct mxe_mr *mr)
+/* A region was taken out of dev->mrs; it is freed a grace period later. */
+static void mxe_mr_withdrawn(struct mxe_dev *dev)
 {
-	kref_put(&mr->ref, mxe_mr_release);
+	/* Fully ordered: who reads the new count does not find the region. */
+	atomic_long_inc_return(&dev->mrs_gone);
 }
 
-int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd, int access,
-		 u64 addr, u64 length)
-{
-	if (mr->ibmr.pd != pd)
-		return -EPERM;
-	if ((mr->access & access) != access)
-		return -EACCES;
-	if (mr->all_kernel_memory)
-		return 0;
-	/* Subtract, so that no sum can wrap. */
-	if (addr < mr->iova || length > mr->length ||
-	    addr - mr->iova > mr->length - length)
-		return -EFAULT;
-	return 0;
-}
-
-/* Where addr is, and how many bytes of its page follow. */
-static void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
-{
-	u64 offset = addr - mr->iova + mr->first_offset;
-	u32 in_page = offset & ((1UL << mr->page_shift) - 1);
-
-	*avail = (1U << mr->page_shift) - in_page;
-	return mr->pages[offset >> mr->page_shift] + in_page;
-}
-
-void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
-		 enum mxe_copy_dir dir)
+void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
+		       enum mxe_copy_dir dir)
 {
 	while (len) {
-		u32 chunk = len;
-		void *p;
+		u32 chunk;
+		void *p = mxe_mr_ptr(mr, addr, &chunk);
 
-		if (mr->all_kernel_memory) {
-			p = (void *)(uintptr_t)addr;
-		} else {
-			p = mxe_mr_ptr(mr, addr, &chunk);
-			chunk = min(chunk, len);
-		}
-		if (dir == MXE_TO_MEMORY)
-			memcpy(p, buf, chunk);
-		else
-			memcpy(buf, p, chunk);
+		chunk = min(chunk, len);
+		mxe_copy(p, buf, chunk, dir);
 		addr += chunk;
 		buf += chunk;
 		len -= chunk;
 	}
 }
 
-/*
- * The region that a remote key leads to, by a window or itself, with a
- * reference, if the access to these bytes is granted; addr becomes an address
- * of the region.
- */
-static struct mxe_mr *mxe_rkey_get(const struct mxe_peer *peer, u32 rkey,
-				   int access, u64 *addr, u64 len)
+int mxe_rkey_get(const struct mxe_peer *peer, u32 rkey, int access, u64 *addr,
+		 u64 len, struct mxe_target *target)
 {
-	struct mxe_mr *mr = mxe_mr_get(peer->dev, rkey);
+	struct mxe_mr *mr = mxe_mr_get_cached(peer->dev, rkey, peer->cache);
 	int err;
 
 	if (!mr)
-		return mxe_mw_get_mr(peer->dev, peer->pd, peer->qpn, rkey,
-				     access, addr, len);
+		return mxe_mw_target(peer->dev, peer->pd, peer->qpn, rkey,
+				     access, addr, len, target);
 	err = mxe_mr_check(mr, peer->pd, access, *addr, len);
-	if (!err)
-		return mr;
-	mxe_mr_put(mr);
-	return ERR_PTR(err);
+	if (err) {
+		mxe_mr_put(mr);
+		return err;
+	}
+	*target = (struct mxe_target) { .mr = mr };
+	return 0;
 }
 
 int mxe_rkey_copy(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 		  void *buf, u32 len, enum mxe_copy_dir dir)
 {
-	struct mxe_mr *mr = mxe_rkey_get(peer, rkey, access, &addr, len);
+	struct mxe_target target;
+	int err;
 
-	if (IS_ERR(mr))
-		return PTR_ERR(mr);
-	mxe_mr_copy(mr, addr, buf, len, dir);
-	mxe_mr_put(mr);
+	err = mxe_rkey_get(peer, rkey, access, &addr, len, &target);
+	if (err)
+		return err;
+	mxe_mr_copy(target.mr, addr, buf, len, dir);
+	mxe_rkey_put(&target);
 	return 0;
 }
 
 int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 		   u32 len)
 {
-	struct mxe_mr *mr = mxe_rkey_get(peer, rkey, access, &addr, len);
+	struct mxe_target target;
+	int err;
 
-	if (IS_ERR(mr))
-		return PTR_ERR(mr);
-	mxe_mr_put(mr);
-	return 0;
+	err = mxe_rkey_get(peer, rkey, access, &addr, len, &target);
+	if (!err)
+		mxe_rkey_put(&target);
+	return err;
 }
 
-int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, u64 addr,
-		    const struct mxe_atomic_args *args, u64 *orig)
+int mxe_rkey_grants(const struct mxe_peer *peer, u32 rkey, int access)
 {
-	unsigned int size = mxe_atomic_size(args);
-	struct mxe_mr *mr = mxe_rkey_get(peer, rkey, IB_ACCESS_REMOTE_ATOMIC,
-					 &addr, size);
-	u32 avail;
-	void *p;
-	int err = 0;
+	struct mxe_mr *mr = mxe_mr_get(peer->dev, rkey);
+	int err;
 
-	if (IS_ERR(mr))
-		return PTR_ERR(mr);
-
-	p = mr->all_kernel_memory ? (void *)(uintptr_t)addr :
-				    mxe_mr_ptr(mr, addr, &avail);
-	/*
-	 * IBTA aligns the virtual address, which was checked.  A region whose
-	 * iova and memory disagree about alignment cannot be served.
-	 */
-	if (IS_ALIGNED((uintptr_t)p, size))
-		mxe_atomic_exec(p, args, orig);
-	else
-		err = -EINVAL;
+	if (!mr)
+		return -ENOENT;
+	err = mxe_mr_check(mr, peer->pd, access, mr->iova, 0);
 	mxe_mr_put(mr);
 	return err;
 }
 
-int mxe_lkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
-		  int access, u64 addr, void *buf, u32 len,
-		  enum mxe_copy_dir dir)
+/*
+ * IBTA aligns the virtual address, which was checked.  A region whose iova and
+ * memory disagree about alignment cannot be served.
+ */
+static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
+					 const struct mxe_atomic_args *args,
+					 u64 *orig)
 {
-	struct mxe_mr *mr = mxe_mr_get(dev, lkey);
+	u32 avail;
+	void *p = mxe_mr_ptr(mr, addr, &avail);
+
+	if (!IS_ALIGNED((uintptr_t)p, mxe_atomic_size(args)))
+		return -EINVAL;
+	mxe_atomic_exec(p, args, orig);
+	return 0;
+}
+
+/* By way of a window. */
+static noinline int mxe_rkey_atomic_mw(const struct mxe_peer *peer, u32 rkey,
+				       int access, u64 addr,
+				       const struct mxe_atomic_args *args,
+				       u64 *orig)
+{
+	struct mxe_target target;
+	int err;
+
+	err = mxe_mw_target(peer->dev, peer->pd, peer->qpn, rkey, access,
+			    &addr, mxe_atomic_size(args), &target);
+	if (err)
+		return err;
+	err = mxe_mr_atomic(target.mr, addr, args, orig);
+	mxe_rkey_put(&target);
+	return err;
+}
+
+int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, int access,
+		    u64 addr, const struct mxe_atomic_args *args, u64 *orig)
+{
+	struct mxe_mr *mr = mxe_mr_get_cached(peer->dev, rkey, peer->cache);
+	int err;
+
+	if (!mr)
+		return mxe_rkey_atomic_mw(peer, rkey, access, addr, args, orig);
+	err = mxe_mr_check(mr, peer->pd, access, addr, mxe_atomic_size(args));
+	if (!err)
+		err = mxe_mr_atomic(mr, addr, args, orig);
+	mxe_mr_put(mr);
+	return err;
+}
+
+static int mxe_lkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
+			 int access, u64 addr, void *buf, u32 len,
+			 enum mxe_copy_dir dir, struct mxe_mr_cache *cache)
+{
+	struct mxe_mr *mr = mxe_mr_get_cached(dev, lkey, cache);
 	int err;
 
 	if (!mr)
@@ -190,9 +190,10 @@ int mxe_lkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
 	return err;
 }
 
-int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
-		 const struct ib_sge *sge, unsigned int num_sge, u32 offset,
-		 void *buf, u32 len, enum mxe_copy_dir dir)
+int mxe_sge_copy_cached(struct mxe_dev *dev, const struct ib_pd *pd,
+			const struct ib_sge *sge, unsigned int num_sge,
+			u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
+			struct mxe_mr_cache *cache)
 {
 	int access = dir == MXE_TO_MEMORY ? IB_ACCESS_LOCAL_WRITE : 0;
 	unsigned int i;
@@ -207,7 +208,8 @@ int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
 		}
 		chunk = min(len, sge[i].length - offset);
 		err = mxe_lkey_copy(dev, pd, sge[i].lkey, access,
-				    sge[i].addr + offset, buf, chunk, dir);
+				    sge[i].addr + offset, buf, chunk, dir,
+				    cache);
 		if (err)
 			return err;
 		buf += chunk;
@@ -251,8 +253,25 @@ static void mxe_mr_free(struct mxe_mr *mr)
 	kvfree(mr->pages);
 	if (mr->umem)
 		ib_umem_release(mr->umem);
+	if (mr->dmabuf)
+		mxe_dmabuf_put(mr->dmabuf);
 	mxe_device_give(mr->dev, MXE_RESOURCE_MR);
 	kfree_rcu(mr, rcu);
+}
+
+/*
+ * The end of each registration: its key is found from here on.  An error, that of
+ * making it or one of this, frees it.
+ */
+static struct ib_mr *mxe_mr_finish(struct mxe_mr *mr, int err)
+{
+	if (!err)
+		err = mxe_mr_publish(mr);
+	if (err) {
+		mxe_mr_free(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
 }
 
 static struct mxe_mr *mxe_mr_alloc(struct ib_pd *pd, int access)
@@ -280,7 +299,6 @@ struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access)
 {
 	struct mxe_dev *dev = to_mdev(pd->device);
 	struct mxe_mr *mr;
-	int err;
 
 	/*
 	 * All kernel memory.  No peer gets a key to that: an address that is
@@ -295,12 +313,7 @@ struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access)
 		return ERR_PTR(-ENOMEM);
 	mr->all_kernel_memory = true;
 	mr->state = MXE_MR_VALID;
-	err = mxe_mr_publish(mr);
-	if (err) {
-		mxe_mr_free(mr);
-		return ERR_PTR(err);
-	}
-	return &mr->ibmr;
+	return mxe_mr_finish(mr, 0);
 }
 
 static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
@@ -324,14 +337,28 @@ static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
 	return WARN_ON_ONCE(i != mr->npages) ? -EINVAL : 0;
 }
 
-/* A region that nobody finds yet. */
-static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
-				 u64 iova, int access, struct ib_udata *udata)
+/* The memory, from mem on, is mapped in one piece. */
+static int mxe_mr_set_mapped_pages(struct mxe_mr *mr, void *mem)
+{
+	u32 i;
+
+	mr->page_shift = PAGE_SHIFT;
+	mr->first_offset = offset_in_page(mem);
+	mr->npages = DIV_ROUND_UP_ULL(mr->first_offset + mr->length, PAGE_SIZE);
+	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
+	if (!mr->pages)
+		return -ENOMEM;
+	for (i = 0; i < mr->npages; i++)
+		mr->pages[i] = mem - mr->first_offset + (size_t)i * PAGE_SIZE;
+	return 0;
+}
+
+/* A region as a process asks for it, which has no memory yet. */
+static struct mxe_mr *mxe_mr_alloc_user(struct ib_pd *pd, u64 length, u64 iova,
+					int access, struct ib_udata *udata)
 {
 	struct mxe_dev *dev = to_mdev(pd->device);
-	struct ib_umem *umem;
 	struct mxe_mr *mr;
-	int err;
 
 	if (!mxe_udata_cleared(udata))
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "non-zero udata"));
@@ -350,7 +377,22 @@ static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
 		return ERR_PTR(-ENOMEM);
 	mr->iova = iova;
 	mr->length = length;
+	mr->ibmr.iova = iova;
+	mr->ibmr.length = length;
+	mr->state = MXE_MR_VALID;
+	return mr;
+}
 
+/* A region that nobody finds yet. */
+static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
+				 u64 iova, int access, struct ib_udata *udata)
+{
+	struct mxe_mr *mr = mxe_mr_alloc_user(pd, length, iova, access, udata);
+	struct ib_umem *umem;
+	int err;
+
+	if (IS_ERR(mr))
+		return mr;
 	umem = mxe_umem_get(pd->device, start, length, access);
 	if (IS_ERR(umem)) {
 		err = PTR_ERR(umem);
@@ -360,10 +402,6 @@ static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
 	err = mxe_mr_set_umem_pages(mr);
 	if (err)
 		goto err_free;
-
-	mr->ibmr.iova = iova;
-	mr->ibmr.length = length;
-	mr->state = MXE_MR_VALID;
 	return mr;
 
 err_free:
@@ -375,16 +413,28 @@ struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			      u64 iova, int access, struct ib_udata *udata)
 {
 	struct mxe_mr *mr = mxe_mr_pin(pd, start, length, iova, access, udata);
-	int err;
 
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	err = mxe_mr_publish(mr);
-	if (err) {
-		mxe_mr_free(mr);
-		return ERR_PTR(err);
-	}
-	return &mr->ibmr;
+	return mxe_mr_finish(mr, 0);
+}
+
+struct ib_mr *mxe_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				     u64 iova, int fd, int access,
+				     struct ib_udata *udata)
+{
+	struct mxe_mr *mr = mxe_mr_alloc_user(pd, length, iova, access, udata);
+	struct mxe_dmabuf *dmabuf;
+	void *mem;
+
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	dmabuf = mxe_dmabuf_get(mr->dev, fd, offset, length,
+				ib_access_writable(access), &mem);
+	if (IS_ERR(dmabuf))
+		return mxe_mr_finish(mr, PTR_ERR(dmabuf));
+	mr->dmabuf = dmabuf;
+	return mxe_mr_finish(mr, mxe_mr_set_mapped_pages(mr, mem));
 }
 
 /*
@@ -399,7 +449,7 @@ struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	struct mxe_mr *mr = to_mmr(ibmr), *new;
 
 	if (!mr->umem)
-		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "not of a process"));
+		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "not memory of a process"));
 	/* From -1 on no window is bound to it. */
 	if (atomic_cmpxchg(&mr->windows, 0, -1))
 		return ERR_PTR(mxe_refuse(mr->dev, -EBUSY,
@@ -421,6 +471,7 @@ struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	new->ibmr.rkey = mr->key;
 	/* The place is taken, so this needs no memory. */
 	WARN_ON(xa_store(&mr->dev->mrs, mr->key >> 8, new, GFP_KERNEL) != mr);
+	mxe_mr_withdrawn(mr->dev);
 	return &new->ibmr;
 }
 
@@ -429,10 +480,7 @@ struct ib_mr *mxe_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
 			    struct uverbs_attr_bundle *attrs)
 {
 	struct mxe_dev *dev = to_mdev(pd->device);
-	const void *mem = to_mdm(ibdm)->entry->mem;
 	struct mxe_mr *mr;
-	int err = -ENOMEM;
-	u32 i;
 
 	/* The core has compared offset and length with those of the memory. */
 	if (attr->access_flags & ~MXE_MR_USER_ACCESS)
@@ -442,26 +490,10 @@ struct ib_mr *mxe_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->length = attr->length;
-	mr->page_shift = PAGE_SHIFT;
-	mr->first_offset = offset_in_page(attr->offset);
-	mr->npages = DIV_ROUND_UP(mr->first_offset + attr->length, PAGE_SIZE);
-	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
-	if (!mr->pages)
-		goto err_free;
-	mem += attr->offset & PAGE_MASK;
-	for (i = 0; i < mr->npages; i++)
-		mr->pages[i] = page_address(vmalloc_to_page(mem + i * PAGE_SIZE));
-
 	mr->ibmr.length = attr->length;
 	mr->state = MXE_MR_VALID;
-	err = mxe_mr_publish(mr);
-	if (err)
-		goto err_free;
-	return &mr->ibmr;
-
-err_free:
-	mxe_mr_free(mr);
-	return ERR_PTR(err);
+	return mxe_mr_finish(mr, mxe_mr_set_mapped_pages(mr,
+				to_mdm(ibdm)->entry->mem + attr->offset));
 }
 
 struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
@@ -469,7 +501,6 @@ struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 {
 	struct mxe_dev *dev = to_mdev(pd->device);
 	struct mxe_mr *mr;
-	int err;
 
 	if (type != IB_MR_TYPE_MEM_REG)
 		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "type %d", type));
@@ -481,23 +512,21 @@ struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->max_pages = max_num_sg;
-	mr->pages = kvcalloc(max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
-	err = mr->pages ? mxe_mr_publish(mr) : -ENOMEM;
-	if (err) {
-		mxe_mr_free(mr);
-		return ERR_PTR(err);
-	}
-	return &mr->ibmr;
+	mr->pages = kvcalloc(2 * max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
+	if (!mr->pages)
+		return mxe_mr_finish(mr, -ENOMEM);
+	mr->mapped = mr->pages + max_num_sg;
+	return mxe_mr_finish(mr, 0);
 }
 
 static int mxe_mr_set_page(struct ib_mr *ibmr, u64 addr)
 {
 	struct mxe_mr *mr = to_mmr(ibmr);
 
-	if (mr->npages == mr->max_pages)
+	if (mr->num_mapped == mr->max_pages)
 		return -ENOMEM;
 	/* Virtual DMA: the address is the kernel's. */
-	mr->pages[mr->npages++] = (void *)(uintptr_t)addr;
+	mr->mapped[mr->num_mapped++] = (void *)(uintptr_t)addr;
 	return 0;
 }
 
@@ -507,46 +536,64 @@ int mxe_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	struct mxe_mr *mr = to_mmr(ibmr);
 	int n;
 
-	if (mr->state == MXE_MR_VALID)
-		return mxe_refuse(mr->dev, -EINVAL, "region is valid");
-	mr->npages = 0;
+	mr->num_mapped = 0;
 	n = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mxe_mr_set_page);
-	mr->page_shift = ilog2(ibmr->page_size);
-	mr->first_offset = ibmr->iova & (ibmr->page_size - 1);
+	mr->mapped_offset = ibmr->iova & (ibmr->page_size - 1);
 	return n;
 }
 
-int mxe_mr_reg(struct ib_mr *ibmr, struct ib_pd *pd, u32 key, int access)
+struct mxe_reg mxe_reg_from_ib(const struct ib_reg_wr *ibwr)
 {
-	struct mxe_mr *mr = to_mmr(ibmr);
+	struct mxe_mr *mr = to_mmr(ibwr->mr);
 
-	if (!mr->max_pages || ibmr->pd != pd || mr->state == MXE_MR_VALID ||
-	    key >> 8 != mr->key >> 8 || access & ~MXE_MR_SUPPORTED_ACCESS)
+	return (struct mxe_reg) {
+		.mr = mr,
+		/* Of now: ib_map_mr_sg_zbva() changes it after map_mr_sg(). */
+		.iova = mr->ibmr.iova,
+		.length = mr->ibmr.length,
+		.first_offset = mr->mapped_offset,
+		.page_size = mr->ibmr.page_size,
+		.key = ibwr->key,
+		.access = ibwr->access,
+	};
+}
+
+/* Is all of it in the pages that are mapped now? */
+static bool mxe_reg_is_mapped(const struct mxe_reg *reg)
+{
+	u64 room = (u64)reg->mr->num_mapped * reg->page_size;
+
+	return is_power_of_2(reg->page_size) && reg->length <= room &&
+	       reg->first_offset <= room - reg->length;
+}
+
+int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
+{
+	struct mxe_mr *mr = reg->mr;
+
+	if (!mr->max_pages || mr->ibmr.pd != pd || mr->state == MXE_MR_VALID ||
+	    reg->key >> 8 != mr->key >> 8 ||
+	    reg->access & ~MXE_MR_SUPPORTED_ACCESS || !mxe_reg_is_mapped(reg))
 		return -EINVAL;
 
-	/* Read now: ib_map_mr_sg_zbva() changes iova after map_mr_sg(). */
-	mr->iova = ibmr->iova;
-	mr->length = ibmr->length;
-	mr->access = access;
-	mr->key = key;
-	ibmr->lkey = key;
-	ibmr->rkey = key;
+	mr->npages = mr->num_mapped;
+	memcpy(mr->pages, mr->mapped, mr->npages * sizeof(*mr->pages));
+	mr->page_shift = ilog2(reg->page_size);
+	mr->first_offset = reg->first_offset;
+	mr->iova = reg->iova;
+	mr->length = reg->length;
+	mr->access = reg->access;
+	mr->key = reg->key;
 	/* Pairs with the acquire in mxe_mr_get(). */
 	smp_store_release(&mr->state, MXE_MR_VALID);
 	return 0;
 }
 
-/*
- * Once the consumer learns that a region is invalid, its memory is its own
- * again: an access that another CPU is in the middle of must end first.  Those
- * hold a reference with bottom halves off, for one packet's copy at most, and
- * no new one begins.  The caller holds none of its own, but the RCU lock.
- */
-static void mxe_mr_wait_accesses(const struct mxe_mr *mr)
+void mxe_wait_accesses(const struct kref *ref)
 {
 	/* The state is written before the references are read. */
 	smp_mb();
-	while (kref_read(&mr->ref) > 1)
+	while (kref_read(ref) > 1)
 		cpu_relax();
 }
 
@@ -573,7 +620,7 @@ static int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd,
 		WRITE_ONCE(mr->state, MXE_MR_INVALID);
 	mxe_mr_put(mr);
 	if (!err)
-		mxe_mr_wait_accesses(mr);
+		mxe_wait_accesses(&mr->ref);
 	rcu_read_unlock();
 	return err;
 }
@@ -602,6 +649,7 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		return mxe_refuse(mr->dev, -EBUSY, "windows are bound to it");
 	/* One that was changed has its place no more. */
 	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
+	mxe_mr_withdrawn(mr->dev);
 	mxe_mr_put(mr);
 	wait_for_completion(&mr->released);
 	mxe_mr_free(mr);

@@ -13,11 +13,17 @@
 
 #include <linux/completion.h>
 #include <linux/kref.h>
+#include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
 #include "atomic.h"
+#include "mxe.h"
 
-struct mxe_dev;
+struct mxe_dmabuf;
+struct mxe_mw;
+
+/* Of mw.h, for mxe_rkey_put(). */
+void mxe_mw_put(struct mxe_mw *mw);
 
 /* What dev->mrs holds: tags of its pointers. */
 enum mxe_key_type {
@@ -35,11 +41,11 @@ enum mxe_mr_state {
  * dev->mrs, with a reference for the time of one access; dereg removes it
  * from there and waits for the references.  Freed after a grace period.
  *
- * pages, npages, page_shift and umem do not change after publication, but
- * those of a fast-registration region: map_mr_sg() writes them while the
- * consumer guarantees that the region is invalid.  key, iova, length, access
- * and state of such a region are written by its REG_MR and LOCAL_INV work
- * requests, which its consumer orders against accesses.
+ * What is accessed does not change after publication, but that of a
+ * fast-registration region: its REG_MR and LOCAL_INV work requests write that,
+ * and no access is under way while they do.  map_mr_sg() may be called while
+ * the region is still in use, with a LOCAL_INV posted that waits for its turn,
+ * so it writes `mapped` only, of which REG_MR makes a copy.
  */
 struct mxe_mr {
 	struct ib_mr ibmr;
@@ -54,11 +60,17 @@ struct mxe_mr {
 	u64 iova;
 	u64 length;
 	bool all_kernel_memory;		/* get_dma_mr(): address is pointer */
-	struct ib_umem *umem;
+	struct ib_umem *umem;		/* what it holds: this */
+	struct mxe_dmabuf *dmabuf;	/* ... or this, or neither */
 	unsigned int page_shift;
 	u32 first_offset;		/* of iova in the first page */
-	u32 npages, max_pages;
-	void **pages;			/* linear-map addresses */
+	u32 npages;
+	void **pages;			/* addresses of the kernel */
+	/* Of a fast-registration region; its consumer orders them. */
+	u32 max_pages;
+	u32 num_mapped;
+	u32 mapped_offset;
+	void **mapped;			/* in the allocation of pages */
 };
 
 static inline struct mxe_mr *to_mmr(struct ib_mr *ibmr)
@@ -73,55 +85,210 @@ static inline struct mxe_mr *to_mmr(struct ib_mr *ibmr)
  */
 int mxe_key_alloc(struct mxe_dev *dev, void *entry, u32 *key);
 
+/*
+ * The region that a key led to last, which is good under RCU for as long as no
+ * region of the device has gone.  Belongs to one side of a queue pair, whose lock
+ * is held: bottom halves are off, which is as good as RCU.
+ */
+struct mxe_mr_cache {
+	u32 place;			/* of the key, in dev->mrs */
+	long gone;			/* dev->mrs_gone at that time */
+	struct mxe_mr *mr;		/* or NULL */
+};
+
 /* Context of all below: any but hard interrupts. */
 
-/* A referenced valid region by its key, or NULL. */
-struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key);
-void mxe_mr_put(struct mxe_mr *mr);
+void mxe_mr_release(struct kref *ref);
+
+static inline void mxe_mr_put(struct mxe_mr *mr)
+{
+	kref_put(&mr->ref, mxe_mr_release);
+}
+
+/* A reference, if it is valid with this key now.  Context: RCU. */
+static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
+{
+	if (!kref_get_unless_zero(&mr->ref))
+		return NULL;
+	/* Pairs with the release in mxe_mr_reg(). */
+	if (smp_load_acquire(&mr->state) != MXE_MR_VALID || mr->key != key) {
+		mxe_mr_put(mr);
+		return NULL;
+	}
+	return mr;
+}
+
+/* Look for it, and remember it in cache or NULL with the count. */
+struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
+			   struct mxe_mr_cache *cache, long gone);
+
+/* A referenced valid region by its key, or NULL.  cache: or NULL. */
+static inline struct mxe_mr *
+mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
+{
+	/* Pairs with mxe_mr_withdrawn(). */
+	long gone = atomic_long_read_acquire(&dev->mrs_gone);
+
+	if (cache && cache->mr && cache->place == key >> 8 &&
+	    cache->gone == gone)
+		return mxe_mr_use(cache->mr, key);
+	return mxe_mr_find(dev, key, cache, gone);
+}
+
+static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
+{
+	return mxe_mr_get_cached(dev, key, NULL);
+}
+
+/*
+ * Once the consumer learns that a region or a window is invalid, the memory is
+ * its own again: an access that another CPU is in the middle of must end first.
+ * Those hold a reference with bottom halves off, for one packet's copy at most, or
+ * one message's within a host, and no new one begins.
+ * Context: the caller holds the RCU lock, and no reference.
+ */
+void mxe_wait_accesses(const struct kref *ref);
 
 /* May pd do `access` (IB_ACCESS_*) to these bytes?  0 or an error as above. */
-int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd, int access,
-		 u64 addr, u64 length);
+static inline int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd,
+			       int access, u64 addr, u64 length)
+{
+	if (mr->ibmr.pd != pd)
+		return -EPERM;
+	if ((mr->access & access) != access)
+		return -EACCES;
+	if (mr->all_kernel_memory)
+		return 0;
+	/* Subtract, so that no sum can wrap. */
+	if (addr < mr->iova || length > mr->length ||
+	    addr - mr->iova > mr->length - length)
+		return -EFAULT;
+	return 0;
+}
+
+/*
+ * Where addr, which has been checked, is, and how many bytes of it follow
+ * there at least.
+ */
+static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
+{
+	u64 offset = addr - mr->iova + mr->first_offset;
+	u32 in_page = offset & ((1UL << mr->page_shift) - 1);
+
+	if (mr->all_kernel_memory) {
+		*avail = U32_MAX;
+		return (void *)(uintptr_t)addr;
+	}
+	*avail = (1U << mr->page_shift) - in_page;
+	return mr->pages[offset >> mr->page_shift] + in_page;
+}
 
 enum mxe_copy_dir { MXE_FROM_MEMORY, MXE_TO_MEMORY };
 
+/* What is as long as an atomic is copied at once. */
+static inline void mxe_copy(void *p, void *buf, u32 len, enum mxe_copy_dir dir)
+{
+	void *to = dir == MXE_TO_MEMORY ? p : buf;
+	const void *from = dir == MXE_TO_MEMORY ? buf : p;
+
+	if (len == sizeof(u64))
+		memcpy(to, from, sizeof(u64));
+	else
+		/* Of a loop both are memory of regions, maybe of the same. */
+		memmove(to, from, len);
+}
+
+void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
+		       enum mxe_copy_dir dir);
+
 /* Copy; the range has been checked. */
-void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
-		 enum mxe_copy_dir dir);
+static __always_inline void
+mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
+	    enum mxe_copy_dir dir)
+{
+	u32 avail;
+	void *p = mxe_mr_ptr(mr, addr, &avail);
+
+	if (len && len <= avail)
+		mxe_copy(p, buf, len, dir);
+	else
+		mxe_mr_copy_pages(mr, addr, buf, len, dir);
+}
 
 /* Who names a remote key: the responder of a queue pair. */
 struct mxe_peer {
 	struct mxe_dev *dev;
 	const struct ib_pd *pd;
 	u32 qpn;
+	struct mxe_mr_cache *cache;	/* or NULL */
 };
 
-/* Lookup, check and access in one, by a remote key: a region's or a window's. */
+/* What a remote key leads to, with references for the time of one access. */
+struct mxe_target {
+	struct mxe_mr *mr;
+	struct mxe_mw *mw;		/* by way of it, or NULL */
+};
+
+/*
+ * The region that a remote key leads to, by a window or itself, if the access
+ * to these bytes is granted; addr becomes an address of the region.  Otherwise
+ * an error as above.
+ */
+int mxe_rkey_get(const struct mxe_peer *peer, u32 rkey, int access, u64 *addr,
+		 u64 len, struct mxe_target *target);
+static inline void mxe_rkey_put(const struct mxe_target *target)
+{
+	mxe_mr_put(target->mr);
+	if (target->mw)
+		mxe_mw_put(target->mw);
+}
+
+/* Lookup, check and access in one. */
 int mxe_rkey_copy(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 		  void *buf, u32 len, enum mxe_copy_dir dir);
 int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 		   u32 len);
+/* Does the key grant that to all of a region?  No window does. */
+int mxe_rkey_grants(const struct mxe_peer *peer, u32 rkey, int access);
 /*
  * Execute an atomic, for which mxe_atomic_ready(), on the naturally aligned
  * operand at addr; orig as of mxe_atomic_exec().
  */
-int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, u64 addr,
-		    const struct mxe_atomic_args *args, u64 *orig);
+int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, int access,
+		    u64 addr, const struct mxe_atomic_args *args, u64 *orig);
 
-/* The same by a local key. */
-int mxe_lkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
-		  int access, u64 addr, void *buf, u32 len,
-		  enum mxe_copy_dir dir);
 /*
  * Copy between buf and bytes offset..offset+len of a gather or scatter list,
- * whose total length the caller knows to suffice.
+ * whose total length the caller knows to suffice.  cache: or NULL.
  */
-int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
-		 const struct ib_sge *sge, unsigned int num_sge, u32 offset,
-		 void *buf, u32 len, enum mxe_copy_dir dir);
+int mxe_sge_copy_cached(struct mxe_dev *dev, const struct ib_pd *pd,
+			const struct ib_sge *sge, unsigned int num_sge,
+			u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
+			struct mxe_mr_cache *cache);
+static inline int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
+			       const struct ib_sge *sge, unsigned int num_sge,
+			       u32 offset, void *buf, u32 len,
+			       enum mxe_copy_dir dir)
+{
+	return mxe_sge_copy_cached(dev, pd, sge, num_sge, offset, buf, len,
+				   dir, NULL);
+}
+
+/* A fast registration, as posted: what was mapped may be told anew after. */
+struct mxe_reg {
+	struct mxe_mr *mr;
+	u64 iova;
+	u64 length;
+	u32 first_offset;
+	u32 page_size;
+	u32 key;
+	int access;
+};
+
+struct mxe_reg mxe_reg_from_ib(const struct ib_reg_wr *ibwr);
 
 /* Work requests of kernel consumers. */
-int mxe_mr_reg(struct ib_mr *ibmr, struct ib_pd *pd, u32 key, int access);
+int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg);
 int mxe_mr_local_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key);
 /* A SEND with invalidate: -EACCES for a key that no peer may have used. */
 int mxe_mr_remote_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key);
@@ -130,6 +297,9 @@ int mxe_mr_remote_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key);
 struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			      u64 iova, int access, struct ib_udata *udata);
+struct ib_mr *mxe_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				     u64 iova, int fd, int access,
+				     struct ib_udata *udata);
 struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				u64 length, u64 iova, int access,
 				struct ib_pd *pd, struct ib_udata *udata);

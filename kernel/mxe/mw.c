@@ -15,7 +15,7 @@ static void mxe_mw_release(struct kref *ref)
 	complete(&container_of(ref, struct mxe_mw, ref)->released);
 }
 
-static void mxe_mw_put(struct mxe_mw *mw)
+void mxe_mw_put(struct mxe_mw *mw)
 {
 	kref_put(&mw->ref, mxe_mw_release);
 }
@@ -58,26 +58,37 @@ static int mxe_mw_check(const struct mxe_mw *mw, const struct ib_pd *pd,
 	return 0;
 }
 
-struct mxe_mr *mxe_mw_get_mr(struct mxe_dev *dev, const struct ib_pd *pd,
-			     u32 qpn, u32 key, int access, u64 *addr, u64 len)
+int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
+		  int access, u64 *addr, u64 len, struct mxe_target *target)
 {
 	struct mxe_mw *mw = mxe_mw_get(dev, key);
-	struct mxe_mr *mr;
 	int err;
 
 	if (!mw)
-		return ERR_PTR(-ENOENT);
+		return -ENOENT;
 	spin_lock_bh(&mw->lock);
 	err = mxe_mw_check(mw, pd, qpn, key, access, *addr, len);
-	mr = mw->mr;
 	if (!err) {
 		/* Bound, so the region is there and stays. */
-		kref_get(&mr->ref);
+		kref_get(&mw->mr->ref);
+		target->mr = mw->mr;
+		target->mw = mw;
 		*addr += mw->offset;
 	}
 	spin_unlock_bh(&mw->lock);
+	if (err)
+		mxe_mw_put(mw);
+	return err;
+}
+
+/* Accesses by what the window was bound to until now; drops the caller's own. */
+static void mxe_mw_wait_accesses(struct mxe_mw *mw)
+{
+	/* Keeps the memory, by the grace period that destroying waits for. */
+	rcu_read_lock();
 	mxe_mw_put(mw);
-	return err ? ERR_PTR(err) : mr;
+	mxe_wait_accesses(&mw->ref);
+	rcu_read_unlock();
 }
 
 /* What is bound is free again. */
@@ -162,6 +173,10 @@ int mxe_mw_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 		err = mxe_mw_bind_to(mw, mr, qpn, key, bind);
 	if (mr)
 		mxe_mr_put(mr);
+	if (!err) {
+		mxe_mw_wait_accesses(mw);
+		return 0;
+	}
 out:
 	mxe_mw_put(mw);
 	return err;
@@ -184,7 +199,10 @@ int mxe_mw_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 	if (!err)
 		mxe_mw_unbind(mw);
 	spin_unlock_bh(&mw->lock);
-	mxe_mw_put(mw);
+	if (!err)
+		mxe_mw_wait_accesses(mw);
+	else
+		mxe_mw_put(mw);
 	return err;
 }
 

@@ -10,6 +10,7 @@
 
 struct mxe_dev;
 struct mxe_mr;
+struct mxe_target;
 
 /* A bind work request, as posted. */
 struct mxe_bind {
@@ -20,9 +21,9 @@ struct mxe_bind {
 };
 
 /*
- * Lifetime: as that of a region, and in the same table of keys.  A window
- * that is bound counts in its region's `windows`, which keeps that from being
- * deregistered.
+ * Lifetime: as that of a region, and in the same table of keys: an access
+ * through a window holds a reference to both.  A window that is bound counts in
+ * its region's `windows`, which keeps that from being deregistered.
  *
  * lock covers everything below it; bottom halves off.
  */
@@ -48,16 +49,18 @@ static inline struct mxe_mw *to_mmw(struct ib_mw *ibmw)
 }
 
 /*
- * The region behind a window's key, with a reference, if the window grants
- * the access to these bytes; addr becomes an address of the region.  Errors as
- * in mr.h.  Context: bottom halves off.
+ * The window of that key and the region behind it, if the window grants the
+ * access to these bytes; addr becomes an address of the region.  Errors as in
+ * mr.h.  Context: bottom halves off until mxe_rkey_put().
  */
-struct mxe_mr *mxe_mw_get_mr(struct mxe_dev *dev, const struct ib_pd *pd,
-			     u32 qpn, u32 key, int access, u64 *addr, u64 len);
+int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
+		  int access, u64 *addr, u64 len, struct mxe_target *target);
+void mxe_mw_put(struct mxe_mw *mw);
 
 /*
- * Work requests.  key: the new one, whose upper 24 bits name the window.
- * Context: bottom halves off.
+ * Work requests; when they return, what the window was open to before is not
+ * accessed by it any more.  key: the new one, whose upper 24 bits name the
+ * window.  Context: bottom halves off.
  */
 int mxe_mw_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 		const struct mxe_bind *bind);

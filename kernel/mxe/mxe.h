@@ -91,6 +91,7 @@ struct mxe_dev {
 	struct mxe_net *mnet;		/* namespace of ndev; a user is held */
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
 	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
+	atomic_long_t mrs_gone;		/* counts regions taken out of it */
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
 	struct xarray xrc_srqs;		/* by number; see xrc.h */
 	u32 next_srqn;			/* lock of xrc_srqs */

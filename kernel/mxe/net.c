@@ -15,12 +15,14 @@
 
 #include "cnp.h"
 #include "complete.h"
+#include "early.h"
 #include "mxe.h"
 #include "net.h"
 #include "psn.h"
 #include "qp.h"
 #include "respond.h"
 #include "trace.h"
+#include "train.h"
 #include "uc.h"
 #include "ud.h"
 #include "xrc.h"
@@ -34,15 +36,40 @@ static DEFINE_MUTEX(mxe_net_mutex);
 
 #define MXE_IP_HEADROOM	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
+/*
+ * As drivers allocate what they receive: both parts from stores of the CPU, to
+ * which napi_consume_skb() gives them back.
+ */
+static struct sk_buff *mxe_net_alloc_frag(size_t size)
+{
+	struct sk_buff *skb;
+	void *data;
+
+	size = SKB_DATA_ALIGN(size) +
+	       SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	data = napi_alloc_frag(size);
+	if (!data)
+		return NULL;
+	skb = napi_build_skb(data, size);
+	if (!skb)
+		skb_free_frag(data);
+	return skb;
+}
+
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			      u8 **payload)
 {
-	size_t headroom = LL_RESERVED_SPACE(qp->dev->ndev) + MXE_IP_HEADROOM;
+	/* Tunnels put their headers before each packet of a train. */
+	size_t headroom = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
+				NET_SKB_PAD) + MXE_IP_HEADROOM;
 	size_t len = mxe_pkt_len(out);
+	size_t size = headroom + len + MXE_ICRC_SIZE;
 	struct sk_buff *skb;
 
-	skb = alloc_skb(headroom + len + MXE_ICRC_SIZE,
-			GFP_ATOMIC | __GFP_NOWARN);
+	skb = mxe_net_alloc_frag(size);
+	/* A piece of more than a page needs pages that hang together. */
+	if (!skb)
+		skb = alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb) {
 		mxe_count(qp->dev, send_no_memory);
 		return NULL;
@@ -74,13 +101,8 @@ static struct dst_entry *mxe_net_route4(const struct mxe_net_path *path)
 		.fl4_dport = htons(mxe_net_port),
 	};
 	struct rtable *rt;
-	__be32 saddr;
 
 	mxe_flowi4_set_tos(&fl4, av->tclass);
-	rt = path->cache ? dst_cache_get_ip4(path->cache, &saddr) : NULL;
-	if (rt)
-		return &rt->dst;
-
 	rt = ip_route_output_key(path->dev->mnet->net, &fl4);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
@@ -104,11 +126,6 @@ static struct dst_entry *mxe_net_route6(const struct mxe_net_path *path)
 		.fl6_dport = htons(mxe_net_port),
 	};
 	struct dst_entry *dst;
-	struct in6_addr saddr;
-
-	dst = path->cache ? dst_cache_get_ip6(path->cache, &saddr) : NULL;
-	if (dst)
-		return dst;
 
 	/* Under RCU: a device is attached, so the sockets are there. */
 	if (!mnet->sk6)
@@ -119,6 +136,17 @@ static struct dst_entry *mxe_net_route6(const struct mxe_net_path *path)
 	if (path->cache)
 		dst_cache_set_ip6(path->cache, dst, &fl6.saddr);
 	return dst;
+}
+
+/* The route, with a reference; the one that was found last, if it is good. */
+static struct dst_entry *mxe_net_route(const struct mxe_net_path *path)
+{
+	struct dst_entry *dst;
+
+	dst = path->cache ? dst_cache_get(path->cache) : NULL;
+	if (dst)
+		return dst;
+	return path->av->is_ipv4 ? mxe_net_route4(path) : mxe_net_route6(path);
 }
 
 static struct udphdr *mxe_net_push_udp(const struct mxe_av *av,
@@ -137,7 +165,8 @@ static struct udphdr *mxe_net_push_udp(const struct mxe_av *av,
 	return udph;
 }
 
-static void mxe_net_push_ipv4(const struct mxe_av *av, struct sk_buff *skb)
+static void mxe_net_push_ipv4(const struct mxe_av *av, struct sk_buff *skb,
+			      u16 id)
 {
 	size_t bth_len = skb->len;
 	const u8 *bth = skb->data;
@@ -153,7 +182,8 @@ static void mxe_net_push_ipv4(const struct mxe_av *av, struct sk_buff *skb)
 		.ihl = sizeof(*iph) / 4,
 		.tos = av->tclass,
 		.tot_len = htons(skb->len + MXE_ICRC_SIZE),
-		/* Never fragmented, so no identification is needed (RFC 6864). */
+		/* Never fragmented, so that means nothing (RFC 6864). */
+		.id = htons(id),
 		.frag_off = htons(IP_DF),
 		.ttl = av->hop_limit,
 		.protocol = IPPROTO_UDP,
@@ -187,6 +217,16 @@ static void mxe_net_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
+/* The headers below BTH and the ICRC.  id: which of a train it is. */
+static void mxe_net_push(const struct mxe_av *av, struct sk_buff *skb, u16 id)
+{
+	skb->ip_summed = CHECKSUM_NONE;
+	if (av->is_ipv4)
+		mxe_net_push_ipv4(av, skb, id);
+	else
+		mxe_net_push_ipv6(av, skb);
+}
+
 static void mxe_net_trace_send(const struct mxe_qp *qp,
 			       const struct sk_buff *skb)
 {
@@ -197,50 +237,84 @@ static void mxe_net_trace_send(const struct mxe_qp *qp,
 		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
 }
 
-static int mxe_net_xmit(const struct mxe_net_path *path, struct sk_buff *skb)
+static void mxe_net_xmit(const struct mxe_net_path *path, struct sk_buff *skb,
+			 unsigned int num_pkts)
 {
 	struct net *net = path->dev->mnet->net;
 	struct dst_entry *dst;
 
-	dst = path->av->is_ipv4 ? mxe_net_route4(path) : mxe_net_route6(path);
+	dst = mxe_net_route(path);
 	if (IS_ERR(dst)) {
-		mxe_count(path->dev, send_no_route);
+		mxe_count_by(path->dev, send_no_route, num_pkts);
 		kfree_skb(skb);
-		return -EHOSTUNREACH;
+		return;
 	}
 
 	skb_dst_set(skb, dst);
-	skb->ip_summed = CHECKSUM_NONE;
-	mxe_count(path->dev, sent_pkts);
+	mxe_count_by(path->dev, sent_pkts, num_pkts);
+	if (num_pkts > 1)
+		mxe_count(path->dev, sent_trains);
 	if (path->av->is_ipv4) {
-		mxe_net_push_ipv4(path->av, skb);
 		memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
 		ip_local_out(net, NULL, skb);
 	} else {
-		mxe_net_push_ipv6(path->av, skb);
 		memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
 		ip6_local_out(net, NULL, skb);
 	}
-	return 0;
 }
 
-int mxe_net_send(struct mxe_qp *qp, struct sk_buff *skb)
+void mxe_net_send(struct mxe_qp *qp, struct mxe_train *train,
+		  struct sk_buff *skb)
 {
-	struct mxe_net_path path = { qp->dev, &qp->av, &qp->dst_cache };
-
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
-	return mxe_net_xmit(&path, skb);
+	if (!mxe_train_has_room(train, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
+		mxe_net_flush(qp, train);
+	mxe_net_push(&qp->av, skb, train->num_pkts);
+	mxe_train_add(train, skb);
 }
 
-int mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
-		    struct sk_buff *skb)
+void mxe_net_flush(struct mxe_qp *qp, struct mxe_train *train)
+{
+	struct mxe_net_path path = { qp->dev, &qp->av, &qp->dst_cache };
+	unsigned int num_pkts = train->num_pkts;
+
+	if (num_pkts)
+		mxe_net_xmit(&path, mxe_train_take(train), num_pkts);
+}
+
+void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
+		     struct sk_buff *skb)
 {
 	struct mxe_net_path path = { qp->dev, av, NULL };
 
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
-	return mxe_net_xmit(&path, skb);
+	mxe_net_push(av, skb, 0);
+	mxe_net_xmit(&path, skb, 1);
+}
+
+/* ---- paths that do not leave the host ----------------------------------- */
+
+bool mxe_net_is_local(struct mxe_qp *qp)
+{
+	struct mxe_net_path path = { qp->dev, &qp->av, &qp->dst_cache };
+	struct dst_entry *dst;
+	bool local;
+
+	dst = mxe_net_route(&path);
+	if (IS_ERR(dst))
+		return false;
+	local = dst->dev->flags & IFF_LOOPBACK;
+	dst_release(dst);
+	return local;
+}
+
+int mxe_net_routes(const struct mxe_qp *qp)
+{
+	const struct net *net = qp->dev->mnet->net;
+
+	return qp->av.is_ipv4 ? rt_genid_ipv4(net) : rt_genid_ipv6(net);
 }
 
 /* ---- receiving --------------------------------------------------------- */
@@ -371,7 +445,7 @@ static void mxe_net_rcv_mcast(struct mxe_net *mnet, const struct mxe_pkt *pkt,
 	}
 	if (!done)
 		mxe_net_count_drop(mnet, skb, drop_mcast);
-	consume_skb(skb);
+	mxe_net_consume(skb);
 }
 
 static bool mxe_net_icrc_ok(const struct sk_buff *skb)
@@ -419,8 +493,43 @@ static void mxe_net_deliver_cnp(struct mxe_qp *qp, struct sk_buff *skb)
 		mxe_cnp_rcv(qp);
 	else
 		mxe_count(qp->dev, drop_address);
-	mxe_send_unlock(qp, false);
-	consume_skb(skb);
+	mxe_send_unlock(qp);
+	mxe_net_consume(skb);
+}
+
+static void mxe_net_deliver_response(struct mxe_qp *qp,
+				     const struct mxe_pkt *pkt,
+				     struct sk_buff *skb)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (mxe_net_address_ok(qp, skb)) {
+		mxe_early_learn(qp, skb);
+		mxe_cnp_check(qp, skb);
+		mxe_complete_pkt(qp, pkt);
+	} else {
+		mxe_count(qp->dev, drop_address);
+	}
+	mxe_net_consume(skb);
+}
+
+static void mxe_net_deliver_request(struct mxe_qp *qp,
+				    const struct mxe_pkt *pkt,
+				    struct sk_buff *skb)
+{
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_net_address_ok(qp, skb)) {
+		mxe_count(qp->dev, drop_address);
+		kfree_skb(skb);
+		return;
+	}
+	mxe_early_learn(qp, skb);
+	mxe_cnp_check(qp, skb);
+	if (mxe_qp_is_uc(qp))
+		mxe_uc_rcv(qp, pkt, skb);
+	else
+		mxe_respond_pkt(qp, pkt, skb);
 }
 
 static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
@@ -430,41 +539,17 @@ static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_net_deliver_cnp(qp, skb);
 		return;
 	}
-	if (!mxe_net_transport_ok(qp, pkt)) {
-		mxe_count(qp->dev, drop_transport);
-		kfree_skb(skb);
-		return;
-	}
 	if (pkt->flags & MXE_OP_DETH) {
 		mxe_net_deliver_ud(qp, pkt, skb);
-		return;
-	}
-	if (pkt->flags & MXE_OP_RESPONSE) {
+	} else if (pkt->flags & MXE_OP_RESPONSE) {
 		mxe_send_lock(qp);
-		if (mxe_net_address_ok(qp, skb)) {
-			mxe_cnp_check(qp, skb);
-			mxe_complete_pkt(qp, pkt);
-		} else {
-			mxe_count(qp->dev, drop_address);
-		}
-		mxe_send_unlock(qp, false);
-		consume_skb(skb);
-		return;
+		mxe_net_deliver_response(qp, pkt, skb);
+		mxe_send_unlock(qp);
+	} else {
+		mxe_recv_lock(qp);
+		mxe_net_deliver_request(qp, pkt, skb);
+		mxe_recv_unlock(qp);
 	}
-
-	mxe_recv_lock(qp);
-	if (!mxe_net_address_ok(qp, skb)) {
-		mxe_count(qp->dev, drop_address);
-		kfree_skb(skb);
-		goto unlock;
-	}
-	mxe_cnp_check(qp, skb);
-	if (mxe_qp_is_uc(qp))
-		mxe_uc_rcv(qp, pkt, skb);
-	else
-		mxe_respond_pkt(qp, pkt, skb);
-unlock:
-	mxe_recv_unlock(qp);
 }
 
 enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
@@ -472,10 +557,165 @@ enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 {
 	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
 
-	memset(pkt, 0, sizeof(*pkt));
 	pkt->is_ipv4 = ip_hdr(skb)->version == 4;
 	pkt->vlan_id = VLAN_N_VID;
 	return mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
+}
+
+/* Is it sound?  If not, that is counted. */
+static bool mxe_net_check(struct mxe_net *mnet, struct sk_buff *skb,
+			  struct mxe_pkt *pkt)
+{
+	enum mxe_pkt_error err;
+
+	if (skb_linearize(skb)) {
+		mxe_net_count_drop(mnet, skb, drop_no_memory);
+		return false;
+	}
+	/* IP options are not covered by any rule of the ICRC. */
+	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
+		mxe_net_count_drop(mnet, skb, drop_length);
+		return false;
+	}
+	err = mxe_net_parse(skb, pkt);
+	if (err) {
+		mxe_net_count_pkt_error(mnet, skb, err);
+		return false;
+	}
+	if (!mxe_net_icrc_ok(skb)) {
+		mxe_net_count_drop(mnet, skb, drop_icrc);
+		return false;
+	}
+	return true;
+}
+
+/* Is a sound packet for this queue pair?  If not, that is counted. */
+static bool mxe_net_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	mxe_count(qp->dev, rcvd_pkts);
+	trace_mxe_receive(qp, pkt->opcode, pkt->psn, pkt->payload_len);
+	if ((pkt->pkey & 0x7fff) != 0x7fff) {
+		mxe_count(qp->dev, drop_pkey);
+		return false;
+	}
+	if (!(pkt->flags & MXE_OP_CNP) && !mxe_net_transport_ok(qp, pkt)) {
+		mxe_count(qp->dev, drop_transport);
+		return false;
+	}
+	return true;
+}
+
+void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
+		   struct mxe_qp *qp)
+{
+	struct mxe_pkt pkt = {};
+
+	if (!mxe_net_check(mnet, skb, &pkt))
+		goto drop;
+	if (is_vlan_dev(skb->dev))
+		pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
+	if (pkt.qpn == IB_MULTICAST_QPN && pkt.flags & MXE_OP_DETH &&
+	    (pkt.pkey & 0x7fff) == 0x7fff) {
+		mxe_net_rcv_mcast(mnet, &pkt, skb);
+		return;
+	}
+	if (!qp)
+		qp = pkt.qpn == 1 ? mxe_net_gsi(mnet, skb) :
+				    mxe_qp_get(mnet, pkt.qpn);
+	if (!qp) {
+		mxe_net_count_drop(mnet, skb, drop_qpn);
+		goto drop;
+	}
+
+	if (!mxe_net_admit(qp, &pkt))
+		goto drop;
+	mxe_net_deliver(qp, &pkt, skb);
+	mxe_qp_put(qp);
+	return;
+drop:
+	if (qp)
+		mxe_qp_put(qp);
+	kfree_skb(skb);
+}
+
+/*
+ * For which side of the connection is the packet, as far as its header tells?
+ * MXE_OP_REQUEST, MXE_OP_RESPONSE; 0: it may be anybody's.
+ */
+static u32 mxe_net_side(const struct mxe_qp *qp, const struct sk_buff *skb)
+{
+	const struct mxe_bth *bth = (const void *)(udp_hdr(skb) + 1);
+	u32 flags;
+
+	if (skb_tail_pointer(skb) < (const u8 *)(bth + 1) ||
+	    (be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK) != qp->ibqp.qp_num)
+		return 0;
+	flags = mxe_opcode_flags(bth->opcode);
+	if (flags & (MXE_OP_DETH | MXE_OP_CNP))
+		return 0;
+	return flags & (MXE_OP_REQUEST | MXE_OP_RESPONSE);
+}
+
+static struct sk_buff *mxe_net_pop(struct sk_buff **list)
+{
+	struct sk_buff *skb = *list;
+
+	*list = skb->next;
+	skb_mark_not_on_list(skb);
+	return skb;
+}
+
+/* Take the packets of one side from the list, of which there is one at least. */
+static void mxe_net_input_responses(struct mxe_net *mnet, struct mxe_qp *qp,
+				    struct sk_buff **list)
+{
+	mxe_send_lock(qp);
+	do {
+		struct sk_buff *skb = mxe_net_pop(list);
+		struct mxe_pkt pkt = {};
+
+		if (mxe_net_check(mnet, skb, &pkt) && mxe_net_admit(qp, &pkt))
+			mxe_net_deliver_response(qp, &pkt, skb);
+		else
+			kfree_skb(skb);
+	} while (*list && mxe_net_side(qp, *list) == MXE_OP_RESPONSE);
+	mxe_send_unlock(qp);
+}
+
+static void mxe_net_input_requests(struct mxe_net *mnet, struct mxe_qp *qp,
+				   struct sk_buff **list)
+{
+	mxe_recv_lock(qp);
+	do {
+		struct sk_buff *skb = mxe_net_pop(list);
+		struct mxe_pkt pkt = {};
+
+		if (mxe_net_check(mnet, skb, &pkt) && mxe_net_admit(qp, &pkt))
+			mxe_net_deliver_request(qp, &pkt, skb);
+		else
+			kfree_skb(skb);
+		/* With XRC the next may be for another queue than rq.todo. */
+		if (qp->rq.todo && mxe_qp_is_xrc_tgt(qp))
+			break;
+	} while (*list && mxe_net_side(qp, *list) == MXE_OP_REQUEST);
+	mxe_recv_unlock(qp);
+}
+
+void mxe_net_input_train(struct mxe_net *mnet, struct sk_buff *list,
+			 struct mxe_qp *qp)
+{
+	mxe_count(qp->dev, rcvd_trains);
+	while (list) {
+		u32 side = mxe_net_side(qp, list);
+
+		if (side == MXE_OP_RESPONSE)
+			mxe_net_input_responses(mnet, qp, &list);
+		else if (side == MXE_OP_REQUEST)
+			mxe_net_input_requests(mnet, qp, &list);
+		else
+			mxe_net_input(mnet, mxe_net_pop(&list), NULL);
+	}
+	mxe_qp_put(qp);
 }
 
 /*
@@ -485,57 +725,11 @@ enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 static int mxe_net_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	struct mxe_net *mnet = rcu_dereference_sk_user_data(sk);
-	enum mxe_pkt_error err;
-	struct mxe_pkt pkt;
-	struct mxe_qp *qp;
 
-	if (!mnet)
-		goto drop;
-	if (skb_linearize(skb)) {
-		mxe_net_count_drop(mnet, skb, drop_no_memory);
-		goto drop;
-	}
-	/* IP options are not covered by any rule of the ICRC. */
-	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
-		mxe_net_count_drop(mnet, skb, drop_length);
-		goto drop;
-	}
-
-	err = mxe_net_parse(skb, &pkt);
-	if (err) {
-		mxe_net_count_pkt_error(mnet, skb, err);
-		goto drop;
-	}
-	if (!mxe_net_icrc_ok(skb)) {
-		mxe_net_count_drop(mnet, skb, drop_icrc);
-		goto drop;
-	}
-	if (is_vlan_dev(skb->dev))
-		pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
-	if (pkt.qpn == IB_MULTICAST_QPN && pkt.flags & MXE_OP_DETH &&
-	    (pkt.pkey & 0x7fff) == 0x7fff) {
-		mxe_net_rcv_mcast(mnet, &pkt, skb);
-		return 0;
-	}
-	qp = pkt.qpn == 1 ? mxe_net_gsi(mnet, skb) :
-			    mxe_qp_get(&mnet->qps, pkt.qpn);
-	if (!qp) {
-		mxe_net_count_drop(mnet, skb, drop_qpn);
-		goto drop;
-	}
-
-	mxe_count(qp->dev, rcvd_pkts);
-	trace_mxe_receive(qp, pkt.opcode, pkt.psn, pkt.payload_len);
-	if ((pkt.pkey & 0x7fff) != 0x7fff) {
-		mxe_count(qp->dev, drop_pkey);
+	if (mnet)
+		mxe_net_input(mnet, skb, NULL);
+	else
 		kfree_skb(skb);
-	} else {
-		mxe_net_deliver(qp, &pkt, skb);
-	}
-	mxe_qp_put(qp);
-	return 0;
-drop:
-	kfree_skb(skb);
 	return 0;
 }
 
@@ -573,12 +767,14 @@ static int mxe_net_open_sockets(struct mxe_net *mnet)
 	if (IS_ERR(sock))
 		return PTR_ERR(sock);
 	mnet->sk4 = sock;
+	mxe_early_register(mnet);
 
 	/* A host without IPv6 has no IPv6 GIDs either. */
 	if (!IS_ENABLED(CONFIG_IPV6) || !ipv6_mod_enabled())
 		return 0;
 	sock = mxe_net_open(mnet, AF_INET6);
 	if (IS_ERR(sock)) {
+		mxe_early_unregister(mnet);
 		mxe_udp_tunnel_sock_release(mnet->sk4);
 		mnet->sk4 = NULL;
 		return PTR_ERR(sock);
@@ -591,6 +787,7 @@ static void mxe_net_close_sockets(struct mxe_net *mnet)
 {
 	lockdep_assert_held(&mxe_net_mutex);
 
+	mxe_early_unregister(mnet);
 	/* Waits for receivers: synchronize_rcu(). */
 	if (mnet->sk6)
 		mxe_udp_tunnel_sock_release(mnet->sk6);
@@ -649,6 +846,9 @@ static int __net_init mxe_net_init(struct net *net)
 {
 	struct mxe_net *mnet = net_generic(net, mxe_net_id);
 
+	mnet->recent = alloc_percpu(struct mxe_qp_recent);
+	if (!mnet->recent)
+		return -ENOMEM;
 	mnet->net = net;
 	INIT_LIST_HEAD(&mnet->devs);
 	xa_init_flags(&mnet->qps, XA_FLAGS_ALLOC);
@@ -686,6 +886,7 @@ static void __net_exit mxe_net_exit(struct net *net)
 	}
 	WARN_ON(!xa_empty(&mnet->qps));
 	xa_destroy(&mnet->qps);
+	free_percpu(mnet->recent);
 }
 
 static struct pernet_operations mxe_net_ops = {

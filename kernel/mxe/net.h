@@ -11,6 +11,7 @@
 #define MXE_NET_H
 
 #include <linux/list.h>
+#include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <linux/xarray.h>
 
@@ -19,12 +20,14 @@
 struct mxe_av;
 struct mxe_dev;
 struct mxe_qp;
+struct mxe_qp_recent;
+struct mxe_train;
 struct net;
 struct socket;
 
 /*
- * Lifetime: part of the namespace.  users, sk4, sk6 and devs are under
- * mxe_net_mutex; a device of the namespace holds a user, and the namespace
+ * Lifetime: part of the namespace.  users, sk4, sk6, devs, early and has_early
+ * are under mxe_net_mutex; a device of the namespace holds a user, and the namespace
  * does not end before its devices are gone (mxe_net_exit()).  devs is also
  * read under RCU.
  */
@@ -34,7 +37,43 @@ struct mxe_net {
 	struct socket *sk4, *sk6;
 	struct list_head devs;
 	struct xarray qps;		/* by number; queue pairs by RCU */
+	atomic_long_t qps_gone;		/* counts those taken out of it */
 	u32 next_qpn;			/* lock of qps */
+	struct mxe_qp_recent __percpu *recent;	/* for whom packets came */
+#ifdef CONFIG_NETFILTER
+	struct nf_hook_ops early;	/* see early.h */
+	bool has_early;
+#endif
+};
+
+/*
+ * The queue pair that a number led to last, which is good under RCU for as long
+ * as none of the namespace has gone.  Belongs to one at a time.
+ */
+struct mxe_qp_cache {
+	u32 qpn;
+	long gone;			/* mnet->qps_gone at that time */
+	struct mxe_qp *qp;		/* or NULL */
+};
+
+/* The queue pair of that number, or NULL.  Context: RCU. */
+static inline struct mxe_qp *mxe_net_find_qp(struct mxe_net *mnet, u32 qpn,
+					     struct mxe_qp_cache *cache)
+{
+	/* Pairs with mxe_destroy_qp(): a count goes with what it counts. */
+	long gone = atomic_long_read_acquire(&mnet->qps_gone);
+
+	if (!cache->qp || cache->qpn != qpn || cache->gone != gone) {
+		cache->qp = xa_load(&mnet->qps, qpn);
+		cache->qpn = qpn;
+		cache->gone = gone;
+	}
+	return cache->qp;
+}
+
+/* The queue pairs that a processor had packets for last.  Bottom halves off. */
+struct mxe_qp_recent {
+	struct mxe_qp_cache slot[8];
 };
 
 /* UDP port of RoCEv2 traffic; fixed at module load. */
@@ -52,22 +91,54 @@ void mxe_net_detach(struct mxe_dev *dev);
 
 /*
  * A buffer for a packet, and where it is written from BTH on.
- * Context: any but hard interrupts.
+ * Context: bottom halves off.
  */
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			      u8 **payload);
 /*
- * Complete and send it; consumes skb.  -EHOSTUNREACH if there is no route.
- * A packet that the network drops is not an error.
+ * Complete and send it; consumes skb.  It may go with others that follow: the
+ * train, of one side of the queue pair, leaves before the lock of that side is
+ * dropped.  That there is no route is counted, and a loss like others.
  * Context: bottom halves off.
  */
-int mxe_net_send(struct mxe_qp *qp, struct sk_buff *skb);
+void mxe_net_send(struct mxe_qp *qp, struct mxe_train *train,
+		  struct sk_buff *skb);
+void mxe_net_flush(struct mxe_qp *qp, struct mxe_train *train);
 
-/* The same, but to the address of a datagram. */
-int mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
-		    struct sk_buff *skb);
+/* The same at once, and to the address of a datagram. */
+void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
+		     struct sk_buff *skb);
 
-/* Take a received packet apart; its transport header is set. */
+/*
+ * Do packets to the address of the queue pair come back to this host?  The
+ * answer may change with mxe_net_routes().  Context: RCU, bottom halves off.
+ */
+bool mxe_net_is_local(struct mxe_qp *qp);
+/* The generation of the routes that matter to the queue pair. */
+int mxe_net_routes(const struct mxe_qp *qp);
+
+/*
+ * A received packet, its transport header set; consumes skb.  qp: whose it is,
+ * with a reference, which is given up; NULL: look for it.
+ * Context: softirq, RCU.
+ */
+void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
+		   struct mxe_qp *qp);
+
+/*
+ * A list of received packets, of which the first belongs to qp, with a
+ * reference, which is given up; consumes them.  Context: softirq, RCU.
+ */
+void mxe_net_input_train(struct mxe_net *mnet, struct sk_buff *list,
+			 struct mxe_qp *qp);
+
+/* Done with a received packet.  Context: bottom halves off. */
+static inline void mxe_net_consume(struct sk_buff *skb)
+{
+	napi_consume_skb(skb, 1);
+}
+
+/* Take a received packet apart; its transport header is set.  pkt: zeroed. */
 enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 				 struct mxe_pkt *pkt);
 

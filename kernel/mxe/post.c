@@ -22,46 +22,75 @@ static bool mxe_qp_carries(const struct mxe_qp *qp, enum ib_wr_opcode opcode)
 	}
 }
 
-/* Operands as posted to operands as sent. */
+/* It was not begun, and has no data so far.  PSNs come when it is. */
+static void mxe_wr_init(struct mxe_send_wr *wr)
+{
+	wr->started = false;
+	wr->done = false;
+	wr->num_sge = 0;
+	wr->error = IB_WC_SUCCESS;
+	wr->length = 0;
+}
+
+/* Operands as posted, of up to 8 bytes, to operands as sent. */
 static void mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size,
-			      const u64 *compare_add, const u64 *swap,
-			      const u64 *compare_add_mask, const u64 *swap_mask)
+			      u64 compare_add, u64 swap, u64 compare_add_mask,
+			      u64 swap_mask)
 {
 	struct mxe_atomic_args *a = &wr->atomic;
-	size_t len;
 
-	memset(a, 0, sizeof(*a));
 	a->log_size = log_size;
-	len = mxe_atomic_words(a) * sizeof(u64);
+	a->swap_add = swap;
+	a->compare = compare_add;
+	a->swap_mask = 0;
+	a->compare_mask = 0;
 	switch (wr->opcode) {
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_CMP_SWAP;
-		a->compare = *compare_add;
-		a->swap_add = *swap;
-		break;
+		return;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		a->op = MXE_ATOMIC_FETCH_ADD;
-		a->swap_add = *compare_add;
-		break;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		return;
 	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
-		memcpy(a->compare_words, compare_add, len);
-		memcpy(a->swap_add_words, swap, len);
-		memcpy(a->compare_mask_words, compare_add_mask, len);
-		memcpy(a->swap_mask_words, swap_mask, len);
-		break;
-	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
-		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
-		memcpy(a->swap_add_words, compare_add, len);
-		memcpy(a->compare_mask_words, compare_add_mask, len);
+		a->swap_mask = swap_mask;
 		break;
 	default:
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
 		break;
 	}
+	a->compare_mask = compare_add_mask;
 	mxe_atomic_lower(a);
 }
 
-/* Sum of the gather list, or more than a message can have. */
+/* Masked ones of 16 and 32 bytes, whose operands stand at data. */
+static noinline void mxe_wr_set_wide(struct mxe_send_wr *wr, u8 log_size,
+				     const void *data)
+{
+	u64 wide[MXE_MSKATOMIC_OPERANDS * MXE_ATOMIC_WORDS];
+	struct mxe_atomic_args *a = &wr->atomic;
+	u32 n = BIT(log_size) / sizeof(u64);
+	size_t len = BIT(log_size);
+
+	memcpy(wide, data, MXE_MSKATOMIC_OPERANDS * len);
+	*a = (struct mxe_atomic_args) { .log_size = log_size };
+	memcpy(a->compare_mask_words, wide + 2 * n, len);
+	if (wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD) {
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		memcpy(a->swap_add_words, wide, len);
+		return;
+	}
+	a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+	memcpy(a->compare_words, wide, len);
+	memcpy(a->swap_add_words, wide + n, len);
+	memcpy(a->swap_mask_words, wide + 3 * n, len);
+}
+
+/* Sum of the gather list, maybe more than a message can have. */
 static u64 mxe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
 {
 	u64 length = 0;
@@ -85,8 +114,29 @@ static enum ib_wc_status mxe_wr_check_length(struct mxe_send_wr *wr, u64 length)
 	if (mxe_opcode_is_atomic(wr->opcode) &&
 	    length < mxe_atomic_size(&wr->atomic))
 		return IB_WC_LOC_LEN_ERR;
+	if (wr->opcode == IB_WR_ATOMIC_WRITE && length != MXE_ATOMIC_WRITE_SIZE)
+		return IB_WC_LOC_LEN_ERR;
 	wr->length = length;
 	return IB_WC_SUCCESS;
+}
+
+/* The gather or scatter list, whose entries at `from` are read once. */
+static __always_inline enum ib_wc_status
+mxe_wr_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
+{
+	u64 length = 0;
+	u32 i;
+
+	for (i = 0; i < num_sge; i++) {
+		struct ib_sge *sge = &wr->sge[i];
+
+		sge->addr = READ_ONCE(from[i].addr);
+		sge->length = READ_ONCE(from[i].length);
+		sge->lkey = READ_ONCE(from[i].lkey);
+		length += sge->length;
+	}
+	wr->num_sge = num_sge;
+	return mxe_wr_check_length(wr, length);
 }
 
 /* What a process may post at all; registering is the kernel's. */
@@ -95,6 +145,17 @@ static bool mxe_opcode_is_user(enum ib_wr_opcode opcode)
 	return mxe_opcode_is_send(opcode) || mxe_opcode_is_write(opcode) ||
 	       mxe_opcode_is_rd_atomic(opcode) || opcode == IB_WR_LOCAL_INV ||
 	       opcode == IB_WR_BIND_MW;
+}
+
+u32 mxe_qp_user_opcodes(const struct mxe_qp *qp)
+{
+	u32 opcodes = 0;
+	unsigned int i;
+
+	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
+		if (mxe_opcode_is_user(i) && mxe_qp_carries(qp, i))
+			opcodes |= BIT(i);
+	return opcodes;
 }
 
 /* Requests that send nothing: no data, and binding its own operands. */
@@ -116,6 +177,22 @@ static enum ib_wc_status mxe_wr_local_from_wqe(struct mxe_send_wr *wr,
 	return IB_WC_SUCCESS;
 }
 
+/* FLUSH has no data; what it asks for is the responder's to judge. */
+static enum ib_wc_status mxe_wr_flush_from_wqe(struct mxe_send_wr *wr,
+					       const struct mxe_send_wqe *wqe)
+{
+	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len ||
+	    wqe->flush.type & ~MXE_FETH_TYPE_MASK ||
+	    wqe->flush.level & ~MXE_FETH_LEVEL_MASK || wqe->flush.reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->flush = (struct mxe_flush) {
+		.length = wqe->flush.length,
+		.type = wqe->flush.type,
+		.level = wqe->flush.level,
+	};
+	return IB_WC_SUCCESS;
+}
+
 static bool mxe_opcode_is_masked(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
@@ -131,9 +208,7 @@ static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
 						const struct mxe_send_wqe *wqe,
 						const void **data)
 {
-	u64 wide[MXE_MSKATOMIC_OPERANDS * MXE_ATOMIC_WORDS];
 	u8 log_size = wqe->log_arg_sz;
-	u32 n;
 
 	if (!mxe_qp_atomics_ok(qp))
 		return IB_WC_LOC_QP_OP_ERR;
@@ -146,19 +221,14 @@ static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
 			      wqe->atomic.compare_add_mask |
 			      wqe->atomic.swap_mask) > U32_MAX)
 		return IB_WC_LOC_QP_OP_ERR;
-	if (log_size <= 3) {
-		mxe_wr_set_atomic(wr, log_size, &wqe->atomic.compare_add,
-				  &wqe->atomic.swap,
-				  &wqe->atomic.compare_add_mask,
-				  &wqe->atomic.swap_mask);
+	if (log_size > 3) {
+		mxe_wr_set_wide(wr, log_size, *data);
+		*data += MXE_MSKATOMIC_OPERANDS << log_size;
 		return IB_WC_SUCCESS;
 	}
-
-	n = BIT(log_size) / sizeof(u64);
-	memcpy(wide, *data, MXE_MSKATOMIC_OPERANDS * n * sizeof(u64));
-	*data += MXE_MSKATOMIC_OPERANDS * n * sizeof(u64);
-	mxe_wr_set_atomic(wr, log_size, wide, wide + n, wide + 2 * n,
-			  wide + 3 * n);
+	mxe_wr_set_atomic(wr, log_size, wqe->atomic.compare_add,
+			  wqe->atomic.swap, wqe->atomic.compare_add_mask,
+			  wqe->atomic.swap_mask);
 	return IB_WC_SUCCESS;
 }
 
@@ -176,26 +246,32 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
 	enum ib_wc_status status;
 
-	if (!mxe_opcode_is_user(wr->opcode))
+	if (wr->opcode >= BITS_PER_TYPE(qp->sq.opcodes) ||
+	    !(qp->sq.opcodes & BIT(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->flags & ~known ||
 	    (wqe->log_arg_sz && !mxe_opcode_is_masked(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe->remote_srqn & ~srqn_mask || wqe->reserved1)
 		return IB_WC_LOC_QP_OP_ERR;
-	if (!mxe_qp_carries(qp, wr->opcode))
-		return IB_WC_LOC_QP_OP_ERR;
 	if (mxe_qp_is_ud(qp)) {
 		status = mxe_ud_dest_from_wqe(qp, wr, wqe);
 		if (status)
 			return status;
 	}
-	if (mxe_opcode_is_local(wr->opcode))
-		return mxe_wr_local_from_wqe(wr, wqe);
 	if (mxe_opcode_is_atomic(wr->opcode)) {
 		status = mxe_wr_atomic_from_wqe(qp, wr, wqe, &data);
 		if (status)
 			return status;
+	} else if (mxe_opcode_is_local(wr->opcode)) {
+		return mxe_wr_local_from_wqe(wr, wqe);
+	} else if (wr->opcode == IB_WR_FLUSH) {
+		return mxe_wr_flush_from_wqe(wr, wqe);
+	} else if (wr->opcode == IB_WR_ATOMIC_WRITE && !wqe->num_sge &&
+		   !(wqe->flags & MXE_SEND_INLINE)) {
+		wr->atomic_write = wqe->atomic_write.data;
+		wr->length = MXE_ATOMIC_WRITE_SIZE;
+		return IB_WC_SUCCESS;
 	}
 
 	if (wqe->flags & MXE_SEND_INLINE) {
@@ -211,22 +287,19 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	if (wqe->num_sge > qp->sq.max_sge)
 		return IB_WC_LOC_QP_OP_ERR;
 	static_assert(sizeof(struct mxe_sge) == sizeof(struct ib_sge));
-	memcpy(wr->sge, data, wqe->num_sge * sizeof(struct ib_sge));
-	wr->num_sge = wqe->num_sge;
-	return mxe_wr_check_length(wr, mxe_sge_length(wr->sge, wr->num_sge));
+	return mxe_wr_set_sge(wr, data, wqe->num_sge);
 }
 
 static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 {
 	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, index);
-	const void *entry = mxe_ring_entry(&qp->sq.ring, index);
-	struct mxe_send_wqe wqe;
+	const struct mxe_send_wqe *entry = mxe_ring_entry(&qp->sq.ring, index);
+	struct mxe_send_wqe wqe = *entry;
 
 	/* The process may write it meanwhile: one copy, then only the copy. */
-	memcpy(&wqe, entry, sizeof(wqe));
 	barrier();
 
-	memset(wr, 0, sizeof(*wr));
+	mxe_wr_init(wr);
 	wr->wr_id = wqe.wr_id;
 	wr->opcode = wqe.opcode;
 	wr->flags = wqe.flags;
@@ -236,29 +309,15 @@ static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 	wr->srqn = wqe.remote_srqn;
 	if (wr->opcode == IB_WR_SEND_WITH_INV || wr->opcode == IB_WR_LOCAL_INV)
 		wr->rkey = wqe.invalidate_rkey;
-	wr->error = mxe_wr_from_wqe(qp, wr, &wqe,
-				    entry + sizeof(struct mxe_send_wqe));
+	wr->error = mxe_wr_from_wqe(qp, wr, &wqe, entry + 1);
 	if (wr->error)
 		mxe_count(qp->dev, bad_wqe);
 }
 
-u32 mxe_send_produced(struct mxe_qp *qp)
+bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced)
 {
 	struct mxe_sq *sq = &qp->sq;
 
-	if (qp->is_user)
-		return mxe_ring_producer(&sq->ring);
-	/* Pairs with the release in mxe_post_send(). */
-	return smp_load_acquire(&sq->posted);
-}
-
-bool mxe_send_fetch(struct mxe_qp *qp)
-{
-	struct mxe_sq *sq = &qp->sq;
-	u32 produced = mxe_send_produced(qp);
-
-	if (produced == sq->fetched)
-		return false;
 	/*
 	 * Gone back, or further than there is room: not an index that a sane
 	 * process writes.  What was taken must never be taken over.
@@ -284,13 +343,17 @@ static int mxe_post_check(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 		return -EOPNOTSUPP;
 	if (mxe_qp_is_ud(qp) && !ud_wr(ibwr)->ah)
 		return -EINVAL;
-	switch (ibwr->opcode) {
+	/* Kernel consumers have no structure for its operands. */
+	if (ibwr->opcode == IB_WR_FLUSH)
+		return -EOPNOTSUPP;
+	switch ((u32)ibwr->opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
 	case IB_WR_SEND_WITH_INV:
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
+	case IB_WR_ATOMIC_WRITE:
 	case IB_WR_REG_MR:
 	case IB_WR_LOCAL_INV:
 		break;
@@ -330,7 +393,8 @@ static void mxe_wr_copy_inline(struct mxe_send_wr *wr,
 static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 			   const struct ib_send_wr *ibwr)
 {
-	memset(wr, 0, sizeof(*wr));
+	/* All but what belongs to an opcode or a transport. */
+	memset(wr, 0, offsetof(struct mxe_send_wr, atomic));
 	wr->wr_id = ibwr->wr_id;
 	wr->opcode = ibwr->opcode;
 	wr->imm = ibwr->ex.imm_data;
@@ -342,9 +406,7 @@ static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		wr->flags |= MXE_SEND_SOLICITED;
 
 	if (ibwr->opcode == IB_WR_REG_MR) {
-		wr->mr = reg_wr(ibwr)->mr;
-		wr->mr_key = reg_wr(ibwr)->key;
-		wr->mr_access = reg_wr(ibwr)->access;
+		wr->reg = mxe_reg_from_ib(reg_wr(ibwr));
 		return;
 	}
 	if (ibwr->opcode == IB_WR_LOCAL_INV) {
@@ -360,8 +422,8 @@ static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 
 		wr->remote_addr = awr->remote_addr;
 		wr->rkey = awr->rkey;
-		mxe_wr_set_atomic(wr, 3, &awr->compare_add, &awr->swap,
-				  &awr->compare_add_mask, &awr->swap_mask);
+		mxe_wr_set_atomic(wr, 3, awr->compare_add, awr->swap,
+				  awr->compare_add_mask, awr->swap_mask);
 	} else if (mxe_opcode_has_remote_addr(ibwr->opcode)) {
 		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
 		wr->rkey = rdma_wr(ibwr)->rkey;
@@ -371,10 +433,7 @@ static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		mxe_wr_copy_inline(wr, ibwr);
 		return;
 	}
-	memcpy(wr->sge, ibwr->sg_list, ibwr->num_sge * sizeof(wr->sge[0]));
-	wr->num_sge = ibwr->num_sge;
-	wr->error = mxe_wr_check_length(wr, mxe_sge_length(wr->sge,
-							   wr->num_sge));
+	wr->error = mxe_wr_set_sge(wr, ibwr->sg_list, ibwr->num_sge);
 }
 
 int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
@@ -401,7 +460,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 	spin_lock_irqsave(&sq->post_lock, flags);
 	for (; ibwr; ibwr = ibwr->next) {
 		err = mxe_post_check(qp, ibwr);
-		/* tail moves under send_lock; an old value is only stricter. */
+		/* Moves under send_lock, see mxe_complete_wr(): old is only stricter. */
 		if (!err && sq->posted - READ_ONCE(sq->tail) >= sq->entries)
 			err = -ENOMEM;
 		if (err) {

@@ -18,10 +18,17 @@ static inline bool mxe_opcode_is_atomic(enum ib_wr_opcode opcode)
 	}
 }
 
-/* READs and atomics: what max_rd_atomic limits and fences wait for. */
+/* Those of memory placement: their response is that of a READ of nothing. */
+static inline bool mxe_opcode_is_placement(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_FLUSH || opcode == IB_WR_ATOMIC_WRITE;
+}
+
+/* What has a response: max_rd_atomic limits it and fences wait for it. */
 static inline bool mxe_opcode_is_rd_atomic(enum ib_wr_opcode opcode)
 {
-	return opcode == IB_WR_RDMA_READ || mxe_opcode_is_atomic(opcode);
+	return opcode == IB_WR_RDMA_READ || mxe_opcode_is_atomic(opcode) ||
+	       mxe_opcode_is_placement(opcode);
 }
 
 static inline bool mxe_opcode_is_send(enum ib_wr_opcode opcode)
@@ -52,10 +59,27 @@ static inline bool mxe_opcode_takes_inline(enum ib_wr_opcode opcode)
 	return mxe_opcode_is_send(opcode) || mxe_opcode_is_write(opcode);
 }
 
-/* Take up one more request; false if there is none.  Context: send_lock held. */
-bool mxe_send_fetch(struct mxe_qp *qp);
 /* How far the queue is filled. */
-u32 mxe_send_produced(struct mxe_qp *qp);
+static inline u32 mxe_send_produced(const struct mxe_qp *qp)
+{
+	if (qp->is_user)
+		return mxe_ring_producer(&qp->sq.ring);
+	/* Pairs with the release in mxe_post_send(). */
+	return smp_load_acquire(&qp->sq.posted);
+}
+
+/* The opcodes, as bits, that a process may post on a queue pair of that type. */
+u32 mxe_qp_user_opcodes(const struct mxe_qp *qp);
+
+bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced);
+
+/* Take up one more request; false if there is none.  Context: send_lock held. */
+static inline bool mxe_send_fetch(struct mxe_qp *qp)
+{
+	u32 produced = mxe_send_produced(qp);
+
+	return produced != qp->sq.fetched && mxe_send_fetch_one(qp, produced);
+}
 
 int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad_wr);

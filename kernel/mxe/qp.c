@@ -5,6 +5,7 @@
 
 #include "complete.h"
 #include "device.h"
+#include "early.h"
 #include "mxe.h"
 #include "net.h"
 #include "pd.h"
@@ -24,16 +25,14 @@ static void mxe_qp_release(struct kref *ref)
 	complete(&container_of(ref, struct mxe_qp, ref)->released);
 }
 
-struct mxe_qp *mxe_qp_get(struct xarray *qps, u32 qpn)
+struct mxe_qp *mxe_qp_get(struct mxe_net *mnet, u32 qpn)
 {
+	struct mxe_qp_recent *recent = this_cpu_ptr(mnet->recent);
 	struct mxe_qp *qp;
 
-	rcu_read_lock();
-	qp = xa_load(qps, qpn);
-	if (qp && !kref_get_unless_zero(&qp->ref))
-		qp = NULL;
-	rcu_read_unlock();
-	return qp;
+	qp = mxe_net_find_qp(mnet, qpn,
+			     &recent->slot[qpn % ARRAY_SIZE(recent->slot)]);
+	return qp && kref_get_unless_zero(&qp->ref) ? qp : NULL;
 }
 
 void mxe_qp_put(struct mxe_qp *qp)
@@ -41,15 +40,11 @@ void mxe_qp_put(struct mxe_qp *qp)
 	kref_put(&qp->ref, mxe_qp_release);
 }
 
-bool mxe_qp_can_receive(enum ib_qp_state state)
+/* What was sent leaves before the lock of its side is dropped. */
+static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_train *train)
 {
-	return state == IB_QPS_RTR || state == IB_QPS_RTS ||
-	       state == IB_QPS_SQD || state == IB_QPS_SQE;
-}
-
-bool mxe_qp_can_send(enum ib_qp_state state)
-{
-	return state == IB_QPS_RTS || state == IB_QPS_SQD;
+	if (!mxe_train_is_empty(train))
+		mxe_net_flush(qp, train);
 }
 
 void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock)
@@ -72,6 +67,8 @@ void mxe_both_lock(struct mxe_qp *qp)
 void mxe_both_unlock(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock)
 {
+	mxe_qp_flush(qp, &qp->rq.train);
+	mxe_qp_flush(qp, &qp->sq.train);
 	spin_unlock(&qp->recv_lock);
 	spin_unlock_bh(&qp->send_lock);
 }
@@ -129,8 +126,6 @@ static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long todo)
 {
 	unsigned int bit;
 
-	if (!todo)
-		return;
 	if (todo & BIT(MXE_TODO_ERROR))
 		mxe_qp_error(qp);
 	todo &= ~(BIT(MXE_TODO_WORK) | BIT(MXE_TODO_ERROR));
@@ -139,18 +134,27 @@ static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long todo)
 	mxe_qp_kick(qp);
 }
 
-void mxe_send_unlock(struct mxe_qp *qp, bool in_verb)
-	__releases(&qp->send_lock)
+void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
 	unsigned long todo = qp->sq.todo;
 
+	mxe_qp_flush(qp, &qp->sq.train);
 	qp->sq.todo = 0;
 	spin_unlock_bh(&qp->send_lock);
 
-	if (in_verb)
+	mxe_qp_do(qp, qp->send_cq, NULL, todo);
+}
+
+void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock)
+{
+	unsigned long todo = qp->sq.todo;
+
+	mxe_qp_flush(qp, &qp->sq.train);
+	qp->sq.todo = 0;
+	spin_unlock(&qp->send_lock);
+
+	if (todo)
 		mxe_qp_do_later(qp, todo);
-	else
-		mxe_qp_do(qp, qp->send_cq, NULL, todo);
 }
 
 void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
@@ -160,6 +164,7 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 	unsigned long todo = qp->rq.todo;
 	bool hold = todo && srq && mxe_qp_is_xrc_tgt(qp);
 
+	mxe_qp_flush(qp, &qp->rq.train);
 	qp->rq.todo = 0;
 	/* Its completion queue stays as long as it does. */
 	if (hold)
@@ -171,10 +176,23 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 		mxe_srq_put(srq);
 }
 
-void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
-		     const struct mxe_wc *wc, unsigned long *todo)
+void mxe_recv_unlock_later(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
-	switch (mxe_cq_add(cq, qp, wc)) {
+	unsigned long todo = qp->rq.todo;
+	unsigned int bit;
+
+	qp->rq.todo = 0;
+	for_each_set_bit(bit, &todo, BITS_PER_LONG)
+		set_bit(bit, &qp->recv_work_todo);
+	spin_unlock(&qp->recv_lock);
+	if (todo)
+		mxe_qp_kick(qp);
+}
+
+void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
+		      unsigned long *todo)
+{
+	switch (result) {
 	case MXE_CQ_ADDED:
 		break;
 	case MXE_CQ_ADDED_NOTIFY:
@@ -256,6 +274,8 @@ static void mxe_qp_work(struct work_struct *work)
 	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
 
 	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_todo, 0));
+	/* Of a loop, so its queues are its own. */
+	mxe_qp_do(qp, qp->recv_cq, qp->rq.srq, xchg(&qp->recv_work_todo, 0));
 
 	if (READ_ONCE(qp->rq.wants_locks)) {
 		WRITE_ONCE(qp->rq.wants_locks, false);
@@ -275,7 +295,7 @@ static void mxe_qp_work(struct work_struct *work)
 		mxe_complete_local_error(qp);
 		mxe_send_run(qp);
 	}
-	mxe_send_unlock(qp, false);
+	mxe_send_unlock(qp);
 }
 
 /* As created: nothing posted, nothing known of a peer. */
@@ -301,6 +321,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->halted = false;
 	sq->sqd_notified = false;
 	sq->local_error = IB_WC_SUCCESS;
+	sq->ack_left = false;
 	mxe_retry_reset(qp);
 	mxe_ring_reset(&sq->ring);
 
@@ -313,6 +334,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	mxe_ring_reset(&rq->q.ring);
 
 	qp->av.valid = false;
+	mxe_loop_reset(qp);
 }
 
 /* ---- creation ---------------------------------------------------------- */
@@ -474,6 +496,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 
 	qp->is_user = true;
 	qp->sq.max_atomic_arg = req.max_atomic_arg ?: sizeof(u64);
+	qp->sq.opcodes = mxe_qp_user_opcodes(qp);
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
 	return 0;
 }
@@ -588,6 +611,11 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		RCU_INIT_POINTER(qp->dev->gsi, NULL);
 	else
 		xa_erase(&qp->dev->mnet->qps, ibqp->qp_num);
+	/*
+	 * Fully ordered: who reads the new count does not find it any more, and
+	 * who read the old one is waited for below.
+	 */
+	atomic_long_inc_return(&qp->dev->mnet->qps_gone);
 
 	/* No timer and no work starts again from here on. */
 	mxe_both_lock(qp);
@@ -595,8 +623,12 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mxe_qp_set_state(qp, IB_QPS_RESET);
 	mxe_both_unlock(qp);
 
-	/* Who found it takes a reference first or finds none to take. */
-	synchronize_rcu();
+	/*
+	 * Who found it takes a reference first or finds none to take.  The
+	 * core frees it on return, so each waits for itself; a process that
+	 * ends with thousands would else take minutes.
+	 */
+	synchronize_rcu_expedited();
 	mxe_qp_put(qp);
 	wait_for_completion(&qp->released);
 	mxe_retry_stop(qp);
@@ -610,6 +642,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->recv_cq)
 		mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
+	mxe_early_forget(qp);
 	dst_cache_destroy(&qp->dst_cache);
 	mxe_device_give(qp->dev, MXE_RESOURCE_QP);
 	return 0;
@@ -649,7 +682,10 @@ static int mxe_qp_check_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 				      IB_ACCESS_REMOTE_WRITE |
 				      IB_ACCESS_REMOTE_READ |
 				      IB_ACCESS_REMOTE_ATOMIC |
-				      IB_ACCESS_MW_BIND))
+				      IB_ACCESS_MW_BIND |
+				      /* The CM asks for both if it may have one. */
+				      IB_ACCESS_FLUSH_GLOBAL |
+				      IB_ACCESS_FLUSH_PERSISTENT))
 		return mxe_refuse(dev, -EINVAL, "access flags %#x",
 				  attr->qp_access_flags);
 	if (mask & IB_QP_TIMEOUT && attr->timeout > 31)
@@ -795,6 +831,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 						    qp->dest_qpn));
 		qp->av = av;
 		dst_cache_reset(&qp->dst_cache);
+		mxe_loop_reset(qp);
+		mxe_early_forget(qp);
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;

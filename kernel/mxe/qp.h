@@ -13,6 +13,7 @@
 #include <linux/kref.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
+#include <linux/stddef.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -20,13 +21,16 @@
 #include "ah.h"
 #include "atomic.h"
 #include "cq.h"
+#include "loop.h"
 #include "mr.h"
 #include "mw.h"
 #include "recv.h"
 #include "ring.h"
+#include "train.h"
 #include "wire.h"
 
 struct mxe_dev;
+struct mxe_net;
 struct mxe_srq;
 struct mxe_xrcd;
 
@@ -42,6 +46,13 @@ struct mxe_ud_dest {
 	struct mxe_av av;
 	u32 qpn;
 	u32 qkey;
+};
+
+/* FLUSH: of memory of the peer. */
+struct mxe_flush {
+	u32 length;
+	u8 type;
+	u8 level;
 };
 
 /*
@@ -60,18 +71,21 @@ struct mxe_send_wr {
 	u64 remote_addr;
 	u32 rkey;			/* remote, or to be invalidated */
 	__be32 imm;
-	struct mxe_atomic_args atomic;	/* as sent: lowered if possible */
-	struct mxe_ud_dest ud;
 	u32 srqn;			/* XRC: for which receive queue */
-	struct mxe_bind bind;		/* IB_WR_BIND_MW; rkey is the new key */
-	struct ib_mr *mr;		/* IB_WR_REG_MR */
-	u32 mr_key;
-	int mr_access;
 	u32 first_psn;
 	u32 last_psn;
+	/* Whatever the opcode and the transport have; the rest is undefined. */
 	union {
-		struct ib_sge sge[0];
-		u8 inline_data[0];
+		struct mxe_atomic_args atomic;	/* lowered if possible */
+		u64 atomic_write;	/* the data, if there are no SGEs */
+		struct mxe_flush flush;
+		struct mxe_ud_dest ud;
+		struct mxe_bind bind;	/* IB_WR_BIND_MW; rkey is the new key */
+		struct mxe_reg reg;	/* IB_WR_REG_MR */
+	};
+	union {
+		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
+		DECLARE_FLEX_ARRAY(u8, inline_data);
 	};
 };
 
@@ -105,6 +119,7 @@ struct mxe_sq {
 	u32 max_sge;
 	u32 max_inline;
 	u32 max_atomic_arg;		/* bytes */
+	u32 opcodes;			/* that a process may post, as bits */
 	size_t wr_size;			/* of an element of wrs */
 	void *wrs;
 	struct mxe_ring ring;		/* a process's queue */
@@ -125,27 +140,36 @@ struct mxe_sq {
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* until rnr_timer fires */
 	bool rewound;			/* no progress since going back */
+	bool burst_ends;		/* with the packet being sent */
+	bool ack_left;			/* to a later request to ask for */
 	bool halted;			/* an error waits to be reported */
 	enum ib_wc_status local_error;	/* found while sending */
 	u32 local_error_at;		/* the request that has it */
 	bool sqd_notified;
+	struct mxe_train train;		/* empty while the lock is free */
+	struct mxe_loop loop;
+	struct mxe_mr_cache mr_cache;	/* of local keys */
 	struct timer_list retry_timer;
+	bool retry_armed;		/* a request has a deadline: */
+	unsigned long retry_at;		/* ... jiffies; the timer is not later */
 	struct timer_list rnr_timer;	/* and when memory was short */
 	unsigned long todo;		/* enum mxe_todo */
 };
 
 /*
- * What the responder keeps of a READ or atomic, to answer a duplicate
- * (IBTA 9.7.5): values only, never references.
+ * What the responder keeps of a READ, atomic, FLUSH or ATOMIC WRITE, to answer a
+ * duplicate (IBTA 9.7.5): values only, never references.
  */
 struct mxe_resp_res {
 	bool valid;
-	bool is_read;
+	u8 flush_type;
+	u8 flush_level;
+	u32 op;				/* the one flag of MXE_OP_RESOURCE */
 	u32 first_psn;
 	u32 last_psn;
 	u64 va;
 	u32 rkey;
-	u32 length;			/* READ */
+	u32 length;			/* of memory */
 	u32 msn;
 	u32 srqn;			/* XRC */
 	struct mxe_atomic_args atomic;
@@ -190,6 +214,9 @@ struct mxe_rq {
 	u32 num_res;
 	u32 res_head;			/* next slot to use */
 	struct mxe_resp_read read;
+	struct mxe_mr_cache mr_cache;	/* of remote keys */
+	struct mxe_mr_cache local_cache;	/* of what is received */
+	struct mxe_train train;		/* empty while the lock is free */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	bool wants_locks;		/* the first is a wide atomic */
 	unsigned long todo;		/* enum mxe_todo */
@@ -223,6 +250,7 @@ struct mxe_qp {
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
 	struct dst_cache dst_cache;	/* of av; bottom halves off */
+	struct dst_entry __rcu *rx_dst;	/* of what comes; see early.h */
 	u64 cnp_sent;			/* when; racy, see cnp.c */
 
 	/* Requester and completer; bottom halves off. */
@@ -236,6 +264,7 @@ struct mxe_qp {
 	/* What exceeds a burst, must sleep, or may not run inside a verb. */
 	struct work_struct work;
 	unsigned long work_todo;	/* enum mxe_todo, of the send side */
+	unsigned long recv_work_todo;	/* and of the other */
 };
 
 static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
@@ -263,26 +292,40 @@ static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
 	return sq->wrs + (index & (sq->entries - 1)) * sq->wr_size;
 }
 
-/* A queue pair with a reference, or NULL. */
-struct mxe_qp *mxe_qp_get(struct xarray *qps, u32 qpn);
+/*
+ * The queue pair of that number with a reference, or NULL.
+ * Context: RCU, bottom halves off.
+ */
+struct mxe_qp *mxe_qp_get(struct mxe_net *mnet, u32 qpn);
 void mxe_qp_put(struct mxe_qp *qp);
 
 /* Can packets be received, and requests be sent? */
-bool mxe_qp_can_receive(enum ib_qp_state state);
-bool mxe_qp_can_send(enum ib_qp_state state);
+static inline bool mxe_qp_can_receive(enum ib_qp_state state)
+{
+	return state == IB_QPS_RTR || state == IB_QPS_RTS ||
+	       state == IB_QPS_SQD || state == IB_QPS_SQE;
+}
+
+static inline bool mxe_qp_can_send(enum ib_qp_state state)
+{
+	return state == IB_QPS_RTS || state == IB_QPS_SQD;
+}
 
 void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock);
 void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock);
 /* Both, for what changes the state. */
 void mxe_both_lock(struct mxe_qp *qp)
 	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
-/*
- * Drop the lock and do what came up under it.  in_verb: the caller is a verb,
- * inside which no handler may run; that is left to qp->work.
- */
-void mxe_send_unlock(struct mxe_qp *qp, bool in_verb)
-	__releases(&qp->send_lock);
+/* Drop the lock and do what came up under it. */
+void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock);
 void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock);
+/*
+ * The same inside a verb, where no handler may run: that is left to qp->work.
+ * Receive side: in the middle of a verb of a peer, with its send_lock held; all
+ * is left.  Bottom halves stay off.
+ */
+void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock);
+void mxe_recv_unlock_later(struct mxe_qp *qp) __releases(&qp->recv_lock);
 void mxe_both_unlock(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
@@ -299,9 +342,20 @@ void mxe_qp_sq_error(struct mxe_qp *qp);
 /* Let the work look at the queue pair. */
 void mxe_qp_kick(struct mxe_qp *qp);
 
-/* Add a completion of a side; remembers what is to be done after it. */
-void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
-		     const struct mxe_wc *wc, unsigned long *todo);
+/* Remember what is to be done after a completion was added. */
+void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
+		      unsigned long *todo);
+
+/* Add a completion of a side; todo is that side's. */
+static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
+				   const struct mxe_wc *wc,
+				   unsigned long *todo)
+{
+	enum mxe_cq_result result = mxe_cq_add(cq, qp, wc);
+
+	if (result != MXE_CQ_ADDED)
+		mxe_qp_completed(qp, result, todo);
+}
 
 int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		  struct ib_udata *udata);

@@ -158,7 +158,7 @@ int mxe_recv_take(struct mxe_qp *qp)
 	lockdep_assert_held(&qp->recv_lock);
 
 	if (rq->cur_valid)
-		return 0;
+		return rq->cur->error ? -EIO : 0;
 	if (rq->srq)
 		err = mxe_srq_take(rq->srq, rq->cur, &rq->todo);
 	else
@@ -176,19 +176,31 @@ struct mxe_cq *mxe_recv_cq(const struct mxe_qp *qp)
 	return srq ? to_mcq(srq->ibsrq.ext.cq) : NULL;
 }
 
+const struct ib_pd *mxe_recv_pd(const struct mxe_qp *qp)
+{
+	return qp->rq.srq ? qp->rq.srq->ibsrq.pd : qp->ibqp.pd;
+}
+
+void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	wc->wr_id = rq->cur->wr_id;
+	wc->byte_len = rq->offset;
+	rq->cur_valid = false;
+	mxe_qp_complete(qp, mxe_recv_cq(qp), wc, &rq->todo);
+}
+
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 		       const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
 	struct mxe_wc wc = {
-		.wr_id = rq->cur->wr_id,
 		.status = status,
 		.opcode = MXE_WC_RECV,
-		.byte_len = rq->offset,
 		.src_qp = qp->dest_qpn,
 	};
-
-	lockdep_assert_held(&qp->recv_lock);
 
 	if (pkt) {
 		wc.solicited = pkt->solicited;
@@ -209,8 +221,7 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 			wc.vlan_id = pkt->vlan_id;
 		}
 	}
-	rq->cur_valid = false;
-	mxe_qp_complete(qp, mxe_recv_cq(qp), &wc, &rq->todo);
+	mxe_recv_end(qp, &wc);
 }
 
 bool mxe_recv_admit(struct mxe_qp *qp)

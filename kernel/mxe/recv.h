@@ -12,6 +12,7 @@ struct mxe_cq;
 struct mxe_dev;
 struct mxe_pkt;
 struct mxe_qp;
+struct mxe_wc;
 
 /* A receive work request in the kernel. */
 struct mxe_recv_wr {
@@ -85,7 +86,17 @@ int mxe_recv_take(struct mxe_qp *qp);
  */
 struct mxe_cq *mxe_recv_cq(const struct mxe_qp *qp);
 /*
- * Complete the request in rq->cur.  pkt: the last packet of its message, or
+ * By whose rights the keys of its requests are used: a shared queue has a
+ * protection domain of its own.  Context: recv_lock held.
+ */
+const struct ib_pd *mxe_recv_pd(const struct mxe_qp *qp);
+/*
+ * Complete the request in rq->cur, whose wr_id and length it gets.
+ * Context: recv_lock held.
+ */
+void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc);
+/*
+ * The same.  pkt: the last packet of its message, or
  * NULL if it fails.  Context: recv_lock held.
  */
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,

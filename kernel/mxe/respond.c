@@ -22,7 +22,7 @@ static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 	skb = mxe_net_alloc(qp, out, &payload);
 	/* An answer that is not sent is one lost: the peer asks again. */
 	if (skb)
-		mxe_net_send(qp, skb);
+		mxe_net_send(qp, &qp->rq.train, skb);
 }
 
 static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
@@ -51,6 +51,20 @@ static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 	};
 
 	memcpy(out.atomic_orig_words, res->orig, sizeof(res->orig));
+	mxe_respond_send(qp, &out);
+}
+
+/* FLUSH and ATOMIC WRITE are answered as a READ of nothing (annex A19). */
+static void mxe_respond_placement_ack(struct mxe_qp *qp,
+				      const struct mxe_resp_res *res)
+{
+	struct mxe_pkt_out out = {
+		.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
+		.psn = res->first_psn,
+		.syndrome = MXE_AETH_ACK_UNLIMITED,
+		.msn = res->msn,
+	};
+
 	mxe_respond_send(qp, &out);
 }
 
@@ -124,13 +138,14 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
  * By whose rights the peer's keys are used.  srq: the queue for which the
  * request is; with XRC the rights are its own (IBTA annex A14).
  */
-static struct mxe_peer mxe_respond_peer(const struct mxe_qp *qp,
+static struct mxe_peer mxe_respond_peer(struct mxe_qp *qp,
 					const struct mxe_srq *srq)
 {
 	return (struct mxe_peer) {
 		.dev = qp->dev,
 		.pd = mxe_qp_is_xrc_tgt(qp) ? srq->ibsrq.pd : qp->ibqp.pd,
 		.qpn = qp->ibqp.qp_num,
+		.cache = &qp->rq.mr_cache,
 	};
 }
 
@@ -178,7 +193,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 			return err;
 		}
 	}
-	mxe_net_send(qp, skb);
+	mxe_net_send(qp, &qp->rq.train, skb);
 
 	rd->first = false;
 	rd->va += len;
@@ -219,7 +234,7 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 	rq->res_head = (rq->res_head + 1) % rq->num_res;
 	*res = (struct mxe_resp_res) {
 		.valid = true,
-		.is_read = pkt->flags & MXE_OP_READ,
+		.op = pkt->flags & MXE_OP_RESOURCE,
 		.first_psn = pkt->psn,
 		.last_psn = pkt->psn,
 		.va = pkt->va,
@@ -227,6 +242,8 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 		.length = pkt->dma_len,
 		.msn = rq->msn,
 		.srqn = pkt->srqn,
+		.flush_type = pkt->flush_type,
+		.flush_level = pkt->flush_level,
 		.atomic = pkt->atomic,
 	};
 	return res;
@@ -300,8 +317,8 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (!mxe_respond_may_atomic(qp, pkt))
 		return -EINVAL;
 
-	err = mxe_rkey_atomic(&peer, pkt->rkey, pkt->va,
-			      &pkt->atomic, orig);
+	err = mxe_rkey_atomic(&peer, pkt->rkey, IB_ACCESS_REMOTE_ATOMIC,
+			      pkt->va, &pkt->atomic, orig);
 	if (err)
 		return err;
 
@@ -314,6 +331,71 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	res = mxe_respond_store(qp, pkt);
 	memcpy(res->orig, orig, sizeof(orig));
 	mxe_respond_atomic_ack(qp, res);
+	return 0;
+}
+
+/* ---- FLUSH and ATOMIC WRITE: memory placement, IBTA annex A19 ---------- */
+
+static void mxe_respond_placed(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	rq->msn++;
+	rq->epsn = mxe_psn_add(pkt->psn, 1);
+	mxe_respond_placement_ack(qp, mxe_respond_store(qp, pkt));
+}
+
+/*
+ * Requests are executed in order and by a processor, so what came before is
+ * in coherent memory: to be seen globally takes a barrier.  Persistence is
+ * nothing that this memory can promise; it is not claimed, and refused.
+ */
+static int mxe_respond_flush_memory(struct mxe_qp *qp,
+				    const struct mxe_pkt *pkt)
+{
+	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	int err;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_FLUSH_GLOBAL) ||
+	    !qp->rq.num_res || !pkt->flush_type)
+		return -EINVAL;
+	/* What no memory is registered for. */
+	if (pkt->flush_type != IB_FLUSH_GLOBAL)
+		return -EACCES;
+	if (pkt->flush_level == IB_FLUSH_RANGE)
+		err = mxe_rkey_check(&peer, pkt->rkey, IB_ACCESS_FLUSH_GLOBAL,
+				     pkt->va, pkt->dma_len);
+	else if (pkt->flush_level == IB_FLUSH_MR)
+		err = mxe_rkey_grants(&peer, pkt->rkey, IB_ACCESS_FLUSH_GLOBAL);
+	else
+		err = -EINVAL;
+	if (err)
+		return err;
+
+	/* The answer is not seen before what it vouches for. */
+	smp_mb();
+	mxe_respond_placed(qp, pkt);
+	return 0;
+}
+
+/* One store of 8 bytes, which nobody sees a part of. */
+static int mxe_respond_atomic_write(struct mxe_qp *qp,
+				    const struct mxe_pkt *pkt)
+{
+	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	u64 orig[MXE_ATOMIC_WORDS];
+	int err;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
+	    !qp->rq.num_res || pkt->dma_len != MXE_ATOMIC_WRITE_SIZE ||
+	    pkt->atomic.op == MXE_ATOMIC_UNSUPPORTED ||
+	    !IS_ALIGNED(pkt->va, MXE_ATOMIC_WRITE_SIZE))
+		return -EINVAL;
+	err = mxe_rkey_atomic(&peer, pkt->rkey, IB_ACCESS_REMOTE_WRITE,
+			      pkt->va, &pkt->atomic, orig);
+	if (err)
+		return err;
+	mxe_respond_placed(qp, pkt);
 	return 0;
 }
 
@@ -354,9 +436,10 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->payload_len > rq->cur->length - rq->offset)
 		return -EMSGSIZE;
 	if (pkt->payload_len &&
-	    mxe_sge_copy(qp->dev, peer.pd, rq->cur->sge, rq->cur->num_sge,
-			 rq->offset, (void *)pkt->payload, pkt->payload_len,
-			 MXE_TO_MEMORY)) {
+	    mxe_sge_copy_cached(qp->dev, mxe_recv_pd(qp), rq->cur->sge,
+				rq->cur->num_sge, rq->offset,
+				(void *)pkt->payload, pkt->payload_len,
+				MXE_TO_MEMORY, &rq->local_cache)) {
 		mxe_count(qp->dev, local_access_errors);
 		return -EIO;
 	}
@@ -488,9 +571,22 @@ static struct mxe_resp_res *mxe_respond_find(struct mxe_rq *rq,
 static bool mxe_respond_same_atomic(const struct mxe_resp_res *res,
 				    const struct mxe_pkt *pkt)
 {
-	return !res->is_read && res->va == pkt->va && res->rkey == pkt->rkey &&
-	       res->srqn == pkt->srqn &&
+	return res->op == MXE_OP_ATOMIC && res->va == pkt->va &&
+	       res->rkey == pkt->rkey && res->srqn == pkt->srqn &&
 	       mxe_atomic_same(&res->atomic, &pkt->atomic);
+}
+
+static bool mxe_respond_same_placement(const struct mxe_resp_res *res,
+				       const struct mxe_pkt *pkt)
+{
+	if (res->op != (pkt->flags & MXE_OP_RESOURCE) || res->va != pkt->va ||
+	    res->rkey != pkt->rkey || res->srqn != pkt->srqn ||
+	    res->length != pkt->dma_len)
+		return false;
+	if (pkt->flags & MXE_OP_ATOMIC_WRITE)
+		return mxe_atomic_same(&res->atomic, &pkt->atomic);
+	return res->flush_type == pkt->flush_type &&
+	       res->flush_level == pkt->flush_level;
 }
 
 /* A repeated READ asks for all, or for the end that is missing. */
@@ -500,7 +596,7 @@ static bool mxe_respond_same_read(const struct mxe_qp *qp,
 {
 	u64 offset = (u64)mxe_psn_diff(pkt->psn, res->first_psn) * qp->mtu;
 
-	return res->is_read && res->rkey == pkt->rkey &&
+	return res->op == MXE_OP_READ && res->rkey == pkt->rkey &&
 	       res->srqn == pkt->srqn && pkt->va == res->va + offset && offset <= res->length &&
 	       pkt->dma_len <= res->length - offset;
 }
@@ -527,12 +623,15 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_count(qp->dev, drop_duplicate_unknown);
 		return;
 	}
-	/* READs read again; atomics are never executed twice. */
+	/* READs read again; nothing else is ever executed twice. */
 	if (pkt->flags & MXE_OP_READ && mxe_respond_same_read(qp, res, pkt))
 		mxe_respond_read_start(qp, pkt, res->msn, srq);
 	else if (pkt->flags & MXE_OP_ATOMIC &&
 		 mxe_respond_same_atomic(res, pkt))
 		mxe_respond_atomic_ack(qp, res);
+	else if (pkt->flags & (MXE_OP_FLUSH | MXE_OP_ATOMIC_WRITE) &&
+		 mxe_respond_same_placement(res, pkt))
+		mxe_respond_placement_ack(qp, res);
 	else
 		mxe_count(qp->dev, drop_duplicate_mismatch);
 }
@@ -557,6 +656,10 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return mxe_respond_atomic(qp, pkt);
 	if (pkt->flags & MXE_OP_READ)
 		return mxe_respond_read(qp, pkt);
+	if (pkt->flags & MXE_OP_FLUSH)
+		return mxe_respond_flush_memory(qp, pkt);
+	if (pkt->flags & MXE_OP_ATOMIC_WRITE)
+		return mxe_respond_atomic_write(qp, pkt);
 	return mxe_respond_message(qp, pkt);
 }
 
@@ -629,14 +732,13 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return;
 	}
 	mxe_respond_request(qp, pkt);
-	consume_skb(skb);
+	mxe_net_consume(skb);
 }
 
 void mxe_respond_continue(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
 	unsigned int budget = MXE_BURST;
-	struct mxe_pkt pkt;
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&qp->recv_lock);
@@ -646,6 +748,8 @@ void mxe_respond_continue(struct mxe_qp *qp)
 	mxe_respond_read_run(qp);
 	while (!rq->read.active && !rq->halted &&
 	       (skb = skb_peek(&rq->deferred))) {
+		struct mxe_pkt pkt = {};
+
 		/* With XRC the next may be for another queue than rq->todo. */
 		if (!budget-- || (rq->todo && mxe_qp_is_xrc_tgt(qp))) {
 			rq->todo |= BIT(MXE_TODO_WORK);
@@ -660,7 +764,7 @@ void mxe_respond_continue(struct mxe_qp *qp)
 			}
 			mxe_respond_request(qp, &pkt);
 		}
-		consume_skb(skb);
+		mxe_net_consume(skb);
 	}
 }
 

@@ -29,14 +29,27 @@ static unsigned long mxe_retry_timeout(const struct mxe_qp *qp)
 	return max(nsecs_to_jiffies(nsec), 2UL);
 }
 
+/*
+ * Most deadlines are met: the timer is left to run into an old one, and then set
+ * to the one that counts.
+ */
+static void mxe_retry_arm(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	sq->retry_armed = true;
+	sq->retry_at = jiffies + mxe_retry_timeout(qp);
+	if (!timer_pending(&sq->retry_timer) ||
+	    time_after(sq->retry_timer.expires, sq->retry_at))
+		mod_timer(&sq->retry_timer, sq->retry_at);
+}
+
 void mxe_retry_start(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!qp->dying && qp->attr.timeout &&
-	    !timer_pending(&qp->sq.retry_timer))
-		mod_timer(&qp->sq.retry_timer,
-			  jiffies + mxe_retry_timeout(qp));
+	if (!qp->dying && qp->attr.timeout && !qp->sq.retry_armed)
+		mxe_retry_arm(qp);
 }
 
 void mxe_retry_soon(struct mxe_qp *qp)
@@ -54,10 +67,9 @@ void mxe_retry_restart(struct mxe_qp *qp)
 	if (qp->dying || !qp->attr.timeout)
 		return;
 	if (mxe_complete_outstanding(&qp->sq))
-		mod_timer(&qp->sq.retry_timer,
-			  jiffies + mxe_retry_timeout(qp));
+		mxe_retry_arm(qp);
 	else
-		timer_delete(&qp->sq.retry_timer);
+		qp->sq.retry_armed = false;
 }
 
 void mxe_retry_progress(struct mxe_qp *qp)
@@ -94,11 +106,19 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 {
 	struct mxe_qp *qp = timer_container_of(qp, timer, sq.retry_timer);
 	struct mxe_sq *sq = &qp->sq;
+	bool armed;
 
 	mxe_send_lock(qp);
-	if (qp->dying || !mxe_qp_can_send(qp->state) || sq->halted ||
+	armed = sq->retry_armed;
+	sq->retry_armed = false;
+	if (!armed || qp->dying || !mxe_qp_can_send(qp->state) || sq->halted ||
 	    sq->rnr_wait || !mxe_complete_outstanding(sq))
 		goto unlock;
+	if (time_before(jiffies, sq->retry_at)) {
+		sq->retry_armed = true;
+		mod_timer(timer, sq->retry_at);
+		goto unlock;
+	}
 
 	mxe_count(qp->dev, retransmit_timeouts);
 	/* Time has passed: an earlier attempt from the same place is over. */
@@ -110,7 +130,7 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 		mxe_complete_wr(qp, IB_WC_RETRY_EXC_ERR);
 	}
 unlock:
-	mxe_send_unlock(qp, false);
+	mxe_send_unlock(qp);
 }
 
 void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
@@ -122,7 +142,7 @@ void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
 	if (qp->dying)
 		return;
 	qp->sq.rnr_wait = true;
-	timer_delete(&qp->sq.retry_timer);
+	qp->sq.retry_armed = false;
 	mod_timer(&qp->sq.rnr_timer,
 		  jiffies + max(usecs_to_jiffies(delay), 1UL));
 }
@@ -137,7 +157,7 @@ static void mxe_rnr_timer_fn(struct timer_list *timer)
 		mxe_send_run(qp);
 		mxe_retry_restart(qp);
 	}
-	mxe_send_unlock(qp, false);
+	mxe_send_unlock(qp);
 }
 
 void mxe_retry_init(struct mxe_qp *qp)
@@ -150,6 +170,7 @@ void mxe_retry_reset(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
+	qp->sq.retry_armed = false;
 	timer_delete(&qp->sq.retry_timer);
 	timer_delete(&qp->sq.rnr_timer);
 }

@@ -2,6 +2,7 @@
 #include <linux/slab.h>
 
 #include "complete.h"
+#include "loop.h"
 #include "mxe.h"
 #include "net.h"
 #include "post.h"
@@ -12,14 +13,6 @@
 #include "ud.h"
 
 /* ---- packets ----------------------------------------------------------- */
-
-static u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
-			   const struct mxe_send_wr *wr)
-{
-	if (mxe_opcode_is_atomic(wr->opcode))
-		return 1;
-	return max(DIV_ROUND_UP(wr->length, qp->mtu), 1U);
-}
 
 static u8 mxe_send_opcode(const struct mxe_send_wr *wr, bool first, bool last)
 {
@@ -65,12 +58,71 @@ static u8 mxe_atomic_opcode(enum mxe_atomic_op op)
 	}
 }
 
+static void mxe_send_describe_placement(const struct mxe_send_wr *wr,
+					enum mxe_transport transport,
+					struct mxe_pkt_out *out)
+{
+	out->ack_req = true;
+	if (wr->opcode == IB_WR_FLUSH) {
+		out->opcode = mxe_opcode_of(transport, MXE_OPCODE_RC_FLUSH);
+		out->dma_len = wr->flush.length;
+		out->flush_type = wr->flush.type;
+		out->flush_level = wr->flush.level;
+		return;
+	}
+	out->opcode = mxe_opcode_of(transport, MXE_OPCODE_RC_ATOMIC_WRITE);
+	out->dma_len = MXE_ATOMIC_WRITE_SIZE;
+	out->payload_len = MXE_ATOMIC_WRITE_SIZE;
+}
+
+static bool mxe_send_may_start(struct mxe_qp *qp,
+			       const struct mxe_send_wr *wr);
+
+/* Is the next request there, and sure to be sent in the same burst? */
+static bool mxe_send_is_followed(struct mxe_qp *qp)
+{
+	const struct mxe_send_wr *wr;
+	struct mxe_sq *sq = &qp->sq;
+	u32 next = sq->cur + 1;
+
+	if (sq->burst_ends || (next == sq->fetched && !mxe_send_fetch(qp)))
+		return false;
+	if (sq->local_error && sq->local_error_at == next)
+		return false;
+	wr = mxe_sq_wr(sq, next);
+	return wr->started ||
+	       (!wr->error && !mxe_opcode_is_local(wr->opcode) &&
+		(!mxe_opcode_is_rd_atomic(wr->opcode) ||
+		 qp->attr.max_rd_atomic) &&
+		mxe_send_may_start(qp, wr));
+}
+
+/*
+ * One answer serves all that is sent in one go, so the last packet of that asks
+ * for it; and others often enough that the window does not close unnoticed.
+ */
+static bool mxe_send_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
+{
+	u32 unacked = mxe_psn_diff(psn, qp->sq.una);
+	struct mxe_sq *sq = &qp->sq;
+	bool ask;
+
+	ask = unacked % (MXE_MAX_UNACKED / 4) == 0 ||
+	      unacked + 1 >= sq->window;
+	if (!ask && !last)
+		return false;
+	/* One sent again does not count on others any more. */
+	ask = ask || mxe_psn_diff(psn, sq->sent_psn) < 0 ||
+	      !mxe_send_is_followed(qp);
+	sq->ack_left = !ask;
+	return ask;
+}
+
 /* Describe the packet of wr that has sequence number psn. */
 static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 			      u32 psn, struct mxe_pkt_out *out)
 {
 	u32 offset = mxe_psn_diff(psn, wr->first_psn) * qp->mtu;
-	u32 unacked = mxe_psn_diff(psn, qp->sq.una);
 	enum mxe_transport transport = mxe_qp_transport(qp);
 	bool first = psn == wr->first_psn;
 	bool last = psn == wr->last_psn;
@@ -83,6 +135,8 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		.rkey = wr->rkey,
 		.srqn = wr->srqn,
 	};
+	if (mxe_opcode_is_rd_atomic(wr->opcode))
+		qp->sq.ack_left = false;	/* Its response does. */
 	if (mxe_opcode_is_atomic(wr->opcode)) {
 		out->opcode = mxe_opcode_of(transport,
 					    mxe_atomic_opcode(wr->atomic.op));
@@ -100,6 +154,11 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		return;
 	}
 
+	if (mxe_opcode_is_placement(wr->opcode)) {
+		mxe_send_describe_placement(wr, transport, out);
+		return;
+	}
+
 	out->opcode = mxe_opcode_of(transport,
 				    mxe_send_opcode(wr, first, last));
 	out->dma_len = wr->length;
@@ -107,11 +166,8 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 	out->imm = wr->imm;
 	out->inv_rkey = wr->rkey;
 	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
-	if (mxe_qp_is_uc(qp))
-		return;
-	/* Often enough that the window does not close unnoticed. */
-	out->ack_req = last || unacked % (MXE_MAX_UNACKED / 4) == 0 ||
-		       unacked + 1 >= qp->sq.window;
+	if (!mxe_qp_is_uc(qp))
+		out->ack_req = mxe_send_wants_ack(qp, psn, last);
 }
 
 int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
@@ -123,8 +179,13 @@ int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		memcpy(buf, wr->inline_data + offset, len);
 		return 0;
 	}
-	return mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge, offset,
-			    buf, len, MXE_FROM_MEMORY);
+	if (wr->opcode == IB_WR_ATOMIC_WRITE && !wr->num_sge) {
+		memcpy(buf, &wr->atomic_write, len);
+		return 0;
+	}
+	return mxe_sge_copy_cached(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge,
+				   offset, buf, len, MXE_FROM_MEMORY,
+				   &qp->sq.mr_cache);
 }
 
 int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
@@ -149,7 +210,7 @@ int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	}
 
 	/* No route now is a loss like another: the timer tries again. */
-	mxe_net_send(qp, skb);
+	mxe_net_send(qp, &sq->train, skb);
 	return 0;
 }
 
@@ -204,11 +265,21 @@ void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status)
 static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	struct mxe_sq *sq = &qp->sq;
+	const struct mxe_send_wr *wr;
 
 	sq->local_error = status;
 	sq->local_error_at = sq->cur;
-	if (sq->tail == sq->cur)
+	if (sq->tail == sq->cur) {
 		sq->todo |= BIT(MXE_TODO_WORK);
+		return;
+	}
+	if (!sq->ack_left)
+		return;
+	/* The request before relied on this one to be acknowledged. */
+	sq->ack_left = false;
+	wr = mxe_sq_wr(sq, sq->cur - 1);
+	mxe_send_rewind(qp, wr->last_psn);
+	sq->todo |= BIT(MXE_TODO_WORK);
 }
 
 static void mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
@@ -217,8 +288,7 @@ static void mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 	switch (wr->opcode) {
 	case IB_WR_REG_MR:
-		err = mxe_mr_reg(wr->mr, qp->ibqp.pd, wr->mr_key,
-				 wr->mr_access);
+		err = mxe_mr_reg(qp->ibqp.pd, &wr->reg);
 		break;
 	case IB_WR_BIND_MW:
 		err = mxe_mw_bind(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num,
@@ -290,14 +360,19 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 	unsigned int budget = MXE_BURST;
 
 	while (mxe_qp_can_send(qp->state) && !sq->halted && !sq->rnr_wait) {
+		enum mxe_loop_result loop;
 		struct mxe_send_wr *wr;
+		bool ack_left;
 		int err;
 
 		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
 			break;
 		wr = mxe_sq_wr(sq, sq->cur);
 		if (!wr->started) {
-			if (!mxe_send_begin(qp, wr))
+			loop = mxe_loop_request(qp, wr, &budget);
+			if (loop == MXE_LOOP_DONE)
+				continue;
+			if (loop == MXE_LOOP_LATER || !mxe_send_begin(qp, wr))
 				break;
 			if (mxe_opcode_is_local(wr->opcode))
 				continue;
@@ -309,7 +384,11 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 			break;
 		}
 
+		sq->burst_ends = !budget;
+		ack_left = sq->ack_left;
 		err = mxe_send_one(qp, wr);
+		if (err)
+			sq->ack_left = ack_left;
 		if (err == -ENOMEM) {
 			mxe_retry_soon(qp);
 			break;
@@ -386,6 +465,16 @@ void mxe_send_flush(struct mxe_qp *qp)
 	mxe_retry_restart(qp);
 }
 
+void mxe_send_ring(struct mxe_qp *qp)
+{
+	spin_lock(&qp->send_lock);
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+		mxe_qp_kick(qp);
+	else
+		mxe_send_run(qp);
+	mxe_send_unlock_later(qp);
+}
+
 void mxe_send_doorbell(struct mxe_qp *qp)
 {
 	/*
@@ -396,10 +485,7 @@ void mxe_send_doorbell(struct mxe_qp *qp)
 		mxe_qp_kick(qp);
 		return;
 	}
-	mxe_send_lock(qp);
-	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
-		mxe_qp_kick(qp);
-	else
-		mxe_send_run(qp);
-	mxe_send_unlock(qp, true);
+	local_bh_disable();
+	mxe_send_ring(qp);
+	local_bh_enable();
 }

@@ -3,7 +3,16 @@
 #ifndef MXE_SEND_H
 #define MXE_SEND_H
 
-#include "qp.h"
+#include "post.h"
+
+/* Packets that a request takes. */
+static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
+				  const struct mxe_send_wr *wr)
+{
+	if (wr->length <= qp->mtu || mxe_opcode_is_atomic(wr->opcode))
+		return 1;
+	return DIV_ROUND_UP(wr->length, qp->mtu);
+}
 
 /*
  * Send what may be sent, up to a burst.  What nobody acknowledges, local
@@ -30,7 +39,9 @@ int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
 /* Complete everything posted with WR_FLUSH_ERR.  Context: send_lock held. */
 void mxe_send_flush(struct mxe_qp *qp);
-/* Ring: lock, run, unlock.  Context: any in which verbs are called. */
+/* Something was posted: send it.  Context: bottom halves off. */
+void mxe_send_ring(struct mxe_qp *qp);
+/* The same.  Context: any in which verbs are called. */
 void mxe_send_doorbell(struct mxe_qp *qp);
 
 #endif /* MXE_SEND_H */

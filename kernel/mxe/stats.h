@@ -13,6 +13,9 @@ struct mxe_dev;
 #define MXE_COUNTERS(X)			\
 	X(sent_pkts)			\
 	X(rcvd_pkts)			\
+	X(rcvd_early_pkts)		\
+	X(sent_trains)			\
+	X(rcvd_trains)			\
 	/* received packets dropped, by reason */ \
 	X(drop_no_memory)		\
 	X(drop_short)			\
@@ -49,6 +52,7 @@ struct mxe_dev;
 	X(sent_nak_remote_operation)	\
 	X(sent_rnr_nak)			\
 	/* requester */			\
+	X(loop_requests)		\
 	X(rcvd_nak_sequence)		\
 	X(rcvd_rnr_nak)			\
 	X(rcvd_nak_fatal)		\
@@ -76,8 +80,9 @@ struct mxe_stats {
 };
 
 /* Context: any. */
-#define mxe_count(dev, name) \
-	this_cpu_inc((dev)->stats->value[MXE_CNT_##name])
+#define mxe_count_by(dev, name, n) \
+	this_cpu_add((dev)->stats->value[MXE_CNT_##name], n)
+#define mxe_count(dev, name)	mxe_count_by(dev, name, 1)
 
 struct rdma_hw_stats *mxe_stats_alloc(struct ib_device *ibdev, u32 port);
 int mxe_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,

@@ -79,6 +79,32 @@ DEFINE_EVENT(mxe_pkt, mxe_receive,
 	TP_ARGS(qp, opcode, psn, length)
 );
 
+/* A request was executed on a queue pair of this host, without packets. */
+TRACE_EVENT(mxe_loop,
+	TP_PROTO(const struct mxe_qp *qp, const struct mxe_send_wr *wr),
+	TP_ARGS(qp, wr),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u32, peer)
+		__field(u32, opcode)
+		__field(u32, psn)
+		__field(u32, length)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->ibqp.qp_num;
+		__entry->peer = qp->dest_qpn;
+		__entry->opcode = wr->opcode;
+		__entry->psn = qp->sq.max_psn;
+		__entry->length = wr->length;
+	),
+	TP_printk("%s qpn=%u peer=%u opcode=%u psn=%#08x length=%u",
+		  __entry->dev, __entry->qpn, __entry->peer, __entry->opcode,
+		  __entry->psn, __entry->length)
+);
+
 /* Negative acknowledgements, RNR included; syndrome as in the AETH. */
 DECLARE_EVENT_CLASS(mxe_nak,
 	TP_PROTO(const struct mxe_qp *qp, u32 psn, u8 syndrome),
@@ -145,6 +171,7 @@ TRACE_EVENT(mxe_atomic,
 		__field(u32, qpn)
 		__field(u32, psn)
 		__field(u32, op)
+		__field(u32, size)
 		__field(u64, va)
 		__field(u32, rkey)
 	),
@@ -154,10 +181,11 @@ TRACE_EVENT(mxe_atomic,
 		__entry->qpn = qp->ibqp.qp_num;
 		__entry->psn = pkt->psn;
 		__entry->op = pkt->atomic.op;
+		__entry->size = mxe_atomic_size(&pkt->atomic);
 		__entry->va = pkt->va;
 		__entry->rkey = pkt->rkey;
 	),
-	TP_printk("%s qpn=%u psn=%#08x op=%s va=%#llx rkey=%#x", __entry->dev,
+	TP_printk("%s qpn=%u psn=%#08x op=%s size=%u va=%#llx rkey=%#x", __entry->dev,
 		  __entry->qpn, __entry->psn,
 		  __print_symbolic(__entry->op,
 				   { MXE_ATOMIC_CMP_SWAP, "cmp_swap" },
@@ -166,7 +194,7 @@ TRACE_EVENT(mxe_atomic,
 				     "masked_cmp_swap" },
 				   { MXE_ATOMIC_MASKED_FETCH_ADD,
 				     "masked_fetch_add" }),
-		  __entry->va, __entry->rkey)
+		  __entry->size, __entry->va, __entry->rkey)
 );
 
 #endif /* MXE_TRACE_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "complete.h"
 #include "mxe.h"
+#include "net.h"
 #include "post.h"
 #include "psn.h"
 #include "recv.h"
@@ -108,5 +109,5 @@ void mxe_uc_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return;
 	}
 	mxe_uc_request(qp, pkt);
-	consume_skb(skb);
+	mxe_net_consume(skb);
 }

@@ -123,11 +123,11 @@ static int mxe_ud_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 	static_assert(sizeof(grh) == sizeof(struct ib_grh));
 	mxe_ud_grh(skb, &grh);
-	err = mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge, 0, &grh,
+	err = mxe_sge_copy(qp->dev, mxe_recv_pd(qp), wr->sge, wr->num_sge, 0, &grh,
 			   sizeof(grh), MXE_TO_MEMORY);
 	if (err || !pkt->payload_len)
 		return err;
-	return mxe_sge_copy(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge,
+	return mxe_sge_copy(qp->dev, mxe_recv_pd(qp), wr->sge, wr->num_sge,
 			    sizeof(grh), (void *)pkt->payload,
 			    pkt->payload_len, MXE_TO_MEMORY);
 }
@@ -176,5 +176,5 @@ void mxe_ud_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		else
 			mxe_count(qp->dev, drop_qkey);
 	}
-	consume_skb(skb);
+	mxe_net_consume(skb);
 }

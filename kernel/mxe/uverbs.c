@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/bottom_half.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/uaccess.h>
@@ -16,42 +17,59 @@
 
 /* ---- doorbell ---------------------------------------------------------- */
 
-/* One file per allocation. */
-struct mxe_doorbell_file {
-	struct ib_uobject uobj;
-	/*
-	 * Held for reading while ringing, for writing when the object dies,
-	 * which happens before the queue pairs of the context do.
-	 */
-	struct rw_semaphore alive_lock;
-	struct ib_ucontext *uctx;	/* whose queue pairs; NULL: dead */
+/* The queue pairs that a processor rang last.  Bottom halves off. */
+struct mxe_rung {
+	struct mxe_qp_cache slot[4];
 };
 
+/*
+ * One file per allocation.  Rung with bottom halves off, as good as RCU: when
+ * the object dies, before the queue pairs of the context do, a grace period is
+ * waited for.
+ */
+struct mxe_doorbell_file {
+	struct ib_uobject uobj;
+	struct ib_ucontext __rcu *uctx;	/* whose queue pairs; NULL: dead */
+	struct mxe_rung __percpu *rung;
+};
+
+/* The queue pair of that number, or NULL.  Context: bottom halves off. */
+static struct mxe_qp *mxe_doorbell_find(const struct mxe_doorbell_file *file,
+					struct mxe_net *mnet, u32 qpn)
+{
+	struct mxe_rung *rung = this_cpu_ptr(file->rung);
+
+	return mxe_net_find_qp(mnet, qpn,
+			       &rung->slot[qpn % ARRAY_SIZE(rung->slot)]);
+}
+
+/* Context: bottom halves off, as good as RCU: the queue pair stays. */
 static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
 			     const struct mxe_doorbell *db)
 {
-	struct mxe_dev *dev = to_mdev(file->uctx->device);
+	struct ib_ucontext *uctx = rcu_dereference_bh(file->uctx);
+	struct mxe_dev *dev;
 	struct mxe_qp *qp;
 
+	if (!uctx)
+		return -EIO;
+	dev = to_mdev(uctx->device);
 	if (db->queues & ~(MXE_DOORBELL_SEND | MXE_DOORBELL_RECV))
 		return mxe_refuse(dev, -EINVAL, "queues %#x", db->queues);
 
-	qp = mxe_qp_get(&dev->mnet->qps, db->qp_num);
+	qp = mxe_doorbell_find(file, dev->mnet, db->qp_num);
 	if (!qp)
 		return mxe_refuse(dev, -ENOENT, "queue pair %u", db->qp_num);
-	if (qp->uctx != file->uctx) {
-		mxe_qp_put(qp);
+	if (qp->uctx != uctx)
 		return mxe_refuse(dev, -ENOENT, "queue pair %u of another",
 				  db->qp_num);
-	}
 
 	if (db->queues & MXE_DOORBELL_SEND)
-		mxe_send_doorbell(qp);
+		mxe_send_ring(qp);
 	/* The responder looks at the ring itself, unless in error. */
 	if (db->queues & MXE_DOORBELL_RECV &&
 	    READ_ONCE(qp->state) == IB_QPS_ERR)
 		mxe_qp_kick(qp);
-	mxe_qp_put(qp);
 	return 0;
 }
 
@@ -61,28 +79,34 @@ static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
 	struct mxe_doorbell_file *file =
 		container_of((struct ib_uobject *)filp->private_data,
 			     struct mxe_doorbell_file, uobj);
-	struct mxe_doorbell db;
-	size_t done;
-	int err = 0;
+	const struct mxe_doorbell __user *from = (const void __user *)buf;
+	union {
+		struct mxe_doorbell db;
+		u64 raw;
+	} copy;
+	size_t done = 0;
+	int err;
 
-	if (!count || count % sizeof(db))
+	static_assert(sizeof(copy.db) == sizeof(copy.raw));
+
+	if (!count || count % sizeof(*from))
 		return -EINVAL;
 
-	down_read(&file->alive_lock);
-	if (!file->uctx)
-		err = -EIO;
-	for (done = 0; !err && done < count; done += sizeof(db)) {
-		if (done && fatal_signal_pending(current))
-			break;
-		if (copy_from_user(&db, buf + done, sizeof(db)))
-			err = -EFAULT;
-		else
-			err = mxe_doorbell_ring(file, &db);
+	for (;;) {
+		err = get_user(copy.raw, (const u64 __user *)from);
 		if (err)
+			break;
+		local_bh_disable();
+		err = mxe_doorbell_ring(file, &copy.db);
+		local_bh_enable();
+		if (err)
+			break;
+		done += sizeof(*from);
+		from++;
+		if (done == count || fatal_signal_pending(current))
 			break;
 		cond_resched();
 	}
-	up_read(&file->alive_lock);
 	return done ?: err;
 }
 
@@ -98,9 +122,9 @@ static void mxe_doorbell_destroy(struct ib_uobject *uobj,
 	struct mxe_doorbell_file *file =
 		container_of(uobj, struct mxe_doorbell_file, uobj);
 
-	down_write(&file->alive_lock);
-	file->uctx = NULL;
-	up_write(&file->alive_lock);
+	RCU_INIT_POINTER(file->uctx, NULL);
+	synchronize_rcu();
+	free_percpu(file->rung);
 }
 
 static int UVERBS_HANDLER(MXE_METHOD_DOORBELL_ALLOC)(
@@ -111,9 +135,12 @@ static int UVERBS_HANDLER(MXE_METHOD_DOORBELL_ALLOC)(
 	struct mxe_doorbell_file *file =
 		container_of(uobj, struct mxe_doorbell_file, uobj);
 
-	init_rwsem(&file->alive_lock);
-	file->uctx = attrs->context;
-	return 0;
+	file->rung = alloc_percpu(struct mxe_rung);
+	if (!file->rung)
+		return -ENOMEM;
+	rcu_assign_pointer(file->uctx, attrs->context);
+	/* There is no position in it. */
+	return stream_open(NULL, uobj->object);
 }
 
 DECLARE_UVERBS_NAMED_METHOD(

@@ -73,6 +73,7 @@ const struct ib_device_ops mxe_device_ops = {
 	.query_srq = mxe_query_srq,
 	.reg_dm_mr = mxe_reg_dm_mr,
 	.reg_user_mr = mxe_op_reg_user_mr,
+	.reg_user_mr_dmabuf = mxe_op_reg_user_mr_dmabuf,
 	.req_notify_cq = mxe_req_notify_cq,
 	.rereg_user_mr = mxe_rereg_user_mr,
 	.mxe_ops_resize_cq = mxe_op_resize_cq,

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/crc32.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/string.h>
-#include <linux/udp.h>
 
 #include "psn.h"
 #include "wire.h"
@@ -15,6 +11,10 @@
 #define OP_WRITE	(OP_REQ | MXE_OP_WRITE | MXE_OP_PAYLOAD)
 #define OP_READ	(OP_RESP | MXE_OP_READ | MXE_OP_PAYLOAD)
 #define OP_ATOMIC	(OP_REQ | MXE_OP_ATOMIC | OP_ONLY)
+#define OP_FLUSH \
+	(OP_REQ | MXE_OP_FLUSH | OP_ONLY | MXE_OP_FETH | MXE_OP_RETH)
+#define OP_ATOMIC_WRITE \
+	(OP_REQ | MXE_OP_ATOMIC_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_PAYLOAD)
 
 /*
  * XRC has the operations of RC, with one more header in the requests.  The
@@ -25,95 +25,133 @@
 #define XRC_WRITE	(OP_WRITE | MXE_OP_XRCETH)
 #define XRC_ATOMIC	(OP_ATOMIC | MXE_OP_XRCETH)
 
+/* An opcode: what it means, and the bytes from BTH to payload. */
+struct mxe_opcode {
+	u32 flags;
+	u8 hdr_len;
+};
+
+#define HDR(flags, bit, len)	((flags) & (bit) ? (len) : 0)
+#define HDR_LEN(flags)							\
+	(sizeof(struct mxe_bth) +					\
+	 HDR(flags, MXE_OP_CNP, MXE_CNP_RESERVED_SIZE) +		\
+	 HDR(flags, MXE_OP_DETH, sizeof(struct mxe_deth)) +		\
+	 HDR(flags, MXE_OP_XRCETH, sizeof(struct mxe_xrceth)) +		\
+	 HDR(flags, MXE_OP_FETH, sizeof(struct mxe_feth)) +		\
+	 HDR(flags, MXE_OP_RETH, sizeof(struct mxe_reth)) +		\
+	 HDR(flags, MXE_OP_ATOMICETH, sizeof(struct mxe_atomiceth)) +	\
+	 HDR(flags, MXE_OP_MSKATOMICETH,				\
+	     sizeof(struct mxe_mskatomiceth) +				\
+	     MXE_MSKATOMIC_OPERANDS * sizeof(__be64)) +			\
+	 HDR(flags, MXE_OP_AETH, sizeof(struct mxe_aeth)) +		\
+	 HDR(flags, MXE_OP_ATOMICACK, sizeof(__be64)) +			\
+	 HDR(flags, MXE_OP_IMM | MXE_OP_IETH, sizeof(__be32)))
+#define OP(flags)	{ flags, HDR_LEN(flags) }
+
 /* BTH opcodes (IBTA 9.2), and those of ours.  0: not carried. */
-static const u32 mxe_opcode_table[256] = {
-	[IB_OPCODE_RC_SEND_FIRST] = OP_SEND | MXE_OP_START,
-	[IB_OPCODE_RC_SEND_MIDDLE] = OP_SEND,
-	[IB_OPCODE_RC_SEND_LAST] = OP_SEND | MXE_OP_END,
+static const struct mxe_opcode mxe_opcode_table[256] = {
+	[IB_OPCODE_RC_SEND_FIRST] = OP(OP_SEND | MXE_OP_START),
+	[IB_OPCODE_RC_SEND_MIDDLE] = OP(OP_SEND),
+	[IB_OPCODE_RC_SEND_LAST] = OP(OP_SEND | MXE_OP_END),
 	[IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE] =
-		OP_SEND | MXE_OP_END | MXE_OP_IMM,
-	[IB_OPCODE_RC_SEND_ONLY] = OP_SEND | OP_ONLY,
-	[IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE] = OP_SEND | OP_ONLY | MXE_OP_IMM,
-	[IB_OPCODE_RC_RDMA_WRITE_FIRST] = OP_WRITE | MXE_OP_START | MXE_OP_RETH,
-	[IB_OPCODE_RC_RDMA_WRITE_MIDDLE] = OP_WRITE,
-	[IB_OPCODE_RC_RDMA_WRITE_LAST] = OP_WRITE | MXE_OP_END,
+		OP(OP_SEND | MXE_OP_END | MXE_OP_IMM),
+	[IB_OPCODE_RC_SEND_ONLY] = OP(OP_SEND | OP_ONLY),
+	[IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE] =
+		OP(OP_SEND | OP_ONLY | MXE_OP_IMM),
+	[IB_OPCODE_RC_RDMA_WRITE_FIRST] =
+		OP(OP_WRITE | MXE_OP_START | MXE_OP_RETH),
+	[IB_OPCODE_RC_RDMA_WRITE_MIDDLE] = OP(OP_WRITE),
+	[IB_OPCODE_RC_RDMA_WRITE_LAST] = OP(OP_WRITE | MXE_OP_END),
 	[IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE] =
-		OP_WRITE | MXE_OP_END | MXE_OP_IMM,
-	[IB_OPCODE_RC_RDMA_WRITE_ONLY] = OP_WRITE | OP_ONLY | MXE_OP_RETH,
+		OP(OP_WRITE | MXE_OP_END | MXE_OP_IMM),
+	[IB_OPCODE_RC_RDMA_WRITE_ONLY] = OP(OP_WRITE | OP_ONLY | MXE_OP_RETH),
 	[IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE] =
-		OP_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_IMM,
+		OP(OP_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_IMM),
 	[IB_OPCODE_RC_RDMA_READ_REQUEST] =
-		OP_REQ | MXE_OP_READ | OP_ONLY | MXE_OP_RETH,
+		OP(OP_REQ | MXE_OP_READ | OP_ONLY | MXE_OP_RETH),
 	[IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST] =
-		OP_READ | MXE_OP_START | MXE_OP_AETH,
-	[IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE] = OP_READ,
+		OP(OP_READ | MXE_OP_START | MXE_OP_AETH),
+	[IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE] = OP(OP_READ),
 	[IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST] =
-		OP_READ | MXE_OP_END | MXE_OP_AETH,
-	[IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY] = OP_READ | OP_ONLY | MXE_OP_AETH,
-	[IB_OPCODE_RC_ACKNOWLEDGE] = OP_RESP | MXE_OP_AETH,
+		OP(OP_READ | MXE_OP_END | MXE_OP_AETH),
+	[IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY] =
+		OP(OP_READ | OP_ONLY | MXE_OP_AETH),
+	[IB_OPCODE_RC_ACKNOWLEDGE] = OP(OP_RESP | MXE_OP_AETH),
 	[IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE] =
-		OP_RESP | MXE_OP_ATOMIC | MXE_OP_AETH | MXE_OP_ATOMICACK,
-	[IB_OPCODE_RC_COMPARE_SWAP] = OP_ATOMIC | MXE_OP_ATOMICETH,
-	[IB_OPCODE_RC_FETCH_ADD] = OP_ATOMIC | MXE_OP_ATOMICETH,
-	[IB_OPCODE_UC_SEND_FIRST] = OP_SEND | MXE_OP_START,
-	[IB_OPCODE_UC_SEND_MIDDLE] = OP_SEND,
-	[IB_OPCODE_UC_SEND_LAST] = OP_SEND | MXE_OP_END,
+		OP(OP_RESP | MXE_OP_ATOMIC | MXE_OP_AETH | MXE_OP_ATOMICACK),
+	[IB_OPCODE_RC_COMPARE_SWAP] = OP(OP_ATOMIC | MXE_OP_ATOMICETH),
+	[IB_OPCODE_RC_FETCH_ADD] = OP(OP_ATOMIC | MXE_OP_ATOMICETH),
+	[IB_OPCODE_UC_SEND_FIRST] = OP(OP_SEND | MXE_OP_START),
+	[IB_OPCODE_UC_SEND_MIDDLE] = OP(OP_SEND),
+	[IB_OPCODE_UC_SEND_LAST] = OP(OP_SEND | MXE_OP_END),
 	[IB_OPCODE_UC_SEND_LAST_WITH_IMMEDIATE] =
-		OP_SEND | MXE_OP_END | MXE_OP_IMM,
-	[IB_OPCODE_UC_SEND_ONLY] = OP_SEND | OP_ONLY,
-	[IB_OPCODE_UC_SEND_ONLY_WITH_IMMEDIATE] = OP_SEND | OP_ONLY | MXE_OP_IMM,
-	[IB_OPCODE_UC_RDMA_WRITE_FIRST] = OP_WRITE | MXE_OP_START | MXE_OP_RETH,
-	[IB_OPCODE_UC_RDMA_WRITE_MIDDLE] = OP_WRITE,
-	[IB_OPCODE_UC_RDMA_WRITE_LAST] = OP_WRITE | MXE_OP_END,
+		OP(OP_SEND | MXE_OP_END | MXE_OP_IMM),
+	[IB_OPCODE_UC_SEND_ONLY] = OP(OP_SEND | OP_ONLY),
+	[IB_OPCODE_UC_SEND_ONLY_WITH_IMMEDIATE] =
+		OP(OP_SEND | OP_ONLY | MXE_OP_IMM),
+	[IB_OPCODE_UC_RDMA_WRITE_FIRST] =
+		OP(OP_WRITE | MXE_OP_START | MXE_OP_RETH),
+	[IB_OPCODE_UC_RDMA_WRITE_MIDDLE] = OP(OP_WRITE),
+	[IB_OPCODE_UC_RDMA_WRITE_LAST] = OP(OP_WRITE | MXE_OP_END),
 	[IB_OPCODE_UC_RDMA_WRITE_LAST_WITH_IMMEDIATE] =
-		OP_WRITE | MXE_OP_END | MXE_OP_IMM,
-	[IB_OPCODE_UC_RDMA_WRITE_ONLY] = OP_WRITE | OP_ONLY | MXE_OP_RETH,
+		OP(OP_WRITE | MXE_OP_END | MXE_OP_IMM),
+	[IB_OPCODE_UC_RDMA_WRITE_ONLY] = OP(OP_WRITE | OP_ONLY | MXE_OP_RETH),
 	[IB_OPCODE_UC_RDMA_WRITE_ONLY_WITH_IMMEDIATE] =
-		OP_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_IMM,
-	[IB_OPCODE_UD_SEND_ONLY] = OP_SEND | OP_ONLY | MXE_OP_DETH,
+		OP(OP_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_IMM),
+	[IB_OPCODE_UD_SEND_ONLY] = OP(OP_SEND | OP_ONLY | MXE_OP_DETH),
 	[IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE] =
-		OP_SEND | OP_ONLY | MXE_OP_DETH | MXE_OP_IMM,
+		OP(OP_SEND | OP_ONLY | MXE_OP_DETH | MXE_OP_IMM),
 	[IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE] =
-		OP_SEND | MXE_OP_END | MXE_OP_IETH,
+		OP(OP_SEND | MXE_OP_END | MXE_OP_IETH),
 	[IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE] =
-		OP_SEND | OP_ONLY | MXE_OP_IETH,
-	[XRC(SEND_FIRST)] = XRC_SEND | MXE_OP_START,
-	[XRC(SEND_MIDDLE)] = XRC_SEND,
-	[XRC(SEND_LAST)] = XRC_SEND | MXE_OP_END,
-	[XRC(SEND_LAST_WITH_IMMEDIATE)] = XRC_SEND | MXE_OP_END | MXE_OP_IMM,
-	[XRC(SEND_ONLY)] = XRC_SEND | OP_ONLY,
-	[XRC(SEND_ONLY_WITH_IMMEDIATE)] = XRC_SEND | OP_ONLY | MXE_OP_IMM,
-	[XRC(RDMA_WRITE_FIRST)] = XRC_WRITE | MXE_OP_START | MXE_OP_RETH,
-	[XRC(RDMA_WRITE_MIDDLE)] = XRC_WRITE,
-	[XRC(RDMA_WRITE_LAST)] = XRC_WRITE | MXE_OP_END,
+		OP(OP_SEND | OP_ONLY | MXE_OP_IETH),
+	[XRC(SEND_FIRST)] = OP(XRC_SEND | MXE_OP_START),
+	[XRC(SEND_MIDDLE)] = OP(XRC_SEND),
+	[XRC(SEND_LAST)] = OP(XRC_SEND | MXE_OP_END),
+	[XRC(SEND_LAST_WITH_IMMEDIATE)] =
+		OP(XRC_SEND | MXE_OP_END | MXE_OP_IMM),
+	[XRC(SEND_ONLY)] = OP(XRC_SEND | OP_ONLY),
+	[XRC(SEND_ONLY_WITH_IMMEDIATE)] = OP(XRC_SEND | OP_ONLY | MXE_OP_IMM),
+	[XRC(RDMA_WRITE_FIRST)] = OP(XRC_WRITE | MXE_OP_START | MXE_OP_RETH),
+	[XRC(RDMA_WRITE_MIDDLE)] = OP(XRC_WRITE),
+	[XRC(RDMA_WRITE_LAST)] = OP(XRC_WRITE | MXE_OP_END),
 	[XRC(RDMA_WRITE_LAST_WITH_IMMEDIATE)] =
-		XRC_WRITE | MXE_OP_END | MXE_OP_IMM,
-	[XRC(RDMA_WRITE_ONLY)] = XRC_WRITE | OP_ONLY | MXE_OP_RETH,
+		OP(XRC_WRITE | MXE_OP_END | MXE_OP_IMM),
+	[XRC(RDMA_WRITE_ONLY)] = OP(XRC_WRITE | OP_ONLY | MXE_OP_RETH),
 	[XRC(RDMA_WRITE_ONLY_WITH_IMMEDIATE)] =
-		XRC_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_IMM,
+		OP(XRC_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_IMM),
 	[XRC(RDMA_READ_REQUEST)] =
-		OP_REQ | MXE_OP_READ | OP_ONLY | MXE_OP_RETH | MXE_OP_XRCETH,
-	[XRC(RDMA_READ_RESPONSE_FIRST)] = OP_READ | MXE_OP_START | MXE_OP_AETH,
-	[XRC(RDMA_READ_RESPONSE_MIDDLE)] = OP_READ,
-	[XRC(RDMA_READ_RESPONSE_LAST)] = OP_READ | MXE_OP_END | MXE_OP_AETH,
-	[XRC(RDMA_READ_RESPONSE_ONLY)] = OP_READ | OP_ONLY | MXE_OP_AETH,
-	[XRC(ACKNOWLEDGE)] = OP_RESP | MXE_OP_AETH,
+		OP(OP_REQ | MXE_OP_READ | OP_ONLY | MXE_OP_RETH | MXE_OP_XRCETH),
+	[XRC(RDMA_READ_RESPONSE_FIRST)] =
+		OP(OP_READ | MXE_OP_START | MXE_OP_AETH),
+	[XRC(RDMA_READ_RESPONSE_MIDDLE)] = OP(OP_READ),
+	[XRC(RDMA_READ_RESPONSE_LAST)] = OP(OP_READ | MXE_OP_END | MXE_OP_AETH),
+	[XRC(RDMA_READ_RESPONSE_ONLY)] = OP(OP_READ | OP_ONLY | MXE_OP_AETH),
+	[XRC(ACKNOWLEDGE)] = OP(OP_RESP | MXE_OP_AETH),
 	[XRC(ATOMIC_ACKNOWLEDGE)] =
-		OP_RESP | MXE_OP_ATOMIC | MXE_OP_AETH | MXE_OP_ATOMICACK,
-	[XRC(COMPARE_SWAP)] = XRC_ATOMIC | MXE_OP_ATOMICETH,
-	[XRC(FETCH_ADD)] = XRC_ATOMIC | MXE_OP_ATOMICETH,
-	[XRC(SEND_LAST_WITH_INVALIDATE)] = XRC_SEND | MXE_OP_END | MXE_OP_IETH,
-	[XRC(SEND_ONLY_WITH_INVALIDATE)] = XRC_SEND | OP_ONLY | MXE_OP_IETH,
-	[MXE_OPCODE_CNP] = MXE_OP_VALID | MXE_OP_CNP,
-	[MXE_OPCODE_RC_MASKED_CMP_SWAP] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
-	[MXE_OPCODE_RC_MASKED_FETCH_ADD] = OP_ATOMIC | MXE_OP_MSKATOMICETH,
-	[MXE_OPCODE_XRC_MASKED_CMP_SWAP] = XRC_ATOMIC | MXE_OP_MSKATOMICETH,
-	[MXE_OPCODE_XRC_MASKED_FETCH_ADD] = XRC_ATOMIC | MXE_OP_MSKATOMICETH,
+		OP(OP_RESP | MXE_OP_ATOMIC | MXE_OP_AETH | MXE_OP_ATOMICACK),
+	[XRC(COMPARE_SWAP)] = OP(XRC_ATOMIC | MXE_OP_ATOMICETH),
+	[XRC(FETCH_ADD)] = OP(XRC_ATOMIC | MXE_OP_ATOMICETH),
+	[XRC(SEND_LAST_WITH_INVALIDATE)] =
+		OP(XRC_SEND | MXE_OP_END | MXE_OP_IETH),
+	[XRC(SEND_ONLY_WITH_INVALIDATE)] = OP(XRC_SEND | OP_ONLY | MXE_OP_IETH),
+	[MXE_OPCODE_RC_FLUSH] = OP(OP_FLUSH),
+	[MXE_OPCODE_RC_ATOMIC_WRITE] = OP(OP_ATOMIC_WRITE),
+	[MXE_TRANSPORT_XRC << 5 | MXE_OPCODE_RC_FLUSH] =
+		OP(OP_FLUSH | MXE_OP_XRCETH),
+	[MXE_TRANSPORT_XRC << 5 | MXE_OPCODE_RC_ATOMIC_WRITE] =
+		OP(OP_ATOMIC_WRITE | MXE_OP_XRCETH),
+	[MXE_OPCODE_CNP] = OP(MXE_OP_VALID | MXE_OP_CNP),
+	[MXE_OPCODE_RC_MASKED_CMP_SWAP] = OP(OP_ATOMIC | MXE_OP_MSKATOMICETH),
+	[MXE_OPCODE_RC_MASKED_FETCH_ADD] = OP(OP_ATOMIC | MXE_OP_MSKATOMICETH),
+	[MXE_OPCODE_XRC_MASKED_CMP_SWAP] = OP(XRC_ATOMIC | MXE_OP_MSKATOMICETH),
+	[MXE_OPCODE_XRC_MASKED_FETCH_ADD] =
+		OP(XRC_ATOMIC | MXE_OP_MSKATOMICETH),
 };
 
 enum mxe_transport mxe_opcode_transport(u8 opcode)
 {
-	u32 flags = mxe_opcode_table[opcode];
+	u32 flags = mxe_opcode_table[opcode].flags;
 
 	if (flags & MXE_OP_MSKATOMICETH)
 		return flags & MXE_OP_XRCETH ? MXE_TRANSPORT_XRC :
@@ -123,34 +161,12 @@ enum mxe_transport mxe_opcode_transport(u8 opcode)
 
 u32 mxe_opcode_flags(u8 opcode)
 {
-	return mxe_opcode_table[opcode];
+	return mxe_opcode_table[opcode].flags;
 }
 
 unsigned int mxe_opcode_hdr_len(u8 opcode)
 {
-	u32 flags = mxe_opcode_table[opcode];
-	unsigned int len = sizeof(struct mxe_bth);
-
-	if (flags & MXE_OP_CNP)
-		len += MXE_CNP_RESERVED_SIZE;
-	if (flags & MXE_OP_DETH)
-		len += sizeof(struct mxe_deth);
-	if (flags & MXE_OP_XRCETH)
-		len += sizeof(struct mxe_xrceth);
-	if (flags & MXE_OP_RETH)
-		len += sizeof(struct mxe_reth);
-	if (flags & MXE_OP_ATOMICETH)
-		len += sizeof(struct mxe_atomiceth);
-	if (flags & MXE_OP_MSKATOMICETH)
-		len += sizeof(struct mxe_mskatomiceth) +
-		       MXE_MSKATOMIC_OPERANDS * sizeof(__be64);
-	if (flags & MXE_OP_AETH)
-		len += sizeof(struct mxe_aeth);
-	if (flags & MXE_OP_ATOMICACK)
-		len += sizeof(__be64);
-	if (flags & (MXE_OP_IMM | MXE_OP_IETH))
-		len += sizeof(__be32);
-	return len;
+	return mxe_opcode_table[opcode].hdr_len;
 }
 
 /* What a transport adds to each of its requests; returns what is behind it. */
@@ -178,6 +194,10 @@ static const u8 *mxe_parse_transport(struct mxe_pkt *pkt, const u8 *p)
  */
 static void mxe_get_number(u64 *words, const u8 *p, unsigned int n)
 {
+	if (n == 1) {
+		*words = get_unaligned_be64(p);
+		return;
+	}
 	while (n--) {
 		words[n] = get_unaligned_be64(p);
 		p += sizeof(__be64);
@@ -186,6 +206,10 @@ static void mxe_get_number(u64 *words, const u8 *p, unsigned int n)
 
 static u8 *mxe_put_number(u8 *p, const u64 *words, unsigned int n)
 {
+	if (n == 1) {
+		put_unaligned_be64(*words, p);
+		return p + sizeof(__be64);
+	}
 	while (n--) {
 		put_unaligned_be64(words[n], p);
 		p += sizeof(__be64);
@@ -217,13 +241,17 @@ static bool mxe_is_masked_cmp_swap(u8 opcode)
 	       opcode == MXE_OPCODE_XRC_MASKED_CMP_SWAP;
 }
 
-static bool mxe_is_zero(const u64 *words)
+static bool mxe_is_zero(const u64 *words, unsigned int n)
 {
-	return !memchr_inv(words, 0, MXE_ATOMIC_MAX_SIZE);
+	u64 any = 0;
+
+	while (n--)
+		any |= words[n];
+	return !any;
 }
 
-/* A size that is carried, and nothing where there must be nothing. */
-static bool mxe_masked_args_ok(const struct mxe_pkt *pkt)
+/* A size that is carried, in n words, and nothing where there must be nothing. */
+static bool mxe_masked_args_ok(const struct mxe_pkt *pkt, unsigned int n)
 {
 	const struct mxe_atomic_args *a = &pkt->atomic;
 
@@ -233,8 +261,8 @@ static bool mxe_masked_args_ok(const struct mxe_pkt *pkt)
 				 a->compare_mask) > U32_MAX)
 		return false;
 	return mxe_is_masked_cmp_swap(pkt->opcode) ||
-	       (mxe_is_zero(a->compare_words) &&
-		mxe_is_zero(a->swap_mask_words));
+	       (mxe_is_zero(a->compare_words, n) &&
+		mxe_is_zero(a->swap_mask_words, n));
 }
 
 /* len: from this header to the end of the operands. */
@@ -264,11 +292,35 @@ static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
 	mxe_get_number(a->swap_mask_words, p, n);
 	p += n * sizeof(__be64);
 	mxe_get_number(a->compare_mask_words, p, n);
-	if (eth->reserved || !mxe_masked_args_ok(pkt))
+	if (eth->reserved || !mxe_masked_args_ok(pkt, n))
 		return MXE_PKT_OK;
 	a->op = mxe_is_masked_cmp_swap(pkt->opcode) ?
 		MXE_ATOMIC_MASKED_CMP_SWAP : MXE_ATOMIC_MASKED_FETCH_ADD;
 	return MXE_PKT_OK;
+}
+
+/* Reserved bits are ignored (IBTA 9.2). */
+static void mxe_parse_feth(struct mxe_pkt *pkt, const u8 *p)
+{
+	const struct mxe_feth *feth = (const void *)p;
+	u32 bits = be32_to_cpu(feth->bits);
+
+	pkt->flush_type = bits & MXE_FETH_TYPE_MASK;
+	pkt->flush_level = bits >> MXE_FETH_LEVEL_SHIFT & MXE_FETH_LEVEL_MASK;
+}
+
+/* The data are 8 bytes of memory, not a number. */
+static void mxe_parse_atomic_write(struct mxe_pkt *pkt)
+{
+	pkt->atomic = (struct mxe_atomic_args) { MXE_ATOMIC_UNSUPPORTED };
+	if (pkt->payload_len != MXE_ATOMIC_WRITE_SIZE)
+		return;
+	pkt->atomic = (struct mxe_atomic_args) {
+		.op = MXE_ATOMIC_MASKED_CMP_SWAP,
+		.log_size = 3,
+		.swap_add = get_unaligned((const u64 *)pkt->payload),
+		.swap_mask = U64_MAX,
+	};
 }
 
 static void mxe_parse_aeth(struct mxe_pkt *pkt, const u8 *p)
@@ -306,7 +358,7 @@ static enum mxe_pkt_error mxe_parse_bth(struct mxe_pkt *pkt, const u8 *data,
 		return MXE_PKT_VERSION;
 
 	pkt->opcode = bth->opcode;
-	pkt->flags = mxe_opcode_table[bth->opcode];
+	pkt->flags = mxe_opcode_table[bth->opcode].flags;
 	if (!(pkt->flags & MXE_OP_VALID))
 		return MXE_PKT_OPCODE;
 
@@ -332,7 +384,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 
 	len -= MXE_ICRC_SIZE;
 	pad = (bth->flags & MXE_BTH_PAD_MASK) >> MXE_BTH_PAD_SHIFT;
-	hdr_len = mxe_opcode_hdr_len(pkt->opcode);
+	hdr_len = mxe_opcode_table[pkt->opcode].hdr_len;
 	p = data + sizeof(*bth);
 
 	if (pkt->flags & MXE_OP_MSKATOMICETH) {
@@ -356,6 +408,10 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 		return MXE_PKT_LENGTH;
 
 	p = mxe_parse_transport(pkt, p);
+	if (pkt->flags & MXE_OP_FETH) {
+		mxe_parse_feth(pkt, p);
+		p += sizeof(struct mxe_feth);
+	}
 	if (pkt->flags & MXE_OP_RETH) {
 		const struct mxe_reth *reth = (const void *)p;
 
@@ -372,6 +428,8 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 		pkt->imm = get_unaligned((const __be32 *)p);
 	if (pkt->flags & MXE_OP_IETH)
 		pkt->inv_rkey = get_unaligned_be32(p);
+	if (pkt->flags & MXE_OP_ATOMIC_WRITE)
+		mxe_parse_atomic_write(pkt);
 	return MXE_PKT_OK;
 }
 
@@ -382,9 +440,9 @@ static unsigned int mxe_pad(u32 payload_len)
 
 size_t mxe_pkt_len(const struct mxe_pkt_out *out)
 {
-	u32 flags = mxe_opcode_table[out->opcode];
+	u32 flags = mxe_opcode_table[out->opcode].flags;
 	unsigned int more = mxe_atomic_words(&out->atomic) - 1;
-	size_t len = mxe_opcode_hdr_len(out->opcode);
+	size_t len = mxe_opcode_table[out->opcode].hdr_len;
 
 	if (flags & MXE_OP_MSKATOMICETH)
 		len += MXE_MSKATOMIC_OPERANDS * more * sizeof(__be64);
@@ -443,7 +501,7 @@ static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 
 u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 {
-	u32 flags = mxe_opcode_table[out->opcode];
+	u32 flags = mxe_opcode_table[out->opcode].flags;
 	struct mxe_bth *bth = (void *)buf;
 	unsigned int pad = mxe_pad(out->payload_len);
 	u8 *p = buf + sizeof(*bth);
@@ -461,6 +519,14 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 		p += MXE_CNP_RESERVED_SIZE;
 	}
 	p = mxe_build_transport(out, flags, p);
+	if (flags & MXE_OP_FETH) {
+		struct mxe_feth *feth = (void *)p;
+
+		feth->bits = cpu_to_be32(out->flush_level <<
+					 MXE_FETH_LEVEL_SHIFT |
+					 out->flush_type);
+		p += sizeof(*feth);
+	}
 	if (flags & MXE_OP_RETH) {
 		struct mxe_reth *reth = (void *)p;
 
@@ -490,51 +556,4 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 	}
 	memset(p + out->payload_len, 0, pad);
 	return p;
-}
-
-/* CRC32 of eight bytes of ones, the masked link-layer header. */
-#define MXE_ICRC_SEED	0xdebb20e3
-
-/* What UDP and transport contribute; crc covers the IP header already. */
-static __le32 mxe_icrc_finish(u32 crc, const struct udphdr *udph,
-			      const u8 *bth, size_t len)
-{
-	struct {
-		struct udphdr udp;
-		struct mxe_bth bth;
-	} __packed masked;
-
-	masked.udp = *udph;
-	masked.udp.check = (__force __sum16)0xffff;
-	memcpy(&masked.bth, bth, sizeof(masked.bth));
-	masked.bth.qpn |= cpu_to_be32(0xff000000);	/* FECN, BECN, resv8a */
-
-	crc = crc32_le(crc, (const u8 *)&masked, sizeof(masked));
-	crc = crc32_le(crc, bth + sizeof(masked.bth), len - sizeof(masked.bth));
-	return cpu_to_le32(~crc);
-}
-
-__le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
-		     const u8 *bth, size_t len)
-{
-	struct iphdr masked = *iph;
-
-	masked.tos = 0xff;
-	masked.ttl = 0xff;
-	masked.check = (__force __sum16)0xffff;
-	return mxe_icrc_finish(crc32_le(MXE_ICRC_SEED, (const u8 *)&masked,
-					sizeof(masked)), udph, bth, len);
-}
-
-__le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
-		     const u8 *bth, size_t len)
-{
-	struct ipv6hdr masked = *ip6h;
-
-	/* Traffic class and flow label. */
-	masked.priority = 0xf;
-	memset(masked.flow_lbl, 0xff, sizeof(masked.flow_lbl));
-	masked.hop_limit = 0xff;
-	return mxe_icrc_finish(crc32_le(MXE_ICRC_SEED, (const u8 *)&masked,
-					sizeof(masked)), udph, bth, len);
 }

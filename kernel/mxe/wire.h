@@ -12,12 +12,8 @@
 #include <rdma/ib_pack.h>
 
 #include "atomic.h"
+#include "icrc.h"
 
-struct iphdr;
-struct ipv6hdr;
-struct udphdr;
-
-#define MXE_ICRC_SIZE		4
 #define MXE_BTH_SE		BIT(7)
 #define MXE_BTH_MIGREQ		BIT(6)
 #define MXE_BTH_PAD_SHIFT	4
@@ -33,6 +29,11 @@ struct udphdr;
 #define MXE_OPCODE_RC_MASKED_FETCH_ADD	0xd4
 #define MXE_OPCODE_XRC_MASKED_CMP_SWAP	0xd5
 #define MXE_OPCODE_XRC_MASKED_FETCH_ADD	0xd6
+
+/* Memory placement extensions, IBTA annex A19; 6.1 has no names for them. */
+#define MXE_OPCODE_RC_FLUSH		0x1c
+#define MXE_OPCODE_RC_ATOMIC_WRITE	0x1d
+#define MXE_ATOMIC_WRITE_SIZE		8
 
 /* Congestion notification packet, annex A17.9.4: of no transport. */
 #define MXE_OPCODE_CNP			0x81
@@ -99,6 +100,16 @@ struct mxe_xrceth {
 } __packed;
 static_assert(sizeof(struct mxe_xrceth) == 4);
 
+/* FLUSH extended transport header, IBTA annex A19: before the RETH. */
+struct mxe_feth {
+	__be32 bits;		/* reserved 26, selectivity 2, placement 4 */
+} __packed;
+static_assert(sizeof(struct mxe_feth) == 4);
+
+#define MXE_FETH_TYPE_MASK	0x0fU
+#define MXE_FETH_LEVEL_SHIFT	4
+#define MXE_FETH_LEVEL_MASK	0x03U
+
 #define MXE_MSKATOMIC_VERSION 1
 
 /* Fixed part of the masked-atomic header; the operands follow. */
@@ -153,8 +164,15 @@ enum mxe_opcode_flags {
 	MXE_OP_IETH		= BIT(16),	/* key to invalidate */
 	MXE_OP_DETH		= BIT(17),	/* unreliable datagram */
 	MXE_OP_XRCETH		= BIT(18),	/* request of XRC */
+	MXE_OP_FETH		= BIT(19),
+	MXE_OP_FLUSH		= BIT(20),
+	MXE_OP_ATOMIC_WRITE	= BIT(21),
 	MXE_OP_CNP		= BIT(22),	/* congestion notification */
 };
+
+/* Requests that use a resource of the responder, and have a response. */
+#define MXE_OP_RESOURCE	(MXE_OP_READ | MXE_OP_ATOMIC | MXE_OP_FLUSH | \
+			 MXE_OP_ATOMIC_WRITE)
 
 /* To which transport a valid opcode belongs, the masked atomics included. */
 enum mxe_transport mxe_opcode_transport(u8 opcode);
@@ -184,6 +202,8 @@ struct mxe_pkt {
 	u32 src_qpn;
 	u32 inv_rkey;
 	u32 srqn;
+	u8 flush_type;		/* IB_FLUSH_GLOBAL, ... */
+	u8 flush_level;		/* IB_FLUSH_RANGE, ... */
 	u32 payload_len;	/* without padding */
 	__be32 imm;
 	/* ATOMIC ACKNOWLEDGE: its data, least significant word first. */
@@ -192,6 +212,7 @@ struct mxe_pkt {
 		u64 atomic_orig;
 		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
 	};
+	/* An ATOMIC WRITE of 8 bytes is one that swaps whatever it finds. */
 	struct mxe_atomic_args atomic;
 	const u8 *payload;
 	bool is_ipv4;
@@ -235,6 +256,8 @@ struct mxe_pkt_out {
 	u32 src_qpn;
 	u32 inv_rkey;
 	u32 srqn;
+	u8 flush_type;
+	u8 flush_level;
 	u32 payload_len;
 	__be32 imm;
 	u8 syndrome;
@@ -254,15 +277,5 @@ size_t mxe_pkt_len(const struct mxe_pkt_out *out);
  * where the payload goes.
  */
 u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf);
-
-/*
- * Invariant CRC (IBTA 7.8, RoCEv2 annex A17) of a packet whose headers
- * are complete.  bth..bth+len is what follows the UDP header, without the
- * ICRC.  Returned as it is stored.
- */
-__le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
-		     const u8 *bth, size_t len);
-__le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
-		     const u8 *bth, size_t len);
 
 #endif /* MXE_WIRE_H */

@@ -392,7 +392,7 @@ static int qp_connect(struct side *s, struct ib_qp *qp, struct side *to,
 		return err;
 	attr = (struct ib_qp_attr) {
 		.qp_state = IB_QPS_RTS,
-		.timeout = 14,
+		.timeout = 17,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
 		.max_rd_atomic = 4,

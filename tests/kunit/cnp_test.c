@@ -67,24 +67,6 @@ static void cnp_for_marked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_cnp), 1ULL);
 }
 
-static void post_write(struct kt *kt, struct ib_mr *mr, u32 len)
-{
-	struct ib_sge sge = {
-		.addr = kt_va(mr, 0), .length = len, .lkey = mr->lkey,
-	};
-	struct ib_rdma_wr wr = {
-		.wr.wr_id = 1,
-		.wr.opcode = IB_WR_RDMA_WRITE,
-		.wr.send_flags = IB_SEND_SIGNALED,
-		.wr.sg_list = &sge,
-		.wr.num_sge = 1,
-		.remote_addr = 0x10000,
-		.rkey = 0x7700,
-	};
-
-	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
-}
-
 static void inject_cnp(struct kt *kt)
 {
 	struct mxe_pkt_out out = kt_pkt(kt, MXE_OPCODE_CNP, 0);
@@ -109,7 +91,7 @@ static void cnp_slows_down(struct kunit *test)
 	u32 i;
 
 	/* Four are on their way; the CNPs are all about them. */
-	post_write(kt, mr, 4 * MTU);
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4 * MTU);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U);
 	kt_drop_sent(kt);
 	for (i = 0; i < 3; i++)
@@ -125,7 +107,7 @@ static void cnp_slows_down(struct kunit *test)
 	inject_cnp(kt);
 	KUNIT_EXPECT_EQ(test, sq->window, 1U);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_cnp), 5ULL);
-	post_write(kt, mr, 8 * MTU);
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 8 * MTU);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
 	KUNIT_EXPECT_TRUE(test, kt_sent(kt).ack_req);
 	/* Each answer lets one more out. */

@@ -17,10 +17,6 @@
 #define MTU		256
 #define S		KT_SQ_PSN
 
-/* The peer's memory. */
-#define REMOTE_VA	0x10000ULL
-#define REMOTE_KEY	0x7700U
-
 #define ACK		MXE_AETH_ACK_UNLIMITED
 #define NAK_SEQ		MXE_AETH_NAK_PSN_SEQ
 #define RNR_NAK		(MXE_AETH_RNR_NAK | 1)	/* 10 microseconds */
@@ -37,32 +33,11 @@ static struct ib_mr *connect(struct kt *kt, const struct kt_conn *conn)
 
 /* ---- work requests ------------------------------------------------------ */
 
-static int post_rdma(struct kt *kt, u64 wr_id, struct ib_mr *mr, u64 offset,
-		     u32 len, enum ib_wr_opcode opcode, int flags)
-{
-	struct ib_sge sge = {
-		.addr = kt_va(mr, offset),
-		.length = len,
-		.lkey = mr->lkey,
-	};
-	struct ib_rdma_wr wr = {
-		.wr.wr_id = wr_id,
-		.wr.opcode = opcode,
-		.wr.send_flags = flags,
-		.wr.sg_list = &sge,
-		.wr.num_sge = 1,
-		.remote_addr = REMOTE_VA,
-		.rkey = REMOTE_KEY,
-	};
-
-	return ib_post_send(&kt->qp->ibqp, &wr.wr, NULL);
-}
-
 static void post_write_flags(struct kt *kt, u64 wr_id, struct ib_mr *mr,
 			     int flags)
 {
-	KUNIT_ASSERT_EQ(kt->test, post_rdma(kt, wr_id, mr, 0, 4,
-					    IB_WR_RDMA_WRITE, flags), 0);
+	KUNIT_ASSERT_EQ(kt->test, kt_post_rdma(kt, IB_WR_RDMA_WRITE, wr_id, mr,
+					       0, 4, flags), 0);
 }
 
 static void post_write(struct kt *kt, u64 wr_id, struct ib_mr *mr)
@@ -72,9 +47,8 @@ static void post_write(struct kt *kt, u64 wr_id, struct ib_mr *mr)
 
 static void post_read(struct kt *kt, u64 wr_id, struct ib_mr *mr, u32 len)
 {
-	KUNIT_ASSERT_EQ(kt->test, post_rdma(kt, wr_id, mr, 0, len,
-					    IB_WR_RDMA_READ, IB_SEND_SIGNALED),
-			0);
+	KUNIT_ASSERT_EQ(kt->test, kt_post_rdma(kt, IB_WR_RDMA_READ, wr_id, mr,
+					       0, len, IB_SEND_SIGNALED), 0);
 }
 
 /* A fetch-and-add of 1; the result goes to offset 0. */
@@ -92,8 +66,8 @@ static void post_atomic_lkey(struct kt *kt, u64 wr_id, struct ib_mr *mr,
 		.wr.send_flags = IB_SEND_SIGNALED,
 		.wr.sg_list = &sge,
 		.wr.num_sge = 1,
-		.remote_addr = REMOTE_VA,
-		.rkey = REMOTE_KEY,
+		.remote_addr = KT_REMOTE_VA,
+		.rkey = KT_REMOTE_KEY,
 		.compare_add = 1,
 	};
 
@@ -201,13 +175,12 @@ static void send_write_fields(struct kunit *test)
 	struct mxe_pkt pkt;
 
 	memcpy(kt->mem, "abcde", 5);
-	KUNIT_ASSERT_EQ(test, post_rdma(kt, 1, mr, 0, 5, IB_WR_RDMA_WRITE,
-					IB_SEND_SIGNALED), 0);
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 5);
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode, WRITE_ONLY);
 	KUNIT_EXPECT_EQ(test, pkt.psn, S);
-	KUNIT_EXPECT_EQ(test, pkt.va, REMOTE_VA);
-	KUNIT_EXPECT_EQ(test, pkt.rkey, REMOTE_KEY);
+	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA);
+	KUNIT_EXPECT_EQ(test, pkt.rkey, KT_REMOTE_KEY);
 	KUNIT_EXPECT_EQ(test, pkt.dma_len, 5U);
 	KUNIT_EXPECT_EQ(test, pkt.payload_len, 5U);
 	KUNIT_EXPECT_EQ(test, memcmp(pkt.payload, "abcde", 5), 0);
@@ -464,8 +437,8 @@ static void send_atomic(struct kunit *test)
 		.wr.send_flags = IB_SEND_SIGNALED,
 		.wr.sg_list = &sge,
 		.wr.num_sge = 1,
-		.remote_addr = REMOTE_VA,
-		.rkey = REMOTE_KEY,
+		.remote_addr = KT_REMOTE_VA,
+		.rkey = KT_REMOTE_KEY,
 		.compare_add = row->compare_add,
 		.compare_add_mask = row->compare_add_mask,
 		.swap = row->swap,
@@ -480,8 +453,8 @@ static void send_atomic(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode, row->sent);
-	KUNIT_EXPECT_EQ(test, pkt.va, REMOTE_VA);
-	KUNIT_EXPECT_EQ(test, pkt.rkey, REMOTE_KEY);
+	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA);
+	KUNIT_EXPECT_EQ(test, pkt.rkey, KT_REMOTE_KEY);
 	KUNIT_EXPECT_TRUE(test, pkt.ack_req);
 	KUNIT_EXPECT_NE(test, (int)pkt.atomic.op, (int)MXE_ATOMIC_UNSUPPORTED);
 	KUNIT_EXPECT_EQ(test, pkt.atomic.swap_add,
@@ -558,6 +531,69 @@ static void ack_coalesced_unsignalled(struct kunit *test)
 	expect_success(kt, 5);
 	expect_none(kt);
 	KUNIT_EXPECT_EQ(test, kt->qp->sq.tail, 6U);
+}
+
+/* Of requests posted at once the last one asks for all. */
+static void ack_asked_once(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct ib_sge sge = { kt_va(mr, 0), 4, mr->lkey };
+	struct ib_rdma_wr wr[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		wr[i] = (struct ib_rdma_wr) {
+			.wr.wr_id = i,
+			.wr.opcode = IB_WR_RDMA_WRITE,
+			.wr.send_flags = IB_SEND_SIGNALED,
+			.wr.sg_list = &sge,
+			.wr.num_sge = 1,
+			.wr.next = i < 3 ? &wr[i + 1].wr : NULL,
+			.remote_addr = KT_REMOTE_VA,
+			.rkey = KT_REMOTE_KEY,
+		};
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr[0].wr, NULL), 0);
+	for (i = 0; i < 4; i++)
+		/* The first of a window asks too. */
+		KUNIT_EXPECT_EQ(test, kt_sent(kt).ack_req, i == 0 || i == 3);
+	answer(kt, S + 3, ACK);
+	for (i = 0; i < 4; i++)
+		expect_success(kt, i);
+}
+
+/* One that counted on a successor, which turns out to be one to refuse. */
+static void ack_asked_again(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct ib_sge good = { kt_va(mr, 0), 4, mr->lkey };
+	struct ib_sge bad = { kt_va(mr, 0), 4, mr->lkey ^ 0x100 };
+	struct ib_rdma_wr wr[3];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		wr[i] = (struct ib_rdma_wr) {
+			.wr.wr_id = i,
+			.wr.opcode = IB_WR_RDMA_WRITE,
+			.wr.send_flags = IB_SEND_SIGNALED,
+			.wr.sg_list = i == 2 ? &bad : &good,
+			.wr.num_sge = 1,
+			.wr.next = i < 2 ? &wr[i + 1].wr : NULL,
+			.remote_addr = KT_REMOTE_VA,
+			.rkey = KT_REMOTE_KEY,
+		};
+	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr[0].wr, NULL), 0);
+	kt_settle(kt);
+	expect_sent(kt, WRITE_ONLY, S);
+	KUNIT_EXPECT_FALSE(test, kt_sent(kt).ack_req);
+	KUNIT_EXPECT_TRUE(test, kt_sent(kt).ack_req);
+	kt_expect_nothing(kt);
+	answer(kt, S + 1, ACK);
+	kt_settle(kt);
+	expect_success(kt, 0);
+	expect_success(kt, 1);
+	expect_failed(kt, 2, IB_WC_LOC_PROT_ERR);
 }
 
 static void ack_signal_all(struct kunit *test)
@@ -855,7 +891,7 @@ static void read_resumes(struct kunit *test)
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode, READ_REQ);
 	KUNIT_EXPECT_EQ(test, pkt.psn, S + 1);
-	KUNIT_EXPECT_EQ(test, pkt.va, REMOTE_VA + MTU);
+	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA + MTU);
 	KUNIT_EXPECT_EQ(test, pkt.dma_len, (u32)READ_LEN - MTU);
 	kt_expect_nothing(kt);
 	/* A late one again is no harm. */
@@ -999,7 +1035,7 @@ static void answer_after_error(struct kunit *test)
 	mxe_send_lock(kt->qp);
 	mxe_complete_pkt(kt->qp, &nak);
 	mxe_complete_pkt(kt->qp, &ack);
-	mxe_send_unlock(kt->qp, false);
+	mxe_send_unlock(kt->qp);
 	expect_failed(kt, 1, IB_WC_REM_ACCESS_ERR);
 	expect_flushed(kt, 2);
 }
@@ -1175,14 +1211,14 @@ static void post_refused(struct kunit *test)
 	/* Room is where requests are complete. */
 	mr = kt_reg(kt, kt->pd, RIGHTS);
 	for (i = 0, err = 0; i < 1000 && !err; i++)
-		err = post_rdma(kt, i, mr, 0, 4, IB_WR_RDMA_WRITE, 0);
+		err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, i - 1, (int)kt->qp->sq.entries);
 	answer(kt, S, ACK);
-	KUNIT_EXPECT_EQ(test, post_rdma(kt, i, mr, 0, 4, IB_WR_RDMA_WRITE, 0),
-			0);
-	KUNIT_EXPECT_EQ(test, post_rdma(kt, i, mr, 0, 4, IB_WR_RDMA_WRITE, 0),
-			-ENOMEM);
+	err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
+	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 }
 
 /* ---- local operations --------------------------------------------------- */
@@ -1218,6 +1254,7 @@ static void local_op_in_order(struct kunit *test)
 
 	post_write(kt, 1, mr);
 	KUNIT_ASSERT_EQ(test, post_local_inv(kt, 2, key), 0);
+	ib_update_fast_reg_key(mr, reg.key);
 	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &reg.wr, NULL), 0);
 	expect_sent(kt, WRITE_ONLY, S);
 	/* It may be needed once more. */
@@ -1344,37 +1381,85 @@ static void timer_retry_exceeded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_retry_exceeded), 1ULL);
 }
 
-/* In T = 67 ms: between one and four of them, and one again after an answer. */
+/* In T, here 69 s: between one and four of them, and one again after an answer. */
 static void timer_backs_off(struct kunit *test)
 {
 	static const unsigned int factor[] = { 1, 2, 4, 4 };
-	unsigned long t = nsecs_to_jiffies(4096ULL << 14);
+	unsigned long t = nsecs_to_jiffies(4096ULL << 24), before;
 	struct kt_conn conn = kt_default_conn;
 	struct kt *kt = kt_of(test);
 	struct timer_list *timer;
+	struct mxe_sq *sq;
 	struct ib_mr *mr;
-	long left;
 	int i;
 
-	conn.timeout = 14;
+	conn.timeout = 24;
 	conn.retry_cnt = 7;
 	mr = connect(kt, &conn);
-	timer = &kt->qp->sq.retry_timer;
+	sq = &kt->qp->sq;
+	timer = &sq->retry_timer;
+	before = jiffies;
 	post_write(kt, 1, mr);
 	for (i = 0; i < ARRAY_SIZE(factor); i++) {
 		expect_sent(kt, WRITE_ONLY, S);
-		left = timer->expires - jiffies;
-		KUNIT_EXPECT_LE(test, left, (long)(factor[i] * t));
-		KUNIT_EXPECT_GT(test, left, (long)(factor[i] * t / 2));
+		/* Time passes between any two lines of this. */
+		KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies),
+				(long)(factor[i] * t));
+		KUNIT_EXPECT_GT(test, (long)(sq->retry_at - before),
+				(long)(factor[i] * t / 2));
+		KUNIT_EXPECT_TRUE(test, timer_pending(timer));
+		KUNIT_EXPECT_FALSE(test, time_after(timer->expires, sq->retry_at));
 		/* Not later, but now. */
-		mod_timer(timer, jiffies);
+		before = jiffies;
+		sq->retry_at = before;
+		mod_timer(timer, before);
 		wait_sent(kt, 1);
 	}
 	kt_drop_sent(kt);
 	answer(kt, S, ACK);
 	expect_success(kt, 1);
 	post_write(kt, 2, mr);
-	KUNIT_EXPECT_LE(test, (long)(timer->expires - jiffies), (long)t);
+	KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies), (long)t);
+	KUNIT_EXPECT_FALSE(test, time_after(timer->expires, sq->retry_at));
+}
+
+/* A timer that was set for a request before goes on to the deadline of now. */
+static void timer_goes_on(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	unsigned long old;
+	struct mxe_sq *sq;
+	struct ib_mr *mr;
+	int i;
+
+	conn.timeout = 24;	/* 69 s */
+	mr = connect(kt, &conn);
+	sq = &kt->qp->sq;
+	post_write(kt, 1, mr);
+	kt_drop_sent(kt);
+	old = sq->retry_timer.expires;
+	msleep(20);
+	answer(kt, S, ACK);
+	expect_success(kt, 1);
+	KUNIT_EXPECT_FALSE(test, sq->retry_armed);
+
+	post_write(kt, 2, mr);
+	expect_sent(kt, WRITE_ONLY, S + 1);
+	KUNIT_EXPECT_TRUE(test, time_after(sq->retry_at, old));
+	mod_timer(&sq->retry_timer, jiffies);
+	for (i = 0; i < 1000; i++) {
+		if (sq->retry_timer.expires == sq->retry_at)
+			break;
+		usleep_range(1000, 2000);
+	}
+	KUNIT_EXPECT_LT(test, i, 1000);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_retransmit_timeouts), 0ULL);
+	sq->retry_at = jiffies;
+	mod_timer(&sq->retry_timer, jiffies);
+	wait_sent(kt, 1);
+	expect_sent(kt, WRITE_ONLY, S + 1);
 }
 
 /* A timeout of 0 never fires. */
@@ -1490,6 +1575,8 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE(send_atomic_big_endian_reply),
 	KUNIT_CASE(ack_completes),
 	KUNIT_CASE(ack_coalesced_unsignalled),
+	KUNIT_CASE(ack_asked_once),
+	KUNIT_CASE(ack_asked_again),
 	KUNIT_CASE(ack_signal_all),
 	KUNIT_CASE(ack_by_response),
 	KUNIT_CASE(ack_ghost_ignored),
@@ -1516,6 +1603,7 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE(timer_sends_again),
 	KUNIT_CASE(timer_retry_exceeded),
 	KUNIT_CASE(timer_backs_off),
+	KUNIT_CASE(timer_goes_on),
 	KUNIT_CASE(timer_off),
 	KUNIT_CASE(rnr_sends_again),
 	KUNIT_CASE(rnr_retry_exceeded),

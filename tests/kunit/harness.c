@@ -255,6 +255,14 @@ void kt_exit(struct kunit *test)
 	vfree(kt->mem);
 }
 
+int kt_fast_reg(struct ib_mr *mr, struct ib_pd *pd, u32 key, int access)
+{
+	struct ib_reg_wr wr = { .mr = mr, .key = key, .access = access };
+	struct mxe_reg reg = mxe_reg_from_ib(&wr);
+
+	return mxe_mr_reg(pd, &reg);
+}
+
 struct ib_mr *kt_reg(struct kt *kt, struct ib_pd *pd, int access)
 {
 	struct kunit *test = kt->test;
@@ -274,7 +282,7 @@ struct ib_mr *kt_reg(struct kt *kt, struct ib_pd *pd, int access)
 	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(mr, kt->sg, KT_PAGES, NULL, PAGE_SIZE),
 			KT_PAGES);
 	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
-	KUNIT_ASSERT_EQ(test, mxe_mr_reg(mr, pd, mr->rkey, access), 0);
+	KUNIT_ASSERT_EQ(test, kt_fast_reg(mr, pd, mr->rkey, access), 0);
 	return mr;
 }
 
@@ -530,7 +538,9 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 		.len = htons(udp_len),
 	};
 	data = skb_put_data(skb, bth, len);
+	local_bh_disable();
 	icrc = mxe_icrc_ipv4(iph, udph, data, len);
+	local_bh_enable();
 	if (spoil == KT_BAD_ICRC)
 		icrc ^= cpu_to_le32(1);
 	skb_put_data(skb, &icrc, sizeof(icrc));
@@ -599,7 +609,9 @@ struct mxe_pkt kt_sent(struct kt *kt)
 			(int)MXE_PKT_OK);
 	KUNIT_EXPECT_EQ(test, pkt.qpn, KT_PEER_QPN);
 	KUNIT_EXPECT_EQ(test, pkt.pkey, 0xffff);
+	local_bh_disable();
 	icrc = mxe_icrc_ipv4(iph, udp_hdr(kt->last), bth, len - MXE_ICRC_SIZE);
+	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, memcmp(&icrc, bth + len - MXE_ICRC_SIZE,
 				     MXE_ICRC_SIZE), 0);
 	return pkt;
@@ -670,6 +682,32 @@ void kt_expect_no_wc(struct kt *kt, struct ib_cq *cq)
 	struct ib_wc wc;
 
 	KUNIT_EXPECT_EQ(kt->test, ib_poll_cq(cq, 1, &wc), 0);
+}
+
+int kt_post_rdma(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
+		 struct ib_mr *mr, u64 offset, u32 len, int flags)
+{
+	struct ib_sge sge = {
+		.addr = kt_va(mr, offset), .length = len, .lkey = mr->lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr.wr_id = wr_id,
+		.wr.opcode = opcode,
+		.wr.send_flags = flags,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.remote_addr = KT_REMOTE_VA,
+		.rkey = KT_REMOTE_KEY,
+	};
+
+	return ib_post_send(&kt->qp->ibqp, &wr.wr, NULL);
+}
+
+void kt_post_write(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
+		   struct ib_mr *mr, u32 len)
+{
+	KUNIT_ASSERT_EQ(kt->test, kt_post_rdma(kt, opcode, wr_id, mr, 0, len,
+					       IB_SEND_SIGNALED), 0);
 }
 
 void kt_post_recv(struct kt *kt, u64 wr_id, struct ib_mr *mr, u64 offset,

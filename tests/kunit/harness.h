@@ -26,6 +26,10 @@
 #define KT_SQ_PSN	0x800100U	/* device to peer */
 #define KT_QKEY		0x00c0ffeeU	/* of datagrams */
 
+/* Memory that the peer pretends to have. */
+#define KT_REMOTE_VA	0x10000ULL
+#define KT_REMOTE_KEY	0x7700U
+
 struct kt {
 	struct kunit *test;
 	struct net_device *ndev;
@@ -83,6 +87,8 @@ int kt_gid_index(struct kt *kt);
 
 /* Register all of kt->mem; the address of byte n is kt_va(mr, n). */
 struct ib_mr *kt_reg(struct kt *kt, struct ib_pd *pd, int access);
+/* What the execution of a REG_MR posted now does. */
+int kt_fast_reg(struct ib_mr *mr, struct ib_pd *pd, u32 key, int access);
 static inline u64 kt_va(const struct ib_mr *mr, u64 offset)
 {
 	return mr->iova + offset;
@@ -132,6 +138,16 @@ void kt_expect_no_wc(struct kt *kt, struct ib_cq *cq);
 /* Post a receive of len bytes into mr at offset. */
 void kt_post_recv(struct kt *kt, u64 wr_id, struct ib_mr *mr, u64 offset,
 		  u32 len);
+
+/*
+ * Post an operation between len bytes of mr at offset and KT_REMOTE_VA by
+ * KT_REMOTE_KEY; what ib_post_send() returns.
+ */
+int kt_post_rdma(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
+		 struct ib_mr *mr, u64 offset, u32 len, int flags);
+/* The same, signalled, from the beginning, and it has to succeed. */
+void kt_post_write(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
+		   struct ib_mr *mr, u32 len);
 
 enum ib_qp_state kt_state(struct kt *kt);
 

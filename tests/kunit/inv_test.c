@@ -56,7 +56,7 @@ static void inv_remote(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_valid(kt, buf->rkey));
 
 	/* The request again is a duplicate: nothing is invalidated twice. */
-	KUNIT_ASSERT_EQ(test, mxe_mr_reg(mr, kt->pd, mr->rkey, RIGHTS), 0);
+	KUNIT_ASSERT_EQ(test, kt_fast_reg(mr, kt->pd, mr->rkey, RIGHTS), 0);
 	kt_inject(kt, &out);
 	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
 	KUNIT_EXPECT_TRUE(test, is_valid(kt, mr->rkey));
@@ -154,10 +154,76 @@ static void inv_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_SEND);
 }
 
+static void post(struct kt *kt, struct ib_send_wr *wr)
+{
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, wr, NULL), 0);
+}
+
+/*
+ * A consumer that wants no completion of a LOCAL_INV maps the region for its
+ * next use at once, while that still waits for what was posted before (ib_srp).
+ */
+static void inv_mapped_at_once(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct mxe_peer peer;
+	struct ib_send_wr send = { .opcode = IB_WR_SEND };
+	struct ib_send_wr inv = { .opcode = IB_WR_LOCAL_INV };
+	struct ib_reg_wr reg = {
+		.wr = { .wr_id = 3, .opcode = IB_WR_REG_MR,
+			.send_flags = IB_SEND_SIGNALED },
+		.access = RIGHTS,
+	};
+	struct mxe_pkt_out ack;
+	struct ib_mr *mr;
+	u32 old;
+	u64 va;
+	u8 byte;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	peer = (struct mxe_peer) { kt->dev, kt->pd, kt->qp->ibqp.qp_num };
+	mr = kt_reg(kt, kt->pd, RIGHTS);
+	old = mr->rkey;
+	va = kt_va(mr, 0);
+	kt->mem[0] = 1;
+	kt->mem[5 * PAGE_SIZE] = 2;
+
+	post(kt, &send);
+	inv.ex.invalidate_rkey = old;
+	post(kt, &inv);
+	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(mr, kt->sg + 5, 1, NULL, PAGE_SIZE), 1);
+	ib_update_fast_reg_key(mr, ib_inc_rkey(old));
+	reg.mr = mr;
+	reg.key = mr->rkey;
+	post(kt, &reg.wr);
+
+	/* The SEND is not acknowledged, so nothing has changed for the peer. */
+	KUNIT_EXPECT_EQ(test, mxe_rkey_copy(&peer, old, IB_ACCESS_REMOTE_READ,
+					    va, &byte, 1, MXE_FROM_MEMORY), 0);
+	KUNIT_EXPECT_EQ(test, byte, 1);
+	KUNIT_EXPECT_FALSE(test, is_valid(kt, mr->rkey));
+	kt_expect_no_wc(kt, kt->send_cq);
+
+	ack = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, KT_SQ_PSN);
+	kt_inject(kt, &ack);
+	kt_expect_wc(kt, kt->send_cq, 3, IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, is_valid(kt, old));
+	KUNIT_EXPECT_EQ(test, mxe_rkey_copy(&peer, mr->rkey,
+					    IB_ACCESS_REMOTE_READ, kt_va(mr, 0),
+					    &byte, 1, MXE_FROM_MEMORY), 0);
+	KUNIT_EXPECT_EQ(test, byte, 2);
+	KUNIT_EXPECT_EQ(test, mxe_rkey_check(&peer, mr->rkey,
+					     IB_ACCESS_REMOTE_READ, kt_va(mr, 0),
+					     PAGE_SIZE + 1), -EFAULT);
+	kt_drop_sent(kt);
+}
+
 static struct kunit_case inv_cases[] = {
 	KUNIT_CASE(inv_remote),
 	KUNIT_CASE_PARAM(inv_remote_refused, refuse_gen_params),
 	KUNIT_CASE(inv_sent),
+	KUNIT_CASE(inv_mapped_at_once),
 	{}
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory regions: range and right checks, copying, fast registration. */
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "harness.h"
 #include "mr.h"
@@ -191,7 +194,7 @@ static void mr_copy_with_first_offset(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
 	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg, KT_PAGES, &offset,
 					   PAGE_SIZE), KT_PAGES);
-	KUNIT_ASSERT_EQ(test, mxe_mr_reg(ibmr, kt->pd, ibmr->rkey, LW), 0);
+	KUNIT_ASSERT_EQ(test, kt_fast_reg(ibmr, kt->pd, ibmr->rkey, LW), 0);
 	KUNIT_EXPECT_EQ(test, mr->length, (u64)KT_SIZE - 100);
 
 	memset(kt->mem, 0xaa, KT_SIZE);
@@ -307,17 +310,17 @@ static void mr_atomic(struct kunit *test)
 
 	*last = 37;
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey,
-					      kt_va(mr, KT_SIZE - 8), &add,
+					      RA, kt_va(mr, KT_SIZE - 8), &add,
 					      orig), 0);
 	KUNIT_EXPECT_EQ(test, orig[0], 37ULL);
 	KUNIT_EXPECT_EQ(test, *last, 42ULL);
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey,
-					      kt_va(mr, KT_SIZE), &add, orig),
+					      RA, kt_va(mr, KT_SIZE), &add, orig),
 			-EFAULT);
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->other_pd), mr->rkey,
-					      kt_va(mr, 0), &add, orig), -EPERM);
+					      RA, kt_va(mr, 0), &add, orig), -EPERM);
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey ^ 1,
-					      kt_va(mr, 0), &add, orig),
+					      RA, kt_va(mr, 0), &add, orig),
 			-ENOENT);
 }
 
@@ -337,10 +340,10 @@ static void mr_atomic_misaligned_memory(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg, KT_PAGES, &offset,
 					   PAGE_SIZE), KT_PAGES);
 	ibmr->iova = 0x100000;
-	KUNIT_ASSERT_EQ(test, mxe_mr_reg(ibmr, kt->pd, ibmr->rkey, LW | RA), 0);
+	KUNIT_ASSERT_EQ(test, kt_fast_reg(ibmr, kt->pd, ibmr->rkey, LW | RA), 0);
 	KUNIT_EXPECT_EQ(test, mr->iova, 0x100000ULL);
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), ibmr->rkey,
-					      0x100000, &add, orig), -EINVAL);
+					      RA, 0x100000, &add, orig), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, is_all(kt->mem, 0, KT_SIZE));
 	KUNIT_EXPECT_EQ(test, orig[0], 1ULL);
 }
@@ -365,10 +368,8 @@ static void mr_key_validity(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, found(kt, key));
 	KUNIT_EXPECT_FALSE(test, found(kt, next));
 
-	/* A valid region is neither mapped nor registered again. */
-	KUNIT_EXPECT_LT(test, ib_map_mr_sg(mr, kt->sg, KT_PAGES, NULL, PAGE_SIZE),
-			0);
-	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, LW), -EINVAL);
+	/* A valid region is not registered again. */
+	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->pd, next, LW), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, found(kt, key));
 
 	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->other_pd, key),
@@ -379,14 +380,76 @@ static void mr_key_validity(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, key), -ENOENT);
 
 	/* The upper 24 bits belong to the device, the others to the consumer. */
-	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, key ^ 0x100, LW), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->other_pd, next, LW), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, IB_ACCESS_ON_DEMAND),
+	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->pd, key ^ 0x100, LW), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->other_pd, next, LW), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->pd, next, IB_ACCESS_ON_DEMAND),
 			-EINVAL);
 	KUNIT_EXPECT_FALSE(test, found(kt, next));
-	KUNIT_EXPECT_EQ(test, mxe_mr_reg(mr, kt->pd, next, LW), 0);
+	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->pd, next, LW), 0);
 	KUNIT_EXPECT_TRUE(test, found(kt, next));
 	KUNIT_EXPECT_FALSE(test, found(kt, key));
+}
+
+/*
+ * Mapping is for the next registration: one that is in use goes on with what it
+ * has, and what is posted with what was mapped when it was.
+ */
+static void mr_mapped_in_use(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *ibmr = kt_reg(kt, kt->pd, LW | RR);
+	struct mxe_mr *mr = to_mmr(ibmr);
+	u32 next = ib_inc_rkey(ibmr->rkey);
+	unsigned int offset = 8;
+	struct ib_reg_wr wr = { .mr = ibmr, .key = next, .access = LW };
+	struct mxe_reg reg;
+	u8 byte;
+
+	memset(kt->mem, 1, 4 * PAGE_SIZE);
+	memset(kt->mem + 4 * PAGE_SIZE, 2, KT_SIZE - 4 * PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg + 4, 2, &offset,
+					   PAGE_SIZE), 2);
+	KUNIT_EXPECT_EQ(test, mr->length, (u64)KT_SIZE);
+	mxe_mr_copy(mr, mr->iova, &byte, 1, MXE_FROM_MEMORY);
+	KUNIT_EXPECT_EQ(test, byte, 1);
+	mxe_mr_copy(mr, mr->iova + KT_SIZE - 1, &byte, 1, MXE_FROM_MEMORY);
+	KUNIT_EXPECT_EQ(test, byte, 2);
+
+	reg = mxe_reg_from_ib(&wr);
+	ibmr->iova = 0;
+	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
+	KUNIT_ASSERT_EQ(test, mxe_mr_reg(kt->pd, &reg), 0);
+	KUNIT_EXPECT_EQ(test, mr->iova, reg.iova);
+	KUNIT_EXPECT_EQ(test, mr->length, 2ULL * PAGE_SIZE - 8);
+	mxe_mr_copy(mr, mr->iova, &byte, 1, MXE_FROM_MEMORY);
+	KUNIT_EXPECT_EQ(test, byte, 2);
+}
+
+/* More than is mapped, be it that less was mapped meanwhile. */
+static void mr_more_than_mapped(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *ibmr = kt_reg(kt, kt->pd, LW);
+	struct ib_reg_wr wr = { .mr = ibmr, .key = ibmr->rkey, .access = LW };
+	struct mxe_reg good = mxe_reg_from_ib(&wr), reg;
+
+	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
+#define EXPECT_REG(field, value, err) do {				\
+	reg = good;							\
+	reg.field = value;						\
+	KUNIT_EXPECT_EQ(test, mxe_mr_reg(kt->pd, &reg), err);		\
+} while (0)
+	EXPECT_REG(length, KT_SIZE + 1, -EINVAL);
+	EXPECT_REG(length, FULL, -EINVAL);
+	EXPECT_REG(first_offset, 1, -EINVAL);
+	EXPECT_REG(page_size, 0, -EINVAL);
+	EXPECT_REG(page_size, PAGE_SIZE / 2, -EINVAL);
+	EXPECT_REG(page_size, PAGE_SIZE + 1, -EINVAL);
+#undef EXPECT_REG
+	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg, KT_PAGES - 1, NULL,
+					   PAGE_SIZE), KT_PAGES - 1);
+	KUNIT_EXPECT_EQ(test, mxe_mr_reg(kt->pd, &good), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, found(kt, good.key));
 }
 
 static void mr_refused_verbs(struct kunit *test)
@@ -413,6 +476,52 @@ static void mr_refused_verbs(struct kunit *test)
 					       kt->pd->local_dma_lkey), -EINVAL);
 }
 
+struct dereg {
+	struct work_struct work;
+	struct ib_mr *mr;
+	struct completion done;
+	int err;
+};
+
+static void dereg_work(struct work_struct *work)
+{
+	struct dereg *dereg = container_of(work, struct dereg, work);
+
+	dereg->err = ib_dereg_mr(dereg->mr);
+	complete(&dereg->done);
+}
+
+/* An access that is under way: dereg hides the region, and waits for its end. */
+static void mr_dereg_waits(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct dereg dereg = { .mr = kt_reg(kt, kt->pd, LW | RW) };
+	u32 key = dereg.mr->rkey;
+	struct mxe_mr *mr = mxe_mr_get(kt->dev, key);
+	bool waits;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	kt->num_mrs--;
+	init_completion(&dereg.done);
+	INIT_WORK_ONSTACK(&dereg.work, dereg_work);
+	schedule_work(&dereg.work);
+	/* It begins when the machine lets it. */
+	for (i = 0; i < 3000 && found(kt, key); i++)
+		msleep(20);
+	waits = !wait_for_completion_timeout(&dereg.done, HZ / 5);
+	KUNIT_EXPECT_TRUE(test, waits);
+	KUNIT_EXPECT_FALSE(test, found(kt, key));
+	/* Its pages are there as long as the reference is. */
+	if (waits) {
+		mxe_mr_copy(mr, mr->iova, kt->mem, 1, MXE_FROM_MEMORY);
+		mxe_mr_put(mr);
+		wait_for_completion(&dereg.done);
+	}
+	KUNIT_EXPECT_EQ(test, dereg.err, 0);
+	destroy_work_on_stack(&dereg.work);
+}
+
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_copy_over_pages),
 	KUNIT_CASE(mr_copy_with_first_offset),
@@ -421,7 +530,10 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_atomic),
 	KUNIT_CASE(mr_atomic_misaligned_memory),
 	KUNIT_CASE(mr_key_validity),
+	KUNIT_CASE(mr_mapped_in_use),
+	KUNIT_CASE(mr_more_than_mapped),
 	KUNIT_CASE(mr_refused_verbs),
+	KUNIT_CASE(mr_dereg_waits),
 	{}
 };
 

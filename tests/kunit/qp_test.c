@@ -179,7 +179,7 @@ static void qp_reset_forgets_error(struct kunit *test)
 	mxe_send_lock(kt->qp);
 	kt->qp->sq.halted = true;
 	kt->qp->sq.todo = BIT(MXE_TODO_ERROR);
-	mxe_send_unlock(kt->qp, false);
+	mxe_send_unlock(kt->qp);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
 
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);

@@ -457,6 +457,37 @@ static void respond_long_read_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 3ULL);
 }
 
+/* They wait up to a bound; what is beyond is dropped, and as good as lost. */
+static void respond_long_read_bounds_others(struct kunit *test)
+{
+	const u32 n = 2 * MXE_BURST, too_many = 3;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
+				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
+				      n * MTU, 0);
+	u32 i;
+
+	static_assert(2 * MXE_BURST * MTU <= KT_SIZE);
+	kt_inject(kt, &out);
+	for (i = 0; i < MXE_MAX_DEFERRED_PKTS + too_many; i++) {
+		out = fetch_add(kt, mr, KT_RQ_PSN + n + i, 0, 1);
+		kt_inject(kt, &out);
+	}
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_busy), (u64)too_many);
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(test, *word(kt, 0), (u64)MXE_MAX_DEFERRED_PKTS);
+
+	for (i = 0; i < too_many; i++) {
+		out = fetch_add(kt, mr, KT_RQ_PSN + n + MXE_MAX_DEFERRED_PKTS + i,
+				0, 1);
+		kt_inject(kt, &out);
+	}
+	KUNIT_EXPECT_EQ(test, *word(kt, 0),
+			(u64)MXE_MAX_DEFERRED_PKTS + too_many);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
 /* ---- sequence ----------------------------------------------------------- */
 
 static void respond_psn_gap(struct kunit *test)
@@ -1188,6 +1219,7 @@ static struct kunit_case respond_cases[] = {
 	KUNIT_CASE(respond_read_duplicate),
 	KUNIT_CASE(respond_read_duplicate_mismatch),
 	KUNIT_CASE(respond_long_read_in_order),
+	KUNIT_CASE(respond_long_read_bounds_others),
 	KUNIT_CASE(respond_psn_gap),
 	KUNIT_CASE(respond_psn_half_range),
 	KUNIT_CASE(respond_psn_wrap),

@@ -27,6 +27,7 @@ static struct ring_area *enter_ring(struct kt *kt)
 	area = kunit_kzalloc(kt->test, sizeof(*area), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(kt->test, area);
 	kt->qp->is_user = true;
+	kt->qp->sq.opcodes = mxe_qp_user_opcodes(kt->qp);
 	kt->qp->rq.q.entries = 0;	/* no receive queue */
 	kt->qp->sq.entries = ENTRIES;
 	kt->qp->sq.ring = (struct mxe_ring) {

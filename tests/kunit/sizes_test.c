@@ -465,7 +465,7 @@ static void complete_as(struct kt *kt, struct ib_mr *mr, u64 wr_id, u8 log_size,
 	sent = kt_sent(kt);
 	mxe_send_lock(kt->qp);
 	mxe_sq_wr(&kt->qp->sq, kt->qp->sq.tail)->atomic.log_size = log_size;
-	mxe_send_unlock(kt->qp, false);
+	mxe_send_unlock(kt->qp);
 	memset(kt->mem, 0xee, PAGE_SIZE);
 	out.psn = sent.psn;
 	out.atomic.log_size = answered;

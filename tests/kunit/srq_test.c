@@ -136,11 +136,55 @@ static void srq_flush_current(struct kunit *test)
 	kt_drop_sent(kt);
 }
 
+/* Keys of its requests are of its domain, whichever the queue pair's is. */
+static void srq_own_domain(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_srq_init_attr init = {
+		.attr = { .max_wr = 4, .max_sge = 1 },
+		.srq_type = IB_SRQT_BASIC,
+	};
+	struct ib_mr *mr, *other;
+
+	kt->srq = ib_create_srq(kt->other_pd, &init);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, kt->srq);
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	other = kt_reg(kt, kt->other_pd, IB_ACCESS_LOCAL_WRITE);
+	KUNIT_EXPECT_EQ(test, srq_post(kt, other, 1), 0);
+	KUNIT_EXPECT_EQ(test, srq_post(kt, mr, 2), 0);
+	srq_send(kt, KT_RQ_PSN);
+	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	kt_expect_wc(kt, kt->recv_cq, 1, IB_WC_SUCCESS);
+	srq_send(kt, KT_RQ_PSN + 1);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, MXE_AETH_NAK_REM_OP, 1);
+	kt_settle(kt);
+	kt_expect_wc(kt, kt->recv_cq, 2, IB_WC_LOC_PROT_ERR);
+}
+
+/* Its index makes no sense, as only a process can bring about. */
+static void srq_error(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+
+	srq_begin(kt);
+	to_msrq(kt->srq)->q.posted = 5;
+	srq_send(kt, KT_RQ_PSN);
+	kt_expect_ack(kt, KT_RQ_PSN, MXE_AETH_NAK_REM_OP, 0);
+	kt_settle(kt);
+	KUNIT_EXPECT_TRUE(test, test_bit(IB_EVENT_SRQ_ERR, &kt->events));
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
+	kt_expect_no_wc(kt, kt->recv_cq);
+}
+
 static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(srq_takes),
 	KUNIT_CASE(srq_limit),
 	KUNIT_CASE(srq_last),
 	KUNIT_CASE(srq_flush_current),
+	KUNIT_CASE(srq_own_domain),
+	KUNIT_CASE(srq_error),
 	{}
 };
 

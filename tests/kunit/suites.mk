@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a module built with MXE_KUNIT=1 contains besides the driver.  Included
 # by kernel/mxe/Kbuild; every *_test.c is a suite or two.
-MXE_KUNIT_SUITES := harness atomic_test psn_test wire_test mr_test qp_test \
+MXE_KUNIT_SUITES := harness atomic_test psn_test wire_test icrc_test mr_test qp_test \
 		    respond_test complete_test ring_test inv_test \
-		    cnp_test sizes_test uc_test ud_test srq_test
+		    cnp_test loop_test sizes_test uc_test ud_test srq_test mw_test \
+		    placement_test train_test
 
 ccflags-y += -I$(src)
 

@@ -86,6 +86,10 @@ static const struct opcode_row opcode_rows[] = {
 	{ "XRC FetchAdd", 0xb4, 44, false, false, true, true },
 	{ "XRC SEND Last with Inv", 0xb6, 20, true, false, false, true },
 	{ "XRC SEND Only with Inv", 0xb7, 20, true, false, true, true },
+	{ "FLUSH", 0x1c, 32, false, false, true, true },
+	{ "ATOMIC WRITE", 0x1d, 28, true, false, true, true },
+	{ "XRC FLUSH", 0xbc, 36, false, false, true, true },
+	{ "XRC ATOMIC WRITE", 0xbd, 32, true, false, true, true },
 	{ "masked CmpSwap", 0xd3, 60, false, false, true, true },
 	{ "masked FetchAdd", 0xd4, 60, false, false, true, true },
 	{ "XRC masked CmpSwap", 0xd5, 64, false, false, true, true },
@@ -109,6 +113,7 @@ static bool has_xrceth(u8 opcode)
 {
 	return (opcode >= 0xa0 && opcode <= 0xac) ||
 	       (opcode >= 0xb3 && opcode <= 0xb7) ||
+	       opcode == 0xbc || opcode == 0xbd ||
 	       opcode == 0xd5 || opcode == 0xd6;
 }
 
@@ -128,6 +133,8 @@ static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 		.src_qpn = 0x654321,
 		.inv_rkey = 0x99aabbcc,
 		.srqn = 0xf1e2d3,
+		.flush_type = 0x9,
+		.flush_level = 0x2,
 		.payload_len = payload_len,
 		.imm = cpu_to_be32(0xcafef00d),
 		.syndrome = 0x65,
@@ -205,6 +212,10 @@ static void check_fields(struct kunit *test, const struct opcode_row *row,
 	}
 	if (pkt->flags & MXE_OP_RETH)
 		KUNIT_EXPECT_EQ(test, pkt->dma_len, out->dma_len);
+	if (pkt->flags & MXE_OP_FETH) {
+		KUNIT_EXPECT_EQ(test, pkt->flush_type, out->flush_type);
+		KUNIT_EXPECT_EQ(test, pkt->flush_level, out->flush_level);
+	}
 	if (pkt->flags & MXE_OP_IETH)
 		KUNIT_EXPECT_EQ(test, pkt->inv_rkey, out->inv_rkey);
 	if (pkt->flags & MXE_OP_DETH) {
@@ -674,12 +685,14 @@ static u32 vector_icrc(const u8 *ip, size_t len)
 	size_t bth_len = ip + len - bth - MXE_ICRC_SIZE;
 	__le32 icrc;
 
+	local_bh_disable();
 	if (v4)
 		icrc = mxe_icrc_ipv4((const void *)ip, (const void *)udp, bth,
 				     bth_len);
 	else
 		icrc = mxe_icrc_ipv6((const void *)ip, (const void *)udp, bth,
 				     bth_len);
+	local_bh_enable();
 	return le32_to_cpu(icrc);
 }
 

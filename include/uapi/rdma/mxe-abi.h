@@ -27,6 +27,14 @@
  */
 #define MXE_DRIVER_ID 0x6d786531
 
+/*
+ * The vendor, for ibv_query_device() and, as ECE, in messages of the connection
+ * manager, which have room for an IEEE OUI.  The project has none: these are the
+ * bytes 'm' 'x' 'e'.  Nobody else has it as one, for the lowest bit of its first
+ * byte is set, which an OUI has clear: it is the group bit of addresses.
+ */
+#define MXE_VENDOR_ID 0x6d7865
+
 /* ---- rings ------------------------------------------------------------- */
 
 /*
@@ -75,6 +83,12 @@ enum mxe_send_wqe_flags {
 	MXE_SEND_USER		= 1 << 7,
 };
 
+/* Opcodes that enum ib_uverbs_wr_opcode has since Linux 6.2. */
+enum mxe_send_wqe_opcode {
+	MXE_WR_FLUSH		= 14,
+	MXE_WR_ATOMIC_WRITE	= 15,
+};
+
 /*
  * A send work request.  Behind it stand num_sge struct mxe_sge or, with
  * MXE_SEND_INLINE, inline_len bytes of data (num_sge is then 0).
@@ -85,7 +99,7 @@ enum mxe_send_wqe_flags {
  */
 struct mxe_send_wqe {
 	__aligned_u64 wr_id;
-	__u8 opcode;		/* enum ib_uverbs_wr_opcode */
+	__u8 opcode;		/* enum ib_uverbs_wr_opcode, or as above */
 	__u8 flags;		/* enum mxe_send_wqe_flags */
 	__u8 num_sge;
 	__u8 log_arg_sz;	/* masked atomics: 2^n bytes, 2 to 5; others: 0 */
@@ -128,6 +142,22 @@ struct mxe_send_wqe {
 			__u32 reserved1;
 			__aligned_u64 reserved[2];
 		} ud;
+		/*
+		 * FLUSH of what is at remote_addr: enum
+		 * ib_placement_type, enum ib_selectivity_level.
+		 */
+		struct {
+			__u32 length;	/* bytes */
+			__u8 type;
+			__u8 level;
+			__u16 reserved1;
+			__aligned_u64 reserved[3];
+		} flush;
+		/* ATOMIC WRITE: what to store, unless num_sge. */
+		struct {
+			__aligned_u64 data;	/* as in memory */
+			__aligned_u64 reserved[3];
+		} atomic_write;
 		__aligned_u64 reserved[4];
 	};
 	__u32 remote_srqn;	/* XRC initiators: for which receive queue */
@@ -149,6 +179,8 @@ enum mxe_wc_opcode {
 	MXE_WC_FETCH_ADD		= 4,
 	MXE_WC_BIND_MW			= 5,
 	MXE_WC_LOCAL_INV		= 6,
+	MXE_WC_FLUSH			= 8,
+	MXE_WC_ATOMIC_WRITE		= 9,
 	MXE_WC_MASKED_COMP_SWAP		= 0x10,
 	MXE_WC_MASKED_FETCH_ADD		= 0x11,
 	MXE_WC_REG_MR			= 0x20,	/* kernel consumers only */

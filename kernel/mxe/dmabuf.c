@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ib_umem_dmabuf_get() attaches a buffer to the device that will do DMA, and
+ * here none does: the CPU copies, so what it needs is the exporter's mapping for
+ * the CPU, and that keeps the buffer from moving.
+ */
+#include <linux/dma-buf.h>
+#include <linux/err.h>
+#include <linux/iosys-map.h>
+#include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+
+#include "dmabuf.h"
+#include "mxe.h"
+
+/* The macro for it takes a string since 6.13, before it took the bare word. */
+MODULE_INFO(import_ns, "DMA_BUF");
+
+/* Owned by one region. */
+struct mxe_dmabuf {
+	struct dma_buf *buf;
+	struct iosys_map map;
+	enum dma_data_direction direction;
+};
+
+static int mxe_dmabuf_check(struct mxe_dev *dev, const struct dma_buf *buf,
+			    u64 offset, u64 length, bool writable)
+{
+	u64 end;
+
+	if (!length || check_add_overflow(offset, length, &end) ||
+	    end > buf->size)
+		return mxe_refuse(dev, -EINVAL, "%llu bytes at %llu of %zu",
+				  length, offset, buf->size);
+	/* As mmap() of it would. */
+	if (writable && !(buf->file->f_mode & FMODE_WRITE))
+		return mxe_refuse(dev, -EACCES, "exported for reading");
+	return 0;
+}
+
+static int mxe_dmabuf_map(struct mxe_dev *dev, struct mxe_dmabuf *dmabuf)
+{
+	int err;
+
+	/* dma_buf_vmap() takes this for an error of ours, and warns of others. */
+	if (!dmabuf->buf->ops->vmap)
+		return mxe_refuse(dev, -EOPNOTSUPP, "exporter without vmap()");
+	err = mxe_dma_buf_vmap(dmabuf->buf, &dmabuf->map);
+	if (err)
+		return err;
+	if (dmabuf->map.is_iomem || !PAGE_ALIGNED(dmabuf->map.vaddr)) {
+		err = mxe_refuse(dev, -EOPNOTSUPP, "not in memory");
+		goto err_unmap;
+	}
+	err = dma_buf_begin_cpu_access(dmabuf->buf, dmabuf->direction);
+	if (err)
+		goto err_unmap;
+	return 0;
+
+err_unmap:
+	mxe_dma_buf_vunmap(dmabuf->buf, &dmabuf->map);
+	return err;
+}
+
+struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
+				  u64 length, bool writable, void **mem)
+{
+	struct mxe_dmabuf *dmabuf = kzalloc(sizeof(*dmabuf), GFP_KERNEL);
+	int err;
+
+	if (!dmabuf)
+		return ERR_PTR(-ENOMEM);
+	dmabuf->direction = writable ? DMA_BIDIRECTIONAL : DMA_FROM_DEVICE;
+	dmabuf->buf = dma_buf_get(fd);
+	if (IS_ERR(dmabuf->buf)) {
+		err = PTR_ERR(dmabuf->buf);
+		goto err_free;
+	}
+	err = mxe_dmabuf_check(dev, dmabuf->buf, offset, length, writable);
+	if (err)
+		goto err_put;
+	err = mxe_dmabuf_map(dev, dmabuf);
+	if (err)
+		goto err_put;
+	*mem = dmabuf->map.vaddr + offset;
+	return dmabuf;
+
+err_put:
+	dma_buf_put(dmabuf->buf);
+err_free:
+	kfree(dmabuf);
+	return ERR_PTR(err);
+}
+
+void mxe_dmabuf_put(struct mxe_dmabuf *dmabuf)
+{
+	dma_buf_end_cpu_access(dmabuf->buf, dmabuf->direction);
+	mxe_dma_buf_vunmap(dmabuf->buf, &dmabuf->map);
+	dma_buf_put(dmabuf->buf);
+	kfree(dmabuf);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+
+#include "train.h"
+
+bool mxe_trains = true;
+
+/* ---- sending ----------------------------------------------------------- */
+
+/* Of one packet, from IP header to the end of that of UDP. */
+static unsigned int mxe_train_hdr_len(const struct sk_buff *skb)
+{
+	return skb_transport_header(skb) + sizeof(struct udphdr) -
+	       skb_network_header(skb);
+}
+
+bool mxe_train_has_room(const struct mxe_train *train,
+			const struct net_device *ndev, size_t len)
+{
+	const struct sk_buff *head = train->head;
+
+	if (!head)
+		return true;
+	/* No packet is longer than the first, which stands for all (gso_size). */
+	return READ_ONCE(mxe_trains) && ndev->features & NETIF_F_GSO_FRAGLIST &&
+	       train->num_pkts < MXE_TRAIN_PKTS &&
+	       len <= skb_headlen(head) - mxe_train_hdr_len(head) &&
+	       head->len + len <= IP_MAX_MTU;
+}
+
+void mxe_train_add(struct mxe_train *train, struct sk_buff *skb)
+{
+	struct sk_buff *head = train->head;
+
+	train->num_pkts++;
+	if (!head) {
+		train->head = skb;
+		train->last = skb;
+		return;
+	}
+
+	__skb_pull(skb, mxe_train_hdr_len(skb));
+	if (train->last == head)
+		skb_shinfo(head)->frag_list = skb;
+	else
+		train->last->next = skb;
+	train->last = skb;
+	head->len += skb->len;
+	head->data_len += skb->len;
+	head->truesize += skb->truesize;
+}
+
+struct sk_buff *mxe_train_take(struct mxe_train *train)
+{
+	struct sk_buff *head = train->head;
+	unsigned int hdr_len;
+
+	if (train->num_pkts > 1) {
+		hdr_len = mxe_train_hdr_len(head);
+		skb_shinfo(head)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
+		skb_shinfo(head)->gso_size = skb_headlen(head) - hdr_len;
+		skb_shinfo(head)->gso_segs = train->num_pkts;
+		/* There are none; without that the stack would look for them. */
+		head->ip_summed = CHECKSUM_UNNECESSARY;
+		/* That of IP is set when it is sent. */
+		udp_hdr(head)->len = htons(head->len - hdr_len +
+					   sizeof(struct udphdr));
+	}
+	*train = (struct mxe_train) {};
+	return head;
+}
+
+/* ---- receiving --------------------------------------------------------- */
+
+bool mxe_train_can_split(const struct sk_buff *skb)
+{
+	const struct sk_buff *other;
+
+	/* Somebody else, like a packet socket, may look at it. */
+	if (skb_cloned(skb) ||
+	    !(skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST) ||
+	    skb_shinfo(skb)->gso_type & SKB_GSO_DODGY)
+		return false;
+	skb_walk_frags(skb, other)
+		if (skb_shared(other) || skb_cloned(other) ||
+		    skb_transport_offset(other) != -(int)sizeof(struct udphdr) ||
+		    mxe_train_hdr_len(other) !=
+		    sizeof(struct iphdr) + sizeof(struct udphdr))
+			return false;
+	return true;
+}
+
+void mxe_train_split(struct sk_buff *skb)
+{
+	struct sk_buff *other;
+
+	skb->next = skb_shinfo(skb)->frag_list;
+	skb_shinfo(skb)->frag_list = NULL;
+	skb_gso_reset(skb);
+	for (other = skb->next; other; other = other->next) {
+		skb->len -= other->len;
+		skb->data_len -= other->len;
+		skb->truesize -= other->truesize;
+		other->dev = skb->dev;
+	}
+	/* What was said of the whole is now said of the first. */
+	ip_hdr(skb)->tot_len = htons(skb_tail_pointer(skb) -
+				     skb_network_header(skb));
+	udp_hdr(skb)->len = htons(skb_tail_pointer(skb) -
+				  skb_transport_header(skb));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Trains: packets that one side of a queue pair sends in one go pass IP, the
+ * netdevs and the softirq as one socket buffer, the others in its frag_list, in
+ * the form that GRO gives to packets to be forwarded (SKB_GSO_FRAGLIST).
+ *
+ * Each of them is complete, with headers and an ICRC of its own.  The stack takes
+ * a train apart in front of a netdev that has no such feature and of any socket;
+ * what is left is what would have been sent one by one.  Taken apart in IPv4
+ * they get ascending identifications.  The ICRC protects that field, so they
+ * have those from the start.
+ */
+#ifndef MXE_TRAIN_H
+#define MXE_TRAIN_H
+
+#include <linux/types.h>
+
+struct net_device;
+struct sk_buff;
+
+/* No more packets than that. */
+#define MXE_TRAIN_PKTS	64
+
+/* Module parameter: send trains where the netdev takes them. */
+extern bool mxe_trains;
+
+/* One that is being made.  Under the lock of its side of the queue pair. */
+struct mxe_train {
+	struct sk_buff *head;		/* NULL: there is none */
+	struct sk_buff *last;
+	unsigned int num_pkts;
+};
+
+static inline bool mxe_train_is_empty(const struct mxe_train *train)
+{
+	return !train->head;
+}
+
+/* Can there be another packet of len bytes behind the header of UDP? */
+bool mxe_train_has_room(const struct mxe_train *train,
+			const struct net_device *ndev, size_t len);
+/* Add a packet, which begins at its IP header. */
+void mxe_train_add(struct mxe_train *train, struct sk_buff *skb);
+/* End it.  Returns what is to be sent, or NULL. */
+struct sk_buff *mxe_train_take(struct mxe_train *train);
+
+/*
+ * Can a received packet be taken apart, by us?  If not, that is left to the
+ * stack, which can copy.
+ */
+bool mxe_train_can_split(const struct sk_buff *skb);
+/* The packets of it, as a list by next; headers as they were sent.  IPv4. */
+void mxe_train_split(struct sk_buff *skb);
+
+#endif /* MXE_TRAIN_H */

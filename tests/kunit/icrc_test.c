@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The invariant CRC beside its definition, bit by bit, at every length and
+ * alignment.  Buffers end where the packet does, so that KASAN sees a read past
+ * it.
+ */
+#include <kunit/test.h>
+#include <linux/bottom_half.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/udp.h>
+
+#include "icrc.h"
+
+#define MAX_LEN		(4096 + 64)
+
+/* IBTA 7.8.1: the polynomial of Ethernet, least significant bit first. */
+static u32 slow_crc(u32 crc, u8 byte)
+{
+	unsigned int bit;
+
+	crc ^= byte;
+	for (bit = 0; bit < 8; bit++)
+		crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	return crc;
+}
+
+/*
+ * Annex A17: eight bytes of ones, then the packet from the IP header on, its
+ * variant fields ones as well.
+ */
+static __le32 slow_icrc(const u8 *ip, size_t ip_len, const u8 *bth, size_t len)
+{
+	u32 crc = ~0;
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		crc = slow_crc(crc, 0xff);
+	for (i = 0; i < ip_len; i++) {
+		bool v4 = ip_len == sizeof(struct iphdr);
+		bool varies = v4 ? i == 1 || i == 8 || i == 10 || i == 11 :
+				   (i >= 1 && i <= 3) || i == 7;
+		u8 byte = varies ? 0xff : ip[i];
+
+		if (!v4 && i == 0)
+			byte |= 0x0f;
+		crc = slow_crc(crc, byte);
+	}
+	for (i = 0; i < sizeof(struct udphdr); i++)
+		crc = slow_crc(crc, i >= 6 ? 0xff : ip[ip_len + i]);
+	for (i = 0; i < len; i++)
+		crc = slow_crc(crc, i == 4 ? 0xff : bth[i]);
+	return cpu_to_le32(~crc);
+}
+
+static void check(struct kunit *test, u8 *buf, const u8 *ip, size_t len,
+		  unsigned int align)
+{
+	size_t v4_len = sizeof(struct iphdr), v6_len = sizeof(struct ipv6hdr);
+	u8 *bth = buf + MAX_LEN + 16 - len - align;
+	__le32 icrc;
+
+	get_random_bytes(bth, len);
+	local_bh_disable();
+	icrc = mxe_icrc_ipv4((const void *)ip, (const void *)(ip + v4_len),
+			     bth, len);
+	KUNIT_EXPECT_EQ_MSG(test, le32_to_cpu(icrc),
+			    le32_to_cpu(slow_icrc(ip, v4_len, bth, len)),
+			    "IPv4, %zu bytes, alignment %u", len, align);
+	icrc = mxe_icrc_ipv6((const void *)ip, (const void *)(ip + v6_len),
+			     bth, len);
+	KUNIT_EXPECT_EQ_MSG(test, le32_to_cpu(icrc),
+			    le32_to_cpu(slow_icrc(ip, v6_len, bth, len)),
+			    "IPv6, %zu bytes, alignment %u", len, align);
+	local_bh_enable();
+}
+
+static void icrc_lengths(struct kunit *test)
+{
+	u8 *buf = kunit_kmalloc(test, MAX_LEN + 16, GFP_KERNEL);
+	u8 ip[64] __aligned(4);
+	unsigned int align;
+	size_t len;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	get_random_bytes(ip, sizeof(ip));
+	for (len = 12; len < 600; len++)
+		check(test, buf, ip, len, len % 16);
+	for (len = 4096; len <= MAX_LEN; len += 4)
+		check(test, buf, ip, len, len / 4 % 16);
+	for (align = 0; align < 16; align++) {
+		check(test, buf, ip, 12, align);
+		check(test, buf, ip, 255 + 12, align);
+		check(test, buf, ip, 256 + 12, align);
+		check(test, buf, ip, 1024 + 28, align);
+		check(test, buf, ip, 4096 + 28, align);
+	}
+}
+
+/* One changed bit anywhere in a long packet is seen. */
+static void icrc_every_byte(struct kunit *test)
+{
+	const size_t len = 1024 + 12;
+	u8 *buf = kunit_kmalloc(test, len, GFP_KERNEL);
+	u8 ip[28] __aligned(4);
+	__le32 good;
+	size_t i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	get_random_bytes(ip, sizeof(ip));
+	get_random_bytes(buf, len);
+	local_bh_disable();
+	good = mxe_icrc_ipv4((const void *)ip, (const void *)(ip + 20), buf,
+			     len);
+	for (i = 0; i < len; i++) {
+		__le32 bad;
+
+		buf[i] ^= 1 << i % 8;
+		bad = mxe_icrc_ipv4((const void *)ip, (const void *)(ip + 20),
+				    buf, len);
+		buf[i] ^= 1 << i % 8;
+		KUNIT_EXPECT_EQ_MSG(test, bad == good, i == 4, "byte %zu", i);
+	}
+	local_bh_enable();
+}
+
+/* What stands before the PSN comes again, in turn, and with other numbers. */
+static void icrc_again(struct kunit *test)
+{
+	const size_t v4_len = sizeof(struct iphdr), len = 40;
+	u8 *buf = kunit_kmalloc(test, len, GFP_KERNEL);
+	u8 ip[48] __aligned(4);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	get_random_bytes(ip, sizeof(ip));
+	get_random_bytes(buf, len);
+	local_bh_disable();
+	for (i = 0; i < 4096; i++) {
+		/* Fewer queue pairs than are remembered, as many, and more. */
+		unsigned int qpn = i % (i < 1024 ? 3 : i < 3072 ? 40 : 150);
+		__le32 icrc;
+
+		buf[7] = qpn;
+		get_random_bytes(buf + 8, 4);
+		ip[offsetof(struct iphdr, id)] = i >> 3;
+		ip[offsetof(struct iphdr, id) + 1] = i * 7;
+		icrc = mxe_icrc_ipv4((const void *)ip,
+				     (const void *)(ip + v4_len), buf, len);
+		KUNIT_EXPECT_EQ_MSG(test, le32_to_cpu(icrc),
+				    le32_to_cpu(slow_icrc(ip, v4_len, buf, len)),
+				    "IPv4, packet %u", i);
+		icrc = mxe_icrc_ipv6((const void *)ip,
+				     (const void *)(ip + sizeof(struct ipv6hdr)),
+				     buf, len);
+		KUNIT_EXPECT_EQ_MSG(test, le32_to_cpu(icrc),
+				    le32_to_cpu(slow_icrc(ip,
+							  sizeof(struct ipv6hdr),
+							  buf, len)),
+				    "IPv6, packet %u", i);
+	}
+	local_bh_enable();
+}
+
+static struct kunit_case icrc_cases[] = {
+	KUNIT_CASE(icrc_again),
+	KUNIT_CASE(icrc_lengths),
+	KUNIT_CASE(icrc_every_byte),
+	{}
+};
+
+static struct kunit_suite icrc_suite = {
+	.name = "mxe_icrc",
+	.test_cases = icrc_cases,
+};
+
+kunit_test_suite(icrc_suite);

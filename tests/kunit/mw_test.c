@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory windows: what they let through, and that an access holds them. */
+#include <kunit/test.h>
+#include <linux/slab.h>
+
+#include "harness.h"
+#include "mr.h"
+#include "mw.h"
+
+#define RR	IB_ACCESS_REMOTE_READ
+#define RW	IB_ACCESS_REMOTE_WRITE
+#define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_MW_BIND | RR | RW)
+
+#define QPN	0x123U
+
+/* A window that is open to bytes 100 to 299 of a region. */
+struct window {
+	struct mxe_mw *mw;
+	struct ib_mr *mr;
+	u32 key;
+};
+
+static struct window window_open(struct kt *kt, enum ib_mw_type type, int access)
+{
+	struct kunit *test = kt->test;
+	struct window w = { .mw = kunit_kzalloc(test, sizeof(*w.mw), GFP_KERNEL) };
+	struct mxe_bind bind = { .length = 200, .access = access };
+
+	KUNIT_ASSERT_NOT_NULL(test, w.mw);
+	w.mw->ibmw.device = &kt->dev->ibdev;
+	w.mw->ibmw.pd = kt->pd;
+	w.mw->ibmw.type = type;
+	KUNIT_ASSERT_EQ(test, mxe_alloc_mw(&w.mw->ibmw, NULL), 0);
+	w.mr = kt_reg(kt, kt->pd, RIGHTS);
+	w.key = ib_inc_rkey(w.mw->ibmw.rkey);
+	bind.addr = kt_va(w.mr, 100);
+	bind.mr_lkey = w.mr->lkey;
+	KUNIT_ASSERT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, w.key, &bind), 0);
+	return w;
+}
+
+static int window_target(struct kt *kt, const struct window *w, u64 offset,
+			 struct mxe_target *target)
+{
+	u64 addr = kt_va(w->mr, offset);
+
+	memset(target, 0, sizeof(*target));
+	return mxe_mw_target(kt->dev, kt->pd, QPN, w->key, RR, &addr, 1, target);
+}
+
+struct check_row {
+	const char *desc;
+	int access;		/* asked for; the window grants RR */
+	s64 from, len;		/* from the first byte of the window */
+	u32 qpn, key_xor;
+	bool foreign, type_1;
+	int err;
+};
+
+static const struct check_row check_rows[] = {
+	{ "all of it", RR, 0, 200, QPN },
+	{ "its last byte", RR, 199, 1, QPN },
+	{ "no byte, behind the last", RR, 200, 0, QPN },
+	{ "one byte more", RR, 0, 201, QPN, .err = -EFAULT },
+	{ "the byte behind it", RR, 200, 1, QPN, .err = -EFAULT },
+	{ "the byte before it", RR, -1, 1, QPN, .err = -EFAULT },
+	{ "a right that only the region has", RW, 0, 1, QPN, .err = -EACCES },
+	{ "another queue pair", RR, 0, 1, QPN + 1, .err = -EPERM },
+	{ "another queue pair, type 1", RR, 0, 1, QPN + 1, .type_1 = true },
+	{ "another domain", RR, 0, 1, QPN, .foreign = true, .err = -EPERM },
+	{ "an old key", RR, 0, 1, QPN, .key_xor = 1, .err = -ENOENT },
+	{ "a key of nothing", RR, 0, 1, QPN, .key_xor = 0x100, .err = -ENOENT },
+};
+
+static void check_desc(const struct check_row *row, char *desc)
+{
+	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(check, check_rows, check_desc);
+
+static void mw_check_table(struct kunit *test)
+{
+	const struct check_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	enum ib_mw_type type = row->type_1 ? IB_MW_TYPE_1 : IB_MW_TYPE_2;
+	struct window w = window_open(kt, type, RR);
+	struct mxe_peer peer = {
+		.dev = kt->dev,
+		.pd = row->foreign ? kt->other_pd : kt->pd,
+		.qpn = row->qpn,
+	};
+
+	KUNIT_EXPECT_EQ(test, mxe_rkey_check(&peer, w.key ^ row->key_xor,
+					     row->access,
+					     kt_va(w.mr, 100) + row->from,
+					     row->len), row->err);
+	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
+}
+
+/*
+ * Invalidating, binding and destroying wait for the references of the window,
+ * so an access has to have one until it ends.
+ */
+static void mw_access_holds(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct window w = window_open(kt, IB_MW_TYPE_2, RR);
+	struct mxe_mr *mr = to_mmr(w.mr);
+	struct mxe_target target;
+
+	KUNIT_ASSERT_EQ(test, window_target(kt, &w, 100, &target), 0);
+	KUNIT_EXPECT_PTR_EQ(test, target.mw, w.mw);
+	KUNIT_EXPECT_PTR_EQ(test, target.mr, mr);
+	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 2U);
+	KUNIT_EXPECT_EQ(test, kref_read(&mr->ref), 2U);
+	mxe_mr_put(target.mr);
+	mxe_mw_put(target.mw);
+
+	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 99, &target), -EFAULT);
+	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 1);
+	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, w.key), 0);
+	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 100, &target), -ENOENT);
+	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 0);
+	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, w.key),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
+}
+
+/* A window of type 1 is opened to something else, and closed, by binding. */
+static void mw_bound_again(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct window w = window_open(kt, IB_MW_TYPE_1, RR);
+	struct mxe_bind none = {};
+	struct mxe_bind bind = {
+		.addr = kt_va(w.mr, 400), .length = 8,
+		.mr_lkey = w.mr->lkey, .access = RR,
+	};
+	struct mxe_target target;
+
+	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, w.key),
+			-EINVAL);
+	KUNIT_ASSERT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, w.key, &bind), 0);
+	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 100, &target), -EFAULT);
+	KUNIT_ASSERT_EQ(test, window_target(kt, &w, 400, &target), 0);
+	mxe_mr_put(target.mr);
+	mxe_mw_put(target.mw);
+	KUNIT_EXPECT_EQ(test, atomic_read(&to_mmr(w.mr)->windows), 1);
+
+	KUNIT_ASSERT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, w.key, &none), 0);
+	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 400, &target), -ENOENT);
+	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_EQ(test, atomic_read(&to_mmr(w.mr)->windows), 0);
+	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
+}
+
+static struct kunit_case mw_cases[] = {
+	KUNIT_CASE_PARAM(mw_check_table, check_gen_params),
+	KUNIT_CASE(mw_access_holds),
+	KUNIT_CASE(mw_bound_again),
+	{}
+};
+
+static struct kunit_suite mw_suite = {
+	.name = "mxe_mw",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = mw_cases,
+};
+
+kunit_test_suite(mw_suite);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trains: that what the stack makes of one, and what mxe makes of one, are the
+ * packets that would have been sent one by one.
+ */
+#include <linux/ip.h>
+#include <linux/udp.h>
+
+#include "harness.h"
+#include "icrc.h"
+#include "psn.h"
+#include "stats.h"
+#include "train.h"
+
+#define MTU		256
+#define REMOTE_VA	0x10000ULL
+#define REMOTE_KEY	0x7700U
+
+/* A WRITE of three packets, the last one shorter. */
+#define PKTS		3
+#define LENGTH		(2 * MTU + 60)
+
+/* The packets are complete, in order, and of the right lengths. */
+static void expect_packets(struct kunit *test, struct sk_buff *skb, u32 psn)
+{
+	unsigned int i;
+
+	for (i = 0; i < PKTS; i++, skb = skb->next) {
+		const struct udphdr *udph;
+		const struct iphdr *iph;
+		struct mxe_pkt pkt = {};
+		__le32 found, icrc;
+		const u8 *bth;
+		size_t len;
+
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		KUNIT_ASSERT_EQ(test, skb_linearize(skb), 0);
+		iph = ip_hdr(skb);
+		udph = udp_hdr(skb);
+		bth = (const u8 *)(udph + 1);
+		len = skb_tail_pointer(skb) - bth;
+		KUNIT_EXPECT_EQ(test, ntohs(iph->tot_len),
+				skb_tail_pointer(skb) - (const u8 *)iph);
+		KUNIT_EXPECT_EQ(test, ntohs(udph->len), len + sizeof(*udph));
+		KUNIT_EXPECT_EQ(test, ntohs(iph->id), i);
+
+		memcpy(&found, bth + len - MXE_ICRC_SIZE, sizeof(found));
+		local_bh_disable();
+		icrc = mxe_icrc_ipv4(iph, udph, bth, len - MXE_ICRC_SIZE);
+		local_bh_enable();
+		KUNIT_EXPECT_EQ(test, (__force u32)found, (__force u32)icrc);
+		KUNIT_ASSERT_EQ(test, mxe_pkt_parse(&pkt, bth, len), MXE_PKT_OK);
+		KUNIT_EXPECT_EQ(test, pkt.psn, mxe_psn_add(psn, i));
+		KUNIT_EXPECT_EQ(test, pkt.payload_len,
+				i == PKTS - 1 ? LENGTH % MTU : MTU);
+	}
+	KUNIT_EXPECT_NULL(test, skb);
+}
+
+static void post_write(struct kt *kt, struct ib_mr *mr)
+{
+	struct ib_sge sge = { kt_va(mr, 0), LENGTH, mr->lkey };
+	struct ib_rdma_wr wr = {
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.remote_addr = REMOTE_VA,
+		.rkey = REMOTE_KEY,
+	};
+
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+}
+
+static struct ib_mr *connect(struct kt *kt, netdev_features_t features)
+{
+	kt->ndev->features |= features;
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	return kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+}
+
+static void train_split(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	/* As a veth pair has them. */
+	struct ib_mr *mr = connect(kt, NETIF_F_SG | NETIF_F_FRAGLIST |
+				   NETIF_F_HW_CSUM | NETIF_F_GSO_UDP_L4 |
+				   NETIF_F_GSO_FRAGLIST);
+	struct sk_buff *skb, *other;
+
+	post_write(kt, mr);
+	KUNIT_ASSERT_EQ(test, kt_num_sent(kt), 1U);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_trains), 1ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_pkts), (u64)PKTS);
+
+	skb = skb_dequeue(&kt->sent);
+	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, PKTS);
+	KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->tot_len),
+			skb->len - skb_network_offset(skb));
+	/* Not while somebody else has it. */
+	other = skb_clone(skb, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_FALSE(test, mxe_train_can_split(skb));
+	kfree_skb(other);
+	KUNIT_ASSERT_TRUE(test, mxe_train_can_split(skb));
+	mxe_train_split(skb);
+	expect_packets(test, skb, KT_SQ_PSN);
+	kfree_skb_list(skb);
+}
+
+static void train_segmented(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	/* Too little, so that the stack takes it apart. */
+	struct ib_mr *mr = connect(kt, NETIF_F_GSO_FRAGLIST);
+	struct sk_buff *list = NULL, *skb;
+
+	post_write(kt, mr);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_trains), 1ULL);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)PKTS);
+	while ((skb = skb_dequeue_tail(&kt->sent))) {
+		skb->next = list;
+		list = skb;
+	}
+	expect_packets(test, list, KT_SQ_PSN);
+	kfree_skb_list(list);
+}
+
+/* A longer packet than the first, or one too many, begins another. */
+static void train_ends(struct kunit *test)
+{
+	static const unsigned int lens[] = { 100, 100, 60, 104, 100 };
+	struct net_device *ndev = kt_of(test)->ndev;
+	struct mxe_train train = {};
+	struct sk_buff *skb;
+	unsigned int i;
+
+	ndev->features |= NETIF_F_GSO_FRAGLIST;
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		KUNIT_EXPECT_EQ(test, mxe_train_has_room(&train, ndev, lens[i]),
+				lens[i] <= 100);
+		if (lens[i] > 100)
+			continue;
+		skb = alloc_skb(256, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		skb_reset_network_header(skb);
+		skb_put_zero(skb, sizeof(struct iphdr));
+		skb_set_transport_header(skb, skb->len);
+		skb_put_zero(skb, sizeof(struct udphdr) + lens[i]);
+		mxe_train_add(&train, skb);
+	}
+	KUNIT_EXPECT_EQ(test, train.num_pkts, 4U);
+	ndev->features &= ~NETIF_F_GSO_FRAGLIST;
+	KUNIT_EXPECT_FALSE(test, mxe_train_has_room(&train, ndev, 1));
+	ndev->features |= NETIF_F_GSO_FRAGLIST;
+	mxe_trains = false;
+	KUNIT_EXPECT_FALSE(test, mxe_train_has_room(&train, ndev, 1));
+	mxe_trains = true;
+
+	skb = mxe_train_take(&train);
+	KUNIT_EXPECT_EQ(test, skb->len, 28U + 100 + 100 + 60 + 100);
+	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_size, 100);
+	KUNIT_EXPECT_NULL(test, mxe_train_take(&train));
+	kfree_skb(skb);
+}
+
+static struct kunit_case train_cases[] = {
+	KUNIT_CASE(train_split),
+	KUNIT_CASE(train_segmented),
+	KUNIT_CASE(train_ends),
+	{}
+};
+
+static struct kunit_suite train_suite = {
+	.name = "mxe_train",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = train_cases,
+};
+
+kunit_test_suite(train_suite);
