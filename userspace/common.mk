@@ -36,6 +36,11 @@ INSTALL ?= install
 compile = $(CC) $(BASE_CPPFLAGS) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(1) \
 	-MMD -MP -c -o $@ $<
 
+# $(call has_enumerator,NAME,FLAG): FLAG, if infiniband/verbs.h knows NAME.
+has_enumerator = $(shell printf '\043include <infiniband/verbs.h>\nint i = $(1);' | \
+	$(CC) $(CPPFLAGS) $(VERBS_CPPFLAGS) -xc -fsyntax-only - 2>/dev/null && \
+	echo $(2))
+
 # The library in the build tree, for the programs that link with it.
 LIBMXE_LIBS = -L$(O) -lmxe -libverbs
 

@@ -190,6 +190,7 @@ int __wrap_munmap(void *addr, size_t len)
 
 ssize_t __wrap_write(int fd, const void *buf, size_t len)
 {
+	fake.writes++;
 	if (fake.write_failures) {
 		fake.write_failures--;
 		errno = fake.write_errno;
@@ -389,6 +390,17 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	vmr->ibv_mr.length = length;
 	return cmd_size == sizeof(*cmd) && resp_size == sizeof(*resp) ? 0 :
 									EINVAL;
+}
+
+int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+			  uint64_t iova, int fd, int access,
+			  struct verbs_mr *vmr)
+{
+	(void)pd;
+	(void)access;
+	vmr->ibv_mr.addr = (void *)(uintptr_t)offset;
+	vmr->ibv_mr.length = length;
+	return fd < 0 ? EBADF : (offset ^ iova) % 4096 ? EINVAL : 0;
 }
 
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr)

@@ -56,6 +56,7 @@ struct fake_kernel {
 	int fail_create_ah, fail_alloc_dm, fail_free_dm;
 	int fail_mmap_nth;		/* counts down; 1: the next one */
 	int write_errno, write_failures;
+	int writes;			/* system calls */
 	void (*break_ring)(struct mxe_ring_info *info);
 
 	struct mxe_atomic_caps caps;

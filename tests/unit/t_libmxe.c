@@ -178,7 +178,7 @@ static void test_dv_create(void)
 
 	is_int(dv_errno(cq, dv), EINVAL, "unknown comp_mask");
 	dv.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS;
-	dv.create_flags = 4;
+	dv.create_flags = 8;
 	is_int(dv_errno(cq, dv), EINVAL, "unknown flag");
 	dv.comp_mask = 0;
 	is_int(dv_errno(cq, dv), 0, "a flag that is not given is not read");
@@ -592,6 +592,20 @@ static void test_dm(void)
 	is_int(fake.dms, 0, "nothing is left");
 }
 
+static void test_dmabuf(void)
+{
+	struct ibv_mr *mr;
+
+	mr = fake.ops->reg_dmabuf_mr(fake.pd, 4100, 50, 0x70004, 3, 0);
+	if (ok(mr, "a region of a DMA-BUF")) {
+		is_u64((uintptr_t)mr->addr, 4100, "its offset");
+		is_u64(mr->length, 50, "its length");
+		fake.ops->dereg_mr((struct verbs_mr *)mr);
+	}
+	ok(!fake.ops->reg_dmabuf_mr(fake.pd, 0, 50, 0, -1, 0) &&
+	   errno == EBADF, "no file");
+}
+
 int main(void)
 {
 	int err = fake_kernel_init();
@@ -604,6 +618,7 @@ int main(void)
 	test_create_errors();
 	test_dv_create();
 	test_dm();
+	test_dmabuf();
 	test_recv();
 	test_poll();
 	test_rt_values();

@@ -313,6 +313,14 @@ static void test_builders(void)
 }
 
 /* Operands of up to 8 bytes stand in the request, wider ones behind it. */
+static uint32_t first_u32(const void *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
 static void test_sizes(void)
 {
 	static const uint64_t op[4][4] = {
@@ -349,7 +357,7 @@ static void test_sizes(void)
 
 		wqe = sq_wqe(qp, 2 * (log - 2));
 		for (int i = 0; i < 4 && log <= 3; i++)
-			memcpy(&head[i], op[i], n);
+			head[i] = n == 4 ? first_u32(op[i]) : op[i][0];
 		ok(wqe->log_arg_sz == log &&
 		   !memcmp(&wqe->atomic, head, sizeof(head)), "in the request");
 		for (int i = 0; i < 4 && log > 3; i++)
@@ -518,6 +526,118 @@ static void test_exp_opcode(void)
 	destroy(qp, cq);
 }
 
+static uint32_t ece_of(struct ibv_qp *qp)
+{
+	struct ibv_ece ece = { .comp_mask = 5 };
+
+	is_int(fake.ops->query_ece(qp, &ece), 0, "query_ece");
+	is_u64(ece.vendor_id, MXE_VENDOR_ID, "... the vendor");
+	is_u64(ece.comp_mask, 0, "... nothing beyond");
+	return ece.options;
+}
+
+static int set_ece(struct ibv_qp *qp, uint32_t options, uint32_t accepted)
+{
+	struct ibv_ece ece = {
+		.vendor_id = MXE_VENDOR_ID, .options = options,
+	};
+	int ret = fake.ops->set_ece(qp, &ece);
+
+	is_u64(ece.options, accepted, "... accepts");
+	return ret;
+}
+
+/* The four builders, with masks that leave something masked or that do not. */
+static int post_masked(struct ibv_qp *qp, int builder, uint32_t log, bool plain)
+{
+	struct mxedv_qp_ex *mqp = &to_mqp(qp)->dv;
+	const uint64_t mask[4] = { plain ? ~0ULL : 0xff00 };
+	const uint64_t boundary[4] = { plain ? 1ULL << 63 : 0x8000 };
+
+	ibv_wr_start(to_qpx(qp));
+	if (builder == 0)
+		mxedv_wr_masked_atomic_cmp_swp(mqp, 1, 2, 3, mask[0], 4,
+					       mask[0]);
+	else if (builder == 1)
+		mxedv_wr_masked_atomic_fetch_add(mqp, 1, 2, 3, boundary[0]);
+	else if (builder == 2)
+		mxedv_wr_ext_masked_atomic_cmp_swp(mqp, 1, 2, log, boundary,
+						   mask, boundary, mask);
+	else
+		mxedv_wr_ext_masked_atomic_fetch_add(mqp, 1, 2, log, mask,
+						     boundary);
+	ibv_wr_set_sge(to_qpx(qp), 1, 2, 32);
+	return ibv_wr_complete(to_qpx(qp));
+}
+
+/* What a peer that said so does not execute is not sent to it. */
+static void test_ece(void)
+{
+	struct ibv_cq *cq = create_cq();
+	struct ibv_qp *qp = create_qp(cq, 0);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct ibv_ece bad = { .vendor_id = MXE_VENDOR_ID, .comp_mask = 1 };
+	int builder;
+
+	is_u64(ece_of(qp), MXEDV_ECE_MASKED_ATOMIC_8, "what is offered");
+	for (builder = 0; builder < 4; builder++)
+		is_int(post_masked(qp, builder, 3, false), 0,
+		       "%d: taken for known", builder);
+
+	is_int(fake.ops->set_ece(qp, &bad), EINVAL, "a newer structure");
+	bad = (struct ibv_ece){ .vendor_id = 0x15b3 };
+	is_int(fake.ops->set_ece(qp, &bad), EINVAL, "another vendor");
+	is_u64(ece_of(qp), MXEDV_ECE_MASKED_ATOMIC_8, "change nothing");
+
+	is_int(set_ece(qp, ~0U & ~MXEDV_ECE_MASKED_ATOMIC_8, 0), 0,
+	       "a peer with other sizes only");
+	is_u64(ece_of(qp), 0, "nothing in common");
+	set_indices(&to_mqp(qp)->sq, 0);
+	for (builder = 0; builder < 4; builder++) {
+		is_int(post_masked(qp, builder, 3, false), EOPNOTSUPP,
+		       "%d: refused", builder);
+		is_u64(sq_producer(qp), builder, "%d: not posted", builder);
+		is_int(post_masked(qp, builder, 3, true), 0,
+		       "%d: what is a standard request is posted", builder);
+	}
+	is_int(set_ece(qp, ~0U, MXEDV_ECE_MASKED_ATOMIC_8), 0, "a peer with all");
+	is_int(post_masked(qp, 0, 3, false), 0, "posted");
+
+	is_int(set_ece(qp, 0, 0), 0, "a peer with none");
+	is_int(fake.ops->modify_qp(qp, &attr, IBV_QP_STATE), 0, "RESET");
+	qp->state = IBV_QPS_RTS;
+	is_u64(ece_of(qp), MXEDV_ECE_MASKED_ATOMIC_8, "... forgets it");
+	is_int(post_masked(qp, 1, 3, false), 0, "... posted");
+	bells(NULL);
+	destroy(qp, cq);
+}
+
+/* Each size by itself. */
+static void test_ece_sizes(void)
+{
+	struct ibv_cq *cq = create_cq();
+	struct ibv_qp *qp;
+	uint32_t log, peer;
+
+	to_mctx(fake.context)->caps.log_arg_sizes = 0x3c;
+	qp = create_qp_arg(cq, 0, 32);
+	is_u64(ece_of(qp), 0x3c, "all sizes are offered");
+	for (peer = 2; peer <= 5; peer++) {
+		is_int(set_ece(qp, 1 << peer, 1 << peer), 0, "2^%u only", peer);
+		for (log = 2; log <= 5; log++) {
+			set_indices(&to_mqp(qp)->sq, 0);
+			is_int(post_masked(qp, 2, log, false),
+			       log == peer ? 0 : EOPNOTSUPP, "2^%u: cas", log);
+			is_int(post_masked(qp, 3, log, true),
+			       log == peer || log == 3 ? 0 : EOPNOTSUPP,
+			       "2^%u: fadd of one field", log);
+		}
+	}
+	to_mctx(fake.context)->caps.log_arg_sizes = fake.caps.log_arg_sizes;
+	bells(NULL);
+	destroy(qp, cq);
+}
+
 static void test_doorbell_errors(void)
 {
 	struct ibv_cq *cq = create_cq();
@@ -620,6 +740,8 @@ int main(void)
 	test_builder_errors();
 	test_be_only();
 	test_exp_opcode();
+	test_ece();
+	test_ece_sizes();
 	test_doorbell_errors();
 	test_threads();
 	close_device();

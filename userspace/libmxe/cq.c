@@ -31,37 +31,35 @@ enum {
 		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 };
 
-/* Valid if the status is success; of an error, only send or receive counts. */
-static enum ibv_wc_opcode mxe_wc_opcode(const struct mxe_cqe *cqe)
-{
-	bool exp = cqe->flags & MXE_CQE_USER;
+/* By enum mxe_wc_opcode; some have no name in older headers. */
+static const uint8_t mxe_wc_opcodes[] = {
+	[MXE_WC_SEND] = IBV_WC_SEND,
+	[MXE_WC_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+	[MXE_WC_RDMA_READ] = IBV_WC_RDMA_READ,
+	[MXE_WC_COMP_SWAP] = IBV_WC_COMP_SWAP,
+	[MXE_WC_FETCH_ADD] = IBV_WC_FETCH_ADD,
+	[MXE_WC_BIND_MW] = IBV_WC_BIND_MW,
+	[MXE_WC_LOCAL_INV] = IBV_WC_LOCAL_INV,
+	[MXE_WC_FLUSH] = MXE_WC_FLUSH,
+	[MXE_WC_ATOMIC_WRITE] = MXE_WC_ATOMIC_WRITE,
+	[MXE_WC_MASKED_COMP_SWAP] = IBV_WC_COMP_SWAP,
+	[MXE_WC_MASKED_FETCH_ADD] = IBV_WC_FETCH_ADD,
+};
 
-	switch (cqe->opcode) {
-	case MXE_WC_RDMA_WRITE:
-		return IBV_WC_RDMA_WRITE;
-	case MXE_WC_RDMA_READ:
-		return IBV_WC_RDMA_READ;
-	case MXE_WC_COMP_SWAP:
-		return IBV_WC_COMP_SWAP;
-	case MXE_WC_FETCH_ADD:
-		return IBV_WC_FETCH_ADD;
-	case MXE_WC_BIND_MW:
-		return IBV_WC_BIND_MW;
-	case MXE_WC_LOCAL_INV:
-		return IBV_WC_LOCAL_INV;
-	case MXE_WC_MASKED_COMP_SWAP:
-		return exp ? (enum ibv_wc_opcode)EXP_WC_MASKED_COMP_SWAP :
-			     IBV_WC_COMP_SWAP;
-	case MXE_WC_MASKED_FETCH_ADD:
-		return exp ? (enum ibv_wc_opcode)EXP_WC_MASKED_FETCH_ADD :
-			     IBV_WC_FETCH_ADD;
-	case MXE_WC_RECV:
-		return IBV_WC_RECV;
-	case MXE_WC_RECV_RDMA_WITH_IMM:
-		return IBV_WC_RECV_RDMA_WITH_IMM;
-	default:
-		return IBV_WC_SEND;
-	}
+/* Valid if the status is success; of an error, only send or receive counts. */
+static inline enum ibv_wc_opcode mxe_wc_opcode(const struct mxe_cqe *cqe)
+{
+	unsigned int opcode = cqe->opcode;
+
+	if (opcode >= sizeof(mxe_wc_opcodes))
+		return opcode == MXE_WC_RECV ? IBV_WC_RECV :
+		       opcode == MXE_WC_RECV_RDMA_WITH_IMM ?
+		       IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_SEND;
+	if (cqe->flags & MXE_CQE_USER && opcode == MXE_WC_MASKED_COMP_SWAP)
+		return (enum ibv_wc_opcode)EXP_WC_MASKED_COMP_SWAP;
+	if (cqe->flags & MXE_CQE_USER && opcode == MXE_WC_MASKED_FETCH_ADD)
+		return (enum ibv_wc_opcode)EXP_WC_MASKED_FETCH_ADD;
+	return mxe_wc_opcodes[opcode];
 }
 
 static unsigned int mxe_wc_flags(const struct mxe_cqe *cqe)
@@ -109,10 +107,12 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 			.imm_data = cqe->imm_data,
 			.qp_num = cqe->qp_num,
 			.src_qp = cqe->src_qp,
-			.wc_flags = mxe_wc_flags(cqe),
 			.pkey_index = cqe->pkey_index,
-			.sl = mxe_wc_sl(cqe),
 		};
+		if (cqe->flags) {
+			wc->wc_flags = mxe_wc_flags(cqe);
+			wc->sl = mxe_wc_sl(cqe);
+		}
 	}
 	if (n > 0)
 		mxe_store_release(&ring->hdr->consumer, ring->index);

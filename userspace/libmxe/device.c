@@ -177,15 +177,18 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.post_send = mxe_post_send,
 	.post_srq_recv = mxe_post_srq_recv,
 	.query_device_ex = mxe_query_device_ex,
+	.query_ece = mxe_query_ece,
 	.query_port = mxe_query_port,
 	.query_qp = mxe_query_qp,
 	.query_rt_values = mxe_query_rt_values,
 	.query_srq = mxe_query_srq,
 	.reg_dm_mr = mxe_reg_dm_mr,
+	.reg_dmabuf_mr = mxe_reg_dmabuf_mr,
 	.reg_mr = mxe_reg_mr,
 	.req_notify_cq = ibv_cmd_req_notify_cq,
 	.rereg_mr = mxe_rereg_mr,
 	.resize_cq = mxe_resize_cq,
+	.set_ece = mxe_set_ece,
 };
 
 /* Owns cmd_fd, also when it fails. */

@@ -80,9 +80,14 @@ struct mxe_qp {
 	struct mxedv_qp_ex dv;
 	struct mxe_ring sq;
 	struct mxe_ring rq;
+	uint32_t carried_opcodes;	/* by its transport, as bits */
 	bool has_builders;
+	bool defers_doorbell;		/* mxedv_ring_doorbells() */
 	bool refuses_atomics;		/* device only replies in big-endian */
 	uint8_t masked_flags;		/* added to masked atomics */
+	/* By sq.lock; without ECE the peer is taken to know everything. */
+	bool has_ece;
+	uint32_t ece_options;		/* what both ends have */
 	uint32_t max_atomic_arg;	/* bytes */
 
 	/* The batch between ibv_wr_start() and ibv_wr_complete(). */
@@ -167,7 +172,17 @@ static inline uint32_t mxe_ring_pending(const struct mxe_ring *ring)
 	return n <= ring->entries ? n : 0;
 }
 
+/* ---- doorbell: doorbell.c ---------------------------------------------- */
+
+/* Tell the kernel that work requests have been published. */
 void mxe_doorbell(struct mxe_qp *qp, uint32_t queues);
+
+/* The same of the send queue, unless the program does. */
+static inline void mxe_doorbell_send(struct mxe_qp *qp)
+{
+	if (!qp->defers_doorbell)
+		mxe_doorbell(qp, MXE_DOORBELL_SEND);
+}
 
 /* ---- verbs ------------------------------------------------------------- */
 
@@ -189,7 +204,9 @@ int mxe_free_dm(struct ibv_dm *dm);
 struct ibv_mr *mxe_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 			     uint64_t offset, size_t length,
 			     unsigned int access);
-
+struct ibv_mr *mxe_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				 size_t length, uint64_t hca_va, int fd,
+				 int access);
 int mxe_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
 		 size_t length, int access);
 struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
@@ -247,10 +264,24 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr);
 void mxe_set_builders(struct mxe_qp *qp);
+uint32_t mxe_carried_opcodes(enum ibv_qp_type type);
 /* need_doorbell (or NULL): the kernel waits to be told. */
 int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad_wr, bool *need_doorbell);
 int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad_wr);
+
+/* ---- enhanced connection establishment: ece.c -------------------------- */
+
+enum {
+	MXE_ECE_MASKED_ATOMICS = MXEDV_ECE_MASKED_ATOMIC_4 |
+				 MXEDV_ECE_MASKED_ATOMIC_8 |
+				 MXEDV_ECE_MASKED_ATOMIC_16 |
+				 MXEDV_ECE_MASKED_ATOMIC_32,
+};
+
+int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
+int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
+void mxe_forget_ece(struct mxe_qp *qp);
 
 #endif /* MXE_H */

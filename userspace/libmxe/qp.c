@@ -19,6 +19,12 @@ enum {
 			  IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 			  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
 			  IBV_QP_EX_WITH_SEND_WITH_INV |
+#ifdef HAVE_ATOMIC_WRITE
+			  IBV_QP_EX_WITH_ATOMIC_WRITE |
+#endif
+#ifdef HAVE_FLUSH
+			  IBV_QP_EX_WITH_FLUSH |
+#endif
 			  IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW,
 };
 
@@ -132,6 +138,8 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	if (ret)
 		goto err_destroy;
 
+	qp->carried_opcodes = mxe_carried_opcodes(attr->qp_type);
+	qp->defers_doorbell = create_flags & MXEDV_QP_CREATE_DEFER_DOORBELL;
 	qp->refuses_atomics = !cmd.drv.flags &&
 			      !(ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST);
 	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)
@@ -227,6 +235,7 @@ int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 	if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
 		mxe_ring_reset(&qp->sq);
 		mxe_ring_reset(&qp->rq);
+		mxe_forget_ece(qp);
 		mxe_qp_purge(ibqp);
 	}
 	return 0;

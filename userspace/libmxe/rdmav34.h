@@ -208,7 +208,7 @@ struct verbs_context_ops {
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
 			       size_t attr_size);
-	rdmav34_unused query_ece;
+	int (*query_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *port_attr);
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -221,14 +221,16 @@ struct verbs_context_ops {
 	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
 				    uint64_t dm_offset, size_t length,
 				    unsigned int access);
-	rdmav34_unused reg_dmabuf_mr;
+	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset,
+					size_t length, uint64_t hca_va, int fd,
+					int access);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
-	rdmav34_unused set_ece;
+	int (*set_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
 	rdmav34_unused unimport_dm;
 	rdmav34_unused unimport_mr;
 	rdmav34_unused unimport_pd;
@@ -316,6 +318,9 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   uint64_t hca_va, int access, struct verbs_mr *vmr,
 		   struct ibv_reg_mr *cmd, size_t cmd_size,
 		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
+int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+			  uint64_t iova, int fd, int access,
+			  struct verbs_mr *vmr);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
 int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
 		     size_t length, uint64_t hca_va, int access,
@@ -423,9 +428,13 @@ RDMAV34_SIZE(struct verbs_mr, 56);
 RDMAV34_AT(struct verbs_mr, mr_type, 48);
 RDMAV34_AT(struct verbs_mr, access, 52);
 
-RDMAV34_SIZE(struct verbs_qp, 368);
-RDMAV34_AT(struct verbs_qp, comp_mask, 352);
-RDMAV34_AT(struct verbs_qp, xrcd, 360);
+/*
+ * The public part grew inside number 34, by wr_atomic_write (rdma-core 44) and
+ * wr_flush (45): queue pairs with builders need the headers of their library.
+ */
+RDMAV34_SIZE(struct verbs_qp, sizeof(struct ibv_qp_ex) + 16);
+RDMAV34_AT(struct verbs_qp, comp_mask, sizeof(struct ibv_qp_ex));
+RDMAV34_AT(struct verbs_qp, xrcd, sizeof(struct ibv_qp_ex) + 8);
 RDMAV34_SIZE(struct verbs_cq, 288);
 
 RDMAV34_SIZE(struct verbs_xrcd, 16);
@@ -442,6 +451,7 @@ RDMAV34_SIZE(struct verbs_context_ops, 608);
 RDMAV34_AT(struct verbs_context_ops, alloc_dm, 8);
 RDMAV34_AT(struct verbs_context_ops, free_dm, 320);
 RDMAV34_AT(struct verbs_context_ops, reg_dm_mr, 528);
+RDMAV34_AT(struct verbs_context_ops, reg_dmabuf_mr, 536);
 RDMAV34_AT(struct verbs_context_ops, rereg_mr, 560);
 RDMAV34_AT(struct verbs_context_ops, alloc_mw, 16);
 RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
@@ -475,6 +485,7 @@ RDMAV34_AT(struct verbs_context_ops, post_recv, 432);
 RDMAV34_AT(struct verbs_context_ops, post_send, 440);
 RDMAV34_AT(struct verbs_context_ops, post_srq_recv, 456);
 RDMAV34_AT(struct verbs_context_ops, query_device_ex, 464);
+RDMAV34_AT(struct verbs_context_ops, query_ece, 472);
 RDMAV34_AT(struct verbs_context_ops, query_port, 480);
 RDMAV34_AT(struct verbs_context_ops, query_qp, 488);
 RDMAV34_AT(struct verbs_context_ops, query_rt_values, 504);
@@ -482,6 +493,7 @@ RDMAV34_AT(struct verbs_context_ops, query_srq, 512);
 RDMAV34_AT(struct verbs_context_ops, reg_mr, 544);
 RDMAV34_AT(struct verbs_context_ops, req_notify_cq, 552);
 RDMAV34_AT(struct verbs_context_ops, resize_cq, 568);
+RDMAV34_AT(struct verbs_context_ops, set_ece, 576);
 
 /* Commands: what stands before the driver's own request. */
 RDMAV34_SIZE(struct ibv_get_context, 16);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Rings shared with the kernel, and the doorbell.
+ * Rings shared with the kernel.
  */
 #include <errno.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "mxe.h"
 
@@ -84,28 +83,4 @@ void mxe_ring_reset(struct mxe_ring *ring)
 	pthread_spin_lock(&ring->lock);
 	ring->index = 0;
 	pthread_spin_unlock(&ring->lock);
-}
-
-/*
- * Tell the kernel that work requests have been published.
- *
- * There is no error to return: the requests are the kernel's from the moment
- * they were published, whatever becomes of the doorbell.  It fails only if
- * the device has gone, and posting to such a device succeeds on hardware too:
- * the process learns of it from IBV_EVENT_DEVICE_FATAL.
- */
-void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
-{
-	int fd = to_mctx(qp->vqp.qp.context)->doorbell_fd;
-	struct mxe_doorbell db = {
-		.qp_num = qp->vqp.qp.qp_num,
-		.queues = queues,
-	};
-	int saved = errno;
-	ssize_t n;
-
-	do {
-		n = write(fd, &db, sizeof(db));
-	} while (n < 0 && errno == EINTR);
-	errno = saved;
 }

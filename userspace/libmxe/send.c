@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <masked_atomic.h>
 #include "mxe.h"
 
 enum {
@@ -29,6 +30,14 @@ PASSED_ON(IBV_WR_SEND_WITH_IMM, IB_UVERBS_WR_SEND_WITH_IMM);
 PASSED_ON(IBV_WR_RDMA_READ, IB_UVERBS_WR_RDMA_READ);
 PASSED_ON(IBV_WR_ATOMIC_CMP_AND_SWP, IB_UVERBS_WR_ATOMIC_CMP_AND_SWP);
 PASSED_ON(IBV_WR_ATOMIC_FETCH_AND_ADD, IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD);
+#ifdef HAVE_ATOMIC_WRITE
+PASSED_ON(IBV_WR_ATOMIC_WRITE, MXE_WR_ATOMIC_WRITE);
+PASSED_ON(IBV_WC_ATOMIC_WRITE, MXE_WC_ATOMIC_WRITE);
+#endif
+#ifdef HAVE_FLUSH
+PASSED_ON(IBV_WR_FLUSH, MXE_WR_FLUSH);
+PASSED_ON(IBV_WC_FLUSH, MXE_WC_FLUSH);
+#endif
 
 /*
  * Work requests on a queue pair in error are flushed and those on a draining
@@ -70,8 +79,8 @@ static size_t mxe_operands_size(const struct mxe_send_wqe *wqe)
 	       (size_t)NUM_OPERANDS << wqe->log_arg_sz : 0;
 }
 
-static void mxe_set_sges(struct mxe_send_wqe *wqe, const struct ibv_sge *sge,
-			 unsigned int num_sge)
+static inline void mxe_set_sges(struct mxe_send_wqe *wqe,
+				const struct ibv_sge *sge, unsigned int num_sge)
 {
 	struct mxe_sge *to = (struct mxe_sge *)((char *)(wqe + 1) +
 						mxe_operands_size(wqe));
@@ -100,23 +109,28 @@ static bool mxe_add_inline(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 	return true;
 }
 
-/* Is the operation one of the queue pair's transport? */
-static bool mxe_carries(const struct mxe_qp *qp, uint8_t opcode)
+uint32_t mxe_carried_opcodes(enum ibv_qp_type type)
 {
-	bool send = opcode == IB_UVERBS_WR_SEND ||
-		    opcode == IB_UVERBS_WR_SEND_WITH_IMM;
+	const uint32_t sends = 1U << IB_UVERBS_WR_SEND |
+			       1U << IB_UVERBS_WR_SEND_WITH_IMM;
 
-	switch (qp->vqp.qp.qp_type) {
+	switch (type) {
 	case IBV_QPT_UD:
-		return send;
+		return sends;
 	case IBV_QPT_XRC_RECV:
-		return false;
+		return 0;
 	case IBV_QPT_UC:
-		return send || opcode == IB_UVERBS_WR_RDMA_WRITE ||
-		       opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
+		return sends | 1U << IB_UVERBS_WR_RDMA_WRITE |
+		       1U << IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
 	default:
-		return true;
+		return ~0U;
 	}
+}
+
+/* Is the operation one of the queue pair's transport? */
+static bool mxe_carries(const struct mxe_qp *qp, uint32_t opcode)
+{
+	return opcode < 32 && qp->carried_opcodes >> opcode & 1;
 }
 
 static bool mxe_is_ud(const struct mxe_qp *qp)
@@ -166,7 +180,7 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 	}
 	if (mxe_is_xrc(qp))
 		wqe->remote_srqn = wr->qp_type.xrc.remote_srqn;
-	switch (wr->opcode) {
+	switch ((int)wr->opcode) {
 	case IBV_WR_SEND:
 		return 0;
 	case IBV_WR_SEND_WITH_IMM:
@@ -182,6 +196,7 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_RDMA_READ:
+	case MXE_WR_ATOMIC_WRITE:
 		if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 			wqe->imm_data = wr->imm_data;
 		wqe->remote_addr = wr->wr.rdma.remote_addr;
@@ -198,9 +213,32 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			wqe->atomic.swap = wr->wr.atomic.swap;
 		return 0;
 	default:
-		/* Masked atomics too: struct ibv_send_wr has no masks. */
+		/*
+		 * Masked atomics and FLUSH too: struct ibv_send_wr has no place
+		 * for their operands.
+		 */
 		return EINVAL;
 	}
+}
+
+/* The data of an ATOMIC WRITE that are read when it is posted. */
+static int mxe_set_atomic_write(struct mxe_send_wqe *wqe,
+				const struct ibv_send_wr *wr)
+{
+	char *to = (char *)&wqe->atomic_write.data;
+	size_t left = sizeof(wqe->atomic_write.data);
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		if (wr->sg_list[i].length > left)
+			return EINVAL;
+		memcpy(to, (void *)(uintptr_t)wr->sg_list[i].addr,
+		       wr->sg_list[i].length);
+		to += wr->sg_list[i].length;
+		left -= wr->sg_list[i].length;
+	}
+	wqe->flags &= ~MXE_SEND_INLINE;
+	return left ? EINVAL : 0;
 }
 
 static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
@@ -213,9 +251,14 @@ static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 	if (wr->num_sge < 0 || (unsigned int)wr->num_sge > sq->max_sge)
 		return EINVAL;
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
+		/* Without a list it would be of what wqe has. */
+		if (wqe->opcode == MXE_WR_ATOMIC_WRITE && !wr->num_sge)
+			return EINVAL;
 		mxe_set_sges(wqe, wr->sg_list, wr->num_sge);
 		return 0;
 	}
+	if (wqe->opcode == MXE_WR_ATOMIC_WRITE)
+		return mxe_set_atomic_write(wqe, wr);
 	if (!mxe_takes_inline(wqe->opcode))
 		return EINVAL;
 	for (i = 0; i < wr->num_sge; i++)
@@ -283,7 +326,7 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	pthread_spin_unlock(&sq->lock);
 
 	if (ring)
-		mxe_doorbell(qp, MXE_DOORBELL_SEND);
+		mxe_doorbell_send(qp);
 	return ret;
 }
 
@@ -334,7 +377,7 @@ static int mxe_wr_complete(struct ibv_qp_ex *qpx)
 	pthread_spin_unlock(&qp->sq.lock);
 
 	if (ring)
-		mxe_doorbell(qp, MXE_DOORBELL_SEND);
+		mxe_doorbell_send(qp);
 	return err;
 }
 
@@ -488,9 +531,42 @@ static void mxe_wr_atomic_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey,
 		wqe->atomic.compare_add = add;
 }
 
-static struct mxe_send_wqe *mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode,
-					  uint32_t rkey, uint64_t remote_addr,
-					  uint32_t log_arg_sz)
+#ifdef HAVE_ATOMIC_WRITE
+static void mxe_wr_atomic_write(struct ibv_qp_ex *qpx, uint32_t rkey,
+				uint64_t remote_addr, const void *atomic_wr)
+{
+	struct mxe_send_wqe *wqe = mxe_wr_remote(to_mqp_ex(qpx),
+						 MXE_WR_ATOMIC_WRITE, rkey,
+						 remote_addr);
+
+	if (wqe)
+		memcpy(&wqe->atomic_write.data, atomic_wr,
+		       sizeof(wqe->atomic_write.data));
+}
+#endif
+
+#ifdef HAVE_FLUSH
+static void mxe_wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey,
+			 uint64_t remote_addr, size_t len, uint8_t type,
+			 uint8_t level)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+	struct mxe_send_wqe *wqe;
+
+	if (len > UINT32_MAX)
+		mxe_batch_fail(qp, EINVAL);
+	wqe = mxe_wr_remote(qp, MXE_WR_FLUSH, rkey, remote_addr);
+	if (wqe) {
+		wqe->flush.length = (uint32_t)len;
+		wqe->flush.type = type;
+		wqe->flush.level = level;
+	}
+}
+#endif
+
+static inline struct mxe_send_wqe *
+mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
+	      uint64_t remote_addr, uint32_t log_arg_sz)
 {
 	struct mxe_send_wqe *wqe;
 
@@ -505,14 +581,40 @@ static struct mxe_send_wqe *mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode,
 	return wqe;
 }
 
+/*
+ * Refuse, once the operands are known, what the peer does not execute: it said so
+ * by ECE.  What is sent as a standard request every peer executes.
+ */
+static void mxe_wr_check_ece(struct mxe_qp *qp, const struct mxe_send_wqe *wqe)
+{
+	bool plain = false;
+
+	if (qp->ece_options >> wqe->log_arg_sz & 1)
+		return;
+	if (wqe->log_arg_sz == LOG_ARG_SZ_8)
+		plain = wqe->opcode == IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP ?
+			masked_cmp_swap_is_plain_u64(wqe->atomic.compare_add_mask,
+						     wqe->atomic.swap_mask) :
+			masked_fetch_add_is_plain_u64(wqe->atomic.compare_add_mask);
+	if (!plain)
+		mxe_batch_fail(qp, EOPNOTSUPP);
+}
+
+static inline void mxe_wr_check_peer(struct mxe_qp *qp,
+				     const struct mxe_send_wqe *wqe)
+{
+	if (qp->has_ece)
+		mxe_wr_check_ece(qp, wqe);
+}
+
 static void mxe_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
 					 uint64_t remote_addr, uint64_t compare,
 					 uint64_t compare_mask, uint64_t swap,
 					 uint64_t swap_mask)
 {
+	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
 	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
-			      IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
+		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
 			      remote_addr, LOG_ARG_SZ_8);
 
 	if (wqe) {
@@ -520,6 +622,7 @@ static void mxe_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
 		wqe->atomic.swap = swap;
 		wqe->atomic.compare_add_mask = compare_mask;
 		wqe->atomic.swap_mask = swap_mask;
+		mxe_wr_check_peer(qp, wqe);
 	}
 }
 
@@ -527,14 +630,15 @@ static void mxe_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 					   uint32_t rkey, uint64_t remote_addr,
 					   uint64_t add, uint64_t field_boundary)
 {
+	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
 	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
-			      IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
+		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
 			      remote_addr, LOG_ARG_SZ_8);
 
 	if (wqe) {
 		wqe->atomic.compare_add = add;
 		wqe->atomic.compare_add_mask = field_boundary;
+		mxe_wr_check_peer(qp, wqe);
 	}
 }
 
@@ -564,9 +668,9 @@ static void mxe_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp,
 					     const void *swap,
 					     const void *swap_mask)
 {
+	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
 	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
-			      IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
+		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
 			      remote_addr, log_arg_sz);
 	uint64_t in_header[NUM_OPERANDS] = { 0 };
 
@@ -580,6 +684,7 @@ static void mxe_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp,
 	wqe->atomic.swap = in_header[1];
 	wqe->atomic.compare_add_mask = in_header[2];
 	wqe->atomic.swap_mask = in_header[3];
+	mxe_wr_check_peer(qp, wqe);
 }
 
 static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
@@ -590,9 +695,9 @@ static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 					       const void *field_boundary)
 {
 	static const uint64_t unused[1 << (LOG_ARG_SZ_MAX - LOG_ARG_SZ_8)];
+	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
 	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(mxe_container(mqp, struct mxe_qp, dv),
-			      IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
+		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
 			      remote_addr, log_arg_sz);
 	uint64_t in_header[NUM_OPERANDS] = { 0 };
 
@@ -604,20 +709,25 @@ static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 	mxe_set_operand(wqe, 3, &in_header[3], unused);
 	wqe->atomic.compare_add = in_header[0];
 	wqe->atomic.compare_add_mask = in_header[2];
+	mxe_wr_check_peer(qp, wqe);
 }
 
 /* ---- setters ----------------------------------------------------------- */
 
+static inline void mxe_batch_set_sges(struct mxe_qp *qp,
+				      const struct ibv_sge *sg_list,
+				      size_t num_sge)
+{
+	if (!qp->batch_wqe || num_sge > qp->sq.max_sge)
+		mxe_batch_fail(qp, EINVAL);
+	else
+		mxe_set_sges(qp->batch_wqe, sg_list, num_sge);
+}
+
 static void mxe_wr_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
 				const struct ibv_sge *sg_list)
 {
-	struct mxe_qp *qp = to_mqp_ex(qpx);
-
-	if (!qp->batch_wqe || num_sge > qp->sq.max_sge) {
-		mxe_batch_fail(qp, EINVAL);
-		return;
-	}
-	mxe_set_sges(qp->batch_wqe, sg_list, num_sge);
+	mxe_batch_set_sges(to_mqp_ex(qpx), sg_list, num_sge);
 }
 
 static void mxe_wr_set_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t addr,
@@ -629,7 +739,7 @@ static void mxe_wr_set_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t addr,
 		.lkey = lkey,
 	};
 
-	mxe_wr_set_sge_list(qpx, 1, &sge);
+	mxe_batch_set_sges(to_mqp_ex(qpx), &sge, 1);
 }
 
 static void mxe_wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
@@ -701,6 +811,12 @@ void mxe_set_builders(struct mxe_qp *qp)
 	qpx->wr_rdma_read = mxe_wr_rdma_read;
 	qpx->wr_atomic_cmp_swp = mxe_wr_atomic_cmp_swp;
 	qpx->wr_atomic_fetch_add = mxe_wr_atomic_fetch_add;
+#ifdef HAVE_ATOMIC_WRITE
+	qpx->wr_atomic_write = mxe_wr_atomic_write;
+#endif
+#ifdef HAVE_FLUSH
+	qpx->wr_flush = mxe_wr_flush;
+#endif
 	qpx->wr_set_ud_addr = mxe_wr_set_ud_addr;
 	qpx->wr_set_xrc_srqn = mxe_wr_set_xrc_srqn;
 	qpx->wr_set_sge = mxe_wr_set_sge;

@@ -62,6 +62,11 @@ enum mxedv_qp_create_flags {
 	 * and 10, instead of IBV_WC_COMP_SWAP and IBV_WC_FETCH_ADD.
 	 */
 	MXEDV_QP_CREATE_EXP_WC_OPCODE	= 1 << 1,
+	/*
+	 * Posting to the send queue does not ring the doorbell: the program
+	 * does, for many queue pairs at once, by mxedv_ring_doorbells().
+	 */
+	MXEDV_QP_CREATE_DEFER_DOORBELL	= 1 << 2,
 };
 
 enum mxedv_qp_init_attr_mask {
@@ -82,6 +87,14 @@ struct mxedv_qp_init_attr {
 struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 			       struct ibv_qp_init_attr_ex *attr,
 			       struct mxedv_qp_init_attr *mxe_attr);
+
+/*
+ * Have what was posted to the send queues of these queue pairs of the context
+ * sent, in one system call for each 128 of them.  Returns 0 or a positive
+ * errno: EINVAL and nothing was rung, or EIO, the device has gone.
+ */
+int mxedv_ring_doorbells(struct ibv_context *context,
+			 struct ibv_qp *const *qps, uint32_t num_qps);
 
 /*
  * The builders' object.  A queue pair made with
@@ -113,6 +126,17 @@ struct mxedv_qp_ex {
 };
 
 struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx);
+
+/*
+ * Options of ibv_query_ece() and ibv_set_ece(): both masked atomics, with
+ * operands of so many bytes.
+ */
+enum mxedv_ece_options {
+	MXEDV_ECE_MASKED_ATOMIC_4	= 1 << 2,
+	MXEDV_ECE_MASKED_ATOMIC_8	= 1 << 3,
+	MXEDV_ECE_MASKED_ATOMIC_16	= 1 << 4,
+	MXEDV_ECE_MASKED_ATOMIC_32	= 1 << 5,
+};
 
 /*
  * Builders, used like ibv_wr_atomic_cmp_swp(): between ibv_wr_start() and

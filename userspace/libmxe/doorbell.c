@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The doorbell: of one queue pair, or of many in one system call.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "mxe.h"
+
+enum { DOORBELLS = 128 };	/* in one system call */
+
+/*
+ * 0 or the first error.  A queue pair that is not there any more does not keep
+ * the others from being rung; errno is the caller's.
+ */
+static int mxe_ring_doorbells(int fd, const struct mxe_doorbell *db, size_t num)
+{
+	int saved = errno;
+	int ret = 0;
+
+	while (num) {
+		ssize_t n = write(fd, db, num * sizeof(*db));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			if (!ret)
+				ret = errno;
+			if (errno != ENOENT)
+				break;
+			n = sizeof(*db);
+		}
+		db += (size_t)n / sizeof(*db);
+		num -= (size_t)n / sizeof(*db);
+	}
+	errno = saved;
+	return ret;
+}
+
+/*
+ * There is no error to return: the requests are the kernel's from the moment
+ * they were published, whatever becomes of the doorbell.  It fails only if
+ * the device has gone, and posting to such a device succeeds on hardware too:
+ * the process learns of it from IBV_EVENT_DEVICE_FATAL.
+ */
+void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
+{
+	struct mxe_doorbell db = {
+		.qp_num = qp->vqp.qp.qp_num,
+		.queues = queues,
+	};
+
+	mxe_ring_doorbells(to_mctx(qp->vqp.qp.context)->doorbell_fd, &db, 1);
+}
+
+/*
+ * Nothing is kept of a doorbell that a queue pair defers: what was posted is in
+ * its ring, and the program says which to look at.
+ */
+MXE_EXPORT int mxedv_ring_doorbells(struct ibv_context *context,
+				    struct ibv_qp *const *qps, uint32_t num_qps)
+{
+	struct mxe_doorbell db[DOORBELLS];
+	uint32_t i, n = 0;
+	int ret = 0, err;
+
+	if (!context || (num_qps && !qps))
+		return EINVAL;
+	if (!mxe_is_device(context->device))
+		return EOPNOTSUPP;
+	for (i = 0; i < num_qps; i++)
+		if (!qps[i] || qps[i]->context != context ||
+		    !to_mqp(qps[i])->sq.entries)
+			return EINVAL;
+
+	for (i = 0; i < num_qps; i++) {
+		db[n++] = (struct mxe_doorbell){
+			.qp_num = qps[i]->qp_num,
+			.queues = MXE_DOORBELL_SEND,
+		};
+		if (n < DOORBELLS && i + 1 < num_qps)
+			continue;
+		err = mxe_ring_doorbells(to_mctx(context)->doorbell_fd, db, n);
+		if (!ret)
+			ret = err;
+		n = 0;
+	}
+	return ret;
+}

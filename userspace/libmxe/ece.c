@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Enhanced connection establishment: what the two ends of a connection tell one
+ * another, by librdmacm or by the program's own means, of the masked atomics
+ * that they execute.
+ *
+ * librdmacm passes on what a peer of this vendor said, and no options for any
+ * other peer, so a connection to another device is made as ever.
+ */
+#include <errno.h>
+
+#include "mxe.h"
+
+static_assert(MXEDV_ECE_MASKED_ATOMIC_4 == 4 &&
+	      MXEDV_ECE_MASKED_ATOMIC_8 == 8 &&
+	      MXEDV_ECE_MASKED_ATOMIC_16 == 16 &&
+	      MXEDV_ECE_MASKED_ATOMIC_32 == 32,
+	      "the option of a size is its number of bytes");
+
+/* What this end executes as a responder. */
+static uint32_t mxe_ece_offer(const struct mxe_qp *qp)
+{
+	const uint32_t both = MXE_MASKED_ATOMIC_CMP_SWAP |
+			      MXE_MASKED_ATOMIC_FETCH_ADD;
+	const struct mxe_atomic_caps *caps = &to_mctx(qp->vqp.qp.context)->caps;
+
+	switch (qp->vqp.qp.qp_type) {
+	case IBV_QPT_RC:
+	case IBV_QPT_XRC_SEND:
+	case IBV_QPT_XRC_RECV:
+		break;
+	default:
+		return 0;
+	}
+	if ((caps->masked_ops & both) != both ||
+	    caps->masked_atomic_cap == IBV_ATOMIC_NONE)
+		return 0;
+	return (uint32_t)caps->log_arg_sizes & MXE_ECE_MASKED_ATOMICS;
+}
+
+int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+
+	pthread_spin_lock(&qp->sq.lock);
+	*ece = (struct ibv_ece){
+		.vendor_id = MXE_VENDOR_ID,
+		.options = qp->has_ece ? qp->ece_options : mxe_ece_offer(qp),
+	};
+	pthread_spin_unlock(&qp->sq.lock);
+	return 0;
+}
+
+int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+
+	/* The options of other vendors say nothing that is known here. */
+	if (ece->comp_mask || ece->vendor_id != MXE_VENDOR_ID) {
+		errno = EINVAL;
+		return errno;
+	}
+	ece->options &= mxe_ece_offer(qp);
+	pthread_spin_lock(&qp->sq.lock);
+	qp->ece_options = ece->options;
+	qp->has_ece = true;
+	pthread_spin_unlock(&qp->sq.lock);
+	return 0;
+}
+
+/* The next connection is with another peer. */
+void mxe_forget_ece(struct mxe_qp *qp)
+{
+	pthread_spin_lock(&qp->sq.lock);
+	qp->has_ece = false;
+	pthread_spin_unlock(&qp->sq.lock);
+}
