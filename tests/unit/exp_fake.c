@@ -137,8 +137,10 @@ static void get_operand(struct op *op, int index, uint32_t log_arg_sz,
 {
 	if (log_arg_sz > 3)
 		memcpy(op->wide[index], from, (size_t)1 << log_arg_sz);
+	else if (log_arg_sz == 3)
+		op->arg[index] = *(const uint64_t *)from;
 	else
-		memcpy(&op->arg[index], from, (size_t)1 << log_arg_sz);
+		op->arg[index] = *(const uint32_t *)from;
 }
 
 static void f_ext_masked_cs(struct mxedv_qp_ex *mqp, uint32_t rkey,
@@ -394,6 +396,12 @@ __attribute__((weak)) int ibv_resize_cq(struct ibv_cq *cq, int cqe)
 {
 	(void)cq;
 	(void)cqe;
+	return EIO;
+}
+
+__attribute__((weak)) int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	(void)cq;
 	return EIO;
 }
 

@@ -217,6 +217,150 @@ static int f_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 	return n;
 }
 
+/* ---- the same, polled by ibv_start_poll() --------------------------------- */
+
+static int f_next_poll(struct ibv_cq_ex *ex)
+{
+	struct fake_cq *cq = (struct fake_cq *)ex;
+
+	if (!cq->polling)
+		bail_out("ibv_next_poll() without ibv_start_poll()");
+	if (!f_poll_cq(&cq->cq, 1, &cq->polled))
+		return ENOENT;
+	ex->wr_id = cq->polled.wr_id;
+	ex->status = cq->polled.status;
+	fake.clock++;
+	return 0;
+}
+
+static int f_start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+{
+	struct fake_cq *cq = (struct fake_cq *)ex;
+
+	if (attr->comp_mask || cq->polling)
+		bail_out("unexpected ibv_start_poll()");
+	cq->polling = true;
+	cq->polling = !f_next_poll(ex);
+	return cq->polling ? 0 : ENOENT;
+}
+
+static void f_end_poll(struct ibv_cq_ex *ex)
+{
+	struct fake_cq *cq = (struct fake_cq *)ex;
+
+	if (!cq->polling)
+		bail_out("ibv_end_poll() without ibv_start_poll()");
+	cq->polling = false;
+}
+
+static const struct ibv_wc *polled(struct ibv_cq_ex *ex)
+{
+	return &((struct fake_cq *)ex)->polled;
+}
+
+static enum ibv_wc_opcode f_read_opcode(struct ibv_cq_ex *ex)
+{
+	if (ex->status)
+		bail_out("the opcode of an error");
+	return polled(ex)->opcode;
+}
+
+static uint32_t f_read_vendor_err(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->vendor_err;
+}
+
+static uint32_t f_read_byte_len(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->byte_len;
+}
+
+static __be32 f_read_imm_data(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->imm_data;
+}
+
+static uint32_t f_read_qp_num(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->qp_num;
+}
+
+static uint32_t f_read_src_qp(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->src_qp;
+}
+
+static unsigned int f_read_wc_flags(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->wc_flags;
+}
+
+static uint32_t f_read_slid(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->slid;
+}
+
+static uint8_t f_read_sl(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->sl;
+}
+
+static uint8_t f_read_dlid_path_bits(struct ibv_cq_ex *ex)
+{
+	return polled(ex)->dlid_path_bits;
+}
+
+static uint64_t f_read_completion_ts(struct ibv_cq_ex *ex)
+{
+	(void)ex;
+	return fake.clock;
+}
+
+static uint64_t f_read_wallclock(struct ibv_cq_ex *ex)
+{
+	(void)ex;
+	return fake.clock + 1000000;
+}
+
+static struct ibv_cq_ex *f_create_cq_ex(struct ibv_context *context,
+					struct ibv_cq_init_attr_ex *attr)
+{
+	struct fake_cq *cq;
+
+	if (fake.create_cq_errno) {
+		errno = fake.create_cq_errno;
+		return NULL;
+	}
+	cq = new_cq();
+	cq->cq.context = context;
+	cq->cq.cq_context = attr->cq_context;
+	cq->ex.start_poll = f_start_poll;
+	cq->ex.next_poll = f_next_poll;
+	cq->ex.end_poll = f_end_poll;
+	cq->ex.read_opcode = f_read_opcode;
+	cq->ex.read_vendor_err = f_read_vendor_err;
+	cq->ex.read_wc_flags = f_read_wc_flags;
+	if (attr->wc_flags & IBV_WC_EX_WITH_BYTE_LEN)
+		cq->ex.read_byte_len = f_read_byte_len;
+	if (attr->wc_flags & IBV_WC_EX_WITH_IMM)
+		cq->ex.read_imm_data = f_read_imm_data;
+	if (attr->wc_flags & IBV_WC_EX_WITH_QP_NUM)
+		cq->ex.read_qp_num = f_read_qp_num;
+	if (attr->wc_flags & IBV_WC_EX_WITH_SRC_QP)
+		cq->ex.read_src_qp = f_read_src_qp;
+	if (attr->wc_flags & IBV_WC_EX_WITH_SLID)
+		cq->ex.read_slid = f_read_slid;
+	if (attr->wc_flags & IBV_WC_EX_WITH_SL)
+		cq->ex.read_sl = f_read_sl;
+	if (attr->wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
+		cq->ex.read_dlid_path_bits = f_read_dlid_path_bits;
+	if (attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		cq->ex.read_completion_ts = f_read_completion_ts;
+	if (attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		cq->ex.read_completion_wallclock_ns = f_read_wallclock;
+	return &cq->ex;
+}
+
 static int f_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct fake_cq *cq = (struct fake_cq *)ibcq;
@@ -333,6 +477,7 @@ void fake_reset(void)
 	fake.atomic_cap = IBV_ATOMIC_HCA;
 	memset(&emu_vctx, 0, sizeof(emu_vctx));
 	emu_vctx.sz = sizeof(emu_vctx);
+	emu_vctx.create_cq_ex = f_create_cq_ex;
 	emu_vctx.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	emu_vctx.context.device = &emu_device;
 	emu_vctx.context.ops.post_send = f_post_send;
@@ -349,6 +494,16 @@ struct fake_cq *new_cq(void)
 	cq->cq.context = emu_ctx;
 	cq->cq.cqe = 64;
 	return cq;
+}
+
+struct fake_cq *new_cq_ex(uint64_t wc_flags)
+{
+	struct ibv_cq_init_attr_ex attr = { .cqe = 64, .wc_flags = wc_flags };
+	struct ibv_cq_ex *ex = ibv_create_cq_ex(emu_ctx, &attr);
+
+	if (!ex)
+		bail_out("ibv_create_cq_ex: %s", strerror(errno));
+	return (struct fake_cq *)ex;
 }
 
 struct fake_qp *new_qp(struct fake_cq *cq, uint32_t flags)
@@ -380,8 +535,19 @@ static int free_cq(struct ibv_cq *cq)
 	return 0;
 }
 
+static int destroy_std(struct ibv_cq *cq)
+{
+	return exp_destroy_cq(cq, free_cq);
+}
+
 void drop_cq(struct fake_cq *cq)
 {
-	if (emu_destroy_cq(&cq->cq, free_cq))
+	if (emu_destroy_cq(&cq->cq, destroy_std))
 		bail_out("ibv_destroy_cq");
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	drop_cq((struct fake_cq *)cq);
+	return 0;
 }

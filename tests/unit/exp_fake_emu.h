@@ -43,13 +43,18 @@ struct fake_wc {
 };
 
 struct fake_cq {
-	struct ibv_cq cq;
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex ex;
+	};
 	struct fake_wc wcs[1024];
 	int num;
 	int taken;
 	bool armed;
 	int arms;		/* calls of req_notify_cq */
 	int events;
+	struct ibv_wc polled;	/* by ibv_start_poll() */
+	bool polling;
 };
 
 struct fake_emu {
@@ -62,6 +67,8 @@ struct fake_emu {
 	int kicks;
 	void *place;		/* where the next queue pair comes to be */
 	uint32_t next_qpn;
+	uint64_t clock;		/* counts the completions that are polled */
+	int create_cq_errno;	/* of ibv_create_cq_ex() */
 };
 
 extern struct fake_emu fake;
@@ -71,6 +78,8 @@ extern struct ibv_pd emu_pd;
 
 void fake_reset(void);
 struct fake_cq *new_cq(void);
+/* Extended, by ibv_create_cq_ex(). */
+struct fake_cq *new_cq_ex(uint64_t wc_flags);
 /* Emulated; sig_all is 0. */
 struct fake_qp *new_qp(struct fake_cq *cq, uint32_t flags);
 void drop_qp(struct fake_qp *qp);

@@ -571,9 +571,21 @@ void fake_mlx5_init(void)
 	mlx5_cq2.cq.context = mlx5_ctx;
 }
 
+static int f_close_device(struct ibv_context *context)
+{
+	(void)context;
+	return 0;
+}
+
+void fake_mlx5_reopen(void)
+{
+	exp_close_device(mlx5_ctx, f_close_device);
+}
+
 void fake_mlx5_reset(void)
 {
 	fake_reset();
+	fake_mlx5_reopen();
 	fake.mlx5dv = &dv;
 	fake.std.orig_attr.atomic_cap = IBV_ATOMIC_HCA;
 	memset(&fake_mlx5, 0, sizeof(fake_mlx5));

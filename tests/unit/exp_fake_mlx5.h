@@ -30,7 +30,10 @@ struct fake_mlx5_cqe {
 #define MAX_CQES 4096
 
 struct fake_mlx5_cq {
-	struct ibv_cq cq;
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex ex;	/* of t_exp_mlx5_ex.c */
+	};
 	struct fake_mlx5_cqe cqes[MAX_CQES];
 	uint32_t head, tail;
 };
@@ -111,6 +114,9 @@ void fake_mlx5_init(void);
 /* A ConnectX-6, with all sizes; before each test, and instead of fake_reset(). */
 void fake_mlx5_reset(void);
 
+/* The same context, of a process that opens the device again. */
+void fake_mlx5_reopen(void);
+
 /* Executes one request of qp, if there is one. */
 bool fake_mlx5_run(struct ibv_qp *qp);
 
@@ -120,7 +126,7 @@ void fake_mlx5_region(void *start, size_t size, uint32_t key);
 void fake_mlx5_other(uint32_t qp_num, struct fake_mlx5_cq *cq, uint64_t wr_id,
 		     enum ibv_wc_opcode opcode, enum ibv_wc_status status);
 
-/* Polls past the library, as ibv_start_poll() does. */
+/* Polls past the library. */
 int fake_mlx5_poll(struct fake_mlx5_cq *cq, int num, struct ibv_wc *wc);
 
 /* ibv_modify_qp() of this library, to the reset state or to another. */

@@ -38,18 +38,18 @@ static const struct caps_row {
 	  IBV_EXP_ATOMIC_HCA, 0xc, 0x4, 0x8, 3 },
 	{ "sizes without WQE", IBV_ATOMIC_HCA, 0, 0, 1, 0xf, 0xffff, 0xffff,
 	  IBV_EXP_ATOMIC_HCA, 0x3c, 0x34, 0x8, 5 },
-	{ "no size", IBV_ATOMIC_HCA, 0, 0, 1, 0xf, 0, 0,
-	  IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
-	{ "no size in common", IBV_ATOMIC_HCA, 0, 0, 1, 0xf, 0x8, 0x4,
-	  IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
-	{ "no masked CMP_SWAP", IBV_ATOMIC_HCA, 0, 0, 1, 0xb, 0x3c, 0x3c,
-	  IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
-	{ "no masked FETCH_ADD", IBV_ATOMIC_HCA, 0, 0, 1, 0x7, 0x3c, 0x3c,
-	  IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
-	{ "no CMP_SWAP", IBV_ATOMIC_HCA, 0, 0, 1, 0xe, 0x3c, 0x3c,
-	  IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
-	{ "no FETCH_ADD", IBV_ATOMIC_HCA, 0, 0, 1, 0xd, 0x3c, 0x3c,
-	  IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
+	{ "no size: emulated", IBV_ATOMIC_HCA, 0, 0, 1, 0xf, 0, 0,
+	  IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
+	{ "no size in common: emulated", IBV_ATOMIC_HCA, 0, 0, 1, 0xf, 0x8, 0x4,
+	  IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
+	{ "no masked CMP_SWAP: emulated", IBV_ATOMIC_HCA, 0, 0, 1, 0xb, 0x3c, 0x3c,
+	  IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
+	{ "no masked FETCH_ADD: emulated", IBV_ATOMIC_HCA, 0, 0, 1, 0x7, 0x3c, 0x3c,
+	  IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
+	{ "no CMP_SWAP: emulated", IBV_ATOMIC_HCA, 0, 0, 1, 0xe, 0x3c, 0x3c,
+	  IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
+	{ "no FETCH_ADD: emulated", IBV_ATOMIC_HCA, 0, 0, 1, 0xd, 0x3c, 0x3c,
+	  IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
 	{ "no atomics", IBV_ATOMIC_NONE, 0, 0, 1, 0, 0, 0,
 	  IBV_EXP_ATOMIC_NONE, 0, 0, 0, 0 },
 	{ "no atomics in the standard verbs", IBV_ATOMIC_NONE, 0, 0, 1, 0xf,
@@ -64,12 +64,12 @@ static const struct caps_row {
 	  0x8, IBV_EXP_ATOMIC_NONE, 0, 0, 0, 0 },
 	{ "mode 2", IBV_ATOMIC_NONE, 0, 0, 2, 0xf, 0x3c, 0x3c,
 	  IBV_EXP_ATOMIC_HCA_REPLY_BE, 0x3c, 0x3c, 0x3c, 5 },
-	{ "no DEVX", IBV_ATOMIC_HCA, EINVAL, 0, 1, 0xf, 0x3c, 0x3c,
-	  IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
-	{ "no DEVX in the kernel", IBV_ATOMIC_HCA, EOPNOTSUPP, 0, 1, 0xf, 0x3c,
-	  0x3c, IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
-	{ "error of the firmware", IBV_ATOMIC_HCA, 0, 3, 1, 0xf, 0x3c, 0x3c,
-	  IBV_EXP_ATOMIC_HCA, 0, 0, 0, 0 },
+	{ "no DEVX: emulated", IBV_ATOMIC_HCA, EINVAL, 0, 1, 0xf, 0x3c, 0x3c,
+	  IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
+	{ "kernel without DEVX: emulated", IBV_ATOMIC_HCA, EOPNOTSUPP, 0, 1,
+	  0xf, 0x3c, 0x3c, IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
+	{ "error of the firmware: emulated", IBV_ATOMIC_HCA, 0, 3, 1, 0xf, 0x3c, 0x3c,
+	  IBV_EXP_ATOMIC_HCA, 0x8, 0, 0x8, 3 },
 };
 
 static void set_caps(const struct caps_row *row)
@@ -105,6 +105,10 @@ static void test_query(void)
 		is_u64(attr.comp_mask, want, "%s: comp_mask", row->name);
 		is_u64(attr.exp_device_cap_flags & MASKED,
 		       row->sizes ? MASKED : 0, "%s: flags", row->name);
+		ok(!(attr.exp_device_cap_flags &
+		     IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED) ==
+		   !strstr(row->name, "emulated"), "%s: who does it",
+		   row->name);
 		m = &attr.masked_atomic;
 		ok(m->masked_log_atomic_arg_sizes == row->sizes &&
 		   m->masked_log_atomic_arg_sizes_network_endianness ==
@@ -124,20 +128,12 @@ static void test_absent(void)
 {
 	static struct exp_mlx5dv old;
 	struct ibv_exp_device_attr attr = { .comp_mask = GATED };
-	struct ibv_exp_qp_init_attr init;
-	struct ibv_exp_send_wr wr = {
-		.exp_opcode = CS,
-		.exp_send_flags = IBV_EXP_SEND_EXT_ATOMIC_INLINE,
-	};
-	struct ibv_exp_send_wr *bad;
-	struct ibv_qp *qp;
-
 	fake_mlx5_reset();
-	ok(exp_backend_of(std_ctx->device) == &exp_backend_emu,
+	ok(exp_backend_of(std_ctx) == &exp_backend_emu,
 	   "another device is emulated");
-	ok(exp_backend_of(mxe_ctx->device) == &exp_backend_mxe,
+	ok(exp_backend_of(mxe_ctx) == &exp_backend_mxe,
 	   "mxe has its own");
-	ok(exp_backend_of(mlx5_ctx->device) == &exp_backend_mlx5,
+	ok(exp_backend_of(mlx5_ctx) == &exp_backend_mlx5,
 	   "mlx5 has this one");
 
 	old = *fake.mlx5dv;
@@ -146,24 +142,20 @@ static void test_absent(void)
 	old.devx_general_cmd = NULL;
 	old.qp_ex_from_ibv_qp_ex = NULL;
 	fake.mlx5dv = &old;
+	ok(exp_backend_of(mlx5_ctx) == &exp_backend_mlx5,
+	   "a context keeps its backend");
+	fake_mlx5_reopen();
+	ok(exp_backend_of(mlx5_ctx) == &exp_backend_emu,
+	   "old libmlx5: emulated");
 	is_int(ibv_exp_query_device(mlx5_ctx, &attr), 0, "old libmlx5: query");
-	is_u64(attr.comp_mask, IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS,
-	       "old libmlx5: no masked atomics");
-	mlx5_init_attr(&init, 16, 0, true);
-	qp = ibv_exp_create_qp(mlx5_ctx, &init);
-	ok(qp && fake.plain_created == 1, "old libmlx5: a plain queue pair");
-	is_int(ibv_exp_post_send(qp, &wr, &bad), ENOSYS,
-	       "old libmlx5: takes no masked atomic");
-	ibv_destroy_qp(qp);
-	mlx5_init_attr(&init, 16, BE, true);
-	errno = 0;
-	ok(!ibv_exp_create_qp(mlx5_ctx, &init) && errno == EINVAL,
-	   "old libmlx5: no reply in big-endian");
+	is_u64(attr.masked_atomic.masked_log_atomic_arg_sizes, 8,
+	       "old libmlx5: masked atomics of 8 bytes");
 
+	fake_mlx5_reopen();
 	fake.mlx5dv = NULL;
-	ok(exp_backend_of(mlx5_ctx->device) == &exp_backend_emu,
+	ok(exp_backend_of(mlx5_ctx) == &exp_backend_emu,
 	   "no libmlx5: emulated");
-	ok(exp_backend_of(mxe_ctx->device) == &exp_backend_mxe,
+	ok(exp_backend_of(mxe_ctx) == &exp_backend_mxe,
 	   "no libmlx5: mxe has its own");
 	is_int(ibv_exp_query_device(mlx5_ctx, &attr), 0, "no libmlx5: query");
 }

@@ -2,9 +2,9 @@
 /*
  * What the calls of libibverbs_exp need from a kind of device.
  *
- * Each device has a backend, of which the last one takes all that the others do
+ * Each context has a backend, of which the last one takes all that the others do
  * not.  A device without atomics is served with the standard verbs alone.  A new
- * backend is a new file and a line in exp_backend_of().
+ * backend is a new file and a line in choose_backend().
  */
 #ifndef EXP_BACKEND_H
 #define EXP_BACKEND_H
@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs_exp.h>
+
+#include "table.h"
 
 struct exp_mlx5_sq;
 struct mlx5dv_qp_ex;
@@ -40,17 +42,15 @@ struct exp_caps {
  * A queue pair that takes masked atomics.
  *
  * Lifetime: queue pairs are destroyed with ibv_destroy_qp(), which this library
- * sees only where the program calls it (destroy.c).  Entries are found by the
- * address of the queue pair; one whose queue pair is gone stays until a queue
- * pair is created at that address, so there are never more than the process had
- * addresses of queue pairs.  A match must be proved by exp_qp_find().
+ * sees if it stands before libibverbs (front.c).  Entries are found by the
+ * address of the queue pair (table.h); one whose queue pair is gone stays until
+ * one is created at that address.  A match must be proved by exp_qp_find().
  *
- * Locking: lists are only added to, under a mutex, and read without a lock.
- * `qp` and `next` never change.  The other fields are written before the caller
- * of ibv_exp_create_qp() knows the queue pair.
+ * Locking: `entry` and `qp` never change.  The other fields are written before
+ * the caller of ibv_exp_create_qp() knows the queue pair.
  */
 struct exp_qp {
-	struct exp_qp *next;
+	struct exp_entry entry;
 	struct ibv_qp *qp;
 
 	struct ibv_context *context;
@@ -74,7 +74,8 @@ struct exp_qp {
 };
 
 struct exp_backend {
-	bool (*is_mine)(struct ibv_device *device);
+	/* False: a later backend may. */
+	bool (*serves)(struct ibv_context *context);
 
 	/* caps->atomic_cap is set to the standard one before the call. */
 	int (*query)(struct ibv_context *context, struct exp_caps *caps);
@@ -120,6 +121,12 @@ struct exp_backend {
 			 const struct ibv_exp_send_wr *wr);
 	void (*batch_end)(const struct exp_qp *entry, bool posted);
 
+	/*
+	 * Optional: an extended completion queue has just been created, before
+	 * the program knows it.  0 or errno.
+	 */
+	int (*adopt_cq_ex)(struct ibv_cq_ex *cq, uint64_t wc_flags);
+
 	/* Optional: the queue pair has been reset, its queues are empty. */
 	void (*reset)(const struct exp_qp *entry);
 };
@@ -128,8 +135,11 @@ extern const struct exp_backend exp_backend_mxe;
 extern const struct exp_backend exp_backend_mlx5;
 extern const struct exp_backend exp_backend_emu;
 
-/* device.c */
-const struct exp_backend *exp_backend_of(struct ibv_device *device);
+/* device.c: what serves a context does so until it is closed. */
+const struct exp_backend *exp_backend_of(struct ibv_context *context);
+/* ibv_close_device(), with `std` as the one of libibverbs. */
+int exp_close_device(struct ibv_context *context,
+		     int (*std)(struct ibv_context *context));
 /* 0 or errno. */
 int exp_query_caps(struct ibv_context *context, struct exp_caps *caps);
 
@@ -143,6 +153,28 @@ int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 
 /* qp.c: ibv_destroy_qp(), with `std` as the one of libibverbs. */
 int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp));
+
+/*
+ * cq_ex.c: from now on extended completion queues of the context are known, and
+ * adopted by its backend.
+ */
+void exp_context_seen(struct ibv_context *context);
+
+/*
+ * cq_ex.c: cq, if it is known to be extended, and what can be read of its
+ * completions; else NULL.
+ */
+struct ibv_cq_ex *exp_cq_ex_of(struct ibv_cq *cq, uint64_t *wc_flags);
+
+/*
+ * cq_ex.c: the completion between ibv_start_poll() and ibv_end_poll(), by the
+ * readers in `calls`, which are of cq or have been.
+ */
+void exp_read_wc(struct ibv_cq_ex *cq, const struct ibv_cq_ex *calls,
+		 uint64_t wc_flags, struct ibv_wc *wc);
+
+/* cq_ex.c: ibv_destroy_cq(), with `std` as the one of libibverbs. */
+int exp_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
 
 /* cq.c: fix_wc where the opcode of an atomic is already that of OFED. */
 void exp_fix_atomic_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc);

@@ -12,9 +12,9 @@
 #include "backend.h"
 #include "emu.h"
 
-static bool emu_is_mine(struct ibv_device *device)
+static bool emu_serves(struct ibv_context *context)
 {
-	(void)device;
+	(void)context;
 	return true;
 }
 
@@ -180,6 +180,15 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 	return ret ? ret : err;
 }
 
+/* Only where there will be something to hide. */
+static int adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags)
+{
+	struct exp_caps caps;
+	int err = exp_query_caps(cq->context, &caps);
+
+	return err || !caps.masked ? err : emu_adopt_cq_ex(cq, wc_flags);
+}
+
 /* 9 is the standard verbs' atomic write where nothing is emulated. */
 static void emu_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 {
@@ -188,11 +197,12 @@ static void emu_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 }
 
 const struct exp_backend exp_backend_emu = {
-	.is_mine = emu_is_mine,
+	.serves = emu_serves,
 	.query = emu_query,
 	.create_qp = emu_create_qp,
 	.release = emu_release,
 	.reset = emu_reset,
 	.post_send = emu_post_send,
 	.fix_wc = emu_fix_wc,
+	.adopt_cq_ex = adopt_cq_ex,
 };

@@ -202,11 +202,19 @@ static void mlx5_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 
 /* ---- */
 
-static bool mlx5_is_mine(struct ibv_device *device)
+/*
+ * Not if the device has only what the standard verbs know, or does not tell: then
+ * masked atomics are emulated.
+ */
+static bool mlx5_serves(struct ibv_context *context)
 {
 	const struct exp_mlx5dv *dv = exp_mlx5dv();
+	/* So that it counts only what the device says. */
+	struct exp_caps caps = { .atomic_cap = IBV_EXP_ATOMIC_HCA };
 
-	return dv && dv->is_supported(device);
+	return dv && dv->is_supported(context->device) &&
+	       !mlx5_query(context, &caps) &&
+	       (caps.masked || caps.atomic_cap == IBV_EXP_ATOMIC_HCA_REPLY_BE);
 }
 
 static void mlx5_batch_begin(const struct exp_qp *entry)
@@ -237,11 +245,12 @@ static void mlx5_release(struct exp_qp *entry)
 }
 
 const struct exp_backend exp_backend_mlx5 = {
-	.is_mine = mlx5_is_mine,
+	.serves = mlx5_serves,
 	.query = mlx5_query,
 	.create_qp = mlx5_create_qp,
 	.build_masked = mlx5_build_masked,
 	.fix_wc = mlx5_fix_wc,
+	.adopt_cq_ex = exp_mlx5_adopt_cq_ex,
 	.batch_begin = mlx5_batch_begin,
 	.batch_add = mlx5_batch_add,
 	.batch_end = mlx5_batch_end,

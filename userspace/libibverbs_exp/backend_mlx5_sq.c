@@ -12,16 +12,13 @@
  *    full.  Therefore nothing is built that has no room.
  *
  * ibv_post_send() and ibv_poll_cq() are taken over in the context for that; they
- * are inline and call what stands there.  The calls of extended completion
- * queues, ibv_start_poll() and so on, are not.
+ * are inline and call what stands there.  So are ibv_start_poll() and some of its
+ * kind, in extended completion queues.
  *
  * Lifetime: contexts and completion queues are closed without this library
- * seeing it.  Their entries are found by address and stay, so there are never
- * more than the process had addresses of them; a new one takes over the entry of
- * its address.  Send queues belong to struct exp_qp.
+ * seeing it; their entries stay (table.h).  Send queues belong to struct exp_qp.
  *
- * Locking: lists of contexts and completion queues are only added to, under
- * table_lock, and read without a lock.  A completion queue's lock is held while
+ * Locking: each table has its own.  A completion queue's lock is held while
  * it is polled, so that completions are accounted for in their order, and guards
  * its list of send queues.  A send queue's lock is held while it is posted to
  * and guards everything in it.  Order: completion queue, send queue, libmlx5's.
@@ -34,7 +31,6 @@
 
 #include "backend_mlx5.h"
 
-#define CQ_BITS 8
 #define SQ_BITS 6
 #define RESULT_SIZE 8
 
@@ -69,50 +65,35 @@ struct exp_mlx5_sq {
 };
 
 struct mlx5_cq {
-	struct mlx5_cq *next;
-	struct ibv_cq *cq;
+	struct exp_entry entry;
 	pthread_mutex_t lock;
 	struct exp_mlx5_sq *sqs[1 << SQ_BITS];
+
+	/* Of an extended one: what it had of libmlx5, only for its calls, ... */
+	struct ibv_cq_ex std;
+	struct ibv_wc polled;	/* ... and the corrected completion. */
 };
 
 struct mlx5_ctx {
-	struct mlx5_ctx *next;
-	struct ibv_context *context;
+	struct exp_entry entry;
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 struct ibv_send_wr **bad_wr);
 	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 };
 
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mlx5_ctx *ctxs;
-static struct mlx5_cq *cqs[1 << CQ_BITS];
+static struct exp_table ctxs = EXP_TABLE_INIT;
+static struct exp_table cqs = EXP_TABLE_INIT;
 
 /* ---- tables -------------------------------------------------------------- */
 
 static struct mlx5_ctx *ctx_find(const struct ibv_context *context)
 {
-	struct mlx5_ctx *ctx = __atomic_load_n(&ctxs, __ATOMIC_ACQUIRE);
-
-	while (ctx && ctx->context != context)
-		ctx = ctx->next;
-	return ctx;
-}
-
-static struct mlx5_cq **cq_bucket(const struct ibv_cq *cq)
-{
-	uint64_t hash = ((uintptr_t)cq >> 4) * 0x9e3779b97f4a7c15ull;
-
-	return &cqs[hash >> (64 - CQ_BITS)];
+	return exp_table_find(&ctxs, context);
 }
 
 static struct mlx5_cq *cq_find(const struct ibv_cq *ibcq)
 {
-	struct mlx5_cq *cq;
-
-	cq = __atomic_load_n(cq_bucket(ibcq), __ATOMIC_ACQUIRE);
-	while (cq && cq->cq != ibcq)
-		cq = cq->next;
-	return cq;
+	return exp_table_find(&cqs, ibcq);
 }
 
 /* NULL: out of memory. */
@@ -120,18 +101,16 @@ static struct mlx5_cq *cq_get(struct ibv_cq *ibcq)
 {
 	struct mlx5_cq *cq;
 
-	pthread_mutex_lock(&table_lock);
+	pthread_mutex_lock(&cqs.lock);
 	cq = cq_find(ibcq);
 	if (!cq) {
 		cq = calloc(1, sizeof(*cq));
 		if (cq) {
-			cq->cq = ibcq;
 			pthread_mutex_init(&cq->lock, NULL);
-			cq->next = *cq_bucket(ibcq);
-			__atomic_store_n(cq_bucket(ibcq), cq, __ATOMIC_RELEASE);
+			exp_table_add(&cqs, &cq->entry, ibcq);
 		}
 	}
-	pthread_mutex_unlock(&table_lock);
+	pthread_mutex_unlock(&cqs.lock);
 	return cq;
 }
 
@@ -476,18 +455,95 @@ static int mlx5_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return ret;
 }
 
+/* ---- ibv_start_poll() ---------------------------------------------------- */
+
+static struct mlx5_cq *cq_of_ex(struct ibv_cq_ex *ex)
+{
+	return cq_find(ibv_cq_ex_to_cq(ex));
+}
+
+static void correct(struct mlx5_cq *cq, struct ibv_cq_ex *ex)
+{
+	cq->polled = (struct ibv_wc) {
+		.wr_id = ex->wr_id,
+		.status = ex->status,
+		.qp_num = cq->std.read_qp_num(ex),
+	};
+	if (ex->status == IBV_WC_SUCCESS) {
+		cq->polled.opcode = cq->std.read_opcode(ex);
+		cq->polled.byte_len = cq->std.read_byte_len(ex);
+	}
+	complete(cq, &cq->polled);
+}
+
+static int mlx5_start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+{
+	struct mlx5_cq *cq = cq_of_ex(ex);
+	int ret;
+
+	pthread_mutex_lock(&cq->lock);
+	ret = cq->std.start_poll(ex, attr);
+	if (ret)
+		pthread_mutex_unlock(&cq->lock);
+	else
+		correct(cq, ex);
+	return ret;
+}
+
+static int mlx5_next_poll(struct ibv_cq_ex *ex)
+{
+	struct mlx5_cq *cq = cq_of_ex(ex);
+	int ret = cq->std.next_poll(ex);
+
+	if (!ret)
+		correct(cq, ex);
+	return ret;
+}
+
+static void mlx5_end_poll(struct ibv_cq_ex *ex)
+{
+	struct mlx5_cq *cq = cq_of_ex(ex);
+
+	cq->std.end_poll(ex);
+	pthread_mutex_unlock(&cq->lock);
+}
+
+static enum ibv_wc_opcode mlx5_read_opcode(struct ibv_cq_ex *ex)
+{
+	return cq_of_ex(ex)->polled.opcode;
+}
+
+static uint32_t mlx5_read_byte_len(struct ibv_cq_ex *ex)
+{
+	return cq_of_ex(ex)->polled.byte_len;
+}
+
+int exp_mlx5_adopt_cq_ex(struct ibv_cq_ex *ex, uint64_t wc_flags)
+{
+	struct mlx5_cq *cq = cq_get(ibv_cq_ex_to_cq(ex));
+
+	(void)wc_flags;
+	if (!cq)
+		return ENOMEM;
+	cq->std = *ex;
+	ex->start_poll = mlx5_start_poll;
+	ex->next_poll = mlx5_next_poll;
+	ex->end_poll = mlx5_end_poll;
+	ex->read_opcode = mlx5_read_opcode;
+	ex->read_byte_len = mlx5_read_byte_len;
+	return 0;
+}
+
 /* ---- creation ------------------------------------------------------------ */
 
-/* With table_lock held.  NULL: out of memory. */
+/* With ctxs.lock held.  NULL: out of memory. */
 static struct mlx5_ctx *ctx_add(struct ibv_context *context)
 {
 	struct mlx5_ctx *ctx = calloc(1, sizeof(*ctx));
 
 	if (!ctx)
 		return NULL;
-	ctx->context = context;
-	ctx->next = ctxs;
-	__atomic_store_n(&ctxs, ctx, __ATOMIC_RELEASE);
+	exp_table_add(&ctxs, &ctx->entry, context);
 	return ctx;
 }
 
@@ -496,7 +552,7 @@ static struct mlx5_ctx *ctx_get(struct ibv_context *context)
 {
 	struct mlx5_ctx *ctx;
 
-	pthread_mutex_lock(&table_lock);
+	pthread_mutex_lock(&ctxs.lock);
 	ctx = ctx_find(context);
 	if (!ctx)
 		ctx = ctx_add(context);
@@ -508,7 +564,7 @@ static struct mlx5_ctx *ctx_get(struct ibv_context *context)
 		__atomic_store_n(&context->ops.poll_cq, mlx5_poll_cq,
 				 __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&table_lock);
+	pthread_mutex_unlock(&ctxs.lock);
 	return ctx;
 }
 

@@ -16,6 +16,11 @@
 	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |	\
 	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
+static bool mxe_serves(struct ibv_context *context)
+{
+	return mxedv_is_supported(context->device);
+}
+
 static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
 {
 	struct mxedv_device_attr attr;
@@ -131,7 +136,7 @@ static void mxe_build_masked(const struct exp_qp *entry,
 }
 
 const struct exp_backend exp_backend_mxe = {
-	.is_mine = mxedv_is_supported,
+	.serves = mxe_serves,
 	.query = mxe_query,
 	.create_qp = mxe_create_qp,
 	.build_masked = mxe_build_masked,

@@ -42,6 +42,10 @@ static inline bool exp_bad_mask(const char *call, uint64_t mask,
 	return true;
 }
 
+/* What a completion queue with time stamps can tell of a completion. */
+#define EXP_CQ_TIMED_FLAGS \
+	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+
 /* dm.c: the standard object. */
 struct ibv_dm *exp_dm_std(struct ibv_exp_dm *dm);
 

@@ -2,10 +2,9 @@
 /*
  * ibv_exp_poll_cq()
  */
-#include <errno.h>
 #include <string.h>
 
-#include "backend.h"
+#include "calls.h"
 
 /* Completions that are fetched at a time. */
 #define EXP_WC_BATCH 16
@@ -53,8 +52,8 @@ static uint64_t flags_from_std(unsigned int std)
 }
 
 /*
- * qp, srq, dct and timestamp are not known and their flags are not set: a queue
- * pair found by its number could have been destroyed meanwhile.
+ * qp, srq and dct are not known and their flags are not set: a queue pair found by
+ * its number could have been destroyed meanwhile.
  */
 static void wc_from_std(struct ibv_exp_wc *wc, const struct ibv_wc *std)
 {
@@ -92,42 +91,74 @@ void exp_fix_atomic_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 }
 
 /* Whole structures, wc_size bytes apart; what the caller has is written. */
-static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std, int n,
-		    char *to, uint32_t wc_size)
+static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std,
+		    const uint64_t *times, int n, char *to, uint32_t wc_size)
 {
-	const struct exp_backend *backend = exp_backend_of(cq->context->device);
+	const struct exp_backend *backend = exp_backend_of(cq->context);
 	struct ibv_exp_wc wc;
 	int i;
 
 	for (i = 0; i < n; i++) {
 		wc_from_std(&wc, &std[i]);
 		backend->fix_wc(&std[i], &wc);
+		if (times) {
+			wc.timestamp = times[i];
+			wc.exp_wc_flags |= IBV_EXP_WC_WITH_TIMESTAMP;
+		}
 		memcpy(to, &wc, wc_size < sizeof(wc) ? wc_size : sizeof(wc));
 		to += wc_size;
 	}
+}
+
+/*
+ * The number of completions, or a negative errno.  Each is polled by itself, see
+ * emu_cq_ex_fetch().
+ */
+static int poll_timed(struct ibv_cq_ex *cq, int num, struct ibv_wc *wc,
+		      uint64_t *times)
+{
+	struct ibv_poll_cq_attr attr = { };
+	int n, ret;
+
+	for (n = 0; n < num; n++) {
+		ret = ibv_start_poll(cq, &attr);
+		if (ret)
+			return n || ret == ENOENT ? n : -ret;
+		exp_read_wc(cq, cq, EXP_CQ_TIMED_FLAGS, &wc[n]);
+		times[n] = ibv_wc_read_completion_ts(cq);
+		ibv_end_poll(cq);
+	}
+	return n;
 }
 
 EXP_EXPORT
 int ibv_exp_poll_cq(struct ibv_cq *ibcq, int num_entries,
 		    struct ibv_exp_wc *wc, uint32_t wc_size)
 {
+	uint64_t times[EXP_WC_BATCH];
 	struct ibv_wc std[EXP_WC_BATCH];
 	char *to = (char *)wc;
+	struct ibv_cq_ex *ex;
+	uint64_t wc_flags;
 	int done = 0;
 
 	if (num_entries < 0 || wc_size < EXP_WC_MIN_SIZE)
 		return -EINVAL;
 
+	ex = exp_cq_ex_of(ibcq, &wc_flags);
+	if (ex && (wc_flags & EXP_CQ_TIMED_FLAGS) != EXP_CQ_TIMED_FLAGS)
+		ex = NULL;
 	while (done < num_entries) {
 		int want = num_entries - done;
 		int n;
 
 		if (want > EXP_WC_BATCH)
 			want = EXP_WC_BATCH;
-		n = ibv_poll_cq(ibcq, want, std);
+		n = ex ? poll_timed(ex, want, std, times) :
+			 ibv_poll_cq(ibcq, want, std);
 		if (n < 0)
 			return done ? done : n;
-		put_wcs(ibcq, std, n, to, wc_size);
+		put_wcs(ibcq, std, ex ? times : NULL, n, to, wc_size);
 		to += (size_t)n * wc_size;
 		done += n;
 		if (n < want)

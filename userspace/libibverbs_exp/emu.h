@@ -24,16 +24,16 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
+#include "table.h"
+
 /* ---- emu_hook.c: the device's own operations ---------------------------- */
 
 /*
  * Contexts are closed with ibv_close_device(), which this library does not see.
- * An entry stays, and is filled anew when there is another context at that
- * address.  Only added to, under a mutex; read without a lock.
+ * An entry is filled anew when there is another context at that address.
  */
 struct emu_device {
-	struct emu_device *next;
-	struct ibv_context *context;
+	struct exp_entry entry;		/* of the context */
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 struct ibv_send_wr **bad_wr);
 	int (*poll_cq)(struct ibv_cq *cq, int num, struct ibv_wc *wc);
@@ -42,6 +42,29 @@ struct emu_device {
 
 /* Takes the operations over; NULL with errno. */
 const struct emu_device *emu_hook(struct ibv_context *context);
+
+/* ---- emu_cq_ex.c: extended completion queues ----------------------------- */
+
+/* What only an extended completion queue tells of a completion. */
+struct emu_wc_ex {
+	uint64_t ts;
+	uint64_t wallclock_ns;
+	uint32_t flow_tag;
+	uint16_t cvlan;
+	struct ibv_wc_tm_info tm;
+};
+
+struct emu_cq;
+
+/*
+ * Takes ibv_start_poll() and all that goes with it over.  While the program polls
+ * by them it has the lock of the completion queue.  0 or errno.
+ */
+int emu_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
+
+/* From the device; the number, or a negative errno.  Under lock. */
+int emu_cq_ex_fetch(struct emu_cq *cq, int num, struct ibv_wc *wcs,
+		    struct emu_wc_ex *exs);
 
 /* ---- emu_cq.c: completion queues ---------------------------------------- */
 
@@ -55,7 +78,7 @@ const struct emu_device *emu_hook(struct ibv_context *context);
  * protected by lock.
  */
 struct emu_cq {
-	struct emu_cq *next;
+	struct exp_entry entry;
 	struct ibv_cq *cq;
 	pthread_mutex_t lock;
 
@@ -63,8 +86,16 @@ struct emu_cq {
 	const struct emu_device *device;
 	struct emu_qp *qps[1 << EMU_QP_BITS];
 
-	/* The program's completions: a ring. */
+	struct ibv_cq_ex *ex;	/* NULL: not extended */
+	uint64_t wc_flags;	/* of its creation */
+	struct ibv_cq_ex std;	/* only for the device's calls, which it had */
+	struct emu_wc_ex now;	/* of what is being sorted out */
+	struct ibv_wc polled;	/* between ibv_start_poll() and ibv_end_poll() */
+	struct emu_wc_ex polled_ex;
+
+	/* The program's completions: rings. */
 	struct ibv_wc *wcs;
+	struct emu_wc_ex *exs;	/* NULL: not extended */
 	uint32_t size;
 	uint32_t first;
 	uint32_t count;
@@ -92,6 +123,13 @@ void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc);
  * see: that one may have used up the event that the program waits for.
  */
 void emu_cq_rearm(struct emu_cq *cq);
+
+/* The entry of one that is not being destroyed. */
+struct emu_cq *emu_cq_of(const struct ibv_cq *cq);
+/* Locked, or NULL: none of these completion queues. */
+struct emu_cq *emu_cq_lock(const struct ibv_cq *cq);
+/* The next one for the program, to `polled`.  0, ENOENT or errno.  Under lock. */
+int emu_cq_next(struct emu_cq *cq);
 
 /* Of the program; false: none of these completion queues. */
 bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);

@@ -16,8 +16,6 @@
 
 #include "emu.h"
 
-#define EMU_CQ_BITS 8
-
 /* Completions that are fetched at a time. */
 #define EMU_WC_BATCH 16
 
@@ -26,35 +24,21 @@
 #define EMU_NONCE_SHIFT 40
 #define EMU_TAG_MASK ((1ull << EMU_NONCE_SHIFT) - 1)
 
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct emu_cq *table[1 << EMU_CQ_BITS];
-static uint64_t nonce;		/* 0: not drawn; by table_lock */
+static struct exp_table cqs = EXP_TABLE_INIT;
+static uint64_t nonce;		/* 0: not drawn; by cqs.lock */
 static uint64_t next_tag;	/* atomic */
 static uint32_t busy_total;	/* atomic */
 
 /* ---- table --------------------------------------------------------------- */
 
-static struct emu_cq **bucket_of(const struct ibv_cq *cq)
+struct emu_cq *emu_cq_of(const struct ibv_cq *ibcq)
 {
-	uint64_t hash = ((uintptr_t)cq >> 4) * 0x9e3779b97f4a7c15ull;
-
-	return &table[hash >> (64 - EMU_CQ_BITS)];
+	return exp_table_find(&cqs, ibcq);
 }
 
-static struct emu_cq *cq_at(const struct ibv_cq *ibcq)
+struct emu_cq *emu_cq_lock(const struct ibv_cq *ibcq)
 {
-	struct emu_cq *cq;
-
-	cq = __atomic_load_n(bucket_of(ibcq), __ATOMIC_ACQUIRE);
-	while (cq && cq->cq != ibcq)
-		cq = cq->next;
-	return cq;
-}
-
-/* Locked and active, or NULL. */
-static struct emu_cq *cq_lock(const struct ibv_cq *ibcq)
-{
-	struct emu_cq *cq = cq_at(ibcq);
+	struct emu_cq *cq = emu_cq_of(ibcq);
 
 	if (!cq)
 		return NULL;
@@ -80,23 +64,21 @@ static int draw_nonce(void)
 
 struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq)
 {
-	struct emu_cq **bucket = bucket_of(ibcq);
 	struct emu_cq *cq;
 
-	pthread_mutex_lock(&table_lock);
+	pthread_mutex_lock(&cqs.lock);
 	if (draw_nonce()) {
-		pthread_mutex_unlock(&table_lock);
+		pthread_mutex_unlock(&cqs.lock);
 		errno = EAGAIN;
 		return NULL;
 	}
-	cq = cq_at(ibcq);
+	cq = emu_cq_of(ibcq);
 	if (!cq) {
 		cq = calloc(1, sizeof(*cq));
 		if (cq) {
 			cq->cq = ibcq;
-			cq->next = *bucket;
 			pthread_mutex_init(&cq->lock, NULL);
-			__atomic_store_n(bucket, cq, __ATOMIC_RELEASE);
+			exp_table_add(&cqs, &cq->entry, ibcq);
 		}
 	}
 	if (cq) {
@@ -105,7 +87,7 @@ struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq)
 		cq->device = device;
 		pthread_mutex_unlock(&cq->lock);
 	}
-	pthread_mutex_unlock(&table_lock);
+	pthread_mutex_unlock(&cqs.lock);
 	return cq;
 }
 
@@ -191,25 +173,43 @@ bool emu_any_busy(void)
 
 /* ---- completions --------------------------------------------------------- */
 
+/* The ring of completions, from the first on, in a larger one. */
+static void *grow(const struct emu_cq *cq, const void *ring, size_t entry,
+		  uint32_t size)
+{
+	char *new = malloc(size * entry);
+	uint32_t i;
+
+	for (i = 0; new && i < cq->count; i++)
+		memcpy(new + i * entry, (const char *)ring +
+		       (cq->first + i) % cq->size * entry, entry);
+	return new;
+}
+
 /* Room for so many more. */
 static bool have_room(struct emu_cq *cq, uint32_t more)
 {
 	uint32_t need = cq->count + more;
 	uint32_t size = cq->size ? cq->size : 64;
+	struct emu_wc_ex *exs = NULL;
 	struct ibv_wc *wcs;
-	uint32_t i;
 
 	if (need <= cq->size)
 		return true;
 	while (size < need)
 		size *= 2;
-	wcs = malloc(size * sizeof(*wcs));
-	if (!wcs)
+	wcs = grow(cq, cq->wcs, sizeof(*wcs), size);
+	if (cq->ex)
+		exs = grow(cq, cq->exs, sizeof(*exs), size);
+	if (!wcs || (cq->ex && !exs)) {
+		free(wcs);
+		free(exs);
 		return false;
-	for (i = 0; i < cq->count; i++)
-		wcs[i] = cq->wcs[(cq->first + i) % cq->size];
+	}
 	free(cq->wcs);
+	free(cq->exs);
 	cq->wcs = wcs;
+	cq->exs = exs;
 	cq->size = size;
 	cq->first = 0;
 	return true;
@@ -217,7 +217,11 @@ static bool have_room(struct emu_cq *cq, uint32_t more)
 
 void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc)
 {
-	cq->wcs[(cq->first + cq->count++) % cq->size] = *wc;
+	uint32_t at = (cq->first + cq->count++) % cq->size;
+
+	cq->wcs[at] = *wc;
+	if (cq->ex)
+		cq->exs[at] = cq->now;
 	cq->armed = 0;
 }
 
@@ -266,15 +270,22 @@ static void sort_out(struct emu_cq *cq, const struct ibv_wc *wc)
  */
 static int drain(struct emu_cq *cq, uint32_t want)
 {
+	struct emu_wc_ex exs[EMU_WC_BATCH];
 	struct ibv_wc wcs[EMU_WC_BATCH];
 	int n, i;
 
 	while (cq->count < want) {
 		if (!have_room(cq, EMU_WC_BATCH + cq->flushable))
 			return -ENOMEM;
-		n = cq->device->poll_cq(cq->cq, EMU_WC_BATCH, wcs);
-		for (i = 0; i < n; i++)
+		if (cq->ex)
+			n = emu_cq_ex_fetch(cq, EMU_WC_BATCH, wcs, exs);
+		else
+			n = cq->device->poll_cq(cq->cq, EMU_WC_BATCH, wcs);
+		for (i = 0; i < n; i++) {
+			if (cq->ex)
+				cq->now = exs[i];
 			sort_out(cq, &wcs[i]);
+		}
 		if (n < EMU_WC_BATCH)
 			return n < 0 ? n : 0;
 	}
@@ -283,7 +294,7 @@ static int drain(struct emu_cq *cq, uint32_t want)
 
 bool emu_cq_poll(struct ibv_cq *ibcq, int num, struct ibv_wc *wc, int *n)
 {
-	struct emu_cq *cq = cq_lock(ibcq);
+	struct emu_cq *cq = emu_cq_lock(ibcq);
 	int ret = 0;
 
 	if (!cq)
@@ -298,9 +309,23 @@ bool emu_cq_poll(struct ibv_cq *ibcq, int num, struct ibv_wc *wc, int *n)
 	return true;
 }
 
+int emu_cq_next(struct emu_cq *cq)
+{
+	int ret = 0;
+
+	cq->polls++;
+	if (!cq->count)
+		ret = drain(cq, 1);
+	if (!cq->count)
+		return ret ? -ret : ENOENT;
+	cq->polled_ex = cq->exs[cq->first];
+	take(cq, 1, &cq->polled);
+	return 0;
+}
+
 bool emu_cq_notify(struct ibv_cq *ibcq, int solicited_only, int *ret)
 {
-	struct emu_cq *cq = cq_lock(ibcq);
+	struct emu_cq *cq = emu_cq_lock(ibcq);
 
 	if (!cq)
 		return false;
@@ -327,14 +352,17 @@ static void tick(struct emu_cq *cq)
 
 void emu_tick(void)
 {
+	struct exp_entry *entry;
 	struct emu_cq *cq;
 	int i;
 
-	for (i = 0; i < 1 << EMU_CQ_BITS; i++) {
-		cq = __atomic_load_n(&table[i], __ATOMIC_ACQUIRE);
-		for (; cq; cq = cq->next)
+	for (i = 0; i < EXP_TABLE_SIZE; i++) {
+		entry = __atomic_load_n(&cqs.heads[i], __ATOMIC_ACQUIRE);
+		for (; entry; entry = entry->next) {
+			cq = (struct emu_cq *)entry;
 			if (__atomic_load_n(&cq->busy, __ATOMIC_RELAXED))
 				tick(cq);
+		}
 	}
 }
 
@@ -345,12 +373,18 @@ static void forget(struct emu_cq *cq)
 {
 	memset(cq->qps, 0, sizeof(cq->qps));
 	free(cq->wcs);
+	free(cq->exs);
 	cq->wcs = NULL;
+	cq->exs = NULL;
+	cq->ex = NULL;
 	cq->size = 0;
 	cq->first = 0;
 	cq->count = 0;
 	cq->flushable = 0;
 	cq->armed = 0;
+	/* One that is made at the same address was not polled. */
+	cq->polls = 0;
+	cq->polls_seen = 0;
 	__atomic_sub_fetch(&busy_total, cq->busy, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&cq->busy, 0, __ATOMIC_SEQ_CST);
 }
@@ -358,7 +392,7 @@ static void forget(struct emu_cq *cq)
 /* Made inactive before: the address may be used again at once. */
 int emu_destroy_cq(struct ibv_cq *ibcq, int (*std)(struct ibv_cq *cq))
 {
-	struct emu_cq *cq = cq_lock(ibcq);
+	struct emu_cq *cq = emu_cq_lock(ibcq);
 	int ret;
 
 	if (!cq)

@@ -8,17 +8,11 @@
 
 #include "emu.h"
 
-static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct emu_device *devices;
+static struct exp_table devices = EXP_TABLE_INIT;
 
 static struct emu_device *device_of(const struct ibv_context *context)
 {
-	struct emu_device *device;
-
-	device = __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
-	while (device && device->context != context)
-		device = device->next;
-	return device;
+	return exp_table_find(&devices, context);
 }
 
 static int hook_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
@@ -80,7 +74,7 @@ const struct emu_device *emu_hook(struct ibv_context *context)
 	struct ibv_context_ops *ops = &context->ops;
 	struct emu_device *device;
 
-	pthread_mutex_lock(&devices_lock);
+	pthread_mutex_lock(&devices.lock);
 	device = device_of(context);
 	if (device && ops->poll_cq == hook_poll_cq)
 		goto unlock;
@@ -91,15 +85,13 @@ const struct emu_device *emu_hook(struct ibv_context *context)
 		device = calloc(1, sizeof(*device));
 		if (!device)
 			goto unlock;
-		device->context = context;
-		device->next = devices;
 		take_over(device, ops);
-		__atomic_store_n(&devices, device, __ATOMIC_RELEASE);
+		exp_table_add(&devices, &device->entry, context);
 	}
 	ops->post_send = hook_post_send;
 	ops->poll_cq = hook_poll_cq;
 	ops->req_notify_cq = hook_req_notify_cq;
 unlock:
-	pthread_mutex_unlock(&devices_lock);
+	pthread_mutex_unlock(&devices.lock);
 	return device;
 }

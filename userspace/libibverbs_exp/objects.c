@@ -13,6 +13,30 @@
 /* Hints how the device may save work, to be ignored. */
 #define EXP_CQ_HINTS IBV_EXP_CQ_COMPRESSED_CQE
 
+/* Its completions are read by ibv_exp_poll_cq() with their time. */
+static struct ibv_cq *create_timed_cq(struct ibv_context *context, int cqe,
+				      void *cq_context,
+				      struct ibv_comp_channel *channel,
+				      int comp_vector)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = cqe,
+		.cq_context = cq_context,
+		.channel = channel,
+		.comp_vector = comp_vector,
+		.wc_flags = EXP_CQ_TIMED_FLAGS,
+	};
+	struct ibv_cq_ex *cq;
+
+	if (cqe < 0 || comp_vector < 0)
+		return exp_null(EINVAL);
+	exp_context_seen(context);
+	cq = ibv_create_cq_ex(context, &attr);
+	if (!cq)
+		return exp_null(exp_errno_from_std(errno));
+	return ibv_cq_ex_to_cq(cq);
+}
+
 EXP_EXPORT
 struct ibv_cq *ibv_exp_create_cq(struct ibv_context *context, int cqe,
 				 void *cq_context,
@@ -30,9 +54,13 @@ struct ibv_cq *ibv_exp_create_cq(struct ibv_context *context, int cqe,
 	if ((flags & ~(uint32_t)IBV_EXP_CQ_CREATE_FLAGS_MASK) ||
 	    (flags & IBV_EXP_CQ_TIMESTAMP_TO_SYS_TIME))
 		return exp_null(EINVAL);
-	if (flags || ((attr->comp_mask & IBV_EXP_CQ_INIT_ATTR_PEER_DIRECT) &&
+	if ((flags & ~IBV_EXP_CQ_TIMESTAMP) ||
+	    ((attr->comp_mask & IBV_EXP_CQ_INIT_ATTR_PEER_DIRECT) &&
 		      attr->peer_direct_attrs))
 		return exp_null(ENOSYS);
+	if (flags & IBV_EXP_CQ_TIMESTAMP)
+		return create_timed_cq(context, cqe, cq_context, channel,
+				       comp_vector);
 	return ibv_create_cq(context, cqe, cq_context, channel, comp_vector);
 }
 

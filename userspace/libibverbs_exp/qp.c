@@ -11,30 +11,9 @@
 
 #include "backend.h"
 
-#define EXP_QP_BITS 10
-
-static pthread_mutex_t exp_qp_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct exp_qp *exp_qp_table[1 << EXP_QP_BITS];
+static struct exp_table qps = EXP_TABLE_INIT;
 
 /* ---- table ------------------------------------------------------------- */
-
-static struct exp_qp **bucket_of(const struct ibv_qp *qp)
-{
-	/* Allocations are 16 bytes apart at least; spread the rest. */
-	uint64_t hash = ((uintptr_t)qp >> 4) * 0x9e3779b97f4a7c15ull;
-
-	return &exp_qp_table[hash >> (64 - EXP_QP_BITS)];
-}
-
-static struct exp_qp *entry_at(const struct ibv_qp *qp)
-{
-	struct exp_qp *entry;
-
-	entry = __atomic_load_n(bucket_of(qp), __ATOMIC_ACQUIRE);
-	while (entry && entry->qp != qp)
-		entry = entry->next;
-	return entry;
-}
 
 /*
  * The entry was made for this very queue pair, and not for one that has been
@@ -53,7 +32,7 @@ static bool is_of(const struct exp_qp *entry, struct ibv_qp *qp)
 
 const struct exp_qp *exp_qp_find(struct ibv_qp *qp)
 {
-	const struct exp_qp *entry = entry_at(qp);
+	const struct exp_qp *entry = exp_table_find(&qps, qp);
 
 	return entry && is_of(entry, qp) ? entry : NULL;
 }
@@ -70,7 +49,7 @@ static void entry_release(struct exp_qp *entry)
 /* Forgets a queue pair that is no more: qp has just been created there. */
 static void table_forget(const struct ibv_qp *qp)
 {
-	struct exp_qp *entry = entry_at(qp);
+	struct exp_qp *entry = exp_table_find(&qps, qp);
 
 	if (entry)
 		entry_release(entry);
@@ -79,7 +58,6 @@ static void table_forget(const struct ibv_qp *qp)
 /* Takes over `new`. */
 static void table_add(struct ibv_qp *qp, struct exp_qp *new)
 {
-	struct exp_qp **bucket = bucket_of(qp);
 	struct exp_qp *old;
 
 	new->qp = qp;
@@ -89,10 +67,10 @@ static void table_add(struct ibv_qp *qp, struct exp_qp *new)
 	new->handle = qp->handle;
 	new->qp_num = qp->qp_num;
 
-	pthread_mutex_lock(&exp_qp_lock);
-	old = entry_at(qp);
+	pthread_mutex_lock(&qps.lock);
+	old = exp_table_find(&qps, qp);
 	if (old) {
-		/* Others walk over it: `next` and `qp` are not written. */
+		/* Others walk over it: `entry` and `qp` are not written. */
 		entry_release(old);
 		old->context = new->context;
 		old->pd = new->pd;
@@ -111,10 +89,9 @@ static void table_add(struct ibv_qp *qp, struct exp_qp *new)
 		old->mlx5_qpx = new->mlx5_qpx;
 		old->mlx5_sq = new->mlx5_sq;
 	} else {
-		new->next = *bucket;
-		__atomic_store_n(bucket, new, __ATOMIC_RELEASE);
+		exp_table_add(&qps, &new->entry, qp);
 	}
-	pthread_mutex_unlock(&exp_qp_lock);
+	pthread_mutex_unlock(&qps.lock);
 	if (old)
 		free(new);
 }
@@ -137,7 +114,7 @@ int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 /* Taken out before: the address may be used again at once. */
 int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp))
 {
-	struct exp_qp *entry = entry_at(qp);
+	struct exp_qp *entry = exp_table_find(&qps, qp);
 	struct exp_qp old;
 	int ret;
 
@@ -293,7 +270,7 @@ EXP_EXPORT
 struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 				 struct ibv_exp_qp_init_attr *attr)
 {
-	const struct exp_backend *backend = exp_backend_of(context->device);
+	const struct exp_backend *backend = exp_backend_of(context);
 	struct ibv_qp_init_attr_ex std;
 	struct exp_caps caps = { };
 	uint32_t served = 0;

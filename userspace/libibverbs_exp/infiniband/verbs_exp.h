@@ -51,7 +51,10 @@ enum ibv_exp_start_values {
 #define IBV_EXP_PEER_IOMEMORY		((struct ibv_exp_peer_buf *)-1UL)
 
 #define VERBS_MAX_ENV_VAL		4096
+/* Newer releases of rdma-core have it, too, in other words. */
+#ifndef ETHERNET_LL_SIZE
 #define ETHERNET_LL_SIZE		6
+#endif
 
 /* caps is a mask of enum ibv_exp_supported_qp_types. */
 #define ibv_is_qpt_supported(caps, qpt)	((caps) & (1 << (qpt)))
