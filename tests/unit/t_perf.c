@@ -147,6 +147,10 @@ static void test_defaults(void)
 	is_int(parse("-t contention", &o), -1, "contention");
 	is_int(o.qps, 4, "... of 4 queue pairs");
 	is_int(o.ops & 1 << PERF_WRITE, 0, "... is not of write");
+	is_int(parse("-t beside", &o), -1, "beside");
+	ok(o.size == 1 << 20 && o.qps == 2 && o.depth == 2 && o.batch == 1 &&
+	   o.ops == (1u << PERF_CAS | 1u << PERF_FADD | 1u << PERF_MCAS |
+		     1u << PERF_MFADD), "... atomics, and WRITEs of 1 MiB");
 	is_int(parse("-t rate -b 32", &o), -1, "a batch");
 	is_int(o.depth, 32, "... makes the depth as large");
 	is_int(parse("-t udp", &o), -1, "udp");
@@ -167,14 +171,14 @@ static void test_values(void)
 	is_str(o.remote, "mxe2", "remote device");
 	ok(o.gid == 3 && o.remote_gid == 4, "GIDs");
 	is_int(o.size, 2048, "size with a K");
-	is_int(parse("-t rate -n 5000000 -w 0 -q 8 -b 4 -Q 2 -m 1024 -p 99 -T 3 -PHjv",
+	is_int(parse("-t rate -n 5000000 -w 0 -q 8 -b 4 -Q 2 -m 1024 -p 99 -T 3 -PDHjv",
 		     &o), -1, "how");
 	is_int(o.iterations, 5000000, "iterations");
 	is_int(o.warmup, 0, "no warm-up");
 	ok(o.depth == 8 && o.batch == 4 && o.qps == 2, "depth, batch, qps");
 	is_int(o.mtu, 1024, "MTU");
 	ok(o.port == 99 && o.timeout == 3, "port, timeout");
-	ok(o.post_send && o.histogram && o.json && o.progress, "flags");
+	ok(o.post_send && o.one_doorbell && o.histogram && o.json && o.progress, "flags");
 	is_int(parse("--size 1M --test bandwidth peer", &o), -1, "long ones");
 	is_int(o.size, 1 << 20, "size with an M");
 	is_str(o.host, "peer", "the host");
@@ -204,7 +208,8 @@ static void test_refusals(void)
 		"-c sundial", "-T 0", "-b 0", "a b", "--nonsense",
 		/* Each by itself is well. */
 		"-q 2", "-t rate -q 4 -b 8", "-t bandwidth -o cas",
-		"-t contention -o read", "-t udp host", "-t tcp -l",
+		"-t contention -o read", "-t beside -o write",
+		"-t post -D", "-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
 		"-t udp -s 65508", "-l host", "-r mxe2 host",
 		"-t rate -b 2 -e guess", "-t rate -b 2 -o mcas -e read",
 	};

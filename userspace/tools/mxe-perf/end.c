@@ -122,8 +122,13 @@ static int open_device(struct perf_device *dev, const char *name, int gid)
 /* ---- queue pairs --------------------------------------------------------- */
 
 static struct ibv_qp *create_qp(struct perf_end *end, unsigned int i,
-				bool builders)
+				bool builders, const struct perf_options *o)
 {
+	struct mxedv_qp_init_attr mxe_attr = {
+		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
+		.create_flags = o->one_doorbell ?
+				MXEDV_QP_CREATE_DEFER_DOORBELL : 0,
+	};
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = end->cq,
 		.recv_cq = end->rcq,
@@ -149,7 +154,7 @@ static struct ibv_qp *create_qp(struct perf_end *end, unsigned int i,
 		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 	if (mxedv_is_supported(end->dev.ctx->device))
-		qp = mxedv_create_qp(end->dev.ctx, &attr, NULL);
+		qp = mxedv_create_qp(end->dev.ctx, &attr, &mxe_attr);
 	else
 		qp = ibv_create_qp_ex(end->dev.ctx, &attr);
 	if (!qp)
@@ -192,9 +197,9 @@ static int create_qps(struct perf_end *end, const struct perf_options *o)
 	for (uint32_t i = 0; i < end->num_qps; i++) {
 		int err;
 
-		end->qp[i] = create_qp(end, i, true);
+		end->qp[i] = create_qp(end, i, true, o);
 		if (!end->qp[i])	/* the provider has no builders */
-			end->qp[i] = create_qp(end, i, false);
+			end->qp[i] = create_qp(end, i, false, o);
 		if (!end->qp[i])
 			return failed("ibv_create_qp_ex", errno);
 		err = ibv_modify_qp(end->qp[i], &attr,
@@ -243,6 +248,11 @@ int perf_end_open(struct perf_end *end, const char *device, int gid,
 	end->num_qps = o->qps;
 	end->depth = o->depth;
 	end->size = o->size;
+	if (o->one_doorbell && !mxedv_is_supported(end->dev.ctx->device)) {
+		fputs("mxe-perf: only mxe rings for many queue pairs at once\n",
+		      stderr);
+		return STATUS_NO_DEVICE;
+	}
 	status = open_memory(end);
 	if (status)
 		return status;

@@ -24,6 +24,8 @@ const char *const perf_test_name[PERF_NUM_TESTS] = {
 	[PERF_RATE] = "rate",
 	[PERF_BANDWIDTH] = "bandwidth",
 	[PERF_CONTENTION] = "contention",
+	[PERF_BESIDE] = "beside",
+	[PERF_POST] = "post",
 	[PERF_UDP] = "udp",
 	[PERF_TCP] = "tcp",
 };
@@ -44,11 +46,13 @@ static const char usage_text[] =
 "Measures what RDMA operations cost on a device, and checks their results.\n"
 "The other end is in this process, or on HOST, where mxe-perf --listen runs.\n"
 "\n"
-"  -t, --test latency|rate|bandwidth|contention|udp|tcp\n"
+"  -t, --test latency|rate|bandwidth|contention|beside|post|udp|tcp\n"
 "                          one operation at a time (default); many outstanding;\n"
-"                          large ones; queue pairs that want the same word; to\n"
-"                          compare with: datagrams there and back, and bytes of\n"
-"                          a stream, by sockets\n"
+"                          large ones; queue pairs that want the same word; one\n"
+"                          atomic at a time beside large WRITEs of another queue\n"
+"                          pair; the call that posts alone; to compare with:\n"
+"                          datagrams there and back, and bytes of a stream, by\n"
+"                          sockets\n"
 "  -o, --op OP,...         write read send cas fadd mcas mfadd, or all (default:\n"
 "                          all that the test can do); mcas and mfadd are masked\n"
 "  -e, --emulate native|guess|read\n"
@@ -60,10 +64,11 @@ static const char usage_text[] =
 "  -x, --gid INDEX         (default: RoCE v2 of IPv4, if there is one)\n"
 "  -X, --remote-gid INDEX\n"
 "  -s, --size BYTES        of write, read, send (default 8; bandwidth, tcp 65536;\n"
-"                          udp 64); K and M may follow\n"
+"                          udp 64; beside 1M); K and M may follow\n"
 "  -n, --iterations N      operations measured (default 1000)\n"
 "  -w, --warmup N          operations before (default: a tenth)\n"
-"  -q, --depth N           outstanding on each queue pair (rate, bandwidth: 16)\n"
+"  -q, --depth N           outstanding on each queue pair (rate, bandwidth,\n"
+"                          post: 16; beside: large ones, 2)\n"
 "  -b, --batch N           posted in one call (default 1)\n"
 "  -Q, --qps N             queue pairs (default 1; contention 4)\n"
 "  -m, --mtu BYTES         path MTU (default: as the ports have)\n"
@@ -72,6 +77,7 @@ static const char usage_text[] =
 "  -c, --clock monotonic|tsc\n"
 "                          nanoseconds (default), or the time stamp counter\n"
 "  -P, --post-send         ibv_post_send() even where ibv_wr_*() can be had\n"
+"  -D, --one-doorbell      ring once for what is posted to all queue pairs\n"
 "  -T, --timeout SECONDS   without a completion, then give up (default 10)\n"
 "  -H, --histogram         draw one for each operation\n"
 "  -j, --json              as JSON\n"
@@ -215,6 +221,9 @@ static bool take_flag(int opt, struct perf_options *o)
 	case 'P':
 		o->post_send = true;
 		return true;
+	case 'D':
+		o->one_doorbell = true;
+		return true;
 	case 'H':
 		o->histogram = true;
 		return true;
@@ -231,11 +240,18 @@ static bool take_flag(int opt, struct perf_options *o)
 
 static void set_defaults(struct perf_options *o)
 {
-	bool deep = o->test == PERF_RATE || o->test == PERF_BANDWIDTH;
+	bool deep = o->test == PERF_RATE || o->test == PERF_BANDWIDTH ||
+		    o->test == PERF_POST;
 
+	if (o->test == PERF_BESIDE) {
+		o->size = o->size ? o->size : 1 << 20;
+		o->qps = o->qps ? o->qps : PERF_BESIDE_QPS;
+		o->depth = o->depth ? o->depth : 2;
+	}
 	if (!o->ops)
 		o->ops = o->test == PERF_BANDWIDTH ? ALL_OPS & ~ATOMICS :
-			 o->test == PERF_CONTENTION ? ATOMICS : ALL_OPS;
+			 o->test == PERF_CONTENTION ||
+			 o->test == PERF_BESIDE ? ATOMICS : ALL_OPS;
 	if (!o->size)
 		o->size = o->test == PERF_BANDWIDTH || o->test == PERF_TCP ?
 			  65536 : o->test == PERF_UDP ? 64 : 8;
@@ -258,6 +274,13 @@ static const char *conflict(const struct perf_options *o)
 		return "bandwidth is of write, read and send";
 	if (o->test == PERF_CONTENTION && (o->ops & ~ATOMICS))
 		return "contention is of atomics";
+	if (o->test == PERF_BESIDE && (o->ops & ~ATOMICS))
+		return "it is atomics that are measured beside WRITEs";
+	if (o->test == PERF_BESIDE &&
+	    (o->qps != PERF_BESIDE_QPS || o->batch != 1))
+		return "there are one atomic and one other queue pair";
+	if (o->test == PERF_POST && o->one_doorbell)
+		return "the call that posts rings, or else the program does";
 	if (o->test >= PERF_UDP && (o->host || o->listen))
 		return "udp and tcp run in one process";
 	if (o->test == PERF_UDP && o->size > 65507)
@@ -293,6 +316,7 @@ static const struct option longopts[] = {
 	{ "port", required_argument, NULL, 'p' },
 	{ "clock", required_argument, NULL, 'c' },
 	{ "post-send", no_argument, NULL, 'P' },
+	{ "one-doorbell", no_argument, NULL, 'D' },
 	{ "timeout", required_argument, NULL, 'T' },
 	{ "histogram", no_argument, NULL, 'H' },
 	{ "json", no_argument, NULL, 'j' },
@@ -309,7 +333,7 @@ static int parse_words(int argc, char **argv, struct perf_options *o,
 
 	optind = 0;
 	while ((opt = getopt_long(argc, argv,
-				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:m:lp:c:PT:HjvhV",
+				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:m:lp:c:PDT:HjvhV",
 				  longopts, NULL)) != -1) {
 		if (opt == 'h') {
 			fputs(usage_text, out);

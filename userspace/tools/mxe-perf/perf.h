@@ -20,6 +20,8 @@
 #include <infiniband/verbs.h>
 
 #define PERF_MAX_QPS 64
+/* Of the test beside: the first has the atomics, the second the WRITEs. */
+#define PERF_BESIDE_QPS 2
 #define PERF_MAX_DEPTH 4096
 #define PERF_MAX_SIZE (1u << 30)
 #define PERF_MAX_MEMORY ((size_t)4 << 30)	/* of an end */
@@ -50,6 +52,8 @@ enum perf_test {
 	PERF_RATE,
 	PERF_BANDWIDTH,
 	PERF_CONTENTION,
+	PERF_BESIDE,
+	PERF_POST,
 	PERF_UDP,
 	PERF_TCP,
 	PERF_NUM_TESTS,
@@ -84,6 +88,7 @@ struct perf_options {
 	const char *host;	/* of the responder, NULL: this process */
 	bool tsc;
 	bool post_send;		/* not the builders */
+	bool one_doorbell;	/* for what is posted to all queue pairs */
 	bool histogram;
 	bool json;
 	bool progress;

@@ -33,6 +33,7 @@ struct request {
 struct slot {
 	struct request req;
 	uint64_t began;
+	uint64_t posted;	/* PERF_POST: when the call was over */
 	uint64_t expect;	/* the lane's count when it is executed */
 	uint32_t qp;
 	uint32_t lane;
@@ -66,8 +67,12 @@ struct run {
 	uint32_t *free;		/* a stack for each queue pair */
 	uint32_t num_free[PERF_MAX_QPS];
 	uint64_t sent[PERF_MAX_QPS];
+	struct ibv_qp *unrung[PERF_MAX_QPS];	/* posted to */
+	uint32_t num_unrung;
 	struct lane lanes[PERF_MAX_LANES];
 	uint32_t num_lanes;
+	/* Queue pairs whose operations are measured; others have WRITEs. */
+	uint32_t measured_qps;
 };
 
 /* Set by the handler of SIGALRM; atomic. */
@@ -165,6 +170,29 @@ static void describe(struct run *r, const struct request *q, uint64_t wr_id,
 	}
 }
 
+/* For all that was posted to, if the queue pairs do not themselves. */
+static int ring(struct run *r)
+{
+	int err;
+
+	if (!r->num_unrung)
+		return 0;
+	err = mxedv_ring_doorbells(r->end->dev.ctx, r->unrung, r->num_unrung);
+	r->num_unrung = 0;
+	if (!err)
+		return 0;
+	fprintf(stderr, "mxe-perf: cannot ring: %s\n", strerror(err));
+	return STATUS_FAILED;
+}
+
+static int ring_later(struct run *r, struct ibv_qp *qp)
+{
+	if (r->num_unrung && r->unrung[r->num_unrung - 1] == qp)
+		return 0;
+	r->unrung[r->num_unrung++] = qp;
+	return r->num_unrung == PERF_MAX_QPS ? ring(r) : 0;
+}
+
 /* Standard operations go either way; masked ones only by the builders. */
 static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
 {
@@ -188,7 +216,7 @@ static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
 		err = ibv_post_send(r->end->qp[qp], r->wr, &bad);
 	}
 	if (!err)
-		return 0;
+		return r->o->one_doorbell ? ring_later(r, r->end->qp[qp]) : 0;
 	fprintf(stderr, "mxe-perf: cannot post %s: %s\n",
 		perf_op_name[slots[0]->req.op], strerror(err));
 	return STATUS_FAILED;
@@ -251,11 +279,17 @@ static void attempt(struct run *r, struct slot *s)
 	s->req.compare_add = old;
 }
 
-static void prepare(struct run *r, struct slot *s)
+static uint64_t place(const struct run *r, const struct slot *s)
 {
 	uint64_t index = (uint64_t)(s - r->slots);
-	uint64_t at = (index / r->end->depth * 2 * r->end->depth +
-		       index % r->end->depth) * r->end->stride;
+
+	return (index / r->end->depth * 2 * r->end->depth +
+		index % r->end->depth) * r->end->stride;
+}
+
+static void prepare(struct run *r, struct slot *s)
+{
+	uint64_t at = place(r, s);
 	uint64_t number = r->sent[s->qp]++;
 	uint32_t stamp = r->end->size < 8 ? r->end->size : 8;
 
@@ -349,7 +383,8 @@ static int check(struct run *r, struct slot *s, bool *again)
 
 /* ---- the loop ------------------------------------------------------------ */
 
-static int poll_some(struct run *r, struct ibv_wc *wc, int most)
+static __attribute__((noinline)) int poll_long(struct run *r,
+					       struct ibv_wc *wc, int most)
 {
 	uint64_t spins = 0;
 	uint64_t patience = 0;
@@ -376,6 +411,13 @@ static int poll_some(struct run *r, struct ibv_wc *wc, int most)
 	return n > 0 ? n : -STATUS_FAILED;
 }
 
+static int poll_some(struct run *r, struct ibv_wc *wc, int most)
+{
+	int n = ibv_poll_cq(r->end->cq, most, wc);
+
+	return n > 0 ? n : poll_long(r, wc, most);
+}
+
 static int completed(const struct run *r, const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_SUCCESS)
@@ -386,12 +428,21 @@ static int completed(const struct run *r, const struct ibv_wc *wc)
 	return STATUS_FAILED;
 }
 
+/* What the call took is shared by what it posted. */
+static void set_posted(struct run *r, uint32_t num, uint64_t began)
+{
+	uint64_t took = (perf_now(r->tsc) - began) / num;
+
+	for (uint32_t i = 0; i < num; i++)
+		r->batch_slots[i]->posted = began + took;
+}
+
 /* Posts as many as there may be; returns 0 or an exit status. */
 static int post_free(struct run *r, uint64_t *left)
 {
 	uint32_t depth = r->end->depth;
 
-	for (uint32_t qp = 0; qp < r->end->num_qps; qp++) {
+	for (uint32_t qp = 0; qp < r->measured_qps; qp++) {
 		uint32_t want = *left < r->batch ? (uint32_t)*left : r->batch;
 
 		while (want && r->num_free[qp] >= want) {
@@ -409,8 +460,55 @@ static int post_free(struct run *r, uint64_t *left)
 				r->batch_slots[i]->began = now;
 			if (post(r, qp, r->batch_slots, want))
 				return STATUS_FAILED;
+			if (r->o->test == PERF_POST)
+				set_posted(r, want, now);
 			*left -= want;
 			want = *left < r->batch ? (uint32_t)*left : r->batch;
+		}
+	}
+	return 0;
+}
+
+/* WRITEs to the other queue pairs, as many as there may be. */
+static int post_beside(struct run *r)
+{
+	uint32_t depth = r->end->depth;
+
+	for (uint32_t qp = r->measured_qps; qp < r->end->num_qps; qp++) {
+		while (r->num_free[qp]) {
+			uint32_t k = r->free[qp * depth + --r->num_free[qp]];
+			struct slot *s = &r->slots[k];
+
+			s->req = (struct request){
+				.op = PERF_WRITE,
+				.offset = place(r, s),
+				.len = r->end->size,
+				.raddr = r->peer->addr + place(r, s),
+			};
+			if (post(r, qp, &s, 1))
+				return STATUS_FAILED;
+			r->posts--;
+		}
+	}
+	return 0;
+}
+
+static void set_free(struct run *r, const struct slot *s)
+{
+	r->free[s->qp * r->end->depth + r->num_free[s->qp]++] =
+		(uint32_t)(s - r->slots);
+}
+
+/* Until none of these WRITEs is outstanding. */
+static int drain_beside(struct run *r)
+{
+	for (uint32_t qp = r->measured_qps; qp < r->end->num_qps; qp++) {
+		while (r->num_free[qp] < r->end->depth) {
+			struct ibv_wc wc;
+
+			if (poll_some(r, &wc, 1) < 0 || completed(r, &wc))
+				return STATUS_FAILED;
+			set_free(r, &r->slots[wc.wr_id]);
 		}
 	}
 	return 0;
@@ -435,7 +533,7 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 		if (r->op == PERF_SEND && r->responder &&
 		    perf_end_receive(r->responder))
 			return STATUS_FAILED;
-		if (left && post_free(r, &left))
+		if (post_beside(r) || (left && post_free(r, &left)) || ring(r))
 			return STATUS_FAILED;
 		got = poll_some(r, wc, 16);
 		if (got < 0)
@@ -445,7 +543,13 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 			struct slot *s = &r->slots[wc[i].wr_id];
 			bool again = false;
 
-			if (completed(r, &wc[i]) || check(r, s, &again))
+			if (completed(r, &wc[i]))
+				return STATUS_FAILED;
+			if (s->qp >= r->measured_qps) {
+				set_free(r, s);
+				continue;
+			}
+			if (check(r, s, &again))
 				return STATUS_FAILED;
 			if (again) {
 				if (post(r, s->qp, &s, 1))
@@ -453,17 +557,18 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 				continue;
 			}
 			if (samples)
-				samples[done] = now - s->began;
+				samples[done] = r->o->test == PERF_POST ?
+						s->posted - s->began :
+						now - s->began;
 			done++;
 			r->done++;
-			r->free[s->qp * r->end->depth + r->num_free[s->qp]++] =
-				(uint32_t)wc[i].wr_id;
+			set_free(r, s);
 		}
 		if (__atomic_load_n(&tick, __ATOMIC_RELAXED))
 			show_progress(r, done, n);
 	}
 	*total = perf_now(r->tsc) - start;
-	return 0;
+	return drain_beside(r);
 }
 
 /* ---- before and after ---------------------------------------------------- */
@@ -481,7 +586,7 @@ static int transfer(struct run *r, enum perf_op op, uint64_t offset,
 		.len = len,
 		.raddr = r->peer->addr + remote,
 	};
-	if (post(r, 0, &s, 1) || poll_some(r, &wc, 1) < 0)
+	if (post(r, 0, &s, 1) || ring(r) || poll_some(r, &wc, 1) < 0)
 		return STATUS_FAILED;
 	r->posts--;
 	return completed(r, &wc);
@@ -569,7 +674,7 @@ static int set_up(struct run *r)
 		fputs("mxe-perf: out of memory\n", stderr);
 		return STATUS_FAILED;
 	}
-	r->num_lanes = r->optimistic ? (uint32_t)n : end->num_qps;
+	r->num_lanes = r->optimistic ? (uint32_t)n : r->measured_qps;
 	for (uint32_t i = 0; i < n; i++) {
 		r->slots[i].qp = i / end->depth;
 		r->slots[i].lane = r->optimistic ? i : i / end->depth;
@@ -579,6 +684,9 @@ static int set_up(struct run *r)
 	}
 	for (uint32_t i = 0; i < end->num_qps; i++)
 		r->num_free[i] = end->depth;
+	/* Depth is that of the WRITEs. */
+	if (r->o->test == PERF_BESIDE)
+		r->num_free[0] = 1;
 	if (r->num_lanes > PERF_MAX_LANES && r->op >= PERF_CAS) {
 		fprintf(stderr,
 			"mxe-perf: %s: %u requesters, but a word has %u fields\n",
@@ -652,6 +760,7 @@ int perf_run(struct perf_end *end, struct perf_end *responder,
 		.op = op,
 		.tsc = o->tsc,
 		.batch = o->batch,
+		.measured_qps = o->test == PERF_BESIDE ? 1 : end->num_qps,
 		.how = op >= PERF_MCAS ? o->how : PERF_NATIVE,
 	};
 	int status;
@@ -674,7 +783,7 @@ int perf_run(struct perf_end *end, struct perf_end *responder,
 		return STATUS_USAGE;
 	}
 	r.optimistic = r.how != PERF_NATIVE ||
-		       (op == PERF_CAS && end->num_qps > 1);
+		       (op == PERF_CAS && r.measured_qps > 1);
 	result->op = perf_op_name[op];
 	result->how = r.how;
 	result->operations = o->iterations;
