@@ -3,9 +3,9 @@
 # mxe-perf: its statistics and options.
 
 PERF := $(TOP)/userspace/tools/mxe-perf
+$(eval $(call part,perf,$(PERF)))
 PROGS += t_perf
 
-$(BIN)/t_perf: override CPPFLAGS += -D_GNU_SOURCE -I$(PERF) \
-	-I$(TOP)/userspace/libmxe -DMXE_VERSION='"9.9"'
-$(BIN)/t_perf: override CFLAGS += -std=gnu11 $(WARNFLAGS)
-$(BIN)/t_perf: $(addprefix $(PERF)/,options.c stats.c perf.h)
+$(UNIT)/perf/%.o $(UNIT)/t_perf.o: override CPPFLAGS += -I$(PERF) \
+	-DMXE_VERSION='"9.9"'
+$(BIN)/t_perf: $(addprefix $(UNIT)/perf/,options.o stats.o)
