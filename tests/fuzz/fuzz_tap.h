@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The tap.h of the fakes of tests/unit in a fuzz target, where a check that fails
+ * is a finding.  Included in front of everything.
+ */
+#ifndef FUZZ_TAP_H
+#define FUZZ_TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAP_H
+#define ok(cond, ...) fuzz_check(cond, __FILE__, __LINE__, "" __VA_ARGS__)
+#define bail_out(...) fuzz_check(false, __FILE__, __LINE__, "" __VA_ARGS__)
+
+/* What is certain whatever comes. */
+#define CHECK(cond) fuzz_check(cond, __FILE__, __LINE__, "%s", #cond)
+
+#define fuzz_check(cond, file, line, ...) do {				\
+	if (!(cond)) {							\
+		printf("%s:%d: ", file, line);				\
+		printf(__VA_ARGS__);					\
+		printf("\n");						\
+		fflush(stdout);						\
+		abort();						\
+	}								\
+} while (0)
+
+/* In place of fprintf() in the library. */
+__attribute__((format(printf, 2, 3)))
+static inline int fuzz_fprintf(FILE *to, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+	int n;
+
+	(void)to;
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+#ifdef FUZZ_QUIET
+#define fprintf fuzz_fprintf
+#endif
+
+#endif /* FUZZ_TAP_H */

@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <crypto/hash.h>
+#include <linux/crc32.h>
+#include <linux/crypto.h>
+#include <linux/hrtimer.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/jump_label.h>
+#include <linux/radix-tree.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/swait.h>
+#include <linux/timer.h>
+#include <linux/udp.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+#include <net/dst_cache.h>
+#include <net/ip.h>
+#include <net/ipv6_stubs.h>
+#include <net/net_namespace.h>
+#include <net/route.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_umem.h>
+
+#include "device.h"
+#include "kernel.h"
+
+void abort(void) __noreturn;
+
+void fk_fail(const char *file, int line, const char *what)
+{
+	dprintf(2, "%s:%d: not so: %s\n", file, line, what);
+	abort();
+}
+
+/* ---- memory ------------------------------------------------------------- */
+
+u8 fk_memory[FK_PAGES][PAGE_SIZE] __aligned(PAGE_SIZE);
+static struct page fk_pages[FK_PAGES];
+struct page *mem_map = fk_pages;
+unsigned long uml_physmem;
+unsigned long task_size = ~0UL;
+struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
+
+void *__kmalloc(size_t size, gfp_t flags)
+{
+	return flags & __GFP_ZERO ? calloc(1, size) : malloc(size);
+}
+
+void *kmalloc_trace(struct kmem_cache *cache, gfp_t flags, size_t size)
+{
+	return __kmalloc(size, flags);
+}
+
+void *kvmalloc_node(size_t size, gfp_t flags, int node)
+{
+	return __kmalloc(size, flags);
+}
+
+void *__vmalloc(unsigned long size, gfp_t flags)
+{
+	return __kmalloc(size, flags);
+}
+
+void kfree(const void *p)
+{
+	free((void *)p);
+}
+
+void kvfree(const void *p)
+{
+	free((void *)p);
+}
+
+void vfree(const void *p)
+{
+	free((void *)p);
+}
+
+/* Of the xarray, the only one that has a cache. */
+struct kmem_cache *radix_tree_node_cachep;
+
+void *kmem_cache_alloc_lru(struct kmem_cache *cache, struct list_lru *lru,
+			   gfp_t flags)
+{
+	struct radix_tree_node *node = calloc(1, sizeof(*node));
+
+	INIT_LIST_HEAD(&node->private_list);
+	return node;
+}
+
+void radix_tree_node_rcu_free(struct rcu_head *head)
+{
+	free(container_of(head, struct radix_tree_node, rcu_head));
+}
+
+unsigned long raw_copy_from_user(void *to, const void __user *from,
+				 unsigned long n)
+{
+	memcpy(to, (__force const void *)from, n);
+	return 0;
+}
+
+unsigned long raw_copy_to_user(void __user *to, const void *from,
+			       unsigned long n)
+{
+	memcpy((__force void *)to, from, n);
+	return 0;
+}
+
+/* Of the xarray too. */
+void __bitmap_clear(unsigned long *map, unsigned int start, int len)
+{
+	while (len-- > 0)
+		__clear_bit(start++, map);
+}
+
+void *memchr_inv(const void *p, int c, size_t n)
+{
+	const u8 *b = p;
+
+	for (; n--; b++)
+		if (*b != (u8)c)
+			return (void *)b;
+	return NULL;
+}
+
+int ib_sg_to_pages(struct ib_mr *mr, struct scatterlist *sgl, int nents,
+		   unsigned int *offset, int (*set_page)(struct ib_mr *, u64))
+{
+	struct scatterlist *sg;
+	int i;
+
+	mr->iova = (u64)sg_virt(sgl);
+	mr->length = 0;
+	for_each_sg(sgl, sg, nents, i) {
+		if (set_page(mr, (u64)sg_virt(sg)))
+			break;
+		mr->length += sg->length;
+	}
+	return i;
+}
+
+void sg_init_table(struct scatterlist *sg, unsigned int n)
+{
+	memset(sg, 0, n * sizeof(*sg));
+	sg_mark_end(sg + n - 1);
+}
+
+struct scatterlist *sg_next(struct scatterlist *sg)
+{
+	return sg_is_last(sg) ? NULL : sg + 1;
+}
+
+/* Rings are not mapped by anybody: who plays the process writes to them. */
+int rdma_user_mmap_entry_insert(struct ib_ucontext *uctx,
+				struct rdma_user_mmap_entry *entry, size_t len)
+{
+	entry->npages = len >> PAGE_SHIFT;
+	entry->ucontext = uctx;
+	return 0;
+}
+
+void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
+{
+	entry->ucontext->device->ops.mmap_free(entry);
+}
+
+/* ---- complaints, time, work --------------------------------------------- */
+
+void warn_slowpath_fmt(const char *file, int line, unsigned int taint,
+		       const char *fmt, ...)
+{
+	fk_fail(file, line, "WARN_ON");
+}
+
+void panic(const char *fmt, ...)
+{
+	fk_fail(__FILE__, __LINE__, "BUG_ON");
+}
+
+int _printk(const char *fmt, ...)
+{
+	return 0;
+}
+
+void refcount_warn_saturate(refcount_t *r, enum refcount_saturation_type t)
+{
+	fk_fail(__FILE__, __LINE__, "a count of references");
+}
+
+bool static_key_initialized = true;
+int signals_enabled;
+
+int um_set_signals(int enable)
+{
+	return 0;
+}
+
+void block_signals(void)
+{
+}
+
+void unblock_signals(void)
+{
+}
+
+int fk_preempt_count;
+
+void __local_bh_enable_ip(unsigned long ip, unsigned int cnt)
+{
+	fk_preempt_count -= cnt;
+}
+
+void __mutex_init(struct mutex *lock, const char *name,
+		  struct lock_class_key *key)
+{
+}
+
+void mutex_lock(struct mutex *lock)
+{
+}
+
+void mutex_unlock(struct mutex *lock)
+{
+}
+
+void __init_swait_queue_head(struct swait_queue_head *q, const char *name,
+			     struct lock_class_key *key)
+{
+}
+
+void complete(struct completion *c)
+{
+	c->done++;
+}
+
+/* Nobody else is there to complete it: a reference was not given back. */
+void wait_for_completion(struct completion *c)
+{
+	CHECK(c->done);
+}
+
+static struct rcu_head *fk_rcu;
+
+void call_rcu(struct rcu_head *head, rcu_callback_t func)
+{
+	head->func = func;
+	head->next = (void *)fk_rcu;
+	fk_rcu = head;
+}
+
+void fk_run_rcu(void)
+{
+	while (fk_rcu) {
+		struct rcu_head *head = fk_rcu;
+		unsigned long offset = (unsigned long)head->func;
+
+		fk_rcu = (void *)head->next;
+		/* kfree_rcu() says where the head is instead. */
+		if (offset < 4096)
+			free((void *)head - offset);
+		else
+			head->func(head);
+	}
+}
+
+void synchronize_rcu(void)
+{
+	fk_run_rcu();
+}
+
+static LIST_HEAD(fk_work);
+struct workqueue_struct *mxe_wq;
+
+bool queue_work_on(int cpu, struct workqueue_struct *wq,
+		   struct work_struct *work)
+{
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		return false;
+	list_add_tail(&work->entry, &fk_work);
+	return true;
+}
+
+bool cancel_work_sync(struct work_struct *work)
+{
+	if (!test_and_clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		return false;
+	list_del_init(&work->entry);
+	return true;
+}
+
+bool fk_run_work(void)
+{
+	struct work_struct *work;
+
+	work = list_first_entry_or_null(&fk_work, struct work_struct, entry);
+	if (!work)
+		return false;
+	cancel_work_sync(work);
+	work->func(work);
+	return true;
+}
+
+static HLIST_HEAD(fk_timers);
+
+void init_timer_key(struct timer_list *timer,
+		    void (*func)(struct timer_list *), unsigned int flags,
+		    const char *name, struct lock_class_key *key)
+{
+	timer->entry.pprev = NULL;
+	timer->function = func;
+	timer->flags = flags;
+}
+
+int timer_delete(struct timer_list *timer)
+{
+	bool pending = timer_pending(timer);
+
+	if (pending)
+		hlist_del_init(&timer->entry);
+	return pending;
+}
+
+int timer_delete_sync(struct timer_list *timer)
+{
+	return timer_delete(timer);
+}
+
+int mod_timer(struct timer_list *timer, unsigned long expires)
+{
+	int pending = timer_delete(timer);
+
+	CHECK(timer->function);
+	timer->expires = expires;
+	hlist_add_head(&timer->entry, &fk_timers);
+	return pending;
+}
+
+bool fk_run_timers(void)
+{
+	struct hlist_node *first = fk_timers.first;
+	struct timer_list *timer;
+
+	if (!first)
+		return false;
+	timer = hlist_entry(first, struct timer_list, entry);
+	if (time_before(jiffies, timer->expires))
+		jiffies = timer->expires;
+	timer_delete(timer);
+	timer->function(timer);
+	return true;
+}
+
+void hrtimer_init(struct hrtimer *timer, clockid_t clock,
+		  enum hrtimer_mode mode)
+{
+	memset(timer, 0, sizeof(*timer));
+}
+
+/* Completion events are told at once here: nothing is moderated. */
+void hrtimer_start_range_ns(struct hrtimer *timer, ktime_t time, u64 range,
+			    const enum hrtimer_mode mode)
+{
+}
+
+int hrtimer_cancel(struct hrtimer *timer)
+{
+	return 0;
+}
+
+int hrtimer_try_to_cancel(struct hrtimer *timer)
+{
+	return 0;
+}
+
+ktime_t ktime_get(void)
+{
+	return jiffies * (NSEC_PER_SEC / HZ);
+}
+
+unsigned long nsecs_to_jiffies(u64 ns)
+{
+	return ns / (NSEC_PER_SEC / HZ);
+}
+
+unsigned long __usecs_to_jiffies(const unsigned int us)
+{
+	return us / (USEC_PER_SEC / HZ);
+}
+
+static u64 fk_seed;
+
+u32 get_random_u32(void)
+{
+	fk_seed = fk_seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return fk_seed >> 32;
+}
+
+/* ---- checksums ---------------------------------------------------------- */
+
+/* There is none that is faster. */
+struct crypto_shash *crypto_alloc_shash(const char *name, u32 type, u32 mask)
+{
+	return ERR_PTR(-ENOENT);
+}
+
+u32 crc32_le(u32 crc, const unsigned char *p, size_t len)
+{
+	static u32 table[256];
+	u32 i, bit;
+
+	for (i = 0; !table[1] && i < 256; i++)
+		for (table[i] = i, bit = 0; bit < 8; bit++)
+			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320 : 0);
+	while (len--)
+		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
+	return crc;
+}
+
+/* ---- packets ------------------------------------------------------------ */
+
+int fk_skbs;
+
+void __asan_poison_memory_region(const void *addr, size_t size);
+
+/* Behind the data nobody may read, which the linear part says is room. */
+#define FK_GAP	64
+
+struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
+{
+	struct sk_buff *skb = calloc(1, sizeof(*skb));
+	unsigned int end = ALIGN(size, 8) + FK_GAP;
+
+	skb->head = calloc(1, end + sizeof(struct skb_shared_info));
+	skb->data = skb->head;
+	skb_reset_tail_pointer(skb);
+	skb->end = end;
+	refcount_set(&skb->users, 1);
+	fk_skbs++;
+	return skb;
+}
+
+/* None left in the CPU's store: the engine does without. */
+void *__napi_alloc_frag_align(unsigned int size, unsigned int mask)
+{
+	return NULL;
+}
+
+void kfree_skb_reason(struct sk_buff *skb, enum skb_drop_reason reason)
+{
+	if (!skb || !skb_unref(skb))
+		return;
+	kfree_skb_list_reason(skb_shinfo(skb)->frag_list, reason);
+	free(skb->head);
+	free(skb);
+	fk_skbs--;
+}
+
+void kfree_skb_list_reason(struct sk_buff *list, enum skb_drop_reason reason)
+{
+	struct sk_buff *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		kfree_skb_reason(list, reason);
+	}
+}
+
+void napi_consume_skb(struct sk_buff *skb, int budget)
+{
+	kfree_skb(skb);
+}
+
+void *skb_put(struct sk_buff *skb, unsigned int len)
+{
+	void *p = skb_tail_pointer(skb);
+
+	CHECK(len <= skb->end - FK_GAP - skb->tail);
+	skb->tail += len;
+	skb->len += len;
+	return p;
+}
+
+void *skb_push(struct sk_buff *skb, unsigned int len)
+{
+	CHECK(len <= skb_headroom(skb));
+	skb->data -= len;
+	skb->len += len;
+	return skb->data;
+}
+
+void skb_queue_purge(struct sk_buff_head *list)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(list)))
+		kfree_skb(skb);
+}
+
+struct sk_buff *fk_skb(const u8 *data, size_t len)
+{
+	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC);
+	u8 *p = skb_put(skb, len);
+
+	memcpy(p, data, len);
+	__asan_poison_memory_region(p + ALIGN(len, 8), FK_GAP);
+	skb->dev = &fk_netdev;
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, ip_hdr(skb)->version == 4 ?
+				      ip_hdr(skb)->ihl * 4 :
+				      sizeof(struct ipv6hdr));
+	return skb;
+}
+
+/* ---- the IP layer ------------------------------------------------------- */
+
+struct net fk_net;
+struct net_device fk_netdev = {
+	.ifindex = 2, .mtu = 1100, .features = NETIF_F_GSO_FRAGLIST,
+};
+static struct net_device fk_loopback = { .ifindex = 1, .flags = IFF_LOOPBACK };
+struct ib_gid_attr fk_gid[2];
+bool fk_is_local;
+void (*fk_sent)(const u8 *data, size_t len);
+
+static struct rtable fk_route;
+
+static struct dst_entry *fk_dst(void)
+{
+	fk_route.dst.dev = fk_is_local ? &fk_loopback : &fk_netdev;
+	return &fk_route.dst;
+}
+
+struct rtable *ip_route_output_flow(struct net *net, struct flowi4 *fl,
+				    const struct sock *sk)
+{
+	return (struct rtable *)fk_dst();
+}
+
+static struct dst_entry *fk_dst6(struct net *net, const struct sock *sk,
+				 struct flowi6 *fl6,
+				 const struct in6_addr *final)
+{
+	return fk_dst();
+}
+
+static const struct ipv6_stub fk_ipv6_stub = {
+	.ipv6_dst_lookup_flow = fk_dst6,
+};
+const struct ipv6_stub *ipv6_stub = &fk_ipv6_stub;
+
+/* One packet: the lengths in its headers, whose room it has, are set here. */
+static void fk_out_one(u8 *packet, size_t len)
+{
+	struct iphdr *ip4 = (struct iphdr *)packet;
+	struct ipv6hdr *ip6 = (struct ipv6hdr *)packet;
+	size_t ip_len = ip4->version == 4 ? sizeof(*ip4) : sizeof(*ip6);
+	struct udphdr *udp = (struct udphdr *)(packet + ip_len);
+
+	if (ip4->version == 4)
+		ip4->tot_len = htons(len);
+	else
+		ip6->payload_len = htons(len - ip_len);
+	udp->len = htons(len - ip_len);
+	fk_sent(packet, len);
+}
+
+/* Of a train each packet, with the headers of the first, as GSO would. */
+static int fk_out(struct sk_buff *skb)
+{
+	size_t hdr_len = skb_transport_offset(skb) + sizeof(struct udphdr);
+	struct sk_buff *other;
+
+	fk_out_one(skb->data, skb_headlen(skb));
+	skb_walk_frags(skb, other) {
+		CHECK(other->len <= skb_headlen(skb) - hdr_len);
+		CHECK(skb_headroom(other) >= hdr_len);
+		memcpy(skb_push(other, hdr_len), skb->data, hdr_len);
+		fk_out_one(other->data, other->len);
+	}
+	kfree_skb(skb);
+	return 0;
+}
+
+int ip_local_out(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	return fk_out(skb);
+}
+
+int ip6_local_out(struct net *net, struct sock *sk, struct sk_buff *skb)
+{
+	return fk_out(skb);
+}
+
+void dst_release(struct dst_entry *dst)
+{
+}
+
+int dst_cache_init(struct dst_cache *cache, gfp_t gfp)
+{
+	return 0;
+}
+
+void dst_cache_destroy(struct dst_cache *cache)
+{
+}
+
+struct dst_entry *dst_cache_get(struct dst_cache *cache)
+{
+	return NULL;
+}
+
+void dst_cache_set_ip4(struct dst_cache *cache, struct dst_entry *dst,
+		       __be32 saddr)
+{
+}
+
+void dst_cache_set_ip6(struct dst_cache *cache, struct dst_entry *dst,
+		       const struct in6_addr *saddr)
+{
+}
+
+const struct ib_gid_attr *rdma_find_gid_by_port(struct ib_device *ibdev,
+						const union ib_gid *gid,
+						enum ib_gid_type type, u32 port,
+						struct net_device *ndev)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(fk_gid); i++)
+		if (!memcmp(gid, &fk_gid[i].gid, sizeof(*gid)))
+			return &fk_gid[i];
+	return ERR_PTR(-ENOENT);
+}
+
+void rdma_put_gid_attr(const struct ib_gid_attr *attr)
+{
+}
+
+struct net_device *rdma_read_gid_attr_ndev_rcu(const struct ib_gid_attr *attr)
+{
+	return &fk_netdev;
+}
+
+struct net_device *vlan_dev_real_dev(const struct net_device *ndev)
+{
+	return (struct net_device *)ndev;
+}
+
+/* ---- the core ----------------------------------------------------------- */
+
+/* Enough for what the targets do; the core has the whole table. */
+bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to,
+			enum ib_qp_type type, enum ib_qp_attr_mask mask)
+{
+	switch (to) {
+	case IB_QPS_RESET:
+	case IB_QPS_ERR:
+		return true;
+	case IB_QPS_INIT:
+		return from == IB_QPS_RESET;
+	case IB_QPS_RTR:
+		return from == IB_QPS_INIT;
+	case IB_QPS_RTS:
+		return from == IB_QPS_RTR || from == IB_QPS_RTS ||
+		       from == IB_QPS_SQD || from == IB_QPS_SQE;
+	case IB_QPS_SQD:
+		return from == IB_QPS_RTS || from == IB_QPS_SQD;
+	default:
+		return false;
+	}
+}
+
+int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type)
+{
+	return atomic_inc_return(&dev->resources[type]) < 64 ? 0 : -ENOMEM;
+}
+
+void mxe_device_give(struct mxe_dev *dev, enum mxe_resource type)
+{
+	CHECK(atomic_dec_return(&dev->resources[type]) >= 0);
+}
+
+void fk_begin(void)
+{
+	uml_physmem = (unsigned long)fk_memory;
+	dev_net_set(&fk_netdev, &fk_net);
+	jiffies = 1000;
+	fk_seed = 1;
+	fk_is_local = false;
+	CHECK(!fk_rcu && list_empty(&fk_work) && hlist_empty(&fk_timers));
+	CHECK(!fk_skbs);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the engine refers to and does not get to here: no process maps its rings
+ * or pins memory, no socket is opened, no netdev changes.  Without the kernel's
+ * headers, which know other types of these.
+ */
+void fk_fail(const char *file, int line, const char *what)
+	__attribute__((noreturn));
+
+/* The kernel has it volatile, and by another name. */
+unsigned long jiffies;
+
+#define NEVER(name)				\
+	void name(void);			\
+	void name(void)				\
+	{					\
+		fk_fail(__FILE__, __LINE__, #name);	\
+	}
+
+NEVER(__alloc_percpu)
+NEVER(__ip_mc_dec_group)
+NEVER(__pskb_pull_tail)
+NEVER(__sg_page_iter_next)
+NEVER(__sg_page_iter_start)
+NEVER(crypto_destroy_tfm)
+NEVER(crypto_shash_finup)
+NEVER(crypto_shash_setkey)
+NEVER(crypto_shash_update)
+NEVER(free_percpu)
+NEVER(get_device)
+NEVER(ib_umem_get)
+NEVER(ib_umem_release)
+NEVER(ib_unregister_device)
+NEVER(ip_mc_inc_group)
+NEVER(ipv6_dev_mc_dec)
+NEVER(ipv6_dev_mc_inc)
+NEVER(ipv6_mod_enabled)
+NEVER(memdup_user)
+NEVER(mxe_dmabuf_get)
+NEVER(mxe_dmabuf_put)
+NEVER(napi_build_skb)
+NEVER(page_frag_free)
+NEVER(put_device)
+NEVER(rdma_user_mmap_entry_get)
+NEVER(rdma_user_mmap_entry_put)
+NEVER(register_pernet_subsys)
+NEVER(rtnl_lock)
+NEVER(rtnl_unlock)
+NEVER(setup_udp_tunnel_sock)
+NEVER(udp_sock_create4)
+NEVER(udp_sock_create6)
+NEVER(udp_tunnel_sock_release)
+NEVER(unregister_pernet_subsys)
+NEVER(vlan_dev_vlan_id)
+NEVER(vm_insert_page)
+NEVER(vmalloc_to_page)
