@@ -23,6 +23,21 @@ die()
 	exit 2
 }
 
+# no_arguments "$@" <<TEXT: for a script that takes none but --help, which prints
+# the text.
+no_arguments()
+{
+	case ${1:-} in
+	'') return ;;
+	-h | --help)
+		printf 'Usage: %s\n' "tools/$ME"
+		cat
+		exit
+		;;
+	esac
+	die "takes no arguments (see --help)"
+}
+
 # The newest kernel version whose headers are installed; KVER overrides.
 kernel_version()
 {
@@ -177,4 +192,20 @@ results_end()
 	rm -f "$MXE_RESULTS"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+# clang_arguments VERSION: those of kbuild, a line each, for building modules by
+# clang VERSION with headers that are configured for Debian's gcc: what differs.
+# (These name the segment of per-CPU data twice, which only gcc passes over.)  The
+# result is for its warnings, not for loading.
+clang_arguments()
+{
+	printf '%s\n' LLVM=1 CC=clang LD=ld.lld \
+		CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y \
+		"CONFIG_CLANG_VERSION=$(awk -F . '{ print $1 * 10000 + $2 * 100 + $3 }' <<<"$1")" \
+		CONFIG_CC_IMPLICIT_FALLTHROUGH=-Wimplicit-fallthrough \
+		CONFIG_FTRACE_MCOUNT_USE_CC= CONFIG_RETHUNK= CONFIG_SLS= \
+		CONFIG_INIT_STACK_ALL_ZERO= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= \
+		CONFIG_UBSAN_BOUNDS_STRICT= \
+		"KCFLAGS=-Wno-address-of-packed-member -Wno-duplicate-decl-specifier"
 }
