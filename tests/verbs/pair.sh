@@ -10,8 +10,11 @@
 
 PAIR_PORT=7700
 PAIR_PEER=10.77.0.2
+# shellcheck source=tests/verbs/soon.sh
+. "${BASH_SOURCE[0]%/*}/soon.sh"
 
-# on HOST COMMAND...: run it there; its output and its exit status.
+# on HOST COMMAND...: run it there; its output, a line as soon as it comes, which
+# mawk would not do, and its exit status.
 on()
 {
 	local host=$1
@@ -23,10 +26,9 @@ on()
 	else
 		printf '%q ' "$@" | { cat; echo; } |
 			busybox nc $PAIR_PEER $PAIR_PORT |
-			awk 'BEGIN { rc = 125 }
-				/^pair: status / { rc = $3; next }
-				{ print; fflush() }
-				END { exit rc }'
+			perl -ne 'BEGIN { $| = 1; $rc = 125 }
+				if (/^pair: status (\d+)/) { $rc = $1 } else { print }
+				END { $? = $rc }'
 	fi
 }
 
@@ -41,26 +43,35 @@ address()
 	echo "10.77.0.${1#h}"
 }
 
-# listens HOST PORT: wait until somebody listens there on that TCP port.
+# ended [PID]: a process of this shell was named, and has ended.
+ended()
+{
+	[ -n "${1:-}" ] && ! kill -0 "$1" 2>/dev/null
+}
+
+# listens HOST PORT [PID]: wait until somebody listens there on that TCP port, or
+# the process that should have ended.
 listens()
 {
 	local hex tries
 	printf -v hex ':%04X .* 0A ' "$2"
-	for tries in {1..200}; do
+	for tries in {1..1200}; do
 		! on "$1" cat /proc/net/tcp /proc/net/tcp6 | grep -q "$hex" ||
 			return 0
+		! ended "${3:-}" || break
 		sleep 0.1
 	done
 	echo "nobody listens on port $2 after $tries tries"
 	return 1
 }
 
-# cm_listens HOST PORT: the same, on that port of the RDMA CM.
+# cm_listens HOST PORT [PID]: the same, on that port of the RDMA CM.
 cm_listens()
 {
 	local tries
-	for tries in {1..200}; do
+	for tries in {1..1200}; do
 		! on "$1" rdma resource show cm_id | grep -q ":$2 " || return 0
+		! ended "${3:-}" || break
 		sleep 0.1
 	done
 	echo "nobody listens on CM port $2 after $tries tries"
@@ -72,7 +83,7 @@ gid_index()
 {
 	# shellcheck disable=SC2016  # for the other shell
 	on "$1" bash -c '
-		for i in {1..100}; do
+		for i in {1..1200}; do
 			for f in /sys/class/infiniband/$0/ports/1/gids/*; do
 				case $(<"$f") in
 				0000:*:ffff:*) echo "${f##*/}" && exit ;;
@@ -90,10 +101,10 @@ both()
 	local out pid rc
 	out=$(mktemp)
 	# shellcheck disable=SC2086  # lines of words
-	on h2 timeout 60 $3 >"$out" 2>&1 &
+	on h2 timeout 180 $3 >"$out" 2>&1 &
 	pid=$!
 	# shellcheck disable=SC2086
-	"$1" h2 "$2" && on h1 timeout 60 $4
+	"$1" h2 "$2" "$pid" && on h1 timeout 180 $4
 	rc=$?
 	wait "$pid" || {
 		rc=$?
@@ -113,7 +124,7 @@ pingpong()
 	shift
 	# They give up after half a second without an answer, and cannot be told
 	# otherwise; an emulated machine of two on a busy host may be away longer.
-	for tries in 1 2 3; do
+	for tries in 1 2 3 4 5; do
 		out=$(both listens 18515 "$name -d $D2 -g $G2 $*" \
 			"$name -d $D1 -g $G1 $* 10.77.0.2") && return
 		echo "$out"
@@ -128,8 +139,9 @@ perf()
 {
 	local name=$1
 	shift
-	both listens 18515 "$name -F -d $D2 -x $G2 -p 18515 $*" \
-		"$name -F -d $D1 -x $G1 -p 18515 $* 10.77.0.2"
+	# -u: a second, where a host may be away for longer than 67 ms times seven.
+	both listens 18515 "$name -F -d $D2 -x $G2 -p 18515 -u 18 $*" \
+		"$name -F -d $D1 -x $G1 -p 18515 -u 18 $* 10.77.0.2"
 }
 
 perf_cm()
@@ -138,6 +150,44 @@ perf_cm()
 	shift
 	both cm_listens 18515 "$name -F -R -d $D2 -x $G2 -p 18515 $*" \
 		"$name -F -R -d $D1 -x $G1 -p 18515 $* 10.77.0.2"
+}
+
+# retries: how often the two hosts sent again what the other did not get.
+retries()
+{
+	local host
+	for host in h1 h2; do
+		on $host cat "/sys/class/infiniband/$(dev $host)/ports/1/hw_counters/"{rcvd_nak_sequence,implied_nak,retransmit_timeouts} ||
+			return
+	done | awk '{ sum += $1 } END { print sum }'
+}
+
+# What h1's end of the wire has dropped.
+lost()
+{
+	on h1 tc -s qdisc show dev eth0 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'
+}
+
+# Something was lost and had to be sent again, since RETRIES were counted.
+was_bad()
+{
+	[ "$(lost)" -gt 0 ] && [ "$(retries)" -gt "$RETRIES" ]
+}
+
+# bad_wire COMMAND...: in rounds, while h1's end of the wire loses 1 % of what it
+# sends, until something was lost and had to be sent again. How many rounds that
+# takes is chance: a train of packets is lost as one, and of a lost acknowledgement
+# nobody need ever know.
+bad_wire()
+{
+	local rc
+	RETRIES=$(retries) && modprobe sch_netem &&
+		on h1 tc qdisc replace dev eth0 root netem loss 1% || return
+	rounds was_bad "$@"
+	rc=$?
+	echo "lost: $(lost); sent again: $RETRIES before, $(retries) now"
+	on h1 tc qdisc del dev eth0 root
+	return $rc
 }
 
 # One connection: the command line, and what it printed and returned.

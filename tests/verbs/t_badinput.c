@@ -553,6 +553,7 @@ static int reg_errno(void *addr, size_t len, int access)
 static void test_mr(void)
 {
 	static uint8_t page[4096];
+	int err;
 
 	is_int(reg_errno(page, sizeof(page), IBV_ACCESS_REMOTE_ATOMIC), EINVAL,
 	       "remote atomics without local write");
@@ -561,8 +562,9 @@ static void test_mr(void)
 	is_int(reg_errno((void *)4096, 4096, 0), EFAULT, "unmapped memory");
 	is_int(reg_errno((void *)(uintptr_t)-4096ULL, 8192, 0), EINVAL,
 	       "memory that wraps");
-	is_int(reg_errno(page, sizeof(page), IBV_ACCESS_ON_DEMAND), EINVAL,
-	       "on-demand paging");
+	/* The core's own check: EINVAL, later EOPNOTSUPP. */
+	err = reg_errno(page, sizeof(page), IBV_ACCESS_ON_DEMAND);
+	ok(err == EINVAL || err == EOPNOTSUPP, "on-demand paging");
 }
 
 static int modify(struct ibv_qp *qp, struct ibv_qp_attr attr, int mask)
@@ -850,7 +852,7 @@ static void test_scribble(void)
 	}
 	vt_pair_open(&p, a, b, &conf);
 	*vt_word(&p.b, 0) = 0;
-	while (good && vt_now_ms() < end) {
+	while (good && (!count || vt_now_ms() < end)) {
 		good = vt_atomic(&p, &wr, 0, &old) == IBV_WC_SUCCESS &&
 		       old == count * 0x10001 % 0x10000 +
 			      (count * 0x10000);

@@ -223,7 +223,7 @@ static int child(int me, int count)
 	struct vt_wr wr;
 	bool good;
 
-	conf.timeout = 14;	/* 67 ms */
+	conf.timeout = 16;	/* 0.27 s */
 	conf.max_atomic_arg = 32;
 	conf.buf = sh;
 	conf.size = sizeof(*sh) + 4096;

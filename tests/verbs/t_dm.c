@@ -141,18 +141,6 @@ static void test_registration(void)
 
 /* ---- remote operations ------------------------------------------------- */
 
-static int rdma(struct vt_pair *p, enum vt_opcode op, const struct ibv_mr *mr,
-		uint64_t raddr, uint32_t len)
-{
-	struct ibv_sge sge = vt_sge(&p->a, 0, len);
-	struct vt_wr wr = {
-		.op = op, .sge = &sge, .num_sge = 1, .raddr = raddr,
-		.rkey = mr->rkey,
-	};
-
-	return vt_do(&p->a, &wr, NULL);
-}
-
 static void test_remote(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -166,18 +154,18 @@ static void test_remote(void)
 	vt_pair_open(&p, a, b, &conf);
 	vt_fill_random(data, sizeof(data));
 	memcpy(p.a.buf, data, sizeof(data));
-	is_int(rdma(&p, VT_WRITE, mr, 1000, sizeof(data)), IBV_WC_SUCCESS,
+	is_int(vt_rdma(&p.a, VT_WRITE, mr, 1000, sizeof(data)), IBV_WC_SUCCESS,
 	       "RDMA WRITE to byte 1000");
 	ibv_memcpy_from_dm(got, dm, 1012, sizeof(got));
 	ok(!memcmp(got, data, sizeof(got)), "it is there");
 	ibv_memcpy_from_dm(got, dm, 0, 1012);
 	ok(all_are(got, 1012, 0), "nothing before it");
 	memset(p.a.buf, 0, sizeof(data));
-	is_int(rdma(&p, VT_READ, mr, 1000, sizeof(data)), IBV_WC_SUCCESS,
+	is_int(vt_rdma(&p.a, VT_READ, mr, 1000, sizeof(data)), IBV_WC_SUCCESS,
 	       "RDMA READ of it");
 	ok(!memcmp(p.a.buf, data, sizeof(data)), "the same");
-	is_int(rdma(&p, VT_READ, mr, 5999, 1), IBV_WC_SUCCESS, "the last byte");
-	is_int(rdma(&p, VT_READ, mr, 5999, 2), IBV_WC_REM_ACCESS_ERR,
+	is_int(vt_rdma(&p.a, VT_READ, mr, 5999, 1), IBV_WC_SUCCESS, "the last byte");
+	is_int(vt_rdma(&p.a, VT_READ, mr, 5999, 2), IBV_WC_REM_ACCESS_ERR,
 	       "one more");
 	vt_pair_close(&p);
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");

@@ -4,10 +4,7 @@
  * each is dropped and counts, once and under its own reason, and the connection
  * that it tries to disturb goes on.
  */
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/socket.h>
+#include "raw.h"
 #include "ud.h"
 
 enum {
@@ -17,12 +14,6 @@ enum {
 	RC_ACK = 0x11,
 	RC_FETCH_ADD = 0x14,
 	PAD_3 = 0x30,
-};
-
-struct bth {
-	uint8_t opcode, flags;
-	uint16_t pkey;
-	uint32_t qpn, psn;
 };
 
 /* What to send; zeroes are what is right. */
@@ -40,48 +31,6 @@ struct raw {
 static struct vt_dev *a, *b;
 static int raw_fd;
 
-/* A socket in the namespace of the first host. */
-static void open_raw(void)
-{
-	int here = open("/proc/self/ns/net", O_RDONLY);
-	int there = open("/run/netns/h1", O_RDONLY);
-
-	if (here < 0 || there < 0 || setns(there, CLONE_NEWNET))
-		vt_bail("namespace h1");
-	raw_fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
-	if (raw_fd < 0 || setns(here, CLONE_NEWNET))
-		vt_bail("raw socket");
-	close(here);
-	close(there);
-}
-
-static uint32_t crc32_of(uint32_t crc, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	while (len--) {
-		crc ^= *p++;
-		for (int i = 0; i < 8; i++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-	}
-	return crc;
-}
-
-/* What may change on the way counts as ones (IBTA A17.3.3). */
-static uint32_t icrc_of(const uint8_t *packet, size_t len)
-{
-	static const uint8_t lrh[8] = "\xff\xff\xff\xff\xff\xff\xff\xff";
-	uint8_t masked[256];
-
-	memcpy(masked, packet, len);
-	masked[1] = 0xff;			/* type of service */
-	masked[8] = 0xff;			/* time to live */
-	memset(masked + 10, 0xff, 2);		/* checksum of IP */
-	memset(masked + 26, 0xff, 2);		/* and of UDP */
-	masked[32] = 0xff;			/* BTH: reserved */
-	return ~crc32_of(crc32_of(~0U, lrh, 8), masked, len);
-}
-
 static void send_raw(const struct raw *r)
 {
 	size_t ip_len = r->options ? 24 : 20, udp_len = 8 + 12 + r->len + 4;
@@ -91,7 +40,7 @@ static void send_raw(const struct raw *r)
 	uint16_t ports[4] = {
 		htons(49200), htons(PORT), htons((uint16_t)(udp_len - r->cut)),
 	};
-	struct bth bth = {
+	struct raw_bth bth = {
 		r->opcode, r->flags, htons(r->pkey ? r->pkey : 0xffff),
 		htonl(r->qpn), htonl(r->psn),
 	};
@@ -111,7 +60,7 @@ static void send_raw(const struct raw *r)
 	memcpy(udp, ports, 8);
 	memcpy(udp + 8, &bth, 12);
 	memcpy(udp + 20, r->body, r->len);
-	icrc = icrc_of(packet, ip_len + 20 + r->len) ^ r->bad_icrc;
+	icrc = raw_icrc(packet, ip_len + 20 + r->len) ^ r->bad_icrc;
 	memcpy(udp + 20 + r->len, &icrc, 4);
 	to.sin_addr.s_addr = ip->daddr;
 	if (sendto(raw_fd, packet, ip_len + udp_len - r->cut, 0,
@@ -155,7 +104,7 @@ static void dropped(struct vt_pair *p, const struct raw *r)
 	long before = ud_counter(b, r->counter), all = drops();
 
 	send_raw(r);
-	for (int i = 0; i < 50 && ud_counter(b, r->counter) == before; i++)
+	for (int i = 0; i < 1000 && ud_counter(b, r->counter) == before; i++)
 		;
 	is_int(ud_counter(b, r->counter) - before, 1, "%s: %s", r->what,
 	       r->counter);
@@ -255,7 +204,7 @@ int main(void)
 	struct vt_pair p;
 
 	plan(0);
-	open_raw();
+	raw_fd = raw_open();
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	vt_pair_open(&p, a, b, &conf);

@@ -15,15 +15,27 @@ counter()
 	cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
 }
 
+COUNTERS=(mxe2/rcvd_ecn_marked mxe2/sent_cnp mxe1/rcvd_cnp)
+
+# Packets were marked and the sender has been told, which is chance: notifications
+# are lost where requests are marked.
+# shellcheck disable=SC2317  # rounds runs it
+was_told()
+{
+	local c
+	for c in "${COUNTERS[@]}"; do
+		[ "$(counter "${c%/*}" "${c#*/}")" -gt 0 ] || return
+	done
+}
+
 topo_up || bail_out "cannot make the two hosts"
 topo_netem loss 5% ecn
 # Capable of ECN (ECT(0)): nothing is lost.
-check 'traffic with ECN' t_traffic -s 2 -c 0x6a run
-for n in 'mxe2 rcvd_ecn_marked' 'mxe2 sent_cnp' 'mxe1 rcvd_cnp'; do
-	# shellcheck disable=SC2086  # two words
-	v=$(counter $n)
+check 'traffic with ECN' rounds was_told t_traffic -s 1 -c 0x6a run
+for c in "${COUNTERS[@]}"; do
+	v=$(counter "${c%/*}" "${c#*/}")
 	[ "$v" -gt 0 ]
-	report $? "$n: $v"
+	report $? "$c: $v"
 done
 is "$(counter mxe2 out_of_sequence)" 0 '... nothing was lost'
 SENT=$(counter mxe2 sent_cnp)

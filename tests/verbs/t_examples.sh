@@ -17,23 +17,18 @@ locks()
 	local server rc=0
 	ip netns exec h2 mxe_lock -d mxe2 "$@" &
 	server=$!
-	timeout 20 ip netns exec h1 mxe_lock -d mxe1 "$@" 10.77.0.2 || rc=1
+	timeout 150 ip netns exec h1 mxe_lock -d mxe1 "$@" 10.77.0.2 || rc=1
+	[ $rc -eq 0 ] || kill "$server"
 	wait "$server" || rc=1
 	return "$rc"
 }
 
-# netns_mode MODE: refused until the last namespace is really gone, which is a
-# moment after it was deleted.
-# shellcheck disable=SC2317  # check runs it
-netns_mode()
+# has_gid HOST: its device has one, as it sees it.
+# shellcheck disable=SC2317  # soon runs it
+has_gid()
 {
-	local i
-	for i in {1..100}; do
-		rdma system set netns "$1" 2>/dev/null && return
-		sleep 0.05
-	done
-	echo "tried $i times"
-	rdma system set netns "$1"
+	ip netns exec "h$1" sh -c \
+		"cat /sys/class/infiniband/mxe$1/ports/1/gids/*" | grep :ffff:0a4d:
 }
 
 topo_up || bail_out "cannot make the two hosts"
@@ -43,21 +38,17 @@ check 'mxe_lock' locks
 check 'mxe_lock -b' locks -b
 
 topo_down
-check 'rdma system set netns exclusive' netns_mode exclusive
+# Refused until the last namespace is really gone.
+check 'rdma system set netns exclusive' soon rdma system set netns exclusive
 check 'the two hosts' "$TOP/tools/two-hosts" up
 is "$(rdma link | grep -c mxe)" 0 'the devices are not seen from outside'
 like "$(ip netns exec h1 rdma link)" 'mxe1/1' 'each host has its own'
 [[ $(ip netns exec h1 rdma link) != *mxe2* ]]
 report $? '... and not the other'
 for host in 1 2; do
-	for _ in {1..100}; do
-		gids=$(ip netns exec h$host sh -c \
-			"cat /sys/class/infiniband/mxe$host/ports/1/gids/*")
-		[[ $gids != *:ffff:0a4d:* ]] || break
-		sleep 0.05
-	done
+	soon has_gid $host
 done
 check 'mxe_lock' locks
 topo_down
-check 'rdma system set netns shared' netns_mode shared
+check 'rdma system set netns shared' soon rdma system set netns shared
 done_testing

@@ -210,7 +210,7 @@ static void open_pair(struct vt_pair *p, struct vt_conf *conf, void *buf)
 	struct vt_dev *b = vt_open(vt_name_b());
 
 	conf->exp = true;
-	conf->timeout = 14;	/* 67 ms */
+	conf->timeout = 16;	/* 0.27 s */
 	conf->buf = buf;
 	if (buf)
 		conf->size = sizeof(*sh);

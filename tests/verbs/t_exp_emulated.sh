@@ -25,7 +25,7 @@ undo()
 
 set_up()
 {
-	modprobe -a rdma_rxe veth &&
+	modprobe -a rdma_rxe rdma_ucm veth &&
 		ip netns add h2 &&
 		ip link add veth-rxe mtu 4200 type veth \
 			peer name eth0 mtu 4200 netns h2 || return
@@ -57,5 +57,9 @@ run 'rxe with itself' rxe0 rxe0 t_exp_apps
 run 'rxe to mxe' rxe0 mxe2 t_exp_apps
 run 'rxe with itself' rxe0 rxe0 t_exp_table
 run 'rxe to mxe' rxe0 mxe2 t_exp_table
+run 'rxe with itself' rxe0 rxe0 t_exp_cq
+run 'rxe to mxe' rxe0 mxe2 t_exp_cq
+run 'rxe to mxe' rxe0 mxe2 t_exp_dm
+run 'rxe' rxe0 rxe0 t_exp_cm
 check 'all goes away' undo
 done_testing

@@ -183,7 +183,7 @@ public:
 				       IBV_EXP_QP_MIN_RNR_TIMER), "to RTR");
 		attr = {};
 		attr.qp_state = IBV_QPS_RTS;
-		attr.timeout = 14;
+		attr.timeout = 17;
 		attr.retry_cnt = 7;
 		attr.rnr_retry = 7;
 		attr.max_rd_atomic = 8;

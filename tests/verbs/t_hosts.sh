@@ -22,10 +22,7 @@ locks()
 		insmod "$MODULES/kernel/examples/masked_locks.ko" &&
 		on h2 bash -c "echo listen 10.77.0.2 7472 >$d/server" &&
 		echo start 10.77.0.2 7472 2 50 >$d/client || return
-	for _ in {1..300}; do
-		grep -q 'state running' $d/client || break
-		sleep 0.1
-	done
+	soon not grep -q 'state running' $d/client
 	cat $d/client
 	# A grant of a lock for each time that it was taken there.
 	[ "$(grep -c 'mode native .*taken 50 .*error 0' $d/client)" = 2 ] &&

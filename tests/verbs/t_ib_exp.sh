@@ -57,13 +57,7 @@ undo()
 # gone DEVICE: soon, what takes a device away does not wait.
 gone()
 {
-	local i
-	for i in {1..100}; do
-		[ -e $C/"$1" ] || return 0
-		sleep 0.05
-	done
-	echo "still there after $i tries"
-	return 1
+	soon [ ! -e $C/"$1" ]
 }
 
 topo_up || bail_out "cannot make the two hosts"

@@ -69,25 +69,18 @@ contend()
 # runs: requests complete.
 runs()
 {
-	local i was
-	was=$(<$D/completed)
-	for i in {1..100}; do
-		[ "$(<$D/completed)" -le $((was + 20)) ] || return 0
-		sleep 0.05
-	done
-	echo "$(<$D/completed) after $i tries, was $was"
-	return 1
+	soon completed_more_than $(($(<$D/completed) + 20))
+}
+
+completed_more_than()
+{
+	[ "$(<$D/completed)" -gt "$1" ]
 }
 
 # ended: every request has completed, and nobody was wrong.
 ended()
 {
-	local i
-	for i in {1..200}; do
-		[ "$(<$D/running)" != 0 ] || break
-		sleep 0.05
-	done
-	[ "$(<$D/running)" = 0 ] && [ "$(<$D/posted)" = "$(<$D/completed)" ] &&
+	soon grep -qx 0 $D/running && [ "$(<$D/posted)" = "$(<$D/completed)" ] &&
 		[ "$(<$D/wrong)" = 0 ] && return
 	grep . $D/*
 	return 1
@@ -113,12 +106,8 @@ takes_away()
 }
 
 set_up || bail_out "no devices"
-for dev in mxe1 rxe0 mxe3; do
-	for _ in {1..100}; do
-		[ -z "$(topo_gid_index $dev)" ] || break
-		sleep 0.05
-	done
-done
+soon topo_gid mxe1 :ffff:0a4d: && soon topo_gid rxe0 :ffff:0a4e: &&
+	soon topo_gid mxe3 :ffff:0a4e: || bail_out "no GIDs"
 # Who waits for the lock asks for it all the time, so few have to wait; User Mode
 # Linux has one processor and little patience on it.
 N=${MXE_UML:+10}

@@ -17,30 +17,26 @@ OUT=/tmp/t_lifecycle.out
 # start MODE: traffic in the background; returns when it runs.
 start()
 {
-	local i
 	: >$OUT
-	t_traffic -s "${SECS:-30}" "$1" >$OUT 2>&1 &
+	t_traffic -s "${SECS:-1000}" "$1" >$OUT 2>&1 &
 	TRAFFIC=$!
-	for i in {1..200}; do
-		grep -q running $OUT && return
-		kill -0 $TRAFFIC 2>/dev/null || break
-		sleep 0.05
-	done
-	diag "no traffic after $i tries: $(<$OUT)"
+	soon runs_or_ended && grep -q running $OUT && return
+	diag "no traffic: $(<$OUT)"
 	return 1
+}
+
+runs_or_ended()
+{
+	grep -q running $OUT || ! kill -0 $TRAFFIC
 }
 
 # ends STATUS NAME: the traffic ends soon, in that way.
 ends()
 {
-	local i rc
-	for i in {1..300}; do
-		kill -0 $TRAFFIC 2>/dev/null || break
-		sleep 0.1
-	done
-	if kill -0 $TRAFFIC 2>/dev/null; then
+	local rc
+	if ! soon not kill -0 $TRAFFIC; then
 		report 1 "$2"
-		diag "still there after $((i / 10)) s: $(<$OUT)"
+		diag "still there: $(<$OUT)"
 		kill -9 $TRAFFIC
 		wait $TRAFFIC 2>/dev/null
 		return
@@ -53,14 +49,14 @@ ends()
 # empty DEVICE: nothing of a process is left on it, only QP 1 of the kernel.
 empty()
 {
-	local i text
-	for i in {1..100}; do
-		text=$(rdma resource show "$1")
-		[[ $text == *"pd 1 cq 1 qp 1"*"mr 0"* ]] && return
-		sleep 0.05
-	done
-	echo "after $i tries: $text"
+	soon shows_nothing "$1" && return
+	rdma resource show "$1"
 	return 1
+}
+
+shows_nothing()
+{
+	rdma resource show "$1" | grep -q 'pd 1 cq 1 qp 1.*mr 0'
 }
 
 again()
@@ -105,11 +101,8 @@ check 'all is made again' again
 start run
 check 'ip netns del of a namespace in use' ip netns del h2
 ends 3 'the process learns of it'
-for _ in {1..100}; do
-	[ -e /sys/class/infiniband/mxe1 ] || [ -e /sys/class/infiniband/mxe2 ] ||
-		break
-	sleep 0.05
-done
+soon [ ! -e /sys/class/infiniband/mxe1 ]
+soon [ ! -e /sys/class/infiniband/mxe2 ]
 is "$(rdma link | grep -c mxe)" 0 'the devices went with it'
 check 'all is made again' again
 
@@ -126,7 +119,7 @@ ends 137 'the process is killed'
 
 check 'the two hosts go' topo_down
 check 'rmmod' rmmod mxe
-check 'insmod' insmod "$TOP/kernel/mxe/mxe.ko"
+check 'insmod' insmod "$MODULES/kernel/mxe/mxe.ko"
 check 'all is made again' topo_up
 SECS=1 start run
 ends 0 'traffic on the module loaded anew'

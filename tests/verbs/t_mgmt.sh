@@ -14,23 +14,6 @@ cd "$(dirname "$0")" || exit
 
 R=$(mktemp -d)
 
-# soon COMMAND...: until it succeeds, for ten seconds at most.
-soon()
-{
-	local i
-	for i in {1..200}; do
-		"$@" >/dev/null 2>&1 && return
-		sleep 0.05
-	done
-	echo "not after $i tries: $*"
-	return 1
-}
-
-has_gid()
-{
-	cat "/sys/class/infiniband/$1/ports/1/gids/"* 2>/dev/null | grep -q "$2"
-}
-
 no_device()
 {
 	[ ! -e "/sys/class/infiniband/$1" ]
@@ -102,13 +85,14 @@ over_vlan()
 		ip -n h$i link add link eth0 name vlan20 type vlan id 20 &&
 			ip -n h$i addr add 10.77.20.$i/24 dev vlan20 &&
 			ip -n h$i link set vlan20 up &&
-			soon has_gid mxe$i "ffff:0a4d:140$i" || return
+			soon topo_gid mxe$i "ffff:0a4d:140$i" || return
 	done
+	soon ip netns exec h1 busybox ping -c 1 10.77.20.2 || return
 	ip netns exec h2 ibv_rc_pingpong -p 18600 -d mxe2 -n 50 -g \
 		"$(gid_index mxe2 0000:0000:0000:0000:0000:ffff:0a4d:1402)" \
 		>"$R/server" 2>&1 &
 	pid=$!
-	topo_listens 18600 $pid && ip netns exec h1 timeout 30 \
+	topo_listens 18600 $pid && ip netns exec h1 timeout 100 \
 		ibv_rc_pingpong -p 18600 -d mxe1 -n 50 -g \
 		"$(gid_index mxe1 0000:0000:0000:0000:0000:ffff:0a4d:1401)" \
 		10.77.0.2
@@ -182,7 +166,7 @@ check 'event: ... and found' soon grep -qi 'port active' "$R/events"
 : >"$R/events"
 ip -n h1 addr add 10.77.0.77/24 dev eth0
 check 'event: another GID' soon grep -qi 'gid table' "$R/events"
-check '... is there' soon has_gid mxe1 ffff:0a4d:004d
+check '... is there' soon topo_gid mxe1 ffff:0a4d:004d
 ip -n h1 addr del 10.77.0.77/24 dev eth0
 # shellcheck disable=SC2016
 check '... and goes' soon bash -c \
@@ -200,7 +184,7 @@ topo_gids mxe1 mxe2
 
 # ---- resources and counters
 
-t_traffic -s 5 run >"$R/traffic" &
+t_traffic -s 1000 run >"$R/traffic" &
 TRAFFIC=$!
 soon grep -q running "$R/traffic"
 QPS=$(rdma -dd res show qp link mxe1/1 type RC)
@@ -212,6 +196,7 @@ like "$(rdma -dd res show mr dev mxe1)" 'drv_access 0x[0-9a-f]+ drv_valid 1' \
 	'rdma resource: regions'
 like "$(rdma -dd res show cq dev mxe1)" 'drv_produced [0-9]+' \
 	'rdma resource: completion queues'
+kill $TRAFFIC
 wait $TRAFFIC
 is $? 0 'traffic meanwhile'
 STAT=$(rdma statistic show link mxe2/1)
@@ -233,7 +218,7 @@ hold()
 }
 hold
 check 'rdma link del while a process holds everything' \
-	timeout 10 rdma link del mxe1
+	timeout 100 rdma link del mxe1
 echo >&5
 wait $HOLD
 RC=$?

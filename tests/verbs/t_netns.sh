@@ -23,6 +23,11 @@ links()
 	in_ns "$1" rdma link | cut -d ' ' -f 2 | tr '\n' ' '
 }
 
+sees()
+{
+	rdma link | grep -q "$1"
+}
+
 # The index of the IPv4 GID of a device that is only seen in its namespace.
 index()
 {
@@ -35,19 +40,21 @@ index()
 		done'
 }
 
+has_index()
+{
+	[ -n "$(index "$@")" ]
+}
+
 pingpong()
 {
 	local pid sleeper rc
-	for _ in {1..100}; do
-		[ -n "$(index h1 mxe1)" ] && [ -n "$(index h2 mxe2)" ] && break
-		sleep 0.1
-	done
-	in_ns h2 timeout 40 ibv_rc_pingpong -p 18601 -d mxe2 -n 50 \
+	soon has_index h1 mxe1 && soon has_index h2 mxe2 || return
+	in_ns h2 timeout 100 ibv_rc_pingpong -p 18601 -d mxe2 -n 50 \
 		-g "$(index h2 mxe2)" >/run/pingpong.out 2>&1 &
 	pid=$!
-	ip netns exec h2 sleep 40 &
+	ip netns exec h2 sleep 100 &
 	sleeper=$!
-	topo_listens 18601 $sleeper && in_ns h1 timeout 30 ibv_rc_pingpong \
+	topo_listens 18601 $sleeper && in_ns h1 timeout 100 ibv_rc_pingpong \
 		-p 18601 -d mxe1 -n 50 -g "$(index h1 mxe1)" 10.77.0.2
 	rc=$?
 	kill $sleeper
@@ -57,12 +64,9 @@ pingpong()
 }
 
 topo_down
-for _ in {1..100}; do
-	rdma system set netns exclusive 2>/dev/null && break
-	sleep 0.1
-done
-trap 'topo_down; for _ in {1..50}; do
-	rdma system set netns shared 2>/dev/null && break; sleep 0.1; done' EXIT
+# Refused until the last namespace is really gone.
+soon rdma system set netns exclusive
+trap 'topo_down; soon rdma system set netns shared' EXIT
 like "$(rdma system)" 'netns exclusive' 'exclusive mode'
 check 'two hosts' "$TOP/tools/two-hosts" up
 
@@ -81,16 +85,10 @@ check 'traffic again' pingpong
 
 in_ns h1 rdma dev set mxe1 netns h3
 check 'the namespace it was moved to ends' ip netns del h3
-for _ in {1..100}; do
-	! rdma link | grep -q mxe1 || break
-	sleep 0.1
-done
+soon sees mxe1
 is "$(rdma link | cut -d ' ' -f 2)" mxe1/1 \
 	'it falls to the initial one, as devices do'
 check 'that of its netdev ends' ip netns del h1
-for _ in {1..100}; do
-	rdma link | grep -q mxe1 || break
-	sleep 0.1
-done
+soon not sees mxe1
 is "$(rdma link | grep -c mxe1)" 0 'it goes with it'
 done_testing

@@ -21,7 +21,7 @@ sane()
 {
 	local test=$1 how=$2 num=$3 posts=$4
 	shift 4
-	mxe-perf -t "$test" -n 64 -j -H "$@" >"$OUT" || return
+	mxe-perf -T 100 -t "$test" -n 64 -j -H "$@" >"$OUT" || return
 	python3 - "$OUT" "$test" "$how" "$num" "$posts" <<'END'
 import json, sys
 path, test, how, num, posts = sys.argv[1:]
@@ -58,10 +58,10 @@ refused()
 two()
 {
 	local pid rc
-	ip netns exec h2 timeout 60 mxe-perf -l -d mxe2 &
+	ip netns exec h2 timeout 150 mxe-perf -T 100 -l -d mxe2 &
 	pid=$!
 	topo_listens 18540 $H2 &&
-		ip netns exec h1 timeout 60 mxe-perf -d mxe1 "$@" 10.77.0.2
+		ip netns exec h1 timeout 150 mxe-perf -T 100 -d mxe1 "$@" 10.77.0.2
 	rc=$?
 	[ $rc -eq 0 ] || kill "$pid"
 	wait "$pid" && return $rc
@@ -77,6 +77,9 @@ check 'latency, two devices' sane latency native 7 1 "${A[@]}"
 check 'latency by ibv_post_send' sane latency native 7 1 "${A[@]}" -P
 check 'rate, 16 in a batch' sane rate native 7 1 "${A[@]}" -q 32 -b 16
 check 'rate, one by one, 2 queue pairs' sane rate native 7 1 "${A[@]}" -q 8 -Q 2
+check 'one doorbell for 16 queue pairs' sane rate native 2 1 "${A[@]}" -q 4 -Q 16 -D \
+	-o write,mfadd
+check 'the call that posts' sane post native 2 1 "${A[@]}" -q 8 -b 4 -o read,mcas
 check 'bandwidth' sane bandwidth native 3 1 "${A[@]}" -s 20001 -q 4
 check 'messages of 3 bytes' sane latency native 3 1 "${A[@]}" -s 3 -o write,read,send
 check 'contention of 4' sane contention native 4 1 "${A[@]}"
@@ -89,6 +92,8 @@ check 'four that guess' sane contention guess 2 more "${A[@]}" \
 	-o mcas,mfadd -e guess
 check 'four that read first, two at a time' sane contention read 2 more "${A[@]}" \
 	-o mcas,mfadd -e read -q 2
+check 'atomics beside large WRITEs' sane beside native 2 1 "${A[@]}" -s 32K \
+	-o cas,mfadd
 check 'udp and tcp' eval 'sane udp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2 &&
 	sane tcp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2'
 

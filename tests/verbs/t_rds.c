@@ -147,6 +147,8 @@ static int serve(const char *ip)
 	struct question q = { 0, 0 };
 	int patience = 0;
 
+	printf("bound\n");
+	fflush(stdout);
 	while (q.what != END) {
 		socklen_t fromlen = sizeof(from);
 		struct answer a = { 0, 0 };
@@ -184,8 +186,8 @@ static int serve(const char *ip)
 		if (sent != n)
 			bail("answer");
 	}
-	/* Until the last answer is there. */
-	sleep(1);
+	/* Until the last answer is there: the peer says so, if it still can. */
+	poll(&pfd, 1, MS);
 	return 0;
 }
 
@@ -376,6 +378,8 @@ static int test(const char *ip, const char *peer)
 	test_atomic(&t, RDS_CMSG_MASKED_ATOMIC_FADD, "masked fetch-and-add");
 	test_atomic(&t, RDS_CMSG_MASKED_ATOMIC_CSWP, "masked compare-and-swap");
 	ask_for(&t, END, 0);
+	sendto(t.fd, "", 1, 0, (struct sockaddr *)&t.peer, sizeof(t.peer));
+	sleep(1);
 	return done_testing();
 }
 

@@ -10,11 +10,11 @@ cd "$(dirname "$0")" || exit
 with_module()
 {
 	rmmod mxe
-	insmod "$TOP/kernel/mxe/mxe.ko" "$@"
+	insmod "$MODULES/kernel/mxe/mxe.ko" "$@"
 }
 
 topo_down
-if insmod "$TOP/kernel/mxe/mxe.ko" atomic_reply=nonsense 2>/dev/null ||
+if insmod "$MODULES/kernel/mxe/mxe.ko" atomic_reply=nonsense 2>/dev/null ||
 	! with_module atomic_reply=be; then
 	echo "Bail out!  cannot load the module with atomic_reply=be"
 	exit 1

@@ -305,6 +305,8 @@ static const struct {
 	CHANGE("a READ with a size", 4, opcode, IB_UVERBS_WR_RDMA_READ),
 	CHANGE("inline", 4, flags, MXE_SEND_SIGNALED | MXE_SEND_INLINE),
 	CHANGE("too many elements", 4, num_sge, 255),
+	CHANGE("a receive queue of XRC", 4, remote_srqn, 1),
+	CHANGE("what is reserved", 4, reserved1, 1),
 };
 
 static void test_hostile(struct vt_dev *a, struct vt_dev *b)

@@ -52,18 +52,13 @@ unserve()
 
 connect()
 {
-	local guid tries
+	local guid
 	modprobe -a ib_srp sd_mod || return
 	guid=$(on h2 cat /sys/module/ib_srpt/parameters/srpt_service_guid)
 	guid=${guid#0x}
 	echo "id_ext=$guid,ioc_guid=$guid,dest=10.77.0.2:$PORT" \
 		>/sys/class/infiniband_srp/srp-mxe0-1/add_target || return
-	for tries in {1..100}; do
-		[ ! -b /dev/sda ] || return 0
-		sleep 0.1
-	done
-	echo "no disk after $tries tries"
-	return 1
+	soon [ -b /dev/sda ]
 }
 
 check 'a target' on h2 bash -c "

@@ -41,12 +41,9 @@ like "$(ip netns exec h1 rdma link show mxe1/1)" 'netdev eth0' \
 	'rdma link in the namespace names the interface'
 like "$(rdma dev show mxe1)" 'mxe1: node_type ca' 'rdma dev'
 # Something to be shown while it lives.
-t_traffic -s 3 run >/tmp/traffic.out 2>&1 &
+t_traffic -s 1000 run >/tmp/traffic.out 2>&1 &
 TRAFFIC=$!
-for _ in {1..100}; do
-	grep -q running /tmp/traffic.out 2>/dev/null && break
-	sleep 0.1
-done
+soon grep -q running /tmp/traffic.out
 like "$(rdma resource show mxe1)" 'mxe1: pd 2 cq 3 qp 2 .*mr 1' \
 	'rdma resource counts what a process has'
 like "$(rdma resource show qp link mxe1)" 'type RC state RTS .*comm t_traffic' \
@@ -55,6 +52,7 @@ STAT=$(rdma statistic show link mxe1/1)
 like "$STAT" 'sent_pkts [1-9]' 'rdma statistic: packets'
 like "$(rdma statistic show link mxe2/1)" 'masked_atomics_executed [1-9]' \
 	'rdma statistic: masked atomics at the responder'
+kill $TRAFFIC
 wait $TRAFFIC
 is $? 0 'the process ended well'
 like "$(rdma resource show mxe1)" 'mxe1: pd 1 cq 1 qp 1 .*mr 0' \

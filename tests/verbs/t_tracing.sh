@@ -36,6 +36,24 @@ saw()
 	fi
 }
 
+# Either side has seen that something is missing, which is chance.
+# shellcheck disable=SC2317  # rounds runs it
+was_lossy()
+{
+	local what
+	for what in 'mxe_retry: mxe1' 'mxe_nak_sent: mxe2 .*=0x60' \
+		'mxe_nak_received: mxe1 .*=0x60'; do
+		grep -q "$what" $T/trace || return
+	done
+}
+
+# shellcheck disable=SC2317  # rounds runs it
+traffic_anew()
+{
+	echo >$T/trace
+	t_traffic -s 1 run
+}
+
 echo 8192 >$T/buffer_size_kb
 DOC=$(sed -n 's/^``\(mxe_[a-z_]*\)``.*/\1/p' "$TOP/Documentation/tracing.rst" |
 	sort -u | tr '\n' ' ')
@@ -44,7 +62,7 @@ HAVE=$(find $T/events/mxe -mindepth 1 -maxdepth 1 -type d -printf '%f\n' |
 is "$HAVE" "$DOC" 'the tracepoints are the documented ones'
 
 topo_netem loss 2%
-traced t_traffic -s 2 run
+traced rounds was_lossy traffic_anew
 topo_netem limit 1000
 X='0x[0-9a-f]+'
 saw "mxe_post: mxe1 qpn=[0-9]+ wr_id=$X opcode=13 length=8 flags=$X error=0" \
@@ -54,28 +72,31 @@ saw "mxe_send: mxe1 qpn=[0-9]+ opcode=0xd4 psn=$X length=0" \
 saw "mxe_send: mxe1 qpn=[0-9]+ opcode=0x0a psn=$X length=3000" \
 	'mxe_send: a WRITE'
 saw "mxe_receive: mxe2 qpn=[0-9]+ opcode=0xd4 psn=$X" 'mxe_receive'
-saw "mxe_atomic: mxe2 qpn=[0-9]+ psn=$X op=masked_fetch_add va=$X rkey=$X" \
+saw "mxe_atomic: mxe2 qpn=[0-9]+ psn=$X op=masked_fetch_add size=8 va=$X rkey=$X" \
 	'mxe_atomic'
 saw "mxe_retry: mxe1 qpn=[0-9]+ psn=$X left=[0-7]" 'mxe_retry'
 saw "mxe_nak_sent: mxe2 qpn=[0-9]+ psn=$X syndrome=0x60" 'mxe_nak_sent'
 saw "mxe_nak_received: mxe1 qpn=[0-9]+ psn=$X syndrome=0x60" \
 	'mxe_nak_received'
 
+MXE_B=mxe1 traced t_traffic -s 1 run
+saw "mxe_loop: mxe1 qpn=[0-9]+ peer=[0-9]+ opcode=13 psn=$X length=8" \
+	'mxe_loop: a masked fetch-and-add'
+
 # ---- what an address vector asks for
 
-# capture FILTER ARGUMENT...: packets of traffic with these options.
+# capture COUNT FILTER ARGUMENT...: so many packets of traffic with these options.
 capture()
 {
-	local filter=$1 pid
-	shift
-	ip netns exec h2 timeout 40 tcpdump -i eth0 -c 60 -vn "$filter" \
+	local count=$1 filter=$2 pid
+	shift 2
+	ip netns exec h2 timeout 120 tcpdump -i eth0 -c "$count" -vn "$filter" \
 		>"$R/dump" 2>"$R/tcpdump" &
 	pid=$!
-	for _ in {1..200}; do
-		! grep -q 'listening on' "$R/tcpdump" || break
-		sleep 0.05
+	soon grep -q 'listening on' "$R/tcpdump"
+	while kill -0 $pid 2>/dev/null; do
+		t_traffic -s 1 "$@" >"$R/out" 2>&1 || diag "$(<"$R/out")"
 	done
-	t_traffic -s 2 "$@" >"$R/out" 2>&1 || diag "$(<"$R/out")"
 	wait $pid
 }
 
@@ -83,11 +104,12 @@ capture()
 for i in 1 2; do
 	ip -n h$i route replace 10.77.0.0/24 dev eth0 src 10.77.0.$i hoplimit 17
 done
-capture 'ip and udp port 4791' -c 0x68 run
+capture 60 'ip and udp port 4791' -c 0x68 run
 diag "$(head -n 3 "$R/dump")"
 is "$(grep -c 'IP (tos 0x68, ttl 17,' "$R/dump")" 60 \
 	'IPv4: traffic class and hop limit, both directions'
-capture 'ip and udp dst port 4791 and src host 10.77.0.1' destroy
+# Each queue pair sends 32 requests, and perhaps these once more.
+capture 300 'ip and udp dst port 4791 and src host 10.77.0.1' destroy
 PORTS=$(sed -n 's/^ *10\.77\.0\.1\.\([0-9]*\) > .*/\1/p' "$R/dump" | sort -nu)
 ok=0
 for p in $PORTS; do

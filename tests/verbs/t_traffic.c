@@ -6,13 +6,15 @@
  *		  [-f FLOW-LABEL] MODE
  *
  * run	 writes, reads and masked atomics, many in flight, checked, until the
- *	 time is up (default 2 s).  Says "running" when it does.  Exit status 0:
- *	 all went well; 3: the device went away; 1: anything else.
+ *	 time is up (default 2 s) or SIGTERM comes.  Says "running" when it does.
+ *	 Exit status 0: all went well; 3: the device went away; 1: anything else.
  * fork	 the same, and forks and writes to its buffers all the time.
  * destroy
  *	 destroys queue pairs with requests in flight, again and again.
  */
 #include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,18 @@
 
 static struct vt_dev *a, *b;
 static struct vt_conf conf;
+static atomic_bool stop;	/* set by SIGTERM */
+
+static void on_term(int sig)
+{
+	(void)sig;
+	stop = true;
+}
+
+static bool time_left(uint64_t end)
+{
+	return !stop && vt_now_ms() < end;
+}
 
 static int gone(const char *why)
 {
@@ -87,8 +101,8 @@ static int run(int seconds, bool forks)
 	vt_pair_open(&p, a, b, &conf);
 	end = vt_now_ms() + (uint64_t)seconds * 1000;
 	quiet = vt_now_ms() + VT_MS;
-	while (vt_now_ms() < end || done < posted) {
-		while (posted - done < WINDOW && vt_now_ms() < end) {
+	while (time_left(end) || done < posted) {
+		while (posted - done < WINDOW && time_left(end)) {
 			ret = post_one(&p, posted);
 			if (ret == EIO || ret == ENODEV)
 				return gone(strerror(ret));
@@ -159,7 +173,7 @@ static int destroy(int seconds)
 
 	conf.size = (WINDOW + 1) * 4096;
 	conf.timeout = 8;
-	while (vt_now_ms() < end) {
+	while (time_left(end)) {
 		struct ibv_qp **first, **second;
 
 		vt_pair_open(&p, a, b, &conf);
@@ -192,6 +206,7 @@ int main(int argc, char **argv)
 	int seconds = 2, opt, ret;
 	const char *mode;
 
+	signal(SIGTERM, on_term);
 	conf = vt_defaults();
 	while ((opt = getopt(argc, argv, "s:6c:f:")) != -1) {
 		switch (opt) {

@@ -131,7 +131,7 @@ static void test_sqe(struct vt_dev *a, struct vt_dev *b)
 	sge = vt_sge(&p.a, 0, 8);
 	sge.lkey ^= 0x100;
 	is_int(vt_do(&p.a, &bad, &wc), IBV_WC_LOC_PROT_ERR, "a bad lkey");
-	for (int i = 0; i < 200 && vt_state(&p.a) == IBV_QPS_RTS; i++)
+	for (int i = 0; i < VT_MS / 10 && vt_state(&p.a) == IBV_QPS_RTS; i++)
 		vt_poll(p.a.cq, &wc, 10);
 	is_int(vt_state(&p.a), IBV_QPS_SQE, "the send queue is in error");
 	is_int(vt_recv(&p.a, 3, 0, 8), 0, "its receive queue");

@@ -43,12 +43,7 @@ start()
 # Until all clients have ended.
 idle()
 {
-	local tries
-	for tries in {1..600}; do
-		grep -q 'state running' $D/client || return 0
-		sleep 0.1
-	done
-	echo "clients still run after $tries tries"
+	soon not grep -q 'state running' $D/client && return
 	cat $D/client
 	return 1
 }
@@ -56,14 +51,14 @@ idle()
 # Until locks have been taken.
 busy()
 {
-	local tries
-	for tries in {1..200}; do
-		[ "$(wc -l <$D/history)" -lt 50 ] || return 0
-		sleep 0.05
-	done
-	echo "nothing happens after $tries tries"
+	soon has_history 50 && return
 	cat $D/client
 	return 1
+}
+
+has_history()
+{
+	[ "$(wc -l <$D/history)" -ge "$1" ]
 }
 
 # field NAME: the sum of it over all clients.
@@ -135,12 +130,7 @@ all_well()
 # Until the server's statistics say so.
 server_says()
 {
-	local tries
-	for tries in {1..100}; do
-		! grep -q "^$1\$" $D/server || return 0
-		sleep 0.1
-	done
-	echo "not after $tries tries:"
+	soon grep -q "^$1\$" $D/server && return
 	cat $D/server
 	return 1
 }
@@ -233,17 +223,10 @@ devices()
 # gid_of ADDRESS DEVICE: until the device has it.
 gid_of()
 {
-	local tries hex
-	local a b c d
+	local hex a b c d
 	IFS=. read -r a b c d <<<"$1"
 	printf -v hex '%02x%02x:%02x%02x' "$a" "$b" "$c" "$d"
-	for tries in {1..100}; do
-		grep -qs "ffff:$hex" "/sys/class/infiniband/$2/ports/1/gids/"* &&
-			return
-		sleep 0.05
-	done
-	echo "$2 has no $1 after $tries tries"
-	return 1
+	soon topo_gid "$2" "ffff:$hex"
 }
 
 # A device without atomics, where the kernel has it.
@@ -302,10 +285,7 @@ tell - client stop
 start - 10.79.0.1 1 100000
 busy
 start - 10.78.0.1 1 1
-for _ in {1..100}; do
-	grep -q 'error -95' $D/client && break
-	sleep 0.1
-done
+soon grep -q 'error -95' $D/client
 like "$(cat $D/client)" 'error -95' 'one table is not for two devices of rxe'
 forget
 

@@ -6,6 +6,7 @@
  * End a of a pair is the initiator, end b the target with its receive queue.
  * The program runs itself as the other process of a domain ("t_xrc other ...").
  */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <rdma/mxe-abi.h>
 #include "../tap.h"
 #include "vt.h"
 
@@ -123,6 +125,9 @@ static void drain_events(struct vt_dev *dev)
 	while (vt_async(dev, 50) >= 0)
 		;
 }
+
+/* Of Linux 6.2. */
+#define DEVICE_FLUSH_GLOBAL	(1ULL << 38)
 
 /* ---- objects ----------------------------------------------------------- */
 
@@ -257,6 +262,55 @@ static void one_atomic(struct vt_pair *p, enum vt_via via, enum vt_opcode op,
 	is_u64(*vt_word(&p->b, 64), want, "... and leaves the right thing");
 }
 
+/*
+ * Of 4, 16 and 32 bytes: every word, of 32 or 64 bits, is a field that overflows.
+ * Results come in big-endian words.
+ */
+static void wide_atomic(struct vt_pair *p, enum vt_via via, uint32_t log)
+{
+	uint32_t half = 0xfffffff0, half_add = 0x25, half_boundary = 1U << 31;
+	uint64_t words[4], add[4], boundary[4];
+	struct ibv_sge sge = vt_sge(&p->a, 0, 1U << log);
+	struct vt_wr wr = {
+		.op = VT_MFADD, .via = via, .sge = &sge, .num_sge = 1,
+		.log_arg_sz = log, .raddr = vt_addr(&p->b, 64),
+		.rkey = p->b.mr->rkey, .srqn = p->b.srqn,
+		.operands = { add, NULL, boundary },
+	};
+	bool result = true, left = true;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		words[i] = 0xfffffffffffffff0 + i;
+		add[i] = 0x25;
+		boundary[i] = 1ULL << 63;
+	}
+	memcpy(p->b.buf + 64, words, sizeof(words));
+	if (log == 2) {
+		memcpy(p->b.buf + 64, &half, sizeof(half));
+		wr.operands[0] = &half_add;
+		wr.operands[2] = &half_boundary;
+	}
+	is_str(vt_status(vt_do(&p->a, &wr, NULL)), vt_status(IBV_WC_SUCCESS),
+	       "%u bytes by %s", 1U << log, vt_via_name[via]);
+	if (log == 2) {
+		uint32_t got[2];
+
+		memcpy(&got[0], p->a.buf, 4);
+		memcpy(&got[1], p->b.buf + 64, 4);
+		result = be32toh(got[0]) == half;
+		left = got[1] == half + half_add;
+	}
+	for (size_t i = 0; log != 2 && i < 4; i++) {
+		bool reached = i < (1U << log) / 8;
+
+		result &= !reached || be64toh(*vt_word(&p->a, 8 * i)) == words[i];
+		left &= *vt_word(&p->b, 64 + 8 * i) ==
+			words[i] + (reached ? add[i] : 0);
+	}
+	ok(result, "... returns what was there");
+	ok(left, "... and leaves the right thing");
+}
+
 static void test_atomics(struct vt_dev *a, struct vt_dev *b,
 			 struct ibv_xrcd *xrcd, bool exp)
 {
@@ -266,6 +320,7 @@ static void test_atomics(struct vt_dev *a, struct vt_dev *b,
 	struct vt_pair p;
 
 	conf.exp = exp;
+	conf.max_atomic_arg = 32;
 	pair_open(&p, a, b, xrcd, &conf);
 	if (!exp)
 		one_atomic(&p, VT_POST_SEND, VT_FADD, v, v + 0x00ff00ff00ff00ff);
@@ -274,6 +329,9 @@ static void test_atomics(struct vt_dev *a, struct vt_dev *b,
 	one_atomic(&p, via, VT_MCAS, v, 0x1122fffd556600ff);
 	/* Four fields of 16 bits; no carry leaves one. */
 	one_atomic(&p, via, VT_MFADD, v, 0x00fd00fc00fb01fe);
+	wide_atomic(&p, via, 2);
+	wide_atomic(&p, via, 4);
+	wide_atomic(&p, via, 5);
 	pair_close(&p);
 }
 
@@ -306,6 +364,74 @@ static void test_two_queues(struct vt_dev *a, struct vt_dev *b,
 	}
 	p.b = first;
 	receiver_close(&second);
+	pair_close(&p);
+}
+
+/* ---- memory placement -------------------------------------------------- */
+
+/* ATOMIC WRITE of the first bytes of end a; the completion's status. */
+static int atomic_write(struct vt_pair *p, size_t offset, uint64_t value)
+{
+	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
+	struct ibv_send_wr *bad, wr = {
+		.opcode = (enum ibv_wr_opcode)MXE_WR_ATOMIC_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.wr.rdma.remote_addr = vt_addr(&p->b, offset),
+		.wr.rdma.rkey = p->b.mr->rkey,
+		.qp_type.xrc.remote_srqn = p->b.srqn,
+	};
+	struct ibv_wc wc;
+
+	*vt_word(&p->a, 0) = value;
+	if (ibv_post_send(p->a.qp, &wr, &bad) ||
+	    !vt_poll(p->a.cq, &wc, VT_MS))
+		return -1;
+	if (!wc.status)
+		is_int(wc.opcode, MXE_WC_ATOMIC_WRITE, "... its completion");
+	return wc.status;
+}
+
+static void test_placement(struct vt_dev *a, struct vt_dev *b,
+			   struct ibv_xrcd *xrcd)
+{
+	struct vt_conf conf = defaults();
+	struct vt_pair p;
+
+#ifdef HAVE_FLUSH
+	struct ibv_device_attr_ex attr;
+	bool has_flush;
+
+	if (ibv_query_device_ex(b->ctx, NULL, &attr))
+		vt_bail("ibv_query_device_ex");
+	has_flush = attr.device_cap_flags_ex & DEVICE_FLUSH_GLOBAL;
+	if (has_flush) {
+		conf.qp_access |= IBV_ACCESS_FLUSH_GLOBAL;
+		conf.mr_access |= IBV_ACCESS_FLUSH_GLOBAL;
+	}
+#endif
+	pair_open(&p, a, b, xrcd, &conf);
+	*vt_word(&p.b, 64) = 0;
+	is_int(atomic_write(&p, 64, 0x0123456789abcdef), IBV_WC_SUCCESS,
+	       "ATOMIC WRITE");
+	is_u64(*vt_word(&p.b, 64), 0x0123456789abcdef, "... in memory");
+#ifdef HAVE_FLUSH
+	if (has_flush) {
+		struct ibv_wc wc;
+
+		ibv_wr_start(p.a.qpx);
+		p.a.qpx->wr_flags = IBV_SEND_SIGNALED;
+		ibv_wr_flush(p.a.qpx, p.b.mr->rkey, vt_addr(&p.b, 0), 4096,
+			     IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE);
+		ibv_wr_set_xrc_srqn(p.a.qpx, p.b.srqn);
+		is_int(ibv_wr_complete(p.a.qpx), 0, "FLUSH");
+		ok(vt_poll(p.a.cq, &wc, VT_MS) && !wc.status &&
+		   wc.opcode == IBV_WC_FLUSH, "... is executed");
+	}
+#endif
+	is_int(atomic_write(&p, 68, 1), IBV_WC_REM_INV_REQ_ERR,
+	       "ATOMIC WRITE to an odd address");
 	pair_close(&p);
 }
 
@@ -542,7 +668,6 @@ static void test_processes(struct vt_dev *a, struct vt_dev *b)
 	int fd = memfd_create("domain", 0), status = -1;
 	pid_t pid;
 
-	conf.timeout = 14;
 	conf.retry_cnt = 3;
 	xrcd = open_domain(b, fd, O_CREAT);
 	if (!xrcd)
@@ -604,6 +729,7 @@ int main(int argc, char **argv)
 	test_atomics(a, b, xrcd, false);
 	test_atomics(a, b, xrcd, true);
 	test_two_queues(a, b, xrcd);
+	test_placement(a, b, xrcd);
 	test_bad_number(a, b, xrcd);
 	test_domain_of_keys(a, b, xrcd);
 	test_empty(a, b, xrcd);

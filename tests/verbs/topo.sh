@@ -10,19 +10,24 @@ TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 # Where kernel/*/*.ko are those of the kernel that runs.
 # shellcheck disable=SC2034  # for those who source this
 MODULES=${MXE_MODULES:-$TOP}
+# shellcheck source=tests/verbs/soon.sh
+. "$TOP/tests/verbs/soon.sh"
 
-# topo_gids DEVICE...: until each has the GIDs of its IPv4 and IPv6 addresses.
+# topo_gid DEVICE PATTERN: it has a GID like that.
+topo_gid()
+{
+	cat "/sys/class/infiniband/$1/ports/1/gids/"* 2>/dev/null | grep -q "$2"
+}
+
+# topo_gids DEVICE...: until each is active and has the GIDs of its IPv4 and IPv6
+# addresses.
 topo_gids()
 {
-	local dev tries gids
+	local dev
 	for dev in "$@"; do
-		for tries in {1..100}; do
-			gids=$(cat "/sys/class/infiniband/$dev/ports/1/gids/"* \
-				2>/dev/null)
-			[[ $gids == *:ffff:0a4d:* && $gids == *fd77:* ]] && break
-			sleep 0.05
-		done
-		[ "$tries" -lt 100 ] || return 1
+		soon grep -q ACTIVE "/sys/class/infiniband/$dev/ports/1/state" &&
+			soon topo_gid "$dev" :ffff:0a4d: &&
+			soon topo_gid "$dev" ^fd77: || return
 	done
 }
 
@@ -31,7 +36,10 @@ topo_gids()
 topo_up()
 {
 	[ -e /run/netns/h1 ] || "$TOP/tools/two-hosts" up || return
-	topo_gids mxe1 mxe2
+	# The core tries for a second to find the way to a peer when a queue pair
+	# is connected: know it before.
+	topo_gids mxe1 mxe2 && soon ip netns exec h1 sh -c \
+		'for a in 10.77.0.2 fd77::2; do busybox ping -c 1 $a || exit; done'
 }
 
 topo_down()
@@ -56,7 +64,7 @@ topo_listens()
 {
 	local hex tries line
 	printf -v hex ':%04X ' "$1"
-	for tries in {1..400}; do
+	for tries in {1..4000}; do
 		while read -r line; do
 			[[ $line != *"$hex"*' 0A '* ]] || return 0
 		done < <(cat "/proc/$2/net/tcp" "/proc/$2/net/tcp6")
@@ -66,11 +74,26 @@ topo_listens()
 	return 1
 }
 
-# topo_netem ARGUMENT...: the queueing discipline, in both directions.
+# topo_neighbours: who the other host is need not be asked on the wire.
+topo_neighbours()
+{
+	local i peer mac
+	for i in 1 2; do
+		peer=$((3 - i))
+		mac=$(ip netns exec h$peer cat /sys/class/net/eth0/address) &&
+			ip -n h$i -batch - <<-EOF || return
+				neigh replace 10.77.0.$peer lladdr $mac dev eth0
+				neigh replace fd77::$peer lladdr $mac dev eth0
+			EOF
+	done
+}
+
+# topo_netem ARGUMENT...: the queueing discipline, in both directions. What is lost
+# are RoCE's packets: it is not told whether ARP's arrive.
 topo_netem()
 {
 	local n
-	modprobe sch_netem || return
+	modprobe sch_netem && topo_neighbours || return
 	for n in h1 h2; do
 		tc -n $n qdisc replace dev eth0 root netem "$@" || return
 	done

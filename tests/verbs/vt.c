@@ -41,12 +41,40 @@ const char *vt_name_b(void)
 	return name ? name : "mxe2";
 }
 
+bool vt_wanted(const char *name, char **argv)
+{
+	if (!*argv)
+		return true;
+	for (; *argv; argv++)
+		if (!strcmp(*argv, name))
+			return true;
+	return false;
+}
+
 uint64_t vt_now_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+int vt_doorbell_fd(void)
+{
+	char path[32], name[64];
+
+	for (int fd = 3; fd < 256; fd++) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = readlink(path, name, sizeof(name) - 1);
+		if (n < 0)
+			continue;
+		name[n] = 0;
+		if (strstr(name, "mxe-doorbell"))
+			return fd;
+	}
+	return -1;
 }
 
 const char *vt_status(int status)
@@ -225,10 +253,19 @@ static struct ibv_qp *create_mxe_qp(struct vt_end *e,
 		attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_READ |
 				       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+#ifdef HAVE_ATOMIC_WRITE
+	if (conf->qp_type != IBV_QPT_UC)
+		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+#endif
+#ifdef HAVE_FLUSH
+	if (conf->qp_type != IBV_QPT_UC)
+		attr.send_ops_flags |= IBV_QP_EX_WITH_FLUSH;
+#endif
 	if (conf->be_reply)
 		mxe_attr.create_flags |= MXEDV_QP_CREATE_ATOMIC_BE_REPLY;
 	if (conf->exp_wc_opcode)
 		mxe_attr.create_flags |= MXEDV_QP_CREATE_EXP_WC_OPCODE;
+	mxe_attr.create_flags |= conf->create_flags;
 	qp = mxedv_create_qp(e->dev->ctx, &attr, &mxe_attr);
 	if (!qp)
 		return NULL;
@@ -434,288 +471,6 @@ void vt_pair_close(struct vt_pair *p)
 	vt_end_close(&p->b);
 }
 
-/* ---- posting ----------------------------------------------------------- */
-
-struct ibv_sge vt_sge(const struct vt_end *e, size_t offset, uint32_t len)
-{
-	struct ibv_sge sge = {
-		.addr = vt_addr(e, offset),
-		.length = len,
-		.lkey = e->mr->lkey,
-	};
-
-	return sge;
-}
-
-uint64_t vt_addr(const struct vt_end *e, size_t offset)
-{
-	return (uintptr_t)e->buf + offset;
-}
-
-uint64_t *vt_word(const struct vt_end *e, size_t offset)
-{
-	return (uint64_t *)(void *)(e->buf + offset);
-}
-
-static int post_send(struct vt_end *e, const struct vt_wr *w)
-{
-	static const enum ibv_wr_opcode opcodes[] = {
-		[VT_SEND] = IBV_WR_SEND,
-		[VT_SEND_IMM] = IBV_WR_SEND_WITH_IMM,
-		[VT_WRITE] = IBV_WR_RDMA_WRITE,
-		[VT_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
-		[VT_READ] = IBV_WR_RDMA_READ,
-		[VT_CAS] = IBV_WR_ATOMIC_CMP_AND_SWP,
-		[VT_FADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
-	};
-	struct ibv_send_wr *bad;
-	struct ibv_send_wr wr = {
-		.wr_id = w->wr_id,
-		.sg_list = w->sge,
-		.num_sge = w->num_sge,
-		.send_flags = w->flags,
-		.imm_data = htonl(w->imm),
-	};
-
-	if (e->qp->qp_type == IBV_QPT_XRC_SEND)
-		wr.qp_type.xrc.remote_srqn = w->srqn;
-	if (w->op > VT_FADD)
-		return EOPNOTSUPP;
-	wr.opcode = opcodes[w->op];
-	if (w->op >= VT_CAS) {
-		wr.wr.atomic.remote_addr = w->raddr;
-		wr.wr.atomic.rkey = w->rkey;
-		wr.wr.atomic.compare_add = w->compare_add;
-		wr.wr.atomic.swap = w->swap;
-	} else {
-		wr.wr.rdma.remote_addr = w->raddr;
-		wr.wr.rdma.rkey = w->rkey;
-	}
-	return ibv_post_send(e->qp, &wr, &bad);
-}
-
-static void build_wr(struct vt_end *e, const struct vt_wr *w)
-{
-	struct ibv_qp_ex *qpx = e->qpx;
-
-	if (w->log_arg_sz && w->op == VT_MCAS) {
-		mxedv_wr_ext_masked_atomic_cmp_swp(e->mqp, w->rkey, w->raddr,
-						   w->log_arg_sz,
-						   w->operands[0],
-						   w->operands[2],
-						   w->operands[1],
-						   w->operands[3]);
-		return;
-	}
-	if (w->log_arg_sz) {
-		mxedv_wr_ext_masked_atomic_fetch_add(e->mqp, w->rkey, w->raddr,
-						     w->log_arg_sz,
-						     w->operands[0],
-						     w->operands[2]);
-		return;
-	}
-	switch (w->op) {
-	case VT_SEND:
-		ibv_wr_send(qpx);
-		break;
-	case VT_SEND_IMM:
-		ibv_wr_send_imm(qpx, htonl(w->imm));
-		break;
-	case VT_WRITE:
-		ibv_wr_rdma_write(qpx, w->rkey, w->raddr);
-		break;
-	case VT_WRITE_IMM:
-		ibv_wr_rdma_write_imm(qpx, w->rkey, w->raddr, htonl(w->imm));
-		break;
-	case VT_READ:
-		ibv_wr_rdma_read(qpx, w->rkey, w->raddr);
-		break;
-	case VT_CAS:
-		ibv_wr_atomic_cmp_swp(qpx, w->rkey, w->raddr, w->compare_add,
-				      w->swap);
-		break;
-	case VT_FADD:
-		ibv_wr_atomic_fetch_add(qpx, w->rkey, w->raddr,
-					w->compare_add);
-		break;
-	case VT_MCAS:
-		mxedv_wr_masked_atomic_cmp_swp(e->mqp, w->rkey, w->raddr,
-					       w->compare_add, w->compare_mask,
-					       w->swap, w->swap_mask);
-		break;
-	case VT_MFADD:
-		mxedv_wr_masked_atomic_fetch_add(e->mqp, w->rkey, w->raddr,
-						 w->compare_add,
-						 w->compare_mask);
-		break;
-	}
-}
-
-static int post_wr(struct vt_end *e, const struct vt_wr *w)
-{
-	struct ibv_qp_ex *qpx = e->qpx;
-
-	if (!qpx)
-		return EOPNOTSUPP;
-	ibv_wr_start(qpx);
-	qpx->wr_id = w->wr_id;
-	qpx->wr_flags = w->flags & ~(unsigned int)IBV_SEND_INLINE;
-	build_wr(e, w);
-	if (e->qp->qp_type == IBV_QPT_XRC_SEND)
-		ibv_wr_set_xrc_srqn(qpx, w->srqn);
-	if ((w->flags & IBV_SEND_INLINE) && w->num_sge == 1)
-		ibv_wr_set_inline_data(qpx, (void *)(uintptr_t)w->sge->addr,
-				       w->sge->length);
-	else if (w->flags & IBV_SEND_INLINE) {
-		struct ibv_data_buf bufs[16];
-
-		for (int i = 0; i < w->num_sge; i++) {
-			bufs[i].addr = (void *)(uintptr_t)w->sge[i].addr;
-			bufs[i].length = w->sge[i].length;
-		}
-		ibv_wr_set_inline_data_list(qpx, (size_t)w->num_sge, bufs);
-	} else if (w->num_sge == 1)
-		ibv_wr_set_sge(qpx, w->sge->lkey, w->sge->addr,
-			       w->sge->length);
-	else
-		ibv_wr_set_sge_list(qpx, (size_t)w->num_sge, w->sge);
-	return ibv_wr_complete(qpx);
-}
-
-/* The field of ibv_exp_post_send() for an operand. */
-static uint64_t exp_operand(const struct vt_wr *w, int index, uint64_t value)
-{
-	uint32_t half;
-
-	switch (w->log_arg_sz) {
-	case 0:
-		return value;
-	case 2:
-		/* Only the low half counts. */
-		memcpy(&half, w->operands[index], sizeof(half));
-		return 0xdead000000000000 | half;
-	case 3:
-		memcpy(&value, w->operands[index], sizeof(value));
-		return value;
-	default:
-		return (uintptr_t)w->operands[index];
-	}
-}
-
-static int post_exp(struct vt_end *e, const struct vt_wr *w)
-{
-	static const enum ibv_exp_wr_opcode opcodes[] = {
-		[VT_SEND] = IBV_EXP_WR_SEND,
-		[VT_SEND_IMM] = IBV_EXP_WR_SEND_WITH_IMM,
-		[VT_WRITE] = IBV_EXP_WR_RDMA_WRITE,
-		[VT_WRITE_IMM] = IBV_EXP_WR_RDMA_WRITE_WITH_IMM,
-		[VT_READ] = IBV_EXP_WR_RDMA_READ,
-		[VT_CAS] = IBV_EXP_WR_ATOMIC_CMP_AND_SWP,
-		[VT_FADD] = IBV_EXP_WR_ATOMIC_FETCH_AND_ADD,
-		[VT_MCAS] = IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP,
-		[VT_MFADD] = IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD,
-	};
-	struct ibv_exp_send_wr *bad;
-	struct ibv_exp_send_wr wr = {
-		.wr_id = w->wr_id,
-		.sg_list = w->sge,
-		.num_sge = w->num_sge,
-		.exp_opcode = opcodes[w->op],
-		.exp_send_flags = w->flags,
-		.ex.imm_data = htonl(w->imm),
-	};
-
-	if (e->qp->qp_type == IBV_QPT_XRC_SEND)
-		wr.qp_type.xrc.remote_srqn = w->srqn;
-	if (w->op >= VT_MCAS) {
-		wr.exp_send_flags |= IBV_EXP_SEND_EXT_ATOMIC_INLINE;
-		wr.ext_op.masked_atomics.log_arg_sz =
-			w->log_arg_sz ? w->log_arg_sz : 3;
-		wr.ext_op.masked_atomics.remote_addr = w->raddr;
-		wr.ext_op.masked_atomics.rkey = w->rkey;
-	}
-	if (w->op == VT_MCAS) {
-		struct ibv_exp_cmp_swap *cs =
-			&wr.ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
-
-		cs->compare_val = exp_operand(w, 0, w->compare_add);
-		cs->compare_mask = exp_operand(w, 2, w->compare_mask);
-		cs->swap_val = exp_operand(w, 1, w->swap);
-		cs->swap_mask = exp_operand(w, 3, w->swap_mask);
-	} else if (w->op == VT_MFADD) {
-		struct ibv_exp_fetch_add *fa =
-			&wr.ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
-
-		fa->add_val = exp_operand(w, 0, w->compare_add);
-		fa->field_boundary = exp_operand(w, 2, w->compare_mask);
-	} else if (w->op >= VT_CAS) {
-		wr.wr.atomic.remote_addr = w->raddr;
-		wr.wr.atomic.rkey = w->rkey;
-		wr.wr.atomic.compare_add = w->compare_add;
-		wr.wr.atomic.swap = w->swap;
-	} else {
-		wr.wr.rdma.remote_addr = w->raddr;
-		wr.wr.rdma.rkey = w->rkey;
-	}
-	return ibv_exp_post_send(e->qp, &wr, &bad);
-}
-
-int vt_post(struct vt_end *e, const struct vt_wr *wr)
-{
-	switch (wr->via) {
-	case VT_WR:
-		return post_wr(e, wr);
-	case VT_EXP:
-		return post_exp(e, wr);
-	default:
-		return post_send(e, wr);
-	}
-}
-
-int vt_recv_sge(struct vt_end *e, uint64_t wr_id, struct ibv_sge *sge, int n)
-{
-	struct ibv_recv_wr *bad;
-	struct ibv_recv_wr wr = {
-		.wr_id = wr_id,
-		.sg_list = sge,
-		.num_sge = n,
-	};
-
-	if (e->xsrq)
-		return ibv_post_srq_recv(e->xsrq, &wr, &bad);
-	return ibv_post_recv(e->qp, &wr, &bad);
-}
-
-int vt_recv(struct vt_end *e, uint64_t wr_id, size_t offset, uint32_t len)
-{
-	struct ibv_sge sge = vt_sge(e, offset, len);
-
-	return vt_recv_sge(e, wr_id, &sge, len ? 1 : 0);
-}
-
-struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	struct mxe_send_wqe *wqe = NULL;
-	unsigned long from, to;
-	char line[512];
-
-	while (f && !wqe && fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "/dev/infiniband/uverbs") ||
-		    sscanf(line, "%lx-%lx", &from, &to) != 2)
-			continue;
-		for (; from < to && !wqe; from += 8)
-			if (*(uint64_t *)from == wr_id)
-				wqe = (void *)from;
-	}
-	if (f)
-		fclose(f);
-	if (!wqe)
-		vt_bail("no work request %#llx in any ring",
-			(unsigned long long)wr_id);
-	return wqe;
-}
-
 /* ---- waiting ----------------------------------------------------------- */
 
 bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
@@ -725,12 +480,15 @@ bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 	int n;
 
 	for (;;) {
+		/* The machine may stand still between this and the next. */
+		bool late = vt_now_ms() > end;
+
 		n = ibv_poll_cq(cq, 1, wc);
 		if (n < 0)
 			vt_bail("ibv_poll_cq: %d", n);
 		if (n)
 			return true;
-		if (vt_now_ms() > end)
+		if (late)
 			return false;
 		/* Softirqs and the other process need a processor, too. */
 		if (++spins > 100)
@@ -756,6 +514,18 @@ int vt_do(struct vt_end *e, struct vt_wr *wr, struct ibv_wc *wc)
 	return wc->status;
 }
 
+int vt_rdma(struct vt_end *e, enum vt_opcode op, const struct ibv_mr *mr,
+	    uint64_t raddr, uint32_t len)
+{
+	struct ibv_sge sge = vt_sge(e, 0, len);
+	struct vt_wr wr = {
+		.op = op, .sge = &sge, .num_sge = 1, .raddr = raddr,
+		.rkey = mr->rkey,
+	};
+
+	return vt_do(e, &wr, NULL);
+}
+
 int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset, uint64_t *old)
 {
 	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
@@ -773,7 +543,7 @@ int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset, uint64_t *old)
 	return status;
 }
 
-int vt_async(struct vt_dev *dev, int ms)
+int vt_any_async(struct vt_dev *dev, int ms)
 {
 	struct pollfd pfd = { .fd = dev->ctx->async_fd, .events = POLLIN };
 	struct ibv_async_event event;
@@ -786,6 +556,36 @@ int vt_async(struct vt_dev *dev, int ms)
 	type = (int)event.event_type;
 	ibv_ack_async_event(&event);
 	return type;
+}
+
+static bool is_of_port(int event)
+{
+	switch (event) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PKEY_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_GID_CHANGE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+int vt_async(struct vt_dev *dev, int ms)
+{
+	uint64_t now = vt_now_ms(), end = now + (uint64_t)ms;
+	int event;
+
+	do {
+		event = vt_any_async(dev, (int)(end - now));
+		now = vt_now_ms();
+		if (now > end)
+			now = end;
+	} while (is_of_port(event));
+	return event;
 }
 
 /* ---- transfers --------------------------------------------------------- */

@@ -16,8 +16,8 @@
 #include <infiniband/verbs.h>
 #include <infiniband/mxedv.h>
 
-/* Patience with a slow, emulated machine. */
-#define VT_MS 20000
+/* Patience with a slow, emulated machine that may stand still for a while. */
+#define VT_MS 60000
 
 #define VT_ACCESS_ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
@@ -43,6 +43,7 @@ struct vt_conf {
 	bool exp;		/* made with ibv_exp_create_qp() */
 	bool be_reply;		/* ... with the big-endian reply flag */
 	bool exp_wc_opcode;	/* MXEDV_QP_CREATE_EXP_WC_OPCODE */
+	uint32_t create_flags;	/* more of enum mxedv_qp_create_flags */
 	bool channel;		/* completion queues with a channel */
 	bool ex_cq;		/* completion queues by ibv_create_cq_ex() */
 	uint64_t wc_flags;	/* ... with these beside the standard ones */
@@ -184,13 +185,22 @@ uint64_t *vt_word(const struct vt_end *e, size_t offset);
 bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms);
 /* Posts, signalled, and waits: the completion's status, -1: none came. */
 int vt_do(struct vt_end *e, struct vt_wr *wr, struct ibv_wc *wc);
+/* RDMA between the first len bytes of the buffer and raddr of another region. */
+int vt_rdma(struct vt_end *e, enum vt_opcode op, const struct ibv_mr *mr,
+	    uint64_t raddr, uint32_t len);
 /* An atomic of 8 bytes on offset of the peer; the result goes to *old. */
 int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset,
 	      uint64_t *old);
 /* The next asynchronous event of the device within ms, acknowledged; or -1. */
+int vt_any_async(struct vt_dev *dev, int ms);
+/* The same without those of the port, whose addresses come when they come. */
 int vt_async(struct vt_dev *dev, int ms);
+/* The doorbell file of the first device that was opened, or -1. */
+int vt_doorbell_fd(void);
 const char *vt_status(int status);
 uint64_t vt_now_ms(void);
+/* Whether the arguments, up to NULL, name it, or nothing. */
+bool vt_wanted(const char *name, char **argv);
 
 /*
  * Moves len random bytes from a to b (VT_READ: from b to a) between guards, and
