@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Each thing that is created, connected or posted, with the first, the second, the
+ * third ... allocation or copy from user space in the kernel failing, until there
+ * is none left to fail (/proc/thread-self/fail-nth): the error is one of those
+ * that say so, the same call succeeds afterwards, and in the end the device has
+ * as many objects as before.  Then packets that cannot be made.
+ *
+ *	t_faults [PATH...]	only these, see fault_paths.c
+ *
+ * $FAULT_STRIDE=n takes every n-th failure only.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "../tap.h"
+#include "faults.h"
+#include "ud.h"
+#include "vt.h"
+
+enum { MAX_NTH = 20000 };
+
+static int nth_fd;
+static unsigned int stride = 1;
+
+/* ---- failures ----------------------------------------------------------- */
+
+static void arm(unsigned int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", n);
+
+	errno = 0;
+	if (pwrite(nth_fd, text, (size_t)len, 0) != len)
+		vt_bail("fail-nth");
+}
+
+/* Whether it has failed.  What is left may strike the calls made here. */
+static bool disarm(void)
+{
+	int saved = errno;
+	char text[16] = "";
+	bool hit = pread(nth_fd, text, sizeof(text) - 1, 0) > 0 &&
+		   !atoi(text);
+
+	while (pwrite(nth_fd, "0", 1, 0) != 1)
+		;
+	errno = saved;
+	return hit;
+}
+
+static void tell(const char *file, const char *value)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/%s", file);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		vt_bail("%s", path);
+	close(fd);
+}
+
+static void open_nth(void)
+{
+	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR);
+	if (nth_fd < 0)
+		skip_all("the kernel has no fault injection (CONFIG_FAULT_INJECTION)");
+	/* Otherwise only what may not sleep fails, and each prints its stack. */
+	tell("debug/failslab/verbose", "0");
+	tell("debug/failslab/ignore-gfp-wait", "N");
+	tell("debug/fail_page_alloc/verbose", "0");
+	tell("debug/fail_page_alloc/ignore-gfp-wait", "N");
+	tell("debug/fail_page_alloc/ignore-gfp-highmem", "N");
+	tell("debug/fail_page_alloc/min-order", "0");
+	tell("debug/fail_usercopy/verbose", "0");
+}
+
+/* What an allocation or a copy that failed may look like. */
+static bool is_right(int err)
+{
+	return err == ENOMEM || err == EFAULT || err == EAGAIN ||
+	       err == ENOBUFS;
+}
+
+/* ---- every failure of every path ---------------------------------------- */
+
+/* What happened to one half of a path. */
+struct tally {
+	unsigned int tried, failed, wrong;
+	int error;		/* the first that was wrong */
+};
+
+static void count(struct tally *t, int err, bool hit)
+{
+	t->tried++;
+	if (!err)
+		return;
+	t->failed++;
+	if (hit && is_right(err))
+		return;
+	if (!t->wrong++)
+		t->error = err;
+}
+
+static void report_tally(const char *path, const char *what,
+			 const struct tally *t)
+{
+	if (!t->tried)
+		return;
+	ok(!t->wrong, "%s: %s: %u failures, %u of them seen, all as they should be",
+	   path, what, t->tried - 1, t->failed);
+	if (t->wrong)
+		diag("  %u wrong, the first with errno %d, %s", t->wrong,
+		     t->error, strerror(t->error));
+}
+
+/* An object may be gone of which only the answer could not be copied. */
+static bool is_undone(const struct path *p)
+{
+	int err = p->undo();
+
+	return !err || (p->undo_is <= ONLY_DESTROY && err == ENOENT);
+}
+
+/* The N-th failure in making it, for every N. */
+static void fail_making(const struct path *p, struct tally *t)
+{
+	for (unsigned int n = 1; n < MAX_NTH; n += stride) {
+		bool hit;
+		int err;
+
+		arm(n);
+		err = p->make();
+		hit = disarm();
+		count(t, err, hit);
+		if ((!err || p->undo_is == RESTORE) && p->undo &&
+		    !is_undone(p))
+			vt_bail("%s: failure %u: cannot be undone", p->name, n);
+		if (!hit)
+			return;
+	}
+	fail("%s: more than %u calls can fail", p->name, MAX_NTH);
+}
+
+/* ... and in taking it away. */
+static void fail_undoing(const struct path *p, struct tally *t)
+{
+	for (unsigned int n = 1; n < MAX_NTH; n += stride) {
+		bool hit;
+		int err = p->make();
+
+		if (err) {
+			errno = err;
+			vt_bail("%s: does not succeed any more", p->name);
+		}
+		arm(n);
+		err = p->undo();
+		hit = disarm();
+		count(t, err, hit);
+		if (err && !is_undone(p))
+			vt_bail("%s: failure %u: cannot be undone", p->name, n);
+		if (!hit)
+			return;
+	}
+	fail("%s: more than %u calls can fail", p->name, MAX_NTH);
+}
+
+/* What the device has, as `rdma resource` tells it. */
+static void resources(char *text, size_t len)
+{
+	char command[64];
+	FILE *f;
+	size_t n;
+
+	snprintf(command, sizeof(command), "rdma resource show %s",
+		 vt_name_a());
+	f = popen(command, "r");
+	n = f ? fread(text, 1, len - 1, f) : 0;
+	text[n] = 0;
+	if (!n || pclose(f))
+		vt_bail("%s", command);
+	if (strchr(text, ':'))
+		memmove(text, strchr(text, ':'), strlen(strchr(text, ':')) + 1);
+}
+
+static void run_path(const struct path *p, const char *before)
+{
+	struct tally making = { 0 }, undoing = { 0 };
+	char after[512];
+
+	if (p->undo_is != ONLY_DESTROY)
+		fail_making(p, &making);
+	report_tally(p->name, "making", &making);
+	if (p->undo_is <= ONLY_DESTROY)
+		fail_undoing(p, &undoing);
+	report_tally(p->name, "undoing", &undoing);
+	resources(after, sizeof(after));
+	is_str(after, before, "%s: nothing is left", p->name);
+}
+
+/* ---- packets ------------------------------------------------------------ */
+
+enum { ROUNDS = 10, BURST = 16, LEN = 10000, TARGET = 20000, WORD = 40000 };
+
+/* A burst of WRITEs, more packets than are in store, and atomics between them. */
+static const char *burst(uint64_t *sum)
+{
+	struct ibv_sge data = vt_sge(&wire.a, TARGET, LEN);
+	struct ibv_sge word = vt_sge(&wire.a, WORD, 8);
+	struct ibv_wc wc;
+
+	for (int i = 0; i < 2 * BURST; i++) {
+		bool atomic = i & 1;
+		struct vt_wr wr = {
+			.op = atomic ? VT_MFADD : VT_WRITE, .via = VT_WR,
+			.flags = IBV_SEND_SIGNALED, .compare_add = 1,
+			.sge = atomic ? &word : &data, .num_sge = 1,
+			.raddr = vt_addr(&wire.b, atomic ? WORD : TARGET),
+			.rkey = wire.b.mr->rkey, .wr_id = (uint64_t)i,
+		};
+
+		if (vt_post(&wire.a, &wr))
+			return "ibv_wr_complete";
+	}
+	for (uint64_t i = 0; i < 2 * BURST; i++) {
+		if (!vt_poll(wire.a.cq, &wc, VT_MS))
+			return "a completion is missing";
+		if (wc.status || wc.wr_id != i)
+			return "a completion";
+	}
+	*sum += BURST;
+	if (*vt_word(&wire.b, WORD) != *sum ||
+	    *vt_word(&wire.a, WORD) != *sum - 1)
+		return "not each done once";
+	return memcmp(wire.a.buf + TARGET, wire.b.buf + TARGET, LEN) ?
+	       "data" : NULL;
+}
+
+/* In each round the first allocations that may not sleep fail. */
+static void run_packets(void)
+{
+	static const char *const kinds[] = { "failslab", "fail_page_alloc" };
+	char path[64];
+	long before = ud_counter(wire.a.dev, "send_no_memory");
+	const char *wrong = NULL;
+	uint64_t sum = 0;
+	int i;
+
+	*vt_word(&wire.b, WORD) = 0;
+	for (i = 0; i < ROUNDS && !wrong; i++) {
+		vt_fill_random(wire.a.buf + TARGET, LEN);
+		for (int k = 0; k < 2; k++) {
+			snprintf(path, sizeof(path), "debug/%s/times", kinds[k]);
+			tell(path, "20");
+			snprintf(path, sizeof(path), "debug/%s/ignore-gfp-wait",
+				 kinds[k]);
+			tell(path, "Y");
+			snprintf(path, sizeof(path), "debug/%s/probability",
+				 kinds[k]);
+			tell(path, "100");
+		}
+		wrong = burst(&sum);
+	}
+	tell("debug/failslab/probability", "0");
+	tell("debug/fail_page_alloc/probability", "0");
+	ok(!wrong, "packets: %d rounds without memory for packets", i);
+	if (wrong)
+		diag("  %s", wrong);
+	ok(ud_counter(wire.a.dev, "send_no_memory") > before,
+	   "packets: some could not be made");
+}
+
+/* ---- the program -------------------------------------------------------- */
+
+int main(int argc, char **argv)
+{
+	const char *env = getenv("FAULT_STRIDE");
+	char before[512];
+
+	(void)argc;
+	open_nth();
+	plan(0);
+	if (env && atoi(env) > 0)
+		stride = (unsigned int)atoi(env);
+	paths_set_up();
+	resources(before, sizeof(before));
+	for (const struct path *p = paths; p->name; p++)
+		if (vt_wanted(p->name, argv + 1))
+			run_path(p, before);
+	if (vt_wanted("packets", argv + 1))
+		run_packets();
+	paths_tear_down();
+	return done_testing();
+}
