@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT: what a fetch-and-add costs by
+ * libfabric, one at a time.  Both ends are endpoints of this thread, which drives
+ * the one and the other in turn.  Prints what mxe-perf --json would.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+struct end {
+	struct fid_ep *ep;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	struct fid_mr *mr;
+	uint64_t words[2];	/* added to, or the result; what is added */
+	fi_addr_t peer;
+};
+
+static struct fi_info *info;
+static struct fid_fabric *fabric;
+static struct fid_domain *domain;
+
+static void must(const char *what, ssize_t ret)
+{
+	if (ret >= 0)
+		return;
+	fprintf(stderr, "bench-fabric: %s: %s\n", what, fi_strerror((int)-ret));
+	exit(1);
+}
+
+static uint64_t now(int tsc)
+{
+	struct timespec ts;
+
+#if defined(__x86_64__)
+	if (tsc)
+		return __builtin_ia32_rdtsc();
+#endif
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void find(const char *provider, const char *address)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	hints->caps = FI_ATOMIC;
+	hints->mode = FI_CONTEXT | FI_CONTEXT2;
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
+				      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->addr_format = FI_SOCKADDR_IN;
+	hints->fabric_attr->prov_name = strdup(provider);
+	must("fi_getinfo", fi_getinfo(FI_VERSION(1, 14), address, NULL,
+				      FI_SOURCE, hints, &info));
+	fi_freeinfo(hints);
+	must("fi_fabric", fi_fabric(info->fabric_attr, &fabric, NULL));
+	must("fi_domain", fi_domain(fabric, info, &domain, NULL));
+}
+
+static void make(struct end *end, uint64_t key)
+{
+	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_CONTEXT };
+	struct fi_av_attr av = { .type = FI_AV_TABLE };
+	const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ |
+				FI_REMOTE_WRITE;
+
+	must("fi_cq_open", fi_cq_open(domain, &cq, &end->cq, NULL));
+	must("fi_av_open", fi_av_open(domain, &av, &end->av, NULL));
+	must("fi_endpoint", fi_endpoint(domain, info, &end->ep, NULL));
+	must("fi_ep_bind", fi_ep_bind(end->ep, &end->cq->fid,
+				      FI_TRANSMIT | FI_RECV));
+	must("fi_ep_bind", fi_ep_bind(end->ep, &end->av->fid, 0));
+	must("fi_enable", fi_enable(end->ep));
+	must("fi_mr_reg", fi_mr_reg(domain, end->words, sizeof(end->words),
+				    access, 0, key, 0, &end->mr, NULL));
+}
+
+static void know(struct end *end, struct end *peer)
+{
+	char name[128];
+	size_t len = sizeof(name);
+
+	must("fi_getname", fi_getname(&peer->ep->fid, name, &len));
+	must("fi_av_insert", fi_av_insert(end->av, name, 1, &end->peer, 0,
+					  NULL) == 1 ? 0 : -FI_EINVAL);
+}
+
+/* One fetch-and-add of 1, until it is complete. */
+static void add(struct end *a, struct end *b)
+{
+	uint64_t addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ?
+			(uintptr_t)b->words : 0;
+	static struct fi_context2 context;
+	struct fi_cq_entry entry;
+	ssize_t ret;
+
+	do {
+		ret = fi_fetch_atomic(a->ep, &a->words[1], 1, fi_mr_desc(a->mr),
+				      &a->words[0], fi_mr_desc(a->mr), a->peer,
+				      addr, fi_mr_key(b->mr), FI_UINT64, FI_SUM,
+				      &context);
+		if (ret == -FI_EAGAIN) {
+			fi_cq_read(a->cq, &entry, 1);
+			fi_cq_read(b->cq, &entry, 1);
+		}
+	} while (ret == -FI_EAGAIN);
+	must("fi_fetch_atomic", ret);
+	while ((ret = fi_cq_read(a->cq, &entry, 1)) == -FI_EAGAIN)
+		fi_cq_read(b->cq, &entry, 1);
+	must("fi_cq_read", ret);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int main(int argc, char **argv)
+{
+	static struct end a = { .words = { 0, 1 } }, b;
+	uint64_t *samples, began;
+	size_t i, n, warmup;
+	int tsc;
+
+	if (argc != 5) {
+		fputs("bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT\n", stderr);
+		return 2;
+	}
+	tsc = !strcmp(argv[1], "tsc");
+	n = strtoul(argv[4], NULL, 0);
+	warmup = n / 10 + 1;
+	samples = calloc(n + 1, sizeof(*samples));
+	if (!samples || !n)
+		return 2;
+	find(argv[2], argv[3]);
+	make(&a, 1);
+	make(&b, 2);
+	know(&a, &b);
+	know(&b, &a);
+	for (i = 0; i < warmup + n; i++) {
+		began = now(tsc);
+		add(&a, &b);
+		if (i >= warmup)
+			samples[i - warmup] = now(tsc) - began;
+		if (a.words[0] != i) {
+			fprintf(stderr, "bench-fabric: the old value is %llu, not %zu\n",
+				(unsigned long long)a.words[0], i);
+			return 1;
+		}
+	}
+	qsort(samples, n, sizeof(*samples), by_value);
+	printf("{ \"schema\": 1, \"test\": \"fabric\", \"device\": \"%s\", \"unit\": \"%s\", \"size\": 8,\n"
+	       "  \"results\": [ { \"op\": \"fadd\", \"median\": %llu, \"p99\": %llu } ] }\n",
+	       info->fabric_attr->prov_name, tsc ? "ticks" : "ns",
+	       (unsigned long long)samples[n / 2],
+	       (unsigned long long)samples[n * 99 / 100]);
+	return 0;
+}
