@@ -77,6 +77,14 @@ ifeq ($(DESTDIR),)
 	ldconfig
 endif
 
+# What is committed, for those who make packages; the version is that of debian/.
+DIST = mxe-$(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+
+dist:
+	mkdir -p build
+	git archive --prefix=$(DIST)/ HEAD | xz -T0 >build/$(DIST).tar.xz
+	@echo build/$(DIST).tar.xz
+
 # What the tests and the demo need from the distribution.
 deps:
 	@tools/deps
@@ -93,8 +101,21 @@ bench: all
 bench-quick: all
 	@tools/bench --quick
 
-check-style check-unit check-kunit check-uml check-vm check-kernels: deps
+profile: all
+	@tools/profile $(or $(OP),mfadd) $(or $(PATHWAY),loop) $(BATCH)
+
+soak: deps
+	@tools/soak $(if $(MINUTES),--minutes $(MINUTES)) \
+		$(if $(OPERATIONS),--operations $(OPERATIONS))
+
+fuzz: deps
+	@tools/fuzz $(if $(SECONDS),--seconds $(SECONDS))
+
+check-style check-unit check-kunit check-fuzz check-uml check-vm check-debug check-kernels check-big-endian: deps
 	@tools/$@
+
+check-packages:
+	@tools/check-packages
 
 clean:
 	-+test -z "$(KDIR)" || $(KMAKE) clean
@@ -106,6 +127,7 @@ help:
 	@echo '  modules      kernel/ib_exp/ib_exp.ko, kernel/mxe/mxe.ko and an example'
 	@echo '  userspace    libraries, examples and test programs, in build/userspace/'
 	@echo '  clean        remove what was built here'
+	@echo '  dist         build/mxe-VERSION.tar.xz, of what is committed'
 	@echo 'Install'
 	@echo '  install      the modules below /lib/modules/KVER/updates/, the libraries,'
 	@echo '               the rdma-core provider and its /etc/libibverbs.d/mxe.driver,'
@@ -121,13 +143,27 @@ help:
 	@echo '  check-unit   unit tests in user space'
 	@echo '  check-kunit  KUnit suites of the module, in User Mode Linux with KASAN,'
 	@echo '               lockdep and kmemleak'
+	@echo '  check-fuzz   the fuzz targets are built and run on their seeds'
 	@echo '  check-uml    end-to-end tests on that kernel'
 	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
-	@echo '  check-kernels  the modules compile for the kernels of newer releases; not'
-	@echo '               part of check, it fetches their compilers and headers'
+	@echo '  check-debug  those on an SMP kernel with KASAN, lockdep, kmemleak and fault'
+	@echo '               injection in QEMU; no part of check: it takes hours'
+	@echo '  check-kernels  the modules compile for the kernels of newer releases and'
+	@echo '               pass a short suite there in QEMU; not part of check, it fetches'
+	@echo '               those kernels, their compilers and headers'
+	@echo '  check-big-endian  unit tests of user space for s390x, emulated; no part of'
+	@echo '               check: it installs a cross compiler'
+	@echo '  check-packages  Debian packages are built, installed, upgraded and purged in'
+	@echo '               a root of their own; no part of check: it fetches that root'
 	@echo '  bench        what operations cost on mxe and rxe, counted in instructions;'
 	@echo '               no part of check either: a figure that is missed is no failure'
 	@echo '  bench-quick  the same with fewer operations, in two minutes or so'
+	@echo '  profile      where the instructions of one operation go, by function:'
+	@echo '               OP=mfadd (see mxe-perf -o), PATHWAY=loop|wire, BATCH=1'
+	@echo '  soak         exactly once, on bad wires of all kinds, for MINUTES=5;'
+	@echo '               OPERATIONS=1000000 on the one that loses 5 %'
+	@echo '  fuzz         fuzz targets in user space, with the sanitizers of clang, for'
+	@echo '               SECONDS=60; what was executed, the coverage, reports'
 	@echo '  deps         only install what is missing'
 	@echo 'Variables'
 	@echo '  KVER=VERSION KDIR=DIRECTORY  the kernel to build for'
@@ -137,6 +173,6 @@ help:
 	@echo '  MXE_CACHE=DIRECTORY  where kernels for the tests are kept (default ~/.cache/mxe)'
 	@echo 'Run a command in the virtual machine: tools/vm --help'
 
-.PHONY: all modules userspace $(DIRS) kernel-headers install uninstall deps \
-	demo bench bench-quick check check-style check-unit check-kunit check-uml check-vm \
-	check-kernels clean help
+.PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages deps \
+	demo bench bench-quick profile soak fuzz check check-style check-unit check-kunit check-fuzz check-uml check-vm \
+	check-debug check-kernels check-big-endian clean help
