@@ -12,6 +12,8 @@ PAIR_PORT=7700
 PAIR_PEER=10.77.0.2
 # shellcheck source=tests/verbs/soon.sh
 . "${BASH_SOURCE[0]%/*}/soon.sh"
+# shellcheck source=tests/verbs/counters.sh
+. "${BASH_SOURCE[0]%/*}/counters.sh"
 
 # on HOST COMMAND...: run it there; its output, a line as soon as it comes, which
 # mawk would not do, and its exit status.
@@ -157,9 +159,8 @@ retries()
 {
 	local host
 	for host in h1 h2; do
-		on $host cat "/sys/class/infiniband/$(dev $host)/ports/1/hw_counters/"{rcvd_nak_sequence,implied_nak,retransmit_timeouts} ||
-			return
-	done | awk '{ sum += $1 } END { print sum }'
+		on $host rdma statistic show link "$(dev $host)/1" || return
+	done | counted rcvd_nak_sequence implied_nak retransmit_timeouts
 }
 
 # What h1's end of the wire has dropped.

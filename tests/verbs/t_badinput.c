@@ -193,16 +193,6 @@ static void resources(char *buf, size_t size)
 	command_output(buf, size, "rdma resource show %s", vt_name_a());
 }
 
-static long counter(const char *name)
-{
-	char text[64];
-
-	command_output(text, sizeof(text),
-		       "cat /sys/class/infiniband/%s/ports/1/hw_counters/%s",
-		       vt_name_a(), name);
-	return strtol(text, NULL, 10);
-}
-
 /* ---- udata ------------------------------------------------------------- */
 
 static void test_cq_udata(void)
@@ -889,7 +879,7 @@ int main(void)
 		vt_bail("ibv_create_cq");
 
 	resources(before, sizeof(before));
-	refused = counter("refused_verbs");
+	refused = vt_counter(vt_name_a(), "refused_verbs");
 	test_cq_udata();
 	test_qp_udata(cq);
 	test_caps(cq);
@@ -899,8 +889,8 @@ int main(void)
 	test_transitions();
 	resources(after, sizeof(after));
 	is_str(after, before, "the resources are what they were");
-	ok(counter("refused_verbs") >= refused + 20,
-	   "refusals are counted: %ld", counter("refused_verbs") - refused);
+	ok(vt_counter(vt_name_a(), "refused_verbs") >= refused + 20,
+	   "refusals are counted: %ld", vt_counter(vt_name_a(), "refused_verbs") - refused);
 
 	vt_pair_open(&p, a, b, &conf);
 	test_doorbell(&p);

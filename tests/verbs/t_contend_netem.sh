@@ -9,11 +9,10 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../tap.sh
 
-# counted NAME: the sum of that counter over both devices.
-counted()
+# both NAME: the sum of that counter over both devices.
+both()
 {
-	cat /sys/class/infiniband/mxe[12]/ports/1/hw_counters/"$1" |
-		awk '{ sum += $1 } END { print sum }'
+	rdma statistic show link | counted "$1"
 }
 
 COUNTERS='retransmit_timeouts rcvd_nak_sequence duplicate_requests out_of_sequence'
@@ -24,7 +23,7 @@ was_bad()
 {
 	local counter
 	for counter in $COUNTERS; do
-		[ "$(counted "$counter")" -gt 0 ] || return
+		[ "$(both "$counter")" -gt 0 ] || return
 	done
 }
 
@@ -34,7 +33,7 @@ check 'netem: 5 % lost, 5 % doubled, reordered, both ways' topo_netem \
 	delay 1ms 500us loss 5% duplicate 5% reorder 25% 50%
 check 'every change is there, once' rounds was_bad t_contend 100
 for counter in $COUNTERS; do
-	n=$(counted $counter)
+	n=$(both $counter)
 	[ "$n" -gt 0 ]
 	report $? "it was a bad wire: $counter $n"
 done

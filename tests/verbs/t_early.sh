@@ -10,12 +10,6 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../tap.sh
 
-# counter NAME: of mxe2
-counter()
-{
-	cat "/sys/class/infiniband/mxe2/ports/1/hw_counters/$1"
-}
-
 # nft_packets: what the rule in h2 has counted
 nft_packets()
 {
@@ -40,11 +34,11 @@ nft_rule()
 traffic()
 {
 	local rcvd early rc
-	rcvd=$(counter rcvd_pkts) early=$(counter rcvd_early_pkts)
+	rcvd=$(counter mxe2 rcvd_pkts) early=$(counter mxe2 rcvd_early_pkts)
 	mxe-perf -T 100 -d mxe1 -r mxe2 -n 100 -o write,mcas -e native >/dev/null
 	rc=$?
-	RCVD=$(($(counter rcvd_pkts) - rcvd))
-	EARLY=$(($(counter rcvd_early_pkts) - early))
+	RCVD=$(($(counter mxe2 rcvd_pkts) - rcvd))
+	EARLY=$(($(counter mxe2 rcvd_early_pkts) - early))
 	return $rc
 }
 
@@ -78,7 +72,7 @@ report $? "... $EARLY of $RCVD packets go the short way again"
 # shellcheck disable=SC2317  # soon runs it
 early_more_than()
 {
-	[ "$(counter rcvd_early_pkts)" -gt "$1" ]
+	[ "$(counter mxe2 rcvd_early_pkts)" -gt "$1" ]
 }
 
 # trains: 16 requests in one call, several times. Sets SENT and RCVD to how many
@@ -86,13 +80,13 @@ early_more_than()
 trains()
 {
 	local sent rcvd rc
-	sent=$(cat /sys/class/infiniband/mxe1/ports/1/hw_counters/sent_trains)
-	rcvd=$(counter rcvd_trains)
+	sent=$(counter mxe1 sent_trains)
+	rcvd=$(counter mxe2 rcvd_trains)
 	mxe-perf -T 100 -d mxe1 -r mxe2 -t rate -q 16 -b 16 -n 160 -o write,read,mcas \
 		-e native >/dev/null
 	rc=$?
-	SENT=$(cat /sys/class/infiniband/mxe1/ports/1/hw_counters/sent_trains)
-	SENT=$((SENT - sent)) RCVD=$(($(counter rcvd_trains) - rcvd))
+	SENT=$(counter mxe1 sent_trains)
+	SENT=$((SENT - sent)) RCVD=$(($(counter mxe2 rcvd_trains) - rcvd))
 	return $rc
 }
 
@@ -123,13 +117,13 @@ echo Y >/sys/module/mxe/parameters/trains
 # is sent there has no right to arrive.
 mxe-perf -d mxe1 -r mxe2 -n 10000000 -o write >/dev/null 2>&1 &
 PERF=$!
-EARLY=$(counter rcvd_early_pkts)
+EARLY=$(counter mxe2 rcvd_early_pkts)
 check 'traffic to an address' soon early_more_than "$EARLY"
 ip -n h2 addr del 10.77.0.2/24 dev eth0
 sleep 0.3
-EARLY=$(counter rcvd_early_pkts)
+EARLY=$(counter mxe2 rcvd_early_pkts)
 sleep 1
-is "$(counter rcvd_early_pkts)" "$EARLY" 'no packet to an address that is gone'
+is "$(counter mxe2 rcvd_early_pkts)" "$EARLY" 'no packet to an address that is gone'
 kill $PERF
 wait $PERF
 done_testing

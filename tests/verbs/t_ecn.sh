@@ -9,12 +9,6 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../tap.sh
 
-# counter DEVICE NAME
-counter()
-{
-	cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
-}
-
 COUNTERS=(mxe2/rcvd_ecn_marked mxe2/sent_cnp mxe1/rcvd_cnp)
 
 # Packets were marked and the sender has been told, which is chance: notifications

@@ -34,20 +34,7 @@ static void set_direct(bool on)
 
 static uint64_t counter(const char *name)
 {
-	char path[256];
-	uint64_t value;
-	FILE *f;
-
-	/* The core shows what it has read in the last 10 ms. */
-	usleep(15000);
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
-		 vt_name_a(), name);
-	f = fopen(path, "r");
-	if (!f || fscanf(f, "%" SCNu64, &value) != 1)
-		vt_bail("%s", path);
-	fclose(f);
-	return value;
+	return (uint64_t)vt_counter(vt_name_a(), name);
 }
 
 /* ---- what needs no packets --------------------------------------------- */

@@ -12,6 +12,8 @@ TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 MODULES=${MXE_MODULES:-$TOP}
 # shellcheck source=tests/verbs/soon.sh
 . "$TOP/tests/verbs/soon.sh"
+# shellcheck source=tests/verbs/counters.sh
+. "$TOP/tests/verbs/counters.sh"
 
 # topo_gid DEVICE PATTERN: it has a GID like that.
 topo_gid()

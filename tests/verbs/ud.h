@@ -241,22 +241,9 @@ static inline struct ibv_wc ud_next(struct ud *u, const char *what)
 	return wc;
 }
 
-/* The core gives what it read last for 10 ms. */
 static inline long ud_counter(const struct vt_dev *dev, const char *name)
 {
-	char path[160];
-	long value = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
-		 ibv_get_device_name(dev->ctx->device), name);
-	usleep(30000);
-	f = fopen(path, "r");
-	if (!f || fscanf(f, "%ld", &value) != 1)
-		vt_bail("%s", path);
-	fclose(f);
-	return value;
+	return vt_counter(ibv_get_device_name(dev->ctx->device), name);
 }
 
 #endif /* UD_H */

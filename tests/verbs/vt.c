@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,6 +40,29 @@ const char *vt_name_b(void)
 	const char *name = getenv("MXE_B");
 
 	return name ? name : "mxe2";
+}
+
+long vt_counter(const char *device, const char *pattern)
+{
+	char command[128], name[64];
+	bool found = false;
+	long value, sum = 0;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "rdma statistic show link %s/1", device);
+	f = popen(command, "r");
+	/* "link mxe1/1 sent_pkts 5 ..." */
+	if (!f || fscanf(f, "link %*s") == EOF)
+		vt_bail("%s", command);
+	while (fscanf(f, "%63s %ld", name, &value) == 2) {
+		if (fnmatch(pattern, name, 0))
+			continue;
+		found = true;
+		sum += value;
+	}
+	if (pclose(f) || !found)
+		vt_bail("%s: no %s", command, pattern);
+	return sum;
 }
 
 bool vt_wanted(const char *name, char **argv)

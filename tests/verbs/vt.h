@@ -133,6 +133,13 @@ void vt_bail(const char *fmt, ...)
 /* Names of the two devices: $MXE_A and $MXE_B, or mxe1 and mxe2. */
 const char *vt_name_a(void);
 const char *vt_name_b(void);
+/*
+ * The sum of the counters of that device whose names match the glob pattern. From
+ * netlink, for which the driver is asked: sysfs repeats what it read in the last
+ * 10 ms, by a clock that may stand still for longer where a processor of an emulated
+ * machine does.
+ */
+long vt_counter(const char *device, const char *pattern);
 
 struct vt_dev *vt_open(const char *name);
 /* NULL with errno instead of the end of the program. */
