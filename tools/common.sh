@@ -189,6 +189,10 @@ results_end()
 		echo "Failed:"
 		sed -n 's/^not ok	/  /p' "$MXE_RESULTS"
 	fi
+	if [ "$skipped" -gt 0 ]; then
+		echo "Skipped:"
+		sed -n 's/^skip	/  /p' "$MXE_RESULTS"
+	fi
 	rm -f "$MXE_RESULTS"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
