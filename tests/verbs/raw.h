@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include "vt.h"
 
+enum { RAW_PORT = 4791, RAW_BODY = 304 };
+
 struct raw_bth {
 	uint8_t opcode, flags;
 	uint16_t pkey;
@@ -66,6 +68,57 @@ static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 	memset(masked + 26, 0xff, 2);		/* and of UDP */
 	masked[32] = 0xff;			/* BTH: reserved */
 	return ~raw_crc32(raw_crc32(~0U, lrh, 8), masked, len);
+}
+
+/* What to send; zeroes are what is right. */
+struct raw {
+	const char *counter, *what;	/* for the caller */
+	uint8_t opcode, flags;
+	uint16_t pkey;
+	uint32_t qpn, psn;
+	size_t len;		/* behind BTH */
+	uint8_t body[RAW_BODY];
+	size_t cut;		/* bytes missing at the end */
+	bool bad_icrc, options, stranger;
+};
+
+/* From the address of the first device to that of the second. */
+static inline void raw_send(int fd, const struct vt_dev *from,
+			    const struct vt_dev *to, const struct raw *r)
+{
+	size_t ip_len = r->options ? 24 : 20, udp_len = 8 + 12 + r->len + 4;
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	uint8_t packet[RAW_BODY + 64] = { 0 }, *udp = packet + ip_len;
+	struct iphdr *ip = (void *)packet;
+	uint16_t ports[4] = {
+		htons(49200), htons(RAW_PORT), htons((uint16_t)(udp_len - r->cut)),
+	};
+	struct raw_bth bth = {
+		r->opcode, r->flags, htons(r->pkey ? r->pkey : 0xffff),
+		htonl(r->qpn), htonl(r->psn),
+	};
+	uint32_t icrc;
+
+	*ip = (struct iphdr){
+		.version = 4, .ihl = (unsigned int)ip_len / 4, .ttl = 64,
+		.id = htons(1), .protocol = IPPROTO_UDP,
+		.tot_len = htons((uint16_t)(ip_len + udp_len - r->cut)),
+	};
+	memcpy(&ip->saddr, from->gid4.raw + 12, 4);
+	memcpy(&ip->daddr, to->gid4.raw + 12, 4);
+	if (r->stranger)
+		ip->saddr ^= htonl(0x80);
+	if (r->options)
+		memset(packet + 20, 1, 4);	/* no operation */
+	memcpy(udp, ports, 8);
+	memcpy(udp + 8, &bth, 12);
+	memcpy(udp + 20, r->body, r->len);
+	icrc = raw_icrc(packet, ip_len + 20 + r->len) ^ r->bad_icrc;
+	memcpy(udp + 20 + r->len, &icrc, 4);
+	addr.sin_addr.s_addr = ip->daddr;
+	if (sendto(fd, packet, ip_len + udp_len - r->cut, 0,
+		   (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		vt_bail("sendto");
 }
 
 #endif /* RAW_H */

@@ -8,7 +8,6 @@
 #include "ud.h"
 
 enum {
-	PORT = 4791,
 	UC_SEND_MIDDLE = 0x21,
 	RC_SEND_ONLY = 0x04,
 	RC_ACK = 0x11,
@@ -16,57 +15,8 @@ enum {
 	PAD_3 = 0x30,
 };
 
-/* What to send; zeroes are what is right. */
-struct raw {
-	const char *counter, *what;
-	uint8_t opcode, flags;
-	uint16_t pkey;
-	uint32_t qpn, psn;
-	size_t len;		/* behind BTH */
-	uint8_t body[64];
-	size_t cut;		/* bytes missing at the end */
-	bool bad_icrc, options, stranger;
-};
-
 static struct vt_dev *a, *b;
 static int raw_fd;
-
-static void send_raw(const struct raw *r)
-{
-	size_t ip_len = r->options ? 24 : 20, udp_len = 8 + 12 + r->len + 4;
-	struct sockaddr_in to = { .sin_family = AF_INET };
-	uint8_t packet[256] = { 0 }, *udp = packet + ip_len;
-	struct iphdr *ip = (void *)packet;
-	uint16_t ports[4] = {
-		htons(49200), htons(PORT), htons((uint16_t)(udp_len - r->cut)),
-	};
-	struct raw_bth bth = {
-		r->opcode, r->flags, htons(r->pkey ? r->pkey : 0xffff),
-		htonl(r->qpn), htonl(r->psn),
-	};
-	uint32_t icrc;
-
-	*ip = (struct iphdr){
-		.version = 4, .ihl = (unsigned int)ip_len / 4, .ttl = 64,
-		.id = htons(1), .protocol = IPPROTO_UDP,
-		.tot_len = htons((uint16_t)(ip_len + udp_len - r->cut)),
-	};
-	memcpy(&ip->saddr, a->gid4.raw + 12, 4);
-	memcpy(&ip->daddr, b->gid4.raw + 12, 4);
-	if (r->stranger)
-		ip->saddr ^= htonl(0x80);
-	if (r->options)
-		memset(packet + 20, 1, 4);	/* no operation */
-	memcpy(udp, ports, 8);
-	memcpy(udp + 8, &bth, 12);
-	memcpy(udp + 20, r->body, r->len);
-	icrc = raw_icrc(packet, ip_len + 20 + r->len) ^ r->bad_icrc;
-	memcpy(udp + 20 + r->len, &icrc, 4);
-	to.sin_addr.s_addr = ip->daddr;
-	if (sendto(raw_fd, packet, ip_len + udp_len - r->cut, 0,
-		   (struct sockaddr *)&to, sizeof(to)) < 0)
-		vt_bail("sendto");
-}
 
 /* One addition, and that it is one. */
 static void add_one(struct vt_pair *p, const char *what)
@@ -83,7 +33,7 @@ static void dropped(struct vt_pair *p, const struct raw *r)
 {
 	long before = ud_counter(b, r->counter), all = ud_counter(b, "drop_*");
 
-	send_raw(r);
+	raw_send(raw_fd, a, b, r);
 	for (int i = 0; i < 1000 && ud_counter(b, r->counter) == before; i++)
 		;
 	is_int(ud_counter(b, r->counter) - before, 1, "%s: %s", r->what,

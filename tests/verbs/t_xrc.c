@@ -16,9 +16,10 @@
 #include <sys/wait.h>
 #include <rdma/mxe-abi.h>
 #include "../tap.h"
+#include "raw.h"
 #include "vt.h"
 
-enum { SRQ_WR = 16, ROUNDS = 8 };
+enum { SRQ_WR = 16, ROUNDS = 8, XRC_SEND_FIRST = 0xa0, XRC_SEND_LAST = 0xa2 };
 
 static struct ibv_xrcd *open_domain(struct vt_dev *dev, int fd, int oflags)
 {
@@ -484,6 +485,48 @@ static void test_bad_number(struct vt_dev *a, struct vt_dev *b,
 	pair_close(&p);
 }
 
+/* A message that goes on for another queue than it began for. */
+static void test_two_numbers(struct vt_dev *a, struct vt_dev *b,
+			     struct ibv_xrcd *xrcd)
+{
+	struct vt_conf conf = defaults();
+	struct raw first = { .opcode = XRC_SEND_FIRST }, last = { 0 };
+	struct vt_end second;
+	struct vt_pair p;
+	uint32_t srqn;
+	struct ibv_wc wc;
+	int raw_fd = raw_open();
+
+	conf.mtu = IBV_MTU_256;
+	pair_open(&p, a, b, xrcd, &conf);
+	receiver_open(&second, b, xrcd, &conf);
+	drain_events(b);
+	if (vt_recv(&p.b, 1, 0, 1000) || vt_recv(&second, 2, 0, 1000))
+		vt_bail("cannot post");
+	srqn = htobe32(p.b.srqn);
+	memcpy(first.body, &srqn, 4);
+	first.len = 4 + 256;
+	first.qpn = p.b.qp->qp_num;
+	first.psn = conf.psn;
+	last = first;
+	last.opcode = XRC_SEND_LAST;
+	last.psn++;
+	last.len = 4 + 8;
+	srqn = htobe32(second.srqn);
+	memcpy(last.body, &srqn, 4);
+	raw_send(raw_fd, a, b, &first);
+	raw_send(raw_fd, a, b, &last);
+	is_int(vt_async(b, VT_MS), IBV_EVENT_QP_REQ_ERR,
+	       "a message to two queues is an event");
+	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and ends the target");
+	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 1 &&
+	   wc.status == IBV_WC_WR_FLUSH_ERR, "... the first has no message");
+	ok(!ibv_poll_cq(second.rcq, 1, &wc), "... nor has the second");
+	receiver_close(&second);
+	pair_close(&p);
+	close(raw_fd);
+}
+
 /* Keys are used by the rights of the queue that is named. */
 static void test_domain_of_keys(struct vt_dev *a, struct vt_dev *b,
 				struct ibv_xrcd *xrcd)
@@ -731,6 +774,7 @@ int main(int argc, char **argv)
 	test_two_queues(a, b, xrcd);
 	test_placement(a, b, xrcd);
 	test_bad_number(a, b, xrcd);
+	test_two_numbers(a, b, xrcd);
 	test_domain_of_keys(a, b, xrcd);
 	test_empty(a, b, xrcd);
 	test_destroyed_in_use(a, b, xrcd);
