@@ -696,32 +696,6 @@ static uint64_t random_u64(void)
 	return random_state;
 }
 
-struct mapping {
-	uint8_t *addr;
-	size_t size;
-};
-
-/* The rings that this process has mapped. */
-static int find_rings(struct mapping *maps, int max)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	char line[512];
-	int n = 0;
-
-	if (!f)
-		_exit(10);
-	while (fgets(line, sizeof(line), f) && n < max) {
-		unsigned long from, to;
-
-		if (!strstr(line, "/dev/infiniband/uverbs") ||
-		    sscanf(line, "%lx-%lx", &from, &to) != 2)
-			continue;
-		maps[n++] = (struct mapping) { (uint8_t *)from, to - from };
-	}
-	fclose(f);
-	return n;
-}
-
 /* Nearly a good request: bad ones end early, and would try little. */
 static void plausible_wqe(uint8_t *at, const struct vt_pair *p)
 {
@@ -741,7 +715,7 @@ static void plausible_wqe(uint8_t *at, const struct vt_pair *p)
 	}
 }
 
-static void scribble(const struct mapping *map, const struct vt_pair *p)
+static void scribble(const struct vt_mapping *map, const struct vt_pair *p)
 {
 	struct mxe_ring_hdr *hdr = (void *)map->addr;
 	size_t room = map->size - sizeof(*hdr) - 256;
@@ -771,35 +745,35 @@ static void scribble(const struct mapping *map, const struct vt_pair *p)
 
 /* Errors end it all: a new pair. */
 static int renew(struct vt_pair *p, const struct vt_conf *conf,
-		 struct mapping *maps, int n)
+		 struct vt_mapping *maps, int n)
 {
 	/* What the library itself looks at when it takes a queue down. */
 	for (int i = 0; i < n; i++)
 		memset(maps[i].addr, 0, sizeof(struct mxe_ring_hdr));
 	vt_pair_close(p);
 	vt_pair_open(p, a, b, conf);
-	return find_rings(maps, 16);
+	return vt_find_rings(maps, 16);
 }
 
 static void scribbler(unsigned int seed, int ms)
 {
 	struct vt_conf conf = vt_defaults();
 	uint64_t end = vt_now_ms() + (uint64_t)ms;
-	struct mapping maps[16];
+	struct vt_mapping maps[16];
 	struct mxe_doorbell db;
 	struct vt_pair p;
 	int fd, n;
 
 	random_state = 0x9e3779b97f4a7c15ULL * (seed + 1);
 	/* Not those of the parent. */
-	n = find_rings(maps, 16);
+	n = vt_find_rings(maps, 16);
 	while (n--)
 		munmap(maps[n].addr, maps[n].size);
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	conf.timeout = 10;
 	vt_pair_open(&p, a, b, &conf);
-	n = find_rings(maps, 16);
+	n = vt_find_rings(maps, 16);
 	if (raw_alloc_doorbell(&fd))
 		_exit(11);
 	while (vt_now_ms() < end) {

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <rdma/mxe-abi.h>
 #include "../tap.h"
 #include "vt.h"
 
@@ -212,6 +213,50 @@ static void test_last_wqe(struct vt_dev *a, struct vt_dev *b)
 	is_int(ibv_destroy_srq(conf.srq_b), 0, "destroyed with a request left");
 }
 
+/* The ring of a queue that has just been made. */
+static struct mxe_ring_hdr *new_ring(const struct vt_mapping *before, int n)
+{
+	struct vt_mapping now[16];
+	int all = vt_find_rings(now, 16);
+
+	for (int i = 0; i < all; i++) {
+		int known = 0;
+
+		while (known < n && before[known].addr != now[i].addr)
+			known++;
+		if (known == n)
+			return (void *)now[i].addr;
+	}
+	vt_bail("no ring");
+}
+
+/* Its owner says nonsense: an event, and the end of who receives from it. */
+static void test_error(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = vt_defaults();
+	struct vt_mapping before[16];
+	int event, n = vt_find_rings(before, 16);
+	struct mxe_ring_hdr *hdr;
+	struct vt_pair p;
+
+	conf.srq_b = make_srq(b, SRQ_WR, 1);
+	hdr = new_ring(before, n);
+	vt_pair_open(&p, a, b, &conf);
+	while (vt_async(b, 100) >= 0)
+		;
+	hdr->producer += 1000;
+	is_int(send_word(&p, 1), IBV_WC_REM_OP_ERR,
+	       "more requests than there is room for");
+	do
+		event = vt_async(b, VT_MS);
+	while (event >= 0 && event != IBV_EVENT_SRQ_ERR);
+	is_int(event, IBV_EVENT_SRQ_ERR, "... are an event");
+	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and end the queue pair");
+	hdr->producer -= 1000;
+	vt_pair_close(&p);
+	is_int(ibv_destroy_srq(conf.srq_b), 0, "destroyed after it");
+}
+
 int main(void)
 {
 	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
@@ -223,6 +268,7 @@ int main(void)
 	test_limit(a, b);
 	test_empty(a, b);
 	test_last_wqe(a, b);
+	test_error(a, b);
 	vt_close(a);
 	vt_close(b);
 	return done_testing();

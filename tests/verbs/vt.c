@@ -83,6 +83,26 @@ uint64_t vt_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+int vt_find_rings(struct vt_mapping *maps, int max)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+	int n = 0;
+
+	if (!f)
+		vt_bail("/proc/self/maps");
+	while (n < max && fgets(line, sizeof(line), f)) {
+		unsigned long from, to;
+
+		if (!strstr(line, "/dev/infiniband/uverbs") ||
+		    sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		maps[n++] = (struct vt_mapping){ (uint8_t *)from, to - from };
+	}
+	fclose(f);
+	return n;
+}
+
 int vt_doorbell_fd(void)
 {
 	char path[32], name[64];

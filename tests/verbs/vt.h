@@ -202,6 +202,12 @@ int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset,
 int vt_any_async(struct vt_dev *dev, int ms);
 /* The same without those of the port, whose addresses come when they come. */
 int vt_async(struct vt_dev *dev, int ms);
+/* The rings that this process has mapped; how many. */
+struct vt_mapping {
+	uint8_t *addr;
+	size_t size;
+};
+int vt_find_rings(struct vt_mapping *maps, int max);
 /* The doorbell file of the first device that was opened, or -1. */
 int vt_doorbell_fd(void);
 const char *vt_status(int status);
