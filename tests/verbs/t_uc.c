@@ -15,6 +15,36 @@ static struct vt_conf uc_conf(void)
 	return conf;
 }
 
+static long dropped(const struct vt_dev *dev)
+{
+	return vt_counter(ibv_get_device_name(dev->ctx->device),
+			  "drop_uc_message");
+}
+
+/*
+ * A message that was begun on one processor may be sent to its end by another, and
+ * overtakes itself where the first one's softirq has to wait: a loss, which the
+ * receiver counts.  Then once more.
+ */
+static const char *transfer(struct vt_pair *p, const struct vt_conf *conf,
+			    enum vt_opcode op, enum vt_via via, uint32_t size)
+{
+	struct vt_dev *a = p->a.dev, *b = p->b.dev;
+	const char *wrong = NULL;
+
+	for (int i = 0; i < 10; i++) {
+		long before = b->is_mxe ? dropped(b) : 0;
+
+		wrong = vt_transfer(p, op, via, size, 0);
+		if (!wrong || !b->is_mxe || dropped(b) == before)
+			break;
+		diag("%u bytes: %s, and counted as lost", size, wrong);
+		vt_pair_close(p);
+		vt_pair_open(p, a, b, conf);
+	}
+	return wrong;
+}
+
 static void test_data(struct vt_dev *a, struct vt_dev *b, bool ipv6)
 {
 	static const uint32_t sizes[] = { 0, 1, 255, 256, 257, 1024, 20001 };
@@ -30,7 +60,7 @@ static void test_data(struct vt_dev *a, struct vt_dev *b, bool ipv6)
 			const char *wrong = NULL;
 
 			for (size_t i = 0; i < 7 && !wrong; i++)
-				wrong = vt_transfer(&p, op, via, sizes[i], 0);
+				wrong = transfer(&p, &conf, op, via, sizes[i]);
 			if (!ok(!wrong, "%s by %s, IPv%d", vt_op_name[op],
 				vt_via_name[via], ipv6 ? 6 : 4))
 				diag("  %s", wrong);
