@@ -7,7 +7,6 @@
 #include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/udp.h>
-#include <asm/unaligned.h>
 
 #include "icrc.h"
 #include "wire.h"
