@@ -45,12 +45,19 @@ static int mxe_ring_doorbells(int fd, const struct mxe_doorbell *db, size_t num)
  */
 void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
 {
+	int fd = to_mctx(qp->vqp.qp.context)->doorbell_fd;
 	struct mxe_doorbell db = {
 		.qp_num = qp->vqp.qp.qp_num,
 		.queues = queues,
 	};
+	int saved = errno;
 
-	mxe_ring_doorbells(to_mctx(qp->vqp.qp.context)->doorbell_fd, &db, 1);
+	while (write(fd, &db, sizeof(db)) < 0) {
+		if (errno == EINTR)
+			continue;
+		errno = saved;
+		return;
+	}
 }
 
 /*
