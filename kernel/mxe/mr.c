@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -22,11 +23,6 @@
 #define MXE_MR_USER_ACCESS						\
 	(MXE_MR_SUPPORTED_ACCESS | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
 	 IB_ACCESS_OPTIONAL)
-
-void mxe_mr_release(struct kref *ref)
-{
-	complete(&container_of(ref, struct mxe_mr, ref)->released);
-}
 
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long gone)
@@ -290,8 +286,6 @@ static struct mxe_mr *mxe_mr_alloc(struct ib_pd *pd, int access)
 	mr->ibmr.pd = pd;
 	mr->ibmr.device = pd->device;
 	mr->access = access;
-	kref_init(&mr->ref);
-	init_completion(&mr->released);
 	return mr;
 }
 
@@ -589,12 +583,16 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 	return 0;
 }
 
-void mxe_wait_accesses(const struct kref *ref)
+/*
+ * Once the consumer learns that a region is invalid, the memory is its own
+ * again: an access that another CPU is in the middle of has to end first.  No
+ * new one begins.
+ */
+static void mxe_mr_set_invalid(struct mxe_mr *mr)
 {
-	/* The state is written before the references are read. */
+	WRITE_ONCE(mr->state, MXE_MR_INVALID);
+	/* Written before the accesses are counted.  Pairs with mxe_mr_use(). */
 	smp_mb();
-	while (kref_read(ref) > 1)
-		cpu_relax();
 }
 
 /* access: one of these the region must grant, 0: any will do. */
@@ -617,10 +615,11 @@ static int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd,
 	else if (access && !(mr->access & access))
 		err = -EACCES;
 	else
-		WRITE_ONCE(mr->state, MXE_MR_INVALID);
+		mxe_mr_set_invalid(mr);
 	mxe_mr_put(mr);
-	if (!err)
-		mxe_wait_accesses(&mr->ref);
+	/* They are one packet's copy long at most, or one message's in a loop. */
+	while (!err && atomic_read_acquire(&mr->accesses))
+		cpu_relax();
 	rcu_read_unlock();
 	return err;
 }
@@ -650,8 +649,9 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	/* One that was changed has its place no more. */
 	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
 	mxe_mr_withdrawn(mr->dev);
-	mxe_mr_put(mr);
-	wait_for_completion(&mr->released);
+	mxe_mr_set_invalid(mr);
+	while (atomic_read_acquire(&mr->accesses))
+		usleep_range(10, 20);
 	mxe_mr_free(mr);
 	return 0;
 }

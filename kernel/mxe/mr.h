@@ -11,8 +11,7 @@
 #ifndef MXE_MR_H
 #define MXE_MR_H
 
-#include <linux/completion.h>
-#include <linux/kref.h>
+#include <linux/atomic.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
@@ -32,14 +31,15 @@ enum mxe_key_type {
 };
 
 enum mxe_mr_state {
-	MXE_MR_INVALID,		/* fast registration not yet, or invalidated */
+	MXE_MR_INVALID,		/* not registered yet, invalidated, or going */
 	MXE_MR_VALID,
 };
 
 /*
  * Lifetime: created and destroyed by verbs.  Looked up under RCU in
- * dev->mrs, with a reference for the time of one access; dereg removes it
- * from there and waits for the references.  Freed after a grace period.
+ * dev->mrs, and counted in `accesses` for the time of one access, with bottom
+ * halves off; dereg removes it from there, makes it invalid, and waits until
+ * none is left.  Freed after a grace period.
  *
  * What is accessed does not change after publication, but that of a
  * fast-registration region: its REG_MR and LOCAL_INV work requests write that,
@@ -50,9 +50,8 @@ enum mxe_mr_state {
 struct mxe_mr {
 	struct ib_mr ibmr;
 	struct mxe_dev *dev;
-	struct kref ref;
-	struct completion released;
 	struct rcu_head rcu;
+	atomic_t accesses;		/* under way; no more than processors */
 	enum mxe_mr_state state;
 	atomic_t windows;		/* bound to it; -1: it goes away */
 	u32 key;			/* lkey and rkey */
@@ -98,18 +97,19 @@ struct mxe_mr_cache {
 
 /* Context of all below: any but hard interrupts. */
 
-void mxe_mr_release(struct kref *ref);
-
 static inline void mxe_mr_put(struct mxe_mr *mr)
 {
-	kref_put(&mr->ref, mxe_mr_release);
+	/* What was done to the memory, before it may be somebody else's. */
+	smp_mb__before_atomic();
+	atomic_dec(&mr->accesses);
 }
 
-/* A reference, if it is valid with this key now.  Context: RCU. */
+/* Begin an access, if it is valid with this key now.  Context: RCU. */
 static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 {
-	if (!kref_get_unless_zero(&mr->ref))
-		return NULL;
+	atomic_inc(&mr->accesses);
+	/* Seen before the state is read.  Pairs with mxe_mr_set_invalid(). */
+	smp_mb__after_atomic();
 	/* Pairs with the release in mxe_mr_reg(). */
 	if (smp_load_acquire(&mr->state) != MXE_MR_VALID || mr->key != key) {
 		mxe_mr_put(mr);
@@ -122,7 +122,10 @@ static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long gone);
 
-/* A referenced valid region by its key, or NULL.  cache: or NULL. */
+/*
+ * A valid region by its key, with an access begun that mxe_mr_put() ends; or
+ * NULL.  cache: or NULL.
+ */
 static inline struct mxe_mr *
 mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
 {
@@ -139,15 +142,6 @@ static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
 {
 	return mxe_mr_get_cached(dev, key, NULL);
 }
-
-/*
- * Once the consumer learns that a region or a window is invalid, the memory is
- * its own again: an access that another CPU is in the middle of must end first.
- * Those hold a reference with bottom halves off, for one packet's copy at most, or
- * one message's within a host, and no new one begins.
- * Context: the caller holds the RCU lock, and no reference.
- */
-void mxe_wait_accesses(const struct kref *ref);
 
 /* May pd do `access` (IB_ACCESS_*) to these bytes?  0 or an error as above. */
 static inline int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd,

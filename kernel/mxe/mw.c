@@ -70,7 +70,7 @@ int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 	err = mxe_mw_check(mw, pd, qpn, key, access, *addr, len);
 	if (!err) {
 		/* Bound, so the region is there and stays. */
-		kref_get(&mw->mr->ref);
+		atomic_inc(&mw->mr->accesses);
 		target->mr = mw->mr;
 		target->mw = mw;
 		*addr += mw->offset;
@@ -81,13 +81,20 @@ int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 	return err;
 }
 
-/* Accesses by what the window was bound to until now; drops the caller's own. */
+/*
+ * Accesses by what the window was bound to until now, in whose middle another CPU
+ * may be, end before the memory is its owner's again; drops the caller's own
+ * reference.
+ */
 static void mxe_mw_wait_accesses(struct mxe_mw *mw)
 {
 	/* Keeps the memory, by the grace period that destroying waits for. */
 	rcu_read_lock();
 	mxe_mw_put(mw);
-	mxe_wait_accesses(&mw->ref);
+	/* What was bound is written before the references are read. */
+	smp_mb();
+	while (kref_read(&mw->ref) > 1)
+		cpu_relax();
 	rcu_read_unlock();
 }
 

@@ -21,9 +21,9 @@ struct mxe_bind {
 };
 
 /*
- * Lifetime: as that of a region, and in the same table of keys: an access
- * through a window holds a reference to both.  A window that is bound counts in
- * its region's `windows`, which keeps that from being deregistered.
+ * Lifetime: as that of a region, and in the same table of keys: an access through
+ * a window holds a reference to it, and counts in the region.  A window that is
+ * bound counts in its region's `windows`, which keeps that from being deregistered.
  *
  * lock covers everything below it; bottom halves off.
  */

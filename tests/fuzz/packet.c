@@ -423,7 +423,7 @@ static void check_world(void)
 		check_sq(&w.qp[i]);
 		CHECK(kref_read(&w.qp[i].ref) == 1);
 	}
-	CHECK(kref_read(&w.mr->ref) == 1);
+	CHECK(!atomic_read(&w.mr->accesses));
 	CHECK(kref_read(&w.mw.ref) == 1);
 }
 
