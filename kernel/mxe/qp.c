@@ -333,6 +333,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	mxe_respond_reset(qp);
 	mxe_ring_reset(&rq->q.ring);
 
+	dst_cache_reset(&qp->dst_cache);
 	qp->av.valid = false;
 	mxe_loop_reset(qp);
 }
@@ -829,8 +830,10 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		av.sport = htons(rdma_get_udp_sport(av.flow_label,
 						    ibqp->qp_num,
 						    qp->dest_qpn));
+		/* Not the first time: it forgets what it learns in this jiffy. */
+		if (qp->av.valid)
+			dst_cache_reset(&qp->dst_cache);
 		qp->av = av;
-		dst_cache_reset(&qp->dst_cache);
 		mxe_loop_reset(qp);
 		mxe_early_forget(qp);
 	}
