@@ -68,6 +68,15 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 	((fl4)->flowi4_tos = (tos) & INET_DSCP_MASK)
 #endif
 
+/* 7.x: what a kernel that clears variables on the stack leaves alone. */
+#ifndef __uninitialized
+#if __has_attribute(__uninitialized__)
+#define __uninitialized __attribute__((__uninitialized__))
+#else
+#define __uninitialized
+#endif
+#endif
+
 /*
  * 6.2 names FLUSH and ATOMIC WRITE.  The protocol has them with any kernel; the
  * device claims what its kernel can name.

@@ -121,10 +121,21 @@ static noinline u32 mxe_icrc_remember(struct mxe_icrc_memo *memo,
 	return memo->crc;
 }
 
+/* memcmp() is a call, and goes byte by byte in the end. */
 static __always_inline bool mxe_icrc_is(const struct mxe_icrc_memo *memo,
 					const void *head, size_t len)
 {
-	return memo->len == len && !memcmp(memo->head, head, len);
+	const u8 *a = memo->head, *b = head;
+	u64 differ = memo->len ^ len;
+	size_t i;
+
+	for (i = 0; i + sizeof(u64) <= len; i += sizeof(u64))
+		differ |= get_unaligned((const u64 *)(a + i)) ^
+			  get_unaligned((const u64 *)(b + i));
+	if (len % sizeof(u64))
+		differ |= get_unaligned((const u32 *)(a + i)) ^
+			  get_unaligned((const u32 *)(b + i));
+	return !differ;
 }
 
 /* which: tells heads apart that come in turn. */
@@ -146,39 +157,55 @@ static bool mxe_icrc_is_long(size_t len)
 	return len >= MXE_ICRC_LONG && mxe_icrc_tfm;
 }
 
-static __always_inline u64 mxe_icrc_mask_upper(struct udphdr *udp, u8 *head_bth,
-					       const struct udphdr *udph,
-					       const u8 *bth)
+/* Copy with the ones. */
+static __always_inline void mxe_icrc_mask(void *to, const void *from,
+					  const void *ones, size_t len)
 {
-	*udp = *udph;
-	udp->check = (__force __sum16)0xffff;
-	memcpy(head_bth, bth, MXE_ICRC_BTH);
-	/* FECN, BECN, resv8a */
-	head_bth[offsetof(struct mxe_bth, qpn)] = 0xff;
-	return get_unaligned((u64 *)udp) ^ get_unaligned((u64 *)head_bth);
+	size_t i;
+
+	for (i = 0; i + sizeof(u64) <= len; i += sizeof(u64))
+		put_unaligned(get_unaligned((const u64 *)(from + i)) |
+			      get_unaligned((const u64 *)(ones + i)),
+			      (u64 *)(to + i));
+	if (len % sizeof(u64))
+		put_unaligned(get_unaligned((const u32 *)(from + i)) |
+			      get_unaligned((const u32 *)(ones + i)),
+			      (u32 *)(to + i));
+}
+
+/* Of the words before the PSN, which differ between queue pairs. */
+static __always_inline u64 mxe_icrc_which(const struct udphdr *udph,
+					  const u8 *bth)
+{
+	return get_unaligned((const u64 *)udph) ^ get_unaligned((const u64 *)bth);
 }
 
 __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
 		     const u8 *bth, size_t len)
 {
+	static const struct mxe_icrc_head4 ones = {
+		.ip.tos = 0xff,
+		.ip.ttl = 0xff,
+		.ip.check = (__force __sum16)0xffff,
+		.udp.check = (__force __sum16)0xffff,
+		/* FECN, BECN, resv8a */
+		.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
+	};
 	const u8 *id = (const u8 *)&iph->id, *body = bth + MXE_ICRC_BTH;
+	struct mxe_icrc_head4 head __uninitialized;
 	size_t body_len = len - MXE_ICRC_BTH;
-	struct mxe_icrc_head4 head;
 	__le32 long_crc;
-	u64 which;
 	u32 crc;
 
-	head.ip = *iph;
-	head.ip.tos = 0xff;
-	head.ip.ttl = 0xff;
-	head.ip.check = (__force __sum16)0xffff;
-	which = mxe_icrc_mask_upper(&head.udp, head.bth, udph, bth);
+	mxe_icrc_mask(&head.ip, iph, &ones.ip, sizeof(head.ip));
+	mxe_icrc_mask(&head.udp, udph, &ones.udp, sizeof(head.udp));
+	mxe_icrc_mask(head.bth, bth, ones.bth, sizeof(head.bth));
 	if (mxe_icrc_is_long(body_len) &&
 	    !mxe_icrc_shash(&head, sizeof(head), body, body_len, &long_crc))
 		return ~long_crc;
 	/* A number that may be another in each packet: added when the rest is. */
 	head.ip.id = 0;
-	crc = mxe_icrc_head(&head, sizeof(head), which) ^
+	crc = mxe_icrc_head(&head, sizeof(head), mxe_icrc_which(udph, bth)) ^
 	      mxe_icrc_ids[0][id[0]] ^ mxe_icrc_ids[1][id[1]];
 	return cpu_to_le32(~crc32_le(crc, body, body_len));
 }
@@ -186,21 +213,26 @@ __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
 		     const u8 *bth, size_t len)
 {
+	static const struct mxe_icrc_head6 ones = {
+		/* Traffic class and flow label. */
+		.ip.priority = 0xf,
+		.ip.flow_lbl = { 0xff, 0xff, 0xff },
+		.ip.hop_limit = 0xff,
+		.udp.check = (__force __sum16)0xffff,
+		.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
+	};
 	const u8 *body = bth + MXE_ICRC_BTH;
+	struct mxe_icrc_head6 head __uninitialized;
 	size_t body_len = len - MXE_ICRC_BTH;
-	struct mxe_icrc_head6 head;
 	__le32 long_crc;
-	u64 which;
 
-	head.ip = *ip6h;
-	/* Traffic class and flow label. */
-	head.ip.priority = 0xf;
-	memset(head.ip.flow_lbl, 0xff, sizeof(head.ip.flow_lbl));
-	head.ip.hop_limit = 0xff;
-	which = mxe_icrc_mask_upper(&head.udp, head.bth, udph, bth);
+	mxe_icrc_mask(&head.ip, ip6h, &ones.ip, sizeof(head.ip));
+	mxe_icrc_mask(&head.udp, udph, &ones.udp, sizeof(head.udp));
+	mxe_icrc_mask(head.bth, bth, ones.bth, sizeof(head.bth));
 	if (mxe_icrc_is_long(body_len) &&
 	    !mxe_icrc_shash(&head, sizeof(head), body, body_len, &long_crc))
 		return ~long_crc;
-	return cpu_to_le32(~crc32_le(mxe_icrc_head(&head, sizeof(head), which),
+	return cpu_to_le32(~crc32_le(mxe_icrc_head(&head, sizeof(head),
+						   mxe_icrc_which(udph, bth)),
 				     body, body_len));
 }
