@@ -46,15 +46,13 @@ void mxe_atomic_lower(struct mxe_atomic_args *args)
 bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b)
 {
+	size_t len = mxe_atomic_words(a) * sizeof(u64);
+
 	return a->op == b->op && a->log_size == b->log_size &&
-	       !memcmp(a->swap_add_words, b->swap_add_words,
-		       sizeof(a->swap_add_words)) &&
-	       !memcmp(a->compare_words, b->compare_words,
-		       sizeof(a->compare_words)) &&
-	       !memcmp(a->swap_mask_words, b->swap_mask_words,
-		       sizeof(a->swap_mask_words)) &&
-	       !memcmp(a->compare_mask_words, b->compare_mask_words,
-		       sizeof(a->compare_mask_words));
+	       !memcmp(a->swap_add_words, b->swap_add_words, len) &&
+	       !memcmp(a->compare_words, b->compare_words, len) &&
+	       !memcmp(a->swap_mask_words, b->swap_mask_words, len) &&
+	       !memcmp(a->compare_mask_words, b->compare_mask_words, len);
 }
 
 static __always_inline u64

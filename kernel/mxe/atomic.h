@@ -26,11 +26,13 @@ enum mxe_atomic_op {
 
 /*
  * Operands in host byte order: numbers of up to 8 bytes, or words of which the
- * first is the least significant one.  Unused ones are 0.  compare_mask has
- * the field boundaries of a masked fetch-and-add.
+ * first is the least significant one.  Unused operands are 0; words that the size
+ * does not have are not set.  compare_mask has the field boundaries of a masked
+ * fetch-and-add.
  */
 struct mxe_atomic_args {
 	enum mxe_atomic_op op;
+	u8 log_size;		/* of an operand; standard atomics: 3 */
 	union {
 		u64 swap_add;
 		u64 swap_add_words[MXE_ATOMIC_WORDS];
@@ -47,7 +49,6 @@ struct mxe_atomic_args {
 		u64 compare_mask;
 		u64 compare_mask_words[MXE_ATOMIC_WORDS];
 	};
-	u8 log_size;		/* of an operand; standard atomics: 3 */
 };
 
 static inline unsigned int mxe_atomic_size(const struct mxe_atomic_args *args)
@@ -65,6 +66,21 @@ static inline bool mxe_atomic_is_masked(enum mxe_atomic_op op)
 {
 	return op == MXE_ATOMIC_MASKED_CMP_SWAP ||
 	       op == MXE_ATOMIC_MASKED_FETCH_ADD;
+}
+
+static inline void mxe_atomic_copy(struct mxe_atomic_args *to,
+				   const struct mxe_atomic_args *from)
+{
+	if (from->log_size > 3) {
+		*to = *from;
+		return;
+	}
+	to->op = from->op;
+	to->log_size = from->log_size;
+	to->swap_add = from->swap_add;
+	to->compare = from->compare;
+	to->swap_mask = from->swap_mask;
+	to->compare_mask = from->compare_mask;
 }
 
 /*

@@ -13,33 +13,26 @@
 
 static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
 {
-	switch ((u32)opcode) {
-	case IB_WR_FLUSH:
-		return MXE_WC_FLUSH;
-	case IB_WR_ATOMIC_WRITE:
-		return MXE_WC_ATOMIC_WRITE;
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-		return MXE_WC_RDMA_WRITE;
-	case IB_WR_RDMA_READ:
-		return MXE_WC_RDMA_READ;
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-		return MXE_WC_COMP_SWAP;
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return MXE_WC_FETCH_ADD;
-	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
-		return MXE_WC_MASKED_COMP_SWAP;
-	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
-		return MXE_WC_MASKED_FETCH_ADD;
-	case IB_WR_REG_MR:
-		return MXE_WC_REG_MR;
-	case IB_WR_BIND_MW:
-		return MXE_WC_BIND_MW;
-	case IB_WR_LOCAL_INV:
-		return MXE_WC_LOCAL_INV;
-	default:
-		return MXE_WC_SEND;
-	}
+	static const u8 opcodes[] = {
+		[IB_WR_RDMA_WRITE] = MXE_WC_RDMA_WRITE,
+		[IB_WR_RDMA_WRITE_WITH_IMM] = MXE_WC_RDMA_WRITE,
+		[IB_WR_SEND] = MXE_WC_SEND,
+		[IB_WR_SEND_WITH_IMM] = MXE_WC_SEND,
+		[IB_WR_SEND_WITH_INV] = MXE_WC_SEND,
+		[IB_WR_RDMA_READ] = MXE_WC_RDMA_READ,
+		[IB_WR_ATOMIC_CMP_AND_SWP] = MXE_WC_COMP_SWAP,
+		[IB_WR_ATOMIC_FETCH_AND_ADD] = MXE_WC_FETCH_ADD,
+		[IB_WR_MASKED_ATOMIC_CMP_AND_SWP] = MXE_WC_MASKED_COMP_SWAP,
+		[IB_WR_MASKED_ATOMIC_FETCH_AND_ADD] = MXE_WC_MASKED_FETCH_ADD,
+		[IB_WR_FLUSH] = MXE_WC_FLUSH,
+		[IB_WR_ATOMIC_WRITE] = MXE_WC_ATOMIC_WRITE,
+		[IB_WR_LOCAL_INV] = MXE_WC_LOCAL_INV,
+		[IB_WR_BIND_MW] = MXE_WC_BIND_MW,
+		[IB_WR_REG_MR] = MXE_WC_REG_MR,
+	};
+
+	/* A process may post any number; that fails as a SEND. */
+	return opcode < ARRAY_SIZE(opcodes) ? opcodes[opcode] : MXE_WC_SEND;
 }
 
 static bool mxe_wr_has_response(const struct mxe_send_wr *wr)
@@ -333,7 +326,8 @@ static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return;
 	}
 
-	memcpy(result, pkt->atomic_orig_words, sizeof(result));
+	memcpy(result, pkt->atomic_orig_words,
+	       pkt->atomic_num_words * sizeof(*result));
 	mxe_atomic_result(qp, &wr->atomic, result);
 	if (mxe_complete_scatter(qp, wr, 0, result,
 				 mxe_atomic_size(&wr->atomic))) {

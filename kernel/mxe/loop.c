@@ -25,7 +25,7 @@ void mxe_loop_reset(struct mxe_qp *qp)
 static bool mxe_loop_is_local(struct mxe_qp *qp)
 {
 	struct mxe_loop *loop = &qp->sq.loop;
-	int routes = mxe_net_routes(qp);
+	int routes = mxe_net_routes(qp->dev->mnet, qp->av.is_ipv4);
 
 	if (!loop->known || loop->routes != routes) {
 		rcu_read_lock();
@@ -370,8 +370,7 @@ static void mxe_loop_complete(struct mxe_qp *qp, u32 num_pkts)
 	mxe_send_end(qp, IB_WC_SUCCESS);
 }
 
-enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr,
-				      unsigned int *budget)
+enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_qp *peer;
@@ -393,14 +392,14 @@ enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	/* What was sent comes first; its answer calls again. */
 	if (sq->tail != sq->cur)
 		return MXE_LOOP_LATER;
-	if (num_pkts > *budget) {
+	if (num_pkts > sq->budget) {
 		sq->todo |= BIT(MXE_TODO_WORK);
 		return MXE_LOOP_LATER;
 	}
 	if (!mxe_loop_with(qp, peer, wr, num_pkts))
 		return MXE_LOOP_NO;
 	trace_mxe_loop(qp, wr);
-	*budget -= num_pkts;
+	sq->budget -= num_pkts;
 	mxe_loop_complete(qp, num_pkts);
 	return MXE_LOOP_DONE;
 }

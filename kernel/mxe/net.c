@@ -310,13 +310,6 @@ bool mxe_net_is_local(struct mxe_qp *qp)
 	return local;
 }
 
-int mxe_net_routes(const struct mxe_qp *qp)
-{
-	const struct net *net = qp->dev->mnet->net;
-
-	return qp->av.is_ipv4 ? rt_genid_ipv4(net) : rt_genid_ipv6(net);
-}
-
 /* ---- receiving --------------------------------------------------------- */
 
 /* Whom to charge a packet that belongs to no queue pair. */
@@ -557,9 +550,12 @@ enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 {
 	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
 
+	enum mxe_pkt_error err;
+
+	err = mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
 	pkt->is_ipv4 = ip_hdr(skb)->version == 4;
 	pkt->vlan_id = VLAN_N_VID;
-	return mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
+	return err;
 }
 
 /* Is it sound?  If not, that is counted. */
@@ -608,7 +604,7 @@ static bool mxe_net_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
 		   struct mxe_qp *qp)
 {
-	struct mxe_pkt pkt = {};
+	struct mxe_pkt pkt __uninitialized;
 
 	if (!mxe_net_check(mnet, skb, &pkt))
 		goto drop;
@@ -672,7 +668,7 @@ static void mxe_net_input_responses(struct mxe_net *mnet, struct mxe_qp *qp,
 	mxe_send_lock(qp);
 	do {
 		struct sk_buff *skb = mxe_net_pop(list);
-		struct mxe_pkt pkt = {};
+		struct mxe_pkt pkt __uninitialized;
 
 		if (mxe_net_check(mnet, skb, &pkt) && mxe_net_admit(qp, &pkt))
 			mxe_net_deliver_response(qp, &pkt, skb);
@@ -688,7 +684,7 @@ static void mxe_net_input_requests(struct mxe_net *mnet, struct mxe_qp *qp,
 	mxe_recv_lock(qp);
 	do {
 		struct sk_buff *skb = mxe_net_pop(list);
-		struct mxe_pkt pkt = {};
+		struct mxe_pkt pkt __uninitialized;
 
 		if (mxe_net_check(mnet, skb, &pkt) && mxe_net_admit(qp, &pkt))
 			mxe_net_deliver_request(qp, &pkt, skb);

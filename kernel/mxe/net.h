@@ -14,6 +14,7 @@
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <linux/xarray.h>
+#include <net/net_namespace.h>
 
 #include "wire.h"
 
@@ -114,8 +115,11 @@ void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
  * answer may change with mxe_net_routes().  Context: RCU, bottom halves off.
  */
 bool mxe_net_is_local(struct mxe_qp *qp);
-/* The generation of the routes that matter to the queue pair. */
-int mxe_net_routes(const struct mxe_qp *qp);
+/* The generation of a protocol's routes. */
+static inline int mxe_net_routes(const struct mxe_net *mnet, bool is_ipv4)
+{
+	return is_ipv4 ? rt_genid_ipv4(mnet->net) : rt_genid_ipv6(mnet->net);
+}
 
 /*
  * A received packet, its transport header set; consumes skb.  qp: whose it is,
@@ -138,7 +142,7 @@ static inline void mxe_net_consume(struct sk_buff *skb)
 	napi_consume_skb(skb, 1);
 }
 
-/* Take a received packet apart; its transport header is set.  pkt: zeroed. */
+/* Take a received packet apart; its transport header is set. */
 enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 				 struct mxe_pkt *pkt);
 

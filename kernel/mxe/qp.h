@@ -136,11 +136,11 @@ struct mxe_sq {
 	u32 window;			/* packets unacknowledged, at most */
 	u32 cnp_psn;			/* a CNP counts from here on */
 	u32 rd_atomic;			/* outstanding READs and atomics */
+	u32 budget;			/* packets left of the burst being sent */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* until rnr_timer fires */
 	bool rewound;			/* no progress since going back */
-	bool burst_ends;		/* with the packet being sent */
 	bool ack_left;			/* to a later request to ask for */
 	bool halted;			/* an error waits to be reported */
 	enum ib_wc_status local_error;	/* found while sending */

@@ -27,13 +27,13 @@ static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 
 static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
 {
-	struct mxe_pkt_out out = {
-		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
-		.psn = psn,
-		.syndrome = syndrome,
-		.msn = qp->rq.msn,
-	};
+	struct mxe_pkt_out out __uninitialized;
 
+	mxe_pkt_out_init(&out);
+	out.opcode = IB_OPCODE_RC_ACKNOWLEDGE;
+	out.psn = psn;
+	out.syndrome = syndrome;
+	out.msn = qp->rq.msn;
 	if ((syndrome & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
 		trace_mxe_nak_sent(qp, psn, syndrome);
 	mxe_respond_send(qp, &out);
@@ -42,14 +42,14 @@ static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
 static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 				   const struct mxe_resp_res *res)
 {
-	struct mxe_pkt_out out = {
-		.opcode = IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
-		.psn = res->first_psn,
-		.syndrome = MXE_AETH_ACK_UNLIMITED,
-		.msn = res->msn,
-		.atomic.log_size = res->atomic.log_size,
-	};
+	struct mxe_pkt_out out __uninitialized;
 
+	mxe_pkt_out_init(&out);
+	out.opcode = IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE;
+	out.psn = res->first_psn;
+	out.syndrome = MXE_AETH_ACK_UNLIMITED;
+	out.msn = res->msn;
+	out.atomic.log_size = res->atomic.log_size;
 	memcpy(out.atomic_orig_words, res->orig, sizeof(res->orig));
 	mxe_respond_send(qp, &out);
 }
@@ -58,13 +58,13 @@ static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 static void mxe_respond_placement_ack(struct mxe_qp *qp,
 				      const struct mxe_resp_res *res)
 {
-	struct mxe_pkt_out out = {
-		.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
-		.psn = res->first_psn,
-		.syndrome = MXE_AETH_ACK_UNLIMITED,
-		.msn = res->msn,
-	};
+	struct mxe_pkt_out out __uninitialized;
 
+	mxe_pkt_out_init(&out);
+	out.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY;
+	out.psn = res->first_psn;
+	out.syndrome = MXE_AETH_ACK_UNLIMITED;
+	out.msn = res->msn;
 	mxe_respond_send(qp, &out);
 }
 
@@ -166,21 +166,20 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	struct mxe_resp_read *rd = &qp->rq.read;
 	struct mxe_peer peer = mxe_respond_peer(qp, rd->srq);
 	u32 len = min(rd->left, qp->mtu);
-	struct mxe_pkt_out out = {
-		.opcode = mxe_opcode_of(mxe_qp_transport(qp),
-					mxe_read_opcode(rd->first,
-							len == rd->left)),
-		.pkey = 0xffff,
-		.qpn = qp->dest_qpn,
-		.psn = rd->psn,
-		.payload_len = len,
-		.syndrome = MXE_AETH_ACK_UNLIMITED,
-		.msn = rd->msn,
-	};
+	struct mxe_pkt_out out __uninitialized;
 	struct sk_buff *skb;
 	u8 *payload;
 	int err;
 
+	mxe_pkt_out_init(&out);
+	out.opcode = mxe_opcode_of(mxe_qp_transport(qp),
+				   mxe_read_opcode(rd->first, len == rd->left));
+	out.pkey = 0xffff;
+	out.qpn = qp->dest_qpn;
+	out.psn = rd->psn;
+	out.payload_len = len;
+	out.syndrome = MXE_AETH_ACK_UNLIMITED;
+	out.msn = rd->msn;
 	skb = mxe_net_alloc(qp, &out, &payload);
 	if (!skb)
 		return -ENOMEM;
@@ -232,20 +231,19 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 	struct mxe_resp_res *res = &rq->res[rq->res_head];
 
 	rq->res_head = (rq->res_head + 1) % rq->num_res;
-	*res = (struct mxe_resp_res) {
-		.valid = true,
-		.op = pkt->flags & MXE_OP_RESOURCE,
-		.first_psn = pkt->psn,
-		.last_psn = pkt->psn,
-		.va = pkt->va,
-		.rkey = pkt->rkey,
-		.length = pkt->dma_len,
-		.msn = rq->msn,
-		.srqn = pkt->srqn,
-		.flush_type = pkt->flush_type,
-		.flush_level = pkt->flush_level,
-		.atomic = pkt->atomic,
-	};
+	res->valid = true;
+	res->op = pkt->flags & MXE_OP_RESOURCE;
+	res->first_psn = pkt->psn;
+	res->last_psn = pkt->psn;
+	res->va = pkt->va;
+	res->rkey = pkt->rkey;
+	res->length = pkt->dma_len;
+	res->msn = rq->msn;
+	res->srqn = pkt->srqn;
+	res->flush_type = pkt->flush_type;
+	res->flush_level = pkt->flush_level;
+	if (pkt->flags & (MXE_OP_ATOMIC | MXE_OP_ATOMIC_WRITE))
+		mxe_atomic_copy(&res->atomic, &pkt->atomic);
 	return res;
 }
 
@@ -748,7 +746,7 @@ void mxe_respond_continue(struct mxe_qp *qp)
 	mxe_respond_read_run(qp);
 	while (!rq->read.active && !rq->halted &&
 	       (skb = skb_peek(&rq->deferred))) {
-		struct mxe_pkt pkt = {};
+		struct mxe_pkt pkt __uninitialized;
 
 		/* With XRC the next may be for another queue than rq->todo. */
 		if (!budget-- || (rq->todo && mxe_qp_is_xrc_tgt(qp))) {

@@ -85,7 +85,7 @@ static bool mxe_send_is_followed(struct mxe_qp *qp)
 	struct mxe_sq *sq = &qp->sq;
 	u32 next = sq->cur + 1;
 
-	if (sq->burst_ends || (next == sq->fetched && !mxe_send_fetch(qp)))
+	if (!sq->budget || (next == sq->fetched && !mxe_send_fetch(qp)))
 		return false;
 	if (sq->local_error && sq->local_error_at == next)
 		return false;
@@ -127,20 +127,19 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 	bool first = psn == wr->first_psn;
 	bool last = psn == wr->last_psn;
 
-	*out = (struct mxe_pkt_out) {
-		.pkey = 0xffff,
-		.qpn = qp->dest_qpn,
-		.psn = psn,
-		.va = wr->remote_addr,
-		.rkey = wr->rkey,
-		.srqn = wr->srqn,
-	};
+	mxe_pkt_out_init(out);
+	out->pkey = 0xffff;
+	out->qpn = qp->dest_qpn;
+	out->psn = psn;
+	out->va = wr->remote_addr;
+	out->rkey = wr->rkey;
+	out->srqn = wr->srqn;
 	if (mxe_opcode_is_rd_atomic(wr->opcode))
 		qp->sq.ack_left = false;	/* Its response does. */
 	if (mxe_opcode_is_atomic(wr->opcode)) {
 		out->opcode = mxe_opcode_of(transport,
 					    mxe_atomic_opcode(wr->atomic.op));
-		out->atomic = wr->atomic;
+		mxe_atomic_copy(&out->atomic, &wr->atomic);
 		out->ack_req = true;
 		return;
 	}
@@ -191,7 +190,7 @@ int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
-	struct mxe_pkt_out out;
+	struct mxe_pkt_out out __uninitialized;
 	struct sk_buff *skb;
 	u8 *payload;
 	u32 offset;
@@ -357,8 +356,8 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 static void mxe_send_run_rc(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
-	unsigned int budget = MXE_BURST;
 
+	sq->budget = MXE_BURST;
 	while (mxe_qp_can_send(qp->state) && !sq->halted && !sq->rnr_wait) {
 		enum mxe_loop_result loop;
 		struct mxe_send_wr *wr;
@@ -369,7 +368,7 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 			break;
 		wr = mxe_sq_wr(sq, sq->cur);
 		if (!wr->started) {
-			loop = mxe_loop_request(qp, wr, &budget);
+			loop = mxe_loop_request(qp, wr);
 			if (loop == MXE_LOOP_DONE)
 				continue;
 			if (loop == MXE_LOOP_LATER || !mxe_send_begin(qp, wr))
@@ -379,12 +378,11 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 		}
 		if (mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
 			break;
-		if (!budget--) {
+		if (!sq->budget) {
 			sq->todo |= BIT(MXE_TODO_WORK);
 			break;
 		}
-
-		sq->burst_ends = !budget;
+		sq->budget--;
 		ack_left = sq->ack_left;
 		err = mxe_send_one(qp, wr);
 		if (err)

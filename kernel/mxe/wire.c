@@ -220,19 +220,20 @@ static u8 *mxe_put_number(u8 *p, const u64 *words, unsigned int n)
 static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 {
 	const struct mxe_atomiceth *eth = (const void *)p;
+	struct mxe_atomic_args *a = &pkt->atomic;
 
 	pkt->va = be64_to_cpu(eth->va);
 	pkt->rkey = be32_to_cpu(eth->rkey);
-	pkt->atomic = (struct mxe_atomic_args) {
-		.op = (pkt->opcode & 0x1f) == IB_OPCODE_COMPARE_SWAP ?
-			MXE_ATOMIC_CMP_SWAP : MXE_ATOMIC_FETCH_ADD,
-		.log_size = 3,
-		.swap_add = be64_to_cpu(eth->swap_add),
-		.compare = be64_to_cpu(eth->compare),
-	};
+	a->op = (pkt->opcode & 0x1f) == IB_OPCODE_COMPARE_SWAP ?
+		MXE_ATOMIC_CMP_SWAP : MXE_ATOMIC_FETCH_ADD;
+	a->log_size = 3;
+	a->swap_add = be64_to_cpu(eth->swap_add);
+	a->compare = be64_to_cpu(eth->compare);
+	a->swap_mask = 0;
+	a->compare_mask = 0;
 	/* Unused by the operation, and not compared when it is repeated. */
-	if (pkt->atomic.op == MXE_ATOMIC_FETCH_ADD)
-		pkt->atomic.compare = 0;
+	if (a->op == MXE_ATOMIC_FETCH_ADD)
+		a->compare = 0;
 }
 
 static bool mxe_is_masked_cmp_swap(u8 opcode)
@@ -275,7 +276,6 @@ static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
 
 	pkt->va = be64_to_cpu(eth->va);
 	pkt->rkey = be32_to_cpu(eth->rkey);
-	*a = (struct mxe_atomic_args) { MXE_ATOMIC_UNSUPPORTED };
 	if (eth->version != MXE_MSKATOMIC_VERSION || eth->log_arg_sz > 5)
 		return MXE_PKT_OK;
 
@@ -312,15 +312,17 @@ static void mxe_parse_feth(struct mxe_pkt *pkt, const u8 *p)
 /* The data are 8 bytes of memory, not a number. */
 static void mxe_parse_atomic_write(struct mxe_pkt *pkt)
 {
-	pkt->atomic = (struct mxe_atomic_args) { MXE_ATOMIC_UNSUPPORTED };
+	struct mxe_atomic_args *a = &pkt->atomic;
+
+	/* It stays MXE_ATOMIC_UNSUPPORTED. */
 	if (pkt->payload_len != MXE_ATOMIC_WRITE_SIZE)
 		return;
-	pkt->atomic = (struct mxe_atomic_args) {
-		.op = MXE_ATOMIC_MASKED_CMP_SWAP,
-		.log_size = 3,
-		.swap_add = get_unaligned((const u64 *)pkt->payload),
-		.swap_mask = U64_MAX,
-	};
+	a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+	a->log_size = 3;
+	a->swap_add = get_unaligned((const u64 *)pkt->payload);
+	a->compare = 0;
+	a->swap_mask = U64_MAX;
+	a->compare_mask = 0;
 }
 
 static void mxe_parse_aeth(struct mxe_pkt *pkt, const u8 *p)
@@ -378,6 +380,8 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	enum mxe_pkt_error err;
 	const u8 *p;
 
+	/* So its atomic is MXE_ATOMIC_UNSUPPORTED. */
+	memset(pkt, 0, offsetof(struct mxe_pkt, atomic.swap_add));
 	err = mxe_parse_bth(pkt, data, len);
 	if (err)
 		return err;

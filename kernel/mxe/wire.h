@@ -183,7 +183,8 @@ unsigned int mxe_opcode_hdr_len(u8 opcode);
 
 /*
  * A parsed packet, in host byte order.  Which members are valid is told by
- * flags.  payload points into the buffer that was parsed.
+ * flags; the others are 0, but for the words of operands and data of atomics, which
+ * are long and at the end.  payload points into the buffer that was parsed.
  */
 struct mxe_pkt {
 	u32 flags;		/* enum mxe_opcode_flags */
@@ -206,18 +207,19 @@ struct mxe_pkt {
 	u8 flush_level;		/* IB_FLUSH_RANGE, ... */
 	u32 payload_len;	/* without padding */
 	__be32 imm;
-	/* ATOMIC ACKNOWLEDGE: its data, least significant word first. */
-	u8 atomic_num_words;
-	union {
-		u64 atomic_orig;
-		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
-	};
-	/* An ATOMIC WRITE of 8 bytes is one that swaps whatever it finds. */
-	struct mxe_atomic_args atomic;
 	const u8 *payload;
 	bool is_ipv4;
 	/* Of the netdev by which it came; VLAN_N_VID: none. */
 	u16 vlan_id;
+	/* ATOMIC ACKNOWLEDGE: how many words its data have. */
+	u8 atomic_num_words;
+	/* An ATOMIC WRITE of 8 bytes is one that swaps whatever it finds. */
+	struct mxe_atomic_args atomic;
+	/* The data of an ATOMIC ACKNOWLEDGE, least significant word first. */
+	union {
+		u64 atomic_orig;
+		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
+	};
 };
 
 /* Why a packet was not parsed. */
@@ -231,8 +233,8 @@ enum mxe_pkt_error {
 
 /*
  * Check a packet completely and take it apart.  data: BTH to ICRC, len bytes
- * including the ICRC, which is not checked here.  Nothing of pkt is valid
- * unless MXE_PKT_OK is returned.
+ * including the ICRC, which is not checked here.  Nothing of pkt, which is written
+ * only, is valid unless MXE_PKT_OK is returned.
  *
  * A masked atomic whose version or size this implementation does not know is
  * parsed, with atomic.op MXE_ATOMIC_UNSUPPORTED: the responder refuses it
@@ -262,13 +264,19 @@ struct mxe_pkt_out {
 	__be32 imm;
 	u8 syndrome;
 	u32 msn;
+	struct mxe_atomic_args atomic;
 	/* An ATOMIC ACKNOWLEDGE has as many words as atomic has. */
 	union {
 		u64 atomic_orig;
 		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
 	};
-	struct mxe_atomic_args atomic;
 };
+
+/* Clear all of it but the words at its end. */
+static inline void mxe_pkt_out_init(struct mxe_pkt_out *out)
+{
+	memset(out, 0, offsetof(struct mxe_pkt_out, atomic.swap_add));
+}
 
 /* Bytes from BTH to the end of the padding, without ICRC. */
 size_t mxe_pkt_len(const struct mxe_pkt_out *out);
