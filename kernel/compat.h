@@ -77,6 +77,17 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #endif
 #endif
 
+/* 6.8 counts requests apart from what is transmitted. */
+#ifdef MXE_HAVE_IP_OUT_REQUESTS
+#define mxe_ip_count_out(net, len) do {					\
+	IP_INC_STATS(net, IPSTATS_MIB_OUTREQUESTS);			\
+	IP_UPD_PO_STATS(net, IPSTATS_MIB_OUT, len);			\
+} while (0)
+#else
+#define mxe_ip_count_out(net, len) \
+	IP_UPD_PO_STATS(net, IPSTATS_MIB_OUT, len)
+#endif
+
 /*
  * 6.2 names FLUSH and ATOMIC WRITE.  The protocol has them with any kernel; the
  * device claims what its kernel can name.

@@ -18,6 +18,7 @@
 #include "early.h"
 #include "mxe.h"
 #include "net.h"
+#include "output.h"
 #include "psn.h"
 #include "qp.h"
 #include "respond.h"
@@ -240,7 +241,6 @@ static void mxe_net_trace_send(const struct mxe_qp *qp,
 static void mxe_net_xmit(const struct mxe_net_path *path, struct sk_buff *skb,
 			 unsigned int num_pkts)
 {
-	struct net *net = path->dev->mnet->net;
 	struct dst_entry *dst;
 
 	dst = mxe_net_route(path);
@@ -256,10 +256,10 @@ static void mxe_net_xmit(const struct mxe_net_path *path, struct sk_buff *skb,
 		mxe_count(path->dev, sent_trains);
 	if (path->av->is_ipv4) {
 		memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
-		ip_local_out(net, NULL, skb);
+		mxe_output_ipv4(path->dev, skb);
 	} else {
 		memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
-		ip6_local_out(net, NULL, skb);
+		ip6_local_out(path->dev->mnet->net, NULL, skb);
 	}
 }
 

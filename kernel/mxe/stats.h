@@ -12,6 +12,7 @@ struct mxe_dev;
 /* The one list: the enumerator MXE_CNT_x is shown as "x". */
 #define MXE_COUNTERS(X)			\
 	X(sent_pkts)			\
+	X(sent_direct_pkts)		\
 	X(rcvd_pkts)			\
 	X(rcvd_early_pkts)		\
 	X(sent_trains)			\

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The shorter way of received packets: that it is taken, and that it is not
-# where a firewall or the routes have a say.
+# The shorter ways of received packets and of sent ones: that they are taken, and
+# that they are not where a firewall or the routes have a say.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/topo.sh
@@ -30,15 +30,31 @@ nft_rule()
 	EOF2
 }
 
-# traffic: sets RCVD and EARLY to the packets that mxe2 received meanwhile
+# ip_counter NAME: of the IP layer of h2
+ip_counter()
+{
+	ip netns exec h2 awk -v name="$1" '/^Ip:/ {
+		if (column)
+			print $column
+		for (i = 2; i <= NF; i++)
+			if ($i == name)
+				column = i
+	}' /proc/net/snmp
+}
+
+# traffic: sets RCVD and EARLY to the packets that mxe2 received meanwhile, SENT
+# and DIRECT to those that it sent
 traffic()
 {
-	local rcvd early rc
+	local rcvd early sent direct rc
 	rcvd=$(counter mxe2 rcvd_pkts) early=$(counter mxe2 rcvd_early_pkts)
+	sent=$(counter mxe2 sent_pkts) direct=$(counter mxe2 sent_direct_pkts)
 	mxe-perf -T 100 -d mxe1 -r mxe2 -n 100 -o write,mcas -e native >/dev/null
 	rc=$?
 	RCVD=$(($(counter mxe2 rcvd_pkts) - rcvd))
 	EARLY=$(($(counter mxe2 rcvd_early_pkts) - early))
+	SENT=$(($(counter mxe2 sent_pkts) - sent))
+	DIRECT=$(($(counter mxe2 sent_direct_pkts) - direct))
 	return $rc
 }
 
@@ -65,6 +81,43 @@ traffic
 report $? 'without rules'
 [ "$EARLY" -ge $((RCVD - 4)) ]
 report $? "... $EARLY of $RCVD packets go the short way again"
+
+# What is sent.
+is "$DIRECT" "$SENT" "... all $SENT that are sent, past the IP layer"
+for hook in postrouting output; do
+	check "a rule of $hook" nft_rule $hook
+	traffic
+	report $? '... traffic'
+	is "$(nft_packets)" "$SENT" "... it sees all $SENT packets"
+	is "$DIRECT" "$SENT" '... and they go past the rest'
+	ip netns exec h2 nft delete table inet mxe
+done
+check 'a rule of postrouting that sets the time to live' \
+	ip netns exec h2 nft -f - <<-EOF2
+		table inet mxe {
+			chain c {
+				type filter hook postrouting priority 0
+				udp dport 4791 ip ttl set 3 counter accept
+			}
+		}
+	EOF2
+traffic
+report $? '... traffic: who changes what the ICRC leaves out does no harm'
+is "$(nft_packets)" "$SENT" '... of which all have it'
+ip netns exec h2 nft delete table inet mxe
+
+# A path with a smaller MTU, which is for the IP layer to say.
+check 'a route with an MTU of 80' ip -n h2 route replace 10.77.0.1 dev eth0 \
+	src 10.77.0.2 mtu lock 80
+FAILS=$(ip_counter FragFails)
+! timeout 60 mxe-perf -T 2 -d mxe2 -r mxe1 -n 4 -o write -s 256 >/dev/null 2>&1
+report $? '... WRITEs of 256 bytes do not get through'
+[ "$(ip_counter FragFails)" -gt "$FAILS" ]
+report $? '... IP says that they do not fit'
+ip -n h2 route del 10.77.0.1
+traffic
+report $? 'without that route'
+is "$DIRECT" "$SENT" '... all go past the IP layer again'
 
 # Packets that are sent in one go: together, taken apart by mxe; by the stack,
 # if it is to look at them one by one; and not together.

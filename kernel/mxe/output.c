@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/netfilter.h>
+#include <net/arp.h>
+#include <net/dst.h>
+#include <net/ip.h>
+#include <net/l3mdev.h>
+#include <net/neighbour.h>
+#include <net/net_namespace.h>
+#include <net/route.h>
+
+#include "mxe.h"
+#include "net.h"
+#include "output.h"
+
+#ifdef CONFIG_NETFILTER
+
+/* Does the route do nothing but lead to a neighbour? */
+static bool mxe_output_is_plain(const struct rtable *rt)
+{
+	return rt->rt_type == RTN_UNICAST && !dst_xfrm(&rt->dst) &&
+	       !rt->dst.lwtstate;
+}
+
+static bool mxe_output_fits(const struct sk_buff *skb, const struct rtable *rt)
+{
+	return skb->len <= dst_mtu(&rt->dst) &&
+	       skb_headroom(skb) >= LL_RESERVED_SPACE(rt->dst.dev);
+}
+
+/*
+ * Behind POST_ROUTING.  Hooks may have changed packet and route, and may have kept
+ * it for a while: mxe_early_unregister() lets go of what they keep.
+ */
+static int mxe_output_finish(struct net *net, struct sock *sk,
+			     struct sk_buff *skb)
+{
+	struct rtable *rt = skb_rtable(skb);
+	struct neighbour *neigh;
+	bool is_v6gw = false;
+	int ret;
+
+	if (!mxe_output_is_plain(rt) || !mxe_output_fits(skb, rt)) {
+		/* It has been through the hooks. */
+		IPCB(skb)->flags |= IPSKB_REROUTED;
+		return dst_output(net, sk, skb);
+	}
+
+	mxe_ip_count_out(net, skb->len);
+	rcu_read_lock();
+	neigh = ip_neigh_for_gw(rt, skb, &is_v6gw);
+	if (IS_ERR(neigh)) {
+		ret = PTR_ERR(neigh);
+		kfree_skb(skb);
+	} else {
+		ret = neigh_output(neigh, skb, is_v6gw);
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
+/* Behind LOCAL_OUT, where it may have got another route. */
+static int mxe_output_routed(struct net *net, struct sock *sk,
+			     struct sk_buff *skb)
+{
+	struct rtable *rt = skb_rtable(skb);
+
+	if (!mxe_output_is_plain(rt))
+		return dst_output(net, sk, skb);
+	skb->dev = rt->dst.dev;
+	return NF_HOOK(NFPROTO_IPV4, NF_INET_POST_ROUTING, net, sk, skb, NULL,
+		       skb->dev, mxe_output_finish);
+}
+
+void mxe_output_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
+{
+	const struct mxe_net *mnet = dev->mnet;
+	struct rtable *rt = skb_rtable(skb);
+
+	/* Without the hook nobody would let go of what others keep. */
+	if (!mnet->has_early || skb_is_gso(skb) || !mxe_output_is_plain(rt) ||
+	    netif_is_l3_slave(rt->dst.dev)) {
+		ip_local_out(mnet->net, NULL, skb);
+		return;
+	}
+	mxe_count(dev, sent_direct_pkts);
+	ip_send_check(ip_hdr(skb));
+	NF_HOOK(NFPROTO_IPV4, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,
+		rt->dst.dev, mxe_output_routed);
+}
+
+#else
+
+void mxe_output_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
+{
+	ip_local_out(dev->mnet->net, NULL, skb);
+}
+
+#endif /* CONFIG_NETFILTER */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A shorter way for packets that are sent, past those parts of the IP layer that
+ * have nothing to do for them.  What has a say keeps it: the hooks of LOCAL_OUT and
+ * POST_ROUTING are gone through, as are neighbours, queueing disciplines and what
+ * else a netdev has.  In a layer-3 domain, as a train, or by a route that does more
+ * than lead to a neighbour (tunnels, IPsec, multicast, a smaller MTU) a packet goes
+ * the whole way.  IPv4 only.
+ */
+#ifndef MXE_OUTPUT_H
+#define MXE_OUTPUT_H
+
+struct mxe_dev;
+struct sk_buff;
+
+/*
+ * Send what has an IP header and a route; consumes skb.
+ * Context: bottom halves off.
+ */
+void mxe_output_ipv4(struct mxe_dev *dev, struct sk_buff *skb);
+
+#endif /* MXE_OUTPUT_H */
