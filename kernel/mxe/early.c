@@ -76,8 +76,8 @@ static bool mxe_early_is_roce(struct sk_buff *skb)
 }
 
 /*
- * The queue pair of a packet with a route that it may go by, with a reference;
- * or NULL.  That it is of its connection is for the transport to check.
+ * The queue pair of a packet with a route that it may go by, or NULL.  That it is
+ * of its connection is for the transport to check.
  */
 static struct mxe_qp *mxe_early_qp(struct mxe_net *mnet,
 				   const struct sk_buff *skb)
@@ -88,14 +88,11 @@ static struct mxe_qp *mxe_early_qp(struct mxe_net *mnet,
 
 	bth = (const void *)(skb->data + sizeof(struct iphdr) +
 			     sizeof(struct udphdr));
-	qp = mxe_qp_get(mnet, be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK);
+	qp = mxe_qp_find(mnet, be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK);
 	if (!qp)
 		return NULL;
 	dst = rcu_dereference(qp->rx_dst);
-	if (dst && skb->dev == qp->dev->ndev && dst_check(dst, 0))
-		return qp;
-	mxe_qp_put(qp);
-	return NULL;
+	return dst && skb->dev == qp->dev->ndev && dst_check(dst, 0) ? qp : NULL;
 }
 
 /* The last hook of PRE_ROUTING.  Context: softirq, RCU. */

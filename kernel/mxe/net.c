@@ -392,7 +392,7 @@ static bool mxe_net_gid_ok(struct mxe_dev *dev, const struct sk_buff *skb)
 	return true;
 }
 
-/* QP 1 of the device that the packet is addressed to, with a reference. */
+/* QP 1 of the device that the packet is addressed to.  Context: RCU. */
 static struct mxe_qp *mxe_net_gsi(struct mxe_net *mnet,
 				  const struct sk_buff *skb)
 {
@@ -402,8 +402,7 @@ static struct mxe_qp *mxe_net_gsi(struct mxe_net *mnet,
 		/* There from registration on, as the GID table is. */
 		struct mxe_qp *qp = rcu_dereference(dev->gsi);
 
-		if (qp && mxe_net_gid_ok(dev, skb) &&
-		    kref_get_unless_zero(&qp->ref))
+		if (qp && mxe_net_gid_ok(dev, skb))
 			return qp;
 	}
 	return NULL;
@@ -617,7 +616,7 @@ void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
 	}
 	if (!qp)
 		qp = pkt.qpn == 1 ? mxe_net_gsi(mnet, skb) :
-				    mxe_qp_get(mnet, pkt.qpn);
+				    mxe_qp_find(mnet, pkt.qpn);
 	if (!qp) {
 		mxe_net_count_drop(mnet, skb, drop_qpn);
 		goto drop;
@@ -626,11 +625,8 @@ void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
 	if (!mxe_net_admit(qp, &pkt))
 		goto drop;
 	mxe_net_deliver(qp, &pkt, skb);
-	mxe_qp_put(qp);
 	return;
 drop:
-	if (qp)
-		mxe_qp_put(qp);
 	kfree_skb(skb);
 }
 
@@ -711,7 +707,6 @@ void mxe_net_input_train(struct mxe_net *mnet, struct sk_buff *list,
 		else
 			mxe_net_input(mnet, mxe_net_pop(&list), NULL);
 	}
-	mxe_qp_put(qp);
 }
 
 /*

@@ -122,16 +122,16 @@ static inline int mxe_net_routes(const struct mxe_net *mnet, bool is_ipv4)
 }
 
 /*
- * A received packet, its transport header set; consumes skb.  qp: whose it is,
- * with a reference, which is given up; NULL: look for it.
+ * A received packet, its transport header set; consumes skb.  qp: whose it is;
+ * NULL: look for it.
  * Context: softirq, RCU.
  */
 void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
 		   struct mxe_qp *qp);
 
 /*
- * A list of received packets, of which the first belongs to qp, with a
- * reference, which is given up; consumes them.  Context: softirq, RCU.
+ * A list of received packets, of which the first belongs to qp; consumes them.
+ * Context: softirq, RCU.
  */
 void mxe_net_input_train(struct mxe_net *mnet, struct sk_buff *list,
 			 struct mxe_qp *qp);

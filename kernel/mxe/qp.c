@@ -20,24 +20,12 @@
 
 /* ---- lookup, locks, and what follows from them ------------------------- */
 
-static void mxe_qp_release(struct kref *ref)
-{
-	complete(&container_of(ref, struct mxe_qp, ref)->released);
-}
-
-struct mxe_qp *mxe_qp_get(struct mxe_net *mnet, u32 qpn)
+struct mxe_qp *mxe_qp_find(struct mxe_net *mnet, u32 qpn)
 {
 	struct mxe_qp_recent *recent = this_cpu_ptr(mnet->recent);
-	struct mxe_qp *qp;
 
-	qp = mxe_net_find_qp(mnet, qpn,
-			     &recent->slot[qpn % ARRAY_SIZE(recent->slot)]);
-	return qp && kref_get_unless_zero(&qp->ref) ? qp : NULL;
-}
-
-void mxe_qp_put(struct mxe_qp *qp)
-{
-	kref_put(&qp->ref, mxe_qp_release);
+	return mxe_net_find_qp(mnet, qpn,
+			       &recent->slot[qpn % ARRAY_SIZE(recent->slot)]);
 }
 
 /* What was sent leaves before the lock of its side is dropped. */
@@ -558,8 +546,6 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
-	kref_init(&qp->ref);
-	init_completion(&qp->released);
 	spin_lock_init(&qp->send_lock);
 	spin_lock_init(&qp->recv_lock);
 	spin_lock_init(&qp->sq.post_lock);
@@ -625,13 +611,11 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mxe_both_unlock(qp);
 
 	/*
-	 * Who found it takes a reference first or finds none to take.  The
-	 * core frees it on return, so each waits for itself; a process that
-	 * ends with thousands would else take minutes.
+	 * Packets that found it.  The core frees it on return, so each waits
+	 * for itself; a process that ends with thousands would else take
+	 * minutes.
 	 */
 	synchronize_rcu_expedited();
-	mxe_qp_put(qp);
-	wait_for_completion(&qp->released);
 	mxe_retry_stop(qp);
 	cancel_work_sync(&qp->work);
 

@@ -2,15 +2,13 @@
 /*
  * Queue pairs: state, the two queues, and what the protocol engine keeps.
  *
- * Lifetime: a queue pair is found through mnet->qps under RCU and used with a
- * reference; destroy removes it from there, waits for a grace period and the
- * references, stops its timers and work, and leaves the memory to ib_core.
+ * Lifetime: a queue pair is found through mnet->qps and used under RCU; destroy
+ * removes it from there, waits for a grace period, stops its timers and work,
+ * and leaves the memory to ib_core.
  */
 #ifndef MXE_QP_H
 #define MXE_QP_H
 
-#include <linux/completion.h>
-#include <linux/kref.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/stddef.h>
@@ -225,8 +223,6 @@ struct mxe_rq {
 struct mxe_qp {
 	struct ib_qp ibqp;
 	struct mxe_dev *dev;
-	struct kref ref;
-	struct completion released;
 
 	/* Immutable after creation. */
 	struct mxe_cq *send_cq, *recv_cq;	/* or NULL: XRC */
@@ -293,11 +289,10 @@ static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
 }
 
 /*
- * The queue pair of that number with a reference, or NULL.
- * Context: RCU, bottom halves off.
+ * The queue pair of that number, or NULL.  It stays for as long as the caller does
+ * not leave RCU.  Context: RCU, bottom halves off.
  */
-struct mxe_qp *mxe_qp_get(struct mxe_net *mnet, u32 qpn);
-void mxe_qp_put(struct mxe_qp *qp);
+struct mxe_qp *mxe_qp_find(struct mxe_net *mnet, u32 qpn);
 
 /* Can packets be received, and requests be sent? */
 static inline bool mxe_qp_can_receive(enum ib_qp_state state)
