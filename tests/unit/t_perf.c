@@ -137,6 +137,7 @@ static void test_defaults(void)
 	is_int(o.iterations, 1000, "... a thousand");
 	is_int(o.warmup, 100, "... after a hundred");
 	is_int(o.gid, -1, "... with a GID to be chosen");
+	is_int(o.processes, 0, "... in this process");
 	ok(!o.tsc && !o.json && !o.listen && !o.host, "... and nothing else");
 
 	is_int(parse("-t bandwidth", &o), -1, "bandwidth");
@@ -179,6 +180,10 @@ static void test_values(void)
 	is_int(o.mtu, 1024, "MTU");
 	ok(o.port == 99 && o.timeout == 3, "port, timeout");
 	ok(o.post_send && o.one_doorbell && o.histogram && o.json && o.progress, "flags");
+	is_int(parse("-J 64", &o), -1, "processes");
+	is_int(o.processes, 64, "... so many");
+	is_int(parse("--processes 2 -t beside", &o), -1, "two, and WRITEs beside");
+	ok(o.processes == 2 && o.qps == 2 && o.depth == 2, "... as with one");
 	is_int(parse("--size 1M --test bandwidth peer", &o), -1, "long ones");
 	is_int(o.size, 1 << 20, "size with an M");
 	is_str(o.host, "peer", "the host");
@@ -211,6 +216,7 @@ static void test_refusals(void)
 		"-t contention -o read", "-t beside -o write",
 		"-t post -D", "-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
 		"-t udp -s 65508", "-l host", "-r mxe2 host",
+		"-J 0", "-J 65", "-J 2 host", "-J 2 -l", "-J 1 -t udp", "-t tcp -J 2",
 		"-t rate -b 2 -e guess", "-t rate -b 2 -o mcas -e read",
 	};
 	struct perf_options o;

@@ -27,21 +27,24 @@ import json, sys
 path, test, how, num, posts = sys.argv[1:]
 run = json.load(open(path))
 assert run["schema"] == 1 and run["test"] == test, run
+measuring = 1 if test == "beside" else run["processes"]
 assert len(run["results"]) == int(num), run
 for r in run["results"]:
     order = [r[k] for k in ("min", "median", "p90", "p99", "p99_9", "max")]
     assert 0 < order[0] and order == sorted(order), r
     assert r["min"] <= r["mean"] <= r["max"], r
-    assert r["operations"] == 64 and r["total"] > r["min"], r
-    assert sum(b[2] for b in r["histogram"]) == 64, r
+    count = 64 * measuring
+    assert r["operations"] == count and r["total"] > r["min"], r
+    assert sum(b[2] for b in r["histogram"]) == count, r
+    assert (test == "beside") == ("writes" in r), r
     emulated = how != "native" and r["op"] in ("mcas", "mfadd")
     assert r["how"] == (how if emulated else "native"), r
     if emulated and posts == "more":
-        assert r["posts"] > 64, r
+        assert r["posts"] > count, r
     elif emulated:
-        assert r["posts"] == int(posts) * 64, r
+        assert r["posts"] == int(posts) * count, r
     else:
-        assert r["posts"] == 64, r
+        assert r["posts"] == count, r
 END
 }
 
@@ -94,6 +97,13 @@ check 'four that read first, two at a time' sane contention read 2 more "${A[@]}
 	-o mcas,mfadd -e read -q 2
 check 'atomics beside large WRITEs' sane beside native 2 1 "${A[@]}" -s 32K \
 	-o cas,mfadd
+check 'two processes at once, all operations' sane latency native 7 1 "${A[@]}" -J 2
+check 'three on two processors, many outstanding' sane rate native 3 1 "${A[@]}" \
+	-J 3 -q 8 -b 4 -o send,cas,mfadd
+check 'one that is bound' sane latency native 2 1 -d mxe1 -J 1 -o write,mcas
+check 'two that guess' sane contention guess 1 more "${A[@]}" -J 2 -o mfadd -e guess
+check 'atomics beside the WRITEs of two processes' sane beside native 2 1 "${A[@]}" \
+	-s 32K -o cas,mfadd -J 3
 check 'udp and tcp' eval 'sane udp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2 &&
 	sane tcp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2'
 
@@ -104,6 +114,7 @@ like "$(mxe-perf -d mxe1 -n 10 -H -o fadd)" '\*{40}' 'a histogram'
 like "$(mxe-perf -d mxe1 -n 10 -c tsc)" '^mfadd +native +10 +1\.00' 'ticks'
 
 check 'no such device' refused 3 'no RDMA device nowhere' -d nowhere
+check 'no such device, of two processes' refused 3 'no RDMA device nowhere' -d nowhere -J 2
 check 'no such GID' refused 3 'no such GID' -d mxe1 -x 200
 check 'no such host' refused 1 'refused' -d mxe1 127.0.0.1
 check 'too many for one word' refused 2 'has 64 fields' -d mxe1 -t contention \

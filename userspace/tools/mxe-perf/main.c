@@ -14,7 +14,8 @@ static int run_all(struct perf_end *end, struct perf_end *responder,
 	bool first = true;
 	int status = 0;
 
-	perf_print_head(o, stdout);
+	if (crowd_prints())
+		perf_print_head(o, stdout);
 	for (int op = 0; op < PERF_NUM_OPS && !status; op++) {
 		struct perf_result result = { };
 
@@ -23,11 +24,13 @@ static int run_all(struct perf_end *end, struct perf_end *responder,
 		status = perf_run(end, responder, session, peer, o,
 				  (enum perf_op)op, &result);
 		if (!status)
+			status = crowd_gather(o, &result);
+		if (!status && crowd_prints())
 			perf_print_result(o, &result, first, stdout);
 		first = false;
 		free(result.samples);
 	}
-	if (!status)
+	if (!status && crowd_prints())
 		perf_print_end(o, stdout);
 	return status;
 }
@@ -56,8 +59,10 @@ static int in_process(const struct perf_options *o)
 {
 	struct perf_end end = { }, responder = { .two_sided = true };
 	struct perf_address own, peer;
-	int status = perf_end_open(&end, o->device, o->gid, o);
+	int status = crowd_form(o);
 
+	if (!status)
+		status = perf_end_open(&end, o->device, o->gid, o);
 	if (!status)
 		status = perf_end_open(&responder,
 				       o->remote ? o->remote : o->device,
@@ -74,7 +79,7 @@ static int in_process(const struct perf_options *o)
 		status = run_all(&end, &responder, NULL, &peer, o);
 	perf_end_close(&end);
 	perf_end_close(&responder);
-	return status;
+	return crowd_dissolve(status);
 }
 
 static int sockets(const struct perf_options *o)

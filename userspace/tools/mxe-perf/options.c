@@ -71,6 +71,8 @@ static const char usage_text[] =
 "                          post: 16; beside: large ones, 2)\n"
 "  -b, --batch N           posted in one call (default 1)\n"
 "  -Q, --qps N             queue pairs (default 1; contention 4)\n"
+"  -J, --processes N       measure in so many at once, each bound to a processor; of\n"
+"                          beside the first has the atomics, the others the WRITEs\n"
 "  -m, --mtu BYTES         path MTU (default: as the ports have)\n"
 "  -l, --listen            be the other end for one HOST, then exit\n"
 "  -p, --port PORT         of TCP, to agree with HOST (default 18540)\n"
@@ -194,6 +196,8 @@ static bool take(int opt, const char *arg, struct perf_options *o)
 		return number32(arg, 1, PERF_MAX_DEPTH, &o->batch);
 	case 'Q':
 		return number32(arg, 1, PERF_MAX_QPS, &o->qps);
+	case 'J':
+		return number32(arg, 1, PERF_MAX_PROCESSES, &o->processes);
 	case 'm':
 		return number32(arg, 256, 4096, &o->mtu) && is_mtu(o->mtu);
 	case 'p':
@@ -283,6 +287,8 @@ static const char *conflict(const struct perf_options *o)
 		return "the call that posts rings, or else the program does";
 	if (o->test >= PERF_UDP && (o->host || o->listen))
 		return "udp and tcp run in one process";
+	if (o->processes && (o->test >= PERF_UDP || o->host || o->listen))
+		return "several processes have both ends each, of queue pairs";
 	if (o->test == PERF_UDP && o->size > 65507)
 		return "that is more than a datagram holds";
 	if (o->listen && o->host)
@@ -311,6 +317,7 @@ static const struct option longopts[] = {
 	{ "depth", required_argument, NULL, 'q' },
 	{ "batch", required_argument, NULL, 'b' },
 	{ "qps", required_argument, NULL, 'Q' },
+	{ "processes", required_argument, NULL, 'J' },
 	{ "mtu", required_argument, NULL, 'm' },
 	{ "listen", no_argument, NULL, 'l' },
 	{ "port", required_argument, NULL, 'p' },
@@ -333,7 +340,7 @@ static int parse_words(int argc, char **argv, struct perf_options *o,
 
 	optind = 0;
 	while ((opt = getopt_long(argc, argv,
-				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:m:lp:c:PDT:HjvhV",
+				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:J:m:lp:c:PDT:HjvhV",
 				  longopts, NULL)) != -1) {
 		if (opt == 'h') {
 			fputs(usage_text, out);

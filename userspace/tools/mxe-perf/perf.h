@@ -20,6 +20,7 @@
 #include <infiniband/verbs.h>
 
 #define PERF_MAX_QPS 64
+#define PERF_MAX_PROCESSES 64
 /* Of the test beside: the first has the atomics, the second the WRITEs. */
 #define PERF_BESIDE_QPS 2
 #define PERF_MAX_DEPTH 4096
@@ -81,6 +82,7 @@ struct perf_options {
 	uint32_t depth;		/* outstanding for each queue pair */
 	uint32_t batch;		/* posted in one call */
 	uint32_t qps;
+	uint32_t processes;	/* bound to processors; 0: this one, not bound */
 	uint32_t mtu;		/* 0: of the ports */
 	uint32_t timeout;	/* seconds */
 	uint16_t port;
@@ -204,6 +206,7 @@ struct perf_result {
 	enum perf_how how;
 	uint64_t operations;
 	uint64_t posts;		/* work requests; more than operations: retries */
+	uint64_t writes;	/* PERF_BESIDE: completed meanwhile */
 	uint64_t total;		/* clock ticks for all operations */
 	uint64_t *samples;	/* of each operation, sorted */
 	struct perf_stats stats;
@@ -219,6 +222,28 @@ int perf_run(struct perf_end *end, struct perf_end *responder,
 	     struct session *session, const struct perf_address *peer,
 	     const struct perf_options *o, enum perf_op op,
 	     struct perf_result *result);
+
+/* ---- crowd.c: several processes that measure at once --------------------- */
+
+/*
+ * Makes them, if the options say so: more return from it than have called it.
+ * Returns 0 or an exit status; crowd_dissolve() after both.
+ */
+int crowd_form(const struct perf_options *o);
+/* The exit status: this process's, in the first one that of any. */
+int crowd_dissolve(int status);
+/* Whether it is the first; a process that is alone is. */
+bool crowd_prints(void);
+/* Whether it has atomics in PERF_BESIDE; others have the WRITEs. */
+bool crowd_measures(void);
+/* One operation is ready to be measured; some others are not yet. */
+void crowd_ready(void);
+bool crowd_is_gathering(void);
+/* It has been measured; some others have not yet. */
+void crowd_measured(void);
+bool crowd_is_measuring(void);
+/* The first one's result becomes that of all; the first has waited for them. */
+int crowd_gather(const struct perf_options *o, struct perf_result *result);
 
 /* sockets.c: the tests udp and tcp. */
 int perf_run_sockets(const struct perf_options *o, struct perf_result *result);

@@ -44,9 +44,10 @@ void perf_print_head(const struct perf_options *o, FILE *out)
 		fprintf(out, "%-6s %-6s %9s %6s %9s %9s %9s %9s %9s %9s",
 			"OP", "HOW", "COUNT", "POSTS", "MIN", "MEDIAN", "90%",
 			"99%", "99.9%", "PER OP");
-		fprintf(out, " %12s\n", is_bulk(o) ?
-			(o->tsc ? "TICKS/KiB" : "MB/s") :
-			(o->tsc ? "" : "PER SECOND"));
+		if (is_bulk(o) || !o->tsc)
+			fprintf(out, " %12s", !is_bulk(o) ? "PER SECOND" :
+				o->tsc ? "TICKS/KiB" : "MB/s");
+		fputs(o->test == PERF_BESIDE ? "    WRITES\n" : "\n", out);
 		return;
 	}
 	fputs("{\n  \"schema\": 1,\n  \"test\": ", out);
@@ -59,6 +60,7 @@ void perf_print_head(const struct perf_options *o, FILE *out)
 	json_string(o->host, out);
 	fprintf(out, ",\n  \"unit\": \"%s\",\n  \"qps\": %u,\n  \"depth\": %u,\n",
 		unit(o), o->qps, o->depth);
+	fprintf(out, "  \"processes\": %u,\n", o->processes ? o->processes : 1);
 	fprintf(out, "  \"batch\": %u,\n  \"size\": %u,\n  \"results\": [",
 		o->batch, o->size);
 }
@@ -104,13 +106,15 @@ static void print_row(const struct perf_options *o, const struct perf_result *r,
 		fprintf(out, " %12.1f", o->size * 1e3 / per_op(r));
 	else if (!o->tsc)
 		fprintf(out, " %12.0f", 1e9 / per_op(r));
+	if (o->test == PERF_BESIDE)
+		fprintf(out, " %9" PRIu64, r->writes);
 	fputc('\n', out);
 	if (o->histogram)
 		print_histogram(r, out);
 }
 
-static void print_json(const struct perf_result *r, bool first, bool histogram,
-		       FILE *out)
+static void print_json(const struct perf_options *o,
+		       const struct perf_result *r, bool first, FILE *out)
 {
 	struct perf_bucket buckets[PERF_BUCKETS];
 	const struct perf_stats *s = &r->stats;
@@ -126,7 +130,9 @@ static void print_json(const struct perf_result *r, bool first, bool histogram,
 		", \"mean\": %.1f",
 		per_op(r), s->min, s->median, s->p90, s->p99, s->p999, s->max,
 		s->mean);
-	if (histogram) {
+	if (o->test == PERF_BESIDE)
+		fprintf(out, ", \"writes\": %" PRIu64, r->writes);
+	if (o->histogram) {
 		n = perf_histogram(r->samples, r->operations, buckets);
 		fputs(",\n     \"histogram\": [", out);
 		for (unsigned int i = 0; i < n; i++)
@@ -142,7 +148,7 @@ void perf_print_result(const struct perf_options *o,
 		       const struct perf_result *r, bool first, FILE *out)
 {
 	if (o->json)
-		print_json(r, first, o->histogram, out);
+		print_json(o, r, first, out);
 	else
 		print_row(o, r, out);
 	fflush(out);

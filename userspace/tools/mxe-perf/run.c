@@ -59,6 +59,7 @@ struct run {
 	uint32_t field_bits;
 	uint64_t boundaries;
 	uint64_t posts;
+	uint64_t writes;	/* beside what is measured */
 	uint64_t done;
 	struct slot *slots;	/* of the first queue pair, the second ... */
 	struct slot **batch_slots;
@@ -73,6 +74,7 @@ struct run {
 	uint32_t num_lanes;
 	/* Queue pairs whose operations are measured; others have WRITEs. */
 	uint32_t measured_qps;
+	uint32_t end_qps;	/* beyond these there is nothing to do */
 };
 
 /* Set by the handler of SIGALRM; atomic. */
@@ -474,7 +476,7 @@ static int post_beside(struct run *r)
 {
 	uint32_t depth = r->end->depth;
 
-	for (uint32_t qp = r->measured_qps; qp < r->end->num_qps; qp++) {
+	for (uint32_t qp = r->measured_qps; qp < r->end_qps; qp++) {
 		while (r->num_free[qp]) {
 			uint32_t k = r->free[qp * depth + --r->num_free[qp]];
 			struct slot *s = &r->slots[k];
@@ -547,6 +549,7 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 				return STATUS_FAILED;
 			if (s->qp >= r->measured_qps) {
 				set_free(r, s);
+				r->writes++;
 				continue;
 			}
 			if (check(r, s, &again))
@@ -569,6 +572,40 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 	}
 	*total = perf_now(r->tsc) - start;
 	return drain_beside(r);
+}
+
+/* Other processes measure, or are to, beside what this one does. */
+static int keep_up(struct run *r, bool (*is_wanted)(void))
+{
+	uint64_t unused;
+	int status = 0;
+
+	while (!status && is_wanted())
+		status = phase(r, 4ull * r->measured_qps * r->end->depth, NULL,
+			       &unused);
+	return status;
+}
+
+/* Only WRITEs, beside what another process does. */
+static int stream(struct run *r, bool (*is_wanted)(void))
+{
+	struct ibv_wc wc[16];
+
+	r->writes = 0;
+	while (is_wanted()) {
+		int got = post_beside(r) || ring(r) ? -STATUS_FAILED :
+			  poll_some(r, wc, 16);
+
+		if (got < 0)
+			return STATUS_FAILED;
+		for (int i = 0; i < got; i++) {
+			if (completed(r, &wc[i]))
+				return STATUS_FAILED;
+			set_free(r, &r->slots[wc[i].wr_id]);
+			r->writes++;
+		}
+	}
+	return 0;
 }
 
 /* ---- before and after ---------------------------------------------------- */
@@ -703,6 +740,37 @@ static int set_up(struct run *r)
 	return 0;
 }
 
+static int phases(struct run *r, struct perf_result *result)
+{
+	uint64_t unused;
+	int status = phase(r, r->o->warmup, NULL, &unused);
+
+	crowd_ready();
+	if (!status)
+		status = keep_up(r, crowd_is_gathering);
+	r->posts = 0;
+	r->writes = 0;
+	if (!status)
+		status = phase(r, r->o->iterations, result->samples,
+			       &result->total);
+	result->posts = r->posts;
+	result->writes = r->writes;
+	crowd_measured();
+	return status ? status : keep_up(r, crowd_is_measuring);
+}
+
+static int beside(struct run *r, struct perf_result *result)
+{
+	int status;
+
+	crowd_ready();
+	status = stream(r, crowd_is_gathering);
+	if (!status)
+		status = stream(r, crowd_is_measuring);
+	result->writes = r->writes;
+	return status ? status : drain_beside(r);
+}
+
 static int measure(struct run *r, struct session *session,
 		   struct perf_result *result)
 {
@@ -722,13 +790,7 @@ static int measure(struct run *r, struct session *session,
 		signal(SIGALRM, on_alarm);
 		setitimer(ITIMER_REAL, &second, NULL);
 	}
-	r->posts = 0;
-	status = phase(r, r->o->warmup, NULL, &unused);
-	r->posts = 0;
-	if (!status)
-		status = phase(r, r->o->iterations, result->samples,
-			       &result->total);
-	result->posts = r->posts;
+	status = crowd_measures() ? phases(r, result) : beside(r, result);
 	setitimer(ITIMER_REAL, &off, NULL);
 	if (status)
 		return status;
@@ -761,6 +823,9 @@ int perf_run(struct perf_end *end, struct perf_end *responder,
 		.tsc = o->tsc,
 		.batch = o->batch,
 		.measured_qps = o->test == PERF_BESIDE ? 1 : end->num_qps,
+		/* The WRITEs may be another process's. */
+		.end_qps = o->processes > 1 && crowd_measures() &&
+			   o->test == PERF_BESIDE ? 1 : end->num_qps,
 		.how = op >= PERF_MCAS ? o->how : PERF_NATIVE,
 	};
 	int status;
