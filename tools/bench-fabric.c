@@ -4,16 +4,14 @@
  * libfabric, one at a time.  Both ends are endpoints of this thread, which drives
  * the one and the other in turn.  Prints what mxe-perf --json would.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+
+#include "bench-one.h"
 
 struct end {
 	struct fid_ep *ep;
@@ -27,6 +25,7 @@ struct end {
 static struct fi_info *info;
 static struct fid_fabric *fabric;
 static struct fid_domain *domain;
+static struct end a = { .words = { 0, 1 } }, b;
 
 static void must(const char *what, ssize_t ret)
 {
@@ -34,18 +33,6 @@ static void must(const char *what, ssize_t ret)
 		return;
 	fprintf(stderr, "bench-fabric: %s: %s\n", what, fi_strerror((int)-ret));
 	exit(1);
-}
-
-static uint64_t now(int tsc)
-{
-	struct timespec ts;
-
-#if defined(__x86_64__)
-	if (tsc)
-		return __builtin_ia32_rdtsc();
-#endif
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 static void find(const char *provider, const char *address)
@@ -96,75 +83,51 @@ static void know(struct end *end, struct end *peer)
 }
 
 /* One fetch-and-add of 1, until it is complete. */
-static void add(struct end *a, struct end *b)
+static uint64_t add(uint64_t expected)
 {
 	uint64_t addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ?
-			(uintptr_t)b->words : 0;
+			(uintptr_t)b.words : 0;
 	static struct fi_context2 context;
 	struct fi_cq_entry entry;
 	ssize_t ret;
 
+	(void)expected;
 	do {
-		ret = fi_fetch_atomic(a->ep, &a->words[1], 1, fi_mr_desc(a->mr),
-				      &a->words[0], fi_mr_desc(a->mr), a->peer,
-				      addr, fi_mr_key(b->mr), FI_UINT64, FI_SUM,
+		ret = fi_fetch_atomic(a.ep, &a.words[1], 1, fi_mr_desc(a.mr),
+				      &a.words[0], fi_mr_desc(a.mr), a.peer,
+				      addr, fi_mr_key(b.mr), FI_UINT64, FI_SUM,
 				      &context);
 		if (ret == -FI_EAGAIN) {
-			fi_cq_read(a->cq, &entry, 1);
-			fi_cq_read(b->cq, &entry, 1);
+			fi_cq_read(a.cq, &entry, 1);
+			fi_cq_read(b.cq, &entry, 1);
 		}
 	} while (ret == -FI_EAGAIN);
 	must("fi_fetch_atomic", ret);
-	while ((ret = fi_cq_read(a->cq, &entry, 1)) == -FI_EAGAIN)
-		fi_cq_read(b->cq, &entry, 1);
+	while ((ret = fi_cq_read(a.cq, &entry, 1)) == -FI_EAGAIN)
+		fi_cq_read(b.cq, &entry, 1);
 	must("fi_cq_read", ret);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
+	return a.words[0];
 }
 
 int main(int argc, char **argv)
 {
-	static struct end a = { .words = { 0, 1 } }, b;
-	uint64_t *samples, began;
-	size_t i, n, warmup;
-	int tsc;
+	struct bench bench = { .test = "fabric" };
 
 	if (argc != 5) {
 		fputs("bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT\n", stderr);
 		return 2;
 	}
-	tsc = !strcmp(argv[1], "tsc");
-	n = strtoul(argv[4], NULL, 0);
-	warmup = n / 10 + 1;
-	samples = calloc(n + 1, sizeof(*samples));
-	if (!samples || !n)
+	bench.tsc = !strcmp(argv[1], "tsc");
+	bench.n = strtoul(argv[4], NULL, 0);
+	if (!bench.n)
 		return 2;
 	find(argv[2], argv[3]);
+	bench.device = info->fabric_attr->prov_name;
 	make(&a, 1);
 	make(&b, 2);
 	know(&a, &b);
 	know(&b, &a);
-	for (i = 0; i < warmup + n; i++) {
-		began = now(tsc);
-		add(&a, &b);
-		if (i >= warmup)
-			samples[i - warmup] = now(tsc) - began;
-		if (a.words[0] != i) {
-			fprintf(stderr, "bench-fabric: the old value is %llu, not %zu\n",
-				(unsigned long long)a.words[0], i);
-			return 1;
-		}
-	}
-	qsort(samples, n, sizeof(*samples), by_value);
-	printf("{ \"schema\": 1, \"test\": \"fabric\", \"device\": \"%s\", \"unit\": \"%s\", \"size\": 8,\n"
-	       "  \"results\": [ { \"op\": \"fadd\", \"median\": %llu, \"p99\": %llu } ] }\n",
-	       info->fabric_attr->prov_name, tsc ? "ticks" : "ns",
-	       (unsigned long long)samples[n / 2],
-	       (unsigned long long)samples[n * 99 / 100]);
+	bench_run(&bench, "fadd", 0, add);
+	bench_end();
 	return 0;
 }
