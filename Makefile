@@ -157,7 +157,7 @@ help:
 	@echo '               a root of their own; no part of check: it fetches that root'
 	@echo '  bench        what operations cost on mxe and rxe, counted in instructions;'
 	@echo '               no part of check either: a figure that is missed is no failure'
-	@echo '  bench-quick  the same with fewer operations, in two minutes or so'
+	@echo '  bench-quick  the same with fewer operations, in some minutes'
 	@echo '  profile      where the instructions of one operation go, by function:'
 	@echo '               OP=mfadd (see mxe-perf -o), PATHWAY=loop|wire, BATCH=1'
 	@echo '  soak         exactly once, on bad wires of all kinds, for MINUTES=5;'
