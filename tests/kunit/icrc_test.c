@@ -164,8 +164,56 @@ static void icrc_again(struct kunit *test)
 	local_bh_enable();
 }
 
+/*
+ * What is remembered of IPv6 may begin with all that there is of IPv4, if nobody looks
+ * at the version, and is kept where that would be.
+ */
+static void icrc_lengths_differ(struct kunit *test)
+{
+	const size_t v4_len = sizeof(struct iphdr), v6_len = sizeof(struct ipv6hdr);
+	const size_t udp_len = sizeof(struct udphdr);
+	u8 v4[28] __aligned(4), v6[48] __aligned(4), bth[40];
+	unsigned int i;
+
+	get_random_bytes(v4, sizeof(v4));
+	get_random_bytes(bth, sizeof(bth));
+	get_random_bytes(v6, sizeof(v6));
+	v4[0] |= 0x0f;
+	memset(v4 + 1, 0xff, 3);
+	memset(v4 + offsetof(struct iphdr, id), 0, 2);
+	v4[7] = 0xff;
+	v4[8] = 0xff;				/* time to live */
+	memset(v4 + 10, 0xff, 2);		/* checksum of IP */
+	memset(v4 + v4_len + 6, 0xff, 2);	/* and of UDP */
+	bth[4] = 0xff;
+	memcpy(v6, v4, sizeof(v4));
+	memcpy(v6 + sizeof(v4), bth, 8);
+	memcpy(v6 + v6_len, v4 + v4_len, udp_len);
+
+	local_bh_disable();
+	for (i = 0; i < 3; i++) {
+		__le32 icrc = mxe_icrc_ipv6((const void *)v6,
+					    (const void *)(v6 + v6_len), bth,
+					    sizeof(bth));
+
+		KUNIT_EXPECT_EQ_MSG(test, le32_to_cpu(icrc),
+				    le32_to_cpu(slow_icrc(v6, v6_len, bth,
+							  sizeof(bth))),
+				    "IPv6, round %u", i);
+		icrc = mxe_icrc_ipv4((const void *)v4,
+				     (const void *)(v4 + v4_len), bth,
+				     sizeof(bth));
+		KUNIT_EXPECT_EQ_MSG(test, le32_to_cpu(icrc),
+				    le32_to_cpu(slow_icrc(v4, v4_len, bth,
+							  sizeof(bth))),
+				    "IPv4, round %u", i);
+	}
+	local_bh_enable();
+}
+
 static struct kunit_case icrc_cases[] = {
 	KUNIT_CASE(icrc_again),
+	KUNIT_CASE(icrc_lengths_differ),
 	KUNIT_CASE(icrc_lengths),
 	KUNIT_CASE(icrc_every_byte),
 	{}
