@@ -10,10 +10,8 @@
 #include <errno.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "../tap.h"
 #include "vt.h"
 
