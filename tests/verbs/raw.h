@@ -53,21 +53,23 @@ static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)
 }
 
 /*
- * Of a packet from the IP header, which has no options, to the ICRC, of 512 bytes at
- * most.  What may change on the way counts as ones (IBTA A17.3.3).
+ * Of a packet from the IP header, which has no options, to the ICRC.  What may change
+ * on the way counts as ones (IBTA A17.3.3).
  */
 static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 {
 	static const uint8_t lrh[8] = "\xff\xff\xff\xff\xff\xff\xff\xff";
-	uint8_t masked[512];
+	uint8_t head[40];			/* to the end of BTH */
+	uint32_t crc;
 
-	memcpy(masked, packet, len);
-	masked[1] = 0xff;			/* type of service */
-	masked[8] = 0xff;			/* time to live */
-	memset(masked + 10, 0xff, 2);		/* checksum of IP */
-	memset(masked + 26, 0xff, 2);		/* and of UDP */
-	masked[32] = 0xff;			/* BTH: reserved */
-	return ~raw_crc32(raw_crc32(~0U, lrh, 8), masked, len);
+	memcpy(head, packet, sizeof(head));
+	head[1] = 0xff;				/* type of service */
+	head[8] = 0xff;				/* time to live */
+	memset(head + 10, 0xff, 2);		/* checksum of IP */
+	memset(head + 26, 0xff, 2);		/* and of UDP */
+	head[32] = 0xff;			/* BTH: reserved */
+	crc = raw_crc32(raw_crc32(~0U, lrh, 8), head, sizeof(head));
+	return ~raw_crc32(crc, packet + sizeof(head), len - sizeof(head));
 }
 
 /* What to send; zeroes are what is right. */
@@ -79,7 +81,9 @@ struct raw {
 	size_t len;		/* behind BTH */
 	uint8_t body[RAW_BODY];
 	size_t cut;		/* bytes missing at the end */
-	bool bad_icrc, options, stranger;
+	uint32_t icrc_error;	/* bits of it that are wrong */
+	uint8_t tos;
+	bool options, stranger;
 };
 
 /* From the address of the first device to that of the second. */
@@ -101,7 +105,7 @@ static inline void raw_send(int fd, const struct vt_dev *from,
 
 	*ip = (struct iphdr){
 		.version = 4, .ihl = (unsigned int)ip_len / 4, .ttl = 64,
-		.id = htons(1), .protocol = IPPROTO_UDP,
+		.tos = r->tos, .id = htons(1), .protocol = IPPROTO_UDP,
 		.tot_len = htons((uint16_t)(ip_len + udp_len - r->cut)),
 	};
 	memcpy(&ip->saddr, from->gid4.raw + 12, 4);
@@ -113,7 +117,7 @@ static inline void raw_send(int fd, const struct vt_dev *from,
 	memcpy(udp, ports, 8);
 	memcpy(udp + 8, &bth, 12);
 	memcpy(udp + 20, r->body, r->len);
-	icrc = raw_icrc(packet, ip_len + 20 + r->len) ^ r->bad_icrc;
+	icrc = raw_icrc(packet, ip_len + 20 + r->len) ^ r->icrc_error;
 	memcpy(udp + 20 + r->len, &icrc, 4);
 	addr.sin_addr.s_addr = ip->daddr;
 	if (sendto(fd, packet, ip_len + udp_len - r->cut, 0,

@@ -56,7 +56,7 @@ static void test_malformed(struct vt_pair *p)
 		{ "drop_length", "a length that is not one of words",
 		  .flags = PAD_3, .len = 6 },
 		{ "drop_length", "IP options", .options = true },
-		{ "drop_icrc", "a wrong ICRC", .bad_icrc = true },
+		{ "drop_icrc", "a wrong ICRC", .icrc_error = 1 },
 		{ "drop_qpn", "a queue pair of nobody", .qpn = 0xabcdef },
 		{ "drop_pkey", "another partition", .pkey = 0x1234 },
 		{ "drop_address", "a stranger", .stranger = true },

@@ -23,8 +23,7 @@
 #include "raw.h"
 
 enum {
-	PORT = 4791,
-	MAX_BODY = 300,			/* behind BTH */
+	MAX_BODY = 300,			/* behind BTH, RAW_BODY at most */
 	AT_ONCE = 32,			/* packets between two checks */
 	WORD = 128,
 };
@@ -108,44 +107,23 @@ enum forge { NOT_FORGED, BAD_ICRC, STRANGER, NUM_FORGES };
 static void send_random(const struct vt_end *to, uint32_t psn,
 			enum forge forge)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET };
-	size_t body = one_of(4) ? one_of(64) * 4 : one_of(MAX_BODY);
-	size_t udp_len = 8 + 12 + body + 4, len = 20 + udp_len;
-	uint8_t packet[512] = { 0 }, *udp = packet + 20;
-	struct iphdr *ip = (void *)packet;
-	uint16_t ports[4] = {
-		htons(49200), htons(PORT), htons((uint16_t)udp_len),
-	};
-	struct raw_bth bth = {
+	struct raw r = {
+		.len = one_of(4) ? one_of(64) * 4 : one_of(MAX_BODY),
 		.opcode = some_opcode(),
 		.flags = one_of(4) ? 0 : (uint8_t)random_u32(),
-		.pkey = htons(one_of(16) ? 0xffff : (uint16_t)random_u32()),
-		.qpn = htonl(to->qp->qp_num),
-		.psn = htonl((psn + one_of(5) - 2) | one_of(2) << 31),
+		.pkey = one_of(16) ? 0 : (uint16_t)random_u32(),
+		.qpn = to->qp->qp_num,
+		.psn = (psn + one_of(5) - 2) | one_of(2) << 31,
+		.tos = (uint8_t)one_of(4),
+		.stranger = forge == STRANGER,
 	};
-	uint32_t icrc;
 
-	*ip = (struct iphdr){
-		.version = 4, .ihl = 5, .ttl = 64, .id = htons(1),
-		.tos = (uint8_t)one_of(4), .protocol = IPPROTO_UDP,
-		.tot_len = htons((uint16_t)len),
-	};
-	memcpy(&ip->saddr, a->gid4.raw + 12, 4);
-	memcpy(&ip->daddr, b->gid4.raw + 12, 4);
-	if (forge == STRANGER)
-		ip->saddr ^= htonl(0x80);
-	memcpy(udp, ports, 8);
-	memcpy(udp + 8, &bth, 12);
-	random_bytes(udp + 20, body);
-	if (body >= 16)
-		put_address(udp + 20, to);
-	icrc = raw_icrc(packet, len - 4) ^
-	       (forge == BAD_ICRC ? 1U << one_of(32) : 0);
-	memcpy(packet + len - 4, &icrc, 4);
-	addr.sin_addr.s_addr = ip->daddr;
-	if (sendto(raw_fd, packet, len, 0, (struct sockaddr *)&addr,
-		   sizeof(addr)) < 0)
-		vt_bail("sendto");
+	random_bytes(r.body, r.len);
+	if (r.len >= 16)
+		put_address(r.body, to);
+	if (forge == BAD_ICRC)
+		r.icrc_error = 1U << one_of(32);
+	raw_send(raw_fd, a, b, &r);
 	sent++;
 }
 
