@@ -4,9 +4,9 @@
  * third ... allocation or copy from user space in the kernel failing, until there
  * is none left to fail (/proc/thread-self/fail-nth): the error is one of those
  * that say so, the same call succeeds afterwards, and in the end the device has
- * as many objects as before.  Then packets that cannot be made.
+ * as many objects as before.  Then packets that cannot be made or put together.
  *
- *	t_faults [PATH...]	only these, see fault_paths.c
+ *	t_faults [PATH...]	only these, see fault_paths.c; packets, pieces
  *
  * $FAULT_STRIDE=n takes every n-th failure only.
  */
@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "../tap.h"
 #include "faults.h"
+#include "raw.h"
 #include "ud.h"
 #include "vt.h"
 
@@ -267,11 +268,88 @@ static void run_packets(void)
 	}
 	tell("debug/failslab/probability", "0");
 	tell("debug/fail_page_alloc/probability", "0");
+	tell("debug/failslab/ignore-gfp-wait", "N");
+	tell("debug/fail_page_alloc/ignore-gfp-wait", "N");
 	ok(!wrong, "packets: %d rounds without memory for packets", i);
 	if (wrong)
 		diag("  %s", wrong);
 	ok(ud_counter(wire.a.dev, "send_no_memory") > before,
 	   "packets: some could not be made");
+}
+
+/* ---- packets that arrive in pieces -------------------------------------- */
+
+/*
+ * Three fragments of IP, so that the whole takes pages that hang together, which
+ * nothing else does that may not sleep and has no other way.
+ */
+enum { PIECE = 3008, PIECES = 3, NOBODY = 0xabcdef, RC_SEND_ONLY = 4 };
+
+/* A packet for a queue pair of nobody. */
+static void send_pieces(int fd)
+{
+	uint8_t packet[20 + PIECES * PIECE] = { 0 }, *udp = packet + 20;
+	const uint16_t ports[4] = {
+		htons(49200), htons(RAW_PORT), htons(PIECES * PIECE),
+	};
+	const struct raw_bth bth = { RC_SEND_ONLY, 0, htons(0xffff), htonl(NOBODY), 0 };
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	uint8_t piece[20 + PIECE];
+	struct iphdr ip = {
+		.version = 4, .ihl = 5, .ttl = 64, .id = htons(1),
+		.protocol = IPPROTO_UDP, .tot_len = htons(sizeof(packet)),
+	};
+	uint32_t icrc;
+
+	memcpy(&ip.saddr, wire.a.dev->gid4.raw + 12, 4);
+	memcpy(&ip.daddr, wire.b.dev->gid4.raw + 12, 4);
+	addr.sin_addr.s_addr = ip.daddr;
+	memcpy(packet, &ip, 20);
+	memcpy(udp, ports, 8);
+	memcpy(udp + 8, &bth, 12);
+	vt_fill_random(udp + 20, PIECES * PIECE - 24);
+	icrc = raw_icrc(packet, sizeof(packet) - 4);
+	memcpy(packet + sizeof(packet) - 4, &icrc, 4);
+	ip.tot_len = htons(sizeof(piece));
+	for (int i = 0; i < PIECES; i++) {
+		ip.frag_off = htons((uint16_t)(i * PIECE / 8 |
+					       (i < PIECES - 1 ? IP_MF : 0)));
+		memcpy(piece, &ip, 20);
+		memcpy(piece + 20, udp + i * PIECE, PIECE);
+		if (sendto(fd, piece, sizeof(piece), 0, (struct sockaddr *)&addr,
+			   sizeof(addr)) < 0)
+			vt_bail("sendto");
+	}
+}
+
+/* One packet, which is dropped: is it counted there, once and nowhere else? */
+static void drop_pieces(int fd, const char *counter, const char *what)
+{
+	struct vt_dev *b = wire.b.dev;
+	long before = ud_counter(b, counter), all = ud_counter(b, "drop_*");
+
+	send_pieces(fd);
+	for (int i = 0; i < 200 && ud_counter(b, counter) == before; i++)
+		;
+	is_int(ud_counter(b, counter) - before, 1, "pieces: %s: %s", what, counter);
+	is_int(ud_counter(b, "drop_*") - all, 1, "... and no other");
+}
+
+static void run_pieces(void)
+{
+	int fd = raw_open();
+
+	drop_pieces(fd, "drop_qpn", "put together");
+	tell("debug/fail_page_alloc/min-order", "2");
+	tell("debug/fail_page_alloc/ignore-gfp-wait", "Y");
+	tell("debug/fail_page_alloc/times", "-1");
+	tell("debug/fail_page_alloc/probability", "100");
+	drop_pieces(fd, "drop_no_memory", "no memory for the whole");
+	tell("debug/fail_page_alloc/probability", "0");
+	tell("debug/fail_page_alloc/ignore-gfp-wait", "N");
+	tell("debug/fail_page_alloc/min-order", "0");
+	drop_pieces(fd, "drop_qpn", "put together again");
+	close(fd);
 }
 
 /* ---- the program -------------------------------------------------------- */
@@ -293,6 +371,8 @@ int main(int argc, char **argv)
 			run_path(p, before);
 	if (vt_wanted("packets", argv + 1))
 		run_packets();
+	if (vt_wanted("pieces", argv + 1))
+		run_pieces();
 	paths_tear_down();
 	return done_testing();
 }
