@@ -4,11 +4,13 @@
  * third ... allocation or copy from user space in the kernel failing, until there
  * is none left to fail (/proc/thread-self/fail-nth): the error is one of those
  * that say so, the same call succeeds afterwards, and in the end the device has
- * as many objects as before.  Then packets that cannot be made or put together.
+ * as many objects as before.  Then packets that cannot be made or put together, and
+ * links.
  *
- *	t_faults [PATH...]	only these, see fault_paths.c; packets, pieces
+ *	t_faults [PATH...]	only these, see fault_paths.c; packets, pieces, link
  *
- * $FAULT_STRIDE=n takes every n-th failure only.
+ * $FAULT_STRIDE=n takes every n-th failure only; $FAULT_SEED says where that begins
+ * with links.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,7 @@ enum { MAX_NTH = 20000 };
 
 static int nth_fd;
 static unsigned int stride = 1;
+static unsigned int seed;
 
 /* ---- failures ----------------------------------------------------------- */
 
@@ -352,11 +355,135 @@ static void run_pieces(void)
 	close(fd);
 }
 
+/* ---- links -------------------------------------------------------------- */
+
+/*
+ * Adding a link calls for memory thousands of times, in the core and below it: each
+ * failure of the first, then some.
+ */
+enum { LINK_EACH = 150, LINK_STRIDE = 61 };
+
+struct link_tally {
+	unsigned int tried, failed, no_memory, lost, no_file, wrong;
+	const char *error;		/* the first that was wrong, */
+	unsigned int error_nth;		/* where, */
+	int error_is;			/* and what the call had said */
+};
+
+static unsigned int link_next(unsigned int n)
+{
+	unsigned int step = getenv("FAULT_STRIDE") ? stride : LINK_STRIDE;
+
+	if (n < LINK_EACH)
+		return n + 1;
+	return n == LINK_EACH ? n + 1 + seed % step : n + step;
+}
+
+/* A socket in the kernel that could not be allocated is one file too many. */
+static bool is_right_of_link(int err)
+{
+	return is_right(err) || err == ENFILE;
+}
+
+/* NULL, or what is wrong after a call that said err; nothing is left then. */
+static const char *link_after(bool adding, int err, bool hit, bool *has_file)
+{
+	bool there = link_is_there();
+	const char *wrong = NULL;
+
+	*has_file = true;
+	if (err && !hit)
+		return "it fails by itself";
+	if (err > 0 && !is_right_of_link(err))
+		return "the error";
+	if (err != LINK_LOST && there != (adding == !err))
+		return there ? "it is there" : "it is not there";
+	if (!there)
+		return NULL;
+	wrong = link_is_whole(has_file);
+	if (link_del())
+		return "it cannot be deleted";
+	return link_is_there() ? "something is left" : wrong;
+}
+
+/* It can be added and deleted as if nothing had happened. */
+static const char *link_again(void)
+{
+	const char *wrong;
+	bool has_file;
+
+	if (link_add())
+		return "afterwards: it cannot be added";
+	wrong = link_is_whole(&has_file);
+	if (!wrong && !has_file)
+		wrong = "afterwards: no process can open it";
+	if (link_del() || link_is_there())
+		return "afterwards: it cannot be deleted";
+	return wrong;
+}
+
+static bool fail_link_at(unsigned int n, bool adding, struct link_tally *t)
+{
+	const char *wrong;
+	bool hit, has_file;
+	int err;
+
+	if (!adding && (link_add() || !link_is_there()))
+		vt_bail("link: does not succeed any more");
+	arm(n);
+	err = adding ? link_add() : link_del();
+	hit = disarm();
+	wrong = link_after(adding, err, hit, &has_file);
+	if (!wrong && err)
+		wrong = link_again();
+	t->tried++;
+	t->failed += err > 0;
+	t->no_memory += err == ENOMEM;
+	t->lost += err == LINK_LOST;
+	t->no_file += !has_file;
+	if (wrong && !t->wrong++) {
+		t->error = wrong;
+		t->error_nth = n;
+		t->error_is = err;
+	}
+	return hit;
+}
+
+static void fail_link(bool adding)
+{
+	const char *what = adding ? "adding" : "deleting";
+	struct link_tally t = { 0 };
+	unsigned int n = 1;
+
+	while (n < MAX_NTH && fail_link_at(n, adding, &t))
+		n = link_next(n);
+	ok(n < MAX_NTH, "link: %s: one of some %u calls fails", what, n);
+	ok(!t.wrong, "link: %s: %u failures, %u of them seen, all as they should be",
+	   what, t.tried - 1, t.failed);
+	if (t.wrong)
+		diag("  %u wrong, the first at %u, which said %d: %s", t.wrong,
+		     t.error_nth, t.error_is, t.error);
+	diag("  %u said ENOMEM, %u answers lost, %u links without a file for processes",
+	     t.no_memory, t.lost, t.no_file);
+}
+
+static void run_link(void)
+{
+	uint64_t start = vt_now_ms();
+
+	diag("link: FAULT_SEED=%u", seed);
+	link_set_up();
+	fail_link(true);
+	fail_link(false);
+	ok(link_tear_down(), "link: nobody holds its netdev");
+	diag("link: %u s", (unsigned int)(vt_now_ms() - start) / 1000);
+}
+
 /* ---- the program -------------------------------------------------------- */
 
 int main(int argc, char **argv)
 {
-	const char *env = getenv("FAULT_STRIDE");
+	const char *env = getenv("FAULT_STRIDE"), *from = getenv("FAULT_SEED");
 	char before[512];
 
 	(void)argc;
@@ -364,6 +491,7 @@ int main(int argc, char **argv)
 	plan(0);
 	if (env && atoi(env) > 0)
 		stride = (unsigned int)atoi(env);
+	seed = from ? (unsigned int)atoi(from) : (unsigned int)vt_now_ms() % 1000;
 	paths_set_up();
 	resources(before, sizeof(before));
 	for (const struct path *p = paths; p->name; p++)
@@ -374,5 +502,7 @@ int main(int argc, char **argv)
 	if (vt_wanted("pieces", argv + 1))
 		run_pieces();
 	paths_tear_down();
+	if (vt_wanted("link", argv + 1))
+		run_link();
 	return done_testing();
 }
