@@ -9,6 +9,7 @@
  *   post_send, post_recv        no          possibly         any
  *   poll_cq, req_notify_cq      no          possibly         any
  *   doorbell write()            yes         no               on
+ *   polling ioctl()             yes         no               off while looking
  *   packet received             no          no               off (softirq)
  *   timers                      no          no               off (softirq)
  *   queue pair work             yes         no               on

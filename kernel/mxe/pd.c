@@ -62,11 +62,13 @@ int mxe_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	if (req.flags || req.reserved)
 		return mxe_refuse(dev, -EINVAL, "unknown flags %#x",
 				  req.flags);
+	xa_init_flags(&to_muctx(uctx)->polled, XA_FLAGS_ALLOC1);
 	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 
 void mxe_dealloc_ucontext(struct ib_ucontext *uctx)
 {
+	xa_destroy(&to_muctx(uctx)->polled);
 }
 
 /*

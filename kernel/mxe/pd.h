@@ -3,15 +3,26 @@
 #ifndef MXE_PD_H
 #define MXE_PD_H
 
+#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
 struct mxe_pd {
 	struct ib_pd ibpd;
 };
 
+struct mxe_poller;
+
+/* Lifetime: outlives the objects of the process, its queue pairs and files. */
 struct mxe_ucontext {
 	struct ib_ucontext ibuc;
+	struct xarray polled;		/* queue pairs by sq.poll_id, under RCU */
+	struct mxe_poller __rcu *poller;	/* or NULL; by cmpxchg() */
 };
+
+static inline struct mxe_ucontext *to_muctx(struct ib_ucontext *uctx)
+{
+	return container_of(uctx, struct mxe_ucontext, ibuc);
+}
 
 /* The user context of a verb that a process called. */
 struct ib_ucontext *mxe_udata_ucontext(struct ib_udata *udata);

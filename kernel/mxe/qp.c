@@ -9,6 +9,7 @@
 #include "mxe.h"
 #include "net.h"
 #include "pd.h"
+#include "poll.h"
 #include "psn.h"
 #include "qp.h"
 #include "respond.h"
@@ -233,7 +234,7 @@ void mxe_qp_error(struct mxe_qp *qp)
 	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR &&
 	    !qp->dying && mxe_qp_has_failed(qp)) {
 		mxe_qp_set_state(qp, IB_QPS_ERR);
-		mxe_ring_need_doorbell(&qp->sq.ring);
+		mxe_send_set_need_doorbell(qp);
 		mxe_ring_need_doorbell(&qp->rq.q.ring);
 		/*
 		 * A process stores its index, then reads the flag; we store
@@ -312,6 +313,8 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->ack_left = false;
 	mxe_retry_reset(qp);
 	mxe_ring_reset(&sq->ring);
+	WRITE_ONCE(sq->seen, 0);
+	mxe_send_set_need_doorbell(qp);
 
 	rq->q.posted = 0;
 	rq->q.consumed = 0;
@@ -466,13 +469,14 @@ static void mxe_qp_free_queues(struct mxe_qp *qp)
 
 static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
+	const u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_POLLED;
 	struct mxe_create_qp_req req;
 	int err;
 
 	err = mxe_udata_in(udata, &req, sizeof(req), sizeof(req));
 	if (err)
 		return mxe_refuse(qp->dev, err, "bad udata");
-	if (req.flags & ~MXE_QP_CREATE_ATOMIC_BE_REPLY || req.reserved)
+	if (req.flags & ~known || req.reserved)
 		return mxe_refuse(qp->dev, -EINVAL, "unknown flags %#x",
 				  req.flags);
 	if (req.max_atomic_arg &&
@@ -480,12 +484,15 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	     !(BIT(ilog2(req.max_atomic_arg)) & MXE_ATOMIC_LOG_SIZES)))
 		return mxe_refuse(qp->dev, -EINVAL, "atomics of %u bytes",
 				  req.max_atomic_arg);
+	if (req.flags & MXE_QP_CREATE_POLLED && mxe_qp_is_xrc_tgt(qp))
+		return mxe_refuse(qp->dev, -EINVAL, "no send queue to poll");
 	if (udata->outlen < sizeof(struct mxe_create_qp_resp))
 		return mxe_refuse(qp->dev, -EINVAL, "no room for the response");
 
 	qp->is_user = true;
 	qp->sq.max_atomic_arg = req.max_atomic_arg ?: sizeof(u64);
 	qp->sq.opcodes = mxe_qp_user_opcodes(qp);
+	qp->sq.is_polled = req.flags & MXE_QP_CREATE_POLLED;
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
 	return 0;
 }
@@ -568,12 +575,18 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_join(qp, init->xrcd);
+	err = mxe_poller_add(qp);
+	if (err)
+		goto err_leave;
 	/* Last: from here on packets find it. */
 	err = mxe_qp_publish(qp);
 	if (err)
-		goto err_leave;
+		goto err_remove;
 	return 0;
 
+err_remove:
+	if (mxe_poller_remove(qp))
+		synchronize_rcu();
 err_leave:
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_leave(qp);
@@ -603,6 +616,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	 * who read the old one is waited for below.
 	 */
 	atomic_long_inc_return(&qp->dev->mnet->qps_gone);
+	mxe_poller_remove(qp);
 
 	/* No timer and no work starts again from here on. */
 	mxe_both_lock(qp);
@@ -745,10 +759,11 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 		mxe_qp_reset(qp);
 		return;
 	case IB_QPS_ERR:
-		mxe_ring_need_doorbell(&qp->sq.ring);
+		mxe_qp_set_state(qp, to);
+		mxe_send_set_need_doorbell(qp);
 		mxe_ring_need_doorbell(&qp->rq.q.ring);
 		smp_mb();	/* as in mxe_qp_error() */
-		break;
+		return;
 	case IB_QPS_SQD:
 		qp->sq.sqd_notified = from == IB_QPS_SQD;
 		break;

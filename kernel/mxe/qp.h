@@ -121,10 +121,16 @@ struct mxe_sq {
 	size_t wr_size;			/* of an element of wrs */
 	void *wrs;
 	struct mxe_ring ring;		/* a process's queue */
+	bool is_polled;			/* if a thread does; see poll.h */
+	u32 poll_id;			/* in the user context */
 
 	/* Serialises posting kernel consumers; irqsave: verbs of any context. */
 	spinlock_t post_lock;
 	u32 posted;
+
+	/* Of a polled queue; poll.c reads them without the lock, too. */
+	bool watched;			/* a thread looks at the ring */
+	u32 seen;			/* its producer, when last looked at */
 
 	u32 fetched, next, cur, tail;
 	u32 psn;			/* to send next */

@@ -463,14 +463,63 @@ void mxe_send_flush(struct mxe_qp *qp)
 	mxe_retry_restart(qp);
 }
 
-void mxe_send_ring(struct mxe_qp *qp)
+static void mxe_send_ring_locked(struct mxe_qp *qp)
 {
-	spin_lock(&qp->send_lock);
+	if (qp->sq.is_polled)
+		WRITE_ONCE(qp->sq.seen, mxe_ring_producer(&qp->sq.ring));
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		mxe_qp_kick(qp);
 	else
 		mxe_send_run(qp);
+}
+
+void mxe_send_ring(struct mxe_qp *qp)
+{
+	spin_lock(&qp->send_lock);
+	mxe_send_ring_locked(qp);
 	mxe_send_unlock_later(qp);
+}
+
+void mxe_send_set_need_doorbell(struct mxe_qp *qp)
+{
+	struct mxe_ring_hdr *hdr = qp->sq.ring.hdr;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (hdr)
+		WRITE_ONCE(hdr->flags, qp->state == IB_QPS_ERR ||
+			   (qp->sq.is_polled && !qp->sq.watched) ?
+			   MXE_RING_NEED_DOORBELL : 0);
+}
+
+static bool mxe_send_is_posted(const struct mxe_qp *qp)
+{
+	return mxe_ring_producer(&qp->sq.ring) != READ_ONCE(qp->sq.seen);
+}
+
+bool mxe_send_poll(struct mxe_qp *qp, bool watch)
+{
+	struct mxe_sq *sq = &qp->sq;
+	bool posted;
+
+	if (READ_ONCE(sq->watched) == watch && !mxe_send_is_posted(qp))
+		return false;
+
+	spin_lock(&qp->send_lock);
+	if (sq->watched != watch) {
+		WRITE_ONCE(sq->watched, watch);
+		mxe_send_set_need_doorbell(qp);
+		/*
+		 * A process stores its index, then reads the flag; we store
+		 * the flag, then read the index.
+		 */
+		smp_mb();
+	}
+	posted = mxe_send_is_posted(qp);
+	if (posted)
+		mxe_send_ring_locked(qp);
+	mxe_send_unlock_later(qp);
+	return posted;
 }
 
 void mxe_send_doorbell(struct mxe_qp *qp)

@@ -41,6 +41,14 @@ void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
 void mxe_send_flush(struct mxe_qp *qp);
 /* Something was posted: send it.  Context: bottom halves off. */
 void mxe_send_ring(struct mxe_qp *qp);
+/*
+ * The same of a polled queue, if something was.  Without `watch` the process
+ * rings from now on: what it does not ring for has been seen here.  True: there
+ * was something.  Context: bottom halves off, RCU.
+ */
+bool mxe_send_poll(struct mxe_qp *qp, bool watch);
+/* Tell the process whether to ring.  Context: send_lock held. */
+void mxe_send_set_need_doorbell(struct mxe_qp *qp);
 /* The same.  Context: any in which verbs are called. */
 void mxe_send_doorbell(struct mxe_qp *qp);
 

@@ -8,6 +8,8 @@
 #include "device.h"
 #include "mxe.h"
 #include "net.h"
+#include "pd.h"
+#include "poll.h"
 #include "qp.h"
 #include "send.h"
 #include "uverbs.h"
@@ -64,8 +66,10 @@ static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
 		return mxe_refuse(dev, -ENOENT, "queue pair %u of another",
 				  db->qp_num);
 
-	if (db->queues & MXE_DOORBELL_SEND)
+	if (db->queues & MXE_DOORBELL_SEND) {
 		mxe_send_ring(qp);
+		mxe_poller_wake(qp);
+	}
 	/* The responder looks at the ring itself, unless in error. */
 	if (db->queues & MXE_DOORBELL_RECV &&
 	    READ_ONCE(qp->state) == IB_QPS_ERR)
@@ -155,6 +159,89 @@ DECLARE_UVERBS_NAMED_OBJECT(
 			     "[mxe-doorbell]", O_WRONLY),
 	&UVERBS_METHOD(MXE_METHOD_DOORBELL_ALLOC));
 
+/* ---- poller ------------------------------------------------------------ */
+
+struct mxe_poller_file {
+	struct ib_uobject uobj;
+	struct mxe_poller poller;
+};
+
+static struct mxe_poller *mxe_poller_of(struct file *filp)
+{
+	return &container_of((struct ib_uobject *)filp->private_data,
+			     struct mxe_poller_file, uobj)->poller;
+}
+
+/* Not a method: that would hold the context, for as long as it runs. */
+static long mxe_poller_ioctl(struct file *filp, unsigned int cmd,
+			     unsigned long arg)
+{
+	struct mxe_poller *poller = mxe_poller_of(filp);
+	struct mxe_poll_run run;
+
+	switch (cmd) {
+	case MXE_IOC_POLL_RUN:
+		if (copy_from_user(&run, (const void __user *)arg, sizeof(run)))
+			return -EFAULT;
+		if (run.flags || run.reserved)
+			return -EINVAL;
+		return mxe_poller_run(poller, run.idle_us);
+	case MXE_IOC_POLL_STOP:
+		mxe_poller_stop(poller);
+		return 0;
+	default:
+		return -ENOTTY;
+	}
+}
+
+/*
+ * The thread that runs it holds the file, so that its release does not end it;
+ * and who has inherited the descriptor may close it.
+ */
+static int mxe_poller_flush(struct file *filp, fl_owner_t id)
+{
+	mxe_poller_closed(mxe_poller_of(filp), id);
+	return 0;
+}
+
+static const struct file_operations mxe_poller_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = mxe_poller_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.flush = mxe_poller_flush,
+	.release = uverbs_uobject_fd_release,
+};
+
+static void mxe_poller_destroy(struct ib_uobject *uobj,
+			       enum rdma_remove_reason why)
+{
+	mxe_poller_detach(&container_of(uobj, struct mxe_poller_file,
+					uobj)->poller);
+}
+
+static int UVERBS_HANDLER(MXE_METHOD_POLLER_ALLOC)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj =
+		uverbs_attr_get_uobject(attrs, MXE_ATTR_POLLER_ALLOC_FD);
+	struct mxe_poller_file *file =
+		container_of(uobj, struct mxe_poller_file, uobj);
+
+	return mxe_poller_init(&file->poller, to_muctx(attrs->context));
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MXE_METHOD_POLLER_ALLOC,
+	UVERBS_ATTR_FD(MXE_ATTR_POLLER_ALLOC_FD, MXE_OBJECT_POLLER,
+		       UVERBS_ACCESS_NEW, UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(
+	MXE_OBJECT_POLLER,
+	UVERBS_TYPE_ALLOC_FD(sizeof(struct mxe_poller_file),
+			     mxe_poller_destroy, &mxe_poller_fops,
+			     "[mxe-poller]", O_RDWR),
+	&UVERBS_METHOD(MXE_METHOD_POLLER_ALLOC));
+
 /* ---- device query ------------------------------------------------------ */
 
 static int UVERBS_HANDLER(MXE_METHOD_DEVICE_QUERY_ATOMICS)(
@@ -209,6 +296,7 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(
 
 const struct uapi_definition mxe_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MXE_OBJECT_DOORBELL),
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MXE_OBJECT_POLLER),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mxe_dm_alloc),
 	{},

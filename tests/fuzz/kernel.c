@@ -24,6 +24,7 @@
 
 #include "device.h"
 #include "kernel.h"
+#include "poll.h"
 
 void abort(void) __noreturn;
 
@@ -698,4 +699,16 @@ void fk_begin(void)
 	fk_is_local = false;
 	CHECK(!fk_rcu && list_empty(&fk_work) && hlist_empty(&fk_timers));
 	CHECK(!fk_skbs);
+}
+
+/* ---- polling, of which there is none here --------------------------------- */
+
+int mxe_poller_add(struct mxe_qp *qp)
+{
+	return 0;
+}
+
+bool mxe_poller_remove(struct mxe_qp *qp)
+{
+	return false;
 }

@@ -15,6 +15,7 @@
 #ifndef MXE_ABI_USER_H
 #define MXE_ABI_USER_H
 
+#include <linux/ioctl.h>
 #include <linux/types.h>
 
 /* uverbs ABI version of the device (sysfs abi_version). */
@@ -61,7 +62,11 @@ struct mxe_ring_hdr {
 };
 
 enum mxe_ring_flags {
-	/* The queue pair is in error: ring the doorbell for this queue also. */
+	/*
+	 * Ring the doorbell for this queue also.  Receive queues: the queue pair
+	 * is in error.  Send queues, of MXE_QP_CREATE_POLLED: no thread polls it
+	 * at present, or the same; others are rung for whatever it says.
+	 */
 	MXE_RING_NEED_DOORBELL = 1 << 0,
 };
 
@@ -235,6 +240,24 @@ enum mxe_doorbell_queues {
 	MXE_DOORBELL_RECV	= 1 << 1,
 };
 
+/* ---- polling ----------------------------------------------------------- */
+
+/*
+ * ioctl() of the poller's file.  MXE_IOC_POLL_RUN: the calling thread looks at
+ * the send queues of MXE_QP_CREATE_POLLED of the file's user context, and
+ * sends, until somebody calls MXE_IOC_POLL_STOP.  When it has found nothing for
+ * idle_us it sleeps until a doorbell is rung for one of them.
+ */
+struct mxe_poll_run {
+	__u32 idle_us;
+	__u32 flags;		/* none yet */
+	__aligned_u64 reserved;
+};
+
+/* The type is that of rdma/rdma_user_ioctl_cmds.h, the numbers are unused. */
+#define MXE_IOC_POLL_RUN	_IOW(0x1b, 0x80, struct mxe_poll_run)
+#define MXE_IOC_POLL_STOP	_IO(0x1b, 0x81)
+
 /* ---- udata of the verbs ------------------------------------------------ */
 
 struct mxe_alloc_ucontext_req {
@@ -292,6 +315,8 @@ struct mxe_create_srq_resp {
 enum mxe_create_qp_flags {
 	/* Deliver the results of atomics in big-endian. */
 	MXE_QP_CREATE_ATOMIC_BE_REPLY = 1 << 0,
+	/* A thread may poll the send queue: see MXE_RING_NEED_DOORBELL. */
+	MXE_QP_CREATE_POLLED = 1 << 1,
 };
 
 struct mxe_create_qp_req {

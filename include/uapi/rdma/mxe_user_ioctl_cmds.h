@@ -11,6 +11,7 @@
 
 enum mxe_objects {
 	MXE_OBJECT_DOORBELL = (1U << UVERBS_ID_NS_SHIFT),
+	MXE_OBJECT_POLLER,
 };
 
 /*
@@ -23,6 +24,18 @@ enum mxe_doorbell_methods {
 
 enum mxe_doorbell_alloc_attrs {
 	MXE_ATTR_DOORBELL_ALLOC_FD = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/*
+ * The poller: a file descriptor of the user context, which has one at most.
+ * Closing it destroys the object.  See struct mxe_poll_run for ioctl().
+ */
+enum mxe_poller_methods {
+	MXE_METHOD_POLLER_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum mxe_poller_alloc_attrs {
+	MXE_ATTR_POLLER_ALLOC_FD = (1U << UVERBS_ID_NS_SHIFT),
 };
 
 /* Methods added to UVERBS_OBJECT_DEVICE. */

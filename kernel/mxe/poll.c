@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/bottom_half.h>
+#include <linux/ktime.h>
+#include <linux/sched/signal.h>
+#include <linux/task_work.h>
+
+#include "mxe.h"
+#include "pd.h"
+#include "poll.h"
+#include "qp.h"
+#include "send.h"
+
+/* Queue pairs that are looked at in one go, with bottom halves off. */
+#define MXE_POLL_LOOKS 64
+
+/* ---- queue pairs ------------------------------------------------------- */
+
+int mxe_poller_add(struct mxe_qp *qp)
+{
+	if (!qp->sq.is_polled)
+		return 0;
+	mxe_send_lock(qp);
+	mxe_send_set_need_doorbell(qp);
+	mxe_send_unlock(qp);
+	return xa_alloc(&to_muctx(qp->uctx)->polled, &qp->sq.poll_id, qp,
+			XA_LIMIT(1, MXE_MAX_QP), GFP_KERNEL_ACCOUNT);
+}
+
+bool mxe_poller_remove(struct mxe_qp *qp)
+{
+	if (!qp->sq.is_polled)
+		return false;
+	xa_erase(&to_muctx(qp->uctx)->polled, qp->sq.poll_id);
+	return true;
+}
+
+void mxe_poller_wake(struct mxe_qp *qp)
+{
+	struct mxe_poller *poller;
+
+	/* What a thread looks at is rung for without need. */
+	if (!qp->sq.is_polled || READ_ONCE(qp->sq.watched))
+		return;
+	poller = rcu_dereference_bh(to_muctx(qp->uctx)->poller);
+	if (!poller || test_bit(MXE_POLLER_KICKED, &poller->flags))
+		return;
+	set_bit(MXE_POLLER_KICKED, &poller->flags);
+	wake_up(&poller->wait);
+}
+
+/* ---- the thread -------------------------------------------------------- */
+
+/*
+ * Look at some, from that number on, which becomes 0 behind the last one.  True
+ * if one had something to send, which ends it; or -EIO.
+ */
+static int mxe_poller_look(struct mxe_poller *poller, bool watch,
+			   unsigned long *id)
+{
+	struct mxe_ucontext *uctx;
+	struct mxe_qp *qp;
+	int found = 0;
+	int i;
+
+	local_bh_disable();
+	uctx = rcu_dereference_bh(poller->uctx);
+	if (!uctx)
+		found = -EIO;
+	for (i = 0; i < MXE_POLL_LOOKS && !found; i++) {
+		qp = xa_find(&uctx->polled, id, ULONG_MAX, XA_PRESENT);
+		if (!qp) {
+			*id = 0;
+			break;
+		}
+		found = mxe_send_poll(qp, watch);
+		(*id)++;
+	}
+	local_bh_enable();
+	return found;
+}
+
+/* Look at all of them.  Whether there was anything to send, or -EIO. */
+static int mxe_poller_round(struct mxe_poller *poller, bool watch)
+{
+	unsigned long id = 0;
+	int found = 0;
+	int ret;
+
+	do {
+		ret = mxe_poller_look(poller, watch, &id);
+		if (ret < 0)
+			return ret;
+		found |= ret;
+		/* For the grace periods of tracers as well: it may not sleep. */
+		cond_resched_tasks_rcu_qs();
+	} while (id);
+	return found;
+}
+
+static bool mxe_poller_awake(const struct mxe_poller *poller)
+{
+	return READ_ONCE(poller->flags) & (BIT(MXE_POLLER_STOP) |
+					   BIT(MXE_POLLER_KICKED)) ||
+	       !rcu_access_pointer(poller->uctx);
+}
+
+/* From here on the process rings, which wakes. */
+static int mxe_poller_sleep(struct mxe_poller *poller)
+{
+	int ret;
+
+	clear_bit(MXE_POLLER_KICKED, &poller->flags);
+	/* Whoever saw that it was set before is seen by what follows. */
+	smp_mb__after_atomic();
+	ret = mxe_poller_round(poller, false);
+	if (ret)
+		return min(ret, 0);
+	return wait_event_interruptible(poller->wait, mxe_poller_awake(poller));
+}
+
+static int mxe_poller_loop(struct mxe_poller *poller, u64 idle)
+{
+	u64 since = ktime_get_ns();
+	int ret;
+
+	while (!test_bit(MXE_POLLER_STOP, &poller->flags)) {
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		/*
+		 * Done upon return to the process only.  Being throttled is
+		 * one of these things since 6.18.
+		 */
+		if (task_work_pending(current))
+			return -EINTR;
+		ret = mxe_poller_round(poller, true);
+		if (!ret) {
+			if (ktime_get_ns() - since < idle) {
+				cpu_relax();
+				continue;
+			}
+			ret = mxe_poller_sleep(poller);
+		}
+		if (ret < 0)
+			return ret;
+		since = ktime_get_ns();
+	}
+	return 0;
+}
+
+int mxe_poller_run(struct mxe_poller *poller, u32 idle_us)
+{
+	int err;
+
+	if (test_and_set_bit_lock(MXE_POLLER_RUNNING, &poller->flags))
+		return -EBUSY;
+	WRITE_ONCE(poller->owner, current->files);
+	err = mxe_poller_loop(poller, (u64)idle_us * NSEC_PER_USEC);
+	/* Nobody polls: what was posted is sent, and the process rings again. */
+	mxe_poller_round(poller, false);
+	WRITE_ONCE(poller->owner, NULL);
+	clear_bit_unlock(MXE_POLLER_RUNNING, &poller->flags);
+	return err;
+}
+
+/* ---- the object -------------------------------------------------------- */
+
+void mxe_poller_stop(struct mxe_poller *poller)
+{
+	set_bit(MXE_POLLER_STOP, &poller->flags);
+	wake_up(&poller->wait);
+}
+
+void mxe_poller_closed(struct mxe_poller *poller, const void *files)
+{
+	if (files && READ_ONCE(poller->owner) == files)
+		mxe_poller_stop(poller);
+}
+
+int mxe_poller_init(struct mxe_poller *poller, struct mxe_ucontext *uctx)
+{
+	poller->flags = 0;
+	poller->owner = NULL;
+	init_waitqueue_head(&poller->wait);
+	RCU_INIT_POINTER(poller->uctx, uctx);
+	/* Doorbells find it from here on. */
+	if (cmpxchg((struct mxe_poller **)&uctx->poller, NULL, poller))
+		return -EBUSY;
+	return 0;
+}
+
+void mxe_poller_detach(struct mxe_poller *poller)
+{
+	struct mxe_ucontext *uctx = rcu_dereference_protected(poller->uctx, true);
+
+	RCU_INIT_POINTER(uctx->poller, NULL);
+	RCU_INIT_POINTER(poller->uctx, NULL);
+	synchronize_rcu();
+	wake_up(&poller->wait);
+}
