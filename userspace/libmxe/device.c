@@ -137,6 +137,7 @@ static void mxe_free_context(struct ibv_context *context)
 {
 	struct mxe_context *ctx = to_mctx(context);
 
+	mxe_poll_thread_free(ctx);
 	close(ctx->doorbell_fd);
 	verbs_uninit_context(&ctx->vctx);
 	free(ctx);
@@ -219,6 +220,7 @@ static struct verbs_context *mxe_alloc_context(struct ibv_device *device,
 	if (ret)
 		goto err_uninit;
 
+	pthread_mutex_init(&ctx->poll.lock, NULL);
 	verbs_set_ops(&ctx->vctx, &mxe_context_ops);
 	return &ctx->vctx;
 

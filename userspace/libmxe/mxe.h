@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef MXE_RDMA_CORE_TREE
 #include <infiniband/driver.h>
@@ -36,10 +37,20 @@ struct mxe_device {
 	struct verbs_device vdev;
 };
 
+/* The thread that polls the send queues of a context. */
+struct mxe_poll_thread {
+	pthread_mutex_t lock;		/* start and stop */
+	pid_t pid;			/* whose it is; 0: there is none */
+	pthread_t thread;
+	int fd;
+	uint32_t idle_us;
+};
+
 struct mxe_context {
 	struct verbs_context vctx;
 	struct mxe_atomic_caps caps;
 	int doorbell_fd;
+	struct mxe_poll_thread poll;
 };
 
 /*
@@ -83,6 +94,7 @@ struct mxe_qp {
 	uint32_t carried_opcodes;	/* by its transport, as bits */
 	bool has_builders;
 	bool defers_doorbell;		/* mxedv_ring_doorbells() */
+	bool is_polled;			/* mxedv_start_poll_thread() */
 	bool refuses_atomics;		/* device only replies in big-endian */
 	uint8_t masked_flags;		/* added to masked atomics */
 	/* By sq.lock; without ECE the peer is taken to know everything. */
@@ -177,12 +189,32 @@ static inline uint32_t mxe_ring_pending(const struct mxe_ring *ring)
 /* Tell the kernel that work requests have been published. */
 void mxe_doorbell(struct mxe_qp *qp, uint32_t queues);
 
-/* The same of the send queue, unless the program does. */
+/*
+ * Of a work queue that the kernel looks at by itself, after work requests were
+ * published: does it now, too?  It sets the flag before it looks at the producer
+ * for the last time; with the barrier between store and load one of the two sides
+ * sees the other.
+ */
+static inline bool mxe_ring_needs_doorbell(const struct mxe_ring *ring)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED) &
+	       MXE_RING_NEED_DOORBELL;
+}
+
+/* The same of the send queue, unless the program does or a thread polls it. */
 static inline void mxe_doorbell_send(struct mxe_qp *qp)
 {
-	if (!qp->defers_doorbell)
-		mxe_doorbell(qp, MXE_DOORBELL_SEND);
+	if (qp->defers_doorbell ||
+	    (qp->is_polled && !mxe_ring_needs_doorbell(&qp->sq)))
+		return;
+	mxe_doorbell(qp, MXE_DOORBELL_SEND);
 }
+
+/* ---- poll thread: poll.c ----------------------------------------------- */
+
+/* The context goes: end it, if there is one. */
+void mxe_poll_thread_free(struct mxe_context *ctx);
 
 /* ---- verbs ------------------------------------------------------------- */
 

@@ -10,7 +10,11 @@
 enum {
 	MXEDV_QP_CREATE_FLAGS = MXEDV_QP_CREATE_ATOMIC_BE_REPLY |
 				MXEDV_QP_CREATE_EXP_WC_OPCODE |
-				MXEDV_QP_CREATE_DEFER_DOORBELL,
+				MXEDV_QP_CREATE_DEFER_DOORBELL |
+				MXEDV_QP_CREATE_POLLED,
+	/* Either the program says when to send, or a thread looks. */
+	MXEDV_QP_CREATE_EITHER = MXEDV_QP_CREATE_DEFER_DOORBELL |
+				 MXEDV_QP_CREATE_POLLED,
 	MXEDV_QP_INIT_ATTRS = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
 			      MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
 };
@@ -85,7 +89,8 @@ MXE_EXPORT struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 		if (mxe_attr->comp_mask & MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG)
 			max_atomic_arg = mxe_attr->max_atomic_arg;
 	}
-	if (flags & ~MXEDV_QP_CREATE_FLAGS) {
+	if (flags & ~MXEDV_QP_CREATE_FLAGS ||
+	    (flags & MXEDV_QP_CREATE_EITHER) == MXEDV_QP_CREATE_EITHER) {
 		errno = EINVAL;
 		return NULL;
 	}

@@ -58,6 +58,12 @@ static uint64_t mxe_send_ops(enum ibv_qp_type type)
 	}
 }
 
+static uint32_t mxe_kernel_flags(uint32_t create_flags)
+{
+	return (create_flags & MXE_QP_CREATE_ATOMIC_BE_REPLY) |
+	       (create_flags & MXEDV_QP_CREATE_POLLED ? MXE_QP_CREATE_POLLED : 0);
+}
+
 /* What the device must be able to do for these; 0 or a positive errno. */
 static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
 			     uint32_t create_flags, uint32_t max_atomic_arg)
@@ -105,7 +111,7 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	struct mxe_context *ctx = to_mctx(context);
 	struct mxe_create_qp cmd = {
 		.drv = {
-			.flags = create_flags & MXE_QP_CREATE_ATOMIC_BE_REPLY,
+			.flags = mxe_kernel_flags(create_flags),
 			.max_atomic_arg = max_atomic_arg,
 		},
 	};
@@ -140,7 +146,8 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 
 	qp->carried_opcodes = mxe_carried_opcodes(attr->qp_type);
 	qp->defers_doorbell = create_flags & MXEDV_QP_CREATE_DEFER_DOORBELL;
-	qp->refuses_atomics = !cmd.drv.flags &&
+	qp->is_polled = create_flags & MXEDV_QP_CREATE_POLLED;
+	qp->refuses_atomics = !(cmd.drv.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY) &&
 			      !(ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST);
 	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)
 		qp->masked_flags = MXE_SEND_USER;

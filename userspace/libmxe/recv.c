@@ -35,17 +35,13 @@ static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 
 /*
  * The kernel takes receives up when messages arrive, so it need not be told of
- * new ones, except where it waits for them in order to flush them.  It says so
- * in a flag, which it sets before it looks at the producer for the last time;
- * with the barrier between store and load one of the two sides sees the other.
+ * new ones, except where it waits for them in order to flush them.
  */
 static bool mxe_publish_recv(struct mxe_ring *rq, uint32_t index)
 {
 	rq->index = index;
 	mxe_store_release(&rq->hdr->producer, index);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return __atomic_load_n(&rq->hdr->flags, __ATOMIC_RELAXED) &
-	       MXE_RING_NEED_DOORBELL;
+	return mxe_ring_needs_doorbell(rq);
 }
 
 int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,

@@ -67,6 +67,11 @@ enum mxedv_qp_create_flags {
 	 * does, for many queue pairs at once, by mxedv_ring_doorbells().
 	 */
 	MXEDV_QP_CREATE_DEFER_DOORBELL	= 1 << 2,
+	/*
+	 * The poll thread of the context looks at the send queue: see
+	 * mxedv_start_poll_thread().  Not with the flag before.
+	 */
+	MXEDV_QP_CREATE_POLLED		= 1 << 3,
 };
 
 enum mxedv_qp_init_attr_mask {
@@ -95,6 +100,23 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
  */
 int mxedv_ring_doorbells(struct ibv_context *context,
 			 struct ibv_qp *const *qps, uint32_t num_qps);
+
+struct mxedv_poll_thread_attr {
+	uint64_t comp_mask;		/* 0 */
+	uint32_t idle_us;		/* without requests, then it sleeps */
+	uint32_t flags;			/* 0 */
+};
+
+/*
+ * Start a thread that sends, from the kernel, what is posted to the queue pairs
+ * of the context that are made with MXEDV_QP_CREATE_POLLED.  While it is awake
+ * posting to them makes no system call.  Returns 0 or a positive errno: EBUSY if
+ * the context has one, EINVAL, EOPNOTSUPP, or why there can be no thread.
+ */
+int mxedv_start_poll_thread(struct ibv_context *context,
+			    const struct mxedv_poll_thread_attr *attr);
+/* End it, as ibv_close_device() does.  0 or a positive errno: ENOENT, EINVAL. */
+int mxedv_stop_poll_thread(struct ibv_context *context);
 
 /*
  * The builders' object.  A queue pair made with
