@@ -214,7 +214,7 @@ static void test_refusals(void)
 		/* Each by itself is well. */
 		"-q 2", "-t rate -q 4 -b 8", "-t bandwidth -o cas",
 		"-t contention -o read", "-t beside -o write",
-		"-t post -D", "-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
+		"-t post -D", "-D -K", "-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
 		"-t udp -s 65508", "-l host", "-r mxe2 host",
 		"-J 0", "-J 65", "-J 2 host", "-J 2 -l", "-J 1 -t udp", "-t tcp -J 2",
 		"-t rate -b 2 -e guess", "-t rate -b 2 -o mcas -e read",

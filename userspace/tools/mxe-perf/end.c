@@ -127,7 +127,8 @@ static struct ibv_qp *create_qp(struct perf_end *end, unsigned int i,
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
 		.create_flags = o->one_doorbell ?
-				MXEDV_QP_CREATE_DEFER_DOORBELL : 0,
+				MXEDV_QP_CREATE_DEFER_DOORBELL :
+				o->poll_thread ? MXEDV_QP_CREATE_POLLED : 0,
 	};
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = end->cq,
@@ -248,8 +249,9 @@ int perf_end_open(struct perf_end *end, const char *device, int gid,
 	end->num_qps = o->qps;
 	end->depth = o->depth;
 	end->size = o->size;
-	if (o->one_doorbell && !mxedv_is_supported(end->dev.ctx->device)) {
-		fputs("mxe-perf: only mxe rings for many queue pairs at once\n",
+	if ((o->one_doorbell || o->poll_thread) &&
+	    !mxedv_is_supported(end->dev.ctx->device)) {
+		fputs("mxe-perf: only mxe rings for many queue pairs at once, or polls\n",
 		      stderr);
 		return STATUS_NO_DEVICE;
 	}
@@ -263,6 +265,16 @@ int perf_end_open(struct perf_end *end, const char *device, int gid,
 	if (!end->rcq)
 		return failed("ibv_create_cq", errno);
 	return create_qps(end, o);
+}
+
+int perf_end_poll(struct perf_end *end)
+{
+	const struct mxedv_poll_thread_attr attr = {
+		.idle_us = PERF_POLL_IDLE_US,
+	};
+	int err = mxedv_start_poll_thread(end->dev.ctx, &attr);
+
+	return err ? failed("mxedv_start_poll_thread", err) : 0;
 }
 
 static enum ibv_mtu mtu_code(uint32_t bytes)

@@ -35,12 +35,19 @@ static int run_all(struct perf_end *end, struct perf_end *responder,
 	return status;
 }
 
+static int requester(struct perf_end *end, const struct perf_options *o)
+{
+	int status = perf_end_open(end, o->device, o->gid, o);
+
+	return !status && o->poll_thread ? perf_end_poll(end) : status;
+}
+
 static int with_host(const struct perf_options *o)
 {
 	struct perf_address own, peer;
 	struct session *session = NULL;
 	struct perf_end end = { };
-	int status = perf_end_open(&end, o->device, o->gid, o);
+	int status = requester(&end, o);
 
 	if (!status) {
 		perf_end_address(&end, &own);
@@ -62,7 +69,7 @@ static int in_process(const struct perf_options *o)
 	int status = crowd_form(o);
 
 	if (!status)
-		status = perf_end_open(&end, o->device, o->gid, o);
+		status = requester(&end, o);
 	if (!status)
 		status = perf_end_open(&responder,
 				       o->remote ? o->remote : o->device,

@@ -80,6 +80,7 @@ static const char usage_text[] =
 "                          nanoseconds (default), or the time stamp counter\n"
 "  -P, --post-send         ibv_post_send() even where ibv_wr_*() can be had\n"
 "  -D, --one-doorbell      ring once for what is posted to all queue pairs\n"
+"  -K, --poll-thread       a thread polls what is posted; no system calls\n"
 "  -T, --timeout SECONDS   without a completion, then give up (default 10)\n"
 "  -H, --histogram         draw one for each operation\n"
 "  -j, --json              as JSON\n"
@@ -228,6 +229,9 @@ static bool take_flag(int opt, struct perf_options *o)
 	case 'D':
 		o->one_doorbell = true;
 		return true;
+	case 'K':
+		o->poll_thread = true;
+		return true;
 	case 'H':
 		o->histogram = true;
 		return true;
@@ -285,6 +289,8 @@ static const char *conflict(const struct perf_options *o)
 		return "there are one atomic and one other queue pair";
 	if (o->test == PERF_POST && o->one_doorbell)
 		return "the call that posts rings, or else the program does";
+	if (o->poll_thread && o->one_doorbell)
+		return "what is polled is not rung for";
 	if (o->test >= PERF_UDP && (o->host || o->listen))
 		return "udp and tcp run in one process";
 	if (o->processes && (o->test >= PERF_UDP || o->host || o->listen))
@@ -324,6 +330,7 @@ static const struct option longopts[] = {
 	{ "clock", required_argument, NULL, 'c' },
 	{ "post-send", no_argument, NULL, 'P' },
 	{ "one-doorbell", no_argument, NULL, 'D' },
+	{ "poll-thread", no_argument, NULL, 'K' },
 	{ "timeout", required_argument, NULL, 'T' },
 	{ "histogram", no_argument, NULL, 'H' },
 	{ "json", no_argument, NULL, 'j' },
@@ -340,7 +347,7 @@ static int parse_words(int argc, char **argv, struct perf_options *o,
 
 	optind = 0;
 	while ((opt = getopt_long(argc, argv,
-				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:J:m:lp:c:PDT:HjvhV",
+				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:J:m:lp:c:PDKT:HjvhV",
 				  longopts, NULL)) != -1) {
 		if (opt == 'h') {
 			fputs(usage_text, out);

@@ -28,6 +28,8 @@
 #define PERF_MAX_MEMORY ((size_t)4 << 30)	/* of an end */
 /* A word has room for so many fields. */
 #define PERF_MAX_LANES 64
+/* When the poll thread goes to sleep. */
+#define PERF_POLL_IDLE_US 10000
 
 /* The exit status; also mxe-perf(1). */
 enum {
@@ -91,6 +93,7 @@ struct perf_options {
 	bool tsc;
 	bool post_send;		/* not the builders */
 	bool one_doorbell;	/* for what is posted to all queue pairs */
+	bool poll_thread;	/* of the requester */
 	bool histogram;
 	bool json;
 	bool progress;
@@ -187,6 +190,8 @@ int perf_end_open(struct perf_end *end, const char *device, int gid,
 		  const struct perf_options *o);
 int perf_end_connect(struct perf_end *end, const struct perf_address *peer,
 		     const struct perf_options *o);
+/* Start the thread that polls what is posted. */
+int perf_end_poll(struct perf_end *end);
 void perf_end_close(struct perf_end *end);
 void perf_end_address(const struct perf_end *end, struct perf_address *address);
 /* Takes the messages that have come, and posts receives again. */
