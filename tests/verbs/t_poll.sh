@@ -12,22 +12,23 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../tap.sh
 
-OUT=/tmp/t_poll.out
+OUT=$(mktemp)
+trap 'rm -f "$OUT"' EXIT
 
 # start MODE: returns when the thread is there.
 start()
 {
-	: >$OUT
-	t_poll hold "$1" >$OUT 2>&1 &
+	: >"$OUT"
+	t_poll hold "$1" >"$OUT" 2>&1 &
 	PID=$!
-	soon runs_or_ended && grep -q running $OUT && return
-	diag "no thread: $(<$OUT)"
+	soon runs_or_ended && grep -q running "$OUT" && return
+	diag "no thread: $(<"$OUT")"
 	return 1
 }
 
 runs_or_ended()
 {
-	grep -q running $OUT || ! kill -0 $PID
+	grep -q running "$OUT" || ! kill -0 $PID
 }
 
 # ends STATUS NAME: the process ends soon, in that way.
@@ -36,12 +37,12 @@ ends()
 	local rc
 	if ! soon not kill -0 $PID; then
 		report 1 "$2"
-		diag "still there: $(<$OUT)"
+		diag "still there: $(<"$OUT")"
 		kill -9 $PID
 	fi
 	wait $PID 2>/dev/null
 	rc=$?
-	is $rc "$1" "$2" || diag "$(<$OUT)"
+	is $rc "$1" "$2" || diag "$(<"$OUT")"
 }
 
 shows_nothing()
