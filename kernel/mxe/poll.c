@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/bottom_half.h>
 #include <linux/ktime.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
 #include <linux/task_work.h>
 
 #include "mxe.h"
@@ -118,6 +120,18 @@ static int mxe_poller_sleep(struct mxe_poller *poller)
 	return wait_event_interruptible(poller->wait, mxe_poller_awake(poller));
 }
 
+/*
+ * Others that want the processor have it now, not when the turn is over: that
+ * may be who posts, or the softirq thread, with what was sent.
+ */
+static void mxe_poller_pause(void)
+{
+	if (single_task_running())
+		cpu_relax();
+	else
+		schedule();
+}
+
 static int mxe_poller_loop(struct mxe_poller *poller, u64 idle)
 {
 	u64 since = ktime_get_ns();
@@ -135,7 +149,7 @@ static int mxe_poller_loop(struct mxe_poller *poller, u64 idle)
 		ret = mxe_poller_round(poller, true);
 		if (!ret) {
 			if (ktime_get_ns() - since < idle) {
-				cpu_relax();
+				mxe_poller_pause();
 				continue;
 			}
 			ret = mxe_poller_sleep(poller);
