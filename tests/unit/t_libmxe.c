@@ -178,7 +178,7 @@ static void test_dv_create(void)
 
 	is_int(dv_errno(cq, dv), EINVAL, "unknown comp_mask");
 	dv.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS;
-	dv.create_flags = 8;
+	dv.create_flags = 16;
 	is_int(dv_errno(cq, dv), EINVAL, "unknown flag");
 	dv.comp_mask = 0;
 	is_int(dv_errno(cq, dv), 0, "a flag that is not given is not read");
