@@ -35,6 +35,7 @@ struct slot {
 	uint64_t began;
 	uint64_t posted;	/* PERF_POST: when the call was over */
 	uint64_t expect;	/* the lane's count when it is executed */
+	uint32_t index;		/* of the slot, and the wr_id */
 	uint32_t qp;
 	uint32_t lane;
 	bool used;
@@ -195,6 +196,13 @@ static int ring_later(struct run *r, struct ibv_qp *qp)
 	return r->num_unrung == PERF_MAX_QPS ? ring(r) : 0;
 }
 
+static __attribute__((cold)) int cannot_post(enum perf_op op, int err)
+{
+	fprintf(stderr, "mxe-perf: cannot post %s: %s\n", perf_op_name[op],
+		strerror(err));
+	return STATUS_FAILED;
+}
+
 /* Standard operations go either way; masked ones only by the builders. */
 static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
 {
@@ -208,20 +216,17 @@ static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
 	if (qpx && (masked || !r->o->post_send)) {
 		ibv_wr_start(qpx);
 		for (uint32_t i = 0; i < n; i++)
-			build(r, qp, &slots[i]->req,
-			      (uint64_t)(slots[i] - r->slots));
+			build(r, qp, &slots[i]->req, slots[i]->index);
 		err = ibv_wr_complete(qpx);
 	} else {
 		for (uint32_t i = 0; i < n; i++)
-			describe(r, &slots[i]->req,
-				 (uint64_t)(slots[i] - r->slots), i, i == n - 1);
+			describe(r, &slots[i]->req, slots[i]->index, i,
+				 i == n - 1);
 		err = ibv_post_send(r->end->qp[qp], r->wr, &bad);
 	}
-	if (!err)
-		return r->o->one_doorbell ? ring_later(r, r->end->qp[qp]) : 0;
-	fprintf(stderr, "mxe-perf: cannot post %s: %s\n",
-		perf_op_name[slots[0]->req.op], strerror(err));
-	return STATUS_FAILED;
+	if (err)
+		return cannot_post(slots[0]->req.op, err);
+	return r->o->one_doorbell ? ring_later(r, r->end->qp[qp]) : 0;
 }
 
 /* ---- what an operation is ------------------------------------------------ */
@@ -283,7 +288,7 @@ static void attempt(struct run *r, struct slot *s)
 
 static uint64_t place(const struct run *r, const struct slot *s)
 {
-	uint64_t index = (uint64_t)(s - r->slots);
+	uint64_t index = s->index;
 
 	return (index / r->end->depth * 2 * r->end->depth +
 		index % r->end->depth) * r->end->stride;
@@ -497,8 +502,7 @@ static int post_beside(struct run *r)
 
 static void set_free(struct run *r, const struct slot *s)
 {
-	r->free[s->qp * r->end->depth + r->num_free[s->qp]++] =
-		(uint32_t)(s - r->slots);
+	r->free[s->qp * r->end->depth + r->num_free[s->qp]++] = s->index;
 }
 
 /* Until none of these WRITEs is outstanding. */
@@ -714,6 +718,7 @@ static int set_up(struct run *r)
 	r->num_lanes = r->optimistic ? (uint32_t)n : r->measured_qps;
 	for (uint32_t i = 0; i < n; i++) {
 		r->slots[i].qp = i / end->depth;
+		r->slots[i].index = i;
 		r->slots[i].lane = r->optimistic ? i : i / end->depth;
 		/* The first on top. */
 		r->free[i] = i / end->depth * end->depth + end->depth - 1 -
