@@ -25,15 +25,22 @@ static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 		mxe_net_send(qp, &qp->rq.train, skb);
 }
 
+static void mxe_respond_init(struct mxe_pkt_out *out, u8 opcode, u32 psn,
+			     u8 syndrome, u32 msn)
+{
+	mxe_pkt_out_init(out);
+	out->opcode = opcode;
+	out->psn = psn;
+	out->syndrome = syndrome;
+	out->msn = msn;
+}
+
 static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
 {
 	struct mxe_pkt_out out __uninitialized;
 
-	mxe_pkt_out_init(&out);
-	out.opcode = IB_OPCODE_RC_ACKNOWLEDGE;
-	out.psn = psn;
-	out.syndrome = syndrome;
-	out.msn = qp->rq.msn;
+	mxe_respond_init(&out, IB_OPCODE_RC_ACKNOWLEDGE, psn, syndrome,
+			 qp->rq.msn);
 	if ((syndrome & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
 		trace_mxe_nak_sent(qp, psn, syndrome);
 	mxe_respond_send(qp, &out);
@@ -44,11 +51,8 @@ static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 {
 	struct mxe_pkt_out out __uninitialized;
 
-	mxe_pkt_out_init(&out);
-	out.opcode = IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE;
-	out.psn = res->first_psn;
-	out.syndrome = MXE_AETH_ACK_UNLIMITED;
-	out.msn = res->msn;
+	mxe_respond_init(&out, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, res->first_psn,
+			 MXE_AETH_ACK_UNLIMITED, res->msn);
 	out.atomic.log_size = res->atomic.log_size;
 	memcpy(out.atomic_orig_words, res->orig, sizeof(res->orig));
 	mxe_respond_send(qp, &out);
@@ -60,11 +64,8 @@ static void mxe_respond_placement_ack(struct mxe_qp *qp,
 {
 	struct mxe_pkt_out out __uninitialized;
 
-	mxe_pkt_out_init(&out);
-	out.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY;
-	out.psn = res->first_psn;
-	out.syndrome = MXE_AETH_ACK_UNLIMITED;
-	out.msn = res->msn;
+	mxe_respond_init(&out, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
+			 res->first_psn, MXE_AETH_ACK_UNLIMITED, res->msn);
 	mxe_respond_send(qp, &out);
 }
 
@@ -171,15 +172,13 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	u8 *payload;
 	int err;
 
-	mxe_pkt_out_init(&out);
-	out.opcode = mxe_opcode_of(mxe_qp_transport(qp),
-				   mxe_read_opcode(rd->first, len == rd->left));
+	mxe_respond_init(&out, mxe_opcode_of(mxe_qp_transport(qp),
+					     mxe_read_opcode(rd->first,
+							     len == rd->left)),
+			 rd->psn, MXE_AETH_ACK_UNLIMITED, rd->msn);
 	out.pkey = 0xffff;
 	out.qpn = qp->dest_qpn;
-	out.psn = rd->psn;
 	out.payload_len = len;
-	out.syndrome = MXE_AETH_ACK_UNLIMITED;
-	out.msn = rd->msn;
 	skb = mxe_net_alloc(qp, &out, &payload);
 	if (!skb)
 		return -ENOMEM;
