@@ -68,7 +68,7 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 	((fl4)->flowi4_tos = (tos) & INET_DSCP_MASK)
 #endif
 
-/* 7.x: what a kernel that clears variables on the stack leaves alone. */
+/* 6.1 has no name for what a kernel that clears its stack is to leave alone. */
 #ifndef __uninitialized
 #if __has_attribute(__uninitialized__)
 #define __uninitialized __attribute__((__uninitialized__))

@@ -548,7 +548,6 @@ enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 				 struct mxe_pkt *pkt)
 {
 	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
-
 	enum mxe_pkt_error err;
 
 	err = mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
