@@ -8,8 +8,6 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
-#include <masked_atomic.h>
-
 #include "atomic.h"
 
 #define MXE_ATOMIC_LOCK_BITS	6
@@ -24,24 +22,6 @@ static spinlock_t mxe_atomic_locks[1 << MXE_ATOMIC_LOCK_BITS] = {
 static DEFINE_STATIC_KEY_FALSE(mxe_atomic_locked);
 /* ... and none is under way that does not. */
 static bool mxe_atomic_locks_used;
-
-void mxe_atomic_lower(struct mxe_atomic_args *args)
-{
-	/* The standard ones have 8 bytes. */
-	if (args->log_size != 3)
-		return;
-	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP &&
-	    masked_cmp_swap_is_plain_u64(args->compare_mask, args->swap_mask))
-		args->op = MXE_ATOMIC_CMP_SWAP;
-	else if (args->op == MXE_ATOMIC_MASKED_FETCH_ADD &&
-		 masked_fetch_add_is_plain_u64(args->compare_mask))
-		args->op = MXE_ATOMIC_FETCH_ADD;
-	else
-		return;
-
-	args->compare_mask = 0;
-	args->swap_mask = 0;
-}
 
 bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b)

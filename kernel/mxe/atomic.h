@@ -6,6 +6,8 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
+#include <masked_atomic.h>
+
 /* The sizes carried: bit n stands for operands of 2^n bytes. */
 #define MXE_ATOMIC_LOG_SIZES	(BIT(2) | BIT(3) | BIT(4) | BIT(5))
 /*
@@ -87,7 +89,23 @@ static inline void mxe_atomic_copy(struct mxe_atomic_args *to,
  * Turn a masked operation whose masks make it a standard one into that one,
  * so that any peer executes it.
  */
-void mxe_atomic_lower(struct mxe_atomic_args *args);
+static inline void mxe_atomic_lower(struct mxe_atomic_args *args)
+{
+	/* The standard ones have 8 bytes. */
+	if (args->log_size != 3)
+		return;
+	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP &&
+	    masked_cmp_swap_is_plain_u64(args->compare_mask, args->swap_mask))
+		args->op = MXE_ATOMIC_CMP_SWAP;
+	else if (args->op == MXE_ATOMIC_MASKED_FETCH_ADD &&
+		 masked_fetch_add_is_plain_u64(args->compare_mask))
+		args->op = MXE_ATOMIC_FETCH_ADD;
+	else
+		return;
+
+	args->compare_mask = 0;
+	args->swap_mask = 0;
+}
 
 /* The same operation with the same operands. */
 bool mxe_atomic_same(const struct mxe_atomic_args *a,

@@ -56,15 +56,16 @@ static void mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size,
 	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
 		a->swap_mask = swap_mask;
-		break;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+		return;
 	default:
 		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
 		a->swap_add = compare_add;
 		a->compare = 0;
-		break;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
 	}
-	a->compare_mask = compare_add_mask;
-	mxe_atomic_lower(a);
 }
 
 /* Masked ones of 16 and 32 bytes, whose operands stand at data. */
@@ -153,7 +154,8 @@ u32 mxe_qp_user_opcodes(const struct mxe_qp *qp)
 	unsigned int i;
 
 	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
-		if (mxe_opcode_is_user(i) && mxe_qp_carries(qp, i))
+		if (mxe_opcode_is_user(i) && mxe_qp_carries(qp, i) &&
+		    (!mxe_opcode_is_atomic(i) || mxe_qp_atomics_ok(qp)))
 			opcodes |= BIT(i);
 	return opcodes;
 }
@@ -210,22 +212,20 @@ static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
 {
 	u8 log_size = wqe->log_arg_sz;
 
-	if (!mxe_qp_atomics_ok(qp))
-		return IB_WC_LOC_QP_OP_ERR;
 	if (!mxe_opcode_is_masked(wr->opcode))
 		log_size = 3;
-	else if (log_size > 5 || !(BIT(log_size) & MXE_ATOMIC_LOG_SIZES) ||
-		 BIT(log_size) > qp->sq.max_atomic_arg)
-		return IB_WC_LOC_QP_OP_ERR;
-	if (log_size == 2 && (wqe->atomic.compare_add | wqe->atomic.swap |
-			      wqe->atomic.compare_add_mask |
-			      wqe->atomic.swap_mask) > U32_MAX)
+	else if (log_size >= BITS_PER_TYPE(qp->sq.atomic_log_sizes) ||
+		 !(qp->sq.atomic_log_sizes & BIT(log_size)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (log_size > 3) {
 		mxe_wr_set_wide(wr, log_size, *data);
 		*data += MXE_MSKATOMIC_OPERANDS << log_size;
 		return IB_WC_SUCCESS;
 	}
+	if (log_size < 3 && (wqe->atomic.compare_add | wqe->atomic.swap |
+			     wqe->atomic.compare_add_mask |
+			     wqe->atomic.swap_mask) > U32_MAX)
+		return IB_WC_LOC_QP_OP_ERR;
 	mxe_wr_set_atomic(wr, log_size, wqe->atomic.compare_add,
 			  wqe->atomic.swap, wqe->atomic.compare_add_mask,
 			  wqe->atomic.swap_mask);

@@ -68,7 +68,7 @@ static inline u32 mxe_send_produced(const struct mxe_qp *qp)
 	return smp_load_acquire(&qp->sq.posted);
 }
 
-/* The opcodes, as bits, that a process may post on a queue pair of that type. */
+/* The opcodes, as bits, that a process may post on this queue pair. */
 u32 mxe_qp_user_opcodes(const struct mxe_qp *qp);
 
 bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced);

@@ -388,6 +388,7 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
 	struct mxe_sq *sq = &qp->sq;
+	unsigned int log_size;
 	size_t tail, room;
 
 	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
@@ -410,8 +411,9 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 		return 0;
 	room = sizeof(struct mxe_send_wqe) + tail;
 	/* Wide operands stand before the gather entries, and are not inline. */
-	if (sq->max_atomic_arg > sizeof(u64))
-		room += MXE_MSKATOMIC_OPERANDS * sq->max_atomic_arg;
+	log_size = ilog2(sq->atomic_log_sizes);
+	if (log_size > 3)
+		room += MXE_MSKATOMIC_OPERANDS << log_size;
 	return mxe_ring_create(&sq->ring, uctx, sq->entries, ALIGN(room, 64));
 }
 
@@ -471,6 +473,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
 	const u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_POLLED;
 	struct mxe_create_qp_req req;
+	unsigned int log_size;
 	int err;
 
 	err = mxe_udata_in(udata, &req, sizeof(req), sizeof(req));
@@ -490,10 +493,11 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 		return mxe_refuse(qp->dev, -EINVAL, "no room for the response");
 
 	qp->is_user = true;
-	qp->sq.max_atomic_arg = req.max_atomic_arg ?: sizeof(u64);
-	qp->sq.opcodes = mxe_qp_user_opcodes(qp);
-	qp->sq.is_polled = req.flags & MXE_QP_CREATE_POLLED;
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
+	qp->sq.opcodes = mxe_qp_user_opcodes(qp);
+	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
+	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
+	qp->sq.is_polled = req.flags & MXE_QP_CREATE_POLLED;
 	return 0;
 }
 

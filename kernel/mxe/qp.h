@@ -116,8 +116,9 @@ struct mxe_sq {
 	u32 entries;			/* power of two; 0: no queue */
 	u32 max_sge;
 	u32 max_inline;
-	u32 max_atomic_arg;		/* bytes */
-	u32 opcodes;			/* that a process may post, as bits */
+	/* What a process may post: opcodes and sizes of masked atomics, as bits. */
+	u32 opcodes;
+	u8 atomic_log_sizes;
 	size_t wr_size;			/* of an element of wrs */
 	void *wrs;
 	struct mxe_ring ring;		/* a process's queue */
