@@ -91,11 +91,10 @@ struct mxe_qp {
 	struct mxedv_qp_ex dv;
 	struct mxe_ring sq;
 	struct mxe_ring rq;
-	uint32_t carried_opcodes;	/* by its transport, as bits */
+	uint32_t carried_opcodes;	/* bits for what may be posted */
 	bool has_builders;
 	bool defers_doorbell;		/* mxedv_ring_doorbells() */
 	bool is_polled;			/* mxedv_start_poll_thread() */
-	bool refuses_atomics;		/* device only replies in big-endian */
 	uint8_t masked_flags;		/* added to masked atomics */
 	/* By sq.lock; without ECE the peer is taken to know everything. */
 	bool has_ece;
@@ -296,7 +295,7 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr);
 void mxe_set_builders(struct mxe_qp *qp);
-uint32_t mxe_carried_opcodes(enum ibv_qp_type type);
+uint32_t mxe_carried_opcodes(enum ibv_qp_type type, bool atomics);
 /* need_doorbell (or NULL): the kernel waits to be told. */
 int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad_wr, bool *need_doorbell);

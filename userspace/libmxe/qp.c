@@ -118,6 +118,7 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	struct mxe_create_qp_resp_full resp = { 0 };
 	bool has_builders = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	struct mxe_qp *qp;
+	bool atomics;
 	int ret;
 
 	if (attr->comp_mask & ~MXE_QP_INIT_ATTRS ||
@@ -144,11 +145,12 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	if (ret)
 		goto err_destroy;
 
-	qp->carried_opcodes = mxe_carried_opcodes(attr->qp_type);
+	/* A device may only reply in big-endian, which the creator has to ask for. */
+	atomics = cmd.drv.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY ||
+		  ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST;
+	qp->carried_opcodes = mxe_carried_opcodes(attr->qp_type, atomics);
 	qp->defers_doorbell = create_flags & MXEDV_QP_CREATE_DEFER_DOORBELL;
 	qp->is_polled = create_flags & MXEDV_QP_CREATE_POLLED;
-	qp->refuses_atomics = !(cmd.drv.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY) &&
-			      !(ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST);
 	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)
 		qp->masked_flags = MXE_SEND_USER;
 	if (has_builders) {

@@ -109,8 +109,13 @@ static bool mxe_add_inline(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 	return true;
 }
 
-uint32_t mxe_carried_opcodes(enum ibv_qp_type type)
+uint32_t mxe_carried_opcodes(enum ibv_qp_type type, bool atomics)
 {
+	const uint32_t atomic_opcodes =
+		1U << IB_UVERBS_WR_ATOMIC_CMP_AND_SWP |
+		1U << IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD |
+		1U << IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP |
+		1U << IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 	const uint32_t sends = 1U << IB_UVERBS_WR_SEND |
 			       1U << IB_UVERBS_WR_SEND_WITH_IMM;
 
@@ -123,11 +128,11 @@ uint32_t mxe_carried_opcodes(enum ibv_qp_type type)
 		return sends | 1U << IB_UVERBS_WR_RDMA_WRITE |
 		       1U << IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
 	default:
-		return ~0U;
+		return atomics ? ~0U : ~atomic_opcodes;
 	}
 }
 
-/* Is the operation one of the queue pair's transport? */
+/* May the operation be posted to the queue pair? */
 static bool mxe_carries(const struct mxe_qp *qp, uint32_t opcode)
 {
 	return opcode < 32 && qp->carried_opcodes >> opcode & 1;
@@ -204,8 +209,6 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 		return 0;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		if (qp->refuses_atomics)
-			return EINVAL;
 		wqe->remote_addr = wr->wr.atomic.remote_addr;
 		wqe->rkey = wr->wr.atomic.rkey;
 		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
@@ -348,7 +351,7 @@ int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
  * An error is kept until ibv_wr_complete(), which then posts nothing.  After
  * one, batch_wqe is NULL and the setters have nothing to write to.
  */
-static void mxe_batch_fail(struct mxe_qp *qp, int err)
+static __attribute__((cold)) void mxe_batch_fail(struct mxe_qp *qp, int err)
 {
 	if (!qp->batch_err)
 		qp->batch_err = err;
@@ -386,8 +389,12 @@ static void mxe_wr_abort(struct ibv_qp_ex *qpx)
 	pthread_spin_unlock(&to_mqp_ex(qpx)->sq.lock);
 }
 
-/* The next entry with what all requests have; NULL after an error. */
-static struct mxe_send_wqe *mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
+/*
+ * The next entry with what all requests have; NULL after an error.  Inline, since
+ * most of it is spared by a builder that knows its opcode and what it overwrites.
+ */
+static inline __attribute__((always_inline)) struct mxe_send_wqe *
+mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
 {
 	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
 	struct mxe_send_wqe *wqe;
@@ -415,8 +422,9 @@ static struct mxe_send_wqe *mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
 	return wqe;
 }
 
-static struct mxe_send_wqe *mxe_wr_remote(struct mxe_qp *qp, uint8_t opcode,
-					  uint32_t rkey, uint64_t remote_addr)
+static inline struct mxe_send_wqe *
+mxe_wr_remote(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
+	      uint64_t remote_addr)
 {
 	struct mxe_send_wqe *wqe = mxe_wr_begin(qp, opcode);
 
@@ -425,14 +433,6 @@ static struct mxe_send_wqe *mxe_wr_remote(struct mxe_qp *qp, uint8_t opcode,
 		wqe->remote_addr = remote_addr;
 	}
 	return wqe;
-}
-
-static struct mxe_send_wqe *mxe_wr_atomic(struct mxe_qp *qp, uint8_t opcode,
-					  uint32_t rkey, uint64_t remote_addr)
-{
-	if (qp->refuses_atomics)
-		mxe_batch_fail(qp, EINVAL);
-	return mxe_wr_remote(qp, opcode, rkey, remote_addr);
 }
 
 static void mxe_wr_send(struct ibv_qp_ex *qpx)
@@ -509,7 +509,7 @@ static void mxe_wr_atomic_cmp_swp(struct ibv_qp_ex *qpx, uint32_t rkey,
 				  uint64_t remote_addr, uint64_t compare,
 				  uint64_t swap)
 {
-	struct mxe_send_wqe *wqe = mxe_wr_atomic(to_mqp_ex(qpx),
+	struct mxe_send_wqe *wqe = mxe_wr_remote(to_mqp_ex(qpx),
 						 IB_UVERBS_WR_ATOMIC_CMP_AND_SWP,
 						 rkey, remote_addr);
 
@@ -523,7 +523,7 @@ static void mxe_wr_atomic_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey,
 				    uint64_t remote_addr, uint64_t add)
 {
 	struct mxe_send_wqe *wqe =
-		mxe_wr_atomic(to_mqp_ex(qpx),
+		mxe_wr_remote(to_mqp_ex(qpx),
 			      IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD, rkey,
 			      remote_addr);
 
@@ -573,7 +573,7 @@ mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
 	if (log_arg_sz < LOG_ARG_SZ_4 || log_arg_sz > LOG_ARG_SZ_MAX ||
 	    1U << log_arg_sz > qp->max_atomic_arg)
 		mxe_batch_fail(qp, EINVAL);
-	wqe = mxe_wr_atomic(qp, opcode, rkey, remote_addr);
+	wqe = mxe_wr_remote(qp, opcode, rkey, remote_addr);
 	if (wqe) {
 		wqe->flags |= qp->masked_flags;
 		wqe->log_arg_sz = (uint8_t)log_arg_sz;
