@@ -99,8 +99,8 @@ static int wrong(const struct run *r, const char *what, uint64_t got,
 
 /* ---- posting ------------------------------------------------------------- */
 
-static void build(struct run *r, uint32_t qp, const struct request *q,
-		  uint64_t wr_id)
+static inline __attribute__((always_inline)) void
+build(struct run *r, uint32_t qp, const struct request *q, uint64_t wr_id)
 {
 	struct perf_end *end = r->end;
 	struct ibv_qp_ex *qpx = end->qpx[qp];
@@ -173,19 +173,22 @@ static void describe(struct run *r, const struct request *q, uint64_t wr_id,
 	}
 }
 
-/* For all that was posted to, if the queue pairs do not themselves. */
-static int ring(struct run *r)
+static __attribute__((noinline)) int ring_unrung(struct run *r)
 {
-	int err;
+	int err = mxedv_ring_doorbells(r->end->dev.ctx, r->unrung,
+				       r->num_unrung);
 
-	if (!r->num_unrung)
-		return 0;
-	err = mxedv_ring_doorbells(r->end->dev.ctx, r->unrung, r->num_unrung);
 	r->num_unrung = 0;
 	if (!err)
 		return 0;
 	fprintf(stderr, "mxe-perf: cannot ring: %s\n", strerror(err));
 	return STATUS_FAILED;
+}
+
+/* For all that was posted to, if the queue pairs do not themselves. */
+static inline int ring(struct run *r)
+{
+	return r->num_unrung ? ring_unrung(r) : 0;
 }
 
 static int ring_later(struct run *r, struct ibv_qp *qp)
@@ -204,21 +207,35 @@ static __attribute__((cold)) int cannot_post(enum perf_op op, int err)
 }
 
 /* Standard operations go either way; masked ones only by the builders. */
-static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
+static bool by_builders(const struct run *r, uint32_t qp, enum perf_op op)
 {
-	bool masked = slots[0]->req.op == PERF_MCAS ||
-		      slots[0]->req.op == PERF_MFADD;
+	return r->end->qpx[qp] && (!r->o->post_send || op >= PERF_MCAS);
+}
+
+/*
+ * *began is when the program has begun with what it takes to post.  Inline: neither
+ * this function's own beginning and end nor what it finds out first is to be measured.
+ */
+static inline __attribute__((always_inline)) int
+post_timed(struct run *r, uint32_t qp, struct slot **slots, uint32_t n,
+	   uint64_t *began)
+{
 	struct ibv_qp_ex *qpx = r->end->qpx[qp];
 	struct ibv_send_wr *bad;
 	int err;
 
 	r->posts += n;
-	if (qpx && (masked || !r->o->post_send)) {
+	if (by_builders(r, qp, slots[0]->req.op)) {
+		uint32_t i = 0;
+
+		*began = perf_now(r->tsc);
 		ibv_wr_start(qpx);
-		for (uint32_t i = 0; i < n; i++)
+		do
 			build(r, qp, &slots[i]->req, slots[i]->index);
+		while (++i < n);
 		err = ibv_wr_complete(qpx);
 	} else {
+		*began = perf_now(r->tsc);
 		for (uint32_t i = 0; i < n; i++)
 			describe(r, &slots[i]->req, slots[i]->index, i,
 				 i == n - 1);
@@ -227,6 +244,13 @@ static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
 	if (err)
 		return cannot_post(slots[0]->req.op, err);
 	return r->o->one_doorbell ? ring_later(r, r->end->qp[qp]) : 0;
+}
+
+static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
+{
+	uint64_t unused;
+
+	return post_timed(r, qp, slots, n, &unused);
 }
 
 /* ---- what an operation is ------------------------------------------------ */
@@ -453,7 +477,7 @@ static int post_free(struct run *r, uint64_t *left)
 		uint32_t want = *left < r->batch ? (uint32_t)*left : r->batch;
 
 		while (want && r->num_free[qp] >= want) {
-			uint64_t now;
+			uint64_t began;
 
 			for (uint32_t i = 0; i < want; i++) {
 				uint32_t k = r->free[qp * depth +
@@ -462,14 +486,13 @@ static int post_free(struct run *r, uint64_t *left)
 				r->batch_slots[i] = &r->slots[k];
 				prepare(r, &r->slots[k]);
 			}
-			now = perf_now(r->tsc);
-			for (uint32_t i = 0; i < want; i++)
-				r->batch_slots[i]->began = now;
-			if (post(r, qp, r->batch_slots, want))
+			*left -= want;
+			if (post_timed(r, qp, r->batch_slots, want, &began))
 				return STATUS_FAILED;
 			if (r->o->test == PERF_POST)
-				set_posted(r, want, now);
-			*left -= want;
+				set_posted(r, want, began);
+			for (uint32_t i = 0; i < want; i++)
+				r->batch_slots[i]->began = began;
 			want = *left < r->batch ? (uint32_t)*left : r->batch;
 		}
 	}
