@@ -24,6 +24,9 @@
 	(MXE_MR_SUPPORTED_ACCESS | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
 	 IB_ACCESS_OPTIONAL)
 
+/* Bytes from which on a copy is long. */
+#define MXE_COPY_LONG	64
+
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long gone)
 {
@@ -47,6 +50,18 @@ static void mxe_mr_withdrawn(struct mxe_dev *dev)
 {
 	/* Fully ordered: who reads the new count does not find the region. */
 	atomic_long_inc_return(&dev->mrs_gone);
+}
+
+/*
+ * Long ones by memcpy(), which has one instruction for it on more processors of x86
+ * than memmove() has (before 6.4); but that takes a while to begin.
+ */
+void mxe_copy_bytes(void *to, const void *from, u32 len)
+{
+	if (len < MXE_COPY_LONG || (to < from + len && from < to + len))
+		memmove(to, from, len);
+	else
+		memcpy(to, from, len);
 }
 
 void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,

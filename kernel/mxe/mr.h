@@ -179,17 +179,22 @@ static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
 
 enum mxe_copy_dir { MXE_FROM_MEMORY, MXE_TO_MEMORY };
 
-/* What is as long as an atomic is copied at once. */
-static inline void mxe_copy(void *p, void *buf, u32 len, enum mxe_copy_dir dir)
+/* Of a loop both are memory of regions, maybe of the same. */
+void mxe_copy_bytes(void *to, const void *from, u32 len);
+
+/* What is as long as an atomic of one word is copied at once. */
+static __always_inline void mxe_copy(void *p, void *buf, u32 len,
+				     enum mxe_copy_dir dir)
 {
 	void *to = dir == MXE_TO_MEMORY ? p : buf;
 	const void *from = dir == MXE_TO_MEMORY ? buf : p;
 
 	if (len == sizeof(u64))
 		memcpy(to, from, sizeof(u64));
+	else if (len == sizeof(u32))
+		memcpy(to, from, sizeof(u32));
 	else
-		/* Of a loop both are memory of regions, maybe of the same. */
-		memmove(to, from, len);
+		mxe_copy_bytes(to, from, len);
 }
 
 void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,

@@ -263,10 +263,9 @@ static void loop_at_once(struct kunit *test)
 }
 
 /* A region may be written from a part of itself, as by packets. */
-static void loop_overlap(struct kunit *test)
+static void lt_write_over(struct lt *lt, unsigned int from, unsigned int to)
 {
-	struct lt *lt = lt_open(test);
-	struct ib_sge sge = lt_sge(lt, 0, 200);
+	struct ib_sge sge = lt_sge(lt, from, 200);
 	struct ib_rdma_wr wr = {
 		.wr = {
 			.wr_id = 1,
@@ -274,19 +273,34 @@ static void loop_overlap(struct kunit *test)
 			.num_sge = 1,
 			.opcode = IB_WR_RDMA_WRITE,
 		},
-		.remote_addr = kt_va(lt->mr, 3),
+		.remote_addr = kt_va(lt->mr, to),
 		.rkey = lt->mr->rkey,
 	};
 	int i, wrong = 0;
 
 	for (i = 0; i < 200; i++)
-		lt->kt->mem[i] = i;
+		lt->kt->mem[from + i] = i;
 	lt_post(lt, &wr.wr);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
 	for (i = 0; i < 200; i++)
-		wrong += lt->kt->mem[3 + i] != i;
-	KUNIT_EXPECT_EQ(test, wrong, 0);
-	lt_expect_counts(lt, 1, false);
+		wrong += lt->kt->mem[to + i] != i;
+	KUNIT_EXPECT_EQ_MSG(lt->kt->test, wrong, 0, "from %u to %u", from, to);
+}
+
+/*
+ * memcpy() copies some of these rightly by chance, which depends on addresses; not
+ * the third, on x86.
+ */
+static void loop_overlap(struct kunit *test)
+{
+	struct lt *lt = lt_open(test);
+	unsigned int at = (0x10 - (uintptr_t)lt->kt->mem) & 0xff;
+
+	lt_write_over(lt, 0, 3);
+	lt_write_over(lt, 3, 0);
+	lt_write_over(lt, at, at + 0x80);
+	lt_write_over(lt, at + 0x80, at);
+	lt_expect_counts(lt, 4, false);
 	lt_close(lt);
 }
 
