@@ -22,7 +22,8 @@
 
 /*
  * The crypto layer's crc32, which has processors' instructions for it where
- * crc32_le() has not; NULL if that is as fast, or all there is.
+ * crc32_le() has not; NULL if that is as fast, or all there is.  It has no key: each
+ * sum goes on from that of a head.
  */
 static struct crypto_shash *mxe_icrc_tfm;
 
@@ -57,9 +58,36 @@ static void mxe_icrc_make_ids(void)
 	}
 }
 
+/* The sum goes on with p.  Bottom halves off, or not: the driver asks. */
+static u32 mxe_icrc_shash(u32 crc, const u8 *p, size_t len)
+{
+	/* SHASH_DESC_ON_STACK() is of 300 bytes more, which may be cleared. */
+	struct {
+		struct shash_desc shash;
+		char crc[sizeof(u32)];
+	} desc __uninitialized;
+	u32 *state = (u32 *)shash_desc_ctx(&desc.shash);
+
+	desc.shash.tfm = mxe_icrc_tfm;
+	*state = crc;
+	if (crypto_shash_update(&desc.shash, p, len))
+		return crc32_le(crc, p, len);
+	return *state;
+}
+
+/* Is what a driver keeps the sum so far, and nothing else? */
+static bool mxe_icrc_tfm_ok(void)
+{
+	const u8 *p = (const u8 *)mxe_icrc_ids;
+	const size_t len = sizeof(mxe_icrc_ids) - 1;
+
+	return crypto_shash_descsize(mxe_icrc_tfm) == sizeof(u32) &&
+	       mxe_icrc_shash(MXE_ICRC_SEED, p, len) ==
+	       crc32_le(MXE_ICRC_SEED, p, len);
+}
+
 void mxe_icrc_init(void)
 {
-	__le32 seed = cpu_to_le32(MXE_ICRC_SEED);
 	struct crypto_shash *tfm;
 
 	mxe_icrc_make_ids();
@@ -68,28 +96,15 @@ void mxe_icrc_init(void)
 	tfm = crypto_alloc_shash("crc32", 0, 0);
 	if (IS_ERR(tfm))
 		return;
-	if (crypto_shash_setkey(tfm, (const u8 *)&seed, sizeof(seed)))
-		crypto_free_shash(tfm);
-	else
-		mxe_icrc_tfm = tfm;
+	mxe_icrc_tfm = tfm;
+	if (!mxe_icrc_tfm_ok())
+		mxe_icrc_exit();
 }
 
 void mxe_icrc_exit(void)
 {
 	crypto_free_shash(mxe_icrc_tfm);
 	mxe_icrc_tfm = NULL;
-}
-
-/* Not inline: its stack, which may be cleared, is not for short packets. */
-static noinline int mxe_icrc_shash(const void *head, size_t head_len,
-				   const u8 *body, size_t len, __le32 *crc)
-{
-	SHASH_DESC_ON_STACK(desc, mxe_icrc_tfm);
-
-	desc->tfm = mxe_icrc_tfm;
-	return crypto_shash_init(desc) ?:
-	       crypto_shash_update(desc, head, head_len) ?:
-	       crypto_shash_finup(desc, body, len, (u8 *)crc);
 }
 
 /*
@@ -152,9 +167,13 @@ static __always_inline u32 mxe_icrc_head(const void *head, size_t len, u64 which
 	return mxe_icrc_remember(memo, head, len);
 }
 
-static bool mxe_icrc_is_long(size_t len)
+static __le32 mxe_icrc_finish(u32 crc, const u8 *body, size_t len)
 {
-	return len >= MXE_ICRC_LONG && mxe_icrc_tfm;
+	if (len >= MXE_ICRC_LONG && mxe_icrc_tfm)
+		crc = mxe_icrc_shash(crc, body, len);
+	else
+		crc = crc32_le(crc, body, len);
+	return cpu_to_le32(~crc);
 }
 
 /* Copy with the ones. */
@@ -193,21 +212,16 @@ __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
 	};
 	const u8 *id = (const u8 *)&iph->id, *body = bth + MXE_ICRC_BTH;
 	struct mxe_icrc_head4 head __uninitialized;
-	size_t body_len = len - MXE_ICRC_BTH;
-	__le32 long_crc;
 	u32 crc;
 
 	mxe_icrc_mask(&head.ip, iph, &ones.ip, sizeof(head.ip));
 	mxe_icrc_mask(&head.udp, udph, &ones.udp, sizeof(head.udp));
 	mxe_icrc_mask(head.bth, bth, ones.bth, sizeof(head.bth));
-	if (mxe_icrc_is_long(body_len) &&
-	    !mxe_icrc_shash(&head, sizeof(head), body, body_len, &long_crc))
-		return ~long_crc;
 	/* A number that may be another in each packet: added when the rest is. */
 	head.ip.id = 0;
 	crc = mxe_icrc_head(&head, sizeof(head), mxe_icrc_which(udph, bth)) ^
 	      mxe_icrc_ids[0][id[0]] ^ mxe_icrc_ids[1][id[1]];
-	return cpu_to_le32(~crc32_le(crc, body, body_len));
+	return mxe_icrc_finish(crc, body, len - MXE_ICRC_BTH);
 }
 
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
@@ -223,16 +237,11 @@ __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
 	};
 	const u8 *body = bth + MXE_ICRC_BTH;
 	struct mxe_icrc_head6 head __uninitialized;
-	size_t body_len = len - MXE_ICRC_BTH;
-	__le32 long_crc;
 
 	mxe_icrc_mask(&head.ip, ip6h, &ones.ip, sizeof(head.ip));
 	mxe_icrc_mask(&head.udp, udph, &ones.udp, sizeof(head.udp));
 	mxe_icrc_mask(head.bth, bth, ones.bth, sizeof(head.bth));
-	if (mxe_icrc_is_long(body_len) &&
-	    !mxe_icrc_shash(&head, sizeof(head), body, body_len, &long_crc))
-		return ~long_crc;
-	return cpu_to_le32(~crc32_le(mxe_icrc_head(&head, sizeof(head),
-						   mxe_icrc_which(udph, bth)),
-				     body, body_len));
+	return mxe_icrc_finish(mxe_icrc_head(&head, sizeof(head),
+					     mxe_icrc_which(udph, bth)),
+			       body, len - MXE_ICRC_BTH);
 }

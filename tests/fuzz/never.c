@@ -18,13 +18,12 @@ unsigned long jiffies;
 	}
 
 NEVER(__alloc_percpu)
+NEVER(__folio_put)
 NEVER(__ip_mc_dec_group)
 NEVER(__pskb_pull_tail)
 NEVER(__sg_page_iter_next)
 NEVER(__sg_page_iter_start)
 NEVER(crypto_destroy_tfm)
-NEVER(crypto_shash_finup)
-NEVER(crypto_shash_setkey)
 NEVER(crypto_shash_update)
 NEVER(free_percpu)
 NEVER(get_device)
