@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
+#include "buffer.h"
 #include "device.h"
 #include "icrc.h"
 #include "link.h"
@@ -82,6 +83,7 @@ err_unregister_net:
 err_destroy_wq:
 	mxe_icrc_exit();
 	destroy_workqueue(mxe_wq);
+	mxe_buffer_exit();
 	return err;
 }
 
@@ -94,6 +96,7 @@ static void __exit mxe_exit(void)
 	mxe_net_unregister();
 	mxe_icrc_exit();
 	destroy_workqueue(mxe_wq);
+	mxe_buffer_exit();
 	/* Memory regions freed by RCU need no code of ours. */
 }
 

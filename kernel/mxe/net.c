@@ -13,6 +13,7 @@
 #include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
 
+#include "buffer.h"
 #include "cnp.h"
 #include "complete.h"
 #include "early.h"
@@ -36,41 +37,22 @@ static DEFINE_MUTEX(mxe_net_mutex);
 /* ---- sending ----------------------------------------------------------- */
 
 #define MXE_IP_HEADROOM	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
-
-/*
- * As drivers allocate what they receive: both parts from stores of the CPU, to
- * which napi_consume_skb() gives them back.
- */
-static struct sk_buff *mxe_net_alloc_frag(size_t size)
-{
-	struct sk_buff *skb;
-	void *data;
-
-	size = SKB_DATA_ALIGN(size) +
-	       SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
-	data = napi_alloc_frag(size);
-	if (!data)
-		return NULL;
-	skb = napi_build_skb(data, size);
-	if (!skb)
-		skb_free_frag(data);
-	return skb;
-}
+#define MXE_NET_ALIGN	16
 
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			      u8 **payload)
 {
 	/* Tunnels put their headers before each packet of a train. */
-	size_t headroom = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
-				NET_SKB_PAD) + MXE_IP_HEADROOM;
+	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
+			    NET_SKB_PAD) + MXE_IP_HEADROOM;
+	/* What follows the BTH is aligned for vectors: the ICRC is made by them. */
+	size_t headroom = ALIGN(room + sizeof(struct mxe_bth), MXE_NET_ALIGN) -
+			  sizeof(struct mxe_bth);
 	size_t len = mxe_pkt_len(out);
 	size_t size = headroom + len + MXE_ICRC_SIZE;
 	struct sk_buff *skb;
 
-	skb = mxe_net_alloc_frag(size);
-	/* A piece of more than a page needs pages that hang together. */
-	if (!skb)
-		skb = alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+	skb = mxe_buffer_alloc(size);
 	if (!skb) {
 		mxe_count(qp->dev, send_no_memory);
 		return NULL;

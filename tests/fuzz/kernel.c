@@ -448,10 +448,15 @@ struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
 	return skb;
 }
 
-/* None left in the CPU's store: the engine does without. */
+/* None left in the stores of the CPU: the engine does without. */
 void *__napi_alloc_frag_align(unsigned int size, unsigned int mask)
 {
 	return NULL;
+}
+
+bool skb_page_frag_refill(unsigned int size, struct page_frag *frag, gfp_t mask)
+{
+	return false;
 }
 
 void kfree_skb_reason(struct sk_buff *skb, enum skb_drop_reason reason)

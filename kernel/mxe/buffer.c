@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/skbuff.h>
+
+#include "buffer.h"
+
+/* Below, a buffer is from where the processor has those for received packets. */
+#define MXE_BUFFER_LONG	1024
+
+/*
+ * Chunks of pages (32 KiB) for long packets.  The page allocator clears what it
+ * gives (init_on_alloc), which costs more than building the packet; but
+ * skb_page_frag_refill() begins a chunk anew when all that was taken of it has been
+ * freed.  So there are as many as the packets of a burst need, 64 of 4 KiB, and some
+ * more, and they take turns.
+ */
+#define MXE_BUFFER_CHUNKS	16
+
+/* Bottom halves off. */
+struct mxe_buffer_store {
+	struct page_frag chunks[MXE_BUFFER_CHUNKS];
+	unsigned int current_chunk;
+};
+
+static DEFINE_PER_CPU(struct mxe_buffer_store, mxe_buffer_stores);
+
+static void *mxe_buffer_long(size_t size)
+{
+	struct mxe_buffer_store *store = this_cpu_ptr(&mxe_buffer_stores);
+	struct page_frag *chunk = &store->chunks[store->current_chunk];
+	void *data;
+
+	if (chunk->offset + size > chunk->size) {
+		store->current_chunk = (store->current_chunk + 1) %
+				       MXE_BUFFER_CHUNKS;
+		chunk = &store->chunks[store->current_chunk];
+	}
+	/* It is kept: it must not be of the reserves. */
+	if (!skb_page_frag_refill(size, chunk, GFP_ATOMIC | __GFP_NOWARN |
+				  __GFP_NOMEMALLOC))
+		return NULL;
+	/* One page was all there was; there may be more when its turn comes again. */
+	if (chunk->offset + size > chunk->size) {
+		put_page(chunk->page);
+		*chunk = (struct page_frag) {};
+		return NULL;
+	}
+	data = page_address(chunk->page) + chunk->offset;
+	get_page(chunk->page);
+	chunk->offset += size;
+	return data;
+}
+
+/* As drivers do for what they receive; napi_consume_skb() takes both parts back. */
+static struct sk_buff *mxe_buffer_build(size_t size)
+{
+	struct sk_buff *skb;
+	void *data;
+
+	size = SKB_DATA_ALIGN(size) +
+	       SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	data = size < MXE_BUFFER_LONG ? napi_alloc_frag(size) :
+					mxe_buffer_long(size);
+	if (!data)
+		return NULL;
+	skb = napi_build_skb(data, size);
+	if (!skb)
+		skb_free_frag(data);
+	return skb;
+}
+
+struct sk_buff *mxe_buffer_alloc(size_t size)
+{
+	struct sk_buff *skb = mxe_buffer_build(size);
+
+	/* A piece of more than a page needs pages that hang together. */
+	return skb ?: alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+void mxe_buffer_exit(void)
+{
+	unsigned int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		struct mxe_buffer_store *store = &per_cpu(mxe_buffer_stores, cpu);
+
+		for (i = 0; i < MXE_BUFFER_CHUNKS; i++)
+			if (store->chunks[i].page)
+				put_page(store->chunks[i].page);
+	}
+}
