@@ -24,7 +24,7 @@ struct raw_bth {
 };
 
 /* A socket in the namespace of the first host. */
-static inline int raw_open(void)
+static inline int raw_socket(int domain, int protocol)
 {
 	int here = open("/proc/self/ns/net", O_RDONLY);
 	int there = open("/run/netns/h1", O_RDONLY);
@@ -32,12 +32,17 @@ static inline int raw_open(void)
 
 	if (here < 0 || there < 0 || setns(there, CLONE_NEWNET))
 		vt_bail("namespace h1");
-	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+	fd = socket(domain, SOCK_RAW, protocol);
 	if (fd < 0 || setns(here, CLONE_NEWNET))
 		vt_bail("raw socket");
 	close(here);
 	close(there);
 	return fd;
+}
+
+static inline int raw_open(void)
+{
+	return raw_socket(AF_INET, IPPROTO_RAW);
 }
 
 static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)

@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_ether.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,9 +245,23 @@ static const char *burst(uint64_t *sum)
 	       "data" : NULL;
 }
 
+/*
+ * Who looks on, and does not read, holds all buffers: the device needs new ones.
+ * Those that it has in store do not suffice for all rounds.
+ */
+static int hold_packets(void)
+{
+	int fd = raw_socket(AF_PACKET, htons(ETH_P_ALL)), room = 64 << 20;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)))
+		vt_bail("SO_RCVBUFFORCE");
+	return fd;
+}
+
 /* In each round the first allocations that may not sleep fail. */
 static void run_packets(void)
 {
+	int holder = hold_packets();
 	static const char *const kinds[] = { "failslab", "fail_page_alloc" };
 	char path[64];
 	long before = ud_counter(wire.a.dev, "send_no_memory");
@@ -273,6 +288,7 @@ static void run_packets(void)
 	tell("debug/fail_page_alloc/probability", "0");
 	tell("debug/failslab/ignore-gfp-wait", "N");
 	tell("debug/fail_page_alloc/ignore-gfp-wait", "N");
+	close(holder);
 	ok(!wrong, "packets: %d rounds without memory for packets", i);
 	if (wrong)
 		diag("  %s", wrong);
