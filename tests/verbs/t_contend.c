@@ -154,12 +154,14 @@ static bool run_locks(struct vt_pair *p, int me, int count)
 static bool size_result_ok(const uint8_t *result, int me, int i)
 {
 	uint64_t old[4] = { 0 };
+	uint32_t half;
 	int words = me > 1 ? 1 << (me - 1) : 1;
 
+	memcpy(&half, result, sizeof(half));
 	memcpy(old, result, 4U << me);
 	/* All but 8 bytes come in big-endian words. */
 	for (int j = 0; j < words; j++) {
-		uint64_t v = me == 0 ? be32toh((uint32_t)old[j]) :
+		uint64_t v = me == 0 ? be32toh(half) :
 			     me == 1 ? old[j] : be64toh(old[j]);
 
 		if ((v >> (16 * me) & 0xffff) == ((uint64_t)i & 0xffff))
@@ -191,6 +193,9 @@ static bool run_sizes(struct vt_pair *p, int me, int count)
 		add[i] = 1ULL << (16 * me);
 		boundary[i] = 0x8000800080008000;
 	}
+	/* Where the word that these 4 bytes are a part of has its lowest bits. */
+	if (me == 0 && BYTE_ORDER == BIG_ENDIAN)
+		wr.raddr += 4;
 	for (int done = 0; done < count; done++) {
 		while (posted < count && posted - done < WINDOW) {
 			struct ibv_sge sge =

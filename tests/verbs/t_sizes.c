@@ -334,8 +334,8 @@ static void test_hostile(struct vt_dev *a, struct vt_dev *b)
 		if (vt_to_state(&p.a, IBV_QPS_SQD) || vt_post(&p.a, &first) ||
 		    vt_post(&p.a, &wr))
 			vt_bail("cannot post in SQD");
-		memcpy((char *)vt_find_wqe(wr.wr_id) + changes[i].offset,
-		       &changes[i].value, changes[i].size);
+		vt_change_wqe(wr.wr_id, changes[i].offset, changes[i].size,
+			      changes[i].value);
 		if (vt_to_state(&p.a, IBV_QPS_RTS))
 			vt_bail("SQD to RTS");
 		wc.status = IBV_WC_SUCCESS;

@@ -590,8 +590,7 @@ static void test_hostile(void)
 		if (ud_send(&from, &w))
 			vt_bail("post in SQD");
 		is_int(vt_poll(from.cq, &wc, 1), 0, "SQD sends nothing");
-		memcpy((char *)vt_find_wqe(w.offset) + changes[i].offset, &value,
-		       changes[i].size);
+		vt_change_wqe(w.offset, changes[i].offset, changes[i].size, value);
 		back_to_rts(&from);
 		wc.status = IBV_WC_SUCCESS;
 		ok(vt_poll(from.cq, &wc, VT_MS), "%s: ends", changes[i].what);

@@ -179,6 +179,8 @@ int vt_recv(struct vt_end *e, uint64_t wr_id, size_t offset, uint32_t len);
  * in SQD it stays there until the queue pair goes back to RTS.
  */
 struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id);
+/* Its field of `size` bytes at `offset` is `value` then. */
+void vt_change_wqe(uint64_t wr_id, size_t offset, size_t size, uint64_t value);
 int vt_recv_sge(struct vt_end *e, uint64_t wr_id, struct ibv_sge *sge, int n);
 
 /* A scatter/gather element in the end's buffer. */

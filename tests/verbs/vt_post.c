@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Work requests of the end-to-end tests, and the ways to post them; see vt.h. */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,4 +287,11 @@ struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id)
 		vt_bail("no work request %#llx in any ring",
 			(unsigned long long)wr_id);
 	return wqe;
+}
+
+void vt_change_wqe(uint64_t wr_id, size_t offset, size_t size, uint64_t value)
+{
+	size_t skip = BYTE_ORDER == BIG_ENDIAN ? sizeof(value) - size : 0;
+
+	memcpy((char *)vt_find_wqe(wr_id) + offset, (char *)&value + skip, size);
 }
