@@ -126,9 +126,89 @@ static void ring_bad_producer(struct kunit *test)
 	leave_ring(kt);
 }
 
+static void put_atomic(struct kt *kt, struct ring_area *area,
+		       enum ib_wr_opcode opcode, u8 log_size)
+{
+	struct ib_mr *mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	struct mxe_sge *sge = (struct mxe_sge *)area->entry[0].data;
+
+	area->entry[0].wqe = (struct mxe_send_wqe) {
+		.wr_id = 17,
+		.opcode = opcode,
+		.flags = MXE_SEND_SIGNALED,
+		.num_sge = 1,
+		.log_arg_sz = log_size,
+		.remote_addr = 0x10000,
+		.rkey = 0x7700,
+	};
+	sge->addr = kt_va(mr, 0);
+	sge->length = 64;
+	sge->lkey = mr->lkey;
+	area->hdr.producer = 1;
+	mxe_send_doorbell(kt->qp);
+}
+
+static void expect_refused(struct kt *kt)
+{
+	KUNIT_EXPECT_EQ(kt->test, kt_num_sent(kt), 0U);
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(kt->test, (int)kt_state(kt), (int)IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(kt->test, kt_counter(kt, MXE_CNT_bad_wqe), 1ULL);
+	kt_expect_wc(kt, kt->send_cq, 17, IB_WC_LOC_QP_OP_ERR);
+}
+
+struct log_size_row {
+	u8 log_size;
+	bool good;
+};
+
+/* For a queue pair that was created for masked atomics of up to 8 bytes. */
+static const struct log_size_row log_size_rows[] = {
+	{ 0, false }, { 1, false }, { 2, true }, { 3, true }, { 4, false },
+	{ 5, false }, { 7, false }, { 8, false }, { 32, false }, { 255, false },
+};
+
+static void log_size_desc(const struct log_size_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "log_arg_sz %u", row->log_size);
+}
+
+KUNIT_ARRAY_PARAM(log_size, log_size_rows, log_size_desc);
+
+static void ring_log_size(struct kunit *test)
+{
+	const struct log_size_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ring_area *area = enter_ring(kt);
+
+	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
+	put_atomic(kt, area, IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, row->log_size);
+	if (row->good)
+		KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
+	else
+		expect_refused(kt);
+	leave_ring(kt);
+}
+
+/* The device gives all replies in big-endian; this queue pair did not ask for it. */
+static void ring_reply_be(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ring_area *area = enter_ring(kt);
+
+	kt->qp->dev->reply_be = true;
+	kt->qp->sq.opcodes = mxe_qp_user_opcodes(kt->qp);
+	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
+	put_atomic(kt, area, IB_WR_ATOMIC_FETCH_AND_ADD, 0);
+	expect_refused(kt);
+	leave_ring(kt);
+}
+
 static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_in_order),
 	KUNIT_CASE_PARAM(ring_bad_producer, producer_gen_params),
+	KUNIT_CASE_PARAM(ring_log_size, log_size_gen_params),
+	KUNIT_CASE(ring_reply_be),
 	{}
 };
 
