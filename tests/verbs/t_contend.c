@@ -179,6 +179,7 @@ static bool size_result_ok(const uint8_t *result, int me, int i)
  */
 static bool run_sizes(struct vt_pair *p, int me, int count)
 {
+	static const uint32_t one = 1, top = 0x80008000;
 	uint64_t add[4], boundary[4];
 	struct vt_wr wr = {
 		.op = VT_MFADD, .via = VT_WR, .log_arg_sz = (uint32_t)me + 2,
@@ -193,9 +194,13 @@ static bool run_sizes(struct vt_pair *p, int me, int count)
 		add[i] = 1ULL << (16 * me);
 		boundary[i] = 0x8000800080008000;
 	}
-	/* Where the word that these 4 bytes are a part of has its lowest bits. */
-	if (me == 0 && BYTE_ORDER == BIG_ENDIAN)
-		wr.raddr += 4;
+	if (me == 0) {
+		wr.operands[0] = &one;
+		wr.operands[2] = &top;
+		/* Where the word of these 4 bytes has its lowest bits. */
+		if (BYTE_ORDER == BIG_ENDIAN)
+			wr.raddr += 4;
+	}
 	for (int done = 0; done < count; done++) {
 		while (posted < count && posted - done < WINDOW) {
 			struct ibv_sge sge =
