@@ -435,17 +435,17 @@ RDMAV34_AT(struct verbs_mr, access, 52);
 RDMAV34_SIZE(struct verbs_qp, sizeof(struct ibv_qp_ex) + 16);
 RDMAV34_AT(struct verbs_qp, comp_mask, sizeof(struct ibv_qp_ex));
 RDMAV34_AT(struct verbs_qp, xrcd, sizeof(struct ibv_qp_ex) + 8);
-RDMAV34_SIZE(struct verbs_cq, 288);
+RDMAV34_SIZE(struct verbs_cq, sizeof(struct ibv_cq_ex));
 
 RDMAV34_SIZE(struct verbs_xrcd, 16);
 RDMAV34_AT(struct verbs_xrcd, comp_mask, 8);
 RDMAV34_AT(struct verbs_xrcd, handle, 12);
 
-RDMAV34_SIZE(struct verbs_srq, 160);
-RDMAV34_AT(struct verbs_srq, srq_type, 128);
-RDMAV34_AT(struct verbs_srq, xrcd, 136);
-RDMAV34_AT(struct verbs_srq, cq, 144);
-RDMAV34_AT(struct verbs_srq, srq_num, 152);
+RDMAV34_SIZE(struct verbs_srq, sizeof(struct ibv_srq) + 32);
+RDMAV34_AT(struct verbs_srq, srq_type, sizeof(struct ibv_srq));
+RDMAV34_AT(struct verbs_srq, xrcd, sizeof(struct ibv_srq) + 8);
+RDMAV34_AT(struct verbs_srq, cq, sizeof(struct ibv_srq) + 16);
+RDMAV34_AT(struct verbs_srq, srq_num, sizeof(struct ibv_srq) + 24);
 
 RDMAV34_SIZE(struct verbs_context_ops, 608);
 RDMAV34_AT(struct verbs_context_ops, alloc_dm, 8);
