@@ -73,6 +73,32 @@ kernel_dir()
 	return 1
 }
 
+# need_packages PACKAGE...: have apt-get install those that are missing, for what is
+# no part of "make deps".
+need_packages()
+{
+	local p missing=() sudo=()
+	for p; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] ||
+			missing+=("$p")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	[ "$(id -u)" -eq 0 ] || sudo=(sudo)
+	say "installing with apt-get: ${missing[*]}"
+	"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		-o DPkg::Lock::Timeout=300 install --no-install-recommends \
+		"${missing[@]}" >&2 </dev/null || die "apt-get cannot install them"
+}
+
+# gnu_arch ARCH: what the tools call the machine that Debian calls so.
+gnu_arch()
+{
+	case $1 in
+	arm64) echo aarch64 ;;
+	*) echo "$1" ;;
+	esac
+}
+
 # now: seconds since the epoch with milliseconds, as an integer.
 now_ms()
 {
