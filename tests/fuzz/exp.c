@@ -157,6 +157,8 @@ static void check_op(int d, const struct op *op,
 	if (atomics[d])
 		CHECK(wr->num_sge >= 0 &&
 		      (uint32_t)wr->num_sge <= caps_sge[d]);
+	if (atomics[d] && qps[d]->qp_type == IBV_QPT_XRC_SEND)
+		CHECK(op->srqn == wr->qp_type.xrc.remote_srqn);
 	if (!is_masked(wr))
 		return;
 	CHECK(atomics[d] && log < 6 && 1u << log <= args[d] &&

@@ -168,6 +168,11 @@ static void f_ext_masked_fa(struct mxedv_qp_ex *mqp, uint32_t rkey,
 	get_operand(op, 1, log_arg_sz, boundary);
 }
 
+static void f_set_xrc_srqn(struct ibv_qp_ex *qpx, uint32_t srqn)
+{
+	building(qpx)->srqn = srqn;
+}
+
 static void f_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
 			   const struct ibv_sge *sg_list)
 {
@@ -362,6 +367,8 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 	f->qpx.wr_rdma_read = f_read;
 	f->qpx.wr_atomic_cmp_swp = f_cas;
 	f->qpx.wr_atomic_fetch_add = f_faa;
+	if (attr->qp_type == IBV_QPT_XRC_SEND)
+		f->qpx.wr_set_xrc_srqn = f_set_xrc_srqn;
 	f->qpx.wr_set_sge_list = f_set_sge_list;
 	f->qpx.wr_set_inline_data_list = f_set_inline_list;
 	f->qpx.wr_start = f_start;

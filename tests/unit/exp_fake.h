@@ -36,6 +36,7 @@ struct op {
 	size_t num_sge;
 	uint64_t sge_addr;
 	bool is_inline;
+	uint32_t srqn;		/* of XRC */
 };
 
 struct fake_qp {

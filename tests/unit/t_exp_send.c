@@ -359,6 +359,33 @@ static void test_post_be_device(void)
 	ibv_destroy_qp(without);
 }
 
+static void test_post_xrc(void)
+{
+	static const int opcodes[] = { IBV_EXP_WR_SEND, CS };
+	struct ibv_exp_qp_init_attr attr;
+	struct ibv_exp_send_wr wr, *bad;
+	struct ibv_qp *qp;
+	size_t i;
+
+	fake_reset();
+	init_attr(&attr, mxe_ctx, PD | FLAGS | ARG);
+	attr.exp_create_flags = 0;
+	attr.max_atomic_arg = 8;
+	attr.qp_type = IBV_QPT_XRC_SEND;
+	qp = ibv_exp_create_qp(mxe_ctx, &attr);
+	if (!qp)
+		bail_out("no XRC queue pair");
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		init_wr(&wr, opcodes[i], i);
+		wr.qp_type.xrc.remote_srqn = 0x1234 + (uint32_t)i;
+		is_int(ibv_exp_post_send(qp, &wr, &bad), 0, "xrc: opcode %d",
+		       opcodes[i]);
+		is_int(to_fake(qp)->ops[i].srqn, 0x1234 + (int)i,
+		       "xrc: ... to its receive queue");
+	}
+	ibv_destroy_qp(qp);
+}
+
 /* A bad request, or a full queue, at each place of a chain of five. */
 static void test_post_chain(void)
 {
@@ -633,6 +660,7 @@ int main(void)
 	test_post_sges();
 	test_post_errors();
 	test_post_be_device();
+	test_post_xrc();
 	test_post_chain();
 	test_post_mixed();
 	test_post_other();
