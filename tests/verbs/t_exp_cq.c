@@ -131,17 +131,14 @@ static void test_stamps(struct vt_dev *a, struct vt_dev *b)
 					 &values))
 			break;
 		ns = ibv_exp_cqe_ts_to_ns(&values.clock_info, wc.timestamp);
-		/*
-		 * The two clocks are not read at the same moment; on a machine that
-		 * is busy, mostly long after. A wrong one is never right.
-		 */
+		/* The two clocks are not read at the same moment, at times long after. */
 		if (wc.timestamp > last && ns + 5000000 > before &&
 		    ns < after + 5000000)
 			good++;
 		last = wc.timestamp;
 	}
 	is_int(i, COUNT, "completions have time stamps");
-	ok(good > COUNT / 8, "... of when they came: %d", good);
+	ok(good > COUNT / 2, "... of when they came: %d", good);
 	vt_pair_close(&p);
 }
 
