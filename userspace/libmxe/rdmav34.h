@@ -14,6 +14,7 @@
 #define RDMAV34_H
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -403,6 +404,9 @@ int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 #error "the offsets of rdmav34 are known for 64-bit machines only"
 #endif
 
+/* Of a queue, by which its events are waited for: 88 bytes, and 96 on arm64. */
+#define RDMAV34_LOCK (sizeof(pthread_mutex_t) + sizeof(pthread_cond_t))
+
 RDMAV34_SIZE(struct verbs_match_ent, 24);
 RDMAV34_AT(struct verbs_match_ent, u, 8);
 RDMAV34_AT(struct verbs_match_ent, kind, 20);
@@ -435,17 +439,17 @@ RDMAV34_AT(struct verbs_mr, access, 52);
 RDMAV34_SIZE(struct verbs_qp, sizeof(struct ibv_qp_ex) + 16);
 RDMAV34_AT(struct verbs_qp, comp_mask, sizeof(struct ibv_qp_ex));
 RDMAV34_AT(struct verbs_qp, xrcd, sizeof(struct ibv_qp_ex) + 8);
-RDMAV34_SIZE(struct verbs_cq, sizeof(struct ibv_cq_ex));
+RDMAV34_SIZE(struct verbs_cq, 200 + RDMAV34_LOCK);
 
 RDMAV34_SIZE(struct verbs_xrcd, 16);
 RDMAV34_AT(struct verbs_xrcd, comp_mask, 8);
 RDMAV34_AT(struct verbs_xrcd, handle, 12);
 
-RDMAV34_SIZE(struct verbs_srq, sizeof(struct ibv_srq) + 32);
-RDMAV34_AT(struct verbs_srq, srq_type, sizeof(struct ibv_srq));
-RDMAV34_AT(struct verbs_srq, xrcd, sizeof(struct ibv_srq) + 8);
-RDMAV34_AT(struct verbs_srq, cq, sizeof(struct ibv_srq) + 16);
-RDMAV34_AT(struct verbs_srq, srq_num, sizeof(struct ibv_srq) + 24);
+RDMAV34_SIZE(struct verbs_srq, 72 + RDMAV34_LOCK);
+RDMAV34_AT(struct verbs_srq, srq_type, 40 + RDMAV34_LOCK);
+RDMAV34_AT(struct verbs_srq, xrcd, 48 + RDMAV34_LOCK);
+RDMAV34_AT(struct verbs_srq, cq, 56 + RDMAV34_LOCK);
+RDMAV34_AT(struct verbs_srq, srq_num, 64 + RDMAV34_LOCK);
 
 RDMAV34_SIZE(struct verbs_context_ops, 608);
 RDMAV34_AT(struct verbs_context_ops, alloc_dm, 8);
