@@ -28,6 +28,7 @@ static struct ring_area *enter_ring(struct kt *kt)
 	KUNIT_ASSERT_NOT_NULL(kt->test, area);
 	kt->qp->is_user = true;
 	kt->qp->sq.opcodes = mxe_qp_user_opcodes(kt->qp);
+	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
 	kt->qp->rq.q.entries = 0;	/* no receive queue */
 	kt->qp->sq.entries = ENTRIES;
 	kt->qp->sq.ring = (struct mxe_ring) {
@@ -181,7 +182,6 @@ static void ring_log_size(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ring_area *area = enter_ring(kt);
 
-	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
 	put_atomic(kt, area, IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, row->log_size);
 	if (row->good)
 		KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
@@ -198,7 +198,6 @@ static void ring_reply_be(struct kunit *test)
 
 	kt->qp->dev->reply_be = true;
 	kt->qp->sq.opcodes = mxe_qp_user_opcodes(kt->qp);
-	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
 	put_atomic(kt, area, IB_WR_ATOMIC_FETCH_AND_ADD, 0);
 	expect_refused(kt);
 	leave_ring(kt);
