@@ -73,21 +73,33 @@ kernel_dir()
 	return 1
 }
 
+# installed PACKAGE: on this machine.
+installed()
+{
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# system_apt ARGUMENT...: apt-get, which asks nothing, for this machine.
+system_apt()
+{
+	local sudo=()
+	[ "$(id -u)" -eq 0 ] || sudo=(sudo)
+	"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		-o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
 # need_packages PACKAGE...: have apt-get install those that are missing, for what is
 # no part of "make deps".
 need_packages()
 {
-	local p missing=() sudo=()
+	local p missing=()
 	for p; do
-		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] ||
-			missing+=("$p")
+		installed "$p" || missing+=("$p")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
-	[ "$(id -u)" -eq 0 ] || sudo=(sudo)
 	say "installing with apt-get: ${missing[*]}"
-	"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
-		-o DPkg::Lock::Timeout=300 install --no-install-recommends \
-		"${missing[@]}" >&2 </dev/null || die "apt-get cannot install them"
+	system_apt install --no-install-recommends "${missing[@]}" >&2 ||
+		die "apt-get cannot install them"
 }
 
 # gnu_arch ARCH: what the tools call the machine that Debian calls so.
