@@ -381,7 +381,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	const u8 *p;
 
 	/* So its atomic is MXE_ATOMIC_UNSUPPORTED. */
-	memset(pkt, 0, offsetof(struct mxe_pkt, atomic.swap_add));
+	mxe_clear(pkt, offsetof(struct mxe_pkt, atomic.swap_add));
 	err = mxe_parse_bth(pkt, data, len);
 	if (err)
 		return err;

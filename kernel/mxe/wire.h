@@ -272,10 +272,18 @@ struct mxe_pkt_out {
 	};
 };
 
+/* For more at a time gcc has REP STOS, which takes as long as all of this. */
+static __always_inline void mxe_clear(void *p, size_t len)
+{
+	for (; len > 32; p += 32, len -= 32)
+		memset(p, 0, 32);
+	memset(p, 0, len);
+}
+
 /* Clear all of it but the words at its end. */
 static inline void mxe_pkt_out_init(struct mxe_pkt_out *out)
 {
-	memset(out, 0, offsetof(struct mxe_pkt_out, atomic.swap_add));
+	mxe_clear(out, offsetof(struct mxe_pkt_out, atomic.swap_add));
 }
 
 /* Bytes from BTH to the end of the padding, without ICRC. */
