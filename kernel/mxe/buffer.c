@@ -4,6 +4,7 @@
 #include <linux/skbuff.h>
 
 #include "buffer.h"
+#include "wire.h"
 
 /* Below, a buffer is from where the processor has those for received packets. */
 #define MXE_BUFFER_LONG	1024
@@ -76,6 +77,46 @@ struct sk_buff *mxe_buffer_alloc(size_t size)
 
 	/* A piece of more than a page needs pages that hang together. */
 	return skb ?: alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+/* Is it ours alone, in one piece, and of size bytes or more? */
+static bool mxe_buffer_is_plain(struct sk_buff *skb, size_t size)
+{
+	return !skb_shared(skb) && !skb_cloned(skb) &&
+	       skb->fclone == SKB_FCLONE_UNAVAILABLE &&
+	       !skb_is_nonlinear(skb) && !skb_zcopy(skb) && !skb_pfmemalloc(skb) &&
+	       skb_end_offset(skb) >= size;
+}
+
+/* As build_skb() leaves it, but for what says whose the memory is. */
+static void mxe_buffer_renew(struct sk_buff *skb)
+{
+	struct skb_shared_info *shinfo = skb_shinfo(skb);
+	bool head_frag = skb->head_frag, pp_recycle = skb->pp_recycle;
+
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	skb_ext_reset(skb);
+	nf_reset_ct(skb);
+	mxe_clear(skb, offsetof(struct sk_buff, tail));
+	mxe_clear(shinfo, offsetof(struct skb_shared_info, dataref));
+	skb->head_frag = head_frag;
+	skb->pp_recycle = pp_recycle;
+	skb->mac_header = (typeof(skb->mac_header))~0U;
+	skb->transport_header = (typeof(skb->transport_header))~0U;
+	skb->data = skb->head;
+	skb_reset_tail_pointer(skb);
+}
+
+struct sk_buff *mxe_buffer_reuse(struct sk_buff **old, size_t size)
+{
+	struct sk_buff *skb = *old;
+
+	if (!skb || !mxe_buffer_is_plain(skb, size))
+		return mxe_buffer_alloc(size);
+	*old = NULL;
+	mxe_buffer_renew(skb);
+	return skb;
 }
 
 void mxe_buffer_exit(void)

@@ -34,7 +34,7 @@ static void mxe_cnp_send(struct mxe_qp *qp)
 
 	/* Nobody slows CNPs down, so they are not marked either. */
 	av.tclass &= ~INET_ECN_MASK;
-	skb = mxe_net_alloc(qp, &out, &payload);
+	skb = mxe_net_alloc(qp, &out, NULL, &payload);
 	if (!skb)
 		return;
 	mxe_count(qp->dev, sent_cnp);

@@ -40,7 +40,7 @@ static DEFINE_MUTEX(mxe_net_mutex);
 #define MXE_NET_ALIGN	16
 
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			      u8 **payload)
+			      struct sk_buff **old, u8 **payload)
 {
 	/* Tunnels put their headers before each packet of a train. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
@@ -52,7 +52,7 @@ struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 	size_t size = headroom + len + MXE_ICRC_SIZE;
 	struct sk_buff *skb;
 
-	skb = mxe_buffer_alloc(size);
+	skb = old ? mxe_buffer_reuse(old, size) : mxe_buffer_alloc(size);
 	if (!skb) {
 		mxe_count(qp->dev, send_no_memory);
 		return NULL;

@@ -91,11 +91,12 @@ int mxe_net_attach(struct mxe_dev *dev, struct net *net);
 void mxe_net_detach(struct mxe_dev *dev);
 
 /*
- * A buffer for a packet, and where it is written from BTH on.
- * Context: bottom halves off.
+ * A buffer for a packet, written from BTH to payload, and where that goes; NULL
+ * without memory.  old: a received packet that is done with, whose buffer may be
+ * taken (mxe_buffer_reuse()), or NULL.  Context: bottom halves off.
  */
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			      u8 **payload);
+			      struct sk_buff **old, u8 **payload);
 /*
  * Complete and send it; consumes skb.  It may go with others that follow: the
  * train, of one side of the queue pair, leaves before the lock of that side is

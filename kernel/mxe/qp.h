@@ -222,6 +222,7 @@ struct mxe_rq {
 	struct mxe_mr_cache mr_cache;	/* of remote keys */
 	struct mxe_mr_cache local_cache;	/* of what is received */
 	struct mxe_train train;		/* empty while the lock is free */
+	struct sk_buff *request;	/* being executed; NULL: none, or used */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	bool wants_locks;		/* the first is a wide atomic */
 	unsigned long todo;		/* enum mxe_todo */

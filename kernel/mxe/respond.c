@@ -19,7 +19,7 @@ static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 	out->opcode = mxe_opcode_of(mxe_qp_transport(qp), out->opcode);
 	out->pkey = 0xffff;
 	out->qpn = qp->dest_qpn;
-	skb = mxe_net_alloc(qp, out, &payload);
+	skb = mxe_net_alloc(qp, out, &qp->rq.request, &payload);
 	/* An answer that is not sent is one lost: the peer asks again. */
 	if (skb)
 		mxe_net_send(qp, &qp->rq.train, skb);
@@ -179,7 +179,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	out.pkey = 0xffff;
 	out.qpn = qp->dest_qpn;
 	out.payload_len = len;
-	skb = mxe_net_alloc(qp, &out, &payload);
+	skb = mxe_net_alloc(qp, &out, &qp->rq.request, &payload);
 	if (!skb)
 		return -ENOMEM;
 	if (len) {
@@ -660,7 +660,7 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return mxe_respond_message(qp, pkt);
 }
 
-static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	s32 ahead = mxe_psn_diff(pkt->psn, rq->epsn);
@@ -685,6 +685,19 @@ static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	err = mxe_respond_execute(qp, pkt);
 	if (err)
 		mxe_respond_fail(qp, pkt->psn, err);
+}
+
+/* Answers are sent when a request has been executed: they may take its buffer. */
+static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+				struct sk_buff *skb)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	rq->request = skb;
+	mxe_respond_do(qp, pkt);
+	if (rq->request)
+		mxe_net_consume(rq->request);
+	rq->request = NULL;
 }
 
 /*
@@ -728,8 +741,7 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		}
 		return;
 	}
-	mxe_respond_request(qp, pkt);
-	mxe_net_consume(skb);
+	mxe_respond_request(qp, pkt, skb);
 }
 
 void mxe_respond_continue(struct mxe_qp *qp)
@@ -754,14 +766,15 @@ void mxe_respond_continue(struct mxe_qp *qp)
 		}
 		__skb_unlink(skb, &rq->deferred);
 		/* It was parsed when it came, and is ours since. */
-		if (!mxe_net_parse(skb, &pkt)) {
-			if (mxe_respond_wants_locks(qp, &pkt)) {
-				__skb_queue_head(&rq->deferred, skb);
-				return;
-			}
-			mxe_respond_request(qp, &pkt);
+		if (mxe_net_parse(skb, &pkt)) {
+			mxe_net_consume(skb);
+			continue;
 		}
-		mxe_net_consume(skb);
+		if (mxe_respond_wants_locks(qp, &pkt)) {
+			__skb_queue_head(&rq->deferred, skb);
+			return;
+		}
+		mxe_respond_request(qp, &pkt, skb);
 	}
 }
 

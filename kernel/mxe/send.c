@@ -197,7 +197,7 @@ int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	int err;
 
 	mxe_send_describe(qp, wr, sq->psn, &out);
-	skb = mxe_net_alloc(qp, &out, &payload);
+	skb = mxe_net_alloc(qp, &out, NULL, &payload);
 	if (!skb)
 		return -ENOMEM;
 

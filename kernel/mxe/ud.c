@@ -66,7 +66,7 @@ static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 
 	if (wr->length > mxe_ud_mtu(qp))
 		return IB_WC_LOC_LEN_ERR;
-	skb = mxe_net_alloc(qp, &out, &payload);
+	skb = mxe_net_alloc(qp, &out, NULL, &payload);
 	/* Counted, and lost as datagrams may be. */
 	if (!skb)
 		return IB_WC_SUCCESS;

@@ -510,10 +510,16 @@ void skb_queue_purge(struct sk_buff_head *list)
 		kfree_skb(skb);
 }
 
+/* As much as drivers leave in front of the IP header, for answers to be sent in it. */
+#define FK_HEADROOM	128
+
 struct sk_buff *fk_skb(const u8 *data, size_t len)
 {
-	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC);
-	u8 *p = skb_put(skb, len);
+	struct sk_buff *skb = alloc_skb(FK_HEADROOM + len, GFP_ATOMIC);
+	u8 *p;
+
+	skb_reserve(skb, FK_HEADROOM);
+	p = skb_put(skb, len);
 
 	memcpy(p, data, len);
 	__asan_poison_memory_region(p + ALIGN(len, 8), FK_GAP);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Buffers for what is sent: each its own, and of the same pages again. */
+/* Buffers for what is sent: each its own, of the same pages again, or a received one. */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
 #include <linux/gfp.h>
+#include <linux/if_vlan.h>
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 
@@ -105,7 +106,113 @@ static void buffers_come_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fresh, 0);
 }
 
+static struct sk_buff *received(struct kunit *test)
+{
+	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_reserve(skb, NET_SKB_PAD);
+	skb_put_zero(skb, 100);
+	return skb;
+}
+
+/*
+ * Nothing is left of how it came: not that it was in a list, which the UDP layer leaves
+ * in the packets of a train, nor what its netdev and others said of it.
+ */
+static void buffer_reused(struct kunit *test)
+{
+	struct sk_buff *skb = received(test), *old = skb, *fresh;
+	struct skb_shared_info *shinfo = skb_shinfo(skb);
+	const bool head_frag = skb->head_frag;
+
+	skb->next = skb;
+	skb->prev = skb;
+	__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), 5);
+	__skb_set_sw_hash(skb, 0x1234, true);
+	skb_record_rx_queue(skb, 2);
+	skb->tstamp = 1;
+	skb->mark = 2;
+	skb->priority = 3;
+	skb->pkt_type = PACKET_OTHERHOST;
+	skb->encapsulation = 1;
+	shinfo->tx_flags = SKBTX_HW_TSTAMP;
+	shinfo->gso_size = 100;
+	shinfo->hwtstamps.hwtstamp = 1;
+	skb_metadata_set(skb, 4);
+	local_bh_disable();
+	skb = mxe_buffer_reuse(&old, 200);
+	fresh = alloc_skb(200, GFP_ATOMIC);
+	local_bh_enable();
+	KUNIT_ASSERT_NULL(test, old);
+	KUNIT_ASSERT_NOT_NULL(test, fresh);
+	KUNIT_EXPECT_PTR_EQ(test, skb->data, skb->head);
+	KUNIT_EXPECT_GE(test, skb_tailroom(skb), 200);
+	KUNIT_EXPECT_EQ(test, (int)skb->head_frag, (int)head_frag);
+	/* As a new one, of the same memory, but for the processor that made it. */
+	fresh->head_frag = skb->head_frag;
+	fresh->alloc_cpu = skb->alloc_cpu;
+	KUNIT_EXPECT_EQ(test, memcmp(skb, fresh, offsetof(struct sk_buff, tail)),
+			0);
+	KUNIT_EXPECT_EQ(test, memcmp(skb_shinfo(skb), skb_shinfo(fresh),
+				     offsetof(struct skb_shared_info, dataref)), 0);
+	consume_skb(skb);
+	consume_skb(fresh);
+}
+
+/* Another is given where the old one cannot be had: nothing happens to that. */
+static void expect_other(struct kunit *test, struct sk_buff *old, size_t size)
+{
+	struct sk_buff *const was = old;
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	skb = mxe_buffer_reuse(&old, size);
+	KUNIT_EXPECT_PTR_EQ(test, old, was);
+	KUNIT_EXPECT_EQ(test, was->len, 100U);
+	KUNIT_EXPECT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_PTR_NE(test, skb, was);
+	KUNIT_EXPECT_GE(test, (size_t)skb_tailroom(skb), size);
+	consume_skb(skb);
+	local_bh_enable();
+}
+
+static void buffer_not_reused(struct kunit *test)
+{
+	struct sk_buff *skb = received(test), *clone;
+
+	expect_other(test, skb, skb_end_offset(skb) + 1);
+	skb_get(skb);
+	expect_other(test, skb, 200);
+	consume_skb(skb);
+	clone = skb_clone(skb, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, clone);
+	expect_other(test, skb, 200);
+	expect_other(test, clone, 200);
+	consume_skb(clone);
+	/* A clone would be in the same memory as the buffer itself. */
+	skb->fclone = SKB_FCLONE_ORIG;
+	expect_other(test, skb, 200);
+	skb->fclone = SKB_FCLONE_UNAVAILABLE;
+	skb->pfmemalloc = 1;
+	expect_other(test, skb, 200);
+	skb->pfmemalloc = 0;
+	skb->data_len = 1;
+	expect_other(test, skb, 200);
+	skb->data_len = 0;
+
+	/* And nothing else was wrong with it. */
+	local_bh_disable();
+	clone = skb;
+	skb = mxe_buffer_reuse(&clone, 200);
+	local_bh_enable();
+	KUNIT_EXPECT_NULL(test, clone);
+	consume_skb(skb);
+}
+
 static struct kunit_case buffer_cases[] = {
+	KUNIT_CASE(buffer_reused),
+	KUNIT_CASE(buffer_not_reused),
 	KUNIT_CASE(buffers_are_apart),
 	KUNIT_CASE(buffers_come_again),
 	{}

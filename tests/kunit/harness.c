@@ -246,6 +246,7 @@ void kt_exit(struct kunit *test)
 	if (kt->ndev) {
 		skb_queue_purge(&kt->sent);
 		kfree_skb(kt->last);
+		kfree_skb(kt->tapped);
 		/* Waits until nobody holds it. */
 		unregister_netdev(kt->ndev);
 		free_netdev(kt->ndev);
@@ -546,6 +547,11 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 	skb->dev = kt->ndev;
 	skb->protocol = htons(ETH_P_IP);
 	skb->pkt_type = kt->group ? PACKET_MULTICAST : PACKET_HOST;
+	kt->injected = skb->head;
+	if (kt->tap) {
+		kfree_skb(kt->tapped);
+		kt->tapped = skb_clone(skb, GFP_KERNEL);
+	}
 	local_bh_disable();
 	netif_receive_skb(skb);
 	local_bh_enable();

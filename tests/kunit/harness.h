@@ -47,6 +47,9 @@ struct kt {
 	unsigned long events;		/* enum ib_event_type of QP and SRQ */
 	u8 tos, tclass;			/* injected; of the path of the QP */
 	__be32 group;			/* injected to; 0: to the device */
+	bool tap;			/* keep a clone of what is injected: */
+	struct sk_buff *tapped;		/* ... the last, or NULL */
+	const u8 *injected;		/* where the last was in memory */
 };
 
 /* How kt_connect() connects. */
