@@ -40,10 +40,15 @@ struct mxe_icrc_head6 {
 	u8 bth[MXE_ICRC_BTH];
 } __packed;
 
-/* What each value of the two bytes of an identification adds to the sum. */
+/*
+ * What each value of the two bytes of an identification adds to the sum of a head
+ * that has ones there.
+ */
 static u32 mxe_icrc_ids[2][256] __ro_after_init;
+/* And each value of the bytes of a word to the sum that ends with it. */
+static u32 mxe_icrc_words[4][256] __ro_after_init;
 
-static void mxe_icrc_make_ids(void)
+static void mxe_icrc_make_tables(void)
 {
 	unsigned int byte, value;
 
@@ -51,15 +56,34 @@ static void mxe_icrc_make_ids(void)
 		for (value = 0; value < 256; value++) {
 			u8 head[sizeof(struct mxe_icrc_head4)] = {};
 
-			head[offsetof(struct iphdr, id) + byte] = value;
+			head[offsetof(struct iphdr, id) + byte] = ~value;
 			mxe_icrc_ids[byte][value] =
 				crc32_le(0, head, sizeof(head));
 		}
 	}
+	for (byte = 0; byte < 4; byte++) {
+		for (value = 0; value < 256; value++) {
+			u8 word[4] = {};
+
+			word[byte] = value;
+			mxe_icrc_words[byte][value] =
+				crc32_le(0, word, sizeof(word));
+		}
+	}
+}
+
+/* crc32_le() takes bytes one by one that are not eight. */
+static u32 mxe_icrc_word(u32 crc, const u8 *p)
+{
+	crc ^= get_unaligned_le32(p);
+	return mxe_icrc_words[0][crc & 0xff] ^
+	       mxe_icrc_words[1][crc >> 8 & 0xff] ^
+	       mxe_icrc_words[2][crc >> 16 & 0xff] ^
+	       mxe_icrc_words[3][crc >> 24];
 }
 
 /* The sum goes on with p.  Bottom halves off, or not: the driver asks. */
-static u32 mxe_icrc_shash(u32 crc, const u8 *p, size_t len)
+static noinline u32 mxe_icrc_shash(u32 crc, const u8 *p, size_t len)
 {
 	/* SHASH_DESC_ON_STACK() is of 300 bytes more, which may be cleared. */
 	struct {
@@ -90,7 +114,7 @@ void mxe_icrc_init(void)
 {
 	struct crypto_shash *tfm;
 
-	mxe_icrc_make_ids();
+	mxe_icrc_make_tables();
 	if (mxe_crc32_le_is_fast())
 		return;
 	tfm = crypto_alloc_shash("crc32", 0, 0);
@@ -126,8 +150,18 @@ struct mxe_icrc_memos {
 
 static DEFINE_PER_CPU(struct mxe_icrc_memos, mxe_icrc_memos);
 
-static noinline u32 mxe_icrc_remember(struct mxe_icrc_memo *memo,
-				      const void *head, size_t len)
+/* The set for a head.  The words before the PSN differ between queue pairs. */
+static __always_inline struct mxe_icrc_memo *
+mxe_icrc_set(const struct udphdr *udph, const u8 *bth)
+{
+	u64 which = get_unaligned((const u64 *)udph) ^
+		    get_unaligned((const u64 *)bth);
+
+	return this_cpu_ptr(&mxe_icrc_memos)->set[hash_64(which,
+							  MXE_ICRC_SET_BITS)];
+}
+
+static u32 mxe_icrc_keep(struct mxe_icrc_memo *memo, const void *head, u32 len)
 {
 	memo[1] = memo[0];
 	memcpy(memo->head, head, len);
@@ -136,44 +170,37 @@ static noinline u32 mxe_icrc_remember(struct mxe_icrc_memo *memo,
 	return memo->crc;
 }
 
-/* memcmp() is a call, and goes byte by byte in the end. */
-static __always_inline bool mxe_icrc_is(const struct mxe_icrc_memo *memo,
-					const void *head, size_t len)
+/*
+ * Is it the same, with the ones?  Zero, if so.  memcmp() is a call, and goes byte by
+ * byte in the end.
+ */
+static __always_inline u64 mxe_icrc_differ(const u8 *memo, const void *p,
+					   const void *ones, size_t len)
 {
-	const u8 *a = memo->head, *b = head;
-	u64 differ = memo->len ^ len;
+	u64 differ = 0;
 	size_t i;
 
 	for (i = 0; i + sizeof(u64) <= len; i += sizeof(u64))
-		differ |= get_unaligned((const u64 *)(a + i)) ^
-			  get_unaligned((const u64 *)(b + i));
+		differ |= get_unaligned((const u64 *)(memo + i)) ^
+			  (get_unaligned((const u64 *)(p + i)) |
+			   get_unaligned((const u64 *)(ones + i)));
 	if (len % sizeof(u64))
-		differ |= get_unaligned((const u32 *)(a + i)) ^
-			  get_unaligned((const u32 *)(b + i));
-	return !differ;
-}
-
-/* which: tells heads apart that come in turn. */
-static __always_inline u32 mxe_icrc_head(const void *head, size_t len, u64 which)
-{
-	struct mxe_icrc_memos *memos = this_cpu_ptr(&mxe_icrc_memos);
-	struct mxe_icrc_memo *memo = memos->set[hash_64(which,
-							MXE_ICRC_SET_BITS)];
-
-	if (mxe_icrc_is(&memo[0], head, len))
-		return memo[0].crc;
-	if (mxe_icrc_is(&memo[1], head, len))
-		return memo[1].crc;
-	return mxe_icrc_remember(memo, head, len);
+		differ |= get_unaligned((const u32 *)(memo + i)) ^
+			  (get_unaligned((const u32 *)(p + i)) |
+			   get_unaligned((const u32 *)(ones + i)));
+	return differ;
 }
 
 static __le32 mxe_icrc_finish(u32 crc, const u8 *body, size_t len)
 {
 	if (len >= MXE_ICRC_LONG && mxe_icrc_tfm)
-		crc = mxe_icrc_shash(crc, body, len);
-	else
-		crc = crc32_le(crc, body, len);
-	return cpu_to_le32(~crc);
+		return cpu_to_le32(~mxe_icrc_shash(crc, body, len));
+	if (len % sizeof(u64) == sizeof(u32)) {
+		crc = mxe_icrc_word(crc, body);
+		body += sizeof(u32);
+		len -= sizeof(u32);
+	}
+	return cpu_to_le32(~crc32_le(crc, body, len));
 }
 
 /* Copy with the ones. */
@@ -192,56 +219,131 @@ static __always_inline void mxe_icrc_mask(void *to, const void *from,
 			      (u32 *)(to + i));
 }
 
-/* Of the words before the PSN, which differ between queue pairs. */
-static __always_inline u64 mxe_icrc_which(const struct udphdr *udph,
+static const struct mxe_icrc_head4 mxe_icrc_ones4 = {
+	.ip.tos = 0xff,
+	/* A number that may be another in each packet: added when the rest is. */
+	.ip.id = (__force __be16)0xffff,
+	.ip.ttl = 0xff,
+	.ip.check = (__force __sum16)0xffff,
+	.udp.check = (__force __sum16)0xffff,
+	/* FECN, BECN, resv8a */
+	.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
+};
+
+static const struct mxe_icrc_head6 mxe_icrc_ones6 = {
+	/* Traffic class and flow label. */
+	.ip.priority = 0xf,
+	.ip.flow_lbl = { 0xff, 0xff, 0xff },
+	.ip.hop_limit = 0xff,
+	.udp.check = (__force __sum16)0xffff,
+	.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
+};
+
+static __always_inline bool mxe_icrc_is4(const struct mxe_icrc_memo *memo,
+					 const struct iphdr *iph,
+					 const struct udphdr *udph,
+					 const u8 *bth)
+{
+	const struct mxe_icrc_head4 *ones = &mxe_icrc_ones4;
+	const u8 *p = memo->head;
+	u64 differ = memo->len ^ sizeof(*ones);
+
+	differ |= mxe_icrc_differ(p, iph, &ones->ip, sizeof(*iph));
+	p += sizeof(*iph);
+	differ |= mxe_icrc_differ(p, udph, &ones->udp, sizeof(*udph));
+	p += sizeof(*udph);
+	differ |= mxe_icrc_differ(p, bth, ones->bth, sizeof(ones->bth));
+	return !differ;
+}
+
+static __always_inline bool mxe_icrc_is6(const struct mxe_icrc_memo *memo,
+					 const struct ipv6hdr *ip6h,
+					 const struct udphdr *udph,
+					 const u8 *bth)
+{
+	const struct mxe_icrc_head6 *ones = &mxe_icrc_ones6;
+	const u8 *p = memo->head;
+	u64 differ = memo->len ^ sizeof(*ones);
+
+	differ |= mxe_icrc_differ(p, ip6h, &ones->ip, sizeof(*ip6h));
+	p += sizeof(*ip6h);
+	differ |= mxe_icrc_differ(p, udph, &ones->udp, sizeof(*udph));
+	p += sizeof(*udph);
+	differ |= mxe_icrc_differ(p, bth, ones->bth, sizeof(ones->bth));
+	return !differ;
+}
+
+static noinline u32 mxe_icrc_keep4(struct mxe_icrc_memo *memo,
+				   const struct iphdr *iph,
+				   const struct udphdr *udph, const u8 *bth)
+{
+	const struct mxe_icrc_head4 *ones = &mxe_icrc_ones4;
+	struct mxe_icrc_head4 head __uninitialized;
+
+	mxe_icrc_mask(&head.ip, iph, &ones->ip, sizeof(head.ip));
+	mxe_icrc_mask(&head.udp, udph, &ones->udp, sizeof(head.udp));
+	mxe_icrc_mask(head.bth, bth, ones->bth, sizeof(head.bth));
+	return mxe_icrc_keep(memo, &head, sizeof(head));
+}
+
+static noinline u32 mxe_icrc_keep6(struct mxe_icrc_memo *memo,
+				   const struct ipv6hdr *ip6h,
+				   const struct udphdr *udph, const u8 *bth)
+{
+	const struct mxe_icrc_head6 *ones = &mxe_icrc_ones6;
+	struct mxe_icrc_head6 head __uninitialized;
+
+	mxe_icrc_mask(&head.ip, ip6h, &ones->ip, sizeof(head.ip));
+	mxe_icrc_mask(&head.udp, udph, &ones->udp, sizeof(head.udp));
+	mxe_icrc_mask(head.bth, bth, ones->bth, sizeof(head.bth));
+	return mxe_icrc_keep(memo, &head, sizeof(head));
+}
+
+static __always_inline u32 mxe_icrc_head4(const struct iphdr *iph,
+					  const struct udphdr *udph,
 					  const u8 *bth)
 {
-	return get_unaligned((const u64 *)udph) ^ get_unaligned((const u64 *)bth);
+	struct mxe_icrc_memo *memo = mxe_icrc_set(udph, bth);
+
+	if (mxe_icrc_is4(&memo[0], iph, udph, bth))
+		return memo[0].crc;
+	if (mxe_icrc_is4(&memo[1], iph, udph, bth))
+		return memo[1].crc;
+	return mxe_icrc_keep4(memo, iph, udph, bth);
+}
+
+u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph,
+			const u8 *bth)
+{
+	return mxe_icrc_head4(iph, udph, bth);
+}
+
+__le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len)
+{
+	u16 id = be16_to_cpu(ip_id);
+
+	crc ^= mxe_icrc_ids[0][id >> 8] ^ mxe_icrc_ids[1][id & 0xff];
+	return mxe_icrc_finish(crc, bth + MXE_ICRC_BTH, len - MXE_ICRC_BTH);
 }
 
 __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
 		     const u8 *bth, size_t len)
 {
-	static const struct mxe_icrc_head4 ones = {
-		.ip.tos = 0xff,
-		.ip.ttl = 0xff,
-		.ip.check = (__force __sum16)0xffff,
-		.udp.check = (__force __sum16)0xffff,
-		/* FECN, BECN, resv8a */
-		.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
-	};
-	const u8 *id = (const u8 *)&iph->id, *body = bth + MXE_ICRC_BTH;
-	struct mxe_icrc_head4 head __uninitialized;
-	u32 crc;
-
-	mxe_icrc_mask(&head.ip, iph, &ones.ip, sizeof(head.ip));
-	mxe_icrc_mask(&head.udp, udph, &ones.udp, sizeof(head.udp));
-	mxe_icrc_mask(head.bth, bth, ones.bth, sizeof(head.bth));
-	/* A number that may be another in each packet: added when the rest is. */
-	head.ip.id = 0;
-	crc = mxe_icrc_head(&head, sizeof(head), mxe_icrc_which(udph, bth)) ^
-	      mxe_icrc_ids[0][id[0]] ^ mxe_icrc_ids[1][id[1]];
-	return mxe_icrc_finish(crc, body, len - MXE_ICRC_BTH);
+	return mxe_icrc_end_ipv4(mxe_icrc_head4(iph, udph, bth), iph->id, bth,
+				 len);
 }
 
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
 		     const u8 *bth, size_t len)
 {
-	static const struct mxe_icrc_head6 ones = {
-		/* Traffic class and flow label. */
-		.ip.priority = 0xf,
-		.ip.flow_lbl = { 0xff, 0xff, 0xff },
-		.ip.hop_limit = 0xff,
-		.udp.check = (__force __sum16)0xffff,
-		.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
-	};
-	const u8 *body = bth + MXE_ICRC_BTH;
-	struct mxe_icrc_head6 head __uninitialized;
+	struct mxe_icrc_memo *memo = mxe_icrc_set(udph, bth);
+	u32 crc;
 
-	mxe_icrc_mask(&head.ip, ip6h, &ones.ip, sizeof(head.ip));
-	mxe_icrc_mask(&head.udp, udph, &ones.udp, sizeof(head.udp));
-	mxe_icrc_mask(head.bth, bth, ones.bth, sizeof(head.bth));
-	return mxe_icrc_finish(mxe_icrc_head(&head, sizeof(head),
-					     mxe_icrc_which(udph, bth)),
-			       body, len - MXE_ICRC_BTH);
+	if (mxe_icrc_is6(&memo[0], ip6h, udph, bth))
+		crc = memo[0].crc;
+	else if (mxe_icrc_is6(&memo[1], ip6h, udph, bth))
+		crc = memo[1].crc;
+	else
+		crc = mxe_icrc_keep6(memo, ip6h, udph, bth);
+	return mxe_icrc_finish(crc, bth + MXE_ICRC_BTH, len - MXE_ICRC_BTH);
 }

@@ -28,4 +28,12 @@ __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
 		     const u8 *bth, size_t len);
 
+/*
+ * That of IPv4 in two parts: packets that differ only in the identification, and from
+ * the PSN on, have the first in common.  Context: the same.
+ */
+u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph,
+			const u8 *bth);
+__le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len);
+
 #endif /* MXE_ICRC_H */
