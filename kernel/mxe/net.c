@@ -17,6 +17,7 @@
 #include "cnp.h"
 #include "complete.h"
 #include "early.h"
+#include "head.h"
 #include "mxe.h"
 #include "net.h"
 #include "output.h"
@@ -36,7 +37,6 @@ static DEFINE_MUTEX(mxe_net_mutex);
 
 /* ---- sending ----------------------------------------------------------- */
 
-#define MXE_IP_HEADROOM	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 #define MXE_NET_ALIGN	16
 
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
@@ -44,7 +44,7 @@ struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 {
 	/* Tunnels put their headers before each packet of a train. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
-			    NET_SKB_PAD) + MXE_IP_HEADROOM;
+			    NET_SKB_PAD) + MXE_HEAD_MAX_SIZE;
 	/* What follows the BTH is aligned for vectors: the ICRC is made by them. */
 	size_t headroom = ALIGN(room + sizeof(struct mxe_bth), MXE_NET_ALIGN) -
 			  sizeof(struct mxe_bth);
@@ -132,84 +132,6 @@ static struct dst_entry *mxe_net_route(const struct mxe_net_path *path)
 	return path->av->is_ipv4 ? mxe_net_route4(path) : mxe_net_route6(path);
 }
 
-static struct udphdr *mxe_net_push_udp(const struct mxe_av *av,
-				       struct sk_buff *skb)
-{
-	struct udphdr *udph;
-
-	skb_push(skb, sizeof(*udph));
-	skb_reset_transport_header(skb);
-	udph = udp_hdr(skb);
-	udph->source = av->sport;
-	udph->dest = htons(mxe_net_port);
-	/* The ICRC is still to come. */
-	udph->len = htons(skb->len + MXE_ICRC_SIZE);
-	udph->check = 0;	/* annex A17: the ICRC protects the packet */
-	return udph;
-}
-
-static void mxe_net_push_ipv4(const struct mxe_av *av, struct sk_buff *skb,
-			      u16 id)
-{
-	size_t bth_len = skb->len;
-	const u8 *bth = skb->data;
-	struct udphdr *udph = mxe_net_push_udp(av, skb);
-	struct iphdr *iph;
-	__le32 icrc;
-
-	skb_push(skb, sizeof(*iph));
-	skb_reset_network_header(skb);
-	iph = ip_hdr(skb);
-	*iph = (struct iphdr) {
-		.version = IPVERSION,
-		.ihl = sizeof(*iph) / 4,
-		.tos = av->tclass,
-		.tot_len = htons(skb->len + MXE_ICRC_SIZE),
-		/* Never fragmented, so that means nothing (RFC 6864). */
-		.id = htons(id),
-		.frag_off = htons(IP_DF),
-		.ttl = av->hop_limit,
-		.protocol = IPPROTO_UDP,
-		.saddr = av->v4.saddr,
-		.daddr = av->v4.daddr,
-	};
-	icrc = mxe_icrc_ipv4(iph, udph, bth, bth_len);
-	skb_put_data(skb, &icrc, sizeof(icrc));
-	skb->protocol = htons(ETH_P_IP);
-}
-
-static void mxe_net_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
-{
-	size_t bth_len = skb->len;
-	const u8 *bth = skb->data;
-	struct udphdr *udph = mxe_net_push_udp(av, skb);
-	struct ipv6hdr *ip6h;
-	__le32 icrc;
-
-	skb_push(skb, sizeof(*ip6h));
-	skb_reset_network_header(skb);
-	ip6h = ipv6_hdr(skb);
-	ip6_flow_hdr(ip6h, av->tclass, htonl(av->flow_label));
-	ip6h->payload_len = udph->len;
-	ip6h->nexthdr = IPPROTO_UDP;
-	ip6h->hop_limit = av->hop_limit;
-	ip6h->saddr = av->v6.saddr;
-	ip6h->daddr = av->v6.daddr;
-	icrc = mxe_icrc_ipv6(ip6h, udph, bth, bth_len);
-	skb_put_data(skb, &icrc, sizeof(icrc));
-	skb->protocol = htons(ETH_P_IPV6);
-}
-
-/* The headers below BTH and the ICRC.  id: which of a train it is. */
-static void mxe_net_push(const struct mxe_av *av, struct sk_buff *skb, u16 id)
-{
-	skb->ip_summed = CHECKSUM_NONE;
-	if (av->is_ipv4)
-		mxe_net_push_ipv4(av, skb, id);
-	else
-		mxe_net_push_ipv6(av, skb);
-}
-
 static void mxe_net_trace_send(const struct mxe_qp *qp,
 			       const struct sk_buff *skb)
 {
@@ -245,34 +167,36 @@ static void mxe_net_xmit(const struct mxe_net_path *path, struct sk_buff *skb,
 	}
 }
 
-void mxe_net_send(struct mxe_qp *qp, struct mxe_train *train,
-		  struct sk_buff *skb)
+void mxe_net_send(struct mxe_qp *qp, struct mxe_net_tx *tx, struct sk_buff *skb)
 {
+	struct mxe_train *train = &tx->train;
+
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
 	if (!mxe_train_has_room(train, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
-		mxe_net_flush(qp, train);
-	mxe_net_push(&qp->av, skb, train->num_pkts);
+		mxe_net_flush(qp, tx);
+	mxe_head_push(&tx->head, &qp->av, skb, train->num_pkts);
 	mxe_train_add(train, skb);
 }
 
-void mxe_net_flush(struct mxe_qp *qp, struct mxe_train *train)
+void mxe_net_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 {
 	struct mxe_net_path path = { qp->dev, &qp->av, &qp->dst_cache };
-	unsigned int num_pkts = train->num_pkts;
+	unsigned int num_pkts = tx->train.num_pkts;
 
 	if (num_pkts)
-		mxe_net_xmit(&path, mxe_train_take(train), num_pkts);
+		mxe_net_xmit(&path, mxe_train_take(&tx->train), num_pkts);
 }
 
 void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		     struct sk_buff *skb)
 {
 	struct mxe_net_path path = { qp->dev, av, NULL };
+	struct mxe_head head = {};
 
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
-	mxe_net_push(av, skb, 0);
+	mxe_head_push(&head, av, skb, 0);
 	mxe_net_xmit(&path, skb, 1);
 }
 

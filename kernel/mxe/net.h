@@ -16,13 +16,14 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
+#include "head.h"
+#include "train.h"
 #include "wire.h"
 
 struct mxe_av;
 struct mxe_dev;
 struct mxe_qp;
 struct mxe_qp_recent;
-struct mxe_train;
 struct net;
 struct socket;
 
@@ -97,15 +98,20 @@ void mxe_net_detach(struct mxe_dev *dev);
  */
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			      struct sk_buff **old, u8 **payload);
+/* What one side of a queue pair sends.  Under the lock of that side. */
+struct mxe_net_tx {
+	struct mxe_train train;		/* empty while the lock is free */
+	struct mxe_head head;		/* of what was sent last */
+};
+
 /*
  * Complete and send it; consumes skb.  It may go with others that follow: the
- * train, of one side of the queue pair, leaves before the lock of that side is
- * dropped.  That there is no route is counted, and a loss like others.
+ * train leaves before the lock is dropped.  That there is no route is counted, and a
+ * loss like others.
  * Context: bottom halves off.
  */
-void mxe_net_send(struct mxe_qp *qp, struct mxe_train *train,
-		  struct sk_buff *skb);
-void mxe_net_flush(struct mxe_qp *qp, struct mxe_train *train);
+void mxe_net_send(struct mxe_qp *qp, struct mxe_net_tx *tx, struct sk_buff *skb);
+void mxe_net_flush(struct mxe_qp *qp, struct mxe_net_tx *tx);
 
 /* The same at once, and to the address of a datagram. */
 void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,

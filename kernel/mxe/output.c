@@ -83,7 +83,6 @@ void mxe_output_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
 		return;
 	}
 	mxe_count(dev, sent_direct_pkts);
-	ip_send_check(ip_hdr(skb));
 	NF_HOOK(NFPROTO_IPV4, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,
 		rt->dst.dev, mxe_output_routed);
 }

@@ -14,7 +14,7 @@ struct mxe_dev;
 struct sk_buff;
 
 /*
- * Send what has an IP header and a route; consumes skb.
+ * Send what has a complete IP header and a route; consumes skb.
  * Context: bottom halves off.
  */
 void mxe_output_ipv4(struct mxe_dev *dev, struct sk_buff *skb);

@@ -30,10 +30,10 @@ struct mxe_qp *mxe_qp_find(struct mxe_net *mnet, u32 qpn)
 }
 
 /* What was sent leaves before the lock of its side is dropped. */
-static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_train *train)
+static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 {
-	if (!mxe_train_is_empty(train))
-		mxe_net_flush(qp, train);
+	if (!mxe_train_is_empty(&tx->train))
+		mxe_net_flush(qp, tx);
 }
 
 void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock)
@@ -56,8 +56,8 @@ void mxe_both_lock(struct mxe_qp *qp)
 void mxe_both_unlock(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock)
 {
-	mxe_qp_flush(qp, &qp->rq.train);
-	mxe_qp_flush(qp, &qp->sq.train);
+	mxe_qp_flush(qp, &qp->rq.tx);
+	mxe_qp_flush(qp, &qp->sq.tx);
 	spin_unlock(&qp->recv_lock);
 	spin_unlock_bh(&qp->send_lock);
 }
@@ -127,7 +127,7 @@ void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
 	unsigned long todo = qp->sq.todo;
 
-	mxe_qp_flush(qp, &qp->sq.train);
+	mxe_qp_flush(qp, &qp->sq.tx);
 	qp->sq.todo = 0;
 	spin_unlock_bh(&qp->send_lock);
 
@@ -138,7 +138,7 @@ void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
 	unsigned long todo = qp->sq.todo;
 
-	mxe_qp_flush(qp, &qp->sq.train);
+	mxe_qp_flush(qp, &qp->sq.tx);
 	qp->sq.todo = 0;
 	spin_unlock(&qp->send_lock);
 
@@ -153,7 +153,7 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 	unsigned long todo = qp->rq.todo;
 	bool hold = todo && srq && mxe_qp_is_xrc_tgt(qp);
 
-	mxe_qp_flush(qp, &qp->rq.train);
+	mxe_qp_flush(qp, &qp->rq.tx);
 	qp->rq.todo = 0;
 	/* Its completion queue stays as long as it does. */
 	if (hold)
@@ -837,6 +837,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		if (qp->av.valid)
 			dst_cache_reset(&qp->dst_cache);
 		qp->av = av;
+		mxe_head_forget(&qp->sq.tx.head);
+		mxe_head_forget(&qp->rq.tx.head);
 		mxe_loop_reset(qp);
 		mxe_early_forget(qp);
 	}

@@ -24,7 +24,6 @@
 #include "mw.h"
 #include "recv.h"
 #include "ring.h"
-#include "train.h"
 #include "wire.h"
 
 struct mxe_dev;
@@ -151,7 +150,7 @@ struct mxe_sq {
 	enum ib_wc_status local_error;	/* found while sending */
 	u32 local_error_at;		/* the request that has it */
 	bool sqd_notified;
-	struct mxe_train train;		/* empty while the lock is free */
+	struct mxe_net_tx tx;
 	struct mxe_loop loop;
 	struct mxe_mr_cache mr_cache;	/* of local keys */
 	struct timer_list retry_timer;
@@ -221,7 +220,7 @@ struct mxe_rq {
 	struct mxe_resp_read read;
 	struct mxe_mr_cache mr_cache;	/* of remote keys */
 	struct mxe_mr_cache local_cache;	/* of what is received */
-	struct mxe_train train;		/* empty while the lock is free */
+	struct mxe_net_tx tx;
 	struct sk_buff *request;	/* being executed; NULL: none, or used */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	bool wants_locks;		/* the first is a wide atomic */

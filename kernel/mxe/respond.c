@@ -22,7 +22,7 @@ static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 	skb = mxe_net_alloc(qp, out, &qp->rq.request, &payload);
 	/* An answer that is not sent is one lost: the peer asks again. */
 	if (skb)
-		mxe_net_send(qp, &qp->rq.train, skb);
+		mxe_net_send(qp, &qp->rq.tx, skb);
 }
 
 static void mxe_respond_init(struct mxe_pkt_out *out, u8 opcode, u32 psn,
@@ -191,7 +191,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 			return err;
 		}
 	}
-	mxe_net_send(qp, &qp->rq.train, skb);
+	mxe_net_send(qp, &qp->rq.tx, skb);
 
 	rd->first = false;
 	rd->va += len;

@@ -209,7 +209,7 @@ int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	}
 
 	/* No route now is a loss like another: the timer tries again. */
-	mxe_net_send(qp, &sq->train, skb);
+	mxe_net_send(qp, &sq->tx, skb);
 	return 0;
 }
 

@@ -602,6 +602,12 @@ static int fk_out(struct sk_buff *skb)
 	return 0;
 }
 
+void ip_send_check(struct iphdr *iph)
+{
+	iph->check = 0;
+	iph->check = ip_fast_csum(iph, iph->ihl);
+}
+
 int ip_local_out(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
 	return fk_out(skb);

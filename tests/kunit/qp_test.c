@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs: creation, the state machine of RC, attributes. */
+#include <linux/ip.h>
 #include <linux/kernel.h>
 #include <linux/netdevice.h>
 #include <rdma/ib_cache.h>
@@ -148,6 +149,39 @@ static void qp_reset_forgets(struct kunit *test)
 	/* And it can be used again. */
 	kt_connect(kt, &kt_default_conn);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
+/* The traffic class of a request, and of an answer. */
+static void expect_tclass(struct kt *kt, struct ib_mr *mr, u8 tclass)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN);
+	struct kunit *test = kt->test;
+
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4);
+	KUNIT_EXPECT_EQ(test, kt_sent(kt).opcode, IB_OPCODE_RC_RDMA_WRITE_ONLY);
+	KUNIT_EXPECT_EQ(test, ip_hdr(kt->last)->tos, tclass);
+	out.ack_req = true;
+	kt_inject(kt, &out);
+	KUNIT_EXPECT_EQ(test, kt_sent(kt).opcode, IB_OPCODE_RC_ACKNOWLEDGE);
+	KUNIT_EXPECT_EQ(test, ip_hdr(kt->last)->tos, tclass);
+}
+
+/* Headers of the connection before, to the same peer by the same numbers. */
+static void qp_reset_forgets_headers(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	u8 i;
+
+	kt_create_qp(kt);
+	mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	for (i = 1; i < 3; i++) {
+		kt->tclass = i << 2;
+		kt_connect(kt, &kt_default_conn);
+		expect_tclass(kt, mr, kt->tclass);
+		KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET,
+						&kt_default_conn), 0);
+	}
 }
 
 /*
@@ -520,6 +554,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_transitions),
 	KUNIT_CASE(qp_states_of_traffic),
 	KUNIT_CASE(qp_reset_forgets),
+	KUNIT_CASE(qp_reset_forgets_headers),
 	KUNIT_CASE(qp_reset_stops_timers),
 	KUNIT_CASE(qp_reset_forgets_error),
 	KUNIT_CASE(qp_flow_label),

@@ -4,7 +4,7 @@
 MXE_KUNIT_SUITES := harness atomic_test psn_test wire_test icrc_test mr_test qp_test \
 		    respond_test complete_test ring_test inv_test \
 		    cnp_test loop_test sizes_test uc_test ud_test srq_test mw_test \
-		    placement_test train_test buffer_test dmabuf_test
+		    placement_test train_test buffer_test head_test dmabuf_test
 
 ccflags-y += -I$(src)
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/skbuff.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "ah.h"
+#include "head.h"
+#include "icrc.h"
+#include "net.h"
+
+/* bth_len: from the BTH to where the ICRC will be. */
+static void mxe_head_init_udp(struct udphdr *udph, const struct mxe_av *av,
+			      size_t bth_len)
+{
+	*udph = (struct udphdr) {
+		.source = av->sport,
+		.dest = htons(mxe_net_port),
+		.len = htons(sizeof(*udph) + bth_len + MXE_ICRC_SIZE),
+		.check = 0,	/* annex A17: the ICRC protects the packet */
+	};
+}
+
+static noinline void mxe_head_init_ipv4(struct mxe_head *head,
+					const struct mxe_av *av,
+					const u8 *bth, size_t bth_len)
+{
+	struct udphdr *udph = &head->hdr.udp;
+	struct iphdr *iph = &head->hdr.ip;
+
+	mxe_head_init_udp(udph, av, bth_len);
+	*iph = (struct iphdr) {
+		.version = IPVERSION,
+		.ihl = sizeof(*iph) / 4,
+		.tos = av->tclass,
+		.tot_len = htons(sizeof(head->hdr) + bth_len + MXE_ICRC_SIZE),
+		/* Never fragmented, so .id means nothing (RFC 6864). */
+		.frag_off = htons(IP_DF),
+		.ttl = av->hop_limit,
+		.protocol = IPPROTO_UDP,
+		.saddr = av->v4.saddr,
+		.daddr = av->v4.daddr,
+	};
+	ip_send_check(iph);
+	head->bth = get_unaligned((const u64 *)bth);
+	head->bth_len = bth_len;
+	head->icrc = mxe_icrc_begin_ipv4(iph, udph, bth);
+}
+
+static void mxe_head_push_ipv4(struct mxe_head *head, const struct mxe_av *av,
+			       struct sk_buff *skb, u16 ip_id)
+{
+	u32 bth_len = skb->len;
+	const u8 *bth = skb->data;
+	__le32 icrc;
+
+	if (head->bth_len != bth_len ||
+	    head->bth != get_unaligned((const u64 *)bth))
+		mxe_head_init_ipv4(head, av, bth, bth_len);
+
+	memcpy(__skb_push(skb, sizeof(head->hdr)), &head->hdr,
+	       sizeof(head->hdr));
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, sizeof(struct iphdr));
+	/* Of a train's others; the stack makes their checksums. */
+	ip_hdr(skb)->id = htons(ip_id);
+	icrc = mxe_icrc_end_ipv4(head->icrc, htons(ip_id), bth, bth_len);
+	*(__le32 *)__skb_put(skb, sizeof(icrc)) = icrc;
+	skb->protocol = htons(ETH_P_IP);
+}
+
+static void mxe_head_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
+{
+	size_t bth_len = skb->len;
+	const u8 *bth = skb->data;
+	struct ipv6hdr *ip6h;
+	struct udphdr *udph;
+	__le32 icrc;
+
+	udph = __skb_push(skb, sizeof(*udph));
+	skb_reset_transport_header(skb);
+	mxe_head_init_udp(udph, av, bth_len);
+	ip6h = __skb_push(skb, sizeof(*ip6h));
+	skb_reset_network_header(skb);
+	ip6_flow_hdr(ip6h, av->tclass, htonl(av->flow_label));
+	ip6h->payload_len = udph->len;
+	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->hop_limit = av->hop_limit;
+	ip6h->saddr = av->v6.saddr;
+	ip6h->daddr = av->v6.daddr;
+	icrc = mxe_icrc_ipv6(ip6h, udph, bth, bth_len);
+	skb_put_data(skb, &icrc, sizeof(icrc));
+	skb->protocol = htons(ETH_P_IPV6);
+}
+
+void mxe_head_push(struct mxe_head *head, const struct mxe_av *av,
+		   struct sk_buff *skb, u16 ip_id)
+{
+	skb->ip_summed = CHECKSUM_NONE;
+	if (av->is_ipv4)
+		mxe_head_push_ipv4(head, av, skb, ip_id);
+	else
+		mxe_head_push_ipv6(av, skb);
+}

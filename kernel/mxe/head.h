@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What stands before the BTH, and the ICRC: headers of IP and UDP. */
+#ifndef MXE_HEAD_H
+#define MXE_HEAD_H
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/types.h>
+#include <linux/udp.h>
+
+struct mxe_av;
+struct sk_buff;
+
+#define MXE_HEAD_MAX_SIZE	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+
+/*
+ * Kept of the last packet in IPv4 to an address: the next often differs only from
+ * the PSN on.  Owned by who sends there; one that is all zero holds nothing.
+ */
+struct mxe_head {
+	u64 bth;			/* its BTH up to the PSN, as it is sent */
+	u32 bth_len;			/* from there to the ICRC; 0: none is kept */
+	u32 icrc;			/* mxe_icrc_begin_ipv4() */
+	struct {
+		struct iphdr ip;	/* with identification 0, and a checksum */
+		struct udphdr udp;
+	} hdr;
+};
+
+/* Before the address is another. */
+static inline void mxe_head_forget(struct mxe_head *head)
+{
+	head->bth_len = 0;
+}
+
+/*
+ * Complete a packet, which begins at the BTH and has room.  ip_id: identification,
+ * IPv4.  head: of that address.  Context: bottom halves off.
+ */
+void mxe_head_push(struct mxe_head *head, const struct mxe_av *av,
+		   struct sk_buff *skb, u16 ip_id);
+
+#endif /* MXE_HEAD_H */
