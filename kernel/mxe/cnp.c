@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/ip.h>
 #include <linux/timekeeping.h>
-#include <net/dsfield.h>
 #include <net/inet_ecn.h>
 
 #include "cnp.h"
@@ -11,15 +9,6 @@
 
 /* No more than one CNP of a queue pair in this time. */
 #define MXE_CNP_INTERVAL_NS	(50 * NSEC_PER_USEC)
-
-static bool mxe_cnp_is_marked(const struct sk_buff *skb)
-{
-	u8 field = ip_hdr(skb)->version == 4 ?
-		   ipv4_get_dsfield(ip_hdr(skb)) :
-		   ipv6_get_dsfield(ipv6_hdr(skb));
-
-	return INET_ECN_is_ce(field);
-}
 
 static void mxe_cnp_send(struct mxe_qp *qp)
 {
@@ -41,11 +30,11 @@ static void mxe_cnp_send(struct mxe_qp *qp)
 	mxe_net_send_to(qp, &av, skb);
 }
 
-void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
+void mxe_cnp_marked(struct mxe_qp *qp)
 {
 	u64 now;
 
-	if (!mxe_cnp_is_marked(skb) || !mxe_qp_can_receive(qp->state))
+	if (!mxe_qp_can_receive(qp->state))
 		return;
 	mxe_count(qp->dev, rcvd_ecn_marked);
 	/* Both sides may be here at once: one CNP more does no harm. */

@@ -16,11 +16,11 @@
 #include "qp.h"
 #include "train.h"
 
-void mxe_early_learn(struct mxe_qp *qp, const struct sk_buff *skb)
+void mxe_early_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	struct dst_entry *dst = skb_dst(skb);
 
-	if (!dst || dst == rcu_access_pointer(qp->rx_dst))
+	if (dst == rcu_access_pointer(qp->rx_dst))
 		return;
 	/* A packet by another netdev could be one that routing refuses. */
 	if (skb->dev != qp->dev->ndev || ip_hdr(skb)->version != 4)

@@ -12,9 +12,10 @@
 #ifndef MXE_EARLY_H
 #define MXE_EARLY_H
 
+#include <linux/skbuff.h>
+
 struct mxe_net;
 struct mxe_qp;
-struct sk_buff;
 
 /* For a namespace.  Context: may sleep. */
 void mxe_early_register(struct mxe_net *mnet);
@@ -25,7 +26,15 @@ void mxe_early_unregister(struct mxe_net *mnet);
  * skb came the whole way and is of the queue pair's connection.
  * Context: a lock of the queue pair held, RCU.
  */
-void mxe_early_learn(struct mxe_qp *qp, const struct sk_buff *skb);
+void mxe_early_keep(struct mxe_qp *qp, const struct sk_buff *skb);
+
+/* skb is of the queue pair's connection.  Context: the same. */
+static inline void mxe_early_learn(struct mxe_qp *qp, const struct sk_buff *skb)
+{
+	if (skb_dst(skb))
+		mxe_early_keep(qp, skb);
+}
+
 /* The connection changes or ends.  Context: both locks held, or no user. */
 void mxe_early_forget(struct mxe_qp *qp);
 

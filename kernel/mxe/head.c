@@ -95,7 +95,6 @@ static void mxe_head_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
 void mxe_head_push(struct mxe_head *head, const struct mxe_av *av,
 		   struct sk_buff *skb, u16 ip_id)
 {
-	skb->ip_summed = CHECKSUM_NONE;
 	if (av->is_ipv4)
 		mxe_head_push_ipv4(head, av, skb, ip_id);
 	else

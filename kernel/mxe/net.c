@@ -58,23 +58,14 @@ struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 		return NULL;
 	}
 	skb_reserve(skb, headroom);
-	*payload = mxe_pkt_build(out, skb_put(skb, len));
+	*payload = mxe_pkt_build(out, __skb_put(skb, len));
 	return skb;
 }
 
-/*
- * Where packets go and how they got there last: cache is that of the queue
- * pair for its own address, or NULL.
- */
-struct mxe_net_path {
-	struct mxe_dev *dev;
-	const struct mxe_av *av;
-	struct dst_cache *cache;
-};
-
-static struct dst_entry *mxe_net_route4(const struct mxe_net_path *path)
+static noinline struct dst_entry *mxe_net_route4(struct mxe_dev *dev,
+						 const struct mxe_av *av,
+						 struct dst_cache *cache)
 {
-	const struct mxe_av *av = path->av;
 	struct flowi4 fl4 = {
 		.flowi4_oif = av->ifindex,
 		.flowi4_proto = IPPROTO_UDP,
@@ -86,18 +77,19 @@ static struct dst_entry *mxe_net_route4(const struct mxe_net_path *path)
 	struct rtable *rt;
 
 	mxe_flowi4_set_tos(&fl4, av->tclass);
-	rt = ip_route_output_key(path->dev->mnet->net, &fl4);
+	rt = ip_route_output_key(dev->mnet->net, &fl4);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
-	if (path->cache)
-		dst_cache_set_ip4(path->cache, &rt->dst, fl4.saddr);
+	if (cache)
+		dst_cache_set_ip4(cache, &rt->dst, fl4.saddr);
 	return &rt->dst;
 }
 
-static struct dst_entry *mxe_net_route6(const struct mxe_net_path *path)
+static noinline struct dst_entry *mxe_net_route6(struct mxe_dev *dev,
+						 const struct mxe_av *av,
+						 struct dst_cache *cache)
 {
-	const struct mxe_net *mnet = path->dev->mnet;
-	const struct mxe_av *av = path->av;
+	const struct mxe_net *mnet = dev->mnet;
 	struct flowi6 fl6 = {
 		.flowi6_oif = av->ifindex,
 		.flowi6_proto = IPPROTO_UDP,
@@ -116,24 +108,30 @@ static struct dst_entry *mxe_net_route6(const struct mxe_net_path *path)
 	dst = mxe_ip6_dst_lookup(mnet->net, mnet->sk6->sk, &fl6);
 	if (IS_ERR(dst))
 		return dst;
-	if (path->cache)
-		dst_cache_set_ip6(path->cache, dst, &fl6.saddr);
+	if (cache)
+		dst_cache_set_ip6(cache, dst, &fl6.saddr);
 	return dst;
 }
 
-/* The route, with a reference; the one that was found last, if it is good. */
-static struct dst_entry *mxe_net_route(const struct mxe_net_path *path)
+/*
+ * The route, with a reference.  cache: of the queue pair whose address av is, with
+ * the one that was found last, if it is good; or NULL.
+ */
+static struct dst_entry *mxe_net_route(struct mxe_dev *dev,
+				       const struct mxe_av *av,
+				       struct dst_cache *cache)
 {
 	struct dst_entry *dst;
 
-	dst = path->cache ? dst_cache_get(path->cache) : NULL;
+	dst = cache ? dst_cache_get(cache) : NULL;
 	if (dst)
 		return dst;
-	return path->av->is_ipv4 ? mxe_net_route4(path) : mxe_net_route6(path);
+	return av->is_ipv4 ? mxe_net_route4(dev, av, cache) :
+			     mxe_net_route6(dev, av, cache);
 }
 
-static void mxe_net_trace_send(const struct mxe_qp *qp,
-			       const struct sk_buff *skb)
+static noinline void mxe_net_trace_send(const struct mxe_qp *qp,
+					const struct sk_buff *skb)
 {
 	const struct mxe_bth *bth = (const void *)skb->data;
 	unsigned int pad = (bth->flags & MXE_BTH_PAD_MASK) >> MXE_BTH_PAD_SHIFT;
@@ -142,29 +140,29 @@ static void mxe_net_trace_send(const struct mxe_qp *qp,
 		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
 }
 
-static void mxe_net_xmit(const struct mxe_net_path *path, struct sk_buff *skb,
+/* cache: as for mxe_net_route(). */
+static void mxe_net_xmit(struct mxe_dev *dev, const struct mxe_av *av,
+			 struct dst_cache *cache, struct sk_buff *skb,
 			 unsigned int num_pkts)
 {
 	struct dst_entry *dst;
 
-	dst = mxe_net_route(path);
+	dst = mxe_net_route(dev, av, cache);
 	if (IS_ERR(dst)) {
-		mxe_count_by(path->dev, send_no_route, num_pkts);
+		mxe_count_by(dev, send_no_route, num_pkts);
 		kfree_skb(skb);
 		return;
 	}
 
 	skb_dst_set(skb, dst);
-	mxe_count_by(path->dev, sent_pkts, num_pkts);
+	mxe_count_by(dev, sent_pkts, num_pkts);
 	if (num_pkts > 1)
-		mxe_count(path->dev, sent_trains);
-	if (path->av->is_ipv4) {
-		memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
-		mxe_output_ipv4(path->dev, skb);
-	} else {
-		memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
-		ip6_local_out(path->dev->mnet->net, NULL, skb);
-	}
+		mxe_count(dev, sent_trains);
+	/* Its cb is all zero, as buffer.c makes them. */
+	if (av->is_ipv4)
+		mxe_output_ipv4(dev, skb);
+	else
+		ip6_local_out(dev->mnet->net, NULL, skb);
 }
 
 void mxe_net_send(struct mxe_qp *qp, struct mxe_net_tx *tx, struct sk_buff *skb)
@@ -173,7 +171,8 @@ void mxe_net_send(struct mxe_qp *qp, struct mxe_net_tx *tx, struct sk_buff *skb)
 
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
-	if (!mxe_train_has_room(train, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
+	if (!mxe_train_is_empty(train) &&
+	    !mxe_train_has_room(train, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
 		mxe_net_flush(qp, tx);
 	mxe_head_push(&tx->head, &qp->av, skb, train->num_pkts);
 	mxe_train_add(train, skb);
@@ -181,39 +180,48 @@ void mxe_net_send(struct mxe_qp *qp, struct mxe_net_tx *tx, struct sk_buff *skb)
 
 void mxe_net_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 {
-	struct mxe_net_path path = { qp->dev, &qp->av, &qp->dst_cache };
 	unsigned int num_pkts = tx->train.num_pkts;
 
 	if (num_pkts)
-		mxe_net_xmit(&path, mxe_train_take(&tx->train), num_pkts);
+		mxe_net_xmit(qp->dev, &qp->av, &qp->dst_cache,
+			     mxe_train_take(&tx->train), num_pkts);
 }
 
 void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		     struct sk_buff *skb)
 {
-	struct mxe_net_path path = { qp->dev, av, NULL };
 	struct mxe_head head = {};
 
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
 	mxe_head_push(&head, av, skb, 0);
-	mxe_net_xmit(&path, skb, 1);
+	mxe_net_xmit(qp->dev, av, NULL, skb, 1);
 }
 
 /* ---- paths that do not leave the host ----------------------------------- */
 
 bool mxe_net_is_local(struct mxe_qp *qp)
 {
-	struct mxe_net_path path = { qp->dev, &qp->av, &qp->dst_cache };
 	struct dst_entry *dst;
 	bool local;
 
-	dst = mxe_net_route(&path);
+	dst = mxe_net_route(qp->dev, &qp->av, &qp->dst_cache);
 	if (IS_ERR(dst))
 		return false;
 	local = dst->dev->flags & IFF_LOOPBACK;
 	dst_release(dst);
 	return local;
+}
+
+/* ---- queue pairs ------------------------------------------------------- */
+
+struct mxe_qp *mxe_net_fill_qp(struct mxe_net *mnet, u32 qpn,
+			       struct mxe_qp_cache *cache, long gone)
+{
+	cache->qp = xa_load(&mnet->qps, qpn);
+	cache->qpn = qpn;
+	cache->gone = gone;
+	return cache->qp;
 }
 
 /* ---- receiving --------------------------------------------------------- */
@@ -346,28 +354,13 @@ static void mxe_net_rcv_mcast(struct mxe_net *mnet, const struct mxe_pkt *pkt,
 	mxe_net_consume(skb);
 }
 
-static bool mxe_net_icrc_ok(const struct sk_buff *skb)
-{
-	const struct udphdr *udph = udp_hdr(skb);
-	const u8 *bth = (const u8 *)(udph + 1);
-	size_t len = skb_tail_pointer(skb) - bth - MXE_ICRC_SIZE;
-	__le32 icrc, found;
-
-	memcpy(&found, bth + len, sizeof(found));
-	if (ip_hdr(skb)->version == 4)
-		icrc = mxe_icrc_ipv4(ip_hdr(skb), udph, bth, len);
-	else
-		icrc = mxe_icrc_ipv6(ipv6_hdr(skb), udph, bth, len);
-	return icrc == found;
-}
-
 static bool mxe_net_transport_ok(const struct mxe_qp *qp,
 				 const struct mxe_pkt *pkt)
 {
 	/* An initiator of XRC executes nothing. */
 	if (pkt->flags & MXE_OP_REQUEST && mxe_qp_is_xrc_ini(qp))
 		return false;
-	return mxe_opcode_transport(pkt->opcode) == mxe_qp_transport(qp);
+	return mxe_pkt_transport(pkt) == mxe_qp_transport(qp);
 }
 
 static void mxe_net_deliver_ud(struct mxe_qp *qp, const struct mxe_pkt *pkt,
@@ -450,39 +443,63 @@ static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	}
 }
 
+/* bth..bth+len: to the ICRC and with it. */
+static __always_inline enum mxe_pkt_error
+mxe_net_parse_bth(struct mxe_pkt *pkt, bool is_ipv4, const u8 *bth, size_t len)
+{
+	enum mxe_pkt_error err;
+
+	err = mxe_pkt_parse(pkt, bth, len);
+	pkt->is_ipv4 = is_ipv4;
+	pkt->vlan_id = VLAN_N_VID;
+	return err;
+}
+
 enum mxe_pkt_error mxe_net_parse(const struct sk_buff *skb,
 				 struct mxe_pkt *pkt)
 {
 	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
-	enum mxe_pkt_error err;
 
-	err = mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
-	pkt->is_ipv4 = ip_hdr(skb)->version == 4;
-	pkt->vlan_id = VLAN_N_VID;
-	return err;
+	return mxe_net_parse_bth(pkt, ip_hdr(skb)->version == 4, bth,
+				 skb_tail_pointer(skb) - bth);
 }
 
 /* Is it sound?  If not, that is counted. */
 static bool mxe_net_check(struct mxe_net *mnet, struct sk_buff *skb,
 			  struct mxe_pkt *pkt)
 {
+	const struct udphdr *udph;
+	const struct iphdr *iph;
 	enum mxe_pkt_error err;
+	bool is_ipv4;
+	__le32 icrc;
+	const u8 *bth;
+	size_t len;
 
 	if (skb_linearize(skb)) {
 		mxe_net_count_drop(mnet, skb, drop_no_memory);
 		return false;
 	}
+	iph = ip_hdr(skb);
+	udph = udp_hdr(skb);
+	bth = (const u8 *)(udph + 1);
+	len = skb_tail_pointer(skb) - bth;
+	is_ipv4 = iph->version == 4;
 	/* IP options are not covered by any rule of the ICRC. */
-	if (ip_hdr(skb)->version == 4 && ip_hdr(skb)->ihl != 5) {
+	if (is_ipv4 && iph->ihl != 5) {
 		mxe_net_count_drop(mnet, skb, drop_length);
 		return false;
 	}
-	err = mxe_net_parse(skb, pkt);
+	err = mxe_net_parse_bth(pkt, is_ipv4, bth, len);
 	if (err) {
 		mxe_net_count_pkt_error(mnet, skb, err);
 		return false;
 	}
-	if (!mxe_net_icrc_ok(skb)) {
+
+	len -= MXE_ICRC_SIZE;
+	icrc = is_ipv4 ? mxe_icrc_ipv4(iph, udph, bth, len) :
+			 mxe_icrc_ipv6((const void *)iph, udph, bth, len);
+	if (icrc != get_unaligned((const __le32 *)(bth + len))) {
 		mxe_net_count_drop(mnet, skb, drop_icrc);
 		return false;
 	}

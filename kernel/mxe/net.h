@@ -58,6 +58,10 @@ struct mxe_qp_cache {
 	struct mxe_qp *qp;		/* or NULL */
 };
 
+/* Look for it.  gone: mnet->qps_gone, read before. */
+struct mxe_qp *mxe_net_fill_qp(struct mxe_net *mnet, u32 qpn,
+			       struct mxe_qp_cache *cache, long gone);
+
 /* The queue pair of that number, or NULL.  Context: RCU. */
 static inline struct mxe_qp *mxe_net_find_qp(struct mxe_net *mnet, u32 qpn,
 					     struct mxe_qp_cache *cache)
@@ -65,11 +69,8 @@ static inline struct mxe_qp *mxe_net_find_qp(struct mxe_net *mnet, u32 qpn,
 	/* Pairs with mxe_destroy_qp(): a count goes with what it counts. */
 	long gone = atomic_long_read_acquire(&mnet->qps_gone);
 
-	if (!cache->qp || cache->qpn != qpn || cache->gone != gone) {
-		cache->qp = xa_load(&mnet->qps, qpn);
-		cache->qpn = qpn;
-		cache->gone = gone;
-	}
+	if (!cache->qp || cache->qpn != qpn || cache->gone != gone)
+		return mxe_net_fill_qp(mnet, qpn, cache, gone);
 	return cache->qp;
 }
 

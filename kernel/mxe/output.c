@@ -21,9 +21,17 @@ static bool mxe_output_is_plain(const struct rtable *rt)
 	       !rt->dst.lwtstate;
 }
 
+/* As dst_mtu(), which is asked only where there is more to say than the netdev. */
+static unsigned int mxe_output_mtu(const struct rtable *rt)
+{
+	if (rt->rt_pmtu || dst_metric_raw(&rt->dst, RTAX_MTU))
+		return dst_mtu(&rt->dst);
+	return READ_ONCE(rt->dst.dev->mtu);
+}
+
 static bool mxe_output_fits(const struct sk_buff *skb, const struct rtable *rt)
 {
-	return skb->len <= dst_mtu(&rt->dst) &&
+	return skb->len <= mxe_output_mtu(rt) &&
 	       skb_headroom(skb) >= LL_RESERVED_SPACE(rt->dst.dev);
 }
 

@@ -24,8 +24,6 @@ bool mxe_train_has_room(const struct mxe_train *train,
 {
 	const struct sk_buff *head = train->head;
 
-	if (!head)
-		return true;
 	/* No packet is longer than the first, which stands for all (gso_size). */
 	return READ_ONCE(mxe_trains) && ndev->features & NETIF_F_GSO_FRAGLIST &&
 	       train->num_pkts < MXE_TRAIN_PKTS &&

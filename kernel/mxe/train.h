@@ -36,7 +36,7 @@ static inline bool mxe_train_is_empty(const struct mxe_train *train)
 	return !train->head;
 }
 
-/* Can there be another packet of len bytes behind the header of UDP? */
+/* There is one: can there be another packet, of len bytes from the BTH on? */
 bool mxe_train_has_room(const struct mxe_train *train,
 			const struct net_device *ndev, size_t len);
 /* Add a packet, which begins at its IP header. */

@@ -149,16 +149,6 @@ static const struct mxe_opcode mxe_opcode_table[256] = {
 		OP(XRC_ATOMIC | MXE_OP_MSKATOMICETH),
 };
 
-enum mxe_transport mxe_opcode_transport(u8 opcode)
-{
-	u32 flags = mxe_opcode_table[opcode].flags;
-
-	if (flags & MXE_OP_MSKATOMICETH)
-		return flags & MXE_OP_XRCETH ? MXE_TRANSPORT_XRC :
-					       MXE_TRANSPORT_RC;
-	return opcode >> 5;
-}
-
 u32 mxe_opcode_flags(u8 opcode)
 {
 	return mxe_opcode_table[opcode].flags;

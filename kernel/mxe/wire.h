@@ -174,8 +174,6 @@ enum mxe_opcode_flags {
 #define MXE_OP_RESOURCE	(MXE_OP_READ | MXE_OP_ATOMIC | MXE_OP_FLUSH | \
 			 MXE_OP_ATOMIC_WRITE)
 
-/* To which transport a valid opcode belongs, the masked atomics included. */
-enum mxe_transport mxe_opcode_transport(u8 opcode);
 /* Flags of a BTH opcode; 0 for the opcodes that mxe does not carry. */
 u32 mxe_opcode_flags(u8 opcode);
 /* Bytes of headers from BTH to payload; of atomics with operands of 8 bytes. */
@@ -221,6 +219,15 @@ struct mxe_pkt {
 		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
 	};
 };
+
+/* To which transport it belongs; the opcodes of masked atomics do not tell. */
+static inline enum mxe_transport mxe_pkt_transport(const struct mxe_pkt *pkt)
+{
+	if (pkt->flags & MXE_OP_MSKATOMICETH)
+		return pkt->flags & MXE_OP_XRCETH ? MXE_TRANSPORT_XRC :
+						    MXE_TRANSPORT_RC;
+	return pkt->opcode >> 5;
+}
 
 /* Why a packet was not parsed. */
 enum mxe_pkt_error {

@@ -449,8 +449,12 @@ static void wire_transport(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(opcode_rows); i++) {
+		struct mxe_pkt pkt = {};
+
 		row = &opcode_rows[i];
-		KUNIT_EXPECT_EQ_MSG(test, (int)mxe_opcode_transport(row->opcode),
+		pkt.opcode = row->opcode;
+		pkt.flags = mxe_opcode_flags(row->opcode);
+		KUNIT_EXPECT_EQ_MSG(test, (int)mxe_pkt_transport(&pkt),
 				    row->opcode >= 0xd5 ? MXE_TRANSPORT_XRC :
 				    row->opcode >= 0xd3 ? MXE_TRANSPORT_RC :
 				    row->opcode >> 5, "%s", row->desc);
