@@ -165,6 +165,18 @@ static int worker_post(struct worker *w)
 	return err;
 }
 
+/* Not any more once tear_down() has begun, which waits for those who are here. */
+static int worker_post_unless_stopping(struct worker *w)
+{
+	int err = -ESHUTDOWN;
+
+	rcu_read_lock();
+	if (!READ_ONCE(stopping))
+		err = worker_post(w);
+	rcu_read_unlock();
+	return err;
+}
+
 static void worker_end(void)
 {
 	if (atomic_dec_and_test(&running))
@@ -249,8 +261,8 @@ static void worker_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct worker *w = container_of(wc->wr_cqe, struct worker, cqe);
 
 	atomic_inc(&completed);
-	if (!worker_completed(w, wc) || READ_ONCE(stopping) ||
-	    (!forever && w->rounds == rounds) || worker_post(w))
+	if (!worker_completed(w, wc) || (!forever && w->rounds == rounds) ||
+	    worker_post_unless_stopping(w))
 		worker_end();
 }
 
@@ -561,6 +573,7 @@ static void tear_down(void)
 
 	mutex_lock(&tear_down_lock);
 	WRITE_ONCE(stopping, true);
+	synchronize_rcu();
 	for (i = 0; i < qps; i++)
 		pair_destroy(&pairs[i]);
 	if (!IS_ERR_OR_NULL(words_mr))
@@ -619,7 +632,7 @@ static void start(void)
 
 	atomic_set(&running, num_workers + 1);
 	for (i = 0; i < num_workers; i++)
-		if (worker_post(&workers[i]))
+		if (worker_post_unless_stopping(&workers[i]))
 			worker_end();
 	worker_end();
 }
