@@ -161,15 +161,6 @@ mxe_icrc_set(const struct udphdr *udph, const u8 *bth)
 							  MXE_ICRC_SET_BITS)];
 }
 
-static u32 mxe_icrc_keep(struct mxe_icrc_memo *memo, const void *head, u32 len)
-{
-	memo[1] = memo[0];
-	memcpy(memo->head, head, len);
-	memo->len = len;
-	memo->crc = crc32_le(MXE_ICRC_SEED, head, len);
-	return memo->crc;
-}
-
 /*
  * Is it the same, with the ones?  Zero, if so.  memcmp() is a call, and goes byte by
  * byte in the end.
@@ -239,77 +230,61 @@ static const struct mxe_icrc_head6 mxe_icrc_ones6 = {
 	.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
 };
 
-static __always_inline bool mxe_icrc_is4(const struct mxe_icrc_memo *memo,
-					 const struct iphdr *iph,
-					 const struct udphdr *udph,
-					 const u8 *bth)
+/*
+ * A head is in three parts, of which the one of IP has a length of its protocol; ones:
+ * those of its head4 or head6.
+ */
+static __always_inline bool mxe_icrc_is(const struct mxe_icrc_memo *memo,
+					const void *ones, const void *ip,
+					size_t ip_len,
+					const struct udphdr *udph,
+					const u8 *bth)
 {
-	const struct mxe_icrc_head4 *ones = &mxe_icrc_ones4;
+	const size_t udp_at = ip_len, bth_at = udp_at + sizeof(*udph);
 	const u8 *p = memo->head;
-	u64 differ = memo->len ^ sizeof(*ones);
+	u64 differ = memo->len ^ (bth_at + MXE_ICRC_BTH);
 
-	differ |= mxe_icrc_differ(p, iph, &ones->ip, sizeof(*iph));
-	p += sizeof(*iph);
-	differ |= mxe_icrc_differ(p, udph, &ones->udp, sizeof(*udph));
-	p += sizeof(*udph);
-	differ |= mxe_icrc_differ(p, bth, ones->bth, sizeof(ones->bth));
+	differ |= mxe_icrc_differ(p, ip, ones, ip_len);
+	differ |= mxe_icrc_differ(p + udp_at, udph, ones + udp_at, sizeof(*udph));
+	differ |= mxe_icrc_differ(p + bth_at, bth, ones + bth_at, MXE_ICRC_BTH);
 	return !differ;
 }
 
-static __always_inline bool mxe_icrc_is6(const struct mxe_icrc_memo *memo,
-					 const struct ipv6hdr *ip6h,
+static noinline u32 mxe_icrc_keep(struct mxe_icrc_memo *memo, const void *ones,
+				  const void *ip, size_t ip_len,
+				  const struct udphdr *udph, const u8 *bth)
+{
+	const size_t udp_at = ip_len, bth_at = udp_at + sizeof(*udph);
+	u8 *p = memo->head;
+
+	memo[1] = memo[0];
+	mxe_icrc_mask(p, ip, ones, ip_len);
+	mxe_icrc_mask(p + udp_at, udph, ones + udp_at, sizeof(*udph));
+	mxe_icrc_mask(p + bth_at, bth, ones + bth_at, MXE_ICRC_BTH);
+	memo->len = bth_at + MXE_ICRC_BTH;
+	memo->crc = crc32_le(MXE_ICRC_SEED, p, memo->len);
+	return memo->crc;
+}
+
+static __always_inline u32 mxe_icrc_head(const void *ones, const void *ip,
+					 size_t ip_len,
 					 const struct udphdr *udph,
 					 const u8 *bth)
 {
-	const struct mxe_icrc_head6 *ones = &mxe_icrc_ones6;
-	const u8 *p = memo->head;
-	u64 differ = memo->len ^ sizeof(*ones);
+	struct mxe_icrc_memo *memo = mxe_icrc_set(udph, bth);
 
-	differ |= mxe_icrc_differ(p, ip6h, &ones->ip, sizeof(*ip6h));
-	p += sizeof(*ip6h);
-	differ |= mxe_icrc_differ(p, udph, &ones->udp, sizeof(*udph));
-	p += sizeof(*udph);
-	differ |= mxe_icrc_differ(p, bth, ones->bth, sizeof(ones->bth));
-	return !differ;
-}
-
-static noinline u32 mxe_icrc_keep4(struct mxe_icrc_memo *memo,
-				   const struct iphdr *iph,
-				   const struct udphdr *udph, const u8 *bth)
-{
-	const struct mxe_icrc_head4 *ones = &mxe_icrc_ones4;
-	struct mxe_icrc_head4 head __uninitialized;
-
-	mxe_icrc_mask(&head.ip, iph, &ones->ip, sizeof(head.ip));
-	mxe_icrc_mask(&head.udp, udph, &ones->udp, sizeof(head.udp));
-	mxe_icrc_mask(head.bth, bth, ones->bth, sizeof(head.bth));
-	return mxe_icrc_keep(memo, &head, sizeof(head));
-}
-
-static noinline u32 mxe_icrc_keep6(struct mxe_icrc_memo *memo,
-				   const struct ipv6hdr *ip6h,
-				   const struct udphdr *udph, const u8 *bth)
-{
-	const struct mxe_icrc_head6 *ones = &mxe_icrc_ones6;
-	struct mxe_icrc_head6 head __uninitialized;
-
-	mxe_icrc_mask(&head.ip, ip6h, &ones->ip, sizeof(head.ip));
-	mxe_icrc_mask(&head.udp, udph, &ones->udp, sizeof(head.udp));
-	mxe_icrc_mask(head.bth, bth, ones->bth, sizeof(head.bth));
-	return mxe_icrc_keep(memo, &head, sizeof(head));
+	if (mxe_icrc_is(&memo[0], ones, ip, ip_len, udph, bth))
+		return memo[0].crc;
+	if (mxe_icrc_is(&memo[1], ones, ip, ip_len, udph, bth))
+		return memo[1].crc;
+	return mxe_icrc_keep(memo, ones, ip, ip_len, udph, bth);
 }
 
 static __always_inline u32 mxe_icrc_head4(const struct iphdr *iph,
 					  const struct udphdr *udph,
 					  const u8 *bth)
 {
-	struct mxe_icrc_memo *memo = mxe_icrc_set(udph, bth);
-
-	if (mxe_icrc_is4(&memo[0], iph, udph, bth))
-		return memo[0].crc;
-	if (mxe_icrc_is4(&memo[1], iph, udph, bth))
-		return memo[1].crc;
-	return mxe_icrc_keep4(memo, iph, udph, bth);
+	return mxe_icrc_head(&mxe_icrc_ones4, iph, sizeof(*iph), udph, bth);
 }
 
 u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph,
@@ -336,14 +311,7 @@ __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
 		     const u8 *bth, size_t len)
 {
-	struct mxe_icrc_memo *memo = mxe_icrc_set(udph, bth);
-	u32 crc;
+	u32 crc = mxe_icrc_head(&mxe_icrc_ones6, ip6h, sizeof(*ip6h), udph, bth);
 
-	if (mxe_icrc_is6(&memo[0], ip6h, udph, bth))
-		crc = memo[0].crc;
-	else if (mxe_icrc_is6(&memo[1], ip6h, udph, bth))
-		crc = memo[1].crc;
-	else
-		crc = mxe_icrc_keep6(memo, ip6h, udph, bth);
 	return mxe_icrc_finish(crc, bth + MXE_ICRC_BTH, len - MXE_ICRC_BTH);
 }
