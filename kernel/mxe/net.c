@@ -171,8 +171,7 @@ void mxe_net_send(struct mxe_qp *qp, struct mxe_net_tx *tx, struct sk_buff *skb)
 
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
-	if (!mxe_train_is_empty(train) &&
-	    !mxe_train_has_room(train, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
+	if (!mxe_train_has_room(train, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
 		mxe_net_flush(qp, tx);
 	mxe_head_push(&tx->head, &qp->av, skb, train->num_pkts);
 	mxe_train_add(train, skb);

@@ -19,8 +19,8 @@ static unsigned int mxe_train_hdr_len(const struct sk_buff *skb)
 	       skb_network_header(skb);
 }
 
-bool mxe_train_has_room(const struct mxe_train *train,
-			const struct net_device *ndev, size_t len)
+bool mxe_train_takes(const struct mxe_train *train,
+		     const struct net_device *ndev, size_t len)
 {
 	const struct sk_buff *head = train->head;
 

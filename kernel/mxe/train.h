@@ -36,9 +36,17 @@ static inline bool mxe_train_is_empty(const struct mxe_train *train)
 	return !train->head;
 }
 
-/* There is one: can there be another packet, of len bytes from the BTH on? */
-bool mxe_train_has_room(const struct mxe_train *train,
-			const struct net_device *ndev, size_t len);
+/* Of one that is not empty. */
+bool mxe_train_takes(const struct mxe_train *train,
+		     const struct net_device *ndev, size_t len);
+
+/* Can there be another packet of len bytes behind the header of UDP? */
+static inline bool mxe_train_has_room(const struct mxe_train *train,
+				      const struct net_device *ndev, size_t len)
+{
+	return mxe_train_is_empty(train) || mxe_train_takes(train, ndev, len);
+}
+
 /* Add a packet, which begins at its IP header. */
 void mxe_train_add(struct mxe_train *train, struct sk_buff *skb);
 /* End it.  Returns what is to be sent, or NULL. */
