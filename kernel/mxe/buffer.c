@@ -4,7 +4,7 @@
 #include <linux/skbuff.h>
 
 #include "buffer.h"
-#include "wire.h"
+#include "clear.h"
 
 /* Below, a buffer is from where the processor has those for received packets. */
 #define MXE_BUFFER_LONG	1024

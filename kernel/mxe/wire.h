@@ -12,6 +12,7 @@
 #include <rdma/ib_pack.h>
 
 #include "atomic.h"
+#include "clear.h"
 #include "icrc.h"
 
 #define MXE_BTH_SE		BIT(7)
@@ -278,14 +279,6 @@ struct mxe_pkt_out {
 		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
 	};
 };
-
-/* For more at a time gcc has REP STOS, which takes as long as all of this. */
-static __always_inline void mxe_clear(void *p, size_t len)
-{
-	for (; len > 32; p += 32, len -= 32)
-		memset(p, 0, 32);
-	memset(p, 0, len);
-}
 
 /* Clear all of it but the words at its end. */
 static inline void mxe_pkt_out_init(struct mxe_pkt_out *out)
