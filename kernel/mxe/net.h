@@ -99,6 +99,7 @@ void mxe_net_detach(struct mxe_dev *dev);
  */
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			      struct sk_buff **old, u8 **payload);
+
 /* What one side of a queue pair sends.  Under the lock of that side. */
 struct mxe_net_tx {
 	struct mxe_train train;		/* empty while the lock is free */
