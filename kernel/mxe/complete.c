@@ -227,8 +227,9 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_send_wr *wr;
 
-	/* A response acknowledges everything before it. */
-	mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
+	/* A response acknowledges everything before it: mostly there is nothing. */
+	if (pkt->psn != sq->una)
+		mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
 	if (!mxe_complete_outstanding(sq))
 		return NULL;
 
