@@ -44,10 +44,10 @@ static int mxe_output_finish(struct net *net, struct sock *sk,
 {
 	struct rtable *rt = skb_rtable(skb);
 	struct neighbour *neigh;
-	bool is_v6gw = false;
 	int ret;
 
-	if (!mxe_output_is_plain(rt) || !mxe_output_fits(skb, rt)) {
+	if (!mxe_output_is_plain(rt) || rt->rt_gw_family == AF_INET6 ||
+	    !mxe_output_fits(skb, rt)) {
 		/* It has been through the hooks. */
 		IPCB(skb)->flags |= IPSKB_REROUTED;
 		return dst_output(net, sk, skb);
@@ -55,12 +55,12 @@ static int mxe_output_finish(struct net *net, struct sock *sk,
 
 	mxe_ip_count_out(net, skb->len);
 	rcu_read_lock();
-	neigh = ip_neigh_for_gw(rt, skb, &is_v6gw);
+	neigh = ip_neigh_gw4(rt->dst.dev, rt_nexthop(rt, ip_hdr(skb)->daddr));
 	if (IS_ERR(neigh)) {
 		ret = PTR_ERR(neigh);
 		kfree_skb(skb);
 	} else {
-		ret = neigh_output(neigh, skb, is_v6gw);
+		ret = neigh_output(neigh, skb, false);
 	}
 	rcu_read_unlock();
 	return ret;
