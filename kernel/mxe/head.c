@@ -68,7 +68,8 @@ static void mxe_head_push_ipv4(struct mxe_head *head, const struct mxe_av *av,
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static void mxe_head_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
+static noinline void mxe_head_push_ipv6(const struct mxe_av *av,
+					struct sk_buff *skb)
 {
 	size_t bth_len = skb->len;
 	const u8 *bth = skb->data;

@@ -291,7 +291,8 @@ static void mxe_net_dgid(const struct sk_buff *skb, union ib_gid *gid)
 }
 
 /* Is it addressed to a GID of the device?  The device is registered. */
-static bool mxe_net_gid_ok(struct mxe_dev *dev, const struct sk_buff *skb)
+static noinline bool mxe_net_gid_ok(struct mxe_dev *dev,
+				    const struct sk_buff *skb)
 {
 	const struct ib_gid_attr *attr;
 	union ib_gid gid;
@@ -333,8 +334,9 @@ static bool mxe_net_came_by(const struct mxe_dev *dev,
 }
 
 /* Copies for the members of the group on every device; consumes skb. */
-static void mxe_net_rcv_mcast(struct mxe_net *mnet, const struct mxe_pkt *pkt,
-			      struct sk_buff *skb)
+static noinline void mxe_net_rcv_mcast(struct mxe_net *mnet,
+				       const struct mxe_pkt *pkt,
+				       struct sk_buff *skb)
 {
 	struct mxe_dev *dev;
 	bool done = false;
