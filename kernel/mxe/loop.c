@@ -21,28 +21,26 @@ void mxe_loop_reset(struct mxe_qp *qp)
 	qp->sq.loop.peer.qp = NULL;
 }
 
+static noinline void mxe_loop_learn(struct mxe_qp *qp, int routes)
+{
+	struct mxe_loop *loop = &qp->sq.loop;
+
+	rcu_read_lock();
+	loop->local = mxe_net_is_local(qp);
+	rcu_read_unlock();
+	loop->routes = routes;
+	loop->known = true;
+}
+
 /* Would packets come back to this host?  Asked again when a route changes. */
 static bool mxe_loop_is_local(struct mxe_qp *qp)
 {
-	struct mxe_loop *loop = &qp->sq.loop;
+	const struct mxe_loop *loop = &qp->sq.loop;
 	int routes = mxe_net_routes(qp->dev->mnet, qp->av.is_ipv4);
 
-	if (!loop->known || loop->routes != routes) {
-		rcu_read_lock();
-		loop->local = mxe_net_is_local(qp);
-		rcu_read_unlock();
-		loop->routes = routes;
-		loop->known = true;
-	}
+	if (!loop->known || loop->routes != routes)
+		mxe_loop_learn(qp, routes);
 	return loop->local;
-}
-
-/* The queue pair to which packets would come, or NULL.  Context: RCU. */
-static struct mxe_qp *mxe_loop_peer(struct mxe_qp *qp)
-{
-	if (!mxe_loop_is_local(qp))
-		return NULL;
-	return mxe_net_find_qp(qp->dev->mnet, qp->dest_qpn, &qp->sq.loop.peer);
 }
 
 /* Are they connected to each other, in every respect that packets tell? */
@@ -370,23 +368,18 @@ static void mxe_loop_complete(struct mxe_qp *qp, u32 num_pkts)
 	mxe_send_end(qp, IB_WC_SUCCESS);
 }
 
-enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
+/* Packets to the peer would come back.  Not inline: it is much for those who ask. */
+static noinline enum mxe_loop_result
+mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
+	u32 num_pkts = mxe_wr_num_pkts(qp, wr);
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_qp *peer;
-	u32 num_pkts;
 
-	lockdep_assert_held(&qp->send_lock);
-
-	if (!READ_ONCE(mxe_loop_direct) || qp->ibqp.qp_type != IB_QPT_RC ||
-	    qp->state != IB_QPS_RTS || wr->error || !mxe_loop_has(wr->opcode))
-		return MXE_LOOP_NO;
-	num_pkts = mxe_wr_num_pkts(qp, wr);
 	if (num_pkts > MXE_BURST)
 		return MXE_LOOP_NO;
-
 	/* Bottom halves are off, which is as good as RCU: the peer stays. */
-	peer = mxe_loop_peer(qp);
+	peer = mxe_net_find_qp(qp->dev->mnet, qp->dest_qpn, &sq->loop.peer);
 	if (!peer)
 		return MXE_LOOP_NO;
 	/* What was sent comes first; its answer calls again. */
@@ -402,4 +395,15 @@ enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	sq->budget -= num_pkts;
 	mxe_loop_complete(qp, num_pkts);
 	return MXE_LOOP_DONE;
+}
+
+enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!READ_ONCE(mxe_loop_direct) || qp->ibqp.qp_type != IB_QPT_RC ||
+	    qp->state != IB_QPS_RTS || wr->error || !mxe_loop_has(wr->opcode) ||
+	    !mxe_loop_is_local(qp))
+		return MXE_LOOP_NO;
+	return mxe_loop_local(qp, wr);
 }
