@@ -27,7 +27,6 @@ struct mxe_head {
 	} hdr;
 };
 
-/* Before the address is another. */
 static inline void mxe_head_forget(struct mxe_head *head)
 {
 	head->bth_len = 0;

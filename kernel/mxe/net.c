@@ -180,10 +180,16 @@ void mxe_net_send(struct mxe_qp *qp, struct mxe_net_tx *tx, struct sk_buff *skb)
 void mxe_net_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 {
 	unsigned int num_pkts = tx->train.num_pkts;
+	struct sk_buff *skb;
 
-	if (num_pkts)
-		mxe_net_xmit(qp->dev, &qp->av, &qp->dst_cache,
-			     mxe_train_take(&tx->train), num_pkts);
+	if (!num_pkts)
+		return;
+	skb = mxe_train_take(&tx->train);
+	if (tx->progress) {
+		skb_set_dst_pending_confirm(skb, 1);
+		tx->progress = false;
+	}
+	mxe_net_xmit(qp->dev, &qp->av, &qp->dst_cache, skb, num_pkts);
 }
 
 void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,

@@ -104,7 +104,16 @@ struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 struct mxe_net_tx {
 	struct mxe_train train;		/* empty while the lock is free */
 	struct mxe_head head;		/* of what was sent last */
+	/* Packets have arrived: with the next the neighbour is confirmed. */
+	bool progress;
 };
+
+/* Before the address is another. */
+static inline void mxe_net_forget(struct mxe_net_tx *tx)
+{
+	mxe_head_forget(&tx->head);
+	tx->progress = false;
+}
 
 /*
  * Complete and send it; consumes skb.  It may go with others that follow: the

@@ -7,6 +7,7 @@
 #include <net/neighbour.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
+#include <net/sock.h>
 
 #include "mxe.h"
 #include "net.h"
@@ -60,6 +61,7 @@ static int mxe_output_finish(struct net *net, struct sock *sk,
 		ret = PTR_ERR(neigh);
 		kfree_skb(skb);
 	} else {
+		sock_confirm_neigh(skb, neigh);
 		ret = neigh_output(neigh, skb, false);
 	}
 	rcu_read_unlock();

@@ -837,8 +837,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		if (qp->av.valid)
 			dst_cache_reset(&qp->dst_cache);
 		qp->av = av;
-		mxe_head_forget(&qp->sq.tx.head);
-		mxe_head_forget(&qp->rq.tx.head);
+		mxe_net_forget(&qp->sq.tx);
+		mxe_net_forget(&qp->rq.tx);
 		mxe_loop_reset(qp);
 		mxe_early_forget(qp);
 	}

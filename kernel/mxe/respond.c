@@ -230,6 +230,9 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 	struct mxe_resp_res *res = &rq->res[rq->res_head];
 
 	rq->res_head = (rq->res_head + 1) % rq->num_res;
+	/* The peer asks for as many at a time: it has had the oldest's answer. */
+	if (res->valid)
+		rq->tx.progress = true;
 	res->valid = true;
 	res->op = pkt->flags & MXE_OP_RESOURCE;
 	res->first_psn = pkt->psn;

@@ -79,6 +79,7 @@ void mxe_retry_progress(struct mxe_qp *qp)
 	qp->sq.retry_left = qp->attr.retry_cnt;
 	qp->sq.rnr_retry_left = qp->attr.rnr_retry;
 	qp->sq.rewound = false;
+	qp->sq.tx.progress = true;
 	mxe_cnp_progress(qp);
 	mxe_retry_restart(qp);
 }

@@ -177,7 +177,11 @@ static void qp_reset_forgets_headers(struct kunit *test)
 	mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 	for (i = 1; i < 3; i++) {
 		kt->tclass = i << 2;
+		kt->qp->sq.tx.progress = true;
+		kt->qp->rq.tx.progress = true;
 		kt_connect(kt, &kt_default_conn);
+		KUNIT_EXPECT_FALSE(test, kt->qp->sq.tx.progress);
+		KUNIT_EXPECT_FALSE(test, kt->qp->rq.tx.progress);
 		expect_tclass(kt, mr, kt->tclass);
 		KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET,
 						&kt_default_conn), 0);
