@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/mman.h>
 
 #include "perf.h"
@@ -337,6 +338,11 @@ int perf_end_connect(struct perf_end *end, const struct perf_address *peer,
 		if (err)
 			return failed("queue pair to RTS", err);
 	}
+	/*
+	 * In the tick of the kernel's clock in which a queue pair was made, drivers
+	 * that keep its route (dst_cache) forget it again with each packet.
+	 */
+	usleep(20000);
 	return 0;
 }
 
