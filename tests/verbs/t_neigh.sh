@@ -37,10 +37,10 @@ deaf()
 		EOF2
 }
 
-# reachable HOST ADDRESS
-reachable()
+# known HOST ADDRESS: found there, if not just now
+known()
 {
-	ip -n "$1" neigh show "$2" dev eth0 | grep -qE 'REACHABLE|DELAY'
+	ip -n "$1" neigh show "$2" dev eth0 | grep -qE 'REACHABLE|STALE|DELAY'
 }
 
 # lost HOST ADDRESS
@@ -69,12 +69,22 @@ wait $V6
 report $? 'seconds later IPv6 works'
 for n in 1 2; do
 	for a in 10.77.0. fd77::; do
-		check "... h$n knows $a$((3 - n))" reachable h$n $a$((3 - n))
+		check "... h$n knows $a$((3 - n))" known h$n $a$((3 - n))
 	done
 done
 # Without traffic they do not last: it was that which kept them.
 for a in 10.77.0.2 fd77::2; do
 	check "afterwards $a is lost" soon lost h1 $a
 done
+
+# IPv4 goes by a gateway that only IPv6 can ask for.
+for n in 1 2; do
+	ip netns exec h$n nft delete table ip6 deaf &&
+		ip -n h$n neigh flush dev eth0 &&
+		ip -n h$n route replace 10.77.0.$((3 - n)) \
+			via inet6 fd77::$((3 - n)) dev eth0 src 10.77.0.$n
+	report $? "h$n sends IPv4 to a gateway of IPv6"
+done
+check '... traffic over IPv4' t_traffic -s 1 run
 rm -r "$OUT"
 done_testing
