@@ -27,6 +27,7 @@ struct mxe_head {
 	} hdr;
 };
 
+/* The next makes its headers anew. */
 static inline void mxe_head_forget(struct mxe_head *head)
 {
 	head->bth_len = 0;

@@ -368,7 +368,7 @@ static void mxe_loop_complete(struct mxe_qp *qp, u32 num_pkts)
 	mxe_send_end(qp, IB_WC_SUCCESS);
 }
 
-/* Packets to the peer would come back.  Not inline: it is much for those who ask. */
+/* Packets to the peer would come back.  Inline, who only asks would pay for it. */
 static noinline enum mxe_loop_result
 mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
