@@ -14,7 +14,7 @@
 #include "vt.h"
 
 #define ROUNDS 2000		/* operations, at least */
-/* Of an idle queue pair, beside its rings; there are 4,071 with 10,000 of them. */
+/* Of an idle queue pair, beside its rings; there are 4,096 with 10,000 of them. */
 #define MAX_QP_BYTES 5120
 
 static struct vt_dev *dev;
