@@ -430,6 +430,7 @@ u32 crc32_le(u32 crc, const unsigned char *p, size_t len)
 int fk_skbs;
 
 void __asan_poison_memory_region(const void *addr, size_t size);
+void __asan_unpoison_memory_region(const void *addr, size_t size);
 
 /* Behind the data nobody may read, which the linear part says is room. */
 #define FK_GAP	64
@@ -529,6 +530,19 @@ struct sk_buff *fk_skb(const u8 *data, size_t len)
 	skb_set_transport_header(skb, ip_hdr(skb)->version == 4 ?
 				      ip_hdr(skb)->ihl * 4 :
 				      sizeof(struct ipv6hdr));
+	return skb;
+}
+
+struct sk_buff *__real_mxe_buffer_reuse(struct sk_buff **old, size_t size);
+
+/* (ld --wrap) An answer may be longer than the request whose buffer it takes. */
+struct sk_buff *__wrap_mxe_buffer_reuse(struct sk_buff **old, size_t size)
+{
+	const struct sk_buff *request = *old;
+	struct sk_buff *skb = __real_mxe_buffer_reuse(old, size);
+
+	if (skb && skb == request)
+		__asan_unpoison_memory_region(skb->head, skb->end);
 	return skb;
 }
 
