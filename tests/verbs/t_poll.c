@@ -742,13 +742,15 @@ static int run(int fd, uint32_t idle_us, uint32_t flags, uint64_t reserved)
 
 static void test_input(void)
 {
-	struct mxedv_poll_thread_attr attr = { .idle_us = 1 };
+	struct mxedv_poll_thread_attr attr = { .idle_us = LONG_US };
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
 		.create_flags = MXEDV_QP_CREATE_POLLED |
 				MXEDV_QP_CREATE_DEFER_DOORBELL,
 	};
 	struct ibv_qp_init_attr_ex init = { 0 };
+	struct vt_conf conf = polled();
+	struct vt_pair p;
 	char byte = 0;
 	int fd, fd2;
 
@@ -760,12 +762,16 @@ static void test_input(void)
 	attr.comp_mask = 1;
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), EINVAL, "unknown mask");
 	attr.comp_mask = 0;
+	open_pair(&p, a, &conf);
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), 0, "a thread");
+	/* Before it is in the kernel, who runs there next would be the first. */
+	ok(soon_flagged(0), "looks at the queue");
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), EBUSY, "a second one");
 	is_int(raw_alloc(&fd2), EBUSY, "... by the kernel's interface");
 	is_int(run(poller_fd(), 0, 0, 0), EBUSY, "run by two");
 	is_int(stop(a), 0, "stopped");
 	is_int(stop(a), ENOENT, "stopped again");
+	vt_pair_close(&p);
 	ok(!mxedv_create_qp(a->ctx, &init, &mxe_attr) && errno == EINVAL,
 	   "polled, and the doorbell deferred");
 
