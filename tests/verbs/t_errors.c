@@ -491,10 +491,7 @@ static void test_recover(void)
 	vt_pair_open(&p, a, b, &conf);
 	is_int(vt_atomic(&p, &wr, 4, &old), IBV_WC_REM_INV_REQ_ERR,
 	       "a failed pair");
-	if (vt_to_state(&p.a, IBV_QPS_RESET) ||
-	    vt_to_state(&p.b, IBV_QPS_RESET))
-		vt_bail("to RESET");
-	vt_pair_connect(&p, &conf);
+	vt_pair_reconnect(&p, &conf);
 	*vt_word(&p.b, 8) = 41;
 	is_int(vt_atomic(&p, &wr, 8, &old), IBV_WC_SUCCESS,
 	       "... works again after RESET and a new connection");

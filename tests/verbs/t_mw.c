@@ -107,10 +107,7 @@ static void refused(struct vt_pair *p, const struct vt_conf *conf,
 {
 	is_int(access_key(p, op, rkey, raddr, len), IBV_WC_REM_ACCESS_ERR, "%s",
 	       what);
-	if (vt_to_state(&p->a, IBV_QPS_RESET) ||
-	    vt_to_state(&p->b, IBV_QPS_RESET))
-		vt_bail("to RESET");
-	vt_pair_connect(p, conf);
+	vt_pair_reconnect(p, conf);
 }
 
 static void test_type_1(struct vt_dev *a, struct vt_dev *b)

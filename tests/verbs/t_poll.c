@@ -440,18 +440,6 @@ static void test_pauses(void)
 
 /* ---- states -------------------------------------------------------------- */
 
-/* From another PSN: packets of before may be under way, and have numbers like new ones. */
-static void reconnect(struct vt_pair *p, const struct vt_conf *conf)
-{
-	struct vt_conf next = *conf;
-
-	next.psn = vt_random_u64() & 0xffffff;
-	if (vt_to_state(&p->a, IBV_QPS_RESET) ||
-	    vt_to_state(&p->b, IBV_QPS_RESET))
-		vt_bail("to RESET");
-	vt_pair_connect(p, &next);
-}
-
 static int count_flushed(struct ibv_cq *cq, int n)
 {
 	struct ibv_wc wc;
@@ -482,7 +470,7 @@ static void test_error(uint32_t idle_us)
 	/* As many requests each time: nothing is remembered of those before. */
 	good = 0;
 	for (int i = 0; i < 100; i++) {
-		reconnect(&p, &conf);
+		vt_pair_reconnect(&p, &conf);
 		good += !add(&p, VT_WR) && !add(&p, VT_POST_SEND);
 	}
 	is_int(good, 100, "reset 100 times, and used");
@@ -517,7 +505,7 @@ static void test_states(void)
 		}
 		if (n < BURST || ibv_poll_cq(p.a.cq, 1, &wc))
 			break;
-		reconnect(&p, &conf);
+		vt_pair_reconnect(&p, &conf);
 	}
 	is_int(rounds, 50, "to ERR under traffic: each completes once");
 	diag("%d of %d were flushed", flushed, 50 * BURST);
@@ -526,7 +514,7 @@ static void test_states(void)
 			if (post_add(&p, VT_WR, 0))
 				vt_bail("post");
 		spin_us(vt_random_u64() % 500);
-		reconnect(&p, &conf);
+		vt_pair_reconnect(&p, &conf);
 		if (add(&p, VT_WR))
 			break;
 	}

@@ -142,14 +142,6 @@ static const char *stream_end(struct stream *s)
 	return s->wrong;
 }
 
-static void reconnect(struct vt_pair *p, const struct vt_conf *conf)
-{
-	if (vt_to_state(&p->a, IBV_QPS_RESET) ||
-	    vt_to_state(&p->b, IBV_QPS_RESET))
-		vt_bail("to RESET");
-	vt_pair_connect(p, conf);
-}
-
 /* Nobody writes there any more. */
 static const char *is_quiet(uint8_t *target)
 {
@@ -178,7 +170,7 @@ static const char *race_error(unsigned int *rounds)
 		stream_start(&stream, &p, VT_MFADD, p.b.mr->rkey);
 		wrong = stream_end(&stream);
 		/* The responder does nothing any more when it is reset. */
-		reconnect(&p, &conf);
+		vt_pair_reconnect(&p, &conf);
 		done = *vt_word(&p.b, WORD) - before;
 		if (!wrong && (done < stream.good || done > stream.posted))
 			wrong = "not as often done as completed";
@@ -210,7 +202,7 @@ static const char *race_reset(unsigned int *rounds)
 		ended = stream_end(&stream);
 		if (!wrong)
 			wrong = ended;
-		reconnect(&p, &conf);
+		vt_pair_reconnect(&p, &conf);
 		sum = *vt_word(&p.b, WORD);
 		if (!wrong && (vt_atomic(&p, &wr, WORD, &old) || old != sum ||
 			       *vt_word(&p.b, WORD) != sum + 1))
@@ -291,7 +283,7 @@ static const char *race_mr(unsigned int *rounds)
 		ended = stream_end(&stream);
 		if (!wrong)
 			wrong = ended;
-		reconnect(&p, &conf);
+		vt_pair_reconnect(&p, &conf);
 		++*rounds;
 	}
 	vt_pair_close(&p);
@@ -355,7 +347,7 @@ static const char *race_mw(unsigned int *rounds)
 		ended = stream_end(&stream);
 		if (!wrong)
 			wrong = ended;
-		reconnect(&p, &conf);
+		vt_pair_reconnect(&p, &conf);
 		if (ibv_dealloc_mw(mw))
 			vt_bail("ibv_dealloc_mw");
 		++*rounds;

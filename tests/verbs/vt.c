@@ -502,6 +502,17 @@ void vt_pair_connect(struct vt_pair *p, const struct vt_conf *conf)
 		vt_bail("to RTS");
 }
 
+void vt_pair_reconnect(struct vt_pair *p, const struct vt_conf *conf)
+{
+	struct vt_conf next = *conf;
+
+	next.psn = vt_random_u64() & 0xffffff;
+	if (vt_to_state(&p->a, IBV_QPS_RESET) ||
+	    vt_to_state(&p->b, IBV_QPS_RESET))
+		vt_bail("to RESET");
+	vt_pair_connect(p, &next);
+}
+
 void vt_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		  const struct vt_conf *conf)
 {

@@ -153,6 +153,11 @@ void vt_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 void vt_pair_create(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		    const struct vt_conf *conf);
 void vt_pair_connect(struct vt_pair *p, const struct vt_conf *conf);
+/*
+ * By RESET, and from another PSN each time: packets of before may be under way, and
+ * as far as the protocol goes they are of now if their PSN is.
+ */
+void vt_pair_reconnect(struct vt_pair *p, const struct vt_conf *conf);
 void vt_pair_close(struct vt_pair *p);
 
 /*
