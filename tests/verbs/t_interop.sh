@@ -43,7 +43,7 @@ set_up()
 topo_down
 set_up || bail_out "cannot make the two hosts"
 
-ip netns exec h2 sleep 1000 &
+ip netns exec h2 sleep infinity &
 H2=$!
 GID_RXE=$(topo_gid_index rxe0)
 GID_MXE=$(topo_gid_index mxe2)

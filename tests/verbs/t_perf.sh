@@ -71,7 +71,7 @@ two()
 }
 
 topo_up || bail_out "cannot make the two hosts"
-ip netns exec h2 sleep 1000 &
+ip netns exec h2 sleep infinity &
 H2=$!
 A=(-d mxe1 -r mxe2)
 
