@@ -249,6 +249,14 @@ static void post_receive(struct vt_pair *p, enum spoil spoil)
 	vt_recv_sge(&p->b, 1, &sge, 1);
 }
 
+/* Its state; one that fails goes to ERR shortly after others can know. */
+static int settled(struct vt_end *e, bool fails)
+{
+	for (int i = 0; fails && i < VT_MS && vt_state(e) != IBV_QPS_ERR; i++)
+		usleep(1000);
+	return vt_state(e);
+}
+
 static struct outcome refused(const struct refusal *r, bool direct)
 {
 	bool atomic = r->op >= VT_CAS;
@@ -325,11 +333,11 @@ static struct outcome refused(const struct refusal *r, bool direct)
 		if (vt_poll(p.b.rcq, &wc, VT_MS))
 			out.recv_status = wc.status;
 	}
-	/* The work may be on its way still. */
-	usleep(20000);
-	out.state_a = vt_state(&p.a);
+	out.state_a = settled(&p.a, out.status);
 	if (p.b.qp)
-		out.state_b = vt_state(&p.b);
+		out.state_b = settled(&p.b, out.status == IBV_WC_REM_INV_REQ_ERR ||
+				      out.status == IBV_WC_REM_ACCESS_ERR ||
+				      out.status == IBV_WC_REM_OP_ERR);
 	out.word = *vt_word(&p.b, WORD);
 	out.place = *vt_word(&p.a, PLACE);
 	out.atomics = counter("atomics_executed") - executed;
