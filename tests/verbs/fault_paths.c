@@ -604,7 +604,7 @@ void paths_set_up(void)
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	conf = vt_defaults();
-	conf.timeout = 12;	/* 17 ms */
+	conf.timeout = 14;	/* 67 ms */
 	mw_conf = conf;
 	mw_conf.mr_access |= IBV_ACCESS_MW_BIND;
 	vt_pair_open(&wire, a, b, &conf);

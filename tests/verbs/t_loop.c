@@ -275,7 +275,8 @@ static struct outcome refused(const struct refusal *r, bool direct)
 	/* Nobody has to wait long for what fails so; others may take long. */
 	if (r->status == IBV_WC_RETRY_EXC_ERR) {
 		conf.timeout = 13;	/* 34 ms */
-		conf.retry_cnt = 2;
+		/* One that is answered comes first, and may take long. */
+		conf.retry_cnt = r->spoil == DESTROYED ? 7 : 2;
 	}
 	conf.rnr_retry = 1;
 	conf.min_rnr_timer = 1;
