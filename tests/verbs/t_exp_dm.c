@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <infiniband/verbs_exp.h>
 
@@ -25,6 +26,8 @@ struct worker {
 	int me;
 	const char *wrong;
 };
+
+static atomic_bool failed;	/* one, which may have a lock */
 
 static bool request(struct worker *w, struct vt_wr *wr, int slot)
 {
@@ -74,7 +77,7 @@ static const char *one_round(struct worker *w, int round)
 	uint64_t mask = FIELD(n, 0xffff), mine = FIELD(n, w->me + 1);
 
 	do {
-		if (!swap_lock(w, 0, mine, mask))
+		if (failed || !swap_lock(w, 0, mine, mask))
 			return "taking a lock";
 	} while (*vt_word(&w->p.a, 0) & mask);
 	if (!rdma(w, VT_READ, GUARDED + 8 * n))
@@ -96,6 +99,8 @@ static void *work(void *arg)
 
 	for (i = 0; i < ROUNDS && !w->wrong; i++)
 		w->wrong = one_round(w, i);
+	if (w->wrong)
+		failed = true;
 	return NULL;
 }
 

@@ -9,6 +9,7 @@
 // t_exp_table [ROUNDS]
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdint>
@@ -39,6 +40,7 @@ constexpr uint64_t boundaries = 1ull << 0 | 1ull << 31 | 1ull << 63;
 struct table {
 	alignas(64) uint64_t bucket[buckets];
 	alignas(64) uint64_t guarded[buckets];
+	std::atomic<bool> failed;	// one, which may have a lock
 };
 
 template <typename T, typename... Args>
@@ -212,6 +214,8 @@ public:
 			op.compare_mask = lock_bit;
 			op.swap_val = lock_bit;
 			op.swap_mask = lock_bit;
+			if (at->failed)
+				throw std::runtime_error("another has failed");
 			post(wr, true);
 		} while (end.words[0] & lock_bit);
 	}
@@ -326,6 +330,7 @@ try {
 	c.read(&t->guarded[0]);	// behind the last unlock
 	*good = true;
 } catch (const std::exception &e) {
+	t->failed = true;
 	printf("# %s\n", e.what());
 }
 
@@ -392,8 +397,11 @@ int main(int argc, char **argv)
 		}
 		_exit(rc);
 	}
-	while (wait(&status) > 0)
+	while (wait(&status) > 0) {
 		children_good &= WIFEXITED(status) && !WEXITSTATUS(status);
+		if (!children_good)
+			t->failed = true;
+	}
 	for (int i = 0; i < buckets; i++) {
 		uint64_t want = (0x5aaa & ~lock_bit) +
 				per_bucket * (version_one + counter_one);
