@@ -91,7 +91,7 @@ struct stream {
 	uint32_t rkey;
 	uint64_t posted, good;
 	atomic_uint completed;
-	const char *wrong;
+	const char *_Atomic wrong;
 };
 
 static void *keep_posting(void *arg)
@@ -128,7 +128,7 @@ static void stream_start(struct stream *s, struct vt_pair *p,
 	*s = (struct stream){ .p = p, .op = op, .rkey = rkey };
 	if (pthread_create(&s->thread, NULL, keep_posting, s))
 		vt_bail("pthread_create");
-	while (s->completed < 4)
+	while (s->completed < 4 && !s->wrong)
 		sched_yield();
 	some_time();
 }
