@@ -88,7 +88,7 @@ over_vlan()
 			soon topo_gid mxe$i "ffff:0a4d:140$i" || return
 	done
 	soon ip netns exec h1 busybox ping -c 1 10.77.20.2 || return
-	ip netns exec h2 ibv_rc_pingpong -p 18600 -d mxe2 -n 50 -g \
+	ip netns exec h2 timeout 150 ibv_rc_pingpong -p 18600 -d mxe2 -n 50 -g \
 		"$(gid_index mxe2 0000:0000:0000:0000:0000:ffff:0a4d:1402)" \
 		>"$R/server" 2>&1 &
 	pid=$!
