@@ -34,7 +34,7 @@ find "$WORK/tests" -name 'test_*' -regextype egrep -regex ".*/test_($OTHERS).*" 
 
 # Not to look for other devices, and not to write beside what is read.
 cd "$WORK" || exit
-ip netns exec h1 env PYTHONDONTWRITEBYTECODE=1 timeout 700 \
+ip netns exec h1 env PYTHONDONTWRITEBYTECODE=1 timeout $((700 * ${MXE_FACTOR:-1})) \
 	/usr/bin/python3 tests/run_tests.py --dev mxe1 -v >"$WORK/out" 2>&1
 RC=$?
 
