@@ -72,7 +72,8 @@ cm_listens()
 {
 	local tries
 	for tries in {1..1200}; do
-		! on "$1" rdma resource show cm_id | grep -q ":$2 " || return 0
+		! on "$1" rdma resource show cm_id | grep -q "state LISTEN.*:$2 " ||
+			return 0
 		! ended "${3:-}" || break
 		sleep 0.1
 	done

@@ -76,7 +76,8 @@ cm_listens()
 	local port=$1 tries
 	shift
 	for tries in {1..1200}; do
-		! "$@" rdma resource show cm_id | grep -q ":$port " || return 0
+		! "$@" rdma resource show cm_id | grep -q "state LISTEN.*:$port " ||
+			return 0
 		sleep 0.1
 	done
 	echo "nobody listens on CM port $port after $tries tries"
