@@ -118,6 +118,7 @@ static void test_copies(bool ipv6)
 	w.qkey = UD_QKEY + 1;
 	before = ud_counter(b, "drop_qkey");
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "%s: sent", v);
+	ud_wait_counted(&two, "drop_qkey", before);
 	snprintf(what, sizeof(what), "%s: a wrong Q_Key", v);
 	got_none(&two, what);
 	is_int(ud_counter(b, "drop_qkey") - before, 1, "%s: is counted", v);

@@ -257,15 +257,6 @@ static void test_solicited(void)
 
 /* ---- keys -------------------------------------------------------------- */
 
-/* It has grown, or there was more than enough time for it. */
-static void wait_counted(struct ud *ud, const char *counter, long before)
-{
-	uint64_t limit = vt_now_ms() + VT_MS;
-
-	while (ud_counter(ud->dev, counter) == before && vt_now_ms() < limit)
-		poll(NULL, 0, 10);
-}
-
 /*
  * Datagrams keep their order here, so what did not come before a good one that
  * was sent behind it has been dropped.  A receive is there only when it was: one
@@ -282,7 +273,7 @@ static void dropped(struct ud *from, struct ud *to, struct ud_wr bad,
 	struct ibv_wc wc;
 
 	is_int(ud_send_wait(from, bad), IBV_WC_SUCCESS, "%s: sent", what);
-	wait_counted(to, counter, before);
+	ud_wait_counted(to, counter, before);
 	ud_must_recv(to, UD_RECV, UD_SLOT);
 	is_int(ud_send_wait(from, good), IBV_WC_SUCCESS, "%s: the next", what);
 	wc = ud_next(to, what);

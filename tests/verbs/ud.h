@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../tap.h"
@@ -242,6 +243,15 @@ static inline struct ibv_wc ud_next(struct ud *u, const char *what)
 static inline long ud_counter(const struct vt_dev *dev, const char *name)
 {
 	return vt_counter(ibv_get_device_name(dev->ctx->device), name);
+}
+
+/* It has grown, or there was more than enough time for it. */
+static inline void ud_wait_counted(struct ud *u, const char *counter, long before)
+{
+	uint64_t limit = vt_now_ms() + VT_MS;
+
+	while (ud_counter(u->dev, counter) == before && vt_now_ms() < limit)
+		poll(NULL, 0, 10);
 }
 
 #endif /* UD_H */
