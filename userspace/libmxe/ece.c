@@ -51,6 +51,15 @@ int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
+/* Under sq.lock. */
+static void mxe_set_masked_sizes(struct mxe_qp *qp)
+{
+	/* From 4 bytes on; bit n of the options stands for 2^n, too. */
+	uint32_t carried = qp->max_atomic_arg ? (qp->max_atomic_arg << 1) - 4 : 0;
+
+	qp->masked_sizes = qp->has_ece ? carried & qp->ece_options : carried;
+}
+
 int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
@@ -64,6 +73,7 @@ int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	pthread_spin_lock(&qp->sq.lock);
 	qp->ece_options = ece->options;
 	qp->has_ece = true;
+	mxe_set_masked_sizes(qp);
 	pthread_spin_unlock(&qp->sq.lock);
 	return 0;
 }
@@ -73,5 +83,6 @@ void mxe_forget_ece(struct mxe_qp *qp)
 {
 	pthread_spin_lock(&qp->sq.lock);
 	qp->has_ece = false;
+	mxe_set_masked_sizes(qp);
 	pthread_spin_unlock(&qp->sq.lock);
 }

@@ -96,10 +96,11 @@ struct mxe_qp {
 	bool defers_doorbell;		/* mxedv_ring_doorbells() */
 	bool is_polled;			/* mxedv_start_poll_thread() */
 	uint8_t masked_flags;		/* added to masked atomics */
+	uint32_t max_atomic_arg;	/* bytes */
 	/* By sq.lock; without ECE the peer is taken to know everything. */
 	bool has_ece;
 	uint32_t ece_options;		/* what both ends have */
-	uint32_t max_atomic_arg;	/* bytes */
+	uint32_t masked_sizes;		/* that follow: bit n for 2^n bytes */
 
 	/* The batch between ibv_wr_start() and ibv_wr_complete(). */
 	struct mxe_send_wqe *batch_wqe;	/* the request being built, or NULL */
@@ -151,7 +152,8 @@ void mxe_ring_unmap(struct mxe_ring *ring);
 void mxe_ring_replace(struct mxe_ring *ring, struct mxe_ring *with);
 void mxe_ring_reset(struct mxe_ring *ring);
 
-static inline void *mxe_ring_at(const struct mxe_ring *ring, uint32_t index)
+static inline __attribute__((returns_nonnull)) void *
+mxe_ring_at(const struct mxe_ring *ring, uint32_t index)
 {
 	return ring->entry +
 	       (size_t)(index & (ring->entries - 1)) * ring->stride;
@@ -313,6 +315,7 @@ enum {
 
 int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
 int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
+/* Of a new queue pair, too, which has its max_atomic_arg. */
 void mxe_forget_ece(struct mxe_qp *qp);
 
 #endif /* MXE_H */

@@ -153,6 +153,7 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	qp->is_polled = create_flags & MXEDV_QP_CREATE_POLLED;
 	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)
 		qp->masked_flags = MXE_SEND_USER;
+	mxe_forget_ece(qp);
 	if (has_builders) {
 		mxe_set_builders(qp);
 		qp->has_builders = true;

@@ -389,12 +389,9 @@ static void mxe_wr_abort(struct ibv_qp_ex *qpx)
 	pthread_spin_unlock(&to_mqp_ex(qpx)->sq.lock);
 }
 
-/*
- * The next entry with what all requests have; NULL after an error.  Inline, since
- * most of it is spared by a builder that knows its opcode and what it overwrites.
- */
+/* The next entry, as it was left; NULL after an error. */
 static inline __attribute__((always_inline)) struct mxe_send_wqe *
-mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
+mxe_wr_next(struct mxe_qp *qp, uint8_t opcode)
 {
 	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
 	struct mxe_send_wqe *wqe;
@@ -413,12 +410,26 @@ mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
 	}
 
 	wqe = mxe_ring_at(&qp->sq, qp->batch_index++);
-	*wqe = (struct mxe_send_wqe){
-		.wr_id = qpx->wr_id,
-		.opcode = opcode,
-		.flags = qpx->wr_flags & MXE_WR_FLAGS,
-	};
 	qp->batch_wqe = wqe;
+	return wqe;
+}
+
+/*
+ * The same with what all requests have.  Inline, since most of it is spared by a
+ * builder that knows its opcode and what it overwrites.
+ */
+static inline __attribute__((always_inline)) struct mxe_send_wqe *
+mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
+{
+	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+	struct mxe_send_wqe *wqe = mxe_wr_next(qp, opcode);
+
+	if (wqe)
+		*wqe = (struct mxe_send_wqe){
+			.wr_id = qpx->wr_id,
+			.opcode = opcode,
+			.flags = qpx->wr_flags & MXE_WR_FLAGS,
+		};
 	return wqe;
 }
 
@@ -564,33 +575,25 @@ static void mxe_wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey,
 }
 #endif
 
-static inline struct mxe_send_wqe *
-mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
-	      uint64_t remote_addr, uint32_t log_arg_sz)
+static bool mxe_has_size(const struct mxe_qp *qp, uint32_t log_arg_sz)
 {
-	struct mxe_send_wqe *wqe;
-
-	if (log_arg_sz < LOG_ARG_SZ_4 || log_arg_sz > LOG_ARG_SZ_MAX ||
-	    1U << log_arg_sz > qp->max_atomic_arg)
-		mxe_batch_fail(qp, EINVAL);
-	wqe = mxe_wr_remote(qp, opcode, rkey, remote_addr);
-	if (wqe) {
-		wqe->flags |= qp->masked_flags;
-		wqe->log_arg_sz = (uint8_t)log_arg_sz;
-	}
-	return wqe;
+	return log_arg_sz >= LOG_ARG_SZ_4 && log_arg_sz <= LOG_ARG_SZ_MAX &&
+	       1U << log_arg_sz <= qp->max_atomic_arg;
 }
 
 /*
- * Refuse, once the operands are known, what the peer does not execute: it said so
- * by ECE.  What is sent as a standard request every peer executes.
+ * Of a size that the queue pair has not, or that the peer does not execute, as it
+ * said by ECE.  What is sent as a standard request every peer executes.
  */
-static void mxe_wr_check_ece(struct mxe_qp *qp, const struct mxe_send_wqe *wqe)
+static __attribute__((cold)) void
+mxe_wr_refuse_masked(struct mxe_qp *qp, const struct mxe_send_wqe *wqe)
 {
 	bool plain = false;
 
-	if (qp->ece_options >> wqe->log_arg_sz & 1)
+	if (!mxe_has_size(qp, wqe->log_arg_sz)) {
+		mxe_batch_fail(qp, EINVAL);
 		return;
+	}
 	if (wqe->log_arg_sz == LOG_ARG_SZ_8)
 		plain = wqe->opcode == IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP ?
 			masked_cmp_swap_is_plain_u64(wqe->atomic.compare_add_mask,
@@ -600,11 +603,38 @@ static void mxe_wr_check_ece(struct mxe_qp *qp, const struct mxe_send_wqe *wqe)
 		mxe_batch_fail(qp, EOPNOTSUPP);
 }
 
-static inline void mxe_wr_check_peer(struct mxe_qp *qp,
-				     const struct mxe_send_wqe *wqe)
+/* Once the operands are known. */
+static inline void mxe_wr_check_masked(struct mxe_qp *qp,
+				       const struct mxe_send_wqe *wqe)
 {
-	if (qp->has_ece)
-		mxe_wr_check_ece(qp, wqe);
+	if (!(qp->masked_sizes >> wqe->log_arg_sz & 1))
+		mxe_wr_refuse_masked(qp, wqe);
+}
+
+static inline void mxe_wr_masked_u64(struct mxe_qp *qp, uint8_t opcode,
+				     uint32_t rkey, uint64_t remote_addr,
+				     uint64_t compare_add,
+				     uint64_t compare_add_mask, uint64_t swap,
+				     uint64_t swap_mask)
+{
+	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+	struct mxe_send_wqe *wqe = mxe_wr_next(qp, opcode);
+
+	if (!wqe)
+		return;
+	*wqe = (struct mxe_send_wqe){
+		.wr_id = qpx->wr_id,
+		.opcode = opcode,
+		.flags = (qpx->wr_flags & MXE_WR_FLAGS) | qp->masked_flags,
+		.log_arg_sz = LOG_ARG_SZ_8,
+		.remote_addr = remote_addr,
+		.rkey = rkey,
+		.atomic.compare_add = compare_add,
+		.atomic.compare_add_mask = compare_add_mask,
+		.atomic.swap = swap,
+		.atomic.swap_mask = swap_mask,
+	};
+	mxe_wr_check_masked(qp, wqe);
 }
 
 static void mxe_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
@@ -612,34 +642,35 @@ static void mxe_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
 					 uint64_t compare_mask, uint64_t swap,
 					 uint64_t swap_mask)
 {
-	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
-	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
-			      remote_addr, LOG_ARG_SZ_8);
-
-	if (wqe) {
-		wqe->atomic.compare_add = compare;
-		wqe->atomic.swap = swap;
-		wqe->atomic.compare_add_mask = compare_mask;
-		wqe->atomic.swap_mask = swap_mask;
-		mxe_wr_check_peer(qp, wqe);
-	}
+	mxe_wr_masked_u64(mxe_container(mqp, struct mxe_qp, dv),
+			  IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
+			  remote_addr, compare, compare_mask, swap, swap_mask);
 }
 
 static void mxe_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 					   uint32_t rkey, uint64_t remote_addr,
 					   uint64_t add, uint64_t field_boundary)
 {
-	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
-	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
-			      remote_addr, LOG_ARG_SZ_8);
+	mxe_wr_masked_u64(mxe_container(mqp, struct mxe_qp, dv),
+			  IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
+			  remote_addr, add, field_boundary, 0, 0);
+}
 
+/* The operands, of a size that is not known before, are for the caller to add. */
+static struct mxe_send_wqe *
+mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
+	      uint64_t remote_addr, uint32_t log_arg_sz)
+{
+	struct mxe_send_wqe *wqe;
+
+	if (!mxe_has_size(qp, log_arg_sz))
+		mxe_batch_fail(qp, EINVAL);
+	wqe = mxe_wr_remote(qp, opcode, rkey, remote_addr);
 	if (wqe) {
-		wqe->atomic.compare_add = add;
-		wqe->atomic.compare_add_mask = field_boundary;
-		mxe_wr_check_peer(qp, wqe);
+		wqe->flags |= qp->masked_flags;
+		wqe->log_arg_sz = (uint8_t)log_arg_sz;
 	}
+	return wqe;
 }
 
 /* Operand number `index` of those behind the header, or the one in it. */
@@ -684,7 +715,7 @@ static void mxe_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp,
 	wqe->atomic.swap = in_header[1];
 	wqe->atomic.compare_add_mask = in_header[2];
 	wqe->atomic.swap_mask = in_header[3];
-	mxe_wr_check_peer(qp, wqe);
+	mxe_wr_check_masked(qp, wqe);
 }
 
 static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
@@ -709,7 +740,7 @@ static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 	mxe_set_operand(wqe, 3, &in_header[3], unused);
 	wqe->atomic.compare_add = in_header[0];
 	wqe->atomic.compare_add_mask = in_header[2];
-	mxe_wr_check_peer(qp, wqe);
+	mxe_wr_check_masked(qp, wqe);
 }
 
 /* ---- setters ----------------------------------------------------------- */
