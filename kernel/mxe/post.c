@@ -33,25 +33,27 @@ static void mxe_wr_init(struct mxe_send_wr *wr)
 }
 
 /* Operands as posted, of up to 8 bytes, to operands as sent. */
-static void mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size,
-			      u64 compare_add, u64 swap, u64 compare_add_mask,
-			      u64 swap_mask)
+static __always_inline void
+mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
+		  u64 swap, u64 compare_add_mask, u64 swap_mask)
 {
 	struct mxe_atomic_args *a = &wr->atomic;
 
 	a->log_size = log_size;
 	a->swap_add = swap;
 	a->compare = compare_add;
-	a->swap_mask = 0;
-	a->compare_mask = 0;
 	switch (wr->opcode) {
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_CMP_SWAP;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
 		return;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		a->op = MXE_ATOMIC_FETCH_ADD;
 		a->swap_add = compare_add;
 		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
 		return;
 	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
@@ -63,6 +65,7 @@ static void mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size,
 		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
 		a->swap_add = compare_add;
 		a->compare = 0;
+		a->swap_mask = 0;
 		a->compare_mask = compare_add_mask;
 		mxe_atomic_lower(a);
 	}
@@ -202,33 +205,47 @@ static bool mxe_opcode_is_masked(enum ib_wr_opcode opcode)
 }
 
 /*
- * The operands, which are in wqe up to 8 bytes; wider ones are at *data, which
- * is moved behind them.
+ * Operands of another size than 8 bytes: up to 8 they are in wqe; wider ones are at
+ * *data, which is moved behind them.
  */
-static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
-						struct mxe_send_wr *wr,
-						const struct mxe_send_wqe *wqe,
-						const void **data)
+static noinline enum ib_wc_status
+mxe_wr_ext_atomic_from_wqe(struct mxe_qp *qp, struct mxe_send_wr *wr,
+			   const struct mxe_send_wqe *wqe, const void **data)
 {
 	u8 log_size = wqe->log_arg_sz;
 
-	if (!mxe_opcode_is_masked(wr->opcode))
-		log_size = 3;
-	else if (log_size >= BITS_PER_TYPE(qp->sq.atomic_log_sizes) ||
-		 !(qp->sq.atomic_log_sizes & BIT(log_size)))
+	if (log_size >= BITS_PER_TYPE(qp->sq.atomic_log_sizes) ||
+	    !(qp->sq.atomic_log_sizes & BIT(log_size)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (log_size > 3) {
 		mxe_wr_set_wide(wr, log_size, *data);
 		*data += MXE_MSKATOMIC_OPERANDS << log_size;
 		return IB_WC_SUCCESS;
 	}
-	if (log_size < 3 && (wqe->atomic.compare_add | wqe->atomic.swap |
-			     wqe->atomic.compare_add_mask |
-			     wqe->atomic.swap_mask) > U32_MAX)
+	if ((wqe->atomic.compare_add | wqe->atomic.swap |
+	     wqe->atomic.compare_add_mask | wqe->atomic.swap_mask) > U32_MAX)
 		return IB_WC_LOC_QP_OP_ERR;
 	mxe_wr_set_atomic(wr, log_size, wqe->atomic.compare_add,
 			  wqe->atomic.swap, wqe->atomic.compare_add_mask,
 			  wqe->atomic.swap_mask);
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
+						struct mxe_send_wr *wr,
+						const struct mxe_send_wqe *wqe,
+						const void **data)
+{
+	if (!mxe_opcode_is_masked(wr->opcode)) {
+		if (wqe->log_arg_sz)
+			return IB_WC_LOC_QP_OP_ERR;
+	} else if (wqe->log_arg_sz != 3) {
+		return mxe_wr_ext_atomic_from_wqe(qp, wr, wqe, data);
+	} else if (!(qp->sq.atomic_log_sizes & BIT(3))) {
+		return IB_WC_LOC_QP_OP_ERR;
+	}
+	mxe_wr_set_atomic(wr, 3, wqe->atomic.compare_add, wqe->atomic.swap,
+			  wqe->atomic.compare_add_mask, wqe->atomic.swap_mask);
 	return IB_WC_SUCCESS;
 }
 
@@ -249,10 +266,8 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	if (wr->opcode >= BITS_PER_TYPE(qp->sq.opcodes) ||
 	    !(qp->sq.opcodes & BIT(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
-	if (wqe->flags & ~known ||
-	    (wqe->log_arg_sz && !mxe_opcode_is_masked(wr->opcode)))
-		return IB_WC_LOC_QP_OP_ERR;
-	if (wqe->remote_srqn & ~srqn_mask || wqe->reserved1)
+	if (wqe->flags & ~known || wqe->remote_srqn & ~srqn_mask ||
+	    wqe->reserved1)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (mxe_qp_is_ud(qp)) {
 		status = mxe_ud_dest_from_wqe(qp, wr, wqe);
@@ -263,6 +278,8 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 		status = mxe_wr_atomic_from_wqe(qp, wr, wqe, &data);
 		if (status)
 			return status;
+	} else if (wqe->log_arg_sz) {
+		return IB_WC_LOC_QP_OP_ERR;
 	} else if (mxe_opcode_is_local(wr->opcode)) {
 		return mxe_wr_local_from_wqe(wr, wqe);
 	} else if (wr->opcode == IB_WR_FLUSH) {
