@@ -513,11 +513,18 @@ static bool mxe_net_check(struct mxe_net *mnet, struct sk_buff *skb,
 	return true;
 }
 
+static noinline void mxe_net_trace_receive(const struct mxe_qp *qp,
+					   const struct mxe_pkt *pkt)
+{
+	trace_mxe_receive(qp, pkt->opcode, pkt->psn, pkt->payload_len);
+}
+
 /* Is a sound packet for this queue pair?  If not, that is counted. */
 static bool mxe_net_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	mxe_count(qp->dev, rcvd_pkts);
-	trace_mxe_receive(qp, pkt->opcode, pkt->psn, pkt->payload_len);
+	if (trace_mxe_receive_enabled())
+		mxe_net_trace_receive(qp, pkt);
 	if ((pkt->pkey & 0x7fff) != 0x7fff) {
 		mxe_count(qp->dev, drop_pkey);
 		return false;
