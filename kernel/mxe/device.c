@@ -243,6 +243,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	ibdev->driver_def = mxe_uapi_defs;
 
 	dev->reply_be = mxe_device_reply_be;
+	INIT_LIST_HEAD(&dev->ingress_entry);
 	xa_init(&dev->mrs);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	/* The only one that is locked inside send_lock. */

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/filter.h>
+#include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
+#include <linux/rtnetlink.h>
 #include <linux/udp.h>
 #include <net/dst.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
+#include <net/sock.h>
 #include <net/xfrm.h>
 
 #include "early.h"
@@ -39,7 +43,8 @@ void mxe_early_forget(struct mxe_qp *qp)
 #ifdef CONFIG_NETFILTER
 
 /* Has something between here and the socket a say? */
-static bool mxe_early_interferes(struct net *net, struct sk_buff *skb)
+static __always_inline bool mxe_early_interferes(struct net *net,
+						 struct sk_buff *skb)
 {
 	if (rcu_access_pointer(net->nf.hooks_ipv4[NF_INET_LOCAL_IN]))
 		return true;
@@ -57,30 +62,48 @@ static bool mxe_early_interferes(struct net *net, struct sk_buff *skb)
 	return false;
 }
 
-/* Is it what the UDP layer would give to our socket just as it is? */
-static bool mxe_early_is_roce(struct sk_buff *skb)
+/* Make the headers up to BTH readable, if it has them. */
+static bool mxe_early_pull(struct sk_buff *skb)
 {
-	const struct udphdr *udph;
-	const struct iphdr *iph;
+	const unsigned int len = sizeof(struct iphdr) + sizeof(struct udphdr) +
+				 sizeof(struct mxe_bth);
 
-	if (skb->pkt_type != PACKET_HOST || ip_hdr(skb)->ihl != 5 ||
-	    ip_hdr(skb)->protocol != IPPROTO_UDP || ip_is_fragment(ip_hdr(skb)) ||
-	    !pskb_may_pull(skb, sizeof(*iph) + sizeof(*udph) +
-				sizeof(struct mxe_bth)))
-		return false;
-	iph = ip_hdr(skb);
-	udph = (const void *)(iph + 1);
+	if (likely(skb_headlen(skb) >= len))
+		return true;
+	/* What is taken from a train's other packets would break it. */
+	return !skb_is_gso(skb) && pskb_may_pull(skb, len);
+}
+
+/* Is it what the UDP layer would give to our socket just as it is? */
+static __always_inline bool mxe_early_is_roce(const struct sk_buff *skb)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+	const struct udphdr *udph = (const void *)(iph + 1);
+
 	/* A checksum is left to those who know. */
-	return udph->dest == htons(mxe_net_port) && !udph->check &&
+	return skb->pkt_type == PACKET_HOST && iph->ihl == 5 &&
+	       iph->protocol == IPPROTO_UDP && !ip_is_fragment(iph) &&
+	       udph->dest == htons(mxe_net_port) && !udph->check &&
 	       ntohs(udph->len) == skb->len - sizeof(*iph);
 }
 
+/* Is it from the peer, to us?  The transport asks again, under its lock. */
+static __always_inline bool mxe_early_address_ok(const struct mxe_qp *qp,
+						 const struct sk_buff *skb)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+
+	/* A guess: it may be given another peer here and now. */
+	return data_race(qp->av.v4.daddr == iph->saddr &&
+			 qp->av.v4.saddr == iph->daddr);
+}
+
 /*
- * The queue pair of a packet with a route that it may go by, or NULL.  That it is
- * of its connection is for the transport to check.
+ * The queue pair of a packet with a route that it may go by, or NULL.  A packet of
+ * any other addresses may be for another host: numbers of queue pairs are not unique.
  */
-static struct mxe_qp *mxe_early_qp(struct mxe_net *mnet,
-				   const struct sk_buff *skb)
+static __always_inline struct mxe_qp *
+mxe_early_qp(struct mxe_net *mnet, const struct sk_buff *skb)
 {
 	const struct mxe_bth *bth;
 	struct dst_entry *dst;
@@ -92,26 +115,54 @@ static struct mxe_qp *mxe_early_qp(struct mxe_net *mnet,
 	if (!qp)
 		return NULL;
 	dst = rcu_dereference(qp->rx_dst);
-	return dst && skb->dev == qp->dev->ndev && dst_check(dst, 0) ? qp : NULL;
+	return dst && skb->dev == qp->dev->ndev &&
+	       mxe_early_address_ok(qp, skb) && dst_check(dst, 0) ? qp : NULL;
 }
 
-/* The last hook of PRE_ROUTING.  Context: softirq, RCU. */
-static unsigned int mxe_early_hook(void *priv, struct sk_buff *skb,
-				   const struct nf_hook_state *state)
+/* Would ip_rcv() take it just as it is?  It has no options. */
+static __always_inline bool mxe_early_is_sound(const struct sk_buff *skb)
 {
-	struct mxe_net *mnet = priv;
-	struct net *net = state->net;
-	bool train = skb_is_gso(skb);
+	const struct iphdr *iph = ip_hdr(skb);
+
+	return iph->version == 4 && ntohs(iph->tot_len) == skb->len &&
+	       !ip_fast_csum(iph, sizeof(*iph) / 4);
+}
+
+/* What ip_rcv() would have done to a packet that it takes as it is. */
+static __always_inline void
+mxe_early_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pkts)
+{
+	__IP_UPD_PO_STATS(net, IPSTATS_MIB_IN, skb->len);
+	__IP_ADD_STATS(net, IPSTATS_MIB_NOECTPKTS +
+			    (ip_hdr(skb)->tos & INET_ECN_MASK), num_pkts);
+	skb_orphan(skb);
+}
+
+/*
+ * Give a packet or a train, which begins at its IP header and is pulled, to its
+ * queue pair, or leave it to the stack.  at_netdev: before ip_rcv(), not behind it.
+ * Returns the verdict of the hook.  One copy for each case: this is for every packet.
+ */
+static __always_inline unsigned int
+mxe_early_take(struct mxe_net *mnet, struct sk_buff *skb, bool at_netdev,
+	       bool train)
+{
 	unsigned int num_pkts = train ? skb_shinfo(skb)->gso_segs : 1;
+	struct net *net = mnet->net;
 	struct mxe_qp *qp;
 
-	if (!mxe_early_is_roce(skb) || mxe_early_interferes(net, skb) ||
+	if (!mxe_early_is_roce(skb) || (at_netdev && !mxe_early_is_sound(skb)) ||
+	    mxe_early_interferes(net, skb) ||
 	    (train && !mxe_train_can_split(skb)))
 		return NF_ACCEPT;
 	qp = mxe_early_qp(mnet, skb);
 	if (!qp)
 		return NF_ACCEPT;
 
+	if (at_netdev) {
+		mxe_early_rcv_ip(net, skb, num_pkts);
+		mxe_count_by(qp->dev, rcvd_ingress_pkts, num_pkts);
+	}
 	mxe_count_by(qp->dev, rcvd_early_pkts, num_pkts);
 	__IP_INC_STATS(net, IPSTATS_MIB_INDELIVERS);
 	__SNMP_ADD_STATS(net->mib.udp_statistics, UDP_MIB_INDATAGRAMS,
@@ -126,6 +177,30 @@ static unsigned int mxe_early_hook(void *priv, struct sk_buff *skb,
 	}
 	return NF_STOLEN;
 }
+
+static noinline unsigned int mxe_early_take_train(struct mxe_net *mnet,
+						  struct sk_buff *skb,
+						  bool at_netdev)
+{
+	return mxe_early_take(mnet, skb, at_netdev, true);
+}
+
+/* ---- behind PRE_ROUTING ------------------------------------------------ */
+
+/* The last hook of PRE_ROUTING.  Context: softirq, RCU. */
+static unsigned int mxe_early_hook(void *priv, struct sk_buff *skb,
+				   const struct nf_hook_state *state)
+{
+	/* A socket: somebody has chosen another than ours. */
+	if (ip_hdr(skb)->protocol != IPPROTO_UDP || skb->sk ||
+	    !mxe_early_pull(skb))
+		return NF_ACCEPT;
+	if (skb_is_gso(skb))
+		return mxe_early_take_train(priv, skb, false);
+	return mxe_early_take(priv, skb, false, false);
+}
+
+/* ---- namespaces -------------------------------------------------------- */
 
 void mxe_early_register(struct mxe_net *mnet)
 {
@@ -147,7 +222,113 @@ void mxe_early_unregister(struct mxe_net *mnet)
 	mnet->has_early = false;
 }
 
+/* ---- at the netdev ----------------------------------------------------- */
+
+/*
+ * Would anybody see the packet between the netdev's ingress and the end of
+ * PRE_ROUTING, other than ip_rcv()?  Taps and traffic control have by now.  A
+ * module's handler of IPv4 for all netdevs would, and is not known here.
+ */
+static bool mxe_early_is_seen(const struct net *net, const struct sk_buff *skb)
+{
+	const struct net_device *ndev = skb->dev;
+	const struct nf_hook_entries *hooks;
+
+	/* Bridges, bonds, macvlans and the like; VLANs */
+	if (rcu_access_pointer(ndev->rx_handler) || skb_vlan_tag_present(skb))
+		return true;
+	/* Packet sockets, and what a module attached to the netdev. */
+	if (!hlist_empty(&net->packet.sklist) ||
+	    !list_empty(&ndev->ptype_specific))
+		return true;
+	hooks = rcu_dereference(net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
+	return !hooks || hooks->num_hook_entries != 1 ||
+	       hooks->hooks[0].hook != mxe_early_hook;
+}
+
+/* The last hook of a netdev's ingress.  Context: softirq, RCU. */
+static unsigned int mxe_early_ingress(void *priv, struct sk_buff *skb,
+				      const struct nf_hook_state *state)
+{
+	struct mxe_dev *dev = priv;
+	struct mxe_net *mnet = dev->mnet;
+
+	if (skb->protocol != htons(ETH_P_IP) ||
+	    mxe_early_is_seen(mnet->net, skb) || skb_shared(skb) ||
+	    skb_sk_is_prefetched(skb) || !mxe_early_pull(skb))
+		return NF_ACCEPT;
+	if (skb_is_gso(skb))
+		return mxe_early_take_train(mnet, skb, true);
+	return mxe_early_take(mnet, skb, true, false);
+}
+
+/* The devices with a hook of their netdev, under RTNL. */
+static LIST_HEAD(mxe_early_devs);
+
+void mxe_early_attach(struct mxe_dev *dev)
+{
+	struct net *net = dev->mnet->net;
+	struct net_device *ndev = dev->ndev;
+
+	dev->ingress = (struct nf_hook_ops) {
+		.hook = mxe_early_ingress,
+		.dev = ndev,
+		.priv = dev,
+		.pf = NFPROTO_NETDEV,
+		.hooknum = NF_NETDEV_INGRESS,
+		.priority = INT_MAX,
+	};
+	rtnl_lock();
+	/* Without it packets only take longer, and those that go have none. */
+	if (ndev->reg_state == NETREG_REGISTERED && net_eq(dev_net(ndev), net) &&
+	    !nf_register_net_hook(net, &dev->ingress))
+		list_add(&dev->ingress_entry, &mxe_early_devs);
+	rtnl_unlock();
+}
+
+static void mxe_early_remove(struct mxe_dev *dev)
+{
+	ASSERT_RTNL();
+
+	list_del_init(&dev->ingress_entry);
+	nf_unregister_net_hook(dev->mnet->net, &dev->ingress);
+}
+
+void mxe_early_detach(struct mxe_dev *dev)
+{
+	rtnl_lock();
+	if (!list_empty(&dev->ingress_entry))
+		mxe_early_remove(dev);
+	rtnl_unlock();
+}
+
+void mxe_early_netdev_gone(struct net_device *ndev)
+{
+	struct mxe_dev *dev;
+
+	ASSERT_RTNL();
+
+	list_for_each_entry(dev, &mxe_early_devs, ingress_entry) {
+		if (dev->ndev == ndev) {
+			mxe_early_remove(dev);
+			return;
+		}
+	}
+}
+
 #else
+
+void mxe_early_attach(struct mxe_dev *dev)
+{
+}
+
+void mxe_early_detach(struct mxe_dev *dev)
+{
+}
+
+void mxe_early_netdev_gone(struct net_device *ndev)
+{
+}
 
 void mxe_early_register(struct mxe_net *mnet)
 {

@@ -8,19 +8,37 @@
  * It begins behind the last hook of netfilter's PRE_ROUTING, and is taken only
  * where nothing later has a say: no hook of LOCAL_IN, no policy of IPsec, no BPF
  * program that chooses sockets, no layer-3 domain.  IPv4 only.
+ *
+ * Where nobody would see the packet before that either, it begins behind the last
+ * hook of the netdev's ingress: no other hook of PRE_ROUTING, no packet socket, no
+ * netdev on top.  Then mxe does what ip_rcv() would have done.
  */
 #ifndef MXE_EARLY_H
 #define MXE_EARLY_H
 
 #include <linux/skbuff.h>
 
+struct mxe_dev;
 struct mxe_net;
 struct mxe_qp;
+struct net_device;
 
 /* For a namespace.  Context: may sleep. */
 void mxe_early_register(struct mxe_net *mnet);
 /* Packets may be on the way until a grace period has passed. */
 void mxe_early_unregister(struct mxe_net *mnet);
+
+/*
+ * For a device, which has its mnet: at its netdev.  Packets may be on the way until
+ * a grace period after the end.  Context: may sleep; takes RTNL.
+ */
+void mxe_early_attach(struct mxe_dev *dev);
+void mxe_early_detach(struct mxe_dev *dev);
+/*
+ * The netdev goes, or leaves the namespace: its device, if there is one, has to do
+ * without from now on.  Context: RTNL held.
+ */
+void mxe_early_netdev_gone(struct net_device *ndev);
 
 /*
  * skb came the whole way and is of the queue pair's connection.

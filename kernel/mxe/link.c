@@ -5,6 +5,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
+#include "early.h"
 #include "link.h"
 #include "mxe.h"
 
@@ -41,8 +42,13 @@ static int mxe_netdev_event(struct notifier_block *nb, unsigned long event,
 			    void *ptr)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
-	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, MXE_DRIVER_ID);
+	struct ib_device *ibdev;
 
+	/* Also of a device that is going, which is not found any more. */
+	if (event == NETDEV_UNREGISTER)
+		mxe_early_netdev_gone(ndev);
+
+	ibdev = ib_device_get_by_netdev(ndev, MXE_DRIVER_ID);
 	if (!ibdev)
 		return NOTIFY_DONE;
 

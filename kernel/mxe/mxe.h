@@ -33,6 +33,7 @@
 #include <linux/list.h>
 #include <linux/sizes.h>
 #include <linux/netdevice.h>
+#include <linux/netfilter.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/mxe-abi.h>
@@ -82,7 +83,7 @@ enum mxe_resource {
  *
  * Lifetime: allocated and freed by ib_core.  mxe_device_dealloc() runs when
  * the last user of the ib_device is gone and gives back ndev and mnet.  All
- * members but the counters, gsi, next_srqn and the list entry are set before
+ * members but the counters, gsi, next_srqn and the list entries are set before
  * registration and do not change.
  */
 struct mxe_dev {
@@ -91,6 +92,10 @@ struct mxe_dev {
 	netdevice_tracker ndev_tracker;
 	struct mxe_net *mnet;		/* namespace of ndev; a user is held */
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
+#ifdef CONFIG_NETFILTER
+	struct nf_hook_ops ingress;	/* of ndev, while listed; see early.h */
+#endif
+	struct list_head ingress_entry;	/* in mxe_early_devs, under RTNL */
 	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
 	atomic_long_t mrs_gone;		/* counts regions taken out of it */
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */

@@ -536,6 +536,18 @@ static bool mxe_net_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return true;
 }
 
+/* The queue pair that a sound packet is for.  If there is none, that is counted. */
+static struct mxe_qp *mxe_net_lookup(struct mxe_net *mnet,
+				     const struct sk_buff *skb, u32 qpn)
+{
+	struct mxe_qp *qp;
+
+	qp = qpn == 1 ? mxe_net_gsi(mnet, skb) : mxe_qp_find(mnet, qpn);
+	if (!qp)
+		mxe_net_count_drop(mnet, skb, drop_qpn);
+	return qp;
+}
+
 void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
 		   struct mxe_qp *qp)
 {
@@ -543,22 +555,18 @@ void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
 
 	if (!mxe_net_check(mnet, skb, &pkt))
 		goto drop;
-	if (is_vlan_dev(skb->dev))
-		pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
-	if (pkt.qpn == IB_MULTICAST_QPN && pkt.flags & MXE_OP_DETH &&
-	    (pkt.pkey & 0x7fff) == 0x7fff) {
-		mxe_net_rcv_mcast(mnet, &pkt, skb);
-		return;
-	}
-	if (!qp)
-		qp = pkt.qpn == 1 ? mxe_net_gsi(mnet, skb) :
-				    mxe_qp_find(mnet, pkt.qpn);
+	/* Who knows the queue pair has seen that the netdev is the device's own. */
 	if (!qp) {
-		mxe_net_count_drop(mnet, skb, drop_qpn);
-		goto drop;
+		if (is_vlan_dev(skb->dev))
+			pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
+		if (pkt.qpn == IB_MULTICAST_QPN && pkt.flags & MXE_OP_DETH &&
+		    (pkt.pkey & 0x7fff) == 0x7fff) {
+			mxe_net_rcv_mcast(mnet, &pkt, skb);
+			return;
+		}
+		qp = mxe_net_lookup(mnet, skb, pkt.qpn);
 	}
-
-	if (!mxe_net_admit(qp, &pkt))
+	if (!qp || !mxe_net_admit(qp, &pkt))
 		goto drop;
 	mxe_net_deliver(qp, &pkt, skb);
 	return;
@@ -753,6 +761,8 @@ int mxe_net_attach(struct mxe_dev *dev, struct net *net)
 		list_add_tail_rcu(&dev->mnet_entry, &mnet->devs);
 	}
 	mutex_unlock(&mxe_net_mutex);
+	if (!err)
+		mxe_early_attach(dev);
 	return err;
 }
 
@@ -760,6 +770,7 @@ void mxe_net_detach(struct mxe_dev *dev)
 {
 	struct mxe_net *mnet = dev->mnet;
 
+	mxe_early_detach(dev);
 	mutex_lock(&mxe_net_mutex);
 	list_del_rcu(&dev->mnet_entry);
 	if (!--mnet->users)

@@ -140,8 +140,8 @@ static inline int mxe_net_routes(const struct mxe_net *mnet, bool is_ipv4)
 }
 
 /*
- * A received packet, its transport header set; consumes skb.  qp: whose it is;
- * NULL: look for it.
+ * A received packet, its transport header set; consumes skb.  qp: whose it is, by
+ * the number in its BTH, and it came by the netdev of its device; NULL: look for it.
  * Context: softirq, RCU.
  */
 void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,

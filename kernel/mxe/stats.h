@@ -15,6 +15,7 @@ struct mxe_dev;
 	X(sent_direct_pkts)		\
 	X(rcvd_pkts)			\
 	X(rcvd_early_pkts)		\
+	X(rcvd_ingress_pkts)		\
 	X(sent_trains)			\
 	X(rcvd_trains)			\
 	/* received packets dropped, by reason */ \
