@@ -10,12 +10,13 @@
 #include <fcntl.h>
 #include <netinet/ip.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "vt.h"
 
-enum { RAW_PORT = 4791, RAW_BODY = 304 };
+enum { RAW_PORT = 4791, RAW_BODY = 304, RAW_MAX = RAW_BODY + 64 };
 
 struct raw_bth {
 	uint8_t opcode, flags;
@@ -23,20 +24,39 @@ struct raw_bth {
 	uint32_t qpn, psn;
 };
 
+/*
+ * Go to the namespace of a host, "h1" or "h2". Returns the one before, for
+ * raw_leave().
+ */
+static inline int raw_enter(const char *host)
+{
+	int here = open("/proc/thread-self/ns/net", O_RDONLY), there;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/run/netns/%s", host);
+	there = open(path, O_RDONLY);
+	if (here < 0 || there < 0 || setns(there, CLONE_NEWNET))
+		vt_bail("namespace %s", host);
+	close(there);
+	return here;
+}
+
+static inline void raw_leave(int before)
+{
+	if (setns(before, CLONE_NEWNET))
+		vt_bail("leaving a namespace");
+	close(before);
+}
+
 /* A socket in the namespace of the first host. */
 static inline int raw_socket(int domain, int protocol)
 {
-	int here = open("/proc/self/ns/net", O_RDONLY);
-	int there = open("/run/netns/h1", O_RDONLY);
-	int fd;
+	int before = raw_enter("h1");
+	int fd = socket(domain, SOCK_RAW, protocol);
 
-	if (here < 0 || there < 0 || setns(there, CLONE_NEWNET))
-		vt_bail("namespace h1");
-	fd = socket(domain, SOCK_RAW, protocol);
-	if (fd < 0 || setns(here, CLONE_NEWNET))
+	if (fd < 0)
 		vt_bail("raw socket");
-	close(here);
-	close(there);
+	raw_leave(before);
 	return fd;
 }
 
@@ -91,14 +111,16 @@ struct raw {
 	bool options, stranger;
 };
 
-/* From the address of the first device to that of the second. */
-static inline void raw_send(int fd, const struct vt_dev *from,
-			    const struct vt_dev *to, const struct raw *r)
+/*
+ * From the address of the first device to that of the second: the packet, in
+ * RAW_MAX bytes. Its length is returned.
+ */
+static inline size_t raw_build(uint8_t *packet, const struct vt_dev *from,
+			       const struct vt_dev *to, const struct raw *r)
 {
 	size_t ip_len = r->options ? 24 : 20, udp_len = 8 + 12 + r->len + 4;
-	struct sockaddr_in addr = { .sin_family = AF_INET };
-	uint8_t packet[RAW_BODY + 64] = { 0 }, *udp = packet + ip_len;
 	struct iphdr *ip = (void *)packet;
+	uint8_t *udp = packet + ip_len;
 	uint16_t ports[4] = {
 		htons(49200), htons(RAW_PORT), htons((uint16_t)(udp_len - r->cut)),
 	};
@@ -108,6 +130,7 @@ static inline void raw_send(int fd, const struct vt_dev *from,
 	};
 	uint32_t icrc;
 
+	memset(packet, 0, RAW_MAX);
 	*ip = (struct iphdr){
 		.version = 4, .ihl = (unsigned int)ip_len / 4, .ttl = 64,
 		.tos = r->tos, .id = htons(1), .protocol = IPPROTO_UDP,
@@ -124,9 +147,20 @@ static inline void raw_send(int fd, const struct vt_dev *from,
 	memcpy(udp + 20, r->body, r->len);
 	icrc = raw_icrc(packet, ip_len + 20 + r->len) ^ r->icrc_error;
 	memcpy(udp + 20 + r->len, &icrc, 4);
-	addr.sin_addr.s_addr = ip->daddr;
-	if (sendto(fd, packet, ip_len + udp_len - r->cut, 0,
-		   (struct sockaddr *)&addr, sizeof(addr)) < 0)
+	return ip_len + udp_len - r->cut;
+}
+
+/* By a socket of raw_open(). */
+static inline void raw_send(int fd, const struct vt_dev *from,
+			    const struct vt_dev *to, const struct raw *r)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	uint8_t packet[RAW_MAX];
+	size_t len = raw_build(packet, from, to, r);
+
+	addr.sin_addr.s_addr = ((struct iphdr *)(void *)packet)->daddr;
+	if (sendto(fd, packet, len, 0, (struct sockaddr *)&addr,
+		   sizeof(addr)) < 0)
 		vt_bail("sendto");
 }
 

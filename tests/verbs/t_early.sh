@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The shorter ways of received packets and of sent ones: that they are taken, and
-# that they are not where a firewall or the routes have a say.
+# that they are not where somebody else has a say, or only looks.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/topo.sh
@@ -10,10 +10,10 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../tap.sh
 
-# nft_packets: what the rule in h2 has counted
+# nft_packets [FAMILY]: what the rule in h2 has counted
 nft_packets()
 {
-	ip netns exec h2 nft list table inet mxe |
+	ip netns exec h2 nft list table "${1:-inet}" mxe |
 		sed -n 's/.*counter packets \([0-9]*\).*/\1/p'
 }
 
@@ -42,27 +42,41 @@ ip_counter()
 	}' /proc/net/snmp
 }
 
-# traffic: sets RCVD and EARLY to the packets that mxe2 received meanwhile, SENT
-# and DIRECT to those that it sent
+# traffic: sets RCVD to the packets that mxe2 received meanwhile, EARLY and INGRESS
+# to those that came a short way and the shortest, IP to what the IP layer of h2
+# counted; SENT and DIRECT to the packets that mxe2 sent
 traffic()
 {
-	local rcvd early sent direct rc
+	local rcvd early ingress ip sent direct rc
 	rcvd=$(counter mxe2 rcvd_pkts) early=$(counter mxe2 rcvd_early_pkts)
+	ingress=$(counter mxe2 rcvd_ingress_pkts) ip=$(ip_counter InReceives)
 	sent=$(counter mxe2 sent_pkts) direct=$(counter mxe2 sent_direct_pkts)
 	mxe-perf -T 100 -d mxe1 -r mxe2 -n 100 -o write,mcas -e native >/dev/null
 	rc=$?
 	RCVD=$(($(counter mxe2 rcvd_pkts) - rcvd))
 	EARLY=$(($(counter mxe2 rcvd_early_pkts) - early))
+	INGRESS=$(($(counter mxe2 rcvd_ingress_pkts) - ingress))
+	IP=$(($(ip_counter InReceives) - ip))
 	SENT=$(($(counter mxe2 sent_pkts) - sent))
 	DIRECT=$(($(counter mxe2 sent_direct_pkts) - direct))
 	return $rc
 }
 
+# all COUNT: nearly all that were received; the first of a connection go the whole way
+all()
+{
+	[ "$1" -ge $((RCVD - 4)) ] && [ "$1" -gt 200 ]
+}
+
 topo_up || bail_out "cannot make the two hosts"
 traffic
 report $? 'traffic'
-[ "$EARLY" -ge $((RCVD - 4)) ] && [ "$EARLY" -gt 200 ]
-report $? "... $EARLY of $RCVD packets go the short way"
+all "$EARLY"
+report $? "... $EARLY of $RCVD packets go a short way"
+all "$INGRESS"
+report $? "... $INGRESS of them from the ingress of the netdev"
+[ "$IP" -ge "$RCVD" ]
+report $? "... and IP counts $IP"
 
 for hook in prerouting input; do
 	check "a rule of $hook" nft_rule $hook
@@ -72,15 +86,77 @@ for hook in prerouting input; do
 	if [ $hook = input ]; then
 		is "$EARLY" 0 '... none goes past it'
 	else
-		[ "$EARLY" -ge $((RCVD - 4)) ]
+		all "$EARLY"
 		report $? "... $EARLY go the short way after it"
+		is "$INGRESS" 0 '... none goes past it'
 	fi
 	ip netns exec h2 nft delete table inet mxe
 done
 traffic
 report $? 'without rules'
-[ "$EARLY" -ge $((RCVD - 4)) ]
-report $? "... $EARLY of $RCVD packets go the short way again"
+all "$INGRESS"
+report $? "... $INGRESS of $RCVD packets go the shortest way again"
+
+# Who looks at packets between the netdev and netfilter's rules.
+ip netns exec h2 nft -f - <<-EOF2
+	table netdev mxe {
+		chain c {
+			type filter hook ingress device eth0 priority 0
+			udp dport 4791 counter accept
+		}
+	}
+EOF2
+report $? "a rule of the netdev's ingress"
+traffic
+report $? '... traffic'
+is "$(nft_packets netdev)" "$RCVD" "... it sees all $RCVD packets"
+all "$INGRESS"
+report $? "... $INGRESS go the shortest way after it"
+ip netns exec h2 nft delete table netdev mxe
+
+check 'a macvlan' ip -n h2 link add mv0 link eth0 type macvlan mode bridge
+check '... which is up' ip -n h2 link set mv0 up
+traffic
+report $? '... traffic'
+all "$EARLY"
+report $? "... $EARLY of $RCVD packets go the short way"
+is "$INGRESS" 0 '... none goes past it'
+ip -n h2 link del mv0
+
+# It stands behind the ingress. 33: SO_RCVBUFFORCE
+coproc SOCKET {
+	exec ip netns exec h2 python3 -c '
+import socket
+s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+s.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)
+s.setblocking(False)
+print("ready", flush=True)
+input()
+packets = 0
+try:
+	while True:
+		packet, address = s.recvfrom(64)
+		packets += address[2] == socket.PACKET_HOST and packet[22:24] == b"\x12\xb7"
+except BlockingIOError:
+	print(packets)
+'
+}
+PACKETS='' LOOKER=$SOCKET_PID
+read -r -u "${SOCKET[0]}" PACKETS
+is "$PACKETS" ready 'a packet socket of IPv4'
+traffic
+report $? '... traffic'
+echo >&"${SOCKET[1]}"
+read -r -u "${SOCKET[0]}" PACKETS
+is "$PACKETS" "$RCVD" "... it sees all $RCVD packets"
+all "$EARLY"
+report $? "... $EARLY of them go the short way"
+is "$INGRESS" 0 '... none goes past it'
+wait "$LOOKER"
+traffic
+report $? 'without it'
+all "$INGRESS"
+report $? "... $INGRESS of $RCVD packets go the shortest way again"
 
 # What is sent.
 is "$DIRECT" "$SENT" "... all $SENT that are sent, past the IP layer"
