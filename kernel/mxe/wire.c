@@ -232,12 +232,13 @@ static bool mxe_is_masked_cmp_swap(u8 opcode)
 	       opcode == MXE_OPCODE_XRC_MASKED_CMP_SWAP;
 }
 
-static bool mxe_is_zero(const u64 *words, unsigned int n)
+/* Has the operation nothing where it has no operand?  Of n words each. */
+static bool mxe_unused_are_zero(const struct mxe_atomic_args *a, unsigned int n)
 {
 	u64 any = 0;
 
 	while (n--)
-		any |= words[n];
+		any |= a->compare_words[n] | a->swap_mask_words[n];
 	return !any;
 }
 
@@ -252,8 +253,7 @@ static bool mxe_masked_args_ok(const struct mxe_pkt *pkt, unsigned int n)
 				 a->compare_mask) > U32_MAX)
 		return false;
 	return mxe_is_masked_cmp_swap(pkt->opcode) ||
-	       (mxe_is_zero(a->compare_words, n) &&
-		mxe_is_zero(a->swap_mask_words, n));
+	       mxe_unused_are_zero(a, n);
 }
 
 /* len: from this header to the end of the operands. */
@@ -434,15 +434,18 @@ static unsigned int mxe_pad(u32 payload_len)
 
 size_t mxe_pkt_len(const struct mxe_pkt_out *out)
 {
-	u32 flags = mxe_opcode_table[out->opcode].flags;
+	const struct mxe_opcode *opcode = &mxe_opcode_table[out->opcode];
+	size_t len = opcode->hdr_len + out->payload_len +
+		     mxe_pad(out->payload_len);
 	unsigned int more = mxe_atomic_words(&out->atomic) - 1;
-	size_t len = mxe_opcode_table[out->opcode].hdr_len;
 
-	if (flags & MXE_OP_MSKATOMICETH)
+	if (likely(!more))
+		return len;
+	if (opcode->flags & MXE_OP_MSKATOMICETH)
 		len += MXE_MSKATOMIC_OPERANDS * more * sizeof(__be64);
-	if (flags & MXE_OP_ATOMICACK)
+	if (opcode->flags & MXE_OP_ATOMICACK)
 		len += more * sizeof(__be64);
-	return len + out->payload_len + mxe_pad(out->payload_len);
+	return len;
 }
 
 static u8 *mxe_build_transport(const struct mxe_pkt_out *out, u32 flags, u8 *p)
@@ -466,7 +469,6 @@ static u8 *mxe_build_transport(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 {
 	const struct mxe_atomic_args *a = &out->atomic;
-	unsigned int n = mxe_atomic_words(a);
 
 	if (flags & MXE_OP_ATOMICETH) {
 		struct mxe_atomiceth *eth = (void *)p;
@@ -479,6 +481,7 @@ static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 	}
 	if (flags & MXE_OP_MSKATOMICETH) {
 		struct mxe_mskatomiceth *eth = (void *)p;
+		unsigned int n = mxe_atomic_words(a);
 
 		eth->va = cpu_to_be64(out->va);
 		eth->rkey = cpu_to_be32(out->rkey);
