@@ -809,9 +809,8 @@ static struct mxe_dev *mxe_net_first_dev(struct mxe_net *mnet)
 }
 
 /*
- * The namespace ends.  Its netdevs go after us, so their devices are removed
- * here.  One may be on its way already by another path: ib_unregister_device()
- * then waits for that.
+ * The namespace ends.  Its netdevs have gone or moved, so the removal of their
+ * devices is queued, or under way: ib_unregister_device() waits for that, or does it.
  */
 static void __net_exit mxe_net_exit(struct net *net)
 {
