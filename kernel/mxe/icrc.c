@@ -47,6 +47,33 @@ struct mxe_icrc_head6 {
 static u32 mxe_icrc_ids[2][256] __ro_after_init;
 /* And each value of the bytes of a word to the sum that ends with it. */
 static u32 mxe_icrc_words[4][256] __ro_after_init;
+/* The same to a sum that goes on for the masks of a masked atomic. */
+static u32 mxe_icrc_before_masks[4][256] __ro_after_init;
+
+/*
+ * A request for a masked atomic of 8 bytes on RC, from the BTH on; what it ends with, a
+ * swap and a compare mask; and what is between the PSN and these.
+ */
+#define MXE_ICRC_MASKED		(sizeof(struct mxe_bth) + \
+				 sizeof(struct mxe_mskatomiceth) + \
+				 MXE_MSKATOMIC_OPERANDS * sizeof(u64))
+#define MXE_ICRC_MASKS		(2 * sizeof(u64))
+#define MXE_ICRC_BEFORE_MASKS	(MXE_ICRC_MASKED - sizeof(struct mxe_bth) - \
+				 MXE_ICRC_MASKS)
+
+static void mxe_icrc_make_words(u32 table[4][256], size_t len)
+{
+	unsigned int byte, value;
+
+	for (byte = 0; byte < 4; byte++) {
+		for (value = 0; value < 256; value++) {
+			u8 p[MXE_ICRC_MASKS] = {};
+
+			p[byte] = value;
+			table[byte][value] = crc32_le(0, p, len);
+		}
+	}
+}
 
 static void mxe_icrc_make_tables(void)
 {
@@ -61,25 +88,20 @@ static void mxe_icrc_make_tables(void)
 				crc32_le(0, head, sizeof(head));
 		}
 	}
-	for (byte = 0; byte < 4; byte++) {
-		for (value = 0; value < 256; value++) {
-			u8 word[4] = {};
+	mxe_icrc_make_words(mxe_icrc_words, sizeof(u32));
+	mxe_icrc_make_words(mxe_icrc_before_masks, MXE_ICRC_MASKS);
+}
 
-			word[byte] = value;
-			mxe_icrc_words[byte][value] =
-				crc32_le(0, word, sizeof(word));
-		}
-	}
+static u32 mxe_icrc_go_on(const u32 table[4][256], u32 crc)
+{
+	return table[0][crc & 0xff] ^ table[1][crc >> 8 & 0xff] ^
+	       table[2][crc >> 16 & 0xff] ^ table[3][crc >> 24];
 }
 
 /* crc32_le() takes bytes one by one that are not eight. */
 static u32 mxe_icrc_word(u32 crc, const u8 *p)
 {
-	crc ^= get_unaligned_le32(p);
-	return mxe_icrc_words[0][crc & 0xff] ^
-	       mxe_icrc_words[1][crc >> 8 & 0xff] ^
-	       mxe_icrc_words[2][crc >> 16 & 0xff] ^
-	       mxe_icrc_words[3][crc >> 24];
+	return mxe_icrc_go_on(mxe_icrc_words, crc ^ get_unaligned_le32(p));
 }
 
 /* The sum goes on with p.  Bottom halves off, or not: the driver asks. */
@@ -144,8 +166,17 @@ struct mxe_icrc_memo {
 
 #define MXE_ICRC_SET_BITS	5
 
+/* What masks add to a sum: 0 for those of zeros, which are there first. */
+struct mxe_icrc_masks {
+	u64 masks[2];			/* as they are sent */
+	u32 crc;
+};
+
+#define MXE_ICRC_MASKS_BITS	4
+
 struct mxe_icrc_memos {
 	struct mxe_icrc_memo set[1 << MXE_ICRC_SET_BITS][2];
+	struct mxe_icrc_masks masks[1 << MXE_ICRC_MASKS_BITS];
 };
 
 static DEFINE_PER_CPU(struct mxe_icrc_memos, mxe_icrc_memos);
@@ -182,16 +213,63 @@ static __always_inline u64 mxe_icrc_differ(const u8 *memo, const void *p,
 	return differ;
 }
 
-static __le32 mxe_icrc_finish(u32 crc, const u8 *body, size_t len)
+/* With masks that are not remembered, and will be. */
+static noinline u32 mxe_icrc_learn_masks(struct mxe_icrc_masks *memo, u32 crc,
+					 const u8 *p)
 {
-	if (len >= MXE_ICRC_LONG && mxe_icrc_tfm)
-		return cpu_to_le32(~mxe_icrc_shash(crc, body, len));
-	if (len % sizeof(u64) == sizeof(u32)) {
+	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
+
+	memcpy(memo->masks, masks, MXE_ICRC_MASKS);
+	memo->crc = crc32_le(0, masks, MXE_ICRC_MASKS);
+	return crc32_le(crc, p, MXE_ICRC_BEFORE_MASKS + MXE_ICRC_MASKS);
+}
+
+/*
+ * crc32_le() of a masked atomic's request behind the PSN.  Masks say where the fields
+ * of a word are, so a program has few of them: what they add is remembered, and what
+ * stands before them is summed as if zeros followed.  Out of line, for the registers
+ * of the others.
+ */
+static noinline u32 mxe_icrc_masked(u32 crc, const u8 *p)
+{
+	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
+	u64 swap = get_unaligned((const u64 *)masks);
+	u64 compare = get_unaligned((const u64 *)(masks + sizeof(u64)));
+	/* Mostly one of them is zero, or they are the same. */
+	u32 which = hash_64(swap + 2 * compare, MXE_ICRC_MASKS_BITS);
+	struct mxe_icrc_masks *memo =
+		&this_cpu_ptr(&mxe_icrc_memos)->masks[which];
+	u32 masks_crc = memo->crc;
+
+	if (memo->masks[0] != swap || memo->masks[1] != compare)
+		return mxe_icrc_learn_masks(memo, crc, p);
+	crc = crc32_le(crc, p, MXE_ICRC_BEFORE_MASKS);
+	return mxe_icrc_go_on(mxe_icrc_before_masks, crc) ^ masks_crc;
+}
+
+static bool mxe_icrc_is_masked(const u8 *bth, size_t len)
+{
+	return len == MXE_ICRC_MASKED &&
+	       (bth[0] == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
+		bth[0] == MXE_OPCODE_RC_MASKED_FETCH_ADD);
+}
+
+static __always_inline __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len)
+{
+	const u8 *body = bth + MXE_ICRC_BTH;
+	size_t body_len = len - MXE_ICRC_BTH;
+
+	if (body_len >= MXE_ICRC_LONG && mxe_icrc_tfm)
+		return cpu_to_le32(~mxe_icrc_shash(crc, body, body_len));
+	if (body_len % sizeof(u64) == sizeof(u32)) {
 		crc = mxe_icrc_word(crc, body);
 		body += sizeof(u32);
-		len -= sizeof(u32);
+		body_len -= sizeof(u32);
+		/* No plain atomic comes here. */
+		if (mxe_icrc_is_masked(bth, len))
+			return cpu_to_le32(~mxe_icrc_masked(crc, body));
 	}
-	return cpu_to_le32(~crc32_le(crc, body, len));
+	return cpu_to_le32(~crc32_le(crc, body, body_len));
 }
 
 /* Copy with the ones. */
@@ -298,7 +376,7 @@ __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len)
 	u16 id = be16_to_cpu(ip_id);
 
 	crc ^= mxe_icrc_ids[0][id >> 8] ^ mxe_icrc_ids[1][id & 0xff];
-	return mxe_icrc_finish(crc, bth + MXE_ICRC_BTH, len - MXE_ICRC_BTH);
+	return mxe_icrc_finish(crc, bth, len);
 }
 
 __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph,
@@ -313,5 +391,5 @@ __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
 {
 	u32 crc = mxe_icrc_head(&mxe_icrc_ones6, ip6h, sizeof(*ip6h), udph, bth);
 
-	return mxe_icrc_finish(crc, bth + MXE_ICRC_BTH, len - MXE_ICRC_BTH);
+	return mxe_icrc_finish(crc, bth, len);
 }

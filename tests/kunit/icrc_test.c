@@ -211,9 +211,64 @@ static void icrc_lengths_differ(struct kunit *test)
 	local_bh_enable();
 }
 
+/*
+ * Swap mask and compare mask, as they end a request with operands of 8 bytes: the same
+ * byte of the one, of the other, of both.
+ */
+static void fill_masks(u8 *p, unsigned int which)
+{
+	unsigned int value = which / 3;
+
+	memset(p, 0, 16);
+	if (which % 3 != 1)
+		p[value % 8] = value;
+	if (which % 3 != 0)
+		p[8 + value % 8] = value;
+}
+
+/*
+ * Masked atomics with masks that come again, fewer than are remembered and more, and
+ * what only begins or is as long as they are.
+ */
+static void icrc_masks(struct kunit *test)
+{
+	const size_t v4_len = sizeof(struct iphdr), v6_len = sizeof(struct ipv6hdr);
+	u8 *buf = kunit_kmalloc(test, 200, GFP_KERNEL);
+	u8 ip[48] __aligned(4);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	get_random_bytes(ip, sizeof(ip));
+	local_bh_disable();
+	for (i = 0; i < 16384; i++) {
+		unsigned int num_masks = i < 2048 ? 6 : i < 4096 ? 24 : 765;
+		/* Of RC, of XRC, anything. */
+		size_t len = i % 4 < 2 ? 60 : i % 4 == 2 ? 64 : 12 + i / 4 % 188;
+		u8 *bth = buf + 200 - len;
+		__le32 icrc;
+
+		get_random_bytes(bth, len);
+		bth[0] = 0xd2 + i % 6;
+		if (len >= 12 + 16)
+			fill_masks(bth + len - 16, i / 12 % num_masks);
+		icrc = mxe_icrc_ipv4((const void *)ip,
+				     (const void *)(ip + v4_len), bth, len);
+		KUNIT_EXPECT_EQ_MSG(test, le32_to_cpu(icrc),
+				    le32_to_cpu(slow_icrc(ip, v4_len, bth, len)),
+				    "IPv4, packet %u, %zu bytes", i, len);
+		icrc = mxe_icrc_ipv6((const void *)ip,
+				     (const void *)(ip + v6_len), bth, len);
+		KUNIT_EXPECT_EQ_MSG(test, le32_to_cpu(icrc),
+				    le32_to_cpu(slow_icrc(ip, v6_len, bth, len)),
+				    "IPv6, packet %u, %zu bytes", i, len);
+	}
+	local_bh_enable();
+}
+
 static struct kunit_case icrc_cases[] = {
 	KUNIT_CASE(icrc_again),
 	KUNIT_CASE(icrc_lengths_differ),
+	KUNIT_CASE(icrc_masks),
 	KUNIT_CASE(icrc_lengths),
 	KUNIT_CASE(icrc_every_byte),
 	{}
