@@ -132,27 +132,6 @@ static bool mxe_icrc_tfm_ok(void)
 	       crc32_le(MXE_ICRC_SEED, p, len);
 }
 
-void mxe_icrc_init(void)
-{
-	struct crypto_shash *tfm;
-
-	mxe_icrc_make_tables();
-	if (mxe_crc32_le_is_fast())
-		return;
-	tfm = crypto_alloc_shash("crc32", 0, 0);
-	if (IS_ERR(tfm))
-		return;
-	mxe_icrc_tfm = tfm;
-	if (!mxe_icrc_tfm_ok())
-		mxe_icrc_exit();
-}
-
-void mxe_icrc_exit(void)
-{
-	crypto_free_shash(mxe_icrc_tfm);
-	mxe_icrc_tfm = NULL;
-}
-
 /*
  * The sum of such a head.  Packets of one kind between two queue pairs have the
  * same one, so it need not be made again for each: a processor keeps those that
@@ -179,7 +158,8 @@ struct mxe_icrc_memos {
 	struct mxe_icrc_masks masks[1 << MXE_ICRC_MASKS_BITS];
 };
 
-static DEFINE_PER_CPU(struct mxe_icrc_memos, mxe_icrc_memos);
+/* A module's own variables share 8 KiB of each processor with those of all others. */
+static struct mxe_icrc_memos __percpu *mxe_icrc_memos;
 
 /* The set for a head.  The words before the PSN differ between queue pairs. */
 static __always_inline struct mxe_icrc_memo *
@@ -188,7 +168,7 @@ mxe_icrc_set(const struct udphdr *udph, const u8 *bth)
 	u64 which = get_unaligned((const u64 *)udph) ^
 		    get_unaligned((const u64 *)bth);
 
-	return this_cpu_ptr(&mxe_icrc_memos)->set[hash_64(which,
+	return this_cpu_ptr(mxe_icrc_memos)->set[hash_64(which,
 							  MXE_ICRC_SET_BITS)];
 }
 
@@ -238,7 +218,7 @@ static noinline u32 mxe_icrc_masked(u32 crc, const u8 *p)
 	/* Mostly one of them is zero, or they are the same. */
 	u32 which = hash_64(swap + 2 * compare, MXE_ICRC_MASKS_BITS);
 	struct mxe_icrc_masks *memo =
-		&this_cpu_ptr(&mxe_icrc_memos)->masks[which];
+		&this_cpu_ptr(mxe_icrc_memos)->masks[which];
 	u32 masks_crc = memo->crc;
 
 	if (memo->masks[0] != swap || memo->masks[1] != compare)
@@ -392,4 +372,34 @@ __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
 	u32 crc = mxe_icrc_head(&mxe_icrc_ones6, ip6h, sizeof(*ip6h), udph, bth);
 
 	return mxe_icrc_finish(crc, bth, len);
+}
+
+static struct crypto_shash *mxe_icrc_alloc_tfm(void)
+{
+	struct crypto_shash *tfm;
+
+	if (mxe_crc32_le_is_fast())
+		return NULL;
+	tfm = crypto_alloc_shash("crc32", 0, 0);
+	return IS_ERR(tfm) ? NULL : tfm;
+}
+
+int mxe_icrc_init(void)
+{
+	mxe_icrc_memos = alloc_percpu(struct mxe_icrc_memos);
+	if (!mxe_icrc_memos)
+		return -ENOMEM;
+	mxe_icrc_make_tables();
+	mxe_icrc_tfm = mxe_icrc_alloc_tfm();
+	if (mxe_icrc_tfm && !mxe_icrc_tfm_ok()) {
+		crypto_free_shash(mxe_icrc_tfm);
+		mxe_icrc_tfm = NULL;
+	}
+	return 0;
+}
+
+void mxe_icrc_exit(void)
+{
+	crypto_free_shash(mxe_icrc_tfm);
+	free_percpu(mxe_icrc_memos);
 }

@@ -14,8 +14,8 @@ struct udphdr;
 
 #define MXE_ICRC_SIZE		4
 
-/* Before all others.  Without a fast routine packets are only slower. */
-void mxe_icrc_init(void);
+/* Before all others.  Without a fast routine packets are only slower.  0 or -ENOMEM. */
+int mxe_icrc_init(void);
 void mxe_icrc_exit(void);
 
 /*

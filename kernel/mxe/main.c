@@ -64,10 +64,12 @@ static int __init mxe_init(void)
 				 MXE_WQ_PERCPU, 0);
 	if (!mxe_wq)
 		return -ENOMEM;
-	mxe_icrc_init();
-	err = mxe_net_register();
+	err = mxe_icrc_init();
 	if (err)
 		goto err_destroy_wq;
+	err = mxe_net_register();
+	if (err)
+		goto err_exit_icrc;
 	err = ib_exp_register_driver(&mxe_exp_driver);
 	if (err)
 		goto err_unregister_net;
@@ -80,8 +82,9 @@ err_unregister_exp:
 	ib_exp_unregister_driver(&mxe_exp_driver);
 err_unregister_net:
 	mxe_net_unregister();
-err_destroy_wq:
+err_exit_icrc:
 	mxe_icrc_exit();
+err_destroy_wq:
 	destroy_workqueue(mxe_wq);
 	mxe_buffer_exit();
 	return err;

@@ -58,6 +58,12 @@ void *kvmalloc_node(size_t size, gfp_t flags, int node)
 	return __kmalloc(size, flags);
 }
 
+/* There is one processor. */
+void __percpu *__alloc_percpu(size_t size, size_t align)
+{
+	return (__force void __percpu *)__kmalloc(size, GFP_KERNEL | __GFP_ZERO);
+}
+
 void *__vmalloc(unsigned long size, gfp_t flags)
 {
 	return __kmalloc(size, flags);

@@ -17,7 +17,6 @@ unsigned long jiffies;
 		fk_fail(__FILE__, __LINE__, #name);	\
 	}
 
-NEVER(__alloc_percpu)
 NEVER(__folio_put)
 NEVER(__ip_mc_dec_group)
 NEVER(__pskb_pull_tail)
