@@ -151,7 +151,7 @@ struct mxe_icrc_masks {
 	u32 crc;
 };
 
-#define MXE_ICRC_MASKS_BITS	4
+#define MXE_ICRC_MASKS_BITS	8
 
 struct mxe_icrc_memos {
 	struct mxe_icrc_memo set[1 << MXE_ICRC_SET_BITS][2];
@@ -193,6 +193,16 @@ static __always_inline u64 mxe_icrc_differ(const u8 *memo, const void *p,
 	return differ;
 }
 
+/*
+ * crc32_le() of a masked atomic's request behind the PSN.  The sum of what stands before
+ * its masks goes on as if zeros followed; masks_crc is what the masks add.
+ */
+static __always_inline u32 mxe_icrc_add_masks(u32 crc, const u8 *p, u32 masks_crc)
+{
+	crc = crc32_le(crc, p, MXE_ICRC_BEFORE_MASKS);
+	return mxe_icrc_go_on(mxe_icrc_before_masks, crc) ^ masks_crc;
+}
+
 /* With masks that are not remembered, and will be. */
 static noinline u32 mxe_icrc_learn_masks(struct mxe_icrc_masks *memo, u32 crc,
 					 const u8 *p)
@@ -201,21 +211,19 @@ static noinline u32 mxe_icrc_learn_masks(struct mxe_icrc_masks *memo, u32 crc,
 
 	memcpy(memo->masks, masks, MXE_ICRC_MASKS);
 	memo->crc = crc32_le(0, masks, MXE_ICRC_MASKS);
-	return crc32_le(crc, p, MXE_ICRC_BEFORE_MASKS + MXE_ICRC_MASKS);
+	return mxe_icrc_add_masks(crc, p, memo->crc);
 }
 
 /*
- * crc32_le() of a masked atomic's request behind the PSN.  Masks say where the fields
- * of a word are, so a program has few of them: what they add is remembered, and what
- * stands before them is summed as if zeros followed.  Out of line, for the registers
- * of the others.
+ * Masks say where the fields of a word are, so a program has few of them, and what they
+ * add is remembered.  Out of line, for the registers of what has none.
  */
 static noinline u32 mxe_icrc_masked(u32 crc, const u8 *p)
 {
 	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
 	u64 swap = get_unaligned((const u64 *)masks);
 	u64 compare = get_unaligned((const u64 *)(masks + sizeof(u64)));
-	/* Mostly one of them is zero, or they are the same. */
+	/* Mostly one of them is zero, or both are the same. */
 	u32 which = hash_64(swap + 2 * compare, MXE_ICRC_MASKS_BITS);
 	struct mxe_icrc_masks *memo =
 		&this_cpu_ptr(mxe_icrc_memos)->masks[which];
@@ -223,8 +231,7 @@ static noinline u32 mxe_icrc_masked(u32 crc, const u8 *p)
 
 	if (memo->masks[0] != swap || memo->masks[1] != compare)
 		return mxe_icrc_learn_masks(memo, crc, p);
-	crc = crc32_le(crc, p, MXE_ICRC_BEFORE_MASKS);
-	return mxe_icrc_go_on(mxe_icrc_before_masks, crc) ^ masks_crc;
+	return mxe_icrc_add_masks(crc, p, masks_crc);
 }
 
 static bool mxe_icrc_is_masked(const u8 *bth, size_t len)
