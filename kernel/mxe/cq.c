@@ -54,7 +54,7 @@ static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
 		.status = wc->status,
 		.opcode = mxe_ib_wc_opcode(wc->opcode),
 		.byte_len = wc->byte_len,
-		.qp = &qp->ibqp,
+		.qp = qp->ibqp,
 		.src_qp = wc->src_qp,
 		.port_num = 1,
 	};
@@ -86,7 +86,7 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 	cqe->opcode = wc->opcode;
 	cqe->flags = wc->flags;
 	cqe->byte_len = wc->byte_len;
-	cqe->qp_num = qp->ibqp.qp_num;
+	cqe->qp_num = qp->qpn;
 	cqe->src_qp = wc->src_qp;
 	cqe->imm_data = wc->imm;
 	if (wc->flags & MXE_CQE_WITH_INV)
@@ -213,7 +213,7 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	for (from = to = cq->consumer; from != cq->producer; from++) {
-		if (cq->wc[from & (cq->entries - 1)].qp == &qp->ibqp)
+		if (cq->wc[from & (cq->entries - 1)].qp == qp->ibqp)
 			continue;
 		cq->wc[to++ & (cq->entries - 1)] =
 			cq->wc[from & (cq->entries - 1)];

@@ -49,8 +49,8 @@ static bool mxe_loop_connected(const struct mxe_qp *qp,
 {
 	const struct mxe_av *a = &qp->av, *b = &peer->av;
 
-	if (peer->ibqp.qp_type != IB_QPT_RC || !b->valid ||
-	    peer->dest_qpn != qp->ibqp.qp_num || peer->mtu != qp->mtu ||
+	if (peer->type != IB_QPT_RC || !b->valid ||
+	    peer->dest_qpn != qp->qpn || peer->mtu != qp->mtu ||
 	    a->is_ipv4 != b->is_ipv4)
 		return false;
 	if (a->is_ipv4)
@@ -90,8 +90,8 @@ static struct mxe_peer mxe_loop_rights(struct mxe_qp *peer)
 {
 	return (struct mxe_peer) {
 		.dev = peer->dev,
-		.pd = peer->ibqp.pd,
-		.qpn = peer->ibqp.qp_num,
+		.pd = peer->pd,
+		.qpn = peer->qpn,
 		.cache = &peer->rq.mr_cache,
 	};
 }
@@ -127,7 +127,7 @@ static int mxe_loop_copy_sge(const struct mxe_loop_data *data, u32 offset,
 
 	if (!mr)
 		return -ENOENT;
-	err = mxe_mr_check(mr, data->qp->ibqp.pd, access, addr, left);
+	err = mxe_mr_check(mr, data->qp->pd, access, addr, left);
 	while (left && !err) {
 		u32 len;
 		void *p = mxe_mr_ptr(mr, addr, &len);
@@ -302,7 +302,7 @@ static int mxe_loop_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 	mr = mxe_mr_get_cached(qp->dev, wr->sge[0].lkey, &qp->sq.mr_cache);
 	if (!mr)
 		return -ENOENT;
-	err = mxe_mr_check(mr, qp->ibqp.pd, IB_ACCESS_LOCAL_WRITE,
+	err = mxe_mr_check(mr, qp->pd, IB_ACCESS_LOCAL_WRITE,
 			   wr->sge[0].addr, size);
 	if (!err)
 		err = mxe_loop_exec_atomic(peer, wr, result);
@@ -401,7 +401,7 @@ enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!READ_ONCE(mxe_loop_direct) || qp->ibqp.qp_type != IB_QPT_RC ||
+	if (!READ_ONCE(mxe_loop_direct) || qp->type != IB_QPT_RC ||
 	    qp->state != IB_QPS_RTS || wr->error || !mxe_loop_has(wr->opcode) ||
 	    !mxe_loop_is_local(qp))
 		return MXE_LOOP_NO;

@@ -584,7 +584,7 @@ static u32 mxe_net_side(const struct mxe_qp *qp, const struct sk_buff *skb)
 	u32 flags;
 
 	if (skb_tail_pointer(skb) < (const u8 *)(bth + 1) ||
-	    (be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK) != qp->ibqp.qp_num)
+	    (be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK) != qp->qpn)
 		return 0;
 	flags = mxe_opcode_flags(bth->opcode);
 	if (flags & (MXE_OP_DETH | MXE_OP_CNP))

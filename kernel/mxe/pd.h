@@ -3,20 +3,18 @@
 #ifndef MXE_PD_H
 #define MXE_PD_H
 
-#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
 struct mxe_pd {
 	struct ib_pd ibpd;
 };
 
-struct mxe_poller;
+struct mxe_poll_set;
 
 /* Lifetime: outlives the objects of the process, its queue pairs and files. */
 struct mxe_ucontext {
 	struct ib_ucontext ibuc;
-	struct xarray polled;		/* queue pairs by sq.poll_id, under RCU */
-	struct mxe_poller __rcu *poller;	/* or NULL; by cmpxchg() */
+	struct mxe_poll_set *poll_set;	/* owned; see poll.h */
 };
 
 static inline struct mxe_ucontext *to_muctx(struct ib_ucontext *uctx)

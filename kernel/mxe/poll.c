@@ -4,10 +4,10 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
+#include <linux/slab.h>
 #include <linux/task_work.h>
 
 #include "mxe.h"
-#include "pd.h"
 #include "poll.h"
 #include "qp.h"
 #include "send.h"
@@ -17,6 +17,23 @@
 
 /* ---- queue pairs ------------------------------------------------------- */
 
+struct mxe_poll_set *mxe_poll_set_alloc(void)
+{
+	struct mxe_poll_set *set = kzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
+
+	if (!set)
+		return NULL;
+	spin_lock_init(&set->lock);
+	xa_init_flags(&set->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	return set;
+}
+
+void mxe_poll_set_free(struct mxe_poll_set *set)
+{
+	xa_destroy(&set->qps);
+	kfree_rcu(set, rcu);
+}
+
 int mxe_poller_add(struct mxe_qp *qp)
 {
 	if (!qp->sq.is_polled)
@@ -24,16 +41,17 @@ int mxe_poller_add(struct mxe_qp *qp)
 	mxe_send_lock(qp);
 	mxe_send_set_need_doorbell(qp);
 	mxe_send_unlock(qp);
-	return xa_alloc(&to_muctx(qp->uctx)->polled, &qp->sq.poll_id, qp,
+	return xa_alloc(&qp->poll_set->qps, &qp->sq.poll_id, qp,
 			XA_LIMIT(1, MXE_MAX_QP), GFP_KERNEL_ACCOUNT);
 }
 
-bool mxe_poller_remove(struct mxe_qp *qp)
+void mxe_poller_remove(struct mxe_qp *qp)
 {
 	if (!qp->sq.is_polled)
-		return false;
-	xa_erase(&to_muctx(qp->uctx)->polled, qp->sq.poll_id);
-	return true;
+		return;
+	spin_lock_bh(&qp->poll_set->lock);
+	xa_erase(&qp->poll_set->qps, qp->sq.poll_id);
+	spin_unlock_bh(&qp->poll_set->lock);
 }
 
 void mxe_poller_wake(struct mxe_qp *qp)
@@ -43,7 +61,7 @@ void mxe_poller_wake(struct mxe_qp *qp)
 	/* What a thread looks at is rung for without need. */
 	if (!qp->sq.is_polled || READ_ONCE(qp->sq.watched))
 		return;
-	poller = rcu_dereference_bh(to_muctx(qp->uctx)->poller);
+	poller = rcu_dereference_bh(qp->poll_set->poller);
 	if (!poller || test_bit(MXE_POLLER_KICKED, &poller->flags))
 		return;
 	set_bit(MXE_POLLER_KICKED, &poller->flags);
@@ -59,17 +77,22 @@ void mxe_poller_wake(struct mxe_qp *qp)
 static int mxe_poller_look(struct mxe_poller *poller, bool watch,
 			   unsigned long *id)
 {
-	struct mxe_ucontext *uctx;
+	struct mxe_poll_set *set;
 	struct mxe_qp *qp;
 	int found = 0;
 	int i;
 
 	local_bh_disable();
-	uctx = rcu_dereference_bh(poller->uctx);
-	if (!uctx)
+	set = rcu_dereference_bh(poller->set);
+	if (!set) {
+		found = -EIO;
+		goto out;
+	}
+	spin_lock(&set->lock);
+	if (!rcu_access_pointer(poller->set))
 		found = -EIO;
 	for (i = 0; i < MXE_POLL_LOOKS && !found; i++) {
-		qp = xa_find(&uctx->polled, id, ULONG_MAX, XA_PRESENT);
+		qp = xa_find(&set->qps, id, ULONG_MAX, XA_PRESENT);
 		if (!qp) {
 			*id = 0;
 			break;
@@ -77,6 +100,8 @@ static int mxe_poller_look(struct mxe_poller *poller, bool watch,
 		found = mxe_send_poll(qp, watch);
 		(*id)++;
 	}
+	spin_unlock(&set->lock);
+out:
 	local_bh_enable();
 	return found;
 }
@@ -103,7 +128,7 @@ static bool mxe_poller_awake(const struct mxe_poller *poller)
 {
 	return READ_ONCE(poller->flags) & (BIT(MXE_POLLER_STOP) |
 					   BIT(MXE_POLLER_KICKED)) ||
-	       !rcu_access_pointer(poller->uctx);
+	       !rcu_access_pointer(poller->set);
 }
 
 /* From here on the process rings, which wakes. */
@@ -190,24 +215,25 @@ void mxe_poller_closed(struct mxe_poller *poller, const void *files)
 		mxe_poller_stop(poller);
 }
 
-int mxe_poller_init(struct mxe_poller *poller, struct mxe_ucontext *uctx)
+int mxe_poller_init(struct mxe_poller *poller, struct mxe_poll_set *set)
 {
 	poller->flags = 0;
 	poller->owner = NULL;
 	init_waitqueue_head(&poller->wait);
-	RCU_INIT_POINTER(poller->uctx, uctx);
+	RCU_INIT_POINTER(poller->set, set);
 	/* Doorbells find it from here on. */
-	if (cmpxchg((struct mxe_poller **)&uctx->poller, NULL, poller))
+	if (cmpxchg((struct mxe_poller **)&set->poller, NULL, poller))
 		return -EBUSY;
 	return 0;
 }
 
 void mxe_poller_detach(struct mxe_poller *poller)
 {
-	struct mxe_ucontext *uctx = rcu_dereference_protected(poller->uctx, true);
+	struct mxe_poll_set *set = rcu_dereference_protected(poller->set, true);
 
-	RCU_INIT_POINTER(uctx->poller, NULL);
-	RCU_INIT_POINTER(poller->uctx, NULL);
-	synchronize_rcu();
+	spin_lock_bh(&set->lock);
+	RCU_INIT_POINTER(set->poller, NULL);
+	RCU_INIT_POINTER(poller->set, NULL);
+	spin_unlock_bh(&set->lock);
 	wake_up(&poller->wait);
 }

@@ -7,12 +7,13 @@
 #define MXE_POLL_H
 
 #include <linux/rcupdate.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/xarray.h>
 
 struct files_struct;
 struct mxe_qp;
-struct mxe_ucontext;
 
 enum mxe_poller_flags {
 	MXE_POLLER_RUNNING,		/* by one thread */
@@ -21,22 +22,41 @@ enum mxe_poller_flags {
 };
 
 /*
+ * The polled queue pairs of a user context.
+ *
+ * Lifetime: freed a grace period after the context, since doorbells find it
+ * through a queue pair under RCU.  lock is outside send_lock, BHs off; the thread
+ * that polls holds it while it looks at queue pairs, so that removing a queue
+ * pair or the poller waits for one look at most, and for no grace period.
+ */
+struct mxe_poll_set {
+	spinlock_t lock;
+	struct xarray qps;		/* by sq.poll_id; removed under lock */
+	struct mxe_poller __rcu *poller;	/* or NULL; by cmpxchg() */
+	struct rcu_head rcu;
+};
+
+/* NULL: no memory.  Context: may sleep. */
+struct mxe_poll_set *mxe_poll_set_alloc(void);
+/* Nothing is in it any more. */
+void mxe_poll_set_free(struct mxe_poll_set *set);
+
+/*
  * Lifetime: part of a uverbs object, whose file the thread that runs it holds.
- * The object may die before, with the context or the device: then uctx becomes
- * NULL, and a grace period is waited for, so that the thread, which reads it
- * with bottom halves off, has let go of the context.  It is not waited for
- * otherwise: a process may stand still in it for as long as it likes.
+ * The object may die before, with the context or the device: then set becomes
+ * NULL under its lock, and the thread finds no queue pairs any more.  The thread
+ * is not waited for: it may be stopped for as long as the process likes.
  */
 struct mxe_poller {
-	struct mxe_ucontext __rcu *uctx;	/* NULL: dead */
+	struct mxe_poll_set __rcu *set;	/* NULL: dead */
 	unsigned long flags;		/* bits of enum mxe_poller_flags */
 	struct files_struct *owner;	/* of who runs it; compared only */
 	wait_queue_head_t wait;		/* of who runs it, while idle */
 };
 
 /* A context has one.  0 or -EBUSY. */
-int mxe_poller_init(struct mxe_poller *poller, struct mxe_ucontext *uctx);
-/* The object dies.  Context: may sleep. */
+int mxe_poller_init(struct mxe_poller *poller, struct mxe_poll_set *set);
+/* The object dies. */
 void mxe_poller_detach(struct mxe_poller *poller);
 
 /*
@@ -53,7 +73,7 @@ void mxe_poller_wake(struct mxe_qp *qp);
 
 /* A queue pair that may be polled comes, and goes.  Others are left alone. */
 int mxe_poller_add(struct mxe_qp *qp);
-/* True if it was there; it may be looked at until a grace period is over. */
-bool mxe_poller_remove(struct mxe_qp *qp);
+/* The thread does not look at it any more when this returns. */
+void mxe_poller_remove(struct mxe_qp *qp);
 
 #endif /* MXE_POLL_H */

@@ -70,13 +70,13 @@ void mxe_qp_kick(struct mxe_qp *qp)
 static void mxe_qp_event(struct mxe_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {
-		.device = qp->ibqp.device,
-		.element.qp = &qp->ibqp,
+		.device = qp->ibqp->device,
+		.element.qp = qp->ibqp,
 		.event = type,
 	};
 
-	if (qp->ibqp.event_handler)
-		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+	if (qp->ibqp->event_handler)
+		qp->ibqp->event_handler(&event, qp->ibqp->qp_context);
 }
 
 static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
@@ -106,20 +106,36 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
 		mxe_srq_event(srq, IB_EVENT_SRQ_LIMIT_REACHED);
 	if (todo & BIT(MXE_TODO_EV_SRQ_ERR))
 		mxe_srq_event(srq, IB_EVENT_SRQ_ERR);
+}
+
+/*
+ * Before a lock is dropped under which something was left to do: the queue pair
+ * stays for handlers, and the work is queued while nobody can have cancelled it.
+ */
+static void mxe_qp_hold(struct mxe_qp *qp, unsigned long todo)
+{
+	WARN_ON_ONCE(qp->dying);
+	refcount_inc(&qp->refs);
 	if (todo & BIT(MXE_TODO_WORK))
 		mxe_qp_kick(qp);
 }
 
-/* The state changes now; what calls handlers is left to the work. */
-static void mxe_qp_do_later(struct mxe_qp *qp, unsigned long todo)
+static void mxe_qp_put(struct mxe_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		complete(&qp->released);
+}
+
+/* Leave what calls handlers to the work.  Context: a lock is held. */
+static void mxe_qp_defer(struct mxe_qp *qp, unsigned long *work_todo,
+			 unsigned long todo)
 {
 	unsigned int bit;
 
-	if (todo & BIT(MXE_TODO_ERROR))
-		mxe_qp_error(qp);
-	todo &= ~(BIT(MXE_TODO_WORK) | BIT(MXE_TODO_ERROR));
+	WARN_ON_ONCE(qp->dying);
+	todo &= ~BIT(MXE_TODO_WORK);
 	for_each_set_bit(bit, &todo, BITS_PER_LONG)
-		set_bit(bit, &qp->work_todo);
+		set_bit(bit, work_todo);
 	mxe_qp_kick(qp);
 }
 
@@ -129,9 +145,14 @@ void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock)
 
 	mxe_qp_flush(qp, &qp->sq.tx);
 	qp->sq.todo = 0;
+	if (todo)
+		mxe_qp_hold(qp, todo);
 	spin_unlock_bh(&qp->send_lock);
 
-	mxe_qp_do(qp, qp->send_cq, NULL, todo);
+	if (todo) {
+		mxe_qp_do(qp, qp->send_cq, NULL, todo);
+		mxe_qp_put(qp);
+	}
 }
 
 void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock)
@@ -140,10 +161,13 @@ void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock)
 
 	mxe_qp_flush(qp, &qp->sq.tx);
 	qp->sq.todo = 0;
+	if (todo)
+		mxe_qp_defer(qp, &qp->work_todo, todo & ~BIT(MXE_TODO_ERROR));
 	spin_unlock(&qp->send_lock);
 
-	if (todo)
-		mxe_qp_do_later(qp, todo);
+	/* The state changes now.  The caller's RCU read section keeps qp. */
+	if (todo & BIT(MXE_TODO_ERROR))
+		mxe_qp_error(qp);
 }
 
 void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
@@ -158,9 +182,14 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 	/* Its completion queue stays as long as it does. */
 	if (hold)
 		mxe_srq_hold(srq);
+	if (todo)
+		mxe_qp_hold(qp, todo);
 	spin_unlock_bh(&qp->recv_lock);
 
-	mxe_qp_do(qp, cq, srq, todo);
+	if (todo) {
+		mxe_qp_do(qp, cq, srq, todo);
+		mxe_qp_put(qp);
+	}
 	if (hold)
 		mxe_srq_put(srq);
 }
@@ -168,14 +197,11 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 void mxe_recv_unlock_later(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
 	unsigned long todo = qp->rq.todo;
-	unsigned int bit;
 
 	qp->rq.todo = 0;
-	for_each_set_bit(bit, &todo, BITS_PER_LONG)
-		set_bit(bit, &qp->recv_work_todo);
-	spin_unlock(&qp->recv_lock);
 	if (todo)
-		mxe_qp_kick(qp);
+		mxe_qp_defer(qp, &qp->recv_work_todo, todo);
+	spin_unlock(&qp->recv_lock);
 }
 
 void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
@@ -423,7 +449,7 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
-	if (rq->srq || qp->ibqp.qp_type == IB_QPT_XRC_INI)
+	if (rq->srq || qp->type == IB_QPT_XRC_INI)
 		cap->max_recv_wr = 0;
 	if (!cap->max_recv_wr) {
 		cap->max_recv_sge = 0;
@@ -521,37 +547,29 @@ static int mxe_qp_publish(struct mxe_qp *qp)
 	int err;
 
 	/* Found by the address of its device: every device has one. */
-	if (qp->ibqp.qp_type == IB_QPT_GSI) {
-		qp->ibqp.qp_num = 1;
+	if (qp->type == IB_QPT_GSI) {
+		qp->qpn = 1;
 		return cmpxchg((struct mxe_qp **)&qp->dev->gsi, NULL, qp) ?
 		       -EBUSY : 0;
 	}
-	err = xa_alloc_cyclic(&mnet->qps, &qp->ibqp.qp_num, qp, limit,
-			      &mnet->next_qpn, GFP_KERNEL);
+	/* Stores the number before the queue pair can be found by it. */
+	err = xa_alloc_cyclic(&mnet->qps, &qp->qpn, qp, limit,
+			      &mnet->next_qpn, GFP_KERNEL_ACCOUNT);
 	return min(err, 0);
 }
 
-int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
-		  struct ib_udata *udata)
+/* Charged to the process, unlike ib_core's part. */
+static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
+				   const struct ib_qp_init_attr *init)
 {
-	struct mxe_dev *dev = to_mdev(ibqp->device);
-	struct mxe_qp *qp = to_mqp(ibqp);
-	struct ib_ucontext *uctx = NULL;
-	int err;
+	struct mxe_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 
-	err = mxe_qp_check_init(dev, init, udata);
-	if (err)
-		return err;
-
-	qp->dev = dev;
-	if (udata) {
-		err = mxe_qp_read_udata(qp, udata);
-		if (err)
-			return err;
-		uctx = mxe_udata_ucontext(udata);
-		qp->uctx = uctx;
-	}
-
+	if (!qp)
+		return NULL;
+	qp->ibqp = ibqp;
+	qp->dev = to_mdev(ibqp->device);
+	qp->pd = ibqp->pd;
+	qp->type = ibqp->qp_type;
 	qp->send_cq = init->send_cq ? to_mcq(init->send_cq) : NULL;
 	qp->recv_cq = init->recv_cq ? to_mcq(init->recv_cq) : NULL;
 	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
@@ -562,14 +580,42 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->sq.post_lock);
 	skb_queue_head_init(&qp->rq.deferred);
 	INIT_WORK(&qp->work, mxe_qp_work);
+	refcount_set(&qp->refs, 1);
+	init_completion(&qp->released);
 	mxe_retry_init(qp);
+	return qp;
+}
 
+int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		  struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(ibqp->device);
+	struct ib_ucontext *uctx = NULL;
+	struct mxe_qp *qp;
+	int err;
+
+	err = mxe_qp_check_init(dev, init, udata);
+	if (err)
+		return err;
 	err = mxe_device_take(dev, MXE_RESOURCE_QP);
 	if (err)
 		return err;
-	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL);
-	if (err)
+	qp = mxe_qp_alloc(ibqp, init);
+	if (!qp) {
+		err = -ENOMEM;
 		goto err_give;
+	}
+	if (udata) {
+		err = mxe_qp_read_udata(qp, udata);
+		if (err)
+			goto err_free_qp;
+		uctx = mxe_udata_ucontext(udata);
+		qp->uctx = uctx;
+		qp->poll_set = to_muctx(uctx)->poll_set;
+	}
+	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL_ACCOUNT);
+	if (err)
+		goto err_free_qp;
 	err = mxe_qp_init_queues(qp, &init->cap, uctx);
 	if (!err && udata)
 		err = mxe_qp_write_udata(qp, udata);
@@ -582,24 +628,52 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	err = mxe_poller_add(qp);
 	if (err)
 		goto err_leave;
+	rcu_assign_pointer(to_mibqp(ibqp)->qp, qp);
 	/* Last: from here on packets find it. */
 	err = mxe_qp_publish(qp);
 	if (err)
 		goto err_remove;
+	ibqp->qp_num = qp->qpn;
 	return 0;
 
 err_remove:
-	if (mxe_poller_remove(qp))
-		synchronize_rcu();
+	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
+	mxe_poller_remove(qp);
 err_leave:
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_leave(qp);
 err_free:
 	mxe_qp_free_queues(qp);
 	dst_cache_destroy(&qp->dst_cache);
+err_free_qp:
+	kfree(qp);
 err_give:
 	mxe_device_give(dev, MXE_RESOURCE_QP);
 	return err;
+}
+
+/*
+ * Nothing happens to the queue pair any more once this returns, although it may
+ * still be found under RCU: no timer and no work starts again once it is dying,
+ * and packets and doorbells change nothing.
+ */
+static void mxe_qp_kill(struct mxe_qp *qp)
+{
+	mxe_both_lock(qp);
+	qp->dying = true;
+	mxe_qp_set_state(qp, IB_QPS_RESET);
+	/* No packet is of its connection any more. */
+	qp->av.valid = false;
+	mxe_loop_reset(qp);
+	qp->sq.todo = 0;
+	qp->rq.todo = 0;
+	mxe_both_unlock(qp);
+
+	mxe_retry_stop(qp);
+	cancel_work_sync(&qp->work);
+	/* Handlers that were called before. */
+	mxe_qp_put(qp);
+	wait_for_completion(&qp->released);
 }
 
 int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
@@ -616,26 +690,13 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	else
 		xa_erase(&qp->dev->mnet->qps, ibqp->qp_num);
 	/*
-	 * Fully ordered: who reads the new count does not find it any more, and
-	 * who read the old one is waited for below.
+	 * Fully ordered: a reader that sees the new count does not find the
+	 * queue pair any more, and one that saw the old count is in an RCU read
+	 * section that began before kfree_rcu() below.
 	 */
 	atomic_long_inc_return(&qp->dev->mnet->qps_gone);
 	mxe_poller_remove(qp);
-
-	/* No timer and no work starts again from here on. */
-	mxe_both_lock(qp);
-	qp->dying = true;
-	mxe_qp_set_state(qp, IB_QPS_RESET);
-	mxe_both_unlock(qp);
-
-	/*
-	 * Packets that found it.  The core frees it on return, so each waits
-	 * for itself; a process that ends with thousands would else take
-	 * minutes.
-	 */
-	synchronize_rcu_expedited();
-	mxe_retry_stop(qp);
-	cancel_work_sync(&qp->work);
+	mxe_qp_kill(qp);
 
 	skb_queue_purge(&qp->rq.deferred);
 	if (mxe_qp_is_xrc_tgt(qp))
@@ -648,6 +709,8 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mxe_early_forget(qp);
 	dst_cache_destroy(&qp->dst_cache);
 	mxe_device_give(qp->dev, MXE_RESOURCE_QP);
+	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
+	kfree_rcu(qp, rcu);
 	return 0;
 }
 

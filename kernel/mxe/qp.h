@@ -2,13 +2,20 @@
 /*
  * Queue pairs: state, the two queues, and what the protocol engine keeps.
  *
- * Lifetime: a queue pair is found through mnet->qps and used under RCU; destroy
- * removes it from there, waits for a grace period, stops its timers and work,
- * and leaves the memory to ib_core.
+ * Lifetime: the engine's object, struct mxe_qp, is found through mnet->qps and
+ * used under RCU.  ib_core owns struct mxe_ib_qp, frees it as soon as destroy
+ * returns, and the engine's object outlives that by a grace period.  Destroy
+ * therefore waits for no grace period: it removes the queue pair from the
+ * table, marks it dying under both of its locks, stops its timers and work, and
+ * waits for event handlers that are running (refs).  A packet or doorbell that
+ * found the queue pair before may still take a lock of it, but sees that it is
+ * dying and touches nothing else.
  */
 #ifndef MXE_QP_H
 #define MXE_QP_H
 
+#include <linux/completion.h>
+#include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/stddef.h>
@@ -28,6 +35,7 @@
 
 struct mxe_dev;
 struct mxe_net;
+struct mxe_poll_set;
 struct mxe_srq;
 struct mxe_xrcd;
 
@@ -228,14 +236,21 @@ struct mxe_rq {
 };
 
 struct mxe_qp {
-	struct ib_qp ibqp;
 	struct mxe_dev *dev;
 
-	/* Immutable after creation. */
+	/*
+	 * Immutable after creation.  ibqp, pd and the completion queues are
+	 * valid only until the queue pair is dying.
+	 */
+	struct ib_qp *ibqp;
+	struct ib_pd *pd;
+	u32 qpn;
+	enum ib_qp_type type;
 	struct mxe_cq *send_cq, *recv_cq;	/* or NULL: XRC */
 	struct mxe_xrcd *xrcd;		/* of a target of XRC */
 	struct list_head xrcd_entry;	/* xrcd->lock */
-	struct ib_ucontext *uctx;	/* of a process's queue pair */
+	struct ib_ucontext *uctx;	/* a process's; compared, not read */
+	struct mxe_poll_set *poll_set;	/* of uctx, or NULL */
 	bool is_user;
 	bool be_reply;			/* results of atomics in big-endian */
 	bool sig_all;
@@ -268,16 +283,37 @@ struct mxe_qp {
 	struct work_struct work;
 	unsigned long work_todo;	/* enum mxe_todo, of the send side */
 	unsigned long recv_work_todo;	/* and of the other */
+
+	/*
+	 * One for the verbs, and one for each handler that is running with no
+	 * lock held.  Taken under a lock while the queue pair is not dying.
+	 */
+	refcount_t refs;
+	struct completion released;
+	struct rcu_head rcu;
 };
 
+/* The queue pair as ib_core sees it. */
+struct mxe_ib_qp {
+	struct ib_qp ibqp;
+	/* NULL once destroyed: ib_core may still ask for its details. */
+	struct mxe_qp __rcu *qp;
+};
+
+static inline struct mxe_ib_qp *to_mibqp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct mxe_ib_qp, ibqp);
+}
+
+/* Context: a verb, or another user that keeps the queue pair alive. */
 static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
 {
-	return container_of(ibqp, struct mxe_qp, ibqp);
+	return rcu_dereference_protected(to_mibqp(ibqp)->qp, true);
 }
 
 static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
 {
-	switch (qp->ibqp.qp_type) {
+	switch (qp->type) {
 	case IB_QPT_RC:
 		return MXE_TRANSPORT_RC;
 	case IB_QPT_UC:

@@ -178,7 +178,7 @@ struct mxe_cq *mxe_recv_cq(const struct mxe_qp *qp)
 
 const struct ib_pd *mxe_recv_pd(const struct mxe_qp *qp)
 {
-	return qp->rq.srq ? qp->rq.srq->ibsrq.pd : qp->ibqp.pd;
+	return qp->rq.srq ? qp->rq.srq->ibsrq.pd : qp->pd;
 }
 
 void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
@@ -263,7 +263,7 @@ void mxe_recv_flush(struct mxe_qp *qp)
 	rq->offset = 0;
 	if (rq->cur_valid)
 		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
-	if (qp->ibqp.srq) {
+	if (qp->ibqp->srq) {
 		/* The others are not this one's (IBTA 10.2.9.4). */
 		if (!rq->last_wqe)
 			rq->todo |= BIT(MXE_TODO_EV_LAST_WQE);
@@ -276,6 +276,17 @@ void mxe_recv_flush(struct mxe_qp *qp)
 			break;
 		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
 	}
+}
+
+void mxe_recv_ring(struct mxe_qp *qp)
+{
+	if (READ_ONCE(qp->state) != IB_QPS_ERR)
+		return;
+	spin_lock(&qp->recv_lock);
+	/* Not any more if it is dying. */
+	if (qp->state == IB_QPS_ERR)
+		mxe_qp_kick(qp);
+	spin_unlock(&qp->recv_lock);
 }
 
 int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,

@@ -109,6 +109,8 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status);
 /* Complete everything posted with WR_FLUSH_ERR.  Context: recv_lock held. */
 void mxe_recv_flush(struct mxe_qp *qp);
+/* A process has posted: flush it if in ERR.  Context: BHs off, RCU. */
+void mxe_recv_ring(struct mxe_qp *qp);
 
 int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 		  const struct ib_recv_wr **bad_wr);

@@ -144,8 +144,8 @@ static struct mxe_peer mxe_respond_peer(struct mxe_qp *qp,
 {
 	return (struct mxe_peer) {
 		.dev = qp->dev,
-		.pd = mxe_qp_is_xrc_tgt(qp) ? srq->ibsrq.pd : qp->ibqp.pd,
-		.qpn = qp->ibqp.qp_num,
+		.pd = mxe_qp_is_xrc_tgt(qp) ? srq->ibsrq.pd : qp->pd,
+		.qpn = qp->qpn,
 		.cache = &qp->rq.mr_cache,
 	};
 }

@@ -65,12 +65,18 @@ static int mxe_fill_qp_fields(struct sk_buff *msg, const struct mxe_qp *qp)
 
 int mxe_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	struct mxe_qp *qp = to_mqp(ibqp);
-	int err;
+	struct mxe_qp *qp;
+	int err = 0;
 
-	mxe_both_lock(qp);
-	err = mxe_fill_qp_fields(msg, qp);
-	mxe_both_unlock(qp);
+	/* Before begin_del existed, restrack asked also after the destruction. */
+	rcu_read_lock();
+	qp = rcu_dereference(to_mibqp(ibqp)->qp);
+	if (qp) {
+		mxe_both_lock(qp);
+		err = mxe_fill_qp_fields(msg, qp);
+		mxe_both_unlock(qp);
+	}
+	rcu_read_unlock();
 	return err;
 }
 

@@ -182,7 +182,7 @@ int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		memcpy(buf, &wr->atomic_write, len);
 		return 0;
 	}
-	return mxe_sge_copy_cached(qp->dev, qp->ibqp.pd, wr->sge, wr->num_sge,
+	return mxe_sge_copy_cached(qp->dev, qp->pd, wr->sge, wr->num_sge,
 				   offset, buf, len, MXE_FROM_MEMORY,
 				   &qp->sq.mr_cache);
 }
@@ -287,17 +287,17 @@ static void mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 	switch (wr->opcode) {
 	case IB_WR_REG_MR:
-		err = mxe_mr_reg(qp->ibqp.pd, &wr->reg);
+		err = mxe_mr_reg(qp->pd, &wr->reg);
 		break;
 	case IB_WR_BIND_MW:
-		err = mxe_mw_bind(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num,
+		err = mxe_mw_bind(qp->dev, qp->pd, qp->qpn,
 				  wr->rkey, &wr->bind);
 		break;
 	default:
-		err = mxe_mw_invalidate(qp->dev, qp->ibqp.pd, qp->ibqp.qp_num,
+		err = mxe_mw_invalidate(qp->dev, qp->pd, qp->qpn,
 					wr->rkey);
 		if (err == -ENOENT)
-			err = mxe_mr_local_inv(qp->dev, qp->ibqp.pd, wr->rkey);
+			err = mxe_mr_local_inv(qp->dev, qp->pd, wr->rkey);
 		break;
 	}
 
@@ -465,6 +465,9 @@ void mxe_send_flush(struct mxe_qp *qp)
 
 static void mxe_send_ring_locked(struct mxe_qp *qp)
 {
+	/* Found under RCU; the ring is not there any more. */
+	if (qp->dying)
+		return;
 	if (qp->sq.is_polled)
 		WRITE_ONCE(qp->sq.seen, mxe_ring_producer(&qp->sq.ring));
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)

@@ -32,7 +32,7 @@ TRACE_EVENT(mxe_post,
 	TP_fast_assign(
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
-		__entry->qpn = qp->ibqp.qp_num;
+		__entry->qpn = qp->qpn;
 		__entry->wr_id = wr->wr_id;
 		__entry->opcode = wr->opcode;
 		__entry->length = wr->length;
@@ -58,7 +58,7 @@ DECLARE_EVENT_CLASS(mxe_pkt,
 	TP_fast_assign(
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
-		__entry->qpn = qp->ibqp.qp_num;
+		__entry->qpn = qp->qpn;
 		__entry->opcode = opcode;
 		__entry->psn = psn;
 		__entry->length = length;
@@ -94,7 +94,7 @@ TRACE_EVENT(mxe_loop,
 	TP_fast_assign(
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
-		__entry->qpn = qp->ibqp.qp_num;
+		__entry->qpn = qp->qpn;
 		__entry->peer = qp->dest_qpn;
 		__entry->opcode = wr->opcode;
 		__entry->psn = qp->sq.max_psn;
@@ -118,7 +118,7 @@ DECLARE_EVENT_CLASS(mxe_nak,
 	TP_fast_assign(
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
-		__entry->qpn = qp->ibqp.qp_num;
+		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
 		__entry->syndrome = syndrome;
 	),
@@ -149,7 +149,7 @@ TRACE_EVENT(mxe_retry,
 	TP_fast_assign(
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
-		__entry->qpn = qp->ibqp.qp_num;
+		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
 		__entry->left = qp->sq.retry_left;
 	),
@@ -178,7 +178,7 @@ TRACE_EVENT(mxe_atomic,
 	TP_fast_assign(
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
-		__entry->qpn = qp->ibqp.qp_num;
+		__entry->qpn = qp->qpn;
 		__entry->psn = pkt->psn;
 		__entry->op = pkt->atomic.op;
 		__entry->size = mxe_atomic_size(&pkt->atomic);

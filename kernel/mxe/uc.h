@@ -7,7 +7,7 @@
 
 static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
 {
-	return qp->ibqp.qp_type == IB_QPT_UC;
+	return qp->type == IB_QPT_UC;
 }
 
 /* Send what is posted, up to a burst.  Context: send_lock held. */

@@ -22,7 +22,7 @@ enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
 				       const struct mxe_send_wqe *wqe)
 {
 	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
-	    mxe_ah_find(qp->dev, qp->ibqp.pd, wqe->ud.ah_num, &wr->ud.av))
+	    mxe_ah_find(qp->dev, qp->pd, wqe->ud.ah_num, &wr->ud.av))
 		return IB_WC_LOC_QP_OP_ERR;
 	wr->ud.qpn = wqe->ud.remote_qpn & MXE_BTH_QPN_MASK;
 	wr->ud.qkey = wqe->ud.remote_qkey;
@@ -57,7 +57,7 @@ static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 		.psn = qp->sq.psn,
 		.qkey = wr->ud.qkey & MXE_QKEY_CONTROLLED ? qp->attr.qkey :
 							    wr->ud.qkey,
-		.src_qpn = qp->ibqp.qp_num,
+		.src_qpn = qp->qpn,
 		.payload_len = wr->length,
 		.imm = wr->imm,
 	};

@@ -10,7 +10,7 @@
 
 static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
 {
-	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
+	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
 }
 
 /* Send what is posted, up to a burst.  Context: send_lock held. */

@@ -19,47 +19,34 @@
 
 /* ---- doorbell ---------------------------------------------------------- */
 
-/* The queue pairs that a processor rang last.  Bottom halves off. */
-struct mxe_rung {
-	struct mxe_qp_cache slot[4];
-};
-
 /*
- * One file per allocation.  Rung with bottom halves off, as good as RCU: when
- * the object dies, before the queue pairs of the context do, a grace period is
- * waited for.
+ * One file per allocation.
+ *
+ * Lifetime: the object dies before the queue pairs of its context, and uctx is
+ * NULL from then on.  A doorbell that has read uctx before may go on: it only
+ * compares it, the queue pair that it finds is in use under RCU, and the device
+ * does not go before a grace period has passed (mxe_net_detach()).
  */
 struct mxe_doorbell_file {
 	struct ib_uobject uobj;
-	struct ib_ucontext __rcu *uctx;	/* whose queue pairs; NULL: dead */
-	struct mxe_rung __percpu *rung;
+	struct mxe_dev *dev;		/* valid while uctx is not NULL */
+	struct ib_ucontext *uctx;	/* whose queue pairs; NULL: dead */
 };
 
-/* The queue pair of that number, or NULL.  Context: bottom halves off. */
-static struct mxe_qp *mxe_doorbell_find(const struct mxe_doorbell_file *file,
-					struct mxe_net *mnet, u32 qpn)
-{
-	struct mxe_rung *rung = this_cpu_ptr(file->rung);
-
-	return mxe_net_find_qp(mnet, qpn,
-			       &rung->slot[qpn % ARRAY_SIZE(rung->slot)]);
-}
-
-/* Context: bottom halves off, as good as RCU: the queue pair stays. */
+/* Context: BHs are disabled, which implies an RCU read-side section. */
 static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
 			     const struct mxe_doorbell *db)
 {
-	struct ib_ucontext *uctx = rcu_dereference_bh(file->uctx);
-	struct mxe_dev *dev;
+	struct ib_ucontext *uctx = READ_ONCE(file->uctx);
+	struct mxe_dev *dev = file->dev;
 	struct mxe_qp *qp;
 
 	if (!uctx)
 		return -EIO;
-	dev = to_mdev(uctx->device);
 	if (db->queues & ~(MXE_DOORBELL_SEND | MXE_DOORBELL_RECV))
 		return mxe_refuse(dev, -EINVAL, "queues %#x", db->queues);
 
-	qp = mxe_doorbell_find(file, dev->mnet, db->qp_num);
+	qp = mxe_qp_find(dev->mnet, db->qp_num);
 	if (!qp)
 		return mxe_refuse(dev, -ENOENT, "queue pair %u", db->qp_num);
 	if (qp->uctx != uctx)
@@ -71,9 +58,8 @@ static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
 		mxe_poller_wake(qp);
 	}
 	/* The responder looks at the ring itself, unless in error. */
-	if (db->queues & MXE_DOORBELL_RECV &&
-	    READ_ONCE(qp->state) == IB_QPS_ERR)
-		mxe_qp_kick(qp);
+	if (db->queues & MXE_DOORBELL_RECV)
+		mxe_recv_ring(qp);
 	return 0;
 }
 
@@ -126,9 +112,7 @@ static void mxe_doorbell_destroy(struct ib_uobject *uobj,
 	struct mxe_doorbell_file *file =
 		container_of(uobj, struct mxe_doorbell_file, uobj);
 
-	RCU_INIT_POINTER(file->uctx, NULL);
-	synchronize_rcu();
-	free_percpu(file->rung);
+	WRITE_ONCE(file->uctx, NULL);
 }
 
 static int UVERBS_HANDLER(MXE_METHOD_DOORBELL_ALLOC)(
@@ -139,10 +123,8 @@ static int UVERBS_HANDLER(MXE_METHOD_DOORBELL_ALLOC)(
 	struct mxe_doorbell_file *file =
 		container_of(uobj, struct mxe_doorbell_file, uobj);
 
-	file->rung = alloc_percpu(struct mxe_rung);
-	if (!file->rung)
-		return -ENOMEM;
-	rcu_assign_pointer(file->uctx, attrs->context);
+	file->dev = to_mdev(attrs->context->device);
+	file->uctx = attrs->context;
 	/* There is no position in it. */
 	return stream_open(NULL, uobj->object);
 }
@@ -227,7 +209,8 @@ static int UVERBS_HANDLER(MXE_METHOD_POLLER_ALLOC)(
 	struct mxe_poller_file *file =
 		container_of(uobj, struct mxe_poller_file, uobj);
 
-	return mxe_poller_init(&file->poller, to_muctx(attrs->context));
+	return mxe_poller_init(&file->poller,
+			       to_muctx(attrs->context)->poll_set);
 }
 
 DECLARE_UVERBS_NAMED_METHOD(

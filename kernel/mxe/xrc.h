@@ -37,12 +37,12 @@ static inline struct mxe_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
 
 static inline bool mxe_qp_is_xrc_ini(const struct mxe_qp *qp)
 {
-	return qp->ibqp.qp_type == IB_QPT_XRC_INI;
+	return qp->type == IB_QPT_XRC_INI;
 }
 
 static inline bool mxe_qp_is_xrc_tgt(const struct mxe_qp *qp)
 {
-	return qp->ibqp.qp_type == IB_QPT_XRC_TGT;
+	return qp->type == IB_QPT_XRC_TGT;
 }
 
 /* A target queue pair joins its domain, and leaves it.  Context: may sleep. */

@@ -71,7 +71,7 @@ static void post_atomic_lkey(struct kt *kt, u64 wr_id, struct ib_mr *mr,
 		.compare_add = 1,
 	};
 
-	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 }
 
 static void post_atomic(struct kt *kt, u64 wr_id, struct ib_mr *mr)
@@ -215,7 +215,7 @@ static void send_segments(struct kunit *test)
 
 	for (i = 0; i < len; i++)
 		kt->mem[i < 100 ? i : i + gap] = i * 3;
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
 	for (i = 0; i < 4; i++) {
 		struct mxe_pkt pkt = kt_sent(kt);
 
@@ -257,7 +257,7 @@ static void send_inline_copies(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, data);
 	memset(data, 0x5a, 64);
 	sge.addr = (uintptr_t)data;
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
 	kt_drop_sent(kt);
 	/* It is sent again from the copy, not from what is there now. */
 	memset(data, 0, 64);
@@ -268,7 +268,7 @@ static void send_inline_copies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.payload[63], 0x5a);
 
 	sge.length = kt->qp->sq.max_inline + 1;
-	KUNIT_EXPECT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, &bad), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, &bad), -EINVAL);
 	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr);
 }
 
@@ -362,7 +362,7 @@ static void send_drain(struct kunit *test)
 
 	post_write(kt, 1, mr);
 	expect_sent(kt, WRITE_ONLY, S);
-	KUNIT_ASSERT_EQ(test, ib_modify_qp(&kt->qp->ibqp, &attr, IB_QP_STATE |
+	KUNIT_ASSERT_EQ(test, ib_modify_qp(kt->qp->ibqp, &attr, IB_QP_STATE |
 					   IB_QP_EN_SQD_ASYNC_NOTIFY), 0);
 	post_write(kt, 2, mr);
 	kt_settle(kt);
@@ -450,7 +450,7 @@ static void send_atomic(struct kunit *test)
 	const u8 *bth;
 	size_t len;
 
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode, row->sent);
 	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA);
@@ -553,7 +553,7 @@ static void ack_asked_once(struct kunit *test)
 			.remote_addr = KT_REMOTE_VA,
 			.rkey = KT_REMOTE_KEY,
 		};
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr[0].wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr[0].wr, NULL), 0);
 	for (i = 0; i < 4; i++)
 		/* The first of a window asks too. */
 		KUNIT_EXPECT_EQ(test, kt_sent(kt).ack_req, i == 0 || i == 3);
@@ -583,7 +583,7 @@ static void ack_asked_again(struct kunit *test)
 			.remote_addr = KT_REMOTE_VA,
 			.rkey = KT_REMOTE_KEY,
 		};
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr[0].wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr[0].wr, NULL), 0);
 	kt_settle(kt);
 	expect_sent(kt, WRITE_ONLY, S);
 	KUNIT_EXPECT_FALSE(test, kt_sent(kt).ack_req);
@@ -1056,7 +1056,7 @@ static void local_error_in_order(struct kunit *test)
 	};
 
 	post_write(kt, 1, mr);
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	post_write(kt, 3, mr);
 	kt_settle(kt);
 	expect_sent(kt, WRITE_ONLY, S);
@@ -1129,7 +1129,7 @@ static void local_error_table(struct kunit *test)
 		.wr.num_sge = 1,
 	};
 
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	post_write(kt, 2, good);
 	expect_failed(kt, 1, row->status);
 	expect_flushed(kt, 2);
@@ -1178,7 +1178,7 @@ static void post_refused(struct kunit *test)
 
 #define POST(want) do {							\
 	bad = NULL;							\
-	KUNIT_EXPECT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, &bad), want); \
+	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, &bad), want); \
 	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr.wr); \
 } while (0)
 	kt_create_qp(kt);
@@ -1232,7 +1232,7 @@ static int post_local_inv(struct kt *kt, u64 wr_id, u32 key)
 		.ex.invalidate_rkey = key,
 	};
 
-	return ib_post_send(&kt->qp->ibqp, &wr, NULL);
+	return ib_post_send(kt->qp->ibqp, &wr, NULL);
 }
 
 /* They wait for what is before them, and need no answer. */
@@ -1255,7 +1255,7 @@ static void local_op_in_order(struct kunit *test)
 	post_write(kt, 1, mr);
 	KUNIT_ASSERT_EQ(test, post_local_inv(kt, 2, key), 0);
 	ib_update_fast_reg_key(mr, reg.key);
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &reg.wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &reg.wr, NULL), 0);
 	expect_sent(kt, WRITE_ONLY, S);
 	/* It may be needed once more. */
 	answer(kt, S, NAK_SEQ);

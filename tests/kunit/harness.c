@@ -192,7 +192,7 @@ int kt_init(struct kunit *test)
 
 static void kt_destroy_qp(struct kt *kt)
 {
-	struct ib_qp *ibqp = &kt->qp->ibqp;
+	struct ib_qp *ibqp = kt->qp->ibqp;
 
 	kt_settle(kt);
 	KUNIT_EXPECT_EQ(kt->test, ib_destroy_qp(ibqp), 0);
@@ -413,13 +413,13 @@ static int kt_modify_rtr(struct kt *kt, const struct kt_conn *conn)
 	};
 	int mask = IB_QP_STATE;
 
-	if (kt->qp->ibqp.qp_type != IB_QPT_UD)
+	if (kt->qp->type != IB_QPT_UD)
 		mask |= IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
 			IB_QP_RQ_PSN;
-	if (kt->qp->ibqp.qp_type == IB_QPT_RC)
+	if (kt->qp->type == IB_QPT_RC)
 		mask |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
 	kt_set_path(kt, &attr.ah_attr);
-	return ib_modify_qp(&kt->qp->ibqp, &attr, mask);
+	return ib_modify_qp(kt->qp->ibqp, &attr, mask);
 }
 
 int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn)
@@ -435,7 +435,7 @@ int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn)
 		.max_rd_atomic = conn->max_rd_atomic,
 		.qkey = KT_QKEY,
 	};
-	enum ib_qp_type type = kt->qp->ibqp.qp_type;
+	enum ib_qp_type type = kt->qp->type;
 	int mask = IB_QP_STATE;
 
 	switch (to) {
@@ -457,7 +457,7 @@ int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn)
 	default:
 		break;
 	}
-	return ib_modify_qp(&kt->qp->ibqp, &attr, mask);
+	return ib_modify_qp(kt->qp->ibqp, &attr, mask);
 }
 
 void kt_connect(struct kt *kt, const struct kt_conn *conn)
@@ -481,7 +481,7 @@ struct mxe_pkt_out kt_pkt(struct kt *kt, u8 opcode, u32 psn)
 		.opcode = opcode,
 		.ack_req = true,
 		.pkey = 0xffff,
-		.qpn = kt->qp->ibqp.qp_num,
+		.qpn = kt->qp->qpn,
 		.psn = psn & MXE_PSN_MASK,
 		.syndrome = MXE_AETH_ACK_UNLIMITED,
 		.atomic.log_size = 3,
@@ -667,7 +667,7 @@ struct ib_wc kt_poll(struct kt *kt, struct ib_cq *cq)
 
 	KUNIT_ASSERT_EQ_MSG(kt->test, ib_poll_cq(cq, 1, &wc), 1,
 			    "no completion");
-	KUNIT_EXPECT_PTR_EQ(kt->test, wc.qp, &kt->qp->ibqp);
+	KUNIT_EXPECT_PTR_EQ(kt->test, wc.qp, kt->qp->ibqp);
 	return wc;
 }
 
@@ -704,7 +704,7 @@ int kt_post_rdma(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
 		.rkey = KT_REMOTE_KEY,
 	};
 
-	return ib_post_send(&kt->qp->ibqp, &wr.wr, NULL);
+	return ib_post_send(kt->qp->ibqp, &wr.wr, NULL);
 }
 
 void kt_post_write(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
@@ -728,5 +728,5 @@ void kt_post_recv(struct kt *kt, u64 wr_id, struct ib_mr *mr, u64 offset,
 		.num_sge = 1,
 	};
 
-	KUNIT_ASSERT_EQ(kt->test, ib_post_recv(&kt->qp->ibqp, &wr, NULL), 0);
+	KUNIT_ASSERT_EQ(kt->test, ib_post_recv(kt->qp->ibqp, &wr, NULL), 0);
 }

@@ -132,7 +132,7 @@ static void inv_sent(struct kunit *test)
 	mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 	sge.addr = kt_va(mr, 0);
 	sge.lkey = mr->lkey;
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode, IB_OPCODE_RC_SEND_FIRST);
 	pkt = kt_sent(kt);
@@ -156,7 +156,7 @@ static void inv_sent(struct kunit *test)
 
 static void post(struct kt *kt, struct ib_send_wr *wr)
 {
-	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, wr, NULL), 0);
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, wr, NULL), 0);
 }
 
 /*
@@ -182,7 +182,7 @@ static void inv_mapped_at_once(struct kunit *test)
 
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
-	peer = (struct mxe_peer) { kt->dev, kt->pd, kt->qp->ibqp.qp_num };
+	peer = (struct mxe_peer) { kt->dev, kt->pd, kt->qp->qpn };
 	mr = kt_reg(kt, kt->pd, RIGHTS);
 	old = mr->rkey;
 	va = kt_va(mr, 0);

@@ -91,15 +91,15 @@ static int lt_connect(struct lt *lt, struct mxe_qp *qp, u32 dest_qpn)
 	attr.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
 	rdma_ah_set_port_num(&attr.ah_attr, 1);
 	rdma_ah_set_grh(&attr.ah_attr, &gid, 0, index, 64, 0);
-	err = ib_modify_qp(&qp->ibqp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+	err = ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
 			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 	attr.qp_state = IB_QPS_RTR;
-	err = err ?: ib_modify_qp(&qp->ibqp, &attr, IB_QP_STATE | IB_QP_AV |
+	err = err ?: ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE | IB_QP_AV |
 				  IB_QP_PATH_MTU | IB_QP_DEST_QPN |
 				  IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
 				  IB_QP_MIN_RNR_TIMER);
 	attr.qp_state = IB_QPS_RTS;
-	return err ?: ib_modify_qp(&qp->ibqp, &attr, IB_QP_STATE |
+	return err ?: ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE |
 				   IB_QP_SQ_PSN | IB_QP_TIMEOUT |
 				   IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
 				   IB_QP_MAX_QP_RD_ATOMIC);
@@ -133,8 +133,8 @@ static struct lt *lt_open(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, lt->rcq);
 	lt->a = lt_create_qp(lt);
 	lt->b = lt_create_qp(lt);
-	KUNIT_ASSERT_EQ(test, lt_connect(lt, lt->a, lt->b->ibqp.qp_num), 0);
-	KUNIT_ASSERT_EQ(test, lt_connect(lt, lt->b, lt->a->ibqp.qp_num), 0);
+	KUNIT_ASSERT_EQ(test, lt_connect(lt, lt->a, lt->b->qpn), 0);
+	KUNIT_ASSERT_EQ(test, lt_connect(lt, lt->b, lt->a->qpn), 0);
 	lt->mr = kt_reg(kt, kt->pd, ACCESS_ALL);
 	kt_settle(kt);
 	return lt;
@@ -143,9 +143,9 @@ static struct lt *lt_open(struct kunit *test)
 static void lt_close(struct lt *lt)
 {
 	kt_settle(lt->kt);
-	ib_destroy_qp(&lt->a->ibqp);
+	ib_destroy_qp(lt->a->ibqp);
 	if (lt->b)
-		ib_destroy_qp(&lt->b->ibqp);
+		ib_destroy_qp(lt->b->ibqp);
 	ib_destroy_cq(lt->scq);
 	ib_destroy_cq(lt->rcq);
 }
@@ -162,7 +162,7 @@ static struct ib_sge lt_sge(struct lt *lt, u64 offset, u32 len)
 static void lt_post(struct lt *lt, const struct ib_send_wr *wr)
 {
 	lt->seen.in_verb = true;
-	KUNIT_EXPECT_EQ(lt->kt->test, ib_post_send(&lt->a->ibqp, wr, NULL), 0);
+	KUNIT_EXPECT_EQ(lt->kt->test, ib_post_send(lt->a->ibqp, wr, NULL), 0);
 	lt->seen.in_verb = false;
 }
 
@@ -208,7 +208,7 @@ static void lt_post_recv(struct lt *lt, u64 wr_id, u32 len)
 		.num_sge = 1,
 	};
 
-	KUNIT_ASSERT_EQ(lt->kt->test, ib_post_recv(&lt->b->ibqp, &wr, NULL), 0);
+	KUNIT_ASSERT_EQ(lt->kt->test, ib_post_recv(lt->b->ibqp, &wr, NULL), 0);
 }
 
 /* Packets take a softirq or two, timers some milliseconds. */
@@ -396,15 +396,15 @@ static void loop_peer_gone(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	struct mxe_net *mnet = lt->kt->dev->mnet;
-	u32 qpn = lt->b->ibqp.qp_num;
+	u32 qpn = lt->b->qpn;
 
 	lt_post_atomic(lt, 1, lt->mr->rkey);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_PTR_EQ(test, lt->a->sq.loop.peer.qp, lt->b);
-	ib_destroy_qp(&lt->b->ibqp);
+	ib_destroy_qp(lt->b->ibqp);
 	mnet->next_qpn = qpn;
 	lt->b = lt_create_qp(lt);
-	KUNIT_ASSERT_EQ(test, lt->b->ibqp.qp_num, qpn);
+	KUNIT_ASSERT_EQ(test, lt->b->qpn, qpn);
 
 	/* Not connected yet. */
 	lt_post_atomic(lt, 2, lt->mr->rkey);

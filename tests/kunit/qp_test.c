@@ -57,7 +57,7 @@ static struct snapshot *snapshot(struct kt *kt)
 	struct snapshot *s = kunit_kzalloc(kt->test, sizeof(*s), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(kt->test, s);
-	KUNIT_ASSERT_EQ(kt->test, ib_query_qp(&kt->qp->ibqp, &s->attr,
+	KUNIT_ASSERT_EQ(kt->test, ib_query_qp(kt->qp->ibqp, &s->attr,
 					      ~0, &s->init), 0);
 	s->av = kt->qp->av;
 	s->res = kt->qp->rq.res;
@@ -423,7 +423,7 @@ static void qp_refused_attribute(struct kunit *test)
 	before = snapshot(kt);
 	set_field(attr, row);
 	mask = (good_mask(row->to) | row->add) & ~row->drop;
-	KUNIT_EXPECT_EQ(test, ib_modify_qp(&kt->qp->ibqp, attr, mask),
+	KUNIT_EXPECT_EQ(test, ib_modify_qp(kt->qp->ibqp, attr, mask),
 			row->err ?: -EINVAL);
 	expect_unchanged(kt, before);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_refused_verbs), refused + 1);
@@ -431,7 +431,7 @@ static void qp_refused_attribute(struct kunit *test)
 	/* Without what is bad it is accepted. */
 	attr = memcpy(attr, good_attr(kt, row->to), sizeof(*attr));
 	if (row->to != IB_QPS_RTR)
-		KUNIT_EXPECT_EQ(test, ib_modify_qp(&kt->qp->ibqp, attr,
+		KUNIT_EXPECT_EQ(test, ib_modify_qp(kt->qp->ibqp, attr,
 						   good_mask(row->to)), 0);
 }
 
@@ -444,14 +444,14 @@ static void qp_refused_by_driver(struct kunit *test)
 
 	kt_create_qp(kt);
 	before = snapshot(kt);
-	KUNIT_EXPECT_EQ(test, mxe_modify_qp(&kt->qp->ibqp, &attr,
+	KUNIT_EXPECT_EQ(test, mxe_modify_qp(kt->qp->ibqp, &attr,
 					    good_mask(IB_QPS_INIT), NULL),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, mxe_modify_qp(&kt->qp->ibqp, &attr,
+	KUNIT_EXPECT_EQ(test, mxe_modify_qp(kt->qp->ibqp, &attr,
 					    good_mask(IB_QPS_INIT) |
 					    IB_QP_ALT_PATH, NULL), -EOPNOTSUPP);
 	attr.port_num = 0;
-	KUNIT_EXPECT_EQ(test, mxe_modify_qp(&kt->qp->ibqp, &attr,
+	KUNIT_EXPECT_EQ(test, mxe_modify_qp(kt->qp->ibqp, &attr,
 					    good_mask(IB_QPS_INIT), NULL),
 			-EINVAL);
 	expect_unchanged(kt, before);

@@ -1068,7 +1068,7 @@ static void respond_recv_error(struct kunit *test)
 	struct mxe_pkt_out out;
 	u32 psn = KT_RQ_PSN;
 
-	KUNIT_ASSERT_EQ(test, ib_post_recv(&kt->qp->ibqp, &wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_recv(kt->qp->ibqp, &wr, NULL), 0);
 	kt_post_recv(kt, 2, good, 0, 8);
 	if (row->first) {
 		out = send(kt, psn++, SEND_FIRST, MTU);

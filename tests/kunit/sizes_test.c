@@ -461,7 +461,7 @@ static void complete_as(struct kt *kt, struct ib_mr *mr, u64 wr_id, u8 log_size,
 	const u64 words[W] = { 0x01020304, 0x0506070801020304ULL, 3, 4 };
 	struct mxe_pkt sent;
 
-	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	sent = kt_sent(kt);
 	mxe_send_lock(kt->qp);
 	mxe_sq_wr(&kt->qp->sq, kt->qp->sq.tail)->atomic.log_size = log_size;

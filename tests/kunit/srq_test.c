@@ -50,7 +50,7 @@ static void srq_takes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, srq_post(kt, mr, i), 0);
 	KUNIT_EXPECT_EQ(test, srq_post(kt, mr, 4), -ENOMEM);
 	/* The queue pair has none of its own. */
-	KUNIT_EXPECT_EQ(test, ib_post_recv(&kt->qp->ibqp, &wr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ib_post_recv(kt->qp->ibqp, &wr, NULL), -EINVAL);
 	for (i = 0; i < 4; i++) {
 		srq_send(kt, KT_RQ_PSN + i);
 		kt_expect_ack(kt, KT_RQ_PSN + i, ACK, i + 1);

@@ -68,7 +68,7 @@ static void post_write(struct kt *kt, struct ib_mr *mr)
 		.rkey = REMOTE_KEY,
 	};
 
-	KUNIT_ASSERT_EQ(kt->test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 }
 
 static struct ib_mr *connect(struct kt *kt, netdev_features_t features)

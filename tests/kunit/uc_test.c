@@ -151,7 +151,7 @@ static void uc_sends(struct kunit *test)
 	};
 	struct mxe_pkt pkt;
 
-	KUNIT_ASSERT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
 	/* Nobody acknowledges it: what is sent is complete. */
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->send_cq, 9, IB_WC_SUCCESS);

@@ -107,10 +107,10 @@ static void ud_sent(struct kunit *test)
 	struct mxe_pkt pkt;
 
 	wr.ah = kt_create_ah(kt);
-	KUNIT_EXPECT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	/* Its upper bit set stands for the queue pair's own. */
 	wr.remote_qkey = BIT(31);
-	KUNIT_EXPECT_EQ(test, ib_post_send(&kt->qp->ibqp, &wr.wr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	/* A copy was made, so it is not needed any more. */
 	rdma_destroy_ah(wr.ah, 0);
 	kt_settle(kt);
@@ -119,7 +119,7 @@ static void ud_sent(struct kunit *test)
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode, IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE);
 	KUNIT_EXPECT_EQ(test, pkt.qkey, 0x1234U);
-	KUNIT_EXPECT_EQ(test, pkt.src_qpn, kt->qp->ibqp.qp_num);
+	KUNIT_EXPECT_EQ(test, pkt.src_qpn, kt->qp->qpn);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(pkt.imm), 0x12345678U);
 	KUNIT_EXPECT_EQ(test, pkt.payload_len, 100U);
 	pkt = kt_sent(kt);
@@ -136,7 +136,7 @@ static void mcast_members(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = ud_begin(kt);
-	struct ib_qp *ibqp = &kt->qp->ibqp;
+	struct ib_qp *ibqp = kt->qp->ibqp;
 	struct mxe_pkt_out out = ud_pkt(kt);
 	union ib_gid gid, other;
 
