@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include <rdma/ib_umem.h>
 
 #include "device.h"
@@ -333,7 +333,8 @@ static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
 	mr->page_shift = PAGE_SHIFT;
 	mr->npages = ib_umem_num_pages(mr->umem);
 	mr->first_offset = ib_umem_offset(mr->umem);
-	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
+	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages),
+				   GFP_KERNEL);
 	if (!mr->pages)
 		return -ENOMEM;
 
@@ -521,7 +522,8 @@ struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->max_pages = max_num_sg;
-	mr->pages = kvcalloc(2 * max_num_sg, sizeof(*mr->pages), GFP_KERNEL);
+	mr->pages = kvcalloc(2 * max_num_sg, sizeof(*mr->pages),
+			     GFP_KERNEL);
 	if (!mr->pages)
 		return mxe_mr_finish(mr, -ENOMEM);
 	mr->mapped = mr->pages + max_num_sg;
@@ -576,6 +578,28 @@ static bool mxe_reg_is_mapped(const struct mxe_reg *reg)
 	       reg->first_offset <= room - reg->length;
 }
 
+/* No access begins any more once the state is not VALID. */
+static void mxe_mr_set_state(struct mxe_mr *mr, enum mxe_mr_state state)
+{
+	WRITE_ONCE(mr->state, state);
+	/*
+	 * Written before the accesses are counted.  Pairs with mxe_mr_use() and
+	 * mxe_mr_put().
+	 */
+	smp_mb();
+}
+
+static bool mxe_mr_is_accessed(const struct mxe_mr *mr)
+{
+	/* What was done to the memory comes before what follows. */
+	return atomic_read_acquire(&mr->accesses);
+}
+
+void mxe_mr_wake(struct mxe_mr *mr)
+{
+	wake_up_var(&mr->accesses);
+}
+
 int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 {
 	struct mxe_mr *mr = reg->mr;
@@ -584,6 +608,9 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 	    reg->key >> 8 != mr->key >> 8 ||
 	    reg->access & ~MXE_MR_SUPPORTED_ACCESS || !mxe_reg_is_mapped(reg))
 		return -EINVAL;
+	/* Its invalidation was flushed before it ended. */
+	if (mr->state == MXE_MR_INVALIDATING && mxe_mr_is_accessed(mr))
+		return -EBUSY;
 
 	mr->npages = mr->num_mapped;
 	memcpy(mr->pages, mr->mapped, mr->npages * sizeof(*mr->pages));
@@ -599,42 +626,37 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 }
 
 /*
- * Once the consumer learns that a region is invalid, the memory is its own
- * again: an access that another CPU is in the middle of has to end first.  No
- * new one begins.
+ * access: one of these the region must grant, 0: any will do.  Once the consumer
+ * learns that a region is invalid, the memory is its own again.
  */
-static void mxe_mr_set_invalid(struct mxe_mr *mr)
+static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
+				u32 key, int access)
 {
+	if (mr->key != key || READ_ONCE(mr->state) == MXE_MR_INVALID)
+		return -ENOENT;
+	if (mr->ibmr.pd != pd)
+		return -EPERM;
+	if (!mr->max_pages)
+		return -EINVAL;
+	if (access && !(mr->access & access))
+		return -EACCES;
+	mxe_mr_set_state(mr, MXE_MR_INVALIDATING);
+	if (mxe_mr_is_accessed(mr))
+		return -EBUSY;
 	WRITE_ONCE(mr->state, MXE_MR_INVALID);
-	/* Written before the accesses are counted.  Pairs with mxe_mr_use(). */
-	smp_mb();
+	return 0;
 }
 
-/* access: one of these the region must grant, 0: any will do. */
 static int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd,
 			     u32 key, int access)
 {
+	int err = -ENOENT;
 	struct mxe_mr *mr;
-	int err = 0;
 
 	rcu_read_lock();
-	mr = mxe_mr_get(dev, key);
-	if (!mr) {
-		rcu_read_unlock();
-		return -ENOENT;
-	}
-	if (mr->ibmr.pd != pd)
-		err = -EPERM;
-	else if (!mr->max_pages)
-		err = -EINVAL;
-	else if (access && !(mr->access & access))
-		err = -EACCES;
-	else
-		mxe_mr_set_invalid(mr);
-	mxe_mr_put(mr);
-	/* They are one packet's copy long at most, or one message's in a loop. */
-	while (!err && atomic_read_acquire(&mr->accesses))
-		cpu_relax();
+	mr = xa_load(&dev->mrs, key >> 8);
+	if (mr && xa_pointer_tag(mr) == MXE_KEY_OF_MR)
+		err = mxe_mr_do_invalidate(mr, pd, key, access);
 	rcu_read_unlock();
 	return err;
 }
@@ -664,9 +686,9 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	/* One that was changed has its place no more. */
 	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
 	mxe_mr_withdrawn(mr->dev);
-	mxe_mr_set_invalid(mr);
-	while (atomic_read_acquire(&mr->accesses))
-		usleep_range(10, 20);
+	mxe_mr_set_state(mr, MXE_MR_INVALID);
+	/* Woken by mxe_mr_put().  Each is one copy long, and none begins. */
+	wait_var_event(&mr->accesses, !mxe_mr_is_accessed(mr));
 	mxe_mr_free(mr);
 	return 0;
 }

@@ -22,7 +22,7 @@ struct mxe_dmabuf;
 struct mxe_mw;
 
 /* Of mw.h, for mxe_rkey_put(). */
-void mxe_mw_put(struct mxe_mw *mw);
+void mxe_mw_end(struct mxe_mw *mw);
 
 /* What dev->mrs holds: tags of its pointers. */
 enum mxe_key_type {
@@ -31,15 +31,18 @@ enum mxe_key_type {
 };
 
 enum mxe_mr_state {
-	MXE_MR_INVALID,		/* not registered yet, invalidated, or going */
+	MXE_MR_INVALID,		/* not registered yet, or invalidated */
+	MXE_MR_INVALIDATING,	/* accesses that began before may go on */
 	MXE_MR_VALID,
 };
 
 /*
  * Lifetime: created and destroyed by verbs.  Looked up under RCU in
  * dev->mrs, and counted in `accesses` for the time of one access, with bottom
- * halves off; dereg removes it from there, makes it invalid, and waits until
- * none is left.  Freed after a grace period.
+ * halves off; dereg removes it from there, makes it invalid, and sleeps until
+ * none is left.  Freed after a grace period.  Invalidation, which may run under
+ * the locks of a queue pair, never waits: it returns -EBUSY while an access is
+ * under way, and is tried again from the queue pair's work.
  *
  * What is accessed does not change after publication, but that of a
  * fast-registration region: its REG_MR and LOCAL_INV work requests write that,
@@ -97,18 +100,29 @@ struct mxe_mr_cache {
 
 /* Context of all below: any but hard interrupts. */
 
+/* Wake up a verb that waits for the end of accesses. */
+void mxe_mr_wake(struct mxe_mr *mr);
+
+/*
+ * End an access.  Context: RCU, since the region may be freed once the count
+ * is 0.
+ */
 static inline void mxe_mr_put(struct mxe_mr *mr)
 {
-	/* What was done to the memory, before it may be somebody else's. */
-	smp_mb__before_atomic();
-	atomic_dec(&mr->accesses);
+	/*
+	 * Fully ordered: after what was done to the memory, and before state is
+	 * read.  Pairs with mxe_mr_set_state().
+	 */
+	if (atomic_dec_and_test(&mr->accesses) &&
+	    unlikely(READ_ONCE(mr->state) != MXE_MR_VALID))
+		mxe_mr_wake(mr);
 }
 
 /* Begin an access, if it is valid with this key now.  Context: RCU. */
 static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 {
 	atomic_inc(&mr->accesses);
-	/* Seen before the state is read.  Pairs with mxe_mr_set_invalid(). */
+	/* Seen before the state is read.  Pairs with mxe_mr_set_state(). */
 	smp_mb__after_atomic();
 	/* Pairs with the release in mxe_mr_reg(). */
 	if (smp_load_acquire(&mr->state) != MXE_MR_VALID || mr->key != key) {
@@ -222,7 +236,10 @@ struct mxe_peer {
 	struct mxe_mr_cache *cache;	/* or NULL */
 };
 
-/* What a remote key leads to, with references for the time of one access. */
+/*
+ * What a remote key leads to, for the time of one access: a region that counts
+ * it, or one behind a window whose lock is held.
+ */
 struct mxe_target {
 	struct mxe_mr *mr;
 	struct mxe_mw *mw;		/* by way of it, or NULL */
@@ -237,9 +254,10 @@ int mxe_rkey_get(const struct mxe_peer *peer, u32 rkey, int access, u64 *addr,
 		 u64 len, struct mxe_target *target);
 static inline void mxe_rkey_put(const struct mxe_target *target)
 {
-	mxe_mr_put(target->mr);
 	if (target->mw)
-		mxe_mw_put(target->mw);
+		mxe_mw_end(target->mw);
+	else
+		mxe_mr_put(target->mr);
 }
 
 /* Lookup, check and access in one. */
@@ -286,7 +304,10 @@ struct mxe_reg {
 
 struct mxe_reg mxe_reg_from_ib(const struct ib_reg_wr *ibwr);
 
-/* Work requests of kernel consumers. */
+/*
+ * Work requests of kernel consumers.  -EBUSY: an access that began when the
+ * region was valid goes on; to be called again.  Context: BHs off.
+ */
 int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg);
 int mxe_mr_local_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key);
 /* A SEND with invalidate: -EACCES for a key that no peer may have used. */

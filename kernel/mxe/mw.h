@@ -3,8 +3,7 @@
 #ifndef MXE_MW_H
 #define MXE_MW_H
 
-#include <linux/completion.h>
-#include <linux/kref.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
@@ -21,19 +20,26 @@ struct mxe_bind {
 };
 
 /*
- * Lifetime: as that of a region, and in the same table of keys: an access through
- * a window holds a reference to it, and counts in the region.  A window that is
- * bound counts in its region's `windows`, which keeps that from being deregistered.
+ * Lifetime: found under RCU in the table of keys that regions are in, and freed
+ * a grace period after the verb has removed it from there, so that the verb does
+ * not wait for one.  ib_core owns struct mxe_ib_mw.
  *
- * lock covers everything below it; bottom halves off.
+ * lock covers everything below it, BHs off.  An access through the window holds
+ * it until its bytes are copied.  Binding, invalidating and destroying a window
+ * take it as well, so once they have returned, what the window was open to
+ * before is not accessed through it any more.  A window that is bound counts in
+ * its region's `windows`, which keeps the region from being deregistered.
  */
 struct mxe_mw {
-	struct ib_mw ibmw;
+	/* Immutable after creation. */
 	struct mxe_dev *dev;
-	struct kref ref;
-	struct completion released;
+	const struct ib_pd *pd;		/* compared only */
+	enum ib_mw_type type;
+	u32 index;			/* in dev->mrs: upper bits of its keys */
+	struct rcu_head rcu;
 
-	spinlock_t lock;		/* all of what follows */
+	spinlock_t lock;
+	bool dying;			/* cannot be bound any more */
 	u32 key;
 	struct mxe_mr *mr;		/* bound to it; NULL: to none */
 	u32 qpn;			/* type 2B: the queue pair that may use it */
@@ -43,24 +49,30 @@ struct mxe_mw {
 	u64 offset;			/* peer's address to that of the region */
 };
 
+/* The window as ib_core sees it. */
+struct mxe_ib_mw {
+	struct ib_mw ibmw;
+	struct mxe_mw *mw;
+};
+
 static inline struct mxe_mw *to_mmw(struct ib_mw *ibmw)
 {
-	return container_of(ibmw, struct mxe_mw, ibmw);
+	return container_of(ibmw, struct mxe_ib_mw, ibmw)->mw;
 }
 
 /*
  * The window of that key and the region behind it, if the window grants the
  * access to these bytes; addr becomes an address of the region.  Errors as in
- * mr.h.  Context: bottom halves off until mxe_rkey_put().
+ * mr.h.  On success the lock of the window is held, and BHs are off, until
+ * mxe_mw_end() ends the access.
  */
 int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 		  int access, u64 *addr, u64 len, struct mxe_target *target);
-void mxe_mw_put(struct mxe_mw *mw);
+void mxe_mw_end(struct mxe_mw *mw);
 
 /*
- * Work requests; when they return, what the window was open to before is not
- * accessed by it any more.  key: the new one, whose upper 24 bits name the
- * window.  Context: bottom halves off.
+ * Work requests.  key: the new one, whose upper 24 bits name the window.
+ * Context: any but hard interrupts.
  */
 int mxe_mw_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 		const struct mxe_bind *bind);

@@ -443,12 +443,12 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_count(qp->dev, local_access_errors);
 		return -EIO;
 	}
-	rq->offset += pkt->payload_len;
 	if (pkt->flags & MXE_OP_IETH) {
 		err = mxe_rkey_invalidate(&peer, pkt->inv_rkey);
 		if (err)
 			return err;
 	}
+	rq->offset += pkt->payload_len;
 	if (pkt->flags & MXE_OP_END)
 		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
 	return 0;
@@ -663,6 +663,18 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return mxe_respond_message(qp, pkt);
 }
 
+/*
+ * The request being executed invalidates what is being accessed: it is executed
+ * again, from its beginning, by the work.
+ */
+static void mxe_respond_put_back(struct mxe_rq *rq)
+{
+	skb_dst_drop(rq->request);
+	__skb_queue_head(&rq->deferred, rq->request);
+	rq->request = NULL;
+	rq->todo |= BIT(MXE_TODO_WORK);
+}
+
 static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
@@ -686,7 +698,9 @@ static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	rq->nak_sent = false;
 	err = mxe_respond_execute(qp, pkt);
-	if (err)
+	if (err == -EBUSY)
+		mxe_respond_put_back(rq);
+	else if (err)
 		mxe_respond_fail(qp, pkt->psn, err);
 }
 
@@ -778,6 +792,9 @@ void mxe_respond_continue(struct mxe_qp *qp)
 			return;
 		}
 		mxe_respond_request(qp, &pkt, skb);
+		/* Put back, if it is still the first. */
+		if (skb_peek(&rq->deferred) == skb)
+			return;
 	}
 }
 

@@ -281,7 +281,8 @@ static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 	sq->todo |= BIT(MXE_TODO_WORK);
 }
 
-static void mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
+/* False: what it invalidates is being accessed, to be tried again. */
+static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	int err;
 
@@ -301,9 +302,15 @@ static void mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		break;
 	}
 
+	if (err == -EBUSY) {
+		qp->sq.todo |= BIT(MXE_TODO_WORK);
+		return false;
+	}
+
 	/* It has no packets, so it never shows up as outstanding. */
 	wr->started = true;
 	mxe_send_end(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
+	return true;
 }
 
 /*

@@ -80,7 +80,7 @@ const struct ib_device_ops mxe_device_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, mxe_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, mxe_cq, ibcq),
-	INIT_RDMA_OBJ_SIZE(ib_mw, mxe_mw, ibmw),
+	INIT_RDMA_OBJ_SIZE(ib_mw, mxe_ib_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, mxe_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, mxe_ib_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, mxe_srq, ibsrq),

@@ -15,7 +15,7 @@
 
 /* A window that is open to bytes 100 to 299 of a region. */
 struct window {
-	struct mxe_mw *mw;
+	struct mxe_ib_mw *mw;
 	struct ib_mr *mr;
 	u32 key;
 };
@@ -46,6 +46,11 @@ static int window_target(struct kt *kt, const struct window *w, u64 offset,
 
 	memset(target, 0, sizeof(*target));
 	return mxe_mw_target(kt->dev, kt->pd, QPN, w->key, RR, &addr, 1, target);
+}
+
+static bool window_is_held(const struct window *w)
+{
+	return lockdep_is_held(&w->mw->mw->lock);
 }
 
 struct check_row {
@@ -95,13 +100,13 @@ static void mw_check_table(struct kunit *test)
 					     row->access,
 					     kt_va(w.mr, 100) + row->from,
 					     row->len), row->err);
-	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_FALSE(test, window_is_held(&w));
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
 
 /*
- * Invalidating, binding and destroying wait for the references of the window,
- * so an access has to have one until it ends.
+ * Invalidating, binding and destroying a window take its lock, so an access
+ * holds the lock until it ends.
  */
 static void mw_access_holds(struct kunit *test)
 {
@@ -111,24 +116,23 @@ static void mw_access_holds(struct kunit *test)
 	struct mxe_target target;
 
 	KUNIT_ASSERT_EQ(test, window_target(kt, &w, 100, &target), 0);
-	KUNIT_EXPECT_PTR_EQ(test, target.mw, w.mw);
+	KUNIT_EXPECT_PTR_EQ(test, target.mw, w.mw->mw);
 	KUNIT_EXPECT_PTR_EQ(test, target.mr, mr);
-	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 2U);
-	KUNIT_EXPECT_EQ(test, atomic_read(&mr->accesses), 1);
-	mxe_mr_put(target.mr);
-	mxe_mw_put(target.mw);
+	KUNIT_EXPECT_TRUE(test, window_is_held(&w));
+	mxe_rkey_put(&target);
+	KUNIT_EXPECT_FALSE(test, window_is_held(&w));
 
 	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 99, &target), -EFAULT);
-	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_FALSE(test, window_is_held(&w));
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 1);
 	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, w.key), 0);
 	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 100, &target), -ENOENT);
-	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_FALSE(test, window_is_held(&w));
 	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 0);
 	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, w.key),
 			-ENOENT);
-	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_FALSE(test, window_is_held(&w));
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
 
@@ -149,13 +153,12 @@ static void mw_bound_again(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, w.key, &bind), 0);
 	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 100, &target), -EFAULT);
 	KUNIT_ASSERT_EQ(test, window_target(kt, &w, 400, &target), 0);
-	mxe_mr_put(target.mr);
-	mxe_mw_put(target.mw);
+	mxe_rkey_put(&target);
 	KUNIT_EXPECT_EQ(test, atomic_read(&to_mmr(w.mr)->windows), 1);
 
 	KUNIT_ASSERT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, w.key, &none), 0);
 	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 400, &target), -ENOENT);
-	KUNIT_EXPECT_EQ(test, kref_read(&w.mw->ref), 1U);
+	KUNIT_EXPECT_FALSE(test, window_is_held(&w));
 	KUNIT_EXPECT_EQ(test, atomic_read(&to_mmr(w.mr)->windows), 0);
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
