@@ -284,7 +284,8 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (udata) {
 		err = mxe_create_user_cq(cq, udata);
 	} else {
-		cq->wc = kvcalloc(cq->entries, sizeof(*cq->wc), GFP_KERNEL);
+		cq->wc = kvcalloc(cq->entries, sizeof(*cq->wc),
+				  GFP_KERNEL_ACCOUNT);
 		if (!cq->wc)
 			err = -ENOMEM;
 	}
@@ -379,7 +380,7 @@ int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	if (cq->is_user) {
 		err = mxe_cq_new_ring(&ring, entries, udata);
 	} else {
-		wc = kvcalloc(entries, sizeof(*wc), GFP_KERNEL);
+		wc = kvcalloc(entries, sizeof(*wc), GFP_KERNEL_ACCOUNT);
 		err = wc ? 0 : -ENOMEM;
 	}
 	if (!err) {

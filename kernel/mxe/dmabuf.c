@@ -66,9 +66,10 @@ err_unmap:
 struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
 				  u64 length, bool writable, void **mem)
 {
-	struct mxe_dmabuf *dmabuf = kzalloc(sizeof(*dmabuf), GFP_KERNEL);
+	struct mxe_dmabuf *dmabuf;
 	int err;
 
+	dmabuf = kzalloc(sizeof(*dmabuf), GFP_KERNEL_ACCOUNT);
 	if (!dmabuf)
 		return ERR_PTR(-ENOMEM);
 	dmabuf->direction = writable ? DMA_BIDIRECTIONAL : DMA_FROM_DEVICE;

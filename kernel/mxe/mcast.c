@@ -123,7 +123,7 @@ static struct mxe_mcast_group *mxe_mcast_new_group(struct mxe_dev *dev,
 	if (dev->mcast.num_groups >= MXE_MAX_MCAST_GRP)
 		return ERR_PTR(mxe_refuse(dev, -ENOMEM, "%u groups",
 					  MXE_MAX_MCAST_GRP));
-	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
 	if (!group)
 		return ERR_PTR(-ENOMEM);
 	err = mxe_mcast_join(dev->ndev, gid);
@@ -169,7 +169,7 @@ int mxe_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	struct mxe_mcast_member *member;
 	int err;
 
-	member = kzalloc(sizeof(*member), GFP_KERNEL);
+	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
 	if (!member)
 		return -ENOMEM;
 	member->qp = to_mqp(ibqp);

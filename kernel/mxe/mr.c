@@ -24,6 +24,9 @@
 	(MXE_MR_SUPPORTED_ACCESS | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
 	 IB_ACCESS_OPTIONAL)
 
+/* Of memory that is mapped contiguously: 1 GiB, since offsets have 32 bits. */
+#define MXE_MR_MAPPED_SHIFT	30
+
 /* Bytes from which on a copy is long. */
 #define MXE_COPY_LONG	64
 
@@ -239,7 +242,7 @@ int mxe_key_alloc(struct mxe_dev *dev, void *entry, u32 *key)
 		/* 0 is no key to the core. */
 		if (*key >> 8)
 			err = xa_insert(&dev->mrs, *key >> 8, entry,
-					GFP_KERNEL);
+					GFP_KERNEL_ACCOUNT);
 	}
 	return err == -EBUSY ? -ENOMEM : err;
 }
@@ -292,7 +295,7 @@ static struct mxe_mr *mxe_mr_alloc(struct ib_pd *pd, int access)
 
 	if (mxe_device_take(dev, MXE_RESOURCE_MR))
 		return NULL;
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr) {
 		mxe_device_give(dev, MXE_RESOURCE_MR);
 		return NULL;
@@ -334,7 +337,7 @@ static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
 	mr->npages = ib_umem_num_pages(mr->umem);
 	mr->first_offset = ib_umem_offset(mr->umem);
 	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages),
-				   GFP_KERNEL);
+				   GFP_KERNEL_ACCOUNT);
 	if (!mr->pages)
 		return -ENOMEM;
 
@@ -347,19 +350,24 @@ static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
 	return WARN_ON_ONCE(i != mr->npages) ? -EINVAL : 0;
 }
 
-/* The memory, from mem on, is mapped in one piece. */
+/*
+ * The memory, from mem on, is contiguous in the kernel's address space, so its
+ * "pages" are as large as mxe_mr_ptr() allows: many regions of one buffer must
+ * not cost an array of page addresses each.
+ */
 static int mxe_mr_set_mapped_pages(struct mxe_mr *mr, void *mem)
 {
 	u32 i;
 
-	mr->page_shift = PAGE_SHIFT;
-	mr->first_offset = offset_in_page(mem);
-	mr->npages = DIV_ROUND_UP_ULL(mr->first_offset + mr->length, PAGE_SIZE);
-	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
+	mr->page_shift = MXE_MR_MAPPED_SHIFT;
+	mr->first_offset = 0;
+	mr->npages = DIV_ROUND_UP_ULL(mr->length, BIT(MXE_MR_MAPPED_SHIFT));
+	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages),
+				   GFP_KERNEL_ACCOUNT);
 	if (!mr->pages)
 		return -ENOMEM;
 	for (i = 0; i < mr->npages; i++)
-		mr->pages[i] = mem - mr->first_offset + (size_t)i * PAGE_SIZE;
+		mr->pages[i] = mem + ((size_t)i << MXE_MR_MAPPED_SHIFT);
 	return 0;
 }
 
@@ -523,7 +531,7 @@ struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_PTR(-ENOMEM);
 	mr->max_pages = max_num_sg;
 	mr->pages = kvcalloc(2 * max_num_sg, sizeof(*mr->pages),
-			     GFP_KERNEL);
+			     GFP_KERNEL_ACCOUNT);
 	if (!mr->pages)
 		return mxe_mr_finish(mr, -ENOMEM);
 	mr->mapped = mr->pages + max_num_sg;

@@ -789,7 +789,7 @@ static int __net_init mxe_net_init(struct net *net)
 		return -ENOMEM;
 	mnet->net = net;
 	INIT_LIST_HEAD(&mnet->devs);
-	xa_init_flags(&mnet->qps, XA_FLAGS_ALLOC);
+	xa_init_flags(&mnet->qps, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	/* Numbers of an earlier module or namespace are not met again soon. */
 	mnet->next_qpn = get_random_u32() & MXE_BTH_QPN_MASK;
 	return 0;
