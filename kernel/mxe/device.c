@@ -250,7 +250,8 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 				 XA_FLAGS_ACCOUNT);
 	/* The only one that is locked inside send_lock. */
 	lockdep_set_class(&dev->ahs.xa_lock, &mxe_ahs_lock_key);
-	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH |
+				      XA_FLAGS_ACCOUNT);
 	mxe_mcast_init(&dev->mcast);
 	dev->stats = alloc_percpu(struct mxe_stats);
 	return dev->stats ? 0 : -ENOMEM;

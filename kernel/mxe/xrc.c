@@ -32,8 +32,8 @@ int mxe_xrc_publish(struct mxe_srq *srq)
 	kref_init(&srq->ref);
 	init_completion(&srq->released);
 	/* Numbers of queues that have gone are not met again soon. */
-	err = xa_alloc_cyclic(&dev->xrc_srqs, &srq->num, srq, limit,
-			      &dev->next_srqn, GFP_KERNEL);
+	err = xa_alloc_cyclic_bh(&dev->xrc_srqs, &srq->num, srq, limit,
+				 &dev->next_srqn, GFP_KERNEL_ACCOUNT);
 	if (err < 0)
 		return err;
 	srq->ibsrq.ext.xrc.srq_num = srq->num;
@@ -50,7 +50,8 @@ void mxe_xrc_withdraw(struct mxe_srq *srq)
 	struct mxe_xrcd *xrcd = to_mxrcd(srq->ibsrq.ext.xrc.xrcd);
 	struct mxe_qp *qp;
 
-	xa_erase(&to_mdev(srq->ibsrq.device)->xrc_srqs, srq->num);
+	/* Waits for a target of another domain that is comparing its own with it. */
+	xa_erase_bh(&to_mdev(srq->ibsrq.device)->xrc_srqs, srq->num);
 
 	mutex_lock(&xrcd->lock);
 	list_for_each_entry(qp, &xrcd->tgts, xrcd_entry) {
@@ -70,9 +71,15 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 
 	lockdep_assert_held(&qp->recv_lock);
 
+	/*
+	 * mxe_xrc_withdraw() visits the targets of the queue's own domain only.
+	 * For those of other domains the lock keeps the queue while it is read.
+	 */
+	xa_lock_bh(&qp->dev->xrc_srqs);
 	srq = xa_load(&qp->dev->xrc_srqs, srqn);
-	if (!srq || to_mxrcd(srq->ibsrq.ext.xrc.xrcd) != qp->xrcd)
-		return NULL;
+	if (srq && to_mxrcd(srq->ibsrq.ext.xrc.xrcd) != qp->xrcd)
+		srq = NULL;
+	xa_unlock_bh(&qp->dev->xrc_srqs);
 	return srq;
 }
 
