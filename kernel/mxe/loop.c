@@ -335,8 +335,9 @@ static bool mxe_loop_has(enum ib_wr_opcode opcode)
 
 /* ---- both sides -------------------------------------------------------- */
 
+/* cost: increased by that of the receiver's list, if it is used. */
 static bool mxe_loop_with(struct mxe_qp *qp, struct mxe_qp *peer,
-			  const struct mxe_send_wr *wr, u32 num_pkts)
+			  const struct mxe_send_wr *wr, u32 num_pkts, u32 *cost)
 {
 	struct mxe_rq *rq = &peer->rq;
 	int err = -EAGAIN;
@@ -347,6 +348,8 @@ static bool mxe_loop_with(struct mxe_qp *qp, struct mxe_qp *peer,
 		      mxe_loop_atomic(qp, peer, wr) :
 		      mxe_loop_transfer(qp, peer, wr);
 	if (!err) {
+		if (mxe_opcode_is_send(wr->opcode))
+			*cost += mxe_loop_cost(0, rq->cur->num_sge);
 		rq->nak_sent = false;
 		rq->msn++;
 		rq->epsn = mxe_psn_add(rq->epsn, num_pkts);
@@ -375,9 +378,11 @@ mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	u32 num_pkts = mxe_wr_num_pkts(qp, wr);
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_qp *peer;
+	u32 cost;
 
 	if (num_pkts > MXE_BURST)
 		return MXE_LOOP_NO;
+	cost = mxe_loop_cost(wr->length, wr->num_sge);
 	/* Bottom halves are off, which is as good as RCU: the peer stays. */
 	peer = mxe_net_find_qp(qp->dev->mnet, qp->dest_qpn, &sq->loop.peer);
 	if (!peer)
@@ -385,14 +390,15 @@ mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	/* What was sent comes first; its answer calls again. */
 	if (sq->tail != sq->cur)
 		return MXE_LOOP_LATER;
-	if (num_pkts > sq->budget) {
-		sq->todo |= BIT(MXE_TODO_WORK);
+	/* One that costs more than a slice has one to itself. */
+	if (cost > sq->budget && sq->budget < MXE_SLICE) {
+		sq->unfinished = true;
 		return MXE_LOOP_LATER;
 	}
-	if (!mxe_loop_with(qp, peer, wr, num_pkts))
+	if (!mxe_loop_with(qp, peer, wr, num_pkts, &cost))
 		return MXE_LOOP_NO;
 	trace_mxe_loop(qp, wr);
-	sq->budget -= num_pkts;
+	mxe_send_spend(sq, cost);
 	mxe_loop_complete(qp, num_pkts);
 	return MXE_LOOP_DONE;
 }

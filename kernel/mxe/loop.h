@@ -36,8 +36,8 @@ enum mxe_loop_result {
 extern bool mxe_loop_direct;
 
 /*
- * Execute the request at sq->cur, which was not started; the packets that it
- * would have been are taken off sq->budget.  Context: send_lock held.
+ * Execute the request at sq->cur, which was not started; its cost is taken off
+ * sq->budget.  Context: send_lock held.
  */
 enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr);
 /* The address or the peer changes.  Context: send_lock held. */

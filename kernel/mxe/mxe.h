@@ -62,6 +62,7 @@ struct mxe_qp;
 #define MXE_MAX_RD_ATOMIC	128
 #define MXE_MAX_MSG_SIZE	BIT(30)		/* 2^22 packets at most */
 #define MXE_MAX_DM_SIZE		SZ_16M		/* of one device in all */
+#define MXE_MAX_DEFERRED	SZ_32M		/* bytes of requests that wait */
 #define MXE_MAX_FAST_REG_PAGES	512
 #define MXE_GID_TABLE_LEN	128
 
@@ -101,6 +102,7 @@ struct mxe_dev {
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
 	struct xarray xrc_srqs;		/* by number; see xrc.h */
 	u32 next_srqn;			/* lock of xrc_srqs */
+	atomic_long_t deferred;		/* bytes of rq.deferred, all QPs */
 	struct mxe_qp __rcu *gsi;	/* QP 1; the core makes one */
 	struct mxe_mcast mcast;
 	struct mxe_stats __percpu *stats;

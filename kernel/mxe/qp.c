@@ -2,6 +2,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 
 #include "complete.h"
 #include "device.h"
@@ -39,11 +40,14 @@ static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock)
 {
 	spin_lock_bh(&qp->send_lock);
+	qp->sq.budget = MXE_SLICE;
+	qp->sq.burst = MXE_BURST;
 }
 
 void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock)
 {
 	spin_lock_bh(&qp->recv_lock);
+	qp->rq.budget = MXE_SLICE;
 }
 
 void mxe_both_lock(struct mxe_qp *qp)
@@ -698,7 +702,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mxe_poller_remove(qp);
 	mxe_qp_kill(qp);
 
-	skb_queue_purge(&qp->rq.deferred);
+	mxe_respond_drop_deferred(qp);
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_leave(qp);
 	if (qp->send_cq)
@@ -835,16 +839,33 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 		qp->sq.sqd_notified = from == IB_QPS_SQD;
 		break;
 	case IB_QPS_RTS:
-		/* The send queue starts again after its error, empty. */
-		if (from == IB_QPS_SQE) {
-			mxe_send_flush(qp);
+		/* The send queue starts again after its error, flushed. */
+		if (from == IB_QPS_SQE)
 			qp->sq.halted = false;
-		}
 		break;
 	default:
 		break;
 	}
 	mxe_qp_set_state(qp, to);
+}
+
+/*
+ * Flush a send queue before it leaves SQE, a slice at a time: it has to be empty
+ * then, unless the process goes on posting.  In any other state nothing changes.
+ */
+static int mxe_qp_leave_sqe(struct mxe_qp *qp)
+{
+	bool more;
+
+	do {
+		mxe_both_lock(qp);
+		more = qp->state == IB_QPS_SQE && mxe_send_flush(qp);
+		mxe_both_unlock(qp);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	} while (more);
+	return 0;
 }
 
 /*
@@ -876,6 +897,12 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		res = kcalloc(num_res, sizeof(*res), GFP_KERNEL_ACCOUNT);
 		if (!res)
 			return -ENOMEM;
+	}
+
+	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RTS) {
+		err = mxe_qp_leave_sqe(qp);
+		if (err)
+			goto free;
 	}
 
 	mxe_both_lock(qp);
@@ -917,6 +944,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mxe_qp_kick(qp);
 unlock:
 	mxe_both_unlock(qp);
+free:
 	kfree(res);
 	return err;
 }

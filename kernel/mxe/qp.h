@@ -41,8 +41,36 @@ struct mxe_xrcd;
 
 /* Packets that may be unacknowledged before the requester waits. */
 #define MXE_MAX_UNACKED		128
-/* Packets sent in one go with bottom halves off. */
+/*
+ * Work is done in slices, each in one section with BHs off.  A slice has a
+ * budget, and everything that a process or a peer can ask for costs some of it:
+ * a unit stands for 2,000 to 2,500 instructions, so that a slice has some 150,000
+ * (Documentation/locking.rst).  What is left at its end is done by qp->work.
+ */
+#define MXE_SLICE		64
+/* Requests or packets of one doorbell, in as many slices as they need. */
 #define MXE_BURST		64
+/* Requests that are flushed in one slice; nothing is done but a completion. */
+#define MXE_FLUSH_SLICE		256
+
+/* Of a packet with so many bytes to or from a list of SGEs. */
+static inline u32 mxe_pkt_cost(u32 len, u32 num_sge)
+{
+	return 2 + len / 2048 + num_sge / 4;
+}
+
+/* Of a request on the loopback path, for the list of one side. */
+static inline u32 mxe_loop_cost(u32 len, u32 num_sge)
+{
+	return 1 + len / 8192 + num_sge / 4;
+}
+
+/* Spend some of a budget, the rest of it if it does not suffice. */
+static inline void mxe_spend(u32 *budget, u32 cost)
+{
+	*budget -= min(cost, *budget);
+}
+
 /* Request packets that wait while the responder is busy with another. */
 #define MXE_MAX_DEFERRED_PKTS	256
 
@@ -148,7 +176,9 @@ struct mxe_sq {
 	u32 window;			/* packets unacknowledged, at most */
 	u32 cnp_psn;			/* a CNP counts from here on */
 	u32 rd_atomic;			/* outstanding READs and atomics */
-	u32 budget;			/* packets left of the burst being sent */
+	u32 budget;			/* left of the slice */
+	u32 burst;			/* requests and packets left of the burst */
+	bool unfinished;		/* one of the two was used up */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* until rnr_timer fires */
@@ -231,6 +261,8 @@ struct mxe_rq {
 	struct mxe_net_tx tx;
 	struct sk_buff *request;	/* being executed; NULL: none, or used */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
+	u32 deferred_res;		/* those of them that need a res */
+	u32 budget;			/* left of the slice */
 	bool wants_locks;		/* the first is a wide atomic */
 	unsigned long todo;		/* enum mxe_todo */
 };
@@ -349,6 +381,7 @@ static inline bool mxe_qp_can_send(enum ib_qp_state state)
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
 }
 
+/* Take the lock of a side; a slice of its work begins. */
 void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock);
 void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock);
 /* Both, for what changes the state. */

@@ -256,7 +256,7 @@ void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status)
 void mxe_recv_flush(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
-	u32 limit = rq->q.entries;
+	u32 limit = MXE_FLUSH_SLICE;
 
 	lockdep_assert_held(&qp->recv_lock);
 
@@ -270,12 +270,16 @@ void mxe_recv_flush(struct mxe_qp *qp)
 		rq->last_wqe = true;
 		return;
 	}
+	/* A target of XRC has no queue, and those it uses are not its own. */
+	if (!rq->q.entries)
+		return;
 	for (; limit; limit--) {
 		mxe_recv_take(qp);
 		if (!rq->cur_valid)
-			break;
+			return;
 		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
 	}
+	rq->todo |= BIT(MXE_TODO_WORK);
 }
 
 void mxe_recv_ring(struct mxe_qp *qp)

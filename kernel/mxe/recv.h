@@ -107,7 +107,10 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
  * Context: recv_lock held.
  */
 void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status);
-/* Complete everything posted with WR_FLUSH_ERR.  Context: recv_lock held. */
+/*
+ * Complete what is posted with WR_FLUSH_ERR, a slice of it; the work goes on.
+ * Context: recv_lock held.
+ */
 void mxe_recv_flush(struct mxe_qp *qp);
 /* A process has posted: flush it if in ERR.  Context: BHs off, RCU. */
 void mxe_recv_ring(struct mxe_qp *qp);

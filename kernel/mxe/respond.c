@@ -201,18 +201,19 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	return 0;
 }
 
-/* Send responses, up to a burst; the rest is left to the work. */
+/* Send responses, up to the end of the slice; the rest is left to the work. */
 static void mxe_respond_read_run(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
-	unsigned int budget = MXE_BURST;
 	int err;
 
 	while (rq->read.active) {
-		if (!budget--) {
+		if (!rq->budget) {
 			rq->todo |= BIT(MXE_TODO_WORK);
 			return;
 		}
+		mxe_spend(&rq->budget,
+			  mxe_pkt_cost(min(rq->read.left, qp->mtu), 0));
 		err = mxe_respond_read_one(qp);
 		if (!err)
 			continue;
@@ -636,6 +637,83 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_count(qp->dev, drop_duplicate_mismatch);
 }
 
+/* ---- requests that wait ------------------------------------------------ */
+
+/* In skb->cb of a request that waits. */
+struct mxe_deferred_cb {
+	bool needs_res;			/* a READ, an atomic and the like */
+};
+
+static struct mxe_deferred_cb *mxe_deferred_cb(struct sk_buff *skb)
+{
+	return (struct mxe_deferred_cb *)skb->cb;
+}
+
+/*
+ * May one more wait?  A peer has at most max_dest_rd_atomic requests outstanding
+ * that need a stored answer, the one being answered included (IBTA 9.4.4);
+ * others that it sends are copies, or too many.
+ */
+static bool mxe_deferred_has_room(const struct mxe_qp *qp, bool needs_res)
+{
+	const struct mxe_rq *rq = &qp->rq;
+
+	if (needs_res && rq->deferred_res + rq->read.active >= rq->num_res)
+		return false;
+	return skb_queue_len(&rq->deferred) < MXE_MAX_DEFERRED_PKTS &&
+	       atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED;
+}
+
+static void mxe_deferred_add(struct mxe_qp *qp, struct sk_buff *skb,
+			     const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	bool needs_res = pkt->flags & MXE_OP_RESOURCE;
+
+	if (!mxe_deferred_has_room(qp, needs_res)) {
+		mxe_count(qp->dev, drop_busy);
+		kfree_skb(skb);
+		return;
+	}
+	/* The dst is noref: drop it before the softirq ends. */
+	skb_dst_drop(skb);
+	mxe_deferred_cb(skb)->needs_res = needs_res;
+	rq->deferred_res += needs_res;
+	atomic_long_add(skb->truesize, &qp->dev->deferred);
+	__skb_queue_tail(&rq->deferred, skb);
+}
+
+/* Remove the first, or return NULL. */
+static struct sk_buff *mxe_deferred_take(struct mxe_qp *qp)
+{
+	struct sk_buff *skb = __skb_dequeue(&qp->rq.deferred);
+
+	if (skb) {
+		atomic_long_sub(skb->truesize, &qp->dev->deferred);
+		qp->rq.deferred_res -= mxe_deferred_cb(skb)->needs_res;
+	}
+	return skb;
+}
+
+/* It is the turn of this one, which cannot be executed yet. */
+static void mxe_deferred_put_back(struct mxe_qp *qp, struct sk_buff *skb,
+				  const struct mxe_pkt *pkt)
+{
+	skb_dst_drop(skb);
+	mxe_deferred_cb(skb)->needs_res = pkt->flags & MXE_OP_RESOURCE;
+	qp->rq.deferred_res += mxe_deferred_cb(skb)->needs_res;
+	atomic_long_add(skb->truesize, &qp->dev->deferred);
+	__skb_queue_head(&qp->rq.deferred, skb);
+}
+
+void mxe_respond_drop_deferred(struct mxe_qp *qp)
+{
+	struct sk_buff *skb;
+
+	while ((skb = mxe_deferred_take(qp)))
+		kfree_skb(skb);
+}
+
 /* ---- requests ---------------------------------------------------------- */
 
 static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
@@ -663,18 +741,6 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return mxe_respond_message(qp, pkt);
 }
 
-/*
- * The request being executed invalidates what is being accessed: it is executed
- * again, from its beginning, by the work.
- */
-static void mxe_respond_put_back(struct mxe_rq *rq)
-{
-	skb_dst_drop(rq->request);
-	__skb_queue_head(&rq->deferred, rq->request);
-	rq->request = NULL;
-	rq->todo |= BIT(MXE_TODO_WORK);
-}
-
 static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
@@ -698,10 +764,14 @@ static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	rq->nak_sent = false;
 	err = mxe_respond_execute(qp, pkt);
-	if (err == -EBUSY)
-		mxe_respond_put_back(rq);
-	else if (err)
+	if (err == -EBUSY) {
+		/* It invalidates what is being accessed: executed again. */
+		mxe_deferred_put_back(qp, rq->request, pkt);
+		rq->request = NULL;
+		rq->todo |= BIT(MXE_TODO_WORK);
+	} else if (err) {
 		mxe_respond_fail(qp, pkt->psn, err);
+	}
 }
 
 /* Answers are sent when a request has been executed: they may take its buffer. */
@@ -712,6 +782,10 @@ static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 	rq->request = skb;
 	mxe_respond_do(qp, pkt);
+	/* A SEND has been scattered to the list of rq->cur. */
+	mxe_spend(&rq->budget,
+		  mxe_pkt_cost(pkt->payload_len, pkt->flags & MXE_OP_SEND ?
+						 rq->cur->num_sge : 0));
 	if (rq->request)
 		mxe_net_consume(rq->request);
 	rq->request = NULL;
@@ -745,17 +819,15 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		kfree_skb(skb);
 		return;
 	}
-	/* Requests are executed in order, so they wait for one that waits. */
-	if (rq->read.active || !skb_queue_empty(&rq->deferred) ||
+	/*
+	 * Requests are executed in order, so they wait for one that waits.  Of
+	 * a list of packets those wait that do not fit into the slice.
+	 */
+	if (!rq->budget)
+		rq->todo |= BIT(MXE_TODO_WORK);
+	if (!rq->budget || rq->read.active || !skb_queue_empty(&rq->deferred) ||
 	    mxe_respond_wants_locks(qp, pkt)) {
-		if (skb_queue_len(&rq->deferred) >= MXE_MAX_DEFERRED_PKTS) {
-			mxe_count(qp->dev, drop_busy);
-			kfree_skb(skb);
-		} else {
-			/* Not counted, and only good until the softirq ends. */
-			skb_dst_drop(skb);
-			__skb_queue_tail(&rq->deferred, skb);
-		}
+		mxe_deferred_add(qp, skb, pkt);
 		return;
 	}
 	mxe_respond_request(qp, pkt, skb);
@@ -764,7 +836,6 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 void mxe_respond_continue(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
-	unsigned int budget = MXE_BURST;
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&qp->recv_lock);
@@ -773,22 +844,22 @@ void mxe_respond_continue(struct mxe_qp *qp)
 		return;
 	mxe_respond_read_run(qp);
 	while (!rq->read.active && !rq->halted &&
-	       (skb = skb_peek(&rq->deferred))) {
+	       !skb_queue_empty(&rq->deferred)) {
 		struct mxe_pkt pkt __uninitialized;
 
 		/* With XRC the next may be for another queue than rq->todo. */
-		if (!budget-- || (rq->todo && mxe_qp_is_xrc_tgt(qp))) {
+		if (!rq->budget || (rq->todo && mxe_qp_is_xrc_tgt(qp))) {
 			rq->todo |= BIT(MXE_TODO_WORK);
 			return;
 		}
-		__skb_unlink(skb, &rq->deferred);
+		skb = mxe_deferred_take(qp);
 		/* It was parsed when it came, and is ours since. */
 		if (mxe_net_parse(skb, &pkt)) {
 			mxe_net_consume(skb);
 			continue;
 		}
 		if (mxe_respond_wants_locks(qp, &pkt)) {
-			__skb_queue_head(&rq->deferred, skb);
+			mxe_deferred_put_back(qp, skb, &pkt);
 			return;
 		}
 		mxe_respond_request(qp, &pkt, skb);
@@ -814,7 +885,7 @@ void mxe_respond_reset(struct mxe_qp *qp)
 	for (i = 0; i < rq->num_res; i++)
 		rq->res[i].valid = false;
 	rq->res_head = 0;
-	__skb_queue_purge(&rq->deferred);
+	mxe_respond_drop_deferred(qp);
 }
 
 void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
@@ -842,7 +913,7 @@ void mxe_respond_flush(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	__skb_queue_purge(&rq->deferred);
+	mxe_respond_drop_deferred(qp);
 	rq->read.active = false;
 	mxe_recv_flush(qp);
 }

@@ -20,8 +20,10 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 /* Go on with a long READ and what waits for it.  Context: recv_lock held. */
 void mxe_respond_continue(struct mxe_qp *qp);
-/* Complete everything posted with WR_FLUSH_ERR.  Context: recv_lock held. */
+/* The same for what is posted, as mxe_recv_flush(). */
 void mxe_respond_flush(struct mxe_qp *qp);
+/* Drop the requests that wait.  Context: recv_lock held, or no other user. */
+void mxe_respond_drop_deferred(struct mxe_qp *qp);
 /* Forget a message in progress and everything stored. */
 void mxe_respond_reset(struct mxe_qp *qp);
 /*

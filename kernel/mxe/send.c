@@ -85,7 +85,8 @@ static bool mxe_send_is_followed(struct mxe_qp *qp)
 	struct mxe_sq *sq = &qp->sq;
 	u32 next = sq->cur + 1;
 
-	if (!sq->budget || (next == sq->fetched && !mxe_send_fetch(qp)))
+	if (!sq->budget || !sq->burst ||
+	    (next == sq->fetched && !mxe_send_fetch(qp)))
 		return false;
 	if (sq->local_error && sq->local_error_at == next)
 		return false;
@@ -328,10 +329,8 @@ static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		mxe_send_local_error(qp, IB_WC_LOC_QP_OP_ERR);
 		return false;
 	}
-	if (mxe_opcode_is_local(wr->opcode)) {
-		mxe_send_local_op(qp, wr);
-		return true;
-	}
+	if (mxe_opcode_is_local(wr->opcode))
+		return mxe_send_local_op(qp, wr);
 	mxe_send_start(qp, wr);
 	return true;
 }
@@ -364,7 +363,6 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
 
-	sq->budget = MXE_BURST;
 	while (mxe_qp_can_send(qp->state) && !sq->halted && !sq->rnr_wait) {
 		enum mxe_loop_result loop;
 		struct mxe_send_wr *wr;
@@ -373,23 +371,27 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 
 		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
 			break;
+		if (!mxe_send_may_go_on(sq))
+			break;
 		wr = mxe_sq_wr(sq, sq->cur);
 		if (!wr->started) {
+			bool is_local = mxe_opcode_is_local(wr->opcode);
+
 			loop = mxe_loop_request(qp, wr);
 			if (loop == MXE_LOOP_DONE)
 				continue;
 			if (loop == MXE_LOOP_LATER || !mxe_send_begin(qp, wr))
 				break;
-			if (mxe_opcode_is_local(wr->opcode))
+			/* It has completed: wr may be another request by now. */
+			if (is_local) {
+				mxe_send_spend(sq, 1);
 				continue;
+			}
 		}
 		if (mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
 			break;
-		if (!sq->budget) {
-			sq->todo |= BIT(MXE_TODO_WORK);
-			break;
-		}
-		sq->budget--;
+		mxe_send_spend(sq, mxe_pkt_cost(min(wr->length, qp->mtu),
+						wr->num_sge));
 		ack_left = sq->ack_left;
 		err = mxe_send_one(qp, wr);
 		if (err)
@@ -408,10 +410,12 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 	}
 }
 
-void mxe_send_run(struct mxe_qp *qp)
+/* Up to the end of the slice; sq->unfinished if that is before the queue's. */
+static void mxe_send_slice(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
+	qp->sq.unfinished = false;
 	if (mxe_qp_is_ud(qp))
 		mxe_ud_send_run(qp);
 	else if (mxe_qp_is_uc(qp))
@@ -419,6 +423,13 @@ void mxe_send_run(struct mxe_qp *qp)
 	else
 		mxe_send_run_rc(qp);
 	mxe_send_check_drained(qp);
+}
+
+void mxe_send_run(struct mxe_qp *qp)
+{
+	mxe_send_slice(qp);
+	if (qp->sq.unfinished)
+		qp->sq.todo |= BIT(MXE_TODO_WORK);
 }
 
 void mxe_send_rewind(struct mxe_qp *qp, u32 psn)
@@ -439,10 +450,11 @@ void mxe_send_rewind(struct mxe_qp *qp, u32 psn)
 	}
 }
 
-void mxe_send_flush(struct mxe_qp *qp)
+bool mxe_send_flush(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
-	u32 limit = sq->entries;
+	u32 limit = MXE_FLUSH_SLICE;
+	bool more = false;
 
 	lockdep_assert_held(&qp->send_lock);
 
@@ -457,9 +469,9 @@ void mxe_send_flush(struct mxe_qp *qp)
 			    !mxe_send_fetch(qp))
 				break;
 		}
-		/* A process that posts as fast as this runs has to wait. */
 		if (!limit--) {
 			sq->todo |= BIT(MXE_TODO_WORK);
+			more = true;
 			break;
 		}
 		mxe_complete_wr(qp, IB_WC_WR_FLUSH_ERR);
@@ -468,26 +480,51 @@ void mxe_send_flush(struct mxe_qp *qp)
 	sq->next = sq->tail;
 	sq->rd_atomic = 0;
 	mxe_retry_restart(qp);
+	return more;
 }
 
-static void mxe_send_ring_locked(struct mxe_qp *qp)
+/* burst: as for mxe_send_ring(). */
+static void mxe_send_ring_locked(struct mxe_qp *qp, u32 *burst)
 {
+	struct mxe_sq *sq = &qp->sq;
+
+	sq->budget = MXE_SLICE;
+	sq->burst = *burst;
+	*burst = 0;
 	/* Found under RCU; the ring is not there any more. */
 	if (qp->dying)
 		return;
-	if (qp->sq.is_polled)
-		WRITE_ONCE(qp->sq.seen, mxe_ring_producer(&qp->sq.ring));
-	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+	if (sq->is_polled)
+		WRITE_ONCE(sq->seen, mxe_ring_producer(&sq->ring));
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
 		mxe_qp_kick(qp);
-	else
-		mxe_send_run(qp);
+		return;
+	}
+	mxe_send_slice(qp);
+	if (!sq->unfinished)
+		return;
+	*burst = sq->burst;
+	if (!sq->burst)
+		sq->todo |= BIT(MXE_TODO_WORK);
 }
 
-void mxe_send_ring(struct mxe_qp *qp)
+void mxe_send_ring(struct mxe_qp *qp, u32 *burst)
 {
 	spin_lock(&qp->send_lock);
-	mxe_send_ring_locked(qp);
+	mxe_send_ring_locked(qp, burst);
 	mxe_send_unlock_later(qp);
+}
+
+/* The same for callers that do not come again: the work does the rest. */
+static void mxe_send_ring_once(struct mxe_qp *qp)
+{
+	u32 burst = MXE_BURST;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	mxe_send_ring_locked(qp, &burst);
+	if (burst)
+		qp->sq.todo |= BIT(MXE_TODO_WORK);
 }
 
 void mxe_send_set_need_doorbell(struct mxe_qp *qp)
@@ -527,7 +564,7 @@ bool mxe_send_poll(struct mxe_qp *qp, bool watch)
 	}
 	posted = mxe_send_is_posted(qp);
 	if (posted)
-		mxe_send_ring_locked(qp);
+		mxe_send_ring_once(qp);
 	mxe_send_unlock_later(qp);
 	return posted;
 }
@@ -543,6 +580,8 @@ void mxe_send_doorbell(struct mxe_qp *qp)
 		return;
 	}
 	local_bh_disable();
-	mxe_send_ring(qp);
+	spin_lock(&qp->send_lock);
+	mxe_send_ring_once(qp);
+	mxe_send_unlock_later(qp);
 	local_bh_enable();
 }

@@ -15,10 +15,27 @@ static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
 }
 
 /*
- * Send what may be sent, up to a burst.  What nobody acknowledges, local
- * operations among it, completes here.  Context: send_lock held.
+ * Send what may be sent, up to the end of the slice; the work does the rest.
+ * Requests that are not acknowledged, local operations among them, complete
+ * here.  Context: send_lock held.
  */
 void mxe_send_run(struct mxe_qp *qp);
+/*
+ * True if one more request or packet may be taken up in this slice; otherwise
+ * sq->unfinished is set.  Context: send_lock held.
+ */
+static inline bool mxe_send_may_go_on(struct mxe_sq *sq)
+{
+	if (sq->budget && sq->burst)
+		return true;
+	sq->unfinished = true;
+	return false;
+}
+static inline void mxe_send_spend(struct mxe_sq *sq, u32 cost)
+{
+	mxe_spend(&sq->budget, cost);
+	sq->burst--;
+}
 /* Begin with a request: it gets its PSNs.  Context: send_lock held. */
 void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
 /*
@@ -37,10 +54,17 @@ int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		    u32 offset, void *buf, u32 len);
 /* Start sending from psn again (go-back-N).  Context: send_lock held. */
 void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
-/* Complete everything posted with WR_FLUSH_ERR.  Context: send_lock held. */
-void mxe_send_flush(struct mxe_qp *qp);
-/* Something was posted: send it.  Context: bottom halves off. */
-void mxe_send_ring(struct mxe_qp *qp);
+/*
+ * Complete what is posted with WR_FLUSH_ERR, a slice of it; true: there is more,
+ * and the work goes on.  Context: send_lock held.
+ */
+bool mxe_send_flush(struct mxe_qp *qp);
+/*
+ * Something was posted: send a slice of it.  burst: requests and packets that
+ * this doorbell may still take; 0 when it has no more to do, because all is sent
+ * or the work goes on.  Context: BHs off, RCU.
+ */
+void mxe_send_ring(struct mxe_qp *qp, u32 *burst);
 /*
  * The same of a polled queue, if something was.  Without `watch` the process
  * rings from now on: what it does not ring for has been seen here.  True: there

@@ -19,7 +19,7 @@ struct net_device;
 struct sk_buff;
 
 /* No more packets than that. */
-#define MXE_TRAIN_PKTS	64
+#define MXE_TRAIN_PKTS	16
 
 /* Module parameter: send trains where the netdev takes them. */
 extern bool mxe_trains;

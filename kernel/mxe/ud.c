@@ -84,7 +84,6 @@ static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 void mxe_ud_send_run(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
-	unsigned int budget = MXE_BURST;
 
 	lockdep_assert_held(&qp->send_lock);
 
@@ -93,11 +92,10 @@ void mxe_ud_send_run(struct mxe_qp *qp)
 
 		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
 			break;
-		if (!budget--) {
-			sq->todo |= BIT(MXE_TODO_WORK);
+		if (!mxe_send_may_go_on(sq))
 			break;
-		}
 		wr = mxe_sq_wr(sq, sq->cur);
+		mxe_send_spend(sq, mxe_pkt_cost(wr->length, wr->num_sge));
 		mxe_send_end(qp, wr->error ?: mxe_ud_send_one(qp, wr));
 	}
 }

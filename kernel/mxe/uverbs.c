@@ -33,9 +33,12 @@ struct mxe_doorbell_file {
 	struct ib_ucontext *uctx;	/* whose queue pairs; NULL: dead */
 };
 
-/* Context: BHs are disabled, which implies an RCU read-side section. */
+/*
+ * Ring, up to the end of a slice.  burst: as for mxe_send_ring().
+ * Context: BHs are disabled, which implies an RCU read-side section.
+ */
 static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
-			     const struct mxe_doorbell *db)
+			     const struct mxe_doorbell *db, u32 *burst)
 {
 	struct ib_ucontext *uctx = READ_ONCE(file->uctx);
 	struct mxe_dev *dev = file->dev;
@@ -54,8 +57,10 @@ static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
 				  db->qp_num);
 
 	if (db->queues & MXE_DOORBELL_SEND) {
-		mxe_send_ring(qp);
+		mxe_send_ring(qp, burst);
 		mxe_poller_wake(qp);
+	} else {
+		*burst = 0;
 	}
 	/* The responder looks at the ring itself, unless in error. */
 	if (db->queues & MXE_DOORBELL_RECV)
@@ -75,6 +80,7 @@ static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
 		u64 raw;
 	} copy;
 	size_t done = 0;
+	u32 burst;
 	int err;
 
 	static_assert(sizeof(copy.db) == sizeof(copy.raw));
@@ -86,16 +92,23 @@ static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
 		err = get_user(copy.raw, (const u64 __user *)from);
 		if (err)
 			break;
-		local_bh_disable();
-		err = mxe_doorbell_ring(file, &copy.db);
-		local_bh_enable();
+		/*
+		 * At most MXE_BURST requests or packets, at the expense of the
+		 * process; qp->work does the rest.
+		 */
+		burst = MXE_BURST;
+		do {
+			cond_resched();
+			local_bh_disable();
+			err = mxe_doorbell_ring(file, &copy.db, &burst);
+			local_bh_enable();
+		} while (!err && burst);
 		if (err)
 			break;
 		done += sizeof(*from);
 		from++;
 		if (done == count || fatal_signal_pending(current))
 			break;
-		cond_resched();
 	}
 	return done ?: err;
 }

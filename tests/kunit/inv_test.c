@@ -219,7 +219,77 @@ static void inv_mapped_at_once(struct kunit *test)
 	kt_drop_sent(kt);
 }
 
+/*
+ * An invalidation waits for accesses under way, without a lock held; the region
+ * gets no new ones.
+ */
+static void inv_waits_local(struct kunit *test)
+{
+	struct ib_send_wr inv = {
+		.wr_id = 4,
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	struct kt *kt = kt_of(test);
+	struct mxe_mr *access;
+	struct ib_mr *mr;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	mr = kt_reg(kt, kt->pd, RIGHTS);
+	access = mxe_mr_get(kt->dev, mr->rkey);
+	KUNIT_ASSERT_NOT_NULL(test, access);
+
+	inv.ex.invalidate_rkey = mr->rkey;
+	post(kt, &inv);
+	kt_settle(kt);
+	kt_expect_no_wc(kt, kt->send_cq);
+	KUNIT_EXPECT_FALSE(test, is_valid(kt, mr->rkey));
+
+	mxe_mr_put(access);
+	kt_settle(kt);
+	kt_expect_wc(kt, kt->send_cq, 4, IB_WC_SUCCESS);
+	KUNIT_ASSERT_EQ(test, kt_fast_reg(mr, kt->pd, mr->rkey, RIGHTS), 0);
+}
+
+static void inv_waits_remote(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *buf, *mr;
+	struct mxe_mr *access;
+	struct mxe_pkt_out out;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	buf = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	mr = kt_reg(kt, kt->pd, RIGHTS);
+	kt_post_recv(kt, 5, buf, 0, 8);
+	kt_post_recv(kt, 6, buf, 8, 8);
+	access = mxe_mr_get(kt->dev, mr->rkey);
+	KUNIT_ASSERT_NOT_NULL(test, access);
+
+	out = send_inv(kt, KT_RQ_PSN, mr->rkey);
+	kt_inject(kt, &out);
+	/* One more, which has to wait for its turn. */
+	out = kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN + 1);
+	out.payload_len = 8;
+	kt_inject(kt, &out);
+	kt_settle(kt);
+	kt_expect_nothing(kt);
+	kt_expect_no_wc(kt, kt->recv_cq);
+
+	mxe_mr_put(access);
+	kt_settle(kt);
+	kt_expect_wc(kt, kt->recv_cq, 5, IB_WC_SUCCESS);
+	kt_expect_wc(kt, kt->recv_cq, 6, IB_WC_SUCCESS);
+	kt_expect_no_wc(kt, kt->recv_cq);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 2U);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
 static struct kunit_case inv_cases[] = {
+	KUNIT_CASE(inv_waits_local),
+	KUNIT_CASE(inv_waits_remote),
 	KUNIT_CASE(inv_remote),
 	KUNIT_CASE_PARAM(inv_remote_refused, refuse_gen_params),
 	KUNIT_CASE(inv_sent),

@@ -457,7 +457,7 @@ static void respond_long_read_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 3ULL);
 }
 
-/* They wait up to a bound; what is beyond is dropped, and as good as lost. */
+/* Requests wait up to a bound; the rest is dropped, and the peer repeats it. */
 static void respond_long_read_bounds_others(struct kunit *test)
 {
 	const u32 n = 2 * MXE_BURST, too_many = 3;
@@ -470,22 +470,68 @@ static void respond_long_read_bounds_others(struct kunit *test)
 
 	static_assert(2 * MXE_BURST * MTU <= KT_SIZE);
 	kt_inject(kt, &out);
-	for (i = 0; i < MXE_MAX_DEFERRED_PKTS + too_many; i++) {
+	for (i = 0; i < MXE_MAX_DEFERRED_PKTS + too_many; i++)
+		inject_write(kt, mr, KT_RQ_PSN + n + i);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_busy), (u64)too_many);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&kt->dev->deferred), 0L);
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), n + MXE_MAX_DEFERRED_PKTS);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&kt->dev->deferred), 0L);
+
+	for (i = 0; i < too_many; i++)
+		inject_write(kt, mr, KT_RQ_PSN + n + MXE_MAX_DEFERRED_PKTS + i);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt),
+			n + MXE_MAX_DEFERRED_PKTS + too_many);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
+/* Of requests with a stored answer no more than the peer may have outstanding. */
+static void respond_long_read_bounds_atomics(struct kunit *test)
+{
+	const u32 n = 2 * MXE_BURST, too_many = 3;
+	const u32 more = kt_default_conn.max_dest_rd_atomic - 1;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
+				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
+				      n * MTU, 0);
+	u32 i;
+
+	kt_inject(kt, &out);
+	for (i = 0; i < more + too_many; i++) {
 		out = fetch_add(kt, mr, KT_RQ_PSN + n + i, 0, 1);
 		kt_inject(kt, &out);
 	}
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_busy), (u64)too_many);
 	kt_settle(kt);
-	KUNIT_EXPECT_EQ(test, *word(kt, 0), (u64)MXE_MAX_DEFERRED_PKTS);
+	KUNIT_EXPECT_EQ(test, *word(kt, 0), (u64)more);
 
-	for (i = 0; i < too_many; i++) {
-		out = fetch_add(kt, mr, KT_RQ_PSN + n + MXE_MAX_DEFERRED_PKTS + i,
-				0, 1);
+	for (; i > more; i--) {
+		out = fetch_add(kt, mr, KT_RQ_PSN + n + *word(kt, 0), 0, 1);
 		kt_inject(kt, &out);
 	}
-	KUNIT_EXPECT_EQ(test, *word(kt, 0),
-			(u64)MXE_MAX_DEFERRED_PKTS + too_many);
+	KUNIT_EXPECT_EQ(test, *word(kt, 0), (u64)more + too_many);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
+/* The memory of requests that wait is bounded for the device as well. */
+static void respond_deferred_of_device(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
+				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
+				      2 * MXE_BURST * MTU, 0);
+
+	kt_inject(kt, &out);
+	atomic_long_add(MXE_MAX_DEFERRED, &kt->dev->deferred);
+	inject_write(kt, mr, KT_RQ_PSN + 2 * MXE_BURST);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_busy), 1ULL);
+	atomic_long_sub(MXE_MAX_DEFERRED, &kt->dev->deferred);
+	inject_write(kt, mr, KT_RQ_PSN + 2 * MXE_BURST);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_busy), 1ULL);
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 2U * MXE_BURST + 1);
 }
 
 /* ---- sequence ----------------------------------------------------------- */
@@ -1267,6 +1313,8 @@ static struct kunit_case respond_cases[] = {
 	KUNIT_CASE(respond_read_duplicate_mismatch),
 	KUNIT_CASE(respond_long_read_in_order),
 	KUNIT_CASE(respond_long_read_bounds_others),
+	KUNIT_CASE(respond_long_read_bounds_atomics),
+	KUNIT_CASE(respond_deferred_of_device),
 	KUNIT_CASE(respond_psn_gap),
 	KUNIT_CASE(respond_psn_half_range),
 	KUNIT_CASE(respond_psn_wrap),
