@@ -56,12 +56,13 @@ static int __init mxe_init(void)
 		return err;
 	/*
 	 * Work runs where it was queued, so what it sends goes through the
-	 * same CPU's backlog as what the doorbell sent, and stays in order.  It
-	 * goes on with what a softirq began, so it does not queue up behind the
-	 * process that polls for the end of it.
+	 * same CPU's backlog as what the doorbell sent, and stays in order.
+	 * Processes and peers decide how much of it there is: it has the
+	 * priority of a process, one worker on each CPU, and a pool's other
+	 * work does not wait for it.
 	 */
-	mxe_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | WQ_HIGHPRI |
-				 MXE_WQ_PERCPU, 0);
+	mxe_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | WQ_CPU_INTENSIVE |
+				 MXE_WQ_PERCPU, 1);
 	if (!mxe_wq)
 		return -ENOMEM;
 	err = mxe_icrc_init();
