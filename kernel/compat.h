@@ -107,6 +107,19 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #define IB_ACCESS_FLUSH_PERSISTENT BIT(9)
 #endif
 
+/* 6.6 gave traffic control's hooks of a netdev other names. */
+#if defined(MXE_HAVE_TCX) && defined(CONFIG_NET_XGRESS)
+#define mxe_tc_hooks(ndev)						\
+	((unsigned long)rcu_access_pointer((ndev)->tcx_ingress) |	\
+	 (unsigned long)rcu_access_pointer((ndev)->tcx_egress))
+#elif !defined(MXE_HAVE_TCX) && defined(CONFIG_NET_CLS_ACT)
+#define mxe_tc_hooks(ndev)						\
+	((unsigned long)rcu_access_pointer((ndev)->miniq_ingress) |	\
+	 (unsigned long)rcu_access_pointer((ndev)->miniq_egress))
+#else
+#define mxe_tc_hooks(ndev) 0UL
+#endif
+
 /* 6.17 wants it said what used to be the default. */
 #ifdef MXE_HAVE_WQ_PERCPU
 #define MXE_WQ_PERCPU WQ_PERCPU

@@ -2,15 +2,18 @@
 #include <linux/filter.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
+#include <linux/kallsyms.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/rtnetlink.h>
+#include <linux/string.h>
 #include <linux/udp.h>
 #include <net/dst.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
+#include <net/sch_generic.h>
 #include <net/sock.h>
 #include <net/xfrm.h>
 
@@ -200,6 +203,94 @@ static unsigned int mxe_early_hook(void *priv, struct sk_buff *skb,
 	return mxe_early_take(priv, skb, false, false);
 }
 
+/* ---- packets that would stay on the host -------------------------------- */
+
+/* Not 0: traffic control, netfilter or XDP of the netdev. */
+static unsigned long mxe_early_hooks_of_lo(const struct net_device *lo)
+{
+	const struct Qdisc *qdisc;
+	unsigned long any;
+
+	qdisc = rcu_dereference_bh(netdev_get_tx_queue(lo, 0)->qdisc);
+	/* "noqueue", or "noop" of a netdev that is down, are none. */
+	if (qdisc->enqueue && !(qdisc->flags & TCQ_F_BUILTIN))
+		return 1;
+	any = mxe_tc_hooks(lo);
+#ifdef CONFIG_NETFILTER_INGRESS
+	any |= (unsigned long)rcu_access_pointer(lo->nf_hooks_ingress);
+#endif
+#ifdef CONFIG_NETFILTER_EGRESS
+	any |= (unsigned long)rcu_access_pointer(lo->nf_hooks_egress);
+#endif
+	return any | (unsigned long)rcu_access_pointer(lo->xdp_prog);
+}
+
+/*
+ * Security modules have hooks in every namespace, where they judge and label
+ * the packets of sockets; packets without one count as the kernel's own.  They are
+ * no firewall.  The functions have no exported names, so their symbols are looked
+ * up, once; without kallsyms they count as any other hook.
+ */
+static nf_hookfn *mxe_early_lsm[NF_INET_NUMHOOKS];
+static nf_hookfn *mxe_early_not_lsm[NF_INET_NUMHOOKS];
+
+static noinline bool mxe_early_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
+{
+	static const char *const names[] = {
+		"apparmor_ip_postroute", "selinux_ip_output",
+		"selinux_ip_postroute", "smack_ip_output",
+	};
+	char name[KSYM_SYMBOL_LEN];
+
+	if (hook == READ_ONCE(mxe_early_not_lsm[hooknum]))
+		return false;
+	sprint_symbol_no_offset(name, (unsigned long)hook);
+	if (match_string(names, ARRAY_SIZE(names), name) >= 0) {
+		WRITE_ONCE(mxe_early_lsm[hooknum], hook);
+		return true;
+	}
+	WRITE_ONCE(mxe_early_not_lsm[hooknum], hook);
+	return false;
+}
+
+/* Returns true if a hook other than `own` or a security module's is there. */
+static __always_inline bool
+mxe_early_has_others(const struct nf_hook_entries __rcu *entries,
+		     unsigned int hooknum, nf_hookfn *own)
+{
+	const struct nf_hook_entries *hooks = rcu_dereference_bh(entries);
+	nf_hookfn *hook;
+
+	if (!hooks)
+		return false;
+	hook = hooks->hooks[0].hook;
+	return hooks->num_hook_entries != 1 ||
+	       (hook != own && hook != READ_ONCE(mxe_early_lsm[hooknum]) &&
+		!mxe_early_learn_lsm(hook, hooknum));
+}
+
+bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
+{
+	const struct net *net = mnet->net;
+	struct nf_hook_entries __rcu *const *hooks;
+	unsigned long any;
+
+	hooks = is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
+	any = (unsigned long)rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) |
+	      mxe_early_hooks_of_lo(net->loopback_dev);
+#ifdef CONFIG_XFRM
+	any |= net->xfrm.policy_count[XFRM_POLICY_IN] |
+	       net->xfrm.policy_count[XFRM_POLICY_OUT];
+#endif
+	return any ||
+	       mxe_early_has_others(hooks[NF_INET_LOCAL_OUT],
+				    NF_INET_LOCAL_OUT, NULL) ||
+	       mxe_early_has_others(hooks[NF_INET_POST_ROUTING],
+				    NF_INET_POST_ROUTING, NULL) ||
+	       mxe_early_has_others(hooks[NF_INET_PRE_ROUTING],
+				    NF_INET_PRE_ROUTING, mxe_early_hook);
+}
+
 /* ---- namespaces -------------------------------------------------------- */
 
 void mxe_early_register(struct mxe_net *mnet)
@@ -317,6 +408,11 @@ void mxe_early_netdev_gone(struct net_device *ndev)
 }
 
 #else
+
+bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
+{
+	return false;
+}
 
 void mxe_early_attach(struct mxe_dev *dev)
 {

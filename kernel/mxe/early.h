@@ -41,6 +41,13 @@ void mxe_early_detach(struct mxe_dev *dev);
 void mxe_early_netdev_gone(struct net_device *ndev);
 
 /*
+ * Returns true if something could act on packets that a host sends to itself: a
+ * hook of netfilter other than mxe's, traffic control, a queueing discipline or
+ * XDP of the loopback netdev, or a policy of IPsec.  Context: BHs off, RCU.
+ */
+bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4);
+
+/*
  * skb came the whole way and is of the queue pair's connection.
  * Context: a lock of the queue pair held, RCU.
  */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "complete.h"
+#include "early.h"
 #include "loop.h"
 #include "mxe.h"
 #include "net.h"
@@ -32,7 +33,7 @@ static noinline void mxe_loop_learn(struct mxe_qp *qp, int routes)
 	loop->known = true;
 }
 
-/* Would packets come back to this host?  Asked again when a route changes. */
+/* Would packets come back to this host, and nothing act on them meanwhile? */
 static bool mxe_loop_is_local(struct mxe_qp *qp)
 {
 	const struct mxe_loop *loop = &qp->sq.loop;
@@ -40,7 +41,9 @@ static bool mxe_loop_is_local(struct mxe_qp *qp)
 
 	if (!loop->known || loop->routes != routes)
 		mxe_loop_learn(qp, routes);
-	return loop->local;
+	/* What could act on the packets has to see packets. */
+	return loop->local &&
+	       !mxe_early_lo_is_hooked(qp->dev->mnet, qp->av.is_ipv4);
 }
 
 /* Are they connected to each other, in every respect that packets tell? */

@@ -11,6 +11,7 @@
 #include <net/netns/generic.h>
 #include <net/route.h>
 #include <net/udp_tunnel.h>
+#include <net/xfrm.h>
 #include <rdma/ib_cache.h>
 
 #include "buffer.h"
@@ -205,6 +206,19 @@ void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 
 /* ---- paths that do not leave the host ----------------------------------- */
 
+/* IPsec: does a packet without a policy pass?  A change renews the routes. */
+static bool mxe_net_accepts_without_policy(const struct net *net)
+{
+#ifdef CONFIG_XFRM
+	return net->xfrm.policy_default[XFRM_POLICY_IN] ==
+	       XFRM_USERPOLICY_ACCEPT &&
+	       net->xfrm.policy_default[XFRM_POLICY_OUT] ==
+	       XFRM_USERPOLICY_ACCEPT;
+#else
+	return true;
+#endif
+}
+
 bool mxe_net_is_local(struct mxe_qp *qp)
 {
 	struct dst_entry *dst;
@@ -213,7 +227,8 @@ bool mxe_net_is_local(struct mxe_qp *qp)
 	dst = mxe_net_route(qp->dev, &qp->av, &qp->dst_cache);
 	if (IS_ERR(dst))
 		return false;
-	local = dst->dev->flags & IFF_LOOPBACK;
+	local = dst->dev->flags & IFF_LOOPBACK && !dst_xfrm(dst) &&
+		mxe_net_accepts_without_policy(qp->dev->mnet->net);
 	dst_release(dst);
 	return local;
 }
