@@ -4,6 +4,7 @@
 #include <linux/ip.h>
 #include <linux/kallsyms.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/rtnetlink.h>
 #include <linux/string.h>
@@ -190,13 +191,30 @@ static noinline unsigned int mxe_early_take_train(struct mxe_net *mnet,
 
 /* ---- behind PRE_ROUTING ------------------------------------------------ */
 
+/*
+ * Returns true if no hook follows this one.  One of the same priority does if it
+ * was registered before ours.
+ */
+static __always_inline bool
+mxe_early_is_last(const struct nf_hook_entries __rcu *entries, nf_hookfn *hook)
+{
+	const struct nf_hook_entries *hooks = rcu_dereference(entries);
+
+	return hooks && hooks->num_hook_entries &&
+	       hooks->hooks[hooks->num_hook_entries - 1].hook == hook;
+}
+
 /* The last hook of PRE_ROUTING.  Context: softirq, RCU. */
 static unsigned int mxe_early_hook(void *priv, struct sk_buff *skb,
 				   const struct nf_hook_state *state)
 {
 	/* A socket: somebody has chosen another than ours. */
 	if (ip_hdr(skb)->protocol != IPPROTO_UDP || skb->sk ||
-	    !mxe_early_pull(skb))
+	    !mxe_early_is_last(state->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING],
+			       mxe_early_hook))
+		return NF_ACCEPT;
+	/* br_netfilter calls: the bridge has not seen the frame yet. */
+	if (nf_bridge_in_prerouting(skb) || !mxe_early_pull(skb))
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))
 		return mxe_early_take_train(priv, skb, false);
@@ -345,6 +363,7 @@ static unsigned int mxe_early_ingress(void *priv, struct sk_buff *skb,
 	struct mxe_net *mnet = dev->mnet;
 
 	if (skb->protocol != htons(ETH_P_IP) ||
+	    !mxe_early_is_last(dev->ndev->nf_hooks_ingress, mxe_early_ingress) ||
 	    mxe_early_is_seen(mnet->net, skb) || skb_shared(skb) ||
 	    skb_sk_is_prefetched(skb) || !mxe_early_pull(skb))
 		return NF_ACCEPT;
