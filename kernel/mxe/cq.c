@@ -2,12 +2,16 @@
 #include <linux/if_vlan.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 
 #include "cq.h"
 #include "device.h"
 #include "mxe.h"
 #include "pd.h"
 #include "qp.h"
+
+/* Entries that a resize copies with interrupts off. */
+#define MXE_CQ_COPY_SLICE	1024
 
 static enum ib_wc_opcode mxe_ib_wc_opcode(enum mxe_wc_opcode opcode)
 {
@@ -211,6 +215,7 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp)
 	if (cq->is_user)
 		return;
 
+	mutex_lock(&cq->resize_mutex);
 	spin_lock_irqsave(&cq->lock, flags);
 	for (from = to = cq->consumer; from != cq->producer; from++) {
 		if (cq->wc[from & (cq->entries - 1)].qp == qp->ibqp)
@@ -220,6 +225,7 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp)
 	}
 	cq->producer = to;
 	spin_unlock_irqrestore(&cq->lock, flags);
+	mutex_unlock(&cq->resize_mutex);
 }
 
 static int mxe_create_user_cq(struct mxe_cq *cq, struct ib_udata *udata)
@@ -273,6 +279,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	err = mxe_device_take(dev, MXE_RESOURCE_CQ);
 	if (err)
 		return err;
+	mutex_init(&cq->resize_mutex);
 	spin_lock_init(&cq->lock);
 	spin_lock_init(&cq->notify_lock);
 	mxe_hrtimer_setup(&cq->event_timer, mxe_cq_event_timer, CLOCK_MONOTONIC,
@@ -296,14 +303,15 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
-static void mxe_cq_copy(const struct mxe_cq *cq, u32 consumer, u32 entries,
+/* Copy the completions from..to to new memory. */
+static void mxe_cq_copy(const struct mxe_cq *cq, u32 from, u32 to, u32 entries,
 			struct ib_wc *wc, const struct mxe_ring *ring)
 {
 	u32 i;
 
 	lockdep_assert_held(&cq->lock);
 
-	for (i = consumer; i != cq->producer; i++) {
+	for (i = from; i != to; i++) {
 		if (cq->is_user)
 			memcpy(mxe_ring_entry(ring, i),
 			       mxe_ring_entry(&cq->ring, i),
@@ -314,14 +322,15 @@ static void mxe_cq_copy(const struct mxe_cq *cq, u32 consumer, u32 entries,
 }
 
 /*
- * Take over the new memory with what was not polled; the indices go on.
- * Returns the old memory in place of the new.
+ * Copy the next slice of what was not polled, from *copied on; with the last one
+ * take over the new memory, and return the old in its place.  The indices go on.
+ * Returns 0: done, -EAGAIN: to be called again, or -EINVAL.
  */
-static int mxe_cq_swap(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
-		       struct mxe_ring *ring)
+static int mxe_cq_swap_slice(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
+			     struct mxe_ring *ring, u32 *copied)
 {
 	unsigned long flags;
-	u32 consumer;
+	u32 consumer, to;
 	int err = 0;
 
 	spin_lock_irqsave(&cq->lock, flags);
@@ -331,7 +340,16 @@ static int mxe_cq_swap(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
 		err = -EINVAL;
 		goto unlock;
 	}
-	mxe_cq_copy(cq, consumer, entries, *wc, ring);
+	/* What has been polled meanwhile, or an index that has gone back. */
+	if (cq->producer - *copied > cq->producer - consumer)
+		*copied = consumer;
+	to = *copied + min_t(u32, cq->producer - *copied, MXE_CQ_COPY_SLICE);
+	mxe_cq_copy(cq, *copied, to, entries, *wc, ring);
+	*copied = to;
+	if (to != cq->producer) {
+		err = -EAGAIN;
+		goto unlock;
+	}
 	if (cq->is_user) {
 		WRITE_ONCE(ring->hdr->consumer, consumer);
 		mxe_ring_set_producer(ring, cq->producer);
@@ -342,6 +360,33 @@ static int mxe_cq_swap(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
 	cq->ibcq.cqe = entries;
 unlock:
 	spin_unlock_irqrestore(&cq->lock, flags);
+	return err;
+}
+
+/*
+ * Completions that come while this copies are copied too; a process that keeps
+ * them coming keeps itself busy.
+ */
+static int mxe_cq_swap(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
+		       struct mxe_ring *ring)
+{
+	u32 copied;
+	int err;
+
+	mutex_lock(&cq->resize_mutex);
+	copied = cq->is_user ? mxe_ring_consumer(&cq->ring) :
+			       READ_ONCE(cq->consumer);
+	for (;;) {
+		err = mxe_cq_swap_slice(cq, entries, wc, ring, &copied);
+		if (err != -EAGAIN)
+			break;
+		cond_resched();
+		if (fatal_signal_pending(current)) {
+			err = -EINTR;
+			break;
+		}
+	}
+	mutex_unlock(&cq->resize_mutex);
 	return err;
 }
 
@@ -422,6 +467,7 @@ int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	spin_unlock_bh(&cq->notify_lock);
 	mxe_ring_destroy(&cq->ring);
 	kvfree(cq->wc);
+	mutex_destroy(&cq->resize_mutex);
 	mxe_device_give(to_mdev(ibcq->device), MXE_RESOURCE_CQ);
 	return 0;
 }

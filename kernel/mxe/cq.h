@@ -4,6 +4,7 @@
 #define MXE_CQ_H
 
 #include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
@@ -37,6 +38,9 @@ enum mxe_cq_armed {
  * Lifetime: queue pairs that use the queue keep it alive through the core's
  * use count, so nothing here counts references.
  *
+ * resize_mutex is outside lock: one resize at a time, and none while the
+ * completions of a QP are removed.
+ *
  * lock covers everything below it.  Entries are written by the kernel only;
  * those of a process are never read back, and what it says it has consumed
  * matters only for whether there is room.
@@ -47,6 +51,7 @@ struct mxe_cq {
 	bool is_user;
 	bool timestamps;
 
+	struct mutex resize_mutex;
 	spinlock_t lock;		/* irqsave: verbs of any context */
 	u32 entries;			/* power of two */
 	struct mxe_ring ring;		/* a process's queue */
