@@ -305,8 +305,6 @@ int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 {
 	struct mxe_qp *mqp = to_mqp(qp);
 
-	if (fake.fail_modify_qp)
-		return fake.fail_modify_qp;
 	if (cmd_size != sizeof(*cmd))
 		return EINVAL;
 	if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {

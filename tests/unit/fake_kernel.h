@@ -52,7 +52,7 @@ struct fake_kernel {
 	/* what is to go wrong: a positive errno, or 0 */
 	int fail_get_context, fail_query_atomics, fail_doorbell;
 	int fail_create_srq, fail_alloc_mw, fail_resize_cq;
-	int fail_create_cq, fail_create_qp, fail_modify_qp, fail_destroy_qp;
+	int fail_create_cq, fail_create_qp, fail_destroy_qp;
 	int fail_create_ah, fail_alloc_dm, fail_free_dm;
 	int fail_mmap_nth;		/* counts down; 1: the next one */
 	int write_errno, write_failures;

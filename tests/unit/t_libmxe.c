@@ -455,6 +455,7 @@ static void test_purge(void)
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 	struct ibv_send_wr *bad;
 	struct ibv_wc wc;
+	int resets;
 
 	is_int(ibv_post_send(qp, &wr, &bad), 0, "posted");
 	fill_for_purge(cq, qp->qp_num, other->qp_num);
@@ -466,15 +467,18 @@ static void test_purge(void)
 	is_u64(sq_producer(qp), 1, "at its beginning");
 
 	fill_for_purge(cq, qp->qp_num, other->qp_num);
+	resets = fake.resets;
 	fake.fail_destroy_qp = EBUSY;
 	is_int(fake.ops->destroy_qp(qp), EBUSY, "destroy fails");
-	is_int(qp->state, IBV_QPS_RESET, "queue pair is in RESET");
 	fake.fail_destroy_qp = 0;
-	fake.fail_modify_qp = EIO;
-	qp->state = IBV_QPS_ERR;
+	is_int(fake.resets, resets, "... and does not reset the queue pair");
+	is_int(qp->state, IBV_QPS_RTS, "... nor change its state");
+	is_u64(sq_producer(qp), 1, "... nor what it has posted");
+	is_int(ibv_poll_cq(cq, 1, &wc), 1, "... and keeps the completions");
+	is_u64(wc.qp_num, qp->qp_num, "... of the queue pair");
+
 	fill_for_purge(cq, qp->qp_num, other->qp_num);
-	is_int(fake.ops->destroy_qp(qp), 0, "destroyed without RESET");
-	fake.fail_modify_qp = 0;
+	is_int(fake.ops->destroy_qp(qp), 0, "destroyed");
 	ok(polls_only(cq, other->qp_num), "the other's stay");
 
 	push_cqe(cq, (struct mxe_cqe){ .qp_num = 1 });

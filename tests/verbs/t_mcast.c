@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Multicast on datagram queue pairs: who gets a copy, who does not any more,
- * membership of the interface, limits and refusals.
+ * membership of the interface, what a failing destroy leaves, limits and refusals.
  */
 #include "ud.h"
 
@@ -148,7 +148,6 @@ static void test_refusals(void)
 	is_int(detach(&u, false, 9), EINVAL, "to leave what was not joined");
 	is_int(attach(&u, false, 9), 0, "joined");
 	is_int(detach(&u, true, 9), EINVAL, "to leave another");
-	is_int(ibv_destroy_qp(u.qp), EBUSY, "a member is not destroyed");
 	is_int(detach(&u, false, 9), 0, "left");
 	is_int(detach(&u, false, 9), EINVAL, "to leave twice");
 	ud_close(&u);
@@ -157,6 +156,47 @@ static void test_refusals(void)
 	is_int(ibv_attach_mcast(rc.b.qp, &gid, 0), EINVAL,
 	       "a connected queue pair");
 	vt_pair_close(&rc);
+}
+
+/* A destroy that fails changes nothing: the member receives as before. */
+static void test_destroy_member(void)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = { 0 };
+	struct ud from, member;
+	struct ud_wr w = {
+		.qpn = MULTICAST_QPN, .qkey = UD_QKEY, .len = 100,
+	};
+	long before = ud_counter(b, "rcvd_pkts");
+
+	ud_open(&from, a);
+	ud_open(&member, b);
+	recv_two(&member);
+	is_int(attach(&member, false, 10), 0, "a queue pair joins a group");
+	vt_fill_random(from.buf, w.len);
+	w.ah = group_ah(a, false, 10);
+	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "a datagram is sent");
+	ud_wait_counted(&member, "rcvd_pkts", before);
+
+	is_int(ibv_destroy_qp(member.qp), EBUSY, "the member is not destroyed");
+	is_int(ibv_query_qp(member.qp, &attr, IBV_QP_STATE, &init), 0,
+	       "... it can be queried");
+	is_int(attr.qp_state, IBV_QPS_RTS, "... it is in RTS");
+	got_one(&member, w.len, from.buf, "... its completion is there");
+	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "one more is sent");
+	got_one(&member, w.len, from.buf, "... and received");
+	ibv_destroy_ah(w.ah);
+
+	ud_must_recv(&from, UD_RECV, UD_SLOT);
+	w.ah = ud_ah(b, a, false);
+	w.qpn = from.qp->qp_num;
+	is_int(ud_send_wait(&member, w), IBV_WC_SUCCESS, "the member sends");
+	got_one(&from, w.len, member.buf, "... and that is received");
+
+	ibv_destroy_ah(w.ah);
+	is_int(detach(&member, false, 10), 0, "the member leaves the group");
+	ud_close(&member);
+	ud_close(&from);
 }
 
 static void test_limits(void)
@@ -210,6 +250,7 @@ int main(void)
 	test_copies(false);
 	test_copies(true);
 	test_refusals();
+	test_destroy_member();
 	test_limits();
 	vt_close(a);
 	vt_close(b);

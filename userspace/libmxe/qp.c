@@ -261,30 +261,24 @@ int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 }
 
 /*
- * The completions go before the queue pair does: its number may be that of a
- * new one, with completions on the same queue, as soon as it is destroyed.
- * A device that has gone can be asked for nothing, and reuses nothing.
+ * The kernel destroys the queue pair first, so that a destroy that fails changes
+ * nothing.  A queue pair that is attached to a multicast group, or that another
+ * thread is using, cannot be destroyed (EBUSY).
+ *
+ * After that the kernel adds no completions for it, and the ones that it has left
+ * behind are dropped.  No completion of a new queue pair is dropped with them: the
+ * kernel assigns queue pair numbers cyclically, so it does not assign this number
+ * again before it has assigned all others.
  */
 int mxe_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-	bool purged = false;
 	int ret;
-
-	/* A target of XRC is shared, and has no completions of its own. */
-	if (ibqp->state != IBV_QPS_RESET &&
-	    ibqp->qp_type != IBV_QPT_XRC_RECV &&
-	    !mxe_modify_qp(ibqp, &attr, IBV_QP_STATE)) {
-		ibqp->state = IBV_QPS_RESET;
-		purged = true;
-	}
 
 	ret = ibv_cmd_destroy_qp(ibqp);
 	if (ret)
 		return ret;
-	if (!purged)
-		mxe_qp_purge(ibqp);
+	mxe_qp_purge(ibqp);
 	mxe_ring_unmap(&qp->sq);
 	mxe_ring_unmap(&qp->rq);
 	free(qp);
