@@ -220,6 +220,52 @@ static void inv_mapped_at_once(struct kunit *test)
 }
 
 /*
+ * The slot of a LOCAL_INV belongs to the consumer again before its completion is
+ * added to the completion queue, and the consumer may have posted the next request
+ * into it.  The requester must not read it any more.
+ *
+ * Here the next request appears in the slot at the earliest moment: the completion
+ * itself is written there.  Its wr_id becomes opcode, flags and number of SGEs of
+ * the request, which is a SEND then.
+ */
+static void inv_slot_given_back(struct kunit *test)
+{
+	const u64 next = IB_WR_SEND;
+	struct ib_send_wr inv = {
+		.wr_id = next,
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	struct kt *kt = kt_of(test);
+	struct mxe_cq *cq = to_mcq(kt->send_cq);
+	struct mxe_send_wr *slot;
+	struct ib_wc *entries;
+
+	BUILD_BUG_ON(offsetof(struct mxe_send_wr, opcode) % sizeof(u64));
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	inv.ex.invalidate_rkey = kt_reg(kt, kt->pd, RIGHTS)->rkey;
+	slot = mxe_sq_wr(&kt->qp->sq, kt->qp->sq.posted);
+	KUNIT_ASSERT_LE(test, offsetof(struct mxe_send_wr, opcode) +
+			      sizeof(*cq->wc), kt->qp->sq.wr_size);
+	KUNIT_ASSERT_EQ(test, cq->producer, 0U);
+
+	entries = cq->wc;
+	cq->wc = (struct ib_wc *)&slot->opcode;
+	post(kt, &inv);
+	entries[0] = cq->wc[0];
+	cq->wc = entries;
+
+	KUNIT_EXPECT_EQ(test, (int)slot->opcode, (int)next);
+	kt_settle(kt);
+	kt_expect_nothing(kt);
+	kt_expect_wc(kt, kt->send_cq, next, IB_WC_SUCCESS);
+	kt_expect_no_wc(kt, kt->send_cq);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_local_access_errors), 0ULL);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+}
+
+/*
  * An invalidation waits for accesses under way, without a lock held; the region
  * gets no new ones.
  */
@@ -288,6 +334,7 @@ static void inv_waits_remote(struct kunit *test)
 }
 
 static struct kunit_case inv_cases[] = {
+	KUNIT_CASE(inv_slot_given_back),
 	KUNIT_CASE(inv_waits_local),
 	KUNIT_CASE(inv_waits_remote),
 	KUNIT_CASE(inv_remote),
