@@ -6,6 +6,7 @@
 #include <net/inet_ecn.h>
 
 #include "harness.h"
+#include "psn.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 #define S	KT_SQ_PSN
@@ -119,6 +120,47 @@ static void cnp_slows_down(struct kunit *test)
 	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 }
 
+/* As if n packets had been sent and acknowledged. */
+static void skip_packets(struct kt *kt, u32 n)
+{
+	struct mxe_sq *sq = &kt->qp->sq;
+
+	mxe_send_lock(kt->qp);
+	sq->psn = mxe_psn_add(sq->psn, n);
+	sq->sent_psn = sq->psn;
+	sq->max_psn = sq->psn;
+	sq->una = sq->psn;
+	mxe_send_unlock(kt->qp);
+}
+
+/*
+ * The requester reacts to a CNP after any number of packets without one, also if
+ * that is more than half of the sequence numbers.
+ */
+static void cnp_after_many_packets(struct kunit *test)
+{
+	const u32 step = 1U << 22;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, DSCP | INET_ECN_ECT_0);
+	struct mxe_sq *sq = &kt->qp->sq;
+	u32 window, i, round;
+
+	/* In the first round no CNP has come before, in the others one has. */
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < 3; i++) {
+			skip_packets(kt, step);
+			kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4);
+			kt_drop_sent(kt);
+			answer(kt, mxe_psn_add(sq->psn, -1));
+			kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
+		}
+		window = sq->window;
+		KUNIT_ASSERT_GT(test, window, 1U);
+		inject_cnp(kt);
+		KUNIT_EXPECT_EQ(test, sq->window, window / 2);
+	}
+}
+
 /* Who does not use ECN is not slowed down, whoever says so. */
 static void cnp_without_ecn(struct kunit *test)
 {
@@ -134,6 +176,7 @@ static void cnp_without_ecn(struct kunit *test)
 static struct kunit_case cnp_cases[] = {
 	KUNIT_CASE(cnp_for_marked),
 	KUNIT_CASE(cnp_slows_down),
+	KUNIT_CASE(cnp_after_many_packets),
 	KUNIT_CASE(cnp_without_ecn),
 	{}
 };
