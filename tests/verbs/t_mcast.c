@@ -2,7 +2,13 @@
 /*
  * Multicast on datagram queue pairs: who gets a copy, who does not any more,
  * membership of the interface, what a failing destroy leaves, limits and refusals.
+ *
+ *	t_mcast [join ADDRESS...]
+ *
+ * join	 only joins these groups with a queue pair of the second device, says "joined",
+ *	 and waits for a line of input.
  */
+#include <arpa/inet.h>
 #include "ud.h"
 
 enum { MULTICAST_QPN = 0xffffff };
@@ -242,8 +248,32 @@ static void test_limits(void)
 	free(u);
 }
 
-int main(void)
+/* The groups are not left: for t_mcast_netns.sh, which takes the device away. */
+static int join(char **addresses)
 {
+	struct ud u;
+
+	b = vt_open(vt_name_b());
+	ud_open(&u, b);
+	for (; *addresses; addresses++) {
+		union ibv_gid gid = { .raw = { [10] = 0xff, [11] = 0xff } };
+
+		if (!inet_pton(AF_INET6, *addresses, gid.raw) &&
+		    !inet_pton(AF_INET, *addresses, gid.raw + 12))
+			vt_bail("no address: %s", *addresses);
+		if (ibv_attach_mcast(u.qp, &gid, 0))
+			vt_bail("cannot join %s", *addresses);
+	}
+	puts("joined");
+	fflush(stdout);
+	getchar();
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return join(argv + 2);
 	plan(0);
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
