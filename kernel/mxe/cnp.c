@@ -66,8 +66,13 @@ void mxe_cnp_rcv(struct mxe_qp *qp)
 
 void mxe_cnp_progress(struct mxe_qp *qp)
 {
+	struct mxe_sq *sq = &qp->sq;
+
 	lockdep_assert_held(&qp->send_lock);
 
-	if (qp->sq.window < MXE_MAX_UNACKED)
-		qp->sq.window++;
+	if (sq->window < MXE_MAX_UNACKED)
+		sq->window++;
+	/* Never so far behind that it would seem to be ahead. */
+	if (mxe_psn_diff(sq->una, sq->cnp_psn) > 0)
+		sq->cnp_psn = sq->una;
 }

@@ -370,6 +370,7 @@ static void mxe_loop_complete(struct mxe_qp *qp, u32 num_pkts)
 	sq->psn = sq->max_psn;
 	sq->sent_psn = sq->max_psn;
 	sq->una = sq->max_psn;
+	sq->cnp_psn = sq->max_psn;
 	mxe_count(qp->dev, loop_requests);
 	mxe_send_end(qp, IB_WC_SUCCESS);
 }
