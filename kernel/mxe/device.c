@@ -243,7 +243,6 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	ibdev->driver_def = mxe_uapi_defs;
 
 	dev->reply_be = mxe_device_reply_be;
-	INIT_LIST_HEAD(&dev->ingress_entry);
 	/* Nodes are charged to the process that needs one more. */
 	xa_init_flags(&dev->mrs, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH |

@@ -372,58 +372,29 @@ static unsigned int mxe_early_ingress(void *priv, struct sk_buff *skb,
 	return mxe_early_take(mnet, skb, true, false);
 }
 
-/* The devices with a hook of their netdev, under RTNL. */
-static LIST_HEAD(mxe_early_devs);
-
-void mxe_early_attach(struct mxe_dev *dev)
+static void mxe_early_add_ingress(struct mxe_dev *dev)
 {
-	struct net *net = dev->mnet->net;
-	struct net_device *ndev = dev->ndev;
+	ASSERT_RTNL();
 
 	dev->ingress = (struct nf_hook_ops) {
 		.hook = mxe_early_ingress,
-		.dev = ndev,
+		.dev = dev->ndev,
 		.priv = dev,
 		.pf = NFPROTO_NETDEV,
 		.hooknum = NF_NETDEV_INGRESS,
 		.priority = INT_MAX,
 	};
-	rtnl_lock();
-	/* Without it packets only take longer, and those that go have none. */
-	if (ndev->reg_state == NETREG_REGISTERED && net_eq(dev_net(ndev), net) &&
-	    !nf_register_net_hook(net, &dev->ingress))
-		list_add(&dev->ingress_entry, &mxe_early_devs);
-	rtnl_unlock();
+	/* Without it packets only take longer. */
+	dev->has_ingress = !nf_register_net_hook(dev->mnet->net, &dev->ingress);
 }
 
-static void mxe_early_remove(struct mxe_dev *dev)
+static void mxe_early_remove_ingress(struct mxe_dev *dev)
 {
 	ASSERT_RTNL();
 
-	list_del_init(&dev->ingress_entry);
-	nf_unregister_net_hook(dev->mnet->net, &dev->ingress);
-}
-
-void mxe_early_detach(struct mxe_dev *dev)
-{
-	rtnl_lock();
-	if (!list_empty(&dev->ingress_entry))
-		mxe_early_remove(dev);
-	rtnl_unlock();
-}
-
-void mxe_early_netdev_gone(struct net_device *ndev)
-{
-	struct mxe_dev *dev;
-
-	ASSERT_RTNL();
-
-	list_for_each_entry(dev, &mxe_early_devs, ingress_entry) {
-		if (dev->ndev == ndev) {
-			mxe_early_remove(dev);
-			return;
-		}
-	}
+	if (dev->has_ingress)
+		nf_unregister_net_hook(dev->mnet->net, &dev->ingress);
+	dev->has_ingress = false;
 }
 
 #else
@@ -433,15 +404,11 @@ bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
 	return false;
 }
 
-void mxe_early_attach(struct mxe_dev *dev)
+static void mxe_early_add_ingress(struct mxe_dev *dev)
 {
 }
 
-void mxe_early_detach(struct mxe_dev *dev)
-{
-}
-
-void mxe_early_netdev_gone(struct net_device *ndev)
+static void mxe_early_remove_ingress(struct mxe_dev *dev)
 {
 }
 
@@ -454,3 +421,42 @@ void mxe_early_unregister(struct mxe_net *mnet)
 }
 
 #endif /* CONFIG_NETFILTER */
+
+/* ---- devices whose netdev may go before they do ------------------------- */
+
+static LIST_HEAD(mxe_early_devs);	/* under RTNL */
+
+void mxe_early_attach(struct mxe_dev *dev)
+{
+	const struct net_device *ndev = dev->ndev;
+
+	rtnl_lock();
+	list_add(&dev->early_entry, &mxe_early_devs);
+	dev->ndev_gone = ndev->reg_state != NETREG_REGISTERED ||
+			 !net_eq(dev_net(ndev), dev->mnet->net);
+	if (!dev->ndev_gone)
+		mxe_early_add_ingress(dev);
+	rtnl_unlock();
+}
+
+void mxe_early_detach(struct mxe_dev *dev)
+{
+	rtnl_lock();
+	list_del(&dev->early_entry);
+	mxe_early_remove_ingress(dev);
+	rtnl_unlock();
+}
+
+void mxe_early_netdev_gone(struct net_device *ndev)
+{
+	struct mxe_dev *dev;
+
+	ASSERT_RTNL();
+
+	list_for_each_entry(dev, &mxe_early_devs, early_entry) {
+		if (dev->ndev == ndev) {
+			dev->ndev_gone = true;
+			mxe_early_remove_ingress(dev);
+		}
+	}
+}

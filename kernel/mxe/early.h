@@ -35,8 +35,8 @@ void mxe_early_unregister(struct mxe_net *mnet);
 void mxe_early_attach(struct mxe_dev *dev);
 void mxe_early_detach(struct mxe_dev *dev);
 /*
- * The netdev goes, or leaves the namespace: its device, if there is one, has to do
- * without from now on.  Context: RTNL held.
+ * The netdev goes, or leaves the namespace: dev->ndev_gone of its device, if there
+ * is one, is true from now on.  Context: RTNL held.
  */
 void mxe_early_netdev_gone(struct net_device *ndev);
 

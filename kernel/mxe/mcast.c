@@ -42,13 +42,16 @@ void mxe_mcast_uninit(struct mxe_mcast *mcast)
  * The host becomes a member, so that switches and its own IP layer let the
  * packets through.  Not by a socket: those may join but a few groups.
  */
-static int mxe_mcast_join(struct net_device *ndev, const union ib_gid *gid)
+static int mxe_mcast_join(struct mxe_dev *dev, const union ib_gid *gid)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)gid;
+	struct net_device *ndev = dev->ndev;
 	struct in_device *in_dev;
 	int err = -ENODEV;
 
 	rtnl_lock();
+	if (dev->ndev_gone)
+		goto unlock;
 	if (!ipv6_addr_v4mapped(addr)) {
 		if (IS_ENABLED(CONFIG_IPV6))
 			err = ipv6_dev_mc_inc(ndev, addr);
@@ -59,25 +62,30 @@ static int mxe_mcast_join(struct net_device *ndev, const union ib_gid *gid)
 			err = 0;
 		}
 	}
+unlock:
 	rtnl_unlock();
 	return err;
 }
 
-static void mxe_mcast_leave(struct net_device *ndev, const union ib_gid *gid)
+static void mxe_mcast_leave(struct mxe_dev *dev, const union ib_gid *gid)
 {
 	const struct in6_addr *addr = (const struct in6_addr *)gid;
+	struct net_device *ndev = dev->ndev;
 	struct in_device *in_dev;
 
 	rtnl_lock();
+	/* It left its groups when it went; what it is in now is not ours. */
+	if (dev->ndev_gone)
+		goto unlock;
 	if (!ipv6_addr_v4mapped(addr)) {
 		if (IS_ENABLED(CONFIG_IPV6))
 			ipv6_dev_mc_dec(ndev, addr);
 	} else {
-		/* Gone with the netdev, perhaps. */
 		in_dev = __in_dev_get_rtnl(ndev);
 		if (in_dev)
 			ip_mc_dec_group(in_dev, addr->s6_addr32[3]);
 	}
+unlock:
 	rtnl_unlock();
 }
 
@@ -126,7 +134,7 @@ static struct mxe_mcast_group *mxe_mcast_new_group(struct mxe_dev *dev,
 	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
 	if (!group)
 		return ERR_PTR(-ENOMEM);
-	err = mxe_mcast_join(dev->ndev, gid);
+	err = mxe_mcast_join(dev, gid);
 	if (err) {
 		kfree(group);
 		return ERR_PTR(err);
@@ -195,7 +203,7 @@ static void mxe_mcast_remove(struct mxe_dev *dev, struct mxe_mcast_group *group,
 		return;
 	dev->mcast.num_groups--;
 	hash_del_rcu(&group->node);
-	mxe_mcast_leave(dev->ndev, &group->gid);
+	mxe_mcast_leave(dev, &group->gid);
 	kfree_rcu(group, rcu);
 }
 
@@ -223,7 +231,7 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 
 	if (!group)
 		return false;
-	/* Destruction of a queue pair that was one waits for us. */
+	/* A QP that has left the group and was destroyed is dying at worst. */
 	list_for_each_entry_rcu(member, &group->members, entry) {
 		mxe_recv_lock(member->qp);
 		mxe_ud_rcv(member->qp, pkt, skb_get(skb));

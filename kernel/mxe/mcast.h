@@ -19,10 +19,10 @@ union ib_gid;
 /*
  * The groups of a device.  Lifetime: a group is there while it has members,
  * and a queue pair that is a member cannot be destroyed.  Written under lock,
- * outside of which is RTNL; read under RCU.
+ * inside which RTNL is taken; read under RCU.
  */
 struct mxe_mcast {
-	struct mutex lock;		/* what is below */
+	struct mutex lock;		/* what is below; outside RTNL */
 	u32 num_groups;
 	DECLARE_HASHTABLE(groups, 6);
 };

@@ -94,9 +94,11 @@ struct mxe_dev {
 	struct mxe_net *mnet;		/* namespace of ndev; a user is held */
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
 #ifdef CONFIG_NETFILTER
-	struct nf_hook_ops ingress;	/* of ndev, while listed; see early.h */
+	struct nf_hook_ops ingress;	/* of ndev, if has_ingress; see early.h */
 #endif
-	struct list_head ingress_entry;	/* in mxe_early_devs, under RTNL */
+	bool has_ingress;		/* RTNL */
+	bool ndev_gone;			/* or in another namespace; RTNL */
+	struct list_head early_entry;	/* in mxe_early_devs, under RTNL */
 	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
 	atomic_long_t mrs_gone;		/* counts regions taken out of it */
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
