@@ -8,6 +8,7 @@
 #include "mcast.h"
 #include "mxe.h"
 #include "qp.h"
+#include "respond.h"
 #include "ud.h"
 
 struct mxe_mcast_member {
@@ -228,14 +229,23 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 {
 	struct mxe_mcast_group *group = mxe_mcast_find(&dev->mcast, gid);
 	struct mxe_mcast_member *member;
+	u32 budget = MXE_SLICE;
 
 	if (!group)
 		return false;
 	/* A QP that has left the group and was destroyed is dying at worst. */
 	list_for_each_entry_rcu(member, &group->members, entry) {
-		mxe_recv_lock(member->qp);
-		mxe_ud_rcv(member->qp, pkt, skb_get(skb));
-		mxe_recv_unlock(member->qp);
+		struct mxe_qp *qp = member->qp;
+
+		mxe_recv_lock(qp);
+		if (budget)
+			mxe_ud_rcv(qp, pkt, skb_get(skb));
+		else
+			mxe_respond_defer_copy(qp, pkt, skb);
+		if (!qp->dying)
+			mxe_spend(&budget, mxe_pkt_cost(pkt->payload_len,
+							qp->rq.cur->num_sge));
+		mxe_recv_unlock(qp);
 	}
 	return true;
 }

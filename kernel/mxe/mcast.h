@@ -34,8 +34,9 @@ int mxe_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int mxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
 /*
- * Give every member of a group a copy; false if there is none.  skb holds pkt
- * and stays the caller's.  Context: softirq, RCU.
+ * Give every member of a group a copy; false if there is none.  Members for which
+ * the slice has no budget left get theirs by their work.  skb holds pkt and stays
+ * the caller's.  Context: softirq, RCU.
  */
 bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 		   const struct mxe_pkt *pkt, struct sk_buff *skb);

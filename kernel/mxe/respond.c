@@ -7,6 +7,7 @@
 #include "respond.h"
 #include "srq.h"
 #include "trace.h"
+#include "ud.h"
 #include "xrc.h"
 
 /* ---- answers ----------------------------------------------------------- */
@@ -642,6 +643,7 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 /* In skb->cb of a request that waits. */
 struct mxe_deferred_cb {
 	bool needs_res;			/* a READ, an atomic and the like */
+	u16 vlan_id;			/* which parsing does not find out */
 };
 
 static struct mxe_deferred_cb *mxe_deferred_cb(struct sk_buff *skb)
@@ -678,6 +680,7 @@ static void mxe_deferred_add(struct mxe_qp *qp, struct sk_buff *skb,
 	/* The dst is noref: drop it before the softirq ends. */
 	skb_dst_drop(skb);
 	mxe_deferred_cb(skb)->needs_res = needs_res;
+	mxe_deferred_cb(skb)->vlan_id = pkt->vlan_id;
 	rq->deferred_res += needs_res;
 	atomic_long_add(skb->truesize, &qp->dev->deferred);
 	__skb_queue_tail(&rq->deferred, skb);
@@ -704,6 +707,26 @@ static void mxe_deferred_put_back(struct mxe_qp *qp, struct sk_buff *skb,
 	qp->rq.deferred_res += mxe_deferred_cb(skb)->needs_res;
 	atomic_long_add(skb->truesize, &qp->dev->deferred);
 	__skb_queue_head(&qp->rq.deferred, skb);
+}
+
+void mxe_respond_defer_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			    struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (qp->dying || !mxe_qp_can_receive(qp->state)) {
+		mxe_count(qp->dev, drop_state);
+		return;
+	}
+	copy = skb_clone(skb, GFP_ATOMIC);
+	if (!copy) {
+		mxe_count(qp->dev, drop_no_memory);
+		return;
+	}
+	qp->rq.todo |= BIT(MXE_TODO_WORK);
+	mxe_deferred_add(qp, copy, pkt);
 }
 
 void mxe_respond_drop_deferred(struct mxe_qp *qp)
@@ -856,6 +879,13 @@ void mxe_respond_continue(struct mxe_qp *qp)
 		/* It was parsed when it came, and is ours since. */
 		if (mxe_net_parse(skb, &pkt)) {
 			mxe_net_consume(skb);
+			continue;
+		}
+		if (mxe_qp_is_ud(qp)) {
+			pkt.vlan_id = mxe_deferred_cb(skb)->vlan_id;
+			mxe_ud_rcv(qp, &pkt, skb);
+			mxe_spend(&rq->budget, mxe_pkt_cost(pkt.payload_len,
+							    rq->cur->num_sge));
 			continue;
 		}
 		if (mxe_respond_wants_locks(qp, &pkt)) {

@@ -22,6 +22,12 @@ int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 void mxe_respond_continue(struct mxe_qp *qp);
 /* The same for what is posted, as mxe_recv_flush(). */
 void mxe_respond_flush(struct mxe_qp *qp);
+/*
+ * Leave a copy of a datagram to the work.  skb holds pkt and stays the caller's.
+ * Context: recv_lock held.
+ */
+void mxe_respond_defer_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			    struct sk_buff *skb);
 /* Drop the requests that wait.  Context: recv_lock held, or no other user. */
 void mxe_respond_drop_deferred(struct mxe_qp *qp);
 /* Forget a message in progress and everything stored. */
