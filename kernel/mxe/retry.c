@@ -122,14 +122,16 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 	}
 
 	mxe_count(qp->dev, retransmit_timeouts);
-	/* Time has passed: an earlier attempt from the same place is over. */
+	/*
+	 * Time has passed: an earlier attempt from the same place is over.  The
+	 * work sends, since the timers of many QPs may expire at once, in one
+	 * softirq.  The next deadline begins when it does.
+	 */
 	sq->rewound = false;
-	if (mxe_retry_rewind(qp, sq->una)) {
-		mxe_send_run(qp);
-		mxe_retry_restart(qp);
-	} else {
+	if (mxe_retry_rewind(qp, sq->una))
+		sq->todo |= BIT(MXE_TODO_WORK);
+	else
 		mxe_complete_wr(qp, IB_WC_RETRY_EXC_ERR);
-	}
 unlock:
 	mxe_send_unlock(qp);
 }
@@ -154,10 +156,9 @@ static void mxe_rnr_timer_fn(struct timer_list *timer)
 
 	mxe_send_lock(qp);
 	qp->sq.rnr_wait = false;
-	if (!qp->dying && mxe_qp_can_send(qp->state)) {
-		mxe_send_run(qp);
-		mxe_retry_restart(qp);
-	}
+	/* As for the other timer: the work sends. */
+	if (!qp->dying && mxe_qp_can_send(qp->state))
+		qp->sq.todo |= BIT(MXE_TODO_WORK);
 	mxe_send_unlock(qp);
 }
 

@@ -648,7 +648,11 @@ void kt_expect_atomic_ack(struct kt *kt, u32 psn, u64 orig, u32 msn)
 
 void kt_settle(struct kt *kt)
 {
-	flush_workqueue(mxe_wq);
+	int slices;
+
+	/* Work that is not finished queues itself again. */
+	for (slices = 0; slices < 16; slices++)
+		flush_workqueue(mxe_wq);
 }
 
 u64 kt_counter(struct kt *kt, enum mxe_counter counter)
