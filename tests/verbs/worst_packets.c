@@ -406,12 +406,12 @@ static bool defer_read(void)
 
 static bool defer_nothing(void)
 {
-	return deferred_reads(255, 0, false);
+	return deferred_reads(120, 0, false);
 }
 
 static bool reset_deferred(void)
 {
-	return deferred_reads(255, 0, true);
+	return deferred_reads(120, 0, true);
 }
 
 /* An ACK completes a window of requests, and lets `next` begin. */
@@ -517,9 +517,9 @@ const struct worst worst_packets[] = {
 	{ "xrc_send_4k", "4-KiB SENDs to an SRQ of XRC, into 32 SGEs", xrc_sends },
 	{ "dup_read", "the oldest of 128 READs is repeated, 64 packets", dup_read },
 	{ "defer_read", "8 READs of 64 packets wait for one of 65", defer_read },
-	{ "defer_nothing", "255 READs of length 0 wait for one of 65 packets",
+	{ "defer_nothing", "120 READs of length 0 wait for one of 65 packets",
 	  defer_nothing },
-	{ "reset_deferred", "a QP with 255 deferred READs goes to RESET",
+	{ "reset_deferred", "a QP with 120 deferred READs goes to RESET",
 	  reset_deferred },
 	{ "ack_write_4k", "an ACK completes 128 requests, 64 of 4 KiB follow",
 	  ack_write_4k },
