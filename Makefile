@@ -111,7 +111,7 @@ soak: deps
 fuzz: deps
 	@tools/fuzz $(if $(SECONDS),--seconds $(SECONDS))
 
-check-style check-unit check-kunit check-fuzz check-uml check-vm check-debug check-kernels check-big-endian: deps
+check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian: deps
 	@tools/$@
 
 check-packages:
@@ -146,6 +146,8 @@ help:
 	@echo '  check-fuzz   the fuzz targets are built and run on their seeds'
 	@echo '  check-uml    end-to-end tests on that kernel'
 	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
+	@echo '  check-bh-off the longest sections with bottom halves or interrupts off, in'
+	@echo '               instructions, below the limit of tools/bh-off'
 	@echo '  check-debug  those on an SMP kernel with KASAN, lockdep, kmemleak and fault'
 	@echo '               injection in QEMU; no part of check: it takes hours'
 	@echo '  check-kernels  the modules compile for the kernels of newer releases and'
@@ -175,4 +177,4 @@ help:
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages deps \
 	demo bench bench-quick profile soak fuzz check check-style check-unit check-kunit check-fuzz check-uml check-vm \
-	check-debug check-kernels check-big-endian clean help
+	check-bh-off check-debug check-kernels check-big-endian clean help
