@@ -316,8 +316,9 @@ static void poll_watched(struct vt_end *e)
 		vt_bail("ibv_post_send");
 	/* It has no completion, so only the ring of the queue has this number. */
 	hdr = (struct mxe_ring_hdr *)vt_find_wqe(WR_ID) - 1;
-	while (*(volatile uint32_t *)&hdr->consumer != 1 ||
-	       *(volatile uint32_t *)&hdr->flags & MXE_RING_NEED_DOORBELL) {
+	while (__atomic_load_n(&hdr->consumer, __ATOMIC_RELAXED) != 1 ||
+	       __atomic_load_n(&hdr->flags, __ATOMIC_RELAXED) &
+	       MXE_RING_NEED_DOORBELL) {
 		if (vt_now_ms() > end)
 			vt_bail("the thread does not watch the queue");
 		usleep(100);
