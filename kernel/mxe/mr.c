@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/log2.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <rdma/ib_umem.h>
@@ -346,6 +347,8 @@ static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
 		if (WARN_ON_ONCE(i == mr->npages))
 			return -EINVAL;
 		mr->pages[i++] = page_address(sg_page_iter_page(&iter));
+		if (!(i % 1024))
+			cond_resched();
 	}
 	return WARN_ON_ONCE(i != mr->npages) ? -EINVAL : 0;
 }

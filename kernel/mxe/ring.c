@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -83,6 +84,7 @@ static int mxe_ring_map(struct vm_area_struct *vma, void *mem)
 		if (err)
 			return err;
 		mem += PAGE_SIZE;
+		cond_resched();
 	}
 	mxe_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 	return 0;
