@@ -533,6 +533,7 @@ struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->max_pages = max_num_sg;
+	atomic_set(&mr->accesses, MXE_MR_CLOSED);
 	mr->pages = kvcalloc(2 * max_num_sg, sizeof(*mr->pages),
 			     GFP_KERNEL_ACCOUNT);
 	if (!mr->pages)
@@ -589,21 +590,25 @@ static bool mxe_reg_is_mapped(const struct mxe_reg *reg)
 	       reg->first_offset <= room - reg->length;
 }
 
-/* No access begins any more once the state is not VALID. */
-static void mxe_mr_set_state(struct mxe_mr *mr, enum mxe_mr_state state)
+/* No access begins any more.  Those under way go on. */
+static void mxe_mr_close(struct mxe_mr *mr, enum mxe_mr_state state)
 {
 	WRITE_ONCE(mr->state, state);
-	/*
-	 * Written before the accesses are counted.  Pairs with mxe_mr_use() and
-	 * mxe_mr_put().
-	 */
-	smp_mb();
+	/* Fully ordered: before the accesses are counted. */
+	atomic_fetch_or(MXE_MR_CLOSED, &mr->accesses);
+}
+
+static void mxe_mr_open(struct mxe_mr *mr)
+{
+	WRITE_ONCE(mr->state, MXE_MR_VALID);
+	/* After what an access needs.  Pairs with mxe_mr_use(). */
+	atomic_fetch_andnot_release(MXE_MR_CLOSED, &mr->accesses);
 }
 
 static bool mxe_mr_is_accessed(const struct mxe_mr *mr)
 {
 	/* What was done to the memory comes before what follows. */
-	return atomic_read_acquire(&mr->accesses);
+	return atomic_read_acquire(&mr->accesses) & ~MXE_MR_CLOSED;
 }
 
 void mxe_mr_wake(struct mxe_mr *mr)
@@ -631,8 +636,7 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 	mr->length = reg->length;
 	mr->access = reg->access;
 	mr->key = reg->key;
-	/* Pairs with the acquire in mxe_mr_get(). */
-	smp_store_release(&mr->state, MXE_MR_VALID);
+	mxe_mr_open(mr);
 	return 0;
 }
 
@@ -651,7 +655,7 @@ static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
 		return -EINVAL;
 	if (access && !(mr->access & access))
 		return -EACCES;
-	mxe_mr_set_state(mr, MXE_MR_INVALIDATING);
+	mxe_mr_close(mr, MXE_MR_INVALIDATING);
 	if (mxe_mr_is_accessed(mr))
 		return -EBUSY;
 	WRITE_ONCE(mr->state, MXE_MR_INVALID);
@@ -697,7 +701,7 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	/* One that was changed has its place no more. */
 	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
 	mxe_mr_withdrawn(mr->dev);
-	mxe_mr_set_state(mr, MXE_MR_INVALID);
+	mxe_mr_close(mr, MXE_MR_INVALID);
 	/* Woken by mxe_mr_put().  Each is one copy long, and none begins. */
 	wait_var_event(&mr->accesses, !mxe_mr_is_accessed(mr));
 	mxe_mr_free(mr);

@@ -30,6 +30,9 @@ enum mxe_key_type {
 	MXE_KEY_OF_MW	= 1,
 };
 
+/* The sign of `accesses`: none begins.  So it is whenever state is not VALID. */
+#define MXE_MR_CLOSED	INT_MIN
+
 enum mxe_mr_state {
 	MXE_MR_INVALID,		/* not registered yet, or invalidated */
 	MXE_MR_INVALIDATING,	/* accesses that began before may go on */
@@ -54,7 +57,7 @@ struct mxe_mr {
 	struct ib_mr ibmr;
 	struct mxe_dev *dev;
 	struct rcu_head rcu;
-	atomic_t accesses;		/* under way; no more than processors */
+	atomic_t accesses;		/* under way; with MXE_MR_CLOSED */
 	enum mxe_mr_state state;
 	atomic_t windows;		/* bound to it; -1: it goes away */
 	u32 key;			/* lkey and rkey */
@@ -109,23 +112,16 @@ void mxe_mr_wake(struct mxe_mr *mr);
  */
 static inline void mxe_mr_put(struct mxe_mr *mr)
 {
-	/*
-	 * Fully ordered: after what was done to the memory, and before state is
-	 * read.  Pairs with mxe_mr_set_state().
-	 */
-	if (atomic_dec_and_test(&mr->accesses) &&
-	    unlikely(READ_ONCE(mr->state) != MXE_MR_VALID))
+	/* Fully ordered: after what was done to the memory. */
+	if (unlikely(atomic_add_negative(-1, &mr->accesses)))
 		mxe_mr_wake(mr);
 }
 
 /* Begin an access, if it is valid with this key now.  Context: RCU. */
 static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 {
-	atomic_inc(&mr->accesses);
-	/* Seen before the state is read.  Pairs with mxe_mr_set_state(). */
-	smp_mb__after_atomic();
-	/* Pairs with the release in mxe_mr_reg(). */
-	if (smp_load_acquire(&mr->state) != MXE_MR_VALID || mr->key != key) {
+	/* Fully ordered.  Pairs with the release in mxe_mr_open(). */
+	if (unlikely(atomic_add_negative(1, &mr->accesses)) || mr->key != key) {
 		mxe_mr_put(mr);
 		return NULL;
 	}
