@@ -67,7 +67,7 @@ static __always_inline bool mxe_early_interferes(struct net *net,
 }
 
 /* Make the headers up to BTH readable, if it has them. */
-static bool mxe_early_pull(struct sk_buff *skb)
+static __always_inline bool mxe_early_pull(struct sk_buff *skb)
 {
 	const unsigned int len = sizeof(struct iphdr) + sizeof(struct udphdr) +
 				 sizeof(struct mxe_bth);
@@ -191,30 +191,14 @@ static noinline unsigned int mxe_early_take_train(struct mxe_net *mnet,
 
 /* ---- behind PRE_ROUTING ------------------------------------------------ */
 
-/*
- * Returns true if no hook follows this one.  One of the same priority does if it
- * was registered before ours.
- */
-static __always_inline bool
-mxe_early_is_last(const struct nf_hook_entries __rcu *entries, nf_hookfn *hook)
-{
-	const struct nf_hook_entries *hooks = rcu_dereference(entries);
-
-	return hooks && hooks->num_hook_entries &&
-	       hooks->hooks[hooks->num_hook_entries - 1].hook == hook;
-}
-
 /* The last hook of PRE_ROUTING.  Context: softirq, RCU. */
 static unsigned int mxe_early_hook(void *priv, struct sk_buff *skb,
 				   const struct nf_hook_state *state)
 {
 	/* A socket: somebody has chosen another than ours. */
 	if (ip_hdr(skb)->protocol != IPPROTO_UDP || skb->sk ||
-	    !mxe_early_is_last(state->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING],
-			       mxe_early_hook))
-		return NF_ACCEPT;
-	/* br_netfilter calls: the bridge has not seen the frame yet. */
-	if (nf_bridge_in_prerouting(skb) || !mxe_early_pull(skb))
+	    /* br_netfilter calls: the bridge has not seen the frame yet. */
+	    nf_bridge_in_prerouting(skb) || !mxe_early_pull(skb))
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))
 		return mxe_early_take_train(priv, skb, false);
@@ -311,6 +295,28 @@ bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
 
 /* ---- namespaces -------------------------------------------------------- */
 
+/*
+ * Registers a hook of the last priority.  It has to be the last one: those of the
+ * same priority that were registered before run behind it, and later ones before.
+ * Without the hook, packets only take longer.
+ */
+static bool mxe_early_register_last(struct net *net, struct nf_hook_ops *ops,
+				    struct nf_hook_entries __rcu **entries)
+{
+	const struct nf_hook_entries *hooks;
+	bool is_last;
+
+	if (nf_register_net_hook(net, ops))
+		return false;
+	rcu_read_lock();
+	hooks = rcu_dereference(*entries);
+	is_last = hooks->hooks[hooks->num_hook_entries - 1].hook == ops->hook;
+	rcu_read_unlock();
+	if (!is_last)
+		nf_unregister_net_hook(net, ops);
+	return is_last;
+}
+
 void mxe_early_register(struct mxe_net *mnet)
 {
 	mnet->early = (struct nf_hook_ops) {
@@ -320,8 +326,9 @@ void mxe_early_register(struct mxe_net *mnet)
 		.hooknum = NF_INET_PRE_ROUTING,
 		.priority = NF_IP_PRI_LAST,
 	};
-	/* Without it packets only take longer. */
-	mnet->has_early = !nf_register_net_hook(mnet->net, &mnet->early);
+	mnet->has_early =
+		mxe_early_register_last(mnet->net, &mnet->early,
+					&mnet->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
 }
 
 void mxe_early_unregister(struct mxe_net *mnet)
@@ -363,7 +370,6 @@ static unsigned int mxe_early_ingress(void *priv, struct sk_buff *skb,
 	struct mxe_net *mnet = dev->mnet;
 
 	if (skb->protocol != htons(ETH_P_IP) ||
-	    !mxe_early_is_last(dev->ndev->nf_hooks_ingress, mxe_early_ingress) ||
 	    mxe_early_is_seen(mnet->net, skb) || skb_shared(skb) ||
 	    skb_sk_is_prefetched(skb) || !mxe_early_pull(skb))
 		return NF_ACCEPT;
@@ -384,8 +390,10 @@ static void mxe_early_add_ingress(struct mxe_dev *dev)
 		.hooknum = NF_NETDEV_INGRESS,
 		.priority = INT_MAX,
 	};
-	/* Without it packets only take longer. */
-	dev->has_ingress = !nf_register_net_hook(dev->mnet->net, &dev->ingress);
+#ifdef CONFIG_NETFILTER_INGRESS
+	dev->has_ingress = mxe_early_register_last(dev->mnet->net, &dev->ingress,
+						   &dev->ndev->nf_hooks_ingress);
+#endif
 }
 
 static void mxe_early_remove_ingress(struct mxe_dev *dev)
