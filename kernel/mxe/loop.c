@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/jiffies.h>
+
 #include "complete.h"
 #include "early.h"
 #include "loop.h"
@@ -26,24 +28,28 @@ static noinline void mxe_loop_learn(struct mxe_qp *qp, int routes)
 {
 	struct mxe_loop *loop = &qp->sq.loop;
 
+	/* What could act on the packets has to see packets. */
 	rcu_read_lock();
-	loop->local = mxe_net_is_local(qp);
+	loop->local = mxe_net_is_local(qp) &&
+		      !mxe_early_lo_is_hooked(qp->dev->mnet, qp->av.is_ipv4);
 	rcu_read_unlock();
 	loop->routes = routes;
+	loop->checked = jiffies;
 	loop->known = true;
 }
 
-/* Would packets come back to this host, and nothing act on them meanwhile? */
+/*
+ * Would packets come back to this host, and nothing act on them meanwhile?  A new
+ * route counts at once, a new hook with the next jiffy.
+ */
 static bool mxe_loop_is_local(struct mxe_qp *qp)
 {
 	const struct mxe_loop *loop = &qp->sq.loop;
 	int routes = mxe_net_routes(qp->dev->mnet, qp->av.is_ipv4);
 
-	if (!loop->known || loop->routes != routes)
+	if (!loop->known || loop->routes != routes || loop->checked != jiffies)
 		mxe_loop_learn(qp, routes);
-	/* What could act on the packets has to see packets. */
-	return loop->local &&
-	       !mxe_early_lo_is_hooked(qp->dev->mnet, qp->av.is_ipv4);
+	return loop->local;
 }
 
 /* Are they connected to each other, in every respect that packets tell? */
@@ -220,8 +226,13 @@ static int mxe_loop_send(struct mxe_loop_data *data)
 	if (data->wr->length > peer->rq.cur->length)
 		return -EMSGSIZE;
 	err = mxe_loop_copy(data);
-	if (!err)
+	if (!err) {
+		/* That of the requester's list is added by the caller. */
+		if (unlikely(peer->rq.cur->num_sge >= 4))
+			mxe_spend(&data->qp->sq.budget,
+				  peer->rq.cur->num_sge / 4);
 		mxe_loop_deliver(peer, data->wr);
+	}
 	return err;
 }
 
@@ -338,9 +349,8 @@ static bool mxe_loop_has(enum ib_wr_opcode opcode)
 
 /* ---- both sides -------------------------------------------------------- */
 
-/* cost: increased by that of the receiver's list, if it is used. */
 static bool mxe_loop_with(struct mxe_qp *qp, struct mxe_qp *peer,
-			  const struct mxe_send_wr *wr, u32 num_pkts, u32 *cost)
+			  const struct mxe_send_wr *wr, u32 num_pkts)
 {
 	struct mxe_rq *rq = &peer->rq;
 	int err = -EAGAIN;
@@ -351,8 +361,6 @@ static bool mxe_loop_with(struct mxe_qp *qp, struct mxe_qp *peer,
 		      mxe_loop_atomic(qp, peer, wr) :
 		      mxe_loop_transfer(qp, peer, wr);
 	if (!err) {
-		if (mxe_opcode_is_send(wr->opcode))
-			*cost += mxe_loop_cost(0, rq->cur->num_sge);
 		rq->nak_sent = false;
 		rq->msn++;
 		rq->epsn = mxe_psn_add(rq->epsn, num_pkts);
@@ -379,14 +387,17 @@ static void mxe_loop_complete(struct mxe_qp *qp, u32 num_pkts)
 static noinline enum mxe_loop_result
 mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
-	u32 num_pkts = mxe_wr_num_pkts(qp, wr);
 	struct mxe_sq *sq = &qp->sq;
+	u32 num_pkts = 1, cost = 1;
 	struct mxe_qp *peer;
-	u32 cost;
 
-	if (num_pkts > MXE_BURST)
-		return MXE_LOOP_NO;
-	cost = mxe_loop_cost(wr->length, wr->num_sge);
+	if (!mxe_opcode_is_atomic(wr->opcode)) {
+		num_pkts = mxe_wr_num_pkts(qp, wr);
+		if (num_pkts > MXE_BURST)
+			return MXE_LOOP_NO;
+		if (unlikely(wr->length >= 8192 || wr->num_sge >= 4))
+			cost = mxe_loop_cost(wr->length, wr->num_sge);
+	}
 	/* Bottom halves are off, which is as good as RCU: the peer stays. */
 	peer = mxe_net_find_qp(qp->dev->mnet, qp->dest_qpn, &sq->loop.peer);
 	if (!peer)
@@ -395,14 +406,14 @@ mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	if (sq->tail != sq->cur)
 		return MXE_LOOP_LATER;
 	/* One that costs more than a slice has one to itself. */
-	if (cost > sq->budget && sq->budget < MXE_SLICE) {
-		sq->unfinished = true;
+	if (unlikely(cost > sq->budget) && sq->budget < MXE_SLICE) {
+		sq->budget = 0;
 		return MXE_LOOP_LATER;
 	}
-	if (!mxe_loop_with(qp, peer, wr, num_pkts, &cost))
+	if (!mxe_loop_with(qp, peer, wr, num_pkts))
 		return MXE_LOOP_NO;
 	trace_mxe_loop(qp, wr);
-	mxe_send_spend(sq, cost);
+	mxe_spend(&sq->budget, cost);
 	mxe_loop_complete(qp, num_pkts);
 	return MXE_LOOP_DONE;
 }

@@ -21,8 +21,9 @@ struct mxe_send_wr;
 /* What the requester remembers of its path and its peer.  Under send_lock. */
 struct mxe_loop {
 	bool known;			/* local and routes are valid */
-	bool local;			/* the route leads to this host */
+	bool local;			/* packets would come back unchanged */
 	int routes;			/* generation of the routes */
+	unsigned long checked;		/* in that jiffy */
 	struct mxe_qp_cache peer;
 };
 

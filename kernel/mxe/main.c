@@ -57,12 +57,12 @@ static int __init mxe_init(void)
 	/*
 	 * Work runs where it was queued, so what it sends goes through the
 	 * same CPU's backlog as what the doorbell sent, and stays in order.
-	 * Processes and peers decide how much of it there is: it has the
-	 * priority of a process, one worker on each CPU, and a pool's other
-	 * work does not wait for it.
+	 * Processes and peers decide how much of it there is, so it has the
+	 * priority of a process, and one thread on each CPU: the other work of
+	 * the pool waits for one slice at most, and its threads do not compete
+	 * with each other.
 	 */
-	mxe_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | WQ_CPU_INTENSIVE |
-				 MXE_WQ_PERCPU, 1);
+	mxe_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | MXE_WQ_PERCPU, 1);
 	if (!mxe_wq)
 		return -ENOMEM;
 	err = mxe_icrc_init();

@@ -641,10 +641,12 @@ static void mxe_net_input_requests(struct mxe_net *mnet, struct mxe_qp *qp,
 		struct sk_buff *skb = mxe_net_pop(list);
 		struct mxe_pkt pkt __uninitialized;
 
-		if (mxe_net_check(mnet, skb, &pkt) && mxe_net_admit(qp, &pkt))
+		if (mxe_net_check(mnet, skb, &pkt) && mxe_net_admit(qp, &pkt)) {
 			mxe_net_deliver_request(qp, &pkt, skb);
-		else
+			mxe_respond_spend(qp, &pkt);
+		} else {
 			kfree_skb(skb);
+		}
 		/* With XRC the next may be for another queue than rq.todo. */
 		if (qp->rq.todo && mxe_qp_is_xrc_tgt(qp))
 			break;

@@ -74,10 +74,22 @@ static inline struct mxe_qp *mxe_net_find_qp(struct mxe_net *mnet, u32 qpn,
 	return cache->qp;
 }
 
-/* The queue pairs that a processor had packets for last.  Bottom halves off. */
+/* The QPs that a CPU had packets or doorbells for last.  BHs off. */
 struct mxe_qp_recent {
 	struct mxe_qp_cache slot[8];
 };
+
+/*
+ * The QP of that number, or NULL.  It stays for as long as the caller does not
+ * leave RCU.  Context: RCU, BHs off.
+ */
+static inline struct mxe_qp *mxe_qp_find(struct mxe_net *mnet, u32 qpn)
+{
+	struct mxe_qp_recent *recent = this_cpu_ptr(mnet->recent);
+
+	return mxe_net_find_qp(mnet, qpn,
+			       &recent->slot[qpn % ARRAY_SIZE(recent->slot)]);
+}
 
 /* UDP port of RoCEv2 traffic; fixed at module load. */
 extern ushort mxe_net_port;

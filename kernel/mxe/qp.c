@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
 
 #include "complete.h"
 #include "device.h"
@@ -22,14 +25,6 @@
 
 /* ---- lookup, locks, and what follows from them ------------------------- */
 
-struct mxe_qp *mxe_qp_find(struct mxe_net *mnet, u32 qpn)
-{
-	struct mxe_qp_recent *recent = this_cpu_ptr(mnet->recent);
-
-	return mxe_net_find_qp(mnet, qpn,
-			       &recent->slot[qpn % ARRAY_SIZE(recent->slot)]);
-}
-
 /* What was sent leaves before the lock of its side is dropped. */
 static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 {
@@ -40,14 +35,11 @@ static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock)
 {
 	spin_lock_bh(&qp->send_lock);
-	qp->sq.budget = MXE_SLICE;
-	qp->sq.burst = MXE_BURST;
 }
 
 void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock)
 {
 	spin_lock_bh(&qp->recv_lock);
-	qp->rq.budget = MXE_SLICE;
 }
 
 void mxe_both_lock(struct mxe_qp *qp)
@@ -149,6 +141,7 @@ void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock)
 
 	mxe_qp_flush(qp, &qp->sq.tx);
 	qp->sq.todo = 0;
+	qp->sq.budget = MXE_SLICE;
 	if (todo)
 		mxe_qp_hold(qp, todo);
 	spin_unlock_bh(&qp->send_lock);
@@ -165,6 +158,7 @@ void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock)
 
 	mxe_qp_flush(qp, &qp->sq.tx);
 	qp->sq.todo = 0;
+	qp->sq.budget = MXE_SLICE;
 	if (todo)
 		mxe_qp_defer(qp, &qp->work_todo, todo & ~BIT(MXE_TODO_ERROR));
 	spin_unlock(&qp->send_lock);
@@ -183,6 +177,7 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 
 	mxe_qp_flush(qp, &qp->rq.tx);
 	qp->rq.todo = 0;
+	qp->rq.budget = MXE_SLICE;
 	/* Its completion queue stays as long as it does. */
 	if (hold)
 		mxe_srq_hold(srq);
@@ -288,9 +283,37 @@ void mxe_qp_sq_error(struct mxe_qp *qp)
 	spin_unlock(&qp->recv_lock);
 }
 
+/*
+ * Is there more that the process posted, of which nothing depends on a peer?  The
+ * doorbell has done 64 slices of it, and the process can ring again.
+ */
+static bool mxe_qp_is_flooded(const struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	return qp->is_user && !qp->sq.budget &&
+	       !mxe_complete_outstanding(&qp->sq);
+}
+
+/*
+ * Where others want the CPU, this thread and the process that floods it must not
+ * have two shares: pause for some times as long as the slice took.
+ */
+static void mxe_qp_pause(u64 began)
+{
+	unsigned long us = (local_clock() - began) / NSEC_PER_USEC;
+
+	if (single_task_running())
+		return;
+	us = min(us * 32, 10000UL);
+	usleep_range(us, us + us / 4 + 1);
+}
+
 static void mxe_qp_work(struct work_struct *work)
 {
 	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
+	u64 began = local_clock();
+	bool flooded;
 
 	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_todo, 0));
 	/* Of a loop, so its queues are its own. */
@@ -314,7 +337,10 @@ static void mxe_qp_work(struct work_struct *work)
 		mxe_complete_local_error(qp);
 		mxe_send_run(qp);
 	}
+	flooded = mxe_qp_is_flooded(qp);
 	mxe_send_unlock(qp);
+	if (flooded)
+		mxe_qp_pause(began);
 }
 
 /* As created: nothing posted, nothing known of a peer. */
@@ -585,6 +611,8 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	skb_queue_head_init(&qp->rq.deferred);
 	INIT_WORK(&qp->work, mxe_qp_work);
 	refcount_set(&qp->refs, 1);
+	qp->sq.budget = MXE_SLICE;
+	qp->rq.budget = MXE_SLICE;
 	init_completion(&qp->released);
 	mxe_retry_init(qp);
 	return qp;

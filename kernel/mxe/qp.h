@@ -48,7 +48,9 @@ struct mxe_xrcd;
  * (Documentation/locking.rst).  What is left at its end is done by qp->work.
  */
 #define MXE_SLICE		64
-/* Requests or packets of one doorbell, in as many slices as they need. */
+/* Slices of one doorbell, at the expense of the process. */
+#define MXE_DOORBELL_SLICES	64
+/* The most packets of a request on the loopback path. */
 #define MXE_BURST		64
 /* Requests that are flushed in one slice; nothing is done but a completion. */
 #define MXE_FLUSH_SLICE		256
@@ -176,9 +178,8 @@ struct mxe_sq {
 	u32 window;			/* packets unacknowledged, at most */
 	u32 cnp_psn;			/* a CNP counts from here on */
 	u32 rd_atomic;			/* outstanding READs and atomics */
-	u32 budget;			/* left of the slice */
-	u32 burst;			/* requests and packets left of the burst */
-	bool unfinished;		/* one of the two was used up */
+	u32 budget;			/* left of the slice, all of it while the
+					 * lock is free; 0: there may be more */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* until rnr_timer fires */
@@ -262,7 +263,7 @@ struct mxe_rq {
 	struct sk_buff *request;	/* being executed; NULL: none, or used */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	u32 deferred_res;		/* those of them that need a res */
-	u32 budget;			/* left of the slice */
+	u32 budget;			/* left of the slice, as that of sq */
 	bool wants_locks;		/* the first is a wide atomic */
 	unsigned long todo;		/* enum mxe_todo */
 };
@@ -311,7 +312,7 @@ struct mxe_qp {
 	spinlock_t recv_lock;
 	struct mxe_rq rq;
 
-	/* What exceeds a burst, must sleep, or may not run inside a verb. */
+	/* What exceeds a slice, must sleep, or may not run inside a verb. */
 	struct work_struct work;
 	unsigned long work_todo;	/* enum mxe_todo, of the send side */
 	unsigned long recv_work_todo;	/* and of the other */
@@ -363,12 +364,6 @@ static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
 	return sq->wrs + (index & (sq->entries - 1)) * sq->wr_size;
 }
 
-/*
- * The queue pair of that number, or NULL.  It stays for as long as the caller does
- * not leave RCU.  Context: RCU, bottom halves off.
- */
-struct mxe_qp *mxe_qp_find(struct mxe_net *mnet, u32 qpn);
-
 /* Can packets be received, and requests be sent? */
 static inline bool mxe_qp_can_receive(enum ib_qp_state state)
 {
@@ -381,13 +376,12 @@ static inline bool mxe_qp_can_send(enum ib_qp_state state)
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
 }
 
-/* Take the lock of a side; a slice of its work begins. */
 void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock);
 void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock);
 /* Both, for what changes the state. */
 void mxe_both_lock(struct mxe_qp *qp)
 	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
-/* Drop the lock and do what came up under it. */
+/* Drop the lock and do what came up under it; a slice of its work ends. */
 void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock);
 void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock);
 /*

@@ -805,10 +805,6 @@ static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 	rq->request = skb;
 	mxe_respond_do(qp, pkt);
-	/* A SEND has been scattered to the list of rq->cur. */
-	mxe_spend(&rq->budget,
-		  mxe_pkt_cost(pkt->payload_len, pkt->flags & MXE_OP_SEND ?
-						 rq->cur->num_sge : 0));
 	if (rq->request)
 		mxe_net_consume(rq->request);
 	rq->request = NULL;
@@ -856,6 +852,20 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	mxe_respond_request(qp, pkt, skb);
 }
 
+void mxe_respond_spend(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	/* A SEND has been scattered to the list of rq->cur. */
+	if (!qp->dying)
+		mxe_spend(&rq->budget,
+			  mxe_pkt_cost(pkt->payload_len,
+				       pkt->flags & MXE_OP_SEND ?
+				       rq->cur->num_sge : 0));
+}
+
 void mxe_respond_continue(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
@@ -893,6 +903,7 @@ void mxe_respond_continue(struct mxe_qp *qp)
 			return;
 		}
 		mxe_respond_request(qp, &pkt, skb);
+		mxe_respond_spend(qp, &pkt);
 		/* Put back, if it is still the first. */
 		if (skb_peek(&rq->deferred) == skb)
 			return;

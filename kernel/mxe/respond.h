@@ -18,6 +18,11 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
  * be used, -EMSGSIZE: too short a one.  Context: recv_lock held.
  */
 int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+/*
+ * pkt was executed, and others follow before the lock is dropped.
+ * Context: recv_lock held.
+ */
+void mxe_respond_spend(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 /* Go on with a long READ and what waits for it.  Context: recv_lock held. */
 void mxe_respond_continue(struct mxe_qp *qp);
 /* The same for what is posted, as mxe_recv_flush(). */

@@ -78,15 +78,14 @@ static void mxe_send_describe_placement(const struct mxe_send_wr *wr,
 static bool mxe_send_may_start(struct mxe_qp *qp,
 			       const struct mxe_send_wr *wr);
 
-/* Is the next request there, and sure to be sent in the same burst? */
+/* Is the next request there, and sure to be sent in the same slice? */
 static bool mxe_send_is_followed(struct mxe_qp *qp)
 {
 	const struct mxe_send_wr *wr;
 	struct mxe_sq *sq = &qp->sq;
 	u32 next = sq->cur + 1;
 
-	if (!sq->budget || !sq->burst ||
-	    (next == sq->fetched && !mxe_send_fetch(qp)))
+	if (!sq->budget || (next == sq->fetched && !mxe_send_fetch(qp)))
 		return false;
 	if (sq->local_error && sq->local_error_at == next)
 		return false;
@@ -371,7 +370,7 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 
 		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
 			break;
-		if (!mxe_send_may_go_on(sq))
+		if (!sq->budget)
 			break;
 		wr = mxe_sq_wr(sq, sq->cur);
 		if (!wr->started) {
@@ -384,14 +383,14 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 				break;
 			/* It has completed: wr may be another request by now. */
 			if (is_local) {
-				mxe_send_spend(sq, 1);
+				mxe_spend(&sq->budget, 1);
 				continue;
 			}
 		}
 		if (mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
 			break;
-		mxe_send_spend(sq, mxe_pkt_cost(min(wr->length, qp->mtu),
-						wr->num_sge));
+		mxe_spend(&sq->budget, mxe_pkt_cost(min(wr->length, qp->mtu),
+						    wr->num_sge));
 		ack_left = sq->ack_left;
 		err = mxe_send_one(qp, wr);
 		if (err)
@@ -410,12 +409,11 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 	}
 }
 
-/* Up to the end of the slice; sq->unfinished if that is before the queue's. */
-static void mxe_send_slice(struct mxe_qp *qp)
+/* Up to the end of the slice, which has come if sq->budget is 0. */
+static __always_inline void mxe_send_slice(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	qp->sq.unfinished = false;
 	if (mxe_qp_is_ud(qp))
 		mxe_ud_send_run(qp);
 	else if (mxe_qp_is_uc(qp))
@@ -428,7 +426,7 @@ static void mxe_send_slice(struct mxe_qp *qp)
 void mxe_send_run(struct mxe_qp *qp)
 {
 	mxe_send_slice(qp);
-	if (qp->sq.unfinished)
+	if (!qp->sq.budget)
 		qp->sq.todo |= BIT(MXE_TODO_WORK);
 }
 
@@ -483,48 +481,36 @@ bool mxe_send_flush(struct mxe_qp *qp)
 	return more;
 }
 
-/* burst: as for mxe_send_ring(). */
-static void mxe_send_ring_locked(struct mxe_qp *qp, u32 *burst)
+/* Send a slice; `last` and the result as for mxe_send_ring(). */
+static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 {
 	struct mxe_sq *sq = &qp->sq;
 
-	sq->budget = MXE_SLICE;
-	sq->burst = *burst;
-	*burst = 0;
-	/* Found under RCU; the ring is not there any more. */
-	if (qp->dying)
-		return;
-	if (sq->is_polled)
+	lockdep_assert_held(&qp->send_lock);
+
+	/* One that is dying was found under RCU, and has no ring any more. */
+	if (sq->is_polled && !qp->dying)
 		WRITE_ONCE(sq->seen, mxe_ring_producer(&sq->ring));
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
 		mxe_qp_kick(qp);
-		return;
+		return false;
 	}
 	mxe_send_slice(qp);
-	if (!sq->unfinished)
-		return;
-	*burst = sq->burst;
-	if (!sq->burst)
+	if (likely(sq->budget))
+		return false;
+	if (last)
 		sq->todo |= BIT(MXE_TODO_WORK);
+	return true;
 }
 
-void mxe_send_ring(struct mxe_qp *qp, u32 *burst)
+bool mxe_send_ring(struct mxe_qp *qp, bool last)
 {
+	bool more;
+
 	spin_lock(&qp->send_lock);
-	mxe_send_ring_locked(qp, burst);
+	more = mxe_send_ring_locked(qp, last);
 	mxe_send_unlock_later(qp);
-}
-
-/* The same for callers that do not come again: the work does the rest. */
-static void mxe_send_ring_once(struct mxe_qp *qp)
-{
-	u32 burst = MXE_BURST;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	mxe_send_ring_locked(qp, &burst);
-	if (burst)
-		qp->sq.todo |= BIT(MXE_TODO_WORK);
+	return more;
 }
 
 void mxe_send_set_need_doorbell(struct mxe_qp *qp)
@@ -564,7 +550,7 @@ bool mxe_send_poll(struct mxe_qp *qp, bool watch)
 	}
 	posted = mxe_send_is_posted(qp);
 	if (posted)
-		mxe_send_ring_once(qp);
+		mxe_send_ring_locked(qp, true);
 	mxe_send_unlock_later(qp);
 	return posted;
 }
@@ -580,8 +566,6 @@ void mxe_send_doorbell(struct mxe_qp *qp)
 		return;
 	}
 	local_bh_disable();
-	spin_lock(&qp->send_lock);
-	mxe_send_ring_once(qp);
-	mxe_send_unlock_later(qp);
+	mxe_send_ring(qp, true);
 	local_bh_enable();
 }

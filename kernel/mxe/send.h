@@ -20,22 +20,6 @@ static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
  * here.  Context: send_lock held.
  */
 void mxe_send_run(struct mxe_qp *qp);
-/*
- * True if one more request or packet may be taken up in this slice; otherwise
- * sq->unfinished is set.  Context: send_lock held.
- */
-static inline bool mxe_send_may_go_on(struct mxe_sq *sq)
-{
-	if (sq->budget && sq->burst)
-		return true;
-	sq->unfinished = true;
-	return false;
-}
-static inline void mxe_send_spend(struct mxe_sq *sq, u32 cost)
-{
-	mxe_spend(&sq->budget, cost);
-	sq->burst--;
-}
 /* Begin with a request: it gets its PSNs.  Context: send_lock held. */
 void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
 /*
@@ -60,11 +44,11 @@ void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
  */
 bool mxe_send_flush(struct mxe_qp *qp);
 /*
- * Something was posted: send a slice of it.  burst: requests and packets that
- * this doorbell may still take; 0 when it has no more to do, because all is sent
- * or the work goes on.  Context: BHs off, RCU.
+ * Something was posted: send a slice of it.  Returns true if there is more, which
+ * is left to the work if this is the last slice of the doorbell.
+ * Context: BHs off, RCU.
  */
-void mxe_send_ring(struct mxe_qp *qp, u32 *burst);
+bool mxe_send_ring(struct mxe_qp *qp, bool last);
 /*
  * The same of a polled queue, if something was.  Without `watch` the process
  * rings from now on: what it does not ring for has been seen here.  True: there

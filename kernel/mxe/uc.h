@@ -10,7 +10,7 @@ static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
 	return qp->type == IB_QPT_UC;
 }
 
-/* Send what is posted, up to a burst.  Context: send_lock held. */
+/* Send what is posted, up to the end of the slice.  Context: send_lock held. */
 void mxe_uc_send_run(struct mxe_qp *qp);
 /* A request arrived.  Context: softirq, recv_lock held. */
 void mxe_uc_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,

@@ -92,10 +92,10 @@ void mxe_ud_send_run(struct mxe_qp *qp)
 
 		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
 			break;
-		if (!mxe_send_may_go_on(sq))
+		if (!sq->budget)
 			break;
 		wr = mxe_sq_wr(sq, sq->cur);
-		mxe_send_spend(sq, mxe_pkt_cost(wr->length, wr->num_sge));
+		mxe_spend(&sq->budget, mxe_pkt_cost(wr->length, wr->num_sge));
 		mxe_send_end(qp, wr->error ?: mxe_ud_send_one(qp, wr));
 	}
 }

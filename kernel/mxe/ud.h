@@ -13,7 +13,7 @@ static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
 	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
 }
 
-/* Send what is posted, up to a burst.  Context: send_lock held. */
+/* Send what is posted, up to the end of the slice.  Context: send_lock held. */
 void mxe_ud_send_run(struct mxe_qp *qp);
 /*
  * Take the destination of a process's request from its copy.

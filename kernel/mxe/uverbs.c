@@ -34,15 +34,18 @@ struct mxe_doorbell_file {
 };
 
 /*
- * Ring, up to the end of a slice.  burst: as for mxe_send_ring().
+ * Ring, up to the end of a slice.  Returns 1 if there is more to do, unless this
+ * is the last slice, 0, or an error.
  * Context: BHs are disabled, which implies an RCU read-side section.
  */
-static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
-			     const struct mxe_doorbell *db, u32 *burst)
+static __always_inline int
+mxe_doorbell_ring(const struct mxe_doorbell_file *file,
+			     const struct mxe_doorbell *db, bool last)
 {
 	struct ib_ucontext *uctx = READ_ONCE(file->uctx);
 	struct mxe_dev *dev = file->dev;
 	struct mxe_qp *qp;
+	int more = 0;
 
 	if (!uctx)
 		return -EIO;
@@ -57,15 +60,34 @@ static int mxe_doorbell_ring(struct mxe_doorbell_file *file,
 				  db->qp_num);
 
 	if (db->queues & MXE_DOORBELL_SEND) {
-		mxe_send_ring(qp, burst);
+		more = mxe_send_ring(qp, last);
 		mxe_poller_wake(qp);
-	} else {
-		*burst = 0;
 	}
 	/* The responder looks at the ring itself, unless in error. */
 	if (db->queues & MXE_DOORBELL_RECV)
 		mxe_recv_ring(qp);
-	return 0;
+	return more;
+}
+
+/*
+ * The first slice was not enough: the process pays for some more, and qp->work
+ * does the rest.
+ */
+static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
+				       const struct mxe_doorbell *db)
+{
+	int left = MXE_DOORBELL_SLICES - 1;
+	int ret;
+
+	do {
+		cond_resched();
+		left--;
+		local_bh_disable();
+		ret = mxe_doorbell_ring(file, db, !left ||
+					fatal_signal_pending(current));
+		local_bh_enable();
+	} while (ret > 0 && left && !fatal_signal_pending(current));
+	return min(ret, 0);
 }
 
 static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
@@ -80,7 +102,6 @@ static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
 		u64 raw;
 	} copy;
 	size_t done = 0;
-	u32 burst;
 	int err;
 
 	static_assert(sizeof(copy.db) == sizeof(copy.raw));
@@ -92,23 +113,18 @@ static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
 		err = get_user(copy.raw, (const u64 __user *)from);
 		if (err)
 			break;
-		/*
-		 * At most MXE_BURST requests or packets, at the expense of the
-		 * process; qp->work does the rest.
-		 */
-		burst = MXE_BURST;
-		do {
-			cond_resched();
-			local_bh_disable();
-			err = mxe_doorbell_ring(file, &copy.db, &burst);
-			local_bh_enable();
-		} while (!err && burst);
+		local_bh_disable();
+		err = mxe_doorbell_ring(file, &copy.db, false);
+		local_bh_enable();
+		if (err > 0)
+			err = mxe_doorbell_go_on(file, &copy.db);
 		if (err)
 			break;
 		done += sizeof(*from);
 		from++;
 		if (done == count || fatal_signal_pending(current))
 			break;
+		cond_resched();
 	}
 	return done ?: err;
 }

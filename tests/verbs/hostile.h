@@ -14,7 +14,7 @@
 #include "vt.h"
 
 enum {
-	HOSTILE_BURST = 64,	/* requests per doorbell: MXE_BURST, locking.rst */
+	HOSTILE_BURST = 4096,	/* requests per doorbell: locking.rst */
 	HOSTILE_CPUS = 2,	/* CPUs that the tests use: 0 and 1 */
 	HOSTILE_QUEUES = 4,
 };
