@@ -51,7 +51,7 @@ struct mxe_cq {
 	bool is_user;
 	bool timestamps;
 
-	struct mutex resize_mutex;
+	struct mutex resize_mutex;	/* resize, or removal of a QP's */
 	spinlock_t lock;		/* irqsave: verbs of any context */
 	u32 entries;			/* power of two */
 	struct mxe_ring ring;		/* a process's queue */

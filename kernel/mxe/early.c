@@ -210,12 +210,12 @@ static unsigned int mxe_early_hook(void *priv, struct sk_buff *skb,
 /* Not 0: traffic control, netfilter or XDP of the netdev. */
 static unsigned long mxe_early_hooks_of_lo(const struct net_device *lo)
 {
-	const struct Qdisc *qdisc;
+	const struct netdev_queue *txq = netdev_get_tx_queue(lo, 0);
 	unsigned long any;
 
-	qdisc = rcu_dereference_bh(netdev_get_tx_queue(lo, 0)->qdisc);
 	/* "noqueue", or "noop" of a netdev that is down, are none. */
-	if (qdisc->enqueue && !(qdisc->flags & TCQ_F_BUILTIN))
+	if (rcu_dereference_bh(txq->qdisc)->enqueue &&
+	    !(rcu_dereference_bh(txq->qdisc)->flags & TCQ_F_BUILTIN))
 		return 1;
 	any = mxe_tc_hooks(lo);
 #ifdef CONFIG_NETFILTER_INGRESS
@@ -233,8 +233,10 @@ static unsigned long mxe_early_hooks_of_lo(const struct net_device *lo)
  * no firewall.  The functions have no exported names, so their symbols are looked
  * up, once; without kallsyms they count as any other hook.
  */
-static nf_hookfn *mxe_early_lsm[NF_INET_NUMHOOKS];
-static nf_hookfn *mxe_early_not_lsm[NF_INET_NUMHOOKS];
+static struct {
+	nf_hookfn *lsm;
+	nf_hookfn *other;		/* what was looked up last, and is none */
+} mxe_early_known[NF_INET_NUMHOOKS];
 
 static noinline bool mxe_early_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
 {
@@ -244,14 +246,14 @@ static noinline bool mxe_early_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
 	};
 	char name[KSYM_SYMBOL_LEN];
 
-	if (hook == READ_ONCE(mxe_early_not_lsm[hooknum]))
+	if (hook == READ_ONCE(mxe_early_known[hooknum].other))
 		return false;
 	sprint_symbol_no_offset(name, (unsigned long)hook);
 	if (match_string(names, ARRAY_SIZE(names), name) >= 0) {
-		WRITE_ONCE(mxe_early_lsm[hooknum], hook);
+		WRITE_ONCE(mxe_early_known[hooknum].lsm, hook);
 		return true;
 	}
-	WRITE_ONCE(mxe_early_not_lsm[hooknum], hook);
+	WRITE_ONCE(mxe_early_known[hooknum].other, hook);
 	return false;
 }
 
@@ -267,14 +269,14 @@ mxe_early_has_others(const struct nf_hook_entries __rcu *entries,
 		return false;
 	hook = hooks->hooks[0].hook;
 	return hooks->num_hook_entries != 1 ||
-	       (hook != own && hook != READ_ONCE(mxe_early_lsm[hooknum]) &&
+	       (hook != own && hook != READ_ONCE(mxe_early_known[hooknum].lsm) &&
 		!mxe_early_learn_lsm(hook, hooknum));
 }
 
 bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
 {
-	const struct net *net = mnet->net;
-	struct nf_hook_entries __rcu *const *hooks;
+	struct nf_hook_entries __rcu **hooks;
+	struct net *net = mnet->net;
 	unsigned long any;
 
 	hooks = is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;

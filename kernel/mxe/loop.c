@@ -47,7 +47,8 @@ static bool mxe_loop_is_local(struct mxe_qp *qp)
 	const struct mxe_loop *loop = &qp->sq.loop;
 	int routes = mxe_net_routes(qp->dev->mnet, qp->av.is_ipv4);
 
-	if (!loop->known || loop->routes != routes || loop->checked != jiffies)
+	if (!loop->known || loop->routes != routes ||
+	    time_is_before_jiffies(loop->checked))
 		mxe_loop_learn(qp, routes);
 	return loop->local;
 }

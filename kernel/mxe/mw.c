@@ -46,20 +46,22 @@ static int mxe_mw_check(const struct mxe_mw *mw, const struct ib_pd *pd,
 int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 		  int access, u64 *addr, u64 len, struct mxe_target *target)
 {
-	int err = -ENOENT;
 	struct mxe_mw *mw;
+	int err;
 
 	rcu_read_lock();
 	mw = mxe_mw_find(dev, key);
-	if (mw) {
-		spin_lock_bh(&mw->lock);
-		err = mxe_mw_check(mw, pd, qpn, key, access, *addr, len);
-		if (err)
-			spin_unlock_bh(&mw->lock);
+	if (!mw) {
+		rcu_read_unlock();
+		return -ENOENT;
 	}
+	spin_lock_bh(&mw->lock);
 	rcu_read_unlock();
-	if (err)
+	err = mxe_mw_check(mw, pd, qpn, key, access, *addr, len);
+	if (err) {
+		spin_unlock_bh(&mw->lock);
 		return err;
+	}
 
 	/* Bound, so the region stays.  Released by mxe_mw_end(). */
 	target->mr = mw->mr;

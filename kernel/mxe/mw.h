@@ -38,7 +38,7 @@ struct mxe_mw {
 	u32 index;			/* in dev->mrs: upper bits of its keys */
 	struct rcu_head rcu;
 
-	spinlock_t lock;
+	spinlock_t lock;		/* all of what follows */
 	bool dying;			/* cannot be bound any more */
 	u32 key;
 	struct mxe_mr *mr;		/* bound to it; NULL: to none */

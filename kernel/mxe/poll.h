@@ -30,7 +30,7 @@ enum mxe_poller_flags {
  * pair or the poller waits for one look at most, and for no grace period.
  */
 struct mxe_poll_set {
-	spinlock_t lock;
+	spinlock_t lock;		/* held while a QP is looked at */
 	struct xarray qps;		/* by sq.poll_id; removed under lock */
 	struct mxe_poller __rcu *poller;	/* or NULL; by cmpxchg() */
 	struct rcu_head rcu;

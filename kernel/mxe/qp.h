@@ -46,6 +46,7 @@ struct mxe_xrcd;
  * budget, and everything that a process or a peer can ask for costs some of it:
  * a unit stands for 2,000 to 2,500 instructions, so that a slice has some 150,000
  * (Documentation/locking.rst).  What is left at its end is done by qp->work.
+ * The budgets of both sides are full while their locks are free.
  */
 #define MXE_SLICE		64
 /* Slices of one doorbell, at the expense of the process. */
@@ -178,8 +179,7 @@ struct mxe_sq {
 	u32 window;			/* packets unacknowledged, at most */
 	u32 cnp_psn;			/* a CNP counts from here on */
 	u32 rd_atomic;			/* outstanding READs and atomics */
-	u32 budget;			/* left of the slice, all of it while the
-					 * lock is free; 0: there may be more */
+	u32 budget;			/* left of the slice; 0: go on later */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* until rnr_timer fires */
@@ -263,7 +263,7 @@ struct mxe_rq {
 	struct sk_buff *request;	/* being executed; NULL: none, or used */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	u32 deferred_res;		/* those of them that need a res */
-	u32 budget;			/* left of the slice, as that of sq */
+	u32 budget;			/* left of the slice */
 	bool wants_locks;		/* the first is a wide atomic */
 	unsigned long todo;		/* enum mxe_todo */
 };

@@ -40,7 +40,7 @@ struct mxe_doorbell_file {
  */
 static __always_inline int
 mxe_doorbell_ring(const struct mxe_doorbell_file *file,
-			     const struct mxe_doorbell *db, bool last)
+		  const struct mxe_doorbell *db, bool last)
 {
 	struct ib_ucontext *uctx = READ_ONCE(file->uctx);
 	struct mxe_dev *dev = file->dev;
