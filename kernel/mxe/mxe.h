@@ -20,6 +20,8 @@
  *   cq->notify_lock > qp->send_lock > qp->recv_lock > cq->lock
  *                                      qp->recv_lock > srq->lock
  *   cq->notify_lock > qp->sq.post_lock, post_lock of a receive queue
+ *   poll_set->lock > qp->send_lock
+ *   qp->recv_lock > mw->lock, lock of dev->xrc_srqs
  *   xrcd->lock > qp->recv_lock
  *
  * A completion handler runs under notify_lock only, and may post from there.
