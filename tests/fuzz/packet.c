@@ -90,9 +90,9 @@ static struct {
 	struct mxe_xrcd xrcd;
 	struct mxe_srq srq;
 	bool has_srq;
-	struct mxe_qp qp[2];
+	struct mxe_ib_qp qp[2];
 	struct mxe_ah ah[2];
-	struct mxe_mw mw;
+	struct mxe_ib_mw mw;
 	struct mxe_mr *mr;
 	struct packet wire[MAX_WIRE];
 	unsigned int wire_len;
@@ -120,6 +120,11 @@ static struct ib_udata *udata(void *req, size_t req_len)
 		.outlen = sizeof(resp),
 	};
 	return &bundle.driver_udata;
+}
+
+static struct mxe_qp *qp_of(int end)
+{
+	return to_mqp(&w.qp[end].ibqp);
 }
 
 static void make_gids(void)
@@ -239,7 +244,7 @@ static void modify(int end, enum ib_qp_state state)
 		}
 		break;
 	case IB_QPS_RTS:
-		if (w.qp[end].state == IB_QPS_RTR)
+		if (qp_of(end)->state == IB_QPS_RTR)
 			mask |= IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
 				IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC;
 		break;
@@ -420,9 +425,8 @@ static void check_world(void)
 	for (i = 0; i < FK_PAGES; i += 2)
 		CHECK(!memcmp(fk_memory[i + 1], foreign_page, PAGE_SIZE));
 	for (i = 0; i < 2; i++)
-		check_sq(&w.qp[i]);
-	CHECK(!atomic_read(&w.mr->accesses));
-	CHECK(kref_read(&w.mw.ref) == 1);
+		check_sq(qp_of(i));
+	CHECK(!(atomic_read(&w.mr->accesses) & ~MXE_MR_CLOSED));
 }
 
 /* ---- packets ------------------------------------------------------------ */
@@ -550,13 +554,13 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 {
 	struct mxe_bth *bth = (void *)p;
 	u32 op = mxe_opcode_flags(bth->opcode);
-	struct mxe_qp *to = &w.qp[flags & CRAFT_FROM_B ? A : B];
+	struct mxe_qp *to = qp_of(flags & CRAFT_FROM_B ? A : B);
 	u32 psn = op & MXE_OP_RESPONSE ? to->sq.una : to->rq.epsn;
 	struct mxe_reth *reth;
 	u8 *end = p + len;
 
 	if (!(flags & CRAFT_KEEP_QPN))
-		bth->qpn = cpu_to_be32(to->ibqp.qp_num);
+		bth->qpn = cpu_to_be32(to->qpn);
 	if (!(flags & CRAFT_KEEP_PSN))
 		bth->apsn = (bth->apsn & cpu_to_be32(MXE_BTH_ACK_REQ)) |
 			    cpu_to_be32(mxe_psn_add(psn, ahead));
@@ -602,9 +606,9 @@ static void snapshot(struct snapshot *s)
 	for (i = 0; i < REGION_PAGES; i++)
 		memcpy(s->memory[i], fk_memory[2 * i], PAGE_SIZE);
 	for (i = 0; i < 2; i++) {
-		s->sq[i] = w.qp[i].sq;
-		s->rq[i] = w.qp[i].rq;
-		s->state[i] = w.qp[i].state;
+		s->sq[i] = qp_of(i)->sq;
+		s->rq[i] = qp_of(i)->rq;
+		s->state[i] = qp_of(i)->state;
 		s->completions[i] = w.cq[i].producer;
 	}
 	s->wire_len = w.wire_len;
@@ -749,7 +753,7 @@ static void put_bytes(u8 *entry, size_t room, struct input *in)
 
 static void post_send(int end, struct input *in, bool sane)
 {
-	struct mxe_ring *ring = &w.qp[end].sq.ring;
+	struct mxe_ring *ring = &qp_of(end)->sq.ring;
 	void *entry;
 
 	if (!ring->hdr)
@@ -760,12 +764,12 @@ static void post_send(int end, struct input *in, bool sane)
 	else
 		put_bytes(entry, ring->stride, in);
 	ring->hdr->producer++;
-	mxe_send_doorbell(&w.qp[end]);
+	mxe_send_doorbell(qp_of(end));
 }
 
 static struct mxe_ring *recv_ring(int end)
 {
-	return end == B && w.has_srq ? &w.srq.q.ring : &w.qp[end].rq.q.ring;
+	return end == B && w.has_srq ? &w.srq.q.ring : &qp_of(end)->rq.q.ring;
 }
 
 static void post_recv(int end, struct input *in, bool sane)
@@ -789,7 +793,7 @@ static void post_recv(int end, struct input *in, bool sane)
 static void scribble(int end, struct input *in)
 {
 	struct mxe_ring *rings[] = {
-		&w.qp[end].sq.ring, recv_ring(end), &w.cq[end].ring,
+		&qp_of(end)->sq.ring, recv_ring(end), &w.cq[end].ring,
 	};
 	struct mxe_ring *ring = rings[take(in, 1) % 3];
 	u8 what = take(in, 1);
@@ -956,8 +960,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	make_world(take(&in, 1));
 	while (in.p < in.end && budget--) {
 		act(&in);
-		check_sq(&w.qp[A]);
-		check_sq(&w.qp[B]);
+		check_sq(qp_of(A));
+		check_sq(qp_of(B));
 		CHECK(!preempt_count());
 	}
 	deliver_all();
