@@ -19,8 +19,12 @@
 
 bool mxe_device_reply_be;
 
-/* Initialised where the others are, it would be of one class with them. */
+/*
+ * Initialised where `mrs` is, they would be of one class with it.  Unlike that one
+ * they are locked in softirqs.
+ */
 static struct lock_class_key mxe_ahs_lock_key;
+static struct lock_class_key mxe_xrc_srqs_lock_key;
 
 static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
 	[MXE_RESOURCE_PD] = MXE_MAX_PD,
@@ -247,10 +251,10 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	xa_init_flags(&dev->mrs, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH |
 				 XA_FLAGS_ACCOUNT);
-	/* The only one that is locked inside send_lock. */
 	lockdep_set_class(&dev->ahs.xa_lock, &mxe_ahs_lock_key);
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH |
 				      XA_FLAGS_ACCOUNT);
+	lockdep_set_class(&dev->xrc_srqs.xa_lock, &mxe_xrc_srqs_lock_key);
 	mxe_mcast_init(&dev->mcast);
 	dev->stats = alloc_percpu(struct mxe_stats);
 	return dev->stats ? 0 : -ENOMEM;

@@ -279,6 +279,10 @@ bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
 	struct net *net = mnet->net;
 	unsigned long any;
 
+#ifdef CONFIG_BPF_SYSCALL
+	if (static_branch_unlikely(&bpf_sk_lookup_enabled))
+		return true;
+#endif
 	hooks = is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
 	any = (unsigned long)rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) |
 	      mxe_early_hooks_of_lo(net->loopback_dev);

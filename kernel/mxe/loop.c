@@ -411,8 +411,12 @@ mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		sq->budget = 0;
 		return MXE_LOOP_LATER;
 	}
-	if (!mxe_loop_with(qp, peer, wr, num_pkts))
+	if (!mxe_loop_with(qp, peer, wr, num_pkts)) {
+		/* Some of it may have been copied. */
+		if (cost > 1)
+			mxe_spend(&sq->budget, cost);
 		return MXE_LOOP_NO;
+	}
 	trace_mxe_loop(qp, wr);
 	mxe_spend(&sq->budget, cost);
 	mxe_loop_complete(qp, num_pkts);

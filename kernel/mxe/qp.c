@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 
@@ -20,6 +18,7 @@
 #include "retry.h"
 #include "send.h"
 #include "srq.h"
+#include "uc.h"
 #include "ud.h"
 #include "xrc.h"
 
@@ -284,36 +283,29 @@ void mxe_qp_sq_error(struct mxe_qp *qp)
 }
 
 /*
- * Is there more that the process posted, of which nothing depends on a peer?  The
- * doorbell has done 64 slices of it, and the process can ring again.
+ * There is more that the process posted, of which nothing depends on a peer.  The
+ * doorbell has done 64 slices of it, and the process can ring again: where others
+ * want the CPU, the process and this thread must not have two shares, so the next
+ * slice comes 50 ms later.
  */
-static bool mxe_qp_is_flooded(const struct mxe_qp *qp)
+static void mxe_qp_slow_down(struct mxe_qp *qp, bool flushing)
 {
+	struct mxe_sq *sq = &qp->sq;
+	bool waits = !mxe_qp_is_uc(qp) && mxe_complete_outstanding(sq);
+
 	lockdep_assert_held(&qp->send_lock);
 
-	return qp->is_user && !qp->sq.budget &&
-	       !mxe_complete_outstanding(&qp->sq);
-}
-
-/*
- * Where others want the CPU, this thread and the process that floods it must not
- * have two shares: pause for some times as long as the slice took.
- */
-static void mxe_qp_pause(u64 began)
-{
-	unsigned long us = (local_clock() - began) / NSEC_PER_USEC;
-
-	if (single_task_running())
+	if (!qp->is_user || single_task_running() ||
+	    (!flushing && (sq->budget || waits)))
 		return;
-	us = min(us * 32, 10000UL);
-	usleep_range(us, us + us / 4 + 1);
+	sq->todo &= ~BIT(MXE_TODO_WORK);
+	mxe_retry_later(qp, msecs_to_jiffies(50));
 }
 
 static void mxe_qp_work(struct work_struct *work)
 {
 	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
-	u64 began = local_clock();
-	bool flooded;
+	bool flushing = false;
 
 	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_todo, 0));
 	/* Of a loop, so its queues are its own. */
@@ -332,15 +324,13 @@ static void mxe_qp_work(struct work_struct *work)
 
 	mxe_send_lock(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
-		mxe_send_flush(qp);
+		flushing = mxe_send_flush(qp);
 	} else if (mxe_qp_can_send(qp->state)) {
 		mxe_complete_local_error(qp);
 		mxe_send_run(qp);
 	}
-	flooded = mxe_qp_is_flooded(qp);
+	mxe_qp_slow_down(qp, flushing);
 	mxe_send_unlock(qp);
-	if (flooded)
-		mxe_qp_pause(began);
 }
 
 /* As created: nothing posted, nothing known of a peer. */
@@ -699,6 +689,13 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_loop_reset(qp);
 	qp->sq.todo = 0;
 	qp->rq.todo = 0;
+	/* mxe_xrc_withdraw() does not visit this target any more. */
+	if (mxe_qp_is_xrc_tgt(qp)) {
+		qp->rq.srq = NULL;
+		qp->rq.read.srq = NULL;
+		qp->rq.read.active = false;
+		qp->rq.cur_valid = false;
+	}
 	mxe_both_unlock(qp);
 
 	mxe_retry_stop(qp);
@@ -888,6 +885,9 @@ static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 	do {
 		mxe_both_lock(qp);
 		more = qp->state == IB_QPS_SQE && mxe_send_flush(qp);
+		/* Handlers of what was flushed, whatever becomes of the call. */
+		if (qp->sq.todo)
+			mxe_qp_kick(qp);
 		mxe_both_unlock(qp);
 		cond_resched();
 		if (fatal_signal_pending(current))

@@ -76,6 +76,8 @@ static inline void mxe_spend(u32 *budget, u32 cost)
 
 /* Request packets that wait while the responder is busy with another. */
 #define MXE_MAX_DEFERRED_PKTS	256
+/* ... and that may do so whatever waits at others of the device. */
+#define MXE_MIN_DEFERRED_PKTS	4
 
 /* Where a datagram goes: a copy of the address handle's vector, and who. */
 struct mxe_ud_dest {

@@ -7,6 +7,7 @@
 #include "respond.h"
 #include "srq.h"
 #include "trace.h"
+#include "uc.h"
 #include "ud.h"
 #include "xrc.h"
 
@@ -662,8 +663,9 @@ static bool mxe_deferred_has_room(const struct mxe_qp *qp, bool needs_res)
 
 	if (needs_res && rq->deferred_res + rq->read.active >= rq->num_res)
 		return false;
-	return skb_queue_len(&rq->deferred) < MXE_MAX_DEFERRED_PKTS &&
-	       atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED;
+	return skb_queue_len(&rq->deferred) < MXE_MIN_DEFERRED_PKTS ||
+	       (skb_queue_len(&rq->deferred) < MXE_MAX_DEFERRED_PKTS &&
+		atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED);
 }
 
 static void mxe_deferred_add(struct mxe_qp *qp, struct sk_buff *skb,
@@ -707,6 +709,19 @@ static void mxe_deferred_put_back(struct mxe_qp *qp, struct sk_buff *skb,
 	qp->rq.deferred_res += mxe_deferred_cb(skb)->needs_res;
 	atomic_long_add(skb->truesize, &qp->dev->deferred);
 	__skb_queue_head(&qp->rq.deferred, skb);
+}
+
+void mxe_respond_defer(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		       struct sk_buff *skb)
+{
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_recv_admit(qp)) {
+		kfree_skb(skb);
+		return;
+	}
+	qp->rq.todo |= BIT(MXE_TODO_WORK);
+	mxe_deferred_add(qp, skb, pkt);
 }
 
 void mxe_respond_defer_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
@@ -891,11 +906,13 @@ void mxe_respond_continue(struct mxe_qp *qp)
 			mxe_net_consume(skb);
 			continue;
 		}
-		if (mxe_qp_is_ud(qp)) {
+		if (mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp)) {
 			pkt.vlan_id = mxe_deferred_cb(skb)->vlan_id;
-			mxe_ud_rcv(qp, &pkt, skb);
-			mxe_spend(&rq->budget, mxe_pkt_cost(pkt.payload_len,
-							    rq->cur->num_sge));
+			if (mxe_qp_is_ud(qp))
+				mxe_ud_rcv(qp, &pkt, skb);
+			else
+				mxe_uc_rcv(qp, &pkt, skb);
+			mxe_respond_spend(qp, &pkt);
 			continue;
 		}
 		if (mxe_respond_wants_locks(qp, &pkt)) {

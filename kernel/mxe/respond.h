@@ -27,6 +27,9 @@ void mxe_respond_spend(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 void mxe_respond_continue(struct mxe_qp *qp);
 /* The same for what is posted, as mxe_recv_flush(). */
 void mxe_respond_flush(struct mxe_qp *qp);
+/* Leave a packet to the work; consumes skb.  Context: recv_lock held. */
+void mxe_respond_defer(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		       struct sk_buff *skb);
 /*
  * Leave a copy of a datagram to the work.  skb holds pkt and stays the caller's.
  * Context: recv_lock held.

@@ -52,12 +52,12 @@ void mxe_retry_start(struct mxe_qp *qp)
 		mxe_retry_arm(qp);
 }
 
-void mxe_retry_soon(struct mxe_qp *qp)
+void mxe_retry_later(struct mxe_qp *qp, unsigned long delay)
 {
 	lockdep_assert_held(&qp->send_lock);
 
 	if (!qp->dying)
-		mod_timer(&qp->sq.rnr_timer, jiffies + 1);
+		mod_timer(&qp->sq.rnr_timer, jiffies + delay);
 }
 
 void mxe_retry_restart(struct mxe_qp *qp)
@@ -156,8 +156,8 @@ static void mxe_rnr_timer_fn(struct timer_list *timer)
 
 	mxe_send_lock(qp);
 	qp->sq.rnr_wait = false;
-	/* As for the other timer: the work sends. */
-	if (!qp->dying && mxe_qp_can_send(qp->state))
+	/* As for the other timer: the work sends, or goes on flushing. */
+	if (!qp->dying && qp->state != IB_QPS_RESET)
 		qp->sq.todo |= BIT(MXE_TODO_WORK);
 	mxe_send_unlock(qp);
 }

@@ -9,8 +9,11 @@ void mxe_retry_init(struct mxe_qp *qp);
 /* Context: send_lock held. */
 void mxe_retry_start(struct mxe_qp *qp);	/* if it does not run */
 void mxe_retry_restart(struct mxe_qp *qp);	/* after progress */
-/* Nothing could be sent for want of memory: whatever the timeout, again soon. */
-void mxe_retry_soon(struct mxe_qp *qp);
+/*
+ * Send after that many jiffies, whatever the timeout: memory was short, or the
+ * queue is flooded.
+ */
+void mxe_retry_later(struct mxe_qp *qp, unsigned long delay);
 void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code);
 /*
  * Go back to psn because packets seem lost: unless that was done already and

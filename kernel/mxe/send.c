@@ -257,6 +257,21 @@ void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status)
 }
 
 /*
+ * The request before the one at sq->cur relied on that one to be acknowledged: its
+ * last packet is sent again, and asks itself.
+ */
+static void mxe_send_ask_again(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	if (!sq->ack_left || sq->tail == sq->cur)
+		return;
+	sq->ack_left = false;
+	mxe_send_rewind(qp, mxe_sq_wr(sq, sq->cur - 1)->last_psn);
+	sq->todo |= BIT(MXE_TODO_WORK);
+}
+
+/*
  * The request at sq->cur cannot be sent.  It is reported by the work or the
  * completer, when everything before it is complete: until then that may have
  * to be sent again, after which we are here again.
@@ -264,7 +279,6 @@ void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status)
 static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	struct mxe_sq *sq = &qp->sq;
-	const struct mxe_send_wr *wr;
 
 	sq->local_error = status;
 	sq->local_error_at = sq->cur;
@@ -272,13 +286,7 @@ static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 		sq->todo |= BIT(MXE_TODO_WORK);
 		return;
 	}
-	if (!sq->ack_left)
-		return;
-	/* The request before relied on this one to be acknowledged. */
-	sq->ack_left = false;
-	wr = mxe_sq_wr(sq, sq->cur - 1);
-	mxe_send_rewind(qp, wr->last_psn);
-	sq->todo |= BIT(MXE_TODO_WORK);
+	mxe_send_ask_again(qp);
 }
 
 /* False: what it invalidates is being accessed, to be tried again. */
@@ -379,7 +387,11 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 			loop = mxe_loop_request(qp, wr);
 			if (loop == MXE_LOOP_DONE)
 				continue;
-			if (loop == MXE_LOOP_LATER || !mxe_send_begin(qp, wr))
+			if (loop == MXE_LOOP_LATER) {
+				mxe_send_ask_again(qp);
+				break;
+			}
+			if (!mxe_send_begin(qp, wr))
 				break;
 			/* It has completed: wr may be another request by now. */
 			if (is_local) {
@@ -396,7 +408,7 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 		if (err)
 			sq->ack_left = ack_left;
 		if (err == -ENOMEM) {
-			mxe_retry_soon(qp);
+			mxe_retry_later(qp, 1);
 			break;
 		}
 		if (err) {

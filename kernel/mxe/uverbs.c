@@ -77,16 +77,16 @@ static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
 				       const struct mxe_doorbell *db)
 {
 	int left = MXE_DOORBELL_SLICES - 1;
+	bool last;
 	int ret;
 
 	do {
 		cond_resched();
-		left--;
+		last = !--left || fatal_signal_pending(current);
 		local_bh_disable();
-		ret = mxe_doorbell_ring(file, db, !left ||
-					fatal_signal_pending(current));
+		ret = mxe_doorbell_ring(file, db, last);
 		local_bh_enable();
-	} while (ret > 0 && left && !fatal_signal_pending(current));
+	} while (ret > 0 && !last);
 	return min(ret, 0);
 }
 
