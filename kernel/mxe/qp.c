@@ -288,15 +288,14 @@ void mxe_qp_sq_error(struct mxe_qp *qp)
  * want the CPU, the process and this thread must not have two shares, so the next
  * slice comes 50 ms later.
  */
-static void mxe_qp_slow_down(struct mxe_qp *qp, bool flushing)
+static void mxe_qp_slow_down(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
 	bool waits = !mxe_qp_is_uc(qp) && mxe_complete_outstanding(sq);
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!qp->is_user || single_task_running() ||
-	    (!flushing && (sq->budget || waits)))
+	if (!qp->is_user || sq->budget || waits || single_task_running())
 		return;
 	sq->todo &= ~BIT(MXE_TODO_WORK);
 	mxe_retry_later(qp, msecs_to_jiffies(50));
@@ -305,7 +304,6 @@ static void mxe_qp_slow_down(struct mxe_qp *qp, bool flushing)
 static void mxe_qp_work(struct work_struct *work)
 {
 	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
-	bool flushing = false;
 
 	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_todo, 0));
 	/* Of a loop, so its queues are its own. */
@@ -324,12 +322,12 @@ static void mxe_qp_work(struct work_struct *work)
 
 	mxe_send_lock(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
-		flushing = mxe_send_flush(qp);
+		mxe_send_flush(qp);
 	} else if (mxe_qp_can_send(qp->state)) {
 		mxe_complete_local_error(qp);
 		mxe_send_run(qp);
 	}
-	mxe_qp_slow_down(qp, flushing);
+	mxe_qp_slow_down(qp);
 	mxe_send_unlock(qp);
 }
 
