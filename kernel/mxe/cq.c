@@ -322,8 +322,8 @@ static void mxe_cq_copy(const struct mxe_cq *cq, u32 from, u32 to, u32 entries,
 }
 
 /*
- * Copy the next slice of what was not polled, from *copied on; with the last one
- * take over the new memory, and return the old in its place.  The indices go on.
+ * Copy the next slice of the unpolled completions, from *copied on; with the last
+ * one take over the new memory, and return the old in its place.  The indices go on.
  * Returns 0: done, -EAGAIN: to be called again, or -EINVAL.
  */
 static int mxe_cq_swap_slice(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
@@ -340,7 +340,7 @@ static int mxe_cq_swap_slice(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
 		err = -EINVAL;
 		goto unlock;
 	}
-	/* What has been polled meanwhile, or an index that has gone back. */
+	/* Skip completions that were polled meanwhile. */
 	if (cq->producer - *copied > cq->producer - consumer)
 		*copied = consumer;
 	to = *copied + min_t(u32, cq->producer - *copied, MXE_CQ_COPY_SLICE);

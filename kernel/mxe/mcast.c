@@ -75,7 +75,7 @@ static void mxe_mcast_leave(struct mxe_dev *dev, const union ib_gid *gid)
 	struct in_device *in_dev;
 
 	rtnl_lock();
-	/* It left its groups when it went; what it is in now is not ours. */
+	/* The netdev left these groups when it went.  Others may have joined since. */
 	if (dev->ndev_gone)
 		goto unlock;
 	if (!ipv6_addr_v4mapped(addr)) {

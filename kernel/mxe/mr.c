@@ -607,7 +607,7 @@ static void mxe_mr_open(struct mxe_mr *mr)
 
 static bool mxe_mr_is_accessed(const struct mxe_mr *mr)
 {
-	/* What was done to the memory comes before what follows. */
+	/* Copies of accesses that have ended come before what follows. */
 	return atomic_read_acquire(&mr->accesses) & ~MXE_MR_CLOSED;
 }
 

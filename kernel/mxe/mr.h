@@ -112,7 +112,7 @@ void mxe_mr_wake(struct mxe_mr *mr);
  */
 static inline void mxe_mr_put(struct mxe_mr *mr)
 {
-	/* Fully ordered: after what was done to the memory. */
+	/* Fully ordered: the copy comes before the count is dropped. */
 	if (unlikely(atomic_add_negative(-1, &mr->accesses)))
 		mxe_mr_wake(mr);
 }

@@ -104,8 +104,9 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
 }
 
 /*
- * Before a lock is dropped under which something was left to do: the queue pair
- * stays for handlers, and the work is queued while nobody can have cancelled it.
+ * Called before a lock is dropped if something is left to do.  The reference keeps
+ * the queue pair for handlers.  The work is queued under the lock, so before
+ * mxe_qp_kill() can cancel it.
  */
 static void mxe_qp_hold(struct mxe_qp *qp, unsigned long todo)
 {
@@ -283,8 +284,8 @@ void mxe_qp_sq_error(struct mxe_qp *qp)
 }
 
 /*
- * There is more that the process posted, of which nothing depends on a peer.  The
- * doorbell has done 64 slices of it, and the process can ring again: where others
+ * The process has posted more, and none of it waits for a peer.  The doorbell has
+ * done 64 slices of it, and the process can ring again: where others
  * want the CPU, the process and this thread must not have two shares, so the next
  * slice comes 50 ms later.
  */
@@ -883,7 +884,7 @@ static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 	do {
 		mxe_both_lock(qp);
 		more = qp->state == IB_QPS_SQE && mxe_send_flush(qp);
-		/* Handlers of what was flushed, whatever becomes of the call. */
+		/* The work calls the handlers, also if this call is refused. */
 		if (qp->sq.todo)
 			mxe_qp_kick(qp);
 		mxe_both_unlock(qp);

@@ -803,7 +803,7 @@ static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	rq->nak_sent = false;
 	err = mxe_respond_execute(qp, pkt);
 	if (err == -EBUSY) {
-		/* It invalidates what is being accessed: executed again. */
+		/* The region that it invalidates is being accessed: try again. */
 		mxe_deferred_put_back(qp, rq->request, pkt);
 		rq->request = NULL;
 		rq->todo |= BIT(MXE_TODO_WORK);
