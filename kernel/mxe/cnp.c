@@ -58,7 +58,8 @@ void mxe_cnp_rcv(struct mxe_qp *qp)
 	mxe_count(qp->dev, rcvd_cnp);
 	/* Once for what is on its way, and only if it can be marked at all. */
 	if (!(qp->av.tclass & INET_ECN_MASK) ||
-	    mxe_psn_diff(sq->una, sq->cnp_psn) < 0)
+	    (sq->window < MXE_MAX_UNACKED &&
+	     mxe_psn_diff(sq->una, sq->cnp_psn) < 0))
 		return;
 	sq->cnp_psn = sq->sent_psn;
 	sq->window = max(sq->window / 2, 1U);
@@ -70,8 +71,9 @@ void mxe_cnp_progress(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (sq->window < MXE_MAX_UNACKED)
-		sq->window++;
+	if (likely(sq->window == MXE_MAX_UNACKED))
+		return;
+	sq->window++;
 	/* Never so far behind that it would seem to be ahead. */
 	if (mxe_psn_diff(sq->una, sq->cnp_psn) > 0)
 		sq->cnp_psn = sq->una;

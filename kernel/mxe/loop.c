@@ -230,8 +230,7 @@ static int mxe_loop_send(struct mxe_loop_data *data)
 	if (!err) {
 		/* That of the requester's list is added by the caller. */
 		if (unlikely(peer->rq.cur->num_sge >= 4))
-			mxe_spend(&data->qp->sq.budget,
-				  peer->rq.cur->num_sge / 4);
+			data->qp->sq.budget -= peer->rq.cur->num_sge / 4;
 		mxe_loop_deliver(peer, data->wr);
 	}
 	return err;
@@ -379,7 +378,6 @@ static void mxe_loop_complete(struct mxe_qp *qp, u32 num_pkts)
 	sq->psn = sq->max_psn;
 	sq->sent_psn = sq->max_psn;
 	sq->una = sq->max_psn;
-	sq->cnp_psn = sq->max_psn;
 	mxe_count(qp->dev, loop_requests);
 	mxe_send_end(qp, IB_WC_SUCCESS);
 }
@@ -389,15 +387,20 @@ static noinline enum mxe_loop_result
 mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
-	u32 num_pkts = 1, cost = 1;
+	u32 num_pkts = 1;
 	struct mxe_qp *peer;
+	s32 cost = 1;
 
-	if (!mxe_opcode_is_atomic(wr->opcode)) {
+	if (unlikely(wr->length > qp->mtu || wr->num_sge >= 4)) {
 		num_pkts = mxe_wr_num_pkts(qp, wr);
 		if (num_pkts > MXE_BURST)
 			return MXE_LOOP_NO;
-		if (unlikely(wr->length >= 8192 || wr->num_sge >= 4))
-			cost = mxe_loop_cost(wr->length, wr->num_sge);
+		cost = mxe_loop_cost(wr->length, wr->num_sge);
+		/* One that costs more than a slice has one to itself. */
+		if (cost > sq->budget && sq->budget < MXE_SLICE) {
+			sq->budget = 0;
+			return MXE_LOOP_LATER;
+		}
 	}
 	/* Bottom halves are off, which is as good as RCU: the peer stays. */
 	peer = mxe_net_find_qp(qp->dev->mnet, qp->dest_qpn, &sq->loop.peer);
@@ -406,19 +409,14 @@ mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	/* What was sent comes first; its answer calls again. */
 	if (sq->tail != sq->cur)
 		return MXE_LOOP_LATER;
-	/* One that costs more than a slice has one to itself. */
-	if (unlikely(cost > sq->budget) && sq->budget < MXE_SLICE) {
-		sq->budget = 0;
-		return MXE_LOOP_LATER;
-	}
 	if (!mxe_loop_with(qp, peer, wr, num_pkts)) {
 		/* Some of it may have been copied. */
 		if (cost > 1)
-			mxe_spend(&sq->budget, cost);
+			sq->budget -= cost;
 		return MXE_LOOP_NO;
 	}
 	trace_mxe_loop(qp, wr);
-	mxe_spend(&sq->budget, cost);
+	sq->budget -= cost;
 	mxe_loop_complete(qp, num_pkts);
 	return MXE_LOOP_DONE;
 }

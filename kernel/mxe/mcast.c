@@ -229,7 +229,7 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 {
 	struct mxe_mcast_group *group = mxe_mcast_find(&dev->mcast, gid);
 	struct mxe_mcast_member *member;
-	u32 budget = MXE_SLICE;
+	s32 budget = MXE_SLICE;
 
 	if (!group)
 		return false;
@@ -238,13 +238,13 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 		struct mxe_qp *qp = member->qp;
 
 		mxe_recv_lock(qp);
-		if (budget)
+		if (budget > 0)
 			mxe_ud_rcv(qp, pkt, skb_get(skb));
 		else
 			mxe_respond_defer_copy(qp, pkt, skb);
 		if (!qp->dying)
-			mxe_spend(&budget, mxe_pkt_cost(pkt->payload_len,
-							qp->rq.cur->num_sge));
+			budget -= mxe_pkt_cost(pkt->payload_len,
+					       qp->rq.cur->num_sge);
 		mxe_recv_unlock(qp);
 	}
 	return true;

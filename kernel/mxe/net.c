@@ -440,7 +440,7 @@ static void mxe_net_deliver_request(struct mxe_qp *qp,
 	mxe_early_learn(qp, skb);
 	mxe_cnp_check(qp, skb);
 	/* As an RC request does, it waits for those that do not fit in. */
-	if (mxe_qp_is_uc(qp) && qp->rq.budget &&
+	if (mxe_qp_is_uc(qp) && qp->rq.budget > 0 &&
 	    skb_queue_empty(&qp->rq.deferred))
 		mxe_uc_rcv(qp, pkt, skb);
 	else if (mxe_qp_is_uc(qp))

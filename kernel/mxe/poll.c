@@ -59,7 +59,7 @@ void mxe_poller_wake(struct mxe_qp *qp)
 	struct mxe_poller *poller;
 
 	/* What a thread looks at is rung for without need. */
-	if (!qp->sq.is_polled || READ_ONCE(qp->sq.watched))
+	if (READ_ONCE(qp->sq.watched))
 		return;
 	poller = rcu_dereference_bh(qp->poll_set->poller);
 	if (!poller || test_bit(MXE_POLLER_KICKED, &poller->flags))

@@ -68,7 +68,7 @@ void mxe_poller_stop(struct mxe_poller *poller);
 /* Those files are closing the poller: if theirs is who runs it he stops. */
 void mxe_poller_closed(struct mxe_poller *poller, const void *files);
 
-/* A doorbell was rung for the queue pair.  Context: bottom halves off. */
+/* A doorbell was rung for one that is polled.  Context: bottom halves off. */
 void mxe_poller_wake(struct mxe_qp *qp);
 
 /* A queue pair that may be polled comes, and goes.  Others are left alone. */

@@ -77,8 +77,6 @@ static void mxe_qp_event(struct mxe_qp *qp, enum ib_event_type type)
 static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
 		      struct mxe_srq *srq, unsigned long todo)
 {
-	if (!todo)
-		return;
 	if (todo & BIT(MXE_TODO_ERROR))
 		mxe_qp_error(qp);
 	if (todo & BIT(MXE_TODO_NOTIFY))
@@ -142,25 +140,29 @@ void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock)
 	mxe_qp_flush(qp, &qp->sq.tx);
 	qp->sq.todo = 0;
 	qp->sq.budget = MXE_SLICE;
-	if (todo)
-		mxe_qp_hold(qp, todo);
+	if (likely(!todo)) {
+		spin_unlock_bh(&qp->send_lock);
+		return;
+	}
+	mxe_qp_hold(qp, todo);
 	spin_unlock_bh(&qp->send_lock);
 
-	if (todo) {
-		mxe_qp_do(qp, qp->send_cq, NULL, todo);
-		mxe_qp_put(qp);
-	}
+	mxe_qp_do(qp, qp->send_cq, NULL, todo);
+	mxe_qp_put(qp);
 }
 
-void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock)
+void mxe_send_unlock_rest(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
 	unsigned long todo = qp->sq.todo;
 
 	mxe_qp_flush(qp, &qp->sq.tx);
 	qp->sq.todo = 0;
 	qp->sq.budget = MXE_SLICE;
-	if (todo)
-		mxe_qp_defer(qp, &qp->work_todo, todo & ~BIT(MXE_TODO_ERROR));
+	if (likely(!todo)) {
+		spin_unlock(&qp->send_lock);
+		return;
+	}
+	mxe_qp_defer(qp, &qp->work_todo, todo & ~BIT(MXE_TODO_ERROR));
 	spin_unlock(&qp->send_lock);
 
 	/* The state changes now.  The caller's RCU read section keeps qp. */
@@ -170,25 +172,29 @@ void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock)
 
 void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
-	struct mxe_cq *cq = mxe_recv_cq(qp);
-	struct mxe_srq *srq = qp->rq.srq;
 	unsigned long todo = qp->rq.todo;
-	bool hold = todo && srq && mxe_qp_is_xrc_tgt(qp);
+	struct mxe_srq *srq;
+	struct mxe_cq *cq;
+	bool hold;
 
 	mxe_qp_flush(qp, &qp->rq.tx);
 	qp->rq.todo = 0;
 	qp->rq.budget = MXE_SLICE;
+	if (likely(!todo)) {
+		spin_unlock_bh(&qp->recv_lock);
+		return;
+	}
+	cq = mxe_recv_cq(qp);
+	srq = qp->rq.srq;
 	/* Its completion queue stays as long as it does. */
+	hold = srq && mxe_qp_is_xrc_tgt(qp);
 	if (hold)
 		mxe_srq_hold(srq);
-	if (todo)
-		mxe_qp_hold(qp, todo);
+	mxe_qp_hold(qp, todo);
 	spin_unlock_bh(&qp->recv_lock);
 
-	if (todo) {
-		mxe_qp_do(qp, cq, srq, todo);
-		mxe_qp_put(qp);
-	}
+	mxe_qp_do(qp, cq, srq, todo);
+	mxe_qp_put(qp);
 	if (hold)
 		mxe_srq_put(srq);
 }
@@ -296,7 +302,7 @@ static void mxe_qp_slow_down(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!qp->is_user || sq->budget || waits || single_task_running())
+	if (!qp->is_user || sq->budget > 0 || waits || single_task_running())
 		return;
 	sq->todo &= ~BIT(MXE_TODO_WORK);
 	mxe_retry_later(qp, msecs_to_jiffies(50));

@@ -68,12 +68,6 @@ static inline u32 mxe_loop_cost(u32 len, u32 num_sge)
 	return 1 + len / 8192 + num_sge / 4;
 }
 
-/* Spend some of a budget, the rest of it if it does not suffice. */
-static inline void mxe_spend(u32 *budget, u32 cost)
-{
-	*budget -= min(cost, *budget);
-}
-
 /* Request packets that wait while the responder is busy with another. */
 #define MXE_MAX_DEFERRED_PKTS	256
 /* ... and that may do so whatever waits at others of the device. */
@@ -181,7 +175,7 @@ struct mxe_sq {
 	u32 window;			/* packets unacknowledged, at most */
 	u32 cnp_psn;			/* a CNP counts from here on */
 	u32 rd_atomic;			/* outstanding READs and atomics */
-	u32 budget;			/* left of the slice; 0: go on later */
+	s32 budget;			/* left of the slice; none: go on later */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* until rnr_timer fires */
@@ -265,7 +259,7 @@ struct mxe_rq {
 	struct sk_buff *request;	/* being executed; NULL: none, or used */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	u32 deferred_res;		/* those of them that need a res */
-	u32 budget;			/* left of the slice */
+	s32 budget;			/* left of the slice */
 	bool wants_locks;		/* the first is a wide atomic */
 	unsigned long todo;		/* enum mxe_todo */
 };
@@ -391,7 +385,18 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock);
  * Receive side: in the middle of a verb of a peer, with its send_lock held; all
  * is left.  Bottom halves stay off.
  */
-void mxe_send_unlock_later(struct mxe_qp *qp) __releases(&qp->send_lock);
+void mxe_send_unlock_rest(struct mxe_qp *qp) __releases(&qp->send_lock);
+static inline void mxe_send_unlock_later(struct mxe_qp *qp)
+	__releases(&qp->send_lock)
+{
+	if (qp->sq.todo || !mxe_train_is_empty(&qp->sq.tx.train)) {
+		mxe_send_unlock_rest(qp);
+		return;
+	}
+	qp->sq.budget = MXE_SLICE;
+	spin_unlock(&qp->send_lock);
+}
+
 void mxe_recv_unlock_later(struct mxe_qp *qp) __releases(&qp->recv_lock);
 void mxe_both_unlock(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);

@@ -210,12 +210,11 @@ static void mxe_respond_read_run(struct mxe_qp *qp)
 	int err;
 
 	while (rq->read.active) {
-		if (!rq->budget) {
+		if (rq->budget <= 0) {
 			rq->todo |= BIT(MXE_TODO_WORK);
 			return;
 		}
-		mxe_spend(&rq->budget,
-			  mxe_pkt_cost(min(rq->read.left, qp->mtu), 0));
+		rq->budget -= mxe_pkt_cost(min(rq->read.left, qp->mtu), 0);
 		err = mxe_respond_read_one(qp);
 		if (!err)
 			continue;
@@ -857,9 +856,9 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	 * Requests are executed in order, so they wait for one that waits.  Of
 	 * a list of packets those wait that do not fit into the slice.
 	 */
-	if (!rq->budget)
+	if (rq->budget <= 0)
 		rq->todo |= BIT(MXE_TODO_WORK);
-	if (!rq->budget || rq->read.active || !skb_queue_empty(&rq->deferred) ||
+	if (rq->budget <= 0 || rq->read.active || !skb_queue_empty(&rq->deferred) ||
 	    mxe_respond_wants_locks(qp, pkt)) {
 		mxe_deferred_add(qp, skb, pkt);
 		return;
@@ -875,10 +874,9 @@ void mxe_respond_spend(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	/* A SEND has been scattered to the list of rq->cur. */
 	if (!qp->dying)
-		mxe_spend(&rq->budget,
-			  mxe_pkt_cost(pkt->payload_len,
-				       pkt->flags & MXE_OP_SEND ?
-				       rq->cur->num_sge : 0));
+		rq->budget -= mxe_pkt_cost(pkt->payload_len,
+					   pkt->flags & MXE_OP_SEND ?
+					   rq->cur->num_sge : 0);
 }
 
 void mxe_respond_continue(struct mxe_qp *qp)
@@ -896,7 +894,7 @@ void mxe_respond_continue(struct mxe_qp *qp)
 		struct mxe_pkt pkt __uninitialized;
 
 		/* With XRC the next may be for another queue than rq->todo. */
-		if (!rq->budget || (rq->todo && mxe_qp_is_xrc_tgt(qp))) {
+		if (rq->budget <= 0 || (rq->todo && mxe_qp_is_xrc_tgt(qp))) {
 			rq->todo |= BIT(MXE_TODO_WORK);
 			return;
 		}

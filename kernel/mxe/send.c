@@ -85,7 +85,7 @@ static bool mxe_send_is_followed(struct mxe_qp *qp)
 	struct mxe_sq *sq = &qp->sq;
 	u32 next = sq->cur + 1;
 
-	if (!sq->budget || (next == sq->fetched && !mxe_send_fetch(qp)))
+	if (sq->budget <= 0 || (next == sq->fetched && !mxe_send_fetch(qp)))
 		return false;
 	if (sq->local_error && sq->local_error_at == next)
 		return false;
@@ -378,11 +378,11 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 
 		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
 			break;
-		if (!sq->budget)
+		if (sq->budget <= 0)
 			break;
 		wr = mxe_sq_wr(sq, sq->cur);
 		if (!wr->started) {
-			bool is_local = mxe_opcode_is_local(wr->opcode);
+			u32 cur = sq->cur;
 
 			loop = mxe_loop_request(qp, wr);
 			if (loop == MXE_LOOP_DONE)
@@ -394,15 +394,14 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 			if (!mxe_send_begin(qp, wr))
 				break;
 			/* It has completed: wr may be another request by now. */
-			if (is_local) {
-				mxe_spend(&sq->budget, 1);
+			if (sq->cur != cur) {
+				sq->budget--;
 				continue;
 			}
 		}
 		if (mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
 			break;
-		mxe_spend(&sq->budget, mxe_pkt_cost(min(wr->length, qp->mtu),
-						    wr->num_sge));
+		sq->budget -= mxe_wr_pkt_cost(qp, wr);
 		ack_left = sq->ack_left;
 		err = mxe_send_one(qp, wr);
 		if (err)
@@ -421,12 +420,14 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 	}
 }
 
-/* Up to the end of the slice, which has come if sq->budget is 0. */
+/* Up to the end of the slice, which has come if sq->budget is spent. */
 static __always_inline void mxe_send_slice(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (mxe_qp_is_ud(qp))
+	if (likely(qp->type == IB_QPT_RC))
+		mxe_send_run_rc(qp);
+	else if (mxe_qp_is_ud(qp))
 		mxe_ud_send_run(qp);
 	else if (mxe_qp_is_uc(qp))
 		mxe_uc_send_run(qp);
@@ -438,7 +439,7 @@ static __always_inline void mxe_send_slice(struct mxe_qp *qp)
 void mxe_send_run(struct mxe_qp *qp)
 {
 	mxe_send_slice(qp);
-	if (!qp->sq.budget)
+	if (qp->sq.budget <= 0)
 		qp->sq.todo |= BIT(MXE_TODO_WORK);
 }
 
@@ -503,12 +504,12 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 	/* One that is dying was found under RCU, and has no ring any more. */
 	if (sq->is_polled && !qp->dying)
 		WRITE_ONCE(sq->seen, mxe_ring_producer(&sq->ring));
-	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
+	if (unlikely(qp->state >= IB_QPS_SQE)) {
 		mxe_qp_kick(qp);
 		return false;
 	}
 	mxe_send_slice(qp);
-	if (likely(sq->budget))
+	if (likely(sq->budget > 0))
 		return false;
 	if (last)
 		sq->todo |= BIT(MXE_TODO_WORK);

@@ -14,6 +14,15 @@ static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
 	return DIV_ROUND_UP(wr->length, qp->mtu);
 }
 
+/* Of one packet of wr. */
+static inline u32 mxe_wr_pkt_cost(const struct mxe_qp *qp,
+				  const struct mxe_send_wr *wr)
+{
+	if (likely(wr->length < 2048 && wr->num_sge < 4))
+		return mxe_pkt_cost(0, 0);
+	return mxe_pkt_cost(min(wr->length, qp->mtu), wr->num_sge);
+}
+
 /*
  * Send what may be sent, up to the end of the slice; the work does the rest.
  * Requests that are not acknowledged, local operations among them, complete

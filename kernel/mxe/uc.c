@@ -37,13 +37,12 @@ void mxe_uc_send_run(struct mxe_qp *qp)
 
 		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
 			break;
-		if (!sq->budget)
+		if (sq->budget <= 0)
 			break;
 		wr = mxe_sq_wr(sq, sq->cur);
 		if (!wr->started && !mxe_uc_begin(qp, wr))
 			break;
-		mxe_spend(&sq->budget, mxe_pkt_cost(min(wr->length, qp->mtu),
-						    wr->num_sge));
+		sq->budget -= mxe_wr_pkt_cost(qp, wr);
 
 		err = mxe_send_one(qp, wr);
 		/* Out of memory is counted, and a packet lost like others. */

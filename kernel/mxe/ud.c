@@ -92,10 +92,10 @@ void mxe_ud_send_run(struct mxe_qp *qp)
 
 		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
 			break;
-		if (!sq->budget)
+		if (sq->budget <= 0)
 			break;
 		wr = mxe_sq_wr(sq, sq->cur);
-		mxe_spend(&sq->budget, mxe_pkt_cost(wr->length, wr->num_sge));
+		sq->budget -= mxe_pkt_cost(wr->length, wr->num_sge);
 		mxe_send_end(qp, wr->error ?: mxe_ud_send_one(qp, wr));
 	}
 }

@@ -61,7 +61,8 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 
 	if (db->queues & MXE_DOORBELL_SEND) {
 		more = mxe_send_ring(qp, last);
-		mxe_poller_wake(qp);
+		if (unlikely(qp->sq.is_polled))
+			mxe_poller_wake(qp);
 	}
 	/* The responder looks at the ring itself, unless in error. */
 	if (db->queues & MXE_DOORBELL_RECV)
