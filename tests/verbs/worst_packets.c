@@ -167,7 +167,34 @@ static bool mcast_members(void)
 	return done;
 }
 
-/* ---- shared receive queues --------------------------------------------- */
+/* ---- into long lists --------------------------------------------------- */
+
+/* SENDs on an unreliable connection into 32 regions: they come in GSO batches. */
+static bool uc_sends(void)
+{
+	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
+	struct worst_wr wr = { .opcode = IBV_WR_SEND, .num_sge = 1 };
+	struct worst_list into;
+	struct ibv_sge sge;
+	struct vt_pair p;
+	bool done;
+
+	conf.qp_type = IBV_QPT_UC;
+	worst_pair_open(&p, worst_b, &conf);
+	worst_list_open(&into, worst_b, WORST_MTU, 0);
+	worst_fill_recv(&p.b, SOME, into.sge, WORST_SGE);
+	sge = vt_sge(&p.a, 0, WORST_MTU);
+	wr.sge = &sge;
+	worst_fill(p.a.qp, SOME, &wr);
+	worst_begin();
+	worst_ring(p.a.qp);
+	done = worst_wait(p.a.cq, SOME, IBV_WC_SUCCESS) &&
+	       worst_wait(p.b.rcq, SOME, IBV_WC_SUCCESS);
+	worst_end();
+	vt_pair_close(&p);
+	worst_list_close(&into);
+	return done;
+}
 
 /* SENDs into 32 regions, which an SRQ names. */
 static bool srq_sends(void)
@@ -513,6 +540,7 @@ const struct worst worst_packets[] = {
 	{ "ud6_send_4k", "4-KiB datagrams over IPv6 from 32 SGEs", ud6_send_4k },
 	{ "mcast_members", "a 4-KiB datagram to 64 QPs of a group, into 32 SGEs",
 	  mcast_members },
+	{ "uc_send_4k", "4-KiB SENDs of UC, into 32 SGEs", uc_sends },
 	{ "srq_send_4k", "4-KiB SENDs to an SRQ, into 32 SGEs", srq_sends },
 	{ "xrc_send_4k", "4-KiB SENDs to an SRQ of XRC, into 32 SGEs", xrc_sends },
 	{ "dup_read", "the oldest of 128 READs is repeated, 64 packets", dup_read },
