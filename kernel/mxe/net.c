@@ -235,8 +235,8 @@ bool mxe_net_is_local(struct mxe_qp *qp)
 
 /* ---- queue pairs ------------------------------------------------------- */
 
-struct mxe_qp *mxe_net_fill_qp(struct mxe_net *mnet, u32 qpn,
-			       struct mxe_qp_cache *cache, long gone)
+noinline struct mxe_qp *mxe_net_fill_qp(struct mxe_net *mnet, u32 qpn,
+					struct mxe_qp_cache *cache, long gone)
 {
 	cache->qp = xa_load(&mnet->qps, qpn);
 	cache->qpn = qpn;

@@ -109,7 +109,26 @@ struct raw {
 	uint32_t icrc_error;	/* bits of it that are wrong */
 	uint8_t tos;
 	bool options, stranger;
+	bool checksum;		/* UDP has one, which RoCEv2 leaves out */
 };
+
+/* Of UDP over IPv4, both without options; the length is that of UDP. */
+static inline uint16_t raw_udp_checksum(const struct iphdr *ip, size_t len)
+{
+	uint8_t data[RAW_MAX] = { 0 };
+	uint32_t sum = 0;
+
+	memcpy(data, &ip->saddr, 8);
+	data[9] = IPPROTO_UDP;
+	data[10] = (uint8_t)(len >> 8);
+	data[11] = (uint8_t)len;
+	memcpy(data + 12, ip + 1, len);
+	for (size_t i = 0; i < 12 + len; i += 2)
+		sum += (uint32_t)(data[i] << 8 | data[i + 1]);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return htons((uint16_t)~sum);
+}
 
 /*
  * From the address of the first device to that of the second: the packet, in
@@ -147,6 +166,10 @@ static inline size_t raw_build(uint8_t *packet, const struct vt_dev *from,
 	memcpy(udp + 20, r->body, r->len);
 	icrc = raw_icrc(packet, ip_len + 20 + r->len) ^ r->icrc_error;
 	memcpy(udp + 20 + r->len, &icrc, 4);
+	if (r->checksum) {
+		ports[3] = raw_udp_checksum(ip, udp_len);
+		memcpy(udp, ports, 8);
+	}
 	return ip_len + udp_len - r->cut;
 }
 

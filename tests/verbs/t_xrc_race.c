@@ -1,57 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * A shared receive queue of XRC is destroyed while a target looks it up by its
- * number.  mxe_delay.ko, which t_xrc_race.sh loads, holds the look-up between
- * finding the queue and using it.  The queue must stay until the look-up has ended.
+ * number.  mxe_delay.ko holds the look-up between finding the queue and using it.
+ * The queue must stay until the look-up has ended.
  *
  * A target of the same domain is visited by the destroy anyway.  A target of
  * another domain is not, but it looks at the domain of the queue that it has found.
  */
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 #include "../tap.h"
+#include "delay.h"
 #include "vt.h"
 #include "xrc.h"
-
-#define PARAMETERS "/sys/module/mxe_delay/parameters/"
 
 enum { ROUNDS = 3, MAX_TRIES = 30, MIN_DELAY_US = 300000, MAX_DELAY_US = 5000000 };
 
 static struct vt_dev *a, *b;
 static unsigned long delay_us;
-
-static unsigned long get(const char *parameter)
-{
-	FILE *f = fopen(parameter, "r");
-	unsigned long value;
-
-	if (!f || fscanf(f, "%lu", &value) != 1)
-		vt_bail("cannot read %s", parameter);
-	fclose(f);
-	return value;
-}
-
-static void set_delay(unsigned long us)
-{
-	FILE *f = fopen(PARAMETERS "us", "w");
-
-	if (!f || fprintf(f, "%lu", us) < 0 || fclose(f))
-		vt_bail("cannot set the delay");
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		vt_bail("sched_setaffinity");
-}
 
 static unsigned long now_us(void)
 {
@@ -88,8 +54,8 @@ struct request {
 	int status;
 };
 
-/* A WRITE for that queue.  Its packet is received on this CPU. */
-static void *send_request(void *arg)
+/* A WRITE for that queue. */
+static void send_request(void *arg)
 {
 	struct request *r = arg;
 	struct ibv_sge sge = vt_sge(&r->pair.a, 0, 8);
@@ -98,9 +64,7 @@ static void *send_request(void *arg)
 		.raddr = vt_addr(&r->pair.b, 0), .rkey = r->pair.b.mr->rkey,
 	};
 
-	pin(0);
 	r->status = vt_do(&r->pair.a, &wr, NULL);
-	return NULL;
 }
 
 /*
@@ -110,28 +74,18 @@ static void *send_request(void *arg)
  */
 static int destroy_during_lookup(struct request *r, struct vt_end *owner)
 {
-	unsigned long begun = get(PARAMETERS "begun");
-	unsigned long ended = get(PARAMETERS "ended");
-	uint64_t limit = vt_now_ms() + VT_MS;
-	pthread_t thread;
+	struct delay d = { .send = send_request, .arg = r };
 	int waited = -1;
 
 	r->srqn = owner->srqn;
-	set_delay(delay_us);
-	if (pthread_create(&thread, NULL, send_request, r))
-		vt_bail("pthread_create");
-	while (get(PARAMETERS "begun") == begun && vt_now_ms() < limit)
-		usleep(1000);
-	if (get(PARAMETERS "begun") == begun)
-		vt_bail("no look-up was held: is the name of a function wrong?");
-	if (get(PARAMETERS "ended") == ended) {
+	delay_request(&d, delay_us);
+	if (delay_is_held(&d)) {
 		if (ibv_destroy_srq(owner->xsrq))
 			vt_bail("ibv_destroy_srq");
-		waited = get(PARAMETERS "ended") != ended;
+		waited = !delay_is_held(&d);
 		owner->xsrq = NULL;
 	}
-	set_delay(0);
-	pthread_join(thread, NULL);
+	delay_end(&d);
 	return waited;
 }
 
@@ -183,12 +137,10 @@ int main(void)
 {
 	unsigned long destroy_us;
 
-	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		skip_all("the look-up and the destroy need a CPU each");
+	delay_begin();
 	plan(0);
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
-	pin(1);
 	destroy_us = measure_destroy();
 	delay_us = 20 * destroy_us;
 	if (delay_us < MIN_DELAY_US)

@@ -386,7 +386,7 @@ void vt_end_close(struct vt_end *e)
 {
 	if (e->qp && ibv_destroy_qp(e->qp))
 		vt_bail("ibv_destroy_qp");
-	if (ibv_destroy_cq(e->cq) || ibv_destroy_cq(e->rcq))
+	if (ibv_destroy_cq(e->cq) || (e->rcq && ibv_destroy_cq(e->rcq)))
 		vt_bail("ibv_destroy_cq");
 	if (e->chan && ibv_destroy_comp_channel(e->chan))
 		vt_bail("ibv_destroy_comp_channel");
