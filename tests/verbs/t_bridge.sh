@@ -13,8 +13,8 @@ cd "$(dirname "$0")" || exit
 . ./topo.sh
 # shellcheck source=tests/tap.sh
 . ../tap.sh
-
-R=$(mktemp -d)
+# shellcheck source=tests/verbs/traffic.sh
+. ./traffic.sh
 
 # The address of h2 moves from eth0 to a bridge above eth0, and so does mxe2.
 bridge_up()
@@ -57,38 +57,15 @@ more_than()
 	[ "$(counter mxe2 rcvd_pkts)" -gt "$1" ]
 }
 
-running()
-{
-	grep -q running "$R/traffic"
-}
-
-# start: traffic on one connection, which is in use when this returns.
-start()
-{
-	t_traffic -s 60 run >"$R/traffic" 2>&1 &
-	TRAFFIC=$!
-	soon running
-}
-
-# stopped: the traffic ends because packets are lost, not because its time is up.
-stopped()
-{
-	wait "$TRAFFIC"
-	local rc=$?
-	cat "$R/traffic"
-	[ "$rc" -eq 3 ] && grep -q 'stopped: transport retry counter exceeded' "$R/traffic"
-}
-
 # stops NAME COMMAND...: the command sets a filter that stops the traffic.
 stops()
 {
 	local name=$1
 	shift
-	start
+	traffic_start
 	report $? "$name: traffic"
 	check '... the filter is set' "$@"
-	stopped >"$R/end"
-	report $? '... it stops the traffic' || diag "$(<"$R/end")"
+	traffic_test_stop
 }
 
 learned()
@@ -141,12 +118,10 @@ ip netns exec h2 sysctl -qw net.bridge.bridge-nf-call-iptables=1
 is "$(ip netns exec h2 sysctl -n net.bridge.bridge-nf-call-iptables)" 1 \
 	'the bridge calls iptables'
 
-start
+traffic_start
 report $? 'traffic through the bridge'
 check '... the bridge learns from it who sends it, each time' learns_again
-kill "$TRAFFIC"
-wait "$TRAFFIC"
-is $? 0 '... and all went well'
+traffic_test_end
 
 for hook in prerouting input; do
 	stops "nft, family bridge, $hook with policy drop" nft_drop $hook
@@ -159,11 +134,8 @@ ip -n h2 link set br0 type bridge vlan_filtering 1
 stops 'a port without a VLAN for untagged frames' \
 	bridge -n h2 vlan add dev eth0 vid 1 untagged
 bridge -n h2 vlan add dev eth0 vid 1 pvid untagged
-start
+traffic_start
 report $? 'with one again: traffic'
-kill "$TRAFFIC"
-wait "$TRAFFIC"
-is $? 0 '... and all went well'
+traffic_test_end
 ip -n h2 link del br0
-rm -r "$R"
 done_testing

@@ -12,8 +12,9 @@ cd "$(dirname "$0")" || exit
 . ./topo.sh
 # shellcheck source=tests/tap.sh
 . ../tap.sh
+# shellcheck source=tests/verbs/traffic.sh
+. ./traffic.sh
 
-R=$(mktemp -d)
 LAST=2147483647
 
 gone()
@@ -50,28 +51,6 @@ packets()
 		sed -n 's/.*counter packets \([0-9]*\).*/\1/p'
 }
 
-running()
-{
-	grep -q running "$R/traffic"
-}
-
-# start: traffic on one connection, which is in use when this returns.
-start()
-{
-	t_traffic -s 60 run >"$R/traffic" 2>&1 &
-	TRAFFIC=$!
-	soon running
-}
-
-# stopped: the traffic ends because packets are lost, not because its time is up.
-stopped()
-{
-	wait "$TRAFFIC"
-	local rc=$?
-	cat "$R/traffic"
-	[ "$rc" -eq 3 ] && grep -q 'stopped: transport retry counter exceeded' "$R/traffic"
-}
-
 # test_rule FAMILY HOOK
 test_rule()
 {
@@ -85,17 +64,15 @@ test_rule()
 	[ "$rcvd" -gt 100 ]
 	report $? "... which are $rcvd"
 
-	start
+	traffic_start
 	report $? '... traffic'
 	check '... the policy becomes drop' ip netns exec h2 nft \
 		"add chain $family mxe c { policy drop; }"
-	stopped >"$R/end"
-	report $? '... it stops the traffic' || diag "$(<"$R/end")"
+	traffic_test_stop
 	ip netns exec h2 nft delete table "$family" mxe
 }
 
 topo_up || bail_out "cannot make the two hosts"
 test_rule inet prerouting
 test_rule netdev 'ingress device eth0'
-rm -r "$R"
 done_testing

@@ -252,8 +252,6 @@ int main(int argc, char **argv)
 		vt_bail("PR_SET_CHILD_SUBREAPER");
 	hostile_pin(1);
 	base_late_ns = hostile_base_late_ns(0);
-	diag("a timer on a CPU that spins is late by %.1f ms",
-	     (double)base_late_ns / 1e6);
 	for (int round = 0; round < (hostile_full() ? 3 : 1); round++) {
 		for (attack = hostile_attacks; attack->name; attack++) {
 			if (!vt_wanted(attack->name, argv + 1))

@@ -10,18 +10,17 @@
  * By default there are fewer objects, most often a tenth, for a third of the
  * time; with MXE_HOSTILE_FULL=1 there are all of them. A twentieth goes first, so
  * that a kernel that takes far too long is found without waiting for it.
+ *
+ * With $MXE_FACTOR the kernel has checkers, which make freeing an object hundreds of
+ * times slower: times are shown there, not judged.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <rdma/mxe_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include "../tap.h"
+#include "fd_object.h"
 #include "hostile.h"
 
 enum {
@@ -71,26 +70,9 @@ static bool make_qp(struct vt_dev *dev)
 	return cq && ibv_create_qp(dev->pd, &attr);
 }
 
-/* One more in the same context; libmxe itself has one for each context. */
 static bool make_doorbell(struct vt_dev *dev)
 {
-	union {
-		struct ib_uverbs_ioctl_hdr hdr;
-		char room[sizeof(struct ib_uverbs_ioctl_hdr) +
-			  sizeof(struct ib_uverbs_attr)];
-	} cmd = {
-		.hdr = {
-			.length = sizeof(cmd), .object_id = MXE_OBJECT_DOORBELL,
-			.method_id = MXE_METHOD_DOORBELL_ALLOC, .num_attrs = 1,
-			.driver_id = MXE_DRIVER_ID,
-		},
-	};
-
-	cmd.hdr.attrs[0] = (struct ib_uverbs_attr) {
-		.attr_id = MXE_ATTR_DOORBELL_ALLOC_FD,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-	};
-	return !ioctl(dev->ctx->cmd_fd, RDMA_VERBS_IOCTL, &cmd);
+	return fd_object_doorbell(dev->ctx) >= 0;
 }
 
 static bool make_context(struct vt_dev *dev)
@@ -135,7 +117,7 @@ static void owner(void *arg)
 /* A process with that many objects. */
 static pid_t begin(int number)
 {
-	uint64_t end = vt_now_ms() + MAKE_MS;
+	uint64_t end = vt_now_ms() + hostile_limit(MAKE_MS) / HOSTILE_MS;
 	pid_t pid;
 
 	memset(sh, 0, sizeof(*sh));
@@ -143,8 +125,8 @@ static pid_t begin(int number)
 	pid = hostile_fork(owner, NULL);
 	while (!sh->ready) {
 		if (vt_now_ms() > end)
-			vt_bail("%s: only %d objects in %d ms", kind->name,
-				sh->made, MAKE_MS);
+			vt_bail("%s: only %d objects were made in time",
+				kind->name, sh->made);
 		hostile_sleep_ms(5);
 	}
 	return pid;
@@ -217,14 +199,15 @@ static bool nothing_left(void)
 static void check_way(const char *way, uint64_t (*go)(int number))
 {
 	int number = hostile_full() ? kind->full : kind->few;
-	uint64_t limit = hostile_limit(hostile_full() ? FULL_MS : SHORT_MS);
+	uint64_t limit = (hostile_full() ? FULL_MS : SHORT_MS) * HOSTILE_MS;
 	int probe = number / PROBE_SHARE;
+	bool judged = !getenv("MXE_FACTOR");
 	uint64_t ns = 0, best = UINT64_MAX;
 
 	ns = go(probe);
 	diag("%s: %d go in %.1f ms, by %s", kind->name, probe,
 	     (double)ns / 1e6, way);
-	if (ns > limit) {
+	if (judged && ns > limit) {
 		fail("%s: %d go within %.1f s, by %s (not tried)", kind->name,
 		     number, (double)limit / 1e9, way);
 		return;
@@ -233,13 +216,14 @@ static void check_way(const char *way, uint64_t (*go)(int number))
 		ns = go(number);
 		if (ns < best)
 			best = ns;
-		if (ns > HOPELESS * limit)
+		if (!judged || ns > HOPELESS * limit)
 			break;
 	}
 	diag("%s: %d go in %.1f ms, by %s", kind->name, number,
 	     (double)best / 1e6, way);
-	ok(best <= limit, "%s: %d go within %.1f s, by %s", kind->name, number,
-	   (double)limit / 1e9, way);
+	if (judged)
+		ok(best <= limit, "%s: %d go within %.1f s, by %s", kind->name,
+		   number, (double)limit / 1e9, way);
 	ok(nothing_left(), "%s: nothing is left, by %s", kind->name, way);
 }
 

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -29,10 +28,8 @@
 #include <unistd.h>
 #include <xf86drm.h>
 #include <xf86drmMode.h>
-#include <rdma/mxe_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include "../tap.h"
+#include "fd_object.h"
 #include "hostile.h"
 #include "raw.h"
 
@@ -116,23 +113,7 @@ static bool make_dmabuf_mr(struct victim *v)
 
 static bool make_doorbell(struct victim *v)
 {
-	union {
-		struct ib_uverbs_ioctl_hdr hdr;
-		char room[sizeof(struct ib_uverbs_ioctl_hdr) +
-			  sizeof(struct ib_uverbs_attr)];
-	} cmd = {
-		.hdr = {
-			.length = sizeof(cmd), .object_id = MXE_OBJECT_DOORBELL,
-			.method_id = MXE_METHOD_DOORBELL_ALLOC, .num_attrs = 1,
-			.driver_id = MXE_DRIVER_ID,
-		},
-	};
-
-	cmd.hdr.attrs[0] = (struct ib_uverbs_attr) {
-		.attr_id = MXE_ATTR_DOORBELL_ALLOC_FD,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-	};
-	return !ioctl(v->dev->ctx->cmd_fd, RDMA_VERBS_IOCTL, &cmd);
+	return fd_object_doorbell(v->dev->ctx) >= 0;
 }
 
 static bool make_qp(struct victim *v)

@@ -278,7 +278,6 @@ int main(int argc, char **argv)
 	plan(0);
 	sh = hostile_shared(sizeof(*sh));
 	base_ns = hostile_base_late_ns(1);
-	diag("a timer on a CPU that spins is late by %.1f ms", (double)base_ns / 1e6);
 	if (vt_wanted("loop", argv + 1))
 		check("loop", vt_name_b(), base_ns);
 	if (vt_wanted("wire", argv + 1))

@@ -27,10 +27,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include <rdma/mxe-abi.h>
-#include <rdma/mxe_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include "../tap.h"
+#include "fd_object.h"
 #include "vt.h"
 
 enum { LONG_US = 20000000, BURST = 32 };
@@ -713,26 +711,8 @@ static void test_fork(void)
 
 static int raw_alloc(int *fd)
 {
-	union {
-		struct ib_uverbs_ioctl_hdr hdr;
-		char room[sizeof(struct ib_uverbs_ioctl_hdr) +
-			  sizeof(struct ib_uverbs_attr)];
-	} cmd = {
-		.hdr = {
-			.length = sizeof(cmd), .object_id = MXE_OBJECT_POLLER,
-			.method_id = MXE_METHOD_POLLER_ALLOC, .num_attrs = 1,
-			.driver_id = MXE_DRIVER_ID,
-		},
-	};
-
-	cmd.hdr.attrs[0] = (struct ib_uverbs_attr) {
-		.attr_id = MXE_ATTR_POLLER_ALLOC_FD,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-	};
-	if (ioctl(a->ctx->cmd_fd, RDMA_VERBS_IOCTL, &cmd))
-		return errno;
-	*fd = (int)cmd.hdr.attrs[0].data_s64;
-	return 0;
+	*fd = fd_object_poller(a->ctx);
+	return *fd < 0 ? errno : 0;
 }
 
 static int run(int fd, uint32_t idle_us, uint32_t flags, uint64_t reserved)

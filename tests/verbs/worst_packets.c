@@ -167,45 +167,51 @@ static bool mcast_members(void)
 	return done;
 }
 
-/* ---- into long lists --------------------------------------------------- */
+/* ---- into long lists ---------------------------------------------------- */
 
-/* SENDs on an unreliable connection into 32 regions: they come in GSO batches. */
+/* SENDs of 4 KiB, each into 32 regions, which are those of the receiver. */
+static bool sends_into_list(struct vt_pair *p, uint32_t n)
+{
+	struct worst_wr wr = {
+		.opcode = IBV_WR_SEND, .num_sge = 1, .srqn = p->b.srqn,
+	};
+	struct ibv_sge sge = vt_sge(&p->a, 0, WORST_MTU);
+	struct worst_list into;
+	bool done;
+
+	worst_list_open(&into, worst_b, WORST_MTU, 0);
+	worst_fill_recv(&p->b, n, into.sge, WORST_SGE);
+	wr.sge = &sge;
+	worst_fill(p->a.qp, n, &wr);
+	worst_begin();
+	worst_ring(p->a.qp);
+	done = worst_wait(p->a.cq, n, IBV_WC_SUCCESS) &&
+	       worst_wait(p->b.rcq, n, IBV_WC_SUCCESS);
+	worst_end();
+	worst_list_close(&into);
+	return done;
+}
+
+/* On an unreliable connection they come in GSO batches. */
 static bool uc_sends(void)
 {
 	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
-	struct worst_wr wr = { .opcode = IBV_WR_SEND, .num_sge = 1 };
-	struct worst_list into;
-	struct ibv_sge sge;
 	struct vt_pair p;
 	bool done;
 
 	conf.qp_type = IBV_QPT_UC;
 	worst_pair_open(&p, worst_b, &conf);
-	worst_list_open(&into, worst_b, WORST_MTU, 0);
-	worst_fill_recv(&p.b, SOME, into.sge, WORST_SGE);
-	sge = vt_sge(&p.a, 0, WORST_MTU);
-	wr.sge = &sge;
-	worst_fill(p.a.qp, SOME, &wr);
-	worst_begin();
-	worst_ring(p.a.qp);
-	done = worst_wait(p.a.cq, SOME, IBV_WC_SUCCESS) &&
-	       worst_wait(p.b.rcq, SOME, IBV_WC_SUCCESS);
-	worst_end();
+	done = sends_into_list(&p, SOME);
 	vt_pair_close(&p);
-	worst_list_close(&into);
 	return done;
 }
 
-/* SENDs into 32 regions, which an SRQ names. */
 static bool srq_sends(void)
 {
 	struct ibv_srq_init_attr init = {
 		.attr = { .max_wr = SOME, .max_sge = WORST_SGE },
 	};
 	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
-	struct worst_wr wr = { .opcode = IBV_WR_SEND, .num_sge = 1 };
-	struct worst_list into;
-	struct ibv_sge sge;
 	struct vt_pair p;
 	bool done;
 
@@ -214,17 +220,8 @@ static bool srq_sends(void)
 		vt_bail("ibv_create_srq");
 	worst_pair_open(&p, worst_b, &conf);
 	p.b.xsrq = conf.srq_b;
-	worst_list_open(&into, worst_b, WORST_MTU, 0);
-	worst_fill_recv(&p.b, SOME, into.sge, WORST_SGE);
-	sge = vt_sge(&p.a, 0, WORST_MTU);
-	wr.sge = &sge;
-	worst_fill(p.a.qp, SOME, &wr);
-	worst_begin();
-	worst_ring(p.a.qp);
-	done = worst_wait(p.a.cq, SOME, IBV_WC_SUCCESS);
-	worst_end();
+	done = sends_into_list(&p, SOME);
 	vt_pair_close(&p);
-	worst_list_close(&into);
 	if (ibv_destroy_srq(conf.srq_b))
 		vt_bail("ibv_destroy_srq");
 	return done;
@@ -248,9 +245,6 @@ static bool xrc_sends(void)
 		.qp_type = IBV_QPT_XRC_RECV,
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 	};
-	struct worst_wr wr = { .opcode = IBV_WR_SEND, .num_sge = 1 };
-	struct worst_list into;
-	struct ibv_sge sge;
 	struct vt_pair p;
 	bool done;
 
@@ -267,19 +261,7 @@ static bool xrc_sends(void)
 	if (!p.b.xsrq || !p.b.qp || ibv_get_srq_num(p.b.xsrq, &p.b.srqn))
 		vt_bail("a target of XRC");
 	vt_pair_connect(&p, &conf);
-	worst_list_open(&into, worst_b, WORST_MTU, 0);
-	worst_fill_recv(&p.b, SOME, into.sge, WORST_SGE);
-	sge = vt_sge(&p.a, 0, WORST_MTU);
-	wr.sge = &sge;
-	wr.srqn = p.b.srqn;
-	worst_fill(p.a.qp, 1, &wr);
-	worst_ring(p.a.qp);
-	done = worst_wait(p.a.cq, 1, IBV_WC_SUCCESS);
-	worst_fill(p.a.qp, SOME - 1, &wr);
-	worst_begin();
-	worst_ring(p.a.qp);
-	done = worst_wait(p.a.cq, SOME - 1, IBV_WC_SUCCESS) && done;
-	worst_end();
+	done = sends_into_list(&p, 1) && sends_into_list(&p, SOME);
 	vt_end_close(&p.a);
 	ibv_destroy_qp(p.b.qp);
 	p.b.qp = NULL;
@@ -288,7 +270,6 @@ static bool xrc_sends(void)
 	vt_end_close(&p.b);
 	if (ibv_close_xrcd(init.xrcd))
 		vt_bail("ibv_close_xrcd");
-	worst_list_close(&into);
 	return done;
 }
 
