@@ -176,6 +176,8 @@ struct mxe_sq {
 	u32 cnp_psn;			/* a CNP counts from here on */
 	u32 rd_atomic;			/* outstanding READs and atomics */
 	s32 budget;			/* left of the slice; none: go on later */
+	bool long_read;			/* ... because of a READ, and then */
+	u32 reads_left;			/* mxe_reads_left before it was sent */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* until rnr_timer fires */

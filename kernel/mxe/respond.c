@@ -203,6 +203,8 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	return 0;
 }
 
+DEFINE_PER_CPU(u32, mxe_reads_left);
+
 /* Send responses, up to the end of the slice; the rest is left to the work. */
 static void mxe_respond_read_run(struct mxe_qp *qp)
 {
@@ -212,6 +214,7 @@ static void mxe_respond_read_run(struct mxe_qp *qp)
 	while (rq->read.active) {
 		if (rq->budget <= 0) {
 			rq->todo |= BIT(MXE_TODO_WORK);
+			this_cpu_inc(mxe_reads_left);
 			return;
 		}
 		rq->budget -= mxe_pkt_cost(min(rq->read.left, qp->mtu), 0);

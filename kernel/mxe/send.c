@@ -7,6 +7,7 @@
 #include "net.h"
 #include "post.h"
 #include "psn.h"
+#include "respond.h"
 #include "retry.h"
 #include "send.h"
 #include "uc.h"
@@ -366,6 +367,20 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 		sq->todo |= BIT(MXE_TODO_EV_SQ_DRAINED);
 }
 
+u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	u32 cost = mxe_pkt_cost(min(wr->length, qp->mtu), wr->num_sge);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (wr->opcode != IB_WR_RDMA_READ)
+		return cost;
+	/* It costs what its responses cost; the doorbell may wait for those. */
+	qp->sq.long_read = true;
+	qp->sq.reads_left = this_cpu_read(mxe_reads_left);
+	return min_t(u64, (u64)cost * mxe_wr_num_pkts(qp, wr), MXE_SLICE);
+}
+
 static void mxe_send_run_rc(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
@@ -524,6 +539,18 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 	more = mxe_send_ring_locked(qp, last);
 	mxe_send_unlock_later(qp);
 	return more;
+}
+
+bool mxe_send_asked_long(struct mxe_qp *qp, u32 *left)
+{
+	bool asked;
+
+	spin_lock(&qp->send_lock);
+	asked = qp->sq.long_read;
+	qp->sq.long_read = false;
+	*left = qp->sq.reads_left;
+	spin_unlock(&qp->send_lock);
+	return asked;
 }
 
 void mxe_send_set_need_doorbell(struct mxe_qp *qp)

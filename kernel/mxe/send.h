@@ -14,13 +14,15 @@ static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
 	return DIV_ROUND_UP(wr->length, qp->mtu);
 }
 
+u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr);
+
 /* Of one packet of wr. */
-static inline u32 mxe_wr_pkt_cost(const struct mxe_qp *qp,
+static inline u32 mxe_wr_pkt_cost(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr)
 {
 	if (likely(wr->length < 2048 && wr->num_sge < 4))
 		return mxe_pkt_cost(0, 0);
-	return mxe_pkt_cost(min(wr->length, qp->mtu), wr->num_sge);
+	return mxe_wr_long_pkt_cost(qp, wr);
 }
 
 /*
@@ -58,6 +60,11 @@ bool mxe_send_flush(struct mxe_qp *qp);
  * Context: BHs off, RCU.
  */
 bool mxe_send_ring(struct mxe_qp *qp, bool last);
+/*
+ * Has it sent a long READ since it was asked last?  left: mxe_reads_left before that.
+ * Context: BHs off.
+ */
+bool mxe_send_asked_long(struct mxe_qp *qp, u32 *left);
 /*
  * The same of a polled queue, if something was.  Without `watch` the process
  * rings from now on: what it does not ring for has been seen here.  True: there

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/bottom_half.h>
+#include <linux/completion.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/percpu.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 #include <rdma/uverbs_types.h>
 
 #include "device.h"
@@ -11,6 +15,7 @@
 #include "pd.h"
 #include "poll.h"
 #include "qp.h"
+#include "respond.h"
 #include "send.h"
 #include "uverbs.h"
 
@@ -70,6 +75,70 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 	return more;
 }
 
+struct mxe_turn {
+	struct work_struct work;
+	struct completion done;
+};
+
+static void mxe_turn_work(struct work_struct *work)
+{
+	complete(&container_of(work, struct mxe_turn, work)->done);
+}
+
+/* Sleep until each work that is queued on this CPU has done a slice, or a signal kills. */
+static void mxe_turn_wait(void)
+{
+	struct mxe_turn turn;
+
+	INIT_WORK_ONSTACK(&turn.work, mxe_turn_work);
+	init_completion(&turn.done);
+	queue_work(mxe_wq, &turn.work);
+	wait_for_completion_killable(&turn.done);
+	cancel_work_sync(&turn.work);
+	destroy_work_on_stack(&turn.work);
+}
+
+/* As mxe_send_asked_long(). */
+static bool mxe_doorbell_asked_long(const struct mxe_doorbell_file *file,
+				    const struct mxe_doorbell *db, u32 *left)
+{
+	bool asked = false;
+	struct mxe_qp *qp;
+
+	local_bh_disable();
+	if (READ_ONCE(file->uctx)) {
+		qp = mxe_qp_find(file->dev->mnet, db->qp_num);
+		asked = qp && qp->uctx == READ_ONCE(file->uctx) &&
+			mxe_send_asked_long(qp, left);
+	}
+	local_bh_enable();
+	return asked;
+}
+
+/*
+ * If it is this CPU that answers a READ which the process has just sent, the process
+ * would poll meanwhile for as long as the work of the responder runs, since both have
+ * one share.  So it sleeps for the turns of that.  Returns how many.
+ */
+static int mxe_doorbell_wait(const struct mxe_doorbell_file *file,
+			     const struct mxe_doorbell *db, int max)
+{
+	u32 left, now;
+	int turns = 0;
+
+	if (!mxe_doorbell_asked_long(file, db, &left))
+		return 0;
+	for (;;) {
+		now = this_cpu_read(mxe_reads_left);
+		if (now == left || turns == max ||
+		    fatal_signal_pending(current))
+			return turns;
+		left = now;
+		mxe_turn_wait();
+		turns++;
+	}
+}
+
 /*
  * The first slice was not enough: the process pays for some more, and qp->work
  * does the rest.
@@ -83,7 +152,8 @@ static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
 
 	do {
 		cond_resched();
-		last = !--left || fatal_signal_pending(current);
+		left -= 1 + mxe_doorbell_wait(file, db, left - 1);
+		last = !left || fatal_signal_pending(current);
 		local_bh_disable();
 		ret = mxe_doorbell_ring(file, db, last);
 		local_bh_enable();

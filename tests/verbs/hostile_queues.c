@@ -7,6 +7,7 @@
 
 enum {
 	DEPTH = 16384,		/* max_qp_wr */
+	READ_LEN = 1 << 20,
 	QKEY = 0x11223344,
 	LONG_US = 20000000,
 };
@@ -138,6 +139,21 @@ static void open_wire_write(struct hostile_rings *r)
 static void open_wire_atomic(struct hostile_rings *r)
 {
 	open_op(r, vt_name_b(), VT_MFADD);
+}
+
+/* The doorbell sleeps while this CPU answers. */
+static void open_wire_read(struct hostile_rings *r)
+{
+	struct vt_conf conf = defaults();
+	struct ibv_sge sge;
+	struct vt_pair p;
+	struct vt_wr wr;
+
+	conf.size = READ_LEN;
+	open_devices(&p, vt_name_b(), &conf);
+	wr = to_peer(&p, VT_READ, &sge);
+	sge.length = READ_LEN;
+	fill(r, &p.a, wr);
 }
 
 static void open_uc(struct hostile_rings *r)
@@ -336,6 +352,7 @@ const struct hostile_attack hostile_attacks[] = {
 	{ "loop_atomic", open_loop_atomic, true, false },
 	{ "wire_write", open_wire_write, false, false },
 	{ "wire_atomic", open_wire_atomic, false, false },
+	{ "wire_read", open_wire_read, false, false },
 	{ "uc", open_uc, true, false },
 	{ "ud", open_ud, true, false },
 	{ "xrc", open_xrc, false, false },
