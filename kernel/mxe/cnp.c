@@ -56,10 +56,15 @@ void mxe_cnp_rcv(struct mxe_qp *qp)
 		return;
 	}
 	mxe_count(qp->dev, rcvd_cnp);
-	/* Once for what is on its way, and only if it can be marked at all. */
-	if (!(qp->av.tclass & INET_ECN_MASK) ||
-	    (sq->window < MXE_MAX_UNACKED &&
-	     mxe_psn_diff(sq->una, sq->cnp_psn) < 0))
+	/* Only if packets can be marked at all, */
+	if (!(qp->av.tclass & INET_ECN_MASK))
+		return;
+	/*
+	 * and once for those that are on their way.  cnp_psn stays where it was, so it
+	 * counts only as long as it is the PSN of one of them.
+	 */
+	if (mxe_psn_diff(sq->cnp_psn, sq->una) > 0 &&
+	    mxe_psn_diff(sq->sent_psn, sq->cnp_psn) >= 0)
 		return;
 	sq->cnp_psn = sq->sent_psn;
 	sq->window = max(sq->window / 2, 1U);
@@ -67,14 +72,8 @@ void mxe_cnp_rcv(struct mxe_qp *qp)
 
 void mxe_cnp_progress(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
-
 	lockdep_assert_held(&qp->send_lock);
 
-	if (likely(sq->window == MXE_MAX_UNACKED))
-		return;
-	sq->window++;
-	/* Never so far behind that it would seem to be ahead. */
-	if (mxe_psn_diff(sq->una, sq->cnp_psn) > 0)
-		sq->cnp_psn = sq->una;
+	if (qp->sq.window < MXE_MAX_UNACKED)
+		qp->sq.window++;
 }

@@ -391,7 +391,8 @@ mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	struct mxe_qp *peer;
 	s32 cost = 1;
 
-	if (unlikely(wr->length > qp->mtu || wr->num_sge >= 4)) {
+	if (unlikely(wr->length > qp->mtu || wr->num_sge >= 4) &&
+	    !mxe_opcode_is_atomic(wr->opcode)) {
 		num_pkts = mxe_wr_num_pkts(qp, wr);
 		if (num_pkts > MXE_BURST)
 			return MXE_LOOP_NO;

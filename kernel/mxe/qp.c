@@ -362,6 +362,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->sqd_notified = false;
 	sq->local_error = IB_WC_SUCCESS;
 	sq->ack_left = false;
+	sq->read_cpu = -1;
 	mxe_retry_reset(qp);
 	mxe_ring_reset(&sq->ring);
 	WRITE_ONCE(sq->seen, 0);

@@ -173,11 +173,12 @@ struct mxe_sq {
 	u32 max_psn;			/* first not assigned to a request */
 	u32 una;			/* first not acknowledged */
 	u32 window;			/* packets unacknowledged, at most */
-	u32 cnp_psn;			/* a CNP counts from here on */
+	u32 cnp_psn;			/* sent_psn at the last CNP that counted */
 	u32 rd_atomic;			/* outstanding READs and atomics */
 	s32 budget;			/* left of the slice; none: go on later */
-	bool long_read;			/* ... because of a READ, and then */
-	u32 reads_left;			/* mxe_reads_left before it was sent */
+	/* The last READ that cost a whole slice, if a process sent it itself: */
+	int read_cpu;			/* where, or -1: there is none */
+	u32 reads_left;			/* mxe_reads_left of that CPU before */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* until rnr_timer fires */
@@ -382,12 +383,13 @@ void mxe_both_lock(struct mxe_qp *qp)
 /* Drop the lock and do what came up under it; a slice of its work ends. */
 void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock);
 void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock);
+/* Of mxe_send_unlock_later(), where something came up. */
+void mxe_send_unlock_rest(struct mxe_qp *qp) __releases(&qp->send_lock);
 /*
  * The same inside a verb, where no handler may run: that is left to qp->work.
  * Receive side: in the middle of a verb of a peer, with its send_lock held; all
  * is left.  Bottom halves stay off.
  */
-void mxe_send_unlock_rest(struct mxe_qp *qp) __releases(&qp->send_lock);
 static inline void mxe_send_unlock_later(struct mxe_qp *qp)
 	__releases(&qp->send_lock)
 {

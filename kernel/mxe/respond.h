@@ -29,7 +29,7 @@ void mxe_respond_continue(struct mxe_qp *qp);
 void mxe_respond_flush(struct mxe_qp *qp);
 /*
  * How often this CPU has left the rest of a READ to the work of a queue pair; counts
- * for ever.  See mxe_doorbell_go_on().
+ * for ever.  See mxe_doorbell_wait().
  */
 DECLARE_PER_CPU(u32, mxe_reads_left);
 /* Leave a packet to the work; consumes skb.  Context: recv_lock held. */

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include "complete.h"
 #include "loop.h"
@@ -370,15 +374,19 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
 	u32 cost = mxe_pkt_cost(min(wr->length, qp->mtu), wr->num_sge);
+	struct mxe_sq *sq = &qp->sq;
 
 	lockdep_assert_held(&qp->send_lock);
 
 	if (wr->opcode != IB_WR_RDMA_READ)
 		return cost;
-	/* It costs what its responses cost; the doorbell may wait for those. */
-	qp->sq.long_read = true;
-	qp->sq.reads_left = this_cpu_read(mxe_reads_left);
-	return min_t(u64, (u64)cost * mxe_wr_num_pkts(qp, wr), MXE_SLICE);
+	/* It costs what its responses cost. */
+	cost = min_t(u64, (u64)cost * mxe_wr_num_pkts(qp, wr), MXE_SLICE);
+	if (cost == MXE_SLICE && in_task() && !(current->flags & PF_KTHREAD)) {
+		sq->read_cpu = smp_processor_id();
+		sq->reads_left = __this_cpu_read(mxe_reads_left);
+	}
+	return cost;
 }
 
 static void mxe_send_run_rc(struct mxe_qp *qp)
@@ -422,6 +430,8 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 		if (err)
 			sq->ack_left = ack_left;
 		if (err == -ENOMEM) {
+			/* The timer goes on, not the work. */
+			sq->budget = max(sq->budget, 1);
 			mxe_retry_later(qp, 1);
 			break;
 		}
@@ -541,16 +551,24 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 	return more;
 }
 
-bool mxe_send_asked_long(struct mxe_qp *qp, u32 *left)
+bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again)
 {
-	bool asked;
+	struct mxe_sq *sq = &qp->sq;
+	bool here = false;
+	u32 left;
 
 	spin_lock(&qp->send_lock);
-	asked = qp->sq.long_read;
-	qp->sq.long_read = false;
-	*left = qp->sq.reads_left;
+	if (sq->read_cpu == smp_processor_id()) {
+		left = __this_cpu_read(mxe_reads_left);
+		here = left != sq->reads_left && mxe_complete_outstanding(sq) &&
+		       !(again && sq->una == *una);
+		sq->reads_left = left;
+	}
+	if (!here)
+		sq->read_cpu = -1;
+	*una = sq->una;
 	spin_unlock(&qp->send_lock);
-	return asked;
+	return here;
 }
 
 void mxe_send_set_need_doorbell(struct mxe_qp *qp)

@@ -61,10 +61,11 @@ bool mxe_send_flush(struct mxe_qp *qp);
  */
 bool mxe_send_ring(struct mxe_qp *qp, bool last);
 /*
- * Has it sent a long READ since it was asked last?  left: mxe_reads_left before that.
+ * Has this CPU left some of a READ to a work since a process sent one here that is not
+ * complete?  una: sq.una now; if again, that has to have moved.
  * Context: BHs off.
  */
-bool mxe_send_asked_long(struct mxe_qp *qp, u32 *left);
+bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again);
 /*
  * The same of a polled queue, if something was.  Without `watch` the process
  * rings from now on: what it does not ring for has been seen here.  True: there

@@ -3,6 +3,7 @@
 #include <linux/completion.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -15,7 +16,6 @@
 #include "pd.h"
 #include "poll.h"
 #include "qp.h"
-#include "respond.h"
 #include "send.h"
 #include "uverbs.h"
 
@@ -85,57 +85,60 @@ static void mxe_turn_work(struct work_struct *work)
 	complete(&container_of(work, struct mxe_turn, work)->done);
 }
 
-/* Sleep until each work that is queued on this CPU has done a slice, or a signal kills. */
-static void mxe_turn_wait(void)
+/*
+ * Sleep until the works of mxe_wq that are queued on this CPU have done a slice each, or
+ * for that many jiffies, or until a signal kills.
+ */
+static void mxe_turn_wait(unsigned long timeout)
 {
 	struct mxe_turn turn;
 
 	INIT_WORK_ONSTACK(&turn.work, mxe_turn_work);
 	init_completion(&turn.done);
 	queue_work(mxe_wq, &turn.work);
-	wait_for_completion_killable(&turn.done);
+	wait_for_completion_killable_timeout(&turn.done, timeout);
 	cancel_work_sync(&turn.work);
 	destroy_work_on_stack(&turn.work);
 }
 
-/* As mxe_send_asked_long(). */
-static bool mxe_doorbell_asked_long(const struct mxe_doorbell_file *file,
-				    const struct mxe_doorbell *db, u32 *left)
+/* As mxe_send_is_answered_here(). */
+static bool mxe_doorbell_is_answered_here(const struct mxe_doorbell_file *file,
+					  const struct mxe_doorbell *db,
+					  u32 *una, bool again)
 {
-	bool asked = false;
-	struct mxe_qp *qp;
+	struct ib_ucontext *uctx;
+	struct mxe_qp *qp = NULL;
+	bool here;
 
 	local_bh_disable();
-	if (READ_ONCE(file->uctx)) {
+	uctx = READ_ONCE(file->uctx);
+	if (uctx)
 		qp = mxe_qp_find(file->dev->mnet, db->qp_num);
-		asked = qp && qp->uctx == READ_ONCE(file->uctx) &&
-			mxe_send_asked_long(qp, left);
-	}
+	here = qp && qp->uctx == uctx &&
+	       mxe_send_is_answered_here(qp, una, again);
 	local_bh_enable();
-	return asked;
+	return here;
 }
 
 /*
- * If it is this CPU that answers a READ which the process has just sent, the process
- * would poll meanwhile for as long as the work of the responder runs, since both have
- * one share.  So it sleeps for the turns of that.  Returns how many.
+ * The responder's work sends what of a READ is longer than a slice.  If that work runs
+ * on this CPU, it and the process, which would only poll for the completion, would have
+ * half of the CPU each.  So the process sleeps, for as long as the READ makes progress:
+ * at most so many turns of the works, and 50 ms.
  */
-static int mxe_doorbell_wait(const struct mxe_doorbell_file *file,
-			     const struct mxe_doorbell *db, int max)
+static void mxe_doorbell_wait(const struct mxe_doorbell_file *file,
+			      const struct mxe_doorbell *db, int turns)
 {
-	u32 left, now;
-	int turns = 0;
+	unsigned long now = jiffies, end = now + msecs_to_jiffies(50);
+	bool again = false;
+	u32 una;
 
-	if (!mxe_doorbell_asked_long(file, db, &left))
-		return 0;
-	for (;;) {
-		now = this_cpu_read(mxe_reads_left);
-		if (now == left || turns == max ||
-		    fatal_signal_pending(current))
-			return turns;
-		left = now;
-		mxe_turn_wait();
-		turns++;
+	while (turns-- && time_before(now, end) &&
+	       !fatal_signal_pending(current) &&
+	       mxe_doorbell_is_answered_here(file, db, &una, again)) {
+		mxe_turn_wait(end - now);
+		again = true;
+		now = jiffies;
 	}
 }
 
@@ -152,12 +155,13 @@ static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
 
 	do {
 		cond_resched();
-		left -= 1 + mxe_doorbell_wait(file, db, left - 1);
-		last = !left || fatal_signal_pending(current);
+		last = !--left || fatal_signal_pending(current);
 		local_bh_disable();
 		ret = mxe_doorbell_ring(file, db, last);
 		local_bh_enable();
 	} while (ret > 0 && !last);
+	if (!ret)
+		mxe_doorbell_wait(file, db, left);
 	return min(ret, 0);
 }
 

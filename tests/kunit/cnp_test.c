@@ -144,11 +144,18 @@ static void cnp_after_many_packets(struct kunit *test)
 	struct ib_mr *mr = connect(kt, DSCP | INET_ECN_ECT_0);
 	struct mxe_sq *sq = &kt->qp->sq;
 	u32 window, i, round;
+	bool acked;
 
-	/* In the first round no CNP has come before, in the others one has. */
-	for (round = 0; round < 3; round++) {
+	/*
+	 * In the first round no CNP has come before, in the others one has; in the last
+	 * there are no ACKs, as on the loopback path.
+	 */
+	for (round = 0; round < 4; round++) {
+		acked = round < 3;
 		for (i = 0; i < 3; i++) {
 			skip_packets(kt, step);
+			if (!acked)
+				continue;
 			kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4);
 			kt_drop_sent(kt);
 			answer(kt, mxe_psn_add(sq->psn, -1));
@@ -159,6 +166,29 @@ static void cnp_after_many_packets(struct kunit *test)
 		inject_cnp(kt);
 		KUNIT_EXPECT_EQ(test, sq->window, window / 2);
 	}
+}
+
+/* A CNP for packets that were on their way at the last one is about the same thing. */
+static void cnp_of_one_flight(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, DSCP | INET_ECN_ECT_0);
+	struct mxe_sq *sq = &kt->qp->sq;
+
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4 * MTU);
+	kt_drop_sent(kt);
+	inject_cnp(kt);
+	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
+	/* So many have been acknowledged that the window is whole again. */
+	sq->window = MXE_MAX_UNACKED - 1;
+	answer(kt, S + 1);
+	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED);
+	inject_cnp(kt);
+	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED);
+	answer(kt, S + 3);
+	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
+	inject_cnp(kt);
+	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
 }
 
 /* Who does not use ECN is not slowed down, whoever says so. */
@@ -177,6 +207,7 @@ static struct kunit_case cnp_cases[] = {
 	KUNIT_CASE(cnp_for_marked),
 	KUNIT_CASE(cnp_slows_down),
 	KUNIT_CASE(cnp_after_many_packets),
+	KUNIT_CASE(cnp_of_one_flight),
 	KUNIT_CASE(cnp_without_ecn),
 	{}
 };

@@ -201,7 +201,8 @@ static void check_way(const char *way, uint64_t (*go)(int number))
 	int number = hostile_full() ? kind->full : kind->few;
 	uint64_t limit = (hostile_full() ? FULL_MS : SHORT_MS) * HOSTILE_MS;
 	int probe = number / PROBE_SHARE;
-	bool judged = !getenv("MXE_FACTOR");
+	const char *factor = getenv("MXE_FACTOR");
+	bool judged = !factor || atoi(factor) <= 1;
 	uint64_t ns = 0, best = UINT64_MAX;
 
 	ns = go(probe);

@@ -120,7 +120,8 @@ static void test_type(enum ibv_qp_type type, const char *name)
 	ok(held, "%s: no destroy waits for the packet", name);
 	is_int(counter("rcvd_pkts") - found, 1, "%s: it had found the queue pair",
 	       name);
-	is_int(counter("drop_address") - dropped, 1, "%s: it is dropped, since a dying one has no peer", name);
+	is_int(counter("drop_address") - dropped, 1,
+	       "%s: it is dropped, since a dying one has no peer", name);
 	if (ibv_close_xrcd(xrcd))
 		vt_bail("ibv_close_xrcd");
 }
