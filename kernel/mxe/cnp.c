@@ -56,12 +56,12 @@ void mxe_cnp_rcv(struct mxe_qp *qp)
 		return;
 	}
 	mxe_count(qp->dev, rcvd_cnp);
-	/* Only if packets can be marked at all, */
+	/* No packet of ours can have been marked. */
 	if (!(qp->av.tclass & INET_ECN_MASK))
 		return;
 	/*
-	 * and once for those that are on their way.  cnp_psn stays where it was, so it
-	 * counts only as long as it is the PSN of one of them.
+	 * Packets are open that were sent before the last CNP that counted: this one is
+	 * about the same congestion.  Otherwise cnp_psn is old and says nothing.
 	 */
 	if (mxe_psn_diff(sq->cnp_psn, sq->una) > 0 &&
 	    mxe_psn_diff(sq->sent_psn, sq->cnp_psn) >= 0)

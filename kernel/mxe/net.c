@@ -235,7 +235,7 @@ bool mxe_net_is_local(struct mxe_qp *qp)
 
 /* ---- queue pairs ------------------------------------------------------- */
 
-/* noinline: for what a CPU has not remembered, and tests/kernel/mxe_delay.c holds it. */
+/* Not inlined: the slow path, which the test "late" delays (tests/verbs/manifest). */
 noinline struct mxe_qp *mxe_net_fill_qp(struct mxe_net *mnet, u32 qpn,
 					struct mxe_qp_cache *cache, long gone)
 {

@@ -175,7 +175,7 @@ struct mxe_sq {
 	u32 window;			/* packets unacknowledged, at most */
 	u32 cnp_psn;			/* sent_psn at the last CNP that counted */
 	u32 rd_atomic;			/* outstanding READs and atomics */
-	s32 budget;			/* left of the slice; none: go on later */
+	s32 budget;			/* left of the slice; <= 0: go on later */
 	/* The last READ that cost a whole slice, if a process sent it itself: */
 	int read_cpu;			/* where, or -1: there is none */
 	u32 reads_left;			/* mxe_reads_left of that CPU before */

@@ -14,9 +14,10 @@ static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
 	return DIV_ROUND_UP(wr->length, qp->mtu);
 }
 
+/* mxe_wr_pkt_cost() where that is not 2.  A READ costs what its responses cost. */
 u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
-/* Of one packet of wr. */
+/* What the next packet of wr costs, in units of a slice.  Context: send_lock held. */
 static inline u32 mxe_wr_pkt_cost(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr)
 {
