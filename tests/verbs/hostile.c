@@ -42,12 +42,22 @@ void hostile_sleep_ms(unsigned int ms)
 	poll(NULL, 0, (int)ms);
 }
 
-uint64_t hostile_limit(unsigned int ms)
+static unsigned int time_factor(void)
 {
 	const char *factor = getenv("MXE_FACTOR");
 	int times = factor ? atoi(factor) : 1;
 
-	return ms * HOSTILE_MS * (uint64_t)(times > 1 ? times : 1);
+	return times > 1 ? (unsigned int)times : 1;
+}
+
+uint64_t hostile_limit(unsigned int ms)
+{
+	return ms * HOSTILE_MS * time_factor();
+}
+
+bool hostile_judges_time(void)
+{
+	return time_factor() == 1;
 }
 
 void *hostile_shared(size_t size)

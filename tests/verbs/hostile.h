@@ -32,6 +32,11 @@ void hostile_sleep_ms(unsigned int ms);
  * $MXE_FACTOR times as long where a test may take so much longer.
  */
 uint64_t hostile_limit(unsigned int ms);
+/*
+ * False with $MXE_FACTOR: the kernel has checkers, with which some things take hundreds
+ * of times as long.  Tests of the time of those only show it.
+ */
+bool hostile_judges_time(void);
 /* Zeroed memory that is shared with children. */
 void *hostile_shared(size_t size);
 /* Waits until *flag is not 0; ends the program after VT_MS. */

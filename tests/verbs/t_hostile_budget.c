@@ -163,6 +163,8 @@ static void check_calls(void)
 		ok(run->max_count <= HOSTILE_BURST,
 		   "%s: no call executes more than %d requests", attack->name,
 		   HOSTILE_BURST);
+	if (!hostile_judges_time())
+		return;
 	/*
 	 * An emulated CPU itself may stand still in one of them. It is no excuse
 	 * for a call that executed more than it may.

@@ -10,9 +10,6 @@
  * By default there are fewer objects, most often a tenth, for a third of the
  * time; with MXE_HOSTILE_FULL=1 there are all of them. A twentieth goes first, so
  * that a kernel that takes far too long is found without waiting for it.
- *
- * With $MXE_FACTOR the kernel has checkers, which make freeing an object hundreds of
- * times slower: times are shown there, not judged.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,8 +198,7 @@ static void check_way(const char *way, uint64_t (*go)(int number))
 	int number = hostile_full() ? kind->full : kind->few;
 	uint64_t limit = (hostile_full() ? FULL_MS : SHORT_MS) * HOSTILE_MS;
 	int probe = number / PROBE_SHARE;
-	const char *factor = getenv("MXE_FACTOR");
-	bool judged = !factor || atoi(factor) <= 1;
+	bool judged = hostile_judges_time();
 	uint64_t ns = 0, best = UINT64_MAX;
 
 	ns = go(probe);
