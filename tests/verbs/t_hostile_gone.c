@@ -290,8 +290,13 @@ static void check_interrupts(void)
 	hostile_kill(spinner);
 	diag("%d queue pairs made and destroyed: CPU 1 was asked for %ld function calls",
 	     IPI_ROUNDS, *calls);
-	ok(!status && *calls * ROUNDS_PER_IPI < IPI_ROUNDS,
-	   "queue pairs come and go with less than one interrupt of the other CPU for %d of them",
+	if (!ok(!status, "queue pairs come and go"))
+		return;
+	/* KASAN interrupts all CPUs itself when the memory of rings is freed. */
+	if (!hostile_judges_time())
+		return;
+	ok(*calls * ROUNDS_PER_IPI < IPI_ROUNDS,
+	   "... with less than one interrupt of the other CPU for %d of them",
 	   ROUNDS_PER_IPI);
 }
 
