@@ -72,11 +72,12 @@ void *hostile_shared(size_t size)
 
 void hostile_wait(atomic_int *flag, const char *what)
 {
-	uint64_t end = vt_now_ms() + VT_MS;
+	unsigned int ms = VT_MS * time_factor();
+	uint64_t end = vt_now_ms() + ms;
 
 	while (!*flag) {
 		if (vt_now_ms() > end)
-			vt_bail("no %s within %d ms", what, VT_MS);
+			vt_bail("no %s within %u ms", what, ms);
 		hostile_sleep_ms(1);
 	}
 }

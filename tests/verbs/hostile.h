@@ -39,7 +39,7 @@ uint64_t hostile_limit(unsigned int ms);
 bool hostile_judges_time(void);
 /* Zeroed memory that is shared with children. */
 void *hostile_shared(size_t size);
-/* Waits until *flag is not 0; ends the program after VT_MS. */
+/* Waits until *flag is not 0; ends the program after VT_MS, with $MXE_FACTOR later. */
 void hostile_wait(atomic_int *flag, const char *what);
 
 /* ---- CPUs and processes -------------------------------------------------- */

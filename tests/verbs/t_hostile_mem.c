@@ -359,6 +359,19 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
+static bool has_memory_controller(void)
+{
+	FILE *f = fopen(CGROUP "/cgroup.controllers", "r");
+	char line[256] = "";
+
+	if (!f)
+		vt_bail("no control groups");
+	if (!fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	fclose(f);
+	return strstr(line, "memory");
+}
+
 static void attacker(void *arg)
 {
 	struct rlimit memlock = { MEMLOCK, MEMLOCK }, files = { 65536, 65536 };
@@ -541,12 +554,14 @@ int main(int argc, char **argv)
 	char text[32];
 
 	hostile_need_cpus();
-	plan(0);
-	sh = hostile_shared(sizeof(*sh));
-	snprintf(text, sizeof(text), "%d", MAX_MIB * MIB);
 	if (mkdir(CGROUP, 0755) ||
 	    mount("none", CGROUP, "cgroup2", 0, NULL))
 		vt_bail("no control groups");
+	if (!has_memory_controller())
+		skip_all("the kernel has no memory control groups (CONFIG_MEMCG)");
+	plan(0);
+	sh = hostile_shared(sizeof(*sh));
+	snprintf(text, sizeof(text), "%d", MAX_MIB * MIB);
 	write_file(CGROUP "/cgroup.subtree_control", "+memory");
 	make_buffer();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -259,6 +259,10 @@ static void check(const char *name, const char *device, uint64_t base_ns)
 	uint64_t limit = hostile_limit(LATE_MS) + 2 * base_ns, best = UINT64_MAX;
 
 	peer_name = device;
+	if (!hostile_judges_time()) {
+		measure(name);
+		return;
+	}
 	for (int i = 0; i < TRIES && best > limit; i++) {
 		uint64_t ns = measure(name);
 

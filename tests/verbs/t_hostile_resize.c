@@ -111,6 +111,10 @@ static void check_delay(bool full, uint64_t base_ns)
 {
 	uint64_t limit = hostile_limit(LATE_MS) + 2 * base_ns, best = UINT64_MAX;
 
+	if (!hostile_judges_time()) {
+		delay(full);
+		return;
+	}
 	for (int i = 0; i < TRIES && best > limit; i++) {
 		uint64_t ns = delay(full);
 
