@@ -28,8 +28,8 @@ void mxe_respond_continue(struct mxe_qp *qp);
 /* The same for what is posted, as mxe_recv_flush(). */
 void mxe_respond_flush(struct mxe_qp *qp);
 /*
- * How often this CPU has left the rest of a READ to the work of a queue pair; counts
- * for ever.  See mxe_doorbell_wait().
+ * How often this CPU has left the rest of a READ to the work of a queue pair, modulo
+ * 2^32.  mxe_doorbell_wait() looks whether it has changed.
  */
 DECLARE_PER_CPU(u32, mxe_reads_left);
 /* Leave a packet to the work; consumes skb.  Context: recv_lock held. */

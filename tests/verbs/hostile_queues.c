@@ -111,49 +111,45 @@ static void open_poll(struct hostile_rings *r)
 /* ---- requests that have an effect ---------------------------------------- */
 
 static void open_op(struct hostile_rings *r, const char *peer,
-		    enum vt_opcode op)
-{
-	struct vt_conf conf = defaults();
-	struct ibv_sge sge;
-	struct vt_pair p;
-
-	open_devices(&p, peer, &conf);
-	fill(r, &p.a, to_peer(&p, op, &sge));
-}
-
-static void open_loop_write(struct hostile_rings *r)
-{
-	open_op(r, vt_name_a(), VT_WRITE);
-}
-
-static void open_loop_atomic(struct hostile_rings *r)
-{
-	open_op(r, vt_name_a(), VT_MFADD);
-}
-
-static void open_wire_write(struct hostile_rings *r)
-{
-	open_op(r, vt_name_b(), VT_WRITE);
-}
-
-static void open_wire_atomic(struct hostile_rings *r)
-{
-	open_op(r, vt_name_b(), VT_MFADD);
-}
-
-/* The doorbell sleeps while this CPU answers. */
-static void open_wire_read(struct hostile_rings *r)
+		    enum vt_opcode op, uint32_t len)
 {
 	struct vt_conf conf = defaults();
 	struct ibv_sge sge;
 	struct vt_pair p;
 	struct vt_wr wr;
 
-	conf.size = READ_LEN;
-	open_devices(&p, vt_name_b(), &conf);
-	wr = to_peer(&p, VT_READ, &sge);
-	sge.length = READ_LEN;
+	if (conf.size < len)
+		conf.size = len;
+	open_devices(&p, peer, &conf);
+	wr = to_peer(&p, op, &sge);
+	sge.length = len;
 	fill(r, &p.a, wr);
+}
+
+static void open_loop_write(struct hostile_rings *r)
+{
+	open_op(r, vt_name_a(), VT_WRITE, 8);
+}
+
+static void open_loop_atomic(struct hostile_rings *r)
+{
+	open_op(r, vt_name_a(), VT_MFADD, 8);
+}
+
+static void open_wire_write(struct hostile_rings *r)
+{
+	open_op(r, vt_name_b(), VT_WRITE, 8);
+}
+
+static void open_wire_atomic(struct hostile_rings *r)
+{
+	open_op(r, vt_name_b(), VT_MFADD, 8);
+}
+
+/* The doorbell sleeps while this CPU answers. */
+static void open_wire_read(struct hostile_rings *r)
+{
+	open_op(r, vt_name_b(), VT_READ, READ_LEN);
 }
 
 static void open_uc(struct hostile_rings *r)
