@@ -37,12 +37,12 @@ static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
 
 static bool mxe_wr_has_response(const struct mxe_send_wr *wr)
 {
-	return mxe_opcode_is_rd_atomic(wr->opcode);
+	return mxe_wr_is_rd_atomic(wr->opcode);
 }
 
 static u32 mxe_wr_byte_len(const struct mxe_send_wr *wr)
 {
-	return mxe_opcode_is_atomic(wr->opcode) && !wr->error ?
+	return mxe_wr_is_atomic(wr->opcode) && !wr->error ?
 	       mxe_atomic_size(&wr->atomic) : wr->length;
 }
 
@@ -83,12 +83,12 @@ void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
 	smp_store_release(&sq->tail, sq->tail + 1);
 	mxe_ring_set_consumer(&sq->ring, sq->tail);
 	if (reports)
-		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->todo);
+		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->pending);
 
 	if (failed) {
 		sq->halted = true;
 		if (!mxe_qp_has_sqe(qp))
-			sq->todo |= BIT(MXE_TODO_ERROR);
+			sq->pending |= BIT(MXE_PENDING_ERROR);
 	}
 }
 
@@ -275,10 +275,10 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return;
 	offset = mxe_psn_diff(pkt->psn, wr->first_psn) * qp->mtu;
 	last = pkt->psn == wr->last_psn;
-	expect = mxe_opcode_is_placement(wr->opcode) ? 0 :
+	expect = mxe_wr_is_placement(wr->opcode) ? 0 :
 		 last ? wr->length - offset : qp->mtu;
 	if ((wr->opcode != IB_WR_RDMA_READ &&
-	     !mxe_opcode_is_placement(wr->opcode)) ||
+	     !mxe_wr_is_placement(wr->opcode)) ||
 	    pkt->payload_len != expect ||
 	    last != !!(pkt->flags & MXE_OP_END)) {
 		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
@@ -321,7 +321,7 @@ static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	if (!wr)
 		return;
-	if (!mxe_opcode_is_atomic(wr->opcode) ||
+	if (!mxe_wr_is_atomic(wr->opcode) ||
 	    pkt->atomic_num_words != mxe_atomic_words(&wr->atomic)) {
 		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
 		return;
@@ -359,7 +359,7 @@ void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	/* Only what is outstanding can be answered; the rest is late. */
 	if (mxe_psn_diff(pkt->psn, sq->una) < 0 ||
 	    mxe_psn_diff(pkt->psn, sq->sent_psn) >= 0) {
-		mxe_count(qp->dev, drop_ghost_response);
+		mxe_count(qp->dev, drop_unsolicited_response);
 		return;
 	}
 

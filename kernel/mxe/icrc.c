@@ -9,7 +9,7 @@
 #include <linux/udp.h>
 
 #include "icrc.h"
-#include "wire.h"
+#include "pkt.h"
 
 /* CRC32 of eight bytes of ones, the masked link-layer header. */
 #define MXE_ICRC_SEED	0xdebb20e3

@@ -3,15 +3,15 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
-#include "buffer.h"
+#include "skb.h"
 #include "device.h"
 #include "icrc.h"
 #include "link.h"
-#include "loop.h"
+#include "loopback.h"
 #include "mxe.h"
 #include "net.h"
 #include "qp.h"
-#include "train.h"
+#include "gso.h"
 
 struct workqueue_struct *mxe_wq;
 
@@ -23,13 +23,16 @@ module_param(atomic_reply, charp, 0444);
 MODULE_PARM_DESC(atomic_reply,
 		 "byte order of atomic results without the queue pair flag: host (default), or be: none without the flag");
 
-module_param_named(direct_loop, mxe_loop_direct, bool, 0644);
+module_param_named(direct_loop, mxe_loopback_direct, bool, 0644);
 MODULE_PARM_DESC(direct_loop,
 		 "execute requests between queue pairs of one network namespace without packets (default Y)");
 
-module_param_named(trains, mxe_trains, bool, 0644);
-MODULE_PARM_DESC(trains,
-		 "send packets together where the netdev takes such (default Y)");
+module_param_named(gso, mxe_gso_enabled, bool, 0644);
+MODULE_PARM_DESC(gso,
+		 "batch packets with fraglist GSO if the netdev supports it (default Y)");
+/* Its old name, for those who set it in modprobe.d. */
+module_param_named(trains, mxe_gso_enabled, bool, 0644);
+MODULE_PARM_DESC(trains, "alias of gso");
 
 static int __init mxe_read_params(void)
 {
@@ -87,7 +90,7 @@ err_exit_icrc:
 	mxe_icrc_exit();
 err_destroy_wq:
 	destroy_workqueue(mxe_wq);
-	mxe_buffer_exit();
+	mxe_skb_exit();
 	return err;
 }
 
@@ -100,7 +103,7 @@ static void __exit mxe_exit(void)
 	mxe_net_unregister();
 	mxe_icrc_exit();
 	destroy_workqueue(mxe_wq);
-	mxe_buffer_exit();
+	mxe_skb_exit();
 	/* Memory regions freed by RCU need no code of ours. */
 }
 

@@ -237,7 +237,7 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 	list_for_each_entry_rcu(member, &group->members, entry) {
 		struct mxe_qp *qp = member->qp;
 
-		mxe_recv_lock(qp);
+		mxe_rq_begin(qp);
 		if (budget > 0)
 			mxe_ud_rcv(qp, pkt, skb_get(skb));
 		else
@@ -245,7 +245,7 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 		if (!qp->dying)
 			budget -= mxe_pkt_cost(pkt->payload_len,
 					       qp->rq.cur->num_sge);
-		mxe_recv_unlock(qp);
+		mxe_rq_end(qp);
 	}
 	return true;
 }

@@ -32,7 +32,7 @@
 #define MXE_COPY_LONG	64
 
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
-			   struct mxe_mr_cache *cache, long gone)
+			   struct mxe_mr_cache *cache, long generation)
 {
 	u32 place = key >> 8;
 	struct mxe_mr *mr;
@@ -42,7 +42,7 @@ struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 	if (xa_pointer_tag(mr) != MXE_KEY_OF_MR)
 		mr = NULL;
 	if (mr && cache)
-		*cache = (struct mxe_mr_cache) { place, gone, mr };
+		*cache = (struct mxe_mr_cache) { place, generation, mr };
 	if (mr)
 		mr = mxe_mr_use(mr, key);
 	rcu_read_unlock();
@@ -53,7 +53,7 @@ struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 static void mxe_mr_withdrawn(struct mxe_dev *dev)
 {
 	/* Fully ordered: who reads the new count does not find the region. */
-	atomic_long_inc_return(&dev->mrs_gone);
+	atomic_long_inc_return(&dev->mrs_generation);
 }
 
 /*
@@ -83,7 +83,7 @@ void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 	}
 }
 
-int mxe_rkey_get(const struct mxe_peer *peer, u32 rkey, int access, u64 *addr,
+int mxe_rkey_get(const struct mxe_rights *peer, u32 rkey, int access, u64 *addr,
 		 u64 len, struct mxe_target *target)
 {
 	struct mxe_mr *mr = mxe_mr_get_cached(peer->dev, rkey, peer->cache);
@@ -101,7 +101,7 @@ int mxe_rkey_get(const struct mxe_peer *peer, u32 rkey, int access, u64 *addr,
 	return 0;
 }
 
-int mxe_rkey_copy(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
+int mxe_rkey_copy(const struct mxe_rights *peer, u32 rkey, int access, u64 addr,
 		  void *buf, u32 len, enum mxe_copy_dir dir)
 {
 	struct mxe_target target;
@@ -115,7 +115,7 @@ int mxe_rkey_copy(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 	return 0;
 }
 
-int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
+int mxe_rkey_check(const struct mxe_rights *peer, u32 rkey, int access, u64 addr,
 		   u32 len)
 {
 	struct mxe_target target;
@@ -127,7 +127,7 @@ int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
 	return err;
 }
 
-int mxe_rkey_grants(const struct mxe_peer *peer, u32 rkey, int access)
+int mxe_rkey_grants(const struct mxe_rights *peer, u32 rkey, int access)
 {
 	struct mxe_mr *mr = mxe_mr_get(peer->dev, rkey);
 	int err;
@@ -157,7 +157,7 @@ static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
 }
 
 /* By way of a window. */
-static noinline int mxe_rkey_atomic_mw(const struct mxe_peer *peer, u32 rkey,
+static noinline int mxe_rkey_atomic_mw(const struct mxe_rights *peer, u32 rkey,
 				       int access, u64 addr,
 				       const struct mxe_atomic_args *args,
 				       u64 *orig)
@@ -174,7 +174,7 @@ static noinline int mxe_rkey_atomic_mw(const struct mxe_peer *peer, u32 rkey,
 	return err;
 }
 
-int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, int access,
+int mxe_rkey_atomic(const struct mxe_rights *peer, u32 rkey, int access,
 		    u64 addr, const struct mxe_atomic_args *args, u64 *orig)
 {
 	struct mxe_mr *mr = mxe_mr_get_cached(peer->dev, rkey, peer->cache);

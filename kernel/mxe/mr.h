@@ -97,7 +97,7 @@ int mxe_key_alloc(struct mxe_dev *dev, void *entry, u32 *key);
  */
 struct mxe_mr_cache {
 	u32 place;			/* of the key, in dev->mrs */
-	long gone;			/* dev->mrs_gone at that time */
+	long generation;			/* dev->mrs_generation at that time */
 	struct mxe_mr *mr;		/* or NULL */
 };
 
@@ -130,7 +130,7 @@ static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 
 /* Look for it, and remember it in cache or NULL with the count. */
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
-			   struct mxe_mr_cache *cache, long gone);
+			   struct mxe_mr_cache *cache, long generation);
 
 /*
  * A valid region by its key, with an access begun that mxe_mr_put() ends; or
@@ -140,12 +140,12 @@ static inline struct mxe_mr *
 mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
 {
 	/* Pairs with mxe_mr_withdrawn(). */
-	long gone = atomic_long_read_acquire(&dev->mrs_gone);
+	long generation = atomic_long_read_acquire(&dev->mrs_generation);
 
 	if (cache && cache->mr && cache->place == key >> 8 &&
-	    cache->gone == gone)
+	    cache->generation == generation)
 		return mxe_mr_use(cache->mr, key);
-	return mxe_mr_find(dev, key, cache, gone);
+	return mxe_mr_find(dev, key, cache, generation);
 }
 
 static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
@@ -225,7 +225,7 @@ mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 }
 
 /* Who names a remote key: the responder of a queue pair. */
-struct mxe_peer {
+struct mxe_rights {
 	struct mxe_dev *dev;
 	const struct ib_pd *pd;
 	u32 qpn;
@@ -246,7 +246,7 @@ struct mxe_target {
  * to these bytes is granted; addr becomes an address of the region.  Otherwise
  * an error as above.
  */
-int mxe_rkey_get(const struct mxe_peer *peer, u32 rkey, int access, u64 *addr,
+int mxe_rkey_get(const struct mxe_rights *peer, u32 rkey, int access, u64 *addr,
 		 u64 len, struct mxe_target *target);
 static inline void mxe_rkey_put(const struct mxe_target *target)
 {
@@ -257,17 +257,17 @@ static inline void mxe_rkey_put(const struct mxe_target *target)
 }
 
 /* Lookup, check and access in one. */
-int mxe_rkey_copy(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
+int mxe_rkey_copy(const struct mxe_rights *peer, u32 rkey, int access, u64 addr,
 		  void *buf, u32 len, enum mxe_copy_dir dir);
-int mxe_rkey_check(const struct mxe_peer *peer, u32 rkey, int access, u64 addr,
+int mxe_rkey_check(const struct mxe_rights *peer, u32 rkey, int access, u64 addr,
 		   u32 len);
 /* Does the key grant that to all of a region?  No window does. */
-int mxe_rkey_grants(const struct mxe_peer *peer, u32 rkey, int access);
+int mxe_rkey_grants(const struct mxe_rights *peer, u32 rkey, int access);
 /*
  * Execute an atomic, for which mxe_atomic_ready(), on the naturally aligned
  * operand at addr; orig as of mxe_atomic_exec().
  */
-int mxe_rkey_atomic(const struct mxe_peer *peer, u32 rkey, int access,
+int mxe_rkey_atomic(const struct mxe_rights *peer, u32 rkey, int access,
 		    u64 addr, const struct mxe_atomic_args *args, u64 *orig);
 
 /*

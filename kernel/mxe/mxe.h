@@ -20,7 +20,7 @@
  *   cq->notify_lock > qp->send_lock > qp->recv_lock > cq->lock
  *                                      qp->recv_lock > srq->lock
  *   cq->notify_lock > qp->sq.post_lock, post_lock of a receive queue
- *   poll_set->lock > qp->send_lock
+ *   sqpoll_set->lock > qp->send_lock
  *   qp->recv_lock > mw->lock, lock of dev->xrc_srqs
  *   xrcd->lock > qp->recv_lock
  *
@@ -100,9 +100,9 @@ struct mxe_dev {
 #endif
 	bool has_ingress;		/* RTNL */
 	bool ndev_gone;			/* or in another namespace; RTNL */
-	struct list_head early_entry;	/* in mxe_early_devs, under RTNL */
+	struct list_head early_entry;	/* in mxe_early_demux_devs, under RTNL */
 	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
-	atomic_long_t mrs_gone;		/* counts regions taken out of it */
+	atomic_long_t mrs_generation;		/* counts regions taken out of it */
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
 	struct xarray xrc_srqs;		/* by number; see xrc.h */
 	u32 next_srqn;			/* lock of xrc_srqs */

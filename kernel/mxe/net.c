@@ -14,19 +14,19 @@
 #include <net/xfrm.h>
 #include <rdma/ib_cache.h>
 
-#include "buffer.h"
+#include "skb.h"
 #include "cnp.h"
 #include "complete.h"
-#include "early.h"
-#include "head.h"
+#include "early_demux.h"
+#include "hdr.h"
 #include "mxe.h"
 #include "net.h"
-#include "output.h"
+#include "tx_direct.h"
 #include "psn.h"
 #include "qp.h"
 #include "respond.h"
 #include "trace.h"
-#include "train.h"
+#include "gso.h"
 #include "uc.h"
 #include "ud.h"
 #include "xrc.h"
@@ -45,7 +45,7 @@ struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 {
 	/* Tunnels put their headers before each packet of a train. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
-			    NET_SKB_PAD) + MXE_HEAD_MAX_SIZE;
+			    NET_SKB_PAD) + MXE_HDR_MAX_SIZE;
 	/* What follows the BTH is aligned for vectors: the ICRC is made by them. */
 	size_t headroom = ALIGN(room + sizeof(struct mxe_bth), MXE_NET_ALIGN) -
 			  sizeof(struct mxe_bth);
@@ -53,7 +53,7 @@ struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 	size_t size = headroom + len + MXE_ICRC_SIZE;
 	struct sk_buff *skb;
 
-	skb = old ? mxe_buffer_reuse(old, size) : mxe_buffer_alloc(size);
+	skb = old ? mxe_skb_reuse(old, size) : mxe_skb_alloc(size);
 	if (!skb) {
 		mxe_count(qp->dev, send_no_memory);
 		return NULL;
@@ -158,34 +158,34 @@ static void mxe_net_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 	skb_dst_set(skb, dst);
 	mxe_count_by(dev, sent_pkts, num_pkts);
 	if (num_pkts > 1)
-		mxe_count(dev, sent_trains);
+		mxe_count(dev, sent_gso_batches);
 	/* Its cb is all zero, as buffer.c makes them. */
 	if (av->is_ipv4)
-		mxe_output_ipv4(dev, skb);
+		mxe_tx_direct(dev, skb);
 	else
 		ip6_local_out(dev->mnet->net, NULL, skb);
 }
 
 void mxe_net_send(struct mxe_qp *qp, struct mxe_net_tx *tx, struct sk_buff *skb)
 {
-	struct mxe_train *train = &tx->train;
+	struct mxe_gso *gso = &tx->gso;
 
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
-	if (!mxe_train_has_room(train, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
+	if (!mxe_gso_has_room(gso, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
 		mxe_net_flush(qp, tx);
-	mxe_head_push(&tx->head, &qp->av, skb, train->num_pkts);
-	mxe_train_add(train, skb);
+	mxe_hdr_push(&tx->hdr, &qp->av, skb, gso->num_pkts);
+	mxe_gso_add(gso, skb);
 }
 
 void mxe_net_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 {
-	unsigned int num_pkts = tx->train.num_pkts;
+	unsigned int num_pkts = tx->gso.num_pkts;
 	struct sk_buff *skb;
 
 	if (!num_pkts)
 		return;
-	skb = mxe_train_take(&tx->train);
+	skb = mxe_gso_take(&tx->gso);
 	if (tx->progress) {
 		skb_set_dst_pending_confirm(skb, 1);
 		tx->progress = false;
@@ -196,11 +196,11 @@ void mxe_net_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 void mxe_net_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		     struct sk_buff *skb)
 {
-	struct mxe_head head = {};
+	struct mxe_hdr hdr = {};
 
 	if (trace_mxe_send_enabled())
 		mxe_net_trace_send(qp, skb);
-	mxe_head_push(&head, av, skb, 0);
+	mxe_hdr_push(&hdr, av, skb, 0);
 	mxe_net_xmit(qp->dev, av, NULL, skb, 1);
 }
 
@@ -237,11 +237,11 @@ bool mxe_net_is_local(struct mxe_qp *qp)
 
 /* Not inlined: the slow path, which the test "late" delays (tests/verbs/manifest). */
 noinline struct mxe_qp *mxe_net_fill_qp(struct mxe_net *mnet, u32 qpn,
-					struct mxe_qp_cache *cache, long gone)
+					struct mxe_qp_cache *cache, long generation)
 {
 	cache->qp = xa_load(&mnet->qps, qpn);
 	cache->qpn = qpn;
-	cache->gone = gone;
+	cache->generation = generation;
 	return cache->qp;
 }
 
@@ -394,20 +394,20 @@ static void mxe_net_deliver_ud(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		kfree_skb(skb);
 		return;
 	}
-	mxe_recv_lock(qp);
+	mxe_rq_begin(qp);
 	mxe_ud_rcv(qp, pkt, skb);
-	mxe_recv_unlock(qp);
+	mxe_rq_end(qp);
 }
 
 /* Give a checked packet to its side of the queue pair; consumes skb. */
 static void mxe_net_deliver_cnp(struct mxe_qp *qp, struct sk_buff *skb)
 {
-	mxe_send_lock(qp);
+	mxe_sq_begin(qp);
 	if (mxe_net_address_ok(qp, skb))
 		mxe_cnp_rcv(qp);
 	else
 		mxe_count(qp->dev, drop_address);
-	mxe_send_unlock(qp);
+	mxe_sq_end(qp);
 	mxe_net_consume(skb);
 }
 
@@ -418,7 +418,7 @@ static void mxe_net_deliver_response(struct mxe_qp *qp,
 	lockdep_assert_held(&qp->send_lock);
 
 	if (mxe_net_address_ok(qp, skb)) {
-		mxe_early_learn(qp, skb);
+		mxe_early_demux_learn(qp, skb);
 		mxe_cnp_check(qp, skb);
 		mxe_complete_pkt(qp, pkt);
 	} else {
@@ -438,7 +438,7 @@ static void mxe_net_deliver_request(struct mxe_qp *qp,
 		kfree_skb(skb);
 		return;
 	}
-	mxe_early_learn(qp, skb);
+	mxe_early_demux_learn(qp, skb);
 	mxe_cnp_check(qp, skb);
 	/* As an RC request does, it waits for those that do not fit in. */
 	if (mxe_qp_is_uc(qp) && qp->rq.budget > 0 &&
@@ -460,13 +460,13 @@ static void mxe_net_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	if (pkt->flags & MXE_OP_DETH) {
 		mxe_net_deliver_ud(qp, pkt, skb);
 	} else if (pkt->flags & MXE_OP_RESPONSE) {
-		mxe_send_lock(qp);
+		mxe_sq_begin(qp);
 		mxe_net_deliver_response(qp, pkt, skb);
-		mxe_send_unlock(qp);
+		mxe_sq_end(qp);
 	} else {
-		mxe_recv_lock(qp);
+		mxe_rq_begin(qp);
 		mxe_net_deliver_request(qp, pkt, skb);
-		mxe_recv_unlock(qp);
+		mxe_rq_end(qp);
 	}
 }
 
@@ -625,7 +625,7 @@ static struct sk_buff *mxe_net_pop(struct sk_buff **list)
 static void mxe_net_input_responses(struct mxe_net *mnet, struct mxe_qp *qp,
 				    struct sk_buff **list)
 {
-	mxe_send_lock(qp);
+	mxe_sq_begin(qp);
 	do {
 		struct sk_buff *skb = mxe_net_pop(list);
 		struct mxe_pkt pkt __uninitialized;
@@ -635,13 +635,13 @@ static void mxe_net_input_responses(struct mxe_net *mnet, struct mxe_qp *qp,
 		else
 			kfree_skb(skb);
 	} while (*list && mxe_net_side(qp, *list) == MXE_OP_RESPONSE);
-	mxe_send_unlock(qp);
+	mxe_sq_end(qp);
 }
 
 static void mxe_net_input_requests(struct mxe_net *mnet, struct mxe_qp *qp,
 				   struct sk_buff **list)
 {
-	mxe_recv_lock(qp);
+	mxe_rq_begin(qp);
 	do {
 		struct sk_buff *skb = mxe_net_pop(list);
 		struct mxe_pkt pkt __uninitialized;
@@ -652,17 +652,17 @@ static void mxe_net_input_requests(struct mxe_net *mnet, struct mxe_qp *qp,
 		} else {
 			kfree_skb(skb);
 		}
-		/* With XRC the next may be for another queue than rq.todo. */
-		if (qp->rq.todo && mxe_qp_is_xrc_tgt(qp))
+		/* With XRC the next may be for another queue than rq.pending. */
+		if (qp->rq.pending && mxe_qp_is_xrc_tgt(qp))
 			break;
 	} while (*list && mxe_net_side(qp, *list) == MXE_OP_REQUEST);
-	mxe_recv_unlock(qp);
+	mxe_rq_end(qp);
 }
 
-void mxe_net_input_train(struct mxe_net *mnet, struct sk_buff *list,
+void mxe_net_input_list(struct mxe_net *mnet, struct sk_buff *list,
 			 struct mxe_qp *qp)
 {
-	mxe_count(qp->dev, rcvd_trains);
+	mxe_count(qp->dev, rcvd_gso_batches);
 	while (list) {
 		u32 side = mxe_net_side(qp, list);
 
@@ -724,14 +724,14 @@ static int mxe_net_open_sockets(struct mxe_net *mnet)
 	if (IS_ERR(sock))
 		return PTR_ERR(sock);
 	mnet->sk4 = sock;
-	mxe_early_register(mnet);
+	mxe_early_demux_register(mnet);
 
 	/* A host without IPv6 has no IPv6 GIDs either. */
 	if (!IS_ENABLED(CONFIG_IPV6) || !ipv6_mod_enabled())
 		return 0;
 	sock = mxe_net_open(mnet, AF_INET6);
 	if (IS_ERR(sock)) {
-		mxe_early_unregister(mnet);
+		mxe_early_demux_unregister(mnet);
 		mxe_udp_tunnel_sock_release(mnet->sk4);
 		mnet->sk4 = NULL;
 		return PTR_ERR(sock);
@@ -744,7 +744,7 @@ static void mxe_net_close_sockets(struct mxe_net *mnet)
 {
 	lockdep_assert_held(&mxe_net_mutex);
 
-	mxe_early_unregister(mnet);
+	mxe_early_demux_unregister(mnet);
 	/* Waits for receivers: synchronize_rcu(). */
 	if (mnet->sk6)
 		mxe_udp_tunnel_sock_release(mnet->sk6);
@@ -784,7 +784,7 @@ int mxe_net_attach(struct mxe_dev *dev, struct net *net)
 	}
 	mutex_unlock(&mxe_net_mutex);
 	if (!err)
-		mxe_early_attach(dev);
+		mxe_early_demux_attach(dev);
 	return err;
 }
 
@@ -792,7 +792,7 @@ void mxe_net_detach(struct mxe_dev *dev)
 {
 	struct mxe_net *mnet = dev->mnet;
 
-	mxe_early_detach(dev);
+	mxe_early_demux_detach(dev);
 	mutex_lock(&mxe_net_mutex);
 	list_del_rcu(&dev->mnet_entry);
 	if (!--mnet->users)

@@ -16,9 +16,9 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
-#include "head.h"
-#include "train.h"
-#include "wire.h"
+#include "hdr.h"
+#include "gso.h"
+#include "pkt.h"
 
 struct mxe_av;
 struct mxe_dev;
@@ -39,7 +39,7 @@ struct mxe_net {
 	struct socket *sk4, *sk6;
 	struct list_head devs;
 	struct xarray qps;		/* by number; queue pairs by RCU */
-	atomic_long_t qps_gone;		/* counts those taken out of it */
+	atomic_long_t qps_generation;		/* counts those taken out of it */
 	u32 next_qpn;			/* lock of qps */
 	struct mxe_qp_recent __percpu *recent;	/* for whom packets came */
 #ifdef CONFIG_NETFILTER
@@ -54,23 +54,23 @@ struct mxe_net {
  */
 struct mxe_qp_cache {
 	u32 qpn;
-	long gone;			/* mnet->qps_gone at that time */
+	long generation;			/* mnet->qps_generation at that time */
 	struct mxe_qp *qp;		/* or NULL */
 };
 
-/* Look for it.  gone: mnet->qps_gone, read before. */
+/* Look for it.  generation: mnet->qps_generation, read before. */
 struct mxe_qp *mxe_net_fill_qp(struct mxe_net *mnet, u32 qpn,
-			       struct mxe_qp_cache *cache, long gone);
+			       struct mxe_qp_cache *cache, long generation);
 
 /* The queue pair of that number, or NULL.  Context: RCU. */
 static inline struct mxe_qp *mxe_net_find_qp(struct mxe_net *mnet, u32 qpn,
 					     struct mxe_qp_cache *cache)
 {
 	/* Pairs with mxe_destroy_qp(): a count goes with what it counts. */
-	long gone = atomic_long_read_acquire(&mnet->qps_gone);
+	long generation = atomic_long_read_acquire(&mnet->qps_generation);
 
-	if (!cache->qp || cache->qpn != qpn || cache->gone != gone)
-		return mxe_net_fill_qp(mnet, qpn, cache, gone);
+	if (!cache->qp || cache->qpn != qpn || cache->generation != generation)
+		return mxe_net_fill_qp(mnet, qpn, cache, generation);
 	return cache->qp;
 }
 
@@ -107,15 +107,15 @@ void mxe_net_detach(struct mxe_dev *dev);
 /*
  * A buffer for a packet, written from BTH to payload, and where that goes; NULL
  * without memory.  old: a received packet that is done with, whose buffer may be
- * taken (mxe_buffer_reuse()), or NULL.  Context: bottom halves off.
+ * taken (mxe_skb_reuse()), or NULL.  Context: bottom halves off.
  */
 struct sk_buff *mxe_net_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			      struct sk_buff **old, u8 **payload);
 
 /* What one side of a queue pair sends.  Under the lock of that side. */
 struct mxe_net_tx {
-	struct mxe_train train;		/* empty while the lock is free */
-	struct mxe_head head;		/* of what was sent last */
+	struct mxe_gso gso;		/* empty while the lock is free */
+	struct mxe_hdr hdr;		/* of what was sent last */
 	/* Packets have arrived: with the next the neighbour is confirmed. */
 	bool progress;
 };
@@ -123,7 +123,7 @@ struct mxe_net_tx {
 /* Before the address is another. */
 static inline void mxe_net_forget(struct mxe_net_tx *tx)
 {
-	mxe_head_forget(&tx->head);
+	mxe_hdr_forget(&tx->hdr);
 	tx->progress = false;
 }
 
@@ -163,7 +163,7 @@ void mxe_net_input(struct mxe_net *mnet, struct sk_buff *skb,
  * A list of received packets, of which the first belongs to qp; consumes them.
  * Context: softirq, RCU.
  */
-void mxe_net_input_train(struct mxe_net *mnet, struct sk_buff *list,
+void mxe_net_input_list(struct mxe_net *mnet, struct sk_buff *list,
 			 struct mxe_qp *qp);
 
 /* Done with a received packet.  Context: bottom halves off. */

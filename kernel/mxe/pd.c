@@ -4,7 +4,7 @@
 #include "device.h"
 #include "mxe.h"
 #include "pd.h"
-#include "poll.h"
+#include "sqpoll.h"
 
 struct ib_ucontext *mxe_udata_ucontext(struct ib_udata *udata)
 {
@@ -63,18 +63,18 @@ int mxe_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	if (req.flags || req.reserved)
 		return mxe_refuse(dev, -EINVAL, "unknown flags %#x",
 				  req.flags);
-	to_muctx(uctx)->poll_set = mxe_poll_set_alloc();
-	if (!to_muctx(uctx)->poll_set)
+	to_muctx(uctx)->sqpoll_set = mxe_sqpoll_set_alloc();
+	if (!to_muctx(uctx)->sqpoll_set)
 		return -ENOMEM;
 	err = mxe_udata_out(udata, &resp, sizeof(resp));
 	if (err)
-		mxe_poll_set_free(to_muctx(uctx)->poll_set);
+		mxe_sqpoll_set_free(to_muctx(uctx)->sqpoll_set);
 	return err;
 }
 
 void mxe_dealloc_ucontext(struct ib_ucontext *uctx)
 {
-	mxe_poll_set_free(to_muctx(uctx)->poll_set);
+	mxe_sqpoll_set_free(to_muctx(uctx)->sqpoll_set);
 }
 
 /*

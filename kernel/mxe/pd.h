@@ -9,12 +9,12 @@ struct mxe_pd {
 	struct ib_pd ibpd;
 };
 
-struct mxe_poll_set;
+struct mxe_sqpoll_set;
 
 /* Lifetime: outlives the objects of the process, its queue pairs and files. */
 struct mxe_ucontext {
 	struct ib_ucontext ibuc;
-	struct mxe_poll_set *poll_set;	/* owned; see poll.h */
+	struct mxe_sqpoll_set *sqpoll_set;	/* owned; see sqpoll.h */
 };
 
 static inline struct mxe_ucontext *to_muctx(struct ib_ucontext *uctx)

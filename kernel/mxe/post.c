@@ -115,7 +115,7 @@ static enum ib_wc_status mxe_wr_check_length(struct mxe_send_wr *wr, u64 length)
 {
 	if (length > MXE_MAX_MSG_SIZE)
 		return IB_WC_LOC_LEN_ERR;
-	if (mxe_opcode_is_atomic(wr->opcode) &&
+	if (mxe_wr_is_atomic(wr->opcode) &&
 	    length < mxe_atomic_size(&wr->atomic))
 		return IB_WC_LOC_LEN_ERR;
 	if (wr->opcode == IB_WR_ATOMIC_WRITE && length != MXE_ATOMIC_WRITE_SIZE)
@@ -144,10 +144,10 @@ mxe_wr_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
 }
 
 /* What a process may post at all; registering is the kernel's. */
-static bool mxe_opcode_is_user(enum ib_wr_opcode opcode)
+static bool mxe_wr_is_user(enum ib_wr_opcode opcode)
 {
-	return mxe_opcode_is_send(opcode) || mxe_opcode_is_write(opcode) ||
-	       mxe_opcode_is_rd_atomic(opcode) || opcode == IB_WR_LOCAL_INV ||
+	return mxe_wr_is_send(opcode) || mxe_wr_is_write(opcode) ||
+	       mxe_wr_is_rd_atomic(opcode) || opcode == IB_WR_LOCAL_INV ||
 	       opcode == IB_WR_BIND_MW;
 }
 
@@ -157,8 +157,8 @@ u32 mxe_qp_user_opcodes(const struct mxe_qp *qp)
 	unsigned int i;
 
 	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
-		if (mxe_opcode_is_user(i) && mxe_qp_carries(qp, i) &&
-		    (!mxe_opcode_is_atomic(i) || mxe_qp_atomics_ok(qp)))
+		if (mxe_wr_is_user(i) && mxe_qp_carries(qp, i) &&
+		    (!mxe_wr_is_atomic(i) || mxe_qp_atomics_ok(qp)))
 			opcodes |= BIT(i);
 	return opcodes;
 }
@@ -198,7 +198,7 @@ static enum ib_wc_status mxe_wr_flush_from_wqe(struct mxe_send_wr *wr,
 	return IB_WC_SUCCESS;
 }
 
-static bool mxe_opcode_is_masked(enum ib_wr_opcode opcode)
+static bool mxe_wr_is_masked(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
 	       opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
@@ -236,7 +236,7 @@ static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
 						const struct mxe_send_wqe *wqe,
 						const void **data)
 {
-	if (!mxe_opcode_is_masked(wr->opcode)) {
+	if (!mxe_wr_is_masked(wr->opcode)) {
 		if (wqe->log_arg_sz)
 			return IB_WC_LOC_QP_OP_ERR;
 	} else if (wqe->log_arg_sz != 3) {
@@ -274,13 +274,13 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 		if (status)
 			return status;
 	}
-	if (mxe_opcode_is_atomic(wr->opcode)) {
+	if (mxe_wr_is_atomic(wr->opcode)) {
 		status = mxe_wr_atomic_from_wqe(qp, wr, wqe, &data);
 		if (status)
 			return status;
 	} else if (wqe->log_arg_sz) {
 		return IB_WC_LOC_QP_OP_ERR;
-	} else if (mxe_opcode_is_local(wr->opcode)) {
+	} else if (mxe_wr_is_local(wr->opcode)) {
 		return mxe_wr_local_from_wqe(wr, wqe);
 	} else if (wr->opcode == IB_WR_FLUSH) {
 		return mxe_wr_flush_from_wqe(wr, wqe);
@@ -292,7 +292,7 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	}
 
 	if (wqe->flags & MXE_SEND_INLINE) {
-		if (!mxe_opcode_takes_inline(wr->opcode) || wqe->num_sge)
+		if (!mxe_wr_takes_inline(wr->opcode) || wqe->num_sge)
 			return IB_WC_LOC_QP_OP_ERR;
 		if (wqe->inline_len > qp->sq.max_inline)
 			return IB_WC_LOC_LEN_ERR;
@@ -342,7 +342,7 @@ bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced)
 	if (produced - sq->fetched > sq->entries - (sq->fetched - sq->tail)) {
 		mxe_count(qp->dev, bad_wqe);
 		sq->halted = true;
-		sq->todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
+		sq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
 		return false;
 	}
 	if (qp->is_user)
@@ -387,7 +387,7 @@ static int mxe_post_check(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->sq.max_sge)
 		return -EINVAL;
 	if (ibwr->send_flags & IB_SEND_INLINE &&
-	    (!mxe_opcode_takes_inline(ibwr->opcode) ||
+	    (!mxe_wr_takes_inline(ibwr->opcode) ||
 	     mxe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->sq.max_inline))
 		return -EINVAL;
 	return 0;
@@ -434,14 +434,14 @@ static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		wr->rkey = ibwr->ex.invalidate_rkey;
 	if (mxe_qp_is_ud(qp)) {
 		mxe_ud_dest_from_ib(wr, ud_wr(ibwr));
-	} else if (mxe_opcode_is_atomic(ibwr->opcode)) {
+	} else if (mxe_wr_is_atomic(ibwr->opcode)) {
 		const struct ib_atomic_wr *awr = atomic_wr(ibwr);
 
 		wr->remote_addr = awr->remote_addr;
 		wr->rkey = awr->rkey;
 		mxe_wr_set_atomic(wr, 3, awr->compare_add, awr->swap,
 				  awr->compare_add_mask, awr->swap_mask);
-	} else if (mxe_opcode_has_remote_addr(ibwr->opcode)) {
+	} else if (mxe_wr_has_remote_addr(ibwr->opcode)) {
 		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
 		wr->rkey = rdma_wr(ibwr)->rkey;
 	}

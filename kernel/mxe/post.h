@@ -5,7 +5,7 @@
 
 #include "qp.h"
 
-static inline bool mxe_opcode_is_atomic(enum ib_wr_opcode opcode)
+static inline bool mxe_wr_is_atomic(enum ib_wr_opcode opcode)
 {
 	switch (opcode) {
 	case IB_WR_ATOMIC_CMP_AND_SWP:
@@ -19,44 +19,44 @@ static inline bool mxe_opcode_is_atomic(enum ib_wr_opcode opcode)
 }
 
 /* Those of memory placement: their response is that of a READ of nothing. */
-static inline bool mxe_opcode_is_placement(enum ib_wr_opcode opcode)
+static inline bool mxe_wr_is_placement(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_FLUSH || opcode == IB_WR_ATOMIC_WRITE;
 }
 
 /* What has a response: max_rd_atomic limits it and fences wait for it. */
-static inline bool mxe_opcode_is_rd_atomic(enum ib_wr_opcode opcode)
+static inline bool mxe_wr_is_rd_atomic(enum ib_wr_opcode opcode)
 {
-	return opcode == IB_WR_RDMA_READ || mxe_opcode_is_atomic(opcode) ||
-	       mxe_opcode_is_placement(opcode);
+	return opcode == IB_WR_RDMA_READ || mxe_wr_is_atomic(opcode) ||
+	       mxe_wr_is_placement(opcode);
 }
 
-static inline bool mxe_opcode_is_send(enum ib_wr_opcode opcode)
+static inline bool mxe_wr_is_send(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
 	       opcode == IB_WR_SEND_WITH_INV;
 }
 
-static inline bool mxe_opcode_is_write(enum ib_wr_opcode opcode)
+static inline bool mxe_wr_is_write(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_RDMA_WRITE ||
 	       opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 }
 
-static inline bool mxe_opcode_is_local(enum ib_wr_opcode opcode)
+static inline bool mxe_wr_is_local(enum ib_wr_opcode opcode)
 {
 	return opcode == IB_WR_REG_MR || opcode == IB_WR_LOCAL_INV ||
 	       opcode == IB_WR_BIND_MW;
 }
 
-static inline bool mxe_opcode_has_remote_addr(enum ib_wr_opcode opcode)
+static inline bool mxe_wr_has_remote_addr(enum ib_wr_opcode opcode)
 {
-	return mxe_opcode_is_write(opcode) || mxe_opcode_is_rd_atomic(opcode);
+	return mxe_wr_is_write(opcode) || mxe_wr_is_rd_atomic(opcode);
 }
 
-static inline bool mxe_opcode_takes_inline(enum ib_wr_opcode opcode)
+static inline bool mxe_wr_takes_inline(enum ib_wr_opcode opcode)
 {
-	return mxe_opcode_is_send(opcode) || mxe_opcode_is_write(opcode);
+	return mxe_wr_is_send(opcode) || mxe_wr_is_write(opcode);
 }
 
 /* How far the queue is filled. */

@@ -7,11 +7,11 @@
 
 #include "complete.h"
 #include "device.h"
-#include "early.h"
+#include "early_demux.h"
 #include "mxe.h"
 #include "net.h"
 #include "pd.h"
-#include "poll.h"
+#include "sqpoll.h"
 #include "psn.h"
 #include "qp.h"
 #include "respond.h"
@@ -27,28 +27,28 @@
 /* What was sent leaves before the lock of its side is dropped. */
 static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
 {
-	if (!mxe_train_is_empty(&tx->train))
+	if (!mxe_gso_is_empty(&tx->gso))
 		mxe_net_flush(qp, tx);
 }
 
-void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock)
+void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock)
 {
 	spin_lock_bh(&qp->send_lock);
 }
 
-void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock)
+void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock)
 {
 	spin_lock_bh(&qp->recv_lock);
 }
 
-void mxe_both_lock(struct mxe_qp *qp)
+void mxe_qp_begin(struct mxe_qp *qp)
 	__acquires(&qp->send_lock) __acquires(&qp->recv_lock)
 {
 	spin_lock_bh(&qp->send_lock);
 	spin_lock(&qp->recv_lock);
 }
 
-void mxe_both_unlock(struct mxe_qp *qp)
+void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock)
 {
 	mxe_qp_flush(qp, &qp->rq.tx);
@@ -75,29 +75,29 @@ static void mxe_qp_event(struct mxe_qp *qp, enum ib_event_type type)
 }
 
 static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
-		      struct mxe_srq *srq, unsigned long todo)
+		      struct mxe_srq *srq, unsigned long pending)
 {
-	if (todo & BIT(MXE_TODO_ERROR))
+	if (pending & BIT(MXE_PENDING_ERROR))
 		mxe_qp_error(qp);
-	if (todo & BIT(MXE_TODO_NOTIFY))
+	if (pending & BIT(MXE_PENDING_NOTIFY))
 		mxe_cq_notify(cq);
-	if (todo & BIT(MXE_TODO_CQ_ERROR))
+	if (pending & BIT(MXE_PENDING_CQ_ERROR))
 		mxe_cq_error(cq);
-	if (todo & BIT(MXE_TODO_EV_COMM_EST))
+	if (pending & BIT(MXE_PENDING_EV_COMM_EST))
 		mxe_qp_event(qp, IB_EVENT_COMM_EST);
-	if (todo & BIT(MXE_TODO_EV_SQ_DRAINED))
+	if (pending & BIT(MXE_PENDING_EV_SQ_DRAINED))
 		mxe_qp_event(qp, IB_EVENT_SQ_DRAINED);
-	if (todo & BIT(MXE_TODO_EV_REQ_ERR))
+	if (pending & BIT(MXE_PENDING_EV_REQ_ERR))
 		mxe_qp_event(qp, IB_EVENT_QP_REQ_ERR);
-	if (todo & BIT(MXE_TODO_EV_ACCESS_ERR))
+	if (pending & BIT(MXE_PENDING_EV_ACCESS_ERR))
 		mxe_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
-	if (todo & BIT(MXE_TODO_EV_FATAL))
+	if (pending & BIT(MXE_PENDING_EV_FATAL))
 		mxe_qp_event(qp, IB_EVENT_QP_FATAL);
-	if (todo & BIT(MXE_TODO_EV_LAST_WQE))
+	if (pending & BIT(MXE_PENDING_EV_LAST_WQE))
 		mxe_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
-	if (todo & BIT(MXE_TODO_EV_SRQ_LIMIT))
+	if (pending & BIT(MXE_PENDING_EV_SRQ_LIMIT))
 		mxe_srq_event(srq, IB_EVENT_SRQ_LIMIT_REACHED);
-	if (todo & BIT(MXE_TODO_EV_SRQ_ERR))
+	if (pending & BIT(MXE_PENDING_EV_SRQ_ERR))
 		mxe_srq_event(srq, IB_EVENT_SRQ_ERR);
 }
 
@@ -106,11 +106,11 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
  * the queue pair for handlers.  The work is queued under the lock, so before
  * mxe_qp_kill() can cancel it.
  */
-static void mxe_qp_hold(struct mxe_qp *qp, unsigned long todo)
+static void mxe_qp_hold(struct mxe_qp *qp, unsigned long pending)
 {
 	WARN_ON_ONCE(qp->dying);
 	refcount_inc(&qp->refs);
-	if (todo & BIT(MXE_TODO_WORK))
+	if (pending & BIT(MXE_PENDING_WORK))
 		mxe_qp_kick(qp);
 }
 
@@ -121,66 +121,66 @@ static void mxe_qp_put(struct mxe_qp *qp)
 }
 
 /* Leave what calls handlers to the work.  Context: a lock is held. */
-static void mxe_qp_defer(struct mxe_qp *qp, unsigned long *work_todo,
-			 unsigned long todo)
+static void mxe_qp_defer(struct mxe_qp *qp, unsigned long *work_events,
+			 unsigned long pending)
 {
 	unsigned int bit;
 
 	WARN_ON_ONCE(qp->dying);
-	todo &= ~BIT(MXE_TODO_WORK);
-	for_each_set_bit(bit, &todo, BITS_PER_LONG)
-		set_bit(bit, work_todo);
+	pending &= ~BIT(MXE_PENDING_WORK);
+	for_each_set_bit(bit, &pending, BITS_PER_LONG)
+		set_bit(bit, work_events);
 	mxe_qp_kick(qp);
 }
 
-void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock)
+void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
-	unsigned long todo = qp->sq.todo;
+	unsigned long pending = qp->sq.pending;
 
 	mxe_qp_flush(qp, &qp->sq.tx);
-	qp->sq.todo = 0;
+	qp->sq.pending = 0;
 	qp->sq.budget = MXE_SLICE;
-	if (likely(!todo)) {
+	if (likely(!pending)) {
 		spin_unlock_bh(&qp->send_lock);
 		return;
 	}
-	mxe_qp_hold(qp, todo);
+	mxe_qp_hold(qp, pending);
 	spin_unlock_bh(&qp->send_lock);
 
-	mxe_qp_do(qp, qp->send_cq, NULL, todo);
+	mxe_qp_do(qp, qp->send_cq, NULL, pending);
 	mxe_qp_put(qp);
 }
 
-void mxe_send_unlock_rest(struct mxe_qp *qp) __releases(&qp->send_lock)
+void mxe_sq_end_deferred_slow(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
-	unsigned long todo = qp->sq.todo;
+	unsigned long pending = qp->sq.pending;
 
 	mxe_qp_flush(qp, &qp->sq.tx);
-	qp->sq.todo = 0;
+	qp->sq.pending = 0;
 	qp->sq.budget = MXE_SLICE;
-	if (likely(!todo)) {
+	if (likely(!pending)) {
 		spin_unlock(&qp->send_lock);
 		return;
 	}
-	mxe_qp_defer(qp, &qp->work_todo, todo & ~BIT(MXE_TODO_ERROR));
+	mxe_qp_defer(qp, &qp->work_events, pending & ~BIT(MXE_PENDING_ERROR));
 	spin_unlock(&qp->send_lock);
 
 	/* The state changes now.  The caller's RCU read section keeps qp. */
-	if (todo & BIT(MXE_TODO_ERROR))
+	if (pending & BIT(MXE_PENDING_ERROR))
 		mxe_qp_error(qp);
 }
 
-void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
+void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
-	unsigned long todo = qp->rq.todo;
+	unsigned long pending = qp->rq.pending;
 	struct mxe_srq *srq;
 	struct mxe_cq *cq;
 	bool hold;
 
 	mxe_qp_flush(qp, &qp->rq.tx);
-	qp->rq.todo = 0;
+	qp->rq.pending = 0;
 	qp->rq.budget = MXE_SLICE;
-	if (likely(!todo)) {
+	if (likely(!pending)) {
 		spin_unlock_bh(&qp->recv_lock);
 		return;
 	}
@@ -190,45 +190,45 @@ void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock)
 	hold = srq && mxe_qp_is_xrc_tgt(qp);
 	if (hold)
 		mxe_srq_hold(srq);
-	mxe_qp_hold(qp, todo);
+	mxe_qp_hold(qp, pending);
 	spin_unlock_bh(&qp->recv_lock);
 
-	mxe_qp_do(qp, cq, srq, todo);
+	mxe_qp_do(qp, cq, srq, pending);
 	mxe_qp_put(qp);
 	if (hold)
 		mxe_srq_put(srq);
 }
 
-void mxe_recv_unlock_later(struct mxe_qp *qp) __releases(&qp->recv_lock)
+void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
-	unsigned long todo = qp->rq.todo;
+	unsigned long pending = qp->rq.pending;
 
-	qp->rq.todo = 0;
-	if (todo)
-		mxe_qp_defer(qp, &qp->recv_work_todo, todo);
+	qp->rq.pending = 0;
+	if (pending)
+		mxe_qp_defer(qp, &qp->recv_work_events, pending);
 	spin_unlock(&qp->recv_lock);
 }
 
 void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
-		      unsigned long *todo)
+		      unsigned long *pending)
 {
 	switch (result) {
 	case MXE_CQ_ADDED:
 		break;
 	case MXE_CQ_ADDED_NOTIFY:
-		*todo |= BIT(MXE_TODO_NOTIFY);
+		*pending |= BIT(MXE_PENDING_NOTIFY);
 		break;
 	case MXE_CQ_OVERRUN_FIRST:
-		*todo |= BIT(MXE_TODO_CQ_ERROR);
+		*pending |= BIT(MXE_PENDING_CQ_ERROR);
 		fallthrough;
 	case MXE_CQ_OVERRUN:
 		/* Completions are lost: the queue pair cannot go on. */
-		if (todo == &qp->sq.todo)
+		if (pending == &qp->sq.pending)
 			qp->sq.halted = true;
 		else
 			qp->rq.halted = true;
 		if (qp->state != IB_QPS_ERR)
-			*todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
+			*pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
 		break;
 	}
 }
@@ -261,7 +261,7 @@ static bool mxe_qp_has_failed(const struct mxe_qp *qp)
 
 void mxe_qp_error(struct mxe_qp *qp)
 {
-	mxe_both_lock(qp);
+	mxe_qp_begin(qp);
 	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR &&
 	    !qp->dying && mxe_qp_has_failed(qp)) {
 		mxe_qp_set_state(qp, IB_QPS_ERR);
@@ -274,7 +274,7 @@ void mxe_qp_error(struct mxe_qp *qp)
 		smp_mb();
 		mxe_qp_kick(qp);
 	}
-	mxe_both_unlock(qp);
+	mxe_qp_end(qp);
 }
 
 void mxe_qp_sq_error(struct mxe_qp *qp)
@@ -304,7 +304,7 @@ static void mxe_qp_slow_down(struct mxe_qp *qp)
 
 	if (!qp->is_user || sq->budget > 0 || waits || single_task_running())
 		return;
-	sq->todo &= ~BIT(MXE_TODO_WORK);
+	sq->pending &= ~BIT(MXE_PENDING_WORK);
 	mxe_retry_later(qp, msecs_to_jiffies(50));
 }
 
@@ -312,22 +312,22 @@ static void mxe_qp_work(struct work_struct *work)
 {
 	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
 
-	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_todo, 0));
+	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_events, 0));
 	/* Of a loop, so its queues are its own. */
-	mxe_qp_do(qp, qp->recv_cq, qp->rq.srq, xchg(&qp->recv_work_todo, 0));
+	mxe_qp_do(qp, qp->recv_cq, qp->rq.srq, xchg(&qp->recv_work_events, 0));
 
 	if (READ_ONCE(qp->rq.wants_locks)) {
 		WRITE_ONCE(qp->rq.wants_locks, false);
 		mxe_atomic_use_locks();
 	}
-	mxe_recv_lock(qp);
+	mxe_rq_begin(qp);
 	if (qp->state == IB_QPS_ERR)
 		mxe_respond_flush(qp);
 	else
 		mxe_respond_continue(qp);
-	mxe_recv_unlock(qp);
+	mxe_rq_end(qp);
 
-	mxe_send_lock(qp);
+	mxe_sq_begin(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
 		mxe_send_flush(qp);
 	} else if (mxe_qp_can_send(qp->state)) {
@@ -335,7 +335,7 @@ static void mxe_qp_work(struct work_struct *work)
 		mxe_send_run(qp);
 	}
 	mxe_qp_slow_down(qp);
-	mxe_send_unlock(qp);
+	mxe_sq_end(qp);
 }
 
 /* As created: nothing posted, nothing known of a peer. */
@@ -378,7 +378,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 
 	dst_cache_reset(&qp->dst_cache);
 	qp->av.valid = false;
-	mxe_loop_reset(qp);
+	mxe_loopback_reset(qp);
 }
 
 /* ---- creation ---------------------------------------------------------- */
@@ -480,7 +480,7 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	if (!cap->max_recv_wr) {
 		cap->max_recv_sge = 0;
 	} else {
-		err = mxe_recv_queue_create(&rq->q, cap->max_recv_wr,
+		err = mxe_rq_create(&rq->q, cap->max_recv_wr,
 					    cap->max_recv_sge, uctx);
 		if (err)
 			return err;
@@ -515,7 +515,7 @@ static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
 static void mxe_qp_free_queues(struct mxe_qp *qp)
 {
 	mxe_ring_destroy(&qp->sq.ring);
-	mxe_recv_queue_destroy(&qp->rq.q);
+	mxe_rq_destroy(&qp->rq.q);
 	kvfree(qp->sq.wrs);
 	kfree(qp->rq.cur);
 	kfree(qp->rq.res);
@@ -639,7 +639,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 			goto err_free_qp;
 		uctx = mxe_udata_ucontext(udata);
 		qp->uctx = uctx;
-		qp->poll_set = to_muctx(uctx)->poll_set;
+		qp->sqpoll_set = to_muctx(uctx)->sqpoll_set;
 	}
 	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL_ACCOUNT);
 	if (err)
@@ -653,7 +653,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_join(qp, init->xrcd);
-	err = mxe_poller_add(qp);
+	err = mxe_sqpoll_add(qp);
 	if (err)
 		goto err_leave;
 	rcu_assign_pointer(to_mibqp(ibqp)->qp, qp);
@@ -666,7 +666,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 err_remove:
 	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
-	mxe_poller_remove(qp);
+	mxe_sqpoll_remove(qp);
 err_leave:
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_leave(qp);
@@ -687,14 +687,14 @@ err_give:
  */
 static void mxe_qp_kill(struct mxe_qp *qp)
 {
-	mxe_both_lock(qp);
+	mxe_qp_begin(qp);
 	qp->dying = true;
 	mxe_qp_set_state(qp, IB_QPS_RESET);
 	/* No packet is of its connection any more. */
 	qp->av.valid = false;
-	mxe_loop_reset(qp);
-	qp->sq.todo = 0;
-	qp->rq.todo = 0;
+	mxe_loopback_reset(qp);
+	qp->sq.pending = 0;
+	qp->rq.pending = 0;
 	/* mxe_xrc_withdraw() does not visit this target any more. */
 	if (mxe_qp_is_xrc_tgt(qp)) {
 		qp->rq.srq = NULL;
@@ -702,7 +702,7 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 		qp->rq.read.active = false;
 		qp->rq.cur_valid = false;
 	}
-	mxe_both_unlock(qp);
+	mxe_qp_end(qp);
 
 	mxe_retry_stop(qp);
 	cancel_work_sync(&qp->work);
@@ -729,8 +729,8 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	 * queue pair any more, and one that saw the old count is in an RCU read
 	 * section that began before kfree_rcu() below.
 	 */
-	atomic_long_inc_return(&qp->dev->mnet->qps_gone);
-	mxe_poller_remove(qp);
+	atomic_long_inc_return(&qp->dev->mnet->qps_generation);
+	mxe_sqpoll_remove(qp);
 	mxe_qp_kill(qp);
 
 	mxe_respond_drop_deferred(qp);
@@ -741,7 +741,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->recv_cq)
 		mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
-	mxe_early_forget(qp);
+	mxe_early_demux_forget(qp);
 	dst_cache_destroy(&qp->dst_cache);
 	mxe_device_give(qp->dev, MXE_RESOURCE_QP);
 	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
@@ -889,12 +889,12 @@ static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 	bool more;
 
 	do {
-		mxe_both_lock(qp);
+		mxe_qp_begin(qp);
 		more = qp->state == IB_QPS_SQE && mxe_send_flush(qp);
 		/* The work calls the handlers, also if this call is refused. */
-		if (qp->sq.todo)
+		if (qp->sq.pending)
 			mxe_qp_kick(qp);
-		mxe_both_unlock(qp);
+		mxe_qp_end(qp);
 		cond_resched();
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -939,7 +939,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			goto free;
 	}
 
-	mxe_both_lock(qp);
+	mxe_qp_begin(qp);
 	from = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	to = mask & IB_QP_STATE ? attr->qp_state : from;
 	if (from != qp->state ||
@@ -963,8 +963,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		qp->av = av;
 		mxe_net_forget(&qp->sq.tx);
 		mxe_net_forget(&qp->rq.tx);
-		mxe_loop_reset(qp);
-		mxe_early_forget(qp);
+		mxe_loopback_reset(qp);
+		mxe_early_demux_forget(qp);
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
@@ -977,7 +977,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	/* Flush, or send what was posted before. */
 	mxe_qp_kick(qp);
 unlock:
-	mxe_both_unlock(qp);
+	mxe_qp_end(qp);
 free:
 	kfree(res);
 	return err;
@@ -988,14 +988,14 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 
-	mxe_both_lock(qp);
+	mxe_qp_begin(qp);
 	*attr = qp->attr;
 	attr->cur_qp_state = qp->state;
 	attr->rq_psn = qp->rq.epsn;
 	attr->sq_psn = mxe_qp_is_ud(qp) ? qp->sq.psn : qp->sq.max_psn;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
 			    mxe_complete_outstanding(&qp->sq);
-	mxe_both_unlock(qp);
+	mxe_qp_end(qp);
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;

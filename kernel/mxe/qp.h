@@ -26,16 +26,16 @@
 #include "ah.h"
 #include "atomic.h"
 #include "cq.h"
-#include "loop.h"
+#include "loopback.h"
 #include "mr.h"
 #include "mw.h"
 #include "recv.h"
 #include "ring.h"
-#include "wire.h"
+#include "pkt.h"
 
 struct mxe_dev;
 struct mxe_net;
-struct mxe_poll_set;
+struct mxe_sqpoll_set;
 struct mxe_srq;
 struct mxe_xrcd;
 
@@ -63,7 +63,7 @@ static inline u32 mxe_pkt_cost(u32 len, u32 num_sge)
 }
 
 /* Of a request on the loopback path, for the list of one side. */
-static inline u32 mxe_loop_cost(u32 len, u32 num_sge)
+static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
 {
 	return 1 + len / 8192 + num_sge / 4;
 }
@@ -122,19 +122,19 @@ struct mxe_send_wr {
 };
 
 /* Bits of things to do once the lock of a side is dropped. */
-enum mxe_todo {
-	MXE_TODO_NOTIFY,	/* completion handler of that side's CQ */
-	MXE_TODO_CQ_ERROR,	/* that CQ was overrun just now */
-	MXE_TODO_ERROR,		/* move the queue pair to ERR */
-	MXE_TODO_WORK,		/* queue qp->work */
-	MXE_TODO_EV_FATAL,
-	MXE_TODO_EV_REQ_ERR,
-	MXE_TODO_EV_ACCESS_ERR,
-	MXE_TODO_EV_COMM_EST,
-	MXE_TODO_EV_SQ_DRAINED,
-	MXE_TODO_EV_LAST_WQE,
-	MXE_TODO_EV_SRQ_LIMIT,
-	MXE_TODO_EV_SRQ_ERR,
+enum mxe_pending {
+	MXE_PENDING_NOTIFY,	/* completion handler of that side's CQ */
+	MXE_PENDING_CQ_ERROR,	/* that CQ was overrun just now */
+	MXE_PENDING_ERROR,		/* move the queue pair to ERR */
+	MXE_PENDING_WORK,		/* queue qp->work */
+	MXE_PENDING_EV_FATAL,
+	MXE_PENDING_EV_REQ_ERR,
+	MXE_PENDING_EV_ACCESS_ERR,
+	MXE_PENDING_EV_COMM_EST,
+	MXE_PENDING_EV_SQ_DRAINED,
+	MXE_PENDING_EV_LAST_WQE,
+	MXE_PENDING_EV_SRQ_LIMIT,
+	MXE_PENDING_EV_SRQ_ERR,
 };
 
 /*
@@ -156,7 +156,7 @@ struct mxe_sq {
 	size_t wr_size;			/* of an element of wrs */
 	void *wrs;
 	struct mxe_ring ring;		/* a process's queue */
-	bool is_polled;			/* if a thread does; see poll.h */
+	bool is_polled;			/* if a thread does; see sqpoll.h */
 	u32 poll_id;			/* in the user context */
 
 	/* Serialises posting kernel consumers; irqsave: verbs of any context. */
@@ -189,13 +189,13 @@ struct mxe_sq {
 	u32 local_error_at;		/* the request that has it */
 	bool sqd_notified;
 	struct mxe_net_tx tx;
-	struct mxe_loop loop;
+	struct mxe_loopback loopback;
 	struct mxe_mr_cache mr_cache;	/* of local keys */
 	struct timer_list retry_timer;
 	bool retry_armed;		/* a request has a deadline: */
 	unsigned long retry_at;		/* ... jiffies; the timer is not later */
 	struct timer_list rnr_timer;	/* and when memory was short */
-	unsigned long todo;		/* enum mxe_todo */
+	unsigned long pending;		/* enum mxe_pending */
 };
 
 /*
@@ -264,7 +264,7 @@ struct mxe_rq {
 	u32 deferred_res;		/* those of them that need a res */
 	s32 budget;			/* left of the slice */
 	bool wants_locks;		/* the first is a wide atomic */
-	unsigned long todo;		/* enum mxe_todo */
+	unsigned long pending;		/* enum mxe_pending */
 };
 
 struct mxe_qp {
@@ -282,7 +282,7 @@ struct mxe_qp {
 	struct mxe_xrcd *xrcd;		/* of a target of XRC */
 	struct list_head xrcd_entry;	/* xrcd->lock */
 	struct ib_ucontext *uctx;	/* a process's; compared, not read */
-	struct mxe_poll_set *poll_set;	/* of uctx, or NULL */
+	struct mxe_sqpoll_set *sqpoll_set;	/* of uctx, or NULL */
 	bool is_user;
 	bool be_reply;			/* results of atomics in big-endian */
 	bool sig_all;
@@ -313,8 +313,8 @@ struct mxe_qp {
 
 	/* What exceeds a slice, must sleep, or may not run inside a verb. */
 	struct work_struct work;
-	unsigned long work_todo;	/* enum mxe_todo, of the send side */
-	unsigned long recv_work_todo;	/* and of the other */
+	unsigned long work_events;	/* enum mxe_pending, of the send side */
+	unsigned long recv_work_events;	/* and of the other */
 
 	/*
 	 * One for the verbs, and one for each handler that is running with no
@@ -375,34 +375,34 @@ static inline bool mxe_qp_can_send(enum ib_qp_state state)
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
 }
 
-void mxe_send_lock(struct mxe_qp *qp) __acquires(&qp->send_lock);
-void mxe_recv_lock(struct mxe_qp *qp) __acquires(&qp->recv_lock);
+void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock);
+void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
 /* Both, for what changes the state. */
-void mxe_both_lock(struct mxe_qp *qp)
+void mxe_qp_begin(struct mxe_qp *qp)
 	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
 /* Drop the lock and do what came up under it; a slice of its work ends. */
-void mxe_send_unlock(struct mxe_qp *qp) __releases(&qp->send_lock);
-void mxe_recv_unlock(struct mxe_qp *qp) __releases(&qp->recv_lock);
-/* Of mxe_send_unlock_later(), where something came up. */
-void mxe_send_unlock_rest(struct mxe_qp *qp) __releases(&qp->send_lock);
+void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock);
+void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock);
+/* Of mxe_sq_end_deferred(), where something came up. */
+void mxe_sq_end_deferred_slow(struct mxe_qp *qp) __releases(&qp->send_lock);
 /*
  * The same inside a verb, where no handler may run: that is left to qp->work.
  * Receive side: in the middle of a verb of a peer, with its send_lock held; all
  * is left.  Bottom halves stay off.
  */
-static inline void mxe_send_unlock_later(struct mxe_qp *qp)
+static inline void mxe_sq_end_deferred(struct mxe_qp *qp)
 	__releases(&qp->send_lock)
 {
-	if (qp->sq.todo || !mxe_train_is_empty(&qp->sq.tx.train)) {
-		mxe_send_unlock_rest(qp);
+	if (qp->sq.pending || !mxe_gso_is_empty(&qp->sq.tx.gso)) {
+		mxe_sq_end_deferred_slow(qp);
 		return;
 	}
 	qp->sq.budget = MXE_SLICE;
 	spin_unlock(&qp->send_lock);
 }
 
-void mxe_recv_unlock_later(struct mxe_qp *qp) __releases(&qp->recv_lock);
-void mxe_both_unlock(struct mxe_qp *qp)
+void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock);
+void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
 /*
@@ -420,17 +420,17 @@ void mxe_qp_kick(struct mxe_qp *qp);
 
 /* Remember what is to be done after a completion was added. */
 void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
-		      unsigned long *todo);
+		      unsigned long *pending);
 
-/* Add a completion of a side; todo is that side's. */
+/* Add a completion of a side; pending is that side's. */
 static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
 				   const struct mxe_wc *wc,
-				   unsigned long *todo)
+				   unsigned long *pending)
 {
 	enum mxe_cq_result result = mxe_cq_add(cq, qp, wc);
 
 	if (result != MXE_CQ_ADDED)
-		mxe_qp_completed(qp, result, todo);
+		mxe_qp_completed(qp, result, pending);
 }
 
 int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,

@@ -16,7 +16,7 @@ size_t mxe_recv_wr_size(u32 max_sge)
 	return struct_size((struct mxe_recv_wr *)NULL, sge, max_sge);
 }
 
-int mxe_recv_queue_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
+int mxe_rq_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
 			  struct ib_ucontext *uctx)
 {
 	spin_lock_init(&q->post_lock);
@@ -32,19 +32,19 @@ int mxe_recv_queue_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
 	return q->wrs ? 0 : -ENOMEM;
 }
 
-void mxe_recv_queue_destroy(struct mxe_recv_queue *q)
+void mxe_rq_destroy(struct mxe_recv_queue *q)
 {
 	mxe_ring_destroy(&q->ring);
 	kvfree(q->wrs);
 }
 
-static struct mxe_recv_wr *mxe_recv_queue_wr(const struct mxe_recv_queue *q,
+static struct mxe_recv_wr *mxe_rq_wr(const struct mxe_recv_queue *q,
 					     u32 index)
 {
 	return q->wrs + (index & (q->entries - 1)) * q->wr_size;
 }
 
-u32 mxe_recv_queue_filled(const struct mxe_recv_queue *q)
+u32 mxe_rq_filled(const struct mxe_recv_queue *q)
 {
 	u32 produced;
 
@@ -53,7 +53,7 @@ u32 mxe_recv_queue_filled(const struct mxe_recv_queue *q)
 	if (q->ring.hdr)
 		produced = mxe_ring_producer(&q->ring);
 	else
-		/* Pairs with the release in mxe_recv_queue_post(). */
+		/* Pairs with the release in mxe_rq_post(). */
 		produced = smp_load_acquire(&q->posted);
 	return produced - q->consumed;
 }
@@ -92,10 +92,10 @@ static void mxe_recv_sum_length(struct mxe_recv_wr *wr)
 	wr->length = min_t(u64, length, U32_MAX);
 }
 
-int mxe_recv_queue_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
+int mxe_rq_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
 			struct mxe_recv_wr *wr)
 {
-	u32 filled = mxe_recv_queue_filled(q);
+	u32 filled = mxe_rq_filled(q);
 
 	if (!filled)
 		return -EAGAIN;
@@ -108,14 +108,14 @@ int mxe_recv_queue_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
 	if (q->ring.hdr)
 		mxe_recv_copy_user(dev, q, wr);
 	else
-		memcpy(wr, mxe_recv_queue_wr(q, q->consumed), q->wr_size);
+		memcpy(wr, mxe_rq_wr(q, q->consumed), q->wr_size);
 	mxe_recv_sum_length(wr);
 	WRITE_ONCE(q->consumed, q->consumed + 1);
 	mxe_ring_set_consumer(&q->ring, q->consumed);
 	return wr->error ? -EIO : 0;
 }
 
-int mxe_recv_queue_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
+int mxe_rq_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
 			const struct ib_recv_wr *ibwr,
 			const struct ib_recv_wr **bad_wr)
 {
@@ -135,13 +135,13 @@ int mxe_recv_queue_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
 			*bad_wr = ibwr;
 			break;
 		}
-		wr = mxe_recv_queue_wr(q, q->posted);
+		wr = mxe_rq_wr(q, q->posted);
 		wr->wr_id = ibwr->wr_id;
 		wr->error = IB_WC_SUCCESS;
 		wr->num_sge = ibwr->num_sge;
 		memcpy(wr->sge, ibwr->sg_list,
 		       ibwr->num_sge * sizeof(wr->sge[0]));
-		/* Pairs with the acquire in mxe_recv_queue_filled(). */
+		/* Pairs with the acquire in mxe_rq_filled(). */
 		smp_store_release(&q->posted, q->posted + 1);
 	}
 	spin_unlock_irqrestore(&q->post_lock, flags);
@@ -160,9 +160,9 @@ int mxe_recv_take(struct mxe_qp *qp)
 	if (rq->cur_valid)
 		return rq->cur->error ? -EIO : 0;
 	if (rq->srq)
-		err = mxe_srq_take(rq->srq, rq->cur, &rq->todo);
+		err = mxe_srq_take(rq->srq, rq->cur, &rq->pending);
 	else
-		err = mxe_recv_queue_take(qp->dev, &rq->q, rq->cur);
+		err = mxe_rq_take(qp->dev, &rq->q, rq->cur);
 	rq->cur_valid = !err || err == -EIO;
 	return err == -EPIPE ? -EIO : err;
 }
@@ -190,7 +190,7 @@ void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
 	wc->wr_id = rq->cur->wr_id;
 	wc->byte_len = rq->offset;
 	rq->cur_valid = false;
-	mxe_qp_complete(qp, mxe_recv_cq(qp), wc, &rq->todo);
+	mxe_qp_complete(qp, mxe_recv_cq(qp), wc, &rq->pending);
 }
 
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
@@ -236,7 +236,7 @@ bool mxe_recv_admit(struct mxe_qp *qp)
 	}
 	if (qp->state == IB_QPS_RTR && !rq->comm_est && !mxe_qp_is_ud(qp)) {
 		rq->comm_est = true;
-		rq->todo |= BIT(MXE_TODO_EV_COMM_EST);
+		rq->pending |= BIT(MXE_PENDING_EV_COMM_EST);
 	}
 	return true;
 }
@@ -250,7 +250,7 @@ void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status)
 	if (rq->cur_valid)
 		mxe_recv_complete(qp, rq->cur->error ?: status, NULL);
 	rq->halted = true;
-	rq->todo |= BIT(MXE_TODO_ERROR) | BIT(MXE_TODO_EV_FATAL);
+	rq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
 }
 
 void mxe_recv_flush(struct mxe_qp *qp)
@@ -266,7 +266,7 @@ void mxe_recv_flush(struct mxe_qp *qp)
 	if (qp->ibqp->srq) {
 		/* The others are not this one's (IBTA 10.2.9.4). */
 		if (!rq->last_wqe)
-			rq->todo |= BIT(MXE_TODO_EV_LAST_WQE);
+			rq->pending |= BIT(MXE_PENDING_EV_LAST_WQE);
 		rq->last_wqe = true;
 		return;
 	}
@@ -279,7 +279,7 @@ void mxe_recv_flush(struct mxe_qp *qp)
 			return;
 		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
 	}
-	rq->todo |= BIT(MXE_TODO_WORK);
+	rq->pending |= BIT(MXE_PENDING_WORK);
 }
 
 void mxe_recv_ring(struct mxe_qp *qp)
@@ -310,7 +310,7 @@ int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 				  qp->state, qp->rq.q.entries);
 	}
 
-	err = mxe_recv_queue_post(qp->dev, &qp->rq.q, ibwr, bad_wr);
+	err = mxe_rq_post(qp->dev, &qp->rq.q, ibwr, bad_wr);
 
 	/* Pairs with the barrier in mxe_qp_error(). */
 	smp_mb();

@@ -44,9 +44,9 @@ struct mxe_recv_queue {
 };
 
 /* uctx: the process that posts, or NULL.  On failure call destroy as well. */
-int mxe_recv_queue_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
+int mxe_rq_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
 			  struct ib_ucontext *uctx);
-void mxe_recv_queue_destroy(struct mxe_recv_queue *q);
+void mxe_rq_destroy(struct mxe_recv_queue *q);
 
 /* Bytes of a request with that many scatter entries. */
 size_t mxe_recv_wr_size(u32 max_sge);
@@ -55,15 +55,15 @@ size_t mxe_recv_wr_size(u32 max_sge);
  * Requests that can be taken up, or more than q->entries if the index of a
  * process makes no sense.
  */
-u32 mxe_recv_queue_filled(const struct mxe_recv_queue *q);
+u32 mxe_rq_filled(const struct mxe_recv_queue *q);
 /*
  * Copy the next request: -EAGAIN if there is none, -EIO with wr->error if it
  * cannot be used, -EPIPE if nothing of the queue can be.
  */
-int mxe_recv_queue_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
+int mxe_rq_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
 			struct mxe_recv_wr *wr);
 /* Add requests of a kernel consumer. */
-int mxe_recv_queue_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
+int mxe_rq_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
 			const struct ib_recv_wr *ibwr,
 			const struct ib_recv_wr **bad_wr);
 

@@ -74,13 +74,13 @@ static void mxe_respond_placement_ack(struct mxe_qp *qp,
 /* ---- failure ----------------------------------------------------------- */
 
 static void mxe_respond_fatal(struct mxe_qp *qp, u32 psn, u8 syndrome,
-			      enum mxe_todo event)
+			      enum mxe_pending event)
 {
 	struct mxe_rq *rq = &qp->rq;
 
 	mxe_respond_ack(qp, psn, syndrome);
 	rq->halted = true;
-	rq->todo |= BIT(MXE_TODO_ERROR) | BIT(event);
+	rq->pending |= BIT(MXE_PENDING_ERROR) | BIT(event);
 }
 
 /*
@@ -111,14 +111,14 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 			mxe_recv_complete(qp, IB_WC_LOC_ACCESS_ERR, NULL);
 		mxe_count(qp->dev, sent_nak_remote_access);
 		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_ACC,
-				  MXE_TODO_EV_ACCESS_ERR);
+				  MXE_PENDING_EV_ACCESS_ERR);
 		break;
 	case -EMSGSIZE:
 		/* The message is longer than the receive request. */
 		mxe_recv_complete(qp, IB_WC_LOC_LEN_ERR, NULL);
 		mxe_count(qp->dev, sent_nak_invalid_request);
 		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_INV_REQ,
-				  MXE_TODO_EV_REQ_ERR);
+				  MXE_PENDING_EV_REQ_ERR);
 		break;
 	case -EIO:
 		/* The receive request itself cannot be used. */
@@ -127,12 +127,12 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 					  IB_WC_LOC_PROT_ERR, NULL);
 		mxe_count(qp->dev, sent_nak_remote_operation);
 		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_OP,
-				  MXE_TODO_EV_FATAL);
+				  MXE_PENDING_EV_FATAL);
 		break;
 	default:
 		mxe_count(qp->dev, sent_nak_invalid_request);
 		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_INV_REQ,
-				  MXE_TODO_EV_REQ_ERR);
+				  MXE_PENDING_EV_REQ_ERR);
 		break;
 	}
 }
@@ -141,10 +141,10 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
  * By whose rights the peer's keys are used.  srq: the queue for which the
  * request is; with XRC the rights are its own (IBTA annex A14).
  */
-static struct mxe_peer mxe_respond_peer(struct mxe_qp *qp,
+static struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
 					const struct mxe_srq *srq)
 {
-	return (struct mxe_peer) {
+	return (struct mxe_rights) {
 		.dev = qp->dev,
 		.pd = mxe_qp_is_xrc_tgt(qp) ? srq->ibsrq.pd : qp->pd,
 		.qpn = qp->qpn,
@@ -167,7 +167,7 @@ static u8 mxe_read_opcode(bool first, bool last)
 static int mxe_respond_read_one(struct mxe_qp *qp)
 {
 	struct mxe_resp_read *rd = &qp->rq.read;
-	struct mxe_peer peer = mxe_respond_peer(qp, rd->srq);
+	struct mxe_rights peer = mxe_respond_rights(qp, rd->srq);
 	u32 len = min(rd->left, qp->mtu);
 	struct mxe_pkt_out out __uninitialized;
 	struct sk_buff *skb;
@@ -213,7 +213,7 @@ static void mxe_respond_read_run(struct mxe_qp *qp)
 
 	while (rq->read.active) {
 		if (rq->budget <= 0) {
-			rq->todo |= BIT(MXE_TODO_WORK);
+			rq->pending |= BIT(MXE_PENDING_WORK);
 			this_cpu_inc(mxe_reads_left);
 			return;
 		}
@@ -273,7 +273,7 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 
 static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u32 num_pkts;
@@ -313,7 +313,7 @@ static bool mxe_respond_may_atomic(const struct mxe_qp *qp,
 
 static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u64 orig[MXE_ATOMIC_WORDS];
@@ -358,7 +358,7 @@ static void mxe_respond_placed(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_flush_memory(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
 	int err;
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_FLUSH_GLOBAL) ||
@@ -387,7 +387,7 @@ static int mxe_respond_flush_memory(struct mxe_qp *qp,
 static int mxe_respond_atomic_write(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
 	u64 orig[MXE_ATOMIC_WORDS];
 	int err;
 
@@ -416,7 +416,7 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 	return pkt->payload_len <= qp->mtu;
 }
 
-static int mxe_rkey_invalidate(const struct mxe_peer *peer, u32 rkey)
+static int mxe_rkey_invalidate(const struct mxe_rights *peer, u32 rkey)
 {
 	int err;
 
@@ -428,7 +428,7 @@ static int mxe_rkey_invalidate(const struct mxe_peer *peer, u32 rkey)
 
 static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -462,7 +462,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_write_start(struct mxe_qp *qp,
 				   const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -485,7 +485,7 @@ static int mxe_respond_write_start(struct mxe_qp *qp,
 
 static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_peer peer = mxe_respond_peer(qp, qp->rq.srq);
+	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -722,7 +722,7 @@ void mxe_respond_defer(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		kfree_skb(skb);
 		return;
 	}
-	qp->rq.todo |= BIT(MXE_TODO_WORK);
+	qp->rq.pending |= BIT(MXE_PENDING_WORK);
 	mxe_deferred_add(qp, skb, pkt);
 }
 
@@ -742,7 +742,7 @@ void mxe_respond_defer_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_count(qp->dev, drop_no_memory);
 		return;
 	}
-	qp->rq.todo |= BIT(MXE_TODO_WORK);
+	qp->rq.pending |= BIT(MXE_PENDING_WORK);
 	mxe_deferred_add(qp, copy, pkt);
 }
 
@@ -808,7 +808,7 @@ static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		/* The region that it invalidates is being accessed: try again. */
 		mxe_deferred_put_back(qp, rq->request, pkt);
 		rq->request = NULL;
-		rq->todo |= BIT(MXE_TODO_WORK);
+		rq->pending |= BIT(MXE_PENDING_WORK);
 	} else if (err) {
 		mxe_respond_fail(qp, pkt->psn, err);
 	}
@@ -840,7 +840,7 @@ static bool mxe_respond_wants_locks(struct mxe_qp *qp,
 	    pkt->psn != rq->epsn || !mxe_respond_may_atomic(qp, pkt))
 		return false;
 	rq->wants_locks = true;
-	rq->todo |= BIT(MXE_TODO_WORK);
+	rq->pending |= BIT(MXE_PENDING_WORK);
 	return true;
 }
 
@@ -860,7 +860,7 @@ void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	 * a list of packets those wait that do not fit into the slice.
 	 */
 	if (rq->budget <= 0)
-		rq->todo |= BIT(MXE_TODO_WORK);
+		rq->pending |= BIT(MXE_PENDING_WORK);
 	if (rq->budget <= 0 || rq->read.active || !skb_queue_empty(&rq->deferred) ||
 	    mxe_respond_wants_locks(qp, pkt)) {
 		mxe_deferred_add(qp, skb, pkt);
@@ -896,9 +896,9 @@ void mxe_respond_continue(struct mxe_qp *qp)
 	       !skb_queue_empty(&rq->deferred)) {
 		struct mxe_pkt pkt __uninitialized;
 
-		/* With XRC the next may be for another queue than rq->todo. */
-		if (rq->budget <= 0 || (rq->todo && mxe_qp_is_xrc_tgt(qp))) {
-			rq->todo |= BIT(MXE_TODO_WORK);
+		/* With XRC the next may be for another queue than rq->pending. */
+		if (rq->budget <= 0 || (rq->pending && mxe_qp_is_xrc_tgt(qp))) {
+			rq->pending |= BIT(MXE_PENDING_WORK);
 			return;
 		}
 		skb = mxe_deferred_take(qp);
@@ -956,7 +956,7 @@ void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
 	/* The peer asks for the rest in vain; what waits for it goes on. */
 	if (rq->read.srq == srq) {
 		if (rq->read.active && !qp->dying)
-			rq->todo |= BIT(MXE_TODO_WORK);
+			rq->pending |= BIT(MXE_PENDING_WORK);
 		rq->read.active = false;
 		rq->read.srq = NULL;
 	}

@@ -72,9 +72,9 @@ int mxe_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	rcu_read_lock();
 	qp = rcu_dereference(to_mibqp(ibqp)->qp);
 	if (qp) {
-		mxe_both_lock(qp);
+		mxe_qp_begin(qp);
 		err = mxe_fill_qp_fields(msg, qp);
-		mxe_both_unlock(qp);
+		mxe_qp_end(qp);
 	}
 	rcu_read_unlock();
 	return err;

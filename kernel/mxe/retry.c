@@ -109,7 +109,7 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 	struct mxe_sq *sq = &qp->sq;
 	bool armed;
 
-	mxe_send_lock(qp);
+	mxe_sq_begin(qp);
 	armed = sq->retry_armed;
 	sq->retry_armed = false;
 	if (!armed || qp->dying || !mxe_qp_can_send(qp->state) || sq->halted ||
@@ -129,11 +129,11 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 	 */
 	sq->rewound = false;
 	if (mxe_retry_rewind(qp, sq->una))
-		sq->todo |= BIT(MXE_TODO_WORK);
+		sq->pending |= BIT(MXE_PENDING_WORK);
 	else
 		mxe_complete_wr(qp, IB_WC_RETRY_EXC_ERR);
 unlock:
-	mxe_send_unlock(qp);
+	mxe_sq_end(qp);
 }
 
 void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
@@ -154,12 +154,12 @@ static void mxe_rnr_timer_fn(struct timer_list *timer)
 {
 	struct mxe_qp *qp = timer_container_of(qp, timer, sq.rnr_timer);
 
-	mxe_send_lock(qp);
+	mxe_sq_begin(qp);
 	qp->sq.rnr_wait = false;
 	/* As for the other timer: the work sends, or goes on flushing. */
 	if (!qp->dying && qp->state != IB_QPS_RESET)
-		qp->sq.todo |= BIT(MXE_TODO_WORK);
-	mxe_send_unlock(qp);
+		qp->sq.pending |= BIT(MXE_PENDING_WORK);
+	mxe_sq_end(qp);
 }
 
 void mxe_retry_init(struct mxe_qp *qp)

@@ -6,7 +6,7 @@
 #include <linux/smp.h>
 
 #include "complete.h"
-#include "loop.h"
+#include "loopback.h"
 #include "mxe.h"
 #include "net.h"
 #include "post.h"
@@ -25,7 +25,7 @@ static u8 mxe_send_opcode(const struct mxe_send_wr *wr, bool first, bool last)
 		   wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 	bool inv = wr->opcode == IB_WR_SEND_WITH_INV;
 
-	if (mxe_opcode_is_send(wr->opcode)) {
+	if (mxe_wr_is_send(wr->opcode)) {
 		if (!last)
 			return first ? IB_OPCODE_RC_SEND_FIRST :
 				       IB_OPCODE_RC_SEND_MIDDLE;
@@ -96,8 +96,8 @@ static bool mxe_send_is_followed(struct mxe_qp *qp)
 		return false;
 	wr = mxe_sq_wr(sq, next);
 	return wr->started ||
-	       (!wr->error && !mxe_opcode_is_local(wr->opcode) &&
-		(!mxe_opcode_is_rd_atomic(wr->opcode) ||
+	       (!wr->error && !mxe_wr_is_local(wr->opcode) &&
+		(!mxe_wr_is_rd_atomic(wr->opcode) ||
 		 qp->attr.max_rd_atomic) &&
 		mxe_send_may_start(qp, wr));
 }
@@ -139,9 +139,9 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 	out->va = wr->remote_addr;
 	out->rkey = wr->rkey;
 	out->srqn = wr->srqn;
-	if (mxe_opcode_is_rd_atomic(wr->opcode))
+	if (mxe_wr_is_rd_atomic(wr->opcode))
 		qp->sq.ack_left = false;	/* Its response does. */
-	if (mxe_opcode_is_atomic(wr->opcode)) {
+	if (mxe_wr_is_atomic(wr->opcode)) {
 		out->opcode = mxe_opcode_of(transport,
 					    mxe_atomic_opcode(wr->atomic.op));
 		mxe_atomic_copy(&out->atomic, &wr->atomic);
@@ -158,7 +158,7 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		return;
 	}
 
-	if (mxe_opcode_is_placement(wr->opcode)) {
+	if (mxe_wr_is_placement(wr->opcode)) {
 		mxe_send_describe_placement(wr, transport, out);
 		return;
 	}
@@ -232,10 +232,10 @@ static bool mxe_send_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	if (wr->flags & MXE_SEND_FENCE && sq->rd_atomic)
 		return false;
 	/* Local operations take effect in order with what is complete. */
-	if (mxe_opcode_is_local(wr->opcode))
+	if (mxe_wr_is_local(wr->opcode))
 		return sq->tail == sq->cur;
 	/* A limit of 0 lets nothing start: it is refused below. */
-	return !mxe_opcode_is_rd_atomic(wr->opcode) ||
+	return !mxe_wr_is_rd_atomic(wr->opcode) ||
 	       !qp->attr.max_rd_atomic ||
 	       sq->rd_atomic < qp->attr.max_rd_atomic;
 }
@@ -250,7 +250,7 @@ void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	sq->max_psn = mxe_psn_add(wr->last_psn, 1);
 	sq->psn = wr->first_psn;
 	sq->next++;
-	if (mxe_opcode_is_rd_atomic(wr->opcode))
+	if (mxe_wr_is_rd_atomic(wr->opcode))
 		sq->rd_atomic++;
 }
 
@@ -273,7 +273,7 @@ static void mxe_send_ask_again(struct mxe_qp *qp)
 		return;
 	sq->ack_left = false;
 	mxe_send_rewind(qp, mxe_sq_wr(sq, sq->cur - 1)->last_psn);
-	sq->todo |= BIT(MXE_TODO_WORK);
+	sq->pending |= BIT(MXE_PENDING_WORK);
 }
 
 /*
@@ -288,7 +288,7 @@ static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 	sq->local_error = status;
 	sq->local_error_at = sq->cur;
 	if (sq->tail == sq->cur) {
-		sq->todo |= BIT(MXE_TODO_WORK);
+		sq->pending |= BIT(MXE_PENDING_WORK);
 		return;
 	}
 	mxe_send_ask_again(qp);
@@ -316,7 +316,7 @@ static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	}
 
 	if (err == -EBUSY) {
-		qp->sq.todo |= BIT(MXE_TODO_WORK);
+		qp->sq.pending |= BIT(MXE_PENDING_WORK);
 		return false;
 	}
 
@@ -337,11 +337,11 @@ static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		mxe_send_local_error(qp, wr->error);
 		return false;
 	}
-	if (mxe_opcode_is_rd_atomic(wr->opcode) && !qp->attr.max_rd_atomic) {
+	if (mxe_wr_is_rd_atomic(wr->opcode) && !qp->attr.max_rd_atomic) {
 		mxe_send_local_error(qp, IB_WC_LOC_QP_OP_ERR);
 		return false;
 	}
-	if (mxe_opcode_is_local(wr->opcode))
+	if (mxe_wr_is_local(wr->opcode))
 		return mxe_send_local_op(qp, wr);
 	mxe_send_start(qp, wr);
 	return true;
@@ -368,7 +368,7 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 		return;
 	sq->sqd_notified = true;
 	if (qp->attr.en_sqd_async_notify)
-		sq->todo |= BIT(MXE_TODO_EV_SQ_DRAINED);
+		sq->pending |= BIT(MXE_PENDING_EV_SQ_DRAINED);
 }
 
 u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
@@ -394,7 +394,7 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 	struct mxe_sq *sq = &qp->sq;
 
 	while (mxe_qp_can_send(qp->state) && !sq->halted && !sq->rnr_wait) {
-		enum mxe_loop_result loop;
+		enum mxe_loopback_result loop;
 		struct mxe_send_wr *wr;
 		bool ack_left;
 		int err;
@@ -407,10 +407,10 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 		if (!wr->started) {
 			u32 cur = sq->cur;
 
-			loop = mxe_loop_request(qp, wr);
-			if (loop == MXE_LOOP_DONE)
+			loop = mxe_loopback_request(qp, wr);
+			if (loop == MXE_LOOPBACK_DONE)
 				continue;
-			if (loop == MXE_LOOP_LATER) {
+			if (loop == MXE_LOOPBACK_LATER) {
 				mxe_send_ask_again(qp);
 				break;
 			}
@@ -465,7 +465,7 @@ void mxe_send_run(struct mxe_qp *qp)
 {
 	mxe_send_slice(qp);
 	if (qp->sq.budget <= 0)
-		qp->sq.todo |= BIT(MXE_TODO_WORK);
+		qp->sq.pending |= BIT(MXE_PENDING_WORK);
 }
 
 void mxe_send_rewind(struct mxe_qp *qp, u32 psn)
@@ -506,7 +506,7 @@ bool mxe_send_flush(struct mxe_qp *qp)
 				break;
 		}
 		if (!limit--) {
-			sq->todo |= BIT(MXE_TODO_WORK);
+			sq->pending |= BIT(MXE_PENDING_WORK);
 			more = true;
 			break;
 		}
@@ -537,7 +537,7 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 	if (likely(sq->budget > 0))
 		return false;
 	if (last)
-		sq->todo |= BIT(MXE_TODO_WORK);
+		sq->pending |= BIT(MXE_PENDING_WORK);
 	return true;
 }
 
@@ -547,7 +547,7 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 
 	spin_lock(&qp->send_lock);
 	more = mxe_send_ring_locked(qp, last);
-	mxe_send_unlock_later(qp);
+	mxe_sq_end_deferred(qp);
 	return more;
 }
 
@@ -609,7 +609,7 @@ bool mxe_send_poll(struct mxe_qp *qp, bool watch)
 	posted = mxe_send_is_posted(qp);
 	if (posted)
 		mxe_send_ring_locked(qp, true);
-	mxe_send_unlock_later(qp);
+	mxe_sq_end_deferred(qp);
 	return posted;
 }
 

@@ -9,7 +9,7 @@
 static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr)
 {
-	if (wr->length <= qp->mtu || mxe_opcode_is_atomic(wr->opcode))
+	if (wr->length <= qp->mtu || mxe_wr_is_atomic(wr->opcode))
 		return 1;
 	return DIV_ROUND_UP(wr->length, qp->mtu);
 }

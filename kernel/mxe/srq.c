@@ -7,19 +7,19 @@
 #include "xrc.h"
 
 int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
-		 unsigned long *todo)
+		 unsigned long *pending)
 {
 	int err;
 
 	spin_lock(&srq->lock);
-	err = mxe_recv_queue_take(to_mdev(srq->ibsrq.device), &srq->q, wr);
+	err = mxe_rq_take(to_mdev(srq->ibsrq.device), &srq->q, wr);
 	if (err == -EPIPE)
-		*todo |= BIT(MXE_TODO_EV_SRQ_ERR);
+		*pending |= BIT(MXE_PENDING_EV_SRQ_ERR);
 	if (!err && srq->limit &&
-	    mxe_recv_queue_filled(&srq->q) < srq->limit) {
+	    mxe_rq_filled(&srq->q) < srq->limit) {
 		/* Once, until it is armed again (IBTA 10.2.9.3). */
 		srq->limit = 0;
-		*todo |= BIT(MXE_TODO_EV_SRQ_LIMIT);
+		*pending |= BIT(MXE_PENDING_EV_SRQ_LIMIT);
 	}
 	spin_unlock(&srq->lock);
 	return err;
@@ -115,7 +115,7 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return err;
 
 	spin_lock_init(&srq->lock);
-	err = mxe_recv_queue_create(&srq->q, init->attr.max_wr,
+	err = mxe_rq_create(&srq->q, init->attr.max_wr,
 				    init->attr.max_sge,
 				    udata ? mxe_udata_ucontext(udata) : NULL);
 	if (!err && udata)
@@ -124,7 +124,7 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	if (!err && init->srq_type == IB_SRQT_XRC)
 		err = mxe_xrc_publish(srq);
 	if (err) {
-		mxe_recv_queue_destroy(&srq->q);
+		mxe_rq_destroy(&srq->q);
 		mxe_device_give(dev, MXE_RESOURCE_SRQ);
 		return err;
 	}
@@ -174,7 +174,7 @@ int mxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 
 	if (ibsrq->srq_type == IB_SRQT_XRC)
 		mxe_xrc_withdraw(srq);
-	mxe_recv_queue_destroy(&srq->q);
+	mxe_rq_destroy(&srq->q);
 	mxe_device_give(to_mdev(ibsrq->device), MXE_RESOURCE_SRQ);
 	return 0;
 }
@@ -190,5 +190,5 @@ int mxe_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *ibwr,
 		*bad_wr = ibwr;
 		return mxe_refuse(dev, -EOPNOTSUPP, "queue of a process");
 	}
-	return mxe_recv_queue_post(dev, &srq->q, ibwr, bad_wr);
+	return mxe_rq_post(dev, &srq->q, ibwr, bad_wr);
 }

@@ -35,11 +35,11 @@ static inline struct mxe_srq *to_msrq(struct ib_srq *ibsrq)
 }
 
 /*
- * As mxe_recv_queue_take(); what is to be done about the shared queue is
- * added to todo.  Context: bottom halves off.
+ * As mxe_rq_take(); what is to be done about the shared queue is
+ * added to pending.  Context: bottom halves off.
  */
 int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
-		 unsigned long *todo);
+		 unsigned long *pending);
 /* A queue of XRC is about to be used without recv_lock, and is not any more. */
 void mxe_srq_hold(struct mxe_srq *srq);
 void mxe_srq_put(struct mxe_srq *srq);

@@ -16,8 +16,8 @@ struct mxe_dev;
 	X(rcvd_pkts)			\
 	X(rcvd_early_pkts)		\
 	X(rcvd_ingress_pkts)		\
-	X(sent_trains)			\
-	X(rcvd_trains)			\
+	X(sent_gso_batches)			\
+	X(rcvd_gso_batches)			\
 	/* received packets dropped, by reason */ \
 	X(drop_no_memory)		\
 	X(drop_short)			\
@@ -36,7 +36,7 @@ struct mxe_dev;
 	X(drop_recv_too_short)		\
 	X(drop_uc_message)		\
 	X(drop_busy)			\
-	X(drop_ghost_response)		\
+	X(drop_unsolicited_response)		\
 	X(drop_duplicate_unknown)	\
 	X(drop_duplicate_mismatch)	\
 	/* congestion */		\

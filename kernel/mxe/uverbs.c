@@ -14,7 +14,7 @@
 #include "mxe.h"
 #include "net.h"
 #include "pd.h"
-#include "poll.h"
+#include "sqpoll.h"
 #include "qp.h"
 #include "send.h"
 #include "uverbs.h"
@@ -67,7 +67,7 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 	if (db->queues & MXE_DOORBELL_SEND) {
 		more = mxe_send_ring(qp, last);
 		if (unlikely(qp->sq.is_polled))
-			mxe_poller_wake(qp);
+			mxe_sqpoll_wake(qp);
 	}
 	/* The responder looks at the ring itself, unless in error. */
 	if (db->queues & MXE_DOORBELL_RECV)
@@ -247,22 +247,22 @@ DECLARE_UVERBS_NAMED_OBJECT(
 
 /* ---- poller ------------------------------------------------------------ */
 
-struct mxe_poller_file {
+struct mxe_sqpoll_file {
 	struct ib_uobject uobj;
-	struct mxe_poller poller;
+	struct mxe_sqpoll poller;
 };
 
-static struct mxe_poller *mxe_poller_of(struct file *filp)
+static struct mxe_sqpoll *mxe_sqpoll_of(struct file *filp)
 {
 	return &container_of((struct ib_uobject *)filp->private_data,
-			     struct mxe_poller_file, uobj)->poller;
+			     struct mxe_sqpoll_file, uobj)->poller;
 }
 
 /* Not a method: that would hold the context, for as long as it runs. */
-static long mxe_poller_ioctl(struct file *filp, unsigned int cmd,
+static long mxe_sqpoll_ioctl(struct file *filp, unsigned int cmd,
 			     unsigned long arg)
 {
-	struct mxe_poller *poller = mxe_poller_of(filp);
+	struct mxe_sqpoll *poller = mxe_sqpoll_of(filp);
 	struct mxe_poll_run run;
 
 	switch (cmd) {
@@ -271,9 +271,9 @@ static long mxe_poller_ioctl(struct file *filp, unsigned int cmd,
 			return -EFAULT;
 		if (run.flags || run.reserved)
 			return -EINVAL;
-		return mxe_poller_run(poller, run.idle_us);
+		return mxe_sqpoll_run(poller, run.idle_us);
 	case MXE_IOC_POLL_STOP:
-		mxe_poller_stop(poller);
+		mxe_sqpoll_stop(poller);
 		return 0;
 	default:
 		return -ENOTTY;
@@ -284,24 +284,24 @@ static long mxe_poller_ioctl(struct file *filp, unsigned int cmd,
  * The thread that runs it holds the file, so that its release does not end it;
  * and who has inherited the descriptor may close it.
  */
-static int mxe_poller_flush(struct file *filp, fl_owner_t id)
+static int mxe_sqpoll_flush(struct file *filp, fl_owner_t id)
 {
-	mxe_poller_closed(mxe_poller_of(filp), id);
+	mxe_sqpoll_closed(mxe_sqpoll_of(filp), id);
 	return 0;
 }
 
-static const struct file_operations mxe_poller_fops = {
+static const struct file_operations mxe_sqpoll_fops = {
 	.owner = THIS_MODULE,
-	.unlocked_ioctl = mxe_poller_ioctl,
+	.unlocked_ioctl = mxe_sqpoll_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.flush = mxe_poller_flush,
+	.flush = mxe_sqpoll_flush,
 	.release = uverbs_uobject_fd_release,
 };
 
-static void mxe_poller_destroy(struct ib_uobject *uobj,
+static void mxe_sqpoll_destroy(struct ib_uobject *uobj,
 			       enum rdma_remove_reason why)
 {
-	mxe_poller_detach(&container_of(uobj, struct mxe_poller_file,
+	mxe_sqpoll_detach(&container_of(uobj, struct mxe_sqpoll_file,
 					uobj)->poller);
 }
 
@@ -310,11 +310,11 @@ static int UVERBS_HANDLER(MXE_METHOD_POLLER_ALLOC)(
 {
 	struct ib_uobject *uobj =
 		uverbs_attr_get_uobject(attrs, MXE_ATTR_POLLER_ALLOC_FD);
-	struct mxe_poller_file *file =
-		container_of(uobj, struct mxe_poller_file, uobj);
+	struct mxe_sqpoll_file *file =
+		container_of(uobj, struct mxe_sqpoll_file, uobj);
 
-	return mxe_poller_init(&file->poller,
-			       to_muctx(attrs->context)->poll_set);
+	return mxe_sqpoll_init(&file->poller,
+			       to_muctx(attrs->context)->sqpoll_set);
 }
 
 DECLARE_UVERBS_NAMED_METHOD(
@@ -324,8 +324,8 @@ DECLARE_UVERBS_NAMED_METHOD(
 
 DECLARE_UVERBS_NAMED_OBJECT(
 	MXE_OBJECT_POLLER,
-	UVERBS_TYPE_ALLOC_FD(sizeof(struct mxe_poller_file),
-			     mxe_poller_destroy, &mxe_poller_fops,
+	UVERBS_TYPE_ALLOC_FD(sizeof(struct mxe_sqpoll_file),
+			     mxe_sqpoll_destroy, &mxe_sqpoll_fops,
 			     "[mxe-poller]", O_RDWR),
 	&UVERBS_METHOD(MXE_METHOD_POLLER_ALLOC));
 

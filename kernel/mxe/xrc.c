@@ -55,9 +55,9 @@ void mxe_xrc_withdraw(struct mxe_srq *srq)
 
 	mutex_lock(&xrcd->lock);
 	list_for_each_entry(qp, &xrcd->tgts, xrcd_entry) {
-		mxe_recv_lock(qp);
+		mxe_rq_begin(qp);
 		mxe_respond_forget(qp, srq);
-		mxe_recv_unlock(qp);
+		mxe_rq_end(qp);
 	}
 	mutex_unlock(&xrcd->lock);
 

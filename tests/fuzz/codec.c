@@ -8,7 +8,7 @@
 
 #include "atomic.h"
 #include "kernel.h"
-#include "wire.h"
+#include "pkt.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -24,7 +24,7 @@
 
 #include "device.h"
 #include "kernel.h"
-#include "poll.h"
+#include "sqpoll.h"
 
 void abort(void) __noreturn;
 
@@ -762,20 +762,20 @@ void fk_begin(void)
 
 /* ---- polling, of which there is none here --------------------------------- */
 
-int mxe_poller_add(struct mxe_qp *qp)
+int mxe_sqpoll_add(struct mxe_qp *qp)
 {
 	return 0;
 }
 
-void mxe_poller_remove(struct mxe_qp *qp)
+void mxe_sqpoll_remove(struct mxe_qp *qp)
 {
 }
 
-struct mxe_poll_set *mxe_poll_set_alloc(void)
+struct mxe_sqpoll_set *mxe_sqpoll_set_alloc(void)
 {
 	return NULL;
 }
 
-void mxe_poll_set_free(struct mxe_poll_set *set)
+void mxe_sqpoll_set_free(struct mxe_sqpoll_set *set)
 {
 }

@@ -125,12 +125,12 @@ static void skip_packets(struct kt *kt, u32 n)
 {
 	struct mxe_sq *sq = &kt->qp->sq;
 
-	mxe_send_lock(kt->qp);
+	mxe_sq_begin(kt->qp);
 	sq->psn = mxe_psn_add(sq->psn, n);
 	sq->sent_psn = sq->psn;
 	sq->max_psn = sq->psn;
 	sq->una = sq->psn;
-	mxe_send_unlock(kt->qp);
+	mxe_sq_end(kt->qp);
 }
 
 /*

@@ -641,12 +641,12 @@ static void ack_ghost_ignored(struct kunit *test)
 	answer_atomic(kt, S + 1, 0);
 	kt_expect_nothing(kt);
 	expect_none(kt);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_ghost_response), 7ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_unsolicited_response), 7ULL);
 	answer(kt, S, ACK);
 	expect_success(kt, 1);
 	answer(kt, S, ACK);
 	expect_none(kt);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_ghost_response), 8ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_unsolicited_response), 8ULL);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 }
 
@@ -1032,10 +1032,10 @@ static void answer_after_error(struct kunit *test)
 	ack.syndrome = ACK;
 	post_write(kt, 1, mr);
 	post_write(kt, 2, mr);
-	mxe_send_lock(kt->qp);
+	mxe_sq_begin(kt->qp);
 	mxe_complete_pkt(kt->qp, &nak);
 	mxe_complete_pkt(kt->qp, &ack);
-	mxe_send_unlock(kt->qp);
+	mxe_sq_end(kt->qp);
 	expect_failed(kt, 1, IB_WC_REM_ACCESS_ERR);
 	expect_flushed(kt, 2);
 }

@@ -14,7 +14,7 @@
 
 #include "mxe.h"
 #include "qp.h"
-#include "wire.h"
+#include "pkt.h"
 
 /* Memory that both sides of a test work on, registered with kt_reg(). */
 #define KT_PAGES	8

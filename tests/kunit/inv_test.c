@@ -168,7 +168,7 @@ static void post(struct kt *kt, struct ib_send_wr *wr)
 static void inv_mapped_at_once(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct mxe_peer peer;
+	struct mxe_rights peer;
 	struct ib_send_wr send = { .opcode = IB_WR_SEND };
 	struct ib_send_wr inv = { .opcode = IB_WR_LOCAL_INV };
 	struct ib_reg_wr reg = {
@@ -184,7 +184,7 @@ static void inv_mapped_at_once(struct kunit *test)
 
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
-	peer = (struct mxe_peer) { kt->dev, kt->pd, kt->qp->qpn };
+	peer = (struct mxe_rights) { kt->dev, kt->pd, kt->qp->qpn };
 	mr = kt_reg(kt, kt->pd, RIGHTS);
 	old = mr->rkey;
 	va = kt_va(mr, 0);

@@ -29,7 +29,7 @@ struct check_row {
 #define FULL	(~0ULL)
 
 #define PEER(kt, pd_) \
-	((struct mxe_peer) { .dev = (kt)->dev, .pd = (pd_) })
+	((struct mxe_rights) { .dev = (kt)->dev, .pd = (pd_) })
 
 static const struct check_row check_rows[] = {
 	{ "all of it", 0x1000, 0x2000, 0x1000, 0x2000 },

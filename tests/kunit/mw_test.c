@@ -90,7 +90,7 @@ static void mw_check_table(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	enum ib_mw_type type = row->type_1 ? IB_MW_TYPE_1 : IB_MW_TYPE_2;
 	struct window w = window_open(kt, type, RR);
-	struct mxe_peer peer = {
+	struct mxe_rights peer = {
 		.dev = kt->dev,
 		.pd = row->foreign ? kt->other_pd : kt->pd,
 		.qpn = row->qpn,

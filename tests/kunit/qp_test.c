@@ -214,10 +214,10 @@ static void qp_reset_forgets_error(struct kunit *test)
 
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
-	mxe_send_lock(kt->qp);
+	mxe_sq_begin(kt->qp);
 	kt->qp->sq.halted = true;
-	kt->qp->sq.todo = BIT(MXE_TODO_ERROR);
-	mxe_send_unlock(kt->qp);
+	kt->qp->sq.pending = BIT(MXE_PENDING_ERROR);
+	mxe_sq_end(kt->qp);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
 
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);

@@ -282,9 +282,9 @@ static void respond_atomic_store_psn_reuse(struct kunit *test)
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 0, 1);
 	/* 2^24 - 1 packets of WRITEs. */
-	mxe_recv_lock(kt->qp);
+	mxe_rq_begin(kt->qp);
 	kt->qp->rq.epsn = KT_RQ_PSN;
-	mxe_recv_unlock(kt->qp);
+	mxe_rq_end(kt->qp);
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 1, 2);
 	/* The same operands: only the result tells which one is answered. */

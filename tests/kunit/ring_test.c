@@ -44,10 +44,10 @@ static struct ring_area *enter_ring(struct kt *kt)
 static void leave_ring(struct kt *kt)
 {
 	kt_settle(kt);
-	mxe_both_lock(kt->qp);
+	mxe_qp_begin(kt->qp);
 	memset(&kt->qp->sq.ring, 0, sizeof(kt->qp->sq.ring));
 	kt->qp->is_user = false;
-	mxe_both_unlock(kt->qp);
+	mxe_qp_end(kt->qp);
 }
 
 static void put_write(struct ring_area *area, u32 index)

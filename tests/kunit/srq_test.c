@@ -107,7 +107,7 @@ static void srq_last(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_and_clear_bit(IB_EVENT_QP_LAST_WQE_REACHED,
 						   &kt->events));
 	kt_expect_no_wc(kt, kt->recv_cq);
-	KUNIT_EXPECT_EQ(test, mxe_recv_queue_filled(&to_msrq(kt->srq)->q), 1U);
+	KUNIT_EXPECT_EQ(test, mxe_rq_filled(&to_msrq(kt->srq)->q), 1U);
 	/* Once. */
 	mxe_qp_kick(kt->qp);
 	kt_settle(kt);

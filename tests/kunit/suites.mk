@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a module built with MXE_KUNIT=1 contains besides the driver.  Included
 # by kernel/mxe/Kbuild; every *_test.c is a suite or two.
-MXE_KUNIT_SUITES := harness atomic_test psn_test wire_test icrc_test mr_test qp_test \
+MXE_KUNIT_SUITES := harness atomic_test psn_test pkt_test icrc_test mr_test qp_test \
 		    respond_test complete_test ring_test inv_test \
-		    cnp_test loop_test sizes_test uc_test ud_test srq_test mw_test \
-		    placement_test train_test buffer_test head_test dmabuf_test
+		    cnp_test loopback_test sizes_test uc_test ud_test srq_test mw_test \
+		    placement_test gso_test skb_test hdr_test dmabuf_test
 
 ccflags-y += -I$(src)
 

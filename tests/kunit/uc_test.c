@@ -7,7 +7,7 @@
 
 #include "harness.h"
 #include "mr.h"
-#include "wire.h"
+#include "pkt.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 

@@ -62,7 +62,7 @@ static void test_malformed(struct vt_pair *p)
 		{ "drop_address", "a stranger", .stranger = true },
 		{ "drop_transport", "an opcode of UC", .opcode = UC_SEND_MIDDLE,
 		  .len = 4 },
-		{ "drop_ghost_response", "an answer to nothing",
+		{ "drop_unsolicited_response", "an answer to nothing",
 		  .opcode = RC_ACK, .len = 4, .psn = 0x123 },
 	};
 

@@ -209,13 +209,13 @@ early_more_than()
 trains()
 {
 	local sent rcvd rc
-	sent=$(counter mxe1 sent_trains)
-	rcvd=$(counter mxe2 rcvd_trains)
+	sent=$(counter mxe1 sent_gso_batches)
+	rcvd=$(counter mxe2 rcvd_gso_batches)
 	mxe-perf -T 100 -d mxe1 -r mxe2 -t rate -q 16 -b 16 -n 160 -o write,read,mcas \
 		-e native >/dev/null
 	rc=$?
-	SENT=$(counter mxe1 sent_trains)
-	SENT=$((SENT - sent)) RCVD=$(($(counter mxe2 rcvd_trains) - rcvd))
+	SENT=$(counter mxe1 sent_gso_batches)
+	SENT=$((SENT - sent)) RCVD=$(($(counter mxe2 rcvd_gso_batches) - rcvd))
 	return $rc
 }
 
@@ -236,11 +236,11 @@ report $? 'the same while a packet socket looks at them'
 kill $TCPDUMP
 wait $TCPDUMP
 rm "/tmp/tcpdump.$$"
-echo N >/sys/module/mxe/parameters/trains
+echo N >/sys/module/mxe/parameters/gso
 trains
-report $? 'the same with trains=N'
+report $? 'the same with gso=N'
 is "$SENT" 0 '... no train is sent'
-echo Y >/sys/module/mxe/parameters/trains
+echo Y >/sys/module/mxe/parameters/gso
 
 # An address goes while a connection uses it: so does the route to it, and what
 # is sent there has no right to arrive.

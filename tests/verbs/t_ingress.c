@@ -215,7 +215,7 @@ static void test_frame(const struct vt_pair *p, const struct frame *f)
 
 static void test_frames(const struct vt_pair *p)
 {
-	const char *ghost = "drop_ghost_response";
+	const char *ghost = "drop_unsolicited_response";
 	const struct frame frames[] = {
 		{ .what = "an acknowledgement", .ip = "InNoECTPkts",
 		  .drop = ghost, .at_ingress = true },

@@ -320,7 +320,7 @@ static bool dup_read(void)
 {
 	enum { LEN = WORST_BURST * WORST_MTU, TIMES = 4 };
 	struct vt_conf conf = worst_conf(16, LEN);
-	long before = counter(worst_a, "drop_ghost_response");
+	long before = counter(worst_a, "drop_unsolicited_response");
 	long sent = WORST_BURST + WORST_RD_ATOMIC - 1;
 	int fd = raw_open();
 	struct vt_pair p;
@@ -330,12 +330,12 @@ static bool dup_read(void)
 	read_request(fd, &p.b, 1, LEN);
 	for (uint32_t i = 1; i < WORST_RD_ATOMIC; i++)
 		read_request(fd, &p.b, WORST_BURST + i, 0);
-	done = wait_counter(worst_a, "drop_ghost_response", before + sent);
+	done = wait_counter(worst_a, "drop_unsolicited_response", before + sent);
 	worst_begin();
 	for (int i = 0; i < TIMES; i++)
 		read_request(fd, &p.b, 1, LEN);
 	sent += TIMES * WORST_BURST;
-	done = wait_counter(worst_a, "drop_ghost_response", before + sent) &&
+	done = wait_counter(worst_a, "drop_unsolicited_response", before + sent) &&
 	       done;
 	worst_end();
 	close(fd);
@@ -383,7 +383,7 @@ static bool deferred_reads(uint32_t n, uint32_t len, bool reset)
 	uint32_t size = (WORST_BURST + 1) * WORST_MTU;
 	uint32_t psn = 1, num_pkts = len ? len / WORST_MTU : 1;
 	struct vt_conf conf = worst_conf(16, size);
-	long before = counter(worst_a, "drop_ghost_response");
+	long before = counter(worst_a, "drop_unsolicited_response");
 	int fd = raw_open();
 	struct vt_pair p;
 	bool done = true;
@@ -399,7 +399,7 @@ static bool deferred_reads(uint32_t n, uint32_t len, bool reset)
 		done = !vt_to_state(&p.b, IBV_QPS_RESET);
 	starve_work(false);
 	if (!reset)
-		done = wait_counter(worst_a, "drop_ghost_response",
+		done = wait_counter(worst_a, "drop_unsolicited_response",
 				    before + psn - 1);
 	worst_end();
 	close(fd);

@@ -10,8 +10,8 @@
  * they get ascending identifications.  The ICRC protects that field, so they
  * have those from the start.
  */
-#ifndef MXE_TRAIN_H
-#define MXE_TRAIN_H
+#ifndef MXE_GSO_H
+#define MXE_GSO_H
 
 #include <linux/types.h>
 
@@ -19,45 +19,45 @@ struct net_device;
 struct sk_buff;
 
 /* No more packets than that. */
-#define MXE_TRAIN_PKTS	16
+#define MXE_GSO_PKTS	16
 
 /* Module parameter: send trains where the netdev takes them. */
-extern bool mxe_trains;
+extern bool mxe_gso_enabled;
 
 /* One that is being made.  Under the lock of its side of the queue pair. */
-struct mxe_train {
+struct mxe_gso {
 	struct sk_buff *head;		/* NULL: there is none */
 	struct sk_buff *last;
 	unsigned int num_pkts;
 };
 
-static inline bool mxe_train_is_empty(const struct mxe_train *train)
+static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 {
-	return !train->head;
+	return !gso->head;
 }
 
 /* Of one that is not empty. */
-bool mxe_train_takes(const struct mxe_train *train,
+bool mxe_gso_takes(const struct mxe_gso *gso,
 		     const struct net_device *ndev, size_t len);
 
 /* Can there be another packet of len bytes behind the header of UDP? */
-static inline bool mxe_train_has_room(const struct mxe_train *train,
+static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
 				      const struct net_device *ndev, size_t len)
 {
-	return mxe_train_is_empty(train) || mxe_train_takes(train, ndev, len);
+	return mxe_gso_is_empty(gso) || mxe_gso_takes(gso, ndev, len);
 }
 
 /* Add a packet, which begins at its IP header. */
-void mxe_train_add(struct mxe_train *train, struct sk_buff *skb);
+void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb);
 /* End it.  Returns what is to be sent, or NULL. */
-struct sk_buff *mxe_train_take(struct mxe_train *train);
+struct sk_buff *mxe_gso_take(struct mxe_gso *gso);
 
 /*
  * Can a received packet be taken apart, by us?  If not, that is left to the
  * stack, which can copy.
  */
-bool mxe_train_can_split(const struct sk_buff *skb);
+bool mxe_gso_can_split(const struct sk_buff *skb);
 /* The packets of it, as a list by next; headers as they were sent.  IPv4. */
-void mxe_train_split(struct sk_buff *skb);
+void mxe_gso_split(struct sk_buff *skb);
 
-#endif /* MXE_TRAIN_H */
+#endif /* MXE_GSO_H */

@@ -2,7 +2,7 @@
 #include <linux/string.h>
 
 #include "psn.h"
-#include "wire.h"
+#include "pkt.h"
 
 #define OP_REQ		(MXE_OP_VALID | MXE_OP_REQUEST)
 #define OP_RESP	(MXE_OP_VALID | MXE_OP_RESPONSE)
@@ -371,7 +371,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	const u8 *p;
 
 	/* So its atomic is MXE_ATOMIC_UNSUPPORTED. */
-	mxe_clear(pkt, offsetof(struct mxe_pkt, atomic.swap_add));
+	mxe_skb_clear(pkt, offsetof(struct mxe_pkt, atomic.swap_add));
 	err = mxe_parse_bth(pkt, data, len);
 	if (err)
 		return err;

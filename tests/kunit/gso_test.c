@@ -10,7 +10,7 @@
 #include "icrc.h"
 #include "psn.h"
 #include "stats.h"
-#include "train.h"
+#include "gso.h"
 
 #define MTU		256
 #define REMOTE_VA	0x10000ULL
@@ -90,7 +90,7 @@ static void train_split(struct kunit *test)
 
 	post_write(kt, mr);
 	KUNIT_ASSERT_EQ(test, kt_num_sent(kt), 1U);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_trains), 1ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_gso_batches), 1ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_pkts), (u64)PKTS);
 
 	skb = skb_dequeue(&kt->sent);
@@ -100,10 +100,10 @@ static void train_split(struct kunit *test)
 	/* Not while somebody else has it. */
 	other = skb_clone(skb, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, other);
-	KUNIT_EXPECT_FALSE(test, mxe_train_can_split(skb));
+	KUNIT_EXPECT_FALSE(test, mxe_gso_can_split(skb));
 	kfree_skb(other);
-	KUNIT_ASSERT_TRUE(test, mxe_train_can_split(skb));
-	mxe_train_split(skb);
+	KUNIT_ASSERT_TRUE(test, mxe_gso_can_split(skb));
+	mxe_gso_split(skb);
 	expect_packets(test, skb, KT_SQ_PSN);
 	kfree_skb_list(skb);
 }
@@ -116,7 +116,7 @@ static void train_segmented(struct kunit *test)
 	struct sk_buff *list = NULL, *skb;
 
 	post_write(kt, mr);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_trains), 1ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_gso_batches), 1ULL);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)PKTS);
 	while ((skb = skb_dequeue_tail(&kt->sent))) {
 		skb->next = list;
@@ -131,13 +131,13 @@ static void train_ends(struct kunit *test)
 {
 	static const unsigned int lens[] = { 100, 100, 60, 104, 100 };
 	struct net_device *ndev = kt_of(test)->ndev;
-	struct mxe_train train = {};
+	struct mxe_gso gso = {};
 	struct sk_buff *skb;
 	unsigned int i;
 
 	ndev->features |= NETIF_F_GSO_FRAGLIST;
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		KUNIT_EXPECT_EQ(test, mxe_train_has_room(&train, ndev, lens[i]),
+		KUNIT_EXPECT_EQ(test, mxe_gso_has_room(&train, ndev, lens[i]),
 				lens[i] <= 100);
 		if (lens[i] > 100)
 			continue;
@@ -147,20 +147,20 @@ static void train_ends(struct kunit *test)
 		skb_put_zero(skb, sizeof(struct iphdr));
 		skb_set_transport_header(skb, skb->len);
 		skb_put_zero(skb, sizeof(struct udphdr) + lens[i]);
-		mxe_train_add(&train, skb);
+		mxe_gso_add(&train, skb);
 	}
 	KUNIT_EXPECT_EQ(test, train.num_pkts, 4U);
 	ndev->features &= ~NETIF_F_GSO_FRAGLIST;
-	KUNIT_EXPECT_FALSE(test, mxe_train_has_room(&train, ndev, 1));
+	KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&train, ndev, 1));
 	ndev->features |= NETIF_F_GSO_FRAGLIST;
-	mxe_trains = false;
-	KUNIT_EXPECT_FALSE(test, mxe_train_has_room(&train, ndev, 1));
-	mxe_trains = true;
+	mxe_gso_enabled = false;
+	KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&train, ndev, 1));
+	mxe_gso_enabled = true;
 
-	skb = mxe_train_take(&train);
+	skb = mxe_gso_take(&train);
 	KUNIT_EXPECT_EQ(test, skb->len, 28U + 100 + 100 + 60 + 100);
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_size, 100);
-	KUNIT_EXPECT_NULL(test, mxe_train_take(&train));
+	KUNIT_EXPECT_NULL(test, mxe_gso_take(&train));
 	kfree_skb(skb);
 }
 

@@ -18,13 +18,13 @@
 #include <net/sock.h>
 #include <net/xfrm.h>
 
-#include "early.h"
+#include "early_demux.h"
 #include "mxe.h"
 #include "net.h"
 #include "qp.h"
-#include "train.h"
+#include "gso.h"
 
-void mxe_early_keep(struct mxe_qp *qp, const struct sk_buff *skb)
+void mxe_early_demux_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	struct dst_entry *dst = skb_dst(skb);
 
@@ -39,7 +39,7 @@ void mxe_early_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 					       RCU_INITIALIZER(dst))));
 }
 
-void mxe_early_forget(struct mxe_qp *qp)
+void mxe_early_demux_forget(struct mxe_qp *qp)
 {
 	dst_release(unrcu_pointer(xchg(&qp->rx_dst, NULL)));
 }
@@ -47,7 +47,7 @@ void mxe_early_forget(struct mxe_qp *qp)
 #ifdef CONFIG_NETFILTER
 
 /* Has something between here and the socket a say? */
-static __always_inline bool mxe_early_interferes(struct net *net,
+static __always_inline bool mxe_early_demux_interferes(struct net *net,
 						 struct sk_buff *skb)
 {
 	if (rcu_access_pointer(net->nf.hooks_ipv4[NF_INET_LOCAL_IN]))
@@ -67,7 +67,7 @@ static __always_inline bool mxe_early_interferes(struct net *net,
 }
 
 /* Make the headers up to BTH readable, if it has them. */
-static __always_inline bool mxe_early_pull(struct sk_buff *skb)
+static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb)
 {
 	const unsigned int len = sizeof(struct iphdr) + sizeof(struct udphdr) +
 				 sizeof(struct mxe_bth);
@@ -79,7 +79,7 @@ static __always_inline bool mxe_early_pull(struct sk_buff *skb)
 }
 
 /* Is it what the UDP layer would give to our socket just as it is? */
-static __always_inline bool mxe_early_is_roce(const struct sk_buff *skb)
+static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 	const struct udphdr *udph = (const void *)(iph + 1);
@@ -92,7 +92,7 @@ static __always_inline bool mxe_early_is_roce(const struct sk_buff *skb)
 }
 
 /* Is it from the peer, to us?  The transport asks again, under its lock. */
-static __always_inline bool mxe_early_address_ok(const struct mxe_qp *qp,
+static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
 						 const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
@@ -107,7 +107,7 @@ static __always_inline bool mxe_early_address_ok(const struct mxe_qp *qp,
  * any other addresses may be for another host: numbers of queue pairs are not unique.
  */
 static __always_inline struct mxe_qp *
-mxe_early_qp(struct mxe_net *mnet, const struct sk_buff *skb)
+mxe_early_demux_qp(struct mxe_net *mnet, const struct sk_buff *skb)
 {
 	const struct mxe_bth *bth;
 	struct dst_entry *dst;
@@ -120,11 +120,11 @@ mxe_early_qp(struct mxe_net *mnet, const struct sk_buff *skb)
 		return NULL;
 	dst = rcu_dereference(qp->rx_dst);
 	return dst && skb->dev == qp->dev->ndev &&
-	       mxe_early_address_ok(qp, skb) && dst_check(dst, 0) ? qp : NULL;
+	       mxe_early_demux_address_ok(qp, skb) && dst_check(dst, 0) ? qp : NULL;
 }
 
 /* Would ip_rcv() take it just as it is?  It has no options. */
-static __always_inline bool mxe_early_is_sound(const struct sk_buff *skb)
+static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 
@@ -134,7 +134,7 @@ static __always_inline bool mxe_early_is_sound(const struct sk_buff *skb)
 
 /* What ip_rcv() would have done to a packet that it takes as it is. */
 static __always_inline void
-mxe_early_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pkts)
+mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pkts)
 {
 	__IP_UPD_PO_STATS(net, IPSTATS_MIB_IN, skb->len);
 	__IP_ADD_STATS(net, IPSTATS_MIB_NOECTPKTS +
@@ -148,23 +148,23 @@ mxe_early_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pkts)
  * Returns the verdict of the hook.  One copy for each case: this is for every packet.
  */
 static __always_inline unsigned int
-mxe_early_take(struct mxe_net *mnet, struct sk_buff *skb, bool at_netdev,
-	       bool train)
+mxe_early_demux_take(struct mxe_net *mnet, struct sk_buff *skb, bool at_netdev,
+	       bool is_gso)
 {
-	unsigned int num_pkts = train ? skb_shinfo(skb)->gso_segs : 1;
+	unsigned int num_pkts = is_gso ? skb_shinfo(skb)->gso_segs : 1;
 	struct net *net = mnet->net;
 	struct mxe_qp *qp;
 
-	if (!mxe_early_is_roce(skb) || (at_netdev && !mxe_early_is_sound(skb)) ||
-	    mxe_early_interferes(net, skb) ||
-	    (train && !mxe_train_can_split(skb)))
+	if (!mxe_early_demux_is_roce(skb) || (at_netdev && !mxe_early_demux_is_sound(skb)) ||
+	    mxe_early_demux_interferes(net, skb) ||
+	    (is_gso && !mxe_gso_can_split(skb)))
 		return NF_ACCEPT;
-	qp = mxe_early_qp(mnet, skb);
+	qp = mxe_early_demux_qp(mnet, skb);
 	if (!qp)
 		return NF_ACCEPT;
 
 	if (at_netdev) {
-		mxe_early_rcv_ip(net, skb, num_pkts);
+		mxe_early_demux_rcv_ip(net, skb, num_pkts);
 		mxe_count_by(qp->dev, rcvd_ingress_pkts, num_pkts);
 	}
 	mxe_count_by(qp->dev, rcvd_early_pkts, num_pkts);
@@ -173,42 +173,42 @@ mxe_early_take(struct mxe_net *mnet, struct sk_buff *skb, bool at_netdev,
 			 num_pkts);
 	__skb_pull(skb, sizeof(struct iphdr));
 	skb_reset_transport_header(skb);
-	if (train) {
-		mxe_train_split(skb);
-		mxe_net_input_train(mnet, skb, qp);
+	if (is_gso) {
+		mxe_gso_split(skb);
+		mxe_net_input_list(mnet, skb, qp);
 	} else {
 		mxe_net_input(mnet, skb, qp);
 	}
 	return NF_STOLEN;
 }
 
-static noinline unsigned int mxe_early_take_train(struct mxe_net *mnet,
+static noinline unsigned int mxe_early_demux_take_gso(struct mxe_net *mnet,
 						  struct sk_buff *skb,
 						  bool at_netdev)
 {
-	return mxe_early_take(mnet, skb, at_netdev, true);
+	return mxe_early_demux_take(mnet, skb, at_netdev, true);
 }
 
 /* ---- behind PRE_ROUTING ------------------------------------------------ */
 
 /* The last hook of PRE_ROUTING.  Context: softirq, RCU. */
-static unsigned int mxe_early_hook(void *priv, struct sk_buff *skb,
+static unsigned int mxe_early_demux_hook(void *priv, struct sk_buff *skb,
 				   const struct nf_hook_state *state)
 {
 	/* A socket: somebody has chosen another than ours. */
 	if (ip_hdr(skb)->protocol != IPPROTO_UDP || skb->sk ||
 	    /* br_netfilter calls: the bridge has not seen the frame yet. */
-	    nf_bridge_in_prerouting(skb) || !mxe_early_pull(skb))
+	    nf_bridge_in_prerouting(skb) || !mxe_early_demux_pull(skb))
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))
-		return mxe_early_take_train(priv, skb, false);
-	return mxe_early_take(priv, skb, false, false);
+		return mxe_early_demux_take_gso(priv, skb, false);
+	return mxe_early_demux_take(priv, skb, false, false);
 }
 
 /* ---- packets that would stay on the host -------------------------------- */
 
 /* Not 0: traffic control, netfilter or XDP of the netdev. */
-static unsigned long mxe_early_hooks_of_lo(const struct net_device *lo)
+static unsigned long mxe_early_demux_hooks_of_lo(const struct net_device *lo)
 {
 	const struct netdev_queue *txq = netdev_get_tx_queue(lo, 0);
 	unsigned long any;
@@ -236,9 +236,9 @@ static unsigned long mxe_early_hooks_of_lo(const struct net_device *lo)
 static struct {
 	nf_hookfn *lsm;
 	nf_hookfn *other;		/* what was looked up last, and is none */
-} mxe_early_known[NF_INET_NUMHOOKS];
+} mxe_early_demux_known[NF_INET_NUMHOOKS];
 
-static noinline bool mxe_early_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
+static noinline bool mxe_early_demux_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
 {
 	static const char *const names[] = {
 		"apparmor_ip_postroute", "selinux_ip_output",
@@ -246,20 +246,20 @@ static noinline bool mxe_early_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
 	};
 	char name[KSYM_SYMBOL_LEN];
 
-	if (hook == READ_ONCE(mxe_early_known[hooknum].other))
+	if (hook == READ_ONCE(mxe_early_demux_known[hooknum].other))
 		return false;
 	sprint_symbol_no_offset(name, (unsigned long)hook);
 	if (match_string(names, ARRAY_SIZE(names), name) >= 0) {
-		WRITE_ONCE(mxe_early_known[hooknum].lsm, hook);
+		WRITE_ONCE(mxe_early_demux_known[hooknum].lsm, hook);
 		return true;
 	}
-	WRITE_ONCE(mxe_early_known[hooknum].other, hook);
+	WRITE_ONCE(mxe_early_demux_known[hooknum].other, hook);
 	return false;
 }
 
 /* Returns true if a hook other than `own` or a security module's is there. */
 static __always_inline bool
-mxe_early_has_others(const struct nf_hook_entries __rcu *entries,
+mxe_early_demux_has_others(const struct nf_hook_entries __rcu *entries,
 		     unsigned int hooknum, nf_hookfn *own)
 {
 	const struct nf_hook_entries *hooks = rcu_dereference_bh(entries);
@@ -269,11 +269,11 @@ mxe_early_has_others(const struct nf_hook_entries __rcu *entries,
 		return false;
 	hook = hooks->hooks[0].hook;
 	return hooks->num_hook_entries != 1 ||
-	       (hook != own && hook != READ_ONCE(mxe_early_known[hooknum].lsm) &&
-		!mxe_early_learn_lsm(hook, hooknum));
+	       (hook != own && hook != READ_ONCE(mxe_early_demux_known[hooknum].lsm) &&
+		!mxe_early_demux_learn_lsm(hook, hooknum));
 }
 
-bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
+bool mxe_hooks_on_loopback(const struct mxe_net *mnet, bool is_ipv4)
 {
 	struct nf_hook_entries __rcu **hooks;
 	struct net *net = mnet->net;
@@ -285,18 +285,18 @@ bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
 #endif
 	hooks = is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
 	any = (unsigned long)rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) |
-	      mxe_early_hooks_of_lo(net->loopback_dev);
+	      mxe_early_demux_hooks_of_lo(net->loopback_dev);
 #ifdef CONFIG_XFRM
 	any |= net->xfrm.policy_count[XFRM_POLICY_IN] |
 	       net->xfrm.policy_count[XFRM_POLICY_OUT];
 #endif
 	return any ||
-	       mxe_early_has_others(hooks[NF_INET_LOCAL_OUT],
+	       mxe_early_demux_has_others(hooks[NF_INET_LOCAL_OUT],
 				    NF_INET_LOCAL_OUT, NULL) ||
-	       mxe_early_has_others(hooks[NF_INET_POST_ROUTING],
+	       mxe_early_demux_has_others(hooks[NF_INET_POST_ROUTING],
 				    NF_INET_POST_ROUTING, NULL) ||
-	       mxe_early_has_others(hooks[NF_INET_PRE_ROUTING],
-				    NF_INET_PRE_ROUTING, mxe_early_hook);
+	       mxe_early_demux_has_others(hooks[NF_INET_PRE_ROUTING],
+				    NF_INET_PRE_ROUTING, mxe_early_demux_hook);
 }
 
 /* ---- namespaces -------------------------------------------------------- */
@@ -306,7 +306,7 @@ bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
  * same priority that were registered before run behind it, and later ones before.
  * Without the hook, packets only take longer.
  */
-static bool mxe_early_register_last(struct net *net, struct nf_hook_ops *ops,
+static bool mxe_early_demux_register_last(struct net *net, struct nf_hook_ops *ops,
 				    struct nf_hook_entries __rcu **entries)
 {
 	const struct nf_hook_entries *hooks;
@@ -323,21 +323,21 @@ static bool mxe_early_register_last(struct net *net, struct nf_hook_ops *ops,
 	return is_last;
 }
 
-void mxe_early_register(struct mxe_net *mnet)
+void mxe_early_demux_register(struct mxe_net *mnet)
 {
 	mnet->early = (struct nf_hook_ops) {
-		.hook = mxe_early_hook,
+		.hook = mxe_early_demux_hook,
 		.priv = mnet,
 		.pf = NFPROTO_IPV4,
 		.hooknum = NF_INET_PRE_ROUTING,
 		.priority = NF_IP_PRI_LAST,
 	};
 	mnet->has_early =
-		mxe_early_register_last(mnet->net, &mnet->early,
+		mxe_early_demux_register_last(mnet->net, &mnet->early,
 					&mnet->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
 }
 
-void mxe_early_unregister(struct mxe_net *mnet)
+void mxe_early_demux_unregister(struct mxe_net *mnet)
 {
 	if (mnet->has_early)
 		nf_unregister_net_hook(mnet->net, &mnet->early);
@@ -351,7 +351,7 @@ void mxe_early_unregister(struct mxe_net *mnet)
  * PRE_ROUTING, other than ip_rcv()?  Taps and traffic control have by now.  A
  * module's handler of IPv4 for all netdevs would, and is not known here.
  */
-static bool mxe_early_is_seen(const struct net *net, const struct sk_buff *skb)
+static bool mxe_early_demux_is_seen(const struct net *net, const struct sk_buff *skb)
 {
 	const struct net_device *ndev = skb->dev;
 	const struct nf_hook_entries *hooks;
@@ -365,31 +365,31 @@ static bool mxe_early_is_seen(const struct net *net, const struct sk_buff *skb)
 		return true;
 	hooks = rcu_dereference(net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
 	return !hooks || hooks->num_hook_entries != 1 ||
-	       hooks->hooks[0].hook != mxe_early_hook;
+	       hooks->hooks[0].hook != mxe_early_demux_hook;
 }
 
 /* The last hook of a netdev's ingress.  Context: softirq, RCU. */
-static unsigned int mxe_early_ingress(void *priv, struct sk_buff *skb,
+static unsigned int mxe_early_demux_ingress(void *priv, struct sk_buff *skb,
 				      const struct nf_hook_state *state)
 {
 	struct mxe_dev *dev = priv;
 	struct mxe_net *mnet = dev->mnet;
 
 	if (skb->protocol != htons(ETH_P_IP) ||
-	    mxe_early_is_seen(mnet->net, skb) || skb_shared(skb) ||
-	    skb_sk_is_prefetched(skb) || !mxe_early_pull(skb))
+	    mxe_early_demux_is_seen(mnet->net, skb) || skb_shared(skb) ||
+	    skb_sk_is_prefetched(skb) || !mxe_early_demux_pull(skb))
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))
-		return mxe_early_take_train(mnet, skb, true);
-	return mxe_early_take(mnet, skb, true, false);
+		return mxe_early_demux_take_gso(mnet, skb, true);
+	return mxe_early_demux_take(mnet, skb, true, false);
 }
 
-static void mxe_early_add_ingress(struct mxe_dev *dev)
+static void mxe_early_demux_add_ingress(struct mxe_dev *dev)
 {
 	ASSERT_RTNL();
 
 	dev->ingress = (struct nf_hook_ops) {
-		.hook = mxe_early_ingress,
+		.hook = mxe_early_demux_ingress,
 		.dev = dev->ndev,
 		.priv = dev,
 		.pf = NFPROTO_NETDEV,
@@ -397,12 +397,12 @@ static void mxe_early_add_ingress(struct mxe_dev *dev)
 		.priority = INT_MAX,
 	};
 #ifdef CONFIG_NETFILTER_INGRESS
-	dev->has_ingress = mxe_early_register_last(dev->mnet->net, &dev->ingress,
+	dev->has_ingress = mxe_early_demux_register_last(dev->mnet->net, &dev->ingress,
 						   &dev->ndev->nf_hooks_ingress);
 #endif
 }
 
-static void mxe_early_remove_ingress(struct mxe_dev *dev)
+static void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
 {
 	ASSERT_RTNL();
 
@@ -413,24 +413,24 @@ static void mxe_early_remove_ingress(struct mxe_dev *dev)
 
 #else
 
-bool mxe_early_lo_is_hooked(const struct mxe_net *mnet, bool is_ipv4)
+bool mxe_hooks_on_loopback(const struct mxe_net *mnet, bool is_ipv4)
 {
 	return false;
 }
 
-static void mxe_early_add_ingress(struct mxe_dev *dev)
+static void mxe_early_demux_add_ingress(struct mxe_dev *dev)
 {
 }
 
-static void mxe_early_remove_ingress(struct mxe_dev *dev)
+static void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
 {
 }
 
-void mxe_early_register(struct mxe_net *mnet)
+void mxe_early_demux_register(struct mxe_net *mnet)
 {
 }
 
-void mxe_early_unregister(struct mxe_net *mnet)
+void mxe_early_demux_unregister(struct mxe_net *mnet)
 {
 }
 
@@ -438,39 +438,39 @@ void mxe_early_unregister(struct mxe_net *mnet)
 
 /* ---- devices whose netdev may go before they do ------------------------- */
 
-static LIST_HEAD(mxe_early_devs);	/* under RTNL */
+static LIST_HEAD(mxe_early_demux_devs);	/* under RTNL */
 
-void mxe_early_attach(struct mxe_dev *dev)
+void mxe_early_demux_attach(struct mxe_dev *dev)
 {
 	const struct net_device *ndev = dev->ndev;
 
 	rtnl_lock();
-	list_add(&dev->early_entry, &mxe_early_devs);
+	list_add(&dev->early_entry, &mxe_early_demux_devs);
 	dev->ndev_gone = ndev->reg_state != NETREG_REGISTERED ||
 			 !net_eq(dev_net(ndev), dev->mnet->net);
 	if (!dev->ndev_gone)
-		mxe_early_add_ingress(dev);
+		mxe_early_demux_add_ingress(dev);
 	rtnl_unlock();
 }
 
-void mxe_early_detach(struct mxe_dev *dev)
+void mxe_early_demux_detach(struct mxe_dev *dev)
 {
 	rtnl_lock();
 	list_del(&dev->early_entry);
-	mxe_early_remove_ingress(dev);
+	mxe_early_demux_remove_ingress(dev);
 	rtnl_unlock();
 }
 
-void mxe_early_netdev_gone(struct net_device *ndev)
+void mxe_early_demux_netdev_gone(struct net_device *ndev)
 {
 	struct mxe_dev *dev;
 
 	ASSERT_RTNL();
 
-	list_for_each_entry(dev, &mxe_early_devs, early_entry) {
+	list_for_each_entry(dev, &mxe_early_demux_devs, early_entry) {
 		if (dev->ndev == ndev) {
 			dev->ndev_gone = true;
-			mxe_early_remove_ingress(dev);
+			mxe_early_demux_remove_ingress(dev);
 		}
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What stands before the BTH, and the ICRC: headers of IP and UDP. */
-#ifndef MXE_HEAD_H
-#define MXE_HEAD_H
+#ifndef MXE_HDR_H
+#define MXE_HDR_H
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -11,13 +11,13 @@
 struct mxe_av;
 struct sk_buff;
 
-#define MXE_HEAD_MAX_SIZE	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+#define MXE_HDR_MAX_SIZE	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
 /*
  * Kept of the last packet in IPv4 to an address: the next often differs only from
  * the PSN on.  Owned by who sends there; one that is all zero holds nothing.
  */
-struct mxe_head {
+struct mxe_hdr {
 	u64 bth;			/* its BTH up to the PSN, as it is sent */
 	u32 bth_len;			/* from there to the ICRC; 0: none is kept */
 	u32 icrc;			/* mxe_icrc_begin_ipv4() */
@@ -28,7 +28,7 @@ struct mxe_head {
 };
 
 /* The next makes its headers anew. */
-static inline void mxe_head_forget(struct mxe_head *head)
+static inline void mxe_hdr_forget(struct mxe_hdr *head)
 {
 	head->bth_len = 0;
 }
@@ -37,7 +37,7 @@ static inline void mxe_head_forget(struct mxe_head *head)
  * Complete a packet, which begins at the BTH and has room.  ip_id: identification,
  * IPv4.  head: of that address.  Context: bottom halves off.
  */
-void mxe_head_push(struct mxe_head *head, const struct mxe_av *av,
+void mxe_hdr_push(struct mxe_hdr *head, const struct mxe_av *av,
 		   struct sk_buff *skb, u16 ip_id);
 
-#endif /* MXE_HEAD_H */
+#endif /* MXE_HDR_H */

@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Socket buffers for what is sent. */
-#ifndef MXE_BUFFER_H
-#define MXE_BUFFER_H
+#ifndef MXE_SKB_H
+#define MXE_SKB_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 
 struct sk_buff;
 
 /*
+ * Clear len bytes, a constant between 100 and 200.  For longer ones gcc emits
+ * REP STOS, which takes as long as all of this.
+ */
+static __always_inline void mxe_skb_clear(void *p, size_t len)
+{
+	for (; len > 32; p += 32, len -= 32)
+		memset(p, 0, 32);
+	memset(p, 0, len);
+}
+
+/*
  * One that has no data yet, and room for `size` bytes; NULL without memory.  What is
  * in it is undefined.  Bottom halves off.
  */
-struct sk_buff *mxe_buffer_alloc(size_t size);
+struct sk_buff *mxe_skb_alloc(size_t size);
 /*
  * The same, but of a received packet that nobody needs any more, as a router sends
  * what it received: *old is NULL then.  It is not, if somebody else has it as well,
  * like a packet socket, or it is too short.  *old may be NULL.  Bottom halves off.
  */
-struct sk_buff *mxe_buffer_reuse(struct sk_buff **old, size_t size);
+struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size);
 /* Give back what the processors hold.  Nobody allocates any more. */
-void mxe_buffer_exit(void);
+void mxe_skb_exit(void);
 
-#endif /* MXE_BUFFER_H */
+#endif /* MXE_SKB_H */

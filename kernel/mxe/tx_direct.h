@@ -7,8 +7,8 @@
  * than lead to a neighbour (tunnels, IPsec, multicast, a smaller MTU) a packet goes
  * the whole way.  IPv4 only.
  */
-#ifndef MXE_OUTPUT_H
-#define MXE_OUTPUT_H
+#ifndef MXE_TX_DIRECT_H
+#define MXE_TX_DIRECT_H
 
 struct mxe_dev;
 struct sk_buff;
@@ -17,6 +17,6 @@ struct sk_buff;
  * Send what has a complete IP header and a route; consumes skb.
  * Context: bottom halves off.
  */
-void mxe_output_ipv4(struct mxe_dev *dev, struct sk_buff *skb);
+void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb);
 
-#endif /* MXE_OUTPUT_H */
+#endif /* MXE_TX_DIRECT_H */

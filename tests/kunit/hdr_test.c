@@ -7,10 +7,10 @@
 #include <net/ip.h>
 
 #include "ah.h"
-#include "head.h"
+#include "hdr.h"
 #include "icrc.h"
 #include "net.h"
-#include "wire.h"
+#include "pkt.h"
 
 #define HEADROOM	64
 
@@ -24,7 +24,7 @@ static const struct mxe_av v4 = {
 	.v4.daddr = htonl(0x0a4d0002),
 };
 
-static struct sk_buff *push(struct kunit *test, struct mxe_head *head,
+static struct sk_buff *push(struct kunit *test, struct mxe_hdr *head,
 			    const struct mxe_av *av, const u8 *bth, size_t len,
 			    u16 ip_id)
 {
@@ -35,17 +35,17 @@ static struct sk_buff *push(struct kunit *test, struct mxe_head *head,
 	skb_reserve(skb, HEADROOM);
 	skb_put_data(skb, bth, len);
 	local_bh_disable();
-	mxe_head_push(head, av, skb, ip_id);
+	mxe_hdr_push(head, av, skb, ip_id);
 	local_bh_enable();
 	return skb;
 }
 
 /* Beside a packet for which nothing was kept, and what its headers have to say. */
-static void expect_as_new(struct kunit *test, struct mxe_head *head,
+static void expect_as_new(struct kunit *test, struct mxe_hdr *head,
 			  const struct mxe_av *av, const u8 *bth, size_t len,
 			  u16 ip_id)
 {
-	struct mxe_head none = {};
+	struct mxe_hdr none = {};
 	struct sk_buff *skb = push(test, head, av, bth, len, ip_id);
 	struct sk_buff *other = push(test, &none, av, bth, len, ip_id);
 	const struct iphdr *iph = ip_hdr(skb);
@@ -80,7 +80,7 @@ static void expect_as_new(struct kunit *test, struct mxe_head *head,
 /* Whatever differs from the packet before it: opcode, flags, number, length. */
 static void head_kept(struct kunit *test)
 {
-	struct mxe_head head = {};
+	struct mxe_hdr hdr = {};
 	unsigned int i;
 	u8 bth[80];
 
@@ -99,7 +99,7 @@ static void head_kept(struct kunit *test)
 /* Only what is kept of another address could be wrong. */
 static void head_forgotten(struct kunit *test)
 {
-	struct mxe_head head = {};
+	struct mxe_hdr hdr = {};
 	struct mxe_av av = v4;
 	u8 bth[24] = { 1 };
 	struct sk_buff *skb;
@@ -110,7 +110,7 @@ static void head_forgotten(struct kunit *test)
 	skb = push(test, &head, &av, bth, sizeof(bth), 0);
 	KUNIT_EXPECT_EQ(test, ntohl(ip_hdr(skb)->daddr), ntohl(v4.v4.daddr));
 	kfree_skb(skb);
-	mxe_head_forget(&head);
+	mxe_hdr_forget(&head);
 	expect_as_new(test, &head, &av, bth, sizeof(bth), 0);
 }
 

@@ -3,11 +3,10 @@
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 
-#include "buffer.h"
-#include "clear.h"
+#include "skb.h"
 
 /* Below, a buffer is from where the processor has those for received packets. */
-#define MXE_BUFFER_LONG	1024
+#define MXE_SKB_LONG	1024
 
 /*
  * Chunks of pages (32 KiB) for long packets.  The page allocator clears what it
@@ -16,25 +15,25 @@
  * freed.  So there are as many as the packets of a burst need, 64 of 4 KiB, and some
  * more, and they take turns.
  */
-#define MXE_BUFFER_CHUNKS	16
+#define MXE_SKB_CHUNKS	16
 
 /* Bottom halves off. */
-struct mxe_buffer_store {
-	struct page_frag chunks[MXE_BUFFER_CHUNKS];
+struct mxe_skb_store {
+	struct page_frag chunks[MXE_SKB_CHUNKS];
 	unsigned int current_chunk;
 };
 
-static DEFINE_PER_CPU(struct mxe_buffer_store, mxe_buffer_stores);
+static DEFINE_PER_CPU(struct mxe_skb_store, mxe_skb_stores);
 
-static void *mxe_buffer_long(size_t size)
+static void *mxe_skb_long(size_t size)
 {
-	struct mxe_buffer_store *store = this_cpu_ptr(&mxe_buffer_stores);
+	struct mxe_skb_store *store = this_cpu_ptr(&mxe_skb_stores);
 	struct page_frag *chunk = &store->chunks[store->current_chunk];
 	void *data;
 
 	if (chunk->offset + size > chunk->size) {
 		store->current_chunk = (store->current_chunk + 1) %
-				       MXE_BUFFER_CHUNKS;
+				       MXE_SKB_CHUNKS;
 		chunk = &store->chunks[store->current_chunk];
 	}
 	/* It is kept: it must not be of the reserves. */
@@ -54,15 +53,15 @@ static void *mxe_buffer_long(size_t size)
 }
 
 /* As drivers do for what they receive; napi_consume_skb() takes both parts back. */
-static struct sk_buff *mxe_buffer_build(size_t size)
+static struct sk_buff *mxe_skb_build(size_t size)
 {
 	struct sk_buff *skb;
 	void *data;
 
 	size = SKB_DATA_ALIGN(size) +
 	       SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
-	data = size < MXE_BUFFER_LONG ? napi_alloc_frag(size) :
-					mxe_buffer_long(size);
+	data = size < MXE_SKB_LONG ? napi_alloc_frag(size) :
+					mxe_skb_long(size);
 	if (!data)
 		return NULL;
 	skb = napi_build_skb(data, size);
@@ -71,16 +70,16 @@ static struct sk_buff *mxe_buffer_build(size_t size)
 	return skb;
 }
 
-struct sk_buff *mxe_buffer_alloc(size_t size)
+struct sk_buff *mxe_skb_alloc(size_t size)
 {
-	struct sk_buff *skb = mxe_buffer_build(size);
+	struct sk_buff *skb = mxe_skb_build(size);
 
 	/* A piece of more than a page needs pages that hang together. */
 	return skb ?: alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 }
 
 /* Is it ours alone, in one piece, and of size bytes or more? */
-static bool mxe_buffer_is_plain(struct sk_buff *skb, size_t size)
+static bool mxe_skb_is_plain(struct sk_buff *skb, size_t size)
 {
 	return !skb_shared(skb) && !skb_cloned(skb) &&
 	       skb->fclone == SKB_FCLONE_UNAVAILABLE &&
@@ -89,7 +88,7 @@ static bool mxe_buffer_is_plain(struct sk_buff *skb, size_t size)
 }
 
 /* As build_skb() leaves it, but for what says whose the memory is. */
-static void mxe_buffer_renew(struct sk_buff *skb)
+static void mxe_skb_renew(struct sk_buff *skb)
 {
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
 	bool head_frag = skb->head_frag, pp_recycle = skb->pp_recycle;
@@ -98,8 +97,8 @@ static void mxe_buffer_renew(struct sk_buff *skb)
 	skb_dst_drop(skb);
 	skb_ext_reset(skb);
 	nf_reset_ct(skb);
-	mxe_clear(skb, offsetof(struct sk_buff, tail));
-	mxe_clear(shinfo, offsetof(struct skb_shared_info, dataref));
+	mxe_skb_clear(skb, offsetof(struct sk_buff, tail));
+	mxe_skb_clear(shinfo, offsetof(struct skb_shared_info, dataref));
 	skb->head_frag = head_frag;
 	skb->pp_recycle = pp_recycle;
 	skb->mac_header = (typeof(skb->mac_header))~0U;
@@ -108,25 +107,25 @@ static void mxe_buffer_renew(struct sk_buff *skb)
 	skb_reset_tail_pointer(skb);
 }
 
-struct sk_buff *mxe_buffer_reuse(struct sk_buff **old, size_t size)
+struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size)
 {
 	struct sk_buff *skb = *old;
 
-	if (!skb || !mxe_buffer_is_plain(skb, size))
-		return mxe_buffer_alloc(size);
+	if (!skb || !mxe_skb_is_plain(skb, size))
+		return mxe_skb_alloc(size);
 	*old = NULL;
-	mxe_buffer_renew(skb);
+	mxe_skb_renew(skb);
 	return skb;
 }
 
-void mxe_buffer_exit(void)
+void mxe_skb_exit(void)
 {
 	unsigned int cpu, i;
 
 	for_each_possible_cpu(cpu) {
-		struct mxe_buffer_store *store = &per_cpu(mxe_buffer_stores, cpu);
+		struct mxe_skb_store *store = &per_cpu(mxe_skb_stores, cpu);
 
-		for (i = 0; i < MXE_BUFFER_CHUNKS; i++)
+		for (i = 0; i < MXE_SKB_CHUNKS; i++)
 			if (store->chunks[i].page)
 				put_page(store->chunks[i].page);
 	}

@@ -6,76 +6,76 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 
-#include "train.h"
+#include "gso.h"
 
-bool mxe_trains = true;
+bool mxe_gso_enabled = true;
 
 /* ---- sending ----------------------------------------------------------- */
 
 /* Of one packet, from IP header to the end of that of UDP. */
-static unsigned int mxe_train_hdr_len(const struct sk_buff *skb)
+static unsigned int mxe_gso_hdr_len(const struct sk_buff *skb)
 {
 	return skb_transport_header(skb) + sizeof(struct udphdr) -
 	       skb_network_header(skb);
 }
 
-bool mxe_train_takes(const struct mxe_train *train,
+bool mxe_gso_takes(const struct mxe_gso *gso,
 		     const struct net_device *ndev, size_t len)
 {
-	const struct sk_buff *head = train->head;
+	const struct sk_buff *head = gso->head;
 
 	/* No packet is longer than the first, which stands for all (gso_size). */
-	return READ_ONCE(mxe_trains) && ndev->features & NETIF_F_GSO_FRAGLIST &&
-	       train->num_pkts < MXE_TRAIN_PKTS &&
-	       len <= skb_headlen(head) - mxe_train_hdr_len(head) &&
+	return READ_ONCE(mxe_gso_enabled) && ndev->features & NETIF_F_GSO_FRAGLIST &&
+	       gso->num_pkts < MXE_GSO_PKTS &&
+	       len <= skb_headlen(head) - mxe_gso_hdr_len(head) &&
 	       head->len + len <= IP_MAX_MTU;
 }
 
-void mxe_train_add(struct mxe_train *train, struct sk_buff *skb)
+void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb)
 {
-	struct sk_buff *head = train->head;
+	struct sk_buff *head = gso->head;
 
-	train->num_pkts++;
+	gso->num_pkts++;
 	if (!head) {
-		train->head = skb;
-		train->last = skb;
+		gso->head = skb;
+		gso->last = skb;
 		return;
 	}
 
-	__skb_pull(skb, mxe_train_hdr_len(skb));
-	if (train->last == head)
+	__skb_pull(skb, mxe_gso_hdr_len(skb));
+	if (gso->last == head)
 		skb_shinfo(head)->frag_list = skb;
 	else
-		train->last->next = skb;
-	train->last = skb;
+		gso->last->next = skb;
+	gso->last = skb;
 	head->len += skb->len;
 	head->data_len += skb->len;
 	head->truesize += skb->truesize;
 }
 
-struct sk_buff *mxe_train_take(struct mxe_train *train)
+struct sk_buff *mxe_gso_take(struct mxe_gso *gso)
 {
-	struct sk_buff *head = train->head;
+	struct sk_buff *head = gso->head;
 	unsigned int hdr_len;
 
-	if (train->num_pkts > 1) {
-		hdr_len = mxe_train_hdr_len(head);
+	if (gso->num_pkts > 1) {
+		hdr_len = mxe_gso_hdr_len(head);
 		skb_shinfo(head)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
 		skb_shinfo(head)->gso_size = skb_headlen(head) - hdr_len;
-		skb_shinfo(head)->gso_segs = train->num_pkts;
+		skb_shinfo(head)->gso_segs = gso->num_pkts;
 		/* There are none; without that the stack would look for them. */
 		head->ip_summed = CHECKSUM_UNNECESSARY;
 		/* That of IP is set when it is sent. */
 		udp_hdr(head)->len = htons(head->len - hdr_len +
 					   sizeof(struct udphdr));
 	}
-	*train = (struct mxe_train) {};
+	*gso = (struct mxe_gso) {};
 	return head;
 }
 
 /* ---- receiving --------------------------------------------------------- */
 
-bool mxe_train_can_split(const struct sk_buff *skb)
+bool mxe_gso_can_split(const struct sk_buff *skb)
 {
 	const struct sk_buff *other;
 
@@ -87,13 +87,13 @@ bool mxe_train_can_split(const struct sk_buff *skb)
 	skb_walk_frags(skb, other)
 		if (skb_shared(other) || skb_cloned(other) ||
 		    skb_transport_offset(other) != -(int)sizeof(struct udphdr) ||
-		    mxe_train_hdr_len(other) !=
+		    mxe_gso_hdr_len(other) !=
 		    sizeof(struct iphdr) + sizeof(struct udphdr))
 			return false;
 	return true;
 }
 
-void mxe_train_split(struct sk_buff *skb)
+void mxe_gso_split(struct sk_buff *skb)
 {
 	struct sk_buff *other;
 

@@ -12,7 +12,7 @@
 #include <asm/unaligned.h>
 
 #include "psn.h"
-#include "wire.h"
+#include "pkt.h"
 
 /* ---- the opcodes, from IBTA tables 35 and 38 and our specification ------ */
 

@@ -4,12 +4,12 @@
 #include <net/ipv6.h>
 
 #include "ah.h"
-#include "head.h"
+#include "hdr.h"
 #include "icrc.h"
 #include "net.h"
 
 /* bth_len: from the BTH to where the ICRC will be. */
-static void mxe_head_init_udp(struct udphdr *udph, const struct mxe_av *av,
+static void mxe_hdr_init_udp(struct udphdr *udph, const struct mxe_av *av,
 			      size_t bth_len)
 {
 	*udph = (struct udphdr) {
@@ -20,14 +20,14 @@ static void mxe_head_init_udp(struct udphdr *udph, const struct mxe_av *av,
 	};
 }
 
-static noinline void mxe_head_init_ipv4(struct mxe_head *head,
+static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *head,
 					const struct mxe_av *av,
 					const u8 *bth, size_t bth_len)
 {
 	struct udphdr *udph = &head->hdr.udp;
 	struct iphdr *iph = &head->hdr.ip;
 
-	mxe_head_init_udp(udph, av, bth_len);
+	mxe_hdr_init_udp(udph, av, bth_len);
 	*iph = (struct iphdr) {
 		.version = IPVERSION,
 		.ihl = sizeof(*iph) / 4,
@@ -46,7 +46,7 @@ static noinline void mxe_head_init_ipv4(struct mxe_head *head,
 	head->icrc = mxe_icrc_begin_ipv4(iph, udph, bth);
 }
 
-static void mxe_head_push_ipv4(struct mxe_head *head, const struct mxe_av *av,
+static void mxe_hdr_push_ipv4(struct mxe_hdr *head, const struct mxe_av *av,
 			       struct sk_buff *skb, u16 ip_id)
 {
 	u32 bth_len = skb->len;
@@ -55,7 +55,7 @@ static void mxe_head_push_ipv4(struct mxe_head *head, const struct mxe_av *av,
 
 	if (head->bth_len != bth_len ||
 	    head->bth != get_unaligned((const u64 *)bth))
-		mxe_head_init_ipv4(head, av, bth, bth_len);
+		mxe_hdr_init_ipv4(head, av, bth, bth_len);
 
 	memcpy(__skb_push(skb, sizeof(head->hdr)), &head->hdr,
 	       sizeof(head->hdr));
@@ -68,7 +68,7 @@ static void mxe_head_push_ipv4(struct mxe_head *head, const struct mxe_av *av,
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static noinline void mxe_head_push_ipv6(const struct mxe_av *av,
+static noinline void mxe_hdr_push_ipv6(const struct mxe_av *av,
 					struct sk_buff *skb)
 {
 	size_t bth_len = skb->len;
@@ -79,7 +79,7 @@ static noinline void mxe_head_push_ipv6(const struct mxe_av *av,
 
 	udph = __skb_push(skb, sizeof(*udph));
 	skb_reset_transport_header(skb);
-	mxe_head_init_udp(udph, av, bth_len);
+	mxe_hdr_init_udp(udph, av, bth_len);
 	ip6h = __skb_push(skb, sizeof(*ip6h));
 	skb_reset_network_header(skb);
 	ip6_flow_hdr(ip6h, av->tclass, htonl(av->flow_label));
@@ -93,11 +93,11 @@ static noinline void mxe_head_push_ipv6(const struct mxe_av *av,
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-void mxe_head_push(struct mxe_head *head, const struct mxe_av *av,
+void mxe_hdr_push(struct mxe_hdr *head, const struct mxe_av *av,
 		   struct sk_buff *skb, u16 ip_id)
 {
 	if (av->is_ipv4)
-		mxe_head_push_ipv4(head, av, skb, ip_id);
+		mxe_hdr_push_ipv4(head, av, skb, ip_id);
 	else
-		mxe_head_push_ipv6(av, skb);
+		mxe_hdr_push_ipv6(av, skb);
 }

@@ -7,7 +7,7 @@
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 
-#include "buffer.h"
+#include "skb.h"
 
 /* More than the chunks have room for at a time. */
 #define MANY	200
@@ -35,7 +35,7 @@ static void buffers_are_apart(struct kunit *test)
 	for (i = 0; i < MANY; i++) {
 		size_t size = sizes[i % ARRAY_SIZE(sizes)];
 
-		skbs[i] = mxe_buffer_alloc(size);
+		skbs[i] = mxe_skb_alloc(size);
 		if (!skbs[i] || skb_tailroom(skbs[i]) < size)
 			missing++;
 		else
@@ -57,7 +57,7 @@ static int use_burst(struct page **pages)
 	int i, missing = 0;
 
 	for (i = 0; i < BURST; i++) {
-		skbs[i] = mxe_buffer_alloc(LONG);
+		skbs[i] = mxe_skb_alloc(LONG);
 		pages[i] = skbs[i] ? virt_to_head_page(skbs[i]->head) : NULL;
 		missing += !skbs[i];
 	}
@@ -141,7 +141,7 @@ static void buffer_reused(struct kunit *test)
 	shinfo->hwtstamps.hwtstamp = 1;
 	skb_metadata_set(skb, 4);
 	local_bh_disable();
-	skb = mxe_buffer_reuse(&old, 200);
+	skb = mxe_skb_reuse(&old, 200);
 	fresh = alloc_skb(200, GFP_ATOMIC);
 	local_bh_enable();
 	KUNIT_ASSERT_NULL(test, old);
@@ -167,7 +167,7 @@ static void expect_other(struct kunit *test, struct sk_buff *old, size_t size)
 	struct sk_buff *skb;
 
 	local_bh_disable();
-	skb = mxe_buffer_reuse(&old, size);
+	skb = mxe_skb_reuse(&old, size);
 	KUNIT_EXPECT_PTR_EQ(test, old, was);
 	KUNIT_EXPECT_EQ(test, was->len, 100U);
 	KUNIT_EXPECT_NOT_NULL(test, skb);
@@ -204,7 +204,7 @@ static void buffer_not_reused(struct kunit *test)
 	/* And nothing else was wrong with it. */
 	local_bh_disable();
 	clone = skb;
-	skb = mxe_buffer_reuse(&clone, 200);
+	skb = mxe_skb_reuse(&clone, 200);
 	local_bh_enable();
 	KUNIT_EXPECT_NULL(test, clone);
 	consume_skb(skb);

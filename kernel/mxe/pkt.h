@@ -4,15 +4,15 @@
  * are checked and how they are built.  Pure: no QPs, no devices.  The format
  * of the masked atomics is specified in Documentation/wire-format.rst.
  */
-#ifndef MXE_WIRE_H
-#define MXE_WIRE_H
+#ifndef MXE_PKT_H
+#define MXE_PKT_H
 
 #include <linux/build_bug.h>
 #include <linux/types.h>
 #include <rdma/ib_pack.h>
 
 #include "atomic.h"
-#include "clear.h"
+#include "skb.h"
 #include "icrc.h"
 
 #define MXE_BTH_SE		BIT(7)
@@ -283,7 +283,7 @@ struct mxe_pkt_out {
 /* Clear all of it but the words at its end. */
 static inline void mxe_pkt_out_init(struct mxe_pkt_out *out)
 {
-	mxe_clear(out, offsetof(struct mxe_pkt_out, atomic.swap_add));
+	mxe_skb_clear(out, offsetof(struct mxe_pkt_out, atomic.swap_add));
 }
 
 /* Bytes from BTH to the end of the padding, without ICRC. */
@@ -294,4 +294,4 @@ size_t mxe_pkt_len(const struct mxe_pkt_out *out);
  */
 u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf);
 
-#endif /* MXE_WIRE_H */
+#endif /* MXE_PKT_H */

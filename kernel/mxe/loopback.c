@@ -2,8 +2,8 @@
 #include <linux/jiffies.h>
 
 #include "complete.h"
-#include "early.h"
-#include "loop.h"
+#include "early_demux.h"
+#include "loopback.h"
 #include "mxe.h"
 #include "net.h"
 #include "post.h"
@@ -12,26 +12,26 @@
 #include "send.h"
 #include "trace.h"
 
-bool mxe_loop_direct = true;
+bool mxe_loopback_direct = true;
 
 /* ---- path -------------------------------------------------------------- */
 
-void mxe_loop_reset(struct mxe_qp *qp)
+void mxe_loopback_reset(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	qp->sq.loop.known = false;
-	qp->sq.loop.peer.qp = NULL;
+	qp->sq.loopback.known = false;
+	qp->sq.loopback.peer.qp = NULL;
 }
 
-static noinline void mxe_loop_learn(struct mxe_qp *qp, int routes)
+static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 {
-	struct mxe_loop *loop = &qp->sq.loop;
+	struct mxe_loopback *loop = &qp->sq.loopback;
 
 	/* What could act on the packets has to see packets. */
 	rcu_read_lock();
 	loop->local = mxe_net_is_local(qp) &&
-		      !mxe_early_lo_is_hooked(qp->dev->mnet, qp->av.is_ipv4);
+		      !mxe_hooks_on_loopback(qp->dev->mnet, qp->av.is_ipv4);
 	rcu_read_unlock();
 	loop->routes = routes;
 	loop->checked = jiffies;
@@ -42,19 +42,19 @@ static noinline void mxe_loop_learn(struct mxe_qp *qp, int routes)
  * Would packets come back to this host, and nothing act on them meanwhile?  A new
  * route counts at once, a new hook with the next jiffy.
  */
-static bool mxe_loop_is_local(struct mxe_qp *qp)
+static bool mxe_loopback_is_local(struct mxe_qp *qp)
 {
-	const struct mxe_loop *loop = &qp->sq.loop;
+	const struct mxe_loopback *loop = &qp->sq.loopback;
 	int routes = mxe_net_routes(qp->dev->mnet, qp->av.is_ipv4);
 
 	if (!loop->known || loop->routes != routes ||
 	    time_is_before_jiffies(loop->checked))
-		mxe_loop_learn(qp, routes);
+		mxe_loopback_learn(qp, routes);
 	return loop->local;
 }
 
 /* Are they connected to each other, in every respect that packets tell? */
-static bool mxe_loop_connected(const struct mxe_qp *qp,
+static bool mxe_loopback_connected(const struct mxe_qp *qp,
 			       const struct mxe_qp *peer)
 {
 	const struct mxe_av *a = &qp->av, *b = &peer->av;
@@ -73,7 +73,7 @@ static bool mxe_loop_connected(const struct mxe_qp *qp,
  * Is the responder about to take this very request, with nothing to be told of
  * before?  The first message of all (IBTA 11.6.3.1) is left to packets.
  */
-static bool mxe_loop_ready(const struct mxe_qp *qp, const struct mxe_qp *peer)
+static bool mxe_loopback_ready(const struct mxe_qp *qp, const struct mxe_qp *peer)
 {
 	const struct mxe_rq *rq = &peer->rq;
 
@@ -89,16 +89,16 @@ static bool mxe_loop_ready(const struct mxe_qp *qp, const struct mxe_qp *peer)
 /* ---- data -------------------------------------------------------------- */
 
 /* The other end of what is copied. */
-struct mxe_loop_data {
+struct mxe_loopback_data {
 	struct mxe_qp *qp, *peer;
 	const struct mxe_send_wr *wr;
 	struct mxe_target target;	/* of the remote key; none: a SEND */
 	u64 addr;			/* in its region */
 };
 
-static struct mxe_peer mxe_loop_rights(struct mxe_qp *peer)
+static struct mxe_rights mxe_loopback_rights(struct mxe_qp *peer)
 {
-	return (struct mxe_peer) {
+	return (struct mxe_rights) {
 		.dev = peer->dev,
 		.pd = peer->pd,
 		.qpn = peer->qpn,
@@ -107,7 +107,7 @@ static struct mxe_peer mxe_loop_rights(struct mxe_qp *peer)
 }
 
 /* Bytes offset..offset+len of the message are, or belong, at p. */
-static int mxe_loop_copy_piece(const struct mxe_loop_data *data, u32 offset,
+static int mxe_loopback_copy_piece(const struct mxe_loopback_data *data, u32 offset,
 			       void *p, u32 len)
 {
 	const struct mxe_recv_wr *recv = data->peer->rq.cur;
@@ -124,7 +124,7 @@ static int mxe_loop_copy_piece(const struct mxe_loop_data *data, u32 offset,
 	return 0;
 }
 
-static int mxe_loop_copy_sge(const struct mxe_loop_data *data, u32 offset,
+static int mxe_loopback_copy_sge(const struct mxe_loopback_data *data, u32 offset,
 			     const struct ib_sge *sge)
 {
 	int access = data->wr->opcode == IB_WR_RDMA_READ ?
@@ -143,7 +143,7 @@ static int mxe_loop_copy_sge(const struct mxe_loop_data *data, u32 offset,
 		void *p = mxe_mr_ptr(mr, addr, &len);
 
 		len = min(len, left);
-		err = mxe_loop_copy_piece(data, offset, p, len);
+		err = mxe_loopback_copy_piece(data, offset, p, len);
 		offset += len;
 		addr += len;
 		left -= len;
@@ -156,7 +156,7 @@ static int mxe_loop_copy_sge(const struct mxe_loop_data *data, u32 offset,
  * Copy all of the message.  If it fails some of it may have been copied, as
  * may be with packets; they begin again.
  */
-static int mxe_loop_copy(const struct mxe_loop_data *data)
+static int mxe_loopback_copy(const struct mxe_loopback_data *data)
 {
 	const struct mxe_send_wr *wr = data->wr;
 	u32 offset = 0;
@@ -165,22 +165,22 @@ static int mxe_loop_copy(const struct mxe_loop_data *data)
 	if (!wr->length)
 		return 0;
 	if (wr->flags & MXE_SEND_INLINE)
-		return mxe_loop_copy_piece(data, 0, (void *)wr->inline_data,
+		return mxe_loopback_copy_piece(data, 0, (void *)wr->inline_data,
 					   wr->length);
 	for (i = 0; i < wr->num_sge && !err; i++) {
 		if (!wr->sge[i].length)
 			continue;
-		err = mxe_loop_copy_sge(data, offset, &wr->sge[i]);
+		err = mxe_loopback_copy_sge(data, offset, &wr->sge[i]);
 		offset += wr->sge[i].length;
 	}
 	return err;
 }
 
 /* Copy from or to the memory that the request names. */
-static int mxe_loop_copy_remote(struct mxe_loop_data *data, int access)
+static int mxe_loopback_copy_remote(struct mxe_loopback_data *data, int access)
 {
 	const struct mxe_send_wr *wr = data->wr;
-	struct mxe_peer rights = mxe_loop_rights(data->peer);
+	struct mxe_rights rights = mxe_loopback_rights(data->peer);
 	int err;
 
 	/* Without bytes no key is needed (IBTA 9.7.4). */
@@ -191,7 +191,7 @@ static int mxe_loop_copy_remote(struct mxe_loop_data *data, int access)
 			   &data->target);
 	if (err)
 		return err;
-	err = mxe_loop_copy(data);
+	err = mxe_loopback_copy(data);
 	mxe_rkey_put(&data->target);
 	return err;
 }
@@ -199,10 +199,10 @@ static int mxe_loop_copy_remote(struct mxe_loop_data *data, int access)
 /* ---- requests: 0, or an error with which nothing has changed ----------- */
 
 /* The message has arrived: complete the receive request that it took. */
-static void mxe_loop_deliver(struct mxe_qp *peer, const struct mxe_send_wr *wr)
+static void mxe_loopback_deliver(struct mxe_qp *peer, const struct mxe_send_wr *wr)
 {
 	struct mxe_wc wc = {
-		.opcode = mxe_opcode_is_write(wr->opcode) ?
+		.opcode = mxe_wr_is_write(wr->opcode) ?
 			  MXE_WC_RECV_RDMA_WITH_IMM : MXE_WC_RECV,
 		.solicited = wr->flags & MXE_SEND_SOLICITED,
 		.src_qp = peer->dest_qpn,
@@ -216,7 +216,7 @@ static void mxe_loop_deliver(struct mxe_qp *peer, const struct mxe_send_wr *wr)
 	mxe_recv_end(peer, &wc);
 }
 
-static int mxe_loop_send(struct mxe_loop_data *data)
+static int mxe_loopback_send(struct mxe_loopback_data *data)
 {
 	struct mxe_qp *peer = data->peer;
 	int err;
@@ -226,17 +226,17 @@ static int mxe_loop_send(struct mxe_loop_data *data)
 		return err;
 	if (data->wr->length > peer->rq.cur->length)
 		return -EMSGSIZE;
-	err = mxe_loop_copy(data);
+	err = mxe_loopback_copy(data);
 	if (!err) {
 		/* That of the requester's list is added by the caller. */
 		if (unlikely(peer->rq.cur->num_sge >= 4))
 			data->qp->sq.budget -= peer->rq.cur->num_sge / 4;
-		mxe_loop_deliver(peer, data->wr);
+		mxe_loopback_deliver(peer, data->wr);
 	}
 	return err;
 }
 
-static int mxe_loop_write(struct mxe_loop_data *data)
+static int mxe_loopback_write(struct mxe_loopback_data *data)
 {
 	bool imm = data->wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 	struct mxe_qp *peer = data->peer;
@@ -249,23 +249,23 @@ static int mxe_loop_write(struct mxe_loop_data *data)
 		if (err)
 			return err;
 	}
-	err = mxe_loop_copy_remote(data, IB_ACCESS_REMOTE_WRITE);
+	err = mxe_loopback_copy_remote(data, IB_ACCESS_REMOTE_WRITE);
 	if (!err && imm)
-		mxe_loop_deliver(peer, data->wr);
+		mxe_loopback_deliver(peer, data->wr);
 	return err;
 }
 
-static int mxe_loop_read(struct mxe_loop_data *data)
+static int mxe_loopback_read(struct mxe_loopback_data *data)
 {
 	const struct mxe_qp *peer = data->peer;
 
 	if (!(peer->attr.qp_access_flags & IB_ACCESS_REMOTE_READ) ||
 	    !peer->rq.num_res || !data->qp->attr.max_rd_atomic)
 		return -EINVAL;
-	return mxe_loop_copy_remote(data, IB_ACCESS_REMOTE_READ);
+	return mxe_loopback_copy_remote(data, IB_ACCESS_REMOTE_READ);
 }
 
-static noinline void mxe_loop_trace_atomic(const struct mxe_qp *peer,
+static noinline void mxe_loopback_trace_atomic(const struct mxe_qp *peer,
 					   const struct mxe_send_wr *wr)
 {
 	struct mxe_pkt pkt = {
@@ -278,10 +278,10 @@ static noinline void mxe_loop_trace_atomic(const struct mxe_qp *peer,
 	trace_mxe_atomic(peer, &pkt);
 }
 
-static int mxe_loop_exec_atomic(struct mxe_qp *peer,
+static int mxe_loopback_exec_atomic(struct mxe_qp *peer,
 				const struct mxe_send_wr *wr, u64 *orig)
 {
-	struct mxe_peer rights = mxe_loop_rights(peer);
+	struct mxe_rights rights = mxe_loopback_rights(peer);
 	int err;
 
 	err = mxe_rkey_atomic(&rights, wr->rkey, IB_ACCESS_REMOTE_ATOMIC,
@@ -292,12 +292,12 @@ static int mxe_loop_exec_atomic(struct mxe_qp *peer,
 	if (mxe_atomic_is_masked(wr->atomic.op))
 		mxe_count(peer->dev, masked_atomics_executed);
 	if (trace_mxe_atomic_enabled())
-		mxe_loop_trace_atomic(peer, wr);
+		mxe_loopback_trace_atomic(peer, wr);
 	return 0;
 }
 
 /* The place of the result is made sure of first: it is executed only once. */
-static int mxe_loop_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
+static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 			   const struct mxe_send_wr *wr)
 {
 	unsigned int size = mxe_atomic_size(&wr->atomic);
@@ -319,7 +319,7 @@ static int mxe_loop_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 	err = mxe_mr_check(mr, qp->pd, IB_ACCESS_LOCAL_WRITE,
 			   wr->sge[0].addr, size);
 	if (!err)
-		err = mxe_loop_exec_atomic(peer, wr, result);
+		err = mxe_loopback_exec_atomic(peer, wr, result);
 	if (!err) {
 		mxe_atomic_result(qp, &wr->atomic, result);
 		mxe_mr_copy(mr, wr->sge[0].addr, result, size, MXE_TO_MEMORY);
@@ -328,49 +328,49 @@ static int mxe_loop_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 	return err;
 }
 
-static int mxe_loop_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
+static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 			     const struct mxe_send_wr *wr)
 {
-	struct mxe_loop_data data = { .qp = qp, .peer = peer, .wr = wr };
+	struct mxe_loopback_data data = { .qp = qp, .peer = peer, .wr = wr };
 
-	if (mxe_opcode_is_send(wr->opcode))
-		return mxe_loop_send(&data);
-	if (mxe_opcode_is_write(wr->opcode))
-		return mxe_loop_write(&data);
-	return mxe_loop_read(&data);
+	if (mxe_wr_is_send(wr->opcode))
+		return mxe_loopback_send(&data);
+	if (mxe_wr_is_write(wr->opcode))
+		return mxe_loopback_write(&data);
+	return mxe_loopback_read(&data);
 }
 
 /* Local operations, invalidations and memory placement take the long way. */
-static bool mxe_loop_has(enum ib_wr_opcode opcode)
+static bool mxe_loopback_has(enum ib_wr_opcode opcode)
 {
-	return opcode != IB_WR_SEND_WITH_INV && !mxe_opcode_is_local(opcode) &&
-	       !mxe_opcode_is_placement(opcode);
+	return opcode != IB_WR_SEND_WITH_INV && !mxe_wr_is_local(opcode) &&
+	       !mxe_wr_is_placement(opcode);
 }
 
 /* ---- both sides -------------------------------------------------------- */
 
-static bool mxe_loop_with(struct mxe_qp *qp, struct mxe_qp *peer,
+static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 			  const struct mxe_send_wr *wr, u32 num_pkts)
 {
 	struct mxe_rq *rq = &peer->rq;
 	int err = -EAGAIN;
 
 	spin_lock(&peer->recv_lock);
-	if (mxe_loop_connected(qp, peer) && mxe_loop_ready(qp, peer))
-		err = mxe_opcode_is_atomic(wr->opcode) ?
-		      mxe_loop_atomic(qp, peer, wr) :
-		      mxe_loop_transfer(qp, peer, wr);
+	if (mxe_loopback_connected(qp, peer) && mxe_loopback_ready(qp, peer))
+		err = mxe_wr_is_atomic(wr->opcode) ?
+		      mxe_loopback_atomic(qp, peer, wr) :
+		      mxe_loopback_transfer(qp, peer, wr);
 	if (!err) {
 		rq->nak_sent = false;
 		rq->msn++;
 		rq->epsn = mxe_psn_add(rq->epsn, num_pkts);
 	}
-	mxe_recv_unlock_later(peer);
+	mxe_rq_end_deferred(peer);
 	return !err;
 }
 
 /* As if all its packets were acknowledged. */
-static void mxe_loop_complete(struct mxe_qp *qp, u32 num_pkts)
+static void mxe_loopback_complete(struct mxe_qp *qp, u32 num_pkts)
 {
 	struct mxe_sq *sq = &qp->sq;
 
@@ -383,8 +383,8 @@ static void mxe_loop_complete(struct mxe_qp *qp, u32 num_pkts)
 }
 
 /* Packets to the peer would come back.  Inline, who only asks would pay for it. */
-static noinline enum mxe_loop_result
-mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
+static noinline enum mxe_loopback_result
+mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
 	u32 num_pkts = 1;
@@ -392,43 +392,43 @@ mxe_loop_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	s32 cost = 1;
 
 	if (unlikely(wr->length > qp->mtu || wr->num_sge >= 4) &&
-	    !mxe_opcode_is_atomic(wr->opcode)) {
+	    !mxe_wr_is_atomic(wr->opcode)) {
 		num_pkts = mxe_wr_num_pkts(qp, wr);
 		if (num_pkts > MXE_BURST)
-			return MXE_LOOP_NO;
-		cost = mxe_loop_cost(wr->length, wr->num_sge);
+			return MXE_LOOPBACK_NO;
+		cost = mxe_loopback_cost(wr->length, wr->num_sge);
 		/* One that costs more than a slice has one to itself. */
 		if (cost > sq->budget && sq->budget < MXE_SLICE) {
 			sq->budget = 0;
-			return MXE_LOOP_LATER;
+			return MXE_LOOPBACK_LATER;
 		}
 	}
 	/* Bottom halves are off, which is as good as RCU: the peer stays. */
-	peer = mxe_net_find_qp(qp->dev->mnet, qp->dest_qpn, &sq->loop.peer);
+	peer = mxe_net_find_qp(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer);
 	if (!peer)
-		return MXE_LOOP_NO;
+		return MXE_LOOPBACK_NO;
 	/* What was sent comes first; its answer calls again. */
 	if (sq->tail != sq->cur)
-		return MXE_LOOP_LATER;
-	if (!mxe_loop_with(qp, peer, wr, num_pkts)) {
+		return MXE_LOOPBACK_LATER;
+	if (!mxe_loopback_with(qp, peer, wr, num_pkts)) {
 		/* Some of it may have been copied. */
 		if (cost > 1)
 			sq->budget -= cost;
-		return MXE_LOOP_NO;
+		return MXE_LOOPBACK_NO;
 	}
 	trace_mxe_loop(qp, wr);
 	sq->budget -= cost;
-	mxe_loop_complete(qp, num_pkts);
-	return MXE_LOOP_DONE;
+	mxe_loopback_complete(qp, num_pkts);
+	return MXE_LOOPBACK_DONE;
 }
 
-enum mxe_loop_result mxe_loop_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
+enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!READ_ONCE(mxe_loop_direct) || qp->type != IB_QPT_RC ||
-	    qp->state != IB_QPS_RTS || wr->error || !mxe_loop_has(wr->opcode) ||
-	    !mxe_loop_is_local(qp))
-		return MXE_LOOP_NO;
-	return mxe_loop_local(qp, wr);
+	if (!READ_ONCE(mxe_loopback_direct) || qp->type != IB_QPT_RC ||
+	    qp->state != IB_QPS_RTS || wr->error || !mxe_loopback_has(wr->opcode) ||
+	    !mxe_loopback_is_local(qp))
+		return MXE_LOOPBACK_NO;
+	return mxe_loopback_local(qp, wr);
 }

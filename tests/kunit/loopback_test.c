@@ -8,7 +8,7 @@
 #include <rdma/ib_cache.h>
 
 #include "harness.h"
-#include "loop.h"
+#include "loopback.h"
 #include "mr.h"
 #include "net.h"
 
@@ -318,11 +318,11 @@ static void loop_switched_off(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 
-	mxe_loop_direct = false;
+	mxe_loopback_direct = false;
 	lt_post_atomic(lt, 1, lt->mr->rkey);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
 	lt_expect_counts(lt, 0, true);
-	mxe_loop_direct = true;
+	mxe_loopback_direct = true;
 	lt_post_atomic(lt, 2, lt->mr->rkey);
 	lt_expect_wc(lt, lt->scq, 2, IB_WC_SUCCESS);
 	lt_expect_counts(lt, 1, true);
@@ -410,7 +410,7 @@ static void loop_peer_gone(struct kunit *test)
 
 	lt_post_atomic(lt, 1, lt->mr->rkey);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
-	KUNIT_EXPECT_PTR_EQ(test, lt->a->sq.loop.peer.qp, lt->b);
+	KUNIT_EXPECT_PTR_EQ(test, lt->a->sq.loopback.peer.qp, lt->b);
 	ib_destroy_qp(lt->b->ibqp);
 	mnet->next_qpn = qpn;
 	lt->b = lt_create_qp(lt);
