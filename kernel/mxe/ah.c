@@ -5,7 +5,7 @@
 #include "device.h"
 #include "mxe.h"
 #include "net.h"
-#include "pd.h"
+#include "udata.h"
 
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 		const struct rdma_ah_attr *attr)
@@ -103,12 +103,12 @@ int mxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	if (err)
 		return err;
 	ah->av.sport = htons(rdma_flow_label_to_udp_sport(ah->av.flow_label));
-	err = mxe_device_take(dev, MXE_RESOURCE_AH);
+	err = mxe_resource_take(dev, MXE_RESOURCE_AH);
 	if (err || !udata)
 		return err;
 	err = mxe_ah_publish(dev, ah, udata);
 	if (err)
-		mxe_device_give(dev, MXE_RESOURCE_AH);
+		mxe_resource_give(dev, MXE_RESOURCE_AH);
 	return err;
 }
 
@@ -119,6 +119,6 @@ int mxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 	/* Requests have their own copy of the vector. */
 	if (to_mah(ibah)->num)
 		xa_erase_bh(&dev->ahs, to_mah(ibah)->num);
-	mxe_device_give(dev, MXE_RESOURCE_AH);
+	mxe_resource_give(dev, MXE_RESOURCE_AH);
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include "cq.h"
 #include "device.h"
 #include "mxe.h"
-#include "pd.h"
 #include "qp.h"
+#include "udata.h"
 
 /* Entries that a resize copies with interrupts off. */
 #define MXE_CQ_COPY_SLICE	1024
@@ -276,7 +276,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return mxe_refuse(dev, -EINVAL, "vector %u",
 				  attr->comp_vector);
 
-	err = mxe_device_take(dev, MXE_RESOURCE_CQ);
+	err = mxe_resource_take(dev, MXE_RESOURCE_CQ);
 	if (err)
 		return err;
 	mutex_init(&cq->resize_mutex);
@@ -297,7 +297,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			err = -ENOMEM;
 	}
 	if (err)
-		mxe_device_give(dev, MXE_RESOURCE_CQ);
+		mxe_resource_give(dev, MXE_RESOURCE_CQ);
 	else
 		ibcq->cqe = cq->entries;
 	return err;
@@ -468,7 +468,7 @@ int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	mxe_ring_destroy(&cq->ring);
 	kvfree(cq->wc);
 	mutex_destroy(&cq->resize_mutex);
-	mxe_device_give(to_mdev(ibcq->device), MXE_RESOURCE_CQ);
+	mxe_resource_give(to_mdev(ibcq->device), MXE_RESOURCE_CQ);
 	return 0;
 }
 

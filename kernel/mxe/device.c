@@ -7,6 +7,7 @@
 
 #include "atomic.h"
 #include "device.h"
+#include "hdr.h"
 #include "mxe.h"
 #include "net.h"
 #include "uverbs.h"
@@ -25,30 +26,6 @@ bool mxe_device_reply_be;
  */
 static struct lock_class_key mxe_ahs_lock_key;
 static struct lock_class_key mxe_xrc_srqs_lock_key;
-
-static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
-	[MXE_RESOURCE_PD] = MXE_MAX_PD,
-	[MXE_RESOURCE_AH] = MXE_MAX_AH,
-	[MXE_RESOURCE_CQ] = MXE_MAX_CQ,
-	[MXE_RESOURCE_QP] = MXE_MAX_QP,
-	[MXE_RESOURCE_MR] = MXE_MAX_MR,
-	[MXE_RESOURCE_SRQ] = MXE_MAX_SRQ,
-	[MXE_RESOURCE_MW] = MXE_MAX_MW,
-	[MXE_RESOURCE_XRCD] = MXE_MAX_XRCD,
-};
-
-int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type)
-{
-	if (atomic_add_unless(&dev->resources[type], 1, mxe_resource_limits[type]))
-		return 0;
-	return mxe_refuse(dev, -ENOMEM, "all %d resources of type %d are used",
-			  mxe_resource_limits[type], type);
-}
-
-void mxe_device_give(struct mxe_dev *dev, enum mxe_resource type)
-{
-	atomic_dec(&dev->resources[type]);
-}
 
 /*
  * Results that contradict the host's byte order cannot be given to a consumer
@@ -279,7 +256,7 @@ int mxe_device_add(const char *name, struct net_device *ndev)
 	err = mxe_net_attach(dev, dev_net(ndev));
 	if (err) {
 		netdev_err(ndev, "mxe: cannot use UDP port %u: %pe\n",
-			   mxe_net_port, ERR_PTR(err));
+			   mxe_udp_port, ERR_PTR(err));
 		goto err_put_netdev;
 	}
 

@@ -16,13 +16,6 @@ int mxe_device_add(const char *name, struct net_device *ndev);
 /* The state of the netdev may have changed.  Context: RTNL. */
 void mxe_device_port_event(struct mxe_dev *dev);
 
-/*
- * Account for one more object, or -ENOMEM at the limit that query_device
- * reports; and for one less.  Context: any.
- */
-int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type);
-void mxe_device_give(struct mxe_dev *dev, enum mxe_resource type);
-
 enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev);
 
 /* Tells ib_exp, and kernel consumers by it, what the devices do. */

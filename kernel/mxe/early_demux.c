@@ -87,7 +87,7 @@ static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb)
 	/* A checksum is left to those who know. */
 	return skb->pkt_type == PACKET_HOST && iph->ihl == 5 &&
 	       iph->protocol == IPPROTO_UDP && !ip_is_fragment(iph) &&
-	       udph->dest == htons(mxe_net_port) && !udph->check &&
+	       udph->dest == htons(mxe_udp_port) && !udph->check &&
 	       ntohs(udph->len) == skb->len - sizeof(*iph);
 }
 

@@ -6,7 +6,8 @@
 #include "ah.h"
 #include "hdr.h"
 #include "icrc.h"
-#include "net.h"
+
+ushort mxe_udp_port = 4791;
 
 /* bth_len: from the BTH to where the ICRC will be. */
 static void mxe_hdr_init_udp(struct udphdr *udph, const struct mxe_av *av,
@@ -14,7 +15,7 @@ static void mxe_hdr_init_udp(struct udphdr *udph, const struct mxe_av *av,
 {
 	*udph = (struct udphdr) {
 		.source = av->sport,
-		.dest = htons(mxe_net_port),
+		.dest = htons(mxe_udp_port),
 		.len = htons(sizeof(*udph) + bth_len + MXE_ICRC_SIZE),
 		.check = 0,	/* annex A17: the ICRC protects the packet */
 	};

@@ -27,6 +27,9 @@ struct mxe_hdr {
 	} hdr;
 };
 
+/* UDP port of RoCEv2 traffic; fixed when the module is loaded. */
+extern ushort mxe_udp_port;
+
 /* The next makes its headers anew. */
 static inline void mxe_hdr_forget(struct mxe_hdr *head)
 {

@@ -3,19 +3,18 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
-#include "skb.h"
 #include "device.h"
+#include "gso.h"
+#include "hdr.h"
 #include "icrc.h"
 #include "link.h"
 #include "loopback.h"
 #include "mxe.h"
 #include "net.h"
 #include "qp.h"
-#include "gso.h"
+#include "skb.h"
 
-struct workqueue_struct *mxe_wq;
-
-module_param_named(port, mxe_net_port, ushort, 0444);
+module_param_named(port, mxe_udp_port, ushort, 0444);
 MODULE_PARM_DESC(port, "UDP port of RoCEv2 traffic (default 4791)");
 
 static char *atomic_reply = "host";
@@ -36,7 +35,7 @@ MODULE_PARM_DESC(trains, "alias of gso");
 
 static int __init mxe_read_params(void)
 {
-	if (!mxe_net_port) {
+	if (!mxe_udp_port) {
 		pr_err("mxe: port must not be 0\n");
 		return -EINVAL;
 	}
@@ -57,20 +56,12 @@ static int __init mxe_init(void)
 	err = mxe_read_params();
 	if (err)
 		return err;
-	/*
-	 * Work runs where it was queued, so what it sends goes through the
-	 * same CPU's backlog as what the doorbell sent, and stays in order.
-	 * Processes and peers decide how much of it there is, so it has the
-	 * priority of a process, and one thread on each CPU: the other work of
-	 * the pool waits for one slice at most, and its threads do not compete
-	 * with each other.
-	 */
-	mxe_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | MXE_WQ_PERCPU, 1);
-	if (!mxe_wq)
-		return -ENOMEM;
+	err = mxe_qp_init();
+	if (err)
+		return err;
 	err = mxe_icrc_init();
 	if (err)
-		goto err_destroy_wq;
+		goto err_exit_qp;
 	err = mxe_net_register();
 	if (err)
 		goto err_exit_icrc;
@@ -88,8 +79,8 @@ err_unregister_net:
 	mxe_net_unregister();
 err_exit_icrc:
 	mxe_icrc_exit();
-err_destroy_wq:
-	destroy_workqueue(mxe_wq);
+err_exit_qp:
+	mxe_qp_exit();
 	mxe_skb_exit();
 	return err;
 }
@@ -102,7 +93,7 @@ static void __exit mxe_exit(void)
 	ib_exp_unregister_driver(&mxe_exp_driver);
 	mxe_net_unregister();
 	mxe_icrc_exit();
-	destroy_workqueue(mxe_wq);
+	mxe_qp_exit();
 	mxe_skb_exit();
 	/* Memory regions freed by RCU need no code of ours. */
 }

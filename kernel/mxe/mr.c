@@ -13,7 +13,7 @@
 #include "mw.h"
 #include "mxe.h"
 #include "ring.h"
-#include "pd.h"
+#include "udata.h"
 
 #define MXE_MR_SUPPORTED_ACCESS						\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
@@ -270,7 +270,7 @@ static void mxe_mr_free(struct mxe_mr *mr)
 		ib_umem_release(mr->umem);
 	if (mr->dmabuf)
 		mxe_dmabuf_put(mr->dmabuf);
-	mxe_device_give(mr->dev, MXE_RESOURCE_MR);
+	mxe_resource_give(mr->dev, MXE_RESOURCE_MR);
 	kfree_rcu(mr, rcu);
 }
 
@@ -294,11 +294,11 @@ static struct mxe_mr *mxe_mr_alloc(struct ib_pd *pd, int access)
 	struct mxe_dev *dev = to_mdev(pd->device);
 	struct mxe_mr *mr;
 
-	if (mxe_device_take(dev, MXE_RESOURCE_MR))
+	if (mxe_resource_take(dev, MXE_RESOURCE_MR))
 		return NULL;
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr) {
-		mxe_device_give(dev, MXE_RESOURCE_MR);
+		mxe_resource_give(dev, MXE_RESOURCE_MR);
 		return NULL;
 	}
 	mr->dev = dev;

@@ -5,7 +5,7 @@
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"
-#include "pd.h"
+#include "udata.h"
 
 #define MXE_MW_ACCESS	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 			 IB_ACCESS_REMOTE_ATOMIC)
@@ -208,7 +208,7 @@ int mxe_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
 		return mxe_refuse(dev, -EINVAL, "type %d", ibmw->type);
 
-	err = mxe_device_take(dev, MXE_RESOURCE_MW);
+	err = mxe_resource_take(dev, MXE_RESOURCE_MW);
 	if (err)
 		return err;
 	mw = kzalloc(sizeof(*mw), GFP_KERNEL_ACCOUNT);
@@ -231,7 +231,7 @@ int mxe_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 err_free:
 	kfree(mw);
 err_give:
-	mxe_device_give(dev, MXE_RESOURCE_MW);
+	mxe_resource_give(dev, MXE_RESOURCE_MW);
 	return err;
 }
 
@@ -246,7 +246,7 @@ int mxe_dealloc_mw(struct ib_mw *ibmw)
 	mxe_mw_unbind(mw);
 	spin_unlock_bh(&mw->lock);
 
-	mxe_device_give(mw->dev, MXE_RESOURCE_MW);
+	mxe_resource_give(mw->dev, MXE_RESOURCE_MW);
 	kfree_rcu(mw, rcu);
 	return 0;
 }

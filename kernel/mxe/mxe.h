@@ -42,6 +42,7 @@
 #include <rdma/mxe_user_ioctl_cmds.h>
 
 #include "mcast.h"
+#include "resource.h"
 #include "stats.h"
 
 struct mxe_net;
@@ -67,19 +68,6 @@ struct mxe_qp;
 #define MXE_MAX_DEFERRED	SZ_32M		/* bytes of requests that wait */
 #define MXE_MAX_FAST_REG_PAGES	512
 #define MXE_GID_TABLE_LEN	128
-
-/* Resources that a device has a limited number of. */
-enum mxe_resource {
-	MXE_RESOURCE_PD,
-	MXE_RESOURCE_AH,
-	MXE_RESOURCE_CQ,
-	MXE_RESOURCE_QP,
-	MXE_RESOURCE_MR,
-	MXE_RESOURCE_SRQ,
-	MXE_RESOURCE_MW,
-	MXE_RESOURCE_XRCD,
-	MXE_RESOURCE_COUNT
-};
 
 /*
  * A device: one per `rdma link add`.

@@ -31,8 +31,6 @@
 #include "ud.h"
 #include "xrc.h"
 
-ushort mxe_net_port = 4791;
-
 static unsigned int mxe_net_id;
 static DEFINE_MUTEX(mxe_net_mutex);
 
@@ -73,7 +71,7 @@ static noinline struct dst_entry *mxe_net_route4(struct mxe_dev *dev,
 		.saddr = av->v4.saddr,
 		.daddr = av->v4.daddr,
 		.fl4_sport = av->sport,
-		.fl4_dport = htons(mxe_net_port),
+		.fl4_dport = htons(mxe_udp_port),
 	};
 	struct rtable *rt;
 
@@ -99,7 +97,7 @@ static noinline struct dst_entry *mxe_net_route6(struct mxe_dev *dev,
 		.saddr = av->v6.saddr,
 		.daddr = av->v6.daddr,
 		.fl6_sport = av->sport,
-		.fl6_dport = htons(mxe_net_port),
+		.fl6_dport = htons(mxe_udp_port),
 	};
 	struct dst_entry *dst;
 
@@ -696,7 +694,7 @@ static struct socket *mxe_net_open(struct mxe_net *mnet, u8 family)
 {
 	struct udp_port_cfg port = {
 		.family = family,
-		.local_udp_port = htons(mxe_net_port),
+		.local_udp_port = htons(mxe_udp_port),
 		.ipv6_v6only = family == AF_INET6,
 	};
 	struct udp_tunnel_sock_cfg tunnel = {

@@ -91,9 +91,6 @@ static inline struct mxe_qp *mxe_qp_find(struct mxe_net *mnet, u32 qpn)
 			       &recent->slot[qpn % ARRAY_SIZE(recent->slot)]);
 }
 
-/* UDP port of RoCEv2 traffic; fixed at module load. */
-extern ushort mxe_net_port;
-
 int mxe_net_register(void);
 void mxe_net_unregister(void);
 

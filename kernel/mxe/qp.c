@@ -10,17 +10,39 @@
 #include "early_demux.h"
 #include "mxe.h"
 #include "net.h"
-#include "pd.h"
-#include "sqpoll.h"
 #include "psn.h"
 #include "qp.h"
 #include "respond.h"
 #include "retry.h"
 #include "send.h"
+#include "sqpoll.h"
 #include "srq.h"
 #include "uc.h"
+#include "ucontext.h"
 #include "ud.h"
+#include "udata.h"
 #include "xrc.h"
+
+struct workqueue_struct *mxe_qp_wq;
+
+int mxe_qp_init(void)
+{
+	/*
+	 * Work runs where it was queued, so what it sends goes through the
+	 * same CPU's backlog as what the doorbell sent, and stays in order.
+	 * Processes and peers decide how much of it there is, so it has the
+	 * priority of a process, and one thread on each CPU: the other work of
+	 * the pool waits for one slice at most, and its threads do not compete
+	 * with each other.
+	 */
+	mxe_qp_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | MXE_WQ_PERCPU, 1);
+	return mxe_qp_wq ? 0 : -ENOMEM;
+}
+
+void mxe_qp_exit(void)
+{
+	destroy_workqueue(mxe_qp_wq);
+}
 
 /* ---- lookup, locks, and what follows from them ------------------------- */
 
@@ -59,7 +81,7 @@ void mxe_qp_end(struct mxe_qp *qp)
 
 void mxe_qp_kick(struct mxe_qp *qp)
 {
-	queue_work(mxe_wq, &qp->work);
+	queue_work(mxe_qp_wq, &qp->work);
 }
 
 static void mxe_qp_event(struct mxe_qp *qp, enum ib_event_type type)
@@ -625,7 +647,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	err = mxe_qp_check_init(dev, init, udata);
 	if (err)
 		return err;
-	err = mxe_device_take(dev, MXE_RESOURCE_QP);
+	err = mxe_resource_take(dev, MXE_RESOURCE_QP);
 	if (err)
 		return err;
 	qp = mxe_qp_alloc(ibqp, init);
@@ -676,7 +698,7 @@ err_free:
 err_free_qp:
 	kfree(qp);
 err_give:
-	mxe_device_give(dev, MXE_RESOURCE_QP);
+	mxe_resource_give(dev, MXE_RESOURCE_QP);
 	return err;
 }
 
@@ -743,7 +765,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mxe_qp_free_queues(qp);
 	mxe_early_demux_forget(qp);
 	dst_cache_destroy(&qp->dst_cache);
-	mxe_device_give(qp->dev, MXE_RESOURCE_QP);
+	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
 	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
 	kfree_rcu(qp, rcu);
 	return 0;

@@ -441,6 +441,11 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init);
 int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 
-extern struct workqueue_struct *mxe_wq;
+/* Runs qp->work of all queue pairs. */
+extern struct workqueue_struct *mxe_qp_wq;
+
+/* For the module.  0 or -ENOMEM. */
+int mxe_qp_init(void);
+void mxe_qp_exit(void);
 
 #endif /* MXE_QP_H */

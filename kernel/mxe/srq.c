@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "device.h"
 #include "mxe.h"
-#include "pd.h"
 #include "qp.h"
 #include "srq.h"
+#include "udata.h"
 #include "xrc.h"
 
 int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
@@ -110,7 +110,7 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	if (!err && udata)
 		err = mxe_srq_read_udata(dev, udata);
 	if (!err)
-		err = mxe_device_take(dev, MXE_RESOURCE_SRQ);
+		err = mxe_resource_take(dev, MXE_RESOURCE_SRQ);
 	if (err)
 		return err;
 
@@ -125,7 +125,7 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		err = mxe_xrc_publish(srq);
 	if (err) {
 		mxe_rq_destroy(&srq->q);
-		mxe_device_give(dev, MXE_RESOURCE_SRQ);
+		mxe_resource_give(dev, MXE_RESOURCE_SRQ);
 		return err;
 	}
 	init->attr.max_wr = srq->q.entries;
@@ -175,7 +175,7 @@ int mxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	if (ibsrq->srq_type == IB_SRQT_XRC)
 		mxe_xrc_withdraw(srq);
 	mxe_rq_destroy(&srq->q);
-	mxe_device_give(to_mdev(ibsrq->device), MXE_RESOURCE_SRQ);
+	mxe_resource_give(to_mdev(ibsrq->device), MXE_RESOURCE_SRQ);
 	return 0;
 }
 

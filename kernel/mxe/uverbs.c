@@ -13,10 +13,10 @@
 #include "device.h"
 #include "mxe.h"
 #include "net.h"
-#include "pd.h"
-#include "sqpoll.h"
 #include "qp.h"
 #include "send.h"
+#include "sqpoll.h"
+#include "ucontext.h"
 #include "uverbs.h"
 
 #define UVERBS_MODULE_NAME mxe
@@ -86,7 +86,7 @@ static void mxe_turn_work(struct work_struct *work)
 }
 
 /*
- * Sleep until the works of mxe_wq that are queued on this CPU have done a slice each, or
+ * Sleep until the works of mxe_qp_wq that are queued on this CPU have done a slice each, or
  * for that many jiffies, or until a signal kills.
  */
 static void mxe_turn_wait(unsigned long timeout)
@@ -95,7 +95,7 @@ static void mxe_turn_wait(unsigned long timeout)
 
 	INIT_WORK_ONSTACK(&turn.work, mxe_turn_work);
 	init_completion(&turn.done);
-	queue_work(mxe_wq, &turn.work);
+	queue_work(mxe_qp_wq, &turn.work);
 	wait_for_completion_killable_timeout(&turn.done, timeout);
 	cancel_work_sync(&turn.work);
 	destroy_work_on_stack(&turn.work);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "device.h"
 #include "mxe.h"
-#include "pd.h"
 #include "respond.h"
 #include "srq.h"
+#include "udata.h"
 #include "xrc.h"
 
 void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd)
@@ -101,12 +101,12 @@ int mxe_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
 	mutex_init(&xrcd->lock);
 	INIT_LIST_HEAD(&xrcd->tgts);
-	return mxe_device_take(dev, MXE_RESOURCE_XRCD);
+	return mxe_resource_take(dev, MXE_RESOURCE_XRCD);
 }
 
 int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
 	mutex_destroy(&to_mxrcd(ibxrcd)->lock);
-	mxe_device_give(to_mdev(ibxrcd->device), MXE_RESOURCE_XRCD);
+	mxe_resource_give(to_mdev(ibxrcd->device), MXE_RESOURCE_XRCD);
 	return 0;
 }

@@ -306,7 +306,6 @@ void synchronize_rcu(void)
 }
 
 static LIST_HEAD(fk_work);
-struct workqueue_struct *mxe_wq;
 
 bool queue_work_on(int cpu, struct workqueue_struct *wq,
 		   struct work_struct *work)
@@ -739,12 +738,12 @@ bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to,
 	}
 }
 
-int mxe_device_take(struct mxe_dev *dev, enum mxe_resource type)
+int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
 {
 	return atomic_inc_return(&dev->resources[type]) < 64 ? 0 : -ENOMEM;
 }
 
-void mxe_device_give(struct mxe_dev *dev, enum mxe_resource type)
+void mxe_resource_give(struct mxe_dev *dev, enum mxe_resource type)
 {
 	CHECK(atomic_dec_return(&dev->resources[type]) >= 0);
 }

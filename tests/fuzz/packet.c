@@ -25,7 +25,7 @@
 #include "mw.h"
 #include "mxe.h"
 #include "net.h"
-#include "pd.h"
+#include "ucontext.h"
 #include "psn.h"
 #include "qp.h"
 #include "send.h"
@@ -527,7 +527,7 @@ static u8 *put_headers(u8 *data, int from, size_t len)
 		udph = (void *)(iph + 1);
 	}
 	*udph = (struct udphdr) {
-		.source = htons(0xc000), .dest = htons(mxe_net_port),
+		.source = htons(0xc000), .dest = htons(mxe_udp_port),
 		.len = htons(udp_len),
 	};
 	return (u8 *)(udph + 1);

@@ -37,7 +37,7 @@ static bool kt_is_roce(const struct sk_buff *skb)
 
 	return skb->protocol == htons(ETH_P_IP) &&
 	       iph->protocol == IPPROTO_UDP &&
-	       udp_hdr(skb)->dest == htons(mxe_net_port);
+	       udp_hdr(skb)->dest == htons(mxe_udp_port);
 }
 
 static netdev_tx_t kt_xmit(struct sk_buff *skb, struct net_device *ndev)
@@ -533,7 +533,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 	udph = skb_put(skb, sizeof(*udph));
 	*udph = (struct udphdr) {
 		.source = htons(0xc000),
-		.dest = htons(mxe_net_port),
+		.dest = htons(mxe_udp_port),
 		.len = htons(udp_len),
 	};
 	data = skb_put_data(skb, bth, len);
@@ -652,7 +652,7 @@ void kt_settle(struct kt *kt)
 
 	/* Work that is not finished queues itself again. */
 	for (slices = 0; slices < 16; slices++)
-		flush_workqueue(mxe_wq);
+		flush_workqueue(mxe_qp_wq);
 }
 
 u64 kt_counter(struct kt *kt, enum mxe_counter counter)

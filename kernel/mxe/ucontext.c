@@ -3,48 +3,21 @@
 
 #include "device.h"
 #include "mxe.h"
-#include "pd.h"
 #include "sqpoll.h"
-
-struct ib_ucontext *mxe_udata_ucontext(struct ib_udata *udata)
-{
-	return &rdma_udata_to_drv_context(udata, struct mxe_ucontext,
-					  ibuc)->ibuc;
-}
-
-int mxe_udata_in(struct ib_udata *udata, void *req, size_t min, size_t size)
-{
-	if (udata->inlen < min)
-		return -EINVAL;
-	if (udata->inlen > size &&
-	    !ib_is_udata_cleared(udata, size, udata->inlen - size))
-		return -EINVAL;
-	memset(req, 0, size);
-	return ib_copy_from_udata(req, udata, min(size, udata->inlen));
-}
-
-bool mxe_udata_cleared(struct ib_udata *udata)
-{
-	return !udata || !udata->inlen ||
-	       ib_is_udata_cleared(udata, 0, udata->inlen);
-}
-
-int mxe_udata_out(struct ib_udata *udata, const void *resp, size_t size)
-{
-	return ib_copy_to_udata(udata, (void *)resp, min(size, udata->outlen));
-}
+#include "ucontext.h"
+#include "udata.h"
 
 int mxe_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(to_mdev(pd->device), -EINVAL,
 				  "non-zero udata");
-	return mxe_device_take(to_mdev(pd->device), MXE_RESOURCE_PD);
+	return mxe_resource_take(to_mdev(pd->device), MXE_RESOURCE_PD);
 }
 
 int mxe_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	mxe_device_give(to_mdev(pd->device), MXE_RESOURCE_PD);
+	mxe_resource_give(to_mdev(pd->device), MXE_RESOURCE_PD);
 	return 0;
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Limits of a device, as query_device reports them.  The verbs that create and
+ * destroy objects call these functions.
+ */
+#include "mxe.h"
+#include "resource.h"
+
+static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
+	[MXE_RESOURCE_PD] = MXE_MAX_PD,
+	[MXE_RESOURCE_AH] = MXE_MAX_AH,
+	[MXE_RESOURCE_CQ] = MXE_MAX_CQ,
+	[MXE_RESOURCE_QP] = MXE_MAX_QP,
+	[MXE_RESOURCE_MR] = MXE_MAX_MR,
+	[MXE_RESOURCE_SRQ] = MXE_MAX_SRQ,
+	[MXE_RESOURCE_MW] = MXE_MAX_MW,
+	[MXE_RESOURCE_XRCD] = MXE_MAX_XRCD,
+};
+
+int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
+{
+	if (atomic_add_unless(&dev->resources[type], 1, mxe_resource_limits[type]))
+		return 0;
+	return mxe_refuse(dev, -ENOMEM, "all %d resources of type %d are used",
+			  mxe_resource_limits[type], type);
+}
+
+void mxe_resource_give(struct mxe_dev *dev, enum mxe_resource type)
+{
+	atomic_dec(&dev->resources[type]);
+}
