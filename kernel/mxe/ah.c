@@ -4,7 +4,7 @@
 #include "ah.h"
 #include "device.h"
 #include "mxe.h"
-#include "net.h"
+#include "netns.h"
 #include "udata.h"
 
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,

@@ -4,8 +4,8 @@
 
 #include "cnp.h"
 #include "mxe.h"
-#include "net.h"
 #include "psn.h"
+#include "tx.h"
 
 /* No more than one CNP of a queue pair in this time. */
 #define MXE_CNP_INTERVAL_NS	(50 * NSEC_PER_USEC)
@@ -23,11 +23,11 @@ static void mxe_cnp_send(struct mxe_qp *qp)
 
 	/* Nobody slows CNPs down, so they are not marked either. */
 	av.tclass &= ~INET_ECN_MASK;
-	skb = mxe_net_alloc(qp, &out, NULL, &payload);
+	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
 	if (!skb)
 		return;
 	mxe_count(qp->dev, sent_cnp);
-	mxe_net_send_to(qp, &av, skb);
+	mxe_tx_send_to(qp, &av, skb);
 }
 
 void mxe_cnp_marked(struct mxe_qp *qp)

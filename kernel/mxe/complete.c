@@ -346,7 +346,7 @@ static void mxe_complete_ack(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 }
 
-void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_sq *sq = &qp->sq;
 
@@ -354,13 +354,13 @@ void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	if (qp->dying || sq->halted || !mxe_qp_can_send(qp->state)) {
 		mxe_count(qp->dev, drop_state);
-		return;
+		return false;
 	}
 	/* Only what is outstanding can be answered; the rest is late. */
 	if (mxe_psn_diff(pkt->psn, sq->una) < 0 ||
 	    mxe_psn_diff(pkt->psn, sq->sent_psn) >= 0) {
 		mxe_count(qp->dev, drop_unsolicited_response);
-		return;
+		return false;
 	}
 
 	if (pkt->flags & MXE_OP_AETH &&
@@ -374,5 +374,5 @@ void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_complete_ack(qp, pkt);
 
 	mxe_complete_local_error(qp);
-	mxe_send_run(qp);
+	return true;
 }

@@ -5,8 +5,11 @@
 
 #include "qp.h"
 
-/* A response packet arrived.  Context: softirq, send_lock held. */
-void mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+/*
+ * A response packet arrived.  Returns true if it was one of what is outstanding: more
+ * may be sent then.  Context: softirq, send_lock held.
+ */
+bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
 /*
  * Complete the oldest work request.  With an error the queue pair goes to

@@ -9,7 +9,7 @@
 #include "device.h"
 #include "hdr.h"
 #include "mxe.h"
-#include "net.h"
+#include "netns.h"
 #include "uverbs.h"
 #include "verbs.h"
 
@@ -199,7 +199,7 @@ void mxe_device_dealloc(struct ib_device *ibdev)
 {
 	struct mxe_dev *dev = to_mdev(ibdev);
 
-	mxe_net_detach(dev);
+	mxe_netns_detach(dev);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
 	WARN_ON(!xa_empty(&dev->xrc_srqs));
 	mxe_mcast_uninit(&dev->mcast);
@@ -253,7 +253,7 @@ int mxe_device_add(const char *name, struct net_device *ndev)
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	dev->port_up = mxe_device_port_up(dev);
 
-	err = mxe_net_attach(dev, dev_net(ndev));
+	err = mxe_netns_attach(dev, dev_net(ndev));
 	if (err) {
 		netdev_err(ndev, "mxe: cannot use UDP port %u: %pe\n",
 			   mxe_udp_port, ERR_PTR(err));

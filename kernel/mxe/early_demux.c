@@ -19,30 +19,12 @@
 #include <net/xfrm.h>
 
 #include "early_demux.h"
-#include "mxe.h"
-#include "net.h"
-#include "qp.h"
 #include "gso.h"
-
-void mxe_early_demux_keep(struct mxe_qp *qp, const struct sk_buff *skb)
-{
-	struct dst_entry *dst = skb_dst(skb);
-
-	if (dst == rcu_access_pointer(qp->rx_dst))
-		return;
-	/* A packet by another netdev could be one that routing refuses. */
-	if (skb->dev != qp->dev->ndev || ip_hdr(skb)->version != 4)
-		return;
-	/* Each side has its lock: two packets may meet here. */
-	if (dst_hold_safe(dst))
-		dst_release(unrcu_pointer(xchg(&qp->rx_dst,
-					       RCU_INITIALIZER(dst))));
-}
-
-void mxe_early_demux_forget(struct mxe_qp *qp)
-{
-	dst_release(unrcu_pointer(xchg(&qp->rx_dst, NULL)));
-}
+#include "mxe.h"
+#include "netns.h"
+#include "qp.h"
+#include "qpn.h"
+#include "rx.h"
 
 #ifdef CONFIG_NETFILTER
 
@@ -107,7 +89,7 @@ static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
  * any other addresses may be for another host: numbers of queue pairs are not unique.
  */
 static __always_inline struct mxe_qp *
-mxe_early_demux_qp(struct mxe_net *mnet, const struct sk_buff *skb)
+mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb)
 {
 	const struct mxe_bth *bth;
 	struct dst_entry *dst;
@@ -115,7 +97,7 @@ mxe_early_demux_qp(struct mxe_net *mnet, const struct sk_buff *skb)
 
 	bth = (const void *)(skb->data + sizeof(struct iphdr) +
 			     sizeof(struct udphdr));
-	qp = mxe_qp_find(mnet, be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK);
+	qp = mxe_qpn_find(mnet, be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK);
 	if (!qp)
 		return NULL;
 	dst = rcu_dereference(qp->rx_dst);
@@ -148,7 +130,7 @@ mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pk
  * Returns the verdict of the hook.  One copy for each case: this is for every packet.
  */
 static __always_inline unsigned int
-mxe_early_demux_take(struct mxe_net *mnet, struct sk_buff *skb, bool at_netdev,
+mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool at_netdev,
 	       bool is_gso)
 {
 	unsigned int num_pkts = is_gso ? skb_shinfo(skb)->gso_segs : 1;
@@ -174,15 +156,14 @@ mxe_early_demux_take(struct mxe_net *mnet, struct sk_buff *skb, bool at_netdev,
 	__skb_pull(skb, sizeof(struct iphdr));
 	skb_reset_transport_header(skb);
 	if (is_gso) {
+		mxe_count(qp->dev, rcvd_gso_batches);
 		mxe_gso_split(skb);
-		mxe_net_input_list(mnet, skb, qp);
-	} else {
-		mxe_net_input(mnet, skb, qp);
 	}
+	mxe_rx(mnet, skb, qp);
 	return NF_STOLEN;
 }
 
-static noinline unsigned int mxe_early_demux_take_gso(struct mxe_net *mnet,
+static noinline unsigned int mxe_early_demux_take_gso(struct mxe_netns *mnet,
 						  struct sk_buff *skb,
 						  bool at_netdev)
 {
@@ -203,100 +184,6 @@ static unsigned int mxe_early_demux_hook(void *priv, struct sk_buff *skb,
 	if (skb_is_gso(skb))
 		return mxe_early_demux_take_gso(priv, skb, false);
 	return mxe_early_demux_take(priv, skb, false, false);
-}
-
-/* ---- packets that would stay on the host -------------------------------- */
-
-/* Not 0: traffic control, netfilter or XDP of the netdev. */
-static unsigned long mxe_early_demux_hooks_of_lo(const struct net_device *lo)
-{
-	const struct netdev_queue *txq = netdev_get_tx_queue(lo, 0);
-	unsigned long any;
-
-	/* "noqueue", or "noop" of a netdev that is down, are none. */
-	if (rcu_dereference_bh(txq->qdisc)->enqueue &&
-	    !(rcu_dereference_bh(txq->qdisc)->flags & TCQ_F_BUILTIN))
-		return 1;
-	any = mxe_tc_hooks(lo);
-#ifdef CONFIG_NETFILTER_INGRESS
-	any |= (unsigned long)rcu_access_pointer(lo->nf_hooks_ingress);
-#endif
-#ifdef CONFIG_NETFILTER_EGRESS
-	any |= (unsigned long)rcu_access_pointer(lo->nf_hooks_egress);
-#endif
-	return any | (unsigned long)rcu_access_pointer(lo->xdp_prog);
-}
-
-/*
- * Security modules have hooks in every namespace, where they judge and label
- * the packets of sockets; packets without one count as the kernel's own.  They are
- * no firewall.  The functions have no exported names, so their symbols are looked
- * up, once; without kallsyms they count as any other hook.
- */
-static struct {
-	nf_hookfn *lsm;
-	nf_hookfn *other;		/* what was looked up last, and is none */
-} mxe_early_demux_known[NF_INET_NUMHOOKS];
-
-static noinline bool mxe_early_demux_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
-{
-	static const char *const names[] = {
-		"apparmor_ip_postroute", "selinux_ip_output",
-		"selinux_ip_postroute", "smack_ip_output",
-	};
-	char name[KSYM_SYMBOL_LEN];
-
-	if (hook == READ_ONCE(mxe_early_demux_known[hooknum].other))
-		return false;
-	sprint_symbol_no_offset(name, (unsigned long)hook);
-	if (match_string(names, ARRAY_SIZE(names), name) >= 0) {
-		WRITE_ONCE(mxe_early_demux_known[hooknum].lsm, hook);
-		return true;
-	}
-	WRITE_ONCE(mxe_early_demux_known[hooknum].other, hook);
-	return false;
-}
-
-/* Returns true if a hook other than `own` or a security module's is there. */
-static __always_inline bool
-mxe_early_demux_has_others(const struct nf_hook_entries __rcu *entries,
-		     unsigned int hooknum, nf_hookfn *own)
-{
-	const struct nf_hook_entries *hooks = rcu_dereference_bh(entries);
-	nf_hookfn *hook;
-
-	if (!hooks)
-		return false;
-	hook = hooks->hooks[0].hook;
-	return hooks->num_hook_entries != 1 ||
-	       (hook != own && hook != READ_ONCE(mxe_early_demux_known[hooknum].lsm) &&
-		!mxe_early_demux_learn_lsm(hook, hooknum));
-}
-
-bool mxe_hooks_on_loopback(const struct mxe_net *mnet, bool is_ipv4)
-{
-	struct nf_hook_entries __rcu **hooks;
-	struct net *net = mnet->net;
-	unsigned long any;
-
-#ifdef CONFIG_BPF_SYSCALL
-	if (static_branch_unlikely(&bpf_sk_lookup_enabled))
-		return true;
-#endif
-	hooks = is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
-	any = (unsigned long)rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) |
-	      mxe_early_demux_hooks_of_lo(net->loopback_dev);
-#ifdef CONFIG_XFRM
-	any |= net->xfrm.policy_count[XFRM_POLICY_IN] |
-	       net->xfrm.policy_count[XFRM_POLICY_OUT];
-#endif
-	return any ||
-	       mxe_early_demux_has_others(hooks[NF_INET_LOCAL_OUT],
-				    NF_INET_LOCAL_OUT, NULL) ||
-	       mxe_early_demux_has_others(hooks[NF_INET_POST_ROUTING],
-				    NF_INET_POST_ROUTING, NULL) ||
-	       mxe_early_demux_has_others(hooks[NF_INET_PRE_ROUTING],
-				    NF_INET_PRE_ROUTING, mxe_early_demux_hook);
 }
 
 /* ---- namespaces -------------------------------------------------------- */
@@ -323,7 +210,7 @@ static bool mxe_early_demux_register_last(struct net *net, struct nf_hook_ops *o
 	return is_last;
 }
 
-void mxe_early_demux_register(struct mxe_net *mnet)
+void mxe_early_demux_register(struct mxe_netns *mnet)
 {
 	mnet->early = (struct nf_hook_ops) {
 		.hook = mxe_early_demux_hook,
@@ -337,7 +224,7 @@ void mxe_early_demux_register(struct mxe_net *mnet)
 					&mnet->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
 }
 
-void mxe_early_demux_unregister(struct mxe_net *mnet)
+void mxe_early_demux_unregister(struct mxe_netns *mnet)
 {
 	if (mnet->has_early)
 		nf_unregister_net_hook(mnet->net, &mnet->early);
@@ -373,7 +260,7 @@ static unsigned int mxe_early_demux_ingress(void *priv, struct sk_buff *skb,
 				      const struct nf_hook_state *state)
 {
 	struct mxe_dev *dev = priv;
-	struct mxe_net *mnet = dev->mnet;
+	struct mxe_netns *mnet = dev->mnet;
 
 	if (skb->protocol != htons(ETH_P_IP) ||
 	    mxe_early_demux_is_seen(mnet->net, skb) || skb_shared(skb) ||
@@ -384,7 +271,7 @@ static unsigned int mxe_early_demux_ingress(void *priv, struct sk_buff *skb,
 	return mxe_early_demux_take(mnet, skb, true, false);
 }
 
-static void mxe_early_demux_add_ingress(struct mxe_dev *dev)
+void mxe_early_demux_add_ingress(struct mxe_dev *dev)
 {
 	ASSERT_RTNL();
 
@@ -402,7 +289,7 @@ static void mxe_early_demux_add_ingress(struct mxe_dev *dev)
 #endif
 }
 
-static void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
+void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
 {
 	ASSERT_RTNL();
 
@@ -413,64 +300,20 @@ static void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
 
 #else
 
-bool mxe_hooks_on_loopback(const struct mxe_net *mnet, bool is_ipv4)
-{
-	return false;
-}
-
-static void mxe_early_demux_add_ingress(struct mxe_dev *dev)
+void mxe_early_demux_add_ingress(struct mxe_dev *dev)
 {
 }
 
-static void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
+void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
 {
 }
 
-void mxe_early_demux_register(struct mxe_net *mnet)
+void mxe_early_demux_register(struct mxe_netns *mnet)
 {
 }
 
-void mxe_early_demux_unregister(struct mxe_net *mnet)
+void mxe_early_demux_unregister(struct mxe_netns *mnet)
 {
 }
 
 #endif /* CONFIG_NETFILTER */
-
-/* ---- devices whose netdev may go before they do ------------------------- */
-
-static LIST_HEAD(mxe_early_demux_devs);	/* under RTNL */
-
-void mxe_early_demux_attach(struct mxe_dev *dev)
-{
-	const struct net_device *ndev = dev->ndev;
-
-	rtnl_lock();
-	list_add(&dev->early_entry, &mxe_early_demux_devs);
-	dev->ndev_gone = ndev->reg_state != NETREG_REGISTERED ||
-			 !net_eq(dev_net(ndev), dev->mnet->net);
-	if (!dev->ndev_gone)
-		mxe_early_demux_add_ingress(dev);
-	rtnl_unlock();
-}
-
-void mxe_early_demux_detach(struct mxe_dev *dev)
-{
-	rtnl_lock();
-	list_del(&dev->early_entry);
-	mxe_early_demux_remove_ingress(dev);
-	rtnl_unlock();
-}
-
-void mxe_early_demux_netdev_gone(struct net_device *ndev)
-{
-	struct mxe_dev *dev;
-
-	ASSERT_RTNL();
-
-	list_for_each_entry(dev, &mxe_early_demux_devs, early_entry) {
-		if (dev->ndev == ndev) {
-			dev->ndev_gone = true;
-			mxe_early_demux_remove_ingress(dev);
-		}
-	}
-}

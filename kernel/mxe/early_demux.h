@@ -16,51 +16,19 @@
 #ifndef MXE_EARLY_DEMUX_H
 #define MXE_EARLY_DEMUX_H
 
-#include <linux/skbuff.h>
-
 struct mxe_dev;
-struct mxe_net;
-struct mxe_qp;
-struct net_device;
+struct mxe_netns;
 
 /* For a namespace.  Context: may sleep. */
-void mxe_early_demux_register(struct mxe_net *mnet);
+void mxe_early_demux_register(struct mxe_netns *mnet);
 /* Packets may be on the way until a grace period has passed. */
-void mxe_early_demux_unregister(struct mxe_net *mnet);
+void mxe_early_demux_unregister(struct mxe_netns *mnet);
 
 /*
  * For a device, which has its mnet: at its netdev.  Packets may be on the way until
- * a grace period after the end.  Context: may sleep; takes RTNL.
+ * a grace period after the end.  Context: RTNL held.
  */
-void mxe_early_demux_attach(struct mxe_dev *dev);
-void mxe_early_demux_detach(struct mxe_dev *dev);
-/*
- * The netdev goes, or leaves the namespace: dev->ndev_gone of its device, if there
- * is one, is true from now on.  Context: RTNL held.
- */
-void mxe_early_demux_netdev_gone(struct net_device *ndev);
-
-/*
- * Returns true if something could act on packets that a host sends to itself: a
- * hook of netfilter other than mxe's, traffic control, a queueing discipline or
- * XDP of the loopback netdev, or a policy of IPsec.  Context: BHs off, RCU.
- */
-bool mxe_hooks_on_loopback(const struct mxe_net *mnet, bool is_ipv4);
-
-/*
- * skb came the whole way and is of the queue pair's connection.
- * Context: a lock of the queue pair held, RCU.
- */
-void mxe_early_demux_keep(struct mxe_qp *qp, const struct sk_buff *skb);
-
-/* skb is of the queue pair's connection.  Context: the same. */
-static inline void mxe_early_demux_learn(struct mxe_qp *qp, const struct sk_buff *skb)
-{
-	if (skb_dst(skb))
-		mxe_early_demux_keep(qp, skb);
-}
-
-/* The connection changes or ends.  Context: both locks held, or no user. */
-void mxe_early_demux_forget(struct mxe_qp *qp);
+void mxe_early_demux_add_ingress(struct mxe_dev *dev);
+void mxe_early_demux_remove_ingress(struct mxe_dev *dev);
 
 #endif /* MXE_EARLY_DEMUX_H */

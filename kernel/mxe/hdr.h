@@ -3,10 +3,13 @@
 #ifndef MXE_HDR_H
 #define MXE_HDR_H
 
+#include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/types.h>
 #include <linux/udp.h>
+
+#include "pkt.h"
 
 struct mxe_av;
 struct sk_buff;
@@ -42,5 +45,27 @@ static inline void mxe_hdr_forget(struct mxe_hdr *head)
  */
 void mxe_hdr_push(struct mxe_hdr *head, const struct mxe_av *av,
 		   struct sk_buff *skb, u16 ip_id);
+
+/* Parse bth..bth+len, the ICRC included, of a packet with that IP header. */
+static __always_inline enum mxe_pkt_error
+mxe_hdr_parse_bth(struct mxe_pkt *pkt, bool is_ipv4, const u8 *bth, size_t len)
+{
+	enum mxe_pkt_error err;
+
+	err = mxe_pkt_parse(pkt, bth, len);
+	pkt->is_ipv4 = is_ipv4;
+	pkt->vlan_id = VLAN_N_VID;
+	return err;
+}
+
+/* Parse a received packet, whose transport header is set. */
+static inline enum mxe_pkt_error mxe_hdr_parse(const struct sk_buff *skb,
+					       struct mxe_pkt *pkt)
+{
+	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
+
+	return mxe_hdr_parse_bth(pkt, ip_hdr(skb)->version == 4, bth,
+				 skb_tail_pointer(skb) - bth);
+}
 
 #endif /* MXE_HDR_H */

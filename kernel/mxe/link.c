@@ -5,7 +5,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
-#include "early_demux.h"
+#include "netns.h"
 #include "link.h"
 #include "mxe.h"
 
@@ -46,7 +46,7 @@ static int mxe_netdev_event(struct notifier_block *nb, unsigned long event,
 
 	/* Also of a device that is going, which is not found any more. */
 	if (event == NETDEV_UNREGISTER)
-		mxe_early_demux_netdev_gone(ndev);
+		mxe_netns_netdev_gone(ndev);
 
 	ibdev = ib_device_get_by_netdev(ndev, MXE_DRIVER_ID);
 	if (!ibdev)

@@ -2,13 +2,15 @@
 #include <linux/jiffies.h>
 
 #include "complete.h"
-#include "early_demux.h"
+#include "hooks.h"
 #include "loopback.h"
 #include "mxe.h"
-#include "net.h"
+#include "netns.h"
 #include "post.h"
 #include "psn.h"
+#include "qpn.h"
 #include "recv.h"
+#include "route.h"
 #include "send.h"
 #include "trace.h"
 
@@ -30,7 +32,7 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 
 	/* What could act on the packets has to see packets. */
 	rcu_read_lock();
-	loop->local = mxe_net_is_local(qp) &&
+	loop->local = mxe_route_is_local(qp) &&
 		      !mxe_hooks_on_loopback(qp->dev->mnet, qp->av.is_ipv4);
 	rcu_read_unlock();
 	loop->routes = routes;
@@ -45,7 +47,7 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 static bool mxe_loopback_is_local(struct mxe_qp *qp)
 {
 	const struct mxe_loopback *loop = &qp->sq.loopback;
-	int routes = mxe_net_routes(qp->dev->mnet, qp->av.is_ipv4);
+	int routes = mxe_route_generation(qp->dev->mnet, qp->av.is_ipv4);
 
 	if (!loop->known || loop->routes != routes ||
 	    time_is_before_jiffies(loop->checked))
@@ -404,7 +406,7 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		}
 	}
 	/* Bottom halves are off, which is as good as RCU: the peer stays. */
-	peer = mxe_net_find_qp(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer);
+	peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer);
 	if (!peer)
 		return MXE_LOOPBACK_NO;
 	/* What was sent comes first; its answer calls again. */

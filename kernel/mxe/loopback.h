@@ -13,7 +13,7 @@
 
 #include <linux/types.h>
 
-#include "net.h"
+#include "qpn.h"
 
 struct mxe_qp;
 struct mxe_send_wr;

@@ -10,7 +10,7 @@
 #include "link.h"
 #include "loopback.h"
 #include "mxe.h"
-#include "net.h"
+#include "netns.h"
 #include "qp.h"
 #include "skb.h"
 
@@ -62,7 +62,7 @@ static int __init mxe_init(void)
 	err = mxe_icrc_init();
 	if (err)
 		goto err_exit_qp;
-	err = mxe_net_register();
+	err = mxe_netns_register();
 	if (err)
 		goto err_exit_icrc;
 	err = ib_exp_register_driver(&mxe_exp_driver);
@@ -76,7 +76,7 @@ static int __init mxe_init(void)
 err_unregister_exp:
 	ib_exp_unregister_driver(&mxe_exp_driver);
 err_unregister_net:
-	mxe_net_unregister();
+	mxe_netns_unregister();
 err_exit_icrc:
 	mxe_icrc_exit();
 err_exit_qp:
@@ -91,7 +91,7 @@ static void __exit mxe_exit(void)
 	/* Waits for removals under way, and removes the rest. */
 	ib_unregister_driver((enum rdma_driver_id)MXE_DRIVER_ID);
 	ib_exp_unregister_driver(&mxe_exp_driver);
-	mxe_net_unregister();
+	mxe_netns_unregister();
 	mxe_icrc_exit();
 	mxe_qp_exit();
 	mxe_skb_exit();

@@ -5,11 +5,10 @@
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 
+#include "deliver.h"
 #include "mcast.h"
 #include "mxe.h"
 #include "qp.h"
-#include "respond.h"
-#include "ud.h"
 
 struct mxe_mcast_member {
 	struct list_head entry;
@@ -238,10 +237,7 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 		struct mxe_qp *qp = member->qp;
 
 		mxe_rq_begin(qp);
-		if (budget > 0)
-			mxe_ud_rcv(qp, pkt, skb_get(skb));
-		else
-			mxe_respond_defer_copy(qp, pkt, skb);
+		mxe_deliver_copy(qp, pkt, skb, budget > 0);
 		if (!qp->dying)
 			budget -= mxe_pkt_cost(pkt->payload_len,
 					       qp->rq.cur->num_sge);

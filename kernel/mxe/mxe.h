@@ -45,7 +45,7 @@
 #include "resource.h"
 #include "stats.h"
 
-struct mxe_net;
+struct mxe_netns;
 struct mxe_qp;
 
 /* Limits of a device.  What is reported is what create verbs enforce. */
@@ -81,14 +81,14 @@ struct mxe_dev {
 	struct ib_device ibdev;
 	struct net_device *ndev;	/* a reference is held */
 	netdevice_tracker ndev_tracker;
-	struct mxe_net *mnet;		/* namespace of ndev; a user is held */
-	struct list_head mnet_entry;	/* in mnet->devs, under mxe_net_mutex */
+	struct mxe_netns *mnet;		/* namespace of ndev; a user is held */
+	struct list_head mnet_entry;	/* in mnet->devs, under mxe_netns_mutex */
 #ifdef CONFIG_NETFILTER
 	struct nf_hook_ops ingress;	/* of ndev, if has_ingress; see early.h */
 #endif
 	bool has_ingress;		/* RTNL */
 	bool ndev_gone;			/* or in another namespace; RTNL */
-	struct list_head early_entry;	/* in mxe_early_demux_devs, under RTNL */
+	struct list_head netdev_entry;	/* in mxe_netns_devs, under RTNL */
 	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
 	atomic_long_t mrs_generation;		/* counts regions taken out of it */
 	struct xarray ahs;		/* of processes, by number; xa_lock_bh */

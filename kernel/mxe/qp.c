@@ -6,17 +6,20 @@
 #include <linux/sched/stat.h>
 
 #include "complete.h"
+#include "deliver.h"
 #include "device.h"
 #include "early_demux.h"
 #include "mxe.h"
-#include "net.h"
 #include "psn.h"
 #include "qp.h"
+#include "qpn.h"
 #include "respond.h"
 #include "retry.h"
+#include "route.h"
 #include "send.h"
 #include "sqpoll.h"
 #include "srq.h"
+#include "tx.h"
 #include "uc.h"
 #include "ucontext.h"
 #include "ud.h"
@@ -47,10 +50,10 @@ void mxe_qp_exit(void)
 /* ---- lookup, locks, and what follows from them ------------------------- */
 
 /* What was sent leaves before the lock of its side is dropped. */
-static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_net_tx *tx)
+static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_tx *tx)
 {
 	if (!mxe_gso_is_empty(&tx->gso))
-		mxe_net_flush(qp, tx);
+		mxe_tx_flush(qp, tx);
 }
 
 void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock)
@@ -343,10 +346,12 @@ static void mxe_qp_work(struct work_struct *work)
 		mxe_atomic_use_locks();
 	}
 	mxe_rq_begin(qp);
-	if (qp->state == IB_QPS_ERR)
+	if (qp->state == IB_QPS_ERR) {
+		mxe_deliver_drop_deferred(qp);
 		mxe_respond_flush(qp);
-	else
-		mxe_respond_continue(qp);
+	} else {
+		mxe_deliver_continue(qp);
+	}
 	mxe_rq_end(qp);
 
 	mxe_sq_begin(qp);
@@ -395,6 +400,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	rq->last_wqe = false;
 	rq->msn = 0;
 	rq->comm_est = false;
+	mxe_deliver_drop_deferred(qp);
 	mxe_respond_reset(qp);
 	mxe_ring_reset(&rq->q.ring);
 
@@ -587,25 +593,6 @@ static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 
-/* Numbers are unique in the namespace; see net.h.  0 and 1 are special. */
-static int mxe_qp_publish(struct mxe_qp *qp)
-{
-	struct mxe_net *mnet = qp->dev->mnet;
-	struct xa_limit limit = XA_LIMIT(2, MXE_BTH_QPN_MASK - 1);
-	int err;
-
-	/* Found by the address of its device: every device has one. */
-	if (qp->type == IB_QPT_GSI) {
-		qp->qpn = 1;
-		return cmpxchg((struct mxe_qp **)&qp->dev->gsi, NULL, qp) ?
-		       -EBUSY : 0;
-	}
-	/* Stores the number before the queue pair can be found by it. */
-	err = xa_alloc_cyclic(&mnet->qps, &qp->qpn, qp, limit,
-			      &mnet->next_qpn, GFP_KERNEL_ACCOUNT);
-	return min(err, 0);
-}
-
 /* Charged to the process, unlike ib_core's part. */
 static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 				   const struct ib_qp_init_attr *init)
@@ -680,7 +667,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		goto err_leave;
 	rcu_assign_pointer(to_mibqp(ibqp)->qp, qp);
 	/* Last: from here on packets find it. */
-	err = mxe_qp_publish(qp);
+	err = mxe_qpn_alloc(qp);
 	if (err)
 		goto err_remove;
 	ibqp->qp_num = qp->qpn;
@@ -742,20 +729,11 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		return mxe_refuse(qp->dev, -EBUSY, "member of %u groups",
 				  qp->mcast_groups);
 
-	if (ibqp->qp_type == IB_QPT_GSI)
-		RCU_INIT_POINTER(qp->dev->gsi, NULL);
-	else
-		xa_erase(&qp->dev->mnet->qps, ibqp->qp_num);
-	/*
-	 * Fully ordered: a reader that sees the new count does not find the
-	 * queue pair any more, and one that saw the old count is in an RCU read
-	 * section that began before kfree_rcu() below.
-	 */
-	atomic_long_inc_return(&qp->dev->mnet->qps_generation);
+	mxe_qpn_free(qp);
 	mxe_sqpoll_remove(qp);
 	mxe_qp_kill(qp);
 
-	mxe_respond_drop_deferred(qp);
+	mxe_deliver_drop_deferred(qp);
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_leave(qp);
 	if (qp->send_cq)
@@ -763,7 +741,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->recv_cq)
 		mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
-	mxe_early_demux_forget(qp);
+	mxe_route_forget_rx(qp);
 	dst_cache_destroy(&qp->dst_cache);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
 	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
@@ -983,10 +961,10 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		if (qp->av.valid)
 			dst_cache_reset(&qp->dst_cache);
 		qp->av = av;
-		mxe_net_forget(&qp->sq.tx);
-		mxe_net_forget(&qp->rq.tx);
+		mxe_tx_forget(&qp->sq.tx);
+		mxe_tx_forget(&qp->rq.tx);
 		mxe_loopback_reset(qp);
-		mxe_early_demux_forget(qp);
+		mxe_route_forget_rx(qp);
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;

@@ -29,12 +29,14 @@
 #include "loopback.h"
 #include "mr.h"
 #include "mw.h"
+#include "pkt.h"
+#include "qpn.h"
 #include "recv.h"
 #include "ring.h"
-#include "pkt.h"
+#include "tx.h"
 
 struct mxe_dev;
-struct mxe_net;
+struct mxe_netns;
 struct mxe_sqpoll_set;
 struct mxe_srq;
 struct mxe_xrcd;
@@ -188,7 +190,7 @@ struct mxe_sq {
 	enum ib_wc_status local_error;	/* found while sending */
 	u32 local_error_at;		/* the request that has it */
 	bool sqd_notified;
-	struct mxe_net_tx tx;
+	struct mxe_tx tx;
 	struct mxe_loopback loopback;
 	struct mxe_mr_cache mr_cache;	/* of local keys */
 	struct timer_list retry_timer;
@@ -258,7 +260,7 @@ struct mxe_rq {
 	struct mxe_resp_read read;
 	struct mxe_mr_cache mr_cache;	/* of remote keys */
 	struct mxe_mr_cache local_cache;	/* of what is received */
-	struct mxe_net_tx tx;
+	struct mxe_tx tx;
 	struct sk_buff *request;	/* being executed; NULL: none, or used */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	u32 deferred_res;		/* those of them that need a res */
@@ -356,6 +358,13 @@ static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
 	default:
 		return MXE_TRANSPORT_UD;
 	}
+}
+
+/* Returns true if requests are acknowledged: RC and XRC. */
+static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
+{
+	return qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_INI ||
+	       qp->type == IB_QPT_XRC_TGT;
 }
 
 static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)

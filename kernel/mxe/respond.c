@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "mw.h"
 #include "mxe.h"
-#include "net.h"
 #include "psn.h"
 #include "recv.h"
 #include "respond.h"
 #include "srq.h"
 #include "trace.h"
+#include "tx.h"
 #include "uc.h"
 #include "ud.h"
 #include "xrc.h"
@@ -21,10 +21,10 @@ static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 	out->opcode = mxe_opcode_of(mxe_qp_transport(qp), out->opcode);
 	out->pkey = 0xffff;
 	out->qpn = qp->dest_qpn;
-	skb = mxe_net_alloc(qp, out, &qp->rq.request, &payload);
+	skb = mxe_tx_alloc(qp, out, &qp->rq.request, &payload);
 	/* An answer that is not sent is one lost: the peer asks again. */
 	if (skb)
-		mxe_net_send(qp, &qp->rq.tx, skb);
+		mxe_tx_send(qp, &qp->rq.tx, skb);
 }
 
 static void mxe_respond_init(struct mxe_pkt_out *out, u8 opcode, u32 psn,
@@ -181,7 +181,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	out.pkey = 0xffff;
 	out.qpn = qp->dest_qpn;
 	out.payload_len = len;
-	skb = mxe_net_alloc(qp, &out, &qp->rq.request, &payload);
+	skb = mxe_tx_alloc(qp, &out, &qp->rq.request, &payload);
 	if (!skb)
 		return -ENOMEM;
 	if (len) {
@@ -193,7 +193,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 			return err;
 		}
 	}
-	mxe_net_send(qp, &qp->rq.tx, skb);
+	mxe_tx_send(qp, &qp->rq.tx, skb);
 
 	rd->first = false;
 	rd->va += len;
@@ -206,7 +206,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 DEFINE_PER_CPU(u32, mxe_reads_left);
 
 /* Send responses, up to the end of the slice; the rest is left to the work. */
-static void mxe_respond_read_run(struct mxe_qp *qp)
+void mxe_respond_read_run(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
 	int err;
@@ -302,7 +302,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 /* ---- atomics ----------------------------------------------------------- */
 
-static bool mxe_respond_may_atomic(const struct mxe_qp *qp,
+bool mxe_respond_may_atomic(const struct mxe_qp *qp,
 				   const struct mxe_pkt *pkt)
 {
 	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC &&
@@ -641,119 +641,6 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_count(qp->dev, drop_duplicate_mismatch);
 }
 
-/* ---- requests that wait ------------------------------------------------ */
-
-/* In skb->cb of a request that waits. */
-struct mxe_deferred_cb {
-	bool needs_res;			/* a READ, an atomic and the like */
-	u16 vlan_id;			/* which parsing does not find out */
-};
-
-static struct mxe_deferred_cb *mxe_deferred_cb(struct sk_buff *skb)
-{
-	return (struct mxe_deferred_cb *)skb->cb;
-}
-
-/*
- * May one more wait?  A peer has at most max_dest_rd_atomic requests outstanding
- * that need a stored answer, the one being answered included (IBTA 9.4.4);
- * others that it sends are copies, or too many.
- */
-static bool mxe_deferred_has_room(const struct mxe_qp *qp, bool needs_res)
-{
-	const struct mxe_rq *rq = &qp->rq;
-
-	if (needs_res && rq->deferred_res + rq->read.active >= rq->num_res)
-		return false;
-	return skb_queue_len(&rq->deferred) < MXE_MIN_DEFERRED_PKTS ||
-	       (skb_queue_len(&rq->deferred) < MXE_MAX_DEFERRED_PKTS &&
-		atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED);
-}
-
-static void mxe_deferred_add(struct mxe_qp *qp, struct sk_buff *skb,
-			     const struct mxe_pkt *pkt)
-{
-	struct mxe_rq *rq = &qp->rq;
-	bool needs_res = pkt->flags & MXE_OP_RESOURCE;
-
-	if (!mxe_deferred_has_room(qp, needs_res)) {
-		mxe_count(qp->dev, drop_busy);
-		kfree_skb(skb);
-		return;
-	}
-	/* The dst is noref: drop it before the softirq ends. */
-	skb_dst_drop(skb);
-	mxe_deferred_cb(skb)->needs_res = needs_res;
-	mxe_deferred_cb(skb)->vlan_id = pkt->vlan_id;
-	rq->deferred_res += needs_res;
-	atomic_long_add(skb->truesize, &qp->dev->deferred);
-	__skb_queue_tail(&rq->deferred, skb);
-}
-
-/* Remove the first, or return NULL. */
-static struct sk_buff *mxe_deferred_take(struct mxe_qp *qp)
-{
-	struct sk_buff *skb = __skb_dequeue(&qp->rq.deferred);
-
-	if (skb) {
-		atomic_long_sub(skb->truesize, &qp->dev->deferred);
-		qp->rq.deferred_res -= mxe_deferred_cb(skb)->needs_res;
-	}
-	return skb;
-}
-
-/* It is the turn of this one, which cannot be executed yet. */
-static void mxe_deferred_put_back(struct mxe_qp *qp, struct sk_buff *skb,
-				  const struct mxe_pkt *pkt)
-{
-	skb_dst_drop(skb);
-	mxe_deferred_cb(skb)->needs_res = pkt->flags & MXE_OP_RESOURCE;
-	qp->rq.deferred_res += mxe_deferred_cb(skb)->needs_res;
-	atomic_long_add(skb->truesize, &qp->dev->deferred);
-	__skb_queue_head(&qp->rq.deferred, skb);
-}
-
-void mxe_respond_defer(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-		       struct sk_buff *skb)
-{
-	lockdep_assert_held(&qp->recv_lock);
-
-	if (!mxe_recv_admit(qp)) {
-		kfree_skb(skb);
-		return;
-	}
-	qp->rq.pending |= BIT(MXE_PENDING_WORK);
-	mxe_deferred_add(qp, skb, pkt);
-}
-
-void mxe_respond_defer_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-			    struct sk_buff *skb)
-{
-	struct sk_buff *copy;
-
-	lockdep_assert_held(&qp->recv_lock);
-
-	if (qp->dying || !mxe_qp_can_receive(qp->state)) {
-		mxe_count(qp->dev, drop_state);
-		return;
-	}
-	copy = skb_clone(skb, GFP_ATOMIC);
-	if (!copy) {
-		mxe_count(qp->dev, drop_no_memory);
-		return;
-	}
-	qp->rq.pending |= BIT(MXE_PENDING_WORK);
-	mxe_deferred_add(qp, copy, pkt);
-}
-
-void mxe_respond_drop_deferred(struct mxe_qp *qp)
-{
-	struct sk_buff *skb;
-
-	while ((skb = mxe_deferred_take(qp)))
-		kfree_skb(skb);
-}
-
 /* ---- requests ---------------------------------------------------------- */
 
 static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
@@ -781,7 +668,7 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return mxe_respond_message(qp, pkt);
 }
 
-static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+static int mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	s32 ahead = mxe_psn_diff(pkt->psn, rq->epsn);
@@ -789,7 +676,7 @@ static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	if (ahead < 0) {
 		mxe_respond_duplicate(qp, pkt);
-		return;
+		return 0;
 	}
 	if (ahead > 0) {
 		mxe_count(qp->dev, out_of_sequence);
@@ -799,133 +686,31 @@ static void mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 			mxe_count(qp->dev, sent_nak_sequence);
 			mxe_respond_ack(qp, rq->epsn, MXE_AETH_NAK_PSN_SEQ);
 		}
-		return;
+		return 0;
 	}
 
 	rq->nak_sent = false;
 	err = mxe_respond_execute(qp, pkt);
-	if (err == -EBUSY) {
-		/* The region that it invalidates is being accessed: try again. */
-		mxe_deferred_put_back(qp, rq->request, pkt);
-		rq->request = NULL;
-		rq->pending |= BIT(MXE_PENDING_WORK);
-	} else if (err) {
+	if (err && err != -EBUSY)
 		mxe_respond_fail(qp, pkt->psn, err);
-	}
+	return err;
 }
 
-/* Answers are sent when a request has been executed: they may take its buffer. */
-static void mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-				struct sk_buff *skb)
+int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			struct sk_buff *skb)
 {
 	struct mxe_rq *rq = &qp->rq;
+	int err;
 
+	lockdep_assert_held(&qp->recv_lock);
+
+	/* Responses are sent after the execution: they may take its buffer. */
 	rq->request = skb;
-	mxe_respond_do(qp, pkt);
-	if (rq->request)
-		mxe_net_consume(rq->request);
+	err = mxe_respond_do(qp, pkt);
+	if (rq->request && err != -EBUSY)
+		mxe_skb_consume(rq->request);
 	rq->request = NULL;
-}
-
-/*
- * The first wide atomic waits for the locks, which only the work can prepare.
- * They are not prepared for a packet that would not be executed.
- */
-static bool mxe_respond_wants_locks(struct mxe_qp *qp,
-				    const struct mxe_pkt *pkt)
-{
-	struct mxe_rq *rq = &qp->rq;
-
-	if (!(pkt->flags & MXE_OP_ATOMIC) || mxe_atomic_ready(&pkt->atomic) ||
-	    pkt->psn != rq->epsn || !mxe_respond_may_atomic(qp, pkt))
-		return false;
-	rq->wants_locks = true;
-	rq->pending |= BIT(MXE_PENDING_WORK);
-	return true;
-}
-
-void mxe_respond_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-		     struct sk_buff *skb)
-{
-	struct mxe_rq *rq = &qp->rq;
-
-	lockdep_assert_held(&qp->recv_lock);
-
-	if (!mxe_recv_admit(qp)) {
-		kfree_skb(skb);
-		return;
-	}
-	/*
-	 * Requests are executed in order, so they wait for one that waits.  Of
-	 * a list of packets those wait that do not fit into the slice.
-	 */
-	if (rq->budget <= 0)
-		rq->pending |= BIT(MXE_PENDING_WORK);
-	if (rq->budget <= 0 || rq->read.active || !skb_queue_empty(&rq->deferred) ||
-	    mxe_respond_wants_locks(qp, pkt)) {
-		mxe_deferred_add(qp, skb, pkt);
-		return;
-	}
-	mxe_respond_request(qp, pkt, skb);
-}
-
-void mxe_respond_spend(struct mxe_qp *qp, const struct mxe_pkt *pkt)
-{
-	struct mxe_rq *rq = &qp->rq;
-
-	lockdep_assert_held(&qp->recv_lock);
-
-	/* A SEND has been scattered to the list of rq->cur. */
-	if (!qp->dying)
-		rq->budget -= mxe_pkt_cost(pkt->payload_len,
-					   pkt->flags & MXE_OP_SEND ?
-					   rq->cur->num_sge : 0);
-}
-
-void mxe_respond_continue(struct mxe_qp *qp)
-{
-	struct mxe_rq *rq = &qp->rq;
-	struct sk_buff *skb;
-
-	lockdep_assert_held(&qp->recv_lock);
-
-	if (!mxe_qp_can_receive(qp->state))
-		return;
-	mxe_respond_read_run(qp);
-	while (!rq->read.active && !rq->halted &&
-	       !skb_queue_empty(&rq->deferred)) {
-		struct mxe_pkt pkt __uninitialized;
-
-		/* With XRC the next may be for another queue than rq->pending. */
-		if (rq->budget <= 0 || (rq->pending && mxe_qp_is_xrc_tgt(qp))) {
-			rq->pending |= BIT(MXE_PENDING_WORK);
-			return;
-		}
-		skb = mxe_deferred_take(qp);
-		/* It was parsed when it came, and is ours since. */
-		if (mxe_net_parse(skb, &pkt)) {
-			mxe_net_consume(skb);
-			continue;
-		}
-		if (mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp)) {
-			pkt.vlan_id = mxe_deferred_cb(skb)->vlan_id;
-			if (mxe_qp_is_ud(qp))
-				mxe_ud_rcv(qp, &pkt, skb);
-			else
-				mxe_uc_rcv(qp, &pkt, skb);
-			mxe_respond_spend(qp, &pkt);
-			continue;
-		}
-		if (mxe_respond_wants_locks(qp, &pkt)) {
-			mxe_deferred_put_back(qp, skb, &pkt);
-			return;
-		}
-		mxe_respond_request(qp, &pkt, skb);
-		mxe_respond_spend(qp, &pkt);
-		/* Put back, if it is still the first. */
-		if (skb_peek(&rq->deferred) == skb)
-			return;
-	}
+	return err;
 }
 
 void mxe_respond_reset(struct mxe_qp *qp)
@@ -944,7 +729,6 @@ void mxe_respond_reset(struct mxe_qp *qp)
 	for (i = 0; i < rq->num_res; i++)
 		rq->res[i].valid = false;
 	rq->res_head = 0;
-	mxe_respond_drop_deferred(qp);
 }
 
 void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
@@ -972,7 +756,6 @@ void mxe_respond_flush(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	mxe_respond_drop_deferred(qp);
 	rq->read.active = false;
 	mxe_recv_flush(qp);
 }

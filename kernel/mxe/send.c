@@ -8,12 +8,12 @@
 #include "complete.h"
 #include "loopback.h"
 #include "mxe.h"
-#include "net.h"
 #include "post.h"
 #include "psn.h"
 #include "respond.h"
 #include "retry.h"
 #include "send.h"
+#include "tx.h"
 #include "uc.h"
 #include "ud.h"
 
@@ -202,7 +202,7 @@ int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	int err;
 
 	mxe_send_describe(qp, wr, sq->psn, &out);
-	skb = mxe_net_alloc(qp, &out, NULL, &payload);
+	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
 	if (!skb)
 		return -ENOMEM;
 
@@ -214,7 +214,7 @@ int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	}
 
 	/* No route now is a loss like another: the timer tries again. */
-	mxe_net_send(qp, &sq->tx, skb);
+	mxe_tx_send(qp, &sq->tx, skb);
 	return 0;
 }
 

@@ -3,10 +3,9 @@
 #ifndef MXE_SKB_H
 #define MXE_SKB_H
 
+#include <linux/skbuff.h>
 #include <linux/string.h>
 #include <linux/types.h>
-
-struct sk_buff;
 
 /*
  * Clear len bytes, a constant between 100 and 200.  For longer ones gcc emits
@@ -32,5 +31,11 @@ struct sk_buff *mxe_skb_alloc(size_t size);
 struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size);
 /* Give back what the processors hold.  Nobody allocates any more. */
 void mxe_skb_exit(void);
+
+/* Done with a received packet.  Context: bottom halves off. */
+static inline void mxe_skb_consume(struct sk_buff *skb)
+{
+	napi_consume_skb(skb, 1);
+}
 
 #endif /* MXE_SKB_H */

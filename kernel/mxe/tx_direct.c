@@ -10,7 +10,8 @@
 #include <net/sock.h>
 
 #include "mxe.h"
-#include "net.h"
+#include "netns.h"
+#include "tx.h"
 #include "tx_direct.h"
 
 #ifdef CONFIG_NETFILTER
@@ -83,7 +84,7 @@ static int mxe_tx_direct_routed(struct net *net, struct sock *sk,
 
 void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb)
 {
-	const struct mxe_net *mnet = dev->mnet;
+	const struct mxe_netns *mnet = dev->mnet;
 	struct rtable *rt = skb_rtable(skb);
 
 	/* Without the hook nobody would let go of what others keep. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "complete.h"
 #include "mxe.h"
-#include "net.h"
 #include "post.h"
 #include "psn.h"
 #include "recv.h"
@@ -72,7 +71,7 @@ static void mxe_uc_drop_message(struct mxe_qp *qp)
 	qp->rq.msg = 0;
 }
 
-static void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	bool in_order = pkt->psn == rq->epsn;
@@ -97,15 +96,3 @@ static void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_uc_drop_message(qp);
 }
 
-void mxe_uc_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-		struct sk_buff *skb)
-{
-	lockdep_assert_held(&qp->recv_lock);
-
-	if (!mxe_recv_admit(qp)) {
-		kfree_skb(skb);
-		return;
-	}
-	mxe_uc_request(qp, pkt);
-	mxe_net_consume(skb);
-}

@@ -12,8 +12,7 @@ static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
 
 /* Send what is posted, up to the end of the slice.  Context: send_lock held. */
 void mxe_uc_send_run(struct mxe_qp *qp);
-/* A request arrived.  Context: softirq, recv_lock held. */
-void mxe_uc_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-		struct sk_buff *skb);
+/* A request whose turn it is.  Context: recv_lock held. */
+void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
 #endif /* MXE_UC_H */

@@ -5,11 +5,11 @@
 #include "ah.h"
 #include "complete.h"
 #include "mxe.h"
-#include "net.h"
 #include "post.h"
 #include "psn.h"
 #include "recv.h"
 #include "send.h"
+#include "tx.h"
 #include "ud.h"
 
 /* Such a Q_Key in a request stands for the queue pair's own (IBTA 10.2.5). */
@@ -66,7 +66,7 @@ static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 
 	if (wr->length > mxe_ud_mtu(qp))
 		return IB_WC_LOC_LEN_ERR;
-	skb = mxe_net_alloc(qp, &out, NULL, &payload);
+	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
 	/* Counted, and lost as datagrams may be. */
 	if (!skb)
 		return IB_WC_SUCCESS;
@@ -76,7 +76,7 @@ static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 		return IB_WC_LOC_PROT_ERR;
 	}
 	qp->sq.psn = mxe_psn_add(qp->sq.psn, 1);
-	mxe_net_send_to(qp, &wr->ud.av, skb);
+	mxe_tx_send_to(qp, &wr->ud.av, skb);
 	return IB_WC_SUCCESS;
 }
 
@@ -163,16 +163,13 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
 }
 
-void mxe_ud_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-		struct sk_buff *skb)
+void mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		    const struct sk_buff *skb)
 {
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (mxe_recv_admit(qp)) {
-		if (pkt->qkey == qp->attr.qkey)
-			mxe_ud_accept(qp, pkt, skb);
-		else
-			mxe_count(qp->dev, drop_qkey);
-	}
-	mxe_net_consume(skb);
+	if (pkt->qkey == qp->attr.qkey)
+		mxe_ud_accept(qp, pkt, skb);
+	else
+		mxe_count(qp->dev, drop_qkey);
 }

@@ -26,10 +26,10 @@ enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
 void mxe_ud_dest_from_ib(struct mxe_send_wr *wr, const struct ib_ud_wr *ibwr);
 
 /*
- * A datagram arrived at an address of the device.  skb holds pkt and is
- * consumed.  Context: softirq, recv_lock held.
+ * A datagram to an address of the device, whose turn it is; skb holds pkt.
+ * Context: recv_lock held.
  */
-void mxe_ud_rcv(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-		struct sk_buff *skb);
+void mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		    const struct sk_buff *skb);
 
 #endif /* MXE_UD_H */

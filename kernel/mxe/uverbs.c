@@ -12,8 +12,9 @@
 
 #include "device.h"
 #include "mxe.h"
-#include "net.h"
+#include "netns.h"
 #include "qp.h"
+#include "qpn.h"
 #include "send.h"
 #include "sqpoll.h"
 #include "ucontext.h"
@@ -30,7 +31,7 @@
  * Lifetime: the object dies before the queue pairs of its context, and uctx is
  * NULL from then on.  A doorbell that has read uctx before may go on: it only
  * compares it, the queue pair that it finds is in use under RCU, and the device
- * does not go before a grace period has passed (mxe_net_detach()).
+ * does not go before a grace period has passed (mxe_netns_detach()).
  */
 struct mxe_doorbell_file {
 	struct ib_uobject uobj;
@@ -57,7 +58,7 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 	if (db->queues & ~(MXE_DOORBELL_SEND | MXE_DOORBELL_RECV))
 		return mxe_refuse(dev, -EINVAL, "queues %#x", db->queues);
 
-	qp = mxe_qp_find(dev->mnet, db->qp_num);
+	qp = mxe_qpn_find(dev->mnet, db->qp_num);
 	if (!qp)
 		return mxe_refuse(dev, -ENOENT, "queue pair %u", db->qp_num);
 	if (qp->uctx != uctx)
@@ -113,7 +114,7 @@ static bool mxe_doorbell_is_answered_here(const struct mxe_doorbell_file *file,
 	local_bh_disable();
 	uctx = READ_ONCE(file->uctx);
 	if (uctx)
-		qp = mxe_qp_find(file->dev->mnet, db->qp_num);
+		qp = mxe_qpn_find(file->dev->mnet, db->qp_num);
 	here = qp && qp->uctx == uctx &&
 	       mxe_send_is_answered_here(qp, una, again);
 	local_bh_enable();

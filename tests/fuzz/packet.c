@@ -24,12 +24,12 @@
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"
-#include "net.h"
-#include "ucontext.h"
 #include "psn.h"
 #include "qp.h"
+#include "rx.h"
 #include "send.h"
 #include "srq.h"
+#include "ucontext.h"
 #include "xrc.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -80,7 +80,7 @@ struct packet {
 static struct {
 	enum kind kind;
 	bool ipv6;
-	struct mxe_net mnet;
+	struct mxe_netns mnet;
 	struct mxe_qp_recent recent;
 	struct mxe_stats stats;
 	struct mxe_dev dev;
@@ -482,7 +482,7 @@ static void unwire(unsigned int i)
 static void receive(const u8 *data, size_t len)
 {
 	packets++;
-	mxe_net_input(&w.mnet, fk_skb(data, len), NULL);
+	mxe_rx(&w.mnet, fk_skb(data, len), NULL);
 }
 
 static void receive_good(u8 *data, size_t len)

@@ -137,7 +137,7 @@ static void train_ends(struct kunit *test)
 
 	ndev->features |= NETIF_F_GSO_FRAGLIST;
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		KUNIT_EXPECT_EQ(test, mxe_gso_has_room(&train, ndev, lens[i]),
+		KUNIT_EXPECT_EQ(test, mxe_gso_has_room(&gso, ndev, lens[i]),
 				lens[i] <= 100);
 		if (lens[i] > 100)
 			continue;
@@ -147,20 +147,20 @@ static void train_ends(struct kunit *test)
 		skb_put_zero(skb, sizeof(struct iphdr));
 		skb_set_transport_header(skb, skb->len);
 		skb_put_zero(skb, sizeof(struct udphdr) + lens[i]);
-		mxe_gso_add(&train, skb);
+		mxe_gso_add(&gso, skb);
 	}
-	KUNIT_EXPECT_EQ(test, train.num_pkts, 4U);
+	KUNIT_EXPECT_EQ(test, gso.num_pkts, 4U);
 	ndev->features &= ~NETIF_F_GSO_FRAGLIST;
-	KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&train, ndev, 1));
+	KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&gso, ndev, 1));
 	ndev->features |= NETIF_F_GSO_FRAGLIST;
 	mxe_gso_enabled = false;
-	KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&train, ndev, 1));
+	KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&gso, ndev, 1));
 	mxe_gso_enabled = true;
 
-	skb = mxe_gso_take(&train);
+	skb = mxe_gso_take(&gso);
 	KUNIT_EXPECT_EQ(test, skb->len, 28U + 100 + 100 + 60 + 100);
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_size, 100);
-	KUNIT_EXPECT_NULL(test, mxe_gso_take(&train));
+	KUNIT_EXPECT_NULL(test, mxe_gso_take(&gso));
 	kfree_skb(skb);
 }
 

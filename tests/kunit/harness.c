@@ -18,7 +18,7 @@
 #include "device.h"
 #include "harness.h"
 #include "mr.h"
-#include "net.h"
+#include "netns.h"
 #include "psn.h"
 
 #define KT_ADDR		0x0a4d0001	/* 10.77.0.1, the device */

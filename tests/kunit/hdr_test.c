@@ -9,7 +9,6 @@
 #include "ah.h"
 #include "hdr.h"
 #include "icrc.h"
-#include "net.h"
 #include "pkt.h"
 
 #define HEADROOM	64
@@ -92,7 +91,7 @@ static void head_kept(struct kunit *test)
 		/* The bytes before the PSN in turn, each for some packets. */
 		if (i % 5 == 0)
 			bth[i / 5 % 8] ^= 1 << i % 8;
-		expect_as_new(test, &head, &v4, bth, len, i % 7 ? 0 : i * 257);
+		expect_as_new(test, &hdr, &v4, bth, len, i % 7 ? 0 : i * 257);
 	}
 }
 
@@ -104,14 +103,14 @@ static void head_forgotten(struct kunit *test)
 	u8 bth[24] = { 1 };
 	struct sk_buff *skb;
 
-	expect_as_new(test, &head, &av, bth, sizeof(bth), 0);
+	expect_as_new(test, &hdr, &av, bth, sizeof(bth), 0);
 	av.v4.daddr = htonl(0x0a4d0003);
 	/* It is kept: this is why it must be forgotten. */
-	skb = push(test, &head, &av, bth, sizeof(bth), 0);
+	skb = push(test, &hdr, &av, bth, sizeof(bth), 0);
 	KUNIT_EXPECT_EQ(test, ntohl(ip_hdr(skb)->daddr), ntohl(v4.v4.daddr));
 	kfree_skb(skb);
-	mxe_hdr_forget(&head);
-	expect_as_new(test, &head, &av, bth, sizeof(bth), 0);
+	mxe_hdr_forget(&hdr);
+	expect_as_new(test, &hdr, &av, bth, sizeof(bth), 0);
 }
 
 static struct kunit_case head_cases[] = {

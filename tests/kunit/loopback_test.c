@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "loopback.h"
 #include "mr.h"
-#include "net.h"
+#include "netns.h"
 
 #define ACCESS_ALL	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
 			 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
@@ -405,7 +405,7 @@ static void loop_short_receive(struct kunit *test)
 static void loop_peer_gone(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
-	struct mxe_net *mnet = lt->kt->dev->mnet;
+	struct mxe_netns *mnet = lt->kt->dev->mnet;
 	u32 qpn = lt->b->qpn;
 
 	lt_post_atomic(lt, 1, lt->mr->rkey);

@@ -6,7 +6,7 @@
 #include <rdma/ib_cache.h>
 
 #include "harness.h"
-#include "net.h"
+#include "netns.h"
 #include "qp.h"
 
 /* ---- states ------------------------------------------------------------ */

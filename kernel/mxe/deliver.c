@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gives requests to the responder of their transport: now or, in order, from the
+ * queue pair's work.  rx.c and mcast.c call it, and the work.
+ */
+#include <linux/skbuff.h>
+
+#include "deliver.h"
+#include "hdr.h"
+#include "mxe.h"
+#include "qp.h"
+#include "recv.h"
+#include "respond.h"
+#include "skb.h"
+#include "uc.h"
+#include "ud.h"
+#include "xrc.h"
+
+/* ---- requests that wait ------------------------------------------------ */
+
+/* In skb->cb of a request that waits. */
+struct mxe_deliver_cb {
+	bool needs_res;			/* a READ, an atomic and the like */
+	u16 vlan_id;			/* which parsing does not find out */
+};
+
+static struct mxe_deliver_cb *mxe_deliver_cb(struct sk_buff *skb)
+{
+	return (struct mxe_deliver_cb *)skb->cb;
+}
+
+/*
+ * May one more wait?  A peer has at most max_dest_rd_atomic requests outstanding
+ * that need a stored answer, the one being answered included (IBTA 9.4.4);
+ * others that it sends are copies, or too many.
+ */
+static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
+{
+	const struct mxe_rq *rq = &qp->rq;
+
+	if (needs_res && rq->deferred_res + rq->read.active >= rq->num_res)
+		return false;
+	return skb_queue_len(&rq->deferred) < MXE_MIN_DEFERRED_PKTS ||
+	       (skb_queue_len(&rq->deferred) < MXE_MAX_DEFERRED_PKTS &&
+		atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED);
+}
+
+/* The packet waits, behind all others or before them. */
+static void mxe_deliver_queue(struct mxe_qp *qp, struct sk_buff *skb,
+			      const struct mxe_pkt *pkt, bool first)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_deliver_cb *cb = mxe_deliver_cb(skb);
+
+	/* The dst is noref: drop it before the softirq ends. */
+	skb_dst_drop(skb);
+	cb->needs_res = pkt->flags & MXE_OP_RESOURCE;
+	cb->vlan_id = pkt->vlan_id;
+	rq->deferred_res += cb->needs_res;
+	atomic_long_add(skb->truesize, &qp->dev->deferred);
+	if (first)
+		__skb_queue_head(&rq->deferred, skb);
+	else
+		__skb_queue_tail(&rq->deferred, skb);
+}
+
+static void mxe_deliver_add(struct mxe_qp *qp, struct sk_buff *skb,
+			    const struct mxe_pkt *pkt)
+{
+	if (mxe_deliver_has_room(qp, pkt->flags & MXE_OP_RESOURCE)) {
+		mxe_deliver_queue(qp, skb, pkt, false);
+		return;
+	}
+	mxe_count(qp->dev, drop_busy);
+	kfree_skb(skb);
+}
+
+/* Remove the first, or return NULL. */
+static struct sk_buff *mxe_deliver_take(struct mxe_qp *qp)
+{
+	struct sk_buff *skb = __skb_dequeue(&qp->rq.deferred);
+
+	if (skb) {
+		atomic_long_sub(skb->truesize, &qp->dev->deferred);
+		qp->rq.deferred_res -= mxe_deliver_cb(skb)->needs_res;
+	}
+	return skb;
+}
+
+void mxe_deliver_drop_deferred(struct mxe_qp *qp)
+{
+	struct sk_buff *skb;
+
+	while ((skb = mxe_deliver_take(qp)))
+		kfree_skb(skb);
+}
+
+/* ---- requests ------------------------------------------------------------ */
+
+/*
+ * The first wide atomic waits for the locks, which only the work can prepare.
+ * They are not prepared for a packet that would not be executed.
+ */
+static bool mxe_deliver_wants_locks(struct mxe_qp *qp,
+				    const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	if (!(pkt->flags & MXE_OP_ATOMIC) || mxe_atomic_ready(&pkt->atomic) ||
+	    pkt->psn != rq->epsn || !mxe_respond_may_atomic(qp, pkt))
+		return false;
+	rq->wants_locks = true;
+	rq->pending |= BIT(MXE_PENDING_WORK);
+	return true;
+}
+
+/* Requests are executed in order, so they wait for one that waits. */
+static bool mxe_deliver_must_wait(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	/* Of a list of packets those wait that do not fit into the slice. */
+	if (rq->budget <= 0)
+		rq->pending |= BIT(MXE_PENDING_WORK);
+	return rq->budget <= 0 || rq->read.active ||
+	       !skb_queue_empty(&rq->deferred) || mxe_deliver_wants_locks(qp, pkt);
+}
+
+/*
+ * It is the turn of this one; consumes skb.  Returns -EBUSY if it cannot be executed
+ * yet: it waits again then, in front.
+ */
+static __always_inline int mxe_deliver_now(struct mxe_qp *qp,
+					   const struct mxe_pkt *pkt,
+					   struct sk_buff *skb)
+{
+	if (likely(mxe_qp_is_reliable(qp))) {
+		if (likely(mxe_respond_request(qp, pkt, skb) != -EBUSY))
+			return 0;
+		mxe_deliver_queue(qp, skb, pkt, true);
+		qp->rq.pending |= BIT(MXE_PENDING_WORK);
+		return -EBUSY;
+	}
+	if (mxe_qp_is_uc(qp))
+		mxe_uc_request(qp, pkt);
+	else
+		mxe_ud_request(qp, pkt, skb);
+	mxe_skb_consume(skb);
+	return 0;
+}
+
+void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		 struct sk_buff *skb)
+{
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_recv_admit(qp))
+		kfree_skb(skb);
+	else if (mxe_deliver_must_wait(qp, pkt))
+		mxe_deliver_add(qp, skb, pkt);
+	else
+		mxe_deliver_now(qp, pkt, skb);
+}
+
+void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		      struct sk_buff *skb, bool now)
+{
+	struct sk_buff *copy;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_recv_admit(qp))
+		return;
+	if (now && !mxe_deliver_must_wait(qp, pkt)) {
+		mxe_ud_request(qp, pkt, skb);
+		return;
+	}
+	copy = skb_clone(skb, GFP_ATOMIC);
+	if (!copy) {
+		mxe_count(qp->dev, drop_no_memory);
+		return;
+	}
+	qp->rq.pending |= BIT(MXE_PENDING_WORK);
+	mxe_deliver_add(qp, copy, pkt);
+}
+
+void mxe_deliver_continue(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_qp_can_receive(qp->state))
+		return;
+	mxe_respond_read_run(qp);
+	while (!rq->read.active && !rq->halted &&
+	       !skb_queue_empty(&rq->deferred)) {
+		struct mxe_pkt pkt __uninitialized;
+
+		/* With XRC the next may be for another queue than rq->pending. */
+		if (rq->budget <= 0 || (rq->pending && mxe_qp_is_xrc_tgt(qp))) {
+			rq->pending |= BIT(MXE_PENDING_WORK);
+			return;
+		}
+		skb = mxe_deliver_take(qp);
+		/* It was parsed when it came, and is ours since. */
+		if (mxe_hdr_parse(skb, &pkt)) {
+			mxe_skb_consume(skb);
+			continue;
+		}
+		pkt.vlan_id = mxe_deliver_cb(skb)->vlan_id;
+		if (mxe_deliver_wants_locks(qp, &pkt)) {
+			mxe_deliver_queue(qp, skb, &pkt, true);
+			return;
+		}
+		if (mxe_deliver_now(qp, &pkt, skb))
+			return;
+		mxe_deliver_spend(qp, &pkt);
+	}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finds out whether code of the host could act on packets that stay on it.  The
+ * loopback path asks, which must not hide such packets from it.
+ */
+#include <linux/filter.h>
+#include <linux/kallsyms.h>
+#include <linux/netfilter.h>
+#include <linux/string.h>
+#include <net/net_namespace.h>
+#include <net/sch_generic.h>
+#include <net/xfrm.h>
+
+#include "hooks.h"
+#include "netns.h"
+
+#ifdef CONFIG_NETFILTER
+
+/* Not 0: traffic control, netfilter or XDP of the netdev. */
+static unsigned long mxe_hooks_of_netdev(const struct net_device *lo)
+{
+	const struct netdev_queue *txq = netdev_get_tx_queue(lo, 0);
+	unsigned long any;
+
+	/* "noqueue", or "noop" of a netdev that is down, are none. */
+	if (rcu_dereference_bh(txq->qdisc)->enqueue &&
+	    !(rcu_dereference_bh(txq->qdisc)->flags & TCQ_F_BUILTIN))
+		return 1;
+	any = mxe_tc_hooks(lo);
+#ifdef CONFIG_NETFILTER_INGRESS
+	any |= (unsigned long)rcu_access_pointer(lo->nf_hooks_ingress);
+#endif
+#ifdef CONFIG_NETFILTER_EGRESS
+	any |= (unsigned long)rcu_access_pointer(lo->nf_hooks_egress);
+#endif
+	return any | (unsigned long)rcu_access_pointer(lo->xdp_prog);
+}
+
+/*
+ * Security modules have hooks in every namespace, where they judge and label
+ * the packets of sockets; packets without one count as the kernel's own.  They are
+ * no firewall.  The functions have no exported names, so their symbols are looked
+ * up, once; without kallsyms they count as any other hook.
+ */
+static struct {
+	nf_hookfn *lsm;
+	nf_hookfn *other;		/* what was looked up last, and is none */
+} mxe_hooks_known[NF_INET_NUMHOOKS];
+
+static noinline bool mxe_hooks_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
+{
+	static const char *const names[] = {
+		"apparmor_ip_postroute", "selinux_ip_output",
+		"selinux_ip_postroute", "smack_ip_output",
+	};
+	char name[KSYM_SYMBOL_LEN];
+
+	if (hook == READ_ONCE(mxe_hooks_known[hooknum].other))
+		return false;
+	sprint_symbol_no_offset(name, (unsigned long)hook);
+	if (match_string(names, ARRAY_SIZE(names), name) >= 0) {
+		WRITE_ONCE(mxe_hooks_known[hooknum].lsm, hook);
+		return true;
+	}
+	WRITE_ONCE(mxe_hooks_known[hooknum].other, hook);
+	return false;
+}
+
+/* Returns true if a hook other than `own` or a security module's is there. */
+static __always_inline bool
+mxe_hooks_has_others(const struct nf_hook_entries __rcu *entries,
+		     unsigned int hooknum, nf_hookfn *own)
+{
+	const struct nf_hook_entries *hooks = rcu_dereference_bh(entries);
+	nf_hookfn *hook;
+
+	if (!hooks)
+		return false;
+	hook = hooks->hooks[0].hook;
+	return hooks->num_hook_entries != 1 ||
+	       (hook != own && hook != READ_ONCE(mxe_hooks_known[hooknum].lsm) &&
+		!mxe_hooks_learn_lsm(hook, hooknum));
+}
+
+bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4)
+{
+	struct nf_hook_entries __rcu **hooks;
+	struct net *net = mnet->net;
+	unsigned long any;
+
+#ifdef CONFIG_BPF_SYSCALL
+	if (static_branch_unlikely(&bpf_sk_lookup_enabled))
+		return true;
+#endif
+	hooks = is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
+	any = (unsigned long)rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) |
+	      mxe_hooks_of_netdev(net->loopback_dev);
+#ifdef CONFIG_XFRM
+	any |= net->xfrm.policy_count[XFRM_POLICY_IN] |
+	       net->xfrm.policy_count[XFRM_POLICY_OUT];
+#endif
+	return any ||
+	       mxe_hooks_has_others(hooks[NF_INET_LOCAL_OUT],
+				    NF_INET_LOCAL_OUT, NULL) ||
+	       mxe_hooks_has_others(hooks[NF_INET_POST_ROUTING],
+				    NF_INET_POST_ROUTING, NULL) ||
+	       mxe_hooks_has_others(hooks[NF_INET_PRE_ROUTING],
+				    NF_INET_PRE_ROUTING, mnet->early.hook);
+}
+
+#else
+
+bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4)
+{
+	return false;
+}
+
+#endif /* CONFIG_NETFILTER */

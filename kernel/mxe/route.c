@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Asks IP for the routes of queue pairs, for tx.c and the loopback path, and keeps
+ * those by which packets of their peers were accepted, for early_demux.c.
+ */
+#include <linux/ip.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/xfrm.h>
+
+#include "hdr.h"
+#include "qp.h"
+#include "route.h"
+
+static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
+						 const struct mxe_av *av,
+						 struct dst_cache *cache)
+{
+	struct flowi4 fl4 = {
+		.flowi4_oif = av->ifindex,
+		.flowi4_proto = IPPROTO_UDP,
+		.saddr = av->v4.saddr,
+		.daddr = av->v4.daddr,
+		.fl4_sport = av->sport,
+		.fl4_dport = htons(mxe_udp_port),
+	};
+	struct rtable *rt;
+
+	mxe_flowi4_set_tos(&fl4, av->tclass);
+	rt = ip_route_output_key(dev->mnet->net, &fl4);
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
+	if (cache)
+		dst_cache_set_ip4(cache, &rt->dst, fl4.saddr);
+	return &rt->dst;
+}
+
+static noinline struct dst_entry *mxe_route_find6(struct mxe_dev *dev,
+						 const struct mxe_av *av,
+						 struct dst_cache *cache)
+{
+	const struct mxe_netns *mnet = dev->mnet;
+	struct flowi6 fl6 = {
+		.flowi6_oif = av->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.flowlabel = ip6_make_flowinfo(av->tclass,
+					       htonl(av->flow_label)),
+		.saddr = av->v6.saddr,
+		.daddr = av->v6.daddr,
+		.fl6_sport = av->sport,
+		.fl6_dport = htons(mxe_udp_port),
+	};
+	struct dst_entry *dst;
+
+	/* Under RCU: a device is attached, so the sockets are there. */
+	if (!mnet->sk6)
+		return ERR_PTR(-EAFNOSUPPORT);
+	dst = mxe_ip6_dst_lookup(mnet->net, mnet->sk6->sk, &fl6);
+	if (IS_ERR(dst))
+		return dst;
+	if (cache)
+		dst_cache_set_ip6(cache, dst, &fl6.saddr);
+	return dst;
+}
+
+struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
+				 struct dst_cache *cache)
+{
+	return av->is_ipv4 ? mxe_route_find4(dev, av, cache) :
+			     mxe_route_find6(dev, av, cache);
+}
+
+/* ---- paths that do not leave the host ----------------------------------- */
+
+/* IPsec: does a packet without a policy pass?  A change renews the routes. */
+static bool mxe_route_accepts_without_policy(const struct net *net)
+{
+#ifdef CONFIG_XFRM
+	return net->xfrm.policy_default[XFRM_POLICY_IN] ==
+	       XFRM_USERPOLICY_ACCEPT &&
+	       net->xfrm.policy_default[XFRM_POLICY_OUT] ==
+	       XFRM_USERPOLICY_ACCEPT;
+#else
+	return true;
+#endif
+}
+
+/* ---- paths that do not leave the host ----------------------------------- */
+
+bool mxe_route_is_local(struct mxe_qp *qp)
+{
+	struct dst_entry *dst;
+	bool local;
+
+	dst = mxe_route_get(qp->dev, &qp->av, &qp->dst_cache);
+	if (IS_ERR(dst))
+		return false;
+	local = dst->dev->flags & IFF_LOOPBACK && !dst_xfrm(dst) &&
+		mxe_route_accepts_without_policy(qp->dev->mnet->net);
+	dst_release(dst);
+	return local;
+}
+
+/* ---- received packets --------------------------------------------------- */
+
+void mxe_route_keep_rx(struct mxe_qp *qp, const struct sk_buff *skb)
+{
+	struct dst_entry *dst = skb_dst(skb);
+
+	if (dst == rcu_access_pointer(qp->rx_dst))
+		return;
+	/* A packet by another netdev could be one that routing refuses. */
+	if (skb->dev != qp->dev->ndev || ip_hdr(skb)->version != 4)
+		return;
+	/* Each side has its lock: two packets may meet here. */
+	if (dst_hold_safe(dst))
+		dst_release(unrcu_pointer(xchg(&qp->rx_dst,
+					       RCU_INITIALIZER(dst))));
+}
+
+void mxe_route_forget_rx(struct mxe_qp *qp)
+{
+	dst_release(unrcu_pointer(xchg(&qp->rx_dst, NULL)));
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Builds packets for the requester, the responder and CNPs, and gives them to IP:
+ * one by one, or in batches of one queue pair.
+ */
+#include <linux/ipv6.h>
+#include <linux/netdevice.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+
+#include "ah.h"
+#include "mxe.h"
+#include "psn.h"
+#include "qp.h"
+#include "route.h"
+#include "skb.h"
+#include "trace.h"
+#include "tx.h"
+#include "tx_direct.h"
+
+#define MXE_TX_ALIGN	16
+
+struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
+			      struct sk_buff **old, u8 **payload)
+{
+	/* Tunnels put their headers before each packet of a train. */
+	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
+			    NET_SKB_PAD) + MXE_HDR_MAX_SIZE;
+	/* What follows the BTH is aligned for vectors: the ICRC is made by them. */
+	size_t headroom = ALIGN(room + sizeof(struct mxe_bth), MXE_TX_ALIGN) -
+			  sizeof(struct mxe_bth);
+	size_t len = mxe_pkt_len(out);
+	size_t size = headroom + len + MXE_ICRC_SIZE;
+	struct sk_buff *skb;
+
+	skb = old ? mxe_skb_reuse(old, size) : mxe_skb_alloc(size);
+	if (!skb) {
+		mxe_count(qp->dev, send_no_memory);
+		return NULL;
+	}
+	skb_reserve(skb, headroom);
+	*payload = mxe_pkt_build(out, __skb_put(skb, len));
+	return skb;
+}
+
+static noinline void mxe_tx_trace(const struct mxe_qp *qp,
+					const struct sk_buff *skb)
+{
+	const struct mxe_bth *bth = (const void *)skb->data;
+	unsigned int pad = (bth->flags & MXE_BTH_PAD_MASK) >> MXE_BTH_PAD_SHIFT;
+
+	trace_mxe_send(qp, bth->opcode, be32_to_cpu(bth->apsn) & MXE_PSN_MASK,
+		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
+}
+
+/* cache: as for mxe_route_get(). */
+static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
+			 struct dst_cache *cache, struct sk_buff *skb,
+			 unsigned int num_pkts)
+{
+	struct dst_entry *dst;
+
+	dst = mxe_route_get(dev, av, cache);
+	if (IS_ERR(dst)) {
+		mxe_count_by(dev, send_no_route, num_pkts);
+		kfree_skb(skb);
+		return;
+	}
+
+	skb_dst_set(skb, dst);
+	mxe_count_by(dev, sent_pkts, num_pkts);
+	if (num_pkts > 1)
+		mxe_count(dev, sent_gso_batches);
+	/* Its cb is all zero, as skb.c makes them. */
+	if (av->is_ipv4)
+		mxe_tx_direct(dev, skb);
+	else
+		ip6_local_out(dev->mnet->net, NULL, skb);
+}
+
+void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
+{
+	struct mxe_gso *gso = &tx->gso;
+
+	if (trace_mxe_send_enabled())
+		mxe_tx_trace(qp, skb);
+	if (!mxe_gso_has_room(gso, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
+		mxe_tx_flush(qp, tx);
+	mxe_hdr_push(&tx->hdr, &qp->av, skb, gso->num_pkts);
+	mxe_gso_add(gso, skb);
+}
+
+void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
+{
+	unsigned int num_pkts = tx->gso.num_pkts;
+	struct sk_buff *skb;
+
+	if (!num_pkts)
+		return;
+	skb = mxe_gso_take(&tx->gso);
+	if (tx->progress) {
+		skb_set_dst_pending_confirm(skb, 1);
+		tx->progress = false;
+	}
+	mxe_tx_xmit(qp->dev, &qp->av, &qp->dst_cache, skb, num_pkts);
+}
+
+void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
+		     struct sk_buff *skb)
+{
+	struct mxe_hdr hdr = {};
+
+	if (trace_mxe_send_enabled())
+		mxe_tx_trace(qp, skb);
+	mxe_hdr_push(&hdr, av, skb, 0);
+	mxe_tx_xmit(qp->dev, av, NULL, skb, 1);
+}
