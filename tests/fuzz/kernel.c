@@ -307,6 +307,16 @@ void synchronize_rcu(void)
 
 static LIST_HEAD(fk_work);
 
+struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags,
+					 int max_active, ...)
+{
+	return NULL;
+}
+
+void destroy_workqueue(struct workqueue_struct *wq)
+{
+}
+
 bool queue_work_on(int cpu, struct workqueue_struct *wq,
 		   struct work_struct *work)
 {
@@ -560,13 +570,13 @@ struct sk_buff *fk_skb(const u8 *data, size_t len)
 	return skb;
 }
 
-struct sk_buff *__real_mxe_buffer_reuse(struct sk_buff **old, size_t size);
+struct sk_buff *__real_mxe_skb_reuse(struct sk_buff **old, size_t size);
 
 /* (ld --wrap) An answer may be longer than the request whose buffer it takes. */
-struct sk_buff *__wrap_mxe_buffer_reuse(struct sk_buff **old, size_t size)
+struct sk_buff *__wrap_mxe_skb_reuse(struct sk_buff **old, size_t size)
 {
 	const struct sk_buff *request = *old;
-	struct sk_buff *skb = __real_mxe_buffer_reuse(old, size);
+	struct sk_buff *skb = __real_mxe_skb_reuse(old, size);
 
 	if (skb && skb == request)
 		__asan_unpoison_memory_region(skb->head, skb->end);
