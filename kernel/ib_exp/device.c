@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/slab.h>
 
+#include "caps.h"
 #include "class.h"
 #include "device.h"
 #include "qp.h"
-#include "truth.h"
 
 /* Devices from the end of add() to the beginning of remove(). */
 static LIST_HEAD(ib_exp_devices);
@@ -66,7 +66,7 @@ static int ib_exp_add(struct ib_device *ibdev)
 	INIT_LIST_HEAD(&dev->qps);
 	refcount_set(&dev->users, 1);
 	init_completion(&dev->unused);
-	ib_exp_truth(ibdev, &dev->attr);
+	ib_exp_caps_query(ibdev, &dev->attr);
 
 	err = ib_exp_class_add(dev);
 	if (err) {

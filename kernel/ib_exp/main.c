@@ -2,9 +2,9 @@
 /* Loading and unloading, in order. */
 #include <linux/module.h>
 
+#include "caps.h"
 #include "class.h"
 #include "device.h"
-#include "truth.h"
 
 module_param_array_named(override, ib_exp_overrides, charp,
 			 &ib_exp_num_overrides, 0444);

@@ -9,5 +9,5 @@ MXE_KUNIT_SUITES := harness atomic_test psn_test pkt_test icrc_test mr_test qp_t
 ccflags-y += -I$(src)
 
 # And what ib_exp.ko contains.
-IB_EXP_KUNIT_SUITES := ib_exp_fake ib_exp_truth_test ib_exp_emulate_test \
+IB_EXP_KUNIT_SUITES := ib_exp_fake ib_exp_caps_test ib_exp_emulate_test \
 		       ib_exp_qp_test

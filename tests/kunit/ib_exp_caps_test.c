@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What ib_exp makes of what a driver reports. */
+/* The capabilities that ib_exp derives from what a driver reports. */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "truth.h"
+#include "caps.h"
 
 #define NONE	IB_ATOMIC_NONE
 #define HCA	IB_ATOMIC_HCA
@@ -13,7 +13,7 @@
 #define MINE	0x6d696e65		/* an id that nobody has */
 #define IONIC	21
 
-struct truth_case {
+struct caps_case {
 	const char *name;
 	u32 driver_id;
 	bool no_kverbs;
@@ -22,7 +22,7 @@ struct truth_case {
 	const char *reason;		/* words of it */
 };
 
-static const struct truth_case truth_cases[] = {
+static const struct caps_case caps_cases[] = {
 	{ "mlx4", RDMA_DRIVER_MLX4, false, HCA, HCA, IB_EXP_NATIVE },
 	{ "mlx4 without masked atomics", RDMA_DRIVER_MLX4, false, HCA, NONE,
 	  IB_EXP_EMULATED, "standard atomics only" },
@@ -64,15 +64,15 @@ static const struct truth_case truth_cases[] = {
 	  IB_EXP_NONE, "does not serve" },
 };
 
-static void truth_desc(const struct truth_case *c, char *desc)
+static void caps_desc(const struct caps_case *c, char *desc)
 {
 	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
 }
 
-KUNIT_ARRAY_PARAM(truth, truth_cases, truth_desc);
+KUNIT_ARRAY_PARAM(caps, caps_cases, caps_desc);
 
 static struct ib_device *device(struct kunit *test,
-				const struct truth_case *c)
+				const struct caps_case *c)
 {
 	struct ib_device *ibdev = kunit_kzalloc(test, sizeof(*ibdev),
 						GFP_KERNEL);
@@ -82,16 +82,16 @@ static struct ib_device *device(struct kunit *test,
 	ibdev->kverbs_provider = !c->no_kverbs;
 	ibdev->attrs.atomic_cap = c->cap;
 	ibdev->attrs.masked_atomic_cap = c->masked_cap;
-	ibdev->dev.init_name = "truth0";
+	ibdev->dev.init_name = "caps0";
 	return ibdev;
 }
 
-static void truth_table(struct kunit *test)
+static void caps_table(struct kunit *test)
 {
-	const struct truth_case *c = test->param_value;
+	const struct caps_case *c = test->param_value;
 	struct ib_exp_device_attr attr;
 
-	ib_exp_truth(device(test, c), &attr);
+	ib_exp_caps_query(device(test, c), &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, c->mode);
 	KUNIT_EXPECT_EQ(test, attr.masked_fetch_add, c->mode);
 	KUNIT_EXPECT_EQ(test, attr.atomic_cap, c->cap);
@@ -116,9 +116,9 @@ static void announce(struct ib_device *ibdev, struct ib_exp_driver_attr *attr)
 	*attr = announcement;
 }
 
-static void truth_announced(struct kunit *test)
+static void caps_announced(struct kunit *test)
 {
-	static const struct truth_case claims_nothing = {
+	static const struct caps_case claims_nothing = {
 		.driver_id = MINE, .cap = HCA, .masked_cap = NONE,
 	};
 	struct ib_device *ibdev = device(test, &claims_nothing);
@@ -135,33 +135,33 @@ static void truth_announced(struct kunit *test)
 		.log_arg_sizes = 0x3c,
 		.reply = IB_EXP_REPLY_HOST,
 	};
-	ib_exp_truth(ibdev, &attr);
+	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NATIVE);
 	KUNIT_EXPECT_EQ(test, attr.masked_fetch_add, IB_EXP_NATIVE);
 	KUNIT_EXPECT_EQ(test, attr.log_arg_sizes, 0x3cU);
 	KUNIT_EXPECT_STREQ(test, attr.reason, "");
 
 	announcement.masked_fetch_add = false;
-	ib_exp_truth(ibdev, &attr);
+	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NATIVE);
 	KUNIT_EXPECT_EQ(test, attr.masked_fetch_add, IB_EXP_EMULATED);
 	KUNIT_EXPECT_STRNEQ(test, attr.reason, "");
 
 	announcement.reason = "today is Sunday";
 	ibdev->attrs.atomic_cap = NONE;
-	ib_exp_truth(ibdev, &attr);
+	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NATIVE);
 	KUNIT_EXPECT_EQ(test, attr.masked_fetch_add, IB_EXP_NONE);
 	KUNIT_EXPECT_STREQ(test, attr.reason, "today is Sunday");
 
 	/* Not asked for a device without kernel verbs. */
 	ibdev->kverbs_provider = false;
-	ib_exp_truth(ibdev, &attr);
+	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NONE);
 
 	ibdev->kverbs_provider = true;
 	ib_exp_unregister_driver(&driver);
-	ib_exp_truth(ibdev, &attr);
+	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NONE);
 }
 
@@ -183,9 +183,9 @@ static void override_exit(struct kunit *test)
 	ib_exp_num_overrides = num_saved;
 }
 
-static void truth_override(struct kunit *test)
+static void caps_override(struct kunit *test)
 {
-	static const struct truth_case mlx5 = {
+	static const struct caps_case mlx5 = {
 		.driver_id = RDMA_DRIVER_MLX5, .cap = HCA, .masked_cap = NONE,
 	};
 	struct ib_device *ibdev = device(test, &mlx5);
@@ -193,14 +193,14 @@ static void truth_override(struct kunit *test)
 
 	/* Other names, of which one begins like this one. */
 	ib_exp_num_overrides = 2;
-	ib_exp_overrides[0] = "truth=native";
-	ib_exp_overrides[1] = "truth01=native";
+	ib_exp_overrides[0] = "caps=native";
+	ib_exp_overrides[1] = "caps01=native";
 	KUNIT_EXPECT_EQ(test, ib_exp_check_overrides(), 0);
-	ib_exp_truth(ibdev, &attr);
+	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NONE);
 
-	ib_exp_overrides[1] = "truth0=native";
-	ib_exp_truth(ibdev, &attr);
+	ib_exp_overrides[1] = "caps0=native";
+	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NATIVE);
 	KUNIT_EXPECT_EQ(test, attr.masked_fetch_add, IB_EXP_NATIVE);
 	KUNIT_EXPECT_STREQ(test, attr.reason, "");
@@ -208,17 +208,17 @@ static void truth_override(struct kunit *test)
 
 	/* The last one counts. */
 	ib_exp_num_overrides = 3;
-	ib_exp_overrides[2] = "truth0=emulated";
-	ib_exp_truth(ibdev, &attr);
+	ib_exp_overrides[2] = "caps0=emulated";
+	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_EMULATED);
 	KUNIT_EXPECT_STRNEQ(test, attr.reason, "");
 }
 
-static void truth_override_malformed(struct kunit *test)
+static void caps_override_malformed(struct kunit *test)
 {
 	static char * const bad[] = {
-		"truth0", "truth0=", "=native", "truth0=fast", "truth0=native=",
-		"truth0=nativ", "", "=",
+		"caps0", "caps0=", "=native", "caps0=fast", "caps0=native=",
+		"caps0=nativ", "", "=",
 	};
 	int i;
 
@@ -230,19 +230,19 @@ static void truth_override_malformed(struct kunit *test)
 	}
 }
 
-static struct kunit_case truth_cases_list[] = {
-	KUNIT_CASE_PARAM(truth_table, truth_gen_params),
-	KUNIT_CASE(truth_announced),
-	KUNIT_CASE(truth_override),
-	KUNIT_CASE(truth_override_malformed),
+static struct kunit_case caps_cases_list[] = {
+	KUNIT_CASE_PARAM(caps_table, caps_gen_params),
+	KUNIT_CASE(caps_announced),
+	KUNIT_CASE(caps_override),
+	KUNIT_CASE(caps_override_malformed),
 	{}
 };
 
-static struct kunit_suite truth_suite = {
-	.name = "ib_exp_truth",
+static struct kunit_suite caps_suite = {
+	.name = "ib_exp_caps",
 	.init = override_init,
 	.exit = override_exit,
-	.test_cases = truth_cases_list,
+	.test_cases = caps_cases_list,
 };
 
-kunit_test_suite(truth_suite);
+kunit_test_suite(caps_suite);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Which masked atomics a device executes, from its driver's announcement, a table of
+ * the kernel's drivers and the module parameter.  device.c calls it for each device;
+ * it calls only announced drivers.
+ */
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
 
+#include "caps.h"
 #include "device.h"
-#include "truth.h"
 
 /* ---- the drivers of the kernel ----------------------------------------- */
 
@@ -90,8 +95,8 @@ static void ib_exp_set_emulated(struct ib_exp_device_attr *attr,
 	attr->reason = reason;
 }
 
-static void ib_exp_truth_known(const struct ib_device *ibdev,
-			       struct ib_exp_device_attr *attr)
+static void ib_exp_caps_known(const struct ib_device *ibdev,
+			      struct ib_exp_device_attr *attr)
 {
 	bool claims = ibdev->attrs.masked_atomic_cap != IB_ATOMIC_NONE;
 	const struct ib_exp_known *known = NULL;
@@ -165,8 +170,8 @@ static enum ib_exp_mode ib_exp_announced_mode(const struct ib_device *ibdev,
 }
 
 /* Does the driver speak for itself? */
-static bool ib_exp_truth_announced(struct ib_device *ibdev,
-				   struct ib_exp_device_attr *attr)
+static bool ib_exp_caps_announced(struct ib_device *ibdev,
+				  struct ib_exp_device_attr *attr)
 {
 	struct ib_exp_driver_attr says = {};
 	struct ib_exp_driver *driver;
@@ -226,8 +231,8 @@ int ib_exp_check_overrides(void)
 	return 0;
 }
 
-static void ib_exp_truth_override(const struct ib_device *ibdev,
-				  struct ib_exp_device_attr *attr)
+static void ib_exp_caps_override(const struct ib_device *ibdev,
+				 struct ib_exp_device_attr *attr)
 {
 	const char *name = dev_name(&ibdev->dev);
 	size_t len = strlen(name);
@@ -249,7 +254,7 @@ static void ib_exp_truth_override(const struct ib_device *ibdev,
 
 /* ---- all together ------------------------------------------------------ */
 
-void ib_exp_truth(struct ib_device *ibdev, struct ib_exp_device_attr *attr)
+void ib_exp_caps_query(struct ib_device *ibdev, struct ib_exp_device_attr *attr)
 {
 	*attr = (struct ib_exp_device_attr) {
 		.atomic_cap = ibdev->attrs.atomic_cap,
@@ -261,9 +266,9 @@ void ib_exp_truth(struct ib_device *ibdev, struct ib_exp_device_attr *attr)
 		attr->reason = "the driver does not serve the kernel";
 		return;
 	}
-	if (!ib_exp_truth_announced(ibdev, attr))
-		ib_exp_truth_known(ibdev, attr);
-	ib_exp_truth_override(ibdev, attr);
+	if (!ib_exp_caps_announced(ibdev, attr))
+		ib_exp_caps_known(ibdev, attr);
+	ib_exp_caps_override(ibdev, attr);
 
 	if (attr->masked_cmp_swap == IB_EXP_NONE &&
 	    attr->masked_fetch_add == IB_EXP_NONE)
