@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The class infiniband_exp in sysfs and the attributes of its devices.  main.c registers
+ * the class, client.c its devices; it calls only the driver core.
+ */
 #include <linux/device.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The devices of the host, as an ib_core client sees them come and go. */
+/* The devices of the host. */
 #ifndef IB_EXP_DEVICE_H
 #define IB_EXP_DEVICE_H
 
@@ -17,7 +17,7 @@
  * A device.
  *
  * Lifetime: from the client's add() to the end of its remove(), which waits for
- * the last queue pair to be disabled.  So who has a queue pair has the device.
+ * the last queue pair to be disabled.  So an enabled queue pair keeps its device.
  */
 struct ib_exp_device {
 	struct ib_device *ibdev;
@@ -32,15 +32,17 @@ struct ib_exp_device {
 	struct completion unused;	/* no users */
 };
 
-extern struct ib_client ib_exp_client;
+/* Lookups find the device from add to del.  Context: may sleep. */
+void ib_exp_device_add(struct ib_exp_device *dev);
+void ib_exp_device_del(struct ib_exp_device *dev);
 
 /*
- * The device with its qps_lock held, or NULL if it is not there or is going.
- * Context: may sleep.
+ * Returns the device with its qps_lock held, or NULL if it is not registered or is
+ * being removed.  Context: may sleep.
  */
 struct ib_exp_device *ib_exp_device_lock(struct ib_device *ibdev);
 
-/* Context: any.  The last one ends the lifetime. */
+/* Drops a user.  The last one ends the lifetime.  Context: any. */
 void ib_exp_device_put(struct ib_exp_device *dev);
 
 #endif /* IB_EXP_DEVICE_H */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One standard compare-and-swap after the other, each of which guesses the word
- * and swaps what the masked atomic makes of the guess.  It returns the word as it
- * was.  If that is the guess, the masked atomic was done at that moment; if not,
- * nothing was done, and the word is the next guess.  So every try reads by an
- * atomic, and the first one, too, may be the last.
+ * Emulates masked atomics by standard ones.  post.c calls it, and ib_core with each
+ * completion; it calls the driver, and qp.c when a request ends.
  *
- * The old value goes to the consumer's memory in every try, and so is there
- * after the last one.
+ * An emulated request is one standard compare-and-swap after the other.  Each guesses
+ * the word and swaps in what the masked atomic makes of the guess, and returns the
+ * word as it was.  If that is the guess, the masked atomic was executed at that moment.
+ * If not, nothing was executed, and the word is the next guess.  So every try reads by
+ * an atomic, and the first one may be the last.
+ *
+ * Every try writes the old value to the consumer's memory, so it is there after the
+ * last one.
  */
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>

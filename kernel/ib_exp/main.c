@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Loading and unloading, in order. */
+/*
+ * Loads and unloads the module, in order, and has its parameter.  Calls caps.c, class.c
+ * and ib_core with the client of client.c.
+ */
 #include <linux/module.h>
 
 #include "caps.h"
 #include "class.h"
-#include "device.h"
+#include "client.h"
 
 module_param_array_named(override, ib_exp_overrides, charp,
 			 &ib_exp_num_overrides, 0444);

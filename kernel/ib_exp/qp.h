@@ -32,10 +32,10 @@ static inline struct ib_exp_qp_priv *to_ib_exp_qp_priv(struct ib_exp_qp *eqp)
 	return container_of(eqp, struct ib_exp_qp_priv, eqp);
 }
 
-/* A request in flight ends.  Context: any. */
+/* Drops a user, which each request in flight is.  Context: any. */
 void ib_exp_qp_put(struct ib_exp_qp_priv *qp);
 
-/* The device goes: tell the consumers.  Context: may sleep. */
+/* Tells the consumers that the device is removed.  Context: may sleep. */
 void ib_exp_qps_tell(struct ib_exp_device *dev);
 
 #endif /* IB_EXP_QP_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/slab.h>
 
+#include "client.h"
 #include "ib_exp_fake.h"
 
 /* ---- verbs ------------------------------------------------------------- */
