@@ -79,6 +79,32 @@ static void post_atomic(struct kt *kt, u64 wr_id, struct ib_mr *mr)
 	post_atomic_lkey(kt, wr_id, mr, mr->lkey);
 }
 
+/* Its memory is refused when its turn comes. */
+static void post_write_bad_key(struct kt *kt, u64 wr_id, struct ib_mr *mr)
+{
+	struct ib_sge sge = { kt_va(mr, 0), 4, mr->lkey ^ 0x100 };
+	struct ib_rdma_wr wr = {
+		.wr.wr_id = wr_id,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+	};
+
+	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
+}
+
+static int post_local_inv(struct kt *kt, u64 wr_id, u32 key)
+{
+	struct ib_send_wr wr = {
+		.wr_id = wr_id,
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+		.ex.invalidate_rkey = key,
+	};
+
+	return ib_post_send(kt->qp->ibqp, &wr, NULL);
+}
+
 /* ---- answers ------------------------------------------------------------ */
 
 static void answer(struct kt *kt, u32 psn, u8 syndrome)
@@ -164,6 +190,426 @@ static void wait_error(struct kt *kt)
 	for (i = 0; i < 500 && kt_state(kt) != IB_QPS_ERR; i++)
 		msleep(20);
 	KUNIT_ASSERT_EQ(kt->test, (int)kt_state(kt), (int)IB_QPS_ERR);
+}
+
+/* ---- runs: what is posted, what the peer answers, what follows ----------- */
+
+enum action {
+	END,
+	/* Settings, before all other steps. */
+	SET_SQ_PSN, SET_RD_ATOMIC, SET_RETRY_CNT, SET_RNR_RETRY, SET_TIMEOUT,
+	SET_SIGNAL_ALL,
+	/* The consumer. */
+	POST_WRITE, POST_WRITE_FLAGS, POST_WRITE_BAD_KEY, POST_READ, POST_ATOMIC,
+	POST_ATOMIC_BAD_KEY, POST_LOCAL_INV_BAD_KEY,
+	/* The peer. */
+	ANSWER, ANSWER_ATOMIC, ANSWER_READ,
+	/* Time. */
+	SETTLE, SLEEP, WAIT_SENT, WAIT_ERROR,
+	/* Packets. */
+	SENT, NUM_SENT, NOTHING_SENT, DROP_SENT,
+	/* Completions and state. */
+	SUCCESS, SUCCESS_OPCODE, FAILED, FLUSHED, NO_WC, STATE, SQ_TAIL,
+	COUNTER, COUNTER_MIN,
+};
+
+/* Sequence numbers count from that of the first packet. */
+struct step {
+	enum action action;
+	int line;
+	u64 a, b, c;
+};
+
+#define DO(action, ...) { action, __LINE__, __VA_ARGS__ }
+
+struct run {
+	const char *desc;
+	struct step steps[40];
+};
+
+#define READ_LEN	(2 * MTU + 88)
+
+static const struct run runs[] = {
+	/* READs and atomics: as many as the peer keeps. */
+	{ "max_rd_atomic limits atomics", {
+		DO(SET_RD_ATOMIC, 2),
+		DO(POST_ATOMIC, 0), DO(POST_ATOMIC, 1),
+		DO(POST_ATOMIC, 2), DO(POST_ATOMIC, 3),
+		DO(POST_WRITE, 4),
+		DO(SENT, FADD, 0), DO(SENT, FADD, 1), DO(NOTHING_SENT),
+		DO(ANSWER_ATOMIC, 0, 0), DO(SUCCESS, 0), DO(SENT, FADD, 2),
+		DO(ANSWER_ATOMIC, 1, 1), DO(SUCCESS, 1), DO(SENT, FADD, 3),
+		/* What has no response is not limited, but stays in order. */
+		DO(SENT, WRITE_ONLY, 4), DO(NOTHING_SENT), DO(NO_WC),
+	} },
+	{ "max_rd_atomic of 0 allows no READ", {
+		DO(SET_RD_ATOMIC, 0),
+		DO(POST_READ, 1, 8),
+		DO(FAILED, 1, IB_WC_LOC_QP_OP_ERR), DO(NOTHING_SENT),
+	} },
+	{ "fence waits for an atomic", {
+		DO(POST_ATOMIC, 1),
+		DO(POST_WRITE_FLAGS, 2, IB_SEND_SIGNALED | IB_SEND_FENCE),
+		DO(POST_WRITE, 3),
+		DO(SENT, FADD, 0), DO(NOTHING_SENT),
+		DO(ANSWER_ATOMIC, 0, 0), DO(SUCCESS, 1),
+		DO(SENT, WRITE_ONLY, 1), DO(SENT, WRITE_ONLY, 2),
+		DO(NOTHING_SENT),
+	} },
+
+	{ "ACK completes", {
+		DO(POST_WRITE, 1), DO(POST_WRITE, 2), DO(NO_WC),
+		DO(ANSWER, 0, ACK), DO(SUCCESS_OPCODE, 1, IB_WC_RDMA_WRITE),
+		DO(NO_WC),
+		DO(ANSWER, 1, ACK), DO(SUCCESS, 2), DO(NO_WC),
+	} },
+	/* One acknowledges all before it, in order; only some are reported. */
+	{ "ACK coalesced, some unsignalled", {
+		DO(POST_WRITE_FLAGS, 0, 0), DO(POST_WRITE_FLAGS, 1, 0),
+		DO(POST_WRITE, 2),
+		DO(POST_WRITE_FLAGS, 3, 0), DO(POST_WRITE_FLAGS, 4, 0),
+		DO(POST_WRITE, 5),
+		DO(ANSWER, 5, ACK), DO(SUCCESS, 2), DO(SUCCESS, 5), DO(NO_WC),
+		DO(SQ_TAIL, 6),
+	} },
+	{ "ACK where the queue pair signals all", {
+		DO(SET_SIGNAL_ALL),
+		DO(POST_WRITE_FLAGS, 1, 0), DO(ANSWER, 0, ACK), DO(SUCCESS, 1),
+	} },
+	/* A response acknowledges what was before its request. */
+	{ "ACK by a response", {
+		DO(POST_WRITE, 1), DO(POST_ATOMIC, 2), DO(POST_WRITE, 3),
+		DO(ANSWER_ATOMIC, 1, 0),
+		DO(SUCCESS, 1), DO(SUCCESS, 2), DO(NO_WC),
+	} },
+	/* Nothing is outstanding; then one, then something else is answered. */
+	{ "ACK of nothing is ignored", {
+		DO(ANSWER, 0, ACK), DO(ANSWER, -1, MXE_AETH_NAK_REM_ACC),
+		DO(POST_WRITE, 1), DO(DROP_SENT),
+		DO(ANSWER, -1, ACK), DO(ANSWER, 1, ACK),
+		DO(ANSWER, 1, MXE_AETH_NAK_REM_ACC), DO(ANSWER, -1, NAK_SEQ),
+		DO(ANSWER_ATOMIC, 1, 0),
+		DO(NOTHING_SENT), DO(NO_WC),
+		DO(COUNTER, MXE_CNT_drop_unsolicited_response, 7),
+		DO(ANSWER, 0, ACK), DO(SUCCESS, 1),
+		DO(ANSWER, 0, ACK), DO(NO_WC),
+		DO(COUNTER, MXE_CNT_drop_unsolicited_response, 8),
+		DO(STATE, IB_QPS_RTS),
+	} },
+	{ "ACK where the PSN wraps", {
+		DO(SET_SQ_PSN, 0xfffffe),
+		DO(POST_WRITE, 0), DO(POST_WRITE, 1),
+		DO(POST_WRITE, 2), DO(POST_WRITE, 3),
+		DO(SENT, WRITE_ONLY, 0), DO(SENT, WRITE_ONLY, 1),
+		DO(SENT, WRITE_ONLY, 2), DO(SENT, WRITE_ONLY, 3),
+		DO(ANSWER, 1, ACK), DO(SUCCESS, 0), DO(SUCCESS, 1), DO(NO_WC),
+		/* PSN 0 is lost. */
+		DO(ANSWER, 2, NAK_SEQ),
+		DO(SENT, WRITE_ONLY, 2), DO(SENT, WRITE_ONLY, 3),
+		DO(NOTHING_SENT),
+		DO(ANSWER, 1, ACK), DO(NO_WC),
+		DO(ANSWER, 3, ACK), DO(SUCCESS, 2), DO(SUCCESS, 3),
+	} },
+
+	{ "sequence NAK goes back", {
+		DO(POST_WRITE, 0), DO(POST_WRITE, 1), DO(POST_WRITE, 2),
+		DO(DROP_SENT),
+		/* The second is missing: the first has arrived, the third counts not. */
+		DO(ANSWER, 1, NAK_SEQ), DO(SUCCESS, 0), DO(NO_WC),
+		DO(SENT, WRITE_ONLY, 1), DO(SENT, WRITE_ONLY, 2),
+		DO(NOTHING_SENT),
+		/* Told twice, sent again once. */
+		DO(ANSWER, 1, NAK_SEQ), DO(NOTHING_SENT),
+		DO(ANSWER, 2, ACK), DO(SUCCESS, 1), DO(SUCCESS, 2),
+		DO(COUNTER, MXE_CNT_rcvd_nak_sequence, 2),
+	} },
+	/* Progress gives all attempts back; without it they run out. */
+	{ "sequence NAK counts retries", {
+		DO(SET_RETRY_CNT, 1),
+		DO(POST_WRITE, 0), DO(POST_WRITE, 1),
+		DO(POST_WRITE, 2), DO(POST_WRITE, 3),
+		DO(DROP_SENT), DO(ANSWER, 0, NAK_SEQ), DO(NUM_SENT, 4),
+		DO(ANSWER, 0, ACK), DO(SUCCESS, 0),
+		DO(DROP_SENT), DO(ANSWER, 1, NAK_SEQ), DO(NUM_SENT, 3),
+		DO(ANSWER, 1, ACK), DO(SUCCESS, 1),
+		DO(DROP_SENT), DO(ANSWER, 2, NAK_SEQ), DO(NUM_SENT, 2),
+		DO(ANSWER, 2, ACK), DO(SUCCESS, 2),
+		DO(STATE, IB_QPS_RTS), DO(NO_WC),
+	} },
+	{ "sequence NAK without retries", {
+		DO(SET_RETRY_CNT, 0),
+		DO(POST_WRITE, 1), DO(POST_WRITE, 2),
+		DO(ANSWER, 0, NAK_SEQ),
+		DO(FAILED, 1, IB_WC_RETRY_EXC_ERR), DO(FLUSHED, 2),
+		DO(COUNTER, MXE_CNT_retry_exceeded, 1),
+	} },
+	/* One response is lost, the next one comes. */
+	{ "implied NAK by a response", {
+		DO(POST_ATOMIC, 1), DO(POST_ATOMIC, 2), DO(DROP_SENT),
+		DO(ANSWER_ATOMIC, 1, 9), DO(NO_WC),
+		DO(SENT, FADD, 0), DO(SENT, FADD, 1), DO(NOTHING_SENT),
+		/* A fatal NAK is not believed before it is due either. */
+		DO(ANSWER, 1, MXE_AETH_NAK_REM_ACC), DO(NO_WC),
+		DO(ANSWER_ATOMIC, 0, 8), DO(ANSWER_ATOMIC, 1, 9),
+		DO(SUCCESS, 1), DO(SUCCESS, 2),
+	} },
+	/* Told of the same loss twice, whatever tells it: sent again once. */
+	{ "implied NAK twice", {
+		DO(POST_ATOMIC, 1), DO(POST_WRITE, 2), DO(POST_ATOMIC, 3),
+		DO(DROP_SENT),
+		DO(ANSWER, 1, ACK),
+		DO(SENT, FADD, 0), DO(SENT, WRITE_ONLY, 1), DO(SENT, FADD, 2),
+		DO(NOTHING_SENT),
+		DO(ANSWER, 1, ACK), DO(ANSWER_ATOMIC, 2, 9),
+		DO(ANSWER, 2, NAK_SEQ), DO(NOTHING_SENT), DO(NO_WC),
+		DO(COUNTER, MXE_CNT_implied_nak, 4),
+		/* Progress was made: what is lost now is news. */
+		DO(ANSWER_ATOMIC, 0, 7), DO(SUCCESS, 1),
+		DO(ANSWER_ATOMIC, 2, 9), DO(SUCCESS, 2), DO(SUCCESS, 3),
+		DO(NOTHING_SENT),
+	} },
+	/* The peer's region was withdrawn while it answered. */
+	{ "NAK in the middle of a READ", {
+		DO(POST_READ, 1, READ_LEN), DO(DROP_SENT),
+		DO(ANSWER_READ, 0, READ_FIRST, MTU),
+		DO(ANSWER, 1, MXE_AETH_NAK_REM_ACC),
+		DO(FAILED, 1, IB_WC_REM_ACCESS_ERR), DO(NOTHING_SENT),
+	} },
+
+	/* Reported when its turn comes, and what was before it is not harmed. */
+	{ "local error in order", {
+		DO(POST_WRITE, 1), DO(POST_WRITE_BAD_KEY, 2), DO(POST_WRITE, 3),
+		DO(SETTLE),
+		DO(SENT, WRITE_ONLY, 0), DO(NOTHING_SENT), DO(NO_WC),
+		/* The first may have to be sent again meanwhile. */
+		DO(ANSWER, 0, NAK_SEQ),
+		DO(SENT, WRITE_ONLY, 0), DO(NOTHING_SENT), DO(NO_WC),
+		DO(ANSWER, 0, ACK), DO(SETTLE), DO(SUCCESS, 1),
+		DO(FAILED, 2, IB_WC_LOC_PROT_ERR), DO(FLUSHED, 3), DO(NO_WC),
+		DO(NOTHING_SENT),
+		DO(COUNTER_MIN, MXE_CNT_local_access_errors, 1),
+	} },
+	/* The result cannot be stored. */
+	{ "local error of a response", {
+		DO(POST_ATOMIC_BAD_KEY, 1), DO(POST_ATOMIC, 2),
+		DO(ANSWER_ATOMIC, 0, 1),
+		DO(FAILED, 1, IB_WC_LOC_PROT_ERR), DO(FLUSHED, 2),
+		DO(COUNTER, MXE_CNT_local_access_errors, 1),
+	} },
+	{ "local operation fails", {
+		DO(POST_LOCAL_INV_BAD_KEY, 1), DO(POST_WRITE, 2),
+		DO(FAILED, 1, IB_WC_MW_BIND_ERR), DO(FLUSHED, 2),
+		DO(NOTHING_SENT),
+	} },
+
+	{ "timer sends again", {
+		DO(SET_TIMEOUT, TIMEOUT), DO(SET_RETRY_CNT, 7),
+		DO(POST_ATOMIC, 1), DO(WAIT_SENT, 3),
+		DO(ANSWER_ATOMIC, 0, 5), DO(SUCCESS, 1),
+		DO(SENT, FADD, 0), DO(SENT, FADD, 0), DO(SENT, FADD, 0),
+		/* All is answered: the timer rests. */
+		DO(DROP_SENT), DO(SLEEP, 100), DO(NOTHING_SENT),
+		DO(COUNTER_MIN, MXE_CNT_retransmit_timeouts, 2),
+	} },
+	{ "timer runs out of retries", {
+		DO(SET_TIMEOUT, TIMEOUT), DO(SET_RETRY_CNT, 2),
+		DO(POST_WRITE_FLAGS, 1, 0), DO(POST_WRITE_FLAGS, 2, 0),
+		DO(WAIT_ERROR),
+		DO(FAILED, 1, IB_WC_RETRY_EXC_ERR), DO(FLUSHED, 2), DO(NO_WC),
+		/* Once, and retry_cnt times more. */
+		DO(SENT, WRITE_ONLY, 0), DO(SENT, WRITE_ONLY, 1),
+		DO(SENT, WRITE_ONLY, 0), DO(SENT, WRITE_ONLY, 1),
+		DO(SENT, WRITE_ONLY, 0), DO(SENT, WRITE_ONLY, 1),
+		DO(NOTHING_SENT),
+		DO(COUNTER, MXE_CNT_retry_exceeded, 1),
+	} },
+	{ "timeout of 0 never fires", {
+		DO(POST_WRITE, 1), DO(SENT, WRITE_ONLY, 0),
+		DO(SLEEP, 100), DO(NOTHING_SENT), DO(NO_WC),
+	} },
+	{ "RNR NAK sends again", {
+		DO(POST_WRITE, 0), DO(POST_WRITE, 1), DO(POST_WRITE, 2),
+		DO(DROP_SENT),
+		DO(ANSWER, 1, RNR_NAK), DO(SUCCESS, 0), DO(NO_WC),
+		/* Not at once, and only what was not executed. */
+		DO(NOTHING_SENT), DO(POST_WRITE, 3), DO(NOTHING_SENT),
+		DO(WAIT_SENT, 3),
+		DO(SENT, WRITE_ONLY, 1), DO(SENT, WRITE_ONLY, 2),
+		DO(SENT, WRITE_ONLY, 3),
+		DO(ANSWER, 3, ACK),
+		DO(SUCCESS, 1), DO(SUCCESS, 2), DO(SUCCESS, 3),
+		DO(COUNTER, MXE_CNT_rcvd_rnr_nak, 1),
+	} },
+	{ "RNR NAK runs out of retries", {
+		DO(SET_RNR_RETRY, 2),
+		DO(POST_WRITE, 1), DO(POST_WRITE, 2),
+		/* A second one for the same packet counts not. */
+		DO(DROP_SENT), DO(ANSWER, 0, RNR_NAK), DO(ANSWER, 0, RNR_NAK),
+		DO(NO_WC), DO(WAIT_SENT, 2),
+		DO(DROP_SENT), DO(ANSWER, 0, RNR_NAK), DO(ANSWER, 0, RNR_NAK),
+		DO(NO_WC), DO(WAIT_SENT, 2),
+		DO(DROP_SENT), DO(ANSWER, 0, RNR_NAK),
+		DO(FAILED, 1, IB_WC_RNR_RETRY_EXC_ERR), DO(FLUSHED, 2),
+		DO(NOTHING_SENT),
+		DO(COUNTER, MXE_CNT_rnr_retry_exceeded, 1),
+	} },
+};
+
+static void run_desc(const struct run *run, char *desc)
+{
+	strscpy(desc, run->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(run, runs, run_desc);
+
+/* Returns false if the step is not a setting. */
+static bool set(const struct step *step, struct kt_conn *conn, bool *signal_all)
+{
+	switch (step->action) {
+	case SET_SQ_PSN:
+		conn->sq_psn = step->a;
+		return true;
+	case SET_RD_ATOMIC:
+		conn->max_rd_atomic = step->a;
+		return true;
+	case SET_RETRY_CNT:
+		conn->retry_cnt = step->a;
+		return true;
+	case SET_RNR_RETRY:
+		conn->rnr_retry = step->a;
+		return true;
+	case SET_TIMEOUT:
+		conn->timeout = step->a;
+		return true;
+	case SET_SIGNAL_ALL:
+		*signal_all = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* first: the sequence number of the first packet. */
+static void do_step(struct kt *kt, struct ib_mr *mr, u32 first,
+		    const struct step *step)
+{
+	struct kunit *test = kt->test;
+	struct ib_wc wc;
+
+	switch (step->action) {
+	case POST_WRITE:
+		post_write(kt, step->a, mr);
+		break;
+	case POST_WRITE_FLAGS:
+		post_write_flags(kt, step->a, mr, step->b);
+		break;
+	case POST_WRITE_BAD_KEY:
+		post_write_bad_key(kt, step->a, mr);
+		break;
+	case POST_READ:
+		post_read(kt, step->a, mr, step->b);
+		break;
+	case POST_ATOMIC:
+		post_atomic(kt, step->a, mr);
+		break;
+	case POST_ATOMIC_BAD_KEY:
+		post_atomic_lkey(kt, step->a, mr, mr->lkey ^ 0x100);
+		break;
+	case POST_LOCAL_INV_BAD_KEY:
+		KUNIT_ASSERT_EQ(test, post_local_inv(kt, step->a, mr->rkey ^ 1), 0);
+		break;
+	case ANSWER:
+		answer(kt, first + step->a, step->b);
+		break;
+	case ANSWER_ATOMIC:
+		answer_atomic(kt, first + step->a, step->b);
+		break;
+	case ANSWER_READ:
+		answer_read(kt, first + step->a, step->b, step->c);
+		break;
+	case SETTLE:
+		kt_settle(kt);
+		break;
+	case SLEEP:
+		msleep(step->a);
+		break;
+	case WAIT_SENT:
+		wait_sent(kt, step->a);
+		break;
+	case WAIT_ERROR:
+		wait_error(kt);
+		break;
+	case SENT:
+		expect_sent(kt, step->a, first + step->b);
+		break;
+	case NUM_SENT:
+		KUNIT_EXPECT_EQ(test, (u64)kt_num_sent(kt), step->a);
+		break;
+	case NOTHING_SENT:
+		kt_expect_nothing(kt);
+		break;
+	case DROP_SENT:
+		kt_drop_sent(kt);
+		break;
+	case SUCCESS:
+		expect_success(kt, step->a);
+		break;
+	case SUCCESS_OPCODE:
+		wc = kt_poll(kt, kt->send_cq);
+		KUNIT_EXPECT_EQ(test, wc.wr_id, step->a);
+		KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, (u64)wc.opcode, step->b);
+		break;
+	case FAILED:
+		expect_failed(kt, step->a, step->b);
+		break;
+	case FLUSHED:
+		expect_flushed(kt, step->a);
+		break;
+	case NO_WC:
+		expect_none(kt);
+		break;
+	case STATE:
+		KUNIT_EXPECT_EQ(test, (u64)kt_state(kt), step->a);
+		break;
+	case SQ_TAIL:
+		KUNIT_EXPECT_EQ(test, (u64)kt->qp->sq.tail, step->a);
+		break;
+	case COUNTER:
+		KUNIT_EXPECT_EQ(test, kt_counter(kt, step->a), step->b);
+		break;
+	case COUNTER_MIN:
+		KUNIT_EXPECT_GE(test, kt_counter(kt, step->a), step->b);
+		break;
+	default:
+		KUNIT_FAIL(test, "line %d: no such step here", step->line);
+	}
+}
+
+static void complete_run(struct kunit *test)
+{
+	const struct run *run = test->param_value;
+	const struct step *step = run->steps;
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	bool signal_all = false;
+	struct ib_mr *mr;
+
+	while (set(step, &conn, &signal_all))
+		step++;
+	if (signal_all)
+		kt_create_qp_signal_all(kt);
+	else
+		kt_create_qp(kt);
+	kt_connect(kt, &conn);
+	mr = kt_reg(kt, kt->pd, RIGHTS);
+	for (; step->action != END; step++) {
+		do_step(kt, mr, conn.sq_psn, step);
+		if (test->status == KUNIT_FAILURE) {
+			kunit_err(test, "failed at line %d of %s\n", step->line, __FILE__);
+			return;
+		}
+	}
 }
 
 /* ---- what is sent ------------------------------------------------------- */
@@ -291,63 +737,6 @@ static void send_window(struct kunit *test)
 	expect_none(kt);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 10U);
 	expect_sent(kt, WRITE_ONLY, S + MXE_MAX_UNACKED);
-}
-
-/* READs and atomics: as many as the peer keeps. */
-static void send_rd_atomic_limit(struct kunit *test)
-{
-	struct kt_conn conn = kt_default_conn;
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-	int i;
-
-	conn.max_rd_atomic = 2;
-	mr = connect(kt, &conn);
-	for (i = 0; i < 4; i++)
-		post_atomic(kt, i, mr);
-	post_write(kt, 4, mr);
-	expect_sent(kt, FADD, S);
-	expect_sent(kt, FADD, S + 1);
-	kt_expect_nothing(kt);
-	for (i = 0; i < 2; i++) {
-		answer_atomic(kt, S + i, i);
-		expect_success(kt, i);
-		expect_sent(kt, FADD, S + 2 + i);
-	}
-	/* What has no response is not limited, but stays in order. */
-	expect_sent(kt, WRITE_ONLY, S + 4);
-	kt_expect_nothing(kt);
-	expect_none(kt);
-}
-
-static void send_rd_atomic_none(struct kunit *test)
-{
-	struct kt_conn conn = kt_default_conn;
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-
-	conn.max_rd_atomic = 0;
-	mr = connect(kt, &conn);
-	post_read(kt, 1, mr, 8);
-	expect_failed(kt, 1, IB_WC_LOC_QP_OP_ERR);
-	kt_expect_nothing(kt);
-}
-
-static void send_fence(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	post_atomic(kt, 1, mr);
-	post_write_flags(kt, 2, mr, IB_SEND_SIGNALED | IB_SEND_FENCE);
-	post_write(kt, 3, mr);
-	expect_sent(kt, FADD, S);
-	kt_expect_nothing(kt);
-	answer_atomic(kt, S, 0);
-	expect_success(kt, 1);
-	expect_sent(kt, WRITE_ONLY, S + 1);
-	expect_sent(kt, WRITE_ONLY, S + 2);
-	kt_expect_nothing(kt);
 }
 
 /* SQD: what was begun is finished, nothing new begins. */
@@ -497,42 +886,6 @@ static void send_atomic_big_endian_reply(struct kunit *test)
 
 /* ---- acknowledgements --------------------------------------------------- */
 
-static void ack_completes(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct ib_wc wc;
-
-	post_write(kt, 1, mr);
-	post_write(kt, 2, mr);
-	expect_none(kt);
-	answer(kt, S, ACK);
-	wc = kt_poll(kt, kt->send_cq);
-	KUNIT_EXPECT_EQ(test, wc.wr_id, 1ULL);
-	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_RDMA_WRITE);
-	expect_none(kt);
-	answer(kt, S + 1, ACK);
-	expect_success(kt, 2);
-	expect_none(kt);
-}
-
-/* One acknowledges all before it, in order; only some are reported. */
-static void ack_coalesced_unsignalled(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	int i;
-
-	for (i = 0; i < 6; i++)
-		post_write_flags(kt, i, mr, i % 3 == 2 ? IB_SEND_SIGNALED : 0);
-	answer(kt, S + 5, ACK);
-	expect_success(kt, 2);
-	expect_success(kt, 5);
-	expect_none(kt);
-	KUNIT_EXPECT_EQ(test, kt->qp->sq.tail, 6U);
-}
-
 /* Of requests posted at once the last one asks for all. */
 static void ack_asked_once(struct kunit *test)
 {
@@ -596,154 +949,7 @@ static void ack_asked_again(struct kunit *test)
 	expect_failed(kt, 2, IB_WC_LOC_PROT_ERR);
 }
 
-static void ack_signal_all(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-
-	kt_create_qp_signal_all(kt);
-	kt_connect(kt, &kt_default_conn);
-	mr = kt_reg(kt, kt->pd, RIGHTS);
-	post_write_flags(kt, 1, mr, 0);
-	answer(kt, S, ACK);
-	expect_success(kt, 1);
-}
-
-/* A response acknowledges what was before its request. */
-static void ack_by_response(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	post_write(kt, 1, mr);
-	post_atomic(kt, 2, mr);
-	post_write(kt, 3, mr);
-	answer_atomic(kt, S + 1, 0);
-	expect_success(kt, 1);
-	expect_success(kt, 2);
-	expect_none(kt);
-}
-
-static void ack_ghost_ignored(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	/* Nothing is outstanding; then one, then something else is answered. */
-	answer(kt, S, ACK);
-	answer(kt, S - 1, MXE_AETH_NAK_REM_ACC);
-	post_write(kt, 1, mr);
-	kt_drop_sent(kt);
-	answer(kt, S - 1, ACK);
-	answer(kt, S + 1, ACK);
-	answer(kt, S + 1, MXE_AETH_NAK_REM_ACC);
-	answer(kt, S - 1, NAK_SEQ);
-	answer_atomic(kt, S + 1, 0);
-	kt_expect_nothing(kt);
-	expect_none(kt);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_unsolicited_response), 7ULL);
-	answer(kt, S, ACK);
-	expect_success(kt, 1);
-	answer(kt, S, ACK);
-	expect_none(kt);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_unsolicited_response), 8ULL);
-	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
-}
-
-static void ack_psn_wrap(struct kunit *test)
-{
-	struct kt_conn conn = kt_default_conn;
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-	int i;
-
-	conn.sq_psn = 0xfffffe;
-	mr = connect(kt, &conn);
-	for (i = 0; i < 4; i++)
-		post_write(kt, i, mr);
-	for (i = 0; i < 4; i++)
-		expect_sent(kt, WRITE_ONLY, 0xfffffe + i);
-	answer(kt, 0xffffff, ACK);
-	expect_success(kt, 0);
-	expect_success(kt, 1);
-	expect_none(kt);
-	/* 0 is lost. */
-	answer(kt, 0, NAK_SEQ);
-	expect_sent(kt, WRITE_ONLY, 0);
-	expect_sent(kt, WRITE_ONLY, 1);
-	kt_expect_nothing(kt);
-	answer(kt, 0xffffff, ACK);
-	expect_none(kt);
-	answer(kt, 1, ACK);
-	expect_success(kt, 2);
-	expect_success(kt, 3);
-}
-
 /* ---- going back --------------------------------------------------------- */
-
-static void nak_sequence_goes_back(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	int i;
-
-	for (i = 0; i < 3; i++)
-		post_write(kt, i, mr);
-	kt_drop_sent(kt);
-	/* The second is missing: the first has arrived, the third counts not. */
-	answer(kt, S + 1, NAK_SEQ);
-	expect_success(kt, 0);
-	expect_none(kt);
-	expect_sent(kt, WRITE_ONLY, S + 1);
-	expect_sent(kt, WRITE_ONLY, S + 2);
-	kt_expect_nothing(kt);
-	/* Told twice, sent again once. */
-	answer(kt, S + 1, NAK_SEQ);
-	kt_expect_nothing(kt);
-	answer(kt, S + 2, ACK);
-	expect_success(kt, 1);
-	expect_success(kt, 2);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_nak_sequence), 2ULL);
-}
-
-/* Progress gives all attempts back; without it they run out. */
-static void nak_sequence_counts_retries(struct kunit *test)
-{
-	struct kt_conn conn = kt_default_conn;
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-	int i;
-
-	conn.retry_cnt = 1;
-	mr = connect(kt, &conn);
-	for (i = 0; i < 4; i++)
-		post_write(kt, i, mr);
-	for (i = 0; i < 3; i++) {
-		kt_drop_sent(kt);
-		answer(kt, S + i, NAK_SEQ);
-		KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U - i);
-		answer(kt, S + i, ACK);
-		expect_success(kt, i);
-	}
-	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
-	expect_none(kt);
-}
-
-static void nak_sequence_no_retries(struct kunit *test)
-{
-	struct kt_conn conn = kt_default_conn;
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-
-	conn.retry_cnt = 0;
-	mr = connect(kt, &conn);
-	post_write(kt, 1, mr);
-	post_write(kt, 2, mr);
-	answer(kt, S, NAK_SEQ);
-	expect_failed(kt, 1, IB_WC_RETRY_EXC_ERR);
-	expect_flushed(kt, 2);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_retry_exceeded), 1ULL);
-}
 
 /* The response of an atomic is lost: it is asked for, not executed anew. */
 static void implied_nak_atomic(struct kunit *test)
@@ -779,64 +985,7 @@ static void implied_nak_atomic(struct kunit *test)
 	expect_success(kt, 2);
 }
 
-/* One response is lost, the next one comes. */
-static void implied_nak_by_response(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	post_atomic(kt, 1, mr);
-	post_atomic(kt, 2, mr);
-	kt_drop_sent(kt);
-	answer_atomic(kt, S + 1, 9);
-	expect_none(kt);
-	expect_sent(kt, FADD, S);
-	expect_sent(kt, FADD, S + 1);
-	kt_expect_nothing(kt);
-	/* A fatal NAK is not believed before it is due either. */
-	answer(kt, S + 1, MXE_AETH_NAK_REM_ACC);
-	expect_none(kt);
-	answer_atomic(kt, S, 8);
-	answer_atomic(kt, S + 1, 9);
-	expect_success(kt, 1);
-	expect_success(kt, 2);
-}
-
-/* Told of the same loss twice, whatever tells it: sent again once. */
-static void implied_nak_twice(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	post_atomic(kt, 1, mr);
-	post_write(kt, 2, mr);
-	post_atomic(kt, 3, mr);
-	kt_drop_sent(kt);
-	answer(kt, S + 1, ACK);
-	expect_sent(kt, FADD, S);
-	expect_sent(kt, WRITE_ONLY, S + 1);
-	expect_sent(kt, FADD, S + 2);
-	kt_expect_nothing(kt);
-
-	answer(kt, S + 1, ACK);
-	answer_atomic(kt, S + 2, 9);
-	answer(kt, S + 2, NAK_SEQ);
-	kt_expect_nothing(kt);
-	expect_none(kt);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_implied_nak), 4ULL);
-
-	/* Progress was made: what is lost now is news. */
-	answer_atomic(kt, S, 7);
-	expect_success(kt, 1);
-	answer_atomic(kt, S + 2, 9);
-	expect_success(kt, 2);
-	expect_success(kt, 3);
-	kt_expect_nothing(kt);
-}
-
 /* ---- READ --------------------------------------------------------------- */
-
-#define READ_LEN	(2 * MTU + 88)
 
 static void expect_read_data(struct kt *kt)
 {
@@ -901,20 +1050,6 @@ static void read_resumes(struct kunit *test)
 	expect_success(kt, 1);
 	expect_read_data(kt);
 	expect_none(kt);
-}
-
-/* The peer's region was withdrawn while it answered. */
-static void read_nak_in_the_middle(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	post_read(kt, 1, mr, READ_LEN);
-	kt_drop_sent(kt);
-	answer_read(kt, S, READ_FIRST, MTU);
-	answer(kt, S + 1, MXE_AETH_NAK_REM_ACC);
-	expect_failed(kt, 1, IB_WC_REM_ACCESS_ERR);
-	kt_expect_nothing(kt);
 }
 
 /* ---- bad answers -------------------------------------------------------- */
@@ -1042,41 +1177,6 @@ static void answer_after_error(struct kunit *test)
 
 /* ---- the consumer's own mistakes ---------------------------------------- */
 
-/* Reported when its turn comes, and what was before it is not harmed. */
-static void local_error_in_order(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct ib_sge sge = { kt_va(mr, 0), 4, mr->lkey ^ 0x100 };
-	struct ib_rdma_wr wr = {
-		.wr.wr_id = 2,
-		.wr.opcode = IB_WR_RDMA_WRITE,
-		.wr.sg_list = &sge,
-		.wr.num_sge = 1,
-	};
-
-	post_write(kt, 1, mr);
-	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
-	post_write(kt, 3, mr);
-	kt_settle(kt);
-	expect_sent(kt, WRITE_ONLY, S);
-	kt_expect_nothing(kt);
-	expect_none(kt);
-	/* The first may have to be sent again meanwhile. */
-	answer(kt, S, NAK_SEQ);
-	expect_sent(kt, WRITE_ONLY, S);
-	kt_expect_nothing(kt);
-	expect_none(kt);
-	answer(kt, S, ACK);
-	kt_settle(kt);
-	expect_success(kt, 1);
-	expect_failed(kt, 2, IB_WC_LOC_PROT_ERR);
-	expect_flushed(kt, 3);
-	expect_none(kt);
-	kt_expect_nothing(kt);
-	KUNIT_EXPECT_GE(test, kt_counter(kt, MXE_CNT_local_access_errors), 1ULL);
-}
-
 struct local_row {
 	const char *desc;
 	enum ib_wr_opcode opcode;
@@ -1134,20 +1234,6 @@ static void local_error_table(struct kunit *test)
 	expect_failed(kt, 1, row->status);
 	expect_flushed(kt, 2);
 	expect_none(kt);
-}
-
-/* The result cannot be stored. */
-static void local_error_of_response(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	post_atomic_lkey(kt, 1, mr, mr->lkey ^ 0x100);
-	post_atomic(kt, 2, mr);
-	answer_atomic(kt, S, 1);
-	expect_failed(kt, 1, IB_WC_LOC_PROT_ERR);
-	expect_flushed(kt, 2);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_local_access_errors), 1ULL);
 }
 
 static void local_error_of_read(struct kunit *test)
@@ -1223,18 +1309,6 @@ static void post_refused(struct kunit *test)
 
 /* ---- local operations --------------------------------------------------- */
 
-static int post_local_inv(struct kt *kt, u64 wr_id, u32 key)
-{
-	struct ib_send_wr wr = {
-		.wr_id = wr_id,
-		.opcode = IB_WR_LOCAL_INV,
-		.send_flags = IB_SEND_SIGNALED,
-		.ex.invalidate_rkey = key,
-	};
-
-	return ib_post_send(kt->qp->ibqp, &wr, NULL);
-}
-
 /* They wait for what is before them, and need no answer. */
 static void local_op_in_order(struct kunit *test)
 {
@@ -1281,18 +1355,6 @@ static void local_op_in_order(struct kunit *test)
 	expect_success(kt, 4);
 }
 
-static void local_op_fails(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	KUNIT_ASSERT_EQ(test, post_local_inv(kt, 1, mr->rkey ^ 1), 0);
-	post_write(kt, 2, mr);
-	expect_failed(kt, 1, IB_WC_MW_BIND_ERR);
-	expect_flushed(kt, 2);
-	kt_expect_nothing(kt);
-}
-
 /* ---- flushing ----------------------------------------------------------- */
 
 static void flush_in_order(struct kunit *test)
@@ -1332,54 +1394,6 @@ static void flush_in_order(struct kunit *test)
 }
 
 /* ---- timers ------------------------------------------------------------- */
-
-static void timer_sends_again(struct kunit *test)
-{
-	struct kt_conn conn = kt_default_conn;
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-	int i;
-
-	conn.timeout = TIMEOUT;
-	conn.retry_cnt = 7;
-	mr = connect(kt, &conn);
-	post_atomic(kt, 1, mr);
-	wait_sent(kt, 3);
-	answer_atomic(kt, S, 5);
-	expect_success(kt, 1);
-	for (i = 0; i < 3; i++)
-		expect_sent(kt, FADD, S);
-	/* All is answered: the timer rests. */
-	kt_drop_sent(kt);
-	msleep(100);
-	kt_expect_nothing(kt);
-	KUNIT_EXPECT_GE(test, kt_counter(kt, MXE_CNT_retransmit_timeouts), 2ULL);
-}
-
-static void timer_retry_exceeded(struct kunit *test)
-{
-	struct kt_conn conn = kt_default_conn;
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-	int i;
-
-	conn.timeout = TIMEOUT;
-	conn.retry_cnt = 2;
-	mr = connect(kt, &conn);
-	post_write_flags(kt, 1, mr, 0);
-	post_write_flags(kt, 2, mr, 0);
-	wait_error(kt);
-	expect_failed(kt, 1, IB_WC_RETRY_EXC_ERR);
-	expect_flushed(kt, 2);
-	expect_none(kt);
-	/* Once, and retry_cnt times more. */
-	for (i = 0; i < 3; i++) {
-		expect_sent(kt, WRITE_ONLY, S);
-		expect_sent(kt, WRITE_ONLY, S + 1);
-	}
-	kt_expect_nothing(kt);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_retry_exceeded), 1ULL);
-}
 
 /* In T, here 69 s: between one and four of them, and one again after an answer. */
 static void timer_backs_off(struct kunit *test)
@@ -1462,71 +1476,6 @@ static void timer_goes_on(struct kunit *test)
 	expect_sent(kt, WRITE_ONLY, S + 1);
 }
 
-/* A timeout of 0 never fires. */
-static void timer_off(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-
-	post_write(kt, 1, mr);
-	expect_sent(kt, WRITE_ONLY, S);
-	msleep(100);
-	kt_expect_nothing(kt);
-	expect_none(kt);
-}
-
-static void rnr_sends_again(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	int i;
-
-	for (i = 0; i < 3; i++)
-		post_write(kt, i, mr);
-	kt_drop_sent(kt);
-	answer(kt, S + 1, RNR_NAK);
-	expect_success(kt, 0);
-	expect_none(kt);
-	/* Not at once, and only what was not executed. */
-	kt_expect_nothing(kt);
-	post_write(kt, 3, mr);
-	kt_expect_nothing(kt);
-	wait_sent(kt, 3);
-	for (i = 1; i < 4; i++)
-		expect_sent(kt, WRITE_ONLY, S + i);
-	answer(kt, S + 3, ACK);
-	for (i = 1; i < 4; i++)
-		expect_success(kt, i);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_rnr_nak), 1ULL);
-}
-
-static void rnr_retry_exceeded(struct kunit *test)
-{
-	struct kt_conn conn = kt_default_conn;
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr;
-	int i;
-
-	conn.rnr_retry = 2;
-	mr = connect(kt, &conn);
-	post_write(kt, 1, mr);
-	post_write(kt, 2, mr);
-	for (i = 0; i < 2; i++) {
-		kt_drop_sent(kt);
-		answer(kt, S, RNR_NAK);
-		/* A second one for the same packet counts not. */
-		answer(kt, S, RNR_NAK);
-		expect_none(kt);
-		wait_sent(kt, 2);
-	}
-	kt_drop_sent(kt);
-	answer(kt, S, RNR_NAK);
-	expect_failed(kt, 1, IB_WC_RNR_RETRY_EXC_ERR);
-	expect_flushed(kt, 2);
-	kt_expect_nothing(kt);
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rnr_retry_exceeded), 1ULL);
-}
-
 static void rnr_retry_without_end(struct kunit *test)
 {
 	struct kt_conn conn = kt_default_conn;
@@ -1563,50 +1512,28 @@ static void destroy_with_timers_running(struct kunit *test)
 }
 
 static struct kunit_case complete_cases[] = {
+	KUNIT_CASE_PARAM(complete_run, run_gen_params),
 	KUNIT_CASE(send_write_fields),
 	KUNIT_CASE(send_segments),
 	KUNIT_CASE(send_inline_copies),
 	KUNIT_CASE(send_window),
-	KUNIT_CASE(send_rd_atomic_limit),
-	KUNIT_CASE(send_rd_atomic_none),
-	KUNIT_CASE(send_fence),
 	KUNIT_CASE(send_drain),
 	KUNIT_CASE_PARAM(send_atomic, atomic_gen_params),
 	KUNIT_CASE(send_atomic_big_endian_reply),
-	KUNIT_CASE(ack_completes),
-	KUNIT_CASE(ack_coalesced_unsignalled),
 	KUNIT_CASE(ack_asked_once),
 	KUNIT_CASE(ack_asked_again),
-	KUNIT_CASE(ack_signal_all),
-	KUNIT_CASE(ack_by_response),
-	KUNIT_CASE(ack_ghost_ignored),
-	KUNIT_CASE(ack_psn_wrap),
-	KUNIT_CASE(nak_sequence_goes_back),
-	KUNIT_CASE(nak_sequence_counts_retries),
-	KUNIT_CASE(nak_sequence_no_retries),
 	KUNIT_CASE(implied_nak_atomic),
-	KUNIT_CASE(implied_nak_by_response),
-	KUNIT_CASE(implied_nak_twice),
 	KUNIT_CASE(read_completes),
 	KUNIT_CASE(read_resumes),
-	KUNIT_CASE(read_nak_in_the_middle),
 	KUNIT_CASE_PARAM(answer_is_fatal, answer_gen_params),
 	KUNIT_CASE(answer_after_error),
-	KUNIT_CASE(local_error_in_order),
 	KUNIT_CASE_PARAM(local_error_table, local_gen_params),
-	KUNIT_CASE(local_error_of_response),
 	KUNIT_CASE(local_error_of_read),
 	KUNIT_CASE(post_refused),
 	KUNIT_CASE(local_op_in_order),
-	KUNIT_CASE(local_op_fails),
 	KUNIT_CASE(flush_in_order),
-	KUNIT_CASE(timer_sends_again),
-	KUNIT_CASE(timer_retry_exceeded),
 	KUNIT_CASE(timer_backs_off),
 	KUNIT_CASE(timer_goes_on),
-	KUNIT_CASE(timer_off),
-	KUNIT_CASE(rnr_sends_again),
-	KUNIT_CASE(rnr_retry_exceeded),
 	KUNIT_CASE(rnr_retry_without_end),
 	KUNIT_CASE(destroy_with_timers_running),
 	{}
