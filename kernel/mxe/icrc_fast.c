@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ICRC in fewer instructions: CRCs of headers and masks are remembered, and long
+ * payloads are left to the crypto layer.  icrc.c and the header templates call it; it calls
+ * crc32_le() and crypto_shash_update().
+ */
+#include <crypto/hash.h>
+#include <linux/crc32.h>
+#include <linux/hash.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <linux/udp.h>
+
+#include "icrc.h"
+#include "pkt.h"
+
+/* Below this length, enabling the vector unit costs more than it saves. */
+#define MXE_ICRC_LONG	256
+
+/* The part of the BTH that is the same in many packets: all before the PSN. */
+#define MXE_ICRC_BTH	offsetof(struct mxe_bth, apsn)
+
+/*
+ * The crypto layer's crc32, which uses CPU instructions that crc32_le() does not.  NULL
+ * if there is none, or it is no faster.  It has no key: each CRC continues from that of
+ * a header.
+ */
+static struct crypto_shash *mxe_icrc_tfm;
+
+/* All before the PSN, with ones in place of the bits that may change on the way. */
+struct mxe_icrc_hdr4 {
+	struct iphdr ip;
+	struct udphdr udp;
+	u8 bth[MXE_ICRC_BTH];
+} __packed;
+
+struct mxe_icrc_hdr6 {
+	struct ipv6hdr ip;
+	struct udphdr udp;
+	u8 bth[MXE_ICRC_BTH];
+} __packed;
+
+static const struct mxe_icrc_hdr4 mxe_icrc_ones4 = {
+	.ip.tos = 0xff,
+	/* Differs from packet to packet.  mxe_icrc_end_ipv4() adds it. */
+	.ip.id = (__force __be16)0xffff,
+	.ip.ttl = 0xff,
+	.ip.check = (__force __sum16)0xffff,
+	.udp.check = (__force __sum16)0xffff,
+	/* FECN, BECN, resv8a */
+	.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
+};
+
+static const struct mxe_icrc_hdr6 mxe_icrc_ones6 = {
+	/* Traffic class and flow label. */
+	.ip.priority = 0xf,
+	.ip.flow_lbl = { 0xff, 0xff, 0xff },
+	.ip.hop_limit = 0xff,
+	.udp.check = (__force __sum16)0xffff,
+	.bth[offsetof(struct mxe_bth, qpn)] = 0xff,
+};
+
+/* ---- tables ------------------------------------------------------------ */
+
+/*
+ * A CRC is linear.  What each value of the two bytes of the identification adds to the
+ * CRC of a header that has ones there.
+ */
+static u32 mxe_icrc_ids[2][256] __ro_after_init;
+/* What each value of the bytes of a word adds to the CRC that ends with it. */
+static u32 mxe_icrc_words[4][256] __ro_after_init;
+/* The same for the CRC that ends with masks of zeros behind that word. */
+static u32 mxe_icrc_before_masks[4][256] __ro_after_init;
+
+/*
+ * A request for a masked atomic of 8 bytes on RC, from the BTH on, and the swap mask and
+ * the compare mask that it ends with.
+ */
+#define MXE_ICRC_MASKED		(sizeof(struct mxe_bth) + sizeof(struct mxe_mskatomiceth) + \
+				 MXE_MSKATOMIC_OPERANDS * sizeof(u64))
+#define MXE_ICRC_MASKS		(2 * sizeof(u64))
+#define MXE_ICRC_BEFORE_MASKS	(MXE_ICRC_MASKED - sizeof(struct mxe_bth) - MXE_ICRC_MASKS)
+
+static void mxe_icrc_make_words(u32 table[4][256], size_t len)
+{
+	unsigned int byte, value;
+
+	for (byte = 0; byte < 4; byte++) {
+		for (value = 0; value < 256; value++) {
+			u8 p[MXE_ICRC_MASKS] = {};
+
+			p[byte] = value;
+			table[byte][value] = crc32_le(0, p, len);
+		}
+	}
+}
+
+static void mxe_icrc_make_tables(void)
+{
+	unsigned int byte, value;
+
+	for (byte = 0; byte < 2; byte++) {
+		for (value = 0; value < 256; value++) {
+			u8 hdr[sizeof(struct mxe_icrc_hdr4)] = {};
+
+			hdr[offsetof(struct iphdr, id) + byte] = ~value;
+			mxe_icrc_ids[byte][value] = crc32_le(0, hdr, sizeof(hdr));
+		}
+	}
+	mxe_icrc_make_words(mxe_icrc_words, sizeof(u32));
+	mxe_icrc_make_words(mxe_icrc_before_masks, MXE_ICRC_MASKS);
+}
+
+static u32 mxe_icrc_look_up(const u32 table[4][256], u32 crc)
+{
+	return table[0][crc & 0xff] ^ table[1][crc >> 8 & 0xff] ^ table[2][crc >> 16 & 0xff] ^
+	       table[3][crc >> 24];
+}
+
+static u32 mxe_icrc_id(__be16 ip_id)
+{
+	u16 id = be16_to_cpu(ip_id);
+
+	return mxe_icrc_ids[0][id >> 8] ^ mxe_icrc_ids[1][id & 0xff];
+}
+
+/* crc32_le() takes the bytes beyond a multiple of eight one by one. */
+static u32 mxe_icrc_word(u32 crc, const u8 *p)
+{
+	return mxe_icrc_look_up(mxe_icrc_words, crc ^ get_unaligned_le32(p));
+}
+
+/* ---- the crypto layer -------------------------------------------------- */
+
+/* Continues crc with p. */
+static noinline u32 mxe_icrc_shash(u32 crc, const u8 *p, size_t len)
+{
+	/* SHASH_DESC_ON_STACK() has 300 bytes more, which the compiler may clear. */
+	struct {
+		struct shash_desc shash;
+		char crc[sizeof(u32)];
+	} desc __uninitialized;
+	u32 *state = (u32 *)shash_desc_ctx(&desc.shash);
+
+	desc.shash.tfm = mxe_icrc_tfm;
+	*state = crc;
+	if (crypto_shash_update(&desc.shash, p, len))
+		return crc32_le(crc, p, len);
+	return *state;
+}
+
+/* Returns true if the driver's state is the CRC so far, and nothing else. */
+static bool mxe_icrc_tfm_ok(void)
+{
+	const u8 *p = (const u8 *)mxe_icrc_ids;
+	const size_t len = sizeof(mxe_icrc_ids) - 1;
+
+	return crypto_shash_descsize(mxe_icrc_tfm) == sizeof(u32) &&
+	       mxe_icrc_shash(MXE_ICRC_SEED, p, len) ==
+	       crc32_le(MXE_ICRC_SEED, p, len);
+}
+
+static struct crypto_shash *mxe_icrc_alloc_tfm(void)
+{
+	struct crypto_shash *tfm;
+
+	if (mxe_crc32_le_is_fast())
+		return NULL;
+	tfm = crypto_alloc_shash("crc32", 0, 0);
+	return IS_ERR(tfm) ? NULL : tfm;
+}
+
+/* ---- remembered headers and masks -------------------------------------- */
+
+/*
+ * The CRC of a header.  Packets of one kind between two queue pairs have the same one.
+ * Each CPU remembers those that it had last, in sets of two.  Context: bottom halves off.
+ */
+struct mxe_icrc_memo {
+	u32 len;			/* 0: none yet */
+	u32 crc;
+	u8 hdr[sizeof(struct mxe_icrc_hdr6)];
+};
+
+#define MXE_ICRC_SET_BITS	5
+
+/*
+ * What masks add to a CRC.  Masks say where the fields of a word are, so a program has
+ * few of them.  Memory of zeros is a valid memo, because masks of zeros add 0.
+ */
+struct mxe_icrc_masks {
+	u64 masks[2];			/* as they are sent */
+	u32 crc;
+};
+
+#define MXE_ICRC_MASKS_BITS	8
+
+struct mxe_icrc_memos {
+	struct mxe_icrc_memo set[1 << MXE_ICRC_SET_BITS][2];
+	struct mxe_icrc_masks masks[1 << MXE_ICRC_MASKS_BITS];
+};
+
+/* Allocated, because all modules' static per-CPU variables share 8 KiB. */
+static struct mxe_icrc_memos __percpu *mxe_icrc_memos;
+
+/* The set for a header.  The words before the PSN differ between queue pairs. */
+static __always_inline struct mxe_icrc_memo *mxe_icrc_set(const struct udphdr *udph, const u8 *bth)
+{
+	u64 key = get_unaligned((const u64 *)udph) ^ get_unaligned((const u64 *)bth);
+
+	return this_cpu_ptr(mxe_icrc_memos)->set[hash_64(key, MXE_ICRC_SET_BITS)];
+}
+
+/*
+ * Returns 0 if p with the ones is what the memo has.  memcmp() is a call, and compares
+ * the rest byte by byte.
+ */
+static __always_inline u64 mxe_icrc_differ(const u8 *memo, const void *p, const void *ones,
+					   size_t len)
+{
+	u64 differ = 0;
+	size_t i;
+
+	for (i = 0; i + sizeof(u64) <= len; i += sizeof(u64))
+		differ |= get_unaligned((const u64 *)(memo + i)) ^
+			  (get_unaligned((const u64 *)(p + i)) |
+			   get_unaligned((const u64 *)(ones + i)));
+	if (len % sizeof(u64))
+		differ |= get_unaligned((const u32 *)(memo + i)) ^
+			  (get_unaligned((const u32 *)(p + i)) |
+			   get_unaligned((const u32 *)(ones + i)));
+	return differ;
+}
+
+/* Copies with the ones.  Headers are multiples of four bytes. */
+static void mxe_icrc_mask(void *to, const void *from, const void *ones, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i += sizeof(u32))
+		put_unaligned(get_unaligned((const u32 *)(from + i)) |
+			      get_unaligned((const u32 *)(ones + i)), (u32 *)(to + i));
+}
+
+/*
+ * A header is in three parts: IP of ip_len bytes, UDP, and the BTH up to the PSN.  ones
+ * is mxe_icrc_ones4 or mxe_icrc_ones6.
+ */
+static __always_inline bool mxe_icrc_is(const struct mxe_icrc_memo *memo, const void *ones,
+					const void *ip, size_t ip_len, const struct udphdr *udph,
+					const u8 *bth)
+{
+	const size_t udp_at = ip_len, bth_at = udp_at + sizeof(*udph);
+	const u8 *p = memo->hdr;
+	u64 differ = memo->len ^ (bth_at + MXE_ICRC_BTH);
+
+	differ |= mxe_icrc_differ(p, ip, ones, ip_len);
+	differ |= mxe_icrc_differ(p + udp_at, udph, ones + udp_at, sizeof(*udph));
+	differ |= mxe_icrc_differ(p + bth_at, bth, ones + bth_at, MXE_ICRC_BTH);
+	return !differ;
+}
+
+static noinline u32 mxe_icrc_remember(struct mxe_icrc_memo *memo, const void *ones, const void *ip,
+				      size_t ip_len, const struct udphdr *udph, const u8 *bth)
+{
+	const size_t udp_at = ip_len, bth_at = udp_at + sizeof(*udph);
+	u8 *p = memo->hdr;
+
+	memo[1] = memo[0];
+	mxe_icrc_mask(p, ip, ones, ip_len);
+	mxe_icrc_mask(p + udp_at, udph, ones + udp_at, sizeof(*udph));
+	mxe_icrc_mask(p + bth_at, bth, ones + bth_at, MXE_ICRC_BTH);
+	memo->len = bth_at + MXE_ICRC_BTH;
+	memo->crc = crc32_le(MXE_ICRC_SEED, p, memo->len);
+	return memo->crc;
+}
+
+static __always_inline u32 mxe_icrc_hdr(const void *ones, const void *ip, size_t ip_len,
+					const struct udphdr *udph, const u8 *bth)
+{
+	struct mxe_icrc_memo *memo = mxe_icrc_set(udph, bth);
+
+	if (mxe_icrc_is(&memo[0], ones, ip, ip_len, udph, bth))
+		return memo[0].crc;
+	if (mxe_icrc_is(&memo[1], ones, ip, ip_len, udph, bth))
+		return memo[1].crc;
+	return mxe_icrc_remember(memo, ones, ip, ip_len, udph, bth);
+}
+
+static __always_inline u32 mxe_icrc_hdr_ipv4(const struct iphdr *iph, const struct udphdr *udph,
+					     const u8 *bth)
+{
+	return mxe_icrc_hdr(&mxe_icrc_ones4, iph, sizeof(*iph), udph, bth);
+}
+
+static bool mxe_icrc_is_masked(const u8 *bth, size_t len)
+{
+	return len == MXE_ICRC_MASKED && (bth[0] == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
+					  bth[0] == MXE_OPCODE_RC_MASKED_FETCH_ADD);
+}
+
+/*
+ * Continues crc with all of a masked atomic's request behind the PSN: as if the masks
+ * were zeros, and with what they add.
+ */
+static __always_inline u32 mxe_icrc_add_masks(u32 crc, const u8 *p, u32 masks_crc)
+{
+	crc = crc32_le(crc, p, MXE_ICRC_BEFORE_MASKS);
+	return mxe_icrc_look_up(mxe_icrc_before_masks, crc) ^ masks_crc;
+}
+
+/* Out of line, because a call would take registers of the caller. */
+static noinline u32 mxe_icrc_learn_masks(struct mxe_icrc_masks *memo, u32 crc, const u8 *p)
+{
+	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
+
+	memcpy(memo->masks, masks, MXE_ICRC_MASKS);
+	memo->crc = crc32_le(0, masks, MXE_ICRC_MASKS);
+	return mxe_icrc_add_masks(crc, p, memo->crc);
+}
+
+/* Out of line for the same reason. */
+static noinline u32 mxe_icrc_masked(u32 crc, const u8 *p)
+{
+	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
+	u64 swap = get_unaligned((const u64 *)masks);
+	u64 compare = get_unaligned((const u64 *)(masks + sizeof(u64)));
+	/* Mostly one of them is zero, or both are the same. */
+	u32 which = hash_64(swap + 2 * compare, MXE_ICRC_MASKS_BITS);
+	struct mxe_icrc_masks *memo = &this_cpu_ptr(mxe_icrc_memos)->masks[which];
+	u32 masks_crc = memo->crc;
+
+	if (memo->masks[0] != swap || memo->masks[1] != compare)
+		return mxe_icrc_learn_masks(memo, crc, p);
+	return mxe_icrc_add_masks(crc, p, masks_crc);
+}
+
+/* ---- all together ------------------------------------------------------ */
+
+static __always_inline __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len)
+{
+	const u8 *body = bth + MXE_ICRC_BTH;
+	size_t body_len = len - MXE_ICRC_BTH;
+
+	if (body_len >= MXE_ICRC_LONG && mxe_icrc_tfm)
+		return cpu_to_le32(~mxe_icrc_shash(crc, body, body_len));
+	if (body_len % sizeof(u64) == sizeof(u32)) {
+		crc = mxe_icrc_word(crc, body);
+		body += sizeof(u32);
+		body_len -= sizeof(u32);
+		/* A request for a standard atomic has no such length. */
+		if (mxe_icrc_is_masked(bth, len))
+			return cpu_to_le32(~mxe_icrc_masked(crc, body));
+	}
+	return cpu_to_le32(~crc32_le(crc, body, body_len));
+}
+
+u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth)
+{
+	return mxe_icrc_hdr_ipv4(iph, udph, bth);
+}
+
+__le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len)
+{
+	return mxe_icrc_finish(crc ^ mxe_icrc_id(ip_id), bth, len);
+}
+
+__le32 mxe_icrc_fast_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth,
+			  size_t len)
+{
+	u32 crc = mxe_icrc_hdr_ipv4(iph, udph, bth);
+
+	return mxe_icrc_finish(crc ^ mxe_icrc_id(iph->id), bth, len);
+}
+
+__le32 mxe_icrc_fast_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, const u8 *bth,
+			  size_t len)
+{
+	u32 crc = mxe_icrc_hdr(&mxe_icrc_ones6, ip6h, sizeof(*ip6h), udph, bth);
+
+	return mxe_icrc_finish(crc, bth, len);
+}
+
+int mxe_icrc_init(void)
+{
+	mxe_icrc_memos = alloc_percpu(struct mxe_icrc_memos);
+	if (!mxe_icrc_memos)
+		return -ENOMEM;
+	mxe_icrc_make_tables();
+	mxe_icrc_tfm = mxe_icrc_alloc_tfm();
+	if (mxe_icrc_tfm && !mxe_icrc_tfm_ok()) {
+		crypto_free_shash(mxe_icrc_tfm);
+		mxe_icrc_tfm = NULL;
+	}
+	return 0;
+}
+
+void mxe_icrc_exit(void)
+{
+	crypto_free_shash(mxe_icrc_tfm);
+	free_percpu(mxe_icrc_memos);
+}
