@@ -2,11 +2,10 @@
 #
 # mxe-caps: its objects, with fakes of the libraries it asks and of sysfs.
 
-CAPS := $(TOP)/userspace/tools/mxe-caps
-$(eval $(call part,caps,$(CAPS)))
+CAPS := userspace/tools/mxe-caps
 PROGS += t_caps
 
-$(UNIT)/caps/%.o $(UNIT)/t_caps.o: override CPPFLAGS += -I$(CAPS) \
+$(UNIT)/$(CAPS)/%.o $(HERE)/t_caps.o: override CPPFLAGS += -I$(TOP)/$(CAPS) \
 	-I$(TOP)/userspace/libibverbs_exp -DCAPS_TEST -DMXE_VERSION='"9.9"'
 $(BIN)/t_caps: override LDLIBS += -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose
-$(BIN)/t_caps: $(addprefix $(UNIT)/caps/,ask.o class.o main.o print.o)
+$(BIN)/t_caps: $(addprefix $(UNIT)/$(CAPS)/,ask.o class.o main.o print.o)

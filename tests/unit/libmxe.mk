@@ -4,8 +4,7 @@
 # the tests, and fake_kernel.c defines what libibverbs would.
 
 comma := ,
-LIBMXE_DIR := $(TOP)/userspace/libmxe
-$(eval $(call part,libmxe,$(LIBMXE_DIR)))
+LIBMXE_DIR := userspace/libmxe
 LIBMXE_PROGS := t_libmxe t_libmxe_doorbell t_libmxe_send t_libmxe_srq \
 	t_libmxe_ud t_libmxe_xrc
 LIBMXE_TESTS := $(LIBMXE_PROGS:%=$(BIN)/%)
@@ -13,5 +12,5 @@ LIBMXE_TESTS := $(LIBMXE_PROGS:%=$(BIN)/%)
 PROGS += $(LIBMXE_PROGS)
 $(LIBMXE_TESTS): override LDLIBS += -lpthread \
 	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write)
-$(LIBMXE_TESTS): $(UNIT)/fake_kernel.o \
-	$(patsubst $(LIBMXE_DIR)/%.c,$(UNIT)/libmxe/%.o,$(wildcard $(LIBMXE_DIR)/*.c))
+$(LIBMXE_TESTS): $(HERE)/fake_kernel.o \
+	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(LIBMXE_DIR)/*.c))

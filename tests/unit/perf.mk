@@ -2,10 +2,9 @@
 #
 # mxe-perf: its statistics and options.
 
-PERF := $(TOP)/userspace/tools/mxe-perf
-$(eval $(call part,perf,$(PERF)))
+PERF := userspace/tools/mxe-perf
 PROGS += t_perf
 
-$(UNIT)/perf/%.o $(UNIT)/t_perf.o: override CPPFLAGS += -I$(PERF) \
+$(UNIT)/$(PERF)/%.o $(HERE)/t_perf.o: override CPPFLAGS += -I$(TOP)/$(PERF) \
 	-DMXE_VERSION='"9.9"'
-$(BIN)/t_perf: $(addprefix $(UNIT)/perf/,options.o stats.o)
+$(BIN)/t_perf: $(addprefix $(UNIT)/$(PERF)/,options.o stats.o)
