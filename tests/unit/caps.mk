@@ -2,7 +2,7 @@
 #
 # mxe-caps: its objects, with fakes of the libraries it asks and of sysfs.
 
-CAPS := userspace/tools/mxe-caps
+CAPS := userspace/utils/mxe-caps
 PROGS += t_caps
 
 $(UNIT)/$(CAPS)/%.o $(HERE)/t_caps.o: override CPPFLAGS += -I$(TOP)/$(CAPS) \

@@ -2,7 +2,7 @@
 #
 # mxe-perf: its statistics and options.
 
-PERF := userspace/tools/mxe-perf
+PERF := userspace/utils/mxe-perf
 PROGS += t_perf
 
 $(UNIT)/$(PERF)/%.o $(HERE)/t_perf.o: override CPPFLAGS += -I$(TOP)/$(PERF) \
