@@ -1,92 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe-perf: the ends, then one operation after the other.
+ * mxe-perf: the endpoints, then one operation after the other.
  */
 #include <signal.h>
 #include <stdlib.h>
 
 #include "perf.h"
 
-static int run_all(struct perf_end *end, struct perf_end *responder,
+static int run_all(struct perf_endpoint *ep, struct perf_endpoint *responder,
 		   struct session *session, const struct perf_address *peer,
 		   const struct perf_options *o)
 {
 	bool first = true;
 	int status = 0;
 
-	if (crowd_prints())
+	if (multi_prints())
 		perf_print_head(o, stdout);
 	for (int op = 0; op < PERF_NUM_OPS && !status; op++) {
 		struct perf_result result = { };
 
 		if (!(o->ops & 1u << op))
 			continue;
-		status = perf_run(end, responder, session, peer, o,
+		status = perf_run(ep, responder, session, peer, o,
 				  (enum perf_op)op, &result);
 		if (!status)
-			status = crowd_gather(o, &result);
-		if (!status && crowd_prints())
+			status = multi_gather(o, &result);
+		if (!status && multi_prints())
 			perf_print_result(o, &result, first, stdout);
 		first = false;
 		free(result.samples);
 	}
-	if (!status && crowd_prints())
+	if (!status && multi_prints())
 		perf_print_end(o, stdout);
 	return status;
 }
 
-static int requester(struct perf_end *end, const struct perf_options *o)
+static int requester(struct perf_endpoint *ep, const struct perf_options *o)
 {
-	int status = perf_end_open(end, o->device, o->gid, o);
+	int status = perf_endpoint_open(ep, o->device, o->gid, o);
 
-	return !status && o->poll_thread ? perf_end_poll(end) : status;
+	return !status && o->poll_thread ? perf_endpoint_poll(ep) : status;
 }
 
 static int with_host(const struct perf_options *o)
 {
 	struct perf_address own, peer;
 	struct session *session = NULL;
-	struct perf_end end = { };
-	int status = requester(&end, o);
+	struct perf_endpoint ep = { };
+	int status = requester(&ep, o);
 
 	if (!status) {
-		perf_end_address(&end, &own);
+		perf_endpoint_address(&ep, &own);
 		session = session_connect(o, &own, &peer);
-		status = session ? perf_end_connect(&end, &peer, o) :
+		status = session ? perf_endpoint_connect(&ep, &peer, o) :
 				   STATUS_FAILED;
 	}
 	if (!status)
-		status = run_all(&end, NULL, session, &peer, o);
+		status = run_all(&ep, NULL, session, &peer, o);
 	session_close(session);
-	perf_end_close(&end);
+	perf_endpoint_close(&ep);
 	return status;
 }
 
 static int in_process(const struct perf_options *o)
 {
-	struct perf_end end = { }, responder = { .two_sided = true };
+	struct perf_endpoint ep = { }, responder = { .two_sided = true };
 	struct perf_address own, peer;
-	int status = crowd_form(o);
+	int status = multi_start(o);
 
 	if (!status)
-		status = requester(&end, o);
+		status = requester(&ep, o);
 	if (!status)
-		status = perf_end_open(&responder,
-				       o->remote ? o->remote : o->device,
-				       o->remote_gid >= 0 ? o->remote_gid :
-				       o->remote ? -1 : o->gid, o);
+		status = perf_endpoint_open(&responder,
+					    o->remote ? o->remote : o->device,
+					    o->remote_gid >= 0 ? o->remote_gid :
+					    o->remote ? -1 : o->gid, o);
 	if (!status) {
-		perf_end_address(&end, &own);
-		perf_end_address(&responder, &peer);
-		status = perf_end_connect(&end, &peer, o);
+		perf_endpoint_address(&ep, &own);
+		perf_endpoint_address(&responder, &peer);
+		status = perf_endpoint_connect(&ep, &peer, o);
 	}
 	if (!status)
-		status = perf_end_connect(&responder, &own, o);
+		status = perf_endpoint_connect(&responder, &own, o);
 	if (!status)
-		status = run_all(&end, &responder, NULL, &peer, o);
-	perf_end_close(&end);
-	perf_end_close(&responder);
-	return crowd_dissolve(status);
+		status = run_all(&ep, &responder, NULL, &peer, o);
+	perf_endpoint_close(&ep);
+	perf_endpoint_close(&responder);
+	return multi_finish(status);
 }
 
 static int sockets(const struct perf_options *o)

@@ -44,7 +44,7 @@ const char *const perf_how_name[] = {
 static const char usage_text[] =
 "Usage: mxe-perf [OPTION]... [HOST]\n"
 "Measures what RDMA operations cost on a device, and checks their results.\n"
-"The other end is in this process, or on HOST, where mxe-perf --listen runs.\n"
+"The other endpoint is in this process, or on HOST, where mxe-perf -l runs.\n"
 "\n"
 "  -t, --test latency|rate|bandwidth|contention|beside|post|udp|tcp\n"
 "                          one operation at a time (default); many outstanding;\n"
@@ -60,7 +60,7 @@ static const char usage_text[] =
 "                          guess; by reading first (default: native, or guess if\n"
 "                          the device cannot)\n"
 "  -d, --device NAME       (default: the first); of udp, tcp: ADDRESS[@NETNS]\n"
-"  -r, --remote NAME       device of the other end in this process (default: same)\n"
+"  -r, --remote NAME       device of the other endpoint here (default: the same)\n"
 "  -x, --gid INDEX         (default: RoCE v2 of IPv4, if there is one)\n"
 "  -X, --remote-gid INDEX\n"
 "  -s, --size BYTES        of write, read, send (default 8; bandwidth, tcp 65536;\n"
@@ -74,7 +74,7 @@ static const char usage_text[] =
 "  -J, --processes N       measure in so many at once, each bound to a processor; of\n"
 "                          beside the first has the atomics, the others the WRITEs\n"
 "  -m, --mtu BYTES         path MTU (default: as the ports have)\n"
-"  -l, --listen            be the other end for one HOST, then exit\n"
+"  -l, --listen            be the other endpoint for one HOST, then exit\n"
 "  -p, --port PORT         of TCP, to agree with HOST (default 18540)\n"
 "  -c, --clock monotonic|tsc\n"
 "                          nanoseconds (default), or the time stamp counter\n"
@@ -294,7 +294,7 @@ static const char *conflict(const struct perf_options *o)
 	if (o->test >= PERF_UDP && (o->host || o->listen))
 		return "udp and tcp run in one process";
 	if (o->processes && (o->test >= PERF_UDP || o->host || o->listen))
-		return "several processes have both ends each, of queue pairs";
+		return "several processes have both endpoints each, of queue pairs";
 	if (o->test == PERF_UDP && o->size > 65507)
 		return "that is more than a datagram holds";
 	if (o->listen && o->host)

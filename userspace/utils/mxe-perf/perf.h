@@ -3,10 +3,10 @@
  * mxe-perf: what operations cost on a verbs device, and whether they did what
  * they should.
  *
- * An end is a device with its queue pairs, connected one to one to those of the
- * other end.  The requester measures; the responder only has its memory and
- * takes messages.  Both are in this process, or the responder in another that
- * is reached by TCP (session.c).
+ * An endpoint is a device with its queue pairs, which are connected one to one to
+ * those of the other endpoint.  The requester measures; the responder only has its
+ * memory and takes messages.  Both are in this process, or the responder is in
+ * another one that is reached by TCP (session.c).
  */
 #ifndef PERF_H
 #define PERF_H
@@ -25,7 +25,7 @@
 #define PERF_BESIDE_QPS 2
 #define PERF_MAX_DEPTH 4096
 #define PERF_MAX_SIZE (1u << 30)
-#define PERF_MAX_MEMORY ((size_t)4 << 30)	/* of an end */
+#define PERF_MAX_MEMORY ((size_t)4 << 30)	/* of an endpoint */
 /* A word has room for so many fields. */
 #define PERF_MAX_LANES 64
 /* When the poll thread goes to sleep. */
@@ -139,7 +139,7 @@ struct perf_bucket {
 unsigned int perf_histogram(const uint64_t *sorted, uint64_t n,
 			    struct perf_bucket buckets[PERF_BUCKETS]);
 
-/* ---- end.c --------------------------------------------------------------- */
+/* ---- endpoint.c ---------------------------------------------------------- */
 
 struct perf_device {
 	struct ibv_context *ctx;
@@ -153,7 +153,7 @@ struct perf_device {
 	uint8_t rd_atomic;
 };
 
-/* What one end tells the other. */
+/* What one endpoint tells the other. */
 struct perf_address {
 	union ibv_gid gid;
 	uint32_t mtu;
@@ -163,7 +163,7 @@ struct perf_address {
 	uint32_t qpn[PERF_MAX_QPS];
 };
 
-struct perf_end {
+struct perf_endpoint {
 	struct perf_device dev;
 	struct ibv_cq *cq;	/* of sends, of all queue pairs */
 	struct ibv_cq *rcq;
@@ -184,20 +184,22 @@ struct perf_end {
 
 /*
  * All of these say on stderr what failed.  Return 0 or an exit status; then
- * perf_end_close() frees what there is.
+ * perf_endpoint_close() frees what there is.
  */
-int perf_end_open(struct perf_end *end, const char *device, int gid,
-		  const struct perf_options *o);
-int perf_end_connect(struct perf_end *end, const struct perf_address *peer,
-		     const struct perf_options *o);
+int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
+		       const struct perf_options *o);
+int perf_endpoint_connect(struct perf_endpoint *ep,
+			  const struct perf_address *peer,
+			  const struct perf_options *o);
 /* Start the thread that polls what is posted. */
-int perf_end_poll(struct perf_end *end);
-void perf_end_close(struct perf_end *end);
-void perf_end_address(const struct perf_end *end, struct perf_address *address);
+int perf_endpoint_poll(struct perf_endpoint *ep);
+void perf_endpoint_close(struct perf_endpoint *ep);
+void perf_endpoint_address(const struct perf_endpoint *ep,
+			   struct perf_address *address);
 /* Takes the messages that have come, and posts receives again. */
-int perf_end_receive(struct perf_end *end);
+int perf_endpoint_receive(struct perf_endpoint *ep);
 /* What READ finds at the responder, byte by byte. */
-void perf_end_fill(struct perf_end *end);
+void perf_endpoint_fill(struct perf_endpoint *ep);
 
 static inline uint8_t perf_pattern(uint64_t offset)
 {
@@ -220,35 +222,35 @@ struct perf_result {
 struct session;
 
 /*
- * One operation, as often as the options say.  `responder` is the other end in
+ * One operation, as often as the options say.  `responder` is the other endpoint in
  * this process, or NULL: it is behind `session`.
  */
-int perf_run(struct perf_end *end, struct perf_end *responder,
+int perf_run(struct perf_endpoint *ep, struct perf_endpoint *responder,
 	     struct session *session, const struct perf_address *peer,
 	     const struct perf_options *o, enum perf_op op,
 	     struct perf_result *result);
 
-/* ---- crowd.c: several processes that measure at once --------------------- */
+/* ---- multi.c: several processes that measure at once --------------------- */
 
 /*
  * Makes them, if the options say so: more return from it than have called it.
- * Returns 0 or an exit status; crowd_dissolve() after both.
+ * Returns 0 or an exit status; multi_finish() after both.
  */
-int crowd_form(const struct perf_options *o);
+int multi_start(const struct perf_options *o);
 /* The exit status: this process's, in the first one that of any. */
-int crowd_dissolve(int status);
+int multi_finish(int status);
 /* Whether it is the first; a process that is alone is. */
-bool crowd_prints(void);
+bool multi_prints(void);
 /* Whether it has atomics in PERF_BESIDE; others have the WRITEs. */
-bool crowd_measures(void);
+bool multi_measures(void);
 /* One operation is ready to be measured; some others are not yet. */
-void crowd_ready(void);
-bool crowd_is_gathering(void);
+void multi_ready(void);
+bool multi_is_gathering(void);
 /* It has been measured; some others have not yet. */
-void crowd_measured(void);
-bool crowd_is_measuring(void);
+void multi_measured(void);
+bool multi_is_measuring(void);
 /* The first one's result becomes that of all; the first has waited for them. */
-int crowd_gather(const struct perf_options *o, struct perf_result *result);
+int multi_gather(const struct perf_options *o, struct perf_result *result);
 
 /* sockets.c: the tests udp and tcp. */
 int perf_run_sockets(const struct perf_options *o, struct perf_result *result);

@@ -47,8 +47,8 @@ struct lane {
 };
 
 struct run {
-	struct perf_end *end;
-	struct perf_end *responder;
+	struct perf_endpoint *ep;
+	struct perf_endpoint *responder;
 	const struct perf_address *peer;
 	const struct perf_options *o;
 	enum perf_op op;
@@ -102,8 +102,8 @@ static int wrong(const struct run *r, const char *what, uint64_t got,
 static inline __attribute__((always_inline)) void
 build(struct run *r, uint32_t qp, const struct request *q, uint64_t wr_id)
 {
-	struct perf_end *end = r->end;
-	struct ibv_qp_ex *qpx = end->qpx[qp];
+	struct perf_endpoint *ep = r->ep;
+	struct ibv_qp_ex *qpx = ep->qpx[qp];
 	uint32_t rkey = r->peer->rkey;
 
 	qpx->wr_id = wr_id;
@@ -126,16 +126,16 @@ build(struct run *r, uint32_t qp, const struct request *q, uint64_t wr_id)
 		ibv_wr_atomic_fetch_add(qpx, rkey, q->raddr, q->compare_add);
 		break;
 	case PERF_MCAS:
-		mxedv_wr_masked_atomic_cmp_swp(end->mqp[qp], rkey, q->raddr,
+		mxedv_wr_masked_atomic_cmp_swp(ep->mqp[qp], rkey, q->raddr,
 					       q->compare_add, q->compare_mask,
 					       q->swap, q->swap_mask);
 		break;
 	default:
-		mxedv_wr_masked_atomic_fetch_add(end->mqp[qp], rkey, q->raddr,
+		mxedv_wr_masked_atomic_fetch_add(ep->mqp[qp], rkey, q->raddr,
 						 q->compare_add,
 						 q->compare_mask);
 	}
-	ibv_wr_set_sge(qpx, end->mr->lkey, (uintptr_t)end->buf + q->offset,
+	ibv_wr_set_sge(qpx, ep->mr->lkey, (uintptr_t)ep->buf + q->offset,
 		       q->len);
 }
 
@@ -152,9 +152,9 @@ static void describe(struct run *r, const struct request *q, uint64_t wr_id,
 	struct ibv_send_wr *wr = &r->wr[i];
 
 	r->sge[i] = (struct ibv_sge){
-		.addr = (uintptr_t)r->end->buf + q->offset,
+		.addr = (uintptr_t)r->ep->buf + q->offset,
 		.length = q->len,
-		.lkey = r->end->mr->lkey,
+		.lkey = r->ep->mr->lkey,
 	};
 	wr->wr_id = wr_id;
 	wr->next = last ? NULL : wr + 1;
@@ -175,7 +175,7 @@ static void describe(struct run *r, const struct request *q, uint64_t wr_id,
 
 static __attribute__((noinline)) int ring_unrung(struct run *r)
 {
-	int err = mxedv_ring_doorbells(r->end->dev.ctx, r->unrung,
+	int err = mxedv_ring_doorbells(r->ep->dev.ctx, r->unrung,
 				       r->num_unrung);
 
 	r->num_unrung = 0;
@@ -209,7 +209,7 @@ static __attribute__((cold)) int cannot_post(enum perf_op op, int err)
 /* Standard operations go either way; masked ones only by the builders. */
 static bool by_builders(const struct run *r, uint32_t qp, enum perf_op op)
 {
-	return r->end->qpx[qp] && (!r->o->post_send || op >= PERF_MCAS);
+	return r->ep->qpx[qp] && (!r->o->post_send || op >= PERF_MCAS);
 }
 
 /*
@@ -220,7 +220,7 @@ static inline __attribute__((always_inline)) int
 post_timed(struct run *r, uint32_t qp, struct slot **slots, uint32_t n,
 	   uint64_t *began)
 {
-	struct ibv_qp_ex *qpx = r->end->qpx[qp];
+	struct ibv_qp_ex *qpx = r->ep->qpx[qp];
 	struct ibv_send_wr *bad;
 	int err;
 
@@ -239,11 +239,11 @@ post_timed(struct run *r, uint32_t qp, struct slot **slots, uint32_t n,
 		for (uint32_t i = 0; i < n; i++)
 			describe(r, &slots[i]->req, slots[i]->index, i,
 				 i == n - 1);
-		err = ibv_post_send(r->end->qp[qp], r->wr, &bad);
+		err = ibv_post_send(r->ep->qp[qp], r->wr, &bad);
 	}
 	if (err)
 		return cannot_post(slots[0]->req.op, err);
-	return r->o->one_doorbell ? ring_later(r, r->end->qp[qp]) : 0;
+	return r->o->one_doorbell ? ring_later(r, r->ep->qp[qp]) : 0;
 }
 
 static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
@@ -314,25 +314,25 @@ static uint64_t place(const struct run *r, const struct slot *s)
 {
 	uint64_t index = s->index;
 
-	return (index / r->end->depth * 2 * r->end->depth +
-		index % r->end->depth) * r->end->stride;
+	return (index / r->ep->depth * 2 * r->ep->depth +
+		index % r->ep->depth) * r->ep->stride;
 }
 
 static void prepare(struct run *r, struct slot *s)
 {
 	uint64_t at = place(r, s);
 	uint64_t number = r->sent[s->qp]++;
-	uint32_t stamp = r->end->size < 8 ? r->end->size : 8;
+	uint32_t stamp = r->ep->size < 8 ? r->ep->size : 8;
 
 	s->used = true;
 	s->req.op = r->op;
 	s->req.offset = at;
 	if (r->op <= PERF_SEND) {
-		s->req.len = r->end->size;
+		s->req.len = r->ep->size;
 		s->req.raddr = r->peer->addr + at;
 		if (r->op == PERF_READ)
 			number = 0;
-		memcpy(r->end->buf + at, &number, stamp);
+		memcpy(r->ep->buf + at, &number, stamp);
 		return;
 	}
 	s->req.len = 8;
@@ -379,8 +379,8 @@ static int check_attempt(struct run *r, struct slot *s, uint64_t old,
 
 static int check_read(const struct run *r, const struct slot *s)
 {
-	const uint8_t *p = r->end->buf + s->req.offset;
-	uint32_t size = r->end->size;
+	const uint8_t *p = r->ep->buf + s->req.offset;
+	uint32_t size = r->ep->size;
 
 	for (uint32_t i = 0; i < size && i < 8; i++)
 		if (p[i] != perf_pattern(i))
@@ -400,7 +400,7 @@ static int check(struct run *r, struct slot *s, bool *again)
 		return check_read(r, s);
 	if (r->op < PERF_READ || r->op == PERF_SEND)
 		return 0;
-	memcpy(&old, r->end->buf + s->req.offset, 8);
+	memcpy(&old, r->ep->buf + s->req.offset, 8);
 	if (r->optimistic)
 		return check_attempt(r, s, old, again);
 	/* Several lanes add to all of the word: only the sum is known. */
@@ -421,13 +421,13 @@ static __attribute__((noinline)) int poll_long(struct run *r,
 	uint64_t patience = 0;
 	int n;
 
-	while (!(n = ibv_poll_cq(r->end->cq, most, wc))) {
+	while (!(n = ibv_poll_cq(r->ep->cq, most, wc))) {
 		if (++spins % 64)
 			continue;
 		/* Who is to answer may need this processor. */
 		sched_yield();
 		if (r->responder && r->op == PERF_SEND &&
-		    perf_end_receive(r->responder))
+		    perf_endpoint_receive(r->responder))
 			return -STATUS_FAILED;
 		if (!patience)
 			patience = perf_ns() + r->o->timeout * 1000000000ull;
@@ -444,7 +444,7 @@ static __attribute__((noinline)) int poll_long(struct run *r,
 
 static int poll_some(struct run *r, struct ibv_wc *wc, int most)
 {
-	int n = ibv_poll_cq(r->end->cq, most, wc);
+	int n = ibv_poll_cq(r->ep->cq, most, wc);
 
 	return n > 0 ? n : poll_long(r, wc, most);
 }
@@ -471,7 +471,7 @@ static void set_posted(struct run *r, uint32_t num, uint64_t began)
 /* Posts as many as there may be; returns 0 or an exit status. */
 static int post_free(struct run *r, uint64_t *left)
 {
-	uint32_t depth = r->end->depth;
+	uint32_t depth = r->ep->depth;
 
 	for (uint32_t qp = 0; qp < r->measured_qps; qp++) {
 		uint32_t want = *left < r->batch ? (uint32_t)*left : r->batch;
@@ -502,7 +502,7 @@ static int post_free(struct run *r, uint64_t *left)
 /* WRITEs to the other queue pairs, as many as there may be. */
 static int post_beside(struct run *r)
 {
-	uint32_t depth = r->end->depth;
+	uint32_t depth = r->ep->depth;
 
 	for (uint32_t qp = r->measured_qps; qp < r->end_qps; qp++) {
 		while (r->num_free[qp]) {
@@ -512,7 +512,7 @@ static int post_beside(struct run *r)
 			s->req = (struct request){
 				.op = PERF_WRITE,
 				.offset = place(r, s),
-				.len = r->end->size,
+				.len = r->ep->size,
 				.raddr = r->peer->addr + place(r, s),
 			};
 			if (post(r, qp, &s, 1))
@@ -525,14 +525,14 @@ static int post_beside(struct run *r)
 
 static void set_free(struct run *r, const struct slot *s)
 {
-	r->free[s->qp * r->end->depth + r->num_free[s->qp]++] = s->index;
+	r->free[s->qp * r->ep->depth + r->num_free[s->qp]++] = s->index;
 }
 
 /* Until none of these WRITEs is outstanding. */
 static int drain_beside(struct run *r)
 {
-	for (uint32_t qp = r->measured_qps; qp < r->end->num_qps; qp++) {
-		while (r->num_free[qp] < r->end->depth) {
+	for (uint32_t qp = r->measured_qps; qp < r->ep->num_qps; qp++) {
+		while (r->num_free[qp] < r->ep->depth) {
 			struct ibv_wc wc;
 
 			if (poll_some(r, &wc, 1) < 0 || completed(r, &wc))
@@ -560,7 +560,7 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 		int got;
 
 		if (r->op == PERF_SEND && r->responder &&
-		    perf_end_receive(r->responder))
+		    perf_endpoint_receive(r->responder))
 			return STATUS_FAILED;
 		if (post_beside(r) || (left && post_free(r, &left)) || ring(r))
 			return STATUS_FAILED;
@@ -608,7 +608,7 @@ static int keep_up(struct run *r, bool (*is_wanted)(void))
 	int status = 0;
 
 	while (!status && is_wanted())
-		status = phase(r, 4ull * r->measured_qps * r->end->depth, NULL,
+		status = phase(r, 4ull * r->measured_qps * r->ep->depth, NULL,
 			       &unused);
 	return status;
 }
@@ -658,7 +658,7 @@ static int transfer(struct run *r, enum perf_op op, uint64_t offset,
 
 static int clear_word(struct run *r)
 {
-	memset(r->end->buf, 0, 8);
+	memset(r->ep->buf, 0, 8);
 	return transfer(r, PERF_WRITE, 0, 0, 8);
 }
 
@@ -668,7 +668,7 @@ static int check_word(struct run *r)
 
 	if (transfer(r, PERF_READ, 0, 0, 8))
 		return STATUS_FAILED;
-	memcpy(&word, r->end->buf, 8);
+	memcpy(&word, r->ep->buf, 8);
 	for (uint32_t i = 0; i < r->num_lanes; i++)
 		sum += (r->lanes[i].count & field_mask(r)) << field_shift(r, i);
 	return word == sum ? 0 : wrong(r, "the word", word, sum);
@@ -684,18 +684,18 @@ static int differs(const struct run *r, uint32_t slot)
 /* What was written last from each slot is there. */
 static int check_written(struct run *r)
 {
-	struct perf_end *end = r->end;
-	uint32_t n = end->num_qps * end->depth;
+	struct perf_endpoint *ep = r->ep;
+	uint32_t n = ep->num_qps * ep->depth;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t at = r->slots[i].req.offset;
-		uint64_t landing = (uint64_t)end->depth * end->stride;
+		uint64_t landing = (uint64_t)ep->depth * ep->stride;
 
 		if (!r->slots[i].used)
 			continue;
-		if (transfer(r, PERF_READ, landing, at, end->size))
+		if (transfer(r, PERF_READ, landing, at, ep->size))
 			return STATUS_FAILED;
-		if (memcmp(end->buf + landing, end->buf + at, end->size))
+		if (memcmp(ep->buf + landing, ep->buf + at, ep->size))
 			return differs(r, i);
 	}
 	return 0;
@@ -705,17 +705,17 @@ static int check_received(struct run *r, struct session *session)
 {
 	uint64_t sent = 0, came = 0, bad = 0, end;
 
-	for (uint32_t i = 0; i < r->end->num_qps; i++)
+	for (uint32_t i = 0; i < r->ep->num_qps; i++)
 		sent += r->sent[i];
 	if (!r->responder)
 		return session_end(session, sent, &bad) ? STATUS_FAILED :
 		       bad ? wrong(r, "the number of wrong messages", bad, 0) : 0;
 	end = perf_ns() + r->o->timeout * 1000000000ull;
 	do {
-		if (perf_end_receive(r->responder))
+		if (perf_endpoint_receive(r->responder))
 			return STATUS_FAILED;
 		came = 0;
-		for (uint32_t i = 0; i < r->end->num_qps; i++)
+		for (uint32_t i = 0; i < r->ep->num_qps; i++)
 			came += r->responder->received[i];
 	} while (came < sent && perf_ns() < end);
 	if (came != sent)
@@ -726,29 +726,29 @@ static int check_received(struct run *r, struct session *session)
 
 static int set_up(struct run *r)
 {
-	struct perf_end *end = r->end;
-	size_t n = (size_t)end->num_qps * end->depth;
+	struct perf_endpoint *ep = r->ep;
+	size_t n = (size_t)ep->num_qps * ep->depth;
 
 	r->slots = calloc(n, sizeof(*r->slots));
 	r->free = calloc(n, sizeof(*r->free));
-	r->batch_slots = calloc(end->depth, sizeof(*r->batch_slots));
-	r->wr = calloc(end->depth, sizeof(*r->wr));
-	r->sge = calloc(end->depth, sizeof(*r->sge));
+	r->batch_slots = calloc(ep->depth, sizeof(*r->batch_slots));
+	r->wr = calloc(ep->depth, sizeof(*r->wr));
+	r->sge = calloc(ep->depth, sizeof(*r->sge));
 	if (!r->slots || !r->free || !r->batch_slots || !r->wr || !r->sge) {
 		fputs("mxe-perf: out of memory\n", stderr);
 		return STATUS_FAILED;
 	}
 	r->num_lanes = r->optimistic ? (uint32_t)n : r->measured_qps;
 	for (uint32_t i = 0; i < n; i++) {
-		r->slots[i].qp = i / end->depth;
+		r->slots[i].qp = i / ep->depth;
 		r->slots[i].index = i;
-		r->slots[i].lane = r->optimistic ? i : i / end->depth;
+		r->slots[i].lane = r->optimistic ? i : i / ep->depth;
 		/* The first on top. */
-		r->free[i] = i / end->depth * end->depth + end->depth - 1 -
-			     i % end->depth;
+		r->free[i] = i / ep->depth * ep->depth + ep->depth - 1 -
+			     i % ep->depth;
 	}
-	for (uint32_t i = 0; i < end->num_qps; i++)
-		r->num_free[i] = end->depth;
+	for (uint32_t i = 0; i < ep->num_qps; i++)
+		r->num_free[i] = ep->depth;
 	/* Depth is that of the WRITEs. */
 	if (r->o->test == PERF_BESIDE)
 		r->num_free[0] = 1;
@@ -773,9 +773,9 @@ static int phases(struct run *r, struct perf_result *result)
 	uint64_t unused;
 	int status = phase(r, r->o->warmup, NULL, &unused);
 
-	crowd_ready();
+	multi_ready();
 	if (!status)
-		status = keep_up(r, crowd_is_gathering);
+		status = keep_up(r, multi_is_gathering);
 	r->posts = 0;
 	r->writes = 0;
 	if (!status)
@@ -783,18 +783,18 @@ static int phases(struct run *r, struct perf_result *result)
 			       &result->total);
 	result->posts = r->posts;
 	result->writes = r->writes;
-	crowd_measured();
-	return status ? status : keep_up(r, crowd_is_measuring);
+	multi_measured();
+	return status ? status : keep_up(r, multi_is_measuring);
 }
 
 static int beside(struct run *r, struct perf_result *result)
 {
 	int status;
 
-	crowd_ready();
-	status = stream(r, crowd_is_gathering);
+	multi_ready();
+	status = stream(r, multi_is_gathering);
 	if (!status)
-		status = stream(r, crowd_is_measuring);
+		status = stream(r, multi_is_measuring);
 	result->writes = r->writes;
 	return status ? status : drain_beside(r);
 }
@@ -806,10 +806,10 @@ static int measure(struct run *r, struct session *session,
 	uint64_t unused;
 	int status;
 
-	for (size_t i = 0; i < r->end->len; i++)
-		r->end->buf[i] = perf_pattern(i % r->end->stride);
+	for (size_t i = 0; i < r->ep->len; i++)
+		r->ep->buf[i] = perf_pattern(i % r->ep->stride);
 	if (r->responder && r->op == PERF_READ)
-		perf_end_fill(r->responder);
+		perf_endpoint_fill(r->responder);
 	if (!r->responder && session_begin(session, r->op))
 		return STATUS_FAILED;
 	if (r->op >= PERF_CAS && clear_word(r))
@@ -818,7 +818,7 @@ static int measure(struct run *r, struct session *session,
 		signal(SIGALRM, on_alarm);
 		setitimer(ITIMER_REAL, &second, NULL);
 	}
-	status = crowd_measures() ? phases(r, result) : beside(r, result);
+	status = multi_measures() ? phases(r, result) : beside(r, result);
 	setitimer(ITIMER_REAL, &off, NULL);
 	if (status)
 		return status;
@@ -831,41 +831,41 @@ static int measure(struct run *r, struct session *session,
 	return r->op >= PERF_CAS ? check_word(r) : 0;
 }
 
-static bool is_native(const struct perf_end *end, enum perf_op op)
+static bool is_native(const struct perf_endpoint *ep, enum perf_op op)
 {
-	return op == PERF_MCAS ? end->dev.masked_cas && end->mqp[0] :
-	       op == PERF_MFADD ? end->dev.masked_fadd && end->mqp[0] : true;
+	return op == PERF_MCAS ? ep->dev.masked_cas && ep->mqp[0] :
+	       op == PERF_MFADD ? ep->dev.masked_fadd && ep->mqp[0] : true;
 }
 
-int perf_run(struct perf_end *end, struct perf_end *responder,
+int perf_run(struct perf_endpoint *ep, struct perf_endpoint *responder,
 	     struct session *session, const struct perf_address *peer,
 	     const struct perf_options *o, enum perf_op op,
 	     struct perf_result *result)
 {
 	struct run r = {
-		.end = end,
+		.ep = ep,
 		.responder = responder,
 		.peer = peer,
 		.o = o,
 		.op = op,
 		.tsc = o->tsc,
 		.batch = o->batch,
-		.measured_qps = o->test == PERF_BESIDE ? 1 : end->num_qps,
+		.measured_qps = o->test == PERF_BESIDE ? 1 : ep->num_qps,
 		/* The WRITEs may be another process's. */
-		.end_qps = o->processes > 1 && crowd_measures() &&
-			   o->test == PERF_BESIDE ? 1 : end->num_qps,
+		.end_qps = o->processes > 1 && multi_measures() &&
+			   o->test == PERF_BESIDE ? 1 : ep->num_qps,
 		.how = op >= PERF_MCAS ? o->how : PERF_NATIVE,
 	};
 	int status;
 
-	if (op >= PERF_CAS && !end->dev.atomics) {
+	if (op >= PERF_CAS && !ep->dev.atomics) {
 		fprintf(stderr, "mxe-perf: %s: the device has no atomics\n",
 			perf_op_name[op]);
 		return STATUS_NO_DEVICE;
 	}
 	if (r.how == PERF_AUTO)
-		r.how = is_native(end, op) ? PERF_NATIVE : PERF_GUESS;
-	if (r.how == PERF_NATIVE && !is_native(end, op)) {
+		r.how = is_native(ep, op) ? PERF_NATIVE : PERF_GUESS;
+	if (r.how == PERF_NATIVE && !is_native(ep, op)) {
 		fprintf(stderr, "mxe-perf: %s: not native on this device\n",
 			perf_op_name[op]);
 		return STATUS_NO_DEVICE;

@@ -215,23 +215,23 @@ static int listen_on(uint16_t port)
 	return peer;
 }
 
-static uint64_t num_received(const struct perf_end *end)
+static uint64_t num_received(const struct perf_endpoint *ep)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < end->num_qps; i++)
-		n += end->received[i];
+	for (uint32_t i = 0; i < ep->num_qps; i++)
+		n += ep->received[i];
 	return n;
 }
 
 /* Takes messages until the client has something to say. */
-static int receive_until_told(struct session *s, struct perf_end *end)
+static int receive_until_told(struct session *s, struct perf_endpoint *ep)
 {
 	struct pollfd fd = { .fd = fileno(s->in), .events = POLLIN };
 
 	for (;;) {
 		for (int i = 0; i < 64; i++)
-			if (perf_end_receive(end))
+			if (perf_endpoint_receive(ep))
 				return STATUS_FAILED;
 		if (poll(&fd, 1, 0))
 			return 0;
@@ -239,18 +239,18 @@ static int receive_until_told(struct session *s, struct perf_end *end)
 	}
 }
 
-static int receive_rest(struct perf_end *end, uint64_t messages,
+static int receive_rest(struct perf_endpoint *ep, uint64_t messages,
 			const struct perf_options *o)
 {
 	uint64_t patience = perf_ns() + o->timeout * 1000000000ull;
 
-	while (num_received(end) < messages && perf_ns() < patience)
-		if (perf_end_receive(end))
+	while (num_received(ep) < messages && perf_ns() < patience)
+		if (perf_endpoint_receive(ep))
 			return STATUS_FAILED;
-	return num_received(end) == messages ? 0 : STATUS_FAILED;
+	return num_received(ep) == messages ? 0 : STATUS_FAILED;
 }
 
-static int serve(struct session *s, struct perf_end *end,
+static int serve(struct session *s, struct perf_endpoint *ep,
 		 const struct perf_options *o)
 {
 	unsigned long long messages;
@@ -258,25 +258,25 @@ static int serve(struct session *s, struct perf_end *end,
 
 	while (fgets(s->line, LINE, s->in)) {
 		if (sscanf(s->line, "begin %15s", op) == 1) {
-			memset(end->received, 0, sizeof(end->received));
-			end->wrong = 0;
+			memset(ep->received, 0, sizeof(ep->received));
+			ep->wrong = 0;
 			if (!strcmp(op, perf_op_name[PERF_READ]))
-				perf_end_fill(end);
+				perf_endpoint_fill(ep);
 			fputs("ok 0\n", s->out);
 			fflush(s->out);
 			if (!strcmp(op, perf_op_name[PERF_SEND]) &&
-			    receive_until_told(s, end))
+			    receive_until_told(s, ep))
 				return STATUS_FAILED;
 		} else if (sscanf(s->line, "end %llu", &messages) == 1) {
-			if (receive_rest(end, messages, o)) {
+			if (receive_rest(ep, messages, o)) {
 				fprintf(s->out,
 					"error %llu messages came of %llu\n",
-					(unsigned long long)num_received(end),
+					(unsigned long long)num_received(ep),
 					messages);
 				return STATUS_FAILED;
 			}
 			fprintf(s->out, "ok %llu\n",
-				(unsigned long long)end->wrong);
+				(unsigned long long)ep->wrong);
 			fflush(s->out);
 		} else {
 			return nonsense(s);
@@ -286,7 +286,7 @@ static int serve(struct session *s, struct perf_end *end,
 }
 
 static int open_for(struct session *s, struct perf_options *o,
-		    struct perf_end *end)
+		    struct perf_endpoint *ep)
 {
 	struct perf_address own, peer;
 	int status;
@@ -302,15 +302,15 @@ static int open_for(struct session *s, struct perf_options *o,
 	}
 	if (read_address(s, &peer, o->qps))
 		return STATUS_FAILED;
-	end->two_sided = true;
-	status = perf_end_open(end, o->device, o->gid, o);
+	ep->two_sided = true;
+	status = perf_endpoint_open(ep, o->device, o->gid, o);
 	if (!status)
-		status = perf_end_connect(end, &peer, o);
+		status = perf_endpoint_connect(ep, &peer, o);
 	if (status) {
 		fputs("error its device cannot be used\n", s->out);
 		return status;
 	}
-	perf_end_address(end, &own);
+	perf_endpoint_address(ep, &own);
 	write_address(s, &own, o->qps);
 	return 0;
 }
@@ -318,7 +318,7 @@ static int open_for(struct session *s, struct perf_options *o,
 int session_serve(const struct perf_options *o)
 {
 	struct perf_options theirs = *o;
-	struct perf_end end = { };
+	struct perf_endpoint ep = { };
 	struct session *s;
 	int fd = listen_on(o->port), status;
 
@@ -327,10 +327,10 @@ int session_serve(const struct perf_options *o)
 	s = session_new(fd);
 	if (!s)
 		return STATUS_FAILED;
-	status = open_for(s, &theirs, &end);
+	status = open_for(s, &theirs, &ep);
 	if (!status)
-		status = serve(s, &end, &theirs);
-	perf_end_close(&end);
+		status = serve(s, &ep, &theirs);
+	perf_endpoint_close(&ep);
 	session_close(s);
 	return status;
 }

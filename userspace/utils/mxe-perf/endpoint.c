@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * One end of the connections: device, memory, queue pairs.
+ * One endpoint of the connections: device, memory, queue pairs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static int open_device(struct perf_device *dev, const char *name, int gid)
 
 /* ---- queue pairs --------------------------------------------------------- */
 
-static struct ibv_qp *create_qp(struct perf_end *end, unsigned int i,
+static struct ibv_qp *create_qp(struct perf_endpoint *ep, unsigned int i,
 				bool builders, const struct perf_options *o)
 {
 	struct mxedv_qp_init_attr mxe_attr = {
@@ -132,48 +132,48 @@ static struct ibv_qp *create_qp(struct perf_end *end, unsigned int i,
 				o->poll_thread ? MXEDV_QP_CREATE_POLLED : 0,
 	};
 	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = end->cq,
-		.recv_cq = end->rcq,
+		.send_cq = ep->cq,
+		.recv_cq = ep->rcq,
 		.cap = {
-			.max_send_wr = end->depth,
-			.max_recv_wr = end->two_sided ? 2 * end->depth : 1,
+			.max_send_wr = ep->depth,
+			.max_recv_wr = ep->two_sided ? 2 * ep->depth : 1,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 		},
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 0,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.pd = end->dev.pd,
+		.pd = ep->dev.pd,
 	};
 	struct ibv_qp *qp;
 
 	if (!builders)
-		return ibv_create_qp_ex(end->dev.ctx, &attr);
+		return ibv_create_qp_ex(ep->dev.ctx, &attr);
 	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |
 			      IBV_QP_EX_WITH_RDMA_READ;
-	if (end->dev.atomics)
+	if (ep->dev.atomics)
 		attr.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
-	if (mxedv_is_supported(end->dev.ctx->device))
-		qp = mxedv_create_qp(end->dev.ctx, &attr, &mxe_attr);
+	if (mxedv_is_supported(ep->dev.ctx->device))
+		qp = mxedv_create_qp(ep->dev.ctx, &attr, &mxe_attr);
 	else
-		qp = ibv_create_qp_ex(end->dev.ctx, &attr);
+		qp = ibv_create_qp_ex(ep->dev.ctx, &attr);
 	if (!qp)
 		return NULL;
-	end->qpx[i] = ibv_qp_to_qp_ex(qp);
-	if (end->dev.masked_cas || end->dev.masked_fadd)
-		end->mqp[i] = mxedv_qp_ex_from_ibv_qp_ex(end->qpx[i]);
+	ep->qpx[i] = ibv_qp_to_qp_ex(qp);
+	if (ep->dev.masked_cas || ep->dev.masked_fadd)
+		ep->mqp[i] = mxedv_qp_ex_from_ibv_qp_ex(ep->qpx[i]);
 	return qp;
 }
 
-static int post_recv(struct perf_end *end, uint32_t qp, uint32_t slot)
+static int post_recv(struct perf_endpoint *ep, uint32_t qp, uint32_t slot)
 {
-	uint64_t index = (uint64_t)qp * 2 * end->depth + slot;
+	uint64_t index = (uint64_t)qp * 2 * ep->depth + slot;
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)end->buf + index * end->stride,
-		.length = end->size,
-		.lkey = end->mr->lkey,
+		.addr = (uintptr_t)ep->buf + index * ep->stride,
+		.length = ep->size,
+		.lkey = ep->mr->lkey,
 	};
 	struct ibv_recv_wr *bad;
 	struct ibv_recv_wr wr = {
@@ -181,12 +181,12 @@ static int post_recv(struct perf_end *end, uint32_t qp, uint32_t slot)
 		.sg_list = &sge,
 		.num_sge = 1,
 	};
-	int err = ibv_post_recv(end->qp[qp], &wr, &bad);
+	int err = ibv_post_recv(ep->qp[qp], &wr, &bad);
 
 	return err ? failed("ibv_post_recv", err) : 0;
 }
 
-static int create_qps(struct perf_end *end, const struct perf_options *o)
+static int create_qps(struct perf_endpoint *ep, const struct perf_options *o)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
@@ -194,86 +194,86 @@ static int create_qps(struct perf_end *end, const struct perf_options *o)
 		.qp_access_flags = ACCESS,
 	};
 
-	if (end->dev.atomics)
+	if (ep->dev.atomics)
 		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
-	for (uint32_t i = 0; i < end->num_qps; i++) {
+	for (uint32_t i = 0; i < ep->num_qps; i++) {
 		int err;
 
-		end->qp[i] = create_qp(end, i, true, o);
-		if (!end->qp[i])	/* the provider has no builders */
-			end->qp[i] = create_qp(end, i, false, o);
-		if (!end->qp[i])
+		ep->qp[i] = create_qp(ep, i, true, o);
+		if (!ep->qp[i])	/* the provider has no builders */
+			ep->qp[i] = create_qp(ep, i, false, o);
+		if (!ep->qp[i])
 			return failed("ibv_create_qp_ex", errno);
-		err = ibv_modify_qp(end->qp[i], &attr,
+		err = ibv_modify_qp(ep->qp[i], &attr,
 				    IBV_QP_STATE | IBV_QP_PKEY_INDEX |
 				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 		if (err)
 			return failed("queue pair to INIT", err);
-		for (uint32_t slot = 0; end->two_sided && slot < 2 * o->depth;
+		for (uint32_t slot = 0; ep->two_sided && slot < 2 * o->depth;
 		     slot++)
-			if (post_recv(end, i, slot))
+			if (post_recv(ep, i, slot))
 				return STATUS_NO_DEVICE;
 	}
 	return 0;
 }
 
-static int open_memory(struct perf_end *end)
+static int open_memory(struct perf_endpoint *ep)
 {
 	int access = ACCESS;
 	void *p;
 
-	end->stride = ((end->size < 8 ? 8 : end->size) + 63) & ~63u;
-	end->len = (size_t)end->num_qps * 2 * end->depth * end->stride;
-	if (end->len > PERF_MAX_MEMORY) {
+	ep->stride = ((ep->size < 8 ? 8 : ep->size) + 63) & ~63u;
+	ep->len = (size_t)ep->num_qps * 2 * ep->depth * ep->stride;
+	if (ep->len > PERF_MAX_MEMORY) {
 		fputs("mxe-perf: more than 4 GiB of buffers\n", stderr);
 		return STATUS_USAGE;
 	}
-	p = mmap(NULL, end->len, PROT_READ | PROT_WRITE,
+	p = mmap(NULL, ep->len, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (p == MAP_FAILED)
 		return failed("memory", errno);
-	end->buf = p;
-	if (end->dev.atomics)
+	ep->buf = p;
+	if (ep->dev.atomics)
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
-	end->mr = ibv_reg_mr(end->dev.pd, end->buf, end->len, access);
-	return end->mr ? 0 : failed("ibv_reg_mr", errno);
+	ep->mr = ibv_reg_mr(ep->dev.pd, ep->buf, ep->len, access);
+	return ep->mr ? 0 : failed("ibv_reg_mr", errno);
 }
 
-int perf_end_open(struct perf_end *end, const char *device, int gid,
-		  const struct perf_options *o)
+int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
+		       const struct perf_options *o)
 {
-	int status = open_device(&end->dev, device, gid);
+	int status = open_device(&ep->dev, device, gid);
 	int cqe;
 
 	if (status)
 		return status;
-	end->num_qps = o->qps;
-	end->depth = o->depth;
-	end->size = o->size;
+	ep->num_qps = o->qps;
+	ep->depth = o->depth;
+	ep->size = o->size;
 	if ((o->one_doorbell || o->poll_thread) &&
-	    !mxedv_is_supported(end->dev.ctx->device)) {
+	    !mxedv_is_supported(ep->dev.ctx->device)) {
 		fputs("mxe-perf: only mxe rings for many queue pairs at once, or polls\n",
 		      stderr);
 		return STATUS_NO_DEVICE;
 	}
-	status = open_memory(end);
+	status = open_memory(ep);
 	if (status)
 		return status;
 	cqe = (int)(o->qps * o->depth);
-	end->cq = ibv_create_cq(end->dev.ctx, cqe, NULL, NULL, 0);
-	end->rcq = end->cq ? ibv_create_cq(end->dev.ctx, 2 * cqe, NULL, NULL, 0) :
+	ep->cq = ibv_create_cq(ep->dev.ctx, cqe, NULL, NULL, 0);
+	ep->rcq = ep->cq ? ibv_create_cq(ep->dev.ctx, 2 * cqe, NULL, NULL, 0) :
 			     NULL;
-	if (!end->rcq)
+	if (!ep->rcq)
 		return failed("ibv_create_cq", errno);
-	return create_qps(end, o);
+	return create_qps(ep, o);
 }
 
-int perf_end_poll(struct perf_end *end)
+int perf_endpoint_poll(struct perf_endpoint *ep)
 {
 	const struct mxedv_poll_thread_attr attr = {
 		.idle_us = PERF_POLL_IDLE_US,
 	};
-	int err = mxedv_start_poll_thread(end->dev.ctx, &attr);
+	int err = mxedv_start_poll_thread(ep->dev.ctx, &attr);
 
 	return err ? failed("mxedv_start_poll_thread", err) : 0;
 }
@@ -292,13 +292,14 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-int perf_end_connect(struct perf_end *end, const struct perf_address *peer,
-		     const struct perf_options *o)
+int perf_endpoint_connect(struct perf_endpoint *ep,
+			  const struct perf_address *peer,
+			  const struct perf_options *o)
 {
-	uint8_t rd_atomic = (uint8_t)least(end->dev.rd_atomic, peer->rd_atomic);
-	uint32_t mtu = least(end->dev.mtu, peer->mtu);
+	uint8_t rd_atomic = (uint8_t)least(ep->dev.rd_atomic, peer->rd_atomic);
+	uint32_t mtu = least(ep->dev.mtu, peer->mtu);
 
-	for (uint32_t i = 0; i < end->num_qps; i++) {
+	for (uint32_t i = 0; i < ep->num_qps; i++) {
 		struct ibv_qp_attr attr = {
 			.qp_state = IBV_QPS_RTR,
 			.path_mtu = mtu_code(o->mtu ? o->mtu : mtu),
@@ -310,12 +311,12 @@ int perf_end_connect(struct perf_end *end, const struct perf_address *peer,
 				.port_num = 1,
 				.grh = {
 					.dgid = peer->gid,
-					.sgid_index = (uint8_t)end->dev.gid_index,
+					.sgid_index = (uint8_t)ep->dev.gid_index,
 					.hop_limit = 64,
 				},
 			},
 		};
-		int err = ibv_modify_qp(end->qp[i], &attr,
+		int err = ibv_modify_qp(ep->qp[i], &attr,
 					IBV_QP_STATE | IBV_QP_AV |
 					IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 					IBV_QP_RQ_PSN |
@@ -331,7 +332,7 @@ int perf_end_connect(struct perf_end *end, const struct perf_address *peer,
 			.rnr_retry = 7,
 			.max_rd_atomic = rd_atomic,
 		};
-		err = ibv_modify_qp(end->qp[i], &attr,
+		err = ibv_modify_qp(ep->qp[i], &attr,
 				    IBV_QP_STATE | IBV_QP_TIMEOUT |
 				    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
@@ -346,76 +347,77 @@ int perf_end_connect(struct perf_end *end, const struct perf_address *peer,
 	return 0;
 }
 
-void perf_end_address(const struct perf_end *end, struct perf_address *address)
+void perf_endpoint_address(const struct perf_endpoint *ep,
+			   struct perf_address *address)
 {
 	*address = (struct perf_address){
-		.gid = end->dev.gid,
-		.mtu = end->dev.mtu,
-		.rd_atomic = end->dev.rd_atomic,
-		.rkey = end->mr->rkey,
-		.addr = (uintptr_t)end->buf,
+		.gid = ep->dev.gid,
+		.mtu = ep->dev.mtu,
+		.rd_atomic = ep->dev.rd_atomic,
+		.rkey = ep->mr->rkey,
+		.addr = (uintptr_t)ep->buf,
 	};
-	for (uint32_t i = 0; i < end->num_qps; i++)
-		address->qpn[i] = end->qp[i]->qp_num;
+	for (uint32_t i = 0; i < ep->num_qps; i++)
+		address->qpn[i] = ep->qp[i]->qp_num;
 }
 
-void perf_end_close(struct perf_end *end)
+void perf_endpoint_close(struct perf_endpoint *ep)
 {
-	for (uint32_t i = 0; i < end->num_qps; i++)
-		if (end->qp[i])
-			ibv_destroy_qp(end->qp[i]);
-	if (end->cq)
-		ibv_destroy_cq(end->cq);
-	if (end->rcq)
-		ibv_destroy_cq(end->rcq);
-	if (end->mr)
-		ibv_dereg_mr(end->mr);
-	if (end->buf)
-		munmap(end->buf, end->len);
-	if (end->dev.pd)
-		ibv_dealloc_pd(end->dev.pd);
-	if (end->dev.ctx)
-		ibv_close_device(end->dev.ctx);
-	memset(end, 0, sizeof(*end));
+	for (uint32_t i = 0; i < ep->num_qps; i++)
+		if (ep->qp[i])
+			ibv_destroy_qp(ep->qp[i]);
+	if (ep->cq)
+		ibv_destroy_cq(ep->cq);
+	if (ep->rcq)
+		ibv_destroy_cq(ep->rcq);
+	if (ep->mr)
+		ibv_dereg_mr(ep->mr);
+	if (ep->buf)
+		munmap(ep->buf, ep->len);
+	if (ep->dev.pd)
+		ibv_dealloc_pd(ep->dev.pd);
+	if (ep->dev.ctx)
+		ibv_close_device(ep->dev.ctx);
+	memset(ep, 0, sizeof(*ep));
 }
 
 /* ---- the responder's part ------------------------------------------------ */
 
-void perf_end_fill(struct perf_end *end)
+void perf_endpoint_fill(struct perf_endpoint *ep)
 {
-	for (size_t i = 0; i < end->len; i++)
-		end->buf[i] = perf_pattern(i % end->stride);
+	for (size_t i = 0; i < ep->len; i++)
+		ep->buf[i] = perf_pattern(i % ep->stride);
 }
 
 /* A message begins with its number on the queue pair, and goes on as filled. */
-static bool is_right(const struct perf_end *end, const struct ibv_wc *wc,
+static bool is_right(const struct perf_endpoint *ep, const struct ibv_wc *wc,
 		     uint64_t number)
 {
-	const uint8_t *p = end->buf + wc->wr_id * end->stride;
-	uint32_t stamp = end->size < 8 ? end->size : 8;
+	const uint8_t *p = ep->buf + wc->wr_id * ep->stride;
+	uint32_t stamp = ep->size < 8 ? ep->size : 8;
 
-	return wc->byte_len == end->size && !memcmp(p, &number, stamp) &&
-	       (end->size == stamp ||
-		p[end->size - 1] == perf_pattern(end->size - 1));
+	return wc->byte_len == ep->size && !memcmp(p, &number, stamp) &&
+	       (ep->size == stamp ||
+		p[ep->size - 1] == perf_pattern(ep->size - 1));
 }
 
-int perf_end_receive(struct perf_end *end)
+int perf_endpoint_receive(struct perf_endpoint *ep)
 {
 	struct ibv_wc wc[16];
-	int n = ibv_poll_cq(end->rcq, 16, wc);
+	int n = ibv_poll_cq(ep->rcq, 16, wc);
 
 	for (int i = 0; i < n; i++) {
-		uint32_t qp = (uint32_t)(wc[i].wr_id / (2 * end->depth));
-		uint32_t slot = (uint32_t)(wc[i].wr_id % (2 * end->depth));
+		uint32_t qp = (uint32_t)(wc[i].wr_id / (2 * ep->depth));
+		uint32_t slot = (uint32_t)(wc[i].wr_id % (2 * ep->depth));
 
 		if (wc[i].status != IBV_WC_SUCCESS) {
 			fprintf(stderr, "mxe-perf: a receive failed: %s\n",
 				ibv_wc_status_str(wc[i].status));
 			return STATUS_FAILED;
 		}
-		if (!is_right(end, &wc[i], end->received[qp]++))
-			end->wrong++;
-		if (post_recv(end, qp, slot))
+		if (!is_right(ep, &wc[i], ep->received[qp]++))
+			ep->wrong++;
+		if (post_recv(ep, qp, slot))
 			return STATUS_FAILED;
 	}
 	return n < 0 ? STATUS_FAILED : 0;

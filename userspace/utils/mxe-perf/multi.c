@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Several processes that measure at the same time, each on a processor of its own
- * as far as there are so many, with ends of its own.  The first one makes the
- * others and prints.
+ * Several processes measure at the same time.  Each has its own endpoints and, as
+ * long as there are enough, its own CPU.  The first process forks the others and
+ * prints.
  *
- * Who is ready keeps its operations up, measures when all are, and keeps them up
- * until all have measured: so each was beside all others for all of that time.
+ * A process that is ready keeps operations in flight, measures when all processes
+ * are ready, and keeps operations in flight until all have measured.  So each of
+ * them is measured while all others are busy.
  */
 #include <errno.h>
 #include <sched.h>
@@ -26,7 +27,7 @@ struct member {
 };
 
 /* Shared; the counters are atomic and only grow. */
-struct crowd {
+struct shared {
 	uint32_t met;
 	uint32_t ready;
 	uint32_t measured;
@@ -36,7 +37,7 @@ struct crowd {
 };
 
 /* Of this process, which is in one at most. */
-static struct crowd *crowd;
+static struct shared *shared;
 static uint32_t size, self, joined;
 static uint32_t measuring;	/* so many of the first */
 static uint32_t meetings, rounds;
@@ -78,17 +79,17 @@ static int bind_to_processor(void)
 	return 0;
 }
 
-int crowd_form(const struct perf_options *o)
+int multi_start(const struct perf_options *o)
 {
-	size_t len = sizeof(*crowd) + o->processes * o->iterations * 8;
+	size_t len = sizeof(*shared) + o->processes * o->iterations * 8;
 	pid_t parent = getpid();
 
 	if (!o->processes)
 		return 0;
-	crowd = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (crowd == MAP_FAILED) {
-		crowd = NULL;
+	shared = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED) {
+		shared = NULL;
 		return complain("memory");
 	}
 	size = o->processes;
@@ -110,14 +111,14 @@ int crowd_form(const struct perf_options *o)
 	return bind_to_processor() ? STATUS_FAILED : 0;
 }
 
-bool crowd_prints(void)
+bool multi_prints(void)
 {
 	return !self;
 }
 
-bool crowd_measures(void)
+bool multi_measures(void)
 {
-	return !crowd || self < measuring;
+	return !shared || self < measuring;
 }
 
 /* One that has gone would be waited for forever. */
@@ -127,15 +128,15 @@ static void look_after(void)
 
 	if (!self && !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) &&
 	    info.si_pid && (info.si_code != CLD_EXITED || info.si_status))
-		add(&crowd->failed);
+		add(&shared->failed);
 }
 
-int crowd_dissolve(int status)
+int multi_finish(int status)
 {
-	if (!crowd)
+	if (!shared)
 		return status;
 	if (status)
-		add(&crowd->failed);
+		add(&shared->failed);
 	for (uint32_t i = 1; !self && i < joined; i++) {
 		int theirs = 0;
 
@@ -152,7 +153,7 @@ int crowd_dissolve(int status)
 
 static bool is_below(const uint32_t *counter, uint32_t want)
 {
-	if (load(counter) >= want || load(&crowd->failed))
+	if (load(counter) >= want || load(&shared->failed))
 		return false;
 	look_after();
 	return true;
@@ -163,33 +164,33 @@ static int meet(void)
 {
 	uint32_t want = ++meetings * size;
 
-	add(&crowd->met);
-	while (is_below(&crowd->met, want))
+	add(&shared->met);
+	while (is_below(&shared->met, want))
 		sched_yield();
-	return load(&crowd->met) < want ? STATUS_FAILED : 0;
+	return load(&shared->met) < want ? STATUS_FAILED : 0;
 }
 
-void crowd_ready(void)
+void multi_ready(void)
 {
 	rounds++;
-	if (crowd)
-		add(&crowd->ready);
+	if (shared)
+		add(&shared->ready);
 }
 
-bool crowd_is_gathering(void)
+bool multi_is_gathering(void)
 {
-	return crowd && is_below(&crowd->ready, rounds * size);
+	return shared && is_below(&shared->ready, rounds * size);
 }
 
-void crowd_measured(void)
+void multi_measured(void)
 {
-	if (crowd)
-		add(&crowd->measured);
+	if (shared)
+		add(&shared->measured);
 }
 
-bool crowd_is_measuring(void)
+bool multi_is_measuring(void)
 {
-	return crowd && is_below(&crowd->measured, rounds * measuring);
+	return shared && is_below(&shared->measured, rounds * measuring);
 }
 
 /* What all did, as if in the time that one of them took, on average. */
@@ -201,13 +202,13 @@ static int merge(const struct perf_options *o, struct perf_result *result)
 	samples = malloc(n * sizeof(*samples));
 	if (!samples)
 		return complain("samples");
-	memcpy(samples, crowd->samples, n * sizeof(*samples));
+	memcpy(samples, shared->samples, n * sizeof(*samples));
 	free(result->samples);
 	result->samples = samples;
 	result->operations = n;
 	result->posts = 0;
 	for (uint32_t i = 0; i < size; i++) {
-		const struct member *m = &crowd->members[i];
+		const struct member *m = &shared->members[i];
 
 		rate += (double)o->iterations / (double)(m->total ? m->total : 1);
 		result->posts += m->posts;
@@ -217,25 +218,25 @@ static int merge(const struct perf_options *o, struct perf_result *result)
 	return 0;
 }
 
-int crowd_gather(const struct perf_options *o, struct perf_result *result)
+int multi_gather(const struct perf_options *o, struct perf_result *result)
 {
 	int status;
 
-	if (!crowd)
+	if (!shared)
 		return 0;
-	crowd->members[self] = (struct member){
+	shared->members[self] = (struct member){
 		.total = result->total,
 		.posts = result->posts,
 		.writes = result->writes,
 	};
 	if (self < measuring)
-		memcpy(crowd->samples + self * o->iterations, result->samples,
+		memcpy(shared->samples + self * o->iterations, result->samples,
 		       o->iterations * sizeof(*result->samples));
 	status = meet();
 	if (!status && !self && measuring == size)
 		status = merge(o, result);
 	for (uint32_t i = measuring; !status && !self && i < size; i++)
-		result->writes += crowd->members[i].writes;
-	/* Before that nobody has others there. */
+		result->writes += shared->members[i].writes;
+	/* No process overwrites its result before the first has read it. */
 	return status ? status : meet();
 }
