@@ -9,7 +9,7 @@
  * its fetch-and-add put right: the sum goes to memory, the old value to the
  * requester.
  */
-#include "../tap.h"
+#include "tap.h"
 #include "masked_atomic.h"
 
 #define DEFAULT_SEED 0x6d78655f61746f6dULL
