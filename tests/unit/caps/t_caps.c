@@ -14,6 +14,7 @@
 
 #include "caps.h"
 #include "tap.h"
+#include "util.h"
 
 #define MASKED IBV_EXP_DEVICE_EXT_MASKED_ATOMICS
 
@@ -416,7 +417,7 @@ static const struct requirement requirements[] = {
 
 static void test_require(void)
 {
-	for (size_t i = 0; i < sizeof(requirements) / sizeof(*requirements); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(requirements); i++) {
 		const struct requirement *r = &requirements[i];
 
 		reset();

@@ -12,8 +12,8 @@
 #include <infiniband/verbs_exp.h>
 
 #include "backend_mlx5.h"
+#include "util.h"
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
 #define PD IBV_EXP_QP_INIT_ATTR_PD

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <infiniband/verbs_exp.h>
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#include "util.h"
+
 #define DEPTH 8
 #define MAX_INLINE 32
 #define WORDS 16

@@ -7,6 +7,7 @@
 #include <infiniband/verbs_exp.h>
 
 #include "tap.h"
+#include "util.h"
 
 #define SIZE(type, size) \
 	_Static_assert(sizeof(type) == (size), "size of " #type)
@@ -93,9 +94,9 @@ int main(void)
 
 	plan(0);
 	pass("every size, offset, type and value was checked at compile time");
-	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(tries); i++)
 		tries[i]();
 	is_u64(wrong, 0, "%zu enumerators in variables of their enumerations",
-	       sizeof(tries) / sizeof(tries[0]));
+	       ARRAY_SIZE(tries));
 	return done_testing();
 }

@@ -158,17 +158,14 @@ static void *lock_table(void *arg)
 	struct thread *t = arg;
 	struct ibv_exp_send_wr wrs[3];
 	struct ibv_sge sges[3];
-	uint32_t seed = t->id;
+	uint64_t seed = t->id;
 	int i;
 
 	for (i = 0; i < LOCK_ROUNDS; i++) {
-		int lock, shift;
-		uint64_t mask;
+		uint64_t random = random_next(&seed);
+		int lock = random & 1, shift = (random >> 1 & 3) * 4;
+		uint64_t mask = 0xfull << shift;
 
-		seed = seed * 1103515245 + 12345;
-		lock = seed >> 16 & 1;
-		shift = (seed >> 20 & 3) * 4;
-		mask = 0xfull << shift;
 		do {
 			init_masked(t, &wrs[0], &sges[0], CS, 0,
 				    &far.locks[lock], 8);

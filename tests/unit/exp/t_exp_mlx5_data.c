@@ -10,15 +10,7 @@
 
 /* ---- operations ---------------------------------------------------------- */
 
-static uint64_t next_random(void)
-{
-	static uint64_t state = 88172645463325252ull;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
+static uint64_t seed = 1;
 
 static uint64_t swap_word(uint64_t word, int size)
 {
@@ -70,9 +62,9 @@ static bool run_operation(struct ibv_qp *qp, int opcode, int size, int round)
 	init_masked(&req, opcode, size, round, SIG, 4, 64);
 	for (i = 0; i < 4; i++)
 		for (j = 0; j < 4; j++)
-			req.operands[i][j] = next_random();
+			req.operands[i][j] = random_next(&seed);
 	for (i = 0; i < words; i++) {
-		e.before[i] = next_random() & all;
+		e.before[i] = random_next(&seed) & all;
 		/* half of the rounds are to succeed */
 		if (opcode == CS && round & 1)
 			req.operands[0][i] ^= (req.operands[0][i] ^
@@ -587,14 +579,14 @@ static void test_random(void)
 	qp = mlx5_qp(12, 0, false);
 	max = to_fake_mlx5(qp)->max_post;
 	for (i = 0; i < ROUNDS; i++) {
-		int chain = 1 + next_random() % 4;
+		int chain = 1 + random_next(&seed) % 4;
 		struct ibv_exp_send_wr *bad = NULL;
 		int ret;
 
 		for (k = 0; k < chain; k++) {
 			/* never without a signal for a whole queue */
-			bool sig = !(next_random() % 3) || wr_id % max == 0;
-			int row = next_random() % ARRAY_SIZE(wc_rows);
+			bool sig = !(random_next(&seed) % 3) || wr_id % max == 0;
+			int row = random_next(&seed) % ARRAY_SIZE(wc_rows);
 			struct model *m;
 
 			m = &sent[(uint32_t)wr_id % ARRAY_SIZE(sent)];
@@ -631,7 +623,7 @@ static void test_random(void)
 		tail += n;
 		wr_id = tail;
 
-		for (n = next_random() % 4; n; n--) {
+		for (n = random_next(&seed) % 4; n; n--) {
 			if (ibv_poll_cq(&mlx5_cq.cq, 1, wcs) != 1)
 				break;
 			while (sent[head % ARRAY_SIZE(sent)].wr_id == ~0ull)

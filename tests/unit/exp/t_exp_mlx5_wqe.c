@@ -4,10 +4,10 @@
  */
 #include "tap.h"
 #include "backend_mlx5.h"
+#include "util.h"
 
 #define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Words of the operands above 8 bytes: 16 take the first two. */
 static const uint64_t swap_words[4] = {

@@ -6,6 +6,7 @@
 
 #include "perf.h"
 #include "tap.h"
+#include "util.h"
 
 /* ---- statistics ---------------------------------------------------------- */
 
@@ -221,7 +222,7 @@ static void test_refusals(void)
 	};
 	struct perf_options o;
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		is_int(parse(lines[i], &o), STATUS_USAGE, "refused: %s",
 		       lines[i]);
 		ok(strstr(err_text, "--help"), "... and says where help is");
