@@ -17,8 +17,7 @@
 
 #include "mxe.h"
 #include "tap.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#include "util.h"
 
 enum {
 	SQ_ENTRIES = 8,
@@ -135,6 +134,20 @@ static inline void push_cqe(struct ibv_cq *cq, struct mxe_cqe cqe)
 
 /* ---- fixtures ---------------------------------------------------------- */
 
+/* The main() of a test program. */
+static inline int run_tests(void (*const tests[])(void), size_t num)
+{
+	int err = fake_kernel_init();
+	size_t i;
+
+	if (err)
+		bail_out("fake kernel: %s", strerror(err));
+	plan(0);
+	for (i = 0; i < num; i++)
+		tests[i]();
+	return done_testing();
+}
+
 static inline struct ibv_context *open_context(void)
 {
 	struct verbs_context *vctx =
@@ -143,7 +156,7 @@ static inline struct ibv_context *open_context(void)
 	return vctx ? &vctx->context : NULL;
 }
 
-/* For tests that do not look at this themselves. */
+/* The first and the last of the tests that do not look at this themselves. */
 static inline void open_device(void)
 {
 	fake.device = fake.driver->alloc_device(NULL);
@@ -184,6 +197,16 @@ static inline struct ibv_qp_init_attr_ex qp_attr(struct ibv_cq *cq)
 	};
 }
 
+/* What was created goes to RTS. */
+static inline struct ibv_qp *ready(struct ibv_qp *qp)
+{
+	if (!qp)
+		bail_out("no queue pair: %s", strerror(errno));
+	qp->state = IBV_QPS_RTS;
+	bells(NULL);
+	return qp;
+}
+
 /* A queue pair in RTS, with builders. */
 static inline struct ibv_qp *create_qp_arg(struct ibv_cq *cq, uint32_t dv_flags,
 					   uint32_t max_atomic_arg)
@@ -195,13 +218,8 @@ static inline struct ibv_qp *create_qp_arg(struct ibv_cq *cq, uint32_t dv_flags,
 		.create_flags = dv_flags,
 		.max_atomic_arg = max_atomic_arg,
 	};
-	struct ibv_qp *qp = mxedv_create_qp(fake.context, &attr, &dv);
 
-	if (!qp)
-		bail_out("no queue pair: %s", strerror(errno));
-	qp->state = IBV_QPS_RTS;
-	bells(NULL);
-	return qp;
+	return ready(mxedv_create_qp(fake.context, &attr, &dv));
 }
 
 static inline struct ibv_qp *create_qp(struct ibv_cq *cq, uint32_t dv_flags)

@@ -529,9 +529,7 @@ static void test_purge_two(void)
 	struct ibv_wc wc;
 
 	attr.recv_cq = recv_cq;
-	qp = mxedv_create_qp(fake.context, &attr, NULL);
-	if (!qp)
-		bail_out("no queue pair: %s", strerror(errno));
+	qp = ready(mxedv_create_qp(fake.context, &attr, NULL));
 	qp->state = IBV_QPS_ERR;
 	push_cqe(send_cq, (struct mxe_cqe){ .qp_num = qp->qp_num });
 	push_cqe(recv_cq, (struct mxe_cqe){ .qp_num = qp->qp_num });
@@ -610,26 +608,13 @@ static void test_dmabuf(void)
 	   errno == EBADF, "no file");
 }
 
+static void (*const tests[])(void) = {
+	test_register, test_context, test_create_errors, test_dv_create,
+	test_dm, test_dmabuf, test_recv, test_poll, test_rt_values,
+	test_poll_ex, test_purge, test_purge_two, test_resize, test_close,
+};
+
 int main(void)
 {
-	int err = fake_kernel_init();
-
-	if (err)
-		bail_out("fake kernel: %s", strerror(err));
-	plan(0);
-	test_register();
-	test_context();
-	test_create_errors();
-	test_dv_create();
-	test_dm();
-	test_dmabuf();
-	test_recv();
-	test_poll();
-	test_rt_values();
-	test_poll_ex();
-	test_purge();
-	test_purge_two();
-	test_resize();
-	test_close();
-	return done_testing();
+	return run_tests(tests, ARRAY_SIZE(tests));
 }

@@ -131,29 +131,34 @@ static void test_others(void)
 	is_u64(db.queues, MXE_DOORBELL_RECV, "for the receive queue");
 }
 
-int main(void)
+static void create_qps(void)
 {
-	int err = fake_kernel_init();
 	int i;
 
-	if (err)
-		bail_out("fake kernel: %s", strerror(err));
-	plan(0);
-	open_device();
 	cq = create_cq();
 	for (i = 0; i < NUM_QPS; i++)
 		qps[i] = create_qp(cq, MXEDV_QP_CREATE_DEFER_DOORBELL);
 	is_u64(fake.qp_req.flags, 0, "the kernel does not see the flag");
-	test_many();
-	test_more_than_fit();
-	test_errors();
-	test_others();
+}
+
+static void destroy_qps(void)
+{
+	int i;
+
 	is_int(post(qps[0]), 0, "a request that is not rung for");
 	for (i = 0; i < NUM_QPS; i++)
 		fake.ops->destroy_qp(qps[i]);
 	is_int(bells(NULL), 0, "goes with its queue pair");
 	is_int(fake.ops->destroy_cq(cq), 0, "completion queue destroyed");
 	nothing_is_left();
-	close_device();
-	return done_testing();
+}
+
+static void (*const tests[])(void) = {
+	open_device, create_qps, test_many, test_more_than_fit, test_errors,
+	test_others, destroy_qps, close_device,
+};
+
+int main(void)
+{
+	return run_tests(tests, ARRAY_SIZE(tests));
 }

@@ -723,27 +723,14 @@ static void test_threads(void)
 	destroy(qp, cq);
 }
 
+static void (*const tests[])(void) = {
+	open_device, test_post_send, test_send_full, test_send_errors,
+	test_inline, test_builders, test_sizes, test_builder_errors,
+	test_be_only, test_exp_opcode, test_ece, test_ece_sizes,
+	test_doorbell_errors, test_threads, close_device,
+};
+
 int main(void)
 {
-	int err = fake_kernel_init();
-
-	if (err)
-		bail_out("fake kernel: %s", strerror(err));
-	plan(0);
-	open_device();
-	test_post_send();
-	test_send_full();
-	test_send_errors();
-	test_inline();
-	test_builders();
-	test_sizes();
-	test_builder_errors();
-	test_be_only();
-	test_exp_opcode();
-	test_ece();
-	test_ece_sizes();
-	test_doorbell_errors();
-	test_threads();
-	close_device();
-	return done_testing();
+	return run_tests(tests, ARRAY_SIZE(tests));
 }

@@ -115,12 +115,9 @@ static void test_qp(void)
 
 	attr.srq = srq;
 	attr.cap.max_recv_wr = 0;
-	qp = fake.ops->create_qp_ex(fake.context, &attr);
-	if (!qp)
-		bail_out("no queue pair: %s", strerror(errno));
+	qp = ready(fake.ops->create_qp_ex(fake.context, &attr));
 	ok(fake.qp_attr.srq == srq, "the kernel is told of it");
 	qp->srq = srq;
-	qp->state = IBV_QPS_RTS;
 	is_int(fake.ops->post_recv(qp, &wr, &bad), EINVAL,
 	       "the queue pair has no queue of its own");
 	ok(bad == &wr, "... the request is named");
@@ -130,18 +127,12 @@ static void test_qp(void)
 	nothing_is_left();
 }
 
+static void (*const tests[])(void) = {
+	open_device, test_create, test_create_errors, test_post, test_qp,
+	close_device,
+};
+
 int main(void)
 {
-	int err = fake_kernel_init();
-
-	if (err)
-		bail_out("fake kernel: %s", strerror(err));
-	plan(0);
-	open_device();
-	test_create();
-	test_create_errors();
-	test_post();
-	test_qp();
-	close_device();
-	return done_testing();
+	return run_tests(tests, ARRAY_SIZE(tests));
 }

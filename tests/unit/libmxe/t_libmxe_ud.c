@@ -7,17 +7,11 @@
 static struct ibv_qp *create_ud(struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr_ex attr = qp_attr(cq);
-	struct ibv_qp *qp;
 
 	attr.qp_type = IBV_QPT_UD;
 	attr.send_ops_flags = IBV_QP_EX_WITH_SEND |
 			      IBV_QP_EX_WITH_SEND_WITH_IMM;
-	qp = fake.ops->create_qp_ex(fake.context, &attr);
-	if (!qp)
-		bail_out("no queue pair: %s", strerror(errno));
-	qp->state = IBV_QPS_RTS;
-	bells(NULL);
-	return qp;
+	return ready(fake.ops->create_qp_ex(fake.context, &attr));
 }
 
 static struct ibv_ah *create_ah(void)
@@ -202,19 +196,12 @@ static void test_builders(void)
 	destroy(qp, cq);
 }
 
+static void (*const tests[])(void) = {
+	open_device, test_ah, test_create, test_post_send, test_send_errors,
+	test_builders, close_device,
+};
+
 int main(void)
 {
-	int err = fake_kernel_init();
-
-	if (err)
-		bail_out("fake kernel: %s", strerror(err));
-	plan(0);
-	open_device();
-	test_ah();
-	test_create();
-	test_post_send();
-	test_send_errors();
-	test_builders();
-	close_device();
-	return done_testing();
+	return run_tests(tests, ARRAY_SIZE(tests));
 }

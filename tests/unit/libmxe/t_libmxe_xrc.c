@@ -7,15 +7,9 @@
 static struct ibv_qp *create_initiator(struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr_ex attr = qp_attr(cq);
-	struct ibv_qp *qp;
 
 	attr.qp_type = IBV_QPT_XRC_SEND;
-	qp = fake.ops->create_qp_ex(fake.context, &attr);
-	if (!qp)
-		bail_out("no queue pair: %s", strerror(errno));
-	qp->state = IBV_QPS_RTS;
-	bells(NULL);
-	return qp;
+	return ready(fake.ops->create_qp_ex(fake.context, &attr));
 }
 
 static struct ibv_xrcd *open_xrcd(void)
@@ -148,18 +142,12 @@ static void test_others(void)
 	destroy(qp, cq);
 }
 
+static void (*const tests[])(void) = {
+	open_device, test_domain, test_target, test_send, test_others,
+	close_device,
+};
+
 int main(void)
 {
-	int err = fake_kernel_init();
-
-	if (err)
-		bail_out("fake kernel: %s", strerror(err));
-	plan(0);
-	open_device();
-	test_domain();
-	test_target();
-	test_send();
-	test_others();
-	close_device();
-	return done_testing();
+	return run_tests(tests, ARRAY_SIZE(tests));
 }
