@@ -19,6 +19,12 @@ PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_layout \
 SCRIPTS += exp/exp_header exp/exp_build exp_front exp/exp_mlx5_dv
 
 $(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -I$(TOP)/$(EXP)
+# Beside the objects, where exp_header looks for them too.
+$(HERE)/exp/exp_%.h: exp/layout.awk exp/layout.table
+	@mkdir -p $(@D)
+	awk -v want=$* -f $^ >$@
+$(HERE)/exp/t_exp_layout.o: $(HERE)/exp/exp_offsets.h $(HERE)/exp/exp_values.h
+$(HERE)/exp/t_exp_layout.o: override CPPFLAGS += -I$(HERE)/exp
 $(EXP_FAKED) $(EXP_EMU): override LDLIBS += -pthread
 $(EXP_FAKED): $(HERE)/exp/fake.o $(EXP_OBJS)
 $(BIN)/t_exp_calls: $(HERE)/exp/fake_std.o $(EXP_CALLS)

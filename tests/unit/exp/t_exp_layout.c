@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The layout of infiniband/verbs_exp.h: the sizes, offsets, types and values
- * that programs compiled against MLNX_OFED 4.9 on a 64-bit machine have in them.
- * What is wrong does not compile.  layout.cc is the same in C++.
+ * infiniband/verbs_exp.h has the sizes, offsets, types and values of layout.table,
+ * which are those of MLNX_OFED 4.9.  What is wrong does not compile.  layout.cc is
+ * the same in C++.
  */
 #include <infiniband/verbs_exp.h>
 
