@@ -21,6 +21,9 @@
 #define ARG IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG
 #define BE IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY
 
+/* Of operands in bytes: in a mask of the logarithms, each is its own bit. */
+#define SIZES (4 | 8 | 16 | 32)
+
 #define MAX_OPS 64
 
 struct op {

@@ -22,6 +22,14 @@ static void put16(uint8_t *to, unsigned int value)
 
 /* ---- what the library loads ---------------------------------------------- */
 
+/* Offsets in the atomic capabilities, in bits. */
+enum {
+	CAP_ENDIANNESS_MODE = 0x40,
+	CAP_OPERATIONS = 0x90,
+	CAP_SIZE_QP = 0xb0,
+	CAP_SIZE_DC = 0xd0,
+};
+
 static bool f_is_supported(struct ibv_device *device)
 {
 	return device == &mlx5_device;
@@ -34,17 +42,17 @@ static int f_devx(struct ibv_context *context, const void *in, size_t inlen,
 	static const uint8_t want[16] = { 0x01, 0x00, 0, 0, 0, 0, 0, 0x07 };
 	uint8_t *caps = (uint8_t *)out + 16;
 
-	if (context != mlx5_ctx || inlen != sizeof(want) || outlen != 4112 ||
+	if (context != mlx5_ctx || inlen != sizeof(want) || outlen != 16 + 4096 ||
 	    memcmp(in, want, sizeof(want)))
 		bail_out("unexpected DEVX command");
 	if (fake_mlx5.devx_errno)
 		return fake_mlx5.devx_errno;
 	memset(out, 0, outlen);
 	*(uint8_t *)out = fake_mlx5.devx_status;
-	caps[0x40 / 8] = fake_mlx5.endianness_mode << 6;
-	put16(caps + 0x90 / 8, fake_mlx5.operations);
-	put16(caps + 0xb0 / 8, fake_mlx5.size_qp);
-	put16(caps + 0xd0 / 8, fake_mlx5.size_dc);
+	caps[CAP_ENDIANNESS_MODE / 8] = fake_mlx5.endianness_mode << 6;
+	put16(caps + CAP_OPERATIONS / 8, fake_mlx5.operations);
+	put16(caps + CAP_SIZE_QP / 8, fake_mlx5.size_qp);
+	put16(caps + CAP_SIZE_DC / 8, fake_mlx5.size_dc);
 	return 0;
 }
 
@@ -110,9 +118,10 @@ static void put_ctrl(struct fake_mlx5_qp *qp, int opcode, __be32 imm)
 
 	put(qp, opcode, 4);
 	put(qp, 0, 7);
-	put(qp, (flags & IBV_SEND_SIGNALED || qp->sig_all ? 8 : 0) |
-	    (flags & IBV_SEND_SOLICITED ? 2 : 0) |
-	    (flags & IBV_SEND_FENCE ? 0x80 : 0), 1);
+	put(qp, (flags & IBV_SEND_SIGNALED || qp->sig_all ?
+		 MLX5_WQE_CTRL_CQ_UPDATE : 0) |
+	    (flags & IBV_SEND_SOLICITED ? MLX5_WQE_CTRL_SOLICITED : 0) |
+	    (flags & IBV_SEND_FENCE ? MLX5_WQE_CTRL_FENCE : 0), 1);
 	put(qp, be32toh(imm), 4);
 }
 
@@ -590,9 +599,9 @@ void fake_mlx5_reset(void)
 	fake.std.orig_attr.atomic_cap = IBV_ATOMIC_HCA;
 	memset(&fake_mlx5, 0, sizeof(fake_mlx5));
 	fake_mlx5.endianness_mode = 1;
-	fake_mlx5.operations = 0xf;
-	fake_mlx5.size_qp = 0x3c;
-	fake_mlx5.size_dc = 0x3c;
+	fake_mlx5.operations = OPS;
+	fake_mlx5.size_qp = SIZES;
+	fake_mlx5.size_dc = SIZES;
 	mlx5_cq.head = mlx5_cq.tail = 0;
 	mlx5_cq2.head = mlx5_cq2.tail = 0;
 }

@@ -9,6 +9,15 @@
 
 #include "fake.h"
 
+/* What the device can do, as its capabilities say it. */
+enum {
+	OP_CS = 1,
+	OP_FA = 2,
+	OP_MASKED_CS = 4,
+	OP_MASKED_FA = 8,
+	OPS = OP_CS | OP_FA | OP_MASKED_CS | OP_MASKED_FA,
+};
+
 #define BB 64
 #define MAX_REGIONS 8
 #define GARBAGE 0xee	/* in what libmlx5 does not fill */

@@ -12,6 +12,10 @@
 #define LKEY 0x200
 #define SIG IBV_EXP_SEND_SIGNALED
 #define WORDS 16
+#define FILL 0x77		/* of local, before a result comes */
+/* In a standard completion, whose enumeration does not have them. */
+#define WC_MASKED_CS ((enum ibv_wc_opcode)IBV_EXP_WC_MASKED_COMP_SWAP)
+#define WC_MASKED_FA ((enum ibv_wc_opcode)IBV_EXP_WC_MASKED_FETCH_ADD)
 
 static uint64_t remote[WORDS] __attribute__((aligned(32)));
 static uint8_t local[4096] __attribute__((aligned(32)));
@@ -20,7 +24,7 @@ static inline void start(void)
 {
 	fake_mlx5_reset();
 	memset(remote, 0, sizeof(remote));
-	memset(local, 0x77, sizeof(local));
+	memset(local, FILL, sizeof(local));
 	fake_mlx5_region(remote, sizeof(remote), RKEY);
 	fake_mlx5_region(local, sizeof(local), LKEY);
 }

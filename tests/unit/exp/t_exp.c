@@ -205,13 +205,13 @@ static void test_query_values(void)
 	is_u64(attr.comp_mask_2, 0, "no PCI atomics, no UMR");
 
 	/* A later mxe, the numbers of a ConnectX-6. */
-	fake.mxe.log_arg_sizes = 0x3c;
-	fake.mxe.log_arg_sizes_be = 0x34;
+	fake.mxe.log_arg_sizes = SIZES;
+	fake.mxe.log_arg_sizes_be = SIZES & ~8;
 	query_all(mxe_ctx, &attr);
-	is_u64(attr.masked_atomic.masked_log_atomic_arg_sizes, 0x3c,
+	is_u64(attr.masked_atomic.masked_log_atomic_arg_sizes, SIZES,
 	       "wide: sizes");
 	is_u64(attr.masked_atomic.masked_log_atomic_arg_sizes_network_endianness,
-	       0x34, "wide: sizes in big-endian");
+	       SIZES & ~8, "wide: sizes in big-endian");
 	is_int(attr.masked_atomic.log_max_atomic_inline, 5, "wide: inline");
 	is_u64(attr.ext_atom.log_atomic_arg_sizes, 8, "wide: ext sizes");
 

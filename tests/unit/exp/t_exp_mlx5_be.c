@@ -32,7 +32,7 @@ static void test_be(void)
 	is_u64(result(0), VALUE, "be: nothing before it is polled");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, &wc), 1, "be: ibv_poll_cq()");
 	is_u64(result(0), SWAPPED, "be: masked CAS: result");
-	ok(wc.opcode == 9 && wc.byte_len == 8, "be: masked CAS: completion");
+	ok(wc.opcode == WC_MASKED_CS && wc.byte_len == 8, "be: masked CAS: completion");
 
 	init_fa8(&req, 1, SIG, 0, 8);
 	is_int(post(qp, &req), 0, "be: masked FAA");
@@ -200,7 +200,7 @@ static void test_be_not_overwritten(void)
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, wcs), 1, "be: the one");
 	is_u64(result(0), SWAPPED, "be: the batch has overwritten nothing");
 
-	memset(local, 0x77, sizeof(local));
+	memset(local, FILL, sizeof(local));
 	init_cs8(&reqs[0], 0, 0, 0, 0);
 	init_cs8(&reqs[1], 1, SIG, 0, 0);
 	reqs[1].wr.ext_op.masked_atomics.rkey = 1;
@@ -232,7 +232,7 @@ static void test_be_chain_fails(void)
 
 	/* and after a reset as ever */
 	is_int(fake_mlx5_modify(qp, IBV_QPS_RESET), 0, "be: reset");
-	memset(local, 0x77, sizeof(local));
+	memset(local, FILL, sizeof(local));
 	init_cs8(&reqs[0], 0, 0, 0, 0);
 	init_cs8(&reqs[1], 1, 0, 0, 8);
 	reqs[1].wr.ext_op.masked_atomics.rkey = 1;
@@ -346,7 +346,7 @@ static void test_be_short(void)
 	is_int(post(qp, &req), 0, "be: short");
 	fake_mlx5_other(qp->qp_num, &mlx5_cq, 1, IBV_WC_DRIVER2,
 			IBV_WC_SUCCESS);
-	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == 9,
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == WC_MASKED_CS,
 	   "be: short: done");
 	is_u64(result(0), 0x0807060504030201, "be: short: as it was");
 	ibv_destroy_qp(qp);

@@ -80,7 +80,7 @@ static bool run_operation(struct ibv_qp *qp, int opcode, int size, int round)
 	memset(remote, 0, sizeof(remote));
 	memcpy(&remote[4], e.before, size);
 	set_operands(&req, opcode, size);
-	memset(local, 0x77, sizeof(local));
+	memset(local, FILL, sizeof(local));
 
 	if (post(qp, &req) || ibv_poll_cq(&mlx5_cq.cq, 1, &wc) != 1 ||
 	    wc.status != IBV_WC_SUCCESS || wc.byte_len != (uint32_t)size ||
@@ -94,7 +94,7 @@ static bool run_operation(struct ibv_qp *qp, int opcode, int size, int round)
 	for (i = 0; i < words; i++)
 		e.after[i] &= all;
 	return !memcmp(&remote[4], e.after, size) &&
-	       !memcmp(got, e.before, size) && local[64 + size] == 0x77 &&
+	       !memcmp(got, e.before, size) && local[64 + size] == FILL &&
 	       !remote[3] && !remote[4 + words] &&
 	       (size > 4 || !(remote[4] >> 32));
 }
@@ -229,7 +229,7 @@ static void test_same_wr_id(void)
 	link_reqs(reqs, 4);
 	is_int(post(qp, reqs), 0, "same wr_id: posted");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 3, "same wr_id: three");
-	ok(wcs[0].opcode == 10 && wcs[1].opcode == 9 &&
+	ok(wcs[0].opcode == WC_MASKED_FA && wcs[1].opcode == WC_MASKED_CS &&
 	   wcs[2].opcode == IBV_WC_FETCH_ADD, "same wr_id: each its opcode");
 	ibv_destroy_qp(qp);
 }
@@ -261,9 +261,9 @@ static void test_others(void)
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 8, wcs), 5, "others: five completions");
 	ok(wcs[0].opcode == IBV_WC_RECV && wcs[1].opcode == IBV_WC_RECV,
 	   "others: receives are left alone");
-	ok(wcs[2].opcode == 10 && wcs[2].qp_num == b->qp_num,
+	ok(wcs[2].opcode == WC_MASKED_FA && wcs[2].qp_num == b->qp_num,
 	   "others: each queue pair has its own order");
-	ok(wcs[3].opcode == 9 && wcs[3].qp_num == a->qp_num,
+	ok(wcs[3].opcode == WC_MASKED_CS && wcs[3].qp_num == a->qp_num,
 	   "others: and the first one's is not lost");
 	ok(wcs[4].status == IBV_WC_WR_FLUSH_ERR && wcs[4].wr_id == 8,
 	   "others: a receive that failed");
@@ -289,7 +289,7 @@ static void test_many(void)
 		init_cs8(&req, 7, SIG, 0, 0);
 		good += !post(qps[i], &req) &&
 			ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 &&
-			wc.opcode == 9 && wc.qp_num == qps[i]->qp_num;
+			wc.opcode == WC_MASKED_CS && wc.qp_num == qps[i]->qp_num;
 	}
 	is_int(good, 200, "many queue pairs");
 	for (i = 0; i < 200; i++)
@@ -315,7 +315,7 @@ static void test_unseen(void)
 	   "unseen: a completion that libmlx5 knows better");
 	init_fa8(&req, 2, SIG, 0, 0);
 	is_int(post(qp, &req), 0, "unseen: the next");
-	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == 10,
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == WC_MASKED_FA,
 	   "unseen: its opcode");
 
 	/* more than there is room for */
@@ -331,7 +331,7 @@ static void test_unseen(void)
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, &wc), 1, "unseen: and polled");
 	init_cs8(&req, 1, SIG, 0, 0);
 	is_int(post(qp, &req), 0, "unseen: makes room for all");
-	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == 9,
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == WC_MASKED_CS,
 	   "unseen: the last opcode");
 	ibv_destroy_qp(qp);
 }
@@ -436,8 +436,8 @@ static void test_refused(void)
 	reqs[0].wr.next = NULL;
 	is_int(post(qp, &reqs[2]), 0, "refused: the next");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 8, wcs), 2, "refused: two completions");
-	ok(wcs[0].wr_id == 0 && wcs[0].opcode == 10 && wcs[1].wr_id == 2 &&
-	   wcs[1].opcode == 9, "refused: each its opcode");
+	ok(wcs[0].wr_id == 0 && wcs[0].opcode == WC_MASKED_FA && wcs[1].wr_id == 2 &&
+	   wcs[1].opcode == WC_MASKED_CS, "refused: each its opcode");
 	ibv_destroy_qp(qp);
 }
 
@@ -478,10 +478,10 @@ static void test_errors(void)
 		is_int(post(qp, reqs), 0, "error: %s: posted", rows[i].name);
 		memset(wcs, 0, sizeof(wcs));
 		n = ibv_poll_cq(&mlx5_cq.cq, 8, wcs);
-		ok(wcs[0].status == IBV_WC_SUCCESS && wcs[0].opcode == 10,
+		ok(wcs[0].status == IBV_WC_SUCCESS && wcs[0].opcode == WC_MASKED_FA,
 		   "error: %s: what precedes it", rows[i].name);
 		if (rows[i].want == IBV_WC_SUCCESS) {
-			ok(n == 2 && wcs[1].wr_id == 14 && wcs[1].opcode == 9,
+			ok(n == 2 && wcs[1].wr_id == 14 && wcs[1].opcode == WC_MASKED_CS,
 			   "error: %s: no error", rows[i].name);
 		} else {
 			is_int(n, 4, "error: %s: two more are flushed",
@@ -535,7 +535,7 @@ static void test_reset(void)
 		init_fa8(&reqs[0], 0, SIG, 0, 0);
 		is_int(post(qp, reqs), 0, "reset: there is room");
 		ok(ibv_poll_cq(&mlx5_cq.cq, 40, wcs) == 1 &&
-		   wcs[0].opcode == 10, "reset: the opcode is the new one's");
+		   wcs[0].opcode == WC_MASKED_FA, "reset: the opcode is the new one's");
 		if (round == 0) {
 			init_fa8(&reqs[0], 0, SIG, 0, 0);
 			reqs[0].sge.lkey = 1;
@@ -670,7 +670,7 @@ static void test_successor(void)
 	qp = mlx5_qp(8, 0, true);
 	init_fa8(&req, 1, SIG, 0, 0);
 	is_int(post(qp, &req), 0, "successor: at the same address");
-	ok(ibv_poll_cq(&mlx5_cq.cq, 4, wcs) == 1 && wcs[0].opcode == 10,
+	ok(ibv_poll_cq(&mlx5_cq.cq, 4, wcs) == 1 && wcs[0].opcode == WC_MASKED_FA,
 	   "successor: has its own opcode");
 
 	ibv_destroy_qp(qp);
@@ -732,7 +732,7 @@ static void test_context(void)
 	qp = mlx5_qp(8, 0, true);
 	init_cs8(&req, 1, SIG, 0, 0);
 	is_int(post(qp, &req), 0, "context: posted");
-	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == 9,
+	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == WC_MASKED_CS,
 	   "context: completions are corrected again");
 	ibv_destroy_qp(qp);
 }

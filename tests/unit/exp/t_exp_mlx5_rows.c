@@ -19,34 +19,34 @@ static const struct refusal {
 	bool not_inline;
 	int want;
 } refusals[] = {
-	{ "argument 4, 4 bytes", PD | ARG, 4, 0x3c, CS, 2, false, 0 },
-	{ "argument 4, 8 bytes", PD | ARG, 4, 0x3c, CS, 3, false, EINVAL },
-	{ "argument 8, 8 bytes", PD | ARG, 8, 0x3c, FA, 3, false, 0 },
-	{ "argument 8, 16 bytes", PD | ARG, 8, 0x3c, FA, 4, false, EINVAL },
-	{ "argument 16, 16 bytes", PD | ARG, 16, 0x3c, CS, 4, false, 0 },
-	{ "argument 31, 32 bytes", PD | ARG, 31, 0x3c, CS, 5, false, EINVAL },
-	{ "argument 32, 32 bytes", PD | ARG, 32, 0x3c, CS, 5, false, 0 },
-	{ "argument 32, 4 bytes", PD | ARG, 32, 0x3c, FA, 2, false, 0 },
-	{ "argument 1", PD | ARG, 1, 0x3c, CS, 2, false, EINVAL },
-	{ "argument 0", PD | ARG, 0, 0x3c, CS, 2, false, EINVAL },
-	{ "argument larger than the device's", PD | ARG, 64, 0x08, CS, 3, false,
+	{ "argument 4, 4 bytes", PD | ARG, 4, SIZES, CS, 2, false, 0 },
+	{ "argument 4, 8 bytes", PD | ARG, 4, SIZES, CS, 3, false, EINVAL },
+	{ "argument 8, 8 bytes", PD | ARG, 8, SIZES, FA, 3, false, 0 },
+	{ "argument 8, 16 bytes", PD | ARG, 8, SIZES, FA, 4, false, EINVAL },
+	{ "argument 16, 16 bytes", PD | ARG, 16, SIZES, CS, 4, false, 0 },
+	{ "argument 31, 32 bytes", PD | ARG, 31, SIZES, CS, 5, false, EINVAL },
+	{ "argument 32, 32 bytes", PD | ARG, 32, SIZES, CS, 5, false, 0 },
+	{ "argument 32, 4 bytes", PD | ARG, 32, SIZES, FA, 2, false, 0 },
+	{ "argument 1", PD | ARG, 1, SIZES, CS, 2, false, EINVAL },
+	{ "argument 0", PD | ARG, 0, SIZES, CS, 2, false, EINVAL },
+	{ "argument larger than the device's", PD | ARG, 64, 8, CS, 3, false,
 	  0 },
-	{ "argument not given", PD | FLAGS, 32, 0x3c, CS, 3, false, EINVAL },
-	{ "PD alone", PD, 32, 0x3c, CS, 3, false, EINVAL },
-	{ "4 bytes, not of the device", PD | ARG, 32, 0x08, CS, 2, false,
+	{ "argument not given", PD | FLAGS, 32, SIZES, CS, 3, false, EINVAL },
+	{ "PD alone", PD, 32, SIZES, CS, 3, false, EINVAL },
+	{ "4 bytes, not of the device", PD | ARG, 32, 8, CS, 2, false,
 	  EINVAL },
-	{ "16 bytes, not of the device", PD | ARG, 32, 0x0c, CS, 4, false,
+	{ "16 bytes, not of the device", PD | ARG, 32, 4 | 8, CS, 4, false,
 	  EINVAL },
-	{ "32 bytes, not of the device", PD | ARG, 32, 0x1c, FA, 5, false,
+	{ "32 bytes, not of the device", PD | ARG, 32, 4 | 8 | 16, FA, 5, false,
 	  EINVAL },
 	{ "1 byte", PD | ARG, 32, 0xff, CS, 0, false, EINVAL },
 	{ "2 bytes", PD | ARG, 32, 0xff, CS, 1, false, EINVAL },
 	{ "64 bytes", PD | ARG, 64, 0xff, CS, 6, false, EINVAL },
-	{ "2^63 bytes", PD | ARG, ~0u, 0x3c, CS, 63, false, EINVAL },
-	{ "2^64 bytes", PD | ARG, ~0u, 0x3c, CS, 64, false, EINVAL },
-	{ "2^67 bytes", PD | ARG, ~0u, 0x3c, CS, 67, false, EINVAL },
-	{ "operands not inline", PD | ARG, 32, 0x3c, CS, 3, true, EINVAL },
-	{ "operands not inline, FAA", PD | ARG, 32, 0x3c, FA, 3, true, EINVAL },
+	{ "2^63 bytes", PD | ARG, ~0u, SIZES, CS, 63, false, EINVAL },
+	{ "2^64 bytes", PD | ARG, ~0u, SIZES, CS, 64, false, EINVAL },
+	{ "2^67 bytes", PD | ARG, ~0u, SIZES, CS, 67, false, EINVAL },
+	{ "operands not inline", PD | ARG, 32, SIZES, CS, 3, true, EINVAL },
+	{ "operands not inline, FAA", PD | ARG, 32, SIZES, FA, 3, true, EINVAL },
 };
 
 static void test_refusals(void)
@@ -232,7 +232,7 @@ static void test_orders(void)
 		   row->name, row->size);
 		ok(!memcmp(local, row->want, row->size),
 		   "%s, %d bytes: order of the result", row->name, row->size);
-		is_int(local[row->size], 0x77, "%s, %d bytes: and no more",
+		is_int(local[row->size], FILL, "%s, %d bytes: and no more",
 		       row->name, row->size);
 
 		/* without the flag it is as the query says */

@@ -163,7 +163,7 @@ static void test_post_sizes(void)
 
 	for (i = 0; i < ARRAY_SIZE(args); i++) {
 		fake_reset();
-		fake.mxe.log_arg_sizes = 0x3c;
+		fake.mxe.log_arg_sizes = SIZES;
 		qp = must_create(mxe_ctx, PD | ARG, 0, args[i].asked);
 		is_u64(to_fake(qp)->max_atomic_arg, args[i].made,
 		       "made for %u bytes", args[i].asked);
@@ -173,7 +173,7 @@ static void test_post_sizes(void)
 		const struct op *op;
 
 		fake_reset();
-		fake.mxe.log_arg_sizes = 0x3c;
+		fake.mxe.log_arg_sizes = SIZES;
 		qp = must_create(mxe_ctx, PD | ARG, 0, 32);
 		init_cs(&wr, 0);
 		wr.ext_op.masked_atomics.log_arg_sz = log;

@@ -291,7 +291,7 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 	attr->cap.max_send_wr = SQ_ENTRIES;
 	fake_ring(&drv->sq, SQ_ENTRIES,
 		  fake.qp_req.max_atomic_arg > 8 ?
-		  128 + 4 * fake.qp_req.max_atomic_arg : 128);
+		  SQ_STRIDE + 4 * fake.qp_req.max_atomic_arg : SQ_STRIDE);
 	if (attr->cap.max_recv_wr)
 		fake_ring(&drv->rq, RQ_ENTRIES,
 			  sizeof(struct mxe_recv_wqe) +

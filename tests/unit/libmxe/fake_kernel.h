@@ -25,6 +25,8 @@ enum {
 	CQ_ENTRIES = 8,
 	MAX_SGE = 3,
 	MAX_INLINE = 40,
+	SIZES = 4 | 8 | 16 | 32,	/* of operands, as in log_arg_sizes */
+	SQ_STRIDE = 128,	/* unless there are operands above 8 bytes */
 	AREA = 1 << 16,		/* bytes of the memfd for one ring */
 	AREAS = 64,
 	QPN = 0x11,
@@ -121,6 +123,14 @@ static inline void set_indices(struct mxe_ring *ring, uint32_t index)
 	ring->index = index;
 	ring->hdr->producer = index;
 	ring->hdr->consumer = index;
+}
+
+/* What an entry held before does not matter. */
+static inline void soil_sq(struct ibv_qp *qp)
+{
+	struct mxe_ring *sq = &to_mqp(qp)->sq;
+
+	memset(sq->entry, 0xee, (size_t)sq->entries * sq->stride);
 }
 
 static inline void push_cqe(struct ibv_cq *cq, struct mxe_cqe cqe)

@@ -35,9 +35,9 @@ static void test_post_send(void)
 	const struct mxe_sge *to;
 	size_t i;
 
-	/* Indices run through 2^32, and what an entry held does not matter. */
+	/* Indices run through 2^32. */
 	set_indices(&to_mqp(qp)->sq, -3U);
-	memset(to_mqp(qp)->sq.entry, 0xee, SQ_ENTRIES * 128);
+	soil_sq(qp);
 	for (i = 0; i + 1 < ARRAY_SIZE(wr); i++)
 		wr[i].next = &wr[i + 1];
 
@@ -247,7 +247,7 @@ static void test_builders(void)
 	ok(mqp, "and ours");
 
 	set_indices(&to_mqp(qp)->sq, -1U);
-	memset(to_mqp(qp)->sq.entry, 0xee, SQ_ENTRIES * 128);
+	soil_sq(qp);
 	ibv_wr_start(qpx);
 	qpx->wr_id = 100;
 	qpx->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
@@ -334,12 +334,12 @@ static void test_sizes(void)
 	struct ibv_qp *qp;
 	uint32_t log;
 
-	to_mctx(fake.context)->caps.log_arg_sizes = 0x3c;
+	to_mctx(fake.context)->caps.log_arg_sizes = SIZES;
 	qp = create_qp_arg(cq, 0, 32);
 	is_int(fake.qp_req.max_atomic_arg, 32, "32 bytes are asked for");
 	qpx = to_qpx(qp);
 	set_indices(&to_mqp(qp)->sq, 0);
-	memset(to_mqp(qp)->sq.entry, 0xee, SQ_ENTRIES * (128 + 128));
+	soil_sq(qp);
 	for (log = 2; log <= 5; log++) {
 		uint32_t n = log == 2 ? 4 : 8;
 		const struct mxe_sge *sge;
@@ -619,9 +619,9 @@ static void test_ece_sizes(void)
 	struct ibv_qp *qp;
 	uint32_t log, peer;
 
-	to_mctx(fake.context)->caps.log_arg_sizes = 0x3c;
+	to_mctx(fake.context)->caps.log_arg_sizes = SIZES;
 	qp = create_qp_arg(cq, 0, 32);
-	is_u64(ece_of(qp), 0x3c, "all sizes are offered");
+	is_u64(ece_of(qp), SIZES, "all sizes are offered");
 	for (peer = 2; peer <= 5; peer++) {
 		is_int(set_ece(qp, 1 << peer, 1 << peer), 0, "2^%u only", peer);
 		for (log = 2; log <= 5; log++) {

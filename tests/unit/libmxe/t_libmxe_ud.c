@@ -90,7 +90,7 @@ static void test_post_send(void)
 	struct ibv_send_wr *bad = NULL;
 	const struct mxe_sge *to;
 
-	memset(to_mqp(qp)->sq.entry, 0xee, SQ_ENTRIES * 128);
+	soil_sq(qp);
 	is_int(ibv_post_send(qp, wr, &bad), 0, "two datagrams");
 	is_u64(sq_producer(qp), 2, "are published");
 	is_int(bells(NULL), 1, "with one doorbell");
@@ -154,7 +154,7 @@ static void test_builders(void)
 	struct ibv_ah *ah = create_ah();
 	const struct mxe_send_wqe *wqe;
 
-	memset(to_mqp(qp)->sq.entry, 0xee, SQ_ENTRIES * 128);
+	soil_sq(qp);
 	ibv_wr_start(qpx);
 	qpx->wr_id = 5;
 	qpx->wr_flags = IBV_SEND_SIGNALED;

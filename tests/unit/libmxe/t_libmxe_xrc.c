@@ -97,7 +97,7 @@ static void test_send(void)
 		.qp_type.xrc.remote_srqn = 0xabcdef,
 	};
 
-	memset(to_mqp(qp)->sq.entry, 0xee, SQ_ENTRIES * 128);
+	soil_sq(qp);
 	is_int(ibv_post_send(qp, &wr, &bad), 0, "a READ");
 	is_u64(sq_wqe(qp, 0)->remote_srqn, 0xabcdef, "names its queue");
 	is_u64(sq_wqe(qp, 0)->reserved1, 0, "and nothing else");
@@ -132,7 +132,7 @@ static void test_others(void)
 	};
 
 	qp->state = IBV_QPS_RTS;
-	memset(to_mqp(qp)->sq.entry, 0xee, SQ_ENTRIES * 128);
+	soil_sq(qp);
 	is_int(ibv_post_send(qp, &wr, &bad), 0, "a WRITE of RC");
 	is_u64(sq_wqe(qp, 0)->remote_srqn, 0, "names no queue");
 	ibv_wr_start(qpx);
