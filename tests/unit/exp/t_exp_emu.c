@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The masked atomics that libibverbs_exp emulates, on a device that does one
- * request at a time, when it is told to.
+ * Tests of the masked atomics that libibverbs_exp emulates by compare-and-swap, on a
+ * fake device that executes one request each time the test tells it to.
  */
 #include <endian.h>
 #include <errno.h>
@@ -408,6 +408,22 @@ static void test_many_errors(void)
 	drop_cq(cq);
 }
 
+/* A queue pair with a chain of three adds to one field. */
+static struct fake_cq *post_adds(uint64_t flags, struct req r[3], struct fake_qp **qp)
+{
+	struct fake_cq *cq;
+
+	fake_reset();
+	cq = new_cq();
+	*qp = new_qp(cq, 0);
+	fake.mem[0] = 0x500;
+	for (int i = 0; i < 3; i++)
+		add(&r[i], i, flags, 0, 1, 0x80);
+	chain(r, 3);
+	post(*qp, &r[0].wr);
+	return cq;
+}
+
 /* The program takes the queue pair to the error state amidst a loop. */
 static void test_to_error(void)
 {
@@ -420,14 +436,7 @@ static void test_to_error(void)
 	int n;
 
 	for (int when = 0; when < 2; when++) {
-		fake_reset();
-		cq = new_cq();
-		qp = new_qp(cq, 0);
-		fake.mem[0] = 0x500;
-		for (int i = 0; i < 3; i++)
-			add(&r[i], i, 0, 0, 1, 0x80);
-		chain(r, 3);
-		post(qp, &r[0].wr);
+		cq = post_adds(0, r, &qp);
 		/* 1: the try is done, but not polled. */
 		if (when)
 			run(qp);
@@ -451,14 +460,7 @@ static void test_refused(void)
 	int n;
 
 	for (int when = 0; when < 2; when++) {
-		fake_reset();
-		cq = new_cq();
-		qp = new_qp(cq, 0);
-		fake.mem[0] = 0x500;
-		for (int i = 0; i < 3; i++)
-			add(&r[i], i, SIGNALED, 0, 1, 0x80);
-		chain(r, 3);
-		post(qp, &r[0].wr);
+		cq = post_adds(SIGNALED, r, &qp);
 		if (when) {
 			/* The first is done, the second is not posted. */
 			while (qp->done < 2)
@@ -495,14 +497,7 @@ static void test_reset(void)
 	struct req r[3];
 	int n;
 
-	fake_reset();
-	cq = new_cq();
-	qp = new_qp(cq, 0);
-	fake.mem[0] = 0x500;
-	for (int i = 0; i < 3; i++)
-		add(&r[i], i, SIGNALED, 0, 1, 0x80);
-	chain(r, 3);
-	post(qp, &r[0].wr);
+	cq = post_adds(SIGNALED, r, &qp);
 	run(qp);
 	exp_modify_qp(&qp->qp, &attr, IBV_QP_STATE, ibv_modify_qp);
 	is_int(run_all(cq, qp, NULL, wc, 8), 0, "nothing is left by a reset");
