@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * masked_atomic.h against a bit-serial reference, for words of 4, 8, 16 and 32
- * bytes.
+ * Proves masked_atomic.h against a bit-serial reference, for words of 4, 8, 16 and
+ * 32 bytes.
  *
  *	t_masked_atomic [seed]
  *
- * The reference is the pseudo-code by which masked atomics were published, with
- * its fetch-and-add put right: the sum goes to memory, the old value to the
- * requester.
+ * The reference is the pseudo-code by which masked atomics were published, with its
+ * fetch-and-add corrected: the sum is written to memory, and the requester gets the
+ * old value.
  */
 #include "tap.h"
 #include "masked_atomic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe-caps, with a fake libibverbs, libmxe, libibverbs_exp and libmlx5, and a
- * directory for /sys.
+ * Tests of mxe-caps with fakes of libibverbs, libmxe, libibverbs_exp and libmlx5, and
+ * with a directory in place of /sys.
  */
 #include <errno.h>
 #include <ftw.h>

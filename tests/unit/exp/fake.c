@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * See fake.h.
+ * The libibverbs, the libmxe and the two devices that fake.h declares.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * See fake_emu.h.
+ * The libibverbs and the device with standard atomics that fake_emu.h declares.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * See fake_mlx5.h: libmlx5.  The device is in fake_mlx5_hw.c.
+ * The libmlx5 that fake_mlx5.h declares.  It hands WQEs to the device of
+ * fake_mlx5_hw.c.
  */
 #include <endian.h>
 #include <errno.h>

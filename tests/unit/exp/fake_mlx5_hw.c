@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * See fake_mlx5.h: the device.  It knows WQEs only by their bytes, and the
- * semantics of masked atomics by a bit at a time, so that it has no line in
- * common with what it tests.
+ * The device behind fake_mlx5.c.  It reads WQEs as bytes and executes masked atomics
+ * bit by bit, so that it shares no code with what it tests.
  */
 #include "fake_mlx5_hw.h"
 #include "tap.h"

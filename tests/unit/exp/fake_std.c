@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * See fake_std.h.
+ * The calls of libibverbs that fake_std.h adds to the fake of fake.h.
  */
 #include <errno.h>
 

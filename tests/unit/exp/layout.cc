@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * t_exp_layout.c in C++: layout, and each enumerator as C++ programs use it: of
- * the type of its enumeration, as an argument of a template, as a case, in a
- * variable.  Only compiled, by exp_header; a program that runs returns 0.
+ * The checks of t_exp_layout.c in C++, with each enumerator as C++ programs use it:
+ * of the type of its enumeration, as a template argument, as a case, in a variable.
+ * exp_header only compiles this file; the program would return 0.
  */
 #include <infiniband/verbs_exp.h>
 #include <type_traits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libibverbs_exp against a fake device: query, creation, completions.  The
- * library's sources are linked with fake.c instead of libibverbs and libmxe.
+ * Tests of libibverbs_exp against the fake device of fake.c: what a query returns,
+ * the creation of queue pairs, and completions.
  */
 #include <errno.h>
 #include <unistd.h>

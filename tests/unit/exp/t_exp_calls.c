@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The calls of libibverbs_exp that need no backend, against a fake of the
- * standard ones: what reaches those, what is refused, what is left alone.  What
- * it writes to standard error are the complaints about masks.
+ * Tests of the calls of libibverbs_exp that need no backend: which arguments reach
+ * the standard calls, what is refused, and what stays unchanged.  The library writes
+ * its complaints about masks to standard error.
  */
 #include <errno.h>
 #include <time.h>

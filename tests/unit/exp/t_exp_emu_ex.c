@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The emulated masked atomics of t_exp_emu.c on extended completion queues, and
- * completions with time stamps.
+ * Tests of emulated masked atomics on extended completion queues, and of completions
+ * with time stamps.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Emulated masked atomics and WRITEs of two queue pairs at random, beside a third
- * that changes the word, against a model.
+ * Compares random emulated masked atomics and WRITEs of two queue pairs with a model,
+ * while a third party changes the same word.
  */
 #include "emu.h"
 #include "emu_req.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * infiniband/verbs_exp.h has the sizes, offsets, types and values of layout.table,
- * which are those of MLNX_OFED 4.9.  What is wrong does not compile.  layout.cc is
- * the same in C++.
+ * Proves that infiniband/verbs_exp.h has the sizes, offsets, types and values of
+ * layout.table, which are those of MLNX_OFED 4.9.  A wrong one does not compile.
+ * layout.cc is the same for C++.
  */
 #include <infiniband/verbs_exp.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libibverbs_exp, mlx5, against a fake of libmlx5: what the device is said to be
- * able to do, and queue pairs.
+ * Tests of the mlx5 backend of libibverbs_exp against a fake libmlx5: the reported
+ * capabilities, and the creation of queue pairs.
  */
 #include <errno.h>
 

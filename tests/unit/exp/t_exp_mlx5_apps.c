@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libibverbs_exp, mlx5: small programs in the manner of those that were written
- * for MLNX_OFED, in several threads against the fake device, with exact results.
+ * Runs small programs of the kind that was written for MLNX_OFED, in several threads
+ * on the fake mlx5 device, and checks their exact results.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libibverbs_exp, mlx5: replies in big-endian, where the library makes them so.
+ * Tests of the mlx5 backend of libibverbs_exp: replies that the library converts to
+ * big-endian.
  */
 #include <errno.h>
 

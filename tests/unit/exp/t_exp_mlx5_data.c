@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libibverbs_exp, mlx5: what is posted is executed by the fake device, and what
- * comes back is looked at.
+ * Tests of the mlx5 backend of libibverbs_exp: the fake device executes what is
+ * posted, and memory, results and completions are right.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libibverbs_exp, mlx5, against a fake of libmlx5: extended completion queues.
+ * Tests of the mlx5 backend of libibverbs_exp: extended completion queues.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libibverbs_exp: what MLNX_OFED 4.9 did on the way of data, row by row, with a
- * device that executes it: which requests are refused, what the operations do,
- * and in which order the bytes of results come.  Rows of the calls themselves
- * are in t_exp.c, t_exp_send.c and t_exp_calls.c.
+ * Proves, row by row, that the mlx5 backend does what MLNX_OFED 4.9 did on the data
+ * path: which requests it refuses, what the operations do, and the byte order of
+ * results.  The rows of the other calls are in t_exp.c, t_exp_send.c and
+ * t_exp_calls.c.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libibverbs_exp against a fake device: posting.  See t_exp.c.
+ * Tests of libibverbs_exp against the fake device of fake.c: posting.
  */
 #include <errno.h>
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The calls of libibverbs, and the kernel behind them, that fake_kernel.h declares.
+ */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>

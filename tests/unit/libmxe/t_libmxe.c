@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libmxe: devices, objects and what completes, against a kernel made of memory.
+ * Tests of libmxe against the fake kernel: devices, contexts, objects, receive
+ * queues, and polling of completions.
  */
 #include <fcntl.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libmxe: the send queue, against a kernel made of memory.
+ * Tests of libmxe against the fake kernel: each way to post to a send queue writes
+ * the right work requests, or refuses them.
  */
 #include <sched.h>
 

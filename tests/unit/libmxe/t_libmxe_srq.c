@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The provider's shared receive queues, against a kernel made of memory.
+ * Tests of libmxe against the fake kernel: shared receive queues.
  */
 #include "fake_kernel.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libmxe: address handles and datagrams, against a kernel made of memory.
+ * Tests of libmxe against the fake kernel: address handles and datagrams.
  */
 #include "fake_kernel.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libmxe: extended reliable connections, against a kernel made of memory.
+ * Tests of libmxe against the fake kernel: XRC domains and queue pairs.
  */
 #include "fake_kernel.h"
 

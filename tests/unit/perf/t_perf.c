@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe-perf: statistics and options.
+ * Tests of the statistics and the options of mxe-perf.
  */
 #include <getopt.h>
 

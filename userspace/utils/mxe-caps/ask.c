@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Finds the devices and asks everybody about them.
+ * Finds the devices, and asks the kernel and the libraries what each can do.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the kernel's class says about a device: one value a file.
+ * Reads what the kernel's class in sysfs says about a device, one value a file.
  */
 #include <errno.h>
 #include <stdlib.h>

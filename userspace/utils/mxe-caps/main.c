@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Options and exit status.
+ * mxe-caps: options, and the exit status for what --require asks.
  */
 #include <getopt.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The answers as a table and as JSON.
+ * Prints what was found out, as a table or as JSON.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * One endpoint of the connections: device, memory, queue pairs.
+ * An endpoint of the connections: its device, memory and queue pairs, and what it
+ * does as the responder.
  */
 #include <errno.h>
 #include <stdlib.h>

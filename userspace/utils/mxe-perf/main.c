@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe-perf: the endpoints, then one operation after the other.
+ * mxe-perf: opens and connects the endpoints, then measures one operation after the
+ * other.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Options.
+ * Parses and checks the command line.
  */
 #include <errno.h>
 #include <getopt.h>

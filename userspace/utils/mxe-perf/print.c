@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Results, as a table or as JSON.
+ * Prints results as a table or as JSON.
  */
 #include <inttypes.h>
 #include <string.h>

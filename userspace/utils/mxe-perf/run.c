@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The measurement.  One loop for all tests: they differ in how many queue pairs
- * there are, how many operations are outstanding, and how large these are.
+ * The measurement: one loop for all tests, which differ in the number of queue pairs,
+ * the number of operations in flight and their size.
  *
- * Atomics go to one word.  A lane is a requester that has a part of it: all of
- * it for the standard ones, a field for the masked ones, where it counts.  So the
- * word tells in the end whether each operation was executed exactly once, and
- * each result whether it was executed when it should.
+ * Atomics go to one word.  A lane is a requester that owns a part of it: the whole
+ * word for standard atomics, a field in which it counts for masked ones.  So the word
+ * shows at the end whether each operation was executed exactly once, and each result
+ * shows whether it was executed in its turn.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Two processes: what they tell each other by TCP, in lines of text.
+ * The connection by which two processes agree, lines of text over TCP.
  *
  *	client				server
  *	mxe-perf 1 QPS DEPTH SIZE MTU
@@ -11,8 +11,8 @@
  *	end MESSAGES
  *					ok WRONG
  *
- * The last four again for each operation.  The server may answer "error" and a
- * reason instead.
+ * The last four are repeated for each operation.  The server may answer "error" and
+ * a reason instead.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Statistics of samples.
+ * Percentiles and histograms of samples.
  */
 #include <stdlib.h>
 #include <string.h>
