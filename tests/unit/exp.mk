@@ -8,7 +8,7 @@ EXP_OBJS := $(addprefix $(UNIT)/exp/,backend_emu.o backend_mlx5.o backend_mlx5_s
 	backend_mlx5_wqe.o backend_mxe.o cq.o cq_ex.o device.o emu_cq.o \
 	emu_cq_ex.o emu_hook.o emu_progress.o emu_sq.o qp.o send.o)
 EXP_CALLS := $(addprefix $(UNIT)/exp/,clock.o dm.o flow.o mr.o objects.o port.o \
-	unserved.o)
+	unsupported.o)
 EXP_MLX5 := $(addprefix $(BIN)/,t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be \
 	t_exp_mlx5_data t_exp_mlx5_ex t_exp_mlx5_rows)
 EXP_FAKED := $(BIN)/t_exp $(BIN)/t_exp_send $(BIN)/t_exp_calls $(EXP_MLX5)
@@ -17,7 +17,7 @@ EXP_EMU := $(addprefix $(BIN)/,t_exp_emu t_exp_emu_ex t_exp_emu_random)
 PROGS += t_exp t_exp_send t_exp_calls t_exp_layout t_exp_mlx5_wqe t_exp_mlx5 \
 	t_exp_mlx5_apps t_exp_mlx5_be t_exp_mlx5_data t_exp_mlx5_ex \
 	t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random
-SCRIPTS += exp_header exp_build exp_front exp_mlx5_dv
+SCRIPTS += exp_header exp_build exp_interpose exp_mlx5_dv
 
 $(UNIT)/exp/%.o $(addprefix $(UNIT)/,t_exp.o t_exp_%.o exp_fake.o exp_fake_%.o): \
 	override CPPFLAGS += -I$(EXP)

@@ -42,7 +42,7 @@ struct exp_caps {
  * A queue pair that takes masked atomics.
  *
  * Lifetime: queue pairs are destroyed with ibv_destroy_qp(), which this library
- * sees if it stands before libibverbs (front.c).  Entries are found by the
+ * sees if it stands before libibverbs (interpose.c).  Entries are found by the
  * address of the queue pair (table.h); one whose queue pair is gone stays until
  * one is created at that address.  A match must be proved by exp_qp_find().
  *

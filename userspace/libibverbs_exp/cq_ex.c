@@ -6,7 +6,7 @@
  * A pointer to a completion queue does not tell.  So their creation is watched:
  * ibv_create_cq_ex() is an inline function that calls what stands in the context.
  * It is taken over when this library sees the context first, which is in
- * ibv_open_device() where front.c is called.
+ * ibv_open_device() where interpose.c is called.
  *
  * An entry (table.h) whose queue has been destroyed is not active; wc_flags is
  * atomic.

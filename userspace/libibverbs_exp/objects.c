@@ -194,18 +194,19 @@ EXP_EXPORT
 int ibv_exp_modify_qp(struct ibv_qp *qp, struct ibv_exp_qp_attr *attr,
 		      uint64_t exp_attr_mask)
 {
-	const uint64_t unserved = IBV_EXP_QP_GROUP_RSS | IBV_EXP_QP_DC_KEY |
-				  IBV_EXP_QP_FLOW_ENTROPY |
-				  IBV_EXP_QP_OOO_RW_DATA_PLACEMENT;
-	const uint64_t served = EXP_QP_ATTR_STD_BITS | IBV_EXP_QP_RATE_LIMIT;
+	const uint64_t unsupported = IBV_EXP_QP_GROUP_RSS |
+				     IBV_EXP_QP_DC_KEY |
+				     IBV_EXP_QP_FLOW_ENTROPY |
+				     IBV_EXP_QP_OOO_RW_DATA_PLACEMENT;
+	const uint64_t supported = EXP_QP_ATTR_STD_BITS | IBV_EXP_QP_RATE_LIMIT;
 	int mask = exp_attr_mask & EXP_QP_ATTR_STD_BITS;
 	struct ibv_qp_attr std = { };
 
 	if (exp_bad_mask(__func__, attr->comp_mask,
 			 IBV_EXP_QP_ATTR_RESERVED) ||
-	    (exp_attr_mask & ~(unserved | served)))
+	    (exp_attr_mask & ~(unsupported | supported)))
 		return exp_err(EINVAL);
-	if ((exp_attr_mask & unserved) ||
+	if ((exp_attr_mask & unsupported) ||
 	    ((exp_attr_mask & IBV_EXP_QP_RATE_LIMIT) &&
 	     (attr->comp_mask & IBV_EXP_QP_ATTR_BURST_INFO)))
 		return exp_err(ENOSYS);

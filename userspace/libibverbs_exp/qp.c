@@ -161,10 +161,10 @@ static int check_format(const struct ibv_exp_qp_init_attr *attr)
 }
 
 /*
- * Attributes that nothing here serves: only their neutral value is taken.
- * Those whose bit is not set are not initialised by many programs.
+ * Attributes that no backend supports: only their neutral value is accepted.  A field
+ * whose bit is not set is ignored, because many programs do not initialise it.
  */
-static int check_unserved(const struct ibv_exp_qp_init_attr *attr)
+static int check_unsupported(const struct ibv_exp_qp_init_attr *attr)
 {
 	uint32_t has = attr->comp_mask;
 
@@ -273,13 +273,13 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 	const struct exp_backend *backend = exp_backend_of(context);
 	struct ibv_qp_init_attr_ex std;
 	struct exp_caps caps = { };
-	uint32_t served = 0;
+	uint32_t supported = 0;
 	struct ibv_qp *qp;
 	int err;
 
 	err = check_format(attr);
 	if (!err)
-		err = check_unserved(attr);
+		err = check_unsupported(attr);
 	if (!err && attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD)
 		err = exp_query_caps(context, &caps);
 	if (err)
@@ -291,8 +291,8 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 	else if (attr->qp_type != IBV_QPT_RC)
 		caps.masked = false;
 	if (caps.masked && caps.be_reply)
-		served |= IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY;
-	if (create_flags(attr) & ~served) {
+		supported |= IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY;
+	if (create_flags(attr) & ~supported) {
 		err = EINVAL;
 		goto fail;
 	}

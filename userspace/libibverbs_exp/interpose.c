@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Calls in front of those of libibverbs.  ibv_dereg_mr() frees what
- * ibv_exp_reg_mr() has allocated; the others concern contexts and queues of
- * which this library keeps account.
+ * Interposed calls: calls of libibverbs that this library defines, too.  Programs and
+ * libraries call them instead of those of libibverbs; they call the file that keeps
+ * account of the object, which calls libibverbs.
  *
- * They have the names and the version of those of libibverbs, so the dynamic
- * linker takes these where this library stands before libibverbs among what the
- * program is linked with, as the linker script and pkg-config have it, and takes
- * them for all that is loaded: librdmacm destroys queue pairs, too.
+ * They have the names and the symbol version of those of libibverbs.  The dynamic linker
+ * therefore binds every loaded object to them, librdmacm for one, if the program is linked
+ * with this library before libibverbs.  The linker script and pkg-config do so.
  */
 #include <dlfcn.h>
 #include <pthread.h>
