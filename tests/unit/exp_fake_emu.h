@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <infiniband/verbs_exp.h>
 
+#include "cq_ex.h"
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define DEPTH 8
 #define MAX_INLINE 32

@@ -8,96 +8,48 @@
  * therefore binds every loaded object to them, librdmacm for one, if the program is linked
  * with this library before libibverbs.  The linker script and pkg-config do so.
  */
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdlib.h>
-
 #include "calls.h"
+#include "cq_ex.h"
 #include "emu.h"
-
-static struct {
-	int (*close_device)(struct ibv_context *context);
-	int (*dereg_mr)(struct ibv_mr *mr);
-	int (*destroy_cq)(struct ibv_cq *cq);
-	int (*destroy_qp)(struct ibv_qp *qp);
-	struct ibv_context *(*open_device)(struct ibv_device *device);
-	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-} std;
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void *std_call(void *libibverbs, const char *name)
-{
-	void *call = dlvsym(libibverbs, name, "IBVERBS_1.1");
-
-	if (!call) {
-		fprintf(stderr, "libibverbs_exp: %s\n", dlerror());
-		abort();
-	}
-	return call;
-}
-
-/* This library is linked with libibverbs: it is there, and has them all. */
-static void find_std(void)
-{
-	void *libibverbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	std.close_device = std_call(libibverbs, "ibv_close_device");
-	std.dereg_mr = std_call(libibverbs, "ibv_dereg_mr");
-	std.destroy_cq = std_call(libibverbs, "ibv_destroy_cq");
-	std.destroy_qp = std_call(libibverbs, "ibv_destroy_qp");
-	std.open_device = std_call(libibverbs, "ibv_open_device");
-	std.modify_qp = std_call(libibverbs, "ibv_modify_qp");
-}
+#include "std.h"
 
 EXP_EXPORT
 int ibv_close_device(struct ibv_context *context)
 {
-	pthread_once(&once, find_std);
-	return exp_close_device(context, std.close_device);
+	return exp_close_device(context, exp_std()->close_device);
 }
 
 EXP_EXPORT
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
-	pthread_once(&once, find_std);
-	return exp_dereg_mr(mr, std.dereg_mr);
+	return exp_dereg_mr(mr, exp_std()->dereg_mr);
 }
 
 static int destroy_cq(struct ibv_cq *cq)
 {
-	return exp_destroy_cq(cq, std.destroy_cq);
+	return exp_destroy_cq(cq, exp_std()->destroy_cq);
 }
 
 EXP_EXPORT
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
-	pthread_once(&once, find_std);
 	return emu_destroy_cq(cq, destroy_cq);
 }
 
 EXP_EXPORT
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
-	pthread_once(&once, find_std);
-	return exp_destroy_qp(qp, std.destroy_qp);
+	return exp_destroy_qp(qp, exp_std()->destroy_qp);
 }
 
 EXP_EXPORT
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	pthread_once(&once, find_std);
-	return exp_modify_qp(qp, attr, mask, std.modify_qp);
+	return exp_modify_qp(qp, attr, mask, exp_std()->modify_qp);
 }
 
 EXP_EXPORT
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	struct ibv_context *context;
-
-	pthread_once(&once, find_std);
-	context = std.open_device(device);
-	if (context)
-		exp_context_seen(context);
-	return context;
+	return exp_open_device(device, exp_std()->open_device);
 }

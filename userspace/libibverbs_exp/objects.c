@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Objects that the standard verbs have too: completion queues, shared receive
- * queues, resource domains, and the changes to queue pairs.
+ * The calls for objects that the standard verbs have too: completion queues, shared receive
+ * queues, resource domains, and changes to queue pairs.  They call libibverbs.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
+#include "cq_ex.h"
+#include "std.h"
 
 /* ---- completion queues -------------------------------------------------- */
 
@@ -215,5 +217,5 @@ int ibv_exp_modify_qp(struct ibv_qp *qp, struct ibv_exp_qp_attr *attr,
 		std.rate_limit = attr->rate_limit;
 		mask |= IBV_QP_RATE_LIMIT;
 	}
-	return exp_err(ibv_modify_qp(qp, &std, mask));
+	return exp_err(exp_modify_qp(qp, &std, mask, exp_std()->modify_qp));
 }
