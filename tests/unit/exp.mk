@@ -7,7 +7,7 @@ $(eval $(call part,exp,$(EXP)))
 EXP_OBJS := $(UNIT)/exp_fake_libibverbs.o $(addprefix $(UNIT)/exp/,backend.o \
 	backend_emu.o backend_mlx5.o backend_mlx5_sq.o backend_mlx5_wqe.o \
 	backend_mxe.o cq.o cq_ex.o device.o emu_busy.o emu_cq.o emu_cq_ex.o \
-	emu_hook.o emu_progress.o emu_sq.o qp.o qp_table.o send.o wc.o wr.o)
+	emu_hook.o emu_progress.o emu_qp.o qp.o qp_table.o send.o wc.o wr.o)
 EXP_CALLS := $(addprefix $(UNIT)/exp/,clock.o dm.o flow.o mr.o objects.o port.o \
 	unsupported.o)
 EXP_MLX5 := $(addprefix $(BIN)/,t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be \

@@ -221,7 +221,7 @@ static int adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags)
 /* 9 is the standard verbs' atomic write where nothing is emulated. */
 static void emu_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 {
-	if (emu_in_use())
+	if (emu_cq_in_use())
 		exp_wc_fix_atomic(std, wc);
 }
 

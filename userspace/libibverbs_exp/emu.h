@@ -9,7 +9,7 @@
  * So that nothing overtakes such a request, those behind it stay here until it is
  * done.  So that the program sees none of this, what it calls through
  * ibv_context.ops is replaced (emu_hook.c): all that it posts to an emulated
- * queue pair goes through a ring of this library (emu_sq.c) with a wr_id of this
+ * queue pair goes through a ring of this library (emu_qp.c) with a wr_id of this
  * library, and all that it polls from its send completion queue through a list
  * (emu_cq.c).  What waits for a completion goes on when the program polls, or
  * after a moment by a thread (emu_progress.c).
@@ -30,7 +30,7 @@
 #include "table.h"
 
 /*
- * Contexts are closed with ibv_close_device(), which this library does not see.
+ * Contexts are closed with ibv_close_device(), which this library may not see.
  * An entry is filled anew when there is another context at that address.
  */
 struct emu_device {
@@ -56,7 +56,7 @@ struct emu_wc_ex {
  * A completion queue to which an emulated queue pair sends.
  *
  * Found by its address, and kept when it is destroyed, for the next one at that
- * address.  `next`, `cq` and `lock` never change; `busy` is atomic; all else is
+ * address.  `entry`, `cq` and `lock` never change; `busy` is atomic; all else is
  * protected by lock.
  */
 struct emu_cq {
@@ -200,7 +200,7 @@ void emu_busy_set(struct emu_cq *cq, bool busy);
 void emu_busy_clear(struct emu_cq *cq);
 bool emu_any_busy(void);
 
-/* ---- emu_sq.c: send queues ---------------------------------------------- */
+/* ---- emu_qp.c: queue pairs ---------------------------------------------- */
 
 /* A completion for the program.  There is room.  Under lock. */
 static inline void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc)
@@ -248,7 +248,7 @@ void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc);
 /* The entry of cq, made if needed; NULL with errno. */
 struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *cq);
 /* There has been one in this process. */
-bool emu_in_use(void);
+bool emu_cq_in_use(void);
 /* From now on completions of qp are sorted out.  0 or errno. */
 int emu_cq_attach(struct emu_qp *qp);
 void emu_cq_detach(struct emu_qp *qp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Counts the emulated queue pairs with a request in the loop.  emu_sq.c and emu_cq.c change
+ * Counts the emulated queue pairs with a request in the loop.  emu_qp.c and emu_cq.c change
  * the count; it wakes the thread of emu_progress.c.
  */
 #include "emu.h"

@@ -2,7 +2,7 @@
 /*
  * The completion queues of emulated queue pairs; see emu.h.  emu_hook.c and emu_cq_ex.c poll
  * them for the program and emu_progress.c in its place; it polls the device and tells
- * emu_sq.c of completions.
+ * emu_qp.c of completions.
  *
  * What the device completes is taken from it in batches and told apart by wr_id.
  * A wr_id of this library begins with a number drawn when the process starts,
@@ -93,7 +93,7 @@ struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq)
 	return cq;
 }
 
-bool emu_in_use(void)
+bool emu_cq_in_use(void)
 {
 	return __atomic_load_n(&next_tag, __ATOMIC_RELAXED);
 }

@@ -2,7 +2,7 @@
 /*
  * Replaces ibv_post_send(), ibv_poll_cq() and ibv_req_notify_cq() on contexts with an
  * emulated queue pair; see emu.h.  They are inline functions that call the operations in
- * the context, so the program calls the ones below, which call emu_sq.c and emu_cq.c or, for
+ * the context, so the program calls the ones below, which call emu_qp.c and emu_cq.c or, for
  * all other queues, the device.
  */
 #include <stdlib.h>
