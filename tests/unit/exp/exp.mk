@@ -3,11 +3,12 @@
 # libibverbs_exp: its objects, linked with the fake devices of fake.c.
 
 EXP := userspace/libibverbs_exp
-EXP_OBJS := $(addprefix $(UNIT)/$(EXP)/,backend_emu.o backend_mlx5.o backend_mlx5_sq.o \
-	backend_mlx5_wqe.o backend_mxe.o cq.o cq_ex.o device.o emu_cq.o \
-	emu_cq_ex.o emu_hook.o emu_progress.o emu_sq.o qp.o send.o)
+EXP_OBJS := $(HERE)/exp/fake_libibverbs.o $(addprefix $(UNIT)/$(EXP)/,backend.o \
+	backend_emu.o backend_mlx5.o backend_mlx5_sq.o backend_mlx5_wqe.o \
+	backend_mxe.o cq.o cq_ex.o device.o emu_busy.o emu_cq.o emu_cq_ex.o \
+	emu_hook.o emu_progress.o emu_qp.o qp.o qp_table.o send.o wc.o wr.o)
 EXP_CALLS := $(addprefix $(UNIT)/$(EXP)/,clock.o dm.o flow.o mr.o objects.o port.o \
-	unserved.o)
+	unsupported.o)
 EXP_MLX5 := $(addprefix $(BIN)/,t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be \
 	t_exp_mlx5_data t_exp_mlx5_ex t_exp_mlx5_rows)
 EXP_FAKED := $(BIN)/t_exp $(BIN)/t_exp_send $(BIN)/t_exp_calls $(EXP_MLX5)
@@ -16,7 +17,7 @@ EXP_EMU := $(addprefix $(BIN)/,t_exp_emu t_exp_emu_ex t_exp_emu_random)
 PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_layout \
 	t_exp_mlx5_wqe t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be t_exp_mlx5_data \
 	t_exp_mlx5_ex t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random)
-SCRIPTS += exp/exp_header exp/exp_build exp_front exp/exp_mlx5_dv
+SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv
 
 $(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -I$(TOP)/$(EXP)
 # Beside the objects, where exp_header looks for them too.

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <infiniband/verbs_exp.h>
 
+#include "cq_ex.h"
 #include "util.h"
 
 #define DEPTH 8

@@ -652,7 +652,7 @@ static void test_flow(void)
 #define NO_CALL(call) \
 	(errno = 0, ok((call) == ENOSYS && errno == ENOSYS, "%s", #call))
 
-static void test_unserved(void)
+static void test_unsupported(void)
 {
 	enum ibv_exp_query_intf_status status = IBV_EXP_INTF_STAT_OK;
 	struct ibv_exp_task task, *bad_task = NULL;
@@ -710,6 +710,6 @@ int main(void)
 	test_port();
 	test_open();
 	test_flow();
-	test_unserved();
+	test_unsupported();
 	return done_testing();
 }

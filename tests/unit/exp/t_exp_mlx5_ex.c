@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 
+#include "cq_ex.h"
 #include "mlx5_req.h"
 
 /* ---- libmlx5 --------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The poll thread: a thread of the process that stays in the kernel, where it
- * looks at the send queues.
+ * The poll thread: a thread of the process that stays in the kernel and looks at the send
+ * queues.  mxedv.c starts and stops it, device.c ends it with the context.
  */
 #include <errno.h>
 #include <signal.h>
@@ -11,9 +11,6 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 #include "mxe.h"
-
-static_assert(sizeof(struct mxedv_poll_thread_attr) == 16,
-	      "structures of the library's ABI");
 
 /*
  * It leaves the kernel now and then, where somebody wants something of the
@@ -62,7 +59,8 @@ static int mxe_alloc_poller(struct mxe_context *ctx, int *fd)
 	return 0;
 }
 
-static int mxe_poll_thread_start(struct mxe_context *ctx, uint32_t idle_us)
+/* With the lock held. */
+static int mxe_poll_thread_run(struct mxe_context *ctx, uint32_t idle_us)
 {
 	struct mxe_poll_thread *poll = &ctx->poll;
 	int ret;
@@ -83,7 +81,7 @@ static int mxe_poll_thread_start(struct mxe_context *ctx, uint32_t idle_us)
 }
 
 /* In a child of the process there is no thread: it goes on in the parent. */
-static int mxe_poll_thread_stop(struct mxe_poll_thread *poll)
+static int mxe_poll_thread_end(struct mxe_poll_thread *poll)
 {
 	if (!poll->pid)
 		return ENOENT;
@@ -96,44 +94,33 @@ static int mxe_poll_thread_stop(struct mxe_poll_thread *poll)
 	return 0;
 }
 
-MXE_EXPORT int
-mxedv_start_poll_thread(struct ibv_context *context,
-			const struct mxedv_poll_thread_attr *attr)
+int mxe_poll_thread_start(struct mxe_context *ctx, uint32_t idle_us)
 {
-	struct mxe_context *ctx;
 	int ret;
 
-	if (!context || !attr || attr->comp_mask || attr->flags)
-		return EINVAL;
-	if (!mxe_is_device(context->device))
-		return EOPNOTSUPP;
-
-	ctx = to_mctx(context);
 	pthread_mutex_lock(&ctx->poll.lock);
-	ret = mxe_poll_thread_start(ctx, attr->idle_us);
+	ret = mxe_poll_thread_run(ctx, idle_us);
 	pthread_mutex_unlock(&ctx->poll.lock);
 	return ret;
 }
 
-MXE_EXPORT int mxedv_stop_poll_thread(struct ibv_context *context)
+int mxe_poll_thread_stop(struct mxe_context *ctx)
 {
-	struct mxe_context *ctx;
 	int ret;
 
-	if (!context)
-		return EINVAL;
-	if (!mxe_is_device(context->device))
-		return EOPNOTSUPP;
-
-	ctx = to_mctx(context);
 	pthread_mutex_lock(&ctx->poll.lock);
-	ret = mxe_poll_thread_stop(&ctx->poll);
+	ret = mxe_poll_thread_end(&ctx->poll);
 	pthread_mutex_unlock(&ctx->poll.lock);
 	return ret;
+}
+
+void mxe_poll_thread_init(struct mxe_context *ctx)
+{
+	pthread_mutex_init(&ctx->poll.lock, NULL);
 }
 
 void mxe_poll_thread_free(struct mxe_context *ctx)
 {
-	mxe_poll_thread_stop(&ctx->poll);
+	mxe_poll_thread_end(&ctx->poll);
 	pthread_mutex_destroy(&ctx->poll.lock);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The calls that no device is served with: they do what OFED's did with a device
- * whose provider had not got them.
+ * The calls that are not supported on any device.  They do what those of OFED did on a
+ * device whose provider did not implement them, and call nothing.
  */
 #include "calls.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The send queue of an emulated queue pair; see emu.h.
+ * The send queue of an emulated queue pair; see emu.h.  backend_emu.c and emu_hook.c post to
+ * it, emu_cq.c brings its completions, and it posts to the device.
  *
  * The ring has an entry for each request that the send queue of the device has
  * room for, and the device never holds more requests than the ring: a try takes
@@ -16,6 +17,7 @@
 
 #include "masked_atomic.h"
 #include "emu.h"
+#include "std.h"
 
 static struct emu_wr *wr_at(struct emu_qp *qp, uint64_t seq)
 {
@@ -147,7 +149,7 @@ static void put_result(const struct emu_qp *qp, const struct emu_wr *wr,
 static void set_busy(struct emu_qp *qp, bool busy)
 {
 	if (qp->busy != busy)
-		emu_cq_busy(qp->cq, busy);
+		emu_busy_set(qp->cq, busy);
 	qp->busy = busy;
 }
 
@@ -238,7 +240,7 @@ static void to_error(struct emu_qp *qp)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	ibv_modify_qp(qp->qp, &attr, IBV_QP_STATE);
+	exp_std()->modify_qp(qp->qp, &attr, IBV_QP_STATE);
 }
 
 /*
@@ -506,10 +508,10 @@ static int alloc_result(struct emu_qp *qp)
 	return 0;
 }
 
-static void free_memory(struct emu_qp *qp)
+void emu_qp_free(struct emu_qp *qp)
 {
 	if (qp->mr)
-		ibv_dereg_mr(qp->mr);
+		exp_std()->dereg_mr(qp->mr);
 	if (qp->page)
 		munmap(qp->page, sysconf(_SC_PAGESIZE));
 	free(qp->inlines);
@@ -541,23 +543,12 @@ struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
 		err = alloc_ring(emu);
 	if (!err)
 		err = alloc_result(emu);
-	if (!err) {
-		emu->cq = emu_cq_get(device, qp->send_cq);
-		err = emu->cq ? 0 : errno;
-	}
 	if (err) {
-		free_memory(emu);
+		emu_qp_free(emu);
 		errno = err;
 		return NULL;
 	}
-	emu_cq_attach(emu->cq, emu);
 	return emu;
-}
-
-void emu_qp_free(struct emu_qp *qp)
-{
-	emu_cq_detach(qp->cq, qp);
-	free_memory(qp);
 }
 
 void emu_qp_reset(struct emu_qp *qp)

@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Protection domains, memory regions and address handles: the kernel's alone.
+ * Memory regions, which only the kernel knows.  libibverbs calls these functions by the
+ * table in device.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "mxe.h"
-
-struct ibv_pd *mxe_alloc_pd(struct ibv_context *context)
-{
-	struct ibv_alloc_pd cmd;
-	struct ib_uverbs_alloc_pd_resp resp;
-	struct ibv_pd *pd;
-	int ret;
-
-	pd = calloc(1, sizeof(*pd));
-	if (!pd)
-		return NULL;
-	ret = ibv_cmd_alloc_pd(context, pd, &cmd, sizeof(cmd), &resp,
-			       sizeof(resp));
-	if (ret) {
-		free(pd);
-		errno = ret;
-		return NULL;
-	}
-	return pd;
-}
-
-int mxe_dealloc_pd(struct ibv_pd *pd)
-{
-	int ret = ibv_cmd_dealloc_pd(pd);
-
-	if (!ret)
-		free(pd);
-	return ret;
-}
 
 struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			  uint64_t hca_va, int access)
@@ -94,43 +66,5 @@ int mxe_dereg_mr(struct verbs_mr *vmr)
 
 	if (!ret)
 		free(vmr);
-	return ret;
-}
-
-struct mxe_create_ah_resp_full {
-	__u32 core[sizeof(struct ib_uverbs_create_ah_resp) / 4];
-	struct mxe_create_ah_resp drv;
-};
-
-static_assert(offsetof(struct mxe_create_ah_resp_full, drv) ==
-		      sizeof(struct ib_uverbs_create_ah_resp),
-	      "the driver's response stands directly behind");
-
-struct ibv_ah *mxe_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
-{
-	struct mxe_create_ah_resp_full resp = { 0 };
-	struct mxe_ah *ah;
-	int ret;
-
-	ah = calloc(1, sizeof(*ah));
-	if (!ah)
-		return NULL;
-	ret = ibv_cmd_create_ah(pd, &ah->ibah, attr, (void *)&resp,
-				sizeof(resp));
-	if (ret) {
-		free(ah);
-		errno = ret;
-		return NULL;
-	}
-	ah->num = resp.drv.ah_num;
-	return &ah->ibah;
-}
-
-int mxe_destroy_ah(struct ibv_ah *ah)
-{
-	int ret = ibv_cmd_destroy_ah(ah);
-
-	if (!ret)
-		free(to_mah(ah));
 	return ret;
 }
