@@ -21,8 +21,8 @@ MODULES := kernel/ib_exp/ib_exp.ko kernel/mxe/mxe.ko
 UAPI := $(wildcard include/uapi/rdma/*.h)
 
 LIBS := userspace/libmxe userspace/libibverbs_exp
-TOOLS := userspace/tools/mxe-caps userspace/tools/mxe-perf
-PROGS := $(TOOLS) userspace/examples tests/verbs
+UTILS := userspace/utils/mxe-caps userspace/utils/mxe-perf
+PROGS := $(UTILS) userspace/examples tests/verbs
 DIRS := $(LIBS) $(PROGS)
 
 # What is given on the command line, CC and CFLAGS among it, is for user space;
@@ -56,7 +56,7 @@ install: all
 	$(INSTALL) -d $(SRCDIR)/include/rdma $(SRCDIR)/$(KVER)
 	$(INSTALL) -m 644 include/rdma/ib_exp.h $(SRCDIR)/include/rdma/
 	$(INSTALL) -m 644 Module.symvers $(SRCDIR)/$(KVER)/
-	+for d in $(LIBS) $(TOOLS) userspace/examples; do \
+	+for d in $(LIBS) $(UTILS) userspace/examples; do \
 		$(MAKE) -C $$d $(USER_VARS) install || exit; \
 	done
 ifeq ($(DESTDIR),)
@@ -69,7 +69,7 @@ uninstall: kernel-headers
 	rm -rf $(SRCDIR)/include $(SRCDIR)/$(KVER)
 	-rmdir --ignore-fail-on-non-empty $(SRCDIR)
 	rm -f $(UAPI:include/uapi/%=$(DESTDIR)$(INCLUDEDIR)/%)
-	+for d in $(LIBS) $(TOOLS) userspace/examples; do \
+	+for d in $(LIBS) $(UTILS) userspace/examples; do \
 		$(MAKE) -C $$d $(USER_VARS) uninstall || exit; \
 	done
 ifeq ($(DESTDIR),)

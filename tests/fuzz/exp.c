@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "calls.h"
-#include "exp_fake_std.h"
+#include "fake_std.h"
 #include "input.h"
 
 enum { MAX_STEPS = 64, MAX_CHAIN = 24, MAX_SGES = 80 };

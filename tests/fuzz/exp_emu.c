@@ -14,7 +14,7 @@
 
 #include "calls.h"
 #include "emu.h"
-#include "exp_fake_emu.h"
+#include "fake_emu.h"
 #include "input.h"
 #include "masked_atomic.h"
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * masked_atomic.h against a bit-serial reference, for words of 4, 8, 16 and 32
- * bytes.
+ * Proves masked_atomic.h against a bit-serial reference, for words of 4, 8, 16 and
+ * 32 bytes.
  *
  *	t_masked_atomic [seed]
  *
- * The reference is the pseudo-code by which masked atomics were published, with
- * its fetch-and-add put right: the sum goes to memory, the old value to the
- * requester.
+ * The reference is the pseudo-code by which masked atomics were published, with its
+ * fetch-and-add corrected: the sum is written to memory, and the requester gets the
+ * old value.
  */
-#include "../tap.h"
+#include "tap.h"
 #include "masked_atomic.h"
+#include "util.h"
 
 #define DEFAULT_SEED 0x6d78655f61746f6dULL
 #define RANDOM_CASES 250000	/* for each size and operation */
@@ -32,7 +33,7 @@ static const unsigned int sizes[] = { 32, 64, 128, 256 };
 
 #define for_each_size(bits) \
 	for (unsigned int i_ = 0, bits; \
-	     i_ < sizeof(sizes) / sizeof(sizes[0]) && (bits = sizes[i_], true); \
+	     i_ < ARRAY_SIZE(sizes) && (bits = sizes[i_], true); \
 	     i_++)
 
 /* ---- words ------------------------------------------------------------- */
@@ -415,15 +416,11 @@ static bool windows_fadd(unsigned int bits)
 
 /* ---- random cases ------------------------------------------------------ */
 
-static uint64_t rng_state;
+static uint64_t seed;
 
-static uint64_t rng(void)	/* splitmix64 */
+static uint64_t rng(void)
 {
-	uint64_t z = rng_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
+	return random_next(&seed);
 }
 
 /* Uniform, sparse, dense, or long runs, so that carries travel far. */
@@ -746,8 +743,8 @@ static bool predicates_cas(unsigned int bits)
 int main(int argc, char **argv)
 {
 	plan(6 + 4 * 5 + ID_COUNT + 4);
-	rng_state = argc > 1 ? strtoull(argv[1], NULL, 0) : DEFAULT_SEED;
-	diag("seed 0x%" PRIx64, rng_state);
+	seed = argc > 1 ? strtoull(argv[1], NULL, 0) : DEFAULT_SEED;
+	diag("seed 0x%" PRIx64, seed);
 
 	test_known_answers();
 	for_each_size(bits) {

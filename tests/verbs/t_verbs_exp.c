@@ -164,7 +164,7 @@ static void test_dm(struct vt_dev *dev)
 	is_int(ibv_exp_free_dm(in.dm), 0, "ibv_exp_free_dm()");
 }
 
-static void test_unserved(struct vt_dev *dev)
+static void test_unsupported(struct vt_dev *dev)
 {
 	struct ibv_exp_dct_init_attr dct = { .pd = dev->pd };
 
@@ -186,7 +186,7 @@ int main(void)
 	test_objects(a);
 	test_srq(a);
 	test_dm(a);
-	test_unserved(a);
+	test_unsupported(a);
 	conf.exp = true;
 	vt_pair_open(&p, a, b, &conf);
 	test_allocated(&p);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Every device that has the standard atomics: masked ones are emulated, see
- * emu.h.
+ * The backend of every device without masked atomics.  If it has the standard ones, the
+ * masked ones are emulated; see emu.h.  backend.c and the calls ibv_exp_*() call it by
+ * struct exp_backend; it calls the files emu_*.c.
  *
  * 8 bytes only.  One of 4 bytes would be a compare-and-swap of the 8 bytes around
  * it, which the region need not have, and which half it is depends on the byte
@@ -11,6 +12,14 @@
 
 #include "backend.h"
 #include "emu.h"
+#include "std.h"
+#include "wc.h"
+#include "wr.h"
+
+static const struct emu_progress_ops progress_ops = {
+	.is_busy = emu_any_busy,
+	.tick = emu_tick,
+};
 
 static bool emu_serves(struct ibv_context *context)
 {
@@ -18,11 +27,15 @@ static bool emu_serves(struct ibv_context *context)
 	return true;
 }
 
+static bool can_emulate(enum ibv_atomic_cap std)
+{
+	return std == IBV_ATOMIC_HCA || std == IBV_ATOMIC_GLOB;
+}
+
 static int emu_query(struct ibv_context *context, struct exp_caps *caps)
 {
 	(void)context;
-	caps->masked = caps->atomic_cap == IBV_EXP_ATOMIC_HCA ||
-		       caps->atomic_cap == IBV_EXP_ATOMIC_GLOB;
+	caps->masked = can_emulate((enum ibv_atomic_cap)caps->atomic_cap);
 	if (!caps->masked)
 		return 0;
 	caps->emulated = true;
@@ -62,6 +75,28 @@ static struct ibv_qp *create_std(struct ibv_context *context,
 	return qp;
 }
 
+/* The send queue of a new queue pair, attached to its completion queue. */
+static struct emu_qp *create_sq(const struct emu_device *device,
+				struct ibv_qp *qp,
+				const struct ibv_qp_init_attr_ex *attr,
+				uint32_t exp_create_flags)
+{
+	struct emu_qp *emu;
+	int err;
+
+	emu = emu_qp_new(device, qp, &attr->cap, attr->sq_sig_all,
+			 exp_create_flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
+	if (!emu)
+		return NULL;
+	err = emu_cq_attach(emu);
+	if (err) {
+		emu_qp_free(emu);
+		errno = err;
+		return NULL;
+	}
+	return emu;
+}
+
 static struct ibv_qp *emu_create_qp(struct ibv_context *context,
 				    struct ibv_qp_init_attr_ex *attr,
 				    uint32_t exp_create_flags,
@@ -71,7 +106,7 @@ static struct ibv_qp *emu_create_qp(struct ibv_context *context,
 	struct ibv_qp *qp;
 	int err;
 
-	err = emu_progress_start();
+	err = emu_progress_start(&progress_ops);
 	if (err) {
 		errno = err;
 		return NULL;
@@ -85,12 +120,10 @@ static struct ibv_qp *emu_create_qp(struct ibv_context *context,
 	qp = create_std(context, attr);
 	if (!qp)
 		return NULL;
-	entry->emu = emu_qp_new(device, qp, &attr->cap, attr->sq_sig_all,
-				exp_create_flags &
-				IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
+	entry->emu = create_sq(device, qp, attr, exp_create_flags);
 	if (!entry->emu) {
 		err = errno;
-		ibv_destroy_qp(qp);
+		exp_std()->destroy_qp(qp);
 		errno = err;
 		return NULL;
 	}
@@ -99,6 +132,7 @@ static struct ibv_qp *emu_create_qp(struct ibv_context *context,
 
 static void emu_release(struct exp_qp *entry)
 {
+	emu_cq_detach(entry->emu);
 	emu_qp_free(entry->emu);
 	entry->emu = NULL;
 }
@@ -108,14 +142,7 @@ static void emu_reset(const struct exp_qp *entry)
 	emu_qp_reset(entry->emu);
 }
 
-struct emu_qp *emu_qp_of(struct ibv_qp *qp)
-{
-	const struct exp_qp *entry = exp_qp_find(qp);
-
-	return entry ? entry->emu : NULL;
-}
-
-/* Adds a request that exp_check_wr() has passed. */
+/* Adds a request that exp_wr_check() has passed. */
 static int add_wr(struct emu_qp *emu, const struct ibv_exp_send_wr *wr)
 {
 	const struct ibv_exp_cmp_swap *cs =
@@ -163,7 +190,7 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 
 	emu_post_begin(entry->emu);
 	for (; wr; wr = wr->next) {
-		err = exp_check_wr(entry, wr);
+		err = exp_wr_check(entry, wr);
 		if (!err)
 			err = add_wr(entry->emu, wr);
 		if (err)
@@ -183,17 +210,19 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 /* Only where there will be something to hide. */
 static int adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags)
 {
-	struct exp_caps caps;
-	int err = exp_query_caps(cq->context, &caps);
+	struct ibv_device_attr std;
+	int err = ibv_query_device(cq->context, &std);
 
-	return err || !caps.masked ? err : emu_adopt_cq_ex(cq, wc_flags);
+	if (err || !can_emulate(std.atomic_cap))
+		return err;
+	return emu_adopt_cq_ex(cq, wc_flags);
 }
 
 /* 9 is the standard verbs' atomic write where nothing is emulated. */
 static void emu_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 {
-	if (emu_in_use())
-		exp_fix_atomic_wc(std, wc);
+	if (emu_cq_in_use())
+		exp_wc_fix_atomic(std, wc);
 }
 
 const struct exp_backend exp_backend_emu = {

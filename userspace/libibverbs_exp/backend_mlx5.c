@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mlx5, ConnectX-4 and later: the device has masked atomics, but rdma-core has
- * no call for them.  It lets WQEs through that are built here.
+ * The backend of mlx5, ConnectX-4 and later.  The device has masked atomics, but rdma-core
+ * has no call for them; libmlx5 takes raw WQEs, which backend_mlx5_wqe.c builds.
+ * backend.c and the calls ibv_exp_*() call it by struct exp_backend.
  */
 #include <endian.h>
 #include <errno.h>
 
 #include "backend_mlx5.h"
+#include "std.h"
 
 /*
  * Memory windows are never bound here.  libmlx5 sizes the slots of the send
@@ -165,7 +167,7 @@ static struct ibv_qp *mlx5_create_qp(struct ibv_context *context,
 	err = adopt_qp(dv, qp, attr, swaps_replies(entry, exp_create_flags),
 		       entry);
 	if (err) {
-		ibv_destroy_qp(qp);
+		exp_std()->destroy_qp(qp);
 		errno = err;
 		return NULL;
 	}
@@ -200,7 +202,7 @@ static void mlx5_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 	}
 }
 
-/* ---- */
+/* ---- the backend --------------------------------------------------------- */
 
 /*
  * Not if the device has only what the standard verbs know, or does not tell: then

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * libmlx5, if there is one.  It is no dependency of this library: a machine with
- * an mlx5 device has it, because libibverbs takes its provider from there.
+ * Loads libmlx5 for backend_mlx5.c, if the machine has it.  It is no dependency of this
+ * library: a machine with an mlx5 device has it, because it is the provider.
  */
 #include <dlfcn.h>
 #include <pthread.h>

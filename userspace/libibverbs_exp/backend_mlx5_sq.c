@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mlx5: the requests of a queue pair that are posted and not completed, in the
- * order of the send queue.  What for:
+ * mlx5: keeps account of the requests of a queue pair that are posted and not completed, in
+ * the order of the send queue.  backend_mlx5.c and the program call it; it calls libmlx5.
+ * The reasons are:
  *
  *  - libmlx5 completes all raw WQEs with one and the same opcode, which looks
  *    like one of a receive, and without a length.  Programs expect those of the
@@ -11,9 +12,9 @@
  *  - The builders of libmlx5 overwrite the last posted WQE if the send queue is
  *    full.  Therefore nothing is built that has no room.
  *
- * ibv_post_send() and ibv_poll_cq() are taken over in the context for that; they
- * are inline and call what stands there.  So are ibv_start_poll() and some of its
- * kind, in extended completion queues.
+ * For that it replaces ibv_post_send() and ibv_poll_cq() in the context, which are inline
+ * functions that call the pointers there, and ibv_start_poll() and some of its kind in
+ * extended completion queues.
  *
  * Lifetime: contexts and completion queues are closed without this library
  * seeing it; their entries stay (table.h).  Send queues belong to struct exp_qp.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * WQEs of masked atomics:
+ * Builds the WQEs of masked atomics for backend_mlx5.c:
  *
  *	control		16 bytes
  *	remote address	16

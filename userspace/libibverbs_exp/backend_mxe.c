@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe: masked atomics with the builders of mxedv.
+ * The backend of mxe, whose masked atomics it posts by the builders of libmxe.  backend.c
+ * and the calls ibv_exp_*() call it by struct exp_backend.
  */
 #include <errno.h>
 #include <infiniband/mxedv.h>
 
 #include "backend.h"
+#include "std.h"
+#include "wc.h"
 
 #define MXE_MASKED_OPS \
 	(MXEDV_MASKED_ATOMIC_CMP_SWP | MXEDV_MASKED_ATOMIC_FETCH_ADD)
@@ -69,7 +72,7 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
 			     MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
-		/* As exp_fix_atomic_wc() wants it. */
+		/* As exp_wc_fix_atomic() wants it. */
 		.create_flags = MXEDV_QP_CREATE_EXP_WC_OPCODE,
 		.max_atomic_arg = max_atomic_arg(entry),
 	};
@@ -86,7 +89,7 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 	entry->qpx = ibv_qp_to_qp_ex(qp);
 	entry->mqp = entry->qpx ? mxedv_qp_ex_from_ibv_qp_ex(entry->qpx) : NULL;
 	if (!entry->mqp) {
-		ibv_destroy_qp(qp);
+		exp_std()->destroy_qp(qp);
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -140,5 +143,5 @@ const struct exp_backend exp_backend_mxe = {
 	.query = mxe_query,
 	.create_qp = mxe_create_qp,
 	.build_masked = mxe_build_masked,
-	.fix_wc = exp_fix_atomic_wc,
+	.fix_wc = exp_wc_fix_atomic,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the calls that need no backend have in common.
+ * What the calls ibv_exp_*() have in common, and what they have for each other.
  */
 #ifndef EXP_CALLS_H
 #define EXP_CALLS_H
@@ -9,6 +9,9 @@
 #include <stdio.h>
 
 #include "backend.h"
+#include "wr.h"
+
+#define EXP_EXPORT __attribute__((visibility("default")))
 
 /* For `return` in a function that returns NULL and sets errno. */
 static inline void *exp_null(int err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_query_values(), ibv_exp_cqe_ts_to_ns()
+ * The clock of completions: ibv_exp_query_values() and ibv_exp_cqe_ts_to_ns().  They call
+ * libibverbs.
  */
 #include <time.h>
 

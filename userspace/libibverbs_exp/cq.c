@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_poll_cq()
+ * ibv_exp_poll_cq(): polls with the standard verbs, translates what it gets, and lets the
+ * backend correct it.
  */
 #include <string.h>
 
 #include "calls.h"
+#include "cq_ex.h"
+#include "wc.h"
 
 /* Completions that are fetched at a time. */
 #define EXP_WC_BATCH 16
@@ -73,23 +76,6 @@ static void wc_from_std(struct ibv_exp_wc *wc, const struct ibv_wc *std)
 	wc->exp_wc_flags = flags_from_std(std->wc_flags);
 }
 
-void exp_fix_atomic_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
-{
-	/* 9 and 10 are of masked atomics; the standard verbs use 9 otherwise. */
-	switch ((int)std->opcode) {
-	case IBV_EXP_WC_MASKED_COMP_SWAP:
-	case IBV_EXP_WC_MASKED_FETCH_ADD:
-	case IBV_EXP_WC_COMP_SWAP:
-	case IBV_EXP_WC_FETCH_ADD:
-		break;
-	default:
-		return;
-	}
-	wc->exp_opcode = (enum ibv_exp_wc_opcode)std->opcode;
-	if (std->status == IBV_WC_SUCCESS && !wc->byte_len)
-		wc->byte_len = sizeof(uint64_t);
-}
-
 /* Whole structures, wc_size bytes apart; what the caller has is written. */
 static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std,
 		    const uint64_t *times, int n, char *to, uint32_t wc_size)
@@ -112,7 +98,7 @@ static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std,
 
 /*
  * The number of completions, or a negative errno.  Each is polled by itself, see
- * emu_cq_ex_fetch().
+ * fetch_ex() of emu_cq.c.
  */
 static int poll_timed(struct ibv_cq_ex *cq, int num, struct ibv_wc *wc,
 		      uint64_t *times)
@@ -124,7 +110,7 @@ static int poll_timed(struct ibv_cq_ex *cq, int num, struct ibv_wc *wc,
 		ret = ibv_start_poll(cq, &attr);
 		if (ret)
 			return n || ret == ENOENT ? n : -ret;
-		exp_read_wc(cq, cq, EXP_CQ_TIMED_FLAGS, &wc[n]);
+		exp_wc_read(cq, cq, EXP_CQ_TIMED_FLAGS, &wc[n]);
 		times[n] = ibv_wc_read_completion_ts(cq);
 		ibv_end_poll(cq);
 	}

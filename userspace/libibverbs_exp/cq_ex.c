@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Extended completion queues, those of ibv_create_cq_ex(): which they are, and what
- * a program may read of their completions.
+ * Which completion queues are extended, that is created by ibv_create_cq_ex(), and what a
+ * program may read of their completions.  cq.c asks it, interpose.c tells it of contexts
+ * and destruction, and it has the backend adopt new ones.
  *
- * A pointer to a completion queue does not tell.  So their creation is watched:
- * ibv_create_cq_ex() is an inline function that calls what stands in the context.
- * It is taken over when this library sees the context first, which is in
- * ibv_open_device() where front.c is called.
+ * A pointer to a completion queue does not tell whether it is extended.  Therefore this
+ * file replaces the function pointer in the context that the inline function
+ * ibv_create_cq_ex() calls, when this library sees the context first: in ibv_open_device()
+ * if that is interposed.
  *
  * An entry (table.h) whose queue has been destroyed is not active; wc_flags is
  * atomic.
@@ -17,6 +18,8 @@
 #include <string.h>
 
 #include "backend.h"
+#include "cq_ex.h"
+#include "std.h"
 
 /* In wc_flags; no flag of the standard verbs. */
 #define EXP_CQ_ACTIVE (1ull << 63)
@@ -32,8 +35,6 @@ static struct exp_table cqs = EXP_TABLE_INIT;
 static struct ibv_cq_ex *
 (*std_create_cq_ex)(struct ibv_context *context,
 		    struct ibv_cq_init_attr_ex *attr);
-
-/* ---- table --------------------------------------------------------------- */
 
 struct ibv_cq_ex *exp_cq_ex_of(struct ibv_cq *cq, uint64_t *wc_flags)
 {
@@ -87,37 +88,6 @@ int exp_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq))
 	return ret;
 }
 
-/* ---- completions --------------------------------------------------------- */
-
-/* Of one in error only what is valid then. */
-void exp_read_wc(struct ibv_cq_ex *cq, const struct ibv_cq_ex *calls,
-		 uint64_t wc_flags, struct ibv_wc *wc)
-{
-	memset(wc, 0, sizeof(*wc));
-	wc->wr_id = cq->wr_id;
-	wc->status = cq->status;
-	wc->vendor_err = calls->read_vendor_err(cq);
-	wc->qp_num = calls->read_qp_num(cq);
-	if (wc->status != IBV_WC_SUCCESS)
-		return;
-	wc->opcode = calls->read_opcode(cq);
-	wc->wc_flags = calls->read_wc_flags(cq);
-	wc->byte_len = calls->read_byte_len(cq);
-	if (wc_flags & IBV_WC_EX_WITH_IMM &&
-	    wc->wc_flags & (IBV_WC_WITH_IMM | IBV_WC_WITH_INV))
-		wc->imm_data = calls->read_imm_data(cq);
-	if (wc_flags & IBV_WC_EX_WITH_SRC_QP)
-		wc->src_qp = calls->read_src_qp(cq);
-	if (wc_flags & IBV_WC_EX_WITH_SLID)
-		wc->slid = calls->read_slid(cq);
-	if (wc_flags & IBV_WC_EX_WITH_SL)
-		wc->sl = calls->read_sl(cq);
-	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
-		wc->dlid_path_bits = calls->read_dlid_path_bits(cq);
-}
-
-/* ---- creation ------------------------------------------------------------ */
-
 static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context,
 				      struct ibv_cq_init_attr_ex *attr)
 {
@@ -137,7 +107,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context,
 	if (!err && backend->adopt_cq_ex)
 		err = backend->adopt_cq_ex(cq, ours.wc_flags);
 	if (err) {
-		ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
+		exp_destroy_cq(ibv_cq_ex_to_cq(cq), exp_std()->destroy_cq);
 		errno = err;
 		return NULL;
 	}
@@ -157,4 +127,15 @@ void exp_context_seen(struct ibv_context *context)
 		__atomic_store_n(&vctx->create_cq_ex, create_cq_ex,
 				 __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&cqs.lock);
+}
+
+struct ibv_context *
+exp_open_device(struct ibv_device *device,
+		struct ibv_context *(*std)(struct ibv_device *device))
+{
+	struct ibv_context *context = std(device);
+
+	if (context)
+		exp_context_seen(context);
+	return context;
 }

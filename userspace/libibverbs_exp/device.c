@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_query_device()
+ * ibv_exp_query_device(): the attributes of the standard verbs, and what the backend says
+ * of atomics.
  */
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "calls.h"
 
 /* The part of the answer that is not asked for bit by bit. */
 #define EXP_BASE_SIZE offsetof(struct ibv_exp_device_attr, comp_mask)
@@ -24,92 +23,6 @@ static_assert(offsetof(struct ibv_exp_device_attr, phys_port_cnt) ==
 	      offsetof(struct ibv_device_attr, phys_port_cnt) &&
 	      EXP_BASE_SIZE <= sizeof(struct ibv_device_attr),
 	      "the standard attributes come first");
-
-/* ---- backends ------------------------------------------------------------ */
-
-/*
- * Which backend a context has: to ask the device is too much for each poll.
- *
- * An entry (table.h) whose context has been closed has no backend, which is
- * atomic.
- */
-struct exp_context {
-	struct exp_entry entry;
-	const struct exp_backend *backend;
-};
-
-static struct exp_table contexts = EXP_TABLE_INIT;
-
-static const struct exp_backend *choose_backend(struct ibv_context *context)
-{
-	if (exp_backend_mxe.serves(context))
-		return &exp_backend_mxe;
-	if (exp_backend_mlx5.serves(context))
-		return &exp_backend_mlx5;
-	return &exp_backend_emu;
-}
-
-/* Without memory for an entry the device will be asked again. */
-static void set_backend(const struct ibv_context *context,
-			const struct exp_backend *backend)
-{
-	struct exp_context *entry;
-
-	pthread_mutex_lock(&contexts.lock);
-	entry = exp_table_find(&contexts, context);
-	if (entry) {
-		__atomic_store_n(&entry->backend, backend, __ATOMIC_RELEASE);
-	} else if (backend) {
-		entry = calloc(1, sizeof(*entry));
-		if (entry) {
-			entry->backend = backend;
-			exp_table_add(&contexts, &entry->entry, context);
-		}
-	}
-	pthread_mutex_unlock(&contexts.lock);
-}
-
-const struct exp_backend *exp_backend_of(struct ibv_context *context)
-{
-	const struct exp_context *entry = exp_table_find(&contexts, context);
-	const struct exp_backend *backend = NULL;
-
-	if (entry)
-		backend = __atomic_load_n(&entry->backend, __ATOMIC_ACQUIRE);
-	if (!backend) {
-		backend = choose_backend(context);
-		set_backend(context, backend);
-	}
-	return backend;
-}
-
-/* Forgotten before: the address may be used again at once. */
-int exp_close_device(struct ibv_context *context,
-		     int (*std)(struct ibv_context *context))
-{
-	set_backend(context, NULL);
-	return std(context);
-}
-
-/* ---- the answer ---------------------------------------------------------- */
-
-static int query_caps(struct ibv_context *context,
-		      const struct ibv_device_attr *std, struct exp_caps *caps)
-{
-	*caps = (struct exp_caps) {
-		.atomic_cap = (enum ibv_exp_atomic_cap)std->atomic_cap,
-	};
-	return exp_backend_of(context)->query(context, caps);
-}
-
-int exp_query_caps(struct ibv_context *context, struct exp_caps *caps)
-{
-	struct ibv_device_attr std;
-	int ret;
-
-	ret = ibv_query_device(context, &std);
-	return ret ? ret : query_caps(context, &std, caps);
-}
 
 static void fill_masked(struct ibv_exp_masked_atomic_params *masked,
 			const struct exp_caps *caps)
@@ -250,7 +163,7 @@ int ibv_exp_query_device(struct ibv_context *context,
 	ret = ibv_query_device_ex(context, NULL, &std);
 	if (ret)
 		return ret;
-	ret = query_caps(context, &std.orig_attr, &caps);
+	ret = exp_query_caps_std(context, &std.orig_attr, &caps);
 	if (ret)
 		return ret;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Device memory: ibv_exp_alloc_dm() and its kind.  Here copies may have any
- * length; below, a multiple of a word.
+ * Device memory: ibv_exp_alloc_dm() and its kind.  They call libibverbs, which copies whole
+ * words only; here a copy may have any length.
  */
 #include <stdlib.h>
 #include <string.h>

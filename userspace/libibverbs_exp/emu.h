@@ -8,13 +8,16 @@
  *
  * So that nothing overtakes such a request, those behind it stay here until it is
  * done.  So that the program sees none of this, what it calls through
- * ibv_context.ops is taken over (emu_hook.c): all that it posts to an emulated
- * queue pair goes through a ring of this library (emu_sq.c) with a wr_id of this
+ * ibv_context.ops is replaced (emu_hook.c): all that it posts to an emulated
+ * queue pair goes through a ring of this library (emu_qp.c) with a wr_id of this
  * library, and all that it polls from its send completion queue through a list
  * (emu_cq.c).  What waits for a completion goes on when the program polls, or
  * after a moment by a thread (emu_progress.c).
  *
  * Locks: emu_cq.lock, then emu_qp.lock.  Posting takes only the second one.
+ *
+ * The structures come first, then the functions by file, the lowest layer first (see the
+ * Makefile).
  */
 #ifndef EXP_EMU_H
 #define EXP_EMU_H
@@ -26,10 +29,8 @@
 
 #include "table.h"
 
-/* ---- emu_hook.c: the device's own operations ---------------------------- */
-
 /*
- * Contexts are closed with ibv_close_device(), which this library does not see.
+ * Contexts are closed with ibv_close_device(), which this library may not see.
  * An entry is filled anew when there is another context at that address.
  */
 struct emu_device {
@@ -40,11 +41,6 @@ struct emu_device {
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 };
 
-/* Takes the operations over; NULL with errno. */
-const struct emu_device *emu_hook(struct ibv_context *context);
-
-/* ---- emu_cq_ex.c: extended completion queues ----------------------------- */
-
 /* What only an extended completion queue tells of a completion. */
 struct emu_wc_ex {
 	uint64_t ts;
@@ -54,27 +50,13 @@ struct emu_wc_ex {
 	struct ibv_wc_tm_info tm;
 };
 
-struct emu_cq;
-
-/*
- * Takes ibv_start_poll() and all that goes with it over.  While the program polls
- * by them it has the lock of the completion queue.  0 or errno.
- */
-int emu_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
-
-/* From the device; the number, or a negative errno.  Under lock. */
-int emu_cq_ex_fetch(struct emu_cq *cq, int num, struct ibv_wc *wcs,
-		    struct emu_wc_ex *exs);
-
-/* ---- emu_cq.c: completion queues ---------------------------------------- */
-
 #define EMU_QP_BITS 6
 
 /*
  * A completion queue to which an emulated queue pair sends.
  *
  * Found by its address, and kept when it is destroyed, for the next one at that
- * address.  `next`, `cq` and `lock` never change; `busy` is atomic; all else is
+ * address.  `entry`, `cq` and `lock` never change; `busy` is atomic; all else is
  * protected by lock.
  */
 struct emu_cq {
@@ -108,41 +90,6 @@ struct emu_cq {
 	uint32_t polls_seen;	/* by the thread */
 	uint32_t busy;		/* queue pairs with a request in the loop */
 };
-
-/* The entry of cq, made if needed; NULL with errno. */
-struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *cq);
-/* There has been one in this process. */
-bool emu_in_use(void);
-void emu_cq_attach(struct emu_cq *cq, struct emu_qp *qp);
-void emu_cq_detach(struct emu_cq *cq, struct emu_qp *qp);
-
-/* A completion for the program.  There is room.  Under lock. */
-void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc);
-/*
- * Before a request is posted because of a completion that the program does not
- * see: that one may have used up the event that the program waits for.
- */
-void emu_cq_rearm(struct emu_cq *cq);
-
-/* The entry of one that is not being destroyed. */
-struct emu_cq *emu_cq_of(const struct ibv_cq *cq);
-/* Locked, or NULL: none of these completion queues. */
-struct emu_cq *emu_cq_lock(const struct ibv_cq *cq);
-/* The next one for the program, to `polled`.  0, ENOENT or errno.  Under lock. */
-int emu_cq_next(struct emu_cq *cq);
-
-/* Of the program; false: none of these completion queues. */
-bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);
-bool emu_cq_notify(struct ibv_cq *cq, int solicited_only, int *ret);
-int emu_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
-
-/* A queue pair begins, or ends, to have a request in the loop. */
-void emu_cq_busy(struct emu_cq *cq, bool busy);
-bool emu_any_busy(void);
-/* Goes on with what the program has not polled since the last call. */
-void emu_tick(void);
-
-/* ---- emu_sq.c: queue pairs ---------------------------------------------- */
 
 enum emu_kind {
 	EMU_PASS,	/* goes to the device as it is */
@@ -192,7 +139,7 @@ struct emu_range {
  * An emulated queue pair.  Requests are numbered as they are posted: those from
  * `done` on are in the ring, those from `posted` on not yet at the device.
  *
- * Owned by the entry in the table of qp.c.  `next` is protected by the lock of cq;
+ * Owned by the entry in qp_table.c.  `next` is protected by the lock of cq;
  * what is not set at creation, by lock.
  */
 struct emu_qp {
@@ -232,7 +179,51 @@ struct emu_qp {
 #define EMU_SEQ_BITS 18
 #define EMU_SEQ_MASK ((1ull << EMU_SEQ_BITS) - 1)
 
-/* cap is what the device has given; NULL with errno. */
+/* ---- emu_progress.c: the thread ----------------------------------------- */
+
+/* What the thread calls. */
+struct emu_progress_ops {
+	bool (*is_busy)(void);	/* there is something to do */
+	void (*tick)(void);	/* does it */
+};
+
+/* Starts the thread, once; 0 or errno. */
+int emu_progress_start(const struct emu_progress_ops *ops);
+/* Wakes the thread, because there is something to do. */
+void emu_progress_kick(void);
+
+/* ---- emu_busy.c: which queue pairs have a request in the loop ------------ */
+
+/* A queue pair that sends to cq begins, or ends, to have a request in the loop. */
+void emu_busy_set(struct emu_cq *cq, bool busy);
+/* cq has been destroyed, and its queue pairs with it. */
+void emu_busy_clear(struct emu_cq *cq);
+bool emu_any_busy(void);
+
+/* ---- emu_qp.c: queue pairs ---------------------------------------------- */
+
+/* A completion for the program.  There is room.  Under lock. */
+static inline void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc)
+{
+	uint32_t at = (cq->first + cq->count++) % cq->size;
+
+	cq->wcs[at] = *wc;
+	if (cq->ex)
+		cq->exs[at] = cq->now;
+	cq->armed = 0;
+}
+
+/*
+ * Called before a request is posted because of a completion that the program does not
+ * see: that one may have used up the event that the program waits for.
+ */
+static inline void emu_cq_rearm(struct emu_cq *cq)
+{
+	if (cq->armed)
+		cq->device->req_notify_cq(cq->cq, cq->armed - 1);
+}
+
+/* cap is what the device has given; NULL with errno.  To be attached. */
 struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
 			  const struct ibv_qp_cap *cap, bool sig_all,
 			  bool be_reply);
@@ -252,16 +243,42 @@ int emu_post_end(struct emu_qp *qp, uint32_t *posted);
 /* A completion of the device, under the lock of cq. */
 void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc);
 
-/* ---- emu_progress.c: the thread ----------------------------------------- */
+/* ---- emu_cq.c: completion queues ---------------------------------------- */
 
-/* Started once; 0 or errno. */
-int emu_progress_start(void);
-/* There is something to do. */
-void emu_progress_kick(void);
+/* The entry of cq, made if needed; NULL with errno. */
+struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *cq);
+/* There has been one in this process. */
+bool emu_cq_in_use(void);
+/* From now on completions of qp are sorted out.  0 or errno. */
+int emu_cq_attach(struct emu_qp *qp);
+void emu_cq_detach(struct emu_qp *qp);
 
-/* ---- backend_emu.c ------------------------------------------------------ */
+/* The entry of one that is not being destroyed. */
+struct emu_cq *emu_cq_of(const struct ibv_cq *cq);
+/* Locked, or NULL: none of these completion queues. */
+struct emu_cq *emu_cq_lock(const struct ibv_cq *cq);
+/* The next one for the program, to `polled`.  0, ENOENT or errno.  Under lock. */
+int emu_cq_next(struct emu_cq *cq);
 
-/* NULL: not emulated. */
-struct emu_qp *emu_qp_of(struct ibv_qp *qp);
+/* Of the program; false: none of these completion queues. */
+bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);
+bool emu_cq_notify(struct ibv_cq *cq, int solicited_only, int *ret);
+int emu_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
+
+/* Goes on with what the program has not polled since the last call. */
+void emu_tick(void);
+
+/* ---- emu_hook.c: the device's own operations ---------------------------- */
+
+/* Takes the operations over; NULL with errno. */
+const struct emu_device *emu_hook(struct ibv_context *context);
+
+/* ---- emu_cq_ex.c: extended completion queues ----------------------------- */
+
+/*
+ * Takes ibv_start_poll() and all that goes with it over.  While the program polls
+ * by them it has the lock of the completion queue.  0 or errno.
+ */
+int emu_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
 
 #endif /* EXP_EMU_H */

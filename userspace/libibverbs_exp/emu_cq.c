@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The completion queues of emulated queue pairs; see emu.h.
+ * The completion queues of emulated queue pairs; see emu.h.  emu_hook.c and emu_cq_ex.c poll
+ * them for the program and emu_progress.c in its place; it polls the device and tells
+ * emu_qp.c of completions.
  *
  * What the device completes is taken from it in batches and told apart by wr_id.
  * A wr_id of this library begins with a number drawn when the process starts,
@@ -15,6 +17,7 @@
 #include <sys/random.h>
 
 #include "emu.h"
+#include "wc.h"
 
 /* Completions that are fetched at a time. */
 #define EMU_WC_BATCH 16
@@ -27,7 +30,6 @@
 static struct exp_table cqs = EXP_TABLE_INIT;
 static uint64_t nonce;		/* 0: not drawn; by cqs.lock */
 static uint64_t next_tag;	/* atomic */
-static uint32_t busy_total;	/* atomic */
 
 /* ---- table --------------------------------------------------------------- */
 
@@ -91,7 +93,7 @@ struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq)
 	return cq;
 }
 
-bool emu_in_use(void)
+bool emu_cq_in_use(void)
 {
 	return __atomic_load_n(&next_tag, __ATOMIC_RELAXED);
 }
@@ -137,38 +139,31 @@ static struct emu_qp *qp_of_wr_id(struct emu_cq *cq, uint64_t wr_id)
 	return qp;
 }
 
-void emu_cq_attach(struct emu_cq *cq, struct emu_qp *qp)
+int emu_cq_attach(struct emu_qp *qp)
 {
+	struct emu_cq *cq = emu_cq_get(qp->device, qp->qp->send_cq);
+
+	if (!cq)
+		return errno;
+	qp->cq = cq;
 	pthread_mutex_lock(&cq->lock);
 	link_qp(cq, qp);
 	cq->flushable += qp->size;
 	pthread_mutex_unlock(&cq->lock);
+	return 0;
 }
 
-void emu_cq_detach(struct emu_cq *cq, struct emu_qp *qp)
+void emu_cq_detach(struct emu_qp *qp)
 {
+	struct emu_cq *cq = qp->cq;
+
 	pthread_mutex_lock(&cq->lock);
 	if (unlink_qp(cq, qp)) {
 		cq->flushable -= qp->size;
 		if (qp->busy)
-			emu_cq_busy(cq, false);
+			emu_busy_set(cq, false);
 	}
 	pthread_mutex_unlock(&cq->lock);
-}
-
-void emu_cq_busy(struct emu_cq *cq, bool busy)
-{
-	uint32_t n = busy ? 1 : -1;
-
-	__atomic_add_fetch(&cq->busy, n, __ATOMIC_SEQ_CST);
-	__atomic_add_fetch(&busy_total, n, __ATOMIC_SEQ_CST);
-	if (busy)
-		emu_progress_kick();
-}
-
-bool emu_any_busy(void)
-{
-	return __atomic_load_n(&busy_total, __ATOMIC_SEQ_CST);
 }
 
 /* ---- completions --------------------------------------------------------- */
@@ -215,16 +210,6 @@ static bool have_room(struct emu_cq *cq, uint32_t more)
 	return true;
 }
 
-void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc)
-{
-	uint32_t at = (cq->first + cq->count++) % cq->size;
-
-	cq->wcs[at] = *wc;
-	if (cq->ex)
-		cq->exs[at] = cq->now;
-	cq->armed = 0;
-}
-
 static int take(struct emu_cq *cq, int num, struct ibv_wc *wc)
 {
 	int n;
@@ -234,12 +219,6 @@ static int take(struct emu_cq *cq, int num, struct ibv_wc *wc)
 		cq->first = (cq->first + 1) % cq->size;
 	}
 	return n;
-}
-
-void emu_cq_rearm(struct emu_cq *cq)
-{
-	if (cq->armed)
-		cq->device->req_notify_cq(cq->cq, cq->armed - 1);
 }
 
 /* A receive completion has its flag, unless it failed. */
@@ -264,6 +243,47 @@ static void sort_out(struct emu_cq *cq, const struct ibv_wc *wc)
 		emu_qp_completion(qp, wc);
 }
 
+static void read_ex(const struct emu_cq *cq, struct emu_wc_ex *ex)
+{
+	const struct ibv_cq_ex *std = &cq->std;
+
+	memset(ex, 0, sizeof(*ex));
+	if (cq->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		ex->ts = std->read_completion_ts(cq->ex);
+	if (cq->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		ex->wallclock_ns = std->read_completion_wallclock_ns(cq->ex);
+	if (cq->ex->status != IBV_WC_SUCCESS)
+		return;
+	if (cq->wc_flags & IBV_WC_EX_WITH_FLOW_TAG)
+		ex->flow_tag = std->read_flow_tag(cq->ex);
+	if (cq->wc_flags & IBV_WC_EX_WITH_CVLAN)
+		ex->cvlan = std->read_cvlan(cq->ex);
+	if (cq->wc_flags & IBV_WC_EX_WITH_TM_INFO)
+		std->read_tm_info(cq->ex, &ex->tm);
+}
+
+/*
+ * Polls the device.  Returns the number of completions, or a negative errno.  Each one is
+ * polled by itself, because ibv_next_poll() of rxe has ended the poll when it finds no next
+ * one, and that of other providers has not.
+ */
+static int fetch_ex(struct emu_cq *cq, int num, struct ibv_wc *wcs,
+		    struct emu_wc_ex *exs)
+{
+	struct ibv_poll_cq_attr attr = { };
+	int n, ret;
+
+	for (n = 0; n < num; n++) {
+		ret = cq->std.start_poll(cq->ex, &attr);
+		if (ret)
+			return n || ret == ENOENT ? n : -ret;
+		exp_wc_read(cq->ex, &cq->std, cq->wc_flags, &wcs[n]);
+		read_ex(cq, &exs[n]);
+		cq->std.end_poll(cq->ex);
+	}
+	return n;
+}
+
 /*
  * Until the device has no more, or the program has so many.  Each completion
  * adds one for the program and may flush a queue pair, each request once.
@@ -278,7 +298,7 @@ static int drain(struct emu_cq *cq, uint32_t want)
 		if (!have_room(cq, EMU_WC_BATCH + cq->flushable))
 			return -ENOMEM;
 		if (cq->ex)
-			n = emu_cq_ex_fetch(cq, EMU_WC_BATCH, wcs, exs);
+			n = fetch_ex(cq, EMU_WC_BATCH, wcs, exs);
 		else
 			n = cq->device->poll_cq(cq->cq, EMU_WC_BATCH, wcs);
 		for (i = 0; i < n; i++) {
@@ -385,8 +405,7 @@ static void forget(struct emu_cq *cq)
 	/* One that is made at the same address was not polled. */
 	cq->polls = 0;
 	cq->polls_seen = 0;
-	__atomic_sub_fetch(&busy_total, cq->busy, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&cq->busy, 0, __ATOMIC_SEQ_CST);
+	emu_busy_clear(cq);
 }
 
 /* Made inactive before: the address may be used again at once. */

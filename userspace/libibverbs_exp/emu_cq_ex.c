@@ -1,59 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Extended completion queues on a device whose masked atomics are emulated; see
- * emu.h.  ibv_start_poll() and the others are inline functions that call what
- * stands in the completion queue.  All of it is replaced when the queue is made, so
- * that no poll begins with the device's functions and ends with these.
+ * Extended completion queues on a device whose masked atomics are emulated; see emu.h.
+ * backend_emu.c adopts them, the program polls them, and emu_cq.c gives the completions.
+ *
+ * ibv_start_poll() and the others are inline functions that call the pointers in the
+ * completion queue.  All of them are replaced when the queue is created, so that no poll
+ * begins with the device's functions and ends with these.
  */
 #include <errno.h>
-#include <string.h>
 
-#include "backend.h"
 #include "emu.h"
-
-/* ---- from the device ----------------------------------------------------- */
-
-static void read_ex(const struct emu_cq *cq, struct emu_wc_ex *ex)
-{
-	const struct ibv_cq_ex *std = &cq->std;
-
-	memset(ex, 0, sizeof(*ex));
-	if (cq->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
-		ex->ts = std->read_completion_ts(cq->ex);
-	if (cq->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
-		ex->wallclock_ns = std->read_completion_wallclock_ns(cq->ex);
-	if (cq->ex->status != IBV_WC_SUCCESS)
-		return;
-	if (cq->wc_flags & IBV_WC_EX_WITH_FLOW_TAG)
-		ex->flow_tag = std->read_flow_tag(cq->ex);
-	if (cq->wc_flags & IBV_WC_EX_WITH_CVLAN)
-		ex->cvlan = std->read_cvlan(cq->ex);
-	if (cq->wc_flags & IBV_WC_EX_WITH_TM_INFO)
-		std->read_tm_info(cq->ex, &ex->tm);
-}
-
-/*
- * Each by itself: when there is no next one, ibv_next_poll() of rxe has ended the
- * poll, which that of others has not.
- */
-int emu_cq_ex_fetch(struct emu_cq *cq, int num, struct ibv_wc *wcs,
-		    struct emu_wc_ex *exs)
-{
-	struct ibv_poll_cq_attr attr = { };
-	int n, ret;
-
-	for (n = 0; n < num; n++) {
-		ret = cq->std.start_poll(cq->ex, &attr);
-		if (ret)
-			return n || ret == ENOENT ? n : -ret;
-		exp_read_wc(cq->ex, &cq->std, cq->wc_flags, &wcs[n]);
-		read_ex(cq, &exs[n]);
-		cq->std.end_poll(cq->ex);
-	}
-	return n;
-}
-
-/* ---- to the program ------------------------------------------------------ */
 
 static int next_poll(struct ibv_cq_ex *ex)
 {

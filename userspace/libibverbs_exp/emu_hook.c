@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_post_send(), ibv_poll_cq() and ibv_req_notify_cq() are inline functions
- * that call the operations in the context.  Those of a context with an emulated
- * queue pair are replaced by the ones below; see emu.h.
+ * Replaces ibv_post_send(), ibv_poll_cq() and ibv_req_notify_cq() on contexts with an
+ * emulated queue pair; see emu.h.  They are inline functions that call the operations in
+ * the context, so the program calls the ones below, which call emu_qp.c and emu_cq.c or, for
+ * all other queues, the device.
  */
 #include <stdlib.h>
 
 #include "emu.h"
+#include "qp_table.h"
 
 static struct exp_table devices = EXP_TABLE_INIT;
 
 static struct emu_device *device_of(const struct ibv_context *context)
 {
 	return exp_table_find(&devices, context);
+}
+
+/* NULL: not emulated. */
+static struct emu_qp *emu_qp_of(struct ibv_qp *qp)
+{
+	const struct exp_qp *entry = exp_qp_find(qp);
+
+	return entry ? entry->emu : NULL;
 }
 
 static int hook_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,

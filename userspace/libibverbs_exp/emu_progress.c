@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The thread that goes on with emulated requests while the program does not poll
- * the completion queue: others may wait for what they change.
+ * The thread that continues emulated requests while the program does not poll the
+ * completion queue, because others may wait for what they change.  backend_emu.c starts it,
+ * emu_busy.c wakes it, and it calls what it was started with.
  *
  * It looks once in a millisecond while there is such a request and for a moment
  * after, so that a program that polls pays nothing, and sleeps otherwise.
@@ -24,11 +25,11 @@ static bool asleep;	/* written by lock */
  * Either the one who kicks sees that the thread sleeps, or the thread that there
  * is something to do: each writes first and then looks.
  */
-static void sleep_until_kicked(void)
+static void sleep_until_kicked(const struct emu_progress_ops *ops)
 {
 	pthread_mutex_lock(&lock);
 	__atomic_store_n(&asleep, true, __ATOMIC_SEQ_CST);
-	while (!emu_any_busy())
+	while (!ops->is_busy())
 		pthread_cond_wait(&wake, &lock);
 	__atomic_store_n(&asleep, false, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&lock);
@@ -45,22 +46,23 @@ void emu_progress_kick(void)
 
 static void *progress(void *arg)
 {
+	const struct emu_progress_ops *ops = arg;
 	const struct timespec pause = { .tv_nsec = EMU_TICK_NS };
 	int idle = 0;
 
 	for (;;) {
-		if (emu_any_busy())
+		if (ops->is_busy())
 			idle = 0;
 		else if (++idle > EMU_IDLE_TICKS)
-			sleep_until_kicked();
+			sleep_until_kicked(ops);
 		nanosleep(&pause, NULL);
-		emu_tick();
+		ops->tick();
 	}
-	return arg;
+	return NULL;
 }
 
 /* Signals are the program's. */
-int emu_progress_start(void)
+int emu_progress_start(const struct emu_progress_ops *ops)
 {
 	sigset_t all, old;
 	pthread_t thread;
@@ -70,7 +72,8 @@ int emu_progress_start(void)
 	if (!started) {
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &old);
-		err = pthread_create(&thread, NULL, progress, NULL);
+		err = pthread_create(&thread, NULL, progress,
+				     (void *)ops);
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
 		if (!err)
 			pthread_detach(thread);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_create_flow(), ibv_exp_destroy_flow(): the same as today's but for the
- * first word of the attributes and the specifications of IPv6.
+ * Flow steering: ibv_exp_create_flow() and ibv_exp_destroy_flow().  They call libibverbs,
+ * whose attributes differ only in the first word and in the specifications of IPv6.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_reg_mr(), ibv_exp_prefetch_mr(), ibv_exp_bind_mw()
+ * Memory regions and windows: ibv_exp_reg_mr(), ibv_exp_prefetch_mr() and ibv_exp_bind_mw().
+ * They call libibverbs; interpose.c has regions deregistered.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Objects that the standard verbs have too: completion queues, shared receive
- * queues, resource domains, and the changes to queue pairs.
+ * The calls for objects that the standard verbs have too: completion queues, shared receive
+ * queues, resource domains, and changes to queue pairs.  They call libibverbs.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
+#include "cq_ex.h"
+#include "std.h"
 
 /* ---- completion queues -------------------------------------------------- */
 
@@ -194,18 +196,19 @@ EXP_EXPORT
 int ibv_exp_modify_qp(struct ibv_qp *qp, struct ibv_exp_qp_attr *attr,
 		      uint64_t exp_attr_mask)
 {
-	const uint64_t unserved = IBV_EXP_QP_GROUP_RSS | IBV_EXP_QP_DC_KEY |
-				  IBV_EXP_QP_FLOW_ENTROPY |
-				  IBV_EXP_QP_OOO_RW_DATA_PLACEMENT;
-	const uint64_t served = EXP_QP_ATTR_STD_BITS | IBV_EXP_QP_RATE_LIMIT;
+	const uint64_t unsupported = IBV_EXP_QP_GROUP_RSS |
+				     IBV_EXP_QP_DC_KEY |
+				     IBV_EXP_QP_FLOW_ENTROPY |
+				     IBV_EXP_QP_OOO_RW_DATA_PLACEMENT;
+	const uint64_t supported = EXP_QP_ATTR_STD_BITS | IBV_EXP_QP_RATE_LIMIT;
 	int mask = exp_attr_mask & EXP_QP_ATTR_STD_BITS;
 	struct ibv_qp_attr std = { };
 
 	if (exp_bad_mask(__func__, attr->comp_mask,
 			 IBV_EXP_QP_ATTR_RESERVED) ||
-	    (exp_attr_mask & ~(unserved | served)))
+	    (exp_attr_mask & ~(unsupported | supported)))
 		return exp_err(EINVAL);
-	if ((exp_attr_mask & unserved) ||
+	if ((exp_attr_mask & unsupported) ||
 	    ((exp_attr_mask & IBV_EXP_QP_RATE_LIMIT) &&
 	     (attr->comp_mask & IBV_EXP_QP_ATTR_BURST_INFO)))
 		return exp_err(ENOSYS);
@@ -214,5 +217,5 @@ int ibv_exp_modify_qp(struct ibv_qp *qp, struct ibv_exp_qp_attr *attr,
 		std.rate_limit = attr->rate_limit;
 		mask |= IBV_QP_RATE_LIMIT;
 	}
-	return exp_err(ibv_modify_qp(qp, &std, mask));
+	return exp_err(exp_modify_qp(qp, &std, mask, exp_std()->modify_qp));
 }

@@ -2,13 +2,15 @@
 /*
  * Ports, their addresses, and opening: ibv_exp_query_port(),
  * ibv_exp_query_gid_attr(), ibv_exp_open_device(), ibv_exp_get_device_list(),
- * ibv_exp_setenv() and ibv_exp_get_provider_func().
+ * ibv_exp_setenv() and ibv_exp_get_provider_func().  They call libibverbs.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
+#include "cq_ex.h"
+#include "std.h"
 
 static_assert(offsetof(struct ibv_port_attr, link_layer) ==
 	      offsetof(struct ibv_exp_std_port_attr, link_layer),
@@ -70,7 +72,7 @@ struct ibv_context *ibv_exp_open_device(struct ibv_device *device,
 		return exp_null(EINVAL);
 	if (attr->comp_mask & IBV_EXP_SET_ATTR_PEER_INFO)
 		return exp_null(ENOSYS);
-	return ibv_open_device(device);
+	return exp_open_device(device, exp_std()->open_device);
 }
 
 EXP_EXPORT

@@ -1,136 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_create_qp(), and the table of the queue pairs that take masked
- * atomics.
+ * ibv_exp_create_qp().  The backend of the context creates the queue pairs that take masked
+ * atomics, libibverbs all others.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
-
-static struct exp_table qps = EXP_TABLE_INIT;
-
-/* ---- table ------------------------------------------------------------- */
-
-/*
- * The entry was made for this very queue pair, and not for one that has been
- * destroyed unseen and had the same address.  One of another context or with
- * another number does not match, nor does one with builders if the entry's had
- * none, or the reverse.  What remains is a successor from the same provider,
- * which takes the same requests.
- */
-static bool is_of(const struct exp_qp *entry, struct ibv_qp *qp)
-{
-	return entry->backend && entry->context == qp->context &&
-	       entry->pd == qp->pd && entry->send_cq == qp->send_cq &&
-	       entry->handle == qp->handle && entry->qp_num == qp->qp_num &&
-	       ibv_qp_to_qp_ex(qp) == entry->qpx;
-}
-
-const struct exp_qp *exp_qp_find(struct ibv_qp *qp)
-{
-	const struct exp_qp *entry = exp_table_find(&qps, qp);
-
-	return entry && is_of(entry, qp) ? entry : NULL;
-}
-
-static void entry_release(struct exp_qp *entry)
-{
-	const struct exp_backend *backend = entry->backend;
-
-	entry->backend = NULL;
-	if (backend && backend->release)
-		backend->release(entry);
-}
-
-/* Forgets a queue pair that is no more: qp has just been created there. */
-static void table_forget(const struct ibv_qp *qp)
-{
-	struct exp_qp *entry = exp_table_find(&qps, qp);
-
-	if (entry)
-		entry_release(entry);
-}
-
-/* Takes over `new`. */
-static void table_add(struct ibv_qp *qp, struct exp_qp *new)
-{
-	struct exp_qp *old;
-
-	new->qp = qp;
-	new->context = qp->context;
-	new->pd = qp->pd;
-	new->send_cq = qp->send_cq;
-	new->handle = qp->handle;
-	new->qp_num = qp->qp_num;
-
-	pthread_mutex_lock(&qps.lock);
-	old = exp_table_find(&qps, qp);
-	if (old) {
-		/* Others walk over it: `entry` and `qp` are not written. */
-		entry_release(old);
-		old->context = new->context;
-		old->pd = new->pd;
-		old->send_cq = new->send_cq;
-		old->handle = new->handle;
-		old->qp_num = new->qp_num;
-		old->qpx = new->qpx;
-		old->backend = new->backend;
-		old->atomic_cap = new->atomic_cap;
-		old->has_atomics = new->has_atomics;
-		old->max_atomic_arg = new->max_atomic_arg;
-		old->max_send_sge = new->max_send_sge;
-		old->sizes = new->sizes;
-		old->mqp = new->mqp;
-		old->emu = new->emu;
-		old->mlx5_qpx = new->mlx5_qpx;
-		old->mlx5_sq = new->mlx5_sq;
-	} else {
-		exp_table_add(&qps, &new->entry, qp);
-	}
-	pthread_mutex_unlock(&qps.lock);
-	if (old)
-		free(new);
-}
-
-int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
-			     int mask))
-{
-	const struct exp_qp *entry;
-	int ret = std(qp, attr, mask);
-
-	if (ret || !(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
-		return ret;
-	entry = exp_qp_find(qp);
-	if (entry && entry->backend->reset)
-		entry->backend->reset(entry);
-	return 0;
-}
-
-/* Taken out before: the address may be used again at once. */
-int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp))
-{
-	struct exp_qp *entry = exp_table_find(&qps, qp);
-	struct exp_qp old;
-	int ret;
-
-	if (!entry || !is_of(entry, qp))
-		return std(qp);
-	old = *entry;
-	entry->backend = NULL;
-	ret = std(qp);
-	if (ret)
-		entry->backend = old.backend;
-	else
-		entry_release(&old);
-	return ret;
-}
-
-/* ---- creation ---------------------------------------------------------- */
+#include "calls.h"
 
 static uint32_t create_flags(const struct ibv_exp_qp_init_attr *attr)
 {
@@ -161,10 +39,10 @@ static int check_format(const struct ibv_exp_qp_init_attr *attr)
 }
 
 /*
- * Attributes that nothing here serves: only their neutral value is taken.
- * Those whose bit is not set are not initialised by many programs.
+ * Attributes that no backend supports: only their neutral value is accepted.  A field
+ * whose bit is not set is ignored, because many programs do not initialise it.
  */
-static int check_unserved(const struct ibv_exp_qp_init_attr *attr)
+static int check_unsupported(const struct ibv_exp_qp_init_attr *attr)
 {
 	uint32_t has = attr->comp_mask;
 
@@ -229,7 +107,7 @@ static struct ibv_qp *create_std(struct ibv_context *context,
 		std->cap = plain.cap;
 	}
 	if (qp)
-		table_forget(qp);
+		exp_qp_forget(qp);
 	return qp;
 }
 
@@ -262,7 +140,7 @@ static struct ibv_qp *create_native(struct ibv_context *context,
 		return NULL;
 	}
 	entry->max_send_sge = std->cap.max_send_sge;
-	table_add(qp, entry);
+	exp_qp_add(qp, entry);
 	return qp;
 }
 
@@ -273,13 +151,13 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 	const struct exp_backend *backend = exp_backend_of(context);
 	struct ibv_qp_init_attr_ex std;
 	struct exp_caps caps = { };
-	uint32_t served = 0;
+	uint32_t supported = 0;
 	struct ibv_qp *qp;
 	int err;
 
 	err = check_format(attr);
 	if (!err)
-		err = check_unserved(attr);
+		err = check_unsupported(attr);
 	if (!err && attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD)
 		err = exp_query_caps(context, &caps);
 	if (err)
@@ -291,8 +169,8 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 	else if (attr->qp_type != IBV_QPT_RC)
 		caps.masked = false;
 	if (caps.masked && caps.be_reply)
-		served |= IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY;
-	if (create_flags(attr) & ~served) {
+		supported |= IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY;
+	if (create_flags(attr) & ~supported) {
 		err = EINVAL;
 		goto fail;
 	}

@@ -1,87 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_post_send()
- *
- * A queue pair with a backend is posted to with the builders of ibv_qp_ex, so
- * that one call rings one doorbell whatever it mixes.  Any other queue pair
- * takes what the standard verbs have, through ibv_post_send().
+ * ibv_exp_post_send().  It posts to a queue pair with a backend by the builders of
+ * ibv_qp_ex, so that one call rings one doorbell whatever it mixes.  To any other queue
+ * pair it posts what the standard verbs have, by ibv_post_send().
  */
 #include <errno.h>
 #include <string.h>
 
-#include "backend.h"
-
-/* More pieces than this are not taken inline. */
-#define EXP_MAX_INLINE_SGE 64
+#include "calls.h"
 
 /* Work requests that are translated at a time. */
 #define EXP_STD_BATCH 16
 
-static bool is_masked(const struct ibv_exp_send_wr *wr)
-{
-	return wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP ||
-	       wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD;
-}
-
-static bool is_inline(const struct ibv_exp_send_wr *wr)
-{
-	return wr->exp_send_flags & IBV_EXP_SEND_INLINE;
-}
-
 /* ---- queue pairs with a backend ---------------------------------------- */
-
-static int check_masked(const struct exp_qp *entry,
-			const struct ibv_exp_send_wr *wr)
-{
-	uint32_t log_arg_sz = wr->ext_op.masked_atomics.log_arg_sz;
-
-	/* Operands by reference were never made, by anybody. */
-	if (!(wr->exp_send_flags & IBV_EXP_SEND_EXT_ATOMIC_INLINE))
-		return EINVAL;
-	if (log_arg_sz >= 64 || !(entry->sizes & (1ULL << log_arg_sz)))
-		return EINVAL;
-	if ((1ULL << log_arg_sz) > entry->max_atomic_arg)
-		return EINVAL;
-	return 0;
-}
-
-int exp_check_wr(const struct exp_qp *entry, const struct ibv_exp_send_wr *wr)
-{
-	if (wr->exp_send_flags &
-	    ~(EXP_SEND_STD_FLAGS | IBV_EXP_SEND_EXT_ATOMIC_INLINE))
-		return EINVAL;
-	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > entry->max_send_sge)
-		return EINVAL;
-	if (is_inline(wr) && wr->num_sge > EXP_MAX_INLINE_SGE)
-		return EINVAL;
-
-	switch ((int)wr->exp_opcode) {
-	case IBV_EXP_WR_SEND:
-	case IBV_EXP_WR_SEND_WITH_IMM:
-	case IBV_EXP_WR_RDMA_WRITE:
-	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
-		return 0;
-	case IBV_EXP_WR_RDMA_READ:
-		return is_inline(wr) ? EINVAL : 0;
-	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_EXP_WR_ATOMIC_FETCH_AND_ADD:
-		return is_inline(wr) || !entry->has_atomics ? EINVAL : 0;
-	case IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP:
-	case IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD:
-		if (is_inline(wr) || !entry->has_atomics)
-			return EINVAL;
-		return check_masked(entry, wr);
-	default:
-		return EINVAL;
-	}
-}
 
 static void build_data(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 {
-	struct ibv_data_buf bufs[EXP_MAX_INLINE_SGE];
+	struct ibv_data_buf bufs[EXP_WR_MAX_INLINE_SGE];
 	int i;
 
-	if (!is_inline(wr)) {
+	if (!exp_wr_is_inline(wr)) {
 		ibv_wr_set_sge_list(qpx, wr->num_sge, wr->sg_list);
 		return;
 	}
@@ -130,7 +68,7 @@ static void build_plain(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 	build_data(qpx, wr);
 }
 
-/* wr has passed exp_check_wr(). */
+/* wr has passed exp_wr_check(). */
 static void build_wr(const struct exp_qp *entry,
 		     const struct ibv_exp_send_wr *wr)
 {
@@ -139,7 +77,7 @@ static void build_wr(const struct exp_qp *entry,
 	qpx->wr_id = wr->wr_id;
 	qpx->wr_flags = wr->exp_send_flags &
 			(EXP_SEND_STD_FLAGS & ~IBV_EXP_SEND_INLINE);
-	if (is_masked(wr))
+	if (exp_wr_is_masked(wr))
 		entry->backend->build_masked(entry, wr);
 	else
 		build_plain(qpx, wr);
@@ -157,7 +95,7 @@ static void batch_begin(const struct exp_qp *entry)
 static int batch_add(const struct exp_qp *entry,
 		     const struct ibv_exp_send_wr *wr)
 {
-	int err = exp_check_wr(entry, wr);
+	int err = exp_wr_check(entry, wr);
 
 	if (!err && entry->backend->batch_add)
 		err = entry->backend->batch_add(entry, wr);
@@ -249,56 +187,12 @@ static int masked_error(const struct ibv_qp *qp)
 	return EINVAL;
 }
 
-int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
-		  const struct ibv_exp_send_wr *wr)
+static int wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
+		     const struct ibv_exp_send_wr *wr)
 {
-	if (is_masked(wr))
+	if (exp_wr_is_masked(wr))
 		return masked_error(qp);
-	if (wr->exp_send_flags &
-	    ~(EXP_SEND_STD_FLAGS | IBV_EXP_SEND_EXT_ATOMIC_INLINE |
-	      IBV_EXP_SEND_IP_CSUM))
-		return EINVAL;
-
-	memset(std, 0, sizeof(*std));
-	std->wr_id = wr->wr_id;
-	std->sg_list = wr->sg_list;
-	std->num_sge = wr->num_sge;
-	std->opcode = (enum ibv_wr_opcode)wr->exp_opcode;
-	std->send_flags = wr->exp_send_flags & EXP_SEND_STD_FLAGS;
-	if (wr->exp_send_flags & IBV_EXP_SEND_IP_CSUM)
-		std->send_flags |= IBV_SEND_IP_CSUM;
-	if (qp->qp_type == IBV_QPT_XRC_SEND)
-		std->qp_type.xrc.remote_srqn = wr->qp_type.xrc.remote_srqn;
-
-	switch ((int)wr->exp_opcode) {
-	case IBV_EXP_WR_SEND_WITH_IMM:
-		std->imm_data = wr->ex.imm_data;
-		/* fallthrough */
-	case IBV_EXP_WR_SEND:
-		if (qp->qp_type == IBV_QPT_UD) {
-			std->wr.ud.ah = wr->wr.ud.ah;
-			std->wr.ud.remote_qpn = wr->wr.ud.remote_qpn;
-			std->wr.ud.remote_qkey = wr->wr.ud.remote_qkey;
-		}
-		return 0;
-	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
-		std->imm_data = wr->ex.imm_data;
-		/* fallthrough */
-	case IBV_EXP_WR_RDMA_WRITE:
-	case IBV_EXP_WR_RDMA_READ:
-		std->wr.rdma.remote_addr = wr->wr.rdma.remote_addr;
-		std->wr.rdma.rkey = wr->wr.rdma.rkey;
-		return 0;
-	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_EXP_WR_ATOMIC_FETCH_AND_ADD:
-		std->wr.atomic.remote_addr = wr->wr.atomic.remote_addr;
-		std->wr.atomic.compare_add = wr->wr.atomic.compare_add;
-		std->wr.atomic.swap = wr->wr.atomic.swap;
-		std->wr.atomic.rkey = wr->wr.atomic.rkey;
-		return 0;
-	default:
-		return EINVAL;
-	}
+	return exp_wr_to_std(qp, std, wr);
 }
 
 static int post_std(struct ibv_qp *qp, struct ibv_exp_send_wr *wr,
@@ -314,7 +208,7 @@ static int post_std(struct ibv_qp *qp, struct ibv_exp_send_wr *wr,
 		struct ibv_exp_send_wr *first = wr;
 
 		for (n = 0; wr && n < EXP_STD_BATCH; n++, wr = wr->next) {
-			err = exp_wr_to_std(qp, &batch[n], wr);
+			err = wr_to_std(qp, &batch[n], wr);
 			if (err)
 				break;
 			if (n)

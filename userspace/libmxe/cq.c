@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues, polled without a system call.
+ * Completion queues: the program polls the ring without a system call.  libibverbs calls
+ * these functions by the table in device.c and by the pointers in struct ibv_cq_ex; qp.c
+ * calls mxe_cq_purge().
  */
 #include <errno.h>
 #include <limits.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The provider's entry, devices and contexts.
+ * The provider's entry: devices, contexts, and the table of the verbs that libibverbs
+ * calls.  It refers to all objects below it.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,35 +24,6 @@ struct mxe_get_context_resp {
 	__aligned_u64 core[sizeof(struct ib_uverbs_get_context_resp) / 8];
 	struct mxe_alloc_ucontext_resp drv;
 };
-
-int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
-	      struct ib_uverbs_attr *attrs, unsigned int num_attrs)
-{
-	union {
-		struct ib_uverbs_ioctl_hdr hdr;
-		char room[sizeof(struct ib_uverbs_ioctl_hdr) +
-			  MXE_IOCTL_ATTRS * sizeof(*attrs)];
-	} cmd = {
-		.hdr = {
-			.length = (uint16_t)(sizeof(cmd.hdr) +
-					     num_attrs * sizeof(*attrs)),
-			.object_id = object,
-			.method_id = method,
-			.num_attrs = (uint16_t)num_attrs,
-			.driver_id = MXE_DRIVER_ID,
-		},
-	};
-	unsigned int i;
-
-	for (i = 0; i < num_attrs; i++) {
-		cmd.hdr.attrs[i] = attrs[i];
-		cmd.hdr.attrs[i].flags = UVERBS_ATTR_F_MANDATORY;
-	}
-	if (ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, &cmd))
-		return errno;
-	memcpy(attrs, cmd.hdr.attrs, num_attrs * sizeof(*attrs));
-	return 0;
-}
 
 static int mxe_alloc_doorbell(struct mxe_context *ctx)
 {
@@ -220,7 +190,7 @@ static struct verbs_context *mxe_alloc_context(struct ibv_device *device,
 	if (ret)
 		goto err_uninit;
 
-	pthread_mutex_init(&ctx->poll.lock, NULL);
+	mxe_poll_thread_init(ctx);
 	verbs_set_ops(&ctx->vctx, &mxe_context_ops);
 	return &ctx->vctx;
 

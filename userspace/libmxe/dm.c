@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Device memory: copied to and from through a mapping.
+ * Device memory, which the process maps and the CPU copies to and from.  libibverbs calls
+ * these functions by the table in device.c.
  */
 #include <errno.h>
 #include <stdlib.h>

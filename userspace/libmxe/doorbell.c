@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The doorbell: of one queue pair, or of many in one system call.
+ * The doorbell: a write() that tells the kernel of new work requests, of one QP or of many.
+ * send.c, recv.c and mxedv.c call it.
  */
 #include <errno.h>
 #include <unistd.h>
 
-#include "mxe.h"
+#include "doorbell.h"
 
 enum { DOORBELLS = 128 };	/* in one system call */
 
 /*
- * 0 or the first error.  A queue pair that is not there any more does not keep
- * the others from being rung; errno is the caller's.
+ * Returns 0 or the first error.  A QP that does not exist any more does not keep the
+ * others from being rung.  Leaves errno unchanged.
  */
-static int mxe_ring_doorbells(int fd, const struct mxe_doorbell *db, size_t num)
+static int mxe_doorbell_write(int fd, const struct mxe_doorbell *db, size_t num)
 {
 	int saved = errno;
 	int ret = 0;
@@ -60,21 +61,13 @@ void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
 	}
 }
 
-/*
- * Nothing is kept of a doorbell that a queue pair defers: what was posted is in
- * its ring, and the program says which to look at.
- */
-MXE_EXPORT int mxedv_ring_doorbells(struct ibv_context *context,
-				    struct ibv_qp *const *qps, uint32_t num_qps)
+int mxe_doorbell_qps(struct ibv_context *context, struct ibv_qp *const *qps,
+		     uint32_t num_qps)
 {
 	struct mxe_doorbell db[DOORBELLS];
 	uint32_t i, n = 0;
 	int ret = 0, err;
 
-	if (!context || (num_qps && !qps))
-		return EINVAL;
-	if (!mxe_is_device(context->device))
-		return EOPNOTSUPP;
 	for (i = 0; i < num_qps; i++)
 		if (!qps[i] || qps[i]->context != context ||
 		    !to_mqp(qps[i])->sq.entries)
@@ -87,7 +80,7 @@ MXE_EXPORT int mxedv_ring_doorbells(struct ibv_context *context,
 		};
 		if (n < DOORBELLS && i + 1 < num_qps)
 			continue;
-		err = mxe_ring_doorbells(to_mctx(context)->doorbell_fd, db, n);
+		err = mxe_doorbell_write(to_mctx(context)->doorbell_fd, db, n);
 		if (!ret)
 			ret = err;
 		n = 0;

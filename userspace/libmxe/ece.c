@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Enhanced connection establishment: what the two ends of a connection tell one
- * another, by librdmacm or by the program's own means, of the masked atomics
- * that they execute.
+ * Enhanced connection establishment (ECE): the two ends of a connection tell each other
+ * which masked atomics they execute.  libibverbs calls mxe_query_ece() and mxe_set_ece()
+ * by the table in device.c, qp.c resets the result, and send.c reads it.
  *
- * librdmacm passes on what a peer of this vendor said, and no options for any
- * other peer, so a connection to another device is made as ever.
+ * librdmacm hands options on only if they come from a peer with the same vendor ID, so a
+ * connection to any other device is established without them.
  */
 #include <errno.h>
 

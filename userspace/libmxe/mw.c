@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory windows.
+ * Memory windows.  libibverbs calls these functions by the table in device.c; a bind is a
+ * work request that send.c posts.
  */
 #include <errno.h>
 #include <stdlib.h>

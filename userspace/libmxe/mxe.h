@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * mxe: internal structures of the provider.
+ * mxe: internal structures of the provider, and its functions by file, the lowest layer
+ * first (see the Makefile).
  *
  * Locks: every ring has one spin lock; it covers the index of the process'
  * side and the entries that this side may touch.  No two are held together,
@@ -27,6 +28,7 @@
 #include <rdma/mxe-abi.h>
 #include <rdma/mxe_user_ioctl_cmds.h>
 #include "infiniband/mxedv.h"
+#include "ring.h"
 
 #define MXE_EXPORT __attribute__((visibility("default")))
 
@@ -51,23 +53,6 @@ struct mxe_context {
 	struct mxe_atomic_caps caps;
 	int doorbell_fd;
 	struct mxe_poll_thread poll;
-};
-
-/*
- * One mapped ring.  `index` is the process' side: the producer of a work
- * queue, the consumer of a completion queue.  The kernel's copy in the header
- * follows it.  A queue without entries is not mapped and counts as full.
- */
-struct mxe_ring {
-	struct mxe_ring_hdr *hdr;
-	char *entry;
-	size_t map_size;
-	uint32_t entries;
-	uint32_t stride;
-	uint32_t max_sge;
-	uint32_t max_inline;
-	uint32_t index;
-	pthread_spinlock_t lock;
 };
 
 struct mxe_ah {
@@ -143,114 +128,35 @@ static inline struct mxe_qp *to_mqp_ex(struct ibv_qp_ex *qp)
 	return mxe_container(qp, struct mxe_qp, vqp.qp_ex);
 }
 
-/* ---- rings: ring.c ----------------------------------------------------- */
+/* ---- ioctl.c ----------------------------------------------------------- */
 
-int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
-		 const struct mxe_ring_info *info, size_t min_stride);
-void mxe_ring_unmap(struct mxe_ring *ring);
-/* Other memory with the same indices; the caller holds the lock. */
-void mxe_ring_replace(struct mxe_ring *ring, struct mxe_ring *with);
-void mxe_ring_reset(struct mxe_ring *ring);
-
-static inline __attribute__((returns_nonnull)) void *
-mxe_ring_at(const struct mxe_ring *ring, uint32_t index)
-{
-	return ring->entry +
-	       (size_t)(index & (ring->entries - 1)) * ring->stride;
-}
-
-static inline uint32_t mxe_load_acquire(const __u32 *p)
-{
-	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
-}
-
-static inline void mxe_store_release(__u32 *p, uint32_t value)
-{
-	__atomic_store_n(p, value, __ATOMIC_RELEASE);
-}
-
-/* Is there no room on a work queue whose next entry is `index`? */
-static inline bool mxe_ring_full(const struct mxe_ring *ring, uint32_t index)
-{
-	return !ring->entries ||
-	       index - mxe_load_acquire(&ring->hdr->consumer) >= ring->entries;
-}
-
-/* Completions that wait on a completion queue. */
-static inline uint32_t mxe_ring_pending(const struct mxe_ring *ring)
-{
-	uint32_t n = mxe_load_acquire(&ring->hdr->producer) - ring->index;
-
-	/* Only a process that writes to its rings itself sees more. */
-	return n <= ring->entries ? n : 0;
-}
-
-/* ---- doorbell: doorbell.c ---------------------------------------------- */
-
-/* Tell the kernel that work requests have been published. */
-void mxe_doorbell(struct mxe_qp *qp, uint32_t queues);
-
-/*
- * Of a work queue that the kernel looks at by itself, after work requests were
- * published: does it now, too?  It sets the flag before it looks at the producer
- * for the last time; with the barrier between store and load one of the two sides
- * sees the other.
- */
-static inline bool mxe_ring_needs_doorbell(const struct mxe_ring *ring)
-{
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED) &
-	       MXE_RING_NEED_DOORBELL;
-}
-
-/* The same of the send queue, unless the program does or a thread polls it. */
-static inline void mxe_doorbell_send(struct mxe_qp *qp)
-{
-	if (qp->defers_doorbell ||
-	    (qp->is_polled && !mxe_ring_needs_doorbell(&qp->sq)))
-		return;
-	mxe_doorbell(qp, MXE_DOORBELL_SEND);
-}
-
-/* ---- poll thread: poll.c ----------------------------------------------- */
-
-/* The context goes: end it, if there is one. */
-void mxe_poll_thread_free(struct mxe_context *ctx);
-
-/* ---- verbs ------------------------------------------------------------- */
-
-bool mxe_is_device(struct ibv_device *device);
-
-struct ibv_pd *mxe_alloc_pd(struct ibv_context *context);
-int mxe_dealloc_pd(struct ibv_pd *pd);
 struct ib_uverbs_attr;
 
 enum { MXE_IOCTL_ATTRS = 4 };
 
-/* A method with up to MXE_IOCTL_ATTRS attributes; 0 or a positive errno. */
+/* Calls a method with up to MXE_IOCTL_ATTRS attributes.  Returns 0 or a positive errno. */
 int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
 	      struct ib_uverbs_attr *attrs, unsigned int num_attrs);
 
-struct ibv_dm *mxe_alloc_dm(struct ibv_context *context,
-			    struct ibv_alloc_dm_attr *attr);
-int mxe_free_dm(struct ibv_dm *dm);
-struct ibv_mr *mxe_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
-			     uint64_t offset, size_t length,
-			     unsigned int access);
-struct ibv_mr *mxe_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
-				 size_t length, uint64_t hca_va, int fd,
-				 int access);
-int mxe_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
-		 size_t length, int access);
-struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
-			  uint64_t hca_va, int access);
-int mxe_dereg_mr(struct verbs_mr *vmr);
-struct ibv_mw *mxe_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
-int mxe_dealloc_mw(struct ibv_mw *mw);
-int mxe_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
-		struct ibv_mw_bind *bind);
-struct ibv_ah *mxe_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-int mxe_destroy_ah(struct ibv_ah *ah);
+/* ---- send.c ------------------------------------------------------------ */
+
+int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		  struct ibv_send_wr **bad_wr);
+/* The same, but it binds windows of type 1, too. */
+int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		      struct ibv_send_wr **bad_wr);
+void mxe_set_builders(struct mxe_qp *qp);
+uint32_t mxe_carried_opcodes(enum ibv_qp_type type, bool atomics);
+
+/* ---- recv.c ------------------------------------------------------------ */
+
+/* Sets *need_doorbell (or NULL) if the kernel waits for a doorbell. */
+int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad_wr, bool *need_doorbell);
+int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		  struct ibv_recv_wr **bad_wr);
+
+/* ---- cq.c -------------------------------------------------------------- */
 
 struct ibv_cq *mxe_create_cq(struct ibv_context *context, int cqe,
 			     struct ibv_comp_channel *channel, int comp_vector);
@@ -261,6 +167,76 @@ int mxe_resize_cq(struct ibv_cq *ibcq, int cqe);
 int mxe_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
 int mxe_destroy_cq(struct ibv_cq *ibcq);
 void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num);
+
+/* ---- pd.c -------------------------------------------------------------- */
+
+struct ibv_pd *mxe_alloc_pd(struct ibv_context *context);
+int mxe_dealloc_pd(struct ibv_pd *pd);
+struct ibv_xrcd *mxe_open_xrcd(struct ibv_context *context,
+			       struct ibv_xrcd_init_attr *attr);
+int mxe_close_xrcd(struct ibv_xrcd *ibxrcd);
+
+/* ---- mr.c -------------------------------------------------------------- */
+
+struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			  uint64_t hca_va, int access);
+struct ibv_mr *mxe_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				 size_t length, uint64_t hca_va, int fd,
+				 int access);
+int mxe_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
+		 size_t length, int access);
+int mxe_dereg_mr(struct verbs_mr *vmr);
+
+/* ---- dm.c -------------------------------------------------------------- */
+
+struct ibv_dm *mxe_alloc_dm(struct ibv_context *context,
+			    struct ibv_alloc_dm_attr *attr);
+int mxe_free_dm(struct ibv_dm *dm);
+struct ibv_mr *mxe_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
+			     uint64_t offset, size_t length,
+			     unsigned int access);
+
+/* ---- ah.c -------------------------------------------------------------- */
+
+struct ibv_ah *mxe_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int mxe_destroy_ah(struct ibv_ah *ah);
+
+/* ---- mw.c -------------------------------------------------------------- */
+
+struct ibv_mw *mxe_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int mxe_dealloc_mw(struct ibv_mw *mw);
+int mxe_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		struct ibv_mw_bind *bind);
+
+/* ---- srq.c ------------------------------------------------------------- */
+
+struct ibv_srq *mxe_create_srq(struct ibv_pd *pd,
+			       struct ibv_srq_init_attr *attr);
+struct ibv_srq *mxe_create_srq_ex(struct ibv_context *context,
+				  struct ibv_srq_init_attr_ex *attr);
+int mxe_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		   int attr_mask);
+int mxe_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
+int mxe_destroy_srq(struct ibv_srq *ibsrq);
+int mxe_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num);
+int mxe_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad_wr);
+
+/* ---- ece.c ------------------------------------------------------------- */
+
+enum {
+	MXE_ECE_MASKED_ATOMICS = MXEDV_ECE_MASKED_ATOMIC_4 |
+				 MXEDV_ECE_MASKED_ATOMIC_8 |
+				 MXEDV_ECE_MASKED_ATOMIC_16 |
+				 MXEDV_ECE_MASKED_ATOMIC_32,
+};
+
+int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
+int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
+/* Also called for a new queue pair, once max_atomic_arg is set. */
+void mxe_forget_ece(struct mxe_qp *qp);
+
+/* ---- qp.c -------------------------------------------------------------- */
 
 struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *mxe_create_qp_ex(struct ibv_context *context,
@@ -275,47 +251,18 @@ int mxe_destroy_qp(struct ibv_qp *ibqp);
 struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 			   struct ibv_qp_open_attr *attr);
 
-struct ibv_xrcd *mxe_open_xrcd(struct ibv_context *context,
-			       struct ibv_xrcd_init_attr *attr);
-int mxe_close_xrcd(struct ibv_xrcd *ibxrcd);
+/* ---- poll_thread.c ----------------------------------------------------- */
 
-struct ibv_srq *mxe_create_srq(struct ibv_pd *pd,
-			       struct ibv_srq_init_attr *attr);
-struct ibv_srq *mxe_create_srq_ex(struct ibv_context *context,
-				  struct ibv_srq_init_attr_ex *attr);
-int mxe_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
-		   int attr_mask);
-int mxe_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
-int mxe_destroy_srq(struct ibv_srq *ibsrq);
-int mxe_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num);
-int mxe_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
-		      struct ibv_recv_wr **bad_wr);
+/* Of a new context. */
+void mxe_poll_thread_init(struct mxe_context *ctx);
+/* These two return 0 or a positive errno. */
+int mxe_poll_thread_start(struct mxe_context *ctx, uint32_t idle_us);
+int mxe_poll_thread_stop(struct mxe_context *ctx);
+/* Ends the thread, if there is one, before the context is freed. */
+void mxe_poll_thread_free(struct mxe_context *ctx);
 
-int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		  struct ibv_send_wr **bad_wr);
-/* The same, with windows of type 1 bound as well. */
-int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		      struct ibv_send_wr **bad_wr);
-void mxe_set_builders(struct mxe_qp *qp);
-uint32_t mxe_carried_opcodes(enum ibv_qp_type type, bool atomics);
-/* need_doorbell (or NULL): the kernel waits to be told. */
-int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
-		       struct ibv_recv_wr **bad_wr, bool *need_doorbell);
-int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
-		  struct ibv_recv_wr **bad_wr);
+/* ---- device.c ---------------------------------------------------------- */
 
-/* ---- enhanced connection establishment: ece.c -------------------------- */
-
-enum {
-	MXE_ECE_MASKED_ATOMICS = MXEDV_ECE_MASKED_ATOMIC_4 |
-				 MXEDV_ECE_MASKED_ATOMIC_8 |
-				 MXEDV_ECE_MASKED_ATOMIC_16 |
-				 MXEDV_ECE_MASKED_ATOMIC_32,
-};
-
-int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
-int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
-/* Of a new queue pair, too, which has its max_atomic_arg. */
-void mxe_forget_ece(struct mxe_qp *qp);
+bool mxe_is_device(struct ibv_device *device);
 
 #endif /* MXE_H */

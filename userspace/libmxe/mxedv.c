@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The direct verbs: what mxe does beyond the verbs of libibverbs.
+ * The direct verbs, mxedv_*(): the calls of mxedv.h that a program links with.  They check
+ * their arguments, and that the device is one of mxe, before they call the provider.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "doorbell.h"
 #include "mxe.h"
 
 enum {
@@ -21,7 +23,8 @@ enum {
 
 static_assert(sizeof(struct mxedv_device_attr) == 48 &&
 	      sizeof(struct mxedv_qp_init_attr) == 16 &&
-	      sizeof(struct mxedv_qp_ex) == 40,
+	      sizeof(struct mxedv_qp_ex) == 40 &&
+	      sizeof(struct mxedv_poll_thread_attr) == 16,
 	      "structures of the library's ABI");
 static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
 		      (int)MXE_MASKED_ATOMIC_CMP_SWAP &&
@@ -106,4 +109,38 @@ mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx)
 		return NULL;
 	qp = to_mqp_ex(qpx);
 	return qp->has_builders ? &qp->dv : NULL;
+}
+
+/*
+ * The library does not record deferred doorbells: the posted requests are in the ring,
+ * and the program names the QPs to look at.
+ */
+MXE_EXPORT int mxedv_ring_doorbells(struct ibv_context *context,
+				    struct ibv_qp *const *qps, uint32_t num_qps)
+{
+	if (!context || (num_qps && !qps))
+		return EINVAL;
+	if (!mxe_is_device(context->device))
+		return EOPNOTSUPP;
+	return mxe_doorbell_qps(context, qps, num_qps);
+}
+
+MXE_EXPORT int
+mxedv_start_poll_thread(struct ibv_context *context,
+			const struct mxedv_poll_thread_attr *attr)
+{
+	if (!context || !attr || attr->comp_mask || attr->flags)
+		return EINVAL;
+	if (!mxe_is_device(context->device))
+		return EOPNOTSUPP;
+	return mxe_poll_thread_start(to_mctx(context), attr->idle_us);
+}
+
+MXE_EXPORT int mxedv_stop_poll_thread(struct ibv_context *context)
+{
+	if (!context)
+		return EINVAL;
+	if (!mxe_is_device(context->device))
+		return EOPNOTSUPP;
+	return mxe_poll_thread_stop(to_mctx(context));
 }

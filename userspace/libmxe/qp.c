@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queue pairs.
+ * Creation, change and destruction of queue pairs.  libibverbs calls these functions by
+ * the table in device.c, and mxedv.c calls mxe_create_qp_dv().
  */
 #include <errno.h>
 #include <stdlib.h>

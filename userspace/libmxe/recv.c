@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receive queues.
+ * Posting to receive queues.  libibverbs calls mxe_post_recv(), and srq.c shares the
+ * writing of the ring.
  */
 #include <errno.h>
 
-#include "mxe.h"
+#include "doorbell.h"
 
 static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 			  const struct ibv_recv_wr *wr)

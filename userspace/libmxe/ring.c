@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Rings shared with the kernel.
+ * Mapping of the rings that the process shares with the kernel.  cq.c, qp.c and srq.c call
+ * it; the entries are read and written by inline functions of ring.h.
  */
 #include <errno.h>
 #include <sys/mman.h>

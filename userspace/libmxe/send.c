@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The send queue: ibv_post_send(), ibv_wr_*() and mxedv_wr_*().
+ * Posting to send queues: ibv_post_send(), ibv_wr_*() and mxedv_wr_*().  libibverbs and the
+ * program call these functions by pointers, which qp.c and device.c set; they ring the
+ * doorbell.
  */
 #include <errno.h>
 #include <string.h>
 
 #include <masked_atomic.h>
+#include "doorbell.h"
 #include "mxe.h"
 
 enum {

@@ -1,43 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Shared receive queues, and the domains of those of XRC.  The kernel takes requests up when messages arrive
- * and reads nothing in advance, so there is no doorbell.
+ * Shared receive queues.  libibverbs calls these functions by the table in device.c.  There
+ * is no doorbell, because the kernel takes a request up when a message arrives.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "mxe.h"
-
-struct ibv_xrcd *mxe_open_xrcd(struct ibv_context *context,
-			       struct ibv_xrcd_init_attr *attr)
-{
-	struct ib_uverbs_open_xrcd_resp resp;
-	struct ibv_open_xrcd cmd = { 0 };
-	struct verbs_xrcd *xrcd;
-	int ret;
-
-	xrcd = calloc(1, sizeof(*xrcd));
-	if (!xrcd)
-		return NULL;
-	ret = ibv_cmd_open_xrcd(context, xrcd, sizeof(*xrcd), attr, &cmd,
-				sizeof(cmd), &resp, sizeof(resp));
-	if (ret) {
-		free(xrcd);
-		errno = ret;
-		return NULL;
-	}
-	return &xrcd->xrcd;
-}
-
-int mxe_close_xrcd(struct ibv_xrcd *ibxrcd)
-{
-	struct verbs_xrcd *xrcd = mxe_container(ibxrcd, struct verbs_xrcd, xrcd);
-	int ret = ibv_cmd_close_xrcd(xrcd);
-
-	if (!ret)
-		free(xrcd);
-	return ret;
-}
 
 struct mxe_create_srq {
 	struct ibv_create_xsrq cmd;

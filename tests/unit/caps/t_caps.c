@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Tests of mxe-caps with fakes of libibverbs, libmxe, libibverbs_exp and libmlx5, and
+ * with a directory in place of /sys.
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <infiniband/mxedv.h>
+#include <infiniband/verbs.h>
+#include <infiniband/verbs_exp.h>
+
+#include "caps.h"
+#include "tap.h"
+#include "util.h"
+
+#define MASKED IBV_EXP_DEVICE_EXT_MASKED_ATOMICS
+
+/* ---- the libraries ----------------------------------------------------- */
+
+struct fake {
+	struct verbs_context vctx;
+	struct ibv_device device;
+	bool is_mxe, is_mlx5;
+	int open_errno, query_errno, exp_errno;
+	enum ibv_atomic_cap atomic_cap;
+	struct ibv_pci_atomic_caps pci;
+	uint64_t exp_flags;
+};
+
+static struct fake fakes[4];
+static int num_fakes, open_contexts;
+static bool has_libmlx5;
+
+static struct fake *of_device(struct ibv_device *device)
+{
+	return (struct fake *)((char *)device - offsetof(struct fake, device));
+}
+
+static struct fake *of_context(struct ibv_context *context)
+{
+	return of_device(context->device);
+}
+
+struct ibv_device **ibv_get_device_list(int *num)
+{
+	struct ibv_device **list = calloc(num_fakes + 1, sizeof(*list));
+
+	for (int i = 0; i < num_fakes; i++)
+		list[i] = &fakes[i].device;
+	if (num)
+		*num = num_fakes;
+	return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+	return device->name;
+}
+
+static int query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *attr, size_t size)
+{
+	struct fake *f = of_context(context);
+
+	(void)input;
+	if (f->query_errno)
+		return f->query_errno;
+	memset(attr, 0, size);
+	attr->orig_attr.atomic_cap = f->atomic_cap;
+	attr->pci_atomic_caps = f->pci;
+	return 0;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct fake *f = of_device(device);
+
+	if (f->open_errno) {
+		errno = f->open_errno;
+		return NULL;
+	}
+	open_contexts++;
+	f->vctx.context.device = device;
+	f->vctx.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	f->vctx.sz = sizeof(f->vctx);
+	f->vctx.query_device_ex = query_device_ex;
+	return &f->vctx.context;
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+	(void)context;
+	open_contexts--;
+	return 0;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	(void)context;
+	(void)attr;
+	bail_out("the old query");
+}
+
+bool mxedv_is_supported(struct ibv_device *device)
+{
+	return of_device(device)->is_mxe;
+}
+
+int mxedv_query_device(struct ibv_context *context,
+		       struct mxedv_device_attr *attr, uint32_t inlen)
+{
+	(void)context;
+	memset(attr, 0, inlen);
+	attr->atomic_cap = IBV_ATOMIC_GLOB;
+	attr->masked_ops = MXEDV_MASKED_ATOMIC_CMP_SWP |
+			   MXEDV_MASKED_ATOMIC_FETCH_ADD;
+	attr->log_arg_sizes = 1 << 2 | 1 << 3;
+	attr->max_fa_bit_boundary = 64;
+	attr->reply_modes = MXEDV_ATOMIC_REPLY_HOST | MXEDV_ATOMIC_REPLY_BE;
+	return 0;
+}
+
+int ibv_exp_query_device(struct ibv_context *context,
+			 struct ibv_exp_device_attr *attr)
+{
+	struct fake *f = of_context(context);
+
+	if (f->exp_errno)
+		return f->exp_errno;
+	attr->exp_atomic_cap = (enum ibv_exp_atomic_cap)f->atomic_cap;
+	attr->exp_device_cap_flags = f->exp_flags;
+	if (!(f->exp_flags & MASKED)) {
+		attr->comp_mask &= ~IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS;
+		return 0;
+	}
+	attr->masked_atomic.masked_log_atomic_arg_sizes = 1 << 3;
+	attr->masked_atomic.masked_log_atomic_arg_sizes_network_endianness = 0;
+	attr->masked_atomic.max_fa_bit_boundary = 64;
+	return 0;
+}
+
+static bool fake_mlx5dv_is_supported(struct ibv_device *device)
+{
+	return of_device(device)->is_mlx5;
+}
+
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags)
+{
+	if (strcmp(name, "libmlx5.so.1"))
+		return __real_dlopen(name, flags);
+	return has_libmlx5 ? &has_libmlx5 : NULL;
+}
+
+void *__real_dlsym(void *lib, const char *name);
+void *__wrap_dlsym(void *lib, const char *name);
+void *__wrap_dlsym(void *lib, const char *name)
+{
+	if (lib != &has_libmlx5)
+		return __real_dlsym(lib, name);
+	return strcmp(name, "mlx5dv_is_supported") ? NULL :
+	       (void *)fake_mlx5dv_is_supported;
+}
+
+int __real_dlclose(void *lib);
+int __wrap_dlclose(void *lib);
+int __wrap_dlclose(void *lib)
+{
+	return lib == &has_libmlx5 ? 0 : __real_dlclose(lib);
+}
+
+static struct fake *add_fake(const char *name, enum ibv_atomic_cap atomic_cap)
+{
+	struct fake *f = &fakes[num_fakes++];
+
+	strcpy(f->device.name, name);
+	f->atomic_cap = atomic_cap;
+	return f;
+}
+
+static void add_mxe(const char *name)
+{
+	struct fake *f = add_fake(name, IBV_ATOMIC_GLOB);
+
+	f->is_mxe = true;
+	f->exp_flags = MASKED;
+}
+
+/* ---- sysfs ------------------------------------------------------------- */
+
+static char sysfs[32];
+
+static void put_value(const char *dev, const char *file, const char *value)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/class/infiniband_exp/%s/%s", sysfs,
+		 dev, file);
+	f = fopen(path, "w");
+	if (!f)
+		bail_out("%s: %s", path, strerror(errno));
+	fprintf(f, "%s\n", value);
+	fclose(f);
+}
+
+static void make_dir(const char *class, const char *dev)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/class", sysfs);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/class/%s", sysfs, class);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/class/%s/%s", sysfs, class, dev);
+	mkdir(path, 0755);
+}
+
+static void add_kernel(const char *dev, const char *mode, const char *reason)
+{
+	make_dir("infiniband_exp", dev);
+	put_value(dev, "masked_cmp_swap", mode);
+	put_value(dev, "masked_fetch_add", mode);
+	put_value(dev, "atomic_cap", "hca");
+	put_value(dev, "masked_atomic_cap_reported", "none");
+	put_value(dev, "log_arg_sizes", "0x8");
+	put_value(dev, "reply_endianness", "host");
+	put_value(dev, "max_retries", "64");
+	put_value(dev, "reason", reason);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag,
+		      struct FTW *ftw)
+{
+	(void)st;
+	(void)flag;
+	return ftw->level ? remove(path) : 0;
+}
+
+static void reset(void)
+{
+	memset(fakes, 0, sizeof(fakes));
+	num_fakes = 0;
+	has_libmlx5 = false;
+	nftw(sysfs, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- running it -------------------------------------------------------- */
+
+static char *out_text, *err_text;
+
+static int run(const char *args)
+{
+	char words[256], *argv[16], *save = NULL;
+	size_t out_len, err_len;
+	FILE *out, *err;
+	int argc = 0, status;
+
+	free(out_text);
+	free(err_text);
+	out = open_memstream(&out_text, &out_len);
+	err = open_memstream(&err_text, &err_len);
+	snprintf(words, sizeof(words), "mxe-caps %s", args);
+	for (char *w = strtok_r(words, " ", &save); w;
+	     w = strtok_r(NULL, " ", &save))
+		argv[argc++] = w;
+	argv[argc] = NULL;
+	status = caps_main(argc, argv, out, err);
+	fclose(out);
+	fclose(err);
+	return status;
+}
+
+/* A line of the table begins so. */
+static bool has_line(const char *start)
+{
+	const char *at = strstr(out_text, start);
+
+	if (at && (at == out_text || at[-1] == '\n'))
+		return true;
+	diag("no line \"%s\" in\n%s", start, out_text);
+	return false;
+}
+
+/* ---- tests ------------------------------------------------------------- */
+
+static void test_usage(void)
+{
+	reset();
+	is_int(run("--help"), 0, "--help");
+	ok(strstr(out_text, "Usage: mxe-caps"), "... on standard output");
+	is_int(run("--version"), 0, "--version");
+	is_str(out_text, "mxe-caps 9.9\n", "... and it is");
+	is_int(run("--require lots"), 2, "--require of a wrong word");
+	is_int(run("--for me"), 2, "--for a wrong one");
+	is_int(run("mxe0"), 2, "an argument");
+	ok(strstr(err_text, "mxe0"), "... is named");
+}
+
+static void test_no_device(void)
+{
+	reset();
+	is_int(run(""), 3, "no device at all");
+	is_str(err_text, "mxe-caps: there is no RDMA device\n", "... is said");
+	is_int(run("--require emulated"), 3, "... also where one is required");
+	is_int(run("-j"), 3, "... and in JSON");
+	is_str(out_text, "{\n  \"schema\": 1,\n  \"kernel_class\": false,\n"
+	       "  \"devices\": []\n}\n", "... which is valid");
+	add_mxe("mxe0");
+	is_int(run("-d mxe1"), 3, "not this device");
+	is_str(err_text, "mxe-caps: there is no RDMA device mxe1\n",
+	       "... is said");
+}
+
+static void test_table(void)
+{
+	reset();
+	add_fake("rxe0", IBV_ATOMIC_HCA)->pci.fetch_add =
+		IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP;
+	add_mxe("mxe0");
+	add_kernel("mxe0", "native", "");
+	add_kernel("rxe0", "emulated", "for a reason");
+	make_dir("infiniband", "bare0");
+	is_int(run(""), 0, "a table");
+	ok(has_line("DEVICE     SOURCE    ATOMICS  MASKED CMP-SWAP"), "head");
+	ok(has_line("mxe0       verbs     glob     -                -                 8        -\n"
+		    "           mxedv     glob     native           native            4,8      host be\n"
+		    "           ibv_exp   glob     native           native            8        host\n"
+		    "           kernel    hca      native           native            8        host\n"
+		    "rxe0       verbs     hca      -                -                 8        -\n"
+		    "                     PCI atomics, bytes: fetch-add 8, swap -, cmp-swap -\n"
+		    "           provider  (no direct verbs for masked atomics)\n"
+		    "           ibv_exp   hca      none             none              -        -\n"
+		    "           kernel    hca      emulated         emulated          8        host\n"
+		    "                     for a reason\n"),
+	   "mxe0 and rxe0, in this order");
+	ok(has_line("bare0      verbs     (not shown by libibverbs)\n"),
+	   "a device that libibverbs does not know");
+	is_int(run("-d rxe0"), 0, "one device");
+	ok(!strstr(out_text, "mxe0") && !strstr(out_text, "bare0"),
+	   "... and no other");
+	is_int(open_contexts, 0, "everything is closed");
+}
+
+static void test_errors(void)
+{
+	struct fake *f;
+
+	reset();
+	add_fake("a", IBV_ATOMIC_HCA)->open_errno = EACCES;
+	f = add_fake("b", IBV_ATOMIC_HCA);
+	f->query_errno = EIO;
+	f->exp_errno = ENOMEM;
+	is_int(run(""), 0, "a device that fails to open, one that answers nothing");
+	ok(has_line("a          verbs     (cannot be opened: Permission denied)"),
+	   "the reason of the first");
+	ok(has_line("b          verbs     (ibv_query_device_ex: Input/output error)"),
+	   "the reason of the second");
+	ok(has_line("           ibv_exp   (ibv_exp_query_device: Cannot allocate memory)"),
+	   "... in each way of asking");
+	ok(has_line("           kernel    (the module ib_exp is not loaded)"),
+	   "... and why the kernel does not answer");
+	add_kernel("c", "later", "");
+	is_int(run("-d c -f kernel -r emulated"), 4, "a word that is not known");
+	is_int(run("-d a"), 0, "a device that ib_exp does not have");
+	ok(has_line("           kernel    (not a device of ib_exp)"), "... is said");
+}
+
+static void test_mlx5(void)
+{
+	reset();
+	add_fake("mlx5_0", IBV_ATOMIC_HCA)->is_mlx5 = true;
+	run("");
+	ok(has_line("           provider  (no direct"), "without libmlx5");
+	has_libmlx5 = true;
+	run("");
+	ok(has_line("           mlx5dv    (mlx5dv does not tell"), "with libmlx5");
+}
+
+struct requirement {
+	const char *user;		/* NULL: not to be asked */
+	const char *kernel;
+	const char *args;
+	int status;
+};
+
+static const struct requirement requirements[] = {
+	{ "native", "native", "-r native", 0 },
+	{ "native", "native", "-r emulated", 0 },
+	{ "native", "emulated", "-r native", 1 },
+	{ "native", "emulated", "-r native -f user", 0 },
+	{ "native", "emulated", "-r native -f kernel", 1 },
+	{ "native", "emulated", "-r emulated -f both", 0 },
+	{ "emulated", "native", "-r native", 1 },
+	{ "emulated", "emulated", "-r emulated", 0 },
+	{ "none", "native", "-r emulated", 1 },
+	{ "none", "native", "-r native -f kernel", 0 },
+	{ "native", "none", "-r emulated -f kernel", 1 },
+	{ "native", NULL, "-r native", 4 },
+	{ "native", NULL, "-r native -f user", 0 },
+	{ "none", NULL, "-r native", 1 },
+	{ NULL, "native", "-r native", 4 },
+	{ NULL, "native", "-r native -f kernel", 0 },
+	{ NULL, "none", "-r native", 1 },
+	{ NULL, NULL, "", 0 },
+};
+
+static void test_require(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(requirements); i++) {
+		const struct requirement *r = &requirements[i];
+
+		reset();
+		if (r->user && !strcmp(r->user, "native"))
+			add_mxe("x0");
+		else if (r->user && !strcmp(r->user, "emulated"))
+			add_fake("x0", IBV_ATOMIC_HCA)->exp_flags =
+				MASKED | IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED;
+		else if (r->user)
+			add_fake("x0", IBV_ATOMIC_NONE);
+		else
+			add_fake("x0", IBV_ATOMIC_HCA)->open_errno = EACCES;
+		if (r->kernel)
+			add_kernel("x0", r->kernel, "");
+		is_int(run(r->args), r->status, "user %s, kernel %s: %s",
+		       r->user ?: "unknown", r->kernel ?: "unknown", r->args);
+		is_int(*err_text != '\0', r->status != 0, "... says so");
+	}
+
+	reset();
+	add_fake("a", IBV_ATOMIC_NONE);
+	add_kernel("a", "none", "");
+	add_mxe("b");
+	add_kernel("b", "native", "");
+	is_int(run("-r native"), 0, "one device of two is enough");
+	is_int(run("-r native -d a"), 1, "... if it is that one");
+	put_value("b", "masked_fetch_add", "none");
+	is_int(run("-r native"), 1, "both operations are needed");
+}
+
+static void test_json(void)
+{
+	reset();
+	make_dir("infiniband", "we\"ird\\\x01\xe9");
+	is_int(run("--json"), 0, "JSON of a strange name");
+	ok(strstr(out_text, "\"name\": \"we\\\"ird\\\\\\u0001\\u00e9\",\n"),
+	   "... is escaped");
+
+	reset();
+	add_mxe("mxe0");
+	add_kernel("mxe0", "native", "as \"announced\"");
+	is_int(run("--json"), 0, "JSON");
+	is_str(out_text,
+"{\n"
+"  \"schema\": 1,\n"
+"  \"kernel_class\": true,\n"
+"  \"devices\": [\n"
+"    {\n"
+"      \"name\": \"mxe0\",\n"
+"      \"provider_name\": \"mxe\",\n"
+"      \"user\": { \"masked_cmp_swap\": \"native\", \"masked_fetch_add\": \"native\" },\n"
+"      \"verbs\": {\n"
+"        \"error\": null,\n"
+"        \"atomic_cap\": \"glob\",\n"
+"        \"masked_cmp_swap\": null,\n"
+"        \"masked_fetch_add\": null,\n"
+"        \"arg_bytes\": [8],\n"
+"        \"arg_bytes_be\": [],\n"
+"        \"reply\": null,\n"
+"        \"max_fa_bit_boundary\": null,\n"
+"        \"pci_fetch_add_bytes\": [],\n"
+"        \"pci_swap_bytes\": [],\n"
+"        \"pci_compare_swap_bytes\": []\n"
+"      },\n"
+"      \"provider\": {\n"
+"        \"error\": null,\n"
+"        \"atomic_cap\": \"glob\",\n"
+"        \"masked_cmp_swap\": \"native\",\n"
+"        \"masked_fetch_add\": \"native\",\n"
+"        \"arg_bytes\": [4, 8],\n"
+"        \"arg_bytes_be\": [],\n"
+"        \"reply\": \"host be\",\n"
+"        \"max_fa_bit_boundary\": 64\n"
+"      },\n"
+"      \"ibv_exp\": {\n"
+"        \"error\": null,\n"
+"        \"atomic_cap\": \"glob\",\n"
+"        \"masked_cmp_swap\": \"native\",\n"
+"        \"masked_fetch_add\": \"native\",\n"
+"        \"arg_bytes\": [8],\n"
+"        \"arg_bytes_be\": [],\n"
+"        \"reply\": \"host\",\n"
+"        \"max_fa_bit_boundary\": 64\n"
+"      },\n"
+"      \"kernel\": {\n"
+"        \"error\": null,\n"
+"        \"atomic_cap\": \"hca\",\n"
+"        \"masked_cmp_swap\": \"native\",\n"
+"        \"masked_fetch_add\": \"native\",\n"
+"        \"arg_bytes\": [8],\n"
+"        \"arg_bytes_be\": [],\n"
+"        \"reply\": \"host\",\n"
+"        \"max_fa_bit_boundary\": null,\n"
+"        \"masked_atomic_cap_reported\": \"none\",\n"
+"        \"max_retries\": \"64\",\n"
+"        \"reason\": \"as \\\"announced\\\"\"\n"
+"      }\n"
+"    }\n"
+"  ]\n"
+"}\n", "... in full");
+}
+
+int main(void)
+{
+	plan(0);
+	strcpy(sysfs, "/tmp/t_caps.XXXXXX");
+	if (!mkdtemp(sysfs))
+		bail_out("mkdtemp: %s", strerror(errno));
+	setenv("SYSFS_PATH", sysfs, 1);
+	test_usage();
+	test_no_device();
+	test_table();
+	test_errors();
+	test_mlx5();
+	test_require();
+	test_json();
+	reset();
+	rmdir(sysfs);
+	free(out_text);
+	free(err_text);
+	return done_testing();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A fake of libibverbs, libmxe and two devices, for tests of libibverbs_exp:
+ * one device of mxe and one that knows only the standard verbs and no atomics.
+ * The fake records what reaches it.
+ */
+#ifndef EXP_FAKE_H
+#define EXP_FAKE_H
+
+#include <stdbool.h>
+#include <infiniband/mxedv.h>
+#include <infiniband/verbs_exp.h>
+
+#include "backend_mlx5.h"
+#include "util.h"
+
+#define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
+#define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
+#define PD IBV_EXP_QP_INIT_ATTR_PD
+#define FLAGS IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS
+#define ARG IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG
+#define BE IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY
+
+/* Of operands in bytes: in a mask of the logarithms, each is its own bit. */
+#define SIZES (4 | 8 | 16 | 32)
+
+#define MAX_OPS 64
+
+struct op {
+	uint64_t wr_id;
+	unsigned int flags;
+	int opcode;		/* enum ibv_exp_wr_opcode */
+	uint32_t rkey;
+	uint64_t addr;
+	uint64_t arg[4];
+	uint32_t log_arg_sz;	/* of masked atomics */
+	uint64_t wide[4][4];	/* operands of more than 8 bytes */
+	uint32_t imm;
+	size_t num_sge;
+	uint64_t sge_addr;
+	bool is_inline;
+	uint32_t srqn;		/* of XRC */
+};
+
+struct fake_qp {
+	union {
+		struct ibv_qp qp;
+		struct ibv_qp_ex qpx;
+	};
+	struct mxedv_qp_ex mqp;
+	bool has_ex;
+	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
+	uint32_t max_atomic_arg;	/* as asked for */
+
+	struct op ops[MAX_OPS];		/* posted */
+	int num_ops;
+	int building;			/* behind those */
+	int room;			/* in the send queue */
+	uint64_t poison;		/* a wr_id that is refused */
+	int doorbells;
+	bool started;
+};
+
+extern struct verbs_context mxe_vctx, std_vctx;
+#define mxe_ctx (&mxe_vctx.context)
+#define std_ctx (&std_vctx.context)
+
+extern struct ibv_pd mxe_pd, std_pd;
+
+struct fake {
+	struct ibv_device_attr_ex std;
+	struct mxedv_device_attr mxe;
+	const struct exp_mlx5dv *mlx5dv; /* NULL: no libmlx5 */
+	int query_errno;
+	int mxe_query_errno;
+	int create_errno;
+	bool no_builders;
+	uint32_t next_qpn;
+	struct fake_qp *reuse;		/* where the next queue pair comes to be */
+	int plain_created, ex_created, mxe_created, destroyed;
+	struct ibv_qp_init_attr_ex last;
+};
+
+extern struct fake fake;
+
+#define MAX_WCS 64
+
+/* Both devices' completion queue. */
+struct fake_cq {
+	struct ibv_wc wcs[MAX_WCS];
+	int num;
+	int taken;
+	int error_at;			/* -1: none */
+};
+
+extern struct fake_cq fake_cq;
+
+static inline struct fake_qp *to_fake(struct ibv_qp *qp)
+{
+	return (struct fake_qp *)qp;
+}
+
+/* Working devices, once per program, ... */
+void fake_init(void);
+
+/* ... and with their usual abilities, before each test. */
+void fake_reset(void);
+
+/* As with the module parameter atomic_reply=be. */
+void fake_be_device(void);
+
+int fake_query_device_ex(struct ibv_context *context,
+			 const struct ibv_query_device_ex_input *input,
+			 struct ibv_device_attr_ex *attr, size_t size);
+
+/* Valid attributes; fields whose bit is not set are garbage. */
+void init_attr(struct ibv_exp_qp_init_attr *attr, struct ibv_context *context,
+	       uint32_t comp_mask);
+
+struct ibv_qp *create(struct ibv_context *context, uint32_t comp_mask,
+		      uint32_t flags, uint32_t max_atomic_arg);
+
+/* Ends the program if there is none. */
+struct ibv_qp *must_create(struct ibv_context *context, uint32_t comp_mask,
+			   uint32_t flags, uint32_t max_atomic_arg);
+
+#endif /* EXP_FAKE_H */

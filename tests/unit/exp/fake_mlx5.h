@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A third device for the fake of fake.h: libmlx5, with a send queue of basic
+ * blocks as that has it, and a device that executes what is posted.  Where
+ * libmlx5 would do harm the test ends.
+ */
+#ifndef EXP_FAKE_MLX5_H
+#define EXP_FAKE_MLX5_H
+
+#include "fake.h"
+
+/* What the device can do, as its capabilities say it. */
+enum {
+	OP_CS = 1,
+	OP_FA = 2,
+	OP_MASKED_CS = 4,
+	OP_MASKED_FA = 8,
+	OPS = OP_CS | OP_FA | OP_MASKED_CS | OP_MASKED_FA,
+};
+
+#define BB 64
+#define MAX_REGIONS 8
+#define GARBAGE 0xee	/* in what libmlx5 does not fill */
+
+extern struct verbs_context mlx5_vctx;
+#define mlx5_ctx (&mlx5_vctx.context)
+
+extern struct ibv_pd mlx5_pd;
+
+struct fake_mlx5_cqe {
+	struct fake_mlx5_qp *qp;	/* NULL: of a receive */
+	uint32_t index;			/* of the basic block */
+	int opcode;			/* of mlx5; of the standard verbs if */
+	enum ibv_wc_status status;	/* there is no qp, as what follows */
+	uint64_t wr_id;
+	uint32_t qp_num;
+};
+
+#define MAX_CQES 4096
+
+struct fake_mlx5_cq {
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex ex;	/* of t_exp_mlx5_ex.c */
+	};
+	struct fake_mlx5_cqe cqes[MAX_CQES];
+	uint32_t head, tail;
+};
+
+extern struct fake_mlx5_cq mlx5_cq, mlx5_cq2;
+
+struct fake_mlx5 {
+	/* The answer to QUERY_HCA_CAP. */
+	int devx_errno;
+	uint8_t devx_status;
+	int endianness_mode;		/* 1: replies of 8 bytes in host order */
+	uint16_t operations, size_qp, size_dc;
+
+	int create_errno;
+	bool no_qpx, no_dv_qpx, no_raw_wqe, no_atomic_builders;
+	struct ibv_qp_init_attr_ex last;
+	struct mlx5dv_qp_init_attr last_mlx5;
+	int created;
+
+	int modify_errno;
+	bool quiet_flush;		/* without signal no completion */
+	bool defer;			/* nothing runs before fake_mlx5_run() */
+	int executed;
+	int plain_posts;		/* to other queue pairs */
+
+	/* What keys stand for. */
+	struct {
+		uint8_t *start;
+		size_t size;
+		uint32_t key;
+	} regions[MAX_REGIONS];
+};
+
+extern struct fake_mlx5 fake_mlx5;
+
+struct fake_mlx5_qp {
+	struct fake_qp f;
+	struct mlx5dv_qp_ex mqp;
+	pthread_mutex_t lock;
+	struct fake_mlx5_cq *cq;
+	bool sig_all;
+	uint32_t max_gs;
+	uint32_t max_inline;
+	uint32_t wqe_size;		/* nominal */
+	uint32_t wqe_cnt;		/* basic blocks */
+	uint32_t max_post;
+
+	/* As in libmlx5: counters of requests, and of blocks. */
+	uint32_t head, tail;
+	uint32_t cur_post, cur_post_rb;
+	uint32_t tail_post;		/* blocks before are free */
+	int nreq;
+	int err;
+	uint8_t *ctrl;			/* being built, contiguous */
+	uint32_t cur_size;
+	uint8_t wqe[1024];
+
+	uint64_t *wrid;
+	uint32_t *wqe_head;
+	uint32_t *wqe_end;
+	int *wr_data;
+	uint8_t *sq;
+
+	/* The device. */
+	uint32_t doorbell, run;
+	int doorbells;
+	bool failed;
+};
+
+static inline struct fake_mlx5_qp *to_fake_mlx5(struct ibv_qp *qp)
+{
+	return (struct fake_mlx5_qp *)qp;
+}
+
+/* After fake_init(). */
+void fake_mlx5_init(void);
+
+/* A ConnectX-6, with all sizes; before each test, and instead of fake_reset(). */
+void fake_mlx5_reset(void);
+
+/* The same context, of a process that opens the device again. */
+void fake_mlx5_reopen(void);
+
+/* Executes one request of qp, if there is one. */
+bool fake_mlx5_run(struct ibv_qp *qp);
+
+void fake_mlx5_region(void *start, size_t size, uint32_t key);
+
+/* A completion of something else with this number, a receive for instance. */
+void fake_mlx5_other(uint32_t qp_num, struct fake_mlx5_cq *cq, uint64_t wr_id,
+		     enum ibv_wc_opcode opcode, enum ibv_wc_status status);
+
+/* Polls past the library. */
+int fake_mlx5_poll(struct fake_mlx5_cq *cq, int num, struct ibv_wc *wc);
+
+/* ibv_modify_qp() of this library, to the reset state or to another. */
+int fake_mlx5_modify(struct ibv_qp *qp, enum ibv_qp_state state);
+
+/* As init_attr(), for this device. */
+void mlx5_init_attr(struct ibv_exp_qp_init_attr *attr, uint32_t max_send_wr,
+		    uint32_t exp_create_flags, bool sig_all);
+
+/* Ends the program if there is none. */
+struct ibv_qp *mlx5_qp(uint32_t max_send_wr, uint32_t exp_create_flags,
+		       bool sig_all);
+
+#endif /* EXP_FAKE_MLX5_H */

@@ -1,0 +1,714 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Tests of the masked atomics that libibverbs_exp emulates by compare-and-swap, on a
+ * fake device that executes one request each time the test tells it to.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "masked_atomic.h"
+#include "tap.h"
+#include "backend.h"
+#include "emu.h"
+#include "emu_req.h"
+
+static void chain(struct req *r, int n)
+{
+	for (int i = 0; i + 1 < n; i++)
+		r[i].wr.next = &r[i + 1].wr;
+}
+
+/* The number of completions, which must be those with the given wr_ids. */
+static void is_wcs(const struct ibv_wc *wc, int n, const uint64_t *want,
+		   int num, int status, const char *what)
+{
+	bool good = n == num;
+
+	for (int i = 0; good && i < n; i++)
+		good = wc[i].wr_id == want[i] &&
+		       (int)wc[i].status == (i ? IBV_WC_WR_FLUSH_ERR : status);
+	if (ok(good, "%s", what))
+		return;
+	diag("%d completions, not %d", n, num);
+	for (int i = 0; i < n; i++)
+		diag("wr_id %" PRIu64 " status %d", wc[i].wr_id, wc[i].status);
+}
+
+/* ---- tests ----------------------------------------------------------------- */
+
+static void test_query(void)
+{
+	struct exp_caps caps;
+
+	fake_reset();
+	is_int(exp_query_caps(emu_ctx, &caps), 0, "query");
+	ok(caps.masked && caps.emulated && caps.sizes == 8 && !caps.sizes_be && caps.be_reply &&
+	   caps.max_fa_bit_boundary == 64 &&
+	   caps.atomic_cap == IBV_EXP_ATOMIC_HCA, "... 8 bytes");
+	fake.atomic_cap = IBV_ATOMIC_GLOB;
+	exp_query_caps(emu_ctx, &caps);
+	is_int(caps.atomic_cap, IBV_EXP_ATOMIC_GLOB, "... as wide as they are");
+	fake.atomic_cap = IBV_ATOMIC_NONE;
+	exp_query_caps(emu_ctx, &caps);
+	ok(!caps.masked && !caps.sizes, "none without atomics");
+}
+
+static void test_one(void)
+{
+	static const struct row {
+		const char *name;
+		bool is_cas;
+		uint64_t mem;
+		uint64_t arg[4];
+	} rows[] = {
+		{ "swap a field", true, 0xab10, { 0x10, 0xff, 0x22, 0xff } },
+		{ "field differs", true, 0xab11, { 0x10, 0xff, 0x22, 0xff } },
+		{ "compare nothing", true, 0xab11, { 0, 0, 0x22, 0xf0 } },
+		{ "compare all", true, 0xab11, { 0xab11, ALL, 0x22, 0xf0 } },
+		{ "bits outside of masks", true, 0xab10,
+		  { 0xff10, 0xff, ALL, 0x0f } },
+		{ "already so", true, 0xab22, { 0xab22, 0xff, 0x22, 0xff } },
+		{ "plain", true, 0xab11, { 0xab11, ALL, 0x22, ALL } },
+		{ "plain, differs", true, 0xab11, { 0, ALL, 0x22, ALL } },
+		{ "swap nothing", true, 0xab11, { 1, 0, 0x22, 0 } },
+		{ "add to a field", false, 0xabff, { 1, 0x80 } },
+		{ "add nothing", false, 0xabff, { 0, 0x80 } },
+		{ "plain add", false, 0xabff, { 1, 0 } },
+		{ "top boundary", false, ALL, { 1, 1ULL << 63 } },
+		{ "every bit", false, 0xff0f, { 0xf0f0, ALL } },
+	};
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[4];
+	struct req r;
+
+	fake_reset();
+	cq = new_cq();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const uint64_t *a = rows[i].arg;
+		uint64_t want = rows[i].is_cas ?
+			masked_cmp_swap_u64(rows[i].mem, a[0], a[1], a[2],
+					    a[3]) :
+			masked_fetch_add_u64(rows[i].mem, a[0], a[1]);
+
+		for (int be = 0; be < 2; be++) {
+			qp = new_qp(cq, be ? BE : 0);
+			fake.mem[0] = rows[i].mem;
+			if (rows[i].is_cas)
+				cas(&r, 7, SIGNALED, 0, a[0], a[1], a[2], a[3]);
+			else
+				add(&r, 7, SIGNALED, 0, a[0], a[1]);
+			is_int(post(qp, &r.wr), 0, "%s%s: posted", rows[i].name,
+			       be ? ", big-endian" : "");
+			is_int(run_all(cq, qp, NULL, wc, 4), 1,
+			       "... one completion");
+			is_u64(wc[0].wr_id, 7, "... its wr_id");
+			is_int((int)wc[0].opcode, rows[i].is_cas ?
+			       IBV_EXP_WC_MASKED_COMP_SWAP :
+			       IBV_EXP_WC_MASKED_FETCH_ADD, "... its opcode");
+			is_int(wc[0].byte_len, 8, "... its length");
+			is_u64(fake.mem[0], want, "... the word");
+			is_u64(fake.buf[0], be ? htobe64(rows[i].mem) :
+			       rows[i].mem, "... the old value");
+			drop_qp(qp);
+		}
+	}
+	is_int(fake.mrs, 0, "nothing stays registered");
+	drop_cq(cq);
+}
+
+/* What needs no loop goes through at once, also behind one another. */
+static void test_lowered(void)
+{
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[4];
+
+	fake_reset();
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	add(&r[0], 0, 0, 0, 1, 0);
+	cas(&r[1], 1, 0, 0, 5, ALL, 6, ALL);
+	cas(&r[2], 2, 0, 0, 5, ALL, 6, 0);
+	init(&r[3], IBV_EXP_WR_ATOMIC_FETCH_AND_ADD, 3, SIGNALED, 0);
+	chain(r, 4);
+	is_int(post(qp, &r[0].wr), 0, "four that need no loop");
+	is_int(qp->posted, 4, "... are all at the device");
+	is_int(qp->posts, 1, "... by one doorbell");
+	ok(qp->wrs[0].wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD &&
+	   qp->wrs[1].wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP &&
+	   qp->wrs[2].wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD &&
+	   !qp->wrs[2].wr.wr.atomic.compare_add, "... as plain atomics");
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
+static void test_order(void)
+{
+	static const uint64_t ids[] = { 11, 13 };
+	struct ibv_wc wc[8], *w = wc;
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[5];
+	int n;
+
+	fake_reset();
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	fake.mem[0] = 0x1234;
+	fake.buf[1] = 0x77;
+	init(&r[0], IBV_EXP_WR_RDMA_WRITE, 10, 0, 1);
+	cas(&r[1], 11, SIGNALED, 0, 0x34, 0xff, 0x35, 0xff);
+	add(&r[2], 12, 0, 0, 1, 0x80);
+	init(&r[3], IBV_EXP_WR_RDMA_READ, 13, SIGNALED, 0);
+	r[3].sge.addr = (uintptr_t)&fake.buf[3];
+	init(&r[4], IBV_EXP_WR_RDMA_WRITE, 14, 0, 2);
+	chain(r, 5);
+	is_int(post(qp, &r[0].wr), 0, "a chain");
+	is_int(qp->posted, 2, "what is behind a loop waits");
+	/* What the program has given may be used again. */
+	memset(r, 0xee, sizeof(r));
+	n = run_all(cq, qp, NULL, w, 8);
+	is_wcs(wc, n < 1 ? n : 1, ids, 1, 0, "the first of two completions");
+	is_wcs(wc + 1, n - 1, ids + 1, 1, 0, "the second");
+	is_u64(fake.buf[3], 0x1236, "all before the read is done");
+	is_u64(fake.mem[1], 0x77, "the write before it, too");
+	is_int(ibv_poll_cq(&cq->cq, 8, wc), 0, "no more");
+
+	/* Posted while the loop is under way, by the standard call. */
+	fake.mem[0] = 0x1234;
+	cas(&r[0], 20, 0, 0, 0x34, 0xff, 0x35, 0xff);
+	is_int(post(qp, &r[0].wr), 0, "one more");
+	{
+		struct ibv_sge sge = { (uintptr_t)&fake.buf[3], 8, LKEY };
+		struct ibv_send_wr std = {
+			.wr_id = 21, .sg_list = &sge, .num_sge = 1,
+			.opcode = IBV_WR_RDMA_READ,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma = { (uintptr_t)&fake.mem[0], RKEY },
+		}, *bad;
+		const uint64_t id = 21;
+		uint64_t before = qp->posted;
+
+		is_int(ibv_post_send(&qp->qp, &std, &bad), 0,
+		       "ibv_post_send() behind it");
+		is_u64(qp->posted, before, "... waits, too");
+		n = run_all(cq, qp, NULL, wc, 8);
+		is_wcs(wc, n, &id, 1, 0, "... the one that is signaled");
+		is_u64(fake.buf[3], 0x1235, "... and came after");
+	}
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
+/* Inline data is that of when it was posted. */
+static void test_inline(void)
+{
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[2];
+	struct req r[2];
+
+	fake_reset();
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	fake.mem[0] = 1;
+	fake.buf[1] = 0x77;
+	add(&r[0], 0, 0, 0, 1, 0x80);
+	init(&r[1], IBV_EXP_WR_RDMA_WRITE, 1,
+	     SIGNALED | IBV_EXP_SEND_INLINE, 1);
+	chain(r, 2);
+	is_int(post(qp, &r[0].wr), 0, "a write with inline data, held");
+	fake.buf[1] = 0x88;
+	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... completes");
+	is_u64(fake.mem[1], 0x77, "... with what was there when it was posted");
+	r[1].sge.length = MAX_INLINE + 1;
+	is_int(post(qp, &r[1].wr), EINVAL, "more than fits inline");
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
+/* Another changes the word between any two tries. */
+static void test_contention(void)
+{
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[2];
+	struct req r;
+	int tries = 0;
+
+	fake_reset();
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	fake.mem[0] = 0x10;
+	add(&r, 5, SIGNALED, 0, 1, 0x80);
+	is_int(post(qp, &r.wr), 0, "against 20 others");
+	for (int i = 0; i < 20; i++) {
+		fake.mem[0] += 0x10000;
+		tries += run(qp);
+		is_int(ibv_poll_cq(&cq->cq, 2, wc), 0, "... not done");
+		/* Nobody cares for this buffer before the end. */
+		fake.buf[0] = fake.mem[0];
+	}
+	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... done in the end");
+	is_int(tries, 20, "... with that many tries before");
+	is_u64(fake.mem[0], 0x10 + 20 * 0x10000 + 1, "... once");
+	is_u64(fake.buf[0], 0x10 + 20 * 0x10000, "... its old value");
+
+	/* Nobody interferes: what this queue pair has left is there. */
+	qp->posts = 0;
+	is_int(post(qp, &r.wr), 0, "again, alone");
+	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... done");
+	is_int(qp->posts, 1, "... at the first try");
+
+	/* A comparison that fails is not tried again. */
+	fake.mem[0] = 0x500;
+	qp->posts = 0;
+	cas(&r, 5, SIGNALED, 0, 1, 0xff, 2, 0xff);
+	is_int(post(qp, &r.wr), 0, "another word than is guessed");
+	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... which does not compare");
+	is_int(qp->posts, 1, "... is done when it is known");
+	is_u64(fake.buf[0], 0x500, "... and delivered");
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
+static void test_full(void)
+{
+	struct ibv_exp_send_wr *bad = NULL;
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[DEPTH + 4];
+	struct req r[DEPTH + 1];
+	int n;
+
+	fake_reset();
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	for (int i = 0; i <= DEPTH; i++)
+		add(&r[i], i, i & 1 ? SIGNALED : 0, 0, 1, 0x80);
+	chain(r, DEPTH + 1);
+	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), ENOMEM,
+	       "one more than promised");
+	ok(bad == &r[DEPTH].wr, "... is the one that is refused");
+	is_int(post(qp, &r[DEPTH].wr), ENOMEM, "... and again");
+	run(qp);
+	is_int(post(qp, &r[DEPTH].wr), ENOMEM, "... until something is polled");
+	n = run_all(cq, qp, NULL, wc, DEPTH + 4);
+	is_int(n, DEPTH / 2, "... half of them are signaled");
+	is_int(post(qp, &r[DEPTH].wr), 0, "... then there is room");
+	is_int(run_all(cq, qp, NULL, wc, 4), 0, "... for one unsignaled");
+	is_u64(fake.mem[0], DEPTH + 1, "... the sum");
+
+	/* A device that refuses: nothing is kept of it. */
+	qp->refuse = ENOSPC;
+	r[0].wr.next = NULL;
+	is_int(post(qp, &r[0].wr), ENOSPC, "the device refuses");
+	qp->refuse = 0;
+	is_int(run_all(cq, qp, NULL, wc, 4), 0, "... and nothing happens");
+	r[1].wr.next = NULL;
+	is_int(post(qp, &r[1].wr), 0, "... the next one");
+	is_int(run_all(cq, qp, NULL, wc, 4), 1, "... is done");
+	is_u64(fake.mem[0], DEPTH + 2, "... the sum");
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
+static void test_errors(void)
+{
+	static const uint64_t ids[] = { 1, 2, 3, 4 };
+	static const struct {
+		const char *name;
+		int status;
+		uint32_t rkey, lkey, offset;
+	} rows[] = {
+		{ "rkey", IBV_WC_REM_ACCESS_ERR, RKEY + 1, LKEY, 0 },
+		{ "lkey", IBV_WC_LOC_PROT_ERR, RKEY, LKEY + 1, 0 },
+		{ "alignment", IBV_WC_REM_INV_REQ_ERR, RKEY, LKEY, 4 },
+	};
+	struct ibv_wc wc[8];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[5];
+	int n;
+
+	fake_reset();
+	cq = new_cq();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		qp = new_qp(cq, 0);
+		add(&r[0], 0, 0, 0, 1, 0x80);
+		add(&r[1], 1, 0, 0, 1, 0x80);
+		r[1].sge.lkey = rows[i].lkey;
+		r[1].wr.ext_op.masked_atomics.rkey = rows[i].rkey;
+		r[1].wr.ext_op.masked_atomics.remote_addr += rows[i].offset;
+		init(&r[2], IBV_EXP_WR_RDMA_WRITE, 2, 0, 1);
+		cas(&r[3], 3, SIGNALED, 0, 0, 1, 1, 1);
+		init(&r[4], IBV_EXP_WR_RDMA_WRITE, 4, SIGNALED, 1);
+		chain(r, 5);
+		fake.mem[1] = 0;
+		fake.buf[1] = 1;
+		is_int(post(qp, &r[0].wr), 0, "%s: posted", rows[i].name);
+		n = run_all(cq, qp, NULL, wc, 2);
+		n += run_all(cq, qp, NULL, wc + n, 1);
+		n += run_all(cq, qp, NULL, wc + n, 8 - n);
+		is_wcs(wc, n, ids, 4, rows[i].status,
+		       "... fails, and all behind it");
+		ok(qp->error, "... the queue pair is in error");
+		is_u64(fake.mem[1], 0, "... nothing behind it was done");
+		is_int(post(qp, &r[4].wr), 0, "... one that is posted later");
+		n = run_all(cq, qp, NULL, wc, 8);
+		is_wcs(wc, n, &ids[3], 1, IBV_WC_WR_FLUSH_ERR, "... flushed");
+		drop_qp(qp);
+	}
+	is_int(fake.mrs, 0, "nothing stays registered");
+
+	qp = new_qp(cq, 0);
+	add(&r[0], 0, 0, 0, 1, 0x80);
+	r[0].sge.length = 7;
+	is_int(post(qp, &r[0].wr), EINVAL, "no room for the result");
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
+#define MANY 16
+
+/* All of many queue pairs is flushed by one look at the device. */
+static void test_many_errors(void)
+{
+	struct ibv_wc wc[MANY * DEPTH + 1];
+	struct fake_qp *qps[MANY];
+	struct req r[DEPTH];
+	struct fake_cq *cq;
+	int next[MANY] = { };
+	int wrong = 0;
+
+	fake_reset();
+	cq = new_cq();
+	for (int i = 0; i < MANY; i++) {
+		qps[i] = new_qp(cq, 0);
+		for (int j = 0; j < DEPTH; j++) {
+			add(&r[j], i * DEPTH + j, 0, 0, 1, 0x80);
+			r[j].wr.ext_op.masked_atomics.rkey = RKEY + 1;
+		}
+		chain(r, DEPTH);
+		post(qps[i], &r[0].wr);
+	}
+	for (int i = 0; i < MANY; i++)
+		run(qps[i]);
+	is_int(ibv_poll_cq(&cq->cq, 1, wc), 1, "one of many that fail");
+	is_int(ibv_poll_cq(&cq->cq, MANY * DEPTH, wc + 1), MANY * DEPTH - 1,
+	       "... and all the others");
+	for (int i = 0; i < MANY * DEPTH; i++)
+		wrong += next[wc[i].wr_id / DEPTH]++ != (int)wc[i].wr_id % DEPTH;
+	is_int(wrong, 0, "... in order");
+	for (int i = 0; i < MANY; i++)
+		drop_qp(qps[i]);
+	drop_cq(cq);
+}
+
+/* A queue pair with a chain of three adds to one field. */
+static struct fake_cq *post_adds(uint64_t flags, struct req r[3], struct fake_qp **qp)
+{
+	struct fake_cq *cq;
+
+	fake_reset();
+	cq = new_cq();
+	*qp = new_qp(cq, 0);
+	fake.mem[0] = 0x500;
+	for (int i = 0; i < 3; i++)
+		add(&r[i], i, flags, 0, 1, 0x80);
+	chain(r, 3);
+	post(*qp, &r[0].wr);
+	return cq;
+}
+
+/* The program takes the queue pair to the error state amidst a loop. */
+static void test_to_error(void)
+{
+	static const uint64_t ids[] = { 0, 1, 2 };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_wc wc[8];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[3];
+	int n;
+
+	for (int when = 0; when < 2; when++) {
+		cq = post_adds(0, r, &qp);
+		/* 1: the try is done, but not polled. */
+		if (when)
+			run(qp);
+		exp_modify_qp(&qp->qp, &attr, IBV_QP_STATE, ibv_modify_qp);
+		n = run_all(cq, qp, NULL, wc, 8);
+		is_wcs(wc, n, ids, 3, IBV_WC_WR_FLUSH_ERR, when ?
+		       "all is flushed behind a try" : "all is flushed");
+		drop_qp(qp);
+		drop_cq(cq);
+	}
+}
+
+/* What waits is refused by the device when its time comes. */
+static void test_refused(void)
+{
+	static const uint64_t ids[] = { 0, 1, 2 };
+	struct ibv_wc wc[8];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[3];
+	int n;
+
+	for (int when = 0; when < 2; when++) {
+		cq = post_adds(SIGNALED, r, &qp);
+		if (when) {
+			/* The first is done, the second is not posted. */
+			while (qp->done < 2)
+				if (run(qp) && qp->done < 2)
+					ibv_poll_cq(&cq->cq, 8, wc);
+		} else {
+			run(qp);
+		}
+		qp->refuse = ENOSPC;
+		n = ibv_poll_cq(&cq->cq, 8, wc);
+		while (n < 8) {
+			int more = ibv_poll_cq(&cq->cq, 8 - n, wc + n);
+
+			if (more <= 0)
+				break;
+			n += more;
+		}
+		is_wcs(wc, n, ids, 3, IBV_WC_WR_FLUSH_ERR, when ?
+		       "a held request that is refused is flushed" :
+		       "a try that is refused is flushed");
+		is_int(fake.modified, 1, "... and the queue pair in error");
+		drop_qp(qp);
+		drop_cq(cq);
+	}
+}
+
+static void test_reset(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	const uint64_t id = 9;
+	struct ibv_wc wc[8];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[3];
+	int n;
+
+	cq = post_adds(SIGNALED, r, &qp);
+	run(qp);
+	exp_modify_qp(&qp->qp, &attr, IBV_QP_STATE, ibv_modify_qp);
+	is_int(run_all(cq, qp, NULL, wc, 8), 0, "nothing is left by a reset");
+	is_u64(fake.mem[0], 0x500, "... or done");
+	add(&r[0], 9, SIGNALED, 0, 1, 0x80);
+	is_int(post(qp, &r[0].wr), 0, "... and it can be used again");
+	n = run_all(cq, qp, NULL, wc, 8);
+	is_wcs(wc, n, &id, 1, 0, "... with its completion");
+	is_u64(fake.mem[0], 0x501, "... and its sum");
+	ok(!emu_any_busy(), "... nothing is left to do");
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
+/* One after the other at the same address. */
+static void test_successor(void)
+{
+	static struct fake_qp place;
+	struct ibv_qp_init_attr plain = { .qp_type = IBV_QPT_RC };
+	struct ibv_exp_send_wr *bad;
+	struct ibv_wc wc[8];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[2];
+
+	fake_reset();
+	fake.place = &place;
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	for (int i = 0; i < 2; i++)
+		add(&r[i], i, SIGNALED, 0, 1, 0x80);
+	chain(r, 2);
+	post(qp, &r[0].wr);
+	run(qp);
+	/* Not seen: as if librdmacm had destroyed it. */
+	ibv_destroy_qp(&qp->qp);
+	is_int(fake.mrs, 1, "a queue pair that is gone unseen");
+	qp = new_qp(cq, 0);
+	is_int(fake.mrs, 1, "its successor at that address");
+	is_int(run_all(cq, qp, NULL, wc, 8), 0, "... has not its completions");
+	r[0].wr.next = NULL;
+	is_int(post(qp, &r[0].wr), 0, "... takes requests");
+	is_int(run_all(cq, qp, NULL, wc, 8), 1, "... and does them");
+	drop_qp(qp);
+	is_int(fake.mrs, 0, "... and leaves nothing");
+
+	qp = (struct fake_qp *)ibv_create_qp(&emu_pd, &plain);
+	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), EINVAL,
+	       "no masked atomics on one of ibv_create_qp()");
+	init(&r[0], IBV_EXP_WR_RDMA_WRITE, 1, 0, 1);
+	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), 0, "... but a write");
+	is_u64(qp->wrs[0].wr.wr_id, 1, "... with its own wr_id");
+	drop_qp(qp);
+	drop_cq(cq);
+	ok(!emu_any_busy(), "nothing is left to do");
+}
+
+/* What is not of an emulated queue pair is not touched. */
+static void test_others(void)
+{
+	const struct ibv_wc others[] = {
+		{ .wr_id = 1, .opcode = IBV_WC_RECV, .byte_len = 5 },
+		{ .wr_id = ALL, .opcode = IBV_WC_RECV },
+		{ .wr_id = 0xa5a5a5a5a5a5a5a5, .opcode = 0x7e,
+		  .status = IBV_WC_WR_FLUSH_ERR, .qp_num = 1 },
+		{ .wr_id = 0x7fff12345678, .opcode = IBV_WC_SEND },
+	};
+	struct fake_cq *cq, *other;
+	struct fake_qp *qp;
+	struct ibv_wc wc[8], mine;
+	struct req r;
+
+	fake_reset();
+	cq = new_cq();
+	other = new_cq();
+	qp = new_qp(cq, 0);
+	add(&r, 77, SIGNALED, 0, 1, 0x80);
+	post(qp, &r.wr);
+	add_wc(cq, &others[0]);
+	add_wc(cq, &others[1]);
+	while (run(qp)) {
+		if (cq->num > 3)
+			break;
+	}
+	add_wc(cq, &others[2]);
+	add_wc(cq, &others[3]);
+	is_int(ibv_poll_cq(&cq->cq, 8, wc), 4, "completions of others");
+	is_mem(wc, others, sizeof(others), "... as they are");
+	is_int(run_all(cq, qp, NULL, wc, 8), 1, "... and the own one");
+
+	/* A receive request may have the wr_id of a request of this library. */
+	post(qp, &r.wr);
+	memset(&mine, 0, sizeof(mine));
+	mine.wr_id = qp->wrs[(qp->posted - 1) % DEPTH].wr.wr_id;
+	mine.opcode = IBV_WC_RECV;
+	add_wc(cq, &mine);
+	is_int(ibv_poll_cq(&cq->cq, 8, wc), 1, "a receive with such a wr_id");
+	is_mem(wc, &mine, sizeof(mine), "... as it is");
+	is_int(run_all(cq, qp, NULL, wc, 8), 1, "... and the own one");
+
+	add_wc(other, &others[0]);
+	is_int(ibv_poll_cq(&other->cq, 8, wc), 1, "another completion queue");
+	is_mem(wc, others, sizeof(others[0]), "... is not looked at");
+	drop_qp(qp);
+	drop_cq(cq);
+	free(other);
+}
+
+static void test_events(void)
+{
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[2];
+	struct req r[2];
+
+	fake_reset();
+	cq = new_cq();
+	is_int(cq->cq.cqe, 64, "a completion queue of 64");
+	qp = new_qp(cq, 0);
+	is_int(cq->cq.cqe, 65, "... has room for what nobody sees");
+	fake.mem[0] = 0x500;
+	add(&r[0], 0, 0, 0, 1, 0x80);
+	init(&r[1], IBV_EXP_WR_RDMA_WRITE, 1, SIGNALED, 1);
+	chain(r, 2);
+	is_int(ibv_req_notify_cq(&cq->cq, 0), 0, "an event is asked for once");
+	is_int(cq->arms, 1, "... of the device");
+	post(qp, &r[0].wr);
+	/* The probe, a failing try, the right one, and the write. */
+	for (int i = 0; i < 3; i++) {
+		run(qp);
+		ok(!cq->armed, "the event is used up, %d", i);
+		is_int(ibv_poll_cq(&cq->cq, 2, wc), 0, "... for nothing");
+		ok(cq->armed, "... and asked for again");
+	}
+	run(qp);
+	is_int(ibv_poll_cq(&cq->cq, 2, wc), 1, "the completion");
+	ok(!cq->armed, "... was the one");
+	is_int(cq->events, 4, "... events in all");
+	cq->arms = 0;
+	fake.mem[0] = 0x700;
+	r[0].wr.next = NULL;
+	post(qp, &r[0].wr);
+	is_int(run_all(cq, qp, NULL, wc, 2), 0, "one that nobody waits for");
+	is_int(cq->arms, 0, "... asks for no event");
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
+/* Nobody polls. */
+static void test_tick(void)
+{
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[4];
+	struct req r[2];
+
+	fake_reset();
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	ok(!emu_any_busy(), "nothing to do");
+	fake.mem[0] = 0x500;
+	add(&r[0], 0, SIGNALED, 0, 1, 0x80);
+	init(&r[1], IBV_EXP_WR_RDMA_WRITE, 1, SIGNALED, 1);
+	fake.buf[1] = 0x77;
+	chain(r, 2);
+	post(qp, &r[0].wr);
+	ok(emu_any_busy(), "something to do");
+	is_int(fake.kicks, 1, "... is told to the thread");
+	for (int i = 0; i < 3; i++) {
+		run(qp);
+		emu_tick();
+	}
+	ok(run(qp), "the thread has posted what was held");
+	is_u64(fake.mem[0], 0x501, "... and added");
+	is_u64(fake.mem[1], 0x77, "... and written");
+	ok(!emu_any_busy(), "nothing to do");
+	is_int(ibv_poll_cq(&cq->cq, 4, wc), 2, "the completions are kept");
+	ok(wc[0].wr_id == 0 && wc[1].wr_id == 1, "... in their order");
+
+	/* A program that polls is left alone. */
+	add(&r[0], 0, SIGNALED, 2, 1, 0x80);
+	post(qp, &r[0].wr);
+	ibv_poll_cq(&cq->cq, 4, wc);
+	run(qp);
+	emu_tick();
+	is_int(cq->num - cq->taken, 1, "the thread leaves it to who polls");
+	emu_tick();
+	is_int(cq->num - cq->taken, 0, "... but not for long");
+	drop_qp(qp);
+	ok(!emu_any_busy(), "nothing to do when it is gone");
+	drop_cq(cq);
+}
+
+int main(void)
+{
+	plan(0);
+	test_query();
+	test_one();
+	test_lowered();
+	test_order();
+	test_inline();
+	test_contention();
+	test_full();
+	test_errors();
+	test_many_errors();
+	test_to_error();
+	test_refused();
+	test_reset();
+	test_successor();
+	test_others();
+	test_events();
+	test_tick();
+	return done_testing();
+}

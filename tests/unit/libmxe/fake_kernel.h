@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A kernel made of memory, for tests of libmxe.
+ *
+ * The provider's sources are linked into a test together with fake_kernel.c,
+ * which stands in for libibverbs (what rdmav34.h declares) and for the kernel:
+ * rings live in a memfd that is the uverbs file, the doorbell is a pipe, and
+ * the test plays the kernel's side of the ring protocol by hand.
+ */
+#ifndef FAKE_KERNEL_H
+#define FAKE_KERNEL_H
+
+#include <errno.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "mxe.h"
+#include "tap.h"
+#include "util.h"
+
+enum {
+	SQ_ENTRIES = 8,
+	RQ_ENTRIES = 4,
+	CQ_ENTRIES = 8,
+	MAX_SGE = 3,
+	MAX_INLINE = 40,
+	SIZES = 4 | 8 | 16 | 32,	/* of operands, as in log_arg_sizes */
+	SQ_STRIDE = 128,	/* unless there are operands above 8 bytes */
+	AREA = 1 << 16,		/* bytes of the memfd for one ring */
+	AREAS = 64,
+	QPN = 0x11,
+	SRQ_NUM = 0x33,
+	AH_NUM = 0x71,
+	MW_RKEY = 0x7788ff,
+	DM_HANDLE = 0x55,
+};
+
+struct fake_kernel {
+	const struct verbs_device_ops *driver;
+	const struct verbs_context_ops *ops;
+	struct verbs_device *device;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	int cmd_fd;
+	int bell_rd, bell_wr;
+	char *mem;			/* the memfd, seen by the kernel */
+	uint32_t areas;
+	uint32_t next_qpn;
+	uint32_t next_ah;
+
+	/* what is to go wrong: a positive errno, or 0 */
+	int fail_get_context, fail_query_atomics, fail_doorbell;
+	int fail_create_srq, fail_alloc_mw, fail_resize_cq;
+	int fail_create_cq, fail_create_qp, fail_destroy_qp;
+	int fail_create_ah, fail_alloc_dm, fail_free_dm;
+	int fail_mmap_nth;		/* counts down; 1: the next one */
+	int write_errno, write_failures;
+	int writes;			/* system calls */
+	void (*break_ring)(struct mxe_ring_info *info);
+
+	struct mxe_atomic_caps caps;
+	struct mxe_create_qp_req qp_req;
+	struct ibv_qp_init_attr_ex qp_attr;
+
+	uint64_t dm_length;
+	uint32_t dm_align;
+	char *dm_mem;			/* the last one */
+
+	uint32_t srq_limit;
+	struct ibv_moderate_cq moderation;
+	uint64_t cq_wc_flags;
+
+	int contexts, cqs, qps, srqs, ahs, xrcds, dms, maps;	/* alive */
+	int resets;
+};
+
+extern struct fake_kernel fake;
+
+/* What the linker puts between the provider and libc (--wrap). */
+int __wrap_ioctl(int fd, unsigned long request, ...);
+void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
+		  off_t off);
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
+		  off_t off);
+int __real_munmap(void *addr, size_t len);
+int __wrap_munmap(void *addr, size_t len);
+ssize_t __real_write(int fd, const void *buf, size_t len);
+ssize_t __wrap_write(int fd, const void *buf, size_t len);
+
+/* The uverbs file and the doorbell; 0 or a positive errno. */
+int fake_kernel_init(void);
+
+/* ---- the kernel's side of the rings ------------------------------------ */
+
+/* Doorbells rung since the last call; the last one in *db. */
+static inline int bells(struct mxe_doorbell *db)
+{
+	struct mxe_doorbell got;
+	int n = 0;
+
+	while (read(fake.bell_rd, &got, sizeof(got)) == sizeof(got)) {
+		if (db)
+			*db = got;
+		n++;
+	}
+	return n;
+}
+
+static inline struct mxe_send_wqe *sq_wqe(struct ibv_qp *qp, uint32_t index)
+{
+	return mxe_ring_at(&to_mqp(qp)->sq, index);
+}
+
+static inline uint32_t sq_producer(struct ibv_qp *qp)
+{
+	return mxe_load_acquire(&to_mqp(qp)->sq.hdr->producer);
+}
+
+static inline void set_indices(struct mxe_ring *ring, uint32_t index)
+{
+	ring->index = index;
+	ring->hdr->producer = index;
+	ring->hdr->consumer = index;
+}
+
+/* What an entry held before does not matter. */
+static inline void soil_sq(struct ibv_qp *qp)
+{
+	struct mxe_ring *sq = &to_mqp(qp)->sq;
+
+	memset(sq->entry, 0xee, (size_t)sq->entries * sq->stride);
+}
+
+static inline void push_cqe(struct ibv_cq *cq, struct mxe_cqe cqe)
+{
+	struct mxe_ring *ring = &to_mcq(cq)->ring;
+	uint32_t producer = ring->hdr->producer;
+
+	*(struct mxe_cqe *)mxe_ring_at(ring, producer) = cqe;
+	mxe_store_release(&ring->hdr->producer, producer + 1);
+}
+
+/* ---- fixtures ---------------------------------------------------------- */
+
+/* The main() of a test program. */
+static inline int run_tests(void (*const tests[])(void), size_t num)
+{
+	int err = fake_kernel_init();
+	size_t i;
+
+	if (err)
+		bail_out("fake kernel: %s", strerror(err));
+	plan(0);
+	for (i = 0; i < num; i++)
+		tests[i]();
+	return done_testing();
+}
+
+static inline struct ibv_context *open_context(void)
+{
+	struct verbs_context *vctx =
+		fake.driver->alloc_context(&fake.device->device, fake.cmd_fd, NULL);
+
+	return vctx ? &vctx->context : NULL;
+}
+
+/* The first and the last of the tests that do not look at this themselves. */
+static inline void open_device(void)
+{
+	fake.device = fake.driver->alloc_device(NULL);
+	fake.device->ops = fake.driver;
+	fake.context = open_context();
+	if (!fake.context)
+		bail_out("alloc_context: %s", strerror(errno));
+	fake.pd = fake.ops->alloc_pd(fake.context);
+}
+
+static inline void close_device(void)
+{
+	fake.ops->dealloc_pd(fake.pd);
+	fake.ops->free_context(fake.context);
+	fake.driver->uninit_device(fake.device);
+}
+
+static inline struct ibv_cq *create_cq(void)
+{
+	struct ibv_cq *cq = fake.ops->create_cq(fake.context, CQ_ENTRIES, NULL, 0);
+
+	if (!cq)
+		bail_out("no completion queue: %s", strerror(errno));
+	return cq;
+}
+
+static inline struct ibv_qp_init_attr_ex qp_attr(struct ibv_cq *cq)
+{
+	return (struct ibv_qp_init_attr_ex){
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = { .max_send_wr = SQ_ENTRIES, .max_recv_wr = RQ_ENTRIES },
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND,
+		.pd = fake.pd,
+	};
+}
+
+/* What was created goes to RTS. */
+static inline struct ibv_qp *ready(struct ibv_qp *qp)
+{
+	if (!qp)
+		bail_out("no queue pair: %s", strerror(errno));
+	qp->state = IBV_QPS_RTS;
+	bells(NULL);
+	return qp;
+}
+
+/* A queue pair in RTS, with builders. */
+static inline struct ibv_qp *create_qp_arg(struct ibv_cq *cq, uint32_t dv_flags,
+					   uint32_t max_atomic_arg)
+{
+	struct ibv_qp_init_attr_ex attr = qp_attr(cq);
+	struct mxedv_qp_init_attr dv = {
+		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
+			     MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
+		.create_flags = dv_flags,
+		.max_atomic_arg = max_atomic_arg,
+	};
+
+	return ready(mxedv_create_qp(fake.context, &attr, &dv));
+}
+
+static inline struct ibv_qp *create_qp(struct ibv_cq *cq, uint32_t dv_flags)
+{
+	return create_qp_arg(cq, dv_flags, 0);
+}
+
+static inline struct ibv_qp_ex *to_qpx(struct ibv_qp *qp)
+{
+	return &to_mqp(qp)->vqp.qp_ex;
+}
+
+static inline void nothing_is_left(void)
+{
+	is_int(fake.qps + fake.cqs + fake.maps, 0, "nothing is left");
+	memset(fake.mem, 0, (size_t)AREA * fake.areas);
+	fake.areas = 0;
+}
+
+static inline void destroy(struct ibv_qp *qp, struct ibv_cq *cq)
+{
+	is_int(fake.ops->destroy_qp(qp), 0, "queue pair destroyed");
+	is_int(fake.ops->destroy_cq(cq), 0, "completion queue destroyed");
+	nothing_is_left();
+}
+
+#endif /* FAKE_KERNEL_H */

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The provider against a kernel made of memory: its objects are linked into
+# the tests, and fake_kernel.c defines what libibverbs would.
+
+comma := ,
+LIBMXE_DIR := userspace/libmxe
+LIBMXE_PROGS := t_libmxe t_libmxe_doorbell t_libmxe_send t_libmxe_srq \
+	t_libmxe_ud t_libmxe_xrc
+LIBMXE_TESTS := $(LIBMXE_PROGS:%=$(BIN)/%)
+
+PROGS += $(LIBMXE_PROGS:%=libmxe/%)
+$(LIBMXE_TESTS): override LDLIBS += -lpthread \
+	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write)
+$(LIBMXE_TESTS): $(HERE)/libmxe/fake_kernel.o \
+	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(LIBMXE_DIR)/*.c))

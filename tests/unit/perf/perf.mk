@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# mxe-perf: its statistics and options.
+
+PERF := userspace/utils/mxe-perf
+PROGS += perf/t_perf
+
+$(UNIT)/$(PERF)/%.o $(HERE)/perf/%.o: override CPPFLAGS += -I$(TOP)/$(PERF) \
+	-DMXE_VERSION='"9.9"'
+$(BIN)/t_perf: $(addprefix $(UNIT)/$(PERF)/,options.o stats.o)

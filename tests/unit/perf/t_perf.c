@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Tests of the statistics and the options of mxe-perf.
+ */
+#include <getopt.h>
+
+#include "perf.h"
+#include "tap.h"
+#include "util.h"
+
+/* ---- statistics ---------------------------------------------------------- */
+
+static void test_percentile(void)
+{
+	uint64_t v[1000];
+
+	for (unsigned int i = 0; i < 1000; i++)
+		v[i] = i + 1;
+	is_int(perf_percentile(v, 0, 500), 0, "no samples: 0");
+	for (unsigned int permille = 1; permille <= 1000; permille += 333)
+		is_int(perf_percentile(v, 1, permille), 1,
+		       "one sample is each percentile: %u", permille);
+	is_int(perf_percentile(v, 1000, 1), 1, "1 of 1000 is the least");
+	is_int(perf_percentile(v, 1000, 500), 500, "the median of 1000");
+	is_int(perf_percentile(v, 1000, 999), 999, "99.9 %% of 1000");
+	is_int(perf_percentile(v, 1000, 1000), 1000, "all of 1000");
+	is_int(perf_percentile(v, 3, 500), 2, "the median of 3");
+	is_int(perf_percentile(v, 4, 500), 2, "the median of 4 is the lower");
+	is_int(perf_percentile(v, 10, 900), 9, "90 %% of 10");
+	is_int(perf_percentile(v, 10, 901), 10, "a little more is the last");
+	is_int(perf_percentile(v, 10, 999), 10, "99.9 %% of 10 is the last");
+}
+
+static void test_summary(void)
+{
+	uint64_t v[] = { 7, 3, UINT64_MAX / 2, 1, 3 };
+	struct perf_stats s;
+
+	perf_summarize(v, 0, &s);
+	is_int(s.n, 0, "no samples: no number");
+	is_int(s.max, 0, "... and no greatest");
+	perf_summarize(v, 5, &s);
+	is_int(s.n, 5, "number");
+	is_int(s.min, 1, "the least");
+	is_int(s.median, 3, "the median of what was not sorted");
+	is_u64(s.max, UINT64_MAX / 2, "the greatest, of 63 bits");
+	is_u64(s.p90, UINT64_MAX / 2, "90 %%");
+	ok(s.mean > 1.8e18 && s.mean < 1.9e18, "the mean");
+	is_int(v[1], 3, "they are sorted now");
+}
+
+static uint64_t counted(const struct perf_bucket *b, unsigned int n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		sum += b[i].count;
+	return sum;
+}
+
+static void test_histogram(void)
+{
+	struct perf_bucket b[PERF_BUCKETS];
+	uint64_t v[1000] = { };
+	unsigned int n;
+
+	is_int(perf_histogram(v, 0, b), 0, "no samples: no bucket");
+	for (unsigned int i = 0; i < 1000; i++)
+		v[i] = 5;
+	n = perf_histogram(v, 1000, b);
+	is_int(n, 1, "all the same: one bucket");
+	is_int(b[0].from, 5, "... from there");
+	is_int(b[0].count, 1000, "... with all");
+
+	for (unsigned int i = 0; i < 1000; i++)
+		v[i] = 100 + i;
+	n = perf_histogram(v, 1000, b);
+	ok(n <= PERF_BUCKETS, "%u buckets are not too many", n);
+	is_int(counted(b, n), 1000, "each sample is in one bucket");
+	is_int(b[0].from, 100, "from the least");
+	for (unsigned int i = 1; i < n; i++)
+		if (b[i].from != b[i - 1].to + 1)
+			fail("a gap before bucket %u", i);
+
+	v[999] = 1000000;
+	n = perf_histogram(v, 1000, b);
+	is_int(b[n - 1].to, 1000000, "what is far above is in the last");
+	ok(b[n - 2].to < 1200, "... and does not stretch the others");
+	is_int(counted(b, n), 1000, "... none is lost");
+
+	v[0] = 0;
+	v[1] = UINT64_MAX;
+	n = perf_histogram(v, 2, b);
+	is_int(counted(b, n), 2, "the whole range");
+	v[0] = UINT64_MAX;
+	n = perf_histogram(v, 2, b);
+	is_int(counted(b, n), 2, "the end of the range");
+}
+
+/* ---- options ------------------------------------------------------------- */
+
+static char out_text[8192], err_text[1024];
+
+/* perf_parse() of a command line; the texts are in out_text, err_text. */
+static int parse(const char *args, struct perf_options *o)
+{
+	static char words[512];
+	char *argv[40];
+	int argc = 0, status;
+	FILE *out, *err;
+
+	memset(out_text, 0, sizeof(out_text));
+	memset(err_text, 0, sizeof(err_text));
+	out = fmemopen(out_text, sizeof(out_text) - 1, "w");
+	err = fmemopen(err_text, sizeof(err_text) - 1, "w");
+	/* getopt_long() itself complains on the real one. */
+	snprintf(words, sizeof(words), "mxe-perf %s", args);
+	for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
+		argv[argc++] = w;
+	argv[argc] = NULL;
+	status = perf_parse(argc, argv, o, out, err);
+	fclose(out);
+	fclose(err);
+	return status;
+}
+
+static void test_defaults(void)
+{
+	struct perf_options o;
+
+	is_int(parse("", &o), -1, "no options");
+	is_int(o.test, PERF_LATENCY, "... latency");
+	is_int(o.ops, (1 << PERF_NUM_OPS) - 1, "... of all operations");
+	is_int(o.how, PERF_AUTO, "... native if it can be");
+	is_int(o.size, 8, "... of 8 bytes");
+	is_int(o.depth, 1, "... one at a time");
+	is_int(o.qps, 1, "... on one queue pair");
+	is_int(o.iterations, 1000, "... a thousand");
+	is_int(o.warmup, 100, "... after a hundred");
+	is_int(o.gid, -1, "... with a GID to be chosen");
+	is_int(o.processes, 0, "... in this process");
+	ok(!o.tsc && !o.json && !o.listen && !o.host, "... and nothing else");
+
+	is_int(parse("-t bandwidth", &o), -1, "bandwidth");
+	is_int(o.ops, 1 << PERF_WRITE | 1 << PERF_READ | 1 << PERF_SEND,
+	       "... of what is no atomic");
+	is_int(o.size, 65536, "... of 64 KiB");
+	is_int(o.depth, 16, "... 16 at a time");
+	is_int(parse("-t contention", &o), -1, "contention");
+	is_int(o.qps, 4, "... of 4 queue pairs");
+	is_int(o.ops & 1 << PERF_WRITE, 0, "... is not of write");
+	is_int(parse("-t beside", &o), -1, "beside");
+	ok(o.size == 1 << 20 && o.qps == 2 && o.depth == 2 && o.batch == 1 &&
+	   o.ops == (1u << PERF_CAS | 1u << PERF_FADD | 1u << PERF_MCAS |
+		     1u << PERF_MFADD), "... atomics, and WRITEs of 1 MiB");
+	is_int(parse("-t rate -b 32", &o), -1, "a batch");
+	is_int(o.depth, 32, "... makes the depth as large");
+	is_int(parse("-t udp", &o), -1, "udp");
+	is_int(o.size, 64, "... of 64 bytes");
+	is_int(parse("-t tcp", &o), -1, "tcp");
+	is_int(o.size, 65536, "... of 64 KiB");
+}
+
+static void test_values(void)
+{
+	struct perf_options o;
+
+	is_int(parse("-o mcas,write -e native -d mxe1 -r mxe2 -x 3 -X 4 -s 2K",
+		     &o), -1, "what to do, and where");
+	is_int(o.ops, 1 << PERF_MCAS | 1 << PERF_WRITE, "operations");
+	is_int(o.how, PERF_NATIVE, "emulation");
+	is_str(o.device, "mxe1", "device");
+	is_str(o.remote, "mxe2", "remote device");
+	ok(o.gid == 3 && o.remote_gid == 4, "GIDs");
+	is_int(o.size, 2048, "size with a K");
+	is_int(parse("-t rate -n 5000000 -w 0 -q 8 -b 4 -Q 2 -m 1024 -p 99 -T 3 -PDHjv",
+		     &o), -1, "how");
+	is_int(o.iterations, 5000000, "iterations");
+	is_int(o.warmup, 0, "no warm-up");
+	ok(o.depth == 8 && o.batch == 4 && o.qps == 2, "depth, batch, qps");
+	is_int(o.mtu, 1024, "MTU");
+	ok(o.port == 99 && o.timeout == 3, "port, timeout");
+	ok(o.post_send && o.one_doorbell && o.histogram && o.json && o.progress, "flags");
+	is_int(parse("-J 64", &o), -1, "processes");
+	is_int(o.processes, 64, "... so many");
+	is_int(parse("--processes 2 -t beside", &o), -1, "two, and WRITEs beside");
+	ok(o.processes == 2 && o.qps == 2 && o.depth == 2, "... as with one");
+	is_int(parse("--size 1M --test bandwidth peer", &o), -1, "long ones");
+	is_int(o.size, 1 << 20, "size with an M");
+	is_str(o.host, "peer", "the host");
+	is_int(parse("-e read", &o), -1, "emulation");
+	is_int(o.how, PERF_READ_FIRST, "... by reading first");
+	is_int(parse("-o all", &o), -1, "all operations");
+	is_int(o.ops, (1 << PERF_NUM_OPS) - 1, "... are all");
+}
+
+static void test_texts(void)
+{
+	struct perf_options o;
+
+	is_int(parse("--help", &o), STATUS_OK, "--help");
+	ok(strstr(out_text, "Usage: mxe-perf"), "... on standard output");
+	is_int(parse("-V", &o), STATUS_OK, "--version");
+	is_str(out_text, "mxe-perf 9.9\n", "... and it is");
+}
+
+static void test_refusals(void)
+{
+	static const char *const lines[] = {
+		"-t fast", "-o", "-o fly", "-o write,", "-o ,write", "-o cas,,fadd",
+		"-e auto", "-e best", "-x -1", "-x 256", "-s 0", "-s 8x", "-s -8",
+		"-s 2000M", "-s 99999999999999999999", "-n 0", "-n 1.5", "-q 0",
+		"-q 5000", "-Q 65", "-m 1500", "-m 128", "-p 0", "-p 65536",
+		"-c sundial", "-T 0", "-b 0", "a b", "--nonsense",
+		/* Each by itself is well. */
+		"-q 2", "-t rate -q 4 -b 8", "-t bandwidth -o cas",
+		"-t contention -o read", "-t beside -o write",
+		"-t post -D", "-D -K", "-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
+		"-t udp -s 65508", "-l host", "-r mxe2 host",
+		"-J 0", "-J 65", "-J 2 host", "-J 2 -l", "-J 1 -t udp", "-t tcp -J 2",
+		"-t rate -b 2 -e guess", "-t rate -b 2 -o mcas -e read",
+	};
+	struct perf_options o;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		is_int(parse(lines[i], &o), STATUS_USAGE, "refused: %s",
+		       lines[i]);
+		ok(strstr(err_text, "--help"), "... and says where help is");
+	}
+}
+
+int main(void)
+{
+	plan(0);
+	opterr = 0;
+	test_percentile();
+	test_summary();
+	test_histogram();
+	test_defaults();
+	test_values();
+	test_texts();
+	test_refusals();
+	return done_testing();
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Which backend serves a context, and what the device can do.  The calls ibv_exp_*() ask
+ * it; it calls the backends.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "backend.h"
+
+/*
+ * Which backend a context has: to ask the device is too much for each poll.
+ *
+ * An entry (table.h) whose context has been closed has no backend, which is
+ * atomic.
+ */
+struct exp_context {
+	struct exp_entry entry;
+	const struct exp_backend *backend;
+};
+
+static struct exp_table contexts = EXP_TABLE_INIT;
+
+static const struct exp_backend *choose_backend(struct ibv_context *context)
+{
+	if (exp_backend_mxe.serves(context))
+		return &exp_backend_mxe;
+	if (exp_backend_mlx5.serves(context))
+		return &exp_backend_mlx5;
+	return &exp_backend_emu;
+}
+
+/* Without memory for an entry the device will be asked again. */
+static void set_backend(const struct ibv_context *context,
+			const struct exp_backend *backend)
+{
+	struct exp_context *entry;
+
+	pthread_mutex_lock(&contexts.lock);
+	entry = exp_table_find(&contexts, context);
+	if (entry) {
+		__atomic_store_n(&entry->backend, backend, __ATOMIC_RELEASE);
+	} else if (backend) {
+		entry = calloc(1, sizeof(*entry));
+		if (entry) {
+			entry->backend = backend;
+			exp_table_add(&contexts, &entry->entry, context);
+		}
+	}
+	pthread_mutex_unlock(&contexts.lock);
+}
+
+const struct exp_backend *exp_backend_of(struct ibv_context *context)
+{
+	const struct exp_context *entry = exp_table_find(&contexts, context);
+	const struct exp_backend *backend = NULL;
+
+	if (entry)
+		backend = __atomic_load_n(&entry->backend, __ATOMIC_ACQUIRE);
+	if (!backend) {
+		backend = choose_backend(context);
+		set_backend(context, backend);
+	}
+	return backend;
+}
+
+/* Forgets the context before it is closed: the address may be used again at once. */
+int exp_close_device(struct ibv_context *context,
+		     int (*std)(struct ibv_context *context))
+{
+	set_backend(context, NULL);
+	return std(context);
+}
+
+int exp_query_caps_std(struct ibv_context *context,
+		       const struct ibv_device_attr *std,
+		       struct exp_caps *caps)
+{
+	*caps = (struct exp_caps) {
+		.atomic_cap = (enum ibv_exp_atomic_cap)std->atomic_cap,
+	};
+	return exp_backend_of(context)->query(context, caps);
+}
+
+int exp_query_caps(struct ibv_context *context, struct exp_caps *caps)
+{
+	struct ibv_device_attr std;
+	int ret;
+
+	ret = ibv_query_device(context, &std);
+	return ret ? ret : exp_query_caps_std(context, &std, caps);
+}

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The send queue of an emulated queue pair; see emu.h.  backend_emu.c and emu_hook.c post to
+ * it, emu_cq.c brings its completions, and it posts to the device.
+ *
+ * The ring has an entry for each request that the send queue of the device has
+ * room for, and the device never holds more requests than the ring: a try takes
+ * the place of the one before.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <infiniband/verbs_exp.h>
+
+#include "masked_atomic.h"
+#include "emu.h"
+#include "std.h"
+
+static struct emu_wr *wr_at(struct emu_qp *qp, uint64_t seq)
+{
+	return &qp->wrs[seq % qp->size];
+}
+
+/* ---- what the masks make of a word ------------------------------------- */
+
+static uint64_t apply(const struct emu_wr *wr, uint64_t old)
+{
+	const struct emu_masked *m = &wr->masked;
+
+	if (wr->kind == EMU_CMP_SWAP)
+		return masked_cmp_swap_u64(old, m->compare_add, m->compare_mask,
+					   m->swap, m->swap_mask);
+	return masked_fetch_add_u64(old, m->compare_add, m->compare_mask);
+}
+
+/* One atomic is enough if it leaves nothing masked, or changes nothing. */
+static void lower(struct emu_wr *wr, const struct emu_masked *m)
+{
+	wr->masked = *m;
+	wr->wc_opcode = m->is_cmp_swap ? IBV_EXP_WC_MASKED_COMP_SWAP :
+					 IBV_EXP_WC_MASKED_FETCH_ADD;
+	wr->kind = EMU_PASS;
+	wr->std.wr.atomic.compare_add = m->compare_add;
+	wr->std.wr.atomic.swap = m->swap;
+
+	if (!m->is_cmp_swap) {
+		wr->std.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+		if (!masked_fetch_add_is_plain_u64(m->compare_mask))
+			wr->kind = EMU_FETCH_ADD;
+	} else if (!m->swap_mask) {
+		wr->std.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+		wr->std.wr.atomic.compare_add = 0;
+	} else {
+		wr->std.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+		if (!masked_cmp_swap_is_plain_u64(m->compare_mask,
+						  m->swap_mask))
+			wr->kind = EMU_CMP_SWAP;
+	}
+}
+
+static uint64_t first_guess(const struct emu_qp *qp, const struct emu_wr *wr)
+{
+	if (qp->last_addr == wr->std.wr.atomic.remote_addr &&
+	    qp->last_rkey == wr->std.wr.atomic.rkey)
+		return qp->last_word;
+	if (wr->kind == EMU_CMP_SWAP)
+		return wr->masked.compare_add & wr->masked.compare_mask;
+	return 0;
+}
+
+/* ---- the program's buffers ---------------------------------------------- */
+
+/*
+ * The result of a try must not go to the program's buffer: others may share one
+ * whose content they do not care for, and the word in it decides.  So it is
+ * copied there by the CPU in the end, which a key that does not fit would not
+ * prevent.  Therefore the first use of a buffer is a fetch-and-add of 0 into it,
+ * which fails as the request would have failed.  A region has no holes: what
+ * lies between two places that the device could write is its too.
+ */
+static bool is_known(const struct emu_qp *qp, const struct ibv_sge *sge)
+{
+	int i;
+
+	for (i = 0; i < EMU_RANGES; i++)
+		if (qp->ranges[i].lkey == sge->lkey &&
+		    qp->ranges[i].begin <= sge->addr &&
+		    qp->ranges[i].end >= sge->addr + sge->length)
+			return true;
+	return false;
+}
+
+static bool must_probe(const struct emu_qp *qp, const struct emu_wr *wr)
+{
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		if (!is_known(qp, &wr->sges[i]))
+			return true;
+	return false;
+}
+
+static void learn(struct emu_qp *qp, const struct ibv_sge *sge)
+{
+	struct emu_range *range = NULL;
+	int i;
+
+	for (i = 0; i < EMU_RANGES; i++)
+		if (qp->ranges[i].end && qp->ranges[i].lkey == sge->lkey)
+			range = &qp->ranges[i];
+	if (!range) {
+		range = &qp->ranges[qp->next_range++ % EMU_RANGES];
+		range->lkey = sge->lkey;
+		range->begin = sge->addr;
+		range->end = sge->addr + sge->length;
+	}
+	if (range->begin > sge->addr)
+		range->begin = sge->addr;
+	if (range->end < sge->addr + sge->length)
+		range->end = sge->addr + sge->length;
+}
+
+static void put_result(const struct emu_qp *qp, const struct emu_wr *wr,
+		       uint64_t old)
+{
+	size_t left = sizeof(old);
+	const char *from;
+	int i;
+
+	if (qp->be_reply)
+		old = htobe64(old);
+	from = (const char *)&old;
+	for (i = 0; i < wr->num_sge && left; i++) {
+		size_t part = wr->sges[i].length;
+
+		if (part > left)
+			part = left;
+		memcpy((void *)(uintptr_t)wr->sges[i].addr, from, part);
+		from += part;
+		left -= part;
+	}
+}
+
+/* ---- to the device ------------------------------------------------------ */
+
+static void set_busy(struct emu_qp *qp, bool busy)
+{
+	if (qp->busy != busy)
+		emu_busy_set(qp->cq, busy);
+	qp->busy = busy;
+}
+
+static void prepare_try(struct emu_qp *qp, struct emu_wr *wr)
+{
+	struct ibv_send_wr *std = &wr->std;
+
+	std->next = NULL;
+	if (wr->kind == EMU_FAIL) {
+		std->opcode = IBV_WR_RDMA_WRITE;
+		std->num_sge = 0;
+		std->wr.rdma.remote_addr = 0;
+		std->wr.rdma.rkey = 0;
+		return;
+	}
+	std->sg_list = wr->probing ? wr->sges : &qp->result;
+	std->num_sge = wr->probing ? wr->num_sge : 1;
+	if (wr->probing) {
+		std->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+		std->wr.atomic.compare_add = 0;
+	} else if (wr->kind == EMU_ONCE) {
+		std->opcode = wr->opcode;
+		std->wr.atomic.compare_add = wr->masked.compare_add;
+		std->wr.atomic.swap = wr->masked.swap;
+	} else {
+		std->opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+		std->wr.atomic.compare_add = qp->guess;
+		std->wr.atomic.swap = apply(wr, qp->guess);
+	}
+}
+
+/*
+ * Posts what is held, up to the first request that goes into the loop.  Returns
+ * 0, or the errno of the request numbered `posted`.
+ */
+static int push(struct emu_qp *qp)
+{
+	struct ibv_send_wr *bad = NULL;
+	struct emu_wr *first = wr_at(qp, qp->posted), *wr = NULL;
+	uint64_t seq;
+	int ret;
+
+	if (qp->busy || qp->posted == qp->head)
+		return 0;
+	for (seq = qp->posted; seq != qp->head; ) {
+		if (wr)
+			wr->std.next = &wr_at(qp, seq)->std;
+		wr = wr_at(qp, seq++);
+		wr->std.next = NULL;
+		if (wr->kind != EMU_PASS) {
+			qp->guess = first_guess(qp, wr);
+			wr->probing = wr->kind != EMU_FAIL && must_probe(qp, wr);
+			prepare_try(qp, wr);
+			break;
+		}
+	}
+
+	ret = qp->device->post_send(qp->qp, &first->std, &bad);
+	if (!ret) {
+		qp->posted = seq;
+		set_busy(qp, wr->kind != EMU_PASS);
+		return 0;
+	}
+	while (bad && qp->posted != seq && &wr_at(qp, qp->posted)->std != bad)
+		qp->posted++;
+	return ret;
+}
+
+/* ---- completions --------------------------------------------------------- */
+
+/* All from `seq` on, as the device does with a queue pair in error. */
+static void flush(struct emu_qp *qp, uint64_t seq, uint32_t vendor_err)
+{
+	struct ibv_wc wc = {
+		.status = IBV_WC_WR_FLUSH_ERR, .vendor_err = vendor_err,
+		.qp_num = qp->qp->qp_num,
+	};
+
+	for (; seq != qp->head; seq++) {
+		wc.wr_id = wr_at(qp, seq)->wr_id;
+		emu_cq_push(qp->cq, &wc);
+	}
+	qp->done = qp->head;
+	qp->posted = qp->head;
+}
+
+static void to_error(struct emu_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	exp_std()->modify_qp(qp->qp, &attr, IBV_QP_STATE);
+}
+
+/*
+ * The device does not take a request that the program believes posted.  That of
+ * those before it some may be done is what a flushed request leaves open.
+ */
+static void refused(struct emu_qp *qp, int err)
+{
+	to_error(qp);
+	set_busy(qp, false);
+	flush(qp, qp->done, err);
+}
+
+/* Goes on behind a request that is done. */
+static void go_on(struct emu_qp *qp)
+{
+	int ret;
+
+	set_busy(qp, false);
+	if (qp->posted == qp->head)
+		return;
+	emu_cq_rearm(qp->cq);
+	ret = push(qp);
+	if (ret)
+		refused(qp, ret);
+}
+
+static void try_again(struct emu_qp *qp, struct emu_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	int ret;
+
+	wr->std.send_flags = IBV_SEND_SIGNALED;
+	prepare_try(qp, wr);
+	emu_cq_rearm(qp->cq);
+	ret = qp->device->post_send(qp->qp, &wr->std, &bad);
+	if (ret)
+		refused(qp, ret);
+}
+
+/* True if the request is done. */
+static bool try_ended(struct emu_qp *qp, struct emu_wr *wr)
+{
+	uint64_t old = __atomic_load_n((uint64_t *)qp->page, __ATOMIC_ACQUIRE);
+	int i;
+
+	if (wr->probing) {
+		for (i = 0; i < wr->num_sge; i++)
+			learn(qp, &wr->sges[i]);
+		wr->probing = false;
+		return false;
+	}
+	if (wr->kind != EMU_ONCE) {
+		/* A word that would not change needs no swap. */
+		if (old != qp->guess && apply(wr, old) != old) {
+			qp->guess = old;
+			return false;
+		}
+		qp->last_addr = wr->std.wr.atomic.remote_addr;
+		qp->last_rkey = wr->std.wr.atomic.rkey;
+		qp->last_word = apply(wr, old);
+	}
+	put_result(qp, wr, old);
+	return true;
+}
+
+static void deliver(struct emu_qp *qp, const struct emu_wr *wr,
+		    const struct ibv_wc *from)
+{
+	struct ibv_wc wc = *from;
+
+	wc.wr_id = wr->wr_id;
+	if (wc.status == IBV_WC_SUCCESS && wr->wc_opcode) {
+		wc.opcode = (enum ibv_wc_opcode)wr->wc_opcode;
+		wc.byte_len = sizeof(uint64_t);
+	}
+	emu_cq_push(qp->cq, &wc);
+}
+
+static void complete(struct emu_qp *qp, uint64_t seq, const struct ibv_wc *wc)
+{
+	struct emu_wr *wr = wr_at(qp, seq);
+	bool in_loop = qp->busy && seq + 1 == qp->posted;
+	struct ibv_wc failed;
+
+	if (wc->status == IBV_WC_SUCCESS && wr->kind == EMU_FAIL) {
+		to_error(qp);
+		failed = *wc;
+		failed.status = IBV_WC_REM_INV_REQ_ERR;
+		wc = &failed;
+	}
+	if (wc->status != IBV_WC_SUCCESS) {
+		deliver(qp, wr, wc);
+		qp->done = seq + 1;
+		if (in_loop) {
+			set_busy(qp, false);
+			flush(qp, seq + 1, 0);
+		}
+		return;
+	}
+	if (in_loop && !try_ended(qp, wr)) {
+		try_again(qp, wr);
+		return;
+	}
+	if (wr->signaled)
+		deliver(qp, wr, wc);
+	qp->done = seq + 1;
+	if (in_loop)
+		go_on(qp);
+}
+
+void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc)
+{
+	uint64_t ahead;
+
+	pthread_mutex_lock(&qp->lock);
+	ahead = (wc->wr_id - qp->done) & EMU_SEQ_MASK;
+	/* Else it was flushed here, or reset. */
+	if (ahead < qp->posted - qp->done)
+		complete(qp, qp->done + ahead, wc);
+	pthread_mutex_unlock(&qp->lock);
+}
+
+/* ---- from the program ---------------------------------------------------- */
+
+static int copy_buffers(const struct emu_qp *qp, struct emu_wr *wr,
+			const struct ibv_send_wr *from, size_t slot)
+{
+	char *data = qp->inlines + slot * qp->max_inline;
+	size_t length = 0;
+	int i;
+
+	if (from->num_sge < 0 || (uint32_t)from->num_sge > qp->max_sge)
+		return EINVAL;
+	wr->num_sge = from->num_sge;
+	if (!(from->send_flags & IBV_SEND_INLINE)) {
+		if (from->num_sge)
+			memcpy(wr->sges, from->sg_list,
+			       from->num_sge * sizeof(*wr->sges));
+		return 0;
+	}
+	for (i = 0; i < from->num_sge; i++) {
+		const struct ibv_sge *sge = &from->sg_list[i];
+
+		if (sge->length > qp->max_inline - length)
+			return EINVAL;
+		memcpy(data + length, (void *)(uintptr_t)sge->addr,
+		       sge->length);
+		length += sge->length;
+	}
+	wr->sges[0] = (struct ibv_sge) { (uintptr_t)data, length, 0 };
+	wr->num_sge = length ? 1 : 0;
+	return 0;
+}
+
+static bool is_atomic(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* No room for the result. */
+static bool is_short(const struct ibv_send_wr *wr)
+{
+	uint64_t length = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		length += wr->sg_list[i].length;
+	return length < sizeof(uint64_t);
+}
+
+void emu_post_begin(struct emu_qp *qp)
+{
+	pthread_mutex_lock(&qp->lock);
+}
+
+int emu_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
+		 const struct emu_masked *masked)
+{
+	struct emu_wr *wr = wr_at(qp, qp->head);
+	int err;
+
+	if (qp->head - qp->done == qp->size)
+		return ENOMEM;
+	if (masked && is_short(std))
+		return EINVAL;
+	err = copy_buffers(qp, wr, std, qp->head % qp->size);
+	if (err)
+		return err;
+
+	wr->std = *std;
+	wr->std.wr_id = qp->tag | (qp->head & EMU_SEQ_MASK);
+	wr->std.sg_list = wr->sges;
+	wr->std.num_sge = wr->num_sge;
+	wr->wr_id = std->wr_id;
+	wr->signaled = qp->sig_all || (std->send_flags & IBV_SEND_SIGNALED);
+	wr->probing = false;
+	wr->wc_opcode = 0;
+	wr->kind = EMU_PASS;
+	if (masked)
+		lower(wr, masked);
+	if (masked && std->wr.atomic.remote_addr % sizeof(uint64_t))
+		wr->kind = EMU_FAIL;
+	if (qp->be_reply && wr->kind == EMU_PASS && is_atomic(&wr->std)) {
+		wr->kind = EMU_ONCE;
+		wr->opcode = wr->std.opcode;
+		wr->masked.compare_add = wr->std.wr.atomic.compare_add;
+		wr->masked.swap = wr->std.wr.atomic.swap;
+	}
+	if (wr->kind != EMU_PASS)
+		wr->std.send_flags |= IBV_SEND_SIGNALED;
+	qp->head++;
+	return 0;
+}
+
+int emu_post_end(struct emu_qp *qp, uint32_t *posted)
+{
+	/* If it is not busy, all before this call have been posted. */
+	uint64_t first = qp->posted;
+	int ret = push(qp);
+
+	if (ret) {
+		*posted = qp->posted - first;
+		qp->head = qp->posted;
+	}
+	pthread_mutex_unlock(&qp->lock);
+	return ret;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static int alloc_ring(struct emu_qp *qp)
+{
+	uint32_t i;
+
+	qp->wrs = calloc(qp->size, sizeof(*qp->wrs));
+	qp->sges = calloc(qp->size, qp->max_sge * sizeof(*qp->sges));
+	qp->inlines = calloc(qp->size, qp->max_inline + 1);
+	if (!qp->wrs || !qp->sges || !qp->inlines)
+		return ENOMEM;
+	for (i = 0; i < qp->size; i++)
+		qp->wrs[i].sges = &qp->sges[i * qp->max_sge];
+	return 0;
+}
+
+/* A page of its own: with ibv_fork_init() a child does not have it. */
+static int alloc_result(struct emu_qp *qp)
+{
+	size_t length = sysconf(_SC_PAGESIZE);
+
+	qp->page = mmap(NULL, length, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (qp->page == MAP_FAILED) {
+		qp->page = NULL;
+		return ENOMEM;
+	}
+	qp->mr = ibv_reg_mr(qp->qp->pd, qp->page, length,
+			    IBV_ACCESS_LOCAL_WRITE);
+	if (!qp->mr)
+		return errno;
+	qp->result = (struct ibv_sge) {
+		(uintptr_t)qp->page, sizeof(uint64_t), qp->mr->lkey,
+	};
+	return 0;
+}
+
+void emu_qp_free(struct emu_qp *qp)
+{
+	if (qp->mr)
+		exp_std()->dereg_mr(qp->mr);
+	if (qp->page)
+		munmap(qp->page, sysconf(_SC_PAGESIZE));
+	free(qp->inlines);
+	free(qp->sges);
+	free(qp->wrs);
+	free(qp);
+}
+
+struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
+			  const struct ibv_qp_cap *cap, bool sig_all,
+			  bool be_reply)
+{
+	struct emu_qp *emu = calloc(1, sizeof(*emu));
+	int err;
+
+	if (!emu)
+		return NULL;
+	emu->qp = qp;
+	emu->device = device;
+	emu->sig_all = sig_all;
+	emu->be_reply = be_reply;
+	emu->max_sge = cap->max_send_sge;
+	emu->max_inline = cap->max_inline_data;
+	emu->size = cap->max_send_wr;
+	pthread_mutex_init(&emu->lock, NULL);
+
+	err = emu->size && emu->size <= EMU_SEQ_MASK ? 0 : EINVAL;
+	if (!err)
+		err = alloc_ring(emu);
+	if (!err)
+		err = alloc_result(emu);
+	if (err) {
+		emu_qp_free(emu);
+		errno = err;
+		return NULL;
+	}
+	return emu;
+}
+
+void emu_qp_reset(struct emu_qp *qp)
+{
+	pthread_mutex_lock(&qp->lock);
+	set_busy(qp, false);
+	qp->done = qp->head;
+	qp->posted = qp->head;
+	pthread_mutex_unlock(&qp->lock);
+}

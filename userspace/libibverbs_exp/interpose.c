@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Interposed calls: calls of libibverbs that this library defines, too.  Programs and
+ * libraries call them instead of those of libibverbs; they call the file that keeps
+ * account of the object, which calls libibverbs.
+ *
+ * They have the names and the symbol version of those of libibverbs.  The dynamic linker
+ * therefore binds every loaded object to them, librdmacm for one, if the program is linked
+ * with this library before libibverbs.  The linker script and pkg-config do so.
+ */
+#include "calls.h"
+#include "cq_ex.h"
+#include "emu.h"
+#include "std.h"
+
+EXP_EXPORT
+int ibv_close_device(struct ibv_context *context)
+{
+	return exp_close_device(context, exp_std()->close_device);
+}
+
+EXP_EXPORT
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	return exp_dereg_mr(mr, exp_std()->dereg_mr);
+}
+
+static int destroy_cq(struct ibv_cq *cq)
+{
+	return exp_destroy_cq(cq, exp_std()->destroy_cq);
+}
+
+EXP_EXPORT
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	return emu_destroy_cq(cq, destroy_cq);
+}
+
+EXP_EXPORT
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	return exp_destroy_qp(qp, exp_std()->destroy_qp);
+}
+
+EXP_EXPORT
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	return exp_modify_qp(qp, attr, mask, exp_std()->modify_qp);
+}
+
+EXP_EXPORT
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	return exp_open_device(device, exp_std()->open_device);
+}

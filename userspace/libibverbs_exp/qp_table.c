@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The table of the queue pairs that take masked atomics.  qp.c adds them, posting and
+ * polling find them, and interpose.c has them modified and destroyed; the table tells the
+ * backend of a queue pair that it is reset or gone.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "backend.h"
+
+static struct exp_table qps = EXP_TABLE_INIT;
+
+/*
+ * The entry was made for this very queue pair, and not for one that has been
+ * destroyed unseen and had the same address.  One of another context or with
+ * another number does not match, nor does one with builders if the entry's had
+ * none, or the reverse.  What remains is a successor from the same provider,
+ * which takes the same requests.
+ */
+static bool is_of(const struct exp_qp *entry, struct ibv_qp *qp)
+{
+	return entry->backend && entry->context == qp->context &&
+	       entry->pd == qp->pd && entry->send_cq == qp->send_cq &&
+	       entry->handle == qp->handle && entry->qp_num == qp->qp_num &&
+	       ibv_qp_to_qp_ex(qp) == entry->qpx;
+}
+
+const struct exp_qp *exp_qp_find(struct ibv_qp *qp)
+{
+	const struct exp_qp *entry = exp_table_find(&qps, qp);
+
+	return entry && is_of(entry, qp) ? entry : NULL;
+}
+
+static void entry_release(struct exp_qp *entry)
+{
+	const struct exp_backend *backend = entry->backend;
+
+	entry->backend = NULL;
+	if (backend && backend->release)
+		backend->release(entry);
+}
+
+void exp_qp_forget(const struct ibv_qp *qp)
+{
+	struct exp_qp *entry = exp_table_find(&qps, qp);
+
+	if (entry)
+		entry_release(entry);
+}
+
+void exp_qp_add(struct ibv_qp *qp, struct exp_qp *new)
+{
+	struct exp_qp *old;
+
+	new->qp = qp;
+	new->context = qp->context;
+	new->pd = qp->pd;
+	new->send_cq = qp->send_cq;
+	new->handle = qp->handle;
+	new->qp_num = qp->qp_num;
+
+	pthread_mutex_lock(&qps.lock);
+	old = exp_table_find(&qps, qp);
+	if (old) {
+		/* Others walk over it: `entry` and `qp` are not written. */
+		entry_release(old);
+		old->context = new->context;
+		old->pd = new->pd;
+		old->send_cq = new->send_cq;
+		old->handle = new->handle;
+		old->qp_num = new->qp_num;
+		old->qpx = new->qpx;
+		old->backend = new->backend;
+		old->atomic_cap = new->atomic_cap;
+		old->has_atomics = new->has_atomics;
+		old->max_atomic_arg = new->max_atomic_arg;
+		old->max_send_sge = new->max_send_sge;
+		old->sizes = new->sizes;
+		old->mqp = new->mqp;
+		old->emu = new->emu;
+		old->mlx5_qpx = new->mlx5_qpx;
+		old->mlx5_sq = new->mlx5_sq;
+	} else {
+		exp_table_add(&qps, &new->entry, qp);
+	}
+	pthread_mutex_unlock(&qps.lock);
+	if (old)
+		free(new);
+}
+
+int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			     int mask))
+{
+	const struct exp_qp *entry;
+	int ret = std(qp, attr, mask);
+
+	if (ret || !(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
+		return ret;
+	entry = exp_qp_find(qp);
+	if (entry && entry->backend->reset)
+		entry->backend->reset(entry);
+	return 0;
+}
+
+/* Taken out before: the address may be used again at once. */
+int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp))
+{
+	struct exp_qp *entry = exp_table_find(&qps, qp);
+	struct exp_qp old;
+	int ret;
+
+	if (!entry || !is_of(entry, qp))
+		return std(qp);
+	old = *entry;
+	entry->backend = NULL;
+	ret = std(qp);
+	if (ret)
+		entry->backend = old.backend;
+	else
+		entry_release(&old);
+	return ret;
+}

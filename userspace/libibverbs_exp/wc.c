@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completions: reading those of an extended completion queue, and the opcodes of atomics.
+ * cq.c, emu_cq.c and the backends call it.
+ */
+#include <string.h>
+
+#include "wc.h"
+
+void exp_wc_fix_atomic(const struct ibv_wc *std, struct ibv_exp_wc *wc)
+{
+	/* 9 and 10 are of masked atomics; the standard verbs use 9 otherwise. */
+	switch ((int)std->opcode) {
+	case IBV_EXP_WC_MASKED_COMP_SWAP:
+	case IBV_EXP_WC_MASKED_FETCH_ADD:
+	case IBV_EXP_WC_COMP_SWAP:
+	case IBV_EXP_WC_FETCH_ADD:
+		break;
+	default:
+		return;
+	}
+	wc->exp_opcode = (enum ibv_exp_wc_opcode)std->opcode;
+	if (std->status == IBV_WC_SUCCESS && !wc->byte_len)
+		wc->byte_len = sizeof(uint64_t);
+}
+
+void exp_wc_read(struct ibv_cq_ex *cq, const struct ibv_cq_ex *calls,
+		 uint64_t wc_flags, struct ibv_wc *wc)
+{
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = cq->wr_id;
+	wc->status = cq->status;
+	wc->vendor_err = calls->read_vendor_err(cq);
+	wc->qp_num = calls->read_qp_num(cq);
+	/* Nothing else is valid then. */
+	if (wc->status != IBV_WC_SUCCESS)
+		return;
+	wc->opcode = calls->read_opcode(cq);
+	wc->wc_flags = calls->read_wc_flags(cq);
+	wc->byte_len = calls->read_byte_len(cq);
+	if (wc_flags & IBV_WC_EX_WITH_IMM &&
+	    wc->wc_flags & (IBV_WC_WITH_IMM | IBV_WC_WITH_INV))
+		wc->imm_data = calls->read_imm_data(cq);
+	if (wc_flags & IBV_WC_EX_WITH_SRC_QP)
+		wc->src_qp = calls->read_src_qp(cq);
+	if (wc_flags & IBV_WC_EX_WITH_SLID)
+		wc->slid = calls->read_slid(cq);
+	if (wc_flags & IBV_WC_EX_WITH_SL)
+		wc->sl = calls->read_sl(cq);
+	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
+		wc->dlid_path_bits = calls->read_dlid_path_bits(cq);
+}

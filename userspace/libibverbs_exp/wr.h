@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Work requests: the check of one before it is posted, which is inline, and the translation
+ * to the standard verbs, wr.c.
+ */
+#ifndef EXP_WR_H
+#define EXP_WR_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <infiniband/verbs_exp.h>
+
+#include "qp_table.h"
+
+/* More pieces than this are not taken inline. */
+#define EXP_WR_MAX_INLINE_SGE 64
+
+/* The flags of a work request that the standard verbs have too. */
+#define EXP_SEND_STD_FLAGS						\
+	(IBV_EXP_SEND_FENCE | IBV_EXP_SEND_SIGNALED |			\
+	 IBV_EXP_SEND_SOLICITED | IBV_EXP_SEND_INLINE)
+
+static inline bool exp_wr_is_masked(const struct ibv_exp_send_wr *wr)
+{
+	return wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP ||
+	       wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD;
+}
+
+static inline bool exp_wr_is_inline(const struct ibv_exp_send_wr *wr)
+{
+	return wr->exp_send_flags & IBV_EXP_SEND_INLINE;
+}
+
+static inline int exp_wr_check_masked(const struct exp_qp *entry,
+				      const struct ibv_exp_send_wr *wr)
+{
+	uint32_t log_arg_sz = wr->ext_op.masked_atomics.log_arg_sz;
+
+	/* Operands by reference were never implemented. */
+	if (!(wr->exp_send_flags & IBV_EXP_SEND_EXT_ATOMIC_INLINE))
+		return EINVAL;
+	if (log_arg_sz >= 64 || !(entry->sizes & (1ULL << log_arg_sz)))
+		return EINVAL;
+	if ((1ULL << log_arg_sz) > entry->max_atomic_arg)
+		return EINVAL;
+	return 0;
+}
+
+/* Returns 0, or the errno with which wr is refused on that queue pair. */
+static inline int exp_wr_check(const struct exp_qp *entry,
+			       const struct ibv_exp_send_wr *wr)
+{
+	if (wr->exp_send_flags &
+	    ~(EXP_SEND_STD_FLAGS | IBV_EXP_SEND_EXT_ATOMIC_INLINE))
+		return EINVAL;
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > entry->max_send_sge)
+		return EINVAL;
+	if (exp_wr_is_inline(wr) && wr->num_sge > EXP_WR_MAX_INLINE_SGE)
+		return EINVAL;
+
+	switch ((int)wr->exp_opcode) {
+	case IBV_EXP_WR_SEND:
+	case IBV_EXP_WR_SEND_WITH_IMM:
+	case IBV_EXP_WR_RDMA_WRITE:
+	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
+		return 0;
+	case IBV_EXP_WR_RDMA_READ:
+		return exp_wr_is_inline(wr) ? EINVAL : 0;
+	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_EXP_WR_ATOMIC_FETCH_AND_ADD:
+		return exp_wr_is_inline(wr) || !entry->has_atomics ? EINVAL : 0;
+	case IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP:
+	case IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD:
+		if (exp_wr_is_inline(wr) || !entry->has_atomics)
+			return EINVAL;
+		return exp_wr_check_masked(entry, wr);
+	default:
+		return EINVAL;
+	}
+}
+
+/* Translates a request that is no masked atomic.  Returns 0 or EINVAL. */
+int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
+		  const struct ibv_exp_send_wr *wr);
+
+#endif /* EXP_WR_H */

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Calls of uverbs methods that libibverbs has no function for.  The objects of mxe's
+ * own ABI use it: the context, device memory and the poll thread.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include "mxe.h"
+
+int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
+	      struct ib_uverbs_attr *attrs, unsigned int num_attrs)
+{
+	union {
+		struct ib_uverbs_ioctl_hdr hdr;
+		char room[sizeof(struct ib_uverbs_ioctl_hdr) +
+			  MXE_IOCTL_ATTRS * sizeof(*attrs)];
+	} cmd = {
+		.hdr = {
+			.length = (uint16_t)(sizeof(cmd.hdr) +
+					     num_attrs * sizeof(*attrs)),
+			.object_id = object,
+			.method_id = method,
+			.num_attrs = (uint16_t)num_attrs,
+			.driver_id = MXE_DRIVER_ID,
+		},
+	};
+	unsigned int i;
+
+	for (i = 0; i < num_attrs; i++) {
+		cmd.hdr.attrs[i] = attrs[i];
+		cmd.hdr.attrs[i].flags = UVERBS_ATTR_F_MANDATORY;
+	}
+	if (ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, &cmd))
+		return errno;
+	memcpy(attrs, cmd.hdr.attrs, num_attrs * sizeof(*attrs));
+	return 0;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Several processes measure at the same time.  Each has its own endpoints and, as
+ * long as there are enough, its own CPU.  The first process forks the others and
+ * prints.
+ *
+ * A process that is ready keeps operations in flight, measures when all processes
+ * are ready, and keeps operations in flight until all have measured.  So each of
+ * them is measured while all others are busy.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf.h"
+
+struct member {
+	uint64_t total;
+	uint64_t posts;
+	uint64_t writes;
+};
+
+/* Shared; the counters are atomic and only grow. */
+struct shared {
+	uint32_t met;
+	uint32_t ready;
+	uint32_t measured;
+	uint32_t failed;
+	struct member members[PERF_MAX_PROCESSES];
+	uint64_t samples[];	/* of the first, the second ... */
+};
+
+/* Of this process, which is in one at most. */
+static struct shared *shared;
+static uint32_t size, self, joined;
+static uint32_t measuring;	/* so many of the first */
+static uint32_t meetings, rounds;
+static pid_t pids[PERF_MAX_PROCESSES];
+
+static uint32_t load(const uint32_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+}
+
+static void add(uint32_t *counter)
+{
+	__atomic_add_fetch(counter, 1, __ATOMIC_ACQ_REL);
+}
+
+static int complain(const char *what)
+{
+	fprintf(stderr, "mxe-perf: %s: %s\n", what, strerror(errno));
+	return STATUS_FAILED;
+}
+
+/* ---- processes ----------------------------------------------------------- */
+
+/* The one of those allowed that is its turn. */
+static int bind_to_processor(void)
+{
+	cpu_set_t allowed, one;
+	int turn, cpu;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return complain("processors");
+	turn = (int)self % CPU_COUNT(&allowed);
+	for (cpu = 0; !CPU_ISSET(cpu, &allowed) || turn--; cpu++)
+		;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		return complain("processor");
+	return 0;
+}
+
+int multi_start(const struct perf_options *o)
+{
+	size_t len = sizeof(*shared) + o->processes * o->iterations * 8;
+	pid_t parent = getpid();
+
+	if (!o->processes)
+		return 0;
+	shared = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED) {
+		shared = NULL;
+		return complain("memory");
+	}
+	size = o->processes;
+	measuring = o->test == PERF_BESIDE ? 1 : size;
+	for (joined = 1; joined < size; joined++) {
+		pids[joined] = fork();
+		if (pids[joined] < 0)
+			return complain("fork");
+		if (!pids[joined]) {
+			self = joined;
+			if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+				return complain("prctl");
+			/* It may have been over before that. */
+			if (getppid() != parent)
+				_exit(STATUS_FAILED);
+			break;
+		}
+	}
+	return bind_to_processor() ? STATUS_FAILED : 0;
+}
+
+bool multi_prints(void)
+{
+	return !self;
+}
+
+bool multi_measures(void)
+{
+	return !shared || self < measuring;
+}
+
+/* One that has gone would be waited for forever. */
+static void look_after(void)
+{
+	siginfo_t info = { };
+
+	if (!self && !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	    info.si_pid && (info.si_code != CLD_EXITED || info.si_status))
+		add(&shared->failed);
+}
+
+int multi_finish(int status)
+{
+	if (!shared)
+		return status;
+	if (status)
+		add(&shared->failed);
+	for (uint32_t i = 1; !self && i < joined; i++) {
+		int theirs = 0;
+
+		if (waitpid(pids[i], &theirs, 0) < 0 || !WIFEXITED(theirs))
+			theirs = STATUS_FAILED;
+		else
+			theirs = WEXITSTATUS(theirs);
+		status = status ? status : theirs;
+	}
+	return status;
+}
+
+/* ---- together ------------------------------------------------------------ */
+
+static bool is_below(const uint32_t *counter, uint32_t want)
+{
+	if (load(counter) >= want || load(&shared->failed))
+		return false;
+	look_after();
+	return true;
+}
+
+/* Here each waits for all. */
+static int meet(void)
+{
+	uint32_t want = ++meetings * size;
+
+	add(&shared->met);
+	while (is_below(&shared->met, want))
+		sched_yield();
+	return load(&shared->met) < want ? STATUS_FAILED : 0;
+}
+
+void multi_ready(void)
+{
+	rounds++;
+	if (shared)
+		add(&shared->ready);
+}
+
+bool multi_is_gathering(void)
+{
+	return shared && is_below(&shared->ready, rounds * size);
+}
+
+void multi_measured(void)
+{
+	if (shared)
+		add(&shared->measured);
+}
+
+bool multi_is_measuring(void)
+{
+	return shared && is_below(&shared->measured, rounds * measuring);
+}
+
+/* What all did, as if in the time that one of them took, on average. */
+static int merge(const struct perf_options *o, struct perf_result *result)
+{
+	uint64_t n = o->iterations * size, *samples;
+	double rate = 0;
+
+	samples = malloc(n * sizeof(*samples));
+	if (!samples)
+		return complain("samples");
+	memcpy(samples, shared->samples, n * sizeof(*samples));
+	free(result->samples);
+	result->samples = samples;
+	result->operations = n;
+	result->posts = 0;
+	for (uint32_t i = 0; i < size; i++) {
+		const struct member *m = &shared->members[i];
+
+		rate += (double)o->iterations / (double)(m->total ? m->total : 1);
+		result->posts += m->posts;
+	}
+	result->total = (uint64_t)((double)n / rate);
+	perf_summarize(result->samples, n, &result->stats);
+	return 0;
+}
+
+int multi_gather(const struct perf_options *o, struct perf_result *result)
+{
+	int status;
+
+	if (!shared)
+		return 0;
+	shared->members[self] = (struct member){
+		.total = result->total,
+		.posts = result->posts,
+		.writes = result->writes,
+	};
+	if (self < measuring)
+		memcpy(shared->samples + self * o->iterations, result->samples,
+		       o->iterations * sizeof(*result->samples));
+	status = meet();
+	if (!status && !self && measuring == size)
+		status = merge(o, result);
+	for (uint32_t i = measuring; !status && !self && i < size; i++)
+		result->writes += shared->members[i].writes;
+	/* No process overwrites its result before the first has read it. */
+	return status ? status : meet();
+}

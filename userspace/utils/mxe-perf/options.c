@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Parses and checks the command line.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf.h"
+
+const char *const perf_op_name[PERF_NUM_OPS] = {
+	[PERF_WRITE] = "write",
+	[PERF_READ] = "read",
+	[PERF_SEND] = "send",
+	[PERF_CAS] = "cas",
+	[PERF_FADD] = "fadd",
+	[PERF_MCAS] = "mcas",
+	[PERF_MFADD] = "mfadd",
+};
+
+const char *const perf_test_name[PERF_NUM_TESTS] = {
+	[PERF_LATENCY] = "latency",
+	[PERF_RATE] = "rate",
+	[PERF_BANDWIDTH] = "bandwidth",
+	[PERF_CONTENTION] = "contention",
+	[PERF_BESIDE] = "beside",
+	[PERF_POST] = "post",
+	[PERF_UDP] = "udp",
+	[PERF_TCP] = "tcp",
+};
+
+const char *const perf_how_name[] = {
+	[PERF_NATIVE] = "native",
+	[PERF_GUESS] = "guess",
+	[PERF_READ_FIRST] = "read",
+	[PERF_AUTO] = "auto",
+};
+
+#define ATOMICS (1u << PERF_CAS | 1u << PERF_FADD | 1u << PERF_MCAS | \
+		 1u << PERF_MFADD)
+#define ALL_OPS ((1u << PERF_NUM_OPS) - 1)
+
+static const char usage_text[] =
+"Usage: mxe-perf [OPTION]... [HOST]\n"
+"Measures what RDMA operations cost on a device, and checks their results.\n"
+"The other endpoint is in this process, or on HOST, where mxe-perf -l runs.\n"
+"\n"
+"  -t, --test latency|rate|bandwidth|contention|beside|post|udp|tcp\n"
+"                          one operation at a time (default); many outstanding;\n"
+"                          large ones; queue pairs that want the same word; one\n"
+"                          atomic at a time beside large WRITEs of another queue\n"
+"                          pair; the call that posts alone; to compare with:\n"
+"                          datagrams there and back, and bytes of a stream, by\n"
+"                          sockets\n"
+"  -o, --op OP,...         write read send cas fadd mcas mfadd, or all (default:\n"
+"                          all that the test can do); mcas and mfadd are masked\n"
+"  -e, --emulate native|guess|read\n"
+"                          masked ones by the device; by compare-and-swap with a\n"
+"                          guess; by reading first (default: native, or guess if\n"
+"                          the device cannot)\n"
+"  -d, --device NAME       (default: the first); of udp, tcp: ADDRESS[@NETNS]\n"
+"  -r, --remote NAME       device of the other endpoint here (default: the same)\n"
+"  -x, --gid INDEX         (default: RoCE v2 of IPv4, if there is one)\n"
+"  -X, --remote-gid INDEX\n"
+"  -s, --size BYTES        of write, read, send (default 8; bandwidth, tcp 65536;\n"
+"                          udp 64; beside 1M); K and M may follow\n"
+"  -n, --iterations N      operations measured (default 1000)\n"
+"  -w, --warmup N          operations before (default: a tenth)\n"
+"  -q, --depth N           outstanding on each queue pair (rate, bandwidth,\n"
+"                          post: 16; beside: large ones, 2)\n"
+"  -b, --batch N           posted in one call (default 1)\n"
+"  -Q, --qps N             queue pairs (default 1; contention 4)\n"
+"  -J, --processes N       measure in so many at once, each bound to a processor; of\n"
+"                          beside the first has the atomics, the others the WRITEs\n"
+"  -m, --mtu BYTES         path MTU (default: as the ports have)\n"
+"  -l, --listen            be the other endpoint for one HOST, then exit\n"
+"  -p, --port PORT         of TCP, to agree with HOST (default 18540)\n"
+"  -c, --clock monotonic|tsc\n"
+"                          nanoseconds (default), or the time stamp counter\n"
+"  -P, --post-send         ibv_post_send() even where ibv_wr_*() can be had\n"
+"  -D, --one-doorbell      ring once for what is posted to all queue pairs\n"
+"  -K, --poll-thread       a thread polls what is posted; no system calls\n"
+"  -T, --timeout SECONDS   without a completion, then give up (default 10)\n"
+"  -H, --histogram         draw one for each operation\n"
+"  -j, --json              as JSON\n"
+"  -v, --progress          on standard error\n"
+"  -h, --help              this\n"
+"  -V, --version           the version\n"
+"\n"
+"Exit status: 0 all well, 1 an operation failed or had a wrong result, 2 wrong\n"
+"usage, 3 no such device or it cannot be used.\n";
+
+static bool number(const char *text, uint64_t least, uint64_t most,
+		   uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	if (*text < '0' || *text > '9')
+		return false;
+	*value = strtoull(text, &end, 0);
+	if ((*end == 'K' || *end == 'k' || *end == 'M') && *value < 1ull << 40)
+		*value <<= *end++ == 'M' ? 20 : 10;
+	return !errno && !*end && *value >= least && *value <= most;
+}
+
+static bool number32(const char *text, uint32_t least, uint32_t most,
+		     uint32_t *value)
+{
+	uint64_t v;
+
+	if (!number(text, least, most, &v))
+		return false;
+	*value = (uint32_t)v;
+	return true;
+}
+
+static bool choice(const char *text, const char *const *names, int num,
+		   int *value)
+{
+	for (int i = 0; i < num; i++) {
+		if (!strcmp(text, names[i])) {
+			*value = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool op_list(const char *text, uint32_t *ops)
+{
+	*ops = 0;
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		uint32_t found = 0;
+
+		for (int i = 0; i < PERF_NUM_OPS; i++)
+			if (strlen(perf_op_name[i]) == len &&
+			    !strncmp(text, perf_op_name[i], len))
+				found = 1u << i;
+		if (len == 3 && !strncmp(text, "all", len))
+			found = ALL_OPS;
+		if (!found)
+			return false;
+		*ops |= found;
+		text += len;
+		if (*text == ',' && !*++text)
+			return false;
+	}
+	return *ops;
+}
+
+static bool is_mtu(uint32_t mtu)
+{
+	return mtu >= 256 && mtu <= 4096 && !(mtu & (mtu - 1));
+}
+
+/* False: the argument makes no sense. */
+static bool take(int opt, const char *arg, struct perf_options *o)
+{
+	uint32_t value;
+	int which;
+
+	switch (opt) {
+	case 't':
+		if (!choice(arg, perf_test_name, PERF_NUM_TESTS, &which))
+			return false;
+		o->test = (enum perf_test)which;
+		return true;
+	case 'o':
+		return op_list(arg, &o->ops);
+	case 'e':
+		if (!choice(arg, perf_how_name, PERF_AUTO, &which))
+			return false;
+		o->how = (enum perf_how)which;
+		return true;
+	case 'x':
+		if (!number32(arg, 0, 255, &value))
+			return false;
+		o->gid = (int)value;
+		return true;
+	case 'X':
+		if (!number32(arg, 0, 255, &value))
+			return false;
+		o->remote_gid = (int)value;
+		return true;
+	case 's':
+		return number32(arg, 1, PERF_MAX_SIZE, &o->size);
+	case 'n':
+		return number(arg, 1, 1ull << 32, &o->iterations);
+	case 'w':
+		return number(arg, 0, 1ull << 32, &o->warmup);
+	case 'q':
+		return number32(arg, 1, PERF_MAX_DEPTH, &o->depth);
+	case 'b':
+		return number32(arg, 1, PERF_MAX_DEPTH, &o->batch);
+	case 'Q':
+		return number32(arg, 1, PERF_MAX_QPS, &o->qps);
+	case 'J':
+		return number32(arg, 1, PERF_MAX_PROCESSES, &o->processes);
+	case 'm':
+		return number32(arg, 256, 4096, &o->mtu) && is_mtu(o->mtu);
+	case 'p':
+		if (!number32(arg, 1, 65535, &value))
+			return false;
+		o->port = (uint16_t)value;
+		return true;
+	case 'T':
+		return number32(arg, 1, 3600, &o->timeout);
+	case 'c':
+		o->tsc = !strcmp(arg, "tsc");
+		return o->tsc || !strcmp(arg, "monotonic");
+	default:
+		return false;
+	}
+}
+
+/* Those without an argument; false: it is not one of them. */
+static bool take_flag(int opt, struct perf_options *o)
+{
+	switch (opt) {
+	case 'l':
+		o->listen = true;
+		return true;
+	case 'P':
+		o->post_send = true;
+		return true;
+	case 'D':
+		o->one_doorbell = true;
+		return true;
+	case 'K':
+		o->poll_thread = true;
+		return true;
+	case 'H':
+		o->histogram = true;
+		return true;
+	case 'j':
+		o->json = true;
+		return true;
+	case 'v':
+		o->progress = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void set_defaults(struct perf_options *o)
+{
+	bool deep = o->test == PERF_RATE || o->test == PERF_BANDWIDTH ||
+		    o->test == PERF_POST;
+
+	if (o->test == PERF_BESIDE) {
+		o->size = o->size ? o->size : 1 << 20;
+		o->qps = o->qps ? o->qps : PERF_BESIDE_QPS;
+		o->depth = o->depth ? o->depth : 2;
+	}
+	if (!o->ops)
+		o->ops = o->test == PERF_BANDWIDTH ? ALL_OPS & ~ATOMICS :
+			 o->test == PERF_CONTENTION ||
+			 o->test == PERF_BESIDE ? ATOMICS : ALL_OPS;
+	if (!o->size)
+		o->size = o->test == PERF_BANDWIDTH || o->test == PERF_TCP ?
+			  65536 : o->test == PERF_UDP ? 64 : 8;
+	if (!o->qps)
+		o->qps = o->test == PERF_CONTENTION ? 4 : 1;
+	if (!o->depth)
+		o->depth = deep && o->batch <= 16 ? 16 : o->batch;
+	if (o->warmup == UINT64_MAX)
+		o->warmup = o->iterations / 10;
+}
+
+/* Returns what is wrong with all of it together, or NULL. */
+static const char *conflict(const struct perf_options *o)
+{
+	if (o->batch > o->depth)
+		return "a batch is larger than the depth";
+	if (o->test == PERF_LATENCY && o->depth != 1)
+		return "latency is that of one at a time: see --test rate";
+	if (o->test == PERF_BANDWIDTH && (o->ops & ATOMICS))
+		return "bandwidth is of write, read and send";
+	if (o->test == PERF_CONTENTION && (o->ops & ~ATOMICS))
+		return "contention is of atomics";
+	if (o->test == PERF_BESIDE && (o->ops & ~ATOMICS))
+		return "it is atomics that are measured beside WRITEs";
+	if (o->test == PERF_BESIDE &&
+	    (o->qps != PERF_BESIDE_QPS || o->batch != 1))
+		return "there are one atomic and one other queue pair";
+	if (o->test == PERF_POST && o->one_doorbell)
+		return "the call that posts rings, or else the program does";
+	if (o->poll_thread && o->one_doorbell)
+		return "what is polled is not rung for";
+	if (o->test >= PERF_UDP && (o->host || o->listen))
+		return "udp and tcp run in one process";
+	if (o->processes && (o->test >= PERF_UDP || o->host || o->listen))
+		return "several processes have both endpoints each, of queue pairs";
+	if (o->test == PERF_UDP && o->size > 65507)
+		return "that is more than a datagram holds";
+	if (o->listen && o->host)
+		return "either listen or connect to a host";
+	if (o->host && o->remote)
+		return "the device of HOST is named there";
+	if (o->tsc && !PERF_HAS_TSC)
+		return "there is no time stamp counter on this architecture";
+	if (o->batch > 1 && (o->ops & (1u << PERF_MCAS | 1u << PERF_MFADD)) &&
+	    (o->how == PERF_GUESS || o->how == PERF_READ_FIRST))
+		return "what is emulated is posted one by one";
+	return NULL;
+}
+
+static const struct option longopts[] = {
+	{ "test", required_argument, NULL, 't' },
+	{ "op", required_argument, NULL, 'o' },
+	{ "emulate", required_argument, NULL, 'e' },
+	{ "device", required_argument, NULL, 'd' },
+	{ "remote", required_argument, NULL, 'r' },
+	{ "gid", required_argument, NULL, 'x' },
+	{ "remote-gid", required_argument, NULL, 'X' },
+	{ "size", required_argument, NULL, 's' },
+	{ "iterations", required_argument, NULL, 'n' },
+	{ "warmup", required_argument, NULL, 'w' },
+	{ "depth", required_argument, NULL, 'q' },
+	{ "batch", required_argument, NULL, 'b' },
+	{ "qps", required_argument, NULL, 'Q' },
+	{ "processes", required_argument, NULL, 'J' },
+	{ "mtu", required_argument, NULL, 'm' },
+	{ "listen", no_argument, NULL, 'l' },
+	{ "port", required_argument, NULL, 'p' },
+	{ "clock", required_argument, NULL, 'c' },
+	{ "post-send", no_argument, NULL, 'P' },
+	{ "one-doorbell", no_argument, NULL, 'D' },
+	{ "poll-thread", no_argument, NULL, 'K' },
+	{ "timeout", required_argument, NULL, 'T' },
+	{ "histogram", no_argument, NULL, 'H' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "progress", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ }
+};
+
+static int parse_words(int argc, char **argv, struct perf_options *o,
+		       FILE *out, FILE *err)
+{
+	int opt;
+
+	optind = 0;
+	while ((opt = getopt_long(argc, argv,
+				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:J:m:lp:c:PDKT:HjvhV",
+				  longopts, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(usage_text, out);
+			return STATUS_OK;
+		}
+		if (opt == 'V') {
+			fprintf(out, "mxe-perf %s\n", MXE_VERSION);
+			return STATUS_OK;
+		}
+		if (opt == '?') {
+			fputs("Try 'mxe-perf --help'.\n", err);
+			return STATUS_USAGE;
+		}
+		if (opt == 'd') {
+			o->device = optarg;
+		} else if (opt == 'r') {
+			o->remote = optarg;
+		} else if (!take_flag(opt, o) && !take(opt, optarg, o)) {
+			fprintf(err, "mxe-perf: -%c %s? See 'mxe-perf --help'.\n",
+				opt, optarg);
+			return STATUS_USAGE;
+		}
+	}
+	if (optind < argc)
+		o->host = argv[optind++];
+	if (optind == argc)
+		return -1;
+	fprintf(err, "mxe-perf: what is '%s'? See 'mxe-perf --help'.\n",
+		argv[optind]);
+	return STATUS_USAGE;
+}
+
+int perf_parse(int argc, char **argv, struct perf_options *o, FILE *out,
+	       FILE *err)
+{
+	const char *wrong;
+	int status;
+
+	*o = (struct perf_options){
+		.how = PERF_AUTO,
+		.gid = -1,
+		.remote_gid = -1,
+		.iterations = 1000,
+		.warmup = UINT64_MAX,
+		.batch = 1,
+		.timeout = 10,
+		.port = 18540,
+	};
+	status = parse_words(argc, argv, o, out, err);
+	if (status >= 0)
+		return status;
+	set_defaults(o);
+	wrong = conflict(o);
+	if (!wrong)
+		return -1;
+	fprintf(err, "mxe-perf: %s. See 'mxe-perf --help'.\n", wrong);
+	return STATUS_USAGE;
+}
