@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The load of tests/verbs/t_ib_exp_*.sh: queue pairs that contend for two words
+ * The load of tests/verbs/exp/t_ib_exp_*.sh: queue pairs that contend for two words
  * by ib_exp_post_send(), and whose every old value is accounted for.
  *
  *	insmod ib_exp_test.ko device=rxe0 [peer=mxe1] [qps=4] [depth=8]
