@@ -302,39 +302,30 @@ static void run_packets(void)
  * Three fragments of IP, so that the whole takes pages that hang together, which
  * nothing else does that may not sleep and has no other way.
  */
-enum { PIECE = 3008, PIECES = 3, NOBODY = 0xabcdef, RC_SEND_ONLY = 4 };
+enum { PIECE = 3008, PIECES = 3, PIECES_BODY = PIECES * PIECE - 8 - 12 - 4 };
 
 /* A packet for a queue pair of nobody. */
 static void send_pieces(int fd)
 {
-	uint8_t packet[20 + PIECES * PIECE] = { 0 }, *udp = packet + 20;
-	const uint16_t ports[4] = {
-		htons(49200), htons(RAW_PORT), htons(PIECES * PIECE),
+	static uint8_t packet[20 + PIECES * PIECE], body[PIECES_BODY];
+	const uint8_t *from = wire.a.dev->gid4.raw + 12, *to = wire.b.dev->gid4.raw + 12;
+	const struct raw_bth bth = {
+		BTH_RC | BTH_SEND_ONLY, 0, htons(BTH_DEFAULT_PKEY), htonl(RAW_NOBODY), 0,
 	};
-	const struct raw_bth bth = { RC_SEND_ONLY, 0, htons(0xffff), htonl(NOBODY), 0 };
 	struct sockaddr_in addr = { .sin_family = AF_INET };
 	uint8_t piece[20 + PIECE];
-	struct iphdr ip = {
-		.version = 4, .ihl = 5, .ttl = 64, .id = htons(1),
-		.protocol = IPPROTO_UDP, .tot_len = htons(sizeof(packet)),
-	};
-	uint32_t icrc;
+	struct iphdr ip;
 
-	memcpy(&ip.saddr, wire.a.dev->gid4.raw + 12, 4);
-	memcpy(&ip.daddr, wire.b.dev->gid4.raw + 12, 4);
-	addr.sin_addr.s_addr = ip.daddr;
-	memcpy(packet, &ip, 20);
-	memcpy(udp, ports, 8);
-	memcpy(udp + 8, &bth, 12);
-	vt_fill_random(udp + 20, PIECES * PIECE - 24);
-	icrc = raw_icrc(packet, sizeof(packet) - 4);
-	memcpy(packet + sizeof(packet) - 4, &icrc, 4);
+	memcpy(&addr.sin_addr, to, 4);
+	vt_fill_random(body, sizeof(body));
+	raw_plain(packet, from, to, &bth, body, sizeof(body));
+	memcpy(&ip, packet, sizeof(ip));
 	ip.tot_len = htons(sizeof(piece));
 	for (int i = 0; i < PIECES; i++) {
 		ip.frag_off = htons((uint16_t)(i * PIECE / 8 |
 					       (i < PIECES - 1 ? IP_MF : 0)));
 		memcpy(piece, &ip, 20);
-		memcpy(piece + 20, udp + i * PIECE, PIECE);
+		memcpy(piece + 20, packet + 20 + i * PIECE, PIECE);
 		if (sendto(fd, piece, sizeof(piece), 0, (struct sockaddr *)&addr,
 			   sizeof(addr)) < 0)
 			vt_bail("sendto");

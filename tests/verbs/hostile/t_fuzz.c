@@ -75,17 +75,20 @@ static unsigned long sent;
 /* Those that mxe knows, by transport. */
 static uint8_t some_opcode(void)
 {
-	static const uint8_t masked[] = { 0xd3, 0xd4, 0xd5, 0xd6, 0x81 };
+	static const uint8_t others[] = {
+		BTH_RC_MASKED_CMP_SWAP, BTH_RC_MASKED_FETCH_ADD,
+		BTH_XRC_MASKED_CMP_SWAP, BTH_XRC_MASKED_FETCH_ADD, BTH_CNP,
+	};
 
 	switch (one_of(8)) {
 	case 0:
 		return (uint8_t)random_u32();
 	case 1:
-		return masked[one_of(sizeof(masked))];
+		return others[one_of(sizeof(others))];
 	case 2:
-		return (uint8_t)(0xa0 + one_of(0x1e));
+		return (uint8_t)(BTH_XRC | one_of(BTH_OPERATIONS));
 	default:
-		return (uint8_t)one_of(0x1e);
+		return (uint8_t)(BTH_RC | one_of(BTH_OPERATIONS));
 	}
 }
 

@@ -204,58 +204,15 @@ static bool make_responder(struct victim *v)
 	return true;
 }
 
-/* raw_crc32() by the byte, for packets that are long. */
-static uint32_t crc32(uint32_t crc, const uint8_t *p, size_t len)
-{
-	static uint32_t table[256];
-
-	for (uint32_t i = 0; !table[255] && i < 256; i++) {
-		uint8_t byte = (uint8_t)i;
-
-		table[i] = raw_crc32(0, &byte, 1);
-	}
-	while (len--)
-		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
-	return crc;
-}
-
 /* From the second host: an RC packet with a body of `len` bytes. */
 static size_t build(uint8_t *packet, uint8_t opcode, uint32_t qpn, uint32_t psn,
 		    const void *body, size_t len)
 {
-	static const uint8_t masked[8] = "\xff\xff\xff\xff\xff\xff\xff\xff";
-	size_t udp_len = 8 + 12 + len + 4;
-	struct iphdr ip = {
-		.version = 4, .ihl = 5, .ttl = 64, .id = htons(1),
-		.protocol = IPPROTO_UDP,
-		.tot_len = htons((uint16_t)(20 + udp_len)),
+	const struct raw_bth bth = {
+		BTH_RC | opcode, 0, htons(BTH_DEFAULT_PKEY), htonl(qpn), htonl(psn),
 	};
-	uint16_t ports[4] = {
-		htons(49200), htons(RAW_PORT), htons((uint16_t)udp_len),
-	};
-	struct raw_bth bth = {
-		opcode, 0, htons(0xffff), htonl(qpn), htonl(psn),
-	};
-	uint8_t head[40];
-	uint32_t icrc;
 
-	memcpy(&ip.saddr, sh->from, 4);
-	memcpy(&ip.daddr, sh->to, 4);
-	memcpy(packet, &ip, 20);
-	memcpy(packet + 20, ports, 8);
-	memcpy(packet + 28, &bth, 12);
-	memcpy(packet + 40, body, len);
-	/* As raw_icrc(): what may change on the way counts as ones. */
-	memcpy(head, packet, sizeof(head));
-	head[1] = 0xff;
-	head[8] = 0xff;
-	memset(head + 10, 0xff, 2);
-	memset(head + 26, 0xff, 2);
-	head[32] = 0xff;
-	icrc = crc32(crc32(0xffffffff, masked, 8), head, sizeof(head));
-	icrc = ~crc32(icrc, packet + 40, len);
-	memcpy(packet + 40 + len, &icrc, 4);
-	return 20 + udp_len;
+	return raw_plain(packet, sh->from, sh->to, &bth, body, len);
 }
 
 static void send_packet(int fd, const uint8_t *packet, size_t len)
@@ -296,7 +253,6 @@ static void spin_on_1(void *arg)
  */
 static void defer_packets(void)
 {
-	enum { READ_REQUEST = 0x0c, SEND_ONLY = 0x04 };
 	static uint8_t packet[PAYLOAD + 64], body[PAYLOAD];
 	struct { uint64_t va; uint32_t rkey, len; } __attribute__((packed))
 		reth = { 0, htonl(sh->rkey), htonl(BUFFER) };
@@ -316,10 +272,10 @@ static void defer_packets(void)
 	hostile_pin(0);
 	hostile_fifo(PEER_PRIORITY);
 	for (int i = 0; i < sh->made; i++) {
-		len = build(packet, READ_REQUEST, sh->qpn[i], 0, &reth,
+		len = build(packet, BTH_RDMA_READ_REQUEST, sh->qpn[i], 0, &reth,
 			    sizeof(reth));
 		send_packet(fd, packet, len);
-		len = build(packet, SEND_ONLY, sh->qpn[i], BUFFER / PAYLOAD,
+		len = build(packet, BTH_SEND_ONLY, sh->qpn[i], BUFFER / PAYLOAD,
 			    body, sizeof(body));
 		for (int n = 0; n < DEFERRED; n++)
 			send_packet(fd, packet, len);

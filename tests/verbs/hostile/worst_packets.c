@@ -275,8 +275,6 @@ static bool xrc_sends(void)
 
 /* ---- packets made by hand ---------------------------------------------- */
 
-enum { OP_READ = 0x0c, OP_ACK = 0x11 };
-
 static long counter(const struct vt_dev *dev, const char *name)
 {
 	return vt_counter(ibv_get_device_name(dev->ctx->device), name);
@@ -299,7 +297,10 @@ static bool wait_counter(const struct vt_dev *dev, const char *name, long value)
 static void read_request(int fd, const struct vt_end *to, uint32_t psn,
 			 uint32_t len)
 {
-	struct raw r = { .opcode = OP_READ, .qpn = to->qp->qp_num, .psn = psn };
+	struct raw r = {
+		.opcode = BTH_RC | BTH_RDMA_READ_REQUEST,
+		.qpn = to->qp->qp_num, .psn = psn,
+	};
 	struct {
 		uint64_t va;
 		uint32_t rkey, len;
@@ -430,7 +431,10 @@ static bool ack_window(bool binds)
 	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
 	struct worst_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .num_sge = 1 };
 	uint32_t next = binds ? NEXT : WORST_BURST;
-	struct raw ack = { .opcode = OP_ACK, .psn = WORST_WINDOW, .len = 4 };
+	struct raw ack = {
+		.opcode = BTH_RC | BTH_ACKNOWLEDGE, .psn = WORST_WINDOW, .len = 4,
+		.body = { AETH_ACK_NO_CREDITS },
+	};
 	struct ibv_mw *mw = ibv_alloc_mw(worst_b->pd, IBV_MW_TYPE_1);
 	long before = counter(worst_b, "sent_pkts");
 	int fd = raw_open();
@@ -462,7 +466,6 @@ static bool ack_window(bool binds)
 	done = wait_counter(worst_b, "sent_pkts", before + 1 + WORST_WINDOW) &&
 	       done;
 	ack.qpn = p.a.qp->qp_num;
-	ack.body[0] = 0x1f;
 	worst_begin();
 	raw_send(fd, worst_a, worst_b, &ack);
 	done = worst_wait(p.a.cq, WORST_WINDOW, IBV_WC_SUCCESS) && done;

@@ -14,9 +14,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "bth.h"
 #include "vt.h"
 
-enum { RAW_PORT = 4791, RAW_BODY = 304, RAW_MAX = RAW_BODY + 64 };
+enum {
+	RAW_PORT = 4791,
+	RAW_SOURCE_PORT = 49200,
+	RAW_BODY = 304,
+	RAW_MAX = RAW_BODY + 64,
+	RAW_PLAIN = 20 + 8 + 12,	/* bytes before the body in raw_plain() */
+	RAW_NOBODY = 0xabcdef,		/* no queue pair has this number */
+};
 
 struct raw_bth {
 	uint8_t opcode, flags;
@@ -68,12 +76,17 @@ static inline int raw_open(void)
 static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)
 {
 	const uint8_t *p = data;
+	static uint32_t table[256];
 
-	while (len--) {
-		crc ^= *p++;
+	for (uint32_t n = 0; !table[255] && n < 256; n++) {
+		uint32_t rest = n;
+
 		for (int i = 0; i < 8; i++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+			rest = rest >> 1 ^ (rest & 1 ? 0xedb88320 : 0);
+		table[n] = rest;
 	}
+	while (len--)
+		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
 	return crc;
 }
 
@@ -95,6 +108,36 @@ static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 	head[32] = 0xff;			/* BTH: reserved */
 	crc = raw_crc32(raw_crc32(~0U, lrh, 8), head, sizeof(head));
 	return ~raw_crc32(crc, packet + sizeof(head), len - sizeof(head));
+}
+
+/*
+ * An unspoilt packet of any length: `len` bytes behind BTH. The addresses are those of
+ * IPv4. Its length is returned.
+ */
+static inline size_t raw_plain(uint8_t *packet, const uint8_t *from,
+			       const uint8_t *to, const struct raw_bth *bth,
+			       const void *body, size_t len)
+{
+	size_t udp_len = 8 + sizeof(*bth) + len + 4;
+	struct iphdr ip = {
+		.version = 4, .ihl = 5, .ttl = 64, .id = htons(1),
+		.protocol = IPPROTO_UDP,
+		.tot_len = htons((uint16_t)(20 + udp_len)),
+	};
+	const uint16_t ports[4] = {
+		htons(RAW_SOURCE_PORT), htons(RAW_PORT), htons((uint16_t)udp_len),
+	};
+	uint32_t icrc;
+
+	memcpy(&ip.saddr, from, 4);
+	memcpy(&ip.daddr, to, 4);
+	memcpy(packet, &ip, 20);
+	memcpy(packet + 20, ports, 8);
+	memcpy(packet + 28, bth, sizeof(*bth));
+	memcpy(packet + RAW_PLAIN, body, len);
+	icrc = raw_icrc(packet, RAW_PLAIN + len);
+	memcpy(packet + RAW_PLAIN + len, &icrc, 4);
+	return 20 + udp_len;
 }
 
 /* What to send; zeroes are what is right. */
@@ -141,10 +184,11 @@ static inline size_t raw_build(uint8_t *packet, const struct vt_dev *from,
 	struct iphdr *ip = (void *)packet;
 	uint8_t *udp = packet + ip_len;
 	uint16_t ports[4] = {
-		htons(49200), htons(RAW_PORT), htons((uint16_t)(udp_len - r->cut)),
+		htons(RAW_SOURCE_PORT), htons(RAW_PORT),
+		htons((uint16_t)(udp_len - r->cut)),
 	};
 	struct raw_bth bth = {
-		r->opcode, r->flags, htons(r->pkey ? r->pkey : 0xffff),
+		r->opcode, r->flags, htons(r->pkey ? r->pkey : BTH_DEFAULT_PKEY),
 		htonl(r->qpn), htonl(r->psn),
 	};
 	uint32_t icrc;

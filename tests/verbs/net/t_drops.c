@@ -7,14 +7,6 @@
 #include "raw.h"
 #include "ud.h"
 
-enum {
-	UC_SEND_MIDDLE = 0x21,
-	RC_SEND_ONLY = 0x04,
-	RC_ACK = 0x11,
-	RC_FETCH_ADD = 0x14,
-	PAD_3 = 0x30,
-};
-
 static struct vt_dev *a, *b;
 static int raw_fd;
 
@@ -48,29 +40,29 @@ static void test_malformed(struct vt_pair *p)
 	const struct raw raws[] = {
 		{ "drop_short", "cut within BTH", .cut = 8 },
 		{ "drop_short", "without the header of its opcode",
-		  .opcode = RC_FETCH_ADD },
-		{ "drop_version", "transport header version 1", .flags = 1 },
-		{ "drop_opcode", "an opcode of nobody", .opcode = 0x1f },
+		  .opcode = BTH_RC | BTH_FETCH_ADD },
+		{ "drop_version", "transport header version 1", .flags = BTH_VERSION_1 },
+		{ "drop_opcode", "an opcode of nobody", .opcode = BTH_RC | BTH_UNASSIGNED },
 		{ "drop_length", "an acknowledgement with data",
-		  .opcode = RC_ACK, .len = 8 },
+		  .opcode = BTH_RC | BTH_ACKNOWLEDGE, .len = 8 },
 		{ "drop_length", "a length that is not one of words",
-		  .flags = PAD_3, .len = 6 },
+		  .flags = BTH_PAD_3, .len = 6 },
 		{ "drop_length", "IP options", .options = true },
 		{ "drop_icrc", "a wrong ICRC", .icrc_error = 1 },
-		{ "drop_qpn", "a queue pair of nobody", .qpn = 0xabcdef },
+		{ "drop_qpn", "a queue pair of nobody", .qpn = RAW_NOBODY },
 		{ "drop_pkey", "another partition", .pkey = 0x1234 },
 		{ "drop_address", "a stranger", .stranger = true },
-		{ "drop_transport", "an opcode of UC", .opcode = UC_SEND_MIDDLE,
+		{ "drop_transport", "an opcode of UC", .opcode = BTH_UC | BTH_SEND_MIDDLE,
 		  .len = 4 },
 		{ "drop_ghost_response", "an answer to nothing",
-		  .opcode = RC_ACK, .len = 4, .psn = 0x123 },
+		  .opcode = BTH_RC | BTH_ACKNOWLEDGE, .len = 4, .psn = 0x123 },
 	};
 
 	for (size_t i = 0; i < sizeof(raws) / sizeof(raws[0]); i++) {
 		struct raw r = raws[i];
 
 		if (!r.opcode)
-			r.opcode = RC_SEND_ONLY;
+			r.opcode = BTH_RC | BTH_SEND_ONLY;
 		if (!r.qpn)
 			r.qpn = p->b.qp->qp_num;
 		dropped(p, &r);
@@ -84,7 +76,7 @@ static void fill_add(struct raw *r, struct vt_pair *p, uint64_t add)
 	uint32_t rkey = htobe32(p->b.mr->rkey);
 
 	add = htobe64(add);
-	r->opcode = RC_FETCH_ADD;
+	r->opcode = BTH_RC | BTH_FETCH_ADD;
 	r->qpn = p->b.qp->qp_num;
 	r->len = 28;
 	memcpy(r->body, &va, 8);
@@ -97,7 +89,7 @@ static void test_repeated(struct vt_pair *p, uint32_t psn)
 {
 	struct raw unknown = {
 		"drop_duplicate_unknown", "an atomic from before the beginning",
-		.psn = (psn - 5) & 0xffffff,
+		.psn = (psn - 5) & BTH_PSN_MASK,
 	}, mismatch = {
 		"drop_duplicate_mismatch", "the last atomic, with another sum",
 		.psn = psn,
@@ -116,7 +108,7 @@ static void test_uc(void)
 	struct vt_conf conf = vt_defaults();
 	struct raw r = {
 		"drop_uc_message", "the middle of a message over UC",
-		.opcode = UC_SEND_MIDDLE, .len = 64,
+		.opcode = BTH_UC | BTH_SEND_MIDDLE, .len = 64,
 	};
 	struct vt_pair p;
 

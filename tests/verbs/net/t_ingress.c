@@ -13,7 +13,7 @@
 #include "raw.h"
 #include "ud.h"
 
-enum { RC_ACK = 0x11, VLAN_TAG = 4, MORE_FRAGMENTS = 0x2000 };
+enum { VLAN_TAG = 4, MORE_FRAGMENTS = 0x2000 };
 
 /* A frame with an acknowledgement of nothing: what is changed in it. */
 struct frame {
@@ -116,10 +116,10 @@ static size_t build(uint8_t *out, const struct frame *f, uint32_t qpn)
 	size_t len;
 
 	memset(out, 0, RAW_MAX + 64);
-	raw.opcode = RC_ACK;
+	raw.opcode = BTH_RC | BTH_ACKNOWLEDGE;
 	raw.len = 4;
 	raw.psn = 0x123;
-	raw.qpn = f->unknown ? 0xabcdef : qpn;
+	raw.qpn = f->unknown ? RAW_NOBODY : qpn;
 	len = raw_build(packet, a, b, &raw);
 
 	udp = (void *)(packet + ip->ihl * 4);

@@ -14,7 +14,7 @@
 
 enum { HELD_US = 1000000, MAX_TRIES = 10 };
 /* Of BTH: the operation, and the transport. */
-enum { OP_WRITE_ONLY = 0x0a, OP_UC = 0x20, OP_XRC = 0xa0, WRITE_LEN = 8 };
+enum { WRITE_LEN = 8 };
 
 static struct vt_dev *a, *b;
 static int raw_fd;
@@ -52,7 +52,7 @@ static void send_write(void *arg)
 {
 	const struct vt_end *to = arg;
 	struct raw r = {
-		.opcode = OP_WRITE_ONLY, .qpn = to->qp->qp_num,
+		.opcode = BTH_RDMA_WRITE_ONLY, .qpn = to->qp->qp_num,
 		.psn = vt_defaults().psn,
 		/* So it goes through the socket, and is looked up but once. */
 		.checksum = true,
@@ -67,9 +67,9 @@ static void send_write(void *arg)
 	uint32_t srqn = htonl(to->srqn);
 
 	if (to->qp->qp_type == IBV_QPT_UC)
-		r.opcode |= OP_UC;
+		r.opcode |= BTH_UC;
 	if (to->xsrq) {
-		r.opcode |= OP_XRC;
+		r.opcode |= BTH_XRC;
 		memcpy(r.body, &srqn, sizeof(srqn));
 		r.len = sizeof(srqn);
 	}

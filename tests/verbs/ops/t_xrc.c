@@ -20,7 +20,7 @@
 #include "vt.h"
 #include "xrc.h"
 
-enum { ROUNDS = 8, XRC_SEND_FIRST = 0xa0, XRC_SEND_LAST = 0xa2 };
+enum { ROUNDS = 8 };
 
 static struct ibv_qp *open_target(struct vt_dev *dev, struct ibv_xrcd *xrcd,
 				  uint32_t qp_num)
@@ -399,7 +399,7 @@ static void test_two_numbers(struct vt_dev *a, struct vt_dev *b,
 			     struct ibv_xrcd *xrcd)
 {
 	struct vt_conf conf = defaults();
-	struct raw first = { .opcode = XRC_SEND_FIRST }, last = { 0 };
+	struct raw first = { .opcode = BTH_XRC | BTH_SEND_FIRST }, last = { 0 };
 	struct vt_end second;
 	struct vt_pair p;
 	uint32_t srqn;
@@ -418,7 +418,7 @@ static void test_two_numbers(struct vt_dev *a, struct vt_dev *b,
 	first.qpn = p.b.qp->qp_num;
 	first.psn = conf.psn;
 	last = first;
-	last.opcode = XRC_SEND_LAST;
+	last.opcode = BTH_XRC | BTH_SEND_LAST;
 	last.psn++;
 	last.len = 4 + 8;
 	srqn = htobe32(second.srqn);
