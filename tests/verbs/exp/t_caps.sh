@@ -9,17 +9,16 @@
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
 . ../lib/topo.sh
+# shellcheck source=tests/verbs/lib/rxe.sh
+. ../lib/rxe.sh
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
 undo()
 {
-	local dev rc=0
-	for dev in rxe0 siw0; do
-		[ ! -e /sys/class/infiniband/$dev ] || rdma link del $dev || rc=1
-	done
-	ip link del caps0 || rc=1
-	modprobe -r rdma_rxe || rc=1
+	local rc=0
+	[ ! -e /sys/class/infiniband/siw0 ] || rdma link del siw0 || rc=1
+	rxe_down caps0 || rc=1
 	[ -z "$SIW" ] || modprobe -r siw || rc=1
 	return "$rc"
 }
@@ -45,9 +44,7 @@ SIW=
 if modprobe siw 2>/dev/null; then
 	SIW=1
 fi
-modprobe -a rdma_rxe dummy 2>/dev/null
-ip link add caps0 type dummy && ip link set caps0 up &&
-	rdma link add rxe0 type rxe netdev caps0 || bail_out "no rxe0"
+rxe_dummy caps0 || bail_out "no rxe0"
 
 out=$(mxe-caps)
 is $? 0 'a table of all devices'

@@ -9,6 +9,8 @@
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
 . ../lib/topo.sh
+# shellcheck source=tests/verbs/lib/rxe.sh
+. ../lib/rxe.sh
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
@@ -36,20 +38,11 @@ load()
 		insmod "$MODULES/kernel/mxe/mxe.ko"
 }
 
-add_rxe()
-{
-	modprobe -a rdma_rxe dummy 2>/dev/null
-	ip link add exp0 type dummy && ip link set exp0 up &&
-		rdma link add rxe0 type rxe netdev exp0
-}
-
 undo()
 {
 	local rc=0
-	rdma link del rxe0 || rc=1
 	[ ! -e $C/siw0 ] || rdma link del siw0 || rc=1
-	ip link del exp0 || rc=1
-	modprobe -r rdma_rxe || rc=1
+	rxe_down exp0 || rc=1
 	! grep -q '^siw ' /proc/modules || modprobe -r siw || rc=1
 	return "$rc"
 }
@@ -61,7 +54,7 @@ gone()
 }
 
 topo_up || bail_out "cannot make the two hosts"
-add_rxe || bail_out "no rxe0"
+rxe_dummy exp0 || bail_out "no rxe0"
 
 says mxe1 native native glob glob "$(<$C/mxe1/log_arg_sizes)" host 1024 ''
 [ $(($(<$C/mxe1/log_arg_sizes) & 8)) -ne 0 ]

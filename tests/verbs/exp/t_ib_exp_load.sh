@@ -10,6 +10,8 @@
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
 . ../lib/topo.sh
+# shellcheck source=tests/verbs/lib/rxe.sh
+. ../lib/rxe.sh
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
@@ -24,21 +26,8 @@ add_rxe()
 set_up()
 {
 	modprobe rdma_rxe 2>/dev/null
-	topo_up && ip link add exp0 mtu 4200 type veth \
-		peer name eth1 mtu 4200 netns h1 &&
-		ip addr add 10.78.0.1/24 dev exp0 && ip link set exp0 up &&
-		ip -n h1 addr add 10.78.0.2/24 dev eth1 &&
-		ip -n h1 link set eth1 up && add_rxe &&
+	topo_up && rxe_wire exp0 h1 eth1 10.78.0 && add_rxe &&
 		ip netns exec h1 rdma link add mxe3 type mxe netdev eth1
-}
-
-undo()
-{
-	local rc=0
-	[ ! -e /sys/class/infiniband/rxe0 ] || rdma link del rxe0 || rc=1
-	ip link del exp0 || rc=1
-	modprobe -r rdma_rxe || rc=1
-	return "$rc"
 }
 
 # load PARAMETER...: the test module; it says more in the kernel log.
@@ -130,5 +119,5 @@ takes_away 'emulated, the peer goes' device=rxe0 peer=mxe3 client=1 -- \
 takes_away 'native, the device goes' device=mxe1 -- rdma link del mxe1
 takes_away 'native, a client of ib_core' device=mxe2 peer=mxe2 client=1 -- \
 	rdma link del mxe2
-check 'all goes away' undo
+check 'all goes away' rxe_down exp0
 done_testing

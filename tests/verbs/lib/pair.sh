@@ -16,12 +16,14 @@ PAIR_PEER=10.77.0.2
 . "${BASH_SOURCE[0]%/*}/counters.sh"
 
 # on HOST COMMAND...: run it there; its output, a line as soon as it comes, which
-# mawk would not do, and its exit status.
+# mawk would not do, and its exit status. The host "-" is this shell's.
 on()
 {
 	local host=$1
 	shift
-	if [ -z "${MXE_PAIR:-}" ]; then
+	if [ "$host" = - ]; then
+		"$@"
+	elif [ -z "${MXE_PAIR:-}" ]; then
 		ip netns exec "$host" "$@"
 	elif [ "$host" = h1 ]; then
 		"$@"

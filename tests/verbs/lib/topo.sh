@@ -15,10 +15,15 @@ MODULES=${MXE_MODULES:-$TOP}
 # shellcheck source=tests/verbs/lib/counters.sh
 . "$TOP/tests/verbs/lib/counters.sh"
 
-# topo_gid DEVICE PATTERN: it has a GID like that.
+# topo_gid DEVICE PATTERN: it has a GID like that. topo_gone DEVICE: it is removed.
 topo_gid()
 {
 	cat "/sys/class/infiniband/$1/ports/1/gids/"* 2>/dev/null | grep -q "$2"
+}
+
+topo_gone()
+{
+	[ ! -e "/sys/class/infiniband/$1" ]
 }
 
 # topo_gids DEVICE...: until each is active and has the GIDs of its IPv4 and IPv6

@@ -17,15 +17,10 @@ cd "$(dirname "$0")" || exit
 
 LAST=2147483647
 
-gone()
-{
-	[ ! -e "/sys/class/infiniband/$1" ]
-}
-
 # relink COMMAND...: mxe2 anew, made after the command.
 relink()
 {
-	rdma link del mxe2 && soon gone mxe2 && "$@" &&
+	rdma link del mxe2 && soon topo_gone mxe2 && "$@" &&
 		ip netns exec h2 rdma link add mxe2 type mxe netdev eth0 &&
 		topo_gids mxe2
 }

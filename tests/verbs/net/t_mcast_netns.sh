@@ -16,11 +16,6 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-gone()
-{
-	[ ! -e "/sys/class/infiniband/$1" ]
-}
-
 # users NETDEV GROUP: of the group on the netdev in h3, IPv4 or IPv6, GROUP as the
 # files of /proc/net write it
 users()
@@ -45,7 +40,7 @@ is "$LINE" joined 'a queue pair of mxe2 joins three groups'
 # Up at once, by the same message: the link is not removed in between.
 check 'the other netdev moves' ip -n h2 link set other up netns h3
 check 'the netdev of mxe2 moves' ip -n h2 link set eth0 up netns h3
-check '... the link goes' soon gone mxe2
+check '... the link goes' soon topo_gone mxe2
 
 while read -r group name; do
 	[ -n "$(users other "$group")" ]

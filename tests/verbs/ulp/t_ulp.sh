@@ -14,6 +14,8 @@
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
 . ../lib/topo.sh
+# shellcheck source=tests/verbs/lib/rxe.sh
+. ../lib/rxe.sh
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
@@ -195,10 +197,7 @@ torn()
 # The second wire and the rxe devices.
 wire()
 {
-	ip link add ulp0 mtu 4200 type veth peer name ulp0 mtu 4200 netns h2 &&
-		ip addr add 10.78.0.1/24 dev ulp0 && ip link set ulp0 up &&
-		ip -n h2 addr add 10.78.0.2/24 dev ulp0 &&
-		ip -n h2 link set ulp0 up &&
+	rxe_wire ulp0 h2 ulp0 10.78.0 &&
 		ip link add ulp1 mtu 4200 type dummy &&
 		ip addr add 10.79.0.1/24 dev ulp1 && ip link set ulp1 up
 }
@@ -245,14 +244,9 @@ on_siw()
 
 undo()
 {
-	local dev rc=0
-	for dev in rxe0 rxe1; do
-		[ ! -e /sys/class/infiniband/$dev ] || rdma link del $dev || rc=1
-	done
+	local rc=0
 	[ ! -e /sys/module/masked_locks ] || rmmod masked_locks || rc=1
-	ip link del ulp0 || rc=1
-	ip link del ulp1 || rc=1
-	modprobe -r rdma_rxe || rc=1
+	rxe_down ulp0 ulp1 || rc=1
 	return "$rc"
 }
 
