@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "tap.h"
-#include "vt.h"
+#include "memory.h"
 
 #define DM_LEN 8192
 #define DM_ACCESS (VT_ACCESS_ALL | IBV_ACCESS_ZERO_BASED)
@@ -141,6 +140,31 @@ static void test_registration(void)
 
 /* ---- remote operations ------------------------------------------------- */
 
+static void get(void *of, size_t offset, void *to, size_t len)
+{
+	if (ibv_memcpy_from_dm(to, of, offset, len))
+		vt_bail("ibv_memcpy_from_dm");
+}
+
+static void put(void *of, size_t offset, const void *from, size_t len)
+{
+	if (ibv_memcpy_to_dm(of, offset, from, len))
+		vt_bail("ibv_memcpy_to_dm");
+}
+
+static struct memory memory_of(struct vt_dev *dev, size_t start)
+{
+	struct memory m = {
+		.of = alloc(dev, DM_LEN), .start = start, .get = get, .put = put,
+	};
+
+	m.mr = m.of ? ibv_reg_dm_mr(dev->pd, m.of, start, DM_LEN - start,
+				    DM_ACCESS) : NULL;
+	if (!m.mr)
+		vt_bail("device memory and a region of it");
+	return m;
+}
+
 static void test_remote(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -174,81 +198,48 @@ static void test_remote(void)
 
 static void test_atomics(void)
 {
-	static const uint64_t one[4] = { 1, 1, 1, 1 };
-	static const uint64_t edges[4] = { 0x8000, 0x8000, 0x8000, 0x8000 };
+	static const uint64_t start = 0xffff;
 	struct vt_conf conf = vt_defaults();
-	struct ibv_dm *dm = alloc(b, DM_LEN);
-	struct ibv_mr *mr = ibv_reg_dm_mr(b->pd, dm, 4096, 4096, DM_ACCESS);
-	uint64_t start[4] = { 0xffff, 0xffff, 0xffff, 0xffff }, got[4];
+	struct memory m = memory_of(b, 4096);
 	struct ibv_sge sge;
 	struct vt_pair p;
+	uint64_t got;
 
 	conf.max_atomic_arg = 32;
 	vt_pair_open(&p, a, b, &conf);
-	for (uint32_t log = 2; log <= 5; log++) {
-		struct vt_wr wr = {
-			.op = VT_MFADD, .via = VT_WR, .log_arg_sz = log,
-			.operands = { one, NULL, edges }, .sge = &sge,
-			.num_sge = 1, .raddr = 64, .rkey = mr->rkey,
-		};
-		unsigned int words = log > 3 ? 1U << (log - 3) : 1;
-		bool good = true;
-
-		sge = vt_sge(&p.a, 0, 1U << log);
-		ibv_memcpy_to_dm(dm, 4096 + 64, start, sizeof(start));
-		is_int(vt_do(&p.a, &wr, NULL), IBV_WC_SUCCESS,
-		       "a masked atomic of %u bytes", 1U << log);
-		ibv_memcpy_from_dm(got, dm, 4096 + 64, sizeof(got));
-		for (unsigned int i = 0; i < 4; i++)
-			good = good && got[i] == (i < words ? 0 : 0xffff);
-		ok(good, "... executed");
-	}
+	memory_test_masked(&p, &m);
 	for (int op = VT_CAS; op <= VT_FADD; op++) {
 		struct vt_wr wr = {
-			.op = op, .sge = &sge, .num_sge = 1, .raddr = 64,
-			.rkey = mr->rkey, .compare_add = 0xffff, .swap = 0x1fffe,
+			.op = op, .sge = &sge, .num_sge = 1, .raddr = MEMORY_AT,
+			.rkey = m.mr->rkey, .compare_add = 0xffff, .swap = 0x1fffe,
 		};
 
 		sge = vt_sge(&p.a, 0, 8);
-		ibv_memcpy_to_dm(dm, 4096 + 64, start, sizeof(start));
+		put(m.of, m.start + MEMORY_AT, &start, sizeof(start));
 		is_int(vt_do(&p.a, &wr, NULL), IBV_WC_SUCCESS, "%s",
 		       vt_op_name[op]);
-		ibv_memcpy_from_dm(got, dm, 4096 + 64, sizeof(got));
-		ok(got[0] == 0x1fffe && *vt_word(&p.a, 0) == 0xffff,
+		get(m.of, m.start + MEMORY_AT, &got, sizeof(got));
+		ok(got == 0x1fffe && *vt_word(&p.a, 0) == 0xffff,
 		   "... executed");
 	}
 	vt_pair_close(&p);
-	is_int(ibv_dereg_mr(mr), 0, "deregistered");
-	is_int(ibv_free_dm(dm), 0, "freed");
+	is_int(ibv_dereg_mr(m.mr), 0, "deregistered");
+	is_int(ibv_free_dm(m.of), 0, "freed");
 }
 
 /* SEND from device memory, and a receive into it. */
 static void test_local(void)
 {
 	struct vt_conf conf = vt_defaults();
-	struct ibv_dm *from = alloc(a, DM_LEN), *to = alloc(b, DM_LEN);
-	struct ibv_mr *from_mr = ibv_reg_dm_mr(a->pd, from, 0, DM_LEN,
-					       DM_ACCESS);
-	struct ibv_mr *to_mr = ibv_reg_dm_mr(b->pd, to, 0, DM_LEN, DM_ACCESS);
-	struct ibv_sge from_sge = { 100, 3000, from_mr->lkey };
-	struct ibv_sge to_sge = { 200, 3000, to_mr->lkey };
-	struct vt_wr wr = { .op = VT_SEND, .sge = &from_sge, .num_sge = 1 };
-	uint8_t data[3000], got[3000];
+	struct memory from = memory_of(a, 0), to = memory_of(b, 0);
 	struct vt_pair p;
-	struct ibv_wc wc;
 
 	vt_pair_open(&p, a, b, &conf);
-	vt_fill_random(data, sizeof(data));
-	ibv_memcpy_to_dm(from, 100, data, sizeof(data));
-	is_int(vt_recv_sge(&p.b, 1, &to_sge, 1), 0, "a receive into it");
-	is_int(vt_do(&p.a, &wr, NULL), IBV_WC_SUCCESS, "SEND from it");
-	ok(vt_poll(p.b.rcq, &wc, VT_MS) && !wc.status, "received");
-	ibv_memcpy_from_dm(got, to, 200, sizeof(got));
-	ok(!memcmp(got, data, sizeof(got)), "the same");
+	memory_test_send(&p, &from, &to);
 	vt_pair_close(&p);
-	ibv_dereg_mr(from_mr);
-	ibv_dereg_mr(to_mr);
-	is_int(ibv_free_dm(from) | ibv_free_dm(to), 0, "freed");
+	ibv_dereg_mr(from.mr);
+	ibv_dereg_mr(to.mr);
+	is_int(ibv_free_dm(from.of) | ibv_free_dm(to.of), 0, "freed");
 }
 
 /* ---- freed, and still mapped ------------------------------------------- */

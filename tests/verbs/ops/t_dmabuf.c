@@ -14,8 +14,7 @@
 #include <unistd.h>
 #include <xf86drm.h>
 #include <xf86drmMode.h>
-#include "tap.h"
-#include "vt.h"
+#include "memory.h"
 
 #define LEN 16384	/* 64 lines of 64 pixels */
 
@@ -165,40 +164,40 @@ static void test_remote(void)
 	drop(&buf);
 }
 
+static void get(void *of, size_t offset, void *to, size_t len)
+{
+	memcpy(to, ((struct buffer *)of)->mem + offset, len);
+}
+
+static void put(void *of, size_t offset, const void *from, size_t len)
+{
+	memcpy(((struct buffer *)of)->mem + offset, from, len);
+}
+
+static struct memory memory_of(struct vt_dev *dev, struct buffer *buf, size_t start)
+{
+	struct memory m = { .of = buf, .start = start, .get = get, .put = put };
+
+	*buf = export(DRM_RDWR);
+	m.mr = ibv_reg_dmabuf_mr(dev->pd, start, LEN - start, 0, buf->fd,
+				 VT_ACCESS_ALL);
+	if (!m.mr)
+		vt_bail("ibv_reg_dmabuf_mr");
+	return m;
+}
+
 static void test_atomics(void)
 {
-	static const uint64_t one[4] = { 1, 1, 1, 1 };
-	static const uint64_t edges[4] = { 0x8000, 0x8000, 0x8000, 0x8000 };
 	struct vt_conf conf = vt_defaults();
-	struct buffer buf = export(DRM_RDWR);
-	struct ibv_mr *mr = ibv_reg_dmabuf_mr(b->pd, 4096, 4096, 0, buf.fd,
-					      VT_ACCESS_ALL);
-	uint64_t *word = (uint64_t *)(buf.mem + 4096 + 64);
-	struct ibv_sge sge;
+	struct buffer buf;
+	struct memory m = memory_of(b, &buf, 4096);
 	struct vt_pair p;
 
 	conf.max_atomic_arg = 32;
 	vt_pair_open(&p, a, b, &conf);
-	for (uint32_t log = 2; log <= 5; log++) {
-		struct vt_wr wr = {
-			.op = VT_MFADD, .via = VT_WR, .log_arg_sz = log,
-			.operands = { one, NULL, edges }, .sge = &sge,
-			.num_sge = 1, .raddr = 64, .rkey = mr->rkey,
-		};
-		unsigned int words = log > 3 ? 1U << (log - 3) : 1;
-		bool good = true;
-
-		sge = vt_sge(&p.a, 0, 1U << log);
-		for (unsigned int i = 0; i < 4; i++)
-			word[i] = 0xffff;
-		is_int(vt_do(&p.a, &wr, NULL), IBV_WC_SUCCESS,
-		       "a masked atomic of %u bytes", 1U << log);
-		for (unsigned int i = 0; i < 4; i++)
-			good = good && word[i] == (i < words ? 0 : 0xffff);
-		ok(good, "... executed");
-	}
+	memory_test_masked(&p, &m);
 	vt_pair_close(&p);
-	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	is_int(ibv_dereg_mr(m.mr), 0, "deregistered");
 	drop(&buf);
 }
 
@@ -206,28 +205,17 @@ static void test_atomics(void)
 static void test_local(void)
 {
 	struct vt_conf conf = vt_defaults();
-	struct buffer from = export(DRM_RDWR), to = export(DRM_RDWR);
-	struct ibv_mr *from_mr = ibv_reg_dmabuf_mr(a->pd, 0, LEN, 0, from.fd,
-						   VT_ACCESS_ALL);
-	struct ibv_mr *to_mr = ibv_reg_dmabuf_mr(b->pd, 0, LEN, 0, to.fd,
-						 VT_ACCESS_ALL);
-	struct ibv_sge from_sge = { 4000, 3000, from_mr->lkey };
-	struct ibv_sge to_sge = { 8100, 3000, to_mr->lkey };
-	struct vt_wr wr = { .op = VT_SEND, .sge = &from_sge, .num_sge = 1 };
+	struct buffer from_buf, to_buf;
+	struct memory from = memory_of(a, &from_buf, 0), to = memory_of(b, &to_buf, 0);
 	struct vt_pair p;
-	struct ibv_wc wc;
 
 	vt_pair_open(&p, a, b, &conf);
-	vt_fill_random(from.mem, LEN);
-	is_int(vt_recv_sge(&p.b, 1, &to_sge, 1), 0, "a receive into one");
-	is_int(vt_do(&p.a, &wr, NULL), IBV_WC_SUCCESS, "SEND from another");
-	ok(vt_poll(p.b.rcq, &wc, VT_MS) && !wc.status, "received");
-	ok(!memcmp(to.mem + 8100, from.mem + 4000, 3000), "the same");
+	memory_test_send(&p, &from, &to);
 	vt_pair_close(&p);
-	ibv_dereg_mr(from_mr);
-	ibv_dereg_mr(to_mr);
-	drop(&from);
-	drop(&to);
+	ibv_dereg_mr(from.mr);
+	ibv_dereg_mr(to.mr);
+	drop(&from_buf);
+	drop(&to_buf);
 }
 
 static void test_lifetime(void)
