@@ -10,6 +10,7 @@
 #include "faults.h"
 #include "ud.h"
 #include "vt.h"
+#include "xrc.h"
 
 enum { BIG = 1 << 20 };
 
@@ -266,13 +267,7 @@ static struct ibv_xrcd *domain;
 
 static int open_xrcd(void)
 {
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1,
-		.oflags = O_CREAT,
-	};
-
-	domain = ibv_open_xrcd(a->ctx, &attr);
+	domain = xrc_open_domain(a, -1, O_CREAT);
 	return made(domain);
 }
 

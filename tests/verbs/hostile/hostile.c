@@ -70,6 +70,20 @@ void *hostile_shared(size_t size)
 	return p;
 }
 
+uint64_t hostile_least(uint64_t (*measure)(const void *arg), const void *arg,
+		       uint64_t limit)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < HOSTILE_TRIES && least > limit; i++) {
+		uint64_t ns = measure(arg);
+
+		if (ns < least)
+			least = ns;
+	}
+	return least;
+}
+
 void hostile_wait(atomic_int *flag, const char *what)
 {
 	unsigned int ms = VT_MS * time_factor();

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "hostile_queues.h"
+#include "xrc.h"
 
 enum {
 	DEPTH = 16384,		/* max_qp_wr */
@@ -259,42 +260,17 @@ static void open_ud(struct hostile_rings *r)
 /* An initiator whose WRITEs go to a target of a domain of its own. */
 static void open_xrc(struct hostile_rings *r)
 {
-	struct ibv_xrcd_init_attr domain = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1, .oflags = O_CREAT,
-	};
-	struct ibv_srq_init_attr_ex srq = {
-		.attr = { .max_wr = 16, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
-			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
-		.srq_type = IBV_SRQT_XRC,
-	};
-	struct ibv_qp_init_attr_ex target = {
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-	};
 	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
-	struct vt_conf conf = defaults(), other;
+	struct ibv_xrcd *xrcd = xrc_open_domain(b, -1, O_CREAT);
+	struct vt_conf conf = defaults();
 	struct ibv_sge sge;
 	struct vt_pair p;
 	struct vt_wr wr;
 
+	if (!xrcd)
+		vt_bail("ibv_open_xrcd");
 	conf.qp_type = IBV_QPT_XRC_SEND;
-	other = conf;
-	other.qp_type = IBV_QPT_XRC_RECV;
-	vt_end_create(&p.a, a, &conf, NULL, NULL);
-	vt_end_create(&p.b, b, &other, NULL, NULL);
-	srq.xrcd = ibv_open_xrcd(b->ctx, &domain);
-	srq.cq = p.b.rcq;
-	srq.pd = b->pd;
-	target.xrcd = srq.xrcd;
-	p.b.xsrq = srq.xrcd ? ibv_create_srq_ex(b->ctx, &srq) : NULL;
-	if (!p.b.xsrq || ibv_get_srq_num(p.b.xsrq, &p.b.srqn))
-		vt_bail("a shared receive queue of XRC");
-	p.b.qp = ibv_create_qp_ex(b->ctx, &target);
-	if (!p.b.qp)
-		vt_bail("a target of XRC");
-	vt_pair_connect(&p, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	wr = to_peer(&p, VT_WRITE, &sge);
 	wr.srqn = p.b.srqn;
 	fill(r, &p.a, wr);

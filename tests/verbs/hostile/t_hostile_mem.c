@@ -32,6 +32,7 @@
 #include "fd_object.h"
 #include "hostile.h"
 #include "raw.h"
+#include "xrc.h"
 
 enum {
 	NOBODY = 65534,
@@ -134,19 +135,9 @@ static bool make_qp(struct victim *v)
 /* The cheapest queue pair there is: it has no rings. */
 static bool make_xrc_target(struct victim *v)
 {
-	struct ibv_xrcd_init_attr domain = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1, .oflags = O_CREAT,
-	};
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-	};
-
 	if (!v->xrcd)
-		v->xrcd = ibv_open_xrcd(v->dev->ctx, &domain);
-	attr.xrcd = v->xrcd;
-	return v->xrcd && ibv_create_qp_ex(v->dev->ctx, &attr);
+		v->xrcd = xrc_open_domain(v->dev, -1, O_CREAT);
+	return v->xrcd && xrc_make_target(v->dev, v->xrcd);
 }
 
 static bool make_mw(struct victim *v)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "raw.h"
 #include "worst.h"
+#include "xrc.h"
 
 enum {
 	QKEY = 0x11223344,
@@ -229,22 +230,8 @@ static bool srq_sends(void)
 
 static bool xrc_sends(void)
 {
-	struct ibv_xrcd_init_attr domain = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1,
-		.oflags = O_CREAT,
-	};
 	struct vt_conf conf = worst_conf(SOME, WORST_MTU), own = conf;
-	struct ibv_srq_init_attr_ex init = {
-		.attr = { .max_wr = SOME, .max_sge = WORST_SGE },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
-			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
-		.srq_type = IBV_SRQT_XRC,
-	};
-	struct ibv_qp_init_attr_ex target = {
-		.qp_type = IBV_QPT_XRC_RECV,
-		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-	};
+	struct ibv_xrcd *xrcd = xrc_open_domain(worst_b, -1, O_CREAT);
 	struct vt_pair p;
 	bool done;
 
@@ -252,23 +239,14 @@ static bool xrc_sends(void)
 	own.qp_type = IBV_QPT_XRC_RECV;
 	vt_end_create(&p.a, worst_a, &conf, NULL, NULL);
 	vt_end_create(&p.b, worst_b, &own, NULL, NULL);
-	init.pd = worst_b->pd;
-	init.xrcd = ibv_open_xrcd(worst_b->ctx, &domain);
-	init.cq = p.b.rcq;
-	target.xrcd = init.xrcd;
-	p.b.xsrq = ibv_create_srq_ex(worst_b->ctx, &init);
-	p.b.qp = ibv_create_qp_ex(worst_b->ctx, &target);
+	p.b.xsrq = xrc_make_srq(worst_b->pd, xrcd, p.b.rcq, SOME, WORST_SGE);
+	p.b.qp = xrc_make_target(worst_b, xrcd);
 	if (!p.b.xsrq || !p.b.qp || ibv_get_srq_num(p.b.xsrq, &p.b.srqn))
 		vt_bail("a target of XRC");
 	vt_pair_connect(&p, &conf);
 	done = sends_into_list(&p, 1) && sends_into_list(&p, SOME);
-	vt_end_close(&p.a);
-	ibv_destroy_qp(p.b.qp);
-	p.b.qp = NULL;
-	if (ibv_destroy_srq(p.b.xsrq))
-		vt_bail("ibv_destroy_srq");
-	vt_end_close(&p.b);
-	if (ibv_close_xrcd(init.xrcd))
+	xrc_pair_close(&p);
+	if (ibv_close_xrcd(xrcd))
 		vt_bail("ibv_close_xrcd");
 	return done;
 }

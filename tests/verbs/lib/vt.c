@@ -643,6 +643,12 @@ int vt_async(struct vt_dev *dev, int ms)
 	return event;
 }
 
+void vt_drain_async(struct vt_dev *dev)
+{
+	while (vt_any_async(dev, 50) >= 0)
+		;
+}
+
 /* ---- transfers --------------------------------------------------------- */
 
 const char *const vt_via_name[] = {

@@ -209,6 +209,8 @@ int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset,
 int vt_any_async(struct vt_dev *dev, int ms);
 /* The same without those of the port, whose addresses come when they come. */
 int vt_async(struct vt_dev *dev, int ms);
+/* Takes all events, those of the port too, until none has come for 50 ms. */
+void vt_drain_async(struct vt_dev *dev);
 /* The rings that this process has mapped; how many. */
 struct vt_mapping {
 	uint8_t *addr;
@@ -235,7 +237,7 @@ const char *vt_transfer(struct vt_pair *p, enum vt_opcode op, enum vt_via via,
 extern const char *const vt_op_name[];
 extern const char *const vt_via_name[];
 
-/* A generator with a fixed seed. */
+/* random.h with a fixed seed. */
 uint64_t vt_random_u64(void);
 void vt_fill_random(void *buf, size_t len);
 

@@ -6,11 +6,13 @@
 #ifndef XRC_H
 #define XRC_H
 
+#include <fcntl.h>
 #include "vt.h"
 
-enum { XRC_SRQ_WR = 16 };
+enum { XRC_SRQ_WR = 16, XRC_SRQ_SGE = 2 };
 
-static inline struct ibv_xrcd *open_domain(struct vt_dev *dev, int fd, int oflags)
+/* A domain of no file has fd -1 and O_CREAT. */
+static inline struct ibv_xrcd *xrc_open_domain(struct vt_dev *dev, int fd, int oflags)
 {
 	struct ibv_xrcd_init_attr attr = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
@@ -21,11 +23,12 @@ static inline struct ibv_xrcd *open_domain(struct vt_dev *dev, int fd, int oflag
 	return ibv_open_xrcd(dev->ctx, &attr);
 }
 
-static inline struct ibv_srq *make_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd,
-				struct ibv_cq *cq)
+static inline struct ibv_srq *xrc_make_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd,
+					   struct ibv_cq *cq, uint32_t max_wr,
+					   uint32_t max_sge)
 {
 	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = XRC_SRQ_WR, .max_sge = 2 },
+		.attr = { .max_wr = max_wr, .max_sge = max_sge },
 		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
 			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
 		.srq_type = IBV_SRQT_XRC,
@@ -37,7 +40,7 @@ static inline struct ibv_srq *make_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd,
 	return ibv_create_srq_ex(pd->context, &attr);
 }
 
-static inline struct ibv_qp *make_target(struct vt_dev *dev, struct ibv_xrcd *xrcd)
+static inline struct ibv_qp *xrc_make_target(struct vt_dev *dev, struct ibv_xrcd *xrcd)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_XRC_RECV,
@@ -49,19 +52,19 @@ static inline struct ibv_qp *make_target(struct vt_dev *dev, struct ibv_xrcd *xr
 }
 
 /* Buffer, completion queue and receive queue of a target, but no queue pair. */
-static inline void receiver_open(struct vt_end *e, struct vt_dev *dev,
-			  struct ibv_xrcd *xrcd, const struct vt_conf *conf)
+static inline void xrc_receiver_open(struct vt_end *e, struct vt_dev *dev,
+				     struct ibv_xrcd *xrcd, const struct vt_conf *conf)
 {
 	struct vt_conf own = *conf;
 
 	own.qp_type = IBV_QPT_XRC_RECV;
 	vt_end_create(e, dev, &own, NULL, NULL);
-	e->xsrq = make_srq(dev->pd, xrcd, e->rcq);
+	e->xsrq = xrc_make_srq(dev->pd, xrcd, e->rcq, XRC_SRQ_WR, XRC_SRQ_SGE);
 	if (!e->xsrq || ibv_get_srq_num(e->xsrq, &e->srqn))
 		vt_bail("a shared receive queue of XRC");
 }
 
-static inline void receiver_close(struct vt_end *e)
+static inline void xrc_receiver_close(struct vt_end *e)
 {
 	if (e->qp && ibv_destroy_qp(e->qp))
 		vt_bail("ibv_destroy_qp of a target");
@@ -71,7 +74,7 @@ static inline void receiver_close(struct vt_end *e)
 	vt_end_close(e);
 }
 
-static inline struct vt_conf defaults(void)
+static inline struct vt_conf xrc_defaults(void)
 {
 	struct vt_conf conf = vt_defaults();
 
@@ -79,27 +82,21 @@ static inline struct vt_conf defaults(void)
 	return conf;
 }
 
-static inline void pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
-		      struct ibv_xrcd *xrcd, const struct vt_conf *conf)
+static inline void xrc_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
+				 struct ibv_xrcd *xrcd, const struct vt_conf *conf)
 {
 	vt_end_create(&p->a, a, conf, NULL, NULL);
-	receiver_open(&p->b, b, xrcd, conf);
-	p->b.qp = make_target(b, xrcd);
+	xrc_receiver_open(&p->b, b, xrcd, conf);
+	p->b.qp = xrc_make_target(b, xrcd);
 	if (!p->b.qp)
 		vt_bail("a target of XRC");
 	vt_pair_connect(p, conf);
 }
 
-static inline void pair_close(struct vt_pair *p)
+static inline void xrc_pair_close(struct vt_pair *p)
 {
 	vt_end_close(&p->a);
-	receiver_close(&p->b);
-}
-
-static inline void drain_events(struct vt_dev *dev)
-{
-	while (vt_async(dev, 50) >= 0)
-		;
+	xrc_receiver_close(&p->b);
 }
 
 #endif /* XRC_H */

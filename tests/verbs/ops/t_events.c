@@ -35,12 +35,6 @@ static bool got(struct vt_dev *dev, enum ibv_event_type type, struct ibv_qp *qp,
 	return match;
 }
 
-static void drain_events(struct vt_dev *dev)
-{
-	while (vt_any_async(dev, 50) >= 0)
-		;
-}
-
 static void run(const char *command)
 {
 	if (system(command))
@@ -71,7 +65,7 @@ static void test_comm_est(struct vt_dev *a, struct vt_dev *b,
 		vt_bail("to RTS and RTR");
 	vt_recv(&p.b, 1, 0, 8);
 	vt_recv(&p.b, 2, 0, 8);
-	drain_events(b);
+	vt_drain_async(b);
 	is_int(send_word(&p), IBV_WC_SUCCESS, "%s: a message in RTR", name);
 	ok(got(b, IBV_EVENT_COMM_EST, p.b.qp, VT_MS), "%s: ... is an event",
 	   name);
@@ -88,7 +82,7 @@ static void test_drained(struct vt_dev *a, struct vt_dev *b)
 
 	vt_pair_open(&p, a, b, &conf);
 	vt_recv(&p.b, 1, 0, 8);
-	drain_events(a);
+	vt_drain_async(a);
 	is_int(send_word(&p), IBV_WC_SUCCESS, "a message");
 	is_int(ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE), 0, "to SQD");
 	ok(!got(a, IBV_EVENT_SQ_DRAINED, p.a.qp, 300),
@@ -113,8 +107,8 @@ static enum ibv_port_state port_state(struct vt_dev *dev)
 /* The interface of a goes down, by which that of b loses its carrier. */
 static void test_port(struct vt_dev *a, struct vt_dev *b)
 {
-	drain_events(a);
-	drain_events(b);
+	vt_drain_async(a);
+	vt_drain_async(b);
 	is_int(port_state(a), IBV_PORT_ACTIVE, "the port is active");
 	run("ip -n h1 link set eth0 down");
 	ok(got(a, IBV_EVENT_PORT_ERR, NULL, VT_MS), "the interface goes down");
@@ -156,11 +150,11 @@ static bool gid_changed(struct vt_dev *dev, uint8_t last, bool there)
 
 static void test_gid(struct vt_dev *a)
 {
-	drain_events(a);
+	vt_drain_async(a);
 	ok(!has_gid(a, 78), "an address that the host does not have");
 	run("ip -n h1 addr add 10.77.0.78/24 dev eth0");
 	ok(gid_changed(a, 78, true), "it is added: a GID and an event");
-	drain_events(a);
+	vt_drain_async(a);
 	run("ip -n h1 addr del 10.77.0.78/24 dev eth0");
 	ok(gid_changed(a, 78, false), "it is taken away: no GID and an event");
 }

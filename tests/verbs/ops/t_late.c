@@ -95,7 +95,7 @@ static bool destroy_before_packet(struct vt_end *e)
 static void test_type(enum ibv_qp_type type, const char *name)
 {
 	struct vt_conf conf = vt_defaults();
-	struct ibv_xrcd *xrcd = open_domain(b, -1, O_CREAT);
+	struct ibv_xrcd *xrcd = xrc_open_domain(b, -1, O_CREAT);
 	bool xrc = type == IBV_QPT_XRC_SEND;
 	long found = 0, dropped = 0;
 	struct vt_pair pair;
@@ -106,14 +106,14 @@ static void test_type(enum ibv_qp_type type, const char *name)
 	conf.qp_type = type;
 	for (int i = 0; i < MAX_TRIES && !held; i++) {
 		if (xrc)
-			pair_open(&pair, a, b, xrcd, &conf);
+			xrc_pair_open(&pair, a, b, xrcd, &conf);
 		else
 			vt_pair_open(&pair, a, b, &conf);
 		found = counter("rcvd_pkts");
 		dropped = counter("drop_address");
 		held = destroy_before_packet(&pair.b);
 		if (xrc)
-			pair_close(&pair);
+			xrc_pair_close(&pair);
 		else
 			vt_pair_close(&pair);
 	}

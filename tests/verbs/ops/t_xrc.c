@@ -52,37 +52,37 @@ static void test_domains(struct vt_dev *dev)
 	is_int(ibv_query_device(dev->ctx, &caps), 0, "query_device");
 	ok(caps.device_cap_flags & IBV_DEVICE_XRC, "the device has XRC");
 
-	alone = open_domain(dev, -1, O_CREAT);
+	alone = xrc_open_domain(dev, -1, O_CREAT);
 	ok(alone, "a domain of nobody else");
 	is_int(ibv_close_xrcd(alone), 0, "... closed");
 
-	ok(!open_domain(dev, other, 0) && errno, "none is open on that file");
-	first = open_domain(dev, fd, O_CREAT);
+	ok(!xrc_open_domain(dev, other, 0) && errno, "none is open on that file");
+	first = xrc_open_domain(dev, fd, O_CREAT);
 	ok(first, "a domain on a file");
-	ok(!open_domain(dev, fd, O_CREAT | O_EXCL) && errno == EINVAL,
+	ok(!xrc_open_domain(dev, fd, O_CREAT | O_EXCL) && errno == EINVAL,
 	   "... is there already");
-	second = open_domain(dev, fd, 0);
+	second = xrc_open_domain(dev, fd, 0);
 	ok(second, "... joined");
 	is_int(ibv_close_xrcd(first), 0, "... closed once");
-	first = open_domain(dev, fd, 0);
+	first = xrc_open_domain(dev, fd, 0);
 	ok(first, "... and is still there");
 	is_int(ibv_close_xrcd(first), 0, "... closed");
 	is_int(ibv_close_xrcd(second), 0, "... closed by the last");
-	ok(!open_domain(dev, fd, 0) && errno, "... and gone");
+	ok(!xrc_open_domain(dev, fd, 0) && errno, "... and gone");
 	close(fd);
 	close(other);
 }
 
 static void test_orders(struct vt_dev *dev)
 {
-	struct ibv_xrcd *xrcd = open_domain(dev, -1, O_CREAT);
+	struct ibv_xrcd *xrcd = xrc_open_domain(dev, -1, O_CREAT);
 	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 16, NULL, NULL, 0);
 	struct ibv_srq *srq, *second;
 	uint32_t num, num2;
 	struct ibv_qp *tgt;
 
-	srq = make_srq(dev->pd, xrcd, cq);
-	second = make_srq(dev->pd, xrcd, cq);
+	srq = xrc_make_srq(dev->pd, xrcd, cq, XRC_SRQ_WR, XRC_SRQ_SGE);
+	second = xrc_make_srq(dev->pd, xrcd, cq, XRC_SRQ_WR, XRC_SRQ_SGE);
 	if (!srq || !second)
 		vt_bail("ibv_create_srq_ex");
 	ok(!ibv_get_srq_num(srq, &num) && !ibv_get_srq_num(second, &num2) &&
@@ -91,7 +91,7 @@ static void test_orders(struct vt_dev *dev)
 	is_int(ibv_destroy_srq(second), 0, "one goes");
 	is_int(ibv_close_xrcd(xrcd), EBUSY, "the domain is used by a queue");
 	is_int(ibv_destroy_cq(cq), EBUSY, "... and so is its completion queue");
-	tgt = make_target(dev, xrcd);
+	tgt = xrc_make_target(dev, xrcd);
 	ok(tgt, "a target");
 	is_int(ibv_destroy_srq(srq), 0, "queues go before targets");
 	is_int(ibv_close_xrcd(xrcd), EBUSY, "the domain is used by a target");
@@ -104,14 +104,14 @@ static void test_orders(struct vt_dev *dev)
 static void test_no_queues(struct vt_dev *a, struct vt_dev *b,
 			   struct ibv_xrcd *xrcd)
 {
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	struct ibv_recv_wr *bad_recv, recv = { 0 };
 	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND };
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	struct vt_pair p;
 
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	ok(ibv_post_recv(p.a.qp, &recv, &bad_recv), "no receive at an initiator");
 	ok(ibv_post_recv(p.b.qp, &recv, &bad_recv), "no receive at a target");
 	ok(ibv_post_send(p.b.qp, &wr, &bad), "no send at a target");
@@ -120,7 +120,7 @@ static void test_no_queues(struct vt_dev *a, struct vt_dev *b,
 	ok(attr.qp_state == IBV_QPS_RTS && attr.dest_qp_num == p.a.qp->qp_num &&
 	   !attr.cap.max_send_wr && !attr.cap.max_recv_wr,
 	   "... and says what it is");
-	pair_close(&p);
+	xrc_pair_close(&p);
 }
 
 /* ---- operations -------------------------------------------------------- */
@@ -129,7 +129,7 @@ static void test_transfers(struct vt_dev *a, struct vt_dev *b,
 			   struct ibv_xrcd *xrcd, bool exp)
 {
 	static const uint32_t sizes[] = { 0, 1, 8, 1023, 1024, 1025, 5000, 30000 };
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	enum vt_via via, last = exp ? VT_EXP : VT_WR;
 	struct vt_pair p;
 	int op;
@@ -137,7 +137,7 @@ static void test_transfers(struct vt_dev *a, struct vt_dev *b,
 	conf.exp = exp;
 	conf.ipv6 = exp;
 	conf.mtu = IBV_MTU_1024;
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	for (via = exp ? VT_EXP : VT_POST_SEND; via <= last; via++)
 		for (op = VT_SEND; op <= VT_READ; op++) {
 			const char *wrong = NULL;
@@ -148,7 +148,7 @@ static void test_transfers(struct vt_dev *a, struct vt_dev *b,
 			ok(!wrong, "%s by %s%s%s", vt_op_name[op],
 			   vt_via_name[via], wrong ? ": " : "", wrong ?: "");
 		}
-	pair_close(&p);
+	xrc_pair_close(&p);
 }
 
 static void one_atomic(struct vt_pair *p, enum vt_via via, enum vt_opcode op,
@@ -225,13 +225,13 @@ static void test_atomics(struct vt_dev *a, struct vt_dev *b,
 			 struct ibv_xrcd *xrcd, bool exp)
 {
 	const uint64_t v = 0xfffefffdfffc00ff;
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	enum vt_via via = exp ? VT_EXP : VT_WR;
 	struct vt_pair p;
 
 	conf.exp = exp;
 	conf.max_atomic_arg = 32;
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	if (!exp)
 		one_atomic(&p, VT_POST_SEND, VT_FADD, v, v + 0x00ff00ff00ff00ff);
 	one_atomic(&p, via, VT_CAS, v, 0x1122334455667788);
@@ -242,21 +242,21 @@ static void test_atomics(struct vt_dev *a, struct vt_dev *b,
 	wide_atomic(&p, via, 2);
 	wide_atomic(&p, via, 4);
 	wide_atomic(&p, via, 5);
-	pair_close(&p);
+	xrc_pair_close(&p);
 }
 
 /* The queue that is named gets the message, with its completion queue. */
 static void test_two_queues(struct vt_dev *a, struct vt_dev *b,
 			    struct ibv_xrcd *xrcd)
 {
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	struct vt_end second, first;
 	struct vt_pair p;
 	struct ibv_wc wc;
 	int i;
 
-	pair_open(&p, a, b, xrcd, &conf);
-	receiver_open(&second, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
+	xrc_receiver_open(&second, b, xrcd, &conf);
 	first = p.b;
 	for (i = 0; i < 6; i++) {
 		struct vt_end *to = i & 1 ? &second : &first;
@@ -273,8 +273,8 @@ static void test_two_queues(struct vt_dev *a, struct vt_dev *b,
 		   "... nothing to the other");
 	}
 	p.b = first;
-	receiver_close(&second);
-	pair_close(&p);
+	xrc_receiver_close(&second);
+	xrc_pair_close(&p);
 }
 
 /* ---- memory placement -------------------------------------------------- */
@@ -306,7 +306,7 @@ static int atomic_write(struct vt_pair *p, size_t offset, uint64_t value)
 static void test_placement(struct vt_dev *a, struct vt_dev *b,
 			   struct ibv_xrcd *xrcd)
 {
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	struct vt_pair p;
 
 #ifdef HAVE_FLUSH
@@ -321,7 +321,7 @@ static void test_placement(struct vt_dev *a, struct vt_dev *b,
 		conf.mr_access |= IBV_ACCESS_FLUSH_GLOBAL;
 	}
 #endif
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	*vt_word(&p.b, 64) = 0;
 	is_int(atomic_write(&p, 64, 0x0123456789abcdef), IBV_WC_SUCCESS,
 	       "ATOMIC WRITE");
@@ -342,7 +342,7 @@ static void test_placement(struct vt_dev *a, struct vt_dev *b,
 #endif
 	is_int(atomic_write(&p, 68, 1), IBV_WC_REM_INV_REQ_ERR,
 	       "ATOMIC WRITE to an odd address");
-	pair_close(&p);
+	xrc_pair_close(&p);
 }
 
 /* ---- what is refused --------------------------------------------------- */
@@ -361,24 +361,24 @@ static int write_8(struct vt_pair *p, uint32_t srqn, uint32_t rkey)
 static void test_bad_number(struct vt_dev *a, struct vt_dev *b,
 			    struct ibv_xrcd *xrcd)
 {
-	struct ibv_xrcd *other = open_domain(b, -1, O_CREAT);
-	struct vt_conf conf = defaults();
+	struct ibv_xrcd *other = xrc_open_domain(b, -1, O_CREAT);
+	struct vt_conf conf = xrc_defaults();
 	struct vt_end stranger;
 	struct vt_pair p;
 	uint32_t gone;
 
-	receiver_open(&stranger, b, other, &conf);
-	pair_open(&p, a, b, xrcd, &conf);
-	drain_events(b);
+	xrc_receiver_open(&stranger, b, other, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
+	vt_drain_async(b);
 	is_int(write_8(&p, stranger.srqn, p.b.mr->rkey), IBV_WC_REM_INV_REQ_ERR,
 	       "a queue of another domain");
 	is_int(vt_async(b, VT_MS), IBV_EVENT_QP_REQ_ERR, "... is an event");
 	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and ends the target");
-	pair_close(&p);
-	receiver_close(&stranger);
+	xrc_pair_close(&p);
+	xrc_receiver_close(&stranger);
 	is_int(ibv_close_xrcd(other), 0, "the other domain");
 
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	is_int(write_8(&p, p.b.srqn, p.b.mr->rkey), IBV_WC_SUCCESS,
 	       "a queue of the domain");
 	gone = p.b.srqn;
@@ -386,19 +386,19 @@ static void test_bad_number(struct vt_dev *a, struct vt_dev *b,
 	p.b.xsrq = NULL;
 	is_int(write_8(&p, gone, p.b.mr->rkey), IBV_WC_REM_INV_REQ_ERR,
 	       "... and cannot be named any more");
-	pair_close(&p);
+	xrc_pair_close(&p);
 
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	is_int(write_8(&p, 0x1000000 | p.b.srqn, p.b.mr->rkey),
 	       IBV_WC_LOC_QP_OP_ERR, "a number of more than 24 bits");
-	pair_close(&p);
+	xrc_pair_close(&p);
 }
 
 /* A message that goes on for another queue than it began for. */
 static void test_two_numbers(struct vt_dev *a, struct vt_dev *b,
 			     struct ibv_xrcd *xrcd)
 {
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	struct raw first = { .opcode = BTH_XRC | BTH_SEND_FIRST }, last = { 0 };
 	struct vt_end second;
 	struct vt_pair p;
@@ -407,9 +407,9 @@ static void test_two_numbers(struct vt_dev *a, struct vt_dev *b,
 	int raw_fd = raw_open();
 
 	conf.mtu = IBV_MTU_256;
-	pair_open(&p, a, b, xrcd, &conf);
-	receiver_open(&second, b, xrcd, &conf);
-	drain_events(b);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
+	xrc_receiver_open(&second, b, xrcd, &conf);
+	vt_drain_async(b);
 	if (vt_recv(&p.b, 1, 0, 1000) || vt_recv(&second, 2, 0, 1000))
 		vt_bail("cannot post");
 	srqn = htobe32(p.b.srqn);
@@ -431,8 +431,8 @@ static void test_two_numbers(struct vt_dev *a, struct vt_dev *b,
 	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 1 &&
 	   wc.status == IBV_WC_WR_FLUSH_ERR, "... the first has no message");
 	ok(!ibv_poll_cq(second.rcq, 1, &wc), "... nor has the second");
-	receiver_close(&second);
-	pair_close(&p);
+	xrc_receiver_close(&second);
+	xrc_pair_close(&p);
 	close(raw_fd);
 }
 
@@ -441,15 +441,15 @@ static void test_domain_of_keys(struct vt_dev *a, struct vt_dev *b,
 				struct ibv_xrcd *xrcd)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(b->ctx);
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	struct ibv_srq *srq;
 	struct ibv_mr *mr;
 	struct vt_pair p;
 	uint32_t srqn;
 
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	mr = pd ? ibv_reg_mr(pd, p.b.buf, 4096, VT_ACCESS_ALL) : NULL;
-	srq = pd ? make_srq(pd, xrcd, p.b.rcq) : NULL;
+	srq = pd ? xrc_make_srq(pd, xrcd, p.b.rcq, XRC_SRQ_WR, XRC_SRQ_SGE) : NULL;
 	if (!mr || !srq || ibv_get_srq_num(srq, &srqn))
 		vt_bail("a second protection domain");
 	is_int(write_8(&p, srqn, mr->rkey), IBV_WC_SUCCESS,
@@ -461,32 +461,32 @@ static void test_domain_of_keys(struct vt_dev *a, struct vt_dev *b,
 	is_int(ibv_destroy_srq(srq), 0, "the second queue");
 	is_int(ibv_dereg_mr(mr), 0, "the second region");
 	is_int(ibv_dealloc_pd(pd), 0, "the second protection domain");
-	pair_close(&p);
+	xrc_pair_close(&p);
 }
 
 static void test_empty(struct vt_dev *a, struct vt_dev *b, struct ibv_xrcd *xrcd)
 {
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	struct ibv_sge sge;
 	struct vt_wr wr = { .op = VT_SEND, .num_sge = 1 };
 	struct vt_pair p;
 
 	conf.rnr_retry = 1;
 	conf.min_rnr_timer = 1;
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	sge = vt_sge(&p.a, 0, 8);
 	wr.sge = &sge;
 	wr.srqn = p.b.srqn;
 	is_int(vt_do(&p.a, &wr, NULL), IBV_WC_RNR_RETRY_EXC_ERR,
 	       "an empty queue: receiver not ready");
-	pair_close(&p);
+	xrc_pair_close(&p);
 }
 
 /* A queue goes in the middle of what its peer asks of it. */
 static void test_destroyed_in_use(struct vt_dev *a, struct vt_dev *b,
 				  struct ibv_xrcd *xrcd)
 {
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	int i, in_time = 0;
 
 	conf.timeout = 12;	/* 17 ms */
@@ -501,7 +501,7 @@ static void test_destroyed_in_use(struct vt_dev *a, struct vt_dev *b,
 		struct vt_pair p;
 		struct ibv_wc wc;
 
-		pair_open(&p, a, b, xrcd, &conf);
+		xrc_pair_open(&p, a, b, xrcd, &conf);
 		sge = vt_sge(&p.a, 0, conf.size);
 		wr.sge = &sge;
 		wr.srqn = p.b.srqn;
@@ -513,7 +513,7 @@ static void test_destroyed_in_use(struct vt_dev *a, struct vt_dev *b,
 			vt_bail("ibv_destroy_srq");
 		p.b.xsrq = NULL;
 		in_time += vt_poll(p.a.cq, &wc, VT_MS);
-		pair_close(&p);
+		xrc_pair_close(&p);
 	}
 	is_int(in_time, ROUNDS, "every request ends, whenever its queue goes");
 }
@@ -527,8 +527,8 @@ static void test_destroyed_in_use(struct vt_dev *a, struct vt_dev *b,
 static int other_process(const char *fd, const char *qp_num)
 {
 	struct vt_dev *dev = vt_open(vt_name_b());
-	struct vt_conf conf = defaults();
-	struct ibv_xrcd *xrcd = open_domain(dev, atoi(fd), 0);
+	struct vt_conf conf = xrc_defaults();
+	struct ibv_xrcd *xrcd = xrc_open_domain(dev, atoi(fd), 0);
 	struct vt_end e;
 	struct ibv_wc wc;
 	char line[16];
@@ -536,7 +536,7 @@ static int other_process(const char *fd, const char *qp_num)
 
 	if (!xrcd)
 		return 2;
-	receiver_open(&e, dev, xrcd, &conf);
+	xrc_receiver_open(&e, dev, xrcd, &conf);
 	e.qp = open_target(dev, xrcd, (uint32_t)atoi(qp_num));
 	if (!e.qp || vt_state(&e) != IBV_QPS_RTS)
 		return 3;
@@ -612,7 +612,7 @@ static uint32_t ask(FILE *to, FILE *from)
 
 static void test_processes(struct vt_dev *a, struct vt_dev *b)
 {
-	struct vt_conf conf = defaults();
+	struct vt_conf conf = xrc_defaults();
 	struct ibv_xrcd *xrcd;
 	struct vt_pair p;
 	FILE *to, *from;
@@ -621,10 +621,10 @@ static void test_processes(struct vt_dev *a, struct vt_dev *b)
 	pid_t pid;
 
 	conf.retry_cnt = 3;
-	xrcd = open_domain(b, fd, O_CREAT);
+	xrcd = xrc_open_domain(b, fd, O_CREAT);
 	if (!xrcd)
 		vt_bail("a domain on a file");
-	pair_open(&p, a, b, xrcd, &conf);
+	xrc_pair_open(&p, a, b, xrcd, &conf);
 	ok(!open_target(b, xrcd, p.a.qp->qp_num), "no target has that number");
 	pid = run_other(fd, p.b.qp->qp_num, &to, &from);
 	srqn = answer(from);
@@ -653,7 +653,7 @@ static void test_processes(struct vt_dev *a, struct vt_dev *b)
 	fclose(from);
 	is_int(send_word(&p, srqn, 0x55), IBV_WC_RETRY_EXC_ERR,
 	       "with it the target has gone");
-	pair_close(&p);
+	xrc_pair_close(&p);
 	is_int(ibv_close_xrcd(xrcd), 0, "the domain is of nobody else");
 	close(fd);
 }
@@ -670,7 +670,7 @@ int main(int argc, char **argv)
 	plan(0);
 	test_domains(b);
 	test_orders(b);
-	xrcd = open_domain(b, -1, O_CREAT);
+	xrcd = xrc_open_domain(b, -1, O_CREAT);
 	if (!xrcd)
 		vt_bail("ibv_open_xrcd");
 	test_no_queues(a, b, xrcd);

@@ -31,18 +31,18 @@ static unsigned long now_us(void)
 /* A queue that nobody looks up: how long does its destroy take? */
 static unsigned long measure_destroy(void)
 {
-	struct vt_conf conf = defaults();
-	struct ibv_xrcd *xrcd = open_domain(b, -1, O_CREAT);
+	struct vt_conf conf = xrc_defaults();
+	struct ibv_xrcd *xrcd = xrc_open_domain(b, -1, O_CREAT);
 	unsigned long start, end;
 	struct vt_end e;
 
-	receiver_open(&e, b, xrcd, &conf);
+	xrc_receiver_open(&e, b, xrcd, &conf);
 	start = now_us();
 	if (ibv_destroy_srq(e.xsrq))
 		vt_bail("ibv_destroy_srq");
 	end = now_us();
 	e.xsrq = NULL;
-	receiver_close(&e);
+	xrc_receiver_close(&e);
 	if (ibv_close_xrcd(xrcd))
 		vt_bail("ibv_close_xrcd");
 	return end - start;
@@ -92,22 +92,22 @@ static int destroy_during_lookup(struct request *r, struct vt_end *owner)
 /* One round; the same as destroy_during_lookup(). */
 static int one_round(bool own_domain, int *status)
 {
-	struct vt_conf conf = defaults();
-	struct ibv_xrcd *xrcd = open_domain(b, -1, O_CREAT);
-	struct ibv_xrcd *other = open_domain(b, -1, O_CREAT);
+	struct vt_conf conf = xrc_defaults();
+	struct ibv_xrcd *xrcd = xrc_open_domain(b, -1, O_CREAT);
+	struct ibv_xrcd *other = xrc_open_domain(b, -1, O_CREAT);
 	struct vt_end stranger;
 	struct request r = { 0 };
 	int waited;
 
 	if (!xrcd || !other)
 		vt_bail("ibv_open_xrcd");
-	pair_open(&r.pair, a, b, xrcd, &conf);
-	receiver_open(&stranger, b, own_domain ? xrcd : other, &conf);
+	xrc_pair_open(&r.pair, a, b, xrcd, &conf);
+	xrc_receiver_open(&stranger, b, own_domain ? xrcd : other, &conf);
 	waited = destroy_during_lookup(&r, &stranger);
 	*status = r.status;
-	receiver_close(&stranger);
-	pair_close(&r.pair);
-	drain_events(b);
+	xrc_receiver_close(&stranger);
+	xrc_pair_close(&r.pair);
+	vt_drain_async(b);
 	if (ibv_close_xrcd(xrcd) || ibv_close_xrcd(other))
 		vt_bail("ibv_close_xrcd");
 	return waited;
