@@ -15,6 +15,7 @@
 #include <rdma/mxe-abi.h>
 #include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include "random.h"
 #include "tap.h"
 #include "vt.h"
 
@@ -301,7 +302,7 @@ static void test_qp_udata(struct ibv_cq *cq)
 	is_int(QP(0, rlen), EINVAL, "create_qp: no udata");
 	is_int(QP(sizeof(u.req), 16), EINVAL, "create_qp: short response");
 #undef QP
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		is_int(raw_create_qp(types[i], cq, &u, sizeof(u.req), rlen),
 		       EOPNOTSUPP, "create_qp: type %d", (int)types[i]);
 }
@@ -690,10 +691,7 @@ static uint64_t random_state;
 
 static uint64_t random_u64(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
+	return random_next(&random_state);
 }
 
 /* Nearly a good request: bad ones end early, and would try little. */
@@ -764,7 +762,7 @@ static void scribbler(unsigned int seed, int ms)
 	struct vt_pair p;
 	int fd, n;
 
-	random_state = 0x9e3779b97f4a7c15ULL * (seed + 1);
+	random_state = seed;
 	/* Not those of the parent. */
 	n = vt_find_rings(maps, 16);
 	while (n--)

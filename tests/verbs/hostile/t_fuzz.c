@@ -20,6 +20,7 @@
 #include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include "tap.h"
+#include "random.h"
 #include "raw.h"
 
 enum {
@@ -33,21 +34,12 @@ static uint64_t seed = 1;
 
 static uint32_t random_u32(void)
 {
-	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (uint32_t)(seed >> 33);
+	return (uint32_t)random_next(&seed);
 }
 
 static uint32_t one_of(uint32_t n)
 {
 	return random_u32() % n;
-}
-
-static void random_bytes(void *p, size_t len)
-{
-	uint8_t *byte = p;
-
-	while (len--)
-		*byte++ = (uint8_t)random_u32();
 }
 
 /* ---- the work that must not be disturbed -------------------------------- */
@@ -121,7 +113,7 @@ static void send_random(const struct vt_end *to, uint32_t psn,
 		.stranger = forge == STRANGER,
 	};
 
-	random_bytes(r.body, r.len);
+	random_fill(&seed, r.body, r.len);
 	if (r.len >= 16)
 		put_address(r.body, to);
 	if (forge == BAD_ICRC)
@@ -196,7 +188,7 @@ static void random_attr(struct ib_uverbs_attr *attr, uint8_t *buf, size_t size)
 				   one_of(14));
 	attr->len = one_of(16) ? lens[one_of(11)] : (uint16_t)random_u32();
 	attr->flags = one_of(8) ? one_of(2) : (uint16_t)random_u32();
-	random_bytes(buf, size);
+	random_fill(&seed, buf, size);
 	switch (one_of(4)) {
 	case 0:
 		attr->data = (uintptr_t)buf;
@@ -286,12 +278,12 @@ static void find_areas(bool known)
 /* Has a generator of its own: the choices of the other stay the same. */
 static void *scribble(void *arg)
 {
-	uint64_t x = (uintptr_t)arg | 1;
+	uint64_t state = (uintptr_t)arg, x;
 
 	for (;;) {
 		struct area *area;
 
-		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		x = random_next(&state);
 		area = &areas[(x >> 60) % num_areas];
 		/* Indices and small values more often than anything else. */
 		if (x >> 40 & 1)

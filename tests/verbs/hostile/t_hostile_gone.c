@@ -306,7 +306,7 @@ int main(int argc, char **argv)
 	hostile_need_cpus();
 	plan(0);
 	sh = hostile_shared(sizeof(*sh));
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		kind = &kinds[i];
 		if (!vt_wanted(kind->name, argv + 1))
 			continue;

@@ -511,7 +511,7 @@ int main(int argc, char **argv)
 	snprintf(text, sizeof(text), "%d", MAX_MIB * MIB);
 	write_file(CGROUP "/cgroup.subtree_control", "+memory");
 	make_buffer();
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		kind = &kinds[i];
 		if (!vt_wanted(kind->name, argv + 1) ||
 		    (kind->only_full && argc == 1 && !hostile_full()))

@@ -432,7 +432,7 @@ int main(int argc, char **argv)
 	shares(&s);
 	diag("idle: spinners have %.1f %% and %.1f %%", 100 * s.share[0],
 	     100 * s.share[1]);
-	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++)
 		if (vt_wanted(attacks[i].name, argv + 1))
 			check(&attacks[i], s.share, idle_p99);
 	ok(hostile_kill(pid) != UINT64_MAX, "the honest process lives on");

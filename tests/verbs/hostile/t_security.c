@@ -82,7 +82,7 @@ static void keys_open_nothing(struct vt_dev *a, struct vt_dev *b, void *buf)
 	struct vt_pair p;
 	uint32_t key;
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		vt_pair_open(&p, a, b, &conf);
 		key = p.b.mr->rkey + (uint32_t)wrong[i];
 		is_int(status_of(&p, key), IBV_WC_REM_ACCESS_ERR,

@@ -18,7 +18,7 @@ static const struct worst *const lists[] = {
 
 static const struct worst *next_attack(size_t *list, size_t *i)
 {
-	while (*list < sizeof(lists) / sizeof(*lists)) {
+	while (*list < ARRAY_SIZE(lists)) {
 		const struct worst *w = &lists[*list][(*i)++];
 
 		if (w->name)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <infiniband/verbs_exp.h>
+#include "random.h"
 #include "vt.h"
 
 void vt_bail(const char *fmt, ...)
@@ -669,25 +670,16 @@ const char *const vt_op_name[] = {
 	[VT_MFADD] = "masked FETCH_ADD",
 };
 
+static uint64_t random_state = 1;
+
 uint64_t vt_random_u64(void)
 {
-	static uint64_t state = 0x9e3779b97f4a7c15;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return random_next(&random_state);
 }
 
 void vt_fill_random(void *buf, size_t len)
 {
-	uint8_t *p = buf;
-
-	for (size_t i = 0; i < len; i += 8) {
-		uint64_t value = vt_random_u64();
-
-		memcpy(p + i, &value, len - i < 8 ? len - i : 8);
-	}
+	random_fill(&random_state, buf, len);
 }
 
 static bool is_guard(const uint8_t *buf)

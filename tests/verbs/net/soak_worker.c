@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "random.h"
 #include "soak.h"
 
 #define WINDOW 16
@@ -79,8 +80,7 @@ static bool wrong(struct worker *w, const char *fmt, ...)
 
 static uint64_t random_below(struct worker *w, uint64_t limit)
 {
-	w->random = soak_mix(w->random + 0x9e3779b97f4a7c15);
-	return w->random % limit;
+	return random_next(&w->random) % limit;
 }
 
 static uint8_t *slot(struct worker *w, uint64_t id)

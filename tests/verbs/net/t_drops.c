@@ -58,7 +58,7 @@ static void test_malformed(struct vt_pair *p)
 		  .opcode = BTH_RC | BTH_ACKNOWLEDGE, .len = 4, .psn = 0x123 },
 	};
 
-	for (size_t i = 0; i < sizeof(raws) / sizeof(raws[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(raws); i++) {
 		struct raw r = raws[i];
 
 		if (!r.opcode)

@@ -183,7 +183,7 @@ static void test_family(bool ipv6)
 	before = loops();
 	is_int(request(&p), IBV_WC_SUCCESS, "IPv%d, no rule", ipv6 ? 6 : 4);
 	ok(loops() > before, "... no packets are needed");
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(rules); i++)
 		test_rule(&p, &conf, &rules[i]);
 	vt_pair_close(&p);
 }

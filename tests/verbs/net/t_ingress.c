@@ -252,7 +252,7 @@ static void test_frames(const struct vt_pair *p)
 		  .tagged = true },
 	};
 
-	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
 		test_frame(p, &frames[i]);
 }
 

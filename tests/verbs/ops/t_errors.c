@@ -577,7 +577,7 @@ int main(void)
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		try_bad(&table[i]);
 	test_wrap();
 	test_local();

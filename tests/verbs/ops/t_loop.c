@@ -54,9 +54,8 @@ static void test_transfers(bool ipv6)
 	conf.ipv6 = ipv6;
 	conf.size = 128 * 1024;
 	vt_pair_open(&p, dev, dev, &conf);
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-		for (size_t j = 0; j < sizeof(lengths) / sizeof(lengths[0]);
-		     j++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++) {
 			const char *wrong = vt_transfer(&p, ops[i], VT_WR,
 							lengths[j], 0);
 
@@ -353,7 +352,7 @@ static struct outcome refused(const struct refusal *r, bool direct)
 
 static void test_refusals(void)
 {
-	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		const struct refusal *r = &refusals[i];
 		uint64_t loops = counter("loop_requests");
 		struct outcome direct = refused(r, true), packets;

@@ -152,7 +152,7 @@ static const struct atomic_row {
 
 static void test_atomic_rows(struct vt_pair *p, enum vt_via via, bool be)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct atomic_row *r = &rows[i];
 		struct vt_wr wr = {
 			.op = r->op, .via = via,
@@ -270,7 +270,7 @@ static bool inline_works(struct vt_pair *p, enum vt_opcode op, enum vt_via via)
 {
 	static const uint32_t sizes[] = { 0, 1, 7, 8, 63, 64 };
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		if (!transfer(p, op, via, sizes[i], IBV_SEND_INLINE))
 			return false;
 	return true;

@@ -276,7 +276,7 @@ static void trap_calls(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
 	};
 	struct sock_fprog prog = {
-		.len = sizeof(code) / sizeof(code[0]), .filter = code,
+		.len = ARRAY_SIZE(code), .filter = code,
 	};
 	struct sigaction act = {
 		.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO,
@@ -886,7 +886,7 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[1], "hold"))
 		return hold(!strcmp(argv[2], "busy"));
 	plan(0);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
 		if (!vt_wanted(tests[i].name, argv + 1))
 			continue;
 		diag("%s", tests[i].name);

@@ -786,7 +786,7 @@ int main(int argc, char **argv)
 	plan(0);
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
-	for (size_t i = 0; i < sizeof(races) / sizeof(races[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(races); i++) {
 		unsigned int rounds = 0;
 		const char *wrong;
 

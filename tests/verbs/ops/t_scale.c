@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 {
 	static const char *const defaults[] = { "2", "100", "500" };
 	int rounds = argc > 1 ? argc - 1 :
-		     (int)(sizeof(defaults) / sizeof(defaults[0]));
+		     (int)ARRAY_SIZE(defaults);
 
 	plan(0);
 	dev = vt_open(vt_name_a());
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 
 		if (n < 1)
 			vt_bail("%d of them", n);
-		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
 			run(&kinds[k], (unsigned int)n);
 	}
 	ibv_dereg_mr(mr);

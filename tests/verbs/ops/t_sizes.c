@@ -318,7 +318,7 @@ static void test_hostile(struct vt_dev *a, struct vt_dev *b)
 	struct vt_pair p;
 
 	conf.max_atomic_arg = 16;
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
 		vt_pair_open(&p, a, b, &conf);
 		memset(p.b.buf, 0x77, 64);
 		sge = vt_sge(&p.a, 0, 16);

@@ -102,7 +102,7 @@ static void test_transfer(bool ipv6)
 
 	ud_open(&from, a);
 	ud_open(&to, b);
-	for (size_t i = 0; i < sizeof(wrs) / sizeof(wrs[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wrs); i++) {
 		snprintf(what, sizeof(what), "%s, %u bytes%s%s%s",
 			 ipv6 ? "IPv6" : "IPv4", wrs[i].len,
 			 wrs[i].imm ? ", immediate" : "",
@@ -511,7 +511,7 @@ static const struct {
 	CHANGE("too many elements", num_sge, 255),
 };
 
-enum { STALE = 3, FOREIGN = 4, CHANGES = sizeof(changes) / sizeof(changes[0]) };
+enum { STALE = 3, FOREIGN = 4, CHANGES = ARRAY_SIZE(changes) };
 
 /* The number that the kernel gave a handle, as a request shows it. */
 static uint32_t number_of(struct ud *u, struct ibv_ah *handle, size_t wr_id)
