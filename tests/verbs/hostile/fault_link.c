@@ -4,14 +4,13 @@
  * would have no failures; see faults.h.
  */
 #include <errno.h>
-#include <linux/netlink.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <rdma/rdma_netlink.h>
 #include "faults.h"
+#include "nl.h"
 #include "vt.h"
 
 #define LINK "mxe_faults"
@@ -19,69 +18,18 @@
 
 /* ---- netlink ------------------------------------------------------------ */
 
-struct request {
-	struct nlmsghdr nlh;
-	uint8_t attrs[256];
-};
-
-/* As much as a dump gives at once. */
-struct answer {
-	union {
-		struct nlmsghdr nlh;
-		uint8_t bytes[32768];
-	};
-	size_t len;
-};
-
 static int nl_fd;
 
-static struct request request(uint16_t op, uint16_t flags)
-{
-	static uint32_t seq;
-
-	return (struct request){ .nlh = {
-		.nlmsg_len = NLMSG_HDRLEN,
-		.nlmsg_type = (uint16_t)RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op),
-		.nlmsg_flags = NLM_F_REQUEST | flags,
-		.nlmsg_seq = ++seq,
-	} };
-}
-
-static void put(struct request *r, uint16_t type, const void *data, size_t len)
-{
-	struct nlattr attr = {
-		.nla_len = (uint16_t)(NLA_HDRLEN + len), .nla_type = type,
-	};
-	uint8_t *at = (uint8_t *)r + r->nlh.nlmsg_len;
-
-	memcpy(at, &attr, sizeof(attr));
-	memcpy(at + NLA_HDRLEN, data, len);
-	r->nlh.nlmsg_len += (uint32_t)NLA_ALIGN(attr.nla_len);
-}
-
-static void put_string(struct request *r, uint16_t type, const char *s)
-{
-	put(r, type, s, strlen(s) + 1);
-}
-
-static bool receive(struct answer *a)
-{
-	ssize_t len = recv(nl_fd, a->bytes, sizeof(a->bytes), 0);
-
-	a->len = len < 0 ? 0 : (size_t)len;
-	return len >= 0;
-}
-
 /* What the kernel says to it: 0, errno or LINK_LOST. */
-static int call(const struct request *r)
+static int call(const struct nl_request *r)
 {
 	const struct nlmsgerr *error;
-	struct answer a;
+	struct nl_answer a;
 
 	errno = 0;
 	if (send(nl_fd, r, r->nlh.nlmsg_len, 0) < 0)
 		return errno;
-	if (!receive(&a))
+	if (!nl_receive(nl_fd, &a))
 		return LINK_LOST;
 	if (a.nlh.nlmsg_type != NLMSG_ERROR || a.nlh.nlmsg_seq != r->nlh.nlmsg_seq)
 		vt_bail("netlink: an answer to something else");
@@ -89,100 +37,47 @@ static int call(const struct request *r)
 	return -error->error;
 }
 
-/* An attribute of a message, or NULL. */
-static const void *attribute(const struct nlmsghdr *nlh, uint16_t type)
-{
-	const uint8_t *at = NLMSG_DATA(nlh), *end = (const uint8_t *)nlh + nlh->nlmsg_len;
-	struct nlattr attr;
-
-	for (; at + NLA_HDRLEN <= end; at += NLA_ALIGN(attr.nla_len)) {
-		memcpy(&attr, at, sizeof(attr));
-		if (attr.nla_len < NLA_HDRLEN)
-			break;
-		if ((attr.nla_type & NLA_TYPE_MASK) == type)
-			return at + NLA_HDRLEN;
-	}
-	return NULL;
-}
-
-static bool is_string(const struct nlmsghdr *nlh, uint16_t type, const char *s)
-{
-	const char *found = attribute(nlh, type);
-
-	return found && !strcmp(found, s);
-}
-
 /* ---- the link ----------------------------------------------------------- */
-
-/* Its number, as `rdma dev` finds it; -1: there is none. */
-static int64_t find(void)
-{
-	struct request r = request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
-	int64_t found = -1;
-	struct answer a;
-
-	if (send(nl_fd, &r, r.nlh.nlmsg_len, 0) < 0)
-		vt_bail("netlink: send");
-	for (;;) {
-		const struct nlmsghdr *nlh = &a.nlh;
-		uint32_t index;
-
-		if (!receive(&a))
-			vt_bail("netlink: recv");
-		for (; NLMSG_OK(nlh, a.len); nlh = NLMSG_NEXT(nlh, a.len)) {
-			if (nlh->nlmsg_type == NLMSG_DONE)
-				return found;
-			if (nlh->nlmsg_type == NLMSG_ERROR)
-				vt_bail("netlink: no list of devices");
-			if (!is_string(nlh, RDMA_NLDEV_ATTR_DEV_NAME, LINK))
-				continue;
-			memcpy(&index, attribute(nlh, RDMA_NLDEV_ATTR_DEV_INDEX), 4);
-			found = index;
-		}
-	}
-}
 
 static int64_t number;		/* of the link, for deleting it */
 
 bool link_is_there(void)
 {
-	number = find();
+	number = nl_find_device(nl_fd, LINK);
 	return number >= 0 || !access("/sys/class/infiniband/" LINK, F_OK);
 }
 
 int link_add(void)
 {
-	struct request r = request(RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK);
+	struct nl_request r = nl_request(RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK);
 
-	put_string(&r, RDMA_NLDEV_ATTR_DEV_NAME, LINK);
-	put_string(&r, RDMA_NLDEV_ATTR_LINK_TYPE, "mxe");
-	put_string(&r, RDMA_NLDEV_ATTR_NDEV_NAME, NETDEV);
+	nl_put_string(&r, RDMA_NLDEV_ATTR_DEV_NAME, LINK);
+	nl_put_string(&r, RDMA_NLDEV_ATTR_LINK_TYPE, "mxe");
+	nl_put_string(&r, RDMA_NLDEV_ATTR_NDEV_NAME, NETDEV);
 	return call(&r);
 }
 
 int link_del(void)
 {
-	struct request r = request(RDMA_NLDEV_CMD_DELLINK, NLM_F_ACK);
-	uint32_t index = (uint32_t)number;
+	struct nl_request r = nl_request(RDMA_NLDEV_CMD_DELLINK, NLM_F_ACK);
 
-	put(&r, RDMA_NLDEV_ATTR_DEV_INDEX, &index, sizeof(index));
+	nl_put_u32(&r, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)number);
 	return call(&r);
 }
 
 /* As `rdma link` shows it, with its netdev. */
 static bool is_shown(void)
 {
-	struct request r = request(RDMA_NLDEV_CMD_PORT_GET, 0);
-	uint32_t index = (uint32_t)number, port = 1;
-	struct answer a;
+	struct nl_request r = nl_request(RDMA_NLDEV_CMD_PORT_GET, 0);
+	struct nl_answer a;
 
-	put(&r, RDMA_NLDEV_ATTR_DEV_INDEX, &index, sizeof(index));
-	put(&r, RDMA_NLDEV_ATTR_PORT_INDEX, &port, sizeof(port));
-	if (send(nl_fd, &r, r.nlh.nlmsg_len, 0) < 0 || !receive(&a))
+	nl_put_u32(&r, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)number);
+	nl_put_u32(&r, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	if (send(nl_fd, &r, r.nlh.nlmsg_len, 0) < 0 || !nl_receive(nl_fd, &a))
 		vt_bail("netlink: port");
 	return a.nlh.nlmsg_type != NLMSG_ERROR &&
-	       is_string(&a.nlh, RDMA_NLDEV_ATTR_DEV_NAME, LINK) &&
-	       is_string(&a.nlh, RDMA_NLDEV_ATTR_NDEV_NAME, NETDEV);
+	       nl_is_string(&a.nlh, RDMA_NLDEV_ATTR_DEV_NAME, LINK) &&
+	       nl_is_string(&a.nlh, RDMA_NLDEV_ATTR_NDEV_NAME, NETDEV);
 }
 
 static bool has_qps(struct vt_dev *dev)
@@ -222,10 +117,8 @@ const char *link_is_whole(bool *has_file)
 
 void link_set_up(void)
 {
-	struct sockaddr_nl self = { .nl_family = AF_NETLINK };
-
-	nl_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
-	if (nl_fd < 0 || bind(nl_fd, (struct sockaddr *)&self, sizeof(self)))
+	nl_fd = nl_open();
+	if (nl_fd < 0)
 		vt_bail("netlink");
 	if (system("ip link add " NETDEV " type veth peer name mxef1") ||
 	    system("ip link set " NETDEV " up") || system("ip link set mxef1 up") ||

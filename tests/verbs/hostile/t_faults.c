@@ -339,8 +339,7 @@ static void drop_pieces(int fd, const char *counter, const char *what)
 	long before = ud_counter(b, counter), all = ud_counter(b, "drop_*");
 
 	send_pieces(fd);
-	for (int i = 0; i < 200 && ud_counter(b, counter) == before; i++)
-		;
+	ud_wait_counted(b, counter, before);
 	is_int(ud_counter(b, counter) - before, 1, "pieces: %s: %s", what, counter);
 	is_int(ud_counter(b, "drop_*") - all, 1, "... and no other");
 }

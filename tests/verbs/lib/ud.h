@@ -245,13 +245,10 @@ static inline long ud_counter(const struct vt_dev *dev, const char *name)
 	return vt_counter(ibv_get_device_name(dev->ctx->device), name);
 }
 
-/* It has grown, or there was more than enough time for it. */
-static inline void ud_wait_counted(struct ud *u, const char *counter, long before)
+static inline void ud_wait_counted(const struct vt_dev *dev, const char *counter,
+				   long before)
 {
-	uint64_t limit = vt_now_ms() + VT_MS;
-
-	while (ud_counter(u->dev, counter) == before && vt_now_ms() < limit)
-		poll(NULL, 0, 10);
+	vt_wait_counted(ibv_get_device_name(dev->ctx->device), counter, before);
 }
 
 #endif /* UD_H */

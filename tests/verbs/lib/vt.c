@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <infiniband/verbs_exp.h>
+#include "nl.h"
 #include "random.h"
 #include "vt.h"
 
@@ -43,27 +44,62 @@ const char *vt_name_b(void)
 	return name ? name : "mxe2";
 }
 
+/* The sum of the counters in that attribute whose names match; -1: there are none. */
+static long sum_counters(struct nl_attrs table, const char *pattern)
+{
+	struct nl_attrs entry;
+	long sum = -1;
+	uint16_t type;
+
+	while (nl_next(&table, &type, &entry)) {
+		const char *name = nl_attribute(entry,
+				RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+		const void *at = nl_attribute(entry,
+				RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
+		uint64_t value;
+
+		if (!name || !at || fnmatch(pattern, name, 0))
+			continue;
+		memcpy(&value, at, sizeof(value));
+		sum = (sum < 0 ? 0 : sum) + (long)value;
+	}
+	return sum;
+}
+
 long vt_counter(const char *device, const char *pattern)
 {
-	char command[128], name[64];
-	bool found = false;
-	long value, sum = 0;
-	FILE *f;
+	struct nl_request r = nl_request(RDMA_NLDEV_CMD_STAT_GET, 0);
+	struct nl_attrs all, table;
+	int fd = nl_open();
+	struct nl_answer a;
+	int64_t number;
+	long sum = -1;
+	uint16_t type;
 
-	snprintf(command, sizeof(command), "rdma statistic show link %s/1", device);
-	f = popen(command, "r");
-	/* "link mxe1/1 sent_pkts 5 ..." */
-	if (!f || fscanf(f, "link %*s") == EOF)
-		vt_bail("%s", command);
-	while (fscanf(f, "%63s %ld", name, &value) == 2) {
-		if (fnmatch(pattern, name, 0))
-			continue;
-		found = true;
-		sum += value;
-	}
-	if (pclose(f) || !found)
-		vt_bail("%s: no %s", command, pattern);
+	number = fd < 0 ? -1 : nl_find_device(fd, device);
+	if (number < 0)
+		vt_bail("netlink: no %s", device);
+	nl_put_u32(&r, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)number);
+	nl_put_u32(&r, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	if (send(fd, &r, r.nlh.nlmsg_len, 0) < 0 || !nl_receive(fd, &a) ||
+	    a.nlh.nlmsg_type == NLMSG_ERROR)
+		vt_bail("netlink: no counters of %s", device);
+	close(fd);
+	all = nl_attrs(&a.nlh);
+	while (nl_next(&all, &type, &table))
+		if (type == RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
+			sum = sum_counters(table, pattern);
+	if (sum < 0)
+		vt_bail("%s: no counter %s", device, pattern);
 	return sum;
+}
+
+void vt_wait_counted(const char *device, const char *pattern, long before)
+{
+	uint64_t limit = vt_now_ms() + VT_MS;
+
+	while (vt_counter(device, pattern) == before && vt_now_ms() < limit)
+		poll(NULL, 0, 1);
 }
 
 bool vt_wanted(const char *name, char **argv)

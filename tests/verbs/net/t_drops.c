@@ -26,8 +26,7 @@ static void dropped(struct vt_pair *p, const struct raw *r)
 	long before = ud_counter(b, r->counter), all = ud_counter(b, "drop_*");
 
 	raw_send(raw_fd, a, b, r);
-	for (int i = 0; i < 1000 && ud_counter(b, r->counter) == before; i++)
-		;
+	ud_wait_counted(b, r->counter, before);
 	is_int(ud_counter(b, r->counter) - before, 1, "%s: %s", r->what,
 	       r->counter);
 	is_int(ud_counter(b, "drop_*") - all, 1, "... and no other");

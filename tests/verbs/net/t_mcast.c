@@ -124,7 +124,7 @@ static void test_copies(bool ipv6)
 	w.qkey = UD_QKEY + 1;
 	before = ud_counter(b, "drop_qkey");
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "%s: sent", v);
-	ud_wait_counted(&two, "drop_qkey", before);
+	ud_wait_counted(two.dev, "drop_qkey", before);
 	snprintf(what, sizeof(what), "%s: a wrong Q_Key", v);
 	got_none(&two, what);
 	is_int(ud_counter(b, "drop_qkey") - before, 1, "%s: is counted", v);
@@ -182,7 +182,7 @@ static void test_destroy_member(void)
 	vt_fill_random(from.buf, w.len);
 	w.ah = group_ah(a, false, 10);
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "a datagram is sent");
-	ud_wait_counted(&member, "rcvd_pkts", before);
+	ud_wait_counted(member.dev, "rcvd_pkts", before);
 
 	is_int(ibv_destroy_qp(member.qp), EBUSY, "the member is not destroyed");
 	is_int(ibv_query_qp(member.qp, &attr, IBV_QP_STATE, &init), 0,

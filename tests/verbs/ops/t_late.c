@@ -118,6 +118,8 @@ static void test_type(enum ibv_qp_type type, const char *name)
 			vt_pair_close(&pair);
 	}
 	ok(held, "%s: no destroy waits for the packet", name);
+	if (held)
+		vt_wait_counted(vt_name_b(), "drop_address", dropped);
 	is_int(counter("rcvd_pkts") - found, 1, "%s: it had found the queue pair",
 	       name);
 	is_int(counter("drop_address") - dropped, 1,

@@ -273,7 +273,7 @@ static void dropped(struct ud *from, struct ud *to, struct ud_wr bad,
 	struct ibv_wc wc;
 
 	is_int(ud_send_wait(from, bad), IBV_WC_SUCCESS, "%s: sent", what);
-	ud_wait_counted(to, counter, before);
+	ud_wait_counted(to->dev, counter, before);
 	ud_must_recv(to, UD_RECV, UD_SLOT);
 	is_int(ud_send_wait(from, good), IBV_WC_SUCCESS, "%s: the next", what);
 	wc = ud_next(to, what);
