@@ -8,7 +8,7 @@
 # counted NAME...: the sum of these counters in what "rdma statistic show" prints.
 counted()
 {
-	tr -s ' ' '\n' | awk -v names="$*" '
+	awk -v RS='[ \n]+' -v names="$*" '
 		BEGIN { n = split(names, list); for (i = 1; i <= n; i++) want[list[i]] }
 		before in want { sum += $1; seen++ }
 		{ before = $1 }

@@ -53,34 +53,53 @@ ended()
 	[ -n "${1:-}" ] && ! kill -0 "$1" 2>/dev/null
 }
 
+# What a shell on a host runs for a second: it looks again and again, with no or one
+# process each time, since to start processes there is what takes time.
+# shellcheck disable=SC2016  # for the other shell
+LISTENS='for i in {1..10}; do
+	for file in /proc/net/tcp /proc/net/tcp6; do
+		while read -r line; do
+			[[ $line != *"$0"*" 0A "* ]] || exit 0
+		done <$file
+	done
+	sleep 0.1
+done
+exit 1'
+# shellcheck disable=SC2016
+CM_LISTENS='for i in {1..5}; do
+	while IFS= read -r line; do
+		[[ $line != *"state LISTEN"*":$0 "* ]] || exit 0
+	done < <(rdma resource show cm_id)
+	sleep 0.1
+done
+exit 1'
+
+# listens_by WHAT SCRIPT HOST WORD [PID]: until the script succeeds there, or the
+# process has ended.
+listens_by()
+{
+	local tries
+	for tries in {1..120}; do
+		! on "$3" bash -c "$2" "$4" || return 0
+		! ended "${5:-}" || break
+	done
+	echo "nobody listens on $1 after $tries tries"
+	return 1
+}
+
 # listens HOST PORT [PID]: wait until somebody listens there on that TCP port, or
 # the process that should have ended.
 listens()
 {
-	local hex tries
-	printf -v hex ':%04X .* 0A ' "$2"
-	for tries in {1..1200}; do
-		! on "$1" cat /proc/net/tcp /proc/net/tcp6 | grep -q "$hex" ||
-			return 0
-		! ended "${3:-}" || break
-		sleep 0.1
-	done
-	echo "nobody listens on port $2 after $tries tries"
-	return 1
+	local hex
+	printf -v hex ':%04X ' "$2"
+	listens_by "port $2" "$LISTENS" "$1" "$hex" "${3:-}"
 }
 
 # cm_listens HOST PORT [PID]: the same, on that port of the RDMA CM.
 cm_listens()
 {
-	local tries
-	for tries in {1..1200}; do
-		! on "$1" rdma resource show cm_id | grep -q "state LISTEN.*:$2 " ||
-			return 0
-		! ended "${3:-}" || break
-		sleep 0.1
-	done
-	echo "nobody listens on CM port $2 after $tries tries"
-	return 1
+	listens_by "CM port $2" "$CM_LISTENS" "$1" "$2" "${3:-}"
 }
 
 # gid_index HOST: of its IPv4 address, as soon as its device has it.
@@ -90,7 +109,8 @@ gid_index()
 	on "$1" bash -c '
 		for i in {1..1200}; do
 			for f in /sys/class/infiniband/$0/ports/1/gids/*; do
-				case $(<"$f") in
+				read -r gid <$f
+				case $gid in
 				0000:*:ffff:*) echo "${f##*/}" && exit ;;
 				esac
 			done

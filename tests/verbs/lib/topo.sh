@@ -15,10 +15,24 @@ MODULES=${MXE_MODULES:-$TOP}
 # shellcheck source=tests/verbs/lib/counters.sh
 . "$TOP/tests/verbs/lib/counters.sh"
 
-# topo_gid DEVICE PATTERN: it has a GID like that. topo_gone DEVICE: it is removed.
+# topo_gid DEVICE PATTERN: it has a GID like that. topo_active DEVICE: its port is.
+# topo_gone DEVICE: it is removed. These are asked often and start no processes,
+# which in an emulated machine take a tenth of a second each.
 topo_gid()
 {
-	cat "/sys/class/infiniband/$1/ports/1/gids/"* 2>/dev/null | grep -q "$2"
+	local file gid
+	for file in "/sys/class/infiniband/$1/ports/1/gids/"*; do
+		read -r gid <"$file" || continue
+		[[ ! $gid =~ $2 ]] || return 0
+	done 2>/dev/null
+	return 1
+}
+
+topo_active()
+{
+	local state
+	read -r state <"/sys/class/infiniband/$1/ports/1/state" &&
+		[[ $state == *ACTIVE* ]]
 }
 
 topo_gone()
@@ -32,7 +46,7 @@ topo_gids()
 {
 	local dev
 	for dev in "$@"; do
-		soon grep -q ACTIVE "/sys/class/infiniband/$dev/ports/1/state" &&
+		soon topo_active "$dev" &&
 			soon topo_gid "$dev" :ffff:0a4d: &&
 			soon topo_gid "$dev" ^fd77: || return
 	done
@@ -57,9 +71,10 @@ topo_down()
 # topo_gid_index DEVICE: of its IPv4 address.
 topo_gid_index()
 {
-	local f
+	local f gid
 	for f in "/sys/class/infiniband/$1/ports/1/gids/"*; do
-		case $(<"$f") in
+		read -r gid <"$f"
+		case $gid in
 		0000:*:ffff:*) echo "${f##*/}" && return ;;
 		esac
 	done
@@ -69,13 +84,15 @@ topo_gid_index()
 # network namespace of that process. (ss takes seconds in an emulated machine.)
 topo_listens()
 {
-	local hex tries line
+	local hex tries line file
 	printf -v hex ':%04X ' "$1"
-	for tries in {1..4000}; do
-		while read -r line; do
-			[[ $line != *"$hex"*' 0A '* ]] || return 0
-		done < <(cat "/proc/$2/net/tcp" "/proc/$2/net/tcp6")
-		sleep 0.03
+	for tries in {1..2400}; do
+		for file in "/proc/$2/net/tcp" "/proc/$2/net/tcp6"; do
+			while read -r line; do
+				[[ $line != *"$hex"*' 0A '* ]] || return 0
+			done <"$file"
+		done
+		sleep 0.05
 	done
 	echo "nobody listens on port $1 after $tries tries"
 	return 1
