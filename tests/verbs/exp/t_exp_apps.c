@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What programs of the experimental verbs do with masked atomics, in small: the
- * same source with the same results whether the device has them or they are
- * emulated.  Devices: $MXE_A and $MXE_B, which may be the same one.
+ * Proves that programs of the experimental verbs get the same results from masked
+ * atomics whether the device has them or they are emulated: small versions of what
+ * such programs do. The devices are $MXE_A and $MXE_B, which may be the same.
  *
  * t_exp_apps [OPERATIONS]: how many each of the processes does (default 200).
  */

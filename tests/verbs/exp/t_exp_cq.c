@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Masked atomics on extended completion queues, and the time of completions by the
- * experimental verbs, whether the device has masked atomics or they are emulated.
- * Devices: $MXE_A and $MXE_B, which may be the same one.
+ * Proves that masked atomics complete on extended completion queues, and that the
+ * experimental verbs give the time of a completion, whether masked atomics are native
+ * or emulated. The devices are $MXE_A and $MXE_B, which may be the same.
  */
 #include <errno.h>
 #include <string.h>

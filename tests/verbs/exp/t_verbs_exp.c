@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The experimental verbs beside queue pairs and work requests, on the device: a
- * program that uses nothing but ibv_exp_*() where there is one, as they did.
+ * Proves that the experimental verbs beside queue pairs and work requests work on the
+ * device. The test calls an ibv_exp_*() function wherever there is one, as programs of
+ * the time did.
  */
 #include <errno.h>
 #include <string.h>

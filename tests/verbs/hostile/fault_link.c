@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * `rdma link add` and `rdma link del` by a netlink socket, as a child of the test
- * would have no failures; see faults.h.
+ * Adds and deletes links for t_faults by a netlink socket, because the faults are
+ * those of the calling thread and a child that runs rdma would have none; see
+ * faults.h.
  */
 #include <errno.h>
 #include <stdlib.h>

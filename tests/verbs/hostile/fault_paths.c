@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What t_faults creates, connects and posts; see faults.h. */
+/*
+ * Lists what t_faults creates, connects and posts while the kernel fails; see
+ * faults.h.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Helpers of the t_hostile_* tests; see hostile.h. */
+/* Holds the helpers of the t_hostile_* tests; see hostile.h. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>

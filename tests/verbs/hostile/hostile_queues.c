@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The queues that t_hostile_budget keeps full; see hostile_queues.h. */
+/* Makes the queues that t_hostile_budget keeps full; see hostile_queues.h. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

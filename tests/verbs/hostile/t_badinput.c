@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a process may ask for and must not get: refused verbs, ioctls, udata,
- * mappings and doorbells, each of which leaves the device as it was; and a
- * process that scribbles on its mapped rings, which hurts nobody else.
+ * Proves that verbs, ioctls, driver data, mappings and doorbells that a process must
+ * not get are refused and leave the device as it was, and that a process that
+ * scribbles on its mapped rings hurts no other.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Each thing that is created, connected or posted, with the first, the second, the
- * third ... allocation or copy from user space in the kernel failing, until there
- * is none left to fail (/proc/thread-self/fail-nth): the error is one of those
- * that say so, the same call succeeds afterwards, and in the end the device has
- * as many objects as before.  Then packets that cannot be made or put together, and
- * links.
+ * Proves that everything that is created, connected or posted survives the failure of
+ * each allocation and each copy from user space in the kernel. The first, the second,
+ * the third ... fails until none is left (/proc/thread-self/fail-nth). The error says
+ * so, the same call succeeds afterwards, and in the end the device has as many objects
+ * as before. Then packets that cannot be made or reassembled, and links.
  *
  *	t_faults [PATH...]	only these, see fault_paths.c; packets, pieces, link
  *

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What comes by chance, at a device that does real work meanwhile: packets of any
- * bytes with a good ICRC for one queue pair, and forged ones for another, whose
- * results stay exact; ioctls, mappings and doorbells of any kind; and rings that a
- * thread scribbles on while the kernel reads them.
+ * Proves that a device goes on with exact results while random input arrives: packets
+ * of any bytes with a good ICRC for one queue pair and forged ones for another,
+ * ioctls, mappings and doorbells of any kind, and rings that a thread changes while
+ * the kernel reads them.
  *
  * t_fuzz [packets|abi] [STEPS [SEED]]: all by itself it does a little of both.  The
  * seed is printed, and gives the same choices again.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queues that never become empty: a second process stores new indices into the
- * rings as fast as it can while the first one rings the doorbell. For every kind
- * of queue the test asserts that
+ * Proves that queues that never become empty cannot keep a CPU. A second process
+ * stores new indices into the rings as fast as it can while the first one rings the
+ * doorbell. For every kind of queue the test asserts that
  *
  * - one doorbell call of one record executes at most a burst of requests and
  *   returns within 100 ms,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Many objects of one process that go at once: when it is killed, and when its
- * device is deleted. Neither may wait for a grace period for each object, and so
- * neither may take long. Creating and destroying queue pairs interrupts no other
- * CPU.
+ * Proves that many objects of one process go quickly at once: when it is killed, and
+ * when its device is deleted. Neither waits for a grace period for each object.
+ * Creating and destroying queue pairs interrupts no other CPU.
  *
  *	t_hostile_gone [NAME...]	only these kinds of object
  *

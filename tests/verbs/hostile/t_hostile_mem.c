@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Kernel memory that a process causes and is not charged for. A process of user
- * 65534, with 8 MiB of RLIMIT_MEMLOCK, in a memory control group with 100 MiB,
- * makes as many objects as it is given. It may succeed, or get ENOMEM, or be
- * killed by its group. The test asserts that
+ * Proves that the kernel memory that a process causes is charged to it. A process of
+ * user 65534, with 8 MiB of RLIMIT_MEMLOCK, in a memory control group with 100 MiB,
+ * makes as many objects as it is given. It may succeed, or get ENOMEM, or be killed by
+ * its group. The test asserts that
  *
  * - MemAvailable of the host falls by less than memory.max and 20 MiB,
  * - of regions of one buffer, it falls by less than what the group is charged for

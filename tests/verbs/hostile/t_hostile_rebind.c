@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The owner of a memory window binds it again and again, with the key that it
- * has, while the queue pairs of peers write through it without a pause. The test
- * asserts that every bind completes, that binding delays nothing else on its CPU,
- * that the peers notice nothing, and that a window that is closed is closed.
+ * Proves that binding a memory window again and again, with the key that it has,
+ * disturbs nobody while the queue pairs of peers write through it without a pause.
+ * Every bind completes, binding delays nothing else on its CPU, the peers notice
+ * nothing, and a window that is closed is closed.
  *
  *	t_hostile_rebind [loop] [wire]	peers on the same device, or another one
  */

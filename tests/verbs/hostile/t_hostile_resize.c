@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The largest completion queue, which its process makes look full, is resized
- * again and again. The test asserts that a SCHED_FIFO task on the same CPU still
- * runs in time, and that resizing under traffic neither loses, nor repeats, nor
- * reorders completions.
+ * Proves that resizing the largest completion queue, which its process makes look
+ * full, delays nothing else on its CPU: a SCHED_FIFO task there still runs in time.
+ * Resizing under traffic neither loses, nor repeats, nor reorders completions.
  *
  *	t_hostile_resize [delay] [contents]
  */

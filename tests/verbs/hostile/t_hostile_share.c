@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * CPU time that processes cause and others pay for. An attacker on each CPU fills
- * its send queues, rings the doorbell once, and sleeps for 20 ms, again and again.
- * The test asserts that
+ * Proves that the CPU time that a process causes is not taken from others. An attacker
+ * on each CPU fills its send queues, rings the doorbell once, and sleeps for 20 ms,
+ * again and again. The test asserts that
  *
  * - a process at nice 0 that spins on each CPU keeps 45 % of what it has alone,
  * - the 99th percentile of the latency of an honest process, which waits for

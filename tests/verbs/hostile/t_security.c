@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a process without privileges can do, and what a peer can guess.  What it
- * says here is what Documentation/security.rst promises.
+ * Proves what Documentation/security.rst promises of a process without privileges, and
+ * of what a peer can guess.
  *
  *	t_security keys		what a key tells about others
  *	t_security nobody	what a user without privileges may not do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Helpers of t_worst; see worst.h. */
+/* Holds the helpers of t_worst; see worst.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Datagrams, shared receive queues, and the packets of a hostile peer, for t_worst. */
+/*
+ * Makes the attacks of t_worst by datagrams, by shared receive queues and by the
+ * packets of a hostile peer.
+ */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>

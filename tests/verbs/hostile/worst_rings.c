@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Rings of a hostile process, for t_worst. */
+/* Makes the attacks of t_worst by the rings of a hostile process. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Look-ups that mxe_delay.ko holds. */
+/* Asks mxe_delay.ko to hold look-ups, and tells whether it does; see delay.h. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

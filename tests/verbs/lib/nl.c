@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Netlink messages of the RDMA core; see nl.h. */
+/* Builds and reads netlink messages of the RDMA core; see nl.h. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

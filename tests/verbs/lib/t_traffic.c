@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Traffic for the tests that pull something away under it.
+ * Makes traffic for the tests that take something away under it.
  *
  *	t_traffic [-s SECONDS] [-6] [-c TRAFFIC-CLASS]
  *		  [-f FLOW-LABEL] MODE

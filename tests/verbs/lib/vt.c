@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Helpers of the end-to-end tests; see vt.h. */
+/*
+ * Opens devices, makes and connects pairs of queue pairs, and waits, for all
+ * end-to-end tests; see vt.h.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Work requests of the end-to-end tests, and the ways to post them; see vt.h. */
+/*
+ * Posts the work requests of the end-to-end tests in each of the possible ways; see
+ * vt.h.
+ */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What both ends of the soak test need; see soak.h. */
+/* Holds what both ends of the soak test share; see soak.h. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

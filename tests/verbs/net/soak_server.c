@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The server of the soak test: a thread for each TCP connection; see soak.h. */
+/* Is the server of the soak test, with a thread for each TCP connection; see soak.h. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A worker of the soak test: keeps a window of requests of all kinds on one
- * queue pair full, and checks each result when its completion, or that of a
- * later request if it has none, arrives.  See soak.h.
+ * Is a worker of the soak test. It keeps a window of requests of all kinds on one
+ * queue pair full, and checks each result when its completion arrives, or that of a
+ * later request if it has none; see soak.h.
  */
 #include <endian.h>
 #include <errno.h>

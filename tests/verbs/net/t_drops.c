@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Packets that nobody should send, made by hand in the first host's namespace:
- * each is dropped and counts, once and under its own reason, and the connection
- * that it tries to disturb goes on.
+ * Proves that a packet that must not arrive is dropped, that it counts once and under
+ * its own reason, and that the connection that it tries to disturb goes on. The
+ * packets are made by hand in the first host's namespace.
  */
 #include "raw.h"
 #include "ud.h"

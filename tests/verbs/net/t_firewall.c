@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The firewall of a host applies to RDMA between two queue pairs of that host too:
- * requests that mxe executes without packets must not get past a rule that would
+ * Proves that the firewall of a host applies to RDMA between two queue pairs of that
+ * host: requests that mxe executes without packets must not get past a rule that would
  * have dropped, or seen, these packets.
  *
  * Every rule is installed twice while a connection is in use.  With direct_loop=N

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Which packets mxe takes behind the ingress of its netdev, in front of the IP layer:
- * those of known connections that the IP layer would take as they are, counted as it
- * would count them. All others are for the IP layer to judge.
+ * Proves that mxe takes the right packets behind the ingress of its netdev, in front
+ * of the IP layer: those of known connections that the IP layer would take unchanged,
+ * counted as it would count them. All others are for the IP layer to judge.
  *
  * Frames are made by hand, by a packet socket of the first host.
  */

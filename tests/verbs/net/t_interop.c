@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe ($MXE_A) and another RoCE v2 device ($MXE_B), each as requester and as
- * responder: the standard operations on RC, UC and UD, shared receive queues,
- * memory windows, and those masked atomics that are standard on the wire.
+ * Proves that mxe ($MXE_A) and another RoCE v2 device ($MXE_B) work together, each as
+ * requester and as responder: the standard operations on RC, UC and UD, shared receive
+ * queues, memory windows, and those masked atomics that are standard on the wire.
  */
 #include "ud.h"
 

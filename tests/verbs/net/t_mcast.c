@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Multicast on datagram queue pairs: who gets a copy, who does not any more,
- * membership of the interface, what a failing destroy leaves, limits and refusals.
+ * Proves that each member of a multicast group gets a copy, and no one else does. It
+ * also covers the membership of the interface, a destroy that fails, limits and
+ * refusals.
  *
  *	t_mcast [join ADDRESS...]
  *

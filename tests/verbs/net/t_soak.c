@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Exactly once, whatever the wire does: processes do masked and plain atomics,
- * READs, WRITEs and SENDs against the memory of another host, and every result,
- * every byte and every completion is one that may be.
+ * Proves that operations are executed exactly once, whatever the wire does. Processes
+ * do masked and plain atomics, READs, WRITEs and SENDs against the memory of another
+ * host, and every result, every byte and every completion is a possible one.
  *
  *	t_soak serve DEVICE PORT
  *	t_soak run [OPTION...] DEVICE SERVER PORT

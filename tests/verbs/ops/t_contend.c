@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Four processes and the host's own processor change one word, with masked and
- * plain atomics at once, and every change is there at the end.  The processes
+ * Proves that masked and plain atomics are atomic: four processes and the host's own
+ * CPU change one word at once, and every change is there at the end. The processes
  * then do so with atomics of 4, 8, 16 and 32 bytes that overlap.
  *
  * t_contend [OPERATIONS]: how many each process does (default 400).

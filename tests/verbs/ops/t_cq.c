@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues: resizing with completions in them, notification of
- * solicited events only, moderation, times, and running over.
+ * Proves that completion queues can be resized with completions in them, that they
+ * notify of solicited events only where asked, moderate, tell times, and report an
+ * overrun.
  */
 #include <errno.h>
 #include <poll.h>

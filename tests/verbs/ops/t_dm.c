@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Device memory: allocated up to what is reported, copied to and from, and
- * reached by every remote operation.  What is freed stays with who maps it.
+ * Proves that device memory can be allocated up to the reported size, copied to and
+ * from, and reached by every remote operation, and that freed memory stays with the
+ * process that maps it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Regions of DMA-BUFs, which a virtual graphics card (vgem) exports: every
- * remote operation reaches the memory that its owner has mapped, the buffer
- * stays for as long as a region is of it, and what cannot be is refused.
+ * Proves that every remote operation reaches the memory of a DMA-BUF, which a virtual
+ * graphics card (vgem) exports, and that the buffer stays as long as a region refers
+ * to it. What cannot be registered is refused.
  */
 #include <errno.h>
 #include <fcntl.h>

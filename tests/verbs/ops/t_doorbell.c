@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests that wait for their doorbell, and one doorbell for many queue pairs; and
- * that a queue has room as soon as a completion is seen, which takes a doorbell that
- * another thread rings.
+ * Proves that requests wait for their doorbell, that one doorbell serves many queue
+ * pairs, and that a queue has room as soon as a completion is seen, which takes a
+ * doorbell that another thread rings.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Enhanced connection establishment: what two queue pairs tell one another of the
- * masked atomics that they execute, by the program's own means and by librdmacm,
- * and that what a peer does not execute is refused when it is posted.
+ * Proves that two queue pairs tell each other which masked atomics they execute
+ * (enhanced connection establishment), by the program's own means and by librdmacm. A
+ * request that the peer does not execute is refused when it is posted.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Every error status of a completion, provoked; what becomes of the queue
- * pairs and of the requests behind the failed one; asynchronous events.
+ * Proves that every error status of a completion occurs when it should, and covers
+ * what becomes of the queue pairs, of the requests behind the failed one, and of
+ * asynchronous events.
  */
 #include <errno.h>
 #include <stdlib.h>

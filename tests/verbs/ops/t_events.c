@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Asynchronous events that no other test has: communication established, send
- * queue drained, the port with its interface and its carrier, changes of the GID
- * table. Errors of queue pairs are events in t_errors and t_ud, of completion
- * queues in t_cq; those of shared queues are in t_srq and t_xrc, and the end of
- * the device in t_hold.
+ * Proves that the asynchronous events that no other test has are raised: communication
+ * established, send queue drained, the port with its interface and its carrier,
+ * changes of the GID table. Errors of queue pairs are events in t_errors and t_ud, of
+ * completion queues in t_cq; those of shared queues are in t_srq and t_xrc, and the
+ * end of the device in t_hold.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A queue pair is destroyed, and then its queues, while a packet that has found it
- * is held before it takes the lock (mxe_delay.ko).  The destroys do not wait for the
- * packet, which finds a queue pair that is dying and goes no further.
+ * Proves that the destroy of a queue pair and of its queues does not wait for a packet
+ * that has found the queue pair and has not locked it yet: mxe_delay.ko holds the
+ * packet there. The packet then finds a queue pair that is dying and goes no further.
  */
 #include <endian.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the device says it can do at most can be done, and one more cannot; and
- * in which states of a queue pair requests can be posted.
+ * Proves that the maxima that the device reports can be reached and not exceeded, and
+ * that requests can be posted in the right states of a queue pair only.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Two queue pairs of one device: what is executed without packets, what is left
- * to packets and ends there as it would have without the short way, and that
- * nothing is lost when queue pairs post at each other from several threads
- * while others go away.
+ * Proves that two queue pairs of one device work without packets where they may, that
+ * the rest ends as it would have with packets, and that nothing is lost when queue
+ * pairs post at each other from several threads while others are destroyed.
  *
  * t_loop [threads]: all with one thread, or what has several.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory windows of type 1 and 2B: what a peer reaches through them, how they
- * are closed, and what may not be bound.
+ * Proves that a peer reaches exactly what memory windows of type 1 and 2B open, that
+ * they can be closed, and that what may not be bound is refused.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory placement: ATOMIC WRITE, which any kernel carries, and FLUSH, for which
- * only later ones let memory be registered.  The second device may be another
- * driver's.
+ * Proves that ATOMIC WRITE works, which any kernel carries, and FLUSH, for which only
+ * later kernels let memory be registered. The second device may be another driver's.
  */
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A thread of the process that polls its send queues from the kernel: posting
- * makes no system call, nothing stays in a queue, and it ends in every way.
+ * Proves that a thread of the process can poll its send queues from the kernel:
+ * posting makes no system call, nothing stays in a queue, and the thread ends in every
+ * way.
  *
  *	t_poll [NAME...]	only these
  *	t_poll hold busy|idle	traffic, or none, until the device goes: status 3

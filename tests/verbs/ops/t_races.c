@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Two things at once, again and again for $RACE_SECONDS (default 2) each: what is
- * taken away while it is used, and what is used from two sides.  Each race ends
- * with something that has to hold, and says how often it was run.
+ * Proves that things that are taken away while they are used, or used from two sides,
+ * do no harm: two things happen at once, again and again for $RACE_SECONDS (default 2)
+ * each. Each race ends with a condition that has to hold, and says how often it was
+ * run.
  *
  *	t_races [NAME...]	only these
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The module was loaded with atomic_reply=be: the device behaves as one that
- * answers atomics in big-endian or not at all.
+ * Proves that a module that is loaded with atomic_reply=be answers atomics in
+ * big-endian or not at all.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Unreliable connections: what arrives, and what is lost without a word.
+ * Proves that messages over unreliable connections arrive whole, and that lost ones
+ * are lost without a completion.
  */
 #include <errno.h>
 #include <string.h>

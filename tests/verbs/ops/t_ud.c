@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Unreliable datagrams: what is sent and what arrives, the header before it,
- * keys, limits, errors, states, and address handles that are not one's own.
+ * Proves that datagrams arrive as they were sent, with the header before them, and
+ * covers keys, limits, errors, states, and address handles of other processes.
  */
 #include <poll.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Extended reliable connections: domains and who shares them, every operation,
- * whose rights and whose completion queue, and what is refused.
+ * Proves that extended reliable connections work: domains and the processes that share
+ * them, every operation, the rights and completion queues that apply, and refusals.
  *
  * End a of a pair is the initiator, end b the target with its receive queue.
  * The program runs itself as the other process of a domain ("t_xrc other ...").

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A shared receive queue of XRC is destroyed while a target looks it up by its
- * number.  mxe_delay.ko holds the look-up between finding the queue and using it.
- * The queue must stay until the look-up has ended.
+ * Proves that a shared receive queue of XRC stays until a look-up by its number has
+ * ended: it is destroyed while mxe_delay.ko holds the look-up between finding the
+ * queue and using it.
  *
  * A target of the same domain is visited by the destroy anyway.  A target of
  * another domain is not, but it looks at the domain of the queue that it has found.

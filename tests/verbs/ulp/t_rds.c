@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * RDS sockets, which net/rds carries over RDMA:
+ * Proves that RDS sockets work, which net/rds carries over RDMA:
  *
  *	t_rds serve ADDRESS		answer, until told to end
  *	t_rds test ADDRESS SERVER	messages, RDMA and atomics, in TAP
