@@ -30,6 +30,8 @@
 
 #define EXIT_SKIP 77
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
 static struct {
 	pthread_mutex_t lock;
 	unsigned int planned;

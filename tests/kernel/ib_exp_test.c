@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The load of tests/verbs/t_ib_exp_*.sh: queue pairs that contend for two words
- * by ib_exp_post_send(), and whose every old value is accounted for.
+ * Proves that kernel queue pairs that contend for two words by ib_exp_post_send() see
+ * every old value exactly once. tests/verbs/exp/t_ib_exp_load.sh loads this module.
  *
  *	insmod ib_exp_test.ko device=rxe0 [peer=mxe1] [qps=4] [depth=8]
  *		[rounds=1000] [forever=1] [client=1]

@@ -11,7 +11,7 @@
  */
 #include "tap.h"
 #include "masked_atomic.h"
-#include "util.h"
+#include "random.h"
 
 #define DEFAULT_SEED 0x6d78655f61746f6dULL
 #define RANDOM_CASES 250000	/* for each size and operation */

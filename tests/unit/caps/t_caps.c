@@ -14,7 +14,6 @@
 
 #include "caps.h"
 #include "tap.h"
-#include "util.h"
 
 #define MASKED IBV_EXP_DEVICE_EXT_MASKED_ATOMICS
 

@@ -12,7 +12,8 @@
 #include <infiniband/verbs_exp.h>
 
 #include "backend_mlx5.h"
-#include "util.h"
+#include "random.h"
+#include "tap.h"
 
 #define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD

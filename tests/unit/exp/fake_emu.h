@@ -12,7 +12,8 @@
 #include <infiniband/verbs_exp.h>
 
 #include "cq_ex.h"
-#include "util.h"
+#include "random.h"
+#include "tap.h"
 
 #define DEPTH 8
 #define MAX_INLINE 32

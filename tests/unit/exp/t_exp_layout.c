@@ -7,7 +7,6 @@
 #include <infiniband/verbs_exp.h>
 
 #include "tap.h"
-#include "util.h"
 
 #define SIZE(type, size) \
 	_Static_assert(sizeof(type) == (size), "size of " #type)

@@ -5,7 +5,6 @@
  */
 #include "tap.h"
 #include "backend_mlx5.h"
-#include "util.h"
 
 #define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD

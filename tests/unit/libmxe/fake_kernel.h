@@ -17,7 +17,6 @@
 
 #include "mxe.h"
 #include "tap.h"
-#include "util.h"
 
 enum {
 	SQ_ENTRIES = 8,

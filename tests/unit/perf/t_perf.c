@@ -6,7 +6,6 @@
 
 #include "perf.h"
 #include "tap.h"
-#include "util.h"
 
 /* ---- statistics ---------------------------------------------------------- */
 

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that the kernel memory that a process causes is charged to it. A process of
+ * user 65534, with 8 MiB of RLIMIT_MEMLOCK, in a memory control group with 100 MiB,
+ * makes as many objects as it is given. It may succeed, or get ENOMEM, or be killed by
+ * its group. The test asserts that
+ *
+ * - MemAvailable of the host falls by less than memory.max and 20 MiB,
+ * - of regions of one buffer, it falls by less than what the group is charged for
+ *   and 20 MiB.
+ *
+ *	t_hostile_mem [NAME...]	only these kinds
+ *
+ * The attack ends early when the host has lost much more than it may.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xf86drm.h>
+#include <xf86drmMode.h>
+#include "tap.h"
+#include "fd_object.h"
+#include "hostile.h"
+#include "raw.h"
+#include "xrc.h"
+
+enum {
+	NOBODY = 65534,
+	MIB = 1 << 20,
+	MEMLOCK = 8 * MIB,
+	MAX_MIB = 100,		/* memory.max */
+	SLACK_MIB = 20,
+	HOPELESS_MIB = 150,	/* beyond memory.max: the attack is ended */
+	BUFFER = 16 * MIB,	/* device memory, or a DMA-BUF */
+	ATTACK_MS = 8000,
+	ATTACK_FULL_MS = 60000,
+	SETTLE_MS = 300,
+	PROBE = 100,		/* objects that have to go within PROBE_MS */
+	PROBE_MS = 1000,
+	PAIRS = 100,
+	PEER_PRIORITY = 50,
+	DEFERRED = 256,		/* packets: MXE_MAX_DEFERRED_PKTS */
+	PAYLOAD = 4096,
+};
+
+/* What the attacker has to make objects of. */
+struct victim {
+	struct vt_dev *dev;
+	struct ibv_dm *dm;
+	struct ibv_cq *cq;
+	struct ibv_xrcd *xrcd;
+};
+
+struct kind {
+	const char *name;
+	int number;
+	bool (*make)(struct victim *v);
+	/* All that the process causes must be charged to it. */
+	bool is_charged;
+	/* What a peer does when all objects are there, or NULL. */
+	void (*peer)(void);
+	bool only_full;
+	/* Of each object, ib_core's own structures: nobody is charged for them. */
+	int core_kib;
+};
+
+static struct {
+	atomic_int made, error, done;
+	int number;
+	/* For the peer: queue pairs that receive, and what they let it read. */
+	uint32_t qpn[PAIRS], rkey;
+	uint8_t from[4], to[4];
+} *sh;
+
+/* The most that the host lost so far, and how much of it no group was charged for. */
+struct loss {
+	long before, lost, uncharged, charged;	/* KiB */
+};
+
+static const struct kind *kind;
+static int dmabuf = -1;
+static pid_t pid;		/* of the attacker */
+static struct loss loss;
+
+static void look(void);
+
+/* ---- objects ------------------------------------------------------------- */
+
+static bool make_dm_mr(struct victim *v)
+{
+	struct ibv_alloc_dm_attr attr = { .length = BUFFER };
+
+	if (!v->dm)
+		v->dm = ibv_alloc_dm(v->dev->ctx, &attr);
+	return v->dm && ibv_reg_dm_mr(v->dev->pd, v->dm, 0, BUFFER,
+				      VT_ACCESS_ALL | IBV_ACCESS_ZERO_BASED);
+}
+
+static bool make_dmabuf_mr(struct victim *v)
+{
+	return ibv_reg_dmabuf_mr(v->dev->pd, 0, BUFFER, 0, dmabuf,
+				 VT_ACCESS_ALL);
+}
+
+static bool make_doorbell(struct victim *v)
+{
+	return fd_object_doorbell(v->dev->ctx) >= 0;
+}
+
+static bool make_qp(struct victim *v)
+{
+	struct ibv_qp_init_attr attr = {
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	if (!v->cq)
+		v->cq = ibv_create_cq(v->dev->ctx, 1, NULL, NULL, 0);
+	attr.send_cq = v->cq;
+	attr.recv_cq = v->cq;
+	return v->cq && ibv_create_qp(v->dev->pd, &attr);
+}
+
+/* The cheapest queue pair there is: it has no rings. */
+static bool make_xrc_target(struct victim *v)
+{
+	if (!v->xrcd)
+		v->xrcd = xrc_open_domain(v->dev, -1, O_CREAT);
+	return v->xrcd && xrc_make_target(v->dev, v->xrcd);
+}
+
+static bool make_mw(struct victim *v)
+{
+	return ibv_alloc_mw(v->dev->pd, IBV_MW_TYPE_1);
+}
+
+static bool make_cq(struct victim *v)
+{
+	return ibv_create_cq(v->dev->ctx, 1, NULL, NULL, 0);
+}
+
+static bool make_srq(struct victim *v)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = 1, .max_sge = 1 },
+	};
+
+	return ibv_create_srq(v->dev->pd, &attr);
+}
+
+/* ---- packets that wait --------------------------------------------------- */
+
+/* A queue pair whose peer is played by defer_packets(). */
+static bool make_responder(struct victim *v)
+{
+	static struct vt_dev *peer;
+	struct vt_conf conf = vt_defaults();
+	struct ibv_alloc_dm_attr attr = { .length = BUFFER };
+	struct vt_end e, other = { 0 };
+	struct ibv_mr *mr;
+
+	if (!peer) {
+		peer = vt_open(vt_name_b());
+		v->dm = ibv_alloc_dm(v->dev->ctx, &attr);
+		mr = v->dm ? ibv_reg_dm_mr(v->dev->pd, v->dm, 0, BUFFER,
+					   VT_ACCESS_ALL |
+					   IBV_ACCESS_ZERO_BASED) : NULL;
+		if (!mr)
+			return false;
+		sh->rkey = mr->rkey;
+		memcpy(sh->from, peer->gid4.raw + 12, sizeof(sh->from));
+		memcpy(sh->to, v->dev->gid4.raw + 12, sizeof(sh->to));
+	}
+	conf.size = 4096;
+	conf.depth = 1;
+	conf.psn = 0;
+	vt_end_create(&e, v->dev, &conf, NULL, NULL);
+	sh->qpn[sh->made] = e.qp->qp_num;
+	/* The number of the peer's queue pair does not matter: it sends nothing. */
+	other.dev = peer;
+	other.qp = e.qp;
+	if (vt_to_init(&e, &conf) || vt_to_rtr(&e, &other, &conf))
+		vt_bail("to RTR");
+	return true;
+}
+
+/* From the second host: an RC packet with a body of `len` bytes. */
+static size_t build(uint8_t *packet, uint8_t opcode, uint32_t qpn, uint32_t psn,
+		    const void *body, size_t len)
+{
+	const struct raw_bth bth = {
+		BTH_RC | opcode, 0, htons(BTH_DEFAULT_PKEY), htonl(qpn), htonl(psn),
+	};
+
+	return raw_plain(packet, sh->from, sh->to, &bth, body, len);
+}
+
+static void send_packet(int fd, const uint8_t *packet, size_t len)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+
+	memcpy(&addr.sin_addr, sh->to, 4);
+	/* What does not fit into the netdev's queue is lost. */
+	if (sendto(fd, packet, len, 0, (struct sockaddr *)&addr,
+		   sizeof(addr)) < 0 && errno != ENOBUFS)
+		vt_bail("sendto");
+}
+
+/* The softirqs of CPU 0 that its ksoftirqd runs have that priority; 0: as usual. */
+static void ksoftirqd_fifo(int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+	FILE *f = popen("pgrep -x ksoftirqd/0", "r");
+	int pid = 0;
+
+	if (!f || fscanf(f, "%d", &pid) != 1 || pclose(f) ||
+	    sched_setscheduler(pid, priority ? SCHED_FIFO : SCHED_OTHER, &param))
+		vt_bail("ksoftirqd/0");
+}
+
+static void spin_on_1(void *arg)
+{
+	(void)arg;
+	hostile_pin(1);
+	hostile_fifo(PEER_PRIORITY);
+	for (;;)
+		;
+}
+
+/*
+ * A READ that takes long, to each queue pair, and behind it as many packets as it
+ * keeps. Meanwhile the host has no time for its kworkers, which serve the READs.
+ */
+static void defer_packets(void)
+{
+	static uint8_t packet[PAYLOAD + 64], body[PAYLOAD];
+	struct { uint64_t va; uint32_t rkey, len; } __attribute__((packed))
+		reth = { 0, htonl(sh->rkey), htonl(BUFFER) };
+	int before = raw_enter("h2");
+	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW), room = 1 << 30;
+	pid_t spinner;
+	size_t len;
+
+	/* What waits at the receiver still counts as the sender's. */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room,
+				 sizeof(room)))
+		vt_bail("raw socket");
+	raw_leave(before);
+	hostile_rt_unlimited(true);
+	ksoftirqd_fifo(PEER_PRIORITY + 1);
+	spinner = hostile_fork(spin_on_1, NULL);
+	hostile_pin(0);
+	hostile_fifo(PEER_PRIORITY);
+	for (int i = 0; i < sh->made; i++) {
+		len = build(packet, BTH_RDMA_READ_REQUEST, sh->qpn[i], 0, &reth,
+			    sizeof(reth));
+		send_packet(fd, packet, len);
+		len = build(packet, BTH_SEND_ONLY, sh->qpn[i], BUFFER / PAYLOAD,
+			    body, sizeof(body));
+		for (int n = 0; n < DEFERRED; n++)
+			send_packet(fd, packet, len);
+	}
+	/* While no kworker can take what waits. */
+	look();
+	ksoftirqd_fifo(0);
+	hostile_kill(spinner);
+	hostile_fifo(0);
+	hostile_rt_unlimited(false);
+	close(fd);
+}
+
+static const struct kind kinds[] = {
+	{ "dm_regions", 30000, make_dm_mr, true, NULL, false, 0 },
+	{ "dmabuf_regions", 4000, make_dmabuf_mr, true, NULL, false, 0 },
+	{ "deferred", PAIRS, make_responder, false, defer_packets, false, 0 },
+	{ "doorbells", 60000, make_doorbell, false, NULL, false, 0 },
+	{ "qps", 65000, make_qp, false, NULL, false, 0 },
+	{ "xrc_targets", 65000, make_xrc_target, false, NULL, false, 2 },
+	{ "windows", 1000000, make_mw, false, NULL, false, 0 },
+	{ "cqs", 65000, make_cq, false, NULL, true, 0 },
+	{ "srqs", 65000, make_srq, false, NULL, true, 0 },
+};
+
+/* ---- the attacker -------------------------------------------------------- */
+
+#define CGROUP "/run/hostile-cgroup"
+#define GROUP CGROUP "/hostile"
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		vt_bail("%s", path);
+	close(fd);
+}
+
+static bool has_memory_controller(void)
+{
+	FILE *f = fopen(CGROUP "/cgroup.controllers", "r");
+	char line[256] = "";
+
+	if (!f)
+		vt_bail("no control groups");
+	if (!fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	fclose(f);
+	return strstr(line, "memory");
+}
+
+static void attacker(void *arg)
+{
+	struct rlimit memlock = { MEMLOCK, MEMLOCK }, files = { 65536, 65536 };
+	uint64_t end;
+	struct victim v = { 0 };
+
+	(void)arg;
+	write_file(GROUP "/cgroup.procs", "0");
+	if (setrlimit(RLIMIT_MEMLOCK, &memlock) ||
+	    setrlimit(RLIMIT_NOFILE, &files) || setgroups(0, NULL) ||
+	    setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		vt_bail("to user %d", NOBODY);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	v.dev = vt_open(vt_name_a());
+	end = vt_now_ms() + (hostile_full() ? ATTACK_FULL_MS : ATTACK_MS);
+	errno = 0;
+	for (; sh->made < sh->number && vt_now_ms() < end; sh->made++)
+		if (!kind->make(&v)) {
+			sh->error = errno ? errno : EIO;
+			break;
+		}
+	sh->done = 1;
+	for (;;)
+		pause();
+}
+
+/* ---- what is measured ---------------------------------------------------- */
+
+static long available_kib(void)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char line[128];
+	long kib = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %ld", &kib) == 1)
+			break;
+	if (!f || kib < 0)
+		vt_bail("/proc/meminfo");
+	fclose(f);
+	return kib;
+}
+
+static long group_value(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	long value = -1;
+
+	if (!f || fscanf(f, "%ld", &value) != 1)
+		vt_bail("%s", path);
+	fclose(f);
+	return value;
+}
+
+static bool has_died(void)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT))
+		vt_bail("waitid");
+	return info.si_pid;
+}
+
+static void look(void)
+{
+	long charged = group_value(GROUP "/memory.current") / 1024;
+	long lost = loss.before - available_kib();
+
+	if (lost > loss.lost)
+		loss.lost = lost;
+	if (charged > loss.charged)
+		loss.charged = charged;
+	/* What a dead process was charged for is free a little later. */
+	if (lost - charged > loss.uncharged && !has_died())
+		loss.uncharged = lost - charged;
+}
+
+static bool is_hopeless(void)
+{
+	return loss.lost > (MAX_MIB + HOPELESS_MIB) * 1024 ||
+	       loss.uncharged > HOPELESS_MIB * 1024;
+}
+
+static void watch(void)
+{
+	uint64_t end = vt_now_ms() + VT_MS + ATTACK_FULL_MS;
+
+	while (vt_now_ms() < end && !sh->done && !is_hopeless() &&
+	       !has_died()) {
+		look();
+		hostile_sleep_ms(5);
+	}
+	if (sh->done && kind->peer)
+		kind->peer();
+	/* Memory of CPUs and of grace periods under way comes in late. */
+	for (int i = 0; i < SETTLE_MS / 20; i++) {
+		look();
+		hostile_sleep_ms(20);
+	}
+}
+
+/*
+ * Some objects first: if these take too long to go, the test would not end
+ * within its time with all of them.
+ */
+static bool goes_soon(void)
+{
+	uint64_t ns;
+
+	memset(sh, 0, sizeof(*sh));
+	sh->number = kind->number < PROBE ? kind->number : PROBE;
+	pid = hostile_fork(attacker, NULL);
+	hostile_wait(&sh->done, "process with some objects");
+	ns = hostile_kill(pid);
+	if (ns < hostile_limit(PROBE_MS))
+		return true;
+	diag("%s: %d go in %.1f ms", kind->name, sh->made, (double)ns / 1e6);
+	return false;
+}
+
+static void make_buffer(void)
+{
+	uint32_t handle, pitch;
+	uint64_t size;
+	int card = drmOpen("vgem", NULL);
+
+	if (card < 0 ||
+	    drmModeCreateDumbBuffer(card, 2048, 2048, 32, 0, &handle, &pitch,
+				    &size) || size != BUFFER ||
+	    drmPrimeHandleToFD(card, handle, DRM_CLOEXEC | DRM_RDWR, &dmabuf))
+		vt_bail("no buffer of vgem");
+	close(card);
+	/* Its pages are the exporter's. */
+	if (mmap(NULL, BUFFER, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_POPULATE, dmabuf, 0) == MAP_FAILED)
+		vt_bail("mmap of a DMA-BUF");
+}
+
+static void check_kind(void)
+{
+	const char *how;
+	uint64_t ns;
+	int status;
+
+	if (!goes_soon()) {
+		fail("%s: the objects go soon (not tried)", kind->name);
+		return;
+	}
+	memset(sh, 0, sizeof(*sh));
+	sh->number = kind->number;
+	write_file("/proc/sys/vm/drop_caches", "3");
+	loss = (struct loss){ .before = available_kib() };
+	pid = hostile_fork(attacker, NULL);
+	watch();
+	ns = hostile_now();
+	kill(pid, SIGKILL);
+	status = hostile_join(pid);
+	how = WIFEXITED(status) ? "ended by itself" :
+	      sh->error ? strerror(sh->error) :
+	      sh->done ? "all that were asked for" :
+	      is_hopeless() ? "stopped by the test" : "killed by its group";
+	diag("%s: %d made, %s, gone in %.1f ms", kind->name, sh->made, how,
+	     (double)(hostile_now() - ns) / 1e6);
+	diag("%s: the host lost up to %ld MiB, the group was charged up to %ld MiB, %ld MiB were not charged",
+	     kind->name, loss.lost / 1024, loss.charged / 1024,
+	     loss.uncharged / 1024);
+	ok(WIFSIGNALED(status) && sh->made, "%s: objects are made", kind->name);
+	ok(loss.lost < (MAX_MIB + SLACK_MIB) * 1024 + sh->made * kind->core_kib,
+	   "%s: the host loses less than memory.max, %d MiB and %d KiB for each object",
+	   kind->name, SLACK_MIB, kind->core_kib);
+	if (kind->is_charged)
+		ok(loss.uncharged < SLACK_MIB * 1024,
+		   "%s: the host loses less than the group's memory and %d MiB",
+		   kind->name, SLACK_MIB);
+}
+
+int main(int argc, char **argv)
+{
+	char text[32];
+
+	hostile_need_cpus();
+	if (mkdir(CGROUP, 0755) ||
+	    mount("none", CGROUP, "cgroup2", 0, NULL))
+		vt_bail("no control groups");
+	if (!has_memory_controller())
+		skip_all("the kernel has no memory control groups (CONFIG_MEMCG)");
+	plan(0);
+	sh = hostile_shared(sizeof(*sh));
+	snprintf(text, sizeof(text), "%d", MAX_MIB * MIB);
+	write_file(CGROUP "/cgroup.subtree_control", "+memory");
+	make_buffer();
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		kind = &kinds[i];
+		if (!vt_wanted(kind->name, argv + 1) ||
+		    (kind->only_full && argc == 1 && !hostile_full()))
+			continue;
+		/* A new group each: what an old one is charged for comes back late. */
+		if (mkdir(GROUP, 0755))
+			vt_bail(GROUP);
+		write_file(GROUP "/memory.max", text);
+		check_kind();
+		if (rmdir(GROUP))
+			vt_bail(GROUP);
+	}
+	umount(CGROUP);
+	return done_testing();
+}

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What Documentation/security.rst promises and no other test shows: what keys tell,
+# and what a process without privileges may do.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+# whole COMMAND...: passes if it printed TAP to its end, and all passed.
+whole()
+{
+	local out
+	out=$("$@" 2>&1)
+	echo "$out"
+	[[ $out == *1..[1-9]* && $out != *'not ok'* ]]
+}
+
+nobody()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+# refused COMMAND...: as nobody, for want of privileges.
+refused()
+{
+	local out
+	! out=$(nobody "$@" 2>&1) && [[ $out == *'not permitted'* ]] && return
+	echo "$out"
+	return 1
+}
+
+# in_group MAXIMUM COMMAND...: in a control group with that for mxe1.
+in_group()
+{
+	local max=$1
+	shift
+	echo "mxe1 $max" >"$GROUP/rdma.max" || return
+	# shellcheck disable=SC2016  # for the other shell
+	bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$GROUP" "$@"
+}
+
+cannot_open()
+{
+	local out
+	out=$(in_group 'hca_handle=0 hca_object=100' t_security objects 64)
+	echo "$out"
+	[[ $out == *'Bail out!  cannot open mxe1'* ]]
+}
+
+topo_up || bail_out "cannot make the two hosts"
+PROGRAMS=$PATH
+
+check 'keys' whole t_security keys
+check 'a user without privileges' whole t_security nobody
+
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+ip link add dummy7 type dummy || bail_out "no netdev"
+check 'nobody makes a link' refused rdma link add mxe7 type mxe netdev dummy7
+check '... root does' rdma link add mxe7 type mxe netdev dummy7
+check 'nobody deletes it' refused rdma link del mxe7
+check '... root does' rdma link del mxe7
+ip link del dummy7
+# Root of a user namespace may make a netdev there, but no RDMA device.
+check 'a netdev in a namespace of his own' nobody unshare -Urn \
+	ip link add dummy7 type dummy
+check '... and no link on it' refused unshare -Urn sh -c \
+	'ip link add dummy7 type dummy &&
+		rdma link add mxe7 type mxe netdev dummy7'
+PATH=$PROGRAMS
+
+mkdir -p /run/cgroup && mount -t cgroup2 none /run/cgroup &&
+	echo +rdma >/run/cgroup/cgroup.subtree_control ||
+	bail_out "no control groups"
+GROUP=/run/cgroup/mxe
+mkdir $GROUP
+check 'a control group without contexts' cannot_open
+check 'a control group with 5 objects' whole in_group \
+	'hca_handle=2 hca_object=5' t_security objects 5
+is "$(cat $GROUP/rdma.current | grep -c 'mxe1.*=[1-9]')" 0 \
+	'... which are its own no longer'
+rmdir $GROUP
+umount /run/cgroup
+done_testing

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Makes the attacks of t_worst by the rings of a hostile process. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <rdma/mxe-abi.h>
+#include "worst.h"
+
+/* Requests of an attack that needs no full ring: some bursts. */
+enum { SOME = 4 * WORST_BURST };
+
+static bool post_and_wait(struct vt_pair *p, uint32_t n,
+			  const struct worst_wr *wr)
+{
+	bool done;
+
+	worst_fill(p->a.qp, n, wr);
+	worst_begin();
+	worst_ring(p->a.qp);
+	done = worst_wait(p->a.cq, n, IBV_WC_SUCCESS);
+	worst_end();
+	return done;
+}
+
+/* ---- local operations -------------------------------------------------- */
+
+static bool bind_windows(uint32_t len, uint32_t n)
+{
+	struct vt_conf conf = worst_conf(WORST_RING, 4096);
+	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
+	struct vt_pair p;
+	struct ibv_mw *mw;
+	bool done;
+
+	conf.mr_access |= IBV_ACCESS_MW_BIND;
+	worst_pair_open(&p, worst_b, &conf);
+	mw = ibv_alloc_mw(worst_a->pd, IBV_MW_TYPE_1);
+	if (!mw)
+		vt_bail("ibv_alloc_mw");
+	if (len)
+		bind.bind_info = (struct ibv_mw_bind_info){
+			p.a.mr, vt_addr(&p.a, 0), len, IBV_ACCESS_REMOTE_WRITE,
+		};
+	for (uint32_t i = 0; i < n; i++) {
+		errno = ibv_bind_mw(p.a.qp, mw, &bind);
+		if (errno)
+			vt_bail("ibv_bind_mw: %u of %u", i, n);
+	}
+	worst_begin();
+	worst_ring(p.a.qp);
+	done = worst_wait(p.a.cq, n, IBV_WC_SUCCESS);
+	worst_end();
+	if (ibv_dealloc_mw(mw))
+		vt_bail("ibv_dealloc_mw");
+	vt_pair_close(&p);
+	return done;
+}
+
+static bool bind_nothing(void)
+{
+	return bind_windows(0, WORST_RING);
+}
+
+static bool bind_region(void)
+{
+	return bind_windows(4096, WORST_RING / 4);
+}
+
+/* ---- one region -------------------------------------------------------- */
+
+static bool one_region_by(struct vt_dev *to, enum ibv_wr_opcode opcode,
+			  uint32_t n, uint32_t len, bool ipv6)
+{
+	struct vt_conf conf = worst_conf(n, len < 4096 ? 4096 : len);
+	struct vt_pair p;
+	struct ibv_sge sge;
+	struct worst_wr wr = { .opcode = opcode, .sge = &sge, .num_sge = 1 };
+	bool done;
+
+	conf.ipv6 = ipv6;
+	worst_pair_open(&p, to, &conf);
+	sge = vt_sge(&p.a, 0, len);
+	wr.raddr = vt_addr(&p.b, 0);
+	wr.rkey = p.b.mr->rkey;
+	if (opcode == IBV_WR_SEND) {
+		struct ibv_sge recv = vt_sge(&p.b, 0, len);
+
+		worst_fill_recv(&p.b, n, &recv, 1);
+	}
+	done = post_and_wait(&p, n, &wr);
+	vt_pair_close(&p);
+	return done;
+}
+
+static bool one_region(struct vt_dev *to, enum ibv_wr_opcode opcode,
+		       uint32_t n, uint32_t len)
+{
+	return one_region_by(to, opcode, n, len, false);
+}
+
+static bool loop_write_8(void)
+{
+	return one_region(worst_a, IBV_WR_RDMA_WRITE, SOME, 8);
+}
+
+static bool loop_write_4k(void)
+{
+	return one_region(worst_a, IBV_WR_RDMA_WRITE, SOME, 4096);
+}
+
+static bool loop_write_256k(void)
+{
+	return one_region(worst_a, IBV_WR_RDMA_WRITE, 4,
+			  WORST_BURST * WORST_MTU);
+}
+
+static bool loop_send_8(void)
+{
+	return one_region(worst_a, IBV_WR_SEND, SOME, 8);
+}
+
+static bool wire_write_8(void)
+{
+	return one_region(worst_b, IBV_WR_RDMA_WRITE, SOME, 8);
+}
+
+static bool wire_write_4k(void)
+{
+	return one_region(worst_b, IBV_WR_RDMA_WRITE, SOME, WORST_MTU);
+}
+
+static bool wire6_write_4k(void)
+{
+	return one_region_by(worst_b, IBV_WR_RDMA_WRITE, SOME, WORST_MTU, true);
+}
+
+static bool wire_send_4k(void)
+{
+	return one_region(worst_b, IBV_WR_SEND, SOME, WORST_MTU);
+}
+
+static bool wire_read_4k(void)
+{
+	return one_region(worst_b, IBV_WR_RDMA_READ, SOME, WORST_MTU);
+}
+
+static bool wire_read_8k(void)
+{
+	return one_region(worst_b, IBV_WR_RDMA_READ, SOME, 2 * WORST_MTU);
+}
+
+static bool wire_read_4m(void)
+{
+	return one_region(worst_b, IBV_WR_RDMA_READ, 1, 4 << 20);
+}
+
+/* ---- UC ---------------------------------------------------------------- */
+
+static bool uc_write_4k(void)
+{
+	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
+	struct vt_pair p;
+	struct ibv_sge sge;
+	struct worst_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .sge = &sge, .num_sge = 1,
+	};
+	bool done;
+
+	conf.qp_type = IBV_QPT_UC;
+	worst_pair_open(&p, worst_b, &conf);
+	sge = vt_sge(&p.a, 0, WORST_MTU);
+	wr.raddr = vt_addr(&p.b, 0);
+	wr.rkey = p.b.mr->rkey;
+	done = post_and_wait(&p, SOME, &wr);
+	vt_pair_close(&p);
+	return done;
+}
+
+/* ---- 32 regions -------------------------------------------------------- */
+
+/* SENDs from 32 regions to 32 regions, with boundaries at other places. */
+static bool many_regions(struct vt_dev *to, uint32_t n, uint32_t len,
+			 uint32_t shift)
+{
+	struct vt_conf conf = worst_conf(n, 4096);
+	struct worst_list from, into;
+	struct vt_pair p;
+	struct worst_wr wr = { .opcode = IBV_WR_SEND, .num_sge = WORST_SGE };
+	bool done;
+
+	worst_pair_open(&p, to, &conf);
+	worst_list_open(&from, worst_a, len, 0);
+	worst_list_open(&into, to, len, shift);
+	wr.sge = from.sge;
+	worst_fill_recv(&p.b, n, into.sge, WORST_SGE);
+	done = post_and_wait(&p, n, &wr);
+	vt_pair_close(&p);
+	worst_list_close(&from);
+	worst_list_close(&into);
+	return done;
+}
+
+static bool loop_sge_1(void)
+{
+	return many_regions(worst_a, SOME, WORST_SGE, 0);
+}
+
+static bool loop_sge_3(void)
+{
+	return many_regions(worst_a, SOME, 3 * WORST_SGE, 1);
+}
+
+static bool loop_sge_256k(void)
+{
+	return many_regions(worst_a, 4, WORST_BURST * WORST_MTU, 1000);
+}
+
+static bool wire_sge_1(void)
+{
+	return many_regions(worst_b, SOME, WORST_SGE, 0);
+}
+
+static bool wire_sge_4k(void)
+{
+	return many_regions(worst_b, SOME, WORST_MTU, 0);
+}
+
+/* The answers of READs go to 32 regions each. */
+static bool wire_read_sge(void)
+{
+	struct vt_conf conf = worst_conf(SOME, 4096);
+	struct worst_wr wr = {
+		.opcode = IBV_WR_RDMA_READ, .num_sge = WORST_SGE,
+	};
+	struct worst_list into;
+	struct vt_pair p;
+	bool done;
+
+	worst_pair_open(&p, worst_b, &conf);
+	worst_list_open(&into, worst_a, 8 * WORST_SGE, 0);
+	wr.sge = into.sge;
+	wr.raddr = vt_addr(&p.b, 0);
+	wr.rkey = p.b.mr->rkey;
+	done = post_and_wait(&p, SOME, &wr);
+	vt_pair_close(&p);
+	worst_list_close(&into);
+	return done;
+}
+
+/* ---- atomics of 32 bytes ----------------------------------------------- */
+
+static void post_atomic(struct vt_pair *p, uint32_t n)
+{
+	static const uint64_t operands[4][4] = { { 1 }, { 2 }, { ~0ULL }, { 3 } };
+	struct ibv_sge sge = vt_sge(&p->a, 64, 32);
+	struct vt_wr wr = {
+		.op = VT_MCAS, .via = VT_WR, .flags = IBV_SEND_SIGNALED,
+		.sge = &sge, .num_sge = 1, .raddr = vt_addr(&p->b, 0),
+		.rkey = p->b.mr->rkey, .log_arg_sz = 5,
+		.operands = { operands[0], operands[1], operands[2],
+			      operands[3] },
+	};
+
+	for (uint32_t i = 0; i < n; i++) {
+		errno = vt_post(&p->a, &wr);
+		if (errno)
+			vt_bail("masked atomic %u of %u", i, n);
+	}
+}
+
+static bool atomics(struct vt_dev *to)
+{
+	struct vt_conf conf = worst_conf(SOME, 4096);
+	struct vt_pair p;
+	bool done;
+
+	worst_pair_open(&p, to, &conf);
+	/* The first one waits for the locks, which stay. */
+	post_atomic(&p, 1);
+	worst_ring(p.a.qp);
+	done = worst_wait(p.a.cq, 1, IBV_WC_SUCCESS);
+	post_atomic(&p, SOME);
+	worst_begin();
+	worst_ring(p.a.qp);
+	done = worst_wait(p.a.cq, SOME, IBV_WC_SUCCESS) && done;
+	worst_end();
+	vt_pair_close(&p);
+	return done;
+}
+
+static bool loop_atomic_32(void)
+{
+	return atomics(worst_a);
+}
+
+static bool wire_atomic_32(void)
+{
+	return atomics(worst_b);
+}
+
+/* ---- the poller -------------------------------------------------------- */
+
+/* Waits until the thread watches the queue: the process need not ring for it. */
+static void poll_watched(struct vt_end *e)
+{
+	enum { WR_ID = 0x776f7273 };
+	uint64_t end = vt_now_ms() + VT_MS;
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = WR_ID, .opcode = IBV_WR_RDMA_WRITE,
+	};
+	struct mxe_ring_hdr *hdr;
+
+	errno = ibv_post_send(e->qp, &wr, &bad);
+	if (errno)
+		vt_bail("ibv_post_send");
+	/* It has no completion, so only the ring of the queue has this number. */
+	hdr = (struct mxe_ring_hdr *)vt_find_wqe(WR_ID) - 1;
+	while (__atomic_load_n(&hdr->consumer, __ATOMIC_RELAXED) != 1 ||
+	       __atomic_load_n(&hdr->flags, __ATOMIC_RELAXED) &
+	       MXE_RING_NEED_DOORBELL) {
+		if (vt_now_ms() > end)
+			vt_bail("the thread does not watch the queue");
+		usleep(100);
+	}
+}
+
+/* A pair whose requester has a polling thread. */
+static void poll_open(struct vt_pair *p, const struct vt_conf *conf)
+{
+	struct mxedv_poll_thread_attr attr = { .idle_us = 1000000 };
+	struct vt_conf polled = *conf;
+
+	polled.create_flags = MXEDV_QP_CREATE_POLLED;
+	vt_end_create(&p->a, worst_a, &polled, NULL, NULL);
+	vt_end_create(&p->b, worst_b, conf, NULL, NULL);
+	vt_pair_connect(p, conf);
+	if (mxedv_start_poll_thread(worst_a->ctx, &attr))
+		vt_bail("mxedv_start_poll_thread");
+	poll_watched(&p->a);
+}
+
+/* Where there is one CPU only, the thread does not run between these two. */
+static void poll_hold(void)
+{
+	worst_begin();
+	worst_fifo(0, 1);
+}
+
+static void poll_release(void)
+{
+	worst_fifo(0, 0);
+}
+
+static void poll_close(struct vt_pair *p)
+{
+	if (mxedv_stop_poll_thread(worst_a->ctx))
+		vt_bail("mxedv_stop_poll_thread");
+	vt_pair_close(p);
+}
+
+static bool poll_bind(void)
+{
+	struct vt_conf conf = worst_conf(WORST_RING, 4096);
+	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
+	struct vt_pair p;
+	struct ibv_mw *mw;
+	bool done;
+
+	poll_open(&p, &conf);
+	mw = ibv_alloc_mw(worst_a->pd, IBV_MW_TYPE_1);
+	if (!mw)
+		vt_bail("ibv_alloc_mw");
+	poll_hold();
+	for (uint32_t i = 0; i < WORST_RING; i++) {
+		errno = ibv_bind_mw(p.a.qp, mw, &bind);
+		if (errno)
+			vt_bail("ibv_bind_mw: %u of %u", i, WORST_RING);
+	}
+	poll_release();
+	done = worst_wait(p.a.cq, WORST_RING, IBV_WC_SUCCESS);
+	worst_end();
+	if (ibv_dealloc_mw(mw))
+		vt_bail("ibv_dealloc_mw");
+	poll_close(&p);
+	return done;
+}
+
+static bool poll_write_4k(void)
+{
+	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
+	struct vt_pair p;
+	struct ibv_sge sge;
+	struct worst_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .sge = &sge, .num_sge = 1,
+	};
+	bool done;
+
+	poll_open(&p, &conf);
+	sge = vt_sge(&p.a, 0, WORST_MTU);
+	wr.raddr = vt_addr(&p.b, 0);
+	wr.rkey = p.b.mr->rkey;
+	poll_hold();
+	worst_fill(p.a.qp, SOME, &wr);
+	poll_release();
+	done = worst_wait(p.a.cq, SOME, IBV_WC_SUCCESS);
+	worst_end();
+	poll_close(&p);
+	return done;
+}
+
+/* ---- full rings that go ------------------------------------------------- */
+
+enum end { TO_ERR, TO_RESET, DESTROY };
+
+static bool end_full_rings(enum end end, uint32_t n)
+{
+	struct vt_conf conf = worst_conf(n, 4096);
+	struct vt_pair p;
+	struct ibv_sge sge, recv;
+	struct worst_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .sge = &sge, .num_sge = 1,
+	};
+	bool done = true;
+
+	worst_pair_open(&p, worst_b, &conf);
+	sge = vt_sge(&p.a, 0, 8);
+	recv = vt_sge(&p.a, 0, 4096);
+	wr.raddr = vt_addr(&p.b, 0);
+	wr.rkey = p.b.mr->rkey;
+	worst_fill(p.a.qp, n, &wr);
+	worst_fill_recv(&p.a, n, &recv, 1);
+	worst_begin();
+	if (end == TO_ERR) {
+		if (vt_to_state(&p.a, IBV_QPS_ERR))
+			vt_bail("to ERR");
+		done = worst_wait(p.a.cq, n, IBV_WC_WR_FLUSH_ERR) &&
+		       worst_wait(p.a.rcq, n, IBV_WC_WR_FLUSH_ERR);
+	} else if (end == TO_RESET) {
+		done = !vt_to_state(&p.a, IBV_QPS_RESET);
+	} else {
+		done = !ibv_destroy_qp(p.a.qp);
+		p.a.qp = NULL;
+	}
+	worst_end();
+	vt_pair_close(&p);
+	return done;
+}
+
+static bool flush_full(void)
+{
+	return end_full_rings(TO_ERR, WORST_RING);
+}
+
+static bool reset_full(void)
+{
+	return end_full_rings(TO_RESET, WORST_RING);
+}
+
+static bool destroy_full(void)
+{
+	return end_full_rings(DESTROY, WORST_RING);
+}
+
+/* A full ring of a QP in SQE, which is flushed by the way back to RTS. */
+static bool sqe_full(void)
+{
+	struct vt_conf conf = worst_conf(WORST_RING, 4096);
+	struct ibv_sge sge = { .length = 8 };
+	struct worst_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .sge = &sge, .num_sge = 1,
+	};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE,
+	};
+	struct vt_pair p;
+	bool done;
+
+	conf.qp_type = IBV_QPT_UC;
+	worst_pair_open(&p, worst_b, &conf);
+	wr.raddr = vt_addr(&p.b, 0);
+	wr.rkey = p.b.mr->rkey;
+	/* No such region */
+	sge.lkey = 0;
+	worst_fill(p.a.qp, 1, &wr);
+	worst_ring(p.a.qp);
+	done = worst_wait(p.a.cq, 1, IBV_WC_LOC_PROT_ERR);
+	worst_fill(p.a.qp, WORST_RING - 1, &wr);
+	worst_begin();
+	if (ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE))
+		vt_bail("from SQE to RTS");
+	done = worst_wait(p.a.cq, WORST_RING - 1, IBV_WC_WR_FLUSH_ERR) && done;
+	worst_end();
+	vt_pair_close(&p);
+	return done;
+}
+
+/* ---- completion queues -------------------------------------------------- */
+
+/*
+ * A completion queue is full if its consumer index says so: the process need not
+ * have so many completions.
+ */
+static bool resize_full(void)
+{
+	enum { ENTRIES = 65536 };
+	struct vt_mapping before[64], after[64];
+	int num_before = vt_find_rings(before, 64), num_after, i, j;
+	struct mxe_ring_hdr *hdr = NULL;
+	struct ibv_cq *cq;
+	bool done;
+
+	cq = ibv_create_cq(worst_a->ctx, ENTRIES, NULL, NULL, 0);
+	if (!cq)
+		vt_bail("ibv_create_cq");
+	num_after = vt_find_rings(after, 64);
+	for (i = 0; i < num_after; i++) {
+		for (j = 0; j < num_before; j++)
+			if (after[i].addr == before[j].addr)
+				break;
+		if (j == num_before)
+			hdr = (void *)after[i].addr;
+	}
+	if (!hdr)
+		vt_bail("no ring of the completion queue");
+	hdr->consumer = hdr->producer - ENTRIES;
+	worst_begin();
+	done = !ibv_resize_cq(cq, 2 * ENTRIES);
+	worst_end();
+	if (ibv_destroy_cq(cq))
+		vt_bail("ibv_destroy_cq");
+	return done;
+}
+
+const struct worst worst_rings[] = {
+	{ "bind_nothing", "16,384 length-0 binds of a window", bind_nothing },
+	{ "bind_region", "4,096 binds of a window to a region", bind_region },
+	{ "loop_write_8", "8-byte WRITEs on the loopback path", loop_write_8 },
+	{ "loop_write_4k", "4-KiB WRITEs on the loopback path", loop_write_4k },
+	{ "loop_write_256k", "256-KiB WRITEs on the loopback path",
+	  loop_write_256k },
+	{ "loop_send_8", "8-byte SENDs on the loopback path", loop_send_8 },
+	{ "loop_sge_1", "SENDs on the loopback path, 32 SGEs of 1 byte at both ends",
+	  loop_sge_1 },
+	{ "loop_sge_3", "SENDs on the loopback path, 32 SGEs of 3 bytes, 63 pieces", loop_sge_3 },
+	{ "loop_sge_256k", "256-KiB SENDs on the loopback path, 32 SGEs at both ends", loop_sge_256k },
+	{ "loop_atomic_32", "masked atomics of 32 bytes on the loopback path",
+	  loop_atomic_32 },
+	{ "wire_write_8", "8-byte WRITEs on the wire", wire_write_8 },
+	{ "wire_write_4k", "4-KiB WRITEs on the wire", wire_write_4k },
+	{ "wire6_write_4k", "4-KiB WRITEs over IPv6", wire6_write_4k },
+	{ "wire_send_4k", "4-KiB SENDs on the wire", wire_send_4k },
+	{ "wire_sge_1", "SENDs on the wire, 32 SGEs of 1 byte at both ends",
+	  wire_sge_1 },
+	{ "wire_sge_4k", "4-KiB SENDs on the wire, 32 SGEs at both ends", wire_sge_4k },
+	{ "wire_atomic_32", "masked atomics of 32 bytes on the wire",
+	  wire_atomic_32 },
+	{ "wire_read_4k", "4-KiB READs, 64 in a GSO batch", wire_read_4k },
+	{ "wire_read_8k", "8-KiB READs, 64 in a GSO batch", wire_read_8k },
+	{ "wire_read_sge", "256-byte READs into 32 SGEs", wire_read_sge },
+	{ "wire_read_4m", "one READ of 4 MiB", wire_read_4m },
+	{ "uc_write_4k", "4-KiB WRITEs over UC", uc_write_4k },
+	{ "poll_bind", "length-0 binds by the polling thread", poll_bind },
+	{ "poll_write_4k", "4-KiB WRITEs by the polling thread", poll_write_4k },
+	{ "flush_full", "two rings of 16,384 requests, flushed in ERR",
+	  flush_full },
+	{ "reset_full", "a QP with full rings goes to RESET", reset_full },
+	{ "destroy_full", "a QP with full rings is destroyed", destroy_full },
+	{ "sqe_full", "a full ring of a QP in SQE, which goes to RTS", sqe_full },
+	{ "resize_full", "a full CQ of 65,536 entries is resized", resize_full },
+	{ NULL, NULL, NULL },
+};

@@ -1,0 +1,240 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Two hosts h1 and h2 for tests that do not care whether these are namespaces
+# (tools/two-hosts) or machines (tools/vm --pair). Sourced, it gives the functions
+# below. In a pair of machines the test runs on h1 and reaches h2 by a TCP port
+# where this very script listens:
+#
+#	pair.sh serve	run what the other machine sends, until it says so
+
+PAIR_PORT=7700
+PAIR_PEER=10.77.0.2
+# shellcheck source=tests/verbs/lib/soon.sh
+. "${BASH_SOURCE[0]%/*}/soon.sh"
+# shellcheck source=tests/verbs/lib/counters.sh
+. "${BASH_SOURCE[0]%/*}/counters.sh"
+
+# on HOST COMMAND...: run it there; its output, a line as soon as it comes, which
+# mawk would not do, and its exit status. The host "-" is this shell's.
+on()
+{
+	local host=$1
+	shift
+	if [ "$host" = - ]; then
+		"$@"
+	elif [ -z "${MXE_PAIR:-}" ]; then
+		ip netns exec "$host" "$@"
+	elif [ "$host" = h1 ]; then
+		"$@"
+	else
+		printf '%q ' "$@" | { cat; echo; } |
+			busybox nc $PAIR_PEER $PAIR_PORT |
+			perl -ne 'BEGIN { $| = 1; $rc = 125 }
+				if (/^pair: status (\d+)/) { $rc = $1 } else { print }
+				END { $? = $rc }'
+	fi
+}
+
+# dev HOST: the name of its RDMA device; address HOST: its IPv4 address.
+dev()
+{
+	[ -n "${MXE_PAIR:-}" ] && echo mxe0 || echo "mxe${1#h}"
+}
+
+address()
+{
+	echo "10.77.0.${1#h}"
+}
+
+# ended [PID]: a process of this shell was named, and has ended.
+ended()
+{
+	[ -n "${1:-}" ] && ! kill -0 "$1" 2>/dev/null
+}
+
+# What a shell on a host runs for a second: it looks again and again, with no or one
+# process each time, since to start processes there is what takes time.
+# shellcheck disable=SC2016  # for the other shell
+LISTENS='for i in {1..10}; do
+	for file in /proc/net/tcp /proc/net/tcp6; do
+		while read -r line; do
+			[[ $line != *"$0"*" 0A "* ]] || exit 0
+		done <$file
+	done
+	sleep 0.1
+done
+exit 1'
+# shellcheck disable=SC2016
+CM_LISTENS='for i in {1..5}; do
+	while IFS= read -r line; do
+		[[ $line != *"state LISTEN"*":$0 "* ]] || exit 0
+	done < <(rdma resource show cm_id)
+	sleep 0.1
+done
+exit 1'
+
+# listens_by WHAT SCRIPT HOST WORD [PID]: until the script succeeds there, or the
+# process has ended.
+listens_by()
+{
+	local tries
+	for tries in {1..120}; do
+		! on "$3" bash -c "$2" "$4" || return 0
+		! ended "${5:-}" || break
+	done
+	echo "nobody listens on $1 after $tries tries"
+	return 1
+}
+
+# listens HOST PORT [PID]: wait until somebody listens there on that TCP port, or
+# the process that should have ended.
+listens()
+{
+	local hex
+	printf -v hex ':%04X ' "$2"
+	listens_by "port $2" "$LISTENS" "$1" "$hex" "${3:-}"
+}
+
+# cm_listens HOST PORT [PID]: the same, on that port of the RDMA CM.
+cm_listens()
+{
+	listens_by "CM port $2" "$CM_LISTENS" "$1" "$2" "${3:-}"
+}
+
+# gid_index HOST: of its IPv4 address, as soon as its device has it.
+gid_index()
+{
+	# shellcheck disable=SC2016  # for the other shell
+	on "$1" bash -c '
+		for i in {1..1200}; do
+			for f in /sys/class/infiniband/$0/ports/1/gids/*; do
+				read -r gid <$f
+				case $gid in
+				0000:*:ffff:*) echo "${f##*/}" && exit ;;
+				esac
+			done
+			sleep 0.1
+		done
+		exit 1' "$(dev "$1")"
+}
+
+# both WAIT PORT SERVER CLIENT: command lines, the server on h2 and the client on
+# h1, once WAIT says that somebody listens. Passes if both do.
+both()
+{
+	local out pid rc
+	out=$(mktemp)
+	# shellcheck disable=SC2086  # lines of words
+	on h2 timeout 180 $3 >"$out" 2>&1 &
+	pid=$!
+	# shellcheck disable=SC2086
+	"$1" h2 "$2" "$pid" && on h1 timeout 180 $4
+	rc=$?
+	wait "$pid" || {
+		rc=$?
+		echo "server: $3"
+		cat "$out"
+	}
+	rm -f "$out"
+	return "$rc"
+}
+
+# pingpong NAME ARGUMENT...; perf NAME ARGUMENT...: a program of libibverbs's
+# examples or of perftest, on both; perf_cm NAME ARGUMENT...: connected by RDMA CM.
+# D1, D2, G1 and G2 are the devices and GID indices (dev, gid_index).
+pingpong()
+{
+	local name=$1 tries out
+	shift
+	# They give up after half a second without an answer, and cannot be told
+	# otherwise; an emulated machine of two on a busy host may be away longer.
+	for tries in 1 2 3 4 5; do
+		out=$(both listens 18515 "$name -d $D2 -g $G2 $*" \
+			"$name -d $D1 -g $G1 $* 10.77.0.2") && return
+		echo "$out"
+		[[ -n ${MXE_PAIR:-} && $out == *'retry counter exceeded'* ]] ||
+			return 1
+	done
+	echo "not in $tries tries"
+	return 1
+}
+
+perf()
+{
+	local name=$1
+	shift
+	# -u: a second, where a host may be away for longer than 67 ms times seven.
+	both listens 18515 "$name -F -d $D2 -x $G2 -p 18515 -u 18 $*" \
+		"$name -F -d $D1 -x $G1 -p 18515 -u 18 $* 10.77.0.2"
+}
+
+perf_cm()
+{
+	local name=$1
+	shift
+	both cm_listens 18515 "$name -F -R -d $D2 -x $G2 -p 18515 $*" \
+		"$name -F -R -d $D1 -x $G1 -p 18515 $* 10.77.0.2"
+}
+
+# retries: how often the two hosts sent again what the other did not get.
+retries()
+{
+	local host
+	for host in h1 h2; do
+		on $host rdma statistic show link "$(dev $host)/1" || return
+	done | counted rcvd_nak_sequence implied_nak retransmit_timeouts
+}
+
+# What h1's end of the wire has dropped.
+lost()
+{
+	on h1 tc -s qdisc show dev eth0 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'
+}
+
+# Something was lost and had to be sent again, since RETRIES were counted.
+was_bad()
+{
+	[ "$(lost)" -gt 0 ] && [ "$(retries)" -gt "$RETRIES" ]
+}
+
+# bad_wire COMMAND...: in rounds, while h1's end of the wire loses 1 % of what it
+# sends, until something was lost and had to be sent again. How many rounds that
+# takes is chance: a train of packets is lost as one, and of a lost acknowledgement
+# nobody need ever know.
+bad_wire()
+{
+	local rc
+	RETRIES=$(retries) && modprobe sch_netem &&
+		on h1 tc qdisc replace dev eth0 root netem loss 1% || return
+	rounds was_bad "$@"
+	rc=$?
+	echo "lost: $(lost); sent again: $RETRIES before, $(retries) now"
+	on h1 tc qdisc del dev eth0 root
+	return $rc
+}
+
+# One connection: the command line, and what it printed and returned.
+pair_answer()
+{
+	local line
+	IFS= read -r line || exit
+	eval "$line" </dev/null 2>&1
+	echo "pair: status $?"
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	case ${1:-} in
+	answer) pair_answer ;;
+	serve)
+		rm -f /run/pair-end
+		busybox nc -ll -p $PAIR_PORT -e "$0" answer &
+		SERVER=$!
+		until [ -e /run/pair-end ]; do
+			sleep 0.2
+		done
+		kill $SERVER
+		;;
+	*) exit 2 ;;
+	esac
+fi

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Packets made by hand, sent from the first host's namespace by a raw socket: IPv4,
+ * UDP, the transport headers, and an ICRC.
+ */
+#ifndef RAW_H
+#define RAW_H
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/ip.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "bth.h"
+#include "vt.h"
+
+enum {
+	RAW_PORT = 4791,
+	RAW_SOURCE_PORT = 49200,
+	RAW_BODY = 304,
+	RAW_MAX = RAW_BODY + 64,
+	RAW_PLAIN = 20 + 8 + 12,	/* bytes before the body in raw_plain() */
+	RAW_NOBODY = 0xabcdef,		/* no queue pair has this number */
+};
+
+struct raw_bth {
+	uint8_t opcode, flags;
+	uint16_t pkey;
+	uint32_t qpn, psn;
+};
+
+/*
+ * Go to the namespace of a host, "h1" or "h2". Returns the one before, for
+ * raw_leave().
+ */
+static inline int raw_enter(const char *host)
+{
+	int here = open("/proc/thread-self/ns/net", O_RDONLY), there;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/run/netns/%s", host);
+	there = open(path, O_RDONLY);
+	if (here < 0 || there < 0 || setns(there, CLONE_NEWNET))
+		vt_bail("namespace %s", host);
+	close(there);
+	return here;
+}
+
+static inline void raw_leave(int before)
+{
+	if (setns(before, CLONE_NEWNET))
+		vt_bail("leaving a namespace");
+	close(before);
+}
+
+/* A socket in the namespace of the first host. */
+static inline int raw_socket(int domain, int protocol)
+{
+	int before = raw_enter("h1");
+	int fd = socket(domain, SOCK_RAW, protocol);
+
+	if (fd < 0)
+		vt_bail("raw socket");
+	raw_leave(before);
+	return fd;
+}
+
+static inline int raw_open(void)
+{
+	return raw_socket(AF_INET, IPPROTO_RAW);
+}
+
+static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	static uint32_t table[256];
+
+	for (uint32_t n = 0; !table[255] && n < 256; n++) {
+		uint32_t rest = n;
+
+		for (int i = 0; i < 8; i++)
+			rest = rest >> 1 ^ (rest & 1 ? 0xedb88320 : 0);
+		table[n] = rest;
+	}
+	while (len--)
+		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
+	return crc;
+}
+
+/*
+ * Of a packet from the IP header, which has no options, to the ICRC.  What may change
+ * on the way counts as ones (IBTA A17.3.3).
+ */
+static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
+{
+	static const uint8_t lrh[8] = "\xff\xff\xff\xff\xff\xff\xff\xff";
+	uint8_t head[40];			/* to the end of BTH */
+	uint32_t crc;
+
+	memcpy(head, packet, sizeof(head));
+	head[1] = 0xff;				/* type of service */
+	head[8] = 0xff;				/* time to live */
+	memset(head + 10, 0xff, 2);		/* checksum of IP */
+	memset(head + 26, 0xff, 2);		/* and of UDP */
+	head[32] = 0xff;			/* BTH: reserved */
+	crc = raw_crc32(raw_crc32(~0U, lrh, 8), head, sizeof(head));
+	return ~raw_crc32(crc, packet + sizeof(head), len - sizeof(head));
+}
+
+/*
+ * An unspoilt packet of any length: `len` bytes behind BTH. The addresses are those of
+ * IPv4. Its length is returned.
+ */
+static inline size_t raw_plain(uint8_t *packet, const uint8_t *from,
+			       const uint8_t *to, const struct raw_bth *bth,
+			       const void *body, size_t len)
+{
+	size_t udp_len = 8 + sizeof(*bth) + len + 4;
+	struct iphdr ip = {
+		.version = 4, .ihl = 5, .ttl = 64, .id = htons(1),
+		.protocol = IPPROTO_UDP,
+		.tot_len = htons((uint16_t)(20 + udp_len)),
+	};
+	const uint16_t ports[4] = {
+		htons(RAW_SOURCE_PORT), htons(RAW_PORT), htons((uint16_t)udp_len),
+	};
+	uint32_t icrc;
+
+	memcpy(&ip.saddr, from, 4);
+	memcpy(&ip.daddr, to, 4);
+	memcpy(packet, &ip, 20);
+	memcpy(packet + 20, ports, 8);
+	memcpy(packet + 28, bth, sizeof(*bth));
+	memcpy(packet + RAW_PLAIN, body, len);
+	icrc = raw_icrc(packet, RAW_PLAIN + len);
+	memcpy(packet + RAW_PLAIN + len, &icrc, 4);
+	return 20 + udp_len;
+}
+
+/* What to send; zeroes are what is right. */
+struct raw {
+	const char *counter, *what;	/* for the caller */
+	uint8_t opcode, flags;
+	uint16_t pkey;
+	uint32_t qpn, psn;
+	size_t len;		/* behind BTH */
+	uint8_t body[RAW_BODY];
+	size_t cut;		/* bytes missing at the end */
+	uint32_t icrc_error;	/* bits of it that are wrong */
+	uint8_t tos;
+	bool options, stranger;
+	bool checksum;		/* UDP has one, which RoCEv2 leaves out */
+};
+
+/* Of UDP over IPv4, both without options; the length is that of UDP. */
+static inline uint16_t raw_udp_checksum(const struct iphdr *ip, size_t len)
+{
+	uint8_t data[RAW_MAX] = { 0 };
+	uint32_t sum = 0;
+
+	memcpy(data, &ip->saddr, 8);
+	data[9] = IPPROTO_UDP;
+	data[10] = (uint8_t)(len >> 8);
+	data[11] = (uint8_t)len;
+	memcpy(data + 12, ip + 1, len);
+	for (size_t i = 0; i < 12 + len; i += 2)
+		sum += (uint32_t)(data[i] << 8 | data[i + 1]);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return htons((uint16_t)~sum);
+}
+
+/*
+ * From the address of the first device to that of the second: the packet, in
+ * RAW_MAX bytes. Its length is returned.
+ */
+static inline size_t raw_build(uint8_t *packet, const struct vt_dev *from,
+			       const struct vt_dev *to, const struct raw *r)
+{
+	size_t ip_len = r->options ? 24 : 20, udp_len = 8 + 12 + r->len + 4;
+	struct iphdr *ip = (void *)packet;
+	uint8_t *udp = packet + ip_len;
+	uint16_t ports[4] = {
+		htons(RAW_SOURCE_PORT), htons(RAW_PORT),
+		htons((uint16_t)(udp_len - r->cut)),
+	};
+	struct raw_bth bth = {
+		r->opcode, r->flags, htons(r->pkey ? r->pkey : BTH_DEFAULT_PKEY),
+		htonl(r->qpn), htonl(r->psn),
+	};
+	uint32_t icrc;
+
+	memset(packet, 0, RAW_MAX);
+	*ip = (struct iphdr){
+		.version = 4, .ihl = (unsigned int)ip_len / 4, .ttl = 64,
+		.tos = r->tos, .id = htons(1), .protocol = IPPROTO_UDP,
+		.tot_len = htons((uint16_t)(ip_len + udp_len - r->cut)),
+	};
+	memcpy(&ip->saddr, from->gid4.raw + 12, 4);
+	memcpy(&ip->daddr, to->gid4.raw + 12, 4);
+	if (r->stranger)
+		ip->saddr ^= htonl(0x80);
+	if (r->options)
+		memset(packet + 20, 1, 4);	/* no operation */
+	memcpy(udp, ports, 8);
+	memcpy(udp + 8, &bth, 12);
+	memcpy(udp + 20, r->body, r->len);
+	icrc = raw_icrc(packet, ip_len + 20 + r->len) ^ r->icrc_error;
+	memcpy(udp + 20 + r->len, &icrc, 4);
+	if (r->checksum) {
+		ports[3] = raw_udp_checksum(ip, udp_len);
+		memcpy(udp, ports, 8);
+	}
+	return ip_len + udp_len - r->cut;
+}
+
+/* By a socket of raw_open(). */
+static inline void raw_send(int fd, const struct vt_dev *from,
+			    const struct vt_dev *to, const struct raw *r)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	uint8_t packet[RAW_MAX];
+	size_t len = raw_build(packet, from, to, r);
+
+	addr.sin_addr.s_addr = ((struct iphdr *)(void *)packet)->daddr;
+	if (sendto(fd, packet, len, 0, (struct sockaddr *)&addr,
+		   sizeof(addr)) < 0)
+		vt_bail("sendto");
+}
+
+#endif /* RAW_H */

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# The kernel's rxe beside mxe. It works in the initial namespace only, so that is
+# where its end of a wire is. Sourced after topo.sh.
+
+# rxe_wire NETDEV HOST PEER NETWORK: a wire from NETDEV in the initial namespace
+# to PEER in HOST. Their addresses are NETWORK.1 and NETWORK.2.
+rxe_wire()
+{
+	ip link add "$1" mtu 4200 type veth peer name "$3" mtu 4200 netns "$2" ||
+		return
+	# Its link-local address, a GID, is good at once.
+	sysctl -qw "net.ipv6.conf.$1.accept_dad=0"
+	ip addr add "$4.1/24" dev "$1" && ip link set "$1" up &&
+		ip -n "$2" addr add "$4.2/24" dev "$3" && ip -n "$2" link set "$3" up
+}
+
+# rxe_dummy NETDEV: rxe0 on an interface that leads nowhere.
+rxe_dummy()
+{
+	modprobe -a rdma_rxe dummy 2>/dev/null
+	ip link add "$1" type dummy && ip link set "$1" up &&
+		rdma link add rxe0 type rxe netdev "$1"
+}
+
+# rxe_down [NETDEV...]: rxe0 and rxe1, these netdevs and the module go.
+rxe_down()
+{
+	local name rc=0
+	for name in rxe0 rxe1; do
+		[ ! -e /sys/class/infiniband/$name ] || rdma link del $name || rc=1
+	done
+	for name; do
+		ip link del "$name" || rc=1
+	done
+	modprobe -r rdma_rxe || rc=1
+	return $rc
+}
+
+# rxe_mxe_up: instead of the two hosts, rxe0 in the initial namespace and mxe2 in
+# h2, joined by a wire with the addresses that the hosts have.
+rxe_mxe_up()
+{
+	topo_down
+	modprobe -a rdma_rxe veth && ip netns add h2 &&
+		rxe_wire veth-rxe h2 eth0 10.77.0 &&
+		ip addr add fd77::1/64 dev veth-rxe nodad &&
+		ip -n h2 addr add fd77::2/64 dev eth0 nodad &&
+		rdma link add rxe0 type rxe netdev veth-rxe &&
+		ip netns exec h2 rdma link add mxe2 type mxe netdev eth0 &&
+		topo_gids rxe0 mxe2
+}
+
+# rxe_mxe_down: the wire goes with h2.
+rxe_mxe_down()
+{
+	local rc=0
+	rxe_down || rc=1
+	[ ! -e /run/netns/h2 ] || ip netns del h2 || rc=1
+	return $rc
+}

@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The two hosts of tools/two-hosts for a test. Sourced, it gives the functions
+# below; run, it makes the hosts and runs a command:
+#
+#	topo.sh COMMAND [ARGUMENT...]
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd -P)
+# Where kernel/*/*.ko are those of the kernel that runs.
+# shellcheck disable=SC2034  # for those who source this
+MODULES=${MXE_MODULES:-$TOP}
+# shellcheck source=tests/verbs/lib/soon.sh
+. "$TOP/tests/verbs/lib/soon.sh"
+# shellcheck source=tests/verbs/lib/counters.sh
+. "$TOP/tests/verbs/lib/counters.sh"
+
+# topo_gid DEVICE PATTERN: it has a GID like that. topo_active DEVICE: its port is.
+# topo_gone DEVICE: it is removed. These are asked often and start no processes,
+# which in an emulated machine take a tenth of a second each.
+topo_gid()
+{
+	local file gid
+	for file in "/sys/class/infiniband/$1/ports/1/gids/"*; do
+		read -r gid <"$file" || continue
+		[[ ! $gid =~ $2 ]] || return 0
+	done 2>/dev/null
+	return 1
+}
+
+topo_active()
+{
+	local state
+	read -r state <"/sys/class/infiniband/$1/ports/1/state" &&
+		[[ $state == *ACTIVE* ]]
+}
+
+topo_gone()
+{
+	[ ! -e "/sys/class/infiniband/$1" ]
+}
+
+# topo_gids DEVICE...: until each is active and has the GIDs of its IPv4 and IPv6
+# addresses.
+topo_gids()
+{
+	local dev
+	for dev in "$@"; do
+		soon topo_active "$dev" &&
+			soon topo_gid "$dev" :ffff:0a4d: &&
+			soon topo_gid "$dev" ^fd77: || return
+	done
+}
+
+# Hosts that are there already, as tests/verbs/run-in-vm has made them, are
+# taken as they are.
+topo_up()
+{
+	[ -e /run/netns/h1 ] || "$TOP/tools/two-hosts" up || return
+	# The core tries for a second to find the way to a peer when a queue pair
+	# is connected: know it before.
+	topo_gids mxe1 mxe2 && soon ip netns exec h1 sh -c \
+		'for a in 10.77.0.2 fd77::2; do busybox ping -c 1 $a || exit; done'
+}
+
+topo_down()
+{
+	"$TOP/tools/two-hosts" down
+}
+
+# topo_gid_index DEVICE: of its IPv4 address.
+topo_gid_index()
+{
+	local f gid
+	for f in "/sys/class/infiniband/$1/ports/1/gids/"*; do
+		read -r gid <"$f"
+		case $gid in
+		0000:*:ffff:*) echo "${f##*/}" && return ;;
+		esac
+	done
+}
+
+# topo_listens PORT PID: wait until somebody listens on that TCP port in the
+# network namespace of that process. (ss takes seconds in an emulated machine.)
+topo_listens()
+{
+	local hex tries line file
+	printf -v hex ':%04X ' "$1"
+	for tries in {1..2400}; do
+		for file in "/proc/$2/net/tcp" "/proc/$2/net/tcp6"; do
+			while read -r line; do
+				[[ $line != *"$hex"*' 0A '* ]] || return 0
+			done <"$file"
+		done
+		sleep 0.05
+	done
+	echo "nobody listens on port $1 after $tries tries"
+	return 1
+}
+
+# topo_neighbours: who the other host is need not be asked on the wire.
+topo_neighbours()
+{
+	local i peer mac
+	for i in 1 2; do
+		peer=$((3 - i))
+		mac=$(ip netns exec h$peer cat /sys/class/net/eth0/address) &&
+			ip -n h$i -batch - <<-EOF || return
+				neigh replace 10.77.0.$peer lladdr $mac dev eth0
+				neigh replace fd77::$peer lladdr $mac dev eth0
+			EOF
+	done
+}
+
+# topo_netem ARGUMENT...: the queueing discipline, in both directions. What is lost
+# are RoCE's packets: it is not told whether ARP's arrive.
+topo_netem()
+{
+	local n
+	modprobe sch_netem && topo_neighbours || return
+	for n in h1 h2; do
+		tc -n $n qdisc replace dev eth0 root netem "$@" || return
+	done
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	if ! topo_up; then
+		echo "Bail out!  cannot make the two hosts"
+		exit 1
+	fi
+	exec "$@"
+fi

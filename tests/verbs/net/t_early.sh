@@ -1,0 +1,258 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The shorter ways of received packets and of sent ones: that they are taken, and
+# that they are not where somebody else has a say, or only looks.
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+# nft_packets [FAMILY]: what the rule in h2 has counted
+nft_packets()
+{
+	ip netns exec h2 nft list table "${1:-inet}" mxe |
+		sed -n 's/.*counter packets \([0-9]*\).*/\1/p'
+}
+
+# nft_rule HOOK: count RoCE packets in h2 there
+nft_rule()
+{
+	ip netns exec h2 nft -f - <<-EOF2
+		table inet mxe {
+			chain c {
+				type filter hook $1 priority 0
+				udp dport 4791 counter accept
+			}
+		}
+	EOF2
+}
+
+# ip_counter NAME: of the IP layer of h2
+ip_counter()
+{
+	ip netns exec h2 awk -v name="$1" '/^Ip:/ {
+		if (column)
+			print $column
+		for (i = 2; i <= NF; i++)
+			if ($i == name)
+				column = i
+	}' /proc/net/snmp
+}
+
+# traffic: sets RCVD to the packets that mxe2 received meanwhile, EARLY and INGRESS
+# to those that came a short way and the shortest, IP to what the IP layer of h2
+# counted; SENT and DIRECT to the packets that mxe2 sent
+traffic()
+{
+	local rcvd early ingress ip sent direct rc
+	rcvd=$(counter mxe2 rcvd_pkts) early=$(counter mxe2 rcvd_early_pkts)
+	ingress=$(counter mxe2 rcvd_ingress_pkts) ip=$(ip_counter InReceives)
+	sent=$(counter mxe2 sent_pkts) direct=$(counter mxe2 sent_direct_pkts)
+	mxe-perf -T 100 -d mxe1 -r mxe2 -n 100 -o write,mcas -e native >/dev/null
+	rc=$?
+	RCVD=$(($(counter mxe2 rcvd_pkts) - rcvd))
+	EARLY=$(($(counter mxe2 rcvd_early_pkts) - early))
+	INGRESS=$(($(counter mxe2 rcvd_ingress_pkts) - ingress))
+	IP=$(($(ip_counter InReceives) - ip))
+	SENT=$(($(counter mxe2 sent_pkts) - sent))
+	DIRECT=$(($(counter mxe2 sent_direct_pkts) - direct))
+	return $rc
+}
+
+# all COUNT: nearly all that were received; the first of a connection go the whole way
+all()
+{
+	[ "$1" -ge $((RCVD - 4)) ] && [ "$1" -gt 200 ]
+}
+
+topo_up || bail_out "cannot make the two hosts"
+traffic
+report $? 'traffic'
+all "$EARLY"
+report $? "... $EARLY of $RCVD packets go a short way"
+all "$INGRESS"
+report $? "... $INGRESS of them from the ingress of the netdev"
+[ "$IP" -ge "$RCVD" ]
+report $? "... and IP counts $IP"
+
+for hook in prerouting input; do
+	check "a rule of $hook" nft_rule $hook
+	traffic
+	report $? '... traffic'
+	is "$(nft_packets)" "$RCVD" "... it sees all $RCVD packets"
+	if [ $hook = input ]; then
+		is "$EARLY" 0 '... none goes past it'
+	else
+		all "$EARLY"
+		report $? "... $EARLY go the short way after it"
+		is "$INGRESS" 0 '... none goes past it'
+	fi
+	ip netns exec h2 nft delete table inet mxe
+done
+traffic
+report $? 'without rules'
+all "$INGRESS"
+report $? "... $INGRESS of $RCVD packets go the shortest way again"
+
+# Who looks at packets between the netdev and netfilter's rules.
+ip netns exec h2 nft -f - <<-EOF2
+	table netdev mxe {
+		chain c {
+			type filter hook ingress device eth0 priority 0
+			udp dport 4791 counter accept
+		}
+	}
+EOF2
+report $? "a rule of the netdev's ingress"
+traffic
+report $? '... traffic'
+is "$(nft_packets netdev)" "$RCVD" "... it sees all $RCVD packets"
+all "$INGRESS"
+report $? "... $INGRESS go the shortest way after it"
+ip netns exec h2 nft delete table netdev mxe
+
+check 'a macvlan' ip -n h2 link add mv0 link eth0 type macvlan mode bridge
+check '... which is up' ip -n h2 link set mv0 up
+traffic
+report $? '... traffic'
+all "$EARLY"
+report $? "... $EARLY of $RCVD packets go the short way"
+is "$INGRESS" 0 '... none goes past it'
+ip -n h2 link del mv0
+
+# It stands behind the ingress. 33: SO_RCVBUFFORCE
+coproc SOCKET {
+	exec ip netns exec h2 python3 -c '
+import socket
+s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+s.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)
+s.setblocking(False)
+print("ready", flush=True)
+input()
+packets = 0
+try:
+	while True:
+		packet, address = s.recvfrom(64)
+		packets += address[2] == socket.PACKET_HOST and packet[22:24] == b"\x12\xb7"
+except BlockingIOError:
+	print(packets)
+'
+}
+PACKETS='' LOOKER=$SOCKET_PID
+read -r -u "${SOCKET[0]}" PACKETS
+is "$PACKETS" ready 'a packet socket of IPv4'
+traffic
+report $? '... traffic'
+echo >&"${SOCKET[1]}"
+read -r -u "${SOCKET[0]}" PACKETS
+is "$PACKETS" "$RCVD" "... it sees all $RCVD packets"
+all "$EARLY"
+report $? "... $EARLY of them go the short way"
+is "$INGRESS" 0 '... none goes past it'
+wait "$LOOKER"
+traffic
+report $? 'without it'
+all "$INGRESS"
+report $? "... $INGRESS of $RCVD packets go the shortest way again"
+
+# What is sent.
+is "$DIRECT" "$SENT" "... all $SENT that are sent, past the IP layer"
+for hook in postrouting output; do
+	check "a rule of $hook" nft_rule $hook
+	traffic
+	report $? '... traffic'
+	is "$(nft_packets)" "$SENT" "... it sees all $SENT packets"
+	is "$DIRECT" "$SENT" '... and they go past the rest'
+	ip netns exec h2 nft delete table inet mxe
+done
+check 'a rule of postrouting that sets the time to live' \
+	ip netns exec h2 nft -f - <<-EOF2
+		table inet mxe {
+			chain c {
+				type filter hook postrouting priority 0
+				udp dport 4791 ip ttl set 3 counter accept
+			}
+		}
+	EOF2
+traffic
+report $? '... traffic: who changes what the ICRC leaves out does no harm'
+is "$(nft_packets)" "$SENT" '... of which all have it'
+ip netns exec h2 nft delete table inet mxe
+
+# A path with a smaller MTU, which is for the IP layer to say.
+check 'a route with an MTU of 80' ip -n h2 route replace 10.77.0.1 dev eth0 \
+	src 10.77.0.2 mtu lock 80
+FAILS=$(ip_counter FragFails)
+! timeout 60 mxe-perf -T 2 -d mxe2 -r mxe1 -n 4 -o write -s 256 >/dev/null 2>&1
+report $? '... WRITEs of 256 bytes do not get through'
+[ "$(ip_counter FragFails)" -gt "$FAILS" ]
+report $? '... IP says that they do not fit'
+ip -n h2 route del 10.77.0.1
+traffic
+report $? 'without that route'
+is "$DIRECT" "$SENT" '... all go past the IP layer again'
+
+# Packets that are sent in one go: together, taken apart by mxe; by the stack,
+# if it is to look at them one by one; and not together.
+
+# shellcheck disable=SC2317  # soon runs it
+early_more_than()
+{
+	[ "$(counter mxe2 rcvd_early_pkts)" -gt "$1" ]
+}
+
+# trains: 16 requests in one call, several times. Sets SENT and RCVD to how many
+# trains mxe1 sent and mxe2 took apart meanwhile.
+trains()
+{
+	local sent rcvd rc
+	sent=$(counter mxe1 sent_gso_batches)
+	rcvd=$(counter mxe2 rcvd_gso_batches)
+	mxe-perf -T 100 -d mxe1 -r mxe2 -t rate -q 16 -b 16 -n 160 -o write,read,mcas \
+		-e native >/dev/null
+	rc=$?
+	SENT=$(counter mxe1 sent_gso_batches)
+	SENT=$((SENT - sent)) RCVD=$(($(counter mxe2 rcvd_gso_batches) - rcvd))
+	return $rc
+}
+
+trains
+report $? 'requests posted together'
+[ "$SENT" -ge 20 ] && [ "$RCVD" -ge $((SENT - 1)) ]
+report $? "... $SENT trains are sent, $RCVD taken apart"
+nft_rule input
+trains
+report $? 'the same with a rule of input'
+is "$RCVD" 0 "... $SENT trains are taken apart by the stack"
+ip netns exec h2 nft delete table inet mxe
+ip netns exec h2 tcpdump -i eth0 -w /dev/null 2>"/tmp/tcpdump.$$" &
+TCPDUMP=$!
+soon grep -q 'listening on' "/tmp/tcpdump.$$"
+trains
+report $? 'the same while a packet socket looks at them'
+kill $TCPDUMP
+wait $TCPDUMP
+rm "/tmp/tcpdump.$$"
+echo N >/sys/module/mxe/parameters/gso
+trains
+report $? 'the same with gso=N'
+is "$SENT" 0 '... no train is sent'
+echo Y >/sys/module/mxe/parameters/gso
+
+# An address goes while a connection uses it: so does the route to it, and what
+# is sent there has no right to arrive.
+mxe-perf -d mxe1 -r mxe2 -n 10000000 -o write >/dev/null 2>&1 &
+PERF=$!
+EARLY=$(counter mxe2 rcvd_early_pkts)
+check 'traffic to an address' soon early_more_than "$EARLY"
+ip -n h2 addr del 10.77.0.2/24 dev eth0
+sleep 0.3
+EARLY=$(counter mxe2 rcvd_early_pkts)
+sleep 1
+is "$(counter mxe2 rcvd_early_pkts)" "$EARLY" 'no packet to an address that is gone'
+kill $PERF
+wait $PERF
+done_testing

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Rules of the lowest precedence (priority 2147483647) that are older than the link:
+# mxe's early hooks have the same priority, but must not take packets before such
+# a rule has seen them.
+
+# shellcheck disable=SC2317  # functions that "check" and "soon" run
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+# shellcheck source=tests/verbs/lib/traffic.sh
+. ../lib/traffic.sh
+
+LAST=2147483647
+
+# relink COMMAND...: mxe2 anew, made after the command.
+relink()
+{
+	rdma link del mxe2 && soon topo_gone mxe2 && "$@" &&
+		ip netns exec h2 rdma link add mxe2 type mxe netdev eth0 &&
+		topo_gids mxe2
+}
+
+# rule FAMILY HOOK: counts and accepts RoCE packets in h2.
+rule()
+{
+	ip netns exec h2 nft -f - <<-EOF
+		table $1 mxe {
+			chain c {
+				type filter hook $2 priority $LAST
+				policy accept
+				udp dport 4791 counter
+			}
+		}
+	EOF
+}
+
+# packets FAMILY: what the rule has counted
+packets()
+{
+	ip netns exec h2 nft list table "$1" mxe |
+		sed -n 's/.*counter packets \([0-9]*\).*/\1/p'
+}
+
+# test_rule FAMILY HOOK
+test_rule()
+{
+	local family=$1 before rcvd seen
+	check "nft, family $1, $2, made before the link" relink rule "$1" "$2"
+	before=$(packets "$family") rcvd=$(counter mxe2 rcvd_pkts)
+	check '... traffic' t_traffic -s 1 run
+	rcvd=$(($(counter mxe2 rcvd_pkts) - rcvd))
+	seen=$(($(packets "$family") - before))
+	is "$seen" "$rcvd" "... the rule sees all packets"
+	[ "$rcvd" -gt 100 ]
+	report $? "... which are $rcvd"
+
+	traffic_start
+	report $? '... traffic'
+	check '... the policy becomes drop' ip netns exec h2 nft \
+		"add chain $family mxe c { policy drop; }"
+	traffic_test_stop
+	ip netns exec h2 nft delete table "$family" mxe
+}
+
+topo_up || bail_out "cannot make the two hosts"
+test_rule inet prerouting
+test_rule netdev 'ingress device eth0'
+done_testing

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Congestion: a network that marks packets instead of dropping them.
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+COUNTERS=(mxe2/rcvd_ecn_marked mxe2/sent_cnp mxe1/rcvd_cnp)
+
+# Packets were marked and the sender has been told, which is chance: notifications
+# are lost where requests are marked.
+# shellcheck disable=SC2317  # rounds runs it
+was_told()
+{
+	local c
+	for c in "${COUNTERS[@]}"; do
+		[ "$(counter "${c%/*}" "${c#*/}")" -gt 0 ] || return
+	done
+}
+
+topo_up || bail_out "cannot make the two hosts"
+topo_netem loss 5% ecn
+# Capable of ECN (ECT(0)): nothing is lost.
+check 'traffic with ECN' rounds was_told t_traffic -s 1 -c 0x6a run
+for c in "${COUNTERS[@]}"; do
+	v=$(counter "${c%/*}" "${c#*/}")
+	[ "$v" -gt 0 ]
+	report $? "$c: $v"
+done
+is "$(counter mxe2 out_of_sequence)" 0 '... nothing was lost'
+SENT=$(counter mxe2 sent_cnp)
+check 'traffic without ECN' t_traffic -s 1 -c 0x68 run
+is "$(counter mxe2 sent_cnp)" "$SENT" '... no more CNPs'
+done_testing

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that mxe takes the right packets behind the ingress of its netdev, in front
+ * of the IP layer: those of known connections that the IP layer would take unchanged,
+ * counted as it would count them. All others are for the IP layer to judge.
+ *
+ * Frames are made by hand, by a packet socket of the first host.
+ */
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include "raw.h"
+#include "ud.h"
+
+enum { VLAN_TAG = 4, MORE_FRAGMENTS = 0x2000, SETTLE_US = 50000 };
+
+/* A frame with an acknowledgement of nothing: what is changed in it. */
+struct frame {
+	const char *what;
+	const char *ip;		/* besides InReceives, what IP counts */
+	const char *drop;	/* the reason for which mxe drops it */
+	bool at_ingress;
+	bool no_ip, no_mxe;	/* what it does not come to */
+	struct raw raw;
+	uint8_t ttl;		/* 0: as it is */
+	unsigned int tot_len;	/* added to it */
+	unsigned int padding;
+	bool bad_check, udp_check, fragment, tagged;
+	bool other_port, other_host, forwarded, unknown;
+};
+
+static struct vt_dev *a, *b;
+static struct sockaddr_ll wire;
+static uint8_t mac_b[ETH_ALEN];
+static int fd;
+
+/* What the second host's IP and UDP layers count: lines of names, and of values. */
+struct tables {
+	char text[16384];
+};
+
+static void read_tables(struct tables *t)
+{
+	static const char *const files[] = {
+		"/proc/thread-self/net/snmp",
+		"/proc/thread-self/net/netstat",
+	};
+	int before = raw_enter("h2");
+	size_t len = 0;
+
+	for (int i = 0; i < 2; i++) {
+		FILE *f = fopen(files[i], "r");
+
+		if (!f)
+			vt_bail("%s", files[i]);
+		len += fread(t->text + len, 1, sizeof(t->text) - 1 - len, f);
+		fclose(f);
+	}
+	t->text[len] = 0;
+	raw_leave(before);
+}
+
+static long find_counter(const struct tables *t, const char *table, const char *name)
+{
+	const char *names = strstr(t->text, table), *values;
+	char column[64];
+	size_t len;
+
+	if (!names)
+		vt_bail("no table %s", table);
+	values = strstr(names + 1, table);
+	if (!values)
+		vt_bail("no values of %s", table);
+	snprintf(column, sizeof(column), " %s", name);
+	len = strlen(column);
+	names += strlen(table);
+	values += strlen(table);
+	while (*names == ' ') {
+		if (!strncmp(names, column, len) && strchr("\n ", names[len]))
+			return strtol(values, NULL, 10);
+		names += 1 + strcspn(names + 1, "\n ");
+		values += 1 + strcspn(values + 1, "\n ");
+	}
+	vt_bail("no counter %s of %s", name, table);
+}
+
+/* By its name, in whichever table it is. */
+static long ip_counter(const struct tables *t, const char *name)
+{
+	if (!strncmp(name, "Udp", 3))
+		return find_counter(t, "\nUdp:", name + 3);
+	if (strstr(name, "Pkts") || strstr(name, "Csum"))
+		return find_counter(t, "\nIpExt:", name);
+	return find_counter(t, "Ip:", name);
+}
+
+static uint16_t checksum(const void *data, size_t len, uint32_t sum)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		sum += i % 2 ? p[i] : (uint32_t)p[i] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return htons((uint16_t)~sum);
+}
+
+static size_t build(uint8_t *out, const struct frame *f, uint32_t qpn)
+{
+	struct ethhdr *eth = (void *)out;
+	uint8_t *packet = out + sizeof(*eth) + (f->tagged ? VLAN_TAG : 0);
+	struct iphdr *ip = (void *)packet;
+	struct raw raw = f->raw;
+	uint16_t *udp;
+	size_t len;
+
+	memset(out, 0, RAW_MAX + 64);
+	raw.opcode = BTH_RC | BTH_ACKNOWLEDGE;
+	raw.len = 4;
+	raw.psn = 0x123;
+	raw.qpn = f->unknown ? RAW_NOBODY : qpn;
+	len = raw_build(packet, a, b, &raw);
+
+	udp = (void *)(packet + ip->ihl * 4);
+	if (f->other_port)
+		udp[1] = htons(4790);
+	if (f->udp_check)	/* with the pseudo header */
+		udp[3] = checksum(udp, len - ip->ihl * 4,
+				  (uint16_t)~ntohs(checksum(&ip->saddr, 8, 0)) +
+				  IPPROTO_UDP + ntohs(udp[2]));
+	if (f->ttl)
+		ip->ttl = f->ttl;
+	if (f->forwarded)	/* to nobody, in the same network */
+		ip->daddr = inet_addr("10.77.0.99");
+	if (f->fragment)
+		ip->frag_off = htons(MORE_FRAGMENTS);
+	ip->tot_len = htons((uint16_t)(len + f->tot_len));
+	ip->check = checksum(packet, ip->ihl * 4, 0);
+	if (f->bad_check)
+		ip->check ^= 1;
+
+	memcpy(eth->h_dest, mac_b, ETH_ALEN);
+	eth->h_dest[ETH_ALEN - 1] ^= f->other_host;
+	eth->h_proto = htons(ETH_P_IP);
+	if (f->tagged) {	/* with a priority, and no VLAN */
+		eth->h_proto = htons(ETH_P_8021Q);
+		memcpy(eth + 1, &(uint16_t){ htons(0x2000) }, 2);
+		memcpy((uint8_t *)(eth + 1) + 2, &(uint16_t){ htons(ETH_P_IP) }, 2);
+	}
+	return (size_t)(packet - out) + len + f->padding;
+}
+
+struct counts {
+	long ingress, early, rcvd, drop, drops, ip_in, ip_delivers, udp_in, ip;
+};
+
+static struct counts count(const struct frame *f)
+{
+	struct tables t;
+
+	read_tables(&t);
+	return (struct counts){
+		.ingress = ud_counter(b, "rcvd_ingress_pkts"),
+		.early = ud_counter(b, "rcvd_early_pkts"),
+		.rcvd = ud_counter(b, "rcvd_pkts"),
+		.drop = f->drop ? ud_counter(b, f->drop) : 0,
+		.drops = ud_counter(b, "drop_*"),
+		.ip_in = ip_counter(&t, "InReceives"),
+		.ip_delivers = ip_counter(&t, "InDelivers"),
+		.udp_in = ip_counter(&t, "UdpInDatagrams"),
+		.ip = f->ip ? ip_counter(&t, f->ip) : 0,
+	};
+}
+
+static bool arrived(const struct frame *f, const struct counts *before)
+{
+	struct counts now = count(f);
+
+	return (f->no_ip || now.ip_in > before->ip_in) &&
+	       (!f->ip || now.ip > before->ip) &&
+	       (!f->drop || now.drop > before->drop);
+}
+
+static void test_frame(const struct vt_pair *p, const struct frame *f)
+{
+	uint8_t out[RAW_MAX + 64];
+	size_t len = build(out, f, p->b.qp->qp_num);
+	struct counts before = count(f), now;
+	uint64_t limit = vt_now_ms() + VT_MS;
+
+	if (sendto(fd, out, len, 0, (struct sockaddr *)&wire, sizeof(wire)) < 0)
+		vt_bail("sendto");
+	while (!arrived(f, &before) && vt_now_ms() < limit)
+		usleep(1000);
+	/* What it must not do as well, it would do a little later. */
+	usleep(SETTLE_US);
+	now = count(f);
+	is_int(now.ingress - before.ingress, f->at_ingress, "%s: %s", f->what,
+	       f->at_ingress ? "taken at the ingress" : "left to the IP layer");
+	is_int(now.ip_in - before.ip_in, !f->no_ip, "... which %s it",
+	       f->no_ip ? "never sees" : "counts");
+	if (f->ip)
+		is_int(now.ip - before.ip, 1, "... and %s", f->ip);
+	if (f->drop)
+		is_int(now.drop - before.drop, 1, "... dropped by mxe: %s",
+		       f->drop);
+	is_int(now.drops - before.drops, f->drop ? 1 : 0,
+	       "... and for no other reason");
+	if (f->no_mxe)
+		is_int(now.early - before.early, 0, "... not for mxe");
+	if (f->at_ingress)
+		ok(now.early - before.early == 1 &&
+		   now.ip_delivers - before.ip_delivers == 1 &&
+		   now.udp_in - before.udp_in == 1,
+		   "... counted as delivered by IP and UDP");
+}
+
+static void test_frames(const struct vt_pair *p)
+{
+	const char *ghost = "drop_unsolicited_response";
+	const struct frame frames[] = {
+		{ .what = "an acknowledgement", .ip = "InNoECTPkts",
+		  .drop = ghost, .at_ingress = true },
+		{ .what = "one that may be marked", .ip = "InECT0Pkts",
+		  .drop = ghost, .at_ingress = true, .raw.tos = 2 },
+		{ .what = "one that is marked", .ip = "InCEPkts",
+		  .drop = ghost, .at_ingress = true, .raw.tos = 3 },
+		{ .what = "one at the end of its life", .drop = ghost,
+		  .at_ingress = true, .ttl = 1 },
+		{ .what = "a wrong ICRC", .drop = "drop_icrc",
+		  .at_ingress = true, .raw.icrc_error = 1 },
+		{ .what = "a stranger", .drop = "drop_address",
+		  .raw.stranger = true },
+		{ .what = "to be forwarded, with the number of a queue pair here",
+		  .ip = "ForwDatagrams", .no_mxe = true, .forwarded = true },
+		{ .what = "a queue pair of nobody", .drop = "drop_qpn",
+		  .unknown = true },
+		{ .what = "a wrong checksum of IP", .ip = "InCsumErrors",
+		  .no_mxe = true, .bad_check = true },
+		{ .what = "a checksum of UDP", .drop = ghost,
+		  .udp_check = true },
+		{ .what = "padding", .drop = ghost, .padding = 2 },
+		{ .what = "fewer bytes than its header says",
+		  .ip = "InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
+		{ .what = "IP options", .drop = "drop_length",
+		  .raw.options = true },
+		{ .what = "a fragment", .ip = "ReasmReqds", .no_mxe = true,
+		  .fragment = true },
+		{ .what = "another port", .ip = "UdpNoPorts", .no_mxe = true,
+		  .other_port = true },
+		{ .what = "for another host", .no_ip = true, .no_mxe = true,
+		  .other_host = true },
+		{ .what = "a tag of a priority", .drop = ghost,
+		  .tagged = true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
+		test_frame(p, &frames[i]);
+}
+
+/* The interfaces that join the hosts. */
+static void find_wire(void)
+{
+	struct ifreq ifr = { .ifr_name = "eth0" };
+	int before = raw_enter("h1"), s;
+
+	wire.sll_family = AF_PACKET;
+	wire.sll_protocol = htons(ETH_P_IP);
+	wire.sll_halen = ETH_ALEN;
+	wire.sll_ifindex = (int)if_nametoindex("eth0");
+	raw_leave(before);
+
+	before = raw_enter("h2");
+	s = socket(AF_INET, SOCK_DGRAM, 0);
+	if (s < 0 || ioctl(s, SIOCGIFHWADDR, &ifr))
+		vt_bail("address of eth0");
+	memcpy(mac_b, ifr.ifr_hwaddr.sa_data, ETH_ALEN);
+	close(s);
+	raw_leave(before);
+}
+
+/* Let the second host be a router, too. */
+static void forward(void)
+{
+	int before = raw_enter("h2");
+	int f = open("/proc/sys/net/ipv4/ip_forward", O_WRONLY);
+
+	if (f < 0 || write(f, "1", 1) != 1)
+		vt_bail("ip_forward");
+	close(f);
+	raw_leave(before);
+}
+
+int main(void)
+{
+	struct vt_wr wr = { .op = VT_FADD, .compare_add = 1 };
+	struct vt_conf conf = vt_defaults();
+	struct vt_pair p;
+	uint64_t got;
+
+	plan(0);
+	fd = raw_socket(AF_PACKET, 0);
+	find_wire();
+	forward();
+	a = vt_open(vt_name_a());
+	b = vt_open(vt_name_b());
+	vt_pair_open(&p, a, b, &conf);
+	/* The first packet of the connection goes the whole way. */
+	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "a connection");
+	test_frames(&p);
+	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "... goes on");
+	is_u64(*vt_word(&p.b, 128), 2, "... with nothing done but that");
+	vt_pair_close(&p);
+	vt_close(a);
+	vt_close(b);
+	return done_testing();
+}

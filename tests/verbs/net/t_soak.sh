@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The soak test on wires of all kinds, from both hosts at the same time.
+#
+#	t_soak.sh [NAME...]	only these wires
+#	t_soak.sh wire KIND on|off	what t_soak calls: both ends of the wire
+#
+# SOAK_SECONDS is how long each wire lasts (default 4); SOAK_OPERATIONS, how many
+# masked atomics are to be done on the one that loses 5 %, instead.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+HERE=$(cd "$(dirname "$0")" && pwd -P)
+cd "$HERE" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/verbs/lib/pair.sh
+. ../lib/pair.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+PORT=7710
+FLAPS=/run/soak-flaps
+SECONDS_EACH=${SOAK_SECONDS:-4}
+
+# What the queueing discipline netem does to packets of either direction.
+declare -A NETEM=(
+	[lose_0.1]='loss 0.1%'
+	[lose_1]='loss 1%'
+	[lose_5]='loss 5%'
+	[lose_20]='loss 20%'
+	[lose_bursts]='loss gemodel 1% 20% 70% 0.1%'
+	[double]='duplicate 10%'
+	[reorder]='delay 2ms reorder 25% 50%'
+	[corrupt]='corrupt 2%'
+	[jitter]='delay 3ms 3ms'
+	[rate]='rate 20mbit'
+	[all]='delay 1ms 1ms loss 2% duplicate 2% corrupt 1% reorder 10%'
+)
+WIRES=(good lose_0.1 lose_1 lose_5 lose_20 lose_bursts double reorder corrupt jitter
+	rate flap all)
+
+# The link of h1 goes down for a tenth of a second, again and again.
+flaps()
+{
+	while [ -e $FLAPS ]; do
+		on h1 ip link set eth0 down
+		sleep 0.1
+		on h1 ip link set eth0 up
+		sleep 0.5
+	done
+	rm -f $FLAPS.run
+}
+
+wire()
+{
+	local h
+	case $1,$2 in
+	good,*) return ;;
+	flap,on)
+		touch $FLAPS $FLAPS.run
+		flaps >/dev/null 2>&1 &
+		return
+		;;
+	flap,off)
+		rm -f $FLAPS
+		soon [ ! -e $FLAPS.run ]
+		return
+		;;
+	esac
+	for h in h1 h2; do
+		if [ "$2" = on ]; then
+			# shellcheck disable=SC2086  # words
+			on $h tc qdisc replace dev eth0 root netem limit 10000 ${NETEM[$1]}
+		else
+			on $h tc qdisc del dev eth0 root
+		fi || return
+	done
+}
+
+if [ "${1:-}" = wire ]; then
+	wire "$2" "$3"
+	exit
+fi
+
+# soak HOST PEER WIRE OPTION...: its output is TAP.
+soak()
+{
+	local host=$1 peer=$2 kind=$3 timeout=16
+	shift 3
+	# A machine on a busy host may be away for a second.
+	[ -z "${MXE_PAIR:-}" ] || timeout=17
+	case $kind in
+	lose_20 | lose_bursts)
+		# Seven retries may be in vain.
+		set -- "$@" -l
+		;;
+	flap)
+		# How long the link is down is up to the scheduler, which has many
+		# busy workers to serve.
+		set -- "$@" -l
+		timeout=17
+		;;
+	esac
+	on "$host" t_soak run "$@" -t $timeout "$(dev "$host")" "$(address "$peer")" $PORT
+}
+
+# passed FILE: all that it says has passed, and it came to an end.
+passed()
+{
+	grep -q '^1\.\.' "$1" && ! grep '^not ok' "$1"
+}
+
+# run_wire KIND: traffic from h1 to h2 and back at once.
+run_wire()
+{
+	local kind=$1 pid extent=(-s "$SECONDS_EACH") h
+	[ "$kind" != lose_5 ] || [ -z "${SOAK_OPERATIONS:-}" ] ||
+		extent=(-c "$SOAK_OPERATIONS")
+	soak h2 h1 "$kind" "${extent[@]}" -S 2 >"$OUT.h2" 2>&1 &
+	pid=$!
+	soak h1 h2 "$kind" "${extent[@]}" -w "$HERE/t_soak.sh wire $kind" \
+		>"$OUT.h1" 2>&1
+	wait $pid
+	for h in h1 h2; do
+		passed "$OUT.$h"
+		report $? "$kind: $(grep -c '^ok' "$OUT.$h") checks from $h" || {
+			sed 's/^/#   /' "$OUT.$h"
+			continue
+		}
+		grep -h '^# mxe.*requests' "$OUT.$h"
+	done
+}
+
+[ -n "${MXE_PAIR:-}" ] || topo_up || bail_out "cannot make the two hosts"
+modprobe sch_netem || bail_out "no netem"
+[ -z "${MXE_PAIR:-}" ] || on h2 modprobe sch_netem || bail_out "no netem at h2"
+OUT=$(mktemp)
+for h in h1 h2; do
+	gid_index $h >/dev/null || bail_out "$h has no GID"
+	on $h t_soak serve "$(dev $h)" $PORT >"$OUT.server.$h" 2>&1 &
+done
+for h in h1 h2; do
+	check "a server listens at $h" listens $h $PORT
+done
+[ $# -gt 0 ] || set -- "${WIRES[@]}"
+for kind; do
+	run_wire "$kind"
+done
+for h in h1 h2; do
+	is "$(cat "$OUT.server.$h")" '' "the server at $h has nothing to complain about"
+done
+for h in h1 h2; do
+	on $h pkill -x t_soak
+done
+wait
+rm -f "$OUT"*
+done_testing

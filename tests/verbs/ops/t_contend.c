@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that masked and plain atomics are atomic: four processes and the host's own
+ * CPU change one word at once, and every change is there at the end. The processes
+ * then do so with atomics of 4, 8, 16 and 32 bytes that overlap.
+ *
+ * t_contend [OPERATIONS]: how many each process does (default 400).
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "tap.h"
+#include "vt.h"
+
+#define CHILDREN 4
+#define WINDOW 8
+#define SIZES_TIMES 10
+
+struct shared {
+	/* What is contended for, each in a cache line of its own. */
+	_Alignas(64) _Atomic uint64_t fields;	/* masked add, own 16 bits */
+	_Alignas(64) _Atomic uint64_t mixed;	/* plain, masked, processor */
+	_Alignas(64) _Atomic uint64_t lock;	/* four locks of 16 bits */
+	/* Guarded by the locks, changed by reads and writes. */
+	_Alignas(64) uint64_t guarded[4];
+	_Alignas(64) uint64_t block[4];	/* atomics of all sizes */
+	_Alignas(64) atomic_int ready;
+	atomic_int overlaps;
+	atomic_bool failed;	/* one, which may have a lock */
+};
+
+static struct shared *sh;
+
+static struct vt_wr add_wr(const struct vt_pair *p, void *word,
+			   enum vt_opcode op, uint64_t add, uint64_t boundary)
+{
+	struct vt_wr wr = {
+		.op = op, .via = VT_WR, .raddr = (uintptr_t)word,
+		.rkey = p->b.mr->rkey, .compare_add = add,
+		.compare_mask = boundary,
+	};
+
+	return wr;
+}
+
+/* count operations with WINDOW of them in flight; every answer is checked. */
+static bool run_adds(struct vt_pair *p, const struct vt_wr *proto, int count,
+		     uint64_t field_mask)
+{
+	uint64_t expected = 0;
+	int posted = 0, done = 0;
+	struct ibv_wc wc;
+
+	while (done < count) {
+		while (posted < count && posted - done < WINDOW) {
+			struct ibv_sge sge =
+				vt_sge(&p->a, 8 * (size_t)(posted % WINDOW), 8);
+			struct vt_wr wr = *proto;
+
+			wr.sge = &sge;
+			wr.num_sge = 1;
+			wr.wr_id = (uint64_t)posted++;
+			wr.flags = IBV_SEND_SIGNALED;
+			if (vt_post(&p->a, &wr))
+				return false;
+		}
+		if (!vt_poll(p->a.cq, &wc, VT_MS) || wc.status ||
+		    wc.wr_id != (uint64_t)done) {
+			diag("operation %d: %s", done, vt_status(wc.status));
+			return false;
+		}
+		/* Nobody else changes the own field. */
+		if (field_mask) {
+			uint64_t old = *vt_word(&p->a,
+						8 * (size_t)(done % WINDOW));
+
+			if ((old & field_mask) != expected) {
+				diag("operation %d: old %#" PRIx64
+				     ", expected %#" PRIx64, done, old,
+				     expected);
+				return false;
+			}
+			expected = (expected + proto->compare_add) & field_mask;
+		}
+		done++;
+	}
+	return true;
+}
+
+static bool rdma(struct vt_pair *p, enum vt_opcode op, void *at, uint64_t *val)
+{
+	struct ibv_sge sge = vt_sge(&p->a, 512, 8);
+	struct vt_wr wr = {
+		.op = op, .sge = &sge, .num_sge = 1, .raddr = (uintptr_t)at,
+		.rkey = p->b.mr->rkey,
+	};
+
+	*vt_word(&p->a, 512) = *val;
+	if (vt_do(&p->a, &wr, NULL) != IBV_WC_SUCCESS)
+		return false;
+	*val = *vt_word(&p->a, 512);
+	return true;
+}
+
+/* Masked compare-and-swap on 16 bits; the old value of these in *old. */
+static bool cas16(struct vt_pair *p, int field, uint64_t from, uint64_t to,
+		  uint64_t *old)
+{
+	struct vt_wr wr = {
+		.op = VT_MCAS, .via = VT_WR,
+		.compare_add = from << (16 * field),
+		.compare_mask = 0xffffULL << (16 * field),
+		.swap = to << (16 * field),
+		.swap_mask = 0xffffULL << (16 * field),
+	};
+	size_t offset = (uintptr_t)&sh->lock - (uintptr_t)p->b.buf;
+
+	if (vt_atomic(p, &wr, offset, old) != IBV_WC_SUCCESS)
+		return false;
+	*old = *old >> (16 * field) & 0xffff;
+	return true;
+}
+
+/* Takes lock 0 or 1, changes what it guards without atomics, and gives it. */
+static bool run_locks(struct vt_pair *p, int me, int count)
+{
+	for (int i = 0; i < count; i++) {
+		int field = (me + i) & 1;
+		uint64_t mine = (uint64_t)me + 1, old, value = 0;
+
+		do {
+			if (atomic_load(&sh->failed) ||
+			    !cas16(p, field, 0, mine, &old))
+				return false;
+		} while (old);
+		if (!rdma(p, VT_READ, &sh->guarded[field], &value))
+			return false;
+		value++;
+		if (!rdma(p, VT_WRITE, &sh->guarded[field], &value))
+			return false;
+		if (!cas16(p, field, mine, 0, &old))
+			return false;
+		if (old != mine)
+			atomic_fetch_add(&sh->overlaps, 1);
+	}
+	return true;
+}
+
+/* Was `i` in the own 16 bits of each word of the result? */
+static bool size_result_ok(const uint8_t *result, int me, int i)
+{
+	uint64_t old[4] = { 0 };
+	uint32_t half;
+	int words = me > 1 ? 1 << (me - 1) : 1;
+
+	memcpy(&half, result, sizeof(half));
+	memcpy(old, result, 4U << me);
+	/* All but 8 bytes come in big-endian words. */
+	for (int j = 0; j < words; j++) {
+		uint64_t v = me == 0 ? be32toh(half) :
+			     me == 1 ? old[j] : be64toh(old[j]);
+
+		if ((v >> (16 * me) & 0xffff) == ((uint64_t)i & 0xffff))
+			continue;
+		diag("%d bytes, operation %d, word %d: old %#" PRIx64, 4 << me,
+		     i, j, v);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Adds 1 to the own 16 bits of each word that 4 << me bytes reach, as fast as
+ * it goes: two processors are seldom at the same place.
+ */
+static bool run_sizes(struct vt_pair *p, int me, int count)
+{
+	static const uint32_t one = 1, top = 0x80008000;
+	uint64_t add[4], boundary[4];
+	struct vt_wr wr = {
+		.op = VT_MFADD, .via = VT_WR, .log_arg_sz = (uint32_t)me + 2,
+		.operands = { add, NULL, boundary }, .num_sge = 1,
+		.raddr = (uintptr_t)sh->block, .rkey = p->b.mr->rkey,
+		.flags = IBV_SEND_SIGNALED,
+	};
+	int posted = 0;
+	struct ibv_wc wc;
+
+	for (int i = 0; i < 4; i++) {
+		add[i] = 1ULL << (16 * me);
+		boundary[i] = 0x8000800080008000;
+	}
+	if (me == 0) {
+		wr.operands[0] = &one;
+		wr.operands[2] = &top;
+		/* Where the word of these 4 bytes has its lowest bits. */
+		if (BYTE_ORDER == BIG_ENDIAN)
+			wr.raddr += 4;
+	}
+	for (int done = 0; done < count; done++) {
+		while (posted < count && posted - done < WINDOW) {
+			struct ibv_sge sge =
+				vt_sge(&p->a, 32 * (size_t)(posted % WINDOW),
+				       4U << me);
+
+			wr.sge = &sge;
+			wr.wr_id = (uint64_t)posted++;
+			if (vt_post(&p->a, &wr))
+				return false;
+		}
+		if (!vt_poll(p->a.cq, &wc, VT_MS) || wc.status ||
+		    wc.wr_id != (uint64_t)done) {
+			diag("operation %d: %s", done, vt_status(wc.status));
+			return false;
+		}
+		if (!size_result_ok(p->a.buf + 32 * (done % WINDOW), me, done))
+			return false;
+	}
+	return true;
+}
+
+static int child(int me, int count)
+{
+	struct vt_conf conf = vt_defaults();
+	struct vt_dev *a = vt_open(vt_name_a());
+	struct vt_dev *b = vt_open(vt_name_b());
+	uint64_t field = 0xffffULL << (16 * me);
+	struct vt_pair p;
+	struct vt_wr wr;
+	bool good;
+
+	conf.timeout = 16;	/* 0.27 s */
+	conf.max_atomic_arg = 32;
+	conf.buf = sh;
+	conf.size = sizeof(*sh) + 4096;
+	vt_pair_open(&p, a, b, &conf);
+	atomic_fetch_add(&sh->ready, 1);
+	/* All at once; but not for ever, if another has failed. */
+	for (int i = 0; i < VT_MS && atomic_load(&sh->ready) < CHILDREN; i++)
+		usleep(1000);
+
+	wr = add_wr(&p, &sh->fields, VT_MFADD, 0x0123ULL << (16 * me),
+		    0x8000800080008000);
+	good = run_adds(&p, &wr, count, field);
+	/* Odd ones add plainly, even ones with a boundary that changes nothing. */
+	if (me & 1)
+		wr = add_wr(&p, &sh->mixed, VT_FADD, 3, 0);
+	else
+		wr = add_wr(&p, &sh->mixed, VT_MFADD, 3, 1ULL << 40);
+	good = good && run_adds(&p, &wr, count, 0);
+	good = good && run_locks(&p, me, count / 16);
+	good = good && run_sizes(&p, me, SIZES_TIMES * count);
+	vt_pair_close(&p);
+	vt_close(a);
+	vt_close(b);
+	return good ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	int count = argc > 1 ? atoi(argv[1]) : 400;
+	uint64_t want = 0, mine = 0, start = vt_now_ms();
+	int running = CHILDREN, status;
+
+	plan(0);
+	sh = mmap(NULL, sizeof(*sh) + 4096, PROT_READ | PROT_WRITE,
+		  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sh == MAP_FAILED)
+		vt_bail("mmap");
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			vt_bail("fork");
+		if (!pid)
+			_exit(child(i, count));
+		want |= ((uint64_t)count * 0x0123 & 0xffff) << (16 * i);
+	}
+	/* The host's processor takes part. */
+	while (running) {
+		if (atomic_load(&sh->ready) == CHILDREN) {
+			for (int i = 0; i < 100; i++)
+				atomic_fetch_add(&sh->mixed, 7);
+			mine += 100;
+		}
+		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+		if (waitpid(-1, &status, WNOHANG) <= 0)
+			continue;
+		running--;
+		if (!ok(WIFEXITED(status) && !WEXITSTATUS(status), "a process"))
+			atomic_store(&sh->failed, true);
+	}
+	is_u64(atomic_load(&sh->fields), want,
+	       "%d masked additions to each of four fields of one word",
+	       count);
+	is_u64(atomic_load(&sh->mixed),
+	       (uint64_t)CHILDREN * (uint64_t)count * 3 + mine * 7,
+	       "plain and masked additions, and %d of the processor",
+	       (int)mine);
+	is_u64(sh->guarded[0] + sh->guarded[1], (uint64_t)count / 16 * CHILDREN,
+	       "what two 16-bit locks of one word guard");
+	is_u64(atomic_load(&sh->lock), 0, "... and both are free");
+	is_int(atomic_load(&sh->overlaps), 0, "... and never had two owners");
+	count *= SIZES_TIMES;
+	is_u64(sh->block[0], (uint64_t)count * 0x0001000100010001,
+	       "4, 8, 16 and 32 bytes that overlap: the first word");
+	is_u64(sh->block[1], (uint64_t)count * 0x0001000100000000,
+	       "... the second");
+	ok(sh->block[2] == (uint64_t)count << 48 &&
+	   sh->block[3] == (uint64_t)count << 48, "... the others");
+	diag("%d ms", (int)(vt_now_ms() - start));
+	return done_testing();
+}

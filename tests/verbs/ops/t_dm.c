@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that device memory can be allocated up to the reported size, copied to and
+ * from, and reached by every remote operation, and that freed memory stays with the
+ * process that maps it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "memory.h"
+
+#define DM_LEN 8192
+#define DM_ACCESS (VT_ACCESS_ALL | IBV_ACCESS_ZERO_BASED)
+
+static struct vt_dev *a, *b;
+
+static struct ibv_dm *alloc(struct vt_dev *dev, size_t length)
+{
+	struct ibv_alloc_dm_attr attr = { .length = length };
+
+	errno = 0;
+	return ibv_alloc_dm(dev->ctx, &attr);
+}
+
+static bool all_are(const uint8_t *p, size_t len, uint8_t value)
+{
+	for (size_t i = 0; i < len; i++)
+		if (p[i] != value)
+			return false;
+	return true;
+}
+
+static size_t max_size(struct vt_dev *dev)
+{
+	struct ibv_device_attr_ex attr;
+
+	if (ibv_query_device_ex(dev->ctx, NULL, &attr))
+		vt_bail("ibv_query_device_ex");
+	return attr.max_dm_size;
+}
+
+/* ---- allocation and copies --------------------------------------------- */
+
+static void test_limits(void)
+{
+	size_t max = max_size(a);
+	struct ibv_alloc_dm_attr attr = { .length = 64 };
+	struct ibv_dm *dm, *other;
+
+	ok(max >= 256 * 1024, "max_dm_size %zu", max);
+	ok(!alloc(a, 0) && errno == EINVAL, "no bytes");
+	ok(!alloc(a, max + 1) && errno == EINVAL, "one byte more");
+	ok(!alloc(a, SIZE_MAX) && errno == EINVAL, "very much more");
+	attr.log_align_req = 12;
+	dm = ibv_alloc_dm(a->ctx, &attr);
+	ok(dm, "aligned to 4096 bytes");
+	is_int(ibv_free_dm(dm), 0, "freed");
+	attr.log_align_req = 64;
+	ok(!ibv_alloc_dm(a->ctx, &attr) && errno == EINVAL, "aligned to 2^64");
+	attr.log_align_req = 0;
+	attr.comp_mask = 1;
+	ok(!ibv_alloc_dm(a->ctx, &attr) && errno, "unknown attribute");
+
+	dm = alloc(a, max);
+	ok(dm, "all of it");
+	ok(!alloc(a, 1) && errno == ENOMEM, "there is no more");
+	other = alloc(b, 1);
+	ok(other, "... but on the other device");
+	is_int(ibv_free_dm(other), 0, "freed");
+	is_int(ibv_free_dm(dm), 0, "freed");
+	dm = alloc(a, max);
+	ok(dm, "all of it again");
+	is_int(ibv_free_dm(dm), 0, "freed");
+}
+
+static void test_copies(void)
+{
+	uint8_t out[300], in[300];
+	struct ibv_dm *dm = alloc(a, DM_LEN);
+
+	if (!ok(dm, "ibv_alloc_dm()"))
+		return;
+	is_int(ibv_memcpy_from_dm(in, dm, 0, sizeof(in)), 0, "read");
+	ok(all_are(in, sizeof(in), 0), "it begins as zeroes");
+	vt_fill_random(out, sizeof(out));
+	is_int(ibv_memcpy_to_dm(dm, 4004, out, sizeof(out)), 0,
+	       "over a page's end");
+	is_int(ibv_memcpy_from_dm(in, dm, 4004, sizeof(in)), 0, "back");
+	ok(!memcmp(in, out, sizeof(in)), "the same");
+	is_int(ibv_memcpy_to_dm(dm, DM_LEN - 300, out, 300), 0, "to the end");
+	is_int(ibv_memcpy_to_dm(dm, DM_LEN - 296, out, 300), EFAULT,
+	       "beyond the end");
+	is_int(ibv_memcpy_from_dm(in, dm, DM_LEN + 4, 0), EFAULT,
+	       "from beyond the end");
+	is_int(ibv_memcpy_to_dm(dm, 2, out, 4), EINVAL, "to half a word");
+	is_int(ibv_memcpy_from_dm(in, dm, 0, 7), EINVAL, "a part of a word");
+	is_int(ibv_memcpy_from_dm(in, dm, 8, SIZE_MAX - 3), EFAULT,
+	       "so much that it wraps");
+	is_int(ibv_free_dm(dm), 0, "ibv_free_dm()");
+}
+
+/* ---- regions ----------------------------------------------------------- */
+
+static int reg_errno(struct ibv_dm *dm, uint64_t offset, size_t length,
+		     unsigned int access)
+{
+	struct ibv_mr *mr;
+
+	errno = 0;
+	mr = ibv_reg_dm_mr(a->pd, dm, offset, length, access);
+	if (!mr)
+		return errno;
+	ibv_dereg_mr(mr);
+	return 0;
+}
+
+static void test_registration(void)
+{
+	struct ibv_dm *dm = alloc(a, DM_LEN - 100);
+	struct ibv_mr *mr;
+
+	is_int(reg_errno(dm, 0, DM_LEN - 100, DM_ACCESS), 0, "all of it");
+	is_int(reg_errno(dm, 5, 7, DM_ACCESS), 0, "a few bytes");
+	is_int(reg_errno(dm, 0, 100, VT_ACCESS_ALL), EINVAL,
+	       "addresses that are not offsets");
+	is_int(reg_errno(dm, 0, DM_LEN - 99, DM_ACCESS), EINVAL,
+	       "a byte more than was asked for");
+	is_int(reg_errno(dm, DM_LEN, 0, DM_ACCESS), EINVAL, "behind it");
+	is_int(reg_errno(dm, 8, SIZE_MAX - 4, DM_ACCESS), EINVAL,
+	       "so much that it wraps");
+	is_int(reg_errno(dm, 0, 64, IBV_ACCESS_ZERO_BASED |
+			 IBV_ACCESS_REMOTE_WRITE), EINVAL,
+	       "remote write without local write");
+	mr = ibv_reg_dm_mr(a->pd, dm, 0, 64, DM_ACCESS);
+	is_int(ibv_free_dm(dm), EBUSY, "not freed under a region");
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	is_int(ibv_free_dm(dm), 0, "freed");
+}
+
+/* ---- remote operations ------------------------------------------------- */
+
+static void get(void *of, size_t offset, void *to, size_t len)
+{
+	if (ibv_memcpy_from_dm(to, of, offset, len))
+		vt_bail("ibv_memcpy_from_dm");
+}
+
+static void put(void *of, size_t offset, const void *from, size_t len)
+{
+	if (ibv_memcpy_to_dm(of, offset, from, len))
+		vt_bail("ibv_memcpy_to_dm");
+}
+
+static struct memory memory_of(struct vt_dev *dev, size_t start)
+{
+	struct memory m = {
+		.of = alloc(dev, DM_LEN), .start = start, .get = get, .put = put,
+	};
+
+	m.mr = m.of ? ibv_reg_dm_mr(dev->pd, m.of, start, DM_LEN - start,
+				    DM_ACCESS) : NULL;
+	if (!m.mr)
+		vt_bail("device memory and a region of it");
+	return m;
+}
+
+static void test_remote(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct ibv_dm *dm = alloc(b, DM_LEN);
+	struct ibv_mr *mr = ibv_reg_dm_mr(b->pd, dm, 12, 6000, DM_ACCESS);
+	uint8_t data[5000], got[5000];
+	struct vt_pair p;
+
+	if (!ok(mr, "a region from byte 12 on"))
+		return;
+	vt_pair_open(&p, a, b, &conf);
+	vt_fill_random(data, sizeof(data));
+	memcpy(p.a.buf, data, sizeof(data));
+	is_int(vt_rdma(&p.a, VT_WRITE, mr, 1000, sizeof(data)), IBV_WC_SUCCESS,
+	       "RDMA WRITE to byte 1000");
+	ibv_memcpy_from_dm(got, dm, 1012, sizeof(got));
+	ok(!memcmp(got, data, sizeof(got)), "it is there");
+	ibv_memcpy_from_dm(got, dm, 0, 1012);
+	ok(all_are(got, 1012, 0), "nothing before it");
+	memset(p.a.buf, 0, sizeof(data));
+	is_int(vt_rdma(&p.a, VT_READ, mr, 1000, sizeof(data)), IBV_WC_SUCCESS,
+	       "RDMA READ of it");
+	ok(!memcmp(p.a.buf, data, sizeof(data)), "the same");
+	is_int(vt_rdma(&p.a, VT_READ, mr, 5999, 1), IBV_WC_SUCCESS, "the last byte");
+	is_int(vt_rdma(&p.a, VT_READ, mr, 5999, 2), IBV_WC_REM_ACCESS_ERR,
+	       "one more");
+	vt_pair_close(&p);
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	is_int(ibv_free_dm(dm), 0, "freed");
+}
+
+static void test_atomics(void)
+{
+	static const uint64_t start = 0xffff;
+	struct vt_conf conf = vt_defaults();
+	struct memory m = memory_of(b, 4096);
+	struct ibv_sge sge;
+	struct vt_pair p;
+	uint64_t got;
+
+	conf.max_atomic_arg = 32;
+	vt_pair_open(&p, a, b, &conf);
+	memory_test_masked(&p, &m);
+	for (int op = VT_CAS; op <= VT_FADD; op++) {
+		struct vt_wr wr = {
+			.op = op, .sge = &sge, .num_sge = 1, .raddr = MEMORY_AT,
+			.rkey = m.mr->rkey, .compare_add = 0xffff, .swap = 0x1fffe,
+		};
+
+		sge = vt_sge(&p.a, 0, 8);
+		put(m.of, m.start + MEMORY_AT, &start, sizeof(start));
+		is_int(vt_do(&p.a, &wr, NULL), IBV_WC_SUCCESS, "%s",
+		       vt_op_name[op]);
+		get(m.of, m.start + MEMORY_AT, &got, sizeof(got));
+		ok(got == 0x1fffe && *vt_word(&p.a, 0) == 0xffff,
+		   "... executed");
+	}
+	vt_pair_close(&p);
+	is_int(ibv_dereg_mr(m.mr), 0, "deregistered");
+	is_int(ibv_free_dm(m.of), 0, "freed");
+}
+
+/* SEND from device memory, and a receive into it. */
+static void test_local(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct memory from = memory_of(a, 0), to = memory_of(b, 0);
+	struct vt_pair p;
+
+	vt_pair_open(&p, a, b, &conf);
+	memory_test_send(&p, &from, &to);
+	vt_pair_close(&p);
+	ibv_dereg_mr(from.mr);
+	ibv_dereg_mr(to.mr);
+	is_int(ibv_free_dm(from.of) | ibv_free_dm(to.of), 0, "freed");
+}
+
+/* ---- freed, and still mapped ------------------------------------------- */
+
+/* A child keeps the mapping and writes to it when others may have the memory. */
+static void test_mapped_after_free(void)
+{
+	struct ibv_dm *dm = alloc(a, 1 << 20), *next;
+	uint8_t *got = malloc(1 << 20);
+	int go[2], status;
+	char c = 0;
+	pid_t pid;
+
+	if (!dm || !got || pipe(go))
+		vt_bail("set-up");
+	pid = fork();
+	if (!pid) {
+		memset(got, 0xee, 1 << 20);
+		_exit(read(go[0], &c, 1) != 1 ||
+		      ibv_memcpy_to_dm(dm, 0, got, 1 << 20));
+	}
+	is_int(ibv_free_dm(dm), 0, "freed while a child maps it");
+	next = alloc(a, 1 << 20);
+	ok(next, "more of it");
+	if (write(go[1], &c, 1) != 1 || waitpid(pid, &status, 0) != pid)
+		vt_bail("child");
+	is_int(status, 0, "the child wrote to what it has");
+	ibv_memcpy_from_dm(got, next, 0, 1 << 20);
+	ok(all_are(got, 1 << 20, 0), "which nobody else has");
+	is_int(ibv_free_dm(next), 0, "freed");
+	free(got);
+}
+
+int main(void)
+{
+	plan(0);
+	a = vt_open(vt_name_a());
+	b = vt_open(vt_name_b());
+	test_limits();
+	test_copies();
+	test_registration();
+	test_remote();
+	test_atomics();
+	test_local();
+	test_mapped_after_free();
+	/* A process that leaves its memory to the kernel. */
+	alloc(a, DM_LEN);
+	vt_close(a);
+	vt_close(b);
+	return done_testing();
+}

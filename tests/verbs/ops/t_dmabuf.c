@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that every remote operation reaches the memory of a DMA-BUF, which a virtual
+ * graphics card (vgem) exports, and that the buffer stays as long as a region refers
+ * to it. What cannot be registered is refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xf86drm.h>
+#include <xf86drmMode.h>
+#include "memory.h"
+
+#define LEN 16384	/* 64 lines of 64 pixels */
+
+static struct vt_dev *a, *b;
+static int card;
+
+struct buffer {
+	int fd;
+	uint8_t *mem;
+};
+
+static struct buffer export(uint32_t flags)
+{
+	uint32_t handle, pitch;
+	struct buffer buf;
+	uint64_t size;
+
+	if (drmModeCreateDumbBuffer(card, 64, 64, 32, 0, &handle, &pitch,
+				    &size) || size != LEN ||
+	    drmPrimeHandleToFD(card, handle, DRM_CLOEXEC | flags, &buf.fd) ||
+	    drmCloseBufferHandle(card, handle))
+		vt_bail("no buffer of vgem: %s", strerror(errno));
+	buf.mem = mmap(NULL, LEN, PROT_READ | (flags & DRM_RDWR ? PROT_WRITE : 0),
+		       MAP_SHARED, buf.fd, 0);
+	if (buf.mem == MAP_FAILED)
+		vt_bail("mmap() of a buffer: %s", strerror(errno));
+	return buf;
+}
+
+static void drop(struct buffer *buf)
+{
+	munmap(buf->mem, LEN);
+	close(buf->fd);
+}
+
+/* How many buffers there are, by what the kernel says of them. */
+static int buffers(void)
+{
+	FILE *f = fopen("/sys/kernel/debug/dma_buf/bufinfo", "r");
+	char line[256];
+	int n = -1;
+
+	if (!f)
+		vt_bail("no /sys/kernel/debug/dma_buf");
+	while (fgets(line, sizeof(line), f))
+		sscanf(line, "Total %d objects", &n);
+	fclose(f);
+	return n;
+}
+
+/* The last reference to a file goes a little later than who held it. */
+static bool buffers_become(int n)
+{
+	uint64_t end = vt_now_ms() + VT_MS;
+
+	while (buffers() != n && vt_now_ms() < end)
+		usleep(10000);
+	return buffers() == n;
+}
+
+static int reg_errno(int fd, uint64_t offset, size_t length, uint64_t iova,
+		     int access)
+{
+	struct ibv_mr *mr;
+
+	errno = 0;
+	mr = ibv_reg_dmabuf_mr(a->pd, offset, length, iova, fd, access);
+	if (!mr)
+		return errno;
+	ibv_dereg_mr(mr);
+	return 0;
+}
+
+static void test_registration(void)
+{
+	struct buffer buf = export(DRM_RDWR), ro = export(0);
+	struct ibv_mr *mr;
+	int null;
+
+	is_int(reg_errno(buf.fd, 0, LEN, 0, VT_ACCESS_ALL), 0, "all of it");
+	is_int(reg_errno(buf.fd, 5, 7, 0x1005, VT_ACCESS_ALL), 0,
+	       "a few bytes");
+	is_int(reg_errno(buf.fd, LEN - 1, 1, 4095, VT_ACCESS_ALL), 0,
+	       "the last one");
+	is_int(reg_errno(buf.fd, 5, 7, 0, VT_ACCESS_ALL), EINVAL,
+	       "an address at another place of its page");
+	is_int(reg_errno(buf.fd, 1, LEN, 1, VT_ACCESS_ALL), EINVAL,
+	       "a byte more than there is");
+	is_int(reg_errno(buf.fd, LEN, 0, 0, VT_ACCESS_ALL), EINVAL, "nothing");
+	is_int(reg_errno(buf.fd, 4096, SIZE_MAX - 4000, 0, VT_ACCESS_ALL),
+	       EINVAL, "so much that it wraps");
+	is_int(reg_errno(buf.fd, 0, LEN, UINT64_MAX - 4095, VT_ACCESS_ALL),
+	       EINVAL, "addresses that wrap");
+	is_int(reg_errno(buf.fd, 0, LEN, 0, IBV_ACCESS_REMOTE_WRITE), EINVAL,
+	       "remote write without local write");
+	is_int(reg_errno(buf.fd, 0, LEN, 0, IBV_ACCESS_ON_DEMAND), EINVAL,
+	       "on demand");
+	is_int(reg_errno(-1, 0, LEN, 0, VT_ACCESS_ALL), EBADF, "no file");
+	null = open("/dev/null", O_RDWR);
+	is_int(reg_errno(null, 0, LEN, 0, VT_ACCESS_ALL), EINVAL,
+	       "a file that is none");
+	close(null);
+
+	is_int(reg_errno(ro.fd, 0, LEN, 0, IBV_ACCESS_LOCAL_WRITE), EACCES,
+	       "write access to one that is exported for reading");
+	is_int(reg_errno(ro.fd, 0, LEN, 0, IBV_ACCESS_REMOTE_READ), 0,
+	       "... read access");
+
+	mr = ibv_reg_dmabuf_mr(a->pd, 0, LEN, 0, buf.fd, VT_ACCESS_ALL);
+	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_REMOTE_READ), IBV_REREG_MR_ERR_INPUT,
+	       "not changed");
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	drop(&ro);
+	drop(&buf);
+}
+
+static void test_remote(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct buffer buf = export(DRM_RDWR);
+	/* From byte 4108 on, at an address of its own. */
+	struct ibv_mr *mr = ibv_reg_dmabuf_mr(b->pd, 4108, 9000, 0x7000c,
+					      buf.fd, VT_ACCESS_ALL);
+	uint8_t data[8000];
+	struct vt_pair p;
+
+	if (!ok(mr, "a region from byte 4108 on"))
+		return;
+	vt_pair_open(&p, a, b, &conf);
+	vt_fill_random(data, sizeof(data));
+	memcpy(p.a.buf, data, sizeof(data));
+	is_int(vt_rdma(&p.a, VT_WRITE, mr, 0x7000c + 1000, sizeof(data)),
+	       IBV_WC_SUCCESS, "RDMA WRITE to byte 1000");
+	ok(!memcmp(buf.mem + 5108, data, sizeof(data)), "its owner sees it");
+	ok(!buf.mem[5107] && !buf.mem[5108 + sizeof(data)], "and no more");
+	buf.mem[5108] ^= 0xff;
+	data[0] ^= 0xff;
+	memset(p.a.buf, 0, sizeof(data));
+	is_int(vt_rdma(&p.a, VT_READ, mr, 0x7000c + 1000, sizeof(data)),
+	       IBV_WC_SUCCESS, "RDMA READ of what its owner changed");
+	ok(!memcmp(p.a.buf, data, sizeof(data)), "the same");
+	is_int(vt_rdma(&p.a, VT_READ, mr, 0x7000c + 8999, 2), IBV_WC_REM_ACCESS_ERR,
+	       "a byte behind it");
+	vt_pair_close(&p);
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	drop(&buf);
+}
+
+static void get(void *of, size_t offset, void *to, size_t len)
+{
+	memcpy(to, ((struct buffer *)of)->mem + offset, len);
+}
+
+static void put(void *of, size_t offset, const void *from, size_t len)
+{
+	memcpy(((struct buffer *)of)->mem + offset, from, len);
+}
+
+static struct memory memory_of(struct vt_dev *dev, struct buffer *buf, size_t start)
+{
+	struct memory m = { .of = buf, .start = start, .get = get, .put = put };
+
+	*buf = export(DRM_RDWR);
+	m.mr = ibv_reg_dmabuf_mr(dev->pd, start, LEN - start, 0, buf->fd,
+				 VT_ACCESS_ALL);
+	if (!m.mr)
+		vt_bail("ibv_reg_dmabuf_mr");
+	return m;
+}
+
+static void test_atomics(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct buffer buf;
+	struct memory m = memory_of(b, &buf, 4096);
+	struct vt_pair p;
+
+	conf.max_atomic_arg = 32;
+	vt_pair_open(&p, a, b, &conf);
+	memory_test_masked(&p, &m);
+	vt_pair_close(&p);
+	is_int(ibv_dereg_mr(m.mr), 0, "deregistered");
+	drop(&buf);
+}
+
+/* SEND from one, and a receive into another. */
+static void test_local(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct buffer from_buf, to_buf;
+	struct memory from = memory_of(a, &from_buf, 0), to = memory_of(b, &to_buf, 0);
+	struct vt_pair p;
+
+	vt_pair_open(&p, a, b, &conf);
+	memory_test_send(&p, &from, &to);
+	vt_pair_close(&p);
+	ibv_dereg_mr(from.mr);
+	ibv_dereg_mr(to.mr);
+	drop(&from_buf);
+	drop(&to_buf);
+}
+
+static void test_lifetime(void)
+{
+	struct vt_conf conf = vt_defaults();
+	int before = buffers(), status;
+	struct buffer buf = export(DRM_RDWR);
+	struct ibv_mr *mr = ibv_reg_dmabuf_mr(b->pd, 0, LEN, 0, buf.fd, VT_ACCESS_ALL);
+	struct vt_pair p;
+	pid_t pid;
+
+	vt_pair_open(&p, a, b, &conf);
+	buf.mem[77] = 0x77;
+	drop(&buf);
+	is_int(buffers(), before + 1, "its owner has gone, the buffer has not");
+	is_int(vt_rdma(&p.a, VT_READ, mr, 77, 1), IBV_WC_SUCCESS, "READ of it");
+	is_int(p.a.buf[0], 0x77, "what was written");
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	ok(buffers_become(before), "and the buffer is gone");
+	is_int(vt_rdma(&p.a, VT_READ, mr, 77, 1), IBV_WC_REM_ACCESS_ERR,
+	       "the key leads nowhere");
+	vt_pair_close(&p);
+
+	pid = fork();
+	if (!pid) {
+		struct vt_dev *dev = vt_open(vt_name_a());
+
+		buf = export(DRM_RDWR);
+		if (!ibv_reg_dmabuf_mr(dev->pd, 0, LEN, 0, buf.fd, VT_ACCESS_ALL))
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		vt_bail("child");
+	ok(WIFSIGNALED(status), "a process dies that has one");
+	ok(buffers_become(before), "... and leaves none");
+}
+
+int main(void)
+{
+	plan(0);
+	card = drmOpen("vgem", NULL);
+	if (card < 0)
+		vt_bail("no vgem: %s", strerror(errno));
+	a = vt_open(vt_name_a());
+	b = vt_open(vt_name_b());
+	test_registration();
+	test_remote();
+	test_atomics();
+	test_local();
+	test_lifetime();
+	vt_close(a);
+	vt_close(b);
+	close(card);
+	return done_testing();
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that two queue pairs tell each other which masked atomics they execute
+ * (enhanced connection establishment), by the program's own means and by librdmacm. A
+ * request that the peer does not execute is refused when it is posted.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/mxe-abi.h>
+#include "tap.h"
+#include "vt.h"
+
+#define ALL_SIZES (MXEDV_ECE_MASKED_ATOMIC_4 | MXEDV_ECE_MASKED_ATOMIC_8 | \
+		   MXEDV_ECE_MASKED_ATOMIC_16 | MXEDV_ECE_MASKED_ATOMIC_32)
+#define OTHER_VENDOR 0x15b3
+#define PORT 7475
+
+static struct vt_dev *a, *b;
+
+static uint32_t options_of(struct ibv_qp *qp)
+{
+	struct ibv_ece ece = { 0 };
+
+	if (ibv_query_ece(qp, &ece) || ece.vendor_id != MXE_VENDOR_ID ||
+	    ece.comp_mask)
+		vt_bail("ibv_query_ece");
+	return ece.options;
+}
+
+/* What the peer has; returns what both have. */
+static uint32_t negotiate(struct ibv_qp *qp, uint32_t options)
+{
+	struct ibv_ece ece = {
+		.vendor_id = MXE_VENDOR_ID, .options = options,
+	};
+	int ret = ibv_set_ece(qp, &ece);
+
+	if (ret)
+		vt_bail("ibv_set_ece: %s", strerror(ret));
+	return ece.options;
+}
+
+/* A masked addition of 1 << log bytes at the peer: as vt_post() and vt_do(). */
+static struct vt_wr addition(struct vt_pair *p, enum vt_via via, uint32_t log,
+			     struct ibv_sge *sge)
+{
+	static const uint64_t one[4] = { 1 }, boundary[4] = { 0x80 };
+
+	*sge = vt_sge(&p->a, 0, log == 2 ? 4 : 1U << log);
+	return (struct vt_wr){
+		.op = VT_MFADD, .via = via, .sge = sge, .num_sge = 1,
+		.flags = IBV_SEND_SIGNALED,
+		.raddr = vt_addr(&p->b, 0), .rkey = p->b.mr->rkey,
+		.log_arg_sz = log, .operands = { one, one, boundary, boundary },
+	};
+}
+
+/* ---- by the program's own means ---------------------------------------- */
+
+static void test_sizes(enum vt_via via, const char *name)
+{
+	struct vt_conf conf = vt_defaults();
+	uint32_t log, have;
+	struct vt_pair p;
+
+	conf.max_atomic_arg = 32;
+	conf.exp = via == VT_EXP;
+	vt_pair_create(&p, a, b, &conf);
+	is_u64(options_of(p.a.qp), ALL_SIZES, "%s: what is offered", name);
+	have = MXEDV_ECE_MASKED_ATOMIC_4 | MXEDV_ECE_MASKED_ATOMIC_16;
+	is_u64(negotiate(p.b.qp, have | 1), have, "... what both have");
+	is_u64(negotiate(p.a.qp, options_of(p.b.qp)), have, "... and back");
+	vt_pair_connect(&p, &conf);
+
+	for (log = 2; log <= 5; log++) {
+		struct ibv_sge sge;
+		struct vt_wr wr = addition(&p, via, log, &sge);
+		struct ibv_wc wc;
+
+		memset(p.b.buf, 0, 32);
+		if (have >> log & 1)
+			is_int(vt_do(&p.a, &wr, &wc), IBV_WC_SUCCESS,
+			       "%d bytes are executed", 1 << log);
+		else
+			is_int(vt_post(&p.a, &wr), EOPNOTSUPP,
+			       "%d bytes are refused", 1 << log);
+		is_u64(*vt_word(&p.b, 0), have >> log & 1, "... in memory");
+	}
+	vt_pair_close(&p);
+}
+
+/* A peer without any: what a standard request says is sent as one. */
+static void test_none(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct vt_wr masked, wr = {
+		.op = VT_MFADD, .via = VT_WR, .compare_add = 5,
+		.compare_mask = 1ULL << 63,
+	};
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vt_pair p;
+	uint64_t old;
+
+	vt_pair_create(&p, a, b, &conf);
+	is_u64(negotiate(p.a.qp, 0), 0, "a peer without masked atomics");
+	vt_pair_connect(&p, &conf);
+	masked = addition(&p, VT_WR, 3, &sge);
+	is_int(vt_post(&p.a, &masked), EOPNOTSUPP, "a masked one is refused");
+	*vt_word(&p.b, 0) = 7;
+	is_int(vt_atomic(&p, &wr, 0, &old), IBV_WC_SUCCESS, "one of one field");
+	is_u64(old, 7, "... is executed");
+	is_u64(*vt_word(&p.b, 0), 12, "... in memory");
+	wr.op = VT_FADD;
+	is_int(vt_atomic(&p, &wr, 0, &old), IBV_WC_SUCCESS, "a standard one");
+	is_u64(*vt_word(&p.b, 0), 17, "... in memory");
+
+	is_u64(negotiate(p.a.qp, ~0U), ALL_SIZES, "told that it has them");
+	is_int(vt_do(&p.a, &masked, &wc), IBV_WC_SUCCESS, "... it executes them");
+	is_u64(*vt_word(&p.b, 0), 18, "... in memory");
+	negotiate(p.a.qp, 0);
+	if (vt_to_state(&p.a, IBV_QPS_RESET))
+		vt_bail("to RESET");
+	is_u64(options_of(p.a.qp), ALL_SIZES, "RESET forgets the peer");
+	vt_pair_close(&p);
+}
+
+static void test_refused(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct ibv_device_attr attr;
+	struct ibv_ece ece;
+	struct vt_pair p;
+
+	vt_pair_create(&p, a, b, &conf);
+	if (ibv_query_device(a->ctx, &attr))
+		vt_bail("ibv_query_device");
+	is_u64(attr.vendor_id, MXE_VENDOR_ID, "the device's vendor is that of ECE");
+	ece = (struct ibv_ece){ .vendor_id = OTHER_VENDOR, .options = 1 };
+	is_int(ibv_set_ece(p.a.qp, &ece), EINVAL, "another vendor's options");
+	ece.vendor_id = 0;
+	is_int(ibv_set_ece(p.a.qp, &ece), EOPNOTSUPP, "nobody's options");
+	ece = (struct ibv_ece){ .vendor_id = MXE_VENDOR_ID, .comp_mask = 1 };
+	is_int(ibv_set_ece(p.a.qp, &ece), EINVAL, "a newer structure");
+	is_u64(options_of(p.a.qp), ALL_SIZES, "... change nothing");
+	vt_pair_close(&p);
+
+	conf.qp_type = IBV_QPT_UC;
+	vt_pair_create(&p, a, b, &conf);
+	is_u64(options_of(p.a.qp), 0, "UC has no masked atomics");
+	is_u64(negotiate(p.a.qp, ~0U), 0, "... whatever the peer has");
+	vt_pair_close(&p);
+}
+
+/* ---- by librdmacm ------------------------------------------------------ */
+
+/* One side; the passive side's id is that of the connection. */
+struct side {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener;
+	struct rdma_cm_id *id;
+	struct ibv_mr *mr;
+	uint64_t word;
+};
+
+/* This thread moves to that network namespace. */
+static void enter(const char *host)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", host);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET))
+		vt_bail("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static struct sockaddr_in address(const char *text)
+{
+	struct sockaddr_in sin = {
+		.sin_family = AF_INET, .sin_port = htons(PORT),
+	};
+
+	inet_pton(AF_INET, text, &sin.sin_addr);
+	return sin;
+}
+
+static struct rdma_cm_id *expect(struct side *s, enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	if (rdma_get_cm_event(s->channel, &event))
+		vt_bail("rdma_get_cm_event: %s", strerror(errno));
+	if (event->event != type)
+		vt_bail("%s (%d) instead of %s", rdma_event_str(event->event),
+			event->status, rdma_event_str(type));
+	id = event->id;
+	rdma_ack_cm_event(event);
+	return id;
+}
+
+static struct rdma_cm_id *open_side(struct side *s)
+{
+	struct rdma_cm_id *id;
+
+	memset(s, 0, sizeof(*s));
+	s->channel = rdma_create_event_channel();
+	if (!s->channel || rdma_create_id(s->channel, &id, s, RDMA_PS_TCP))
+		vt_bail("rdma_create_id: %s", strerror(errno));
+	return id;
+}
+
+static void listen_on(struct side *s, const char *host, const char *text)
+{
+	struct sockaddr_in sin = address(text);
+
+	enter(host);
+	s->listener = open_side(s);
+	if (rdma_bind_addr(s->listener, (struct sockaddr *)&sin) ||
+	    rdma_listen(s->listener, 1))
+		vt_bail("rdma_listen: %s", strerror(errno));
+}
+
+static void resolve(struct side *s, const char *host, const char *text)
+{
+	struct sockaddr_in sin = address(text);
+
+	enter(host);
+	s->id = open_side(s);
+	if (rdma_resolve_addr(s->id, NULL, (struct sockaddr *)&sin, VT_MS))
+		vt_bail("rdma_resolve_addr: %s", strerror(errno));
+	expect(s, RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (rdma_resolve_route(s->id, VT_MS))
+		vt_bail("rdma_resolve_route: %s", strerror(errno));
+	expect(s, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+/* A queue pair that librdmacm knows, and memory for its atomics. */
+static void create_qp(struct side *s)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.cap = { .max_send_wr = 8, .max_recv_wr = 1,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = s->id->pd,
+		.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE,
+	};
+
+	if (rdma_create_qp_ex(s->id, &attr))
+		vt_bail("rdma_create_qp_ex: %s", strerror(errno));
+	s->mr = ibv_reg_mr(s->id->pd, &s->word, sizeof(s->word), VT_ACCESS_ALL);
+	if (!s->mr)
+		vt_bail("ibv_reg_mr");
+}
+
+static struct rdma_conn_param param(void)
+{
+	return (struct rdma_conn_param){
+		.responder_resources = 1, .initiator_depth = 1,
+		.retry_count = 7, .rnr_retry_count = 7,
+		.qp_num = 0x123456,	/* of a side without a queue pair */
+	};
+}
+
+static void request(struct side *s)
+{
+	struct rdma_conn_param p = param();
+
+	if (rdma_connect(s->id, &p))
+		vt_bail("rdma_connect: %s", strerror(errno));
+}
+
+static void take_request(struct side *s)
+{
+	s->id = expect(s, RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
+static void answer(struct side *s)
+{
+	struct rdma_conn_param p = param();
+
+	if (rdma_accept(s->id, &p))
+		vt_bail("rdma_accept: %s", strerror(errno));
+}
+
+static void close_side(struct side *s)
+{
+	if (s->mr)
+		ibv_dereg_mr(s->mr);
+	if (s->id->qp)
+		rdma_destroy_qp(s->id);
+	rdma_destroy_id(s->id);
+	if (s->listener)
+		rdma_destroy_id(s->listener);
+	rdma_destroy_event_channel(s->channel);
+}
+
+/* A masked addition of 1 to the peer's word: its completion, or an errno. */
+static int add_to(struct side *s, struct side *peer)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(s->id->qp);
+	struct mxedv_qp_ex *mqp = mxedv_qp_ex_from_ibv_qp_ex(qpx);
+	uint64_t raddr = (uintptr_t)&peer->word;
+	struct ibv_wc wc;
+	int ret;
+
+	if (!mqp)
+		vt_bail("no builders");
+	ibv_wr_start(qpx);
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	mxedv_wr_masked_atomic_fetch_add(mqp, peer->mr->rkey, raddr, 1, 0x80);
+	ibv_wr_set_sge(qpx, s->mr->lkey, (uintptr_t)&s->word, sizeof(s->word));
+	ret = ibv_wr_complete(qpx);
+	if (ret)
+		return ret;
+	return vt_poll(s->id->send_cq, &wc, VT_MS) ? (int)wc.status : -1;
+}
+
+/* Neither side's program does anything for it. */
+static void test_cm(void)
+{
+	struct side passive, active;
+
+	listen_on(&passive, "h2", "10.77.0.2");
+	resolve(&active, "h1", "10.77.0.2");
+	create_qp(&active);
+	request(&active);
+	take_request(&passive);
+	create_qp(&passive);
+	answer(&passive);
+	expect(&active, RDMA_CM_EVENT_ESTABLISHED);
+	expect(&passive, RDMA_CM_EVENT_ESTABLISHED);
+	is_u64(options_of(active.id->qp), ALL_SIZES, "librdmacm: the active side");
+	is_u64(options_of(passive.id->qp), ALL_SIZES, "... the passive side");
+	is_int(add_to(&active, &passive), IBV_WC_SUCCESS, "... an atomic");
+	is_u64(passive.word, 1, "... in memory");
+	is_int(add_to(&passive, &active), IBV_WC_SUCCESS, "... one back");
+	close_side(&active);
+	close_side(&passive);
+}
+
+/* The active side's queue pair is its own business, and so are its options. */
+static void test_cm_active(uint32_t vendor, uint32_t options, uint32_t want,
+			   const char *name)
+{
+	struct ibv_ece ece = { .vendor_id = vendor, .options = options };
+	struct side passive, active;
+
+	listen_on(&passive, "h2", "10.77.0.2");
+	resolve(&active, "h1", "10.77.0.2");
+	if (vendor && rdma_set_local_ece(active.id, &ece))
+		vt_bail("rdma_set_local_ece: %s", strerror(errno));
+	request(&active);
+	take_request(&passive);
+	create_qp(&passive);
+	is_u64(options_of(passive.id->qp), want, "%s: the passive side", name);
+	answer(&passive);
+	expect(&active, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	is_int(rdma_get_remote_ece(active.id, &ece), 0, "... the answer");
+	is_u64(ece.vendor_id, vendor, "... is of this vendor");
+	/* librdmacm clears the options of nobody not. */
+	if (vendor)
+		is_u64(ece.options, want, "... with these options");
+	if (rdma_establish(active.id))
+		vt_bail("rdma_establish: %s", strerror(errno));
+	expect(&passive, RDMA_CM_EVENT_ESTABLISHED);
+	if (!want)
+		is_int(add_to(&passive, &passive), EOPNOTSUPP, "... is refused");
+	close_side(&active);
+	close_side(&passive);
+}
+
+/* The passive side has no device of this vendor, or does not say so. */
+static void test_cm_passive(void)
+{
+	struct side passive, active;
+	struct ibv_ece ece;
+
+	listen_on(&passive, "h2", "10.77.0.2");
+	resolve(&active, "h1", "10.77.0.2");
+	create_qp(&active);
+	request(&active);
+	take_request(&passive);
+	is_int(rdma_get_remote_ece(passive.id, &ece), 0, "the request");
+	is_u64(ece.vendor_id, MXE_VENDOR_ID, "... is of this vendor");
+	is_u64(ece.options, ALL_SIZES, "... with these options");
+	answer(&passive);
+	expect(&active, RDMA_CM_EVENT_ESTABLISHED);
+	expect(&passive, RDMA_CM_EVENT_ESTABLISHED);
+	is_u64(options_of(active.id->qp), 0, "no options: none in common");
+	is_int(add_to(&active, &active), EOPNOTSUPP, "... is refused");
+	negotiate(active.id->qp, ALL_SIZES);
+	is_u64(options_of(active.id->qp), ALL_SIZES, "a program that knows more");
+	close_side(&active);
+	close_side(&passive);
+}
+
+int main(void)
+{
+	a = vt_open(vt_name_a());
+	b = vt_open(vt_name_b());
+	plan(0);
+	test_sizes(VT_WR, "mxedv");
+	test_sizes(VT_EXP, "experimental verbs");
+	test_none();
+	test_refused();
+	test_cm();
+	test_cm_active(MXE_VENDOR_ID, MXEDV_ECE_MASKED_ATOMIC_8 | 1,
+		       MXEDV_ECE_MASKED_ATOMIC_8, "a peer with 8 bytes");
+	test_cm_active(MXE_VENDOR_ID, 0, 0, "a peer with nothing");
+	test_cm_active(OTHER_VENDOR, ALL_SIZES, 0, "a peer of another vendor");
+	test_cm_active(0, 0, ALL_SIZES, "a peer that says nothing");
+	test_cm_passive();
+	vt_close(a);
+	vt_close(b);
+	return done_testing();
+}

@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Things are taken away under traffic: the process, queue pairs, the device, the
+# interface, the namespace. Afterwards the module can be removed.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+OUT=/tmp/t_lifecycle.out
+
+# start MODE: traffic in the background; returns when it runs.
+start()
+{
+	: >$OUT
+	t_traffic -s "${SECS:-1000}" "$1" >$OUT 2>&1 &
+	TRAFFIC=$!
+	soon runs_or_ended && grep -q running $OUT && return
+	diag "no traffic: $(<$OUT)"
+	return 1
+}
+
+runs_or_ended()
+{
+	grep -q running $OUT || ! kill -0 $TRAFFIC
+}
+
+# ends STATUS NAME: the traffic ends soon, in that way.
+ends()
+{
+	local rc
+	if ! soon not kill -0 $TRAFFIC; then
+		report 1 "$2"
+		diag "still there: $(<$OUT)"
+		kill -9 $TRAFFIC
+		wait $TRAFFIC 2>/dev/null
+		return
+	fi
+	wait $TRAFFIC 2>/dev/null
+	rc=$?
+	is $rc "$1" "$2" || diag "$(<$OUT)"
+}
+
+# empty DEVICE: nothing of a process is left on it, only QP 1 of the kernel.
+empty()
+{
+	soon shows_nothing "$1" && return
+	rdma resource show "$1"
+	return 1
+}
+
+shows_nothing()
+{
+	rdma resource show "$1" | grep -q 'pd 1 cq 1 qp 1.*mr 0'
+}
+
+again()
+{
+	topo_down && topo_up
+}
+
+topo_up || bail_out "cannot make the two hosts"
+
+SECS=3 start fork
+ends 0 'traffic while the process forks'
+
+SECS=3 start destroy
+ends 0 'queue pairs destroyed with requests in flight'
+check 'nothing is left on mxe1' empty mxe1
+check 'nothing is left on mxe2' empty mxe2
+
+for i in 1 2 3; do
+	start run
+	kill -9 $TRAFFIC
+	ends 137 "kill -9 in flight, $i"
+	check 'nothing is left on mxe1' empty mxe1
+done
+
+start run
+check 'rdma link del of the requester in use' rdma link del mxe1
+ends 3 'the process learns of it'
+check 'the other device is not disturbed' empty mxe2
+check 'all is made again' again
+
+start run
+check 'rdma link del of the responder in use' rdma link del mxe2
+ends 3 'the process learns of it'
+check 'all is made again' again
+
+start run
+check 'ip link del of an interface in use' ip -n h1 link del eth0
+ends 3 'the process learns of it'
+is "$(rdma link | grep -c mxe)" 0 'the devices went with it'
+check 'all is made again' again
+
+start run
+check 'ip netns del of a namespace in use' ip netns del h2
+ends 3 'the process learns of it'
+soon [ ! -e /sys/class/infiniband/mxe1 ]
+soon [ ! -e /sys/class/infiniband/mxe2 ]
+is "$(rdma link | grep -c mxe)" 0 'the devices went with it'
+check 'all is made again' again
+
+start run
+rmmod mxe 2>/dev/null
+is $? 1 'rmmod is refused while a process uses it'
+ip -n h1 link set eth0 down
+sleep 0.3
+ip -n h1 link set eth0 up
+kill -0 $TRAFFIC
+is $? 0 'an interface that goes down for a while ends nothing'
+kill -9 $TRAFFIC
+ends 137 'the process is killed'
+
+check 'the two hosts go' topo_down
+check 'rmmod' rmmod mxe
+check 'insmod' insmod "$MODULES/kernel/mxe/mxe.ko"
+check 'all is made again' topo_up
+SECS=1 start run
+ends 0 'traffic on the module loaded anew'
+check 'the two hosts go' topo_down
+done_testing

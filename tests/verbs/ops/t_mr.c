@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that memory regions work whose addresses are offsets, that are changed while
+ * they exist, and that are made of huge pages.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "tap.h"
+#include "vt.h"
+
+#define LEN 16384
+
+static struct vt_dev *a, *b;
+
+/* The status of one operation of a fresh pair of queue pairs. */
+static int status_of(struct ibv_pd *pd, enum vt_opcode op, uint64_t raddr,
+		     uint32_t rkey, uint32_t len, const void *data)
+{
+	struct vt_conf conf = vt_defaults();
+	struct ibv_pd *own = b->pd;
+	struct ibv_sge sge;
+	struct vt_pair p;
+	struct vt_wr wr = {
+		.op = op, .sge = &sge, .num_sge = 1, .raddr = raddr,
+		.rkey = rkey, .compare_add = 1,
+	};
+	int status;
+
+	b->pd = pd;
+	vt_pair_open(&p, a, b, &conf);
+	b->pd = own;
+	sge = vt_sge(&p.a, 0, len);
+	if (data)
+		memcpy(p.a.buf, data, len);
+	status = vt_do(&p.a, &wr, NULL);
+	vt_pair_close(&p);
+	return status;
+}
+
+static int write_to(uint64_t raddr, const struct ibv_mr *mr, const char *text)
+{
+	return status_of(mr->pd, VT_WRITE, raddr, mr->rkey,
+			 (uint32_t)strlen(text) + 1, text);
+}
+
+static uint64_t at(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+/* ---- zero based -------------------------------------------------------- */
+
+static void test_zero_based(void)
+{
+	char *buf = aligned_alloc(4096, LEN);
+	struct ibv_mr *mr;
+
+	memset(buf, 0, LEN);
+	mr = ibv_reg_mr(b->pd, buf + 40, 5000,
+			VT_ACCESS_ALL | IBV_ACCESS_ZERO_BASED);
+	if (!ok(mr, "a region that begins at 0"))
+		return;
+	is_int(write_to(0, mr, "masked"), IBV_WC_SUCCESS, "to its first byte");
+	is_str(buf + 40, "masked", "is there");
+	is_int(write_to(4990, mr, "atomics"), IBV_WC_SUCCESS, "to its end");
+	is_str(buf + 40 + 4990, "atomics", "is there");
+	is_int(write_to(4999, mr, "x"), IBV_WC_REM_ACCESS_ERR, "beyond it");
+	is_int(write_to(at(buf + 40), mr, "x"), IBV_WC_REM_ACCESS_ERR,
+	       "by its address");
+	is_int(status_of(b->pd, VT_FADD, 64, mr->rkey, 8, NULL),
+	       IBV_WC_SUCCESS, "an atomic on aligned memory");
+	is_int(buf[104], 1, "is executed");
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	free(buf);
+}
+
+/* ---- changed ----------------------------------------------------------- */
+
+static void test_rereg(void)
+{
+	char *one = aligned_alloc(4096, LEN), *two = aligned_alloc(4096, LEN);
+	struct ibv_pd *other = ibv_alloc_pd(b->ctx);
+	struct ibv_mr *mr = ibv_reg_mr(b->pd, one, LEN, VT_ACCESS_ALL);
+	uint32_t rkey;
+
+	memset(one, 0, LEN);
+	memset(two, 0, LEN);
+	is_int(write_to(at(one), mr, "first"), IBV_WC_SUCCESS, "as it was");
+
+	rkey = mr->rkey;
+	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
+			    two + 100, 1000, 0), 0, "other memory");
+	ok(mr->addr == two + 100 && mr->length == 1000, "the region says so");
+	is_int(write_to(at(two + 100), mr, "second"), IBV_WC_SUCCESS,
+	       "it is used");
+	is_str(two + 100, "second", "data are there");
+	is_int(write_to(at(two + 99), mr, "x"), IBV_WC_REM_ACCESS_ERR,
+	       "not what is before it");
+	is_int(write_to(at(two + 1099), mr, "x"), IBV_WC_REM_ACCESS_ERR,
+	       "nor behind it");
+	is_int(write_to(at(one), mr, "x"), IBV_WC_REM_ACCESS_ERR,
+	       "the old memory is not reached");
+	ok(mr->rkey == rkey && mr->lkey == rkey, "the keys stay");
+	is_str(one, "first", "... and is what it was");
+
+	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_REMOTE_READ), 0, "fewer rights");
+	is_int(write_to(at(two + 100), mr, "x"), IBV_WC_REM_ACCESS_ERR,
+	       "they are not granted");
+	is_int(status_of(b->pd, VT_READ, at(two + 100), mr->rkey, 8, NULL),
+	       IBV_WC_SUCCESS, "the rest is");
+	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    VT_ACCESS_ALL), 0, "all rights again");
+	is_int(write_to(at(two + 100), mr, "third"), IBV_WC_SUCCESS,
+	       "are granted");
+
+	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, other, NULL, 0, 0), 0,
+	       "another domain");
+	ok(mr->pd == other, "the region says so");
+	is_int(write_to(at(two + 100), mr, "fourth"), IBV_WC_SUCCESS,
+	       "queue pairs of that reach it");
+	is_int(status_of(b->pd, VT_READ, at(two + 100), mr->rkey, 8, NULL),
+	       IBV_WC_REM_ACCESS_ERR, "those of the old one do not");
+
+	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION |
+			    IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_PD,
+			    b->pd, one, LEN, VT_ACCESS_ALL), 0, "all at once");
+	is_int(write_to(at(one + LEN - 6), mr, "fifth"), IBV_WC_SUCCESS,
+	       "it is used");
+	is_str(one + LEN - 6, "fifth", "data are there");
+	is_int(ibv_dealloc_pd(other), 0, "the other domain is not in use");
+
+	/* Refused: the region is what it was. */
+	ok(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
+			(void *)4096, LEN, 0), "no memory there");
+	is_int(write_to(at(one), mr, "sixth"), IBV_WC_SUCCESS,
+	       "it is as it was");
+	ok(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			IBV_ACCESS_REMOTE_WRITE), "no local write");
+	is_int(write_to(at(one), mr, "seventh"), IBV_WC_SUCCESS,
+	       "it is as it was");
+	is_str(one, "seventh", "data are there");
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	free(one);
+	free(two);
+}
+
+static void test_rereg_window(void)
+{
+	char *buf = aligned_alloc(4096, LEN);
+	struct ibv_mr *mr = ibv_reg_mr(a->pd, buf, LEN,
+				       VT_ACCESS_ALL | IBV_ACCESS_MW_BIND);
+	struct ibv_mw *mw = ibv_alloc_mw(a->pd, IBV_MW_TYPE_1);
+	struct ibv_mw_bind bind = {
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = { mr, at(buf), 100, IBV_ACCESS_REMOTE_WRITE },
+	};
+	struct vt_conf conf = vt_defaults();
+	struct vt_pair p;
+	struct ibv_wc wc;
+
+	vt_pair_open(&p, a, b, &conf);
+	is_int(ibv_bind_mw(p.a.qp, mw, &bind), 0, "a window");
+	ok(vt_poll(p.a.cq, &wc, VT_MS) && !wc.status, "is bound");
+	ok(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			VT_ACCESS_ALL), "not changed under a window");
+	is_int(ibv_dealloc_mw(mw), 0, "the window goes");
+	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    VT_ACCESS_ALL), 0, "changed");
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	vt_pair_close(&p);
+	free(buf);
+}
+
+/* ---- kinds of memory --------------------------------------------------- */
+
+static void test_huge(void)
+{
+	const size_t len = 4 << 20, page = 2 << 20;
+	FILE *f = fopen("/proc/sys/vm/nr_hugepages", "w");
+	struct ibv_mr *mr;
+	char *buf;
+
+	if (f) {
+		fputs("4\n", f);
+		fclose(f);
+	}
+	buf = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (buf == MAP_FAILED) {
+		skip(1, "no huge pages");
+		return;
+	}
+	mr = ibv_reg_mr(b->pd, buf, len, VT_ACCESS_ALL | IBV_ACCESS_HUGETLB);
+	if (!ok(mr, "huge pages"))
+		return;
+	is_int(write_to(at(buf + page - 3), mr, "masked"), IBV_WC_SUCCESS,
+	       "over the border of two");
+	is_str(buf + page - 3, "masked", "is there");
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+	munmap(buf, len);
+}
+
+static void test_relaxed(void)
+{
+	static char buf[64];
+	struct ibv_mr *mr = ibv_reg_mr(b->pd, buf, sizeof(buf), VT_ACCESS_ALL |
+				       IBV_ACCESS_RELAXED_ORDERING);
+
+	if (!ok(mr, "relaxed ordering, which changes nothing"))
+		return;
+	is_int(write_to(at(buf), mr, "masked"), IBV_WC_SUCCESS, "written");
+	is_int(ibv_dereg_mr(mr), 0, "deregistered");
+}
+
+int main(void)
+{
+	struct ibv_device_attr attr;
+
+	plan(0);
+	a = vt_open(vt_name_a());
+	b = vt_open(vt_name_b());
+	is_int(ibv_query_device(a->ctx, &attr), 0, "ibv_query_device()");
+	is_u64(attr.page_size_cap, 4096, "page_size_cap: the host's page");
+	test_zero_based();
+	test_rereg();
+	test_rereg_window();
+	test_huge();
+	test_relaxed();
+	vt_close(a);
+	vt_close(b);
+	return done_testing();
+}

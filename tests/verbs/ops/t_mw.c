@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that a peer reaches exactly what memory windows of type 1 and 2B open, that
+ * they can be closed, and that what may not be bound is refused.
+ */
+#include <errno.h>
+#include <string.h>
+#include "tap.h"
+#include "vt.h"
+
+enum { WIN = 4096, WIN_LEN = 256 };
+
+static struct vt_conf mw_conf(void)
+{
+	struct vt_conf conf = vt_defaults();
+
+	conf.mr_access = VT_ACCESS_ALL | IBV_ACCESS_MW_BIND;
+	return conf;
+}
+
+static struct ibv_mw *make_mw(struct vt_end *e, enum ibv_mw_type type)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(e->dev->pd, type);
+
+	if (!mw)
+		vt_bail("ibv_alloc_mw");
+	return mw;
+}
+
+static struct ibv_mw_bind_info window(struct vt_end *e, uint64_t len,
+				      unsigned int access)
+{
+	return (struct ibv_mw_bind_info){
+		.mr = e->mr, .addr = vt_addr(e, WIN), .length = len,
+		.mw_access_flags = access,
+	};
+}
+
+/* The status of the completion, or -1. */
+static int completion(struct vt_end *e, enum ibv_wc_opcode opcode)
+{
+	struct ibv_wc wc;
+
+	if (!vt_poll(e->cq, &wc, VT_MS))
+		return -1;
+	if (wc.status == IBV_WC_SUCCESS && wc.opcode != opcode)
+		return -2;
+	return wc.status;
+}
+
+static int bind_1(struct vt_end *e, struct ibv_mw *mw,
+		  struct ibv_mw_bind_info info)
+{
+	struct ibv_mw_bind bind = {
+		.wr_id = 1, .send_flags = IBV_SEND_SIGNALED, .bind_info = info,
+	};
+
+	if (ibv_bind_mw(e->qp, mw, &bind))
+		return -3;
+	return completion(e, IBV_WC_BIND_MW);
+}
+
+static int bind_2(struct vt_end *e, struct ibv_mw *mw, uint32_t rkey,
+		  struct ibv_mw_bind_info info)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = { .mw = mw, .rkey = rkey, .bind_info = info },
+	};
+
+	if (ibv_post_send(e->qp, &wr, &bad))
+		return -3;
+	return completion(e, IBV_WC_BIND_MW);
+}
+
+static int local_inv(struct vt_end *e, uint32_t rkey)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED,
+		.invalidate_rkey = rkey,
+	};
+
+	if (ibv_post_send(e->qp, &wr, &bad))
+		return -3;
+	return completion(e, IBV_WC_LOCAL_INV);
+}
+
+static int access_key(struct vt_pair *p, enum vt_opcode op, uint32_t rkey,
+		      uint64_t raddr, uint32_t len)
+{
+	struct ibv_sge sge = vt_sge(&p->a, 0, len);
+	struct vt_wr wr = {
+		.op = op, .via = op >= VT_MCAS ? VT_WR : VT_POST_SEND,
+		.sge = &sge, .num_sge = 1, .raddr = raddr, .rkey = rkey,
+		.compare_add = 1, .compare_mask = 0x8080808080808080ULL,
+		.swap = 1, .swap_mask = 0xff,
+	};
+	struct ibv_wc wc;
+
+	return vt_do(&p->a, &wr, &wc);
+}
+
+/* An access that is refused ends the connection: a new one each time. */
+static void refused(struct vt_pair *p, const struct vt_conf *conf,
+		    enum vt_opcode op, uint32_t rkey, uint64_t raddr,
+		    uint32_t len, const char *what)
+{
+	is_int(access_key(p, op, rkey, raddr, len), IBV_WC_REM_ACCESS_ERR, "%s",
+	       what);
+	vt_pair_reconnect(p, conf);
+}
+
+static void test_type_1(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = mw_conf();
+	struct ibv_mw_bind_info none = { 0 };
+	struct ibv_mw *mw;
+	struct vt_pair p;
+	uint32_t old;
+
+	vt_pair_open(&p, a, b, &conf);
+	mw = make_mw(&p.b, IBV_MW_TYPE_1);
+	refused(&p, &conf, VT_READ, mw->rkey, vt_addr(&p.b, WIN), 8,
+		"a window that is not bound");
+	is_int(bind_1(&p.b, mw, window(&p.b, WIN_LEN, IBV_ACCESS_REMOTE_READ)),
+	       IBV_WC_SUCCESS, "bound for reading");
+	*vt_word(&p.b, WIN) = 0x1122334455667788;
+	is_int(access_key(&p, VT_READ, mw->rkey, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "a peer reads");
+	is_u64(*vt_word(&p.a, 0), 0x1122334455667788, "... what is there");
+	is_int(access_key(&p, VT_READ, mw->rkey,
+			  vt_addr(&p.b, WIN + WIN_LEN - 8), 8),
+	       IBV_WC_SUCCESS, "... up to its end");
+	is_int(ibv_dereg_mr(p.b.mr), EBUSY, "the region stays");
+	refused(&p, &conf, VT_READ, mw->rkey,
+		vt_addr(&p.b, WIN + WIN_LEN - 7), 8, "... not over it");
+	refused(&p, &conf, VT_READ, mw->rkey, vt_addr(&p.b, WIN - 1), 8,
+		"... nor before it");
+	refused(&p, &conf, VT_WRITE, mw->rkey, vt_addr(&p.b, WIN), 8,
+		"it is not for writing");
+
+	old = mw->rkey;
+	is_int(bind_1(&p.b, mw, window(&p.b, WIN_LEN,
+				       IBV_ACCESS_REMOTE_WRITE |
+				       IBV_ACCESS_REMOTE_ATOMIC)),
+	       IBV_WC_SUCCESS, "bound again, for writing");
+	ok(mw->rkey != old, "it has another key");
+	is_int(access_key(&p, VT_WRITE, mw->rkey, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "a peer writes");
+	*vt_word(&p.b, WIN) = 0x00ff00ff00ff00ff;
+	is_int(access_key(&p, VT_MFADD, mw->rkey, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "a masked atomic through it");
+	is_u64(*vt_word(&p.b, WIN), 0x00ff00ff00ff0000, "... is done");
+	refused(&p, &conf, VT_WRITE, old, vt_addr(&p.b, WIN), 8, "the old key");
+	is_int(bind_1(&p.b, mw, none), IBV_WC_SUCCESS, "closed");
+	refused(&p, &conf, VT_WRITE, mw->rkey, vt_addr(&p.b, WIN), 8,
+		"... nothing is behind it");
+	is_int(ibv_dealloc_mw(mw), 0, "deallocated");
+	vt_pair_close(&p);
+}
+
+static void test_type_2(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = mw_conf();
+	unsigned int rw = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad, inv = {
+		.opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1,
+	};
+	struct vt_pair p, other;
+	struct ibv_mw *mw;
+	struct ibv_wc wc;
+	uint32_t key;
+
+	vt_pair_open(&p, a, b, &conf);
+	vt_pair_open(&other, a, b, &conf);
+	mw = make_mw(&p.b, IBV_MW_TYPE_2);
+	key = ibv_inc_rkey(mw->rkey);
+	is_int(bind_2(&p.b, mw, key, window(&p.b, WIN_LEN, rw)), IBV_WC_SUCCESS,
+	       "bound");
+	is_int(access_key(&p, VT_WRITE, key, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "a peer writes");
+	refused(&other, &conf, VT_WRITE, key, vt_addr(&p.b, WIN), 8,
+		"not by another queue pair");
+	is_int(local_inv(&p.b, key), IBV_WC_SUCCESS, "invalidated");
+	refused(&p, &conf, VT_WRITE, key, vt_addr(&p.b, WIN), 8,
+		"... nothing is behind it");
+
+	key = ibv_inc_rkey(key);
+	is_int(bind_2(&p.b, mw, key,
+		      window(&p.b, WIN_LEN, rw | IBV_ACCESS_ZERO_BASED)),
+	       IBV_WC_SUCCESS, "bound from 0");
+	*vt_word(&p.b, WIN + 16) = 0xabcdef;
+	is_int(access_key(&p, VT_READ, key, 16, 8), IBV_WC_SUCCESS,
+	       "a peer reads");
+	is_u64(*vt_word(&p.a, 0), 0xabcdef, "... byte 16 of it");
+	sge = vt_sge(&p.a, 0, 8);
+	inv.invalidate_rkey = key;
+	is_int(vt_recv(&p.b, 3, 0, 8), 0, "a receive");
+	is_int(ibv_post_send(p.a.qp, &inv, &bad), 0, "SEND with invalidate");
+	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.status == IBV_WC_SUCCESS &&
+	   wc.wc_flags & IBV_WC_WITH_INV && wc.invalidated_rkey == key,
+	   "... the receiver is told");
+	is_int(completion(&p.a, IBV_WC_SEND), IBV_WC_SUCCESS, "... the sender");
+	refused(&p, &conf, VT_READ, key, 0, 8, "... nothing is behind it");
+	is_int(ibv_dealloc_mw(mw), 0, "deallocated");
+	vt_pair_close(&p);
+	vt_pair_close(&other);
+}
+
+static void fails(struct vt_dev *a, struct vt_dev *b, unsigned int mr_access,
+		  struct ibv_mw_bind_info info, int rkey_add, const char *what)
+{
+	struct vt_conf conf = mw_conf();
+	struct ibv_mw *mw;
+	struct vt_pair p;
+
+	conf.mr_access = mr_access;
+	vt_pair_open(&p, a, b, &conf);
+	mw = make_mw(&p.b, IBV_MW_TYPE_2);
+	info.mr = p.b.mr;
+	info.addr += vt_addr(&p.b, 0);
+	is_int(bind_2(&p.b, mw, mw->rkey + rkey_add, info), IBV_WC_MW_BIND_ERR,
+	       "%s", what);
+	ibv_dealloc_mw(mw);
+	vt_pair_close(&p);
+}
+
+static void test_refused(struct vt_dev *a, struct vt_dev *b)
+{
+	const unsigned int rights = VT_ACCESS_ALL | IBV_ACCESS_MW_BIND;
+	struct ibv_mw_bind_info info = {
+		.length = 8, .mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+	struct ibv_mw_bind bind = { 0 };
+	struct vt_conf conf = mw_conf();
+	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_BIND_MW };
+	struct ibv_mw *mw1, *mw2;
+	struct vt_pair p;
+
+	fails(a, b, VT_ACCESS_ALL, info, 1, "a region that is not for windows");
+	fails(a, b, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND, info, 1,
+	      "remote write to a region without local write");
+	fails(a, b, rights, info, 0, "the key that it has");
+	info.length = 65537;
+	fails(a, b, rights, info, 1, "longer than the region");
+	info.length = 0;
+	fails(a, b, rights, info, 1, "of no length");
+	info.length = 8;
+	info.mw_access_flags = IBV_ACCESS_ON_DEMAND;
+	fails(a, b, rights, info, 1, "a right that is not for windows");
+
+	vt_pair_open(&p, a, b, &conf);
+	mw1 = make_mw(&p.b, IBV_MW_TYPE_1);
+	mw2 = make_mw(&p.b, IBV_MW_TYPE_2);
+	is_int(ibv_bind_mw(p.b.qp, mw2, &bind), EINVAL,
+	       "ibv_bind_mw() is for type 1");
+	wr.bind_mw.mw = mw1;
+	is_int(ibv_post_send(p.b.qp, &wr, &bad), EINVAL,
+	       "a work request is for type 2");
+	is_int(ibv_dealloc_mw(mw1), 0, "deallocated");
+	is_int(ibv_dealloc_mw(mw2), 0, "deallocated");
+	vt_pair_close(&p);
+}
+
+int main(void)
+{
+	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
+
+	plan(0);
+	test_type_1(a, b);
+	test_type_2(a, b);
+	test_refused(a, b);
+	vt_close(a);
+	vt_close(b);
+	return done_testing();
+}

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# rdma-core's own tests, as the distribution ships them, on mxe1. Nothing fails,
+# and every skip has a reason that pyverbs.skips lists.
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+SUITE=/usr/share/doc/rdma-core/tests
+# Tests of other vendors' own interfaces, and of graphics cards.
+OTHERS='mlx5|efa|srd|cuda'
+
+[ -e $SUITE/run_tests.py ] ||
+	bail_out "no $SUITE: is the documentation of packages left out here?"
+modprobe -a rdma_ucm ib_umad || bail_out "no rdma_ucm"
+topo_up || bail_out "cannot make the two hosts"
+
+WORK=$(mktemp -d) || exit
+trap 'rm -rf "$WORK"' EXIT
+cp -r $SUITE "$WORK/tests"
+gunzip "$WORK"/tests/*.gz 2>/dev/null
+# Patience with a machine that is slow or away for a while: they have 10 s for a
+# completion, 15 s for the other side, 30 s for all, 67 ms for an acknowledgement.
+sed -i -e 's/^POLL_CQ_TIMEOUT = 10 /POLL_CQ_TIMEOUT = 100 /' "$WORK/tests/utils.py"
+sed -i -e 's/^TIMEOUT = 14$/TIMEOUT = 17/' -e 's/, timeout=15)$/, timeout=100)/' \
+	-e 's/repeat_times=150 /repeat_times=1500 /' \
+	"$WORK/tests/base.py"
+find "$WORK/tests" -name 'test_*' -regextype egrep -regex ".*/test_($OTHERS).*" \
+	-delete
+
+# Not to look for other devices, and not to write beside what is read.
+cd "$WORK" || exit
+ip netns exec h1 env PYTHONDONTWRITEBYTECODE=1 timeout $((700 * ${MXE_FACTOR:-1})) \
+	/usr/bin/python3 tests/run_tests.py --dev mxe1 -v >"$WORK/out" 2>&1
+RC=$?
+
+# "test_name (module.Class...) ... verdict", perhaps with a line of the test's
+# documentation in between.
+sed -n 's/^\([^ ].*\) \.\.\. \(ok\|FAIL\|ERROR\|skipped .*\)$/\2\t\1/p' \
+	"$WORK/out" >"$WORK/verdicts"
+while IFS=$'\t' read -r verdict name; do
+	case $verdict in
+	ok) report 0 "$name" ;;
+	FAIL | ERROR) report 1 "$name" ;;
+	esac
+done <"$WORK/verdicts"
+is $RC 0 'the suite ends well' || grep -A30 -E '^(FAIL|ERROR):' "$WORK/out" |
+	head -200 | sed 's/^/# /'
+
+mapfile -t KNOWN < <(sed '/^#/d; s/\t.*//' "$TOP/tests/verbs/ops/pyverbs.skips")
+sed -n "s/^skipped ['\"]\(.*\)['\"]\t.*/\1/p" "$WORK/verdicts" | sort |
+	uniq -c >"$WORK/skips"
+while read -r count reason; do
+	known=1
+	for k in "${KNOWN[@]}"; do
+		[[ $reason != "$k"* ]] || known=0
+	done
+	diag "$count tests skipped: $reason"
+	report $known "a documented reason for a skip: $reason"
+done <"$WORK/skips"
+PASSED=$(grep -c '^ok' "$WORK/verdicts")
+check 'most of the suite was run' test "$PASSED" -ge 70
+done_testing

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The example programs; the longer one also where devices are private to their
+# network namespaces.
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+# locks [OPTION]: mxe_lock between the two hosts.
+# shellcheck disable=SC2317  # check runs it
+locks()
+{
+	local server rc=0
+	ip netns exec h2 mxe_lock -d mxe2 "$@" &
+	server=$!
+	timeout 150 ip netns exec h1 mxe_lock -d mxe1 "$@" 10.77.0.2 || rc=1
+	[ $rc -eq 0 ] || kill "$server"
+	wait "$server" || rc=1
+	return "$rc"
+}
+
+# has_gid HOST: its device has one, as it sees it.
+# shellcheck disable=SC2317  # soon runs it
+has_gid()
+{
+	ip netns exec "h$1" sh -c \
+		"cat /sys/class/infiniband/mxe$1/ports/1/gids/*" | grep :ffff:0a4d:
+}
+
+topo_up || bail_out "cannot make the two hosts"
+is "$(hello_masked)" \
+	'success: old 0x1111222233334444, new 0x11112222abcd4444' hello_masked
+check 'mxe_lock' locks
+check 'mxe_lock -b' locks -b
+
+topo_down
+# Refused until the last namespace is really gone.
+check 'rdma system set netns exclusive' soon rdma system set netns exclusive
+check 'the two hosts' "$TOP/tools/two-hosts" up
+is "$(rdma link | grep -c mxe)" 0 'the devices are not seen from outside'
+like "$(ip netns exec h1 rdma link)" 'mxe1/1' 'each host has its own'
+[[ $(ip netns exec h1 rdma link) != *mxe2* ]]
+report $? '... and not the other'
+for host in 1 2; do
+	soon has_gid $host
+done
+check 'mxe_lock' locks
+topo_down
+check 'rdma system set netns shared' soon rdma system set netns shared
+done_testing

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# NFS 4.2 over RDMA: the second host exports a directory in memory, the first one
+# mounts it.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/pair.sh
+. ../lib/pair.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+MNT=/run/nfs-mnt
+FILE=/run/nfs.data
+NFSD=/proc/fs/nfsd
+
+# A server by the files of nfsd itself, so that nobody has to install one: what
+# rpc.mountd would answer is told in advance (domain "mxe", the one client, the one
+# export: NFSEXP_INSECURE_PORT, _NOSUBTREECHECK and _FSID, and that is 0).  Version 4
+# alone, which needs no rpcbind, and without a time of grace, in which a server that
+# was started again would hear of files that were open.
+serve()
+{
+	local rpc=/proc/net/rpc end=$((EPOCHSECONDS + 86400))
+	modprobe -a nfsd rpcrdma && mkdir -p /run/export /var/lib/nfs/v4recovery ||
+		return
+	mount -t nfsd nfsd $NFSD 2>/dev/null
+	echo "nfsd 10.77.0.1 $end mxe" >$rpc/auth.unix.ip/channel &&
+		echo "mxe /run/export $end $((0x2 | 0x400 | 0x2000)) 65534 65534 0" \
+			>$rpc/nfsd.export/channel &&
+		echo "mxe 1 \\x00000000 $end /run/export" >$rpc/nfsd.fh/channel &&
+		echo '-2 -3 +4 +4.1 +4.2' >$NFSD/versions &&
+		echo 10 >$NFSD/nfsv4gracetime &&
+		echo 'rdma 20049' >$NFSD/portlist &&
+		echo 2 >$NFSD/threads || return
+	echo Y >$NFSD/v4_end_grace
+	grep rdma $NFSD/portlist
+}
+
+unserve()
+{
+	local cache
+	echo 0 >$NFSD/threads || return
+	for cache in nfsd.fh nfsd.export auth.unix.ip; do
+		echo $EPOCHSECONDS >/proc/net/rpc/$cache/flush || return
+	done
+	umount $NFSD && modprobe -r nfsd rpcrdma
+}
+
+# write_read MIB: random data, as it comes back from the other host.
+write_read()
+{
+	dd if=/dev/urandom of=$FILE bs=1M count="$1" 2>/dev/null &&
+		cp $FILE $MNT/data && sync -f $MNT/data || return
+	echo 3 >/proc/sys/vm/drop_caches
+	cmp $FILE $MNT/data &&
+		[ "$(sha256sum <$FILE)" = \
+			"$(on h2 sha256sum /run/export/data | sed 's/ .*/  -/')" ]
+}
+
+mounted()
+{
+	local options=vers=4.2,proto=rdma,port=20049
+	options+=,addr=10.77.0.2,clientaddr=10.77.0.1
+	mkdir -p $MNT && modprobe rpcrdma &&
+		timeout 180 mount -i -t nfs4 -o $options 10.77.0.2:/ $MNT &&
+		grep "$MNT.*proto=rdma" /proc/mounts
+}
+
+many_files()
+{
+	local i
+	mkdir $MNT/dir || return
+	for i in {1..30}; do
+		echo "$i" >"$MNT/dir/$i" || return
+	done
+	[ "$(cat $MNT/dir/* | sort -n | tail -n 1)" = 30 ] && rm -r $MNT/dir
+}
+
+check 'a server over RDMA' on h2 bash -c "NFSD=$NFSD; $(declare -f serve); serve"
+check 'mounted over RDMA' mounted || {
+	on h2 dmesg | tail -n 20 | sed 's/^/# /'
+	done_testing
+}
+check 'what was written is read' write_read 16
+check 'many small files' many_files
+check 'over a bad wire as well' bad_wire write_read 4
+check 'unmounted' umount $MNT
+check 'the modules of the client go' modprobe -r nfsv4 nfs rpcrdma
+check 'the server goes' on h2 bash -c "NFSD=$NFSD; $(declare -f unserve); unserve"
+rm -f $FILE
+done_testing

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# RDS sockets between two machines, since net/rds uses devices of the initial
+# namespace only.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/pair.sh
+. ../lib/pair.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+# refusals: of the responder
+refusals()
+{
+	on h2 rdma statistic show link mxe0/1 | counted sent_nak_remote_access
+}
+
+for h in h1 h2; do
+	check "$h: rds_rdma" on $h modprobe rds_rdma
+done
+NAKS=$(refusals)
+on h2 timeout 200 t_rds serve 10.77.0.2 >/run/rds.server &
+SERVER=$!
+check 'a server' soon grep -q bound /run/rds.server
+t_rds test 10.77.0.1 10.77.0.2 >/run/rds.out
+RC=$?
+sed 's/^/# /' /run/rds.out
+report $RC 'messages, RDMA and atomics'
+wait $SERVER
+report $? 'the server has ended well'
+# Each atomic was a request that the responder has answered.
+[ $(($(refusals) - NAKS)) -ge 4 ]
+report $? 'four refusals by the responder'
+for h in h1 h2; do
+	check "$h: the modules go" on $h modprobe -r rds_rdma rds
+done
+done_testing

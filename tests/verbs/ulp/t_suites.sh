@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# UCX, libfabric and uDAPL between two machines: they take what device they find,
+# so it has to be the only one.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/pair.sh
+. ../lib/pair.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+# both READY SERVER ARGUMENT...: the line SERVER on h2, and once the line READY says
+# that it listens, the same on h1 with the arguments.
+both()
+{
+	local out pid rc ready=$1 server=$2
+	shift 2
+	out=$(mktemp)
+	# shellcheck disable=SC2086  # lines of words
+	on h2 timeout 150 $server >"$out" 2>&1 &
+	pid=$!
+	# shellcheck disable=SC2086
+	$ready && timeout 150 $server "$@"
+	rc=$?
+	wait "$pid" || {
+		rc=$?
+		echo "server:"
+		cat "$out"
+	}
+	rm -f "$out"
+	return "$rc"
+}
+
+# By the number of the device, so that UCX uses no other way.
+ucx()
+{
+	both 'listens h2 13337' "env UCX_NET_DEVICES=mxe0:1 $1" 10.77.0.2
+}
+
+# Messages of all sizes up to 1 MiB.
+fabric()
+{
+	both 'listens h2 47592' "fi_pingpong -I 10 $*" 10.77.0.2
+}
+
+# Both know the device by a file. dtestx waits a second for what its peer does, and
+# sometimes that is not enough for two machines on a busy host.
+dapl()
+{
+	local server=$1 out
+	shift
+	for _ in 1 2 3 4 5; do
+		out=$(both 'listens h2 15828' \
+			"env DAT_OVERRIDE=/run/dat.conf $server" "$@") && return
+		echo "$out"
+	done
+	return 1
+}
+
+for h in h1 h2; do
+	check "$h: rdma_ucm" on $h modprobe rdma_ucm
+	on $h bash -c 'cat >/run/dat.conf <<-END
+		mxe-ofa u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""
+		END'
+	# It writes its buffer 2000 times, 4 MiB if nothing is said, and its status
+	# is not its verdict.
+	on $h bash -c 'cat >/run/dtest <<-"END"
+		dtest -P mxe-ofa -b 8192 "$@" | tee /dev/stderr | grep -q "Complete. PASSED"
+		END'
+	check "$h: the device has its addresses" gid_index $h
+done
+
+for t in rc_verbs ud_verbs; do
+	check "ucx_perftest am_lat by $t" ucx "ucx_perftest -n 100 -t am_lat -d mxe0:1 -x $t"
+done
+check 'ucx_perftest tag_lat by ud_verbs' \
+	ucx 'env UCX_TLS=ud_verbs ucx_perftest -n 100 -t tag_lat'
+check 'ucx_perftest tag_bw by rc_verbs, wired up by ud_verbs' \
+	ucx 'env UCX_TLS=rc_verbs,ud_verbs ucx_perftest -n 100 -t tag_bw'
+check 'ucx_perftest put_lat' \
+	ucx 'env UCX_TLS=rc_verbs,ud_verbs ucx_perftest -n 100 -t ucp_put_lat'
+
+check 'fi_pingpong, verbs, msg' fabric -p verbs -e msg
+check 'fi_pingpong, verbs, dgram' fabric -p verbs -e dgram
+check 'fi_pingpong, verbs;ofi_rxm, rdm' fabric -p 'verbs;ofi_rxm' -e rdm
+
+check 'dtestx' dapl 'dtestx -P mxe-ofa' -h 10.77.0.2
+check 'dtest' dapl 'bash /run/dtest' -h 10.77.0.2
+done_testing
