@@ -8,8 +8,8 @@ TOP := $(CURDIR)
 ifdef KDIR
 KVER ?= $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
 else
-KVER ?= $(shell bash -c '. tools/common.sh; kernel_version')
-KDIR := $(shell bash -c '. tools/common.sh; kernel_dir "$(KVER)"')
+KVER ?= $(shell bash -c '. tools/lib/common.sh; kernel_version')
+KDIR := $(shell bash -c '. tools/lib/common.sh; kernel_dir "$(KVER)"')
 endif
 
 PREFIX ?= /usr
@@ -112,10 +112,10 @@ fuzz: deps
 	@tools/fuzz $(if $(SECONDS),--seconds $(SECONDS))
 
 check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian: deps
-	@tools/$@
+	@tools/check $(@:check-%=%)
 
 check-packages:
-	@tools/check-packages
+	@tools/check packages
 
 clean:
 	-+test -z "$(KDIR)" || $(KMAKE) clean
@@ -147,7 +147,7 @@ help:
 	@echo '  check-uml    end-to-end tests on that kernel'
 	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
 	@echo '  check-bh-off the longest sections with bottom halves or interrupts off, in'
-	@echo '               instructions, below the limit of tools/bh-off'
+	@echo '               instructions, below the limit of tools/lib/bh-off'
 	@echo '  check-debug  those on an SMP kernel with KASAN, lockdep, kmemleak and fault'
 	@echo '               injection in QEMU; no part of check: it takes hours'
 	@echo '  check-kernels  the modules compile for the kernels of newer releases and'

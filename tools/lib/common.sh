@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Sourced by the scripts in this directory: where things are.
+# Sourced by the scripts in tools/: paths, packages, results of tests.
 
 # shellcheck disable=SC2034  # used by those who source this
-TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
 # Everything that is big and can be made again lives here, never in the
 # checkout.
 CACHE=${MXE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/mxe}
 
 ME=${0##*/}
+[[ $0 != */check.d/* ]] || ME="check $ME"
 
 say()
 {
