@@ -8,8 +8,8 @@ TOP := $(CURDIR)
 ifdef KDIR
 KVER ?= $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
 else
-KVER ?= $(shell bash -c '. tools/common.sh; kernel_version')
-KDIR := $(shell bash -c '. tools/common.sh; kernel_dir "$(KVER)"')
+KVER ?= $(shell bash -c '. tools/lib/common.sh; kernel_version')
+KDIR := $(shell bash -c '. tools/lib/common.sh; kernel_dir "$(KVER)"')
 endif
 
 PREFIX ?= /usr
@@ -111,11 +111,11 @@ soak: deps
 fuzz: deps
 	@tools/fuzz $(if $(SECONDS),--seconds $(SECONDS))
 
-check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian: deps
-	@tools/$@
+check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian: deps
+	@tools/check $(@:check-%=%)
 
 check-packages:
-	@tools/check-packages
+	@tools/check packages
 
 clean:
 	-+test -z "$(KDIR)" || $(KMAKE) clean
@@ -137,17 +137,20 @@ help:
 	@echo '  uninstall    remove what install put there'
 	@echo 'See and test; these install missing Debian packages and say which'
 	@echo '  demo         two hosts in a virtual machine, masked atomics between them'
-	@echo '  check        everything below; ends with "N passed, N failed, N skipped"'
+	@echo '  check        the tests below, several at a time; then how long each part took, the'
+	@echo '               slowest tests, and at the end "N passed, N failed, N skipped"'
+	@echo '  check-quick  the inner loop of development: style without clang, unit, kunit, and'
+	@echo '               the tests ops, errors, contend and loop of vm'
 	@echo '  check-style  builds without warnings (gcc, clang), sparse, checkpatch,'
 	@echo '               shellcheck, man pages, licences'
-	@echo '  check-unit   unit tests in user space'
+	@echo '  check-unit   unit tests of user space'
 	@echo '  check-kunit  KUnit suites of the module, in User Mode Linux with KASAN,'
 	@echo '               lockdep and kmemleak'
 	@echo '  check-fuzz   the fuzz targets are built and run on their seeds'
-	@echo '  check-uml    end-to-end tests on that kernel'
+	@echo '  check-uml    end-to-end tests on that kernel (tools/lib/uml-tests)'
 	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
 	@echo '  check-bh-off the longest sections with bottom halves or interrupts off, in'
-	@echo '               instructions, below the limit of tools/bh-off'
+	@echo '               instructions, below the limit of tools/lib/bh-off'
 	@echo '  check-debug  those on an SMP kernel with KASAN, lockdep, kmemleak and fault'
 	@echo '               injection in QEMU; no part of check: it takes hours'
 	@echo '  check-kernels  the modules compile for the kernels of newer releases and'
@@ -173,8 +176,10 @@ help:
 	@echo '  CC= CFLAGS= CPPFLAGS= LDFLAGS=  for user space; WERROR=1 makes its warnings errors'
 	@echo '  DESTDIR= PREFIX=/usr LIBDIR= INCLUDEDIR= MANDIR= SYSCONFDIR=/etc'
 	@echo '  MXE_CACHE=DIRECTORY  where kernels for the tests are kept (default ~/.cache/mxe)'
+	@echo 'One part of the tests, with arguments: "tools/check PART [ARGUMENT...]", for'
+	@echo 'example "tools/check vm ops errors"; "tools/check --help" lists the parts.'
 	@echo 'Run a command in the virtual machine: tools/vm --help'
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages deps \
-	demo bench bench-quick profile soak fuzz check check-style check-unit check-kunit check-fuzz check-uml check-vm \
+	demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
 	check-bh-off check-debug check-kernels check-big-endian clean help

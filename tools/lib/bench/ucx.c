@@ -7,7 +7,7 @@
  */
 #include <ucp/api/ucp.h>
 
-#include "bench-one.h"
+#include "one.h"
 
 struct end {
 	ucp_worker_h worker;

@@ -11,7 +11,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
-#include "bench-one.h"
+#include "one.h"
 
 struct end {
 	struct fid_ep *ep;

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Sourced by the scripts in this directory: where things are.
+# Sourced by the scripts in tools/: paths, packages, results of tests.
 
 # shellcheck disable=SC2034  # used by those who source this
-TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
 # Everything that is big and can be made again lives here, never in the
 # checkout.
 CACHE=${MXE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/mxe}
 
 ME=${0##*/}
+[[ $0 != */check.d/* ]] || ME="check $ME"
 
 say()
 {
@@ -118,16 +119,32 @@ now_ms()
 }
 
 # copy_sources DIR: bring the kernel sources in DIR up to date, leaving what was
-# built there; times are kept, so only what has changed is built again.
+# built there. A file with the same content keeps its time, so that only what has
+# changed is built again, in another clone at the same place too.
 copy_sources()
 {
+	local f
 	local products=(-name '.*' -o -name '*.o' -o -name '*.ko' -o -name '*.a'
 		-o -name '*.mod' -o -name '*.mod.c' -o -name '*.d'
 		-o -name '*.order' -o -name '*.symvers' -o -name '*.log')
 	mkdir -p "$1"
-	find "$1" -type f ! \( "${products[@]}" \) -delete
+	find "$1" -type f ! \( "${products[@]}" \) -printf '%P\n' | while read -r f; do
+		[ -e "$TOP/$f" ] || rm "$1/$f"
+	done
 	(cd "$TOP" && find Kbuild kernel include tests/kernel tests/kunit -type f \
-		! \( "${products[@]}" \) -print0 | cpio -0pdm --quiet "$1")
+		! \( "${products[@]}" \)) | while read -r f; do
+		cmp -s "$TOP/$f" "$1/$f" || {
+			mkdir -p "$(dirname "$1/$f")"
+			cp "$TOP/$f" "$1/$f"
+		}
+	done
+}
+
+# style_dir: where "tools/check style" builds for the kernel version KVER. "tools/check"
+# has the unit tests use what is built there of user space.
+style_dir()
+{
+	printf '%s\n' "$CACHE/style/$(printf '%s' "$TOP" | sha256sum | cut -c 1-8)-$KVER"
 }
 
 # result ok|"not ok"|skip NAME [REASON]: one line for the reader, one for the
