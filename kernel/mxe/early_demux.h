@@ -19,6 +19,8 @@
 struct mxe_dev;
 struct mxe_netns;
 
+#ifndef MXE_WITHOUT_EARLY_DEMUX
+
 /* For a namespace.  Context: may sleep. */
 void mxe_early_demux_register(struct mxe_netns *mnet);
 /* Packets may be on the way until a grace period has passed. */
@@ -30,5 +32,25 @@ void mxe_early_demux_unregister(struct mxe_netns *mnet);
  */
 void mxe_early_demux_add_ingress(struct mxe_dev *dev);
 void mxe_early_demux_remove_ingress(struct mxe_dev *dev);
+
+#else
+
+static inline void mxe_early_demux_register(struct mxe_netns *mnet)
+{
+}
+
+static inline void mxe_early_demux_unregister(struct mxe_netns *mnet)
+{
+}
+
+static inline void mxe_early_demux_add_ingress(struct mxe_dev *dev)
+{
+}
+
+static inline void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
+{
+}
+
+#endif /* MXE_WITHOUT_EARLY_DEMUX */
 
 #endif /* MXE_EARLY_DEMUX_H */

@@ -36,6 +36,8 @@ static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 	return !gso->head;
 }
 
+#ifndef MXE_WITHOUT_GSO
+
 /* Of one that is not empty. */
 bool mxe_gso_takes(const struct mxe_gso *gso,
 		     const struct net_device *ndev, size_t len);
@@ -59,5 +61,38 @@ struct sk_buff *mxe_gso_take(struct mxe_gso *gso);
 bool mxe_gso_can_split(const struct sk_buff *skb);
 /* The packets of it, as a list by next; headers as they were sent.  IPv4. */
 void mxe_gso_split(struct sk_buff *skb);
+
+#else /* Each packet is a batch of its own. */
+
+static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
+				    const struct net_device *ndev, size_t len)
+{
+	return mxe_gso_is_empty(gso);
+}
+
+static inline void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb)
+{
+	gso->head = skb;
+	gso->num_pkts = 1;
+}
+
+static inline struct sk_buff *mxe_gso_take(struct mxe_gso *gso)
+{
+	struct sk_buff *skb = gso->head;
+
+	*gso = (struct mxe_gso) {};
+	return skb;
+}
+
+static inline bool mxe_gso_can_split(const struct sk_buff *skb)
+{
+	return false;
+}
+
+static inline void mxe_gso_split(struct sk_buff *skb)
+{
+}
+
+#endif /* MXE_WITHOUT_GSO */
 
 #endif /* MXE_GSO_H */

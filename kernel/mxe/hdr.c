@@ -54,7 +54,7 @@ static void mxe_hdr_push_ipv4(struct mxe_hdr *head, const struct mxe_av *av,
 	const u8 *bth = skb->data;
 	__le32 icrc;
 
-	if (head->bth_len != bth_len ||
+	if (IS_ENABLED(MXE_WITHOUT_HDR_CACHE) || head->bth_len != bth_len ||
 	    head->bth != get_unaligned((const u64 *)bth))
 		mxe_hdr_init_ipv4(head, av, bth, bth_len);
 

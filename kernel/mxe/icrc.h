@@ -28,7 +28,7 @@ __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, cons
 
 /* ---- icrc_fast.c, without which packets are only slower ---------------- */
 
-#ifndef MXE_PLAIN
+#ifndef MXE_WITHOUT_ICRC_FAST
 
 static inline bool mxe_icrc_has_fast(void)
 {
@@ -46,7 +46,7 @@ void mxe_icrc_exit(void);
 u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth);
 __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len);
 
-#else /* MXE_PLAIN */
+#else
 
 static inline bool mxe_icrc_has_fast(void)
 {
@@ -76,7 +76,7 @@ static inline __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, siz
 	return mxe_icrc_ipv4((const struct iphdr *)udph - 1, udph, bth, len);
 }
 
-#endif /* MXE_PLAIN */
+#endif /* MXE_WITHOUT_ICRC_FAST */
 
 /* What mxe_icrc_ipv4() and mxe_icrc_ipv6() call if mxe_icrc_has_fast(). */
 __le32 mxe_icrc_fast_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth,

@@ -26,12 +26,14 @@ module_param_named(direct_loop, mxe_loopback_direct, bool, 0644);
 MODULE_PARM_DESC(direct_loop,
 		 "execute requests between queue pairs of one network namespace without packets (default Y)");
 
+#ifndef MXE_WITHOUT_GSO
 module_param_named(gso, mxe_gso_enabled, bool, 0644);
 MODULE_PARM_DESC(gso,
 		 "batch packets with fraglist GSO if the netdev supports it (default Y)");
 /* Its old name, for those who set it in modprobe.d. */
 module_param_named(trains, mxe_gso_enabled, bool, 0644);
 MODULE_PARM_DESC(trains, "alias of gso");
+#endif
 
 static int __init mxe_read_params(void)
 {

@@ -39,7 +39,7 @@ static inline struct mxe_qp *mxe_qpn_find_cached(struct mxe_netns *mnet, u32 qpn
 	/* Pairs with mxe_qpn_free(): a count goes with what it counts. */
 	long generation = atomic_long_read_acquire(&mnet->qps_generation);
 
-	if (!cache->qp || cache->qpn != qpn || cache->generation != generation)
+	if (IS_ENABLED(MXE_WITHOUT_QPN_CACHE) || !cache->qp || cache->qpn != qpn || cache->generation != generation)
 		return mxe_qpn_find_slow(mnet, qpn, cache, generation);
 	return cache->qp;
 }

@@ -18,6 +18,8 @@ static __always_inline void mxe_skb_clear(void *p, size_t len)
 	memset(p, 0, len);
 }
 
+#ifndef MXE_WITHOUT_SKB
+
 /*
  * One that has no data yet, and room for `size` bytes; NULL without memory.  What is
  * in it is undefined.  Bottom halves off.
@@ -31,6 +33,24 @@ struct sk_buff *mxe_skb_alloc(size_t size);
 struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size);
 /* Give back what the processors hold.  Nobody allocates any more. */
 void mxe_skb_exit(void);
+
+#else
+
+static inline struct sk_buff *mxe_skb_alloc(size_t size)
+{
+	return alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+static inline struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size)
+{
+	return mxe_skb_alloc(size);
+}
+
+static inline void mxe_skb_exit(void)
+{
+}
+
+#endif /* MXE_WITHOUT_SKB */
 
 /* Done with a received packet.  Context: bottom halves off. */
 static inline void mxe_skb_consume(struct sk_buff *skb)

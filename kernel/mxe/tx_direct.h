@@ -10,13 +10,23 @@
 #ifndef MXE_TX_DIRECT_H
 #define MXE_TX_DIRECT_H
 
-struct mxe_dev;
-struct sk_buff;
+#include <linux/skbuff.h>
+#include <net/ip.h>
+
+#include "mxe.h"
+#include "netns.h"
 
 /*
  * Send what has a complete IP header and a route; consumes skb.
  * Context: bottom halves off.
  */
+#ifndef MXE_WITHOUT_TX_DIRECT
 void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb);
+#else
+static inline void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb)
+{
+	ip_local_out(dev->mnet->net, NULL, skb);
+}
+#endif
 
 #endif /* MXE_TX_DIRECT_H */
