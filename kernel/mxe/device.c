@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The ib_device: attributes, port, the tables of verbs and of uverbs methods,
+ * registration.  Links and netdev events call it, and it refers to every verb.
+ */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
+#include <rdma/uverbs_types.h>
 
+#include "ah.h"
 #include "atomic.h"
+#include "cq.h"
 #include "device.h"
+#include "dm.h"
+#include "doorbell.h"
 #include "hdr.h"
+#include "mcast.h"
+#include "mr.h"
+#include "mw.h"
 #include "mxe.h"
 #include "netns.h"
-#include "uverbs.h"
-#include "verbs.h"
+#include "post.h"
+#include "qp.h"
+#include "recv.h"
+#include "restrack.h"
+#include "ring.h"
+#include "sqpoll.h"
+#include "srq.h"
+#include "stats.h"
+#include "ucontext.h"
+#include "xrc.h"
+
+#define UVERBS_MODULE_NAME mxe
+#include <rdma/uverbs_named_ioctl.h>
 
 /* The module version, MODULE_VERSION(): 8 bits for each number. */
 #define MXE_FW_VER	(0 << 16 | 1 << 8 | 0)
@@ -30,9 +53,10 @@ static struct lock_class_key mxe_xrc_srqs_lock_key;
 /*
  * Results that contradict the host's byte order cannot be given to a consumer
  * that does not know, so it is told that there are no atomics (as Connect-IB
- * did); who asks the driver learns the whole of it (uverbs.c).
+ * did); who asks the driver learns the whole of it
+ * (MXE_METHOD_DEVICE_QUERY_ATOMICS).
  */
-enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev)
+static enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev)
 {
 	return dev->reply_be ? IB_ATOMIC_NONE : IB_ATOMIC_GLOB;
 }
@@ -55,8 +79,9 @@ struct ib_exp_driver mxe_exp_driver = {
 	.query = mxe_exp_query,
 };
 
-int mxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
-		     struct ib_udata *udata)
+static int mxe_query_device(struct ib_device *ibdev,
+			    struct ib_device_attr *attr,
+			    struct ib_udata *udata)
 {
 	struct mxe_dev *dev = to_mdev(ibdev);
 
@@ -125,8 +150,8 @@ static bool mxe_device_port_up(const struct mxe_dev *dev)
 	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
 }
 
-int mxe_query_port(struct ib_device *ibdev, u32 port,
-		   struct ib_port_attr *attr)
+static int mxe_query_port(struct ib_device *ibdev, u32 port,
+			  struct ib_port_attr *attr)
 {
 	struct net_device *ndev = to_mdev(ibdev)->ndev;
 	bool up = mxe_device_port_up(to_mdev(ibdev));
@@ -151,7 +176,8 @@ int mxe_query_port(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
-int mxe_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+static int mxe_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
+			  u16 *pkey)
 {
 	if (index)
 		return -EINVAL;
@@ -159,8 +185,8 @@ int mxe_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 	return 0;
 }
 
-int mxe_get_port_immutable(struct ib_device *ibdev, u32 port,
-			   struct ib_port_immutable *immutable)
+static int mxe_get_port_immutable(struct ib_device *ibdev, u32 port,
+				  struct ib_port_immutable *immutable)
 {
 	immutable->gid_tbl_len = MXE_GID_TABLE_LEN;
 	immutable->pkey_tbl_len = 1;
@@ -169,12 +195,13 @@ int mxe_get_port_immutable(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
-enum rdma_link_layer mxe_get_link_layer(struct ib_device *ibdev, u32 port)
+static enum rdma_link_layer mxe_get_link_layer(struct ib_device *ibdev,
+					       u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
 }
 
-void mxe_get_fw_str(struct ib_device *ibdev, char *str)
+static void mxe_get_fw_str(struct ib_device *ibdev, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%s", THIS_MODULE->version);
 }
@@ -195,7 +222,7 @@ void mxe_device_port_event(struct mxe_dev *dev)
 	ib_dispatch_event(&event);
 }
 
-void mxe_device_dealloc(struct ib_device *ibdev)
+static void mxe_device_dealloc(struct ib_device *ibdev)
 {
 	struct mxe_dev *dev = to_mdev(ibdev);
 
@@ -210,6 +237,126 @@ void mxe_device_dealloc(struct ib_device *ibdev)
 	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
+static const struct ib_device_ops mxe_device_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = (enum rdma_driver_id)MXE_DRIVER_ID,
+	.uverbs_abi_ver = MXE_UVERBS_ABI_VERSION,
+
+	.alloc_dm = mxe_alloc_dm,
+	.alloc_hw_port_stats = mxe_stats_alloc,
+	.alloc_mr = mxe_alloc_mr,
+	.alloc_mw = mxe_alloc_mw,
+	.alloc_pd = mxe_alloc_pd,
+	.alloc_ucontext = mxe_alloc_ucontext,
+	.alloc_xrcd = mxe_alloc_xrcd,
+	.attach_mcast = mxe_attach_mcast,
+	.create_ah = mxe_create_ah,
+	.create_cq = mxe_op_create_cq,
+	.create_qp = mxe_create_qp,
+	.create_srq = mxe_create_srq,
+	.create_user_ah = mxe_create_ah,
+	.dealloc_dm = mxe_dealloc_dm,
+	.dealloc_driver = mxe_device_dealloc,
+	.dealloc_mw = mxe_dealloc_mw,
+	.dealloc_pd = mxe_dealloc_pd,
+	.dealloc_ucontext = mxe_dealloc_ucontext,
+	.dealloc_xrcd = mxe_dealloc_xrcd,
+	.dereg_mr = mxe_dereg_mr,
+	.destroy_ah = mxe_destroy_ah,
+	.destroy_cq = mxe_destroy_cq,
+	.destroy_qp = mxe_destroy_qp,
+	.destroy_srq = mxe_destroy_srq,
+	.detach_mcast = mxe_detach_mcast,
+	.disassociate_ucontext = mxe_disassociate_ucontext,
+	.fill_res_cq_entry = mxe_fill_res_cq,
+	.fill_res_mr_entry = mxe_fill_res_mr,
+	.fill_res_qp_entry = mxe_fill_res_qp,
+	.get_dev_fw_str = mxe_get_fw_str,
+	.get_dma_mr = mxe_get_dma_mr,
+	.get_hw_stats = mxe_stats_get,
+	.get_link_layer = mxe_get_link_layer,
+	.get_port_immutable = mxe_get_port_immutable,
+	.map_mr_sg = mxe_map_mr_sg,
+	.mmap = mxe_mmap,
+	.mmap_free = mxe_mmap_free,
+	.modify_cq = mxe_modify_cq,
+	.modify_qp = mxe_modify_qp,
+	.modify_srq = mxe_modify_srq,
+	.poll_cq = mxe_poll_cq,
+	.post_recv = mxe_post_recv,
+	.post_send = mxe_post_send,
+	.post_srq_recv = mxe_post_srq_recv,
+	.query_device = mxe_query_device,
+	.query_pkey = mxe_query_pkey,
+	.query_port = mxe_query_port,
+	.query_qp = mxe_query_qp,
+	.query_srq = mxe_query_srq,
+	.reg_dm_mr = mxe_reg_dm_mr,
+	.reg_user_mr = mxe_op_reg_user_mr,
+	.reg_user_mr_dmabuf = mxe_op_reg_user_mr_dmabuf,
+	.req_notify_cq = mxe_req_notify_cq,
+	.rereg_user_mr = mxe_rereg_user_mr,
+	.mxe_ops_resize_cq = mxe_op_resize_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, mxe_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, mxe_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, mxe_ib_mw, ibmw),
+	INIT_RDMA_OBJ_SIZE(ib_pd, mxe_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, mxe_ib_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, mxe_srq, ibsrq),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, mxe_ucontext, ibuc),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, mxe_xrcd, ibxrcd),
+};
+
+static int UVERBS_HANDLER(MXE_METHOD_DEVICE_QUERY_ATOMICS)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
+	struct mxe_atomic_caps caps = {
+		.masked_ops = MXE_MASKED_ATOMIC_CMP_SWAP |
+			      MXE_MASKED_ATOMIC_FETCH_ADD,
+		.log_arg_sizes = MXE_ATOMIC_LOG_SIZES,
+		.log_arg_sizes_be = MXE_ATOMIC_LOG_SIZES_BE,
+		.max_fa_bit_boundary = 8 * MXE_ATOMIC_MAX_SIZE,
+	};
+	struct mxe_dev *dev;
+
+	if (IS_ERR(uctx))
+		return PTR_ERR(uctx);
+	dev = to_mdev(uctx->device);
+
+	/* The operations are atomic either way; only the reply differs. */
+	caps.atomic_cap = IB_ATOMIC_GLOB;
+	caps.masked_atomic_cap = IB_ATOMIC_GLOB;
+	caps.reply_modes = MXE_ATOMIC_REPLY_BE;
+	if (dev->reply_be)
+		caps.log_arg_sizes_be = MXE_ATOMIC_LOG_SIZES;
+	else
+		caps.reply_modes |= MXE_ATOMIC_REPLY_HOST;
+
+	return uverbs_copy_to_struct_or_zero(
+		attrs, MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS, &caps,
+		sizeof(caps));
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MXE_METHOD_DEVICE_QUERY_ATOMICS,
+	UVERBS_ATTR_PTR_OUT(MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS,
+			    UVERBS_ATTR_STRUCT(struct mxe_atomic_caps,
+					       reply_modes),
+			    UA_MANDATORY));
+
+ADD_UVERBS_METHODS(mxe_device_methods, UVERBS_OBJECT_DEVICE,
+		   &UVERBS_METHOD(MXE_METHOD_DEVICE_QUERY_ATOMICS));
+
+static const struct uapi_definition mxe_device_defs[] = {
+	UAPI_DEF_CHAIN(mxe_doorbell_defs),
+	UAPI_DEF_CHAIN(mxe_sqpoll_defs),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
+	UAPI_DEF_CHAIN(mxe_dm_defs),
+	{},
+};
+
 static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 {
 	struct ib_device *ibdev = &dev->ibdev;
@@ -221,7 +368,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, ndev->dev_addr);
 	strscpy(ibdev->node_desc, "mxe", sizeof(ibdev->node_desc));
 	ib_set_device_ops(ibdev, &mxe_device_ops);
-	ibdev->driver_def = mxe_uapi_defs;
+	ibdev->driver_def = mxe_device_defs;
 
 	dev->reply_be = mxe_device_reply_be;
 	/* Nodes are charged to the process that needs one more. */

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Verbs of device memory.  It calls ring.c, which allocates what processes map.
+ */
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "dm.h"
 #include "mxe.h"
 #include "ring.h"
+
+#define UVERBS_MODULE_NAME mxe
+#include <rdma/uverbs_named_ioctl.h>
 
 static int mxe_dm_take(struct mxe_dev *dev, size_t size)
 {
@@ -69,3 +75,15 @@ int mxe_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 	kfree(dm);
 	return 0;
 }
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(
+	mxe_dm_alloc, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
+	UVERBS_ATTR_PTR_OUT(MXE_ATTR_ALLOC_DM_RESP,
+			    UVERBS_ATTR_STRUCT(struct mxe_alloc_dm_resp,
+					       mmap_size),
+			    UA_MANDATORY));
+
+const struct uapi_definition mxe_dm_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mxe_dm_alloc),
+	{},
+};

@@ -8,6 +8,7 @@
 #define MXE_DM_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
 struct mxe_mmap_entry;
 
@@ -32,5 +33,8 @@ struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,
 			   struct ib_dm_alloc_attr *attr,
 			   struct uverbs_attr_bundle *attrs);
 int mxe_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
+
+/* What mxe adds to UVERBS_METHOD_DM_ALLOC. */
+extern const struct uapi_definition mxe_dm_defs[];
 
 #endif /* MXE_DM_H */

@@ -1,19 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Polls the send queues of a user context in a thread of the process, by
+ * mxe_send_poll().  Verbs add and remove queue pairs, and doorbells wake the
+ * thread.
+ */
 #include <linux/bottom_half.h>
+#include <linux/fs.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+#include <rdma/uverbs_types.h>
 
 #include "mxe.h"
-#include "sqpoll.h"
 #include "qp.h"
 #include "send.h"
+#include "sqpoll.h"
+#include "ucontext.h"
+
+#define UVERBS_MODULE_NAME mxe
+#include <rdma/uverbs_named_ioctl.h>
 
 /* Queue pairs that are looked at in one go, with bottom halves off. */
 #define MXE_SQPOLL_LOOKS 64
+
+enum mxe_sqpoll_flags {
+	MXE_SQPOLL_RUNNING,		/* by one thread */
+	MXE_SQPOLL_STOP,		/* for ever */
+	MXE_SQPOLL_KICKED,		/* a doorbell was rung */
+};
+
+/*
+ * Lifetime: part of a uverbs object, whose file the thread that runs it holds.
+ * The object may die before, with the context or the device: then set becomes
+ * NULL under its lock, and the thread finds no queue pairs any more.  The thread
+ * is not waited for: it may be stopped for as long as the process likes.
+ */
+struct mxe_sqpoll {
+	struct mxe_sqpoll_set __rcu *set;	/* NULL: dead */
+	unsigned long flags;		/* bits of enum mxe_sqpoll_flags */
+	struct files_struct *owner;	/* of who runs it; compared only */
+	wait_queue_head_t wait;		/* of who runs it, while idle */
+};
 
 /* ---- queue pairs ------------------------------------------------------- */
 
@@ -186,7 +218,11 @@ static int mxe_sqpoll_loop(struct mxe_sqpoll *poller, u64 idle)
 	return 0;
 }
 
-int mxe_sqpoll_run(struct mxe_sqpoll *poller, u32 idle_us)
+/*
+ * Poll in the calling thread until stopped (0), a signal comes (-ERESTARTSYS),
+ * the thread has other things to do (-EINTR), or the poller dies (-EIO).
+ */
+static int mxe_sqpoll_run(struct mxe_sqpoll *poller, u32 idle_us)
 {
 	int err;
 
@@ -203,19 +239,22 @@ int mxe_sqpoll_run(struct mxe_sqpoll *poller, u32 idle_us)
 
 /* ---- the object -------------------------------------------------------- */
 
-void mxe_sqpoll_stop(struct mxe_sqpoll *poller)
+static void mxe_sqpoll_stop(struct mxe_sqpoll *poller)
 {
 	set_bit(MXE_SQPOLL_STOP, &poller->flags);
 	wake_up(&poller->wait);
 }
 
-void mxe_sqpoll_closed(struct mxe_sqpoll *poller, const void *files)
+/* Those files are closing the poller: if theirs is who runs it he stops. */
+static void mxe_sqpoll_closed(struct mxe_sqpoll *poller, const void *files)
 {
 	if (files && READ_ONCE(poller->owner) == files)
 		mxe_sqpoll_stop(poller);
 }
 
-int mxe_sqpoll_init(struct mxe_sqpoll *poller, struct mxe_sqpoll_set *set)
+/* A context has one.  0 or -EBUSY. */
+static int mxe_sqpoll_init(struct mxe_sqpoll *poller,
+			   struct mxe_sqpoll_set *set)
 {
 	poller->flags = 0;
 	poller->owner = NULL;
@@ -227,7 +266,8 @@ int mxe_sqpoll_init(struct mxe_sqpoll *poller, struct mxe_sqpoll_set *set)
 	return 0;
 }
 
-void mxe_sqpoll_detach(struct mxe_sqpoll *poller)
+/* The object dies. */
+static void mxe_sqpoll_detach(struct mxe_sqpoll *poller)
 {
 	struct mxe_sqpoll_set *set = rcu_dereference_protected(poller->set, true);
 
@@ -237,3 +277,90 @@ void mxe_sqpoll_detach(struct mxe_sqpoll *poller)
 	spin_unlock_bh(&set->lock);
 	wake_up(&poller->wait);
 }
+
+struct mxe_sqpoll_file {
+	struct ib_uobject uobj;
+	struct mxe_sqpoll poller;
+};
+
+static struct mxe_sqpoll *mxe_sqpoll_of(struct file *filp)
+{
+	return &container_of((struct ib_uobject *)filp->private_data,
+			     struct mxe_sqpoll_file, uobj)->poller;
+}
+
+/* Not a method: that would hold the context, for as long as it runs. */
+static long mxe_sqpoll_ioctl(struct file *filp, unsigned int cmd,
+			     unsigned long arg)
+{
+	struct mxe_sqpoll *poller = mxe_sqpoll_of(filp);
+	struct mxe_poll_run run;
+
+	switch (cmd) {
+	case MXE_IOC_POLL_RUN:
+		if (copy_from_user(&run, (const void __user *)arg, sizeof(run)))
+			return -EFAULT;
+		if (run.flags || run.reserved)
+			return -EINVAL;
+		return mxe_sqpoll_run(poller, run.idle_us);
+	case MXE_IOC_POLL_STOP:
+		mxe_sqpoll_stop(poller);
+		return 0;
+	default:
+		return -ENOTTY;
+	}
+}
+
+/*
+ * The thread that runs it holds the file, so that its release does not end it;
+ * and who has inherited the descriptor may close it.
+ */
+static int mxe_sqpoll_flush(struct file *filp, fl_owner_t id)
+{
+	mxe_sqpoll_closed(mxe_sqpoll_of(filp), id);
+	return 0;
+}
+
+static const struct file_operations mxe_sqpoll_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = mxe_sqpoll_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.flush = mxe_sqpoll_flush,
+	.release = uverbs_uobject_fd_release,
+};
+
+static void mxe_sqpoll_destroy(struct ib_uobject *uobj,
+			       enum rdma_remove_reason why)
+{
+	mxe_sqpoll_detach(&container_of(uobj, struct mxe_sqpoll_file,
+					uobj)->poller);
+}
+
+static int UVERBS_HANDLER(MXE_METHOD_POLLER_ALLOC)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj =
+		uverbs_attr_get_uobject(attrs, MXE_ATTR_POLLER_ALLOC_FD);
+	struct mxe_sqpoll_file *file =
+		container_of(uobj, struct mxe_sqpoll_file, uobj);
+
+	return mxe_sqpoll_init(&file->poller,
+			       to_muctx(attrs->context)->sqpoll_set);
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MXE_METHOD_POLLER_ALLOC,
+	UVERBS_ATTR_FD(MXE_ATTR_POLLER_ALLOC_FD, MXE_OBJECT_POLLER,
+		       UVERBS_ACCESS_NEW, UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(
+	MXE_OBJECT_POLLER,
+	UVERBS_TYPE_ALLOC_FD(sizeof(struct mxe_sqpoll_file),
+			     mxe_sqpoll_destroy, &mxe_sqpoll_fops,
+			     "[mxe-poller]", O_RDWR),
+	&UVERBS_METHOD(MXE_METHOD_POLLER_ALLOC));
+
+const struct uapi_definition mxe_sqpoll_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MXE_OBJECT_POLLER),
+	{},
+};

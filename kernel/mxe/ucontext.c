@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <rdma/uverbs_ioctl.h>
 
-#include "device.h"
 #include "mxe.h"
 #include "sqpoll.h"
 #include "ucontext.h"

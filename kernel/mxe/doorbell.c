@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The doorbell: a file of a user context that processes write to.  It finds the
+ * queue pair by its number and rings its sender or its responder.
+ */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
-#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
-#include <linux/percpu.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <rdma/uverbs_types.h>
 
-#include "device.h"
+#include "doorbell.h"
 #include "mxe.h"
-#include "netns.h"
 #include "qp.h"
 #include "qpn.h"
+#include "recv.h"
 #include "send.h"
 #include "sqpoll.h"
-#include "ucontext.h"
-#include "uverbs.h"
 
 #define UVERBS_MODULE_NAME mxe
 #include <rdma/uverbs_named_ioctl.h>
-
-/* ---- doorbell ---------------------------------------------------------- */
 
 /*
  * One file per allocation.
@@ -246,146 +244,7 @@ DECLARE_UVERBS_NAMED_OBJECT(
 			     "[mxe-doorbell]", O_WRONLY),
 	&UVERBS_METHOD(MXE_METHOD_DOORBELL_ALLOC));
 
-/* ---- poller ------------------------------------------------------------ */
-
-struct mxe_sqpoll_file {
-	struct ib_uobject uobj;
-	struct mxe_sqpoll poller;
-};
-
-static struct mxe_sqpoll *mxe_sqpoll_of(struct file *filp)
-{
-	return &container_of((struct ib_uobject *)filp->private_data,
-			     struct mxe_sqpoll_file, uobj)->poller;
-}
-
-/* Not a method: that would hold the context, for as long as it runs. */
-static long mxe_sqpoll_ioctl(struct file *filp, unsigned int cmd,
-			     unsigned long arg)
-{
-	struct mxe_sqpoll *poller = mxe_sqpoll_of(filp);
-	struct mxe_poll_run run;
-
-	switch (cmd) {
-	case MXE_IOC_POLL_RUN:
-		if (copy_from_user(&run, (const void __user *)arg, sizeof(run)))
-			return -EFAULT;
-		if (run.flags || run.reserved)
-			return -EINVAL;
-		return mxe_sqpoll_run(poller, run.idle_us);
-	case MXE_IOC_POLL_STOP:
-		mxe_sqpoll_stop(poller);
-		return 0;
-	default:
-		return -ENOTTY;
-	}
-}
-
-/*
- * The thread that runs it holds the file, so that its release does not end it;
- * and who has inherited the descriptor may close it.
- */
-static int mxe_sqpoll_flush(struct file *filp, fl_owner_t id)
-{
-	mxe_sqpoll_closed(mxe_sqpoll_of(filp), id);
-	return 0;
-}
-
-static const struct file_operations mxe_sqpoll_fops = {
-	.owner = THIS_MODULE,
-	.unlocked_ioctl = mxe_sqpoll_ioctl,
-	.compat_ioctl = compat_ptr_ioctl,
-	.flush = mxe_sqpoll_flush,
-	.release = uverbs_uobject_fd_release,
-};
-
-static void mxe_sqpoll_destroy(struct ib_uobject *uobj,
-			       enum rdma_remove_reason why)
-{
-	mxe_sqpoll_detach(&container_of(uobj, struct mxe_sqpoll_file,
-					uobj)->poller);
-}
-
-static int UVERBS_HANDLER(MXE_METHOD_POLLER_ALLOC)(
-	struct uverbs_attr_bundle *attrs)
-{
-	struct ib_uobject *uobj =
-		uverbs_attr_get_uobject(attrs, MXE_ATTR_POLLER_ALLOC_FD);
-	struct mxe_sqpoll_file *file =
-		container_of(uobj, struct mxe_sqpoll_file, uobj);
-
-	return mxe_sqpoll_init(&file->poller,
-			       to_muctx(attrs->context)->sqpoll_set);
-}
-
-DECLARE_UVERBS_NAMED_METHOD(
-	MXE_METHOD_POLLER_ALLOC,
-	UVERBS_ATTR_FD(MXE_ATTR_POLLER_ALLOC_FD, MXE_OBJECT_POLLER,
-		       UVERBS_ACCESS_NEW, UA_MANDATORY));
-
-DECLARE_UVERBS_NAMED_OBJECT(
-	MXE_OBJECT_POLLER,
-	UVERBS_TYPE_ALLOC_FD(sizeof(struct mxe_sqpoll_file),
-			     mxe_sqpoll_destroy, &mxe_sqpoll_fops,
-			     "[mxe-poller]", O_RDWR),
-	&UVERBS_METHOD(MXE_METHOD_POLLER_ALLOC));
-
-/* ---- device query ------------------------------------------------------ */
-
-static int UVERBS_HANDLER(MXE_METHOD_DEVICE_QUERY_ATOMICS)(
-	struct uverbs_attr_bundle *attrs)
-{
-	struct ib_ucontext *uctx = ib_uverbs_get_ucontext(attrs);
-	struct mxe_atomic_caps caps = {
-		.masked_ops = MXE_MASKED_ATOMIC_CMP_SWAP |
-			      MXE_MASKED_ATOMIC_FETCH_ADD,
-		.log_arg_sizes = MXE_ATOMIC_LOG_SIZES,
-		.log_arg_sizes_be = MXE_ATOMIC_LOG_SIZES_BE,
-		.max_fa_bit_boundary = 8 * MXE_ATOMIC_MAX_SIZE,
-	};
-	struct mxe_dev *dev;
-
-	if (IS_ERR(uctx))
-		return PTR_ERR(uctx);
-	dev = to_mdev(uctx->device);
-
-	/* The operations are atomic either way; only the reply differs. */
-	caps.atomic_cap = IB_ATOMIC_GLOB;
-	caps.masked_atomic_cap = IB_ATOMIC_GLOB;
-	caps.reply_modes = MXE_ATOMIC_REPLY_BE;
-	if (dev->reply_be)
-		caps.log_arg_sizes_be = MXE_ATOMIC_LOG_SIZES;
-	else
-		caps.reply_modes |= MXE_ATOMIC_REPLY_HOST;
-
-	return uverbs_copy_to_struct_or_zero(
-		attrs, MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS, &caps,
-		sizeof(caps));
-}
-
-DECLARE_UVERBS_NAMED_METHOD(
-	MXE_METHOD_DEVICE_QUERY_ATOMICS,
-	UVERBS_ATTR_PTR_OUT(MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS,
-			    UVERBS_ATTR_STRUCT(struct mxe_atomic_caps,
-					       reply_modes),
-			    UA_MANDATORY));
-
-ADD_UVERBS_METHODS(mxe_device_methods, UVERBS_OBJECT_DEVICE,
-		   &UVERBS_METHOD(MXE_METHOD_DEVICE_QUERY_ATOMICS));
-
-/* ---- device memory ----------------------------------------------------- */
-
-ADD_UVERBS_ATTRIBUTES_SIMPLE(
-	mxe_dm_alloc, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
-	UVERBS_ATTR_PTR_OUT(MXE_ATTR_ALLOC_DM_RESP,
-			    UVERBS_ATTR_STRUCT(struct mxe_alloc_dm_resp,
-					       mmap_size),
-			    UA_MANDATORY));
-
-const struct uapi_definition mxe_uapi_defs[] = {
+const struct uapi_definition mxe_doorbell_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MXE_OBJECT_DOORBELL),
-	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(MXE_OBJECT_POLLER),
-	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
-	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mxe_dm_alloc),
 	{},
 };
