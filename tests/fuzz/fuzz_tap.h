@@ -49,4 +49,6 @@ static inline int fuzz_fprintf(FILE *to, const char *fmt, ...)
 #define fprintf fuzz_fprintf
 #endif
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
 #endif /* FUZZ_TAP_H */

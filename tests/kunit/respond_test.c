@@ -1259,13 +1259,13 @@ static void respond_states(struct kunit *test)
 	kt_expect_atomic_ack(kt, KT_RQ_PSN + 1, 1, 2);
 }
 
+#ifndef MXE_WITHOUT_SKB
 /* Is the answer that was sent last in the memory of the request before it? */
 static bool in_place(struct kt *kt)
 {
 	return kt->last->head == kt->injected;
 }
 
-#ifndef MXE_WITHOUT_SKB
 /* The answer goes out in the buffer of the request; not if somebody else has it, too. */
 static void respond_in_place(struct kunit *test)
 {
