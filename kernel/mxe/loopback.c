@@ -10,6 +10,7 @@
 #include "psn.h"
 #include "qpn.h"
 #include "recv.h"
+#include "rkey.h"
 #include "route.h"
 #include "send.h"
 #include "trace.h"

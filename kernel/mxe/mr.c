@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory regions: their verbs, lookup by key, access to their bytes, and fast
+ * registration.  Called by the core, by rkey.c and mw.c, and by the send and receive
+ * queues for local keys; calls dmabuf.c for regions that have no user pages.
+ */
 #include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -10,7 +15,6 @@
 #include "dm.h"
 #include "dmabuf.h"
 #include "mr.h"
-#include "mw.h"
 #include "mxe.h"
 #include "ring.h"
 #include "udata.h"
@@ -81,112 +85,6 @@ void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		buf += chunk;
 		len -= chunk;
 	}
-}
-
-int mxe_rkey_get(const struct mxe_rights *peer, u32 rkey, int access, u64 *addr,
-		 u64 len, struct mxe_target *target)
-{
-	struct mxe_mr *mr = mxe_mr_get_cached(peer->dev, rkey, peer->cache);
-	int err;
-
-	if (!mr)
-		return mxe_mw_target(peer->dev, peer->pd, peer->qpn, rkey,
-				     access, addr, len, target);
-	err = mxe_mr_check(mr, peer->pd, access, *addr, len);
-	if (err) {
-		mxe_mr_put(mr);
-		return err;
-	}
-	*target = (struct mxe_target) { .mr = mr };
-	return 0;
-}
-
-int mxe_rkey_copy(const struct mxe_rights *peer, u32 rkey, int access, u64 addr,
-		  void *buf, u32 len, enum mxe_copy_dir dir)
-{
-	struct mxe_target target;
-	int err;
-
-	err = mxe_rkey_get(peer, rkey, access, &addr, len, &target);
-	if (err)
-		return err;
-	mxe_mr_copy(target.mr, addr, buf, len, dir);
-	mxe_rkey_put(&target);
-	return 0;
-}
-
-int mxe_rkey_check(const struct mxe_rights *peer, u32 rkey, int access, u64 addr,
-		   u32 len)
-{
-	struct mxe_target target;
-	int err;
-
-	err = mxe_rkey_get(peer, rkey, access, &addr, len, &target);
-	if (!err)
-		mxe_rkey_put(&target);
-	return err;
-}
-
-int mxe_rkey_grants(const struct mxe_rights *peer, u32 rkey, int access)
-{
-	struct mxe_mr *mr = mxe_mr_get(peer->dev, rkey);
-	int err;
-
-	if (!mr)
-		return -ENOENT;
-	err = mxe_mr_check(mr, peer->pd, access, mr->iova, 0);
-	mxe_mr_put(mr);
-	return err;
-}
-
-/*
- * IBTA aligns the virtual address, which was checked.  A region whose iova and
- * memory disagree about alignment cannot be served.
- */
-static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
-					 const struct mxe_atomic_args *args,
-					 u64 *orig)
-{
-	u32 avail;
-	void *p = mxe_mr_ptr(mr, addr, &avail);
-
-	if (!IS_ALIGNED((uintptr_t)p, mxe_atomic_size(args)))
-		return -EINVAL;
-	mxe_atomic_exec(p, args, orig);
-	return 0;
-}
-
-/* By way of a window. */
-static noinline int mxe_rkey_atomic_mw(const struct mxe_rights *peer, u32 rkey,
-				       int access, u64 addr,
-				       const struct mxe_atomic_args *args,
-				       u64 *orig)
-{
-	struct mxe_target target;
-	int err;
-
-	err = mxe_mw_target(peer->dev, peer->pd, peer->qpn, rkey, access,
-			    &addr, mxe_atomic_size(args), &target);
-	if (err)
-		return err;
-	err = mxe_mr_atomic(target.mr, addr, args, orig);
-	mxe_rkey_put(&target);
-	return err;
-}
-
-int mxe_rkey_atomic(const struct mxe_rights *peer, u32 rkey, int access,
-		    u64 addr, const struct mxe_atomic_args *args, u64 *orig)
-{
-	struct mxe_mr *mr = mxe_mr_get_cached(peer->dev, rkey, peer->cache);
-	int err;
-
-	if (!mr)
-		return mxe_rkey_atomic_mw(peer, rkey, access, addr, args, orig);
-	err = mxe_mr_check(mr, peer->pd, access, addr, mxe_atomic_size(args));
-	if (!err)
-		err = mxe_mr_atomic(mr, addr, args, orig);
-	mxe_mr_put(mr);
-	return err;
 }
 
 static int mxe_lkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
@@ -640,10 +538,7 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 	return 0;
 }
 
-/*
- * access: one of these the region must grant, 0: any will do.  Once the consumer
- * learns that a region is invalid, the memory is its own again.
- */
+/* Once the consumer learns that a region is invalid, the memory is its own again. */
 static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
 				u32 key, int access)
 {
@@ -662,8 +557,8 @@ static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
 	return 0;
 }
 
-static int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd,
-			     u32 key, int access)
+int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 key,
+		      int access)
 {
 	int err = -ENOENT;
 	struct mxe_mr *mr;
@@ -674,21 +569,6 @@ static int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd,
 		err = mxe_mr_do_invalidate(mr, pd, key, access);
 	rcu_read_unlock();
 	return err;
-}
-
-int mxe_mr_local_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key)
-{
-	return mxe_mr_invalidate(dev, pd, key, 0);
-}
-
-int mxe_mr_remote_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key)
-{
-	int err = mxe_mr_invalidate(dev, pd, key, IB_ACCESS_REMOTE_WRITE |
-						  IB_ACCESS_REMOTE_READ |
-						  IB_ACCESS_REMOTE_ATOMIC);
-
-	/* To the peer a region that is not of this kind is one it cannot use. */
-	return err == -EINVAL ? -EACCES : err;
 }
 
 int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)

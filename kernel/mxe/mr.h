@@ -19,10 +19,6 @@
 #include "mxe.h"
 
 struct mxe_dmabuf;
-struct mxe_mw;
-
-/* Of mw.h, for mxe_rkey_put(). */
-void mxe_mw_end(struct mxe_mw *mw);
 
 /* What dev->mrs holds: tags of its pointers. */
 enum mxe_key_type {
@@ -224,51 +220,24 @@ mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		mxe_mr_copy_pages(mr, addr, buf, len, dir);
 }
 
-/* Who names a remote key: the responder of a queue pair. */
-struct mxe_rights {
-	struct mxe_dev *dev;
-	const struct ib_pd *pd;
-	u32 qpn;
-	struct mxe_mr_cache *cache;	/* or NULL */
-};
-
 /*
- * What a remote key leads to, for the time of one access: a region that counts
- * it, or one behind a window whose lock is held.
+ * Execute an atomic of size bytes.  The range and the alignment of addr have been
+ * checked.  Returns -EINVAL if the memory is misaligned, because the iova of the
+ * region and its memory differ in alignment.
  */
-struct mxe_target {
-	struct mxe_mr *mr;
-	struct mxe_mw *mw;		/* by way of it, or NULL */
-};
-
-/*
- * The region that a remote key leads to, by a window or itself, if the access
- * to these bytes is granted; addr becomes an address of the region.  Otherwise
- * an error as above.
- */
-int mxe_rkey_get(const struct mxe_rights *peer, u32 rkey, int access, u64 *addr,
-		 u64 len, struct mxe_target *target);
-static inline void mxe_rkey_put(const struct mxe_target *target)
+static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
+					 u32 size,
+					 const struct mxe_atomic_args *args,
+					 u64 *orig)
 {
-	if (target->mw)
-		mxe_mw_end(target->mw);
-	else
-		mxe_mr_put(target->mr);
-}
+	u32 avail;
+	void *p = mxe_mr_ptr(mr, addr, &avail);
 
-/* Lookup, check and access in one. */
-int mxe_rkey_copy(const struct mxe_rights *peer, u32 rkey, int access, u64 addr,
-		  void *buf, u32 len, enum mxe_copy_dir dir);
-int mxe_rkey_check(const struct mxe_rights *peer, u32 rkey, int access, u64 addr,
-		   u32 len);
-/* Does the key grant that to all of a region?  No window does. */
-int mxe_rkey_grants(const struct mxe_rights *peer, u32 rkey, int access);
-/*
- * Execute an atomic, for which mxe_atomic_ready(), on the naturally aligned
- * operand at addr; orig as of mxe_atomic_exec().
- */
-int mxe_rkey_atomic(const struct mxe_rights *peer, u32 rkey, int access,
-		    u64 addr, const struct mxe_atomic_args *args, u64 *orig);
+	if (!IS_ALIGNED((uintptr_t)p, size))
+		return -EINVAL;
+	mxe_atomic_exec(p, args, orig);
+	return 0;
+}
 
 /*
  * Copy between buf and bytes offset..offset+len of a gather or scatter list,
@@ -305,9 +274,9 @@ struct mxe_reg mxe_reg_from_ib(const struct ib_reg_wr *ibwr);
  * region was valid goes on; to be called again.  Context: BHs off.
  */
 int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg);
-int mxe_mr_local_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key);
-/* A SEND with invalidate: -EACCES for a key that no peer may have used. */
-int mxe_mr_remote_inv(struct mxe_dev *dev, const struct ib_pd *pd, u32 key);
+/* access: the region must grant one of these rights, or 0: none is needed. */
+int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 key,
+		      int access);
 
 /* Verbs of ib_device_ops. */
 struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access);

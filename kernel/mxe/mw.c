@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory windows: their verbs, binding and invalidation, and access through them.
+ * Called by the core, by rkey.c and by the send queue; calls mr.c for the regions.
+ */
+#include <linux/err.h>
 #include <linux/slab.h>
 
 #include "device.h"
@@ -43,8 +48,8 @@ static int mxe_mw_check(const struct mxe_mw *mw, const struct ib_pd *pd,
 	return 0;
 }
 
-int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
-		  int access, u64 *addr, u64 len, struct mxe_target *target)
+struct mxe_mw *mxe_mw_begin(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
+			    u32 key, int access, u64 addr, u64 len)
 {
 	struct mxe_mw *mw;
 	int err;
@@ -53,22 +58,19 @@ int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 	mw = mxe_mw_find(dev, key);
 	if (!mw) {
 		rcu_read_unlock();
-		return -ENOENT;
+		return ERR_PTR(-ENOENT);
 	}
 	spin_lock_bh(&mw->lock);
 	rcu_read_unlock();
-	err = mxe_mw_check(mw, pd, qpn, key, access, *addr, len);
+	err = mxe_mw_check(mw, pd, qpn, key, access, addr, len);
 	if (err) {
 		spin_unlock_bh(&mw->lock);
-		return err;
+		return ERR_PTR(err);
 	}
 
-	/* Bound, so the region stays.  Released by mxe_mw_end(). */
-	target->mr = mw->mr;
-	target->mw = mw;
-	*addr += mw->offset;
+	/* The window is bound, so the region stays.  Released by mxe_mw_end(). */
 	__release(&mw->lock);
-	return 0;
+	return mw;
 }
 
 void mxe_mw_end(struct mxe_mw *mw)

@@ -9,7 +9,6 @@
 
 struct mxe_dev;
 struct mxe_mr;
-struct mxe_target;
 
 /* A bind work request, as posted. */
 struct mxe_bind {
@@ -61,13 +60,13 @@ static inline struct mxe_mw *to_mmw(struct ib_mw *ibmw)
 }
 
 /*
- * The window of that key and the region behind it, if the window grants the
- * access to these bytes; addr becomes an address of the region.  Errors as in
- * mr.h.  On success the lock of the window is held, and BHs are off, until
- * mxe_mw_end() ends the access.
+ * Begin an access through the window of this key, if it is bound and grants the access
+ * to these bytes.  Returns the window, or an error of mr.h as a pointer.  The lock of
+ * the window is held, and BHs are off, until mxe_mw_end() ends the access; the region
+ * is mw->mr, and addr + mw->offset an address of it.
  */
-int mxe_mw_target(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
-		  int access, u64 *addr, u64 len, struct mxe_target *target);
+struct mxe_mw *mxe_mw_begin(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
+			    u32 key, int access, u64 addr, u64 len);
 void mxe_mw_end(struct mxe_mw *mw);
 
 /*

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "mw.h"
 #include "mxe.h"
 #include "psn.h"
 #include "recv.h"
 #include "respond.h"
+#include "rkey.h"
 #include "srq.h"
 #include "trace.h"
 #include "tx.h"
@@ -416,16 +416,6 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 	return pkt->payload_len <= qp->mtu;
 }
 
-static int mxe_rkey_invalidate(const struct mxe_rights *peer, u32 rkey)
-{
-	int err;
-
-	err = mxe_mw_invalidate(peer->dev, peer->pd, peer->qpn, rkey);
-	return err == -ENOENT ?
-	       mxe_mr_remote_inv(peer->dev, peer->pd, rkey) :
-	       err == -EINVAL ? -EACCES : err;
-}
-
 static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
@@ -449,7 +439,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return -EIO;
 	}
 	if (pkt->flags & MXE_OP_IETH) {
-		err = mxe_rkey_invalidate(&peer, pkt->inv_rkey);
+		err = mxe_rkey_invalidate(&peer, pkt->inv_rkey, MXE_INV_REMOTE);
 		if (err)
 			return err;
 	}

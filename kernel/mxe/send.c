@@ -12,6 +12,7 @@
 #include "psn.h"
 #include "respond.h"
 #include "retry.h"
+#include "rkey.h"
 #include "send.h"
 #include "tx.h"
 #include "uc.h"
@@ -297,6 +298,11 @@ static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 /* False: what it invalidates is being accessed, to be tried again. */
 static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
+	struct mxe_rights rights = {
+		.dev = qp->dev,
+		.pd = qp->pd,
+		.qpn = qp->qpn,
+	};
 	int err;
 
 	switch (wr->opcode) {
@@ -308,10 +314,7 @@ static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 				  wr->rkey, &wr->bind);
 		break;
 	default:
-		err = mxe_mw_invalidate(qp->dev, qp->pd, qp->qpn,
-					wr->rkey);
-		if (err == -ENOENT)
-			err = mxe_mr_local_inv(qp->dev, qp->pd, wr->rkey);
+		err = mxe_rkey_invalidate(&rights, wr->rkey, MXE_INV_LOCAL);
 		break;
 	}
 

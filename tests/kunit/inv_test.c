@@ -10,6 +10,7 @@
 #include "mr.h"
 #include "post.h"
 #include "psn.h"
+#include "rkey.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ)
 #define ACK	MXE_AETH_ACK_UNLIMITED
@@ -101,7 +102,7 @@ static void inv_remote_refused(struct kunit *test)
 	buf = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 	mr = kt_reg(kt, pd, row->access);
 	if (row->invalid)
-		KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, pd, mr->rkey), 0);
+		KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, pd, mr->rkey, 0), 0);
 	kt_post_recv(kt, 5, buf, 0, 8);
 	out = send_inv(kt, KT_RQ_PSN, mr->rkey ^ row->key_xor);
 	kt_inject(kt, &out);

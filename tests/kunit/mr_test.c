@@ -9,6 +9,7 @@
 
 #include "harness.h"
 #include "mr.h"
+#include "rkey.h"
 
 #define LW	IB_ACCESS_LOCAL_WRITE
 #define RR	IB_ACCESS_REMOTE_READ
@@ -191,7 +192,7 @@ static void mr_copy_with_first_offset(struct kunit *test)
 	unsigned int offset = 100;
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
-	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
+	KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, ibmr->rkey, 0), 0);
 	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg, KT_PAGES, &offset,
 					   PAGE_SIZE), KT_PAGES);
 	KUNIT_ASSERT_EQ(test, kt_fast_reg(ibmr, kt->pd, ibmr->rkey, LW), 0);
@@ -336,7 +337,7 @@ static void mr_atomic_misaligned_memory(struct kunit *test)
 	unsigned int offset = 4;
 	u64 orig[MXE_ATOMIC_WORDS] = { 1 };
 
-	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
+	KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, ibmr->rkey, 0), 0);
 	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(ibmr, kt->sg, KT_PAGES, &offset,
 					   PAGE_SIZE), KT_PAGES);
 	ibmr->iova = 0x100000;
@@ -372,12 +373,12 @@ static void mr_key_validity(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->pd, next, LW), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, found(kt, key));
 
-	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->other_pd, key),
+	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->other_pd, key, 0),
 			-EPERM);
 	KUNIT_EXPECT_TRUE(test, found(kt, key));
-	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, key), 0);
+	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, key, 0), 0);
 	KUNIT_EXPECT_FALSE(test, found(kt, key));
-	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, key), -ENOENT);
+	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, key, 0), -ENOENT);
 
 	/* The upper 24 bits belong to the device, the others to the consumer. */
 	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->pd, key ^ 0x100, LW), -EINVAL);
@@ -417,7 +418,7 @@ static void mr_mapped_in_use(struct kunit *test)
 
 	reg = mxe_reg_from_ib(&wr);
 	ibmr->iova = 0;
-	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
+	KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, ibmr->rkey, 0), 0);
 	KUNIT_ASSERT_EQ(test, mxe_mr_reg(kt->pd, &reg), 0);
 	KUNIT_EXPECT_EQ(test, mr->iova, reg.iova);
 	KUNIT_EXPECT_EQ(test, mr->length, 2ULL * PAGE_SIZE - 8);
@@ -433,7 +434,7 @@ static void mr_more_than_mapped(struct kunit *test)
 	struct ib_reg_wr wr = { .mr = ibmr, .key = ibmr->rkey, .access = LW };
 	struct mxe_reg good = mxe_reg_from_ib(&wr), reg;
 
-	KUNIT_ASSERT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd, ibmr->rkey), 0);
+	KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, ibmr->rkey, 0), 0);
 #define EXPECT_REG(field, value, err) do {				\
 	reg = good;							\
 	reg.field = value;						\
@@ -472,8 +473,9 @@ static void mr_refused_verbs(struct kunit *test)
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_refused_verbs), before + 6);
 	/* What a kernel consumer has for its own memory is no fast one. */
-	KUNIT_EXPECT_EQ(test, mxe_mr_local_inv(kt->dev, kt->pd,
-					       kt->pd->local_dma_lkey), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd,
+						kt->pd->local_dma_lkey, 0),
+			-EINVAL);
 }
 
 struct dereg {

@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "mr.h"
 #include "mw.h"
+#include "rkey.h"
 
 #define RR	IB_ACCESS_REMOTE_READ
 #define RW	IB_ACCESS_REMOTE_WRITE
@@ -42,10 +43,11 @@ static struct window window_open(struct kt *kt, enum ib_mw_type type, int access
 static int window_target(struct kt *kt, const struct window *w, u64 offset,
 			 struct mxe_target *target)
 {
+	struct mxe_rights rights = { .dev = kt->dev, .pd = kt->pd, .qpn = QPN };
 	u64 addr = kt_va(w->mr, offset);
 
 	memset(target, 0, sizeof(*target));
-	return mxe_mw_target(kt->dev, kt->pd, QPN, w->key, RR, &addr, 1, target);
+	return mxe_rkey_get(&rights, w->key, RR, &addr, 1, target);
 }
 
 static bool window_is_held(const struct window *w)

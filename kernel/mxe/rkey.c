@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Remote keys: lookup of the window or else the region of a key, with the check of
+ * its rights, and access through it.  Called by the responder, the loopback path and
+ * the send queue; calls mr.c and mw.c.
+ */
+#include <linux/err.h>
+
+#include "atomic.h"
+#include "mr.h"
+#include "mw.h"
+#include "rkey.h"
+
+static __always_inline int mxe_rkey_target(const struct mxe_rights *rights,
+					   u32 rkey, int access, u64 *addr,
+					   u64 len, struct mxe_target *target)
+{
+	struct mxe_mr *mr = mxe_mr_get_cached(rights->dev, rkey, rights->cache);
+	int err;
+
+	if (!mr) {
+		struct mxe_mw *mw = mxe_mw_begin(rights->dev, rights->pd,
+						 rights->qpn, rkey, access,
+						 *addr, len);
+
+		if (IS_ERR(mw))
+			return PTR_ERR(mw);
+		*target = (struct mxe_target) { .mr = mw->mr, .mw = mw };
+		*addr += mw->offset;
+		return 0;
+	}
+	err = mxe_mr_check(mr, rights->pd, access, *addr, len);
+	if (err) {
+		mxe_mr_put(mr);
+		return err;
+	}
+	*target = (struct mxe_target) { .mr = mr };
+	return 0;
+}
+
+int mxe_rkey_get(const struct mxe_rights *rights, u32 rkey, int access,
+		 u64 *addr, u64 len, struct mxe_target *target)
+{
+	return mxe_rkey_target(rights, rkey, access, addr, len, target);
+}
+
+int mxe_rkey_copy(const struct mxe_rights *rights, u32 rkey, int access,
+		  u64 addr, void *buf, u32 len, enum mxe_copy_dir dir)
+{
+	struct mxe_target target;
+	int err;
+
+	err = mxe_rkey_get(rights, rkey, access, &addr, len, &target);
+	if (err)
+		return err;
+	mxe_mr_copy(target.mr, addr, buf, len, dir);
+	mxe_rkey_put(&target);
+	return 0;
+}
+
+int mxe_rkey_check(const struct mxe_rights *rights, u32 rkey, int access,
+		   u64 addr, u32 len)
+{
+	struct mxe_target target;
+	int err;
+
+	err = mxe_rkey_get(rights, rkey, access, &addr, len, &target);
+	if (!err)
+		mxe_rkey_put(&target);
+	return err;
+}
+
+int mxe_rkey_grants(const struct mxe_rights *rights, u32 rkey, int access)
+{
+	struct mxe_mr *mr = mxe_mr_get(rights->dev, rkey);
+	int err;
+
+	if (!mr)
+		return -ENOENT;
+	err = mxe_mr_check(mr, rights->pd, access, mr->iova, 0);
+	mxe_mr_put(mr);
+	return err;
+}
+
+int mxe_rkey_atomic(const struct mxe_rights *rights, u32 rkey, int access,
+		    u64 addr, const struct mxe_atomic_args *args, u64 *orig)
+{
+	u32 size = mxe_atomic_size(args);
+	struct mxe_target target;
+	int err;
+
+	err = mxe_rkey_target(rights, rkey, access, &addr, size, &target);
+	if (err)
+		return err;
+	err = mxe_mr_atomic(target.mr, addr, size, args, orig);
+	mxe_rkey_put(&target);
+	return err;
+}
+
+int mxe_rkey_invalidate(const struct mxe_rights *rights, u32 rkey,
+			enum mxe_inv_side side)
+{
+	int access = side == MXE_INV_REMOTE ? IB_ACCESS_REMOTE_WRITE |
+					      IB_ACCESS_REMOTE_READ |
+					      IB_ACCESS_REMOTE_ATOMIC : 0;
+	int err;
+
+	err = mxe_mw_invalidate(rights->dev, rights->pd, rights->qpn, rkey);
+	if (err == -ENOENT)
+		err = mxe_mr_invalidate(rights->dev, rights->pd, rkey, access);
+	/* A peer has no right to a window or region of another type. */
+	return err == -EINVAL && side == MXE_INV_REMOTE ? -EACCES : err;
+}
