@@ -15,6 +15,7 @@
 #include "netns.h"
 #include "qp.h"
 #include "qpn.h"
+#include "recv.h"
 #include "send.h"
 #include "sqpoll.h"
 #include "ucontext.h"

@@ -9,13 +9,16 @@
 #include "mxe.h"
 #include "post.h"
 #include "qp.h"
+#include "qp_verbs.h"
 #include "recv.h"
 #include "restrack.h"
 #include "ring.h"
 #include "srq.h"
+#include "srq_verbs.h"
 #include "ucontext.h"
 #include "verbs.h"
 #include "xrc.h"
+#include "xrcd.h"
 
 const struct ib_device_ops mxe_device_ops = {
 	.owner = THIS_MODULE,
