@@ -14,7 +14,6 @@
 #include "skb.h"
 #include "uc.h"
 #include "ud.h"
-#include "xrc.h"
 
 /* ---- requests that wait ------------------------------------------------ */
 

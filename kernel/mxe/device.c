@@ -24,14 +24,17 @@
 #include "netns.h"
 #include "post.h"
 #include "qp.h"
+#include "qp_verbs.h"
 #include "recv.h"
 #include "restrack.h"
 #include "ring.h"
 #include "sqpoll.h"
 #include "srq.h"
+#include "srq_verbs.h"
 #include "stats.h"
 #include "ucontext.h"
 #include "xrc.h"
+#include "xrcd.h"
 
 #define UVERBS_MODULE_NAME mxe
 #include <rdma/uverbs_named_ioctl.h>

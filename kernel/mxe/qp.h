@@ -29,16 +29,17 @@
 #include "loopback.h"
 #include "mr.h"
 #include "mw.h"
+#include "pending.h"
 #include "pkt.h"
 #include "qpn.h"
-#include "recv.h"
 #include "ring.h"
+#include "rq.h"
+#include "srq.h"
 #include "tx.h"
 
 struct mxe_dev;
 struct mxe_netns;
 struct mxe_sqpoll_set;
-struct mxe_srq;
 struct mxe_xrcd;
 
 /* Packets that may be unacknowledged before the requester waits. */
@@ -121,22 +122,6 @@ struct mxe_send_wr {
 		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
 		DECLARE_FLEX_ARRAY(u8, inline_data);
 	};
-};
-
-/* Bits of things to do once the lock of a side is dropped. */
-enum mxe_pending {
-	MXE_PENDING_NOTIFY,	/* completion handler of that side's CQ */
-	MXE_PENDING_CQ_ERROR,	/* that CQ was overrun just now */
-	MXE_PENDING_ERROR,		/* move the queue pair to ERR */
-	MXE_PENDING_WORK,		/* queue qp->work */
-	MXE_PENDING_EV_FATAL,
-	MXE_PENDING_EV_REQ_ERR,
-	MXE_PENDING_EV_ACCESS_ERR,
-	MXE_PENDING_EV_COMM_EST,
-	MXE_PENDING_EV_SQ_DRAINED,
-	MXE_PENDING_EV_LAST_WQE,
-	MXE_PENDING_EV_SRQ_LIMIT,
-	MXE_PENDING_EV_SRQ_ERR,
 };
 
 /*
@@ -367,6 +352,29 @@ static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
 	       qp->type == IB_QPT_XRC_TGT;
 }
 
+static inline bool mxe_qp_is_xrc_ini(const struct mxe_qp *qp)
+{
+	return qp->type == IB_QPT_XRC_INI;
+}
+
+static inline bool mxe_qp_is_xrc_tgt(const struct mxe_qp *qp)
+{
+	return qp->type == IB_QPT_XRC_TGT;
+}
+
+/*
+ * The CQ of receive completions, or NULL: a target of XRC that has taken nothing up
+ * has none.  Context: recv_lock held.
+ */
+static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
+{
+	const struct mxe_srq *srq = qp->rq.srq;
+
+	if (!mxe_qp_is_xrc_tgt(qp))
+		return qp->recv_cq;
+	return srq ? to_mcq(srq->ibsrq.ext.cq) : NULL;
+}
+
 static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
 {
 	return sq->wrs + (index & (sq->entries - 1)) * sq->wr_size;
@@ -384,20 +392,36 @@ static inline bool mxe_qp_can_send(enum ib_qp_state state)
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
 }
 
+/* ---- locks ------------------------------------------------------------- */
+
+/* Take the lock of one side.  Bottom halves are off until the end. */
 void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock);
 void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
-/* Both, for what changes the state. */
-void mxe_qp_begin(struct mxe_qp *qp)
-	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
-/* Drop the lock and do what came up under it; a slice of its work ends. */
+/*
+ * End a section of one side, and a slice of its work:
+ *  - transmit the packets that the side has batched
+ *  - fill its budget for the next slice
+ *  - queue qp->work if it is pending, and drop the lock
+ *  - without the lock: change the state to ERR, call the completion handlers and
+ *    report the asynchronous events that are pending
+ */
 void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock);
 void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock);
-/* Of mxe_sq_end_deferred(), where something came up. */
+
+/* mxe_sq_begin() with bottom halves off; ends with mxe_sq_end_deferred(). */
+static inline void mxe_sq_begin_bh_off(struct mxe_qp *qp)
+	__acquires(&qp->send_lock)
+{
+	spin_lock(&qp->send_lock);
+}
+
+/* mxe_sq_end_deferred() if there is something to transmit or pending. */
 void mxe_sq_end_deferred_slow(struct mxe_qp *qp) __releases(&qp->send_lock);
 /*
- * The same inside a verb, where no handler may run: that is left to qp->work.
- * Receive side: in the middle of a verb of a peer, with its send_lock held; all
- * is left.  Bottom halves stay off.
+ * mxe_sq_end() inside a verb, where no handler may run.  qp->work calls the
+ * completion handlers and reports the events.  The rest is done here: transmit,
+ * fill the budget, drop the lock, change the state to ERR.
+ * Context: RCU.  Bottom halves stay off.
  */
 static inline void mxe_sq_end_deferred(struct mxe_qp *qp)
 	__releases(&qp->send_lock)
@@ -410,10 +434,40 @@ static inline void mxe_sq_end_deferred(struct mxe_qp *qp)
 	spin_unlock(&qp->send_lock);
 }
 
+/*
+ * End a section of the receive side inside a verb of the peer, whose send_lock is
+ * held.  Everything that is pending is left to qp->work, the change to ERR too.
+ * Nothing is transmitted, and the budget stays as it is.  Bottom halves stay off.
+ */
 void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock);
+
+/* Take both locks, to change the state.  Bottom halves are off until the end. */
+void mxe_qp_begin(struct mxe_qp *qp)
+	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
+/*
+ * Transmit the packets that both sides have batched, and drop both locks.  What is
+ * pending is left to the next end of its side, and the budgets stay as they are.
+ */
 void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
+/*
+ * Do what mxe_sq_end_deferred() and mxe_rq_end_deferred() have left to qp->work.
+ * Context: the work, no lock held.
+ */
+void mxe_qp_do_deferred(struct mxe_qp *qp);
+/* Drop a reference; the last one wakes up mxe_destroy_qp(). */
+void mxe_qp_put(struct mxe_qp *qp);
+
+/* ---- state ------------------------------------------------------------- */
+
+/* Context: both locks held. */
+void mxe_qp_set_state(struct mxe_qp *qp, enum ib_qp_state state);
+/*
+ * Change the state to ERR.  A process has to ring from now on, and what it posted
+ * before is seen by whoever flushes the queues next.  Context: both locks held.
+ */
+void mxe_qp_set_error(struct mxe_qp *qp);
 /*
  * A side has halted: move to ERR; both queues are flushed by qp->work.
  * Context: no lock held.
@@ -424,7 +478,9 @@ void mxe_qp_error(struct mxe_qp *qp);
  * Context: send_lock held.
  */
 void mxe_qp_sq_error(struct mxe_qp *qp);
-/* Let the work look at the queue pair. */
+/* Tell the process whether it has to ring.  Context: send_lock held. */
+void mxe_sq_set_need_doorbell(struct mxe_qp *qp);
+/* Queue qp->work. */
 void mxe_qp_kick(struct mxe_qp *qp);
 
 /* Remember what is to be done after a completion was added. */
@@ -441,14 +497,6 @@ static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
 	if (result != MXE_CQ_ADDED)
 		mxe_qp_completed(qp, result, pending);
 }
-
-int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
-		  struct ib_udata *udata);
-int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		  struct ib_udata *udata);
-int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		 struct ib_qp_init_attr *init);
-int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 
 /* Runs qp->work of all queue pairs. */
 extern struct workqueue_struct *mxe_qp_wq;

@@ -24,7 +24,6 @@
 #include "send.h"
 #include "skb.h"
 #include "trace.h"
-#include "xrc.h"
 
 /* ---- packets ------------------------------------------------------------ */
 

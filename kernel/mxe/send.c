@@ -548,7 +548,7 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 {
 	bool more;
 
-	spin_lock(&qp->send_lock);
+	mxe_sq_begin_bh_off(qp);
 	more = mxe_send_ring_locked(qp, last);
 	mxe_sq_end_deferred(qp);
 	return more;
@@ -574,18 +574,6 @@ bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again)
 	return here;
 }
 
-void mxe_send_set_need_doorbell(struct mxe_qp *qp)
-{
-	struct mxe_ring_hdr *hdr = qp->sq.ring.hdr;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	if (hdr)
-		WRITE_ONCE(hdr->flags, qp->state == IB_QPS_ERR ||
-			   (qp->sq.is_polled && !qp->sq.watched) ?
-			   MXE_RING_NEED_DOORBELL : 0);
-}
-
 static bool mxe_send_is_posted(const struct mxe_qp *qp)
 {
 	return mxe_ring_producer(&qp->sq.ring) != READ_ONCE(qp->sq.seen);
@@ -599,10 +587,10 @@ bool mxe_send_poll(struct mxe_qp *qp, bool watch)
 	if (READ_ONCE(sq->watched) == watch && !mxe_send_is_posted(qp))
 		return false;
 
-	spin_lock(&qp->send_lock);
+	mxe_sq_begin_bh_off(qp);
 	if (sq->watched != watch) {
 		WRITE_ONCE(sq->watched, watch);
-		mxe_send_set_need_doorbell(qp);
+		mxe_sq_set_need_doorbell(qp);
 		/*
 		 * A process stores its index, then reads the flag; we store
 		 * the flag, then read the index.

@@ -73,8 +73,6 @@ bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again);
  * was something.  Context: bottom halves off, RCU.
  */
 bool mxe_send_poll(struct mxe_qp *qp, bool watch);
-/* Tell the process whether to ring.  Context: send_lock held. */
-void mxe_send_set_need_doorbell(struct mxe_qp *qp);
 /* The same.  Context: any in which verbs are called. */
 void mxe_send_doorbell(struct mxe_qp *qp);
 

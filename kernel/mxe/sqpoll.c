@@ -71,7 +71,7 @@ int mxe_sqpoll_add(struct mxe_qp *qp)
 	if (!qp->sq.is_polled)
 		return 0;
 	mxe_sq_begin(qp);
-	mxe_send_set_need_doorbell(qp);
+	mxe_sq_set_need_doorbell(qp);
 	mxe_sq_end(qp);
 	return xa_alloc(&qp->sqpoll_set->qps, &qp->sq.poll_id, qp,
 			XA_LIMIT(1, MXE_MAX_QP), GFP_KERNEL_ACCOUNT);

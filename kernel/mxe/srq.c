@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "device.h"
+/*
+ * Shared receive queues as queue pairs use them: take a request, hold and put the
+ * queue, report an event of it.  recv.c and qp.c call it; it calls rq.c.
+ */
 #include "mxe.h"
-#include "qp.h"
+#include "pending.h"
+#include "rq.h"
 #include "srq.h"
-#include "udata.h"
-#include "xrc.h"
 
 int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 		 unsigned long *pending)
@@ -50,145 +52,4 @@ void mxe_srq_event(struct mxe_srq *srq, enum ib_event_type type)
 
 	if (srq->ibsrq.event_handler)
 		srq->ibsrq.event_handler(&event, srq->ibsrq.srq_context);
-}
-
-static int mxe_srq_check_init(struct mxe_dev *dev,
-			      const struct ib_srq_init_attr *init,
-			      bool is_user)
-{
-	const struct ib_srq_attr *attr = &init->attr;
-
-	/*
-	 * The kernel has no consumer of XRC, and its completions would name
-	 * target queue pairs that may have gone.
-	 */
-	if (init->srq_type != IB_SRQT_BASIC &&
-	    !(init->srq_type == IB_SRQT_XRC && is_user))
-		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->srq_type);
-	if (!attr->max_wr || attr->max_wr > MXE_MAX_SRQ_WR)
-		return mxe_refuse(dev, -EINVAL, "%u requests, at most %u",
-				  attr->max_wr, MXE_MAX_SRQ_WR);
-	if (attr->max_sge > MXE_MAX_SGE)
-		return mxe_refuse(dev, -EINVAL, "%u SGEs, at most %u",
-				  attr->max_sge, MXE_MAX_SGE);
-	return 0;
-}
-
-static int mxe_srq_read_udata(struct mxe_dev *dev, struct ib_udata *udata)
-{
-	struct mxe_create_srq_req req;
-	int err;
-
-	err = mxe_udata_in(udata, &req, sizeof(req), sizeof(req));
-	if (err)
-		return mxe_refuse(dev, err, "bad udata");
-	if (req.flags || req.reserved)
-		return mxe_refuse(dev, -EINVAL, "unknown flags %#x", req.flags);
-	if (udata->outlen < sizeof(struct mxe_create_srq_resp))
-		return mxe_refuse(dev, -EINVAL, "no room for the response");
-	return 0;
-}
-
-static int mxe_srq_write_udata(const struct mxe_srq *srq,
-			       struct ib_udata *udata)
-{
-	struct mxe_create_srq_resp resp = {};
-
-	mxe_ring_info(&srq->q.ring, &resp.ring);
-	resp.ring.max_sge = srq->q.max_sge;
-	return mxe_udata_out(udata, &resp, sizeof(resp));
-}
-
-int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
-		   struct ib_udata *udata)
-{
-	struct mxe_dev *dev = to_mdev(ibsrq->device);
-	struct mxe_srq *srq = to_msrq(ibsrq);
-	int err;
-
-	err = mxe_srq_check_init(dev, init, udata);
-	if (!err && udata)
-		err = mxe_srq_read_udata(dev, udata);
-	if (!err)
-		err = mxe_resource_take(dev, MXE_RESOURCE_SRQ);
-	if (err)
-		return err;
-
-	spin_lock_init(&srq->lock);
-	err = mxe_rq_create(&srq->q, init->attr.max_wr,
-				    init->attr.max_sge,
-				    udata ? mxe_udata_ucontext(udata) : NULL);
-	if (!err && udata)
-		err = mxe_srq_write_udata(srq, udata);
-	/* Last: from here on packets find it. */
-	if (!err && init->srq_type == IB_SRQT_XRC)
-		err = mxe_xrc_publish(srq);
-	if (err) {
-		mxe_rq_destroy(&srq->q);
-		mxe_resource_give(dev, MXE_RESOURCE_SRQ);
-		return err;
-	}
-	init->attr.max_wr = srq->q.entries;
-	init->attr.max_sge = srq->q.max_sge;
-	return 0;
-}
-
-int mxe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
-		   enum ib_srq_attr_mask mask, struct ib_udata *udata)
-{
-	struct mxe_dev *dev = to_mdev(ibsrq->device);
-	struct mxe_srq *srq = to_msrq(ibsrq);
-
-	if (!mxe_udata_cleared(udata))
-		return mxe_refuse(dev, -EINVAL, "non-zero udata");
-	/* Not resized: IB_DEVICE_SRQ_RESIZE is not claimed. */
-	if (mask & ~IB_SRQ_LIMIT)
-		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
-	if (!(mask & IB_SRQ_LIMIT))
-		return 0;
-	if (attr->srq_limit > srq->q.entries)
-		return mxe_refuse(dev, -EINVAL, "limit %u of %u",
-				  attr->srq_limit, srq->q.entries);
-
-	spin_lock_bh(&srq->lock);
-	srq->limit = attr->srq_limit;
-	spin_unlock_bh(&srq->lock);
-	return 0;
-}
-
-int mxe_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
-{
-	struct mxe_srq *srq = to_msrq(ibsrq);
-
-	attr->max_wr = srq->q.entries;
-	attr->max_sge = srq->q.max_sge;
-	spin_lock_bh(&srq->lock);
-	attr->srq_limit = srq->limit;
-	spin_unlock_bh(&srq->lock);
-	return 0;
-}
-
-int mxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
-{
-	struct mxe_srq *srq = to_msrq(ibsrq);
-
-	if (ibsrq->srq_type == IB_SRQT_XRC)
-		mxe_xrc_withdraw(srq);
-	mxe_rq_destroy(&srq->q);
-	mxe_resource_give(to_mdev(ibsrq->device), MXE_RESOURCE_SRQ);
-	return 0;
-}
-
-int mxe_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *ibwr,
-		      const struct ib_recv_wr **bad_wr)
-{
-	struct mxe_srq *srq = to_msrq(ibsrq);
-	struct mxe_dev *dev = to_mdev(ibsrq->device);
-
-	/* A process has its ring; the legacy command is not for it. */
-	if (srq->q.ring.hdr) {
-		*bad_wr = ibwr;
-		return mxe_refuse(dev, -EOPNOTSUPP, "queue of a process");
-	}
-	return mxe_rq_post(dev, &srq->q, ibwr, bad_wr);
 }

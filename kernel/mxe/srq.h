@@ -7,11 +7,11 @@
 #include <linux/kref.h>
 #include <rdma/ib_verbs.h>
 
-#include "recv.h"
+#include "rq.h"
 
 /*
  * Lifetime: queue pairs that use the queue keep it alive through the core's
- * use count.  Target queue pairs of XRC do not count; see xrc.h for how they
+ * use count.  Target queue pairs of XRC do not count; see xrcd.h for how they
  * find the queue and lose it.
  *
  * lock covers limit and the consumer's side of q.  It is taken inside a queue
@@ -45,14 +45,5 @@ void mxe_srq_hold(struct mxe_srq *srq);
 void mxe_srq_put(struct mxe_srq *srq);
 /* Tell the consumer.  Context: no lock held. */
 void mxe_srq_event(struct mxe_srq *srq, enum ib_event_type type);
-
-int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
-		   struct ib_udata *udata);
-int mxe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
-		   enum ib_srq_attr_mask mask, struct ib_udata *udata);
-int mxe_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
-int mxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
-int mxe_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *ibwr,
-		      const struct ib_recv_wr **bad_wr);
 
 #endif /* MXE_SRQ_H */

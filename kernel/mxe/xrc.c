@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "device.h"
+/*
+ * Target queue pairs of extended reliable connections: join and leave a domain, and
+ * find the shared receive queue that a request names.  respond.c and qp_verbs.c call it.
+ */
 #include "mxe.h"
-#include "respond.h"
+#include "pkt.h"
+#include "qp.h"
 #include "srq.h"
-#include "udata.h"
 #include "xrc.h"
 
 void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd)
@@ -21,48 +24,6 @@ void mxe_xrc_leave(struct mxe_qp *qp)
 	mutex_lock(&qp->xrcd->lock);
 	list_del(&qp->xrcd_entry);
 	mutex_unlock(&qp->xrcd->lock);
-}
-
-int mxe_xrc_publish(struct mxe_srq *srq)
-{
-	struct mxe_dev *dev = to_mdev(srq->ibsrq.device);
-	struct xa_limit limit = XA_LIMIT(1, MXE_XRC_SRQN_MASK);
-	int err;
-
-	kref_init(&srq->ref);
-	init_completion(&srq->released);
-	/* Numbers of queues that have gone are not met again soon. */
-	err = xa_alloc_cyclic_bh(&dev->xrc_srqs, &srq->num, srq, limit,
-				 &dev->next_srqn, GFP_KERNEL_ACCOUNT);
-	if (err < 0)
-		return err;
-	srq->ibsrq.ext.xrc.srq_num = srq->num;
-	return 0;
-}
-
-/*
- * A queue that is looked up is used under the recv_lock of the target, so with
- * the number gone one visit to every target finds all that know the queue.  One
- * that reports an event of it has a reference.
- */
-void mxe_xrc_withdraw(struct mxe_srq *srq)
-{
-	struct mxe_xrcd *xrcd = to_mxrcd(srq->ibsrq.ext.xrc.xrcd);
-	struct mxe_qp *qp;
-
-	/* Waits for a target of another domain that is comparing its own with it. */
-	xa_erase_bh(&to_mdev(srq->ibsrq.device)->xrc_srqs, srq->num);
-
-	mutex_lock(&xrcd->lock);
-	list_for_each_entry(qp, &xrcd->tgts, xrcd_entry) {
-		mxe_rq_begin(qp);
-		mxe_respond_forget(qp, srq);
-		mxe_rq_end(qp);
-	}
-	mutex_unlock(&xrcd->lock);
-
-	mxe_srq_put(srq);
-	wait_for_completion(&srq->released);
 }
 
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
@@ -90,23 +51,4 @@ int mxe_xrc_select(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->flags & MXE_OP_START)
 		rq->srq = mxe_xrc_find(qp, pkt->srqn);
 	return rq->srq && rq->srq->num == pkt->srqn ? 0 : -EINVAL;
-}
-
-int mxe_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
-{
-	struct mxe_xrcd *xrcd = to_mxrcd(ibxrcd);
-	struct mxe_dev *dev = to_mdev(ibxrcd->device);
-
-	if (!mxe_udata_cleared(udata))
-		return mxe_refuse(dev, -EINVAL, "non-zero udata");
-	mutex_init(&xrcd->lock);
-	INIT_LIST_HEAD(&xrcd->tgts);
-	return mxe_resource_take(dev, MXE_RESOURCE_XRCD);
-}
-
-int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
-{
-	mutex_destroy(&to_mxrcd(ibxrcd)->lock);
-	mxe_resource_give(to_mdev(ibxrcd->device), MXE_RESOURCE_XRCD);
-	return 0;
 }

@@ -35,26 +35,9 @@ static inline struct mxe_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
 	return container_of(ibxrcd, struct mxe_xrcd, ibxrcd);
 }
 
-static inline bool mxe_qp_is_xrc_ini(const struct mxe_qp *qp)
-{
-	return qp->type == IB_QPT_XRC_INI;
-}
-
-static inline bool mxe_qp_is_xrc_tgt(const struct mxe_qp *qp)
-{
-	return qp->type == IB_QPT_XRC_TGT;
-}
-
 /* A target queue pair joins its domain, and leaves it.  Context: may sleep. */
 void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd);
 void mxe_xrc_leave(struct mxe_qp *qp);
-
-/*
- * Give a shared queue a number, by which it can be found; take it away again
- * and wait until no target queue pair uses the queue.  Context: may sleep.
- */
-int mxe_xrc_publish(struct mxe_srq *srq);
-void mxe_xrc_withdraw(struct mxe_srq *srq);
 
 /*
  * The shared queue of that number, or NULL if there is none in the domain of
@@ -69,8 +52,5 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);
  * Context: recv_lock held.
  */
 int mxe_xrc_select(struct mxe_qp *qp, const struct mxe_pkt *pkt);
-
-int mxe_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
-int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
 #endif /* MXE_XRC_H */

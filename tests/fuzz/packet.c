@@ -26,11 +26,14 @@
 #include "mxe.h"
 #include "psn.h"
 #include "qp.h"
+#include "qp_verbs.h"
 #include "rx.h"
 #include "send.h"
 #include "srq.h"
+#include "srq_verbs.h"
 #include "ucontext.h"
 #include "xrc.h"
+#include "xrcd.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int atexit(void (*func)(void));

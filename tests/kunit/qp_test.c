@@ -8,6 +8,7 @@
 #include "harness.h"
 #include "netns.h"
 #include "qp.h"
+#include "qp_verbs.h"
 
 /* ---- states ------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 
 #include "harness.h"
 #include "mr.h"
+#include "qp_verbs.h"
 
 #define GROUP	0xef010203	/* 239.1.2.3 */
 

@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The verbs of queue pairs: create, destroy, modify and query.  ib_core calls them
+ * through verbs.c.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+
+#include "complete.h"
+#include "cq.h"
+#include "deliver.h"
+#include "loopback.h"
+#include "mxe.h"
+#include "post.h"
+#include "psn.h"
+#include "qp.h"
+#include "qp_verbs.h"
+#include "qp_work.h"
+#include "qpn.h"
+#include "resource.h"
+#include "respond.h"
+#include "retry.h"
+#include "ring.h"
+#include "route.h"
+#include "rq.h"
+#include "send.h"
+#include "sqpoll.h"
+#include "srq.h"
+#include "tx.h"
+#include "ucontext.h"
+#include "ud.h"
+#include "udata.h"
+#include "xrc.h"
+
+/* ---- creation ---------------------------------------------------------- */
+
+static bool mxe_qp_type_ok(enum ib_qp_type type, bool is_user)
+{
+	switch (type) {
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+	case IB_QPT_XRC_TGT:
+		return true;
+	case IB_QPT_XRC_INI:
+		/* Work requests of the kernel cannot name a receive queue. */
+		return is_user;
+	default:
+		return false;
+	}
+}
+
+/* The completion queues that a type has, and its domain. */
+static bool mxe_qp_refs_ok(const struct ib_qp_init_attr *init)
+{
+	if (init->qp_type == IB_QPT_XRC_TGT)
+		return init->xrcd;
+	return init->send_cq &&
+	       (init->recv_cq || init->qp_type == IB_QPT_XRC_INI);
+}
+
+static int mxe_qp_check_init(struct mxe_dev *dev,
+			     const struct ib_qp_init_attr *init, bool is_user)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	if (!mxe_qp_type_ok(init->qp_type, is_user))
+		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->qp_type);
+	if (init->create_flags)
+		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x",
+				  init->create_flags);
+	if (!mxe_qp_refs_ok(init))
+		return mxe_refuse(dev, -EINVAL, "no completion queue or domain");
+	if (cap->max_send_wr > MXE_MAX_QP_WR ||
+	    cap->max_recv_wr > MXE_MAX_QP_WR)
+		return mxe_refuse(dev, -EINVAL, "%u/%u requests, at most %u",
+				  cap->max_send_wr, cap->max_recv_wr,
+				  MXE_MAX_QP_WR);
+	if (cap->max_send_sge > MXE_MAX_SGE || cap->max_recv_sge > MXE_MAX_SGE)
+		return mxe_refuse(dev, -EINVAL, "%u/%u SGEs, at most %u",
+				  cap->max_send_sge, cap->max_recv_sge,
+				  MXE_MAX_SGE);
+	if (cap->max_inline_data > MXE_MAX_INLINE)
+		return mxe_refuse(dev, -EINVAL, "%u bytes inline, at most %u",
+				  cap->max_inline_data, MXE_MAX_INLINE);
+	return 0;
+}
+
+static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
+			  struct ib_ucontext *uctx)
+{
+	struct mxe_sq *sq = &qp->sq;
+	unsigned int log_size;
+	size_t tail, room;
+
+	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
+	sq->max_sge = max(cap->max_send_sge, 1U);
+	/* Room for gather entries takes inline data as well. */
+	tail = max_t(size_t, sq->max_sge * sizeof(struct ib_sge),
+		     cap->max_inline_data);
+	tail = ALIGN(tail, sizeof(struct ib_sge));
+	sq->max_inline = min_t(size_t, tail, MXE_MAX_INLINE);
+	sq->wr_size = sizeof(struct mxe_send_wr) + tail;
+
+	sq->wrs = kvcalloc(sq->entries, sq->wr_size, GFP_KERNEL_ACCOUNT);
+	if (!sq->wrs)
+		return -ENOMEM;
+
+	cap->max_send_wr = sq->entries;
+	cap->max_send_sge = sq->max_sge;
+	cap->max_inline_data = sq->max_inline;
+	if (!uctx)
+		return 0;
+	room = sizeof(struct mxe_send_wqe) + tail;
+	/* Wide operands stand before the gather entries, and are not inline. */
+	log_size = ilog2(sq->atomic_log_sizes);
+	if (log_size > 3)
+		room += MXE_MSKATOMIC_OPERANDS << log_size;
+	return mxe_ring_create(&sq->ring, uctx, sq->entries, ALIGN(room, 64));
+}
+
+static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
+			  struct ib_ucontext *uctx)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (rq->srq || qp->type == IB_QPT_XRC_INI)
+		cap->max_recv_wr = 0;
+	if (!cap->max_recv_wr) {
+		cap->max_recv_sge = 0;
+	} else {
+		err = mxe_rq_create(&rq->q, cap->max_recv_wr, cap->max_recv_sge,
+				    uctx);
+		if (err)
+			return err;
+		cap->max_recv_wr = rq->q.entries;
+		cap->max_recv_sge = rq->q.max_sge;
+	}
+	rq->cur = kzalloc(mxe_recv_wr_size(rq->srq ? rq->srq->q.max_sge :
+						     rq->q.max_sge),
+			  GFP_KERNEL_ACCOUNT);
+	return rq->cur ? 0 : -ENOMEM;
+}
+
+/* A target of XRC takes requests from whatever queue its peer names. */
+static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
+{
+	memset(cap, 0, sizeof(*cap));
+	qp->rq.cur = kzalloc(mxe_recv_wr_size(MXE_MAX_SGE), GFP_KERNEL_ACCOUNT);
+	return qp->rq.cur ? 0 : -ENOMEM;
+}
+
+static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
+			      struct ib_ucontext *uctx)
+{
+	int err;
+
+	if (mxe_qp_is_xrc_tgt(qp))
+		return mxe_qp_init_tgt(qp, cap);
+	err = mxe_qp_init_sq(qp, cap, uctx);
+	return err ?: mxe_qp_init_rq(qp, cap, uctx);
+}
+
+static void mxe_qp_free_queues(struct mxe_qp *qp)
+{
+	mxe_ring_destroy(&qp->sq.ring);
+	mxe_rq_destroy(&qp->rq.q);
+	kvfree(qp->sq.wrs);
+	kfree(qp->rq.cur);
+	kfree(qp->rq.res);
+}
+
+static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
+{
+	const u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_POLLED;
+	struct mxe_create_qp_req req;
+	unsigned int log_size;
+	int err;
+
+	err = mxe_udata_in(udata, &req, sizeof(req), sizeof(req));
+	if (err)
+		return mxe_refuse(qp->dev, err, "bad udata");
+	if (req.flags & ~known || req.reserved)
+		return mxe_refuse(qp->dev, -EINVAL, "unknown flags %#x",
+				  req.flags);
+	if (req.max_atomic_arg &&
+	    (!is_power_of_2(req.max_atomic_arg) ||
+	     !(BIT(ilog2(req.max_atomic_arg)) & MXE_ATOMIC_LOG_SIZES)))
+		return mxe_refuse(qp->dev, -EINVAL, "atomics of %u bytes",
+				  req.max_atomic_arg);
+	if (req.flags & MXE_QP_CREATE_POLLED && mxe_qp_is_xrc_tgt(qp))
+		return mxe_refuse(qp->dev, -EINVAL, "no send queue to poll");
+	if (udata->outlen < sizeof(struct mxe_create_qp_resp))
+		return mxe_refuse(qp->dev, -EINVAL, "no room for the response");
+
+	qp->is_user = true;
+	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
+	qp->sq.opcodes = mxe_qp_user_opcodes(qp);
+	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
+	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
+	qp->sq.is_polled = req.flags & MXE_QP_CREATE_POLLED;
+	return 0;
+}
+
+static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
+{
+	struct mxe_create_qp_resp resp = {};
+
+	mxe_ring_info(&qp->sq.ring, &resp.sq);
+	resp.sq.max_sge = qp->sq.max_sge;
+	resp.sq.max_inline = qp->sq.max_inline;
+	mxe_ring_info(&qp->rq.q.ring, &resp.rq);
+	resp.rq.max_sge = qp->rq.q.max_sge;
+	return mxe_udata_out(udata, &resp, sizeof(resp));
+}
+
+/* Charged to the process, unlike ib_core's part. */
+static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
+				   const struct ib_qp_init_attr *init)
+{
+	struct mxe_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+
+	if (!qp)
+		return NULL;
+	qp->ibqp = ibqp;
+	qp->dev = to_mdev(ibqp->device);
+	qp->pd = ibqp->pd;
+	qp->type = ibqp->qp_type;
+	qp->send_cq = init->send_cq ? to_mcq(init->send_cq) : NULL;
+	qp->recv_cq = init->recv_cq ? to_mcq(init->recv_cq) : NULL;
+	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
+	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->state = IB_QPS_RESET;
+	spin_lock_init(&qp->send_lock);
+	spin_lock_init(&qp->recv_lock);
+	spin_lock_init(&qp->sq.post_lock);
+	skb_queue_head_init(&qp->rq.deferred);
+	INIT_WORK(&qp->work, mxe_qp_work);
+	refcount_set(&qp->refs, 1);
+	qp->sq.budget = MXE_SLICE;
+	qp->rq.budget = MXE_SLICE;
+	init_completion(&qp->released);
+	mxe_retry_init(qp);
+	return qp;
+}
+
+int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		  struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(ibqp->device);
+	struct ib_ucontext *uctx = NULL;
+	struct mxe_qp *qp;
+	int err;
+
+	err = mxe_qp_check_init(dev, init, udata);
+	if (err)
+		return err;
+	err = mxe_resource_take(dev, MXE_RESOURCE_QP);
+	if (err)
+		return err;
+	qp = mxe_qp_alloc(ibqp, init);
+	if (!qp) {
+		err = -ENOMEM;
+		goto err_give;
+	}
+	if (udata) {
+		err = mxe_qp_read_udata(qp, udata);
+		if (err)
+			goto err_free_qp;
+		uctx = mxe_udata_ucontext(udata);
+		qp->uctx = uctx;
+		qp->sqpoll_set = to_muctx(uctx)->sqpoll_set;
+	}
+	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL_ACCOUNT);
+	if (err)
+		goto err_free_qp;
+	err = mxe_qp_init_queues(qp, &init->cap, uctx);
+	if (!err && udata)
+		err = mxe_qp_write_udata(qp, udata);
+	if (err)
+		goto err_free;
+	qp->attr.cap = init->cap;
+
+	if (mxe_qp_is_xrc_tgt(qp))
+		mxe_xrc_join(qp, init->xrcd);
+	err = mxe_sqpoll_add(qp);
+	if (err)
+		goto err_leave;
+	rcu_assign_pointer(to_mibqp(ibqp)->qp, qp);
+	/* Last: from here on packets find it. */
+	err = mxe_qpn_alloc(qp);
+	if (err)
+		goto err_remove;
+	ibqp->qp_num = qp->qpn;
+	return 0;
+
+err_remove:
+	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
+	mxe_sqpoll_remove(qp);
+err_leave:
+	if (mxe_qp_is_xrc_tgt(qp))
+		mxe_xrc_leave(qp);
+err_free:
+	mxe_qp_free_queues(qp);
+	dst_cache_destroy(&qp->dst_cache);
+err_free_qp:
+	kfree(qp);
+err_give:
+	mxe_resource_give(dev, MXE_RESOURCE_QP);
+	return err;
+}
+
+/* ---- destroy ----------------------------------------------------------- */
+
+/*
+ * Nothing happens to the queue pair any more once this returns, although it may
+ * still be found under RCU: no timer and no work starts again once it is dying,
+ * and packets and doorbells change nothing.
+ */
+static void mxe_qp_kill(struct mxe_qp *qp)
+{
+	mxe_qp_begin(qp);
+	qp->dying = true;
+	mxe_qp_set_state(qp, IB_QPS_RESET);
+	/* No packet is of its connection any more. */
+	qp->av.valid = false;
+	mxe_loopback_reset(qp);
+	qp->sq.pending = 0;
+	qp->rq.pending = 0;
+	/* mxe_xrc_withdraw() does not visit this target any more. */
+	if (mxe_qp_is_xrc_tgt(qp)) {
+		qp->rq.srq = NULL;
+		qp->rq.read.srq = NULL;
+		qp->rq.read.active = false;
+		qp->rq.cur_valid = false;
+	}
+	mxe_qp_end(qp);
+
+	mxe_retry_stop(qp);
+	cancel_work_sync(&qp->work);
+	/* Handlers that were called before. */
+	mxe_qp_put(qp);
+	wait_for_completion(&qp->released);
+}
+
+int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+
+	/* uverbs detaches what a process has left attached (IBTA 11.2.4.4). */
+	if (qp->mcast_groups)
+		return mxe_refuse(qp->dev, -EBUSY, "member of %u groups",
+				  qp->mcast_groups);
+
+	mxe_qpn_free(qp);
+	mxe_sqpoll_remove(qp);
+	mxe_qp_kill(qp);
+
+	mxe_deliver_drop_deferred(qp);
+	if (mxe_qp_is_xrc_tgt(qp))
+		mxe_xrc_leave(qp);
+	if (qp->send_cq)
+		mxe_cq_clean(qp->send_cq, qp);
+	if (qp->recv_cq)
+		mxe_cq_clean(qp->recv_cq, qp);
+	mxe_qp_free_queues(qp);
+	mxe_route_forget_rx(qp);
+	dst_cache_destroy(&qp->dst_cache);
+	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
+	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
+	kfree_rcu(qp, rcu);
+	return 0;
+}
+
+/* ---- modify and query -------------------------------------------------- */
+
+/* As created: nothing posted, nothing known of a peer. */
+static void mxe_qp_reset(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->send_lock);
+	lockdep_assert_held(&qp->recv_lock);
+
+	mxe_qp_set_state(qp, IB_QPS_RESET);
+
+	/* A kernel consumer does not post while it resets (IBTA 10.3.1). */
+	sq->posted = 0;
+	sq->fetched = 0;
+	sq->next = 0;
+	sq->cur = 0;
+	sq->tail = 0;
+	sq->rd_atomic = 0;
+	sq->rnr_wait = false;
+	sq->rewound = false;
+	sq->halted = false;
+	sq->sqd_notified = false;
+	sq->local_error = IB_WC_SUCCESS;
+	sq->ack_left = false;
+	sq->read_cpu = -1;
+	mxe_retry_reset(qp);
+	mxe_ring_reset(&sq->ring);
+	WRITE_ONCE(sq->seen, 0);
+	mxe_sq_set_need_doorbell(qp);
+
+	rq->q.posted = 0;
+	rq->q.consumed = 0;
+	rq->last_wqe = false;
+	rq->msn = 0;
+	rq->comm_est = false;
+	mxe_deliver_drop_deferred(qp);
+	mxe_respond_reset(qp);
+	mxe_ring_reset(&rq->q.ring);
+
+	dst_cache_reset(&qp->dst_cache);
+	qp->av.valid = false;
+	mxe_loopback_reset(qp);
+}
+
+static int mxe_qp_check_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
+			     int mask)
+{
+	struct mxe_dev *dev = qp->dev;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
+	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE | IB_QP_CAP))
+		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
+	if (mask & IB_QP_PORT && attr->port_num != 1)
+		return mxe_refuse(dev, -EINVAL, "port %u", attr->port_num);
+	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
+		return mxe_refuse(dev, -EINVAL, "P_Key index %u",
+				  attr->pkey_index);
+	if (mask & IB_QP_PATH_MTU &&
+	    (attr->path_mtu < IB_MTU_256 ||
+	     attr->path_mtu > iboe_get_mtu(READ_ONCE(dev->ndev->mtu))))
+		return mxe_refuse(dev, -EINVAL, "path MTU code %d",
+				  attr->path_mtu);
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
+	    attr->max_rd_atomic > MXE_MAX_RD_ATOMIC)
+		return mxe_refuse(dev, -EINVAL, "max_rd_atomic %u",
+				  attr->max_rd_atomic);
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	    attr->max_dest_rd_atomic > MXE_MAX_RD_ATOMIC)
+		return mxe_refuse(dev, -EINVAL, "max_dest_rd_atomic %u",
+				  attr->max_dest_rd_atomic);
+	if (mask & IB_QP_ACCESS_FLAGS &&
+	    attr->qp_access_flags & ~(IB_ACCESS_LOCAL_WRITE |
+				      IB_ACCESS_REMOTE_WRITE |
+				      IB_ACCESS_REMOTE_READ |
+				      IB_ACCESS_REMOTE_ATOMIC |
+				      IB_ACCESS_MW_BIND |
+				      /* The CM asks for both if it may have one. */
+				      IB_ACCESS_FLUSH_GLOBAL |
+				      IB_ACCESS_FLUSH_PERSISTENT))
+		return mxe_refuse(dev, -EINVAL, "access flags %#x",
+				  attr->qp_access_flags);
+	if (mask & IB_QP_TIMEOUT && attr->timeout > 31)
+		return mxe_refuse(dev, -EINVAL, "timeout %u", attr->timeout);
+	if ((mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
+	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7))
+		return mxe_refuse(dev, -EINVAL, "retry count over 7");
+	if (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31)
+		return mxe_refuse(dev, -EINVAL, "RNR timer code %u",
+				  attr->min_rnr_timer);
+	return 0;
+}
+
+/* What both sides keep for themselves of the attributes. */
+static void mxe_qp_store_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
+			      int mask)
+{
+	struct ib_qp_attr *a = &qp->attr;
+
+	if (mask & IB_QP_PKEY_INDEX)
+		a->pkey_index = attr->pkey_index;
+	if (mask & IB_QP_PORT)
+		a->port_num = attr->port_num;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		a->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PATH_MTU) {
+		a->path_mtu = attr->path_mtu;
+		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	}
+	if (mask & IB_QP_DEST_QPN) {
+		a->dest_qp_num = attr->dest_qp_num;
+		qp->dest_qpn = attr->dest_qp_num & MXE_BTH_QPN_MASK;
+	}
+	if (mask & IB_QP_RQ_PSN) {
+		a->rq_psn = attr->rq_psn & MXE_PSN_MASK;
+		qp->rq.epsn = a->rq_psn;
+	}
+	if (mask & IB_QP_SQ_PSN) {
+		a->sq_psn = attr->sq_psn & MXE_PSN_MASK;
+		qp->sq.psn = a->sq_psn;
+		qp->sq.sent_psn = a->sq_psn;
+		qp->sq.max_psn = a->sq_psn;
+		qp->sq.una = a->sq_psn;
+		qp->sq.cnp_psn = a->sq_psn;
+		qp->sq.window = MXE_MAX_UNACKED;
+	}
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		a->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		a->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_TIMEOUT)
+		a->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT) {
+		a->retry_cnt = attr->retry_cnt;
+		qp->sq.retry_left = attr->retry_cnt;
+	}
+	if (mask & IB_QP_RNR_RETRY) {
+		a->rnr_retry = attr->rnr_retry;
+		qp->sq.rnr_retry_left = attr->rnr_retry;
+	}
+	if (mask & IB_QP_QKEY)
+		a->qkey = attr->qkey;
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		a->en_sqd_async_notify = attr->en_sqd_async_notify;
+}
+
+static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
+			       enum ib_qp_state to)
+{
+	switch (to) {
+	case IB_QPS_RESET:
+		mxe_qp_reset(qp);
+		return;
+	case IB_QPS_ERR:
+		mxe_qp_set_error(qp);
+		return;
+	case IB_QPS_SQD:
+		qp->sq.sqd_notified = from == IB_QPS_SQD;
+		break;
+	case IB_QPS_RTS:
+		/* The send queue starts again after its error, flushed. */
+		if (from == IB_QPS_SQE)
+			qp->sq.halted = false;
+		break;
+	default:
+		break;
+	}
+	mxe_qp_set_state(qp, to);
+}
+
+/*
+ * Flush a send queue before it leaves SQE, a slice at a time: it has to be empty
+ * then, unless the process goes on posting.  In any other state nothing changes.
+ */
+static int mxe_qp_leave_sqe(struct mxe_qp *qp)
+{
+	bool more;
+
+	do {
+		mxe_qp_begin(qp);
+		more = qp->state == IB_QPS_SQE && mxe_send_flush(qp);
+		/* The work calls the handlers, also if this call is refused. */
+		if (qp->sq.pending)
+			mxe_qp_kick(qp);
+		mxe_qp_end(qp);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	} while (more);
+	return 0;
+}
+
+/*
+ * Everything that can fail comes first, so that a refused call changes
+ * nothing; the state changes in one step.
+ */
+int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	struct mxe_resp_res *res = NULL;
+	enum ib_qp_state from, to;
+	struct mxe_av av;
+	u32 num_res = 0;
+	int err;
+
+	if (!mxe_udata_cleared(udata))
+		return mxe_refuse(qp->dev, -EINVAL, "non-zero udata");
+	err = mxe_qp_check_attr(qp, attr, mask);
+	if (err)
+		return err;
+	if (mask & IB_QP_AV) {
+		err = mxe_av_init(qp->dev, &av, &attr->ah_attr);
+		if (err)
+			return err;
+	}
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic) {
+		num_res = attr->max_dest_rd_atomic;
+		res = kcalloc(num_res, sizeof(*res), GFP_KERNEL_ACCOUNT);
+		if (!res)
+			return -ENOMEM;
+	}
+
+	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RTS) {
+		err = mxe_qp_leave_sqe(qp);
+		if (err)
+			goto free;
+	}
+
+	mxe_qp_begin(qp);
+	from = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
+	to = mask & IB_QP_STATE ? attr->qp_state : from;
+	if (from != qp->state ||
+	    !ib_modify_qp_is_ok(from, to, ibqp->qp_type, mask)) {
+		err = mxe_refuse(qp->dev, -EINVAL, "state %d to %d, mask %#x",
+				 qp->state, to, mask);
+		goto unlock;
+	}
+
+	mxe_qp_store_attr(qp, attr, mask);
+	if (mask & IB_QP_AV) {
+		/* For query only, so without a reference to the GID. */
+		qp->attr.ah_attr = attr->ah_attr;
+		qp->attr.ah_attr.grh.sgid_attr = NULL;
+		av.sport = htons(rdma_get_udp_sport(av.flow_label,
+						    ibqp->qp_num,
+						    qp->dest_qpn));
+		/* Not the first time: it forgets what it learns in this jiffy. */
+		if (qp->av.valid)
+			dst_cache_reset(&qp->dst_cache);
+		qp->av = av;
+		mxe_tx_forget(&qp->sq.tx);
+		mxe_tx_forget(&qp->rq.tx);
+		mxe_loopback_reset(qp);
+		mxe_route_forget_rx(qp);
+	}
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+		swap(qp->rq.res, res);
+		qp->rq.num_res = num_res;
+		qp->rq.res_head = 0;
+	}
+	if (mask & IB_QP_STATE)
+		mxe_qp_enter_state(qp, from, to);
+	/* Flush, or send what was posted before. */
+	mxe_qp_kick(qp);
+unlock:
+	mxe_qp_end(qp);
+free:
+	kfree(res);
+	return err;
+}
+
+int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+
+	mxe_qp_begin(qp);
+	*attr = qp->attr;
+	attr->cur_qp_state = qp->state;
+	attr->rq_psn = qp->rq.epsn;
+	attr->sq_psn = mxe_qp_is_ud(qp) ? qp->sq.psn : qp->sq.max_psn;
+	attr->sq_draining = qp->state == IB_QPS_SQD &&
+			    mxe_complete_outstanding(&qp->sq);
+	mxe_qp_end(qp);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->cap = qp->attr.cap;
+	init->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	return 0;
+}

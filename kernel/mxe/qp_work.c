@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The work of a queue pair: one slice of each side outside verbs and softirqs.
+ * qp.c queues it; it calls deliver.c, respond.c, complete.c, send.c and retry.c.
+ */
+#include <linux/jiffies.h>
+#include <linux/sched/stat.h>
+
+#include "atomic.h"
+#include "complete.h"
+#include "deliver.h"
+#include "qp.h"
+#include "qp_work.h"
+#include "respond.h"
+#include "retry.h"
+#include "send.h"
+#include "uc.h"
+
+/*
+ * The process has posted more, and none of it waits for a peer.  The doorbell has
+ * done 64 slices of it, and the process can ring again: where others
+ * want the CPU, the process and this thread must not have two shares, so the next
+ * slice comes 50 ms later.
+ */
+static void mxe_qp_slow_down(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	bool waits = !mxe_qp_is_uc(qp) && mxe_complete_outstanding(sq);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!qp->is_user || sq->budget > 0 || waits || single_task_running())
+		return;
+	sq->pending &= ~BIT(MXE_PENDING_WORK);
+	mxe_retry_later(qp, msecs_to_jiffies(50));
+}
+
+void mxe_qp_work(struct work_struct *work)
+{
+	struct mxe_qp *qp = container_of(work, struct mxe_qp, work);
+
+	mxe_qp_do_deferred(qp);
+
+	if (READ_ONCE(qp->rq.wants_locks)) {
+		WRITE_ONCE(qp->rq.wants_locks, false);
+		mxe_atomic_use_locks();
+	}
+	mxe_rq_begin(qp);
+	if (qp->state == IB_QPS_ERR) {
+		mxe_deliver_drop_deferred(qp);
+		mxe_respond_flush(qp);
+	} else {
+		mxe_deliver_continue(qp);
+	}
+	mxe_rq_end(qp);
+
+	mxe_sq_begin(qp);
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
+		mxe_send_flush(qp);
+	} else if (mxe_qp_can_send(qp->state)) {
+		mxe_complete_local_error(qp);
+		mxe_send_run(qp);
+	}
+	mxe_qp_slow_down(qp);
+	mxe_sq_end(qp);
+}
