@@ -5,7 +5,6 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 
-#include "complete.h"
 #include "deliver.h"
 #include "device.h"
 #include "early_demux.h"
@@ -17,6 +16,7 @@
 #include "retry.h"
 #include "route.h"
 #include "send.h"
+#include "sq.h"
 #include "sqpoll.h"
 #include "srq.h"
 #include "tx.h"
@@ -24,6 +24,7 @@
 #include "ucontext.h"
 #include "ud.h"
 #include "udata.h"
+#include "wqe.h"
 #include "xrc.h"
 
 struct workqueue_struct *mxe_qp_wq;
@@ -323,7 +324,7 @@ void mxe_qp_sq_error(struct mxe_qp *qp)
 static void mxe_qp_slow_down(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
-	bool waits = !mxe_qp_is_uc(qp) && mxe_complete_outstanding(sq);
+	bool waits = !mxe_qp_is_uc(qp) && mxe_sq_outstanding(sq);
 
 	lockdep_assert_held(&qp->send_lock);
 
@@ -358,7 +359,7 @@ static void mxe_qp_work(struct work_struct *work)
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
 		mxe_send_flush(qp);
 	} else if (mxe_qp_can_send(qp->state)) {
-		mxe_complete_local_error(qp);
+		mxe_sq_report_error(qp);
 		mxe_send_run(qp);
 	}
 	mxe_qp_slow_down(qp);
@@ -994,7 +995,7 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->rq_psn = qp->rq.epsn;
 	attr->sq_psn = mxe_qp_is_ud(qp) ? qp->sq.psn : qp->sq.max_psn;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
-			    mxe_complete_outstanding(&qp->sq);
+			    mxe_sq_outstanding(&qp->sq);
 	mxe_qp_end(qp);
 
 	init->event_handler = ibqp->event_handler;

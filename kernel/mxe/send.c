@@ -5,48 +5,29 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "complete.h"
 #include "loopback.h"
 #include "mxe.h"
-#include "post.h"
 #include "psn.h"
 #include "respond.h"
 #include "retry.h"
 #include "send.h"
+#include "sq.h"
 #include "tx.h"
 #include "uc.h"
 #include "ud.h"
+#include "wqe.h"
+#include "wr.h"
 
 /* ---- packets ----------------------------------------------------------- */
 
-static u8 mxe_send_opcode(const struct mxe_send_wr *wr, bool first, bool last)
+/* Of an opcode that says its transport by its upper bits: any but atomics. */
+static u8 mxe_send_opcode(const struct mxe_send_wr *wr,
+			  enum mxe_transport transport, bool first, bool last)
 {
-	bool imm = wr->opcode == IB_WR_SEND_WITH_IMM ||
-		   wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
-	bool inv = wr->opcode == IB_WR_SEND_WITH_INV;
+	unsigned int place = (first ? MXE_WR_FIRST : MXE_WR_MIDDLE) |
+			     (last ? MXE_WR_LAST : 0);
 
-	if (mxe_wr_is_send(wr->opcode)) {
-		if (!last)
-			return first ? IB_OPCODE_RC_SEND_FIRST :
-				       IB_OPCODE_RC_SEND_MIDDLE;
-		if (inv)
-			return first ? IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE :
-				       IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE;
-		if (first)
-			return imm ? IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE :
-				     IB_OPCODE_RC_SEND_ONLY;
-		return imm ? IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE :
-			     IB_OPCODE_RC_SEND_LAST;
-	}
-
-	if (!last)
-		return first ? IB_OPCODE_RC_RDMA_WRITE_FIRST :
-			       IB_OPCODE_RC_RDMA_WRITE_MIDDLE;
-	if (first)
-		return imm ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
-			     IB_OPCODE_RC_RDMA_WRITE_ONLY;
-	return imm ? IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE :
-		     IB_OPCODE_RC_RDMA_WRITE_LAST;
+	return transport << 5 | mxe_wr_rows[wr->opcode].bth_opcode[place];
 }
 
 static u8 mxe_atomic_opcode(enum mxe_atomic_op op)
@@ -68,14 +49,13 @@ static void mxe_send_describe_placement(const struct mxe_send_wr *wr,
 					struct mxe_pkt_out *out)
 {
 	out->ack_req = true;
+	out->opcode = mxe_send_opcode(wr, transport, true, true);
 	if (wr->opcode == IB_WR_FLUSH) {
-		out->opcode = mxe_opcode_of(transport, MXE_OPCODE_RC_FLUSH);
 		out->dma_len = wr->flush.length;
 		out->flush_type = wr->flush.type;
 		out->flush_level = wr->flush.level;
 		return;
 	}
-	out->opcode = mxe_opcode_of(transport, MXE_OPCODE_RC_ATOMIC_WRITE);
 	out->dma_len = MXE_ATOMIC_WRITE_SIZE;
 	out->payload_len = MXE_ATOMIC_WRITE_SIZE;
 }
@@ -150,8 +130,7 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 	}
 	if (wr->opcode == IB_WR_RDMA_READ) {
 		/* A repeated READ asks for what is missing only. */
-		out->opcode = mxe_opcode_of(transport,
-					    IB_OPCODE_RC_RDMA_READ_REQUEST);
+		out->opcode = mxe_send_opcode(wr, transport, true, true);
 		out->va += offset;
 		out->dma_len = wr->length - offset;
 		out->ack_req = true;
@@ -163,8 +142,7 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		return;
 	}
 
-	out->opcode = mxe_opcode_of(transport,
-				    mxe_send_opcode(wr, first, last));
+	out->opcode = mxe_send_opcode(wr, transport, first, last);
 	out->dma_len = wr->length;
 	out->payload_len = last ? wr->length - offset : qp->mtu;
 	out->imm = wr->imm;
@@ -254,13 +232,6 @@ void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		sq->rd_atomic++;
 }
 
-void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status)
-{
-	qp->sq.next++;
-	qp->sq.cur++;
-	mxe_complete_wr(qp, status);
-}
-
 /*
  * The request before the one at sq->cur relied on that one to be acknowledged: its
  * last packet is sent again, and asks itself.
@@ -272,7 +243,7 @@ static void mxe_send_ask_again(struct mxe_qp *qp)
 	if (!sq->ack_left || sq->tail == sq->cur)
 		return;
 	sq->ack_left = false;
-	mxe_send_rewind(qp, mxe_sq_wr(sq, sq->cur - 1)->last_psn);
+	mxe_sq_rewind(qp, mxe_sq_wr(sq, sq->cur - 1)->last_psn);
 	sq->pending |= BIT(MXE_PENDING_WORK);
 }
 
@@ -322,7 +293,7 @@ static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 	/* It has no packets, so it never shows up as outstanding. */
 	wr->started = true;
-	mxe_send_end(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
+	mxe_sq_complete_cur(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
 	return true;
 }
 
@@ -364,7 +335,7 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 	struct mxe_sq *sq = &qp->sq;
 
 	if (qp->state != IB_QPS_SQD || sq->sqd_notified ||
-	    mxe_complete_outstanding(sq))
+	    mxe_sq_outstanding(sq))
 		return;
 	sq->sqd_notified = true;
 	if (qp->attr.en_sqd_async_notify)
@@ -468,24 +439,6 @@ void mxe_send_run(struct mxe_qp *qp)
 		qp->sq.pending |= BIT(MXE_PENDING_WORK);
 }
 
-void mxe_send_rewind(struct mxe_qp *qp, u32 psn)
-{
-	struct mxe_sq *sq = &qp->sq;
-	u32 i;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	for (i = sq->tail; i != sq->next; i++) {
-		const struct mxe_send_wr *wr = mxe_sq_wr(sq, i);
-
-		if (mxe_psn_diff(psn, wr->last_psn) <= 0) {
-			sq->cur = i;
-			sq->psn = psn;
-			return;
-		}
-	}
-}
-
 bool mxe_send_flush(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
@@ -496,7 +449,7 @@ bool mxe_send_flush(struct mxe_qp *qp)
 
 	/* The one that caused it is reported first. */
 	if (sq->local_error)
-		mxe_complete_local_error(qp);
+		mxe_sq_report_error(qp);
 	for (;;) {
 		if (sq->tail == sq->fetched) {
 			u32 produced = mxe_send_produced(qp);
@@ -510,7 +463,7 @@ bool mxe_send_flush(struct mxe_qp *qp)
 			more = true;
 			break;
 		}
-		mxe_complete_wr(qp, IB_WC_WR_FLUSH_ERR);
+		mxe_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
 	}
 	sq->cur = sq->tail;
 	sq->next = sq->tail;
@@ -560,7 +513,7 @@ bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again)
 	spin_lock(&qp->send_lock);
 	if (sq->read_cpu == smp_processor_id()) {
 		left = __this_cpu_read(mxe_reads_left);
-		here = left != sq->reads_left && mxe_complete_outstanding(sq) &&
+		here = left != sq->reads_left && mxe_sq_outstanding(sq) &&
 		       !(again && sq->una == *una);
 		sq->reads_left = left;
 	}

@@ -3,7 +3,8 @@
 #ifndef MXE_SEND_H
 #define MXE_SEND_H
 
-#include "post.h"
+#include "qp.h"
+#include "wr.h"
 
 /* Packets that a request takes. */
 static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
@@ -34,11 +35,7 @@ static inline u32 mxe_wr_pkt_cost(struct mxe_qp *qp,
 void mxe_send_run(struct mxe_qp *qp);
 /* Begin with a request: it gets its PSNs.  Context: send_lock held. */
 void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
-/*
- * The request at sq->cur, of which nothing is in flight, has ended: it completes
- * in its turn.  Context: send_lock held.
- */
-void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status);
+
 /* Send the packet at sq->psn.  -ENOMEM, or errors of the memory layer. */
 int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
 /* The packet at sq->psn was sent: on to the next. */
@@ -48,8 +45,7 @@ void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr);
  */
 int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		    u32 offset, void *buf, u32 len);
-/* Start sending from psn again (go-back-N).  Context: send_lock held. */
-void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
+
 /*
  * Complete what is posted with WR_FLUSH_ERR, a slice of it; true: there is more,
  * and the work goes on.  Context: send_lock held.

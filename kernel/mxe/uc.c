@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "complete.h"
 #include "mxe.h"
-#include "post.h"
 #include "psn.h"
 #include "recv.h"
 #include "respond.h"
 #include "send.h"
+#include "sq.h"
 #include "uc.h"
+#include "wqe.h"
 
 /* ---- sending ----------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ static bool mxe_uc_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	if (qp->state != IB_QPS_RTS)
 		return false;
 	if (wr->error) {
-		mxe_send_end(qp, wr->error);
+		mxe_sq_complete_cur(qp, wr->error);
 		return false;
 	}
 	mxe_send_start(qp, wr);
@@ -48,14 +48,14 @@ void mxe_uc_send_run(struct mxe_qp *qp)
 		if (err && err != -ENOMEM) {
 			mxe_count(qp->dev, local_access_errors);
 			sq->cur++;
-			mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
+			mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);
 			break;
 		}
 		mxe_send_advance(sq, wr);
 		/* Nothing is acknowledged: what is sent is complete. */
 		sq->una = sq->psn;
 		if (sq->cur == sq->next)
-			mxe_complete_wr(qp, IB_WC_SUCCESS);
+			mxe_sq_complete(qp, IB_WC_SUCCESS);
 	}
 }
 

@@ -15,15 +15,6 @@ static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
 
 /* Send what is posted, up to the end of the slice.  Context: send_lock held. */
 void mxe_ud_send_run(struct mxe_qp *qp);
-/*
- * Take the destination of a process's request from its copy.
- * Context: send_lock held.
- */
-enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
-				       struct mxe_send_wr *wr,
-				       const struct mxe_send_wqe *wqe);
-/* The same for a kernel consumer. */
-void mxe_ud_dest_from_ib(struct mxe_send_wr *wr, const struct ib_ud_wr *ibwr);
 
 /*
  * A datagram to an address of the device, whose turn it is; skb holds pkt.

@@ -8,7 +8,6 @@
 #include "cq.h"
 #include "harness.h"
 #include "mr.h"
-#include "post.h"
 #include "psn.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ)
