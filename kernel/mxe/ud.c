@@ -6,11 +6,9 @@
 #include "mxe.h"
 #include "psn.h"
 #include "recv.h"
-#include "send.h"
-#include "sq.h"
+#include "request.h"
 #include "tx.h"
 #include "ud.h"
-#include "wqe.h"
 #include "wr.h"
 
 /* Such a Q_Key in a request stands for the queue pair's own (IBTA 10.2.5). */
@@ -25,8 +23,8 @@ static u32 mxe_ud_mtu(const struct mxe_qp *qp)
 	return mtu ? ib_mtu_enum_to_int(mtu) : 0;
 }
 
-static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
-					 const struct mxe_send_wr *wr)
+enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
+				  const struct mxe_send_wr *wr)
 {
 	struct mxe_pkt_out out = {
 		.opcode = mxe_wr_flags(wr->opcode) & MXE_WR_IMM ?
@@ -59,26 +57,6 @@ static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 	qp->sq.psn = mxe_psn_add(qp->sq.psn, 1);
 	mxe_tx_send_to(qp, &wr->ud.av, skb);
 	return IB_WC_SUCCESS;
-}
-
-/* Nothing is acknowledged: what is sent is complete. */
-void mxe_ud_send_run(struct mxe_qp *qp)
-{
-	struct mxe_sq *sq = &qp->sq;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	while (qp->state == IB_QPS_RTS && !sq->halted) {
-		struct mxe_send_wr *wr;
-
-		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
-			break;
-		if (sq->budget <= 0)
-			break;
-		wr = mxe_sq_wr(sq, sq->cur);
-		sq->budget -= mxe_pkt_cost(wr->length, wr->num_sge);
-		mxe_sq_complete_cur(qp, wr->error ?: mxe_ud_send_one(qp, wr));
-	}
 }
 
 /* ---- receiving --------------------------------------------------------- */
