@@ -3,110 +3,11 @@
 
 #include "complete.h"
 #include "mxe.h"
-#include "post.h"
 #include "psn.h"
 #include "retry.h"
-#include "send.h"
+#include "sq.h"
 #include "trace.h"
-#include "uc.h"
-#include "ud.h"
-
-static enum mxe_wc_opcode mxe_wr_wc_opcode(enum ib_wr_opcode opcode)
-{
-	static const u8 opcodes[] = {
-		[IB_WR_RDMA_WRITE] = MXE_WC_RDMA_WRITE,
-		[IB_WR_RDMA_WRITE_WITH_IMM] = MXE_WC_RDMA_WRITE,
-		[IB_WR_SEND] = MXE_WC_SEND,
-		[IB_WR_SEND_WITH_IMM] = MXE_WC_SEND,
-		[IB_WR_SEND_WITH_INV] = MXE_WC_SEND,
-		[IB_WR_RDMA_READ] = MXE_WC_RDMA_READ,
-		[IB_WR_ATOMIC_CMP_AND_SWP] = MXE_WC_COMP_SWAP,
-		[IB_WR_ATOMIC_FETCH_AND_ADD] = MXE_WC_FETCH_ADD,
-		[IB_WR_MASKED_ATOMIC_CMP_AND_SWP] = MXE_WC_MASKED_COMP_SWAP,
-		[IB_WR_MASKED_ATOMIC_FETCH_AND_ADD] = MXE_WC_MASKED_FETCH_ADD,
-		[IB_WR_FLUSH] = MXE_WC_FLUSH,
-		[IB_WR_ATOMIC_WRITE] = MXE_WC_ATOMIC_WRITE,
-		[IB_WR_LOCAL_INV] = MXE_WC_LOCAL_INV,
-		[IB_WR_BIND_MW] = MXE_WC_BIND_MW,
-		[IB_WR_REG_MR] = MXE_WC_REG_MR,
-	};
-
-	/* A process may post any number; that fails as a SEND. */
-	return opcode < ARRAY_SIZE(opcodes) ? opcodes[opcode] : MXE_WC_SEND;
-}
-
-static bool mxe_wr_has_response(const struct mxe_send_wr *wr)
-{
-	return mxe_wr_is_rd_atomic(wr->opcode);
-}
-
-static u32 mxe_wr_byte_len(const struct mxe_send_wr *wr)
-{
-	return mxe_wr_is_atomic(wr->opcode) && !wr->error ?
-	       mxe_atomic_size(&wr->atomic) : wr->length;
-}
-
-static bool mxe_qp_has_sqe(const struct mxe_qp *qp)
-{
-	return mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp);
-}
-
-void mxe_complete_wr(struct mxe_qp *qp, enum ib_wc_status status)
-{
-	struct mxe_sq *sq = &qp->sq;
-	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
-	bool failed = status && status != IB_WC_WR_FLUSH_ERR;
-	bool reports = status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all;
-	struct mxe_wc wc = {
-		.wr_id = wr->wr_id,
-		.status = status,
-		.opcode = mxe_wr_wc_opcode(wr->opcode),
-		.byte_len = mxe_wr_byte_len(wr),
-		.flags = wr->flags & MXE_SEND_USER ? MXE_CQE_USER : 0,
-		.src_qp = qp->dest_qpn,
-	};
-
-	lockdep_assert_held(&qp->send_lock);
-
-	/* First: a consumer that sees the completion may leave SQE at once. */
-	if (failed && mxe_qp_has_sqe(qp))
-		mxe_qp_sq_error(qp);
-	if (wr->started && mxe_wr_has_response(wr) && sq->rd_atomic)
-		sq->rd_atomic--;
-
-	/*
-	 * The place in the queue is free before the completion is seen: who
-	 * polls that on another processor may post at once.  From here on the
-	 * request may be overwritten.  Pairs with the control dependency in
-	 * mxe_post_send().
-	 */
-	smp_store_release(&sq->tail, sq->tail + 1);
-	mxe_ring_set_consumer(&sq->ring, sq->tail);
-	if (reports)
-		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->pending);
-
-	if (failed) {
-		sq->halted = true;
-		if (!mxe_qp_has_sqe(qp))
-			sq->pending |= BIT(MXE_PENDING_ERROR);
-	}
-}
-
-void mxe_complete_local_error(struct mxe_qp *qp)
-{
-	struct mxe_sq *sq = &qp->sq;
-	enum ib_wc_status status = sq->local_error;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	if (!status || sq->halted || sq->tail != sq->local_error_at)
-		return;
-	sq->local_error = IB_WC_SUCCESS;
-	/* Part of it may have been sent. */
-	sq->next = sq->tail + 1;
-	sq->cur = sq->next;
-	mxe_complete_wr(qp, status);
-}
+#include "wr.h"
 
 /*
  * Everything up to psn is acknowledged.  Requests that carry no response are
@@ -124,7 +25,7 @@ static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 
 		if (mxe_psn_diff(psn, wr->first_psn) < 0)
 			break;
-		if (mxe_wr_has_response(wr) && !wr->done) {
+		if (mxe_wr_is_rd_atomic(wr->opcode) && !wr->done) {
 			lost = true;
 			break;
 		}
@@ -138,7 +39,7 @@ static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 			sq->cur++;
 			sq->psn = sq->una;
 		}
-		mxe_complete_wr(qp, IB_WC_SUCCESS);
+		mxe_sq_complete(qp, IB_WC_SUCCESS);
 	}
 	if (mxe_psn_diff(sq->una, sq->psn) > 0)
 		sq->psn = sq->una;
@@ -151,13 +52,13 @@ static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 static void mxe_complete_fatal(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	mxe_count(qp->dev, rcvd_nak_fatal);
-	mxe_complete_wr(qp, status);
+	mxe_sq_complete(qp, status);
 }
 
 static void mxe_complete_go_back(struct mxe_qp *qp)
 {
 	if (!mxe_retry_rewind(qp, qp->sq.una))
-		mxe_complete_wr(qp, IB_WC_RETRY_EXC_ERR);
+		mxe_sq_complete(qp, IB_WC_RETRY_EXC_ERR);
 }
 
 static void mxe_complete_rnr(struct mxe_qp *qp, u8 timer_code)
@@ -169,13 +70,13 @@ static void mxe_complete_rnr(struct mxe_qp *qp, u8 timer_code)
 		return;
 	if (!sq->rnr_retry_left) {
 		mxe_count(qp->dev, rnr_retry_exceeded);
-		mxe_complete_wr(qp, IB_WC_RNR_RETRY_EXC_ERR);
+		mxe_sq_complete(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
 	/* 7 is without end (IBTA 11.2.5.2). */
 	if (qp->attr.rnr_retry != 7)
 		sq->rnr_retry_left--;
-	mxe_send_rewind(qp, sq->una);
+	mxe_sq_rewind(qp, sq->una);
 	mxe_retry_rnr_wait(qp, timer_code);
 }
 
@@ -193,7 +94,7 @@ static void mxe_complete_nak(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_complete_go_back(qp);
 		return;
 	}
-	if (!mxe_complete_outstanding(&qp->sq))
+	if (!mxe_sq_outstanding(&qp->sq))
 		return;
 
 	if ((pkt->syndrome & MXE_AETH_TYPE_MASK) == MXE_AETH_RNR_NAK) {
@@ -230,7 +131,7 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 	/* A response acknowledges everything before it: mostly there is nothing. */
 	if (pkt->psn != sq->una)
 		mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
-	if (!mxe_complete_outstanding(sq))
+	if (!mxe_sq_outstanding(sq))
 		return NULL;
 
 	wr = mxe_sq_wr(sq, sq->tail);
@@ -287,7 +188,7 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->payload_len &&
 	    mxe_complete_scatter(qp, wr, offset, (void *)pkt->payload,
 				 pkt->payload_len)) {
-		mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
+		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
 	if (last) {
@@ -332,7 +233,7 @@ static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_atomic_result(qp, &wr->atomic, result);
 	if (mxe_complete_scatter(qp, wr, 0, result,
 				 mxe_atomic_size(&wr->atomic))) {
-		mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
+		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
 	mxe_complete_response_done(qp, wr);
@@ -373,6 +274,6 @@ bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	else
 		mxe_complete_ack(qp, pkt);
 
-	mxe_complete_local_error(qp);
+	mxe_sq_report_error(qp);
 	return true;
 }

@@ -5,9 +5,9 @@
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
-#include "netns.h"
 #include "link.h"
 #include "mxe.h"
+#include "netns.h"
 
 static int mxe_newlink(const char *name, struct net_device *ndev)
 {

@@ -6,14 +6,15 @@
 #include "loopback.h"
 #include "mxe.h"
 #include "netns.h"
-#include "post.h"
 #include "psn.h"
 #include "qpn.h"
 #include "recv.h"
+#include "request.h"
 #include "rkey.h"
 #include "route.h"
-#include "send.h"
+#include "sq.h"
 #include "trace.h"
+#include "wr.h"
 
 bool mxe_loopback_direct = true;
 
@@ -382,7 +383,7 @@ static void mxe_loopback_complete(struct mxe_qp *qp, u32 num_pkts)
 	sq->sent_psn = sq->max_psn;
 	sq->una = sq->max_psn;
 	mxe_count(qp->dev, loop_requests);
-	mxe_send_end(qp, IB_WC_SUCCESS);
+	mxe_sq_complete_cur(qp, IB_WC_SUCCESS);
 }
 
 /* Packets to the peer would come back.  Inline, who only asks would pay for it. */

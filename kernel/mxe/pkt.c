@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/string.h>
 
-#include "psn.h"
 #include "pkt.h"
+#include "psn.h"
 
 #define OP_REQ		(MXE_OP_VALID | MXE_OP_REQUEST)
 #define OP_RESP	(MXE_OP_VALID | MXE_OP_RESPONSE)

@@ -8,12 +8,10 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 
-#include "complete.h"
 #include "cq.h"
 #include "deliver.h"
 #include "loopback.h"
 #include "mxe.h"
-#include "post.h"
 #include "psn.h"
 #include "qp.h"
 #include "qp_verbs.h"
@@ -26,12 +24,14 @@
 #include "route.h"
 #include "rq.h"
 #include "send.h"
+#include "sq.h"
 #include "sqpoll.h"
 #include "srq.h"
 #include "tx.h"
 #include "ucontext.h"
 #include "ud.h"
 #include "udata.h"
+#include "wqe.h"
 #include "xrc.h"
 
 /* ---- creation ---------------------------------------------------------- */
@@ -662,7 +662,7 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->rq_psn = qp->rq.epsn;
 	attr->sq_psn = mxe_qp_is_ud(qp) ? qp->sq.psn : qp->sq.max_psn;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
-			    mxe_complete_outstanding(&qp->sq);
+			    mxe_sq_outstanding(&qp->sq);
 	mxe_qp_end(qp);
 
 	init->event_handler = ibqp->event_handler;

@@ -7,13 +7,13 @@
 #include <linux/sched/stat.h>
 
 #include "atomic.h"
-#include "complete.h"
 #include "deliver.h"
 #include "qp.h"
 #include "qp_work.h"
 #include "respond.h"
 #include "retry.h"
 #include "send.h"
+#include "sq.h"
 #include "uc.h"
 
 /*
@@ -25,7 +25,7 @@
 static void mxe_qp_slow_down(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
-	bool waits = !mxe_qp_is_uc(qp) && mxe_complete_outstanding(sq);
+	bool waits = !mxe_qp_is_uc(qp) && mxe_sq_outstanding(sq);
 
 	lockdep_assert_held(&qp->send_lock);
 
@@ -58,7 +58,7 @@ void mxe_qp_work(struct work_struct *work)
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
 		mxe_send_flush(qp);
 	} else if (mxe_qp_can_send(qp->state)) {
-		mxe_complete_local_error(qp);
+		mxe_sq_report_error(qp);
 		mxe_send_run(qp);
 	}
 	mxe_qp_slow_down(qp);

@@ -2,11 +2,10 @@
 #include <linux/jiffies.h>
 
 #include "cnp.h"
-#include "complete.h"
 #include "mxe.h"
 #include "psn.h"
 #include "retry.h"
-#include "send.h"
+#include "sq.h"
 #include "trace.h"
 
 /* IBTA 9.7.5: RNR NAK timer codes, in units of 10 microseconds. */
@@ -66,7 +65,7 @@ void mxe_retry_restart(struct mxe_qp *qp)
 
 	if (qp->dying || !qp->attr.timeout)
 		return;
-	if (mxe_complete_outstanding(&qp->sq))
+	if (mxe_sq_outstanding(&qp->sq))
 		mxe_retry_arm(qp);
 	else
 		qp->sq.retry_armed = false;
@@ -99,7 +98,7 @@ bool mxe_retry_rewind(struct mxe_qp *qp, u32 psn)
 	sq->retry_left--;
 	sq->rewound = true;
 	trace_mxe_retry(qp, psn);
-	mxe_send_rewind(qp, psn);
+	mxe_sq_rewind(qp, psn);
 	return true;
 }
 
@@ -113,7 +112,7 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 	armed = sq->retry_armed;
 	sq->retry_armed = false;
 	if (!armed || qp->dying || !mxe_qp_can_send(qp->state) || sq->halted ||
-	    sq->rnr_wait || !mxe_complete_outstanding(sq))
+	    sq->rnr_wait || !mxe_sq_outstanding(sq))
 		goto unlock;
 	if (time_before(jiffies, sq->retry_at)) {
 		sq->retry_armed = true;
@@ -131,7 +130,7 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 	if (mxe_retry_rewind(qp, sq->una))
 		sq->pending |= BIT(MXE_PENDING_WORK);
 	else
-		mxe_complete_wr(qp, IB_WC_RETRY_EXC_ERR);
+		mxe_sq_complete(qp, IB_WC_RETRY_EXC_ERR);
 unlock:
 	mxe_sq_end(qp);
 }

@@ -1,247 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The requester's loop: what is posted is begun, sent packet by packet, or executed on
+ * the loopback path.  Doorbells, the poller, answers and the work of the queue pair call
+ * it; it calls request.c and the transports.
+ */
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "complete.h"
 #include "loopback.h"
 #include "mxe.h"
-#include "post.h"
 #include "psn.h"
+#include "request.h"
 #include "respond.h"
 #include "retry.h"
 #include "rkey.h"
 #include "send.h"
-#include "tx.h"
+#include "sq.h"
 #include "uc.h"
 #include "ud.h"
+#include "wqe.h"
+#include "wr.h"
 
-/* ---- packets ----------------------------------------------------------- */
-
-static u8 mxe_send_opcode(const struct mxe_send_wr *wr, bool first, bool last)
-{
-	bool imm = wr->opcode == IB_WR_SEND_WITH_IMM ||
-		   wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
-	bool inv = wr->opcode == IB_WR_SEND_WITH_INV;
-
-	if (mxe_wr_is_send(wr->opcode)) {
-		if (!last)
-			return first ? IB_OPCODE_RC_SEND_FIRST :
-				       IB_OPCODE_RC_SEND_MIDDLE;
-		if (inv)
-			return first ? IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE :
-				       IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE;
-		if (first)
-			return imm ? IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE :
-				     IB_OPCODE_RC_SEND_ONLY;
-		return imm ? IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE :
-			     IB_OPCODE_RC_SEND_LAST;
-	}
-
-	if (!last)
-		return first ? IB_OPCODE_RC_RDMA_WRITE_FIRST :
-			       IB_OPCODE_RC_RDMA_WRITE_MIDDLE;
-	if (first)
-		return imm ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
-			     IB_OPCODE_RC_RDMA_WRITE_ONLY;
-	return imm ? IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE :
-		     IB_OPCODE_RC_RDMA_WRITE_LAST;
-}
-
-static u8 mxe_atomic_opcode(enum mxe_atomic_op op)
-{
-	switch (op) {
-	case MXE_ATOMIC_CMP_SWAP:
-		return IB_OPCODE_RC_COMPARE_SWAP;
-	case MXE_ATOMIC_FETCH_ADD:
-		return IB_OPCODE_RC_FETCH_ADD;
-	case MXE_ATOMIC_MASKED_CMP_SWAP:
-		return MXE_OPCODE_RC_MASKED_CMP_SWAP;
-	default:
-		return MXE_OPCODE_RC_MASKED_FETCH_ADD;
-	}
-}
-
-static void mxe_send_describe_placement(const struct mxe_send_wr *wr,
-					enum mxe_transport transport,
-					struct mxe_pkt_out *out)
-{
-	out->ack_req = true;
-	if (wr->opcode == IB_WR_FLUSH) {
-		out->opcode = mxe_opcode_of(transport, MXE_OPCODE_RC_FLUSH);
-		out->dma_len = wr->flush.length;
-		out->flush_type = wr->flush.type;
-		out->flush_level = wr->flush.level;
-		return;
-	}
-	out->opcode = mxe_opcode_of(transport, MXE_OPCODE_RC_ATOMIC_WRITE);
-	out->dma_len = MXE_ATOMIC_WRITE_SIZE;
-	out->payload_len = MXE_ATOMIC_WRITE_SIZE;
-}
-
-static bool mxe_send_may_start(struct mxe_qp *qp,
-			       const struct mxe_send_wr *wr);
-
-/* Is the next request there, and sure to be sent in the same slice? */
-static bool mxe_send_is_followed(struct mxe_qp *qp)
-{
-	const struct mxe_send_wr *wr;
-	struct mxe_sq *sq = &qp->sq;
-	u32 next = sq->cur + 1;
-
-	if (sq->budget <= 0 || (next == sq->fetched && !mxe_send_fetch(qp)))
-		return false;
-	if (sq->local_error && sq->local_error_at == next)
-		return false;
-	wr = mxe_sq_wr(sq, next);
-	return wr->started ||
-	       (!wr->error && !mxe_wr_is_local(wr->opcode) &&
-		(!mxe_wr_is_rd_atomic(wr->opcode) ||
-		 qp->attr.max_rd_atomic) &&
-		mxe_send_may_start(qp, wr));
-}
-
-/*
- * One answer serves all that is sent in one go, so the last packet of that asks
- * for it; and others often enough that the window does not close unnoticed.
- */
-static bool mxe_send_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
-{
-	u32 unacked = mxe_psn_diff(psn, qp->sq.una);
-	struct mxe_sq *sq = &qp->sq;
-	bool ask;
-
-	ask = unacked % (MXE_MAX_UNACKED / 4) == 0 ||
-	      unacked + 1 >= sq->window;
-	if (!ask && !last)
-		return false;
-	/* One sent again does not count on others any more. */
-	ask = ask || mxe_psn_diff(psn, sq->sent_psn) < 0 ||
-	      !mxe_send_is_followed(qp);
-	sq->ack_left = !ask;
-	return ask;
-}
-
-/* Describe the packet of wr that has sequence number psn. */
-static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
-			      u32 psn, struct mxe_pkt_out *out)
-{
-	u32 offset = mxe_psn_diff(psn, wr->first_psn) * qp->mtu;
-	enum mxe_transport transport = mxe_qp_transport(qp);
-	bool first = psn == wr->first_psn;
-	bool last = psn == wr->last_psn;
-
-	mxe_pkt_out_init(out);
-	out->pkey = 0xffff;
-	out->qpn = qp->dest_qpn;
-	out->psn = psn;
-	out->va = wr->remote_addr;
-	out->rkey = wr->rkey;
-	out->srqn = wr->srqn;
-	if (mxe_wr_is_rd_atomic(wr->opcode))
-		qp->sq.ack_left = false;	/* Its response does. */
-	if (mxe_wr_is_atomic(wr->opcode)) {
-		out->opcode = mxe_opcode_of(transport,
-					    mxe_atomic_opcode(wr->atomic.op));
-		mxe_atomic_copy(&out->atomic, &wr->atomic);
-		out->ack_req = true;
-		return;
-	}
-	if (wr->opcode == IB_WR_RDMA_READ) {
-		/* A repeated READ asks for what is missing only. */
-		out->opcode = mxe_opcode_of(transport,
-					    IB_OPCODE_RC_RDMA_READ_REQUEST);
-		out->va += offset;
-		out->dma_len = wr->length - offset;
-		out->ack_req = true;
-		return;
-	}
-
-	if (mxe_wr_is_placement(wr->opcode)) {
-		mxe_send_describe_placement(wr, transport, out);
-		return;
-	}
-
-	out->opcode = mxe_opcode_of(transport,
-				    mxe_send_opcode(wr, first, last));
-	out->dma_len = wr->length;
-	out->payload_len = last ? wr->length - offset : qp->mtu;
-	out->imm = wr->imm;
-	out->inv_rkey = wr->rkey;
-	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
-	if (!mxe_qp_is_uc(qp))
-		out->ack_req = mxe_send_wants_ack(qp, psn, last);
-}
-
-int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
-		    u32 offset, void *buf, u32 len)
-{
-	if (!len)
-		return 0;
-	if (wr->flags & MXE_SEND_INLINE) {
-		memcpy(buf, wr->inline_data + offset, len);
-		return 0;
-	}
-	if (wr->opcode == IB_WR_ATOMIC_WRITE && !wr->num_sge) {
-		memcpy(buf, &wr->atomic_write, len);
-		return 0;
-	}
-	return mxe_sge_copy_cached(qp->dev, qp->pd, wr->sge, wr->num_sge,
-				   offset, buf, len, MXE_FROM_MEMORY,
-				   &qp->sq.mr_cache);
-}
-
-int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
-{
-	struct mxe_sq *sq = &qp->sq;
-	struct mxe_pkt_out out __uninitialized;
-	struct sk_buff *skb;
-	u8 *payload;
-	u32 offset;
-	int err;
-
-	mxe_send_describe(qp, wr, sq->psn, &out);
-	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
-	if (!skb)
-		return -ENOMEM;
-
-	offset = mxe_psn_diff(sq->psn, wr->first_psn) * qp->mtu;
-	err = mxe_send_gather(qp, wr, offset, payload, out.payload_len);
-	if (err) {
-		kfree_skb(skb);
-		return err;
-	}
-
-	/* No route now is a loss like another: the timer tries again. */
-	mxe_tx_send(qp, &sq->tx, skb);
-	return 0;
-}
-
-/* ---- running ----------------------------------------------------------- */
-
-/* May a request that was never sent begin? */
-static bool mxe_send_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
-{
-	const struct mxe_sq *sq = &qp->sq;
-
-	if (qp->state != IB_QPS_RTS)
-		return false;
-	if (wr->error)
-		return true;
-	if (wr->flags & MXE_SEND_FENCE && sq->rd_atomic)
-		return false;
-	/* Local operations take effect in order with what is complete. */
-	if (mxe_wr_is_local(wr->opcode))
-		return sq->tail == sq->cur;
-	/* A limit of 0 lets nothing start: it is refused below. */
-	return !mxe_wr_is_rd_atomic(wr->opcode) ||
-	       !qp->attr.max_rd_atomic ||
-	       sq->rd_atomic < qp->attr.max_rd_atomic;
-}
-
-void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
+/* Begin with a request: it gets its PSNs. */
+static void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
 
@@ -255,13 +37,6 @@ void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		sq->rd_atomic++;
 }
 
-void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status)
-{
-	qp->sq.next++;
-	qp->sq.cur++;
-	mxe_complete_wr(qp, status);
-}
-
 /*
  * The request before the one at sq->cur relied on that one to be acknowledged: its
  * last packet is sent again, and asks itself.
@@ -273,7 +48,7 @@ static void mxe_send_ask_again(struct mxe_qp *qp)
 	if (!sq->ack_left || sq->tail == sq->cur)
 		return;
 	sq->ack_left = false;
-	mxe_send_rewind(qp, mxe_sq_wr(sq, sq->cur - 1)->last_psn);
+	mxe_sq_rewind(qp, mxe_sq_wr(sq, sq->cur - 1)->last_psn);
 	sq->pending |= BIT(MXE_PENDING_WORK);
 }
 
@@ -325,7 +100,7 @@ static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 	/* It has no packets, so it never shows up as outstanding. */
 	wr->started = true;
-	mxe_send_end(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
+	mxe_sq_complete_cur(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
 	return true;
 }
 
@@ -350,7 +125,8 @@ static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return true;
 }
 
-void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
+/* The packet at sq->psn was sent: on to the next. */
+static void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
 {
 	if (wr->opcode == IB_WR_RDMA_READ)
 		sq->psn = mxe_psn_add(wr->last_psn, 1);
@@ -367,37 +143,104 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 	struct mxe_sq *sq = &qp->sq;
 
 	if (qp->state != IB_QPS_SQD || sq->sqd_notified ||
-	    mxe_complete_outstanding(sq))
+	    mxe_sq_outstanding(sq))
 		return;
 	sq->sqd_notified = true;
 	if (qp->attr.en_sqd_async_notify)
 		sq->pending |= BIT(MXE_PENDING_EV_SQ_DRAINED);
 }
 
-u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+enum mxe_send_verdict {
+	MXE_SEND_GO,			/* send a packet of it */
+	MXE_SEND_NEXT,			/* that was all: look at the next */
+	MXE_SEND_STOP,			/* nothing is to be sent now */
+};
+
+/* wr at sq->cur was never sent, and would be answered. */
+static __always_inline enum mxe_send_verdict
+mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
-	u32 cost = mxe_pkt_cost(min(wr->length, qp->mtu), wr->num_sge);
 	struct mxe_sq *sq = &qp->sq;
+	u32 cur = sq->cur;
 
-	lockdep_assert_held(&qp->send_lock);
-
-	if (wr->opcode != IB_WR_RDMA_READ)
-		return cost;
-	/* It costs what its responses cost. */
-	cost = min_t(u64, (u64)cost * mxe_wr_num_pkts(qp, wr), MXE_SLICE);
-	if (cost == MXE_SLICE && in_task() && !(current->flags & PF_KTHREAD)) {
-		sq->read_cpu = smp_processor_id();
-		sq->reads_left = __this_cpu_read(mxe_reads_left);
+	switch (mxe_loopback_request(qp, wr)) {
+	case MXE_LOOPBACK_DONE:
+		return MXE_SEND_NEXT;
+	case MXE_LOOPBACK_LATER:
+		mxe_send_ask_again(qp);
+		return MXE_SEND_STOP;
+	default:
+		break;
 	}
-	return cost;
+	if (!mxe_send_begin(qp, wr))
+		return MXE_SEND_STOP;
+	if (sq->cur == cur)
+		return MXE_SEND_GO;
+	/* It has completed: wr may be another request by now. */
+	sq->budget--;
+	return MXE_SEND_NEXT;
 }
 
-static void mxe_send_run_rc(struct mxe_qp *qp)
+/* The same if nothing is acknowledged, so that errors are reported at once. */
+static __always_inline enum mxe_send_verdict
+mxe_send_begin_unacked(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	if (qp->state != IB_QPS_RTS)
+		return MXE_SEND_STOP;
+	if (wr->error) {
+		mxe_sq_complete_cur(qp, wr->error);
+		return MXE_SEND_STOP;
+	}
+	mxe_send_start(qp, wr);
+	return MXE_SEND_GO;
+}
+
+/* A packet of wr could not be sent.  False: nothing more is to be sent now. */
+static __always_inline bool
+mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
 {
 	struct mxe_sq *sq = &qp->sq;
 
-	while (mxe_qp_can_send(qp->state) && !sq->halted && !sq->rnr_wait) {
-		enum mxe_loopback_result loop;
+	if (err != -ENOMEM)
+		mxe_count(qp->dev, local_access_errors);
+	if (transport == MXE_TRANSPORT_UC) {
+		/* Out of memory is counted, and a packet lost like others. */
+		if (err == -ENOMEM)
+			return true;
+		sq->cur++;
+		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);
+	} else if (err == -ENOMEM) {
+		/* The timer goes on, not the work. */
+		sq->budget = max(sq->budget, 1);
+		mxe_retry_later(qp, 1);
+	} else {
+		mxe_send_local_error(qp, IB_WC_LOC_PROT_ERR);
+	}
+	return false;
+}
+
+static __always_inline bool
+mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport transport)
+{
+	/* A message that was begun is sent to its end also in SQD. */
+	if (transport == MXE_TRANSPORT_UD ? qp->state != IB_QPS_RTS :
+					    !mxe_qp_can_send(qp->state))
+		return false;
+	return !qp->sq.halted &&
+	       (transport != MXE_TRANSPORT_RC || !qp->sq.rnr_wait);
+}
+
+/*
+ * The loop over what may be sent.  The transport is a constant of each caller, and
+ * that of XRC is RC here.
+ */
+static __always_inline void
+mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	while (mxe_send_may_go_on(qp, transport)) {
+		enum mxe_send_verdict verdict = MXE_SEND_GO;
 		struct mxe_send_wr *wr;
 		bool ack_left;
 		int err;
@@ -407,45 +250,50 @@ static void mxe_send_run_rc(struct mxe_qp *qp)
 		if (sq->budget <= 0)
 			break;
 		wr = mxe_sq_wr(sq, sq->cur);
-		if (!wr->started) {
-			u32 cur = sq->cur;
-
-			loop = mxe_loopback_request(qp, wr);
-			if (loop == MXE_LOOPBACK_DONE)
-				continue;
-			if (loop == MXE_LOOPBACK_LATER) {
-				mxe_send_ask_again(qp);
-				break;
-			}
-			if (!mxe_send_begin(qp, wr))
-				break;
-			/* It has completed: wr may be another request by now. */
-			if (sq->cur != cur) {
-				sq->budget--;
-				continue;
-			}
+		if (transport == MXE_TRANSPORT_UD) {
+			mxe_ud_send(qp, wr);
+			continue;
 		}
-		if (mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
+		if (!wr->started)
+			verdict = transport == MXE_TRANSPORT_RC ?
+				  mxe_send_begin_acked(qp, wr) :
+				  mxe_send_begin_unacked(qp, wr);
+		if (verdict == MXE_SEND_NEXT)
+			continue;
+		if (verdict == MXE_SEND_STOP)
+			break;
+		if (transport == MXE_TRANSPORT_RC &&
+		    mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
 			break;
 		sq->budget -= mxe_wr_pkt_cost(qp, wr);
 		ack_left = sq->ack_left;
 		err = mxe_send_one(qp, wr);
-		if (err)
+		if (unlikely(err)) {
 			sq->ack_left = ack_left;
-		if (err == -ENOMEM) {
-			/* The timer goes on, not the work. */
-			sq->budget = max(sq->budget, 1);
-			mxe_retry_later(qp, 1);
-			break;
-		}
-		if (err) {
-			mxe_count(qp->dev, local_access_errors);
-			mxe_send_local_error(qp, IB_WC_LOC_PROT_ERR);
-			break;
+			if (!mxe_send_failed(qp, err, transport))
+				break;
 		}
 		mxe_send_advance(sq, wr);
-		mxe_retry_start(qp);
+		if (transport == MXE_TRANSPORT_RC)
+			mxe_retry_start(qp);
+		else
+			mxe_uc_sent(qp);
 	}
+}
+
+static noinline void mxe_send_loop_rc(struct mxe_qp *qp)
+{
+	mxe_send_loop(qp, MXE_TRANSPORT_RC);
+}
+
+static noinline void mxe_send_loop_uc(struct mxe_qp *qp)
+{
+	mxe_send_loop(qp, MXE_TRANSPORT_UC);
+}
+
+static noinline void mxe_send_loop_ud(struct mxe_qp *qp)
+{
+	mxe_send_loop(qp, MXE_TRANSPORT_UD);
 }
 
 /* Up to the end of the slice, which has come if sq->budget is spent. */
@@ -454,13 +302,13 @@ static __always_inline void mxe_send_slice(struct mxe_qp *qp)
 	lockdep_assert_held(&qp->send_lock);
 
 	if (likely(qp->type == IB_QPT_RC))
-		mxe_send_run_rc(qp);
+		mxe_send_loop_rc(qp);
 	else if (mxe_qp_is_ud(qp))
-		mxe_ud_send_run(qp);
+		mxe_send_loop_ud(qp);
 	else if (mxe_qp_is_uc(qp))
-		mxe_uc_send_run(qp);
+		mxe_send_loop_uc(qp);
 	else
-		mxe_send_run_rc(qp);
+		mxe_send_loop_rc(qp);
 	mxe_send_check_drained(qp);
 }
 
@@ -469,24 +317,6 @@ void mxe_send_run(struct mxe_qp *qp)
 	mxe_send_slice(qp);
 	if (qp->sq.budget <= 0)
 		qp->sq.pending |= BIT(MXE_PENDING_WORK);
-}
-
-void mxe_send_rewind(struct mxe_qp *qp, u32 psn)
-{
-	struct mxe_sq *sq = &qp->sq;
-	u32 i;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	for (i = sq->tail; i != sq->next; i++) {
-		const struct mxe_send_wr *wr = mxe_sq_wr(sq, i);
-
-		if (mxe_psn_diff(psn, wr->last_psn) <= 0) {
-			sq->cur = i;
-			sq->psn = psn;
-			return;
-		}
-	}
 }
 
 bool mxe_send_flush(struct mxe_qp *qp)
@@ -499,7 +329,7 @@ bool mxe_send_flush(struct mxe_qp *qp)
 
 	/* The one that caused it is reported first. */
 	if (sq->local_error)
-		mxe_complete_local_error(qp);
+		mxe_sq_report_error(qp);
 	for (;;) {
 		if (sq->tail == sq->fetched) {
 			u32 produced = mxe_send_produced(qp);
@@ -513,7 +343,7 @@ bool mxe_send_flush(struct mxe_qp *qp)
 			more = true;
 			break;
 		}
-		mxe_complete_wr(qp, IB_WC_WR_FLUSH_ERR);
+		mxe_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
 	}
 	sq->cur = sq->tail;
 	sq->next = sq->tail;
@@ -563,7 +393,7 @@ bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again)
 	spin_lock(&qp->send_lock);
 	if (sq->read_cpu == smp_processor_id()) {
 		left = __this_cpu_read(mxe_reads_left);
-		here = left != sq->reads_left && mxe_complete_outstanding(sq) &&
+		here = left != sq->reads_left && mxe_sq_outstanding(sq) &&
 		       !(again && sq->una == *una);
 		sq->reads_left = left;
 	}

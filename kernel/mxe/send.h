@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requester: work requests to packets. */
+/* Requester: the loop over what may be sent. */
 #ifndef MXE_SEND_H
 #define MXE_SEND_H
 
-#include "post.h"
-
-/* Packets that a request takes. */
-static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
-				  const struct mxe_send_wr *wr)
-{
-	if (wr->length <= qp->mtu || mxe_wr_is_atomic(wr->opcode))
-		return 1;
-	return DIV_ROUND_UP(wr->length, qp->mtu);
-}
-
-/* mxe_wr_pkt_cost() where that is not 2.  A READ costs what its responses cost. */
-u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr);
-
-/* What the next packet of wr costs, in units of a slice.  Context: send_lock held. */
-static inline u32 mxe_wr_pkt_cost(struct mxe_qp *qp,
-				  const struct mxe_send_wr *wr)
-{
-	if (likely(wr->length < 2048 && wr->num_sge < 4))
-		return mxe_pkt_cost(0, 0);
-	return mxe_wr_long_pkt_cost(qp, wr);
-}
+#include "qp.h"
 
 /*
  * Send what may be sent, up to the end of the slice; the work does the rest.
@@ -32,24 +11,6 @@ static inline u32 mxe_wr_pkt_cost(struct mxe_qp *qp,
  * here.  Context: send_lock held.
  */
 void mxe_send_run(struct mxe_qp *qp);
-/* Begin with a request: it gets its PSNs.  Context: send_lock held. */
-void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
-/*
- * The request at sq->cur, of which nothing is in flight, has ended: it completes
- * in its turn.  Context: send_lock held.
- */
-void mxe_send_end(struct mxe_qp *qp, enum ib_wc_status status);
-/* Send the packet at sq->psn.  -ENOMEM, or errors of the memory layer. */
-int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
-/* The packet at sq->psn was sent: on to the next. */
-void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr);
-/*
- * Copy bytes offset..offset+len of what wr sends.  Errors of the memory layer.
- */
-int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
-		    u32 offset, void *buf, u32 len);
-/* Start sending from psn again (go-back-N).  Context: send_lock held. */
-void mxe_send_rewind(struct mxe_qp *qp, u32 psn);
 /*
  * Complete what is posted with WR_FLUSH_ERR, a slice of it; true: there is more,
  * and the work goes on.  Context: send_lock held.

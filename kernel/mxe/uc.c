@@ -1,65 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "complete.h"
 #include "mxe.h"
-#include "post.h"
 #include "psn.h"
 #include "recv.h"
 #include "respond.h"
-#include "send.h"
 #include "uc.h"
-
-/* ---- sending ----------------------------------------------------------- */
-
-/* False: nothing is to be sent now. */
-static bool mxe_uc_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
-{
-	if (qp->state != IB_QPS_RTS)
-		return false;
-	if (wr->error) {
-		mxe_send_end(qp, wr->error);
-		return false;
-	}
-	mxe_send_start(qp, wr);
-	return true;
-}
-
-void mxe_uc_send_run(struct mxe_qp *qp)
-{
-	struct mxe_sq *sq = &qp->sq;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	/* A message that was begun is sent to its end also in SQD. */
-	while (mxe_qp_can_send(qp->state) && !sq->halted) {
-		struct mxe_send_wr *wr;
-		int err;
-
-		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
-			break;
-		if (sq->budget <= 0)
-			break;
-		wr = mxe_sq_wr(sq, sq->cur);
-		if (!wr->started && !mxe_uc_begin(qp, wr))
-			break;
-		sq->budget -= mxe_wr_pkt_cost(qp, wr);
-
-		err = mxe_send_one(qp, wr);
-		/* Out of memory is counted, and a packet lost like others. */
-		if (err && err != -ENOMEM) {
-			mxe_count(qp->dev, local_access_errors);
-			sq->cur++;
-			mxe_complete_wr(qp, IB_WC_LOC_PROT_ERR);
-			break;
-		}
-		mxe_send_advance(sq, wr);
-		/* Nothing is acknowledged: what is sent is complete. */
-		sq->una = sq->psn;
-		if (sq->cur == sq->next)
-			mxe_complete_wr(qp, IB_WC_SUCCESS);
-	}
-}
-
-/* ---- receiving --------------------------------------------------------- */
 
 /*
  * Errors that concern the message drop it, silently (IBTA 9.8.2.2); the

@@ -4,14 +4,26 @@
 #define MXE_UC_H
 
 #include "qp.h"
+#include "sq.h"
 
 static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_UC;
 }
 
-/* Send what is posted, up to the end of the slice.  Context: send_lock held. */
-void mxe_uc_send_run(struct mxe_qp *qp);
+/*
+ * A packet was sent.  Nothing is acknowledged: a message that is sent is complete.
+ * Context: send_lock held.
+ */
+static inline void mxe_uc_sent(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	sq->una = sq->psn;
+	if (sq->cur == sq->next)
+		mxe_sq_complete(qp, IB_WC_SUCCESS);
+}
+
 /* A request whose turn it is.  Context: recv_lock held. */
 void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 

@@ -3,39 +3,18 @@
 #include <linux/ipv6.h>
 
 #include "ah.h"
-#include "complete.h"
 #include "mxe.h"
-#include "post.h"
 #include "psn.h"
 #include "recv.h"
-#include "send.h"
+#include "request.h"
 #include "tx.h"
 #include "ud.h"
+#include "wr.h"
 
 /* Such a Q_Key in a request stands for the queue pair's own (IBTA 10.2.5). */
 #define MXE_QKEY_CONTROLLED	BIT(31)
 
 /* ---- sending ----------------------------------------------------------- */
-
-enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
-				       struct mxe_send_wr *wr,
-				       const struct mxe_send_wqe *wqe)
-{
-	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
-	    mxe_ah_find(qp->dev, qp->pd, wqe->ud.ah_num, &wr->ud.av))
-		return IB_WC_LOC_QP_OP_ERR;
-	wr->ud.qpn = wqe->ud.remote_qpn & MXE_BTH_QPN_MASK;
-	wr->ud.qkey = wqe->ud.remote_qkey;
-	return IB_WC_SUCCESS;
-}
-
-void mxe_ud_dest_from_ib(struct mxe_send_wr *wr, const struct ib_ud_wr *ibwr)
-{
-	/* A copy, so the handle need not outlive the call. */
-	wr->ud.av = to_mah(ibwr->ah)->av;
-	wr->ud.qpn = ibwr->remote_qpn & MXE_BTH_QPN_MASK;
-	wr->ud.qkey = ibwr->remote_qkey;
-}
 
 static u32 mxe_ud_mtu(const struct mxe_qp *qp)
 {
@@ -44,11 +23,11 @@ static u32 mxe_ud_mtu(const struct mxe_qp *qp)
 	return mtu ? ib_mtu_enum_to_int(mtu) : 0;
 }
 
-static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
-					 const struct mxe_send_wr *wr)
+enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
+				  const struct mxe_send_wr *wr)
 {
 	struct mxe_pkt_out out = {
-		.opcode = wr->opcode == IB_WR_SEND_WITH_IMM ?
+		.opcode = mxe_wr_flags(wr->opcode) & MXE_WR_IMM ?
 			  IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE :
 			  IB_OPCODE_UD_SEND_ONLY,
 		.solicited = wr->flags & MXE_SEND_SOLICITED,
@@ -78,26 +57,6 @@ static enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 	qp->sq.psn = mxe_psn_add(qp->sq.psn, 1);
 	mxe_tx_send_to(qp, &wr->ud.av, skb);
 	return IB_WC_SUCCESS;
-}
-
-/* Nothing is acknowledged: what is sent is complete. */
-void mxe_ud_send_run(struct mxe_qp *qp)
-{
-	struct mxe_sq *sq = &qp->sq;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	while (qp->state == IB_QPS_RTS && !sq->halted) {
-		struct mxe_send_wr *wr;
-
-		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
-			break;
-		if (sq->budget <= 0)
-			break;
-		wr = mxe_sq_wr(sq, sq->cur);
-		sq->budget -= mxe_pkt_cost(wr->length, wr->num_sge);
-		mxe_send_end(qp, wr->error ?: mxe_ud_send_one(qp, wr));
-	}
 }
 
 /* ---- receiving --------------------------------------------------------- */

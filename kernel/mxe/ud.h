@@ -7,23 +7,26 @@
 #define MXE_UD_H
 
 #include "qp.h"
+#include "sq.h"
 
 static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
 }
 
-/* Send what is posted, up to the end of the slice.  Context: send_lock held. */
-void mxe_ud_send_run(struct mxe_qp *qp);
+/* Send the datagram of wr; the status of its completion. */
+enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
+				  const struct mxe_send_wr *wr);
+
 /*
- * Take the destination of a process's request from its copy.
+ * The request at sq->cur.  Nothing is acknowledged: what is sent is complete.
  * Context: send_lock held.
  */
-enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
-				       struct mxe_send_wr *wr,
-				       const struct mxe_send_wqe *wqe);
-/* The same for a kernel consumer. */
-void mxe_ud_dest_from_ib(struct mxe_send_wr *wr, const struct ib_ud_wr *ibwr);
+static inline void mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	qp->sq.budget -= mxe_pkt_cost(wr->length, wr->num_sge);
+	mxe_sq_complete_cur(qp, wr->error ?: mxe_ud_send_one(qp, wr));
+}
 
 /*
  * A datagram to an address of the device, whose turn it is; skb holds pkt.

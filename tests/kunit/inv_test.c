@@ -8,7 +8,6 @@
 #include "cq.h"
 #include "harness.h"
 #include "mr.h"
-#include "post.h"
 #include "psn.h"
 #include "rkey.h"
 

@@ -7,6 +7,7 @@
 
 #include "harness.h"
 #include "send.h"
+#include "wqe.h"
 
 #define ENTRIES	8
 

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The packets of the requester: what the next one says and carries, and what it costs.
+ * The sender loop (send.c) calls it; it calls the way to the wire (tx.c).
+ */
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "mxe.h"
+#include "psn.h"
+#include "request.h"
+#include "respond.h"
+#include "tx.h"
+#include "uc.h"
+#include "wqe.h"
+#include "wr.h"
+
+/* Of an opcode that says its transport by its upper bits: any but atomics. */
+static u8 mxe_send_opcode(const struct mxe_send_wr *wr,
+			  enum mxe_transport transport, bool first, bool last)
+{
+	unsigned int place = (first ? MXE_WR_FIRST : MXE_WR_MIDDLE) |
+			     (last ? MXE_WR_LAST : 0);
+
+	return transport << 5 | mxe_wr_rows[wr->opcode].bth_opcode[place];
+}
+
+static u8 mxe_atomic_opcode(enum mxe_atomic_op op)
+{
+	switch (op) {
+	case MXE_ATOMIC_CMP_SWAP:
+		return IB_OPCODE_RC_COMPARE_SWAP;
+	case MXE_ATOMIC_FETCH_ADD:
+		return IB_OPCODE_RC_FETCH_ADD;
+	case MXE_ATOMIC_MASKED_CMP_SWAP:
+		return MXE_OPCODE_RC_MASKED_CMP_SWAP;
+	default:
+		return MXE_OPCODE_RC_MASKED_FETCH_ADD;
+	}
+}
+
+static void mxe_send_describe_placement(const struct mxe_send_wr *wr,
+					enum mxe_transport transport,
+					struct mxe_pkt_out *out)
+{
+	out->ack_req = true;
+	out->opcode = mxe_send_opcode(wr, transport, true, true);
+	if (wr->opcode == IB_WR_FLUSH) {
+		out->dma_len = wr->flush.length;
+		out->flush_type = wr->flush.type;
+		out->flush_level = wr->flush.level;
+		return;
+	}
+	out->dma_len = MXE_ATOMIC_WRITE_SIZE;
+	out->payload_len = MXE_ATOMIC_WRITE_SIZE;
+}
+
+bool mxe_send_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	const struct mxe_sq *sq = &qp->sq;
+
+	if (qp->state != IB_QPS_RTS)
+		return false;
+	if (wr->error)
+		return true;
+	if (wr->flags & MXE_SEND_FENCE && sq->rd_atomic)
+		return false;
+	/* Local operations take effect in order with what is complete. */
+	if (mxe_wr_is_local(wr->opcode))
+		return sq->tail == sq->cur;
+	/* A limit of 0 lets nothing start: it is refused below. */
+	return !mxe_wr_is_rd_atomic(wr->opcode) ||
+	       !qp->attr.max_rd_atomic ||
+	       sq->rd_atomic < qp->attr.max_rd_atomic;
+}
+
+/* Is the next request there, and sure to be sent in the same slice? */
+static bool mxe_send_is_followed(struct mxe_qp *qp)
+{
+	const struct mxe_send_wr *wr;
+	struct mxe_sq *sq = &qp->sq;
+	u32 next = sq->cur + 1;
+
+	if (sq->budget <= 0 || (next == sq->fetched && !mxe_send_fetch(qp)))
+		return false;
+	if (sq->local_error && sq->local_error_at == next)
+		return false;
+	wr = mxe_sq_wr(sq, next);
+	return wr->started ||
+	       (!wr->error && !mxe_wr_is_local(wr->opcode) &&
+		(!mxe_wr_is_rd_atomic(wr->opcode) ||
+		 qp->attr.max_rd_atomic) &&
+		mxe_send_may_start(qp, wr));
+}
+
+/*
+ * One answer serves all that is sent in one go, so the last packet of that asks
+ * for it; and others often enough that the window does not close unnoticed.
+ */
+static bool mxe_send_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
+{
+	u32 unacked = mxe_psn_diff(psn, qp->sq.una);
+	struct mxe_sq *sq = &qp->sq;
+	bool ask;
+
+	ask = unacked % (MXE_MAX_UNACKED / 4) == 0 ||
+	      unacked + 1 >= sq->window;
+	if (!ask && !last)
+		return false;
+	/* One sent again does not count on others any more. */
+	ask = ask || mxe_psn_diff(psn, sq->sent_psn) < 0 ||
+	      !mxe_send_is_followed(qp);
+	sq->ack_left = !ask;
+	return ask;
+}
+
+/* Describe the packet of wr that has sequence number psn. */
+static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
+			      u32 psn, struct mxe_pkt_out *out)
+{
+	u32 offset = mxe_psn_diff(psn, wr->first_psn) * qp->mtu;
+	enum mxe_transport transport = mxe_qp_transport(qp);
+	bool first = psn == wr->first_psn;
+	bool last = psn == wr->last_psn;
+
+	mxe_pkt_out_init(out);
+	out->pkey = 0xffff;
+	out->qpn = qp->dest_qpn;
+	out->psn = psn;
+	out->va = wr->remote_addr;
+	out->rkey = wr->rkey;
+	out->srqn = wr->srqn;
+	if (mxe_wr_is_rd_atomic(wr->opcode))
+		qp->sq.ack_left = false;	/* Its response does. */
+	if (mxe_wr_is_atomic(wr->opcode)) {
+		out->opcode = mxe_opcode_of(transport,
+					    mxe_atomic_opcode(wr->atomic.op));
+		mxe_atomic_copy(&out->atomic, &wr->atomic);
+		out->ack_req = true;
+		return;
+	}
+	if (wr->opcode == IB_WR_RDMA_READ) {
+		/* A repeated READ asks for what is missing only. */
+		out->opcode = mxe_send_opcode(wr, transport, true, true);
+		out->va += offset;
+		out->dma_len = wr->length - offset;
+		out->ack_req = true;
+		return;
+	}
+
+	if (mxe_wr_is_placement(wr->opcode)) {
+		mxe_send_describe_placement(wr, transport, out);
+		return;
+	}
+
+	out->opcode = mxe_send_opcode(wr, transport, first, last);
+	out->dma_len = wr->length;
+	out->payload_len = last ? wr->length - offset : qp->mtu;
+	out->imm = wr->imm;
+	out->inv_rkey = wr->rkey;
+	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
+	if (!mxe_qp_is_uc(qp))
+		out->ack_req = mxe_send_wants_ack(qp, psn, last);
+}
+
+int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
+		    u32 offset, void *buf, u32 len)
+{
+	if (!len)
+		return 0;
+	if (wr->flags & MXE_SEND_INLINE) {
+		memcpy(buf, wr->inline_data + offset, len);
+		return 0;
+	}
+	if (wr->opcode == IB_WR_ATOMIC_WRITE && !wr->num_sge) {
+		memcpy(buf, &wr->atomic_write, len);
+		return 0;
+	}
+	return mxe_sge_copy_cached(qp->dev, qp->pd, wr->sge, wr->num_sge,
+				   offset, buf, len, MXE_FROM_MEMORY,
+				   &qp->sq.mr_cache);
+}
+
+int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	struct mxe_sq *sq = &qp->sq;
+	struct mxe_pkt_out out __uninitialized;
+	struct sk_buff *skb;
+	u8 *payload;
+	u32 offset;
+	int err;
+
+	mxe_send_describe(qp, wr, sq->psn, &out);
+	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
+	if (!skb)
+		return -ENOMEM;
+
+	offset = mxe_psn_diff(sq->psn, wr->first_psn) * qp->mtu;
+	err = mxe_send_gather(qp, wr, offset, payload, out.payload_len);
+	if (err) {
+		kfree_skb(skb);
+		return err;
+	}
+
+	/* No route now is a loss like another: the timer tries again. */
+	mxe_tx_send(qp, &sq->tx, skb);
+	return 0;
+}
+
+u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	u32 cost = mxe_pkt_cost(min(wr->length, qp->mtu), wr->num_sge);
+	struct mxe_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (wr->opcode != IB_WR_RDMA_READ)
+		return cost;
+	/* It costs what its responses cost. */
+	cost = min_t(u64, (u64)cost * mxe_wr_num_pkts(qp, wr), MXE_SLICE);
+	if (cost == MXE_SLICE && in_task() && !(current->flags & PF_KTHREAD)) {
+		sq->read_cpu = smp_processor_id();
+		sq->reads_left = __this_cpu_read(mxe_reads_left);
+	}
+	return cost;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The send queue: completing what is at its head, and going back in it.  The requester,
+ * the completer and the timers call it; it calls the queue pair (qp.c).
+ */
+#include "mxe.h"
+#include "psn.h"
+#include "qp.h"
+#include "sq.h"
+#include "uc.h"
+#include "ud.h"
+#include "wr.h"
+
+static u32 mxe_wr_byte_len(const struct mxe_send_wr *wr)
+{
+	return mxe_wr_is_atomic(wr->opcode) && !wr->error ?
+	       mxe_atomic_size(&wr->atomic) : wr->length;
+}
+
+static bool mxe_qp_has_sqe(const struct mxe_qp *qp)
+{
+	return mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp);
+}
+
+void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	struct mxe_sq *sq = &qp->sq;
+	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
+	bool failed = status && status != IB_WC_WR_FLUSH_ERR;
+	bool reports = status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all;
+	struct mxe_wc wc = {
+		.wr_id = wr->wr_id,
+		.status = status,
+		.opcode = mxe_wr_rows[wr->opcode].wc_opcode,
+		.byte_len = mxe_wr_byte_len(wr),
+		.flags = wr->flags & MXE_SEND_USER ? MXE_CQE_USER : 0,
+		.src_qp = qp->dest_qpn,
+	};
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* First: a consumer that sees the completion may leave SQE at once. */
+	if (failed && mxe_qp_has_sqe(qp))
+		mxe_qp_sq_error(qp);
+	if (wr->started && mxe_wr_is_rd_atomic(wr->opcode) && sq->rd_atomic)
+		sq->rd_atomic--;
+
+	/*
+	 * The place in the queue is free before the completion is seen: who
+	 * polls that on another processor may post at once.  From here on the
+	 * request may be overwritten.  Pairs with the control dependency in
+	 * mxe_send_put().
+	 */
+	smp_store_release(&sq->tail, sq->tail + 1);
+	mxe_ring_set_consumer(&sq->ring, sq->tail);
+	if (reports)
+		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->pending);
+
+	if (failed) {
+		sq->halted = true;
+		if (!mxe_qp_has_sqe(qp))
+			sq->pending |= BIT(MXE_PENDING_ERROR);
+	}
+}
+
+void mxe_sq_report_error(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	enum ib_wc_status status = sq->local_error;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!status || sq->halted || sq->tail != sq->local_error_at)
+		return;
+	sq->local_error = IB_WC_SUCCESS;
+	/* Part of it may have been sent. */
+	sq->next = sq->tail + 1;
+	sq->cur = sq->next;
+	mxe_sq_complete(qp, status);
+}
+
+void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	qp->sq.next++;
+	qp->sq.cur++;
+	mxe_sq_complete(qp, status);
+}
+
+void mxe_sq_rewind(struct mxe_qp *qp, u32 psn)
+{
+	struct mxe_sq *sq = &qp->sq;
+	u32 i;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	for (i = sq->tail; i != sq->next; i++) {
+		const struct mxe_send_wr *wr = mxe_sq_wr(sq, i);
+
+		if (mxe_psn_diff(psn, wr->last_psn) <= 0) {
+			sq->cur = i;
+			sq->psn = psn;
+			return;
+		}
+	}
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work requests of processes and of kernel consumers, checked and copied into struct
+ * mxe_send_wr.  The requester calls it for the former, the verb for the latter.
+ */
+#include "ah.h"
+#include "mxe.h"
+#include "trace.h"
+#include "uc.h"
+#include "ud.h"
+#include "wqe.h"
+#include "wr.h"
+#include "xrc.h"
+
+/* It was not begun, and has no data so far.  PSNs come when it is. */
+static void mxe_wr_init(struct mxe_send_wr *wr)
+{
+	wr->started = false;
+	wr->done = false;
+	wr->num_sge = 0;
+	wr->error = IB_WC_SUCCESS;
+	wr->length = 0;
+}
+
+/* Operands as posted, of up to 8 bytes, to operands as sent. */
+static __always_inline void
+mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
+		  u64 swap, u64 compare_add_mask, u64 swap_mask)
+{
+	struct mxe_atomic_args *a = &wr->atomic;
+
+	a->log_size = log_size;
+	a->swap_add = swap;
+	a->compare = compare_add;
+	switch (wr->opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_CMP_SWAP;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
+		return;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		a->op = MXE_ATOMIC_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
+		return;
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+		a->swap_mask = swap_mask;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+		return;
+	default:
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+	}
+}
+
+/* Masked ones of 16 and 32 bytes, whose operands stand at data. */
+static noinline void mxe_wr_set_wide(struct mxe_send_wr *wr, u8 log_size,
+				     const void *data)
+{
+	u64 wide[MXE_MSKATOMIC_OPERANDS * MXE_ATOMIC_WORDS];
+	struct mxe_atomic_args *a = &wr->atomic;
+	u32 n = BIT(log_size) / sizeof(u64);
+	size_t len = BIT(log_size);
+
+	memcpy(wide, data, MXE_MSKATOMIC_OPERANDS * len);
+	*a = (struct mxe_atomic_args) { .log_size = log_size };
+	memcpy(a->compare_mask_words, wide + 2 * n, len);
+	if (wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD) {
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		memcpy(a->swap_add_words, wide, len);
+		return;
+	}
+	a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+	memcpy(a->compare_words, wide, len);
+	memcpy(a->swap_add_words, wide + n, len);
+	memcpy(a->swap_mask_words, wide + 3 * n, len);
+}
+
+/* Sum of the gather list, maybe more than a message can have. */
+static u64 mxe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
+{
+	u64 length = 0;
+	unsigned int i;
+
+	for (i = 0; i < num_sge; i++)
+		length += sge[i].length;
+	return length;
+}
+
+/* May this atomic be used on this queue pair at all? */
+static bool mxe_qp_atomics_ok(const struct mxe_qp *qp)
+{
+	return qp->be_reply || !qp->dev->reply_be;
+}
+
+static enum ib_wc_status mxe_wr_check_length(struct mxe_send_wr *wr, u64 length)
+{
+	if (length > MXE_MAX_MSG_SIZE)
+		return IB_WC_LOC_LEN_ERR;
+	if (mxe_wr_is_atomic(wr->opcode) &&
+	    length < mxe_atomic_size(&wr->atomic))
+		return IB_WC_LOC_LEN_ERR;
+	if (wr->opcode == IB_WR_ATOMIC_WRITE && length != MXE_ATOMIC_WRITE_SIZE)
+		return IB_WC_LOC_LEN_ERR;
+	wr->length = length;
+	return IB_WC_SUCCESS;
+}
+
+/* The gather or scatter list, whose entries at `from` are read once. */
+static __always_inline enum ib_wc_status
+mxe_wr_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
+{
+	u64 length = 0;
+	u32 i;
+
+	for (i = 0; i < num_sge; i++) {
+		struct ib_sge *sge = &wr->sge[i];
+
+		sge->addr = READ_ONCE(from[i].addr);
+		sge->length = READ_ONCE(from[i].length);
+		sge->lkey = READ_ONCE(from[i].lkey);
+		length += sge->length;
+	}
+	wr->num_sge = num_sge;
+	return mxe_wr_check_length(wr, length);
+}
+
+/* Is it an operation of the queue pair's transport, and for who would post it? */
+static bool mxe_qp_carries(const struct mxe_qp *qp, u32 opcode, u16 who)
+{
+	return opcode < MXE_WR_ROWS && mxe_wr_flags(opcode) & who &&
+	       mxe_wr_rows[opcode].transports & BIT(mxe_qp_transport(qp));
+}
+
+u32 mxe_qp_user_opcodes(const struct mxe_qp *qp)
+{
+	u32 opcodes = 0;
+	unsigned int i;
+
+	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
+		if (mxe_qp_carries(qp, i, MXE_WR_USER) &&
+		    (!mxe_wr_is_atomic(i) || mxe_qp_atomics_ok(qp)))
+			opcodes |= BIT(i);
+	return opcodes;
+}
+
+/* Requests that send nothing: no data, and binding its own operands. */
+static enum ib_wc_status mxe_wr_local_from_wqe(struct mxe_send_wr *wr,
+					       const struct mxe_send_wqe *wqe)
+{
+	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wr->opcode != IB_WR_BIND_MW)
+		return IB_WC_SUCCESS;
+	if (wqe->bind.reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->bind = (struct mxe_bind) {
+		.addr = wqe->bind.addr,
+		.length = wqe->bind.length,
+		.mr_lkey = wqe->bind.mr_lkey,
+		.access = wqe->bind.access,
+	};
+	return IB_WC_SUCCESS;
+}
+
+/* FLUSH has no data; what it asks for is the responder's to judge. */
+static enum ib_wc_status mxe_wr_flush_from_wqe(struct mxe_send_wr *wr,
+					       const struct mxe_send_wqe *wqe)
+{
+	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len ||
+	    wqe->flush.type & ~MXE_FETH_TYPE_MASK ||
+	    wqe->flush.level & ~MXE_FETH_LEVEL_MASK || wqe->flush.reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->flush = (struct mxe_flush) {
+		.length = wqe->flush.length,
+		.type = wqe->flush.type,
+		.level = wqe->flush.level,
+	};
+	return IB_WC_SUCCESS;
+}
+
+/*
+ * Operands of another size than 8 bytes: up to 8 they are in wqe; wider ones are at
+ * *data, which is moved behind them.
+ */
+static noinline enum ib_wc_status
+mxe_wr_ext_atomic_from_wqe(struct mxe_qp *qp, struct mxe_send_wr *wr,
+			   const struct mxe_send_wqe *wqe, const void **data)
+{
+	u8 log_size = wqe->log_arg_sz;
+
+	if (log_size >= BITS_PER_TYPE(qp->sq.atomic_log_sizes) ||
+	    !(qp->sq.atomic_log_sizes & BIT(log_size)))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (log_size > 3) {
+		mxe_wr_set_wide(wr, log_size, *data);
+		*data += MXE_MSKATOMIC_OPERANDS << log_size;
+		return IB_WC_SUCCESS;
+	}
+	if ((wqe->atomic.compare_add | wqe->atomic.swap |
+	     wqe->atomic.compare_add_mask | wqe->atomic.swap_mask) > U32_MAX)
+		return IB_WC_LOC_QP_OP_ERR;
+	mxe_wr_set_atomic(wr, log_size, wqe->atomic.compare_add,
+			  wqe->atomic.swap, wqe->atomic.compare_add_mask,
+			  wqe->atomic.swap_mask);
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
+						struct mxe_send_wr *wr,
+						const struct mxe_send_wqe *wqe,
+						const void **data)
+{
+	if (!(mxe_wr_flags(wr->opcode) & MXE_WR_MASKED)) {
+		if (wqe->log_arg_sz)
+			return IB_WC_LOC_QP_OP_ERR;
+	} else if (wqe->log_arg_sz != 3) {
+		return mxe_wr_ext_atomic_from_wqe(qp, wr, wqe, data);
+	} else if (!(qp->sq.atomic_log_sizes & BIT(3))) {
+		return IB_WC_LOC_QP_OP_ERR;
+	}
+	mxe_wr_set_atomic(wr, 3, wqe->atomic.compare_add, wqe->atomic.swap,
+			  wqe->atomic.compare_add_mask, wqe->atomic.swap_mask);
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
+					      struct mxe_send_wr *wr,
+					      const struct mxe_send_wqe *wqe)
+{
+	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
+	    mxe_ah_find(qp->dev, qp->pd, wqe->ud.ah_num, &wr->ud.av))
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->ud.qpn = wqe->ud.remote_qpn & MXE_BTH_QPN_MASK;
+	wr->ud.qkey = wqe->ud.remote_qkey;
+	return IB_WC_SUCCESS;
+}
+
+/*
+ * Check the copy of a process's request; wqe is that copy, `data` what stands
+ * behind it in the ring and is read here once.
+ */
+static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
+					 struct mxe_send_wr *wr,
+					 const struct mxe_send_wqe *wqe,
+					 const void *data)
+{
+	const u32 srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
+	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
+			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
+	enum ib_wc_status status;
+
+	if (wr->opcode >= BITS_PER_TYPE(qp->sq.opcodes) ||
+	    !(qp->sq.opcodes & BIT(wr->opcode)))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wqe->flags & ~known || wqe->remote_srqn & ~srqn_mask ||
+	    wqe->reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (mxe_qp_is_ud(qp)) {
+		status = mxe_ud_dest_from_wqe(qp, wr, wqe);
+		if (status)
+			return status;
+	}
+	if (mxe_wr_is_atomic(wr->opcode)) {
+		status = mxe_wr_atomic_from_wqe(qp, wr, wqe, &data);
+		if (status)
+			return status;
+	} else if (wqe->log_arg_sz) {
+		return IB_WC_LOC_QP_OP_ERR;
+	} else if (mxe_wr_is_local(wr->opcode)) {
+		return mxe_wr_local_from_wqe(wr, wqe);
+	} else if (wr->opcode == IB_WR_FLUSH) {
+		return mxe_wr_flush_from_wqe(wr, wqe);
+	} else if (wr->opcode == IB_WR_ATOMIC_WRITE && !wqe->num_sge &&
+		   !(wqe->flags & MXE_SEND_INLINE)) {
+		wr->atomic_write = wqe->atomic_write.data;
+		wr->length = MXE_ATOMIC_WRITE_SIZE;
+		return IB_WC_SUCCESS;
+	}
+
+	if (wqe->flags & MXE_SEND_INLINE) {
+		if (!(mxe_wr_flags(wr->opcode) & MXE_WR_INLINE) || wqe->num_sge)
+			return IB_WC_LOC_QP_OP_ERR;
+		if (wqe->inline_len > qp->sq.max_inline)
+			return IB_WC_LOC_LEN_ERR;
+		memcpy(wr->inline_data, data, wqe->inline_len);
+		wr->length = wqe->inline_len;
+		return IB_WC_SUCCESS;
+	}
+
+	if (wqe->num_sge > qp->sq.max_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+	static_assert(sizeof(struct mxe_sge) == sizeof(struct ib_sge));
+	return mxe_wr_set_sge(wr, data, wqe->num_sge);
+}
+
+static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
+{
+	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, index);
+	const struct mxe_send_wqe *entry = mxe_ring_entry(&qp->sq.ring, index);
+	struct mxe_send_wqe wqe = *entry;
+
+	/* The process may write it meanwhile: one copy, then only the copy. */
+	barrier();
+
+	mxe_wr_init(wr);
+	wr->wr_id = wqe.wr_id;
+	wr->opcode = wqe.opcode;
+	wr->flags = wqe.flags;
+	wr->remote_addr = wqe.remote_addr;
+	wr->rkey = wqe.rkey;
+	wr->imm = wqe.imm_data;
+	wr->srqn = wqe.remote_srqn;
+	if (mxe_wr_flags(wr->opcode) & MXE_WR_INVALIDATE)
+		wr->rkey = wqe.invalidate_rkey;
+	wr->error = mxe_wr_from_wqe(qp, wr, &wqe, entry + 1);
+	if (wr->error)
+		mxe_count(qp->dev, bad_wqe);
+}
+
+bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	/*
+	 * Gone back, or further than there is room: not an index that a sane
+	 * process writes.  What was taken must never be taken over.
+	 */
+	if (produced - sq->fetched > sq->entries - (sq->fetched - sq->tail)) {
+		mxe_count(qp->dev, bad_wqe);
+		sq->halted = true;
+		sq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
+		return false;
+	}
+	if (qp->is_user)
+		mxe_send_fetch_user(qp, sq->fetched);
+	trace_mxe_post(qp, mxe_sq_wr(sq, sq->fetched));
+	sq->fetched++;
+	return true;
+}
+
+/* ---- kernel consumers -------------------------------------------------- */
+
+static int mxe_wr_check_ib(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
+{
+	if (!mxe_qp_carries(qp, ibwr->opcode, MXE_WR_KERNEL))
+		return -EOPNOTSUPP;
+	if (mxe_qp_is_ud(qp) && !ud_wr(ibwr)->ah)
+		return -EINVAL;
+	if (mxe_wr_is_atomic(ibwr->opcode) && !mxe_qp_atomics_ok(qp))
+		return -EOPNOTSUPP;
+	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
+	if (ibwr->send_flags & IB_SEND_INLINE &&
+	    (!(mxe_wr_flags(ibwr->opcode) & MXE_WR_INLINE) ||
+	     mxe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->sq.max_inline))
+		return -EINVAL;
+	return 0;
+}
+
+static void mxe_wr_copy_inline(struct mxe_send_wr *wr,
+			       const struct ib_send_wr *ibwr)
+{
+	int i;
+
+	for (i = 0; i < ibwr->num_sge; i++) {
+		memcpy(wr->inline_data + wr->length,
+		       (void *)(uintptr_t)ibwr->sg_list[i].addr,
+		       ibwr->sg_list[i].length);
+		wr->length += ibwr->sg_list[i].length;
+	}
+	wr->flags |= MXE_SEND_INLINE;
+}
+
+static void mxe_ud_dest_from_ib(struct mxe_send_wr *wr,
+				const struct ib_ud_wr *ibwr)
+{
+	/* A copy, so the handle need not outlive the call. */
+	wr->ud.av = to_mah(ibwr->ah)->av;
+	wr->ud.qpn = ibwr->remote_qpn & MXE_BTH_QPN_MASK;
+	wr->ud.qkey = ibwr->remote_qkey;
+}
+
+static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
+			   const struct ib_send_wr *ibwr)
+{
+	/* All but what belongs to an opcode or a transport. */
+	memset(wr, 0, offsetof(struct mxe_send_wr, atomic));
+	wr->wr_id = ibwr->wr_id;
+	wr->opcode = ibwr->opcode;
+	wr->imm = ibwr->ex.imm_data;
+	if (ibwr->send_flags & IB_SEND_FENCE)
+		wr->flags |= MXE_SEND_FENCE;
+	if (ibwr->send_flags & IB_SEND_SIGNALED)
+		wr->flags |= MXE_SEND_SIGNALED;
+	if (ibwr->send_flags & IB_SEND_SOLICITED)
+		wr->flags |= MXE_SEND_SOLICITED;
+
+	if (ibwr->opcode == IB_WR_REG_MR) {
+		wr->reg = mxe_reg_from_ib(reg_wr(ibwr));
+		return;
+	}
+	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_INVALIDATE)
+		wr->rkey = ibwr->ex.invalidate_rkey;
+	if (ibwr->opcode == IB_WR_LOCAL_INV)
+		return;
+	if (mxe_qp_is_ud(qp)) {
+		mxe_ud_dest_from_ib(wr, ud_wr(ibwr));
+	} else if (mxe_wr_is_atomic(ibwr->opcode)) {
+		const struct ib_atomic_wr *awr = atomic_wr(ibwr);
+
+		wr->remote_addr = awr->remote_addr;
+		wr->rkey = awr->rkey;
+		mxe_wr_set_atomic(wr, 3, awr->compare_add, awr->swap,
+				  awr->compare_add_mask, awr->swap_mask);
+	} else if (mxe_wr_flags(ibwr->opcode) & MXE_WR_REMOTE_ADDR) {
+		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
+		wr->rkey = rdma_wr(ibwr)->rkey;
+	}
+
+	if (ibwr->send_flags & IB_SEND_INLINE) {
+		mxe_wr_copy_inline(wr, ibwr);
+		return;
+	}
+	wr->error = mxe_wr_set_sge(wr, ibwr->sg_list, ibwr->num_sge);
+}
+
+int mxe_send_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
+{
+	struct mxe_sq *sq = &qp->sq;
+	int err;
+
+	lockdep_assert_held(&sq->post_lock);
+
+	err = mxe_wr_check_ib(qp, ibwr);
+	if (err)
+		return err;
+	/* Moves under send_lock, see mxe_sq_complete(): old is only stricter. */
+	if (sq->posted - READ_ONCE(sq->tail) >= sq->entries)
+		return -ENOMEM;
+	mxe_wr_from_ib(qp, mxe_sq_wr(sq, sq->posted), ibwr);
+	/* Pairs with the acquire in mxe_send_produced(). */
+	smp_store_release(&sq->posted, sq->posted + 1);
+	return 0;
+}
