@@ -30,7 +30,7 @@
 
 /* Has something between here and the socket a say? */
 static __always_inline bool mxe_early_demux_interferes(struct net *net,
-						 struct sk_buff *skb)
+						       struct sk_buff *skb)
 {
 	if (rcu_access_pointer(net->nf.hooks_ipv4[NF_INET_LOCAL_IN]))
 		return true;
@@ -75,7 +75,7 @@ static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb)
 
 /* Is it from the peer, to us?  The transport asks again, under its lock. */
 static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
-						 const struct sk_buff *skb)
+						       const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 
@@ -131,7 +131,7 @@ mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pk
  */
 static __always_inline unsigned int
 mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool at_netdev,
-	       bool is_gso)
+		     bool is_gso)
 {
 	unsigned int num_pkts = is_gso ? skb_shinfo(skb)->gso_segs : 1;
 	struct net *net = mnet->net;
@@ -164,7 +164,7 @@ mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool at_netdev
 }
 
 static noinline unsigned int mxe_early_demux_take_gso(struct mxe_netns *mnet,
-						  struct sk_buff *skb,
+						      struct sk_buff *skb,
 						  bool at_netdev)
 {
 	return mxe_early_demux_take(mnet, skb, at_netdev, true);
@@ -174,7 +174,7 @@ static noinline unsigned int mxe_early_demux_take_gso(struct mxe_netns *mnet,
 
 /* The last hook of PRE_ROUTING.  Context: softirq, RCU. */
 static unsigned int mxe_early_demux_hook(void *priv, struct sk_buff *skb,
-				   const struct nf_hook_state *state)
+					 const struct nf_hook_state *state)
 {
 	/* A socket: somebody has chosen another than ours. */
 	if (ip_hdr(skb)->protocol != IPPROTO_UDP || skb->sk ||
@@ -194,7 +194,7 @@ static unsigned int mxe_early_demux_hook(void *priv, struct sk_buff *skb,
  * Without the hook, packets only take longer.
  */
 static bool mxe_early_demux_register_last(struct net *net, struct nf_hook_ops *ops,
-				    struct nf_hook_entries __rcu **entries)
+					  struct nf_hook_entries __rcu **entries)
 {
 	const struct nf_hook_entries *hooks;
 	bool is_last;
@@ -221,7 +221,7 @@ void mxe_early_demux_register(struct mxe_netns *mnet)
 	};
 	mnet->has_early =
 		mxe_early_demux_register_last(mnet->net, &mnet->early,
-					&mnet->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
+					      &mnet->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
 }
 
 void mxe_early_demux_unregister(struct mxe_netns *mnet)
@@ -257,7 +257,7 @@ static bool mxe_early_demux_is_seen(const struct net *net, const struct sk_buff 
 
 /* The last hook of a netdev's ingress.  Context: softirq, RCU. */
 static unsigned int mxe_early_demux_ingress(void *priv, struct sk_buff *skb,
-				      const struct nf_hook_state *state)
+					    const struct nf_hook_state *state)
 {
 	struct mxe_dev *dev = priv;
 	struct mxe_netns *mnet = dev->mnet;
@@ -285,7 +285,7 @@ void mxe_early_demux_add_ingress(struct mxe_dev *dev)
 	};
 #ifdef CONFIG_NETFILTER_INGRESS
 	dev->has_ingress = mxe_early_demux_register_last(dev->mnet->net, &dev->ingress,
-						   &dev->ndev->nf_hooks_ingress);
+							 &dev->ndev->nf_hooks_ingress);
 #endif
 }
 

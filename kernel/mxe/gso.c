@@ -20,7 +20,7 @@ static unsigned int mxe_gso_hdr_len(const struct sk_buff *skb)
 }
 
 bool mxe_gso_takes(const struct mxe_gso *gso,
-		     const struct net_device *ndev, size_t len)
+		   const struct net_device *ndev, size_t len)
 {
 	const struct sk_buff *head = gso->head;
 

@@ -40,11 +40,11 @@ static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 
 /* Of one that is not empty. */
 bool mxe_gso_takes(const struct mxe_gso *gso,
-		     const struct net_device *ndev, size_t len);
+		   const struct net_device *ndev, size_t len);
 
 /* Can there be another packet of len bytes behind the header of UDP? */
 static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
-				      const struct net_device *ndev, size_t len)
+				    const struct net_device *ndev, size_t len)
 {
 	return mxe_gso_is_empty(gso) || mxe_gso_takes(gso, ndev, len);
 }

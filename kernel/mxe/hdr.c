@@ -11,7 +11,7 @@ ushort mxe_udp_port = 4791;
 
 /* bth_len: from the BTH to where the ICRC will be. */
 static void mxe_hdr_init_udp(struct udphdr *udph, const struct mxe_av *av,
-			      size_t bth_len)
+			     size_t bth_len)
 {
 	*udph = (struct udphdr) {
 		.source = av->sport,
@@ -22,7 +22,7 @@ static void mxe_hdr_init_udp(struct udphdr *udph, const struct mxe_av *av,
 }
 
 static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *head,
-					const struct mxe_av *av,
+				       const struct mxe_av *av,
 					const u8 *bth, size_t bth_len)
 {
 	struct udphdr *udph = &head->hdr.udp;
@@ -47,15 +47,26 @@ static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *head,
 	head->icrc = mxe_icrc_begin_ipv4(iph, udph, bth);
 }
 
+/* Returns true if the headers of the last packet serve this one. */
+static __always_inline bool mxe_hdr_is_kept(const struct mxe_hdr *head,
+					    const u8 *bth, u32 bth_len)
+{
+#ifdef MXE_WITHOUT_HDR_CACHE
+	return false;
+#else
+	return head->bth_len == bth_len &&
+	       head->bth == get_unaligned((const u64 *)bth);
+#endif
+}
+
 static void mxe_hdr_push_ipv4(struct mxe_hdr *head, const struct mxe_av *av,
-			       struct sk_buff *skb, u16 ip_id)
+			      struct sk_buff *skb, u16 ip_id)
 {
 	u32 bth_len = skb->len;
 	const u8 *bth = skb->data;
 	__le32 icrc;
 
-	if (IS_ENABLED(MXE_WITHOUT_HDR_CACHE) || head->bth_len != bth_len ||
-	    head->bth != get_unaligned((const u64 *)bth))
+	if (!mxe_hdr_is_kept(head, bth, bth_len))
 		mxe_hdr_init_ipv4(head, av, bth, bth_len);
 
 	memcpy(__skb_push(skb, sizeof(head->hdr)), &head->hdr,
@@ -70,7 +81,7 @@ static void mxe_hdr_push_ipv4(struct mxe_hdr *head, const struct mxe_av *av,
 }
 
 static noinline void mxe_hdr_push_ipv6(const struct mxe_av *av,
-					struct sk_buff *skb)
+				       struct sk_buff *skb)
 {
 	size_t bth_len = skb->len;
 	const u8 *bth = skb->data;
@@ -95,7 +106,7 @@ static noinline void mxe_hdr_push_ipv6(const struct mxe_av *av,
 }
 
 void mxe_hdr_push(struct mxe_hdr *head, const struct mxe_av *av,
-		   struct sk_buff *skb, u16 ip_id)
+		  struct sk_buff *skb, u16 ip_id)
 {
 	if (av->is_ipv4)
 		mxe_hdr_push_ipv4(head, av, skb, ip_id);

@@ -44,7 +44,7 @@ static inline void mxe_hdr_forget(struct mxe_hdr *head)
  * IPv4.  head: of that address.  Context: bottom halves off.
  */
 void mxe_hdr_push(struct mxe_hdr *head, const struct mxe_av *av,
-		   struct sk_buff *skb, u16 ip_id);
+		  struct sk_buff *skb, u16 ip_id);
 
 /* Parse bth..bth+len, the ICRC included, of a packet with that IP header. */
 static __always_inline enum mxe_pkt_error

@@ -59,7 +59,7 @@ static bool mxe_loopback_is_local(struct mxe_qp *qp)
 
 /* Are they connected to each other, in every respect that packets tell? */
 static bool mxe_loopback_connected(const struct mxe_qp *qp,
-			       const struct mxe_qp *peer)
+				   const struct mxe_qp *peer)
 {
 	const struct mxe_av *a = &qp->av, *b = &peer->av;
 
@@ -112,7 +112,7 @@ static struct mxe_rights mxe_loopback_rights(struct mxe_qp *peer)
 
 /* Bytes offset..offset+len of the message are, or belong, at p. */
 static int mxe_loopback_copy_piece(const struct mxe_loopback_data *data, u32 offset,
-			       void *p, u32 len)
+				   void *p, u32 len)
 {
 	const struct mxe_recv_wr *recv = data->peer->rq.cur;
 
@@ -129,7 +129,7 @@ static int mxe_loopback_copy_piece(const struct mxe_loopback_data *data, u32 off
 }
 
 static int mxe_loopback_copy_sge(const struct mxe_loopback_data *data, u32 offset,
-			     const struct ib_sge *sge)
+				 const struct ib_sge *sge)
 {
 	int access = data->wr->opcode == IB_WR_RDMA_READ ?
 		     IB_ACCESS_LOCAL_WRITE : 0;
@@ -270,7 +270,7 @@ static int mxe_loopback_read(struct mxe_loopback_data *data)
 }
 
 static noinline void mxe_loopback_trace_atomic(const struct mxe_qp *peer,
-					   const struct mxe_send_wr *wr)
+					       const struct mxe_send_wr *wr)
 {
 	struct mxe_pkt pkt = {
 		.psn = peer->rq.epsn,
@@ -283,7 +283,7 @@ static noinline void mxe_loopback_trace_atomic(const struct mxe_qp *peer,
 }
 
 static int mxe_loopback_exec_atomic(struct mxe_qp *peer,
-				const struct mxe_send_wr *wr, u64 *orig)
+				    const struct mxe_send_wr *wr, u64 *orig)
 {
 	struct mxe_rights rights = mxe_loopback_rights(peer);
 	int err;
@@ -302,7 +302,7 @@ static int mxe_loopback_exec_atomic(struct mxe_qp *peer,
 
 /* The place of the result is made sure of first: it is executed only once. */
 static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
-			   const struct mxe_send_wr *wr)
+			       const struct mxe_send_wr *wr)
 {
 	unsigned int size = mxe_atomic_size(&wr->atomic);
 	u64 result[MXE_ATOMIC_WORDS];
@@ -333,7 +333,7 @@ static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 }
 
 static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
-			     const struct mxe_send_wr *wr)
+				 const struct mxe_send_wr *wr)
 {
 	struct mxe_loopback_data data = { .qp = qp, .peer = peer, .wr = wr };
 
@@ -354,7 +354,7 @@ static bool mxe_loopback_has(enum ib_wr_opcode opcode)
 /* ---- both sides -------------------------------------------------------- */
 
 static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
-			  const struct mxe_send_wr *wr, u32 num_pkts)
+			      const struct mxe_send_wr *wr, u32 num_pkts)
 {
 	struct mxe_rq *rq = &peer->rq;
 	int err = -EAGAIN;

@@ -128,7 +128,7 @@ void mxe_netns_netdev_gone(struct net_device *ndev)
 
 /* Is there a device on ndev?  Two of them would be told apart by nothing. */
 static bool mxe_netns_has(const struct mxe_netns *mnet,
-			const struct net_device *ndev)
+			  const struct net_device *ndev)
 {
 	const struct mxe_dev *dev;
 

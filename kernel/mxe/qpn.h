@@ -30,18 +30,22 @@ struct mxe_qp_cache {
 
 /* Look for it.  generation: mnet->qps_generation, read before. */
 struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
-			       struct mxe_qp_cache *cache, long generation);
+				 struct mxe_qp_cache *cache, long generation);
 
 /* The queue pair of that number, or NULL.  Context: RCU. */
 static inline struct mxe_qp *mxe_qpn_find_cached(struct mxe_netns *mnet, u32 qpn,
-					     struct mxe_qp_cache *cache)
+						 struct mxe_qp_cache *cache)
 {
+#ifdef MXE_WITHOUT_QPN_CACHE
+	return xa_load(&mnet->qps, qpn);
+#else
 	/* Pairs with mxe_qpn_free(): a count goes with what it counts. */
 	long generation = atomic_long_read_acquire(&mnet->qps_generation);
 
-	if (IS_ENABLED(MXE_WITHOUT_QPN_CACHE) || !cache->qp || cache->qpn != qpn || cache->generation != generation)
+	if (!cache->qp || cache->qpn != qpn || cache->generation != generation)
 		return mxe_qpn_find_slow(mnet, qpn, cache, generation);
 	return cache->qp;
+#endif
 }
 
 /* The QPs that a CPU had packets or doorbells for last.  BHs off. */

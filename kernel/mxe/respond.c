@@ -142,7 +142,7 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
  * request is; with XRC the rights are its own (IBTA annex A14).
  */
 static struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
-					const struct mxe_srq *srq)
+					    const struct mxe_srq *srq)
 {
 	return (struct mxe_rights) {
 		.dev = qp->dev,
@@ -303,7 +303,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 /* ---- atomics ----------------------------------------------------------- */
 
 bool mxe_respond_may_atomic(const struct mxe_qp *qp,
-				   const struct mxe_pkt *pkt)
+			    const struct mxe_pkt *pkt)
 {
 	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC &&
 	       qp->rq.num_res && pkt->atomic.op != MXE_ATOMIC_UNSUPPORTED &&

@@ -15,7 +15,7 @@
 #include "route.h"
 
 static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
-						 const struct mxe_av *av,
+						  const struct mxe_av *av,
 						 struct dst_cache *cache)
 {
 	struct flowi4 fl4 = {
@@ -38,7 +38,7 @@ static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
 }
 
 static noinline struct dst_entry *mxe_route_find6(struct mxe_dev *dev,
-						 const struct mxe_av *av,
+						  const struct mxe_av *av,
 						 struct dst_cache *cache)
 {
 	const struct mxe_netns *mnet = dev->mnet;

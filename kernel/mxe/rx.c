@@ -29,7 +29,7 @@
 
 /* Whom to charge a packet that belongs to no queue pair. */
 static struct mxe_dev *mxe_rx_dev(struct mxe_netns *mnet,
-				      const struct sk_buff *skb)
+				  const struct sk_buff *skb)
 {
 	struct mxe_dev *dev;
 
@@ -47,7 +47,7 @@ static struct mxe_dev *mxe_rx_dev(struct mxe_netns *mnet,
 } while (0)
 
 static void mxe_rx_count_pkt_error(struct mxe_netns *mnet, struct sk_buff *skb,
-				    enum mxe_pkt_error err)
+				   enum mxe_pkt_error err)
 {
 	switch (err) {
 	case MXE_PKT_OK:
@@ -69,7 +69,7 @@ static void mxe_rx_count_pkt_error(struct mxe_netns *mnet, struct sk_buff *skb,
 
 /* Is it sound?  If not, that is counted. */
 static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
-			  struct mxe_pkt *pkt)
+			 struct mxe_pkt *pkt)
 {
 	const struct udphdr *udph;
 	const struct iphdr *iph;
@@ -122,7 +122,7 @@ static void mxe_rx_dgid(const struct sk_buff *skb, union ib_gid *gid)
 
 /* Is it addressed to a GID of the device?  The device is registered. */
 static noinline bool mxe_rx_gid_ok(struct mxe_dev *dev,
-				    const struct sk_buff *skb)
+				   const struct sk_buff *skb)
 {
 	const struct ib_gid_attr *attr;
 	union ib_gid gid;
@@ -138,7 +138,7 @@ static noinline bool mxe_rx_gid_ok(struct mxe_dev *dev,
 
 /* QP 1 of the device that the packet is addressed to.  Context: RCU. */
 static struct mxe_qp *mxe_rx_gsi(struct mxe_netns *mnet,
-				  const struct sk_buff *skb)
+				 const struct sk_buff *skb)
 {
 	struct mxe_dev *dev;
 
@@ -154,7 +154,7 @@ static struct mxe_qp *mxe_rx_gsi(struct mxe_netns *mnet,
 
 /* The queue pair that a sound packet is for.  If there is none, that is counted. */
 static struct mxe_qp *mxe_rx_lookup(struct mxe_netns *mnet,
-				     const struct sk_buff *skb, u32 qpn)
+				    const struct sk_buff *skb, u32 qpn)
 {
 	struct mxe_qp *qp;
 
@@ -166,7 +166,7 @@ static struct mxe_qp *mxe_rx_lookup(struct mxe_netns *mnet,
 
 /* Is the packet of the connection that the queue pair has? */
 static bool mxe_rx_address_ok(const struct mxe_qp *qp,
-			       const struct sk_buff *skb)
+			      const struct sk_buff *skb)
 {
 	const struct mxe_av *av = &qp->av;
 
@@ -181,7 +181,7 @@ static bool mxe_rx_address_ok(const struct mxe_qp *qp,
 }
 
 static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
-				 const struct mxe_pkt *pkt)
+				const struct mxe_pkt *pkt)
 {
 	/* An initiator of XRC executes nothing. */
 	if (pkt->flags & MXE_OP_REQUEST && mxe_qp_is_xrc_ini(qp))
@@ -190,7 +190,7 @@ static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
 }
 
 static noinline void mxe_rx_trace_receive(const struct mxe_qp *qp,
-					   const struct mxe_pkt *pkt)
+					  const struct mxe_pkt *pkt)
 {
 	trace_mxe_receive(qp, pkt->opcode, pkt->psn, pkt->payload_len);
 }
@@ -219,7 +219,7 @@ static bool mxe_rx_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 /* Did it come by the device's netdev, or one that stands on that? */
 static bool mxe_rx_came_by(const struct mxe_dev *dev,
-			    const struct sk_buff *skb)
+			   const struct sk_buff *skb)
 {
 	const struct net_device *ndev = skb->dev;
 
@@ -230,7 +230,7 @@ static bool mxe_rx_came_by(const struct mxe_dev *dev,
 
 /* Copies for the members of the group on every device; consumes skb. */
 static noinline void mxe_rx_mcast(struct mxe_netns *mnet,
-				       const struct mxe_pkt *pkt,
+				  const struct mxe_pkt *pkt,
 				       struct sk_buff *skb)
 {
 	struct mxe_dev *dev;

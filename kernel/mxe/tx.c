@@ -21,7 +21,7 @@
 #define MXE_TX_ALIGN	16
 
 struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			      struct sk_buff **old, u8 **payload)
+			     struct sk_buff **old, u8 **payload)
 {
 	/* Tunnels put their headers before each packet of a train. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
@@ -44,7 +44,7 @@ struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 }
 
 static noinline void mxe_tx_trace(const struct mxe_qp *qp,
-					const struct sk_buff *skb)
+				  const struct sk_buff *skb)
 {
 	const struct mxe_bth *bth = (const void *)skb->data;
 	unsigned int pad = (bth->flags & MXE_BTH_PAD_MASK) >> MXE_BTH_PAD_SHIFT;
@@ -55,7 +55,7 @@ static noinline void mxe_tx_trace(const struct mxe_qp *qp,
 
 /* cache: as for mxe_route_get(). */
 static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
-			 struct dst_cache *cache, struct sk_buff *skb,
+			struct dst_cache *cache, struct sk_buff *skb,
 			 unsigned int num_pkts)
 {
 	struct dst_entry *dst;
@@ -106,7 +106,7 @@ void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
 }
 
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
-		     struct sk_buff *skb)
+		    struct sk_buff *skb)
 {
 	struct mxe_hdr hdr = {};
 

@@ -20,7 +20,7 @@ struct mxe_qp;
  * taken (mxe_skb_reuse()), or NULL.  Context: bottom halves off.
  */
 struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			      struct sk_buff **old, u8 **payload);
+			     struct sk_buff **old, u8 **payload);
 
 /* What one side of a queue pair sends.  Under the lock of that side. */
 struct mxe_tx {
@@ -48,6 +48,6 @@ void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx);
 
 /* The same at once, and to the address of a datagram. */
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
-		     struct sk_buff *skb);
+		    struct sk_buff *skb);
 
 #endif /* MXE_TX_H */

@@ -42,7 +42,7 @@ static bool mxe_tx_direct_fits(const struct sk_buff *skb, const struct rtable *r
  * it for a while: mxe_early_demux_unregister() lets go of what they keep.
  */
 static int mxe_tx_direct_finish(struct net *net, struct sock *sk,
-			     struct sk_buff *skb)
+				struct sk_buff *skb)
 {
 	struct rtable *rt = skb_rtable(skb);
 	struct neighbour *neigh;
@@ -71,7 +71,7 @@ static int mxe_tx_direct_finish(struct net *net, struct sock *sk,
 
 /* Behind LOCAL_OUT, where it may have got another route. */
 static int mxe_tx_direct_routed(struct net *net, struct sock *sk,
-			     struct sk_buff *skb)
+				struct sk_buff *skb)
 {
 	struct rtable *rt = skb_rtable(skb);
 
