@@ -245,11 +245,11 @@ static enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
 }
 
 /*
- * Check the copy of a process's request; wqe is that copy, `data` what stands
- * behind it in the ring and is read here once.
+ * Check the copy of a process's request, whose opcode has these flags; wqe is that
+ * copy, `data` what stands behind it in the ring and is read here once.
  */
 static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
-					 struct mxe_send_wr *wr,
+					 struct mxe_send_wr *wr, u16 flags,
 					 const struct mxe_send_wqe *wqe,
 					 const void *data)
 {
@@ -269,25 +269,26 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 		if (status)
 			return status;
 	}
-	if (mxe_wr_is_atomic(wr->opcode)) {
+	if (flags & MXE_WR_ATOMIC) {
 		status = mxe_wr_atomic_from_wqe(qp, wr, wqe, &data);
 		if (status)
 			return status;
 	} else if (wqe->log_arg_sz) {
 		return IB_WC_LOC_QP_OP_ERR;
-	} else if (mxe_wr_is_local(wr->opcode)) {
-		return mxe_wr_local_from_wqe(wr, wqe);
-	} else if (wr->opcode == IB_WR_FLUSH) {
-		return mxe_wr_flush_from_wqe(wr, wqe);
-	} else if (wr->opcode == IB_WR_ATOMIC_WRITE && !wqe->num_sge &&
-		   !(wqe->flags & MXE_SEND_INLINE)) {
-		wr->atomic_write = wqe->atomic_write.data;
-		wr->length = MXE_ATOMIC_WRITE_SIZE;
-		return IB_WC_SUCCESS;
+	} else if (flags & (MXE_WR_LOCAL | MXE_WR_PLACEMENT)) {
+		if (flags & MXE_WR_LOCAL)
+			return mxe_wr_local_from_wqe(wr, wqe);
+		if (wr->opcode == IB_WR_FLUSH)
+			return mxe_wr_flush_from_wqe(wr, wqe);
+		if (!wqe->num_sge && !(wqe->flags & MXE_SEND_INLINE)) {
+			wr->atomic_write = wqe->atomic_write.data;
+			wr->length = MXE_ATOMIC_WRITE_SIZE;
+			return IB_WC_SUCCESS;
+		}
 	}
 
 	if (wqe->flags & MXE_SEND_INLINE) {
-		if (!(mxe_wr_flags(wr->opcode) & MXE_WR_INLINE) || wqe->num_sge)
+		if (!(flags & MXE_WR_INLINE) || wqe->num_sge)
 			return IB_WC_LOC_QP_OP_ERR;
 		if (wqe->inline_len > qp->sq.max_inline)
 			return IB_WC_LOC_LEN_ERR;
@@ -307,6 +308,7 @@ static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, index);
 	const struct mxe_send_wqe *entry = mxe_ring_entry(&qp->sq.ring, index);
 	struct mxe_send_wqe wqe = *entry;
+	u16 flags;
 
 	/* The process may write it meanwhile: one copy, then only the copy. */
 	barrier();
@@ -319,9 +321,10 @@ static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 	wr->rkey = wqe.rkey;
 	wr->imm = wqe.imm_data;
 	wr->srqn = wqe.remote_srqn;
-	if (mxe_wr_flags(wr->opcode) & MXE_WR_INVALIDATE)
+	flags = mxe_wr_flags(wqe.opcode);
+	if (flags & MXE_WR_INVALIDATE)
 		wr->rkey = wqe.invalidate_rkey;
-	wr->error = mxe_wr_from_wqe(qp, wr, &wqe, entry + 1);
+	wr->error = mxe_wr_from_wqe(qp, wr, flags, &wqe, entry + 1);
 	if (wr->error)
 		mxe_count(qp->dev, bad_wqe);
 }
