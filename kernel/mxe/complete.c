@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The completer: acknowledgements, responses and NAKs complete work requests or have
+ * them sent again.  rx.c calls it, and loopback.c takes the byte order of results from
+ * it; it calls sq.c and retry.c.
+ */
 #include <asm/byteorder.h>
 
 #include "complete.h"
@@ -178,8 +183,7 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	last = pkt->psn == wr->last_psn;
 	expect = mxe_wr_is_placement(wr->opcode) ? 0 :
 		 last ? wr->length - offset : qp->mtu;
-	if ((wr->opcode != IB_WR_RDMA_READ &&
-	     !mxe_wr_is_placement(wr->opcode)) ||
+	if ((!mxe_wr_is_read(wr->opcode) && !mxe_wr_is_placement(wr->opcode)) ||
 	    pkt->payload_len != expect ||
 	    last != !!(pkt->flags & MXE_OP_END)) {
 		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
@@ -202,7 +206,7 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_retry_progress(qp);
 }
 
-void mxe_atomic_result_be(const struct mxe_atomic_args *args, u64 *words)
+void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words)
 {
 	unsigned int n = mxe_atomic_words(args), i;
 	__be32 *be32 = (__be32 *)words;
@@ -230,7 +234,7 @@ static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	memcpy(result, pkt->atomic_orig_words,
 	       pkt->atomic_num_words * sizeof(*result));
-	mxe_atomic_result(qp, &wr->atomic, result);
+	mxe_complete_result(qp, &wr->atomic, result);
 	if (mxe_complete_scatter(qp, wr, 0, result,
 				 mxe_atomic_size(&wr->atomic))) {
 		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);

@@ -106,7 +106,7 @@ static bool mxe_deliver_wants_locks(struct mxe_qp *qp,
 	struct mxe_rq *rq = &qp->rq;
 
 	if (!(pkt->flags & MXE_OP_ATOMIC) || mxe_atomic_ready(&pkt->atomic) ||
-	    pkt->psn != rq->epsn || !mxe_respond_may_atomic(qp, pkt))
+	    pkt->psn != rq->epsn || !mxe_respond_may_atomic(qp, pkt->va, &pkt->atomic))
 		return false;
 	rq->wants_locks = true;
 	rq->pending |= BIT(MXE_PENDING_WORK);

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The loopback path: executes a request where it is posted.  send.c calls it.  The
+ * checks and steps of the responder are those of respond.h and recv.h, copies those
+ * of mr.c and rkey.c, and sq.c completes the request.
+ */
 #include <linux/jiffies.h>
 
 #include "complete.h"
@@ -6,10 +11,10 @@
 #include "loopback.h"
 #include "mxe.h"
 #include "netns.h"
-#include "psn.h"
 #include "qpn.h"
 #include "recv.h"
 #include "request.h"
+#include "respond.h"
 #include "rkey.h"
 #include "route.h"
 #include "sq.h"
@@ -32,7 +37,7 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 {
 	struct mxe_loopback *loop = &qp->sq.loopback;
 
-	/* What could act on the packets has to see packets. */
+	/* Hooks and rules of the host have to see packets. */
 	rcu_read_lock();
 	loop->local = mxe_route_is_local(qp) &&
 		      !mxe_hooks_on_loopback(qp->dev->mnet, qp->av.is_ipv4);
@@ -43,8 +48,8 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 }
 
 /*
- * Would packets come back to this host, and nothing act on them meanwhile?  A new
- * route counts at once, a new hook with the next jiffy.
+ * Returns true if packets would come back to this host, and nothing could act on them
+ * meanwhile.  A new route counts at once, a new hook from the next jiffy on.
  */
 static bool mxe_loopback_is_local(struct mxe_qp *qp)
 {
@@ -57,7 +62,7 @@ static bool mxe_loopback_is_local(struct mxe_qp *qp)
 	return loop->local;
 }
 
-/* Are they connected to each other, in every respect that packets tell? */
+/* Returns true if packets of either would be accepted by the other. */
 static bool mxe_loopback_connected(const struct mxe_qp *qp,
 				   const struct mxe_qp *peer)
 {
@@ -73,26 +78,9 @@ static bool mxe_loopback_connected(const struct mxe_qp *qp,
 	       ipv6_addr_equal(&a->v6.daddr, &b->v6.saddr);
 }
 
-/*
- * Is the responder about to take this very request, with nothing to be told of
- * before?  The first message of all (IBTA 11.6.3.1) is left to packets.
- */
-static bool mxe_loopback_ready(const struct mxe_qp *qp, const struct mxe_qp *peer)
-{
-	const struct mxe_rq *rq = &peer->rq;
-
-	lockdep_assert_held(&peer->recv_lock);
-
-	return !peer->dying && !rq->halted &&
-	       mxe_qp_can_receive(peer->state) &&
-	       (peer->state != IB_QPS_RTR || rq->comm_est) &&
-	       rq->epsn == qp->sq.max_psn && !rq->msg && !rq->read.active &&
-	       skb_queue_empty(&rq->deferred);
-}
-
 /* ---- data -------------------------------------------------------------- */
 
-/* The other end of what is copied. */
+/* The remote end of a copy. */
 struct mxe_loopback_data {
 	struct mxe_qp *qp, *peer;
 	const struct mxe_send_wr *wr;
@@ -100,39 +88,22 @@ struct mxe_loopback_data {
 	u64 addr;			/* in its region */
 };
 
-static struct mxe_rights mxe_loopback_rights(struct mxe_qp *peer)
-{
-	return (struct mxe_rights) {
-		.dev = peer->dev,
-		.pd = peer->pd,
-		.qpn = peer->qpn,
-		.cache = &peer->rq.mr_cache,
-	};
-}
-
-/* Bytes offset..offset+len of the message are, or belong, at p. */
+/* Copy bytes offset..offset+len of the message from or to p. */
 static int mxe_loopback_copy_piece(const struct mxe_loopback_data *data, u32 offset,
 				   void *p, u32 len)
 {
-	const struct mxe_recv_wr *recv = data->peer->rq.cur;
-
 	if (!data->target.mr)
-		return mxe_sge_copy_cached(data->peer->dev,
-					   mxe_recv_pd(data->peer), recv->sge,
-					   recv->num_sge, offset, p, len,
-					   MXE_TO_MEMORY,
-					   &data->peer->rq.local_cache);
+		return mxe_recv_put(data->peer, offset, p, len);
 	mxe_mr_copy(data->target.mr, data->addr + offset, p, len,
-		    data->wr->opcode == IB_WR_RDMA_READ ? MXE_FROM_MEMORY :
-							  MXE_TO_MEMORY);
+		    mxe_wr_is_read(data->wr->opcode) ? MXE_FROM_MEMORY :
+						       MXE_TO_MEMORY);
 	return 0;
 }
 
 static int mxe_loopback_copy_sge(const struct mxe_loopback_data *data, u32 offset,
 				 const struct ib_sge *sge)
 {
-	int access = data->wr->opcode == IB_WR_RDMA_READ ?
-		     IB_ACCESS_LOCAL_WRITE : 0;
+	int access = mxe_wr_is_read(data->wr->opcode) ? IB_ACCESS_LOCAL_WRITE : 0;
 	struct mxe_mr *mr = mxe_mr_get_cached(data->qp->dev, sge->lkey,
 					      &data->qp->sq.mr_cache);
 	u64 addr = sge->addr;
@@ -184,7 +155,7 @@ static int mxe_loopback_copy(const struct mxe_loopback_data *data)
 static int mxe_loopback_copy_remote(struct mxe_loopback_data *data, int access)
 {
 	const struct mxe_send_wr *wr = data->wr;
-	struct mxe_rights rights = mxe_loopback_rights(data->peer);
+	struct mxe_rights rights = mxe_respond_rights(data->peer, NULL);
 	int err;
 
 	/* Without bytes no key is needed (IBTA 9.7.4). */
@@ -202,8 +173,8 @@ static int mxe_loopback_copy_remote(struct mxe_loopback_data *data, int access)
 
 /* ---- requests: 0, or an error with which nothing has changed ----------- */
 
-/* The message has arrived: complete the receive request that it took. */
-static void mxe_loopback_deliver(struct mxe_qp *peer, const struct mxe_send_wr *wr)
+/* Complete the receive request that holds the message or its immediate data. */
+static void mxe_loopback_complete_recv(struct mxe_qp *peer, const struct mxe_send_wr *wr)
 {
 	struct mxe_wc wc = {
 		.opcode = mxe_wr_is_write(wr->opcode) ?
@@ -212,7 +183,7 @@ static void mxe_loopback_deliver(struct mxe_qp *peer, const struct mxe_send_wr *
 		.src_qp = peer->dest_qpn,
 	};
 
-	if (wr->opcode != IB_WR_SEND) {
+	if (mxe_wr_has_imm(wr->opcode)) {
 		wc.flags = MXE_CQE_WITH_IMM;
 		wc.imm = wr->imm;
 	}
@@ -228,25 +199,26 @@ static int mxe_loopback_send(struct mxe_loopback_data *data)
 	err = mxe_recv_take(peer);
 	if (err)
 		return err;
+	/* Nothing is copied of a message that is too long, which costs nothing. */
 	if (data->wr->length > peer->rq.cur->length)
 		return -EMSGSIZE;
 	err = mxe_loopback_copy(data);
-	if (!err) {
-		/* That of the requester's list is added by the caller. */
-		if (unlikely(peer->rq.cur->num_sge >= 4))
-			data->qp->sq.budget -= peer->rq.cur->num_sge / 4;
-		mxe_loopback_deliver(peer, data->wr);
-	}
-	return err;
+	if (err)
+		return err;
+	/* The caller charges for the requester's list. */
+	if (unlikely(peer->rq.cur->num_sge >= 4))
+		data->qp->sq.budget -= peer->rq.cur->num_sge / 4;
+	mxe_loopback_complete_recv(peer, data->wr);
+	return 0;
 }
 
 static int mxe_loopback_write(struct mxe_loopback_data *data)
 {
-	bool imm = data->wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	bool imm = mxe_wr_has_imm(data->wr->opcode);
 	struct mxe_qp *peer = data->peer;
 	int err;
 
-	if (!(peer->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
+	if (!mxe_respond_may_write(peer))
 		return -EINVAL;
 	if (imm) {
 		err = mxe_recv_take(peer);
@@ -255,52 +227,21 @@ static int mxe_loopback_write(struct mxe_loopback_data *data)
 	}
 	err = mxe_loopback_copy_remote(data, IB_ACCESS_REMOTE_WRITE);
 	if (!err && imm)
-		mxe_loopback_deliver(peer, data->wr);
+		mxe_loopback_complete_recv(peer, data->wr);
 	return err;
 }
 
 static int mxe_loopback_read(struct mxe_loopback_data *data)
 {
-	const struct mxe_qp *peer = data->peer;
-
-	if (!(peer->attr.qp_access_flags & IB_ACCESS_REMOTE_READ) ||
-	    !peer->rq.num_res || !data->qp->attr.max_rd_atomic)
+	if (!mxe_respond_may_read(data->peer) || !data->qp->attr.max_rd_atomic)
 		return -EINVAL;
 	return mxe_loopback_copy_remote(data, IB_ACCESS_REMOTE_READ);
 }
 
-static noinline void mxe_loopback_trace_atomic(const struct mxe_qp *peer,
-					       const struct mxe_send_wr *wr)
-{
-	struct mxe_pkt pkt = {
-		.psn = peer->rq.epsn,
-		.va = wr->remote_addr,
-		.rkey = wr->rkey,
-		.atomic = wr->atomic,
-	};
-
-	trace_mxe_atomic(peer, &pkt);
-}
-
-static int mxe_loopback_exec_atomic(struct mxe_qp *peer,
-				    const struct mxe_send_wr *wr, u64 *orig)
-{
-	struct mxe_rights rights = mxe_loopback_rights(peer);
-	int err;
-
-	err = mxe_rkey_atomic(&rights, wr->rkey, IB_ACCESS_REMOTE_ATOMIC,
-			      wr->remote_addr, &wr->atomic, orig);
-	if (err)
-		return err;
-	mxe_count(peer->dev, atomics_executed);
-	if (mxe_atomic_is_masked(wr->atomic.op))
-		mxe_count(peer->dev, masked_atomics_executed);
-	if (trace_mxe_atomic_enabled())
-		mxe_loopback_trace_atomic(peer, wr);
-	return 0;
-}
-
-/* The place of the result is made sure of first: it is executed only once. */
+/*
+ * An atomic is executed only once, so the memory for its result is checked before.
+ * Packets take one that has to wait for locks (mxe_atomic_use_locks()).
+ */
 static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 			       const struct mxe_send_wr *wr)
 {
@@ -309,12 +250,8 @@ static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 	struct mxe_mr *mr;
 	int err;
 
-	if (!(peer->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC) ||
-	    !peer->rq.num_res || !qp->attr.max_rd_atomic ||
-	    !IS_ALIGNED(wr->remote_addr, size) ||
-	    !mxe_atomic_ready(&wr->atomic))
-		return -EINVAL;
-	if (!wr->num_sge || wr->sge[0].length < size)
+	if (!qp->attr.max_rd_atomic || !mxe_atomic_ready(&wr->atomic) ||
+	    !wr->num_sge || wr->sge[0].length < size)
 		return -EINVAL;
 
 	mr = mxe_mr_get_cached(qp->dev, wr->sge[0].lkey, &qp->sq.mr_cache);
@@ -323,9 +260,10 @@ static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 	err = mxe_mr_check(mr, qp->pd, IB_ACCESS_LOCAL_WRITE,
 			   wr->sge[0].addr, size);
 	if (!err)
-		err = mxe_loopback_exec_atomic(peer, wr, result);
+		err = mxe_respond_exec_atomic(peer, wr->rkey, wr->remote_addr,
+					      &wr->atomic, result);
 	if (!err) {
-		mxe_atomic_result(qp, &wr->atomic, result);
+		mxe_complete_result(qp, &wr->atomic, result);
 		mxe_mr_copy(mr, wr->sge[0].addr, result, size, MXE_TO_MEMORY);
 	}
 	mxe_mr_put(mr);
@@ -344,7 +282,7 @@ static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 	return mxe_loopback_read(&data);
 }
 
-/* Local operations, invalidations and memory placement take the long way. */
+/* Invalidations and memory placement take the slow path; local operations have none. */
 static bool mxe_loopback_has(enum ib_wr_opcode opcode)
 {
 	return !(mxe_wr_flags(opcode) & (MXE_WR_INVALIDATE | MXE_WR_LOCAL |
@@ -356,37 +294,24 @@ static bool mxe_loopback_has(enum ib_wr_opcode opcode)
 static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 			      const struct mxe_send_wr *wr, u32 num_pkts)
 {
-	struct mxe_rq *rq = &peer->rq;
 	int err = -EAGAIN;
 
-	spin_lock(&peer->recv_lock);
-	if (mxe_loopback_connected(qp, peer) && mxe_loopback_ready(qp, peer))
+	mxe_rq_begin_bh_off(peer);
+	if (mxe_loopback_connected(qp, peer) &&
+	    mxe_respond_is_ready(peer, qp->sq.max_psn))
 		err = mxe_wr_is_atomic(wr->opcode) ?
 		      mxe_loopback_atomic(qp, peer, wr) :
 		      mxe_loopback_transfer(qp, peer, wr);
-	if (!err) {
-		rq->nak_sent = false;
-		rq->msn++;
-		rq->epsn = mxe_psn_add(rq->epsn, num_pkts);
-	}
+	if (!err)
+		mxe_respond_advance(peer, num_pkts);
 	mxe_rq_end_deferred(peer);
 	return !err;
 }
 
-/* As if all its packets were acknowledged. */
-static void mxe_loopback_complete(struct mxe_qp *qp, u32 num_pkts)
-{
-	struct mxe_sq *sq = &qp->sq;
-
-	sq->max_psn = mxe_psn_add(sq->max_psn, num_pkts);
-	sq->psn = sq->max_psn;
-	sq->sent_psn = sq->max_psn;
-	sq->una = sq->max_psn;
-	mxe_count(qp->dev, loop_requests);
-	mxe_sq_complete_cur(qp, IB_WC_SUCCESS);
-}
-
-/* Packets to the peer would come back.  Inline, who only asks would pay for it. */
+/*
+ * The request's packets would come back to this host.  Kept out of line so that the
+ * check alone stays cheap.
+ */
 static noinline enum mxe_loopback_result
 mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
@@ -407,11 +332,11 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 			return MXE_LOOPBACK_LATER;
 		}
 	}
-	/* Bottom halves are off, which is as good as RCU: the peer stays. */
+	/* BHs are disabled, which implies an RCU read-side section: the peer stays. */
 	peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer);
 	if (!peer)
 		return MXE_LOOPBACK_NO;
-	/* What was sent comes first; its answer calls again. */
+	/* Packets in flight come first.  The answer to them calls again. */
 	if (sq->tail != sq->cur)
 		return MXE_LOOPBACK_LATER;
 	if (!mxe_loopback_with(qp, peer, wr, num_pkts)) {
@@ -422,7 +347,8 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	}
 	trace_mxe_loop(qp, wr);
 	sq->budget -= cost;
-	mxe_loopback_complete(qp, num_pkts);
+	mxe_count(qp->dev, loop_requests);
+	mxe_sq_complete_executed(qp, num_pkts);
 	return MXE_LOOPBACK_DONE;
 }
 

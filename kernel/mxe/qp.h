@@ -435,10 +435,16 @@ static inline void mxe_sq_end_deferred(struct mxe_qp *qp)
 }
 
 /*
- * End a section of the receive side inside a verb of the peer, whose send_lock is
- * held.  Everything that is pending is left to qp->work, the change to ERR too.
- * Nothing is transmitted, and the budget stays as it is.  Bottom halves stay off.
+ * The same for the receive side inside a verb of the peer, whose send_lock is held.
+ * mxe_rq_end_deferred() leaves everything that is pending to qp->work, the change to
+ * ERR too.  It transmits nothing, and the budget stays as it is.
  */
+static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
+	__acquires(&qp->recv_lock)
+{
+	spin_lock(&qp->recv_lock);
+}
+
 void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock);
 
 /* Take both locks, to change the state.  Bottom halves are off until the end. */

@@ -27,9 +27,21 @@ int mxe_recv_take(struct mxe_qp *qp)
 	return err == -EPIPE ? -EIO : err;
 }
 
-const struct ib_pd *mxe_recv_pd(const struct mxe_qp *qp)
+int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
 {
-	return qp->rq.srq ? qp->rq.srq->ibsrq.pd : qp->pd;
+	struct mxe_rq *rq = &qp->rq;
+	const struct mxe_recv_wr *wr = rq->cur;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (len > wr->length - offset)
+		return -EMSGSIZE;
+	/* A shared queue has a protection domain of its own. */
+	if (len && mxe_sge_copy_cached(qp->dev, rq->srq ? rq->srq->ibsrq.pd : qp->pd,
+				       wr->sge, wr->num_sge, offset, (void *)data, len,
+				       MXE_TO_MEMORY, &rq->local_cache))
+		return -EIO;
+	return 0;
 }
 
 void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)

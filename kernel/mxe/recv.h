@@ -23,10 +23,11 @@ bool mxe_recv_admit(struct mxe_qp *qp);
  */
 int mxe_recv_take(struct mxe_qp *qp);
 /*
- * By whose rights the keys of its requests are used: a shared queue has a
- * protection domain of its own.  Context: recv_lock held.
+ * Put bytes offset..offset+len of the message into the request in rq->cur, which
+ * holds all before offset.  Returns 0, -EMSGSIZE if they do not fit, or -EIO if the
+ * consumer's list names memory that cannot be used.  Context: recv_lock held.
  */
-const struct ib_pd *mxe_recv_pd(const struct mxe_qp *qp);
+int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len);
 /*
  * Complete the request in rq->cur, whose wr_id and length it gets.
  * Context: recv_lock held.

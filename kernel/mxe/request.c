@@ -140,7 +140,7 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		out->ack_req = true;
 		return;
 	}
-	if (wr->opcode == IB_WR_RDMA_READ) {
+	if (mxe_wr_is_read(wr->opcode)) {
 		/* A repeated READ asks for what is missing only. */
 		out->opcode = mxe_send_opcode(wr, transport, true, true);
 		out->va += offset;
@@ -215,7 +215,7 @@ u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (wr->opcode != IB_WR_RDMA_READ)
+	if (!mxe_wr_is_read(wr->opcode))
 		return cost;
 	/* It costs what its responses cost. */
 	cost = min_t(u64, (u64)cost * mxe_wr_num_pkts(qp, wr), MXE_SLICE);

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The responder: executes requests of RC, UC and XRC in the order of their PSNs, and
+ * answers them.  deliver.c gives it packets, qp_work.c continues its READs, and
+ * loopback.c uses its steps.  It calls recv.c, rkey.c and xrc.c, and sends by tx.c.
+ */
 #include "mxe.h"
 #include "psn.h"
 #include "recv.h"
@@ -137,21 +142,6 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 	}
 }
 
-/*
- * By whose rights the peer's keys are used.  srq: the queue for which the
- * request is; with XRC the rights are its own (IBTA annex A14).
- */
-static struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
-					    const struct mxe_srq *srq)
-{
-	return (struct mxe_rights) {
-		.dev = qp->dev,
-		.pd = mxe_qp_is_xrc_tgt(qp) ? srq->ibsrq.pd : qp->pd,
-		.qpn = qp->qpn,
-		.cache = &qp->rq.mr_cache,
-	};
-}
-
 /* ---- READ -------------------------------------------------------------- */
 
 static u8 mxe_read_opcode(bool first, bool last)
@@ -167,7 +157,7 @@ static u8 mxe_read_opcode(bool first, bool last)
 static int mxe_respond_read_one(struct mxe_qp *qp)
 {
 	struct mxe_resp_read *rd = &qp->rq.read;
-	struct mxe_rights peer = mxe_respond_rights(qp, rd->srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, rd->srq);
 	u32 len = min(rd->left, qp->mtu);
 	struct mxe_pkt_out out __uninitialized;
 	struct sk_buff *skb;
@@ -185,7 +175,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	if (!skb)
 		return -ENOMEM;
 	if (len) {
-		err = mxe_rkey_copy(&peer, rd->rkey,
+		err = mxe_rkey_copy(&rights, rd->rkey,
 				    IB_ACCESS_REMOTE_READ, rd->va, payload,
 				    len, MXE_FROM_MEMORY);
 		if (err) {
@@ -273,18 +263,17 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 
 static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u32 num_pkts;
 	int err;
 
-	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ) ||
-	    !rq->num_res || pkt->dma_len > MXE_MAX_MSG_SIZE)
+	if (!mxe_respond_may_read(qp) || pkt->dma_len > MXE_MAX_MSG_SIZE)
 		return -EINVAL;
 	/* Nothing is read, so no key is needed (IBTA 9.7.4). */
 	if (pkt->dma_len) {
-		err = mxe_rkey_check(&peer, pkt->rkey,
+		err = mxe_rkey_check(&rights, pkt->rkey,
 				     IB_ACCESS_REMOTE_READ, pkt->va,
 				     pkt->dma_len);
 		if (err)
@@ -292,47 +281,26 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 
 	num_pkts = max(DIV_ROUND_UP(pkt->dma_len, qp->mtu), 1U);
-	rq->msn++;
+	mxe_respond_advance(qp, num_pkts);
 	res = mxe_respond_store(qp, pkt);
 	res->last_psn = mxe_psn_add(pkt->psn, num_pkts - 1);
-	rq->epsn = mxe_psn_add(pkt->psn, num_pkts);
 	mxe_respond_read_start(qp, pkt, res->msn, rq->srq);
 	return 0;
 }
 
 /* ---- atomics ----------------------------------------------------------- */
 
-bool mxe_respond_may_atomic(const struct mxe_qp *qp,
-			    const struct mxe_pkt *pkt)
-{
-	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC &&
-	       qp->rq.num_res && pkt->atomic.op != MXE_ATOMIC_UNSUPPORTED &&
-	       /* The virtual address is aligned, wherever it is mapped. */
-	       IS_ALIGNED(pkt->va, mxe_atomic_size(&pkt->atomic));
-}
-
 static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
-	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u64 orig[MXE_ATOMIC_WORDS];
 	int err;
 
-	if (!mxe_respond_may_atomic(qp, pkt))
-		return -EINVAL;
-
-	err = mxe_rkey_atomic(&peer, pkt->rkey, IB_ACCESS_REMOTE_ATOMIC,
-			      pkt->va, &pkt->atomic, orig);
+	err = mxe_respond_exec_atomic(qp, pkt->rkey, pkt->va, &pkt->atomic, orig);
 	if (err)
 		return err;
 
-	mxe_count(qp->dev, atomics_executed);
-	if (mxe_atomic_is_masked(pkt->atomic.op))
-		mxe_count(qp->dev, masked_atomics_executed);
-	trace_mxe_atomic(qp, pkt);
-	rq->msn++;
-	rq->epsn = mxe_psn_add(pkt->psn, 1);
+	mxe_respond_advance(qp, 1);
 	res = mxe_respond_store(qp, pkt);
 	memcpy(res->orig, orig, sizeof(orig));
 	mxe_respond_atomic_ack(qp, res);
@@ -343,10 +311,7 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 static void mxe_respond_placed(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
-
-	rq->msn++;
-	rq->epsn = mxe_psn_add(pkt->psn, 1);
+	mxe_respond_advance(qp, 1);
 	mxe_respond_placement_ack(qp, mxe_respond_store(qp, pkt));
 }
 
@@ -358,7 +323,7 @@ static void mxe_respond_placed(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_flush_memory(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
-	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	int err;
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_FLUSH_GLOBAL) ||
@@ -368,10 +333,10 @@ static int mxe_respond_flush_memory(struct mxe_qp *qp,
 	if (pkt->flush_type != IB_FLUSH_GLOBAL)
 		return -EACCES;
 	if (pkt->flush_level == IB_FLUSH_RANGE)
-		err = mxe_rkey_check(&peer, pkt->rkey, IB_ACCESS_FLUSH_GLOBAL,
+		err = mxe_rkey_check(&rights, pkt->rkey, IB_ACCESS_FLUSH_GLOBAL,
 				     pkt->va, pkt->dma_len);
 	else if (pkt->flush_level == IB_FLUSH_MR)
-		err = mxe_rkey_grants(&peer, pkt->rkey, IB_ACCESS_FLUSH_GLOBAL);
+		err = mxe_rkey_grants(&rights, pkt->rkey, IB_ACCESS_FLUSH_GLOBAL);
 	else
 		err = -EINVAL;
 	if (err)
@@ -387,16 +352,16 @@ static int mxe_respond_flush_memory(struct mxe_qp *qp,
 static int mxe_respond_atomic_write(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
-	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	u64 orig[MXE_ATOMIC_WORDS];
 	int err;
 
-	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
-	    !qp->rq.num_res || pkt->dma_len != MXE_ATOMIC_WRITE_SIZE ||
+	if (!mxe_respond_may_write(qp) || !qp->rq.num_res ||
+	    pkt->dma_len != MXE_ATOMIC_WRITE_SIZE ||
 	    pkt->atomic.op == MXE_ATOMIC_UNSUPPORTED ||
 	    !IS_ALIGNED(pkt->va, MXE_ATOMIC_WRITE_SIZE))
 		return -EINVAL;
-	err = mxe_rkey_atomic(&peer, pkt->rkey, IB_ACCESS_REMOTE_WRITE,
+	err = mxe_rkey_atomic(&rights, pkt->rkey, IB_ACCESS_REMOTE_WRITE,
 			      pkt->va, &pkt->atomic, orig);
 	if (err)
 		return err;
@@ -418,7 +383,7 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 
 static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -428,18 +393,13 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		if (err)
 			return err;
 	}
-	if (pkt->payload_len > rq->cur->length - rq->offset)
-		return -EMSGSIZE;
-	if (pkt->payload_len &&
-	    mxe_sge_copy_cached(qp->dev, mxe_recv_pd(qp), rq->cur->sge,
-				rq->cur->num_sge, rq->offset,
-				(void *)pkt->payload, pkt->payload_len,
-				MXE_TO_MEMORY, &rq->local_cache)) {
+	err = mxe_recv_put(qp, rq->offset, pkt->payload, pkt->payload_len);
+	if (err == -EIO)
 		mxe_count(qp->dev, local_access_errors);
-		return -EIO;
-	}
+	if (err)
+		return err;
 	if (pkt->flags & MXE_OP_IETH) {
-		err = mxe_rkey_invalidate(&peer, pkt->inv_rkey, MXE_INV_REMOTE);
+		err = mxe_rkey_invalidate(&rights, pkt->inv_rkey, MXE_INV_REMOTE);
 		if (err)
 			return err;
 	}
@@ -452,15 +412,14 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_write_start(struct mxe_qp *qp,
 				   const struct mxe_pkt *pkt)
 {
-	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
-	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
-	    pkt->dma_len > MXE_MAX_MSG_SIZE)
+	if (!mxe_respond_may_write(qp) || pkt->dma_len > MXE_MAX_MSG_SIZE)
 		return -EINVAL;
 	if (pkt->dma_len) {
-		err = mxe_rkey_check(&peer, pkt->rkey,
+		err = mxe_rkey_check(&rights, pkt->rkey,
 				     IB_ACCESS_REMOTE_WRITE, pkt->va,
 				     pkt->dma_len);
 		if (err)
@@ -475,7 +434,7 @@ static int mxe_respond_write_start(struct mxe_qp *qp,
 
 static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rights peer = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
@@ -494,7 +453,7 @@ static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 			return err;
 	}
 	if (pkt->payload_len) {
-		err = mxe_rkey_copy(&peer, rq->write_rkey,
+		err = mxe_rkey_copy(&rights, rq->write_rkey,
 				    IB_ACCESS_REMOTE_WRITE, rq->write_va,
 				    (void *)pkt->payload, pkt->payload_len,
 				    MXE_TO_MEMORY);
@@ -537,8 +496,9 @@ static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (err)
 		return err;
 	if (pkt->flags & MXE_OP_END)
-		rq->msn++;
-	rq->epsn = mxe_psn_add(pkt->psn, 1);
+		mxe_respond_advance(qp, 1);
+	else
+		rq->epsn = mxe_psn_add(rq->epsn, 1);
 	if (pkt->ack_req)
 		mxe_respond_ack(qp, pkt->psn, MXE_AETH_ACK_UNLIMITED);
 	return 0;

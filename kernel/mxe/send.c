@@ -128,7 +128,7 @@ static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 /* The packet at sq->psn was sent: on to the next. */
 static void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
 {
-	if (wr->opcode == IB_WR_RDMA_READ)
+	if (mxe_wr_is_read(wr->opcode))
 		sq->psn = mxe_psn_add(wr->last_psn, 1);
 	else
 		sq->psn = mxe_psn_add(sq->psn, 1);

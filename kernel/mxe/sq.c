@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send queue: completing what is at its head, and going back in it.  The requester,
- * the completer and the timers call it; it calls the queue pair (qp.c).
+ * The send queue: completes its oldest request, and goes back to one that has to be
+ * sent again.  The requester, the completer, the loopback path and the timers call it;
+ * it calls qp.c.
  */
 #include "mxe.h"
 #include "psn.h"
@@ -84,6 +85,17 @@ void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status)
 	qp->sq.next++;
 	qp->sq.cur++;
 	mxe_sq_complete(qp, status);
+}
+
+void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	sq->max_psn = mxe_psn_add(sq->max_psn, num_pkts);
+	sq->psn = sq->max_psn;
+	sq->sent_psn = sq->max_psn;
+	sq->una = sq->max_psn;
+	mxe_sq_complete_cur(qp, IB_WC_SUCCESS);
 }
 
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn)

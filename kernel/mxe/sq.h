@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The send queue: its work requests end, or are sent again.
- */
+/* The send queue: completing its work requests, and sending them again. */
 #ifndef MXE_SQ_H
 #define MXE_SQ_H
 
@@ -17,6 +15,11 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status);
  * in its turn.  Context: send_lock held.
  */
 void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status);
+/*
+ * The request at sq->cur, the oldest, was executed without its num_pkts packets: it
+ * completes as if they were sent and acknowledged.  Context: send_lock held.
+ */
+void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts);
 /*
  * Report an error found while sending, once it is the oldest's turn.
  * Context: send_lock held.

@@ -162,10 +162,11 @@ TRACE_DEFINE_ENUM(MXE_ATOMIC_FETCH_ADD);
 TRACE_DEFINE_ENUM(MXE_ATOMIC_MASKED_CMP_SWAP);
 TRACE_DEFINE_ENUM(MXE_ATOMIC_MASKED_FETCH_ADD);
 
-/* The responder executed an atomic.  The value it found is not told. */
+/* The responder executed the atomic whose turn it is.  The event omits its result. */
 TRACE_EVENT(mxe_atomic,
-	TP_PROTO(const struct mxe_qp *qp, const struct mxe_pkt *pkt),
-	TP_ARGS(qp, pkt),
+	TP_PROTO(const struct mxe_qp *qp, u32 rkey, u64 va,
+		 const struct mxe_atomic_args *args),
+	TP_ARGS(qp, rkey, va, args),
 	TP_STRUCT__entry(
 		__array(char, dev, MXE_TRACE_DEV_NAME)
 		__field(u32, qpn)
@@ -179,11 +180,11 @@ TRACE_EVENT(mxe_atomic,
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
 		__entry->qpn = qp->qpn;
-		__entry->psn = pkt->psn;
-		__entry->op = pkt->atomic.op;
-		__entry->size = mxe_atomic_size(&pkt->atomic);
-		__entry->va = pkt->va;
-		__entry->rkey = pkt->rkey;
+		__entry->psn = qp->rq.epsn;
+		__entry->op = args->op;
+		__entry->size = mxe_atomic_size(args);
+		__entry->va = va;
+		__entry->rkey = rkey;
 	),
 	TP_printk("%s qpn=%u psn=%#08x op=%s size=%u va=%#llx rkey=%#x", __entry->dev,
 		  __entry->qpn, __entry->psn,

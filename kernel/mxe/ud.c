@@ -74,26 +74,19 @@ static void mxe_ud_grh(const struct sk_buff *skb, union rdma_network_hdr *grh)
 static int mxe_ud_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			  const struct sk_buff *skb)
 {
-	struct mxe_recv_wr *wr = qp->rq.cur;
 	union rdma_network_hdr grh;
 	int err;
 
 	static_assert(sizeof(grh) == sizeof(struct ib_grh));
 	mxe_ud_grh(skb, &grh);
-	err = mxe_sge_copy(qp->dev, mxe_recv_pd(qp), wr->sge, wr->num_sge, 0, &grh,
-			   sizeof(grh), MXE_TO_MEMORY);
-	if (err || !pkt->payload_len)
-		return err;
-	return mxe_sge_copy(qp->dev, mxe_recv_pd(qp), wr->sge, wr->num_sge,
-			    sizeof(grh), (void *)pkt->payload,
-			    pkt->payload_len, MXE_TO_MEMORY);
+	err = mxe_recv_put(qp, 0, &grh, sizeof(grh));
+	return err ?: mxe_recv_put(qp, sizeof(grh), pkt->payload, pkt->payload_len);
 }
 
 static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			  const struct sk_buff *skb)
 {
 	u32 len = sizeof(struct ib_grh) + pkt->payload_len;
-	struct mxe_rq *rq = &qp->rq;
 	int err;
 
 	err = mxe_recv_take(qp);
@@ -109,7 +102,7 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	 * Dropped silently (IBTA 9.8.3): a peer must not stop the queue.  The
 	 * next datagram has the same request.
 	 */
-	if (len > rq->cur->length) {
+	if (len > qp->rq.cur->length) {
 		mxe_count(qp->dev, drop_recv_too_short);
 		return;
 	}
@@ -118,7 +111,7 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_recv_fatal(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
-	rq->offset = len;
+	qp->rq.offset = len;
 	mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
 }
 

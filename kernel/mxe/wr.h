@@ -78,6 +78,16 @@ static inline bool mxe_wr_is_write(enum ib_wr_opcode opcode)
 	return mxe_wr_flags(opcode) & MXE_WR_WRITE;
 }
 
+static inline bool mxe_wr_is_read(enum ib_wr_opcode opcode)
+{
+	return mxe_wr_flags(opcode) & MXE_WR_READ;
+}
+
+static inline bool mxe_wr_has_imm(enum ib_wr_opcode opcode)
+{
+	return mxe_wr_flags(opcode) & MXE_WR_IMM;
+}
+
 static inline bool mxe_wr_is_local(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_LOCAL;
