@@ -28,10 +28,12 @@ struct mxe_loopback {
 };
 
 enum mxe_loopback_result {
-	MXE_LOOPBACK_DONE,			/* executed and completed */
-	MXE_LOOPBACK_LATER,			/* of its kind, but not now */
-	MXE_LOOPBACK_NO,			/* nothing has changed: by packets */
+	MXE_LOOPBACK_DONE,		/* executed and completed */
+	MXE_LOOPBACK_LATER,		/* executable here, but not now */
+	MXE_LOOPBACK_NO,		/* nothing has changed: send packets */
 };
+
+#ifndef MXE_WITHOUT_LOOPBACK
 
 /* Module parameter; may change at any time. */
 extern bool mxe_loopback_direct;
@@ -43,5 +45,19 @@ extern bool mxe_loopback_direct;
 enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr);
 /* The address or the peer changes.  Context: send_lock held. */
 void mxe_loopback_reset(struct mxe_qp *qp);
+
+#else
+
+static inline enum mxe_loopback_result
+mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	return MXE_LOOPBACK_NO;
+}
+
+static inline void mxe_loopback_reset(struct mxe_qp *qp)
+{
+}
+
+#endif /* MXE_WITHOUT_LOOPBACK */
 
 #endif /* MXE_LOOPBACK_H */

@@ -22,9 +22,11 @@ module_param(atomic_reply, charp, 0444);
 MODULE_PARM_DESC(atomic_reply,
 		 "byte order of atomic results without the queue pair flag: host (default), or be: none without the flag");
 
+#ifndef MXE_WITHOUT_LOOPBACK
 module_param_named(direct_loop, mxe_loopback_direct, bool, 0644);
 MODULE_PARM_DESC(direct_loop,
 		 "execute requests between queue pairs of one network namespace without packets (default Y)");
+#endif
 
 #ifndef MXE_WITHOUT_GSO
 module_param_named(gso, mxe_gso_enabled, bool, 0644);

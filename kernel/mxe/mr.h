@@ -138,9 +138,11 @@ mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
 	/* Pairs with mxe_mr_withdrawn(). */
 	long generation = atomic_long_read_acquire(&dev->mrs_generation);
 
+#ifndef MXE_WITHOUT_MR_CACHE
 	if (cache && cache->mr && cache->place == key >> 8 &&
 	    cache->generation == generation)
 		return mxe_mr_use(cache->mr, key);
+#endif
 	return mxe_mr_find(dev, key, cache, generation);
 }
 

@@ -176,7 +176,7 @@ static void mxe_qp_free_queues(struct mxe_qp *qp)
 
 static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
-	const u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_POLLED;
+	const u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_SQPOLL_CREATE_FLAGS;
 	struct mxe_create_qp_req req;
 	unsigned int log_size;
 	int err;

@@ -49,21 +49,22 @@ struct mxe_sqpoll {
 
 /* ---- queue pairs ------------------------------------------------------- */
 
-struct mxe_sqpoll_set *mxe_sqpoll_set_alloc(void)
+int mxe_sqpoll_open(struct mxe_ucontext *uctx)
 {
 	struct mxe_sqpoll_set *set = kzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
 
 	if (!set)
-		return NULL;
+		return -ENOMEM;
 	spin_lock_init(&set->lock);
 	xa_init_flags(&set->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-	return set;
+	uctx->sqpoll_set = set;
+	return 0;
 }
 
-void mxe_sqpoll_set_free(struct mxe_sqpoll_set *set)
+void mxe_sqpoll_close(struct mxe_ucontext *uctx)
 {
-	xa_destroy(&set->qps);
-	kfree_rcu(set, rcu);
+	xa_destroy(&uctx->sqpoll_set->qps);
+	kfree_rcu(uctx->sqpoll_set, rcu);
 }
 
 int mxe_sqpoll_add(struct mxe_qp *qp)

@@ -14,6 +14,7 @@
 
 struct mxe_qp;
 struct mxe_sqpoll;
+struct mxe_ucontext;
 
 /*
  * The polled queue pairs of a user context.
@@ -30,10 +31,15 @@ struct mxe_sqpoll_set {
 	struct rcu_head rcu;
 };
 
-/* NULL: no memory.  Context: may sleep. */
-struct mxe_sqpoll_set *mxe_sqpoll_set_alloc(void);
-/* Nothing is in it any more. */
-void mxe_sqpoll_set_free(struct mxe_sqpoll_set *set);
+#ifndef MXE_WITHOUT_SQPOLL
+
+/* What a process may ask for when it creates a queue pair. */
+#define MXE_SQPOLL_CREATE_FLAGS MXE_QP_CREATE_POLLED
+
+/* For a user context.  Returns 0 or -ENOMEM.  Context: may sleep. */
+int mxe_sqpoll_open(struct mxe_ucontext *uctx);
+/* The context has no queue pairs any more. */
+void mxe_sqpoll_close(struct mxe_ucontext *uctx);
 
 /* A doorbell was rung for one that is polled.  Context: bottom halves off. */
 void mxe_sqpoll_wake(struct mxe_qp *qp);
@@ -45,5 +51,33 @@ void mxe_sqpoll_remove(struct mxe_qp *qp);
 
 /* The uverbs object whose file the thread runs. */
 extern const struct uapi_definition mxe_sqpoll_defs[];
+
+#else
+
+#define MXE_SQPOLL_CREATE_FLAGS 0
+
+static inline int mxe_sqpoll_open(struct mxe_ucontext *uctx)
+{
+	return 0;
+}
+
+static inline void mxe_sqpoll_close(struct mxe_ucontext *uctx)
+{
+}
+
+static inline void mxe_sqpoll_wake(struct mxe_qp *qp)
+{
+}
+
+static inline int mxe_sqpoll_add(struct mxe_qp *qp)
+{
+	return 0;
+}
+
+static inline void mxe_sqpoll_remove(struct mxe_qp *qp)
+{
+}
+
+#endif /* MXE_WITHOUT_SQPOLL */
 
 #endif /* MXE_SQPOLL_H */

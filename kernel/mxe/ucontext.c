@@ -35,18 +35,18 @@ int mxe_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	if (req.flags || req.reserved)
 		return mxe_refuse(dev, -EINVAL, "unknown flags %#x",
 				  req.flags);
-	to_muctx(uctx)->sqpoll_set = mxe_sqpoll_set_alloc();
-	if (!to_muctx(uctx)->sqpoll_set)
-		return -ENOMEM;
+	err = mxe_sqpoll_open(to_muctx(uctx));
+	if (err)
+		return err;
 	err = mxe_udata_out(udata, &resp, sizeof(resp));
 	if (err)
-		mxe_sqpoll_set_free(to_muctx(uctx)->sqpoll_set);
+		mxe_sqpoll_close(to_muctx(uctx));
 	return err;
 }
 
 void mxe_dealloc_ucontext(struct ib_ucontext *uctx)
 {
-	mxe_sqpoll_set_free(to_muctx(uctx)->sqpoll_set);
+	mxe_sqpoll_close(to_muctx(uctx));
 }
 
 /*

@@ -23,9 +23,19 @@ static struct vt_dev *dev;
 
 /* ---- switch and counters ----------------------------------------------- */
 
+/* A module that was built with MXE_PLAIN=1 has no loopback path. */
+static bool has_loopback(void)
+{
+	return !access(DIRECT, F_OK);
+}
+
 static void set_direct(bool on)
 {
-	FILE *f = fopen(DIRECT, "w");
+	FILE *f;
+
+	if (!has_loopback())
+		return;
+	f = fopen(DIRECT, "w");
 
 	if (!f || fputs(on ? "Y" : "N", f) < 0 || fclose(f))
 		vt_bail("%s", DIRECT);
@@ -34,6 +44,15 @@ static void set_direct(bool on)
 static uint64_t counter(const char *name)
 {
 	return (uint64_t)vt_counter(vt_name_a(), name);
+}
+
+/* Of the requests since the counter was loops, n were executed without packets. */
+static void are_direct(uint64_t loops, uint64_t n)
+{
+	if (!has_loopback())
+		n = 0;
+	is_u64(counter("loop_requests") - loops, n, "... %llu without packets",
+	       (unsigned long long)n);
 }
 
 /* ---- what needs no packets --------------------------------------------- */
@@ -64,9 +83,9 @@ static void test_transfers(bool ipv6)
 			   wrong ? wrong : "arrives");
 		}
 	}
-	is_u64(counter("loop_requests") - loops, expected,
-	       "... without packets, each");
-	is_u64(counter("sent_pkts"), packets, "... and no packet was sent");
+	are_direct(loops, expected);
+	ok((counter("sent_pkts") == packets) == has_loopback(),
+	   "... and packets are sent only by a module without a loopback path");
 	vt_pair_close(&p);
 }
 
@@ -83,7 +102,7 @@ static void test_inline(void)
 	ok(!wrong, "inline SEND: %s", wrong ? wrong : "arrives");
 	wrong = vt_transfer(&p, VT_WRITE, VT_WR, 64, IBV_SEND_INLINE);
 	ok(!wrong, "inline WRITE: %s", wrong ? wrong : "arrives");
-	is_u64(counter("loop_requests") - loops, 2, "... without packets");
+	are_direct(loops, 2);
 	vt_pair_close(&p);
 }
 
@@ -111,7 +130,7 @@ static void test_atomics(void)
 		is_int(vt_atomic(&p, &wr, WORD, &old), IBV_WC_SUCCESS, "%s",
 		       vt_op_name[ops[i]]);
 	}
-	is_u64(counter("loop_requests") - loops, 4, "... without packets");
+	are_direct(loops, 4);
 	is_u64(counter("atomics_executed") - executed, 4, "... and counted");
 	/*
 	 * ff becomes 1ff, then 200; bit 7 is what is compared, so it becomes
@@ -154,7 +173,7 @@ static void test_self(void)
 			ok(vt_poll(p.a.rcq, &wc, VT_MS) && !wc.status &&
 			   wc.wr_id == 7, "... and receives");
 	}
-	is_u64(counter("loop_requests") - loops, 3, "... without packets");
+	are_direct(loops, 3);
 	is_u64(*vt_word(&p.a, WORD), 5, "... and adds");
 	vt_end_close(&p.a);
 }
@@ -357,7 +376,8 @@ static void test_refusals(void)
 		struct outcome direct = refused(r, true), packets;
 
 		/* The one before the peer was destroyed. */
-		is_u64(counter("loop_requests") - loops, r->spoil == DESTROYED,
+		is_u64(counter("loop_requests") - loops,
+		       has_loopback() && r->spoil == DESTROYED,
 		       "%s: left to packets", r->what);
 		packets = refused(r, false);
 		is_int(direct.status, r->status, "... status %s",
