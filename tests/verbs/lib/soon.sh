@@ -4,6 +4,15 @@
 # Waiting for what others do in their own time, or chance. Sourced by topo.sh and
 # pair.sh.
 
+# nap SECONDS: sleeps, without a process, which takes an emulated machine as long as many
+# tests wait.
+exec {NAP}<> <(:)
+nap()
+{
+	read -rt "$1" -u "$NAP"
+	return 0
+}
+
 # soon COMMAND...: until it succeeds. The limit is for what never happens: a busy
 # machine may stand still for many seconds, and that is no failure of the module.
 soon()
@@ -14,7 +23,7 @@ soon()
 			echo "not within two minutes: $*"
 			return 1
 		fi
-		sleep 0.05
+		nap 0.05
 	done
 }
 

@@ -92,7 +92,7 @@ topo_listens()
 				[[ $line != *"$hex"*' 0A '* ]] || return 0
 			done <"$file"
 		done
-		sleep 0.05
+		nap 0.05
 	done
 	echo "nobody listens on port $1 after $tries tries"
 	return 1
