@@ -171,8 +171,8 @@ struct soak_options {
 	const char *port;
 	const char *wire;	/* command, called with "on" and "off" */
 	unsigned int workers;
-	unsigned int seconds;
-	uint64_t operations;	/* masked atomics, instead of seconds */
+	unsigned int seconds;	/* 0: until the operations are done */
+	uint64_t operations;	/* masked atomics; 0: until the seconds have passed */
 	uint64_t seed;
 	uint8_t timeout;	/* as in struct ibv_qp_attr */
 	bool may_lose;		/* retries may be in vain */

@@ -7,8 +7,8 @@
  *	t_soak serve DEVICE PORT
  *	t_soak run [OPTION...] DEVICE SERVER PORT
  *	  -n WORKERS     processes, 1 to 8 (default 4)
- *	  -s SECONDS     of traffic (default 5)
- *	  -c OPERATIONS  until so many masked atomics are done, instead
+ *	  -s SECONDS     of traffic (default 5 without -c)
+ *	  -c OPERATIONS  until so many masked atomics are done; with -s, for SECONDS at most
  *	  -w COMMAND     called as "COMMAND on" before and "COMMAND off" after the
  *	                 traffic, to make the wire bad
  *	  -l             that retries are in vain is no failure: the worker ends, and
@@ -33,7 +33,7 @@
 #define STAGE_MS 120000
 
 static struct soak_options opt = {
-	.workers = 4, .seconds = 5, .seed = 1, .timeout = 14,
+	.workers = 4, .seed = 1, .timeout = 14,
 };
 static struct soak_shared *sh;
 static pid_t workers[SOAK_WORKERS];
@@ -68,9 +68,9 @@ static bool await_workers(void)
 
 static bool soaked(uint64_t start)
 {
-	if (opt.operations)
-		return atomic_load(&sh->masked) >= opt.operations;
-	return vt_now_ms() - start >= 1000ULL * opt.seconds;
+	if (opt.operations && atomic_load(&sh->masked) >= opt.operations)
+		return true;
+	return opt.seconds && vt_now_ms() - start >= 1000ULL * opt.seconds;
 }
 
 static bool somebody_works(void)
@@ -277,6 +277,8 @@ static void options(int argc, char **argv)
 		fprintf(stderr, "Usage: t_soak run [OPTION...] DEVICE SERVER PORT\n");
 		exit(2);
 	}
+	if (!opt.seconds && !opt.operations)
+		opt.seconds = 5;
 	opt.device = argv[optind];
 	opt.server = argv[optind + 1];
 	opt.port = argv[optind + 2];

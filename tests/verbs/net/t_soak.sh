@@ -6,8 +6,9 @@
 #	t_soak.sh [NAME...]	only these wires
 #	t_soak.sh wire KIND on|off	what t_soak calls: both ends of the wire
 #
-# SOAK_SECONDS is how long each wire lasts (default 4); SOAK_OPERATIONS, how many
-# masked atomics are to be done on the one that loses 5 %, instead.
+# Each wire lasts until 10,000 masked atomics are done in a direction, or 4 seconds, or
+# SOAK_SECONDS. SOAK_OPERATIONS is how many masked atomics are done on the wire that
+# loses 5 %, instead.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -22,7 +23,8 @@ cd "$HERE" || exit
 
 PORT=7710
 FLAPS=/run/soak-flaps
-SECONDS_EACH=${SOAK_SECONDS:-4}
+EXTENT=(-s 4 -c 10000)
+[ -z "${SOAK_SECONDS:-}" ] || EXTENT=(-s "$SOAK_SECONDS")
 
 # What the queueing discipline netem does to packets of either direction.
 declare -A NETEM=(
@@ -115,7 +117,7 @@ passed()
 # run_wire KIND: traffic from h1 to h2 and back at once.
 run_wire()
 {
-	local kind=$1 pid extent=(-s "$SECONDS_EACH") h
+	local kind=$1 pid extent=("${EXTENT[@]}") h
 	[ "$kind" != lose_5 ] || [ -z "${SOAK_OPERATIONS:-}" ] ||
 		extent=(-c "$SOAK_OPERATIONS")
 	soak h2 h1 "$kind" "${extent[@]}" -S 2 >"$OUT.h2" 2>&1 &
