@@ -783,27 +783,27 @@ struct atomic_row {
 #define TOP	BIT_ULL(63)
 
 static const struct atomic_row atomic_rows[] = {
-	{ "CmpSwap", IB_WR_ATOMIC_CMP_AND_SWP, 5, 0, 7, 0, 0x13,
+	{ "CmpSwap", IB_WR_ATOMIC_CMP_AND_SWP, 5, 0, 7, 0, BTH_CMP_SWAP,
 	  IB_WC_COMP_SWAP },
-	{ "FetchAdd", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, 0x14,
+	{ "FetchAdd", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, BTH_FETCH_ADD,
 	  IB_WC_FETCH_ADD },
 	{ "masked CmpSwap", IB_WR_MASKED_ATOMIC_CMP_AND_SWP, 0x50, 0xf0, 0x7,
-	  0xf, 0xd3, IB_WC_MASKED_COMP_SWAP },
+	  0xf, BTH_RC_MASKED_CMP_SWAP, IB_WC_MASKED_COMP_SWAP },
 	{ "masked FetchAdd", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 0x10001,
-	  0x80008000, 0, 0, 0xd4, IB_WC_MASKED_FETCH_ADD },
+	  0x80008000, 0, 0, BTH_RC_MASKED_FETCH_ADD, IB_WC_MASKED_FETCH_ADD },
 	{ "masked CmpSwap of all bits", IB_WR_MASKED_ATOMIC_CMP_AND_SWP, 5,
-	  ONES, 7, ONES, 0x13, IB_WC_MASKED_COMP_SWAP },
+	  ONES, 7, ONES, BTH_CMP_SWAP, IB_WC_MASKED_COMP_SWAP },
 	{ "masked FetchAdd without boundary",
-	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, 0x14,
+	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, BTH_FETCH_ADD,
 	  IB_WC_MASKED_FETCH_ADD },
 	{ "masked FetchAdd with boundary at the top",
-	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, TOP, 0, 0, 0x14,
+	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, TOP, 0, 0, BTH_FETCH_ADD,
 	  IB_WC_MASKED_FETCH_ADD },
 	/* Operands that the operation has not must not reach the wire. */
 	{ "FetchAdd with leftovers", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 1, 2, 3,
-	  0x14, IB_WC_FETCH_ADD },
+	  BTH_FETCH_ADD, IB_WC_FETCH_ADD },
 	{ "masked FetchAdd with leftovers", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD,
-	  5, 1, 2, 3, 0xd4, IB_WC_MASKED_FETCH_ADD },
+	  5, 1, 2, 3, BTH_RC_MASKED_FETCH_ADD, IB_WC_MASKED_FETCH_ADD },
 };
 
 static void atomic_desc(const struct atomic_row *row, char *desc)
@@ -816,7 +816,8 @@ KUNIT_ARRAY_PARAM(atomic, atomic_rows, atomic_desc);
 static void send_atomic(struct kunit *test)
 {
 	const struct atomic_row *row = test->param_value;
-	bool cas = row->sent == 0x13 || row->sent == 0xd3;
+	bool cas = row->sent == BTH_CMP_SWAP || row->sent == BTH_RC_MASKED_CMP_SWAP;
+	bool masked = row->sent >= BTH_RC_MASKED_CMP_SWAP;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct ib_sge sge = { kt_va(mr, 8), 8, mr->lkey };
@@ -850,9 +851,9 @@ static void send_atomic(struct kunit *test)
 			cas ? row->swap : row->compare_add);
 	/* From the bytes: the parser would ignore it in a FETCH ADD. */
 	bth = kt_sent_bytes(kt, &len);
-	KUNIT_EXPECT_EQ(test, get_unaligned_be64(bth + (row->sent < 0xd3 ? 32 : 36)),
+	KUNIT_EXPECT_EQ(test, get_unaligned_be64(bth + (masked ? 36 : 32)),
 			cas ? row->compare_add : 0);
-	if (row->sent >= 0xd3) {
+	if (masked) {
 		KUNIT_EXPECT_EQ(test, pkt.atomic.swap_mask,
 				cas ? row->swap_mask : 0);
 		KUNIT_EXPECT_EQ(test, pkt.atomic.compare_mask,

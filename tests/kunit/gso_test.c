@@ -79,7 +79,7 @@ static struct ib_mr *connect(struct kt *kt, netdev_features_t features)
 	return kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-static void train_split(struct kunit *test)
+static void gso_split(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	/* As a veth pair has them. */
@@ -108,7 +108,7 @@ static void train_split(struct kunit *test)
 	kfree_skb_list(skb);
 }
 
-static void train_segmented(struct kunit *test)
+static void gso_segmented(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	/* Too little, so that the stack takes it apart. */
@@ -127,7 +127,7 @@ static void train_segmented(struct kunit *test)
 }
 
 /* A longer packet than the first, or one too many, begins another. */
-static void train_ends(struct kunit *test)
+static void gso_ends(struct kunit *test)
 {
 	static const unsigned int lens[] = { 100, 100, 60, 104, 100 };
 	struct net_device *ndev = kt_of(test)->ndev;
@@ -165,14 +165,14 @@ static void train_ends(struct kunit *test)
 }
 
 static struct kunit_case train_cases[] = {
-	KUNIT_CASE(train_split),
-	KUNIT_CASE(train_segmented),
-	KUNIT_CASE(train_ends),
+	KUNIT_CASE(gso_split),
+	KUNIT_CASE(gso_segmented),
+	KUNIT_CASE(gso_ends),
 	{}
 };
 
 static struct kunit_suite train_suite = {
-	.name = "mxe_train",
+	.name = "mxe_gso",
 	.init = kt_init,
 	.exit = kt_exit,
 	.test_cases = train_cases,

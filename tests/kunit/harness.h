@@ -12,6 +12,7 @@
 #include <linux/skbuff.h>
 #include <rdma/ib_verbs.h>
 
+#include "bth.h"
 #include "mxe.h"
 #include "qp.h"
 #include "pkt.h"

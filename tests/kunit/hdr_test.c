@@ -77,7 +77,7 @@ static void expect_as_new(struct kunit *test, struct mxe_hdr *head,
 }
 
 /* Whatever differs from the packet before it: opcode, flags, number, length. */
-static void head_kept(struct kunit *test)
+static void hdr_kept(struct kunit *test)
 {
 	struct mxe_hdr hdr = {};
 	unsigned int i;
@@ -96,7 +96,7 @@ static void head_kept(struct kunit *test)
 }
 
 /* Only what is kept of another address could be wrong. */
-static void head_forgotten(struct kunit *test)
+static void hdr_forgotten(struct kunit *test)
 {
 	struct mxe_hdr hdr = {};
 	struct mxe_av av = v4;
@@ -114,13 +114,13 @@ static void head_forgotten(struct kunit *test)
 }
 
 static struct kunit_case head_cases[] = {
-	KUNIT_CASE(head_kept),
-	KUNIT_CASE(head_forgotten),
+	KUNIT_CASE(hdr_kept),
+	KUNIT_CASE(hdr_forgotten),
 	{}
 };
 
 static struct kunit_suite head_suite = {
-	.name = "mxe_head",
+	.name = "mxe_hdr",
 	.test_cases = head_cases,
 };
 

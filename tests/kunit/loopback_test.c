@@ -534,7 +534,7 @@ static struct kunit_case loop_cases[] = {
 };
 
 static struct kunit_suite loop_suite = {
-	.name = "mxe_loop",
+	.name = "mxe_loopback",
 	.init = kt_init,
 	.exit = kt_exit,
 	.test_cases = loop_cases,

@@ -11,6 +11,7 @@
 #include <linux/udp.h>
 #include <asm/unaligned.h>
 
+#include "bth.h"
 #include "psn.h"
 #include "pkt.h"
 
@@ -105,16 +106,16 @@ KUNIT_ARRAY_PARAM(opcode, opcode_rows, opcode_desc);
 
 static bool is_masked(u8 opcode)
 {
-	return opcode >= 0xd3 && opcode <= 0xd6;
+	return opcode >= BTH_RC_MASKED_CMP_SWAP && opcode <= BTH_XRC_MASKED_FETCH_ADD;
 }
 
 /* Of the requests of XRC, masked atomics included. */
 static bool has_xrceth(u8 opcode)
 {
 	return (opcode >= 0xa0 && opcode <= 0xac) ||
-	       (opcode >= 0xb3 && opcode <= 0xb7) ||
-	       opcode == 0xbc || opcode == 0xbd ||
-	       opcode == 0xd5 || opcode == 0xd6;
+	       (opcode >= (BTH_XRC | BTH_CMP_SWAP) && opcode <= 0xb7) ||
+	       opcode == (BTH_XRC | BTH_FLUSH) || opcode == (BTH_XRC | BTH_ATOMIC_WRITE) ||
+	       opcode == BTH_XRC_MASKED_CMP_SWAP || opcode == BTH_XRC_MASKED_FETCH_ADD;
 }
 
 /* Every field has a value that no other one has. */
@@ -144,9 +145,10 @@ static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 		.atomic.log_size = 3,
 	};
 
-	if (opcode == 0x13 || opcode == 0xb3 || opcode == 0xd3 || opcode == 0xd5)
+	if (opcode == BTH_CMP_SWAP || opcode == (BTH_XRC | BTH_CMP_SWAP) ||
+	    opcode == BTH_RC_MASKED_CMP_SWAP || opcode == BTH_XRC_MASKED_CMP_SWAP)
 		out.atomic.compare = 0xc0c1c2c3c4c5c6c7ULL;
-	if (opcode == 0xd3 || opcode == 0xd5)
+	if (opcode == BTH_RC_MASKED_CMP_SWAP || opcode == BTH_XRC_MASKED_CMP_SWAP)
 		out.atomic.swap_mask = 0xd0d1d2d3d4d5d6d7ULL;
 	if (is_masked(opcode))
 		out.atomic.compare_mask = 0xe0e1e2e3e4e5e6e7ULL;
@@ -241,7 +243,7 @@ static void check_fields(struct kunit *test, const struct opcode_row *row,
 	}
 }
 
-static void wire_round_trip(struct kunit *test)
+static void pkt_round_trip(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
 	u32 payload_len, max = row->payload ? 9 : 0;
@@ -276,20 +278,20 @@ static void wire_round_trip(struct kunit *test)
 }
 
 /* The same operation code in the operands, whatever packet it came in. */
-static void wire_atomic_op(struct kunit *test)
+static void pkt_atomic_op(struct kunit *test)
 {
 	static const struct {
 		u8 opcode;
 		enum mxe_atomic_op op;
 	} rows[] = {
-		{ 0x13, MXE_ATOMIC_CMP_SWAP },
-		{ 0x14, MXE_ATOMIC_FETCH_ADD },
-		{ 0xd3, MXE_ATOMIC_MASKED_CMP_SWAP },
-		{ 0xd4, MXE_ATOMIC_MASKED_FETCH_ADD },
-		{ 0xb3, MXE_ATOMIC_CMP_SWAP },
-		{ 0xb4, MXE_ATOMIC_FETCH_ADD },
-		{ 0xd5, MXE_ATOMIC_MASKED_CMP_SWAP },
-		{ 0xd6, MXE_ATOMIC_MASKED_FETCH_ADD },
+		{ BTH_CMP_SWAP, MXE_ATOMIC_CMP_SWAP },
+		{ BTH_FETCH_ADD, MXE_ATOMIC_FETCH_ADD },
+		{ BTH_RC_MASKED_CMP_SWAP, MXE_ATOMIC_MASKED_CMP_SWAP },
+		{ BTH_RC_MASKED_FETCH_ADD, MXE_ATOMIC_MASKED_FETCH_ADD },
+		{ BTH_XRC | BTH_CMP_SWAP, MXE_ATOMIC_CMP_SWAP },
+		{ BTH_XRC | BTH_FETCH_ADD, MXE_ATOMIC_FETCH_ADD },
+		{ BTH_XRC_MASKED_CMP_SWAP, MXE_ATOMIC_MASKED_CMP_SWAP },
+		{ BTH_XRC_MASKED_FETCH_ADD, MXE_ATOMIC_MASKED_FETCH_ADD },
 		{ 0x0a, MXE_ATOMIC_UNSUPPORTED },
 	};
 	int i;
@@ -307,9 +309,9 @@ static void wire_atomic_op(struct kunit *test)
 }
 
 /* A FETCH ADD has no compare operand: what stands there is ignored. */
-static void wire_fetch_add_ignores_compare(struct kunit *test)
+static void pkt_fetch_add_ignores_compare(struct kunit *test)
 {
-	struct mxe_pkt_out out = sample(0x14, 0);
+	struct mxe_pkt_out out = sample(BTH_FETCH_ADD, 0);
 	struct mxe_pkt pkt;
 	size_t len;
 	u8 *buf;
@@ -322,7 +324,7 @@ static void wire_fetch_add_ignores_compare(struct kunit *test)
 }
 
 /* Reserved bits, FECN and BECN are set by others and mean nothing to us. */
-static void wire_bth_reserved_bits(struct kunit *test)
+static void pkt_bth_reserved_bits(struct kunit *test)
 {
 	struct mxe_pkt_out out = sample(0x04, 4);
 	struct mxe_pkt pkt;
@@ -358,7 +360,7 @@ static enum mxe_pkt_error expect_truncated(const struct opcode_row *row,
 	return (len - row->hdr_len) % 4 ? MXE_PKT_LENGTH : MXE_PKT_OK;
 }
 
-static void wire_truncated(struct kunit *test)
+static void pkt_truncated(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
 	u32 payload_len, max = row->payload ? 9 : 0;
@@ -384,7 +386,7 @@ static void wire_truncated(struct kunit *test)
 	}
 }
 
-static void wire_too_long(struct kunit *test)
+static void pkt_too_long(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
 	struct mxe_pkt_out out = sample(row->opcode, 0);
@@ -408,7 +410,7 @@ static void wire_too_long(struct kunit *test)
 	}
 }
 
-static void wire_bad_pad_count(struct kunit *test)
+static void pkt_bad_pad_count(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
 	struct mxe_pkt_out out = sample(row->opcode, 0);
@@ -425,7 +427,7 @@ static void wire_bad_pad_count(struct kunit *test)
 	}
 }
 
-static void wire_bad_version(struct kunit *test)
+static void pkt_bad_version(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
 	struct mxe_pkt_out out = sample(row->opcode, 0);
@@ -443,7 +445,7 @@ static void wire_bad_version(struct kunit *test)
 }
 
 /* By its bits, or for ours by the table; and what is sent for what of RC. */
-static void wire_transport(struct kunit *test)
+static void pkt_transport(struct kunit *test)
 {
 	const struct opcode_row *row;
 	int i;
@@ -455,19 +457,22 @@ static void wire_transport(struct kunit *test)
 		pkt.opcode = row->opcode;
 		pkt.flags = mxe_opcode_flags(row->opcode);
 		KUNIT_EXPECT_EQ_MSG(test, (int)mxe_pkt_transport(&pkt),
-				    row->opcode >= 0xd5 ? MXE_TRANSPORT_XRC :
-				    row->opcode >= 0xd3 ? MXE_TRANSPORT_RC :
+				    row->opcode >= BTH_XRC_MASKED_CMP_SWAP ? MXE_TRANSPORT_XRC :
+				    row->opcode >= BTH_RC_MASKED_CMP_SWAP ? MXE_TRANSPORT_RC :
 				    row->opcode >> 5, "%s", row->desc);
 	}
-	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_RC, 0xd4), 0xd4);
-	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, 0xd3), 0xd5);
-	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, 0xd4), 0xd6);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_RC, BTH_RC_MASKED_FETCH_ADD),
+			BTH_RC_MASKED_FETCH_ADD);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, BTH_RC_MASKED_CMP_SWAP),
+			BTH_XRC_MASKED_CMP_SWAP);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, BTH_RC_MASKED_FETCH_ADD),
+			BTH_XRC_MASKED_FETCH_ADD);
 	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, 0x17), 0xb7);
 	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_UC, 0x04), 0x24);
 }
 
 /* The upper byte is reserved. */
-static void wire_srqn(struct kunit *test)
+static void pkt_srqn(struct kunit *test)
 {
 	struct mxe_pkt_out out = sample(0xa4, 4);
 	struct mxe_pkt pkt;
@@ -481,7 +486,7 @@ static void wire_srqn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.srqn, 0xf1e2d3U);
 }
 
-static void wire_every_opcode(struct kunit *test)
+static void pkt_every_opcode(struct kunit *test)
 {
 	struct mxe_pkt_out out = sample(0x04, 200);
 	struct mxe_pkt pkt;
@@ -532,15 +537,15 @@ static void masked_check(struct kunit *test, const u8 *buf, size_t len,
 }
 
 static const struct opcode_row masked_rows[] = {
-	{ "masked CmpSwap", 0xd3 },
-	{ "masked FetchAdd", 0xd4 },
+	{ "masked CmpSwap", BTH_RC_MASKED_CMP_SWAP },
+	{ "masked FetchAdd", BTH_RC_MASKED_FETCH_ADD },
 };
 
 KUNIT_ARRAY_PARAM(masked, masked_rows, opcode_desc);
 
 static int masked_op(u8 opcode)
 {
-	return opcode == 0xd3 ? MXE_ATOMIC_MASKED_CMP_SWAP :
+	return opcode == BTH_RC_MASKED_CMP_SWAP ? MXE_ATOMIC_MASKED_CMP_SWAP :
 				MXE_ATOMIC_MASKED_FETCH_ADD;
 }
 
@@ -557,7 +562,7 @@ static u8 *masked_build(struct kunit *test, u8 opcode)
 }
 
 /* Of an unknown version nothing else is known: not its length either. */
-static void wire_masked_version(struct kunit *test)
+static void pkt_masked_version(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
 	u8 *buf = masked_build(test, row->opcode);
@@ -576,7 +581,7 @@ static void wire_masked_version(struct kunit *test)
 	}
 }
 
-static void wire_masked_size(struct kunit *test)
+static void pkt_masked_size(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
 	u8 *buf = masked_build(test, row->opcode);
@@ -605,7 +610,7 @@ static void wire_masked_size(struct kunit *test)
 	}
 }
 
-static void wire_masked_reserved(struct kunit *test)
+static void pkt_masked_reserved(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
 	u8 *buf = masked_build(test, row->opcode);
@@ -625,10 +630,10 @@ static void wire_masked_reserved(struct kunit *test)
 }
 
 /* Operands at 16 and 24 mean nothing to a fetch-and-add and must be 0. */
-static void wire_masked_unused_operands(struct kunit *test)
+static void pkt_masked_unused_operands(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
-	bool used = row->opcode == 0xd3;
+	bool used = row->opcode == BTH_RC_MASKED_CMP_SWAP;
 	u8 *buf = masked_build(test, row->opcode);
 	int bit, operand;
 
@@ -728,7 +733,7 @@ static void check_vector(struct kunit *test, const u8 *vector, size_t len,
 	}
 }
 
-static void wire_icrc_ipv4(struct kunit *test)
+static void pkt_icrc_ipv4(struct kunit *test)
 {
 	/* ToS, TTL, header checksum, UDP checksum, FECN and BECN. */
 	static const u8 variant[] = { 1, 8, 10, 11, 26, 27, 32 };
@@ -737,7 +742,7 @@ static void wire_icrc_ipv4(struct kunit *test)
 		     ARRAY_SIZE(variant));
 }
 
-static void wire_icrc_ipv6(struct kunit *test)
+static void pkt_icrc_ipv6(struct kunit *test)
 {
 	/* Traffic class, flow label, hop limit, UDP checksum, FECN and BECN. */
 	static const u8 variant[] = { 0, 1, 2, 3, 7, 46, 47, 52 };
@@ -747,13 +752,13 @@ static void wire_icrc_ipv6(struct kunit *test)
 }
 
 /* What the specification shows is what is parsed and what is built. */
-static void wire_example(struct kunit *test)
+static void pkt_example(struct kunit *test)
 {
 	const u8 *bth = vector_ipv4 + sizeof(struct iphdr) +
 			sizeof(struct udphdr);
 	size_t len = vector_ipv4 + sizeof(vector_ipv4) - bth;
 	struct mxe_pkt_out out = {
-		.opcode = 0xd3,
+		.opcode = BTH_RC_MASKED_CMP_SWAP,
 		.ack_req = true,
 		.pkey = 0xffff,
 		.qpn = 0x11,
@@ -788,31 +793,31 @@ static void wire_example(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.qpn, out.qpn);
 }
 
-static struct kunit_case wire_cases[] = {
-	KUNIT_CASE_PARAM(wire_round_trip, opcode_gen_params),
-	KUNIT_CASE(wire_atomic_op),
-	KUNIT_CASE(wire_fetch_add_ignores_compare),
-	KUNIT_CASE(wire_bth_reserved_bits),
-	KUNIT_CASE_PARAM(wire_truncated, opcode_gen_params),
-	KUNIT_CASE_PARAM(wire_too_long, opcode_gen_params),
-	KUNIT_CASE_PARAM(wire_bad_pad_count, opcode_gen_params),
-	KUNIT_CASE_PARAM(wire_bad_version, opcode_gen_params),
-	KUNIT_CASE(wire_transport),
-	KUNIT_CASE(wire_srqn),
-	KUNIT_CASE(wire_every_opcode),
-	KUNIT_CASE_PARAM(wire_masked_version, masked_gen_params),
-	KUNIT_CASE_PARAM(wire_masked_size, masked_gen_params),
-	KUNIT_CASE_PARAM(wire_masked_reserved, masked_gen_params),
-	KUNIT_CASE_PARAM(wire_masked_unused_operands, masked_gen_params),
-	KUNIT_CASE(wire_icrc_ipv4),
-	KUNIT_CASE(wire_icrc_ipv6),
-	KUNIT_CASE(wire_example),
+static struct kunit_case pkt_cases[] = {
+	KUNIT_CASE_PARAM(pkt_round_trip, opcode_gen_params),
+	KUNIT_CASE(pkt_atomic_op),
+	KUNIT_CASE(pkt_fetch_add_ignores_compare),
+	KUNIT_CASE(pkt_bth_reserved_bits),
+	KUNIT_CASE_PARAM(pkt_truncated, opcode_gen_params),
+	KUNIT_CASE_PARAM(pkt_too_long, opcode_gen_params),
+	KUNIT_CASE_PARAM(pkt_bad_pad_count, opcode_gen_params),
+	KUNIT_CASE_PARAM(pkt_bad_version, opcode_gen_params),
+	KUNIT_CASE(pkt_transport),
+	KUNIT_CASE(pkt_srqn),
+	KUNIT_CASE(pkt_every_opcode),
+	KUNIT_CASE_PARAM(pkt_masked_version, masked_gen_params),
+	KUNIT_CASE_PARAM(pkt_masked_size, masked_gen_params),
+	KUNIT_CASE_PARAM(pkt_masked_reserved, masked_gen_params),
+	KUNIT_CASE_PARAM(pkt_masked_unused_operands, masked_gen_params),
+	KUNIT_CASE(pkt_icrc_ipv4),
+	KUNIT_CASE(pkt_icrc_ipv6),
+	KUNIT_CASE(pkt_example),
 	{}
 };
 
-static struct kunit_suite wire_suite = {
-	.name = "mxe_wire",
-	.test_cases = wire_cases,
+static struct kunit_suite pkt_suite = {
+	.name = "mxe_pkt",
+	.test_cases = pkt_cases,
 };
 
-kunit_test_suite(wire_suite);
+kunit_test_suite(pkt_suite);

@@ -114,23 +114,23 @@ struct refused_row {
 #define NAK_ACC	MXE_AETH_NAK_REM_ACC
 
 static const struct refused_row refused_rows[] = {
-	{ "ATOMIC WRITE without the right", 0x1d, NAK_INV,
+	{ "ATOMIC WRITE without the right", BTH_ATOMIC_WRITE, NAK_INV,
 	  IB_ACCESS_REMOTE_WRITE },
-	{ "ATOMIC WRITE that is not aligned", 0x1d, NAK_INV, .va = 4 },
-	{ "ATOMIC WRITE of another length", 0x1d, NAK_INV, .len = 8 },
-	{ "ATOMIC WRITE with more data", 0x1d, NAK_INV, .data = 4 },
-	{ "ATOMIC WRITE with less data", 0x1d, NAK_INV, .data = -4 },
-	{ "ATOMIC WRITE behind the region", 0x1d, NAK_ACC, .va = KT_SIZE },
-	{ "ATOMIC WRITE with another key", 0x1d, NAK_ACC, .rkey = 1 },
-	{ "FLUSH without the right", 0x1c, NAK_INV, IB_ACCESS_FLUSH_GLOBAL },
-	{ "FLUSH behind the region", 0x1c, NAK_ACC, .len = KT_SIZE },
-	{ "FLUSH with another key", 0x1c, NAK_ACC, .rkey = 1 },
-	{ "FLUSH of a region with another key", 0x1c, NAK_ACC, .rkey = 1,
+	{ "ATOMIC WRITE that is not aligned", BTH_ATOMIC_WRITE, NAK_INV, .va = 4 },
+	{ "ATOMIC WRITE of another length", BTH_ATOMIC_WRITE, NAK_INV, .len = 8 },
+	{ "ATOMIC WRITE with more data", BTH_ATOMIC_WRITE, NAK_INV, .data = 4 },
+	{ "ATOMIC WRITE with less data", BTH_ATOMIC_WRITE, NAK_INV, .data = -4 },
+	{ "ATOMIC WRITE behind the region", BTH_ATOMIC_WRITE, NAK_ACC, .va = KT_SIZE },
+	{ "ATOMIC WRITE with another key", BTH_ATOMIC_WRITE, NAK_ACC, .rkey = 1 },
+	{ "FLUSH without the right", BTH_FLUSH, NAK_INV, IB_ACCESS_FLUSH_GLOBAL },
+	{ "FLUSH behind the region", BTH_FLUSH, NAK_ACC, .len = KT_SIZE },
+	{ "FLUSH with another key", BTH_FLUSH, NAK_ACC, .rkey = 1 },
+	{ "FLUSH of a region with another key", BTH_FLUSH, NAK_ACC, .rkey = 1,
 	  .level = 1 },
-	{ "FLUSH to persistence", 0x1c, NAK_ACC, .type = 3 },
-	{ "FLUSH to both", 0x1c, NAK_ACC, .type = 2 },
-	{ "FLUSH to nothing", 0x1c, NAK_INV, .type = 1 },
-	{ "FLUSH of an unknown level", 0x1c, NAK_INV, .level = 2 },
+	{ "FLUSH to persistence", BTH_FLUSH, NAK_ACC, .type = 3 },
+	{ "FLUSH to both", BTH_FLUSH, NAK_ACC, .type = 2 },
+	{ "FLUSH to nothing", BTH_FLUSH, NAK_INV, .type = 1 },
+	{ "FLUSH of an unknown level", BTH_FLUSH, NAK_INV, .level = 2 },
 };
 
 static void refused_desc(const struct refused_row *row, char *desc)

@@ -120,7 +120,7 @@ static struct sk_buff *received(struct kunit *test)
  * Nothing is left of how it came: not that it was in a list, which the UDP layer leaves
  * in the packets of a train, nor what its netdev and others said of it.
  */
-static void buffer_reused(struct kunit *test)
+static void skb_reused(struct kunit *test)
 {
 	struct sk_buff *skb = received(test), *old = skb, *fresh;
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
@@ -177,7 +177,7 @@ static void expect_other(struct kunit *test, struct sk_buff *old, size_t size)
 	local_bh_enable();
 }
 
-static void buffer_not_reused(struct kunit *test)
+static void skb_not_reused(struct kunit *test)
 {
 	struct sk_buff *skb = received(test), *clone;
 
@@ -211,15 +211,15 @@ static void buffer_not_reused(struct kunit *test)
 }
 
 static struct kunit_case buffer_cases[] = {
-	KUNIT_CASE(buffer_reused),
-	KUNIT_CASE(buffer_not_reused),
+	KUNIT_CASE(skb_reused),
+	KUNIT_CASE(skb_not_reused),
 	KUNIT_CASE(buffers_are_apart),
 	KUNIT_CASE(buffers_come_again),
 	{}
 };
 
 static struct kunit_suite buffer_suite = {
-	.name = "mxe_buffer",
+	.name = "mxe_skb",
 	.test_cases = buffer_cases,
 };
 

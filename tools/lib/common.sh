@@ -131,7 +131,7 @@ copy_sources()
 	find "$1" -type f ! \( "${products[@]}" \) -printf '%P\n' | while read -r f; do
 		[ -e "$TOP/$f" ] || rm "$1/$f"
 	done
-	(cd "$TOP" && find Kbuild kernel include tests/kernel tests/kunit -type f \
+	(cd "$TOP" && find Kbuild kernel include tests/bth.h tests/kernel tests/kunit -type f \
 		! \( "${products[@]}" \)) | while read -r f; do
 		cmp -s "$TOP/$f" "$1/$f" || {
 			mkdir -p "$(dirname "$1/$f")"
