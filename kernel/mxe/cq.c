@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Completion queues: their verbs, adding completions, and events with their
+ * moderation.  ib_core calls the verbs, qp.h and qp.c the rest; it calls ring.c and
+ * the handlers of consumers.
+ */
 #include <linux/if_vlan.h>
 #include <linux/log2.h>
 #include <linux/mm.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The ib_device: attributes, port, the tables of verbs and of uverbs methods,
- * registration.  Links and netdev events call it, and it refers to every verb.
+ * registration.  link.c and ib_core call it; it refers to every verb and calls
+ * netns.c.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The doorbell: a file of a user context that processes write to.  It finds the
- * queue pair by its number and rings its sender or its responder.
+ * The doorbell: a file of a user context that processes write to.  uverbs calls it;
+ * it finds the queue pair by its number (qpn.h), and rings its sender (send.c) or its
+ * responder (recv.c).
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>

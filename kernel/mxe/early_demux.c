@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Hooks of netfilter that recognise packets of known connections before the IP layer
+ * routes them.  netns.c registers the hooks, and netfilter calls them; they call
+ * qpn.c, gso.c and rx.c.
+ */
 #include <linux/filter.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * GSO batches: joins packets that are sent, and splits batches that are received.
+ * tx.c and early_demux.c call it; it calls the socket buffers of the kernel only.
+ */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>

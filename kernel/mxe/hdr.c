@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The headers of IP and UDP in front of the BTH, and the ICRC behind the payload.
+ * tx.c calls it for each packet that is sent; it calls icrc.c and icrc_fast.c.
+ */
 #include <linux/skbuff.h>
 #include <net/ip.h>
 #include <net/ipv6.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Adds devices for `rdma link add`, reports the state of their ports, and removes
+ * them when their netdev is unregistered.  ib_core and the notifier chain of netdevs
+ * call it; it calls device.c and netns.c.
+ */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Loading and unloading, in order. */
+/*
+ * Loads and unloads the module in order, and has its parameters.  The module loader
+ * calls it; it calls qp.c, icrc_fast.c, netns.c, link.c, skb.c and ib_exp.
+ */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 

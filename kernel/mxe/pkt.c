@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Parses and builds packets from the BTH on, by a table of opcodes.  hdr.h calls the
+ * parser and tx.c the builder; it calls nothing of mxe.
+ */
 #include <linux/string.h>
 
 #include "pkt.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The verb by which kernel consumers post send work requests.  ib_core calls it; it puts
- * them into the queue (wqe.c) and has the requester look (send.c).
+ * The verb by which kernel consumers post send work requests.  ib_core calls it; it
+ * puts them into the queue (wqe.c) and lets the requester look (send.c).
  */
 #include "mxe.h"
 #include "post.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verbs of queue pairs: create, destroy, modify and query.  ib_core calls them
- * through verbs.c.
+ * through the table in device.c; they call qp.c and each file of the engine that has
+ * a part in a queue pair's life.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>

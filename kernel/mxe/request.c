@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The packets of the requester: what the next one says and carries, and what it costs.
- * The sender loop (send.c) calls it; it calls the way to the wire (tx.c).
+ * The packets of the requester: describes, fills and sends the next one, and knows
+ * its cost.  send.c and ud.c call it; it calls wqe.c, mr.c and tx.c.
  */
 #include <linux/percpu.h>
 #include <linux/sched.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Details of queue pairs, completion queues and regions for `rdma resource show -dd`.
+ * ib_core calls it; it calls qp.c for the locks.
+ */
 #include <linux/kernel.h>
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The timers of the requester: local ACK timeout and receiver not ready.  send.c,
+ * complete.c and qp_work.c start them, and qp_verbs.c stops them; it calls sq.c and
+ * cnp.c.
+ */
 #include <linux/jiffies.h>
 
 #include "cnp.h"

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that processes map: the rings of queues, and device memory.  cq.c, rq.c,
+ * qp_verbs.c and dm.c allocate it, and ib_core calls mxe_mmap(); it calls vmalloc and
+ * the mmap entries of ib_core.
+ */
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester's loop: what is posted is begun, sent packet by packet, or executed on
- * the loopback path.  Doorbells, the poller, answers and the work of the queue pair call
- * it; it calls request.c and the transports.
+ * The requester's loop: begins the requests that are posted, and sends them packet by
+ * packet or executes them on the loopback path.  doorbell.c, post.c, sqpoll.c, rx.c
+ * and qp_work.c call it; it calls request.c, loopback.c, ud.c and uc.h.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>

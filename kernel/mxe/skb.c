@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket buffers for packets that are sent, from memory that the CPU keeps or from a
+ * received packet.  tx.c calls it; it calls the page allocator and napi_build_skb().
+ */
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>

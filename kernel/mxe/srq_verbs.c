@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verbs of shared receive queues: create, modify, query, destroy and post.
- * ib_core calls them through verbs.c.
+ * ib_core calls them through the table in device.c; they call rq.c and xrcd.c.
  */
 #include "mxe.h"
 #include "resource.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Builds packets for the requester, the responder and CNPs, and gives them to IP:
- * one by one, or in batches of one queue pair.
+ * Builds packets for request.c, respond.c, ud.c and cnp.c, and gives them to IP one
+ * by one or in GSO batches of one queue pair.  It calls hdr.c, gso.c, skb.c, route.c
+ * and tx_direct.c.
  */
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>

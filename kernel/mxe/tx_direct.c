@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Sends packets past those parts of the IP layer that have nothing to do for them.
+ * tx.c calls it; it calls the hooks of netfilter and the neighbour.
+ */
 #include <linux/netfilter.h>
 #include <net/arp.h>
 #include <net/dst.h>

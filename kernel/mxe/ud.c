@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Datagrams: the requester and the responder of UD queue pairs and QP 1.  send.c and
+ * deliver.c call it; it calls request.c, tx.c and recv.c.
+ */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Work requests of processes and of kernel consumers, checked and copied into struct
- * mxe_send_wr.  The requester calls it for the former, the verb for the latter.
+ * mxe_send_wr.  send.c and request.c call it for the former, post.c for the latter;
+ * it calls ring.h, ah.c and mr.c.
  */
 #include "ah.h"
 #include "mxe.h"

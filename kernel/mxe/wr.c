@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A row for each opcode of a send work request.  The send side looks up there what it
- * does with one; a new opcode has a row here, and its execution.
+ * The table of the opcodes of send work requests, with a row for each.  The send side
+ * looks up its flags there (wr.h), and a new opcode needs a row here and its
+ * execution.
  */
 #include "mxe.h"
 #include "pkt.h"

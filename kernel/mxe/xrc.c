@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Target queue pairs of extended reliable connections: join and leave a domain, and
- * find the shared receive queue that a request names.  respond.c and qp_verbs.c call it.
+ * find the shared receive queue that a request names.  respond.c and qp_verbs.c call
+ * it; it calls nothing of mxe.
  */
 #include "mxe.h"
 #include "pkt.h"

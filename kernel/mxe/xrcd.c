@@ -2,7 +2,8 @@
 /*
  * Domains of extended reliable connections: their verbs, and the numbers by which
  * target queue pairs find the shared receive queues of a domain.  ib_core calls the
- * verbs through verbs.c, srq_verbs.c calls the rest; it calls respond.c.
+ * verbs through the table in device.c, srq_verbs.c calls the rest; it calls respond.c
+ * and srq.c.
  */
 #include "mxe.h"
 #include "resource.h"
