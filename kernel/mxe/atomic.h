@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Remote atomic operations: their operands, and their execution. */
+/*
+ * Atomics have their operands in struct mxe_atomic_args, and are executed by
+ * atomic.c.
+ */
 #ifndef MXE_ATOMIC_H
 #define MXE_ATOMIC_H
 

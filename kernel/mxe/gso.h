@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trains: packets that one side of a queue pair sends in one go pass IP, the
- * netdevs and the softirq as one socket buffer, the others in its frag_list, in
- * the form that GRO gives to packets to be forwarded (SKB_GSO_FRAGLIST).
+ * A GSO batch is a number of packets that one side of a queue pair sends together.
+ * They pass IP, the netdevs and the softirq as one socket buffer: the first packet,
+ * with the others in its frag_list, as GRO leaves packets that are to be forwarded
+ * (SKB_GSO_FRAGLIST).
  *
- * Each of them is complete, with headers and an ICRC of its own.  The stack takes
- * a train apart in front of a netdev that has no such feature and of any socket;
- * what is left is what would have been sent one by one.  Taken apart in IPv4
- * they get ascending identifications.  The ICRC protects that field, so they
- * have those from the start.
+ * Each packet is complete, with its own headers and ICRC.  The stack splits a batch
+ * in front of a netdev without the feature and in front of any socket, into the
+ * packets that would have been sent one by one.  Splitting gives IPv4 packets
+ * ascending identifications.  The ICRC covers that field, so the packets have these
+ * identifications from the start.
  */
 #ifndef MXE_GSO_H
 #define MXE_GSO_H

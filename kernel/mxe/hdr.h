@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What stands before the BTH, and the ICRC: headers of IP and UDP. */
+/*
+ * hdr.c writes the headers of IP and UDP in front of the BTH, and the ICRC.  The
+ * parser of received packets is here.
+ */
 #ifndef MXE_HDR_H
 #define MXE_HDR_H
 

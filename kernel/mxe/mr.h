@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory regions and access to them.  Errors are errno; what they mean to a
- * peer or a consumer is decided by the responder and the requester:
+ * A memory region is memory that queue pairs may access by a key (mr.c).  Errors are
+ * errno; the responder and the requester decide what they mean to a peer or a
+ * consumer:
  *
  *   -ENOENT  no such key, or not valid now
  *   -EPERM   other protection domain

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * mxe: a software RoCEv2 device that executes masked atomics.
+ * mxe is a software RoCEv2 device that executes masked atomics.  This header has the
+ * device, its limits, and the rules for contexts and locks.
  *
  * Contexts in which the parts run
  *

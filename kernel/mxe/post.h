@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Posting of send work requests by kernel consumers.
- */
+/* Kernel consumers post send work requests by this verb (post.c). */
 #ifndef MXE_POST_H
 #define MXE_POST_H
 

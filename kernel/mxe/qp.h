@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs: state, the two queues, and what the protocol engine keeps.
+ * A queue pair has a state, two queues, and what the protocol engine keeps for it
+ * (qp.c).
  *
  * Lifetime: the engine's object, struct mxe_qp, is found through mnet->qps and
  * used under RCU.  ib_core owns struct mxe_ib_qp, frees it as soon as destroy

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Receive requests of a queue pair: taking them up and completing them. */
+/* recv.c takes the receive requests of a queue pair up, and completes them. */
 #ifndef MXE_RECV_H
 #define MXE_RECV_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The packets of the requester.
- */
+/* request.c describes and sends the packets of the requester. */
 #ifndef MXE_REQUEST_H
 #define MXE_REQUEST_H
 

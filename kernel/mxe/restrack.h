@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What `rdma resource show ... -dd` says of the objects of mxe. */
+/* restrack.c gives `rdma resource show ... -dd` the details of objects of mxe. */
 #ifndef MXE_RESTRACK_H
 #define MXE_RESTRACK_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Routes of a queue pair: by which its packets leave, and by which its peer's came.
+ * route.c finds the route by which packets of a queue pair leave, and keeps the route
+ * by which packets of its peer came.
  */
 #ifndef MXE_ROUTE_H
 #define MXE_ROUTE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Receive queues: posting requests and taking them up. */
+/* A receive queue holds posted requests until they are taken up (rq.c). */
 #ifndef MXE_RQ_H
 #define MXE_RQ_H
 

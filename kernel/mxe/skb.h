@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Socket buffers for what is sent. */
+/* skb.c allocates socket buffers for packets that are sent. */
 #ifndef MXE_SKB_H
 #define MXE_SKB_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Packets to the network: from a description to IP.
- */
+/* tx.c builds packets from their description, and gives them to IP. */
 #ifndef MXE_TX_H
 #define MXE_TX_H
 

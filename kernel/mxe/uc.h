@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Unreliable connections: SEND and RDMA WRITE without acknowledgements. */
+/*
+ * An unreliable connection carries SEND and RDMA WRITE without acknowledgements
+ * (uc.c).
+ */
 #ifndef MXE_UC_H
 #define MXE_UC_H
 

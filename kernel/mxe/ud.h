@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Unreliable datagrams: UD queue pairs and the general services interface
- * (QP 1, by which the connection manager speaks).
+ * UD queue pairs and the general services interface (QP 1, which the connection
+ * manager uses) send and receive unreliable datagrams (ud.c).
  */
 #ifndef MXE_UD_H
 #define MXE_UD_H

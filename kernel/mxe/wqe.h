@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What was posted to the send queue: checked, and taken up for the requester. */
+/* wqe.c checks what was posted to a send queue, and takes it up for the requester. */
 #ifndef MXE_WQE_H
 #define MXE_WQE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is to be known of the opcode of a send work request: one table. */
+/* One table says all about the opcodes of send work requests (wr.c). */
 #ifndef MXE_WR_H
 #define MXE_WR_H
 

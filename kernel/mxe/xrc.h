@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Extended reliable connections (IBTA annex A14): one connection between two
- * hosts serves every process of the responding one.  Each request names the
- * shared receive queue that it is for, and by that the process: its protection
- * domain, by whose rights keys are used, and its completion queue.
+ * An extended reliable connection (IBTA annex A14) between two hosts serves every
+ * process of the responding one.  Each request names the shared receive queue that it
+ * is for, and by that the process: its protection domain, by whose rights keys are
+ * used, and its completion queue.
  *
  * The initiator is the send side of a reliable connection.  The target is the
  * other side and has no queue at all; it belongs to its domain, not to a

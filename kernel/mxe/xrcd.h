@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Domains of extended reliable connections, and the shared queues in them. */
+/*
+ * xrcd.c has the domains of extended reliable connections, and numbers the shared
+ * receive queues in them.
+ */
 #ifndef MXE_XRCD_H
 #define MXE_XRCD_H
 
