@@ -33,7 +33,7 @@
 
 #ifdef CONFIG_NETFILTER
 
-/* Has something between here and the socket a say? */
+/* Returns true if a hook between this point and the socket could act on the packet. */
 static __always_inline bool mxe_early_demux_interferes(struct net *net,
 						       struct sk_buff *skb)
 {
@@ -53,7 +53,7 @@ static __always_inline bool mxe_early_demux_interferes(struct net *net,
 	return false;
 }
 
-/* Make the headers up to BTH readable, if it has them. */
+/* Pull the headers up to and including the BTH into the linear area. */
 static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb)
 {
 	const unsigned int len = sizeof(struct iphdr) + sizeof(struct udphdr) +
@@ -61,11 +61,11 @@ static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb)
 
 	if (likely(skb_headlen(skb) >= len))
 		return true;
-	/* What is taken from a train's other packets would break it. */
+	/* Pulling data from the other packets of a GSO batch would break the batch. */
 	return !skb_is_gso(skb) && pskb_may_pull(skb, len);
 }
 
-/* Is it what the UDP layer would give to our socket just as it is? */
+/* Returns true if the UDP layer would deliver this packet to our socket unmodified. */
 static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
@@ -110,7 +110,7 @@ mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb)
 	       mxe_early_demux_address_ok(qp, skb) && dst_check(dst, 0) ? qp : NULL;
 }
 
-/* Would ip_rcv() take it just as it is?  It has no options. */
+/* Returns true if ip_rcv() would accept the packet unmodified.  It has no options. */
 static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
@@ -130,9 +130,10 @@ mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pk
 }
 
 /*
- * Give a packet or a train, which begins at its IP header and is pulled, to its
+ * Give a packet or a GSO batch, which begins at its IP header and is pulled, to its
  * queue pair, or leave it to the stack.  at_netdev: before ip_rcv(), not behind it.
- * Returns the verdict of the hook.  One copy for each case: this is for every packet.
+ * Returns the verdict of the hook.  Inlined for each case, because it runs for every
+ * packet.
  */
 static __always_inline unsigned int
 mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool at_netdev,

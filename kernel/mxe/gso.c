@@ -16,7 +16,7 @@ bool mxe_gso_enabled = true;
 
 /* ---- sending ----------------------------------------------------------- */
 
-/* Of one packet, from IP header to the end of that of UDP. */
+/* Length of the IP and UDP headers of one packet. */
 static unsigned int mxe_gso_hdr_len(const struct sk_buff *skb)
 {
 	return skb_transport_header(skb) + sizeof(struct udphdr) -

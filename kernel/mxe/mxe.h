@@ -85,7 +85,7 @@ struct mxe_dev {
 	struct mxe_netns *mnet;		/* namespace of ndev; a user is held */
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_netns_mutex */
 #ifdef CONFIG_NETFILTER
-	struct nf_hook_ops ingress;	/* of ndev, if has_ingress; see early.h */
+	struct nf_hook_ops ingress;	/* of ndev, if has_ingress; see early_demux.h */
 #endif
 	bool has_ingress;		/* RTNL */
 	bool ndev_gone;			/* or in another namespace; RTNL */

@@ -151,7 +151,7 @@ struct mxe_sq {
 	spinlock_t post_lock;
 	u32 posted;
 
-	/* Of a polled queue; poll.c reads them without the lock, too. */
+	/* Of a polled queue; sqpoll.c reads them without the lock, too. */
 	bool watched;			/* a thread looks at the ring */
 	u32 seen;			/* its producer, when last looked at */
 
@@ -288,7 +288,7 @@ struct mxe_qp {
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
 	struct dst_cache dst_cache;	/* of av; bottom halves off */
-	struct dst_entry __rcu *rx_dst;	/* of what comes; see early.h */
+	struct dst_entry __rcu *rx_dst;	/* of what comes; see early_demux.h */
 	u64 cnp_sent;			/* when; racy, see cnp.c */
 
 	/* Requester and completer; bottom halves off. */

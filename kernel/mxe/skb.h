@@ -31,7 +31,7 @@ struct sk_buff *mxe_skb_alloc(size_t size);
  * like a packet socket, or it is too short.  *old may be NULL.  Bottom halves off.
  */
 struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size);
-/* Give back what the processors hold.  Nobody allocates any more. */
+/* Free the memory that the CPUs keep, once nothing allocates any more. */
 void mxe_skb_exit(void);
 
 #else

@@ -20,7 +20,7 @@
 
 #ifdef CONFIG_NETFILTER
 
-/* Does the route do nothing but lead to a neighbour? */
+/* Returns true if the route does nothing but lead to a neighbour. */
 static bool mxe_tx_direct_is_plain(const struct rtable *rt)
 {
 	return rt->rt_type == RTN_UNICAST && !dst_xfrm(&rt->dst) &&

@@ -110,8 +110,8 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return;
 	}
 	/*
-	 * Dropped silently (IBTA 9.8.3): a peer must not stop the queue.  The
-	 * next datagram has the same request.
+	 * Dropped silently (IBTA 9.8.3): a remote sender must not stop the queue.
+	 * The next datagram takes the same request.
 	 */
 	if (len > rq->cur->length) {
 		mxe_count(qp->dev, drop_recv_too_short);
