@@ -636,7 +636,7 @@ static void fk_out_one(u8 *packet, size_t len)
 	fk_sent(packet, len);
 }
 
-/* Of a train each packet, with the headers of the first, as GSO would. */
+/* Each packet of a GSO batch, with the headers of the first, as GSO would. */
 static int fk_out(struct sk_buff *skb)
 {
 	size_t hdr_len = skb_transport_offset(skb) + sizeof(struct udphdr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trains: that what the stack makes of one, and what mxe makes of one, are the
- * packets that would have been sent one by one.
+ * GSO batches: that the packets into which the stack splits one, and those into which mxe
+ * does, are the packets that would have been sent one by one.
  */
 #include <linux/ip.h>
 #include <linux/udp.h>
@@ -79,7 +79,7 @@ static struct ib_mr *connect(struct kt *kt, netdev_features_t features)
 	return kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-static void train_split(struct kunit *test)
+static void gso_split(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	/* As a veth pair has them. */
@@ -108,7 +108,7 @@ static void train_split(struct kunit *test)
 	kfree_skb_list(skb);
 }
 
-static void train_segmented(struct kunit *test)
+static void gso_segmented(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	/* Too little, so that the stack takes it apart. */
@@ -127,7 +127,7 @@ static void train_segmented(struct kunit *test)
 }
 
 /* A longer packet than the first, or one too many, begins another. */
-static void train_ends(struct kunit *test)
+static void gso_ends(struct kunit *test)
 {
 	static const unsigned int lens[] = { 100, 100, 60, 104, 100 };
 	struct net_device *ndev = kt_of(test)->ndev;
@@ -164,18 +164,18 @@ static void train_ends(struct kunit *test)
 	kfree_skb(skb);
 }
 
-static struct kunit_case train_cases[] = {
-	KUNIT_CASE(train_split),
-	KUNIT_CASE(train_segmented),
-	KUNIT_CASE(train_ends),
+static struct kunit_case gso_cases[] = {
+	KUNIT_CASE(gso_split),
+	KUNIT_CASE(gso_segmented),
+	KUNIT_CASE(gso_ends),
 	{}
 };
 
-static struct kunit_suite train_suite = {
-	.name = "mxe_train",
+static struct kunit_suite gso_suite = {
+	.name = "mxe_gso",
 	.init = kt_init,
 	.exit = kt_exit,
-	.test_cases = train_cases,
+	.test_cases = gso_cases,
 };
 
-kunit_test_suite(train_suite);
+kunit_test_suite(gso_suite);

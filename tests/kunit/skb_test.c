@@ -118,7 +118,7 @@ static struct sk_buff *received(struct kunit *test)
 
 /*
  * Nothing is left of how it came: not that it was in a list, which the UDP layer leaves
- * in the packets of a train, nor what its netdev and others said of it.
+ * in the packets of a GSO batch, nor what its netdev and others said of it.
  */
 static void buffer_reused(struct kunit *test)
 {
