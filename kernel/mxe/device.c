@@ -65,8 +65,8 @@ static enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev)
 	return dev->reply_be ? IB_ATOMIC_NONE : IB_ATOMIC_GLOB;
 }
 
-static void mxe_exp_query(struct ib_device *ibdev,
-			  struct ib_exp_driver_attr *attr)
+static void mxe_device_query_exp(struct ib_device *ibdev,
+				 struct ib_exp_driver_attr *attr)
 {
 	bool reply_be = to_mdev(ibdev)->reply_be;
 
@@ -80,7 +80,7 @@ static void mxe_exp_query(struct ib_device *ibdev,
 
 struct ib_exp_driver mxe_exp_driver = {
 	.driver_id = MXE_DRIVER_ID,
-	.query = mxe_exp_query,
+	.query = mxe_device_query_exp,
 };
 
 static int mxe_query_device(struct ib_device *ibdev,
@@ -205,7 +205,7 @@ static enum rdma_link_layer mxe_get_link_layer(struct ib_device *ibdev,
 	return IB_LINK_LAYER_ETHERNET;
 }
 
-static void mxe_get_fw_str(struct ib_device *ibdev, char *str)
+static void mxe_get_dev_fw_str(struct ib_device *ibdev, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%s", THIS_MODULE->version);
 }
@@ -275,7 +275,7 @@ static const struct ib_device_ops mxe_device_ops = {
 	.fill_res_cq_entry = mxe_fill_res_cq,
 	.fill_res_mr_entry = mxe_fill_res_mr,
 	.fill_res_qp_entry = mxe_fill_res_qp,
-	.get_dev_fw_str = mxe_get_fw_str,
+	.get_dev_fw_str = mxe_get_dev_fw_str,
 	.get_dma_mr = mxe_get_dma_mr,
 	.get_hw_stats = mxe_stats_get,
 	.get_link_layer = mxe_get_link_layer,

@@ -38,7 +38,7 @@ module_param_named(trains, mxe_gso_enabled, bool, 0644);
 MODULE_PARM_DESC(trains, "alias of gso");
 #endif
 
-static int __init mxe_read_params(void)
+static int __init mxe_main_read_params(void)
 {
 	if (!mxe_udp_port) {
 		pr_err("mxe: port must not be 0\n");
@@ -58,7 +58,7 @@ static int __init mxe_init(void)
 {
 	int err;
 
-	err = mxe_read_params();
+	err = mxe_main_read_params();
 	if (err)
 		return err;
 	err = mxe_qp_init();
