@@ -187,11 +187,11 @@ static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
 enum mxe_copy_dir { MXE_FROM_MEMORY, MXE_TO_MEMORY };
 
 /* Of a loop both are memory of regions, maybe of the same. */
-void mxe_copy_bytes(void *to, const void *from, u32 len);
+void mxe_mr_copy_bytes(void *to, const void *from, u32 len);
 
 /* What is as long as an atomic of one word is copied at once. */
-static __always_inline void mxe_copy(void *p, void *buf, u32 len,
-				     enum mxe_copy_dir dir)
+static __always_inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len,
+					      enum mxe_copy_dir dir)
 {
 	void *to = dir == MXE_TO_MEMORY ? p : buf;
 	const void *from = dir == MXE_TO_MEMORY ? buf : p;
@@ -201,7 +201,7 @@ static __always_inline void mxe_copy(void *p, void *buf, u32 len,
 	else if (len == sizeof(u32))
 		memcpy(to, from, sizeof(u32));
 	else
-		mxe_copy_bytes(to, from, len);
+		mxe_mr_copy_bytes(to, from, len);
 }
 
 void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
@@ -216,7 +216,7 @@ mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 	void *p = mxe_mr_ptr(mr, addr, &avail);
 
 	if (len && len <= avail)
-		mxe_copy(p, buf, len, dir);
+		mxe_mr_copy_chunk(p, buf, len, dir);
 	else
 		mxe_mr_copy_pages(mr, addr, buf, len, dir);
 }

@@ -141,7 +141,7 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 		cap->max_recv_wr = rq->q.entries;
 		cap->max_recv_sge = rq->q.max_sge;
 	}
-	rq->cur = kzalloc(mxe_recv_wr_size(rq->srq ? rq->srq->q.max_sge :
+	rq->cur = kzalloc(mxe_rq_wr_size(rq->srq ? rq->srq->q.max_sge :
 						     rq->q.max_sge),
 			  GFP_KERNEL_ACCOUNT);
 	return rq->cur ? 0 : -ENOMEM;
@@ -151,7 +151,7 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
 {
 	memset(cap, 0, sizeof(*cap));
-	qp->rq.cur = kzalloc(mxe_recv_wr_size(MXE_MAX_SGE), GFP_KERNEL_ACCOUNT);
+	qp->rq.cur = kzalloc(mxe_rq_wr_size(MXE_MAX_SGE), GFP_KERNEL_ACCOUNT);
 	return qp->rq.cur ? 0 : -ENOMEM;
 }
 
