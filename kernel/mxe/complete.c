@@ -202,7 +202,7 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_retry_progress(qp);
 }
 
-void mxe_atomic_result_be(const struct mxe_atomic_args *args, u64 *words)
+void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words)
 {
 	unsigned int n = mxe_atomic_words(args), i;
 	__be32 *be32 = (__be32 *)words;
@@ -230,7 +230,7 @@ static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	memcpy(result, pkt->atomic_orig_words,
 	       pkt->atomic_num_words * sizeof(*result));
-	mxe_atomic_result(qp, &wr->atomic, result);
+	mxe_complete_result(qp, &wr->atomic, result);
 	if (mxe_complete_scatter(qp, wr, 0, result,
 				 mxe_atomic_size(&wr->atomic))) {
 		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);

@@ -11,15 +11,15 @@
  */
 bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
-/* Words to big-endian; only for mxe_atomic_result(). */
-void mxe_atomic_result_be(const struct mxe_atomic_args *args, u64 *words);
+/* Words to big-endian; only for mxe_complete_result(). */
+void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words);
 /* The words, in the byte order in which the consumer gets them. */
-static inline void mxe_atomic_result(const struct mxe_qp *qp,
-				     const struct mxe_atomic_args *args,
-				     u64 *words)
+static inline void mxe_complete_result(const struct mxe_qp *qp,
+				       const struct mxe_atomic_args *args,
+				       u64 *words)
 {
 	if (qp->be_reply || BIT(args->log_size) & MXE_ATOMIC_LOG_SIZES_BE)
-		mxe_atomic_result_be(args, words);
+		mxe_complete_result_be(args, words);
 }
 
 #endif /* MXE_COMPLETE_H */

@@ -325,7 +325,7 @@ static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 	if (!err)
 		err = mxe_loopback_exec_atomic(peer, wr, result);
 	if (!err) {
-		mxe_atomic_result(qp, &wr->atomic, result);
+		mxe_complete_result(qp, &wr->atomic, result);
 		mxe_mr_copy(mr, wr->sge[0].addr, result, size, MXE_TO_MEMORY);
 	}
 	mxe_mr_put(mr);

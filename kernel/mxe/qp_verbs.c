@@ -332,7 +332,7 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_loopback_reset(qp);
 	qp->sq.pending = 0;
 	qp->rq.pending = 0;
-	/* mxe_xrc_withdraw() does not visit this target any more. */
+	/* mxe_xrcd_withdraw() does not visit this target any more. */
 	if (mxe_qp_is_xrc_tgt(qp)) {
 		qp->rq.srq = NULL;
 		qp->rq.read.srq = NULL;

@@ -11,13 +11,13 @@
 #include "ud.h"
 #include "wr.h"
 
-static u32 mxe_wr_byte_len(const struct mxe_send_wr *wr)
+static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr)
 {
 	return mxe_wr_is_atomic(wr->opcode) && !wr->error ?
 	       mxe_atomic_size(&wr->atomic) : wr->length;
 }
 
-static bool mxe_qp_has_sqe(const struct mxe_qp *qp)
+static bool mxe_sq_has_sqe(const struct mxe_qp *qp)
 {
 	return mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp);
 }
@@ -32,7 +32,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 		.wr_id = wr->wr_id,
 		.status = status,
 		.opcode = mxe_wr_rows[wr->opcode].wc_opcode,
-		.byte_len = mxe_wr_byte_len(wr),
+		.byte_len = mxe_sq_byte_len(wr),
 		.flags = wr->flags & MXE_SEND_USER ? MXE_CQE_USER : 0,
 		.src_qp = qp->dest_qpn,
 	};
@@ -40,7 +40,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 	lockdep_assert_held(&qp->send_lock);
 
 	/* First: a consumer that sees the completion may leave SQE at once. */
-	if (failed && mxe_qp_has_sqe(qp))
+	if (failed && mxe_sq_has_sqe(qp))
 		mxe_qp_sq_error(qp);
 	if (wr->started && mxe_wr_is_rd_atomic(wr->opcode) && sq->rd_atomic)
 		sq->rd_atomic--;
@@ -58,7 +58,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 
 	if (failed) {
 		sq->halted = true;
-		if (!mxe_qp_has_sqe(qp))
+		if (!mxe_sq_has_sqe(qp))
 			sq->pending |= BIT(MXE_PENDING_ERROR);
 	}
 }

@@ -34,7 +34,7 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 	lockdep_assert_held(&qp->recv_lock);
 
 	/*
-	 * mxe_xrc_withdraw() visits the targets of the queue's own domain only.
+	 * mxe_xrcd_withdraw() visits the targets of the queue's own domain only.
 	 * For those of other domains the lock keeps the queue while it is read.
 	 */
 	xa_lock_bh(&qp->dev->xrc_srqs);

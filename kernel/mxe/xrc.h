@@ -42,7 +42,7 @@ void mxe_xrc_leave(struct mxe_qp *qp);
 /*
  * The shared queue of that number, or NULL if there is none in the domain of
  * the target queue pair.  Good until recv_lock is dropped, or for as long as
- * it stands in rq->srq or rq->read.srq, where mxe_xrc_withdraw() looks.
+ * it stands in rq->srq or rq->read.srq, where mxe_xrcd_withdraw() looks.
  * Context: recv_lock held.
  */
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);

@@ -17,7 +17,7 @@ int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
  * Give a shared queue a number, by which it can be found; take it away again
  * and wait until no target queue pair uses the queue.  Context: may sleep.
  */
-int mxe_xrc_publish(struct mxe_srq *srq);
-void mxe_xrc_withdraw(struct mxe_srq *srq);
+int mxe_xrcd_publish(struct mxe_srq *srq);
+void mxe_xrcd_withdraw(struct mxe_srq *srq);
 
 #endif /* MXE_XRCD_H */
