@@ -53,7 +53,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 	/* Counted, and lost as datagrams may be. */
 	if (!skb)
 		return IB_WC_SUCCESS;
-	if (mxe_send_gather(qp, wr, 0, payload, wr->length)) {
+	if (mxe_request_gather(qp, wr, 0, payload, wr->length)) {
 		mxe_count(qp->dev, local_access_errors);
 		kfree_skb(skb);
 		return IB_WC_LOC_PROT_ERR;
