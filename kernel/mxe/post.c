@@ -32,7 +32,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 
 	spin_lock_irqsave(&sq->post_lock, flags);
 	for (; ibwr; ibwr = ibwr->next) {
-		err = mxe_send_put(qp, ibwr);
+		err = mxe_wqe_put(qp, ibwr);
 		if (err) {
 			mxe_refuse(qp->dev, err, "opcode %d", ibwr->opcode);
 			*bad_wr = ibwr;

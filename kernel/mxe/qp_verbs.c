@@ -200,7 +200,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 
 	qp->is_user = true;
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
-	qp->sq.opcodes = mxe_qp_user_opcodes(qp);
+	qp->sq.opcodes = mxe_wqe_user_opcodes(qp);
 	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
 	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
 	qp->sq.is_polled = req.flags & MXE_QP_CREATE_POLLED;

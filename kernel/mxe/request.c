@@ -82,7 +82,7 @@ static bool mxe_request_is_followed(struct mxe_qp *qp)
 	struct mxe_sq *sq = &qp->sq;
 	u32 next = sq->cur + 1;
 
-	if (sq->budget <= 0 || (next == sq->fetched && !mxe_send_fetch(qp)))
+	if (sq->budget <= 0 || (next == sq->fetched && !mxe_wqe_fetch(qp)))
 		return false;
 	if (sq->local_error && sq->local_error_at == next)
 		return false;

@@ -245,7 +245,7 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 		bool ack_left;
 		int err;
 
-		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
+		if (sq->cur == sq->fetched && !mxe_wqe_fetch(qp))
 			break;
 		if (sq->budget <= 0)
 			break;
@@ -332,10 +332,10 @@ bool mxe_send_flush(struct mxe_qp *qp)
 		mxe_sq_report_error(qp);
 	for (;;) {
 		if (sq->tail == sq->fetched) {
-			u32 produced = mxe_send_produced(qp);
+			u32 produced = mxe_wqe_produced(qp);
 
 			if (produced - sq->tail > sq->entries ||
-			    !mxe_send_fetch(qp))
+			    !mxe_wqe_fetch(qp))
 				break;
 		}
 		if (!limit--) {

@@ -49,7 +49,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 	 * The place in the queue is free before the completion is seen: who
 	 * polls that on another processor may post at once.  From here on the
 	 * request may be overwritten.  Pairs with the control dependency in
-	 * mxe_send_put().
+	 * mxe_wqe_put().
 	 */
 	smp_store_release(&sq->tail, sq->tail + 1);
 	mxe_ring_set_consumer(&sq->ring, sq->tail);
