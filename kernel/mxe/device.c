@@ -26,7 +26,6 @@
 #include "post.h"
 #include "qp.h"
 #include "qp_verbs.h"
-#include "recv.h"
 #include "restrack.h"
 #include "ring.h"
 #include "sqpoll.h"

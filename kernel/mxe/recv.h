@@ -52,7 +52,4 @@ void mxe_recv_flush(struct mxe_qp *qp);
 /* A process has posted: flush it if in ERR.  Context: BHs off, RCU. */
 void mxe_recv_ring(struct mxe_qp *qp);
 
-int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
-		  const struct ib_recv_wr **bad_wr);
-
 #endif /* MXE_RECV_H */
