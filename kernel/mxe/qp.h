@@ -353,6 +353,16 @@ static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
 	       qp->type == IB_QPT_XRC_TGT;
 }
 
+static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
+{
+	return qp->type == IB_QPT_UC;
+}
+
+static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
+{
+	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
+}
+
 static inline bool mxe_qp_is_xrc_ini(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_XRC_INI;

@@ -30,7 +30,6 @@
 #include "srq.h"
 #include "tx.h"
 #include "ucontext.h"
-#include "ud.h"
 #include "udata.h"
 #include "wqe.h"
 #include "xrc.h"

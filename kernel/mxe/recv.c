@@ -8,7 +8,6 @@
 #include "qp.h"
 #include "recv.h"
 #include "srq.h"
-#include "ud.h"
 
 int mxe_recv_take(struct mxe_qp *qp)
 {

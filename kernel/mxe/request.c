@@ -12,7 +12,6 @@
 #include "request.h"
 #include "respond.h"
 #include "tx.h"
-#include "uc.h"
 #include "wqe.h"
 #include "wr.h"
 

@@ -9,11 +9,6 @@
 #include "qp.h"
 #include "sq.h"
 
-static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
-{
-	return qp->type == IB_QPT_UC;
-}
-
 /*
  * A packet was sent.  Nothing is acknowledged: a message that is sent is complete.
  * Context: send_lock held.

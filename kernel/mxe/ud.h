@@ -9,11 +9,6 @@
 #include "qp.h"
 #include "sq.h"
 
-static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
-{
-	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
-}
-
 /* Send the datagram of wr; the status of its completion. */
 enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr);

@@ -7,8 +7,6 @@
 #include "ah.h"
 #include "mxe.h"
 #include "trace.h"
-#include "uc.h"
-#include "ud.h"
 #include "wqe.h"
 #include "wr.h"
 #include "xrc.h"
