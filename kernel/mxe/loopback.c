@@ -347,8 +347,8 @@ static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 /* Local operations, invalidations and memory placement take the long way. */
 static bool mxe_loopback_has(enum ib_wr_opcode opcode)
 {
-	return !(mxe_wr_flags(opcode) & (MXE_WR_INVALIDATE | MXE_WR_LOCAL |
-					 MXE_WR_PLACEMENT));
+	return !(mxe_wr_flags(opcode) & (MXE_WR_OP_INVALIDATE | MXE_WR_OP_LOCAL |
+					 MXE_WR_OP_PLACEMENT));
 }
 
 /* ---- both sides -------------------------------------------------------- */

@@ -19,8 +19,8 @@
 static u8 mxe_request_opcode(const struct mxe_send_wr *wr,
 			     enum mxe_transport transport, bool first, bool last)
 {
-	unsigned int place = (first ? MXE_WR_FIRST : MXE_WR_MIDDLE) |
-			     (last ? MXE_WR_LAST : 0);
+	unsigned int place = (first ? MXE_WR_PKT_FIRST : MXE_WR_PKT_MIDDLE) |
+			     (last ? MXE_WR_PKT_LAST : 0);
 
 	return transport << 5 | mxe_wr_rows[wr->opcode].bth_opcode[place];
 }

@@ -145,7 +145,7 @@ u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp)
 	unsigned int i;
 
 	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
-		if (mxe_wqe_may_post(qp, i, MXE_WR_USER) &&
+		if (mxe_wqe_may_post(qp, i, MXE_WR_OP_USER) &&
 		    (!mxe_wr_is_atomic(i) || mxe_wqe_atomics_ok(qp)))
 			opcodes |= BIT(i);
 	return opcodes;
@@ -218,7 +218,7 @@ static enum ib_wc_status mxe_wqe_parse_atomic(struct mxe_qp *qp,
 					      const struct mxe_send_wqe *wqe,
 					      const void **data)
 {
-	if (!(mxe_wr_flags(wr->opcode) & MXE_WR_MASKED)) {
+	if (!(mxe_wr_flags(wr->opcode) & MXE_WR_OP_MASKED)) {
 		if (wqe->log_arg_sz)
 			return IB_WC_LOC_QP_OP_ERR;
 	} else if (wqe->log_arg_sz != 3) {
@@ -268,14 +268,14 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 		if (status)
 			return status;
 	}
-	if (flags & MXE_WR_ATOMIC) {
+	if (flags & MXE_WR_OP_ATOMIC) {
 		status = mxe_wqe_parse_atomic(qp, wr, wqe, &data);
 		if (status)
 			return status;
 	} else if (wqe->log_arg_sz) {
 		return IB_WC_LOC_QP_OP_ERR;
-	} else if (flags & (MXE_WR_LOCAL | MXE_WR_PLACEMENT)) {
-		if (flags & MXE_WR_LOCAL)
+	} else if (flags & (MXE_WR_OP_LOCAL | MXE_WR_OP_PLACEMENT)) {
+		if (flags & MXE_WR_OP_LOCAL)
 			return mxe_wqe_parse_local(wr, wqe);
 		if (wr->opcode == IB_WR_FLUSH)
 			return mxe_wqe_parse_flush(wr, wqe);
@@ -287,7 +287,7 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 	}
 
 	if (wqe->flags & MXE_SEND_INLINE) {
-		if (!(flags & MXE_WR_INLINE) || wqe->num_sge)
+		if (!(flags & MXE_WR_OP_INLINE) || wqe->num_sge)
 			return IB_WC_LOC_QP_OP_ERR;
 		if (wqe->inline_len > qp->sq.max_inline)
 			return IB_WC_LOC_LEN_ERR;
@@ -321,7 +321,7 @@ static void mxe_wqe_fetch_user(struct mxe_qp *qp, u32 index)
 	wr->imm = wqe.imm_data;
 	wr->srqn = wqe.remote_srqn;
 	flags = mxe_wr_flags(wqe.opcode);
-	if (flags & MXE_WR_INVALIDATE)
+	if (flags & MXE_WR_OP_INVALIDATE)
 		wr->rkey = wqe.invalidate_rkey;
 	wr->error = mxe_wqe_parse(qp, wr, flags, &wqe, entry + 1);
 	if (wr->error)
@@ -353,7 +353,7 @@ bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
 
 static int mxe_wqe_check_ib(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
-	if (!mxe_wqe_may_post(qp, ibwr->opcode, MXE_WR_KERNEL))
+	if (!mxe_wqe_may_post(qp, ibwr->opcode, MXE_WR_OP_KERNEL))
 		return -EOPNOTSUPP;
 	if (mxe_qp_is_ud(qp) && !ud_wr(ibwr)->ah)
 		return -EINVAL;
@@ -362,7 +362,7 @@ static int mxe_wqe_check_ib(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->sq.max_sge)
 		return -EINVAL;
 	if (ibwr->send_flags & IB_SEND_INLINE &&
-	    (!(mxe_wr_flags(ibwr->opcode) & MXE_WR_INLINE) ||
+	    (!(mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INLINE) ||
 	     mxe_wqe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->sq.max_inline))
 		return -EINVAL;
 	return 0;
@@ -410,7 +410,7 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		wr->reg = mxe_reg_from_ib(reg_wr(ibwr));
 		return;
 	}
-	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_INVALIDATE)
+	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INVALIDATE)
 		wr->rkey = ibwr->ex.invalidate_rkey;
 	if (ibwr->opcode == IB_WR_LOCAL_INV)
 		return;
@@ -423,7 +423,7 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		wr->rkey = awr->rkey;
 		mxe_wqe_set_atomic(wr, 3, awr->compare_add, awr->swap,
 				   awr->compare_add_mask, awr->swap_mask);
-	} else if (mxe_wr_flags(ibwr->opcode) & MXE_WR_REMOTE_ADDR) {
+	} else if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_REMOTE_ADDR) {
 		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
 		wr->rkey = rdma_wr(ibwr)->rkey;
 	}
