@@ -6,7 +6,6 @@
 #include <rdma/ib_cache.h>
 
 #include "ah.h"
-#include "device.h"
 #include "mxe.h"
 #include "netns.h"
 #include "udata.h"

@@ -10,7 +10,6 @@
 #include <linux/sched/signal.h>
 
 #include "cq.h"
-#include "device.h"
 #include "mxe.h"
 #include "qp.h"
 #include "udata.h"

@@ -7,19 +7,16 @@
 #include <linux/filter.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
-#include <linux/kallsyms.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/rtnetlink.h>
-#include <linux/string.h>
 #include <linux/udp.h>
 #include <net/dst.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
-#include <net/sch_generic.h>
 #include <net/sock.h>
 #include <net/xfrm.h>
 

@@ -6,7 +6,6 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 
-#include "device.h"
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"

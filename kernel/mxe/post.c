@@ -9,7 +9,6 @@
 #include "rq.h"
 #include "send.h"
 #include "wqe.h"
-#include "xrc.h"
 
 int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 		  const struct ib_send_wr **bad_wr)

@@ -10,7 +10,6 @@
 
 #include "cq.h"
 #include "mr.h"
-#include "mxe.h"
 #include "qp.h"
 #include "restrack.h"
 

@@ -8,7 +8,6 @@
 
 #include "cnp.h"
 #include "mxe.h"
-#include "psn.h"
 #include "retry.h"
 #include "sq.h"
 #include "trace.h"

@@ -8,7 +8,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "mxe.h"
 #include "ring.h"
 
 struct mxe_mmap_entry *mxe_mmap_entry_alloc(struct ib_ucontext *uctx,

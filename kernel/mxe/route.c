@@ -5,7 +5,6 @@
  * layer.
  */
 #include <linux/ip.h>
-#include <linux/udp.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/ipv6.h>

@@ -15,7 +15,6 @@
 
 #include "mxe.h"
 #include "netns.h"
-#include "tx.h"
 #include "tx_direct.h"
 
 #ifdef CONFIG_NETFILTER

@@ -6,7 +6,6 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
-#include "ah.h"
 #include "mxe.h"
 #include "psn.h"
 #include "recv.h"

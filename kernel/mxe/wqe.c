@@ -9,7 +9,6 @@
 #include "trace.h"
 #include "wqe.h"
 #include "wr.h"
-#include "xrc.h"
 
 /* It was not begun, and has no data so far.  PSNs come when it is. */
 static void mxe_wqe_init_wr(struct mxe_send_wr *wr)

@@ -4,7 +4,6 @@
 #define MXE_WQE_H
 
 #include "qp.h"
-#include "wr.h"
 
 /* How far the queue is filled. */
 static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)

@@ -4,7 +4,8 @@
  * looks up its flags there (wr.h), and a new opcode needs a row here and its
  * execution.
  */
-#include "mxe.h"
+#include <rdma/mxe-abi.h>
+
 #include "pkt.h"
 #include "wr.h"
 
