@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fuzzing of what a program may hand to libibverbs_exp: the attributes of queue
- * pairs, chains of work requests, comp_masks, and the structures of the other
- * calls, on a device of mxe and on one that has only the standard verbs (the
- * fakes of tests/unit).  A pointer that is used points to memory of the very size;
- * all else may be anything.
+ * Fuzzes what a program may hand to libibverbs_exp: the attributes of queue pairs,
+ * chains of work requests, comp_masks, and the structures of the other calls, on a
+ * device of mxe and on one that has only the standard verbs (the fakes of
+ * tests/unit).  A pointer that is used points to memory of the very size; all else
+ * may be anything.
  */
 #include <errno.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Stands in for the kernel below the protocol engine; see kernel.h. */
 #include <crypto/hash.h>
 #include <linux/crc32.h>
 #include <linux/crypto.h>

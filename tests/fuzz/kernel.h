@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What stands in for the kernel below the protocol engine: memory, time, work
- * and the IP layer, on one processor and without interrupts.  The engine is
- * compiled with the kernel's own headers; this is all it calls.
+ * kernel.c stands in for the kernel below the protocol engine: memory, time, work and
+ * the IP layer, on one CPU and without interrupts.  The engine is compiled with the
+ * kernel's own headers; this is all it calls.
  */
 #ifndef FUZZ_KERNEL_H
 #define FUZZ_KERNEL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * GSO batches: that the packets into which the stack splits one, and those into which mxe
- * does, are the packets that would have been sent one by one.
+ * Proves that the packets into which the stack splits a GSO batch, and those into
+ * which mxe does, are the packets that would have been sent one by one.
  */
 #include <linux/ip.h>
 #include <linux/udp.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Headers that are kept are those that would be made. */
+/*
+ * Proves that the headers that are kept for the next packet are those that would be
+ * made for it.
+ */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
 #include <linux/random.h>

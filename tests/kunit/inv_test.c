@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SEND with invalidate, both ways: what a peer may take back, what it may
- * not, and what the receiver and the peer are told.
+ * Proves what a SEND with invalidate may take back and what it may not, in both
+ * directions, and what the receiver and the peer are told.
  */
 #include <kunit/test.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory windows: what they let through, and that an access holds them. */
+/* Proves what memory windows let through, and that an access holds the window. */
 #include <kunit/test.h>
 #include <linux/slab.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send queue of a process that writes what it likes into the ring it
- * shares: only the ring is the test's, everything else is the real thing.
+ * Proves that the send queue survives whatever its process writes into the ring that
+ * it shares.  Only the ring is the test's; all else is the real module.
  */
 #include <linux/slab.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Buffers for what is sent: each its own, of the same pages again, or a received one. */
+/*
+ * Proves that buffers for packets that are sent do not overlap, come from the same
+ * pages again, or are received ones that are as new.
+ */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
 #include <linux/gfp.h>
