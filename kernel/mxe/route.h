@@ -50,7 +50,7 @@ static inline int mxe_route_generation(const struct mxe_netns *mnet,
 
 /*
  * Keep the route of skb, which passed IP and UDP and belongs to the queue pair's
- * connection, for mxe_early_demux.  Context: a lock of the queue pair held, RCU.
+ * connection, for early_demux.c.  Context: a lock of the queue pair held, RCU.
  */
 void mxe_route_keep_rx(struct mxe_qp *qp, const struct sk_buff *skb);
 
