@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The client: a thread with a connection, on which it does the work of work.h.
+ * main.c starts and stops clients; the thread calls work.c and RDMA CM.
  *
  * Lifetime: the thread alone makes, uses and destroys what belongs to its
  * connection; the handler of RDMA CM, the callback of ib_exp and completions

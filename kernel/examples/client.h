@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* client.c runs the clients of this kernel, each in a thread. */
 #ifndef MASKED_LOCKS_CLIENT_H
 #define MASKED_LOCKS_CLIENT_H
 

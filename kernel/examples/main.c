@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * masked_locks: an upper layer protocol on masked atomics, as an example.
+ * masked_locks is an upper layer protocol on masked atomics, as an example.  This
+ * file has its files in debugfs, which call client.c and server.c.
  *
  * A server offers a table of locks and counters, four counters to a word; clients
  * in this kernel and others take locks and count without the server's help, each

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What server and client of masked_locks tell each other, and the memory that
- * both work on.
+ * The server and the clients of masked_locks exchange these messages, and work on
+ * this memory.
  *
  * The client connects by RDMA CM and says who it is in the private data of the
  * request; the server answers in that of its reply, or refuses in that of its

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server: a page of words, and a registration of it for each connection.
+ * The server: a page of words, and a registration of it for each connection.  main.c
+ * starts and stops it; it calls RDMA CM.
  *
  * Lifetime: a connection is made by the handler of its CONNECT_REQUEST and
  * belongs to the list of connections until its release work, which is queued

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* server.c offers the table to the clients of all hosts. */
 #ifndef MASKED_LOCKS_SERVER_H
 #define MASKED_LOCKS_SERVER_H
 

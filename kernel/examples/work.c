@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The operations of a client: locks are taken one by one, by requests that the
- * thread waits for; in each round, additions to the counters go on meanwhile, from
- * completion to completion.
+ * The operations of a client: locks are taken one by one, by requests that the thread
+ * waits for; in each round, additions to the counters go on meanwhile, from
+ * completion to completion.  client.c calls it; it calls ib_exp and the verbs.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>

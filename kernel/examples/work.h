@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a client does with the server's table, on a connection that is up.
+ * work.c does what a client does with the server's table, on a connection that is up.
  */
 #ifndef MASKED_LOCKS_WORK_H
 #define MASKED_LOCKS_WORK_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which masked atomics a device executes, from its driver's announcement, a table of
- * the kernel's drivers and the module parameter.  client.c calls it for each device;
- * it calls only announced drivers.
+ * Determines which masked atomics a device executes, from its driver's announcement,
+ * a table of the kernel's drivers and the module parameter.  client.c calls it for
+ * each device; it calls only announced drivers.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The masked atomics that a device really executes: what its driver announces, what
- * is known of the kernel's drivers, and what the administrator sets.
+ * caps.c determines which masked atomics a device really executes: what its driver
+ * announces, what is known of the kernel's drivers, and what the administrator sets.
  */
 #ifndef IB_EXP_CAPS_H
 #define IB_EXP_CAPS_H

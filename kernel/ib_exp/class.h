@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * /sys/class/infiniband_exp/, as Documentation/ABI/testing/ describes it.
+ * class.c makes /sys/class/infiniband_exp/, as Documentation/ABI/testing/ describes
+ * it.
  *
  * The class has no namespaces and its devices no parents, since a parent in
  * /sys/class/infiniband is seen from one network namespace only.

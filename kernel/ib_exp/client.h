@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The client of ib_core. */
+/*
+ * client.c is a client of ib_core, and learns of devices that come, go and are
+ * renamed.
+ */
 #ifndef IB_EXP_CLIENT_H
 #define IB_EXP_CLIENT_H
 

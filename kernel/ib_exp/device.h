@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The devices of the host. */
+/* device.c keeps the devices of the host. */
 #ifndef IB_EXP_DEVICE_H
 #define IB_EXP_DEVICE_H
 

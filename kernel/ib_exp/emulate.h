@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Masked atomics by standard ones. */
+/* emulate.c executes masked atomics by standard ones. */
 #ifndef IB_EXP_EMULATE_H
 #define IB_EXP_EMULATE_H
 

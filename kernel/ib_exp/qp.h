@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Queue pairs on which masked atomics can be posted. */
+/* qp.c keeps the queue pairs on which masked atomics can be posted. */
 #ifndef IB_EXP_QP_H
 #define IB_EXP_QP_H
 

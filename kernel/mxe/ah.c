@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Address vectors, and the address handles that hold them.  ib_core calls the verbs,
+ * qp_verbs.c mxe_av_init(), and wqe.c mxe_ah_find(); it calls udata.c and resource.c.
+ */
 #include <rdma/ib_cache.h>
 
 #include "ah.h"
-#include "device.h"
 #include "mxe.h"
 #include "netns.h"
 #include "udata.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Address vectors: where packets of a queue pair go, and address handles. */
+/*
+ * An address vector says where packets go; an address handle is the verbs object
+ * around one (ah.c).
+ */
 #ifndef MXE_AH_H
 #define MXE_AH_H
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Executes atomics: those of 4 and 8 bytes by cmpxchg, those of 16 and 32 under a
+ * lock.  mr.h calls it for each atomic, qp_work.c before the first wide one, and
+ * respond.c to compare duplicates; it calls the arithmetic of masked_atomic.h.
+ */
 #include <linux/atomic.h>
 #include <linux/bug.h>
 #include <linux/hash.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Remote atomic operations: their operands, and their execution. */
+/*
+ * Atomics have their operands in struct mxe_atomic_args, and are executed by
+ * atomic.c.
+ */
 #ifndef MXE_ATOMIC_H
 #define MXE_ATOMIC_H
 
@@ -112,7 +115,7 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b);
 
 /*
- * Processors have no operation on 16 and 32 bytes.  Such atomics are executed
+ * CPUs have no operation on 16 and 32 bytes.  Such atomics are executed
  * under one of a number of locks, chosen by address, and atomics of 4 and 8
  * bytes have to take that lock, too, from the first wide one on.  Until then
  * they need none.

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Congestion notification: sends CNPs for marked packets, and narrows the send window
+ * when a CNP comes.  rx.c and retry.c call it; it calls tx.c.
+ */
 #include <linux/timekeeping.h>
 #include <net/inet_ecn.h>
 

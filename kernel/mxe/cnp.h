@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Congestion notification (IBTA annex A17.9): who receives a marked packet of
- * a connection tells its sender by a CNP, and that one slows down.
+ * Congestion notification (IBTA annex A17.9): the receiver of a marked packet of a
+ * connection sends a CNP to the sender, which then slows down.
  */
 #ifndef MXE_CNP_H
 #define MXE_CNP_H

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Completion queues: their verbs, adding completions, and events with their
+ * moderation.  ib_core calls the verbs, qp.h and qp.c the rest; it calls ring.c and
+ * the handlers of consumers.
+ */
 #include <linux/if_vlan.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
 #include "cq.h"
-#include "device.h"
 #include "mxe.h"
 #include "qp.h"
 #include "udata.h"
@@ -13,7 +17,7 @@
 /* Entries that a resize copies with interrupts off. */
 #define MXE_CQ_COPY_SLICE	1024
 
-static enum ib_wc_opcode mxe_ib_wc_opcode(enum mxe_wc_opcode opcode)
+static enum ib_wc_opcode mxe_cq_ib_opcode(enum mxe_wc_opcode opcode)
 {
 	switch (opcode) {
 	case MXE_WC_SEND:
@@ -56,7 +60,7 @@ static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
 	*ibwc = (struct ib_wc) {
 		.wr_id = wc->wr_id,
 		.status = wc->status,
-		.opcode = mxe_ib_wc_opcode(wc->opcode),
+		.opcode = mxe_cq_ib_opcode(wc->opcode),
 		.byte_len = wc->byte_len,
 		.qp = qp->ibqp,
 		.src_qp = wc->src_qp,
@@ -228,7 +232,7 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp)
 	mutex_unlock(&cq->resize_mutex);
 }
 
-static int mxe_create_user_cq(struct mxe_cq *cq, struct ib_udata *udata)
+static int mxe_cq_create_user(struct mxe_cq *cq, struct ib_udata *udata)
 {
 	struct mxe_dev *dev = to_mdev(cq->ibcq.device);
 	struct mxe_create_cq_resp resp = {};
@@ -289,7 +293,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->is_user = udata;
 	if (udata) {
-		err = mxe_create_user_cq(cq, udata);
+		err = mxe_cq_create_user(cq, udata);
 	} else {
 		cq->wc = kvcalloc(cq->entries, sizeof(*cq->wc),
 				  GFP_KERNEL_ACCOUNT);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Completion queues. */
+/*
+ * A completion queue takes the completions of queue pairs and notifies its consumer
+ * (cq.c).
+ */
 #ifndef MXE_CQ_H
 #define MXE_CQ_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Gives requests to the responder of their transport: now or, in order, from the
- * queue pair's work.  rx.c and mcast.c call it, and the work.
+ * queue pair's work.  rx.c, mcast.c and qp_work.c call it; it calls respond.c, uc.c
+ * and ud.c.
  */
 #include <linux/skbuff.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests to the responder of a queue pair: now or, in order, later.
+ * deliver.c gives requests to the responder of a queue pair: now or, in order, later.
  */
 #ifndef MXE_DELIVER_H
 #define MXE_DELIVER_H

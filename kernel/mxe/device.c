@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The ib_device: attributes, port, the tables of verbs and of uverbs methods,
- * registration.  Links and netdev events call it, and it refers to every verb.
+ * registration.  link.c and ib_core call it; it refers to every verb and calls
+ * netns.c.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -25,7 +26,6 @@
 #include "post.h"
 #include "qp.h"
 #include "qp_verbs.h"
-#include "recv.h"
 #include "restrack.h"
 #include "ring.h"
 #include "sqpoll.h"
@@ -64,8 +64,8 @@ static enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev)
 	return dev->reply_be ? IB_ATOMIC_NONE : IB_ATOMIC_GLOB;
 }
 
-static void mxe_exp_query(struct ib_device *ibdev,
-			  struct ib_exp_driver_attr *attr)
+static void mxe_device_query_exp(struct ib_device *ibdev,
+				 struct ib_exp_driver_attr *attr)
 {
 	bool reply_be = to_mdev(ibdev)->reply_be;
 
@@ -79,7 +79,7 @@ static void mxe_exp_query(struct ib_device *ibdev,
 
 struct ib_exp_driver mxe_exp_driver = {
 	.driver_id = MXE_DRIVER_ID,
-	.query = mxe_exp_query,
+	.query = mxe_device_query_exp,
 };
 
 static int mxe_query_device(struct ib_device *ibdev,
@@ -204,7 +204,7 @@ static enum rdma_link_layer mxe_get_link_layer(struct ib_device *ibdev,
 	return IB_LINK_LAYER_ETHERNET;
 }
 
-static void mxe_get_fw_str(struct ib_device *ibdev, char *str)
+static void mxe_get_dev_fw_str(struct ib_device *ibdev, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%s", THIS_MODULE->version);
 }
@@ -271,10 +271,10 @@ static const struct ib_device_ops mxe_device_ops = {
 	.destroy_srq = mxe_destroy_srq,
 	.detach_mcast = mxe_detach_mcast,
 	.disassociate_ucontext = mxe_disassociate_ucontext,
-	.fill_res_cq_entry = mxe_fill_res_cq,
-	.fill_res_mr_entry = mxe_fill_res_mr,
-	.fill_res_qp_entry = mxe_fill_res_qp,
-	.get_dev_fw_str = mxe_get_fw_str,
+	.fill_res_cq_entry = mxe_fill_res_cq_entry,
+	.fill_res_mr_entry = mxe_fill_res_mr_entry,
+	.fill_res_qp_entry = mxe_fill_res_qp_entry,
+	.get_dev_fw_str = mxe_get_dev_fw_str,
 	.get_dma_mr = mxe_get_dma_mr,
 	.get_hw_stats = mxe_stats_get,
 	.get_link_layer = mxe_get_link_layer,

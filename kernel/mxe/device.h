@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ib_device: attributes, port, tables of verbs and methods, registration. */
+/* device.c describes a device to ib_core, and registers it. */
 #ifndef MXE_DEVICE_H
 #define MXE_DEVICE_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Verbs of device memory.  It calls ring.c, which allocates what processes map.
+ * Verbs of device memory.  ib_core calls them; they call ring.c, which allocates the
+ * memory that processes map.
  */
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>

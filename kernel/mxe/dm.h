@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Device memory: an adapter's is on the adapter, this one is the kernel's, of
- * which a device gives MXE_MAX_DM_SIZE bytes at most.  Processes copy to and
- * from it through a mapping; peers reach it through regions.
+ * Device memory is the kernel's, unlike that of an adapter.  A device gives
+ * MXE_MAX_DM_SIZE bytes at most.  Processes copy to and from it through a mapping;
+ * peers reach it through regions.
  */
 #ifndef MXE_DM_H
 #define MXE_DM_H

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ib_umem_dmabuf_get() attaches a buffer to the device that will do DMA, and
- * here none does: the CPU copies, so what it needs is the exporter's mapping for
- * the CPU, and that keeps the buffer from moving.
+ * DMA-BUFs as the memory of regions.  mr.c calls it; it calls the exporter through
+ * the dma-buf layer.
+ *
+ * ib_umem_dmabuf_get() would attach the buffer to a device that does DMA.  mxe has
+ * none: the CPU copies, so a region needs the exporter's mapping for the CPU, and
+ * that keeps the buffer from moving.
  */
 #include <linux/dma-buf.h>
 #include <linux/err.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The memory of other devices that a region can be of: DMA-BUFs, as the CPU
- * reaches them.
+ * A DMA-BUF is memory of another device.  dmabuf.c maps it for the CPU, so that it
+ * can be registered as a region.
  */
 #ifndef MXE_DMABUF_H
 #define MXE_DMABUF_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The doorbell: a file of a user context that processes write to.  It finds the
- * queue pair by its number and rings its sender or its responder.
+ * The doorbell: a file of a user context that processes write to.  uverbs calls it;
+ * it finds the queue pair by its number (qpn.h), and rings its sender (send.c) or its
+ * responder (recv.c).
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
@@ -74,25 +75,25 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 	return more;
 }
 
-struct mxe_turn {
+struct mxe_doorbell_turn {
 	struct work_struct work;
 	struct completion done;
 };
 
-static void mxe_turn_work(struct work_struct *work)
+static void mxe_doorbell_turn_work(struct work_struct *work)
 {
-	complete(&container_of(work, struct mxe_turn, work)->done);
+	complete(&container_of(work, struct mxe_doorbell_turn, work)->done);
 }
 
 /*
  * Sleep until the works of mxe_qp_wq that are queued on this CPU have done a slice each, or
  * for that many jiffies, or until a signal kills.
  */
-static void mxe_turn_wait(unsigned long timeout)
+static void mxe_doorbell_turn_wait(unsigned long timeout)
 {
-	struct mxe_turn turn;
+	struct mxe_doorbell_turn turn;
 
-	INIT_WORK_ONSTACK(&turn.work, mxe_turn_work);
+	INIT_WORK_ONSTACK(&turn.work, mxe_doorbell_turn_work);
 	init_completion(&turn.done);
 	queue_work(mxe_qp_wq, &turn.work);
 	wait_for_completion_killable_timeout(&turn.done, timeout);
@@ -135,7 +136,7 @@ static void mxe_doorbell_wait(const struct mxe_doorbell_file *file,
 	while (turns-- && time_before(now, end) &&
 	       !fatal_signal_pending(current) &&
 	       mxe_doorbell_is_answered_here(file, db, &una, again)) {
-		mxe_turn_wait(end - now);
+		mxe_doorbell_turn_wait(end - now);
 		again = true;
 		now = jiffies;
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The uverbs object by which processes ring for their queue pairs. */
+/*
+ * The doorbell is the uverbs object through which processes ring for their queue
+ * pairs (doorbell.c).
+ */
 #ifndef MXE_DOORBELL_H
 #define MXE_DOORBELL_H
 

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Hooks of netfilter that recognise packets of known connections before the IP layer
+ * routes them.  netns.c registers the hooks, and netfilter calls them; they call
+ * qpn.c, gso.c and rx.c.
+ */
 #include <linux/filter.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
-#include <linux/kallsyms.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/rtnetlink.h>
-#include <linux/string.h>
 #include <linux/udp.h>
 #include <net/dst.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
-#include <net/sch_generic.h>
 #include <net/sock.h>
 #include <net/xfrm.h>
 
@@ -28,7 +30,7 @@
 
 #ifdef CONFIG_NETFILTER
 
-/* Has something between here and the socket a say? */
+/* Returns true if a hook between this point and the socket could act on the packet. */
 static __always_inline bool mxe_early_demux_interferes(struct net *net,
 						       struct sk_buff *skb)
 {
@@ -48,7 +50,7 @@ static __always_inline bool mxe_early_demux_interferes(struct net *net,
 	return false;
 }
 
-/* Make the headers up to BTH readable, if it has them. */
+/* Pull the headers up to and including the BTH into the linear area. */
 static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb)
 {
 	const unsigned int len = sizeof(struct iphdr) + sizeof(struct udphdr) +
@@ -56,11 +58,11 @@ static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb)
 
 	if (likely(skb_headlen(skb) >= len))
 		return true;
-	/* What is taken from a train's other packets would break it. */
+	/* Pulling data from the other packets of a GSO batch would break the batch. */
 	return !skb_is_gso(skb) && pskb_may_pull(skb, len);
 }
 
-/* Is it what the UDP layer would give to our socket just as it is? */
+/* Returns true if the UDP layer would deliver this packet to our socket unmodified. */
 static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
@@ -105,7 +107,7 @@ mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb)
 	       mxe_early_demux_address_ok(qp, skb) && dst_check(dst, 0) ? qp : NULL;
 }
 
-/* Would ip_rcv() take it just as it is?  It has no options. */
+/* Returns true if ip_rcv() would accept the packet unmodified.  It has no options. */
 static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
@@ -125,9 +127,10 @@ mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pk
 }
 
 /*
- * Give a packet or a train, which begins at its IP header and is pulled, to its
+ * Give a packet or a GSO batch, which begins at its IP header and is pulled, to its
  * queue pair, or leave it to the stack.  at_netdev: before ip_rcv(), not behind it.
- * Returns the verdict of the hook.  One copy for each case: this is for every packet.
+ * Returns the verdict of the hook.  Inlined for each case, because it runs for every
+ * packet.
  */
 static __always_inline unsigned int
 mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool at_netdev,

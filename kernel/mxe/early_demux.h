@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A shorter way for received packets, past routing and the look-up of a socket,
- * like the early demultiplexing of TCP: the first packet of a connection goes
- * the whole way, and the route that it was accepted by serves those that follow
- * as long as it is valid.
+ * Early demultiplexing bypasses routing and the socket lookup for received packets,
+ * as that of TCP does.  The first packet of a connection takes the slow path.  The
+ * route by which it was accepted serves the packets that follow for as long as it is
+ * valid.
  *
- * It begins behind the last hook of netfilter's PRE_ROUTING, and is taken only
- * where nothing later has a say: no hook of LOCAL_IN, no policy of IPsec, no BPF
- * program that chooses sockets, no layer-3 domain.  IPv4 only.
+ * The bypass begins behind the last hook of netfilter's PRE_ROUTING, if nothing later
+ * could act on the packet: no hook of LOCAL_IN, no IPsec policy, no BPF program that
+ * chooses sockets, no layer-3 domain.  It is for IPv4 only.
  *
- * Where nobody would see the packet before that either, it begins behind the last
- * hook of the netdev's ingress: no other hook of PRE_ROUTING, no packet socket, no
- * netdev on top.  Then mxe does what ip_rcv() would have done.
+ * If nothing in front of that hook would see the packet either, the bypass begins
+ * behind the last hook of the netdev's ingress: no other hook of PRE_ROUTING, no
+ * packet socket, no netdev on top.  Then mxe does what ip_rcv() would have done.
  */
 #ifndef MXE_EARLY_DEMUX_H
 #define MXE_EARLY_DEMUX_H

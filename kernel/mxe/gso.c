@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * GSO batches: joins packets that are sent, and splits batches that are received.
+ * tx.c and early_demux.c call it; it calls the socket buffers of the kernel only.
+ */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
@@ -12,7 +16,7 @@ bool mxe_gso_enabled = true;
 
 /* ---- sending ----------------------------------------------------------- */
 
-/* Of one packet, from IP header to the end of that of UDP. */
+/* Length of the IP and UDP headers of one packet. */
 static unsigned int mxe_gso_hdr_len(const struct sk_buff *skb)
 {
 	return skb_transport_header(skb) + sizeof(struct udphdr) -

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Trains: packets that one side of a queue pair sends in one go pass IP, the
- * netdevs and the softirq as one socket buffer, the others in its frag_list, in
- * the form that GRO gives to packets to be forwarded (SKB_GSO_FRAGLIST).
+ * A GSO batch is a number of packets that one side of a queue pair sends together.
+ * They pass IP, the netdevs and the softirq as one socket buffer: the first packet,
+ * with the others in its frag_list, as GRO leaves packets that are to be forwarded
+ * (SKB_GSO_FRAGLIST).
  *
- * Each of them is complete, with headers and an ICRC of its own.  The stack takes
- * a train apart in front of a netdev that has no such feature and of any socket;
- * what is left is what would have been sent one by one.  Taken apart in IPv4
- * they get ascending identifications.  The ICRC protects that field, so they
- * have those from the start.
+ * Each packet is complete, with its own headers and ICRC.  The stack splits a batch
+ * in front of a netdev without the feature and in front of any socket, into the
+ * packets that would have been sent one by one.  Splitting gives IPv4 packets
+ * ascending identifications.  The ICRC covers that field, so the packets have these
+ * identifications from the start.
  */
 #ifndef MXE_GSO_H
 #define MXE_GSO_H
@@ -18,15 +19,15 @@
 struct net_device;
 struct sk_buff;
 
-/* No more packets than that. */
+/* Packets of a batch, at most. */
 #define MXE_GSO_PKTS	16
 
-/* Module parameter: send trains where the netdev takes them. */
+/* Module parameter: batch packets if the netdev supports it. */
 extern bool mxe_gso_enabled;
 
-/* One that is being made.  Under the lock of its side of the queue pair. */
+/* A batch that is being made.  Under the lock of its side of the queue pair. */
 struct mxe_gso {
-	struct sk_buff *head;		/* NULL: there is none */
+	struct sk_buff *head;		/* first packet; NULL: there is none */
 	struct sk_buff *last;
 	unsigned int num_pkts;
 };
@@ -38,11 +39,11 @@ static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 
 #ifndef MXE_WITHOUT_GSO
 
-/* Of one that is not empty. */
+/* mxe_gso_has_room() of a batch that is not empty. */
 bool mxe_gso_takes(const struct mxe_gso *gso,
 		   const struct net_device *ndev, size_t len);
 
-/* Can there be another packet of len bytes behind the header of UDP? */
+/* Returns true if a packet with len bytes behind its UDP header fits into the batch. */
 static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
 				    const struct net_device *ndev, size_t len)
 {
@@ -51,15 +52,15 @@ static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
 
 /* Add a packet, which begins at its IP header. */
 void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb);
-/* End it.  Returns what is to be sent, or NULL. */
+/* End the batch.  Returns the skb to be sent, or NULL. */
 struct sk_buff *mxe_gso_take(struct mxe_gso *gso);
 
 /*
- * Can a received packet be taken apart, by us?  If not, that is left to the
- * stack, which can copy.
+ * Returns true if mxe_gso_split() can split a received batch.  Otherwise that is left
+ * to the stack, which can copy.
  */
 bool mxe_gso_can_split(const struct sk_buff *skb);
-/* The packets of it, as a list by next; headers as they were sent.  IPv4. */
+/* Split a batch into a list of packets, linked by next, with headers as sent.  IPv4. */
 void mxe_gso_split(struct sk_buff *skb);
 
 #else /* Each packet is a batch of its own. */

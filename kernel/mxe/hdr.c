@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The headers of IP and UDP in front of the BTH, and the ICRC behind the payload.
+ * tx.c calls it for each packet that is sent; it calls icrc.c and icrc_fast.c.
+ */
 #include <linux/skbuff.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -21,19 +25,19 @@ static void mxe_hdr_init_udp(struct udphdr *udph, const struct mxe_av *av,
 	};
 }
 
-static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *head,
+static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *hdr,
 				       const struct mxe_av *av,
-					const u8 *bth, size_t bth_len)
+				       const u8 *bth, size_t bth_len)
 {
-	struct udphdr *udph = &head->hdr.udp;
-	struct iphdr *iph = &head->hdr.ip;
+	struct udphdr *udph = &hdr->ipv4.udp;
+	struct iphdr *iph = &hdr->ipv4.ip;
 
 	mxe_hdr_init_udp(udph, av, bth_len);
 	*iph = (struct iphdr) {
 		.version = IPVERSION,
 		.ihl = sizeof(*iph) / 4,
 		.tos = av->tclass,
-		.tot_len = htons(sizeof(head->hdr) + bth_len + MXE_ICRC_SIZE),
+		.tot_len = htons(sizeof(hdr->ipv4) + bth_len + MXE_ICRC_SIZE),
 		/* Never fragmented, so .id means nothing (RFC 6864). */
 		.frag_off = htons(IP_DF),
 		.ttl = av->hop_limit,
@@ -42,40 +46,40 @@ static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *head,
 		.daddr = av->v4.daddr,
 	};
 	ip_send_check(iph);
-	head->bth = get_unaligned((const u64 *)bth);
-	head->bth_len = bth_len;
-	head->icrc = mxe_icrc_begin_ipv4(iph, udph, bth);
+	hdr->bth = get_unaligned((const u64 *)bth);
+	hdr->bth_len = bth_len;
+	hdr->icrc = mxe_icrc_begin_ipv4(iph, udph, bth);
 }
 
 /* Returns true if the headers of the last packet serve this one. */
-static __always_inline bool mxe_hdr_is_kept(const struct mxe_hdr *head,
+static __always_inline bool mxe_hdr_is_kept(const struct mxe_hdr *hdr,
 					    const u8 *bth, u32 bth_len)
 {
 #ifdef MXE_WITHOUT_HDR_CACHE
 	return false;
 #else
-	return head->bth_len == bth_len &&
-	       head->bth == get_unaligned((const u64 *)bth);
+	return hdr->bth_len == bth_len &&
+	       hdr->bth == get_unaligned((const u64 *)bth);
 #endif
 }
 
-static void mxe_hdr_push_ipv4(struct mxe_hdr *head, const struct mxe_av *av,
+static void mxe_hdr_push_ipv4(struct mxe_hdr *hdr, const struct mxe_av *av,
 			      struct sk_buff *skb, u16 ip_id)
 {
 	u32 bth_len = skb->len;
 	const u8 *bth = skb->data;
 	__le32 icrc;
 
-	if (!mxe_hdr_is_kept(head, bth, bth_len))
-		mxe_hdr_init_ipv4(head, av, bth, bth_len);
+	if (!mxe_hdr_is_kept(hdr, bth, bth_len))
+		mxe_hdr_init_ipv4(hdr, av, bth, bth_len);
 
-	memcpy(__skb_push(skb, sizeof(head->hdr)), &head->hdr,
-	       sizeof(head->hdr));
+	memcpy(__skb_push(skb, sizeof(hdr->ipv4)), &hdr->ipv4,
+	       sizeof(hdr->ipv4));
 	skb_reset_network_header(skb);
 	skb_set_transport_header(skb, sizeof(struct iphdr));
-	/* Of a train's others; the stack makes their checksums. */
+	/* Not 0 in a GSO batch behind its first packet.  The stack makes the checksum. */
 	ip_hdr(skb)->id = htons(ip_id);
-	icrc = mxe_icrc_end_ipv4(head->icrc, htons(ip_id), bth, bth_len);
+	icrc = mxe_icrc_end_ipv4(hdr->icrc, htons(ip_id), bth, bth_len);
 	*(__le32 *)__skb_put(skb, sizeof(icrc)) = icrc;
 	skb->protocol = htons(ETH_P_IP);
 }
@@ -105,11 +109,11 @@ static noinline void mxe_hdr_push_ipv6(const struct mxe_av *av,
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-void mxe_hdr_push(struct mxe_hdr *head, const struct mxe_av *av,
+void mxe_hdr_push(struct mxe_hdr *hdr, const struct mxe_av *av,
 		  struct sk_buff *skb, u16 ip_id)
 {
 	if (av->is_ipv4)
-		mxe_hdr_push_ipv4(head, av, skb, ip_id);
+		mxe_hdr_push_ipv4(hdr, av, skb, ip_id);
 	else
 		mxe_hdr_push_ipv6(av, skb);
 }

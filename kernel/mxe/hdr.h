@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What stands before the BTH, and the ICRC: headers of IP and UDP. */
+/*
+ * hdr.c writes the headers of IP and UDP in front of the BTH, and the ICRC.  The
+ * parser of received packets is here.
+ */
 #ifndef MXE_HDR_H
 #define MXE_HDR_H
 
@@ -17,8 +20,9 @@ struct sk_buff;
 #define MXE_HDR_MAX_SIZE	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
 /*
- * Kept of the last packet in IPv4 to an address: the next often differs only from
- * the PSN on.  Owned by who sends there; one that is all zero holds nothing.
+ * The headers of the last IPv4 packet to an address.  The next packet often differs
+ * from it only behind the PSN.  Owned by the side that sends to that address; a
+ * struct of zeros holds nothing.
  */
 struct mxe_hdr {
 	u64 bth;			/* its BTH up to the PSN, as it is sent */
@@ -27,23 +31,23 @@ struct mxe_hdr {
 	struct {
 		struct iphdr ip;	/* with identification 0, and a checksum */
 		struct udphdr udp;
-	} hdr;
+	} ipv4;
 };
 
 /* UDP port of RoCEv2 traffic; fixed when the module is loaded. */
 extern ushort mxe_udp_port;
 
-/* The next makes its headers anew. */
-static inline void mxe_hdr_forget(struct mxe_hdr *head)
+/* The next packet makes its headers anew. */
+static inline void mxe_hdr_forget(struct mxe_hdr *hdr)
 {
-	head->bth_len = 0;
+	hdr->bth_len = 0;
 }
 
 /*
- * Complete a packet, which begins at the BTH and has room.  ip_id: identification,
- * IPv4.  head: of that address.  Context: bottom halves off.
+ * Complete a packet, which begins at the BTH and has room.  hdr: that of the address.
+ * ip_id: identification, for IPv4.  Context: bottom halves off.
  */
-void mxe_hdr_push(struct mxe_hdr *head, const struct mxe_av *av,
+void mxe_hdr_push(struct mxe_hdr *hdr, const struct mxe_av *av,
 		  struct sk_buff *skb, u16 ip_id);
 
 /* Parse bth..bth+len, the ICRC included, of a packet with that IP header. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds out whether code of the host could act on packets that stay on it.  The
- * loopback path asks, which must not hide such packets from it.
+ * Finds out whether code of the host could act on packets that stay on it.
+ * loopback.c calls it, because it must not hide such packets; it reads the tables of
+ * netfilter, traffic control, XDP and IPsec.
  */
 #include <linux/filter.h>
 #include <linux/kallsyms.h>

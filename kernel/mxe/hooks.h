@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Firewalls, traffic control and other code of the host that may act on packets.
+ * hooks.c finds out whether a firewall, traffic control or other code of the host may
+ * act on packets.
  */
 #ifndef MXE_HOOKS_H
 #define MXE_HOOKS_H

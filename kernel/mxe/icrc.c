@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ICRC of a packet, as annex A17 defines it.  Packet building and the receive path
- * call it; it calls icrc_fast.c, which gives the same values in fewer instructions, and
- * without that crc32_le().
+ * The ICRC of a packet, as annex A17 defines it.  hdr.c and rx.c call it; it calls
+ * icrc_fast.c, which gives the same values in fewer instructions, and without that
+ * crc32_le().
  */
 #include <linux/crc32.h>
 #include <linux/ip.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The invariant CRC of a packet (IBTA 7.8, RoCEv2 annex A17), which covers all fields
- * that do not change on the way.
+ * The invariant CRC of a packet (IBTA 7.8, RoCEv2 annex A17) covers all fields that
+ * do not change on the way.
  */
 #ifndef MXE_ICRC_H
 #define MXE_ICRC_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The ICRC in fewer instructions: CRCs of headers and masks are remembered, and long
- * payloads are left to the crypto layer.  icrc.c and the header templates call it; it calls
+ * payloads are left to the crypto layer.  icrc.c and hdr.c call it; it calls
  * crc32_le() and crypto_shash_update().
  */
 #include <crypto/hash.h>

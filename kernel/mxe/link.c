@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Adds devices for `rdma link add`, reports the state of their ports, and removes
+ * them when their netdev is unregistered.  ib_core and the notifier chain of netdevs
+ * call it; it calls device.c and netns.c.
+ */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
@@ -9,7 +14,7 @@
 #include "mxe.h"
 #include "netns.h"
 
-static int mxe_newlink(const char *name, struct net_device *ndev)
+static int mxe_link_new(const char *name, struct net_device *ndev)
 {
 	struct ib_device *ibdev;
 
@@ -34,12 +39,12 @@ static int mxe_newlink(const char *name, struct net_device *ndev)
 
 static struct rdma_link_ops mxe_link_ops = {
 	.type = "mxe",
-	.newlink = mxe_newlink,
+	.newlink = mxe_link_new,
 };
 
 /* Context: RTNL held, so nothing is unregistered here and now. */
-static int mxe_netdev_event(struct notifier_block *nb, unsigned long event,
-			    void *ptr)
+static int mxe_link_netdev_event(struct notifier_block *nb, unsigned long event,
+				 void *ptr)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
 	struct ib_device *ibdev;
@@ -68,13 +73,13 @@ static int mxe_netdev_event(struct notifier_block *nb, unsigned long event,
 	return NOTIFY_OK;
 }
 
-static struct notifier_block mxe_netdev_notifier = {
-	.notifier_call = mxe_netdev_event,
+static struct notifier_block mxe_link_netdev_notifier = {
+	.notifier_call = mxe_link_netdev_event,
 };
 
 int mxe_link_register(void)
 {
-	int err = register_netdevice_notifier(&mxe_netdev_notifier);
+	int err = register_netdevice_notifier(&mxe_link_netdev_notifier);
 
 	if (err)
 		return err;
@@ -85,5 +90,5 @@ int mxe_link_register(void)
 void mxe_link_unregister(void)
 {
 	rdma_link_unregister(&mxe_link_ops);
-	unregister_netdevice_notifier(&mxe_netdev_notifier);
+	unregister_netdevice_notifier(&mxe_link_netdev_notifier);
 }

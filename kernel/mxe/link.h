@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* `rdma link add ... type mxe` and what happens to the netdevs below. */
+/* link.c serves `rdma link add ... type mxe`, and follows the netdevs of devices. */
 #ifndef MXE_LINK_H
 #define MXE_LINK_H
 

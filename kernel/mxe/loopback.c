@@ -285,8 +285,8 @@ static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 /* Invalidations and memory placement take the slow path; local operations have none. */
 static bool mxe_loopback_has(enum ib_wr_opcode opcode)
 {
-	return !(mxe_wr_flags(opcode) & (MXE_WR_INVALIDATE | MXE_WR_LOCAL |
-					 MXE_WR_PLACEMENT));
+	return !(mxe_wr_flags(opcode) & (MXE_WR_OP_INVALIDATE | MXE_WR_OP_LOCAL |
+					 MXE_WR_OP_PLACEMENT));
 }
 
 /* ---- both sides -------------------------------------------------------- */
@@ -322,7 +322,7 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 	if (unlikely(wr->length > qp->mtu || wr->num_sge >= 4) &&
 	    !mxe_wr_is_atomic(wr->opcode)) {
-		num_pkts = mxe_wr_num_pkts(qp, wr);
+		num_pkts = mxe_request_num_pkts(qp, wr);
 		if (num_pkts > MXE_BURST)
 			return MXE_LOOPBACK_NO;
 		cost = mxe_loopback_cost(wr->length, wr->num_sge);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Loading and unloading, in order. */
+/*
+ * Loads and unloads the module in order, and has its parameters.  The module loader
+ * calls it; it calls qp.c, icrc_fast.c, netns.c, link.c, skb.c and ib_exp.
+ */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
@@ -37,7 +40,7 @@ module_param_named(trains, mxe_gso_enabled, bool, 0644);
 MODULE_PARM_DESC(trains, "alias of gso");
 #endif
 
-static int __init mxe_read_params(void)
+static int __init mxe_main_read_params(void)
 {
 	if (!mxe_udp_port) {
 		pr_err("mxe: port must not be 0\n");
@@ -57,7 +60,7 @@ static int __init mxe_init(void)
 {
 	int err;
 
-	err = mxe_read_params();
+	err = mxe_main_read_params();
 	if (err)
 		return err;
 	err = mxe_qp_init();

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Multicast groups: their members, and the copies that members get.  ib_core calls
+ * the verbs and rx.c mxe_mcast_rcv(); it calls deliver.c, and the IP layer for the
+ * membership of the host.
+ */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
 #include <linux/jhash.h>

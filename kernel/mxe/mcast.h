@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Multicast groups: which queue pairs get a copy of what is sent to a GID. */
+/*
+ * A multicast group is the set of queue pairs that get a copy of each datagram to a
+ * GID (mcast.c).
+ */
 #ifndef MXE_MCAST_H
 #define MXE_MCAST_H
 

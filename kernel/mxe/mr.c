@@ -64,7 +64,7 @@ static void mxe_mr_withdrawn(struct mxe_dev *dev)
  * Long ones by memcpy(), which has one instruction for it on more processors of x86
  * than memmove() has (before 6.4); but that takes a while to begin.
  */
-void mxe_copy_bytes(void *to, const void *from, u32 len)
+void mxe_mr_copy_bytes(void *to, const void *from, u32 len)
 {
 	if (len < MXE_COPY_LONG || (to < from + len && from < to + len))
 		memmove(to, from, len);
@@ -80,16 +80,16 @@ void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		void *p = mxe_mr_ptr(mr, addr, &chunk);
 
 		chunk = min(chunk, len);
-		mxe_copy(p, buf, chunk, dir);
+		mxe_mr_copy_chunk(p, buf, chunk, dir);
 		addr += chunk;
 		buf += chunk;
 		len -= chunk;
 	}
 }
 
-static int mxe_lkey_copy(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
-			 int access, u64 addr, void *buf, u32 len,
-			 enum mxe_copy_dir dir, struct mxe_mr_cache *cache)
+static int mxe_mr_copy_lkey(struct mxe_dev *dev, const struct ib_pd *pd, u32 lkey,
+			    int access, u64 addr, void *buf, u32 len,
+			    enum mxe_copy_dir dir, struct mxe_mr_cache *cache)
 {
 	struct mxe_mr *mr = mxe_mr_get_cached(dev, lkey, cache);
 	int err;
@@ -120,9 +120,9 @@ int mxe_sge_copy_cached(struct mxe_dev *dev, const struct ib_pd *pd,
 			continue;
 		}
 		chunk = min(len, sge[i].length - offset);
-		err = mxe_lkey_copy(dev, pd, sge[i].lkey, access,
-				    sge[i].addr + offset, buf, chunk, dir,
-				    cache);
+		err = mxe_mr_copy_lkey(dev, pd, sge[i].lkey, access,
+				       sge[i].addr + offset, buf, chunk, dir,
+				       cache);
 		if (err)
 			return err;
 		buf += chunk;

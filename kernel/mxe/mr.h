@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory regions and access to them.  Errors are errno; what they mean to a
- * peer or a consumer is decided by the responder and the requester:
+ * A memory region is memory that queue pairs may access by a key (mr.c).  Errors are
+ * errno; the responder and the requester decide what they mean to a peer or a
+ * consumer:
  *
  *   -ENOENT  no such key, or not valid now
  *   -EPERM   other protection domain
@@ -188,11 +189,11 @@ static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
 enum mxe_copy_dir { MXE_FROM_MEMORY, MXE_TO_MEMORY };
 
 /* Of a loop both are memory of regions, maybe of the same. */
-void mxe_copy_bytes(void *to, const void *from, u32 len);
+void mxe_mr_copy_bytes(void *to, const void *from, u32 len);
 
 /* What is as long as an atomic of one word is copied at once. */
-static __always_inline void mxe_copy(void *p, void *buf, u32 len,
-				     enum mxe_copy_dir dir)
+static __always_inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len,
+					      enum mxe_copy_dir dir)
 {
 	void *to = dir == MXE_TO_MEMORY ? p : buf;
 	const void *from = dir == MXE_TO_MEMORY ? buf : p;
@@ -202,7 +203,7 @@ static __always_inline void mxe_copy(void *p, void *buf, u32 len,
 	else if (len == sizeof(u32))
 		memcpy(to, from, sizeof(u32));
 	else
-		mxe_copy_bytes(to, from, len);
+		mxe_mr_copy_bytes(to, from, len);
 }
 
 void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
@@ -217,7 +218,7 @@ mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 	void *p = mxe_mr_ptr(mr, addr, &avail);
 
 	if (len && len <= avail)
-		mxe_copy(p, buf, len, dir);
+		mxe_mr_copy_chunk(p, buf, len, dir);
 	else
 		mxe_mr_copy_pages(mr, addr, buf, len, dir);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory windows: their verbs, binding and invalidation, and access through them.
- * Called by the core, by rkey.c and by the send queue; calls mr.c for the regions.
+ * ib_core calls the verbs, rkey.c and send.c the rest; it calls mr.c for the regions.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
 
-#include "device.h"
 #include "mr.h"
 #include "mw.h"
 #include "mxe.h"

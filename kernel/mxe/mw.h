@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory windows, type 1 and type 2B. */
+/* A memory window, of type 1 or type 2B, opens a part of a region to a peer (mw.c). */
 #ifndef MXE_MW_H
 #define MXE_MW_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * mxe: a software RoCEv2 device that executes masked atomics.
+ * mxe is a software RoCEv2 device that executes masked atomics.  This header has the
+ * device, its limits, and the rules for contexts and locks.
  *
  * Contexts in which the parts run
  *
@@ -84,7 +85,7 @@ struct mxe_dev {
 	struct mxe_netns *mnet;		/* namespace of ndev; a user is held */
 	struct list_head mnet_entry;	/* in mnet->devs, under mxe_netns_mutex */
 #ifdef CONFIG_NETFILTER
-	struct nf_hook_ops ingress;	/* of ndev, if has_ingress; see early.h */
+	struct nf_hook_ops ingress;	/* of ndev, if has_ingress; see early_demux.h */
 #endif
 	bool has_ingress;		/* RTNL */
 	bool ndev_gone;			/* or in another namespace; RTNL */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Network namespaces: their sockets, the devices in them, and the netdevs of these.
- * Links and the module call it; it gives the sockets to rx.c and early_demux.c.
+ * device.c, link.c and main.c call it; it gives the sockets to rx.c, and calls
+ * early_demux.c.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Network namespaces.  One pair of UDP sockets serves all devices of a namespace;
- * the sockets are there while a device uses them.
+ * All devices of a network namespace share a pair of UDP sockets, which is open while
+ * a device uses it (netns.c).
  */
 #ifndef MXE_NETNS_H
 #define MXE_NETNS_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Things to do once the lock of one side of a queue pair is dropped. */
+/*
+ * The pending bits of one side of a queue pair say what is to be done once its lock
+ * is dropped.
+ */
 #ifndef MXE_PENDING_H
 #define MXE_PENDING_H
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Parses and builds packets from the BTH on, by a table of opcodes.  hdr.h calls the
+ * parser and tx.c the builder; it calls nothing of mxe.
+ */
 #include <linux/string.h>
 
 #include "pkt.h"
@@ -160,7 +164,7 @@ unsigned int mxe_opcode_hdr_len(u8 opcode)
 }
 
 /* What a transport adds to each of its requests; returns what is behind it. */
-static const u8 *mxe_parse_transport(struct mxe_pkt *pkt, const u8 *p)
+static const u8 *mxe_pkt_parse_transport(struct mxe_pkt *pkt, const u8 *p)
 {
 	if (pkt->flags & MXE_OP_DETH) {
 		const struct mxe_deth *deth = (const void *)p;
@@ -182,7 +186,7 @@ static const u8 *mxe_parse_transport(struct mxe_pkt *pkt, const u8 *p)
  * Operands and results are big-endian numbers: the least significant of their
  * words is the last one.
  */
-static void mxe_get_number(u64 *words, const u8 *p, unsigned int n)
+static void mxe_pkt_get_number(u64 *words, const u8 *p, unsigned int n)
 {
 	if (n == 1) {
 		*words = get_unaligned_be64(p);
@@ -194,7 +198,7 @@ static void mxe_get_number(u64 *words, const u8 *p, unsigned int n)
 	}
 }
 
-static u8 *mxe_put_number(u8 *p, const u64 *words, unsigned int n)
+static u8 *mxe_pkt_put_number(u8 *p, const u64 *words, unsigned int n)
 {
 	if (n == 1) {
 		put_unaligned_be64(*words, p);
@@ -207,7 +211,7 @@ static u8 *mxe_put_number(u8 *p, const u64 *words, unsigned int n)
 	return p;
 }
 
-static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
+static void mxe_pkt_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 {
 	const struct mxe_atomiceth *eth = (const void *)p;
 	struct mxe_atomic_args *a = &pkt->atomic;
@@ -226,14 +230,14 @@ static void mxe_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 		a->compare = 0;
 }
 
-static bool mxe_is_masked_cmp_swap(u8 opcode)
+static bool mxe_opcode_is_masked_cmp_swap(u8 opcode)
 {
 	return opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
 	       opcode == MXE_OPCODE_XRC_MASKED_CMP_SWAP;
 }
 
 /* Has the operation nothing where it has no operand?  Of n words each. */
-static bool mxe_unused_are_zero(const struct mxe_atomic_args *a, unsigned int n)
+static bool mxe_pkt_unused_are_zero(const struct mxe_atomic_args *a, unsigned int n)
 {
 	u64 any = 0;
 
@@ -243,7 +247,7 @@ static bool mxe_unused_are_zero(const struct mxe_atomic_args *a, unsigned int n)
 }
 
 /* A size that is carried, in n words, and nothing where there must be nothing. */
-static bool mxe_masked_args_ok(const struct mxe_pkt *pkt, unsigned int n)
+static bool mxe_pkt_masked_args_ok(const struct mxe_pkt *pkt, unsigned int n)
 {
 	const struct mxe_atomic_args *a = &pkt->atomic;
 
@@ -252,13 +256,13 @@ static bool mxe_masked_args_ok(const struct mxe_pkt *pkt, unsigned int n)
 	if (a->log_size == 2 && (a->swap_add | a->compare | a->swap_mask |
 				 a->compare_mask) > U32_MAX)
 		return false;
-	return mxe_is_masked_cmp_swap(pkt->opcode) ||
-	       mxe_unused_are_zero(a, n);
+	return mxe_opcode_is_masked_cmp_swap(pkt->opcode) ||
+	       mxe_pkt_unused_are_zero(a, n);
 }
 
 /* len: from this header to the end of the operands. */
-static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
-						 const u8 *p, size_t len)
+static enum mxe_pkt_error mxe_pkt_parse_mskatomiceth(struct mxe_pkt *pkt,
+						     const u8 *p, size_t len)
 {
 	const struct mxe_mskatomiceth *eth = (const void *)p;
 	struct mxe_atomic_args *a = &pkt->atomic;
@@ -275,22 +279,22 @@ static enum mxe_pkt_error mxe_parse_mskatomiceth(struct mxe_pkt *pkt,
 		return MXE_PKT_LENGTH;
 
 	p += sizeof(*eth);
-	mxe_get_number(a->swap_add_words, p, n);
+	mxe_pkt_get_number(a->swap_add_words, p, n);
 	p += n * sizeof(__be64);
-	mxe_get_number(a->compare_words, p, n);
+	mxe_pkt_get_number(a->compare_words, p, n);
 	p += n * sizeof(__be64);
-	mxe_get_number(a->swap_mask_words, p, n);
+	mxe_pkt_get_number(a->swap_mask_words, p, n);
 	p += n * sizeof(__be64);
-	mxe_get_number(a->compare_mask_words, p, n);
-	if (eth->reserved || !mxe_masked_args_ok(pkt, n))
+	mxe_pkt_get_number(a->compare_mask_words, p, n);
+	if (eth->reserved || !mxe_pkt_masked_args_ok(pkt, n))
 		return MXE_PKT_OK;
-	a->op = mxe_is_masked_cmp_swap(pkt->opcode) ?
+	a->op = mxe_opcode_is_masked_cmp_swap(pkt->opcode) ?
 		MXE_ATOMIC_MASKED_CMP_SWAP : MXE_ATOMIC_MASKED_FETCH_ADD;
 	return MXE_PKT_OK;
 }
 
 /* Reserved bits are ignored (IBTA 9.2). */
-static void mxe_parse_feth(struct mxe_pkt *pkt, const u8 *p)
+static void mxe_pkt_parse_feth(struct mxe_pkt *pkt, const u8 *p)
 {
 	const struct mxe_feth *feth = (const void *)p;
 	u32 bits = be32_to_cpu(feth->bits);
@@ -300,7 +304,7 @@ static void mxe_parse_feth(struct mxe_pkt *pkt, const u8 *p)
 }
 
 /* The data are 8 bytes of memory, not a number. */
-static void mxe_parse_atomic_write(struct mxe_pkt *pkt)
+static void mxe_pkt_parse_atomic_write(struct mxe_pkt *pkt)
 {
 	struct mxe_atomic_args *a = &pkt->atomic;
 
@@ -315,7 +319,7 @@ static void mxe_parse_atomic_write(struct mxe_pkt *pkt)
 	a->compare_mask = 0;
 }
 
-static void mxe_parse_aeth(struct mxe_pkt *pkt, const u8 *p)
+static void mxe_pkt_parse_aeth(struct mxe_pkt *pkt, const u8 *p)
 {
 	const struct mxe_aeth *aeth = (const void *)p;
 	u32 smsn = be32_to_cpu(aeth->smsn);
@@ -325,22 +329,22 @@ static void mxe_parse_aeth(struct mxe_pkt *pkt, const u8 *p)
 }
 
 /* len: from BTH to the end of the data. */
-static enum mxe_pkt_error mxe_parse_atomic_ack(struct mxe_pkt *pkt, const u8 *p,
-					       size_t len)
+static enum mxe_pkt_error mxe_pkt_parse_atomic_ack(struct mxe_pkt *pkt, const u8 *p,
+						   size_t len)
 {
 	len -= sizeof(struct mxe_bth) + sizeof(struct mxe_aeth);
 	if (len != 8 && len != 16 && len != 32)
 		return MXE_PKT_LENGTH;
 
-	mxe_parse_aeth(pkt, p);
+	mxe_pkt_parse_aeth(pkt, p);
 	pkt->atomic_num_words = len / sizeof(__be64);
-	mxe_get_number(pkt->atomic_orig_words, p + sizeof(struct mxe_aeth),
-		       pkt->atomic_num_words);
+	mxe_pkt_get_number(pkt->atomic_orig_words, p + sizeof(struct mxe_aeth),
+			   pkt->atomic_num_words);
 	return MXE_PKT_OK;
 }
 
-static enum mxe_pkt_error mxe_parse_bth(struct mxe_pkt *pkt, const u8 *data,
-					size_t len)
+static enum mxe_pkt_error mxe_pkt_parse_bth(struct mxe_pkt *pkt, const u8 *data,
+					    size_t len)
 {
 	const struct mxe_bth *bth = (const void *)data;
 
@@ -372,7 +376,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 
 	/* So its atomic is MXE_ATOMIC_UNSUPPORTED. */
 	mxe_skb_clear(pkt, offsetof(struct mxe_pkt, atomic.swap_add));
-	err = mxe_parse_bth(pkt, data, len);
+	err = mxe_pkt_parse_bth(pkt, data, len);
 	if (err)
 		return err;
 
@@ -386,14 +390,14 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 			return MXE_PKT_SHORT;
 		if (pad)
 			return MXE_PKT_LENGTH;
-		p = mxe_parse_transport(pkt, p);
-		return mxe_parse_mskatomiceth(pkt, p, data + len - p);
+		p = mxe_pkt_parse_transport(pkt, p);
+		return mxe_pkt_parse_mskatomiceth(pkt, p, data + len - p);
 	}
 
 	if (len < hdr_len + pad)
 		return MXE_PKT_SHORT;
 	if (pkt->flags & MXE_OP_ATOMICACK)
-		return pad ? MXE_PKT_LENGTH : mxe_parse_atomic_ack(pkt, p, len);
+		return pad ? MXE_PKT_LENGTH : mxe_pkt_parse_atomic_ack(pkt, p, len);
 	pkt->payload = data + hdr_len;
 	pkt->payload_len = len - hdr_len - pad;
 	if ((pkt->payload_len + pad) % 4)
@@ -401,9 +405,9 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	if (!(pkt->flags & MXE_OP_PAYLOAD) && (pkt->payload_len || pad))
 		return MXE_PKT_LENGTH;
 
-	p = mxe_parse_transport(pkt, p);
+	p = mxe_pkt_parse_transport(pkt, p);
 	if (pkt->flags & MXE_OP_FETH) {
-		mxe_parse_feth(pkt, p);
+		mxe_pkt_parse_feth(pkt, p);
 		p += sizeof(struct mxe_feth);
 	}
 	if (pkt->flags & MXE_OP_RETH) {
@@ -415,19 +419,19 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 		p += sizeof(*reth);
 	}
 	if (pkt->flags & MXE_OP_ATOMICETH)
-		mxe_parse_atomiceth(pkt, p);
+		mxe_pkt_parse_atomiceth(pkt, p);
 	if (pkt->flags & MXE_OP_AETH)
-		mxe_parse_aeth(pkt, p);
+		mxe_pkt_parse_aeth(pkt, p);
 	if (pkt->flags & MXE_OP_IMM)
 		pkt->imm = get_unaligned((const __be32 *)p);
 	if (pkt->flags & MXE_OP_IETH)
 		pkt->inv_rkey = get_unaligned_be32(p);
 	if (pkt->flags & MXE_OP_ATOMIC_WRITE)
-		mxe_parse_atomic_write(pkt);
+		mxe_pkt_parse_atomic_write(pkt);
 	return MXE_PKT_OK;
 }
 
-static unsigned int mxe_pad(u32 payload_len)
+static unsigned int mxe_pkt_pad(u32 payload_len)
 {
 	return -payload_len & 3;
 }
@@ -436,7 +440,7 @@ size_t mxe_pkt_len(const struct mxe_pkt_out *out)
 {
 	const struct mxe_opcode *opcode = &mxe_opcode_table[out->opcode];
 	size_t len = opcode->hdr_len + out->payload_len +
-		     mxe_pad(out->payload_len);
+		     mxe_pkt_pad(out->payload_len);
 	unsigned int more = mxe_atomic_words(&out->atomic) - 1;
 
 	if (likely(!more))
@@ -448,7 +452,7 @@ size_t mxe_pkt_len(const struct mxe_pkt_out *out)
 	return len;
 }
 
-static u8 *mxe_build_transport(const struct mxe_pkt_out *out, u32 flags, u8 *p)
+static u8 *mxe_pkt_build_transport(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 {
 	if (flags & MXE_OP_DETH) {
 		struct mxe_deth *deth = (void *)p;
@@ -466,7 +470,7 @@ static u8 *mxe_build_transport(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 	return p;
 }
 
-static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
+static u8 *mxe_pkt_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 {
 	const struct mxe_atomic_args *a = &out->atomic;
 
@@ -488,10 +492,10 @@ static u8 *mxe_build_atomic(const struct mxe_pkt_out *out, u32 flags, u8 *p)
 		eth->version = MXE_MSKATOMIC_VERSION;
 		eth->log_arg_sz = a->log_size;
 		eth->reserved = 0;
-		p = mxe_put_number(p + sizeof(*eth), a->swap_add_words, n);
-		p = mxe_put_number(p, a->compare_words, n);
-		p = mxe_put_number(p, a->swap_mask_words, n);
-		return mxe_put_number(p, a->compare_mask_words, n);
+		p = mxe_pkt_put_number(p + sizeof(*eth), a->swap_add_words, n);
+		p = mxe_pkt_put_number(p, a->compare_words, n);
+		p = mxe_pkt_put_number(p, a->swap_mask_words, n);
+		return mxe_pkt_put_number(p, a->compare_mask_words, n);
 	}
 	return p;
 }
@@ -500,7 +504,7 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 {
 	u32 flags = mxe_opcode_table[out->opcode].flags;
 	struct mxe_bth *bth = (void *)buf;
-	unsigned int pad = mxe_pad(out->payload_len);
+	unsigned int pad = mxe_pkt_pad(out->payload_len);
 	u8 *p = buf + sizeof(*bth);
 
 	bth->opcode = out->opcode;
@@ -515,7 +519,7 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 		memset(p, 0, MXE_CNP_RESERVED_SIZE);
 		p += MXE_CNP_RESERVED_SIZE;
 	}
-	p = mxe_build_transport(out, flags, p);
+	p = mxe_pkt_build_transport(out, flags, p);
 	if (flags & MXE_OP_FETH) {
 		struct mxe_feth *feth = (void *)p;
 
@@ -532,7 +536,7 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 		reth->len = cpu_to_be32(out->dma_len);
 		p += sizeof(*reth);
 	}
-	p = mxe_build_atomic(out, flags, p);
+	p = mxe_pkt_build_atomic(out, flags, p);
 	if (flags & MXE_OP_AETH) {
 		struct mxe_aeth *aeth = (void *)p;
 
@@ -541,8 +545,8 @@ u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf)
 		p += sizeof(*aeth);
 	}
 	if (flags & MXE_OP_ATOMICACK)
-		p = mxe_put_number(p, out->atomic_orig_words,
-				   mxe_atomic_words(&out->atomic));
+		p = mxe_pkt_put_number(p, out->atomic_orig_words,
+				       mxe_atomic_words(&out->atomic));
 	if (flags & MXE_OP_IMM) {
 		put_unaligned(out->imm, (__be32 *)p);
 		p += sizeof(__be32);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RoCEv2 packets from the base transport header on: what is in them, how they
- * are checked and how they are built.  Pure: no QPs, no devices.  The format
- * of the masked atomics is specified in Documentation/wire-format.rst.
+ * pkt.c parses, checks and builds RoCEv2 packets from the base transport header on.
+ * It knows no queue pairs and no devices.  The format of the masked atomics is
+ * specified in Documentation/wire-format.rst.
  */
 #ifndef MXE_PKT_H
 #define MXE_PKT_H

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The verb by which kernel consumers post send work requests.  ib_core calls it; it puts
- * them into the queue (wqe.c) and has the requester look (send.c).
+ * The verbs by which kernel consumers post to a queue pair.  ib_core calls them; they
+ * put the requests into the queues (wqe.c, rq.c) and let the requester look (send.c).
  */
 #include "mxe.h"
 #include "post.h"
+#include "qp.h"
+#include "rq.h"
 #include "send.h"
 #include "wqe.h"
-#include "xrc.h"
 
 int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 		  const struct ib_send_wr **bad_wr)
@@ -32,7 +33,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 
 	spin_lock_irqsave(&sq->post_lock, flags);
 	for (; ibwr; ibwr = ibwr->next) {
-		err = mxe_send_put(qp, ibwr);
+		err = mxe_wqe_put(qp, ibwr);
 		if (err) {
 			mxe_refuse(qp->dev, err, "opcode %d", ibwr->opcode);
 			*bad_wr = ibwr;
@@ -42,5 +43,31 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 	spin_unlock_irqrestore(&sq->post_lock, flags);
 
 	mxe_send_doorbell(qp);
+	return err;
+}
+
+int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
+		  const struct ib_recv_wr **bad_wr)
+{
+	struct mxe_qp *qp = to_mqp(ibqp);
+	int err;
+
+	/* A process has its ring; the legacy command is not for it. */
+	if (qp->is_user) {
+		*bad_wr = ibwr;
+		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
+	}
+	if (READ_ONCE(qp->state) == IB_QPS_RESET || !qp->rq.q.entries) {
+		*bad_wr = ibwr;
+		return mxe_refuse(qp->dev, -EINVAL, "state %d, %u entries",
+				  qp->state, qp->rq.q.entries);
+	}
+
+	err = mxe_rq_post(qp->dev, &qp->rq.q, ibwr, bad_wr);
+
+	/* Pairs with the barrier in mxe_qp_set_error(). */
+	smp_mb();
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		mxe_qp_kick(qp);
 	return err;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Posting of send work requests by kernel consumers.
- */
+/* Kernel consumers post to a queue pair by these verbs (post.c). */
 #ifndef MXE_POST_H
 #define MXE_POST_H
 
 #include <rdma/ib_verbs.h>
 
-int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 		  const struct ib_send_wr **bad_wr);
+int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
+		  const struct ib_recv_wr **bad_wr);
 
 #endif /* MXE_POST_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packet sequence numbers: 24 bits, compared modulo 2^24 (IBTA 9.7.2). */
+/* Packet sequence numbers have 24 bits and are compared modulo 2^24 (IBTA 9.7.2). */
 #ifndef MXE_PSN_H
 #define MXE_PSN_H
 

@@ -296,7 +296,7 @@ void mxe_sq_set_need_doorbell(struct mxe_qp *qp)
 			   MXE_RING_NEED_DOORBELL : 0);
 }
 
-static void mxe_ring_need_doorbell(struct mxe_ring *ring)
+static void mxe_rq_set_need_doorbell(struct mxe_ring *ring)
 {
 	if (ring->hdr)
 		WRITE_ONCE(ring->hdr->flags, MXE_RING_NEED_DOORBELL);
@@ -306,7 +306,7 @@ void mxe_qp_set_error(struct mxe_qp *qp)
 {
 	mxe_qp_set_state(qp, IB_QPS_ERR);
 	mxe_sq_set_need_doorbell(qp);
-	mxe_ring_need_doorbell(&qp->rq.q.ring);
+	mxe_rq_set_need_doorbell(&qp->rq.q.ring);
 	/*
 	 * A process stores its index, then reads the flag; we store the flag,
 	 * then read the index (in the flush).

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs: state, the two queues, and what the protocol engine keeps.
+ * A queue pair has a state, two queues, and what the protocol engine keeps for it
+ * (qp.c).
  *
  * Lifetime: the engine's object, struct mxe_qp, is found through mnet->qps and
  * used under RCU.  ib_core owns struct mxe_ib_qp, frees it as soon as destroy
@@ -150,7 +151,7 @@ struct mxe_sq {
 	spinlock_t post_lock;
 	u32 posted;
 
-	/* Of a polled queue; poll.c reads them without the lock, too. */
+	/* Of a polled queue; sqpoll.c reads them without the lock, too. */
 	bool watched;			/* a thread looks at the ring */
 	u32 seen;			/* its producer, when last looked at */
 
@@ -287,7 +288,7 @@ struct mxe_qp {
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
 	struct dst_cache dst_cache;	/* of av; bottom halves off */
-	struct dst_entry __rcu *rx_dst;	/* of what comes; see early.h */
+	struct dst_entry __rcu *rx_dst;	/* of what comes; see early_demux.h */
 	u64 cnp_sent;			/* when; racy, see cnp.c */
 
 	/* Requester and completer; bottom halves off. */
@@ -350,6 +351,16 @@ static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_INI ||
 	       qp->type == IB_QPT_XRC_TGT;
+}
+
+static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
+{
+	return qp->type == IB_QPT_UC;
+}
+
+static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
+{
+	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
 }
 
 static inline bool mxe_qp_is_xrc_ini(const struct mxe_qp *qp)

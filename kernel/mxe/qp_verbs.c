@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verbs of queue pairs: create, destroy, modify and query.  ib_core calls them
- * through verbs.c.
+ * through the table in device.c; they call qp.c and each file of the engine that has
+ * a part in a queue pair's life.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -29,7 +30,6 @@
 #include "srq.h"
 #include "tx.h"
 #include "ucontext.h"
-#include "ud.h"
 #include "udata.h"
 #include "wqe.h"
 #include "xrc.h"
@@ -140,7 +140,7 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 		cap->max_recv_wr = rq->q.entries;
 		cap->max_recv_sge = rq->q.max_sge;
 	}
-	rq->cur = kzalloc(mxe_recv_wr_size(rq->srq ? rq->srq->q.max_sge :
+	rq->cur = kzalloc(mxe_rq_wr_size(rq->srq ? rq->srq->q.max_sge :
 						     rq->q.max_sge),
 			  GFP_KERNEL_ACCOUNT);
 	return rq->cur ? 0 : -ENOMEM;
@@ -150,7 +150,7 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
 {
 	memset(cap, 0, sizeof(*cap));
-	qp->rq.cur = kzalloc(mxe_recv_wr_size(MXE_MAX_SGE), GFP_KERNEL_ACCOUNT);
+	qp->rq.cur = kzalloc(mxe_rq_wr_size(MXE_MAX_SGE), GFP_KERNEL_ACCOUNT);
 	return qp->rq.cur ? 0 : -ENOMEM;
 }
 
@@ -199,7 +199,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 
 	qp->is_user = true;
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
-	qp->sq.opcodes = mxe_qp_user_opcodes(qp);
+	qp->sq.opcodes = mxe_wqe_user_opcodes(qp);
 	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
 	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
 	qp->sq.is_polled = req.flags & MXE_QP_CREATE_POLLED;
@@ -331,7 +331,7 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_loopback_reset(qp);
 	qp->sq.pending = 0;
 	qp->rq.pending = 0;
-	/* mxe_xrc_withdraw() does not visit this target any more. */
+	/* mxe_xrcd_withdraw() does not visit this target any more. */
 	if (mxe_qp_is_xrc_tgt(qp)) {
 		qp->rq.srq = NULL;
 		qp->rq.read.srq = NULL;

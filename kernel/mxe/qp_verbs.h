@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Verbs of queue pairs. */
+/*
+ * ib_core creates, changes, queries and destroys queue pairs by these verbs
+ * (qp_verbs.c).
+ */
 #ifndef MXE_QP_VERBS_H
 #define MXE_QP_VERBS_H
 

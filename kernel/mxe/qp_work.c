@@ -14,7 +14,6 @@
 #include "retry.h"
 #include "send.h"
 #include "sq.h"
-#include "uc.h"
 
 /*
  * The process has posted more, and none of it waits for a peer.  The doorbell has

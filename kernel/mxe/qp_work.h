@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The work of a queue pair: what exceeds a slice, must sleep, or calls handlers. */
+/*
+ * The work of a queue pair does what exceeds a slice, must sleep, or calls handlers
+ * (qp_work.c).
+ */
 #ifndef MXE_QP_WORK_H
 #define MXE_QP_WORK_H
 

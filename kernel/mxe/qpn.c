@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocates and finds the numbers of queue pairs.  Verbs publish queue pairs by
- * them; the receive path, doorbells and the loopback path look them up.
+ * Allocates and finds the numbers of queue pairs.  qp_verbs.c publishes queue pairs
+ * by them; rx.c, early_demux.c, doorbell.c and loopback.c look them up.
  */
 #include "mxe.h"
 #include "pkt.h"

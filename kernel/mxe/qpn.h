@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pair numbers.  They are unique in a network namespace, not only on a device,
- * so that a packet needs one lookup to find its queue pair.
+ * Queue pair numbers are unique in a network namespace, not only on a device, so that
+ * a packet needs one lookup to find its queue pair (qpn.c).
  */
 #ifndef MXE_QPN_H
 #define MXE_QPN_H

@@ -8,7 +8,6 @@
 #include "qp.h"
 #include "recv.h"
 #include "srq.h"
-#include "ud.h"
 
 int mxe_recv_take(struct mxe_qp *qp)
 {
@@ -154,30 +153,4 @@ void mxe_recv_ring(struct mxe_qp *qp)
 	if (qp->state == IB_QPS_ERR)
 		mxe_qp_kick(qp);
 	spin_unlock(&qp->recv_lock);
-}
-
-int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
-		  const struct ib_recv_wr **bad_wr)
-{
-	struct mxe_qp *qp = to_mqp(ibqp);
-	int err;
-
-	/* A process has its ring; the legacy command is not for it. */
-	if (qp->is_user) {
-		*bad_wr = ibwr;
-		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
-	}
-	if (READ_ONCE(qp->state) == IB_QPS_RESET || !qp->rq.q.entries) {
-		*bad_wr = ibwr;
-		return mxe_refuse(qp->dev, -EINVAL, "state %d, %u entries",
-				  qp->state, qp->rq.q.entries);
-	}
-
-	err = mxe_rq_post(qp->dev, &qp->rq.q, ibwr, bad_wr);
-
-	/* Pairs with the barrier in mxe_qp_set_error(). */
-	smp_mb();
-	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		mxe_qp_kick(qp);
-	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Receive requests of a queue pair: taking them up and completing them. */
+/* recv.c takes the receive requests of a queue pair up, and completes them. */
 #ifndef MXE_RECV_H
 #define MXE_RECV_H
 
@@ -52,8 +52,5 @@ void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status);
 void mxe_recv_flush(struct mxe_qp *qp);
 /* A process has posted: flush it if in ERR.  Context: BHs off, RCU. */
 void mxe_recv_ring(struct mxe_qp *qp);
-
-int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
-		  const struct ib_recv_wr **bad_wr);
 
 #endif /* MXE_RECV_H */

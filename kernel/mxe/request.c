@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The packets of the requester: what the next one says and carries, and what it costs.
- * The sender loop (send.c) calls it; it calls the way to the wire (tx.c).
+ * The packets of the requester: describes, fills and sends the next one, and knows
+ * its cost.  send.c and ud.c call it; it calls wqe.c, mr.c and tx.c.
  */
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -12,21 +12,20 @@
 #include "request.h"
 #include "respond.h"
 #include "tx.h"
-#include "uc.h"
 #include "wqe.h"
 #include "wr.h"
 
 /* Of an opcode that says its transport by its upper bits: any but atomics. */
-static u8 mxe_send_opcode(const struct mxe_send_wr *wr,
-			  enum mxe_transport transport, bool first, bool last)
+static u8 mxe_request_opcode(const struct mxe_send_wr *wr,
+			     enum mxe_transport transport, bool first, bool last)
 {
-	unsigned int place = (first ? MXE_WR_FIRST : MXE_WR_MIDDLE) |
-			     (last ? MXE_WR_LAST : 0);
+	unsigned int place = (first ? MXE_WR_PKT_FIRST : MXE_WR_PKT_MIDDLE) |
+			     (last ? MXE_WR_PKT_LAST : 0);
 
 	return transport << 5 | mxe_wr_rows[wr->opcode].bth_opcode[place];
 }
 
-static u8 mxe_atomic_opcode(enum mxe_atomic_op op)
+static u8 mxe_request_atomic_opcode(enum mxe_atomic_op op)
 {
 	switch (op) {
 	case MXE_ATOMIC_CMP_SWAP:
@@ -40,12 +39,12 @@ static u8 mxe_atomic_opcode(enum mxe_atomic_op op)
 	}
 }
 
-static void mxe_send_describe_placement(const struct mxe_send_wr *wr,
-					enum mxe_transport transport,
-					struct mxe_pkt_out *out)
+static void mxe_request_describe_placement(const struct mxe_send_wr *wr,
+					   enum mxe_transport transport,
+					   struct mxe_pkt_out *out)
 {
 	out->ack_req = true;
-	out->opcode = mxe_send_opcode(wr, transport, true, true);
+	out->opcode = mxe_request_opcode(wr, transport, true, true);
 	if (wr->opcode == IB_WR_FLUSH) {
 		out->dma_len = wr->flush.length;
 		out->flush_type = wr->flush.type;
@@ -56,7 +55,7 @@ static void mxe_send_describe_placement(const struct mxe_send_wr *wr,
 	out->payload_len = MXE_ATOMIC_WRITE_SIZE;
 }
 
-bool mxe_send_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
 	const struct mxe_sq *sq = &qp->sq;
 
@@ -76,13 +75,13 @@ bool mxe_send_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 }
 
 /* Is the next request there, and sure to be sent in the same slice? */
-static bool mxe_send_is_followed(struct mxe_qp *qp)
+static bool mxe_request_is_followed(struct mxe_qp *qp)
 {
 	const struct mxe_send_wr *wr;
 	struct mxe_sq *sq = &qp->sq;
 	u32 next = sq->cur + 1;
 
-	if (sq->budget <= 0 || (next == sq->fetched && !mxe_send_fetch(qp)))
+	if (sq->budget <= 0 || (next == sq->fetched && !mxe_wqe_fetch(qp)))
 		return false;
 	if (sq->local_error && sq->local_error_at == next)
 		return false;
@@ -91,14 +90,14 @@ static bool mxe_send_is_followed(struct mxe_qp *qp)
 	       (!wr->error && !mxe_wr_is_local(wr->opcode) &&
 		(!mxe_wr_is_rd_atomic(wr->opcode) ||
 		 qp->attr.max_rd_atomic) &&
-		mxe_send_may_start(qp, wr));
+		mxe_request_may_start(qp, wr));
 }
 
 /*
  * One answer serves all that is sent in one go, so the last packet of that asks
  * for it; and others often enough that the window does not close unnoticed.
  */
-static bool mxe_send_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
+static bool mxe_request_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
 {
 	u32 unacked = mxe_psn_diff(psn, qp->sq.una);
 	struct mxe_sq *sq = &qp->sq;
@@ -110,14 +109,14 @@ static bool mxe_send_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
 		return false;
 	/* One sent again does not count on others any more. */
 	ask = ask || mxe_psn_diff(psn, sq->sent_psn) < 0 ||
-	      !mxe_send_is_followed(qp);
+	      !mxe_request_is_followed(qp);
 	sq->ack_left = !ask;
 	return ask;
 }
 
 /* Describe the packet of wr that has sequence number psn. */
-static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
-			      u32 psn, struct mxe_pkt_out *out)
+static void mxe_request_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
+				 u32 psn, struct mxe_pkt_out *out)
 {
 	u32 offset = mxe_psn_diff(psn, wr->first_psn) * qp->mtu;
 	enum mxe_transport transport = mxe_qp_transport(qp);
@@ -135,14 +134,14 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		qp->sq.ack_left = false;	/* Its response does. */
 	if (mxe_wr_is_atomic(wr->opcode)) {
 		out->opcode = mxe_opcode_of(transport,
-					    mxe_atomic_opcode(wr->atomic.op));
+					    mxe_request_atomic_opcode(wr->atomic.op));
 		mxe_atomic_copy(&out->atomic, &wr->atomic);
 		out->ack_req = true;
 		return;
 	}
 	if (mxe_wr_is_read(wr->opcode)) {
 		/* A repeated READ asks for what is missing only. */
-		out->opcode = mxe_send_opcode(wr, transport, true, true);
+		out->opcode = mxe_request_opcode(wr, transport, true, true);
 		out->va += offset;
 		out->dma_len = wr->length - offset;
 		out->ack_req = true;
@@ -150,22 +149,22 @@ static void mxe_send_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 	}
 
 	if (mxe_wr_is_placement(wr->opcode)) {
-		mxe_send_describe_placement(wr, transport, out);
+		mxe_request_describe_placement(wr, transport, out);
 		return;
 	}
 
-	out->opcode = mxe_send_opcode(wr, transport, first, last);
+	out->opcode = mxe_request_opcode(wr, transport, first, last);
 	out->dma_len = wr->length;
 	out->payload_len = last ? wr->length - offset : qp->mtu;
 	out->imm = wr->imm;
 	out->inv_rkey = wr->rkey;
 	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
 	if (!mxe_qp_is_uc(qp))
-		out->ack_req = mxe_send_wants_ack(qp, psn, last);
+		out->ack_req = mxe_request_wants_ack(qp, psn, last);
 }
 
-int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
-		    u32 offset, void *buf, u32 len)
+int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
+		       u32 offset, void *buf, u32 len)
 {
 	if (!len)
 		return 0;
@@ -182,7 +181,7 @@ int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 				   &qp->sq.mr_cache);
 }
 
-int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
+int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_pkt_out out __uninitialized;
@@ -191,13 +190,13 @@ int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	u32 offset;
 	int err;
 
-	mxe_send_describe(qp, wr, sq->psn, &out);
+	mxe_request_describe(qp, wr, sq->psn, &out);
 	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
 	if (!skb)
 		return -ENOMEM;
 
 	offset = mxe_psn_diff(sq->psn, wr->first_psn) * qp->mtu;
-	err = mxe_send_gather(qp, wr, offset, payload, out.payload_len);
+	err = mxe_request_gather(qp, wr, offset, payload, out.payload_len);
 	if (err) {
 		kfree_skb(skb);
 		return err;
@@ -208,7 +207,7 @@ int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return 0;
 }
 
-u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+u32 mxe_request_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
 	u32 cost = mxe_pkt_cost(min(wr->length, qp->mtu), wr->num_sge);
 	struct mxe_sq *sq = &qp->sq;
@@ -218,7 +217,7 @@ u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	if (!mxe_wr_is_read(wr->opcode))
 		return cost;
 	/* It costs what its responses cost. */
-	cost = min_t(u64, (u64)cost * mxe_wr_num_pkts(qp, wr), MXE_SLICE);
+	cost = min_t(u64, (u64)cost * mxe_request_num_pkts(qp, wr), MXE_SLICE);
 	if (cost == MXE_SLICE && in_task() && !(current->flags & PF_KTHREAD)) {
 		sq->read_cpu = smp_processor_id();
 		sq->reads_left = __this_cpu_read(mxe_reads_left);

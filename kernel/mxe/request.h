@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The packets of the requester.
- */
+/* request.c describes and sends the packets of the requester. */
 #ifndef MXE_REQUEST_H
 #define MXE_REQUEST_H
 
@@ -9,34 +7,34 @@
 #include "wr.h"
 
 /* Packets that a request takes. */
-static inline u32 mxe_wr_num_pkts(const struct mxe_qp *qp,
-				  const struct mxe_send_wr *wr)
+static inline u32 mxe_request_num_pkts(const struct mxe_qp *qp,
+				       const struct mxe_send_wr *wr)
 {
 	if (wr->length <= qp->mtu || mxe_wr_is_atomic(wr->opcode))
 		return 1;
 	return DIV_ROUND_UP(wr->length, qp->mtu);
 }
 
-/* mxe_wr_pkt_cost() where that is not 2.  A READ costs what its responses cost. */
-u32 mxe_wr_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr);
+/* mxe_request_pkt_cost() where that is not 2.  A READ costs what its responses cost. */
+u32 mxe_request_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
 /* What the next packet of wr costs, in units of a slice.  Context: send_lock held. */
-static inline u32 mxe_wr_pkt_cost(struct mxe_qp *qp,
-				  const struct mxe_send_wr *wr)
+static inline u32 mxe_request_pkt_cost(struct mxe_qp *qp,
+				       const struct mxe_send_wr *wr)
 {
 	if (likely(wr->length < 2048 && wr->num_sge < 4))
 		return mxe_pkt_cost(0, 0);
-	return mxe_wr_long_pkt_cost(qp, wr);
+	return mxe_request_long_pkt_cost(qp, wr);
 }
 
 /* May a request that was never sent begin?  Context: send_lock held. */
-bool mxe_send_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr);
+bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr);
 /* Send the packet at sq->psn.  -ENOMEM, or errors of the memory layer. */
-int mxe_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
+int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
 /*
  * Copy bytes offset..offset+len of what wr sends.  Errors of the memory layer.
  */
-int mxe_send_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
-		    u32 offset, void *buf, u32 len);
+int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
+		       u32 offset, void *buf, u32 len);
 
 #endif /* MXE_REQUEST_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The limited number of objects of each kind that a device has.
+ * resource.c counts the objects of each kind, of which a device has a limited number.
  */
 #ifndef MXE_RESOURCE_H
 #define MXE_RESOURCE_H

@@ -144,7 +144,7 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 
 /* ---- READ -------------------------------------------------------------- */
 
-static u8 mxe_read_opcode(bool first, bool last)
+static u8 mxe_respond_read_opcode(bool first, bool last)
 {
 	if (first)
 		return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
@@ -165,8 +165,8 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	int err;
 
 	mxe_respond_init(&out, mxe_opcode_of(mxe_qp_transport(qp),
-					     mxe_read_opcode(rd->first,
-							     len == rd->left)),
+					     mxe_respond_read_opcode(rd->first,
+								     len == rd->left)),
 			 rd->psn, MXE_AETH_ACK_UNLIMITED, rd->msn);
 	out.pkey = 0xffff;
 	out.qpn = qp->dest_qpn;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Details of queue pairs, completion queues and regions for `rdma resource show -dd`.
+ * ib_core calls it; it calls qp.c for the locks.
+ */
 #include <linux/kernel.h>
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -6,18 +10,17 @@
 
 #include "cq.h"
 #include "mr.h"
-#include "mxe.h"
 #include "qp.h"
 #include "restrack.h"
 
-struct mxe_res_field {
+struct mxe_restrack_field {
 	const char *name;
 	u32 value;
 	bool hex;
 };
 
-static int mxe_fill_fields(struct sk_buff *msg,
-			   const struct mxe_res_field *fields, size_t num)
+static int mxe_restrack_fill(struct sk_buff *msg,
+			     const struct mxe_restrack_field *fields, size_t num)
 {
 	struct nlattr *table;
 	size_t i;
@@ -42,11 +45,11 @@ static int mxe_fill_fields(struct sk_buff *msg,
 	return 0;
 }
 
-static int mxe_fill_qp_fields(struct sk_buff *msg, const struct mxe_qp *qp)
+static int mxe_restrack_fill_qp(struct sk_buff *msg, const struct mxe_qp *qp)
 {
 	const struct mxe_sq *sq = &qp->sq;
 	const struct mxe_rq *rq = &qp->rq;
-	const struct mxe_res_field fields[] = {
+	const struct mxe_restrack_field fields[] = {
 		{ "sq_depth", sq->entries },
 		{ "sq_taken", sq->fetched - sq->tail },
 		{ "sq_outstanding", sq->next - sq->tail },
@@ -60,10 +63,10 @@ static int mxe_fill_qp_fields(struct sk_buff *msg, const struct mxe_qp *qp)
 		{ "path_mtu", qp->mtu },
 	};
 
-	return mxe_fill_fields(msg, fields, ARRAY_SIZE(fields));
+	return mxe_restrack_fill(msg, fields, ARRAY_SIZE(fields));
 }
 
-int mxe_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
+int mxe_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct mxe_qp *qp;
 	int err = 0;
@@ -73,33 +76,33 @@ int mxe_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	qp = rcu_dereference(to_mibqp(ibqp)->qp);
 	if (qp) {
 		mxe_qp_begin(qp);
-		err = mxe_fill_qp_fields(msg, qp);
+		err = mxe_restrack_fill_qp(msg, qp);
 		mxe_qp_end(qp);
 	}
 	rcu_read_unlock();
 	return err;
 }
 
-int mxe_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
+int mxe_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct mxe_cq *cq = to_mcq(ibcq);
-	const struct mxe_res_field fields[] = {
+	const struct mxe_restrack_field fields[] = {
 		{ "produced", READ_ONCE(cq->producer) },
 		{ "armed", READ_ONCE(cq->armed) },
 		{ "overrun", READ_ONCE(cq->overrun) },
 	};
 
-	return mxe_fill_fields(msg, fields, ARRAY_SIZE(fields));
+	return mxe_restrack_fill(msg, fields, ARRAY_SIZE(fields));
 }
 
-int mxe_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+int mxe_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	const struct mxe_mr *mr = to_mmr(ibmr);
-	const struct mxe_res_field fields[] = {
+	const struct mxe_restrack_field fields[] = {
 		{ "access", READ_ONCE(mr->access), true },
 		{ "valid", READ_ONCE(mr->state) == MXE_MR_VALID },
 		{ "pages", READ_ONCE(mr->npages) },
 	};
 
-	return mxe_fill_fields(msg, fields, ARRAY_SIZE(fields));
+	return mxe_restrack_fill(msg, fields, ARRAY_SIZE(fields));
 }

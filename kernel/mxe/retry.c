@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The timers of the requester: local ACK timeout and receiver not ready.  send.c,
+ * complete.c and qp_work.c start them, and qp_verbs.c stops them; it calls sq.c and
+ * cnp.c.
+ */
 #include <linux/jiffies.h>
 
 #include "cnp.h"
 #include "mxe.h"
-#include "psn.h"
 #include "retry.h"
 #include "sq.h"
 #include "trace.h"
@@ -149,7 +153,7 @@ void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
 		  jiffies + max(usecs_to_jiffies(delay), 1UL));
 }
 
-static void mxe_rnr_timer_fn(struct timer_list *timer)
+static void mxe_retry_rnr_timer_fn(struct timer_list *timer)
 {
 	struct mxe_qp *qp = timer_container_of(qp, timer, sq.rnr_timer);
 
@@ -164,7 +168,7 @@ static void mxe_rnr_timer_fn(struct timer_list *timer)
 void mxe_retry_init(struct mxe_qp *qp)
 {
 	timer_setup(&qp->sq.retry_timer, mxe_retry_timer_fn, 0);
-	timer_setup(&qp->sq.rnr_timer, mxe_rnr_timer_fn, 0);
+	timer_setup(&qp->sq.rnr_timer, mxe_retry_rnr_timer_fn, 0);
 }
 
 void mxe_retry_reset(struct mxe_qp *qp)

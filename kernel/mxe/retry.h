@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Timers of the requester: local ACK timeout and receiver not ready. */
+/* The requester has two timers: local ACK timeout, and receiver not ready (retry.c). */
 #ifndef MXE_RETRY_H
 #define MXE_RETRY_H
 

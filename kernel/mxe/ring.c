@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that processes map: the rings of queues, and device memory.  cq.c, rq.c,
+ * qp_verbs.c and dm.c allocate it, and ib_core calls mxe_mmap(); it calls vmalloc and
+ * the mmap entries of ib_core.
+ */
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "mxe.h"
 #include "ring.h"
 
 struct mxe_mmap_entry *mxe_mmap_entry_alloc(struct ib_ucontext *uctx,

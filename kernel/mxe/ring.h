@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rings shared with a process (struct mxe_ring_hdr and entries).  The kernel
- * writes its own index there and reads the other side's; it keeps the values
- * it relies on elsewhere.
+ * A ring is memory that the kernel shares with a process (struct mxe_ring_hdr and
+ * entries).  The kernel writes its own index there and reads that of the process; it
+ * keeps the values that it relies on elsewhere.
  */
 #ifndef MXE_RING_H
 #define MXE_RING_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Remote keys: access to the region behind a window or a region's own key.  Errors are
+ * A remote key leads to a region, directly or through a window (rkey.c).  Errors are
  * those of mr.h.
  */
 #ifndef MXE_RKEY_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asks IP for the routes of queue pairs, for tx.c and the loopback path, and keeps
- * those by which packets of their peers were accepted, for early_demux.c.
+ * Finds the routes of queue pairs for tx.c and loopback.c, and keeps those by which
+ * packets of their peers were accepted, from rx.c for early_demux.c.  It calls the IP
+ * layer.
  */
 #include <linux/ip.h>
-#include <linux/udp.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/ipv6.h>

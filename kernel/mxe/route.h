@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Routes of a queue pair: by which its packets leave, and by which its peer's came.
+ * route.c finds the route by which packets of a queue pair leave, and keeps the route
+ * by which packets of its peer came.
  */
 #ifndef MXE_ROUTE_H
 #define MXE_ROUTE_H
@@ -49,7 +50,7 @@ static inline int mxe_route_generation(const struct mxe_netns *mnet,
 
 /*
  * Keep the route of skb, which passed IP and UDP and belongs to the queue pair's
- * connection, for mxe_early_demux.  Context: a lock of the queue pair held, RCU.
+ * connection, for early_demux.c.  Context: a lock of the queue pair held, RCU.
  */
 void mxe_route_keep_rx(struct mxe_qp *qp, const struct sk_buff *skb);
 

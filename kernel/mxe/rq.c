@@ -12,7 +12,7 @@
 
 /* ---- queues ------------------------------------------------------------ */
 
-size_t mxe_recv_wr_size(u32 max_sge)
+size_t mxe_rq_wr_size(u32 max_sge)
 {
 	return struct_size((struct mxe_recv_wr *)NULL, sge, max_sge);
 }
@@ -23,7 +23,7 @@ int mxe_rq_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
 	spin_lock_init(&q->post_lock);
 	q->entries = roundup_pow_of_two(max_wr);
 	q->max_sge = max(max_sge, 1U);
-	q->wr_size = mxe_recv_wr_size(q->max_sge);
+	q->wr_size = mxe_rq_wr_size(q->max_sge);
 	if (uctx)
 		return mxe_ring_create(&q->ring, uctx, q->entries,
 				       ALIGN(sizeof(struct mxe_recv_wqe) +

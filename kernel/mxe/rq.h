@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Receive queues: posting requests and taking them up. */
+/* A receive queue holds posted requests until they are taken up (rq.c). */
 #ifndef MXE_RQ_H
 #define MXE_RQ_H
 
@@ -45,7 +45,7 @@ int mxe_rq_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
 void mxe_rq_destroy(struct mxe_recv_queue *q);
 
 /* Bytes of a request with that many scatter entries. */
-size_t mxe_recv_wr_size(u32 max_sge);
+size_t mxe_rq_wr_size(u32 max_sge);
 
 /*
  * Requests that can be taken up, or more than q->entries if the index of a

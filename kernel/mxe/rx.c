@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Receives packets: checks them, finds their queue pairs, and gives them to the
- * requester or the responder under the lock of that side.  The sockets of netns.c
- * and early_demux.c call it.
+ * requester or the responder under the lock of that side.  The sockets of netns.c and
+ * early_demux.c call it; it calls complete.c, deliver.c, mcast.c and cnp.c.
  */
 #include <linux/if_vlan.h>
 #include <linux/rculist.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Received packets: from UDP to the queue pairs.
- */
+/* rx.c takes received packets from UDP to their queue pairs. */
 #ifndef MXE_RX_H
 #define MXE_RX_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester's loop: what is posted is begun, sent packet by packet, or executed on
- * the loopback path.  Doorbells, the poller, answers and the work of the queue pair call
- * it; it calls request.c and the transports.
+ * The requester's loop: begins the requests that are posted, and sends them packet by
+ * packet or executes them on the loopback path.  doorbell.c, post.c, sqpoll.c, rx.c
+ * and qp_work.c call it; it calls request.c, loopback.c, ud.c and uc.h.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -29,7 +29,7 @@ static void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 	wr->started = true;
 	wr->first_psn = sq->max_psn;
-	wr->last_psn = mxe_psn_add(wr->first_psn, mxe_wr_num_pkts(qp, wr) - 1);
+	wr->last_psn = mxe_psn_add(wr->first_psn, mxe_request_num_pkts(qp, wr) - 1);
 	sq->max_psn = mxe_psn_add(wr->last_psn, 1);
 	sq->psn = wr->first_psn;
 	sq->next++;
@@ -109,7 +109,7 @@ static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
  */
 static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
-	if (!mxe_send_may_start(qp, wr))
+	if (!mxe_request_may_start(qp, wr))
 		return false;
 	if (wr->error) {
 		mxe_send_local_error(qp, wr->error);
@@ -245,7 +245,7 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 		bool ack_left;
 		int err;
 
-		if (sq->cur == sq->fetched && !mxe_send_fetch(qp))
+		if (sq->cur == sq->fetched && !mxe_wqe_fetch(qp))
 			break;
 		if (sq->budget <= 0)
 			break;
@@ -265,9 +265,9 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 		if (transport == MXE_TRANSPORT_RC &&
 		    mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
 			break;
-		sq->budget -= mxe_wr_pkt_cost(qp, wr);
+		sq->budget -= mxe_request_pkt_cost(qp, wr);
 		ack_left = sq->ack_left;
-		err = mxe_send_one(qp, wr);
+		err = mxe_request_send_one(qp, wr);
 		if (unlikely(err)) {
 			sq->ack_left = ack_left;
 			if (!mxe_send_failed(qp, err, transport))
@@ -332,10 +332,10 @@ bool mxe_send_flush(struct mxe_qp *qp)
 		mxe_sq_report_error(qp);
 	for (;;) {
 		if (sq->tail == sq->fetched) {
-			u32 produced = mxe_send_produced(qp);
+			u32 produced = mxe_wqe_produced(qp);
 
 			if (produced - sq->tail > sq->entries ||
-			    !mxe_send_fetch(qp))
+			    !mxe_wqe_fetch(qp))
 				break;
 		}
 		if (!limit--) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requester: the loop over what may be sent. */
+/* The requester's loop sends what may be sent of a send queue (send.c). */
 #ifndef MXE_SEND_H
 #define MXE_SEND_H
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket buffers for packets that are sent, from memory that the CPU keeps or from a
+ * received packet.  tx.c calls it; it calls the page allocator and napi_build_skb().
+ */
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 
 #include "skb.h"
 
-/* Below, a buffer is from where the processor has those for received packets. */
+/* Shorter buffers come from the CPU's cache of fragments for received packets. */
 #define MXE_SKB_LONG	1024
 
 /*
@@ -74,7 +78,7 @@ struct sk_buff *mxe_skb_alloc(size_t size)
 {
 	struct sk_buff *skb = mxe_skb_build(size);
 
-	/* A piece of more than a page needs pages that hang together. */
+	/* A buffer of more than a page needs contiguous pages. */
 	return skb ?: alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Socket buffers for what is sent. */
+/* skb.c allocates socket buffers for packets that are sent. */
 #ifndef MXE_SKB_H
 #define MXE_SKB_H
 
@@ -31,7 +31,7 @@ struct sk_buff *mxe_skb_alloc(size_t size);
  * like a packet socket, or it is too short.  *old may be NULL.  Bottom halves off.
  */
 struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size);
-/* Give back what the processors hold.  Nobody allocates any more. */
+/* Free the memory that the CPUs keep, once nothing allocates any more. */
 void mxe_skb_exit(void);
 
 #else

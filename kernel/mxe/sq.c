@@ -12,13 +12,13 @@
 #include "ud.h"
 #include "wr.h"
 
-static u32 mxe_wr_byte_len(const struct mxe_send_wr *wr)
+static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr)
 {
 	return mxe_wr_is_atomic(wr->opcode) && !wr->error ?
 	       mxe_atomic_size(&wr->atomic) : wr->length;
 }
 
-static bool mxe_qp_has_sqe(const struct mxe_qp *qp)
+static bool mxe_sq_has_sqe(const struct mxe_qp *qp)
 {
 	return mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp);
 }
@@ -33,7 +33,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 		.wr_id = wr->wr_id,
 		.status = status,
 		.opcode = mxe_wr_rows[wr->opcode].wc_opcode,
-		.byte_len = mxe_wr_byte_len(wr),
+		.byte_len = mxe_sq_byte_len(wr),
 		.flags = wr->flags & MXE_SEND_USER ? MXE_CQE_USER : 0,
 		.src_qp = qp->dest_qpn,
 	};
@@ -41,7 +41,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 	lockdep_assert_held(&qp->send_lock);
 
 	/* First: a consumer that sees the completion may leave SQE at once. */
-	if (failed && mxe_qp_has_sqe(qp))
+	if (failed && mxe_sq_has_sqe(qp))
 		mxe_qp_sq_error(qp);
 	if (wr->started && mxe_wr_is_rd_atomic(wr->opcode) && sq->rd_atomic)
 		sq->rd_atomic--;
@@ -50,7 +50,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 	 * The place in the queue is free before the completion is seen: who
 	 * polls that on another processor may post at once.  From here on the
 	 * request may be overwritten.  Pairs with the control dependency in
-	 * mxe_send_put().
+	 * mxe_wqe_put().
 	 */
 	smp_store_release(&sq->tail, sq->tail + 1);
 	mxe_ring_set_consumer(&sq->ring, sq->tail);
@@ -59,7 +59,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 
 	if (failed) {
 		sq->halted = true;
-		if (!mxe_qp_has_sqe(qp))
+		if (!mxe_sq_has_sqe(qp))
 			sq->pending |= BIT(MXE_PENDING_ERROR);
 	}
 }

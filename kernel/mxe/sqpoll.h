@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Polling: a thread of a process, in the kernel, that looks at its send queues
- * so that posting takes no system call.
+ * A thread of a process can poll its send queues in the kernel, so that posting makes
+ * no system call (sqpoll.c).
  */
 #ifndef MXE_SQPOLL_H
 #define MXE_SQPOLL_H

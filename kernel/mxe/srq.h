@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shared receive queues. */
+/* A shared receive queue serves several queue pairs (srq.c). */
 #ifndef MXE_SRQ_H
 #define MXE_SRQ_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verbs of shared receive queues: create, modify, query, destroy and post.
- * ib_core calls them through verbs.c.
+ * ib_core calls them through the table in device.c; they call rq.c and xrcd.c.
  */
 #include "mxe.h"
 #include "resource.h"
@@ -81,7 +81,7 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		err = mxe_srq_write_udata(srq, udata);
 	/* Last: from here on packets find it. */
 	if (!err && init->srq_type == IB_SRQT_XRC)
-		err = mxe_xrc_publish(srq);
+		err = mxe_xrcd_publish(srq);
 	if (err) {
 		mxe_rq_destroy(&srq->q);
 		mxe_resource_give(dev, MXE_RESOURCE_SRQ);
@@ -132,7 +132,7 @@ int mxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	struct mxe_srq *srq = to_msrq(ibsrq);
 
 	if (ibsrq->srq_type == IB_SRQT_XRC)
-		mxe_xrc_withdraw(srq);
+		mxe_xrcd_withdraw(srq);
 	mxe_rq_destroy(&srq->q);
 	mxe_resource_give(to_mdev(ibsrq->device), MXE_RESOURCE_SRQ);
 	return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Verbs of shared receive queues. */
+/*
+ * ib_core manages shared receive queues, and posts to them, by these verbs
+ * (srq_verbs.c).
+ */
 #ifndef MXE_SRQ_VERBS_H
 #define MXE_SRQ_VERBS_H
 

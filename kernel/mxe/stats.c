@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters of a device, for `rdma statistic`.  ib_core calls it; it adds up what the
+ * macros of stats.h have counted on each CPU.
+ */
 #include <rdma/ib_verbs.h>
 
 #include "mxe.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counters of a device, as `rdma statistic` shows them. */
+/* A device counts events, and `rdma statistic` shows the counters (stats.c). */
 #ifndef MXE_STATS_H
 #define MXE_STATS_H
 

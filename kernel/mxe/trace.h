@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints (Documentation/tracing.rst).  They stand where something is
- * decided, under the lock of that side, and record copies only.
+ * Tracepoints (Documentation/tracing.rst) are placed where something is decided,
+ * under the lock of that side, and record copies only.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM mxe

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Builds packets for the requester, the responder and CNPs, and gives them to IP:
- * one by one, or in batches of one queue pair.
+ * Builds packets for request.c, respond.c, ud.c and cnp.c, and gives them to IP one
+ * by one or in GSO batches of one queue pair.  It calls hdr.c, gso.c, skb.c, route.c
+ * and tx_direct.c.
  */
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
@@ -23,7 +24,7 @@
 struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			     struct sk_buff **old, u8 **payload)
 {
-	/* Tunnels put their headers before each packet of a train. */
+	/* Tunnels put their headers before each packet of a GSO batch. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
 			    NET_SKB_PAD) + MXE_HDR_MAX_SIZE;
 	/* What follows the BTH is aligned for vectors: the ICRC is made by them. */
@@ -71,7 +72,7 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 	mxe_count_by(dev, sent_pkts, num_pkts);
 	if (num_pkts > 1)
 		mxe_count(dev, sent_gso_batches);
-	/* Its cb is all zero, as skb.c makes them. */
+	/* skb->cb is zeroed by mxe_skb_alloc(). */
 	if (av->is_ipv4)
 		mxe_tx_direct(dev, skb);
 	else

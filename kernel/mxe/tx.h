@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Packets to the network: from a description to IP.
- */
+/* tx.c builds packets from their description, and gives them to IP. */
 #ifndef MXE_TX_H
 #define MXE_TX_H
 
@@ -38,15 +36,14 @@ static inline void mxe_tx_forget(struct mxe_tx *tx)
 }
 
 /*
- * Complete and send it; consumes skb.  It may go with others that follow: the
- * train leaves before the lock is dropped.  That there is no route is counted, and a
- * loss like others.
- * Context: bottom halves off.
+ * Complete a packet and send it; consumes skb.  It may be batched with packets that
+ * follow; the batch is sent before the lock is dropped.  Without a route the packet is
+ * counted, and lost as others may be.  Context: bottom halves off.
  */
 void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb);
 void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx);
 
-/* The same at once, and to the address of a datagram. */
+/* Send a packet at once, to the address of a datagram. */
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		    struct sk_buff *skb);
 

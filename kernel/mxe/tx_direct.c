@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Sends packets past those parts of the IP layer that have nothing to do for them.
+ * tx.c calls it; it calls the hooks of netfilter and the neighbour.
+ */
 #include <linux/netfilter.h>
 #include <net/arp.h>
 #include <net/dst.h>
@@ -11,12 +15,11 @@
 
 #include "mxe.h"
 #include "netns.h"
-#include "tx.h"
 #include "tx_direct.h"
 
 #ifdef CONFIG_NETFILTER
 
-/* Does the route do nothing but lead to a neighbour? */
+/* Returns true if the route does nothing but lead to a neighbour. */
 static bool mxe_tx_direct_is_plain(const struct rtable *rt)
 {
 	return rt->rt_type == RTN_UNICAST && !dst_xfrm(&rt->dst) &&

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A shorter way for packets that are sent, past those parts of the IP layer that
- * have nothing to do for them.  What has a say keeps it: the hooks of LOCAL_OUT and
- * POST_ROUTING are gone through, as are neighbours, queueing disciplines and what
- * else a netdev has.  In a layer-3 domain, as a train, or by a route that does more
- * than lead to a neighbour (tunnels, IPsec, multicast, a smaller MTU) a packet goes
- * the whole way.  IPv4 only.
+ * tx_direct.c sends a packet past those parts of the IP layer that have nothing to do
+ * for it.  Everything that could act on the packet still does: the hooks of LOCAL_OUT
+ * and POST_ROUTING, the neighbour, queueing disciplines and all of the netdev.  A
+ * packet takes the slow path in a layer-3 domain, in a GSO batch, or by a route that
+ * does more than lead to a neighbour (tunnels, IPsec, multicast, a smaller MTU).  The
+ * bypass is for IPv4 only.
  */
 #ifndef MXE_TX_DIRECT_H
 #define MXE_TX_DIRECT_H

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The responder of unreliable connections.  deliver.c calls it; it calls respond.c
+ * for the data and recv.c for errors.
+ */
 #include "mxe.h"
 #include "psn.h"
 #include "recv.h"

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Unreliable connections: SEND and RDMA WRITE without acknowledgements. */
+/*
+ * An unreliable connection carries SEND and RDMA WRITE without acknowledgements
+ * (uc.c).
+ */
 #ifndef MXE_UC_H
 #define MXE_UC_H
 
 #include "qp.h"
 #include "sq.h"
-
-static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
-{
-	return qp->type == IB_QPT_UC;
-}
 
 /*
  * A packet was sent.  Nothing is acknowledged: a message that is sent is complete.

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The verbs of protection domains and user contexts.  ib_core calls them; they call
+ * udata.c, resource.c and sqpoll.c.
+ */
 #include <rdma/uverbs_ioctl.h>
 
 #include "mxe.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Protection domains and user contexts: only their identity matters. */
+/*
+ * Protection domains and user contexts are compared, and hold little else
+ * (ucontext.c).
+ */
 #ifndef MXE_UCONTEXT_H
 #define MXE_UCONTEXT_H
 

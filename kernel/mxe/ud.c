@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Datagrams: the requester and the responder of UD queue pairs and QP 1.  send.c and
+ * deliver.c call it; it calls request.c, tx.c and recv.c.
+ */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
-#include "ah.h"
 #include "mxe.h"
 #include "psn.h"
 #include "recv.h"
@@ -27,7 +30,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr)
 {
 	struct mxe_pkt_out out = {
-		.opcode = mxe_wr_flags(wr->opcode) & MXE_WR_IMM ?
+		.opcode = mxe_wr_flags(wr->opcode) & MXE_WR_OP_IMM ?
 			  IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE :
 			  IB_OPCODE_UD_SEND_ONLY,
 		.solicited = wr->flags & MXE_SEND_SOLICITED,
@@ -49,7 +52,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 	/* Counted, and lost as datagrams may be. */
 	if (!skb)
 		return IB_WC_SUCCESS;
-	if (mxe_send_gather(qp, wr, 0, payload, wr->length)) {
+	if (mxe_request_gather(qp, wr, 0, payload, wr->length)) {
 		mxe_count(qp->dev, local_access_errors);
 		kfree_skb(skb);
 		return IB_WC_LOC_PROT_ERR;
@@ -99,8 +102,8 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return;
 	}
 	/*
-	 * Dropped silently (IBTA 9.8.3): a peer must not stop the queue.  The
-	 * next datagram has the same request.
+	 * Dropped silently (IBTA 9.8.3): a remote sender must not stop the queue.
+	 * The next datagram takes the same request.
 	 */
 	if (len > qp->rq.cur->length) {
 		mxe_count(qp->dev, drop_recv_too_short);

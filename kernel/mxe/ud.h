@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Unreliable datagrams: UD queue pairs and the general services interface
- * (QP 1, by which the connection manager speaks).
+ * UD queue pairs and the general services interface (QP 1, which the connection
+ * manager uses) send and receive unreliable datagrams (ud.c).
  */
 #ifndef MXE_UD_H
 #define MXE_UD_H
 
 #include "qp.h"
 #include "sq.h"
-
-static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
-{
-	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
-}
 
 /* Send the datagram of wr; the status of its completion. */
 enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,

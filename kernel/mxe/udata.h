@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What a process and the driver tell each other beside a verb.
- */
+/* A process and the driver exchange udata beside the arguments of a verb (udata.c). */
 #ifndef MXE_UDATA_H
 #define MXE_UDATA_H
 

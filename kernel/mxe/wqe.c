@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Work requests of processes and of kernel consumers, checked and copied into struct
- * mxe_send_wr.  The requester calls it for the former, the verb for the latter.
+ * mxe_send_wr.  send.c and request.c call it for the former, post.c for the latter;
+ * it calls ring.h, ah.c and mr.c.
  */
 #include "ah.h"
 #include "mxe.h"
 #include "trace.h"
-#include "uc.h"
-#include "ud.h"
 #include "wqe.h"
 #include "wr.h"
-#include "xrc.h"
 
 /* It was not begun, and has no data so far.  PSNs come when it is. */
-static void mxe_wr_init(struct mxe_send_wr *wr)
+static void mxe_wqe_init_wr(struct mxe_send_wr *wr)
 {
 	wr->started = false;
 	wr->done = false;
@@ -24,8 +22,8 @@ static void mxe_wr_init(struct mxe_send_wr *wr)
 
 /* Operands as posted, of up to 8 bytes, to operands as sent. */
 static __always_inline void
-mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
-		  u64 swap, u64 compare_add_mask, u64 swap_mask)
+mxe_wqe_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
+		   u64 swap, u64 compare_add_mask, u64 swap_mask)
 {
 	struct mxe_atomic_args *a = &wr->atomic;
 
@@ -62,8 +60,8 @@ mxe_wr_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
 }
 
 /* Masked ones of 16 and 32 bytes, whose operands stand at data. */
-static noinline void mxe_wr_set_wide(struct mxe_send_wr *wr, u8 log_size,
-				     const void *data)
+static noinline void mxe_wqe_set_wide(struct mxe_send_wr *wr, u8 log_size,
+				      const void *data)
 {
 	u64 wide[MXE_MSKATOMIC_OPERANDS * MXE_ATOMIC_WORDS];
 	struct mxe_atomic_args *a = &wr->atomic;
@@ -85,7 +83,7 @@ static noinline void mxe_wr_set_wide(struct mxe_send_wr *wr, u8 log_size,
 }
 
 /* Sum of the gather list, maybe more than a message can have. */
-static u64 mxe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
+static u64 mxe_wqe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
 {
 	u64 length = 0;
 	unsigned int i;
@@ -96,12 +94,12 @@ static u64 mxe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
 }
 
 /* May this atomic be used on this queue pair at all? */
-static bool mxe_qp_atomics_ok(const struct mxe_qp *qp)
+static bool mxe_wqe_atomics_ok(const struct mxe_qp *qp)
 {
 	return qp->be_reply || !qp->dev->reply_be;
 }
 
-static enum ib_wc_status mxe_wr_check_length(struct mxe_send_wr *wr, u64 length)
+static enum ib_wc_status mxe_wqe_check_length(struct mxe_send_wr *wr, u64 length)
 {
 	if (length > MXE_MAX_MSG_SIZE)
 		return IB_WC_LOC_LEN_ERR;
@@ -116,7 +114,7 @@ static enum ib_wc_status mxe_wr_check_length(struct mxe_send_wr *wr, u64 length)
 
 /* The gather or scatter list, whose entries at `from` are read once. */
 static __always_inline enum ib_wc_status
-mxe_wr_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
+mxe_wqe_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
 {
 	u64 length = 0;
 	u32 i;
@@ -130,31 +128,31 @@ mxe_wr_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
 		length += sge->length;
 	}
 	wr->num_sge = num_sge;
-	return mxe_wr_check_length(wr, length);
+	return mxe_wqe_check_length(wr, length);
 }
 
 /* Is it an operation of the queue pair's transport, and for who would post it? */
-static bool mxe_qp_carries(const struct mxe_qp *qp, u32 opcode, u16 who)
+static bool mxe_wqe_may_post(const struct mxe_qp *qp, u32 opcode, u16 who)
 {
 	return opcode < MXE_WR_ROWS && mxe_wr_flags(opcode) & who &&
 	       mxe_wr_rows[opcode].transports & BIT(mxe_qp_transport(qp));
 }
 
-u32 mxe_qp_user_opcodes(const struct mxe_qp *qp)
+u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp)
 {
 	u32 opcodes = 0;
 	unsigned int i;
 
 	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
-		if (mxe_qp_carries(qp, i, MXE_WR_USER) &&
-		    (!mxe_wr_is_atomic(i) || mxe_qp_atomics_ok(qp)))
+		if (mxe_wqe_may_post(qp, i, MXE_WR_OP_USER) &&
+		    (!mxe_wr_is_atomic(i) || mxe_wqe_atomics_ok(qp)))
 			opcodes |= BIT(i);
 	return opcodes;
 }
 
 /* Requests that send nothing: no data, and binding its own operands. */
-static enum ib_wc_status mxe_wr_local_from_wqe(struct mxe_send_wr *wr,
-					       const struct mxe_send_wqe *wqe)
+static enum ib_wc_status mxe_wqe_parse_local(struct mxe_send_wr *wr,
+					     const struct mxe_send_wqe *wqe)
 {
 	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len)
 		return IB_WC_LOC_QP_OP_ERR;
@@ -172,8 +170,8 @@ static enum ib_wc_status mxe_wr_local_from_wqe(struct mxe_send_wr *wr,
 }
 
 /* FLUSH has no data; what it asks for is the responder's to judge. */
-static enum ib_wc_status mxe_wr_flush_from_wqe(struct mxe_send_wr *wr,
-					       const struct mxe_send_wqe *wqe)
+static enum ib_wc_status mxe_wqe_parse_flush(struct mxe_send_wr *wr,
+					     const struct mxe_send_wqe *wqe)
 {
 	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len ||
 	    wqe->flush.type & ~MXE_FETH_TYPE_MASK ||
@@ -192,8 +190,8 @@ static enum ib_wc_status mxe_wr_flush_from_wqe(struct mxe_send_wr *wr,
  * *data, which is moved behind them.
  */
 static noinline enum ib_wc_status
-mxe_wr_ext_atomic_from_wqe(struct mxe_qp *qp, struct mxe_send_wr *wr,
-			   const struct mxe_send_wqe *wqe, const void **data)
+mxe_wqe_parse_ext_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr,
+			 const struct mxe_send_wqe *wqe, const void **data)
 {
 	u8 log_size = wqe->log_arg_sz;
 
@@ -201,40 +199,40 @@ mxe_wr_ext_atomic_from_wqe(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	    !(qp->sq.atomic_log_sizes & BIT(log_size)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (log_size > 3) {
-		mxe_wr_set_wide(wr, log_size, *data);
+		mxe_wqe_set_wide(wr, log_size, *data);
 		*data += MXE_MSKATOMIC_OPERANDS << log_size;
 		return IB_WC_SUCCESS;
 	}
 	if ((wqe->atomic.compare_add | wqe->atomic.swap |
 	     wqe->atomic.compare_add_mask | wqe->atomic.swap_mask) > U32_MAX)
 		return IB_WC_LOC_QP_OP_ERR;
-	mxe_wr_set_atomic(wr, log_size, wqe->atomic.compare_add,
-			  wqe->atomic.swap, wqe->atomic.compare_add_mask,
-			  wqe->atomic.swap_mask);
+	mxe_wqe_set_atomic(wr, log_size, wqe->atomic.compare_add,
+			   wqe->atomic.swap, wqe->atomic.compare_add_mask,
+			   wqe->atomic.swap_mask);
 	return IB_WC_SUCCESS;
 }
 
-static enum ib_wc_status mxe_wr_atomic_from_wqe(struct mxe_qp *qp,
-						struct mxe_send_wr *wr,
-						const struct mxe_send_wqe *wqe,
-						const void **data)
+static enum ib_wc_status mxe_wqe_parse_atomic(struct mxe_qp *qp,
+					      struct mxe_send_wr *wr,
+					      const struct mxe_send_wqe *wqe,
+					      const void **data)
 {
-	if (!(mxe_wr_flags(wr->opcode) & MXE_WR_MASKED)) {
+	if (!(mxe_wr_flags(wr->opcode) & MXE_WR_OP_MASKED)) {
 		if (wqe->log_arg_sz)
 			return IB_WC_LOC_QP_OP_ERR;
 	} else if (wqe->log_arg_sz != 3) {
-		return mxe_wr_ext_atomic_from_wqe(qp, wr, wqe, data);
+		return mxe_wqe_parse_ext_atomic(qp, wr, wqe, data);
 	} else if (!(qp->sq.atomic_log_sizes & BIT(3))) {
 		return IB_WC_LOC_QP_OP_ERR;
 	}
-	mxe_wr_set_atomic(wr, 3, wqe->atomic.compare_add, wqe->atomic.swap,
-			  wqe->atomic.compare_add_mask, wqe->atomic.swap_mask);
+	mxe_wqe_set_atomic(wr, 3, wqe->atomic.compare_add, wqe->atomic.swap,
+			   wqe->atomic.compare_add_mask, wqe->atomic.swap_mask);
 	return IB_WC_SUCCESS;
 }
 
-static enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
-					      struct mxe_send_wr *wr,
-					      const struct mxe_send_wqe *wqe)
+static enum ib_wc_status mxe_wqe_parse_ud_dest(struct mxe_qp *qp,
+					       struct mxe_send_wr *wr,
+					       const struct mxe_send_wqe *wqe)
 {
 	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
 	    mxe_ah_find(qp->dev, qp->pd, wqe->ud.ah_num, &wr->ud.av))
@@ -248,10 +246,10 @@ static enum ib_wc_status mxe_ud_dest_from_wqe(struct mxe_qp *qp,
  * Check the copy of a process's request, whose opcode has these flags; wqe is that
  * copy, `data` what stands behind it in the ring and is read here once.
  */
-static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
-					 struct mxe_send_wr *wr, u16 flags,
-					 const struct mxe_send_wqe *wqe,
-					 const void *data)
+static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
+				       struct mxe_send_wr *wr, u16 flags,
+				       const struct mxe_send_wqe *wqe,
+				       const void *data)
 {
 	const u32 srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
 	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
@@ -265,21 +263,21 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	    wqe->reserved1)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (mxe_qp_is_ud(qp)) {
-		status = mxe_ud_dest_from_wqe(qp, wr, wqe);
+		status = mxe_wqe_parse_ud_dest(qp, wr, wqe);
 		if (status)
 			return status;
 	}
-	if (flags & MXE_WR_ATOMIC) {
-		status = mxe_wr_atomic_from_wqe(qp, wr, wqe, &data);
+	if (flags & MXE_WR_OP_ATOMIC) {
+		status = mxe_wqe_parse_atomic(qp, wr, wqe, &data);
 		if (status)
 			return status;
 	} else if (wqe->log_arg_sz) {
 		return IB_WC_LOC_QP_OP_ERR;
-	} else if (flags & (MXE_WR_LOCAL | MXE_WR_PLACEMENT)) {
-		if (flags & MXE_WR_LOCAL)
-			return mxe_wr_local_from_wqe(wr, wqe);
+	} else if (flags & (MXE_WR_OP_LOCAL | MXE_WR_OP_PLACEMENT)) {
+		if (flags & MXE_WR_OP_LOCAL)
+			return mxe_wqe_parse_local(wr, wqe);
 		if (wr->opcode == IB_WR_FLUSH)
-			return mxe_wr_flush_from_wqe(wr, wqe);
+			return mxe_wqe_parse_flush(wr, wqe);
 		if (!wqe->num_sge && !(wqe->flags & MXE_SEND_INLINE)) {
 			wr->atomic_write = wqe->atomic_write.data;
 			wr->length = MXE_ATOMIC_WRITE_SIZE;
@@ -288,7 +286,7 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	}
 
 	if (wqe->flags & MXE_SEND_INLINE) {
-		if (!(flags & MXE_WR_INLINE) || wqe->num_sge)
+		if (!(flags & MXE_WR_OP_INLINE) || wqe->num_sge)
 			return IB_WC_LOC_QP_OP_ERR;
 		if (wqe->inline_len > qp->sq.max_inline)
 			return IB_WC_LOC_LEN_ERR;
@@ -300,10 +298,10 @@ static enum ib_wc_status mxe_wr_from_wqe(struct mxe_qp *qp,
 	if (wqe->num_sge > qp->sq.max_sge)
 		return IB_WC_LOC_QP_OP_ERR;
 	static_assert(sizeof(struct mxe_sge) == sizeof(struct ib_sge));
-	return mxe_wr_set_sge(wr, data, wqe->num_sge);
+	return mxe_wqe_set_sge(wr, data, wqe->num_sge);
 }
 
-static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
+static void mxe_wqe_fetch_user(struct mxe_qp *qp, u32 index)
 {
 	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, index);
 	const struct mxe_send_wqe *entry = mxe_ring_entry(&qp->sq.ring, index);
@@ -313,7 +311,7 @@ static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 	/* The process may write it meanwhile: one copy, then only the copy. */
 	barrier();
 
-	mxe_wr_init(wr);
+	mxe_wqe_init_wr(wr);
 	wr->wr_id = wqe.wr_id;
 	wr->opcode = wqe.opcode;
 	wr->flags = wqe.flags;
@@ -322,14 +320,14 @@ static void mxe_send_fetch_user(struct mxe_qp *qp, u32 index)
 	wr->imm = wqe.imm_data;
 	wr->srqn = wqe.remote_srqn;
 	flags = mxe_wr_flags(wqe.opcode);
-	if (flags & MXE_WR_INVALIDATE)
+	if (flags & MXE_WR_OP_INVALIDATE)
 		wr->rkey = wqe.invalidate_rkey;
-	wr->error = mxe_wr_from_wqe(qp, wr, flags, &wqe, entry + 1);
+	wr->error = mxe_wqe_parse(qp, wr, flags, &wqe, entry + 1);
 	if (wr->error)
 		mxe_count(qp->dev, bad_wqe);
 }
 
-bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced)
+bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
 {
 	struct mxe_sq *sq = &qp->sq;
 
@@ -344,7 +342,7 @@ bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced)
 		return false;
 	}
 	if (qp->is_user)
-		mxe_send_fetch_user(qp, sq->fetched);
+		mxe_wqe_fetch_user(qp, sq->fetched);
 	trace_mxe_post(qp, mxe_sq_wr(sq, sq->fetched));
 	sq->fetched++;
 	return true;
@@ -352,25 +350,25 @@ bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced)
 
 /* ---- kernel consumers -------------------------------------------------- */
 
-static int mxe_wr_check_ib(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
+static int mxe_wqe_check_ib(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
-	if (!mxe_qp_carries(qp, ibwr->opcode, MXE_WR_KERNEL))
+	if (!mxe_wqe_may_post(qp, ibwr->opcode, MXE_WR_OP_KERNEL))
 		return -EOPNOTSUPP;
 	if (mxe_qp_is_ud(qp) && !ud_wr(ibwr)->ah)
 		return -EINVAL;
-	if (mxe_wr_is_atomic(ibwr->opcode) && !mxe_qp_atomics_ok(qp))
+	if (mxe_wr_is_atomic(ibwr->opcode) && !mxe_wqe_atomics_ok(qp))
 		return -EOPNOTSUPP;
 	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->sq.max_sge)
 		return -EINVAL;
 	if (ibwr->send_flags & IB_SEND_INLINE &&
-	    (!(mxe_wr_flags(ibwr->opcode) & MXE_WR_INLINE) ||
-	     mxe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->sq.max_inline))
+	    (!(mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INLINE) ||
+	     mxe_wqe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->sq.max_inline))
 		return -EINVAL;
 	return 0;
 }
 
-static void mxe_wr_copy_inline(struct mxe_send_wr *wr,
-			       const struct ib_send_wr *ibwr)
+static void mxe_wqe_copy_inline(struct mxe_send_wr *wr,
+				const struct ib_send_wr *ibwr)
 {
 	int i;
 
@@ -383,8 +381,8 @@ static void mxe_wr_copy_inline(struct mxe_send_wr *wr,
 	wr->flags |= MXE_SEND_INLINE;
 }
 
-static void mxe_ud_dest_from_ib(struct mxe_send_wr *wr,
-				const struct ib_ud_wr *ibwr)
+static void mxe_wqe_ud_dest_from_ib(struct mxe_send_wr *wr,
+				    const struct ib_ud_wr *ibwr)
 {
 	/* A copy, so the handle need not outlive the call. */
 	wr->ud.av = to_mah(ibwr->ah)->av;
@@ -392,8 +390,8 @@ static void mxe_ud_dest_from_ib(struct mxe_send_wr *wr,
 	wr->ud.qkey = ibwr->remote_qkey;
 }
 
-static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
-			   const struct ib_send_wr *ibwr)
+static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
+			    const struct ib_send_wr *ibwr)
 {
 	/* All but what belongs to an opcode or a transport. */
 	memset(wr, 0, offsetof(struct mxe_send_wr, atomic));
@@ -411,46 +409,46 @@ static void mxe_wr_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		wr->reg = mxe_reg_from_ib(reg_wr(ibwr));
 		return;
 	}
-	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_INVALIDATE)
+	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INVALIDATE)
 		wr->rkey = ibwr->ex.invalidate_rkey;
 	if (ibwr->opcode == IB_WR_LOCAL_INV)
 		return;
 	if (mxe_qp_is_ud(qp)) {
-		mxe_ud_dest_from_ib(wr, ud_wr(ibwr));
+		mxe_wqe_ud_dest_from_ib(wr, ud_wr(ibwr));
 	} else if (mxe_wr_is_atomic(ibwr->opcode)) {
 		const struct ib_atomic_wr *awr = atomic_wr(ibwr);
 
 		wr->remote_addr = awr->remote_addr;
 		wr->rkey = awr->rkey;
-		mxe_wr_set_atomic(wr, 3, awr->compare_add, awr->swap,
-				  awr->compare_add_mask, awr->swap_mask);
-	} else if (mxe_wr_flags(ibwr->opcode) & MXE_WR_REMOTE_ADDR) {
+		mxe_wqe_set_atomic(wr, 3, awr->compare_add, awr->swap,
+				   awr->compare_add_mask, awr->swap_mask);
+	} else if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_REMOTE_ADDR) {
 		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
 		wr->rkey = rdma_wr(ibwr)->rkey;
 	}
 
 	if (ibwr->send_flags & IB_SEND_INLINE) {
-		mxe_wr_copy_inline(wr, ibwr);
+		mxe_wqe_copy_inline(wr, ibwr);
 		return;
 	}
-	wr->error = mxe_wr_set_sge(wr, ibwr->sg_list, ibwr->num_sge);
+	wr->error = mxe_wqe_set_sge(wr, ibwr->sg_list, ibwr->num_sge);
 }
 
-int mxe_send_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
+int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
 	struct mxe_sq *sq = &qp->sq;
 	int err;
 
 	lockdep_assert_held(&sq->post_lock);
 
-	err = mxe_wr_check_ib(qp, ibwr);
+	err = mxe_wqe_check_ib(qp, ibwr);
 	if (err)
 		return err;
 	/* Moves under send_lock, see mxe_sq_complete(): old is only stricter. */
 	if (sq->posted - READ_ONCE(sq->tail) >= sq->entries)
 		return -ENOMEM;
-	mxe_wr_from_ib(qp, mxe_sq_wr(sq, sq->posted), ibwr);
-	/* Pairs with the acquire in mxe_send_produced(). */
+	mxe_wqe_from_ib(qp, mxe_sq_wr(sq, sq->posted), ibwr);
+	/* Pairs with the acquire in mxe_wqe_produced(). */
 	smp_store_release(&sq->posted, sq->posted + 1);
 	return 0;
 }

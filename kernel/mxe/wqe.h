@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What was posted to the send queue: checked, and taken up for the requester. */
+/* wqe.c checks what was posted to a send queue, and takes it up for the requester. */
 #ifndef MXE_WQE_H
 #define MXE_WQE_H
 
 #include "qp.h"
-#include "wr.h"
 
 /* How far the queue is filled. */
-static inline u32 mxe_send_produced(const struct mxe_qp *qp)
+static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
 {
 	if (qp->is_user)
 		return mxe_ring_producer(&qp->sq.ring);
-	/* Pairs with the release in mxe_send_put(). */
+	/* Pairs with the release in mxe_wqe_put(). */
 	return smp_load_acquire(&qp->sq.posted);
 }
 
 /* The opcodes, as bits, that a process may post on this queue pair. */
-u32 mxe_qp_user_opcodes(const struct mxe_qp *qp);
+u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp);
 
-bool mxe_send_fetch_one(struct mxe_qp *qp, u32 produced);
+bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced);
 
 /* Take up one more request; false if there is none.  Context: send_lock held. */
-static inline bool mxe_send_fetch(struct mxe_qp *qp)
+static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
 {
-	u32 produced = mxe_send_produced(qp);
+	u32 produced = mxe_wqe_produced(qp);
 
-	return produced != qp->sq.fetched && mxe_send_fetch_one(qp, produced);
+	return produced != qp->sq.fetched && mxe_wqe_fetch_one(qp, produced);
 }
 
 /*
  * Check and take up a request of a kernel consumer.  -ENOMEM: the queue is full.
  * Context: post_lock held.
  */
-int mxe_send_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr);
+int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr);
 
 #endif /* MXE_WQE_H */

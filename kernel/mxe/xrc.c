@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Target queue pairs of extended reliable connections: join and leave a domain, and
- * find the shared receive queue that a request names.  respond.c and qp_verbs.c call it.
+ * find the shared receive queue that a request names.  respond.c and qp_verbs.c call
+ * it; it calls nothing of mxe.
  */
 #include "mxe.h"
 #include "pkt.h"
@@ -33,7 +34,7 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 	lockdep_assert_held(&qp->recv_lock);
 
 	/*
-	 * mxe_xrc_withdraw() visits the targets of the queue's own domain only.
+	 * mxe_xrcd_withdraw() visits the targets of the queue's own domain only.
 	 * For those of other domains the lock keeps the queue while it is read.
 	 */
 	xa_lock_bh(&qp->dev->xrc_srqs);

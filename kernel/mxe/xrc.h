@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Extended reliable connections (IBTA annex A14): one connection between two
- * hosts serves every process of the responding one.  Each request names the
- * shared receive queue that it is for, and by that the process: its protection
- * domain, by whose rights keys are used, and its completion queue.
+ * An extended reliable connection (IBTA annex A14) between two hosts serves every
+ * process of the responding one.  Each request names the shared receive queue that it
+ * is for, and by that the process: its protection domain, by whose rights keys are
+ * used, and its completion queue.
  *
  * The initiator is the send side of a reliable connection.  The target is the
  * other side and has no queue at all; it belongs to its domain, not to a
@@ -42,7 +42,7 @@ void mxe_xrc_leave(struct mxe_qp *qp);
 /*
  * The shared queue of that number, or NULL if there is none in the domain of
  * the target queue pair.  Good until recv_lock is dropped, or for as long as
- * it stands in rq->srq or rq->read.srq, where mxe_xrc_withdraw() looks.
+ * it stands in rq->srq or rq->read.srq, where mxe_xrcd_withdraw() looks.
  * Context: recv_lock held.
  */
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);

@@ -2,7 +2,8 @@
 /*
  * Domains of extended reliable connections: their verbs, and the numbers by which
  * target queue pairs find the shared receive queues of a domain.  ib_core calls the
- * verbs through verbs.c, srq_verbs.c calls the rest; it calls respond.c.
+ * verbs through the table in device.c, srq_verbs.c calls the rest; it calls respond.c
+ * and srq.c.
  */
 #include "mxe.h"
 #include "resource.h"
@@ -31,7 +32,7 @@ int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 	return 0;
 }
 
-int mxe_xrc_publish(struct mxe_srq *srq)
+int mxe_xrcd_publish(struct mxe_srq *srq)
 {
 	struct mxe_dev *dev = to_mdev(srq->ibsrq.device);
 	struct xa_limit limit = XA_LIMIT(1, MXE_XRC_SRQN_MASK);
@@ -53,7 +54,7 @@ int mxe_xrc_publish(struct mxe_srq *srq)
  * the number gone one visit to every target finds all that know the queue.  One
  * that reports an event of it has a reference.
  */
-void mxe_xrc_withdraw(struct mxe_srq *srq)
+void mxe_xrcd_withdraw(struct mxe_srq *srq)
 {
 	struct mxe_xrcd *xrcd = to_mxrcd(srq->ibsrq.ext.xrc.xrcd);
 	struct mxe_qp *qp;

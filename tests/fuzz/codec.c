@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzing of what knows no queue pair: the parser of packets, whose result has to
- * survive being built and parsed again, and the arithmetic of the atomics, which
- * has to agree with one that goes bit by bit.
+ * Fuzzes what knows no queue pair: the parser of packets, whose result has to survive
+ * being built and parsed again, and the arithmetic of atomics, which has to agree
+ * with a reference that goes bit by bit.
  */
 #include <linux/log2.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fuzzing of what a program may hand to libibverbs_exp: the attributes of queue
- * pairs, chains of work requests, comp_masks, and the structures of the other
- * calls, on a device of mxe and on one that has only the standard verbs (the
- * fakes of tests/unit).  A pointer that is used points to memory of the very size;
- * all else may be anything.
+ * Fuzzes what a program may hand to libibverbs_exp: the attributes of queue pairs,
+ * chains of work requests, comp_masks, and the structures of the other calls, on a
+ * device of mxe and on one that has only the standard verbs (the fakes of
+ * tests/unit).  A pointer that is used points to memory of the very size; all else
+ * may be anything.
  */
 #include <errno.h>
 
@@ -355,7 +355,7 @@ static void flow(void)
 	static const struct ibv_exp_flow_spec_ipv6 ipv6 = {
 		.type = IBV_EXP_FLOW_SPEC_IPV6, .size = sizeof(ipv6),
 	};
-	struct ibv_exp_flow_attr head = { .num_of_specs = take_8(&in) % 6 };
+	struct ibv_exp_flow_attr hdr = { .num_of_specs = take_8(&in) % 6 };
 	struct ibv_qp qp = { .context = std_ctx };
 	uint8_t specs[400];
 	size_t len = 0, size;
@@ -364,7 +364,7 @@ static void flow(void)
 	int i;
 
 	memset(specs, 0, sizeof(specs));
-	for (i = 0; i < head.num_of_specs; i++) {
+	for (i = 0; i < hdr.num_of_specs; i++) {
 		bool is_eth = take_8(&in) & 1;
 
 		size = is_eth ? sizeof(eth) : sizeof(ipv6);
@@ -375,16 +375,16 @@ static void flow(void)
 		len += size;
 	}
 	spoil(&in, specs, len ? len : 4);
-	size = sizeof(head) + len;
-	head.size = take_8(&in) & 1 ? take_8(&in) : size;
-	if (head.size > size)
-		head.size = size;
+	size = sizeof(hdr) + len;
+	hdr.size = take_8(&in) & 1 ? take_8(&in) : size;
+	if (hdr.size > size)
+		hdr.size = size;
 
-	/* Not a byte more than it says, but for the head. */
-	attr = malloc(head.size > sizeof(head) ? head.size : sizeof(head));
-	memcpy(attr, &head, sizeof(head));
-	if (head.size > sizeof(head))
-		memcpy(attr + sizeof(head), specs, head.size - sizeof(head));
+	/* Not a byte more than it says, but for the header. */
+	attr = malloc(hdr.size > sizeof(hdr) ? hdr.size : sizeof(hdr));
+	memcpy(attr, &hdr, sizeof(hdr));
+	if (hdr.size > sizeof(hdr))
+		memcpy(attr + sizeof(hdr), specs, hdr.size - sizeof(hdr));
 	flow = ibv_exp_create_flow(&qp, (void *)attr);
 	free(attr);
 	std.err = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fuzzing of the masked atomics that libibverbs_exp emulates: two queue pairs of a
+ * Fuzzes the masked atomics that libibverbs_exp emulates, with two queue pairs of a
  * device with the standard atomics (the fake of tests/unit), which the input plays.
- * It posts what makes sense and what does not, lets the device execute, fail or
- * refuse a request, changes words behind the library's back, polls, and resets
- * and destroys queue pairs meanwhile.
+ * The input posts what makes sense and what does not, lets the device execute, fail
+ * or refuse a request, changes words behind the library's back, polls, and resets and
+ * destroys queue pairs meanwhile.
  *
  * Each request that is taken completes once, in order; none succeeds after an
  * error; and without an error memory and results are what a model says.

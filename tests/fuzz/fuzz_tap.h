@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The tap.h of the fakes of tests/unit in a fuzz target, where a check that fails
- * is a finding.  Included in front of everything.
+ * In a fuzz target this replaces the tap.h of the fakes of tests/unit: a check that
+ * fails is a finding.  It is included before everything else.
  */
 #ifndef FUZZ_TAP_H
 #define FUZZ_TAP_H

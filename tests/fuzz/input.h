@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * What a target of libibverbs_exp takes from its input.
- */
+/* A target of libibverbs_exp takes what it needs from its input by these functions. */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
 

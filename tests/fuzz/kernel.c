@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Stands in for the kernel below the protocol engine; see kernel.h. */
 #include <crypto/hash.h>
 #include <linux/crc32.h>
 #include <linux/crypto.h>
@@ -636,7 +637,7 @@ static void fk_out_one(u8 *packet, size_t len)
 	fk_sent(packet, len);
 }
 
-/* Of a train each packet, with the headers of the first, as GSO would. */
+/* Each packet of a GSO batch, with the headers of the first, as GSO would. */
 static int fk_out(struct sk_buff *skb)
 {
 	size_t hdr_len = skb_transport_offset(skb) + sizeof(struct udphdr);

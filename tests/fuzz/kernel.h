@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What stands in for the kernel below the protocol engine: memory, time, work
- * and the IP layer, on one processor and without interrupts.  The engine is
- * compiled with the kernel's own headers; this is all it calls.
+ * kernel.c stands in for the kernel below the protocol engine: memory, time, work and
+ * the IP layer, on one CPU and without interrupts.  The engine is compiled with the
+ * kernel's own headers; this is all it calls.
  */
 #ifndef FUZZ_KERNEL_H
 #define FUZZ_KERNEL_H
@@ -42,7 +42,7 @@ void fk_run_rcu(void);
 extern struct net fk_net;
 extern struct net_device fk_netdev;
 extern struct ib_gid_attr fk_gid[2];
-/* Do routes lead back to this host (see loop.h)? */
+/* Do routes lead back to this host (see route.h)? */
 extern bool fk_is_local;
 
 /* What is sent goes here, from the IP header on; the data are gone afterwards. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the engine refers to and does not get to here: no process maps its rings
- * or pins memory, no socket is opened, no netdev changes.  Without the kernel's
- * headers, which know other types of these.
+ * Defines the functions that the engine refers to and does not reach here: no process
+ * maps its rings or pins memory, no socket is opened, no netdev changes.  It does not
+ * include the kernel's headers, which know other types of these.
  */
 void fk_fail(const char *file, int line, const char *what)
 	__attribute__((noreturn));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzing of the protocol engine: two queue pairs that are connected to each other
- * by a wire which the input plays, and so are the processes at both ends.
+ * Fuzzes the protocol engine: the input plays the wire between two queue pairs that
+ * are connected to each other, and the processes at both ends.
  *
  * The first byte says of which kind they are; then come actions, each of one
  * byte and what it takes.  The input never names a number that is chosen by

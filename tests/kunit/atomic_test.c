@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Execution of atomics and lowering, against the bit-serial definitions of
- * Documentation/wire-format.rst.
+ * Proves that atomics are executed, and lowered, as the bit-serial definitions of
+ * Documentation/wire-format.rst say.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>

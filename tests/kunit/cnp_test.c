@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Congestion: marked packets are answered with CNPs, and CNPs slow us down. */
+/*
+ * Proves that marked packets are answered with CNPs, and that CNPs slow the requester
+ * down.
+ */
 #include <linux/delay.h>
 #include <linux/ip.h>
 #include <linux/udp.h>

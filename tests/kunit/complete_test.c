@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester and the completer: what is sent for the work requests of a
- * consumer, and what becomes of them with the answers that the test makes up
- * (IBTA 9.7.3, 9.7.5, 9.9.2, 10.3.1).
+ * Proves that the requester sends the right packets for the work requests of a
+ * consumer, and that the completer ends these as the answers say, which the test
+ * makes up (IBTA 9.7.3, 9.7.5, 9.9.2, 10.3.1).
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of DMA-BUFs as their exporters are: a fake one, which counts.  That the
- * data gets there is for the end-to-end tests.
+ * Proves that DMA-BUFs are mapped and released, or refused, whatever their exporter
+ * is like: a fake one, which counts.  The end-to-end tests prove that the data
+ * arrive.
  */
 #include <linux/completion.h>
 #include <linux/dma-buf.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trains: that what the stack makes of one, and what mxe makes of one, are the
- * packets that would have been sent one by one.
+ * Proves that the packets into which the stack splits a GSO batch, and those into
+ * which mxe does, are the packets that would have been sent one by one.
  */
 #include <linux/ip.h>
 #include <linux/udp.h>
@@ -164,18 +164,18 @@ static void gso_ends(struct kunit *test)
 	kfree_skb(skb);
 }
 
-static struct kunit_case train_cases[] = {
+static struct kunit_case gso_cases[] = {
 	KUNIT_CASE(gso_split),
 	KUNIT_CASE(gso_segmented),
 	KUNIT_CASE(gso_ends),
 	{}
 };
 
-static struct kunit_suite train_suite = {
+static struct kunit_suite gso_suite = {
 	.name = "mxe_gso",
 	.init = kt_init,
 	.exit = kt_exit,
-	.test_cases = train_cases,
+	.test_cases = gso_cases,
 };
 
-kunit_test_suite(train_suite);
+kunit_test_suite(gso_suite);

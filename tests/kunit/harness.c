@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes the netdev, the device and the queue pairs of the tests of mxe, keeps what
+ * the device sends, and injects packets; see harness.h.
+ */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/if_addr.h>

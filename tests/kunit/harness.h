@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A real mxe device on a netdev whose other end is the test: what the device
- * sends is kept in a list, and what the test makes up is received through IP
- * and UDP like any packet.  Everything happens in the caller's context but what
+ * The tests of mxe run a real device on a netdev whose other end is the test.  What
+ * the device sends is kept in a list, and what the test makes up is received through
+ * IP and UDP like any packet.  Everything happens in the caller's context but what
  * timers and qp->work do.
  */
 #ifndef MXE_KUNIT_HARNESS_H

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Headers that are kept are those that would be made. */
+/*
+ * Proves that the headers that are kept for the next packet are those that would be
+ * made for it.
+ */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
 #include <linux/random.h>
@@ -23,7 +26,7 @@ static const struct mxe_av v4 = {
 	.v4.daddr = htonl(0x0a4d0002),
 };
 
-static struct sk_buff *push(struct kunit *test, struct mxe_hdr *head,
+static struct sk_buff *push(struct kunit *test, struct mxe_hdr *hdr,
 			    const struct mxe_av *av, const u8 *bth, size_t len,
 			    u16 ip_id)
 {
@@ -34,18 +37,18 @@ static struct sk_buff *push(struct kunit *test, struct mxe_hdr *head,
 	skb_reserve(skb, HEADROOM);
 	skb_put_data(skb, bth, len);
 	local_bh_disable();
-	mxe_hdr_push(head, av, skb, ip_id);
+	mxe_hdr_push(hdr, av, skb, ip_id);
 	local_bh_enable();
 	return skb;
 }
 
 /* Beside a packet for which nothing was kept, and what its headers have to say. */
-static void expect_as_new(struct kunit *test, struct mxe_hdr *head,
+static void expect_as_new(struct kunit *test, struct mxe_hdr *hdr,
 			  const struct mxe_av *av, const u8 *bth, size_t len,
 			  u16 ip_id)
 {
 	struct mxe_hdr none = {};
-	struct sk_buff *skb = push(test, head, av, bth, len, ip_id);
+	struct sk_buff *skb = push(test, hdr, av, bth, len, ip_id);
 	struct sk_buff *other = push(test, &none, av, bth, len, ip_id);
 	const struct iphdr *iph = ip_hdr(skb);
 	const struct udphdr *udph = udp_hdr(skb);
@@ -113,15 +116,15 @@ static void hdr_forgotten(struct kunit *test)
 	expect_as_new(test, &hdr, &av, bth, sizeof(bth), 0);
 }
 
-static struct kunit_case head_cases[] = {
+static struct kunit_case hdr_cases[] = {
 	KUNIT_CASE(hdr_kept),
 	KUNIT_CASE(hdr_forgotten),
 	{}
 };
 
-static struct kunit_suite head_suite = {
+static struct kunit_suite hdr_suite = {
 	.name = "mxe_hdr",
-	.test_cases = head_cases,
+	.test_cases = hdr_cases,
 };
 
-kunit_test_suite(head_suite);
+kunit_test_suite(hdr_suite);

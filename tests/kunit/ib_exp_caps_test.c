@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The capabilities that ib_exp derives from what a driver reports. */
+/* Proves that ib_exp derives the right capabilities from what a driver reports. */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/string.h>

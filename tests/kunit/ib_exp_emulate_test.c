@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Masked atomics by standard ones: which need no loop, and the loop, on a device
- * that loses, fails and delays at every step.
+ * Proves that masked atomics are emulated by standard ones: those that need no loop,
+ * and the loop, on a device that loses, fails and delays at every step.
  */
 #include <linux/prandom.h>
 #include <linux/slab.h>

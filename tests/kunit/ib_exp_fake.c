@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Holds the fake device, which executes, fails or flushes what is posted when a test
+ * says so; see ib_exp_fake.h.
+ */
 #include <linux/slab.h>
 
 #include "client.h"

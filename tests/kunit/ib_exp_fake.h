@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An RDMA device made of one word of "remote" memory.  Nothing happens by
+ * The fake is an RDMA device made of one word of "remote" memory.  Nothing happens by
  * itself: what is posted waits until the test lets it be executed, fail, or be
  * flushed, in any order it likes.
  */

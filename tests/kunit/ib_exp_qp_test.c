@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue pairs: which can be enabled, what can be posted, what goes straight to
- * the driver; and the end of them, and of the device, with requests in flight.
+ * Proves which queue pairs can be enabled, what can be posted, and what goes straight
+ * to the driver; and that queue pairs, and the device, can end with requests in
+ * flight.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The invariant CRC beside its definition, bit by bit, at every length and
- * alignment.  Buffers end where the packet does, so that KASAN sees a read past
- * it.
+ * Proves that the invariant CRC is what its definition gives, bit by bit, at every
+ * length and alignment.  Buffers end where the packet does, so that KASAN sees a read
+ * past it.
  */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SEND with invalidate, both ways: what a peer may take back, what it may
- * not, and what the receiver and the peer are told.
+ * Proves what a SEND with invalidate may take back and what it may not, in both
+ * directions, and what the receiver and the peer are told.
  */
 #include <kunit/test.h>
 
@@ -168,7 +168,7 @@ static void post(struct kt *kt, struct ib_send_wr *wr)
 static void inv_mapped_at_once(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct mxe_rights peer;
+	struct mxe_rights rights;
 	struct ib_send_wr send = { .opcode = IB_WR_SEND };
 	struct ib_send_wr inv = { .opcode = IB_WR_LOCAL_INV };
 	struct ib_reg_wr reg = {
@@ -184,7 +184,7 @@ static void inv_mapped_at_once(struct kunit *test)
 
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
-	peer = (struct mxe_rights) { kt->dev, kt->pd, kt->qp->qpn };
+	rights = (struct mxe_rights) { kt->dev, kt->pd, kt->qp->qpn };
 	mr = kt_reg(kt, kt->pd, RIGHTS);
 	old = mr->rkey;
 	va = kt_va(mr, 0);
@@ -201,7 +201,7 @@ static void inv_mapped_at_once(struct kunit *test)
 	post(kt, &reg.wr);
 
 	/* The SEND is not acknowledged, so nothing has changed for the peer. */
-	KUNIT_EXPECT_EQ(test, mxe_rkey_copy(&peer, old, IB_ACCESS_REMOTE_READ,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_copy(&rights, old, IB_ACCESS_REMOTE_READ,
 					    va, &byte, 1, MXE_FROM_MEMORY), 0);
 	KUNIT_EXPECT_EQ(test, byte, 1);
 	KUNIT_EXPECT_FALSE(test, is_valid(kt, mr->rkey));
@@ -211,11 +211,11 @@ static void inv_mapped_at_once(struct kunit *test)
 	kt_inject(kt, &ack);
 	kt_expect_wc(kt, kt->send_cq, 3, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, is_valid(kt, old));
-	KUNIT_EXPECT_EQ(test, mxe_rkey_copy(&peer, mr->rkey,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_copy(&rights, mr->rkey,
 					    IB_ACCESS_REMOTE_READ, kt_va(mr, 0),
 					    &byte, 1, MXE_FROM_MEMORY), 0);
 	KUNIT_EXPECT_EQ(test, byte, 2);
-	KUNIT_EXPECT_EQ(test, mxe_rkey_check(&peer, mr->rkey,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_check(&rights, mr->rkey,
 					     IB_ACCESS_REMOTE_READ, kt_va(mr, 0),
 					     PAGE_SIZE + 1), -EFAULT);
 	kt_drop_sent(kt);

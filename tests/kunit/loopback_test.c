@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Consumers in the kernel whose queue pairs are on one device: what is executed
- * without packets, and when their handlers are called.
+ * Proves what queue pairs of kernel consumers on one device execute without packets,
+ * and when the handlers of the consumers are called.
  */
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>

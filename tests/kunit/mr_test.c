@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory regions: range and right checks, copying, fast registration. */
+/*
+ * Proves that memory regions check ranges and rights, are copied to and from, are
+ * registered by work requests, and end only when no access is under way.
+ */
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kernel.h>

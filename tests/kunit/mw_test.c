@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory windows: what they let through, and that an access holds them. */
+/* Proves what memory windows let through, and that an access holds the window. */
 #include <kunit/test.h>
 #include <linux/slab.h>
 
@@ -92,13 +92,13 @@ static void mw_check_table(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	enum ib_mw_type type = row->type_1 ? IB_MW_TYPE_1 : IB_MW_TYPE_2;
 	struct window w = window_open(kt, type, RR);
-	struct mxe_rights peer = {
+	struct mxe_rights rights = {
 		.dev = kt->dev,
 		.pd = row->foreign ? kt->other_pd : kt->pd,
 		.qpn = row->qpn,
 	};
 
-	KUNIT_EXPECT_EQ(test, mxe_rkey_check(&peer, w.key ^ row->key_xor,
+	KUNIT_EXPECT_EQ(test, mxe_rkey_check(&rights, w.key ^ row->key_xor,
 					     row->access,
 					     kt_va(w.mr, 100) + row->from,
 					     row->len), row->err);

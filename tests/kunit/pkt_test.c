@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets: building, parsing, and what must not be parsed.  Every buffer is
- * exactly as long as the packet, so that KASAN sees a read past its end.
+ * Proves that packets are built and parsed right, and that malformed ones are not
+ * parsed. Every buffer is exactly as long as the packet, so that KASAN sees a read
+ * past its end.
  */
 #include <kunit/test.h>
 #include <linux/ip.h>

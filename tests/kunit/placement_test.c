@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory placement (IBTA annex A19): FLUSH and ATOMIC WRITE, as requests of a
- * peer and as work requests.
+ * Proves that FLUSH and ATOMIC WRITE (memory placement, IBTA annex A19) work as
+ * requests of a peer and as work requests.
  */
 #include <kunit/test.h>
 

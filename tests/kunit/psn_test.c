@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packet sequence numbers: modulo 2^24 (IBTA 9.7.2). */
+/*
+ * Proves that packet sequence numbers are added and compared modulo 2^24 (IBTA
+ * 9.7.2).
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 

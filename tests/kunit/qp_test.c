@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Queue pairs: creation, the state machine of RC, attributes. */
+/*
+ * Proves that queue pairs are created, go through their states, keep their
+ * attributes, and refuse what they cannot have.
+ */
 #include <linux/ip.h>
 #include <linux/kernel.h>
 #include <linux/netdevice.h>

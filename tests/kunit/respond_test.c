@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The responder: requests of a peer that the test makes up, and the answers
- * that the device sends (IBTA 9.7.4, 9.7.5, 9.9.3).
+ * Proves that the responder executes and answers the requests of a peer, which the
+ * test makes up, as IBTA 9.7.4, 9.7.5 and 9.9.3 say.
  */
 #include <linux/kernel.h>
 #include <asm/unaligned.h>

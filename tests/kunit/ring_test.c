@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send queue of a process that writes what it likes into the ring it
- * shares: only the ring is the test's, everything else is the real thing.
+ * Proves that the send queue survives whatever its process writes into the ring that
+ * it shares.  Only the ring is the test's; all else is the real module.
  */
 #include <linux/slab.h>
 
@@ -28,7 +28,7 @@ static struct ring_area *enter_ring(struct kt *kt)
 	area = kunit_kzalloc(kt->test, sizeof(*area), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(kt->test, area);
 	kt->qp->is_user = true;
-	kt->qp->sq.opcodes = mxe_qp_user_opcodes(kt->qp);
+	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
 	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
 	kt->qp->rq.q.entries = 0;	/* no receive queue */
 	kt->qp->sq.entries = ENTRIES;
@@ -198,7 +198,7 @@ static void ring_reply_be(struct kunit *test)
 	struct ring_area *area = enter_ring(kt);
 
 	kt->qp->dev->reply_be = true;
-	kt->qp->sq.opcodes = mxe_qp_user_opcodes(kt->qp);
+	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
 	put_atomic(kt, area, IB_WR_ATOMIC_FETCH_AND_ADD, 0);
 	expect_refused(kt);
 	leave_ring(kt);

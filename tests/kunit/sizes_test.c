@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Masked atomics of 4, 8, 16 and 32 bytes: the arithmetic against a bit-serial
- * reference that knows a value as bits only, the wire format, the responder
- * and the completer.
+ * Proves that masked atomics of 4, 8, 16 and 32 bytes work: the arithmetic beside a
+ * bit-serial reference that knows a value as bits only, the wire format, the
+ * responder and the completer.
  */
 #include <linux/completion.h>
 #include <linux/kernel.h>

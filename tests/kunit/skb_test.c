@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Buffers for what is sent: each its own, of the same pages again, or a received one. */
+/*
+ * Proves that buffers for packets that are sent do not overlap, come from the same
+ * pages again, or are received ones that are as new.
+ */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
 #include <linux/gfp.h>
@@ -118,7 +121,7 @@ static struct sk_buff *received(struct kunit *test)
 
 /*
  * Nothing is left of how it came: not that it was in a list, which the UDP layer leaves
- * in the packets of a train, nor what its netdev and others said of it.
+ * in the packets of a GSO batch, nor what its netdev and others said of it.
  */
 static void skb_reused(struct kunit *test)
 {

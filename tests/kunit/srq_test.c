@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared receive queues: who takes from them, running empty, and the events.
+ * Proves that queue pairs take requests from a shared receive queue, which can run
+ * empty and raises its events.
  */
 #include <kunit/test.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unreliable connections: messages that arrive whole, and those that do not,
- * of which nobody is told.
+ * Proves that messages over unreliable connections arrive whole, and that others are
+ * dropped without a completion.
  */
 #include <kunit/test.h>
 

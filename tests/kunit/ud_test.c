@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Datagrams and multicast groups: what is received with what stands before it,
- * what is dropped for which reason, who is a member.
+ * Proves that datagrams are received with the headers in front of them or dropped for
+ * the right reason, and that the members of a multicast group get copies.
  */
 #include <kunit/test.h>
 #include <linux/ip.h>

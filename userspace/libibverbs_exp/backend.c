@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Which backend serves a context, and what the device can do.  The calls ibv_exp_*() ask
- * it; it calls the backends.
+ * Chooses the backend that serves a context, and tells what the device can do.  The
+ * calls ibv_exp_*() ask it; it calls the backends.
  */
 #include <pthread.h>
 #include <stdlib.h>

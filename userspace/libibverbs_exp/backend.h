@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the calls of libibverbs_exp need from a kind of device, and which kind a context
- * has: backend.c.
+ * The calls of libibverbs_exp need these functions from a kind of device; backend.c
+ * says which kind a context has.
  *
  * Each context has a backend.  The last one takes all devices that the others do not; on a
  * device without atomics it uses the standard verbs alone.  A new backend is a new file and

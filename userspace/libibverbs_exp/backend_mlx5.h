@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * mlx5: masked atomics as raw work queue entries (WQEs) of rdma-core's libmlx5.
- */
+/* mlx5 posts masked atomics as raw work queue entries (WQEs) of rdma-core's libmlx5. */
 #ifndef EXP_BACKEND_MLX5_H
 #define EXP_BACKEND_MLX5_H
 

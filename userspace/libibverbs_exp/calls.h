@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * What the calls ibv_exp_*() have in common, and what they have for each other.
- */
+/* The calls ibv_exp_*() share these helpers, and call each other by these functions. */
 #ifndef EXP_CALLS_H
 #define EXP_CALLS_H
 

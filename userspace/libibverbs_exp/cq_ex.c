@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Which completion queues are extended, that is created by ibv_create_cq_ex(), and what a
- * program may read of their completions.  cq.c asks it, interpose.c tells it of contexts
- * and destruction, and it has the backend adopt new ones.
+ * Keeps account of the completion queues that are extended, that is created by
+ * ibv_create_cq_ex(), and of what a program may read of their completions.  cq.c asks
+ * it, interpose.c tells it of contexts and destruction, and it has the backend adopt
+ * new ones.
  *
  * A pointer to a completion queue does not tell whether it is extended.  Therefore this
  * file replaces the function pointer in the context that the inline function

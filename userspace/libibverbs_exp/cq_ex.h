@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Extended completion queues: cq_ex.c. */
+/* cq_ex.c keeps account of extended completion queues. */
 #ifndef EXP_CQ_EX_H
 #define EXP_CQ_EX_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Masked atomics on a device that has only the standard ones: one
- * compare-and-swap after the other, each of which guesses the word and swaps what
- * the masked atomic makes of the guess.  It returns the word as it was.  If that
- * is the guess, the masked atomic was done at that moment; if not, nothing was
- * done, and the word is the next guess.  So every try reads by an atomic.
+ * On a device that has only the standard atomics, a masked one is one
+ * compare-and-swap after the other, each of which guesses the word and swaps what the
+ * masked atomic makes of the guess.  It returns the word as it was.  If that is the
+ * guess, the masked atomic was done at that moment; if not, nothing was done, and the
+ * word is the next guess.  So every try reads by an atomic.
  *
  * So that nothing overtakes such a request, those behind it stay here until it is
  * done.  So that the program sees none of this, what it calls through

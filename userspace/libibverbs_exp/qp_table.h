@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The table of the queue pairs that take masked atomics: qp_table.c. */
+/* qp_table.c has the table of the queue pairs that take masked atomics. */
 #ifndef EXP_QP_TABLE_H
 #define EXP_QP_TABLE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What this library knows of an object of libibverbs, found by its address.
+ * A table holds what this library knows of objects of libibverbs, by their addresses.
  *
  * Objects may come and go without this library seeing it.  So entries are only
  * added, and one whose object is gone is used again for the next at that address:

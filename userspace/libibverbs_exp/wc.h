@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completions: wc.c. */
+/* wc.c reads the completions of extended completion queues, and translates opcodes. */
 #ifndef EXP_WC_H
 #define EXP_WC_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Work requests: the check of one before it is posted, which is inline, and the translation
- * to the standard verbs, wr.c.
+ * A work request is checked before it is posted, inline, and translated to the
+ * standard verbs by wr.c.
  */
 #ifndef EXP_WR_H
 #define EXP_WR_H

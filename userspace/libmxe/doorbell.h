@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The doorbell: doorbell.c. */
+/* doorbell.c tells the kernel of new work requests. */
 #ifndef MXE_DOORBELL_H
 #define MXE_DOORBELL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * mxe: internal structures of the provider, and its functions by file, the lowest layer
- * first (see the Makefile).
+ * This header has the internal structures of the provider, and its functions by file,
+ * the lowest layer first (see the Makefile).
  *
  * Locks: every ring has one spin lock; it covers the index of the process'
  * side and the entries that this side may touch.  No two are held together,

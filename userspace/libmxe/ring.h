@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rings shared with the kernel: mapping (ring.c), and the inline functions of the fast
- * paths.
+ * A ring is shared with the kernel: ring.c maps it, and the inline functions of the
+ * fast paths are here.
  */
 #ifndef MXE_RING_H
 #define MXE_RING_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * In place of the kernel's, which finds the task at the end of the stack: the one
- * task that there is, to which no signal comes.
+ * Replaces the kernel's header, which finds the task at the end of the stack, by the
+ * one task that there is.  No signal comes to it.
  */
 #ifndef FUZZ_ASM_CURRENT_H
 #define FUZZ_ASM_CURRENT_H

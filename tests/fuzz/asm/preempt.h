@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * In place of the kernel's: the count is not at the end of the stack, which is not
- * the kernel's here.
+ * Replaces the kernel's header, which has the count at the end of the stack; the
+ * stack is not the kernel's here.
  */
 #ifndef FUZZ_ASM_PREEMPT_H
 #define FUZZ_ASM_PREEMPT_H

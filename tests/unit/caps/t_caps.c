@@ -331,7 +331,7 @@ static void test_table(void)
 	add_kernel("rxe0", "emulated", "for a reason");
 	make_dir("infiniband", "bare0");
 	is_int(run(""), 0, "a table");
-	ok(has_line("DEVICE     SOURCE    ATOMICS  MASKED CMP-SWAP"), "head");
+	ok(has_line("DEVICE     SOURCE    ATOMICS  MASKED CMP-SWAP"), "header");
 	ok(has_line("mxe0       verbs     glob     -                -                 8        -\n"
 		    "           mxedv     glob     native           native            4,8      host be\n"
 		    "           ibv_exp   glob     native           native            8        host\n"

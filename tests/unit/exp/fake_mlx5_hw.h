@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The device behind fake_mlx5.c executes one request at a time (fake_mlx5_hw.c). */
 #ifndef EXP_FAKE_MLX5_HW_H
 #define EXP_FAKE_MLX5_HW_H
 

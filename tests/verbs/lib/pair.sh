@@ -200,7 +200,7 @@ was_bad()
 
 # bad_wire COMMAND...: in rounds, while h1's end of the wire loses 1 % of what it
 # sends, until something was lost and had to be sent again. How many rounds that
-# takes is chance: a train of packets is lost as one, and of a lost acknowledgement
+# takes is chance: a GSO batch is lost as one, and of a lost acknowledgement
 # nobody need ever know.
 bad_wire()
 {

@@ -97,17 +97,17 @@ static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)
 static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 {
 	static const uint8_t lrh[8] = "\xff\xff\xff\xff\xff\xff\xff\xff";
-	uint8_t head[40];			/* to the end of BTH */
+	uint8_t hdr[40];			/* to the end of BTH */
 	uint32_t crc;
 
-	memcpy(head, packet, sizeof(head));
-	head[1] = 0xff;				/* type of service */
-	head[8] = 0xff;				/* time to live */
-	memset(head + 10, 0xff, 2);		/* checksum of IP */
-	memset(head + 26, 0xff, 2);		/* and of UDP */
-	head[32] = 0xff;			/* BTH: reserved */
-	crc = raw_crc32(raw_crc32(~0U, lrh, 8), head, sizeof(head));
-	return ~raw_crc32(crc, packet + sizeof(head), len - sizeof(head));
+	memcpy(hdr, packet, sizeof(hdr));
+	hdr[1] = 0xff;				/* type of service */
+	hdr[8] = 0xff;				/* time to live */
+	memset(hdr + 10, 0xff, 2);		/* checksum of IP */
+	memset(hdr + 26, 0xff, 2);		/* and of UDP */
+	hdr[32] = 0xff;			/* BTH: reserved */
+	crc = raw_crc32(raw_crc32(~0U, lrh, 8), hdr, sizeof(hdr));
+	return ~raw_crc32(crc, packet + sizeof(hdr), len - sizeof(hdr));
 }
 
 /*

@@ -30,23 +30,23 @@ static uint8_t message_byte(uint64_t seq, size_t i)
 
 void soak_fill_message(void *buf, uint64_t seq, size_t len)
 {
-	struct soak_message head = { .seq = seq, .len = len };
+	struct soak_message hdr = { .seq = seq, .len = len };
 	uint8_t *bytes = buf;
 
-	memcpy(buf, &head, sizeof(head));
-	for (size_t i = sizeof(head); i < len; i++)
+	memcpy(buf, &hdr, sizeof(hdr));
+	for (size_t i = sizeof(hdr); i < len; i++)
 		bytes[i] = message_byte(seq, i);
 }
 
 bool soak_message_ok(const void *buf, uint64_t seq, size_t len)
 {
 	const uint8_t *bytes = buf;
-	struct soak_message head;
+	struct soak_message hdr;
 
-	memcpy(&head, buf, sizeof(head));
-	if (len < sizeof(head) || head.seq != seq || head.len != len)
+	memcpy(&hdr, buf, sizeof(hdr));
+	if (len < sizeof(hdr) || hdr.seq != seq || hdr.len != len)
 		return false;
-	for (size_t i = sizeof(head); i < len; i++)
+	for (size_t i = sizeof(hdr); i < len; i++)
 		if (bytes[i] != message_byte(seq, i))
 			return false;
 	return true;

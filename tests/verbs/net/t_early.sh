@@ -204,9 +204,9 @@ early_more_than()
 	[ "$(counter mxe2 rcvd_early_pkts)" -gt "$1" ]
 }
 
-# trains: 16 requests in one call, several times. Sets SENT and RCVD to how many
-# trains mxe1 sent and mxe2 took apart meanwhile.
-trains()
+# batches: 16 requests in one call, several times. Sets SENT and RCVD to how many GSO
+# batches mxe1 sent and mxe2 split meanwhile.
+batches()
 {
 	local sent rcvd rc
 	sent=$(counter mxe1 sent_gso_batches)
@@ -219,27 +219,27 @@ trains()
 	return $rc
 }
 
-trains
+batches
 report $? 'requests posted together'
 [ "$SENT" -ge 20 ] && [ "$RCVD" -ge $((SENT - 1)) ]
-report $? "... $SENT trains are sent, $RCVD taken apart"
+report $? "... $SENT GSO batches are sent, $RCVD split"
 nft_rule input
-trains
+batches
 report $? 'the same with a rule of input'
-is "$RCVD" 0 "... $SENT trains are taken apart by the stack"
+is "$RCVD" 0 "... $SENT GSO batches are split by the stack"
 ip netns exec h2 nft delete table inet mxe
 ip netns exec h2 tcpdump -i eth0 -w /dev/null 2>"/tmp/tcpdump.$$" &
 TCPDUMP=$!
 soon grep -q 'listening on' "/tmp/tcpdump.$$"
-trains
+batches
 report $? 'the same while a packet socket looks at them'
 kill $TCPDUMP
 wait $TCPDUMP
 rm "/tmp/tcpdump.$$"
 echo N >/sys/module/mxe/parameters/gso
-trains
+batches
 report $? 'the same with gso=N'
-is "$SENT" 0 '... no train is sent'
+is "$SENT" 0 '... no GSO batch is sent'
 echo Y >/sys/module/mxe/parameters/gso
 
 # An address goes while a connection uses it: so does the route to it, and what

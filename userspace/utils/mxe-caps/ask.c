@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Finds the devices, and asks the kernel and the libraries what each can do.
+ * Finds the devices, and asks the kernel and the libraries what each can do.  main.c
+ * and print.c call it; it calls class.c and, if they are there, the libraries.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * mxe-caps: what can be had of masked atomics, of every RDMA device.
+ * mxe-caps tells which masked atomics can be had of every RDMA device.
  *
  * A device is asked in up to four ways, its sources.  Each gives the same kind
  * of answer, and leaves open what it does not tell.

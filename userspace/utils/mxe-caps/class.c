@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Reads what the kernel's class in sysfs says about a device, one value a file.
+ * ask.c calls it.
  */
 #include <errno.h>
 #include <stdlib.h>

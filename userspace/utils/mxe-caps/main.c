@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe-caps: options, and the exit status for what --require asks.
+ * mxe-caps: parses the options, and returns the exit status for what --require asks.
+ * It calls ask.c and print.c.
  */
 #include <getopt.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Prints what was found out, as a table or as JSON.
- */
+/* Prints what was found out, as a table or as JSON.  main.c calls it. */
 #include <inttypes.h>
 #include <string.h>
 

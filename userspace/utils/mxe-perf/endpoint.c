@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * An endpoint of the connections: its device, memory and queue pairs, and what it
- * does as the responder.
+ * does as the responder.  main.c, run.c and session.c call it; it calls the verbs.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * mxe-perf: opens and connects the endpoints, then measures one operation after the
- * other.
+ * other.  It calls all other files.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * mxe-perf: what operations cost on a verbs device, and whether they did what
- * they should.
+ * mxe-perf measures what operations cost on a verbs device, and proves that they did
+ * what they should.
  *
  * An endpoint is a device with its queue pairs, which are connected one to one to
  * those of the other endpoint.  The requester measures; the responder only has its

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The measurement: one loop for all tests, which differ in the number of queue pairs,
- * the number of operations in flight and their size.
+ * the number of operations in flight and their size.  main.c calls it; it calls the
+ * verbs, multi.c and session.c.
  *
  * Atomics go to one word.  A lane is a requester that owns a part of it: the whole
  * word for standard atomics, a field in which it counts for masked ones.  So the word

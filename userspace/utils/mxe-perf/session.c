@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The connection by which two processes agree, lines of text over TCP.
+ * The connection by which two processes agree, lines of text over TCP.  main.c and
+ * run.c call it; it calls endpoint.c.
  *
  *	client				server
  *	mxe-perf 1 QPS DEPTH SIZE MTU

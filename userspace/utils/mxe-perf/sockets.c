@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the kernel's own sockets cost on the same path: datagrams there and back, and
- * bytes through a stream.  Both endpoints are in this thread.
+ * Measures what the kernel's own sockets cost on the same path: datagrams there and
+ * back, and bytes through a stream.  main.c calls it.  Both endpoints are in this
+ * thread.
  */
 #include <arpa/inet.h>
 #include <errno.h>
