@@ -25,7 +25,6 @@
 
 #include "device.h"
 #include "kernel.h"
-#include "sqpoll.h"
 
 void abort(void) __noreturn;
 
@@ -768,24 +767,4 @@ void fk_begin(void)
 	fk_is_local = false;
 	CHECK(!fk_rcu && list_empty(&fk_work) && hlist_empty(&fk_timers));
 	CHECK(!fk_skbs);
-}
-
-/* ---- polling, of which there is none here --------------------------------- */
-
-int mxe_sqpoll_add(struct mxe_qp *qp)
-{
-	return 0;
-}
-
-void mxe_sqpoll_remove(struct mxe_qp *qp)
-{
-}
-
-struct mxe_sqpoll_set *mxe_sqpoll_set_alloc(void)
-{
-	return NULL;
-}
-
-void mxe_sqpoll_set_free(struct mxe_sqpoll_set *set)
-{
 }
