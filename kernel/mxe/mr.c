@@ -11,7 +11,6 @@
 #include <linux/wait_bit.h>
 #include <rdma/ib_umem.h>
 
-#include "device.h"
 #include "dm.h"
 #include "dmabuf.h"
 #include "mr.h"

@@ -62,7 +62,7 @@ static inline struct mxe_qp *mxe_qpn_find(struct mxe_netns *mnet, u32 qpn)
 	struct mxe_qp_recent *recent = this_cpu_ptr(mnet->recent);
 
 	return mxe_qpn_find_cached(mnet, qpn,
-			       &recent->slot[qpn % ARRAY_SIZE(recent->slot)]);
+				   &recent->slot[qpn % ARRAY_SIZE(recent->slot)]);
 }
 
 #endif /* MXE_QPN_H */

@@ -12,8 +12,6 @@
 #include "srq.h"
 #include "trace.h"
 #include "tx.h"
-#include "uc.h"
-#include "ud.h"
 #include "xrc.h"
 
 /* ---- answers ----------------------------------------------------------- */

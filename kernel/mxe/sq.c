@@ -8,8 +8,6 @@
 #include "psn.h"
 #include "qp.h"
 #include "sq.h"
-#include "uc.h"
-#include "ud.h"
 #include "wr.h"
 
 static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr)
