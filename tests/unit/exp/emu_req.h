@@ -8,11 +8,9 @@
 
 #include <string.h>
 #include "fake_emu.h"
+#include "short_names.h"
 #include "tap.h"
 
-#define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
-#define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
-#define BE IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY
 #define SIGNALED IBV_EXP_SEND_SIGNALED
 #define ALL (~0ULL)
 

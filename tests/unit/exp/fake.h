@@ -13,14 +13,12 @@
 
 #include "backend_mlx5.h"
 #include "random.h"
+#include "short_names.h"
 #include "tap.h"
 
-#define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
-#define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
 #define PD IBV_EXP_QP_INIT_ATTR_PD
 #define FLAGS IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS
 #define ARG IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG
-#define BE IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY
 
 /* Of operands in bytes: in a mask of the logarithms, each is its own bit. */
 #define SIZES (4 | 8 | 16 | 32)
