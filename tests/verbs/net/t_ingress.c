@@ -218,15 +218,15 @@ static void test_frame(const struct vt_pair *p, const struct frame *f)
 
 static void test_frames(const struct vt_pair *p)
 {
-	const char *ghost = "drop_unsolicited_response";
+	const char *unsolicited = "drop_unsolicited_response";
 	const struct frame frames[] = {
 		{ .what = "an acknowledgement", .ip = "InNoECTPkts",
-		  .drop = ghost, .at_ingress = true },
+		  .drop = unsolicited, .at_ingress = true },
 		{ .what = "one that may be marked", .ip = "InECT0Pkts",
-		  .drop = ghost, .at_ingress = true, .raw.tos = 2 },
+		  .drop = unsolicited, .at_ingress = true, .raw.tos = 2 },
 		{ .what = "one that is marked", .ip = "InCEPkts",
-		  .drop = ghost, .at_ingress = true, .raw.tos = 3 },
-		{ .what = "one at the end of its life", .drop = ghost,
+		  .drop = unsolicited, .at_ingress = true, .raw.tos = 3 },
+		{ .what = "one at the end of its life", .drop = unsolicited,
 		  .at_ingress = true, .ttl = 1 },
 		{ .what = "a wrong ICRC", .drop = "drop_icrc",
 		  .at_ingress = true, .raw.icrc_error = 1 },
@@ -238,9 +238,9 @@ static void test_frames(const struct vt_pair *p)
 		  .unknown = true },
 		{ .what = "a wrong checksum of IP", .ip = "InCsumErrors",
 		  .no_mxe = true, .bad_check = true },
-		{ .what = "a checksum of UDP", .drop = ghost,
+		{ .what = "a checksum of UDP", .drop = unsolicited,
 		  .udp_check = true },
-		{ .what = "padding", .drop = ghost, .padding = 2 },
+		{ .what = "padding", .drop = unsolicited, .padding = 2 },
 		{ .what = "fewer bytes than its header says",
 		  .ip = "InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
 		{ .what = "IP options", .drop = "drop_length",
@@ -251,7 +251,7 @@ static void test_frames(const struct vt_pair *p)
 		  .other_port = true },
 		{ .what = "for another host", .no_ip = true, .no_mxe = true,
 		  .other_host = true },
-		{ .what = "a tag of a priority", .drop = ghost,
+		{ .what = "a tag of a priority", .drop = unsolicited,
 		  .tagged = true },
 	};
 
