@@ -43,7 +43,7 @@ struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,
 	err = mxe_dm_take(dev, dm->size);
 	if (err)
 		goto err_free;
-	dm->entry = mxe_mmap_entry_alloc(uctx, dm->size);
+	dm->entry = mxe_ring_mmap_entry_alloc(uctx, dm->size);
 	if (IS_ERR(dm->entry)) {
 		err = PTR_ERR(dm->entry);
 		goto err_give;

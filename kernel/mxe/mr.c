@@ -102,7 +102,7 @@ static int mxe_mr_copy_lkey(struct mxe_dev *dev, const struct ib_pd *pd, u32 lke
 	return err;
 }
 
-int mxe_sge_copy_cached(struct mxe_dev *dev, const struct ib_pd *pd,
+int mxe_mr_copy_sges_cached(struct mxe_dev *dev, const struct ib_pd *pd,
 			const struct ib_sge *sge, unsigned int num_sge,
 			u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
 			struct mxe_mr_cache *cache)
@@ -131,7 +131,7 @@ int mxe_sge_copy_cached(struct mxe_dev *dev, const struct ib_pd *pd,
 	return len ? -EFAULT : 0;
 }
 
-int mxe_key_alloc(struct mxe_dev *dev, void *entry, u32 *key)
+int mxe_mr_alloc_key(struct mxe_dev *dev, void *entry, u32 *key)
 {
 	int tries, err = -EBUSY;
 
@@ -151,7 +151,7 @@ static int mxe_mr_publish(struct mxe_mr *mr)
 	int err;
 
 	/* Found by this key only when it is valid. */
-	err = mxe_key_alloc(mr->dev, mr, &key);
+	err = mxe_mr_alloc_key(mr->dev, mr, &key);
 	if (err)
 		return err;
 	mr->ibmr.lkey = key;
@@ -462,7 +462,7 @@ int mxe_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	return n;
 }
 
-struct mxe_reg mxe_reg_from_ib(const struct ib_reg_wr *ibwr)
+struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr)
 {
 	struct mxe_mr *mr = to_mmr(ibwr->mr);
 
@@ -479,7 +479,7 @@ struct mxe_reg mxe_reg_from_ib(const struct ib_reg_wr *ibwr)
 }
 
 /* Is all of it in the pages that are mapped now? */
-static bool mxe_reg_is_mapped(const struct mxe_reg *reg)
+static bool mxe_mr_reg_is_mapped(const struct mxe_reg *reg)
 {
 	u64 room = (u64)reg->mr->num_mapped * reg->page_size;
 
@@ -519,7 +519,7 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 
 	if (!mr->max_pages || mr->ibmr.pd != pd || mr->state == MXE_MR_VALID ||
 	    reg->key >> 8 != mr->key >> 8 ||
-	    reg->access & ~MXE_MR_SUPPORTED_ACCESS || !mxe_reg_is_mapped(reg))
+	    reg->access & ~MXE_MR_SUPPORTED_ACCESS || !mxe_mr_reg_is_mapped(reg))
 		return -EINVAL;
 	/* Its invalidation was flushed before it ended. */
 	if (mr->state == MXE_MR_INVALIDATING && mxe_mr_is_accessed(mr))

@@ -85,7 +85,7 @@ static inline struct mxe_mr *to_mmr(struct ib_mr *ibmr)
  * from here on.  Keys are random, so that one cannot be guessed from another:
  * 24 bits choose the place in the table, 8 vary.  Context: may sleep.
  */
-int mxe_key_alloc(struct mxe_dev *dev, void *entry, u32 *key);
+int mxe_mr_alloc_key(struct mxe_dev *dev, void *entry, u32 *key);
 
 /*
  * The region that a key led to last, which is good under RCU for as long as no
@@ -246,16 +246,16 @@ static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
  * Copy between buf and bytes offset..offset+len of a gather or scatter list,
  * whose total length the caller knows to suffice.  cache: or NULL.
  */
-int mxe_sge_copy_cached(struct mxe_dev *dev, const struct ib_pd *pd,
+int mxe_mr_copy_sges_cached(struct mxe_dev *dev, const struct ib_pd *pd,
 			const struct ib_sge *sge, unsigned int num_sge,
 			u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
 			struct mxe_mr_cache *cache);
-static inline int mxe_sge_copy(struct mxe_dev *dev, const struct ib_pd *pd,
+static inline int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
 			       const struct ib_sge *sge, unsigned int num_sge,
 			       u32 offset, void *buf, u32 len,
 			       enum mxe_copy_dir dir)
 {
-	return mxe_sge_copy_cached(dev, pd, sge, num_sge, offset, buf, len,
+	return mxe_mr_copy_sges_cached(dev, pd, sge, num_sge, offset, buf, len,
 				   dir, NULL);
 }
 
@@ -270,7 +270,7 @@ struct mxe_reg {
 	int access;
 };
 
-struct mxe_reg mxe_reg_from_ib(const struct ib_reg_wr *ibwr);
+struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr);
 
 /*
  * Work requests of kernel consumers.  -EBUSY: an access that began when the

@@ -221,7 +221,7 @@ int mxe_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	mw->pd = ibmw->pd;
 	mw->type = ibmw->type;
 	spin_lock_init(&mw->lock);
-	err = mxe_key_alloc(dev, xa_tag_pointer(mw, MXE_KEY_OF_MW), &mw->key);
+	err = mxe_mr_alloc_key(dev, xa_tag_pointer(mw, MXE_KEY_OF_MW), &mw->key);
 	if (err)
 		goto err_free;
 	mw->index = mw->key >> 8;

@@ -36,7 +36,7 @@ int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
 	if (len > wr->length - offset)
 		return -EMSGSIZE;
 	/* A shared queue has a protection domain of its own. */
-	if (len && mxe_sge_copy_cached(qp->dev, rq->srq ? rq->srq->ibsrq.pd : qp->pd,
+	if (len && mxe_mr_copy_sges_cached(qp->dev, rq->srq ? rq->srq->ibsrq.pd : qp->pd,
 				       wr->sge, wr->num_sge, offset, (void *)data, len,
 				       MXE_TO_MEMORY, &rq->local_cache))
 		return -EIO;

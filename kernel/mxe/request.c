@@ -176,7 +176,7 @@ int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		memcpy(buf, &wr->atomic_write, len);
 		return 0;
 	}
-	return mxe_sge_copy_cached(qp->dev, qp->pd, wr->sge, wr->num_sge,
+	return mxe_mr_copy_sges_cached(qp->dev, qp->pd, wr->sge, wr->num_sge,
 				   offset, buf, len, MXE_FROM_MEMORY,
 				   &qp->sq.mr_cache);
 }

@@ -10,7 +10,7 @@
 
 #include "ring.h"
 
-struct mxe_mmap_entry *mxe_mmap_entry_alloc(struct ib_ucontext *uctx,
+struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
 					    size_t size)
 {
 	struct mxe_mmap_entry *entry;
@@ -39,7 +39,7 @@ int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
 		    u32 entries, u32 stride)
 {
 	size_t size = PAGE_ALIGN(sizeof(*ring->hdr) + (size_t)entries * stride);
-	struct mxe_mmap_entry *entry = mxe_mmap_entry_alloc(uctx, size);
+	struct mxe_mmap_entry *entry = mxe_ring_mmap_entry_alloc(uctx, size);
 
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);

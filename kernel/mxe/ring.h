@@ -32,7 +32,7 @@ struct mxe_mmap_entry {
  * Memory for a process to map: whole pages, zeroed, charged to it.  Removed
  * with rdma_user_mmap_entry_remove().  An entry, or ERR_PTR().
  */
-struct mxe_mmap_entry *mxe_mmap_entry_alloc(struct ib_ucontext *uctx,
+struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
 					    size_t size);
 
 int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,

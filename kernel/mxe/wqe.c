@@ -406,7 +406,7 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		wr->flags |= MXE_SEND_SOLICITED;
 
 	if (ibwr->opcode == IB_WR_REG_MR) {
-		wr->reg = mxe_reg_from_ib(reg_wr(ibwr));
+		wr->reg = mxe_mr_reg_from_ib(reg_wr(ibwr));
 		return;
 	}
 	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INVALIDATE)

@@ -194,7 +194,7 @@ static void make_region(void)
 	CHECK(mxe_map_mr_sg(mr, sg, REGION_PAGES, NULL) == REGION_PAGES);
 	wr.mr = mr;
 	wr.key = mr->rkey;
-	reg = mxe_reg_from_ib(&wr);
+	reg = mxe_mr_reg_from_ib(&wr);
 	CHECK(!mxe_mr_reg(&w.pd.ibpd, &reg));
 	w.mr = to_mmr(mr);
 

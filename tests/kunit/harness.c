@@ -261,7 +261,7 @@ void kt_exit(struct kunit *test)
 int kt_fast_reg(struct ib_mr *mr, struct ib_pd *pd, u32 key, int access)
 {
 	struct ib_reg_wr wr = { .mr = mr, .key = key, .access = access };
-	struct mxe_reg reg = mxe_reg_from_ib(&wr);
+	struct mxe_reg reg = mxe_mr_reg_from_ib(&wr);
 
 	return mxe_mr_reg(pd, &reg);
 }

@@ -241,7 +241,7 @@ static void mr_sge_copy_splits(struct kunit *test)
 		fill(msg, total, s);
 		memset(kt->mem, 0xaa, KT_SIZE);
 		for (at = 0; at < total; at += steps[s])
-			KUNIT_ASSERT_EQ(test, mxe_sge_copy(kt->dev, kt->pd, sge,
+			KUNIT_ASSERT_EQ(test, mxe_mr_copy_sges(kt->dev, kt->pd, sge,
 							   ARRAY_SIZE(sge), at,
 							   msg + at,
 							   min(steps[s], total - at),
@@ -255,7 +255,7 @@ static void mr_sge_copy_splits(struct kunit *test)
 			KUNIT_ASSERT_TRUE(test, is_all(p + lengths[i], 0xaa, gap));
 		}
 		for (at = 0; at < total; at += steps[s])
-			KUNIT_ASSERT_EQ(test, mxe_sge_copy(kt->dev, kt->pd, sge,
+			KUNIT_ASSERT_EQ(test, mxe_mr_copy_sges(kt->dev, kt->pd, sge,
 							   ARRAY_SIZE(sge), at,
 							   back + at,
 							   min(steps[s], total - at),
@@ -274,10 +274,10 @@ static void mr_sge_copy_refuses(struct kunit *test)
 	u8 buf[32] = {};
 
 #define COPY(len, dir) \
-	mxe_sge_copy(kt->dev, pd, &sge, 1, 0, buf, len, dir)
+	mxe_mr_copy_sges(kt->dev, pd, &sge, 1, 0, buf, len, dir)
 	KUNIT_EXPECT_EQ(test, COPY(16, MXE_TO_MEMORY), 0);
 	KUNIT_EXPECT_EQ(test, COPY(17, MXE_TO_MEMORY), -EFAULT);
-	KUNIT_EXPECT_EQ(test, mxe_sge_copy(kt->dev, pd, NULL, 0, 0, buf, 1,
+	KUNIT_EXPECT_EQ(test, mxe_mr_copy_sges(kt->dev, pd, NULL, 0, 0, buf, 1,
 					   MXE_TO_MEMORY), -EFAULT);
 	sge.lkey = mr->lkey ^ 1;
 	KUNIT_EXPECT_EQ(test, COPY(1, MXE_TO_MEMORY), -ENOENT);
@@ -296,7 +296,7 @@ static void mr_sge_copy_refuses(struct kunit *test)
 #undef COPY
 	/* No bytes need no key. */
 	sge.lkey = 0;
-	KUNIT_EXPECT_EQ(test, mxe_sge_copy(kt->dev, pd, &sge, 1, 0, buf, 0,
+	KUNIT_EXPECT_EQ(test, mxe_mr_copy_sges(kt->dev, pd, &sge, 1, 0, buf, 0,
 					   MXE_TO_MEMORY), 0);
 }
 
@@ -419,7 +419,7 @@ static void mr_mapped_in_use(struct kunit *test)
 	mxe_mr_copy(mr, mr->iova + KT_SIZE - 1, &byte, 1, MXE_FROM_MEMORY);
 	KUNIT_EXPECT_EQ(test, byte, 2);
 
-	reg = mxe_reg_from_ib(&wr);
+	reg = mxe_mr_reg_from_ib(&wr);
 	ibmr->iova = 0;
 	KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, ibmr->rkey, 0), 0);
 	KUNIT_ASSERT_EQ(test, mxe_mr_reg(kt->pd, &reg), 0);
@@ -435,7 +435,7 @@ static void mr_more_than_mapped(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *ibmr = kt_reg(kt, kt->pd, LW);
 	struct ib_reg_wr wr = { .mr = ibmr, .key = ibmr->rkey, .access = LW };
-	struct mxe_reg good = mxe_reg_from_ib(&wr), reg;
+	struct mxe_reg good = mxe_mr_reg_from_ib(&wr), reg;
 
 	KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, ibmr->rkey, 0), 0);
 #define EXPECT_REG(field, value, err) do {				\
