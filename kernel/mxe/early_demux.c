@@ -215,23 +215,23 @@ static bool mxe_early_demux_register_last(struct net *net, struct nf_hook_ops *o
 
 void mxe_early_demux_register(struct mxe_netns *mnet)
 {
-	mnet->early = (struct nf_hook_ops) {
+	mnet->early_demux = (struct nf_hook_ops) {
 		.hook = mxe_early_demux_hook,
 		.priv = mnet,
 		.pf = NFPROTO_IPV4,
 		.hooknum = NF_INET_PRE_ROUTING,
 		.priority = NF_IP_PRI_LAST,
 	};
-	mnet->has_early =
-		mxe_early_demux_register_last(mnet->net, &mnet->early,
+	mnet->has_early_demux =
+		mxe_early_demux_register_last(mnet->net, &mnet->early_demux,
 					      &mnet->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
 }
 
 void mxe_early_demux_unregister(struct mxe_netns *mnet)
 {
-	if (mnet->has_early)
-		nf_unregister_net_hook(mnet->net, &mnet->early);
-	mnet->has_early = false;
+	if (mnet->has_early_demux)
+		nf_unregister_net_hook(mnet->net, &mnet->early_demux);
+	mnet->has_early_demux = false;
 }
 
 /* ---- at the netdev ----------------------------------------------------- */

@@ -106,7 +106,7 @@ bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4)
 	       mxe_hooks_has_others(hooks[NF_INET_POST_ROUTING],
 				    NF_INET_POST_ROUTING, NULL) ||
 	       mxe_hooks_has_others(hooks[NF_INET_PRE_ROUTING],
-				    NF_INET_PRE_ROUTING, mnet->early.hook);
+				    NF_INET_PRE_ROUTING, mnet->early_demux.hook);
 }
 
 #else

@@ -30,7 +30,7 @@ void mxe_loopback_reset(struct mxe_qp *qp)
 	lockdep_assert_held(&qp->send_lock);
 
 	qp->sq.loopback.known = false;
-	qp->sq.loopback.peer.qp = NULL;
+	qp->sq.loopback.peer_cache.qp = NULL;
 }
 
 static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
@@ -333,7 +333,7 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		}
 	}
 	/* BHs are disabled, which implies an RCU read-side section: the peer stays. */
-	peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer);
+	peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer_cache);
 	if (!peer)
 		return MXE_LOOPBACK_NO;
 	/* Packets in flight come first.  The answer to them calls again. */

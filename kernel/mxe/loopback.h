@@ -24,7 +24,7 @@ struct mxe_loopback {
 	bool local;			/* packets would come back unchanged */
 	int routes;			/* generation of the routes */
 	unsigned long checked;		/* in that jiffy */
-	struct mxe_qp_cache peer;
+	struct mxe_qp_cache peer_cache;
 };
 
 enum mxe_loopback_result {

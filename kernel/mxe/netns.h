@@ -16,7 +16,7 @@ struct mxe_qp_recent;
 struct socket;
 
 /*
- * Lifetime: part of the namespace.  users, sk4, sk6, devs, early and has_early
+ * Lifetime: part of the namespace.  users, sk4, sk6, devs, early_demux and has_early_demux
  * are under mxe_netns_mutex; a device of the namespace holds a user, and the namespace
  * does not end before its devices are gone (mxe_netns_exit()).  devs is also
  * read under RCU.
@@ -31,8 +31,8 @@ struct mxe_netns {
 	u32 next_qpn;			/* lock of qps */
 	struct mxe_qp_recent __percpu *recent;	/* for whom packets came */
 #ifdef CONFIG_NETFILTER
-	struct nf_hook_ops early;	/* see early_demux.h */
-	bool has_early;
+	struct nf_hook_ops early_demux;	/* see early_demux.h */
+	bool has_early_demux;
 #endif
 };
 

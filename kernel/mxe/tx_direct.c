@@ -91,7 +91,7 @@ void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb)
 	struct rtable *rt = skb_rtable(skb);
 
 	/* Without the hook nobody would let go of what others keep. */
-	if (!mnet->has_early || skb_is_gso(skb) || !mxe_tx_direct_is_plain(rt) ||
+	if (!mnet->has_early_demux || skb_is_gso(skb) || !mxe_tx_direct_is_plain(rt) ||
 	    netif_is_l3_slave(rt->dst.dev)) {
 		ip_local_out(mnet->net, NULL, skb);
 		return;

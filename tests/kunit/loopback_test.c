@@ -411,7 +411,7 @@ static void loop_peer_gone(struct kunit *test)
 	lt_post_atomic(lt, 1, lt->mr->rkey);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
 #ifndef MXE_WITHOUT_QPN_CACHE
-	KUNIT_EXPECT_PTR_EQ(test, lt->a->sq.loopback.peer.qp, lt->b);
+	KUNIT_EXPECT_PTR_EQ(test, lt->a->sq.loopback.peer_cache.qp, lt->b);
 #endif
 	ib_destroy_qp(lt->b->ibqp);
 	mnet->next_qpn = qpn;
