@@ -151,9 +151,9 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 }
 
 enum mxe_send_verdict {
-	MXE_SEND_GO,			/* send a packet of it */
-	MXE_SEND_NEXT,			/* that was all: look at the next */
-	MXE_SEND_STOP,			/* nothing is to be sent now */
+	MXE_SEND_VERDICT_GO,			/* send a packet of it */
+	MXE_SEND_VERDICT_NEXT,			/* that was all: look at the next */
+	MXE_SEND_VERDICT_STOP,			/* nothing is to be sent now */
 };
 
 /* wr at sq->cur was never sent, and would be answered. */
@@ -165,20 +165,20 @@ mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 	switch (mxe_loopback_request(qp, wr)) {
 	case MXE_LOOPBACK_DONE:
-		return MXE_SEND_NEXT;
+		return MXE_SEND_VERDICT_NEXT;
 	case MXE_LOOPBACK_LATER:
 		mxe_send_ask_again(qp);
-		return MXE_SEND_STOP;
+		return MXE_SEND_VERDICT_STOP;
 	default:
 		break;
 	}
 	if (!mxe_send_begin(qp, wr))
-		return MXE_SEND_STOP;
+		return MXE_SEND_VERDICT_STOP;
 	if (sq->cur == cur)
-		return MXE_SEND_GO;
+		return MXE_SEND_VERDICT_GO;
 	/* It has completed: wr may be another request by now. */
 	sq->budget--;
-	return MXE_SEND_NEXT;
+	return MXE_SEND_VERDICT_NEXT;
 }
 
 /* The same if nothing is acknowledged, so that errors are reported at once. */
@@ -186,13 +186,13 @@ static __always_inline enum mxe_send_verdict
 mxe_send_begin_unacked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	if (qp->state != IB_QPS_RTS)
-		return MXE_SEND_STOP;
+		return MXE_SEND_VERDICT_STOP;
 	if (wr->error) {
 		mxe_sq_complete_cur(qp, wr->error);
-		return MXE_SEND_STOP;
+		return MXE_SEND_VERDICT_STOP;
 	}
 	mxe_send_start(qp, wr);
-	return MXE_SEND_GO;
+	return MXE_SEND_VERDICT_GO;
 }
 
 /* A packet of wr could not be sent.  False: nothing more is to be sent now. */
@@ -240,7 +240,7 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 	struct mxe_sq *sq = &qp->sq;
 
 	while (mxe_send_may_go_on(qp, transport)) {
-		enum mxe_send_verdict verdict = MXE_SEND_GO;
+		enum mxe_send_verdict verdict = MXE_SEND_VERDICT_GO;
 		struct mxe_send_wr *wr;
 		bool ack_left;
 		int err;
@@ -258,9 +258,9 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 			verdict = transport == MXE_TRANSPORT_RC ?
 				  mxe_send_begin_acked(qp, wr) :
 				  mxe_send_begin_unacked(qp, wr);
-		if (verdict == MXE_SEND_NEXT)
+		if (verdict == MXE_SEND_VERDICT_NEXT)
 			continue;
-		if (verdict == MXE_SEND_STOP)
+		if (verdict == MXE_SEND_VERDICT_STOP)
 			break;
 		if (transport == MXE_TRANSPORT_RC &&
 		    mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
