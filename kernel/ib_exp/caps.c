@@ -217,7 +217,7 @@ static int ib_exp_override_mode(const char *text)
 	return match_string(names, ARRAY_SIZE(names), equals + 1);
 }
 
-int ib_exp_check_overrides(void)
+int ib_exp_caps_check_overrides(void)
 {
 	int i;
 

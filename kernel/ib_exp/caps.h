@@ -14,7 +14,7 @@ extern char *ib_exp_overrides[IB_EXP_MAX_OVERRIDES];
 extern int ib_exp_num_overrides;
 
 /* Returns 0, or logs a malformed override and returns -EINVAL. */
-int ib_exp_check_overrides(void);
+int ib_exp_caps_check_overrides(void);
 
 /* Fills in attr for a registered device.  Context: may sleep. */
 void ib_exp_caps_query(struct ib_device *ibdev, struct ib_exp_device_attr *attr);

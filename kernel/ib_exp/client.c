@@ -11,7 +11,7 @@
 #include "device.h"
 #include "qp.h"
 
-static int ib_exp_add(struct ib_device *ibdev)
+static int ib_exp_client_add(struct ib_device *ibdev)
 {
 	struct ib_exp_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	int err;
@@ -36,13 +36,13 @@ static int ib_exp_add(struct ib_device *ibdev)
 	return 0;
 }
 
-static void ib_exp_remove(struct ib_device *ibdev, void *client_data)
+static void ib_exp_client_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct ib_exp_device *dev = client_data;
 
 	/* No queue pair is enabled from here on. */
 	ib_exp_device_del(dev);
-	ib_exp_qps_tell(dev);
+	ib_exp_qp_tell_all(dev);
 	ib_exp_device_put(dev);
 	wait_for_completion(&dev->unused);
 	ib_exp_class_remove(dev);
@@ -50,7 +50,7 @@ static void ib_exp_remove(struct ib_device *ibdev, void *client_data)
 	kfree(dev);
 }
 
-static void ib_exp_rename(struct ib_device *ibdev, void *client_data)
+static void ib_exp_client_rename(struct ib_device *ibdev, void *client_data)
 {
 	ib_exp_class_rename(client_data);
 }
@@ -58,8 +58,8 @@ static void ib_exp_rename(struct ib_device *ibdev, void *client_data)
 /* Devices without kernel verbs are told about as well. */
 struct ib_client ib_exp_client = {
 	.name = "ib_exp",
-	.add = ib_exp_add,
-	.remove = ib_exp_remove,
-	.rename = ib_exp_rename,
+	.add = ib_exp_client_add,
+	.remove = ib_exp_client_remove,
+	.rename = ib_exp_client_rename,
 	.no_kverbs_req = true,
 };

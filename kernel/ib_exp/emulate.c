@@ -43,7 +43,7 @@ struct ib_exp_op {
 
 /* ---- what the masks make of a word ------------------------------------- */
 
-void ib_exp_lower(const struct ib_atomic_wr *masked, struct ib_atomic_wr *wr)
+void ib_exp_emulate_lower(const struct ib_atomic_wr *masked, struct ib_atomic_wr *wr)
 {
 	*wr = *masked;
 	if (masked->wr.opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD) {

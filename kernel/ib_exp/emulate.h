@@ -11,7 +11,7 @@ struct ib_exp_qp_priv;
  * The standard atomic that does what a masked one does whose masks allow it
  * (ib_exp_wr_is_standard()).
  */
-void ib_exp_lower(const struct ib_atomic_wr *masked, struct ib_atomic_wr *wr);
+void ib_exp_emulate_lower(const struct ib_atomic_wr *masked, struct ib_atomic_wr *wr);
 
 /*
  * Carry out a masked atomic, checked, by compare-and-swaps.  The caller has

@@ -18,7 +18,7 @@ static int __init ib_exp_init(void)
 {
 	int err;
 
-	err = ib_exp_check_overrides();
+	err = ib_exp_caps_check_overrides();
 	if (err)
 		return err;
 	err = ib_exp_class_register();

@@ -40,7 +40,7 @@ static int ib_exp_post_lowered(struct ib_exp_qp *eqp,
 {
 	struct ib_atomic_wr wr;
 
-	ib_exp_lower(masked, &wr);
+	ib_exp_emulate_lower(masked, &wr);
 	return ib_post_send(eqp->qp, &wr.wr, NULL);
 }
 

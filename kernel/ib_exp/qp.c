@@ -118,7 +118,7 @@ void ib_exp_qp_disable(struct ib_exp_qp *eqp)
 }
 EXPORT_SYMBOL_GPL(ib_exp_qp_disable);
 
-void ib_exp_qps_tell(struct ib_exp_device *dev)
+void ib_exp_qp_tell_all(struct ib_exp_device *dev)
 {
 	struct ib_exp_qp_priv *qp;
 

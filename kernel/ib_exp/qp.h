@@ -36,6 +36,6 @@ static inline struct ib_exp_qp_priv *to_ib_exp_qp_priv(struct ib_exp_qp *eqp)
 void ib_exp_qp_put(struct ib_exp_qp_priv *qp);
 
 /* Tells the consumers that the device is removed.  Context: may sleep. */
-void ib_exp_qps_tell(struct ib_exp_device *dev);
+void ib_exp_qp_tell_all(struct ib_exp_device *dev);
 
 #endif /* IB_EXP_QP_H */

@@ -195,7 +195,7 @@ static void caps_override(struct kunit *test)
 	ib_exp_num_overrides = 2;
 	ib_exp_overrides[0] = "caps=native";
 	ib_exp_overrides[1] = "caps01=native";
-	KUNIT_EXPECT_EQ(test, ib_exp_check_overrides(), 0);
+	KUNIT_EXPECT_EQ(test, ib_exp_caps_check_overrides(), 0);
 	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NONE);
 
@@ -226,7 +226,7 @@ static void caps_override_malformed(struct kunit *test)
 		ib_exp_num_overrides = 2;
 		ib_exp_overrides[0] = "other=none";
 		ib_exp_overrides[1] = bad[i];
-		KUNIT_EXPECT_EQ(test, ib_exp_check_overrides(), -EINVAL);
+		KUNIT_EXPECT_EQ(test, ib_exp_caps_check_overrides(), -EINVAL);
 	}
 }
 
