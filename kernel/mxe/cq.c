@@ -17,40 +17,23 @@
 /* Entries that a resize copies with interrupts off. */
 #define MXE_CQ_COPY_SLICE	1024
 
-static enum ib_wc_opcode mxe_cq_ib_opcode(enum mxe_wc_opcode opcode)
-{
-	switch (opcode) {
-	case MXE_WC_SEND:
-		return IB_WC_SEND;
-	case MXE_WC_RDMA_WRITE:
-		return IB_WC_RDMA_WRITE;
-	case MXE_WC_RDMA_READ:
-		return IB_WC_RDMA_READ;
-	case MXE_WC_COMP_SWAP:
-		return IB_WC_COMP_SWAP;
-	case MXE_WC_FETCH_ADD:
-		return IB_WC_FETCH_ADD;
-	case MXE_WC_BIND_MW:
-		/* Of processes only. */
-	case MXE_WC_LOCAL_INV:
-		return IB_WC_LOCAL_INV;
-	case MXE_WC_FLUSH:
-		return IB_WC_FLUSH;
-	case MXE_WC_ATOMIC_WRITE:
-		return IB_WC_ATOMIC_WRITE;
-	case MXE_WC_MASKED_COMP_SWAP:
-		return IB_WC_MASKED_COMP_SWAP;
-	case MXE_WC_MASKED_FETCH_ADD:
-		return IB_WC_MASKED_FETCH_ADD;
-	case MXE_WC_REG_MR:
-		return IB_WC_REG_MR;
-	case MXE_WC_RECV:
-		return IB_WC_RECV;
-	case MXE_WC_RECV_RDMA_WITH_IMM:
-		return IB_WC_RECV_RDMA_WITH_IMM;
-	}
-	return IB_WC_SEND;
-}
+/* By enum mxe_wc_opcode.  Only processes bind windows. */
+static const u8 mxe_cq_ib_opcodes[] = {
+	[MXE_WC_SEND] = IB_WC_SEND,
+	[MXE_WC_RDMA_WRITE] = IB_WC_RDMA_WRITE,
+	[MXE_WC_RDMA_READ] = IB_WC_RDMA_READ,
+	[MXE_WC_COMP_SWAP] = IB_WC_COMP_SWAP,
+	[MXE_WC_FETCH_ADD] = IB_WC_FETCH_ADD,
+	[MXE_WC_BIND_MW] = IB_WC_LOCAL_INV,
+	[MXE_WC_LOCAL_INV] = IB_WC_LOCAL_INV,
+	[MXE_WC_FLUSH] = IB_WC_FLUSH,
+	[MXE_WC_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
+	[MXE_WC_MASKED_COMP_SWAP] = IB_WC_MASKED_COMP_SWAP,
+	[MXE_WC_MASKED_FETCH_ADD] = IB_WC_MASKED_FETCH_ADD,
+	[MXE_WC_REG_MR] = IB_WC_REG_MR,
+	[MXE_WC_RECV] = IB_WC_RECV,
+	[MXE_WC_RECV_RDMA_WITH_IMM] = IB_WC_RECV_RDMA_WITH_IMM,
+};
 
 static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
 				const struct mxe_wc *wc)
@@ -60,7 +43,7 @@ static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
 	*ibwc = (struct ib_wc) {
 		.wr_id = wc->wr_id,
 		.status = wc->status,
-		.opcode = mxe_cq_ib_opcode(wc->opcode),
+		.opcode = mxe_cq_ib_opcodes[wc->opcode],
 		.byte_len = wc->byte_len,
 		.qp = qp->ibqp,
 		.src_qp = wc->src_qp,
