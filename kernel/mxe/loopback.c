@@ -180,6 +180,7 @@ static void mxe_loopback_complete_recv(struct mxe_qp *peer, const struct mxe_sen
 		.opcode = mxe_wr_is_write(wr->opcode) ?
 			  MXE_WC_RECV_RDMA_WITH_IMM : MXE_WC_RECV,
 		.solicited = wr->flags & MXE_SEND_SOLICITED,
+		.byte_len = wr->length,
 		.src_qp = peer->dest_qpn,
 	};
 
@@ -187,7 +188,6 @@ static void mxe_loopback_complete_recv(struct mxe_qp *peer, const struct mxe_sen
 		wc.flags = MXE_CQE_WITH_IMM;
 		wc.imm = wr->imm;
 	}
-	peer->rq.offset = wr->length;
 	mxe_recv_end(peer, &wc);
 }
 

@@ -50,7 +50,6 @@ void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
 	lockdep_assert_held(&qp->recv_lock);
 
 	wc->wr_id = rq->cur->wr_id;
-	wc->byte_len = rq->offset;
 	rq->cur_valid = false;
 	mxe_qp_complete(qp, mxe_qp_recv_cq(qp), wc, &rq->pending);
 }
@@ -61,6 +60,7 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 	struct mxe_wc wc = {
 		.status = status,
 		.opcode = MXE_WC_RECV,
+		.byte_len = qp->rq.offset,
 		.src_qp = qp->dest_qpn,
 	};
 

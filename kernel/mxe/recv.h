@@ -28,10 +28,7 @@ int mxe_recv_take(struct mxe_qp *qp);
  * consumer's list names memory that cannot be used.  Context: recv_lock held.
  */
 int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len);
-/*
- * Complete the request in rq->cur, whose wr_id and length it gets.
- * Context: recv_lock held.
- */
+/* Complete the request in rq->cur, whose wr_id it gets.  Context: recv_lock held. */
 void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc);
 /*
  * The same.  pkt: the last packet of its message, or
