@@ -15,9 +15,8 @@
 #include "wqe.h"
 #include "wr.h"
 
-/* Of an opcode that says its transport by its upper bits: any but atomics. */
-static u8 mxe_request_opcode(const struct mxe_send_wr *wr,
-			     enum mxe_transport transport, bool first, bool last)
+u8 mxe_request_opcode(const struct mxe_send_wr *wr, enum mxe_transport transport,
+		      bool first, bool last)
 {
 	unsigned int place = (first ? MXE_WR_PKT_FIRST : MXE_WR_PKT_MIDDLE) |
 			     (last ? MXE_WR_PKT_LAST : 0);

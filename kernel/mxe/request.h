@@ -15,6 +15,13 @@ static inline u32 mxe_request_num_pkts(const struct mxe_qp *qp,
 	return DIV_ROUND_UP(wr->length, qp->mtu);
 }
 
+/*
+ * The BTH opcode of a packet, by its place in the message.  Not for atomics, whose
+ * opcodes follow from the operation that they are lowered to.
+ */
+u8 mxe_request_opcode(const struct mxe_send_wr *wr, enum mxe_transport transport,
+		      bool first, bool last);
+
 /* mxe_request_pkt_cost() where that is not 2.  A READ costs what its responses cost. */
 u32 mxe_request_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr);
 

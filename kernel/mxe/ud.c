@@ -30,9 +30,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr)
 {
 	struct mxe_pkt_out out = {
-		.opcode = mxe_wr_flags(wr->opcode) & MXE_WR_OP_IMM ?
-			  IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE :
-			  IB_OPCODE_UD_SEND_ONLY,
+		.opcode = mxe_request_opcode(wr, MXE_TRANSPORT_UD, true, true),
 		.solicited = wr->flags & MXE_SEND_SOLICITED,
 		.pkey = 0xffff,
 		.qpn = wr->ud.qpn,

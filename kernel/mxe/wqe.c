@@ -411,7 +411,7 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	}
 	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INVALIDATE)
 		wr->rkey = ibwr->ex.invalidate_rkey;
-	if (ibwr->opcode == IB_WR_LOCAL_INV)
+	if (mxe_wr_is_local(ibwr->opcode))
 		return;
 	if (mxe_qp_is_ud(qp)) {
 		mxe_wqe_ud_dest_from_ib(wr, ud_wr(ibwr));
