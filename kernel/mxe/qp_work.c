@@ -24,7 +24,7 @@
 static void mxe_qp_slow_down(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
-	bool waits = !mxe_qp_is_uc(qp) && mxe_sq_outstanding(sq);
+	bool waits = mxe_qp_is_reliable(qp) && mxe_sq_outstanding(sq);
 
 	lockdep_assert_held(&qp->send_lock);
 

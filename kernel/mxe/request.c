@@ -158,7 +158,7 @@ static void mxe_request_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr
 	out->imm = wr->imm;
 	out->inv_rkey = wr->rkey;
 	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
-	if (!mxe_qp_is_uc(qp))
+	if (mxe_qp_is_reliable(qp))
 		out->ack_req = mxe_request_wants_ack(qp, psn, last);
 }
 

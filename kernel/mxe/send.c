@@ -301,14 +301,12 @@ static __always_inline void mxe_send_slice(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (likely(qp->type == IB_QPT_RC))
+	if (likely(mxe_qp_is_reliable(qp)))
 		mxe_send_loop_rc(qp);
-	else if (mxe_qp_is_ud(qp))
-		mxe_send_loop_ud(qp);
 	else if (mxe_qp_is_uc(qp))
 		mxe_send_loop_uc(qp);
 	else
-		mxe_send_loop_rc(qp);
+		mxe_send_loop_ud(qp);
 	mxe_send_check_drained(qp);
 }
 

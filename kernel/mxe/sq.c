@@ -16,11 +16,6 @@ static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr)
 	       mxe_atomic_size(&wr->atomic) : wr->length;
 }
 
-static bool mxe_sq_has_sqe(const struct mxe_qp *qp)
-{
-	return mxe_qp_is_ud(qp) || mxe_qp_is_uc(qp);
-}
-
 void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	struct mxe_sq *sq = &qp->sq;
@@ -39,7 +34,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 	lockdep_assert_held(&qp->send_lock);
 
 	/* First: a consumer that sees the completion may leave SQE at once. */
-	if (failed && mxe_sq_has_sqe(qp))
+	if (failed && !mxe_qp_is_reliable(qp))
 		mxe_qp_sq_error(qp);
 	if (wr->started && mxe_wr_is_rd_atomic(wr->opcode) && sq->rd_atomic)
 		sq->rd_atomic--;
@@ -57,7 +52,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 
 	if (failed) {
 		sq->halted = true;
-		if (!mxe_sq_has_sqe(qp))
+		if (mxe_qp_is_reliable(qp))
 			sq->pending |= BIT(MXE_PENDING_ERROR);
 	}
 }
