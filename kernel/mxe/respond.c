@@ -16,15 +16,22 @@
 
 /* ---- answers ----------------------------------------------------------- */
 
+/* Allocates the packet of an answer whose opcode is that of RC. */
+static struct sk_buff *mxe_respond_alloc(struct mxe_qp *qp, struct mxe_pkt_out *out,
+					 u8 **payload)
+{
+	out->opcode = mxe_opcode_of(mxe_qp_transport(qp), out->opcode);
+	out->pkey = 0xffff;
+	out->qpn = qp->dest_qpn;
+	return mxe_tx_alloc(qp, out, &qp->rq.request, payload);
+}
+
 static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 {
 	struct sk_buff *skb;
 	u8 *payload;
 
-	out->opcode = mxe_opcode_of(mxe_qp_transport(qp), out->opcode);
-	out->pkey = 0xffff;
-	out->qpn = qp->dest_qpn;
-	skb = mxe_tx_alloc(qp, out, &qp->rq.request, &payload);
+	skb = mxe_respond_alloc(qp, out, &payload);
 	/* An answer that is not sent is one lost: the peer asks again. */
 	if (skb)
 		mxe_tx_send(qp, &qp->rq.tx, skb);
@@ -162,14 +169,10 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	u8 *payload;
 	int err;
 
-	mxe_respond_init(&out, mxe_opcode_of(mxe_qp_transport(qp),
-					     mxe_respond_read_opcode(rd->first,
-								     len == rd->left)),
+	mxe_respond_init(&out, mxe_respond_read_opcode(rd->first, len == rd->left),
 			 rd->psn, MXE_AETH_ACK_UNLIMITED, rd->msn);
-	out.pkey = 0xffff;
-	out.qpn = qp->dest_qpn;
 	out.payload_len = len;
-	skb = mxe_tx_alloc(qp, &out, &qp->rq.request, &payload);
+	skb = mxe_respond_alloc(qp, &out, &payload);
 	if (!skb)
 		return -ENOMEM;
 	if (len) {
@@ -259,24 +262,32 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 	mxe_respond_read_run(qp);
 }
 
-static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+/* Checks the bytes that the first packet of a READ or WRITE names. */
+static int mxe_respond_check_range(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+				   int access)
 {
 	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+
+	if (pkt->dma_len > MXE_MAX_MSG_SIZE)
+		return -EINVAL;
+	/* A request of no bytes needs no key (IBTA 9.7.4). */
+	if (!pkt->dma_len)
+		return 0;
+	return mxe_rkey_check(&rights, pkt->rkey, access, pkt->va, pkt->dma_len);
+}
+
+static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_resp_res *res;
 	u32 num_pkts;
 	int err;
 
-	if (!mxe_respond_may_read(qp) || pkt->dma_len > MXE_MAX_MSG_SIZE)
+	if (!mxe_respond_may_read(qp))
 		return -EINVAL;
-	/* Nothing is read, so no key is needed (IBTA 9.7.4). */
-	if (pkt->dma_len) {
-		err = mxe_rkey_check(&rights, pkt->rkey,
-				     IB_ACCESS_REMOTE_READ, pkt->va,
-				     pkt->dma_len);
-		if (err)
-			return err;
-	}
+	err = mxe_respond_check_range(qp, pkt, IB_ACCESS_REMOTE_READ);
+	if (err)
+		return err;
 
 	num_pkts = max(DIV_ROUND_UP(pkt->dma_len, qp->mtu), 1U);
 	mxe_respond_advance(qp, num_pkts);
@@ -410,19 +421,14 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_write_start(struct mxe_qp *qp,
 				   const struct mxe_pkt *pkt)
 {
-	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
-	if (!mxe_respond_may_write(qp) || pkt->dma_len > MXE_MAX_MSG_SIZE)
+	if (!mxe_respond_may_write(qp))
 		return -EINVAL;
-	if (pkt->dma_len) {
-		err = mxe_rkey_check(&rights, pkt->rkey,
-				     IB_ACCESS_REMOTE_WRITE, pkt->va,
-				     pkt->dma_len);
-		if (err)
-			return err;
-	}
+	err = mxe_respond_check_range(qp, pkt, IB_ACCESS_REMOTE_WRITE);
+	if (err)
+		return err;
 	rq->offset = 0;
 	rq->write_va = pkt->va;
 	rq->write_rkey = pkt->rkey;
