@@ -570,6 +570,24 @@ static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 	return 0;
 }
 
+/* Context: both locks held. */
+static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
+			    struct mxe_av *av)
+{
+	/* For query only, so without a reference to the GID. */
+	qp->attr.ah_attr = attr->ah_attr;
+	qp->attr.ah_attr.grh.sgid_attr = NULL;
+	av->sport = htons(rdma_get_udp_sport(av->flow_label, qp->qpn, qp->dest_qpn));
+	/* Not the first time: it forgets what it learns in this jiffy. */
+	if (qp->av.valid)
+		dst_cache_reset(&qp->dst_cache);
+	qp->av = *av;
+	mxe_tx_forget(&qp->sq.tx);
+	mxe_tx_forget(&qp->rq.tx);
+	mxe_loopback_reset(qp);
+	mxe_route_forget_rx(qp);
+}
+
 /*
  * Everything that can fail comes first, so that a refused call changes
  * nothing; the state changes in one step.
@@ -618,22 +636,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	}
 
 	mxe_qp_store_attr(qp, attr, mask);
-	if (mask & IB_QP_AV) {
-		/* For query only, so without a reference to the GID. */
-		qp->attr.ah_attr = attr->ah_attr;
-		qp->attr.ah_attr.grh.sgid_attr = NULL;
-		av.sport = htons(rdma_get_udp_sport(av.flow_label,
-						    ibqp->qp_num,
-						    qp->dest_qpn));
-		/* Not the first time: it forgets what it learns in this jiffy. */
-		if (qp->av.valid)
-			dst_cache_reset(&qp->dst_cache);
-		qp->av = av;
-		mxe_tx_forget(&qp->sq.tx);
-		mxe_tx_forget(&qp->rq.tx);
-		mxe_loopback_reset(qp);
-		mxe_route_forget_rx(qp);
-	}
+	if (mask & IB_QP_AV)
+		mxe_qp_store_av(qp, attr, &av);
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
 		swap(qp->rq.res, res);
