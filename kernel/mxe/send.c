@@ -17,6 +17,7 @@
 #include "rkey.h"
 #include "send.h"
 #include "sq.h"
+#include "sqpoll.h"
 #include "uc.h"
 #include "ud.h"
 #include "wqe.h"
@@ -359,9 +360,7 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	/* One that is dying was found under RCU, and has no ring any more. */
-	if (sq->is_polled && !qp->dying)
-		WRITE_ONCE(sq->seen, mxe_ring_producer(&sq->ring));
+	mxe_sqpoll_see(qp);
 	if (unlikely(qp->state >= IB_QPS_SQE)) {
 		mxe_qp_kick(qp);
 		return false;

@@ -67,6 +67,17 @@ void mxe_sqpoll_close(struct mxe_ucontext *uctx)
 	kfree_rcu(uctx->sqpoll_set, rcu);
 }
 
+int mxe_sqpoll_init_qp(struct mxe_qp *qp, struct mxe_ucontext *uctx, u32 flags)
+{
+	if (!(flags & MXE_QP_CREATE_POLLED))
+		return 0;
+	if (mxe_qp_is_xrc_tgt(qp))
+		return mxe_refuse(qp->dev, -EINVAL, "no send queue to poll");
+	qp->sqpoll_set = uctx->sqpoll_set;
+	qp->sq.is_polled = true;
+	return 0;
+}
+
 int mxe_sqpoll_add(struct mxe_qp *qp)
 {
 	if (!qp->sq.is_polled)
@@ -87,7 +98,7 @@ void mxe_sqpoll_remove(struct mxe_qp *qp)
 	spin_unlock_bh(&qp->sqpoll_set->lock);
 }
 
-void mxe_sqpoll_wake(struct mxe_qp *qp)
+void mxe_sqpoll_wake_thread(struct mxe_qp *qp)
 {
 	struct mxe_sqpoll *poller;
 
