@@ -403,36 +403,6 @@ bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again)
 	return here;
 }
 
-static bool mxe_send_is_posted(const struct mxe_qp *qp)
-{
-	return mxe_ring_producer(&qp->sq.ring) != READ_ONCE(qp->sq.seen);
-}
-
-bool mxe_send_poll(struct mxe_qp *qp, bool watch)
-{
-	struct mxe_sq *sq = &qp->sq;
-	bool posted;
-
-	if (READ_ONCE(sq->watched) == watch && !mxe_send_is_posted(qp))
-		return false;
-
-	mxe_sq_begin_bh_off(qp);
-	if (sq->watched != watch) {
-		WRITE_ONCE(sq->watched, watch);
-		mxe_sq_set_need_doorbell(qp);
-		/*
-		 * A process stores its index, then reads the flag; we store
-		 * the flag, then read the index.
-		 */
-		smp_mb();
-	}
-	posted = mxe_send_is_posted(qp);
-	if (posted)
-		mxe_send_ring_locked(qp, true);
-	mxe_sq_end_deferred(qp);
-	return posted;
-}
-
 void mxe_send_doorbell(struct mxe_qp *qp)
 {
 	/*

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Polls the send queues of a user context in a thread of the process, by
- * mxe_send_poll().  Verbs add and remove queue pairs, and doorbells wake the
- * thread.
+ * Polls the send queues of a user context in a thread of the process.  uverbs calls
+ * the object whose file that thread runs, the verbs of ucontext.c and qp_verbs.c the
+ * rest, and doorbell.c wakes the thread; it calls send.c for what was posted.
  */
 #include <linux/bottom_half.h>
 #include <linux/fs.h>
@@ -114,6 +114,47 @@ void mxe_sqpoll_wake_thread(struct mxe_qp *qp)
 
 /* ---- the thread -------------------------------------------------------- */
 
+static bool mxe_sqpoll_is_posted(const struct mxe_qp *qp)
+{
+	return mxe_ring_producer(&qp->sq.ring) != READ_ONCE(qp->sq.seen);
+}
+
+/*
+ * Send a slice of what was posted to a queue pair; qp->work does the rest.  Without
+ * `watch` the process rings from now on: what it does not ring for has been seen here.
+ * Returns true if something was posted.  Kept out of line, because tools/lib/bh-off
+ * traces it.  Context: BHs are disabled, which implies an RCU read-side section.
+ */
+static noinline bool mxe_sqpoll_one(struct mxe_qp *qp, bool watch)
+{
+	struct mxe_sq *sq = &qp->sq;
+	bool posted;
+
+	if (READ_ONCE(sq->watched) == watch && !mxe_sqpoll_is_posted(qp))
+		return false;
+
+	mxe_sq_begin_bh_off(qp);
+	if (sq->watched != watch) {
+		WRITE_ONCE(sq->watched, watch);
+		mxe_sq_set_need_doorbell(qp);
+		/*
+		 * A process stores its index, then reads the flag; we store
+		 * the flag, then read the index.
+		 */
+		smp_mb();
+	}
+	posted = mxe_sqpoll_is_posted(qp);
+	if (posted) {
+		mxe_sqpoll_see(qp);
+		if (unlikely(qp->state >= IB_QPS_SQE))
+			mxe_qp_kick(qp);
+		else
+			mxe_send_run(qp);
+	}
+	mxe_sq_end_deferred(qp);
+	return posted;
+}
+
 /*
  * Look at some, from that number on, which becomes 0 behind the last one.  True
  * if one had something to send, which ends it; or -EIO.
@@ -141,7 +182,7 @@ static int mxe_sqpoll_look(struct mxe_sqpoll *poller, bool watch,
 			*id = 0;
 			break;
 		}
-		found = mxe_send_poll(qp, watch);
+		found = mxe_sqpoll_one(qp, watch);
 		(*id)++;
 	}
 	spin_unlock(&set->lock);
