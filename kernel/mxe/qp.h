@@ -288,7 +288,7 @@ struct mxe_qp {
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
 	struct dst_cache dst_cache;	/* of av; bottom halves off */
-	struct dst_entry __rcu *rx_dst;	/* of what comes; see early_demux.h */
+	struct dst_entry __rcu *rx_dst;	/* of what comes; see rx_dst.h */
 	u64 cnp_sent;			/* when; racy, see cnp.c */
 
 	/* Requester and completer; bottom halves off. */

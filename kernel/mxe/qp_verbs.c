@@ -22,8 +22,8 @@
 #include "respond.h"
 #include "retry.h"
 #include "ring.h"
-#include "route.h"
 #include "rq.h"
+#include "rx_dst.h"
 #include "send.h"
 #include "sq.h"
 #include "sqpoll.h"
@@ -364,7 +364,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->recv_cq)
 		mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
-	mxe_route_forget_rx(qp);
+	mxe_rx_dst_forget(qp);
 	dst_cache_destroy(&qp->dst_cache);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
 	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
@@ -628,7 +628,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		mxe_tx_forget(&qp->sq.tx);
 		mxe_tx_forget(&qp->rq.tx);
 		mxe_loopback_reset(qp);
-		mxe_route_forget_rx(qp);
+		mxe_rx_dst_forget(qp);
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;

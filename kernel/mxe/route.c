@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the routes of queue pairs for tx.c and loopback.c, and keeps those by which
- * packets of their peers were accepted, from rx.c for early_demux.c.  It calls the IP
- * layer.
+ * Finds the routes of queue pairs.  tx.c and loopback.c call it; it calls the IP layer.
  */
-#include <linux/ip.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -101,26 +98,4 @@ bool mxe_route_is_local(struct mxe_qp *qp)
 		mxe_route_accepts_without_policy(qp->dev->mnet->net);
 	dst_release(dst);
 	return local;
-}
-
-/* ---- received packets --------------------------------------------------- */
-
-void mxe_route_keep_rx(struct mxe_qp *qp, const struct sk_buff *skb)
-{
-	struct dst_entry *dst = skb_dst(skb);
-
-	if (dst == rcu_access_pointer(qp->rx_dst))
-		return;
-	/* A packet by another netdev could be one that routing refuses. */
-	if (skb->dev != qp->dev->ndev || ip_hdr(skb)->version != 4)
-		return;
-	/* Each side has its lock: two packets may meet here. */
-	if (dst_hold_safe(dst))
-		dst_release(unrcu_pointer(xchg(&qp->rx_dst,
-					       RCU_INITIALIZER(dst))));
-}
-
-void mxe_route_forget_rx(struct mxe_qp *qp)
-{
-	dst_release(unrcu_pointer(xchg(&qp->rx_dst, NULL)));
 }

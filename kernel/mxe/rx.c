@@ -19,8 +19,8 @@
 #include "mxe.h"
 #include "qp.h"
 #include "qpn.h"
-#include "route.h"
 #include "rx.h"
+#include "rx_dst.h"
 #include "send.h"
 #include "skb.h"
 #include "trace.h"
@@ -313,7 +313,7 @@ static __always_inline bool mxe_rx_of_connection(struct mxe_qp *qp,
 		mxe_count(qp->dev, drop_address);
 		return false;
 	}
-	mxe_route_learn_rx(qp, skb);
+	mxe_rx_dst_learn(qp, skb);
 	mxe_cnp_check(qp, skb);
 	return true;
 }
