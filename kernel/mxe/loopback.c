@@ -323,7 +323,7 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	if (unlikely(wr->length > qp->mtu || wr->num_sge >= 4) &&
 	    !mxe_wr_is_atomic(wr->opcode)) {
 		num_pkts = mxe_request_num_pkts(qp, wr);
-		if (num_pkts > MXE_BURST)
+		if (num_pkts > MXE_LOOPBACK_PKTS)
 			return MXE_LOOPBACK_NO;
 		cost = mxe_loopback_cost(wr->length, wr->num_sge);
 		/* One that costs more than a slice has one to itself. */
