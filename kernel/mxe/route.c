@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Finds the routes of queue pairs.  tx.c and loopback.c call it; it calls the IP layer.
- */
-#include <net/dst.h>
+/* Finds the routes of queue pairs.  tx.c and loopback.c call it; it calls the IP layer. */
 #include <net/ip.h>
 #include <net/ipv6.h>
-#include <net/xfrm.h>
+#include <net/route.h>
 
 #include "hdr.h"
-#include "qp.h"
+#include "mxe.h"
+#include "netns.h"
 #include "route.h"
 
 static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
@@ -67,35 +65,4 @@ struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
 {
 	return av->is_ipv4 ? mxe_route_find4(dev, av, cache) :
 			     mxe_route_find6(dev, av, cache);
-}
-
-/* ---- paths that do not leave the host ----------------------------------- */
-
-/* IPsec: does a packet without a policy pass?  A change renews the routes. */
-static bool mxe_route_accepts_without_policy(const struct net *net)
-{
-#ifdef CONFIG_XFRM
-	return net->xfrm.policy_default[XFRM_POLICY_IN] ==
-	       XFRM_USERPOLICY_ACCEPT &&
-	       net->xfrm.policy_default[XFRM_POLICY_OUT] ==
-	       XFRM_USERPOLICY_ACCEPT;
-#else
-	return true;
-#endif
-}
-
-/* ---- paths that do not leave the host ----------------------------------- */
-
-bool mxe_route_is_local(struct mxe_qp *qp)
-{
-	struct dst_entry *dst;
-	bool local;
-
-	dst = mxe_route_get(qp->dev, &qp->av, &qp->dst_cache);
-	if (IS_ERR(dst))
-		return false;
-	local = dst->dev->flags & IFF_LOOPBACK && !dst_xfrm(dst) &&
-		mxe_route_accepts_without_policy(qp->dev->mnet->net);
-	dst_release(dst);
-	return local;
 }

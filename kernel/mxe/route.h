@@ -4,14 +4,10 @@
 #define MXE_ROUTE_H
 
 #include <net/dst_cache.h>
-#include <net/ip6_route.h>
-#include <net/route.h>
 
 #include "ah.h"
-#include "mxe.h"
-#include "netns.h"
 
-struct mxe_qp;
+struct mxe_dev;
 
 /* Look for a route and store it in cache, if there is one.  Errors of IP. */
 struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
@@ -29,19 +25,6 @@ static inline struct dst_entry *mxe_route_get(struct mxe_dev *dev,
 
 	dst = cache ? dst_cache_get(cache) : NULL;
 	return dst ?: mxe_route_find(dev, av, cache);
-}
-
-/*
- * Returns true if packets to the address of the queue pair come back to this host.
- * The answer may change with mxe_route_generation().  Context: RCU, BHs off.
- */
-bool mxe_route_is_local(struct mxe_qp *qp);
-
-/* The generation of a protocol's routes. */
-static inline int mxe_route_generation(const struct mxe_netns *mnet,
-				       bool is_ipv4)
-{
-	return is_ipv4 ? rt_genid_ipv4(mnet->net) : rt_genid_ipv6(mnet->net);
 }
 
 #endif /* MXE_ROUTE_H */
