@@ -5,6 +5,7 @@
  * of mr.c and rkey.c, and sq.c completes the request.
  */
 #include <linux/jiffies.h>
+#include <linux/module.h>
 #include <linux/netdevice.h>
 #include <net/dst.h>
 #include <net/net_namespace.h>
@@ -26,6 +27,9 @@
 #include "wr.h"
 
 bool mxe_loopback_direct = true;
+module_param_named(direct_loop, mxe_loopback_direct, bool, 0644);
+MODULE_PARM_DESC(direct_loop,
+		 "execute requests between queue pairs of one network namespace without packets (default Y)");
 
 /* ---- path -------------------------------------------------------------- */
 
