@@ -94,6 +94,8 @@ extern const struct uapi_definition mxe_sqpoll_defs[];
 
 #define MXE_SQPOLL_CREATE_FLAGS 0
 
+static const struct uapi_definition mxe_sqpoll_defs[] __maybe_unused = { {} };
+
 static inline int mxe_sqpoll_open(struct mxe_ucontext *uctx)
 {
 	return 0;
