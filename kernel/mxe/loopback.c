@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loopback path: executes a request where it is posted.  send.c calls it.  The
- * checks and steps of the responder are those of respond.h and recv.h, copies those
- * of mr.c and rkey.c, and sq.c completes the request.
+ * The loopback path executes a request where it is posted.  send.c calls it, and
+ * qp_verbs.c when the address changes.  It calls route.c and hooks.c to learn whether
+ * packets would come back unseen, and qpn.c for the peer.  respond.h, recv.c and rkey.c
+ * check the request for the peer, mr.c copies the data, and sq.c completes the request.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>

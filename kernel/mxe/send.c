@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester's loop: begins the requests that are posted, and sends them packet by
- * packet or executes them on the loopback path.  doorbell.c, post.c, sqpoll.c, rx.c
- * and qp_work.c call it; it calls request.c, loopback.c, ud.c and uc.h.
+ * The requester's loop begins the requests that are posted, and sends them packet by
+ * packet or executes them on the loopback path.  doorbell.c, post.c, sqpoll.c, rx.c and
+ * qp_work.c call it to send, qp_work.c and qp_verbs.c to flush.  It calls wqe.c for the
+ * requests, loopback.c, request.c, ud.c and uc.h to execute or send them, mr.c, mw.c and
+ * rkey.c for local operations, sq.c to complete, and retry.c for the timers.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>

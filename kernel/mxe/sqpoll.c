@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Polls the send queues of a user context in a thread of the process.  uverbs calls
- * the object whose file that thread runs, the verbs of ucontext.c and qp_verbs.c the
- * rest, and doorbell.c wakes the thread; it calls send.c for what was posted.
+ * A thread of the process polls the send queues of its user context here.  uverbs calls
+ * the file operations, in which that thread runs.  ucontext.c and qp_verbs.c add and
+ * remove what is polled, and doorbell.c wakes the thread.  It calls send.c to send what
+ * was posted.
  */
 #include <linux/bottom_half.h>
 #include <linux/fs.h>
