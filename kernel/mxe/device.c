@@ -354,9 +354,7 @@ ADD_UVERBS_METHODS(mxe_device_methods, UVERBS_OBJECT_DEVICE,
 
 static const struct uapi_definition mxe_device_defs[] = {
 	UAPI_DEF_CHAIN(mxe_doorbell_defs),
-#ifndef MXE_WITHOUT_SQPOLL
 	UAPI_DEF_CHAIN(mxe_sqpoll_defs),
-#endif
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
 	UAPI_DEF_CHAIN(mxe_dm_defs),
 	{},

@@ -66,8 +66,7 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 
 	if (db->queues & MXE_DOORBELL_SEND) {
 		more = mxe_send_ring(qp, last);
-		if (unlikely(qp->sq.is_polled))
-			mxe_sqpoll_wake(qp);
+		mxe_sqpoll_wake(qp);
 	}
 	/* The responder looks at the ring itself, unless in error. */
 	if (db->queues & MXE_DOORBELL_RECV)

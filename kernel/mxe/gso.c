@@ -5,6 +5,7 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -13,6 +14,12 @@
 #include "gso.h"
 
 bool mxe_gso_enabled = true;
+module_param_named(gso, mxe_gso_enabled, bool, 0644);
+MODULE_PARM_DESC(gso,
+		 "batch packets with fraglist GSO if the netdev supports it (default Y)");
+/* Its old name, for those who set it in modprobe.d. */
+module_param_named(trains, mxe_gso_enabled, bool, 0644);
+MODULE_PARM_DESC(trains, "alias of gso");
 
 /* ---- sending ----------------------------------------------------------- */
 

@@ -22,9 +22,6 @@ struct sk_buff;
 /* Packets of a batch, at most. */
 #define MXE_GSO_PKTS	16
 
-/* Module parameter: batch packets if the netdev supports it. */
-extern bool mxe_gso_enabled;
-
 /* A batch that is being made.  Under the lock of its side of the queue pair. */
 struct mxe_gso {
 	struct sk_buff *head;		/* first packet; NULL: there is none */
@@ -38,6 +35,9 @@ static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 }
 
 #ifndef MXE_WITHOUT_GSO
+
+/* Module parameter: batch packets if the netdev supports it. */
+extern bool mxe_gso_enabled;
 
 /* mxe_gso_has_room() of a batch that is not empty. */
 bool mxe_gso_takes(const struct mxe_gso *gso,

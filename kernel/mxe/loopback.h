@@ -38,6 +38,15 @@ enum mxe_loopback_result {
 /* Module parameter; may change at any time. */
 extern bool mxe_loopback_direct;
 
+/* Packets of a request that takes the loopback path, at most. */
+#define MXE_LOOPBACK_PKTS	64
+
+/* Returns the cost of a request, in units of MXE_SLICE.  num_sge: of the list of one side. */
+static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
+{
+	return 1 + len / 8192 + num_sge / 4;
+}
+
 /*
  * Execute the request at sq->cur, which was not started; its cost is taken off
  * sq->budget.  Context: send_lock held.

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads and unloads the module in order, and has its parameters.  The module loader
- * calls it; it calls qp.c, icrc_fast.c, netns.c, link.c, skb.c and ib_exp.
+ * Loads and unloads the module in order, and has its parameters; those of shortcuts are
+ * in the shortcuts' files.  The module loader calls it; it calls qp.c, icrc_fast.c,
+ * netns.c, link.c, skb.c and ib_exp.
  */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
-#include "gso.h"
 #include "hdr.h"
 #include "icrc.h"
 #include "link.h"
-#include "loopback.h"
 #include "mxe.h"
 #include "netns.h"
 #include "qp.h"
@@ -24,21 +23,6 @@ static char *atomic_reply = "host";
 module_param(atomic_reply, charp, 0444);
 MODULE_PARM_DESC(atomic_reply,
 		 "byte order of atomic results without the queue pair flag: host (default), or be: none without the flag");
-
-#ifndef MXE_WITHOUT_LOOPBACK
-module_param_named(direct_loop, mxe_loopback_direct, bool, 0644);
-MODULE_PARM_DESC(direct_loop,
-		 "execute requests between queue pairs of one network namespace without packets (default Y)");
-#endif
-
-#ifndef MXE_WITHOUT_GSO
-module_param_named(gso, mxe_gso_enabled, bool, 0644);
-MODULE_PARM_DESC(gso,
-		 "batch packets with fraglist GSO if the netdev supports it (default Y)");
-/* Its old name, for those who set it in modprobe.d. */
-module_param_named(trains, mxe_gso_enabled, bool, 0644);
-MODULE_PARM_DESC(trains, "alias of gso");
-#endif
 
 static int __init mxe_main_read_params(void)
 {

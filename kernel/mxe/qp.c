@@ -11,6 +11,7 @@
 #include "pending.h"
 #include "qp.h"
 #include "ring.h"
+#include "sqpoll.h"
 #include "srq.h"
 #include "tx.h"
 
@@ -292,7 +293,7 @@ void mxe_sq_set_need_doorbell(struct mxe_qp *qp)
 
 	if (hdr)
 		WRITE_ONCE(hdr->flags, qp->state == IB_QPS_ERR ||
-			   (qp->sq.is_polled && !qp->sq.watched) ?
+			   mxe_sqpoll_needs_doorbell(qp) ?
 			   MXE_RING_NEED_DOORBELL : 0);
 }
 

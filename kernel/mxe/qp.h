@@ -55,8 +55,6 @@ struct mxe_xrcd;
 #define MXE_SLICE		64
 /* Slices of one doorbell, at the expense of the process. */
 #define MXE_DOORBELL_SLICES	64
-/* The most packets of a request on the loopback path. */
-#define MXE_BURST		64
 /* Requests that are flushed in one slice; nothing is done but a completion. */
 #define MXE_FLUSH_SLICE		256
 
@@ -64,12 +62,6 @@ struct mxe_xrcd;
 static inline u32 mxe_pkt_cost(u32 len, u32 num_sge)
 {
 	return 2 + len / 2048 + num_sge / 4;
-}
-
-/* Of a request on the loopback path, for the list of one side. */
-static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
-{
-	return 1 + len / 8192 + num_sge / 4;
 }
 
 /* Request packets that wait while the responder is busy with another. */
@@ -288,7 +280,7 @@ struct mxe_qp {
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
 	struct dst_cache dst_cache;	/* of av; bottom halves off */
-	struct dst_entry __rcu *rx_dst;	/* of what comes; see early_demux.h */
+	struct dst_entry __rcu *rx_dst;	/* of what comes; see rx_dst.h */
 	u64 cnp_sent;			/* when; racy, see cnp.c */
 
 	/* Requester and completer; bottom halves off. */

@@ -22,8 +22,8 @@
 #include "respond.h"
 #include "retry.h"
 #include "ring.h"
-#include "route.h"
 #include "rq.h"
+#include "rx_dst.h"
 #include "send.h"
 #include "sq.h"
 #include "sqpoll.h"
@@ -192,8 +192,6 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	     !(BIT(ilog2(req.max_atomic_arg)) & MXE_ATOMIC_LOG_SIZES)))
 		return mxe_refuse(qp->dev, -EINVAL, "atomics of %u bytes",
 				  req.max_atomic_arg);
-	if (req.flags & MXE_QP_CREATE_POLLED && mxe_qp_is_xrc_tgt(qp))
-		return mxe_refuse(qp->dev, -EINVAL, "no send queue to poll");
 	if (udata->outlen < sizeof(struct mxe_create_qp_resp))
 		return mxe_refuse(qp->dev, -EINVAL, "no room for the response");
 
@@ -202,8 +200,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	qp->sq.opcodes = mxe_wqe_user_opcodes(qp);
 	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
 	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
-	qp->sq.is_polled = req.flags & MXE_QP_CREATE_POLLED;
-	return 0;
+	return mxe_sqpoll_init_qp(qp, to_muctx(mxe_udata_ucontext(udata)), req.flags);
 }
 
 static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
@@ -273,7 +270,6 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 			goto err_free_qp;
 		uctx = mxe_udata_ucontext(udata);
 		qp->uctx = uctx;
-		qp->sqpoll_set = to_muctx(uctx)->sqpoll_set;
 	}
 	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL_ACCOUNT);
 	if (err)
@@ -368,7 +364,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->recv_cq)
 		mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
-	mxe_route_forget_rx(qp);
+	mxe_rx_dst_forget(qp);
 	dst_cache_destroy(&qp->dst_cache);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
 	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
@@ -405,7 +401,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->read_cpu = -1;
 	mxe_retry_reset(qp);
 	mxe_ring_reset(&sq->ring);
-	WRITE_ONCE(sq->seen, 0);
+	mxe_sqpoll_reset(qp);
 	mxe_sq_set_need_doorbell(qp);
 
 	rq->q.posted = 0;
@@ -585,7 +581,7 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	mxe_tx_forget(&qp->sq.tx);
 	mxe_tx_forget(&qp->rq.tx);
 	mxe_loopback_reset(qp);
-	mxe_route_forget_rx(qp);
+	mxe_rx_dst_forget(qp);
 }
 
 /*

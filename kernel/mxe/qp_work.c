@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The work of a queue pair: one slice of each side outside verbs and softirqs.
- * qp.c queues it; it calls deliver.c, respond.c, complete.c, send.c and retry.c.
+ * mxe_qp_work() does one slice of each side of a queue pair, outside verbs and
+ * softirqs.  The workqueue calls it after qp.c has queued it.  It calls deliver.c and
+ * respond.c for the receive side, send.c, sq.c and retry.c for the send side, and
+ * atomic.c before the first wide atomic.
  */
 #include <linux/jiffies.h>
 #include <linux/sched/stat.h>

@@ -41,6 +41,8 @@ void mxe_qpn_free(struct mxe_qp *qp)
 	atomic_long_inc_return(&qp->dev->mnet->qps_generation);
 }
 
+#ifndef MXE_WITHOUT_QPN_CACHE
+
 /* Not inlined: the slow path, which the test "late" delays (tests/verbs/manifest). */
 noinline struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 					struct mxe_qp_cache *cache, long generation)
@@ -50,3 +52,5 @@ noinline struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 	cache->generation = generation;
 	return cache->qp;
 }
+
+#endif /* MXE_WITHOUT_QPN_CACHE */

@@ -28,6 +28,8 @@ struct mxe_qp_cache {
 	struct mxe_qp *qp;		/* or NULL */
 };
 
+#ifndef MXE_WITHOUT_QPN_CACHE
+
 /* Look for it.  generation: mnet->qps_generation, read before. */
 struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 				 struct mxe_qp_cache *cache, long generation);
@@ -36,17 +38,23 @@ struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 static inline struct mxe_qp *mxe_qpn_find_cached(struct mxe_netns *mnet, u32 qpn,
 						 struct mxe_qp_cache *cache)
 {
-#ifdef MXE_WITHOUT_QPN_CACHE
-	return xa_load(&mnet->qps, qpn);
-#else
 	/* Pairs with mxe_qpn_free(): a count goes with what it counts. */
 	long generation = atomic_long_read_acquire(&mnet->qps_generation);
 
 	if (!cache->qp || cache->qpn != qpn || cache->generation != generation)
 		return mxe_qpn_find_slow(mnet, qpn, cache, generation);
 	return cache->qp;
-#endif
 }
+
+#else
+
+static inline struct mxe_qp *mxe_qpn_find_cached(struct mxe_netns *mnet, u32 qpn,
+						 struct mxe_qp_cache *cache)
+{
+	return xa_load(&mnet->qps, qpn);
+}
+
+#endif /* MXE_WITHOUT_QPN_CACHE */
 
 /* The QPs that a CPU had packets or doorbells for last.  BHs off. */
 struct mxe_qp_recent {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The responder: executes requests of RC, UC and XRC in the order of their PSNs, and
- * answers them.  deliver.c gives it packets, qp_work.c continues its READs, and
- * loopback.c uses its steps.  It calls recv.c, rkey.c and xrc.c, and sends by tx.c.
+ * The responder executes requests of RC, UC and XRC in the order of their PSNs, and
+ * answers them.  deliver.c gives it packets and has it continue READs, and uc.c gives it
+ * the data of UC.  qp_work.c calls it to flush, qp_verbs.c to reset, and xrcd.c to forget
+ * a shared receive queue.  loopback.c uses the steps in respond.h.  It calls recv.c,
+ * rkey.c, atomic.c and xrc.c, and sends by tx.c.
  */
 #include "mxe.h"
 #include "psn.h"

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Finds the routes of queue pairs for tx.c and loopback.c, and keeps those by which
- * packets of their peers were accepted, from rx.c for early_demux.c.  It calls the IP
- * layer.
- */
-#include <linux/ip.h>
-#include <net/dst.h>
+/* Finds the routes of queue pairs.  tx.c and loopback.c call it; it calls the IP layer. */
 #include <net/ip.h>
 #include <net/ipv6.h>
-#include <net/xfrm.h>
+#include <net/route.h>
 
 #include "hdr.h"
-#include "qp.h"
+#include "mxe.h"
+#include "netns.h"
 #include "route.h"
 
 static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
@@ -70,57 +65,4 @@ struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
 {
 	return av->is_ipv4 ? mxe_route_find4(dev, av, cache) :
 			     mxe_route_find6(dev, av, cache);
-}
-
-/* ---- paths that do not leave the host ----------------------------------- */
-
-/* IPsec: does a packet without a policy pass?  A change renews the routes. */
-static bool mxe_route_accepts_without_policy(const struct net *net)
-{
-#ifdef CONFIG_XFRM
-	return net->xfrm.policy_default[XFRM_POLICY_IN] ==
-	       XFRM_USERPOLICY_ACCEPT &&
-	       net->xfrm.policy_default[XFRM_POLICY_OUT] ==
-	       XFRM_USERPOLICY_ACCEPT;
-#else
-	return true;
-#endif
-}
-
-/* ---- paths that do not leave the host ----------------------------------- */
-
-bool mxe_route_is_local(struct mxe_qp *qp)
-{
-	struct dst_entry *dst;
-	bool local;
-
-	dst = mxe_route_get(qp->dev, &qp->av, &qp->dst_cache);
-	if (IS_ERR(dst))
-		return false;
-	local = dst->dev->flags & IFF_LOOPBACK && !dst_xfrm(dst) &&
-		mxe_route_accepts_without_policy(qp->dev->mnet->net);
-	dst_release(dst);
-	return local;
-}
-
-/* ---- received packets --------------------------------------------------- */
-
-void mxe_route_keep_rx(struct mxe_qp *qp, const struct sk_buff *skb)
-{
-	struct dst_entry *dst = skb_dst(skb);
-
-	if (dst == rcu_access_pointer(qp->rx_dst))
-		return;
-	/* A packet by another netdev could be one that routing refuses. */
-	if (skb->dev != qp->dev->ndev || ip_hdr(skb)->version != 4)
-		return;
-	/* Each side has its lock: two packets may meet here. */
-	if (dst_hold_safe(dst))
-		dst_release(unrcu_pointer(xchg(&qp->rx_dst,
-					       RCU_INITIALIZER(dst))));
-}
-
-void mxe_route_forget_rx(struct mxe_qp *qp)
-{
-	dst_release(unrcu_pointer(xchg(&qp->rx_dst, NULL)));
 }

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * route.c finds the route by which packets of a queue pair leave, and keeps the route
- * by which packets of its peer came.
- */
+/* route.c finds the route by which packets of a queue pair leave. */
 #ifndef MXE_ROUTE_H
 #define MXE_ROUTE_H
 
-#include <linux/skbuff.h>
 #include <net/dst_cache.h>
-#include <net/ip6_route.h>
-#include <net/route.h>
 
 #include "ah.h"
-#include "mxe.h"
-#include "netns.h"
 
-struct mxe_qp;
+struct mxe_dev;
 
 /* Look for a route and store it in cache, if there is one.  Errors of IP. */
 struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
@@ -34,35 +26,5 @@ static inline struct dst_entry *mxe_route_get(struct mxe_dev *dev,
 	dst = cache ? dst_cache_get(cache) : NULL;
 	return dst ?: mxe_route_find(dev, av, cache);
 }
-
-/*
- * Returns true if packets to the address of the queue pair come back to this host.
- * The answer may change with mxe_route_generation().  Context: RCU, BHs off.
- */
-bool mxe_route_is_local(struct mxe_qp *qp);
-
-/* The generation of a protocol's routes. */
-static inline int mxe_route_generation(const struct mxe_netns *mnet,
-				       bool is_ipv4)
-{
-	return is_ipv4 ? rt_genid_ipv4(mnet->net) : rt_genid_ipv6(mnet->net);
-}
-
-/*
- * Keep the route of skb, which passed IP and UDP and belongs to the queue pair's
- * connection, for early_demux.c.  Context: a lock of the queue pair held, RCU.
- */
-void mxe_route_keep_rx(struct mxe_qp *qp, const struct sk_buff *skb);
-
-/* The same for a packet that may have no route.  Context: the same. */
-static inline void mxe_route_learn_rx(struct mxe_qp *qp,
-				      const struct sk_buff *skb)
-{
-	if (skb_dst(skb))
-		mxe_route_keep_rx(qp, skb);
-}
-
-/* The connection changes or ends.  Context: both locks held, or no user. */
-void mxe_route_forget_rx(struct mxe_qp *qp);
 
 #endif /* MXE_ROUTE_H */

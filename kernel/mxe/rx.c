@@ -2,7 +2,10 @@
 /*
  * Receives packets: checks them, finds their queue pairs, and gives them to the
  * requester or the responder under the lock of that side.  The sockets of netns.c and
- * early_demux.c call it; it calls complete.c, deliver.c, mcast.c and cnp.c.
+ * early_demux.c call it.  It calls pkt.c and icrc.c to check a packet, qpn.c to find its
+ * queue pair, and rx_dst.c and cnp.c with its route and congestion mark.  Then it calls
+ * complete.c and send.c for a response, deliver.c for a request, and mcast.c for a
+ * multicast datagram.
  */
 #include <linux/if_vlan.h>
 #include <linux/rculist.h>
@@ -19,8 +22,8 @@
 #include "mxe.h"
 #include "qp.h"
 #include "qpn.h"
-#include "route.h"
 #include "rx.h"
+#include "rx_dst.h"
 #include "send.h"
 #include "skb.h"
 #include "trace.h"
@@ -313,7 +316,7 @@ static __always_inline bool mxe_rx_of_connection(struct mxe_qp *qp,
 		mxe_count(qp->dev, drop_address);
 		return false;
 	}
-	mxe_route_learn_rx(qp, skb);
+	mxe_rx_dst_learn(qp, skb);
 	mxe_cnp_check(qp, skb);
 	return true;
 }

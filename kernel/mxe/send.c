@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester's loop: begins the requests that are posted, and sends them packet by
- * packet or executes them on the loopback path.  doorbell.c, post.c, sqpoll.c, rx.c
- * and qp_work.c call it; it calls request.c, loopback.c, ud.c and uc.h.
+ * The requester's loop begins the requests that are posted, and sends them packet by
+ * packet or executes them on the loopback path.  doorbell.c, post.c, sqpoll.c, rx.c and
+ * qp_work.c call it to send, qp_work.c and qp_verbs.c to flush.  It calls wqe.c for the
+ * requests, loopback.c, request.c, ud.c and uc.h to execute or send them, mr.c, mw.c and
+ * rkey.c for local operations, sq.c to complete, and retry.c for the timers.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -17,6 +19,7 @@
 #include "rkey.h"
 #include "send.h"
 #include "sq.h"
+#include "sqpoll.h"
 #include "uc.h"
 #include "ud.h"
 #include "wqe.h"
@@ -357,9 +360,7 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	/* One that is dying was found under RCU, and has no ring any more. */
-	if (sq->is_polled && !qp->dying)
-		WRITE_ONCE(sq->seen, mxe_ring_producer(&sq->ring));
+	mxe_sqpoll_see(qp);
 	if (unlikely(qp->state >= IB_QPS_SQE)) {
 		mxe_qp_kick(qp);
 		return false;
@@ -400,36 +401,6 @@ bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again)
 	*una = sq->una;
 	spin_unlock(&qp->send_lock);
 	return here;
-}
-
-static bool mxe_send_is_posted(const struct mxe_qp *qp)
-{
-	return mxe_ring_producer(&qp->sq.ring) != READ_ONCE(qp->sq.seen);
-}
-
-bool mxe_send_poll(struct mxe_qp *qp, bool watch)
-{
-	struct mxe_sq *sq = &qp->sq;
-	bool posted;
-
-	if (READ_ONCE(sq->watched) == watch && !mxe_send_is_posted(qp))
-		return false;
-
-	mxe_sq_begin_bh_off(qp);
-	if (sq->watched != watch) {
-		WRITE_ONCE(sq->watched, watch);
-		mxe_sq_set_need_doorbell(qp);
-		/*
-		 * A process stores its index, then reads the flag; we store
-		 * the flag, then read the index.
-		 */
-		smp_mb();
-	}
-	posted = mxe_send_is_posted(qp);
-	if (posted)
-		mxe_send_ring_locked(qp, true);
-	mxe_sq_end_deferred(qp);
-	return posted;
 }
 
 void mxe_send_doorbell(struct mxe_qp *qp)

@@ -28,13 +28,7 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last);
  * Context: BHs off.
  */
 bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again);
-/*
- * The same of a polled queue, if something was.  Without `watch` the process
- * rings from now on: what it does not ring for has been seen here.  True: there
- * was something.  Context: bottom halves off, RCU.
- */
-bool mxe_send_poll(struct mxe_qp *qp, bool watch);
-/* The same.  Context: any in which verbs are called. */
+/* mxe_send_ring() for one slice.  Context: any in which verbs are called. */
 void mxe_send_doorbell(struct mxe_qp *qp);
 
 #endif /* MXE_SEND_H */

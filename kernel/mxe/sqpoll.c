@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Polls the send queues of a user context in a thread of the process, by
- * mxe_send_poll().  Verbs add and remove queue pairs, and doorbells wake the
- * thread.
+ * A thread of the process polls the send queues of its user context here.  uverbs calls
+ * the file operations, in which that thread runs.  ucontext.c and qp_verbs.c add and
+ * remove what is polled, and doorbell.c wakes the thread.  It calls send.c to send what
+ * was posted.
  */
 #include <linux/bottom_half.h>
 #include <linux/fs.h>
@@ -67,6 +68,17 @@ void mxe_sqpoll_close(struct mxe_ucontext *uctx)
 	kfree_rcu(uctx->sqpoll_set, rcu);
 }
 
+int mxe_sqpoll_init_qp(struct mxe_qp *qp, struct mxe_ucontext *uctx, u32 flags)
+{
+	if (!(flags & MXE_QP_CREATE_POLLED))
+		return 0;
+	if (mxe_qp_is_xrc_tgt(qp))
+		return mxe_refuse(qp->dev, -EINVAL, "no send queue to poll");
+	qp->sqpoll_set = uctx->sqpoll_set;
+	qp->sq.is_polled = true;
+	return 0;
+}
+
 int mxe_sqpoll_add(struct mxe_qp *qp)
 {
 	if (!qp->sq.is_polled)
@@ -87,7 +99,7 @@ void mxe_sqpoll_remove(struct mxe_qp *qp)
 	spin_unlock_bh(&qp->sqpoll_set->lock);
 }
 
-void mxe_sqpoll_wake(struct mxe_qp *qp)
+void mxe_sqpoll_wake_thread(struct mxe_qp *qp)
 {
 	struct mxe_sqpoll *poller;
 
@@ -102,6 +114,47 @@ void mxe_sqpoll_wake(struct mxe_qp *qp)
 }
 
 /* ---- the thread -------------------------------------------------------- */
+
+static bool mxe_sqpoll_is_posted(const struct mxe_qp *qp)
+{
+	return mxe_ring_producer(&qp->sq.ring) != READ_ONCE(qp->sq.seen);
+}
+
+/*
+ * Send a slice of what was posted to a queue pair; qp->work does the rest.  Without
+ * `watch` the process rings from now on: what it does not ring for has been seen here.
+ * Returns true if something was posted.  Kept out of line, because tools/lib/bh-off
+ * traces it.  Context: BHs are disabled, which implies an RCU read-side section.
+ */
+static noinline bool mxe_sqpoll_one(struct mxe_qp *qp, bool watch)
+{
+	struct mxe_sq *sq = &qp->sq;
+	bool posted;
+
+	if (READ_ONCE(sq->watched) == watch && !mxe_sqpoll_is_posted(qp))
+		return false;
+
+	mxe_sq_begin_bh_off(qp);
+	if (sq->watched != watch) {
+		WRITE_ONCE(sq->watched, watch);
+		mxe_sq_set_need_doorbell(qp);
+		/*
+		 * A process stores its index, then reads the flag; we store
+		 * the flag, then read the index.
+		 */
+		smp_mb();
+	}
+	posted = mxe_sqpoll_is_posted(qp);
+	if (posted) {
+		mxe_sqpoll_see(qp);
+		if (unlikely(qp->state >= IB_QPS_SQE))
+			mxe_qp_kick(qp);
+		else
+			mxe_send_run(qp);
+	}
+	mxe_sq_end_deferred(qp);
+	return posted;
+}
 
 /*
  * Look at some, from that number on, which becomes 0 behind the last one.  True
@@ -130,7 +183,7 @@ static int mxe_sqpoll_look(struct mxe_sqpoll *poller, bool watch,
 			*id = 0;
 			break;
 		}
-		found = mxe_send_poll(qp, watch);
+		found = mxe_sqpoll_one(qp, watch);
 		(*id)++;
 	}
 	spin_unlock(&set->lock);

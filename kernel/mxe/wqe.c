@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work requests of processes and of kernel consumers, checked and copied into struct
- * mxe_send_wr.  send.c and request.c call it for the former, post.c for the latter;
- * it calls ring.h, ah.c and mr.c.
+ * Checks the work requests of processes and of kernel consumers, and copies them into
+ * struct mxe_send_wr.  send.c and request.c call it for those of processes, post.c for
+ * those of kernel consumers, and qp_verbs.c asks which opcodes a process may post.  It
+ * calls ah.c and mr.c, and reads the ring by ring.h and the table of opcodes by wr.h.
  */
 #include "ah.h"
 #include "mxe.h"

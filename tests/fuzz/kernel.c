@@ -7,6 +7,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/jump_label.h>
+#include <linux/module.h>
 #include <linux/radix-tree.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -172,6 +173,12 @@ void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
 {
 	entry->ucontext->device->ops.mmap_free(entry);
 }
+
+/* ---- the module ---------------------------------------------------------- */
+
+/* Its parameters refer to both; nothing sets one. */
+struct module __this_module;
+const struct kernel_param_ops param_ops_bool;
 
 /* ---- complaints, time, work --------------------------------------------- */
 

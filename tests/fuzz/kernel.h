@@ -42,7 +42,7 @@ void fk_run_rcu(void);
 extern struct net fk_net;
 extern struct net_device fk_netdev;
 extern struct ib_gid_attr fk_gid[2];
-/* Do routes lead back to this host (see route.h)? */
+/* Do routes lead back to this host (see loopback.c)? */
 extern bool fk_is_local;
 
 /* What is sent goes here, from the IP header on; the data are gone afterwards. */

@@ -488,7 +488,7 @@ static void loop_overrun(struct kunit *test)
  */
 static void loop_behind_packets(struct kunit *test)
 {
-	const u32 len = (MXE_BURST + 6) * 256;
+	const u32 len = (MXE_LOOPBACK_PKTS + 6) * 256;
 	struct lt *lt = lt_open_with(test, IB_MTU_256, 0);
 	struct ib_sge from = lt_sge(lt, 0, len), sge = lt_sge(lt, 0, 8);
 	struct ib_send_wr send = {

@@ -418,10 +418,10 @@ static void respond_read_duplicate_mismatch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 }
 
-/* What follows a READ longer than a burst waits until it is answered. */
+/* What follows a READ longer than a slice waits until it is answered. */
 static void respond_long_read_in_order(struct kunit *test)
 {
-	const u32 n = 2 * MXE_BURST - 3;
+	const u32 n = 2 * MXE_SLICE - 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
@@ -430,7 +430,7 @@ static void respond_long_read_in_order(struct kunit *test)
 	struct mxe_pkt pkt;
 	u32 i;
 
-	static_assert((2 * MXE_BURST - 3) * MTU <= KT_SIZE);
+	static_assert((2 * MXE_SLICE - 3) * MTU <= KT_SIZE);
 	/* Work does not run before we let it: there is one processor. */
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_LT(test, kt_num_sent(kt), n);
@@ -460,7 +460,7 @@ static void respond_long_read_in_order(struct kunit *test)
 /* Requests wait up to a bound; the rest is dropped, and the peer repeats it. */
 static void respond_long_read_bounds_others(struct kunit *test)
 {
-	const u32 n = 2 * MXE_BURST, too_many = 3;
+	const u32 n = 2 * MXE_SLICE, too_many = 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
@@ -468,7 +468,7 @@ static void respond_long_read_bounds_others(struct kunit *test)
 				      n * MTU, 0);
 	u32 i;
 
-	static_assert(2 * MXE_BURST * MTU <= KT_SIZE);
+	static_assert(2 * MXE_SLICE * MTU <= KT_SIZE);
 	kt_inject(kt, &out);
 	for (i = 0; i < MXE_MAX_DEFERRED_PKTS + too_many; i++)
 		inject_write(kt, mr, KT_RQ_PSN + n + i);
@@ -488,7 +488,7 @@ static void respond_long_read_bounds_others(struct kunit *test)
 /* Of requests with a stored answer no more than the peer may have outstanding. */
 static void respond_long_read_bounds_atomics(struct kunit *test)
 {
-	const u32 n = 2 * MXE_BURST, too_many = 3;
+	const u32 n = 2 * MXE_SLICE, too_many = 3;
 	const u32 more = kt_default_conn.max_dest_rd_atomic - 1;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
@@ -521,21 +521,21 @@ static void respond_deferred_of_device(struct kunit *test)
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
 				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
-				      2 * MXE_BURST * MTU, 0);
+				      2 * MXE_SLICE * MTU, 0);
 	u32 i;
 
 	kt_inject(kt, &out);
 	atomic_long_add(MXE_MAX_DEFERRED, &kt->dev->deferred);
 	/* Some packets of each queue pair may always wait. */
 	for (i = 0; i < MXE_MIN_DEFERRED_PKTS + 1; i++)
-		inject_write(kt, mr, KT_RQ_PSN + 2 * MXE_BURST + i);
+		inject_write(kt, mr, KT_RQ_PSN + 2 * MXE_SLICE + i);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_busy), 1ULL);
 	atomic_long_sub(MXE_MAX_DEFERRED, &kt->dev->deferred);
-	inject_write(kt, mr, KT_RQ_PSN + 2 * MXE_BURST + MXE_MIN_DEFERRED_PKTS);
+	inject_write(kt, mr, KT_RQ_PSN + 2 * MXE_SLICE + MXE_MIN_DEFERRED_PKTS);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_busy), 1ULL);
 	kt_settle(kt);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt),
-			2U * MXE_BURST + MXE_MIN_DEFERRED_PKTS + 1);
+			2U * MXE_SLICE + MXE_MIN_DEFERRED_PKTS + 1);
 }
 
 /* ---- sequence ----------------------------------------------------------- */
