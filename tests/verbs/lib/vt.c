@@ -97,11 +97,16 @@ long vt_counter(const char *device, const char *pattern)
 	return sum;
 }
 
-void vt_wait_counted(const char *device, const char *pattern, long before)
+long vt_dev_counter(const struct vt_dev *dev, const char *pattern)
+{
+	return vt_counter(ibv_get_device_name(dev->ctx->device), pattern);
+}
+
+void vt_dev_wait_counted(const struct vt_dev *dev, const char *pattern, long before)
 {
 	uint64_t limit = vt_now_ms() + VT_MS;
 
-	while (vt_counter(device, pattern) == before && vt_now_ms() < limit)
+	while (vt_dev_counter(dev, pattern) == before && vt_now_ms() < limit)
 		poll(NULL, 0, 1);
 }
 

@@ -140,8 +140,10 @@ const char *vt_name_b(void);
  * machine does.
  */
 long vt_counter(const char *device, const char *pattern);
-/* Until that sum is another than `before`, or VT_MS have passed. */
-void vt_wait_counted(const char *device, const char *pattern, long before);
+/* The same for an open device. */
+long vt_dev_counter(const struct vt_dev *dev, const char *pattern);
+/* Waits until that sum is not `before`, or VT_MS have passed. */
+void vt_dev_wait_counted(const struct vt_dev *dev, const char *pattern, long before);
 
 struct vt_dev *vt_open(const char *name);
 /* NULL with errno instead of the end of the program. */
