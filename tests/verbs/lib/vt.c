@@ -120,12 +120,17 @@ bool vt_wanted(const char *name, char **argv)
 	return false;
 }
 
-uint64_t vt_now_ms(void)
+uint64_t vt_now_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t vt_now_ms(void)
+{
+	return vt_now_ns() / 1000000;
 }
 
 int vt_find_rings(struct vt_mapping *maps, int max)

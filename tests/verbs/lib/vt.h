@@ -224,6 +224,8 @@ int vt_find_rings(struct vt_mapping *maps, int max);
 /* The doorbell file of the first device that was opened, or -1. */
 int vt_doorbell_fd(void);
 const char *vt_status(int status);
+/* By CLOCK_MONOTONIC. */
+uint64_t vt_now_ns(void);
 uint64_t vt_now_ms(void);
 /* Whether the arguments, up to NULL, name it, or nothing. */
 bool vt_wanted(const char *name, char **argv);
