@@ -95,20 +95,22 @@ struct atomic_row {
 };
 
 static const struct atomic_row atomic_rows[] = {
-	{ "CmpSwap succeeds", 0x13, 7, 5, .old = 5, .new = 7 },
-	{ "CmpSwap fails", 0x13, 7, 5, .old = 6, .new = 6 },
-	{ "FetchAdd", 0x14, 1, .old = ~0ULL, .new = 0 },
-	{ "masked CmpSwap succeeds", 0xd3, 0x2a0000, 0, 0xffff0000, 0xffff0000,
+	{ "CmpSwap succeeds", BTH_CMP_SWAP, 7, 5, .old = 5, .new = 7 },
+	{ "CmpSwap fails", BTH_CMP_SWAP, 7, 5, .old = 6, .new = 6 },
+	{ "FetchAdd", BTH_FETCH_ADD, 1, .old = ~0ULL, .new = 0 },
+	{ "masked CmpSwap succeeds", BTH_RC_MASKED_CMP_SWAP,
+	  0x2a0000, 0, 0xffff0000, 0xffff0000,
 	  0x1111222200003333ULL, 0x11112222002a3333ULL, true },
-	{ "masked CmpSwap fails", 0xd3, 0x510000, 0, 0xffff0000, 0xffff0000,
+	{ "masked CmpSwap fails", BTH_RC_MASKED_CMP_SWAP,
+	  0x510000, 0, 0xffff0000, 0xffff0000,
 	  0x11112222002a3333ULL, 0x11112222002a3333ULL, true },
-	{ "masked CmpSwap that is a standard one", 0xd3, 7, 5, ~0ULL, ~0ULL, 5,
-	  7, true },
-	{ "masked FetchAdd", 0xd4, 0x0001000100010001ULL, 0, 0,
-	  0x8000800080008000ULL, 0x000200010000ffffULL, 0x0003000200010000ULL,
-	  true },
-	{ "masked FetchAdd that is a standard one", 0xd4, 1, .old = 0xffff,
-	  .new = 0x10000, .masked = true },
+	{ "masked CmpSwap that is a standard one", BTH_RC_MASKED_CMP_SWAP,
+	  7, 5, ~0ULL, ~0ULL, 5, 7, true },
+	{ "masked FetchAdd", BTH_RC_MASKED_FETCH_ADD,
+	  0x0001000100010001ULL, 0, 0, 0x8000800080008000ULL,
+	  0x000200010000ffffULL, 0x0003000200010000ULL, true },
+	{ "masked FetchAdd that is a standard one", BTH_RC_MASKED_FETCH_ADD,
+	  1, .old = 0xffff, .new = 0x10000, .masked = true },
 };
 
 static void atomic_desc(const struct atomic_row *row, char *desc)
