@@ -455,12 +455,7 @@ static const struct run runs[] = {
 	} },
 };
 
-static void run_desc(const struct run *run, char *desc)
-{
-	strscpy(desc, run->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(run, runs, run_desc);
+KT_ARRAY_PARAM(run, runs);
 
 /* Returns false if the step is not a setting. */
 static bool set(const struct step *step, struct kt_conn *conn, bool *signal_all)
@@ -806,12 +801,7 @@ static const struct atomic_row atomic_rows[] = {
 	  5, 1, 2, 3, BTH_RC_MASKED_FETCH_ADD, IB_WC_MASKED_FETCH_ADD },
 };
 
-static void atomic_desc(const struct atomic_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(atomic, atomic_rows, atomic_desc);
+KT_ARRAY_PARAM(atomic, atomic_rows);
 
 static void send_atomic(struct kunit *test)
 {
@@ -1103,12 +1093,7 @@ static const struct answer_row answer_rows[] = {
 	  ACK, BAD },
 };
 
-static void answer_desc(const struct answer_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(answer, answer_rows, answer_desc);
+KT_ARRAY_PARAM(answer, answer_rows);
 
 /*
  * Before it a request that is acknowledged by it, behind it one that is
@@ -1206,12 +1191,7 @@ static const struct local_row local_rows[] = {
 	  .status = IB_WC_LOC_LEN_ERR },
 };
 
-static void local_desc(const struct local_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(local, local_rows, local_desc);
+KT_ARRAY_PARAM(local, local_rows);
 
 static void local_error_table(struct kunit *test)
 {

@@ -13,6 +13,7 @@
 #include <asm/unaligned.h>
 
 #include "bth.h"
+#include "common.h"
 #include "psn.h"
 #include "pkt.h"
 
@@ -98,12 +99,7 @@ static const struct opcode_row opcode_rows[] = {
 	{ "XRC masked FetchAdd", 0xd6, 64, false, false, true, true },
 };
 
-static void opcode_desc(const struct opcode_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(opcode, opcode_rows, opcode_desc);
+KT_ARRAY_PARAM(opcode, opcode_rows);
 
 static bool is_masked(u8 opcode)
 {
@@ -553,7 +549,7 @@ static const struct opcode_row masked_rows[] = {
 	{ "masked FetchAdd", BTH_RC_MASKED_FETCH_ADD },
 };
 
-KUNIT_ARRAY_PARAM(masked, masked_rows, opcode_desc);
+KT_ARRAY_PARAM(masked, masked_rows);
 
 static int masked_op(u8 opcode)
 {

@@ -69,12 +69,7 @@ static const struct lost_row lost_rows[] = {
 	  { 0, 0, 1 } },
 };
 
-static void lost_desc(const struct lost_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(lost, lost_rows, lost_desc);
+KT_ARRAY_PARAM(lost, lost_rows);
 
 /* The receive request of what was lost is there for the next message. */
 static void uc_lost(struct kunit *test)
