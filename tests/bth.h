@@ -17,11 +17,14 @@ enum {
 	BTH_SEND_MIDDLE		= 0x01,
 	BTH_SEND_LAST		= 0x02,
 	BTH_SEND_ONLY		= 0x04,
+	BTH_RDMA_WRITE_LAST	= 0x08,
 	BTH_RDMA_WRITE_ONLY	= 0x0a,
 	BTH_RDMA_READ_REQUEST	= 0x0c,
 	BTH_ACKNOWLEDGE		= 0x11,
+	BTH_ATOMIC_ACKNOWLEDGE	= 0x12,
 	BTH_CMP_SWAP		= 0x13,
 	BTH_FETCH_ADD		= 0x14,
+	BTH_SEND_ONLY_INV	= 0x17,		/* with Invalidate */
 	BTH_FLUSH		= 0x1c,
 	BTH_ATOMIC_WRITE	= 0x1d,
 	BTH_OPERATIONS		= 0x1e,		/* ATOMIC WRITE is the last */
@@ -52,6 +55,8 @@ enum {
 /* Syndromes, IBTA 9.7.5.1.2. */
 enum {
 	AETH_ACK_NO_CREDITS	= 0x1f,		/* ACK, end-to-end credits not used */
+	AETH_RESERVED		= 0x40,		/* neither an ACK nor a NAK */
+	AETH_NAK_RESERVED	= 0x65,		/* a NAK with a reserved code */
 };
 
 #endif /* BTH_H */

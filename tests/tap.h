@@ -27,10 +27,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "array_size.h"
 
 #define EXIT_SKIP 77
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 static struct {
 	pthread_mutex_t lock;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "array_size.h"
 
 #define TAP_H
 #define ok(cond, ...) fuzz_check(cond, __FILE__, __LINE__, "" __VA_ARGS__)
@@ -48,7 +49,5 @@ static inline int fuzz_fprintf(FILE *to, const char *fmt, ...)
 #ifdef FUZZ_QUIET
 #define fprintf fuzz_fprintf
 #endif
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #endif /* FUZZ_TAP_H */

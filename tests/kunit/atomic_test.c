@@ -10,6 +10,7 @@
 #include <masked_atomic.h>
 
 #include "atomic.h"
+#include "common.h"
 
 #define ONES	(~0ULL)
 #define TOP	BIT_ULL(63)
@@ -139,12 +140,7 @@ static const struct exec_row exec_rows[] = {
 	    2 },
 };
 
-static void exec_desc(const struct exec_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(exec, exec_rows, exec_desc);
+KT_ARRAY_PARAM(exec, exec_rows);
 
 static void atomic_exec_table(struct kunit *test)
 {
@@ -262,12 +258,7 @@ static const struct lower_row lower_rows[] = {
 	  MFA },
 };
 
-static void lower_desc(const struct lower_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(lower, lower_rows, lower_desc);
+KT_ARRAY_PARAM(lower, lower_rows);
 
 static void atomic_lower_table(struct kunit *test)
 {

@@ -455,12 +455,7 @@ static const struct run runs[] = {
 	} },
 };
 
-static void run_desc(const struct run *run, char *desc)
-{
-	strscpy(desc, run->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(run, runs, run_desc);
+KT_ARRAY_PARAM(run, runs);
 
 /* Returns false if the step is not a setting. */
 static bool set(const struct step *step, struct kt_conn *conn, bool *signal_all)
@@ -806,12 +801,7 @@ static const struct atomic_row atomic_rows[] = {
 	  5, 1, 2, 3, BTH_RC_MASKED_FETCH_ADD, IB_WC_MASKED_FETCH_ADD },
 };
 
-static void atomic_desc(const struct atomic_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(atomic, atomic_rows, atomic_desc);
+KT_ARRAY_PARAM(atomic, atomic_rows);
 
 static void send_atomic(struct kunit *test)
 {
@@ -1070,19 +1060,21 @@ struct answer_row {
 
 static const struct answer_row answer_rows[] = {
 	{ "NAK Invalid Request", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
-	  0x61, IB_WC_REM_INV_REQ_ERR },
+	  MXE_AETH_NAK_INV_REQ, IB_WC_REM_INV_REQ_ERR },
 	{ "NAK Remote Access Error", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
-	  0x62, IB_WC_REM_ACCESS_ERR },
+	  MXE_AETH_NAK_REM_ACC, IB_WC_REM_ACCESS_ERR },
 	{ "NAK Remote Operational Error", POSTED_WRITE,
-	  IB_OPCODE_RC_ACKNOWLEDGE, 0, 0x63, IB_WC_REM_OP_ERR },
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, MXE_AETH_NAK_REM_OP, IB_WC_REM_OP_ERR },
 	{ "NAK Remote Access Error of an atomic", POSTED_ATOMIC,
-	  IB_OPCODE_RC_ACKNOWLEDGE, 0, 0x62, IB_WC_REM_ACCESS_ERR },
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, MXE_AETH_NAK_REM_ACC,
+	  IB_WC_REM_ACCESS_ERR },
 	{ "NAK Invalid Request of a READ", POSTED_LONG_READ,
-	  IB_OPCODE_RC_ACKNOWLEDGE, 0, 0x61, IB_WC_REM_INV_REQ_ERR },
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, MXE_AETH_NAK_INV_REQ,
+	  IB_WC_REM_INV_REQ_ERR },
 	{ "NAK of an unknown kind", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
-	  0x65, BAD },
-	{ "reserved syndrome", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0, 0x40,
-	  BAD },
+	  AETH_NAK_RESERVED, BAD },
+	{ "reserved syndrome", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
+	  AETH_RESERVED, BAD },
 	{ "atomic response to a WRITE", POSTED_WRITE,
 	  IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0, ACK, BAD },
 	{ "READ response to a WRITE", POSTED_WRITE, READ_ONLY, 4, ACK, BAD },
@@ -1101,12 +1093,7 @@ static const struct answer_row answer_rows[] = {
 	  ACK, BAD },
 };
 
-static void answer_desc(const struct answer_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(answer, answer_rows, answer_desc);
+KT_ARRAY_PARAM(answer, answer_rows);
 
 /*
  * Before it a request that is acknowledged by it, behind it one that is
@@ -1204,12 +1191,7 @@ static const struct local_row local_rows[] = {
 	  .status = IB_WC_LOC_LEN_ERR },
 };
 
-static void local_desc(const struct local_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(local, local_rows, local_desc);
+KT_ARRAY_PARAM(local, local_rows);
 
 static void local_error_table(struct kunit *test)
 {

@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "bth.h"
+#include "common.h"
 #include "mxe.h"
 #include "qp.h"
 #include "pkt.h"

@@ -5,6 +5,7 @@
 #include <linux/string.h>
 
 #include "caps.h"
+#include "common.h"
 
 #define NONE	IB_ATOMIC_NONE
 #define HCA	IB_ATOMIC_HCA
@@ -14,7 +15,7 @@
 #define IONIC	21
 
 struct caps_case {
-	const char *name;
+	const char *desc;
 	u32 driver_id;
 	bool no_kverbs;
 	enum ib_atomic_cap cap, masked_cap;
@@ -64,12 +65,7 @@ static const struct caps_case caps_cases[] = {
 	  IB_EXP_NONE, "does not serve" },
 };
 
-static void caps_desc(const struct caps_case *c, char *desc)
-{
-	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(caps, caps_cases, caps_desc);
+KT_ARRAY_PARAM(caps, caps_cases);
 
 static struct ib_device *device(struct kunit *test,
 				const struct caps_case *c)

@@ -36,7 +36,7 @@ static u64 standard(struct kunit *test, const struct ib_atomic_wr *wr, u64 old)
 }
 
 struct lower_case {
-	const char *name;
+	const char *desc;
 	enum ib_wr_opcode opcode;
 	u64 compare_add_mask, swap_mask;
 	bool standard;
@@ -63,12 +63,7 @@ static const struct lower_case lower_cases[] = {
 	{ "64 fields", FADD, ONES, 0, false },
 };
 
-static void lower_desc(const struct lower_case *c, char *desc)
-{
-	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(lower, lower_cases, lower_desc);
+KT_ARRAY_PARAM(lower, lower_cases);
 
 /* Where it says so, the standard one does the same to any word. */
 static void lower_table(struct kunit *test)
@@ -135,7 +130,7 @@ static void run(struct fake *fake)
 }
 
 struct loop_case {
-	const char *name;
+	const char *desc;
 	enum ib_wr_opcode opcode;
 	u64 compare_add, compare_add_mask, swap, swap_mask;
 	u64 old, new;
@@ -167,12 +162,7 @@ static const struct loop_case loop_cases[] = {
 	{ "adds nothing", FADD, 0, 0x80008000, 0, 0, 0x1234, 0x1234, 1 },
 };
 
-static void loop_desc(const struct loop_case *c, char *desc)
-{
-	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(loop, loop_cases, loop_desc);
+KT_ARRAY_PARAM(loop, loop_cases);
 
 static void loop_table(struct kunit *test)
 {

@@ -12,6 +12,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_exp.h>
 
+#include "common.h"
 #include "device.h"
 
 #define FAKE_MAX_RETRIES	5

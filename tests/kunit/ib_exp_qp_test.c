@@ -71,7 +71,7 @@ static void qp_enable(struct kunit *test)
 /* ---- posting ----------------------------------------------------------- */
 
 struct rule {
-	const char *name;
+	const char *desc;
 	void (*break_it)(struct fake_request *req);
 };
 
@@ -150,12 +150,7 @@ static const struct rule rules[] = {
 	{ "another result", another_result },
 };
 
-static void rule_desc(const struct rule *rule, char *desc)
-{
-	strscpy(desc, rule->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(rule, rules, rule_desc);
+KT_ARRAY_PARAM(rule, rules);
 
 /* Refused, whether it would be emulated or is a standard one. */
 static void qp_post_rules(struct kunit *test)

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/udp.h>
 
+#include "bth.h"
 #include "icrc.h"
 
 #define MAX_LEN		(4096 + 64)
@@ -248,7 +249,8 @@ static void icrc_masks(struct kunit *test)
 		__le32 icrc;
 
 		get_random_bytes(bth, len);
-		bth[0] = 0xd2 + i % 6;
+		/* The masked atomics, and an opcode below and above. */
+		bth[0] = BTH_RC_MASKED_CMP_SWAP - 1 + i % 6;
 		if (len >= 12 + 16)
 			fill_masks(bth + len - 16, i / 12 % num_masks);
 		icrc = mxe_icrc_ipv4((const void *)ip,

@@ -81,12 +81,7 @@ static const struct refuse_row refuse_rows[] = {
 	{ "invalid already", false, RIGHTS, 0, true },
 };
 
-static void refuse_desc(const struct refuse_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(refuse, refuse_rows, refuse_desc);
+KT_ARRAY_PARAM(refuse, refuse_rows);
 
 static void inv_remote_refused(struct kunit *test)
 {

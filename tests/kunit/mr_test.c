@@ -93,12 +93,7 @@ static const struct check_row check_rows[] = {
 	  .foreign = true, .err = -EPERM },
 };
 
-static void check_desc(const struct check_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(check, check_rows, check_desc);
+KT_ARRAY_PARAM(check, check_rows);
 
 static void mr_check_table(struct kunit *test)
 {

@@ -79,12 +79,7 @@ static const struct check_row check_rows[] = {
 	{ "a key of nothing", RR, 0, 1, QPN, .key_xor = 0x100, .err = -ENOENT },
 };
 
-static void check_desc(const struct check_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(check, check_rows, check_desc);
+KT_ARRAY_PARAM(check, check_rows);
 
 static void mw_check_table(struct kunit *test)
 {

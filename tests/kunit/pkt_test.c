@@ -13,6 +13,7 @@
 #include <asm/unaligned.h>
 
 #include "bth.h"
+#include "common.h"
 #include "psn.h"
 #include "pkt.h"
 
@@ -98,12 +99,7 @@ static const struct opcode_row opcode_rows[] = {
 	{ "XRC masked FetchAdd", 0xd6, 64, false, false, true, true },
 };
 
-static void opcode_desc(const struct opcode_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(opcode, opcode_rows, opcode_desc);
+KT_ARRAY_PARAM(opcode, opcode_rows);
 
 static bool is_masked(u8 opcode)
 {
@@ -113,10 +109,18 @@ static bool is_masked(u8 opcode)
 /* Of the requests of XRC, masked atomics included. */
 static bool has_xrceth(u8 opcode)
 {
-	return (opcode >= 0xa0 && opcode <= 0xac) ||
-	       (opcode >= (BTH_XRC | BTH_CMP_SWAP) && opcode <= 0xb7) ||
+	return (opcode >= (BTH_XRC | BTH_SEND_FIRST) &&
+		opcode <= (BTH_XRC | BTH_RDMA_READ_REQUEST)) ||
+	       (opcode >= (BTH_XRC | BTH_CMP_SWAP) &&
+		opcode <= (BTH_XRC | BTH_SEND_ONLY_INV)) ||
 	       opcode == (BTH_XRC | BTH_FLUSH) || opcode == (BTH_XRC | BTH_ATOMIC_WRITE) ||
 	       opcode == BTH_XRC_MASKED_CMP_SWAP || opcode == BTH_XRC_MASKED_FETCH_ADD;
+}
+
+/* The operation of an opcode of RC or XRC. */
+static u8 operation(u8 opcode)
+{
+	return opcode & ~BTH_XRC;
 }
 
 /* Every field has a value that no other one has. */
@@ -205,7 +209,8 @@ static void check_fields(struct kunit *test, const struct opcode_row *row,
 	KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_REQUEST), !row->response);
 	KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_PAYLOAD), row->payload);
 	KUNIT_EXPECT_EQ(test, pkt->srqn, has_xrceth(row->opcode) ? out->srqn : 0);
-	if ((row->opcode & 0x5f) != 0x11 && (row->opcode & 0x5f) != 0x12) {
+	if (operation(row->opcode) != BTH_ACKNOWLEDGE &&
+	    operation(row->opcode) != BTH_ATOMIC_ACKNOWLEDGE) {
 		KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_START), row->start);
 		KUNIT_EXPECT_EQ(test, !!(pkt->flags & MXE_OP_END), row->end);
 	}
@@ -293,7 +298,7 @@ static void pkt_atomic_op(struct kunit *test)
 		{ BTH_XRC | BTH_FETCH_ADD, MXE_ATOMIC_FETCH_ADD },
 		{ BTH_XRC_MASKED_CMP_SWAP, MXE_ATOMIC_MASKED_CMP_SWAP },
 		{ BTH_XRC_MASKED_FETCH_ADD, MXE_ATOMIC_MASKED_FETCH_ADD },
-		{ 0x0a, MXE_ATOMIC_UNSUPPORTED },
+		{ BTH_RDMA_WRITE_ONLY, MXE_ATOMIC_UNSUPPORTED },
 	};
 	int i;
 
@@ -327,7 +332,7 @@ static void pkt_fetch_add_ignores_compare(struct kunit *test)
 /* Reserved bits, FECN and BECN are set by others and mean nothing to us. */
 static void pkt_bth_reserved_bits(struct kunit *test)
 {
-	struct mxe_pkt_out out = sample(0x04, 4);
+	struct mxe_pkt_out out = sample(BTH_SEND_ONLY, 4);
 	struct mxe_pkt pkt;
 	size_t len;
 	u8 *buf;
@@ -403,7 +408,7 @@ static void pkt_too_long(struct kunit *test)
 
 		/* An answer with a result of 16 bytes. */
 		if ((row->payload && extra % 4 == 0) ||
-		    ((row->opcode & 0x1f) == 0x12 && extra == 8))
+		    (operation(row->opcode) == BTH_ATOMIC_ACKNOWLEDGE && extra == 8))
 			KUNIT_EXPECT_EQ(test, err, (int)MXE_PKT_OK);
 		else
 			KUNIT_EXPECT_EQ_MSG(test, err, (int)MXE_PKT_LENGTH,
@@ -468,14 +473,16 @@ static void pkt_transport(struct kunit *test)
 			BTH_XRC_MASKED_CMP_SWAP);
 	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, BTH_RC_MASKED_FETCH_ADD),
 			BTH_XRC_MASKED_FETCH_ADD);
-	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, 0x17), 0xb7);
-	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_UC, 0x04), 0x24);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_XRC, BTH_SEND_ONLY_INV),
+			BTH_XRC | BTH_SEND_ONLY_INV);
+	KUNIT_EXPECT_EQ(test, mxe_opcode_of(MXE_TRANSPORT_UC, BTH_SEND_ONLY),
+			BTH_UC | BTH_SEND_ONLY);
 }
 
 /* The upper byte is reserved. */
 static void pkt_srqn(struct kunit *test)
 {
-	struct mxe_pkt_out out = sample(0xa4, 4);
+	struct mxe_pkt_out out = sample(BTH_XRC | BTH_SEND_ONLY, 4);
 	struct mxe_pkt pkt;
 	size_t len;
 	u8 *buf = build(test, &out, &len);
@@ -489,7 +496,7 @@ static void pkt_srqn(struct kunit *test)
 
 static void pkt_every_opcode(struct kunit *test)
 {
-	struct mxe_pkt_out out = sample(0x04, 200);
+	struct mxe_pkt_out out = sample(BTH_SEND_ONLY, 200);
 	struct mxe_pkt pkt;
 	int opcode, i;
 	size_t len;
@@ -542,7 +549,7 @@ static const struct opcode_row masked_rows[] = {
 	{ "masked FetchAdd", BTH_RC_MASKED_FETCH_ADD },
 };
 
-KUNIT_ARRAY_PARAM(masked, masked_rows, opcode_desc);
+KT_ARRAY_PARAM(masked, masked_rows);
 
 static int masked_op(u8 opcode)
 {

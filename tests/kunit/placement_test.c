@@ -133,12 +133,7 @@ static const struct refused_row refused_rows[] = {
 	{ "FLUSH of an unknown level", BTH_FLUSH, NAK_INV, .level = 2 },
 };
 
-static void refused_desc(const struct refused_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(refused, refused_rows, refused_desc);
+KT_ARRAY_PARAM(refused, refused_rows);
 
 static void placement_refused(struct kunit *test)
 {

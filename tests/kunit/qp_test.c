@@ -347,12 +347,7 @@ static const struct refuse_row refuse_rows[] = {
 	{ "unknown attribute", IB_QPS_RTS, 1 << 30, .err = -EOPNOTSUPP },
 };
 
-static void refuse_desc(const struct refuse_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(refuse, refuse_rows, refuse_desc);
+KT_ARRAY_PARAM(refuse, refuse_rows);
 
 static int good_mask(enum ib_qp_state to)
 {
@@ -524,12 +519,7 @@ static const struct create_row create_rows[] = {
 	{ "the smallest", { .qp_type = IB_QPT_RC }, 0 },
 };
 
-static void create_desc(const struct create_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(create, create_rows, create_desc);
+KT_ARRAY_PARAM(create, create_rows);
 
 static void qp_create_table(struct kunit *test)
 {

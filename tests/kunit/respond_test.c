@@ -95,28 +95,25 @@ struct atomic_row {
 };
 
 static const struct atomic_row atomic_rows[] = {
-	{ "CmpSwap succeeds", 0x13, 7, 5, .old = 5, .new = 7 },
-	{ "CmpSwap fails", 0x13, 7, 5, .old = 6, .new = 6 },
-	{ "FetchAdd", 0x14, 1, .old = ~0ULL, .new = 0 },
-	{ "masked CmpSwap succeeds", 0xd3, 0x2a0000, 0, 0xffff0000, 0xffff0000,
+	{ "CmpSwap succeeds", BTH_CMP_SWAP, 7, 5, .old = 5, .new = 7 },
+	{ "CmpSwap fails", BTH_CMP_SWAP, 7, 5, .old = 6, .new = 6 },
+	{ "FetchAdd", BTH_FETCH_ADD, 1, .old = ~0ULL, .new = 0 },
+	{ "masked CmpSwap succeeds", BTH_RC_MASKED_CMP_SWAP,
+	  0x2a0000, 0, 0xffff0000, 0xffff0000,
 	  0x1111222200003333ULL, 0x11112222002a3333ULL, true },
-	{ "masked CmpSwap fails", 0xd3, 0x510000, 0, 0xffff0000, 0xffff0000,
+	{ "masked CmpSwap fails", BTH_RC_MASKED_CMP_SWAP,
+	  0x510000, 0, 0xffff0000, 0xffff0000,
 	  0x11112222002a3333ULL, 0x11112222002a3333ULL, true },
-	{ "masked CmpSwap that is a standard one", 0xd3, 7, 5, ~0ULL, ~0ULL, 5,
-	  7, true },
-	{ "masked FetchAdd", 0xd4, 0x0001000100010001ULL, 0, 0,
-	  0x8000800080008000ULL, 0x000200010000ffffULL, 0x0003000200010000ULL,
-	  true },
-	{ "masked FetchAdd that is a standard one", 0xd4, 1, .old = 0xffff,
-	  .new = 0x10000, .masked = true },
+	{ "masked CmpSwap that is a standard one", BTH_RC_MASKED_CMP_SWAP,
+	  7, 5, ~0ULL, ~0ULL, 5, 7, true },
+	{ "masked FetchAdd", BTH_RC_MASKED_FETCH_ADD,
+	  0x0001000100010001ULL, 0, 0, 0x8000800080008000ULL,
+	  0x000200010000ffffULL, 0x0003000200010000ULL, true },
+	{ "masked FetchAdd that is a standard one", BTH_RC_MASKED_FETCH_ADD,
+	  1, .old = 0xffff, .new = 0x10000, .masked = true },
 };
 
-static void atomic_desc(const struct atomic_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(atomic, atomic_rows, atomic_desc);
+KT_ARRAY_PARAM(atomic, atomic_rows);
 
 static struct mxe_pkt_out atomic_of_row(struct kt *kt, struct ib_mr *mr,
 					const struct atomic_row *row)
@@ -200,12 +197,7 @@ static const struct mismatch_row mismatch_rows[] = {
 	{ "READ instead", .opcode = IB_OPCODE_RC_RDMA_READ_REQUEST },
 };
 
-static void mismatch_desc(const struct mismatch_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(mismatch, mismatch_rows, mismatch_desc);
+KT_ARRAY_PARAM(mismatch, mismatch_rows);
 
 static void respond_atomic_duplicate_mismatch(struct kunit *test)
 {
@@ -810,12 +802,7 @@ static const struct nak_row nak_rows[] = {
 	{ "SEND Last, empty", 1, { SEND_FIRST }, SEND_LAST, ROW_INV },
 };
 
-static void nak_desc(const struct nak_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(nak, nak_rows, nak_desc);
+KT_ARRAY_PARAM(nak, nak_rows);
 
 static void inject_before(struct kt *kt, struct ib_mr *mr,
 			  const struct nak_row *row)
@@ -1094,12 +1081,7 @@ static const struct recv_error_row recv_error_rows[] = {
 	  .status = IB_WC_LOC_PROT_ERR, .event = IB_EVENT_QP_FATAL },
 };
 
-static void recv_error_desc(const struct recv_error_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(recv_error, recv_error_rows, recv_error_desc);
+KT_ARRAY_PARAM(recv_error, recv_error_rows);
 
 static void respond_recv_error(struct kunit *test)
 {
@@ -1193,12 +1175,7 @@ static const struct drop_row drop_rows[] = {
 	{ "too long", .cut = -4, .counter = MXE_CNT_drop_length },
 };
 
-static void drop_desc(const struct drop_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(drop, drop_rows, drop_desc);
+KT_ARRAY_PARAM(drop, drop_rows);
 
 static void respond_drop(struct kunit *test)
 {

@@ -92,12 +92,7 @@ static const struct producer_row producer_rows[] = {
 	{ 0x80000005, "far away" },
 };
 
-static void producer_desc(const struct producer_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(producer, producer_rows, producer_desc);
+KT_ARRAY_PARAM(producer, producer_rows);
 
 /*
  * What was taken and is not complete must not be taken over by what is read

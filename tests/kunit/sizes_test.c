@@ -269,7 +269,9 @@ static void sizes_wire(struct kunit *test)
 {
 	const u8 log_size = *(const u8 *)test->param_value;
 	unsigned int n = max(8, 1 << log_size), pad = log_size == 2 ? 4 : 0;
-	u8 packet[12 + 16 + 4 * 32 + MXE_ICRC_SIZE] = { 0xd3 };
+	u8 packet[12 + 16 + 4 * 32 + MXE_ICRC_SIZE] = {
+		BTH_RC_MASKED_CMP_SWAP
+	};
 	u8 built[sizeof(packet)];
 	size_t len = 12 + 16 + 4 * n + MXE_ICRC_SIZE;
 	struct mxe_pkt_out out = {};
@@ -300,7 +302,7 @@ static void sizes_wire(struct kunit *test)
 					(0x40 * j + byte) >> i % 8 & 1);
 	}
 
-	out.opcode = 0xd3;
+	out.opcode = BTH_RC_MASKED_CMP_SWAP;
 	out.atomic = pkt.atomic;
 	KUNIT_ASSERT_EQ(test, mxe_pkt_len(&out) + MXE_ICRC_SIZE, len);
 	mxe_pkt_build(&out, built);

@@ -56,19 +56,20 @@ struct lost_row {
 
 /* Packets after which no message is complete. */
 static const struct lost_row lost_rows[] = {
-	{ "the first", { 0x01, 0x02, 0x02 }, { 1, 2, 3 } },
-	{ "one in the middle", { 0x00, 0x02, 0x02 }, { 0, 2, 3 } },
-	{ "the last", { 0x00, 0x01, 0x00 }, { 0, 1, 3 } },
-	{ "one of another operation", { 0x00, 0x08, 0x02 }, { 0, 1, 2 } },
-	{ "one twice", { 0x00, 0x00, 0x01 }, { 0, 0, 1 } },
+	{ "the first", { BTH_SEND_MIDDLE, BTH_SEND_LAST, BTH_SEND_LAST },
+	  { 1, 2, 3 } },
+	{ "one in the middle", { BTH_SEND_FIRST, BTH_SEND_LAST, BTH_SEND_LAST },
+	  { 0, 2, 3 } },
+	{ "the last", { BTH_SEND_FIRST, BTH_SEND_MIDDLE, BTH_SEND_FIRST },
+	  { 0, 1, 3 } },
+	{ "one of another operation",
+	  { BTH_SEND_FIRST, BTH_RDMA_WRITE_LAST, BTH_SEND_LAST },
+	  { 0, 1, 2 } },
+	{ "one twice", { BTH_SEND_FIRST, BTH_SEND_FIRST, BTH_SEND_MIDDLE },
+	  { 0, 0, 1 } },
 };
 
-static void lost_desc(const struct lost_row *row, char *desc)
-{
-	strscpy(desc, row->desc, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(lost, lost_rows, lost_desc);
+KT_ARRAY_PARAM(lost, lost_rows);
 
 /* The receive request of what was lost is there for the next message. */
 static void uc_lost(struct kunit *test)
@@ -81,8 +82,8 @@ static void uc_lost(struct kunit *test)
 	kt_post_recv(kt, 1, mr, 0, 1000);
 	for (i = 0; i < 3; i++)
 		uc_packet(kt, row->opcode[i], KT_RQ_PSN + row->psn[i],
-			  row->opcode[i] == 0x02 || row->opcode[i] == 0x08 ?
-			  8 : 256);
+			  row->opcode[i] == BTH_SEND_LAST ||
+			  row->opcode[i] == BTH_RDMA_WRITE_LAST ? 8 : 256);
 	kt_expect_no_wc(kt, kt->recv_cq);
 	uc_packet(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN + 9, 7);
 	kt_expect_wc(kt, kt->recv_cq, 1, IB_WC_SUCCESS);
@@ -129,7 +130,7 @@ static void uc_other_transport(struct kunit *test)
 	uc_begin(kt);
 	out = kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN);
 	kt_inject(kt, &out);
-	out.opcode = 0xa4;	/* XRC SEND Only */
+	out.opcode = BTH_XRC | BTH_SEND_ONLY;
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_transport), 2ULL);
 	kt_expect_nothing(kt);

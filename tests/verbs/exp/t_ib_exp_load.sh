@@ -18,15 +18,10 @@ cd "$(dirname "$0")" || exit
 C=/sys/class/infiniband_exp
 D=/sys/kernel/debug/ib_exp_test
 
-add_rxe()
-{
-	rdma link add rxe0 type rxe netdev exp0
-}
-
 set_up()
 {
 	modprobe rdma_rxe 2>/dev/null
-	topo_up && rxe_wire exp0 h1 eth1 10.78.0 && add_rxe &&
+	topo_up && rxe_wire exp0 h1 eth1 10.78.0 && rxe_add rxe0 exp0 &&
 		ip netns exec h1 rdma link add mxe3 type mxe netdev eth1
 }
 
@@ -113,7 +108,7 @@ echo 1024 >$C/rxe0/max_retries
 
 takes_away 'emulated, rmmod' device=rxe0 -- true
 takes_away 'emulated, the device goes' device=rxe0 -- rdma link del rxe0
-check 'rxe0 again' add_rxe
+check 'rxe0 again' rxe_add rxe0 exp0
 takes_away 'emulated, the peer goes' device=rxe0 peer=mxe3 client=1 -- \
 	rdma link del mxe3
 takes_away 'native, the device goes' device=mxe1 -- rdma link del mxe1

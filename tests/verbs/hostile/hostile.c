@@ -29,14 +29,6 @@ bool hostile_full(void)
 	return full && *full && strcmp(full, "0");
 }
 
-uint64_t hostile_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * HOSTILE_SEC + (uint64_t)ts.tv_nsec;
-}
-
 void hostile_sleep_ms(unsigned int ms)
 {
 	poll(NULL, 0, (int)ms);
@@ -162,13 +154,13 @@ uint64_t hostile_kill(pid_t pid)
 
 	if (waitpid(pid, &status, WNOHANG))
 		return UINT64_MAX;
-	start = hostile_now();
+	start = vt_now_ns();
 	kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) != pid)
 		vt_bail("waitpid");
 	if (!WIFSIGNALED(status))
 		return UINT64_MAX;
-	return hostile_now() - start;
+	return vt_now_ns() - start;
 }
 
 int hostile_join(pid_t pid)
@@ -260,9 +252,9 @@ void hostile_feed_once(struct hostile_rings *r)
 void hostile_feed(void *rings)
 {
 	struct hostile_rings *r = rings;
-	uint64_t end = hostile_now() + r->feed_ns;
+	uint64_t end = vt_now_ns() + r->feed_ns;
 
-	while (!*r->stop && hostile_now() < end)
+	while (!*r->stop && vt_now_ns() < end)
 		for (int i = 0; i < 64; i++)
 			hostile_feed_once(r);
 }
@@ -357,7 +349,7 @@ static void be_late(struct hostile_late *s)
 
 	hostile_fifo(LATE_PRIORITY);
 	s->begin = 1;
-	next = hostile_now();
+	next = vt_now_ns();
 	while (!s->end) {
 		struct timespec ts;
 		uint64_t now;
@@ -366,7 +358,7 @@ static void be_late(struct hostile_late *s)
 		ts.tv_sec = (time_t)(next / HOSTILE_SEC);
 		ts.tv_nsec = (long)(next % HOSTILE_SEC);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-		now = hostile_now();
+		now = vt_now_ns();
 		keep_longest(s, now - next);
 		/* One stall is one delay, not one for each millisecond of it. */
 		if (now - next > HOSTILE_MS)

@@ -25,8 +25,6 @@ enum {
 
 /* True with MXE_HOSTILE_FULL=1: more rounds, and all of the objects. */
 bool hostile_full(void);
-/* CLOCK_MONOTONIC, in nanoseconds. */
-uint64_t hostile_now(void);
 void hostile_sleep_ms(unsigned int ms);
 /*
  * A limit in nanoseconds: that many milliseconds on the stock kernel, and

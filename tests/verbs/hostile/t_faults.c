@@ -21,7 +21,6 @@
 #include "tap.h"
 #include "faults.h"
 #include "raw.h"
-#include "ud.h"
 #include "vt.h"
 
 enum { MAX_NTH = 20000 };
@@ -263,7 +262,7 @@ static void run_packets(void)
 	int holder = hold_packets();
 	static const char *const kinds[] = { "failslab", "fail_page_alloc" };
 	char path[64];
-	long before = ud_counter(wire.a.dev, "send_no_memory");
+	long before = vt_dev_counter(wire.a.dev, "send_no_memory");
 	const char *wrong = NULL;
 	uint64_t sum = 0;
 	int i;
@@ -291,7 +290,7 @@ static void run_packets(void)
 	ok(!wrong, "packets: %d rounds without memory for packets", i);
 	if (wrong)
 		diag("  %s", wrong);
-	ok(ud_counter(wire.a.dev, "send_no_memory") > before,
+	ok(vt_dev_counter(wire.a.dev, "send_no_memory") > before,
 	   "packets: some could not be made");
 }
 
@@ -335,12 +334,12 @@ static void send_pieces(int fd)
 static void drop_pieces(int fd, const char *counter, const char *what)
 {
 	struct vt_dev *b = wire.b.dev;
-	long before = ud_counter(b, counter), all = ud_counter(b, "drop_*");
+	long before = vt_dev_counter(b, counter), all = vt_dev_counter(b, "drop_*");
 
 	send_pieces(fd);
-	ud_wait_counted(b, counter, before);
-	is_int(ud_counter(b, counter) - before, 1, "pieces: %s: %s", what, counter);
-	is_int(ud_counter(b, "drop_*") - all, 1, "... and no other");
+	vt_dev_wait_counted(b, counter, before);
+	is_int(vt_dev_counter(b, counter) - before, 1, "pieces: %s: %s", what, counter);
+	is_int(vt_dev_counter(b, "drop_*") - all, 1, "... and no other");
 }
 
 static void run_pieces(void)

@@ -77,16 +77,16 @@ static void feed(void *arg)
  */
 static void count_calls(void)
 {
-	uint64_t end = hostile_now() + FEED_MS * HOSTILE_MS;
+	uint64_t end = vt_now_ns() + FEED_MS * HOSTILE_MS;
 
 	hostile_fifo(CALLER_PRIORITY);
-	while (run->calls < CALLS && hostile_now() < end) {
+	while (run->calls < CALLS && vt_now_ns() < end) {
 		uint32_t count = hostile_consumer(&rings.queue[0]);
-		uint64_t ns = hostile_now();
+		uint64_t ns = vt_now_ns();
 
 		if (hostile_ring(&rings) < 0)
 			vt_bail("doorbell");
-		ns = hostile_now() - ns;
+		ns = vt_now_ns() - ns;
 		count = hostile_consumer(&rings.queue[0]) - count;
 		run->calls++;
 		if (count > run->max_count)

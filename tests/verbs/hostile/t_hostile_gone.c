@@ -169,10 +169,10 @@ static uint64_t by_kill(int number)
 static uint64_t by_del(int number)
 {
 	pid_t pid = begin(number);
-	uint64_t ns = hostile_now();
+	uint64_t ns = vt_now_ns();
 
 	run("rdma link del mxe1");
-	ns = hostile_now() - ns;
+	ns = vt_now_ns() - ns;
 	if (hostile_kill(pid) == UINT64_MAX)
 		vt_bail("the owner of the objects ended by itself");
 	make_device();

@@ -474,7 +474,7 @@ static void check_kind(void)
 	loss = (struct loss){ .before = available_kib() };
 	pid = hostile_fork(attacker, NULL);
 	watch();
-	ns = hostile_now();
+	ns = vt_now_ns();
 	kill(pid, SIGKILL);
 	status = hostile_join(pid);
 	how = WIFEXITED(status) ? "ended by itself" :
@@ -482,7 +482,7 @@ static void check_kind(void)
 	      sh->done ? "all that were asked for" :
 	      is_hopeless() ? "stopped by the test" : "killed by its group";
 	diag("%s: %d made, %s, gone in %.1f ms", kind->name, sh->made, how,
-	     (double)(hostile_now() - ns) / 1e6);
+	     (double)(vt_now_ns() - ns) / 1e6);
 	diag("%s: the host lost up to %ld MiB, the group was charged up to %ld MiB, %ld MiB were not charged",
 	     kind->name, loss.lost / 1024, loss.charged / 1024,
 	     loss.uncharged / 1024);

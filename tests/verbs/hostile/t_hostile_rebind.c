@@ -132,13 +132,13 @@ static void prepare_binds(void)
 /* As many binds as the ring has; NULL, or what is wrong. */
 static const char *bind_all(void)
 {
-	uint64_t ns = hostile_now();
+	uint64_t ns = vt_now_ns();
 	struct ibv_wc wc;
 
 	hostile_feed_once(&rings);
 	if (hostile_ring(&rings) < 0)
 		return "doorbell";
-	ns = hostile_now() - ns;
+	ns = vt_now_ns() - ns;
 	if (ns > sh->max_ns)
 		sh->max_ns = ns;
 	for (uint64_t i = 0; i < BINDS; i++) {

@@ -69,11 +69,11 @@ static void resizer(void *arg)
 	hostile_wait(&sh->go, "meter");
 	for (; sh->resizes < (hostile_full() ? RESIZES_FULL : RESIZES);
 	     sh->resizes++) {
-		uint64_t ns = hostile_now();
+		uint64_t ns = vt_now_ns();
 
 		if (ibv_resize_cq(cq, caps.max_cqe))
 			vt_bail("ibv_resize_cq");
-		ns = hostile_now() - ns;
+		ns = vt_now_ns() - ns;
 		if (ns > sh->max_ns)
 			sh->max_ns = ns;
 	}

@@ -230,14 +230,14 @@ static uint64_t one_atomic(struct vt_pair *p)
 
 	if (ibv_req_notify_cq(p->a.cq, 0))
 		vt_bail("ibv_req_notify_cq");
-	ns = hostile_now();
+	ns = vt_now_ns();
 	if (vt_post(&p->a, &wr))
 		vt_bail("cannot post");
 	if (ibv_get_cq_event(p->a.chan, &cq, &context))
 		vt_bail("ibv_get_cq_event");
 	if (ibv_poll_cq(p->a.cq, 1, &wc) != 1)
 		vt_bail("an event without a completion");
-	ns = hostile_now() - ns;
+	ns = vt_now_ns() - ns;
 	ibv_ack_cq_events(cq, 1);
 	honest->status = wc.status;
 	return ns;
@@ -362,11 +362,11 @@ static void measure(const struct attack *attack, struct left *best)
 	for (int i = 0; i < HOSTILE_CPUS; i++)
 		hostile_wait(&sh->ready[i], "attacker");
 	cpu = charged(pids);
-	wall = (double)hostile_now() / 1e9;
+	wall = (double)vt_now_ns() / 1e9;
 	shares(&s);
 	diag("%s: spinners keep %.1f %% and %.1f %%; %.2f s of CPU are charged to the attackers in %.2f s",
 	     attack->name, 100 * s.share[0], 100 * s.share[1],
-	     charged(pids) - cpu, (double)hostile_now() / 1e9 - wall);
+	     charged(pids) - cpu, (double)vt_now_ns() / 1e9 - wall);
 	p99 = honest_p99(attack->name);
 	for (int i = 0; i < HOSTILE_CPUS; i++) {
 		if (hostile_kill(pids[i]) == UINT64_MAX)

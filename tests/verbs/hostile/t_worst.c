@@ -44,7 +44,8 @@ int main(int argc, char **argv)
 		if (show)
 			printf("%s\t%s\n", w->name, w->what);
 		else if (vt_wanted(w->name, argv + 1))
-			ok(w->run(), "%s: %s", w->name, w->what);
+			ok(w->run ? w->run() : w->run_with(w), "%s: %s", w->name,
+			   w->what);
 	}
 	if (show)
 		return 0;

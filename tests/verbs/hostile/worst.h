@@ -24,8 +24,20 @@ enum {
 struct worst {
 	const char *name;
 	const char *what;
-	/* Returns whether the module has done what the attack asks for. */
+	/*
+	 * Each returns whether the module has done what the attack asks for. An attack
+	 * has one of the two.
+	 */
 	bool (*run)(void);
+	bool (*run_with)(const struct worst *w);
+	/* For run_with(). */
+	struct vt_dev *const *to;	/* worst_a: the loopback path; worst_b: the wire */
+	enum ibv_wr_opcode opcode;
+	enum ibv_qp_type qp_type;	/* 0: RC */
+	bool ipv6;
+	uint32_t n;			/* requests */
+	uint32_t len;			/* bytes of each */
+	uint32_t shift;			/* of struct worst_list */
 };
 
 extern struct vt_dev *worst_a, *worst_b;

@@ -256,18 +256,13 @@ static bool xrc_sends(void)
 
 /* ---- packets made by hand ---------------------------------------------- */
 
-static long counter(const struct vt_dev *dev, const char *name)
-{
-	return vt_counter(ibv_get_device_name(dev->ctx->device), name);
-}
-
 /* True when the counter of the device has reached the value. */
 static bool wait_counter(const struct vt_dev *dev, const char *name, long value)
 {
 	uint64_t end = vt_now_ms() + VT_MS;
 	long now;
 
-	while ((now = counter(dev, name)) < value && vt_now_ms() < end)
+	while ((now = vt_dev_counter(dev, name)) < value && vt_now_ms() < end)
 		usleep(1000);
 	if (now < value)
 		printf("# %s: %ld, not %ld\n", name, now, value);
@@ -302,7 +297,7 @@ static bool dup_read(void)
 {
 	enum { LEN = WORST_BURST * WORST_MTU, TIMES = 4 };
 	struct vt_conf conf = worst_conf(16, LEN);
-	long before = counter(worst_a, "drop_unsolicited_response");
+	long before = vt_dev_counter(worst_a, "drop_unsolicited_response");
 	long sent = WORST_BURST + WORST_RD_ATOMIC - 1;
 	int fd = raw_open();
 	struct vt_pair p;
@@ -365,7 +360,7 @@ static bool deferred_reads(uint32_t n, uint32_t len, bool reset)
 	uint32_t size = (WORST_BURST + 1) * WORST_MTU;
 	uint32_t psn = 1, num_pkts = len ? len / WORST_MTU : 1;
 	struct vt_conf conf = worst_conf(16, size);
-	long before = counter(worst_a, "drop_unsolicited_response");
+	long before = vt_dev_counter(worst_a, "drop_unsolicited_response");
 	int fd = raw_open();
 	struct vt_pair p;
 	bool done = true;
@@ -417,7 +412,7 @@ static bool ack_window(bool binds)
 		.body = { AETH_ACK_NO_CREDITS },
 	};
 	struct ibv_mw *mw = ibv_alloc_mw(worst_b->pd, IBV_MW_TYPE_1);
-	long before = counter(worst_b, "sent_pkts");
+	long before = vt_dev_counter(worst_b, "sent_pkts");
 	int fd = raw_open();
 	struct ibv_sge sge;
 	struct vt_pair p;
@@ -475,7 +470,7 @@ static bool retransmit(void)
 {
 	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
 	struct worst_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .num_sge = 1 };
-	long before = counter(worst_a, "retransmit_timeouts");
+	long before = vt_dev_counter(worst_a, "retransmit_timeouts");
 	struct ibv_sge sge;
 	struct vt_pair p;
 	bool done;
@@ -500,25 +495,25 @@ static bool retransmit(void)
 }
 
 const struct worst worst_packets[] = {
-	{ "ud_send_32", "32-byte datagrams from 32 SGEs", ud_send_32 },
-	{ "ud_send_4k", "4-KiB datagrams from 32 SGEs", ud_send_4k },
-	{ "ud6_send_4k", "4-KiB datagrams over IPv6 from 32 SGEs", ud6_send_4k },
+	{ "ud_send_32", "32-byte datagrams from 32 SGEs", .run = ud_send_32 },
+	{ "ud_send_4k", "4-KiB datagrams from 32 SGEs", .run = ud_send_4k },
+	{ "ud6_send_4k", "4-KiB datagrams over IPv6 from 32 SGEs", .run = ud6_send_4k },
 	{ "mcast_members", "a 4-KiB datagram to 64 QPs of a group, into 32 SGEs",
-	  mcast_members },
-	{ "uc_send_4k", "4-KiB SENDs of UC, into 32 SGEs", uc_sends },
-	{ "srq_send_4k", "4-KiB SENDs to an SRQ, into 32 SGEs", srq_sends },
-	{ "xrc_send_4k", "4-KiB SENDs to an SRQ of XRC, into 32 SGEs", xrc_sends },
-	{ "dup_read", "the oldest of 128 READs is repeated, 64 packets", dup_read },
-	{ "defer_read", "8 READs of 64 packets wait for one of 65", defer_read },
+	  .run = mcast_members },
+	{ "uc_send_4k", "4-KiB SENDs of UC, into 32 SGEs", .run = uc_sends },
+	{ "srq_send_4k", "4-KiB SENDs to an SRQ, into 32 SGEs", .run = srq_sends },
+	{ "xrc_send_4k", "4-KiB SENDs to an SRQ of XRC, into 32 SGEs", .run = xrc_sends },
+	{ "dup_read", "the oldest of 128 READs is repeated, 64 packets", .run = dup_read },
+	{ "defer_read", "8 READs of 64 packets wait for one of 65", .run = defer_read },
 	{ "defer_nothing", "120 READs of length 0 wait for one of 65 packets",
-	  defer_nothing },
+	  .run = defer_nothing },
 	{ "reset_deferred", "a QP with 120 deferred READs goes to RESET",
-	  reset_deferred },
+	  .run = reset_deferred },
 	{ "ack_write_4k", "an ACK completes 128 requests, 64 of 4 KiB follow",
-	  ack_write_4k },
+	  .run = ack_write_4k },
 	{ "ack_bind", "an ACK completes 128 requests, 4,096 binds follow",
-	  ack_bind },
+	  .run = ack_bind },
 	{ "retransmit", "a window of 4-KiB packets is sent again by the timer",
-	  retransmit },
-	{ NULL, NULL, NULL },
+	  .run = retransmit },
+	{ .name = NULL },
 };

@@ -25,7 +25,7 @@ static bool post_and_wait(struct vt_pair *p, uint32_t n,
 
 /* ---- local operations -------------------------------------------------- */
 
-static bool bind_windows(uint32_t len, uint32_t n)
+static bool bind_windows(const struct worst *w)
 {
 	struct vt_conf conf = worst_conf(WORST_RING, 4096);
 	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
@@ -34,22 +34,22 @@ static bool bind_windows(uint32_t len, uint32_t n)
 	bool done;
 
 	conf.mr_access |= IBV_ACCESS_MW_BIND;
-	worst_pair_open(&p, worst_b, &conf);
+	worst_pair_open(&p, *w->to, &conf);
 	mw = ibv_alloc_mw(worst_a->pd, IBV_MW_TYPE_1);
 	if (!mw)
 		vt_bail("ibv_alloc_mw");
-	if (len)
+	if (w->len)
 		bind.bind_info = (struct ibv_mw_bind_info){
-			p.a.mr, vt_addr(&p.a, 0), len, IBV_ACCESS_REMOTE_WRITE,
+			p.a.mr, vt_addr(&p.a, 0), w->len, IBV_ACCESS_REMOTE_WRITE,
 		};
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < w->n; i++) {
 		errno = ibv_bind_mw(p.a.qp, mw, &bind);
 		if (errno)
-			vt_bail("ibv_bind_mw: %u of %u", i, n);
+			vt_bail("ibv_bind_mw: %u of %u", i, w->n);
 	}
 	worst_begin();
 	worst_ring(p.a.qp);
-	done = worst_wait(p.a.cq, n, IBV_WC_SUCCESS);
+	done = worst_wait(p.a.cq, w->n, IBV_WC_SUCCESS);
 	worst_end();
 	if (ibv_dealloc_mw(mw))
 		vt_bail("ibv_dealloc_mw");
@@ -57,122 +57,29 @@ static bool bind_windows(uint32_t len, uint32_t n)
 	return done;
 }
 
-static bool bind_nothing(void)
-{
-	return bind_windows(0, WORST_RING);
-}
-
-static bool bind_region(void)
-{
-	return bind_windows(4096, WORST_RING / 4);
-}
-
 /* ---- one region -------------------------------------------------------- */
 
-static bool one_region_by(struct vt_dev *to, enum ibv_wr_opcode opcode,
-			  uint32_t n, uint32_t len, bool ipv6)
+static bool one_region(const struct worst *w)
 {
-	struct vt_conf conf = worst_conf(n, len < 4096 ? 4096 : len);
+	struct vt_conf conf = worst_conf(w->n, w->len < 4096 ? 4096 : w->len);
 	struct vt_pair p;
 	struct ibv_sge sge;
-	struct worst_wr wr = { .opcode = opcode, .sge = &sge, .num_sge = 1 };
+	struct worst_wr wr = { .opcode = w->opcode, .sge = &sge, .num_sge = 1 };
 	bool done;
 
-	conf.ipv6 = ipv6;
-	worst_pair_open(&p, to, &conf);
-	sge = vt_sge(&p.a, 0, len);
+	if (w->qp_type)
+		conf.qp_type = w->qp_type;
+	conf.ipv6 = w->ipv6;
+	worst_pair_open(&p, *w->to, &conf);
+	sge = vt_sge(&p.a, 0, w->len);
 	wr.raddr = vt_addr(&p.b, 0);
 	wr.rkey = p.b.mr->rkey;
-	if (opcode == IBV_WR_SEND) {
-		struct ibv_sge recv = vt_sge(&p.b, 0, len);
+	if (w->opcode == IBV_WR_SEND) {
+		struct ibv_sge recv = vt_sge(&p.b, 0, w->len);
 
-		worst_fill_recv(&p.b, n, &recv, 1);
+		worst_fill_recv(&p.b, w->n, &recv, 1);
 	}
-	done = post_and_wait(&p, n, &wr);
-	vt_pair_close(&p);
-	return done;
-}
-
-static bool one_region(struct vt_dev *to, enum ibv_wr_opcode opcode,
-		       uint32_t n, uint32_t len)
-{
-	return one_region_by(to, opcode, n, len, false);
-}
-
-static bool loop_write_8(void)
-{
-	return one_region(worst_a, IBV_WR_RDMA_WRITE, SOME, 8);
-}
-
-static bool loop_write_4k(void)
-{
-	return one_region(worst_a, IBV_WR_RDMA_WRITE, SOME, 4096);
-}
-
-static bool loop_write_256k(void)
-{
-	return one_region(worst_a, IBV_WR_RDMA_WRITE, 4,
-			  WORST_BURST * WORST_MTU);
-}
-
-static bool loop_send_8(void)
-{
-	return one_region(worst_a, IBV_WR_SEND, SOME, 8);
-}
-
-static bool wire_write_8(void)
-{
-	return one_region(worst_b, IBV_WR_RDMA_WRITE, SOME, 8);
-}
-
-static bool wire_write_4k(void)
-{
-	return one_region(worst_b, IBV_WR_RDMA_WRITE, SOME, WORST_MTU);
-}
-
-static bool wire6_write_4k(void)
-{
-	return one_region_by(worst_b, IBV_WR_RDMA_WRITE, SOME, WORST_MTU, true);
-}
-
-static bool wire_send_4k(void)
-{
-	return one_region(worst_b, IBV_WR_SEND, SOME, WORST_MTU);
-}
-
-static bool wire_read_4k(void)
-{
-	return one_region(worst_b, IBV_WR_RDMA_READ, SOME, WORST_MTU);
-}
-
-static bool wire_read_8k(void)
-{
-	return one_region(worst_b, IBV_WR_RDMA_READ, SOME, 2 * WORST_MTU);
-}
-
-static bool wire_read_4m(void)
-{
-	return one_region(worst_b, IBV_WR_RDMA_READ, 1, 4 << 20);
-}
-
-/* ---- UC ---------------------------------------------------------------- */
-
-static bool uc_write_4k(void)
-{
-	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
-	struct vt_pair p;
-	struct ibv_sge sge;
-	struct worst_wr wr = {
-		.opcode = IBV_WR_RDMA_WRITE, .sge = &sge, .num_sge = 1,
-	};
-	bool done;
-
-	conf.qp_type = IBV_QPT_UC;
-	worst_pair_open(&p, worst_b, &conf);
-	sge = vt_sge(&p.a, 0, WORST_MTU);
-	wr.raddr = vt_addr(&p.b, 0);
-	wr.rkey = p.b.mr->rkey;
-	done = post_and_wait(&p, SOME, &wr);
+	done = post_and_wait(&p, w->n, &wr);
 	vt_pair_close(&p);
 	return done;
 }
@@ -180,50 +87,24 @@ static bool uc_write_4k(void)
 /* ---- 32 regions -------------------------------------------------------- */
 
 /* SENDs from 32 regions to 32 regions, with boundaries at other places. */
-static bool many_regions(struct vt_dev *to, uint32_t n, uint32_t len,
-			 uint32_t shift)
+static bool many_regions(const struct worst *w)
 {
-	struct vt_conf conf = worst_conf(n, 4096);
+	struct vt_conf conf = worst_conf(w->n, 4096);
 	struct worst_list from, into;
 	struct vt_pair p;
 	struct worst_wr wr = { .opcode = IBV_WR_SEND, .num_sge = WORST_SGE };
 	bool done;
 
-	worst_pair_open(&p, to, &conf);
-	worst_list_open(&from, worst_a, len, 0);
-	worst_list_open(&into, to, len, shift);
+	worst_pair_open(&p, *w->to, &conf);
+	worst_list_open(&from, worst_a, w->len, 0);
+	worst_list_open(&into, *w->to, w->len, w->shift);
 	wr.sge = from.sge;
-	worst_fill_recv(&p.b, n, into.sge, WORST_SGE);
-	done = post_and_wait(&p, n, &wr);
+	worst_fill_recv(&p.b, w->n, into.sge, WORST_SGE);
+	done = post_and_wait(&p, w->n, &wr);
 	vt_pair_close(&p);
 	worst_list_close(&from);
 	worst_list_close(&into);
 	return done;
-}
-
-static bool loop_sge_1(void)
-{
-	return many_regions(worst_a, SOME, WORST_SGE, 0);
-}
-
-static bool loop_sge_3(void)
-{
-	return many_regions(worst_a, SOME, 3 * WORST_SGE, 1);
-}
-
-static bool loop_sge_256k(void)
-{
-	return many_regions(worst_a, 4, WORST_BURST * WORST_MTU, 1000);
-}
-
-static bool wire_sge_1(void)
-{
-	return many_regions(worst_b, SOME, WORST_SGE, 0);
-}
-
-static bool wire_sge_4k(void)
-{
-	return many_regions(worst_b, SOME, WORST_MTU, 0);
 }
 
 /* The answers of READs go to 32 regions each. */
@@ -269,34 +150,24 @@ static void post_atomic(struct vt_pair *p, uint32_t n)
 	}
 }
 
-static bool atomics(struct vt_dev *to)
+static bool atomics(const struct worst *w)
 {
-	struct vt_conf conf = worst_conf(SOME, 4096);
+	struct vt_conf conf = worst_conf(w->n, 4096);
 	struct vt_pair p;
 	bool done;
 
-	worst_pair_open(&p, to, &conf);
+	worst_pair_open(&p, *w->to, &conf);
 	/* The first one waits for the locks, which stay. */
 	post_atomic(&p, 1);
 	worst_ring(p.a.qp);
 	done = worst_wait(p.a.cq, 1, IBV_WC_SUCCESS);
-	post_atomic(&p, SOME);
+	post_atomic(&p, w->n);
 	worst_begin();
 	worst_ring(p.a.qp);
-	done = worst_wait(p.a.cq, SOME, IBV_WC_SUCCESS) && done;
+	done = worst_wait(p.a.cq, w->n, IBV_WC_SUCCESS) && done;
 	worst_end();
 	vt_pair_close(&p);
 	return done;
-}
-
-static bool loop_atomic_32(void)
-{
-	return atomics(worst_a);
-}
-
-static bool wire_atomic_32(void)
-{
-	return atomics(worst_b);
 }
 
 /* ---- the poller -------------------------------------------------------- */
@@ -533,40 +404,60 @@ static bool resize_full(void)
 }
 
 const struct worst worst_rings[] = {
-	{ "bind_nothing", "16,384 length-0 binds of a window", bind_nothing },
-	{ "bind_region", "4,096 binds of a window to a region", bind_region },
-	{ "loop_write_8", "8-byte WRITEs on the loopback path", loop_write_8 },
-	{ "loop_write_4k", "4-KiB WRITEs on the loopback path", loop_write_4k },
-	{ "loop_write_256k", "256-KiB WRITEs on the loopback path",
-	  loop_write_256k },
-	{ "loop_send_8", "8-byte SENDs on the loopback path", loop_send_8 },
+	{ "bind_nothing", "16,384 length-0 binds of a window", .run_with = bind_windows,
+	  .to = &worst_b, .n = WORST_RING },
+	{ "bind_region", "4,096 binds of a window to a region", .run_with = bind_windows,
+	  .to = &worst_b, .n = WORST_RING / 4, .len = 4096 },
+	{ "loop_write_8", "8-byte WRITEs on the loopback path", .run_with = one_region,
+	  .to = &worst_a, .opcode = IBV_WR_RDMA_WRITE, .n = SOME, .len = 8 },
+	{ "loop_write_4k", "4-KiB WRITEs on the loopback path", .run_with = one_region,
+	  .to = &worst_a, .opcode = IBV_WR_RDMA_WRITE, .n = SOME, .len = 4096 },
+	{ "loop_write_256k", "256-KiB WRITEs on the loopback path", .run_with = one_region,
+	  .to = &worst_a, .opcode = IBV_WR_RDMA_WRITE, .n = 4,
+	  .len = WORST_BURST * WORST_MTU },
+	{ "loop_send_8", "8-byte SENDs on the loopback path", .run_with = one_region,
+	  .to = &worst_a, .opcode = IBV_WR_SEND, .n = SOME, .len = 8 },
 	{ "loop_sge_1", "SENDs on the loopback path, 32 SGEs of 1 byte at both ends",
-	  loop_sge_1 },
-	{ "loop_sge_3", "SENDs on the loopback path, 32 SGEs of 3 bytes, 63 pieces", loop_sge_3 },
-	{ "loop_sge_256k", "256-KiB SENDs on the loopback path, 32 SGEs at both ends", loop_sge_256k },
+	  .run_with = many_regions, .to = &worst_a, .n = SOME, .len = WORST_SGE },
+	{ "loop_sge_3", "SENDs on the loopback path, 32 SGEs of 3 bytes, 63 pieces",
+	  .run_with = many_regions, .to = &worst_a, .n = SOME, .len = 3 * WORST_SGE,
+	  .shift = 1 },
+	{ "loop_sge_256k", "256-KiB SENDs on the loopback path, 32 SGEs at both ends",
+	  .run_with = many_regions, .to = &worst_a, .n = 4,
+	  .len = WORST_BURST * WORST_MTU, .shift = 1000 },
 	{ "loop_atomic_32", "masked atomics of 32 bytes on the loopback path",
-	  loop_atomic_32 },
-	{ "wire_write_8", "8-byte WRITEs on the wire", wire_write_8 },
-	{ "wire_write_4k", "4-KiB WRITEs on the wire", wire_write_4k },
-	{ "wire6_write_4k", "4-KiB WRITEs over IPv6", wire6_write_4k },
-	{ "wire_send_4k", "4-KiB SENDs on the wire", wire_send_4k },
+	  .run_with = atomics, .to = &worst_a, .n = SOME },
+	{ "wire_write_8", "8-byte WRITEs on the wire", .run_with = one_region,
+	  .to = &worst_b, .opcode = IBV_WR_RDMA_WRITE, .n = SOME, .len = 8 },
+	{ "wire_write_4k", "4-KiB WRITEs on the wire", .run_with = one_region,
+	  .to = &worst_b, .opcode = IBV_WR_RDMA_WRITE, .n = SOME, .len = WORST_MTU },
+	{ "wire6_write_4k", "4-KiB WRITEs over IPv6", .run_with = one_region,
+	  .to = &worst_b, .opcode = IBV_WR_RDMA_WRITE, .ipv6 = true, .n = SOME,
+	  .len = WORST_MTU },
+	{ "wire_send_4k", "4-KiB SENDs on the wire", .run_with = one_region,
+	  .to = &worst_b, .opcode = IBV_WR_SEND, .n = SOME, .len = WORST_MTU },
 	{ "wire_sge_1", "SENDs on the wire, 32 SGEs of 1 byte at both ends",
-	  wire_sge_1 },
-	{ "wire_sge_4k", "4-KiB SENDs on the wire, 32 SGEs at both ends", wire_sge_4k },
+	  .run_with = many_regions, .to = &worst_b, .n = SOME, .len = WORST_SGE },
+	{ "wire_sge_4k", "4-KiB SENDs on the wire, 32 SGEs at both ends",
+	  .run_with = many_regions, .to = &worst_b, .n = SOME, .len = WORST_MTU },
 	{ "wire_atomic_32", "masked atomics of 32 bytes on the wire",
-	  wire_atomic_32 },
-	{ "wire_read_4k", "4-KiB READs, 64 in a GSO batch", wire_read_4k },
-	{ "wire_read_8k", "8-KiB READs, 64 in a GSO batch", wire_read_8k },
-	{ "wire_read_sge", "256-byte READs into 32 SGEs", wire_read_sge },
-	{ "wire_read_4m", "one READ of 4 MiB", wire_read_4m },
-	{ "uc_write_4k", "4-KiB WRITEs over UC", uc_write_4k },
-	{ "poll_bind", "length-0 binds by the polling thread", poll_bind },
-	{ "poll_write_4k", "4-KiB WRITEs by the polling thread", poll_write_4k },
-	{ "flush_full", "two rings of 16,384 requests, flushed in ERR",
-	  flush_full },
-	{ "reset_full", "a QP with full rings goes to RESET", reset_full },
-	{ "destroy_full", "a QP with full rings is destroyed", destroy_full },
-	{ "sqe_full", "a full ring of a QP in SQE, which goes to RTS", sqe_full },
-	{ "resize_full", "a full CQ of 65,536 entries is resized", resize_full },
-	{ NULL, NULL, NULL },
+	  .run_with = atomics, .to = &worst_b, .n = SOME },
+	{ "wire_read_4k", "4-KiB READs, 64 in a GSO batch", .run_with = one_region,
+	  .to = &worst_b, .opcode = IBV_WR_RDMA_READ, .n = SOME, .len = WORST_MTU },
+	{ "wire_read_8k", "8-KiB READs, 64 in a GSO batch", .run_with = one_region,
+	  .to = &worst_b, .opcode = IBV_WR_RDMA_READ, .n = SOME, .len = 2 * WORST_MTU },
+	{ "wire_read_sge", "256-byte READs into 32 SGEs", .run = wire_read_sge },
+	{ "wire_read_4m", "one READ of 4 MiB", .run_with = one_region,
+	  .to = &worst_b, .opcode = IBV_WR_RDMA_READ, .n = 1, .len = 4 << 20 },
+	{ "uc_write_4k", "4-KiB WRITEs over UC", .run_with = one_region,
+	  .to = &worst_b, .opcode = IBV_WR_RDMA_WRITE, .qp_type = IBV_QPT_UC, .n = SOME,
+	  .len = WORST_MTU },
+	{ "poll_bind", "length-0 binds by the polling thread", .run = poll_bind },
+	{ "poll_write_4k", "4-KiB WRITEs by the polling thread", .run = poll_write_4k },
+	{ "flush_full", "two rings of 16,384 requests, flushed in ERR", .run = flush_full },
+	{ "reset_full", "a QP with full rings goes to RESET", .run = reset_full },
+	{ "destroy_full", "a QP with full rings is destroyed", .run = destroy_full },
+	{ "sqe_full", "a full ring of a QP in SQE, which goes to RTS", .run = sqe_full },
+	{ "resize_full", "a full CQ of 65,536 entries is resized", .run = resize_full },
+	{ .name = NULL },
 };

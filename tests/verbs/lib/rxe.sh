@@ -16,12 +16,18 @@ rxe_wire()
 		ip -n "$2" addr add "$4.2/24" dev "$3" && ip -n "$2" link set "$3" up
 }
 
+# rxe_add NAME NETDEV: a device of rxe on that netdev.
+rxe_add()
+{
+	rdma link add "$1" type rxe netdev "$2"
+}
+
 # rxe_dummy NETDEV: rxe0 on an interface that leads nowhere.
 rxe_dummy()
 {
 	modprobe -a rdma_rxe dummy 2>/dev/null
 	ip link add "$1" type dummy && ip link set "$1" up &&
-		rdma link add rxe0 type rxe netdev "$1"
+		rxe_add rxe0 "$1"
 }
 
 # rxe_down [NETDEV...]: rxe0 and rxe1, these netdevs and the module go.
@@ -47,7 +53,7 @@ rxe_mxe_up()
 		rxe_wire veth-rxe h2 eth0 10.77.0 &&
 		ip addr add fd77::1/64 dev veth-rxe nodad &&
 		ip -n h2 addr add fd77::2/64 dev eth0 nodad &&
-		rdma link add rxe0 type rxe netdev veth-rxe &&
+		rxe_add rxe0 veth-rxe &&
 		ip netns exec h2 rdma link add mxe2 type mxe netdev eth0 &&
 		topo_gids rxe0 mxe2
 }

@@ -240,15 +240,4 @@ static inline struct ibv_wc ud_next(struct ud *u, const char *what)
 	return wc;
 }
 
-static inline long ud_counter(const struct vt_dev *dev, const char *name)
-{
-	return vt_counter(ibv_get_device_name(dev->ctx->device), name);
-}
-
-static inline void ud_wait_counted(const struct vt_dev *dev, const char *counter,
-				   long before)
-{
-	vt_wait_counted(ibv_get_device_name(dev->ctx->device), counter, before);
-}
-
 #endif /* UD_H */

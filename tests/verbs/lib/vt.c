@@ -97,11 +97,16 @@ long vt_counter(const char *device, const char *pattern)
 	return sum;
 }
 
-void vt_wait_counted(const char *device, const char *pattern, long before)
+long vt_dev_counter(const struct vt_dev *dev, const char *pattern)
+{
+	return vt_counter(ibv_get_device_name(dev->ctx->device), pattern);
+}
+
+void vt_dev_wait_counted(const struct vt_dev *dev, const char *pattern, long before)
 {
 	uint64_t limit = vt_now_ms() + VT_MS;
 
-	while (vt_counter(device, pattern) == before && vt_now_ms() < limit)
+	while (vt_dev_counter(dev, pattern) == before && vt_now_ms() < limit)
 		poll(NULL, 0, 1);
 }
 
@@ -115,12 +120,17 @@ bool vt_wanted(const char *name, char **argv)
 	return false;
 }
 
-uint64_t vt_now_ms(void)
+uint64_t vt_now_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t vt_now_ms(void)
+{
+	return vt_now_ns() / 1000000;
 }
 
 int vt_find_rings(struct vt_mapping *maps, int max)

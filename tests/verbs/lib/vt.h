@@ -140,8 +140,10 @@ const char *vt_name_b(void);
  * machine does.
  */
 long vt_counter(const char *device, const char *pattern);
-/* Until that sum is another than `before`, or VT_MS have passed. */
-void vt_wait_counted(const char *device, const char *pattern, long before);
+/* The same for an open device. */
+long vt_dev_counter(const struct vt_dev *dev, const char *pattern);
+/* Waits until that sum is not `before`, or VT_MS have passed. */
+void vt_dev_wait_counted(const struct vt_dev *dev, const char *pattern, long before);
 
 struct vt_dev *vt_open(const char *name);
 /* NULL with errno instead of the end of the program. */
@@ -222,6 +224,8 @@ int vt_find_rings(struct vt_mapping *maps, int max);
 /* The doorbell file of the first device that was opened, or -1. */
 int vt_doorbell_fd(void);
 const char *vt_status(int status);
+/* By CLOCK_MONOTONIC. */
+uint64_t vt_now_ns(void);
 uint64_t vt_now_ms(void);
 /* Whether the arguments, up to NULL, name it, or nothing. */
 bool vt_wanted(const char *name, char **argv);

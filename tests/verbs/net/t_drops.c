@@ -4,8 +4,9 @@
  * its own reason, and that the connection that it tries to disturb goes on. The
  * packets are made by hand in the first host's namespace.
  */
+#include "tap.h"
 #include "raw.h"
-#include "ud.h"
+#include "vt.h"
 
 static struct vt_dev *a, *b;
 static int raw_fd;
@@ -23,13 +24,13 @@ static void add_one(struct vt_pair *p, const char *what)
 
 static void dropped(struct vt_pair *p, const struct raw *r)
 {
-	long before = ud_counter(b, r->counter), all = ud_counter(b, "drop_*");
+	long before = vt_dev_counter(b, r->counter), all = vt_dev_counter(b, "drop_*");
 
 	raw_send(raw_fd, a, b, r);
-	ud_wait_counted(b, r->counter, before);
-	is_int(ud_counter(b, r->counter) - before, 1, "%s: %s", r->what,
+	vt_dev_wait_counted(b, r->counter, before);
+	is_int(vt_dev_counter(b, r->counter) - before, 1, "%s: %s", r->what,
 	       r->counter);
-	is_int(ud_counter(b, "drop_*") - all, 1, "... and no other");
+	is_int(vt_dev_counter(b, "drop_*") - all, 1, "... and no other");
 	if (p)
 		add_one(p, r->what);
 }

@@ -10,8 +10,9 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include "tap.h"
 #include "raw.h"
-#include "ud.h"
+#include "vt.h"
 
 enum { VLAN_TAG = 4, MORE_FRAGMENTS = 0x2000, SETTLE_US = 50000 };
 
@@ -161,11 +162,11 @@ static struct counts count(const struct frame *f)
 
 	read_tables(&t);
 	return (struct counts){
-		.ingress = ud_counter(b, "rcvd_ingress_pkts"),
-		.early = ud_counter(b, "rcvd_early_pkts"),
-		.rcvd = ud_counter(b, "rcvd_pkts"),
-		.drop = f->drop ? ud_counter(b, f->drop) : 0,
-		.drops = ud_counter(b, "drop_*"),
+		.ingress = vt_dev_counter(b, "rcvd_ingress_pkts"),
+		.early = vt_dev_counter(b, "rcvd_early_pkts"),
+		.rcvd = vt_dev_counter(b, "rcvd_pkts"),
+		.drop = f->drop ? vt_dev_counter(b, f->drop) : 0,
+		.drops = vt_dev_counter(b, "drop_*"),
 		.ip_in = ip_counter(&t, "InReceives"),
 		.ip_delivers = ip_counter(&t, "InDelivers"),
 		.udp_in = ip_counter(&t, "UdpInDatagrams"),

@@ -123,12 +123,12 @@ static void test_copies(bool ipv6)
 
 	/* The key is that of each queue pair. */
 	w.qkey = UD_QKEY + 1;
-	before = ud_counter(b, "drop_qkey");
+	before = vt_dev_counter(b, "drop_qkey");
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "%s: sent", v);
-	ud_wait_counted(two.dev, "drop_qkey", before);
+	vt_dev_wait_counted(two.dev, "drop_qkey", before);
 	snprintf(what, sizeof(what), "%s: a wrong Q_Key", v);
 	got_none(&two, what);
-	is_int(ud_counter(b, "drop_qkey") - before, 1, "%s: is counted", v);
+	is_int(vt_dev_counter(b, "drop_qkey") - before, 1, "%s: is counted", v);
 
 	is_int(detach(&two, ipv6, 1), 0, "%s: two leaves", v);
 	is_int(detach(&three, ipv6, 2), 0, "%s: three leaves", v);
@@ -174,7 +174,7 @@ static void test_destroy_member(void)
 	struct ud_wr w = {
 		.qpn = MULTICAST_QPN, .qkey = UD_QKEY, .len = 100,
 	};
-	long before = ud_counter(b, "rcvd_pkts");
+	long before = vt_dev_counter(b, "rcvd_pkts");
 
 	ud_open(&from, a);
 	ud_open(&member, b);
@@ -183,7 +183,7 @@ static void test_destroy_member(void)
 	vt_fill_random(from.buf, w.len);
 	w.ah = group_ah(a, false, 10);
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "a datagram is sent");
-	ud_wait_counted(member.dev, "rcvd_pkts", before);
+	vt_dev_wait_counted(member.dev, "rcvd_pkts", before);
 
 	is_int(ibv_destroy_qp(member.qp), EBUSY, "the member is not destroyed");
 	is_int(ibv_query_qp(member.qp, &attr, IBV_QP_STATE, &init), 0,

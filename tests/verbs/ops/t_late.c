@@ -19,11 +19,6 @@ enum { WRITE_LEN = 8 };
 static struct vt_dev *a, *b;
 static int raw_fd;
 
-static long counter(const char *name)
-{
-	return vt_counter(ibv_get_device_name(b->ctx->device), name);
-}
-
 /* What each CPU remembers of the device's queue pairs is void when one has gone. */
 static void forget_qps(void)
 {
@@ -109,8 +104,8 @@ static void test_type(enum ibv_qp_type type, const char *name)
 			xrc_pair_open(&pair, a, b, xrcd, &conf);
 		else
 			vt_pair_open(&pair, a, b, &conf);
-		found = counter("rcvd_pkts");
-		dropped = counter("drop_address");
+		found = vt_dev_counter(b, "rcvd_pkts");
+		dropped = vt_dev_counter(b, "drop_address");
 		held = destroy_before_packet(&pair.b);
 		if (xrc)
 			xrc_pair_close(&pair);
@@ -119,10 +114,10 @@ static void test_type(enum ibv_qp_type type, const char *name)
 	}
 	ok(held, "%s: no destroy waits for the packet", name);
 	if (held)
-		vt_wait_counted(vt_name_b(), "drop_address", dropped);
-	is_int(counter("rcvd_pkts") - found, 1, "%s: it had found the queue pair",
+		vt_dev_wait_counted(b, "drop_address", dropped);
+	is_int(vt_dev_counter(b, "rcvd_pkts") - found, 1, "%s: it had found the queue pair",
 	       name);
-	is_int(counter("drop_address") - dropped, 1,
+	is_int(vt_dev_counter(b, "drop_address") - dropped, 1,
 	       "%s: it is dropped, since a dying one has no peer", name);
 	if (ibv_close_xrcd(xrcd))
 		vt_bail("ibv_close_xrcd");

@@ -399,15 +399,10 @@ static void test_idle(void)
 
 static void spin_us(uint64_t us)
 {
-	struct timespec ts;
-	uint64_t end, now;
+	uint64_t end = vt_now_ns() + 1000 * us;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	end = (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000 + us;
-	do {
-		clock_gettime(CLOCK_MONOTONIC, &ts);
-		now = (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-	} while (now < end);
+	while (vt_now_ns() < end)
+		;
 }
 
 /* Requests just when the thread goes to sleep. */

@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "tap.h"
 #include "vt.h"
 
@@ -21,14 +20,6 @@ static struct vt_dev *dev;
 static struct ibv_cq *cq;
 static struct ibv_mr *mr;
 static uint64_t word[2];
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* Of the kernel: objects, and what each processor has; rings are neither. */
 static uint64_t kernel_bytes(void)
@@ -149,11 +140,11 @@ static void use(void **qps, unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		done += add_one(qps[i], done);
 	word[0] = 0;
-	start = now_ns();
+	start = vt_now_ns();
 	while (done >= n && done - n < ops && add_one(qps[done % n], done - n))
 		done++;
 	diag("%u queue pairs: %" PRIu64 " for each fetch-and-add", n,
-	     (now_ns() - start) / ops);
+	     (vt_now_ns() - start) / ops);
 	ok(done == n + ops && word[0] == ops,
 	   "%u atomics on %u queue pairs in turn, each once", ops, n);
 }
@@ -176,19 +167,19 @@ static int64_t bytes_of_more(const struct kind *kind, unsigned int n)
 
 static void run(const struct kind *kind, unsigned int n)
 {
-	uint64_t before = kernel_bytes(), start = now_ns(), half = 0, all;
+	uint64_t before = kernel_bytes(), start = vt_now_ns(), half = 0, all;
 	void **objects = calloc(n, sizeof(*objects));
 	unsigned int made, destroyed = 0;
 	int64_t bytes;
 
 	for (made = 0; made < n; made++) {
 		if (made == n / 2)
-			half = now_ns() - start;
+			half = vt_now_ns() - start;
 		objects[made] = kind->make();
 		if (!objects[made])
 			break;
 	}
-	all = now_ns() - start;
+	all = vt_now_ns() - start;
 	bytes = (int64_t)(kernel_bytes() - before) / n;
 	ok(made == n, "%u of kind %s", n, kind->name);
 	diag("%u of kind %s: %" PRIu64 " to make each of the first half, %" PRIu64
@@ -204,11 +195,11 @@ static void run(const struct kind *kind, unsigned int n)
 	if (kind->make == make_qp && made == n && n > 1)
 		use(objects, n);
 
-	start = now_ns();
+	start = vt_now_ns();
 	for (unsigned int i = 0; i < made; i++)
 		destroyed += !kind->destroy(objects[i]);
 	diag("%u of kind %s: %" PRIu64 " to destroy each", n, kind->name,
-	     (now_ns() - start) / n);
+	     (vt_now_ns() - start) / n);
 	ok(destroyed == made, "destroyed");
 	free(objects);
 }

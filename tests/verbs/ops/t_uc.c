@@ -18,8 +18,7 @@ static struct vt_conf uc_conf(void)
 
 static long dropped(const struct vt_dev *dev)
 {
-	return vt_counter(ibv_get_device_name(dev->ctx->device),
-			  "drop_uc_message");
+	return vt_dev_counter(dev, "drop_uc_message");
 }
 
 /*

@@ -269,16 +269,16 @@ static void dropped(struct ud *from, struct ud *to, struct ud_wr bad,
 		.ah = ah[0], .qpn = to->qp->qp_num, .qkey = UD_QKEY,
 		.len = 9, .offset = 64,
 	};
-	long before = ud_counter(to->dev, counter);
+	long before = vt_dev_counter(to->dev, counter);
 	struct ibv_wc wc;
 
 	is_int(ud_send_wait(from, bad), IBV_WC_SUCCESS, "%s: sent", what);
-	ud_wait_counted(to->dev, counter, before);
+	vt_dev_wait_counted(to->dev, counter, before);
 	ud_must_recv(to, UD_RECV, UD_SLOT);
 	is_int(ud_send_wait(from, good), IBV_WC_SUCCESS, "%s: the next", what);
 	wc = ud_next(to, what);
 	is_u64(wc.byte_len, UD_GRH + 9, "%s: only the next came", what);
-	is_int(ud_counter(to->dev, counter) - before, 1, "%s: %s counts it",
+	is_int(vt_dev_counter(to->dev, counter) - before, 1, "%s: %s counts it",
 	       what, counter);
 }
 
@@ -547,7 +547,7 @@ static void test_hostile(void)
 {
 	struct ibv_pd *own = a->pd, *pd = ibv_alloc_pd(a->ctx);
 	struct ibv_ah *stale, *foreign;
-	long before = ud_counter(a, "bad_wqe");
+	long before = vt_dev_counter(a, "bad_wqe");
 	uint32_t nums[2];
 	struct ud from, to;
 	struct ibv_wc wc;
@@ -589,7 +589,7 @@ static void test_hostile(void)
 		       changes[i].what, vt_status(IBV_WC_LOC_QP_OP_ERR));
 		ud_close(&from);
 	}
-	ok(ud_counter(a, "bad_wqe") - before >= CHANGES, "each is counted");
+	ok(vt_dev_counter(a, "bad_wqe") - before >= CHANGES, "each is counted");
 	is_int(vt_poll(to.rcq, &wc, 1), 0, "nothing of them was sent");
 	ibv_destroy_ah(foreign);
 	ibv_dealloc_pd(pd);

@@ -8,7 +8,6 @@
  * another domain is not, but it looks at the domain of the queue that it has found.
  */
 #include <fcntl.h>
-#include <time.h>
 #include "tap.h"
 #include "delay.h"
 #include "vt.h"
@@ -19,33 +18,24 @@ enum { ROUNDS = 3, MAX_TRIES = 30, MIN_DELAY_US = 300000, MAX_DELAY_US = 5000000
 static struct vt_dev *a, *b;
 static unsigned long delay_us;
 
-static unsigned long now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned long)now.tv_sec * 1000000 +
-	       (unsigned long)now.tv_nsec / 1000;
-}
-
-/* A queue that nobody looks up: how long does its destroy take? */
+/* Returns how many microseconds the destroy of a queue takes that nobody looks up. */
 static unsigned long measure_destroy(void)
 {
 	struct vt_conf conf = xrc_defaults();
 	struct ibv_xrcd *xrcd = xrc_open_domain(b, -1, O_CREAT);
-	unsigned long start, end;
 	struct vt_end e;
+	uint64_t ns;
 
 	xrc_receiver_open(&e, b, xrcd, &conf);
-	start = now_us();
+	ns = vt_now_ns();
 	if (ibv_destroy_srq(e.xsrq))
 		vt_bail("ibv_destroy_srq");
-	end = now_us();
+	ns = vt_now_ns() - ns;
 	e.xsrq = NULL;
 	xrc_receiver_close(&e);
 	if (ibv_close_xrcd(xrcd))
 		vt_bail("ibv_close_xrcd");
-	return end - start;
+	return ns / 1000;
 }
 
 struct request {

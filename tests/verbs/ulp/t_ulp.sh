@@ -204,10 +204,8 @@ wire()
 
 devices()
 {
-	[ -e /sys/class/infiniband/rxe0 ] ||
-		rdma link add rxe0 type rxe netdev ulp0 || return
-	[ -e /sys/class/infiniband/rxe1 ] ||
-		rdma link add rxe1 type rxe netdev ulp1 || return
+	[ -e /sys/class/infiniband/rxe0 ] || rxe_add rxe0 ulp0 || return
+	[ -e /sys/class/infiniband/rxe1 ] || rxe_add rxe1 ulp1 || return
 	[ -e /sys/class/infiniband/mxe1 ] ||
 		ip netns exec h1 rdma link add mxe1 type mxe netdev eth0 || return
 	[ -e /sys/class/infiniband/mxe2 ] ||
