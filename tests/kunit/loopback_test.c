@@ -12,8 +12,6 @@
 #include "mr.h"
 #include "netns.h"
 
-#define ACCESS_ALL	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
-			 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 #define RESULT		2048	/* offsets in the region */
 #define WORD		4096
 
@@ -78,7 +76,7 @@ static int lt_connect(struct lt *lt, struct mxe_qp *qp, u32 dest_qpn)
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
 		.port_num = 1,
-		.qp_access_flags = ACCESS_ALL,
+		.qp_access_flags = KT_ALL_RIGHTS,
 		.path_mtu = lt->mtu,
 		.dest_qp_num = dest_qpn,
 		.max_dest_rd_atomic = 4,
@@ -140,7 +138,7 @@ static struct lt *lt_open_with(struct kunit *test, enum ib_mtu mtu, u8 timeout)
 	lt->b = lt_create_qp(lt);
 	KUNIT_ASSERT_EQ(test, lt_connect(lt, lt->a, lt->b->qpn), 0);
 	KUNIT_ASSERT_EQ(test, lt_connect(lt, lt->b, lt->a->qpn), 0);
-	lt->mr = kt_reg(kt, kt->pd, ACCESS_ALL);
+	lt->mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 	kt_settle(kt);
 	return lt;
 }
@@ -432,7 +430,7 @@ static void loop_region_gone(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	struct kt *kt = lt->kt;
-	struct ib_mr *old = kt_reg(kt, kt->pd, ACCESS_ALL), *mr;
+	struct ib_mr *old = kt_reg(kt, kt->pd, KT_ALL_RIGHTS), *mr;
 	struct xarray *mrs = &kt->dev->mrs;
 	u32 key = old->rkey;
 
@@ -442,7 +440,7 @@ static void loop_region_gone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_dereg_mr(old), 0);
 	kt->num_mrs--;
 
-	mr = kt_reg(kt, kt->pd, ACCESS_ALL);
+	mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 	xa_erase(mrs, mr->rkey >> 8);
 	KUNIT_ASSERT_EQ(test, xa_insert(mrs, key >> 8, to_mmr(mr), GFP_KERNEL),
 			0);
