@@ -12,9 +12,6 @@
 #include "atomic.h"
 #include "common.h"
 
-#define ONES	(~0ULL)
-#define TOP	BIT_ULL(63)
-
 /* ---- reference --------------------------------------------------------- */
 
 static u64 reference_cmp_swap(u64 old, const struct mxe_atomic_args *a)
@@ -99,10 +96,10 @@ static const struct exec_row exec_rows[] = {
 	    5, 7 },
 	{ "CmpSwap different in the top bit", { MXE_ATOMIC_CMP_SWAP,
 	    .swap_add = 7, .compare = 5 },
-	  5 | TOP, 5 | TOP },
-	{ "FetchAdd wraps", { MXE_ATOMIC_FETCH_ADD, .swap_add = 1 }, ONES, 0 },
+	  5 | KT_TOP, 5 | KT_TOP },
+	{ "FetchAdd wraps", { MXE_ATOMIC_FETCH_ADD, .swap_add = 1 }, KT_ONES, 0 },
 	{ "FetchAdd of a negative number", { MXE_ATOMIC_FETCH_ADD,
-	    .swap_add = ONES }, 1, 0 },
+	    .swap_add = KT_ONES }, 1, 0 },
 	{ "masked CmpSwap takes a free field",
 	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = 0x2a0000, .compare = 0,
 	    .swap_mask = 0xffff0000, .compare_mask = 0xffff0000 },
@@ -113,13 +110,13 @@ static const struct exec_row exec_rows[] = {
 	  0x11112222002a3333ULL, 0x11112222002a3333ULL },
 	{ "masked CmpSwap compares nothing, swaps all",
 	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = 9, .compare = 1,
-	    .swap_mask = ONES, .compare_mask = 0 }, 2, 9 },
+	    .swap_mask = KT_ONES, .compare_mask = 0 }, 2, 9 },
 	{ "masked CmpSwap matches, swaps nothing",
 	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = 9, .compare = 2,
-	    .swap_mask = 0, .compare_mask = ONES }, 2, 2 },
+	    .swap_mask = 0, .compare_mask = KT_ONES }, 2, 2 },
 	{ "masked CmpSwap compares one bit, swaps another",
-	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = TOP, .compare = 1,
-	    .swap_mask = TOP, .compare_mask = 1 }, 3, TOP | 3 },
+	  { MXE_ATOMIC_MASKED_CMP_SWAP, .swap_add = KT_TOP, .compare = 1,
+	    .swap_mask = KT_TOP, .compare_mask = 1 }, 3, KT_TOP | 3 },
 	{ "masked FetchAdd, no carry over the boundary",
 	  { MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add = 0x0001000100010001ULL,
 	    .compare_mask = 0x8000800080008000ULL },
@@ -133,7 +130,7 @@ static const struct exec_row exec_rows[] = {
 	    0x100000000ULL },
 	{ "masked FetchAdd, all boundaries is an exclusive or",
 	  { MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add = 0xffff,
-	    .compare_mask = ONES },
+	    .compare_mask = KT_ONES },
 	  0x0ff0, 0xf00f },
 	{ "masked FetchAdd, the lowest bit alone",
 	  { MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add = 3, .compare_mask = 1 }, 1,
@@ -154,7 +151,7 @@ static const u64 boundary_values[] = {
 	0, 1, 2, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000,
 	0xffffffff, 0x100000000ULL, 0x0001000100010001ULL,
 	0x8000800080008000ULL, 0x5555555555555555ULL, 0xaaaaaaaaaaaaaaaaULL,
-	TOP - 1, TOP, TOP + 1, ONES - 1, ONES,
+	KT_TOP - 1, KT_TOP, KT_TOP + 1, KT_ONES - 1, KT_ONES,
 };
 
 /* Every combination of boundary masks and values. */
@@ -229,32 +226,32 @@ static const struct lower_row lower_rows[] = {
 	{ "FetchAdd stays", { MXE_ATOMIC_FETCH_ADD, .swap_add = 7 },
 	    MXE_ATOMIC_FETCH_ADD },
 	{ "masked CmpSwap of the whole word", { MCAS, .swap_add = 7,
-	    .compare = 5, .swap_mask = ONES, .compare_mask = ONES },
+	    .compare = 5, .swap_mask = KT_ONES, .compare_mask = KT_ONES },
 	  MXE_ATOMIC_CMP_SWAP },
 	{ "masked CmpSwap, one bit not swapped", { MCAS, .swap_add = 7,
-	    .compare = 5, .swap_mask = ONES - 1, .compare_mask = ONES },
+	    .compare = 5, .swap_mask = KT_ONES - 1, .compare_mask = KT_ONES },
 	  MCAS },
 	{ "masked CmpSwap, top bit not swapped", { MCAS, .swap_add = 7,
-	    .compare = 5, .swap_mask = ONES ^ TOP, .compare_mask = ONES },
+	    .compare = 5, .swap_mask = KT_ONES ^ KT_TOP, .compare_mask = KT_ONES },
 	  MCAS },
 	{ "masked CmpSwap, one bit not compared", { MCAS, .swap_add = 7,
-	    .compare = 5, .swap_mask = ONES, .compare_mask = ONES - 1 },
+	    .compare = 5, .swap_mask = KT_ONES, .compare_mask = KT_ONES - 1 },
 	  MCAS },
 	{ "masked CmpSwap, top bit not compared",
-	  { MCAS, .swap_add = 7, .compare = 5, .swap_mask = ONES,
-	    .compare_mask = ONES ^ TOP }, MCAS },
+	  { MCAS, .swap_add = 7, .compare = 5, .swap_mask = KT_ONES,
+	    .compare_mask = KT_ONES ^ KT_TOP }, MCAS },
 	{ "masked CmpSwap of nothing", { MCAS, .swap_add = 7, .compare = 5,
 	    .swap_mask = 0, .compare_mask = 0 }, MCAS },
 	{ "masked FetchAdd, no boundary", { MFA, .swap_add = 7 },
 	    MXE_ATOMIC_FETCH_ADD },
 	{ "masked FetchAdd, boundary at the top",
-	  { MFA, .swap_add = 7, .compare_mask = TOP }, MXE_ATOMIC_FETCH_ADD },
+	  { MFA, .swap_add = 7, .compare_mask = KT_TOP }, MXE_ATOMIC_FETCH_ADD },
 	{ "masked FetchAdd, boundary below the top",
-	  { MFA, .swap_add = 7, .compare_mask = TOP >> 1 }, MFA },
+	  { MFA, .swap_add = 7, .compare_mask = KT_TOP >> 1 }, MFA },
 	{ "masked FetchAdd, boundary at the bottom",
 	  { MFA, .swap_add = 7, .compare_mask = 1 }, MFA },
 	{ "masked FetchAdd, every boundary", { MFA, .swap_add = 7,
-	    .compare_mask = ONES },
+	    .compare_mask = KT_ONES },
 	  MFA },
 };
 
@@ -350,20 +347,20 @@ static void atomic_u32_is_half_of_u64(struct kunit *test)
 /* Wide words carry from part to part, but not over a boundary. */
 static void atomic_wide_words_carry(struct kunit *test)
 {
-	const struct masked_u256 old = { { ONES, ONES, ONES, 4 } };
+	const struct masked_u256 old = { { KT_ONES, KT_ONES, KT_ONES, 4 } };
 	const struct masked_u256 one = { { 1 } };
 	struct masked_u256 edges = {};
-	const struct masked_u128 old2 = { { ONES, 7 } }, one2 = { { 1 } };
+	const struct masked_u128 old2 = { { KT_ONES, 7 } }, one2 = { { 1 } };
 	const struct masked_u128 none2 = {};
 	struct masked_u256 sum;
 
 	sum = masked_fetch_add_u256(&old, &one, &edges);
 	KUNIT_EXPECT_EQ(test, sum.w[0] | sum.w[1] | sum.w[2], 0ULL);
 	KUNIT_EXPECT_EQ(test, sum.w[3], 5ULL);
-	edges.w[1] = TOP;
+	edges.w[1] = KT_TOP;
 	sum = masked_fetch_add_u256(&old, &one, &edges);
 	KUNIT_EXPECT_EQ(test, sum.w[0] | sum.w[1], 0ULL);
-	KUNIT_EXPECT_EQ(test, sum.w[2], ONES);
+	KUNIT_EXPECT_EQ(test, sum.w[2], KT_ONES);
 	KUNIT_EXPECT_EQ(test, sum.w[3], 4ULL);
 	KUNIT_EXPECT_EQ(test, masked_fetch_add_u128(&old2, &one2, &none2).w[1],
 			8ULL);

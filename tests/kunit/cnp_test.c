@@ -12,8 +12,6 @@
 #include "psn.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
-#define S	KT_SQ_PSN
-#define MTU	256
 #define DSCP	0x68
 
 static struct ib_mr *connect(struct kt *kt, u8 tclass)
@@ -27,7 +25,7 @@ static struct ib_mr *connect(struct kt *kt, u8 tclass)
 /* A WRITE of no bytes, which is acknowledged. */
 static void inject_write(struct kt *kt, u32 n, u8 tos)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_RDMA_WRITE_ONLY,
+	struct mxe_pkt_out out = kt_pkt(kt, KT_WRITE_ONLY,
 					KT_RQ_PSN + n);
 
 	out.ack_req = true;
@@ -45,7 +43,7 @@ static void cnp_for_marked(struct kunit *test)
 
 	connect(kt, DSCP | INET_ECN_ECT_0);
 	inject_write(kt, 0, DSCP | INET_ECN_ECT_0);
-	kt_expect_ack(kt, KT_RQ_PSN, MXE_AETH_ACK_UNLIMITED, 1);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_ecn_marked), 0ULL);
 
 	inject_write(kt, 1, DSCP | INET_ECN_CE);
@@ -61,12 +59,12 @@ static void cnp_for_marked(struct kunit *test)
 				   MXE_ICRC_SIZE);
 	KUNIT_EXPECT_EQ(test, memcmp(bth + 1, reserved, sizeof(reserved)), 0);
 	/* It was executed all the same. */
-	kt_expect_ack(kt, KT_RQ_PSN + 1, MXE_AETH_ACK_UNLIMITED, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 
 	/* One in a while. */
 	kt->qp->cnp_sent = ktime_get_ns() + NSEC_PER_SEC;
 	inject_write(kt, 2, DSCP | INET_ECN_CE);
-	kt_expect_ack(kt, KT_RQ_PSN + 2, MXE_AETH_ACK_UNLIMITED, 3);
+	kt_expect_ack(kt, KT_RQ_PSN + 2, KT_ACK, 3);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_ecn_marked), 2ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_cnp), 1ULL);
 }
@@ -83,7 +81,7 @@ static void answer(struct kt *kt, u32 psn)
 {
 	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn);
 
-	out.syndrome = MXE_AETH_ACK_UNLIMITED;
+	out.syndrome = KT_ACK;
 	kt_inject(kt, &out);
 }
 
@@ -95,13 +93,13 @@ static void cnp_slows_down(struct kunit *test)
 	u32 i;
 
 	/* Four are on their way; the CNPs are all about them. */
-	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4 * MTU);
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4 * KT_MTU);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U);
 	kt_drop_sent(kt);
 	for (i = 0; i < 3; i++)
 		inject_cnp(kt);
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
-	answer(kt, S + 3);
+	answer(kt, KT_SQ_PSN + 3);
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2 + 1);
 	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 
@@ -111,15 +109,15 @@ static void cnp_slows_down(struct kunit *test)
 	inject_cnp(kt);
 	KUNIT_EXPECT_EQ(test, sq->window, 1U);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_cnp), 5ULL);
-	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 8 * MTU);
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 8 * KT_MTU);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
 	KUNIT_EXPECT_TRUE(test, kt_sent(kt).ack_req);
 	/* Each answer lets one more out. */
-	answer(kt, S + 4);
+	answer(kt, KT_SQ_PSN + 4);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 2U);
 	kt_drop_sent(kt);
 	for (i = 0; i < 8; i++)
-		answer(kt, S + 5 + i);
+		answer(kt, KT_SQ_PSN + 5 + i);
 	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 }
 
@@ -176,17 +174,17 @@ static void cnp_of_one_flight(struct kunit *test)
 	struct ib_mr *mr = connect(kt, DSCP | INET_ECN_ECT_0);
 	struct mxe_sq *sq = &kt->qp->sq;
 
-	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4 * MTU);
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4 * KT_MTU);
 	kt_drop_sent(kt);
 	inject_cnp(kt);
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
 	/* So many have been acknowledged that the window is whole again. */
 	sq->window = MXE_MAX_UNACKED - 1;
-	answer(kt, S + 1);
+	answer(kt, KT_SQ_PSN + 1);
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED);
 	inject_cnp(kt);
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED);
-	answer(kt, S + 3);
+	answer(kt, KT_SQ_PSN + 3);
 	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 	inject_cnp(kt);
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);

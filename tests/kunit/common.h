@@ -4,7 +4,12 @@
 #define KUNIT_COMMON_H
 
 #include <kunit/test.h>
+#include <linux/bits.h>
 #include <linux/string.h>
+
+/* Masks, and operands of atomics. */
+#define KT_ONES	(~0ULL)
+#define KT_TOP	BIT_ULL(63)
 
 /*
  * Defines name_gen_params for KUNIT_CASE_PARAM(): a parameter for each row of the array,

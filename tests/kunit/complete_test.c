@@ -12,13 +12,8 @@
 #include "harness.h"
 #include "psn.h"
 
-#define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
-		 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
-#define MTU		256
 #define S		KT_SQ_PSN
 
-#define ACK		MXE_AETH_ACK_UNLIMITED
-#define NAK_SEQ		MXE_AETH_NAK_PSN_SEQ
 #define RNR_NAK		(MXE_AETH_RNR_NAK | 1)	/* 10 microseconds */
 
 /* Code 10 is 4 ms, which the device rounds up to two ticks. */
@@ -28,7 +23,7 @@ static struct ib_mr *connect(struct kt *kt, const struct kt_conn *conn)
 {
 	kt_create_qp(kt);
 	kt_connect(kt, conn);
-	return kt_reg(kt, kt->pd, RIGHTS);
+	return kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 }
 
 /* ---- work requests ------------------------------------------------------ */
@@ -146,10 +141,6 @@ static void expect_sent(struct kt *kt, u8 opcode, u32 psn)
 	KUNIT_EXPECT_EQ(kt->test, pkt.psn, psn & MXE_PSN_MASK);
 }
 
-#define WRITE_ONLY	IB_OPCODE_RC_RDMA_WRITE_ONLY
-#define FADD		IB_OPCODE_RC_FETCH_ADD
-#define READ_REQ	IB_OPCODE_RC_RDMA_READ_REQUEST
-
 static void expect_success(struct kt *kt, u64 wr_id)
 {
 	kt_expect_wc(kt, kt->send_cq, wr_id, IB_WC_SUCCESS);
@@ -227,7 +218,7 @@ struct run {
 	struct step steps[40];
 };
 
-#define READ_LEN	(2 * MTU + 88)
+#define READ_LEN	(2 * KT_MTU + 88)
 
 static const struct run runs[] = {
 	/* READs and atomics: as many as the peer keeps. */
@@ -236,11 +227,11 @@ static const struct run runs[] = {
 		DO(POST_ATOMIC, 0), DO(POST_ATOMIC, 1),
 		DO(POST_ATOMIC, 2), DO(POST_ATOMIC, 3),
 		DO(POST_WRITE, 4),
-		DO(SENT, FADD, 0), DO(SENT, FADD, 1), DO(NOTHING_SENT),
-		DO(ANSWER_ATOMIC, 0, 0), DO(SUCCESS, 0), DO(SENT, FADD, 2),
-		DO(ANSWER_ATOMIC, 1, 1), DO(SUCCESS, 1), DO(SENT, FADD, 3),
+		DO(SENT, KT_FADD, 0), DO(SENT, KT_FADD, 1), DO(NOTHING_SENT),
+		DO(ANSWER_ATOMIC, 0, 0), DO(SUCCESS, 0), DO(SENT, KT_FADD, 2),
+		DO(ANSWER_ATOMIC, 1, 1), DO(SUCCESS, 1), DO(SENT, KT_FADD, 3),
 		/* What has no response is not limited, but stays in order. */
-		DO(SENT, WRITE_ONLY, 4), DO(NOTHING_SENT), DO(NO_WC),
+		DO(SENT, KT_WRITE_ONLY, 4), DO(NOTHING_SENT), DO(NO_WC),
 	} },
 	{ "max_rd_atomic of 0 allows no READ", {
 		DO(SET_RD_ATOMIC, 0),
@@ -251,17 +242,17 @@ static const struct run runs[] = {
 		DO(POST_ATOMIC, 1),
 		DO(POST_WRITE_FLAGS, 2, IB_SEND_SIGNALED | IB_SEND_FENCE),
 		DO(POST_WRITE, 3),
-		DO(SENT, FADD, 0), DO(NOTHING_SENT),
+		DO(SENT, KT_FADD, 0), DO(NOTHING_SENT),
 		DO(ANSWER_ATOMIC, 0, 0), DO(SUCCESS, 1),
-		DO(SENT, WRITE_ONLY, 1), DO(SENT, WRITE_ONLY, 2),
+		DO(SENT, KT_WRITE_ONLY, 1), DO(SENT, KT_WRITE_ONLY, 2),
 		DO(NOTHING_SENT),
 	} },
 
 	{ "ACK completes", {
 		DO(POST_WRITE, 1), DO(POST_WRITE, 2), DO(NO_WC),
-		DO(ANSWER, 0, ACK), DO(SUCCESS_OPCODE, 1, IB_WC_RDMA_WRITE),
+		DO(ANSWER, 0, KT_ACK), DO(SUCCESS_OPCODE, 1, IB_WC_RDMA_WRITE),
 		DO(NO_WC),
-		DO(ANSWER, 1, ACK), DO(SUCCESS, 2), DO(NO_WC),
+		DO(ANSWER, 1, KT_ACK), DO(SUCCESS, 2), DO(NO_WC),
 	} },
 	/* One acknowledges all before it, in order; only some are reported. */
 	{ "ACK coalesced, some unsignalled", {
@@ -269,12 +260,12 @@ static const struct run runs[] = {
 		DO(POST_WRITE, 2),
 		DO(POST_WRITE_FLAGS, 3, 0), DO(POST_WRITE_FLAGS, 4, 0),
 		DO(POST_WRITE, 5),
-		DO(ANSWER, 5, ACK), DO(SUCCESS, 2), DO(SUCCESS, 5), DO(NO_WC),
+		DO(ANSWER, 5, KT_ACK), DO(SUCCESS, 2), DO(SUCCESS, 5), DO(NO_WC),
 		DO(SQ_TAIL, 6),
 	} },
 	{ "ACK where the queue pair signals all", {
 		DO(SET_SIGNAL_ALL),
-		DO(POST_WRITE_FLAGS, 1, 0), DO(ANSWER, 0, ACK), DO(SUCCESS, 1),
+		DO(POST_WRITE_FLAGS, 1, 0), DO(ANSWER, 0, KT_ACK), DO(SUCCESS, 1),
 	} },
 	/* A response acknowledges what was before its request. */
 	{ "ACK by a response", {
@@ -284,15 +275,15 @@ static const struct run runs[] = {
 	} },
 	/* Nothing is outstanding; then one, then something else is answered. */
 	{ "ACK of nothing is ignored", {
-		DO(ANSWER, 0, ACK), DO(ANSWER, -1, MXE_AETH_NAK_REM_ACC),
+		DO(ANSWER, 0, KT_ACK), DO(ANSWER, -1, KT_NAK_ACC),
 		DO(POST_WRITE, 1), DO(DROP_SENT),
-		DO(ANSWER, -1, ACK), DO(ANSWER, 1, ACK),
-		DO(ANSWER, 1, MXE_AETH_NAK_REM_ACC), DO(ANSWER, -1, NAK_SEQ),
+		DO(ANSWER, -1, KT_ACK), DO(ANSWER, 1, KT_ACK),
+		DO(ANSWER, 1, KT_NAK_ACC), DO(ANSWER, -1, KT_NAK_SEQ),
 		DO(ANSWER_ATOMIC, 1, 0),
 		DO(NOTHING_SENT), DO(NO_WC),
 		DO(COUNTER, MXE_CNT_drop_unsolicited_response, 7),
-		DO(ANSWER, 0, ACK), DO(SUCCESS, 1),
-		DO(ANSWER, 0, ACK), DO(NO_WC),
+		DO(ANSWER, 0, KT_ACK), DO(SUCCESS, 1),
+		DO(ANSWER, 0, KT_ACK), DO(NO_WC),
 		DO(COUNTER, MXE_CNT_drop_unsolicited_response, 8),
 		DO(STATE, IB_QPS_RTS),
 	} },
@@ -300,27 +291,27 @@ static const struct run runs[] = {
 		DO(SET_SQ_PSN, 0xfffffe),
 		DO(POST_WRITE, 0), DO(POST_WRITE, 1),
 		DO(POST_WRITE, 2), DO(POST_WRITE, 3),
-		DO(SENT, WRITE_ONLY, 0), DO(SENT, WRITE_ONLY, 1),
-		DO(SENT, WRITE_ONLY, 2), DO(SENT, WRITE_ONLY, 3),
-		DO(ANSWER, 1, ACK), DO(SUCCESS, 0), DO(SUCCESS, 1), DO(NO_WC),
+		DO(SENT, KT_WRITE_ONLY, 0), DO(SENT, KT_WRITE_ONLY, 1),
+		DO(SENT, KT_WRITE_ONLY, 2), DO(SENT, KT_WRITE_ONLY, 3),
+		DO(ANSWER, 1, KT_ACK), DO(SUCCESS, 0), DO(SUCCESS, 1), DO(NO_WC),
 		/* PSN 0 is lost. */
-		DO(ANSWER, 2, NAK_SEQ),
-		DO(SENT, WRITE_ONLY, 2), DO(SENT, WRITE_ONLY, 3),
+		DO(ANSWER, 2, KT_NAK_SEQ),
+		DO(SENT, KT_WRITE_ONLY, 2), DO(SENT, KT_WRITE_ONLY, 3),
 		DO(NOTHING_SENT),
-		DO(ANSWER, 1, ACK), DO(NO_WC),
-		DO(ANSWER, 3, ACK), DO(SUCCESS, 2), DO(SUCCESS, 3),
+		DO(ANSWER, 1, KT_ACK), DO(NO_WC),
+		DO(ANSWER, 3, KT_ACK), DO(SUCCESS, 2), DO(SUCCESS, 3),
 	} },
 
 	{ "sequence NAK goes back", {
 		DO(POST_WRITE, 0), DO(POST_WRITE, 1), DO(POST_WRITE, 2),
 		DO(DROP_SENT),
 		/* The second is missing: the first has arrived, the third counts not. */
-		DO(ANSWER, 1, NAK_SEQ), DO(SUCCESS, 0), DO(NO_WC),
-		DO(SENT, WRITE_ONLY, 1), DO(SENT, WRITE_ONLY, 2),
+		DO(ANSWER, 1, KT_NAK_SEQ), DO(SUCCESS, 0), DO(NO_WC),
+		DO(SENT, KT_WRITE_ONLY, 1), DO(SENT, KT_WRITE_ONLY, 2),
 		DO(NOTHING_SENT),
 		/* Told twice, sent again once. */
-		DO(ANSWER, 1, NAK_SEQ), DO(NOTHING_SENT),
-		DO(ANSWER, 2, ACK), DO(SUCCESS, 1), DO(SUCCESS, 2),
+		DO(ANSWER, 1, KT_NAK_SEQ), DO(NOTHING_SENT),
+		DO(ANSWER, 2, KT_ACK), DO(SUCCESS, 1), DO(SUCCESS, 2),
 		DO(COUNTER, MXE_CNT_rcvd_nak_sequence, 2),
 	} },
 	/* Progress gives all attempts back; without it they run out. */
@@ -328,18 +319,18 @@ static const struct run runs[] = {
 		DO(SET_RETRY_CNT, 1),
 		DO(POST_WRITE, 0), DO(POST_WRITE, 1),
 		DO(POST_WRITE, 2), DO(POST_WRITE, 3),
-		DO(DROP_SENT), DO(ANSWER, 0, NAK_SEQ), DO(NUM_SENT, 4),
-		DO(ANSWER, 0, ACK), DO(SUCCESS, 0),
-		DO(DROP_SENT), DO(ANSWER, 1, NAK_SEQ), DO(NUM_SENT, 3),
-		DO(ANSWER, 1, ACK), DO(SUCCESS, 1),
-		DO(DROP_SENT), DO(ANSWER, 2, NAK_SEQ), DO(NUM_SENT, 2),
-		DO(ANSWER, 2, ACK), DO(SUCCESS, 2),
+		DO(DROP_SENT), DO(ANSWER, 0, KT_NAK_SEQ), DO(NUM_SENT, 4),
+		DO(ANSWER, 0, KT_ACK), DO(SUCCESS, 0),
+		DO(DROP_SENT), DO(ANSWER, 1, KT_NAK_SEQ), DO(NUM_SENT, 3),
+		DO(ANSWER, 1, KT_ACK), DO(SUCCESS, 1),
+		DO(DROP_SENT), DO(ANSWER, 2, KT_NAK_SEQ), DO(NUM_SENT, 2),
+		DO(ANSWER, 2, KT_ACK), DO(SUCCESS, 2),
 		DO(STATE, IB_QPS_RTS), DO(NO_WC),
 	} },
 	{ "sequence NAK without retries", {
 		DO(SET_RETRY_CNT, 0),
 		DO(POST_WRITE, 1), DO(POST_WRITE, 2),
-		DO(ANSWER, 0, NAK_SEQ),
+		DO(ANSWER, 0, KT_NAK_SEQ),
 		DO(FAILED, 1, IB_WC_RETRY_EXC_ERR), DO(FLUSHED, 2),
 		DO(COUNTER, MXE_CNT_retry_exceeded, 1),
 	} },
@@ -347,9 +338,9 @@ static const struct run runs[] = {
 	{ "implied NAK by a response", {
 		DO(POST_ATOMIC, 1), DO(POST_ATOMIC, 2), DO(DROP_SENT),
 		DO(ANSWER_ATOMIC, 1, 9), DO(NO_WC),
-		DO(SENT, FADD, 0), DO(SENT, FADD, 1), DO(NOTHING_SENT),
+		DO(SENT, KT_FADD, 0), DO(SENT, KT_FADD, 1), DO(NOTHING_SENT),
 		/* A fatal NAK is not believed before it is due either. */
-		DO(ANSWER, 1, MXE_AETH_NAK_REM_ACC), DO(NO_WC),
+		DO(ANSWER, 1, KT_NAK_ACC), DO(NO_WC),
 		DO(ANSWER_ATOMIC, 0, 8), DO(ANSWER_ATOMIC, 1, 9),
 		DO(SUCCESS, 1), DO(SUCCESS, 2),
 	} },
@@ -357,11 +348,11 @@ static const struct run runs[] = {
 	{ "implied NAK twice", {
 		DO(POST_ATOMIC, 1), DO(POST_WRITE, 2), DO(POST_ATOMIC, 3),
 		DO(DROP_SENT),
-		DO(ANSWER, 1, ACK),
-		DO(SENT, FADD, 0), DO(SENT, WRITE_ONLY, 1), DO(SENT, FADD, 2),
+		DO(ANSWER, 1, KT_ACK),
+		DO(SENT, KT_FADD, 0), DO(SENT, KT_WRITE_ONLY, 1), DO(SENT, KT_FADD, 2),
 		DO(NOTHING_SENT),
-		DO(ANSWER, 1, ACK), DO(ANSWER_ATOMIC, 2, 9),
-		DO(ANSWER, 2, NAK_SEQ), DO(NOTHING_SENT), DO(NO_WC),
+		DO(ANSWER, 1, KT_ACK), DO(ANSWER_ATOMIC, 2, 9),
+		DO(ANSWER, 2, KT_NAK_SEQ), DO(NOTHING_SENT), DO(NO_WC),
 		DO(COUNTER, MXE_CNT_implied_nak, 4),
 		/* Progress was made: what is lost now is news. */
 		DO(ANSWER_ATOMIC, 0, 7), DO(SUCCESS, 1),
@@ -371,8 +362,8 @@ static const struct run runs[] = {
 	/* The peer's region was withdrawn while it answered. */
 	{ "NAK in the middle of a READ", {
 		DO(POST_READ, 1, READ_LEN), DO(DROP_SENT),
-		DO(ANSWER_READ, 0, READ_FIRST, MTU),
-		DO(ANSWER, 1, MXE_AETH_NAK_REM_ACC),
+		DO(ANSWER_READ, 0, READ_FIRST, KT_MTU),
+		DO(ANSWER, 1, KT_NAK_ACC),
 		DO(FAILED, 1, IB_WC_REM_ACCESS_ERR), DO(NOTHING_SENT),
 	} },
 
@@ -380,11 +371,11 @@ static const struct run runs[] = {
 	{ "local error in order", {
 		DO(POST_WRITE, 1), DO(POST_WRITE_BAD_KEY, 2), DO(POST_WRITE, 3),
 		DO(SETTLE),
-		DO(SENT, WRITE_ONLY, 0), DO(NOTHING_SENT), DO(NO_WC),
+		DO(SENT, KT_WRITE_ONLY, 0), DO(NOTHING_SENT), DO(NO_WC),
 		/* The first may have to be sent again meanwhile. */
-		DO(ANSWER, 0, NAK_SEQ),
-		DO(SENT, WRITE_ONLY, 0), DO(NOTHING_SENT), DO(NO_WC),
-		DO(ANSWER, 0, ACK), DO(SETTLE), DO(SUCCESS, 1),
+		DO(ANSWER, 0, KT_NAK_SEQ),
+		DO(SENT, KT_WRITE_ONLY, 0), DO(NOTHING_SENT), DO(NO_WC),
+		DO(ANSWER, 0, KT_ACK), DO(SETTLE), DO(SUCCESS, 1),
 		DO(FAILED, 2, IB_WC_LOC_PROT_ERR), DO(FLUSHED, 3), DO(NO_WC),
 		DO(NOTHING_SENT),
 		DO(COUNTER_MIN, MXE_CNT_local_access_errors, 1),
@@ -406,7 +397,7 @@ static const struct run runs[] = {
 		DO(SET_TIMEOUT, TIMEOUT), DO(SET_RETRY_CNT, 7),
 		DO(POST_ATOMIC, 1), DO(WAIT_SENT, 3),
 		DO(ANSWER_ATOMIC, 0, 5), DO(SUCCESS, 1),
-		DO(SENT, FADD, 0), DO(SENT, FADD, 0), DO(SENT, FADD, 0),
+		DO(SENT, KT_FADD, 0), DO(SENT, KT_FADD, 0), DO(SENT, KT_FADD, 0),
 		/* All is answered: the timer rests. */
 		DO(DROP_SENT), DO(SLEEP, 100), DO(NOTHING_SENT),
 		DO(COUNTER_MIN, MXE_CNT_retransmit_timeouts, 2),
@@ -417,14 +408,14 @@ static const struct run runs[] = {
 		DO(WAIT_ERROR),
 		DO(FAILED, 1, IB_WC_RETRY_EXC_ERR), DO(FLUSHED, 2), DO(NO_WC),
 		/* Once, and retry_cnt times more. */
-		DO(SENT, WRITE_ONLY, 0), DO(SENT, WRITE_ONLY, 1),
-		DO(SENT, WRITE_ONLY, 0), DO(SENT, WRITE_ONLY, 1),
-		DO(SENT, WRITE_ONLY, 0), DO(SENT, WRITE_ONLY, 1),
+		DO(SENT, KT_WRITE_ONLY, 0), DO(SENT, KT_WRITE_ONLY, 1),
+		DO(SENT, KT_WRITE_ONLY, 0), DO(SENT, KT_WRITE_ONLY, 1),
+		DO(SENT, KT_WRITE_ONLY, 0), DO(SENT, KT_WRITE_ONLY, 1),
 		DO(NOTHING_SENT),
 		DO(COUNTER, MXE_CNT_retry_exceeded, 1),
 	} },
 	{ "timeout of 0 never fires", {
-		DO(POST_WRITE, 1), DO(SENT, WRITE_ONLY, 0),
+		DO(POST_WRITE, 1), DO(SENT, KT_WRITE_ONLY, 0),
 		DO(SLEEP, 100), DO(NOTHING_SENT), DO(NO_WC),
 	} },
 	{ "RNR NAK sends again", {
@@ -434,9 +425,9 @@ static const struct run runs[] = {
 		/* Not at once, and only what was not executed. */
 		DO(NOTHING_SENT), DO(POST_WRITE, 3), DO(NOTHING_SENT),
 		DO(WAIT_SENT, 3),
-		DO(SENT, WRITE_ONLY, 1), DO(SENT, WRITE_ONLY, 2),
-		DO(SENT, WRITE_ONLY, 3),
-		DO(ANSWER, 3, ACK),
+		DO(SENT, KT_WRITE_ONLY, 1), DO(SENT, KT_WRITE_ONLY, 2),
+		DO(SENT, KT_WRITE_ONLY, 3),
+		DO(ANSWER, 3, KT_ACK),
 		DO(SUCCESS, 1), DO(SUCCESS, 2), DO(SUCCESS, 3),
 		DO(COUNTER, MXE_CNT_rcvd_rnr_nak, 1),
 	} },
@@ -597,7 +588,7 @@ static void complete_run(struct kunit *test)
 	else
 		kt_create_qp(kt);
 	kt_connect(kt, &conn);
-	mr = kt_reg(kt, kt->pd, RIGHTS);
+	mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 	for (; step->action != END; step++) {
 		do_step(kt, mr, conn.sq_psn, step);
 		if (test->status == KUNIT_FAILURE) {
@@ -618,7 +609,7 @@ static void send_write_fields(struct kunit *test)
 	memcpy(kt->mem, "abcde", 5);
 	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 5);
 	pkt = kt_sent(kt);
-	KUNIT_EXPECT_EQ(test, pkt.opcode, WRITE_ONLY);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, KT_WRITE_ONLY);
 	KUNIT_EXPECT_EQ(test, pkt.psn, S);
 	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA);
 	KUNIT_EXPECT_EQ(test, pkt.rkey, KT_REMOTE_KEY);
@@ -634,10 +625,10 @@ static void send_write_fields(struct kunit *test)
 static void send_segments(struct kunit *test)
 {
 	static const u8 opcodes[] = {
-		IB_OPCODE_RC_SEND_FIRST, IB_OPCODE_RC_SEND_MIDDLE,
-		IB_OPCODE_RC_SEND_MIDDLE, IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE,
+		KT_SEND_FIRST, KT_SEND_MIDDLE,
+		KT_SEND_MIDDLE, IB_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE,
 	};
-	const u32 len = 3 * MTU + 5, gap = PAGE_SIZE - 100;
+	const u32 len = 3 * KT_MTU + 5, gap = PAGE_SIZE - 100;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct ib_sge sges[] = {
@@ -663,10 +654,10 @@ static void send_segments(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, pkt.opcode, opcodes[i]);
 		KUNIT_EXPECT_EQ(test, pkt.psn, S + i);
 		KUNIT_EXPECT_EQ(test, pkt.solicited, i == 3);
-		KUNIT_ASSERT_EQ(test, pkt.payload_len, i == 3 ? 5U : MTU);
+		KUNIT_ASSERT_EQ(test, pkt.payload_len, i == 3 ? 5U : KT_MTU);
 		for (b = 0; b < pkt.payload_len; b++)
 			KUNIT_ASSERT_EQ(test, pkt.payload[b],
-					(u8)((i * MTU + b) * 3));
+					(u8)((i * KT_MTU + b) * 3));
 		if (i < 3)
 			continue;
 		KUNIT_EXPECT_TRUE(test, pkt.ack_req);
@@ -674,9 +665,9 @@ static void send_segments(struct kunit *test)
 	}
 	kt_expect_nothing(kt);
 	/* Part of the message is no message. */
-	answer(kt, S + 2, ACK);
+	answer(kt, S + 2, KT_ACK);
 	expect_none(kt);
-	answer(kt, S + 3, ACK);
+	answer(kt, S + 3, KT_ACK);
 	expect_success(kt, 1);
 }
 
@@ -702,7 +693,7 @@ static void send_inline_copies(struct kunit *test)
 	kt_drop_sent(kt);
 	/* It is sent again from the copy, not from what is there now. */
 	memset(data, 0, 64);
-	answer(kt, S, NAK_SEQ);
+	answer(kt, S, KT_NAK_SEQ);
 	pkt = kt_sent(kt);
 	KUNIT_ASSERT_EQ(test, pkt.payload_len, 64U);
 	KUNIT_EXPECT_EQ(test, pkt.payload[0], 0x5a);
@@ -725,13 +716,13 @@ static void send_window(struct kunit *test)
 	kt_settle(kt);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), MXE_MAX_UNACKED);
 	kt_drop_sent(kt);
-	answer(kt, S + 9, ACK);
+	answer(kt, S + 9, KT_ACK);
 	kt_settle(kt);
 	for (i = 0; i < 10; i++)
 		expect_success(kt, i);
 	expect_none(kt);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 10U);
-	expect_sent(kt, WRITE_ONLY, S + MXE_MAX_UNACKED);
+	expect_sent(kt, KT_WRITE_ONLY, S + MXE_MAX_UNACKED);
 }
 
 /* SQD: what was begun is finished, nothing new begins. */
@@ -745,22 +736,22 @@ static void send_drain(struct kunit *test)
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 
 	post_write(kt, 1, mr);
-	expect_sent(kt, WRITE_ONLY, S);
+	expect_sent(kt, KT_WRITE_ONLY, S);
 	KUNIT_ASSERT_EQ(test, ib_modify_qp(kt->qp->ibqp, &attr, IB_QP_STATE |
 					   IB_QP_EN_SQD_ASYNC_NOTIFY), 0);
 	post_write(kt, 2, mr);
 	kt_settle(kt);
 	kt_expect_nothing(kt);
 	KUNIT_EXPECT_FALSE(test, kt->events & BIT(IB_EVENT_SQ_DRAINED));
-	answer(kt, S, ACK);
+	answer(kt, S, KT_ACK);
 	kt_settle(kt);
 	expect_success(kt, 1);
 	KUNIT_EXPECT_TRUE(test, kt->events & BIT(IB_EVENT_SQ_DRAINED));
 	kt_expect_nothing(kt);
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RTS, &kt_default_conn), 0);
 	kt_settle(kt);
-	expect_sent(kt, WRITE_ONLY, S + 1);
-	answer(kt, S + 1, ACK);
+	expect_sent(kt, KT_WRITE_ONLY, S + 1);
+	answer(kt, S + 1, KT_ACK);
 	expect_success(kt, 2);
 }
 
@@ -774,31 +765,28 @@ struct atomic_row {
 	enum ib_wc_opcode completed;
 };
 
-#define ONES	(~0ULL)
-#define TOP	BIT_ULL(63)
-
 static const struct atomic_row atomic_rows[] = {
-	{ "CmpSwap", IB_WR_ATOMIC_CMP_AND_SWP, 5, 0, 7, 0, BTH_CMP_SWAP,
+	{ "CmpSwap", IB_WR_ATOMIC_CMP_AND_SWP, 5, 0, 7, 0, KT_CSWAP,
 	  IB_WC_COMP_SWAP },
-	{ "FetchAdd", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, BTH_FETCH_ADD,
+	{ "FetchAdd", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, KT_FADD,
 	  IB_WC_FETCH_ADD },
 	{ "masked CmpSwap", IB_WR_MASKED_ATOMIC_CMP_AND_SWP, 0x50, 0xf0, 0x7,
-	  0xf, BTH_RC_MASKED_CMP_SWAP, IB_WC_MASKED_COMP_SWAP },
+	  0xf, KT_MCSWAP, IB_WC_MASKED_COMP_SWAP },
 	{ "masked FetchAdd", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 0x10001,
-	  0x80008000, 0, 0, BTH_RC_MASKED_FETCH_ADD, IB_WC_MASKED_FETCH_ADD },
+	  0x80008000, 0, 0, KT_MFADD, IB_WC_MASKED_FETCH_ADD },
 	{ "masked CmpSwap of all bits", IB_WR_MASKED_ATOMIC_CMP_AND_SWP, 5,
-	  ONES, 7, ONES, BTH_CMP_SWAP, IB_WC_MASKED_COMP_SWAP },
+	  KT_ONES, 7, KT_ONES, KT_CSWAP, IB_WC_MASKED_COMP_SWAP },
 	{ "masked FetchAdd without boundary",
-	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, BTH_FETCH_ADD,
+	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, 0, 0, 0, KT_FADD,
 	  IB_WC_MASKED_FETCH_ADD },
 	{ "masked FetchAdd with boundary at the top",
-	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, TOP, 0, 0, BTH_FETCH_ADD,
+	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, KT_TOP, 0, 0, KT_FADD,
 	  IB_WC_MASKED_FETCH_ADD },
 	/* Operands that the operation has not must not reach the wire. */
 	{ "FetchAdd with leftovers", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 1, 2, 3,
-	  BTH_FETCH_ADD, IB_WC_FETCH_ADD },
+	  KT_FADD, IB_WC_FETCH_ADD },
 	{ "masked FetchAdd with leftovers", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD,
-	  5, 1, 2, 3, BTH_RC_MASKED_FETCH_ADD, IB_WC_MASKED_FETCH_ADD },
+	  5, 1, 2, 3, KT_MFADD, IB_WC_MASKED_FETCH_ADD },
 };
 
 KT_ARRAY_PARAM(atomic, atomic_rows);
@@ -806,8 +794,8 @@ KT_ARRAY_PARAM(atomic, atomic_rows);
 static void send_atomic(struct kunit *test)
 {
 	const struct atomic_row *row = test->param_value;
-	bool cas = row->sent == BTH_CMP_SWAP || row->sent == BTH_RC_MASKED_CMP_SWAP;
-	bool masked = row->sent >= BTH_RC_MASKED_CMP_SWAP;
+	bool cas = row->sent == KT_CSWAP || row->sent == KT_MCSWAP;
+	bool masked = row->sent >= KT_MCSWAP;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct ib_sge sge = { kt_va(mr, 8), 8, mr->lkey };
@@ -901,7 +889,7 @@ static void ack_asked_once(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		/* The first of a window asks too. */
 		KUNIT_EXPECT_EQ(test, kt_sent(kt).ack_req, i == 0 || i == 3);
-	answer(kt, S + 3, ACK);
+	answer(kt, S + 3, KT_ACK);
 	for (i = 0; i < 4; i++)
 		expect_success(kt, i);
 }
@@ -929,11 +917,11 @@ static void ack_asked_again(struct kunit *test)
 		};
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr[0].wr, NULL), 0);
 	kt_settle(kt);
-	expect_sent(kt, WRITE_ONLY, S);
+	expect_sent(kt, KT_WRITE_ONLY, S);
 	KUNIT_EXPECT_FALSE(test, kt_sent(kt).ack_req);
 	KUNIT_EXPECT_TRUE(test, kt_sent(kt).ack_req);
 	kt_expect_nothing(kt);
-	answer(kt, S + 1, ACK);
+	answer(kt, S + 1, KT_ACK);
 	kt_settle(kt);
 	expect_success(kt, 0);
 	expect_success(kt, 1);
@@ -953,26 +941,26 @@ static void implied_nak_atomic(struct kunit *test)
 
 	post_atomic(kt, 1, mr);
 	post_write(kt, 2, mr);
-	expect_sent(kt, FADD, S);
+	expect_sent(kt, KT_FADD, S);
 	bytes = kt_sent_bytes(kt, &len);
 	KUNIT_ASSERT_LE(test, len, sizeof(first));
 	memcpy(first, bytes, len);
-	expect_sent(kt, WRITE_ONLY, S + 1);
+	expect_sent(kt, KT_WRITE_ONLY, S + 1);
 
-	answer(kt, S + 1, ACK);
+	answer(kt, S + 1, KT_ACK);
 	expect_none(kt);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_implied_nak), 1ULL);
 	/* The very same packet, so that the peer knows it. */
-	expect_sent(kt, FADD, S);
+	expect_sent(kt, KT_FADD, S);
 	bytes = kt_sent_bytes(kt, &again_len);
 	KUNIT_ASSERT_EQ(test, again_len, len);
 	KUNIT_EXPECT_EQ(test, memcmp(bytes, first, len), 0);
-	expect_sent(kt, WRITE_ONLY, S + 1);
+	expect_sent(kt, KT_WRITE_ONLY, S + 1);
 	kt_expect_nothing(kt);
 	answer_atomic(kt, S, 42);
 	expect_success(kt, 1);
 	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, 42ULL);
-	answer(kt, S + 1, ACK);
+	answer(kt, S + 1, KT_ACK);
 	expect_success(kt, 2);
 }
 
@@ -983,7 +971,7 @@ static void expect_read_data(struct kt *kt)
 	u32 i;
 
 	for (i = 0; i < READ_LEN; i++)
-		KUNIT_ASSERT_EQ(kt->test, kt->mem[i], (u8)(i % MTU + 1));
+		KUNIT_ASSERT_EQ(kt->test, kt->mem[i], (u8)(i % KT_MTU + 1));
 	KUNIT_EXPECT_EQ(kt->test, kt->mem[READ_LEN], 0);
 }
 
@@ -997,22 +985,22 @@ static void read_completes(struct kunit *test)
 	post_read(kt, 1, mr, READ_LEN);
 	post_write(kt, 2, mr);
 	pkt = kt_sent(kt);
-	KUNIT_EXPECT_EQ(test, pkt.opcode, READ_REQ);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, KT_READ_REQ);
 	KUNIT_EXPECT_EQ(test, pkt.psn, S);
 	KUNIT_EXPECT_EQ(test, pkt.dma_len, (u32)READ_LEN);
 	/* As many sequence numbers as responses. */
-	expect_sent(kt, WRITE_ONLY, S + 3);
-	answer_read(kt, S, READ_FIRST, MTU);
-	answer_read(kt, S + 1, READ_MIDDLE, MTU);
+	expect_sent(kt, KT_WRITE_ONLY, S + 3);
+	answer_read(kt, S, READ_FIRST, KT_MTU);
+	answer_read(kt, S + 1, READ_MIDDLE, KT_MTU);
 	expect_none(kt);
-	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * MTU);
+	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * KT_MTU);
 	wc = kt_poll(kt, kt->send_cq);
 	KUNIT_EXPECT_EQ(test, wc.wr_id, 1ULL);
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_RDMA_READ);
 	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)READ_LEN);
 	expect_read_data(kt);
-	answer(kt, S + 3, ACK);
+	answer(kt, S + 3, KT_ACK);
 	expect_success(kt, 2);
 }
 
@@ -1025,19 +1013,19 @@ static void read_resumes(struct kunit *test)
 
 	post_read(kt, 1, mr, READ_LEN);
 	kt_drop_sent(kt);
-	answer_read(kt, S, READ_FIRST, MTU);
-	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * MTU);
+	answer_read(kt, S, READ_FIRST, KT_MTU);
+	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * KT_MTU);
 	expect_none(kt);
 	pkt = kt_sent(kt);
-	KUNIT_EXPECT_EQ(test, pkt.opcode, READ_REQ);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, KT_READ_REQ);
 	KUNIT_EXPECT_EQ(test, pkt.psn, S + 1);
-	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA + MTU);
-	KUNIT_EXPECT_EQ(test, pkt.dma_len, (u32)READ_LEN - MTU);
+	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA + KT_MTU);
+	KUNIT_EXPECT_EQ(test, pkt.dma_len, (u32)READ_LEN - KT_MTU);
 	kt_expect_nothing(kt);
 	/* A late one again is no harm. */
-	answer_read(kt, S, READ_FIRST, MTU);
-	answer_read(kt, S + 1, READ_FIRST, MTU);
-	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * MTU);
+	answer_read(kt, S, READ_FIRST, KT_MTU);
+	answer_read(kt, S + 1, READ_FIRST, KT_MTU);
+	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * KT_MTU);
 	expect_success(kt, 1);
 	expect_read_data(kt);
 	expect_none(kt);
@@ -1060,37 +1048,37 @@ struct answer_row {
 
 static const struct answer_row answer_rows[] = {
 	{ "NAK Invalid Request", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
-	  MXE_AETH_NAK_INV_REQ, IB_WC_REM_INV_REQ_ERR },
+	  KT_NAK_INV, IB_WC_REM_INV_REQ_ERR },
 	{ "NAK Remote Access Error", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
-	  MXE_AETH_NAK_REM_ACC, IB_WC_REM_ACCESS_ERR },
+	  KT_NAK_ACC, IB_WC_REM_ACCESS_ERR },
 	{ "NAK Remote Operational Error", POSTED_WRITE,
-	  IB_OPCODE_RC_ACKNOWLEDGE, 0, MXE_AETH_NAK_REM_OP, IB_WC_REM_OP_ERR },
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, KT_NAK_OP, IB_WC_REM_OP_ERR },
 	{ "NAK Remote Access Error of an atomic", POSTED_ATOMIC,
-	  IB_OPCODE_RC_ACKNOWLEDGE, 0, MXE_AETH_NAK_REM_ACC,
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, KT_NAK_ACC,
 	  IB_WC_REM_ACCESS_ERR },
 	{ "NAK Invalid Request of a READ", POSTED_LONG_READ,
-	  IB_OPCODE_RC_ACKNOWLEDGE, 0, MXE_AETH_NAK_INV_REQ,
+	  IB_OPCODE_RC_ACKNOWLEDGE, 0, KT_NAK_INV,
 	  IB_WC_REM_INV_REQ_ERR },
 	{ "NAK of an unknown kind", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
 	  AETH_NAK_RESERVED, BAD },
 	{ "reserved syndrome", POSTED_WRITE, IB_OPCODE_RC_ACKNOWLEDGE, 0,
 	  AETH_RESERVED, BAD },
 	{ "atomic response to a WRITE", POSTED_WRITE,
-	  IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0, ACK, BAD },
-	{ "READ response to a WRITE", POSTED_WRITE, READ_ONLY, 4, ACK, BAD },
-	{ "READ response to an atomic", POSTED_ATOMIC, READ_ONLY, 8, ACK, BAD },
+	  IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0, KT_ACK, BAD },
+	{ "READ response to a WRITE", POSTED_WRITE, READ_ONLY, 4, KT_ACK, BAD },
+	{ "READ response to an atomic", POSTED_ATOMIC, READ_ONLY, 8, KT_ACK, BAD },
 	{ "atomic response to a READ", POSTED_READ,
-	  IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0, ACK, BAD },
-	{ "READ response too short", POSTED_READ, READ_ONLY, 4, ACK, BAD },
-	{ "READ response too long", POSTED_READ, READ_ONLY, 12, ACK, BAD },
+	  IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0, KT_ACK, BAD },
+	{ "READ response too short", POSTED_READ, READ_ONLY, 4, KT_ACK, BAD },
+	{ "READ response too long", POSTED_READ, READ_ONLY, 12, KT_ACK, BAD },
 	{ "READ response First, too short", POSTED_LONG_READ, READ_FIRST,
-	  MTU - 4, ACK, BAD },
+	  KT_MTU - 4, KT_ACK, BAD },
 	{ "READ response First, too long", POSTED_LONG_READ, READ_FIRST,
-	  MTU + 4, ACK, BAD },
-	{ "READ response Only, more is due", POSTED_LONG_READ, READ_ONLY, MTU,
-	  ACK, BAD },
+	  KT_MTU + 4, KT_ACK, BAD },
+	{ "READ response Only, more is due", POSTED_LONG_READ, READ_ONLY, KT_MTU,
+	  KT_ACK, BAD },
 	{ "READ response First, no more is due", POSTED_READ, READ_FIRST, 8,
-	  ACK, BAD },
+	  KT_ACK, BAD },
 };
 
 KT_ARRAY_PARAM(answer, answer_rows);
@@ -1145,14 +1133,14 @@ static void answer_after_error(struct kunit *test)
 		.flags = mxe_opcode_flags(IB_OPCODE_RC_ACKNOWLEDGE),
 		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
 		.psn = S,
-		.syndrome = MXE_AETH_NAK_REM_ACC,
+		.syndrome = KT_NAK_ACC,
 	};
 	struct mxe_pkt ack = nak;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 
 	ack.psn = S + 1;
-	ack.syndrome = ACK;
+	ack.syndrome = KT_ACK;
 	post_write(kt, 1, mr);
 	post_write(kt, 2, mr);
 	mxe_sq_begin(kt->qp);
@@ -1183,8 +1171,8 @@ static const struct local_row local_rows[] = {
 	  .status = IB_WC_LOC_PROT_ERR },
 	{ "foreign domain", IB_WR_SEND, 4, .other_pd = true,
 	  .status = IB_WC_LOC_PROT_ERR },
-	{ "end outside, after some packets", IB_WR_RDMA_WRITE, 3 * MTU,
-	  .offset = KT_SIZE - 2 * MTU, .status = IB_WC_LOC_PROT_ERR },
+	{ "end outside, after some packets", IB_WR_RDMA_WRITE, 3 * KT_MTU,
+	  .offset = KT_SIZE - 2 * KT_MTU, .status = IB_WC_LOC_PROT_ERR },
 	{ "longer than a message", IB_WR_RDMA_WRITE, MXE_MAX_MSG_SIZE + 1,
 	  .status = IB_WC_LOC_LEN_ERR },
 	{ "no room for an atomic's result", IB_WR_ATOMIC_FETCH_AND_ADD, 7,
@@ -1199,7 +1187,7 @@ static void local_error_table(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *good = connect(kt, &kt_default_conn);
 	struct ib_mr *mr = kt_reg(kt, row->other_pd ? kt->other_pd : kt->pd,
-				  RIGHTS);
+				  KT_ALL_RIGHTS);
 	struct ib_sge sge = {
 		.addr = kt_va(mr, row->offset),
 		.length = row->length,
@@ -1278,12 +1266,12 @@ static void post_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_refused_verbs), 9ULL);
 
 	/* Room is where requests are complete. */
-	mr = kt_reg(kt, kt->pd, RIGHTS);
+	mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 	for (i = 0, err = 0; i < 1000 && !err; i++)
 		err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, i - 1, (int)kt->qp->sq.entries);
-	answer(kt, S, ACK);
+	answer(kt, S, KT_ACK);
 	err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
 	KUNIT_EXPECT_EQ(test, err, 0);
 	err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
@@ -1303,7 +1291,7 @@ static void local_op_in_order(struct kunit *test)
 		.wr.send_flags = IB_SEND_SIGNALED,
 		.mr = mr,
 		.key = ib_inc_rkey(mr->rkey),
-		.access = RIGHTS,
+		.access = KT_ALL_RIGHTS,
 	};
 	struct mxe_mr *found;
 	struct ib_wc wc;
@@ -1313,12 +1301,12 @@ static void local_op_in_order(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, post_local_inv(kt, 2, key), 0);
 	ib_update_fast_reg_key(mr, reg.key);
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &reg.wr, NULL), 0);
-	expect_sent(kt, WRITE_ONLY, S);
+	expect_sent(kt, KT_WRITE_ONLY, S);
 	/* It may be needed once more. */
-	answer(kt, S, NAK_SEQ);
-	expect_sent(kt, WRITE_ONLY, S);
+	answer(kt, S, KT_NAK_SEQ);
+	expect_sent(kt, KT_WRITE_ONLY, S);
 	expect_none(kt);
-	answer(kt, S, ACK);
+	answer(kt, S, KT_ACK);
 	expect_success(kt, 1);
 	wc = kt_poll(kt, kt->send_cq);
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
@@ -1333,8 +1321,8 @@ static void local_op_in_order(struct kunit *test)
 	mxe_mr_put(found);
 	/* They take no sequence numbers. */
 	post_write(kt, 4, mr);
-	expect_sent(kt, WRITE_ONLY, S + 1);
-	answer(kt, S + 1, ACK);
+	expect_sent(kt, KT_WRITE_ONLY, S + 1);
+	answer(kt, S + 1, KT_ACK);
 	expect_success(kt, 4);
 }
 
@@ -1361,7 +1349,7 @@ static void flush_in_order(struct kunit *test)
 	kt_settle(kt);
 	expect_flushed(kt, 4);
 	expect_flushed(kt, 5);
-	answer(kt, S, ACK);
+	answer(kt, S, KT_ACK);
 	expect_none(kt);
 	kt_expect_nothing(kt);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_state), 1ULL);
@@ -1370,8 +1358,8 @@ static void flush_in_order(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
 	kt_connect(kt, &kt_default_conn);
 	post_write(kt, 6, mr);
-	expect_sent(kt, WRITE_ONLY, S);
-	answer(kt, S, ACK);
+	expect_sent(kt, KT_WRITE_ONLY, S);
+	answer(kt, S, KT_ACK);
 	expect_success(kt, 6);
 	expect_none(kt);
 }
@@ -1398,7 +1386,7 @@ static void timer_backs_off(struct kunit *test)
 	before = jiffies;
 	post_write(kt, 1, mr);
 	for (i = 0; i < ARRAY_SIZE(factor); i++) {
-		expect_sent(kt, WRITE_ONLY, S);
+		expect_sent(kt, KT_WRITE_ONLY, S);
 		/* Time passes between any two lines of this. */
 		KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies),
 				(long)(factor[i] * t));
@@ -1413,7 +1401,7 @@ static void timer_backs_off(struct kunit *test)
 		wait_sent(kt, 1);
 	}
 	kt_drop_sent(kt);
-	answer(kt, S, ACK);
+	answer(kt, S, KT_ACK);
 	expect_success(kt, 1);
 	post_write(kt, 2, mr);
 	KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies), (long)t);
@@ -1437,12 +1425,12 @@ static void timer_goes_on(struct kunit *test)
 	kt_drop_sent(kt);
 	old = sq->retry_timer.expires;
 	msleep(20);
-	answer(kt, S, ACK);
+	answer(kt, S, KT_ACK);
 	expect_success(kt, 1);
 	KUNIT_EXPECT_FALSE(test, sq->retry_armed);
 
 	post_write(kt, 2, mr);
-	expect_sent(kt, WRITE_ONLY, S + 1);
+	expect_sent(kt, KT_WRITE_ONLY, S + 1);
 	KUNIT_EXPECT_TRUE(test, time_after(sq->retry_at, old));
 	mod_timer(&sq->retry_timer, jiffies);
 	for (i = 0; i < 1000; i++) {
@@ -1456,7 +1444,7 @@ static void timer_goes_on(struct kunit *test)
 	sq->retry_at = jiffies;
 	mod_timer(&sq->retry_timer, jiffies);
 	wait_sent(kt, 1);
-	expect_sent(kt, WRITE_ONLY, S + 1);
+	expect_sent(kt, KT_WRITE_ONLY, S + 1);
 }
 
 static void rnr_retry_without_end(struct kunit *test)
@@ -1475,7 +1463,7 @@ static void rnr_retry_without_end(struct kunit *test)
 		answer(kt, S, RNR_NAK);
 	}
 	wait_sent(kt, 1);
-	answer(kt, S, ACK);
+	answer(kt, S, KT_ACK);
 	expect_success(kt, 1);
 }
 

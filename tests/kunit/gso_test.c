@@ -12,13 +12,9 @@
 #include "stats.h"
 #include "gso.h"
 
-#define MTU		256
-#define REMOTE_VA	0x10000ULL
-#define REMOTE_KEY	0x7700U
-
 /* A WRITE of three packets, the last one shorter. */
 #define PKTS		3
-#define LENGTH		(2 * MTU + 60)
+#define LENGTH		(2 * KT_MTU + 60)
 
 /* The packets are complete, in order, and of the right lengths. */
 static void expect_packets(struct kunit *test, struct sk_buff *skb, u32 psn)
@@ -52,7 +48,7 @@ static void expect_packets(struct kunit *test, struct sk_buff *skb, u32 psn)
 		KUNIT_ASSERT_EQ(test, mxe_pkt_parse(&pkt, bth, len), MXE_PKT_OK);
 		KUNIT_EXPECT_EQ(test, pkt.psn, mxe_psn_add(psn, i));
 		KUNIT_EXPECT_EQ(test, pkt.payload_len,
-				i == PKTS - 1 ? LENGTH % MTU : MTU);
+				i == PKTS - 1 ? LENGTH % KT_MTU : KT_MTU);
 	}
 	KUNIT_EXPECT_NULL(test, skb);
 }
@@ -64,8 +60,8 @@ static void post_write(struct kt *kt, struct ib_mr *mr)
 		.wr.opcode = IB_WR_RDMA_WRITE,
 		.wr.sg_list = &sge,
 		.wr.num_sge = 1,
-		.remote_addr = REMOTE_VA,
-		.rkey = REMOTE_KEY,
+		.remote_addr = KT_REMOTE_VA,
+		.rkey = KT_REMOTE_KEY,
 	};
 
 	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);

@@ -487,7 +487,7 @@ struct mxe_pkt_out kt_pkt(struct kt *kt, u8 opcode, u32 psn)
 		.pkey = 0xffff,
 		.qpn = kt->qp->qpn,
 		.psn = psn & MXE_PSN_MASK,
-		.syndrome = MXE_AETH_ACK_UNLIMITED,
+		.syndrome = KT_ACK,
 		.atomic.log_size = 3,
 	};
 }
@@ -642,7 +642,7 @@ void kt_expect_atomic_ack(struct kt *kt, u32 psn, u64 orig, u32 msn)
 
 	KUNIT_EXPECT_EQ(kt->test, pkt.opcode, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE);
 	KUNIT_EXPECT_EQ(kt->test, pkt.psn, psn & MXE_PSN_MASK);
-	KUNIT_EXPECT_EQ(kt->test, pkt.syndrome, MXE_AETH_ACK_UNLIMITED);
+	KUNIT_EXPECT_EQ(kt->test, pkt.syndrome, KT_ACK);
 	KUNIT_EXPECT_EQ(kt->test, pkt.atomic_orig, orig);
 	KUNIT_EXPECT_EQ(kt->test, pkt.msn, msn);
 	kt_expect_nothing(kt);

@@ -11,9 +11,6 @@
 #include "emulate.h"
 #include "ib_exp_fake.h"
 
-#define ONES	(~0ULL)
-#define TOP	BIT_ULL(63)
-
 /* ---- lowering ---------------------------------------------------------- */
 
 static u64 masked(const struct ib_atomic_wr *wr, u64 old)
@@ -46,21 +43,21 @@ struct lower_case {
 #define FADD	IB_WR_MASKED_ATOMIC_FETCH_AND_ADD
 
 static const struct lower_case lower_cases[] = {
-	{ "compares and swaps all", CAS, ONES, ONES, true },
-	{ "compares all, swaps some", CAS, ONES, 0xff00, true },
-	{ "compares all, swaps none", CAS, ONES, 0, true },
+	{ "compares and swaps all", CAS, KT_ONES, KT_ONES, true },
+	{ "compares all, swaps some", CAS, KT_ONES, 0xff00, true },
+	{ "compares all, swaps none", CAS, KT_ONES, 0, true },
 	{ "compares some, swaps none", CAS, 0xff, 0, true },
 	{ "compares and swaps none", CAS, 0, 0, true },
-	{ "compares all but the top", CAS, ~TOP, ONES, false },
-	{ "compares all but the lowest", CAS, ~1ULL, ONES, false },
-	{ "compares none, swaps all", CAS, 0, ONES, false },
+	{ "compares all but the top", CAS, ~KT_TOP, KT_ONES, false },
+	{ "compares all but the lowest", CAS, ~1ULL, KT_ONES, false },
+	{ "compares none, swaps all", CAS, 0, KT_ONES, false },
 	{ "compares none, swaps one", CAS, 0, 1, false },
 	{ "one field", FADD, 0, 0, true },
-	{ "one field, its top marked", FADD, TOP, 0, true },
+	{ "one field, its top marked", FADD, KT_TOP, 0, true },
 	{ "a field of one bit", FADD, 1, 0, false },
 	{ "a field of 63 bits", FADD, BIT_ULL(62), 0, false },
 	{ "four fields", FADD, 0x8000800080008000ULL, 0, false },
-	{ "64 fields", FADD, ONES, 0, false },
+	{ "64 fields", FADD, KT_ONES, 0, false },
 };
 
 KT_ARRAY_PARAM(lower, lower_cases);
@@ -109,7 +106,7 @@ static void lower_posted(struct kunit *test)
 	struct fake_request req;
 
 	fake->word = 0x1234;
-	fake_cmp_swap(&req, 0x1234, ONES, 0xffff, 0xff);
+	fake_cmp_swap(&req, 0x1234, KT_ONES, 0xffff, 0xff);
 	KUNIT_ASSERT_EQ(test, fake_post(fake, &req), 0);
 	KUNIT_EXPECT_PTR_EQ(test, fake_oldest(fake)->wr.wr.wr_cqe, &req.cqe);
 	fake_execute(fake, fake_oldest(fake));
@@ -157,8 +154,8 @@ static const struct loop_case loop_cases[] = {
 	  0x8000800080008000ULL, 0, 0, 0, 0x0001000200030004ULL, 1 },
 	{ "counters", FADD, 0x0001000200030004ULL, 0x8000800080008000ULL,
 	  0, 0, 0xffff000100010001ULL, 0x0000000300040005ULL, 2 },
-	{ "exclusive or", FADD, 0xff00ff00ff00ff00ULL, ONES, 0, 0,
-	  ONES, 0x00ff00ff00ff00ffULL, 2 },
+	{ "exclusive or", FADD, 0xff00ff00ff00ff00ULL, KT_ONES, 0, 0,
+	  KT_ONES, 0x00ff00ff00ff00ffULL, 2 },
 	{ "adds nothing", FADD, 0, 0x80008000, 0, 0, 0x1234, 0x1234, 1 },
 };
 

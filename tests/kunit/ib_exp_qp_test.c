@@ -10,8 +10,6 @@
 
 #include "ib_exp_fake.h"
 
-#define ONES	(~0ULL)
-
 /* ---- enabling ---------------------------------------------------------- */
 
 static void expect_enable(struct kunit *test, int err)
@@ -162,7 +160,7 @@ static void qp_post_rules(struct kunit *test)
 	fake_fetch_add(&req, 1, 0x8000);
 	rule->break_it(&req);
 	KUNIT_EXPECT_EQ(test, fake_post(fake, &req), -EINVAL);
-	fake_cmp_swap(&req, 1, ONES, 1, 1);
+	fake_cmp_swap(&req, 1, KT_ONES, 1, 1);
 	rule->break_it(&req);
 	KUNIT_EXPECT_EQ(test, fake_post(fake, &req), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fake->total_posted, 0U);

@@ -12,7 +12,6 @@
 #include "rkey.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ)
-#define ACK	MXE_AETH_ACK_UNLIMITED
 
 static struct mxe_pkt_out send_inv(struct kt *kt, u32 psn, u32 key)
 {
@@ -47,7 +46,7 @@ static void inv_remote(struct kunit *test)
 	kt_post_recv(kt, 5, buf, 0, 8);
 	out = send_inv(kt, KT_RQ_PSN, mr->rkey);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	wc = kt_poll(kt, kt->recv_cq);
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_RECV);
@@ -60,7 +59,7 @@ static void inv_remote(struct kunit *test)
 	/* The request again is a duplicate: nothing is invalidated twice. */
 	KUNIT_ASSERT_EQ(test, kt_fast_reg(mr, kt->pd, mr->rkey, RIGHTS), 0);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	KUNIT_EXPECT_TRUE(test, is_valid(kt, mr->rkey));
 	kt_expect_no_wc(kt, kt->recv_cq);
 }
@@ -100,7 +99,7 @@ static void inv_remote_refused(struct kunit *test)
 	kt_post_recv(kt, 5, buf, 0, 8);
 	out = send_inv(kt, KT_RQ_PSN, mr->rkey ^ row->key_xor);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN, MXE_AETH_NAK_REM_ACC, 0);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_NAK_ACC, 0);
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->recv_cq, 5, IB_WC_LOC_ACCESS_ERR);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
@@ -131,7 +130,7 @@ static void inv_sent(struct kunit *test)
 	sge.lkey = mr->lkey;
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
 	pkt = kt_sent(kt);
-	KUNIT_EXPECT_EQ(test, pkt.opcode, IB_OPCODE_RC_SEND_FIRST);
+	KUNIT_EXPECT_EQ(test, pkt.opcode, KT_SEND_FIRST);
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode,
 			IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE);
@@ -314,7 +313,7 @@ static void inv_waits_remote(struct kunit *test)
 	out = send_inv(kt, KT_RQ_PSN, mr->rkey);
 	kt_inject(kt, &out);
 	/* One more, which has to wait for its turn. */
-	out = kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN + 1);
+	out = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN + 1);
 	out.payload_len = 8;
 	kt_inject(kt, &out);
 	kt_settle(kt);

@@ -12,8 +12,6 @@
 #include "mr.h"
 #include "netns.h"
 
-#define ACCESS_ALL	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
-			 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 #define RESULT		2048	/* offsets in the region */
 #define WORD		4096
 
@@ -78,7 +76,7 @@ static int lt_connect(struct lt *lt, struct mxe_qp *qp, u32 dest_qpn)
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
 		.port_num = 1,
-		.qp_access_flags = ACCESS_ALL,
+		.qp_access_flags = KT_ALL_RIGHTS,
 		.path_mtu = lt->mtu,
 		.dest_qp_num = dest_qpn,
 		.max_dest_rd_atomic = 4,
@@ -140,7 +138,7 @@ static struct lt *lt_open_with(struct kunit *test, enum ib_mtu mtu, u8 timeout)
 	lt->b = lt_create_qp(lt);
 	KUNIT_ASSERT_EQ(test, lt_connect(lt, lt->a, lt->b->qpn), 0);
 	KUNIT_ASSERT_EQ(test, lt_connect(lt, lt->b, lt->a->qpn), 0);
-	lt->mr = kt_reg(kt, kt->pd, ACCESS_ALL);
+	lt->mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 	kt_settle(kt);
 	return lt;
 }
@@ -249,7 +247,7 @@ static void lt_expect_counts(struct lt *lt, u64 loops, bool packets)
 
 /* ---- tests ------------------------------------------------------------- */
 
-static void loop_at_once(struct kunit *test)
+static void loopback_at_once(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	struct kt *kt = lt->kt;
@@ -301,7 +299,7 @@ static void lt_write_over(struct lt *lt, unsigned int from, unsigned int to)
  * memcpy() copies some of these rightly by chance, which depends on addresses; not
  * the third, on x86.
  */
-static void loop_overlap(struct kunit *test)
+static void loopback_overlap(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	unsigned int at = (0x10 - (uintptr_t)lt->kt->mem) & 0xff;
@@ -314,7 +312,7 @@ static void loop_overlap(struct kunit *test)
 	lt_close(lt);
 }
 
-static void loop_switched_off(struct kunit *test)
+static void loopback_switched_off(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 
@@ -331,7 +329,7 @@ static void loop_switched_off(struct kunit *test)
 }
 
 /* Not in the verb (infiniband/core_locking.rst), and soon after it. */
-static void loop_handlers(struct kunit *test)
+static void loopback_handlers(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	struct lt_seen *seen = &lt->seen;
@@ -356,7 +354,7 @@ static void loop_handlers(struct kunit *test)
 }
 
 /* Interrupts off: the work does it. */
-static void loop_irqs_off(struct kunit *test)
+static void loopback_irqs_off(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	unsigned long flags;
@@ -371,7 +369,7 @@ static void loop_irqs_off(struct kunit *test)
 	lt_close(lt);
 }
 
-static void loop_wrong_key(struct kunit *test)
+static void loopback_wrong_key(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 
@@ -387,7 +385,7 @@ static void loop_wrong_key(struct kunit *test)
 }
 
 /* The receive that was too short when it was looked at is told of, once. */
-static void loop_short_receive(struct kunit *test)
+static void loopback_short_receive(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 
@@ -402,7 +400,7 @@ static void loop_short_receive(struct kunit *test)
 }
 
 /* The one that is remembered goes, and its number goes to another. */
-static void loop_peer_gone(struct kunit *test)
+static void loopback_peer_gone(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	struct mxe_netns *mnet = lt->kt->dev->mnet;
@@ -428,11 +426,11 @@ static void loop_peer_gone(struct kunit *test)
 }
 
 /* Regions that are remembered go, and their key goes to another. */
-static void loop_region_gone(struct kunit *test)
+static void loopback_region_gone(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	struct kt *kt = lt->kt;
-	struct ib_mr *old = kt_reg(kt, kt->pd, ACCESS_ALL), *mr;
+	struct ib_mr *old = kt_reg(kt, kt->pd, KT_ALL_RIGHTS), *mr;
 	struct xarray *mrs = &kt->dev->mrs;
 	u32 key = old->rkey;
 
@@ -442,7 +440,7 @@ static void loop_region_gone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_dereg_mr(old), 0);
 	kt->num_mrs--;
 
-	mr = kt_reg(kt, kt->pd, ACCESS_ALL);
+	mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 	xa_erase(mrs, mr->rkey >> 8);
 	KUNIT_ASSERT_EQ(test, xa_insert(mrs, key >> 8, to_mmr(mr), GFP_KERNEL),
 			0);
@@ -457,7 +455,7 @@ static void loop_region_gone(struct kunit *test)
 }
 
 /* A full completion queue of the receiver is an error of that one. */
-static void loop_overrun(struct kunit *test)
+static void loopback_overrun(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
 	int i;
@@ -486,7 +484,7 @@ static void loop_overrun(struct kunit *test)
  * the SEND behind it to ask for an ACK. But that one takes the loopback path, once the
  * WRITE is complete. No timer helps.
  */
-static void loop_behind_packets(struct kunit *test)
+static void loopback_behind_packets(struct kunit *test)
 {
 	const u32 len = (MXE_LOOPBACK_PKTS + 6) * 256;
 	struct lt *lt = lt_open_with(test, IB_MTU_256, 0);
@@ -518,26 +516,26 @@ static void loop_behind_packets(struct kunit *test)
 	lt_close(lt);
 }
 
-static struct kunit_case loop_cases[] = {
-	KUNIT_CASE(loop_at_once),
-	KUNIT_CASE(loop_overlap),
-	KUNIT_CASE(loop_switched_off),
-	KUNIT_CASE(loop_handlers),
-	KUNIT_CASE(loop_irqs_off),
-	KUNIT_CASE(loop_wrong_key),
-	KUNIT_CASE(loop_short_receive),
-	KUNIT_CASE(loop_peer_gone),
-	KUNIT_CASE(loop_region_gone),
-	KUNIT_CASE(loop_overrun),
-	KUNIT_CASE(loop_behind_packets),
+static struct kunit_case loopback_cases[] = {
+	KUNIT_CASE(loopback_at_once),
+	KUNIT_CASE(loopback_overlap),
+	KUNIT_CASE(loopback_switched_off),
+	KUNIT_CASE(loopback_handlers),
+	KUNIT_CASE(loopback_irqs_off),
+	KUNIT_CASE(loopback_wrong_key),
+	KUNIT_CASE(loopback_short_receive),
+	KUNIT_CASE(loopback_peer_gone),
+	KUNIT_CASE(loopback_region_gone),
+	KUNIT_CASE(loopback_overrun),
+	KUNIT_CASE(loopback_behind_packets),
 	{}
 };
 
-static struct kunit_suite loop_suite = {
+static struct kunit_suite loopback_suite = {
 	.name = "mxe_loopback",
 	.init = kt_init,
 	.exit = kt_exit,
-	.test_cases = loop_cases,
+	.test_cases = loopback_cases,
 };
 
-kunit_test_suites(&loop_suite);
+kunit_test_suites(&loopback_suite);

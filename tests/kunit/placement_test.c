@@ -11,7 +11,6 @@
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
 		 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_FLUSH_GLOBAL)
-#define S	KT_SQ_PSN
 
 /* What kt_inject() makes of 8 bytes of payload. */
 static const u8 data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -49,7 +48,7 @@ static void expect_response(struct kt *kt, u32 psn, u32 msn)
 	KUNIT_EXPECT_EQ(kt->test, pkt.payload_len, 0U);
 	KUNIT_EXPECT_EQ(kt->test, pkt.psn, psn);
 	KUNIT_EXPECT_EQ(kt->test, pkt.msn, msn);
-	KUNIT_EXPECT_EQ(kt->test, pkt.syndrome, MXE_AETH_ACK_UNLIMITED);
+	KUNIT_EXPECT_EQ(kt->test, pkt.syndrome, KT_ACK);
 	kt_expect_nothing(kt);
 }
 
@@ -110,27 +109,24 @@ struct refused_row {
 	u8 type, level;		/* exclusive-ored */
 };
 
-#define NAK_INV	MXE_AETH_NAK_INV_REQ
-#define NAK_ACC	MXE_AETH_NAK_REM_ACC
-
 static const struct refused_row refused_rows[] = {
-	{ "ATOMIC WRITE without the right", BTH_ATOMIC_WRITE, NAK_INV,
+	{ "ATOMIC WRITE without the right", BTH_ATOMIC_WRITE, KT_NAK_INV,
 	  IB_ACCESS_REMOTE_WRITE },
-	{ "ATOMIC WRITE that is not aligned", BTH_ATOMIC_WRITE, NAK_INV, .va = 4 },
-	{ "ATOMIC WRITE of another length", BTH_ATOMIC_WRITE, NAK_INV, .len = 8 },
-	{ "ATOMIC WRITE with more data", BTH_ATOMIC_WRITE, NAK_INV, .data = 4 },
-	{ "ATOMIC WRITE with less data", BTH_ATOMIC_WRITE, NAK_INV, .data = -4 },
-	{ "ATOMIC WRITE behind the region", BTH_ATOMIC_WRITE, NAK_ACC, .va = KT_SIZE },
-	{ "ATOMIC WRITE with another key", BTH_ATOMIC_WRITE, NAK_ACC, .rkey = 1 },
-	{ "FLUSH without the right", BTH_FLUSH, NAK_INV, IB_ACCESS_FLUSH_GLOBAL },
-	{ "FLUSH behind the region", BTH_FLUSH, NAK_ACC, .len = KT_SIZE },
-	{ "FLUSH with another key", BTH_FLUSH, NAK_ACC, .rkey = 1 },
-	{ "FLUSH of a region with another key", BTH_FLUSH, NAK_ACC, .rkey = 1,
+	{ "ATOMIC WRITE that is not aligned", BTH_ATOMIC_WRITE, KT_NAK_INV, .va = 4 },
+	{ "ATOMIC WRITE of another length", BTH_ATOMIC_WRITE, KT_NAK_INV, .len = 8 },
+	{ "ATOMIC WRITE with more data", BTH_ATOMIC_WRITE, KT_NAK_INV, .data = 4 },
+	{ "ATOMIC WRITE with less data", BTH_ATOMIC_WRITE, KT_NAK_INV, .data = -4 },
+	{ "ATOMIC WRITE behind the region", BTH_ATOMIC_WRITE, KT_NAK_ACC, .va = KT_SIZE },
+	{ "ATOMIC WRITE with another key", BTH_ATOMIC_WRITE, KT_NAK_ACC, .rkey = 1 },
+	{ "FLUSH without the right", BTH_FLUSH, KT_NAK_INV, IB_ACCESS_FLUSH_GLOBAL },
+	{ "FLUSH behind the region", BTH_FLUSH, KT_NAK_ACC, .len = KT_SIZE },
+	{ "FLUSH with another key", BTH_FLUSH, KT_NAK_ACC, .rkey = 1 },
+	{ "FLUSH of a region with another key", BTH_FLUSH, KT_NAK_ACC, .rkey = 1,
 	  .level = 1 },
-	{ "FLUSH to persistence", BTH_FLUSH, NAK_ACC, .type = 3 },
-	{ "FLUSH to both", BTH_FLUSH, NAK_ACC, .type = 2 },
-	{ "FLUSH to nothing", BTH_FLUSH, NAK_INV, .type = 1 },
-	{ "FLUSH of an unknown level", BTH_FLUSH, NAK_INV, .level = 2 },
+	{ "FLUSH to persistence", BTH_FLUSH, KT_NAK_ACC, .type = 3 },
+	{ "FLUSH to both", BTH_FLUSH, KT_NAK_ACC, .type = 2 },
+	{ "FLUSH to nothing", BTH_FLUSH, KT_NAK_INV, .type = 1 },
+	{ "FLUSH of an unknown level", BTH_FLUSH, KT_NAK_INV, .level = 2 },
 };
 
 KT_ARRAY_PARAM(refused, refused_rows);
@@ -164,7 +160,7 @@ static void placement_flush_of_other_memory(struct kunit *test)
 	mr = kt_reg(kt, kt->pd, RIGHTS & ~IB_ACCESS_FLUSH_GLOBAL);
 	out = request(kt, mr, MXE_OPCODE_RC_FLUSH);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN, NAK_ACC, 0);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_NAK_ACC, 0);
 }
 
 static void inject_response(struct kt *kt, u32 psn, u32 len)
@@ -172,7 +168,7 @@ static void inject_response(struct kt *kt, u32 psn, u32 len)
 	struct mxe_pkt_out out =
 		kt_pkt(kt, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn);
 
-	out.syndrome = MXE_AETH_ACK_UNLIMITED;
+	out.syndrome = KT_ACK;
 	out.payload_len = len;
 	kt_inject(kt, &out);
 }
@@ -188,20 +184,20 @@ static void placement_posted_write(struct kunit *test)
 	kt_post_write(kt, IB_WR_ATOMIC_WRITE, 1, mr, 8);
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode, MXE_OPCODE_RC_ATOMIC_WRITE);
-	KUNIT_EXPECT_EQ(test, pkt.psn, S);
+	KUNIT_EXPECT_EQ(test, pkt.psn, KT_SQ_PSN);
 	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA);
 	KUNIT_EXPECT_EQ(test, pkt.rkey, KT_REMOTE_KEY);
 	KUNIT_EXPECT_EQ(test, pkt.dma_len, 8U);
 	KUNIT_EXPECT_EQ(test, memcmp(pkt.payload, data, 8), 0);
 	kt_expect_no_wc(kt, kt->send_cq);
-	inject_response(kt, S, 0);
+	inject_response(kt, KT_SQ_PSN, 0);
 	wc = kt_poll(kt, kt->send_cq);
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_ATOMIC_WRITE);
 
 	/* A response with data answers something else. */
 	kt_post_write(kt, IB_WR_ATOMIC_WRITE, 2, mr, 8);
-	inject_response(kt, S + 1, 8);
+	inject_response(kt, KT_SQ_PSN + 1, 8);
 	kt_expect_wc(kt, kt->send_cq, 2, IB_WC_BAD_RESP_ERR);
 }
 
@@ -248,12 +244,12 @@ static void placement_posted_flush(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)pkt.flush_type, (int)IB_FLUSH_GLOBAL);
 	KUNIT_EXPECT_EQ(test, (int)pkt.flush_level, (int)IB_FLUSH_MR);
 	KUNIT_EXPECT_EQ(test, pkt.payload_len, 0U);
-	inject_response(kt, S, 0);
+	inject_response(kt, KT_SQ_PSN, 0);
 	wc = kt_poll(kt, kt->send_cq);
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_FLUSH);
 	kt_post_write(kt, IB_WR_ATOMIC_WRITE, 2, mr, 8);
-	KUNIT_EXPECT_EQ(test, kt_sent(kt).psn, S + 1);
+	KUNIT_EXPECT_EQ(test, kt_sent(kt).psn, KT_SQ_PSN + 1);
 }
 
 static struct kunit_case placement_cases[] = {

@@ -158,11 +158,11 @@ static void qp_reset_forgets(struct kunit *test)
 /* The traffic class of a request, and of an answer. */
 static void expect_tclass(struct kt *kt, struct ib_mr *mr, u8 tclass)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN);
+	struct mxe_pkt_out out = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN);
 	struct kunit *test = kt->test;
 
 	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4);
-	KUNIT_EXPECT_EQ(test, kt_sent(kt).opcode, IB_OPCODE_RC_RDMA_WRITE_ONLY);
+	KUNIT_EXPECT_EQ(test, kt_sent(kt).opcode, KT_WRITE_ONLY);
 	KUNIT_EXPECT_EQ(test, ip_hdr(kt->last)->tos, tclass);
 	out.ack_req = true;
 	kt_inject(kt, &out);

@@ -10,22 +10,13 @@
 #include "mr.h"
 #include "psn.h"
 
-#define ALL_RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
-			 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
-#define MTU		256
-
-#define ACK		MXE_AETH_ACK_UNLIMITED
-#define NAK_SEQ		MXE_AETH_NAK_PSN_SEQ
-#define NAK_INV		MXE_AETH_NAK_INV_REQ
-#define NAK_ACC		MXE_AETH_NAK_REM_ACC
-#define NAK_OP		MXE_AETH_NAK_REM_OP
 #define RNR_NAK		(MXE_AETH_RNR_NAK | 7)
 
 static struct ib_mr *connect(struct kt *kt, const struct kt_conn *conn)
 {
 	kt_create_qp(kt);
 	kt_connect(kt, conn);
-	return kt_reg(kt, kt->pd, ALL_RIGHTS);
+	return kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 }
 
 static u64 *word(struct kt *kt, unsigned int i)
@@ -46,7 +37,7 @@ static struct mxe_pkt_out atomic(struct kt *kt, struct ib_mr *mr, u32 psn,
 static struct mxe_pkt_out fetch_add(struct kt *kt, struct ib_mr *mr, u32 psn,
 				    unsigned int i, u64 add)
 {
-	struct mxe_pkt_out out = atomic(kt, mr, psn, IB_OPCODE_RC_FETCH_ADD, i);
+	struct mxe_pkt_out out = atomic(kt, mr, psn, KT_FADD, i);
 
 	out.atomic.swap_add = add;
 	return out;
@@ -78,7 +69,7 @@ static struct mxe_pkt_out send(struct kt *kt, u32 psn, u8 opcode,
 /* A write of 4 bytes that changes nothing of interest, to be acknowledged. */
 static void inject_write(struct kt *kt, struct ib_mr *mr, u32 psn)
 {
-	struct mxe_pkt_out out = rdma(kt, mr, psn, IB_OPCODE_RC_RDMA_WRITE_ONLY,
+	struct mxe_pkt_out out = rdma(kt, mr, psn, KT_WRITE_ONLY,
 				      KT_SIZE - 4, 4, 4);
 
 	kt_inject(kt, &out);
@@ -95,21 +86,21 @@ struct atomic_row {
 };
 
 static const struct atomic_row atomic_rows[] = {
-	{ "CmpSwap succeeds", BTH_CMP_SWAP, 7, 5, .old = 5, .new = 7 },
-	{ "CmpSwap fails", BTH_CMP_SWAP, 7, 5, .old = 6, .new = 6 },
-	{ "FetchAdd", BTH_FETCH_ADD, 1, .old = ~0ULL, .new = 0 },
-	{ "masked CmpSwap succeeds", BTH_RC_MASKED_CMP_SWAP,
+	{ "CmpSwap succeeds", KT_CSWAP, 7, 5, .old = 5, .new = 7 },
+	{ "CmpSwap fails", KT_CSWAP, 7, 5, .old = 6, .new = 6 },
+	{ "FetchAdd", KT_FADD, 1, .old = ~0ULL, .new = 0 },
+	{ "masked CmpSwap succeeds", KT_MCSWAP,
 	  0x2a0000, 0, 0xffff0000, 0xffff0000,
 	  0x1111222200003333ULL, 0x11112222002a3333ULL, true },
-	{ "masked CmpSwap fails", BTH_RC_MASKED_CMP_SWAP,
+	{ "masked CmpSwap fails", KT_MCSWAP,
 	  0x510000, 0, 0xffff0000, 0xffff0000,
 	  0x11112222002a3333ULL, 0x11112222002a3333ULL, true },
-	{ "masked CmpSwap that is a standard one", BTH_RC_MASKED_CMP_SWAP,
+	{ "masked CmpSwap that is a standard one", KT_MCSWAP,
 	  7, 5, ~0ULL, ~0ULL, 5, 7, true },
-	{ "masked FetchAdd", BTH_RC_MASKED_FETCH_ADD,
+	{ "masked FetchAdd", KT_MFADD,
 	  0x0001000100010001ULL, 0, 0, 0x8000800080008000ULL,
 	  0x000200010000ffffULL, 0x0003000200010000ULL, true },
-	{ "masked FetchAdd that is a standard one", BTH_RC_MASKED_FETCH_ADD,
+	{ "masked FetchAdd that is a standard one", KT_MFADD,
 	  1, .old = 0xffff, .new = 0x10000, .masked = true },
 };
 
@@ -177,7 +168,7 @@ static void respond_atomic_duplicate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_duplicate_requests), 3ULL);
 	/* The sequence has not moved. */
 	inject_write(kt, mr, KT_RQ_PSN + 1);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, ACK, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 }
 
 struct mismatch_row {
@@ -193,8 +184,8 @@ static const struct mismatch_row mismatch_rows[] = {
 	{ "another compare value", 36, 8 },
 	{ "another swap mask", 44, 8 },
 	{ "another compare mask", 52, 8 },
-	{ "another operation", .opcode = IB_OPCODE_RC_COMPARE_SWAP },
-	{ "READ instead", .opcode = IB_OPCODE_RC_RDMA_READ_REQUEST },
+	{ "another operation", .opcode = KT_CSWAP },
+	{ "READ instead", .opcode = KT_READ_REQ },
 };
 
 KT_ARRAY_PARAM(mismatch, mismatch_rows);
@@ -205,7 +196,7 @@ static void respond_atomic_duplicate_mismatch(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = atomic(kt, mr, KT_RQ_PSN,
-					MXE_OPCODE_RC_MASKED_CMP_SWAP, 1);
+					KT_MCSWAP, 1);
 	size_t len;
 	u8 *bth;
 
@@ -291,10 +282,10 @@ static void respond_atomic_store_psn_reuse(struct kunit *test)
 static void expect_read(struct kt *kt, u32 psn, u64 offset, u32 len, u32 msn)
 {
 	struct kunit *test = kt->test;
-	u32 n = max(DIV_ROUND_UP(len, MTU), 1U), i;
+	u32 n = max(DIV_ROUND_UP(len, KT_MTU), 1U), i;
 
 	for (i = 0; i < n; i++) {
-		u32 part = min_t(u32, len - i * MTU, MTU);
+		u32 part = min_t(u32, len - i * KT_MTU, KT_MTU);
 		struct mxe_pkt pkt = kt_sent(kt);
 		u8 opcode = n == 1 ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
 			    i == 0 ? IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST :
@@ -305,9 +296,9 @@ static void expect_read(struct kt *kt, u32 psn, u64 offset, u32 len, u32 msn)
 		KUNIT_ASSERT_EQ(test, pkt.psn, (psn + i) & MXE_PSN_MASK);
 		KUNIT_ASSERT_EQ(test, pkt.payload_len, part);
 		KUNIT_ASSERT_EQ(test, memcmp(pkt.payload,
-					     kt->mem + offset + i * MTU, part), 0);
+					     kt->mem + offset + i * KT_MTU, part), 0);
 		if (pkt.flags & MXE_OP_AETH) {
-			KUNIT_EXPECT_EQ(test, pkt.syndrome, ACK);
+			KUNIT_EXPECT_EQ(test, pkt.syndrome, KT_ACK);
 			KUNIT_EXPECT_EQ(test, pkt.msn, msn);
 		}
 	}
@@ -335,16 +326,16 @@ static void respond_read(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(read_lengths); i++) {
 		u32 len = read_lengths[i];
 		struct mxe_pkt_out out =
-			rdma(kt, mr, psn, IB_OPCODE_RC_RDMA_READ_REQUEST,
+			rdma(kt, mr, psn, KT_READ_REQ,
 			     PAGE_SIZE - 100, len, 0);
 
 		kt_inject(kt, &out);
 		expect_read(kt, psn, PAGE_SIZE - 100, len, i + 1);
-		psn += max(DIV_ROUND_UP(len, MTU), 1U);
+		psn += max(DIV_ROUND_UP(len, KT_MTU), 1U);
 	}
 	/* A READ takes as many sequence numbers as it has responses. */
 	inject_write(kt, mr, psn);
-	kt_expect_ack(kt, psn, ACK, i + 1);
+	kt_expect_ack(kt, psn, KT_ACK, i + 1);
 }
 
 /* A repeated READ reads again, all of it or what was lost. */
@@ -352,9 +343,9 @@ static void respond_read_duplicate(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	const u32 len = 4 * MTU + 9;
+	const u32 len = 4 * KT_MTU + 9;
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      IB_OPCODE_RC_RDMA_READ_REQUEST, 8, len, 0);
+				      KT_READ_REQ, 8, len, 0);
 	u32 i;
 
 	fill_memory(kt, 1);
@@ -364,13 +355,13 @@ static void respond_read_duplicate(struct kunit *test)
 	kt_inject(kt, &out);
 	expect_read(kt, KT_RQ_PSN, 8, len, 1);
 	for (i = 1; i < 5; i++) {
-		out = rdma(kt, mr, KT_RQ_PSN + i, IB_OPCODE_RC_RDMA_READ_REQUEST,
-			   8 + i * MTU, len - i * MTU, 0);
+		out = rdma(kt, mr, KT_RQ_PSN + i, KT_READ_REQ,
+			   8 + i * KT_MTU, len - i * KT_MTU, 0);
 		kt_inject(kt, &out);
-		expect_read(kt, KT_RQ_PSN + i, 8 + i * MTU, len - i * MTU, 1);
+		expect_read(kt, KT_RQ_PSN + i, 8 + i * KT_MTU, len - i * KT_MTU, 1);
 	}
 	inject_write(kt, mr, KT_RQ_PSN + 5);
-	kt_expect_ack(kt, KT_RQ_PSN + 5, ACK, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 5, KT_ACK, 2);
 }
 
 /* A repeated READ that asks for more, or for something else, is not one. */
@@ -381,25 +372,25 @@ static void respond_read_duplicate_mismatch(struct kunit *test)
 		s64 va;
 		u32 rkey;
 	} rows[] = {
-		{ 0, 4 * MTU + 1, 0, 0 },
-		{ 0, 4 * MTU, 8, 0 },
-		{ 0, 4 * MTU, 0, 1 },
-		{ 1, 4 * MTU, MTU, 0 },
-		{ 1, 3 * MTU, 0, 0 },
-		{ 3, MTU + 1, 3 * MTU, 0 },
+		{ 0, 4 * KT_MTU + 1, 0, 0 },
+		{ 0, 4 * KT_MTU, 8, 0 },
+		{ 0, 4 * KT_MTU, 0, 1 },
+		{ 1, 4 * KT_MTU, KT_MTU, 0 },
+		{ 1, 3 * KT_MTU, 0, 0 },
+		{ 3, KT_MTU + 1, 3 * KT_MTU, 0 },
 	};
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
-				      4 * MTU, 0);
+				      KT_READ_REQ, 0,
+				      4 * KT_MTU, 0);
 	int i;
 
 	kt_inject(kt, &out);
 	kt_drop_sent(kt);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		out = rdma(kt, mr, KT_RQ_PSN + rows[i].psn,
-			   IB_OPCODE_RC_RDMA_READ_REQUEST, rows[i].va,
+			   KT_READ_REQ, rows[i].va,
 			   rows[i].dma_len, 0);
 		out.rkey ^= rows[i].rkey;
 		kt_inject(kt, &out);
@@ -417,12 +408,12 @@ static void respond_long_read_in_order(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
-				      n * MTU, 0);
+				      KT_READ_REQ, 0,
+				      n * KT_MTU, 0);
 	struct mxe_pkt pkt;
 	u32 i;
 
-	static_assert((2 * MXE_SLICE - 3) * MTU <= KT_SIZE);
+	static_assert((2 * MXE_SLICE - 3) * KT_MTU <= KT_SIZE);
 	/* Work does not run before we let it: there is one processor. */
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_LT(test, kt_num_sent(kt), n);
@@ -456,11 +447,11 @@ static void respond_long_read_bounds_others(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
-				      n * MTU, 0);
+				      KT_READ_REQ, 0,
+				      n * KT_MTU, 0);
 	u32 i;
 
-	static_assert(2 * MXE_SLICE * MTU <= KT_SIZE);
+	static_assert(2 * MXE_SLICE * KT_MTU <= KT_SIZE);
 	kt_inject(kt, &out);
 	for (i = 0; i < MXE_MAX_DEFERRED_PKTS + too_many; i++)
 		inject_write(kt, mr, KT_RQ_PSN + n + i);
@@ -485,8 +476,8 @@ static void respond_long_read_bounds_atomics(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
-				      n * MTU, 0);
+				      KT_READ_REQ, 0,
+				      n * KT_MTU, 0);
 	u32 i;
 
 	kt_inject(kt, &out);
@@ -512,8 +503,8 @@ static void respond_deferred_of_device(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      IB_OPCODE_RC_RDMA_READ_REQUEST, 0,
-				      2 * MXE_SLICE * MTU, 0);
+				      KT_READ_REQ, 0,
+				      2 * MXE_SLICE * KT_MTU, 0);
 	u32 i;
 
 	kt_inject(kt, &out);
@@ -539,10 +530,10 @@ static void respond_psn_gap(struct kunit *test)
 	struct mxe_pkt_out ahead = fetch_add(kt, mr, KT_RQ_PSN + 2, 0, 1);
 
 	inject_write(kt, mr, KT_RQ_PSN);
-	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	/* KT_RQ_PSN + 1 is lost: one NAK, with the number that is expected. */
 	kt_inject(kt, &ahead);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, NAK_SEQ, 1);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_NAK_SEQ, 1);
 	kt_inject(kt, &ahead);
 	kt_expect_nothing(kt);
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 0ULL);
@@ -550,17 +541,17 @@ static void respond_psn_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_nak_sequence), 1ULL);
 	/* A repetition of what was before does not end that. */
 	inject_write(kt, mr, KT_RQ_PSN);
-	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	kt_inject(kt, &ahead);
 	kt_expect_nothing(kt);
 	/* The missing one does. */
 	inject_write(kt, mr, KT_RQ_PSN + 1);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, ACK, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 	kt_inject(kt, &ahead);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN + 2, 0, 3);
 	ahead = fetch_add(kt, mr, KT_RQ_PSN + 4, 0, 1);
 	kt_inject(kt, &ahead);
-	kt_expect_ack(kt, KT_RQ_PSN + 3, NAK_SEQ, 3);
+	kt_expect_ack(kt, KT_RQ_PSN + 3, KT_NAK_SEQ, 3);
 }
 
 /* The furthest ahead is a gap, one more is a repetition. */
@@ -570,9 +561,9 @@ static void respond_psn_half_range(struct kunit *test)
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 
 	inject_write(kt, mr, KT_RQ_PSN + 0x7fffff);
-	kt_expect_ack(kt, KT_RQ_PSN, NAK_SEQ, 0);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_NAK_SEQ, 0);
 	inject_write(kt, mr, KT_RQ_PSN + 0x800000);
-	kt_expect_ack(kt, KT_RQ_PSN - 1, ACK, 0);
+	kt_expect_ack(kt, KT_RQ_PSN - 1, KT_ACK, 0);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_duplicate_requests), 1ULL);
 }
 
@@ -589,9 +580,9 @@ static void respond_psn_wrap(struct kunit *test)
 	fill_memory(kt, 1);
 	*word(kt, 0) = 0;
 	inject_write(kt, mr, 0xfffffe);
-	kt_expect_ack(kt, 0xfffffe, ACK, 1);
+	kt_expect_ack(kt, 0xfffffe, KT_ACK, 1);
 	/* A READ over the end: 0xffffff, 0, 1. */
-	out = rdma(kt, mr, 0xffffff, IB_OPCODE_RC_RDMA_READ_REQUEST, 8, 600, 0);
+	out = rdma(kt, mr, 0xffffff, KT_READ_REQ, 8, 600, 0);
 	kt_inject(kt, &out);
 	expect_read(kt, 0xffffff, 8, 600, 2);
 	for (i = 0; i < 2; i++) {
@@ -600,13 +591,13 @@ static void respond_psn_wrap(struct kunit *test)
 		kt_expect_atomic_ack(kt, 2, 0, 3);
 	}
 	/* The end of the READ again, from the other side. */
-	out = rdma(kt, mr, 1, IB_OPCODE_RC_RDMA_READ_REQUEST, 8 + 512, 88, 0);
+	out = rdma(kt, mr, 1, KT_READ_REQ, 8 + 512, 88, 0);
 	kt_inject(kt, &out);
 	expect_read(kt, 1, 8 + 512, 88, 2);
 	inject_write(kt, mr, 0xfffffe);
-	kt_expect_ack(kt, 2, ACK, 3);
+	kt_expect_ack(kt, 2, KT_ACK, 3);
 	inject_write(kt, mr, 4);
-	kt_expect_ack(kt, 3, NAK_SEQ, 3);
+	kt_expect_ack(kt, 3, KT_NAK_SEQ, 3);
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 1ULL);
 }
 
@@ -616,15 +607,15 @@ static void respond_duplicate_write(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      IB_OPCODE_RC_RDMA_WRITE_ONLY, 0, 8, 8);
+				      KT_WRITE_ONLY, 0, 8, 8);
 
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	inject_write(kt, mr, KT_RQ_PSN + 1);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, ACK, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 	*word(kt, 0) = 0;
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, ACK, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 	out.ack_req = false;
 	kt_inject(kt, &out);
 	kt_expect_nothing(kt);
@@ -653,153 +644,139 @@ struct nak_row {
 	enum ib_event_type event;
 };
 
-#define NO_RA	(ALL_RIGHTS & ~IB_ACCESS_REMOTE_ATOMIC)
-#define NO_RW	(ALL_RIGHTS & ~IB_ACCESS_REMOTE_WRITE)
-#define NO_RR	(ALL_RIGHTS & ~IB_ACCESS_REMOTE_READ)
+#define NO_RA	(KT_ALL_RIGHTS & ~IB_ACCESS_REMOTE_ATOMIC)
+#define NO_RW	(KT_ALL_RIGHTS & ~IB_ACCESS_REMOTE_WRITE)
+#define NO_RR	(KT_ALL_RIGHTS & ~IB_ACCESS_REMOTE_READ)
 
-#define ROW_ACC	.syndrome = NAK_ACC, .event = IB_EVENT_QP_ACCESS_ERR
-#define ROW_INV	.syndrome = NAK_INV, .event = IB_EVENT_QP_REQ_ERR
-
-#define SEND_FIRST	IB_OPCODE_RC_SEND_FIRST
-#define SEND_MIDDLE	IB_OPCODE_RC_SEND_MIDDLE
-#define SEND_LAST	IB_OPCODE_RC_SEND_LAST
-#define SEND_ONLY	IB_OPCODE_RC_SEND_ONLY
-#define WRITE_FIRST	IB_OPCODE_RC_RDMA_WRITE_FIRST
-#define WRITE_MIDDLE	IB_OPCODE_RC_RDMA_WRITE_MIDDLE
-#define WRITE_LAST	IB_OPCODE_RC_RDMA_WRITE_LAST
-#define WRITE_ONLY	IB_OPCODE_RC_RDMA_WRITE_ONLY
-#define READ_REQ	IB_OPCODE_RC_RDMA_READ_REQUEST
-#define FADD		IB_OPCODE_RC_FETCH_ADD
-#define CSWAP		IB_OPCODE_RC_COMPARE_SWAP
-#define MFADD		MXE_OPCODE_RC_MASKED_FETCH_ADD
-#define MCSWAP		MXE_OPCODE_RC_MASKED_CMP_SWAP
+#define ROW_ACC	.syndrome = KT_NAK_ACC, .event = IB_EVENT_QP_ACCESS_ERR
+#define ROW_INV	.syndrome = KT_NAK_INV, .event = IB_EVENT_QP_REQ_ERR
 
 /* A WRITE First announces 3 MTU + 4 bytes unless dma_len says otherwise. */
-#define ANNOUNCED	(3 * MTU + 4)
+#define ANNOUNCED	(3 * KT_MTU + 4)
 
 static const struct nak_row nak_rows[] = {
-	{ "atomic, unknown key", .opcode = FADD, .rkey_xor = 0x100, ROW_ACC },
-	{ "atomic, old key", .opcode = FADD, .rkey_xor = 1, ROW_ACC },
-	{ "atomic, foreign domain", .opcode = FADD, .other_pd = true, ROW_ACC },
-	{ "atomic, right of the region", .opcode = FADD, .mr_access = NO_RA,
+	{ "atomic, unknown key", .opcode = KT_FADD, .rkey_xor = 0x100, ROW_ACC },
+	{ "atomic, old key", .opcode = KT_FADD, .rkey_xor = 1, ROW_ACC },
+	{ "atomic, foreign domain", .opcode = KT_FADD, .other_pd = true, ROW_ACC },
+	{ "atomic, right of the region", .opcode = KT_FADD, .mr_access = NO_RA,
 	  ROW_ACC },
-	{ "atomic, right of the queue pair", .opcode = FADD,
+	{ "atomic, right of the queue pair", .opcode = KT_FADD,
 	  .drop_access = IB_ACCESS_REMOTE_ATOMIC, ROW_INV },
-	{ "atomic, outside", .opcode = FADD, .va = KT_SIZE, ROW_ACC },
-	{ "atomic, before", .opcode = FADD, .va = -8, ROW_ACC },
-	{ "atomic, misaligned by 1", .opcode = FADD, .va = 1, ROW_INV },
-	{ "atomic, misaligned by 4", .opcode = CSWAP, .va = 4, ROW_INV },
-	{ "masked, misaligned by 4", .opcode = MCSWAP, .va = 4, ROW_INV },
-	{ "masked, unknown key", .opcode = MFADD, .rkey_xor = 0x100, ROW_ACC },
-	{ "masked, right of the region", .opcode = MCSWAP, .mr_access = NO_RA,
+	{ "atomic, outside", .opcode = KT_FADD, .va = KT_SIZE, ROW_ACC },
+	{ "atomic, before", .opcode = KT_FADD, .va = -8, ROW_ACC },
+	{ "atomic, misaligned by 1", .opcode = KT_FADD, .va = 1, ROW_INV },
+	{ "atomic, misaligned by 4", .opcode = KT_CSWAP, .va = 4, ROW_INV },
+	{ "masked, misaligned by 4", .opcode = KT_MCSWAP, .va = 4, ROW_INV },
+	{ "masked, unknown key", .opcode = KT_MFADD, .rkey_xor = 0x100, ROW_ACC },
+	{ "masked, right of the region", .opcode = KT_MCSWAP, .mr_access = NO_RA,
 	  ROW_ACC },
-	{ "masked, right of the queue pair", .opcode = MFADD,
+	{ "masked, right of the queue pair", .opcode = KT_MFADD,
 	  .drop_access = IB_ACCESS_REMOTE_ATOMIC, ROW_INV },
-	{ "masked, version 2", .opcode = MFADD, .spoil_offset = 24,
+	{ "masked, version 2", .opcode = KT_MFADD, .spoil_offset = 24,
 	  .spoil = 1 ^ 2, ROW_INV },
-	{ "masked, version 0", .opcode = MCSWAP, .spoil_offset = 24, .spoil = 1,
+	{ "masked, version 0", .opcode = KT_MCSWAP, .spoil_offset = 24, .spoil = 1,
 	  ROW_INV },
-	{ "masked, 2 bytes", .opcode = MFADD, .spoil_offset = 25,
+	{ "masked, 2 bytes", .opcode = KT_MFADD, .spoil_offset = 25,
 	  .spoil = 3 ^ 1, ROW_INV },
-	{ "masked, 4 bytes, a wider operand", .opcode = MCSWAP,
+	{ "masked, 4 bytes, a wider operand", .opcode = KT_MCSWAP,
 	  .log_size = 2, .spoil_offset = 31, .spoil = 1, ROW_INV },
-	{ "masked, 4 bytes, misaligned by 2", .opcode = MFADD, .log_size = 2,
+	{ "masked, 4 bytes, misaligned by 2", .opcode = KT_MFADD, .log_size = 2,
 	  .va = 2, ROW_INV },
-	{ "masked, 4 bytes, outside", .opcode = MFADD, .log_size = 2,
+	{ "masked, 4 bytes, outside", .opcode = KT_MFADD, .log_size = 2,
 	  .va = KT_SIZE, ROW_ACC },
-	{ "masked, 16 bytes, misaligned by 8", .opcode = MFADD, .log_size = 4,
+	{ "masked, 16 bytes, misaligned by 8", .opcode = KT_MFADD, .log_size = 4,
 	  .va = 8, ROW_INV },
-	{ "masked, 16 bytes, before", .opcode = MFADD, .log_size = 4,
+	{ "masked, 16 bytes, before", .opcode = KT_MFADD, .log_size = 4,
 	  .va = -16, ROW_ACC },
-	{ "masked, 16 bytes, FetchAdd with compare", .opcode = MFADD,
+	{ "masked, 16 bytes, FetchAdd with compare", .opcode = KT_MFADD,
 	  .log_size = 4, .spoil_offset = 44, .spoil = 1, ROW_INV },
-	{ "masked, 32 bytes, misaligned by 16", .opcode = MCSWAP,
+	{ "masked, 32 bytes, misaligned by 16", .opcode = KT_MCSWAP,
 	  .log_size = 5, .va = 16, ROW_INV },
-	{ "masked, 32 bytes, outside", .opcode = MCSWAP, .log_size = 5,
+	{ "masked, 32 bytes, outside", .opcode = KT_MCSWAP, .log_size = 5,
 	  .va = KT_SIZE, ROW_ACC },
-	{ "masked, 32 bytes, right of the region", .opcode = MCSWAP,
+	{ "masked, 32 bytes, right of the region", .opcode = KT_MCSWAP,
 	  .log_size = 5, .mr_access = NO_RA, ROW_ACC },
-	{ "masked, log_arg_sz 6", .opcode = MFADD, .spoil_offset = 25,
+	{ "masked, log_arg_sz 6", .opcode = KT_MFADD, .spoil_offset = 25,
 	  .spoil = 3 ^ 6, ROW_INV },
-	{ "masked, reserved bit", .opcode = MCSWAP, .spoil_offset = 27,
+	{ "masked, reserved bit", .opcode = KT_MCSWAP, .spoil_offset = 27,
 	  .spoil = 1, ROW_INV },
-	{ "masked FetchAdd with compare", .opcode = MFADD, .spoil_offset = 43,
+	{ "masked FetchAdd with compare", .opcode = KT_MFADD, .spoil_offset = 43,
 	  .spoil = 1, ROW_INV },
-	{ "masked FetchAdd with swap mask", .opcode = MFADD,
+	{ "masked FetchAdd with swap mask", .opcode = KT_MFADD,
 	  .spoil_offset = 44, .spoil = 0x80, ROW_INV },
 
-	{ "READ, unknown key", .opcode = READ_REQ, .dma_len = 8,
+	{ "READ, unknown key", .opcode = KT_READ_REQ, .dma_len = 8,
 	  .rkey_xor = 0x100, ROW_ACC },
-	{ "READ, foreign domain", .opcode = READ_REQ, .dma_len = 8,
+	{ "READ, foreign domain", .opcode = KT_READ_REQ, .dma_len = 8,
 	  .other_pd = true, ROW_ACC },
-	{ "READ, right of the region", .opcode = READ_REQ, .dma_len = 8,
+	{ "READ, right of the region", .opcode = KT_READ_REQ, .dma_len = 8,
 	  .mr_access = NO_RR, ROW_ACC },
-	{ "READ, right of the queue pair", .opcode = READ_REQ, .dma_len = 8,
+	{ "READ, right of the queue pair", .opcode = KT_READ_REQ, .dma_len = 8,
 	  .drop_access = IB_ACCESS_REMOTE_READ, ROW_INV },
-	{ "READ, one byte outside", .opcode = READ_REQ, .va = 1,
+	{ "READ, one byte outside", .opcode = KT_READ_REQ, .va = 1,
 	  .dma_len = KT_SIZE, ROW_ACC },
-	{ "READ, longer than a message", .opcode = READ_REQ,
+	{ "READ, longer than a message", .opcode = KT_READ_REQ,
 	  .dma_len = MXE_MAX_MSG_SIZE + 1, ROW_INV },
 
-	{ "WRITE, unknown key", .opcode = WRITE_ONLY, .dma_len = 8,
+	{ "WRITE, unknown key", .opcode = KT_WRITE_ONLY, .dma_len = 8,
 	  .payload_len = 8, .rkey_xor = 0x100, ROW_ACC },
-	{ "WRITE, foreign domain", .opcode = WRITE_ONLY, .dma_len = 8,
+	{ "WRITE, foreign domain", .opcode = KT_WRITE_ONLY, .dma_len = 8,
 	  .payload_len = 8, .other_pd = true, ROW_ACC },
-	{ "WRITE, right of the region", .opcode = WRITE_ONLY, .dma_len = 8,
+	{ "WRITE, right of the region", .opcode = KT_WRITE_ONLY, .dma_len = 8,
 	  .payload_len = 8, .mr_access = NO_RW, ROW_ACC },
-	{ "WRITE, right of the queue pair", .opcode = WRITE_ONLY, .dma_len = 8,
+	{ "WRITE, right of the queue pair", .opcode = KT_WRITE_ONLY, .dma_len = 8,
 	  .payload_len = 8, .drop_access = IB_ACCESS_REMOTE_WRITE, ROW_INV },
-	{ "WRITE, end outside, seen in the first packet", .opcode = WRITE_FIRST,
-	  .va = KT_SIZE - MTU, .dma_len = MTU + 1, .payload_len = MTU,
+	{ "WRITE, end outside, seen in the first packet", .opcode = KT_WRITE_FIRST,
+	  .va = KT_SIZE - KT_MTU, .dma_len = KT_MTU + 1, .payload_len = KT_MTU,
 	  ROW_ACC },
-	{ "WRITE Only, more than announced", .opcode = WRITE_ONLY,
+	{ "WRITE Only, more than announced", .opcode = KT_WRITE_ONLY,
 	  .dma_len = 7, .payload_len = 8, ROW_INV },
-	{ "WRITE Only, less than announced", .opcode = WRITE_ONLY,
+	{ "WRITE Only, less than announced", .opcode = KT_WRITE_ONLY,
 	  .dma_len = 9, .payload_len = 8, ROW_INV },
-	{ "WRITE Only, longer than the MTU", .opcode = WRITE_ONLY,
-	  .dma_len = MTU + 4, .payload_len = MTU + 4, ROW_INV },
-	{ "WRITE First, shorter than the MTU", .opcode = WRITE_FIRST,
-	  .dma_len = ANNOUNCED, .payload_len = MTU - 4, ROW_INV },
-	{ "WRITE First, longer than the MTU", .opcode = WRITE_FIRST,
-	  .dma_len = ANNOUNCED, .payload_len = MTU + 4, ROW_INV },
-	{ "WRITE First, more than announced", .opcode = WRITE_FIRST,
-	  .dma_len = MTU - 1, .payload_len = MTU, ROW_INV },
-	{ "WRITE Last, less than announced", 2, { WRITE_FIRST, WRITE_MIDDLE },
-	  WRITE_LAST, .payload_len = MTU, ROW_INV },
-	{ "WRITE Last, empty", 2, { WRITE_FIRST, WRITE_MIDDLE }, WRITE_LAST,
+	{ "WRITE Only, longer than the MTU", .opcode = KT_WRITE_ONLY,
+	  .dma_len = KT_MTU + 4, .payload_len = KT_MTU + 4, ROW_INV },
+	{ "WRITE First, shorter than the MTU", .opcode = KT_WRITE_FIRST,
+	  .dma_len = ANNOUNCED, .payload_len = KT_MTU - 4, ROW_INV },
+	{ "WRITE First, longer than the MTU", .opcode = KT_WRITE_FIRST,
+	  .dma_len = ANNOUNCED, .payload_len = KT_MTU + 4, ROW_INV },
+	{ "WRITE First, more than announced", .opcode = KT_WRITE_FIRST,
+	  .dma_len = KT_MTU - 1, .payload_len = KT_MTU, ROW_INV },
+	{ "WRITE Last, less than announced", 2, { KT_WRITE_FIRST, KT_WRITE_MIDDLE },
+	  KT_WRITE_LAST, .payload_len = KT_MTU, ROW_INV },
+	{ "WRITE Last, empty", 2, { KT_WRITE_FIRST, KT_WRITE_MIDDLE }, KT_WRITE_LAST,
 	  .payload_len = 0, ROW_INV },
-	{ "WRITE Middle, shorter than the MTU", 1, { WRITE_FIRST }, WRITE_MIDDLE,
-	  .payload_len = MTU - 4, ROW_INV },
+	{ "WRITE Middle, shorter than the MTU", 1, { KT_WRITE_FIRST }, KT_WRITE_MIDDLE,
+	  .payload_len = KT_MTU - 4, ROW_INV },
 
-	{ "SEND Middle without First", .opcode = SEND_MIDDLE,
-	  .payload_len = MTU, ROW_INV },
-	{ "SEND Last without First", .opcode = SEND_LAST, .payload_len = 4,
+	{ "SEND Middle without First", .opcode = KT_SEND_MIDDLE,
+	  .payload_len = KT_MTU, ROW_INV },
+	{ "SEND Last without First", .opcode = KT_SEND_LAST, .payload_len = 4,
 	  ROW_INV },
-	{ "WRITE Middle without First", .opcode = WRITE_MIDDLE,
-	  .payload_len = MTU, ROW_INV },
-	{ "WRITE Last without First", .opcode = WRITE_LAST, .payload_len = 4,
+	{ "WRITE Middle without First", .opcode = KT_WRITE_MIDDLE,
+	  .payload_len = KT_MTU, ROW_INV },
+	{ "WRITE Last without First", .opcode = KT_WRITE_LAST, .payload_len = 4,
 	  ROW_INV },
-	{ "SEND First in a SEND", 1, { SEND_FIRST }, SEND_FIRST,
-	  .payload_len = MTU, ROW_INV },
-	{ "SEND Only in a SEND", 2, { SEND_FIRST, SEND_MIDDLE }, SEND_ONLY,
+	{ "SEND First in a SEND", 1, { KT_SEND_FIRST }, KT_SEND_FIRST,
+	  .payload_len = KT_MTU, ROW_INV },
+	{ "SEND Only in a SEND", 2, { KT_SEND_FIRST, KT_SEND_MIDDLE }, KT_SEND_ONLY,
 	  .payload_len = 4, ROW_INV },
-	{ "WRITE Middle in a SEND", 1, { SEND_FIRST }, WRITE_MIDDLE,
-	  .payload_len = MTU, ROW_INV },
-	{ "WRITE Last in a SEND", 1, { SEND_FIRST }, WRITE_LAST,
+	{ "WRITE Middle in a SEND", 1, { KT_SEND_FIRST }, KT_WRITE_MIDDLE,
+	  .payload_len = KT_MTU, ROW_INV },
+	{ "WRITE Last in a SEND", 1, { KT_SEND_FIRST }, KT_WRITE_LAST,
 	  .payload_len = 4, ROW_INV },
-	{ "SEND Last in a WRITE", 1, { WRITE_FIRST }, SEND_LAST,
+	{ "SEND Last in a WRITE", 1, { KT_WRITE_FIRST }, KT_SEND_LAST,
 	  .payload_len = 4, ROW_INV },
-	{ "WRITE First in a WRITE", 1, { WRITE_FIRST }, WRITE_FIRST,
-	  .dma_len = ANNOUNCED, .payload_len = MTU, ROW_INV },
-	{ "atomic in a WRITE", 1, { WRITE_FIRST }, FADD, ROW_INV },
-	{ "masked atomic in a SEND", 2, { SEND_FIRST, SEND_MIDDLE }, MFADD,
+	{ "WRITE First in a WRITE", 1, { KT_WRITE_FIRST }, KT_WRITE_FIRST,
+	  .dma_len = ANNOUNCED, .payload_len = KT_MTU, ROW_INV },
+	{ "atomic in a WRITE", 1, { KT_WRITE_FIRST }, KT_FADD, ROW_INV },
+	{ "masked atomic in a SEND", 2, { KT_SEND_FIRST, KT_SEND_MIDDLE }, KT_MFADD,
 	  ROW_INV },
-	{ "READ in a SEND", 1, { SEND_FIRST }, READ_REQ, .dma_len = 4, ROW_INV },
-	{ "SEND First, shorter than the MTU", .opcode = SEND_FIRST,
-	  .payload_len = MTU - 4, ROW_INV },
-	{ "SEND Only, longer than the MTU", .opcode = SEND_ONLY,
-	  .payload_len = MTU + 4, ROW_INV },
-	{ "SEND Last, empty", 1, { SEND_FIRST }, SEND_LAST, ROW_INV },
+	{ "READ in a SEND", 1, { KT_SEND_FIRST }, KT_READ_REQ, .dma_len = 4, ROW_INV },
+	{ "SEND First, shorter than the MTU", .opcode = KT_SEND_FIRST,
+	  .payload_len = KT_MTU - 4, ROW_INV },
+	{ "SEND Only, longer than the MTU", .opcode = KT_SEND_ONLY,
+	  .payload_len = KT_MTU + 4, ROW_INV },
+	{ "SEND Last, empty", 1, { KT_SEND_FIRST }, KT_SEND_LAST, ROW_INV },
 };
 
 KT_ARRAY_PARAM(nak, nak_rows);
@@ -811,7 +788,7 @@ static void inject_before(struct kt *kt, struct ib_mr *mr,
 
 	for (i = 0; i < row->num_before; i++) {
 		struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN + i,
-					      row->before[i], 0, ANNOUNCED, MTU);
+					      row->before[i], 0, ANNOUNCED, KT_MTU);
 
 		out.ack_req = false;
 		kt_inject(kt, &out);
@@ -832,7 +809,7 @@ static void respond_nak(struct kunit *test)
 	conn.access &= ~row->drop_access;
 	good = connect(kt, &conn);
 	mr = kt_reg(kt, row->other_pd ? kt->other_pd : kt->pd,
-		    row->mr_access ?: ALL_RIGHTS);
+		    row->mr_access ?: KT_ALL_RIGHTS);
 	kt_post_recv(kt, 1, good, PAGE_SIZE, PAGE_SIZE);
 
 	inject_before(kt, good, row);
@@ -853,7 +830,7 @@ static void respond_nak(struct kunit *test)
 	kt_settle(kt);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
 	KUNIT_EXPECT_TRUE(test, kt->events & BIT(row->event));
-	KUNIT_EXPECT_EQ(test, kt_counter(kt, row->syndrome == NAK_ACC ?
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, row->syndrome == KT_NAK_ACC ?
 					 MXE_CNT_sent_nak_remote_access :
 					 MXE_CNT_sent_nak_invalid_request), 1ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_atomics_executed), 0ULL);
@@ -876,7 +853,7 @@ static void respond_no_depth(struct kunit *test)
 	mr = connect(kt, &conn);
 	out = fetch_add(kt, mr, KT_RQ_PSN, 0, 1);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN, NAK_INV, 0);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_NAK_INV, 0);
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 0ULL);
 }
 
@@ -897,10 +874,10 @@ static void respond_write(struct kunit *test)
 		memset(kt->mem, 0xaa, KT_SIZE);
 		at = 0;
 		do {
-			u32 part = min_t(u32, len - at, MTU);
+			u32 part = min_t(u32, len - at, KT_MTU);
 			bool first = !at, last = at + part == len;
-			u8 opcode = first ? (last ? WRITE_ONLY : WRITE_FIRST) :
-					    (last ? WRITE_LAST : WRITE_MIDDLE);
+			u8 opcode = first ? (last ? KT_WRITE_ONLY : KT_WRITE_FIRST) :
+					    (last ? KT_WRITE_LAST : KT_WRITE_MIDDLE);
 			struct mxe_pkt_out out = rdma(kt, mr, psn, opcode,
 						      PAGE_SIZE - 300, len, part);
 
@@ -912,7 +889,7 @@ static void respond_write(struct kunit *test)
 			at += part;
 			psn++;
 		} while (at < len);
-		kt_expect_ack(kt, psn - 1, ACK, i + 1);
+		kt_expect_ack(kt, psn - 1, KT_ACK, i + 1);
 		KUNIT_EXPECT_EQ(test, kt->mem[PAGE_SIZE - 301], 0xaa);
 		KUNIT_EXPECT_EQ(test, kt->mem[PAGE_SIZE - 300 + len], 0xaa);
 	}
@@ -924,12 +901,12 @@ static void respond_zero_length_without_key(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN, WRITE_ONLY, 0, 0, 0);
+	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_ONLY, 0, 0, 0);
 
 	out.rkey = 0;
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
-	out = rdma(kt, mr, KT_RQ_PSN + 1, READ_REQ, 0, 0, 0);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
+	out = rdma(kt, mr, KT_RQ_PSN + 1, KT_READ_REQ, 0, 0, 0);
 	out.rkey = 0;
 	kt_inject(kt, &out);
 	expect_read(kt, KT_RQ_PSN + 1, 0, 0, 2);
@@ -939,8 +916,8 @@ static void respond_write_with_imm(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN, WRITE_FIRST, 0, MTU + 8,
-				      MTU);
+	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_FIRST, 0, KT_MTU + 8,
+				      KT_MTU);
 	struct ib_wc wc;
 
 	kt_post_recv(kt, 77, mr, PAGE_SIZE, 16);
@@ -951,12 +928,12 @@ static void respond_write_with_imm(struct kunit *test)
 		   IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE, 0, 0, 8);
 	out.imm = cpu_to_be32(0xfeedbeef);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 1);
 	wc = kt_poll(kt, kt->recv_cq);
 	KUNIT_EXPECT_EQ(test, wc.wr_id, 77ULL);
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_RECV_RDMA_WITH_IMM);
-	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)MTU + 8);
+	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)KT_MTU + 8);
 	KUNIT_EXPECT_TRUE(test, wc.wc_flags & IB_WC_WITH_IMM);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(wc.ex.imm_data), 0xfeedbeefU);
 	/* The receive's own memory is not touched. */
@@ -973,29 +950,29 @@ static void respond_send(struct kunit *test)
 	struct ib_wc wc;
 	u32 i;
 
-	kt_post_recv(kt, 1, mr, 0, MTU + 5);
+	kt_post_recv(kt, 1, mr, 0, KT_MTU + 5);
 	kt_post_recv(kt, 2, mr, PAGE_SIZE, 100);
-	out = send(kt, KT_RQ_PSN, SEND_FIRST, MTU);
+	out = send(kt, KT_RQ_PSN, KT_SEND_FIRST, KT_MTU);
 	out.ack_req = false;
 	kt_inject(kt, &out);
 	kt_expect_no_wc(kt, kt->recv_cq);
 	/* It fills the receive to its last byte. */
-	out = send(kt, KT_RQ_PSN + 1, SEND_LAST, 5);
+	out = send(kt, KT_RQ_PSN + 1, KT_SEND_LAST, 5);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 1);
 	wc = kt_poll(kt, kt->recv_cq);
 	KUNIT_EXPECT_EQ(test, wc.wr_id, 1ULL);
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_RECV);
-	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)MTU + 5);
+	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)KT_MTU + 5);
 	KUNIT_EXPECT_FALSE(test, wc.wc_flags & IB_WC_WITH_IMM);
-	for (i = 0; i < MTU + 5; i++)
-		KUNIT_ASSERT_EQ(test, kt->mem[i], (u8)(i % MTU + 1));
-	KUNIT_EXPECT_EQ(test, kt->mem[MTU + 5], 0);
+	for (i = 0; i < KT_MTU + 5; i++)
+		KUNIT_ASSERT_EQ(test, kt->mem[i], (u8)(i % KT_MTU + 1));
+	KUNIT_EXPECT_EQ(test, kt->mem[KT_MTU + 5], 0);
 
 	out = send(kt, KT_RQ_PSN + 2, IB_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE, 0);
 	out.imm = cpu_to_be32(0x01020304);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN + 2, ACK, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 2, KT_ACK, 2);
 	wc = kt_poll(kt, kt->recv_cq);
 	KUNIT_EXPECT_EQ(test, wc.wr_id, 2ULL);
 	KUNIT_EXPECT_EQ(test, wc.byte_len, 0U);
@@ -1008,7 +985,7 @@ static void respond_rnr(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = send(kt, KT_RQ_PSN, SEND_ONLY, 8);
+	struct mxe_pkt_out out = send(kt, KT_RQ_PSN, KT_SEND_ONLY, 8);
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -1022,10 +999,10 @@ static void respond_rnr(struct kunit *test)
 
 	kt_post_recv(kt, 5, mr, 0, 8);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	kt_expect_wc(kt, kt->recv_cq, 5, IB_WC_SUCCESS);
 	inject_write(kt, mr, KT_RQ_PSN + 1);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, ACK, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 }
 
 /* Only its last packet needs a receive, and only that comes again. */
@@ -1033,8 +1010,8 @@ static void respond_rnr_write_with_imm(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out first = rdma(kt, mr, KT_RQ_PSN, WRITE_FIRST, 0,
-					MTU + 8, MTU);
+	struct mxe_pkt_out first = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_FIRST, 0,
+					KT_MTU + 8, KT_MTU);
 	struct mxe_pkt_out last =
 		rdma(kt, mr, KT_RQ_PSN + 1,
 		     IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE, 0, 0, 8);
@@ -1044,13 +1021,13 @@ static void respond_rnr_write_with_imm(struct kunit *test)
 	kt_inject(kt, &first);
 	kt_inject(kt, &last);
 	kt_expect_ack(kt, KT_RQ_PSN + 1, RNR_NAK, 0);
-	KUNIT_EXPECT_EQ(test, kt->mem[MTU], 0);
+	KUNIT_EXPECT_EQ(test, kt->mem[KT_MTU], 0);
 	kt_post_recv(kt, 5, mr, PAGE_SIZE, 0);
 	kt_inject(kt, &last);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 1);
 	wc = kt_poll(kt, kt->recv_cq);
-	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)MTU + 8);
-	KUNIT_EXPECT_EQ(test, kt->mem[MTU], 1);
+	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)KT_MTU + 8);
+	KUNIT_EXPECT_EQ(test, kt->mem[KT_MTU], 1);
 }
 
 struct recv_error_row {
@@ -1066,18 +1043,18 @@ struct recv_error_row {
 };
 
 static const struct recv_error_row recv_error_rows[] = {
-	{ "too long", 7, .syndrome = NAK_INV, .status = IB_WC_LOC_LEN_ERR,
+	{ "too long", 7, .syndrome = KT_NAK_INV, .status = IB_WC_LOC_LEN_ERR,
 	  .event = IB_EVENT_QP_REQ_ERR },
-	{ "too long in the second packet", MTU + 7, .first = true,
-	  .syndrome = NAK_INV, .status = IB_WC_LOC_LEN_ERR,
+	{ "too long in the second packet", KT_MTU + 7, .first = true,
+	  .syndrome = KT_NAK_INV, .status = IB_WC_LOC_LEN_ERR,
 	  .event = IB_EVENT_QP_REQ_ERR },
-	{ "no bytes wanted", 0, .syndrome = NAK_INV,
+	{ "no bytes wanted", 0, .syndrome = KT_NAK_INV,
 	  .status = IB_WC_LOC_LEN_ERR, .event = IB_EVENT_QP_REQ_ERR },
-	{ "bad key", 8, .lkey_xor = 0x100, .syndrome = NAK_OP,
+	{ "bad key", 8, .lkey_xor = 0x100, .syndrome = KT_NAK_OP,
 	  .status = IB_WC_LOC_PROT_ERR, .event = IB_EVENT_QP_FATAL },
-	{ "no right to write", 8, .read_only = true, .syndrome = NAK_OP,
+	{ "no right to write", 8, .read_only = true, .syndrome = KT_NAK_OP,
 	  .status = IB_WC_LOC_PROT_ERR, .event = IB_EVENT_QP_FATAL },
-	{ "foreign domain", 8, .other_pd = true, .syndrome = NAK_OP,
+	{ "foreign domain", 8, .other_pd = true, .syndrome = KT_NAK_OP,
 	  .status = IB_WC_LOC_PROT_ERR, .event = IB_EVENT_QP_FATAL },
 };
 
@@ -1090,7 +1067,7 @@ static void respond_recv_error(struct kunit *test)
 	struct ib_mr *good = connect(kt, &kt_default_conn);
 	struct ib_mr *mr = kt_reg(kt, row->other_pd ? kt->other_pd : kt->pd,
 				  row->read_only ? IB_ACCESS_REMOTE_READ :
-						   ALL_RIGHTS);
+						   KT_ALL_RIGHTS);
 	struct ib_sge sge = {
 		.addr = kt_va(mr, 0),
 		.length = row->recv_len,
@@ -1103,11 +1080,11 @@ static void respond_recv_error(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_post_recv(kt->qp->ibqp, &wr, NULL), 0);
 	kt_post_recv(kt, 2, good, 0, 8);
 	if (row->first) {
-		out = send(kt, psn++, SEND_FIRST, MTU);
+		out = send(kt, psn++, KT_SEND_FIRST, KT_MTU);
 		out.ack_req = false;
 		kt_inject(kt, &out);
 	}
-	out = send(kt, psn, row->first ? SEND_LAST : SEND_ONLY, 8);
+	out = send(kt, psn, row->first ? KT_SEND_LAST : KT_SEND_ONLY, 8);
 	kt_inject(kt, &out);
 	kt_expect_ack(kt, psn, row->syndrome, 0);
 	kt_settle(kt);
@@ -1126,11 +1103,11 @@ static void respond_flush_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = send(kt, KT_RQ_PSN, SEND_FIRST, MTU);
+	struct mxe_pkt_out out = send(kt, KT_RQ_PSN, KT_SEND_FIRST, KT_MTU);
 	int i;
 
 	for (i = 0; i < 4; i++)
-		kt_post_recv(kt, i, mr, 0, 2 * MTU);
+		kt_post_recv(kt, i, mr, 0, 2 * KT_MTU);
 	out.ack_req = false;
 	kt_inject(kt, &out);
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_ERR, &kt_default_conn), 0);
@@ -1139,7 +1116,7 @@ static void respond_flush_order(struct kunit *test)
 		kt_expect_wc(kt, kt->recv_cq, i, IB_WC_WR_FLUSH_ERR);
 	kt_expect_no_wc(kt, kt->recv_cq);
 	/* And so is what is posted now. */
-	kt_post_recv(kt, 9, mr, 0, MTU);
+	kt_post_recv(kt, 9, mr, 0, KT_MTU);
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->recv_cq, 9, IB_WC_WR_FLUSH_ERR);
 }
@@ -1217,7 +1194,7 @@ static void respond_states(struct kunit *test)
 	struct ib_mr *mr;
 
 	kt_create_qp(kt);
-	mr = kt_reg(kt, kt->pd, ALL_RIGHTS);
+	mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 	out = fetch_add(kt, mr, KT_RQ_PSN, 0, 1);
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_INIT, &kt_default_conn), 0);
 	kt_inject(kt, &out);
@@ -1267,7 +1244,7 @@ static void respond_in_place(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, in_place(kt));
 	out = fetch_add(kt, mr, KT_RQ_PSN + 3, 0, 1);
 	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN + 2, NAK_SEQ, 2);
+	kt_expect_ack(kt, KT_RQ_PSN + 2, KT_NAK_SEQ, 2);
 	KUNIT_EXPECT_TRUE(test, in_place(kt));
 
 	kt->tap = true;

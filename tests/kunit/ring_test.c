@@ -58,8 +58,8 @@ static void put_write(struct ring_area *area, u32 index)
 		.opcode = IB_WR_RDMA_WRITE,
 		.flags = MXE_SEND_SIGNALED | MXE_SEND_INLINE,
 		.inline_len = sizeof(area->entry[0].data),
-		.remote_addr = 0x10000,
-		.rkey = 0x7700,
+		.remote_addr = KT_REMOTE_VA,
+		.rkey = KT_REMOTE_KEY,
 	};
 }
 
@@ -135,8 +135,8 @@ static void put_atomic(struct kt *kt, struct ring_area *area,
 		.flags = MXE_SEND_SIGNALED,
 		.num_sge = 1,
 		.log_arg_sz = log_size,
-		.remote_addr = 0x10000,
-		.rkey = 0x7700,
+		.remote_addr = KT_REMOTE_VA,
+		.rkey = KT_REMOTE_KEY,
 	};
 	sge->addr = kt_va(mr, 0);
 	sge->length = 64;

@@ -14,8 +14,6 @@
 #include "harness.h"
 #include "mr.h"
 
-#define ALL_RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
-			 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 #define W		MXE_ATOMIC_WORDS
 #define MCAS		MXE_ATOMIC_MASKED_CMP_SWAP
 #define MFA		MXE_ATOMIC_MASKED_FETCH_ADD
@@ -270,7 +268,7 @@ static void sizes_wire(struct kunit *test)
 	const u8 log_size = *(const u8 *)test->param_value;
 	unsigned int n = max(8, 1 << log_size), pad = log_size == 2 ? 4 : 0;
 	u8 packet[12 + 16 + 4 * 32 + MXE_ICRC_SIZE] = {
-		BTH_RC_MASKED_CMP_SWAP
+		KT_MCSWAP
 	};
 	u8 built[sizeof(packet)];
 	size_t len = 12 + 16 + 4 * n + MXE_ICRC_SIZE;
@@ -302,7 +300,7 @@ static void sizes_wire(struct kunit *test)
 					(0x40 * j + byte) >> i % 8 & 1);
 	}
 
-	out.opcode = BTH_RC_MASKED_CMP_SWAP;
+	out.opcode = KT_MCSWAP;
 	out.atomic = pkt.atomic;
 	KUNIT_ASSERT_EQ(test, mxe_pkt_len(&out) + MXE_ICRC_SIZE, len);
 	mxe_pkt_build(&out, built);
@@ -346,7 +344,7 @@ static struct ib_mr *connect(struct kt *kt)
 {
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
-	return kt_reg(kt, kt->pd, ALL_RIGHTS);
+	return kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 }
 
 static void expect_answer(struct kt *kt, u32 psn, const u64 *old, u8 log_size)
@@ -369,7 +367,7 @@ static void sizes_respond(struct kunit *test)
 	const u8 log_size = *(const u8 *)test->param_value;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt);
-	struct mxe_pkt_out out = kt_pkt(kt, MXE_OPCODE_RC_MASKED_FETCH_ADD,
+	struct mxe_pkt_out out = kt_pkt(kt, KT_MFADD,
 					KT_RQ_PSN);
 	u64 old[W], new[W], other[W] = { 1, 2, 3, 4 };
 	struct rnd_state rnd;
@@ -417,7 +415,7 @@ static void sizes_respond_in_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt);
-	struct mxe_pkt_out out = kt_pkt(kt, MXE_OPCODE_RC_MASKED_FETCH_ADD,
+	struct mxe_pkt_out out = kt_pkt(kt, KT_MFADD,
 					KT_RQ_PSN);
 	struct mxe_pkt pkt;
 	int i;

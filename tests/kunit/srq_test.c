@@ -9,8 +9,6 @@
 #include "mr.h"
 #include "srq.h"
 
-#define ACK	MXE_AETH_ACK_UNLIMITED
-
 static struct ib_mr *srq_begin(struct kt *kt)
 {
 	kt_create_srq(kt, 4);
@@ -34,7 +32,7 @@ static int srq_post(struct kt *kt, struct ib_mr *mr, u64 wr_id)
 
 static void srq_send(struct kt *kt, u32 psn)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY, psn);
+	struct mxe_pkt_out out = kt_pkt(kt, KT_SEND_ONLY, psn);
 
 	out.payload_len = 16;
 	kt_inject(kt, &out);
@@ -54,7 +52,7 @@ static void srq_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_post_recv(kt->qp->ibqp, &wr, NULL), -EINVAL);
 	for (i = 0; i < 4; i++) {
 		srq_send(kt, KT_RQ_PSN + i);
-		kt_expect_ack(kt, KT_RQ_PSN + i, ACK, i + 1);
+		kt_expect_ack(kt, KT_RQ_PSN + i, KT_ACK, i + 1);
 		kt_expect_wc(kt, kt->recv_cq, i, IB_WC_SUCCESS);
 		KUNIT_EXPECT_EQ(test, kt->mem[i * 16], 1);
 	}
@@ -64,7 +62,7 @@ static void srq_takes(struct kunit *test)
 	kt_expect_ack(kt, KT_RQ_PSN + 4, MXE_AETH_RNR_NAK | 7, 4);
 	KUNIT_EXPECT_EQ(test, srq_post(kt, mr, 5), 0);
 	srq_send(kt, KT_RQ_PSN + 4);
-	kt_expect_ack(kt, KT_RQ_PSN + 4, ACK, 5);
+	kt_expect_ack(kt, KT_RQ_PSN + 4, KT_ACK, 5);
 	kt_expect_wc(kt, kt->recv_cq, 5, IB_WC_SUCCESS);
 }
 
@@ -121,14 +119,14 @@ static void srq_flush_current(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = srq_begin(kt);
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_SEND_FIRST, KT_RQ_PSN);
+	struct mxe_pkt_out out = kt_pkt(kt, KT_SEND_FIRST, KT_RQ_PSN);
 	struct ib_sge sge = {
 		.addr = kt_va(mr, 0), .length = 1000, .lkey = mr->lkey,
 	};
 	struct ib_recv_wr wr = { .wr_id = 7, .sg_list = &sge, .num_sge = 1 };
 
 	KUNIT_EXPECT_EQ(test, ib_post_srq_recv(kt->srq, &wr, NULL), 0);
-	out.payload_len = 256;
+	out.payload_len = KT_MTU;
 	kt_inject(kt, &out);
 	kt_expect_no_wc(kt, kt->recv_cq);
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_ERR, &kt_default_conn), 0);
@@ -156,10 +154,10 @@ static void srq_own_domain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srq_post(kt, other, 1), 0);
 	KUNIT_EXPECT_EQ(test, srq_post(kt, mr, 2), 0);
 	srq_send(kt, KT_RQ_PSN);
-	kt_expect_ack(kt, KT_RQ_PSN, ACK, 1);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	kt_expect_wc(kt, kt->recv_cq, 1, IB_WC_SUCCESS);
 	srq_send(kt, KT_RQ_PSN + 1);
-	kt_expect_ack(kt, KT_RQ_PSN + 1, MXE_AETH_NAK_REM_OP, 1);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_NAK_OP, 1);
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->recv_cq, 2, IB_WC_LOC_PROT_ERR);
 }
@@ -172,7 +170,7 @@ static void srq_error(struct kunit *test)
 	srq_begin(kt);
 	to_msrq(kt->srq)->q.posted = 5;
 	srq_send(kt, KT_RQ_PSN);
-	kt_expect_ack(kt, KT_RQ_PSN, MXE_AETH_NAK_REM_OP, 0);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_NAK_OP, 0);
 	kt_settle(kt);
 	KUNIT_EXPECT_TRUE(test, test_bit(IB_EVENT_SRQ_ERR, &kt->events));
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);

@@ -34,10 +34,10 @@ static void uc_message(struct kunit *test)
 	struct ib_wc wc;
 
 	kt_post_recv(kt, 1, mr, 0, 1000);
-	uc_packet(kt, IB_OPCODE_RC_SEND_FIRST, KT_RQ_PSN, 256);
-	uc_packet(kt, IB_OPCODE_RC_SEND_MIDDLE, KT_RQ_PSN + 1, 256);
+	uc_packet(kt, KT_SEND_FIRST, KT_RQ_PSN, KT_MTU);
+	uc_packet(kt, KT_SEND_MIDDLE, KT_RQ_PSN + 1, KT_MTU);
 	kt_expect_no_wc(kt, kt->recv_cq);
-	uc_packet(kt, IB_OPCODE_RC_SEND_LAST, KT_RQ_PSN + 2, 10);
+	uc_packet(kt, KT_SEND_LAST, KT_RQ_PSN + 2, 10);
 	wc = kt_poll(kt, kt->recv_cq);
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, wc.wr_id, 1ULL);
@@ -56,16 +56,16 @@ struct lost_row {
 
 /* Packets after which no message is complete. */
 static const struct lost_row lost_rows[] = {
-	{ "the first", { BTH_SEND_MIDDLE, BTH_SEND_LAST, BTH_SEND_LAST },
+	{ "the first", { KT_SEND_MIDDLE, KT_SEND_LAST, KT_SEND_LAST },
 	  { 1, 2, 3 } },
-	{ "one in the middle", { BTH_SEND_FIRST, BTH_SEND_LAST, BTH_SEND_LAST },
+	{ "one in the middle", { KT_SEND_FIRST, KT_SEND_LAST, KT_SEND_LAST },
 	  { 0, 2, 3 } },
-	{ "the last", { BTH_SEND_FIRST, BTH_SEND_MIDDLE, BTH_SEND_FIRST },
+	{ "the last", { KT_SEND_FIRST, KT_SEND_MIDDLE, KT_SEND_FIRST },
 	  { 0, 1, 3 } },
 	{ "one of another operation",
-	  { BTH_SEND_FIRST, BTH_RDMA_WRITE_LAST, BTH_SEND_LAST },
+	  { KT_SEND_FIRST, KT_WRITE_LAST, KT_SEND_LAST },
 	  { 0, 1, 2 } },
-	{ "one twice", { BTH_SEND_FIRST, BTH_SEND_FIRST, BTH_SEND_MIDDLE },
+	{ "one twice", { KT_SEND_FIRST, KT_SEND_FIRST, KT_SEND_MIDDLE },
 	  { 0, 0, 1 } },
 };
 
@@ -82,10 +82,10 @@ static void uc_lost(struct kunit *test)
 	kt_post_recv(kt, 1, mr, 0, 1000);
 	for (i = 0; i < 3; i++)
 		uc_packet(kt, row->opcode[i], KT_RQ_PSN + row->psn[i],
-			  row->opcode[i] == BTH_SEND_LAST ||
-			  row->opcode[i] == BTH_RDMA_WRITE_LAST ? 8 : 256);
+			  row->opcode[i] == KT_SEND_LAST ||
+			  row->opcode[i] == KT_WRITE_LAST ? 8 : KT_MTU);
 	kt_expect_no_wc(kt, kt->recv_cq);
-	uc_packet(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN + 9, 7);
+	uc_packet(kt, KT_SEND_ONLY, KT_RQ_PSN + 9, 7);
 	kt_expect_wc(kt, kt->recv_cq, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 	kt_expect_nothing(kt);
@@ -107,10 +107,10 @@ static void uc_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_uc_message), 1ULL);
 	KUNIT_EXPECT_EQ(test, kt->mem[0], 0);
 	/* Nothing to receive it into, and longer than what there is. */
-	uc_packet(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN + 1, 8);
+	uc_packet(kt, KT_SEND_ONLY, KT_RQ_PSN + 1, 8);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_uc_message), 2ULL);
 	kt_post_recv(kt, 1, mr, 0, 4);
-	uc_packet(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN + 2, 8);
+	uc_packet(kt, KT_SEND_ONLY, KT_RQ_PSN + 2, 8);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_uc_message), 3ULL);
 	kt_expect_no_wc(kt, kt->recv_cq);
 
@@ -128,7 +128,7 @@ static void uc_other_transport(struct kunit *test)
 	struct mxe_pkt_out out;
 
 	uc_begin(kt);
-	out = kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY, KT_RQ_PSN);
+	out = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN);
 	kt_inject(kt, &out);
 	out.opcode = BTH_XRC | BTH_SEND_ONLY;
 	kt_inject(kt, &out);

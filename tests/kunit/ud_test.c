@@ -75,7 +75,7 @@ static void ud_dropped(struct kunit *test)
 	out.payload_len = 31;
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_recv_too_short), 1ULL);
-	out.opcode = IB_OPCODE_RC_SEND_ONLY;
+	out.opcode = KT_SEND_ONLY;
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_transport), 1ULL);
 	kt_expect_no_wc(kt, kt->recv_cq);
