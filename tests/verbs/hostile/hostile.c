@@ -52,6 +52,14 @@ bool hostile_judges_time(void)
 	return time_factor() == 1;
 }
 
+void *hostile_begin(size_t size)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) >= HOSTILE_CPUS)
+		return hostile_shared(size);
+	printf("1..0 # SKIP needs %d CPUs\n", HOSTILE_CPUS);
+	exit(77);
+}
+
 void *hostile_shared(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -89,14 +97,6 @@ void hostile_wait(atomic_int *flag, const char *what)
 }
 
 /* ---- CPUs and processes -------------------------------------------------- */
-
-void hostile_need_cpus(void)
-{
-	if (sysconf(_SC_NPROCESSORS_ONLN) >= HOSTILE_CPUS)
-		return;
-	printf("1..0 # SKIP needs %d CPUs\n", HOSTILE_CPUS);
-	exit(77);
-}
 
 void hostile_pin(int cpu)
 {
@@ -389,6 +389,19 @@ void hostile_late_stop(struct hostile_lateness *l)
 {
 	l->shared->end = 1;
 	hostile_join(l->pid);
+}
+
+pid_t hostile_late_of(struct hostile_lateness *l, int cpu, struct hostile_steps *steps,
+		      void (*fn)(void *arg))
+{
+	pid_t pid = hostile_fork(fn, NULL);
+
+	hostile_wait(&steps->ready, "attacker that is ready");
+	hostile_late_start(l, cpu);
+	steps->go = 1;
+	hostile_wait(&steps->done, "end of the attack");
+	hostile_late_stop(l);
+	return pid;
 }
 
 uint64_t hostile_late_ns(const struct hostile_lateness *l)

@@ -36,6 +36,11 @@ uint64_t hostile_limit(unsigned int ms);
  * of times as long.  Tests of the time of those only show it.
  */
 bool hostile_judges_time(void);
+/*
+ * The first call of a test. Skips the whole program on a machine with fewer than
+ * HOSTILE_CPUS CPUs. Returns hostile_shared(size).
+ */
+void *hostile_begin(size_t size);
 /* Zeroed memory that is shared with children. */
 void *hostile_shared(size_t size);
 /*
@@ -50,8 +55,6 @@ void hostile_wait(atomic_int *flag, const char *what);
 
 /* ---- CPUs and processes -------------------------------------------------- */
 
-/* Skips the whole program on a machine with fewer than HOSTILE_CPUS CPUs. */
-void hostile_need_cpus(void);
 void hostile_pin(int cpu);
 /* The calling thread gets SCHED_FIFO with that priority; 0: SCHED_OTHER. */
 void hostile_fifo(int priority);
@@ -133,6 +136,17 @@ struct hostile_lateness {
 	pid_t pid;
 };
 
+/* What an attacker and the test that measures it tell each other, in shared memory. */
+struct hostile_steps {
+	atomic_int ready, go, done;
+};
+
+/*
+ * Starts an attacker that runs fn(NULL), and measures the lateness on that CPU between
+ * its steps `go` and `done`. Returns the attacker, which need not have ended.
+ */
+pid_t hostile_late_of(struct hostile_lateness *l, int cpu, struct hostile_steps *steps,
+		      void (*fn)(void *arg));
 void hostile_late_start(struct hostile_lateness *l, int cpu);
 void hostile_late_stop(struct hostile_lateness *l);
 /*

@@ -247,9 +247,8 @@ int main(int argc, char **argv)
 	uint64_t base_late_ns;
 
 	(void)argc;
-	hostile_need_cpus();
+	run = hostile_begin(sizeof(*run));
 	plan(0);
-	run = hostile_shared(sizeof(*run));
 	/* The feeder of an attacker that was killed is ours to wait for. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		vt_bail("PR_SET_CHILD_SUBREAPER");

@@ -302,9 +302,8 @@ static void check_interrupts(void)
 int main(int argc, char **argv)
 {
 	(void)argc;
-	hostile_need_cpus();
+	sh = hostile_begin(sizeof(*sh));
 	plan(0);
-	sh = hostile_shared(sizeof(*sh));
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		kind = &kinds[i];
 		if (!vt_wanted(kind->name, argv + 1))

@@ -500,14 +500,13 @@ int main(int argc, char **argv)
 {
 	char text[32];
 
-	hostile_need_cpus();
+	sh = hostile_begin(sizeof(*sh));
 	if (mkdir(CGROUP, 0755) ||
 	    mount("none", CGROUP, "cgroup2", 0, NULL))
 		vt_bail("no control groups");
 	if (!has_memory_controller())
 		skip_all("the kernel has no memory control groups (CONFIG_MEMCG)");
 	plan(0);
-	sh = hostile_shared(sizeof(*sh));
 	snprintf(text, sizeof(text), "%d", MAX_MIB * MIB);
 	write_file(CGROUP "/cgroup.subtree_control", "+memory");
 	make_buffer();

@@ -16,6 +16,7 @@
 #include "hostile.h"
 
 enum {
+	CPU = 1,
 	PEERS = 4,
 	IN_FLIGHT = 8,
 	LEN = 64 * 1024,
@@ -36,7 +37,7 @@ struct peer {
 };
 
 static struct {
-	atomic_int ready, go, done;
+	struct hostile_steps steps;
 	uint64_t rounds, good, max_ns;
 	const char *wrong;
 	char text[128];
@@ -198,8 +199,8 @@ static const char *rebind(void)
 	if (wrong)
 		return wrong;
 	sh->max_ns = 0;
-	sh->ready = 1;
-	hostile_wait(&sh->go, "meter");
+	sh->steps.ready = 1;
+	hostile_wait(&sh->steps.go, "meter");
 	for (int i = 0; i < PEERS; i++)
 		if (pthread_create(&peers[i].thread, NULL, be_peer, &peers[i]))
 			vt_bail("pthread_create");
@@ -210,7 +211,7 @@ static const char *rebind(void)
 			if (peers[i].status)
 				wrong = vt_status(peers[i].status);
 	}
-	sh->done = 1;
+	sh->steps.done = 1;
 	if (!wrong)
 		wrong = close_window();
 	return wrong ? wrong : check_peers();
@@ -221,9 +222,9 @@ static void owner(void *arg)
 	const char *wrong;
 
 	(void)arg;
-	hostile_pin(1);
+	hostile_pin(CPU);
 	wrong = rebind();
-	sh->done = 1;
+	sh->steps.done = 1;
 	snprintf(sh->text, sizeof(sh->text), "%s", wrong ? wrong : "");
 }
 
@@ -234,16 +235,9 @@ static uint64_t measure(const void *arg)
 	const char *name = arg;
 	struct hostile_lateness late;
 	int status;
-	pid_t pid;
 
 	memset(sh, 0, sizeof(*sh));
-	pid = hostile_fork(owner, NULL);
-	hostile_wait(&sh->ready, "window that is bound");
-	hostile_late_start(&late, 1);
-	sh->go = 1;
-	hostile_wait(&sh->done, "end of binding");
-	hostile_late_stop(&late);
-	status = hostile_join(pid);
+	status = hostile_join(hostile_late_of(&late, CPU, &sh->steps, owner));
 	diag("%s: %llu binds, a doorbell call takes at most %.1f ms, peers wrote %llu times; a timer is late by %.1f ms",
 	     name, (unsigned long long)sh->rounds * BINDS,
 	     (double)sh->max_ns / 1e6, (unsigned long long)sh->good,
@@ -273,10 +267,9 @@ int main(int argc, char **argv)
 	uint64_t base_ns;
 
 	(void)argc;
-	hostile_need_cpus();
+	sh = hostile_begin(sizeof(*sh));
 	plan(0);
-	sh = hostile_shared(sizeof(*sh));
-	base_ns = hostile_base_late_ns(1);
+	base_ns = hostile_base_late_ns(CPU);
 	if (vt_wanted("loop", argv + 1))
 		check("loop", vt_name_b(), base_ns);
 	if (vt_wanted("wire", argv + 1))

@@ -27,7 +27,8 @@ enum {
 };
 
 static struct {
-	atomic_int ready, go, resizes, done;
+	struct hostile_steps steps;
+	atomic_int resizes;
 	bool full;		/* the queue looks full, not empty */
 	uint64_t max_ns;
 } *sh;
@@ -65,8 +66,8 @@ static void resizer(void *arg)
 		vt_bail("a completion queue of %d entries", caps.max_cqe);
 	if (sh->full)
 		look_full(cq);
-	sh->ready = 1;
-	hostile_wait(&sh->go, "meter");
+	sh->steps.ready = 1;
+	hostile_wait(&sh->steps.go, "meter");
 	for (; sh->resizes < (hostile_full() ? RESIZES_FULL : RESIZES);
 	     sh->resizes++) {
 		uint64_t ns = vt_now_ns();
@@ -77,7 +78,7 @@ static void resizer(void *arg)
 		if (ns > sh->max_ns)
 			sh->max_ns = ns;
 	}
-	sh->done = 1;
+	sh->steps.done = 1;
 	/* Closing the device is not what is measured. */
 	for (;;)
 		pause();
@@ -92,12 +93,7 @@ static uint64_t delay(const void *arg)
 
 	memset(sh, 0, sizeof(*sh));
 	sh->full = full;
-	pid = hostile_fork(resizer, NULL);
-	hostile_wait(&sh->ready, "completion queue");
-	hostile_late_start(&late, CPU);
-	sh->go = 1;
-	hostile_wait(&sh->done, "end of resizing");
-	hostile_late_stop(&late);
+	pid = hostile_late_of(&late, CPU, &sh->steps, resizer);
 	hostile_kill(pid);
 	diag("%d resizes, %s: at most %.1f ms each; a timer is late by %.1f ms, at most %.1f",
 	     sh->resizes, full ? "full" : "empty", (double)sh->max_ns / 1e6,
@@ -209,9 +205,8 @@ int main(int argc, char **argv)
 	uint64_t base_ns;
 
 	(void)argc;
-	hostile_need_cpus();
+	sh = hostile_begin(sizeof(*sh));
 	plan(0);
-	sh = hostile_shared(sizeof(*sh));
 	if (vt_wanted("delay", argv + 1)) {
 		base_ns = hostile_base_late_ns(CPU);
 		check_delay(false, base_ns);

@@ -418,9 +418,8 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	(void)argc;
-	hostile_need_cpus();
+	sh = hostile_begin(sizeof(*sh));
 	plan(0);
-	sh = hostile_shared(sizeof(*sh));
 	honest = hostile_shared(sizeof(*honest));
 	pid = hostile_fork(run_honest, NULL);
 	/* The first measurement warms caches and neighbour entries. */

@@ -6,20 +6,63 @@
 #ifndef MEMORY_H
 #define MEMORY_H
 
+#include <stdlib.h>
 #include <string.h>
 #include "tap.h"
 #include "vt.h"
 
-/* The memory, and a region of it whose address 0 is byte `start` of the memory. */
+/* The memory, which begins as zeroes, and a region of `len` bytes from `start` on. */
 struct memory {
 	struct ibv_mr *mr;
-	size_t start;
+	uint64_t addr;		/* of the region's first byte */
+	size_t start, len;
 	void *of;		/* for get() and put() */
 	void (*get)(void *of, size_t offset, void *to, size_t len);
 	void (*put)(void *of, size_t offset, const void *from, size_t len);
 };
 
 enum { MEMORY_AT = 64 };
+
+static bool memory_is_zero(const uint8_t *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+/* RDMA operations to the end of the region reach the memory there, and no more. */
+static void memory_test_remote(struct vt_pair *p, const struct memory *m)
+{
+	enum { AT = 1000 };	/* in the region */
+	size_t len = m->len - AT, end = m->start + m->len;
+	uint8_t *data = malloc(len), *got = malloc(end + 4);
+
+	if (!data || !got)
+		vt_bail("malloc");
+	vt_fill_random(data, len);
+	memcpy(p->a.buf, data, len);
+	is_int(vt_rdma(&p->a, VT_WRITE, m->mr, m->addr + AT, (uint32_t)len),
+	       IBV_WC_SUCCESS, "RDMA WRITE to byte %d", AT);
+	m->get(m->of, 0, got, end + 4);
+	ok(!memcmp(got + m->start + AT, data, len), "its owner sees it");
+	ok(memory_is_zero(got, m->start + AT), "... nothing before it");
+	ok(memory_is_zero(got + end, 4), "... nothing after it");
+
+	for (size_t i = 0; i < 4; i++)
+		data[i] ^= 0xff;
+	m->put(m->of, m->start + AT, data, 4);
+	memset(p->a.buf, 0, len);
+	is_int(vt_rdma(&p->a, VT_READ, m->mr, m->addr + AT, (uint32_t)len),
+	       IBV_WC_SUCCESS, "RDMA READ of what its owner has changed");
+	ok(!memcmp(p->a.buf, data, len), "the same");
+	is_int(vt_rdma(&p->a, VT_READ, m->mr, m->addr + m->len - 1, 1), IBV_WC_SUCCESS,
+	       "the last byte");
+	is_int(vt_rdma(&p->a, VT_READ, m->mr, m->addr + m->len - 1, 2),
+	       IBV_WC_REM_ACCESS_ERR, "one more");
+	free(data);
+	free(got);
+}
 
 /* Masked atomics of every size add to fields that are all ones, and carry no further. */
 static void memory_test_masked(struct vt_pair *p, const struct memory *m)
@@ -34,7 +77,8 @@ static void memory_test_masked(struct vt_pair *p, const struct memory *m)
 		struct vt_wr wr = {
 			.op = VT_MFADD, .via = VT_WR, .log_arg_sz = log,
 			.operands = { one, NULL, edges }, .sge = &sge,
-			.num_sge = 1, .raddr = MEMORY_AT, .rkey = m->mr->rkey,
+			.num_sge = 1, .raddr = m->addr + MEMORY_AT,
+			.rkey = m->mr->rkey,
 		};
 		unsigned int words = log > 3 ? 1U << (log - 3) : 1;
 		bool good = true;
@@ -55,8 +99,8 @@ static void memory_test_send(struct vt_pair *p, const struct memory *from,
 			     const struct memory *to)
 {
 	enum { LEN = 3000, FROM = 4000, TO = 3100 };
-	struct ibv_sge from_sge = { FROM, LEN, from->mr->lkey };
-	struct ibv_sge to_sge = { TO, LEN, to->mr->lkey };
+	struct ibv_sge from_sge = { from->addr + FROM, LEN, from->mr->lkey };
+	struct ibv_sge to_sge = { to->addr + TO, LEN, to->mr->lkey };
 	struct vt_wr wr = { .op = VT_SEND, .sge = &from_sge, .num_sge = 1 };
 	uint8_t data[LEN], got[LEN];
 	struct ibv_wc wc;

@@ -20,6 +20,7 @@
 
 #define CHILDREN 4
 #define WINDOW 8
+#define MAX_ANSWER 32
 #define SIZES_TIMES 10
 
 struct shared {
@@ -49,24 +50,25 @@ static struct vt_wr add_wr(const struct vt_pair *p, void *word,
 	return wr;
 }
 
-/* count operations with WINDOW of them in flight; every answer is checked. */
-static bool run_adds(struct vt_pair *p, const struct vt_wr *proto, int count,
-		     uint64_t field_mask)
+/*
+ * Posts `count` such requests, with WINDOW of them in flight. right() is asked about the
+ * `len` bytes of each answer, in order, unless it is NULL.
+ */
+static bool run_window(struct vt_pair *p, const struct vt_wr *proto, uint32_t len, int count,
+		       bool (*right)(const uint8_t *answer, int i, void *arg), void *arg)
 {
-	uint64_t expected = 0;
-	int posted = 0, done = 0;
+	struct vt_wr wr = *proto;
+	struct ibv_sge sge;
 	struct ibv_wc wc;
+	int posted = 0;
 
-	while (done < count) {
+	wr.sge = &sge;
+	wr.num_sge = 1;
+	wr.flags = IBV_SEND_SIGNALED;
+	for (int done = 0; done < count; done++) {
 		while (posted < count && posted - done < WINDOW) {
-			struct ibv_sge sge =
-				vt_sge(&p->a, 8 * (size_t)(posted % WINDOW), 8);
-			struct vt_wr wr = *proto;
-
-			wr.sge = &sge;
-			wr.num_sge = 1;
+			sge = vt_sge(&p->a, MAX_ANSWER * (size_t)(posted % WINDOW), len);
 			wr.wr_id = (uint64_t)posted++;
-			wr.flags = IBV_SEND_SIGNALED;
 			if (vt_post(&p->a, &wr))
 				return false;
 		}
@@ -75,21 +77,29 @@ static bool run_adds(struct vt_pair *p, const struct vt_wr *proto, int count,
 			diag("operation %d: %s", done, vt_status(wc.status));
 			return false;
 		}
-		/* Nobody else changes the own field. */
-		if (field_mask) {
-			uint64_t old = *vt_word(&p->a,
-						8 * (size_t)(done % WINDOW));
-
-			if ((old & field_mask) != expected) {
-				diag("operation %d: old %#" PRIx64
-				     ", expected %#" PRIx64, done, old,
-				     expected);
-				return false;
-			}
-			expected = (expected + proto->compare_add) & field_mask;
-		}
-		done++;
+		if (right && !right(p->a.buf + MAX_ANSWER * (done % WINDOW), done, arg))
+			return false;
 	}
+	return true;
+}
+
+/* Some bits of a word, which only one process changes. */
+struct field {
+	uint64_t mask, add, expected;
+};
+
+static bool field_right(const uint8_t *answer, int i, void *arg)
+{
+	struct field *field = arg;
+	uint64_t old;
+
+	memcpy(&old, answer, sizeof(old));
+	if ((old & field->mask) != field->expected) {
+		diag("operation %d: old %#" PRIx64 ", expected %#" PRIx64, i, old,
+		     field->expected);
+		return false;
+	}
+	field->expected = (field->expected + field->add) & field->mask;
 	return true;
 }
 
@@ -152,15 +162,15 @@ static bool run_locks(struct vt_pair *p, int me, int count)
 	return true;
 }
 
-/* Was `i` in the own 16 bits of each word of the result? */
-static bool size_result_ok(const uint8_t *result, int me, int i)
+/* Returns whether the answer has `i` in the own 16 bits of each word. */
+static bool size_right(const uint8_t *answer, int i, void *arg)
 {
+	int me = *(const int *)arg, words = me > 1 ? 1 << (me - 1) : 1;
 	uint64_t old[4] = { 0 };
 	uint32_t half;
-	int words = me > 1 ? 1 << (me - 1) : 1;
 
-	memcpy(&half, result, sizeof(half));
-	memcpy(old, result, 4U << me);
+	memcpy(&half, answer, sizeof(half));
+	memcpy(old, answer, 4U << me);
 	/* All but 8 bytes come in big-endian words. */
 	for (int j = 0; j < words; j++) {
 		uint64_t v = me == 0 ? be32toh(half) :
@@ -185,12 +195,9 @@ static bool run_sizes(struct vt_pair *p, int me, int count)
 	uint64_t add[4], boundary[4];
 	struct vt_wr wr = {
 		.op = VT_MFADD, .via = VT_WR, .log_arg_sz = (uint32_t)me + 2,
-		.operands = { add, NULL, boundary }, .num_sge = 1,
+		.operands = { add, NULL, boundary },
 		.raddr = (uintptr_t)sh->block, .rkey = p->b.mr->rkey,
-		.flags = IBV_SEND_SIGNALED,
 	};
-	int posted = 0;
-	struct ibv_wc wc;
 
 	for (int i = 0; i < 4; i++) {
 		add[i] = 1ULL << (16 * me);
@@ -203,26 +210,7 @@ static bool run_sizes(struct vt_pair *p, int me, int count)
 		if (BYTE_ORDER == BIG_ENDIAN)
 			wr.raddr += 4;
 	}
-	for (int done = 0; done < count; done++) {
-		while (posted < count && posted - done < WINDOW) {
-			struct ibv_sge sge =
-				vt_sge(&p->a, 32 * (size_t)(posted % WINDOW),
-				       4U << me);
-
-			wr.sge = &sge;
-			wr.wr_id = (uint64_t)posted++;
-			if (vt_post(&p->a, &wr))
-				return false;
-		}
-		if (!vt_poll(p->a.cq, &wc, VT_MS) || wc.status ||
-		    wc.wr_id != (uint64_t)done) {
-			diag("operation %d: %s", done, vt_status(wc.status));
-			return false;
-		}
-		if (!size_result_ok(p->a.buf + 32 * (done % WINDOW), me, done))
-			return false;
-	}
-	return true;
+	return run_window(p, &wr, 4U << me, count, size_right, &me);
 }
 
 static int child(int me, int count)
@@ -230,7 +218,9 @@ static int child(int me, int count)
 	struct vt_conf conf = vt_defaults();
 	struct vt_dev *a = vt_open(vt_name_a());
 	struct vt_dev *b = vt_open(vt_name_b());
-	uint64_t field = 0xffffULL << (16 * me);
+	struct field field = {
+		.mask = 0xffffULL << (16 * me), .add = 0x0123ULL << (16 * me),
+	};
 	struct vt_pair p;
 	struct vt_wr wr;
 	bool good;
@@ -245,15 +235,14 @@ static int child(int me, int count)
 	for (int i = 0; i < VT_MS && atomic_load(&sh->ready) < CHILDREN; i++)
 		usleep(1000);
 
-	wr = add_wr(&p, &sh->fields, VT_MFADD, 0x0123ULL << (16 * me),
-		    0x8000800080008000);
-	good = run_adds(&p, &wr, count, field);
+	wr = add_wr(&p, &sh->fields, VT_MFADD, field.add, 0x8000800080008000);
+	good = run_window(&p, &wr, 8, count, field_right, &field);
 	/* Odd ones add plainly, even ones with a boundary that changes nothing. */
 	if (me & 1)
 		wr = add_wr(&p, &sh->mixed, VT_FADD, 3, 0);
 	else
 		wr = add_wr(&p, &sh->mixed, VT_MFADD, 3, 1ULL << 40);
-	good = good && run_adds(&p, &wr, count, 0);
+	good = good && run_window(&p, &wr, 8, count, NULL, NULL);
 	good = good && run_locks(&p, me, count / 16);
 	good = good && run_sizes(&p, me, SIZES_TIMES * count);
 	vt_pair_close(&p);

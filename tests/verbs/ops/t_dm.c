@@ -24,14 +24,6 @@ static struct ibv_dm *alloc(struct vt_dev *dev, size_t length)
 	return ibv_alloc_dm(dev->ctx, &attr);
 }
 
-static bool all_are(const uint8_t *p, size_t len, uint8_t value)
-{
-	for (size_t i = 0; i < len; i++)
-		if (p[i] != value)
-			return false;
-	return true;
-}
-
 static size_t max_size(struct vt_dev *dev)
 {
 	struct ibv_device_attr_ex attr;
@@ -83,7 +75,7 @@ static void test_copies(void)
 	if (!ok(dm, "ibv_alloc_dm()"))
 		return;
 	is_int(ibv_memcpy_from_dm(in, dm, 0, sizeof(in)), 0, "read");
-	ok(all_are(in, sizeof(in), 0), "it begins as zeroes");
+	ok(memory_is_zero(in, sizeof(in)), "it begins as zeroes");
 	vt_fill_random(out, sizeof(out));
 	is_int(ibv_memcpy_to_dm(dm, 4004, out, sizeof(out)), 0,
 	       "over a page's end");
@@ -153,55 +145,42 @@ static void put(void *of, size_t offset, const void *from, size_t len)
 		vt_bail("ibv_memcpy_to_dm");
 }
 
-static struct memory memory_of(struct vt_dev *dev, size_t start)
+static struct memory memory_of(struct vt_dev *dev, size_t start, size_t len)
 {
 	struct memory m = {
-		.of = alloc(dev, DM_LEN), .start = start, .get = get, .put = put,
+		.of = alloc(dev, DM_LEN), .start = start, .len = len,
+		.get = get, .put = put,
 	};
 
-	m.mr = m.of ? ibv_reg_dm_mr(dev->pd, m.of, start, DM_LEN - start,
-				    DM_ACCESS) : NULL;
+	m.mr = m.of ? ibv_reg_dm_mr(dev->pd, m.of, start, len, DM_ACCESS) : NULL;
 	if (!m.mr)
 		vt_bail("device memory and a region of it");
 	return m;
 }
 
+static void memory_free(struct memory *m)
+{
+	is_int(ibv_dereg_mr(m->mr), 0, "deregistered");
+	is_int(ibv_free_dm(m->of), 0, "freed");
+}
+
 static void test_remote(void)
 {
 	struct vt_conf conf = vt_defaults();
-	struct ibv_dm *dm = alloc(b, DM_LEN);
-	struct ibv_mr *mr = ibv_reg_dm_mr(b->pd, dm, 12, 6000, DM_ACCESS);
-	uint8_t data[5000], got[5000];
+	struct memory m = memory_of(b, 12, 6000);
 	struct vt_pair p;
 
-	if (!ok(mr, "a region from byte 12 on"))
-		return;
 	vt_pair_open(&p, a, b, &conf);
-	vt_fill_random(data, sizeof(data));
-	memcpy(p.a.buf, data, sizeof(data));
-	is_int(vt_rdma(&p.a, VT_WRITE, mr, 1000, sizeof(data)), IBV_WC_SUCCESS,
-	       "RDMA WRITE to byte 1000");
-	ibv_memcpy_from_dm(got, dm, 1012, sizeof(got));
-	ok(!memcmp(got, data, sizeof(got)), "it is there");
-	ibv_memcpy_from_dm(got, dm, 0, 1012);
-	ok(all_are(got, 1012, 0), "nothing before it");
-	memset(p.a.buf, 0, sizeof(data));
-	is_int(vt_rdma(&p.a, VT_READ, mr, 1000, sizeof(data)), IBV_WC_SUCCESS,
-	       "RDMA READ of it");
-	ok(!memcmp(p.a.buf, data, sizeof(data)), "the same");
-	is_int(vt_rdma(&p.a, VT_READ, mr, 5999, 1), IBV_WC_SUCCESS, "the last byte");
-	is_int(vt_rdma(&p.a, VT_READ, mr, 5999, 2), IBV_WC_REM_ACCESS_ERR,
-	       "one more");
+	memory_test_remote(&p, &m);
 	vt_pair_close(&p);
-	is_int(ibv_dereg_mr(mr), 0, "deregistered");
-	is_int(ibv_free_dm(dm), 0, "freed");
+	memory_free(&m);
 }
 
 static void test_atomics(void)
 {
 	static const uint64_t start = 0xffff;
 	struct vt_conf conf = vt_defaults();
-	struct memory m = memory_of(b, 4096);
+	struct memory m = memory_of(b, 4096, DM_LEN - 4096);
 	struct ibv_sge sge;
 	struct vt_pair p;
 	uint64_t got;
@@ -224,23 +203,21 @@ static void test_atomics(void)
 		   "... executed");
 	}
 	vt_pair_close(&p);
-	is_int(ibv_dereg_mr(m.mr), 0, "deregistered");
-	is_int(ibv_free_dm(m.of), 0, "freed");
+	memory_free(&m);
 }
 
 /* SEND from device memory, and a receive into it. */
 static void test_local(void)
 {
 	struct vt_conf conf = vt_defaults();
-	struct memory from = memory_of(a, 0), to = memory_of(b, 0);
+	struct memory from = memory_of(a, 0, DM_LEN), to = memory_of(b, 0, DM_LEN);
 	struct vt_pair p;
 
 	vt_pair_open(&p, a, b, &conf);
 	memory_test_send(&p, &from, &to);
 	vt_pair_close(&p);
-	ibv_dereg_mr(from.mr);
-	ibv_dereg_mr(to.mr);
-	is_int(ibv_free_dm(from.of) | ibv_free_dm(to.of), 0, "freed");
+	memory_free(&from);
+	memory_free(&to);
 }
 
 /* ---- freed, and still mapped ------------------------------------------- */
@@ -269,7 +246,7 @@ static void test_mapped_after_free(void)
 		vt_bail("child");
 	is_int(status, 0, "the child wrote to what it has");
 	ibv_memcpy_from_dm(got, next, 0, 1 << 20);
-	ok(all_are(got, 1 << 20, 0), "which nobody else has");
+	ok(memory_is_zero(got, 1 << 20), "which nobody else has");
 	is_int(ibv_free_dm(next), 0, "freed");
 	free(got);
 }

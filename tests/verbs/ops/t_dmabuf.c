@@ -132,38 +132,6 @@ static void test_registration(void)
 	drop(&buf);
 }
 
-static void test_remote(void)
-{
-	struct vt_conf conf = vt_defaults();
-	struct buffer buf = export(DRM_RDWR);
-	/* From byte 4108 on, at an address of its own. */
-	struct ibv_mr *mr = ibv_reg_dmabuf_mr(b->pd, 4108, 9000, 0x7000c,
-					      buf.fd, VT_ACCESS_ALL);
-	uint8_t data[8000];
-	struct vt_pair p;
-
-	if (!ok(mr, "a region from byte 4108 on"))
-		return;
-	vt_pair_open(&p, a, b, &conf);
-	vt_fill_random(data, sizeof(data));
-	memcpy(p.a.buf, data, sizeof(data));
-	is_int(vt_rdma(&p.a, VT_WRITE, mr, 0x7000c + 1000, sizeof(data)),
-	       IBV_WC_SUCCESS, "RDMA WRITE to byte 1000");
-	ok(!memcmp(buf.mem + 5108, data, sizeof(data)), "its owner sees it");
-	ok(!buf.mem[5107] && !buf.mem[5108 + sizeof(data)], "and no more");
-	buf.mem[5108] ^= 0xff;
-	data[0] ^= 0xff;
-	memset(p.a.buf, 0, sizeof(data));
-	is_int(vt_rdma(&p.a, VT_READ, mr, 0x7000c + 1000, sizeof(data)),
-	       IBV_WC_SUCCESS, "RDMA READ of what its owner changed");
-	ok(!memcmp(p.a.buf, data, sizeof(data)), "the same");
-	is_int(vt_rdma(&p.a, VT_READ, mr, 0x7000c + 8999, 2), IBV_WC_REM_ACCESS_ERR,
-	       "a byte behind it");
-	vt_pair_close(&p);
-	is_int(ibv_dereg_mr(mr), 0, "deregistered");
-	drop(&buf);
-}
-
 static void get(void *of, size_t offset, void *to, size_t len)
 {
 	memcpy(to, ((struct buffer *)of)->mem + offset, len);
@@ -174,31 +142,53 @@ static void put(void *of, size_t offset, const void *from, size_t len)
 	memcpy(((struct buffer *)of)->mem + offset, from, len);
 }
 
-static struct memory memory_of(struct vt_dev *dev, struct buffer *buf, size_t start)
+/* A region that has an address of its own. */
+static struct memory memory_of(struct vt_dev *dev, struct buffer *buf, size_t start,
+			       size_t len)
 {
-	struct memory m = { .of = buf, .start = start, .get = get, .put = put };
+	struct memory m = {
+		.of = buf, .addr = 0x70000 + start % 4096, .start = start, .len = len,
+		.get = get, .put = put,
+	};
 
 	*buf = export(DRM_RDWR);
-	m.mr = ibv_reg_dmabuf_mr(dev->pd, start, LEN - start, 0, buf->fd,
-				 VT_ACCESS_ALL);
+	m.mr = ibv_reg_dmabuf_mr(dev->pd, start, len, m.addr, buf->fd, VT_ACCESS_ALL);
 	if (!m.mr)
 		vt_bail("ibv_reg_dmabuf_mr");
 	return m;
+}
+
+static void memory_free(struct memory *m)
+{
+	is_int(ibv_dereg_mr(m->mr), 0, "deregistered");
+	drop(m->of);
+}
+
+static void test_remote(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct buffer buf;
+	struct memory m = memory_of(b, &buf, 4108, 9000);
+	struct vt_pair p;
+
+	vt_pair_open(&p, a, b, &conf);
+	memory_test_remote(&p, &m);
+	vt_pair_close(&p);
+	memory_free(&m);
 }
 
 static void test_atomics(void)
 {
 	struct vt_conf conf = vt_defaults();
 	struct buffer buf;
-	struct memory m = memory_of(b, &buf, 4096);
+	struct memory m = memory_of(b, &buf, 4096, LEN - 4096);
 	struct vt_pair p;
 
 	conf.max_atomic_arg = 32;
 	vt_pair_open(&p, a, b, &conf);
 	memory_test_masked(&p, &m);
 	vt_pair_close(&p);
-	is_int(ibv_dereg_mr(m.mr), 0, "deregistered");
-	drop(&buf);
+	memory_free(&m);
 }
 
 /* SEND from one, and a receive into another. */
@@ -206,16 +196,15 @@ static void test_local(void)
 {
 	struct vt_conf conf = vt_defaults();
 	struct buffer from_buf, to_buf;
-	struct memory from = memory_of(a, &from_buf, 0), to = memory_of(b, &to_buf, 0);
+	struct memory from = memory_of(a, &from_buf, 0, LEN);
+	struct memory to = memory_of(b, &to_buf, 0, LEN);
 	struct vt_pair p;
 
 	vt_pair_open(&p, a, b, &conf);
 	memory_test_send(&p, &from, &to);
 	vt_pair_close(&p);
-	ibv_dereg_mr(from.mr);
-	ibv_dereg_mr(to.mr);
-	drop(&from_buf);
-	drop(&to_buf);
+	memory_free(&from);
+	memory_free(&to);
 }
 
 static void test_lifetime(void)
