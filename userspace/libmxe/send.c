@@ -12,7 +12,7 @@
 #include "mxe.h"
 
 enum {
-	MXE_WR_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
+	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
 	LOG_ARG_SZ_4 = 2,
 	LOG_ARG_SZ_8 = 3,
 	LOG_ARG_SZ_MAX = 5,
@@ -284,7 +284,7 @@ static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
 	int ret;
 
 	if (!mxe_may_send(qp) ||
-	    wr->send_flags & ~(MXE_WR_FLAGS | IBV_SEND_INLINE))
+	    wr->send_flags & ~(SEND_FLAGS | IBV_SEND_INLINE))
 		return EINVAL;
 	if (mxe_ring_full(sq, index))
 		return ENOMEM;
@@ -402,7 +402,7 @@ mxe_wr_next(struct mxe_qp *qp, uint8_t opcode)
 	if (qp->batch_err)
 		return NULL;
 	/* Which data are inline is said by the setter. */
-	if (qpx->wr_flags & ~(MXE_WR_FLAGS | IBV_SEND_INLINE) ||
+	if (qpx->wr_flags & ~(SEND_FLAGS | IBV_SEND_INLINE) ||
 	    !mxe_carries(qp, opcode)) {
 		mxe_batch_fail(qp, EINVAL);
 		return NULL;
@@ -431,7 +431,7 @@ mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
 		*wqe = (struct mxe_send_wqe){
 			.wr_id = qpx->wr_id,
 			.opcode = opcode,
-			.flags = qpx->wr_flags & MXE_WR_FLAGS,
+			.flags = qpx->wr_flags & SEND_FLAGS,
 		};
 	return wqe;
 }
@@ -628,7 +628,7 @@ static inline void mxe_wr_masked_u64(struct mxe_qp *qp, uint8_t opcode,
 	*wqe = (struct mxe_send_wqe){
 		.wr_id = qpx->wr_id,
 		.opcode = opcode,
-		.flags = (qpx->wr_flags & MXE_WR_FLAGS) | qp->masked_flags,
+		.flags = (qpx->wr_flags & SEND_FLAGS) | qp->masked_flags,
 		.log_arg_sz = LOG_ARG_SZ_8,
 		.remote_addr = remote_addr,
 		.rkey = rkey,
