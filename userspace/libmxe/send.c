@@ -776,10 +776,10 @@ static void mxe_wr_set_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t addr,
 	mxe_batch_set_sges(to_mqp_ex(qpx), &sge, 1);
 }
 
-static void mxe_wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
-					const struct ibv_data_buf *buf_list)
+static inline void mxe_batch_set_inline(struct mxe_qp *qp,
+					const struct ibv_data_buf *buf_list,
+					size_t num_buf)
 {
-	struct mxe_qp *qp = to_mqp_ex(qpx);
 	struct mxe_send_wqe *wqe = qp->batch_wqe;
 	size_t i;
 
@@ -799,12 +799,18 @@ static void mxe_wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
 	}
 }
 
+static void mxe_wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
+					const struct ibv_data_buf *buf_list)
+{
+	mxe_batch_set_inline(to_mqp_ex(qpx), buf_list, num_buf);
+}
+
 static void mxe_wr_set_inline_data(struct ibv_qp_ex *qpx, void *addr,
 				   size_t length)
 {
 	struct ibv_data_buf buf = { .addr = addr, .length = length };
 
-	mxe_wr_set_inline_data_list(qpx, 1, &buf);
+	mxe_batch_set_inline(to_mqp_ex(qpx), &buf, 1);
 }
 
 static void mxe_wr_set_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah,
