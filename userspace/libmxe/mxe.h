@@ -76,7 +76,8 @@ struct mxe_qp {
 	struct mxedv_qp_ex dv;
 	struct mxe_ring sq;
 	struct mxe_ring rq;
-	uint32_t carried_opcodes;	/* bits for what may be posted */
+	uint32_t wr_opcodes;		/* bit n: the builders take opcode n */
+	uint32_t post_opcodes;		/* the same of ibv_post_send() */
 	bool has_builders;
 	bool defers_doorbell;		/* mxedv_ring_doorbells() */
 	bool is_polled;			/* mxedv_start_poll_thread() */
@@ -146,7 +147,8 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr);
 void mxe_set_builders(struct mxe_qp *qp);
-uint32_t mxe_carried_opcodes(enum ibv_qp_type type, bool atomics);
+/* Sets the opcodes that a new queue pair takes; `atomics`: these, too. */
+void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics);
 
 /* ---- recv.c ------------------------------------------------------------ */
 

@@ -149,7 +149,7 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	/* A device may only reply in big-endian, which the creator has to ask for. */
 	atomics = cmd.drv.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY ||
 		  ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST;
-	qp->carried_opcodes = mxe_carried_opcodes(attr->qp_type, atomics);
+	mxe_send_init(qp, attr->qp_type, atomics);
 	qp->defers_doorbell = create_flags & MXEDV_QP_CREATE_DEFER_DOORBELL;
 	qp->is_polled = create_flags & MXEDV_QP_CREATE_POLLED;
 	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)
