@@ -147,6 +147,8 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr);
 void mxe_set_builders(struct mxe_qp *qp);
+/* The send_ops_flags that a queue pair of this type may have. */
+uint64_t mxe_send_ops(enum ibv_qp_type type);
 /* Sets the opcodes that a new queue pair takes; `atomics`: these, too. */
 void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics);
 

@@ -73,6 +73,7 @@ enum {
 struct mxe_wr_row {
 	uint16_t flags;			/* MXE_WR_OP_* */
 	uint8_t transports;		/* 0: it cannot be posted */
+	uint32_t send_op;		/* IBV_QP_EX_WITH_*; 0: it has no builder there */
 };
 
 /* One for each bit of wr_opcodes and post_opcodes. */
@@ -83,34 +84,42 @@ static const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
 	[IBV_WR_SEND] = {
 		.flags = MXE_WR_OP_INLINE,
 		.transports = TRANSPORTS_ALL,
+		.send_op = IBV_QP_EX_WITH_SEND,
 	},
 	[IBV_WR_SEND_WITH_IMM] = {
 		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_IMM,
 		.transports = TRANSPORTS_ALL,
+		.send_op = IBV_QP_EX_WITH_SEND_WITH_IMM,
 	},
 	[IBV_WR_SEND_WITH_INV] = {
 		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_INVALIDATE,
 		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_SEND_WITH_INV,
 	},
 	[IBV_WR_RDMA_WRITE] = {
 		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_REMOTE_ADDR,
 		.transports = TRANSPORTS_CONNECTED,
+		.send_op = IBV_QP_EX_WITH_RDMA_WRITE,
 	},
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = {
 		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_IMM,
 		.transports = TRANSPORTS_CONNECTED,
+		.send_op = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
 	},
 	[IBV_WR_RDMA_READ] = {
 		.flags = MXE_WR_OP_REMOTE_ADDR,
 		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_RDMA_READ,
 	},
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = {
 		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_SWAP,
 		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
 	},
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {
 		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC,
 		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 	},
 	[IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP] = {
 		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_SWAP |
@@ -124,18 +133,26 @@ static const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
 	[MXE_WR_FLUSH] = {
 		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_BUILDER,
 		.transports = TRANSPORTS_RELIABLE,
+#ifdef HAVE_FLUSH
+		.send_op = IBV_QP_EX_WITH_FLUSH,
+#endif
 	},
 	[MXE_WR_ATOMIC_WRITE] = {
 		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_WORD,
 		.transports = TRANSPORTS_RELIABLE,
+#ifdef HAVE_ATOMIC_WRITE
+		.send_op = IBV_QP_EX_WITH_ATOMIC_WRITE,
+#endif
 	},
 	[IBV_WR_LOCAL_INV] = {
 		.flags = MXE_WR_OP_LOCAL | MXE_WR_OP_INVALIDATE,
 		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_LOCAL_INV,
 	},
 	[IBV_WR_BIND_MW] = {
 		.flags = MXE_WR_OP_LOCAL | MXE_WR_OP_BIND,
 		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_BIND_MW,
 	},
 };
 
@@ -153,6 +170,18 @@ static unsigned int mxe_transport(enum ibv_qp_type type)
 	default:	/* RC, and the types that the kernel refuses */
 		return TRANSPORT_RC;
 	}
+}
+
+uint64_t mxe_send_ops(enum ibv_qp_type type)
+{
+	unsigned int transport = mxe_transport(type);
+	uint64_t ops = 0;
+	unsigned int i;
+
+	for (i = 0; i < MXE_WR_ROWS; i++)
+		if (mxe_wr_rows[i].transports & transport)
+			ops |= mxe_wr_rows[i].send_op;
+	return ops;
 }
 
 void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics)
