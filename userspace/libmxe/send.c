@@ -801,21 +801,49 @@ mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
 	return wqe;
 }
 
-/* Operand number `index` of those behind the header, or the one in it. */
-static void mxe_set_operand(struct mxe_send_wqe *wqe, unsigned int index,
-			    uint64_t *in_header, const void *operand)
+/* An operand of up to 8 bytes. */
+static inline uint64_t mxe_operand(const void *operand, uint32_t log_arg_sz)
 {
-	size_t size = (size_t)1 << wqe->log_arg_sz;
 	uint32_t word;
+	uint64_t value;
 
-	if (wqe->log_arg_sz == LOG_ARG_SZ_4) {
-		memcpy(&word, operand, sizeof(word));
-		*in_header = word;
-	} else if (wqe->log_arg_sz == LOG_ARG_SZ_8) {
-		memcpy(in_header, operand, size);
-	} else {
-		memcpy((char *)(wqe + 1) + index * size, operand, size);
+	if (log_arg_sz == LOG_ARG_SZ_8) {
+		memcpy(&value, operand, sizeof(value));
+		return value;
 	}
+	memcpy(&word, operand, sizeof(word));
+	return word;
+}
+
+/* Wider operands stand behind the header. */
+static inline void
+mxe_wr_masked_ext(struct mxedv_qp_ex *mqp, uint8_t opcode, uint32_t rkey,
+		  uint64_t remote_addr, uint32_t log_arg_sz,
+		  const void *compare_add, const void *compare_add_mask,
+		  const void *swap, const void *swap_mask)
+{
+	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
+	struct mxe_send_wqe *wqe = mxe_wr_masked(qp, opcode, rkey, remote_addr,
+						 log_arg_sz);
+	size_t size;
+	char *to;
+
+	if (!wqe)
+		return;
+	if (log_arg_sz <= LOG_ARG_SZ_8) {
+		wqe->atomic.compare_add = mxe_operand(compare_add, log_arg_sz);
+		wqe->atomic.swap = mxe_operand(swap, log_arg_sz);
+		wqe->atomic.compare_add_mask = mxe_operand(compare_add_mask, log_arg_sz);
+		wqe->atomic.swap_mask = mxe_operand(swap_mask, log_arg_sz);
+	} else {
+		size = (size_t)1 << log_arg_sz;
+		to = (char *)(wqe + 1);
+		memcpy(to, compare_add, size);
+		memcpy(to + size, swap, size);
+		memcpy(to + 2 * size, compare_add_mask, size);
+		memcpy(to + 3 * size, swap_mask, size);
+	}
+	mxe_wr_check_masked(qp, wqe);
 }
 
 static void mxe_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp,
@@ -827,23 +855,9 @@ static void mxe_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp,
 					     const void *swap,
 					     const void *swap_mask)
 {
-	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
-	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
-			      remote_addr, log_arg_sz);
-	uint64_t in_header[NUM_OPERANDS] = { 0 };
-
-	if (!wqe)
-		return;
-	mxe_set_operand(wqe, 0, &in_header[0], compare);
-	mxe_set_operand(wqe, 1, &in_header[1], swap);
-	mxe_set_operand(wqe, 2, &in_header[2], compare_mask);
-	mxe_set_operand(wqe, 3, &in_header[3], swap_mask);
-	wqe->atomic.compare_add = in_header[0];
-	wqe->atomic.swap = in_header[1];
-	wqe->atomic.compare_add_mask = in_header[2];
-	wqe->atomic.swap_mask = in_header[3];
-	mxe_wr_check_masked(qp, wqe);
+	mxe_wr_masked_ext(mqp, IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
+			  remote_addr, log_arg_sz, compare, compare_mask, swap,
+			  swap_mask);
 }
 
 static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
@@ -854,21 +868,10 @@ static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 					       const void *field_boundary)
 {
 	static const uint64_t unused[1 << (LOG_ARG_SZ_MAX - LOG_ARG_SZ_8)];
-	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
-	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
-			      remote_addr, log_arg_sz);
-	uint64_t in_header[NUM_OPERANDS] = { 0 };
 
-	if (!wqe)
-		return;
-	mxe_set_operand(wqe, 0, &in_header[0], add);
-	mxe_set_operand(wqe, 1, &in_header[1], unused);
-	mxe_set_operand(wqe, 2, &in_header[2], field_boundary);
-	mxe_set_operand(wqe, 3, &in_header[3], unused);
-	wqe->atomic.compare_add = in_header[0];
-	wqe->atomic.compare_add_mask = in_header[2];
-	mxe_wr_check_masked(qp, wqe);
+	mxe_wr_masked_ext(mqp, IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
+			  remote_addr, log_arg_sz, add, field_boundary, unused,
+			  unused);
 }
 
 /* ---- setters ----------------------------------------------------------- */
