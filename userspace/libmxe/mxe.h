@@ -154,9 +154,12 @@ void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics);
 
 /* ---- recv.c ------------------------------------------------------------ */
 
+/* Maps a receive queue, which may be a shared one.  Returns 0 or a positive errno. */
+int mxe_recv_map(struct mxe_ring *rq, int cmd_fd,
+		 const struct mxe_ring_info *info);
 /* Sets *need_doorbell (or NULL) if the kernel waits for a doorbell. */
-int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
-		       struct ibv_recv_wr **bad_wr, bool *need_doorbell);
+int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
+		  struct ibv_recv_wr **bad_wr, bool *need_doorbell);
 int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad_wr);
 

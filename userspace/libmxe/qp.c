@@ -68,10 +68,7 @@ static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
 			   sizeof(struct mxe_send_wqe) + operands + data);
 	if (ret)
 		return ret;
-	ret = mxe_ring_map(&qp->rq, cmd_fd, &resp->rq,
-			   sizeof(struct mxe_recv_wqe) +
-				   (size_t)resp->rq.max_sge *
-					   sizeof(struct mxe_sge));
+	ret = mxe_recv_map(&qp->rq, cmd_fd, &resp->rq);
 	if (ret)
 		mxe_ring_unmap(&qp->sq);
 	return ret;

@@ -225,13 +225,6 @@ static bool mxe_may_send(const struct mxe_qp *qp)
 	}
 }
 
-/* Hand the entries before `index` over to the kernel. */
-static void mxe_publish(struct mxe_ring *sq, uint32_t index)
-{
-	sq->index = index;
-	mxe_store_release(&sq->hdr->producer, index);
-}
-
 /* Bytes of operands that stand behind the header. */
 static size_t mxe_operands_size(const struct mxe_send_wqe *wqe)
 {
@@ -242,16 +235,9 @@ static size_t mxe_operands_size(const struct mxe_send_wqe *wqe)
 static inline void mxe_set_sges(struct mxe_send_wqe *wqe,
 				const struct ibv_sge *sge, unsigned int num_sge)
 {
-	struct mxe_sge *to = (struct mxe_sge *)((char *)(wqe + 1) +
-						mxe_operands_size(wqe));
-	unsigned int i;
+	char *to = (char *)(wqe + 1) + mxe_operands_size(wqe);
 
-	for (i = 0; i < num_sge; i++)
-		to[i] = (struct mxe_sge){
-			.addr = sge[i].addr,
-			.length = sge[i].length,
-			.lkey = sge[i].lkey,
-		};
+	mxe_ring_put_sges((struct mxe_sge *)to, sge, num_sge);
 	wqe->num_sge = num_sge;
 	wqe->inline_len = 0;
 	wqe->flags &= ~MXE_SEND_INLINE;
@@ -453,7 +439,7 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 	ring = index != sq->index;
 	if (ring)
-		mxe_publish(sq, index);
+		mxe_ring_publish(sq, index);
 	pthread_spin_unlock(&sq->lock);
 
 	if (ring)
@@ -504,7 +490,7 @@ static int mxe_wr_complete(struct ibv_qp_ex *qpx)
 
 	ring = !err && qp->batch_index != qp->sq.index;
 	if (ring)
-		mxe_publish(&qp->sq, qp->batch_index);
+		mxe_ring_publish(&qp->sq, qp->batch_index);
 	pthread_spin_unlock(&qp->sq.lock);
 
 	if (ring)
