@@ -143,7 +143,7 @@ static void emu_reset(const struct exp_qp *entry)
 }
 
 /* Adds a request that exp_wr_check() has passed. */
-static int add_wr(struct emu_qp *emu, const struct ibv_exp_send_wr *wr)
+static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 {
 	const struct ibv_exp_cmp_swap *cs =
 		&wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
@@ -166,7 +166,7 @@ static int add_wr(struct emu_qp *emu, const struct ibv_exp_send_wr *wr)
 	if (wr->exp_opcode != IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD &&
 	    !masked.is_cmp_swap) {
 		err = exp_wr_to_std(emu->qp, &std, wr);
-		return err ? err : emu_post_add(emu, &std, NULL);
+		return err ? err : emu_post_add(emu, &std, NULL, wr);
 	}
 	if (masked.is_cmp_swap) {
 		masked.compare_add = cs->compare_val;
@@ -177,16 +177,13 @@ static int add_wr(struct emu_qp *emu, const struct ibv_exp_send_wr *wr)
 		masked.compare_add = fa->add_val;
 		masked.compare_mask = fa->field_boundary;
 	}
-	return emu_post_add(emu, &std, &masked);
+	return emu_post_add(emu, &std, &masked, wr);
 }
 
 static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 			 struct ibv_exp_send_wr **bad_wr)
 {
-	struct ibv_exp_send_wr *first = wr;
-	uint32_t posted = 0;
 	int err = 0;
-	int ret;
 
 	emu_post_begin(entry->emu);
 	for (; wr; wr = wr->next) {
@@ -196,15 +193,10 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 		if (err)
 			break;
 	}
-	ret = emu_post_end(entry->emu, &posted);
-	if (ret) {
-		while (posted--)
-			first = first->next;
-		wr = first;
-	}
-	if (ret || err)
+	wr = emu_post_end(entry->emu, wr, &err);
+	if (err)
 		*bad_wr = wr;
-	return ret ? ret : err;
+	return err;
 }
 
 /* Only where there will be something to hide. */

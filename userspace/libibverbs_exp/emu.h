@@ -115,6 +115,7 @@ struct emu_masked {
 /* A request, from when it is posted by the program until it is done. */
 struct emu_wr {
 	struct ibv_send_wr std;	/* the device's: of a loop, the try */
+	void *posted;		/* the program's, while it is being posted */
 	uint64_t wr_id;		/* the program's */
 	enum emu_kind kind;
 	bool signaled;		/* for the program */
@@ -232,13 +233,17 @@ void emu_qp_free(struct emu_qp *qp);
 void emu_qp_reset(struct emu_qp *qp);
 
 /*
- * Between these two, requests are added.  emu_post_end() returns 0, or the errno
- * of the request that is `posted` requests after the first one added.
+ * Requests are added between emu_post_begin() and emu_post_end().  `wr` is the
+ * program's request, of any type.
  */
 void emu_post_begin(struct emu_qp *qp);
 int emu_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
-		 const struct emu_masked *masked);
-int emu_post_end(struct emu_qp *qp, uint32_t *posted);
+		 const struct emu_masked *masked, void *wr);
+/*
+ * Posts those added.  `wr` is the request that was refused with *err, or NULL.
+ * Returns the first one that is not posted; if it is another, sets *err to its errno.
+ */
+void *emu_post_end(struct emu_qp *qp, void *wr, int *err);
 
 /* A completion of the device, under the lock of cq. */
 void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc);

@@ -29,28 +29,20 @@ static int hook_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			  struct ibv_send_wr **bad_wr)
 {
 	struct emu_qp *qp = emu_qp_of(ibqp);
-	struct ibv_send_wr *first = wr;
-	uint32_t posted = 0;
 	int err = 0;
-	int ret;
 
 	if (!qp)
 		return device_of(ibqp->context)->post_send(ibqp, wr, bad_wr);
 	emu_post_begin(qp);
 	for (; wr; wr = wr->next) {
-		err = emu_post_add(qp, wr, NULL);
+		err = emu_post_add(qp, wr, NULL, wr);
 		if (err)
 			break;
 	}
-	ret = emu_post_end(qp, &posted);
-	if (ret) {
-		while (posted--)
-			first = first->next;
-		wr = first;
-	}
-	if (ret || err)
+	wr = emu_post_end(qp, wr, &err);
+	if (err)
 		*bad_wr = wr;
-	return ret ? ret : err;
+	return err;
 }
 
 static int hook_poll_cq(struct ibv_cq *cq, int num, struct ibv_wc *wc)

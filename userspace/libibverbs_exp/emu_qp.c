@@ -419,7 +419,7 @@ void emu_post_begin(struct emu_qp *qp)
 }
 
 int emu_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
-		 const struct emu_masked *masked)
+		 const struct emu_masked *masked, void *program_wr)
 {
 	struct emu_wr *wr = wr_at(qp, qp->head);
 	int err;
@@ -436,6 +436,7 @@ int emu_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 	wr->std.wr_id = qp->tag | (qp->head & EMU_SEQ_MASK);
 	wr->std.sg_list = wr->sges;
 	wr->std.num_sge = wr->num_sge;
+	wr->posted = program_wr;
 	wr->wr_id = std->wr_id;
 	wr->signaled = qp->sig_all || (std->send_flags & IBV_SEND_SIGNALED);
 	wr->probing = false;
@@ -457,18 +458,19 @@ int emu_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 	return 0;
 }
 
-int emu_post_end(struct emu_qp *qp, uint32_t *posted)
+void *emu_post_end(struct emu_qp *qp, void *wr, int *err)
 {
-	/* If it is not busy, all before this call have been posted. */
-	uint64_t first = qp->posted;
 	int ret = push(qp);
 
 	if (ret) {
-		*posted = qp->posted - first;
+		*err = ret;
+		/* One of this call: push() does nothing while others wait. */
+		if (qp->posted != qp->head)
+			wr = wr_at(qp, qp->posted)->posted;
 		qp->head = qp->posted;
 	}
 	pthread_mutex_unlock(&qp->lock);
-	return ret;
+	return wr;
 }
 
 /* ---- life ---------------------------------------------------------------- */

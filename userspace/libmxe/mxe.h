@@ -76,7 +76,8 @@ struct mxe_qp {
 	struct mxedv_qp_ex dv;
 	struct mxe_ring sq;
 	struct mxe_ring rq;
-	uint32_t carried_opcodes;	/* bits for what may be posted */
+	uint32_t wr_opcodes;		/* bit n: the builders take opcode n */
+	uint32_t post_opcodes;		/* the same of ibv_post_send() */
 	bool has_builders;
 	bool defers_doorbell;		/* mxedv_ring_doorbells() */
 	bool is_polled;			/* mxedv_start_poll_thread() */
@@ -146,13 +147,19 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr);
 void mxe_set_builders(struct mxe_qp *qp);
-uint32_t mxe_carried_opcodes(enum ibv_qp_type type, bool atomics);
+/* The send_ops_flags that a queue pair of this type may have. */
+uint64_t mxe_send_ops(enum ibv_qp_type type);
+/* Sets the opcodes that a new queue pair takes; `atomics`: these, too. */
+void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics);
 
 /* ---- recv.c ------------------------------------------------------------ */
 
+/* Maps a receive queue, which may be a shared one.  Returns 0 or a positive errno. */
+int mxe_recv_map(struct mxe_ring *rq, int cmd_fd,
+		 const struct mxe_ring_info *info);
 /* Sets *need_doorbell (or NULL) if the kernel waits for a doorbell. */
-int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
-		       struct ibv_recv_wr **bad_wr, bool *need_doorbell);
+int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
+		  struct ibv_recv_wr **bad_wr, bool *need_doorbell);
 int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad_wr);
 

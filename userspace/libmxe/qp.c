@@ -13,20 +13,6 @@ enum {
 			    IBV_QP_INIT_ATTR_XRCD |
 			    IBV_QP_INIT_ATTR_CREATE_FLAGS |
 			    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-	MXE_SEND_OPS_UD = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM,
-	MXE_SEND_OPS_UC = MXE_SEND_OPS_UD | IBV_QP_EX_WITH_RDMA_WRITE |
-			  IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
-	MXE_SEND_OPS_RC = MXE_SEND_OPS_UC | IBV_QP_EX_WITH_RDMA_READ |
-			  IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-			  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-			  IBV_QP_EX_WITH_SEND_WITH_INV |
-#ifdef HAVE_ATOMIC_WRITE
-			  IBV_QP_EX_WITH_ATOMIC_WRITE |
-#endif
-#ifdef HAVE_FLUSH
-			  IBV_QP_EX_WITH_FLUSH |
-#endif
-			  IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW,
 };
 
 struct mxe_create_qp {
@@ -44,20 +30,6 @@ static_assert(sizeof(struct ib_uverbs_ex_create_qp_resp) % 8 == 0,
 static_assert((int)MXEDV_QP_CREATE_ATOMIC_BE_REPLY ==
 		      (int)MXE_QP_CREATE_ATOMIC_BE_REPLY,
 	      "the flag is passed on");
-
-static uint64_t mxe_send_ops(enum ibv_qp_type type)
-{
-	switch (type) {
-	case IBV_QPT_UD:
-		return MXE_SEND_OPS_UD;
-	case IBV_QPT_UC:
-		return MXE_SEND_OPS_UC;
-	case IBV_QPT_XRC_RECV:
-		return 0;
-	default:
-		return MXE_SEND_OPS_RC;
-	}
-}
 
 static uint32_t mxe_kernel_flags(uint32_t create_flags)
 {
@@ -96,10 +68,7 @@ static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
 			   sizeof(struct mxe_send_wqe) + operands + data);
 	if (ret)
 		return ret;
-	ret = mxe_ring_map(&qp->rq, cmd_fd, &resp->rq,
-			   sizeof(struct mxe_recv_wqe) +
-				   (size_t)resp->rq.max_sge *
-					   sizeof(struct mxe_sge));
+	ret = mxe_recv_map(&qp->rq, cmd_fd, &resp->rq);
 	if (ret)
 		mxe_ring_unmap(&qp->sq);
 	return ret;
@@ -149,7 +118,7 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	/* A device may only reply in big-endian, which the creator has to ask for. */
 	atomics = cmd.drv.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY ||
 		  ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST;
-	qp->carried_opcodes = mxe_carried_opcodes(attr->qp_type, atomics);
+	mxe_send_init(qp, attr->qp_type, atomics);
 	qp->defers_doorbell = create_flags & MXEDV_QP_CREATE_DEFER_DOORBELL;
 	qp->is_polled = create_flags & MXEDV_QP_CREATE_POLLED;
 	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Posting to receive queues.  libibverbs calls mxe_post_recv(), and srq.c shares the
- * writing of the ring.
+ * Receive queues: mapping them, and posting to them.  libibverbs calls mxe_post_recv();
+ * qp.c and srq.c call the rest.
  */
 #include <errno.h>
 
@@ -11,10 +11,9 @@ static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 			  const struct ibv_recv_wr *wr)
 {
 	struct mxe_recv_wqe *wqe;
-	struct mxe_sge *to;
-	int i;
 
-	if (wr->num_sge < 0 || (unsigned int)wr->num_sge > rq->max_sge)
+	/* Refuses a negative number, too: the stride bounds max_sge. */
+	if ((unsigned int)wr->num_sge > rq->max_sge)
 		return EINVAL;
 	if (mxe_ring_full(rq, index))
 		return ENOMEM;
@@ -24,28 +23,19 @@ static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 		.wr_id = wr->wr_id,
 		.num_sge = wr->num_sge,
 	};
-	to = (struct mxe_sge *)(wqe + 1);
-	for (i = 0; i < wr->num_sge; i++)
-		to[i] = (struct mxe_sge){
-			.addr = wr->sg_list[i].addr,
-			.length = wr->sg_list[i].length,
-			.lkey = wr->sg_list[i].lkey,
-		};
+	mxe_ring_put_sges((struct mxe_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
 	return 0;
 }
 
-/*
- * The kernel takes receives up when messages arrive, so it need not be told of
- * new ones, except where it waits for them in order to flush them.
- */
-static bool mxe_publish_recv(struct mxe_ring *rq, uint32_t index)
+int mxe_recv_map(struct mxe_ring *rq, int cmd_fd,
+		 const struct mxe_ring_info *info)
 {
-	rq->index = index;
-	mxe_store_release(&rq->hdr->producer, index);
-	return mxe_ring_needs_doorbell(rq);
+	return mxe_ring_map(rq, cmd_fd, info,
+			    sizeof(struct mxe_recv_wqe) +
+			    (size_t)info->max_sge * sizeof(struct mxe_sge));
 }
 
-int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
+int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 		       struct ibv_recv_wr **bad_wr, bool *need_doorbell)
 {
 	bool need = false;
@@ -60,8 +50,14 @@ int mxe_ring_post_recv(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 			break;
 		}
 	}
-	if (index != rq->index)
-		need = mxe_publish_recv(rq, index);
+	if (index != rq->index) {
+		mxe_ring_publish(rq, index);
+		/*
+		 * The kernel takes receives up when messages arrive.  Only if it
+		 * waits for new ones, to flush them, it must be told.
+		 */
+		need = mxe_ring_needs_doorbell(rq);
+	}
 	pthread_spin_unlock(&rq->lock);
 
 	if (need_doorbell)
@@ -81,7 +77,7 @@ int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		*bad_wr = wr;
 		return EINVAL;
 	}
-	ret = mxe_ring_post_recv(&qp->rq, wr, bad_wr, &need_doorbell);
+	ret = mxe_recv_post(&qp->rq, wr, bad_wr, &need_doorbell);
 	if (need_doorbell)
 		mxe_doorbell(qp, MXE_DOORBELL_RECV);
 	return ret;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Mapping of the rings that the process shares with the kernel.  cq.c, qp.c and srq.c call
+ * Mapping of the rings that the process shares with the kernel.  cq.c, recv.c and qp.c call
  * it; the entries are read and written by inline functions of ring.h.
  */
 #include <errno.h>

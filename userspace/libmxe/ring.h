@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <infiniband/verbs.h>
 
 #include <rdma/mxe-abi.h>
 
@@ -59,6 +60,28 @@ static inline bool mxe_ring_full(const struct mxe_ring *ring, uint32_t index)
 {
 	return !ring->entries ||
 	       index - mxe_load_acquire(&ring->hdr->consumer) >= ring->entries;
+}
+
+/* Hands the entries of a work queue before `index` over to the kernel. */
+static inline void mxe_ring_publish(struct mxe_ring *ring, uint32_t index)
+{
+	ring->index = index;
+	mxe_store_release(&ring->hdr->producer, index);
+}
+
+/* Writes the scatter/gather list of a work request. */
+static inline void mxe_ring_put_sges(struct mxe_sge *to,
+				     const struct ibv_sge *sge,
+				     unsigned int num_sge)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_sge; i++)
+		to[i] = (struct mxe_sge){
+			.addr = sge[i].addr,
+			.length = sge[i].length,
+			.lkey = sge[i].lkey,
+		};
 }
 
 /* Completions that wait on a completion queue. */

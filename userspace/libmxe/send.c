@@ -12,7 +12,7 @@
 #include "mxe.h"
 
 enum {
-	MXE_WR_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
+	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
 	LOG_ARG_SZ_4 = 2,
 	LOG_ARG_SZ_8 = 3,
 	LOG_ARG_SZ_MAX = 5,
@@ -42,6 +42,173 @@ PASSED_ON(IBV_WR_FLUSH, MXE_WR_FLUSH);
 PASSED_ON(IBV_WC_FLUSH, MXE_WC_FLUSH);
 #endif
 
+/* ---- opcodes ----------------------------------------------------------- */
+
+/* The transports that take an opcode (IBTA table 38). */
+enum {
+	TRANSPORT_RC = 1 << 0,
+	TRANSPORT_XRC = 1 << 1,
+	TRANSPORT_UC = 1 << 2,
+	TRANSPORT_UD = 1 << 3,
+	TRANSPORTS_RELIABLE = TRANSPORT_RC | TRANSPORT_XRC,
+	TRANSPORTS_CONNECTED = TRANSPORTS_RELIABLE | TRANSPORT_UC,
+	TRANSPORTS_ALL = TRANSPORTS_CONNECTED | TRANSPORT_UD,
+};
+
+/* Flags of an opcode. */
+enum {
+	MXE_WR_OP_INLINE = 1 << 0,	/* its data may stand in the request */
+	MXE_WR_OP_IMM = 1 << 1,
+	MXE_WR_OP_INVALIDATE = 1 << 2,	/* has the key that is to be invalidated */
+	MXE_WR_OP_REMOTE_ADDR = 1 << 3,
+	MXE_WR_OP_ATOMIC = 1 << 4,
+	MXE_WR_OP_SWAP = 1 << 5,	/* an atomic with a second operand */
+	MXE_WR_OP_WORD = 1 << 6,	/* writes one word, in the header if inline */
+	MXE_WR_OP_BIND = 1 << 7,
+	MXE_WR_OP_LOCAL = 1 << 8,	/* sends nothing and has no data */
+	/* For builders only: struct ibv_send_wr has no place for its operands. */
+	MXE_WR_OP_BUILDER = 1 << 9,
+};
+
+struct mxe_wr_row {
+	uint16_t flags;			/* MXE_WR_OP_* */
+	uint8_t transports;		/* 0: it cannot be posted */
+	uint32_t send_op;		/* IBV_QP_EX_WITH_*; 0: it has no builder there */
+};
+
+/* One for each bit of wr_opcodes and post_opcodes. */
+enum { MXE_WR_ROWS = 32 };
+
+/* A new opcode needs a row here, and a builder if struct ibv_send_wr does not have it. */
+static const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
+	[IBV_WR_SEND] = {
+		.flags = MXE_WR_OP_INLINE,
+		.transports = TRANSPORTS_ALL,
+		.send_op = IBV_QP_EX_WITH_SEND,
+	},
+	[IBV_WR_SEND_WITH_IMM] = {
+		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_IMM,
+		.transports = TRANSPORTS_ALL,
+		.send_op = IBV_QP_EX_WITH_SEND_WITH_IMM,
+	},
+	[IBV_WR_SEND_WITH_INV] = {
+		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_INVALIDATE,
+		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_SEND_WITH_INV,
+	},
+	[IBV_WR_RDMA_WRITE] = {
+		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_REMOTE_ADDR,
+		.transports = TRANSPORTS_CONNECTED,
+		.send_op = IBV_QP_EX_WITH_RDMA_WRITE,
+	},
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = {
+		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_IMM,
+		.transports = TRANSPORTS_CONNECTED,
+		.send_op = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
+	},
+	[IBV_WR_RDMA_READ] = {
+		.flags = MXE_WR_OP_REMOTE_ADDR,
+		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_RDMA_READ,
+	},
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = {
+		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_SWAP,
+		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
+	},
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {
+		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC,
+		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+	},
+	[IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP] = {
+		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_SWAP |
+			 MXE_WR_OP_BUILDER,
+		.transports = TRANSPORTS_RELIABLE,
+	},
+	[IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD] = {
+		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_BUILDER,
+		.transports = TRANSPORTS_RELIABLE,
+	},
+	[MXE_WR_FLUSH] = {
+		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_BUILDER,
+		.transports = TRANSPORTS_RELIABLE,
+#ifdef HAVE_FLUSH
+		.send_op = IBV_QP_EX_WITH_FLUSH,
+#endif
+	},
+	[MXE_WR_ATOMIC_WRITE] = {
+		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_WORD,
+		.transports = TRANSPORTS_RELIABLE,
+#ifdef HAVE_ATOMIC_WRITE
+		.send_op = IBV_QP_EX_WITH_ATOMIC_WRITE,
+#endif
+	},
+	[IBV_WR_LOCAL_INV] = {
+		.flags = MXE_WR_OP_LOCAL | MXE_WR_OP_INVALIDATE,
+		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_LOCAL_INV,
+	},
+	[IBV_WR_BIND_MW] = {
+		.flags = MXE_WR_OP_LOCAL | MXE_WR_OP_BIND,
+		.transports = TRANSPORTS_RELIABLE,
+		.send_op = IBV_QP_EX_WITH_BIND_MW,
+	},
+};
+
+static unsigned int mxe_transport(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_UC:
+		return TRANSPORT_UC;
+	case IBV_QPT_UD:
+		return TRANSPORT_UD;
+	case IBV_QPT_XRC_SEND:
+		return TRANSPORT_XRC;
+	case IBV_QPT_XRC_RECV:
+		return 0;
+	default:	/* RC, and the types that the kernel refuses */
+		return TRANSPORT_RC;
+	}
+}
+
+uint64_t mxe_send_ops(enum ibv_qp_type type)
+{
+	unsigned int transport = mxe_transport(type);
+	uint64_t ops = 0;
+	unsigned int i;
+
+	for (i = 0; i < MXE_WR_ROWS; i++)
+		if (mxe_wr_rows[i].transports & transport)
+			ops |= mxe_wr_rows[i].send_op;
+	return ops;
+}
+
+void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics)
+{
+	unsigned int transport = mxe_transport(type);
+	unsigned int i;
+
+	for (i = 0; i < MXE_WR_ROWS; i++) {
+		const struct mxe_wr_row *row = &mxe_wr_rows[i];
+
+		if (!(row->transports & transport) ||
+		    (row->flags & MXE_WR_OP_ATOMIC && !atomics))
+			continue;
+		qp->wr_opcodes |= 1U << i;
+		if (!(row->flags & MXE_WR_OP_BUILDER))
+			qp->post_opcodes |= 1U << i;
+	}
+}
+
+/* Returns true if `opcode`, which may be any number, is in the set. */
+static bool mxe_has_opcode(uint32_t opcodes, uint32_t opcode)
+{
+	return opcode < MXE_WR_ROWS && opcodes >> opcode & 1;
+}
+
+/* ---- work requests ----------------------------------------------------- */
+
 /*
  * Work requests on a queue pair in error are flushed and those on a draining
  * one wait; before RTS they are refused.
@@ -58,23 +225,6 @@ static bool mxe_may_send(const struct mxe_qp *qp)
 	}
 }
 
-/* Hand the entries before `index` over to the kernel. */
-static void mxe_publish(struct mxe_ring *sq, uint32_t index)
-{
-	sq->index = index;
-	mxe_store_release(&sq->hdr->producer, index);
-}
-
-/* Only what is sent can be inline: the rest is a place for an answer. */
-static bool mxe_takes_inline(uint8_t opcode)
-{
-	return opcode == IB_UVERBS_WR_SEND ||
-	       opcode == IB_UVERBS_WR_SEND_WITH_IMM ||
-	       opcode == IB_UVERBS_WR_SEND_WITH_INV ||
-	       opcode == IB_UVERBS_WR_RDMA_WRITE ||
-	       opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
-}
-
 /* Bytes of operands that stand behind the header. */
 static size_t mxe_operands_size(const struct mxe_send_wqe *wqe)
 {
@@ -85,16 +235,9 @@ static size_t mxe_operands_size(const struct mxe_send_wqe *wqe)
 static inline void mxe_set_sges(struct mxe_send_wqe *wqe,
 				const struct ibv_sge *sge, unsigned int num_sge)
 {
-	struct mxe_sge *to = (struct mxe_sge *)((char *)(wqe + 1) +
-						mxe_operands_size(wqe));
-	unsigned int i;
+	char *to = (char *)(wqe + 1) + mxe_operands_size(wqe);
 
-	for (i = 0; i < num_sge; i++)
-		to[i] = (struct mxe_sge){
-			.addr = sge[i].addr,
-			.length = sge[i].length,
-			.lkey = sge[i].lkey,
-		};
+	mxe_ring_put_sges((struct mxe_sge *)to, sge, num_sge);
 	wqe->num_sge = num_sge;
 	wqe->inline_len = 0;
 	wqe->flags &= ~MXE_SEND_INLINE;
@@ -110,35 +253,6 @@ static bool mxe_add_inline(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 		memcpy((char *)(wqe + 1) + wqe->inline_len, data, length);
 	wqe->inline_len += length;
 	return true;
-}
-
-uint32_t mxe_carried_opcodes(enum ibv_qp_type type, bool atomics)
-{
-	const uint32_t atomic_opcodes =
-		1U << IB_UVERBS_WR_ATOMIC_CMP_AND_SWP |
-		1U << IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD |
-		1U << IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP |
-		1U << IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD;
-	const uint32_t sends = 1U << IB_UVERBS_WR_SEND |
-			       1U << IB_UVERBS_WR_SEND_WITH_IMM;
-
-	switch (type) {
-	case IBV_QPT_UD:
-		return sends;
-	case IBV_QPT_XRC_RECV:
-		return 0;
-	case IBV_QPT_UC:
-		return sends | 1U << IB_UVERBS_WR_RDMA_WRITE |
-		       1U << IB_UVERBS_WR_RDMA_WRITE_WITH_IMM;
-	default:
-		return atomics ? ~0U : ~atomic_opcodes;
-	}
-}
-
-/* May the operation be posted to the queue pair? */
-static bool mxe_carries(const struct mxe_qp *qp, uint32_t opcode)
-{
-	return opcode < 32 && qp->carried_opcodes >> opcode & 1;
 }
 
 static bool mxe_is_ud(const struct mxe_qp *qp)
@@ -175,56 +289,48 @@ static void mxe_set_bind(struct mxe_send_wqe *wqe, uint32_t rkey,
 
 /* ---- ibv_post_send() --------------------------------------------------- */
 
-static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
-			     const struct ibv_send_wr *wr)
+/* `flags` are those of the opcode, here and below. */
+static int mxe_set_local(struct mxe_send_wqe *wqe, const struct ibv_send_wr *wr,
+			 unsigned int flags)
 {
-	if (!mxe_carries(qp, wr->opcode))
-		return EINVAL;
-	if (mxe_is_ud(qp)) {
-		if (!wr->wr.ud.ah)
-			return EINVAL;
-		mxe_set_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
-			   wr->wr.ud.remote_qkey);
-	}
-	if (mxe_is_xrc(qp))
-		wqe->remote_srqn = wr->qp_type.xrc.remote_srqn;
-	switch ((int)wr->opcode) {
-	case IBV_WR_SEND:
-		return 0;
-	case IBV_WR_SEND_WITH_IMM:
-		wqe->imm_data = wr->imm_data;
-		return 0;
-	case IBV_WR_SEND_WITH_INV:
-	case IBV_WR_LOCAL_INV:
-		wqe->invalidate_rkey = wr->invalidate_rkey;
-		return 0;
-	case IBV_WR_BIND_MW:
+	if (flags & MXE_WR_OP_BIND)
 		mxe_set_bind(wqe, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
-		return 0;
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-	case IBV_WR_RDMA_READ:
-	case MXE_WR_ATOMIC_WRITE:
-		if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+	else
+		wqe->invalidate_rkey = wr->invalidate_rkey;
+	return wr->send_flags & IBV_SEND_INLINE ? EINVAL : 0;
+}
+
+static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
+			     const struct ibv_send_wr *wr, unsigned int flags)
+{
+	/* One test for the opcodes with neither. */
+	if (flags & (MXE_WR_OP_IMM | MXE_WR_OP_INVALIDATE)) {
+		if (flags & MXE_WR_OP_IMM)
 			wqe->imm_data = wr->imm_data;
-		wqe->remote_addr = wr->wr.rdma.remote_addr;
-		wqe->rkey = wr->wr.rdma.rkey;
-		return 0;
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		else
+			wqe->invalidate_rkey = wr->invalidate_rkey;
+	}
+	if (!(flags & MXE_WR_OP_REMOTE_ADDR)) {
+		/* UD queue pairs take only these opcodes. */
+		if (mxe_is_ud(qp)) {
+			if (!wr->wr.ud.ah)
+				return EINVAL;
+			mxe_set_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
+				   wr->wr.ud.remote_qkey);
+		}
+	} else if (flags & MXE_WR_OP_ATOMIC) {
 		wqe->remote_addr = wr->wr.atomic.remote_addr;
 		wqe->rkey = wr->wr.atomic.rkey;
 		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
-		if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+		if (flags & MXE_WR_OP_SWAP)
 			wqe->atomic.swap = wr->wr.atomic.swap;
-		return 0;
-	default:
-		/*
-		 * Masked atomics and FLUSH too: struct ibv_send_wr has no place
-		 * for their operands.
-		 */
-		return EINVAL;
+	} else {
+		wqe->remote_addr = wr->wr.rdma.remote_addr;
+		wqe->rkey = wr->wr.rdma.rkey;
 	}
+	if (mxe_is_xrc(qp))
+		wqe->remote_srqn = wr->qp_type.xrc.remote_srqn;
+	return 0;
 }
 
 /* The data of an ATOMIC WRITE that are read when it is posted. */
@@ -248,24 +354,23 @@ static int mxe_set_atomic_write(struct mxe_send_wqe *wqe,
 }
 
 static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
-			const struct ibv_send_wr *wr)
+			const struct ibv_send_wr *wr, unsigned int flags)
 {
 	int i;
 
-	if (wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_BIND_MW)
-		return wr->send_flags & IBV_SEND_INLINE ? EINVAL : 0;
-	if (wr->num_sge < 0 || (unsigned int)wr->num_sge > sq->max_sge)
+	/* Refuses a negative number, too: the stride bounds max_sge. */
+	if ((unsigned int)wr->num_sge > sq->max_sge)
 		return EINVAL;
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
 		/* Without a list it would be of what wqe has. */
-		if (wqe->opcode == MXE_WR_ATOMIC_WRITE && !wr->num_sge)
+		if (!wr->num_sge && flags & MXE_WR_OP_WORD)
 			return EINVAL;
 		mxe_set_sges(wqe, wr->sg_list, wr->num_sge);
 		return 0;
 	}
-	if (wqe->opcode == MXE_WR_ATOMIC_WRITE)
+	if (flags & MXE_WR_OP_WORD)
 		return mxe_set_atomic_write(wqe, wr);
-	if (!mxe_takes_inline(wqe->opcode))
+	if (!(flags & MXE_WR_OP_INLINE))
 		return EINVAL;
 	for (i = 0; i < wr->num_sge; i++)
 		if (!mxe_add_inline(sq, wqe,
@@ -281,24 +386,30 @@ static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
 {
 	const struct mxe_ring *sq = &qp->sq;
 	struct mxe_send_wqe *wqe;
+	unsigned int flags;
 	int ret;
 
 	if (!mxe_may_send(qp) ||
-	    wr->send_flags & ~(MXE_WR_FLAGS | IBV_SEND_INLINE))
+	    wr->send_flags & ~(SEND_FLAGS | IBV_SEND_INLINE))
 		return EINVAL;
 	if (mxe_ring_full(sq, index))
 		return ENOMEM;
+	if (!mxe_has_opcode(qp->post_opcodes, wr->opcode))
+		return EINVAL;
 
+	flags = mxe_wr_rows[wr->opcode].flags;
 	wqe = mxe_ring_at(sq, index);
 	*wqe = (struct mxe_send_wqe){
 		.wr_id = wr->wr_id,
 		.opcode = wr->opcode,
 		.flags = wr->send_flags,
 	};
-	ret = mxe_set_operation(qp, wqe, wr);
+	if (flags & MXE_WR_OP_LOCAL)
+		return mxe_set_local(wqe, wr, flags);
+	ret = mxe_set_operation(qp, wqe, wr, flags);
 	if (ret)
 		return ret;
-	return mxe_set_data(sq, wqe, wr);
+	return mxe_set_data(sq, wqe, wr, flags);
 }
 
 /* Windows of type 1 are bound by ibv_bind_mw() only. */
@@ -319,7 +430,7 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 	pthread_spin_lock(&sq->lock);
 	for (index = sq->index; wr; wr = wr->next, index++) {
-		ret = !bind_type_1 && mxe_is_bind_of_type_1(wr) ? EINVAL :
+		ret = mxe_is_bind_of_type_1(wr) && !bind_type_1 ? EINVAL :
 		      mxe_build_send(qp, index, wr);
 		if (ret) {
 			*bad_wr = wr;
@@ -328,7 +439,7 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 	ring = index != sq->index;
 	if (ring)
-		mxe_publish(sq, index);
+		mxe_ring_publish(sq, index);
 	pthread_spin_unlock(&sq->lock);
 
 	if (ring)
@@ -379,7 +490,7 @@ static int mxe_wr_complete(struct ibv_qp_ex *qpx)
 
 	ring = !err && qp->batch_index != qp->sq.index;
 	if (ring)
-		mxe_publish(&qp->sq, qp->batch_index);
+		mxe_ring_publish(&qp->sq, qp->batch_index);
 	pthread_spin_unlock(&qp->sq.lock);
 
 	if (ring)
@@ -402,8 +513,8 @@ mxe_wr_next(struct mxe_qp *qp, uint8_t opcode)
 	if (qp->batch_err)
 		return NULL;
 	/* Which data are inline is said by the setter. */
-	if (qpx->wr_flags & ~(MXE_WR_FLAGS | IBV_SEND_INLINE) ||
-	    !mxe_carries(qp, opcode)) {
+	if (qpx->wr_flags & ~(SEND_FLAGS | IBV_SEND_INLINE) ||
+	    !mxe_has_opcode(qp->wr_opcodes, opcode)) {
 		mxe_batch_fail(qp, EINVAL);
 		return NULL;
 	}
@@ -431,7 +542,7 @@ mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
 		*wqe = (struct mxe_send_wqe){
 			.wr_id = qpx->wr_id,
 			.opcode = opcode,
-			.flags = qpx->wr_flags & MXE_WR_FLAGS,
+			.flags = qpx->wr_flags & SEND_FLAGS,
 		};
 	return wqe;
 }
@@ -628,7 +739,7 @@ static inline void mxe_wr_masked_u64(struct mxe_qp *qp, uint8_t opcode,
 	*wqe = (struct mxe_send_wqe){
 		.wr_id = qpx->wr_id,
 		.opcode = opcode,
-		.flags = (qpx->wr_flags & MXE_WR_FLAGS) | qp->masked_flags,
+		.flags = (qpx->wr_flags & SEND_FLAGS) | qp->masked_flags,
 		.log_arg_sz = LOG_ARG_SZ_8,
 		.remote_addr = remote_addr,
 		.rkey = rkey,
@@ -676,21 +787,49 @@ mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
 	return wqe;
 }
 
-/* Operand number `index` of those behind the header, or the one in it. */
-static void mxe_set_operand(struct mxe_send_wqe *wqe, unsigned int index,
-			    uint64_t *in_header, const void *operand)
+/* An operand of up to 8 bytes. */
+static inline uint64_t mxe_operand(const void *operand, uint32_t log_arg_sz)
 {
-	size_t size = (size_t)1 << wqe->log_arg_sz;
 	uint32_t word;
+	uint64_t value;
 
-	if (wqe->log_arg_sz == LOG_ARG_SZ_4) {
-		memcpy(&word, operand, sizeof(word));
-		*in_header = word;
-	} else if (wqe->log_arg_sz == LOG_ARG_SZ_8) {
-		memcpy(in_header, operand, size);
-	} else {
-		memcpy((char *)(wqe + 1) + index * size, operand, size);
+	if (log_arg_sz == LOG_ARG_SZ_8) {
+		memcpy(&value, operand, sizeof(value));
+		return value;
 	}
+	memcpy(&word, operand, sizeof(word));
+	return word;
+}
+
+/* Wider operands stand behind the header. */
+static inline void
+mxe_wr_masked_ext(struct mxedv_qp_ex *mqp, uint8_t opcode, uint32_t rkey,
+		  uint64_t remote_addr, uint32_t log_arg_sz,
+		  const void *compare_add, const void *compare_add_mask,
+		  const void *swap, const void *swap_mask)
+{
+	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
+	struct mxe_send_wqe *wqe = mxe_wr_masked(qp, opcode, rkey, remote_addr,
+						 log_arg_sz);
+	size_t size;
+	char *to;
+
+	if (!wqe)
+		return;
+	if (log_arg_sz <= LOG_ARG_SZ_8) {
+		wqe->atomic.compare_add = mxe_operand(compare_add, log_arg_sz);
+		wqe->atomic.swap = mxe_operand(swap, log_arg_sz);
+		wqe->atomic.compare_add_mask = mxe_operand(compare_add_mask, log_arg_sz);
+		wqe->atomic.swap_mask = mxe_operand(swap_mask, log_arg_sz);
+	} else {
+		size = (size_t)1 << log_arg_sz;
+		to = (char *)(wqe + 1);
+		memcpy(to, compare_add, size);
+		memcpy(to + size, swap, size);
+		memcpy(to + 2 * size, compare_add_mask, size);
+		memcpy(to + 3 * size, swap_mask, size);
+	}
+	mxe_wr_check_masked(qp, wqe);
 }
 
 static void mxe_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp,
@@ -702,23 +841,9 @@ static void mxe_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp,
 					     const void *swap,
 					     const void *swap_mask)
 {
-	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
-	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
-			      remote_addr, log_arg_sz);
-	uint64_t in_header[NUM_OPERANDS] = { 0 };
-
-	if (!wqe)
-		return;
-	mxe_set_operand(wqe, 0, &in_header[0], compare);
-	mxe_set_operand(wqe, 1, &in_header[1], swap);
-	mxe_set_operand(wqe, 2, &in_header[2], compare_mask);
-	mxe_set_operand(wqe, 3, &in_header[3], swap_mask);
-	wqe->atomic.compare_add = in_header[0];
-	wqe->atomic.swap = in_header[1];
-	wqe->atomic.compare_add_mask = in_header[2];
-	wqe->atomic.swap_mask = in_header[3];
-	mxe_wr_check_masked(qp, wqe);
+	mxe_wr_masked_ext(mqp, IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP, rkey,
+			  remote_addr, log_arg_sz, compare, compare_mask, swap,
+			  swap_mask);
 }
 
 static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
@@ -729,21 +854,10 @@ static void mxe_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 					       const void *field_boundary)
 {
 	static const uint64_t unused[1 << (LOG_ARG_SZ_MAX - LOG_ARG_SZ_8)];
-	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
-	struct mxe_send_wqe *wqe =
-		mxe_wr_masked(qp, IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
-			      remote_addr, log_arg_sz);
-	uint64_t in_header[NUM_OPERANDS] = { 0 };
 
-	if (!wqe)
-		return;
-	mxe_set_operand(wqe, 0, &in_header[0], add);
-	mxe_set_operand(wqe, 1, &in_header[1], unused);
-	mxe_set_operand(wqe, 2, &in_header[2], field_boundary);
-	mxe_set_operand(wqe, 3, &in_header[3], unused);
-	wqe->atomic.compare_add = in_header[0];
-	wqe->atomic.compare_add_mask = in_header[2];
-	mxe_wr_check_masked(qp, wqe);
+	mxe_wr_masked_ext(mqp, IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, rkey,
+			  remote_addr, log_arg_sz, add, field_boundary, unused,
+			  unused);
 }
 
 /* ---- setters ----------------------------------------------------------- */
@@ -776,14 +890,14 @@ static void mxe_wr_set_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t addr,
 	mxe_batch_set_sges(to_mqp_ex(qpx), &sge, 1);
 }
 
-static void mxe_wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
-					const struct ibv_data_buf *buf_list)
+static inline void mxe_batch_set_inline(struct mxe_qp *qp,
+					const struct ibv_data_buf *buf_list,
+					size_t num_buf)
 {
-	struct mxe_qp *qp = to_mqp_ex(qpx);
 	struct mxe_send_wqe *wqe = qp->batch_wqe;
 	size_t i;
 
-	if (!wqe || !mxe_takes_inline(wqe->opcode)) {
+	if (!wqe || !(mxe_wr_rows[wqe->opcode].flags & MXE_WR_OP_INLINE)) {
 		mxe_batch_fail(qp, EINVAL);
 		return;
 	}
@@ -799,12 +913,18 @@ static void mxe_wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
 	}
 }
 
+static void mxe_wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
+					const struct ibv_data_buf *buf_list)
+{
+	mxe_batch_set_inline(to_mqp_ex(qpx), buf_list, num_buf);
+}
+
 static void mxe_wr_set_inline_data(struct ibv_qp_ex *qpx, void *addr,
 				   size_t length)
 {
 	struct ibv_data_buf buf = { .addr = addr, .length = length };
 
-	mxe_wr_set_inline_data_list(qpx, 1, &buf);
+	mxe_batch_set_inline(to_mqp_ex(qpx), &buf, 1);
 }
 
 static void mxe_wr_set_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah,

@@ -40,10 +40,7 @@ struct ibv_srq *mxe_create_srq_ex(struct ibv_context *context,
 		ret = EPROTO;
 		goto err_destroy;
 	}
-	ret = mxe_ring_map(&srq->ring, context->cmd_fd, &resp.drv.ring,
-			   sizeof(struct mxe_recv_wqe) +
-				   (size_t)resp.drv.ring.max_sge *
-					   sizeof(struct mxe_sge));
+	ret = mxe_recv_map(&srq->ring, context->cmd_fd, &resp.drv.ring);
 	if (ret)
 		goto err_destroy;
 	return &srq->vsrq.srq;
@@ -109,5 +106,5 @@ int mxe_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num)
 int mxe_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 		      struct ibv_recv_wr **bad_wr)
 {
-	return mxe_ring_post_recv(&to_msrq(ibsrq)->ring, wr, bad_wr, NULL);
+	return mxe_recv_post(&to_msrq(ibsrq)->ring, wr, bad_wr, NULL);
 }

@@ -150,7 +150,13 @@ static void test_send_errors(void)
 		{ "TSO", { .opcode = IBV_WR_TSO } },
 		{ "a masked compare-and-swap", { .opcode = 12 } },
 		{ "a masked fetch-and-add", { .opcode = 13 } },
+		{ "a flush", { .opcode = 14 } },
+		{ "a read with invalidate", { .opcode = 11 } },
+		{ "opcode 16", { .opcode = 16 } },
+		{ "opcode 31", { .opcode = 31 } },
+		{ "opcode 34", { .opcode = 32 + IBV_WR_SEND } },
 		{ "opcode 268", { .opcode = 256 + 12 } },
+		{ "the opcode -1", { .opcode = -1 } },
 	};
 	struct ibv_send_wr *bad;
 	size_t i;
@@ -182,6 +188,94 @@ static void test_send_errors(void)
 	}
 	is_int(bells(NULL), 3, "rung each time");
 	destroy(qp, cq);
+}
+
+/* ---- opcodes ----------------------------------------------------------- */
+
+#define OPCODE(name) (1U << IBV_WR_##name)
+#define SENDS (OPCODE(SEND) | OPCODE(SEND_WITH_IMM))
+#define WRITES (OPCODE(RDMA_WRITE) | OPCODE(RDMA_WRITE_WITH_IMM))
+#define RELIABLE							\
+	(SENDS | WRITES | OPCODE(RDMA_READ) | OPCODE(ATOMIC_CMP_AND_SWP) | \
+	 OPCODE(ATOMIC_FETCH_AND_ADD) | OPCODE(LOCAL_INV) |		\
+	 OPCODE(BIND_MW) | OPCODE(SEND_WITH_INV))
+#define ATOMIC_WRITE_OPCODE (1U << 15)
+
+/* Builders and opcodes have the same numbers up to here. */
+#define LAST_SAME IBV_WR_TSO
+
+static uint32_t accepted_opcodes(struct ibv_qp *qp)
+{
+	uint32_t data[2] = { 0 };
+	struct ibv_sge sge = { (uintptr_t)data, sizeof(data), 7 };
+	struct ibv_mw mw = { .type = IBV_MW_TYPE_2 };
+	struct mxe_ah ah = { .num = AH_NUM };
+	uint32_t accepted = 0;
+	unsigned int opcode;
+
+	for (opcode = 0; opcode < 32; opcode++) {
+		struct ibv_send_wr *bad, wr = {
+			.opcode = opcode, .sg_list = &sge, .num_sge = 1,
+			.wr.ud.ah = &ah.ibah, .bind_mw.mw = &mw,
+		};
+
+		set_indices(&to_mqp(qp)->sq, 0);
+		if (!ibv_post_send(qp, &wr, &bad))
+			accepted |= 1U << opcode;
+	}
+	return accepted;
+}
+
+static uint64_t accepted_builders(struct ibv_qp_init_attr_ex attr)
+{
+	uint64_t accepted = 0;
+	unsigned int n;
+
+	for (n = 0; n <= LAST_SAME; n++) {
+		struct ibv_qp *qp;
+
+		attr.send_ops_flags = 1U << n;
+		qp = fake.ops->create_qp_ex(fake.context, &attr);
+		if (!qp)
+			continue;
+		accepted |= 1U << n;
+		fake.ops->destroy_qp(qp);
+	}
+	return accepted;
+}
+
+/* Each type of queue pair takes the opcodes of its transport. */
+static void test_transports(void)
+{
+	static const struct {
+		const char *name;
+		enum ibv_qp_type type;
+		uint32_t opcodes;
+	} types[] = {
+		{ "RC", IBV_QPT_RC, RELIABLE | ATOMIC_WRITE_OPCODE },
+		{ "XRC", IBV_QPT_XRC_SEND, RELIABLE | ATOMIC_WRITE_OPCODE },
+		{ "UC", IBV_QPT_UC, SENDS | WRITES },
+		{ "UD", IBV_QPT_UD, SENDS },
+	};
+	struct ibv_cq *cq = create_cq();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		struct ibv_qp_init_attr_ex attr = qp_attr(cq);
+		struct ibv_qp *qp;
+
+		attr.qp_type = types[i].type;
+		is_u64(accepted_builders(attr),
+		       types[i].opcodes & ~ATOMIC_WRITE_OPCODE,
+		       "%s: builders", types[i].name);
+		qp = ready(fake.ops->create_qp_ex(fake.context, &attr));
+		is_u64(accepted_opcodes(qp), types[i].opcodes,
+		       "%s: ibv_post_send()", types[i].name);
+		bells(NULL);
+		is_int(fake.ops->destroy_qp(qp), 0, "queue pair destroyed");
+	}
+	is_int(fake.ops->destroy_cq(cq), 0, "completion queue destroyed");
+	nothing_is_left();
 }
 
 static void test_inline(void)
@@ -726,8 +820,8 @@ static void test_threads(void)
 
 static void (*const tests[])(void) = {
 	open_device, test_post_send, test_send_full, test_send_errors,
-	test_inline, test_builders, test_sizes, test_builder_errors,
-	test_be_only, test_exp_opcode, test_ece, test_ece_sizes,
+	test_transports, test_inline, test_builders, test_sizes,
+	test_builder_errors, test_be_only, test_exp_opcode, test_ece, test_ece_sizes,
 	test_doorbell_errors, test_threads, close_device,
 };
 
