@@ -2,22 +2,23 @@
 /*
  * The arithmetic of masked atomics.
  *
- * Pure functions: they take the old value of a word and the operands of a
- * request and return the value to store.  The operation itself always returns
- * the old value to the requester, whether or not anything was stored.  Making
- * load and store one atomic step is the caller's business.
+ * These are pure functions.  They take the old value of a word and the operands
+ * of a request, and return the value to store.  The operation itself always
+ * returns the old value to the requester, whether or not the word changed.  The
+ * caller makes load and store one atomic step.
  *
  * Masked compare-and-swap
- *	If old and compare agree in every bit set in compare_mask, the bits set
- *	in swap_mask are replaced by those of swap; otherwise nothing changes.
- *	A compare_mask of 0 always matches.
+ *	If old and compare agree in every bit that is set in compare_mask, the
+ *	bits that are set in swap_mask are replaced by those of swap.  Otherwise
+ *	the word does not change.  A compare_mask of 0 always matches.
  *
  * Masked fetch-and-add
- *	The word is cut into fields, which are added independently.  A bit set
- *	in boundary is the most significant bit of a field; the carry out of it
- *	is dropped.  A boundary of 0 is one field, the whole word; all ones is
- *	one field for each bit, so an exclusive or.  The most significant bit of
- *	the word ends a field whether it is set in boundary or not.
+ *	The word is divided into fields, which are added independently.  A bit
+ *	that is set in boundary is the most significant bit of a field, and the
+ *	carry out of it is dropped.  With a boundary of 0 the whole word is one
+ *	field.  With all ones each bit is a field, so the operation is an
+ *	exclusive or.  The most significant bit of the word ends a field whether
+ *	it is set in boundary or not.
  *
  * These are the definitions of RFC 7306, sections 5.1 and 5.2.
  *
@@ -37,8 +38,7 @@
 
 /*
  * Words wider than 64 bits.  w[0] is the least significant part and carries
- * into w[1], and so on, on hosts of either byte order.  The functions take
- * them by pointer, change none of their operands and return the result.
+ * into w[1], and so on, on hosts of either byte order.
  */
 struct masked_u128 {
 	uint64_t w[2];
@@ -48,6 +48,16 @@ struct masked_u256 {
 	uint64_t w[4];
 };
 
+/**
+ * masked_cmp_swap_u32() - Masked compare-and-swap of 32 bits.
+ * @old: old value of the word
+ * @compare: value to compare with
+ * @compare_mask: bits to compare
+ * @swap: value to swap in
+ * @swap_mask: bits to swap
+ *
+ * Return: the value to store.
+ */
 static inline uint32_t masked_cmp_swap_u32(uint32_t old, uint32_t compare,
 					   uint32_t compare_mask,
 					   uint32_t swap, uint32_t swap_mask)
@@ -58,6 +68,16 @@ static inline uint32_t masked_cmp_swap_u32(uint32_t old, uint32_t compare,
 	return old ^ ((old ^ swap) & swap_mask & match);
 }
 
+/**
+ * masked_cmp_swap_u64() - Masked compare-and-swap of 64 bits.
+ * @old: old value of the word
+ * @compare: value to compare with
+ * @compare_mask: bits to compare
+ * @swap: value to swap in
+ * @swap_mask: bits to swap
+ *
+ * Return: the value to store.
+ */
 static inline uint64_t masked_cmp_swap_u64(uint64_t old, uint64_t compare,
 					   uint64_t compare_mask,
 					   uint64_t swap, uint64_t swap_mask)
@@ -68,9 +88,19 @@ static inline uint64_t masked_cmp_swap_u64(uint64_t old, uint64_t compare,
 }
 
 /*
- * With the top bit of each field cleared, no field of a sum can carry out: the
- * bit at its top holds the carry into that place.  Adding the top bits without
- * carry, which is an exclusive or, completes the sum.
+ * How the fetch-and-adds work: with the top bit of each field cleared, no field
+ * of the sum can carry out of itself, and its top bit holds the carry into that
+ * place. Adding the top bits without carry, which is an exclusive or, completes
+ * the sum.
+ */
+
+/**
+ * masked_fetch_add_u32() - Masked fetch-and-add of 32 bits.
+ * @old: old value of the word
+ * @add: summands, one in each field
+ * @boundary: most significant bit of each field
+ *
+ * Return: the value to store.
  */
 static inline uint32_t masked_fetch_add_u32(uint32_t old, uint32_t add,
 					    uint32_t boundary)
@@ -79,6 +109,14 @@ static inline uint32_t masked_fetch_add_u32(uint32_t old, uint32_t add,
 	       ((old ^ add) & boundary);
 }
 
+/**
+ * masked_fetch_add_u64() - Masked fetch-and-add of 64 bits.
+ * @old: old value of the word
+ * @add: summands, one in each field
+ * @boundary: most significant bit of each field
+ *
+ * Return: the value to store.
+ */
 static inline uint64_t masked_fetch_add_u64(uint64_t old, uint64_t add,
 					    uint64_t boundary)
 {
@@ -86,7 +124,16 @@ static inline uint64_t masked_fetch_add_u64(uint64_t old, uint64_t add,
 	       ((old ^ add) & boundary);
 }
 
-/* The n words of old become the result. */
+/**
+ * masked_cmp_swap_words() - Masked compare-and-swap of a wide word, in place.
+ * @old: @n parts of 64 bits, the least significant first; replaced by the value
+ *	to store
+ * @compare: value to compare with
+ * @compare_mask: bits to compare
+ * @swap: value to swap in
+ * @swap_mask: bits to swap
+ * @n: number of parts
+ */
 static inline void masked_cmp_swap_words(uint64_t *old, const uint64_t *compare,
 					 const uint64_t *compare_mask,
 					 const uint64_t *swap,
@@ -104,6 +151,14 @@ static inline void masked_cmp_swap_words(uint64_t *old, const uint64_t *compare,
 		old[i] ^= (old[i] ^ swap[i]) & swap_mask[i] & match;
 }
 
+/**
+ * masked_fetch_add_words() - Masked fetch-and-add of a wide word, in place.
+ * @old: @n parts of 64 bits, the least significant first; replaced by the value
+ *	to store
+ * @add: summands, one in each field
+ * @boundary: most significant bit of each field
+ * @n: number of parts
+ */
 static inline void masked_fetch_add_words(uint64_t *old, const uint64_t *add,
 					  const uint64_t *boundary,
 					  unsigned int n)
@@ -123,6 +178,16 @@ static inline void masked_fetch_add_words(uint64_t *old, const uint64_t *add,
 	}
 }
 
+/**
+ * masked_cmp_swap_u128() - Masked compare-and-swap of 128 bits.
+ * @old: old value of the word
+ * @compare: value to compare with
+ * @compare_mask: bits to compare
+ * @swap: value to swap in
+ * @swap_mask: bits to swap
+ *
+ * Return: the value to store.
+ */
 static inline struct masked_u128
 masked_cmp_swap_u128(const struct masked_u128 *old,
 		     const struct masked_u128 *compare,
@@ -137,6 +202,14 @@ masked_cmp_swap_u128(const struct masked_u128 *old,
 	return res;
 }
 
+/**
+ * masked_fetch_add_u128() - Masked fetch-and-add of 128 bits.
+ * @old: old value of the word
+ * @add: summands, one in each field
+ * @boundary: most significant bit of each field
+ *
+ * Return: the value to store.
+ */
 static inline struct masked_u128
 masked_fetch_add_u128(const struct masked_u128 *old,
 		      const struct masked_u128 *add,
@@ -148,6 +221,16 @@ masked_fetch_add_u128(const struct masked_u128 *old,
 	return res;
 }
 
+/**
+ * masked_cmp_swap_u256() - Masked compare-and-swap of 256 bits.
+ * @old: old value of the word
+ * @compare: value to compare with
+ * @compare_mask: bits to compare
+ * @swap: value to swap in
+ * @swap_mask: bits to swap
+ *
+ * Return: the value to store.
+ */
 static inline struct masked_u256
 masked_cmp_swap_u256(const struct masked_u256 *old,
 		     const struct masked_u256 *compare,
@@ -162,6 +245,14 @@ masked_cmp_swap_u256(const struct masked_u256 *old,
 	return res;
 }
 
+/**
+ * masked_fetch_add_u256() - Masked fetch-and-add of 256 bits.
+ * @old: old value of the word
+ * @add: summands, one in each field
+ * @boundary: most significant bit of each field
+ *
+ * Return: the value to store.
+ */
 static inline struct masked_u256
 masked_fetch_add_u256(const struct masked_u256 *old,
 		      const struct masked_u256 *add,
@@ -173,9 +264,13 @@ masked_fetch_add_u256(const struct masked_u256 *old,
 	return res;
 }
 
-/*
- * True if the masks leave nothing masked: for every old value and every other
- * operand the result is that of the plain compare-and-swap or fetch-and-add.
+/**
+ * masked_cmp_swap_is_plain_u32() - Determine if nothing is masked.
+ * @compare_mask: bits to compare
+ * @swap_mask: bits to swap
+ *
+ * Return: true if the result is that of the standard compare-and-swap for every
+ * value of the other operands.
  */
 static inline bool masked_cmp_swap_is_plain_u32(uint32_t compare_mask,
 						uint32_t swap_mask)
@@ -183,17 +278,39 @@ static inline bool masked_cmp_swap_is_plain_u32(uint32_t compare_mask,
 	return !~(compare_mask & swap_mask);
 }
 
+/**
+ * masked_cmp_swap_is_plain_u64() - Determine if nothing is masked.
+ * @compare_mask: bits to compare
+ * @swap_mask: bits to swap
+ *
+ * Return: true if the result is that of the standard compare-and-swap for every
+ * value of the other operands.
+ */
 static inline bool masked_cmp_swap_is_plain_u64(uint64_t compare_mask,
 						uint64_t swap_mask)
 {
 	return !~(compare_mask & swap_mask);
 }
 
+/**
+ * masked_fetch_add_is_plain_u32() - Determine if the word is a single field.
+ * @boundary: most significant bit of each field
+ *
+ * Return: true if the result is that of the standard fetch-and-add for every
+ * value of the other operands.
+ */
 static inline bool masked_fetch_add_is_plain_u32(uint32_t boundary)
 {
 	return !(boundary << 1);
 }
 
+/**
+ * masked_fetch_add_is_plain_u64() - Determine if the word is a single field.
+ * @boundary: most significant bit of each field
+ *
+ * Return: true if the result is that of the standard fetch-and-add for every
+ * value of the other operands.
+ */
 static inline bool masked_fetch_add_is_plain_u64(uint64_t boundary)
 {
 	return !(boundary << 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Masked atomics for kernel consumers, on every RDMA device.
+ * Masked atomics for kernel consumers on every RDMA device.
  *
- * Documentation/ib-exp.rst is the guide; the rules are here.
+ * Documentation/ib-exp.rst is the guide. The kernel-doc below is the reference.
  */
 #ifndef RDMA_IB_EXP_H
 #define RDMA_IB_EXP_H
@@ -10,11 +10,11 @@
 #include <rdma/ib_verbs.h>
 
 /**
- * enum ib_exp_mode - how a device carries out a masked atomic
+ * enum ib_exp_mode - How a device executes a masked atomic.
  * @IB_EXP_NONE: not at all; &ib_exp_device_attr.reason says why
- * @IB_EXP_EMULATED: ib_exp does it from the requester's side, by standard
- *	compare-and-swaps until one of them finds the word unchanged
- * @IB_EXP_NATIVE: the device's peer does it, in one request
+ * @IB_EXP_EMULATED: ib_exp posts standard compare-and-swaps until one of them
+ *	finds the word unchanged
+ * @IB_EXP_NATIVE: the responder executes it, in one request
  */
 enum ib_exp_mode {
 	IB_EXP_NONE,
@@ -23,9 +23,9 @@ enum ib_exp_mode {
 };
 
 /**
- * enum ib_exp_reply - byte order of the old value in memory
- * @IB_EXP_REPLY_NONE: there is none
- * @IB_EXP_REPLY_HOST: that of the host, as the InfiniBand atomics have it
+ * enum ib_exp_reply - Byte order of the old value in the requester's memory.
+ * @IB_EXP_REPLY_NONE: the device executes no masked atomics
+ * @IB_EXP_REPLY_HOST: host byte order, as for the standard atomics
  * @IB_EXP_REPLY_BE: big-endian
  */
 enum ib_exp_reply {
@@ -35,19 +35,19 @@ enum ib_exp_reply {
 };
 
 /**
- * struct ib_exp_device_attr - what a device really does
- * @masked_cmp_swap: how IB_WR_MASKED_ATOMIC_CMP_AND_SWP is done
- * @masked_fetch_add: how IB_WR_MASKED_ATOMIC_FETCH_AND_ADD is done
+ * struct ib_exp_device_attr - The masked atomics that a device really executes.
+ * @masked_cmp_swap: how IB_WR_MASKED_ATOMIC_CMP_AND_SWP is executed
+ * @masked_fetch_add: how IB_WR_MASKED_ATOMIC_FETCH_AND_ADD is executed
  * @atomic_cap: &ib_device_attr.atomic_cap, as the driver reports it
  * @masked_atomic_cap_reported: &ib_device_attr.masked_atomic_cap, as the driver
- *	reports it; several drivers report what they do not do, so it is here
- *	to be shown and not to be relied on
- * @log_arg_sizes: operands the device can take: bit n stands for 2^n bytes.
- *	Requests of kernel consumers always have 8, bit 3.
+ *	reports it. For display only: several drivers report masked atomics that
+ *	they do not execute.
+ * @log_arg_sizes: supported operand sizes; bit n stands for 2^n bytes. Requests
+ *	of kernel consumers always have 8 bytes (bit 3).
  * @reply: byte order of the old value
- * @max_retries: how often an emulated request tries again before it fails
- * @reason: why not native, a sentence without a full stop; empty if native.
- *	Valid as long as the device is registered.
+ * @max_retries: number of retries after which an emulated request fails
+ * @reason: why the device is not native, a sentence without a full stop. Empty
+ *	if it is native. Valid as long as the device is registered.
  */
 struct ib_exp_device_attr {
 	enum ib_exp_mode masked_cmp_swap;
@@ -61,24 +61,26 @@ struct ib_exp_device_attr {
 };
 
 /**
- * ib_exp_query_device - what a device really does
- * @ibdev: the device, which the caller keeps from going away
+ * ib_exp_query_device() - Query the masked atomics that a device really
+ * executes.
+ * @ibdev: the device, to which the caller holds a reference
  * @attr: filled in
  *
- * Context: may sleep.
- * Return: 0, or -ENODEV if the device is being added or removed just now.
+ * Context: Process context. May sleep.
+ * Return: 0, or -ENODEV if the device is being added or removed.
  */
 int ib_exp_query_device(struct ib_device *ibdev,
 			struct ib_exp_device_attr *attr);
 
 /**
- * enum ib_exp_vendor_err - &ib_wc.vendor_err of completions by ib_exp itself
- * @IB_EXP_VENDOR_ERR_RETRIES: every try found the word changed by somebody
- *	else, and max_retries is used up
+ * enum ib_exp_vendor_err - &ib_wc.vendor_err of completions that ib_exp
+ * generates.
+ * @IB_EXP_VENDOR_ERR_RETRIES: the word changed before every try, and
+ *	max_retries is exhausted
  * @IB_EXP_VENDOR_ERR_POST: the driver refused the work request of the next try
  *
- * They come with IB_WC_GENERAL_ERR.  The request has changed nothing, and the
- * queue pair goes on as before: it may simply be posted again.
+ * &ib_wc.status is IB_WC_GENERAL_ERR. The request has changed nothing and the
+ * state of the QP is the same, so the request may be posted again.
  */
 enum ib_exp_vendor_err {
 	IB_EXP_VENDOR_ERR_RETRIES = 0x45585001,
@@ -86,11 +88,11 @@ enum ib_exp_vendor_err {
 };
 
 /**
- * struct ib_exp_qp - a queue pair on which masked atomics can be posted
- * @qp: the queue pair, which remains the consumer's
+ * struct ib_exp_qp - A QP on which masked atomics can be posted.
+ * @qp: the QP, which the consumer still owns
  * @native: both masked atomics are native
  *
- * Made by ib_exp_qp_enable().  Consumers read it at most.
+ * Allocated by ib_exp_qp_enable(). Read-only for consumers.
  */
 struct ib_exp_qp {
 	struct ib_qp *qp;
@@ -98,31 +100,34 @@ struct ib_exp_qp {
 };
 
 /**
- * ib_exp_qp_enable - let masked atomics be posted on a queue pair
- * @qp: an RC or XRC initiator queue pair of a kernel consumer, in any state,
- *	whose send completion queue is from ib_alloc_cq() or ib_cq_pool_get()
- * @removed: called once if the device goes while the queue pair is enabled
- * @context: for @removed
+ * ib_exp_qp_enable() - Enable masked atomics on a QP.
+ * @qp: RC or XRC initiator QP of a kernel consumer, in any state, whose send CQ
+ *	is from ib_alloc_cq() or ib_cq_pool_get()
+ * @removed: called once if the device is removed while the QP is enabled
+ * @context: passed to @removed
  *
- * The device cannot go before ib_exp_qp_disable(): ib_exp calls @removed and
- * then waits for that.  @removed must not wait for it nor call it: it queues
- * work that does, and that destroys the queue pair.  It is called in process
- * context and may sleep, but takes no lock which is held around
- * ib_exp_qp_enable() or ib_exp_qp_disable().
+ * An enabled QP blocks the removal of its device: ib_exp calls @removed, and
+ * then waits for ib_exp_qp_disable(). @removed must neither call
+ * ib_exp_qp_disable() nor wait for it. It queues work that disables and
+ * destroys the QP. @removed is called in process context and may sleep, but
+ * must not take a lock that is held around ib_exp_qp_enable() or
+ * ib_exp_qp_disable().
  *
- * @removed may be NULL if the consumer is a client of ib_core itself (&struct
- * ib_client) and disables its queue pairs in its own remove(): modules that
- * use ib_exp register after it and so are told before it.  A consumer that
- * learns of removals from the RDMA connection manager needs @removed, since the
- * connection manager may be told later than ib_exp.
+ * @removed may be NULL if the consumer is itself a &struct ib_client and
+ * disables its QPs in its own remove(). A module that uses ib_exp registers its
+ * client later than ib_exp, so ib_core calls its remove() first. A consumer
+ * that learns of removals from the RDMA CM needs @removed, because ib_core may
+ * tell the CM later than ib_exp.
  *
- * Context: may sleep.
+ * Context: Process context. May sleep.
  * Return: the handle for ib_exp_post_send(), or an ERR_PTR():
- * -EOPNOTSUPP: the device does neither of the masked atomics
- * (ib_exp_query_device() says why), or not on this type of queue pair;
- * -EINVAL: the queue pair belongs to a process, or its completions are not
- * delivered by &ib_cqe.done;
- * -ENODEV: the device is being removed; -ENOMEM.
+ *
+ * * -EOPNOTSUPP: the device executes neither masked atomic
+ *   (&ib_exp_device_attr.reason), or not on this type of QP
+ * * -EINVAL: the QP belongs to a process, or &ib_cqe.done does not deliver its
+ *   completions
+ * * -ENODEV: the device is being removed
+ * * -ENOMEM
  */
 struct ib_exp_qp *ib_exp_qp_enable(struct ib_qp *qp,
 				   void (*removed)(struct ib_exp_qp *eqp,
@@ -130,36 +135,46 @@ struct ib_exp_qp *ib_exp_qp_enable(struct ib_qp *qp,
 				   void *context);
 
 /**
- * ib_exp_qp_disable - no more masked atomics on a queue pair
+ * ib_exp_qp_disable() - Disable masked atomics on a QP.
  * @eqp: the handle, which is freed
  *
- * To be called before ib_drain_sq(), ib_drain_qp() and ib_destroy_qp(): these do
- * not wait for emulated requests, whose next try is not posted yet.  The consumer
- * has stopped posting through @eqp.
+ * Stop posting through @eqp first. Call this before ib_drain_sq(),
+ * ib_drain_qp() and ib_destroy_qp(), because these do not wait for an emulated
+ * request between two tries.
  *
- * If emulated requests are in flight, the queue pair is moved to the error state
- * and they are waited for: every one has completed when the function returns,
- * those that were not carried out with IB_WC_WR_FLUSH_ERR.  If none are, the
- * queue pair is left alone.
+ * If emulated requests are in flight, this moves the QP to the error state and
+ * waits until all of them have completed. A request that was not executed
+ * completes with IB_WC_WR_FLUSH_ERR. Without requests in flight the state of
+ * the QP does not change.
  *
- * Context: may sleep.  Not from a completion handler of the queue pair's send
- * completion queue.
+ * Context: Process context. May sleep. Not from a completion handler of the
+ * QP's send CQ.
  */
 void ib_exp_qp_disable(struct ib_exp_qp *eqp);
 
-/* How ib_exp_post_send() goes on where it is not straight to the driver. */
+/**
+ * ib_exp_post_send_slow() - Out-of-line part of ib_exp_post_send().
+ * @eqp: as for ib_exp_post_send()
+ * @wr: as for ib_exp_post_send()
+ * @result: as for ib_exp_post_send()
+ *
+ * Context: Any, as ib_post_send().
+ * Return: as ib_exp_post_send().
+ */
 int ib_exp_post_send_slow(struct ib_exp_qp *eqp, const struct ib_atomic_wr *wr,
 			  u64 *result);
 
 /**
- * ib_exp_wr_is_standard - do the masks leave a standard atomic?
+ * ib_exp_wr_is_standard() - Determine if the masks leave a standard atomic.
  * @wr: IB_WR_MASKED_ATOMIC_CMP_AND_SWP or IB_WR_MASKED_ATOMIC_FETCH_AND_ADD
  *
- * True for a compare-and-swap that compares all bits (it can as well swap all:
- * what it does not swap, it has compared) or that swaps none (it adds nothing),
- * and for a fetch-and-add of one field.
+ * A compare-and-swap that compares all bits is equal to a standard one, which
+ * swaps in the compared value wherever the masked one would not swap. A
+ * compare-and-swap that swaps no bits is equal to a fetch-and-add of 0. A
+ * fetch-and-add with a single field is a standard one.
  *
- * Context: any.
+ * Context: Any.
+ * Return: true if a standard atomic has the same effect.
  */
 static inline bool ib_exp_wr_is_standard(const struct ib_atomic_wr *wr)
 {
@@ -169,55 +184,55 @@ static inline bool ib_exp_wr_is_standard(const struct ib_atomic_wr *wr)
 }
 
 /**
- * ib_exp_post_send - post a masked atomic
- * @eqp: the queue pair's handle
- * @wr: the request: IB_WR_MASKED_ATOMIC_CMP_AND_SWP with compare_add,
+ * ib_exp_post_send() - Post a masked atomic.
+ * @eqp: handle of the QP
+ * @wr: the request: either IB_WR_MASKED_ATOMIC_CMP_AND_SWP with compare_add,
  *	compare_add_mask, swap and swap_mask, or
  *	IB_WR_MASKED_ATOMIC_FETCH_AND_ADD with compare_add, the summands, and
- *	compare_add_mask, where a bit set is the most significant of a field.
- *	One request, wr.next is NULL.  One SGE of 8 bytes, for the old value.
- *	wr.wr_cqe, not wr_id.  IB_SEND_SIGNALED must be set, whether or not the
- *	queue pair signals all requests; IB_SEND_FENCE may be.
- * @result: the 8 bytes of the SGE as the processor addresses them
+ *	compare_add_mask, in which a set bit is the most significant bit of a
+ *	field. All of them are in host byte order. wr.next is NULL. There is one
+ *	SGE of 8 bytes, for the old value. wr.wr_cqe is set, not wr_id.
+ *	IB_SEND_SIGNALED must be set, even if the QP signals all requests.
+ *	IB_SEND_FENCE may be set.
+ * @result: CPU address of the 8 bytes of the SGE
  *
- * Nothing of @wr is needed after the call.  The memory of the SGE is mapped for
- * the device (DMA_FROM_DEVICE or DMA_BIDIRECTIONAL) and left alone until the
- * completion, which comes by wr_cqe->done().  Then the old value is there, a
- * number in the byte order of the host.
+ * @wr may be freed after the call. The memory of the SGE must be mapped for the
+ * device (DMA_FROM_DEVICE or DMA_BIDIRECTIONAL) and must not be touched until
+ * wr_cqe->done() is called. It then holds the old value in host byte order.
  *
- * The request takes one entry of the send queue and one of the completion queue
- * from this call to its completion, on every device, however often it tries.
+ * On every device, and however many tries it takes, the request occupies one
+ * send queue entry and one CQ entry from this call to its completion.
  *
  * A request whose masks make it a standard one (ib_exp_wr_is_standard()) is
- * posted as that, on every device, and works with every peer.  &ib_wc.opcode is
- * IB_WC_COMP_SWAP or IB_WC_FETCH_ADD then, otherwise IB_WC_MASKED_COMP_SWAP or
- * IB_WC_MASKED_FETCH_ADD.
+ * posted as the standard atomic on every device, and so works with every peer.
+ * &ib_wc.opcode is IB_WC_COMP_SWAP or IB_WC_FETCH_ADD for such a request, and
+ * IB_WC_MASKED_COMP_SWAP or IB_WC_MASKED_FETCH_ADD for others.
  *
- * Where it is native, the function is ib_post_send(), with the rules of that.
- * Where it is emulated, this differs:
+ * On a native device this is ib_post_send(), with the same rules. An emulated
+ * request differs in the following:
  *
  * - It is atomic against all atomics that the same device of the peer executes,
- *   whoever posts them and how, but needs &ib_device_attr.atomic_cap of the
- *   peer to be IB_ATOMIC_GLOB to be so against others.
- * - It takes two round trips or more, one if the word is as guessed: equal to
- *   compare_add in the bits that are compared, and 0 in all others.
- * - Requests posted later may be carried out earlier, by the peer too, and may
- *   complete earlier.  IB_SEND_FENCE makes it wait for the reads and atomics
- *   posted before it, and makes a later request wait for it, only as far as
- *   they were not emulated.  Who needs an order waits for the completion.
+ *   emulated or not, from every requester. It is atomic against other devices
+ *   and CPUs only if &ib_device_attr.atomic_cap of the peer is IB_ATOMIC_GLOB.
+ * - It takes at least two round trips, or one if the first guess is right: the
+ *   word equals compare_add in the bits that are compared, and is 0 elsewhere.
+ * - Requests that are posted later may be executed and may complete earlier.
+ *   IB_SEND_FENCE orders the request with READs and atomics before and after it
+ *   only if these are not emulated. A consumer that needs an order waits for
+ *   the completion.
  * - It may fail with IB_WC_GENERAL_ERR, see &enum ib_exp_vendor_err.
- * - If the queue pair goes to the error state on the way, it completes with
- *   IB_WC_WR_FLUSH_ERR and has changed nothing; if its last try was on the way,
- *   as with every atomic, nobody knows.
- * - No right but IB_ACCESS_REMOTE_ATOMIC is needed.
+ * - If the QP enters the error state between two tries, the request completes
+ *   with IB_WC_WR_FLUSH_ERR and has changed nothing. If a try is in flight at
+ *   that moment, it may have been executed, as with every atomic.
+ * - The remote memory needs no access right except IB_ACCESS_REMOTE_ATOMIC.
  *
- * What these rules forbid is refused where it is emulated or standard, and is
- * not looked at where it is native.
+ * Emulated and standard requests are checked against these rules. Native ones
+ * are checked only by the driver.
  *
- * Context: any, as ib_post_send().
- * Return: 0; or an error and there will be no completion: those of
- * ib_post_send(), -EINVAL against the rules above, -EOPNOTSUPP if the device
- * does the other masked atomic only, -ENOMEM, -ESHUTDOWN after
+ * Context: Any, as ib_post_send().
+ * Return: 0, or an error, after which there is no completion: those of
+ * ib_post_send(), -EINVAL if @wr violates the rules above, -EOPNOTSUPP if the
+ * device executes only the other masked atomic, -ENOMEM, or -ESHUTDOWN once
  * ib_exp_qp_disable() has begun.
  */
 static inline int ib_exp_post_send(struct ib_exp_qp *eqp,
@@ -229,12 +244,13 @@ static inline int ib_exp_post_send(struct ib_exp_qp *eqp,
 }
 
 /**
- * struct ib_exp_driver_attr - what a driver says of one of its devices
- * @masked_cmp_swap: executes IB_WR_MASKED_ATOMIC_CMP_AND_SWP
- * @masked_fetch_add: executes IB_WR_MASKED_ATOMIC_FETCH_AND_ADD
+ * struct ib_exp_driver_attr - The masked atomics of a device, as its driver
+ * announces.
+ * @masked_cmp_swap: the device executes IB_WR_MASKED_ATOMIC_CMP_AND_SWP
+ * @masked_fetch_add: the device executes IB_WR_MASKED_ATOMIC_FETCH_AND_ADD
  * @log_arg_sizes: as in &struct ib_exp_device_attr
  * @reply: as in &struct ib_exp_device_attr
- * @reason: why one of the two is false, a string that stays
+ * @reason: why one of the two is false; a string with static lifetime
  */
 struct ib_exp_driver_attr {
 	bool masked_cmp_swap;
@@ -245,13 +261,13 @@ struct ib_exp_driver_attr {
 };
 
 /**
- * struct ib_exp_driver - a driver that speaks for its devices
- * @driver_id: of &struct ib_device_ops
- * @query: fill in @attr, which is cleared, for a device of this driver.  Called
- *	while the device is registered.  Context: may sleep; must not use ib_exp.
+ * struct ib_exp_driver - A driver that announces what its devices execute.
+ * @driver_id: &ib_device_ops.driver_id
+ * @query: fills in @attr, which is zeroed, for a registered device of this
+ *	driver. Called in process context. May sleep. Must not call ib_exp.
  *
- * What a driver does not execute is emulated if the device reports standard
- * atomics.
+ * Masked atomics that the driver does not announce are emulated if the device
+ * reports standard atomics.
  */
 struct ib_exp_driver {
 	u32 driver_id;
@@ -261,22 +277,22 @@ struct ib_exp_driver {
 };
 
 /**
- * ib_exp_register_driver - announce a driver that speaks for its devices
- * @driver: stays the caller's
+ * ib_exp_register_driver() - Register a driver that announces its devices.
+ * @driver: must stay valid until ib_exp_unregister_driver()
  *
- * To be called before the driver registers a device: others are not looked at
- * again.
+ * Call this before the driver registers its first device. ib_exp does not query
+ * devices that are registered already.
  *
- * Context: may sleep.
- * Return: 0, or -EEXIST if the driver id is taken.
+ * Context: Process context. May sleep.
+ * Return: 0, or -EEXIST if a driver with this id has registered.
  */
 int ib_exp_register_driver(struct ib_exp_driver *driver);
 
 /**
- * ib_exp_unregister_driver - the opposite
- * @driver: registered before; it has no devices any more
+ * ib_exp_unregister_driver() - Undo ib_exp_register_driver().
+ * @driver: a registered driver, which has no registered devices left
  *
- * Context: may sleep.
+ * Context: Process context. May sleep.
  */
 void ib_exp_unregister_driver(struct ib_exp_driver *driver);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Determines which masked atomics a device executes, from its driver's announcement,
- * a table of the kernel's drivers and the module parameter.  client.c calls it for
- * each device; it calls only announced drivers.
+ * Determines which masked atomics a device executes, from its driver's
+ * announcement, a table of in-tree drivers, and the module parameter.  client.c
+ * calls it for each device.  It calls only drivers that have registered.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -11,22 +11,21 @@
 #include "caps.h"
 #include "device.h"
 
-/* ---- the drivers of the kernel ----------------------------------------- */
+/* ---- in-tree drivers --------------------------------------------------- */
 
-/* Of later kernels than 6.1. */
+/* RDMA_DRIVER_IONIC, which Linux 6.1 does not define. */
 #define IB_EXP_DRIVER_IONIC	21
 
 /*
- * Only what differs from the rule, which is: a device that reports standard
- * atomics executes those and no masked ones.  Read in the post_send() of Linux
- * 6.1 unless said; the other releases up to 7.3 are no different.
+ * Exceptions from the default rule.  The default is that a device with standard
+ * atomics executes only these, whatever it reports about masked ones.  Each row
+ * cites the code it was derived from.  The citations are of Linux 6.1 unless
+ * they name a release, and hold up to Linux 7.3.
  */
 struct ib_exp_known {
 	u32 driver_id;
-	/* If it reports masked ones; otherwise the rule. */
-	bool native;
-	/* Whatever it reports. */
-	bool refuses_all;
+	bool native;		/* executes masked atomics if it reports them */
+	bool refuses_all;	/* executes no atomics, whatever it reports */
 	const char *reason;
 };
 
@@ -40,50 +39,53 @@ static const struct ib_exp_known ib_exp_known[] = {
 		.native = true,
 	}, {
 		/*
-		 * hw/mlx5/wr.c, handle_qpt_rc(): EOPNOTSUPP for all atomics
-		 * but IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, which has no case and
-		 * goes out without its operands.  main.c, get_atomic_caps(),
-		 * reports standard ones, which are for processes.
+		 * hw/mlx5/wr.c, handle_qpt_rc(): returns EOPNOTSUPP for every
+		 * atomic except IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, which has
+		 * no case and is sent without operands.  The atomics that
+		 * main.c, get_atomic_caps(), reports are for processes.
 		 */
 		.driver_id = RDMA_DRIVER_MLX5,
 		.refuses_all = true,
-		.reason = "mlx5 does no atomics for the kernel, only for processes",
+		.reason = "mlx5 executes no atomics for kernel consumers, only for processes",
 	}, {
 		/*
-		 * hw/bnxt_re/ib_verbs.c, bnxt_re_query_device(): GLOB;
-		 * bnxt_re_build_atomic_wqe() knows the standard ones, for
-		 * others bnxt_re_post_send() has EINVAL.
+		 * hw/bnxt_re/ib_verbs.c: bnxt_re_query_device() reports GLOB.
+		 * bnxt_re_build_atomic_wqe() handles only the standard
+		 * atomics, and bnxt_re_post_send() returns EINVAL for others.
 		 */
 		.driver_id = RDMA_DRIVER_BNXT_RE,
 		.reason = "bnxt_re reports masked atomics but refuses them",
 	}, {
 		/*
-		 * hw/vmw_pvrdma/pvrdma_verbs.c, pvrdma_query_device(): as the
-		 * standard ones; pvrdma_qp.c, pvrdma_post_send() has no case.
+		 * hw/vmw_pvrdma/pvrdma_verbs.c: pvrdma_query_device() reports
+		 * the capability of the standard atomics for the masked ones.
+		 * pvrdma_qp.c: pvrdma_post_send() has no case for them.
 		 */
 		.driver_id = RDMA_DRIVER_VMW_PVRDMA,
 		.reason = "vmw_pvrdma reports masked atomics but refuses them",
 	}, {
 		/*
-		 * 7.3 hw/ionic/ionic_ibdev.c, ionic_query_device(): GLOB;
-		 * ionic_datapath.c, ionic_prep_one_rc() has the standard ones.
+		 * Linux 7.3, hw/ionic/ionic_ibdev.c: ionic_query_device()
+		 * reports GLOB.  ionic_datapath.c: ionic_prep_one_rc() handles
+		 * only the standard atomics.
 		 */
 		.driver_id = IB_EXP_DRIVER_IONIC,
 		.reason = "ionic reports masked atomics but refuses them",
 	}, {
 		/*
-		 * 7.3 hw/irdma/verbs.c, irdma_query_device(): as the standard
-		 * ones; irdma_post_send() has only those.
+		 * Linux 7.3, hw/irdma/verbs.c: irdma_query_device() reports
+		 * the capability of the standard atomics for the masked ones.
+		 * irdma_post_send() handles only the standard ones.
 		 */
 		.driver_id = RDMA_DRIVER_IRDMA,
 		.reason = "irdma reports masked atomics but refuses them",
 	}, {
 		/*
 		 * hw/hns/hns_roce_hw_v2.c: hns_roce_op_code[] has the opcodes,
-		 * set_rc_opcode() warns of them and fails.
+		 * but set_rc_opcode() warns about them and fails.
 		 */
 		.driver_id = RDMA_DRIVER_HNS,
-		.reason = "hns takes masked atomics for an error",
+		.reason = "hns rejects masked atomics",
 	},
 };
 
@@ -116,7 +118,7 @@ static void ib_exp_caps_known(const struct ib_device *ibdev,
 	} else if (known && known->reason) {
 		ib_exp_set_emulated(attr, known->reason);
 	} else if (claims) {
-		ib_exp_set_emulated(attr, "masked atomics are reported, but not known to work");
+		ib_exp_set_emulated(attr, "masked atomics are reported but not known to work");
 	} else {
 		ib_exp_set_emulated(attr, "the device has standard atomics only");
 	}
@@ -169,7 +171,7 @@ static enum ib_exp_mode ib_exp_announced_mode(const struct ib_device *ibdev,
 							   IB_EXP_EMULATED;
 }
 
-/* Does the driver speak for itself? */
+/* Returns true and fills in attr if the driver has registered with ib_exp. */
 static bool ib_exp_caps_announced(struct ib_device *ibdev,
 				  struct ib_exp_device_attr *attr)
 {
@@ -197,12 +199,12 @@ static bool ib_exp_caps_announced(struct ib_device *ibdev,
 	return true;
 }
 
-/* ---- the administrator ------------------------------------------------- */
+/* ---- module parameter -------------------------------------------------- */
 
 char *ib_exp_overrides[IB_EXP_MAX_OVERRIDES];
 int ib_exp_num_overrides;
 
-/* The mode that NAME=MODE asks for; -EINVAL. */
+/* Returns the enum ib_exp_mode of a NAME=MODE string, or -EINVAL. */
 static int ib_exp_override_mode(const char *text)
 {
 	static const char * const names[] = {
@@ -248,11 +250,11 @@ static void ib_exp_caps_override(const struct ib_device *ibdev,
 		attr->masked_cmp_swap = mode;
 		attr->masked_fetch_add = mode;
 		attr->reason = mode == IB_EXP_NATIVE ?
-			"" : "the parameter override of ib_exp says so";
+			"" : "set by the module parameter override of ib_exp";
 	}
 }
 
-/* ---- all together ------------------------------------------------------ */
+/* ---- result ------------------------------------------------------------ */
 
 void ib_exp_caps_query(struct ib_device *ibdev, struct ib_exp_device_attr *attr)
 {
@@ -263,7 +265,7 @@ void ib_exp_caps_query(struct ib_device *ibdev, struct ib_exp_device_attr *attr)
 		.reason = "",
 	};
 	if (!ibdev->kverbs_provider) {
-		attr->reason = "the driver does not serve the kernel";
+		attr->reason = "the driver has no kernel verbs";
 		return;
 	}
 	if (!ib_exp_caps_announced(ibdev, attr))

@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * caps.c determines which masked atomics a device really executes: what its driver
- * announces, what is known of the kernel's drivers, and what the administrator sets.
+ * caps.c determines which masked atomics a device really executes, from the
+ * driver's announcement, a table of in-tree drivers, and the module parameter.
  */
 #ifndef IB_EXP_CAPS_H
 #define IB_EXP_CAPS_H
 
 #include <rdma/ib_exp.h>
 
-/* Parameter of the module: NAME=MODE of devices. */
+/* Module parameter "override": an array of NAME=MODE strings. */
 #define IB_EXP_MAX_OVERRIDES	16
 extern char *ib_exp_overrides[IB_EXP_MAX_OVERRIDES];
 extern int ib_exp_num_overrides;
 
-/* Returns 0, or logs a malformed override and returns -EINVAL. */
+/**
+ * ib_exp_caps_check_overrides() - Validate the module parameter "override".
+ *
+ * Context: Module initialisation. Logs the first malformed element.
+ * Return: 0, or -EINVAL.
+ */
 int ib_exp_caps_check_overrides(void);
 
-/* Fills in attr for a registered device.  Context: may sleep. */
+/**
+ * ib_exp_caps_query() - Determine what a device really executes.
+ * @ibdev: a registered device
+ * @attr: filled in completely
+ *
+ * Context: Process context. May sleep.
+ */
 void ib_exp_caps_query(struct ib_device *ibdev, struct ib_exp_device_attr *attr);
 
 #endif /* IB_EXP_CAPS_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The class infiniband_exp in sysfs and the attributes of its devices.  main.c registers
- * the class, client.c its devices; it calls only the driver core.
+ * The class infiniband_exp in sysfs and the attributes of its devices.  main.c
+ * registers the class and client.c adds the devices.  It calls only the driver
+ * core.
  */
 #include <linux/device.h>
 #include <linux/kernel.h>
@@ -23,7 +24,7 @@ static const char * const reply_names[] = {
 	[IB_EXP_REPLY_BE] = "be",
 };
 
-/* As libibverbs abbreviates them. */
+/* The abbreviations that libibverbs uses. */
 static const char *cap_name(enum ib_atomic_cap cap)
 {
 	switch (cap) {
@@ -98,14 +99,15 @@ static struct class ib_exp_class = {
 	.dev_groups = ib_exp_groups,
 };
 
-/* Names are chosen and given under it. */
+/* Held from the choice of a name until the device has it. */
 static DEFINE_MUTEX(ib_exp_names_lock);
 
 /*
- * The name of the ib_device.  It can be taken: by one that is going and was
- * renamed too late to be told of it, and since 7.3 two network namespaces can
- * have devices of the same name.  Then the number that `rdma dev` shows makes
- * the difference.
+ * Chooses the name of a device: that of the ib_device or, if that is taken, the
+ * same with the index that `rdma dev` shows.  A name can be taken by a device
+ * that was renamed while it was being removed, in which case no client learned
+ * the new name.  Since Linux 7.3, devices in different network namespaces can
+ * also have the same name.
  */
 static void ib_exp_class_name(const struct ib_device *ibdev, char *name,
 			      size_t size)
@@ -138,7 +140,6 @@ void ib_exp_class_remove(struct ib_exp_device *dev)
 	device_unregister(dev->class_dev);
 }
 
-/* Context: ib_core serialises it with other renames and the removal. */
 void ib_exp_class_rename(struct ib_exp_device *dev)
 {
 	char name[IB_DEVICE_NAME_MAX + 12];
@@ -149,7 +150,7 @@ void ib_exp_class_rename(struct ib_exp_device *dev)
 	err = device_rename(dev->class_dev, name);
 	mutex_unlock(&ib_exp_names_lock);
 	if (err)
-		ibdev_err(dev->ibdev, "ib_exp: not renamed in sysfs: %pe\n",
+		ibdev_err(dev->ibdev, "ib_exp: failed to rename the device in sysfs: %pe\n",
 			  ERR_PTR(err));
 }
 

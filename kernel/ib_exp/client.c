@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The client of ib_core, which is told of devices that come, go and are renamed.
- * ib_core calls it; it calls caps.c, class.c, device.c and qp.c.
+ * The ib_core client.  ib_core calls it when devices are added, removed and
+ * renamed.  It calls caps.c, class.c, device.c and qp.c.
  */
 #include <linux/slab.h>
 
@@ -27,7 +27,7 @@ static int ib_exp_client_add(struct ib_device *ibdev)
 
 	err = ib_exp_class_add(dev);
 	if (err) {
-		ibdev_err(ibdev, "ib_exp: not in sysfs: %pe\n", ERR_PTR(err));
+		ibdev_err(ibdev, "ib_exp: failed to create the sysfs directory: %pe\n", ERR_PTR(err));
 		kfree(dev);
 		return err;
 	}
@@ -40,7 +40,7 @@ static void ib_exp_client_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct ib_exp_device *dev = client_data;
 
-	/* No queue pair is enabled from here on. */
+	/* No QP can be enabled from here on. */
 	ib_exp_device_del(dev);
 	ib_exp_qp_tell_all(dev);
 	ib_exp_device_put(dev);
@@ -55,7 +55,7 @@ static void ib_exp_client_rename(struct ib_device *ibdev, void *client_data)
 	ib_exp_class_rename(client_data);
 }
 
-/* Devices without kernel verbs are told about as well. */
+/* no_kverbs_req: sysfs also shows devices that have no kernel verbs. */
 struct ib_client ib_exp_client = {
 	.name = "ib_exp",
 	.add = ib_exp_client_add,

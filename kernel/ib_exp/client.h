@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * client.c is a client of ib_core, and learns of devices that come, go and are
- * renamed.
+ * client.c is the ib_core client.  ib_core tells it when devices are added,
+ * removed and renamed.
  */
 #ifndef IB_EXP_CLIENT_H
 #define IB_EXP_CLIENT_H

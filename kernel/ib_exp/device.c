@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The list of registered devices, and the references that keep one until its last user
- * is gone.  client.c adds and removes devices; qp.c and consumers look them up.
+ * The list of registered devices, and the references that keep a device until
+ * its last user is gone. client.c adds and removes devices. qp.c and consumers
+ * look them up.
  */
 #include <linux/errno.h>
 
 #include "device.h"
 
-/* From ib_exp_device_add() to ib_exp_device_del(). */
 static LIST_HEAD(ib_exp_devices);
 static DEFINE_MUTEX(ib_exp_devices_lock);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* device.c keeps the devices of the host. */
+/* device.c keeps the list of RDMA devices. */
 #ifndef IB_EXP_DEVICE_H
 #define IB_EXP_DEVICE_H
 
@@ -10,39 +10,60 @@
 #include <linux/refcount.h>
 #include <rdma/ib_exp.h>
 
-/* Tries of an emulated request after the first, unless told otherwise. */
+/* Default limit of retries of an emulated request after the first try. */
 #define IB_EXP_MAX_RETRIES	1024
 
 /*
- * A device.
+ * An RDMA device.
  *
- * Lifetime: from the client's add() to the end of its remove(), which waits for
- * the last queue pair to be disabled.  So an enabled queue pair keeps its device.
+ * Lifetime: from the client's add() to the end of its remove(). The latter
+ * waits until the last QP is disabled, so an enabled QP keeps its device.
  */
 struct ib_exp_device {
 	struct ib_device *ibdev;
 	struct device *class_dev;
-	/* Immutable but for max_retries, which is read and written at any time. */
+	/* Immutable, except max_retries, which sysfs writes without a lock. */
 	struct ib_exp_device_attr attr;
 	struct list_head entry;		/* in the list of devices */
 
-	struct mutex qps_lock;		/* inside that of the list */
-	struct list_head qps;		/* enabled queue pairs; under qps_lock */
-	refcount_t users;		/* one for each of them, and one */
-	struct completion unused;	/* no users */
+	struct mutex qps_lock;		/* nests inside ib_exp_devices_lock */
+	struct list_head qps;		/* enabled QPs, under qps_lock */
+	refcount_t users;		/* one for each enabled QP, and one */
+	struct completion unused;	/* users has dropped to 0 */
 };
 
-/* Lookups find the device from add to del.  Context: may sleep. */
+/**
+ * ib_exp_device_add() - Make a device visible to lookups.
+ * @dev: the device, completely initialised
+ *
+ * Context: Process context. May sleep.
+ */
 void ib_exp_device_add(struct ib_exp_device *dev);
+
+/**
+ * ib_exp_device_del() - Hide a device from lookups.
+ * @dev: the device
+ *
+ * Context: Process context. May sleep.
+ */
 void ib_exp_device_del(struct ib_exp_device *dev);
 
-/*
- * Returns the device with its qps_lock held, or NULL if it is not registered or is
- * being removed.  Context: may sleep.
+/**
+ * ib_exp_device_lock() - Look up a device and lock its list of QPs.
+ * @ibdev: the device as ib_core knows it
+ *
+ * Context: Process context. May sleep. On success the caller holds qps_lock.
+ * Return: the device, or NULL if it is not registered or is being removed.
  */
 struct ib_exp_device *ib_exp_device_lock(struct ib_device *ibdev);
 
-/* Drops a user.  The last one ends the lifetime.  Context: any. */
+/**
+ * ib_exp_device_put() - Drop a reference, the last of which ends remove()'s
+ * wait.
+ * @dev: the device
+ *
+ * Context: Any.
+ */
 void ib_exp_device_put(struct ib_exp_device *dev);
 
 #endif /* IB_EXP_DEVICE_H */

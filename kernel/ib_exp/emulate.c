@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Emulates masked atomics by standard ones.  post.c calls it, and ib_core with each
- * completion; it calls the driver, and qp.c when a request ends.
+ * Emulates masked atomics by standard ones.  post.c calls it, and ib_core calls
+ * it with each completion.  It calls the driver, and qp.c when a request ends.
  *
- * An emulated request is one standard compare-and-swap after the other.  Each guesses
- * the word and swaps in what the masked atomic makes of the guess, and returns the
- * word as it was.  If that is the guess, the masked atomic was executed at that moment.
- * If not, nothing was executed, and the word is the next guess.  So every try reads by
- * an atomic, and the first one may be the last.
+ * An emulated request is a sequence of standard compare-and-swaps. Each one
+ * compares the word with a guess and swaps in the result of the masked atomic
+ * on that guess. It returns the old word. If the old word equals the guess, the
+ * masked atomic has been executed. Otherwise the word is unchanged, and the old
+ * word is the next guess. The first try needs no preceding READ, and may
+ * succeed.
  *
- * Every try writes the old value to the consumer's memory, so it is there after the
- * last one.
+ * Every try writes the old word to the consumer's buffer, so the buffer holds
+ * the right value after the last one.
  */
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
@@ -22,15 +23,15 @@
 #include "qp.h"
 
 /*
- * A request in flight.  Owned by its work request until that has completed, then
- * by the completion handler, which posts the next one or frees it.
+ * An emulated request in flight. The posted work request owns it. On completion
+ * the handler owns it, and either posts the next try or frees it.
  */
 struct ib_exp_op {
 	struct ib_cqe cqe;
-	struct ib_exp_qp_priv *qp;	/* a user is held */
+	struct ib_exp_qp_priv *qp;	/* holds a reference */
 	struct ib_cqe *consumer;
 
-	/* What was asked for. */
+	/* The consumer's request. */
 	enum ib_wr_opcode opcode;
 	u64 compare_add, compare_add_mask, swap, swap_mask;
 	u64 *result;
@@ -38,10 +39,10 @@ struct ib_exp_op {
 	u32 retries_left;
 	u64 guess;
 	struct ib_sge sge;
-	struct ib_atomic_wr wr;		/* the try */
+	struct ib_atomic_wr wr;		/* the current try */
 };
 
-/* ---- what the masks make of a word ------------------------------------- */
+/* ---- arithmetic -------------------------------------------------------- */
 
 void ib_exp_emulate_lower(const struct ib_atomic_wr *masked, struct ib_atomic_wr *wr)
 {
@@ -49,12 +50,15 @@ void ib_exp_emulate_lower(const struct ib_atomic_wr *masked, struct ib_atomic_wr
 	if (masked->wr.opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD) {
 		wr->wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD;
 	} else if (!masked->swap_mask) {
-		/* Nothing is swapped, so there is nothing to compare. */
+		/*
+		 * Without swapped bits the outcome of the compare is
+		 * irrelevant.
+		 */
 		wr->wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD;
 		wr->compare_add = 0;
 		wr->swap = 0;
 	} else {
-		/* The bits that are not swapped are those compared. */
+		/* Bits outside the swap mask keep their compared value. */
 		wr->wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP;
 		wr->swap = masked_cmp_swap_u64(masked->compare_add, 0, 0,
 					       masked->swap, masked->swap_mask);
@@ -73,7 +77,7 @@ static u64 ib_exp_op_apply(const struct ib_exp_op *op, u64 old)
 				    op->compare_add_mask);
 }
 
-/* The word before anything is known of it. */
+/* The guess of the first try, before the word has been read. */
 static u64 ib_exp_op_first_guess(const struct ib_exp_op *op)
 {
 	if (op->opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP)
@@ -81,7 +85,7 @@ static u64 ib_exp_op_first_guess(const struct ib_exp_op *op)
 	return 0;
 }
 
-/* ---- a try ------------------------------------------------------------- */
+/* ---- tries ------------------------------------------------------------- */
 
 static int ib_exp_op_try(struct ib_exp_op *op, u64 guess)
 {
@@ -91,7 +95,9 @@ static int ib_exp_op_try(struct ib_exp_op *op, u64 guess)
 	return ib_post_send(op->qp->eqp.qp, &op->wr.wr, NULL);
 }
 
-/* The word as the try has found it; the memory is the device's again. */
+/*
+ * Returns the old word of a try. The device owns the buffer again afterwards.
+ */
 static u64 ib_exp_op_result(struct ib_exp_op *op)
 {
 	struct ib_device *ibdev = op->qp->eqp.qp->device;
@@ -105,7 +111,7 @@ static u64 ib_exp_op_result(struct ib_exp_op *op)
 	return old;
 }
 
-/* The consumer's completion; wc is that of the last try. */
+/* Completes the consumer's request.  wc is the completion of the last try. */
 static void ib_exp_op_end(struct ib_exp_op *op, struct ib_cq *cq,
 			  const struct ib_wc *wc, enum ib_wc_status status,
 			  u32 vendor_err)
@@ -124,7 +130,7 @@ static void ib_exp_op_end(struct ib_exp_op *op, struct ib_cq *cq,
 	ib_exp_qp_put(qp);
 }
 
-/* Context: that of the completion queue. */
+/* Context: That of the CQ's completion handlers. */
 static void ib_exp_op_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct ib_exp_op *op = container_of(wc->wr_cqe, struct ib_exp_op, cqe);
@@ -136,7 +142,9 @@ static void ib_exp_op_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	old = ib_exp_op_result(op);
-	/* A word that would not change needs no swap: reading it was all. */
+	/*
+	 * If the atomic leaves the word unchanged, reading it was sufficient.
+	 */
 	if (old == op->guess || ib_exp_op_apply(op, old) == old) {
 		ib_exp_op_end(op, cq, wc, IB_WC_SUCCESS, wc->vendor_err);
 		return;
@@ -151,7 +159,9 @@ static void ib_exp_op_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	op->retries_left--;
-	/* The entry of the send queue is the one that was freed just now. */
+	/*
+	 * The completed try has freed the send queue entry that this one takes.
+	 */
 	op->wr.wr.send_flags = IB_SEND_SIGNALED;
 	if (ib_exp_op_try(op, old))
 		ib_exp_op_end(op, cq, wc, IB_WC_GENERAL_ERR,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads and unloads the module, in order, and has its parameter.  Calls caps.c, class.c
- * and ib_core with the client of client.c.
+ * Initialises and removes the module, and defines its parameter.  It calls
+ * caps.c, class.c and, with the client of client.c, ib_core.
  */
 #include <linux/module.h>
 
@@ -12,7 +12,7 @@
 module_param_array_named(override, ib_exp_overrides, charp,
 			 &ib_exp_num_overrides, 0444);
 MODULE_PARM_DESC(override,
-		 "NAME=MODE,...: the device of that name does masked atomics natively, emulated, or not at all (native, emulated, none), whatever is known of it");
+		 "NAME=MODE,...: override how device NAME executes masked atomics; MODE is native, emulated or none");
 
 static int __init ib_exp_init(void)
 {
@@ -30,7 +30,7 @@ static int __init ib_exp_init(void)
 	return err;
 }
 
-/* No user of an exported function is there any more, or it would be in use. */
+/* Modules that use exported functions hold a reference, so none is left. */
 static void __exit ib_exp_exit(void)
 {
 	ib_unregister_client(&ib_exp_client);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Posts a masked atomic that does not go straight to the driver: as a standard atomic,
- * as it is, or emulated.  ib_exp_post_send() in ib_exp.h calls it; it calls emulate.c
- * and the driver.
+ * Posts a masked atomic that ib_exp_post_send() does not pass straight to the
+ * driver: as a standard atomic, unchanged, or emulated.  ib_exp.h calls it.  It
+ * calls emulate.c and the driver.
  */
 #include <linux/export.h>
 #include <linux/refcount.h>
@@ -12,7 +12,7 @@
 #include "emulate.h"
 #include "qp.h"
 
-/* The rules of ib_exp_post_send(). */
+/* Validates a request by the rules in the kernel-doc of ib_exp_post_send(). */
 static int ib_exp_check_wr(struct ib_device *ibdev,
 			   const struct ib_atomic_wr *wr, const u64 *result)
 {
@@ -28,13 +28,13 @@ static int ib_exp_check_wr(struct ib_device *ibdev,
 		return -EINVAL;
 	if (!wr->wr.wr_cqe || !result)
 		return -EINVAL;
-	/* Here both addresses are the same kind and can be compared. */
+	/* With virtual DMA, sge->addr is a CPU address, too. */
 	if (ib_uses_virt_dma(ibdev) && sge->addr != (uintptr_t)result)
 		return -EINVAL;
 	return 0;
 }
 
-/* Where it neither goes straight to the driver nor has to be waited for. */
+/* Posts the standard atomic that is equal to the masked one. */
 static int ib_exp_post_lowered(struct ib_exp_qp *eqp,
 			       const struct ib_atomic_wr *masked)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue pairs on which masked atomics are enabled.  Consumers call it, emulate.c when
- * a request ends, and client.c when a device is removed; it calls device.c.
+ * QPs on which masked atomics are enabled.  Consumers call it, emulate.c when a
+ * request ends, and client.c when a device is removed.  It calls device.c.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -16,7 +16,10 @@ static int ib_exp_check_qp(const struct ib_qp *qp,
 	if (attr->masked_cmp_swap == IB_EXP_NONE &&
 	    attr->masked_fetch_add == IB_EXP_NONE)
 		return -EOPNOTSUPP;
-	/* Only queues that ib_core polls have room for what it polls. */
+	/*
+	 * send_cq->wc exists only if ib_core polls the CQ and calls
+	 * ib_cqe.done().
+	 */
 	if (qp->uobject || !qp->send_cq || !qp->send_cq->wc)
 		return -EINVAL;
 	if (qp->qp_type != IB_QPT_RC && qp->qp_type != IB_QPT_XRC_INI)
@@ -74,8 +77,8 @@ void ib_exp_qp_put(struct ib_exp_qp_priv *qp)
 }
 
 /*
- * Every request in flight has a work request of its own, which the error state
- * flushes if nothing else ends it.
+ * Waits for the emulated requests in flight.  Each of them has a posted work
+ * request, which the transition to ERR flushes, so the wait ends.
  */
 static void ib_exp_qp_wait(struct ib_exp_qp_priv *qp)
 {
@@ -88,13 +91,13 @@ static void ib_exp_qp_wait(struct ib_exp_qp_priv *qp)
 	err = ib_modify_qp(ibqp, &attr, IB_QP_STATE);
 	if (err)
 		ibdev_warn(ibqp->device,
-			   "ib_exp: queue pair %u not moved to ERR: %pe\n",
+			   "ib_exp: failed to move QP %u to ERR: %pe\n",
 			   ibqp->qp_num, ERR_PTR(err));
 	if (ibqp->send_cq->poll_ctx != IB_POLL_DIRECT) {
 		wait_for_completion(&qp->idle);
 		return;
 	}
-	/* As ib_drain_sq() does: its consumer does not poll it now. */
+	/* The consumer does not poll a direct CQ here, as in ib_drain_sq(). */
 	while (!wait_for_completion_timeout(&qp->idle, HZ / 10))
 		ib_process_cq_direct(ibqp->send_cq, -1);
 }
@@ -109,7 +112,7 @@ void ib_exp_qp_disable(struct ib_exp_qp *eqp)
 	ib_exp_qp_put(qp);
 	ib_exp_qp_wait(qp);
 
-	/* Waits for removed(), if that is running. */
+	/* ib_exp_qp_tell_all() calls removed() under this lock. */
 	mutex_lock(&dev->qps_lock);
 	list_del(&qp->entry);
 	mutex_unlock(&dev->qps_lock);

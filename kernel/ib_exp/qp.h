@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* qp.c keeps the queue pairs on which masked atomics can be posted. */
+/* qp.c enables and disables masked atomics on QPs. */
 #ifndef IB_EXP_QP_H
 #define IB_EXP_QP_H
 
@@ -12,8 +12,8 @@ struct ib_exp_device;
 
 /*
  * Lifetime: from ib_exp_qp_enable() to ib_exp_qp_disable(), which waits for the
- * emulated requests in flight.  It is a user of the device.  All members but
- * entry and the last three are immutable.
+ * emulated requests in flight.  Holds a reference to the device.  All members
+ * except entry and the last three are immutable.
  */
 struct ib_exp_qp_priv {
 	struct ib_exp_qp eqp;
@@ -23,19 +23,36 @@ struct ib_exp_qp_priv {
 	struct list_head entry;		/* in dev->qps, under dev->qps_lock */
 
 	bool stopping;			/* no new requests, no more tries */
-	refcount_t users;		/* one for each request in flight, and one */
-	struct completion idle;		/* no users */
+	refcount_t users;		/* one for each op in flight, and one */
+	struct completion idle;		/* users has dropped to 0 */
 };
 
+/**
+ * to_ib_exp_qp_priv() - Cast a consumer's handle.
+ * @eqp: the handle
+ *
+ * Return: the private part around it.
+ */
 static inline struct ib_exp_qp_priv *to_ib_exp_qp_priv(struct ib_exp_qp *eqp)
 {
 	return container_of(eqp, struct ib_exp_qp_priv, eqp);
 }
 
-/* Drops a user, which each request in flight is.  Context: any. */
+/**
+ * ib_exp_qp_put() - Drop a reference that a request in flight holds.
+ * @qp: the QP
+ *
+ * Context: Any.
+ */
 void ib_exp_qp_put(struct ib_exp_qp_priv *qp);
 
-/* Tells the consumers that the device is removed.  Context: may sleep. */
+/**
+ * ib_exp_qp_tell_all() - Tell consumers that their device is being removed.
+ * @dev: the device, which lookups do not find any more
+ *
+ * Context: Process context. May sleep. Calls each QP's removed() with qps_lock
+ * held.
+ */
 void ib_exp_qp_tell_all(struct ib_exp_device *dev);
 
 #endif /* IB_EXP_QP_H */

@@ -99,9 +99,9 @@ is $? 1 'rmmod is refused as long as mxe is loaded'
 check 'override' load override=mxe1=emulated,rxe0=none
 check 'the two hosts' topo_up
 says mxe1 emulated emulated glob glob "$(<$C/mxe2/log_arg_sizes)" host 1024 \
-	'the parameter override of ib_exp says so'
+	'set by the module parameter override of ib_exp'
 says rxe0 none none hca none 0x0 none 1024 \
-	'the parameter override of ib_exp says so'
+	'set by the module parameter override of ib_exp'
 is "$(<$C/mxe2/masked_cmp_swap)" native 'the others are what they are'
 topo_down
 check 'rmmod' rmmod mxe ib_exp
