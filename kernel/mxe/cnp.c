@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Congestion notification: sends CNPs for marked packets, and narrows the send window
- * when a CNP comes.  rx.c and retry.c call it; it calls tx.c.
+ * Congestion notification: sends CNPs for marked packets, and reduces the send
+ * window when a CNP arrives. rx.c and retry.c call it. It calls tx.c.
  */
 #include <linux/timekeeping.h>
 #include <net/inet_ecn.h>
@@ -11,7 +11,7 @@
 #include "psn.h"
 #include "tx.h"
 
-/* No more than one CNP of a queue pair in this time. */
+/* Minimum time between two CNPs of a QP. */
 #define MXE_CNP_INTERVAL_NS	(50 * NSEC_PER_USEC)
 
 static void mxe_cnp_send(struct mxe_qp *qp)
@@ -25,7 +25,7 @@ static void mxe_cnp_send(struct mxe_qp *qp)
 	struct sk_buff *skb;
 	u8 *payload;
 
-	/* Nobody slows CNPs down, so they are not marked either. */
+	/* CNPs are not subject to congestion control: not ECN-capable. */
 	av.tclass &= ~INET_ECN_MASK;
 	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
 	if (!skb)
@@ -41,7 +41,7 @@ void mxe_cnp_marked(struct mxe_qp *qp)
 	if (!mxe_qp_can_receive(qp->state))
 		return;
 	mxe_count(qp->dev, rcvd_ecn_marked);
-	/* Both sides may be here at once: one CNP more does no harm. */
+	/* Requester and responder may race here, which costs one extra CNP. */
 	now = ktime_get_ns();
 	if ((s64)(now - READ_ONCE(qp->cnp_sent)) < MXE_CNP_INTERVAL_NS)
 		return;
@@ -60,12 +60,12 @@ void mxe_cnp_rcv(struct mxe_qp *qp)
 		return;
 	}
 	mxe_count(qp->dev, rcvd_cnp);
-	/* No packet of ours can have been marked. */
+	/* Packets of this QP are not ECN-capable, so none can be marked. */
 	if (!(qp->av.tclass & INET_ECN_MASK))
 		return;
 	/*
-	 * Packets are open that were sent before the last CNP that counted: this one is
-	 * about the same congestion.  Otherwise cnp_psn is old and says nothing.
+	 * Packets from before the last accepted CNP are still in flight, so
+	 * this CNP reports the same congestion. Otherwise cnp_psn is stale.
 	 */
 	if (mxe_psn_diff(sq->cnp_psn, sq->una) > 0 &&
 	    mxe_psn_diff(sq->sent_psn, sq->cnp_psn) >= 0)

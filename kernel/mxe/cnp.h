@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Congestion notification (IBTA annex A17.9): the receiver of a marked packet of a
- * connection sends a CNP to the sender, which then slows down.
+ * Congestion notification (IBTA annex A17.9). The receiver of a packet with an
+ * ECN mark sends a CNP to the sender, which then reduces its window (cnp.c).
  */
 #ifndef MXE_CNP_H
 #define MXE_CNP_H
@@ -13,13 +13,21 @@
 
 #include "qp.h"
 
-/*
- * A packet of the connection has come that a switch has marked: tell the peer.
- * Context: softirq, one of the locks held.
+/**
+ * mxe_cnp_marked() - Answer an ECN-marked packet with a CNP.
+ * @qp: the QP that received the packet from its peer
+ *
+ * Context: Softirq, send_lock or recv_lock held.
  */
 void mxe_cnp_marked(struct mxe_qp *qp);
 
-/* A packet of the connection has come, marked or not.  Context: the same. */
+/**
+ * mxe_cnp_check() - Examine a packet for an ECN mark.
+ * @qp: the QP that received the packet from its peer
+ * @skb: the packet, with its network header set
+ *
+ * Context: Softirq, send_lock or recv_lock held.
+ */
 static inline void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	u8 field = ip_hdr(skb)->version == 4 ?
@@ -30,9 +38,22 @@ static inline void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
 		mxe_cnp_marked(qp);
 }
 
-/* The peer says that our packets are marked.  Context: send_lock held. */
+/**
+ * mxe_cnp_rcv() - Process a CNP from the peer.
+ * @qp: the QP
+ *
+ * Halves the send window, at most once for each flight of packets.
+ *
+ * Context: send_lock held.
+ */
 void mxe_cnp_rcv(struct mxe_qp *qp);
-/* Something was acknowledged: go faster again.  Context: send_lock held. */
+
+/**
+ * mxe_cnp_progress() - Widen the send window after an acknowledgement.
+ * @qp: the QP
+ *
+ * Context: send_lock held.
+ */
 void mxe_cnp_progress(struct mxe_qp *qp);
 
 #endif /* MXE_CNP_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ib_device: attributes, port, the tables of verbs and of uverbs methods,
- * registration.  link.c and ib_core call it; it refers to every verb and calls
- * netns.c.
+ * The ib_device: attributes, port, tables of verbs and uverbs methods,
+ * registration. link.c and ib_core call it. Its tables refer to every verb, and
+ * it calls netns.c.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -39,7 +39,7 @@
 #define UVERBS_MODULE_NAME mxe
 #include <rdma/uverbs_named_ioctl.h>
 
-/* The module version, MODULE_VERSION(): 8 bits for each number. */
+/* MODULE_VERSION(), with 8 bits for each number. */
 #define MXE_FW_VER	(0 << 16 | 1 << 8 | 0)
 
 #define MXE_VENDOR_PART_ID	1
@@ -47,17 +47,17 @@
 bool mxe_device_reply_be;
 
 /*
- * Initialised where `mrs` is, they would be of one class with it.  Unlike that one
- * they are locked in softirqs.
+ * Lock classes of their own. Otherwise these xarrays would share a class with
+ * mrs, whose lock, unlike theirs, is not taken in softirqs.
  */
 static struct lock_class_key mxe_ahs_lock_key;
 static struct lock_class_key mxe_xrc_srqs_lock_key;
 
 /*
- * Results that contradict the host's byte order cannot be given to a consumer
- * that does not know, so it is told that there are no atomics (as Connect-IB
- * did); who asks the driver learns the whole of it
- * (MXE_METHOD_DEVICE_QUERY_ATOMICS).
+ * A consumer of the standard query cannot know that results are big-endian, so
+ * a device with atomic_reply=be reports no atomics to it, as Connect-IB did.
+ * The driver's own query, MXE_METHOD_DEVICE_QUERY_ATOMICS, reports the full
+ * capabilities.
  */
 static enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev)
 {
@@ -88,7 +88,7 @@ static int mxe_query_device(struct ib_device *ibdev,
 {
 	struct mxe_dev *dev = to_mdev(ibdev);
 
-	/* Later kernels have none when the core asks (found in 7.3). */
+	/* Linux 7.3 passes no udata when ib_core itself queries. */
 	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 
@@ -110,7 +110,7 @@ static int mxe_query_device(struct ib_device *ibdev,
 				    IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				    IB_DEVICE_XRC |
 				    MXE_DEVICE_PLACEMENT,
-		/* `rdma link del`. */
+		/* Allows `rdma link del`. */
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_send_sge = MXE_MAX_SGE,
 		.max_recv_sge = MXE_MAX_SGE,
@@ -136,7 +136,7 @@ static int mxe_query_device(struct ib_device *ibdev,
 		.max_fast_reg_page_list_len = MXE_MAX_FAST_REG_PAGES,
 		.max_dm_size = MXE_MAX_DM_SIZE,
 		.max_pkeys = 1,
-		/* Of completions: 64 bits of nanoseconds. */
+		/* Completion timestamps are 64 bits of nanoseconds. */
 		.timestamp_mask = U64_MAX,
 		.hca_core_clock = NSEC_PER_SEC / 1000,
 		.cq_caps = {
@@ -159,7 +159,7 @@ static int mxe_query_port(struct ib_device *ibdev, u32 port,
 	struct net_device *ndev = to_mdev(ibdev)->ndev;
 	bool up = mxe_device_port_up(to_mdev(ibdev));
 
-	/* The core has cleared attr.  It asks once more when ndev goes. */
+	/* ib_core has zeroed attr, and also calls this after ndev is gone. */
 	if (ib_get_eth_speed(ibdev, port, &attr->active_speed,
 			     &attr->active_width)) {
 		attr->active_speed = IB_SPEED_SDR;
@@ -328,7 +328,7 @@ static int UVERBS_HANDLER(MXE_METHOD_DEVICE_QUERY_ATOMICS)(
 		return PTR_ERR(uctx);
 	dev = to_mdev(uctx->device);
 
-	/* The operations are atomic either way; only the reply differs. */
+	/* atomic_reply affects only the byte order of the reply. */
 	caps.atomic_cap = IB_ATOMIC_GLOB;
 	caps.masked_atomic_cap = IB_ATOMIC_GLOB;
 	caps.reply_modes = MXE_ATOMIC_REPLY_BE;
@@ -374,7 +374,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	ibdev->driver_def = mxe_device_defs;
 
 	dev->reply_be = mxe_device_reply_be;
-	/* Nodes are charged to the process that needs one more. */
+	/* The memory of nodes is charged to the process that causes it. */
 	xa_init_flags(&dev->mrs, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH |
 				 XA_FLAGS_ACCOUNT);
@@ -414,7 +414,7 @@ int mxe_device_add(const char *name, struct net_device *ndev)
 	err = ib_device_set_netdev(&dev->ibdev, ndev, 1);
 	if (!err)
 		err = ib_register_device(&dev->ibdev, name, NULL);
-	/* From here on mxe_device_dealloc() undoes it all. */
+	/* From here on, mxe_device_dealloc() undoes everything. */
 	if (err) {
 		dev->ibdev.ops.dealloc_driver = mxe_device_dealloc;
 		ib_dealloc_device(&dev->ibdev);
@@ -425,7 +425,7 @@ err_put_netdev:
 	netdev_put(ndev, &dev->ndev_tracker);
 err_dealloc:
 	free_percpu(dev->stats);
-	/* Nothing of what it would undo was done. */
+	/* mxe_device_dealloc() would undo steps that were not taken yet. */
 	dev->ibdev.ops.dealloc_driver = NULL;
 	ib_dealloc_device(&dev->ibdev);
 	return err;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* device.c describes a device to ib_core, and registers it. */
+/*
+ * The ib_device: its description for ib_core, and its registration (device.c).
+ */
 #ifndef MXE_DEVICE_H
 #define MXE_DEVICE_H
 
@@ -8,15 +10,28 @@
 
 #include "mxe.h"
 
-/* Module parameter: devices made from now on answer in big-endian only. */
+/* Module parameter atomic_reply=be, for devices that are created later. */
 extern bool mxe_device_reply_be;
 
-/* Make and register a device on a netdev.  Context: may sleep, no RTNL. */
+/**
+ * mxe_device_add() - Create and register a device.
+ * @name: name of the device, which may contain a %d
+ * @ndev: an Ethernet netdev
+ *
+ * Context: Process context, without RTNL. May sleep.
+ * Return: 0 or a negative errno.
+ */
 int mxe_device_add(const char *name, struct net_device *ndev);
-/* The state of the netdev may have changed.  Context: RTNL. */
+
+/**
+ * mxe_device_port_event() - Report a change of the port state.
+ * @dev: the device, whose netdev may have changed its state
+ *
+ * Context: RTNL held.
+ */
 void mxe_device_port_event(struct mxe_dev *dev);
 
-/* Tells ib_exp, and kernel consumers by it, what the devices do. */
+/* Announces the masked atomics of the devices to ib_exp. */
 extern struct ib_exp_driver mxe_exp_driver;
 
 #endif /* MXE_DEVICE_H */

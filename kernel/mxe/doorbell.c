@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The doorbell: a file of a user context that processes write to.  uverbs calls it;
- * it finds the queue pair by its number (qpn.h), and rings its sender (send.c) or its
- * responder (recv.c).
+ * The doorbell: a file of a user context, which processes write to. uverbs
+ * calls it. It finds the QP by its number (qpn.h), and runs the requester
+ * (send.c) or the responder (recv.c).
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
@@ -25,23 +25,24 @@
 #include <rdma/uverbs_named_ioctl.h>
 
 /*
- * One file per allocation.
+ * An open doorbell.
  *
- * Lifetime: the object dies before the queue pairs of its context, and uctx is
- * NULL from then on.  A doorbell that has read uctx before may go on: it only
- * compares it, the queue pair that it finds is in use under RCU, and the device
- * does not go before a grace period has passed (mxe_netns_detach()).
+ * Lifetime: the object is destroyed before the QPs of its context, and uctx is
+ * NULL from then on. A write that has read uctx earlier may continue, because
+ * it only compares uctx, uses the QP under RCU, and the device outlives a grace
+ * period (mxe_netns_detach()).
  */
 struct mxe_doorbell_file {
 	struct ib_uobject uobj;
 	struct mxe_dev *dev;		/* valid while uctx is not NULL */
-	struct ib_ucontext *uctx;	/* whose queue pairs; NULL: dead */
+	struct ib_ucontext *uctx;	/* owner of the QPs; NULL: dead */
 };
 
 /*
- * Ring, up to the end of a slice.  Returns 1 if there is more to do, unless this
- * is the last slice, 0, or an error.
- * Context: BHs are disabled, which implies an RCU read-side section.
+ * Runs one slice of a QP. Returns 1 if requests remain and this is not the last
+ * slice, 0, or a negative errno.
+ *
+ * Context: BHs disabled, which implies an RCU read-side section.
  */
 static __always_inline int
 mxe_doorbell_ring(const struct mxe_doorbell_file *file,
@@ -68,7 +69,10 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 		more = mxe_send_ring(qp, last);
 		mxe_sqpoll_wake(qp);
 	}
-	/* The responder looks at the ring itself, unless in error. */
+	/*
+	 * Needed only in the error state. Otherwise the responder reads the
+	 * ring.
+	 */
 	if (db->queues & MXE_DOORBELL_RECV)
 		mxe_recv_ring(qp);
 	return more;
@@ -85,8 +89,8 @@ static void mxe_doorbell_turn_work(struct work_struct *work)
 }
 
 /*
- * Sleep until the works of mxe_qp_wq that are queued on this CPU have done a slice each, or
- * for that many jiffies, or until a signal kills.
+ * Sleeps until each work of mxe_qp_wq that is queued on this CPU has run a
+ * slice, until a timeout in jiffies, or until a fatal signal.
  */
 static void mxe_doorbell_turn_wait(unsigned long timeout)
 {
@@ -100,7 +104,7 @@ static void mxe_doorbell_turn_wait(unsigned long timeout)
 	destroy_work_on_stack(&turn.work);
 }
 
-/* As mxe_send_is_answered_here(). */
+/* Looks up the QP and calls mxe_send_is_answered_here(). */
 static bool mxe_doorbell_is_answered_here(const struct mxe_doorbell_file *file,
 					  const struct mxe_doorbell *db,
 					  u32 *una, bool again)
@@ -120,10 +124,10 @@ static bool mxe_doorbell_is_answered_here(const struct mxe_doorbell_file *file,
 }
 
 /*
- * The responder's work sends what of a READ is longer than a slice.  If that work runs
- * on this CPU, it and the process, which would only poll for the completion, would have
- * half of the CPU each.  So the process sleeps, for as long as the READ makes progress:
- * at most so many turns of the works, and 50 ms.
+ * The responder's work sends the part of a READ response that exceeds a slice.
+ * If that work runs on this CPU, it would share the CPU with a process that
+ * only polls for the completion. Therefore the process sleeps while the READ
+ * makes progress, for at most `turns` turns of the works and 50 ms.
  */
 static void mxe_doorbell_wait(const struct mxe_doorbell_file *file,
 			      const struct mxe_doorbell *db, int turns)
@@ -142,8 +146,8 @@ static void mxe_doorbell_wait(const struct mxe_doorbell_file *file,
 }
 
 /*
- * The first slice was not enough: the process pays for some more, and qp->work
- * does the rest.
+ * Continues after the first slice. The process pays for a limited number of
+ * slices, and qp->work does the rest.
  */
 static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
 				       const struct mxe_doorbell *db)
@@ -228,7 +232,7 @@ static int UVERBS_HANDLER(MXE_METHOD_DOORBELL_ALLOC)(
 
 	file->dev = to_mdev(attrs->context->device);
 	file->uctx = attrs->context;
-	/* There is no position in it. */
+	/* The file has no position. */
 	return stream_open(NULL, uobj->object);
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The doorbell is the uverbs object through which processes ring for their queue
- * pairs (doorbell.c).
- */
+/* The doorbell: the uverbs object through which processes ring (doorbell.c). */
 #ifndef MXE_DOORBELL_H
 #define MXE_DOORBELL_H
 

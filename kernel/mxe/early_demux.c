@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hooks of netfilter that recognise packets of known connections before the IP layer
- * routes them.  netns.c registers the hooks, and netfilter calls them; they call
- * qpn.c, gso.c and rx.c.
+ * Netfilter hooks that recognise packets of known connections before the IP
+ * layer routes them. netns.c registers the hooks, and netfilter calls them.
+ * They call qpn.c, gso.c and rx.c.
  */
 #include <linux/filter.h>
 #include <linux/if_vlan.h>
@@ -30,13 +30,16 @@
 
 #ifdef CONFIG_NETFILTER
 
-/* Returns true if a hook between this point and the socket could act on the packet. */
+/*
+ * Returns true if a hook between this point and the socket could act on the
+ * packet.
+ */
 static __always_inline bool mxe_early_demux_interferes(struct net *net,
 						       struct sk_buff *skb)
 {
 	if (rcu_access_pointer(net->nf.hooks_ipv4[NF_INET_LOCAL_IN]))
 		return true;
-	/* A tunnel's metadata */
+	/* Tunnel metadata, or a layer-3 master device. */
 	if (skb_dst(skb) || netif_is_l3_slave(skb->dev))
 		return true;
 #ifdef CONFIG_BPF_SYSCALL
@@ -58,37 +61,50 @@ static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb)
 
 	if (likely(skb_headlen(skb) >= len))
 		return true;
-	/* Pulling data from the other packets of a GSO batch would break the batch. */
+	/*
+	 * Pulling data from the other packets of a GSO batch would break the
+	 * batch.
+	 */
 	return !skb_is_gso(skb) && pskb_may_pull(skb, len);
 }
 
-/* Returns true if the UDP layer would deliver this packet to our socket unmodified. */
+/*
+ * Returns true if the UDP layer would deliver this packet to our socket
+ * unmodified.
+ */
 static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 	const struct udphdr *udph = (const void *)(iph + 1);
 
-	/* A checksum is left to those who know. */
+	/*
+	 * Packets with a UDP checksum are left to the UDP layer, which verifies
+	 * it.
+	 */
 	return skb->pkt_type == PACKET_HOST && iph->ihl == 5 &&
 	       iph->protocol == IPPROTO_UDP && !ip_is_fragment(iph) &&
 	       udph->dest == htons(mxe_udp_port) && !udph->check &&
 	       ntohs(udph->len) == skb->len - sizeof(*iph);
 }
 
-/* Is it from the peer, to us?  The transport asks again, under its lock. */
+/* Compares the addresses with those of the connection, without a lock. */
 static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
 						       const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 
-	/* A guess: it may be given another peer here and now. */
+	/*
+	 * A hint. modify_qp may change the peer, and rx.c checks under the
+	 * lock.
+	 */
 	return data_race(qp->av.v4.daddr == iph->saddr &&
 			 qp->av.v4.saddr == iph->daddr);
 }
 
 /*
- * The queue pair of a packet with a route that it may go by, or NULL.  A packet of
- * any other addresses may be for another host: numbers of queue pairs are not unique.
+ * Returns the QP of a packet if the QP has a valid route for it, else NULL. The
+ * addresses must match, because QP numbers are not unique among hosts, and a
+ * packet with other addresses may have to be forwarded.
  */
 static __always_inline struct mxe_qp *
 mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb)
@@ -107,7 +123,10 @@ mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb)
 	       mxe_early_demux_address_ok(qp, skb) && dst_check(dst, 0) ? qp : NULL;
 }
 
-/* Returns true if ip_rcv() would accept the packet unmodified.  It has no options. */
+/*
+ * Returns true if ip_rcv() would accept the packet, which has no IP options,
+ * unmodified.
+ */
 static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
@@ -116,7 +135,9 @@ static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb)
 	       !ip_fast_csum(iph, sizeof(*iph) / 4);
 }
 
-/* What ip_rcv() would have done to a packet that it takes as it is. */
+/*
+ * Does the work of ip_rcv() on a packet that ip_rcv() would accept unmodified.
+ */
 static __always_inline void
 mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pkts)
 {
@@ -127,10 +148,10 @@ mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pk
 }
 
 /*
- * Give a packet or a GSO batch, which begins at its IP header and is pulled, to its
- * queue pair, or leave it to the stack.  at_netdev: before ip_rcv(), not behind it.
- * Returns the verdict of the hook.  Inlined for each case, because it runs for every
- * packet.
+ * Passes a packet or GSO batch to its QP, or leaves it to the stack. skb->data
+ * is the IP header, and the headers have been pulled. at_netdev is true if
+ * ip_rcv() has not seen the packet yet. Returns the verdict of the hook.
+ * Inlined for each combination of flags, because it runs for every packet.
  */
 static __always_inline unsigned int
 mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool at_netdev,
@@ -173,15 +194,20 @@ static noinline unsigned int mxe_early_demux_take_gso(struct mxe_netns *mnet,
 	return mxe_early_demux_take(mnet, skb, at_netdev, true);
 }
 
-/* ---- behind PRE_ROUTING ------------------------------------------------ */
+/* ---- PRE_ROUTING ------------------------------------------------------- */
 
-/* The last hook of PRE_ROUTING.  Context: softirq, RCU. */
+/* The last hook of PRE_ROUTING.  Context: Softirq, RCU read-side section. */
 static unsigned int mxe_early_demux_hook(void *priv, struct sk_buff *skb,
 					 const struct nf_hook_state *state)
 {
-	/* A socket: somebody has chosen another than ours. */
+	/*
+	 * With skb->sk, a rule or program has chosen a socket for the packet.
+	 */
 	if (ip_hdr(skb)->protocol != IPPROTO_UDP || skb->sk ||
-	    /* br_netfilter calls: the bridge has not seen the frame yet. */
+	    /*
+	     * Called by br_netfilter, before the bridge has processed the
+	     * frame.
+	     */
 	    nf_bridge_in_prerouting(skb) || !mxe_early_demux_pull(skb))
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))
@@ -192,9 +218,10 @@ static unsigned int mxe_early_demux_hook(void *priv, struct sk_buff *skb,
 /* ---- namespaces -------------------------------------------------------- */
 
 /*
- * Registers a hook of the last priority.  It has to be the last one: those of the
- * same priority that were registered before run behind it, and later ones before.
- * Without the hook, packets only take longer.
+ * Registers a hook of the last priority, and unregisters it again if it is not
+ * the last hook. Netfilter runs a new hook before older ones of the same
+ * priority, so hooks that are registered later keep this one last. Returns true
+ * if the hook is registered.
  */
 static bool mxe_early_demux_register_last(struct net *net, struct nf_hook_ops *ops,
 					  struct nf_hook_entries __rcu **entries)
@@ -234,22 +261,23 @@ void mxe_early_demux_unregister(struct mxe_netns *mnet)
 	mnet->has_early_demux = false;
 }
 
-/* ---- at the netdev ----------------------------------------------------- */
+/* ---- ingress of the netdev --------------------------------------------- */
 
 /*
- * Would anybody see the packet between the netdev's ingress and the end of
- * PRE_ROUTING, other than ip_rcv()?  Taps and traffic control have by now.  A
- * module's handler of IPv4 for all netdevs would, and is not known here.
+ * Returns true if code other than ip_rcv() would see the packet between the
+ * netdev's ingress and the end of PRE_ROUTING. Taps and traffic control have
+ * seen it already. An IPv4 packet handler that a module registers for all
+ * netdevs is not detected.
  */
 static bool mxe_early_demux_is_seen(const struct net *net, const struct sk_buff *skb)
 {
 	const struct net_device *ndev = skb->dev;
 	const struct nf_hook_entries *hooks;
 
-	/* Bridges, bonds, macvlans and the like; VLANs */
+	/* Bridges, bonds, macvlans, VLANs. */
 	if (rcu_access_pointer(ndev->rx_handler) || skb_vlan_tag_present(skb))
 		return true;
-	/* Packet sockets, and what a module attached to the netdev. */
+	/* Packet sockets, and packet handlers of modules on this netdev. */
 	if (!hlist_empty(&net->packet.sklist) ||
 	    !list_empty(&ndev->ptype_specific))
 		return true;
@@ -258,7 +286,9 @@ static bool mxe_early_demux_is_seen(const struct net *net, const struct sk_buff 
 	       hooks->hooks[0].hook != mxe_early_demux_hook;
 }
 
-/* The last hook of a netdev's ingress.  Context: softirq, RCU. */
+/*
+ * The last hook of a netdev's ingress. Context: Softirq, RCU read-side section.
+ */
 static unsigned int mxe_early_demux_ingress(void *priv, struct sk_buff *skb,
 					    const struct nf_hook_state *state)
 {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Early demultiplexing bypasses routing and the socket lookup for received packets,
- * as that of TCP does.  The first packet of a connection takes the slow path.  The
- * route by which it was accepted serves the packets that follow for as long as it is
- * valid.
+ * Early demultiplexing bypasses routing and the socket lookup for received
+ * packets, as TCP's does. The first packet of a connection takes the slow path.
+ * Later packets use the route by which it was accepted, as long as that route
+ * is valid.
  *
- * The bypass begins behind the last hook of netfilter's PRE_ROUTING, if nothing later
- * could act on the packet: no hook of LOCAL_IN, no IPsec policy, no BPF program that
- * chooses sockets, no layer-3 domain.  It is for IPv4 only.
+ * The bypass begins after the last hook of netfilter's PRE_ROUTING, provided
+ * that no later code could act on the packet: no LOCAL_IN hook, IPsec policy,
+ * BPF program for socket lookup, or layer-3 master device. It exists for IPv4
+ * only.
  *
- * If nothing in front of that hook would see the packet either, the bypass begins
- * behind the last hook of the netdev's ingress: no other hook of PRE_ROUTING, no
- * packet socket, no netdev on top.  Then mxe does what ip_rcv() would have done.
+ * If no code before that hook would see the packet either, the bypass begins
+ * after the last hook of the netdev's ingress: there must be no other
+ * PRE_ROUTING hook, packet socket, or upper netdev. mxe then does the work of
+ * ip_rcv() itself.
  */
 #ifndef MXE_EARLY_DEMUX_H
 #define MXE_EARLY_DEMUX_H
@@ -21,16 +23,45 @@ struct mxe_netns;
 
 #ifndef MXE_WITHOUT_EARLY_DEMUX
 
-/* For a namespace.  Context: may sleep. */
+/**
+ * mxe_early_demux_register() - Register the PRE_ROUTING hook of a netns.
+ * @mnet: the netns
+ *
+ * A failure is not reported, because packets take the slow path then.
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_early_demux_register(struct mxe_netns *mnet);
-/* Packets may be on the way until a grace period has passed. */
+
+/**
+ * mxe_early_demux_unregister() - Undo mxe_early_demux_register().
+ * @mnet: the netns
+ *
+ * The hook may still be running until a grace period has passed.
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_early_demux_unregister(struct mxe_netns *mnet);
 
-/*
- * For a device, which has its mnet: at its netdev.  Packets may be on the way until
- * a grace period after the end.  Context: RTNL held.
+/**
+ * mxe_early_demux_add_ingress() - Register the ingress hook of a device's
+ * netdev.
+ * @dev: the device, whose mnet is set
+ *
+ * A failure is not reported, because packets take the slow path then.
+ *
+ * Context: RTNL held.
  */
 void mxe_early_demux_add_ingress(struct mxe_dev *dev);
+
+/**
+ * mxe_early_demux_remove_ingress() - Undo mxe_early_demux_add_ingress().
+ * @dev: the device
+ *
+ * The hook may still be running until a grace period has passed.
+ *
+ * Context: RTNL held.
+ */
 void mxe_early_demux_remove_ingress(struct mxe_dev *dev);
 
 #else

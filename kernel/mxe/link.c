@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Adds devices for `rdma link add`, reports the state of their ports, and removes
- * them when their netdev is unregistered.  ib_core and the notifier chain of netdevs
- * call it; it calls device.c and netns.c.
+ * Adds devices for `rdma link add`, reports the state of their ports, and
+ * removes them when their netdev is unregistered. ib_core and the netdev
+ * notifier chain call it. It calls device.c and netns.c.
  */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
@@ -22,9 +22,9 @@ static int mxe_link_new(const char *name, struct net_device *ndev)
 		netdev_err(ndev, "mxe: not an Ethernet device\n");
 		return -EINVAL;
 	}
-	/* The core gives the GIDs of a VLAN to the device below it. */
+	/* ib_core adds the GIDs of a VLAN to the device on the lower netdev. */
 	if (is_vlan_dev(ndev)) {
-		netdev_err(ndev, "mxe: a VLAN; the link on the netdev below carries it\n");
+		netdev_err(ndev, "mxe: is a VLAN; add the link to its lower netdev, which carries the VLAN\n");
 		return -EPERM;
 	}
 	ibdev = ib_device_get_by_netdev(ndev, MXE_DRIVER_ID);
@@ -42,14 +42,17 @@ static struct rdma_link_ops mxe_link_ops = {
 	.newlink = mxe_link_new,
 };
 
-/* Context: RTNL held, so nothing is unregistered here and now. */
+/* Context: RTNL held, so removals of devices must be queued. */
 static int mxe_link_netdev_event(struct notifier_block *nb, unsigned long event,
 				 void *ptr)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
 	struct ib_device *ibdev;
 
-	/* Also of a device that is going, which is not found any more. */
+	/*
+	 * Before the lookup, which does not find a device that is being
+	 * removed.
+	 */
 	if (event == NETDEV_UNREGISTER)
 		mxe_netns_netdev_gone(ndev);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads and unloads the module in order, and has its parameters; those of shortcuts are
- * in the shortcuts' files.  The module loader calls it; it calls qp.c, icrc_fast.c,
+ * Initialises and removes the module, and defines its parameters, except those
+ * of the shortcuts. The module loader calls it. It calls qp.c, icrc_fast.c,
  * netns.c, link.c, skb.c and ib_exp.
  */
 #include <linux/module.h>
@@ -22,18 +22,18 @@ MODULE_PARM_DESC(port, "UDP port of RoCEv2 traffic (default 4791)");
 static char *atomic_reply = "host";
 module_param(atomic_reply, charp, 0444);
 MODULE_PARM_DESC(atomic_reply,
-		 "byte order of atomic results without the queue pair flag: host (default), or be: none without the flag");
+		 "byte order of atomic results: host (default), or be: big-endian, and only on QPs with the big-endian flag");
 
 static int __init mxe_main_read_params(void)
 {
 	if (!mxe_udp_port) {
-		pr_err("mxe: port must not be 0\n");
+		pr_err("mxe: invalid parameter port: must not be 0\n");
 		return -EINVAL;
 	}
 	if (!strcmp(atomic_reply, "be")) {
 		mxe_device_reply_be = true;
 	} else if (strcmp(atomic_reply, "host")) {
-		pr_err("mxe: atomic_reply is \"%s\", must be host or be\n",
+		pr_err("mxe: invalid parameter atomic_reply: \"%s\" is neither host nor be\n",
 		       atomic_reply);
 		return -EINVAL;
 	}
@@ -79,14 +79,14 @@ err_exit_qp:
 static void __exit mxe_exit(void)
 {
 	mxe_link_unregister();
-	/* Waits for removals under way, and removes the rest. */
+	/* Removes all devices, and waits for removals in progress. */
 	ib_unregister_driver((enum rdma_driver_id)MXE_DRIVER_ID);
 	ib_exp_unregister_driver(&mxe_exp_driver);
 	mxe_netns_unregister();
 	mxe_icrc_exit();
 	mxe_qp_exit();
 	mxe_skb_exit();
-	/* Memory regions freed by RCU need no code of ours. */
+	/* kfree_rcu() of memory regions needs no code of this module. */
 }
 
 module_init(mxe_init);

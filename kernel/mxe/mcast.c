@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Multicast groups: their members, and the copies that members get.  ib_core calls
- * the verbs and rx.c mxe_mcast_rcv(); it calls deliver.c, and the IP layer for the
+ * Multicast groups and the delivery to their members. ib_core calls the verbs,
+ * and rx.c calls mxe_mcast_rcv(). It calls deliver.c, and the IP layer for the
  * membership of the host.
  */
 #include <linux/igmp.h>
@@ -41,11 +41,12 @@ void mxe_mcast_uninit(struct mxe_mcast *mcast)
 	mutex_destroy(&mcast->lock);
 }
 
-/* ---- the network's part ------------------------------------------------ */
+/* ---- membership of the host -------------------------------------------- */
 
 /*
- * The host becomes a member, so that switches and its own IP layer let the
- * packets through.  Not by a socket: those may join but a few groups.
+ * Makes the host a member, so that switches and its own IP layer pass the
+ * packets. A socket is not used, because the number of groups of a socket is
+ * limited.
  */
 static int mxe_mcast_join(struct mxe_dev *dev, const union ib_gid *gid)
 {
@@ -79,7 +80,9 @@ static void mxe_mcast_leave(struct mxe_dev *dev, const union ib_gid *gid)
 	struct in_device *in_dev;
 
 	rtnl_lock();
-	/* The netdev left these groups when it went.  Others may have joined since. */
+	/*
+	 * The netdev has left its groups. Its current memberships are not ours.
+	 */
 	if (dev->ndev_gone)
 		goto unlock;
 	if (!ipv6_addr_v4mapped(addr)) {
@@ -101,7 +104,7 @@ static u32 mxe_mcast_hash(const union ib_gid *gid)
 	return jhash(gid, sizeof(*gid), 0);
 }
 
-/* Context: RCU, or the lock. */
+/* Context: RCU read-side section, or mcast->lock held. */
 static struct mxe_mcast_group *mxe_mcast_find(struct mxe_mcast *mcast,
 					      const union ib_gid *gid)
 {
@@ -126,7 +129,7 @@ mxe_mcast_find_member(struct mxe_mcast_group *group, const struct mxe_qp *qp)
 	return NULL;
 }
 
-/* A group that nobody sees yet. */
+/* Allocates a group that is not in the table yet. */
 static struct mxe_mcast_group *mxe_mcast_new_group(struct mxe_dev *dev,
 						   const union ib_gid *gid)
 {
@@ -175,7 +178,7 @@ static int mxe_mcast_add(struct mxe_dev *dev, const union ib_gid *gid,
 	return 0;
 }
 
-/* The core has looked at the type of the queue pair and at the GID. */
+/* ib_core has checked the type of the QP and the GID. */
 int mxe_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	struct mxe_dev *dev = to_mdev(ibqp->device);
@@ -192,7 +195,7 @@ int mxe_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	mutex_unlock(&dev->mcast.lock);
 	if (err)
 		kfree(member);
-	/* A member is one once. */
+	/* Joining twice is not an error. */
 	return err == -EEXIST ? 0 : err;
 }
 
@@ -237,7 +240,10 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 
 	if (!group)
 		return false;
-	/* A QP that has left the group and was destroyed is dying at worst. */
+	/*
+	 * RCU keeps the memory of a QP that has left and was destroyed
+	 * meanwhile.
+	 */
 	list_for_each_entry_rcu(member, &group->members, entry) {
 		struct mxe_qp *qp = member->qp;
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A multicast group is the set of queue pairs that get a copy of each datagram to a
- * GID (mcast.c).
- */
+/* Multicast groups: the QPs that receive each datagram to a GID (mcast.c). */
 #ifndef MXE_MCAST_H
 #define MXE_MCAST_H
 
@@ -17,29 +14,47 @@ struct sk_buff;
 union ib_gid;
 
 #define MXE_MAX_MCAST_GRP	1024
-#define MXE_MAX_MCAST_QP_ATTACH	64	/* queue pairs of one group */
+#define MXE_MAX_MCAST_QP_ATTACH	64	/* QPs of one group */
 
 /*
- * The groups of a device.  Lifetime: a group is there while it has members,
- * and a queue pair that is a member cannot be destroyed.  Written under lock,
- * inside which RTNL is taken; read under RCU.
+ * The groups of a device.
+ *
+ * Lifetime: a group exists while it has members, and a QP that is a member
+ * cannot be destroyed. Written under lock, read under RCU.
  */
 struct mxe_mcast {
-	struct mutex lock;		/* what is below; outside RTNL */
+	struct mutex lock;		/* outside RTNL */
 	u32 num_groups;
 	DECLARE_HASHTABLE(groups, 6);
 };
 
+/**
+ * mxe_mcast_init() - Initialise the table of groups.
+ * @mcast: the table
+ */
 void mxe_mcast_init(struct mxe_mcast *mcast);
+
+/**
+ * mxe_mcast_uninit() - Undo mxe_mcast_init().
+ * @mcast: the table, which has no groups any more
+ */
 void mxe_mcast_uninit(struct mxe_mcast *mcast);
 
+/* The contracts are those of attach_mcast and detach_mcast of ib_device_ops. */
 int mxe_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int mxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
-/*
- * Give every member of a group a copy; false if there is none.  Members for which
- * the slice has no budget left get theirs by their work.  skb holds pkt and stays
- * the caller's.  Context: softirq, RCU.
+/**
+ * mxe_mcast_rcv() - Deliver a datagram to every member of a group.
+ * @dev: device whose groups are searched
+ * @gid: destination GID
+ * @pkt: the parsed packet
+ * @skb: the buffer of @pkt, which the caller still owns
+ *
+ * Members that exceed the budget of a slice receive their copy from their work.
+ *
+ * Context: Softirq, RCU read-side section.
+ * Return: true if the group has members on this device.
  */
 bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 		   const struct mxe_pkt *pkt, struct sk_buff *skb);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Network namespaces: their sockets, the devices in them, and the netdevs of these.
- * device.c, link.c and main.c call it; it gives the sockets to rx.c, and calls
- * early_demux.c.
+ * Network namespaces: sockets, devices, and the netdevs of the devices.
+ * device.c, link.c and main.c call it. It calls early_demux.c, and the sockets
+ * call rx.c.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -59,7 +59,7 @@ static int mxe_netns_open_sockets(struct mxe_netns *mnet)
 	mnet->sk4 = sock;
 	mxe_early_demux_register(mnet);
 
-	/* A host without IPv6 has no IPv6 GIDs either. */
+	/* Without IPv6, the device has no IPv6 GIDs. */
 	if (!IS_ENABLED(CONFIG_IPV6) || !ipv6_mod_enabled())
 		return 0;
 	sock = mxe_netns_open(mnet, AF_INET6);
@@ -78,7 +78,7 @@ static void mxe_netns_close_sockets(struct mxe_netns *mnet)
 	lockdep_assert_held(&mxe_netns_mutex);
 
 	mxe_early_demux_unregister(mnet);
-	/* Waits for receivers: synchronize_rcu(). */
+	/* The release waits for receivers by synchronize_rcu(). */
 	if (mnet->sk6)
 		mxe_udp_tunnel_sock_release(mnet->sk6);
 	mxe_udp_tunnel_sock_release(mnet->sk4);
@@ -86,9 +86,9 @@ static void mxe_netns_close_sockets(struct mxe_netns *mnet)
 	mnet->sk6 = NULL;
 }
 
-/* ---- devices whose netdev may go before they do ------------------------- */
+/* ---- netdevs, which may be unregistered before their devices ------------ */
 
-static LIST_HEAD(mxe_netns_devs);	/* under RTNL */
+static LIST_HEAD(mxe_netns_devs);	/* by netdev_entry, under RTNL */
 
 static void mxe_netns_watch_netdev(struct mxe_dev *dev)
 {
@@ -127,7 +127,10 @@ void mxe_netns_netdev_gone(struct net_device *ndev)
 
 /* ---- devices of a namespace --------------------------------------------- */
 
-/* Is there a device on ndev?  Two of them would be told apart by nothing. */
+/*
+ * Returns true if a device uses ndev. Two devices on one netdev would have the
+ * same addresses, so their packets could not be distinguished.
+ */
 static bool mxe_netns_has(const struct mxe_netns *mnet,
 			  const struct net_device *ndev)
 {
@@ -172,7 +175,7 @@ void mxe_netns_detach(struct mxe_dev *dev)
 	if (!--mnet->users)
 		mxe_netns_close_sockets(mnet);
 	mutex_unlock(&mxe_netns_mutex);
-	/* Receivers that found the device to charge a drop. */
+	/* Wait for receivers that found the device in devs. */
 	synchronize_rcu();
 }
 
@@ -186,12 +189,12 @@ static int __net_init mxe_netns_init(struct net *net)
 	mnet->net = net;
 	INIT_LIST_HEAD(&mnet->devs);
 	xa_init_flags(&mnet->qps, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
-	/* Numbers of an earlier module or namespace are not met again soon. */
+	/* Random, so that late packets rarely name a reused number. */
 	mnet->next_qpn = get_random_u32() & MXE_BTH_QPN_MASK;
 	return 0;
 }
 
-/* A device of the namespace that is still there, held; or NULL. */
+/* Returns a device of the netns with a reference, or NULL. */
 static struct mxe_dev *mxe_netns_first_dev(struct mxe_netns *mnet)
 {
 	struct mxe_dev *dev;
@@ -205,8 +208,9 @@ static struct mxe_dev *mxe_netns_first_dev(struct mxe_netns *mnet)
 }
 
 /*
- * The namespace ends.  Its netdevs have gone or moved, so the removal of their
- * devices is queued, or under way: ib_unregister_device() waits for that, or does it.
+ * The netns ends. Its netdevs are unregistered or have moved, so the removal of
+ * their devices is queued or in progress. ib_unregister_device() waits for the
+ * removal, or does it.
  */
 static void __net_exit mxe_netns_exit(struct net *net)
 {

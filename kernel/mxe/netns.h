@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All devices of a network namespace share a pair of UDP sockets, which is open while
- * a device uses it (netns.c).
+ * Network namespaces (netns). All devices of a netns share a pair of UDP
+ * sockets, which is open while the netns has devices (netns.c).
  */
 #ifndef MXE_NETNS_H
 #define MXE_NETNS_H
@@ -16,39 +16,75 @@ struct mxe_qp_recent;
 struct socket;
 
 /*
- * Lifetime: part of the namespace.  users, sk4, sk6, devs, early_demux and has_early_demux
- * are under mxe_netns_mutex; a device of the namespace holds a user, and the namespace
- * does not end before its devices are gone (mxe_netns_exit()).  devs is also
- * read under RCU.
+ * The part of mxe in a netns.
+ *
+ * Lifetime: that of the netns. Each device of the netns counts as a user, and
+ * the netns does not end before its devices are gone (mxe_netns_exit()).
+ *
+ * mxe_netns_mutex protects users, sk4, sk6, devs, early_demux and
+ * has_early_demux. devs is also read under RCU.
  */
 struct mxe_netns {
 	struct net *net;
 	unsigned int users;
 	struct socket *sk4, *sk6;
 	struct list_head devs;
-	struct xarray qps;		/* by number; queue pairs by RCU */
-	atomic_long_t qps_generation;	/* counts those taken out of it */
-	u32 next_qpn;			/* lock of qps */
-	struct mxe_qp_recent __percpu *recent;	/* for whom packets came */
+	struct xarray qps;		/* QPs by number, read under RCU */
+	atomic_long_t qps_generation;	/* number of removals from qps */
+	u32 next_qpn;			/* under the lock of qps */
+	struct mxe_qp_recent __percpu *recent;	/* QPs of the last packets */
 #ifdef CONFIG_NETFILTER
 	struct nf_hook_ops early_demux;	/* see early_demux.h */
 	bool has_early_demux;
 #endif
 };
 
+/**
+ * mxe_netns_register() - Register with all netns, present and future.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or a negative errno.
+ */
 int mxe_netns_register(void);
+
+/**
+ * mxe_netns_unregister() - Undo mxe_netns_register(), when no device is left.
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_netns_unregister(void);
 
-/*
- * Use the namespace of a device, whose ndev is set; opens the sockets if it is
- * the first.  -EEXIST if there is another on ndev.  Context: may sleep, no RTNL.
+/**
+ * mxe_netns_attach() - Add a device to a netns.
+ * @dev: the device, whose ndev is set
+ * @net: netns of the netdev
+ *
+ * Opens the sockets for the first device.
+ *
+ * Context: Process context, without RTNL. May sleep.
+ * Return: 0; -EEXIST if another device uses the netdev; or an error of
+ * udp_sock_create(), such as -EADDRINUSE.
  */
 int mxe_netns_attach(struct mxe_dev *dev, struct net *net);
+
+/**
+ * mxe_netns_detach() - Remove a device from its netns.
+ * @dev: the device
+ *
+ * Closes the sockets after the last device. Waits for a grace period.
+ *
+ * Context: Process context, without RTNL. May sleep.
+ */
 void mxe_netns_detach(struct mxe_dev *dev);
 
-/*
- * The netdev goes, or leaves the namespace: dev->ndev_gone of its device, if there
- * is one, is true from now on.  Context: RTNL held.
+/**
+ * mxe_netns_netdev_gone() - Note that a netdev is unregistered or leaves its
+ * netns.
+ * @ndev: the netdev
+ *
+ * Sets ndev_gone of the device that uses it, if any.
+ *
+ * Context: RTNL held.
  */
 void mxe_netns_netdev_gone(struct net_device *ndev);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The verbs by which kernel consumers post to a queue pair.  ib_core calls them; they
- * put the requests into the queues (wqe.c, rq.c) and let the requester look (send.c).
+ * The post verbs of kernel consumers. ib_core calls them. They put the requests
+ * into the queues (wqe.c, rq.c) and run the requester (send.c).
  */
 #include "mxe.h"
 #include "post.h"
@@ -19,8 +19,8 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 	int err = 0;
 
 	/*
-	 * A process rings its doorbell; the legacy command is not for it.  A
-	 * target of XRC has no queue.
+	 * Processes post through their rings, so the legacy write command is
+	 * refused.  An XRC target has no send queue.
 	 */
 	if (qp->is_user || mxe_qp_is_xrc_tgt(qp)) {
 		*bad_wr = ibwr;
@@ -52,7 +52,7 @@ int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 	struct mxe_qp *qp = to_mqp(ibqp);
 	int err;
 
-	/* A process has its ring; the legacy command is not for it. */
+	/* Processes post through their rings; refuse the legacy command. */
 	if (qp->is_user) {
 		*bad_wr = ibwr;
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Kernel consumers post to a queue pair by these verbs (post.c). */
+/*
+ * The post verbs of kernel consumers (post.c). Their contracts are those of the
+ * members of struct ib_device_ops with the same names.
+ */
 #ifndef MXE_POST_H
 #define MXE_POST_H
 

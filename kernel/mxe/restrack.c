@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Details of queue pairs, completion queues and regions for `rdma resource show -dd`.
- * ib_core calls it; it calls qp.c for the locks.
+ * Details of QPs, CQs and memory regions for `rdma resource show -dd`. ib_core
+ * calls it. It calls qp.c for the locks.
  */
 #include <linux/kernel.h>
 #include <net/netlink.h>
@@ -71,7 +71,7 @@ int mxe_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct mxe_qp *qp;
 	int err = 0;
 
-	/* Before begin_del existed, restrack asked also after the destruction. */
+	/* Kernels without begin_del call this even after the destroy verb. */
 	rcu_read_lock();
 	qp = rcu_dereference(to_mibqp(ibqp)->qp);
 	if (qp) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* restrack.c gives `rdma resource show ... -dd` the details of objects of mxe. */
+/* Details of objects for `rdma resource show ... -dd` (restrack.c). */
 #ifndef MXE_RESTRACK_H
 #define MXE_RESTRACK_H
 
 #include <rdma/ib_verbs.h>
 
 /*
- * The object may be on its way out: its verb has run, ib_core has not let go
- * of the structure.  Only members of that are read, never what it points to.
+ * The contracts are those of the members of struct ib_device_ops with the same
+ * names. The destroy verb of the object may have run already, although ib_core
+ * still holds the structure. Therefore these read only members, and follow no
+ * pointers.
  */
 int mxe_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
 int mxe_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue of posted receive requests, which a queue pair has for itself or a
- * shared receive queue has.  srq.c, recv.c and the verbs call it; it calls ring.c.
+ * Queues of posted receive requests, each of which belongs to a QP or to an
+ * SRQ. srq.c, recv.c and the verbs call it. It calls ring.c.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -65,7 +65,7 @@ static void mxe_rq_copy_user(struct mxe_dev *dev,
 	const void *entry = mxe_ring_entry(&q->ring, q->consumed);
 	struct mxe_recv_wqe wqe;
 
-	/* One copy, then only the copy. */
+	/* The process may change the entry, so only this copy is used. */
 	memcpy(&wqe, entry, sizeof(wqe));
 	barrier();
 
@@ -99,7 +99,6 @@ int mxe_rq_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
 
 	if (!filled)
 		return -EAGAIN;
-	/* Not an index that a sane process writes. */
 	if (filled > q->entries) {
 		mxe_count(dev, bad_wqe);
 		return -EPIPE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A receive queue holds posted requests until they are taken up (rq.c). */
+/* Queues of posted receive requests (rq.c). */
 #ifndef MXE_RQ_H
 #define MXE_RQ_H
 
@@ -10,55 +10,102 @@
 
 struct mxe_dev;
 
-/* A receive work request in the kernel. */
+/* A receive request, copied into kernel memory. */
 struct mxe_recv_wr {
 	u64 wr_id;
 	u32 num_sge;
-	u32 length;
+	u32 length;			/* bytes, sum of the scatter list */
 	enum ib_wc_status error;
 	struct ib_sge sge[];
 };
 
 /*
- * The queue of a queue pair, or a shared one.  consumed belongs to whoever
- * takes requests up: under recv_lock of the queue pair, or under the lock of
- * the shared queue.
+ * The receive queue of a QP, or that of an SRQ. recv_lock of the QP or the lock
+ * of the SRQ protects consumed.
  */
 struct mxe_recv_queue {
 	/* Immutable after creation. */
 	u32 entries;			/* power of two; 0: no queue */
 	u32 max_sge;
 	size_t wr_size;
-	void *wrs;			/* posted by kernel consumers */
-	struct mxe_ring ring;		/* posted by a process */
+	void *wrs;			/* entries of a kernel consumer */
+	struct mxe_ring ring;		/* entries of a process */
 
-	/* Serialises posting kernel consumers; irqsave: verbs of any context. */
+	/*
+	 * Serialises kernel consumers. irqsave: post verbs run in any context.
+	 */
 	spinlock_t post_lock;
-	u32 posted;
+	u32 posted;			/* producer index */
 
-	u32 consumed;			/* index of the next one */
+	u32 consumed;			/* consumer index */
 };
 
-/* uctx: the process that posts, or NULL.  On failure call destroy as well. */
+/**
+ * mxe_rq_create() - Allocate the memory of a queue.
+ * @q: zeroed queue
+ * @max_wr: entries, rounded up to a power of two
+ * @max_sge: scatter entries of a request
+ * @uctx: the process that posts to the queue, or NULL for a kernel consumer
+ *
+ * Call mxe_rq_destroy() after a failure, too.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_rq_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
 		  struct ib_ucontext *uctx);
+
+/**
+ * mxe_rq_destroy() - Free the memory of a queue.
+ * @q: the queue, from which no one takes requests any more
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_rq_destroy(struct mxe_recv_queue *q);
 
-/* Bytes of a request with that many scatter entries. */
+/**
+ * mxe_rq_wr_size() - Calculate the size of a receive request.
+ * @max_sge: scatter entries
+ *
+ * Return: bytes of struct mxe_recv_wr with these entries.
+ */
 size_t mxe_rq_wr_size(u32 max_sge);
 
-/*
- * Requests that can be taken up, or more than q->entries if the index of a
- * process makes no sense.
+/**
+ * mxe_rq_filled() - Count the requests in a queue.
+ * @q: the queue
+ *
+ * Context: The lock that protects q->consumed is held.
+ * Return: number of requests. More than q->entries if a process has written an
+ * invalid producer index.
  */
 u32 mxe_rq_filled(const struct mxe_recv_queue *q);
-/*
- * Copy the next request: -EAGAIN if there is none, -EIO with wr->error if it
- * cannot be used, -EPIPE if nothing of the queue can be.
+
+/**
+ * mxe_rq_take() - Take the next request from a queue.
+ * @dev: device of the queue
+ * @q: the queue
+ * @wr: a validated copy of the request; q->max_sge scatter entries fit
+ *
+ * Context: The lock that protects q->consumed is held.
+ * Return: 0; -EAGAIN if the queue is empty; -EIO if the request is invalid,
+ * with the completion status in wr->error; -EPIPE if the producer index is
+ * invalid.
  */
 int mxe_rq_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
 		struct mxe_recv_wr *wr);
-/* Add requests of a kernel consumer. */
+
+/**
+ * mxe_rq_post() - Post requests of a kernel consumer.
+ * @dev: device of the queue
+ * @q: the queue
+ * @ibwr: list of requests
+ * @bad_wr: on error, the first request that was not posted
+ *
+ * Context: Any. Takes post_lock with interrupts disabled.
+ * Return: 0; -EINVAL if a scatter list is too long; -ENOMEM if the queue is
+ * full.
+ */
 int mxe_rq_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
 		const struct ib_recv_wr *ibwr,
 		const struct ib_recv_wr **bad_wr);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A thread of the process polls the send queues of its user context here.  uverbs calls
- * the file operations, in which that thread runs.  ucontext.c and qp_verbs.c add and
- * remove what is polled, and doorbell.c wakes the thread.  It calls send.c to send what
- * was posted.
+ * Polls the send queues of a user context in a thread of the process. uverbs
+ * calls the file operations, in which that thread runs. ucontext.c and
+ * qp_verbs.c add and remove contexts and QPs, and doorbell.c wakes the thread.
+ * It calls send.c.
  */
 #include <linux/bottom_half.h>
 #include <linux/fs.h>
@@ -26,26 +26,29 @@
 #define UVERBS_MODULE_NAME mxe
 #include <rdma/uverbs_named_ioctl.h>
 
-/* Queue pairs that are looked at in one go, with bottom halves off. */
+/* QPs that are visited in one section with BHs disabled. */
 #define MXE_SQPOLL_LOOKS 64
 
 enum mxe_sqpoll_flags {
-	MXE_SQPOLL_RUNNING,		/* by one thread */
-	MXE_SQPOLL_STOP,		/* for ever */
+	MXE_SQPOLL_RUNNING,		/* a thread polls */
+	MXE_SQPOLL_STOP,		/* stopped, permanently */
 	MXE_SQPOLL_KICKED,		/* a doorbell was rung */
 };
 
 /*
- * Lifetime: part of a uverbs object, whose file the thread that runs it holds.
- * The object may die before, with the context or the device: then set becomes
- * NULL under its lock, and the thread finds no queue pairs any more.  The thread
- * is not waited for: it may be stopped for as long as the process likes.
+ * A poller.
+ *
+ * Lifetime: part of a uverbs object, whose file the polling thread holds. The
+ * object may be destroyed earlier, with the context or the device. Then set
+ * becomes NULL under set->lock, and the thread finds no QPs any more.
+ * Destruction does not wait for the thread, because the process can stop its
+ * threads for any time.
  */
 struct mxe_sqpoll {
 	struct mxe_sqpoll_set __rcu *set;	/* NULL: dead */
 	unsigned long flags;		/* bits of enum mxe_sqpoll_flags */
-	struct files_struct *owner;	/* of who runs it; compared only */
-	wait_queue_head_t wait;		/* of who runs it, while idle */
+	struct files_struct *owner;	/* of the thread; only compared */
+	wait_queue_head_t wait;		/* the thread, while idle */
 };
 
 /* ---- queue pairs ------------------------------------------------------- */
@@ -103,7 +106,7 @@ void mxe_sqpoll_wake_thread(struct mxe_qp *qp)
 {
 	struct mxe_sqpoll *poller;
 
-	/* What a thread looks at is rung for without need. */
+	/* The thread visits this QP anyway. */
 	if (READ_ONCE(qp->sq.watched))
 		return;
 	poller = rcu_dereference_bh(qp->sqpoll_set->poller);
@@ -121,10 +124,13 @@ static bool mxe_sqpoll_is_posted(const struct mxe_qp *qp)
 }
 
 /*
- * Send a slice of what was posted to a queue pair; qp->work does the rest.  Without
- * `watch` the process rings from now on: what it does not ring for has been seen here.
- * Returns true if something was posted.  Kept out of line, because tools/lib/bh-off
- * traces it.  Context: BHs are disabled, which implies an RCU read-side section.
+ * Visits a QP: sends one slice of its requests and leaves the rest to qp->work.
+ * With watch == false the process must ring from now on, and every request for
+ * which it does not ring has been found here. Returns true if requests were
+ * posted. Kept out of line because tools/lib/bh-off traces it.
+ *
+ * Context: BHs disabled, which implies an RCU read-side section. set->lock
+ * held.
  */
 static noinline bool mxe_sqpoll_one(struct mxe_qp *qp, bool watch)
 {
@@ -139,8 +145,9 @@ static noinline bool mxe_sqpoll_one(struct mxe_qp *qp, bool watch)
 		WRITE_ONCE(sq->watched, watch);
 		mxe_sq_set_need_doorbell(qp);
 		/*
-		 * A process stores its index, then reads the flag; we store
-		 * the flag, then read the index.
+		 * Pairs with the barrier in libmxe, which stores the producer
+		 * index and then reads the flag.  At least one side sees the
+		 * store of the other.
 		 */
 		smp_mb();
 	}
@@ -157,8 +164,10 @@ static noinline bool mxe_sqpoll_one(struct mxe_qp *qp, bool watch)
 }
 
 /*
- * Look at some, from that number on, which becomes 0 behind the last one.  True
- * if one had something to send, which ends it; or -EIO.
+ * Visits up to MXE_SQPOLL_LOOKS QPs from number *id on, and stops after the
+ * first one with posted requests. *id is the number to continue with, or 0
+ * after the last QP. Returns 1 if requests were posted, 0 if not, or -EIO if
+ * the poller is dead.
  */
 static int mxe_sqpoll_look(struct mxe_sqpoll *poller, bool watch,
 			   unsigned long *id)
@@ -192,7 +201,7 @@ out:
 	return found;
 }
 
-/* Look at all of them.  Whether there was anything to send, or -EIO. */
+/* Visits all QPs.  Returns as mxe_sqpoll_look(). */
 static int mxe_sqpoll_round(struct mxe_sqpoll *poller, bool watch)
 {
 	unsigned long id = 0;
@@ -204,7 +213,10 @@ static int mxe_sqpoll_round(struct mxe_sqpoll *poller, bool watch)
 		if (ret < 0)
 			return ret;
 		found |= ret;
-		/* For the grace periods of tracers as well: it may not sleep. */
+		/*
+		 * The thread may never sleep, so report a quiescent state to
+		 * RCU tasks.
+		 */
 		cond_resched_tasks_rcu_qs();
 	} while (id);
 	return found;
@@ -217,13 +229,16 @@ static bool mxe_sqpoll_awake(const struct mxe_sqpoll *poller)
 	       !rcu_access_pointer(poller->set);
 }
 
-/* From here on the process rings, which wakes. */
+/* Makes the process ring from now on, and sleeps until it does. */
 static int mxe_sqpoll_sleep(struct mxe_sqpoll *poller)
 {
 	int ret;
 
 	clear_bit(MXE_SQPOLL_KICKED, &poller->flags);
-	/* Whoever saw that it was set before is seen by what follows. */
+	/*
+	 * A doorbell that saw KICKED set did not wake the thread. Its requests
+	 * are visible to the round below.
+	 */
 	smp_mb__after_atomic();
 	ret = mxe_sqpoll_round(poller, false);
 	if (ret)
@@ -232,8 +247,8 @@ static int mxe_sqpoll_sleep(struct mxe_sqpoll *poller)
 }
 
 /*
- * Others that want the processor have it now, not when the turn is over: that
- * may be who posts, or the softirq thread, with what was sent.
+ * Yields the CPU at once if other tasks want it. One of them may be the thread
+ * that posts, or ksoftirqd, which processes the packets.
  */
 static void mxe_sqpoll_pause(void)
 {
@@ -252,8 +267,8 @@ static int mxe_sqpoll_loop(struct mxe_sqpoll *poller, u64 idle)
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		/*
-		 * Done upon return to the process only.  Being throttled is
-		 * one of these things since 6.18.
+		 * Task work runs only on the return to user space.  Since Linux
+		 * 6.18 CFS bandwidth throttling is task work.
 		 */
 		if (task_work_pending(current))
 			return -EINTR;
@@ -273,8 +288,9 @@ static int mxe_sqpoll_loop(struct mxe_sqpoll *poller, u64 idle)
 }
 
 /*
- * Poll in the calling thread until stopped (0), a signal comes (-ERESTARTSYS),
- * the thread has other things to do (-EINTR), or the poller dies (-EIO).
+ * Polls in the calling thread. Returns 0 when stopped, -ERESTARTSYS for a
+ * signal, -EINTR for task work, -EIO when the poller dies, or -EBUSY if another
+ * thread polls.
  */
 static int mxe_sqpoll_run(struct mxe_sqpoll *poller, u32 idle_us)
 {
@@ -284,7 +300,7 @@ static int mxe_sqpoll_run(struct mxe_sqpoll *poller, u32 idle_us)
 		return -EBUSY;
 	WRITE_ONCE(poller->owner, current->files);
 	err = mxe_sqpoll_loop(poller, (u64)idle_us * NSEC_PER_USEC);
-	/* Nobody polls: what was posted is sent, and the process rings again. */
+	/* Send the requests posted so far, and make the process ring again. */
 	mxe_sqpoll_round(poller, false);
 	WRITE_ONCE(poller->owner, NULL);
 	clear_bit_unlock(MXE_SQPOLL_RUNNING, &poller->flags);
@@ -299,14 +315,14 @@ static void mxe_sqpoll_stop(struct mxe_sqpoll *poller)
 	wake_up(&poller->wait);
 }
 
-/* Those files are closing the poller: if theirs is who runs it he stops. */
+/* Stops the poller if a thread with these open files runs it. */
 static void mxe_sqpoll_closed(struct mxe_sqpoll *poller, const void *files)
 {
 	if (files && READ_ONCE(poller->owner) == files)
 		mxe_sqpoll_stop(poller);
 }
 
-/* A context has one.  0 or -EBUSY. */
+/* Returns 0, or -EBUSY because the context already has a poller. */
 static int mxe_sqpoll_init(struct mxe_sqpoll *poller,
 			   struct mxe_sqpoll_set *set)
 {
@@ -314,13 +330,13 @@ static int mxe_sqpoll_init(struct mxe_sqpoll *poller,
 	poller->owner = NULL;
 	init_waitqueue_head(&poller->wait);
 	RCU_INIT_POINTER(poller->set, set);
-	/* Doorbells find it from here on. */
+	/* Publish: doorbells find the poller from here on. */
 	if (cmpxchg((struct mxe_sqpoll **)&set->poller, NULL, poller))
 		return -EBUSY;
 	return 0;
 }
 
-/* The object dies. */
+/* Makes the poller dead. */
 static void mxe_sqpoll_detach(struct mxe_sqpoll *poller)
 {
 	struct mxe_sqpoll_set *set = rcu_dereference_protected(poller->set, true);
@@ -343,7 +359,10 @@ static struct mxe_sqpoll *mxe_sqpoll_of(struct file *filp)
 			     struct mxe_sqpoll_file, uobj)->poller;
 }
 
-/* Not a method: that would hold the context, for as long as it runs. */
+/*
+ * A file operation rather than a uverbs method, because a method would hold a
+ * reference to the context for as long as it runs.
+ */
 static long mxe_sqpoll_ioctl(struct file *filp, unsigned int cmd,
 			     unsigned long arg)
 {
@@ -366,8 +385,9 @@ static long mxe_sqpoll_ioctl(struct file *filp, unsigned int cmd,
 }
 
 /*
- * The thread that runs it holds the file, so that its release does not end it;
- * and who has inherited the descriptor may close it.
+ * Closing the descriptor must stop the thread. The release function cannot do
+ * that, because the thread holds the file. A close by another process, which
+ * inherited the descriptor, does not stop it.
  */
 static int mxe_sqpoll_flush(struct file *filp, fl_owner_t id)
 {

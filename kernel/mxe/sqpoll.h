@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A thread of a process can poll its send queues in the kernel, so that posting makes
- * no system call (sqpoll.c).
+ * Polling of send queues in the kernel, by a thread of the process that owns
+ * them, so that posting makes no system call (sqpoll.c).
  */
 #ifndef MXE_SQPOLL_H
 #define MXE_SQPOLL_H
@@ -18,15 +18,17 @@ struct mxe_sqpoll;
 struct mxe_ucontext;
 
 /*
- * The polled queue pairs of a user context.
+ * The polled QPs of a user context.
  *
- * Lifetime: freed a grace period after the context, since doorbells find it
- * through a queue pair under RCU.  lock is outside send_lock, BHs off; the thread
- * that polls holds it while it looks at queue pairs, so that removing a queue
- * pair or the poller waits for one look at most, and for no grace period.
+ * Lifetime: freed a grace period after the context, because doorbells find it
+ * through a QP under RCU.
+ *
+ * lock is taken with BHs disabled, outside send_lock. The polling thread holds
+ * it while it visits QPs. Removing a QP or the poller therefore waits for at
+ * most MXE_SQPOLL_LOOKS visits, and never for a grace period.
  */
 struct mxe_sqpoll_set {
-	spinlock_t lock;		/* held while a QP is looked at */
+	spinlock_t lock;		/* held while QPs are visited */
 	struct xarray qps;		/* by sq.poll_id; removed under lock */
 	struct mxe_sqpoll __rcu *poller;	/* or NULL; by cmpxchg() */
 	struct rcu_head rcu;
@@ -34,60 +36,114 @@ struct mxe_sqpoll_set {
 
 #ifndef MXE_WITHOUT_SQPOLL
 
-/* What a process may ask for when it creates a queue pair. */
+/* Flags that a process may set when it creates a QP. */
 #define MXE_SQPOLL_CREATE_FLAGS MXE_QP_CREATE_POLLED
 
-/* For a user context.  Returns 0 or -ENOMEM.  Context: may sleep. */
+/**
+ * mxe_sqpoll_open() - Create the set of polled QPs of a user context.
+ * @uctx: the context
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_sqpoll_open(struct mxe_ucontext *uctx);
-/* The context has no queue pairs any more. */
+
+/**
+ * mxe_sqpoll_close() - Free the set of polled QPs.
+ * @uctx: the context, which has no QPs any more
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_sqpoll_close(struct mxe_ucontext *uctx);
 
-/*
- * Prepare a queue pair that a process creates with those flags.  Returns 0, or -EINVAL
- * if it has no send queue to poll.
+/**
+ * mxe_sqpoll_init_qp() - Initialise polling of a new QP.
+ * @qp: the QP
+ * @uctx: context of the process that creates it
+ * @flags: MXE_QP_CREATE_* flags
+ *
+ * Return: 0, or -EINVAL if the QP is to be polled but has no send queue.
  */
 int mxe_sqpoll_init_qp(struct mxe_qp *qp, struct mxe_ucontext *uctx, u32 flags);
-/* Let the thread look at a queue pair that may be polled.  Returns 0 or -ENOMEM. */
+
+/**
+ * mxe_sqpoll_add() - Make a QP visible to the polling thread.
+ * @qp: the QP; nothing is done if it is not polled
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_sqpoll_add(struct mxe_qp *qp);
-/* The thread does not look at it any more when this returns. */
+
+/**
+ * mxe_sqpoll_remove() - Hide a QP from the polling thread.
+ * @qp: the QP; nothing is done if it is not polled
+ *
+ * The thread does not access the QP any more when this returns.
+ *
+ * Context: Process context.
+ */
 void mxe_sqpoll_remove(struct mxe_qp *qp);
 
-/* The ring was reset.  Context: send_lock held. */
+/**
+ * mxe_sqpoll_reset() - Note that the send ring was reset.
+ * @qp: the QP
+ *
+ * Context: send_lock held.
+ */
 static inline void mxe_sqpoll_reset(struct mxe_qp *qp)
 {
 	WRITE_ONCE(qp->sq.seen, 0);
 }
 
-/* What is in the ring now is about to be sent.  Context: send_lock held. */
+/**
+ * mxe_sqpoll_see() - Note the producer index before the ring is read.
+ * @qp: the QP
+ *
+ * Context: send_lock held.
+ */
 static inline void mxe_sqpoll_see(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
 
-	/* One that is dying was found under RCU, and has no ring any more. */
+	/* A dying QP can still be found under RCU, but its ring is freed. */
 	if (sq->is_polled && !qp->dying)
 		WRITE_ONCE(sq->seen, mxe_ring_producer(&sq->ring));
 }
 
-/*
- * Returns true if the queue is polled, but no thread looks at it now, so that the
- * process has to ring.  Context: send_lock held.
+/**
+ * mxe_sqpoll_needs_doorbell() - Check if the process must ring a polled QP.
+ * @qp: the QP
+ *
+ * Context: send_lock held.
+ * Return: true if the QP is polled, but no thread visits it at the moment.
  */
 static inline bool mxe_sqpoll_needs_doorbell(const struct mxe_qp *qp)
 {
 	return qp->sq.is_polled && !qp->sq.watched;
 }
 
-/* mxe_sqpoll_wake() of a queue that is polled. */
+/**
+ * mxe_sqpoll_wake_thread() - Out-of-line part of mxe_sqpoll_wake().
+ * @qp: a polled QP
+ *
+ * Context: BHs disabled.
+ */
 void mxe_sqpoll_wake_thread(struct mxe_qp *qp);
 
-/* A doorbell was rung: wake the thread if the queue is polled.  Context: BHs off. */
+/**
+ * mxe_sqpoll_wake() - Wake the polling thread after a doorbell.
+ * @qp: the QP; nothing is done if it is not polled
+ *
+ * Context: BHs disabled.
+ */
 static inline void mxe_sqpoll_wake(struct mxe_qp *qp)
 {
 	if (unlikely(qp->sq.is_polled))
 		mxe_sqpoll_wake_thread(qp);
 }
 
-/* The uverbs object whose file the thread runs. */
+/* The uverbs object whose file operations the thread runs. */
 extern const struct uapi_definition mxe_sqpoll_defs[];
 
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared receive queues as queue pairs use them: take a request, hold and put the
- * queue, report an event of it.  recv.c and qp.c call it; it calls rq.c.
+ * Shared receive queues from the side of the responder: taking requests,
+ * references, and events.  recv.c and qp.c call it.  It calls rq.c.
  */
 #include "mxe.h"
 #include "pending.h"
@@ -19,7 +19,9 @@ int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 		*pending |= BIT(MXE_PENDING_EV_SRQ_ERR);
 	if (!err && srq->limit &&
 	    mxe_rq_filled(&srq->q) < srq->limit) {
-		/* Once, until it is armed again (IBTA 10.2.9.3). */
+		/*
+		 * The limit is disarmed until it is set again (IBTA 10.2.9.3).
+		 */
 		srq->limit = 0;
 		*pending |= BIT(MXE_PENDING_EV_SRQ_LIMIT);
 	}

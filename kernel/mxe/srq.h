@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A shared receive queue serves several queue pairs (srq.c). */
+/*
+ * Shared receive queues (SRQs), from which several QPs take requests (srq.c).
+ */
 #ifndef MXE_SRQ_H
 #define MXE_SRQ_H
 
@@ -10,40 +12,70 @@
 #include "rq.h"
 
 /*
- * Lifetime: queue pairs that use the queue keep it alive through the core's
- * use count.  Target queue pairs of XRC do not count; see xrcd.h for how they
- * find the queue and lose it.
+ * Lifetime: QPs that use the SRQ keep it alive by the use count of ib_core. XRC
+ * targets do not count; mxe_xrcd_withdraw() makes them forget the SRQ.
  *
- * lock covers limit and the consumer's side of q.  It is taken inside a queue
- * pair's recv_lock, bottom halves off.
+ * lock protects limit and q.consumed.  It nests inside recv_lock of a QP and is
+ * taken with BHs disabled.
  */
 struct mxe_srq {
 	struct ib_srq ibsrq;
 	struct mxe_recv_queue q;
-	spinlock_t lock;		/* limit, and taking from q */
-	u32 limit;			/* event when fewer are left; 0: off */
+	spinlock_t lock;		/* protects limit and q.consumed */
+	u32 limit;			/* event below this level; 0: off */
 
-	/* XRC: its number, and who reports an event meanwhile. */
-	u32 num;
-	struct kref ref;
-	struct completion released;
+	/* XRC only. */
+	u32 num;			/* SRQ number */
+	struct kref ref;		/* by mxe_srq_hold(), and one */
+	struct completion released;	/* ref has dropped to 0 */
 };
 
+/**
+ * to_msrq() - Cast an ib_srq.
+ * @ibsrq: SRQ of this driver
+ *
+ * Return: the SRQ around it.
+ */
 static inline struct mxe_srq *to_msrq(struct ib_srq *ibsrq)
 {
 	return container_of(ibsrq, struct mxe_srq, ibsrq);
 }
 
-/*
- * As mxe_rq_take(); what is to be done about the shared queue is
- * added to pending.  Context: bottom halves off.
+/**
+ * mxe_srq_take() - Take the next request from an SRQ.
+ * @srq: the SRQ
+ * @wr: as for mxe_rq_take()
+ * @pending: MXE_PENDING_EV_SRQ_* bits are added for events of the SRQ
+ *
+ * Context: BHs disabled. Takes the lock of the SRQ.
+ * Return: as mxe_rq_take().
  */
 int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 		 unsigned long *pending);
-/* A queue of XRC is about to be used without recv_lock, and is not any more. */
+
+/**
+ * mxe_srq_hold() - Keep an XRC SRQ alive beyond recv_lock.
+ * @srq: an XRC SRQ
+ *
+ * Context: recv_lock of a target that found the SRQ is held.
+ */
 void mxe_srq_hold(struct mxe_srq *srq);
+
+/**
+ * mxe_srq_put() - Undo mxe_srq_hold().
+ * @srq: the SRQ
+ *
+ * Context: Any.
+ */
 void mxe_srq_put(struct mxe_srq *srq);
-/* Tell the consumer.  Context: no lock held. */
+
+/**
+ * mxe_srq_event() - Report an asynchronous event of an SRQ to its consumer.
+ * @srq: the SRQ
+ * @type: the event
+ *
+ * Context: No lock is held, because the consumer's handler is called.
+ */
 void mxe_srq_event(struct mxe_srq *srq, enum ib_event_type type);
 
 #endif /* MXE_SRQ_H */

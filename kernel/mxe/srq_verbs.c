@@ -79,7 +79,7 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 			    udata ? mxe_udata_ucontext(udata) : NULL);
 	if (!err && udata)
 		err = mxe_srq_write_udata(srq, udata);
-	/* Last: from here on packets find it. */
+	/* Publish last, because packets find the SRQ from here on. */
 	if (!err && init->srq_type == IB_SRQT_XRC)
 		err = mxe_xrcd_publish(srq);
 	if (err) {
@@ -100,7 +100,7 @@ int mxe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 
 	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
-	/* Not resized: IB_DEVICE_SRQ_RESIZE is not claimed. */
+	/* SRQs cannot be resized.  IB_DEVICE_SRQ_RESIZE is not reported. */
 	if (mask & ~IB_SRQ_LIMIT)
 		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
 	if (!(mask & IB_SRQ_LIMIT))
@@ -144,7 +144,7 @@ int mxe_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *ibwr,
 	struct mxe_srq *srq = to_msrq(ibsrq);
 	struct mxe_dev *dev = to_mdev(ibsrq->device);
 
-	/* A process has its ring; the legacy command is not for it. */
+	/* Processes post through their rings; refuse the legacy command. */
 	if (srq->q.ring.hdr) {
 		*bad_wr = ibwr;
 		return mxe_refuse(dev, -EOPNOTSUPP, "queue of a process");

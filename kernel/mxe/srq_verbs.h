@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ib_core manages shared receive queues, and posts to them, by these verbs
- * (srq_verbs.c).
+ * The verbs of SRQs (srq_verbs.c).  Their contracts are those of the members of
+ * struct ib_device_ops with the same names.
  */
 #ifndef MXE_SRQ_VERBS_H
 #define MXE_SRQ_VERBS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The verbs of protection domains and user contexts.  ib_core calls them; they call
- * udata.c, resource.c and sqpoll.c.
+ * The verbs of protection domains and user contexts. ib_core calls them. They
+ * call udata.c, resource.c and sqpoll.c.
  */
 #include <rdma/uverbs_ioctl.h>
 
@@ -54,9 +54,9 @@ void mxe_dealloc_ucontext(struct ib_ucontext *uctx)
 }
 
 /*
- * Nothing to revoke: what a process maps is memory, not a device, and stays
- * valid.  That the operation exists lets a device go without waiting for the
- * processes that have it open.
+ * There is nothing to revoke, because processes map memory and no device
+ * registers. The operation exists so that ib_core can remove a device while
+ * processes have it open.
  */
 void mxe_disassociate_ucontext(struct ib_ucontext *uctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Protection domains and user contexts are compared, and hold little else
- * (ucontext.c).
+ * Protection domains and user contexts (ucontext.c). The contracts of the verbs
+ * are those of the members of struct ib_device_ops with the same names.
  */
 #ifndef MXE_UCONTEXT_H
 #define MXE_UCONTEXT_H
@@ -14,12 +14,18 @@ struct mxe_pd {
 
 struct mxe_sqpoll_set;
 
-/* Lifetime: outlives the objects of the process, its queue pairs and files. */
+/* Lifetime: outlives all objects of the process, including QPs and files. */
 struct mxe_ucontext {
 	struct ib_ucontext ibuc;
 	struct mxe_sqpoll_set *sqpoll_set;	/* owned; see sqpoll.h */
 };
 
+/**
+ * to_muctx() - Cast an ib_ucontext.
+ * @uctx: context of this driver
+ *
+ * Return: the context around it.
+ */
 static inline struct mxe_ucontext *to_muctx(struct ib_ucontext *uctx)
 {
 	return container_of(uctx, struct mxe_ucontext, ibuc);

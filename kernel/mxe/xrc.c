@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Target queue pairs of extended reliable connections: join and leave a domain, and
- * find the shared receive queue that a request names.  respond.c and qp_verbs.c call
- * it; it calls nothing of mxe.
+ * XRC targets: membership in a domain, and the lookup of the SRQ that a request
+ * names.  respond.c and qp_verbs.c call it.  It calls no other file of mxe.
  */
 #include "mxe.h"
 #include "pkt.h"
@@ -34,8 +33,9 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 	lockdep_assert_held(&qp->recv_lock);
 
 	/*
-	 * mxe_xrcd_withdraw() visits the targets of the queue's own domain only.
-	 * For those of other domains the lock keeps the queue while it is read.
+	 * The SRQ may belong to another domain. mxe_xrcd_withdraw() does not
+	 * take recv_lock of this target then, so only the xarray's lock keeps
+	 * the SRQ while its domain is compared.
 	 */
 	xa_lock_bh(&qp->dev->xrc_srqs);
 	srq = xa_load(&qp->dev->xrc_srqs, srqn);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An extended reliable connection (IBTA annex A14) between two hosts serves every
- * process of the responding one.  Each request names the shared receive queue that it
- * is for, and by that the process: its protection domain, by whose rights keys are
- * used, and its completion queue.
+ * Extended reliable connections (IBTA annex A14). One connection between two
+ * hosts carries the requests for all processes of the responding host. Each
+ * request names an SRQ. The SRQ determines the protection domain whose keys the
+ * request may use, and the CQ.
  *
  * The initiator is the send side of a reliable connection.  The target is the
- * other side and has no queue at all; it belongs to its domain, not to a
+ * responder.  It has no queues, and belongs to an XRC domain rather than to a
  * process.
  */
 #ifndef MXE_XRC_H
@@ -21,35 +21,67 @@
 struct mxe_srq;
 
 /*
- * Lifetime: queue pairs and shared queues of the domain keep it alive through
- * the core's use count.
+ * An XRC domain.
+ *
+ * Lifetime: QPs and SRQs of the domain keep it alive by the use count of
+ * ib_core.
  */
 struct mxe_xrcd {
 	struct ib_xrcd ibxrcd;
-	struct mutex lock;		/* outside a queue pair's locks */
-	struct list_head tgts;		/* target queue pairs, by xrcd_entry */
+	struct mutex lock;		/* tgts; outside QP locks */
+	struct list_head tgts;		/* targets, by xrcd_entry */
 };
 
+/**
+ * to_mxrcd() - Cast an ib_xrcd.
+ * @ibxrcd: XRC domain of this driver
+ *
+ * Return: the domain around it.
+ */
 static inline struct mxe_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
 {
 	return container_of(ibxrcd, struct mxe_xrcd, ibxrcd);
 }
 
-/* A target queue pair joins its domain, and leaves it.  Context: may sleep. */
+/**
+ * mxe_xrc_join() - Add a target to its domain.
+ * @qp: an XRC target
+ * @ibxrcd: its domain
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd);
+
+/**
+ * mxe_xrc_leave() - Remove a target from its domain.
+ * @qp: an XRC target
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_xrc_leave(struct mxe_qp *qp);
 
-/*
- * The shared queue of that number, or NULL if there is none in the domain of
- * the target queue pair.  Good until recv_lock is dropped, or for as long as
- * it stands in rq->srq or rq->read.srq, where mxe_xrcd_withdraw() looks.
- * Context: recv_lock held.
+/**
+ * mxe_xrc_find() - Look up an SRQ in the domain of a target.
+ * @qp: the target
+ * @srqn: SRQ number
+ *
+ * The result is valid until recv_lock is dropped, or while rq->srq or
+ * rq->read.srq points to it: mxe_xrcd_withdraw() clears these before an SRQ is
+ * freed.
+ *
+ * Context: recv_lock of @qp held.
+ * Return: the SRQ, or NULL if the domain has none with this number.
  */
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);
-/*
- * Let rq->srq be the queue that the packet, of which it is the turn, names.
- * -EINVAL: there is none, or another than the message began with.
- * Context: recv_lock held.
+
+/**
+ * mxe_xrc_select() - Set rq->srq to the SRQ that a request packet names.
+ * @qp: the target
+ * @pkt: the next packet in sequence
+ *
+ * Context: recv_lock of @qp held.
+ * Return: 0, or -EINVAL if the SRQ does not exist or differs from that of the
+ * first packet of the message.
  */
 int mxe_xrc_select(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 

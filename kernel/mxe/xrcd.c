@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Domains of extended reliable connections: their verbs, and the numbers by which
- * target queue pairs find the shared receive queues of a domain.  ib_core calls the
- * verbs through the table in device.c, srq_verbs.c calls the rest; it calls respond.c
- * and srq.c.
+ * XRC domains: their verbs, and the numbers by which targets find the SRQs of a
+ * domain. ib_core calls the verbs through the table in device.c, and
+ * srq_verbs.c calls the rest. It calls respond.c and srq.c.
  */
 #include "mxe.h"
 #include "resource.h"
@@ -40,7 +39,7 @@ int mxe_xrcd_publish(struct mxe_srq *srq)
 
 	kref_init(&srq->ref);
 	init_completion(&srq->released);
-	/* Numbers of queues that have gone are not met again soon. */
+	/* Cyclic, so that a late packet rarely names a reused number. */
 	err = xa_alloc_cyclic_bh(&dev->xrc_srqs, &srq->num, srq, limit,
 				 &dev->next_srqn, GFP_KERNEL_ACCOUNT);
 	if (err < 0)
@@ -50,16 +49,17 @@ int mxe_xrcd_publish(struct mxe_srq *srq)
 }
 
 /*
- * A queue that is looked up is used under the recv_lock of the target, so with
- * the number gone one visit to every target finds all that know the queue.  One
- * that reports an event of it has a reference.
+ * A target uses an SRQ that it has looked up only under its recv_lock. Once the
+ * number is erased, taking recv_lock of each target in turn therefore reaches
+ * every use of the SRQ. A target that reports an event of the SRQ holds a
+ * reference.
  */
 void mxe_xrcd_withdraw(struct mxe_srq *srq)
 {
 	struct mxe_xrcd *xrcd = to_mxrcd(srq->ibsrq.ext.xrc.xrcd);
 	struct mxe_qp *qp;
 
-	/* Waits for a target of another domain that is comparing its own with it. */
+	/* Waits for targets of other domains, which compare the domain only. */
 	xa_erase_bh(&to_mdev(srq->ibsrq.device)->xrc_srqs, srq->num);
 
 	mutex_lock(&xrcd->lock);
