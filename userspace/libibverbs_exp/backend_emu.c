@@ -124,10 +124,8 @@ static void emu_reset(const struct exp_qp *entry)
 /* Adds a request that exp_wr_check() has passed. */
 static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 {
-	const struct ibv_exp_cmp_swap *cs =
-		&wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
-	const struct ibv_exp_fetch_add *fa =
-		&wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+	const struct ibv_exp_cmp_swap *cs = exp_wr_cmp_swap(wr);
+	const struct ibv_exp_fetch_add *fa = exp_wr_fetch_add(wr);
 	struct emu_masked masked = {
 		.is_cmp_swap = wr->exp_opcode ==
 			       IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP,
@@ -142,8 +140,7 @@ static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 	};
 	int err;
 
-	if (wr->exp_opcode != IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD &&
-	    !masked.is_cmp_swap) {
+	if (!exp_wr_is_masked(wr)) {
 		err = exp_wr_to_std(emu->qp, &std, wr);
 		return err ? err : emu_post_add(emu, &std, NULL, wr);
 	}
