@@ -28,6 +28,16 @@ struct exp_caps {
 	uint32_t max_fa_bit_boundary;
 };
 
+/* The builders that send.c calls on a queue pair of a backend. */
+#define EXP_SEND_OPS							\
+	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
+	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |		\
+	 IBV_QP_EX_WITH_RDMA_READ)
+
+#define EXP_ATOMIC_OPS							\
+	(IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |				\
+	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
 struct exp_backend {
 	/* False: a later backend may. */
 	bool (*serves)(struct ibv_context *context);

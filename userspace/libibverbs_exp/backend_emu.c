@@ -54,27 +54,6 @@ static void make_room(struct ibv_cq *cq)
 	ibv_resize_cq(cq, cq->cqe + 1);
 }
 
-static struct ibv_qp *create_std(struct ibv_context *context,
-				 struct ibv_qp_init_attr_ex *attr)
-{
-	struct ibv_qp_init_attr plain = {
-		.qp_context = attr->qp_context,
-		.send_cq = attr->send_cq,
-		.recv_cq = attr->recv_cq,
-		.srq = attr->srq,
-		.cap = attr->cap,
-		.qp_type = attr->qp_type,
-		.sq_sig_all = attr->sq_sig_all,
-	};
-	struct ibv_qp *qp;
-
-	if (attr->comp_mask != IBV_QP_INIT_ATTR_PD)
-		return ibv_create_qp_ex(context, attr);
-	qp = ibv_create_qp(attr->pd, &plain);
-	attr->cap = plain.cap;
-	return qp;
-}
-
 /* The send queue of a new queue pair, attached to its completion queue. */
 static struct emu_qp *create_sq(const struct emu_device *device,
 				struct ibv_qp *qp,
@@ -117,7 +96,7 @@ static struct ibv_qp *emu_create_qp(struct ibv_context *context,
 	if (!attr->cap.max_send_sge)
 		attr->cap.max_send_sge = 1;
 	make_room(attr->send_cq);
-	qp = create_std(context, attr);
+	qp = ibv_create_qp_ex(context, attr);
 	if (!qp)
 		return NULL;
 	entry->emu = create_sq(device, qp, attr, exp_create_flags);
@@ -145,10 +124,8 @@ static void emu_reset(const struct exp_qp *entry)
 /* Adds a request that exp_wr_check() has passed. */
 static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 {
-	const struct ibv_exp_cmp_swap *cs =
-		&wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
-	const struct ibv_exp_fetch_add *fa =
-		&wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+	const struct ibv_exp_cmp_swap *cs = exp_wr_cmp_swap(wr);
+	const struct ibv_exp_fetch_add *fa = exp_wr_fetch_add(wr);
 	struct emu_masked masked = {
 		.is_cmp_swap = wr->exp_opcode ==
 			       IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP,
@@ -163,8 +140,7 @@ static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 	};
 	int err;
 
-	if (wr->exp_opcode != IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD &&
-	    !masked.is_cmp_swap) {
+	if (!exp_wr_is_masked(wr)) {
 		err = exp_wr_to_std(emu->qp, &std, wr);
 		return err ? err : emu_post_add(emu, &std, NULL, wr);
 	}

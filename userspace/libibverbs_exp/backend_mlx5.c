@@ -16,14 +16,7 @@
  * than the largest WQE of backend_mlx5_wqe.c: 192 bytes and the buffers.
  */
 #define MLX5_SEND_OPS							\
-	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
-	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |		\
-	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |		\
-	 IBV_QP_EX_WITH_BIND_MW)
-
-#define MLX5_ATOMIC_OPS							\
-	(IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |				\
-	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+	(EXP_SEND_OPS | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW)
 
 /* ---- abilities ----------------------------------------------------------- */
 
@@ -159,7 +152,7 @@ static struct ibv_qp *mlx5_create_qp(struct ibv_context *context,
 	attr->send_ops_flags = MLX5_SEND_OPS;
 	/* libmlx5 refuses these with a device that always replies big-endian. */
 	if (entry->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE)
-		attr->send_ops_flags |= MLX5_ATOMIC_OPS;
+		attr->send_ops_flags |= EXP_ATOMIC_OPS;
 
 	qp = dv->create_qp(context, attr, &mlx5_attr);
 	if (!qp)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "backend_mlx5.h"
+#include "wr.h"
 
 /* The modifier of the opcode: extended atomic, and the size of its operands. */
 #define MLX5_OPMOD_EXT_ATOMIC 8
@@ -56,10 +57,8 @@ static void *put_operand(void *to, uint64_t operand, uint32_t log_arg_sz)
 
 static void *put_operands(void *to, const struct ibv_exp_send_wr *wr)
 {
-	const struct ibv_exp_cmp_swap *cs =
-		&wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
-	const struct ibv_exp_fetch_add *fa =
-		&wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+	const struct ibv_exp_cmp_swap *cs = exp_wr_cmp_swap(wr);
+	const struct ibv_exp_fetch_add *fa = exp_wr_fetch_add(wr);
 	uint32_t log_arg_sz = wr->ext_op.masked_atomics.log_arg_sz;
 
 	if (wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP) {

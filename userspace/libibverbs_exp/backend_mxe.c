@@ -9,15 +9,10 @@
 #include "backend.h"
 #include "std.h"
 #include "wc.h"
+#include "wr.h"
 
 #define MXE_MASKED_OPS \
 	(MXEDV_MASKED_ATOMIC_CMP_SWP | MXEDV_MASKED_ATOMIC_FETCH_ADD)
-
-#define MXE_SEND_OPS							\
-	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
-	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |		\
-	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |	\
-	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
 static bool mxe_serves(struct ibv_context *context)
 {
@@ -81,7 +76,7 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 	if (exp_create_flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY)
 		mxe_attr.create_flags |= MXEDV_QP_CREATE_ATOMIC_BE_REPLY;
 	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	attr->send_ops_flags = MXE_SEND_OPS;
+	attr->send_ops_flags = EXP_SEND_OPS | EXP_ATOMIC_OPS;
 
 	qp = mxedv_create_qp(context, attr, &mxe_attr);
 	if (!qp)
@@ -114,10 +109,8 @@ static const void *operand(const uint64_t *field, uint32_t log_arg_sz,
 static void mxe_build_masked(const struct exp_qp *entry,
 			     const struct ibv_exp_send_wr *wr)
 {
-	const struct ibv_exp_cmp_swap *cs =
-		&wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
-	const struct ibv_exp_fetch_add *fa =
-		&wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+	const struct ibv_exp_cmp_swap *cs = exp_wr_cmp_swap(wr);
+	const struct ibv_exp_fetch_add *fa = exp_wr_fetch_add(wr);
 	uint64_t remote_addr = wr->ext_op.masked_atomics.remote_addr;
 	uint32_t rkey = wr->ext_op.masked_atomics.rkey;
 	uint32_t log = wr->ext_op.masked_atomics.log_arg_sz;

@@ -90,22 +90,8 @@ static void attr_to_std(struct ibv_qp_init_attr_ex *std,
 static struct ibv_qp *create_std(struct ibv_context *context,
 				 struct ibv_qp_init_attr_ex *std)
 {
-	struct ibv_qp_init_attr plain = { };
-	struct ibv_qp *qp;
+	struct ibv_qp *qp = ibv_create_qp_ex(context, std);
 
-	if (std->comp_mask != IBV_QP_INIT_ATTR_PD) {
-		qp = ibv_create_qp_ex(context, std);
-	} else {
-		plain.qp_context = std->qp_context;
-		plain.send_cq = std->send_cq;
-		plain.recv_cq = std->recv_cq;
-		plain.srq = std->srq;
-		plain.cap = std->cap;
-		plain.qp_type = std->qp_type;
-		plain.sq_sig_all = std->sq_sig_all;
-		qp = ibv_create_qp(std->pd, &plain);
-		std->cap = plain.cap;
-	}
 	if (qp)
 		exp_qp_forget(qp);
 	return qp;

@@ -26,6 +26,19 @@ static inline bool exp_wr_is_masked(const struct ibv_exp_send_wr *wr)
 	       wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD;
 }
 
+/* The operands of a masked atomic. */
+static inline const struct ibv_exp_cmp_swap *
+exp_wr_cmp_swap(const struct ibv_exp_send_wr *wr)
+{
+	return &wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
+}
+
+static inline const struct ibv_exp_fetch_add *
+exp_wr_fetch_add(const struct ibv_exp_send_wr *wr)
+{
+	return &wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+}
+
 static inline bool exp_wr_is_inline(const struct ibv_exp_send_wr *wr)
 {
 	return wr->exp_send_flags & IBV_EXP_SEND_INLINE;

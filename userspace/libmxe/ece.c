@@ -79,7 +79,7 @@ int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 }
 
 /* The next connection is with another peer. */
-void mxe_forget_ece(struct mxe_qp *qp)
+void mxe_ece_reset(struct mxe_qp *qp)
 {
 	pthread_spin_lock(&qp->sq.lock);
 	qp->has_ece = false;

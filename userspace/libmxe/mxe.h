@@ -146,7 +146,7 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 /* The same, but it binds windows of type 1, too. */
 int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr);
-void mxe_set_builders(struct mxe_qp *qp);
+void mxe_send_set_builders(struct mxe_qp *qp);
 /* The send_ops_flags that a queue pair of this type may have. */
 uint64_t mxe_send_ops(enum ibv_qp_type type);
 /* Sets the opcodes that a new queue pair takes; `atomics`: these, too. */
@@ -241,7 +241,7 @@ enum {
 int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
 int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
 /* Also called for a new queue pair, once max_atomic_arg is set. */
-void mxe_forget_ece(struct mxe_qp *qp);
+void mxe_ece_reset(struct mxe_qp *qp);
 
 /* ---- qp.c -------------------------------------------------------------- */
 

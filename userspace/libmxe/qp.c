@@ -123,9 +123,9 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	qp->is_polled = create_flags & MXEDV_QP_CREATE_POLLED;
 	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)
 		qp->masked_flags = MXE_SEND_USER;
-	mxe_forget_ece(qp);
+	mxe_ece_reset(qp);
 	if (has_builders) {
-		mxe_set_builders(qp);
+		mxe_send_set_builders(qp);
 		qp->has_builders = true;
 		qp->vqp.comp_mask |= VERBS_QP_EX;
 	}
@@ -215,7 +215,7 @@ int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 	if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
 		mxe_ring_reset(&qp->sq);
 		mxe_ring_reset(&qp->rq);
-		mxe_forget_ece(qp);
+		mxe_ece_reset(qp);
 		mxe_qp_purge(ibqp);
 	}
 	return 0;

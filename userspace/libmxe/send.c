@@ -948,7 +948,7 @@ static void mxe_wr_set_xrc_srqn(struct ibv_qp_ex *qpx, uint32_t remote_srqn)
 		qp->batch_wqe->remote_srqn = remote_srqn;
 }
 
-void mxe_set_builders(struct mxe_qp *qp)
+void mxe_send_set_builders(struct mxe_qp *qp)
 {
 	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
 

@@ -316,6 +316,54 @@ static void test_full(void)
 	drop_cq(cq);
 }
 
+/* Of a list the device takes what precedes the request that it refuses. */
+static void test_bad_wr(void)
+{
+	struct ibv_send_wr std[4], *std_bad = NULL;
+	struct ibv_exp_send_wr *bad = NULL;
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[8];
+	struct req r[4];
+
+	fake_reset();
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	memset(std, 0, sizeof(std));
+	for (int i = 0; i < 4; i++) {
+		init(&r[i], IBV_EXP_WR_RDMA_WRITE, i, SIGNALED, i);
+		std[i].wr_id = i;
+		std[i].opcode = IBV_WR_RDMA_WRITE;
+		std[i].send_flags = IBV_SEND_SIGNALED;
+		std[i].next = i < 3 ? &std[i + 1] : NULL;
+		std[i].wr.rdma.remote_addr = (uintptr_t)&fake.mem[i];
+		std[i].wr.rdma.rkey = RKEY;
+	}
+	chain(r, 4);
+
+	/* No multiple of 8. */
+	r[2].wr.exp_opcode = IBV_EXP_WR_ATOMIC_FETCH_AND_ADD;
+	r[2].wr.wr.atomic.remote_addr = (uintptr_t)&fake.mem[2] + 4;
+	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), EINVAL,
+	       "ibv_exp_post_send(): the device refuses one of a list");
+	ok(bad == &r[2].wr, "... which is bad_wr");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+	r[3].wr.num_sge = -1;
+	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), EINVAL,
+	       "... also if the library refuses one behind it");
+	ok(bad == &r[2].wr, "... which is not bad_wr");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+
+	std[2].opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	std[2].wr.atomic.remote_addr = (uintptr_t)&fake.mem[2] + 4;
+	is_int(ibv_post_send(&qp->qp, &std[0], &std_bad), EINVAL,
+	       "ibv_post_send(): the same");
+	ok(std_bad == &std[2], "... which is bad_wr");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
 static void test_errors(void)
 {
 	static const uint64_t ids[] = { 1, 2, 3, 4 };
@@ -701,6 +749,7 @@ int main(void)
 	test_inline();
 	test_contention();
 	test_full();
+	test_bad_wr();
 	test_errors();
 	test_many_errors();
 	test_to_error();
