@@ -49,7 +49,7 @@ static inline void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
 void mxe_cnp_rcv(struct mxe_qp *qp);
 
 /**
- * mxe_cnp_progress() - Widen the send window after an acknowledgement.
+ * mxe_cnp_progress() - Widen the send window after an acknowledgment.
  * @qp: the QP
  *
  * Context: send_lock held.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The completer: acknowledgements, responses and NAKs complete work requests or have
+ * The completer: acknowledgments, responses and NAKs complete work requests or have
  * them sent again.  rx.c calls it, and loopback.c takes the byte order of results from
  * it; it calls sq.c and retry.c.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Completer: acknowledgements and responses to completions. */
+/* Completer: acknowledgments and responses to completions. */
 #ifndef MXE_COMPLETE_H
 #define MXE_COMPLETE_H
 

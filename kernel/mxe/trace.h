@@ -105,7 +105,7 @@ TRACE_EVENT(mxe_loop,
 		  __entry->psn, __entry->length)
 );
 
-/* Negative acknowledgements, RNR included; syndrome as in the AETH. */
+/* Negative acknowledgments, RNR included; syndrome as in the AETH. */
 DECLARE_EVENT_CLASS(mxe_nak,
 	TP_PROTO(const struct mxe_qp *qp, u32 psn, u8 syndrome),
 	TP_ARGS(qp, psn, syndrome),

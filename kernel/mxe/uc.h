@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An unreliable connection carries SEND and RDMA WRITE without acknowledgements
+ * An unreliable connection carries SEND and RDMA WRITE without acknowledgments
  * (uc.c).
  */
 #ifndef MXE_UC_H

@@ -863,7 +863,7 @@ static void send_atomic_big_endian_reply(struct kunit *test)
 				     8), 0);
 }
 
-/* ---- acknowledgements --------------------------------------------------- */
+/* ---- acknowledgments --------------------------------------------------- */
 
 /* Of requests posted at once the last one asks for all. */
 static void ack_asked_once(struct kunit *test)

@@ -43,7 +43,7 @@ static void test_malformed(struct vt_pair *p)
 		  .opcode = BTH_RC | BTH_FETCH_ADD },
 		{ "drop_version", "transport header version 1", .flags = BTH_VERSION_1 },
 		{ "drop_opcode", "an opcode of nobody", .opcode = BTH_RC | BTH_UNASSIGNED },
-		{ "drop_length", "an acknowledgement with data",
+		{ "drop_length", "an acknowledgment with data",
 		  .opcode = BTH_RC | BTH_ACKNOWLEDGE, .len = 8 },
 		{ "drop_length", "a length that is not one of words",
 		  .flags = BTH_PAD_3, .len = 6 },

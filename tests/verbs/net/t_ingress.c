@@ -16,7 +16,7 @@
 
 enum { VLAN_TAG = 4, MORE_FRAGMENTS = 0x2000, SETTLE_US = 50000 };
 
-/* A frame with an acknowledgement of nothing: what is changed in it. */
+/* A frame with an acknowledgment of nothing: what is changed in it. */
 struct frame {
 	const char *what;
 	const char *ip;		/* besides InReceives, what IP counts */
@@ -221,7 +221,7 @@ static void test_frames(const struct vt_pair *p)
 {
 	const char *unsolicited = "drop_unsolicited_response";
 	const struct frame frames[] = {
-		{ .what = "an acknowledgement", .ip = "InNoECTPkts",
+		{ .what = "an acknowledgment", .ip = "InNoECTPkts",
 		  .drop = unsolicited, .at_ingress = true },
 		{ .what = "one that may be marked", .ip = "InECT0Pkts",
 		  .drop = unsolicited, .at_ingress = true, .raw.tos = 2 },
