@@ -431,7 +431,7 @@ static void finish(void)
 		CHECK(!memcmp(e->buf, &fake.buf[(e - ends) * OWN],
 			      sizeof(e->buf)));
 	}
-	CHECK(!emu_any_busy());
+	CHECK(!emu_busy_any());
 }
 
 static void step(struct end *e, uint8_t what)
@@ -452,7 +452,7 @@ static void step(struct end *e, uint8_t what)
 	case 14:
 		poll_ex(take_8(&in) % 8); break;
 	case 15:
-		emu_tick(); break;
+		emu_cq_tick(); break;
 	case 16:
 		ibv_req_notify_cq(&cq->cq, what & 0x40); break;
 	case 17:
@@ -484,7 +484,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!cq) {
 		fake_reset();
 		cqs[0] = new_cq();
-		exp_context_seen(emu_ctx);
+		exp_cq_ex_hook(emu_ctx);
 		cqs[1] = new_cq_ex(EXP_CQ_TIMED_FLAGS);
 	}
 	in = (struct input) { data, size };

@@ -72,9 +72,9 @@ int exp_close_device(struct ibv_context *context,
 	return std(context);
 }
 
-int exp_query_caps_std(struct ibv_context *context,
-		       const struct ibv_device_attr *std,
-		       struct exp_caps *caps)
+int exp_backend_query_std(struct ibv_context *context,
+			  const struct ibv_device_attr *std,
+			  struct exp_caps *caps)
 {
 	*caps = (struct exp_caps) {
 		.atomic_cap = (enum ibv_exp_atomic_cap)std->atomic_cap,
@@ -82,11 +82,11 @@ int exp_query_caps_std(struct ibv_context *context,
 	return exp_backend_of(context)->query(context, caps);
 }
 
-int exp_query_caps(struct ibv_context *context, struct exp_caps *caps)
+int exp_backend_query(struct ibv_context *context, struct exp_caps *caps)
 {
 	struct ibv_device_attr std;
 	int ret;
 
 	ret = ibv_query_device(context, &std);
-	return ret ? ret : exp_query_caps_std(context, &std, caps);
+	return ret ? ret : exp_backend_query_std(context, &std, caps);
 }

@@ -108,9 +108,9 @@ int exp_close_device(struct ibv_context *context,
 		     int (*std)(struct ibv_context *context));
 
 /* What the device of a context can do.  Both return 0 or errno. */
-int exp_query_caps(struct ibv_context *context, struct exp_caps *caps);
-int exp_query_caps_std(struct ibv_context *context,
-		       const struct ibv_device_attr *std,
-		       struct exp_caps *caps);
+int exp_backend_query(struct ibv_context *context, struct exp_caps *caps);
+int exp_backend_query_std(struct ibv_context *context,
+			  const struct ibv_device_attr *std,
+			  struct exp_caps *caps);
 
 #endif /* EXP_BACKEND_H */

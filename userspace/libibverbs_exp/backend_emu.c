@@ -17,8 +17,8 @@
 #include "wr.h"
 
 static const struct emu_progress_ops progress_ops = {
-	.is_busy = emu_any_busy,
-	.tick = emu_tick,
+	.is_busy = emu_busy_any,
+	.tick = emu_cq_tick,
 };
 
 static bool emu_serves(struct ibv_context *context)
@@ -142,7 +142,7 @@ static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 
 	if (!exp_wr_is_masked(wr)) {
 		err = exp_wr_to_std(emu->qp, &std, wr);
-		return err ? err : emu_post_add(emu, &std, NULL, wr);
+		return err ? err : emu_qp_post_add(emu, &std, NULL, wr);
 	}
 	if (masked.is_cmp_swap) {
 		masked.compare_add = cs->compare_val;
@@ -153,7 +153,7 @@ static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 		masked.compare_add = fa->add_val;
 		masked.compare_mask = fa->field_boundary;
 	}
-	return emu_post_add(emu, &std, &masked, wr);
+	return emu_qp_post_add(emu, &std, &masked, wr);
 }
 
 static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
@@ -161,7 +161,7 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 {
 	int err = 0;
 
-	emu_post_begin(entry->emu);
+	emu_qp_post_begin(entry->emu);
 	for (; wr; wr = wr->next) {
 		err = exp_wr_check(entry, wr);
 		if (!err)
@@ -169,7 +169,7 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 		if (err)
 			break;
 	}
-	wr = emu_post_end(entry->emu, wr, &err);
+	wr = emu_qp_post_end(entry->emu, wr, &err);
 	if (err)
 		*bad_wr = wr;
 	return err;
@@ -183,7 +183,7 @@ static int adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags)
 
 	if (err || !can_emulate(std.atomic_cap))
 		return err;
-	return emu_adopt_cq_ex(cq, wc_flags);
+	return emu_cq_ex_adopt(cq, wc_flags);
 }
 
 /* 9 is the standard verbs' atomic write where nothing is emulated. */

@@ -59,7 +59,7 @@ struct exp_mlx5_sq *exp_mlx5_sq_create(struct ibv_qp *qp,
 void exp_mlx5_sq_destroy(struct exp_mlx5_sq *sq);
 
 /* Their completions are corrected, too.  0 or errno. */
-int exp_mlx5_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
+int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
 
 bool exp_mlx5_sq_signals_all(const struct exp_mlx5_sq *sq);
 

@@ -519,7 +519,7 @@ static uint32_t mlx5_read_byte_len(struct ibv_cq_ex *ex)
 	return cq_of_ex(ex)->polled.byte_len;
 }
 
-int exp_mlx5_adopt_cq_ex(struct ibv_cq_ex *ex, uint64_t wc_flags)
+int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *ex, uint64_t wc_flags)
 {
 	struct mlx5_cq *cq = cq_get(ibv_cq_ex_to_cq(ex));
 

@@ -115,7 +115,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context,
 	return cq;
 }
 
-void exp_context_seen(struct ibv_context *context)
+void exp_cq_ex_hook(struct ibv_context *context)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_cq_ex);
 
@@ -137,6 +137,6 @@ exp_open_device(struct ibv_device *device,
 	struct ibv_context *context = std(device);
 
 	if (context)
-		exp_context_seen(context);
+		exp_cq_ex_hook(context);
 	return context;
 }

@@ -10,7 +10,7 @@
  * From now on extended completion queues of the context are known, and
  * adopted by its backend.
  */
-void exp_context_seen(struct ibv_context *context);
+void exp_cq_ex_hook(struct ibv_context *context);
 
 /* ibv_open_device(), with `std` as the one of libibverbs: the context is seen. */
 struct ibv_context *

@@ -163,7 +163,7 @@ int ibv_exp_query_device(struct ibv_context *context,
 	ret = ibv_query_device_ex(context, NULL, &std);
 	if (ret)
 		return ret;
-	ret = exp_query_caps_std(context, &std.orig_attr, &caps);
+	ret = exp_backend_query_std(context, &std.orig_attr, &caps);
 	if (ret)
 		return ret;
 

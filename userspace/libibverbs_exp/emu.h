@@ -199,7 +199,7 @@ void emu_progress_kick(void);
 void emu_busy_set(struct emu_cq *cq, bool busy);
 /* cq has been destroyed, and its queue pairs with it. */
 void emu_busy_clear(struct emu_cq *cq);
-bool emu_any_busy(void);
+bool emu_busy_any(void);
 
 /* ---- emu_qp.c: queue pairs ---------------------------------------------- */
 
@@ -233,17 +233,17 @@ void emu_qp_free(struct emu_qp *qp);
 void emu_qp_reset(struct emu_qp *qp);
 
 /*
- * Requests are added between emu_post_begin() and emu_post_end().  `wr` is the
+ * Requests are added between emu_qp_post_begin() and emu_qp_post_end().  `wr` is the
  * program's request, of any type.
  */
-void emu_post_begin(struct emu_qp *qp);
-int emu_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
-		 const struct emu_masked *masked, void *wr);
+void emu_qp_post_begin(struct emu_qp *qp);
+int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
+		    const struct emu_masked *masked, void *wr);
 /*
  * Posts those added.  `wr` is the request that was refused with *err, or NULL.
  * Returns the first one that is not posted; if it is another, sets *err to its errno.
  */
-void *emu_post_end(struct emu_qp *qp, void *wr, int *err);
+void *emu_qp_post_end(struct emu_qp *qp, void *wr, int *err);
 
 /* A completion of the device, under the lock of cq. */
 void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc);
@@ -271,7 +271,7 @@ bool emu_cq_notify(struct ibv_cq *cq, int solicited_only, int *ret);
 int emu_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
 
 /* Goes on with what the program has not polled since the last call. */
-void emu_tick(void);
+void emu_cq_tick(void);
 
 /* ---- emu_hook.c: the device's own operations ---------------------------- */
 
@@ -284,6 +284,6 @@ const struct emu_device *emu_hook(struct ibv_context *context);
  * Takes ibv_start_poll() and all that goes with it over.  While the program polls
  * by them it has the lock of the completion queue.  0 or errno.
  */
-int emu_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
+int emu_cq_ex_adopt(struct ibv_cq_ex *cq, uint64_t wc_flags);
 
 #endif /* EXP_EMU_H */

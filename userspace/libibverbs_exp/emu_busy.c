@@ -23,7 +23,7 @@ void emu_busy_clear(struct emu_cq *cq)
 	__atomic_store_n(&cq->busy, 0, __ATOMIC_SEQ_CST);
 }
 
-bool emu_any_busy(void)
+bool emu_busy_any(void)
 {
 	return __atomic_load_n(&busy_total, __ATOMIC_SEQ_CST);
 }

@@ -370,7 +370,7 @@ static void tick(struct emu_cq *cq)
 	pthread_mutex_unlock(&cq->lock);
 }
 
-void emu_tick(void)
+void emu_cq_tick(void)
 {
 	struct exp_entry *entry;
 	struct emu_cq *cq;

@@ -151,7 +151,7 @@ static void take_over(struct ibv_cq_ex *ex)
 	ex->read_tm_info = read_tm_info;
 }
 
-int emu_adopt_cq_ex(struct ibv_cq_ex *ex, uint64_t wc_flags)
+int emu_cq_ex_adopt(struct ibv_cq_ex *ex, uint64_t wc_flags)
 {
 	const struct emu_device *device = emu_hook(ex->context);
 	struct emu_cq *cq;

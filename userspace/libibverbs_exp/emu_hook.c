@@ -33,13 +33,13 @@ static int hook_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 	if (!qp)
 		return device_of(ibqp->context)->post_send(ibqp, wr, bad_wr);
-	emu_post_begin(qp);
+	emu_qp_post_begin(qp);
 	for (; wr; wr = wr->next) {
-		err = emu_post_add(qp, wr, NULL, wr);
+		err = emu_qp_post_add(qp, wr, NULL, wr);
 		if (err)
 			break;
 	}
-	wr = emu_post_end(qp, wr, &err);
+	wr = emu_qp_post_end(qp, wr, &err);
 	if (err)
 		*bad_wr = wr;
 	return err;

@@ -413,13 +413,13 @@ static bool is_short(const struct ibv_send_wr *wr)
 	return length < sizeof(uint64_t);
 }
 
-void emu_post_begin(struct emu_qp *qp)
+void emu_qp_post_begin(struct emu_qp *qp)
 {
 	pthread_mutex_lock(&qp->lock);
 }
 
-int emu_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
-		 const struct emu_masked *masked, void *program_wr)
+int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
+		    const struct emu_masked *masked, void *program_wr)
 {
 	struct emu_wr *wr = wr_at(qp, qp->head);
 	int err;
@@ -458,7 +458,7 @@ int emu_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 	return 0;
 }
 
-void *emu_post_end(struct emu_qp *qp, void *wr, int *err)
+void *emu_qp_post_end(struct emu_qp *qp, void *wr, int *err)
 {
 	int ret = push(qp);
 

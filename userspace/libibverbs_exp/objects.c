@@ -32,7 +32,7 @@ static struct ibv_cq *create_timed_cq(struct ibv_context *context, int cqe,
 
 	if (cqe < 0 || comp_vector < 0)
 		return exp_null(EINVAL);
-	exp_context_seen(context);
+	exp_cq_ex_hook(context);
 	cq = ibv_create_cq_ex(context, &attr);
 	if (!cq)
 		return exp_null(exp_errno_from_std(errno));

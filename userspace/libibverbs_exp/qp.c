@@ -145,7 +145,7 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 	if (!err)
 		err = check_unsupported(attr);
 	if (!err && attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD)
-		err = exp_query_caps(context, &caps);
+		err = exp_backend_query(context, &caps);
 	if (err)
 		goto fail;
 

@@ -182,7 +182,7 @@ static int masked_error(const struct ibv_qp *qp)
 {
 	struct exp_caps caps;
 
-	if (exp_query_caps(qp->context, &caps) || !caps.masked)
+	if (exp_backend_query(qp->context, &caps) || !caps.masked)
 		return ENOSYS;
 	return EINVAL;
 }

@@ -43,15 +43,15 @@ static void test_query(void)
 	struct exp_caps caps;
 
 	fake_reset();
-	is_int(exp_query_caps(emu_ctx, &caps), 0, "query");
+	is_int(exp_backend_query(emu_ctx, &caps), 0, "query");
 	ok(caps.masked && caps.emulated && caps.sizes == 8 && !caps.sizes_be && caps.be_reply &&
 	   caps.max_fa_bit_boundary == 64 &&
 	   caps.atomic_cap == IBV_EXP_ATOMIC_HCA, "... 8 bytes");
 	fake.atomic_cap = IBV_ATOMIC_GLOB;
-	exp_query_caps(emu_ctx, &caps);
+	exp_backend_query(emu_ctx, &caps);
 	is_int(caps.atomic_cap, IBV_EXP_ATOMIC_GLOB, "... as wide as they are");
 	fake.atomic_cap = IBV_ATOMIC_NONE;
-	exp_query_caps(emu_ctx, &caps);
+	exp_backend_query(emu_ctx, &caps);
 	ok(!caps.masked && !caps.sizes, "none without atomics");
 }
 
@@ -555,7 +555,7 @@ static void test_reset(void)
 	n = run_all(cq, qp, NULL, wc, 8);
 	is_wcs(wc, n, &id, 1, 0, "... with its completion");
 	is_u64(fake.mem[0], 0x501, "... and its sum");
-	ok(!emu_any_busy(), "... nothing is left to do");
+	ok(!emu_busy_any(), "... nothing is left to do");
 	drop_qp(qp);
 	drop_cq(cq);
 }
@@ -600,7 +600,7 @@ static void test_successor(void)
 	is_u64(qp->wrs[0].wr.wr_id, 1, "... with its own wr_id");
 	drop_qp(qp);
 	drop_cq(cq);
-	ok(!emu_any_busy(), "nothing is left to do");
+	ok(!emu_busy_any(), "nothing is left to do");
 }
 
 /* What is not of an emulated queue pair is not touched. */
@@ -705,23 +705,23 @@ static void test_tick(void)
 	fake_reset();
 	cq = new_cq();
 	qp = new_qp(cq, 0);
-	ok(!emu_any_busy(), "nothing to do");
+	ok(!emu_busy_any(), "nothing to do");
 	fake.mem[0] = 0x500;
 	add(&r[0], 0, SIGNALED, 0, 1, 0x80);
 	init(&r[1], IBV_EXP_WR_RDMA_WRITE, 1, SIGNALED, 1);
 	fake.buf[1] = 0x77;
 	chain(r, 2);
 	post(qp, &r[0].wr);
-	ok(emu_any_busy(), "something to do");
+	ok(emu_busy_any(), "something to do");
 	is_int(fake.kicks, 1, "... is told to the thread");
 	for (int i = 0; i < 3; i++) {
 		run(qp);
-		emu_tick();
+		emu_cq_tick();
 	}
 	ok(run(qp), "the thread has posted what was held");
 	is_u64(fake.mem[0], 0x501, "... and added");
 	is_u64(fake.mem[1], 0x77, "... and written");
-	ok(!emu_any_busy(), "nothing to do");
+	ok(!emu_busy_any(), "nothing to do");
 	is_int(ibv_poll_cq(&cq->cq, 4, wc), 2, "the completions are kept");
 	ok(wc[0].wr_id == 0 && wc[1].wr_id == 1, "... in their order");
 
@@ -730,12 +730,12 @@ static void test_tick(void)
 	post(qp, &r[0].wr);
 	ibv_poll_cq(&cq->cq, 4, wc);
 	run(qp);
-	emu_tick();
+	emu_cq_tick();
 	is_int(cq->num - cq->taken, 1, "the thread leaves it to who polls");
-	emu_tick();
+	emu_cq_tick();
 	is_int(cq->num - cq->taken, 0, "... but not for long");
 	drop_qp(qp);
-	ok(!emu_any_busy(), "nothing to do when it is gone");
+	ok(!emu_busy_any(), "nothing to do when it is gone");
 	drop_cq(cq);
 }
 

@@ -43,7 +43,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 static void start(void)
 {
 	fake_reset();
-	exp_context_seen(emu_ctx);
+	exp_cq_ex_hook(emu_ctx);
 }
 
 /* Adds 1 to the low half of a word. */
@@ -181,9 +181,9 @@ static void test_mixed(void)
 	must_post(qp, 3, true);
 	while (run(qp) || ibv_poll_cq(&cq->cq, 0, &wc))
 		;
-	emu_tick();
+	emu_cq_tick();
 	while (run(qp))
-		emu_tick();
+		emu_cq_tick();
 	ok(poll_next(cq, qp) && cq->ex.wr_id == 2, "two: the first");
 	if (ibv_next_poll(&cq->ex)) {
 		ibv_end_poll(&cq->ex);

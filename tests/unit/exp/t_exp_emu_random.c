@@ -108,7 +108,7 @@ static void test_random(void)
 			break;
 		case 2:
 			if (!rnd(8))
-				emu_tick();
+				emu_cq_tick();
 			break;
 		default:
 			n = ibv_poll_cq(&cq->cq, 1 + rnd(4), wc);
@@ -132,7 +132,7 @@ static void test_random(void)
 		total += m[i].next_id;
 	}
 	diag("%" PRIu64 " requests", total);
-	ok(!emu_any_busy(), "... nothing is left to do");
+	ok(!emu_busy_any(), "... nothing is left to do");
 	drop_qp(m[0].qp);
 	drop_qp(m[1].qp);
 	drop_cq(cq);

@@ -178,7 +178,7 @@ int main(void)
 	fake_init();
 	fake_mlx5_init();
 	mlx5_vctx.create_cq_ex = f_create_cq_ex;
-	exp_context_seen(mlx5_ctx);
+	exp_cq_ex_hook(mlx5_ctx);
 	test_opcodes();
 	test_account();
 	test_error();
