@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * This header has the internal structures of the provider, and its functions by file,
- * the lowest layer first (see the Makefile).
+ * The internal structures of the provider, and its functions by file, the
+ * lowest layer first (see the Makefile). Functions with the name of a member of
+ * struct verbs_context_ops have the contract of that member.
  *
- * Locks: every ring has one spin lock; it covers the index of the process'
- * side and the entries that this side may touch.  No two are held together,
- * and no system call is made with one held, except between ibv_wr_start() and
- * ibv_wr_complete() or ibv_start_poll() and ibv_end_poll(), where the caller
- * decides what happens.
+ * Locks: every ring has one spinlock, which protects the index of the process
+ * and the entries that the process may access. The library never holds two of
+ * them, and makes no system call with one held. Only the program may do so,
+ * between ibv_wr_start() and ibv_wr_complete(), or ibv_start_poll() and
+ * ibv_end_poll().
  */
 #ifndef MXE_H
 #define MXE_H
@@ -41,8 +42,8 @@ struct mxe_device {
 
 /* The thread that polls the send queues of a context. */
 struct mxe_poll_thread {
-	pthread_mutex_t lock;		/* start and stop */
-	pid_t pid;			/* whose it is; 0: there is none */
+	pthread_mutex_t lock;		/* serialises start and stop */
+	pid_t pid;			/* process of the thread; 0: none */
 	pthread_t thread;
 	int fd;
 	uint32_t idle_us;
@@ -57,13 +58,13 @@ struct mxe_context {
 
 struct mxe_ah {
 	struct ibv_ah ibah;
-	uint32_t num;			/* names it in work requests */
+	uint32_t num;			/* in WQEs */
 };
 
 struct mxe_cq {
 	struct verbs_cq vcq;
 	struct mxe_ring ring;
-	struct mxe_cqe cqe;		/* between start_poll and end_poll */
+	struct mxe_cqe cqe;		/* current one, ibv_start_poll() */
 };
 
 struct mxe_srq {
@@ -76,54 +77,98 @@ struct mxe_qp {
 	struct mxedv_qp_ex dv;
 	struct mxe_ring sq;
 	struct mxe_ring rq;
-	uint32_t wr_opcodes;		/* bit n: the builders take opcode n */
-	uint32_t post_opcodes;		/* the same of ibv_post_send() */
+	uint32_t wr_opcodes;		/* bit n: builders accept opcode n */
+	uint32_t post_opcodes;		/* bit n: ibv_post_send() does */
 	bool has_builders;
 	bool defers_doorbell;		/* mxedv_ring_doorbells() */
 	bool is_polled;			/* mxedv_start_poll_thread() */
 	uint8_t masked_flags;		/* added to masked atomics */
 	uint32_t max_atomic_arg;	/* bytes */
-	/* By sq.lock; without ECE the peer is taken to know everything. */
+	/*
+	 * Under sq.lock. Without ECE the peer is assumed to support everything.
+	 */
 	bool has_ece;
-	uint32_t ece_options;		/* what both ends have */
-	uint32_t masked_sizes;		/* that follow: bit n for 2^n bytes */
+	uint32_t ece_options;		/* common to both sides */
+	uint32_t masked_sizes;		/* by ECE: bit n for 2^n bytes */
 
 	/* The batch between ibv_wr_start() and ibv_wr_complete(). */
-	struct mxe_send_wqe *batch_wqe;	/* the request being built, or NULL */
-	uint32_t batch_index;		/* index behind it */
+	struct mxe_send_wqe *batch_wqe;	/* the WQE being built, or NULL */
+	uint32_t batch_index;		/* index after it */
 	int batch_err;			/* first error, a positive errno */
 };
 
+/**
+ * to_mctx() - Cast an ibv_context.
+ * @context: object of this provider
+ *
+ * Return: the structure around it.
+ */
 static inline struct mxe_context *to_mctx(struct ibv_context *context)
 {
 	return mxe_container(context, struct mxe_context, vctx.context);
 }
 
+/**
+ * to_mah() - Cast an ibv_ah.
+ * @ah: object of this provider
+ *
+ * Return: the structure around it.
+ */
 static inline struct mxe_ah *to_mah(struct ibv_ah *ah)
 {
 	return mxe_container(ah, struct mxe_ah, ibah);
 }
 
+/**
+ * to_mcq() - Cast an ibv_cq.
+ * @cq: object of this provider
+ *
+ * Return: the structure around it.
+ */
 static inline struct mxe_cq *to_mcq(struct ibv_cq *cq)
 {
 	return mxe_container(cq, struct mxe_cq, vcq.cq);
 }
 
+/**
+ * to_mcq_ex() - Cast an ibv_cq_ex.
+ * @cq: object of this provider
+ *
+ * Return: the structure around it.
+ */
 static inline struct mxe_cq *to_mcq_ex(struct ibv_cq_ex *cq)
 {
 	return mxe_container(cq, struct mxe_cq, vcq.cq_ex);
 }
 
+/**
+ * to_msrq() - Cast an ibv_srq.
+ * @srq: object of this provider
+ *
+ * Return: the structure around it.
+ */
 static inline struct mxe_srq *to_msrq(struct ibv_srq *srq)
 {
 	return mxe_container(srq, struct mxe_srq, vsrq.srq);
 }
 
+/**
+ * to_mqp() - Cast an ibv_qp.
+ * @qp: object of this provider
+ *
+ * Return: the structure around it.
+ */
 static inline struct mxe_qp *to_mqp(struct ibv_qp *qp)
 {
 	return mxe_container(qp, struct mxe_qp, vqp.qp);
 }
 
+/**
+ * to_mqp_ex() - Cast an ibv_qp_ex.
+ * @qp: object of this provider
+ *
+ * Return: the structure around it.
+ */
 static inline struct mxe_qp *to_mqp_ex(struct ibv_qp_ex *qp)
 {
 	return mxe_container(qp, struct mxe_qp, vqp.qp_ex);
@@ -135,7 +180,16 @@ struct ib_uverbs_attr;
 
 enum { MXE_IOCTL_ATTRS = 4 };
 
-/* Calls a method with up to MXE_IOCTL_ATTRS attributes.  Returns 0 or a positive errno. */
+/**
+ * mxe_ioctl() - Call a uverbs method.
+ * @context: the context
+ * @object: object id
+ * @method: method id
+ * @attrs: attributes
+ * @num_attrs: number of attributes, at most MXE_IOCTL_ATTRS
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
 	      struct ib_uverbs_attr *attrs, unsigned int num_attrs);
 
@@ -143,21 +197,62 @@ int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
 
 int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr);
-/* The same, but it binds windows of type 1, too. */
+
+/**
+ * mxe_post_send_any() - Post like ibv_post_send(), and bind windows of type 1.
+ * @ibqp: the QP
+ * @wr: list of requests
+ * @bad_wr: on error, the first request that was not posted
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      struct ibv_send_wr **bad_wr);
+
+/**
+ * mxe_send_set_builders() - Set the builders of an extended QP.
+ * @qp: the QP
+ */
 void mxe_send_set_builders(struct mxe_qp *qp);
-/* The send_ops_flags that a queue pair of this type may have. */
+
+/**
+ * mxe_send_ops() - Get the operations of a type of QP.
+ * @type: type of the QP
+ *
+ * Return: IBV_QP_EX_WITH_* flags that send_ops_flags may have.
+ */
 uint64_t mxe_send_ops(enum ibv_qp_type type);
-/* Sets the opcodes that a new queue pair takes; `atomics`: these, too. */
+
+/**
+ * mxe_send_init() - Set the opcodes that a new QP accepts.
+ * @qp: the QP
+ * @type: its type
+ * @atomics: true if atomics are accepted
+ */
 void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics);
 
 /* ---- recv.c ------------------------------------------------------------ */
 
-/* Maps a receive queue, which may be a shared one.  Returns 0 or a positive errno. */
+/**
+ * mxe_recv_map() - Map the receive queue of a QP or SRQ.
+ * @rq: filled in
+ * @cmd_fd: uverbs file
+ * @info: the kernel's description of the ring
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_recv_map(struct mxe_ring *rq, int cmd_fd,
 		 const struct mxe_ring_info *info);
-/* Sets *need_doorbell (or NULL) if the kernel waits for a doorbell. */
+
+/**
+ * mxe_recv_post() - Post receive requests.
+ * @rq: the queue
+ * @wr: list of requests
+ * @bad_wr: on error, the first request that was not posted
+ * @need_doorbell: set to true if the doorbell must be rung; may be NULL
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad_wr, bool *need_doorbell);
 int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
@@ -173,6 +268,12 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
 int mxe_resize_cq(struct ibv_cq *ibcq, int cqe);
 int mxe_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
 int mxe_destroy_cq(struct ibv_cq *ibcq);
+
+/**
+ * mxe_cq_purge() - Remove the completions of a QP from a CQ.
+ * @ibcq: the CQ
+ * @qp_num: number of the QP
+ */
 void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num);
 
 /* ---- pd.c -------------------------------------------------------------- */
@@ -240,7 +341,11 @@ enum {
 
 int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
 int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
-/* Also called for a new queue pair, once max_atomic_arg is set. */
+
+/**
+ * mxe_ece_reset() - Forget the options that were negotiated with a peer.
+ * @qp: the QP, also a new one, whose max_atomic_arg is set
+ */
 void mxe_ece_reset(struct mxe_qp *qp);
 
 /* ---- qp.c -------------------------------------------------------------- */
@@ -248,9 +353,20 @@ void mxe_ece_reset(struct mxe_qp *qp);
 struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *mxe_create_qp_ex(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr);
+
+/**
+ * mxe_create_qp_dv() - Create a QP for mxedv_create_qp().
+ * @context: the context
+ * @attr: as for ibv_create_qp_ex()
+ * @create_flags: enum mxedv_qp_create_flags, validated
+ * @max_atomic_arg: bytes, validated
+ *
+ * Return: the QP, or NULL with errno.
+ */
 struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr,
 				uint32_t create_flags, uint32_t max_atomic_arg);
+
 int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask);
 int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		 struct ibv_qp_init_attr *init_attr);
@@ -260,16 +376,44 @@ struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 
 /* ---- poll_thread.c ----------------------------------------------------- */
 
-/* Of a new context. */
+/**
+ * mxe_poll_thread_init() - Initialise the poll thread of a new context.
+ * @ctx: the context
+ */
 void mxe_poll_thread_init(struct mxe_context *ctx);
-/* These two return 0 or a positive errno. */
+
+/**
+ * mxe_poll_thread_start() - Start the poll thread.
+ * @ctx: the context
+ * @idle_us: microseconds without requests until it sleeps
+ *
+ * Return: 0 or a positive errno, EBUSY if it runs already.
+ */
 int mxe_poll_thread_start(struct mxe_context *ctx, uint32_t idle_us);
+
+/**
+ * mxe_poll_thread_stop() - Stop the poll thread.
+ * @ctx: the context
+ *
+ * Return: 0 or a positive errno, ENOENT if there is none.
+ */
 int mxe_poll_thread_stop(struct mxe_context *ctx);
-/* Ends the thread, if there is one, before the context is freed. */
+
+/**
+ * mxe_poll_thread_free() - Stop the poll thread, if any, before the context is
+ * freed.
+ * @ctx: the context
+ */
 void mxe_poll_thread_free(struct mxe_context *ctx);
 
 /* ---- device.c ---------------------------------------------------------- */
 
+/**
+ * mxe_is_device() - Check if a device is an mxe device.
+ * @device: the device
+ *
+ * Return: true if this provider drives it.
+ */
 bool mxe_is_device(struct ibv_device *device);
 
 #endif /* MXE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A ring is shared with the kernel: ring.c maps it, and the inline functions of the
- * fast paths are here.
+ * Rings, which the process shares with the kernel. ring.c maps them, and this
+ * header has the inline functions of the hot paths.
  */
 #ifndef MXE_RING_H
 #define MXE_RING_H
@@ -15,29 +15,60 @@
 #include <rdma/mxe-abi.h>
 
 /*
- * One mapped ring.  `index` is the process' side: the producer of a work
- * queue, the consumer of a completion queue.  The kernel's copy in the header
- * follows it.  A queue without entries is not mapped and counts as full.
+ * A mapped ring. index is the index of the process: the producer index of a
+ * work queue, or the consumer index of a CQ. The copy in the header is updated
+ * from it. A queue without entries is not mapped, and counts as full.
  */
 struct mxe_ring {
 	struct mxe_ring_hdr *hdr;
 	char *entry;
-	size_t map_size;
-	uint32_t entries;
-	uint32_t stride;
+	size_t map_size;		/* bytes */
+	uint32_t entries;		/* power of two */
+	uint32_t stride;		/* bytes */
 	uint32_t max_sge;
 	uint32_t max_inline;
 	uint32_t index;
 	pthread_spinlock_t lock;
 };
 
+/**
+ * mxe_ring_map() - Map a ring and initialise its lock.
+ * @ring: filled in
+ * @cmd_fd: uverbs file
+ * @info: the kernel's description of the ring
+ * @min_stride: minimum bytes of an entry that the library relies on
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 		 const struct mxe_ring_info *info, size_t min_stride);
+
+/**
+ * mxe_ring_unmap() - Undo mxe_ring_map().
+ * @ring: the ring
+ */
 void mxe_ring_unmap(struct mxe_ring *ring);
-/* Other memory with the same indices; the caller holds the lock. */
+
+/**
+ * mxe_ring_replace() - Give a ring new memory, and keep its index.
+ * @ring: the ring, whose lock is held
+ * @with: the new memory, which must not be used any more afterwards
+ */
 void mxe_ring_replace(struct mxe_ring *ring, struct mxe_ring *with);
+
+/**
+ * mxe_ring_reset() - Set the index of the process to 0, after RESET of the QP.
+ * @ring: the ring
+ */
 void mxe_ring_reset(struct mxe_ring *ring);
 
+/**
+ * mxe_ring_at() - Get the address of an entry.
+ * @ring: the ring
+ * @index: free-running index
+ *
+ * Return: the entry.
+ */
 static inline __attribute__((returns_nonnull)) void *
 mxe_ring_at(const struct mxe_ring *ring, uint32_t index)
 {
@@ -45,31 +76,57 @@ mxe_ring_at(const struct mxe_ring *ring, uint32_t index)
 	       (size_t)(index & (ring->entries - 1)) * ring->stride;
 }
 
+/**
+ * mxe_load_acquire() - Load an index that the kernel writes.
+ * @p: the index in a ring header
+ *
+ * Return: its value, with acquire semantics.
+ */
 static inline uint32_t mxe_load_acquire(const __u32 *p)
 {
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
 
+/**
+ * mxe_store_release() - Store an index that the kernel reads.
+ * @p: the index in a ring header
+ * @value: its value
+ */
 static inline void mxe_store_release(__u32 *p, uint32_t value)
 {
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
 }
 
-/* Is there no room on a work queue whose next entry is `index`? */
+/**
+ * mxe_ring_full() - Check a work queue for a free entry.
+ * @ring: the ring
+ * @index: index of the next entry
+ *
+ * Return: true if there is no free entry.
+ */
 static inline bool mxe_ring_full(const struct mxe_ring *ring, uint32_t index)
 {
 	return !ring->entries ||
 	       index - mxe_load_acquire(&ring->hdr->consumer) >= ring->entries;
 }
 
-/* Hands the entries of a work queue before `index` over to the kernel. */
+/**
+ * mxe_ring_publish() - Pass entries of a work queue to the kernel.
+ * @ring: the ring, whose lock is held
+ * @index: index after the last entry
+ */
 static inline void mxe_ring_publish(struct mxe_ring *ring, uint32_t index)
 {
 	ring->index = index;
 	mxe_store_release(&ring->hdr->producer, index);
 }
 
-/* Writes the scatter/gather list of a work request. */
+/**
+ * mxe_ring_put_sges() - Write the scatter/gather list of a WQE.
+ * @to: in the WQE
+ * @sge: the list
+ * @num_sge: number of elements
+ */
 static inline void mxe_ring_put_sges(struct mxe_sge *to,
 				     const struct ibv_sge *sge,
 				     unsigned int num_sge)
@@ -84,20 +141,29 @@ static inline void mxe_ring_put_sges(struct mxe_sge *to,
 		};
 }
 
-/* Completions that wait on a completion queue. */
+/**
+ * mxe_ring_pending() - Count the completions in a CQ.
+ * @ring: the ring, whose lock is held
+ *
+ * Return: number of completions that were not polled yet.
+ */
 static inline uint32_t mxe_ring_pending(const struct mxe_ring *ring)
 {
 	uint32_t n = mxe_load_acquire(&ring->hdr->producer) - ring->index;
 
-	/* Only a process that writes to its rings itself sees more. */
+	/* More are possible only if the program overwrites its ring. */
 	return n <= ring->entries ? n : 0;
 }
 
-/*
- * Returns true if the kernel, which looks at this work queue by itself, waits for a
- * doorbell now.  Called after work requests were published.  The kernel sets the flag
- * before it looks at the producer for the last time; with the barrier between store and
- * load one of the two sides sees the other.
+/**
+ * mxe_ring_needs_doorbell() - Check if the kernel must be told of new entries.
+ * @ring: a work queue that the kernel reads without a doorbell
+ *
+ * Called after mxe_ring_publish(). The kernel sets the flag before it reads the
+ * producer index for the last time. With the barrier between our store and
+ * load, at least one side sees the store of the other.
+ *
+ * Return: true if the doorbell must be rung.
  */
 static inline bool mxe_ring_needs_doorbell(const struct mxe_ring *ring)
 {

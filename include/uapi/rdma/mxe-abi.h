@@ -1,16 +1,19 @@
-/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
 /*
- * User ABI of the mxe driver: the udata structures of the verbs and the
- * layout of the rings that a process shares with the kernel.
+ * SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)
+ */
+/*
+ * User ABI of the mxe driver: the udata structures of the verbs, and the layout
+ * of the rings that a process shares with the kernel.
  *
- * Rules of this file
- *  - Only fixed-width types; every structure is a multiple of 8 bytes.
- *  - The kernel refuses unknown flags and non-zero reserved fields (EINVAL),
- *    also in the part of a longer structure that it does not know.
- *  - A response is copied out as far as both sides know it.
- *  - Fields of rings are in host byte order unless typed __be*.
- *  - Everything in a ring is written by a process that the kernel does not
- *    trust, or is a copy that the kernel never reads back.
+ * Rules of this file:
+ *
+ *  - Only fixed-width types are used. The size of each structure is a multiple
+ *    of 8 bytes. - The kernel refuses unknown flags and non-zero reserved
+ *    fields with EINVAL, including those in the part of a longer structure that
+ *    it does not know. - The kernel copies as much of a response as both sides
+ *    know. - Fields are in host byte order unless they are typed __be*. - The
+ *    kernel trusts nothing in a ring. Each field is written by the process, or
+ *    is a copy for the process that the kernel never reads.
  */
 #ifndef MXE_ABI_USER_H
 #define MXE_ABI_USER_H
@@ -18,44 +21,47 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* uverbs ABI version of the device (sysfs abi_version). */
+/* uverbs ABI version of the device (sysfs attribute abi_version). */
 #define MXE_UVERBS_ABI_VERSION 1
 
 /*
- * The driver id, shared by kernel and provider: the bytes 'm' 'x' 'e' '1' read
- * as a big-endian number.  Not in enum rdma_driver_id, which lists drivers of
- * the kernel tree; the ABI carries ids as 32-bit numbers.
+ * The driver id: the bytes 'm' 'x' 'e' '1' as a big-endian number. It is not in
+ * enum rdma_driver_id, which lists the in-tree drivers, but the ABI carries
+ * driver ids as 32-bit numbers.
  */
 #define MXE_DRIVER_ID 0x6d786531
 
 /*
- * The vendor, for ibv_query_device() and, as ECE, in messages of the connection
- * manager, which have room for an IEEE OUI.  The project has none: these are the
- * bytes 'm' 'x' 'e'.  Nobody else has it as one, for the lowest bit of its first
- * byte is set, which an OUI has clear: it is the group bit of addresses.
+ * The vendor id in ibv_query_device() and in the ECE of CM messages, where
+ * other vendors have their IEEE OUI. The project has no OUI. The bytes 'm' 'x'
+ * 'e' cannot collide with one, because the lowest bit of the first byte is set.
+ * In addresses that is the group bit, which is clear in every OUI.
  */
 #define MXE_VENDOR_ID 0x6d7865
 
 /* ---- rings ------------------------------------------------------------- */
 
 /*
- * Every ring is one mmap()able area: this header, then the entries, each
- * `stride` bytes apart, `entries` (a power of two) of them.  Indices count
- * entries and run freely through 2^32; an entry's place is index & (entries-1).
+ * A ring is an area for mmap(). It consists of this header and `entries`
+ * entries at intervals of `stride` bytes, where `entries` is a power of two.
+ * Indices count entries and wrap at 2^32. The position of an entry is index &
+ * (entries - 1).
  *
- * Work queues: the process produces, the kernel consumes.  Completion queues:
- * the reverse.  The producer publishes an entry with a store-release of
- * `producer`; the consumer frees it with a store-release of `consumer`.  An
- * entry of a send queue is free when its work request has completed, one of a
- * receive queue when its message has been taken up.
+ * In work queues the process is the producer and the kernel the consumer. In
+ * CQs it is the other way round. The producer publishes an entry by a
+ * store-release to `producer`. The consumer frees it by a store-release to
+ * `consumer`. An entry of a send queue is free after its work request has
+ * completed. An entry of a receive queue is free as soon as the kernel has
+ * taken the request for a message.
  */
 struct mxe_ring_hdr {
 	__u32 producer;
 	__u32 reserved0[15];
 	__u32 consumer;
 	/*
-	 * Work queues only, written by the kernel: enum mxe_ring_flags.  Read it
-	 * after a full memory barrier that follows the store to `producer`.
+	 * enum mxe_ring_flags, in work queues only, written by the kernel. The
+	 * process reads it after a full memory barrier that follows its store
+	 * to `producer`.
 	 */
 	__u32 flags;
 	__u32 reserved1[14];
@@ -63,9 +69,11 @@ struct mxe_ring_hdr {
 
 enum mxe_ring_flags {
 	/*
-	 * Ring the doorbell for this queue also.  Receive queues: the queue pair
-	 * is in error.  Send queues, of MXE_QP_CREATE_POLLED: no thread polls it
-	 * at present, or the same; others are rung for whatever it says.
+	 * The process must ring the doorbell for this queue.  In a receive
+	 * queue, it is set when the QP is in the error state.  In a send queue
+	 * of a QP with MXE_QP_CREATE_POLLED, it is set in the error state and
+	 * whenever no thread polls the queue.  Other send queues need the
+	 * doorbell in any case.
 	 */
 	MXE_RING_NEED_DOORBELL = 1 << 0,
 };
@@ -76,38 +84,37 @@ struct mxe_sge {
 	__u32 lkey;
 };
 
-/*
- * Flags of a send work request; the first four have the values of IBV_SEND_*.
- */
+/* Flags of a send WQE.  The first four have the values of IBV_SEND_*. */
 enum mxe_send_wqe_flags {
 	MXE_SEND_FENCE		= 1 << 0,
 	MXE_SEND_SIGNALED	= 1 << 1,
 	MXE_SEND_SOLICITED	= 1 << 2,
 	MXE_SEND_INLINE		= 1 << 3,
-	/* Opaque to the kernel: returned as MXE_CQE_USER in the completion. */
+	/* Returned as MXE_CQE_USER in the completion, otherwise not used. */
 	MXE_SEND_USER		= 1 << 7,
 };
 
-/* Opcodes that enum ib_uverbs_wr_opcode has since Linux 6.2. */
+/* Opcodes that are part of enum ib_uverbs_wr_opcode since Linux 6.2. */
 enum mxe_send_wqe_opcode {
 	MXE_WR_FLUSH		= 14,
 	MXE_WR_ATOMIC_WRITE	= 15,
 };
 
 /*
- * A send work request.  Behind it stand num_sge struct mxe_sge or, with
- * MXE_SEND_INLINE, inline_len bytes of data (num_sge is then 0).
+ * A send WQE. It is followed by num_sge struct mxe_sge or, with MXE_SEND_INLINE
+ * and num_sge 0, by inline_len bytes of data.
  *
- * A masked atomic of 16 or 32 bytes has its operands between this and the
- * struct mxe_sge: compare_add, swap, compare_add_mask, swap_mask, each of
- * 1 << log_arg_sz bytes, as words of 8 bytes, the least significant first.
+ * The operands of a masked atomic of 16 or 32 bytes are located between this
+ * structure and the struct mxe_sge: compare_add, swap, compare_add_mask,
+ * swap_mask. Each has 1 << log_arg_sz bytes, as words of 8 bytes, the least
+ * significant first.
  */
 struct mxe_send_wqe {
 	__aligned_u64 wr_id;
-	__u8 opcode;		/* enum ib_uverbs_wr_opcode, or as above */
+	__u8 opcode;		/* enum ib_uverbs_wr_opcode, or above */
 	__u8 flags;		/* enum mxe_send_wqe_flags */
 	__u8 num_sge;
-	__u8 log_arg_sz;	/* masked atomics: 2^n bytes, 2 to 5; others: 0 */
+	__u8 log_arg_sz;	/* masked atomics: log2 of bytes */
 	__u32 inline_len;	/* bytes */
 	__aligned_u64 remote_addr;
 	__u32 rkey;
@@ -117,10 +124,11 @@ struct mxe_send_wqe {
 	};
 	union {
 		/*
-		 * Atomics of up to 8 bytes; the upper halves are 0 with 4.
-		 * compare_add is the value compared or the value added; a
-		 * masked fetch-and-add has its field boundaries in
-		 * compare_add_mask.  As struct ib_atomic_wr of the kernel.
+		 * Atomics of up to 8 bytes, with the meaning of struct
+		 * ib_atomic_wr. compare_add is the value to compare or to add.
+		 * compare_add_mask has the field boundaries of a masked
+		 * fetch-and-add. With operands of 4 bytes the upper halves are
+		 * 0.
 		 */
 		struct {
 			__aligned_u64 compare_add;
@@ -129,17 +137,17 @@ struct mxe_send_wqe {
 			__aligned_u64 swap_mask;
 		} atomic;
 		/*
-		 * BIND_MW.  rkey is the window's new key, of which the lower 8
-		 * bits are the process's choice.
+		 * BIND_MW.  rkey is the new key of the window.  The process
+		 * chooses its lower 8 bits.
 		 */
 		struct {
 			__aligned_u64 addr;
-			__aligned_u64 length;	/* bytes; 0: unbind, type 1 */
+			__aligned_u64 length;	/* bytes; 0 unbinds type 1 */
 			__u32 mr_lkey;
 			__u32 access;	/* enum ib_uverbs_access_flags */
 			__aligned_u64 reserved1;
 		} bind;
-		/* UD queue pairs: where to. */
+		/* Destination of a UD QP. */
 		struct {
 			__u32 ah_num;	/* struct mxe_create_ah_resp */
 			__u32 remote_qpn;
@@ -147,29 +155,26 @@ struct mxe_send_wqe {
 			__u32 reserved1;
 			__aligned_u64 reserved[2];
 		} ud;
-		/*
-		 * FLUSH of what is at remote_addr: enum
-		 * ib_placement_type, enum ib_selectivity_level.
-		 */
+		/* FLUSH of the memory at remote_addr. */
 		struct {
 			__u32 length;	/* bytes */
-			__u8 type;
-			__u8 level;
+			__u8 type;	/* enum ib_placement_type */
+			__u8 level;	/* enum ib_selectivity_level */
 			__u16 reserved1;
 			__aligned_u64 reserved[3];
 		} flush;
-		/* ATOMIC WRITE: what to store, unless num_sge. */
+		/* ATOMIC WRITE without SGE. */
 		struct {
-			__aligned_u64 data;	/* as in memory */
+			__aligned_u64 data;	/* to store, in memory order */
 			__aligned_u64 reserved[3];
 		} atomic_write;
 		__aligned_u64 reserved[4];
 	};
-	__u32 remote_srqn;	/* XRC initiators: for which receive queue */
+	__u32 remote_srqn;	/* XRC initiators: number of the target SRQ */
 	__u32 reserved1;
 };
 
-/* A receive work request; num_sge struct mxe_sge stand behind it. */
+/* A receive WQE.  It is followed by num_sge struct mxe_sge. */
 struct mxe_recv_wqe {
 	__aligned_u64 wr_id;
 	__u32 num_sge;
@@ -197,14 +202,14 @@ enum mxe_cqe_flags {
 	MXE_CQE_GRH		= 1 << 0,
 	MXE_CQE_WITH_IMM	= 1 << 1,
 	MXE_CQE_WITH_INV	= 1 << 2,
-	/* With MXE_CQE_GRH: an IPv4 header, and not an IPv6 one. */
+	/* With MXE_CQE_GRH: the GRH area holds an IPv4 header. */
 	MXE_CQE_IPV4		= 1 << 3,
 	MXE_CQE_USER		= 1 << 7,
 };
 
 struct mxe_cqe {
 	__aligned_u64 wr_id;
-	__u32 status;		/* enum ib_wc_status, the same as enum ibv_wc_status */
+	__u32 status;		/* enum ib_wc_status */
 	__u16 opcode;		/* enum mxe_wc_opcode; valid if status is 0 */
 	__u16 flags;		/* enum mxe_cqe_flags */
 	__u32 byte_len;
@@ -217,18 +222,18 @@ struct mxe_cqe {
 	};
 	__u16 pkey_index;
 	__u16 reserved0;
-	__aligned_u64 timestamp; /* ns, CLOCK_MONOTONIC; 0: not asked for */
+	__aligned_u64 timestamp; /* ns, CLOCK_MONOTONIC; 0: not requested */
 	__aligned_u64 reserved1[2];
 };
 
 /* ---- doorbell ---------------------------------------------------------- */
 
 /*
- * write() on the doorbell file takes an array of these.  The kernel looks at
- * the named queues of queue pairs that belong to the file's user context.  It
- * returns the number of bytes rung; a bad record ends the call there, with
- * EINVAL (unknown bit, odd size) or ENOENT (no such queue pair in this
- * context) if it was the first.
+ * The argument of write() on the doorbell file is an array of these. The kernel
+ * processes the queues that they name, on QPs of the file's user context, and
+ * returns the number of bytes processed. It stops at an invalid record. If that
+ * is the first one, it returns EINVAL (unknown bit, odd size) or ENOENT (the
+ * context has no such QP).
  */
 struct mxe_doorbell {
 	__u32 qp_num;
@@ -243,50 +248,52 @@ enum mxe_doorbell_queues {
 /* ---- polling ----------------------------------------------------------- */
 
 /*
- * ioctl() of the poller's file.  MXE_IOC_POLL_RUN: the calling thread looks at
- * the send queues of MXE_QP_CREATE_POLLED of the file's user context, and
- * sends, until somebody calls MXE_IOC_POLL_STOP.  When it has found nothing for
- * idle_us it sleeps until a doorbell is rung for one of them.
+ * Argument of ioctl() MXE_IOC_POLL_RUN on the poller's file. The calling thread
+ * polls the send queues of all MXE_QP_CREATE_POLLED QPs of the user context,
+ * and sends their requests, until MXE_IOC_POLL_STOP. After idle_us microseconds
+ * without requests it sleeps until a doorbell is rung for one of these QPs.
  */
 struct mxe_poll_run {
 	__u32 idle_us;
-	__u32 flags;		/* none yet */
+	__u32 flags;		/* must be 0 */
 	__aligned_u64 reserved;
 };
 
-/* The type is that of rdma/rdma_user_ioctl_cmds.h, the numbers are unused. */
+/*
+ * The ioctl type is that of rdma/rdma_user_ioctl_cmds.h, with unused numbers.
+ */
 #define MXE_IOC_POLL_RUN	_IOW(0x1b, 0x80, struct mxe_poll_run)
 #define MXE_IOC_POLL_STOP	_IO(0x1b, 0x81)
 
 /* ---- udata of the verbs ------------------------------------------------ */
 
 struct mxe_alloc_ucontext_req {
-	__u32 flags;		/* none yet */
+	__u32 flags;		/* must be 0 */
 	__u32 reserved;
 };
 
 struct mxe_alloc_ucontext_resp {
 	__u32 comp_mask;
-	__u32 max_inline;	/* bytes, per send work request */
+	__u32 max_inline;	/* bytes in a send WQE */
 };
 
-/* Where to mmap() a ring: on the uverbs file, at mmap_offset. */
+/* A ring, for mmap() on the uverbs file. */
 struct mxe_ring_info {
 	__aligned_u64 mmap_offset;
 	__aligned_u64 mmap_size;	/* bytes */
-	__u32 entries;		/* power of two, at least what was asked for */
+	__u32 entries;		/* power of two */
 	__u32 stride;		/* bytes from entry to entry */
 	__u32 max_sge;
-	__u32 max_inline;	/* bytes; send queues */
+	__u32 max_inline;	/* bytes; send queues only */
 };
 
 struct mxe_create_ah_resp {
-	__u32 ah_num;		/* names it in work requests of its domain */
+	__u32 ah_num;		/* number in WQEs of the same PD */
 	__u32 reserved;
 };
 
 struct mxe_create_cq_req {
-	__u32 flags;		/* none yet */
+	__u32 flags;		/* must be 0 */
 	__u32 reserved;
 };
 
@@ -295,33 +302,33 @@ struct mxe_create_cq_resp {
 };
 
 /*
- * The new ring has what was not polled of the old one, at the same indices,
- * and from now on takes the completions.
+ * The new ring contains the completions that were not polled from the old one,
+ * at the same indices. The kernel writes all later completions to the new ring.
  */
 struct mxe_resize_cq_resp {
 	struct mxe_ring_info ring;
 };
 
 struct mxe_create_srq_req {
-	__u32 flags;		/* none yet */
+	__u32 flags;		/* must be 0 */
 	__u32 reserved;
 };
 
-/* The ring is that of a receive queue; nothing is rung for it. */
+/* The ring is that of a receive queue.  It needs no doorbell. */
 struct mxe_create_srq_resp {
 	struct mxe_ring_info ring;
 };
 
 enum mxe_create_qp_flags {
-	/* Deliver the results of atomics in big-endian. */
+	/* The results of atomics are big-endian. */
 	MXE_QP_CREATE_ATOMIC_BE_REPLY = 1 << 0,
-	/* A thread may poll the send queue: see MXE_RING_NEED_DOORBELL. */
+	/* A thread may poll the send queue, see MXE_RING_NEED_DOORBELL. */
 	MXE_QP_CREATE_POLLED = 1 << 1,
 };
 
 struct mxe_create_qp_req {
 	__u32 flags;		/* enum mxe_create_qp_flags */
-	__u32 max_atomic_arg;	/* bytes: 0 (as 8), 4, 8, 16 or 32 */
+	__u32 max_atomic_arg;	/* bytes: 4, 8, 16, 32, or 0 for 8 */
 	__aligned_u64 reserved;
 };
 

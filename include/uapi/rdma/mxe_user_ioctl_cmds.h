@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
+/*
+ * SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)
+ */
 /*
  * Objects, methods and attributes that mxe adds to the uverbs ioctl ABI.
  * Numbers never change; new ones are added at the end.
@@ -15,8 +17,8 @@ enum mxe_objects {
 };
 
 /*
- * The doorbell: a file descriptor of the user context.  Closing it destroys
- * the object.  See struct mxe_doorbell for write().
+ * The doorbell is a file of a user context. Closing the last descriptor
+ * destroys the object. See struct mxe_doorbell for write().
  */
 enum mxe_doorbell_methods {
 	MXE_METHOD_DOORBELL_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
@@ -27,8 +29,8 @@ enum mxe_doorbell_alloc_attrs {
 };
 
 /*
- * The poller: a file descriptor of the user context, which has one at most.
- * Closing it destroys the object.  See struct mxe_poll_run for ioctl().
+ * The poller is a file of a user context, which can have only one.  Closing the
+ * last descriptor destroys the object.  See struct mxe_poll_run for ioctl().
  */
 enum mxe_poller_methods {
 	MXE_METHOD_POLLER_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
@@ -44,7 +46,7 @@ enum mxe_device_methods {
 };
 
 enum mxe_device_query_atomics_attrs {
-	/* out: struct mxe_atomic_caps; a longer buffer is filled with zeroes */
+	/* out: struct mxe_atomic_caps; the rest of a longer buffer is zeroed */
 	MXE_ATTR_DEVICE_QUERY_ATOMICS_CAPS = (1U << UVERBS_ID_NS_SHIFT),
 };
 
@@ -54,26 +56,26 @@ enum mxe_masked_atomic_ops {
 };
 
 enum mxe_atomic_reply_modes {
-	/* Results in the host's byte order: queue pairs without the flag. */
+	/* Host byte order, on QPs without MXE_QP_CREATE_ATOMIC_BE_REPLY. */
 	MXE_ATOMIC_REPLY_HOST	= 1 << 0,
-	/* Big-endian results: MXE_QP_CREATE_ATOMIC_BE_REPLY. */
+	/* Big-endian, on QPs with MXE_QP_CREATE_ATOMIC_BE_REPLY. */
 	MXE_ATOMIC_REPLY_BE	= 1 << 1,
 };
 
 struct mxe_atomic_caps {
-	__u32 comp_mask;		/* 0; for later fields */
-	__u32 atomic_cap;		/* enum ib_atomic_cap of standard atomics */
-	__u32 masked_atomic_cap;	/* the same for masked atomics */
+	__u32 comp_mask;		/* 0, reserved for later fields */
+	__u32 atomic_cap;		/* enum ib_atomic_cap, standard */
+	__u32 masked_atomic_cap;	/* enum ib_atomic_cap, masked */
 	__u32 masked_ops;		/* enum mxe_masked_atomic_ops */
-	/* Bit n: operands of 2^n bytes are carried. */
+	/* Bit n: operands of 2^n bytes are supported. */
 	__aligned_u64 log_arg_sizes;
 	/*
-	 * Of these, the sizes whose result is big-endian on every queue pair:
-	 * in one word up to 8 bytes, in words of 8 bytes beyond, of which the
-	 * first is the least significant one.
+	 * Sizes whose result is big-endian on every QP. A result of up to 8
+	 * bytes is one word. A wider one consists of words of 8 bytes, the
+	 * least significant first.
 	 */
 	__aligned_u64 log_arg_sizes_be;
-	__u32 max_fa_bit_boundary;	/* bits of the widest field of an addition */
+	__u32 max_fa_bit_boundary;	/* maximum bits of a field */
 	__u32 reply_modes;		/* enum mxe_atomic_reply_modes */
 };
 
@@ -83,10 +85,10 @@ enum mxe_alloc_dm_attrs {
 	MXE_ATTR_ALLOC_DM_RESP = (1U << UVERBS_ID_NS_SHIFT),
 };
 
-/* Where to mmap() device memory: on the uverbs file, at mmap_offset. */
+/* Device memory, for mmap() on the uverbs file. */
 struct mxe_alloc_dm_resp {
 	__aligned_u64 mmap_offset;
-	__aligned_u64 mmap_size;	/* bytes: whole pages */
+	__aligned_u64 mmap_size;	/* bytes, whole pages */
 };
 
 #endif /* MXE_USER_IOCTL_CMDS_H */

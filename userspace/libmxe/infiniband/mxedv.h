@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * mxedv: direct verbs of the mxe provider.
+ * mxedv: direct verbs of the mxe provider.  mxedv(7) is the guide.
  *
- * Link with -lmxe -libverbs.  Thread safety is that of the verbs: calls on
- * one queue pair are serialised by the library between ibv_wr_start() and
- * ibv_wr_complete(), other calls may come from any thread.
+ * Link with -lmxe -libverbs.  All functions may be called from any thread.  The
+ * library serialises the builders of a QP between ibv_wr_start() and
+ * ibv_wr_complete().
  */
 #ifndef _INFINIBAND_MXEDV_H
 #define _INFINIBAND_MXEDV_H
@@ -17,7 +17,12 @@
 extern "C" {
 #endif
 
-/* True if the device is driven by mxe. */
+/**
+ * mxedv_is_supported() - Check if a device is an mxe device.
+ * @device: an element of ibv_get_device_list()
+ *
+ * Return: true if the mxe provider drives it.
+ */
 bool mxedv_is_supported(struct ibv_device *device);
 
 enum mxedv_masked_atomic_ops {
@@ -31,45 +36,49 @@ enum mxedv_atomic_reply_modes {
 };
 
 struct mxedv_device_attr {
-	uint64_t comp_mask;		/* out: which later fields are valid; 0 */
+	uint64_t comp_mask;		/* out: 0, reserved for later fields */
 	enum ibv_atomic_cap atomic_cap;
 	enum ibv_atomic_cap masked_atomic_cap;
 	uint32_t masked_ops;		/* enum mxedv_masked_atomic_ops */
-	uint32_t max_fa_bit_boundary;	/* bits */
-	uint64_t log_arg_sizes;		/* bit n: 2^n bytes */
+	uint32_t max_fa_bit_boundary;	/* maximum bits of a field */
+	uint64_t log_arg_sizes;		/* bit n: operands of 2^n bytes */
 	/*
-	 * Those whose result is always big-endian: 4 bytes as one word, wider
-	 * ones as words of 8 bytes, of which the first is the least significant.
+	 * Sizes whose result is always big-endian. A result of 4 bytes is one
+	 * word. A wider one consists of words of 8 bytes, the least significant
+	 * first.
 	 */
 	uint64_t log_arg_sizes_be;
 	uint32_t reply_modes;		/* enum mxedv_atomic_reply_modes */
 	uint32_t reserved;
 };
 
-/*
- * Ask the device about masked atomics.  inlen is the caller's
- * sizeof(struct mxedv_device_attr); fields that the library does not know are
- * set to zero.  Returns 0 or a positive errno.
+/**
+ * mxedv_query_device() - Query the masked atomics of a device.
+ * @context: context of an mxe device
+ * @attr: filled in; fields that the library does not know are zeroed
+ * @inlen: sizeof(struct mxedv_device_attr) of the caller, in bytes
+ *
+ * Return: 0 or a positive errno.
  */
 int mxedv_query_device(struct ibv_context *context,
 		       struct mxedv_device_attr *attr, uint32_t inlen);
 
 enum mxedv_qp_create_flags {
-	/* Results of atomics are delivered in big-endian. */
+	/* The results of atomics are big-endian. */
 	MXEDV_QP_CREATE_ATOMIC_BE_REPLY	= 1 << 0,
 	/*
-	 * Masked atomics complete with the opcodes that MLNX_OFED gave them, 9
-	 * and 10, instead of IBV_WC_COMP_SWAP and IBV_WC_FETCH_ADD.
+	 * Masked atomics complete with the opcodes of MLNX_OFED, 9 and 10,
+	 * instead of IBV_WC_COMP_SWAP and IBV_WC_FETCH_ADD.
 	 */
 	MXEDV_QP_CREATE_EXP_WC_OPCODE	= 1 << 1,
 	/*
-	 * Posting to the send queue does not ring the doorbell: the program
-	 * does, for many queue pairs at once, by mxedv_ring_doorbells().
+	 * Posting to the send queue does not ring the doorbell.  The program
+	 * rings for many QPs at once with mxedv_ring_doorbells().
 	 */
 	MXEDV_QP_CREATE_DEFER_DOORBELL	= 1 << 2,
 	/*
-	 * The poll thread of the context looks at the send queue: see
-	 * mxedv_start_poll_thread().  Not with the flag before.
+	 * The poll thread of the context polls the send queue, see
+	 * mxedv_start_poll_thread().  Excludes MXEDV_QP_CREATE_DEFER_DOORBELL.
 	 */
 	MXEDV_QP_CREATE_POLLED		= 1 << 3,
 };
@@ -82,46 +91,70 @@ enum mxedv_qp_init_attr_mask {
 struct mxedv_qp_init_attr {
 	uint64_t comp_mask;		/* enum mxedv_qp_init_attr_mask */
 	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
-	uint32_t max_atomic_arg;	/* bytes: 4, 8 (the default), 16 or 32 */
+	uint32_t max_atomic_arg;	/* bytes: 4, 8 (default), 16, 32 */
 };
 
-/*
- * ibv_create_qp_ex() with more.  mxe_attr may be NULL.  Returns NULL and sets
- * errno: EINVAL for unknown bits, EOPNOTSUPP for what the device lacks.
+/**
+ * mxedv_create_qp() - Create a QP with attributes of mxe.
+ * @context: context of an mxe device
+ * @attr: as for ibv_create_qp_ex()
+ * @mxe_attr: further attributes, or NULL
+ *
+ * Return: the QP; or NULL with errno EINVAL for unknown bits, EOPNOTSUPP if the
+ * device lacks a requested feature, or an errno of ibv_create_qp_ex().
  */
 struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 			       struct ibv_qp_init_attr_ex *attr,
 			       struct mxedv_qp_init_attr *mxe_attr);
 
-/*
- * Have what was posted to the send queues of these queue pairs of the context
- * sent, in one system call for each 128 of them.  Returns 0 or a positive
- * errno: EINVAL and nothing was rung, or EIO, the device has gone.
+/**
+ * mxedv_ring_doorbells() - Ring the doorbell for many QPs.
+ * @context: context of an mxe device
+ * @qps: QPs of the context
+ * @num_qps: number of QPs
+ *
+ * Makes one system call for each 128 QPs.
+ *
+ * Return: 0; EINVAL, in which case the doorbell of no QP was rung; or EIO if
+ * the device was removed.
  */
 int mxedv_ring_doorbells(struct ibv_context *context,
 			 struct ibv_qp *const *qps, uint32_t num_qps);
 
 struct mxedv_poll_thread_attr {
 	uint64_t comp_mask;		/* 0 */
-	uint32_t idle_us;		/* without requests, then it sleeps */
+	uint32_t idle_us;		/* idle time until it sleeps */
 	uint32_t flags;			/* 0 */
 };
 
-/*
- * Start a thread that sends, from the kernel, what is posted to the queue pairs
- * of the context that are made with MXEDV_QP_CREATE_POLLED.  While it is awake
- * posting to them makes no system call.  Returns 0 or a positive errno: EBUSY if
- * the context has one, EINVAL, EOPNOTSUPP, or why there can be no thread.
+/**
+ * mxedv_start_poll_thread() - Start the poll thread of a context.
+ * @context: context of an mxe device
+ * @attr: attributes; comp_mask and flags must be 0
+ *
+ * The thread runs in the kernel and sends the requests that are posted to QPs
+ * of the context with MXEDV_QP_CREATE_POLLED. While it is awake, posting to
+ * them makes no system call.
+ *
+ * Return: 0 or a positive errno: EBUSY if the context has a poll thread,
+ * EINVAL, EOPNOTSUPP, or an error of pthread_create().
  */
 int mxedv_start_poll_thread(struct ibv_context *context,
 			    const struct mxedv_poll_thread_attr *attr);
-/* End it, as ibv_close_device() does.  0 or a positive errno: ENOENT, EINVAL. */
+
+/**
+ * mxedv_stop_poll_thread() - Stop the poll thread of a context.
+ * @context: context of an mxe device
+ *
+ * ibv_close_device() stops it, too.
+ *
+ * Return: 0, ENOENT if the context has no poll thread, or EINVAL.
+ */
 int mxedv_stop_poll_thread(struct ibv_context *context);
 
 /*
- * The builders' object.  A queue pair made with
- * IBV_QP_INIT_ATTR_SEND_OPS_FLAGS has one; its address is stable until the
- * queue pair is destroyed.  NULL if qpx is not a queue pair of mxe.
+ * The builders of a QP that was created with IBV_QP_INIT_ATTR_SEND_OPS_FLAGS.
+ * Valid until the QP is destroyed.
  */
 struct mxedv_qp_ex {
 	uint64_t comp_mask;
@@ -147,11 +180,17 @@ struct mxedv_qp_ex {
 					       const void *field_boundary);
 };
 
+/**
+ * mxedv_qp_ex_from_ibv_qp_ex() - Get the builders of a QP.
+ * @qpx: the extended QP
+ *
+ * Return: the builders, or NULL if this is not a QP of mxe.
+ */
 struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx);
 
 /*
- * Options of ibv_query_ece() and ibv_set_ece(): both masked atomics, with
- * operands of so many bytes.
+ * Options of ibv_query_ece() and ibv_set_ece(): the operand sizes, in bytes, of
+ * which the QP executes both masked atomics.
  */
 enum mxedv_ece_options {
 	MXEDV_ECE_MASKED_ATOMIC_4	= 1 << 2,
@@ -161,9 +200,21 @@ enum mxedv_ece_options {
 };
 
 /*
- * Builders, used like ibv_wr_atomic_cmp_swp(): between ibv_wr_start() and
- * ibv_wr_complete() of the same queue pair, followed by ibv_wr_set_sge() for
- * the 8 bytes that take the old value.  All operands are in host byte order.
+ * Use the builders like ibv_wr_atomic_cmp_swp(): call one of them between
+ * ibv_wr_start() and ibv_wr_complete() of the same QP, and then
+ * ibv_wr_set_sge() with a buffer for the old value.
+ */
+
+/**
+ * mxedv_wr_masked_atomic_cmp_swp() - Build a masked compare-and-swap of 8
+ * bytes.
+ * @mqp: builders of the QP
+ * @rkey: remote key
+ * @remote_addr: address of the word, a multiple of 8
+ * @compare: value to compare with, host byte order
+ * @compare_mask: bits to compare
+ * @swap: value to swap in, host byte order
+ * @swap_mask: bits to swap
  *
  *   old = *remote_addr
  *   if (((compare ^ old) & compare_mask) == 0)
@@ -179,9 +230,14 @@ mxedv_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
 				      compare_mask, swap, swap_mask);
 }
 
-/*
- * Adds field by field: a set bit of field_boundary is the most significant
- * bit of a field, and the carry out of it is dropped.
+/**
+ * mxedv_wr_masked_atomic_fetch_add() - Build a masked fetch-and-add of 8 bytes.
+ * @mqp: builders of the QP
+ * @rkey: remote key
+ * @remote_addr: address of the word, a multiple of 8
+ * @add: summands, one in each field, host byte order
+ * @field_boundary: a set bit is the most significant bit of a field; the carry
+ *	out of the field is dropped
  */
 static inline void
 mxedv_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
@@ -193,10 +249,22 @@ mxedv_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
 }
 
 /*
- * The same with operands of 1 << log_arg_sz bytes, up to max_atomic_arg of the
- * queue pair.  Each points to a uint32_t (2), a uint64_t (3), or an array of 2
- * (4) or 4 (5) uint64_t, the least significant one first, as in memory; they
- * are read before the call returns.
+ * The operands of the following builders have 1 << log_arg_sz bytes, up to
+ * max_atomic_arg of the QP.  Each pointer is to a uint32_t (log_arg_sz 2), a
+ * uint64_t (3), or an array of 2 (4) or 4 (5) uint64_t, the least significant
+ * first.  The operands are read before the call returns.
+ */
+
+/**
+ * mxedv_wr_ext_masked_atomic_cmp_swp() - Build a masked compare-and-swap.
+ * @mqp: builders of the QP
+ * @rkey: remote key
+ * @remote_addr: address of the operand, naturally aligned
+ * @log_arg_sz: log2 of the operand size in bytes
+ * @compare: value to compare with, host byte order
+ * @compare_mask: bits to compare
+ * @swap: value to swap in, host byte order
+ * @swap_mask: bits to swap
  */
 static inline void
 mxedv_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
@@ -209,6 +277,15 @@ mxedv_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
 					  swap_mask);
 }
 
+/**
+ * mxedv_wr_ext_masked_atomic_fetch_add() - Build a masked fetch-and-add.
+ * @mqp: builders of the QP
+ * @rkey: remote key
+ * @remote_addr: address of the operand, naturally aligned
+ * @log_arg_sz: log2 of the operand size in bytes
+ * @add: summands, one in each field, host byte order
+ * @field_boundary: most significant bit of each field
+ */
 static inline void
 mxedv_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
 				     uint64_t remote_addr, uint32_t log_arg_sz,
