@@ -6,19 +6,21 @@
 --	tshark -X lua_script:tools/wireshark/mxe.lua -r capture.pcap
 --
 -- or copy this file into the personal Lua plugin folder of Wireshark, which is
--- listed in its About dialog.  Wireshark's own InfiniBand dissector still decodes
--- standard packets and the base transport header of masked atomics, so filters on
--- infiniband.bth.* work for both.  Responses are standard ATOMIC ACKNOWLEDGEs.
+-- listed in its About dialog.  Wireshark's own InfiniBand dissector still
+-- decodes standard packets and the base transport header of masked atomics, so
+-- filters on infiniband.bth.* work for both.  Responses are standard ATOMIC
+-- ACKNOWLEDGEs.
 
 local ROCE_PORT = 4791
 local VERSION = 1
 local LOG_MIN, LOG_MAX = 2, 5
 
 -- The headers, one field per line in wire order, each with its size in bits.
--- Fields of size "n" are operands of max(8, 2^log_arg_sz) bytes.  An operand has a
--- name in each of the two requests; those marked unused are zero in a
--- fetch-and-add.  tools/lib/packet-svg parses these lines to draw the picture of
--- the packets in Documentation/wire-format.rst, so a field stays on one line.
+-- Fields of size "n" are operands of max(8, 2^log_arg_sz) bytes.  An operand
+-- has a name in each of the two requests; those marked unused are zero in a
+-- fetch-and-add.  tools/lib/packet-svg parses these lines to draw the picture
+-- of the packets in Documentation/wire-format.rst, so a field stays on one
+-- line.
 local layout = {
 	bth = {		-- Base transport header
 		{ id = "opcode", bits = 8, name = "Opcode" },
@@ -62,8 +64,8 @@ local layout = {
 	},
 }
 
--- Returns where the fields of a header begin, in bytes, and the length in bytes of
--- the header up to the first operand.
+-- Returns where the fields of a header begin, in bytes, and the length in bytes
+-- of the header up to the first operand.
 local function measure(header)
 	local at, bits = {}, 0
 
@@ -188,8 +190,8 @@ local function innermost(field)
 	return all[#all] and all[#all].range
 end
 
--- Returns the bytes of a range after setting bits to ones: `ones` maps the offset
--- of a byte to the bits that are set in it.
+-- Returns the bytes of a range after setting bits to ones: `ones` maps the
+-- offset of a byte to the bits that are set in it.
 local function masked(range, ones)
 	local bytes = {}
 
@@ -337,8 +339,8 @@ local function show_operands(op, tvb, offset, log, tree)
 			     short_hex(values.swap_mask))
 end
 
--- Decodes everything between the base transport header and the CRC, which begins
--- at `last`.  Returns text for the packet list.
+-- Decodes everything between the base transport header and the CRC, which
+-- begins at `last`.  Returns text for the packet list.
 local function show_header(op, tvb, last, tree)
 	local offset = BTH_LEN + (op.xrc and XRCETH_LEN or 0)
 	local info = ""
