@@ -77,7 +77,7 @@ ifeq ($(DESTDIR),)
 	ldconfig
 endif
 
-# What is committed, for those who make packages; the version is that of debian/.
+# The committed files, for packagers; the version is that of debian/changelog.
 DIST = mxe-$(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
 
 dist:
@@ -94,6 +94,11 @@ demo: deps
 
 check: deps
 	@tools/check
+
+docs:
+	@tools/deps --docs
+	@tools/lib/docs
+	@echo build/docs/html/index.html
 
 bench: all
 	@tools/bench
@@ -135,6 +140,9 @@ help:
 	@echo '               depmod and ldconfig unless DESTDIR is set; for modules that'
 	@echo '               use ib_exp.ko, its header and symbols to PREFIX/src/mxe/'
 	@echo '  uninstall    remove what install put there'
+	@echo 'Read'
+	@echo '  docs         the documents, the manual pages and the API reference as HTML, in'
+	@echo '               build/docs/html/; fails on warnings and on broken references'
 	@echo 'See and test; these install missing Debian packages and say which'
 	@echo '  demo         two hosts in a virtual machine, masked atomics between them'
 	@echo '  check        the tests below, several at a time; then how long each part took, the'
@@ -181,5 +189,5 @@ help:
 	@echo 'Run a command in the virtual machine: tools/vm --help'
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages deps \
-	demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
+	docs demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
 	check-bh-off check-debug check-kernels check-big-endian clean help

@@ -1,22 +1,93 @@
 -- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 --
--- Wireshark dissector for the masked atomics of mxe, the packets that
--- Documentation/wire-format.rst specifies.
+-- Wireshark dissector for the masked atomics of mxe.  The packets are specified
+-- in Documentation/wire-format.rst.  To use it, run
 --
 --	tshark -X lua_script:tools/wireshark/mxe.lua -r capture.pcap
 --
--- or a copy in the personal Lua plugin folder of Wireshark, which its About
--- window names.  Standard packets, and the base transport header of masked
--- atomics, stay with Wireshark's own InfiniBand dissector; filters on
--- infiniband.bth.* work for both.  Answers are standard ATOMIC ACKNOWLEDGEs.
+-- or copy this file into the personal Lua plugin folder of Wireshark, which is
+-- listed in its About dialog.  Wireshark's own InfiniBand dissector still
+-- decodes standard packets and the base transport header of masked atomics, so
+-- filters on infiniband.bth.* work for both.  Responses are standard ATOMIC
+-- ACKNOWLEDGEs.
 
 local ROCE_PORT = 4791
-local BTH_LEN = 12
-local XRCETH_LEN = 4
-local FIXED_LEN = 16	-- va, rkey, version, log_arg_sz, reserved
-local ICRC_LEN = 4
 local VERSION = 1
 local LOG_MIN, LOG_MAX = 2, 5
+
+-- The headers, one field per line in wire order, each with its size in bits.
+-- Fields of size "n" are operands of max(8, 2^log_arg_sz) bytes.  An operand
+-- has a name in each of the two requests; those marked unused are zero in a
+-- fetch-and-add.  tools/lib/packet-svg parses these lines to draw the picture
+-- of the packets in Documentation/wire-format.rst, so a field stays on one
+-- line.
+local layout = {
+	bth = {		-- Base transport header
+		{ id = "opcode", bits = 8, name = "Opcode" },
+		{ id = "se", bits = 1, name = "S" },
+		{ id = "migreq", bits = 1, name = "M" },
+		{ id = "pad", bits = 2, name = "Pad" },
+		{ id = "tver", bits = 4, name = "TVer" },
+		{ id = "pkey", bits = 16, name = "Partition key" },
+		{ id = "fecn", bits = 1, name = "F" },
+		{ id = "becn", bits = 1, name = "B" },
+		{ id = "reserved6", bits = 6, name = "Reserved" },
+		{ id = "qpn", bits = 24, name = "Destination QP" },
+		{ id = "ackreq", bits = 1, name = "A" },
+		{ id = "reserved7", bits = 7, name = "Reserved" },
+		{ id = "psn", bits = 24, name = "Packet sequence number" },
+	},
+	xrceth = {	-- XRC extended transport header
+		{ id = "reserved", bits = 8, name = "Reserved" },
+		{ id = "xrcsrq", bits = 24, name = "XRC shared receive queue" },
+	},
+	mskatomiceth = {	-- Masked-atomic extended transport header
+		{ id = "va", bits = 64, name = "Virtual address" },
+		{ id = "rkey", bits = 32, name = "Remote key" },
+		{ id = "version", bits = 8, name = "Version" },
+		{ id = "log_arg_sz", bits = 8, name = "log_arg_sz" },
+		{ id = "reserved", bits = 16, name = "Reserved" },
+		{ id = "swap_or_add", bits = "n", swap = "Swap", add = "Add" },
+		{ id = "compare", bits = "n", swap = "Compare", unused = true },
+		{ id = "swap_mask", bits = "n", swap = "Swap mask", unused = true },
+		{ id = "compare_or_boundary", bits = "n", swap = "Compare mask", add = "Field boundaries" },
+	},
+	aeth = {	-- ACK extended transport header
+		{ id = "syndrome", bits = 8, name = "Syndrome" },
+		{ id = "msn", bits = 24, name = "Message sequence number" },
+	},
+	atomicacketh = {	-- Atomic ACK extended transport header
+		{ id = "old", bits = "n", name = "Old value" },
+	},
+	icrc = {	-- Invariant CRC
+		{ id = "icrc", bits = 32, name = "Invariant CRC" },
+	},
+}
+
+-- Returns where the fields of a header begin, in bytes, and the length in bytes
+-- of the header up to the first operand.
+local function measure(header)
+	local at, bits = {}, 0
+
+	for _, field in ipairs(header) do
+		if field.bits == "n" then
+			break
+		end
+		at[field.id] = math.floor(bits / 8)
+		bits = bits + field.bits
+	end
+	return at, bits / 8
+end
+
+local bth_at, BTH_LEN = measure(layout.bth)
+local xrceth_at, XRCETH_LEN = measure(layout.xrceth)
+local _, FIXED_LEN = measure(layout.mskatomiceth)
+local _, ICRC_LEN = measure(layout.icrc)
+
+local fixed_fields, operands = {}, {}
+for _, field in ipairs(layout.mskatomiceth) do
+	table.insert(field.bits == "n" and operands or fixed_fields, field)
+end
 
 local mxe = Proto("mxe", "mxe masked atomic")
 
@@ -31,18 +102,6 @@ local opcode_names = {}
 for value, op in pairs(opcodes) do
 	opcode_names[value] = op.name
 end
-
--- The operands in the order of the wire: what each request calls them, and
--- whether a fetch-and-add leaves them unused.
-local operands = {
-	{ id = "swap_or_add", swap = "Swap", add = "Add" },
-	{ id = "compare", swap = "Compare", add = "Unused (compare)",
-	  unused = true },
-	{ id = "swap_mask", swap = "Swap mask", add = "Unused (swap mask)",
-	  unused = true },
-	{ id = "compare_or_boundary", swap = "Compare mask",
-	  add = "Field boundaries" },
-}
 
 local icrc_states = { [0] = "wrong", [1] = "correct", [2] = "not checked" }
 
@@ -66,7 +125,7 @@ local f = {
 for _, operand in ipairs(operands) do
 	local id = operand.id
 
-	-- Words of up to 64 bits are numbers, wider ones are bytes.
+	-- Operands of up to 64 bits are numbers, wider ones are bytes.
 	f[id] = ProtoField.uint64("mxe." .. id, id, base.HEX)
 	f[id .. "_wide"] = ProtoField.bytes("mxe." .. id .. "_wide", id)
 end
@@ -120,7 +179,7 @@ for i = 0, 255 do
 	crc_table[i] = c
 end
 
--- The headers of the network and of UDP, to which the CRC extends.
+-- The CRC covers the IP and UDP headers, too.
 local field_ip = Field.new("ip")
 local field_ipv6 = Field.new("ipv6")
 local field_udp = Field.new("udp")
@@ -131,8 +190,8 @@ local function innermost(field)
 	return all[#all] and all[#all].range
 end
 
--- The bytes of a range with those of `ones` (offsets) and their low or high
--- nibbles, as given, set to ones.
+-- Returns the bytes of a range after setting bits to ones: `ones` maps the
+-- offset of a byte to the bits that are set in it.
 local function masked(range, ones)
 	local bytes = {}
 
@@ -144,8 +203,8 @@ local function masked(range, ones)
 	return bytes
 end
 
--- The CRC that the packet should have, in the order in which Wireshark shows
--- it; nil where the headers below were not decoded.
+-- Returns the CRC that the packet should have, in the byte order in which
+-- Wireshark shows it, or nil if the IP and UDP headers were not decoded.
 local function icrc_expected(tvb)
 	local ip, ip6, udp = innermost(field_ip), innermost(field_ipv6),
 			     innermost(field_udp)
@@ -155,7 +214,7 @@ local function icrc_expected(tvb)
 	local crc = 0xffffffff
 
 	if not udp or (ip and ip6) then
-		return nil	-- tunnels: which of the headers is ours?
+		return nil	-- a tunnel: either header could be the one covered
 	elseif ip then
 		parts[2] = masked(ip, { [1] = 0xff, [8] = 0xff, [10] = 0xff,
 					[11] = 0xff })
@@ -205,12 +264,19 @@ local function is_ones(range)
 	return not range:bytes():tohex():find("[^Ff]")
 end
 
--- A number of any size, without leading zeros.
+-- Formats a number of any size without leading zeros.
 local function short_hex(range)
 	return "0x" .. range:bytes():tohex():lower():gsub("^0+(%x)", "%1")
 end
 
--- Words of four bytes stand in the low half of an operand of eight.
+local function operand_name(op, operand)
+	if not op.add then
+		return operand.swap
+	end
+	return operand.add or "Unused (" .. operand.swap:lower() .. ")"
+end
+
+-- A word of four bytes is carried in the low half of an operand of eight.
 local function check_operand(op, operand, range, log, item)
 	local size = 2 ^ log
 
@@ -225,8 +291,8 @@ local function check_operand(op, operand, range, log, item)
 	end
 end
 
--- Requests that no mask changes are sent with the standard opcodes, which
--- exist for words of eight bytes.
+-- Requests in which nothing is masked must be sent with the standard opcodes,
+-- which exist for words of eight bytes only.
 local function check_plain(op, values, log, tree)
 	local compare_mask = values.compare_or_boundary
 	local plain
@@ -253,9 +319,8 @@ local function show_operands(op, tvb, offset, log, tree)
 		local field = f[operand.id .. (len > 8 and "_wide" or "")]
 		local item = tree:add(field, range)
 
-		item:set_text(string.format("%s: 0x%s",
-			op.add and operand.add or operand.swap,
-			range:bytes():tohex():lower()))
+		item:set_text(string.format("%s: 0x%s", operand_name(op, operand),
+					    range:bytes():tohex():lower()))
 		check_operand(op, operand, range, log, item)
 		values[operand.id] = range
 		offset = offset + len
@@ -274,8 +339,8 @@ local function show_operands(op, tvb, offset, log, tree)
 			     short_hex(values.swap_mask))
 end
 
--- Everything between the base transport header and the CRC, which ends at
--- `last`.  Returns text for the packet list.
+-- Decodes everything between the base transport header and the CRC, which
+-- begins at `last`.  Returns text for the packet list.
 local function show_header(op, tvb, last, tree)
 	local offset = BTH_LEN + (op.xrc and XRCETH_LEN or 0)
 	local info = ""
@@ -285,8 +350,8 @@ local function show_header(op, tvb, last, tree)
 			tree:add_proto_expert_info(e.length)
 			return " [malformed]"
 		end
-		tree:add(f.xrcsrq, tvb(BTH_LEN + 1, 3))
-		if not is_zero(tvb(BTH_LEN, 1)) then
+		tree:add(f.xrcsrq, tvb(BTH_LEN + xrceth_at.xrcsrq, 3))
+		if not is_zero(tvb(BTH_LEN + xrceth_at.reserved, 1)) then
 			tree:add_proto_expert_info(e.reserved)
 		end
 	end
@@ -295,41 +360,40 @@ local function show_header(op, tvb, last, tree)
 		return " [malformed]"
 	end
 
-	local va = tvb(offset, 8)
-	local va_item = tree:add(f.va, va)
-	tree:add(f.rkey, tvb(offset + 8, 4))
-	local version, log = tvb(offset + 12, 1), tvb(offset + 13, 1)
-	local version_item = tree:add(f.version, version)
-	local log_item = tree:add(f.log_arg_sz, log)
-	local reserved = tree:add(f.reserved, tvb(offset + 14, 2))
+	local ranges, items = {}, {}
+	for _, field in ipairs(fixed_fields) do
+		ranges[field.id] = tvb(offset, field.bits / 8)
+		items[field.id] = tree:add(f[field.id], ranges[field.id])
+		offset = offset + field.bits / 8
+	end
 
-	offset = offset + FIXED_LEN
-	info = string.format(" VA=0x%s rkey=%s", va:bytes():tohex():lower(),
-			     short_hex(tvb(offset - 8, 4)))
-	log = log:uint()
-	if version:uint() ~= VERSION then
-		-- What follows has a layout that is not known.
-		version_item:add_proto_expert_info(e.version)
+	local log = ranges.log_arg_sz:uint()
+	info = string.format(" VA=0x%s rkey=%s",
+			     ranges.va:bytes():tohex():lower(),
+			     short_hex(ranges.rkey))
+	if ranges.version:uint() ~= VERSION then
+		-- The layout of the rest is unknown.
+		items.version:add_proto_expert_info(e.version)
 		if offset < last then
 			tree:add(f.rest, tvb(offset, last - offset))
 		end
 		return info .. " [unknown version]"
 	end
-	if not is_zero(tvb(offset - 2, 2)) then
-		reserved:add_proto_expert_info(e.reserved)
+	if not is_zero(ranges.reserved) then
+		items.reserved:add_proto_expert_info(e.reserved)
 	end
 	if log < LOG_MIN or log > LOG_MAX then
-		log_item:add_proto_expert_info(e.size)
+		items.log_arg_sz:add_proto_expert_info(e.size)
 		if offset < last then
 			tree:add(f.rest, tvb(offset, last - offset))
 		end
 		return info .. " [impossible size]"
 	end
-	if va(7, 1):uint() % 2 ^ log ~= 0 then
-		va_item:add_proto_expert_info(e.misaligned)
+	if ranges.va(7, 1):uint() % 2 ^ log ~= 0 then
+		items.va:add_proto_expert_info(e.misaligned)
 	end
 
-	local len = 4 * math.max(8, 2 ^ log)
+	local len = #operands * math.max(8, 2 ^ log)
 	if last ~= offset + len then
 		tree:add_proto_expert_info(e.length)
 		if offset < last then
@@ -343,7 +407,8 @@ end
 local udp_ports = DissectorTable.get("udp.port")
 local infiniband = udp_ports:get_dissector(ROCE_PORT)
 
--- It marks malformed packets in the tree itself, and raises an error besides.
+-- The dissector marks malformed packets in the tree and also raises an error,
+-- which is caught so that the fields below are still shown.
 local function show_standard(tvb, pinfo, root)
 	pcall(infiniband.call, infiniband, tvb, pinfo, root)
 end
@@ -356,8 +421,8 @@ function mxe.dissector(tvb, pinfo, root)
 		return tvb:len()
 	end
 
-	local psn = tvb(9, 3):uint()
-	local qpn = tvb(5, 3):uint()
+	local psn = tvb(bth_at.psn, 3):uint()
+	local qpn = tvb(bth_at.qpn, 3):uint()
 	local info = string.format("%s QP=0x%06x PSN=%d", op.name, qpn, psn)
 	local last = tvb:reported_len() - ICRC_LEN
 
@@ -368,8 +433,8 @@ function mxe.dissector(tvb, pinfo, root)
 	if tvb:len() < tvb:reported_len() then
 		tree:add_proto_expert_info(e.cut)
 		info = info .. " [cut short]"
-	elseif last < BTH_LEN or tvb(1, 1):bitfield(2, 2) ~= 0 then
-		-- No room for the CRC, or padding, which these do not have.
+	elseif last < BTH_LEN or tvb(bth_at.pad, 1):bitfield(2, 2) ~= 0 then
+		-- The packet has no room for the CRC, or it is padded.
 		tree:add_proto_expert_info(e.length)
 		info = info .. " [malformed]"
 	else
