@@ -111,7 +111,7 @@ soak: deps
 fuzz: deps
 	@tools/fuzz $(if $(SECONDS),--seconds $(SECONDS))
 
-check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian: deps
+check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian check-in-tree: deps
 	@tools/check $(@:check-%=%)
 
 check-packages:
@@ -158,6 +158,8 @@ help:
 	@echo '               those kernels, their compilers and headers'
 	@echo '  check-big-endian  unit tests of user space for s390x, emulated; no part of'
 	@echo '               check: it installs a cross compiler'
+	@echo '  check-in-tree  the modules compile in the source tree of the kernel, as modules'
+	@echo '               and built in; not part of check'
 	@echo '  check-packages  Debian packages are built, installed, upgraded and purged in'
 	@echo '               a root of their own; no part of check: it fetches that root'
 	@echo '  bench        what operations cost on mxe and rxe, counted in instructions;'
@@ -182,4 +184,4 @@ help:
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages deps \
 	demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
-	check-bh-off check-debug check-kernels check-big-endian clean help
+	check-bh-off check-debug check-kernels check-big-endian check-in-tree clean help
