@@ -21,7 +21,7 @@ MODULES := kernel/ib_exp/ib_exp.ko kernel/mxe/mxe.ko
 UAPI := $(wildcard include/uapi/rdma/*.h)
 
 LIBS := userspace/libmxe userspace/libibverbs_exp
-UTILS := userspace/utils/mxe-caps userspace/utils/mxe-perf
+UTILS := userspace/utils/mxe-caps userspace/utils/mxe-perf userspace/utils/mxe-vm
 PROGS := $(UTILS) userspace/examples tests/verbs
 DIRS := $(LIBS) $(PROGS)
 
