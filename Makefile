@@ -21,7 +21,7 @@ MODULES := kernel/ib_exp/ib_exp.ko kernel/mxe/mxe.ko
 UAPI := $(wildcard include/uapi/rdma/*.h)
 
 LIBS := userspace/libmxe userspace/libibverbs_exp
-UTILS := userspace/utils/mxe-caps userspace/utils/mxe-perf
+UTILS := userspace/utils/mxe-caps userspace/utils/mxe-perf userspace/utils/mxe-vm
 PROGS := $(UTILS) userspace/examples tests/verbs
 DIRS := $(LIBS) $(PROGS)
 
@@ -116,7 +116,7 @@ soak: deps
 fuzz: deps
 	@tools/fuzz $(if $(SECONDS),--seconds $(SECONDS))
 
-check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian: deps
+check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian check-in-tree: deps
 	@tools/check $(@:check-%=%)
 
 check-packages:
@@ -166,6 +166,8 @@ help:
 	@echo '               those kernels, their compilers and headers'
 	@echo '  check-big-endian  unit tests of user space for s390x, emulated; no part of'
 	@echo '               check: it installs a cross compiler'
+	@echo '  check-in-tree  the modules compile in the source tree of the kernel, as modules'
+	@echo '               and built in; not part of check'
 	@echo '  check-packages  Debian packages are built, installed, upgraded and purged in'
 	@echo '               a root of their own; no part of check: it fetches that root'
 	@echo '  bench        what operations cost on mxe and rxe, counted in instructions;'
@@ -190,4 +192,4 @@ help:
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages deps \
 	docs demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
-	check-bh-off check-debug check-kernels check-big-endian clean help
+	check-bh-off check-debug check-kernels check-big-endian check-in-tree clean help

@@ -9,7 +9,7 @@ MXE_KUNIT_SUITES := harness atomic_test psn_test pkt_test icrc_test mr_test qp_t
 # What was left out of the module (kernel/mxe/Kbuild) is not tested alone.
 MXE_KUNIT_SUITES := $(filter-out $(patsubst %,%_test,$(subst hdr_cache,hdr,$(MXE_WITHOUT))),$(MXE_KUNIT_SUITES))
 
-ccflags-y += -I$(src) -I$(src)/../../tests
+ccflags-y += -I$(mxe-dir) -I$(mxe-dir)$(mxe-tests)/..
 
 # And what ib_exp.ko contains.
 IB_EXP_KUNIT_SUITES := ib_exp_fake ib_exp_caps_test ib_exp_emulate_test \
