@@ -8,4 +8,4 @@ PROGS += caps/t_caps
 $(UNIT)/$(CAPS)/%.o $(HERE)/caps/%.o: override CPPFLAGS += -I$(TOP)/$(CAPS) \
 	-I$(TOP)/userspace/libibverbs_exp -DCAPS_TEST -DMXE_VERSION='"9.9"'
 $(BIN)/t_caps: override LDLIBS += -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose
-$(BIN)/t_caps: $(addprefix $(UNIT)/$(CAPS)/,ask.o class.o main.o print.o)
+$(BIN)/t_caps: $(addprefix $(UNIT)/$(CAPS)/,ask.o class.o json.o main.o print.o)

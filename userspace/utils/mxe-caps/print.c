@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "caps.h"
+#include "json.h"
 
 const char *caps_mode_name(enum caps_mode mode)
 {
@@ -113,42 +114,6 @@ void caps_print_table(const struct caps *caps, FILE *out)
 }
 
 /* ---- JSON -------------------------------------------------------------- */
-
-/*
- * A string, escaped.  What is not ASCII is taken for one byte of Latin-1: names
- * and texts come from the kernel, and whatever they are, the output is valid.
- */
-static void json_string(const char *text, FILE *out)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = *text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
-static void json_key(const char *key, FILE *out)
-{
-	json_string(key, out);
-	fputs(": ", out);
-}
-
-/* ... or null if it is empty. */
-static void json_text(const char *key, const char *text, FILE *out)
-{
-	json_key(key, out);
-	if (*text)
-		json_string(text, out);
-	else
-		fputs("null", out);
-}
 
 static void json_mode(const char *key, enum caps_mode mode, FILE *out)
 {
