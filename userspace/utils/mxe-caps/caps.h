@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 struct ibv_device;
+struct st_report;
 
 /* How an operation is done.  In this order: more is better. */
 enum caps_mode {
@@ -92,7 +93,9 @@ void caps_ask_class(const char *name, bool has_class,
 /* print.c */
 const char *caps_mode_name(enum caps_mode mode);
 void caps_print_table(const struct caps *caps, FILE *out);
-void caps_print_json(const struct caps *caps, FILE *out);
+/* report: of the self-test, or NULL. */
+void caps_print_json(const struct caps *caps, const struct st_report *report,
+		     FILE *out);
 
 /* main.c, without the exit. */
 int caps_main(int argc, char **argv, FILE *out, FILE *err);

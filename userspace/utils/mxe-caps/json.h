@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The pieces of JSON that print.c writes. */
+/* The pieces of JSON that print.c and report.c write. */
 #ifndef JSON_H
 #define JSON_H
 

@@ -3,10 +3,15 @@
  * mxe-caps: parses the options, and returns the exit status for what --require asks.
  * It calls ask.c and print.c.
  */
+#include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "caps.h"
+#include "selftest.h"
 
 /* The exit status; also mxe-caps(1). */
 enum {
@@ -23,7 +28,21 @@ struct options {
 	enum caps_mode require;		/* CAPS_UNKNOWN: nothing */
 	bool for_user;
 	bool for_kernel;
+
+	const char *selftest;		/* device; NULL: no self-test */
+	struct st_options st;
+	const char *st_option;		/* that is valid with a self-test only */
 };
+
+/* Options without a letter. */
+enum {
+	OPT_PORT = 256,
+	OPT_GID_INDEX,
+	OPT_SEED,
+	OPT_COUNT,
+};
+
+#define DEFAULT_COUNT 300
 
 static const char usage_text[] =
 "Usage: mxe-caps [OPTION]...\n"
@@ -36,11 +55,64 @@ static const char usage_text[] =
 "                          native, or at least emulated\n"
 "  -f, --for user|kernel|both\n"
 "                          who requires them (default: both)\n"
+"  -s, --selftest DEVICE   execute every operation that DEVICE offers, check the\n"
+"                          results, and print a report\n"
+"      --port NUMBER       port for the self-test (default: the first active one)\n"
+"      --gid-index NUMBER  GID of that port (default: RoCE v2, if there is one)\n"
+"      --seed NUMBER       seed of the random operands (default: a new one)\n"
+"      --count NUMBER      random operand sets per line (default: 300)\n"
 "  -h, --help              this\n"
 "  -V, --version           the version\n"
 "\n"
-"Exit status: 0 all well, 1 the requirement is not met, 2 wrong usage,\n"
-"3 no such device, or none at all, 4 it is not known if the requirement is met.\n";
+"Exit status: 0 success, 1 the requirement is not met or the self-test failed,\n"
+"2 wrong usage, 3 no such device or none at all, 4 not known, or the self-test\n"
+"could not be run.\n";
+
+/* Returns false if the text is no number of that range. */
+static bool parse_number(const char *text, unsigned long max,
+			 unsigned long *number)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*number = strtoul(text, &end, 0);
+	return !errno && !*end && *number <= max;
+}
+
+/* Returns false if the argument is wrong. */
+static bool parse_st_option(int opt, struct options *o)
+{
+	unsigned long number;
+
+	switch (opt) {
+	case OPT_PORT:
+		o->st_option = "--port";
+		if (!parse_number(optarg, UINT8_MAX, &number) || !number)
+			return false;
+		o->st.port = number;
+		return true;
+	case OPT_GID_INDEX:
+		o->st_option = "--gid-index";
+		if (!parse_number(optarg, UINT8_MAX, &number))
+			return false;
+		o->st.gid_index = (int)number;
+		return true;
+	case OPT_SEED:
+		o->st_option = "--seed";
+		if (!parse_number(optarg, UINT32_MAX, &number))
+			return false;
+		o->st.seed = number;
+		return true;
+	default:
+		o->st_option = "--count";
+		if (!parse_number(optarg, 1000000, &number))
+			return false;
+		o->st.count = number;
+		return true;
+	}
+}
 
 /* Returns -1, or the exit status. */
 static int parse_option(int opt, struct options *o, FILE *out, FILE *err)
@@ -66,6 +138,18 @@ static int parse_option(int opt, struct options *o, FILE *out, FILE *err)
 		if (o->for_user && o->for_kernel && strcmp(optarg, "both"))
 			break;
 		return -1;
+	case 's':
+		o->selftest = optarg;
+		return -1;
+	case OPT_PORT:
+	case OPT_GID_INDEX:
+	case OPT_SEED:
+	case OPT_COUNT:
+		if (parse_st_option(opt, o))
+			return -1;
+		fprintf(err, "mxe-caps: %s %s is not valid. See 'mxe-caps --help'.\n",
+			o->st_option, optarg);
+		return STATUS_USAGE;
 	case 'h':
 		fputs(usage_text, out);
 		return STATUS_OK;
@@ -87,6 +171,11 @@ static int parse(int argc, char **argv, struct options *o, FILE *out, FILE *err)
 		{ "json", no_argument, NULL, 'j' },
 		{ "require", required_argument, NULL, 'r' },
 		{ "for", required_argument, NULL, 'f' },
+		{ "selftest", required_argument, NULL, 's' },
+		{ "port", required_argument, NULL, OPT_PORT },
+		{ "gid-index", required_argument, NULL, OPT_GID_INDEX },
+		{ "seed", required_argument, NULL, OPT_SEED },
+		{ "count", required_argument, NULL, OPT_COUNT },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
@@ -94,7 +183,7 @@ static int parse(int argc, char **argv, struct options *o, FILE *out, FILE *err)
 	int opt;
 
 	optind = 0;
-	while ((opt = getopt_long(argc, argv, "d:jr:f:hV", longopts, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "d:jr:f:s:hV", longopts, NULL)) != -1) {
 		int status = parse_option(opt, o, out, err);
 
 		if (status >= 0)
@@ -103,6 +192,16 @@ static int parse(int argc, char **argv, struct options *o, FILE *out, FILE *err)
 	if (optind < argc) {
 		fprintf(err, "mxe-caps: what is '%s'? See 'mxe-caps --help'.\n",
 			argv[optind]);
+		return STATUS_USAGE;
+	}
+	if (o->selftest && (o->device || o->require != CAPS_UNKNOWN)) {
+		fprintf(err, "mxe-caps: --selftest cannot be combined with %s\n",
+			o->device ? "--device" : "--require");
+		return STATUS_USAGE;
+	}
+	if (!o->selftest && o->st_option) {
+		fprintf(err, "mxe-caps: %s needs --selftest DEVICE\n",
+			o->st_option);
 		return STATUS_USAGE;
 	}
 	return -1;
@@ -163,22 +262,69 @@ static int require(const struct caps *caps, const struct options *o, FILE *err)
 	return status;
 }
 
+/* Returns the exit status.  The report is printed also if a case failed. */
+static int selftest(const struct caps *caps, const struct options *o, FILE *out,
+		    FILE *err)
+{
+	struct st_report report;
+	char error[ST_TEXT];
+	int status = STATUS_OK;
+
+	if (!st_run(&caps->devices[0], &o->st, &report, error)) {
+		fprintf(err, "mxe-caps: %s\n", error);
+		return STATUS_UNKNOWN;
+	}
+	if (o->json)
+		caps_print_json(caps, &report, out);
+	else
+		st_print(caps, &report, out);
+	if (report.num_of[ST_FAIL]) {
+		status = STATUS_UNMET;
+	} else if (!report.num_of[ST_PASS]) {
+		fprintf(err, "mxe-caps: nothing was tested: %s offers no atomics\n",
+			o->selftest);
+		status = STATUS_UNKNOWN;
+	}
+	st_free(&report);
+	return status;
+}
+
 int caps_main(int argc, char **argv, FILE *out, FILE *err)
 {
-	struct options o = { .for_user = true, .for_kernel = true };
+	struct options o = {
+		.for_user = true,
+		.for_kernel = true,
+		.st = {
+			.gid_index = -1,
+			.count = DEFAULT_COUNT,
+			.completion_ms = ST_COMPLETION_MS,
+			.case_ms = ST_CASE_MS,
+		},
+	};
 	struct caps caps;
-	int status = parse(argc, argv, &o, out, err);
+	int status;
 
+	/* The report has the seed, so any value is as good as another. */
+	if (getrandom(&o.st.seed, sizeof(o.st.seed), GRND_NONBLOCK) < 0)
+		o.st.seed = time(NULL);
+	status = parse(argc, argv, &o, out, err);
 	if (status >= 0)
 		return status;
+	if (o.selftest)
+		o.device = o.selftest;
 	status = caps_ask(&caps, o.device);
 	if (status) {
 		fprintf(err, "mxe-caps: %s\n", strerror(status));
 		return STATUS_UNKNOWN;
 	}
 
+	if (o.selftest && caps.num) {
+		status = selftest(&caps, &o, out, err);
+		caps_free(&caps);
+		return status;
+	}
 	if (o.json)
-		caps_print_json(&caps, out);
+		caps_print_json(&caps, NULL, out);
 	else
 		caps_print_table(&caps, out);
 

@@ -5,6 +5,7 @@
 
 #include "caps.h"
 #include "json.h"
+#include "selftest.h"
 
 const char *caps_mode_name(enum caps_mode mode)
 {
@@ -214,7 +215,8 @@ static void json_device(const struct caps_device *dev, FILE *out)
 	fputs("\n    }", out);
 }
 
-void caps_print_json(const struct caps *caps, FILE *out)
+void caps_print_json(const struct caps *caps, const struct st_report *report,
+		     FILE *out)
 {
 	fprintf(out, "{\n  \"schema\": 1,\n  \"kernel_class\": %s,\n"
 		"  \"devices\": [", caps->has_class ? "true" : "false");
@@ -222,5 +224,10 @@ void caps_print_json(const struct caps *caps, FILE *out)
 		fputs(d ? ",\n" : "\n", out);
 		json_device(&caps->devices[d], out);
 	}
-	fputs(caps->num ? "\n  ]\n}\n" : "]\n}\n", out);
+	fputs(caps->num ? "\n  ]" : "]", out);
+	if (report) {
+		fputs(",\n  ", out);
+		st_print_json(report, out);
+	}
+	fputs("\n}\n", out);
 }
