@@ -13,6 +13,7 @@
 #include <infiniband/verbs_exp.h>
 
 #include "caps.h"
+#include "selftest.h"
 #include "tap.h"
 
 #define MASKED IBV_EXP_DEVICE_EXT_MASKED_ATOMICS
@@ -193,6 +194,43 @@ static void add_mxe(const char *name)
 
 	f->is_mxe = true;
 	f->exp_flags = MASKED;
+}
+
+/* ---- the self-test ------------------------------------------------------ */
+
+static struct st_options st_options;	/* as st_run() got them */
+static size_t st_passed, st_failed;
+static bool st_runs;
+
+bool st_run(const struct caps_device *dev, const struct st_options *options,
+	    struct st_report *report, char *error)
+{
+	st_options = *options;
+	*report = (struct st_report){
+		.num_of = {
+			[ST_PASS] = st_passed,
+			[ST_FAIL] = st_failed,
+		},
+	};
+	if (!st_runs)
+		snprintf(error, ST_TEXT, "%s is out of order", dev->name);
+	return st_runs;
+}
+
+void st_free(struct st_report *report)
+{
+	memset(report, 0, sizeof(*report));
+}
+
+void st_print(const struct caps *caps, const struct st_report *report, FILE *out)
+{
+	fprintf(out, "%s: %zu passed\n", caps->devices[0].name,
+		report->num_of[ST_PASS]);
+}
+
+void st_print_json(const struct st_report *report, FILE *out)
+{
+	fprintf(out, "\"selftest\": %zu", report->num_of[ST_PASS]);
 }
 
 /* ---- sysfs ------------------------------------------------------------- */
@@ -519,6 +557,67 @@ static void test_json(void)
 "}\n", "... in full");
 }
 
+static void test_selftest(void)
+{
+	static const char *const wrong[] = {
+		"--selftest", "-s mxe0 -d mxe0", "-s mxe0 -r native",
+		"--port 1", "--gid-index 0", "--seed 1", "--count 1",
+		"-s mxe0 --port 0", "-s mxe0 --port 256", "-s mxe0 --port 1x",
+		"-s mxe0 --gid-index -1", "-s mxe0 --gid-index 256",
+		"-s mxe0 --seed 4294967296", "-s mxe0 --count 1000001",
+		"-s mxe0 --count many",
+	};
+	uint32_t seed;
+
+	reset();
+	add_mxe("mxe0");
+	st_runs = true;
+	st_passed = 5;
+	st_failed = 0;
+	is_int(run("--selftest mxe0"), 0, "a self-test that passes");
+	is_str(out_text, "mxe0: 5 passed\n", "... is reported");
+	is_int(st_options.port, 0, "... on any port");
+	is_int(st_options.gid_index, -1, "... with any GID");
+	is_int(st_options.count, 300, "... with 300 operand sets");
+	ok(st_options.completion_ms && st_options.case_ms,
+	   "... with time limits");
+	seed = st_options.seed;
+	run("--selftest mxe0");
+	ok(st_options.seed != seed, "... and a new seed each time");
+	is_int(run("-s mxe0 --port 2 --gid-index 3 --seed 0xffffffff --count 0"),
+	       0, "all of its options");
+	ok(st_options.port == 2 && st_options.gid_index == 3 &&
+	   st_options.seed == 0xffffffff && st_options.count == 0,
+	   "... are passed on");
+	is_int(run("-s mxe0 --json"), 0, "the self-test in JSON");
+	ok(strstr(out_text, "\n    }\n  ],\n  \"selftest\": 5\n}\n"),
+	   "... behind the devices");
+
+	st_failed = 1;
+	is_int(run("-s mxe0"), 1, "one that fails");
+	is_str(out_text, "mxe0: 5 passed\n", "... is reported, too");
+	is_str(err_text, "", "... and no more");
+	st_passed = 0;
+	is_int(run("-s mxe0"), 1, "one of which nothing passes");
+	st_failed = 0;
+	is_int(run("-s mxe0"), 4, "one that has nothing to test");
+	is_str(err_text, "mxe-caps: nothing was tested: mxe0 offers no atomics\n",
+	       "... is the message");
+	st_runs = false;
+	is_int(run("-s mxe0"), 4, "one that cannot be run");
+	is_str(err_text, "mxe-caps: mxe0 is out of order\n",
+	       "... is the message");
+	is_int(run("-s mxe1"), 3, "a device that does not exist");
+	is_str(err_text, "mxe-caps: there is no RDMA device mxe1\n",
+	       "... is the message");
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		is_int(run(wrong[i]), 2, "wrong usage: %s", wrong[i]);
+		ok(*err_text || !strcmp(wrong[i], "--selftest"),
+		   "... with a message");
+	}
+}
+
 int main(void)
 {
 	plan(0);
@@ -533,6 +632,7 @@ int main(void)
 	test_mlx5();
 	test_require();
 	test_json();
+	test_selftest();
 	reset();
 	rmdir(sysfs);
 	free(out_text);
