@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of mxe-caps with fakes of libibverbs, libmxe, libibverbs_exp and libmlx5, and
- * with a directory in place of /sys.
+ * Tests of mxe-caps with fakes of libibverbs, libmxe, libibverbs_exp, libmlx5 and
+ * the self-test, and with a directory in place of /sys.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -107,7 +107,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	(void)context;
 	(void)attr;
-	bail_out("the old query");
+	bail_out("ibv_query_device() is called");
 }
 
 bool mxedv_is_supported(struct ibv_device *device)
@@ -198,7 +198,7 @@ static void add_mxe(const char *name)
 
 /* ---- the self-test ------------------------------------------------------ */
 
-static struct st_options st_options;	/* as st_run() got them */
+static struct st_options st_options;	/* of the last st_run() */
 static size_t st_passed, st_failed;
 static bool st_runs;
 
@@ -318,7 +318,7 @@ static int run(const char *args)
 	return status;
 }
 
-/* A line of the table begins so. */
+/* Returns true if a line of the output begins with `start`. */
 static bool has_line(const char *start)
 {
 	const char *at = strstr(out_text, start);
@@ -335,28 +335,32 @@ static void test_usage(void)
 {
 	reset();
 	is_int(run("--help"), 0, "--help");
-	ok(strstr(out_text, "Usage: mxe-caps"), "... on standard output");
+	ok(strstr(out_text, "Usage: mxe-caps"), "... prints to standard output");
 	is_int(run("--version"), 0, "--version");
-	is_str(out_text, "mxe-caps 9.9\n", "... and it is");
-	is_int(run("--require lots"), 2, "--require of a wrong word");
-	is_int(run("--for me"), 2, "--for a wrong one");
-	is_int(run("mxe0"), 2, "an argument");
-	ok(strstr(err_text, "mxe0"), "... is named");
+	is_str(out_text, "mxe-caps 9.9\n", "... prints it");
+	is_int(run("--require lots"), 2, "--require with an unknown word");
+	is_str(err_text, "mxe-caps: invalid argument of -r: 'lots'. See 'mxe-caps --help'.\n",
+	       "... is the message");
+	is_int(run("--for me"), 2, "--for with an unknown word");
+	is_int(run("mxe0"), 2, "an argument without an option");
+	is_str(err_text, "mxe-caps: unexpected argument 'mxe0'. See 'mxe-caps --help'.\n",
+	       "... is the message");
 }
 
 static void test_no_device(void)
 {
 	reset();
-	is_int(run(""), 3, "no device at all");
-	is_str(err_text, "mxe-caps: there is no RDMA device\n", "... is said");
-	is_int(run("--require emulated"), 3, "... also where one is required");
-	is_int(run("-j"), 3, "... and in JSON");
+	is_int(run(""), 3, "a host without devices");
+	is_str(err_text, "mxe-caps: there is no RDMA device\n",
+	       "... is the message");
+	is_int(run("--require emulated"), 3, "... also with --require");
+	is_int(run("-j"), 3, "... and with --json");
 	is_str(out_text, "{\n  \"schema\": 1,\n  \"kernel_class\": false,\n"
-	       "  \"devices\": []\n}\n", "... which is valid");
+	       "  \"devices\": []\n}\n", "... the output is valid JSON");
 	add_mxe("mxe0");
-	is_int(run("-d mxe1"), 3, "not this device");
+	is_int(run("-d mxe1"), 3, "--device with an unknown name");
 	is_str(err_text, "mxe-caps: there is no RDMA device mxe1\n",
-	       "... is said");
+	       "... is the message");
 }
 
 static void test_table(void)
@@ -368,8 +372,8 @@ static void test_table(void)
 	add_kernel("mxe0", "native", "");
 	add_kernel("rxe0", "emulated", "for a reason");
 	make_dir("infiniband", "bare0");
-	is_int(run(""), 0, "a table");
-	ok(has_line("DEVICE     SOURCE    ATOMICS  MASKED CMP-SWAP"), "header");
+	is_int(run(""), 0, "the table");
+	ok(has_line("DEVICE     SOURCE    ATOMICS  MASKED CMP-SWAP"), "the header");
 	ok(has_line("mxe0       verbs     glob     -                -                 8        -\n"
 		    "           mxedv     glob     native           native            4,8      host be\n"
 		    "           ibv_exp   glob     native           native            8        host\n"
@@ -380,13 +384,13 @@ static void test_table(void)
 		    "           ibv_exp   hca      none             none              -        -\n"
 		    "           kernel    hca      emulated         emulated          8        host\n"
 		    "                     for a reason\n"),
-	   "mxe0 and rxe0, in this order");
+	   "mxe0 and rxe0, sorted");
 	ok(has_line("bare0      verbs     (not shown by libibverbs)\n"),
-	   "a device that libibverbs does not know");
-	is_int(run("-d rxe0"), 0, "one device");
+	   "a device that libibverbs does not show");
+	is_int(run("-d rxe0"), 0, "--device");
 	ok(!strstr(out_text, "mxe0") && !strstr(out_text, "bare0"),
-	   "... and no other");
-	is_int(open_contexts, 0, "everything is closed");
+	   "... lists no other device");
+	is_int(open_contexts, 0, "every context is closed");
 }
 
 static void test_errors(void)
@@ -398,19 +402,21 @@ static void test_errors(void)
 	f = add_fake("b", IBV_ATOMIC_HCA);
 	f->query_errno = EIO;
 	f->exp_errno = ENOMEM;
-	is_int(run(""), 0, "a device that fails to open, one that answers nothing");
+	is_int(run(""), 0, "devices that cannot be opened or queried");
 	ok(has_line("a          verbs     (cannot be opened: Permission denied)"),
-	   "the reason of the first");
+	   "the open fails");
 	ok(has_line("b          verbs     (ibv_query_device_ex: Input/output error)"),
-	   "the reason of the second");
+	   "the standard query fails");
 	ok(has_line("           ibv_exp   (ibv_exp_query_device: Cannot allocate memory)"),
-	   "... in each way of asking");
+	   "the experimental query fails");
 	ok(has_line("           kernel    (the module ib_exp is not loaded)"),
-	   "... and why the kernel does not answer");
+	   "the class does not exist");
 	add_kernel("c", "later", "");
-	is_int(run("-d c -f kernel -r emulated"), 4, "a word that is not known");
-	is_int(run("-d a"), 0, "a device that ib_exp does not have");
-	ok(has_line("           kernel    (not a device of ib_exp)"), "... is said");
+	is_int(run("-d c -f kernel -r emulated"), 4,
+	       "an unknown word in the class");
+	is_int(run("-d a"), 0, "a device that the class does not have");
+	ok(has_line("           kernel    (not a device of ib_exp)"),
+	   "... is the reason");
 }
 
 static void test_mlx5(void)
@@ -421,11 +427,11 @@ static void test_mlx5(void)
 	ok(has_line("           provider  (no direct"), "without libmlx5");
 	has_libmlx5 = true;
 	run("");
-	ok(has_line("           mlx5dv    (mlx5dv does not tell"), "with libmlx5");
+	ok(has_line("           mlx5dv    (mlx5dv does not report"), "with libmlx5");
 }
 
 struct requirement {
-	const char *user;		/* NULL: not to be asked */
+	const char *user;		/* NULL: cannot be queried */
 	const char *kernel;
 	const char *args;
 	int status;
@@ -471,7 +477,8 @@ static void test_require(void)
 			add_kernel("x0", r->kernel, "");
 		is_int(run(r->args), r->status, "user %s, kernel %s: %s",
 		       r->user ?: "unknown", r->kernel ?: "unknown", r->args);
-		is_int(*err_text != '\0', r->status != 0, "... says so");
+		is_int(*err_text != '\0', r->status != 0,
+		       "... prints a message unless it is met");
 	}
 
 	reset();
@@ -479,19 +486,22 @@ static void test_require(void)
 	add_kernel("a", "none", "");
 	add_mxe("b");
 	add_kernel("b", "native", "");
-	is_int(run("-r native"), 0, "one device of two is enough");
-	is_int(run("-r native -d a"), 1, "... if it is that one");
+	is_int(run("-r native"), 0, "one of two devices meets the requirement");
+	is_int(run("-r native -d a"), 1, "... the other one does not");
+	is_str(err_text,
+	       "mxe-caps: no device offers native masked atomics to user space and the kernel\n",
+	       "... is the message");
 	put_value("b", "masked_fetch_add", "none");
-	is_int(run("-r native"), 1, "both operations are needed");
+	is_int(run("-r native"), 1, "both operations are required");
 }
 
 static void test_json(void)
 {
 	reset();
 	make_dir("infiniband", "we\"ird\\\x01\xe9");
-	is_int(run("--json"), 0, "JSON of a strange name");
+	is_int(run("--json"), 0, "JSON with special characters");
 	ok(strstr(out_text, "\"name\": \"we\\\"ird\\\\\\u0001\\u00e9\",\n"),
-	   "... is escaped");
+	   "... escapes them");
 
 	reset();
 	add_mxe("mxe0");
@@ -554,7 +564,7 @@ static void test_json(void)
 "      }\n"
 "    }\n"
 "  ]\n"
-"}\n", "... in full");
+"}\n", "... with every key");
 }
 
 static void test_selftest(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe-caps: parses the options, and returns the exit status for what --require asks.
- * It calls ask.c and print.c.
+ * Parses the options and determines the exit status.  Calls ask.c, print.c and,
+ * for --selftest, selftest.c and report.c.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -13,7 +13,7 @@
 #include "caps.h"
 #include "selftest.h"
 
-/* The exit status; also mxe-caps(1). */
+/* Exit status, documented in mxe-caps(1). */
 enum {
 	STATUS_OK = 0,
 	STATUS_UNMET = 1,
@@ -25,13 +25,13 @@ enum {
 struct options {
 	const char *device;
 	bool json;
-	enum caps_mode require;		/* CAPS_UNKNOWN: nothing */
+	enum caps_mode require;		/* CAPS_UNKNOWN: no requirement */
 	bool for_user;
 	bool for_kernel;
 
 	const char *selftest;		/* device; NULL: no self-test */
 	struct st_options st;
-	const char *st_option;		/* that is valid with a self-test only */
+	const char *st_option;		/* last option that needs --selftest */
 };
 
 /* Options without a letter. */
@@ -45,30 +45,31 @@ enum {
 #define DEFAULT_COUNT 300
 
 static const char usage_text[] =
-"Usage: mxe-caps [OPTION]...\n"
-"Says, for every RDMA device, who can do masked atomics and how.\n"
+"Usage: mxe-caps [-j] [-d DEVICE] [-r native|emulated] [-f user|kernel|both]\n"
+"       mxe-caps -s DEVICE [-j] [OPTION]...\n"
+"List the masked RDMA atomics of every device, or test those of one device.\n"
 "\n"
-"  -d, --device NAME       only this device\n"
-"  -j, --json              as JSON\n"
+"  -d, --device DEVICE     list only this device\n"
+"  -j, --json              print JSON\n"
 "  -r, --require native|emulated\n"
-"                          exit with 0 only if a device has both operations,\n"
-"                          native, or at least emulated\n"
+"                          succeed only if a device has both masked operations,\n"
+"                          executed by the responder, or at least emulated\n"
 "  -f, --for user|kernel|both\n"
-"                          who requires them (default: both)\n"
+"                          require them in user space, in the kernel, or in both\n"
+"                          (default)\n"
 "  -s, --selftest DEVICE   execute every operation that DEVICE offers, check the\n"
-"                          results, and print a report\n"
-"      --port NUMBER       port for the self-test (default: the first active one)\n"
-"      --gid-index NUMBER  GID of that port (default: RoCE v2, if there is one)\n"
-"      --seed NUMBER       seed of the random operands (default: a new one)\n"
-"      --count NUMBER      random operand sets per line (default: 300)\n"
-"  -h, --help              this\n"
-"  -V, --version           the version\n"
+"                          results and print a report\n"
+"      --port NUMBER       port for the self-test (default: first active one)\n"
+"      --gid-index NUMBER  GID of that port (default: RoCE v2 if it has one)\n"
+"      --seed NUMBER       seed of the pseudo-random operands (default: random)\n"
+"      --count NUMBER      pseudo-random operand sets per case (default: 300)\n"
+"  -h, --help              print this text\n"
+"  -V, --version           print the version\n"
 "\n"
-"Exit status: 0 success, 1 the requirement is not met or the self-test failed,\n"
-"2 wrong usage, 3 no such device or none at all, 4 not known, or the self-test\n"
-"could not be run.\n";
+"Exit status: 0 success, 1 the requirement is not met or a case failed, 2 wrong\n"
+"usage, 3 no such device, 4 not known or nothing could be tested.\n";
 
-/* Returns false if the text is no number of that range. */
+/* Returns false unless the text is a number from 0 to max. */
 static bool parse_number(const char *text, unsigned long max,
 			 unsigned long *number)
 {
@@ -81,7 +82,7 @@ static bool parse_number(const char *text, unsigned long max,
 	return !errno && !*end && *number <= max;
 }
 
-/* Returns false if the argument is wrong. */
+/* Returns false if the argument is invalid. */
 static bool parse_st_option(int opt, struct options *o)
 {
 	unsigned long number;
@@ -147,7 +148,7 @@ static int parse_option(int opt, struct options *o, FILE *out, FILE *err)
 	case OPT_COUNT:
 		if (parse_st_option(opt, o))
 			return -1;
-		fprintf(err, "mxe-caps: %s %s is not valid. See 'mxe-caps --help'.\n",
+		fprintf(err, "mxe-caps: invalid argument of %s: '%s'. See 'mxe-caps --help'.\n",
 			o->st_option, optarg);
 		return STATUS_USAGE;
 	case 'h':
@@ -160,7 +161,8 @@ static int parse_option(int opt, struct options *o, FILE *out, FILE *err)
 		fputs("Try 'mxe-caps --help'.\n", err);
 		return STATUS_USAGE;
 	}
-	fprintf(err, "mxe-caps: -%c %s? See 'mxe-caps --help'.\n", opt, optarg);
+	fprintf(err, "mxe-caps: invalid argument of -%c: '%s'. See 'mxe-caps --help'.\n",
+		opt, optarg);
 	return STATUS_USAGE;
 }
 
@@ -190,7 +192,7 @@ static int parse(int argc, char **argv, struct options *o, FILE *out, FILE *err)
 			return status;
 	}
 	if (optind < argc) {
-		fprintf(err, "mxe-caps: what is '%s'? See 'mxe-caps --help'.\n",
+		fprintf(err, "mxe-caps: unexpected argument '%s'. See 'mxe-caps --help'.\n",
 			argv[optind]);
 		return STATUS_USAGE;
 	}
@@ -207,7 +209,10 @@ static int parse(int argc, char **argv, struct options *o, FILE *out, FILE *err)
 	return -1;
 }
 
-/* An answer that is open makes the whole open, unless the other denies it. */
+/*
+ * Two operations are required.  If one mode is unknown, so is the verdict,
+ * unless the other mode already fails to meet the requirement.
+ */
 static int verdict(enum caps_mode cmp_swap, enum caps_mode fetch_add,
 		   enum caps_mode require)
 {
@@ -238,7 +243,7 @@ static int device_verdict(const struct caps_device *dev,
 	return user == STATUS_OK ? in_kernel : user;
 }
 
-/* One device that meets the requirement is enough. */
+/* Returns STATUS_OK if at least one device meets the requirement. */
 static int require(const struct caps *caps, const struct options *o, FILE *err)
 {
 	int status = STATUS_UNMET;
@@ -251,13 +256,13 @@ static int require(const struct caps *caps, const struct options *o, FILE *err)
 		if (of_device == STATUS_UNKNOWN)
 			status = STATUS_UNKNOWN;
 	}
-	fprintf(err, "mxe-caps: %s masked atomics for %s: %s\n",
+	fprintf(err, "mxe-caps: %s device offers %s masked atomics to %s\n",
+		status == STATUS_UNMET ? "no" : "it is unknown whether a",
 		caps_mode_name(o->require),
 		!o->for_kernel ? "user space" :
-		!o->for_user ? "the kernel" : "user space and the kernel",
-		status == STATUS_UNMET ? "no" : "not known");
+		!o->for_user ? "the kernel" : "user space and the kernel");
 	if (status == STATUS_UNKNOWN && o->for_kernel && !caps->has_class)
-		fputs("mxe-caps: the kernel answers when the module ib_exp is loaded\n",
+		fputs("mxe-caps: load the module ib_exp to query the kernel\n",
 		      err);
 	return status;
 }
@@ -304,7 +309,7 @@ int caps_main(int argc, char **argv, FILE *out, FILE *err)
 	struct caps caps;
 	int status;
 
-	/* The report has the seed, so any value is as good as another. */
+	/* The report contains the seed, so it need not be unpredictable. */
 	if (getrandom(&o.st.seed, sizeof(o.st.seed), GRND_NONBLOCK) < 0)
 		o.st.seed = time(NULL);
 	status = parse(argc, argv, &o, out, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Prints what was found out, as a table or as JSON.  main.c calls it. */
+/* Prints devices and their sources as a table or as JSON.  main.c calls it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ const char *caps_mode_name(enum caps_mode mode)
 	return names[mode];
 }
 
-/* "mxedv", of a provider that is known; otherwise the kind of source. */
+/* Returns "mxedv" or "mlx5dv" for a known provider, else the kind of source. */
 static const char *source_name(const struct caps_device *dev, int source,
 			       char *buf, size_t size)
 {
@@ -38,10 +38,10 @@ static const char *source_name(const struct caps_device *dev, int source,
 
 /* ---- table ------------------------------------------------------------- */
 
-/* 64 numbers of at most 20 digits and a comma. */
+/* Room for 64 numbers of at most 20 digits and a comma. */
 #define SIZES_TEXT (64 * 21)
 
-/* "4,8"; "-" if there are none. */
+/* Returns a list such as "4,8", or "-". */
 static const char *sizes_text(uint64_t sizes, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -121,7 +121,7 @@ static void json_mode(const char *key, enum caps_mode mode, FILE *out)
 	json_text(key, mode == CAPS_UNKNOWN ? "" : caps_mode_name(mode), out);
 }
 
-/* The bits as numbers of bytes. */
+/* Prints a list of sizes in bytes. */
 static void json_sizes(const char *key, bool has, uint64_t sizes, FILE *out)
 {
 	const char *comma = "";

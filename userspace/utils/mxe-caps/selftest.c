@@ -31,10 +31,10 @@ struct offer {
 	char no_masked[ST_TEXT];
 	char no_plain[ST_TEXT];		/* no queue pairs without the flag */
 	char no_be[ST_TEXT];		/* no queue pairs with it */
-	uint64_t sizes;			/* of masked atomics: bit n, 2^n bytes */
+	uint64_t sizes;			/* masked operands: bit n, 2^n bytes */
 	uint64_t sizes_be;
 	const char *sizes_name;
-	bool be_only;			/* results of all sizes are big-endian */
+	bool be_only;			/* for all sizes */
 };
 
 static struct st_case *add_case(struct st_report *report,

@@ -62,7 +62,7 @@ struct st_operands {
 /* The first wrong result of a case. */
 struct st_mismatch {
 	const char *what;	/* NULL: nothing is wrong */
-	int set;		/* number of the operand set; -1: set-up failed */
+	int set;		/* operand set; -1: set-up failed */
 	struct st_operands operands;
 	char expected[ST_TEXT];
 	char got[ST_TEXT];
