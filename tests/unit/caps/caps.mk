@@ -10,6 +10,7 @@ $(UNIT)/$(CAPS)/%.o $(HERE)/caps/%.o: override CPPFLAGS += -I$(TOP)/$(CAPS) \
 	-DMXE_VERSION='"9.9"'
 $(BIN)/t_caps $(BIN)/t_selftest: override LDLIBS += \
 	-Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose
+$(BIN)/t_selftest: override LDLIBS += -Wl,--wrap=nanosleep
 $(BIN)/t_caps: $(addprefix $(UNIT)/$(CAPS)/,ask.o class.o json.o main.o print.o)
 $(BIN)/t_selftest: $(addprefix $(UNIT)/$(CAPS)/,json.o loop.o operands.o post.o \
 	report.o selftest.o)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of mxe-caps with fakes of libibverbs, libmxe, libibverbs_exp, libmlx5 and
- * the self-test, and with a directory in place of /sys.
+ * Tests of mxe-caps with fakes of libibverbs, libmxe, libibverbs_exp, libmlx5
+ * and the self-test, and with a directory in place of /sys.
  */
 #include <errno.h>
 #include <ftw.h>

@@ -23,6 +23,7 @@ enum fault {
 	ALWAYS_BE,
 	STORES_BE,
 	STORES_NOTHING,
+	STORES_LATE,
 	WRITES_BESIDE,		/* the word */
 	RETURNS_BESIDE,		/* the result */
 	RETURNS_NOTHING,
@@ -85,6 +86,13 @@ struct request {
 };
 
 static struct request building;
+
+/* What STORES_LATE stores while the self-test sleeps.  No size: nothing. */
+static struct {
+	uint64_t value[4];
+	uint64_t addr;
+	uint32_t size;
+} late;
 
 static bool has_fault(enum fault fault)
 {
@@ -204,8 +212,13 @@ static int execute(const struct request *r)
 		cmp_swap(new, r);
 	else
 		fetch_add(new, r);
-	if (!has_fault(STORES_NOTHING))
+	if (has_fault(STORES_LATE)) {
+		memcpy(late.value, new, sizeof(new));
+		late.addr = r->addr;
+		late.size = r->size;
+	} else if (!has_fault(STORES_NOTHING)) {
 		store(new, r->addr, r->size, has_fault(STORES_BE));
+	}
 	if (has_fault(WRITES_BESIDE))
 		((uint8_t *)(uintptr_t)r->addr)[r->size] ^= 1;
 	if (!has_fault(RETURNS_NOTHING))
@@ -215,6 +228,16 @@ static int execute(const struct request *r)
 		((uint8_t *)(uintptr_t)r->result)[-1] ^= 1;
 	complete(r);
 	return 0;
+}
+
+int __real_nanosleep(const struct timespec *time, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	if (late.size)
+		store(late.value, late.addr, late.size, false);
+	late.size = 0;
+	return fake.fault == NO_COMPLETION ? __real_nanosleep(time, rest) : 0;
 }
 
 static void plain(struct request *r, uint64_t addr, uint64_t compare_add,
@@ -852,7 +875,7 @@ static void test_mxe(void)
 	   "... with a case");
 	ok(strstr(json, "\"bytes\": 32, \"qp\": \"be-reply\", \"reply\": \"be\","),
 	   "... its queue pair");
-	ok(strstr(json, "\"result\": \"pass\", \"reason\": null, \"sets\": 60, \"wrong\": 0,"),
+	ok(strstr(json, "\"result\": \"pass\", \"reason\": null, \"sets\": 60, \"wrong\": 0, \"late\": 0,"),
 	   "... and its result");
 }
 
@@ -995,6 +1018,14 @@ static void test_once(void)
 	c = &report.cases[1];
 	is_int(c->sets, 4, "a completion with an error ends the case");
 	is_int(report.cases[2].sets, 1, "... and the next one is tried");
+
+	reset();
+	fake.fault = STORES_LATE;
+	options.count = 0;
+	ok(run(), "a device whose stores are late");
+	is_int(report.num_of[ST_PASS], 50, "... passes");
+	ok(has_line("verbs         cmp-swap          8      plain     host   pass (4 sets, 2 late)\n"),
+	   "... each store that changes memory is counted");
 
 	reset();
 	options.case_ms = 0;

@@ -124,7 +124,10 @@ static void print_case(const struct st_case *c, FILE *out)
 		op_name(c->op), size, qp_name(c), reply_name(c));
 	switch (c->result) {
 	case ST_PASS:
-		fprintf(out, "pass (%u sets)\n", c->sets);
+		fprintf(out, "pass (%u sets", c->sets);
+		if (c->late)
+			fprintf(out, ", %u late", c->late);
+		fputs(")\n", out);
 		break;
 	case ST_FAIL:
 		fprintf(out, "FAIL (%u of %u sets)\n", c->wrong, c->sets);
@@ -216,7 +219,8 @@ static void json_case(const struct st_case *c, FILE *out)
 	json_text("result", result_names[c->result], out);
 	fputs(", ", out);
 	json_text("reason", c->reason, out);
-	fprintf(out, ", \"sets\": %u, \"wrong\": %u, ", c->sets, c->wrong);
+	fprintf(out, ", \"sets\": %u, \"wrong\": %u, \"late\": %u, ", c->sets,
+		c->wrong, c->late);
 	json_key("first_mismatch", out);
 	if (c->result == ST_FAIL)
 		json_mismatch(c, out);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 #include <infiniband/mxedv.h>
 #include <infiniband/verbs_exp.h>
@@ -313,6 +314,23 @@ static bool execute(struct st_pair *pair, const struct st_case *c,
 	return wc.status == IBV_WC_SUCCESS;
 }
 
+/*
+ * An adapter may complete the request before its write to memory is visible to
+ * the CPU.  A wrong result is therefore checked once more after ST_LATE_MS.
+ */
+static void check_areas(struct st_case *c, const struct st_loop *loop,
+			unsigned int set, const struct st_operands *o,
+			struct st_mismatch *m)
+{
+	struct st_mismatch first;
+
+	if (st_check(c, set, o, loop->memory, loop->result, &first))
+		return;
+	nanosleep(&(struct timespec){ .tv_nsec = ST_LATE_MS * 1000000 }, NULL);
+	if (st_check(c, set, o, loop->memory, loop->result, m))
+		c->late++;
+}
+
 static void run_sets(struct st_pair *pair, struct st_case *c,
 		     const struct st_report *report)
 {
@@ -331,7 +349,7 @@ static void run_sets(struct st_pair *pair, struct st_case *c,
 		st_areas_fill(c->size, set, &o, loop->memory, loop->result);
 		usable = execute(pair, c, report, set, &o, &m);
 		if (!m.what)
-			st_check(c, set, &o, loop->memory, loop->result, &m);
+			check_areas(c, loop, set, &o, &m);
 		c->sets++;
 		if (usable && st_now_ms() > end && set + 1 < num) {
 			usable = false;

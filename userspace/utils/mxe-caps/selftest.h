@@ -29,6 +29,7 @@ struct caps_device;
 #define ST_COMPLETION_MS 30000
 #define ST_CASE_MS 120000
 #define ST_SET_MS 100		/* added for each pseudo-random operand set */
+#define ST_LATE_MS 20
 
 enum st_op {
 	ST_CMP_SWAP,		/* the standard atomics, 8 bytes */
@@ -88,6 +89,7 @@ struct st_case {
 	char reason[ST_TEXT];	/* of ST_NOT_OFFERED */
 	unsigned int sets;	/* that were executed */
 	unsigned int wrong;
+	unsigned int late;	/* right only ST_LATE_MS after the completion */
 	struct st_mismatch first;
 };
 
