@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The shortest program with a masked atomic: one compare-and-swap, on a queue
- * pair of the first RDMA device that is its own peer.  No error handling.
+ * A minimal program with a masked atomic, without error handling.  It executes
+ * one masked compare-and-swap on a queue pair that is connected to itself, on
+ * the first RDMA device.
  *
  *	gcc hello_masked.c -o hello_masked -lmxe -libverbs
  */
 #include <stdio.h>
 #include <infiniband/mxedv.h>
 
-/* All that RC queue pairs want to know, in three steps. */
+/* Connects an RC queue pair, in the three steps that verbs require. */
 static void connect_to_itself(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr a = {
@@ -49,7 +50,7 @@ int main(void)
 
 	connect_to_itself(&qp->qp_base);
 
-	/* If the lowest 16 bits are 4444, make the 16 bits above them abcd. */
+	/* If bits 0 to 15 are 0x4444, set bits 16 to 31 to 0xabcd. */
 	ibv_wr_start(qp);
 	qp->wr_flags = IBV_SEND_SIGNALED;
 	mxedv_wr_masked_atomic_cmp_swp(mxedv_qp_ex_from_ibv_qp_ex(qp), mr->rkey, (uintptr_t)&word,

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Masked atomics at work.  A server offers two words of 64 bits; a client
+ * A server has two words of 64 bits, on which a client executes masked atomics.
  *
- *  - takes and gives back four locks of 16 bits that share the first word, by
- *    masked compare-and-swap: it compares and swaps the bits of one lock and
- *    leaves those of the others alone, whoever holds them;
- *  - advances four counters of 16 bits that share the second word, all with
- *    one masked fetch-and-add: no counter carries over into the next.
+ *  - Four locks of 16 bits share the first word.  A masked compare-and-swap
+ *    acquires or releases one lock: it compares and swaps the bits of that lock
+ *    and does not touch those of the others.
+ *  - Four counters of 16 bits share the second word.  One masked fetch-and-add
+ *    advances all of them, and no counter carries into the next.
+ *
+ * Usage, between two hosts:
  *
  *	host2$ mxe_lock -d mxe2
  *	host1$ mxe_lock -d mxe1 host2
  *
- * It uses the experimental verbs of MLNX_OFED 4.x: build it with
+ * The program uses the experimental verbs of MLNX_OFED 4.x.  Build it with
+ *
  *	gcc mxe_lock.c -o mxe_lock -libverbs_exp -libverbs
  */
 #include <arpa/inet.h>
@@ -30,11 +33,11 @@
 #define LOCK_WORD 0
 #define COUNTER_WORD 1
 
-/* The carry out of the third counter is the interesting one. */
+/* One counter is 0xffff: the first step drops its carry. */
 #define COUNTERS_AT_START 0x0001ffff7fff0000
 #define COUNTER_TOP_BITS 0x8000800080008000
 
-static int wrong;		/* values that were not what they should be */
+static int wrong;		/* number of values that are not as expected */
 
 static void die(const char *what)
 {
@@ -42,7 +45,7 @@ static void die(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* ---- one side of the connection ---------------------------------------- */
+/* ---- setup ------------------------------------------------------------- */
 
 struct side {
 	struct ibv_context *ctx;
@@ -56,7 +59,7 @@ struct side {
 	bool be_reply;
 };
 
-/* What a side has to know of the other. */
+/* What a side must know about the other one. */
 struct peer {
 	uint32_t qpn;
 	uint32_t rkey;
@@ -73,14 +76,15 @@ static struct ibv_context *open_device(const char *name)
 		if (!name || !strcmp(name, ibv_get_device_name(list[i])))
 			ctx = ibv_open_device(list[i]);
 	if (!ctx) {
-		fprintf(stderr, "no RDMA device %s\n", name ? name : "at all");
+		fprintf(stderr, "there is no RDMA device%s%s\n",
+			name ? " " : "", name ? name : "");
 		exit(EXIT_FAILURE);
 	}
 	ibv_free_device_list(list);
 	return ctx;
 }
 
-/* The GID that stands for an IPv4 address. */
+/* Finds the GID of an IPv4 address. */
 static void find_gid(struct side *s)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -89,7 +93,7 @@ static void find_gid(struct side *s)
 		if (!ibv_query_gid(s->ctx, 1, s->gid_index, &s->gid) &&
 		    !memcmp(s->gid.raw, mapped, sizeof(mapped)))
 			return;
-	fprintf(stderr, "the device has no IPv4 address\n");
+	fprintf(stderr, "the device has no GID of an IPv4 address\n");
 	exit(EXIT_FAILURE);
 }
 
@@ -111,9 +115,9 @@ static void check_device(struct side *s)
 	printf("%s: masked atomics of 8 bytes, fields of up to %u bits%s\n",
 	       ibv_get_device_name(s->ctx->device),
 	       attr.masked_atomic.max_fa_bit_boundary,
-	       s->be_reply ? ", results asked for in big-endian" : "");
+	       s->be_reply ? ", results in big-endian" : "");
 	if (attr.exp_atomic_cap == IBV_EXP_ATOMIC_HCA_REPLY_BE && !s->be_reply)
-		printf("this device wants option -b\n");
+		printf("this device needs the option -b\n");
 }
 
 static void create_side(struct side *s, const char *device)
@@ -204,7 +208,7 @@ static void connect_side(struct side *s, const struct peer *peer)
 		die("ibv_modify_qp");
 }
 
-/* ---- TCP: how the sides find each other -------------------------------- */
+/* ---- exchange of addresses by TCP -------------------------------------- */
 
 static int tcp_connect(const char *host, const char *port)
 {
@@ -229,7 +233,7 @@ static int tcp_connect(const char *host, const char *port)
 			break;
 		if (!connect(fd, ai->ai_addr, ai->ai_addrlen))
 			return fd;
-		/* The server may be a moment late. */
+		/* The server may not listen yet. */
 		if (!--tries)
 			die(host);
 		close(fd);
@@ -247,7 +251,7 @@ static void tcp_send(int fd, const char *line)
 		die("write");
 }
 
-/* One line, without its end. */
+/* Receives one line, without the newline. */
 static void tcp_recv(int fd, char *line, size_t size)
 {
 	size_t n = 0;
@@ -270,14 +274,14 @@ static void exchange(int fd, const struct side *s, struct peer *peer)
 	if (sscanf(line, "%" SCNx32 " %" SCNx32 " %" SCNx64 " %45s", &peer->qpn,
 		   &peer->rkey, &peer->addr, gid) != 4 ||
 	    inet_pton(AF_INET6, gid, &peer->gid) != 1) {
-		fprintf(stderr, "the other side said \"%s\"\n", line);
+		fprintf(stderr, "unexpected message: \"%s\"\n", line);
 		exit(EXIT_FAILURE);
 	}
 }
 
-/* ---- the operations ---------------------------------------------------- */
+/* ---- operations -------------------------------------------------------- */
 
-/* Posts, waits, and returns what came back. */
+/* Posts the request, waits for its completion and returns the result. */
 static uint64_t run(struct side *s, struct ibv_exp_send_wr *wr)
 {
 	struct ibv_sge sge = {
@@ -360,7 +364,7 @@ static uint64_t masked_add(struct side *s, const struct peer *peer, int word,
 	return run(s, &wr);
 }
 
-/* ---- what is shown ----------------------------------------------------- */
+/* ---- output ------------------------------------------------------------ */
 
 static void show(const char *what, uint64_t value)
 {
@@ -373,10 +377,10 @@ static void check(const char *what, uint64_t got, uint64_t want)
 	if (got == want)
 		return;
 	wrong++;
-	printf("    WRONG, it should be 0x%016" PRIx64 "\n", want);
+	printf("    WRONG, expected 0x%016" PRIx64 "\n", want);
 }
 
-/* A mark below each digit of which a bit is touched. */
+/* Prints a mark below each hexadecimal digit that the operation may change. */
 static void mark(uint64_t touched)
 {
 	char line[17] = "";
@@ -389,16 +393,21 @@ static void mark(uint64_t touched)
 		printf("    nothing touched\n");
 }
 
-/* The old value as a number; with option -b it comes in big-endian. */
+/*
+ * Returns the old value in host byte order.  With -b, the reply is big-endian.
+ */
 static uint64_t take_reply(struct side *s, uint64_t reply)
 {
 	if (!s->be_reply)
 		return reply;
-	show("reply, as is", reply);
+	show("reply", reply);
 	return be64toh(reply);
 }
 
-/* Changes lock n from one owner to another; 0 is nobody. */
+/*
+ * Changes the owner of lock n from `from` to `to`, where 0 is a free lock.
+ * *expected is the lock word.
+ */
 static void change_lock(struct side *s, const struct peer *peer,
 			uint64_t *expected, int n, uint64_t from, uint64_t to)
 {
@@ -419,10 +428,10 @@ static void change_lock(struct side *s, const struct peer *peer,
 	check("old", take_reply(s, reply), old);
 	check("new", read_word(s, peer, LOCK_WORD), *expected);
 	mark(match ? mask : 0);
-	printf("    %s\n", match ? "done" : "refused: somebody else has it");
+	printf("    %s\n", match ? "done" : "failed: the lock has another owner");
 }
 
-/* Adds to all counters at once. */
+/* Adds to all counters at once.  *expected is the counter word. */
 static void advance(struct side *s, const struct peer *peer,
 		    uint64_t *expected, uint64_t add)
 {
@@ -461,14 +470,14 @@ static void client(struct side *s, const struct peer *peer, int fd)
 	advance(s, peer, &counters, 0x0001000100010001);
 	advance(s, peer, &counters, 0x00000000ffff0010);
 
-	/* The server looks at its memory. */
+	/* The server compares its memory with these values. */
 	snprintf(line, sizeof(line), "%" PRIx64 " %" PRIx64 "\n", lock,
 		 counters);
 	tcp_send(fd, line);
 	tcp_recv(fd, line, sizeof(line));
 	if (strcmp(line, "good"))
 		wrong++;
-	printf("\n%s\n", wrong ? "SOMETHING IS WRONG" :
+	printf("\n%s\n", wrong ? "SOME VALUES ARE WRONG" :
 				 "all values are right, on both sides");
 }
 
@@ -479,7 +488,7 @@ static void server(struct side *s, int fd)
 
 	tcp_recv(fd, line, sizeof(line));
 	if (sscanf(line, "%" SCNx64 " %" SCNx64, &lock, &counters) != 2) {
-		fprintf(stderr, "the client went away\n");
+		fprintf(stderr, "the client has closed the connection\n");
 		exit(EXIT_FAILURE);
 	}
 	printf("server: in memory\n");
@@ -492,7 +501,7 @@ static void usage(const char *name)
 {
 	fprintf(stderr,
 		"Usage: %s [-d DEVICE] [-p PORT] [-b] [SERVER]\n"
-		"Without SERVER it is one.  -b: the client asks for results in big-endian.\n",
+		"Without SERVER, be the server.  -b: request results in big-endian.\n",
 		name);
 	exit(2);
 }
@@ -528,7 +537,9 @@ int main(int argc, char **argv)
 		die("accept");
 	exchange(fd, &s, &peer);
 	connect_side(&s, &peer);
-	/* Nobody starts before both are ready. */
+	/*
+	 * The client must not post before the server's queue pair is connected.
+	 */
 	tcp_send(fd, "ready\n");
 	tcp_recv(fd, (char[16]) { 0 }, 16);
 	if (argv[optind])

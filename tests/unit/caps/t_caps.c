@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of mxe-caps with fakes of libibverbs, libmxe, libibverbs_exp and libmlx5, and
- * with a directory in place of /sys.
+ * Tests of mxe-caps with fakes of libibverbs, libmxe, libibverbs_exp, libmlx5
+ * and the self-test, and with a directory in place of /sys.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -13,6 +13,7 @@
 #include <infiniband/verbs_exp.h>
 
 #include "caps.h"
+#include "selftest.h"
 #include "tap.h"
 
 #define MASKED IBV_EXP_DEVICE_EXT_MASKED_ATOMICS
@@ -106,7 +107,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	(void)context;
 	(void)attr;
-	bail_out("the old query");
+	bail_out("ibv_query_device() is called");
 }
 
 bool mxedv_is_supported(struct ibv_device *device)
@@ -195,6 +196,43 @@ static void add_mxe(const char *name)
 	f->exp_flags = MASKED;
 }
 
+/* ---- the self-test ------------------------------------------------------ */
+
+static struct st_options st_options;	/* of the last st_run() */
+static size_t st_passed, st_failed;
+static bool st_runs;
+
+bool st_run(const struct caps_device *dev, const struct st_options *options,
+	    struct st_report *report, char *error)
+{
+	st_options = *options;
+	*report = (struct st_report){
+		.num_of = {
+			[ST_PASS] = st_passed,
+			[ST_FAIL] = st_failed,
+		},
+	};
+	if (!st_runs)
+		snprintf(error, ST_TEXT, "%s is out of order", dev->name);
+	return st_runs;
+}
+
+void st_free(struct st_report *report)
+{
+	memset(report, 0, sizeof(*report));
+}
+
+void st_print(const struct caps *caps, const struct st_report *report, FILE *out)
+{
+	fprintf(out, "%s: %zu passed\n", caps->devices[0].name,
+		report->num_of[ST_PASS]);
+}
+
+void st_print_json(const struct st_report *report, FILE *out)
+{
+	fprintf(out, "\"selftest\": %zu", report->num_of[ST_PASS]);
+}
+
 /* ---- sysfs ------------------------------------------------------------- */
 
 static char sysfs[32];
@@ -280,7 +318,7 @@ static int run(const char *args)
 	return status;
 }
 
-/* A line of the table begins so. */
+/* Returns true if a line of the output begins with `start`. */
 static bool has_line(const char *start)
 {
 	const char *at = strstr(out_text, start);
@@ -297,28 +335,32 @@ static void test_usage(void)
 {
 	reset();
 	is_int(run("--help"), 0, "--help");
-	ok(strstr(out_text, "Usage: mxe-caps"), "... on standard output");
+	ok(strstr(out_text, "Usage: mxe-caps"), "... prints to standard output");
 	is_int(run("--version"), 0, "--version");
-	is_str(out_text, "mxe-caps 9.9\n", "... and it is");
-	is_int(run("--require lots"), 2, "--require of a wrong word");
-	is_int(run("--for me"), 2, "--for a wrong one");
-	is_int(run("mxe0"), 2, "an argument");
-	ok(strstr(err_text, "mxe0"), "... is named");
+	is_str(out_text, "mxe-caps 9.9\n", "... prints it");
+	is_int(run("--require lots"), 2, "--require with an unknown word");
+	is_str(err_text, "mxe-caps: invalid argument of -r: 'lots'. See 'mxe-caps --help'.\n",
+	       "... is the message");
+	is_int(run("--for me"), 2, "--for with an unknown word");
+	is_int(run("mxe0"), 2, "an argument without an option");
+	is_str(err_text, "mxe-caps: unexpected argument 'mxe0'. See 'mxe-caps --help'.\n",
+	       "... is the message");
 }
 
 static void test_no_device(void)
 {
 	reset();
-	is_int(run(""), 3, "no device at all");
-	is_str(err_text, "mxe-caps: there is no RDMA device\n", "... is said");
-	is_int(run("--require emulated"), 3, "... also where one is required");
-	is_int(run("-j"), 3, "... and in JSON");
+	is_int(run(""), 3, "a host without devices");
+	is_str(err_text, "mxe-caps: there is no RDMA device\n",
+	       "... is the message");
+	is_int(run("--require emulated"), 3, "... also with --require");
+	is_int(run("-j"), 3, "... and with --json");
 	is_str(out_text, "{\n  \"schema\": 1,\n  \"kernel_class\": false,\n"
-	       "  \"devices\": []\n}\n", "... which is valid");
+	       "  \"devices\": []\n}\n", "... the output is valid JSON");
 	add_mxe("mxe0");
-	is_int(run("-d mxe1"), 3, "not this device");
+	is_int(run("-d mxe1"), 3, "--device with an unknown name");
 	is_str(err_text, "mxe-caps: there is no RDMA device mxe1\n",
-	       "... is said");
+	       "... is the message");
 }
 
 static void test_table(void)
@@ -330,8 +372,8 @@ static void test_table(void)
 	add_kernel("mxe0", "native", "");
 	add_kernel("rxe0", "emulated", "for a reason");
 	make_dir("infiniband", "bare0");
-	is_int(run(""), 0, "a table");
-	ok(has_line("DEVICE     SOURCE    ATOMICS  MASKED CMP-SWAP"), "header");
+	is_int(run(""), 0, "the table");
+	ok(has_line("DEVICE     SOURCE    ATOMICS  MASKED CMP-SWAP"), "the header");
 	ok(has_line("mxe0       verbs     glob     -                -                 8        -\n"
 		    "           mxedv     glob     native           native            4,8      host be\n"
 		    "           ibv_exp   glob     native           native            8        host\n"
@@ -342,13 +384,13 @@ static void test_table(void)
 		    "           ibv_exp   hca      none             none              -        -\n"
 		    "           kernel    hca      emulated         emulated          8        host\n"
 		    "                     for a reason\n"),
-	   "mxe0 and rxe0, in this order");
+	   "mxe0 and rxe0, sorted");
 	ok(has_line("bare0      verbs     (not shown by libibverbs)\n"),
-	   "a device that libibverbs does not know");
-	is_int(run("-d rxe0"), 0, "one device");
+	   "a device that libibverbs does not show");
+	is_int(run("-d rxe0"), 0, "--device");
 	ok(!strstr(out_text, "mxe0") && !strstr(out_text, "bare0"),
-	   "... and no other");
-	is_int(open_contexts, 0, "everything is closed");
+	   "... lists no other device");
+	is_int(open_contexts, 0, "every context is closed");
 }
 
 static void test_errors(void)
@@ -360,19 +402,21 @@ static void test_errors(void)
 	f = add_fake("b", IBV_ATOMIC_HCA);
 	f->query_errno = EIO;
 	f->exp_errno = ENOMEM;
-	is_int(run(""), 0, "a device that fails to open, one that answers nothing");
+	is_int(run(""), 0, "devices that cannot be opened or queried");
 	ok(has_line("a          verbs     (cannot be opened: Permission denied)"),
-	   "the reason of the first");
+	   "the open fails");
 	ok(has_line("b          verbs     (ibv_query_device_ex: Input/output error)"),
-	   "the reason of the second");
+	   "the standard query fails");
 	ok(has_line("           ibv_exp   (ibv_exp_query_device: Cannot allocate memory)"),
-	   "... in each way of asking");
+	   "the experimental query fails");
 	ok(has_line("           kernel    (the module ib_exp is not loaded)"),
-	   "... and why the kernel does not answer");
+	   "the class does not exist");
 	add_kernel("c", "later", "");
-	is_int(run("-d c -f kernel -r emulated"), 4, "a word that is not known");
-	is_int(run("-d a"), 0, "a device that ib_exp does not have");
-	ok(has_line("           kernel    (not a device of ib_exp)"), "... is said");
+	is_int(run("-d c -f kernel -r emulated"), 4,
+	       "an unknown word in the class");
+	is_int(run("-d a"), 0, "a device that the class does not have");
+	ok(has_line("           kernel    (not a device of ib_exp)"),
+	   "... is the reason");
 }
 
 static void test_mlx5(void)
@@ -383,11 +427,11 @@ static void test_mlx5(void)
 	ok(has_line("           provider  (no direct"), "without libmlx5");
 	has_libmlx5 = true;
 	run("");
-	ok(has_line("           mlx5dv    (mlx5dv does not tell"), "with libmlx5");
+	ok(has_line("           mlx5dv    (mlx5dv does not report"), "with libmlx5");
 }
 
 struct requirement {
-	const char *user;		/* NULL: not to be asked */
+	const char *user;		/* NULL: cannot be queried */
 	const char *kernel;
 	const char *args;
 	int status;
@@ -433,7 +477,8 @@ static void test_require(void)
 			add_kernel("x0", r->kernel, "");
 		is_int(run(r->args), r->status, "user %s, kernel %s: %s",
 		       r->user ?: "unknown", r->kernel ?: "unknown", r->args);
-		is_int(*err_text != '\0', r->status != 0, "... says so");
+		is_int(*err_text != '\0', r->status != 0,
+		       "... prints a message unless it is met");
 	}
 
 	reset();
@@ -441,19 +486,22 @@ static void test_require(void)
 	add_kernel("a", "none", "");
 	add_mxe("b");
 	add_kernel("b", "native", "");
-	is_int(run("-r native"), 0, "one device of two is enough");
-	is_int(run("-r native -d a"), 1, "... if it is that one");
+	is_int(run("-r native"), 0, "one of two devices meets the requirement");
+	is_int(run("-r native -d a"), 1, "... the other one does not");
+	is_str(err_text,
+	       "mxe-caps: no device offers native masked atomics to user space and the kernel\n",
+	       "... is the message");
 	put_value("b", "masked_fetch_add", "none");
-	is_int(run("-r native"), 1, "both operations are needed");
+	is_int(run("-r native"), 1, "both operations are required");
 }
 
 static void test_json(void)
 {
 	reset();
 	make_dir("infiniband", "we\"ird\\\x01\xe9");
-	is_int(run("--json"), 0, "JSON of a strange name");
+	is_int(run("--json"), 0, "JSON with special characters");
 	ok(strstr(out_text, "\"name\": \"we\\\"ird\\\\\\u0001\\u00e9\",\n"),
-	   "... is escaped");
+	   "... escapes them");
 
 	reset();
 	add_mxe("mxe0");
@@ -516,7 +564,68 @@ static void test_json(void)
 "      }\n"
 "    }\n"
 "  ]\n"
-"}\n", "... in full");
+"}\n", "... with every key");
+}
+
+static void test_selftest(void)
+{
+	static const char *const wrong[] = {
+		"--selftest", "-s mxe0 -d mxe0", "-s mxe0 -r native",
+		"--port 1", "--gid-index 0", "--seed 1", "--count 1",
+		"-s mxe0 --port 0", "-s mxe0 --port 256", "-s mxe0 --port 1x",
+		"-s mxe0 --gid-index -1", "-s mxe0 --gid-index 256",
+		"-s mxe0 --seed 4294967296", "-s mxe0 --count 1000001",
+		"-s mxe0 --count many",
+	};
+	uint32_t seed;
+
+	reset();
+	add_mxe("mxe0");
+	st_runs = true;
+	st_passed = 5;
+	st_failed = 0;
+	is_int(run("--selftest mxe0"), 0, "a self-test that passes");
+	is_str(out_text, "mxe0: 5 passed\n", "... is reported");
+	is_int(st_options.port, 0, "... on any port");
+	is_int(st_options.gid_index, -1, "... with any GID");
+	is_int(st_options.count, 300, "... with 300 operand sets");
+	ok(st_options.completion_ms && st_options.case_ms,
+	   "... with time limits");
+	seed = st_options.seed;
+	run("--selftest mxe0");
+	ok(st_options.seed != seed, "... and a new seed each time");
+	is_int(run("-s mxe0 --port 2 --gid-index 3 --seed 0xffffffff --count 0"),
+	       0, "all of its options");
+	ok(st_options.port == 2 && st_options.gid_index == 3 &&
+	   st_options.seed == 0xffffffff && st_options.count == 0,
+	   "... are passed on");
+	is_int(run("-s mxe0 --json"), 0, "the self-test in JSON");
+	ok(strstr(out_text, "\n    }\n  ],\n  \"selftest\": 5\n}\n"),
+	   "... behind the devices");
+
+	st_failed = 1;
+	is_int(run("-s mxe0"), 1, "one that fails");
+	is_str(out_text, "mxe0: 5 passed\n", "... is reported, too");
+	is_str(err_text, "", "... and no more");
+	st_passed = 0;
+	is_int(run("-s mxe0"), 1, "one of which nothing passes");
+	st_failed = 0;
+	is_int(run("-s mxe0"), 4, "one that has nothing to test");
+	is_str(err_text, "mxe-caps: nothing was tested: mxe0 offers no atomics\n",
+	       "... is the message");
+	st_runs = false;
+	is_int(run("-s mxe0"), 4, "one that cannot be run");
+	is_str(err_text, "mxe-caps: mxe0 is out of order\n",
+	       "... is the message");
+	is_int(run("-s mxe1"), 3, "a device that does not exist");
+	is_str(err_text, "mxe-caps: there is no RDMA device mxe1\n",
+	       "... is the message");
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		is_int(run(wrong[i]), 2, "wrong usage: %s", wrong[i]);
+		ok(*err_text || !strcmp(wrong[i], "--selftest"),
+		   "... with a message");
+	}
 }
 
 int main(void)
@@ -533,6 +642,7 @@ int main(void)
 	test_mlx5();
 	test_require();
 	test_json();
+	test_selftest();
 	reset();
 	rmdir(sysfs);
 	free(out_text);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the statistics and the options of mxe-perf.
- */
+/* Tests of the statistics and the options of mxe-perf. */
 #include <getopt.h>
 
 #include "perf.h"
@@ -18,16 +16,16 @@ static void test_percentile(void)
 	is_int(perf_percentile(v, 0, 500), 0, "no samples: 0");
 	for (unsigned int permille = 1; permille <= 1000; permille += 333)
 		is_int(perf_percentile(v, 1, permille), 1,
-		       "one sample is each percentile: %u", permille);
-	is_int(perf_percentile(v, 1000, 1), 1, "1 of 1000 is the least");
+		       "percentile %u of one sample", permille);
+	is_int(perf_percentile(v, 1000, 1), 1, "0.1 %% of 1000");
 	is_int(perf_percentile(v, 1000, 500), 500, "the median of 1000");
 	is_int(perf_percentile(v, 1000, 999), 999, "99.9 %% of 1000");
-	is_int(perf_percentile(v, 1000, 1000), 1000, "all of 1000");
+	is_int(perf_percentile(v, 1000, 1000), 1000, "100 %% of 1000");
 	is_int(perf_percentile(v, 3, 500), 2, "the median of 3");
-	is_int(perf_percentile(v, 4, 500), 2, "the median of 4 is the lower");
+	is_int(perf_percentile(v, 4, 500), 2, "the lower median of 4");
 	is_int(perf_percentile(v, 10, 900), 9, "90 %% of 10");
-	is_int(perf_percentile(v, 10, 901), 10, "a little more is the last");
-	is_int(perf_percentile(v, 10, 999), 10, "99.9 %% of 10 is the last");
+	is_int(perf_percentile(v, 10, 901), 10, "90.1 %% of 10");
+	is_int(perf_percentile(v, 10, 999), 10, "99.9 %% of 10");
 }
 
 static void test_summary(void)
@@ -36,16 +34,16 @@ static void test_summary(void)
 	struct perf_stats s;
 
 	perf_summarize(v, 0, &s);
-	is_int(s.n, 0, "no samples: no number");
-	is_int(s.max, 0, "... and no greatest");
+	is_int(s.n, 0, "no samples: number is 0");
+	is_int(s.max, 0, "... and the maximum");
 	perf_summarize(v, 5, &s);
-	is_int(s.n, 5, "number");
-	is_int(s.min, 1, "the least");
-	is_int(s.median, 3, "the median of what was not sorted");
-	is_u64(s.max, UINT64_MAX / 2, "the greatest, of 63 bits");
-	is_u64(s.p90, UINT64_MAX / 2, "90 %%");
-	ok(s.mean > 1.8e18 && s.mean < 1.9e18, "the mean");
-	is_int(v[1], 3, "they are sorted now");
+	is_int(s.n, 5, "number of unsorted samples");
+	is_int(s.min, 1, "... minimum");
+	is_int(s.median, 3, "... median");
+	is_u64(s.max, UINT64_MAX / 2, "... maximum, of 63 bits");
+	is_u64(s.p90, UINT64_MAX / 2, "... 90th percentile");
+	ok(s.mean > 1.8e18 && s.mean < 1.9e18, "... mean");
+	is_int(v[1], 3, "the samples are sorted");
 }
 
 static uint64_t counted(const struct perf_bucket *b, unsigned int n)
@@ -67,25 +65,25 @@ static void test_histogram(void)
 	for (unsigned int i = 0; i < 1000; i++)
 		v[i] = 5;
 	n = perf_histogram(v, 1000, b);
-	is_int(n, 1, "all the same: one bucket");
-	is_int(b[0].from, 5, "... from there");
-	is_int(b[0].count, 1000, "... with all");
+	is_int(n, 1, "equal samples: one bucket");
+	is_int(b[0].from, 5, "... starts at their value");
+	is_int(b[0].count, 1000, "... has all of them");
 
 	for (unsigned int i = 0; i < 1000; i++)
 		v[i] = 100 + i;
 	n = perf_histogram(v, 1000, b);
-	ok(n <= PERF_BUCKETS, "%u buckets are not too many", n);
+	ok(n <= PERF_BUCKETS, "%u buckets fit the array", n);
 	is_int(counted(b, n), 1000, "each sample is in one bucket");
-	is_int(b[0].from, 100, "from the least");
+	is_int(b[0].from, 100, "the first bucket starts at the minimum");
 	for (unsigned int i = 1; i < n; i++)
 		if (b[i].from != b[i - 1].to + 1)
 			fail("a gap before bucket %u", i);
 
 	v[999] = 1000000;
 	n = perf_histogram(v, 1000, b);
-	is_int(b[n - 1].to, 1000000, "what is far above is in the last");
-	ok(b[n - 2].to < 1200, "... and does not stretch the others");
-	is_int(counted(b, n), 1000, "... none is lost");
+	is_int(b[n - 1].to, 1000000, "an outlier is in the last bucket");
+	ok(b[n - 2].to < 1200, "... the others are not wider");
+	is_int(counted(b, n), 1000, "... and have the other samples");
 
 	v[0] = 0;
 	v[1] = UINT64_MAX;
@@ -93,14 +91,14 @@ static void test_histogram(void)
 	is_int(counted(b, n), 2, "the whole range");
 	v[0] = UINT64_MAX;
 	n = perf_histogram(v, 2, b);
-	is_int(counted(b, n), 2, "the end of the range");
+	is_int(counted(b, n), 2, "samples at the end of the range");
 }
 
 /* ---- options ------------------------------------------------------------- */
 
 static char out_text[8192], err_text[1024];
 
-/* perf_parse() of a command line; the texts are in out_text, err_text. */
+/* Parses a command line.  The output is in out_text and err_text. */
 static int parse(const char *args, struct perf_options *o)
 {
 	static char words[512];
@@ -112,7 +110,7 @@ static int parse(const char *args, struct perf_options *o)
 	memset(err_text, 0, sizeof(err_text));
 	out = fmemopen(out_text, sizeof(out_text) - 1, "w");
 	err = fmemopen(err_text, sizeof(err_text) - 1, "w");
-	/* getopt_long() itself complains on the real one. */
+	/* getopt_long() itself prints to the real stderr. */
 	snprintf(words, sizeof(words), "mxe-perf %s", args);
 	for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
 		argv[argc++] = w;
@@ -128,36 +126,36 @@ static void test_defaults(void)
 	struct perf_options o;
 
 	is_int(parse("", &o), -1, "no options");
-	is_int(o.test, PERF_LATENCY, "... latency");
-	is_int(o.ops, (1 << PERF_NUM_OPS) - 1, "... of all operations");
-	is_int(o.how, PERF_AUTO, "... native if it can be");
-	is_int(o.size, 8, "... of 8 bytes");
-	is_int(o.depth, 1, "... one at a time");
-	is_int(o.qps, 1, "... on one queue pair");
-	is_int(o.iterations, 1000, "... a thousand");
-	is_int(o.warmup, 100, "... after a hundred");
-	is_int(o.gid, -1, "... with a GID to be chosen");
-	is_int(o.processes, 0, "... in this process");
-	ok(!o.tsc && !o.json && !o.listen && !o.host, "... and nothing else");
+	is_int(o.test, PERF_LATENCY, "... test");
+	is_int(o.ops, (1 << PERF_NUM_OPS) - 1, "... all operations");
+	is_int(o.how, PERF_AUTO, "... native if possible");
+	is_int(o.size, 8, "... size");
+	is_int(o.depth, 1, "... depth");
+	is_int(o.qps, 1, "... queue pairs");
+	is_int(o.iterations, 1000, "... iterations");
+	is_int(o.warmup, 100, "... warm-up");
+	is_int(o.gid, -1, "... GID");
+	is_int(o.processes, 0, "... processes");
+	ok(!o.tsc && !o.json && !o.listen && !o.host, "... flags");
 
 	is_int(parse("-t bandwidth", &o), -1, "bandwidth");
 	is_int(o.ops, 1 << PERF_WRITE | 1 << PERF_READ | 1 << PERF_SEND,
-	       "... of what is no atomic");
-	is_int(o.size, 65536, "... of 64 KiB");
-	is_int(o.depth, 16, "... 16 at a time");
+	       "... has no atomics");
+	is_int(o.size, 65536, "... size");
+	is_int(o.depth, 16, "... depth");
 	is_int(parse("-t contention", &o), -1, "contention");
-	is_int(o.qps, 4, "... of 4 queue pairs");
-	is_int(o.ops & 1 << PERF_WRITE, 0, "... is not of write");
+	is_int(o.qps, 4, "... queue pairs");
+	is_int(o.ops & 1 << PERF_WRITE, 0, "... has no write");
 	is_int(parse("-t beside", &o), -1, "beside");
 	ok(o.size == 1 << 20 && o.qps == 2 && o.depth == 2 && o.batch == 1 &&
 	   o.ops == (1u << PERF_CAS | 1u << PERF_FADD | 1u << PERF_MCAS |
 		     1u << PERF_MFADD), "... atomics, and WRITEs of 1 MiB");
-	is_int(parse("-t rate -b 32", &o), -1, "a batch");
-	is_int(o.depth, 32, "... makes the depth as large");
+	is_int(parse("-t rate -b 32", &o), -1, "a batch of 32");
+	is_int(o.depth, 32, "... raises the depth");
 	is_int(parse("-t udp", &o), -1, "udp");
-	is_int(o.size, 64, "... of 64 bytes");
+	is_int(o.size, 64, "... size");
 	is_int(parse("-t tcp", &o), -1, "tcp");
-	is_int(o.size, 65536, "... of 64 KiB");
+	is_int(o.size, 65536, "... size");
 }
 
 static void test_values(void)
@@ -165,7 +163,7 @@ static void test_values(void)
 	struct perf_options o;
 
 	is_int(parse("-o mcas,write -e native -d mxe1 -r mxe2 -x 3 -X 4 -s 2K",
-		     &o), -1, "what to do, and where");
+		     &o), -1, "operations and devices");
 	is_int(o.ops, 1 << PERF_MCAS | 1 << PERF_WRITE, "operations");
 	is_int(o.how, PERF_NATIVE, "emulation");
 	is_str(o.device, "mxe1", "device");
@@ -173,7 +171,7 @@ static void test_values(void)
 	ok(o.gid == 3 && o.remote_gid == 4, "GIDs");
 	is_int(o.size, 2048, "size with a K");
 	is_int(parse("-t rate -n 5000000 -w 0 -q 8 -b 4 -Q 2 -m 1024 -p 99 -T 3 -PDHjv",
-		     &o), -1, "how");
+		     &o), -1, "numbers and flags");
 	is_int(o.iterations, 5000000, "iterations");
 	is_int(o.warmup, 0, "no warm-up");
 	ok(o.depth == 8 && o.batch == 4 && o.qps == 2, "depth, batch, qps");
@@ -181,16 +179,19 @@ static void test_values(void)
 	ok(o.port == 99 && o.timeout == 3, "port, timeout");
 	ok(o.post_send && o.one_doorbell && o.histogram && o.json && o.progress, "flags");
 	is_int(parse("-J 64", &o), -1, "processes");
-	is_int(o.processes, 64, "... so many");
-	is_int(parse("--processes 2 -t beside", &o), -1, "two, and WRITEs beside");
-	ok(o.processes == 2 && o.qps == 2 && o.depth == 2, "... as with one");
-	is_int(parse("--size 1M --test bandwidth peer", &o), -1, "long ones");
+	is_int(o.processes, 64, "... number");
+	is_int(parse("--processes 2 -t beside", &o), -1,
+	       "two processes and WRITEs beside");
+	ok(o.processes == 2 && o.qps == 2 && o.depth == 2,
+	   "... defaults as with one");
+	is_int(parse("--size 1M --test bandwidth peer", &o), -1,
+	       "long options and a host");
 	is_int(o.size, 1 << 20, "size with an M");
 	is_str(o.host, "peer", "the host");
 	is_int(parse("-e read", &o), -1, "emulation");
-	is_int(o.how, PERF_READ_FIRST, "... by reading first");
+	is_int(o.how, PERF_READ_FIRST, "... with READ");
 	is_int(parse("-o all", &o), -1, "all operations");
-	is_int(o.ops, (1 << PERF_NUM_OPS) - 1, "... are all");
+	is_int(o.ops, (1 << PERF_NUM_OPS) - 1, "... every bit is set");
 }
 
 static void test_texts(void)
@@ -198,9 +199,9 @@ static void test_texts(void)
 	struct perf_options o;
 
 	is_int(parse("--help", &o), STATUS_OK, "--help");
-	ok(strstr(out_text, "Usage: mxe-perf"), "... on standard output");
+	ok(strstr(out_text, "Usage: mxe-perf"), "... prints to standard output");
 	is_int(parse("-V", &o), STATUS_OK, "--version");
-	is_str(out_text, "mxe-perf 9.9\n", "... and it is");
+	is_str(out_text, "mxe-perf 9.9\n", "... prints it");
 }
 
 static void test_refusals(void)
@@ -211,7 +212,7 @@ static void test_refusals(void)
 		"-s 2000M", "-s 99999999999999999999", "-n 0", "-n 1.5", "-q 0",
 		"-q 5000", "-Q 65", "-m 1500", "-m 128", "-p 0", "-p 65536",
 		"-c sundial", "-T 0", "-b 0", "a b", "--nonsense",
-		/* Each by itself is well. */
+		/* Conflicts of options that are valid alone. */
 		"-q 2", "-t rate -q 4 -b 8", "-t bandwidth -o cas",
 		"-t contention -o read", "-t beside -o write",
 		"-t post -D", "-D -K", "-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
@@ -224,7 +225,7 @@ static void test_refusals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		is_int(parse(lines[i], &o), STATUS_USAGE, "refused: %s",
 		       lines[i]);
-		ok(strstr(err_text, "--help"), "... and says where help is");
+		ok(strstr(err_text, "--help"), "... the message names --help");
 	}
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT: what a fetch-and-add costs by
- * libfabric, one at a time.  Both ends are endpoints of this thread, which drives
- * the one and the other in turn.  Prints what mxe-perf --json would.
+ * bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT
+ *
+ * Measures fetch-and-adds of libfabric, one at a time.  Both endpoints are in
+ * this thread, which drives them in turn.  The output has the form of mxe-perf
+ * --json.
  */
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -18,7 +20,7 @@ struct end {
 	struct fid_cq *cq;
 	struct fid_av *av;
 	struct fid_mr *mr;
-	uint64_t words[2];	/* added to, or the result; what is added */
+	uint64_t words[2];	/* target or result, addend */
 	fi_addr_t peer;
 };
 
@@ -82,7 +84,7 @@ static void know(struct end *end, struct end *peer)
 					  NULL) == 1 ? 0 : -FI_EINVAL);
 }
 
-/* One fetch-and-add of 1, until it is complete. */
+/* Executes a fetch-and-add of 1.  Returns the old value. */
 static uint64_t add(uint64_t expected)
 {
 	uint64_t addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ?
@@ -114,7 +116,7 @@ int main(int argc, char **argv)
 	struct bench bench = { .test = "fabric" };
 
 	if (argc != 5) {
-		fputs("bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT\n", stderr);
+		fputs("Usage: bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT\n", stderr);
 		return 2;
 	}
 	bench.tsc = !strcmp(argv[1], "tsc");

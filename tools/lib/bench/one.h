@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What bench-fabric and bench-ucx have in common: atomics one at a time, both ends
- * in this thread, printed as mxe-perf --json would.
+ * Measures and prints for bench-fabric and bench-ucx, which execute atomics one
+ * at a time.  The output has the form of mxe-perf --json.
  */
 #ifndef BENCH_ONE_H
 #define BENCH_ONE_H
@@ -20,6 +20,12 @@ struct bench {
 	int num_results;
 };
 
+/**
+ * bench_now() - Reads the clock that the run uses.
+ * @b: the run
+ *
+ * Return: ticks of the time stamp counter, or nanoseconds.
+ */
 static uint64_t bench_now(const struct bench *b)
 {
 	struct timespec ts;
@@ -32,6 +38,13 @@ static uint64_t bench_now(const struct bench *b)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/**
+ * bench_by_value() - Compares two samples for qsort().
+ * @a: sample
+ * @b: sample
+ *
+ * Return: a negative number, 0 or a positive number.
+ */
 static int bench_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -39,9 +52,16 @@ static int bench_by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/*
- * Measures operations that count a word up from `first`, given what they find there
- * and returning what they found.  Returns what the next one finds.
+/**
+ * bench_run() - Measures operations that increment a word, and prints the result.
+ * @b: the run
+ * @op: name of the operation
+ * @first: value of the word before the first operation
+ * @operation: gets the expected value of the word and returns the old value
+ *
+ * Exits if an old value is wrong.
+ *
+ * Return: the final value of the word.
  */
 static uint64_t bench_run(struct bench *b, const char *op, uint64_t first,
 			  uint64_t (*operation)(uint64_t expected))
@@ -51,7 +71,7 @@ static uint64_t bench_run(struct bench *b, const char *op, uint64_t first,
 
 	if (!samples)
 		exit(2);
-	/* Their pages are not to come during the measurement. */
+	/* Avoids page faults during the measurement. */
 	memset(samples, 0xff, b->n * sizeof(*samples));
 	for (i = 0; i < warmup + b->n; i++) {
 		uint64_t began = bench_now(b), old = operation(first + i);
@@ -77,6 +97,9 @@ static uint64_t bench_run(struct bench *b, const char *op, uint64_t first,
 	return first + warmup + b->n;
 }
 
+/**
+ * bench_end() - Prints the end of the output.
+ */
 static void bench_end(void)
 {
 	puts(" ] }");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * bench-ucx tsc|monotonic DEVICE COUNT: what a fetch-and-add and a compare-and-swap
- * cost by UCX, one at a time.  Both ends are workers of this thread, which drives the
- * one and the other in turn.  UCX chooses by its environment (UCX_TLS,
- * UCX_NET_DEVICES); DEVICE is what is said of it.  Prints what mxe-perf --json would.
+ * bench-ucx tsc|monotonic DEVICE COUNT
+ *
+ * Measures fetch-and-adds and compare-and-swaps of UCX, one at a time.  Both
+ * workers are in this thread, which drives them in turn.  UCX chooses the
+ * device by its environment (UCX_TLS, UCX_NET_DEVICES); DEVICE is only the name
+ * in the output, which has the form of mxe-perf --json.
  */
 #include <ucp/api/ucp.h>
 
@@ -11,13 +13,13 @@
 
 struct end {
 	ucp_worker_h worker;
-	ucp_ep_h ep;		/* to the other end */
+	ucp_ep_h ep;		/* connected to the other worker */
 };
 
 static ucp_context_h context;
 static struct end a, b;
 static ucp_rkey_h rkey;
-static uint64_t word;		/* at the end b */
+static uint64_t word;		/* of worker b */
 
 static void must(const char *what, ucs_status_t status)
 {
@@ -27,7 +29,7 @@ static void must(const char *what, ucs_status_t status)
 	exit(1);
 }
 
-/* Drives both ends until the request is complete. */
+/* Drives both workers until the request is complete. */
 static void await(const char *what, ucs_status_ptr_t request)
 {
 	ucs_status_t status = UCS_PTR_STATUS(request);
@@ -82,7 +84,7 @@ static void know(struct end *end, struct end *peer)
 	ucp_worker_release_address(peer->worker, address);
 }
 
-/* The end a may do atomics there. */
+/* Gives worker a access to the word. */
 static void share(void)
 {
 	ucp_mem_map_params_t params = {
@@ -120,7 +122,7 @@ static uint64_t add(uint64_t expected)
 
 static uint64_t swap(uint64_t expected)
 {
-	uint64_t swapped = expected + 1;	/* then the old value */
+	uint64_t swapped = expected + 1;	/* replaced by the old value */
 	ucp_request_param_t params = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
 				UCP_OP_ATTR_FIELD_REPLY_BUFFER,
@@ -140,7 +142,7 @@ int main(int argc, char **argv)
 	uint64_t count;
 
 	if (argc != 4) {
-		fputs("bench-ucx tsc|monotonic DEVICE COUNT\n", stderr);
+		fputs("Usage: bench-ucx tsc|monotonic DEVICE COUNT\n", stderr);
 		return 2;
 	}
 	bench.tsc = !strcmp(argv[1], "tsc");

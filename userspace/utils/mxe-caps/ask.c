@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Finds the devices, and asks the kernel and the libraries what each can do.  main.c
- * and print.c call it; it calls class.c and, if they are there, the libraries.
+ * Finds the devices and queries the libraries for the abilities of each.
+ * main.c and print.c call it; it calls class.c for the kernel's part.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ static struct caps_device *find(const struct caps *caps, const char *name)
 	return NULL;
 }
 
-/* The device of that name, new if need be; NULL without memory. */
+/* Returns the device of that name, which is added if it is new, or NULL. */
 static struct caps_device *add(struct caps *caps, const char *name)
 {
 	struct caps_device *dev = find(caps, name);
@@ -43,8 +43,8 @@ static struct caps_device *add(struct caps *caps, const char *name)
 }
 
 /*
- * Devices that libibverbs does not show are there all the same: no provider is
- * installed, or they belong to another network namespace.
+ * Adds the devices of a class.  Those that libibverbs does not show have no
+ * provider installed or belong to another network namespace.
  */
 static int add_class(struct caps *caps, const char *class, const char *only)
 {
@@ -70,7 +70,7 @@ static int add_class(struct caps *caps, const char *class, const char *only)
 
 static int add_verbs(struct caps *caps, const char *only)
 {
-	/* Without the kernel's part of the verbs this fails with ENOSYS. */
+	/* Fails with ENOSYS if the module ib_uverbs is not loaded. */
 	caps->list = ibv_get_device_list(NULL);
 	for (int i = 0; caps->list && caps->list[i]; i++) {
 		const char *name = ibv_get_device_name(caps->list[i]);
@@ -93,7 +93,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* ---- what user space says ---------------------------------------------- */
+/* ---- libraries ---------------------------------------------------------- */
 
 static void set_atomic_cap(struct caps_source *source, int cap)
 {
@@ -109,7 +109,7 @@ static void set_atomic_cap(struct caps_source *source, int cap)
 			 names[cap]);
 }
 
-/* The standard verbs have no word for masked atomics. */
+/* The standard verbs do not report masked atomics. */
 static void ask_verbs(struct ibv_context *context, struct caps_source *verbs)
 {
 	struct ibv_device_attr_ex attr;
@@ -125,7 +125,7 @@ static void ask_verbs(struct ibv_context *context, struct caps_source *verbs)
 	verbs->has_sizes = true;
 	if (attr.orig_attr.atomic_cap != IBV_ATOMIC_NONE)
 		verbs->sizes = 1 << 3;
-	/* enum ibv_pci_atomic_op_size begins with 4 bytes. */
+	/* Bit 0 of enum ibv_pci_atomic_op_size is 4 bytes. */
 	verbs->pci_fetch_add = (uint64_t)attr.pci_atomic_caps.fetch_add << 2;
 	verbs->pci_swap = (uint64_t)attr.pci_atomic_caps.swap << 2;
 	verbs->pci_compare_swap =
@@ -160,8 +160,8 @@ static void ask_mxe(struct ibv_context *context, struct caps_source *provider)
 }
 
 /*
- * mlx5dv says of an adapter that it is one, but nothing of masked atomics.  The
- * library is not linked with: most hosts have no use for it.
+ * Returns true if mlx5dv supports the device.  The library is loaded at run
+ * time because most hosts do not need it.
  */
 static bool is_mlx5(struct ibv_device *device)
 {
@@ -189,14 +189,14 @@ static void ask_provider(struct caps_device *dev, struct ibv_context *context)
 	} else if (is_mlx5(dev->ibv)) {
 		strcpy(dev->provider, "mlx5");
 		snprintf(provider->error, sizeof(provider->error),
-			 "mlx5dv does not tell of masked atomics");
+			 "mlx5dv does not report masked atomics");
 	} else {
 		snprintf(provider->error, sizeof(provider->error),
 			 "no direct verbs for masked atomics");
 	}
 }
 
-/* How an operation is done is not in OFED's interface, but in this library's. */
+/* OFED did not have the flag for emulation: libibverbs_exp adds it. */
 static void ask_exp(struct caps_device *dev, struct ibv_context *context)
 {
 	struct caps_source *exp = &dev->source[CAPS_EXP];
@@ -260,7 +260,7 @@ static void ask_user(struct caps_device *dev)
 	ibv_close_device(context);
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- all sources -------------------------------------------------------- */
 
 int caps_ask(struct caps *caps, const char *only)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Reads what the kernel's class in sysfs says about a device, one value a file.
- * ask.c calls it.
+ * Reads the files that the class infiniband_exp has in sysfs for a device, one
+ * value in each.  ask.c calls it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "caps.h"
 
-/* As libibverbs looks for it. */
+/* Like libibverbs, ignores the environment of a set-user-ID program. */
 const char *caps_sysfs(void)
 {
 	const char *path = getenv("SYSFS_PATH");
@@ -27,7 +27,7 @@ bool caps_class_exists(void)
 }
 
 /*
- * The first line of the file, without its end, as far as there is room.
+ * Reads the first line of the file without the newline, truncated to `size`.
  * Returns 0, or a positive errno and an empty text.
  */
 static int read_value(const char *dev, const char *file, char *text,
@@ -52,7 +52,7 @@ static int read_value(const char *dev, const char *file, char *text,
 	return err;
 }
 
-/* A word that is not known is not guessed at. */
+/* Returns CAPS_UNKNOWN for a word of a later version. */
 static enum caps_mode mode_of(const char *word)
 {
 	static const enum caps_mode modes[] = {

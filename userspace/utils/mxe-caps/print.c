@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Prints what was found out, as a table or as JSON.  main.c calls it. */
+/* Prints devices and their sources as a table or as JSON.  main.c calls it. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "caps.h"
+#include "json.h"
+#include "selftest.h"
 
 const char *caps_mode_name(enum caps_mode mode)
 {
@@ -17,7 +19,7 @@ const char *caps_mode_name(enum caps_mode mode)
 	return names[mode];
 }
 
-/* "mxedv", of a provider that is known; otherwise the kind of source. */
+/* Returns "mxedv" or "mlx5dv" for a known provider, else the kind of source. */
 static const char *source_name(const struct caps_device *dev, int source,
 			       char *buf, size_t size)
 {
@@ -36,10 +38,10 @@ static const char *source_name(const struct caps_device *dev, int source,
 
 /* ---- table ------------------------------------------------------------- */
 
-/* 64 numbers of at most 20 digits and a comma. */
+/* Room for 64 numbers of at most 20 digits and a comma. */
 #define SIZES_TEXT (64 * 21)
 
-/* "4,8"; "-" if there are none. */
+/* Returns a list such as "4,8", or "-". */
 static const char *sizes_text(uint64_t sizes, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -114,48 +116,12 @@ void caps_print_table(const struct caps *caps, FILE *out)
 
 /* ---- JSON -------------------------------------------------------------- */
 
-/*
- * A string, escaped.  What is not ASCII is taken for one byte of Latin-1: names
- * and texts come from the kernel, and whatever they are, the output is valid.
- */
-static void json_string(const char *text, FILE *out)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = *text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
-static void json_key(const char *key, FILE *out)
-{
-	json_string(key, out);
-	fputs(": ", out);
-}
-
-/* ... or null if it is empty. */
-static void json_text(const char *key, const char *text, FILE *out)
-{
-	json_key(key, out);
-	if (*text)
-		json_string(text, out);
-	else
-		fputs("null", out);
-}
-
 static void json_mode(const char *key, enum caps_mode mode, FILE *out)
 {
 	json_text(key, mode == CAPS_UNKNOWN ? "" : caps_mode_name(mode), out);
 }
 
-/* The bits as numbers of bytes. */
+/* Prints a list of sizes in bytes. */
 static void json_sizes(const char *key, bool has, uint64_t sizes, FILE *out)
 {
 	const char *comma = "";
@@ -249,7 +215,8 @@ static void json_device(const struct caps_device *dev, FILE *out)
 	fputs("\n    }", out);
 }
 
-void caps_print_json(const struct caps *caps, FILE *out)
+void caps_print_json(const struct caps *caps, const struct st_report *report,
+		     FILE *out)
 {
 	fprintf(out, "{\n  \"schema\": 1,\n  \"kernel_class\": %s,\n"
 		"  \"devices\": [", caps->has_class ? "true" : "false");
@@ -257,5 +224,10 @@ void caps_print_json(const struct caps *caps, FILE *out)
 		fputs(d ? ",\n" : "\n", out);
 		json_device(&caps->devices[d], out);
 	}
-	fputs(caps->num ? "\n  ]\n}\n" : "]\n}\n", out);
+	fputs(caps->num ? "\n  ]" : "]", out);
+	if (report) {
+		fputs(",\n  ", out);
+		st_print_json(report, out);
+	}
+	fputs("\n}\n", out);
 }

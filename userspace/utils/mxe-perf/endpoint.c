@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * An endpoint of the connections: its device, memory and queue pairs, and what it
- * does as the responder.  main.c, run.c and session.c call it; it calls the verbs.
+ * Opens the device of an endpoint, creates its memory and queue pairs, and
+ * receives messages in the responder.  main.c, run.c and session.c call it; it
+ * calls the verbs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +46,10 @@ static struct ibv_context *open_named(const char *name)
 	return ctx;
 }
 
-/* RoCE v2 of IPv4 if there is one, else RoCE v2, else the first. */
+/*
+ * Selects the GID of that index.  If it is negative, the first RoCE v2 GID of
+ * an IPv4 address is selected, or else the first of RoCE v2, or else the first.
+ */
 static int choose_gid(struct perf_device *dev, int index)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -201,7 +205,7 @@ static int create_qps(struct perf_endpoint *ep, const struct perf_options *o)
 		int err;
 
 		ep->qp[i] = create_qp(ep, i, true, o);
-		if (!ep->qp[i])	/* the provider has no builders */
+		if (!ep->qp[i])	/* the provider may have no builders */
 			ep->qp[i] = create_qp(ep, i, false, o);
 		if (!ep->qp[i])
 			return failed("ibv_create_qp_ex", errno);
@@ -209,7 +213,7 @@ static int create_qps(struct perf_endpoint *ep, const struct perf_options *o)
 				    IBV_QP_STATE | IBV_QP_PKEY_INDEX |
 				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 		if (err)
-			return failed("queue pair to INIT", err);
+			return failed("ibv_modify_qp to INIT", err);
 		for (uint32_t slot = 0; ep->two_sided && slot < 2 * o->depth;
 		     slot++)
 			if (post_recv(ep, i, slot))
@@ -226,13 +230,14 @@ static int open_memory(struct perf_endpoint *ep)
 	ep->stride = ((ep->size < 8 ? 8 : ep->size) + 63) & ~63u;
 	ep->len = (size_t)ep->num_qps * 2 * ep->depth * ep->stride;
 	if (ep->len > PERF_MAX_MEMORY) {
-		fputs("mxe-perf: more than 4 GiB of buffers\n", stderr);
+		fputs("mxe-perf: the buffers need more than 4 GiB: reduce size, depth or qps\n",
+		      stderr);
 		return STATUS_USAGE;
 	}
 	p = mmap(NULL, ep->len, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (p == MAP_FAILED)
-		return failed("memory", errno);
+		return failed("mmap", errno);
 	ep->buf = p;
 	if (ep->dev.atomics)
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
@@ -253,7 +258,7 @@ int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
 	ep->size = o->size;
 	if ((o->one_doorbell || o->poll_thread) &&
 	    !mxedv_is_supported(ep->dev.ctx->device)) {
-		fputs("mxe-perf: only mxe rings for many queue pairs at once, or polls\n",
+		fputs("mxe-perf: --one-doorbell and --poll-thread need a device of mxe\n",
 		      stderr);
 		return STATUS_NO_DEVICE;
 	}
@@ -325,7 +330,7 @@ int perf_endpoint_connect(struct perf_endpoint *ep,
 					IBV_QP_MIN_RNR_TIMER);
 
 		if (err)
-			return failed("queue pair to RTR", err);
+			return failed("ibv_modify_qp to RTR", err);
 		attr = (struct ibv_qp_attr){
 			.qp_state = IBV_QPS_RTS,
 			.timeout = 17,		/* 0.5 s */
@@ -338,11 +343,11 @@ int perf_endpoint_connect(struct perf_endpoint *ep,
 				    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 		if (err)
-			return failed("queue pair to RTS", err);
+			return failed("ibv_modify_qp to RTS", err);
 	}
 	/*
-	 * In the tick of the kernel's clock in which a queue pair was made, drivers
-	 * that keep its route (dst_cache) forget it again with each packet.
+	 * In the jiffy in which a queue pair is created, a driver's dst_cache
+	 * drops the route again on every lookup.  Wait until it has passed.
 	 */
 	usleep(20000);
 	return 0;
@@ -382,7 +387,7 @@ void perf_endpoint_close(struct perf_endpoint *ep)
 	memset(ep, 0, sizeof(*ep));
 }
 
-/* ---- the responder's part ------------------------------------------------ */
+/* ---- responder ----------------------------------------------------------- */
 
 void perf_endpoint_fill(struct perf_endpoint *ep)
 {
@@ -390,7 +395,10 @@ void perf_endpoint_fill(struct perf_endpoint *ep)
 		ep->buf[i] = perf_pattern(i % ep->stride);
 }
 
-/* A message begins with its number on the queue pair, and goes on as filled. */
+/*
+ * Returns true if the message has the right length and contents: its number on
+ * the queue pair, then the pattern, of which only the last byte is compared.
+ */
 static bool is_right(const struct perf_endpoint *ep, const struct ibv_wc *wc,
 		     uint64_t number)
 {
@@ -412,7 +420,7 @@ int perf_endpoint_receive(struct perf_endpoint *ep)
 		uint32_t slot = (uint32_t)(wc[i].wr_id % (2 * ep->depth));
 
 		if (wc[i].status != IBV_WC_SUCCESS) {
-			fprintf(stderr, "mxe-perf: a receive failed: %s\n",
+			fprintf(stderr, "mxe-perf: receive request failed: %s\n",
 				ibv_wc_status_str(wc[i].status));
 			return STATUS_FAILED;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mxe-perf: opens and connects the endpoints, then measures one operation after the
- * other.  It calls all other files.
+ * Opens and connects the endpoints, then measures one operation after the
+ * other.  Calls all other files.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	/* A peer that went away is told by the call that meets it. */
+	/* Writing to a closed connection must fail with EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);
 	if (o.listen)
 		status = session_serve(&o);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Lets several processes measure at the same time.  Each has its own endpoints and,
- * as long as there are enough, its own CPU.  The first process forks the others and
- * prints.  main.c and run.c call it.
+ * Lets several processes measure at the same time.  Each has its own endpoints
+ * and, as long as there are enough, its own CPU.  The first process forks the
+ * others and prints.  main.c and run.c call it.
  *
- * A process that is ready keeps operations in flight, measures when all processes
- * are ready, and keeps operations in flight until all have measured.  So each of
- * them is measured while all others are busy.
+ * A process that is ready keeps operations in flight, measures when all
+ * processes are ready, and keeps operations in flight until all have measured.
+ * So each of them is measured while all others are busy.
  */
 #include <errno.h>
 #include <sched.h>
@@ -26,20 +26,21 @@ struct member {
 	uint64_t writes;
 };
 
-/* Shared; the counters are atomic and only grow. */
+/* Memory that the processes share.  The counters are atomic and only grow. */
 struct shared {
 	uint32_t met;
 	uint32_t ready;
 	uint32_t measured;
 	uint32_t failed;
 	struct member members[PERF_MAX_PROCESSES];
-	uint64_t samples[];	/* of the first, the second ... */
+	uint64_t samples[];	/* in the order of the processes */
 };
 
-/* Of this process, which is in one at most. */
+/* State of this process.  `shared` is NULL if it is the only one. */
 static struct shared *shared;
-static uint32_t size, self, joined;
-static uint32_t measuring;	/* so many of the first */
+static uint32_t size, self;	/* number of processes, index of this one */
+static uint32_t joined;		/* processes that exist, in the first one */
+static uint32_t measuring;	/* processes that measure: those before */
 static uint32_t meetings, rounds;
 static pid_t pids[PERF_MAX_PROCESSES];
 
@@ -61,21 +62,21 @@ static int complain(const char *what)
 
 /* ---- processes ----------------------------------------------------------- */
 
-/* The one of those allowed that is its turn. */
+/* Binds this process to one of its allowed CPUs, in turn. */
 static int bind_to_processor(void)
 {
 	cpu_set_t allowed, one;
 	int turn, cpu;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return complain("processors");
+		return complain("sched_getaffinity");
 	turn = (int)self % CPU_COUNT(&allowed);
 	for (cpu = 0; !CPU_ISSET(cpu, &allowed) || turn--; cpu++)
 		;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one))
-		return complain("processor");
+		return complain("sched_setaffinity");
 	return 0;
 }
 
@@ -90,7 +91,7 @@ int multi_start(const struct perf_options *o)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED) {
 		shared = NULL;
-		return complain("memory");
+		return complain("mmap");
 	}
 	size = o->processes;
 	measuring = o->test == PERF_BESIDE ? 1 : size;
@@ -102,7 +103,7 @@ int multi_start(const struct perf_options *o)
 			self = joined;
 			if (prctl(PR_SET_PDEATHSIG, SIGKILL))
 				return complain("prctl");
-			/* It may have been over before that. */
+			/* The parent may have exited before prctl(). */
 			if (getppid() != parent)
 				_exit(STATUS_FAILED);
 			break;
@@ -121,7 +122,10 @@ bool multi_measures(void)
 	return !shared || self < measuring;
 }
 
-/* One that has gone would be waited for forever. */
+/*
+ * In the first process, notes if another one has exited with an error, because
+ * waiting for its counters would never end.
+ */
 static void look_after(void)
 {
 	siginfo_t info = { };
@@ -149,7 +153,7 @@ int multi_finish(int status)
 	return status;
 }
 
-/* ---- together ------------------------------------------------------------ */
+/* ---- synchronization ----------------------------------------------------- */
 
 static bool is_below(const uint32_t *counter, uint32_t want)
 {
@@ -159,7 +163,9 @@ static bool is_below(const uint32_t *counter, uint32_t want)
 	return true;
 }
 
-/* Here each waits for all. */
+/*
+ * A barrier for all processes.  Returns 0, or STATUS_FAILED if one has failed.
+ */
 static int meet(void)
 {
 	uint32_t want = ++meetings * size;
@@ -193,7 +199,11 @@ bool multi_is_measuring(void)
 	return shared && is_below(&shared->measured, rounds * measuring);
 }
 
-/* What all did, as if in the time that one of them took, on average. */
+/*
+ * Replaces the result of the first process by that of all: the samples
+ * together, and a total such that operations / total is the sum of the rates of
+ * the processes.
+ */
 static int merge(const struct perf_options *o, struct perf_result *result)
 {
 	uint64_t n = o->iterations * size, *samples;
@@ -201,7 +211,7 @@ static int merge(const struct perf_options *o, struct perf_result *result)
 
 	samples = malloc(n * sizeof(*samples));
 	if (!samples)
-		return complain("samples");
+		return complain("malloc");
 	memcpy(samples, shared->samples, n * sizeof(*samples));
 	free(result->samples);
 	result->samples = samples;
@@ -237,6 +247,6 @@ int multi_gather(const struct perf_options *o, struct perf_result *result)
 		status = merge(o, result);
 	for (uint32_t i = measuring; !status && !self && i < size; i++)
 		result->writes += shared->members[i].writes;
-	/* No process overwrites its result before the first has read it. */
+	/* No process may overwrite its result before the first has read it. */
 	return status ? status : meet();
 }

@@ -41,54 +41,65 @@ const char *const perf_how_name[] = {
 
 static const char usage_text[] =
 "Usage: mxe-perf [OPTION]... [HOST]\n"
-"Measures what RDMA operations cost on a device, and checks their results.\n"
+"       mxe-perf -l [-d DEVICE] [-p PORT]\n"
+"Measure the cost of RDMA operations on a device, and check their results.\n"
 "The other endpoint is in this process, or on HOST, where mxe-perf -l runs.\n"
 "\n"
-"  -t, --test latency|rate|bandwidth|contention|beside|post|udp|tcp\n"
-"                          one operation at a time (default); many outstanding;\n"
-"                          large ones; queue pairs that want the same word; one\n"
-"                          atomic at a time beside large WRITEs of another queue\n"
-"                          pair; the call that posts alone; to compare with:\n"
-"                          datagrams there and back, and bytes of a stream, by\n"
-"                          sockets\n"
-"  -o, --op OP,...         write read send cas fadd mcas mfadd, or all (default:\n"
-"                          all that the test can do); mcas and mfadd are masked\n"
+"  -t, --test TEST         what to measure:\n"
+"                            latency     one operation in flight (default)\n"
+"                            rate        many operations in flight\n"
+"                            bandwidth   large operations\n"
+"                            contention  several queue pairs, atomics to one word\n"
+"                            beside      one atomic in flight beside large WRITEs\n"
+"                                        of another queue pair\n"
+"                            post        the call that posts an operation\n"
+"                            udp, tcp    for comparison: sockets of the kernel\n"
+"  -o, --op OP,...         write, read, send, cas, fadd, mcas, mfadd or all\n"
+"                          (default: all that TEST supports); mcas and mfadd are\n"
+"                          the masked atomics\n"
 "  -e, --emulate native|guess|read\n"
-"                          masked ones by the device; by compare-and-swap with a\n"
-"                          guess; by reading first (default: native, or guess if\n"
-"                          the device cannot)\n"
-"  -d, --device NAME       (default: the first); of udp, tcp: ADDRESS[@NETNS]\n"
-"  -r, --remote NAME       device of the other endpoint here (default: the same)\n"
-"  -x, --gid INDEX         (default: RoCE v2 of IPv4, if there is one)\n"
-"  -X, --remote-gid INDEX\n"
-"  -s, --size BYTES        of write, read, send (default 8; bandwidth, tcp 65536;\n"
-"                          udp 64; beside 1M); K and M may follow\n"
-"  -n, --iterations N      operations measured (default 1000)\n"
-"  -w, --warmup N          operations before (default: a tenth)\n"
-"  -q, --depth N           outstanding on each queue pair (rate, bandwidth,\n"
-"                          post: 16; beside: large ones, 2)\n"
-"  -b, --batch N           posted in one call (default 1)\n"
-"  -Q, --qps N             queue pairs (default 1; contention 4)\n"
-"  -J, --processes N       measure in so many at once, each bound to a processor; of\n"
-"                          beside the first has the atomics, the others the WRITEs\n"
-"  -m, --mtu BYTES         path MTU (default: as the ports have)\n"
-"  -l, --listen            be the other endpoint for one HOST, then exit\n"
-"  -p, --port PORT         of TCP, to agree with HOST (default 18540)\n"
+"                          execute masked atomics by the device, by a loop of\n"
+"                          compare-and-swap, or by a loop of READ and\n"
+"                          compare-and-swap (default: native, or guess if the\n"
+"                          device does not support them)\n"
+"  -d, --device NAME       device (default: the first one); with udp and tcp:\n"
+"                          ADDRESS[@NETNS]\n"
+"  -r, --remote NAME       device of the other endpoint (default: the same one)\n"
+"  -x, --gid INDEX         GID (default: RoCE v2 of IPv4, if possible)\n"
+"  -X, --remote-gid INDEX  GID of the other endpoint\n"
+"  -s, --size BYTES        size of write, read and send (default: 8; bandwidth\n"
+"                          and tcp: 65536; udp: 64; beside: 1M), with suffix K or\n"
+"                          M if needed\n"
+"  -n, --iterations N      operations to measure (default: 1000)\n"
+"  -w, --warmup N          operations before these (default: a tenth)\n"
+"  -q, --depth N           operations in flight on each queue pair (default: 1;\n"
+"                          rate, bandwidth and post: 16; beside: 2 WRITEs)\n"
+"  -b, --batch N           operations posted in one call (default: 1)\n"
+"  -Q, --qps N             queue pairs (default: 1; contention: 4)\n"
+"  -J, --processes N       measure in N processes at once, each bound to a CPU;\n"
+"                          with beside, the first has the atomics and the others\n"
+"                          the WRITEs\n"
+"  -m, --mtu BYTES         path MTU (default: that of the ports)\n"
+"  -l, --listen            be the other endpoint for one client, then exit\n"
+"  -p, --port PORT         TCP port of mxe-perf -l (default: 18540)\n"
 "  -c, --clock monotonic|tsc\n"
-"                          nanoseconds (default), or the time stamp counter\n"
-"  -P, --post-send         ibv_post_send() even where ibv_wr_*() can be had\n"
-"  -D, --one-doorbell      ring once for what is posted to all queue pairs\n"
-"  -K, --poll-thread       a thread polls what is posted; no system calls\n"
-"  -T, --timeout SECONDS   without a completion, then give up (default 10)\n"
-"  -H, --histogram         draw one for each operation\n"
-"  -j, --json              as JSON\n"
-"  -v, --progress          on standard error\n"
-"  -h, --help              this\n"
-"  -V, --version           the version\n"
+"                          measure in nanoseconds (default), or in ticks of the\n"
+"                          time stamp counter\n"
+"  -P, --post-send         post with ibv_post_send() instead of ibv_wr_*()\n"
+"  -D, --one-doorbell      ring once for the requests of all queue pairs\n"
+"  -K, --poll-thread       let a thread poll the send queues, so that posting\n"
+"                          makes no system calls\n"
+"  -T, --timeout SECONDS   time limit of a completion (default: 10)\n"
+"  -H, --histogram         print a histogram for each operation\n"
+"  -j, --json              print JSON\n"
+"  -v, --progress          print the progress to standard error\n"
+"  -h, --help              print this text\n"
+"  -V, --version           print the version\n"
 "\n"
-"Exit status: 0 all well, 1 an operation failed or had a wrong result, 2 wrong\n"
-"usage, 3 no such device or it cannot be used.\n";
+"Exit status: 0 success, 1 an operation failed or its result is wrong, 2 wrong\n"
+"usage, 3 the device does not exist or cannot be used.\n";
 
+/* Returns false unless the text is a number from `least` to `most`. */
 static bool number(const char *text, uint64_t least, uint64_t most,
 		   uint64_t *value)
 {
@@ -154,7 +165,9 @@ static bool is_mtu(uint32_t mtu)
 	return mtu >= 256 && mtu <= 4096 && !(mtu & (mtu - 1));
 }
 
-/* False: the argument makes no sense. */
+/*
+ * Takes an option with an argument.  Returns false if the argument is invalid.
+ */
 static bool take(int opt, const char *arg, struct perf_options *o)
 {
 	uint32_t value;
@@ -214,7 +227,7 @@ static bool take(int opt, const char *arg, struct perf_options *o)
 	}
 }
 
-/* Those without an argument; false: it is not one of them. */
+/* Returns false if the option is not one without an argument. */
 static bool take_flag(int opt, struct perf_options *o)
 {
 	switch (opt) {
@@ -269,41 +282,41 @@ static void set_defaults(struct perf_options *o)
 		o->warmup = o->iterations / 10;
 }
 
-/* Returns what is wrong with all of it together, or NULL. */
+/* Returns the reason why the options cannot be combined, or NULL. */
 static const char *conflict(const struct perf_options *o)
 {
 	if (o->batch > o->depth)
-		return "a batch is larger than the depth";
+		return "--batch must not exceed --depth";
 	if (o->test == PERF_LATENCY && o->depth != 1)
-		return "latency is that of one at a time: see --test rate";
+		return "the test latency needs --depth 1: use the test rate";
 	if (o->test == PERF_BANDWIDTH && (o->ops & ATOMICS))
-		return "bandwidth is of write, read and send";
+		return "the test bandwidth has only write, read and send";
 	if (o->test == PERF_CONTENTION && (o->ops & ~ATOMICS))
-		return "contention is of atomics";
+		return "the test contention has only atomics";
 	if (o->test == PERF_BESIDE && (o->ops & ~ATOMICS))
-		return "it is atomics that are measured beside WRITEs";
+		return "the test beside measures only atomics";
 	if (o->test == PERF_BESIDE &&
 	    (o->qps != PERF_BESIDE_QPS || o->batch != 1))
-		return "there are one atomic and one other queue pair";
+		return "the test beside needs --qps 2 and --batch 1";
 	if (o->test == PERF_POST && o->one_doorbell)
-		return "the call that posts rings, or else the program does";
+		return "the test post cannot be combined with --one-doorbell";
 	if (o->poll_thread && o->one_doorbell)
-		return "what is polled is not rung for";
+		return "--poll-thread cannot be combined with --one-doorbell";
 	if (o->test >= PERF_UDP && (o->host || o->listen))
-		return "udp and tcp run in one process";
+		return "the tests udp and tcp have no other host";
 	if (o->processes && (o->test >= PERF_UDP || o->host || o->listen))
-		return "several processes have both endpoints each, of queue pairs";
+		return "--processes cannot be combined with HOST, --listen, udp or tcp";
 	if (o->test == PERF_UDP && o->size > 65507)
-		return "that is more than a datagram holds";
+		return "the test udp needs --size 65507 or less";
 	if (o->listen && o->host)
-		return "either listen or connect to a host";
+		return "--listen cannot be combined with HOST";
 	if (o->host && o->remote)
-		return "the device of HOST is named there";
+		return "--remote cannot be combined with HOST: name the device there";
 	if (o->tsc && !PERF_HAS_TSC)
-		return "there is no time stamp counter on this architecture";
+		return "this architecture has no time stamp counter";
 	if (o->batch > 1 && (o->ops & (1u << PERF_MCAS | 1u << PERF_MFADD)) &&
 	    (o->how == PERF_GUESS || o->how == PERF_READ_FIRST))
-		return "what is emulated is posted one by one";
+		return "emulated operations need --batch 1";
 	return NULL;
 }
 
@@ -364,7 +377,8 @@ static int parse_words(int argc, char **argv, struct perf_options *o,
 		} else if (opt == 'r') {
 			o->remote = optarg;
 		} else if (!take_flag(opt, o) && !take(opt, optarg, o)) {
-			fprintf(err, "mxe-perf: -%c %s? See 'mxe-perf --help'.\n",
+			fprintf(err,
+				"mxe-perf: invalid argument of -%c: '%s'. See 'mxe-perf --help'.\n",
 				opt, optarg);
 			return STATUS_USAGE;
 		}
@@ -373,7 +387,7 @@ static int parse_words(int argc, char **argv, struct perf_options *o,
 		o->host = argv[optind++];
 	if (optind == argc)
 		return -1;
-	fprintf(err, "mxe-perf: what is '%s'? See 'mxe-perf --help'.\n",
+	fprintf(err, "mxe-perf: unexpected argument '%s'. See 'mxe-perf --help'.\n",
 		argv[optind]);
 	return STATUS_USAGE;
 }

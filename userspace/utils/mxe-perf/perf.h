@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * mxe-perf measures what operations cost on a verbs device, and proves that they did
- * what they should.
+ * mxe-perf measures the cost of RDMA operations on a verbs device and checks
+ * their results.
  *
- * An endpoint is a device with its queue pairs, which are connected one to one to
- * those of the other endpoint.  The requester measures; the responder only has its
- * memory and takes messages.  Both are in this process, or the responder is in
- * another one that is reached by TCP (session.c).
+ * An endpoint is a device with queue pairs, which are connected one to one to
+ * those of the other endpoint.  The requester measures.  The responder provides
+ * memory and receives messages.  Both are in this process, or the responder is
+ * in another process that is reached by TCP (session.c).
  */
 #ifndef PERF_H
 #define PERF_H
@@ -21,17 +21,17 @@
 
 #define PERF_MAX_QPS 64
 #define PERF_MAX_PROCESSES 64
-/* Of the test beside: the first has the atomics, the second the WRITEs. */
+/* PERF_BESIDE: the first QP has the atomics, the second the WRITEs. */
 #define PERF_BESIDE_QPS 2
 #define PERF_MAX_DEPTH 4096
 #define PERF_MAX_SIZE (1u << 30)
 #define PERF_MAX_MEMORY ((size_t)4 << 30)	/* of an endpoint */
-/* A word has room for so many fields. */
+/* Fields of a word. */
 #define PERF_MAX_LANES 64
-/* When the poll thread goes to sleep. */
+/* The poll thread sleeps after this time without requests. */
 #define PERF_POLL_IDLE_US 10000
 
-/* The exit status; also mxe-perf(1). */
+/* Exit status, documented in mxe-perf(1). */
 enum {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,
@@ -62,12 +62,12 @@ enum perf_test {
 	PERF_NUM_TESTS,
 };
 
-/* How masked atomics are done.  Others are always native. */
+/* How masked atomics are executed.  Other operations are always native. */
 enum perf_how {
 	PERF_NATIVE,
-	PERF_GUESS,		/* CMP_SWAP with a guess, until it was right */
-	PERF_READ_FIRST,	/* READ, then CMP_SWAP, until it was right */
-	PERF_AUTO,		/* native if the device can, else PERF_GUESS */
+	PERF_GUESS,		/* CMP_SWAP with a guess until it succeeds */
+	PERF_READ_FIRST,	/* READ and CMP_SWAP until it succeeds */
+	PERF_AUTO,		/* PERF_NATIVE if supported, else PERF_GUESS */
 };
 
 struct perf_options {
@@ -81,25 +81,36 @@ struct perf_options {
 	uint32_t size;
 	uint64_t iterations;
 	uint64_t warmup;
-	uint32_t depth;		/* outstanding for each queue pair */
-	uint32_t batch;		/* posted in one call */
+	uint32_t depth;		/* operations in flight on each queue pair */
+	uint32_t batch;		/* operations posted in one call */
 	uint32_t qps;
-	uint32_t processes;	/* bound to processors; 0: this one, not bound */
-	uint32_t mtu;		/* 0: of the ports */
+	uint32_t processes;	/* bound to CPUs; 0: this one, not bound */
+	uint32_t mtu;		/* bytes; 0: of the ports */
 	uint32_t timeout;	/* seconds */
 	uint16_t port;
 	bool listen;
-	const char *host;	/* of the responder, NULL: this process */
+	const char *host;	/* of the responder; NULL: this process */
 	bool tsc;
-	bool post_send;		/* not the builders */
-	bool one_doorbell;	/* for what is posted to all queue pairs */
+	bool post_send;		/* instead of the builders */
+	bool one_doorbell;	/* for the requests of all queue pairs */
 	bool poll_thread;	/* of the requester */
 	bool histogram;
 	bool json;
 	bool progress;
 };
 
-/* options.c: returns -1, or the exit status. */
+/* ---- options.c ----------------------------------------------------------- */
+
+/**
+ * perf_parse() - Parses and checks the command line.
+ * @argc: number of arguments
+ * @argv: arguments
+ * @o: result, with defaults for options that are not given
+ * @out: for --help and --version
+ * @err: for messages
+ *
+ * Return: -1 to go on, or the exit status.
+ */
 int perf_parse(int argc, char **argv, struct perf_options *o, FILE *out,
 	       FILE *err);
 extern const char *const perf_op_name[PERF_NUM_OPS];
@@ -119,9 +130,22 @@ struct perf_stats {
 	double mean;
 };
 
-/* Sorts the samples.  None: all zero. */
+/**
+ * perf_summarize() - Sorts samples and computes their statistics.
+ * @samples: any unit
+ * @n: number of samples; without samples all statistics are 0
+ * @stats: result, in the unit of the samples
+ */
 void perf_summarize(uint64_t *samples, uint64_t n, struct perf_stats *stats);
-/* Nearest rank, of sorted samples; permille is 1 to 1000. */
+
+/**
+ * perf_percentile() - Returns a percentile by the nearest-rank method.
+ * @sorted: samples in ascending order
+ * @n: number of samples
+ * @permille: 1 to 1000
+ *
+ * Return: one of the samples, or 0 if there are none.
+ */
 uint64_t perf_percentile(const uint64_t *sorted, uint64_t n,
 			 unsigned int permille);
 
@@ -132,9 +156,14 @@ struct perf_bucket {
 	uint64_t count;
 };
 
-/*
- * Equal steps from the least to the 99th percentile of sorted samples, and one
- * bucket for what is above.  Returns the number of buckets.
+/**
+ * perf_histogram() - Counts samples in buckets.
+ * @sorted: samples in ascending order
+ * @n: number of samples
+ * @buckets: result: buckets of equal width up to the 99th percentile, and one
+ *	for the samples above it
+ *
+ * Return: the number of buckets that are used.
  */
 unsigned int perf_histogram(const uint64_t *sorted, uint64_t n,
 			    struct perf_bucket buckets[PERF_BUCKETS]);
@@ -144,7 +173,7 @@ unsigned int perf_histogram(const uint64_t *sorted, uint64_t n,
 struct perf_device {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
-	bool masked_cas;	/* native */
+	bool masked_cas;	/* native masked operations */
 	bool masked_fadd;
 	bool atomics;
 	int gid_index;
@@ -153,10 +182,10 @@ struct perf_device {
 	uint8_t rd_atomic;
 };
 
-/* What one endpoint tells the other. */
+/* What an endpoint must know about the other one. */
 struct perf_address {
 	union ibv_gid gid;
-	uint32_t mtu;
+	uint32_t mtu;		/* bytes */
 	uint32_t rd_atomic;
 	uint32_t rkey;
 	uint64_t addr;
@@ -170,37 +199,92 @@ struct perf_endpoint {
 	struct ibv_mr *mr;
 	uint8_t *buf;
 	size_t len;
-	uint32_t stride;	/* of slots in buf */
+	uint32_t stride;	/* bytes of a slot in buf */
 	uint32_t num_qps;
 	uint32_t depth;
-	uint32_t size;		/* of a message */
+	uint32_t size;		/* bytes of a message */
 	struct ibv_qp *qp[PERF_MAX_QPS];
 	struct ibv_qp_ex *qpx[PERF_MAX_QPS];	/* NULL: no builders */
 	struct mxedv_qp_ex *mqp[PERF_MAX_QPS];
 	uint64_t received[PERF_MAX_QPS];
-	uint64_t wrong;		/* messages, of those received */
+	uint64_t wrong;		/* received messages with wrong contents */
 	bool two_sided;		/* receives are posted */
 };
 
 /*
- * All of these say on stderr what failed.  Return 0 or an exit status; then
- * perf_endpoint_close() frees what there is.
+ * Functions that return an exit status print a message to stderr if they fail.
+ * perf_endpoint_close() also closes an endpoint that is partly open.
+ */
+
+/**
+ * perf_endpoint_open() - Opens the device and creates memory and queue pairs.
+ * @ep: result; two_sided is set by the caller, the rest is zero
+ * @device: name; NULL: the first device
+ * @gid: GID index; negative: chosen
+ * @o: options
+ *
+ * Return: 0 or an exit status.
  */
 int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
 		       const struct perf_options *o);
+
+/**
+ * perf_endpoint_connect() - Connects each queue pair to one of the peer.
+ * @ep: open
+ * @peer: address of the other endpoint
+ * @o: options
+ *
+ * Return: 0 or an exit status.
+ */
 int perf_endpoint_connect(struct perf_endpoint *ep,
 			  const struct perf_address *peer,
 			  const struct perf_options *o);
-/* Start the thread that polls what is posted. */
+
+/**
+ * perf_endpoint_poll() - Starts the poll thread of the send queues.
+ * @ep: open, on a device of mxe
+ *
+ * Return: 0 or an exit status.
+ */
 int perf_endpoint_poll(struct perf_endpoint *ep);
+
+/**
+ * perf_endpoint_close() - Destroys everything that the endpoint has.
+ * @ep: open, partly open, or zero
+ */
 void perf_endpoint_close(struct perf_endpoint *ep);
+
+/**
+ * perf_endpoint_address() - Fills in what the other endpoint must know.
+ * @ep: open
+ * @address: result
+ */
 void perf_endpoint_address(const struct perf_endpoint *ep,
 			   struct perf_address *address);
-/* Takes the messages that have come, and posts receives again. */
+
+/**
+ * perf_endpoint_receive() - Checks the messages that have arrived.
+ * @ep: responder, two-sided
+ *
+ * Polls once and posts a receive for each message.
+ *
+ * Return: 0, or STATUS_FAILED if a receive failed.  Wrong contents are counted
+ * in @ep->wrong.
+ */
 int perf_endpoint_receive(struct perf_endpoint *ep);
-/* What READ finds at the responder, byte by byte. */
+
+/**
+ * perf_endpoint_fill() - Fills the memory with the pattern that READ expects.
+ * @ep: responder
+ */
 void perf_endpoint_fill(struct perf_endpoint *ep);
 
+/**
+ * perf_pattern() - Returns the byte that READ expects.
+ * @offset: bytes from the start of the slot
+ *
+ * Return: the byte.
+ */
 static inline uint8_t perf_pattern(uint64_t offset)
 {
 	return (uint8_t)(offset * 167 + (offset >> 8) * 13 + 5);
@@ -212,8 +296,8 @@ struct perf_result {
 	const char *op;
 	enum perf_how how;
 	uint64_t operations;
-	uint64_t posts;		/* work requests; more than operations: retries */
-	uint64_t writes;	/* PERF_BESIDE: completed meanwhile */
+	uint64_t posts;		/* work requests; emulation posts several */
+	uint64_t writes;	/* PERF_BESIDE: WRITEs completed meanwhile */
 	uint64_t total;		/* clock ticks for all operations */
 	uint64_t *samples;	/* of each operation, sorted */
 	struct perf_stats stats;
@@ -221,9 +305,19 @@ struct perf_result {
 
 struct session;
 
-/*
- * One operation, as often as the options say.  `responder` is the other endpoint in
- * this process, or NULL: it is behind `session`.
+/**
+ * perf_run() - Measures one operation as often as the options say.
+ * @ep: requester, connected
+ * @responder: the other endpoint if it is in this process, else NULL
+ * @session: connection to the responder's process if @responder is NULL
+ * @peer: address of the responder
+ * @o: options
+ * @op: operation
+ * @result: result; the caller frees its samples
+ *
+ * Prints a message to stderr if it fails.
+ *
+ * Return: 0 or an exit status.
  */
 int perf_run(struct perf_endpoint *ep, struct perf_endpoint *responder,
 	     struct session *session, const struct perf_address *peer,
@@ -232,53 +326,181 @@ int perf_run(struct perf_endpoint *ep, struct perf_endpoint *responder,
 
 /* ---- multi.c: several processes that measure at once --------------------- */
 
-/*
- * Makes them, if the options say so: more return from it than have called it.
- * Returns 0 or an exit status; multi_finish() after both.
+/**
+ * multi_start() - Forks the other processes if the options ask for several.
+ * @o: options
+ *
+ * Returns in every process.  Each of them calls multi_finish() at its end, also
+ * after a failure.
+ *
+ * Return: 0, or STATUS_FAILED after a message to stderr.
  */
 int multi_start(const struct perf_options *o);
-/* The exit status: this process's, in the first one that of any. */
+
+/**
+ * multi_finish() - Ends the common work of the processes.
+ * @status: exit status of this process
+ *
+ * The first process waits for the others.
+ *
+ * Return: the exit status of this process; in the first one, if that is 0, the
+ * status of one that failed.
+ */
 int multi_finish(int status);
-/* Whether it is the first; a process that is alone is. */
+
+/**
+ * multi_prints() - Returns true in the process that prints the results.
+ *
+ * Return: true in the first process, and in one that is alone.
+ */
 bool multi_prints(void);
-/* Whether it has atomics in PERF_BESIDE; others have the WRITEs. */
+
+/**
+ * multi_measures() - Returns true if this process measures operations.
+ *
+ * Return: false in those processes of PERF_BESIDE that only have WRITEs.
+ */
 bool multi_measures(void);
-/* One operation is ready to be measured; some others are not yet. */
+
+/**
+ * multi_ready() - Tells the other processes that this one can measure.
+ *
+ * Called once for each operation.
+ */
 void multi_ready(void);
+
+/**
+ * multi_is_gathering() - Returns true while another process is not ready.
+ *
+ * Return: false also if a process has failed.
+ */
 bool multi_is_gathering(void);
-/* It has been measured; some others have not yet. */
+
+/**
+ * multi_measured() - Tells the other processes that this one has measured.
+ *
+ * Called once for each operation.
+ */
 void multi_measured(void);
+
+/**
+ * multi_is_measuring() - Returns true while another process measures.
+ *
+ * Return: false also if a process has failed.
+ */
 bool multi_is_measuring(void);
-/* The first one's result becomes that of all; the first has waited for them. */
+
+/**
+ * multi_gather() - Merges the results of all processes in the first one.
+ * @o: options
+ * @result: result of this process; in the first one, that of all afterwards
+ *
+ * Waits for all processes.
+ *
+ * Return: 0, or STATUS_FAILED if a process has failed.
+ */
 int multi_gather(const struct perf_options *o, struct perf_result *result);
 
-/* sockets.c: the tests udp and tcp. */
+/* ---- sockets.c ----------------------------------------------------------- */
+
+/**
+ * perf_run_sockets() - Runs the test udp or tcp.
+ * @o: options
+ * @result: result; the caller frees its samples
+ *
+ * Prints a message to stderr if it fails.
+ *
+ * Return: 0 or an exit status.
+ */
 int perf_run_sockets(const struct perf_options *o, struct perf_result *result);
 
 /* ---- session.c ----------------------------------------------------------- */
 
+/*
+ * All of these print a message to stderr if they fail.  They block until the
+ * other side answers.
+ */
+
+/**
+ * session_connect() - Connects to the server and exchanges addresses.
+ * @o: options, with the host
+ * @own: address of this endpoint
+ * @peer: result: address of the server's endpoint
+ *
+ * Return: the session, or NULL.
+ */
 struct session *session_connect(const struct perf_options *o,
 				const struct perf_address *own,
 				struct perf_address *peer);
-/* The responder gets ready for the operation. */
+
+/**
+ * session_begin() - Has the responder prepare for an operation.
+ * @session: of session_connect()
+ * @op: operation
+ *
+ * Return: 0 or STATUS_FAILED.
+ */
 int session_begin(struct session *session, enum perf_op op);
-/* It is over when so many messages have come; then how many were wrong. */
+
+/**
+ * session_end() - Has the responder finish an operation.
+ * @session: of session_connect()
+ * @messages: number of messages that were sent; the responder waits for them
+ * @wrong: result: number of messages with wrong contents
+ *
+ * Return: 0 or STATUS_FAILED.
+ */
 int session_end(struct session *session, uint64_t messages, uint64_t *wrong);
+
+/**
+ * session_close() - Closes the connection.
+ * @session: of session_connect(), or NULL
+ */
 void session_close(struct session *session);
-/* Serves one client; returns the exit status. */
+
+/**
+ * session_serve() - Is the responder for one client.
+ * @o: options of this side; the client's replace some of them
+ *
+ * Return: the exit status.
+ */
 int session_serve(const struct perf_options *o);
 
 /* ---- print.c ------------------------------------------------------------- */
 
+/**
+ * perf_print_head() - Prints the head of the table, or the start of the JSON.
+ * @o: options
+ * @out: where to
+ */
 void perf_print_head(const struct perf_options *o, FILE *out);
+
+/**
+ * perf_print_result() - Prints one line of the table, or one JSON object.
+ * @o: options
+ * @result: with sorted samples
+ * @first: true for the first result of the run
+ * @out: where to
+ */
 void perf_print_result(const struct perf_options *o,
 		       const struct perf_result *result, bool first, FILE *out);
+
+/**
+ * perf_print_end() - Prints the end of the JSON.
+ * @o: options
+ * @out: where to
+ */
 void perf_print_end(const struct perf_options *o, FILE *out);
 
 /* ---- clock --------------------------------------------------------------- */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PERF_HAS_TSC 1
+/**
+ * perf_tsc() - Reads the time stamp counter.
+ *
+ * Return: ticks; 0 without PERF_HAS_TSC.
+ */
 static inline uint64_t perf_tsc(void)
 {
 	return __builtin_ia32_rdtsc();
@@ -291,6 +513,11 @@ static inline uint64_t perf_tsc(void)
 }
 #endif
 
+/**
+ * perf_ns() - Reads the monotonic clock.
+ *
+ * Return: nanoseconds.
+ */
 static inline uint64_t perf_ns(void)
 {
 	struct timespec ts;
@@ -299,6 +526,12 @@ static inline uint64_t perf_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/**
+ * perf_now() - Reads the clock that the options choose.
+ * @tsc: options' tsc
+ *
+ * Return: ticks or nanoseconds.
+ */
 static inline uint64_t perf_now(bool tsc)
 {
 	return tsc ? perf_tsc() : perf_ns();

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The measurement: one loop for all tests, which differ in the number of queue pairs,
- * the number of operations in flight and their size.  main.c calls it; it calls the
- * verbs, multi.c and session.c.
+ * Measures one operation in one loop for all tests, which differ in the number
+ * of queue pairs, the number of operations in flight and their size.  main.c
+ * calls it; it calls the verbs, multi.c and session.c.
  *
- * Atomics go to one word.  A lane is a requester that owns a part of it: the whole
- * word for standard atomics, a field in which it counts for masked ones.  So the word
- * shows at the end whether each operation was executed exactly once, and each result
- * shows whether it was executed in its turn.
+ * All atomics operate on one word.  A lane is a requester that owns a part of
+ * it:  the whole word for standard atomics, one field for masked ones.  Each
+ * operation increments the count in that part.  The final word shows whether
+ * each operation was executed exactly once, and each old value whether the
+ * operations were executed in order.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,11 +22,11 @@
 #include "perf.h"
 
 struct request {
-	enum perf_op op;	/* READ, CAS also to emulate others */
-	uint64_t offset;	/* in the own buffer */
+	enum perf_op op;	/* READ and CAS also emulate masked atomics */
+	uint64_t offset;	/* bytes, in the local buffer */
 	uint32_t len;
 	uint64_t raddr;
-	uint64_t compare_add;	/* likewise in host byte order */
+	uint64_t compare_add;
 	uint64_t swap;
 	uint64_t compare_mask;	/* PERF_MFADD: the boundaries */
 	uint64_t swap_mask;
@@ -34,9 +35,9 @@ struct request {
 struct slot {
 	struct request req;
 	uint64_t began;
-	uint64_t posted;	/* PERF_POST: when the call was over */
-	uint64_t expect;	/* the lane's count when it is executed */
-	uint32_t index;		/* of the slot, and the wr_id */
+	uint64_t posted;	/* PERF_POST: when the call returned */
+	uint64_t expect;	/* lane's count before the operation */
+	uint32_t index;		/* of the slot; also the wr_id */
 	uint32_t qp;
 	uint32_t lane;
 	bool used;
@@ -44,7 +45,7 @@ struct slot {
 
 struct lane {
 	uint64_t count;
-	uint64_t guess;		/* what the word is thought to be */
+	uint64_t guess;		/* assumed value of the whole word */
 };
 
 struct run {
@@ -56,30 +57,32 @@ struct run {
 	enum perf_how how;
 	bool tsc;
 	uint32_t batch;
-	/* Attempts may find that another was first. */
-	bool optimistic;
+	bool optimistic;	/* compare-and-swaps may fail and be repeated */
 	uint32_t field_bits;
 	uint64_t boundaries;
 	uint64_t posts;
-	uint64_t writes;	/* beside what is measured */
+	uint64_t writes;	/* PERF_BESIDE: completed WRITEs */
 	uint64_t done;
-	struct slot *slots;	/* of the first queue pair, the second ... */
+	struct slot *slots;	/* `depth` of each queue pair */
 	struct slot **batch_slots;
 	struct ibv_send_wr *wr;
 	struct ibv_sge *sge;
 	uint32_t *free;		/* a stack for each queue pair */
 	uint32_t num_free[PERF_MAX_QPS];
 	uint64_t sent[PERF_MAX_QPS];
-	struct ibv_qp *unrung[PERF_MAX_QPS];	/* posted to */
+	struct ibv_qp *unrung[PERF_MAX_QPS];	/* with posted requests */
 	uint32_t num_unrung;
 	struct lane lanes[PERF_MAX_LANES];
 	uint32_t num_lanes;
-	/* Queue pairs whose operations are measured; others have WRITEs. */
+	/*
+	 * The first measured_qps queue pairs have operations that are measured,
+	 * those up to end_qps have WRITEs, and the rest are idle.
+	 */
 	uint32_t measured_qps;
-	uint32_t end_qps;	/* beyond these there is nothing to do */
+	uint32_t end_qps;
 };
 
-/* Set by the handler of SIGALRM; atomic. */
+/* Set by the handler of SIGALRM.  Accessed atomically. */
 static sig_atomic_t tick;
 
 static void on_alarm(int signal)
@@ -182,11 +185,11 @@ static __attribute__((noinline)) int ring_unrung(struct run *r)
 	r->num_unrung = 0;
 	if (!err)
 		return 0;
-	fprintf(stderr, "mxe-perf: cannot ring: %s\n", strerror(err));
+	fprintf(stderr, "mxe-perf: mxedv_ring_doorbells: %s\n", strerror(err));
 	return STATUS_FAILED;
 }
 
-/* For all that was posted to, if the queue pairs do not themselves. */
+/* Rings for the posted requests if posting does not (--one-doorbell). */
 static inline int ring(struct run *r)
 {
 	return r->num_unrung ? ring_unrung(r) : 0;
@@ -207,15 +210,16 @@ static __attribute__((cold)) int cannot_post(enum perf_op op, int err)
 	return STATUS_FAILED;
 }
 
-/* Standard operations go either way; masked ones only by the builders. */
+/* Masked operations can be posted by the builders only. */
 static bool by_builders(const struct run *r, uint32_t qp, enum perf_op op)
 {
 	return r->ep->qpx[qp] && (!r->o->post_send || op >= PERF_MCAS);
 }
 
 /*
- * *began is when the program has begun with what it takes to post.  Inline: neither
- * this function's own beginning and end nor what it finds out first is to be measured.
+ * Posts n slots.  *began is the time before the first request is built.
+ * Inline, so that neither its own call nor the choice of the way to post is
+ * measured.
  */
 static inline __attribute__((always_inline)) int
 post_timed(struct run *r, uint32_t qp, struct slot **slots, uint32_t n,
@@ -254,7 +258,7 @@ static int post(struct run *r, uint32_t qp, struct slot **slots, uint32_t n)
 	return post_timed(r, qp, slots, n, &unused);
 }
 
-/* ---- what an operation is ------------------------------------------------ */
+/* ---- operations ---------------------------------------------------------- */
 
 static uint64_t field_mask(const struct run *r)
 {
@@ -266,7 +270,7 @@ static uint32_t field_shift(const struct run *r, uint32_t lane)
 	return r->field_bits == 64 ? 0 : lane * r->field_bits;
 }
 
-/* The next count into the lane's part of the word. */
+/* Makes the request increment the lane's count. */
 static void count_up(struct run *r, struct slot *s)
 {
 	struct lane *lane = &r->lanes[s->lane];
@@ -287,7 +291,10 @@ static void count_up(struct run *r, struct slot *s)
 	lane->count++;
 }
 
-/* One attempt of a CMP_SWAP that does what the masked operation would. */
+/*
+ * Makes the request a CMP_SWAP that emulates the operation if the guess is
+ * right.
+ */
 static void attempt(struct run *r, struct slot *s)
 {
 	struct lane *lane = &r->lanes[s->lane];
@@ -349,9 +356,12 @@ static void prepare(struct run *r, struct slot *s)
 		attempt(r, s);
 }
 
-/* ---- what came of it ----------------------------------------------------- */
+/* ---- results ------------------------------------------------------------- */
 
-/* Sets *again if the slot's next attempt is to be posted. */
+/*
+ * Updates the lane's guess by the old value.  Sets *again if the slot has to be
+ * posted once more.
+ */
 static int check_attempt(struct run *r, struct slot *s, uint64_t old,
 			 bool *again)
 {
@@ -360,14 +370,14 @@ static int check_attempt(struct run *r, struct slot *s, uint64_t old,
 	struct lane *lane = &r->lanes[s->lane];
 
 	if (r->op != PERF_CAS && ((old ^ count) & field))
-		return wrong(r, "the field", old & field, count);
+		return wrong(r, "field", old & field, count);
 	if (s->req.op == PERF_CAS && old == s->req.compare_add) {
 		lane->guess = s->req.swap;
 		lane->count++;
 		return 0;
 	}
 	lane->guess = old;
-	/* A standard one that came too late is an operation, too. */
+	/* A standard compare-and-swap that fails counts as an operation. */
 	if (r->op == PERF_CAS)
 		return 0;
 	*again = true;
@@ -385,9 +395,9 @@ static int check_read(const struct run *r, const struct slot *s)
 
 	for (uint32_t i = 0; i < size && i < 8; i++)
 		if (p[i] != perf_pattern(i))
-			return wrong(r, "a byte", p[i], perf_pattern(i));
+			return wrong(r, "byte", p[i], perf_pattern(i));
 	if (p[size - 1] != perf_pattern(size - 1))
-		return wrong(r, "the last byte", p[size - 1],
+		return wrong(r, "last byte", p[size - 1],
 			     perf_pattern(size - 1));
 	return 0;
 }
@@ -404,12 +414,12 @@ static int check(struct run *r, struct slot *s, bool *again)
 	memcpy(&old, r->ep->buf + s->req.offset, 8);
 	if (r->optimistic)
 		return check_attempt(r, s, old, again);
-	/* Several lanes add to all of the word: only the sum is known. */
+	/* Several lanes add to the whole word, so only the sum is known. */
 	if (r->op == PERF_FADD && r->num_lanes > 1)
 		return 0;
 	old = old >> field_shift(r, s->lane) & mask;
 	if (old != (s->expect & mask))
-		return wrong(r, "the old value", old, s->expect & mask);
+		return wrong(r, "old value", old, s->expect & mask);
 	return 0;
 }
 
@@ -425,7 +435,7 @@ static __attribute__((noinline)) int poll_long(struct run *r,
 	while (!(n = ibv_poll_cq(r->ep->cq, most, wc))) {
 		if (++spins % 64)
 			continue;
-		/* Who is to answer may need this processor. */
+		/* The responder may need this CPU. */
 		sched_yield();
 		if (r->responder && r->op == PERF_SEND &&
 		    perf_endpoint_receive(r->responder))
@@ -460,7 +470,7 @@ static int completed(const struct run *r, const struct ibv_wc *wc)
 	return STATUS_FAILED;
 }
 
-/* What the call took is shared by what it posted. */
+/* Attributes the time of the call to its requests in equal parts. */
 static void set_posted(struct run *r, uint32_t num, uint64_t began)
 {
 	uint64_t took = (perf_now(r->tsc) - began) / num;
@@ -469,7 +479,10 @@ static void set_posted(struct run *r, uint32_t num, uint64_t began)
 		r->batch_slots[i]->posted = began + took;
 }
 
-/* Posts as many as there may be; returns 0 or an exit status. */
+/*
+ * Posts batches while slots are free and operations are left.  Returns 0 or an
+ * exit status.
+ */
 static int post_free(struct run *r, uint64_t *left)
 {
 	uint32_t depth = r->ep->depth;
@@ -500,7 +513,7 @@ static int post_free(struct run *r, uint64_t *left)
 	return 0;
 }
 
-/* WRITEs to the other queue pairs, as many as there may be. */
+/* Keeps the queue pairs that are not measured full of WRITEs. */
 static int post_beside(struct run *r)
 {
 	uint32_t depth = r->ep->depth;
@@ -529,7 +542,7 @@ static void set_free(struct run *r, const struct slot *s)
 	r->free[s->qp * r->ep->depth + r->num_free[s->qp]++] = s->index;
 }
 
-/* Until none of these WRITEs is outstanding. */
+/* Waits until none of these WRITEs is in flight. */
 static int drain_beside(struct run *r)
 {
 	for (uint32_t qp = r->measured_qps; qp < r->ep->num_qps; qp++) {
@@ -551,7 +564,10 @@ static void show_progress(const struct run *r, uint64_t done, uint64_t n)
 		(unsigned long long)done, (unsigned long long)n);
 }
 
-/* n operations; their times go to samples, unless that is NULL. */
+/*
+ * Executes n operations.  Stores their times in samples unless that is NULL,
+ * and the time of all in *total.
+ */
 static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 {
 	uint64_t left = n, done = 0, start = perf_now(r->tsc), now;
@@ -602,7 +618,7 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 	return drain_beside(r);
 }
 
-/* Other processes measure, or are to, beside what this one does. */
+/* Keeps operations in flight while other processes get ready or measure. */
 static int keep_up(struct run *r, bool (*is_wanted)(void))
 {
 	uint64_t unused;
@@ -614,7 +630,7 @@ static int keep_up(struct run *r, bool (*is_wanted)(void))
 	return status;
 }
 
-/* Only WRITEs, beside what another process does. */
+/* Keeps WRITEs in flight while another process gets ready or measures. */
 static int stream(struct run *r, bool (*is_wanted)(void))
 {
 	struct ibv_wc wc[16];
@@ -636,9 +652,9 @@ static int stream(struct run *r, bool (*is_wanted)(void))
 	return 0;
 }
 
-/* ---- before and after ---------------------------------------------------- */
+/* ---- setup and final checks ---------------------------------------------- */
 
-/* A transfer by the first slot, beside the measurement. */
+/* Executes one operation, which is not measured, in the first slot. */
 static int transfer(struct run *r, enum perf_op op, uint64_t offset,
 		    uint64_t remote, uint32_t len)
 {
@@ -672,17 +688,17 @@ static int check_word(struct run *r)
 	memcpy(&word, r->ep->buf, 8);
 	for (uint32_t i = 0; i < r->num_lanes; i++)
 		sum += (r->lanes[i].count & field_mask(r)) << field_shift(r, i);
-	return word == sum ? 0 : wrong(r, "the word", word, sum);
+	return word == sum ? 0 : wrong(r, "final word", word, sum);
 }
 
 static int differs(const struct run *r, uint32_t slot)
 {
-	fprintf(stderr, "mxe-perf: %s: what was written from slot %u is not there\n",
+	fprintf(stderr, "mxe-perf: %s: the responder's memory differs from slot %u\n",
 		perf_op_name[r->op], slot);
 	return STATUS_FAILED;
 }
 
-/* What was written last from each slot is there. */
+/* Reads back what each slot has written last. */
 static int check_written(struct run *r)
 {
 	struct perf_endpoint *ep = r->ep;
@@ -710,7 +726,7 @@ static int check_received(struct run *r, struct session *session)
 		sent += r->sent[i];
 	if (!r->responder)
 		return session_end(session, sent, &bad) ? STATUS_FAILED :
-		       bad ? wrong(r, "the number of wrong messages", bad, 0) : 0;
+		       bad ? wrong(r, "number of wrong messages", bad, 0) : 0;
 	end = perf_ns() + r->o->timeout * 1000000000ull;
 	do {
 		if (perf_endpoint_receive(r->responder))
@@ -720,9 +736,9 @@ static int check_received(struct run *r, struct session *session)
 			came += r->responder->received[i];
 	} while (came < sent && perf_ns() < end);
 	if (came != sent)
-		return wrong(r, "the number of messages", came, sent);
+		return wrong(r, "number of received messages", came, sent);
 	bad = r->responder->wrong;
-	return bad ? wrong(r, "the number of wrong messages", bad, 0) : 0;
+	return bad ? wrong(r, "number of wrong messages", bad, 0) : 0;
 }
 
 static int set_up(struct run *r)
@@ -744,13 +760,13 @@ static int set_up(struct run *r)
 		r->slots[i].qp = i / ep->depth;
 		r->slots[i].index = i;
 		r->slots[i].lane = r->optimistic ? i : i / ep->depth;
-		/* The first on top. */
+		/* The first slot is on top of the stack. */
 		r->free[i] = i / ep->depth * ep->depth + ep->depth - 1 -
 			     i % ep->depth;
 	}
 	for (uint32_t i = 0; i < ep->num_qps; i++)
 		r->num_free[i] = ep->depth;
-	/* Depth is that of the WRITEs. */
+	/* The depth is that of the WRITEs; there is one atomic in flight. */
 	if (r->o->test == PERF_BESIDE)
 		r->num_free[0] = 1;
 	if (r->num_lanes > PERF_MAX_LANES && r->op >= PERF_CAS) {
@@ -760,7 +776,7 @@ static int set_up(struct run *r)
 		return STATUS_USAGE;
 	}
 	r->field_bits = 64;
-	/* A field that is the word would not be a masked operation. */
+	/* A field of 64 bits would make a masked operation a standard one. */
 	if (r->op >= PERF_MCAS)
 		for (r->field_bits = 32; r->field_bits * r->num_lanes > 64;)
 			r->field_bits /= 2;
@@ -852,7 +868,7 @@ int perf_run(struct perf_endpoint *ep, struct perf_endpoint *responder,
 		.tsc = o->tsc,
 		.batch = o->batch,
 		.measured_qps = o->test == PERF_BESIDE ? 1 : ep->num_qps,
-		/* The WRITEs may be another process's. */
+		/* With several processes, the others have the WRITEs. */
 		.end_qps = o->processes > 1 && multi_measures() &&
 			   o->test == PERF_BESIDE ? 1 : ep->num_qps,
 		.how = op >= PERF_MCAS ? o->how : PERF_NATIVE,
@@ -867,12 +883,12 @@ int perf_run(struct perf_endpoint *ep, struct perf_endpoint *responder,
 	if (r.how == PERF_AUTO)
 		r.how = is_native(ep, op) ? PERF_NATIVE : PERF_GUESS;
 	if (r.how == PERF_NATIVE && !is_native(ep, op)) {
-		fprintf(stderr, "mxe-perf: %s: not native on this device\n",
+		fprintf(stderr, "mxe-perf: %s: not supported by the device: use --emulate guess\n",
 			perf_op_name[op]);
 		return STATUS_NO_DEVICE;
 	}
 	if (r.how != PERF_NATIVE && r.batch > 1) {
-		fprintf(stderr, "mxe-perf: %s: what is emulated is posted one by one\n",
+		fprintf(stderr, "mxe-perf: %s: emulated operations need --batch 1\n",
 			perf_op_name[op]);
 		return STATUS_USAGE;
 	}
@@ -886,7 +902,7 @@ int perf_run(struct perf_endpoint *ep, struct perf_endpoint *responder,
 		fputs("mxe-perf: out of memory for the samples\n", stderr);
 		return STATUS_FAILED;
 	}
-	/* Their pages are not to come during the measurement. */
+	/* Avoids page faults during the measurement. */
 	memset(result->samples, 0xff, o->iterations * sizeof(uint64_t));
 	if (responder) {
 		memset(responder->received, 0, sizeof(responder->received));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The connection by which two processes agree, lines of text over TCP.  main.c and
- * run.c call it; it calls endpoint.c.
+ * Implements the TCP connection between the processes of requester (client) and
+ * responder (server), which exchange lines of text.  main.c and run.c call it;
+ * it calls endpoint.c.
  *
  *	client				server
  *	mxe-perf 1 QPS DEPTH SIZE MTU
@@ -12,8 +13,8 @@
  *	end MESSAGES
  *					ok WRONG
  *
- * The last four are repeated for each operation.  The server may answer "error" and
- * a reason instead.
+ * The last four lines are repeated for each operation.  The server may answer
+ * "error" and a reason instead.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -64,11 +65,11 @@ void session_close(struct session *s)
 static int read_line(struct session *s)
 {
 	if (!fgets(s->line, LINE, s->in)) {
-		fputs("mxe-perf: the other side is gone\n", stderr);
+		fputs("mxe-perf: the peer has closed the connection\n", stderr);
 		return STATUS_FAILED;
 	}
 	if (!strncmp(s->line, "error ", 6)) {
-		fprintf(stderr, "mxe-perf: the other side says: %s",
+		fprintf(stderr, "mxe-perf: error of the peer: %s",
 			s->line + 6);
 		return STATUS_FAILED;
 	}
@@ -77,7 +78,7 @@ static int read_line(struct session *s)
 
 static int nonsense(const struct session *s)
 {
-	fprintf(stderr, "mxe-perf: the other side speaks in riddles: %s\n",
+	fprintf(stderr, "mxe-perf: unexpected message of the peer: %s\n",
 		s->line);
 	return STATUS_FAILED;
 }
@@ -117,7 +118,7 @@ static int read_address(struct session *s, struct perf_address *a, uint32_t qps)
 	return 0;
 }
 
-/* ---- the client ---------------------------------------------------------- */
+/* ---- client -------------------------------------------------------------- */
 
 static int dial(const struct perf_options *o)
 {
@@ -193,7 +194,7 @@ int session_end(struct session *s, uint64_t messages, uint64_t *wrong)
 	return ask(s, wrong);
 }
 
-/* ---- the server ---------------------------------------------------------- */
+/* ---- server -------------------------------------------------------------- */
 
 static int listen_on(uint16_t port)
 {
@@ -225,7 +226,7 @@ static uint64_t num_received(const struct perf_endpoint *ep)
 	return n;
 }
 
-/* Takes messages until the client has something to say. */
+/* Receives messages until the client sends a line. */
 static int receive_until_told(struct session *s, struct perf_endpoint *ep)
 {
 	struct pollfd fd = { .fd = fileno(s->in), .events = POLLIN };
@@ -271,7 +272,7 @@ static int serve(struct session *s, struct perf_endpoint *ep,
 		} else if (sscanf(s->line, "end %llu", &messages) == 1) {
 			if (receive_rest(ep, messages, o)) {
 				fprintf(s->out,
-					"error %llu messages came of %llu\n",
+					"error received %llu of %llu messages\n",
 					(unsigned long long)num_received(ep),
 					messages);
 				return STATUS_FAILED;
@@ -298,7 +299,7 @@ static int open_for(struct session *s, struct perf_options *o,
 		   &o->size, &o->mtu) != 4 ||
 	    !o->qps || o->qps > PERF_MAX_QPS || !o->depth ||
 	    o->depth > PERF_MAX_DEPTH || !o->size || o->size > PERF_MAX_SIZE) {
-		fputs("error these are not the words of mxe-perf\n", s->out);
+		fputs("error not the protocol of mxe-perf, version 1\n", s->out);
 		return nonsense(s);
 	}
 	if (read_address(s, &peer, o->qps))
@@ -308,7 +309,7 @@ static int open_for(struct session *s, struct perf_options *o,
 	if (!status)
 		status = perf_endpoint_connect(ep, &peer, o);
 	if (status) {
-		fputs("error its device cannot be used\n", s->out);
+		fputs("error the device cannot be used\n", s->out);
 		return status;
 	}
 	perf_endpoint_address(ep, &own);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Measures what the kernel's own sockets cost on the same path: datagrams there and
- * back, and bytes through a stream.  main.c calls it.  Both endpoints are in this
- * thread.
+ * Measures sockets of the kernel on the same path: round trips of UDP
+ * datagrams, and messages through a TCP stream.  main.c calls it.  Both
+ * endpoints are in this thread.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +23,10 @@ static int failed(const char *what)
 	return -1;
 }
 
-/* A bound socket in the network namespace that is named behind the address. */
+/*
+ * Returns a bound socket or -1.  `where` is an IPv4 address, optionally
+ * followed by "@" and the name of a network namespace.
+ */
 static int open_socket(const char *where, int type, struct sockaddr_in *addr,
 		       unsigned int timeout)
 {
@@ -40,7 +43,7 @@ static int open_socket(const char *where, int type, struct sockaddr_in *addr,
 		 (int)(name ? (size_t)(name - where) : strlen(where)), where);
 	*addr = (struct sockaddr_in){ .sin_family = AF_INET };
 	if (inet_pton(AF_INET, text, &addr->sin_addr) != 1) {
-		fprintf(stderr, "mxe-perf: '%s' is no IPv4 address\n", text);
+		fprintf(stderr, "mxe-perf: '%s' is not an IPv4 address\n", text);
 		return -1;
 	}
 	if (name) {
@@ -54,7 +57,7 @@ static int open_socket(const char *where, int type, struct sockaddr_in *addr,
 	}
 	fd = socket(AF_INET, type, 0);
 	if (name && setns(own, CLONE_NEWNET))
-		failed("cannot return to the network namespace");
+		failed("setns to the own network namespace");
 	if (fd < 0 || bind(fd, (struct sockaddr *)addr, sizeof(*addr)) ||
 	    getsockname(fd, (struct sockaddr *)addr, &len) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
@@ -80,15 +83,19 @@ static int echo(int a, int b, uint8_t *buf, size_t size, uint64_t number)
 	memcpy(buf, &number, stamp);
 	if (send(a, buf, size, 0) != len || recv(b, buf, size, 0) != len ||
 	    send(b, buf, size, 0) != len || recv(a, buf, size, 0) != len)
-		return failed("a datagram");
+		return failed("UDP datagram");
 	if (memcmp(buf, &number, stamp)) {
-		fputs("mxe-perf: a datagram that was not sent\n", stderr);
+		fputs("mxe-perf: the received datagram differs from the sent one\n",
+		      stderr);
 		return -1;
 	}
 	return 0;
 }
 
-/* One message through the stream: as much in and out at a time as there is room. */
+/*
+ * Sends one message through the stream and receives it.  Neither call may
+ * block, because the socket buffers may be smaller than the message.
+ */
 static int stream(int a, int b, uint8_t *buf, size_t size, uint64_t number)
 {
 	size_t sent = 0, came = 0, stamp = size < 8 ? size : 8;
@@ -102,28 +109,29 @@ static int stream(int a, int b, uint8_t *buf, size_t size, uint64_t number)
 			out = send(a, buf + sent, size - sent, MSG_DONTWAIT);
 		if (out > 0)
 			sent += (size_t)out;
-		/* Behind what is sent, so that it is not overwritten. */
+		/* Behind the message, which must not be overwritten. */
 		in = recv(b, buf + size + came, size - came, MSG_DONTWAIT);
 		if (in > 0)
 			came += (size_t)in;
 		if (in > 0 || out > 0)
 			continue;
 		if (!in || errno != EAGAIN)
-			return failed("the stream");
+			return failed("TCP stream");
 		sched_yield();
 		if (!patience)
 			patience = perf_ns() + 10000000000ull;
 		else if (perf_ns() > patience)
-			return failed("the stream");
+			return failed("TCP stream");
 	}
 	if (memcmp(buf, buf + size, size)) {
-		fputs("mxe-perf: bytes that were not sent\n", stderr);
+		fputs("mxe-perf: the received message differs from the sent one\n",
+		      stderr);
 		return -1;
 	}
 	return 0;
 }
 
-/* Connects a to b, and replaces b by what it accepts if it listened. */
+/* Connects a and b.  For a stream, *b is replaced by the accepted socket. */
 static int join(int a, int *b, int type, const struct sockaddr_in *addr_a,
 		const struct sockaddr_in *addr_b)
 {
@@ -191,7 +199,7 @@ int perf_run_sockets(const struct perf_options *o, struct perf_result *result)
 	result->samples = calloc(o->iterations, sizeof(uint64_t));
 	if (a < 0 || b < 0 || !buf || !result->samples)
 		goto out;
-	/* Their pages are not to come during the measurement. */
+	/* Avoids page faults during the measurement. */
 	memset(buf, 1, 2 * (size_t)o->size);
 	memset(result->samples, 0xff, o->iterations * sizeof(uint64_t));
 	if (!join(a, &b, type, &addr_a, &addr_b))

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Prints pieces of JSON.  print.c and report.c call it. */
+#include "json.h"
+
+void json_string(const char *text, FILE *out)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		unsigned char c = *text;
+
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20 || c >= 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+void json_key(const char *key, FILE *out)
+{
+	json_string(key, out);
+	fputs(": ", out);
+}
+
+void json_text(const char *key, const char *text, FILE *out)
+{
+	json_key(key, out);
+	if (*text)
+		json_string(text, out);
+	else
+		fputs("null", out);
+}
