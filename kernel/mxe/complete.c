@@ -39,7 +39,7 @@ static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 			break;
 		}
 		sq->una = mxe_psn_add(wr->last_psn, 1);
-		/* After a rewind, it was acknowledged before it was sent. */
+		/* Acknowledged after a rewind, before it was sent again. */
 		if (sq->cur == sq->tail) {
 			sq->cur++;
 			sq->psn = sq->una;
@@ -146,7 +146,7 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 	if (mxe_psn_diff(pkt->psn, wr->first_psn) < 0)
 		return NULL;
 	if (mxe_psn_diff(pkt->psn, sq->una) > 0) {
-		/* A response of this or an earlier request was lost. */
+		/* An earlier response was lost, of any request. */
 		mxe_count(qp->dev, implied_nak);
 		mxe_complete_go_back(qp);
 		return NULL;
