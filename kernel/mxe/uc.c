@@ -10,8 +10,8 @@
 #include "uc.h"
 
 /*
- * An error in a message drops it silently (IBTA 9.8.2.2).  The next message uses
- * the same receive request.
+ * An error in a message drops it silently (IBTA 9.8.2.2).  The next message
+ * uses the same receive request.
  */
 static void mxe_uc_drop_message(struct mxe_qp *qp)
 {
