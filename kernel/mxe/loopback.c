@@ -403,7 +403,7 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer_cache);
 	if (!peer)
 		return MXE_LOOPBACK_NO;
-	/* Packets in flight come first.  Their ACK calls again. */
+	/* Packets in flight come first.  Their ACK leads here again. */
 	if (sq->tail != sq->cur)
 		return MXE_LOOPBACK_LATER;
 	if (!mxe_loopback_with(qp, peer, wr, num_pkts)) {

@@ -140,7 +140,7 @@ struct mxe_sq {
 	u32 entries;			/* power of two; 0: no queue */
 	u32 max_sge;
 	u32 max_inline;			/* bytes */
-	/* What a process may post. */
+	/* Requests that a process may post. */
 	u32 opcodes;			/* bit n: opcode n */
 	u8 atomic_log_sizes;		/* bit n: masked atomics of 2^n bytes */
 	size_t wr_size;			/* bytes of an element of wrs */
@@ -627,10 +627,11 @@ void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
 /**
- * mxe_qp_do_deferred() - Call the handlers that were left to qp->work.
+ * mxe_qp_do_deferred() - Do the deferred work of both sides.
  * @qp: QP
  *
- * These are those of mxe_sq_end_deferred() and mxe_rq_end_deferred().
+ * Calls the handlers that mxe_sq_end_deferred() and mxe_rq_end_deferred() have
+ * deferred, and changes the state to ERR if the latter has deferred that.
  *
  * Context: qp->work, no lock held.
  */

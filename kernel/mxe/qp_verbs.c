@@ -316,7 +316,7 @@ err_give:
 	return err;
 }
 
-/* ---- destroy ----------------------------------------------------------- */
+/* ---- destruction ------------------------------------------------------- */
 
 /*
  * When this returns, nothing changes the QP any more, although it may still be
@@ -381,7 +381,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-/* ---- modify and query -------------------------------------------------- */
+/* ---- attributes and state ---------------------------------------------- */
 
 /* Empties the queues and forgets the peer.  Context: both locks held. */
 static void mxe_qp_reset(struct mxe_qp *qp)

@@ -275,7 +275,7 @@ static int mxe_respond_check_range(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 	if (pkt->dma_len > MXE_MAX_MSG_SIZE)
 		return -EINVAL;
-	/* A request of no bytes needs no key (IBTA 9.7.4). */
+	/* A request of 0 bytes needs no key (IBTA 9.7.4). */
 	if (!pkt->dma_len)
 		return 0;
 	return mxe_rkey_check(&rights, pkt->rkey, access, pkt->va, pkt->dma_len);
@@ -607,7 +607,7 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		  pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
 	int err;
 
-	/* A message has a first, middle and last packets, in this order. */
+	/* First, middle and last packets must arrive in this order. */
 	if (qp->rq.msg != msg)
 		return -EINVAL;
 	if (mxe_qp_is_xrc_tgt(qp)) {

@@ -345,8 +345,8 @@ static __always_inline void mxe_rx_response(struct mxe_qp *qp,
 }
 
 /*
- * Handles a request, and consumes @skb.  With @more, other packets follow in the
- * list.  Returns false if the lock must be dropped before them.
+ * Handles a request, and consumes @skb.  With @more, other packets follow in
+ * the list.  Returns false if the lock must be dropped before them.
  */
 static __always_inline bool mxe_rx_request(struct mxe_qp *qp,
 					   const struct mxe_pkt *pkt,
