@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The completer: acknowledgments, responses and NAKs complete work requests or have
- * them sent again.  rx.c calls it, and loopback.c takes the byte order of results from
- * it; it calls sq.c and retry.c.
+ * The completer.  Acknowledgements, responses and NAKs complete requests, or
+ * cause their retransmission.  rx.c calls this file, and loopback.c uses its
+ * byte order of results.  It calls sq.c and retry.c.
  */
 #include <asm/byteorder.h>
 
@@ -15,9 +15,9 @@
 #include "wr.h"
 
 /*
- * Everything up to psn is acknowledged.  Requests that carry no response are
- * complete then; one that still wants its response stops here.  Returns true
- * if that is so: the response was lost (IBTA 9.7.5, implied NAK).
+ * Completes requests after everything up to @psn was acknowledged.  Stops at a
+ * request whose response has not arrived, and returns true: the response was
+ * lost (implied NAK, IBTA 9.7.5).
  */
 static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 {
@@ -39,7 +39,7 @@ static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 			break;
 		}
 		sq->una = mxe_psn_add(wr->last_psn, 1);
-		/* Acknowledged before it was sent again. */
+		/* Acknowledged after a rewind, before it was sent again. */
 		if (sq->cur == sq->tail) {
 			sq->cur++;
 			sq->psn = sq->una;
@@ -53,7 +53,7 @@ static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 	return lost;
 }
 
-/* The oldest request was answered with a fatal error. */
+/* Handles a fatal error in response to the oldest request. */
 static void mxe_complete_fatal(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	mxe_count(qp->dev, rcvd_nak_fatal);
@@ -78,7 +78,7 @@ static void mxe_complete_rnr(struct mxe_qp *qp, u8 timer_code)
 		mxe_sq_complete(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
-	/* 7 is without end (IBTA 11.2.5.2). */
+	/* 7 means no limit (IBTA 11.2.5.2). */
 	if (qp->attr.rnr_retry != 7)
 		sq->rnr_retry_left--;
 	mxe_sq_rewind(qp, sq->una);
@@ -90,10 +90,13 @@ static void mxe_complete_nak(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	bool lost;
 
 	trace_mxe_nak_received(qp, pkt->psn, pkt->syndrome);
-	/* What came before the refused packet was executed. */
+	/* Everything before the refused packet was executed. */
 	lost = mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
 
-	/* The refused packet may be in the middle of a READ that is answered. */
+	/*
+	 * The response of an earlier request was lost.  This does not apply to
+	 * a NAK for una, which may be in the middle of a READ.
+	 */
 	if (lost && mxe_psn_diff(pkt->psn, qp->sq.una) > 0) {
 		mxe_count(qp->dev, implied_nak);
 		mxe_complete_go_back(qp);
@@ -126,14 +129,14 @@ static void mxe_complete_nak(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 }
 
-/* The request that a response must belong to, or NULL. */
+/* Returns the request that a response belongs to, or NULL. */
 static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 						    const struct mxe_pkt *pkt)
 {
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_send_wr *wr;
 
-	/* A response acknowledges everything before it: mostly there is nothing. */
+	/* It acknowledges everything before it, which usually is nothing. */
 	if (pkt->psn != sq->una)
 		mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
 	if (!mxe_sq_outstanding(sq))
@@ -143,7 +146,7 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 	if (mxe_psn_diff(pkt->psn, wr->first_psn) < 0)
 		return NULL;
 	if (mxe_psn_diff(pkt->psn, sq->una) > 0) {
-		/* One before it was lost, be it of an earlier request. */
+		/* An earlier response was lost, of any request. */
 		mxe_count(qp->dev, implied_nak);
 		mxe_complete_go_back(qp);
 		return NULL;
@@ -261,7 +264,7 @@ bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_count(qp->dev, drop_state);
 		return false;
 	}
-	/* Only what is outstanding can be answered; the rest is late. */
+	/* A response must match an outstanding packet.  Others are late. */
 	if (mxe_psn_diff(pkt->psn, sq->una) < 0 ||
 	    mxe_psn_diff(pkt->psn, sq->sent_psn) >= 0) {
 		mxe_count(qp->dev, drop_unsolicited_response);

@@ -1,19 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Completer: acknowledgments and responses to completions. */
+/* The completer, which handles acknowledgments and responses (complete.c). */
 #ifndef MXE_COMPLETE_H
 #define MXE_COMPLETE_H
 
 #include "qp.h"
 
-/*
- * A response packet arrived.  Returns true if it was one of what is outstanding: more
- * may be sent then.  Context: softirq, send_lock held.
+/**
+ * mxe_complete_pkt() - Handle an ACK, a NAK, or a response with data.
+ * @qp: QP that the packet is for, which may be dying
+ * @pkt: packet of its connection
+ *
+ * Completes requests, rewinds for retransmission, or starts an RNR wait.
+ *
+ * Context: Softirq, send_lock held.
+ * Return: true if the packet matched an outstanding one.  The caller then sends
+ * requests that had to wait.
  */
 bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
-/* Convert to big-endian.  Only mxe_complete_result() calls it. */
+/**
+ * mxe_complete_result_be() - Convert the result of an atomic to big-endian.
+ * @args: operands of the atomic
+ * @words: result in host byte order
+ *
+ * Only mxe_complete_result() calls it.
+ */
 void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words);
-/* Convert the words of an atomic's result to the byte order that its consumer gets. */
+
+/**
+ * mxe_complete_result() - Convert the result of an atomic for the consumer.
+ * @qp: QP that posted the atomic
+ * @args: operands of the atomic
+ * @words: result in host byte order; converted to big-endian if the QP or the
+ *	size of the operands requires this
+ */
 static inline void mxe_complete_result(const struct mxe_qp *qp,
 				       const struct mxe_atomic_args *args,
 				       u64 *words)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives requests to the responder of their transport: now or, in order, from the
- * queue pair's work.  rx.c, mcast.c and qp_work.c call it; it calls respond.c, uc.c
- * and ud.c.
+ * Gives requests to the responder of their transport, either now or, in order,
+ * from qp->work.  rx.c, mcast.c and qp_work.c call this file, and qp_verbs.c to
+ * drop requests.  It calls recv.c, respond.c, uc.c and ud.c.
  */
 #include <linux/skbuff.h>
 
@@ -16,12 +16,12 @@
 #include "uc.h"
 #include "ud.h"
 
-/* ---- requests that wait ------------------------------------------------ */
+/* ---- deferred requests ------------------------------------------------- */
 
-/* In skb->cb of a request that waits. */
+/* In skb->cb of a deferred request. */
 struct mxe_deliver_cb {
-	bool needs_res;			/* a READ, an atomic and the like */
-	u16 vlan_id;			/* which parsing does not find out */
+	bool needs_res;			/* MXE_OP_RESOURCE */
+	u16 vlan_id;			/* from the netdev, not the packet */
 };
 
 static struct mxe_deliver_cb *mxe_deliver_cb(struct sk_buff *skb)
@@ -30,9 +30,9 @@ static struct mxe_deliver_cb *mxe_deliver_cb(struct sk_buff *skb)
 }
 
 /*
- * May one more wait?  A peer has at most max_dest_rd_atomic requests outstanding
- * that need a stored answer, the one being answered included (IBTA 9.4.4);
- * others that it sends are copies, or too many.
+ * Returns true if one more request may be deferred.  A peer has at most
+ * max_dest_rd_atomic requests outstanding whose results are stored, including
+ * the READ in progress (IBTA 9.4.4).  Any more are duplicates or not allowed.
  */
 static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
 {
@@ -45,14 +45,14 @@ static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
 		atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED);
 }
 
-/* The packet waits, behind all others or before them. */
+/* Defers a packet, in front of all others (@first) or behind them. */
 static void mxe_deliver_queue(struct mxe_qp *qp, struct sk_buff *skb,
 			      const struct mxe_pkt *pkt, bool first)
 {
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_deliver_cb *cb = mxe_deliver_cb(skb);
 
-	/* The dst is noref: drop it before the softirq ends. */
+	/* The dst is noref.  Drop it before queueing the skb. */
 	skb_dst_drop(skb);
 	cb->needs_res = pkt->flags & MXE_OP_RESOURCE;
 	cb->vlan_id = pkt->vlan_id;
@@ -75,7 +75,6 @@ static void mxe_deliver_add(struct mxe_qp *qp, struct sk_buff *skb,
 	kfree_skb(skb);
 }
 
-/* Remove the first, or return NULL. */
 static struct sk_buff *mxe_deliver_take(struct mxe_qp *qp)
 {
 	struct sk_buff *skb = __skb_dequeue(&qp->rq.deferred);
@@ -98,8 +97,8 @@ void mxe_deliver_drop_deferred(struct mxe_qp *qp)
 /* ---- requests ------------------------------------------------------------ */
 
 /*
- * The first wide atomic waits for the locks, which only the work can prepare.
- * They are not prepared for a packet that would not be executed.
+ * Returns true if a wide atomic must wait until qp->work has enabled the locks
+ * (mxe_atomic_use_locks()).  Only a packet that would be executed enables them.
  */
 static bool mxe_deliver_wants_locks(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
@@ -114,12 +113,15 @@ static bool mxe_deliver_wants_locks(struct mxe_qp *qp,
 	return true;
 }
 
-/* Requests are executed in order, so they wait for one that waits. */
+/*
+ * Returns true if a request must wait.  Requests are executed in order, so each
+ * waits for those that were deferred before.
+ */
 static bool mxe_deliver_must_wait(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 
-	/* Of a list of packets those wait that do not fit into the slice. */
+	/* The packets of a list that exceed the slice are deferred. */
 	if (rq->budget <= 0)
 		rq->pending |= BIT(MXE_PENDING_WORK);
 	return rq->budget <= 0 || rq->read.active ||
@@ -127,8 +129,8 @@ static bool mxe_deliver_must_wait(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 }
 
 /*
- * It is the turn of this one; consumes skb.  Returns -EBUSY if it cannot be executed
- * yet: it waits again then, in front.
+ * Executes a request whose turn it is, and consumes @skb.  Returns -EBUSY if it
+ * cannot be executed yet.  It is then deferred in front of all others.
  */
 static __always_inline int mxe_deliver_now(struct mxe_qp *qp,
 					   const struct mxe_pkt *pkt,
@@ -198,13 +200,16 @@ void mxe_deliver_continue(struct mxe_qp *qp)
 	       !skb_queue_empty(&rq->deferred)) {
 		struct mxe_pkt pkt __uninitialized;
 
-		/* With XRC the next may be for another queue than rq->pending. */
+		/*
+		 * Events in rq->pending refer to rq->srq.  On an XRC target the
+		 * next request may name another SRQ, so end the section first.
+		 */
 		if (rq->budget <= 0 || (rq->pending && mxe_qp_is_xrc_tgt(qp))) {
 			rq->pending |= BIT(MXE_PENDING_WORK);
 			return;
 		}
 		skb = mxe_deliver_take(qp);
-		/* It was parsed when it came, and is ours since. */
+		/* It was parsed before, so this does not fail. */
 		if (mxe_hdr_parse(skb, &pkt)) {
 			mxe_skb_consume(skb);
 			continue;

@@ -1,27 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * deliver.c gives requests to the responder of a queue pair: now or, in order, later.
- */
+/* Gives requests to the responder of their transport (deliver.c). */
 #ifndef MXE_DELIVER_H
 #define MXE_DELIVER_H
 
 #include "qp.h"
 
-/*
- * A request of the queue pair's peer, or a datagram; consumes skb, which holds pkt.
- * Context: recv_lock held.
+/**
+ * mxe_deliver() - Give a request to the responder, now or in order later.
+ * @qp: QP that the request is for, which may be dying
+ * @pkt: request of its connection, or datagram
+ * @skb: buffer that holds @pkt; consumed
+ *
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
  */
 void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		 struct sk_buff *skb);
-/*
- * A datagram to a group of the queue pair; skb stays the caller's.  If not now, a
- * copy waits for the work.  Context: recv_lock held.
+
+/**
+ * mxe_deliver_copy() - Give a multicast datagram to a member of the group.
+ * @qp: member, which may be dying
+ * @pkt: datagram
+ * @skb: buffer that holds @pkt; remains the caller's
+ * @now: execute it now if possible; otherwise a copy waits for qp->work
+ *
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
  */
 void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		      struct sk_buff *skb, bool now);
 
-/*
- * pkt was delivered, and others follow before the lock is dropped.
+/**
+ * mxe_deliver_spend() - Charge the budget of the slice for a request.
+ * @qp: QP, which may be dying
+ * @pkt: request that was delivered
+ *
+ * Only needed if more packets follow before the lock is dropped.
+ *
  * Context: recv_lock held.
  */
 static inline void mxe_deliver_spend(struct mxe_qp *qp,
@@ -31,16 +44,30 @@ static inline void mxe_deliver_spend(struct mxe_qp *qp,
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	/* A SEND has been scattered to the list of rq->cur. */
+	/* The data of a SEND were copied to the SGEs of rq->cur. */
 	if (!qp->dying)
 		rq->budget -= mxe_pkt_cost(pkt->payload_len,
 					   pkt->flags & MXE_OP_SEND ?
 					   rq->cur->num_sge : 0);
 }
 
-/* Go on with a long READ and what waits for it.  Context: recv_lock held. */
+/**
+ * mxe_deliver_continue() - Do a slice of the receive side.
+ * @qp: QP
+ *
+ * Continues a READ, then executes deferred requests in order.  If the slice
+ * ends first, qp->work is queued again.
+ *
+ * Context: qp->work, BHs disabled, recv_lock held.
+ */
 void mxe_deliver_continue(struct mxe_qp *qp);
-/* Drop the requests that wait.  Context: recv_lock held, or no other user. */
+
+/**
+ * mxe_deliver_drop_deferred() - Drop the deferred requests.
+ * @qp: QP in RESET or ERR, or dying
+ *
+ * Context: recv_lock held, or no other user of the QP.
+ */
 void mxe_deliver_drop_deferred(struct mxe_qp *qp);
 
 #endif /* MXE_DELIVER_H */

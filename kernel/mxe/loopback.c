@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loopback path executes a request where it is posted.  send.c calls it, and
- * qp_verbs.c when the address changes.  It calls route.c and hooks.c to learn whether
- * packets would come back unseen, and qpn.c for the peer.  respond.h, recv.c and rkey.c
- * check the request for the peer, mr.c copies the data, and sq.c completes the request.
+ * The loopback path.  send.c calls it to execute a request, and qp_verbs.c to
+ * reset it.
+ *
+ * It calls route.c and hooks.c to check whether packets would return to this
+ * host untouched, and qpn.c to find the peer.  respond.h, recv.c and rkey.c
+ * check the request for the peer, mr.c copies data, and sq.c completes it.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
@@ -42,7 +44,7 @@ void mxe_loopback_reset(struct mxe_qp *qp)
 	qp->sq.loopback.peer_cache.qp = NULL;
 }
 
-/* The generation of the routes of the queue pair's protocol. */
+/* Returns the generation of the routes of IPv4 or IPv6. */
 static int mxe_loopback_routes(const struct mxe_qp *qp)
 {
 	const struct net *net = qp->dev->mnet->net;
@@ -51,8 +53,8 @@ static int mxe_loopback_routes(const struct mxe_qp *qp)
 }
 
 /*
- * Returns true if IPsec lets a packet pass for which there is no policy.  A change
- * renews the routes.
+ * Returns true if IPsec accepts packets that no policy matches.  A change of
+ * this setting increments the generation of the routes.
  */
 static bool mxe_loopback_passes_ipsec(const struct net *net)
 {
@@ -67,8 +69,8 @@ static bool mxe_loopback_passes_ipsec(const struct net *net)
 }
 
 /*
- * Returns true if packets to the address of the queue pair come back to this host.
- * The answer may change with mxe_loopback_routes().  Context: RCU, BHs off.
+ * Returns true if packets to the peer would return to this host.  The result is
+ * valid until mxe_loopback_routes() changes.  Context: BHs disabled.
  */
 static bool mxe_loopback_route_is_local(struct mxe_qp *qp)
 {
@@ -88,7 +90,7 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 {
 	struct mxe_loopback *loop = &qp->sq.loopback;
 
-	/* Hooks and rules of the host have to see packets. */
+	/* Code of the host that could act on packets must see them. */
 	rcu_read_lock();
 	loop->local = mxe_loopback_route_is_local(qp) &&
 		      !mxe_hooks_on_loopback(qp->dev->mnet, qp->av.is_ipv4);
@@ -99,8 +101,9 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 }
 
 /*
- * Returns true if packets would come back to this host, and nothing could act on them
- * meanwhile.  A new route counts at once, a new hook from the next jiffy on.
+ * Returns true if packets to the peer would return to this host, and nothing on
+ * the host could act on them.  A new route is noticed at once, and a new hook
+ * in the next jiffy.
  */
 static bool mxe_loopback_is_local(struct mxe_qp *qp)
 {
@@ -113,7 +116,7 @@ static bool mxe_loopback_is_local(struct mxe_qp *qp)
 	return loop->local;
 }
 
-/* Returns true if packets of either would be accepted by the other. */
+/* Returns true if each of the QPs would accept the packets of the other. */
 static bool mxe_loopback_connected(const struct mxe_qp *qp,
 				   const struct mxe_qp *peer)
 {
@@ -131,15 +134,15 @@ static bool mxe_loopback_connected(const struct mxe_qp *qp,
 
 /* ---- data -------------------------------------------------------------- */
 
-/* The remote end of a copy. */
+/* The data of a request. */
 struct mxe_loopback_data {
 	struct mxe_qp *qp, *peer;
 	const struct mxe_send_wr *wr;
-	struct mxe_target target;	/* of the remote key; none: a SEND */
-	u64 addr;			/* in its region */
+	struct mxe_target target;	/* of the remote key; mr NULL: a SEND */
+	u64 addr;			/* in the region of target */
 };
 
-/* Copy bytes offset..offset+len of the message from or to p. */
+/* Copies bytes offset..offset+len of the message from or to @p. */
 static int mxe_loopback_copy_piece(const struct mxe_loopback_data *data, u32 offset,
 				   void *p, u32 len)
 {
@@ -179,8 +182,8 @@ static int mxe_loopback_copy_sge(const struct mxe_loopback_data *data, u32 offse
 }
 
 /*
- * Copy all of the message.  If it fails some of it may have been copied, as
- * may be with packets; they begin again.
+ * Copies the whole message.  After an error, part of it may have been copied.
+ * This is harmless, because the packets copy it again.
  */
 static int mxe_loopback_copy(const struct mxe_loopback_data *data)
 {
@@ -202,14 +205,14 @@ static int mxe_loopback_copy(const struct mxe_loopback_data *data)
 	return err;
 }
 
-/* Copy from or to the memory that the request names. */
+/* Copies from or to the remote memory of the request. */
 static int mxe_loopback_copy_remote(struct mxe_loopback_data *data, int access)
 {
 	const struct mxe_send_wr *wr = data->wr;
 	struct mxe_rights rights = mxe_respond_rights(data->peer, NULL);
 	int err;
 
-	/* Without bytes no key is needed (IBTA 9.7.4). */
+	/* A request of 0 bytes needs no key (IBTA 9.7.4). */
 	if (!wr->length)
 		return 0;
 	data->addr = wr->remote_addr;
@@ -222,9 +225,14 @@ static int mxe_loopback_copy_remote(struct mxe_loopback_data *data, int access)
 	return err;
 }
 
-/* ---- requests: 0, or an error with which nothing has changed ----------- */
+/* ---- requests ---------------------------------------------------------- */
 
-/* Complete the receive request that holds the message or its immediate data. */
+/*
+ * These functions execute a request.  They return 0, or an error, after which
+ * the request has to be sent as packets.
+ */
+
+/* Completes the receive request of a SEND, or of immediate data. */
 static void mxe_loopback_complete_recv(struct mxe_qp *peer, const struct mxe_send_wr *wr)
 {
 	struct mxe_wc wc = {
@@ -250,13 +258,13 @@ static int mxe_loopback_send(struct mxe_loopback_data *data)
 	err = mxe_recv_take(peer);
 	if (err)
 		return err;
-	/* Nothing is copied of a message that is too long, which costs nothing. */
+	/* Do not copy a part of a message that is too long. */
 	if (data->wr->length > peer->rq.cur->length)
 		return -EMSGSIZE;
 	err = mxe_loopback_copy(data);
 	if (err)
 		return err;
-	/* The caller charges for the requester's list. */
+	/* The caller charges for the SGEs of the requester. */
 	if (unlikely(peer->rq.cur->num_sge >= 4))
 		data->qp->sq.budget -= peer->rq.cur->num_sge / 4;
 	mxe_loopback_complete_recv(peer, data->wr);
@@ -290,8 +298,8 @@ static int mxe_loopback_read(struct mxe_loopback_data *data)
 }
 
 /*
- * An atomic is executed only once, so the memory for its result is checked before.
- * Packets take one that has to wait for locks (mxe_atomic_use_locks()).
+ * An atomic must not be executed twice, so the memory for its result is checked
+ * first.  One that has to wait for mxe_atomic_use_locks() is sent as a packet.
  */
 static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 			       const struct mxe_send_wr *wr)
@@ -333,7 +341,11 @@ static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 	return mxe_loopback_read(&data);
 }
 
-/* Invalidations and memory placement take the slow path; local operations have none. */
+/*
+ * Returns true if the loopback path executes requests with this opcode.
+ * Invalidations, FLUSH and ATOMIC WRITE are sent as packets.  Local operations
+ * have no peer.
+ */
 static bool mxe_loopback_has(enum ib_wr_opcode opcode)
 {
 	return !(mxe_wr_flags(opcode) & (MXE_WR_OP_INVALIDATE | MXE_WR_OP_LOCAL |
@@ -342,6 +354,7 @@ static bool mxe_loopback_has(enum ib_wr_opcode opcode)
 
 /* ---- both sides -------------------------------------------------------- */
 
+/* Executes a request if the peer is ready for it.  Returns false if not. */
 static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 			      const struct mxe_send_wr *wr, u32 num_pkts)
 {
@@ -360,8 +373,8 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 }
 
 /*
- * The request's packets would come back to this host.  Kept out of line so that the
- * check alone stays cheap.
+ * Executes a request whose packets would return to this host.  Kept out of line
+ * so that the check alone stays cheap.
  */
 static noinline enum mxe_loopback_result
 mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
@@ -377,21 +390,24 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		if (num_pkts > MXE_LOOPBACK_PKTS)
 			return MXE_LOOPBACK_NO;
 		cost = mxe_loopback_cost(wr->length, wr->num_sge);
-		/* One that costs more than a slice has one to itself. */
+		/* A request that exceeds the budget waits for a full one. */
 		if (cost > sq->budget && sq->budget < MXE_SLICE) {
 			sq->budget = 0;
 			return MXE_LOOPBACK_LATER;
 		}
 	}
-	/* BHs are disabled, which implies an RCU read-side section: the peer stays. */
+	/*
+	 * BHs are disabled, which implies an RCU read-side section, so the peer
+	 * is not freed.
+	 */
 	peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer_cache);
 	if (!peer)
 		return MXE_LOOPBACK_NO;
-	/* Packets in flight come first.  The answer to them calls again. */
+	/* Packets in flight come first.  Their ACK leads here again. */
 	if (sq->tail != sq->cur)
 		return MXE_LOOPBACK_LATER;
 	if (!mxe_loopback_with(qp, peer, wr, num_pkts)) {
-		/* Some of it may have been copied. */
+		/* Part of the data may have been copied. */
 		if (cost > 1)
 			sq->budget -= cost;
 		return MXE_LOOPBACK_NO;

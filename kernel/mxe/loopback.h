@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests between two connected queue pairs of one network namespace, whose
- * addresses are both of this host: executed where they are posted, without
- * packets.
+ * The loopback path executes requests between two connected RC QPs of one netns
+ * in the context of the sender, without packets (loopback.c).
  *
- * Only what is certain to succeed is done here.  Whatever else there is, from
- * a peer that is not ready to a key that is wrong, changes nothing and is left
- * to packets, so that there is one place that answers and reports it.
+ * It only executes requests that are certain to succeed.  In all other cases,
+ * such as a peer that is not ready or an invalid key, it changes nothing, and
+ * the request is sent as packets.  Thus only one code path handles errors.
  */
 #ifndef MXE_LOOPBACK_H
 #define MXE_LOOPBACK_H
@@ -18,19 +17,19 @@
 struct mxe_qp;
 struct mxe_send_wr;
 
-/* What the requester remembers of its path and its peer.  Under send_lock. */
+/* Facts about the path and the peer, as cached by the requester. */
 struct mxe_loopback {
-	bool known;			/* local and routes are valid */
-	bool local;			/* packets would come back unchanged */
+	bool known;			/* the members below are valid */
+	bool local;			/* see mxe_loopback_is_local() */
 	int routes;			/* generation of the routes */
-	unsigned long checked;		/* in that jiffy */
+	unsigned long checked;		/* in this jiffy */
 	struct mxe_qp_cache peer_cache;
 };
 
 enum mxe_loopback_result {
 	MXE_LOOPBACK_DONE,		/* executed and completed */
-	MXE_LOOPBACK_LATER,		/* executable here, but not now */
-	MXE_LOOPBACK_NO,		/* nothing has changed: send packets */
+	MXE_LOOPBACK_LATER,		/* to be executed here, but not now */
+	MXE_LOOPBACK_NO,		/* nothing changed: send packets */
 };
 
 #ifndef MXE_WITHOUT_LOOPBACK
@@ -38,21 +37,39 @@ enum mxe_loopback_result {
 /* Module parameter; may change at any time. */
 extern bool mxe_loopback_direct;
 
-/* Packets of a request that takes the loopback path, at most. */
+/* Longer requests, in packets, do not take the loopback path. */
 #define MXE_LOOPBACK_PKTS	64
 
-/* Returns the cost of a request, in units of MXE_SLICE.  num_sge: of the list of one side. */
+/**
+ * mxe_loopback_cost() - Return the cost of a request on the loopback path.
+ * @len: bytes that are copied
+ * @num_sge: number of SGEs of the requester
+ *
+ * Return: budget units.
+ */
 static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
 {
 	return 1 + len / 8192 + num_sge / 4;
 }
 
-/*
- * Execute the request at sq->cur, which was not started; its cost is taken off
- * sq->budget.  Context: send_lock held.
+/**
+ * mxe_loopback_request() - Execute the request at sq.cur without packets.
+ * @qp: QP of the requester
+ * @wr: the request, not started
+ *
+ * Charges the budget of the slice.
+ *
+ * Context: BHs disabled, RCU read-side section, send_lock held.  Takes and
+ * releases recv_lock of the peer.
+ * Return: whether it was executed, or has to be executed later or sent.
  */
 enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr);
-/* The address or the peer changes.  Context: send_lock held. */
+/**
+ * mxe_loopback_reset() - Drop the cached path and peer.
+ * @qp: QP whose address or peer changes
+ *
+ * Context: send_lock held.
+ */
 void mxe_loopback_reset(struct mxe_qp *qp);
 
 #else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue pairs as an object: their locks with what follows when they are dropped,
- * errors, the state, and the workqueue.  All of the engine and the verbs call it; it
- * calls tx.c, cq.c, srq.c and the handlers of consumers.
+ * The locks of a QP with the work that follows when they are dropped, its state
+ * and its errors, and the workqueue.  The engine and the verbs call this file.
+ * It calls tx.c, cq.c, srq.c, and the handlers of consumers.
  */
 #include <linux/workqueue.h>
 
@@ -20,12 +20,13 @@ struct workqueue_struct *mxe_qp_wq;
 int mxe_qp_init(void)
 {
 	/*
-	 * Work runs where it was queued, so what it sends goes through the
-	 * same CPU's backlog as what the doorbell sent, and stays in order.
-	 * Processes and peers decide how much of it there is, so it has the
-	 * priority of a process, and one thread on each CPU: the other work of
-	 * the pool waits for one slice at most, and its threads do not compete
-	 * with each other.
+	 * A work item runs on the CPU that queued it.  Its packets pass the
+	 * same backlog as those of the doorbell, and so remain in order.
+	 *
+	 * Processes and peers decide how much work there is.  It therefore has
+	 * normal priority and one running thread on each CPU.  Other work of
+	 * the pool waits for one slice at most, and the work items of mxe do
+	 * not compete with each other for the CPU.
 	 */
 	mxe_qp_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | MXE_WQ_PERCPU, 1);
 	return mxe_qp_wq ? 0 : -ENOMEM;
@@ -36,9 +37,8 @@ void mxe_qp_exit(void)
 	destroy_workqueue(mxe_qp_wq);
 }
 
-/* ---- locks, and what follows from them --------------------------------- */
+/* ---- locks, and work after dropping them ------------------------------- */
 
-/* What was sent leaves before the lock of its side is dropped. */
 static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_tx *tx)
 {
 	if (!mxe_gso_is_empty(&tx->gso))
@@ -93,7 +93,7 @@ struct mxe_qp_pending_event {
 	enum ib_event_type type;
 };
 
-/* In the order in which they are reported. */
+/* In the order in which these are reported. */
 static const struct mxe_qp_pending_event mxe_qp_events[] = {
 	{ MXE_PENDING_EV_COMM_EST, IB_EVENT_COMM_EST },
 	{ MXE_PENDING_EV_SQ_DRAINED, IB_EVENT_SQ_DRAINED },
@@ -103,7 +103,7 @@ static const struct mxe_qp_pending_event mxe_qp_events[] = {
 	{ MXE_PENDING_EV_LAST_WQE, IB_EVENT_QP_LAST_WQE_REACHED },
 };
 
-/* The same of the shared receive queue. */
+/* The same for events of the SRQ. */
 static const struct mxe_qp_pending_event mxe_qp_srq_events[] = {
 	{ MXE_PENDING_EV_SRQ_LIMIT, IB_EVENT_SRQ_LIMIT_REACHED },
 	{ MXE_PENDING_EV_SRQ_ERR, IB_EVENT_SRQ_ERR },
@@ -138,14 +138,17 @@ static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
 void mxe_qp_do_deferred(struct mxe_qp *qp)
 {
 	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_events, 0));
-	/* Only the loopback path defers these, so the queues are its own. */
+	/*
+	 * Only the loopback path defers work of the receive side.  Its QPs are
+	 * of type RC, whose CQ and SRQ never change.
+	 */
 	mxe_qp_do(qp, qp->recv_cq, qp->rq.srq, xchg(&qp->recv_work_events, 0));
 }
 
 /*
- * Called before a lock is dropped if something is left to do.  The reference keeps
- * the queue pair for handlers.  The work is queued under the lock, so before
- * mxe_qp_kill() can cancel it.
+ * Takes a reference before a lock is dropped, so that the QP exists until the
+ * handlers have returned.  The work is queued while the lock is held, which is
+ * before mxe_qp_kill() marks the QP dying, so mxe_qp_kill() cancels it.
  */
 static void mxe_qp_hold(struct mxe_qp *qp, unsigned long pending)
 {
@@ -161,7 +164,7 @@ void mxe_qp_put(struct mxe_qp *qp)
 		complete(&qp->released);
 }
 
-/* Leave what calls handlers to the work.  Context: a lock is held. */
+/* Leaves pending bits to qp->work.  Context: the lock of that side held. */
 static void mxe_qp_defer(struct mxe_qp *qp, unsigned long *work_events,
 			 unsigned long pending)
 {
@@ -206,7 +209,7 @@ void mxe_sq_end_deferred_slow(struct mxe_qp *qp) __releases(&qp->send_lock)
 	mxe_qp_defer(qp, &qp->work_events, pending & ~BIT(MXE_PENDING_ERROR));
 	spin_unlock(&qp->send_lock);
 
-	/* The state changes now.  The caller's RCU read section keeps qp. */
+	/* The RCU read-side section of the caller keeps the QP. */
 	if (pending & BIT(MXE_PENDING_ERROR))
 		mxe_qp_error(qp);
 }
@@ -227,7 +230,7 @@ void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
 	}
 	cq = mxe_qp_recv_cq(qp);
 	srq = qp->rq.srq;
-	/* Its completion queue stays as long as it does. */
+	/* The SRQ holds its CQ, so this keeps both for the handlers. */
 	hold = srq && mxe_qp_is_xrc_tgt(qp);
 	if (hold)
 		mxe_srq_hold(srq);
@@ -263,7 +266,7 @@ void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
 		*pending |= BIT(MXE_PENDING_CQ_ERROR);
 		fallthrough;
 	case MXE_CQ_OVERRUN:
-		/* Completions are lost: the queue pair cannot go on. */
+		/* Completions are lost, so the QP cannot continue. */
 		if (pending == &qp->sq.pending)
 			qp->sq.halted = true;
 		else
@@ -309,15 +312,16 @@ void mxe_qp_set_error(struct mxe_qp *qp)
 	mxe_sq_set_need_doorbell(qp);
 	mxe_rq_set_need_doorbell(&qp->rq.q.ring);
 	/*
-	 * A process stores its index, then reads the flag; we store the flag,
-	 * then read the index (in the flush).
+	 * A process stores its index, then reads the flag.  The kernel stores
+	 * the flag, then reads the index when it flushes.  With a full barrier
+	 * on each side, at least one of them sees the store of the other.
 	 */
 	smp_mb();
 }
 
 /*
- * The side that failed has halted.  If none is, the queue pair was reset, and
- * maybe connected anew, before its error got here.
+ * Returns true if a side has halted.  Otherwise the QP was reset, and possibly
+ * connected again, between the error and this call.
  */
 static bool mxe_qp_has_failed(const struct mxe_qp *qp)
 {

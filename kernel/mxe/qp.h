@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A queue pair has a state, two queues, and what the protocol engine keeps for it
- * (qp.c).
+ * A queue pair (QP) as the protocol engine sees it: its state, its two sides
+ * with their queues, and their locks (qp.c).
  *
- * Lifetime: the engine's object, struct mxe_qp, is found through mnet->qps and
- * used under RCU.  ib_core owns struct mxe_ib_qp, frees it as soon as destroy
- * returns, and the engine's object outlives that by a grace period.  Destroy
- * therefore waits for no grace period: it removes the queue pair from the
- * table, marks it dying under both of its locks, stops its timers and work, and
- * waits for event handlers that are running (refs).  A packet or doorbell that
- * found the queue pair before may still take a lock of it, but sees that it is
- * dying and touches nothing else.
+ * Lifetime: ib_core owns struct mxe_ib_qp, and frees it as soon as destroy
+ * returns.  The engine's object, struct mxe_qp, is found in mnet->qps under
+ * RCU, and is freed a grace period later.  Destroy does not wait for that
+ * grace period.  It removes the QP from the table, marks it dying under both
+ * locks, stops its timers and its work item, and waits for handlers that are
+ * running (refs).  A packet or doorbell that found the QP before may still
+ * take one of the locks.  It then sees that the QP is dying, and does nothing.
  */
 #ifndef MXE_QP_H
 #define MXE_QP_H
@@ -43,69 +42,77 @@ struct mxe_netns;
 struct mxe_sqpoll_set;
 struct mxe_xrcd;
 
-/* Packets that may be unacknowledged before the requester waits. */
+/* The requester waits when this many packets are unacknowledged. */
 #define MXE_MAX_UNACKED		128
 /*
- * Work is done in slices, each in one section with BHs off.  A slice has a
- * budget, and everything that a process or a peer can ask for costs some of it:
- * a unit stands for 2,000 to 2,500 instructions, so that a slice has some 150,000
- * (Documentation/locking.rst).  What is left at its end is done by qp->work.
- * The budgets of both sides are full while their locks are free.
+ * A slice is the work between taking and dropping a lock of a QP, with BHs
+ * disabled.  It has a budget of MXE_SLICE units, and everything that a process
+ * or a peer can request costs some of it.  A unit is 2,000 to 2,500
+ * instructions, so a slice is about 150,000 (Documentation/locking.rst).  Work
+ * that is left at its end is done by the doorbell that began it, and then by
+ * qp->work.  The budget of a side is full whenever its lock is free.
  */
 #define MXE_SLICE		64
-/* Slices of one doorbell, at the expense of the process. */
+/* A doorbell sends this many slices at most, in the context of the process. */
 #define MXE_DOORBELL_SLICES	64
-/* Requests that are flushed in one slice; nothing is done but a completion. */
+/*
+ * Requests that are flushed in a slice.  More than units of the budget, because
+ * a flushed request costs no more than its completion.
+ */
 #define MXE_FLUSH_SLICE		256
 
-/* Of a packet with so many bytes to or from a list of SGEs. */
+/**
+ * mxe_pkt_cost() - Return the cost of a packet.
+ * @len: bytes of data that are copied
+ * @num_sge: number of SGEs of the list that the data are copied to or from,
+ *	0 if there is no list
+ *
+ * Return: budget units.
+ */
 static inline u32 mxe_pkt_cost(u32 len, u32 num_sge)
 {
 	return 2 + len / 2048 + num_sge / 4;
 }
 
-/* Request packets that wait while the responder is busy with another. */
+/* Request packets of a QP that may wait while its responder is busy. */
 #define MXE_MAX_DEFERRED_PKTS	256
-/* ... and that may do so whatever waits at others of the device. */
+/* Those that may wait even if the device has reached MXE_MAX_DEFERRED. */
 #define MXE_MIN_DEFERRED_PKTS	4
 
-/* Where a datagram goes: a copy of the address handle's vector, and who. */
+/* Destination of a datagram, with a copy of the AH's address vector. */
 struct mxe_ud_dest {
 	struct mxe_av av;
 	u32 qpn;
 	u32 qkey;
 };
 
-/* FLUSH: of memory of the peer. */
+/* Operands of a FLUSH. */
 struct mxe_flush {
-	u32 length;
-	u8 type;
-	u8 level;
+	u32 length;			/* bytes of remote memory */
+	u8 type;			/* IB_FLUSH_GLOBAL, ... */
+	u8 level;			/* IB_FLUSH_RANGE, ... */
 };
 
-/*
- * A send work request in the kernel: the validated copy of what was posted,
- * and its progress.
- */
+/* A send request in the kernel: the checked copy of a WQE, and its progress. */
 struct mxe_send_wr {
 	u64 wr_id;
 	enum ib_wr_opcode opcode;
 	u8 flags;			/* enum mxe_send_wqe_flags */
 	bool started;			/* PSNs are assigned */
-	bool done;			/* READ or atomic: response complete */
+	bool done;			/* has its response, if there is one */
 	u8 num_sge;			/* 0 if inline */
-	enum ib_wc_status error;	/* found when it was taken up */
+	enum ib_wc_status error;	/* found when it was fetched */
 	u32 length;			/* bytes of all SGEs, or inline */
 	u64 remote_addr;
 	u32 rkey;			/* remote, or to be invalidated */
 	__be32 imm;
-	u32 srqn;			/* XRC: for which receive queue */
-	u32 first_psn;
-	u32 last_psn;
-	/* Whatever the opcode and the transport have; the rest is undefined. */
+	u32 srqn;			/* XRC: SRQ that it is for */
+	u32 first_psn;			/* if started */
+	u32 last_psn;			/* if started */
+	/* Only the member of this opcode or transport is defined. */
 	union {
 		struct mxe_atomic_args atomic;	/* lowered if possible */
-		u64 atomic_write;	/* the data, if there are no SGEs */
+		u64 atomic_write;	/* the data, if num_sge is 0 */
 		struct mxe_flush flush;
 		struct mxe_ud_dest ud;
 		struct mxe_bind bind;	/* IB_WR_BIND_MW; rkey is the new key */
@@ -118,84 +125,88 @@ struct mxe_send_wr {
 };
 
 /*
- * Requester and completer.  All under send_lock but: post_lock and posted,
- * which belong to kernel consumers that post, and what the first group says.
+ * The send side of a QP: requester and completer.  send_lock protects all but
+ * the members that are immutable after creation, and post_lock and posted,
+ * which kernel consumers use to post.
  *
- * Indices of work requests run freely: tail <= cur <= next <= fetched.  tail
- * is the oldest not completed, cur the one being sent (again), next the first
- * that was never sent, fetched the first not yet taken from the ring.
+ * Indices of requests run freely, with tail <= cur <= next <= fetched:
+ *  - tail: the oldest request that is not completed
+ *  - cur: the request to send from next; after a rewind it is below next
+ *  - next: the first request that was never sent
+ *  - fetched: the first request not yet taken from the ring
  */
 struct mxe_sq {
 	/* Immutable after creation. */
 	u32 entries;			/* power of two; 0: no queue */
 	u32 max_sge;
-	u32 max_inline;
-	/* What a process may post: opcodes and sizes of masked atomics, as bits. */
-	u32 opcodes;
-	u8 atomic_log_sizes;
-	size_t wr_size;			/* of an element of wrs */
-	void *wrs;
-	struct mxe_ring ring;		/* a process's queue */
-	bool is_polled;			/* if a thread does; see sqpoll.h */
-	u32 poll_id;			/* in the user context */
+	u32 max_inline;			/* bytes */
+	/* Requests that a process may post. */
+	u32 opcodes;			/* bit n: opcode n */
+	u8 atomic_log_sizes;		/* bit n: masked atomics of 2^n bytes */
+	size_t wr_size;			/* bytes of an element of wrs */
+	void *wrs;			/* see mxe_sq_wr() */
+	struct mxe_ring ring;		/* shared with a process */
+	bool is_polled;			/* a thread may poll it, see sqpoll.h */
+	u32 poll_id;			/* index in sqpoll_set->qps */
 
-	/* Serialises posting kernel consumers; irqsave: verbs of any context. */
+	/* Interrupts disabled, because kernel consumers post in any context. */
 	spinlock_t post_lock;
-	u32 posted;
+	u32 posted;			/* producer index of kernel consumers */
 
-	/* Of a polled queue; sqpoll.c reads them without the lock, too. */
+	/* If is_polled.  sqpoll.c also reads these without the lock. */
 	bool watched;			/* a thread looks at the ring */
-	u32 seen;			/* its producer, when last looked at */
+	u32 seen;			/* producer index at the last look */
 
 	u32 fetched, next, cur, tail;
-	u32 psn;			/* to send next */
+	u32 psn;			/* next to send */
 	u32 sent_psn;			/* first never sent */
 	u32 max_psn;			/* first not assigned to a request */
 	u32 una;			/* first not acknowledged */
-	u32 window;			/* packets unacknowledged, at most */
-	u32 cnp_psn;			/* sent_psn at the last CNP that counted */
-	u32 rd_atomic;			/* outstanding READs and atomics */
-	s32 budget;			/* left of the slice; <= 0: go on later */
-	/* The last READ that cost a whole slice, if a process sent it itself: */
-	int read_cpu;			/* where, or -1: there is none */
+	u32 window;			/* limit of unacknowledged packets */
+	u32 cnp_psn;			/* sent_psn when a CNP last counted */
+	u32 rd_atomic;			/* outstanding READs, atomics, ... */
+	s32 budget;			/* left; <= 0: end of the slice */
+	/* The last READ that cost a slice and was sent by a process: */
+	int read_cpu;			/* CPU that sent it; -1: none */
 	u32 reads_left;			/* mxe_reads_left of that CPU before */
 	u8 retry_left;
 	u8 rnr_retry_left;
-	bool rnr_wait;			/* until rnr_timer fires */
-	bool rewound;			/* no progress since going back */
-	bool ack_left;			/* to a later request to ask for */
-	bool halted;			/* an error waits to be reported */
-	enum ib_wc_status local_error;	/* found while sending */
-	u32 local_error_at;		/* the request that has it */
-	bool sqd_notified;
+	bool rnr_wait;			/* RNR NAK: wait for rnr_timer */
+	bool rewound;			/* and nothing acknowledged since */
+	bool ack_left;			/* the next request asks for the ACK */
+	bool halted;			/* stopped by a fatal error */
+	enum ib_wc_status local_error;	/* found while sending, or 0 */
+	u32 local_error_at;		/* index of the request that failed */
+	bool sqd_notified;		/* was drained in SQD */
 	struct mxe_tx tx;
 	struct mxe_loopback loopback;
 	struct mxe_mr_cache mr_cache;	/* of local keys */
-	struct timer_list retry_timer;
-	bool retry_armed;		/* a request has a deadline: */
-	unsigned long retry_at;		/* ... jiffies; the timer is not later */
-	struct timer_list rnr_timer;	/* and when memory was short */
-	unsigned long pending;		/* enum mxe_pending */
+	struct timer_list retry_timer;	/* expires at retry_at or earlier */
+	bool retry_armed;		/* retry_at is valid */
+	unsigned long retry_at;		/* deadline of an ACK, in jiffies */
+	struct timer_list rnr_timer;	/* RNR, or see mxe_retry_later() */
+	unsigned long pending;		/* bits of enum mxe_pending */
 };
 
 /*
- * What the responder keeps of a READ, atomic, FLUSH or ATOMIC WRITE, to answer a
- * duplicate (IBTA 9.7.5): values only, never references.
+ * A READ, atomic, FLUSH or ATOMIC WRITE that was executed, and its result, from
+ * which the responder answers duplicates (IBTA 9.7.5).  Values only, never
+ * references.
  */
 struct mxe_resp_res {
 	bool valid;
 	u8 flush_type;
 	u8 flush_level;
-	u32 op;				/* the one flag of MXE_OP_RESOURCE */
+	u32 op;				/* one bit of MXE_OP_RESOURCE */
 	u32 first_psn;
 	u32 last_psn;
 	u64 va;
 	u32 rkey;
-	u32 length;			/* of memory */
+	u32 length;			/* bytes of memory */
 	u32 msn;
 	u32 srqn;			/* XRC */
 	struct mxe_atomic_args atomic;
-	u64 orig[MXE_ATOMIC_WORDS];	/* atomic: the answer */
+	u64 orig[MXE_ATOMIC_WORDS];	/* result of an atomic */
 };
 
 /* A READ whose responses are being sent. */
@@ -203,75 +214,79 @@ struct mxe_resp_read {
 	bool active;
 	u64 va;
 	u32 rkey;
-	u32 left;			/* bytes */
-	u32 psn;
+	u32 left;			/* bytes not sent yet */
+	u32 psn;			/* of the next response */
 	u32 msn;
-	bool first;
-	struct mxe_srq *srq;		/* XRC: by whose rights */
+	bool first;			/* the next response is the first */
+	struct mxe_srq *srq;		/* XRC: its PD has the rights */
 };
 
-/* Responder.  All under recv_lock but what mxe_recv_queue excepts. */
+/*
+ * The receive side of a QP: the responder.  recv_lock protects all but the
+ * members of q with which requests are posted, see struct mxe_recv_queue.
+ */
 struct mxe_rq {
-	struct mxe_recv_queue q;	/* no entries if there is a shared one */
+	struct mxe_recv_queue q;	/* no entries if the QP has an SRQ */
 	/*
-	 * Immutable after creation, but for a target of XRC: that of the
-	 * message of which it is the turn, or NULL.
+	 * Immutable after creation, except on an XRC target.  There it is the
+	 * SRQ that the current or last message names, or NULL.
 	 */
 	struct mxe_srq *srq;
 
-	struct mxe_recv_wr *cur;	/* the copy of the request in use */
-	bool cur_valid;			/* cur is taken up, and not completed */
-	bool last_wqe;			/* of a shared queue; reported */
+	struct mxe_recv_wr *cur;	/* copy of the receive request in use */
+	bool cur_valid;			/* cur is taken up and not completed */
+	bool last_wqe;			/* LAST_WQE_REACHED was raised */
 	u32 offset;			/* bytes of the message so far */
-	u32 epsn;
+	u32 epsn;			/* expected PSN */
 	u32 msn;
-	u32 msg;			/* MXE_OP_SEND/WRITE: in a message; 0 */
-	u64 write_va;
+	u32 msg;			/* MXE_OP_SEND, _WRITE: within one */
+	u64 write_va;			/* of the rest of a WRITE */
 	u32 write_rkey;
-	u32 write_left;
-	bool nak_sent;			/* and not answered yet */
-	bool halted;			/* an error waits for the state change */
-	bool comm_est;
-	struct mxe_resp_res *res;
-	u32 num_res;
+	u32 write_left;			/* bytes */
+	bool nak_sent;			/* a NAK for epsn was sent */
+	bool halted;			/* stopped by a fatal error */
+	bool comm_est;			/* COMM_EST was raised */
+	struct mxe_resp_res *res;	/* ring of num_res results */
+	u32 num_res;			/* max_dest_rd_atomic */
 	u32 res_head;			/* next slot to use */
 	struct mxe_resp_read read;
 	struct mxe_mr_cache mr_cache;	/* of remote keys */
-	struct mxe_mr_cache local_cache;	/* of what is received */
+	struct mxe_mr_cache local_cache;	/* of receive requests */
 	struct mxe_tx tx;
-	struct sk_buff *request;	/* being executed; NULL: none, or used */
+	/* Request in execution, or NULL.  Its response may take the skb. */
+	struct sk_buff *request;
 	struct sk_buff_head deferred;	/* requests that wait, in order */
-	u32 deferred_res;		/* those of them that need a res */
-	s32 budget;			/* left of the slice */
-	bool wants_locks;		/* the first is a wide atomic */
-	unsigned long pending;		/* enum mxe_pending */
+	u32 deferred_res;		/* those with MXE_OP_RESOURCE */
+	s32 budget;			/* left; <= 0: end of the slice */
+	bool wants_locks;		/* a deferred atomic needs the locks */
+	unsigned long pending;		/* bits of enum mxe_pending */
 };
 
 struct mxe_qp {
 	struct mxe_dev *dev;
 
 	/*
-	 * Immutable after creation.  ibqp, pd and the completion queues are
-	 * valid only until the queue pair is dying.
+	 * Immutable after creation.  ibqp, pd and the CQs must not be used once
+	 * the QP is dying.
 	 */
 	struct ib_qp *ibqp;
 	struct ib_pd *pd;
 	u32 qpn;
 	enum ib_qp_type type;
-	struct mxe_cq *send_cq, *recv_cq;	/* or NULL: XRC */
-	struct mxe_xrcd *xrcd;		/* of a target of XRC */
+	struct mxe_cq *send_cq, *recv_cq;	/* NULL: XRC */
+	struct mxe_xrcd *xrcd;		/* of an XRC target */
 	struct list_head xrcd_entry;	/* xrcd->lock */
-	struct ib_ucontext *uctx;	/* a process's; compared, not read */
-	struct mxe_sqpoll_set *sqpoll_set;	/* of uctx, or NULL */
+	struct ib_ucontext *uctx;	/* of a process; never dereferenced */
+	struct mxe_sqpoll_set *sqpoll_set;	/* of uctx, if sq.is_polled */
 	bool is_user;
-	bool be_reply;			/* results of atomics in big-endian */
+	bool be_reply;			/* big-endian results of atomics */
 	bool sig_all;
 
-	u32 mcast_groups;	/* of which it is a member; mcast.lock */
+	u32 mcast_groups;		/* it is a member of; mcast.lock */
 
 	/*
 	 * The state and the attributes are written with both locks held, so
-	 * either suffices to read them.
+	 * either lock suffices to read them.
 	 */
 	enum ib_qp_state state;
 	bool dying;
@@ -279,50 +294,69 @@ struct mxe_qp {
 	u32 dest_qpn;
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
-	struct dst_cache dst_cache;	/* of av; bottom halves off */
-	struct dst_entry __rcu *rx_dst;	/* of what comes; see rx_dst.h */
-	u64 cnp_sent;			/* when; racy, see cnp.c */
+	struct dst_cache dst_cache;	/* of av; BHs disabled */
+	struct dst_entry __rcu *rx_dst;	/* of received packets, see rx_dst.h */
+	u64 cnp_sent;			/* last CNP, in ns; racy, see cnp.c */
 
-	/* Requester and completer; bottom halves off. */
+	/* Requester and completer.  BHs disabled. */
 	spinlock_t send_lock;
 	struct mxe_sq sq;
 
-	/* Responder; bottom halves off; inside send_lock if both. */
+	/* Responder.  BHs disabled; taken inside send_lock. */
 	spinlock_t recv_lock;
 	struct mxe_rq rq;
 
-	/* What exceeds a slice, must sleep, or may not run inside a verb. */
+	/* Does work that exceeds a slice, sleeps, or must not run in a verb. */
 	struct work_struct work;
-	unsigned long work_events;	/* enum mxe_pending, of the send side */
-	unsigned long recv_work_events;	/* and of the other */
+	/* Bits of enum mxe_pending that are left to the work item. */
+	unsigned long work_events;	/* of the send side */
+	unsigned long recv_work_events;	/* of the receive side */
 
 	/*
-	 * One for the verbs, and one for each handler that is running with no
-	 * lock held.  Taken under a lock while the queue pair is not dying.
+	 * One reference for the verbs, and one for each handler that is running
+	 * without a lock.  Taken under a lock, and only if not dying.
 	 */
 	refcount_t refs;
 	struct completion released;
 	struct rcu_head rcu;
 };
 
-/* The queue pair as ib_core sees it. */
+/* The QP as ib_core sees it. */
 struct mxe_ib_qp {
 	struct ib_qp ibqp;
-	/* NULL once destroyed: ib_core may still ask for its details. */
+	/* NULL once destroyed, because restrack may still ask for details. */
 	struct mxe_qp __rcu *qp;
 };
 
+/**
+ * to_mibqp() - Return the driver's object of a QP of ib_core.
+ * @ibqp: QP of an mxe device
+ *
+ * Return: the object that contains @ibqp.
+ */
 static inline struct mxe_ib_qp *to_mibqp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct mxe_ib_qp, ibqp);
 }
 
-/* Context: a verb, or another user that keeps the queue pair alive. */
+/**
+ * to_mqp() - Return the engine's object of a QP of ib_core.
+ * @ibqp: QP of an mxe device, not destroyed
+ *
+ * Context: A verb, or other code that keeps the QP from being destroyed.
+ * Return: the engine's object.
+ */
 static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
 {
 	return rcu_dereference_protected(to_mibqp(ibqp)->qp, true);
 }
 
+/**
+ * mxe_qp_transport() - Return the transport of a QP.
+ * @qp: QP of any type
+ *
+ * Return: the transport of its packets.  QP 1 has that of UD.
+ */
 static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
 {
 	switch (qp->type) {
@@ -338,36 +372,69 @@ static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
 	}
 }
 
-/* Returns true if requests are acknowledged: RC and XRC. */
+/**
+ * mxe_qp_is_reliable() - Check whether the requests of a QP are acknowledged.
+ * @qp: QP of any type
+ *
+ * Return: true for RC and XRC.
+ */
 static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_INI ||
 	       qp->type == IB_QPT_XRC_TGT;
 }
 
+/**
+ * mxe_qp_is_uc() - Check whether a QP is of type UC.
+ * @qp: QP of any type
+ *
+ * Return: true if it is.
+ */
 static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_UC;
 }
 
+/**
+ * mxe_qp_is_ud() - Check whether a QP sends datagrams.
+ * @qp: QP of any type
+ *
+ * Return: true for UD and QP 1.
+ */
 static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
 }
 
+/**
+ * mxe_qp_is_xrc_ini() - Check whether a QP is an XRC initiator.
+ * @qp: QP of any type
+ *
+ * Return: true for the send side of an XRC connection.
+ */
 static inline bool mxe_qp_is_xrc_ini(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_XRC_INI;
 }
 
+/**
+ * mxe_qp_is_xrc_tgt() - Check whether a QP is an XRC target.
+ * @qp: QP of any type
+ *
+ * Return: true for the receive side of an XRC connection.
+ */
 static inline bool mxe_qp_is_xrc_tgt(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_XRC_TGT;
 }
 
-/*
- * The CQ of receive completions, or NULL: a target of XRC that has taken nothing up
- * has none.  Context: recv_lock held.
+/**
+ * mxe_qp_recv_cq() - Return the CQ of receive completions.
+ * @qp: QP of any type
+ *
+ * Context: recv_lock held.
+ * Return: the CQ, or NULL.  That of an XRC target is the CQ of rq.srq, if there
+ * is one.
  */
 static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
 {
@@ -378,18 +445,39 @@ static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
 	return srq ? to_mcq(srq->ibsrq.ext.cq) : NULL;
 }
 
+/**
+ * mxe_sq_wr() - Return a request of a send queue.
+ * @sq: send queue with entries
+ * @index: free-running index of the request
+ *
+ * Context: send_lock held, or post_lock for an index that is not posted yet.
+ * Return: the slot of the request.
+ */
 static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
 {
 	return sq->wrs + (index & (sq->entries - 1)) * sq->wr_size;
 }
 
-/* Can packets be received, and requests be sent? */
+/**
+ * mxe_qp_can_receive() - Check whether a QP accepts packets in this state.
+ * @state: state of the QP
+ *
+ * Return: true for RTR, RTS, SQD and SQE.
+ */
 static inline bool mxe_qp_can_receive(enum ib_qp_state state)
 {
 	return state == IB_QPS_RTR || state == IB_QPS_RTS ||
 	       state == IB_QPS_SQD || state == IB_QPS_SQE;
 }
 
+/**
+ * mxe_qp_can_send() - Check whether a QP sends requests in this state.
+ * @state: state of the QP
+ *
+ * In SQD only requests that were started before are sent.
+ *
+ * Return: true for RTS and SQD.
+ */
 static inline bool mxe_qp_can_send(enum ib_qp_state state)
 {
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
@@ -397,34 +485,85 @@ static inline bool mxe_qp_can_send(enum ib_qp_state state)
 
 /* ---- locks ------------------------------------------------------------- */
 
-/* Take the lock of one side.  Bottom halves are off until the end. */
+/**
+ * mxe_sq_begin() - Take send_lock.
+ * @qp: QP, which may be dying
+ *
+ * mxe_sq_end() ends the section.
+ *
+ * Context: Process context or softirq.  Disables BHs.
+ */
 void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock);
+
+/**
+ * mxe_rq_begin() - Take recv_lock.
+ * @qp: QP, which may be dying
+ *
+ * mxe_rq_end() ends the section.
+ *
+ * Context: As mxe_sq_begin().
+ */
 void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
-/*
- * End a section of one side, and a slice of its work:
- *  - transmit the packets that the side has batched
- *  - fill its budget for the next slice
- *  - queue qp->work if it is pending, and drop the lock
- *  - without the lock: change the state to ERR, call the completion handlers and
- *    report the asynchronous events that are pending
+
+/**
+ * mxe_sq_end() - End a section of the send side, and a slice of its work.
+ * @qp: QP
+ *
+ * - transmits the GSO batch of the side, and refills its budget
+ * - queues qp->work if it is pending
+ * - drops send_lock, then does everything else that is pending: changes the
+ *   state to ERR, calls the completion handler, and reports events
+ *
+ * Context: send_lock held since mxe_sq_begin(), and no other lock of a QP.
+ * Releases it, and enables BHs.  Calls handlers, so a verb that may have caused
+ * one must not use it.
  */
 void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock);
+
+/**
+ * mxe_rq_end() - End a section of the receive side, and a slice of its work.
+ * @qp: QP
+ *
+ * Does the same for the receive side as mxe_sq_end() for the send side.  Events
+ * of an SRQ are reported, too.
+ *
+ * Context: recv_lock held since mxe_rq_begin(), and no other lock of a QP.
+ * Releases it, and enables BHs.  Calls handlers, as mxe_sq_end() does.
+ */
 void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock);
 
-/* mxe_sq_begin() with bottom halves off; ends with mxe_sq_end_deferred(). */
+/**
+ * mxe_sq_begin_bh_off() - Take send_lock with BHs disabled.
+ * @qp: QP, which may be dying
+ *
+ * mxe_sq_end_deferred() ends the section.
+ *
+ * Context: BHs disabled, RCU read-side section.
+ */
 static inline void mxe_sq_begin_bh_off(struct mxe_qp *qp)
 	__acquires(&qp->send_lock)
 {
 	spin_lock(&qp->send_lock);
 }
 
-/* mxe_sq_end_deferred() if there is something to transmit or pending. */
+/**
+ * mxe_sq_end_deferred_slow() - Do the work of mxe_sq_end_deferred().
+ * @qp: QP with something pending or packets to transmit
+ *
+ * Context: As mxe_sq_end_deferred(), its only caller.
+ */
 void mxe_sq_end_deferred_slow(struct mxe_qp *qp) __releases(&qp->send_lock);
-/*
- * mxe_sq_end() inside a verb, where no handler may run.  qp->work calls the
- * completion handlers and reports the events.  The rest is done here: transmit,
- * fill the budget, drop the lock, change the state to ERR.
- * Context: RCU.  Bottom halves stay off.
+
+/**
+ * mxe_sq_end_deferred() - End a section of the send side inside a verb.
+ * @qp: QP
+ *
+ * Transmits the GSO batch, refills the budget, drops send_lock, and changes the
+ * state to ERR if that is pending.  Completion handlers and events are left to
+ * qp->work, because no handler may run inside the verb that caused it.
+ *
+ * Context: send_lock held since mxe_sq_begin_bh_off(), and no other lock of a
+ * QP.  Releases it.  BHs disabled, RCU read-side section.
  */
 static inline void mxe_sq_end_deferred(struct mxe_qp *qp)
 	__releases(&qp->send_lock)
@@ -437,10 +576,13 @@ static inline void mxe_sq_end_deferred(struct mxe_qp *qp)
 	spin_unlock(&qp->send_lock);
 }
 
-/*
- * The same for the receive side inside a verb of the peer, whose send_lock is held.
- * mxe_rq_end_deferred() leaves everything that is pending to qp->work, the change to
- * ERR too.  It transmits nothing, and the budget stays as it is.
+/**
+ * mxe_rq_begin_bh_off() - Take recv_lock of a QP that is the peer of another.
+ * @qp: peer, which may be dying
+ *
+ * mxe_rq_end_deferred() ends the section.
+ *
+ * Context: BHs disabled, RCU read-side section, send_lock of the other QP held.
  */
 static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
 	__acquires(&qp->recv_lock)
@@ -448,55 +590,149 @@ static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
 	spin_lock(&qp->recv_lock);
 }
 
+/**
+ * mxe_rq_end_deferred() - End a section of the receive side of a peer.
+ * @qp: peer
+ *
+ * Everything that is pending is left to qp->work of the peer.  This includes
+ * the change to ERR, which needs its send_lock.  Transmits nothing and leaves
+ * the budget unchanged, because the loopback path uses neither of them.
+ *
+ * Context: recv_lock held since mxe_rq_begin_bh_off().  Releases it.
+ */
 void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock);
 
-/* Take both locks, to change the state.  Bottom halves are off until the end. */
+/**
+ * mxe_qp_begin() - Take both locks, as every change of the state requires.
+ * @qp: QP, which may be dying
+ *
+ * mxe_qp_end() ends the section.
+ *
+ * Context: As mxe_sq_begin().  Disables BHs.
+ */
 void mxe_qp_begin(struct mxe_qp *qp)
 	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
-/*
- * Transmit the packets that both sides have batched, and drop both locks.  What is
- * pending is left to the next end of its side, and the budgets stay as they are.
+
+/**
+ * mxe_qp_end() - Drop both locks.
+ * @qp: QP
+ *
+ * Transmits the GSO batches of both sides.  Anything pending remains so until
+ * the next section of its side ends, and the budgets are unchanged.
+ *
+ * Context: Both locks held since mxe_qp_begin().  Releases them, and enables
+ * BHs.
  */
 void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
-/*
- * Do what mxe_sq_end_deferred() and mxe_rq_end_deferred() have left to qp->work.
- * Context: the work, no lock held.
+/**
+ * mxe_qp_do_deferred() - Do the deferred work of both sides.
+ * @qp: QP
+ *
+ * Calls the handlers that mxe_sq_end_deferred() and mxe_rq_end_deferred() have
+ * deferred, and changes the state to ERR if the latter has deferred that.
+ *
+ * Context: qp->work, no lock held.
  */
 void mxe_qp_do_deferred(struct mxe_qp *qp);
-/* Drop a reference; the last one wakes up mxe_destroy_qp(). */
+
+/**
+ * mxe_qp_put() - Drop a reference.
+ * @qp: QP
+ *
+ * The last one wakes up mxe_destroy_qp().
+ *
+ * Context: Any.
+ */
 void mxe_qp_put(struct mxe_qp *qp);
 
 /* ---- state ------------------------------------------------------------- */
 
-/* Context: both locks held. */
+/**
+ * mxe_qp_set_state() - Change the state of a QP.
+ * @qp: QP
+ * @state: new state
+ *
+ * Context: Both locks held.
+ */
 void mxe_qp_set_state(struct mxe_qp *qp, enum ib_qp_state state);
-/*
- * Change the state to ERR.  A process has to ring from now on, and what it posted
- * before is seen by whoever flushes the queues next.  Context: both locks held.
+
+/**
+ * mxe_qp_set_error() - Change the state of a QP to ERR.
+ * @qp: QP
+ *
+ * From now on a process has to ring the doorbells of both queues.  A flush that
+ * begins later sees everything that was posted without ringing.
+ *
+ * Context: Both locks held.
  */
 void mxe_qp_set_error(struct mxe_qp *qp);
-/*
- * A side has halted: move to ERR; both queues are flushed by qp->work.
- * Context: no lock held.
+
+/**
+ * mxe_qp_error() - Change the state of a QP to ERR after a side has halted.
+ * @qp: QP
+ *
+ * Queues qp->work, which flushes both queues.  Does nothing if neither side is
+ * halted, or if the QP is in RESET or ERR, or dying.
+ *
+ * Context: No lock of a QP held.  Takes both.
  */
 void mxe_qp_error(struct mxe_qp *qp);
-/*
- * The same for the send queue alone: RTS to SQE (IBTA 10.3.1.7).
- * Context: send_lock held.
+
+/**
+ * mxe_qp_sq_error() - Change the state of a QP from RTS to SQE.
+ * @qp: unreliable QP whose send queue has failed (IBTA 10.3.1.7)
+ *
+ * Queues qp->work, which flushes the send queue.  Does nothing in other states.
+ *
+ * Context: send_lock held.  Takes and releases recv_lock.
  */
 void mxe_qp_sq_error(struct mxe_qp *qp);
-/* Tell the process whether it has to ring.  Context: send_lock held. */
+
+/**
+ * mxe_sq_set_need_doorbell() - Publish whether the process has to ring.
+ * @qp: QP
+ *
+ * Updates MXE_RING_NEED_DOORBELL in the send ring after a change of the state
+ * or of sq.watched.  Does nothing for a kernel consumer.
+ *
+ * Context: send_lock held.
+ */
 void mxe_sq_set_need_doorbell(struct mxe_qp *qp);
-/* Queue qp->work. */
+
+/**
+ * mxe_qp_kick() - Queue qp->work on this CPU.
+ * @qp: QP
+ *
+ * Context: Any, with a lock of a QP that is not dying, or in a verb, so that
+ * destroy cancels the work later.
+ */
 void mxe_qp_kick(struct mxe_qp *qp);
 
-/* Remember what is to be done after a completion was added. */
+/**
+ * mxe_qp_completed() - Set the pending bits that follow from a completion.
+ * @qp: QP
+ * @result: result of mxe_cq_add()
+ * @pending: pending bits of the side that has completed a request
+ *
+ * After an overrun, the side is halted and the QP moves to ERR, because
+ * completions are lost.
+ *
+ * Context: Lock of that side held.
+ */
 void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
 		      unsigned long *pending);
 
-/* Add a completion of a side; pending is that side's. */
+/**
+ * mxe_qp_complete() - Write a completion to a CQ.
+ * @qp: QP
+ * @cq: its CQ for requests of this side
+ * @wc: completion
+ * @pending: pending bits of this side
+ *
+ * Context: Lock of that side held.
+ */
 static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
 				   const struct mxe_wc *wc,
 				   unsigned long *pending)
@@ -507,11 +743,22 @@ static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
 		mxe_qp_completed(qp, result, pending);
 }
 
-/* Runs qp->work of all queue pairs. */
+/* Runs the work items of all QPs. */
 extern struct workqueue_struct *mxe_qp_wq;
 
-/* For the module.  0 or -ENOMEM. */
+/**
+ * mxe_qp_init() - Create the workqueue of QPs.
+ *
+ * Context: Process context, when the module is loaded.  May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_qp_init(void);
+
+/**
+ * mxe_qp_exit() - Destroy the workqueue of QPs.
+ *
+ * Context: Process context, when no QP exists any more.  May sleep.
+ */
 void mxe_qp_exit(void);
 
 #endif /* MXE_QP_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The verbs of queue pairs: create, destroy, modify and query.  ib_core calls them
- * through the table in device.c; they call qp.c and each file of the engine that has
- * a part in a queue pair's life.
+ * The verbs of queue pairs: create, destroy, modify and query.  ib_core calls
+ * them through the table in device.c.  They call qp.c, and each file of the
+ * engine that initialises, resets or ends a part of a QP.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -46,14 +46,14 @@ static bool mxe_qp_type_ok(enum ib_qp_type type, bool is_user)
 	case IB_QPT_XRC_TGT:
 		return true;
 	case IB_QPT_XRC_INI:
-		/* Work requests of the kernel cannot name a receive queue. */
+		/* struct ib_send_wr cannot name the SRQ of a request. */
 		return is_user;
 	default:
 		return false;
 	}
 }
 
-/* The completion queues that a type has, and its domain. */
+/* Returns true if the QP has the CQs or the XRC domain that its type needs. */
 static bool mxe_qp_refs_ok(const struct ib_qp_init_attr *init)
 {
 	if (init->qp_type == IB_QPT_XRC_TGT)
@@ -68,23 +68,26 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 	const struct ib_qp_cap *cap = &init->cap;
 
 	if (!mxe_qp_type_ok(init->qp_type, is_user))
-		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->qp_type);
+		return mxe_refuse(dev, -EOPNOTSUPP, "QP type %d is not supported",
+				  init->qp_type);
 	if (init->create_flags)
-		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x",
+		return mxe_refuse(dev, -EOPNOTSUPP, "create_flags %#x are not supported",
 				  init->create_flags);
 	if (!mxe_qp_refs_ok(init))
-		return mxe_refuse(dev, -EINVAL, "no completion queue or domain");
+		return mxe_refuse(dev, -EINVAL, "no CQ or XRC domain");
 	if (cap->max_send_wr > MXE_MAX_QP_WR ||
 	    cap->max_recv_wr > MXE_MAX_QP_WR)
-		return mxe_refuse(dev, -EINVAL, "%u/%u requests, at most %u",
+		return mxe_refuse(dev, -EINVAL,
+				  "max_send_wr %u, max_recv_wr %u, at most %u each",
 				  cap->max_send_wr, cap->max_recv_wr,
 				  MXE_MAX_QP_WR);
 	if (cap->max_send_sge > MXE_MAX_SGE || cap->max_recv_sge > MXE_MAX_SGE)
-		return mxe_refuse(dev, -EINVAL, "%u/%u SGEs, at most %u",
+		return mxe_refuse(dev, -EINVAL,
+				  "max_send_sge %u, max_recv_sge %u, at most %u each",
 				  cap->max_send_sge, cap->max_recv_sge,
 				  MXE_MAX_SGE);
 	if (cap->max_inline_data > MXE_MAX_INLINE)
-		return mxe_refuse(dev, -EINVAL, "%u bytes inline, at most %u",
+		return mxe_refuse(dev, -EINVAL, "max_inline_data %u, at most %u",
 				  cap->max_inline_data, MXE_MAX_INLINE);
 	return 0;
 }
@@ -98,7 +101,7 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 
 	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
 	sq->max_sge = max(cap->max_send_sge, 1U);
-	/* Room for gather entries takes inline data as well. */
+	/* SGEs and inline data share this room. */
 	tail = max_t(size_t, sq->max_sge * sizeof(struct ib_sge),
 		     cap->max_inline_data);
 	tail = ALIGN(tail, sizeof(struct ib_sge));
@@ -115,7 +118,7 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	if (!uctx)
 		return 0;
 	room = sizeof(struct mxe_send_wqe) + tail;
-	/* Wide operands stand before the gather entries, and are not inline. */
+	/* Wide operands precede the SGEs, and are never inline data. */
 	log_size = ilog2(sq->atomic_log_sizes);
 	if (log_size > 3)
 		room += MXE_MSKATOMIC_OPERANDS << log_size;
@@ -146,7 +149,10 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	return rq->cur ? 0 : -ENOMEM;
 }
 
-/* A target of XRC takes requests from whatever queue its peer names. */
+/*
+ * An XRC target has no queues.  It takes receive requests from any SRQ that its
+ * peer names, so rq.cur has room for the maximum number of SGEs.
+ */
 static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
 {
 	memset(cap, 0, sizeof(*cap));
@@ -190,7 +196,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	if (req.max_atomic_arg &&
 	    (!is_power_of_2(req.max_atomic_arg) ||
 	     !(BIT(ilog2(req.max_atomic_arg)) & MXE_ATOMIC_LOG_SIZES)))
-		return mxe_refuse(qp->dev, -EINVAL, "atomics of %u bytes",
+		return mxe_refuse(qp->dev, -EINVAL, "max_atomic_arg %u is not supported",
 				  req.max_atomic_arg);
 	if (udata->outlen < sizeof(struct mxe_create_qp_resp))
 		return mxe_refuse(qp->dev, -EINVAL, "no room for the response");
@@ -215,7 +221,7 @@ static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 
-/* Charged to the process, unlike ib_core's part. */
+/* struct mxe_qp is charged to the process, unlike struct mxe_ib_qp. */
 static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 				   const struct ib_qp_init_attr *init)
 {
@@ -287,7 +293,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (err)
 		goto err_leave;
 	rcu_assign_pointer(to_mibqp(ibqp)->qp, qp);
-	/* Last: from here on packets find it. */
+	/* Publish the QP last: packets find it from here on. */
 	err = mxe_qpn_alloc(qp);
 	if (err)
 		goto err_remove;
@@ -310,24 +316,27 @@ err_give:
 	return err;
 }
 
-/* ---- destroy ----------------------------------------------------------- */
+/* ---- destruction ------------------------------------------------------- */
 
 /*
- * Nothing happens to the queue pair any more once this returns, although it may
- * still be found under RCU: no timer and no work starts again once it is dying,
- * and packets and doorbells change nothing.
+ * When this returns, nothing changes the QP any more, although it may still be
+ * found under RCU.  Timers and work are never started for a dying QP, and a
+ * packet or doorbell that takes a lock sees that the QP is dying.
  */
 static void mxe_qp_kill(struct mxe_qp *qp)
 {
 	mxe_qp_begin(qp);
 	qp->dying = true;
 	mxe_qp_set_state(qp, IB_QPS_RESET);
-	/* No packet is of its connection any more. */
+	/* From now on, no packet belongs to the connection. */
 	qp->av.valid = false;
 	mxe_loopback_reset(qp);
 	qp->sq.pending = 0;
 	qp->rq.pending = 0;
-	/* mxe_xrcd_withdraw() does not visit this target any more. */
+	/*
+	 * Drop the SRQ, because mxe_xrcd_withdraw() does not visit this target
+	 * any more once it has left the domain.
+	 */
 	if (mxe_qp_is_xrc_tgt(qp)) {
 		qp->rq.srq = NULL;
 		qp->rq.read.srq = NULL;
@@ -338,7 +347,7 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 
 	mxe_retry_stop(qp);
 	cancel_work_sync(&qp->work);
-	/* Handlers that were called before. */
+	/* Wait for handlers that were called before. */
 	mxe_qp_put(qp);
 	wait_for_completion(&qp->released);
 }
@@ -347,9 +356,9 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 
-	/* uverbs detaches what a process has left attached (IBTA 11.2.4.4). */
+	/* ib_uverbs checks this itself, or detaches the QP (IBTA 11.2.4.4). */
 	if (qp->mcast_groups)
-		return mxe_refuse(qp->dev, -EBUSY, "member of %u groups",
+		return mxe_refuse(qp->dev, -EBUSY, "member of %u multicast groups",
 				  qp->mcast_groups);
 
 	mxe_qpn_free(qp);
@@ -372,9 +381,9 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-/* ---- modify and query -------------------------------------------------- */
+/* ---- attributes and state ---------------------------------------------- */
 
-/* As created: nothing posted, nothing known of a peer. */
+/* Empties the queues and forgets the peer.  Context: both locks held. */
 static void mxe_qp_reset(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
@@ -385,7 +394,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 
 	mxe_qp_set_state(qp, IB_QPS_RESET);
 
-	/* A kernel consumer does not post while it resets (IBTA 10.3.1). */
+	/* A kernel consumer must not post during a reset (IBTA 10.3.1). */
 	sq->posted = 0;
 	sq->fetched = 0;
 	sq->next = 0;
@@ -424,26 +433,26 @@ static int mxe_qp_check_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	struct mxe_dev *dev = qp->dev;
 
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
+		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x are not supported", mask);
 	if (mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE | IB_QP_CAP))
-		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
+		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x are not supported", mask);
 	if (mask & IB_QP_PORT && attr->port_num != 1)
-		return mxe_refuse(dev, -EINVAL, "port %u", attr->port_num);
+		return mxe_refuse(dev, -EINVAL, "port %u, only 1 exists", attr->port_num);
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
-		return mxe_refuse(dev, -EINVAL, "P_Key index %u",
+		return mxe_refuse(dev, -EINVAL, "P_Key index %u, only 0 exists",
 				  attr->pkey_index);
 	if (mask & IB_QP_PATH_MTU &&
 	    (attr->path_mtu < IB_MTU_256 ||
 	     attr->path_mtu > iboe_get_mtu(READ_ONCE(dev->ndev->mtu))))
-		return mxe_refuse(dev, -EINVAL, "path MTU code %d",
+		return mxe_refuse(dev, -EINVAL, "path MTU code %d is out of range",
 				  attr->path_mtu);
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
 	    attr->max_rd_atomic > MXE_MAX_RD_ATOMIC)
-		return mxe_refuse(dev, -EINVAL, "max_rd_atomic %u",
+		return mxe_refuse(dev, -EINVAL, "max_rd_atomic %u is too large",
 				  attr->max_rd_atomic);
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
 	    attr->max_dest_rd_atomic > MXE_MAX_RD_ATOMIC)
-		return mxe_refuse(dev, -EINVAL, "max_dest_rd_atomic %u",
+		return mxe_refuse(dev, -EINVAL, "max_dest_rd_atomic %u is too large",
 				  attr->max_dest_rd_atomic);
 	if (mask & IB_QP_ACCESS_FLAGS &&
 	    attr->qp_access_flags & ~(IB_ACCESS_LOCAL_WRITE |
@@ -451,23 +460,23 @@ static int mxe_qp_check_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 				      IB_ACCESS_REMOTE_READ |
 				      IB_ACCESS_REMOTE_ATOMIC |
 				      IB_ACCESS_MW_BIND |
-				      /* The CM asks for both if it may have one. */
+				      /* The CM sets both or none. */
 				      IB_ACCESS_FLUSH_GLOBAL |
 				      IB_ACCESS_FLUSH_PERSISTENT))
-		return mxe_refuse(dev, -EINVAL, "access flags %#x",
+		return mxe_refuse(dev, -EINVAL, "access flags %#x are not supported",
 				  attr->qp_access_flags);
 	if (mask & IB_QP_TIMEOUT && attr->timeout > 31)
-		return mxe_refuse(dev, -EINVAL, "timeout %u", attr->timeout);
+		return mxe_refuse(dev, -EINVAL, "timeout %u, at most 31", attr->timeout);
 	if ((mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
 	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7))
-		return mxe_refuse(dev, -EINVAL, "retry count over 7");
+		return mxe_refuse(dev, -EINVAL, "retry_cnt or rnr_retry exceeds 7");
 	if (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31)
-		return mxe_refuse(dev, -EINVAL, "RNR timer code %u",
+		return mxe_refuse(dev, -EINVAL, "min_rnr_timer %u, at most 31",
 				  attr->min_rnr_timer);
 	return 0;
 }
 
-/* What both sides keep for themselves of the attributes. */
+/* Stores the attributes, and initialises the state that depends on them. */
 static void mxe_qp_store_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 			      int mask)
 {
@@ -534,7 +543,7 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 		qp->sq.sqd_notified = from == IB_QPS_SQD;
 		break;
 	case IB_QPS_RTS:
-		/* The send queue starts again after its error, flushed. */
+		/* The queue has been flushed, and starts again. */
 		if (from == IB_QPS_SQE)
 			qp->sq.halted = false;
 		break;
@@ -545,8 +554,8 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 }
 
 /*
- * Flush a send queue before it leaves SQE, a slice at a time: it has to be empty
- * then, unless the process goes on posting.  In any other state nothing changes.
+ * Flushes the send queue slice by slice before it leaves SQE, so that only
+ * requests remain that are posted meanwhile.  Does nothing in other states.
  */
 static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 {
@@ -555,7 +564,7 @@ static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 	do {
 		mxe_qp_begin(qp);
 		more = qp->state == IB_QPS_SQE && mxe_send_flush(qp);
-		/* The work calls the handlers, also if this call is refused. */
+		/* No handler may run in a verb, so the work item calls them. */
 		if (qp->sq.pending)
 			mxe_qp_kick(qp);
 		mxe_qp_end(qp);
@@ -570,11 +579,14 @@ static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 			    struct mxe_av *av)
 {
-	/* For query only, so without a reference to the GID. */
+	/* Only query_qp reads ah_attr, so it holds no reference to the GID. */
 	qp->attr.ah_attr = attr->ah_attr;
 	qp->attr.ah_attr.grh.sgid_attr = NULL;
 	av->sport = htons(rdma_get_udp_sport(av->flow_label, qp->qpn, qp->dest_qpn));
-	/* Not the first time: it forgets what it learns in this jiffy. */
+	/*
+	 * Not for the first address: a reset also discards routes that are
+	 * cached later in this jiffy.
+	 */
 	if (qp->av.valid)
 		dst_cache_reset(&qp->dst_cache);
 	qp->av = *av;
@@ -585,8 +597,8 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 }
 
 /*
- * Everything that can fail comes first, so that a refused call changes
- * nothing; the state changes in one step.
+ * Everything that can fail precedes the first change, so a refused call changes
+ * nothing.  It may have flushed a queue in SQE, but so does the work item.
  */
 int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		  struct ib_udata *udata)
@@ -626,7 +638,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	to = mask & IB_QP_STATE ? attr->qp_state : from;
 	if (from != qp->state ||
 	    !ib_modify_qp_is_ok(from, to, ibqp->qp_type, mask)) {
-		err = mxe_refuse(qp->dev, -EINVAL, "state %d to %d, mask %#x",
+		err = mxe_refuse(qp->dev, -EINVAL,
+				 "no transition from state %d to %d with attributes %#x",
 				 qp->state, to, mask);
 		goto unlock;
 	}
@@ -642,7 +655,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	}
 	if (mask & IB_QP_STATE)
 		mxe_qp_enter_state(qp, from, to);
-	/* Flush, or send what was posted before. */
+	/* Flush the queues, or send requests that were posted before. */
 	mxe_qp_kick(qp);
 unlock:
 	mxe_qp_end(qp);

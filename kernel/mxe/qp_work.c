@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mxe_qp_work() does one slice of each side of a queue pair, outside verbs and
- * softirqs.  The workqueue calls it after qp.c has queued it.  It calls deliver.c and
- * respond.c for the receive side, send.c, sq.c and retry.c for the send side, and
- * atomic.c before the first wide atomic.
+ * The function of qp->work, which mxe_qp_kick() queues.  It calls deliver.c and
+ * respond.c for the receive side, send.c, sq.c and retry.c for the send side,
+ * and atomic.c before the first wide atomic.
  */
 #include <linux/jiffies.h>
 #include <linux/sched/stat.h>
@@ -18,10 +17,11 @@
 #include "sq.h"
 
 /*
- * The process has posted more, and none of it waits for a peer.  The doorbell has
- * done 64 slices of it, and the process can ring again: where others
- * want the CPU, the process and this thread must not have two shares, so the next
- * slice comes 50 ms later.
+ * Throttles a process that floods its send queue.  Its doorbell has already
+ * sent MXE_DOORBELL_SLICES slices, and the process can ring again.  If other
+ * threads want the CPU, the process must not get a second share of it by this
+ * work item, so the next slice is 50 ms later.  A QP that waits for
+ * acknowledgments is limited by its peer, and is not delayed.
  */
 static void mxe_qp_slow_down(struct mxe_qp *qp)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The responder's use of receive queues: takes requests up, completes, fails and
- * flushes them.  The responders of all transports call it; it calls rq.c and srq.c.
+ * Takes up, completes, fails and flushes receive requests.  The responders of
+ * all transports and the loopback path call it.  It calls rq.c and srq.c.
  */
 #include "mxe.h"
 #include "pkt.h"
@@ -35,7 +35,7 @@ int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
 
 	if (len > wr->length - offset)
 		return -EMSGSIZE;
-	/* A shared queue has a protection domain of its own. */
+	/* The keys of an SRQ belong to its own PD. */
 	if (len && mxe_mr_copy_sges_cached(qp->dev, rq->srq ? rq->srq->ibsrq.pd : qp->pd,
 				       wr->sge, wr->num_sge, offset, (void *)data, len,
 				       MXE_TO_MEMORY, &rq->local_cache))
@@ -126,13 +126,13 @@ void mxe_recv_flush(struct mxe_qp *qp)
 	if (rq->cur_valid)
 		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
 	if (qp->ibqp->srq) {
-		/* The others are not this one's (IBTA 10.2.9.4). */
+		/* Requests of an SRQ are not flushed (IBTA 10.2.9.4). */
 		if (!rq->last_wqe)
 			rq->pending |= BIT(MXE_PENDING_EV_LAST_WQE);
 		rq->last_wqe = true;
 		return;
 	}
-	/* A target of XRC has no queue, and those it uses are not its own. */
+	/* An XRC target has no queue of its own. */
 	if (!rq->q.entries)
 		return;
 	for (; limit; limit--) {
@@ -149,7 +149,7 @@ void mxe_recv_ring(struct mxe_qp *qp)
 	if (READ_ONCE(qp->state) != IB_QPS_ERR)
 		return;
 	spin_lock(&qp->recv_lock);
-	/* Not any more if it is dying. */
+	/* A dying QP is in RESET. */
 	if (qp->state == IB_QPS_ERR)
 		mxe_qp_kick(qp);
 	spin_unlock(&qp->recv_lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* recv.c takes the receive requests of a queue pair up, and completes them. */
+/* Takes up and completes receive requests for the responder (recv.c). */
 #ifndef MXE_RECV_H
 #define MXE_RECV_H
 
@@ -9,45 +9,93 @@ struct mxe_pkt;
 struct mxe_qp;
 struct mxe_wc;
 
-/*
- * May a packet that has come be taken in this state?  If not it is counted, and
- * remains the caller's.  The first one in RTR is told of (IBTA 11.6.3.1) but on
- * datagram queue pairs, which have no peer.  Context: recv_lock held.
+/**
+ * mxe_recv_admit() - Check whether a request may be accepted in this state.
+ * @qp: QP that received a request, which may be dying
+ *
+ * Counts the drop if not.  The first request in RTR raises COMM_EST (IBTA
+ * 11.6.3.1), except on a UD QP, which has no peer.
+ *
+ * Context: recv_lock held.
+ * Return: true if it may.
  */
 bool mxe_recv_admit(struct mxe_qp *qp);
-/*
- * Take up the next receive request into rq->cur, unless one that no message
- * has used is there still: -EAGAIN if there is none, -EIO if it
- * (rq->cur_valid) or the whole queue cannot be used.
+
+/**
+ * mxe_recv_take() - Take up the next receive request into rq.cur.
+ * @qp: responder
+ *
+ * Does nothing if rq.cur has a request that no message has used.
+ *
  * Context: recv_lock held.
+ * Return: 0; -EAGAIN if there is no request; -EIO if it cannot be used.  If
+ * rq.cur_valid is then false, the whole queue cannot be used.
  */
 int mxe_recv_take(struct mxe_qp *qp);
-/*
- * Put bytes offset..offset+len of the message into the request in rq->cur, which
- * holds all before offset.  Returns 0, -EMSGSIZE if they do not fit, or -EIO if the
- * consumer's list names memory that cannot be used.  Context: recv_lock held.
+
+/**
+ * mxe_recv_put() - Copy a part of a message to the receive request in rq.cur.
+ * @qp: responder
+ * @offset: first byte of the part; earlier bytes have been copied
+ * @data: data
+ * @len: bytes
+ *
+ * Context: BHs disabled, recv_lock held.
+ * Return: 0; -EMSGSIZE if the part does not fit; -EIO if an SGE names memory
+ * that cannot be used.
  */
 int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len);
-/* Complete the request in rq->cur, whose wr_id it gets.  Context: recv_lock held. */
+
+/**
+ * mxe_recv_end() - Complete the receive request in rq.cur.
+ * @qp: responder
+ * @wc: completion, whose wr_id is set here
+ *
+ * Context: recv_lock held.
+ */
 void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc);
-/*
- * The same.  pkt: the last packet of its message, or
- * NULL if it fails.  Context: recv_lock held.
+
+/**
+ * mxe_recv_complete() - Complete the receive request in rq.cur for a packet.
+ * @qp: responder; rq.offset is the length of the message in bytes
+ * @status: status of the completion
+ * @pkt: last packet of the message, or NULL if it failed
+ *
+ * Context: recv_lock held.
  */
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 		       const struct mxe_pkt *pkt);
-/*
- * The receive queue, or the request in use, cannot be used: complete that one
- * with its error or, if it has none, status; the queue pair goes to ERR.
+
+/**
+ * mxe_recv_fatal() - Move a QP to ERR because it cannot receive.
+ * @qp: responder
+ * @status: status of the request in rq.cur, unless it has an error of its own
+ *
+ * Completes the request in rq.cur, if there is one, and raises QP_FATAL.
+ *
  * Context: recv_lock held.
  */
 void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status);
-/*
- * Complete what is posted with WR_FLUSH_ERR, a slice of it; the work goes on.
+
+/**
+ * mxe_recv_flush() - Complete a slice of requests with IB_WC_WR_FLUSH_ERR.
+ * @qp: QP in ERR
+ *
+ * If requests remain, qp->work continues.  The requests of an SRQ remain there.
+ *
  * Context: recv_lock held.
  */
 void mxe_recv_flush(struct mxe_qp *qp);
-/* A process has posted: flush it if in ERR.  Context: BHs off, RCU. */
+
+/**
+ * mxe_recv_ring() - Flush receive requests after a doorbell.
+ * @qp: QP that was rung for, which may be dying
+ *
+ * Queues qp->work if the QP is in ERR.  In other states the responder reads the
+ * ring when a message arrives.
+ *
+ * Context: BHs disabled, RCU read-side section.  Takes and releases recv_lock.
+ */
 void mxe_recv_ring(struct mxe_qp *qp);
 
 #endif /* MXE_RECV_H */

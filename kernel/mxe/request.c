@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The packets of the requester: describes, fills and sends the next one, and knows
- * its cost.  send.c and ud.c call it; it calls wqe.c, mr.c and tx.c.
+ * Describes, fills and sends the packets of the requester, and computes their
+ * cost.  send.c and ud.c call this file.  It calls wqe.c, mr.c and tx.c.
  */
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -64,16 +64,19 @@ bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 		return true;
 	if (wr->flags & MXE_SEND_FENCE && sq->rd_atomic)
 		return false;
-	/* Local operations take effect in order with what is complete. */
+	/* A local operation takes effect after all earlier requests. */
 	if (mxe_wr_is_local(wr->opcode))
 		return sq->tail == sq->cur;
-	/* A limit of 0 lets nothing start: it is refused below. */
+	/* With a limit of 0, mxe_send_begin() refuses the request. */
 	return !mxe_wr_is_rd_atomic(wr->opcode) ||
 	       !qp->attr.max_rd_atomic ||
 	       sq->rd_atomic < qp->attr.max_rd_atomic;
 }
 
-/* Is the next request there, and sure to be sent in the same slice? */
+/*
+ * Returns true if another request follows the one at sq->cur and can be sent in
+ * the same slice.  mxe_send_ask_again() handles one that turns out not to be.
+ */
 static bool mxe_request_is_followed(struct mxe_qp *qp)
 {
 	const struct mxe_send_wr *wr;
@@ -93,8 +96,10 @@ static bool mxe_request_is_followed(struct mxe_qp *qp)
 }
 
 /*
- * One answer serves all that is sent in one go, so the last packet of that asks
- * for it; and others often enough that the window does not close unnoticed.
+ * Returns true if a packet has to ask for an ACK.  One ACK suffices for all
+ * requests that are sent in a slice, so the last packet of the last one asks
+ * for it.  To keep the window open, packets also ask at each quarter of
+ * MXE_MAX_UNACKED after una, and at the end of the window.
  */
 static bool mxe_request_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
 {
@@ -106,14 +111,14 @@ static bool mxe_request_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
 	      unacked + 1 >= sq->window;
 	if (!ask && !last)
 		return false;
-	/* One sent again does not count on others any more. */
+	/* A retransmitted packet does not rely on later ones. */
 	ask = ask || mxe_psn_diff(psn, sq->sent_psn) < 0 ||
 	      !mxe_request_is_followed(qp);
 	sq->ack_left = !ask;
 	return ask;
 }
 
-/* Describe the packet of wr that has sequence number psn. */
+/* Describes the packet of wr that has this PSN. */
 static void mxe_request_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 				 u32 psn, struct mxe_pkt_out *out)
 {
@@ -130,7 +135,7 @@ static void mxe_request_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr
 	out->rkey = wr->rkey;
 	out->srqn = wr->srqn;
 	if (mxe_wr_is_rd_atomic(wr->opcode))
-		qp->sq.ack_left = false;	/* Its response does. */
+		qp->sq.ack_left = false;	/* Its response acknowledges. */
 	if (mxe_wr_is_atomic(wr->opcode)) {
 		out->opcode = mxe_opcode_of(transport,
 					    mxe_request_atomic_opcode(wr->atomic.op));
@@ -139,7 +144,7 @@ static void mxe_request_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr
 		return;
 	}
 	if (mxe_wr_is_read(wr->opcode)) {
-		/* A repeated READ asks for what is missing only. */
+		/* A retransmitted READ asks for the missing part only. */
 		out->opcode = mxe_request_opcode(wr, transport, true, true);
 		out->va += offset;
 		out->dma_len = wr->length - offset;
@@ -201,7 +206,7 @@ int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		return err;
 	}
 
-	/* No route now is a loss like another: the timer tries again. */
+	/* Without a route, the packet is lost, and the timer retransmits. */
 	mxe_tx_send(qp, &sq->tx, skb);
 	return 0;
 }
@@ -215,7 +220,7 @@ u32 mxe_request_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 
 	if (!mxe_wr_is_read(wr->opcode))
 		return cost;
-	/* It costs what its responses cost. */
+	/* A READ costs as much as its responses. */
 	cost = min_t(u64, (u64)cost * mxe_request_num_pkts(qp, wr), MXE_SLICE);
 	if (cost == MXE_SLICE && in_task() && !(current->flags & PF_KTHREAD)) {
 		sq->read_cpu = smp_processor_id();

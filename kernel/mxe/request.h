@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* request.c describes and sends the packets of the requester. */
+/* The packets of the requester (request.c). */
 #ifndef MXE_REQUEST_H
 #define MXE_REQUEST_H
 
 #include "qp.h"
 #include "wr.h"
 
-/* Packets that a request takes. */
+/**
+ * mxe_request_num_pkts() - Return the number of PSNs that a request takes.
+ * @qp: QP
+ * @wr: request
+ *
+ * Return: number of its packets; for a READ that of its responses.
+ */
 static inline u32 mxe_request_num_pkts(const struct mxe_qp *qp,
 				       const struct mxe_send_wr *wr)
 {
@@ -15,17 +21,41 @@ static inline u32 mxe_request_num_pkts(const struct mxe_qp *qp,
 	return DIV_ROUND_UP(wr->length, qp->mtu);
 }
 
-/*
- * The BTH opcode of a packet, by its place in the message.  Not for atomics, whose
- * opcodes follow from the operation that they are lowered to.
+/**
+ * mxe_request_opcode() - Return the BTH opcode of a packet.
+ * @wr: request, not an atomic
+ * @transport: transport of the QP
+ * @first: the packet is the first of its message
+ * @last: the packet is the last of its message
+ *
+ * The opcode of an atomic depends on the operation that it is lowered to.
+ *
+ * Return: BTH opcode.
  */
 u8 mxe_request_opcode(const struct mxe_send_wr *wr, enum mxe_transport transport,
 		      bool first, bool last);
 
-/* mxe_request_pkt_cost() where that is not 2.  A READ costs what its responses cost. */
+/**
+ * mxe_request_long_pkt_cost() - Return the cost of a packet of a long request.
+ * @qp: QP
+ * @wr: request for which mxe_request_pkt_cost() is not a constant
+ *
+ * A READ costs as much as all of its responses, but at most a slice.  If it
+ * costs a slice and a process sends it, sq.read_cpu and sq.reads_left are set.
+ *
+ * Context: BHs disabled, send_lock held.
+ * Return: budget units.
+ */
 u32 mxe_request_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
-/* What the next packet of wr costs, in units of a slice.  Context: send_lock held. */
+/**
+ * mxe_request_pkt_cost() - Return the cost of the next packet of a request.
+ * @qp: QP
+ * @wr: request
+ *
+ * Context: BHs disabled, send_lock held.
+ * Return: budget units.
+ */
 static inline u32 mxe_request_pkt_cost(struct mxe_qp *qp,
 				       const struct mxe_send_wr *wr)
 {
@@ -34,12 +64,41 @@ static inline u32 mxe_request_pkt_cost(struct mxe_qp *qp,
 	return mxe_request_long_pkt_cost(qp, wr);
 }
 
-/* May a request that was never sent begin?  Context: send_lock held. */
+/**
+ * mxe_request_may_start() - Check whether a request may be started now.
+ * @qp: QP of RC or XRC
+ * @wr: its request at sq.cur or behind it, not started
+ *
+ * The state, a fence, max_rd_atomic, and the order of local operations may
+ * forbid it.  A request with an error may start, so that it is reported.
+ *
+ * Context: send_lock held.
+ * Return: true if it may.
+ */
 bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr);
-/* Send the packet at sq->psn.  -ENOMEM, or errors of the memory layer. */
+
+/**
+ * mxe_request_send_one() - Send the packet at sq.psn.
+ * @qp: QP of RC, XRC or UC
+ * @wr: started request that has this PSN
+ *
+ * The packet is added to the GSO batch.  Without a route it is lost later.
+ *
+ * Context: BHs disabled, send_lock held.
+ * Return: 0, -ENOMEM, or an error of mxe_request_gather().
+ */
 int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
-/*
- * Copy bytes offset..offset+len of what wr sends.  Errors of the memory layer.
+
+/**
+ * mxe_request_gather() - Copy a part of the data that a request sends.
+ * @qp: QP
+ * @wr: request
+ * @offset: first byte of the part
+ * @buf: where to copy it
+ * @len: bytes
+ *
+ * Context: BHs disabled, send_lock held.
+ * Return: 0, or an error of mxe_mr_copy_sges_cached().
  */
 int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		       u32 offset, void *buf, u32 len);

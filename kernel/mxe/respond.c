@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The responder executes requests of RC, UC and XRC in the order of their PSNs, and
- * answers them.  deliver.c gives it packets and has it continue READs, and uc.c gives it
- * the data of UC.  qp_work.c calls it to flush, qp_verbs.c to reset, and xrcd.c to forget
- * a shared receive queue.  loopback.c uses the steps in respond.h.  It calls recv.c,
- * rkey.c, atomic.c and xrc.c, and sends by tx.c.
+ * The responder executes requests of RC and XRC in the order of their PSNs and
+ * responds to them.  uc.c shares its handling of data, and loopback.c the steps
+ * in respond.h.
+ *
+ * deliver.c, qp_work.c, qp_verbs.c and xrcd.c call this file.  It calls recv.c,
+ * rkey.c, xrc.c and tx.c.
  */
 #include "mxe.h"
 #include "psn.h"
@@ -16,9 +17,9 @@
 #include "tx.h"
 #include "xrc.h"
 
-/* ---- answers ----------------------------------------------------------- */
+/* ---- responses --------------------------------------------------------- */
 
-/* Allocates the packet of an answer whose opcode is that of RC. */
+/* Allocates the packet of a response, which @out describes for RC. */
 static struct sk_buff *mxe_respond_alloc(struct mxe_qp *qp, struct mxe_pkt_out *out,
 					 u8 **payload)
 {
@@ -34,7 +35,7 @@ static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
 	u8 *payload;
 
 	skb = mxe_respond_alloc(qp, out, &payload);
-	/* An answer that is not sent is one lost: the peer asks again. */
+	/* Without memory, the response is lost, and the peer asks again. */
 	if (skb)
 		mxe_tx_send(qp, &qp->rq.tx, skb);
 }
@@ -72,7 +73,7 @@ static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 	mxe_respond_send(qp, &out);
 }
 
-/* FLUSH and ATOMIC WRITE are answered as a READ of nothing (annex A19). */
+/* FLUSH and ATOMIC WRITE have the response of a READ of 0 bytes (annex A19). */
 static void mxe_respond_placement_ack(struct mxe_qp *qp,
 				      const struct mxe_resp_res *res)
 {
@@ -83,7 +84,7 @@ static void mxe_respond_placement_ack(struct mxe_qp *qp,
 	mxe_respond_send(qp, &out);
 }
 
-/* ---- failure ----------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------- */
 
 static void mxe_respond_fatal(struct mxe_qp *qp, u32 psn, u8 syndrome,
 			      enum mxe_pending event)
@@ -96,8 +97,8 @@ static void mxe_respond_fatal(struct mxe_qp *qp, u32 psn, u8 syndrome,
 }
 
 /*
- * The one place that says what an error means to the peer and to the local
- * consumer (IBTA 9.9).
+ * Turns an error into a NAK for the peer, and into a completion and an event
+ * for the local consumer (IBTA 9.9).  Only this function does.
  */
 static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 {
@@ -105,7 +106,7 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 
 	switch (err) {
 	case -EAGAIN:
-		/* Receiver not ready; what follows is dropped silently. */
+		/* Receiver not ready.  Later packets get no other NAK. */
 		mxe_count(qp->dev, sent_rnr_nak);
 		rq->nak_sent = true;
 		mxe_respond_ack(qp, psn, MXE_AETH_RNR_NAK |
@@ -116,8 +117,8 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 	case -EACCES:
 	case -EFAULT:
 		/*
-		 * Its region went away before a WRITE with immediate ended, or
-		 * it names one to invalidate that it may not.
+		 * A receive request is in use if a WRITE with immediate data or
+		 * a SEND with invalidate had a bad key.
 		 */
 		if (rq->cur_valid)
 			mxe_recv_complete(qp, IB_WC_LOC_ACCESS_ERR, NULL);
@@ -133,7 +134,7 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 				  MXE_PENDING_EV_REQ_ERR);
 		break;
 	case -EIO:
-		/* The receive request itself cannot be used. */
+		/* The receive request, or its queue, cannot be used. */
 		if (rq->cur_valid)
 			mxe_recv_complete(qp, rq->cur->error ?:
 					  IB_WC_LOC_PROT_ERR, NULL);
@@ -160,7 +161,7 @@ static u8 mxe_respond_read_opcode(bool first, bool last)
 		      IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE;
 }
 
-/* One response packet.  Errors as of the memory layer; -ENOMEM. */
+/* Sends one response.  Returns 0, -ENOMEM, or an error of mxe_rkey_copy(). */
 static int mxe_respond_read_one(struct mxe_qp *qp)
 {
 	struct mxe_resp_read *rd = &qp->rq.read;
@@ -198,7 +199,6 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 
 DEFINE_PER_CPU(u32, mxe_reads_left);
 
-/* Send responses, up to the end of the slice; the rest is left to the work. */
 void mxe_respond_read_run(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
@@ -215,7 +215,7 @@ void mxe_respond_read_run(struct mxe_qp *qp)
 		if (!err)
 			continue;
 		rq->read.active = false;
-		/* Out of memory: the peer asks again for what is missing. */
+		/* Without memory, the peer asks for the missing part again. */
 		if (err != -ENOMEM)
 			mxe_respond_fail(qp, rq->read.psn, err);
 	}
@@ -228,7 +228,10 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 	struct mxe_resp_res *res = &rq->res[rq->res_head];
 
 	rq->res_head = (rq->res_head + 1) % rq->num_res;
-	/* The peer asks for as many at a time: it has had the oldest's answer. */
+	/*
+	 * The peer has num_res of these requests outstanding at most, so it
+	 * has received the response that was stored in this slot.
+	 */
 	if (res->valid)
 		rq->tx.progress = true;
 	res->valid = true;
@@ -264,7 +267,7 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 	mxe_respond_read_run(qp);
 }
 
-/* Checks the bytes that the first packet of a READ or WRITE names. */
+/* Checks the memory that the first packet of a READ or WRITE names. */
 static int mxe_respond_check_range(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 				   int access)
 {
@@ -272,7 +275,7 @@ static int mxe_respond_check_range(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 	if (pkt->dma_len > MXE_MAX_MSG_SIZE)
 		return -EINVAL;
-	/* A request of no bytes needs no key (IBTA 9.7.4). */
+	/* A request of 0 bytes needs no key (IBTA 9.7.4). */
 	if (!pkt->dma_len)
 		return 0;
 	return mxe_rkey_check(&rights, pkt->rkey, access, pkt->va, pkt->dma_len);
@@ -327,9 +330,8 @@ static void mxe_respond_placed(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 }
 
 /*
- * Requests are executed in order and by a processor, so what came before is
- * in coherent memory: to be seen globally takes a barrier.  Persistence is
- * nothing that this memory can promise; it is not claimed, and refused.
+ * CPUs have executed all earlier requests, so the data are in coherent memory.
+ * A barrier makes them globally visible.  Persistence is not supported.
  */
 static int mxe_respond_flush_memory(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
@@ -340,7 +342,7 @@ static int mxe_respond_flush_memory(struct mxe_qp *qp,
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_FLUSH_GLOBAL) ||
 	    !qp->rq.num_res || !pkt->flush_type)
 		return -EINVAL;
-	/* What no memory is registered for. */
+	/* No region grants any other type. */
 	if (pkt->flush_type != IB_FLUSH_GLOBAL)
 		return -EACCES;
 	if (pkt->flush_level == IB_FLUSH_RANGE)
@@ -353,13 +355,13 @@ static int mxe_respond_flush_memory(struct mxe_qp *qp,
 	if (err)
 		return err;
 
-	/* The answer is not seen before what it vouches for. */
+	/* Data of earlier requests must be visible before the response. */
 	smp_mb();
 	mxe_respond_placed(qp, pkt);
 	return 0;
 }
 
-/* One store of 8 bytes, which nobody sees a part of. */
+/* Stores 8 bytes at once, so that a part of them is never visible. */
 static int mxe_respond_atomic_write(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
@@ -517,7 +519,7 @@ static struct mxe_resp_res *mxe_respond_find(struct mxe_rq *rq,
 {
 	u32 i;
 
-	/* Newest first: numbers come again after 2^24 packets. */
+	/* Newest first, because PSNs wrap after 2^24 packets. */
 	for (i = 1; i <= rq->num_res; i++) {
 		u32 slot = (rq->res_head + rq->num_res - i) % rq->num_res;
 		struct mxe_resp_res *res = &rq->res[slot];
@@ -550,7 +552,7 @@ static bool mxe_respond_same_placement(const struct mxe_resp_res *res,
 	       res->flush_level == pkt->flush_level;
 }
 
-/* A repeated READ asks for all, or for the end that is missing. */
+/* A duplicate READ asks for everything, or for the end that is missing. */
 static bool mxe_respond_same_read(const struct mxe_qp *qp,
 				  const struct mxe_resp_res *res,
 				  const struct mxe_pkt *pkt)
@@ -570,7 +572,7 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	mxe_count(qp->dev, duplicate_requests);
 	if (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE)) {
-		/* Done before: say how far we are (IBTA 9.7.5). */
+		/* Executed before: acknowledge all that was (IBTA 9.7.5). */
 		if (pkt->ack_req)
 			mxe_respond_ack(qp, mxe_psn_add(rq->epsn, -1),
 					MXE_AETH_ACK_UNLIMITED);
@@ -584,7 +586,7 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_count(qp->dev, drop_duplicate_unknown);
 		return;
 	}
-	/* READs read again; nothing else is ever executed twice. */
+	/* A READ reads memory again.  Nothing else is executed twice. */
 	if (pkt->flags & MXE_OP_READ && mxe_respond_same_read(qp, res, pkt))
 		mxe_respond_read_start(qp, pkt, res->msn, srq);
 	else if (pkt->flags & MXE_OP_ATOMIC &&
@@ -605,7 +607,7 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		  pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
 	int err;
 
-	/* First, middle and last packets come in that order. */
+	/* First, middle and last packets must arrive in this order. */
 	if (qp->rq.msg != msg)
 		return -EINVAL;
 	if (mxe_qp_is_xrc_tgt(qp)) {
@@ -636,7 +638,7 @@ static int mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 	if (ahead > 0) {
 		mxe_count(qp->dev, out_of_sequence);
-		/* One NAK until the missing packet comes (IBTA 9.7.5). */
+		/* One NAK until the missing packet arrives (IBTA 9.7.5). */
 		if (!rq->nak_sent) {
 			rq->nak_sent = true;
 			mxe_count(qp->dev, sent_nak_sequence);
@@ -660,7 +662,7 @@ int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	/* Responses are sent after the execution: they may take its buffer. */
+	/* Responses are built after the execution, and may take the skb. */
 	rq->request = skb;
 	err = mxe_respond_do(qp, pkt);
 	if (rq->request && err != -EBUSY)
@@ -693,7 +695,7 @@ void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	/* The peer asks for the rest in vain; what waits for it goes on. */
+	/* The READ ends here.  Requests that waited for it continue. */
 	if (rq->read.srq == srq) {
 		if (rq->read.active && !qp->dying)
 			rq->pending |= BIT(MXE_PENDING_WORK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Responder: requests to memory and to the receive queue, and answers. */
+/* The responder of RC and XRC, and steps that other files share (respond.c). */
 #ifndef MXE_RESPOND_H
 #define MXE_RESPOND_H
 
@@ -10,21 +10,33 @@
 #include "rkey.h"
 #include "trace.h"
 
-/*
- * A request of a reliable connection, whose turn it is; consumes skb, which holds
- * pkt.  Returns -EBUSY, and leaves skb to the caller, if what it invalidates is being
- * accessed: to be called again.  Other errors have been answered.
- * Context: recv_lock held.
+/**
+ * mxe_respond_request() - Execute a request of RC or XRC, and respond to it.
+ * @qp: QP that can receive
+ * @pkt: request of the connection
+ * @skb: buffer that holds @pkt; consumed, except with -EBUSY
+ *
+ * A duplicate is answered from the stored results.  A request out of sequence
+ * is dropped, with a NAK if it is the first one.
+ *
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ * Return: 0; -EBUSY if the region to be invalidated is being accessed, so that
+ * the caller has to try again; or another error, for which a NAK was sent.
  */
 int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			struct sk_buff *skb);
 
-/* ---- steps of a request, shared with the loopback path; recv_lock held ---- */
+/* ---- steps of a request, shared with the loopback path ----------------- */
 
-/*
- * Returns true if the responder would execute a request with this PSN at once, and
- * has nothing to report before.  The first message in RTR is one to report (IBTA
- * 11.6.3.1).
+/**
+ * mxe_respond_is_ready() - Check whether a request would be executed at once.
+ * @qp: responder, which may be dying
+ * @psn: PSN of the request
+ *
+ * The first message in RTR is not, because it raises COMM_EST (IBTA 11.6.3.1).
+ *
+ * Context: recv_lock held.
+ * Return: true if it would.
  */
 static inline bool mxe_respond_is_ready(const struct mxe_qp *qp, u32 psn)
 {
@@ -35,9 +47,14 @@ static inline bool mxe_respond_is_ready(const struct mxe_qp *qp, u32 psn)
 	       !rq->msg && !rq->read.active && skb_queue_empty(&rq->deferred);
 }
 
-/*
- * The rights that the requester's keys are checked against.  srq: the shared queue
- * that the request names; with XRC its protection domain counts (IBTA annex A14).
+/**
+ * mxe_respond_rights() - Return the rights to check the keys of a peer against.
+ * @qp: responder
+ * @srq: SRQ that the request names; ignored except on an XRC target, where its
+ *	PD has the rights (IBTA annex A14)
+ *
+ * Context: recv_lock held.
+ * Return: the rights, valid until the lock is dropped.
  */
 static inline struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
 						   const struct mxe_srq *srq)
@@ -50,17 +67,39 @@ static inline struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
 	};
 }
 
+/**
+ * mxe_respond_may_write() - Check whether a peer may write to memory.
+ * @qp: responder
+ *
+ * Context: recv_lock held.
+ * Return: true if the access flags of the QP allow it.
+ */
 static inline bool mxe_respond_may_write(const struct mxe_qp *qp)
 {
 	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE;
 }
 
+/**
+ * mxe_respond_may_read() - Check whether a peer may read memory.
+ * @qp: responder
+ *
+ * Context: recv_lock held.
+ * Return: true if the access flags and max_dest_rd_atomic of the QP allow it.
+ */
 static inline bool mxe_respond_may_read(const struct mxe_qp *qp)
 {
 	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ && qp->rq.num_res;
 }
 
-/* Returns true if the atomic would be executed, provided that its key is valid. */
+/**
+ * mxe_respond_may_atomic() - Check whether a peer may execute an atomic.
+ * @qp: responder
+ * @va: address of the operand
+ * @args: operands
+ *
+ * Context: recv_lock held.
+ * Return: true if the atomic is executed provided that its key is valid.
+ */
 static inline bool mxe_respond_may_atomic(const struct mxe_qp *qp, u64 va,
 					  const struct mxe_atomic_args *args)
 {
@@ -70,10 +109,19 @@ static inline bool mxe_respond_may_atomic(const struct mxe_qp *qp, u64 va,
 	       IS_ALIGNED(va, mxe_atomic_size(args));
 }
 
-/*
- * Execute an atomic for which mxe_atomic_ready().  Returns 0, with the original value
- * in orig as mxe_atomic_exec() stores it, or -EINVAL or an error of mxe_rkey_get(), if
- * nothing was executed.  Inline: a call would be 2 % of an atomic on the loopback path.
+/**
+ * mxe_respond_exec_atomic() - Execute an atomic of a peer.
+ * @qp: responder
+ * @rkey: remote key
+ * @va: address of the operand
+ * @args: operands, for which mxe_atomic_ready() is true
+ * @orig: set to the original value, as by mxe_atomic_exec()
+ *
+ * Inline, because a call would be 2 % of an atomic on the loopback path.
+ *
+ * Context: BHs disabled, recv_lock held.
+ * Return: 0; -EINVAL if the QP or the memory does not allow it; or an error of
+ * mxe_rkey_get().  After an error, nothing was executed.
  */
 static inline int mxe_respond_exec_atomic(struct mxe_qp *qp, u32 rkey, u64 va,
 					  const struct mxe_atomic_args *args,
@@ -95,7 +143,13 @@ static inline int mxe_respond_exec_atomic(struct mxe_qp *qp, u32 rkey, u64 va,
 	return 0;
 }
 
-/* The request whose turn it was is executed, and its message, of num_pkts PSNs, ends. */
+/**
+ * mxe_respond_advance() - Move on to the next message.
+ * @qp: responder that has executed a request
+ * @num_pkts: PSNs from the expected one to the end of the message
+ *
+ * Context: recv_lock held.
+ */
 static inline void mxe_respond_advance(struct mxe_qp *qp, u32 num_pkts)
 {
 	qp->rq.nak_sent = false;
@@ -105,29 +159,58 @@ static inline void mxe_respond_advance(struct mxe_qp *qp, u32 num_pkts)
 
 /* ---- packets ------------------------------------------------------------- */
 
-/*
- * Put the data of a packet of a SEND or WRITE where they belong, and complete
- * the message's receive request with the last one; no answer is sent.  Errors
- * as of the memory layer; -EAGAIN: no receive request, -EIO: one that cannot
- * be used, -EMSGSIZE: too short a one.  Context: recv_lock held.
+/**
+ * mxe_respond_data() - Execute a packet of a SEND or WRITE.
+ * @qp: responder of RC, XRC or UC
+ * @pkt: packet whose turn it is
+ *
+ * Copies the data to the receive request or to remote memory.  The last packet
+ * completes the receive request.  Sends no response.
+ *
+ * Context: BHs disabled, recv_lock held.
+ * Return: 0; -EINVAL for a packet that is not allowed; -EAGAIN if there is no
+ * receive request; -EIO if it, or the whole queue, cannot be used; -EMSGSIZE if
+ * it is too short; or an error of mxe_rkey_copy() or mxe_rkey_invalidate().
  */
 int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt);
-/* Send more of a long READ, up to the end of the slice.  Context: recv_lock held. */
+
+/**
+ * mxe_respond_read_run() - Send responses of a READ up to the end of the slice.
+ * @qp: responder; does nothing without a READ in progress
+ *
+ * If the slice ends first, qp->work continues.
+ *
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ */
 void mxe_respond_read_run(struct mxe_qp *qp);
-/*
- * The queue pair is in ERR: forget a READ, and flush what is posted as
- * mxe_recv_flush() does.  Context: recv_lock held.
+
+/**
+ * mxe_respond_flush() - Abandon a READ, and flush a slice of receive requests.
+ * @qp: QP in ERR
+ *
+ * Context: recv_lock held.
  */
 void mxe_respond_flush(struct mxe_qp *qp);
+
 /*
- * How often this CPU has left the rest of a READ to the work of a queue pair, modulo
- * 2^32.  mxe_doorbell_wait() looks whether it has changed.
+ * Counts, modulo 2^32, how often this CPU has left responses of a READ to a
+ * work item.  mxe_send_is_answered_here() checks whether it has changed.
  */
 DECLARE_PER_CPU(u32, mxe_reads_left);
-/* Forget a message in progress and everything stored. */
+
+/**
+ * mxe_respond_reset() - Drop the message in progress and the stored results.
+ * @qp: QP that enters RESET
+ *
+ * Context: recv_lock held.
+ */
 void mxe_respond_reset(struct mxe_qp *qp);
-/*
- * A shared receive queue of XRC goes: let go of what is in progress for it.
+
+/**
+ * mxe_respond_forget() - Drop work in progress for an SRQ.
+ * @qp: XRC target, which may be dying
+ * @srq: SRQ that is being destroyed
+ *
  * Context: recv_lock held.
  */
 void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The timers of the requester: local ACK timeout and receiver not ready.  send.c,
- * complete.c and qp_work.c start them, and qp_verbs.c stops them; it calls sq.c and
- * cnp.c.
+ * The timers of the requester: local ACK timeout and receiver not ready.
+ * send.c, complete.c and qp_work.c start them, and qp_verbs.c stops them.  This
+ * file calls sq.c and cnp.c.
  */
 #include <linux/jiffies.h>
 
@@ -12,7 +12,7 @@
 #include "sq.h"
 #include "trace.h"
 
-/* IBTA 9.7.5: RNR NAK timer codes, in units of 10 microseconds. */
+/* Delays by RNR NAK timer code, in units of 10 microseconds (IBTA 9.7.5). */
 static const u32 mxe_rnr_delay[32] = {
 	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
 	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
@@ -20,9 +20,10 @@ static const u32 mxe_rnr_delay[32] = {
 };
 
 /*
- * Local ACK timeout: T = 4.096 us * 2^code, 0 for never (IBTA 11.2.5.2).  It is
- * to be noticed after T at least and 4 T at most (9.7.6.1.3).  An answer that
- * is late is not hastened by asking again, so further attempts wait for longer.
+ * Returns the local ACK timeout in jiffies.  T is 4.096 us * 2^code, and code 0
+ * means no timeout (IBTA 11.2.5.2).  A loss must be detected after T at least
+ * and 4 T at most (IBTA 9.7.6.1.3).  Asking again does not make a late response
+ * arrive earlier, so later attempts wait 2 T, and then 4 T.
  */
 static unsigned long mxe_retry_timeout(const struct mxe_qp *qp)
 {
@@ -33,8 +34,8 @@ static unsigned long mxe_retry_timeout(const struct mxe_qp *qp)
 }
 
 /*
- * Most deadlines are met: the timer is left to run into an old one, and then set
- * to the one that counts.
+ * Most deadlines are met, so a timer that expires early enough is not modified.
+ * It finds that the deadline has moved, and is set again then.
  */
 static void mxe_retry_arm(struct mxe_qp *qp)
 {
@@ -126,9 +127,9 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 
 	mxe_count(qp->dev, retransmit_timeouts);
 	/*
-	 * Time has passed: an earlier attempt from the same place is over.  The
-	 * work sends, since the timers of many QPs may expire at once, in one
-	 * softirq.  The next deadline begins when it does.
+	 * A timeout ends the last attempt, even if nothing was acknowledged
+	 * since it began.  qp->work sends, because the timers of many QPs may
+	 * expire in one softirq.  The next deadline is set when it sends.
 	 */
 	sq->rewound = false;
 	if (mxe_retry_rewind(qp, sq->una))
@@ -159,7 +160,7 @@ static void mxe_retry_rnr_timer_fn(struct timer_list *timer)
 
 	mxe_sq_begin(qp);
 	qp->sq.rnr_wait = false;
-	/* As for the other timer: the work sends, or goes on flushing. */
+	/* As in the other timer, qp->work sends, or continues to flush. */
 	if (!qp->dying && qp->state != IB_QPS_RESET)
 		qp->sq.pending |= BIT(MXE_PENDING_WORK);
 	mxe_sq_end(qp);

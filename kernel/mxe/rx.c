@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receives packets: checks them, finds their queue pairs, and gives them to the
- * requester or the responder under the lock of that side.  The sockets of netns.c and
- * early_demux.c call it.  It calls pkt.c and icrc.c to check a packet, qpn.c to find its
- * queue pair, and rx_dst.c and cnp.c with its route and congestion mark.  Then it calls
- * complete.c and send.c for a response, deliver.c for a request, and mcast.c for a
- * multicast datagram.
+ * Checks received packets, finds their QPs, and gives them to the requester or
+ * the responder under the lock of that side.  The sockets of netns.c and
+ * early_demux.c call this file.  It calls pkt.c, icrc.c, qpn.c, rx_dst.c and
+ * cnp.c.  Then it calls complete.c and send.c for a response, deliver.c for a
+ * request, and mcast.c for a multicast datagram.
  */
 #include <linux/if_vlan.h>
 #include <linux/rculist.h>
@@ -30,7 +29,10 @@
 
 /* ---- packets ------------------------------------------------------------ */
 
-/* Whom to charge a packet that belongs to no queue pair. */
+/*
+ * Returns the device that counts a packet without a QP: that of its netdev,
+ * else any device of the netns, or NULL.
+ */
 static struct mxe_dev *mxe_rx_dev(struct mxe_netns *mnet,
 				  const struct sk_buff *skb)
 {
@@ -70,7 +72,7 @@ static void mxe_rx_count_pkt_error(struct mxe_netns *mnet, struct sk_buff *skb,
 	}
 }
 
-/* Is it sound?  If not, that is counted. */
+/* Returns true if a packet is valid and its ICRC correct.  Counts a drop. */
 static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 			 struct mxe_pkt *pkt)
 {
@@ -91,7 +93,7 @@ static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 	bth = (const u8 *)(udph + 1);
 	len = skb_tail_pointer(skb) - bth;
 	is_ipv4 = iph->version == 4;
-	/* IP options are not covered by any rule of the ICRC. */
+	/* The rules of the ICRC do not cover IP options. */
 	if (is_ipv4 && iph->ihl != 5) {
 		mxe_rx_count_drop(mnet, skb, drop_length);
 		return false;
@@ -112,7 +114,7 @@ static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 	return true;
 }
 
-/* ---- the queue pair ------------------------------------------------------ */
+/* ---- QPs ----------------------------------------------------------------- */
 
 static void mxe_rx_dgid(const struct sk_buff *skb, union ib_gid *gid)
 {
@@ -123,7 +125,10 @@ static void mxe_rx_dgid(const struct sk_buff *skb, union ib_gid *gid)
 		memcpy(gid, &ipv6_hdr(skb)->daddr, sizeof(*gid));
 }
 
-/* Is it addressed to a GID of the device?  The device is registered. */
+/*
+ * Returns true if a packet is addressed to a GID of the device, which must be
+ * registered.
+ */
 static noinline bool mxe_rx_gid_ok(struct mxe_dev *dev,
 				   const struct sk_buff *skb)
 {
@@ -139,14 +144,14 @@ static noinline bool mxe_rx_gid_ok(struct mxe_dev *dev,
 	return true;
 }
 
-/* QP 1 of the device that the packet is addressed to.  Context: RCU. */
+/* Returns QP 1 of the device that a packet is addressed to, or NULL. */
 static struct mxe_qp *mxe_rx_gsi(struct mxe_netns *mnet,
 				 const struct sk_buff *skb)
 {
 	struct mxe_dev *dev;
 
 	list_for_each_entry_rcu(dev, &mnet->devs, mnet_entry) {
-		/* There from registration on, as the GID table is. */
+		/* If QP 1 exists, the GID table of the device does, too. */
 		struct mxe_qp *qp = rcu_dereference(dev->gsi);
 
 		if (qp && mxe_rx_gid_ok(dev, skb))
@@ -155,7 +160,7 @@ static struct mxe_qp *mxe_rx_gsi(struct mxe_netns *mnet,
 	return NULL;
 }
 
-/* The queue pair that a sound packet is for.  If there is none, that is counted. */
+/* Returns the QP that a packet is for, or NULL.  Counts a drop. */
 static struct mxe_qp *mxe_rx_lookup(struct mxe_netns *mnet,
 				    const struct sk_buff *skb, u32 qpn)
 {
@@ -167,7 +172,7 @@ static struct mxe_qp *mxe_rx_lookup(struct mxe_netns *mnet,
 	return qp;
 }
 
-/* Is the packet of the connection that the queue pair has? */
+/* Returns true if a packet belongs to the connection of the QP. */
 static bool mxe_rx_address_ok(const struct mxe_qp *qp,
 			      const struct sk_buff *skb)
 {
@@ -186,7 +191,7 @@ static bool mxe_rx_address_ok(const struct mxe_qp *qp,
 static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
 				const struct mxe_pkt *pkt)
 {
-	/* An initiator of XRC executes nothing. */
+	/* An XRC initiator has no responder. */
 	if (pkt->flags & MXE_OP_REQUEST && mxe_qp_is_xrc_ini(qp))
 		return false;
 	return mxe_pkt_transport(pkt) == mxe_qp_transport(qp);
@@ -199,8 +204,8 @@ static noinline void mxe_rx_trace_receive(const struct mxe_qp *qp,
 }
 
 /*
- * Returns true if the queue pair may get a packet of this transport and partition;
- * otherwise the drop is counted.
+ * Returns true if a packet has the transport and the partition key of the QP.
+ * Counts a drop.
  */
 static bool mxe_rx_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
@@ -220,7 +225,7 @@ static bool mxe_rx_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 /* ---- multicast ----------------------------------------------------------- */
 
-/* Did it come by the device's netdev, or one that stands on that? */
+/* Returns true if a packet arrived on the netdev of @dev, or a VLAN of it. */
 static bool mxe_rx_came_by(const struct mxe_dev *dev,
 			   const struct sk_buff *skb)
 {
@@ -231,7 +236,7 @@ static bool mxe_rx_came_by(const struct mxe_dev *dev,
 	return ndev == dev->ndev;
 }
 
-/* Copies for the members of the group on every device; consumes skb. */
+/* Gives copies to the members of a group on each device, and consumes @skb. */
 static noinline void mxe_rx_mcast(struct mxe_netns *mnet,
 				  const struct mxe_pkt *pkt,
 				       struct sk_buff *skb)
@@ -262,8 +267,8 @@ static bool mxe_rx_is_mcast(const struct mxe_pkt *pkt)
 /* ---- dispatch ------------------------------------------------------------ */
 
 /*
- * A run of packets for one side of one queue pair.  The lock of that side is held
- * while qp is set.
+ * Packets in a row for one side of one QP.  The lock of that side is held while
+ * qp is set.
  */
 struct mxe_rx_run {
 	struct mxe_qp *qp;
@@ -286,14 +291,14 @@ static __always_inline void mxe_rx_run_end(struct mxe_rx_run *run)
 	}
 }
 
-/* Go on with the run if it is of this side of qp, else begin another. */
+/* Continues a run for this side of @qp, or ends it and begins another. */
 static __always_inline void mxe_rx_run_join(struct mxe_rx_run *run,
 					    struct mxe_qp *qp, bool is_request)
 {
 	if (run->qp == qp && run->is_request == is_request)
 		return;
 	mxe_rx_run_end(run);
-	/* mxe_rx_run_end() pairs with these. */
+	/* Annotations for sparse.  mxe_rx_run_end() drops the lock. */
 	if (is_request) {
 		mxe_rq_begin(qp);
 		__release(&qp->recv_lock);
@@ -306,8 +311,8 @@ static __always_inline void mxe_rx_run_join(struct mxe_rx_run *run,
 }
 
 /*
- * Returns true if the packet is of the queue pair's connection, which learns its
- * route and congestion mark then.  Context: a lock of the queue pair held.
+ * Returns true if a packet belongs to the connection of the QP.  Then its route
+ * is kept, and a congestion mark is answered.  Context: lock of a side held.
  */
 static __always_inline bool mxe_rx_of_connection(struct mxe_qp *qp,
 						 const struct sk_buff *skb)
@@ -321,7 +326,7 @@ static __always_inline bool mxe_rx_of_connection(struct mxe_qp *qp,
 	return true;
 }
 
-/* A response, or a CNP; consumes skb. */
+/* Handles a response or a CNP, and consumes @skb. */
 static __always_inline void mxe_rx_response(struct mxe_qp *qp,
 					    const struct mxe_pkt *pkt,
 					    struct sk_buff *skb)
@@ -340,8 +345,8 @@ static __always_inline void mxe_rx_response(struct mxe_qp *qp,
 }
 
 /*
- * A request; consumes skb.  more: the lock may be held for others.  Returns false if
- * it must be dropped before.
+ * Handles a request, and consumes @skb.  With @more, other packets follow in
+ * the list.  Returns false if the lock must be dropped before them.
  */
 static __always_inline bool mxe_rx_request(struct mxe_qp *qp,
 					   const struct mxe_pkt *pkt,
@@ -357,11 +362,13 @@ static __always_inline bool mxe_rx_request(struct mxe_qp *qp,
 	if (!more)
 		return true;
 	mxe_deliver_spend(qp, pkt);
-	/* With XRC the next may be for another queue than rq.pending. */
+	/*
+	 * Events in rq.pending refer to rq.srq.  On an XRC target the next
+	 * request may name another SRQ, so end the section first.
+	 */
 	return !(qp->rq.pending && mxe_qp_is_xrc_tgt(qp));
 }
 
-/* One packet; consumes skb. */
 static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 				       struct sk_buff *skb, struct mxe_qp *hint,
 				       struct mxe_rx_run *run, bool more)
@@ -371,7 +378,7 @@ static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 
 	if (!mxe_rx_check(mnet, skb, &pkt))
 		goto drop;
-	/* The hint implies that the netdev is the device's own. */
+	/* With the hint, the packet did not arrive on a VLAN. */
 	if (!qp || pkt.qpn != qp->qpn) {
 		if (is_vlan_dev(skb->dev))
 			pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
@@ -390,7 +397,7 @@ static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 		return;
 	}
 	if (pkt.flags & MXE_OP_DETH) {
-		/* The GID table has locks of its own. */
+		/* The lookup in the GID table takes locks. */
 		mxe_rx_run_end(run);
 		if (!mxe_rx_gid_ok(qp->dev, skb)) {
 			mxe_count(qp->dev, drop_address);
@@ -423,7 +430,7 @@ int mxe_rx_udp(struct sock *sk, struct sk_buff *skb)
 {
 	struct mxe_netns *mnet = rcu_dereference_sk_user_data(sk);
 
-	/* UDP may have left the rest of a GSO batch here. */
+	/* UDP may have left a pointer to the rest of a GSO batch in next. */
 	skb_mark_not_on_list(skb);
 	if (mnet)
 		mxe_rx(mnet, skb, NULL);

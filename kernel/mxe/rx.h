@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* rx.c takes received packets from UDP to their queue pairs. */
+/* Received packets, from UDP to their QPs (rx.c). */
 #ifndef MXE_RX_H
 #define MXE_RX_H
 
@@ -10,16 +10,29 @@ struct mxe_qp;
 struct sk_buff;
 struct sock;
 
-/*
- * One or more received packets, linked by next, whose transport headers are set;
- * consumes them.  hint: a queue pair that some may be for, and they came by the
- * netdev of its device; or NULL.  Context: softirq, RCU.
+/**
+ * mxe_rx() - Check received packets, and give them to their QPs.
+ * @mnet: netns in which they were received
+ * @list: packets, linked by next, whose transport headers are set; consumed
+ * @hint: QP that the packets may be for, or NULL; if set, all packets must have
+ *	arrived on the netdev of its device, and not on a VLAN
+ *
+ * Packets in a row for the same side of a QP are handled under one lock.
+ *
+ * Context: Softirq, RCU read-side section.  Takes locks of QPs, and calls
+ * handlers.
  */
 void mxe_rx(struct mxe_netns *mnet, struct sk_buff *list, struct mxe_qp *hint);
 
-/*
- * encap_rcv() of the UDP sockets.  Returns 0: the packet was consumed.
- * Context: softirq, RCU.
+/**
+ * mxe_rx_udp() - Receive a packet from a UDP socket.
+ * @sk: socket of the netns
+ * @skb: packet whose transport header is set; consumed
+ *
+ * The function encap_rcv() of the sockets.
+ *
+ * Context: Softirq, RCU read-side section.
+ * Return: 0, as the packet was consumed.
  */
 int mxe_rx_udp(struct sock *sk, struct sk_buff *skb);
 

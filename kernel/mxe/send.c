@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester's loop begins the requests that are posted, and sends them packet by
- * packet or executes them on the loopback path.  doorbell.c, post.c, sqpoll.c, rx.c and
- * qp_work.c call it to send, qp_work.c and qp_verbs.c to flush.  It calls wqe.c for the
- * requests, loopback.c, request.c, ud.c and uc.h to execute or send them, mr.c, mw.c and
- * rkey.c for local operations, sq.c to complete, and retry.c for the timers.
+ * The loop of the requester over the send queue.  It starts the posted requests
+ * and sends them packet by packet, or executes them on the loopback path.
+ *
+ * doorbell.c, post.c, sqpoll.c, rx.c and qp_work.c call this file to send, and
+ * qp_work.c and qp_verbs.c to flush.  It calls wqe.c, loopback.c, request.c,
+ * ud.c, sq.c and retry.c, and mr.c, mw.c and rkey.c for local operations.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -25,7 +26,7 @@
 #include "wqe.h"
 #include "wr.h"
 
-/* Begin with a request: it gets its PSNs. */
+/* Starts a request: it gets its PSNs, and is outstanding. */
 static void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
@@ -41,8 +42,9 @@ static void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 }
 
 /*
- * The request before the one at sq->cur relied on that one to be acknowledged: its
- * last packet is sent again, and asks itself.
+ * Called if the request at sq->cur cannot be sent now.  If the last packet of
+ * the previous request did not ask for an ACK, because this request was to ask
+ * for both, that packet is sent again.  A retransmission always asks.
  */
 static void mxe_send_ask_again(struct mxe_qp *qp)
 {
@@ -56,9 +58,10 @@ static void mxe_send_ask_again(struct mxe_qp *qp)
 }
 
 /*
- * The request at sq->cur cannot be sent.  It is reported by the work or the
- * completer, when everything before it is complete: until then that may have
- * to be sent again, after which we are here again.
+ * Records that the request at sq->cur has failed before it was sent completely.
+ * qp->work or the completer reports the error when all earlier requests are
+ * complete.  Until then they may be retransmitted, after which the request
+ * fails here again.
  */
 static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 {
@@ -73,7 +76,10 @@ static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 	mxe_send_ask_again(qp);
 }
 
-/* False: what it invalidates is being accessed, to be tried again. */
+/*
+ * Returns false if the region to be invalidated is being accessed.  The request
+ * stays at sq->cur then, and qp->work tries again.
+ */
 static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_rights rights = {
@@ -101,14 +107,15 @@ static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		return false;
 	}
 
-	/* It has no packets, so it never shows up as outstanding. */
+	/* It has no packets, so it is never outstanding. */
 	wr->started = true;
 	mxe_sq_complete_cur(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
 	return true;
 }
 
 /*
- * Begin with wr, which was never sent.  False: not now, or not at all.
+ * Starts a request of RC or XRC, or executes it if it is a local operation.
+ * Returns false if it must wait, or has failed.
  */
 static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
@@ -128,7 +135,7 @@ static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return true;
 }
 
-/* The packet at sq->psn was sent: on to the next. */
+/* Moves on to the next packet after the one at sq->psn was sent. */
 static void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
 {
 	if (mxe_wr_is_read(wr->opcode))
@@ -154,12 +161,12 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 }
 
 enum mxe_send_verdict {
-	MXE_SEND_VERDICT_GO,			/* send a packet of it */
-	MXE_SEND_VERDICT_NEXT,			/* that was all: look at the next */
-	MXE_SEND_VERDICT_STOP,			/* nothing is to be sent now */
+	MXE_SEND_VERDICT_GO,			/* send its next packet */
+	MXE_SEND_VERDICT_NEXT,			/* it is complete: continue */
+	MXE_SEND_VERDICT_STOP,			/* send nothing more now */
 };
 
-/* wr at sq->cur was never sent, and would be answered. */
+/* For a request at sq->cur, of RC or XRC, that was not started. */
 static __always_inline enum mxe_send_verdict
 mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
@@ -179,12 +186,12 @@ mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		return MXE_SEND_VERDICT_STOP;
 	if (sq->cur == cur)
 		return MXE_SEND_VERDICT_GO;
-	/* It has completed: wr may be another request by now. */
+	/* It is complete.  wr may already be another request. */
 	sq->budget--;
 	return MXE_SEND_VERDICT_NEXT;
 }
 
-/* The same if nothing is acknowledged, so that errors are reported at once. */
+/* The same for UC.  Nothing is acknowledged, so errors are reported at once. */
 static __always_inline enum mxe_send_verdict
 mxe_send_begin_unacked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
@@ -198,7 +205,7 @@ mxe_send_begin_unacked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return MXE_SEND_VERDICT_GO;
 }
 
-/* A packet of wr could not be sent.  False: nothing more is to be sent now. */
+/* Handles a packet that could not be sent.  Returns false to end the loop. */
 static __always_inline bool
 mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
 {
@@ -207,13 +214,13 @@ mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
 	if (err != -ENOMEM)
 		mxe_count(qp->dev, local_access_errors);
 	if (transport == MXE_TRANSPORT_UC) {
-		/* Out of memory is counted, and a packet lost like others. */
+		/* Counted by mxe_tx_alloc().  UC packets may be lost. */
 		if (err == -ENOMEM)
 			return true;
 		sq->cur++;
 		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);
 	} else if (err == -ENOMEM) {
-		/* The timer goes on, not the work. */
+		/* With budget left, the timer tries again, and not qp->work. */
 		sq->budget = max(sq->budget, 1);
 		mxe_retry_later(qp, 1);
 	} else {
@@ -225,7 +232,7 @@ mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
 static __always_inline bool
 mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport transport)
 {
-	/* A message that was begun is sent to its end also in SQD. */
+	/* In SQD, a message that was started is sent to its end. */
 	if (transport == MXE_TRANSPORT_UD ? qp->state != IB_QPS_RTS :
 					    !mxe_qp_can_send(qp->state))
 		return false;
@@ -234,8 +241,8 @@ mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport transport)
 }
 
 /*
- * The loop over what may be sent.  The transport is a constant of each caller, and
- * that of XRC is RC here.
+ * @transport is a constant in each caller, so the compiler makes a loop for
+ * each transport.  XRC uses that of RC.
  */
 static __always_inline void
 mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
@@ -299,7 +306,7 @@ static noinline void mxe_send_loop_ud(struct mxe_qp *qp)
 	mxe_send_loop(qp, MXE_TRANSPORT_UD);
 }
 
-/* Up to the end of the slice, which has come if sq->budget is spent. */
+/* Sends until the slice ends (sq->budget <= 0), or nothing more may be sent. */
 static __always_inline void mxe_send_slice(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
@@ -328,7 +335,7 @@ bool mxe_send_flush(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	/* The one that caused it is reported first. */
+	/* First report the request that failed. */
 	if (sq->local_error)
 		mxe_sq_report_error(qp);
 	for (;;) {
@@ -353,7 +360,6 @@ bool mxe_send_flush(struct mxe_qp *qp)
 	return more;
 }
 
-/* Send a slice; `last` and the result as for mxe_send_ring(). */
 static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 {
 	struct mxe_sq *sq = &qp->sq;
@@ -406,8 +412,8 @@ bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again)
 void mxe_send_doorbell(struct mxe_qp *qp)
 {
 	/*
-	 * With interrupts off bottom halves cannot be switched on again, and
-	 * the network stack must not be entered.
+	 * With interrupts disabled, BHs must not be enabled again, and the
+	 * network stack must not be entered.
 	 */
 	if (irqs_disabled()) {
 		mxe_qp_kick(qp);

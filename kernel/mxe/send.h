@@ -1,34 +1,69 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The requester's loop sends what may be sent of a send queue (send.c). */
+/* The loop of the requester over the send queue (send.c). */
 #ifndef MXE_SEND_H
 #define MXE_SEND_H
 
 #include "qp.h"
 
-/*
- * Send what may be sent, up to the end of the slice; the work does the rest.
- * Requests that are not acknowledged, local operations among them, complete
- * here.  Context: send_lock held.
+/**
+ * mxe_send_run() - Send requests up to the end of the slice.
+ * @qp: QP that can send
+ *
+ * Executes local operations, and requests on the loopback path if possible.
+ * These and requests of unreliable QPs, which are never acknowledged, complete
+ * here.  If the slice ends first, qp->work continues.
+ *
+ * Context: BHs disabled, RCU read-side section, send_lock held.  Takes and
+ * releases recv_lock of a peer on this host.
  */
 void mxe_send_run(struct mxe_qp *qp);
-/*
- * Complete what is posted with WR_FLUSH_ERR, a slice of it; true: there is more,
- * and the work goes on.  Context: send_lock held.
+
+/**
+ * mxe_send_flush() - Complete a slice of requests with IB_WC_WR_FLUSH_ERR.
+ * @qp: QP in ERR or SQE
+ *
+ * Reports the error of the request that failed first.
+ *
+ * Context: send_lock held.
+ * Return: true if requests remain, which qp->work flushes.
  */
 bool mxe_send_flush(struct mxe_qp *qp);
-/*
- * Something was posted: send a slice of it.  Returns true if there is more, which
- * is left to the work if this is the last slice of the doorbell.
- * Context: BHs off, RCU.
+
+/**
+ * mxe_send_ring() - Send one slice of a send queue after a doorbell.
+ * @qp: QP that was rung for, which may be dying
+ * @last: true in the last slice of this doorbell; qp->work then continues
+ *
+ * Context: BHs disabled, RCU read-side section.  Takes and releases send_lock.
+ * Return: true if requests remain.
  */
 bool mxe_send_ring(struct mxe_qp *qp, bool last);
-/*
- * Has this CPU left some of a READ to a work since a process sent one here that is not
- * complete?  una: sq.una now; if again, that has to have moved.
- * Context: BHs off.
+
+/**
+ * mxe_send_is_answered_here() - Check whether this CPU answers a READ of a QP.
+ * @qp: QP that was rung for, which may be dying
+ * @una: set to the first PSN that is not acknowledged; with @again also the
+ *	one of the last call
+ * @again: whether there was a last call for this doorbell
+ *
+ * Looks at the last READ that costs a slice and was sent by a process.  Such a
+ * READ is answered here if this CPU sent it, and has since then, or since the
+ * last call, left responses of a READ to a work item (mxe_reads_left).
+ *
+ * Context: BHs disabled, RCU read-side section.  Takes and releases send_lock.
+ * Return: true if the READ is answered here, requests are outstanding, and with
+ * @again some of them were acknowledged since the last call.
  */
 bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again);
-/* mxe_send_ring() for one slice.  Context: any in which verbs are called. */
+
+/**
+ * mxe_send_doorbell() - Send one slice of a send queue of a kernel consumer.
+ * @qp: QP to which requests were posted
+ *
+ * With interrupts disabled, qp->work sends instead.
+ *
+ * Context: Any, in a verb.  Takes and releases send_lock.
+ */
 void mxe_send_doorbell(struct mxe_qp *qp);
 
 #endif /* MXE_SEND_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send queue: completes its oldest request, and goes back to one that has to be
- * sent again.  The requester, the completer, the loopback path and the timers call it;
- * it calls qp.c.
+ * Completes the oldest request of a send queue, and rewinds to one that has to
+ * be sent again.  The requester, the completer, the loopback path and the
+ * timers call this file.  It calls qp.c.
  */
 #include "mxe.h"
 #include "psn.h"
@@ -33,17 +33,20 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	/* First: a consumer that sees the completion may leave SQE at once. */
+	/*
+	 * Enter SQE before the CQE is written.  A consumer that polls the CQE
+	 * may modify the QP back to RTS at once.
+	 */
 	if (failed && !mxe_qp_is_reliable(qp))
 		mxe_qp_sq_error(qp);
 	if (wr->started && mxe_wr_is_rd_atomic(wr->opcode) && sq->rd_atomic)
 		sq->rd_atomic--;
 
 	/*
-	 * The place in the queue is free before the completion is seen: who
-	 * polls that on another processor may post at once.  From here on the
-	 * request may be overwritten.  Pairs with the control dependency in
-	 * mxe_wqe_put().
+	 * Free the slot before the CQE is written.  A consumer that polls the
+	 * CQE on another CPU may post at once and find the queue not full.  wr
+	 * may be overwritten from here on.  Pairs with the control dependency
+	 * in mxe_wqe_put().
 	 */
 	smp_store_release(&sq->tail, sq->tail + 1);
 	mxe_ring_set_consumer(&sq->ring, sq->tail);
@@ -67,7 +70,7 @@ void mxe_sq_report_error(struct mxe_qp *qp)
 	if (!status || sq->halted || sq->tail != sq->local_error_at)
 		return;
 	sq->local_error = IB_WC_SUCCESS;
-	/* Part of it may have been sent. */
+	/* Part of the request may have been sent, so it counts as sent. */
 	sq->next = sq->tail + 1;
 	sq->cur = sq->next;
 	mxe_sq_complete(qp, status);

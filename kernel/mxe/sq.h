@@ -1,34 +1,69 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The send queue: completing its work requests, and sending them again. */
+/* Completes send requests, and rewinds for retransmission (sq.c). */
 #ifndef MXE_SQ_H
 #define MXE_SQ_H
 
 #include "qp.h"
 
-/*
- * Complete the oldest work request.  With an error the queue pair goes to
- * ERR, an unreliable one to SQE.  Context: send_lock held.
+/**
+ * mxe_sq_complete() - Complete the oldest request.
+ * @qp: QP with a request at sq.tail
+ * @status: IB_WC_SUCCESS, IB_WC_WR_FLUSH_ERR or an error
+ *
+ * Writes a CQE if the request is signalled or @status is not success.  An error
+ * halts the send side, and moves a reliable QP to ERR, and another one to SQE.
+ *
+ * Context: send_lock held.
  */
 void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status);
-/*
- * The request at sq->cur, of which nothing is in flight, has ended: it completes
- * in its turn.  Context: send_lock held.
+
+/**
+ * mxe_sq_complete_cur() - Complete a request that was never sent.
+ * @qp: QP whose request at sq.cur is the oldest, and was not started
+ * @status: as of mxe_sq_complete()
+ *
+ * Context: send_lock held.
  */
 void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status);
-/*
- * The request at sq->cur, the oldest, was executed without its num_pkts packets: it
- * completes as if they were sent and acknowledged.  Context: send_lock held.
+
+/**
+ * mxe_sq_complete_executed() - Complete a request that needed no packets.
+ * @qp: QP whose request at sq.cur is the oldest, and was not started
+ * @num_pkts: packets that the request would have taken
+ *
+ * Advances the PSNs as if the packets had been sent and acknowledged, because
+ * the responder has advanced its own.
+ *
+ * Context: send_lock held.
  */
 void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts);
-/*
- * Report an error found while sending, once it is the oldest's turn.
+
+/**
+ * mxe_sq_report_error() - Report an error that was found while sending.
+ * @qp: QP
+ *
+ * Completes the request with sq.local_error, if it is the oldest one by now.
+ *
  * Context: send_lock held.
  */
 void mxe_sq_report_error(struct mxe_qp *qp);
-/* Start sending from psn again (go-back-N).  Context: send_lock held. */
+
+/**
+ * mxe_sq_rewind() - Go back to a PSN, from which everything is sent again.
+ * @qp: QP
+ * @psn: PSN of a request that was sent and is not complete
+ *
+ * Context: send_lock held.
+ */
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn);
 
-/* Is anything sent and not acknowledged? */
+/**
+ * mxe_sq_outstanding() - Check whether requests are outstanding.
+ * @sq: send queue
+ *
+ * Context: send_lock held.
+ * Return: true if a request was sent and is not complete.
+ */
 static inline bool mxe_sq_outstanding(const struct mxe_sq *sq)
 {
 	return sq->tail != sq->next;

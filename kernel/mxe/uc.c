@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The responder of unreliable connections.  deliver.c calls it; it calls respond.c
- * for the data and recv.c for errors.
+ * The responder of unreliable connections.  deliver.c calls it.  It calls
+ * respond.c for data and recv.c for errors.
  */
 #include "mxe.h"
 #include "psn.h"
@@ -10,8 +10,8 @@
 #include "uc.h"
 
 /*
- * Errors that concern the message drop it, silently (IBTA 9.8.2.2); the
- * receive request that it used is there for the next one.
+ * An error in a message drops it silently (IBTA 9.8.2.2).  The next message
+ * uses the same receive request.
  */
 static void mxe_uc_drop_message(struct mxe_qp *qp)
 {
@@ -31,7 +31,7 @@ void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	rq->epsn = mxe_psn_add(pkt->psn, 1);
 	if (!in_order)
 		mxe_count(qp->dev, out_of_sequence);
-	/* The rest of what was begun is lost, or the beginning of this. */
+	/* The end of the last message is lost, or the start of this one. */
 	if (start ? rq->msg : !fits)
 		mxe_uc_drop_message(qp);
 	if (!start && !fits)

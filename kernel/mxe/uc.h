@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * An unreliable connection carries SEND and RDMA WRITE without acknowledgments
- * (uc.c).
- */
+/* Unreliable connections (UC), which have no acknowledgments (uc.c). */
 #ifndef MXE_UC_H
 #define MXE_UC_H
 
 #include "qp.h"
 #include "sq.h"
 
-/*
- * A packet was sent.  Nothing is acknowledged: a message that is sent is complete.
+/**
+ * mxe_uc_sent() - Complete a request of UC if all of it was sent.
+ * @qp: QP of UC that has sent a packet
+ *
  * Context: send_lock held.
  */
 static inline void mxe_uc_sent(struct mxe_qp *qp)
@@ -22,7 +21,15 @@ static inline void mxe_uc_sent(struct mxe_qp *qp)
 		mxe_sq_complete(qp, IB_WC_SUCCESS);
 }
 
-/* A request whose turn it is.  Context: recv_lock held. */
+/**
+ * mxe_uc_request() - Execute a request of UC.
+ * @qp: QP of UC that can receive
+ * @pkt: request of its connection
+ *
+ * A message with a missing packet is dropped.
+ *
+ * Context: BHs disabled, recv_lock held.
+ */
 void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
 #endif /* MXE_UC_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Datagrams: the requester and the responder of UD queue pairs and QP 1.  send.c and
- * deliver.c call it; it calls request.c, tx.c and recv.c.
+ * The requester and the responder of UD QPs and QP 1.  send.c and deliver.c
+ * call this file.  It calls request.c, tx.c and recv.c.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -14,7 +14,7 @@
 #include "ud.h"
 #include "wr.h"
 
-/* Such a Q_Key in a request stands for the queue pair's own (IBTA 10.2.5). */
+/* A Q_Key with this bit in a request means that of the QP (IBTA 10.2.5). */
 #define MXE_QKEY_CONTROLLED	BIT(31)
 
 /* ---- sending ----------------------------------------------------------- */
@@ -47,7 +47,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 	if (wr->length > mxe_ud_mtu(qp))
 		return IB_WC_LOC_LEN_ERR;
 	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
-	/* Counted, and lost as datagrams may be. */
+	/* Counted by mxe_tx_alloc().  Datagrams may be lost. */
 	if (!skb)
 		return IB_WC_SUCCESS;
 	if (mxe_request_gather(qp, wr, 0, payload, wr->length)) {
@@ -62,7 +62,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 
 /* ---- receiving --------------------------------------------------------- */
 
-/* What stands before the payload in a receive buffer (IBTA 11.4.1.2, A17). */
+/* Writes the 40 bytes before the payload of a datagram (IBTA 11.4.1.2, A17). */
 static void mxe_ud_grh(const struct sk_buff *skb, union rdma_network_hdr *grh)
 {
 	memset(grh, 0, sizeof(*grh));
@@ -100,8 +100,8 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return;
 	}
 	/*
-	 * Dropped silently (IBTA 9.8.3): a remote sender must not stop the queue.
-	 * The next datagram takes the same request.
+	 * Drop silently (IBTA 9.8.3), because a remote sender must not stop the
+	 * QP.  The next datagram uses the same request.
 	 */
 	if (len > qp->rq.cur->length) {
 		mxe_count(qp->dev, drop_recv_too_short);

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * UD queue pairs and the general services interface (QP 1, which the connection
- * manager uses) send and receive unreliable datagrams (ud.c).
- */
+/* Unreliable datagrams of UD QPs and of QP 1, which RDMA CM uses (ud.c). */
 #ifndef MXE_UD_H
 #define MXE_UD_H
 
 #include "qp.h"
 #include "sq.h"
 
-/* Send the datagram of wr; the status of its completion. */
+/**
+ * mxe_ud_send_one() - Send a datagram.
+ * @qp: UD QP or QP 1
+ * @wr: request without an error
+ *
+ * Without memory or a route the datagram is lost.
+ *
+ * Context: BHs disabled, send_lock held.
+ * Return: status of its completion: IB_WC_SUCCESS, IB_WC_LOC_LEN_ERR or
+ * IB_WC_LOC_PROT_ERR.
+ */
 enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr);
 
-/*
- * The request at sq->cur.  Nothing is acknowledged: what is sent is complete.
- * Context: send_lock held.
+/**
+ * mxe_ud_send() - Send and complete the request at sq.cur.
+ * @qp: UD QP or QP 1
+ * @wr: the request
+ *
+ * Context: BHs disabled, send_lock held.
  */
 static inline void mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
@@ -23,9 +33,16 @@ static inline void mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	mxe_sq_complete_cur(qp, wr->error ?: mxe_ud_send_one(qp, wr));
 }
 
-/*
- * A datagram to an address of the device, whose turn it is; skb holds pkt.
- * Context: recv_lock held.
+/**
+ * mxe_ud_request() - Receive a datagram.
+ * @qp: UD QP or QP 1 that can receive
+ * @pkt: datagram to a GID of the device, or to a group of the QP
+ * @skb: buffer that holds @pkt
+ *
+ * A datagram with a wrong Q_Key, or without a receive request that is long
+ * enough, is dropped.
+ *
+ * Context: BHs disabled, recv_lock held.
  */
 void mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		    const struct sk_buff *skb);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks the work requests of processes and of kernel consumers, and copies them into
- * struct mxe_send_wr.  send.c and request.c call it for those of processes, post.c for
- * those of kernel consumers, and qp_verbs.c asks which opcodes a process may post.  It
- * calls ah.c and mr.c, and reads the ring by ring.h and the table of opcodes by wr.h.
+ * Checks the send requests of processes and of kernel consumers, and copies
+ * them to struct mxe_send_wr.  send.c, request.c and qp_verbs.c call it for
+ * processes, and post.c for kernel consumers.  It calls ah.c and mr.c.
  */
 #include "ah.h"
 #include "mxe.h"
@@ -11,7 +10,6 @@
 #include "wqe.h"
 #include "wr.h"
 
-/* It was not begun, and has no data so far.  PSNs come when it is. */
 static void mxe_wqe_init_wr(struct mxe_send_wr *wr)
 {
 	wr->started = false;
@@ -21,7 +19,7 @@ static void mxe_wqe_init_wr(struct mxe_send_wr *wr)
 	wr->length = 0;
 }
 
-/* Operands as posted, of up to 8 bytes, to operands as sent. */
+/* Sets operands of up to 8 bytes, and lowers the operation if possible. */
 static __always_inline void
 mxe_wqe_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
 		   u64 swap, u64 compare_add_mask, u64 swap_mask)
@@ -60,7 +58,7 @@ mxe_wqe_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
 	}
 }
 
-/* Masked ones of 16 and 32 bytes, whose operands stand at data. */
+/* Copies the operands of a masked atomic of 16 or 32 bytes from @data. */
 static noinline void mxe_wqe_set_wide(struct mxe_send_wr *wr, u8 log_size,
 				      const void *data)
 {
@@ -83,7 +81,7 @@ static noinline void mxe_wqe_set_wide(struct mxe_send_wr *wr, u8 log_size,
 	memcpy(a->swap_mask_words, wide + 3 * n, len);
 }
 
-/* Sum of the gather list, maybe more than a message can have. */
+/* Sums the lengths of a gather list, which may exceed any valid message. */
 static u64 mxe_wqe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
 {
 	u64 length = 0;
@@ -94,7 +92,7 @@ static u64 mxe_wqe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
 	return length;
 }
 
-/* May this atomic be used on this queue pair at all? */
+/* Returns true if the QP accepts the byte order of the device's results. */
 static bool mxe_wqe_atomics_ok(const struct mxe_qp *qp)
 {
 	return qp->be_reply || !qp->dev->reply_be;
@@ -113,7 +111,10 @@ static enum ib_wc_status mxe_wqe_check_length(struct mxe_send_wr *wr, u64 length
 	return IB_WC_SUCCESS;
 }
 
-/* The gather or scatter list, whose entries at `from` are read once. */
+/*
+ * Copies the gather or scatter list.  Each member of @from is read only once,
+ * because a process may write it meanwhile.
+ */
 static __always_inline enum ib_wc_status
 mxe_wqe_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
 {
@@ -132,7 +133,10 @@ mxe_wqe_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
 	return mxe_wqe_check_length(wr, length);
 }
 
-/* Is it an operation of the queue pair's transport, and for who would post it? */
+/*
+ * Returns true if the transport of the QP has this opcode, and consumers of
+ * kind @who, MXE_WR_OP_USER or MXE_WR_OP_KERNEL, may post it.
+ */
 static bool mxe_wqe_may_post(const struct mxe_qp *qp, u32 opcode, u16 who)
 {
 	return opcode < MXE_WR_ROWS && mxe_wr_flags(opcode) & who &&
@@ -151,7 +155,7 @@ u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp)
 	return opcodes;
 }
 
-/* Requests that send nothing: no data, and binding its own operands. */
+/* A local operation has no data.  Only BIND_MW has operands. */
 static enum ib_wc_status mxe_wqe_parse_local(struct mxe_send_wr *wr,
 					     const struct mxe_send_wqe *wqe)
 {
@@ -170,7 +174,7 @@ static enum ib_wc_status mxe_wqe_parse_local(struct mxe_send_wr *wr,
 	return IB_WC_SUCCESS;
 }
 
-/* FLUSH has no data; what it asks for is the responder's to judge. */
+/* A FLUSH has no data.  The responder judges its type and level. */
 static enum ib_wc_status mxe_wqe_parse_flush(struct mxe_send_wr *wr,
 					     const struct mxe_send_wqe *wqe)
 {
@@ -187,8 +191,8 @@ static enum ib_wc_status mxe_wqe_parse_flush(struct mxe_send_wr *wr,
 }
 
 /*
- * Operands of another size than 8 bytes: up to 8 they are in wqe; wider ones are at
- * *data, which is moved behind them.
+ * Parses operands of a size other than 8 bytes.  Those of 4 bytes are in @wqe.
+ * Wider ones are at *data in the ring, which is advanced past them.
  */
 static noinline enum ib_wc_status
 mxe_wqe_parse_ext_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr,
@@ -244,8 +248,8 @@ static enum ib_wc_status mxe_wqe_parse_ud_dest(struct mxe_qp *qp,
 }
 
 /*
- * Check the copy of a process's request, whose opcode has these flags; wqe is that
- * copy, `data` what stands behind it in the ring and is read here once.
+ * Checks the request of a process whose opcode has @flags.  @wqe is the copy in
+ * the kernel.  @data follows the WQE in the ring, and is read only once.
  */
 static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 				       struct mxe_send_wr *wr, u16 flags,
@@ -309,7 +313,10 @@ static void mxe_wqe_fetch_user(struct mxe_qp *qp, u32 index)
 	struct mxe_send_wqe wqe = *entry;
 	u16 flags;
 
-	/* The process may write it meanwhile: one copy, then only the copy. */
+	/*
+	 * The process may write the entry at any time.  From here on only the
+	 * copy is used: the barrier prevents the compiler from reading again.
+	 */
 	barrier();
 
 	mxe_wqe_init_wr(wr);
@@ -333,8 +340,8 @@ bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
 	struct mxe_sq *sq = &qp->sq;
 
 	/*
-	 * Gone back, or further than there is room: not an index that a sane
-	 * process writes.  What was taken must never be taken over.
+	 * The index moved back, or beyond the free entries.  Requests that were
+	 * fetched and are not complete must not be overwritten.
 	 */
 	if (produced - sq->fetched > sq->entries - (sq->fetched - sq->tail)) {
 		mxe_count(qp->dev, bad_wqe);
@@ -385,7 +392,7 @@ static void mxe_wqe_copy_inline(struct mxe_send_wr *wr,
 static void mxe_wqe_ud_dest_from_ib(struct mxe_send_wr *wr,
 				    const struct ib_ud_wr *ibwr)
 {
-	/* A copy, so the handle need not outlive the call. */
+	/* Copy the address vector, so that the AH may be destroyed now. */
 	wr->ud.av = to_mah(ibwr->ah)->av;
 	wr->ud.qpn = ibwr->remote_qpn & MXE_BTH_QPN_MASK;
 	wr->ud.qkey = ibwr->remote_qkey;
@@ -394,7 +401,7 @@ static void mxe_wqe_ud_dest_from_ib(struct mxe_send_wr *wr,
 static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 			    const struct ib_send_wr *ibwr)
 {
-	/* All but what belongs to an opcode or a transport. */
+	/* Except for the union, which each opcode and transport sets. */
 	memset(wr, 0, offsetof(struct mxe_send_wr, atomic));
 	wr->wr_id = ibwr->wr_id;
 	wr->opcode = ibwr->opcode;
@@ -445,7 +452,11 @@ int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 	err = mxe_wqe_check_ib(qp, ibwr);
 	if (err)
 		return err;
-	/* Moves under send_lock, see mxe_sq_complete(): old is only stricter. */
+	/*
+	 * tail is written under send_lock.  With an old value the queue only
+	 * appears fuller.  Pairs with the release in mxe_sq_complete(): a slot
+	 * is not written before its request is complete.
+	 */
 	if (sq->posted - READ_ONCE(sq->tail) >= sq->entries)
 		return -ENOMEM;
 	mxe_wqe_from_ib(qp, mxe_sq_wr(sq, sq->posted), ibwr);

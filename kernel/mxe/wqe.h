@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* wqe.c checks what was posted to a send queue, and takes it up for the requester. */
+/* Checks and copies the requests of a send queue for the requester (wqe.c). */
 #ifndef MXE_WQE_H
 #define MXE_WQE_H
 
 #include "qp.h"
 
-/* How far the queue is filled. */
+/**
+ * mxe_wqe_produced() - Return the producer index of a send queue.
+ * @qp: QP with a send queue
+ *
+ * A load-acquire: the requests before the index can be read afterwards.
+ *
+ * Context: send_lock held.
+ * Return: the index, which for a process may be any number.
+ */
 static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
 {
 	if (qp->is_user)
@@ -14,12 +22,38 @@ static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
 	return smp_load_acquire(&qp->sq.posted);
 }
 
-/* The opcodes, as bits, that a process may post on this queue pair. */
+/**
+ * mxe_wqe_user_opcodes() - Return the opcodes that a process may post.
+ * @qp: QP with type and be_reply set
+ *
+ * An atomic is missing if the device returns big-endian results only, and the
+ * QP was created without MXE_QP_CREATE_ATOMIC_BE_REPLY.
+ *
+ * Return: bit n is set if opcode n may be posted.
+ */
 u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp);
 
+/**
+ * mxe_wqe_fetch_one() - Fetch a request of a send queue that is not empty.
+ * @qp: QP with a send queue
+ * @produced: its producer index, from mxe_wqe_produced(), not sq.fetched
+ *
+ * Copies the WQE of a process, and checks the copy.  A bad one gets an error
+ * that is reported when its turn comes.  If the index is invalid, the QP moves
+ * to ERR.
+ *
+ * Context: send_lock held.
+ * Return: false if the index is invalid.
+ */
 bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced);
 
-/* Take up one more request; false if there is none.  Context: send_lock held. */
+/**
+ * mxe_wqe_fetch() - Fetch the next request of a send queue.
+ * @qp: QP with a send queue
+ *
+ * Context: send_lock held.
+ * Return: false if there is none, or the producer index is invalid.
+ */
 static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
 {
 	u32 produced = mxe_wqe_produced(qp);
@@ -27,9 +61,14 @@ static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
 	return produced != qp->sq.fetched && mxe_wqe_fetch_one(qp, produced);
 }
 
-/*
- * Check and take up a request of a kernel consumer.  -ENOMEM: the queue is full.
- * Context: post_lock held.
+/**
+ * mxe_wqe_put() - Check and copy a request of a kernel consumer.
+ * @qp: QP with a send queue
+ * @ibwr: request
+ *
+ * Context: sq.post_lock held.
+ * Return: 0; -EOPNOTSUPP for an opcode that the QP may not use; -EINVAL for
+ * invalid SGEs, inline data or AH; -ENOMEM if the queue is full.
  */
 int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr);
 

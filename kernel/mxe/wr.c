@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of the opcodes of send work requests, with a row for each.  The send side
- * looks up its flags there (wr.h), and a new opcode needs a row here and its
- * execution.
+ * The table of the opcodes of send requests.  The send side looks up the
+ * properties of requests in it, by the functions of wr.h.
  */
 #include <rdma/mxe-abi.h>
 
@@ -99,7 +98,7 @@ const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
 		.transports = MXE_TRANSPORTS_RELIABLE,
 		.wc_opcode = MXE_WC_MASKED_FETCH_ADD,
 	},
-	/* Kernel consumers have no structure for its operands. */
+	/* No structure of ib_core has the operands of a FLUSH. */
 	[IB_WR_FLUSH] = {
 		.flags = MXE_WR_OP_USER | MXE_WR_OP_PLACEMENT,
 		.transports = MXE_TRANSPORTS_RELIABLE,
@@ -129,5 +128,5 @@ const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
 	},
 };
 
-/* Any number may be posted; what there is no row for fails as a SEND. */
+/* A request with an unknown opcode completes in error, as a SEND. */
 static_assert(MXE_WC_SEND == 0);
