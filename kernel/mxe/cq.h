@@ -41,7 +41,7 @@ enum mxe_cq_armed {
  * resize_mutex is taken before lock.  It serialises resizes, and the removal of
  * the completions of a QP.
  *
- * lock protects the members below it, up to the moderation. Only the kernel
+ * lock protects the members from entries to event_timer. Only the kernel
  * writes entries. It copies those of a process when the CQ is resized, but
  * never interprets them. The consumer index of a process is used only to check
  * for room.
