@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Verbs of device memory.  ib_core calls them; they call ring.c, which allocates the
- * memory that processes map.
+ * Verbs of device memory. ib_core calls them. They call ring.c, which allocates
+ * the memory that processes map.
  */
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
@@ -30,7 +30,10 @@ struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,
 	struct mxe_dm *dm;
 	int err;
 
-	/* Regions begin at 0 wherever the memory is: only pages matter. */
+	/*
+	 * Regions begin at address 0, and the memory on a page, so any
+	 * alignment up to a page is met.
+	 */
 	if (!attr->length || attr->length > MXE_MAX_DM_SIZE ||
 	    attr->alignment > PAGE_SHIFT)
 		return ERR_PTR(mxe_refuse(dev, -EINVAL,

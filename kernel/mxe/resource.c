@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Limits of a device, as query_device reports them.  The verbs that create and
- * destroy objects call these functions.
+ * destroy objects call it.  It calls no other file of mxe.
  */
 #include "mxe.h"
 #include "resource.h"
