@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Address vectors, and the address handles that hold them.  ib_core calls the verbs,
- * qp_verbs.c mxe_av_init(), and wqe.c mxe_ah_find(); it calls udata.c and resource.c.
+ * Address vectors and address handles. ib_core calls the verbs, qp_verbs.c
+ * calls mxe_av_init(), and wqe.c calls mxe_ah_find(). It calls udata.c and
+ * resource.c.
  */
 #include <rdma/ib_cache.h>
 
@@ -38,14 +39,15 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 	}
 	av->tclass = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: 64;
-	/* What is above its 20 bits would be another field of the header. */
+	/* The bits above are other fields of the IPv6 header. */
 	av->flow_label = grh->flow_label & MXE_FLOW_LABEL_MASK;
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
 	/*
-	 * One above ours, as a VLAN, may be in another namespace, where its
-	 * number is that of another.
+	 * The netdev of the GID may be stacked on the netdev of the device,
+	 * like a VLAN, and in another netns.  Its ifindex has another meaning
+	 * in the netns of the device.
 	 */
 	if (!IS_ERR(ndev) && net_eq(dev_net(ndev), dev->mnet->net))
 		av->ifindex = ndev->ifindex;
@@ -73,7 +75,7 @@ int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
 	return err;
 }
 
-/* Give a process's handle a number and tell it. */
+/* Allocates a number for an address handle and returns it to the process. */
 static int mxe_ah_publish(struct mxe_dev *dev, struct mxe_ah *ah,
 			  struct ib_udata *udata)
 {
@@ -119,7 +121,7 @@ int mxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
 	struct mxe_dev *dev = to_mdev(ibah->device);
 
-	/* Requests have their own copy of the vector. */
+	/* Requests have copies of the address vector. */
 	if (to_mah(ibah)->num)
 		xa_erase_bh(&dev->ahs, to_mah(ibah)->num);
 	mxe_resource_give(dev, MXE_RESOURCE_AH);
