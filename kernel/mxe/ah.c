@@ -21,12 +21,12 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
 		return mxe_refuse(dev, -EINVAL, "no GRH");
 	if (sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		return mxe_refuse(dev, -EINVAL, "GID %u is not of RoCEv2",
+		return mxe_refuse(dev, -EINVAL, "GID %u is not a RoCEv2 GID",
 				  grh->sgid_index);
 	if (ipv6_addr_v4mapped((void *)&grh->dgid) !=
 	    ipv6_addr_v4mapped((void *)&sgid->gid))
 		return mxe_refuse(dev, -EINVAL,
-				  "source and destination of two families");
+				  "different address families of source and destination");
 
 	memset(av, 0, sizeof(*av));
 	av->is_ipv4 = ipv6_addr_v4mapped((void *)&sgid->gid);
@@ -53,7 +53,7 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 		av->ifindex = ndev->ifindex;
 	rcu_read_unlock();
 	if (!av->ifindex)
-		return mxe_refuse(dev, -EINVAL, "GID %u has no netdev here",
+		return mxe_refuse(dev, -EINVAL, "GID %u has no netdev in this netns",
 				  grh->sgid_index);
 	av->valid = true;
 	return 0;

@@ -258,12 +258,12 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	 * so kernel consumers cannot have one.
 	 */
 	if (attr->flags & ~(udata ? IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION : 0))
-		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x", attr->flags);
+		return mxe_refuse(dev, -EOPNOTSUPP, "unsupported flags %#x", attr->flags);
 	if (!attr->cqe || attr->cqe > MXE_MAX_CQE)
 		return mxe_refuse(dev, -EINVAL, "%u entries, at most %u",
 				  attr->cqe, MXE_MAX_CQE);
 	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
-		return mxe_refuse(dev, -EINVAL, "vector %u",
+		return mxe_refuse(dev, -EINVAL, "invalid completion vector %u",
 				  attr->comp_vector);
 
 	err = mxe_resource_take(dev, MXE_RESOURCE_CQ);
@@ -421,7 +421,7 @@ int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	if (!err) {
 		err = mxe_cq_swap(cq, entries, &wc, &ring);
 		if (err)
-			mxe_refuse(dev, err, "more completions than %u",
+			mxe_refuse(dev, err, "cannot move the completions to %u entries",
 				   entries);
 	}
 	/* The old memory, or the new memory after an error. */

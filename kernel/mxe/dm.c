@@ -18,7 +18,7 @@ static int mxe_dm_take(struct mxe_dev *dev, size_t size)
 	if (atomic_long_add_return(size, &dev->dm_used) <= MXE_MAX_DM_SIZE)
 		return 0;
 	atomic_long_sub(size, &dev->dm_used);
-	return mxe_refuse(dev, -ENOMEM, "%zu bytes", size);
+	return mxe_refuse(dev, -ENOMEM, "less than %zu bytes of device memory free", size);
 }
 
 struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,

@@ -35,11 +35,11 @@ static int mxe_dmabuf_check(struct mxe_dev *dev, const struct dma_buf *buf,
 
 	if (!length || check_add_overflow(offset, length, &end) ||
 	    end > buf->size)
-		return mxe_refuse(dev, -EINVAL, "%llu bytes at %llu of %zu",
+		return mxe_refuse(dev, -EINVAL, "invalid range: %llu bytes at %llu of %zu",
 				  length, offset, buf->size);
 	/* mmap() of the buffer has the same check. */
 	if (writable && !(buf->file->f_mode & FMODE_WRITE))
-		return mxe_refuse(dev, -EACCES, "exported for reading");
+		return mxe_refuse(dev, -EACCES, "DMA-BUF was exported read-only");
 	return 0;
 }
 
@@ -49,12 +49,12 @@ static int mxe_dmabuf_map(struct mxe_dev *dev, struct mxe_dmabuf *dmabuf)
 
 	/* Checked here, because dma_buf_vmap() reports it as -EINVAL. */
 	if (!dmabuf->buf->ops->vmap)
-		return mxe_refuse(dev, -EOPNOTSUPP, "exporter without vmap()");
+		return mxe_refuse(dev, -EOPNOTSUPP, "DMA-BUF exporter has no vmap()");
 	err = mxe_dma_buf_vmap(dmabuf->buf, &dmabuf->map);
 	if (err)
 		return err;
 	if (dmabuf->map.is_iomem || !PAGE_ALIGNED(dmabuf->map.vaddr)) {
-		err = mxe_refuse(dev, -EOPNOTSUPP, "not in memory");
+		err = mxe_refuse(dev, -EOPNOTSUPP, "DMA-BUF is not in page-aligned memory");
 		goto err_unmap;
 	}
 	err = dma_buf_begin_cpu_access(dmabuf->buf, dmabuf->direction);

@@ -229,7 +229,7 @@ struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access)
 	 * because a peer could crash the host with an unmapped address.
 	 */
 	if (access & ~(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_RELAXED_ORDERING))
-		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "unsupported access flags %#x",
 					  access));
 
 	mr = mxe_mr_alloc(pd, access);
@@ -295,7 +295,7 @@ static struct mxe_mr *mxe_mr_alloc_user(struct ib_pd *pd, u64 length, u64 iova,
 	if (!mxe_udata_cleared(udata))
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "non-zero udata"));
 	if (access & ~MXE_MR_USER_ACCESS)
-		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "unsupported access flags %#x",
 					  access));
 	/* Addresses are offsets, so ignore the iova of the process. */
 	if (access & IB_ZERO_BASED)
@@ -381,11 +381,11 @@ struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	struct mxe_mr *mr = to_mmr(ibmr), *new;
 
 	if (!mr->umem)
-		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "not memory of a process"));
+		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "region has no user memory"));
 	/* -1 keeps windows from being bound. */
 	if (atomic_cmpxchg(&mr->windows, 0, -1))
 		return ERR_PTR(mxe_refuse(mr->dev, -EBUSY,
-					  "windows are bound to it"));
+					  "memory windows are bound to the region"));
 	if (!(flags & IB_MR_REREG_TRANS)) {
 		start = mr->umem->address;
 		length = mr->length;
@@ -416,7 +416,7 @@ struct ib_mr *mxe_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
 
 	/* ib_core has checked that the range is in the device memory. */
 	if (attr->access_flags & ~MXE_MR_USER_ACCESS)
-		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "unsupported access flags %#x",
 					  attr->access_flags));
 	mr = mxe_mr_alloc(pd, attr->access_flags);
 	if (!mr)
@@ -435,7 +435,7 @@ struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	struct mxe_mr *mr;
 
 	if (type != IB_MR_TYPE_MEM_REG)
-		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "type %d", type));
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "unsupported MR type %d", type));
 	if (!max_num_sg || max_num_sg > MXE_MAX_FAST_REG_PAGES)
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "%u pages, at most %u",
 					  max_num_sg, MXE_MAX_FAST_REG_PAGES));
@@ -597,7 +597,7 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	 * -1 keeps windows from being bound. rereg_user_mr() may have set it.
 	 */
 	if (atomic_cmpxchg(&mr->windows, 0, -1) > 0)
-		return mxe_refuse(mr->dev, -EBUSY, "windows are bound to it");
+		return mxe_refuse(mr->dev, -EBUSY, "memory windows are bound to the region");
 	/* After rereg_user_mr(), the index belongs to the new region. */
 	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
 	mxe_mr_withdrawn(mr->dev);

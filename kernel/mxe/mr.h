@@ -53,8 +53,8 @@ enum mxe_mr_state {
  * region is closed and without accesses then.
  *
  * A consumer may call map_mr_sg() while a LOCAL_INV of the region waits for its
- * turn and a peer still uses the region.  Therefore map_mr_sg() writes only
- * `mapped`, which REG_MR copies to `pages` when it is executed.
+ * turn and a peer still uses the region.  Therefore map_mr_sg() writes the page
+ * addresses to `mapped`, which REG_MR copies to `pages` when it is executed.
  */
 struct mxe_mr {
 	struct ib_mr ibmr;

@@ -210,7 +210,7 @@ int mxe_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
 	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
-		return mxe_refuse(dev, -EINVAL, "type %d", ibmw->type);
+		return mxe_refuse(dev, -EINVAL, "unsupported window type %d", ibmw->type);
 
 	err = mxe_resource_take(dev, MXE_RESOURCE_MW);
 	if (err)

@@ -21,7 +21,7 @@ int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
 {
 	if (atomic_add_unless(&dev->resources[type], 1, mxe_resource_limits[type]))
 		return 0;
-	return mxe_refuse(dev, -ENOMEM, "all %d resources of type %d are used",
+	return mxe_refuse(dev, -ENOMEM, "all %d resources of type %d are in use",
 			  mxe_resource_limits[type], type);
 }
 
