@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Address vectors, and the address handles that hold them.  ib_core calls the verbs,
- * qp_verbs.c mxe_av_init(), and wqe.c mxe_ah_find(); it calls udata.c and resource.c.
+ * Address vectors and address handles. ib_core calls the verbs, qp_verbs.c
+ * calls mxe_av_init(), and wqe.c calls mxe_ah_find(). It calls udata.c and
+ * resource.c.
  */
 #include <rdma/ib_cache.h>
 
@@ -20,12 +21,12 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
 		return mxe_refuse(dev, -EINVAL, "no GRH");
 	if (sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		return mxe_refuse(dev, -EINVAL, "GID %u is not of RoCEv2",
+		return mxe_refuse(dev, -EINVAL, "GID %u is not a RoCEv2 GID",
 				  grh->sgid_index);
 	if (ipv6_addr_v4mapped((void *)&grh->dgid) !=
 	    ipv6_addr_v4mapped((void *)&sgid->gid))
 		return mxe_refuse(dev, -EINVAL,
-				  "source and destination of two families");
+				  "different address families of source and destination");
 
 	memset(av, 0, sizeof(*av));
 	av->is_ipv4 = ipv6_addr_v4mapped((void *)&sgid->gid);
@@ -38,20 +39,21 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 	}
 	av->tclass = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: 64;
-	/* What is above its 20 bits would be another field of the header. */
+	/* The bits above are other fields of the IPv6 header. */
 	av->flow_label = grh->flow_label & MXE_FLOW_LABEL_MASK;
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
 	/*
-	 * One above ours, as a VLAN, may be in another namespace, where its
-	 * number is that of another.
+	 * The netdev of the GID may be stacked on the netdev of the device,
+	 * like a VLAN, and in another netns.  Its ifindex has another meaning
+	 * in the netns of the device.
 	 */
 	if (!IS_ERR(ndev) && net_eq(dev_net(ndev), dev->mnet->net))
 		av->ifindex = ndev->ifindex;
 	rcu_read_unlock();
 	if (!av->ifindex)
-		return mxe_refuse(dev, -EINVAL, "GID %u has no netdev here",
+		return mxe_refuse(dev, -EINVAL, "GID %u has no netdev in this netns",
 				  grh->sgid_index);
 	av->valid = true;
 	return 0;
@@ -73,7 +75,7 @@ int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
 	return err;
 }
 
-/* Give a process's handle a number and tell it. */
+/* Allocates a number for an address handle and returns it to the process. */
 static int mxe_ah_publish(struct mxe_dev *dev, struct mxe_ah *ah,
 			  struct ib_udata *udata)
 {
@@ -119,7 +121,7 @@ int mxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
 	struct mxe_dev *dev = to_mdev(ibah->device);
 
-	/* Requests have their own copy of the vector. */
+	/* Requests have copies of the address vector. */
 	if (to_mah(ibah)->num)
 		xa_erase_bh(&dev->ahs, to_mah(ibah)->num);
 	mxe_resource_give(dev, MXE_RESOURCE_AH);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An address vector says where packets go; an address handle is the verbs object
- * around one (ah.c).
+ * An address vector has the destination of packets.  An address handle is the
+ * verbs object of one (ah.c).
  */
 #ifndef MXE_AH_H
 #define MXE_AH_H
@@ -15,9 +15,9 @@ struct mxe_dev;
 #define MXE_FLOW_LABEL_MASK	0xfffffU
 
 /*
- * Ready to send by.  Written by modify_qp with both locks of the queue pair
- * held, before anything is sent; the cache has its own rules (bottom halves
- * off).
+ * The address vector of a QP is written by modify_qp() with both locks of the
+ * QP held, so either lock suffices to read it. The one of an address handle is
+ * immutable.
  */
 struct mxe_av {
 	bool valid;
@@ -25,7 +25,7 @@ struct mxe_av {
 	u8 tclass;
 	u8 hop_limit;
 	u32 flow_label;
-	int ifindex;		/* of the source address's netdev */
+	int ifindex;		/* netdev of the source address */
 	__be16 sport;		/* UDP source port */
 	union {
 		struct {
@@ -37,32 +37,51 @@ struct mxe_av {
 	};
 };
 
-/* num and udata are of processes: their work requests name it by number. */
+/* Processes specify an address handle in WQEs by its number. */
 struct mxe_ah {
 	struct ib_ah ibah;
 	struct mxe_av av;
-	u32 num;			/* in dev->ahs; 0: of the kernel */
+	u32 num;			/* in dev->ahs; 0: kernel consumer */
 };
 
+/**
+ * to_mah() - Cast an ib_ah.
+ * @ibah: address handle of this driver
+ *
+ * Return: the address handle around it.
+ */
 static inline struct mxe_ah *to_mah(struct ib_ah *ibah)
 {
 	return container_of(ibah, struct mxe_ah, ibah);
 }
 
-/*
- * Copy the vector of a process's handle: -ENOENT if pd has none of that
- * number.  Context: bottom halves off.
+/**
+ * mxe_ah_find() - Copy the address vector of an address handle of a process.
+ * @dev: the device
+ * @pd: protection domain of the QP
+ * @num: number of the address handle
+ * @av: set to the address vector
+ *
+ * Context: BHs disabled. Takes and releases the lock of dev->ahs.
+ * Return: 0, or -ENOENT if @pd has no such address handle.
  */
 int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
 		struct mxe_av *av);
 
-/*
- * Take an address apart.  -EINVAL if it is not one that RoCEv2 can carry from
- * this device.
+/**
+ * mxe_av_init() - Convert and check an address.
+ * @dev: the device
+ * @av: set to the address vector, except for its sport
+ * @attr: the address
+ *
+ * Context: Process context.
+ * Return: 0, or -EINVAL if RoCEv2 packets of this device cannot have the
+ * address.
  */
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 		const struct rdma_ah_attr *attr);
 
+/* Verbs, see the members of struct ib_device_ops of the same names. */
 int mxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		  struct ib_udata *udata);
 int mxe_destroy_ah(struct ib_ah *ibah, u32 flags);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Executes atomics: those of 4 and 8 bytes by cmpxchg, those of 16 and 32 under a
- * lock.  mr.h calls it for each atomic, qp_work.c before the first wide one, and
- * respond.c to compare duplicates; it calls the arithmetic of masked_atomic.h.
+ * Executes atomics: those of 4 and 8 bytes by cmpxchg, those of 16 and 32 bytes
+ * under a lock.  mr.h calls it for each atomic, qp_work.c before the first wide
+ * one, and respond.c to compare duplicates.  It calls masked_atomic.h.
  */
 #include <linux/atomic.h>
 #include <linux/bug.h>
@@ -17,15 +17,15 @@
 
 #define MXE_ATOMIC_LOCK_BITS	6
 
-/* Inside recv_lock; none of them inside another. */
+/* Nest inside recv_lock and mw->lock, never inside each other. */
 static spinlock_t mxe_atomic_locks[1 << MXE_ATOMIC_LOCK_BITS] = {
 	[0 ... (1 << MXE_ATOMIC_LOCK_BITS) - 1] =
 		__SPIN_LOCK_UNLOCKED(mxe_atomic_locks)
 };
 
-/* Atomics of all sizes take the locks; never off again. */
+/* Makes atomics of all sizes take the locks.  Never disabled again. */
 static DEFINE_STATIC_KEY_FALSE(mxe_atomic_locked);
-/* ... and none is under way that does not. */
+/* No atomic that does not take them is in flight any more. */
 static bool mxe_atomic_locks_used;
 
 bool mxe_atomic_same(const struct mxe_atomic_args *a,
@@ -73,8 +73,8 @@ static u32 mxe_atomic_result_u32(u32 old, const struct mxe_atomic_args *args)
 }
 
 /*
- * A comparison that fails stores the old value again: the cmpxchg also proves
- * that it was current, and orders the operation.
+ * A failed comparison stores the old value again.  The cmpxchg proves that this
+ * value was current, and orders the operation.
  */
 static __always_inline u64
 mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
@@ -127,7 +127,7 @@ void mxe_atomic_use_locks(void)
 	if (READ_ONCE(mxe_atomic_locks_used))
 		return;
 	static_branch_enable(&mxe_atomic_locked);
-	/* For those in mxe_atomic_exec() that found it off. */
+	/* Wait for callers of mxe_atomic_exec() that saw the key disabled. */
 	synchronize_rcu();
 	/* Pairs with the acquire in mxe_atomic_wide_ready(). */
 	smp_store_release(&mxe_atomic_locks_used, true);
@@ -152,7 +152,10 @@ static noinline void mxe_atomic_exec_locked(void *p,
 	u32 which = hash_long(block, MXE_ATOMIC_LOCK_BITS);
 	spinlock_t *lock = &mxe_atomic_locks[which];
 
-	/* Memory may be mapped twice, at the same place in a page. */
+	/*
+	 * Memory may be mapped at several addresses.  They have the same offset
+	 * in a page, so the lock is chosen by that.
+	 */
 	spin_lock_bh(lock);
 	mxe_atomic_exec_any(p, args, orig);
 	spin_unlock_bh(lock);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Atomics have their operands in struct mxe_atomic_args, and are executed by
- * atomic.c.
- */
+/* The operands of atomics, and atomic.c, which executes them. */
 #ifndef MXE_ATOMIC_H
 #define MXE_ATOMIC_H
 
@@ -11,11 +8,11 @@
 
 #include <masked_atomic.h>
 
-/* The sizes carried: bit n stands for operands of 2^n bytes. */
+/* Supported operand sizes: bit n stands for 2^n bytes. */
 #define MXE_ATOMIC_LOG_SIZES	(BIT(2) | BIT(3) | BIT(4) | BIT(5))
 /*
- * Of these, the sizes whose results a consumer gets in big-endian whatever the
- * queue pair: those that the adapters with this interface give so.
+ * Sizes whose results are big-endian on every QP, because adapters with this
+ * interface return them in that order.
  */
 #define MXE_ATOMIC_LOG_SIZES_BE	(MXE_ATOMIC_LOG_SIZES & ~BIT(3))
 #define MXE_ATOMIC_MAX_SIZE	32
@@ -30,14 +27,14 @@ enum mxe_atomic_op {
 };
 
 /*
- * Operands in host byte order: numbers of up to 8 bytes, or words of which the
- * first is the least significant one.  Unused operands are 0; words that the size
- * does not have are not set.  compare_mask has the field boundaries of a masked
- * fetch-and-add.
+ * Operands in host byte order. An operand of up to 8 bytes is a number. A wider
+ * one is an array of words, of which the first is the least significant. Unused
+ * operands are 0, and words beyond the operand size are uninitialised.
+ * compare_mask holds the field boundaries of a masked fetch-and-add.
  */
 struct mxe_atomic_args {
 	enum mxe_atomic_op op;
-	u8 log_size;		/* of an operand; standard atomics: 3 */
+	u8 log_size;		/* log2 of the operand size in bytes */
 	union {
 		u64 swap_add;
 		u64 swap_add_words[MXE_ATOMIC_WORDS];
@@ -56,23 +53,45 @@ struct mxe_atomic_args {
 	};
 };
 
+/**
+ * mxe_atomic_size() - Get the operand size.
+ * @args: the operands
+ *
+ * Return: bytes: 4, 8, 16 or 32.
+ */
 static inline unsigned int mxe_atomic_size(const struct mxe_atomic_args *args)
 {
 	return 1U << args->log_size;
 }
 
-/* Words of 8 bytes that carry one operand. */
+/**
+ * mxe_atomic_words() - Get the size of an operand in words.
+ * @args: the operands
+ *
+ * Return: words of 8 bytes: 1, 2 or 4.
+ */
 static inline unsigned int mxe_atomic_words(const struct mxe_atomic_args *args)
 {
 	return args->log_size > 3 ? 1U << (args->log_size - 3) : 1;
 }
 
+/**
+ * mxe_atomic_is_masked() - Distinguish masked from standard atomics.
+ * @op: the operation
+ *
+ * Return: true if it is a masked one.
+ */
 static inline bool mxe_atomic_is_masked(enum mxe_atomic_op op)
 {
 	return op == MXE_ATOMIC_MASKED_CMP_SWAP ||
 	       op == MXE_ATOMIC_MASKED_FETCH_ADD;
 }
 
+/**
+ * mxe_atomic_copy() - Copy the operands, without words that are not in use.
+ * @to: destination
+ * @from: source
+ */
 static inline void mxe_atomic_copy(struct mxe_atomic_args *to,
 				   const struct mxe_atomic_args *from)
 {
@@ -88,13 +107,15 @@ static inline void mxe_atomic_copy(struct mxe_atomic_args *to,
 	to->compare_mask = from->compare_mask;
 }
 
-/*
- * Turn a masked operation whose masks make it a standard one into that one,
- * so that any peer executes it.
+/**
+ * mxe_atomic_lower() - Replace a masked atomic by the equal standard one.
+ * @args: the operation, unchanged if no standard atomic is equal
+ *
+ * Every RoCE peer executes the standard atomics.
  */
 static inline void mxe_atomic_lower(struct mxe_atomic_args *args)
 {
-	/* The standard ones have 8 bytes. */
+	/* Standard atomics have 8 bytes. */
 	if (args->log_size != 3)
 		return;
 	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP &&
@@ -110,36 +131,62 @@ static inline void mxe_atomic_lower(struct mxe_atomic_args *args)
 	args->swap_mask = 0;
 }
 
-/* The same operation with the same operands. */
+/**
+ * mxe_atomic_same() - Compare two requests.
+ * @a: an operation with its operands
+ * @b: an operation with its operands
+ *
+ * Return: true if operation, size and operands are equal.
+ */
 bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b);
 
 /*
- * CPUs have no operation on 16 and 32 bytes.  Such atomics are executed
- * under one of a number of locks, chosen by address, and atomics of 4 and 8
- * bytes have to take that lock, too, from the first wide one on.  Until then
- * they need none.
+ * CPUs have no atomic operation on 16 and 32 bytes. These wide atomics run
+ * under one of an array of spinlocks, chosen by address. Once a wide atomic has
+ * been requested on this host, the small ones take that lock, too. Until then
+ * they need no lock.
+ */
+
+/**
+ * mxe_atomic_wide_ready() - Check if all atomics take the locks.
  *
- * May this one be executed now?  If not, mxe_atomic_use_locks() must be called
- * before.  It sleeps until every atomic under way has ended that may not know
- * of the locks; what it has done stays.
+ * Return: true if a wide atomic may be executed.
  */
 bool mxe_atomic_wide_ready(void);
+
+/**
+ * mxe_atomic_ready() - Check if an atomic may be executed now.
+ * @args: the operation
+ *
+ * Return: false if it is wide and mxe_atomic_use_locks() must be called first.
+ */
 static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
 {
 	return args->log_size <= 3 || mxe_atomic_wide_ready();
 }
 
+/**
+ * mxe_atomic_use_locks() - Make all atomics take the locks, permanently.
+ *
+ * Waits until every atomic in flight that may not know of the locks has ended.
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_atomic_use_locks(void);
 
-/*
- * Execute on a naturally aligned operand in mapped memory; the value that was
- * there goes to orig, MXE_ATOMIC_WORDS of which the unused are 0.
+/**
+ * mxe_atomic_exec() - Execute an atomic.
+ * @p: naturally aligned operand in mapped memory, in host byte order
+ * @args: the operation
+ * @orig: set to the old value: MXE_ATOMIC_WORDS words, unused ones are 0
  *
- * 4 and 8 bytes: a cmpxchg loop, atomic against every other access, by
- * whomever.  16 and 32 bytes: atomic against this function alone.
+ * Operands of 4 and 8 bytes are updated by a cmpxchg loop, which is atomic
+ * against every other access. Operands of 16 and 32 bytes are atomic against
+ * this function only.
  *
- * Context: bottom halves off, which mxe_atomic_use_locks() waits for as for RCU.
+ * Context: BHs disabled, for which the grace period in mxe_atomic_use_locks()
+ * waits. May take a spinlock of mxe_atomic_locks[].
  */
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Completion queues: their verbs, adding completions, and events with their
- * moderation.  ib_core calls the verbs, qp.h and qp.c the rest; it calls ring.c and
- * the handlers of consumers.
+ * Completion queues: verbs, adding of completions, and moderated events.
+ * ib_core calls the verbs, and the other functions are called through qp.h and
+ * qp.c. It calls ring.c and the handlers of consumers.
  */
 #include <linux/if_vlan.h>
 #include <linux/log2.h>
@@ -14,10 +14,13 @@
 #include "qp.h"
 #include "udata.h"
 
-/* Entries that a resize copies with interrupts off. */
+/* Entries that a resize copies with interrupts disabled. */
 #define MXE_CQ_COPY_SLICE	1024
 
-/* By enum mxe_wc_opcode.  Only processes bind windows. */
+/*
+ * Indexed by enum mxe_wc_opcode.  MXE_WC_BIND_MW never occurs, because only
+ * processes bind windows.
+ */
 static const u8 mxe_cq_ib_opcodes[] = {
 	[MXE_WC_SEND] = IB_WC_SEND,
 	[MXE_WC_RDMA_WRITE] = IB_WC_RDMA_WRITE,
@@ -71,7 +74,7 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 {
 	struct mxe_cqe *cqe = mxe_ring_entry(&cq->ring, cq->producer);
 
-	/* What the flags do not announce may be of an older one. */
+	/* Members that the flags do not announce may keep an older value. */
 	cqe->wr_id = wc->wr_id;
 	cqe->status = wc->status;
 	cqe->opcode = wc->opcode;
@@ -103,7 +106,7 @@ static bool mxe_cq_is_armed_for(const struct mxe_cq *cq,
 		(wc->solicited || wc->status != IB_WC_SUCCESS));
 }
 
-/* One more completion: is it time for an event? */
+/* Counts a completion.  Returns true if the event is to be sent now. */
 static bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
 {
 	lockdep_assert_held(&cq->lock);
@@ -125,7 +128,7 @@ static bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
 	if (!cq->mod_count || cq->event_count < cq->mod_count)
 		return false;
 	cq->event_due = false;
-	/* If it fires just now, it finds nothing due. */
+	/* If the timer is running already, it finds event_due cleared. */
 	hrtimer_try_to_cancel(&cq->event_timer);
 	return true;
 }
@@ -154,7 +157,7 @@ enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 
 	spin_lock_irqsave(&cq->lock, flags);
 	consumer = mxe_cq_consumer(cq);
-	/* A consumer index that makes no sense leaves no room either. */
+	/* An invalid consumer index of a process leaves no room either. */
 	if (cq->overrun || cq->producer - consumer >= cq->entries) {
 		result = cq->overrun ? MXE_CQ_OVERRUN : MXE_CQ_OVERRUN_FIRST;
 		cq->overrun = true;
@@ -250,17 +253,17 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	int err;
 
 	/*
-	 * Entries are checked for room all the same, so nothing is gained by
-	 * IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN; a kernel consumer's have no place
-	 * for a time.
+	 * IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN would save nothing, because the
+	 * kernel checks for room in any case.  struct ib_wc has no timestamp,
+	 * so kernel consumers cannot have one.
 	 */
 	if (attr->flags & ~(udata ? IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION : 0))
-		return mxe_refuse(dev, -EOPNOTSUPP, "flags %#x", attr->flags);
+		return mxe_refuse(dev, -EOPNOTSUPP, "unsupported flags %#x", attr->flags);
 	if (!attr->cqe || attr->cqe > MXE_MAX_CQE)
 		return mxe_refuse(dev, -EINVAL, "%u entries, at most %u",
 				  attr->cqe, MXE_MAX_CQE);
 	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
-		return mxe_refuse(dev, -EINVAL, "vector %u",
+		return mxe_refuse(dev, -EINVAL, "invalid completion vector %u",
 				  attr->comp_vector);
 
 	err = mxe_resource_take(dev, MXE_RESOURCE_CQ);
@@ -290,7 +293,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
-/* Copy the completions from..to to new memory. */
+/* Copies the completions from..to to the new memory. */
 static void mxe_cq_copy(const struct mxe_cq *cq, u32 from, u32 to, u32 entries,
 			struct ib_wc *wc, const struct mxe_ring *ring)
 {
@@ -309,9 +312,9 @@ static void mxe_cq_copy(const struct mxe_cq *cq, u32 from, u32 to, u32 entries,
 }
 
 /*
- * Copy the next slice of the unpolled completions, from *copied on; with the last
- * one take over the new memory, and return the old in its place.  The indices go on.
- * Returns 0: done, -EAGAIN: to be called again, or -EINVAL.
+ * Copies up to MXE_CQ_COPY_SLICE unpolled completions, from *copied on, at the
+ * same indices. After the last one, swaps the new memory with the old. Returns
+ * 0 if this is done, -EAGAIN if completions remain, or -EINVAL.
  */
 static int mxe_cq_swap_slice(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
 			     struct mxe_ring *ring, u32 *copied)
@@ -322,7 +325,7 @@ static int mxe_cq_swap_slice(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
 
 	spin_lock_irqsave(&cq->lock, flags);
 	consumer = mxe_cq_consumer(cq);
-	/* More than fits, or an index of a process that makes no sense. */
+	/* Too many for the new size, or an invalid index of a process. */
 	if (cq->overrun || cq->producer - consumer > min(entries, cq->entries)) {
 		err = -EINVAL;
 		goto unlock;
@@ -351,8 +354,8 @@ unlock:
 }
 
 /*
- * Completions that come while this copies are copied too; a process that keeps
- * them coming keeps itself busy.
+ * Completions that are added meanwhile are copied, too.  A process that keeps
+ * adding them delays only itself, and can be killed.
  */
 static int mxe_cq_swap(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
 		       struct mxe_ring *ring)
@@ -377,7 +380,7 @@ static int mxe_cq_swap(struct mxe_cq *cq, u32 entries, struct ib_wc **wc,
 	return err;
 }
 
-/* The memory of a process's queue, described to it. */
+/* Allocates the new ring of a process and returns its description. */
 static int mxe_cq_new_ring(struct mxe_ring *ring, u32 entries,
 			   struct ib_udata *udata)
 {
@@ -418,16 +421,16 @@ int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	if (!err) {
 		err = mxe_cq_swap(cq, entries, &wc, &ring);
 		if (err)
-			mxe_refuse(dev, err, "more completions than %u",
+			mxe_refuse(dev, err, "cannot move the completions to %u entries",
 				   entries);
 	}
-	/* The old memory, or after an error the new. */
+	/* The old memory, or the new memory after an error. */
 	mxe_ring_destroy(&ring);
 	kvfree(wc);
 	return err;
 }
 
-/* For events from now on; one that waits already keeps its time. */
+/* Affects later events only.  An event that is due keeps its timer. */
 int mxe_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	struct mxe_cq *cq = to_mcq(ibcq);
@@ -447,8 +450,8 @@ int mxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	hrtimer_cancel(&cq->event_timer);
 
 	/*
-	 * No queue pair uses it any more, but the last one may still be on its
-	 * way out of the handler.
+	 * No QP uses the CQ any more, but the handler may still be running.
+	 * Wait for it.
 	 */
 	spin_lock_bh(&cq->notify_lock);
 	spin_unlock_bh(&cq->notify_lock);
@@ -465,7 +468,7 @@ int mxe_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	unsigned long flags;
 	int i;
 
-	/* A process polls its own memory; the legacy command is not for it. */
+	/* Processes poll the ring, not by the legacy uverbs command. */
 	if (cq->is_user)
 		return mxe_refuse(to_mdev(ibcq->device), -EOPNOTSUPP,
 				  "queue of a process");

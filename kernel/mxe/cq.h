@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A completion queue takes the completions of queue pairs and notifies its consumer
- * (cq.c).
- */
+/* A completion queue collects completions and notifies its consumer (cq.c). */
 #ifndef MXE_CQ_H
 #define MXE_CQ_H
 
@@ -15,7 +12,7 @@
 
 struct mxe_qp;
 
-/* A completion on its way into a queue. */
+/* A completion that is to be added to a CQ. */
 struct mxe_wc {
 	u64 wr_id;
 	enum ib_wc_status status;
@@ -38,15 +35,16 @@ enum mxe_cq_armed {
 };
 
 /*
- * Lifetime: queue pairs that use the queue keep it alive through the core's
- * use count, so nothing here counts references.
+ * Lifetime: the QPs that use the CQ keep it alive through the use count of
+ * ib_core.
  *
- * resize_mutex is outside lock: one resize at a time, and none while the
- * completions of a QP are removed.
+ * resize_mutex is taken before lock.  It serialises resizes, and the removal of
+ * the completions of a QP.
  *
- * lock covers everything below it.  Entries are written by the kernel only;
- * those of a process are never read back, and what it says it has consumed
- * matters only for whether there is room.
+ * lock protects the members from entries to event_timer. Only the kernel
+ * writes entries. It copies those of a process when the CQ is resized, but
+ * never interprets them. The consumer index of a process is used only to check
+ * for room.
  */
 struct mxe_cq {
 	struct ib_cq ibcq;
@@ -54,27 +52,33 @@ struct mxe_cq {
 	bool is_user;
 	bool timestamps;
 
-	struct mutex resize_mutex;	/* resize, or removal of a QP's */
-	spinlock_t lock;		/* irqsave: verbs of any context */
+	struct mutex resize_mutex;	/* resize, removal of completions */
+	spinlock_t lock;		/* irqsave, for verbs in any context */
 	u32 entries;			/* power of two */
-	struct mxe_ring ring;		/* a process's queue */
-	struct ib_wc *wc;		/* a kernel consumer's queue */
+	struct mxe_ring ring;		/* entries, if is_user */
+	struct ib_wc *wc;		/* entries, if not is_user */
 	u32 producer;
-	u32 consumer;			/* kernel consumers */
+	u32 consumer;			/* if not is_user */
 	enum mxe_cq_armed armed;
 	bool overrun;
 
-	/* Moderation: events wait for more completions or for the timer. */
+	/* Moderation: an event is delayed until the count or the timer. */
 	u16 mod_count;			/* completions; 0: no limit */
 	u16 mod_period;			/* microseconds; 0: no moderation */
-	bool event_due;			/* waits; armed was taken back for it */
-	u32 event_count;		/* completions since, with the first */
+	bool event_due;			/* delayed; the CQ is not armed */
+	u32 event_count;		/* completions since it is due */
 	struct hrtimer event_timer;
 
-	/* One handler at a time (infiniband/core_locking.rst). */
+	/* Serialises the handler (infiniband/core_locking.rst). */
 	spinlock_t notify_lock;
 };
 
+/**
+ * to_mcq() - Cast an ib_cq.
+ * @ibcq: CQ of this driver
+ *
+ * Return: the CQ around it.
+ */
 static inline struct mxe_cq *to_mcq(struct ib_cq *ibcq)
 {
 	return container_of(ibcq, struct mxe_cq, ibcq);
@@ -82,20 +86,52 @@ static inline struct mxe_cq *to_mcq(struct ib_cq *ibcq)
 
 enum mxe_cq_result {
 	MXE_CQ_ADDED,
-	MXE_CQ_ADDED_NOTIFY,	/* call mxe_cq_notify(), no lock held */
+	MXE_CQ_ADDED_NOTIFY,	/* mxe_cq_notify() must be called */
 	MXE_CQ_OVERRUN,		/* lost */
-	MXE_CQ_OVERRUN_FIRST,	/* lost; call mxe_cq_error(), no lock held */
+	MXE_CQ_OVERRUN_FIRST,	/* lost; mxe_cq_error() must be called */
 };
 
-/* Add a completion of qp.  Context: any. */
+/**
+ * mxe_cq_add() - Add a completion.
+ * @cq: the CQ
+ * @qp: QP that the completion is of
+ * @wc: the completion
+ *
+ * A CQ that was overrun takes no more completions.
+ *
+ * Context: Any. Takes and releases cq->lock.
+ * Return: the action that the caller takes after it has dropped its locks.
+ */
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 			      const struct mxe_wc *wc);
-/* Call the consumer's handler.  Context: no lock of a queue pair held. */
+
+/**
+ * mxe_cq_notify() - Call the completion handler of the consumer.
+ * @cq: the CQ
+ *
+ * Context: Process context or softirq, no lock of a QP held. Holds notify_lock
+ * while the handler runs, with BHs disabled.
+ */
 void mxe_cq_notify(struct mxe_cq *cq);
+
+/**
+ * mxe_cq_error() - Report IB_EVENT_CQ_ERR to the consumer.
+ * @cq: CQ that was overrun
+ *
+ * Context: Process context or softirq, no lock of a QP held.
+ */
 void mxe_cq_error(struct mxe_cq *cq);
-/* Remove what a queue pair left in a kernel consumer's queue. */
+
+/**
+ * mxe_cq_clean() - Remove the completions of a QP that is being destroyed.
+ * @cq: the CQ; unchanged if it is that of a process
+ * @qp: the QP
+ *
+ * Context: Process context. May sleep. Takes and releases cq->resize_mutex.
+ */
 void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp);
 
+/* Verbs, see the members of struct ib_device_ops of the same names. */
 int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct ib_udata *udata);
 int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Verbs of device memory.  ib_core calls them; they call ring.c, which allocates the
- * memory that processes map.
+ * Verbs of device memory. ib_core calls them. They call ring.c, which allocates
+ * the memory that processes map.
  */
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
@@ -18,7 +18,7 @@ static int mxe_dm_take(struct mxe_dev *dev, size_t size)
 	if (atomic_long_add_return(size, &dev->dm_used) <= MXE_MAX_DM_SIZE)
 		return 0;
 	atomic_long_sub(size, &dev->dm_used);
-	return mxe_refuse(dev, -ENOMEM, "%zu bytes", size);
+	return mxe_refuse(dev, -ENOMEM, "less than %zu bytes of device memory free", size);
 }
 
 struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,
@@ -30,7 +30,10 @@ struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,
 	struct mxe_dm *dm;
 	int err;
 
-	/* Regions begin at 0 wherever the memory is: only pages matter. */
+	/*
+	 * Regions begin at address 0, and the memory on a page, so any
+	 * alignment up to a page is met.
+	 */
 	if (!attr->length || attr->length > MXE_MAX_DM_SIZE ||
 	    attr->alignment > PAGE_SHIFT)
 		return ERR_PTR(mxe_refuse(dev, -EINVAL,

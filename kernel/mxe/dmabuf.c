@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DMA-BUFs as the memory of regions.  mr.c calls it; it calls the exporter through
- * the dma-buf layer.
+ * DMA-BUFs as the memory of regions.  mr.c calls it.  It calls the exporter
+ * through the dma-buf layer.
  *
- * ib_umem_dmabuf_get() would attach the buffer to a device that does DMA.  mxe has
- * none: the CPU copies, so a region needs the exporter's mapping for the CPU, and
- * that keeps the buffer from moving.
+ * This does not use ib_umem_dmabuf_get(), which attaches the buffer to a device
+ * that does DMA. The CPU copies the data of mxe, so a region needs the CPU
+ * mapping of the exporter. While it exists, the exporter does not move the
+ * buffer.
  */
 #include <linux/dma-buf.h>
 #include <linux/err.h>
@@ -17,7 +18,7 @@
 #include "dmabuf.h"
 #include "mxe.h"
 
-/* The macro for it takes a string since 6.13, before it took the bare word. */
+/* Not MODULE_IMPORT_NS(), whose argument is a string only since 6.13. */
 MODULE_INFO(import_ns, "DMA_BUF");
 
 /* Owned by one region. */
@@ -34,11 +35,11 @@ static int mxe_dmabuf_check(struct mxe_dev *dev, const struct dma_buf *buf,
 
 	if (!length || check_add_overflow(offset, length, &end) ||
 	    end > buf->size)
-		return mxe_refuse(dev, -EINVAL, "%llu bytes at %llu of %zu",
+		return mxe_refuse(dev, -EINVAL, "invalid range: %llu bytes at %llu of %zu",
 				  length, offset, buf->size);
-	/* As mmap() of it would. */
+	/* mmap() of the buffer has the same check. */
 	if (writable && !(buf->file->f_mode & FMODE_WRITE))
-		return mxe_refuse(dev, -EACCES, "exported for reading");
+		return mxe_refuse(dev, -EACCES, "DMA-BUF was exported read-only");
 	return 0;
 }
 
@@ -46,14 +47,14 @@ static int mxe_dmabuf_map(struct mxe_dev *dev, struct mxe_dmabuf *dmabuf)
 {
 	int err;
 
-	/* dma_buf_vmap() takes this for an error of ours, and warns of others. */
+	/* Checked here, because dma_buf_vmap() reports it as -EINVAL. */
 	if (!dmabuf->buf->ops->vmap)
-		return mxe_refuse(dev, -EOPNOTSUPP, "exporter without vmap()");
+		return mxe_refuse(dev, -EOPNOTSUPP, "DMA-BUF exporter has no vmap()");
 	err = mxe_dma_buf_vmap(dmabuf->buf, &dmabuf->map);
 	if (err)
 		return err;
 	if (dmabuf->map.is_iomem || !PAGE_ALIGNED(dmabuf->map.vaddr)) {
-		err = mxe_refuse(dev, -EOPNOTSUPP, "not in memory");
+		err = mxe_refuse(dev, -EOPNOTSUPP, "DMA-BUF is not in page-aligned memory");
 		goto err_unmap;
 	}
 	err = dma_buf_begin_cpu_access(dmabuf->buf, dmabuf->direction);

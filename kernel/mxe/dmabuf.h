@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A DMA-BUF is memory of another device.  dmabuf.c maps it for the CPU, so that it
- * can be registered as a region.
- */
+/* DMA-BUFs, which dmabuf.c maps for the CPU, as the memory of regions. */
 #ifndef MXE_DMABUF_H
 #define MXE_DMABUF_H
 
@@ -11,18 +8,36 @@
 struct mxe_dev;
 struct mxe_dmabuf;
 
-/*
- * Map the buffer behind a file descriptor, which stays where it is until
- * mxe_dmabuf_put().  mem: its bytes offset..offset+length in one piece, in the
- * same place of a page as in the buffer.  Context: a process, may sleep.
+/**
+ * mxe_dmabuf_get() - Map a DMA-BUF for the CPU.
+ * @dev: the device
+ * @fd: file descriptor of the DMA-BUF
+ * @offset: first byte of the range in the buffer
+ * @length: bytes
+ * @writable: true for write access
+ * @mem: set to the address of the range, which is contiguous and has the same
+ *	offset in a page as in the buffer
  *
- *   -EBADF, -EINVAL  not a descriptor, not one of a DMA-BUF
- *   -EINVAL          the buffer is shorter, or nothing was asked for
- *   -EACCES          write access to a buffer that was exported for reading
- *   -EOPNOTSUPP      the CPU cannot reach it, or only as registers
+ * The exporter does not move the buffer until mxe_dmabuf_put().
+ *
+ * Context: Process context. May sleep.
+ * Return: the mapping, or ERR_PTR() of an error of the exporter or of
+ *
+ * * -ENOMEM - no memory
+ * * -EBADF - @fd is not open
+ * * -EINVAL - @fd is not a DMA-BUF, or the range is empty or outside of it
+ * * -EACCES - write access to a buffer that was exported for reading
+ * * -EOPNOTSUPP - the exporter cannot map the buffer as memory of the CPU
  */
 struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
 				  u64 length, bool writable, void **mem);
+
+/**
+ * mxe_dmabuf_put() - Unmap a DMA-BUF and release it.
+ * @dmabuf: result of mxe_dmabuf_get()
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_dmabuf_put(struct mxe_dmabuf *dmabuf);
 
 #endif /* MXE_DMABUF_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * GSO batches: joins packets that are sent, and splits batches that are received.
- * tx.c and early_demux.c call it; it calls the socket buffers of the kernel only.
+ * GSO batches: joins packets that are sent, and splits received batches. tx.c
+ * and early_demux.c call it. It calls no other file of mxe.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -17,13 +17,13 @@ bool mxe_gso_enabled = true;
 module_param_named(gso, mxe_gso_enabled, bool, 0644);
 MODULE_PARM_DESC(gso,
 		 "batch packets with fraglist GSO if the netdev supports it (default Y)");
-/* Its old name, for those who set it in modprobe.d. */
+/* The old name, which may be set in modprobe.d. */
 module_param_named(trains, mxe_gso_enabled, bool, 0644);
 MODULE_PARM_DESC(trains, "alias of gso");
 
 /* ---- sending ----------------------------------------------------------- */
 
-/* Length of the IP and UDP headers of one packet. */
+/* Returns the length of the IP and UDP headers of a packet. */
 static unsigned int mxe_gso_hdr_len(const struct sk_buff *skb)
 {
 	return skb_transport_header(skb) + sizeof(struct udphdr) -
@@ -35,7 +35,7 @@ bool mxe_gso_takes(const struct mxe_gso *gso,
 {
 	const struct sk_buff *head = gso->head;
 
-	/* No packet is longer than the first, which stands for all (gso_size). */
+	/* gso_size is the length of the first packet, and the maximum. */
 	return READ_ONCE(mxe_gso_enabled) && ndev->features & NETIF_F_GSO_FRAGLIST &&
 	       gso->num_pkts < MXE_GSO_PKTS &&
 	       len <= skb_headlen(head) - mxe_gso_hdr_len(head) &&
@@ -74,9 +74,9 @@ struct sk_buff *mxe_gso_take(struct mxe_gso *gso)
 		skb_shinfo(head)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
 		skb_shinfo(head)->gso_size = skb_headlen(head) - hdr_len;
 		skb_shinfo(head)->gso_segs = gso->num_pkts;
-		/* There are none; without that the stack would look for them. */
+		/* No checksum.  Otherwise the stack would compute one. */
 		head->ip_summed = CHECKSUM_UNNECESSARY;
-		/* That of IP is set when it is sent. */
+		/* The IP layer sets the length in the IP header. */
 		udp_hdr(head)->len = htons(head->len - hdr_len +
 					   sizeof(struct udphdr));
 	}
@@ -90,7 +90,7 @@ bool mxe_gso_can_split(const struct sk_buff *skb)
 {
 	const struct sk_buff *other;
 
-	/* Somebody else, like a packet socket, may look at it. */
+	/* A clone is shared, for example with a packet socket. */
 	if (skb_cloned(skb) ||
 	    !(skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST) ||
 	    skb_shinfo(skb)->gso_type & SKB_GSO_DODGY)
@@ -117,7 +117,7 @@ void mxe_gso_split(struct sk_buff *skb)
 		skb->truesize -= other->truesize;
 		other->dev = skb->dev;
 	}
-	/* What was said of the whole is now said of the first. */
+	/* Replace the lengths of the batch by those of the first packet. */
 	ip_hdr(skb)->tot_len = htons(skb_tail_pointer(skb) -
 				     skb_network_header(skb));
 	udp_hdr(skb)->len = htons(skb_tail_pointer(skb) -

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A GSO batch is a number of packets that one side of a queue pair sends together.
- * They pass IP, the netdevs and the softirq as one socket buffer: the first packet,
- * with the others in its frag_list, as GRO leaves packets that are to be forwarded
- * (SKB_GSO_FRAGLIST).
+ * GSO batches of packets that one side of a QP sends (gso.c). A batch passes
+ * IP, netdevs and the softirq as one socket buffer. It consists of the first
+ * packet, which has the others in its frag_list, in the form in which GRO
+ * builds packets for forwarding (SKB_GSO_FRAGLIST).
  *
- * Each packet is complete, with its own headers and ICRC.  The stack splits a batch
- * in front of a netdev without the feature and in front of any socket, into the
- * packets that would have been sent one by one.  Splitting gives IPv4 packets
- * ascending identifications.  The ICRC covers that field, so the packets have these
- * identifications from the start.
+ * Each packet is complete, with its own headers and ICRC. The stack splits a
+ * batch in front of a netdev without the feature, and in front of a socket,
+ * into the packets that would have been sent one by one. Splitting gives the
+ * IPv4 packets ascending identifications. The ICRC covers this field, so the
+ * packets have these identifications from the start.
  */
 #ifndef MXE_GSO_H
 #define MXE_GSO_H
@@ -19,16 +19,22 @@
 struct net_device;
 struct sk_buff;
 
-/* Packets of a batch, at most. */
+/* Maximum number of packets in a batch. */
 #define MXE_GSO_PKTS	16
 
-/* A batch that is being made.  Under the lock of its side of the queue pair. */
+/* The batch to be sent next.  Protected by the lock of its side of the QP. */
 struct mxe_gso {
-	struct sk_buff *head;		/* first packet; NULL: there is none */
+	struct sk_buff *head;		/* first packet; NULL: empty */
 	struct sk_buff *last;
 	unsigned int num_pkts;
 };
 
+/**
+ * mxe_gso_is_empty() - Check for packets in a batch.
+ * @gso: the batch
+ *
+ * Return: true if there are none.
+ */
 static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 {
 	return !gso->head;
@@ -39,31 +45,70 @@ static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 /* Module parameter: batch packets if the netdev supports it. */
 extern bool mxe_gso_enabled;
 
-/* mxe_gso_has_room() of a batch that is not empty. */
+/**
+ * mxe_gso_takes() - Check for room in a batch that is not empty.
+ * @gso: the batch
+ * @ndev: netdev that the packets leave by
+ * @len: bytes behind the UDP header of the packet
+ *
+ * Context: Lock of the QP's side held.
+ * Return: true if the packet fits.
+ */
 bool mxe_gso_takes(const struct mxe_gso *gso,
 		   const struct net_device *ndev, size_t len);
 
-/* Returns true if a packet with len bytes behind its UDP header fits into the batch. */
+/**
+ * mxe_gso_has_room() - Check for room in a batch.
+ * @gso: the batch
+ * @ndev: netdev that the packets leave by
+ * @len: bytes behind the UDP header of the packet
+ *
+ * Context: Lock of the QP's side held.
+ * Return: true if the packet fits. An empty batch has room for every packet.
+ */
 static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
 				    const struct net_device *ndev, size_t len)
 {
 	return mxe_gso_is_empty(gso) || mxe_gso_takes(gso, ndev, len);
 }
 
-/* Add a packet, which begins at its IP header. */
+/**
+ * mxe_gso_add() - Add a packet to a batch that has room.
+ * @gso: the batch
+ * @skb: complete packet that begins at its IP header; consumed
+ *
+ * Context: Lock of the QP's side held.
+ */
 void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb);
-/* End the batch.  Returns the skb to be sent, or NULL. */
+
+/**
+ * mxe_gso_take() - Take the packets out of a batch, as one socket buffer.
+ * @gso: the batch, empty afterwards
+ *
+ * Context: Lock of the QP's side held.
+ * Return: the socket buffer to be sent, or NULL if the batch was empty.
+ */
 struct sk_buff *mxe_gso_take(struct mxe_gso *gso);
 
-/*
- * Returns true if mxe_gso_split() can split a received batch.  Otherwise that is left
- * to the stack, which can copy.
+/**
+ * mxe_gso_can_split() - Check if mxe_gso_split() can split a received batch.
+ * @skb: received IPv4 batch
+ *
+ * Return: false if the stack must split it, because parts have to be copied.
  */
 bool mxe_gso_can_split(const struct sk_buff *skb);
-/* Split a batch into a list of packets, linked by next, with headers as sent.  IPv4. */
+
+/**
+ * mxe_gso_split() - Split a received IPv4 batch in place.
+ * @skb: the batch, for which mxe_gso_can_split() is true; its packets are
+ *	linked by skb->next afterwards
+ *
+ * The lengths in the headers of the first packet become those of that packet
+ * again.
+ */
 void mxe_gso_split(struct sk_buff *skb);
 
-#else /* Each packet is a batch of its own. */
+#else /* A batch has one packet. */
 
 static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
 				    const struct net_device *ndev, size_t len)

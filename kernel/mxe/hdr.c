@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The headers of IP and UDP in front of the BTH, and the ICRC behind the payload.
- * tx.c calls it for each packet that is sent; it calls icrc.c and icrc_fast.c.
+ * Writes the IP and UDP headers in front of the BTH, and the ICRC behind the
+ * payload.  tx.c calls it for each packet.  It calls icrc.c and icrc_fast.c.
  */
 #include <linux/skbuff.h>
 #include <net/ip.h>
@@ -13,7 +13,7 @@
 
 ushort mxe_udp_port = 4791;
 
-/* bth_len: from the BTH to where the ICRC will be. */
+/* bth_len: bytes from the BTH to the ICRC */
 static void mxe_hdr_init_udp(struct udphdr *udph, const struct mxe_av *av,
 			     size_t bth_len)
 {
@@ -38,7 +38,7 @@ static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *hdr,
 		.ihl = sizeof(*iph) / 4,
 		.tos = av->tclass,
 		.tot_len = htons(sizeof(hdr->ipv4) + bth_len + MXE_ICRC_SIZE),
-		/* Never fragmented, so .id means nothing (RFC 6864). */
+		/* Never fragmented, so .id has no meaning (RFC 6864). */
 		.frag_off = htons(IP_DF),
 		.ttl = av->hop_limit,
 		.protocol = IPPROTO_UDP,
@@ -51,7 +51,7 @@ static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *hdr,
 	hdr->icrc = mxe_icrc_begin_ipv4(iph, udph, bth);
 }
 
-/* Returns true if the headers of the last packet serve this one. */
+/* Returns true if this packet can reuse the headers of the last one. */
 static __always_inline bool mxe_hdr_is_kept(const struct mxe_hdr *hdr,
 					    const u8 *bth, u32 bth_len)
 {
@@ -77,7 +77,10 @@ static void mxe_hdr_push_ipv4(struct mxe_hdr *hdr, const struct mxe_av *av,
 	       sizeof(hdr->ipv4));
 	skb_reset_network_header(skb);
 	skb_set_transport_header(skb, sizeof(struct iphdr));
-	/* Not 0 in a GSO batch behind its first packet.  The stack makes the checksum. */
+	/*
+	 * Not 0 in a GSO batch after its first packet.  The stack writes the
+	 * checksum when it splits the batch.
+	 */
 	ip_hdr(skb)->id = htons(ip_id);
 	icrc = mxe_icrc_end_ipv4(hdr->icrc, htons(ip_id), bth, bth_len);
 	*(__le32 *)__skb_put(skb, sizeof(icrc)) = icrc;

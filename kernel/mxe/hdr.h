@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * hdr.c writes the headers of IP and UDP in front of the BTH, and the ICRC.  The
- * parser of received packets is here.
+ * hdr.c writes the IP and UDP headers and the ICRC of packets.  The inline
+ * functions parse received packets.
  */
 #ifndef MXE_HDR_H
 #define MXE_HDR_H
@@ -20,37 +20,56 @@ struct sk_buff;
 #define MXE_HDR_MAX_SIZE	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
 /*
- * The headers of the last IPv4 packet to an address.  The next packet often differs
- * from it only behind the PSN.  Owned by the side that sends to that address; a
- * struct of zeros holds nothing.
+ * The headers of the last IPv4 packet to an address. The next packet often
+ * differs only from the PSN on, and then reuses them. Each side of a QP has its
+ * own and uses it under its lock. A zeroed struct is empty.
  */
 struct mxe_hdr {
-	u64 bth;			/* its BTH up to the PSN, as it is sent */
-	u32 bth_len;			/* from there to the ICRC; 0: none is kept */
+	u64 bth;			/* BTH up to the PSN, big-endian */
+	u32 bth_len;			/* bytes, BTH to ICRC; 0: empty */
 	u32 icrc;			/* mxe_icrc_begin_ipv4() */
 	struct {
-		struct iphdr ip;	/* with identification 0, and a checksum */
+		struct iphdr ip;	/* identification 0, with checksum */
 		struct udphdr udp;
 	} ipv4;
 };
 
-/* UDP port of RoCEv2 traffic; fixed when the module is loaded. */
+/* UDP port of RoCEv2, set when the module is loaded. */
 extern ushort mxe_udp_port;
 
-/* The next packet makes its headers anew. */
+/**
+ * mxe_hdr_forget() - Empty the cache of headers, because the address changes.
+ * @hdr: the cache
+ *
+ * Context: Lock of the owner held.
+ */
 static inline void mxe_hdr_forget(struct mxe_hdr *hdr)
 {
 	hdr->bth_len = 0;
 }
 
-/*
- * Complete a packet, which begins at the BTH and has room.  hdr: that of the address.
- * ip_id: identification, for IPv4.  Context: bottom halves off.
+/**
+ * mxe_hdr_push() - Add the IP and UDP headers and the ICRC to a packet.
+ * @hdr: cache of the headers for @av
+ * @av: destination
+ * @skb: packet that begins at the BTH, with headroom of MXE_HDR_MAX_SIZE and
+ *	tailroom of MXE_ICRC_SIZE
+ * @ip_id: identification of an IPv4 packet, host byte order
+ *
+ * Context: BHs disabled.
  */
 void mxe_hdr_push(struct mxe_hdr *hdr, const struct mxe_av *av,
 		  struct sk_buff *skb, u16 ip_id);
 
-/* Parse bth..bth+len, the ICRC included, of a packet with that IP header. */
+/**
+ * mxe_hdr_parse_bth() - Parse a packet from the BTH on.
+ * @pkt: set to the parsed packet
+ * @is_ipv4: true if the packet has an IPv4 header
+ * @bth: first byte of the BTH
+ * @len: bytes, including the ICRC
+ *
+ * Return: MXE_PKT_OK or the reason to drop the packet.
+ */
 static __always_inline enum mxe_pkt_error
 mxe_hdr_parse_bth(struct mxe_pkt *pkt, bool is_ipv4, const u8 *bth, size_t len)
 {
@@ -62,7 +81,13 @@ mxe_hdr_parse_bth(struct mxe_pkt *pkt, bool is_ipv4, const u8 *bth, size_t len)
 	return err;
 }
 
-/* Parse a received packet, whose transport header is set. */
+/**
+ * mxe_hdr_parse() - Parse a received packet.
+ * @skb: linear packet whose network and transport headers are set
+ * @pkt: set to the parsed packet
+ *
+ * Return: MXE_PKT_OK or the reason to drop the packet.
+ */
 static inline enum mxe_pkt_error mxe_hdr_parse(const struct sk_buff *skb,
 					       struct mxe_pkt *pkt)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds out whether code of the host could act on packets that stay on it.
- * loopback.c calls it, because it must not hide such packets; it reads the tables of
- * netfilter, traffic control, XDP and IPsec.
+ * Detects code of the host that could act on packets that stay on it.
+ * loopback.c calls it, and sends packets if there is any. It reads the tables
+ * of netfilter, traffic control, XDP and IPsec.
  */
 #include <linux/filter.h>
 #include <linux/kallsyms.h>
@@ -17,13 +17,16 @@
 
 #ifdef CONFIG_NETFILTER
 
-/* Not 0: traffic control, netfilter or XDP of the netdev. */
+/*
+ * Returns a value other than 0 if the netdev has traffic control, a netfilter
+ * hook or XDP.
+ */
 static unsigned long mxe_hooks_of_netdev(const struct net_device *lo)
 {
 	const struct netdev_queue *txq = netdev_get_tx_queue(lo, 0);
 	unsigned long any;
 
-	/* "noqueue", or "noop" of a netdev that is down, are none. */
+	/* Ignore "noqueue", and "noop" of a netdev that is down. */
 	if (rcu_dereference_bh(txq->qdisc)->enqueue &&
 	    !(rcu_dereference_bh(txq->qdisc)->flags & TCQ_F_BUILTIN))
 		return 1;
@@ -38,14 +41,15 @@ static unsigned long mxe_hooks_of_netdev(const struct net_device *lo)
 }
 
 /*
- * Security modules have hooks in every namespace, where they judge and label
- * the packets of sockets; packets without one count as the kernel's own.  They are
- * no firewall.  The functions have no exported names, so their symbols are looked
- * up, once; without kallsyms they count as any other hook.
+ * Security modules have hooks in every netns. They check and label the packets
+ * of sockets, and treat packets without a socket as those of the kernel, so
+ * they may be bypassed. Their functions are not exported. Therefore the symbol
+ * of a hook is looked up once, and the result is kept here. Without kallsyms,
+ * these hooks count like any other.
  */
 static struct {
-	nf_hookfn *lsm;
-	nf_hookfn *other;		/* what was looked up last, and is none */
+	nf_hookfn *lsm;			/* known hook of a security module */
+	nf_hookfn *other;		/* last hook known to be another */
 } mxe_hooks_known[NF_INET_NUMHOOKS];
 
 static noinline bool mxe_hooks_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
@@ -67,7 +71,10 @@ static noinline bool mxe_hooks_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
 	return false;
 }
 
-/* Returns true if a hook other than `own` or a security module's is there. */
+/*
+ * Returns true if there is a hook that is neither `own` nor that of a security
+ * module.
+ */
 static __always_inline bool
 mxe_hooks_has_others(const struct nf_hook_entries __rcu *entries,
 		     unsigned int hooknum, nf_hookfn *own)

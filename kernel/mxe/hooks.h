@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * hooks.c finds out whether a firewall, traffic control or other code of the host may
- * act on packets.
+ * Detection of firewalls, traffic control and other code of the host that may
+ * act on packets (hooks.c).
  */
 #ifndef MXE_HOOKS_H
 #define MXE_HOOKS_H
@@ -10,10 +10,17 @@
 
 struct mxe_netns;
 
-/*
- * Returns true if something could act on packets that a host sends to itself: a
- * hook of netfilter other than mxe's, traffic control, a queueing discipline or
- * XDP of the loopback netdev, or a policy of IPsec.  Context: BHs off, RCU.
+/**
+ * mxe_hooks_on_loopback() - Check for code that acts on packets to this host.
+ * @mnet: the netns
+ * @is_ipv4: true for IPv4 packets, false for IPv6
+ *
+ * Such code is a netfilter hook that belongs neither to mxe nor to a security
+ * module, a BPF program that selects sockets, an IPsec policy, or traffic
+ * control, a queueing discipline or XDP on the loopback netdev.
+ *
+ * Context: BHs disabled, RCU read-side section.
+ * Return: true if there is any. False on kernels without netfilter.
  */
 bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ICRC of a packet, as annex A17 defines it.  hdr.c and rx.c call it; it calls
- * icrc_fast.c, which gives the same values in fewer instructions, and without that
- * crc32_le().
+ * The ICRC of a packet, as RoCEv2 annex A17 defines it. hdr.c and rx.c call it.
+ * It calls icrc_fast.c, which computes the same values in fewer instructions.
  */
 #include <linux/crc32.h>
 #include <linux/ip.h>
@@ -13,7 +12,7 @@
 #include "icrc.h"
 #include "pkt.h"
 
-/* In ip the fields that may change on the way are ones already. */
+/* In ip, the fields that routers may change are already replaced by ones. */
 static __le32 mxe_icrc_finish(const void *ip, size_t ip_len, const struct udphdr *udph,
 			      const u8 *bth, size_t len)
 {

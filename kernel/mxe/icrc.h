@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The invariant CRC of a packet (IBTA 7.8, RoCEv2 annex A17) covers all fields that
- * do not change on the way.
+ * The invariant CRC of a packet (IBTA 7.8, RoCEv2 annex A17) covers all fields
+ * that routers and switches do not change.
  */
 #ifndef MXE_ICRC_H
 #define MXE_ICRC_H
@@ -14,36 +14,90 @@ struct ipv6hdr;
 
 #define MXE_ICRC_SIZE		4
 
-/* CRC-32 of eight bytes of ones, the masked link-layer header. */
+/*
+ * State of the CRC-32 after the masked link-layer header: eight bytes of ones.
+ */
 #define MXE_ICRC_SEED		0xdebb20e3
 
-/*
- * The ICRC of a packet whose headers are complete, in the byte order of the wire.
- * bth..bth+len is all between the UDP header and the ICRC, in one piece.
- * Context: bottom halves off.
+/**
+ * mxe_icrc_ipv4() - Compute the ICRC of an IPv4 packet.
+ * @iph: complete IP header of 20 bytes
+ * @udph: complete UDP header
+ * @bth: first byte of the BTH, contiguous up to the ICRC
+ * @len: bytes between the UDP header and the ICRC
+ *
+ * Context: BHs disabled.
+ * Return: the ICRC as it is stored in the packet.
  */
 __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth, size_t len);
+
+/**
+ * mxe_icrc_ipv6() - Compute the ICRC of an IPv6 packet.
+ * @ip6h: complete IP header, without extension headers
+ * @udph: complete UDP header
+ * @bth: first byte of the BTH, contiguous up to the ICRC
+ * @len: bytes between the UDP header and the ICRC
+ *
+ * Context: BHs disabled.
+ * Return: the ICRC as it is stored in the packet.
+ */
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, const u8 *bth,
 		     size_t len);
 
-/* ---- icrc_fast.c, without which packets are only slower ---------------- */
+/* ---- icrc_fast.c, a shortcut ------------------------------------------- */
 
 #ifndef MXE_WITHOUT_ICRC_FAST
 
+/**
+ * mxe_icrc_has_fast() - Check if icrc_fast.c is part of the module.
+ *
+ * Return: true if it is.
+ */
 static inline bool mxe_icrc_has_fast(void)
 {
 	return true;
 }
 
-/* To be called before the first ICRC.  Returns 0 or -ENOMEM. */
+/**
+ * mxe_icrc_init() - Build the tables, before the first ICRC.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_icrc_init(void);
+
+/**
+ * mxe_icrc_exit() - Free the memory of mxe_icrc_init(), after the last ICRC.
+ *
+ * Context: Process context. May sleep.
+ */
 void mxe_icrc_exit(void);
 
-/*
- * The ICRC of IPv4 in two parts: packets that differ only in the identification, and
- * from the PSN on, have the first part in common.  Context: bottom halves off.
+/**
+ * mxe_icrc_begin_ipv4() - Compute the CRC of the headers of an IPv4 packet.
+ * @iph: IP header, whose identification is ignored
+ * @udph: UDP header
+ * @bth: BTH, of which the part before the PSN is used
+ *
+ * Packets that differ only in the identification and from the PSN on have the
+ * same value, so the caller may keep it.
+ *
+ * Context: BHs disabled.
+ * Return: the CRC for mxe_icrc_end_ipv4().
  */
 u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth);
+
+/**
+ * mxe_icrc_end_ipv4() - Complete the ICRC of an IPv4 packet.
+ * @crc: result of mxe_icrc_begin_ipv4()
+ * @ip_id: identification of the IP header
+ * @bth: first byte of the BTH, contiguous up to the ICRC; the headers precede
+ *	it
+ * @len: bytes between the UDP header and the ICRC
+ *
+ * Context: BHs disabled.
+ * Return: the ICRC as it is stored in the packet.
+ */
 __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len);
 
 #else
@@ -68,7 +122,7 @@ static inline u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udph
 	return 0;
 }
 
-/* The headers are in front of the BTH. */
+/* Computes the ICRC from scratch, because crc is not used. */
 static inline __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len)
 {
 	const struct udphdr *udph = (const struct udphdr *)bth - 1;
@@ -78,9 +132,29 @@ static inline __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, siz
 
 #endif /* MXE_WITHOUT_ICRC_FAST */
 
-/* What mxe_icrc_ipv4() and mxe_icrc_ipv6() call if mxe_icrc_has_fast(). */
+/**
+ * mxe_icrc_fast_ipv4() - Implement mxe_icrc_ipv4() if mxe_icrc_has_fast().
+ * @iph: as for mxe_icrc_ipv4()
+ * @udph: as for mxe_icrc_ipv4()
+ * @bth: as for mxe_icrc_ipv4()
+ * @len: as for mxe_icrc_ipv4()
+ *
+ * Context: BHs disabled.
+ * Return: the ICRC as it is stored in the packet.
+ */
 __le32 mxe_icrc_fast_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth,
 			  size_t len);
+
+/**
+ * mxe_icrc_fast_ipv6() - Implement mxe_icrc_ipv6() if mxe_icrc_has_fast().
+ * @ip6h: as for mxe_icrc_ipv6()
+ * @udph: as for mxe_icrc_ipv6()
+ * @bth: as for mxe_icrc_ipv6()
+ * @len: as for mxe_icrc_ipv6()
+ *
+ * Context: BHs disabled.
+ * Return: the ICRC as it is stored in the packet.
+ */
 __le32 mxe_icrc_fast_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, const u8 *bth,
 			  size_t len);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ICRC in fewer instructions: CRCs of headers and masks are remembered, and long
- * payloads are left to the crypto layer.  icrc.c and hdr.c call it; it calls
- * crc32_le() and crypto_shash_update().
+ * The ICRC in fewer instructions. CRCs of headers and of masks are cached, and
+ * the crypto layer computes those of long payloads. icrc.c and hdr.c call it.
+ * It calls crc32_le() and crypto_shash_update().
  */
 #include <crypto/hash.h>
 #include <linux/crc32.h>
@@ -16,20 +16,20 @@
 #include "icrc.h"
 #include "pkt.h"
 
-/* Below this length, enabling the vector unit costs more than it saves. */
+/* Bytes.  For less, enabling the vector unit costs more than it saves. */
 #define MXE_ICRC_LONG	256
 
-/* The part of the BTH that is the same in many packets: all before the PSN. */
+/* Bytes of the BTH before the PSN, which are equal in many packets. */
 #define MXE_ICRC_BTH	offsetof(struct mxe_bth, apsn)
 
 /*
- * The crypto layer's crc32, which uses CPU instructions that crc32_le() does not.  NULL
- * if there is none, or it is no faster.  It has no key: each CRC continues from that of
- * a header.
+ * The crc32 of the crypto layer, which uses CPU instructions that crc32_le()
+ * does not use. NULL if it is not available or not faster. No key is set,
+ * because each CRC continues that of a header.
  */
 static struct crypto_shash *mxe_icrc_tfm;
 
-/* All before the PSN, with ones in place of the bits that may change on the way. */
+/* Everything before the PSN, with ones in place of the variant bits. */
 struct mxe_icrc_hdr4 {
 	struct iphdr ip;
 	struct udphdr udp;
@@ -44,7 +44,7 @@ struct mxe_icrc_hdr6 {
 
 static const struct mxe_icrc_hdr4 mxe_icrc_ones4 = {
 	.ip.tos = 0xff,
-	/* Differs from packet to packet.  mxe_icrc_end_ipv4() adds it. */
+	/* Different in every packet, so mxe_icrc_end_ipv4() adds it. */
 	.ip.id = (__force __be16)0xffff,
 	.ip.ttl = 0xff,
 	.ip.check = (__force __sum16)0xffff,
@@ -65,18 +65,19 @@ static const struct mxe_icrc_hdr6 mxe_icrc_ones6 = {
 /* ---- tables ------------------------------------------------------------ */
 
 /*
- * A CRC is linear.  What each value of the two bytes of the identification adds to the
- * CRC of a header that has ones there.
+ * A CRC is linear, so the contribution of a byte can be added by exclusive or.
+ * This table has the contributions of the two bytes of the IP identification to
+ * the CRC of a header in which these bytes are ones.
  */
 static u32 mxe_icrc_ids[2][256] __ro_after_init;
-/* What each value of the bytes of a word adds to the CRC that ends with it. */
+/* Contributions of the bytes of a word to a CRC that ends with the word. */
 static u32 mxe_icrc_words[4][256] __ro_after_init;
-/* The same for the CRC that ends with masks of zeros behind that word. */
+/* Contributions to a CRC that ends with masks of zeros behind the word. */
 static u32 mxe_icrc_before_masks[4][256] __ro_after_init;
 
 /*
- * A request for a masked atomic of 8 bytes on RC, from the BTH on, and the swap mask and
- * the compare mask that it ends with.
+ * Bytes of an RC request for a masked atomic of 8 bytes from the BTH on, of the
+ * swap mask and compare mask at its end, and of the part between BTH and masks.
  */
 #define MXE_ICRC_MASKED		(sizeof(struct mxe_bth) + sizeof(struct mxe_mskatomiceth) + \
 				 MXE_MSKATOMIC_OPERANDS * sizeof(u64))
@@ -126,7 +127,7 @@ static u32 mxe_icrc_id(__be16 ip_id)
 	return mxe_icrc_ids[0][id >> 8] ^ mxe_icrc_ids[1][id & 0xff];
 }
 
-/* crc32_le() takes the bytes beyond a multiple of eight one by one. */
+/* Used because crc32_le() handles a remainder of eight bytes bytewise. */
 static u32 mxe_icrc_word(u32 crc, const u8 *p)
 {
 	return mxe_icrc_look_up(mxe_icrc_words, crc ^ get_unaligned_le32(p));
@@ -137,7 +138,10 @@ static u32 mxe_icrc_word(u32 crc, const u8 *p)
 /* Continues crc with p. */
 static noinline u32 mxe_icrc_shash(u32 crc, const u8 *p, size_t len)
 {
-	/* SHASH_DESC_ON_STACK() has 300 bytes more, which the compiler may clear. */
+	/*
+	 * SHASH_DESC_ON_STACK() takes 300 bytes more, which may have to be
+	 * zeroed.
+	 */
 	struct {
 		struct shash_desc shash;
 		char crc[sizeof(u32)];
@@ -151,7 +155,7 @@ static noinline u32 mxe_icrc_shash(u32 crc, const u8 *p, size_t len)
 	return *state;
 }
 
-/* Returns true if the driver's state is the CRC so far, and nothing else. */
+/* Returns true if the state of the crypto driver consists of the CRC only. */
 static bool mxe_icrc_tfm_ok(void)
 {
 	const u8 *p = (const u8 *)mxe_icrc_ids;
@@ -172,14 +176,15 @@ static struct crypto_shash *mxe_icrc_alloc_tfm(void)
 	return IS_ERR(tfm) ? NULL : tfm;
 }
 
-/* ---- remembered headers and masks -------------------------------------- */
+/* ---- caches of headers and masks --------------------------------------- */
 
 /*
- * The CRC of a header.  Packets of one kind between two queue pairs have the same one.
- * Each CPU remembers those that it had last, in sets of two.  Context: bottom halves off.
+ * The CRC of a header. Packets of the same opcode between the same QPs share
+ * it. Each CPU caches the last ones, in sets of two. Accessed with BHs
+ * disabled.
  */
 struct mxe_icrc_memo {
-	u32 len;			/* 0: none yet */
+	u32 len;			/* bytes; 0: empty */
 	u32 crc;
 	u8 hdr[sizeof(struct mxe_icrc_hdr6)];
 };
@@ -187,13 +192,16 @@ struct mxe_icrc_memo {
 #define MXE_ICRC_SET_BITS	5
 
 /*
- * What masks add to a CRC.  Masks say where the fields of a word are, so a program has
- * few of them.  Memory of zeros is a valid memo, because masks of zeros add 0.  The memo
- * saves only 0.3 % of a masked atomic on the wire.  It is kept because that would take
- * 1.023 times the instructions of a plain atomic without it, and the aim is 1.02.
+ * The contribution of the masks of a request to its CRC. Masks describe the
+ * fields of a word, so a program uses few of them. Zeroed memory is a valid
+ * entry, because masks of zeros contribute 0.
+ *
+ * The cache saves only 0.3 % of a masked atomic on the wire. It is kept because
+ * without it a masked atomic takes 1.023 times the instructions of a standard
+ * one, and the aim is 1.02.
  */
 struct mxe_icrc_masks {
-	u64 masks[2];			/* as they are sent */
+	u64 masks[2];			/* in wire byte order */
 	u32 crc;
 };
 
@@ -204,10 +212,12 @@ struct mxe_icrc_memos {
 	struct mxe_icrc_masks masks[1 << MXE_ICRC_MASKS_BITS];
 };
 
-/* Allocated, because all modules' static per-CPU variables share 8 KiB. */
+/*
+ * Allocated, because the static per-CPU variables of all modules share 8 KiB.
+ */
 static struct mxe_icrc_memos __percpu *mxe_icrc_memos;
 
-/* The set for a header.  The words before the PSN differ between queue pairs. */
+/* Returns the set of a header.  The words before the PSN differ between QPs. */
 static __always_inline struct mxe_icrc_memo *mxe_icrc_set(const struct udphdr *udph, const u8 *bth)
 {
 	u64 key = get_unaligned((const u64 *)udph) ^ get_unaligned((const u64 *)bth);
@@ -216,8 +226,8 @@ static __always_inline struct mxe_icrc_memo *mxe_icrc_set(const struct udphdr *u
 }
 
 /*
- * Returns 0 if p with the ones is what the memo has.  memcmp() is a call, and compares
- * the rest byte by byte.
+ * Returns 0 if (p | ones) equals the cached header. memcmp() would be a call,
+ * and would compare the remainder bytewise.
  */
 static __always_inline u64 mxe_icrc_differ(const u8 *memo, const void *p, const void *ones,
 					   size_t len)
@@ -236,7 +246,7 @@ static __always_inline u64 mxe_icrc_differ(const u8 *memo, const void *p, const 
 	return differ;
 }
 
-/* Copies with the ones.  Headers are multiples of four bytes. */
+/* Stores (from | ones).  The lengths of headers are multiples of four bytes. */
 static void mxe_icrc_mask(void *to, const void *from, const void *ones, size_t len)
 {
 	size_t i;
@@ -247,8 +257,9 @@ static void mxe_icrc_mask(void *to, const void *from, const void *ones, size_t l
 }
 
 /*
- * A header is in three parts: IP of ip_len bytes, UDP, and the BTH up to the PSN.  ones
- * is mxe_icrc_ones4 or mxe_icrc_ones6.
+ * Returns true if the entry is that of a header, which has three parts: IP
+ * header of ip_len bytes, UDP header, and the BTH up to the PSN. ones is
+ * mxe_icrc_ones4 or mxe_icrc_ones6.
  */
 static __always_inline bool mxe_icrc_is(const struct mxe_icrc_memo *memo, const void *ones,
 					const void *ip, size_t ip_len, const struct udphdr *udph,
@@ -304,8 +315,9 @@ static bool mxe_icrc_is_masked(const u8 *bth, size_t len)
 }
 
 /*
- * Continues crc with all of a masked atomic's request behind the PSN: as if the masks
- * were zeros, and with what they add.
+ * Continues crc with everything behind the PSN of a request for a masked
+ * atomic. Computes the CRC as if the masks were zeros, then adds their
+ * contribution.
  */
 static __always_inline u32 mxe_icrc_add_masks(u32 crc, const u8 *p, u32 masks_crc)
 {
@@ -313,7 +325,7 @@ static __always_inline u32 mxe_icrc_add_masks(u32 crc, const u8 *p, u32 masks_cr
 	return mxe_icrc_look_up(mxe_icrc_before_masks, crc) ^ masks_crc;
 }
 
-/* Out of line, because a call would take registers of the caller. */
+/* Out of line, because inlined calls would cost the caller registers. */
 static noinline u32 mxe_icrc_learn_masks(struct mxe_icrc_masks *memo, u32 crc, const u8 *p)
 {
 	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
@@ -329,7 +341,9 @@ static noinline u32 mxe_icrc_masked(u32 crc, const u8 *p)
 	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
 	u64 swap = get_unaligned((const u64 *)masks);
 	u64 compare = get_unaligned((const u64 *)(masks + sizeof(u64)));
-	/* Mostly one of them is zero, or both are the same. */
+	/*
+	 * Usually one mask is zero or both are equal, so do not just add them.
+	 */
 	u32 which = hash_64(swap + 2 * compare, MXE_ICRC_MASKS_BITS);
 	struct mxe_icrc_masks *memo = &this_cpu_ptr(mxe_icrc_memos)->masks[which];
 	u32 masks_crc = memo->crc;
@@ -339,7 +353,7 @@ static noinline u32 mxe_icrc_masked(u32 crc, const u8 *p)
 	return mxe_icrc_add_masks(crc, p, masks_crc);
 }
 
-/* ---- all together ------------------------------------------------------ */
+/* ---- ICRC -------------------------------------------------------------- */
 
 static __always_inline __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len)
 {
@@ -352,7 +366,7 @@ static __always_inline __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len
 		crc = mxe_icrc_word(crc, body);
 		body += sizeof(u32);
 		body_len -= sizeof(u32);
-		/* A request for a standard atomic has no such length. */
+		/* Requests for standard atomics never have this length. */
 		if (mxe_icrc_is_masked(bth, len))
 			return cpu_to_le32(~mxe_icrc_masked(crc, body));
 	}

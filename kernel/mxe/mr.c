@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions: their verbs, lookup by key, access to their bytes, and fast
- * registration.  Called by the core, by rkey.c and mw.c, and by the send and receive
- * queues for local keys; calls dmabuf.c for regions that have no user pages.
+ * Memory regions: verbs, lookup by key, access to memory, and fast
+ * registration. ib_core calls the verbs, rkey.c and mw.c look up remote keys,
+ * and both sides of a QP use local keys. It calls dmabuf.c for regions of
+ * DMA-BUFs.
  */
 #include <linux/log2.h>
 #include <linux/random.h>
@@ -23,15 +24,21 @@
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
 	 IB_ACCESS_MW_BIND | IB_ACCESS_RELAXED_ORDERING |		\
 	 IB_ACCESS_FLUSH_GLOBAL)
-/* Of processes: huge pages are no different to the linear map. */
+/*
+ * Rights of processes.  IB_ACCESS_HUGETLB has no effect, because the module
+ * accesses pages through the linear map.
+ */
 #define MXE_MR_USER_ACCESS						\
 	(MXE_MR_SUPPORTED_ACCESS | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
 	 IB_ACCESS_OPTIONAL)
 
-/* Of memory that is mapped contiguously: 1 GiB, since offsets have 32 bits. */
+/*
+ * "Page" size of contiguous memory: 1 GiB, because offsets in a page have 32
+ * bits.
+ */
 #define MXE_MR_MAPPED_SHIFT	30
 
-/* Bytes from which on a copy is long. */
+/* Copies of at least this many bytes use memcpy(). */
 #define MXE_COPY_LONG	64
 
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
@@ -52,16 +59,23 @@ struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 	return mr;
 }
 
-/* A region was taken out of dev->mrs; it is freed a grace period later. */
+/*
+ * Invalidates the caches after a region was removed from dev->mrs, and before
+ * it is freed by RCU.
+ */
 static void mxe_mr_withdrawn(struct mxe_dev *dev)
 {
-	/* Fully ordered: who reads the new count does not find the region. */
+	/*
+	 * Fully ordered: a reader that sees the new generation does not find
+	 * the region.  One that sees the old generation is in an RCU read-side
+	 * section for which kfree_rcu() waits.
+	 */
 	atomic_long_inc_return(&dev->mrs_generation);
 }
 
 /*
- * Long ones by memcpy(), which has one instruction for it on more processors of x86
- * than memmove() has (before 6.4); but that takes a while to begin.
+ * Before 6.4, memcpy() is a string instruction on more x86 CPUs than memmove().
+ * The instruction has a start-up cost, so short copies do not use it.
  */
 void mxe_mr_copy_bytes(void *to, const void *from, u32 len)
 {
@@ -137,7 +151,7 @@ int mxe_mr_alloc_key(struct mxe_dev *dev, void *entry, u32 *key)
 
 	for (tries = 0; tries < 64 && err == -EBUSY; tries++) {
 		*key = get_random_u32();
-		/* 0 is no key to the core. */
+		/* ib_core takes key 0 for no key, so leave out index 0. */
 		if (*key >> 8)
 			err = xa_insert(&dev->mrs, *key >> 8, entry,
 					GFP_KERNEL_ACCOUNT);
@@ -150,7 +164,7 @@ static int mxe_mr_publish(struct mxe_mr *mr)
 	u32 key;
 	int err;
 
-	/* Found by this key only when it is valid. */
+	/* Readers compare mr->key, so they find nothing before it is set. */
 	err = mxe_mr_alloc_key(mr->dev, mr, &key);
 	if (err)
 		return err;
@@ -172,8 +186,8 @@ static void mxe_mr_free(struct mxe_mr *mr)
 }
 
 /*
- * The end of each registration: its key is found from here on.  An error, that of
- * making it or one of this, frees it.
+ * Ends a registration.  Publishes the region, or frees it if err is set or
+ * publishing fails.
  */
 static struct ib_mr *mxe_mr_finish(struct mxe_mr *mr, int err)
 {
@@ -211,11 +225,11 @@ struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access)
 	struct mxe_mr *mr;
 
 	/*
-	 * All kernel memory.  No peer gets a key to that: an address that is
-	 * not mapped would bring the host down.
+	 * The region covers all kernel memory.  Remote rights are refused,
+	 * because a peer could crash the host with an unmapped address.
 	 */
 	if (access & ~(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_RELAXED_ORDERING))
-		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "unsupported access flags %#x",
 					  access));
 
 	mr = mxe_mr_alloc(pd, access);
@@ -251,9 +265,9 @@ static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
 }
 
 /*
- * The memory, from mem on, is contiguous in the kernel's address space, so its
- * "pages" are as large as mxe_mr_ptr() allows: many regions of one buffer must
- * not cost an array of page addresses each.
+ * mem is contiguous in the kernel's address space, so its "pages" are as large
+ * as mxe_mr_ptr() allows.  Otherwise many regions of one buffer would need an
+ * array of page addresses each.
  */
 static int mxe_mr_set_mapped_pages(struct mxe_mr *mr, void *mem)
 {
@@ -271,7 +285,7 @@ static int mxe_mr_set_mapped_pages(struct mxe_mr *mr, void *mem)
 	return 0;
 }
 
-/* A region as a process asks for it, which has no memory yet. */
+/* Checks the arguments of a process, and allocates a region without memory. */
 static struct mxe_mr *mxe_mr_alloc_user(struct ib_pd *pd, u64 length, u64 iova,
 					int access, struct ib_udata *udata)
 {
@@ -281,9 +295,9 @@ static struct mxe_mr *mxe_mr_alloc_user(struct ib_pd *pd, u64 length, u64 iova,
 	if (!mxe_udata_cleared(udata))
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "non-zero udata"));
 	if (access & ~MXE_MR_USER_ACCESS)
-		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "unsupported access flags %#x",
 					  access));
-	/* Addresses are offsets, whatever the process says. */
+	/* Addresses are offsets, so ignore the iova of the process. */
 	if (access & IB_ZERO_BASED)
 		iova = 0;
 	if (iova + length < iova)
@@ -301,7 +315,7 @@ static struct mxe_mr *mxe_mr_alloc_user(struct ib_pd *pd, u64 length, u64 iova,
 	return mr;
 }
 
-/* A region that nobody finds yet. */
+/* Allocates a region of pinned user memory, without publishing it. */
 static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
 				 u64 iova, int access, struct ib_udata *udata)
 {
@@ -356,9 +370,9 @@ struct ib_mr *mxe_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 }
 
 /*
- * A new region takes the place and the key of the old one, which the core
- * deregisters when this succeeds: nobody sees one that is half changed, and if
- * it fails the old one is as it was.
+ * Makes a new region that replaces the old one under the same key.  ib_core
+ * deregisters the old one afterwards.  So no reader sees a region that is
+ * partly changed, and if this fails, the old region is unchanged.
  */
 struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				u64 length, u64 iova, int access,
@@ -367,11 +381,11 @@ struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	struct mxe_mr *mr = to_mmr(ibmr), *new;
 
 	if (!mr->umem)
-		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "not memory of a process"));
-	/* From -1 on no window is bound to it. */
+		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "region has no user memory"));
+	/* -1 keeps windows from being bound. */
 	if (atomic_cmpxchg(&mr->windows, 0, -1))
 		return ERR_PTR(mxe_refuse(mr->dev, -EBUSY,
-					  "windows are bound to it"));
+					  "memory windows are bound to the region"));
 	if (!(flags & IB_MR_REREG_TRANS)) {
 		start = mr->umem->address;
 		length = mr->length;
@@ -387,7 +401,7 @@ struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	new->key = mr->key;
 	new->ibmr.lkey = mr->key;
 	new->ibmr.rkey = mr->key;
-	/* The place is taken, so this needs no memory. */
+	/* The index is in use, so this needs no memory and cannot fail. */
 	WARN_ON(xa_store(&mr->dev->mrs, mr->key >> 8, new, GFP_KERNEL) != mr);
 	mxe_mr_withdrawn(mr->dev);
 	return &new->ibmr;
@@ -400,9 +414,9 @@ struct ib_mr *mxe_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
 	struct mxe_dev *dev = to_mdev(pd->device);
 	struct mxe_mr *mr;
 
-	/* The core has compared offset and length with those of the memory. */
+	/* ib_core has checked that the range is in the device memory. */
 	if (attr->access_flags & ~MXE_MR_USER_ACCESS)
-		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "access %#x",
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "unsupported access flags %#x",
 					  attr->access_flags));
 	mr = mxe_mr_alloc(pd, attr->access_flags);
 	if (!mr)
@@ -421,7 +435,7 @@ struct ib_mr *mxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	struct mxe_mr *mr;
 
 	if (type != IB_MR_TYPE_MEM_REG)
-		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "type %d", type));
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "unsupported MR type %d", type));
 	if (!max_num_sg || max_num_sg > MXE_MAX_FAST_REG_PAGES)
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "%u pages, at most %u",
 					  max_num_sg, MXE_MAX_FAST_REG_PAGES));
@@ -445,7 +459,7 @@ static int mxe_mr_set_page(struct ib_mr *ibmr, u64 addr)
 
 	if (mr->num_mapped == mr->max_pages)
 		return -ENOMEM;
-	/* Virtual DMA: the address is the kernel's. */
+	/* DMA addresses of a virtual device are kernel addresses. */
 	mr->mapped[mr->num_mapped++] = (void *)(uintptr_t)addr;
 	return 0;
 }
@@ -468,7 +482,7 @@ struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr)
 
 	return (struct mxe_reg) {
 		.mr = mr,
-		/* Of now: ib_map_mr_sg_zbva() changes it after map_mr_sg(). */
+		/* ib_map_mr_sg_zbva() sets it after map_mr_sg() returned. */
 		.iova = mr->ibmr.iova,
 		.length = mr->ibmr.length,
 		.first_offset = mr->mapped_offset,
@@ -478,7 +492,7 @@ struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr)
 	};
 }
 
-/* Is all of it in the pages that are mapped now? */
+/* Returns true if the pages mapped now cover the whole range. */
 static bool mxe_mr_reg_is_mapped(const struct mxe_reg *reg)
 {
 	u64 room = (u64)reg->mr->num_mapped * reg->page_size;
@@ -487,24 +501,26 @@ static bool mxe_mr_reg_is_mapped(const struct mxe_reg *reg)
 	       reg->first_offset <= room - reg->length;
 }
 
-/* No access begins any more.  Those under way go on. */
+/* No access begins after this.  Those in progress continue. */
 static void mxe_mr_close(struct mxe_mr *mr, enum mxe_mr_state state)
 {
 	WRITE_ONCE(mr->state, state);
-	/* Fully ordered: before the accesses are counted. */
+	/* Fully ordered: the bit is set before the count is read. */
 	atomic_fetch_or(MXE_MR_CLOSED, &mr->accesses);
 }
 
 static void mxe_mr_open(struct mxe_mr *mr)
 {
 	WRITE_ONCE(mr->state, MXE_MR_VALID);
-	/* After what an access needs.  Pairs with mxe_mr_use(). */
+	/*
+	 * Release the members that an access reads. Pairs with mxe_mr_use().
+	 */
 	atomic_fetch_andnot_release(MXE_MR_CLOSED, &mr->accesses);
 }
 
 static bool mxe_mr_is_accessed(const struct mxe_mr *mr)
 {
-	/* Copies of accesses that have ended come before what follows. */
+	/* Copies of ended accesses are complete.  Pairs with mxe_mr_put(). */
 	return atomic_read_acquire(&mr->accesses) & ~MXE_MR_CLOSED;
 }
 
@@ -521,7 +537,7 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 	    reg->key >> 8 != mr->key >> 8 ||
 	    reg->access & ~MXE_MR_SUPPORTED_ACCESS || !mxe_mr_reg_is_mapped(reg))
 		return -EINVAL;
-	/* Its invalidation was flushed before it ended. */
+	/* Its LOCAL_INV was flushed while an access was in progress. */
 	if (mr->state == MXE_MR_INVALIDATING && mxe_mr_is_accessed(mr))
 		return -EBUSY;
 
@@ -537,7 +553,10 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 	return 0;
 }
 
-/* Once the consumer learns that a region is invalid, the memory is its own again. */
+/*
+ * Succeeds only when no access is left, because the consumer may reuse the
+ * memory as soon as it knows that the region is invalid.
+ */
 static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
 				u32 key, int access)
 {
@@ -574,14 +593,16 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct mxe_mr *mr = to_mmr(ibmr);
 
-	/* From -1 on, which it may be since rereg, no window is bound to it. */
+	/*
+	 * -1 keeps windows from being bound. rereg_user_mr() may have set it.
+	 */
 	if (atomic_cmpxchg(&mr->windows, 0, -1) > 0)
-		return mxe_refuse(mr->dev, -EBUSY, "windows are bound to it");
-	/* One that was changed has its place no more. */
+		return mxe_refuse(mr->dev, -EBUSY, "memory windows are bound to the region");
+	/* After rereg_user_mr(), the index belongs to the new region. */
 	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
 	mxe_mr_withdrawn(mr->dev);
 	mxe_mr_close(mr, MXE_MR_INVALID);
-	/* Woken by mxe_mr_put().  Each is one copy long, and none begins. */
+	/* Woken by mxe_mr_put().  An access lasts for one copy. */
 	wait_var_event(&mr->accesses, !mxe_mr_is_accessed(mr));
 	mxe_mr_free(mr);
 	return 0;

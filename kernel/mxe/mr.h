@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A memory region is memory that queue pairs may access by a key (mr.c).  Errors are
- * errno; the responder and the requester decide what they mean to a peer or a
- * consumer:
+ * A memory region is memory that QPs access by a key (mr.c).  Functions return
+ * errno values, which mxe_respond_fail() turns into NAKs, and the requester
+ * into completion statuses:
  *
- *   -ENOENT  no such key, or not valid now
- *   -EPERM   other protection domain
+ *   -ENOENT  no region has this key, or the region is not valid
+ *   -EPERM   the region belongs to another protection domain
  *   -EACCES  the region does not grant this access
- *   -EFAULT  outside the region
+ *   -EFAULT  the range is not inside the region
  */
 #ifndef MXE_MR_H
 #define MXE_MR_H
@@ -21,100 +21,136 @@
 
 struct mxe_dmabuf;
 
-/* What dev->mrs holds: tags of its pointers. */
+/* Tags of the pointers in dev->mrs. */
 enum mxe_key_type {
 	MXE_KEY_OF_MR	= 0,
 	MXE_KEY_OF_MW	= 1,
 };
 
-/* The sign of `accesses`: none begins.  So it is whenever state is not VALID. */
+/*
+ * The sign bit of `accesses`.  While it is set, no access begins.  It is set in
+ * every state but MXE_MR_VALID.
+ */
 #define MXE_MR_CLOSED	INT_MIN
 
 enum mxe_mr_state {
-	MXE_MR_INVALID,		/* not registered yet, or invalidated */
-	MXE_MR_INVALIDATING,	/* accesses that began before may go on */
+	MXE_MR_INVALID,		/* not registered, or invalidated */
+	MXE_MR_INVALIDATING,	/* closed, but accesses may be in progress */
 	MXE_MR_VALID,
 };
 
 /*
- * Lifetime: created and destroyed by verbs.  Looked up under RCU in
- * dev->mrs, and counted in `accesses` for the time of one access, with bottom
- * halves off; dereg removes it from there, makes it invalid, and sleeps until
- * none is left.  Freed after a grace period.  Invalidation, which may run under
- * the locks of a queue pair, never waits: it returns -EBUSY while an access is
- * under way, and is tried again from the queue pair's work.
+ * Lifetime: created and destroyed by verbs.  Readers find the region in
+ * dev->mrs under RCU, and an access counts in `accesses` while it lasts.
+ * Deregistration erases the region from dev->mrs, closes it, sleeps until no
+ * access is left, and frees it a grace period later.
  *
- * What is accessed does not change after publication, but that of a
- * fast-registration region: its REG_MR and LOCAL_INV work requests write that,
- * and no access is under way while they do.  map_mr_sg() may be called while
- * the region is still in use, with a LOCAL_INV posted that waits for its turn,
- * so it writes `mapped` only, of which REG_MR makes a copy.
+ * Invalidation may run under the lock of a QP, so it must not wait for an
+ * access.  It returns -EBUSY instead, and the work item of the QP tries again.
+ *
+ * The members that an access reads are immutable once the key is published.
+ * The exception are fast-registration regions, where REG_MR writes them.  The
+ * region is closed and without accesses then.
+ *
+ * A consumer may call map_mr_sg() while a LOCAL_INV of the region waits for its
+ * turn and a peer still uses the region.  Therefore map_mr_sg() writes the page
+ * addresses to `mapped`, which REG_MR copies to `pages` when it is executed.
  */
 struct mxe_mr {
 	struct ib_mr ibmr;
 	struct mxe_dev *dev;
 	struct rcu_head rcu;
-	atomic_t accesses;		/* under way; with MXE_MR_CLOSED */
+	atomic_t accesses;		/* in progress, and MXE_MR_CLOSED */
 	enum mxe_mr_state state;
-	atomic_t windows;		/* bound to it; -1: it goes away */
+	atomic_t windows;		/* bound; -1: none can be any more */
 	u32 key;			/* lkey and rkey */
 	int access;
 	u64 iova;
 	u64 length;
-	bool all_kernel_memory;		/* get_dma_mr(): address is pointer */
-	struct ib_umem *umem;		/* what it holds: this */
-	struct mxe_dmabuf *dmabuf;	/* ... or this, or neither */
+	bool all_kernel_memory;		/* get_dma_mr(): addr is a pointer */
+	struct ib_umem *umem;		/* owned, or NULL */
+	struct mxe_dmabuf *dmabuf;	/* owned, or NULL */
 	unsigned int page_shift;
 	u32 first_offset;		/* of iova in the first page */
 	u32 npages;
-	void **pages;			/* addresses of the kernel */
-	/* Of a fast-registration region; its consumer orders them. */
+	void **pages;			/* kernel addresses */
+	/* Fast-registration regions only.  The consumer serialises access. */
 	u32 max_pages;
 	u32 num_mapped;
 	u32 mapped_offset;
-	void **mapped;			/* in the allocation of pages */
+	void **mapped;			/* second half of pages */
 };
 
+/**
+ * to_mmr() - Cast an ib_mr.
+ * @ibmr: region of this driver
+ *
+ * Return: the region around it.
+ */
 static inline struct mxe_mr *to_mmr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct mxe_mr, ibmr);
 }
 
-/*
- * A key for a tagged pointer to a region or a window, which can be found by it
- * from here on.  Keys are random, so that one cannot be guessed from another:
- * 24 bits choose the place in the table, 8 vary.  Context: may sleep.
+/**
+ * mxe_mr_alloc_key() - Publish a region or window under a new key.
+ * @dev: the device
+ * @entry: pointer with a tag of enum mxe_key_type
+ * @key: set to the key
+ *
+ * Keys are random, so that a peer cannot guess one from another. The upper 24
+ * bits are the index in dev->mrs.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or -ENOMEM.
  */
 int mxe_mr_alloc_key(struct mxe_dev *dev, void *entry, u32 *key);
 
 /*
- * The region that a key led to last, which is good under RCU for as long as no
- * region of the device has gone.  Belongs to one side of a queue pair, whose lock
- * is held: bottom halves are off, which is as good as RCU.
+ * The region that was looked up last.  The entry is valid until a region of the
+ * device is removed, which changes dev->mrs_generation.  Each cache belongs to
+ * one side of a QP and is used under its lock.  BHs are disabled then, which
+ * implies an RCU read-side section.
  */
 struct mxe_mr_cache {
-	u32 place;			/* of the key, in dev->mrs */
-	long generation;			/* dev->mrs_generation at that time */
+	u32 place;			/* index in dev->mrs */
+	long generation;		/* dev->mrs_generation at lookup */
 	struct mxe_mr *mr;		/* or NULL */
 };
 
-/* Context of all below: any but hard interrupts. */
-
-/* Wake up a verb that waits for the end of accesses. */
+/**
+ * mxe_mr_wake() - Wake up deregistration, which waits for the last access.
+ * @mr: the region
+ *
+ * Context: Any but hard interrupts. RCU read-side section or BHs disabled.
+ */
 void mxe_mr_wake(struct mxe_mr *mr);
 
-/*
- * End an access.  Context: RCU, since the region may be freed once the count
- * is 0.
+/**
+ * mxe_mr_put() - End an access.
+ * @mr: the region
+ *
+ * Context: RCU read-side section or BHs disabled, because the region may be
+ * freed as soon as the count is 0.
  */
 static inline void mxe_mr_put(struct mxe_mr *mr)
 {
-	/* Fully ordered: the copy comes before the count is dropped. */
+	/*
+	 * Fully ordered: the copy completes before the count drops.  Pairs with
+	 * mxe_mr_is_accessed().
+	 */
 	if (unlikely(atomic_add_negative(-1, &mr->accesses)))
 		mxe_mr_wake(mr);
 }
 
-/* Begin an access, if it is valid with this key now.  Context: RCU. */
+/**
+ * mxe_mr_use() - Begin an access if the region is valid with this key.
+ * @mr: the region
+ * @key: lkey or rkey
+ *
+ * Context: RCU read-side section or BHs disabled.
+ * Return: the region, or NULL. mxe_mr_put() ends the access.
+ */
 static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 {
 	/* Fully ordered.  Pairs with the release in mxe_mr_open(). */
@@ -125,18 +161,34 @@ static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 	return mr;
 }
 
-/* Look for it, and remember it in cache or NULL with the count. */
+/**
+ * mxe_mr_find() - Look up a region in dev->mrs and begin an access.
+ * @dev: the device
+ * @key: lkey or rkey
+ * @cache: set to the region at the index of @key; or NULL
+ * @generation: dev->mrs_generation, read before the call
+ *
+ * Context: Any but hard interrupts. The lock of @cache is held.
+ * Return: the region if it is valid with this key, or NULL. mxe_mr_put() ends
+ * the access.
+ */
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long generation);
 
-/*
- * A valid region by its key, with an access begun that mxe_mr_put() ends; or
- * NULL.  cache: or NULL.
+/**
+ * mxe_mr_get_cached() - Look up a region by its key and begin an access.
+ * @dev: the device
+ * @key: lkey or rkey
+ * @cache: cache of the caller's side of the QP, whose lock is held; or NULL
+ *
+ * Context: Any but hard interrupts. With a cache, BHs disabled.
+ * Return: the region if it is valid with this key, or NULL. mxe_mr_put() ends
+ * the access.
  */
 static inline struct mxe_mr *
 mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
 {
-	/* Pairs with mxe_mr_withdrawn(). */
+	/* Pairs with the increment in mxe_mr_withdrawn(). */
 	long generation = atomic_long_read_acquire(&dev->mrs_generation);
 
 #ifndef MXE_WITHOUT_MR_CACHE
@@ -147,12 +199,30 @@ mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
 	return mxe_mr_find(dev, key, cache, generation);
 }
 
+/**
+ * mxe_mr_get() - Look up a region by its key and begin an access.
+ * @dev: the device
+ * @key: lkey or rkey
+ *
+ * Context: Any but hard interrupts.
+ * Return: the region if it is valid with this key, or NULL. mxe_mr_put() ends
+ * the access.
+ */
 static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
 {
 	return mxe_mr_get_cached(dev, key, NULL);
 }
 
-/* May pd do `access` (IB_ACCESS_*) to these bytes?  0 or an error as above. */
+/**
+ * mxe_mr_check() - Check the rights and the range of an access.
+ * @mr: the region, with the access begun
+ * @pd: protection domain of the QP
+ * @access: the rights needed, IB_ACCESS_*
+ * @addr: first address, based on the iova of the region
+ * @length: bytes
+ *
+ * Return: 0, -EPERM, -EACCES or -EFAULT.
+ */
 static inline int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd,
 			       int access, u64 addr, u64 length)
 {
@@ -162,16 +232,21 @@ static inline int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd,
 		return -EACCES;
 	if (mr->all_kernel_memory)
 		return 0;
-	/* Subtract, so that no sum can wrap. */
+	/* Subtract, because a sum could wrap. */
 	if (addr < mr->iova || length > mr->length ||
 	    addr - mr->iova > mr->length - length)
 		return -EFAULT;
 	return 0;
 }
 
-/*
- * Where addr, which has been checked, is, and how many bytes of it follow
- * there at least.
+/**
+ * mxe_mr_ptr() - Translate an address of a region.
+ * @mr: the region, with the access begun
+ * @addr: address, already checked
+ * @avail: set to the number of contiguous bytes from there, which may extend
+ *	beyond the region
+ *
+ * Return: the kernel address.
  */
 static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
 {
@@ -188,10 +263,26 @@ static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
 
 enum mxe_copy_dir { MXE_FROM_MEMORY, MXE_TO_MEMORY };
 
-/* Of a loop both are memory of regions, maybe of the same. */
+/**
+ * mxe_mr_copy_bytes() - Copy between two buffers that may overlap.
+ * @to: destination
+ * @from: source
+ * @len: bytes
+ *
+ * On the loopback path, both buffers are registered memory, possibly of the
+ * same region.
+ */
 void mxe_mr_copy_bytes(void *to, const void *from, u32 len);
 
-/* What is as long as an atomic of one word is copied at once. */
+/**
+ * mxe_mr_copy_chunk() - Copy contiguous bytes.
+ * @p: memory of a region
+ * @buf: the other buffer
+ * @len: bytes
+ * @dir: direction
+ *
+ * Copies of 4 and 8 bytes, the usual sizes of atomics, are inlined.
+ */
 static __always_inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len,
 					      enum mxe_copy_dir dir)
 {
@@ -206,10 +297,25 @@ static __always_inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len,
 		mxe_mr_copy_bytes(to, from, len);
 }
 
+/**
+ * mxe_mr_copy_pages() - Copy bytes that may cross page boundaries.
+ * @mr: the region, with the access begun
+ * @addr: first address; the range has been checked
+ * @buf: the other buffer
+ * @len: bytes
+ * @dir: direction
+ */
 void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		       enum mxe_copy_dir dir);
 
-/* Copy; the range has been checked. */
+/**
+ * mxe_mr_copy() - Copy to or from a region.
+ * @mr: the region, with the access begun
+ * @addr: first address; the range has been checked
+ * @buf: the other buffer
+ * @len: bytes
+ * @dir: direction
+ */
 static __always_inline void
 mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 	    enum mxe_copy_dir dir)
@@ -223,10 +329,19 @@ mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		mxe_mr_copy_pages(mr, addr, buf, len, dir);
 }
 
-/*
- * Execute an atomic of size bytes.  The range and the alignment of addr have been
- * checked.  Returns -EINVAL if the memory is misaligned, because the iova of the
- * region and its memory differ in alignment.
+/**
+ * mxe_mr_atomic() - Execute an atomic on a word of a region.
+ * @mr: the region, with the access begun
+ * @addr: naturally aligned address; the range has been checked
+ * @size: operand size in bytes
+ * @args: the operation
+ * @orig: set to the old value, as by mxe_atomic_exec()
+ *
+ * The memory may be misaligned even if @addr is not, because the iova of a
+ * region is chosen by its consumer.
+ *
+ * Context: BHs disabled.
+ * Return: 0, or -EINVAL if the memory is misaligned.
  */
 static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
 					 u32 size,
@@ -242,14 +357,43 @@ static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
 	return 0;
 }
 
-/*
- * Copy between buf and bytes offset..offset+len of a gather or scatter list,
- * whose total length the caller knows to suffice.  cache: or NULL.
+/**
+ * mxe_mr_copy_sges_cached() - Copy to or from the memory of an SGE list.
+ * @dev: the device
+ * @pd: protection domain of the QP
+ * @sge: the list
+ * @num_sge: number of elements
+ * @offset: first byte, counted from the beginning of the list
+ * @buf: the other buffer
+ * @len: bytes
+ * @dir: direction; MXE_TO_MEMORY needs IB_ACCESS_LOCAL_WRITE
+ * @cache: cache of the caller's side of the QP, whose lock is held; or NULL
+ *
+ * After an error, part of the bytes may have been copied.
+ *
+ * Context: BHs disabled.
+ * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT. Also -EFAULT if the list is
+ * too short.
  */
 int mxe_mr_copy_sges_cached(struct mxe_dev *dev, const struct ib_pd *pd,
 			const struct ib_sge *sge, unsigned int num_sge,
 			u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
 			struct mxe_mr_cache *cache);
+
+/**
+ * mxe_mr_copy_sges() - Copy to or from the memory of an SGE list, uncached.
+ * @dev: the device
+ * @pd: protection domain of the QP
+ * @sge: the list
+ * @num_sge: number of elements
+ * @offset: first byte, counted from the beginning of the list
+ * @buf: the other buffer
+ * @len: bytes
+ * @dir: direction
+ *
+ * Context: BHs disabled.
+ * Return: as mxe_mr_copy_sges_cached().
+ */
 static inline int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
 			       const struct ib_sge *sge, unsigned int num_sge,
 			       u32 offset, void *buf, u32 len,
@@ -259,7 +403,10 @@ static inline int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
 				   dir, NULL);
 }
 
-/* A fast registration, as posted: what was mapped may be told anew after. */
+/*
+ * A REG_MR request.  It holds the address and length at the time of the post,
+ * because the consumer may map the region again before it is executed.
+ */
 struct mxe_reg {
 	struct mxe_mr *mr;
 	u64 iova;
@@ -270,18 +417,43 @@ struct mxe_reg {
 	int access;
 };
 
+/**
+ * mxe_mr_reg_from_ib() - Convert a REG_MR request when it is posted.
+ * @ibwr: request of a kernel consumer
+ *
+ * Return: the request for mxe_mr_reg().
+ */
 struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr);
 
-/*
- * Work requests of kernel consumers.  -EBUSY: an access that began when the
- * region was valid goes on; to be called again.  Context: BHs off.
+/**
+ * mxe_mr_reg() - Execute a REG_MR request.
+ * @pd: protection domain of the QP
+ * @reg: the request
+ *
+ * Context: BHs disabled, lock of the QP held.
+ * Return: 0, -EINVAL for a request that the region does not allow, or -EBUSY if
+ * an access from before its invalidation is in progress. The caller then tries
+ * again.
  */
 int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg);
-/* access: the region must grant one of these rights, or 0: none is needed. */
+
+/**
+ * mxe_mr_invalidate() - Invalidate a fast-registration region.
+ * @dev: the device
+ * @pd: protection domain of the QP
+ * @key: current key of the region
+ * @access: the region must grant one of these rights; 0: no right is needed
+ *
+ * The region is closed even if -EBUSY is returned.
+ *
+ * Context: Any but hard interrupts.
+ * Return: 0, -ENOENT, -EPERM, -EACCES, -EINVAL for a region of another type, or
+ * -EBUSY if an access is in progress. The caller then tries again.
+ */
 int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 key,
 		      int access);
 
-/* Verbs of ib_device_ops. */
+/* Verbs, see the members of struct ib_device_ops of the same names. */
 struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			      u64 iova, int access, struct ib_udata *udata);

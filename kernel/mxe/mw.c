@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory windows: their verbs, binding and invalidation, and access through them.
- * ib_core calls the verbs, rkey.c and send.c the rest; it calls mr.c for the regions.
+ * Memory windows: verbs, binding, invalidation, and access.  ib_core calls the
+ * verbs, and rkey.c and send.c the other functions.  It calls mr.c.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -15,8 +15,9 @@
 			 IB_ACCESS_REMOTE_ATOMIC)
 
 /*
- * A window by the upper bits of its key, bound or not; or NULL.  Its memory stays
- * until the caller leaves RCU.
+ * Looks up a window, bound or not, by the upper 24 bits of its key. Returns
+ * NULL if there is none. The caller must be in an RCU read-side section as long
+ * as it uses the window without its lock.
  */
 static struct mxe_mw *mxe_mw_find(struct mxe_dev *dev, u32 key)
 {
@@ -35,12 +36,12 @@ static int mxe_mw_check(const struct mxe_mw *mw, const struct ib_pd *pd,
 		return -ENOENT;
 	if (mw->pd != pd)
 		return -EPERM;
-	/* Type 2B belongs to one queue pair (IBTA 10.6.7.2.2). */
+	/* A window of type 2B belongs to one QP (IBTA 10.6.7.2.2). */
 	if (mw->type == IB_MW_TYPE_2 && mw->qpn != qpn)
 		return -EPERM;
 	if ((mw->access & access) != access)
 		return -EACCES;
-	/* Subtract, so that no sum can wrap. */
+	/* Subtract, because a sum could wrap. */
 	if (addr < mw->addr || len > mw->length ||
 	    addr - mw->addr > mw->length - len)
 		return -EFAULT;
@@ -67,7 +68,10 @@ struct mxe_mw *mxe_mw_begin(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn
 		return ERR_PTR(err);
 	}
 
-	/* The window is bound, so the region stays.  Released by mxe_mw_end(). */
+	/*
+	 * The lock keeps the window bound, which keeps the region alive.
+	 * mxe_mw_end() releases it.
+	 */
 	__release(&mw->lock);
 	return mw;
 }
@@ -78,7 +82,6 @@ void mxe_mw_end(struct mxe_mw *mw)
 	spin_unlock_bh(&mw->lock);
 }
 
-/* What is bound is free again. */
 static void mxe_mw_unbind(struct mxe_mw *mw)
 {
 	lockdep_assert_held(&mw->lock);
@@ -89,12 +92,12 @@ static void mxe_mw_unbind(struct mxe_mw *mw)
 	mw->mr = NULL;
 }
 
-/* May a window be opened to this part of the region (IBTA 10.6.7.2)? */
+/* Checks a request to bind a window against the region (IBTA 10.6.7.2). */
 static int mxe_mw_check_bind(const struct mxe_mw *mw, const struct mxe_mr *mr,
 			     const struct ib_pd *pd,
 			     const struct mxe_bind *bind)
 {
-	/* A window is a peer's: programs that name local rights get none. */
+	/* Accepted and ignored, because a window has no local rights. */
 	u32 known = MXE_MW_ACCESS | IB_ACCESS_LOCAL_WRITE;
 
 	if (mw->type == IB_MW_TYPE_2)
@@ -117,7 +120,7 @@ static int mxe_mw_bind_to(struct mxe_mw *mw, struct mxe_mr *mr, u32 qpn,
 	int err = 0;
 
 	spin_lock_bh(&mw->lock);
-	/* Type 2 is invalidated before it is bound again, to a new key. */
+	/* Type 2 must be invalidated before it is bound again, to a new key. */
 	if (mw->dying) {
 		err = -ENOENT;
 	} else if (type_2 && (mw->mr || mw->key == key)) {
@@ -149,7 +152,7 @@ static int mxe_mw_do_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 		return -ENOENT;
 	if (mw->pd != pd)
 		return -EPERM;
-	/* Of no length: a window of type 1 is closed, one of type 2 cannot be. */
+	/* Length 0 closes a window of type 1, and is an error for type 2. */
 	if (!bind->length)
 		return mw->type == IB_MW_TYPE_2 ?
 		       -EINVAL : mxe_mw_bind_to(mw, NULL, qpn, key, bind);
@@ -185,7 +188,7 @@ int mxe_mw_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 	mw = mxe_mw_find(dev, key);
 	if (mw) {
 		spin_lock_bh(&mw->lock);
-		/* Type 1 is closed by binding it to nothing. */
+		/* Type 1 is closed by binding it with length 0. */
 		if (mw->type != IB_MW_TYPE_2)
 			err = -EINVAL;
 		else
@@ -207,7 +210,7 @@ int mxe_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
 	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
-		return mxe_refuse(dev, -EINVAL, "type %d", ibmw->type);
+		return mxe_refuse(dev, -EINVAL, "unsupported window type %d", ibmw->type);
 
 	err = mxe_resource_take(dev, MXE_RESOURCE_MW);
 	if (err)
@@ -241,7 +244,10 @@ int mxe_dealloc_mw(struct ib_mw *ibmw)
 	struct mxe_mw *mw = to_mmw(ibmw);
 
 	xa_erase(&mw->dev->mrs, mw->index);
-	/* Waits for an access, and not for a reader that found it before. */
+	/*
+	 * Taking the lock waits for an access in progress.  A reader that found
+	 * the window before it was erased sees later that it is not bound.
+	 */
 	spin_lock_bh(&mw->lock);
 	mw->dying = true;
 	mxe_mw_unbind(mw);

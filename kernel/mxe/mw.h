@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A memory window, of type 1 or type 2B, opens a part of a region to a peer (mw.c). */
+/* A memory window of type 1 or 2B opens a part of a region to a peer (mw.c). */
 #ifndef MXE_MW_H
 #define MXE_MW_H
 
@@ -10,75 +10,120 @@
 struct mxe_dev;
 struct mxe_mr;
 
-/* A bind work request, as posted. */
+/* A BIND_MW request. */
 struct mxe_bind {
-	u64 addr;			/* of the region, or from 0 if zero-based */
+	u64 addr;			/* in the address range of the region */
 	u64 length;
 	u32 mr_lkey;
 	u32 access;			/* IB_ACCESS_* */
 };
 
 /*
- * Lifetime: found under RCU in the table of keys that regions are in, and freed
- * a grace period after the verb has removed it from there, so that the verb does
- * not wait for one.  ib_core owns struct mxe_ib_mw.
+ * Lifetime: found in dev->mrs under RCU, like a region.  The verb that destroys
+ * the window erases it and does not wait.  The window is freed a grace period
+ * later.  ib_core owns struct mxe_ib_mw.
  *
- * lock covers everything below it, BHs off.  An access through the window holds
- * it until its bytes are copied.  Binding, invalidating and destroying a window
- * take it as well, so once they have returned, what the window was open to
- * before is not accessed through it any more.  A window that is bound counts in
- * its region's `windows`, which keeps the region from being deregistered.
+ * lock protects the members below it and is taken with BHs disabled. An access
+ * through the window holds it until the bytes are copied. Binding, invalidating
+ * and destroying a window take it, too. Once they have returned, no access to
+ * the memory that the window was bound to is in progress.
+ *
+ * A bound window counts in `windows` of its region.  The region cannot be
+ * deregistered while the count is not 0.
  */
 struct mxe_mw {
 	/* Immutable after creation. */
 	struct mxe_dev *dev;
 	const struct ib_pd *pd;		/* compared only */
 	enum ib_mw_type type;
-	u32 index;			/* in dev->mrs: upper bits of its keys */
+	u32 index;			/* in dev->mrs; upper 24 bits of keys */
 	struct rcu_head rcu;
 
-	spinlock_t lock;		/* all of what follows */
-	bool dying;			/* cannot be bound any more */
+	spinlock_t lock;		/* protects the members below */
+	bool dying;			/* must not be bound any more */
 	u32 key;
-	struct mxe_mr *mr;		/* bound to it; NULL: to none */
-	u32 qpn;			/* type 2B: the queue pair that may use it */
+	struct mxe_mr *mr;		/* NULL: not bound */
+	u32 qpn;			/* type 2B: only this QP may use it */
 	u32 access;
-	u64 addr;			/* as a peer names it */
+	u64 addr;			/* first address for the peer */
 	u64 length;
-	u64 offset;			/* peer's address to that of the region */
+	u64 offset;			/* region's minus peer's address */
 };
 
-/* The window as ib_core sees it. */
+/* The part of a window that ib_core owns. */
 struct mxe_ib_mw {
 	struct ib_mw ibmw;
 	struct mxe_mw *mw;
 };
 
+/**
+ * to_mmw() - Get the window of an ib_mw.
+ * @ibmw: window of this driver
+ *
+ * Return: the window.
+ */
 static inline struct mxe_mw *to_mmw(struct ib_mw *ibmw)
 {
 	return container_of(ibmw, struct mxe_ib_mw, ibmw)->mw;
 }
 
-/*
- * Begin an access through the window of this key, if it is bound and grants the access
- * to these bytes.  Returns the window, or an error of mr.h as a pointer.  The lock of
- * the window is held, and BHs are off, until mxe_mw_end() ends the access; the region
- * is mw->mr, and addr + mw->offset an address of it.
+/**
+ * mxe_mw_begin() - Begin an access through a window.
+ * @dev: the device
+ * @pd: protection domain of the QP
+ * @qpn: number of the QP; it must match that of a type 2B window
+ * @key: rkey of the window
+ * @access: the rights needed, IB_ACCESS_*
+ * @addr: first address, as the peer specified it
+ * @len: bytes
+ *
+ * The region is mw->mr, and its address of the range is @addr + mw->offset.
+ *
+ * Context: Any but hard interrupts. Takes the lock of the window and disables
+ * BHs until mxe_mw_end().
+ * Return: the window, or ERR_PTR() of -ENOENT, -EPERM, -EACCES or -EFAULT.
  */
 struct mxe_mw *mxe_mw_begin(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 			    u32 key, int access, u64 addr, u64 len);
+
+/**
+ * mxe_mw_end() - End an access through a window.
+ * @mw: result of mxe_mw_begin()
+ *
+ * Context: Releases the lock of the window and enables BHs.
+ */
 void mxe_mw_end(struct mxe_mw *mw);
 
-/*
- * Work requests.  key: the new one, whose upper 24 bits name the window.
- * Context: any but hard interrupts.
+/**
+ * mxe_mw_bind() - Execute a BIND_MW request.
+ * @dev: the device
+ * @pd: protection domain of the QP
+ * @qpn: number of the QP
+ * @key: new key; its upper 24 bits identify the window
+ * @bind: the range, region and rights; length 0 closes a window of type 1
+ *
+ * Context: Any but hard interrupts. Takes and releases the lock of the window.
+ * Return: 0, -ENOENT if there is no such window or region, -EPERM, -EACCES or
+ * -EFAULT if the region does not allow it, or -EINVAL if the window does not.
  */
 int mxe_mw_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 		const struct mxe_bind *bind);
-/* -ENOENT: not a window's key. */
+
+/**
+ * mxe_mw_invalidate() - Close a window of type 2B.
+ * @dev: the device
+ * @pd: protection domain of the QP
+ * @qpn: number of the QP
+ * @key: current key of the window
+ *
+ * Context: Any but hard interrupts. Takes and releases the lock of the window.
+ * Return: 0, -ENOENT if no bound window has this key, -EPERM if the window is
+ * not of this QP or domain, or -EINVAL for a window of type 1.
+ */
 int mxe_mw_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 		      u32 key);
 
+/* Verbs, see the members of struct ib_device_ops of the same names. */
 int mxe_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int mxe_dealloc_mw(struct ib_mw *ibmw);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * mxe is a software RoCEv2 device that executes masked atomics.  This header has the
- * device, its limits, and the rules for contexts and locks.
+ * mxe is a software RoCEv2 device that executes masked atomics.  This header
+ * defines the device, its limits, and the rules for contexts and locks.
  *
- * Contexts in which the parts run
+ * Contexts in which the parts run:
  *
- *   verb                        may sleep   interrupts off   bottom halves
+ *   verb                        may sleep   interrupts off   BHs
  *   create, modify, destroy     yes         no               on
  *   post_send, post_recv        no          possibly         any
  *   poll_cq, req_notify_cq      no          possibly         any
  *   doorbell write()            yes         no               on
- *   polling ioctl()             yes         no               off while looking
+ *   polling ioctl()             yes         no               off while polling
  *   packet received             no          no               off (softirq)
  *   timers                      no          no               off (softirq)
- *   queue pair work             yes         no               on
+ *   QP work                     yes         no               on
  *   completion handlers called  no          no               off
  *
  * Locks, outer to inner (Documentation/locking.rst has the fields):
@@ -22,13 +22,14 @@
  *                                      qp->recv_lock > srq->lock
  *   cq->notify_lock > qp->sq.post_lock, post_lock of a receive queue
  *   sqpoll_set->lock > qp->send_lock
- *   qp->recv_lock > mw->lock, lock of dev->xrc_srqs
+ *   qp->recv_lock > mw->lock > mxe_atomic_locks[]
+ *   qp->recv_lock > lock of dev->xrc_srqs
  *   xrcd->lock > qp->recv_lock
  *
- * A completion handler runs under notify_lock only, and may post from there.
- * send_lock and recv_lock are taken with bottom halves off and are never held
- * while a consumer's handler runs; post_lock and cq->lock are taken with
- * interrupts off, because verbs that take them may be called so.
+ * A completion handler runs under notify_lock only, so it may post requests.
+ * send_lock and recv_lock are taken with BHs disabled and are never held while
+ * a consumer's handler runs. post_lock and cq->lock are taken with interrupts
+ * disabled, because the verbs that take them may be called in that state.
  */
 #ifndef MXE_H
 #define MXE_H
@@ -49,7 +50,9 @@
 struct mxe_netns;
 struct mxe_qp;
 
-/* Limits of a device.  What is reported is what create verbs enforce. */
+/*
+ * Limits of a device. The create verbs enforce the values that are reported.
+ */
 #define MXE_MAX_QP		65536
 #define MXE_MAX_QP_WR		16384
 #define MXE_MAX_SGE		32
@@ -64,56 +67,62 @@ struct mxe_qp;
 #define MXE_MAX_XRCD		65536
 #define MXE_MAX_AH		65536
 #define MXE_MAX_RD_ATOMIC	128
-#define MXE_MAX_MSG_SIZE	BIT(30)		/* 2^22 packets at most */
-#define MXE_MAX_DM_SIZE		SZ_16M		/* of one device in all */
-#define MXE_MAX_DEFERRED	SZ_32M		/* bytes of requests that wait */
+#define MXE_MAX_MSG_SIZE	BIT(30)		/* bytes, 2^22 packets */
+#define MXE_MAX_DM_SIZE		SZ_16M		/* bytes, sum of a device */
+#define MXE_MAX_DEFERRED	SZ_32M		/* bytes, deferred requests */
 #define MXE_MAX_FAST_REG_PAGES	512
 #define MXE_GID_TABLE_LEN	128
 
 /*
- * A device: one per `rdma link add`.
+ * A device.  Each `rdma link add` creates one.
  *
- * Lifetime: allocated and freed by ib_core.  mxe_device_dealloc() runs when
- * the last user of the ib_device is gone and gives back ndev and mnet.  All
- * members but the counters, gsi, next_srqn and the list entries are set before
- * registration and do not change.
+ * Lifetime: allocated and freed by ib_core. mxe_device_dealloc() runs after the
+ * last user of the ib_device is gone, and drops the references to ndev and
+ * mnet. All members are set before registration and immutable afterwards,
+ * except the counters, gsi, next_srqn, the list entries, and those marked with
+ * a lock.
  */
 struct mxe_dev {
 	struct ib_device ibdev;
-	struct net_device *ndev;	/* a reference is held */
+	struct net_device *ndev;	/* holds a reference */
 	netdevice_tracker ndev_tracker;
-	struct mxe_netns *mnet;		/* namespace of ndev; a user is held */
-	struct list_head mnet_entry;	/* in mnet->devs, under mxe_netns_mutex */
+	struct mxe_netns *mnet;		/* netns of ndev, holds a user */
+	struct list_head mnet_entry;	/* mxe_netns_mutex */
 #ifdef CONFIG_NETFILTER
-	struct nf_hook_ops ingress;	/* of ndev, if has_ingress; see early_demux.h */
+	struct nf_hook_ops ingress;	/* of ndev; early_demux.h */
 #endif
 	bool has_ingress;		/* RTNL */
-	bool ndev_gone;			/* or in another namespace; RTNL */
-	struct list_head netdev_entry;	/* in mxe_netns_devs, under RTNL */
-	struct xarray mrs;		/* and windows, by key >> 8; see mr.h */
-	atomic_long_t mrs_generation;		/* counts regions taken out of it */
-	struct xarray ahs;		/* of processes, by number; xa_lock_bh */
+	bool ndev_gone;			/* or in another netns; RTNL */
+	struct list_head netdev_entry;	/* mxe_netns_devs, RTNL */
+	struct xarray mrs;		/* MRs and MWs by key; see mr.h */
+	atomic_long_t mrs_generation;	/* number of removals from mrs */
+	struct xarray ahs;		/* AHs of processes; xa_lock_bh */
 	struct xarray xrc_srqs;		/* by number; see xrc.h */
-	u32 next_srqn;			/* lock of xrc_srqs */
-	atomic_long_t deferred;		/* bytes of rq.deferred, all QPs */
-	struct mxe_qp __rcu *gsi;	/* QP 1; the core makes one */
+	u32 next_srqn;			/* under the lock of xrc_srqs */
+	atomic_long_t deferred;		/* bytes in all rq.deferred */
+	struct mxe_qp __rcu *gsi;	/* QP 1, which ib_core creates */
 	struct mxe_mcast mcast;
 	struct mxe_stats __percpu *stats;
 	atomic_t resources[MXE_RESOURCE_COUNT];
 	atomic_long_t dm_used;		/* bytes of device memory */
 	bool port_up;			/* as last reported; RTNL */
-	/* atomic_reply=be: results are big-endian or not given at all. */
-	bool reply_be;
+	bool reply_be;			/* atomic_reply=be */
 };
 
+/**
+ * to_mdev() - Cast an ib_device.
+ * @ibdev: device of this driver
+ *
+ * Return: the device around it.
+ */
 static inline struct mxe_dev *to_mdev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct mxe_dev, ibdev);
 }
 
 /*
- * A verb that was asked for something it refuses: say why, count, and return
- * the error.  dev is a struct mxe_dev.
+ * Logs at debug level why the calling verb refuses a request, counts the
+ * refusal, and evaluates to err. dev points to the struct mxe_dev.
  */
 #define mxe_refuse(dev, err, fmt, ...) ({				\
 	ibdev_dbg(&(dev)->ibdev, "%s: " fmt "\n", __func__,		\

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The pending bits of one side of a queue pair say what is to be done once its lock
- * is dropped.
+ * Work that one side of a QP must do after it has dropped its lock, as bits of
+ * sq.pending and rq.pending.
  */
 #ifndef MXE_PENDING_H
 #define MXE_PENDING_H
 
 #include <linux/bits.h>
 
-/* Bits of sq.pending and rq.pending.  The events are last. */
+/* mxe_sq_end() and its siblings consume the bits.  The events are last. */
 enum mxe_pending {
-	MXE_PENDING_NOTIFY,	/* completion handler of that side's CQ */
-	MXE_PENDING_CQ_ERROR,	/* that CQ was overrun just now */
-	MXE_PENDING_ERROR,		/* move the queue pair to ERR */
-	MXE_PENDING_WORK,		/* queue qp->work */
+	MXE_PENDING_NOTIFY,	/* call that CQ's completion handler */
+	MXE_PENDING_CQ_ERROR,	/* report that this CQ was overrun */
+	MXE_PENDING_ERROR,	/* move the QP to ERR */
+	MXE_PENDING_WORK,	/* queue qp->work */
 	MXE_PENDING_EV_FATAL,
 	MXE_PENDING_EV_REQ_ERR,
 	MXE_PENDING_EV_ACCESS_ERR,

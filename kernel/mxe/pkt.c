@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parses and builds packets from the BTH on, by a table of opcodes.  hdr.h calls the
- * parser and tx.c the builder; it calls nothing of mxe.
+ * Parses and builds packets from the BTH on, by a table of opcodes. hdr.h calls
+ * the parser and tx.c the builder. It calls no other file of mxe.
  */
 #include <linux/string.h>
 
@@ -21,15 +21,17 @@
 	(OP_REQ | MXE_OP_ATOMIC_WRITE | OP_ONLY | MXE_OP_RETH | MXE_OP_PAYLOAD)
 
 /*
- * XRC has the operations of RC, with one more header in the requests.  The
- * kernel has no names for its opcodes.
+ * XRC has the operations of RC, and one more header in requests.  The kernel
+ * does not name its opcodes.
  */
 #define XRC(rc_opcode)	(MXE_TRANSPORT_XRC << 5 | IB_OPCODE_##rc_opcode)
 #define XRC_SEND	(OP_SEND | MXE_OP_XRCETH)
 #define XRC_WRITE	(OP_WRITE | MXE_OP_XRCETH)
 #define XRC_ATOMIC	(OP_ATOMIC | MXE_OP_XRCETH)
 
-/* An opcode: what it means, and the bytes from BTH to payload. */
+/*
+ * Properties of an opcode. hdr_len counts bytes from the BTH to the payload.
+ */
 struct mxe_opcode {
 	u32 flags;
 	u8 hdr_len;
@@ -52,7 +54,7 @@ struct mxe_opcode {
 	 HDR(flags, MXE_OP_IMM | MXE_OP_IETH, sizeof(__be32)))
 #define OP(flags)	{ flags, HDR_LEN(flags) }
 
-/* BTH opcodes (IBTA 9.2), and those of ours.  0: not carried. */
+/* BTH opcodes (IBTA 9.2), and those of mxe.  0: not supported. */
 static const struct mxe_opcode mxe_opcode_table[256] = {
 	[IB_OPCODE_RC_SEND_FIRST] = OP(OP_SEND | MXE_OP_START),
 	[IB_OPCODE_RC_SEND_MIDDLE] = OP(OP_SEND),
@@ -163,7 +165,9 @@ unsigned int mxe_opcode_hdr_len(u8 opcode)
 	return mxe_opcode_table[opcode].hdr_len;
 }
 
-/* What a transport adds to each of its requests; returns what is behind it. */
+/*
+ * Parses the header that UD or XRC adds to requests. Returns the next header.
+ */
 static const u8 *mxe_pkt_parse_transport(struct mxe_pkt *pkt, const u8 *p)
 {
 	if (pkt->flags & MXE_OP_DETH) {
@@ -183,8 +187,8 @@ static const u8 *mxe_pkt_parse_transport(struct mxe_pkt *pkt, const u8 *p)
 }
 
 /*
- * Operands and results are big-endian numbers: the least significant of their
- * words is the last one.
+ * Operands and results are big-endian numbers, so the least significant word is
+ * the last one.
  */
 static void mxe_pkt_get_number(u64 *words, const u8 *p, unsigned int n)
 {
@@ -225,7 +229,7 @@ static void mxe_pkt_parse_atomiceth(struct mxe_pkt *pkt, const u8 *p)
 	a->compare = be64_to_cpu(eth->compare);
 	a->swap_mask = 0;
 	a->compare_mask = 0;
-	/* Unused by the operation, and not compared when it is repeated. */
+	/* Unused, so a duplicate is the same request whatever it contains. */
 	if (a->op == MXE_ATOMIC_FETCH_ADD)
 		a->compare = 0;
 }
@@ -236,7 +240,7 @@ static bool mxe_opcode_is_masked_cmp_swap(u8 opcode)
 	       opcode == MXE_OPCODE_XRC_MASKED_CMP_SWAP;
 }
 
-/* Has the operation nothing where it has no operand?  Of n words each. */
+/* Returns true if the unused operands of n words of a fetch-and-add are 0. */
 static bool mxe_pkt_unused_are_zero(const struct mxe_atomic_args *a, unsigned int n)
 {
 	u64 any = 0;
@@ -246,7 +250,10 @@ static bool mxe_pkt_unused_are_zero(const struct mxe_atomic_args *a, unsigned in
 	return !any;
 }
 
-/* A size that is carried, in n words, and nothing where there must be nothing. */
+/*
+ * Returns true if the operand size is supported and all bits that must be 0 are
+ * 0.  An operand has n words.
+ */
 static bool mxe_pkt_masked_args_ok(const struct mxe_pkt *pkt, unsigned int n)
 {
 	const struct mxe_atomic_args *a = &pkt->atomic;
@@ -260,7 +267,7 @@ static bool mxe_pkt_masked_args_ok(const struct mxe_pkt *pkt, unsigned int n)
 	       mxe_pkt_unused_are_zero(a, n);
 }
 
-/* len: from this header to the end of the operands. */
+/* len: bytes from this header to the end of the operands */
 static enum mxe_pkt_error mxe_pkt_parse_mskatomiceth(struct mxe_pkt *pkt,
 						     const u8 *p, size_t len)
 {
@@ -303,12 +310,12 @@ static void mxe_pkt_parse_feth(struct mxe_pkt *pkt, const u8 *p)
 	pkt->flush_level = bits >> MXE_FETH_LEVEL_SHIFT & MXE_FETH_LEVEL_MASK;
 }
 
-/* The data are 8 bytes of memory, not a number. */
+/* The data are 8 bytes in memory order, not a number. */
 static void mxe_pkt_parse_atomic_write(struct mxe_pkt *pkt)
 {
 	struct mxe_atomic_args *a = &pkt->atomic;
 
-	/* It stays MXE_ATOMIC_UNSUPPORTED. */
+	/* Leave MXE_ATOMIC_UNSUPPORTED, which the responder refuses. */
 	if (pkt->payload_len != MXE_ATOMIC_WRITE_SIZE)
 		return;
 	a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
@@ -328,7 +335,7 @@ static void mxe_pkt_parse_aeth(struct mxe_pkt *pkt, const u8 *p)
 	pkt->msn = smsn & 0xffffff;
 }
 
-/* len: from BTH to the end of the data. */
+/* len: bytes from the BTH to the end of the result */
 static enum mxe_pkt_error mxe_pkt_parse_atomic_ack(struct mxe_pkt *pkt, const u8 *p,
 						   size_t len)
 {
@@ -374,7 +381,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	enum mxe_pkt_error err;
 	const u8 *p;
 
-	/* So its atomic is MXE_ATOMIC_UNSUPPORTED. */
+	/* This sets atomic.op to MXE_ATOMIC_UNSUPPORTED. */
 	mxe_skb_clear(pkt, offsetof(struct mxe_pkt, atomic.swap_add));
 	err = mxe_pkt_parse_bth(pkt, data, len);
 	if (err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * pkt.c parses, checks and builds RoCEv2 packets from the base transport header on.
- * It knows no queue pairs and no devices.  The format of the masked atomics is
- * specified in Documentation/wire-format.rst.
+ * RoCEv2 packets from the base transport header (BTH) to the ICRC. pkt.c
+ * parses, checks and builds them. It knows neither QPs nor devices.
+ * Documentation/wire-format.rst specifies the format of masked atomics.
  */
 #ifndef MXE_PKT_H
 #define MXE_PKT_H
@@ -31,12 +31,17 @@
 #define MXE_OPCODE_XRC_MASKED_CMP_SWAP	0xd5
 #define MXE_OPCODE_XRC_MASKED_FETCH_ADD	0xd6
 
-/* Memory placement extensions, IBTA annex A19; 6.1 has no names for them. */
+/*
+ * Memory placement extensions, IBTA annex A19. Linux 6.1 does not name them.
+ */
 #define MXE_OPCODE_RC_FLUSH		0x1c
 #define MXE_OPCODE_RC_ATOMIC_WRITE	0x1d
 #define MXE_ATOMIC_WRITE_SIZE		8
 
-/* Congestion notification packet, annex A17.9.4: of no transport. */
+/*
+ * Congestion notification packet, annex A17.9.4.  It does not belong to a
+ * transport.
+ */
 #define MXE_OPCODE_CNP			0x81
 #define MXE_CNP_RESERVED_SIZE		16
 
@@ -48,12 +53,18 @@ enum mxe_transport {
 	MXE_TRANSPORT_XRC	= 5,
 };
 
-/* The opcode of RC as that of another transport. */
+/**
+ * mxe_opcode_of() - Convert an RC opcode to another transport.
+ * @transport: the transport
+ * @rc_opcode: BTH opcode of RC
+ *
+ * Return: the BTH opcode of the same packet on @transport.
+ */
 static inline u8 mxe_opcode_of(enum mxe_transport transport, u8 rc_opcode)
 {
 	bool xrc = transport == MXE_TRANSPORT_XRC;
 
-	/* Those of ours do not say their transport by their upper bits. */
+	/* The upper bits of manufacturer opcodes are not the transport. */
 	if (rc_opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP)
 		return xrc ? MXE_OPCODE_XRC_MASKED_CMP_SWAP : rc_opcode;
 	if (rc_opcode == MXE_OPCODE_RC_MASKED_FETCH_ADD)
@@ -95,13 +106,13 @@ struct mxe_deth {
 } __packed;
 static_assert(sizeof(struct mxe_deth) == 8);
 
-/* XRC extended transport header, IBTA annex A14: of every request of XRC. */
+/* XRC extended transport header, IBTA annex A14, in every XRC request. */
 struct mxe_xrceth {
 	__be32 srqn;		/* top byte reserved */
 } __packed;
 static_assert(sizeof(struct mxe_xrceth) == 4);
 
-/* FLUSH extended transport header, IBTA annex A19: before the RETH. */
+/* FLUSH extended transport header, IBTA annex A19.  It precedes the RETH. */
 struct mxe_feth {
 	__be32 bits;		/* reserved 26, selectivity 2, placement 4 */
 } __packed;
@@ -113,7 +124,7 @@ static_assert(sizeof(struct mxe_feth) == 4);
 
 #define MXE_MSKATOMIC_VERSION 1
 
-/* Fixed part of the masked-atomic header; the operands follow. */
+/* Fixed part of the header of a masked atomic.  The operands follow. */
 struct mxe_mskatomiceth {
 	__be64 va;
 	__be32 rkey;
@@ -123,7 +134,7 @@ struct mxe_mskatomiceth {
 } __packed;
 static_assert(sizeof(struct mxe_mskatomiceth) == 16);
 
-/* swap or add, compare, swap mask, compare mask or field boundaries */
+/* Swap or add, compare, swap mask, and compare mask or field boundaries. */
 #define MXE_MSKATOMIC_OPERANDS 4
 
 /* ACK extended transport header, IBTA 9.3.5. */
@@ -151,8 +162,8 @@ enum mxe_opcode_flags {
 	MXE_OP_RESPONSE		= BIT(2),
 	MXE_OP_SEND		= BIT(3),
 	MXE_OP_WRITE		= BIT(4),
-	MXE_OP_READ		= BIT(5),	/* request, or response to one */
-	MXE_OP_ATOMIC		= BIT(6),	/* request, or response to one */
+	MXE_OP_READ		= BIT(5),	/* or its response */
+	MXE_OP_ATOMIC		= BIT(6),	/* or its response */
 	MXE_OP_START		= BIT(7),
 	MXE_OP_END		= BIT(8),
 	MXE_OP_RETH		= BIT(9),
@@ -171,19 +182,32 @@ enum mxe_opcode_flags {
 	MXE_OP_CNP		= BIT(22),	/* congestion notification */
 };
 
-/* Requests that use a resource of the responder, and have a response. */
+/* Requests that use one of the max_dest_rd_atomic responder resources. */
 #define MXE_OP_RESOURCE	(MXE_OP_READ | MXE_OP_ATOMIC | MXE_OP_FLUSH | \
 			 MXE_OP_ATOMIC_WRITE)
 
-/* Flags of a BTH opcode; 0 for the opcodes that mxe does not carry. */
+/**
+ * mxe_opcode_flags() - Get the flags of an opcode.
+ * @opcode: BTH opcode
+ *
+ * Return: enum mxe_opcode_flags, or 0 if mxe does not support the opcode.
+ */
 u32 mxe_opcode_flags(u8 opcode);
-/* Bytes of headers from BTH to payload; of atomics with operands of 8 bytes. */
+
+/**
+ * mxe_opcode_hdr_len() - Get the length of the headers of an opcode.
+ * @opcode: BTH opcode
+ *
+ * Return: bytes from the BTH to the payload. Operands and results of atomics
+ * count as 8 bytes each.
+ */
 unsigned int mxe_opcode_hdr_len(u8 opcode);
 
 /*
- * A parsed packet, in host byte order.  Which members are valid is told by
- * flags; the others are 0, but for the words of operands and data of atomics, which
- * are long and at the end.  payload points into the buffer that was parsed.
+ * A parsed packet, in host byte order. flags determine which members are valid.
+ * The others are 0, except for the operands and results of atomics. These are
+ * at the end and stay uninitialised, because clearing them would take long.
+ * payload points into the buffer that was parsed.
  */
 struct mxe_pkt {
 	u32 flags;		/* enum mxe_opcode_flags */
@@ -208,20 +232,27 @@ struct mxe_pkt {
 	__be32 imm;
 	const u8 *payload;
 	bool is_ipv4;
-	/* Of the netdev by which it came; VLAN_N_VID: none. */
+	/* VLAN of the receiving netdev; VLAN_N_VID: none. */
 	u16 vlan_id;
-	/* ATOMIC ACKNOWLEDGE: how many words its data have. */
+	/* Words in atomic_orig_words of an ATOMIC ACKNOWLEDGE. */
 	u8 atomic_num_words;
-	/* An ATOMIC WRITE of 8 bytes is one that swaps whatever it finds. */
+	/* An ATOMIC WRITE is an unconditional masked compare-and-swap. */
 	struct mxe_atomic_args atomic;
-	/* The data of an ATOMIC ACKNOWLEDGE, least significant word first. */
+	/* Result in an ATOMIC ACKNOWLEDGE, least significant word first. */
 	union {
 		u64 atomic_orig;
 		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
 	};
 };
 
-/* To which transport it belongs; the opcodes of masked atomics do not tell. */
+/**
+ * mxe_pkt_transport() - Get the transport of a packet.
+ * @pkt: the parsed packet, not a CNP
+ *
+ * The opcodes of masked atomics do not contain the transport.
+ *
+ * Return: the transport.
+ */
 static inline enum mxe_transport mxe_pkt_transport(const struct mxe_pkt *pkt)
 {
 	if (pkt->flags & MXE_OP_MSKATOMICETH)
@@ -230,28 +261,31 @@ static inline enum mxe_transport mxe_pkt_transport(const struct mxe_pkt *pkt)
 	return pkt->opcode >> 5;
 }
 
-/* Why a packet was not parsed. */
+/* Results of the parser. */
 enum mxe_pkt_error {
 	MXE_PKT_OK,
-	MXE_PKT_SHORT,		/* no room for its headers */
+	MXE_PKT_SHORT,		/* shorter than its headers */
 	MXE_PKT_VERSION,	/* unknown transport header version */
-	MXE_PKT_OPCODE,		/* not an opcode of ours */
-	MXE_PKT_LENGTH,		/* longer or shorter than its headers say */
+	MXE_PKT_OPCODE,		/* unsupported opcode */
+	MXE_PKT_LENGTH,		/* length and headers do not match */
 };
 
-/*
- * Check a packet completely and take it apart.  data: BTH to ICRC, len bytes
- * including the ICRC, which is not checked here.  Nothing of pkt, which is written
- * only, is valid unless MXE_PKT_OK is returned.
+/**
+ * mxe_pkt_parse() - Check and parse a packet.
+ * @pkt: set to the parsed packet; undefined after an error
+ * @data: first byte of the BTH, contiguous up to the end of the ICRC
+ * @len: bytes including the ICRC, which is not checked here
  *
- * A masked atomic whose version or size this implementation does not know is
- * parsed, with atomic.op MXE_ATOMIC_UNSUPPORTED: the responder refuses it
- * with a NAK, so that the requester learns.
+ * A masked atomic of an unknown version or operand size is not an error.  Its
+ * atomic.op is MXE_ATOMIC_UNSUPPORTED, so that the responder refuses it with a
+ * NAK instead of dropping it.
+ *
+ * Return: MXE_PKT_OK or the reason to drop the packet.
  */
 enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 				 size_t len);
 
-/* What a builder puts into the headers of one packet. */
+/* Description of a packet to be built, in host byte order. */
 struct mxe_pkt_out {
 	u8 opcode;
 	bool solicited;
@@ -273,24 +307,36 @@ struct mxe_pkt_out {
 	u8 syndrome;
 	u32 msn;
 	struct mxe_atomic_args atomic;
-	/* An ATOMIC ACKNOWLEDGE has as many words as atomic has. */
+	/* Result in an ATOMIC ACKNOWLEDGE, of the operand size in atomic. */
 	union {
 		u64 atomic_orig;
 		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
 	};
 };
 
-/* Clear all of it but the words at its end. */
+/**
+ * mxe_pkt_out_init() - Clear a description.
+ * @out: description; the operands and results of atomics are not cleared
+ */
 static inline void mxe_pkt_out_init(struct mxe_pkt_out *out)
 {
 	mxe_skb_clear(out, offsetof(struct mxe_pkt_out, atomic.swap_add));
 }
 
-/* Bytes from BTH to the end of the padding, without ICRC. */
+/**
+ * mxe_pkt_len() - Get the length of a packet to be built.
+ * @out: its description
+ *
+ * Return: bytes from the BTH to the end of the padding, without the ICRC.
+ */
 size_t mxe_pkt_len(const struct mxe_pkt_out *out);
-/*
- * Write the headers and the padding; buf has mxe_pkt_len() bytes.  Returns
- * where the payload goes.
+
+/**
+ * mxe_pkt_build() - Write the headers and the padding of a packet.
+ * @out: its description
+ * @buf: buffer of mxe_pkt_len() bytes
+ *
+ * Return: the place of the payload in @buf, which the caller fills.
  */
 u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf);
 

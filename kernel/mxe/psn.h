@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packet sequence numbers have 24 bits and are compared modulo 2^24 (IBTA 9.7.2). */
+/*
+ * Arithmetic on packet sequence numbers, which have 24 bits and are compared
+ * modulo 2^24 (IBTA 9.7.2).
+ */
 #ifndef MXE_PSN_H
 #define MXE_PSN_H
 
@@ -7,14 +10,25 @@
 
 #define MXE_PSN_MASK	0xffffffU
 
+/**
+ * mxe_psn_add() - Advance a PSN.
+ * @psn: the PSN
+ * @n: number of packets; may be "negative", as in (u32)-1
+ *
+ * Return: the PSN @n packets after @psn.
+ */
 static inline u32 mxe_psn_add(u32 psn, u32 n)
 {
 	return (psn + n) & MXE_PSN_MASK;
 }
 
-/*
- * How far a is ahead of b: positive if a is later, negative if earlier, in
- * -2^23 .. 2^23 - 1.
+/**
+ * mxe_psn_diff() - Compare two PSNs.
+ * @a: a PSN
+ * @b: a PSN
+ *
+ * Return: the distance from @b to @a in packets, -2^23 to 2^23 - 1. Positive if
+ * @a is later.
  */
 static inline s32 mxe_psn_diff(u32 a, u32 b)
 {

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocates and finds the numbers of queue pairs.  qp_verbs.c publishes queue pairs
- * by them; rx.c, early_demux.c, doorbell.c and loopback.c look them up.
+ * Allocates and looks up QP numbers.  qp_verbs.c publishes QPs.  rx.c,
+ * early_demux.c, doorbell.c and loopback.c look them up.
  */
 #include "mxe.h"
 #include "pkt.h"
 #include "qp.h"
 #include "qpn.h"
 
-/* Numbers are unique in the namespace.  0 and 1 are special. */
+/* 0 and 1 are the special QPs, and 0xffffff is the QP number of multicast. */
 int mxe_qpn_alloc(struct mxe_qp *qp)
 {
 	struct mxe_netns *mnet = qp->dev->mnet;
 	struct xa_limit limit = XA_LIMIT(2, MXE_BTH_QPN_MASK - 1);
 	int err;
 
-	/* Found by the address of its device: every device has one. */
+	/*
+	 * Every device has a QP 1. Packets find it by the destination address.
+	 */
 	if (qp->type == IB_QPT_GSI) {
 		qp->qpn = 1;
 		return cmpxchg((struct mxe_qp **)&qp->dev->gsi, NULL, qp) ?
 		       -EBUSY : 0;
 	}
-	/* Stores the number before the queue pair can be found by it. */
+	/* This stores the number before it publishes the QP. */
 	err = xa_alloc_cyclic(&mnet->qps, &qp->qpn, qp, limit,
 			      &mnet->next_qpn, GFP_KERNEL_ACCOUNT);
 	return min(err, 0);
@@ -34,16 +36,20 @@ void mxe_qpn_free(struct mxe_qp *qp)
 	else
 		xa_erase(&qp->dev->mnet->qps, qp->qpn);
 	/*
-	 * Fully ordered: a reader that sees the new count does not find the
-	 * queue pair any more, and one that saw the old count is in an RCU read
-	 * section that began before the kfree_rcu() of mxe_destroy_qp().
+	 * Fully ordered: a reader that sees the new generation does not find
+	 * the QP any more.  One that saw the old generation is in an RCU
+	 * read-side section that began before the kfree_rcu() in
+	 * mxe_destroy_qp().
 	 */
 	atomic_long_inc_return(&qp->dev->mnet->qps_generation);
 }
 
 #ifndef MXE_WITHOUT_QPN_CACHE
 
-/* Not inlined: the slow path, which the test "late" delays (tests/verbs/manifest). */
+/*
+ * Slow path. Not inlined, because the test "late" (tests/verbs/manifest) puts a
+ * delay here.
+ */
 noinline struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 					struct mxe_qp_cache *cache, long generation)
 {

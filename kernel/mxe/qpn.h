@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pair numbers are unique in a network namespace, not only on a device, so that
- * a packet needs one lookup to find its queue pair (qpn.c).
+ * QP numbers are unique in a netns, not only on a device, so one lookup finds
+ * the QP of a packet (qpn.c).
  */
 #ifndef MXE_QPN_H
 #define MXE_QPN_H
@@ -13,32 +13,64 @@
 
 struct mxe_qp;
 
-/* Give the queue pair a number, by which packets find it.  Context: may sleep. */
+/**
+ * mxe_qpn_alloc() - Publish a QP under a new number.
+ * @qp: the QP; its qpn is set before readers can find it
+ *
+ * Context: Process context. May sleep.
+ * Return: 0, -ENOMEM, or -EBUSY if no number is free or the device already has
+ * a GSI QP.
+ */
 int mxe_qpn_alloc(struct mxe_qp *qp);
-/* Take it away: who looks for the number from now on finds nothing. */
+
+/**
+ * mxe_qpn_free() - Withdraw a QP, so that later lookups do not find it.
+ * @qp: the QP; it must not be freed before a grace period has elapsed
+ *
+ * Context: Process context.
+ */
 void mxe_qpn_free(struct mxe_qp *qp);
 
 /*
- * The queue pair that a number led to last, which is good under RCU for as long
- * as none of the namespace has gone.  Belongs to one at a time.
+ * The QP that was looked up last. The entry is valid until a QP of the netns is
+ * destroyed, which changes mnet->qps_generation. The owner serialises access
+ * and is in an RCU read-side section.
  */
 struct mxe_qp_cache {
 	u32 qpn;
-	long generation;			/* mnet->qps_generation at that time */
+	long generation;		/* mnet->qps_generation at lookup */
 	struct mxe_qp *qp;		/* or NULL */
 };
 
 #ifndef MXE_WITHOUT_QPN_CACHE
 
-/* Look for it.  generation: mnet->qps_generation, read before. */
+/**
+ * mxe_qpn_find_slow() - Look up a QP in mnet->qps and fill the cache.
+ * @mnet: the netns
+ * @qpn: number of the QP
+ * @cache: set to the result
+ * @generation: mnet->qps_generation, read before the call
+ *
+ * Context: RCU read-side section. Access to @cache is serialised.
+ * Return: the QP or NULL.
+ */
 struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 				 struct mxe_qp_cache *cache, long generation);
 
-/* The queue pair of that number, or NULL.  Context: RCU. */
+/**
+ * mxe_qpn_find_cached() - Look up a QP, first in a cache.
+ * @mnet: the netns
+ * @qpn: number of the QP
+ * @cache: cache of the caller
+ *
+ * Context: RCU read-side section, in which the QP is valid. Access to @cache is
+ * serialised.
+ * Return: the QP or NULL.
+ */
 static inline struct mxe_qp *mxe_qpn_find_cached(struct mxe_netns *mnet, u32 qpn,
 						 struct mxe_qp_cache *cache)
 {
-	/* Pairs with mxe_qpn_free(): a count goes with what it counts. */
+	/* Pairs with the increment in mxe_qpn_free(). */
 	long generation = atomic_long_read_acquire(&mnet->qps_generation);
 
 	if (!cache->qp || cache->qpn != qpn || cache->generation != generation)
@@ -56,14 +88,21 @@ static inline struct mxe_qp *mxe_qpn_find_cached(struct mxe_netns *mnet, u32 qpn
 
 #endif /* MXE_WITHOUT_QPN_CACHE */
 
-/* The QPs that a CPU had packets or doorbells for last.  BHs off. */
+/*
+ * The QPs that a CPU looked up last, for packets and doorbells.  Accessed with
+ * BHs disabled.
+ */
 struct mxe_qp_recent {
 	struct mxe_qp_cache slot[8];
 };
 
-/*
- * The QP of that number, or NULL.  It stays for as long as the caller does not
- * leave RCU.  Context: RCU, BHs off.
+/**
+ * mxe_qpn_find() - Look up a QP, first in the cache of this CPU.
+ * @mnet: the netns
+ * @qpn: number of the QP
+ *
+ * Context: RCU read-side section, in which the QP is valid. BHs disabled.
+ * Return: the QP or NULL.
  */
 static inline struct mxe_qp *mxe_qpn_find(struct mxe_netns *mnet, u32 qpn)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Limits of a device, as query_device reports them.  The verbs that create and
- * destroy objects call these functions.
+ * destroy objects call it.  It calls no other file of mxe.
  */
 #include "mxe.h"
 #include "resource.h"
@@ -21,7 +21,7 @@ int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
 {
 	if (atomic_add_unless(&dev->resources[type], 1, mxe_resource_limits[type]))
 		return 0;
-	return mxe_refuse(dev, -ENOMEM, "all %d resources of type %d are used",
+	return mxe_refuse(dev, -ENOMEM, "all %d resources of type %d are in use",
 			  mxe_resource_limits[type], type);
 }
 

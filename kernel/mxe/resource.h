@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * resource.c counts the objects of each kind, of which a device has a limited number.
- */
+/* Limits on the number of objects of a device (resource.c). */
 #ifndef MXE_RESOURCE_H
 #define MXE_RESOURCE_H
 
 struct mxe_dev;
 
-/* Resources that a device has a limited number of. */
+/* Types of limited objects. */
 enum mxe_resource {
 	MXE_RESOURCE_PD,
 	MXE_RESOURCE_AH,
@@ -20,11 +18,23 @@ enum mxe_resource {
 	MXE_RESOURCE_COUNT
 };
 
-/*
- * Account for one more object, or -ENOMEM at the limit that query_device
- * reports; and for one less.  Context: any.
+/**
+ * mxe_resource_take() - Count an object that is created.
+ * @dev: the device
+ * @type: type of the object
+ *
+ * Context: Any.
+ * Return: 0, or -ENOMEM at the limit that query_device reports.
  */
 int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type);
+
+/**
+ * mxe_resource_give() - Uncount an object that is destroyed.
+ * @dev: the device
+ * @type: type of the object
+ *
+ * Context: Any.
+ */
 void mxe_resource_give(struct mxe_dev *dev, enum mxe_resource type);
 
 #endif /* MXE_RESOURCE_H */

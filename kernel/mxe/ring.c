@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that processes map: the rings of queues, and device memory.  cq.c, rq.c,
- * qp_verbs.c and dm.c allocate it, and ib_core calls mxe_mmap(); it calls vmalloc and
- * the mmap entries of ib_core.
+ * Memory that processes map: rings of queues, and device memory. cq.c, rq.c,
+ * qp_verbs.c and dm.c allocate it. ib_core calls mxe_mmap(). It calls vmalloc
+ * and the mmap entries of ib_core.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -19,7 +19,7 @@ struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
 	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
-	/* vmalloc_user() would not charge the process for it. */
+	/* Not vmalloc_user(), which does not charge the process. */
 	entry->mem = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!entry->mem) {
 		kfree(entry);
@@ -106,9 +106,9 @@ int mxe_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
 	entry = container_of(rdma_entry, struct mxe_mmap_entry, rdma_entry);
 
 	/*
-	 * The core has compared the sizes.  The pages are ordinary memory and
-	 * carry their own references: the mapping may outlive the entry, the
-	 * device and this module.
+	 * ib_core has compared the sizes.  Mapped pages have references of
+	 * their own, so the mapping may outlive the entry, the device and this
+	 * module.
 	 */
 	err = mxe_ring_map(vma, entry->mem);
 	rdma_user_mmap_entry_put(rdma_entry);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Remote keys: lookup of the window or else the region of a key, with the check of
- * its rights, and access through it.  Called by the responder, the loopback path and
- * the send queue; calls mr.c and mw.c.
+ * Remote keys: lookup of the region or window of a key, check of its rights,
+ * and access. The responder, the loopback path and the send queue call it. It
+ * calls mr.c and mw.c.
  */
 #include <linux/err.h>
 
@@ -108,6 +108,6 @@ int mxe_rkey_invalidate(const struct mxe_rights *rights, u32 rkey,
 	err = mxe_mw_invalidate(rights->dev, rights->pd, rights->qpn, rkey);
 	if (err == -ENOENT)
 		err = mxe_mr_invalidate(rights->dev, rights->pd, rkey, access);
-	/* A peer has no right to a window or region of another type. */
+	/* The peer has no right to invalidate other types. */
 	return err == -EINVAL && side == MXE_INV_REMOTE ? -EACCES : err;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Finds the routes of queue pairs.  tx.c and loopback.c call it; it calls the IP layer. */
+/*
+ * Looks up the routes of QPs.  tx.c and loopback.c call it.  It calls the IP
+ * layer.
+ */
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/route.h>
@@ -49,7 +52,10 @@ static noinline struct dst_entry *mxe_route_find6(struct mxe_dev *dev,
 	};
 	struct dst_entry *dst;
 
-	/* Under RCU: a device is attached, so the sockets are there. */
+	/*
+	 * NULL if the host has no IPv6.  Otherwise the sockets exist as long as
+	 * a device of the netns does.
+	 */
 	if (!mnet->sk6)
 		return ERR_PTR(-EAFNOSUPPORT);
 	dst = mxe_ip6_dst_lookup(mnet->net, mnet->sk6->sk, &fl6);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* route.c finds the route by which packets of a queue pair leave. */
+/* Routes of the packets that a QP sends (route.c). */
 #ifndef MXE_ROUTE_H
 #define MXE_ROUTE_H
 
@@ -9,13 +9,26 @@
 
 struct mxe_dev;
 
-/* Look for a route and store it in cache, if there is one.  Errors of IP. */
+/**
+ * mxe_route_find() - Look up a route in the routing table.
+ * @dev: the device
+ * @av: the address
+ * @cache: cache for the route, or NULL
+ *
+ * Context: BHs disabled.
+ * Return: the route with a reference, or ERR_PTR() of an error of the IP layer.
+ */
 struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
 				 struct dst_cache *cache);
 
-/*
- * Returns the route to an address with a reference, or ERR_PTR().  cache: that of
- * the queue pair whose address av is, or NULL.  Context: BHs off.
+/**
+ * mxe_route_get() - Get the route to an address.
+ * @dev: the device
+ * @av: the address
+ * @cache: route cache of the QP if @av is its address, otherwise NULL
+ *
+ * Context: BHs disabled.
+ * Return: the route with a reference, or ERR_PTR() of an error of the IP layer.
  */
 static inline struct dst_entry *mxe_route_get(struct mxe_dev *dev,
 					      const struct mxe_av *av,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keeps the route by which packets of a queue pair's peer were accepted.  rx.c and
- * qp_verbs.c call it, and early_demux.c reads what it keeps.  It calls nothing of mxe.
+ * Keeps the input route of the packets from the peer of a QP. rx.c and
+ * qp_verbs.c call it, and early_demux.c reads the route. It calls no other file
+ * of mxe.
  */
 #include <linux/ip.h>
 #include <net/dst.h>
@@ -16,10 +17,13 @@ void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 
 	if (dst == rcu_access_pointer(qp->rx_dst))
 		return;
-	/* A packet by another netdev could be one that routing refuses. */
+	/*
+	 * Packets on another netdev may have another route.  early_demux.c
+	 * handles only those on ndev.
+	 */
 	if (skb->dev != qp->dev->ndev || ip_hdr(skb)->version != 4)
 		return;
-	/* Each side has its lock: two packets may meet here. */
+	/* The sides of a QP have different locks, so two CPUs may be here. */
 	if (dst_hold_safe(dst))
 		dst_release(unrcu_pointer(xchg(&qp->rx_dst,
 					       RCU_INITIALIZER(dst))));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The route by which packets of a connection are received (rx_dst.c).  early_demux.c
- * delivers packets without routing them for as long as that route is valid, as TCP does
- * with sk_rx_dst.
+ * The input route of the packets of a connection (rx_dst.c).  As long as it is
+ * valid, early_demux.c delivers packets without routing them, as TCP does with
+ * sk_rx_dst.
  */
 #ifndef MXE_RX_DST_H
 #define MXE_RX_DST_H
@@ -13,12 +13,21 @@ struct mxe_qp;
 
 #ifndef MXE_WITHOUT_EARLY_DEMUX
 
-/* mxe_rx_dst_learn() for a packet that has a route. */
+/**
+ * mxe_rx_dst_keep() - Keep the route of a packet that has one.
+ * @qp: the QP
+ * @skb: packet of the connection of the QP, accepted by IP and UDP
+ *
+ * Context: A lock of the QP held, RCU read-side section.
+ */
 void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb);
 
-/*
- * Keep the route of skb, if it has one.  It passed IP and UDP, and belongs to the
- * queue pair's connection.  Context: a lock of the queue pair held, RCU.
+/**
+ * mxe_rx_dst_learn() - Keep the route of a packet, if it has one.
+ * @qp: the QP
+ * @skb: packet of the connection of the QP, accepted by IP and UDP
+ *
+ * Context: A lock of the QP held, RCU read-side section.
  */
 static inline void mxe_rx_dst_learn(struct mxe_qp *qp, const struct sk_buff *skb)
 {
@@ -26,7 +35,12 @@ static inline void mxe_rx_dst_learn(struct mxe_qp *qp, const struct sk_buff *skb
 		mxe_rx_dst_keep(qp, skb);
 }
 
-/* The connection changes or ends.  Context: both locks held, or no user. */
+/**
+ * mxe_rx_dst_forget() - Drop the route, because the connection changes or ends.
+ * @qp: the QP
+ *
+ * Context: Both locks of the QP held, or no packet can reach the QP.
+ */
 void mxe_rx_dst_forget(struct mxe_qp *qp);
 
 #else

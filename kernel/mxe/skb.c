@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket buffers for packets that are sent, from memory that the CPU keeps or from a
- * received packet.  tx.c calls it; it calls the page allocator and napi_build_skb().
+ * Socket buffers for packets that are sent, from per-CPU memory or from a
+ * received packet. tx.c calls it. It calls the page allocator and
+ * napi_build_skb().
  */
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -9,19 +10,19 @@
 
 #include "skb.h"
 
-/* Shorter buffers come from the CPU's cache of fragments for received packets. */
+/* Shorter buffers come from the per-CPU page fragments of NAPI. */
 #define MXE_SKB_LONG	1024
 
 /*
- * Chunks of pages (32 KiB) for long packets.  The page allocator clears what it
- * gives (init_on_alloc), which costs more than building the packet; but
- * skb_page_frag_refill() begins a chunk anew when all that was taken of it has been
- * freed.  So there are as many as the packets of a burst need, 64 of 4 KiB, and some
- * more, and they take turns.
+ * Number of chunks (32 KiB of pages) for long packets, on each CPU. The page
+ * allocator clears new pages (init_on_alloc), which costs more than building
+ * the packet. skb_page_frag_refill() reuses a chunk if everything in it has
+ * been freed. The chunks are used in turn, and there are enough for a burst of
+ * 64 packets of 4 KiB, and some more.
  */
 #define MXE_SKB_CHUNKS	16
 
-/* Bottom halves off. */
+/* Accessed with BHs disabled. */
 struct mxe_skb_store {
 	struct page_frag chunks[MXE_SKB_CHUNKS];
 	unsigned int current_chunk;
@@ -40,11 +41,14 @@ static void *mxe_skb_long(size_t size)
 				       MXE_SKB_CHUNKS;
 		chunk = &store->chunks[store->current_chunk];
 	}
-	/* It is kept: it must not be of the reserves. */
+	/* The chunk is kept, so it must not be from the memory reserves. */
 	if (!skb_page_frag_refill(size, chunk, GFP_ATOMIC | __GFP_NOWARN |
 				  __GFP_NOMEMALLOC))
 		return NULL;
-	/* One page was all there was; there may be more when its turn comes again. */
+	/*
+	 * The allocator returned a single page, which is too small. Drop it, to
+	 * try again for a large one when it is the turn of this chunk.
+	 */
 	if (chunk->offset + size > chunk->size) {
 		put_page(chunk->page);
 		*chunk = (struct page_frag) {};
@@ -56,7 +60,10 @@ static void *mxe_skb_long(size_t size)
 	return data;
 }
 
-/* As drivers do for what they receive; napi_consume_skb() takes both parts back. */
+/*
+ * Builds the skb like a driver does for reception, because napi_consume_skb()
+ * recycles both parts of it.
+ */
 static struct sk_buff *mxe_skb_build(size_t size)
 {
 	struct sk_buff *skb;
@@ -78,11 +85,17 @@ struct sk_buff *mxe_skb_alloc(size_t size)
 {
 	struct sk_buff *skb = mxe_skb_build(size);
 
-	/* A buffer of more than a page needs contiguous pages. */
+	/*
+	 * mxe_skb_build() fails for more than a page if no large chunk can be
+	 * allocated.
+	 */
 	return skb ?: alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 }
 
-/* Is it ours alone, in one piece, and of size bytes or more? */
+/*
+ * Returns true if the packet is not shared, linear, and has room for size
+ * bytes.
+ */
 static bool mxe_skb_is_plain(struct sk_buff *skb, size_t size)
 {
 	return !skb_shared(skb) && !skb_cloned(skb) &&
@@ -91,7 +104,10 @@ static bool mxe_skb_is_plain(struct sk_buff *skb, size_t size)
 	       skb_end_offset(skb) >= size;
 }
 
-/* As build_skb() leaves it, but for what says whose the memory is. */
+/*
+ * Resets the skb to its state after build_skb(), except for the members that
+ * describe the owner of its memory.
+ */
 static void mxe_skb_renew(struct sk_buff *skb)
 {
 	struct skb_shared_info *shinfo = skb_shinfo(skb);

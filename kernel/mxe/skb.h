@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* skb.c allocates socket buffers for packets that are sent. */
+/* Allocation of socket buffers for packets that are sent (skb.c). */
 #ifndef MXE_SKB_H
 #define MXE_SKB_H
 
@@ -7,9 +7,13 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/*
- * Clear len bytes, a constant between 100 and 200.  For longer ones gcc emits
- * REP STOS, which takes as long as all of this.
+/**
+ * mxe_skb_clear() - Clear memory by inlined stores.
+ * @p: first byte
+ * @len: bytes, a constant between 100 and 200
+ *
+ * For a memset() of this length gcc emits REP STOS, whose start-up cost is as
+ * high as that of all the stores.
  */
 static __always_inline void mxe_skb_clear(void *p, size_t len)
 {
@@ -20,18 +24,36 @@ static __always_inline void mxe_skb_clear(void *p, size_t len)
 
 #ifndef MXE_WITHOUT_SKB
 
-/*
- * One that has no data yet, and room for `size` bytes; NULL without memory.  What is
- * in it is undefined.  Bottom halves off.
+/**
+ * mxe_skb_alloc() - Allocate an empty socket buffer.
+ * @size: room in bytes; the memory is uninitialised
+ *
+ * skb->cb is zeroed.
+ *
+ * Context: BHs disabled.
+ * Return: the socket buffer or NULL.
  */
 struct sk_buff *mxe_skb_alloc(size_t size);
-/*
- * The same, but of a received packet that nobody needs any more, as a router sends
- * what it received: *old is NULL then.  It is not, if somebody else has it as well,
- * like a packet socket, or it is too short.  *old may be NULL.  Bottom halves off.
+
+/**
+ * mxe_skb_reuse() - Reuse a received packet, or allocate a socket buffer.
+ * @old: a received packet that is not needed any more, or NULL; set to NULL if
+ *	it is reused
+ * @size: room in bytes
+ *
+ * The packet is not reused if it is shared, for example with a packet socket,
+ * or too small.
+ *
+ * Context: BHs disabled.
+ * Return: an empty socket buffer as from mxe_skb_alloc(), or NULL.
  */
 struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size);
-/* Free the memory that the CPUs keep, once nothing allocates any more. */
+
+/**
+ * mxe_skb_exit() - Free the per-CPU memory, after the last allocation.
+ *
+ * Context: Process context.
+ */
 void mxe_skb_exit(void);
 
 #else
@@ -52,7 +74,12 @@ static inline void mxe_skb_exit(void)
 
 #endif /* MXE_WITHOUT_SKB */
 
-/* Done with a received packet.  Context: bottom halves off. */
+/**
+ * mxe_skb_consume() - Free a received packet that was processed.
+ * @skb: the packet
+ *
+ * Context: BHs disabled.
+ */
 static inline void mxe_skb_consume(struct sk_buff *skb)
 {
 	napi_consume_skb(skb, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A device counts events, and `rdma statistic` shows the counters (stats.c). */
+/* Counters of a device, which `rdma statistic` shows (stats.c). */
 #ifndef MXE_STATS_H
 #define MXE_STATS_H
 
@@ -9,7 +9,7 @@
 struct ib_device;
 struct mxe_dev;
 
-/* The one list: the enumerator MXE_CNT_x is shown as "x". */
+/* The list of counters.  MXE_CNT_x is shown as "x". */
 #define MXE_COUNTERS(X)			\
 	X(sent_pkts)			\
 	X(sent_direct_pkts)		\
@@ -64,7 +64,7 @@ struct mxe_dev;
 	X(rnr_retry_exceeded)		\
 	X(send_no_route)		\
 	X(send_no_memory)		\
-	/* what users got wrong */	\
+	/* errors of consumers */		\
 	X(bad_wqe)			\
 	X(local_access_errors)		\
 	X(cq_overruns)			\
@@ -81,11 +81,12 @@ struct mxe_stats {
 	u64 value[MXE_CNT_COUNT];
 };
 
-/* Context: any. */
+/* Add to a counter.  May be used in any context. */
 #define mxe_count_by(dev, name, n) \
 	this_cpu_add((dev)->stats->value[MXE_CNT_##name], n)
 #define mxe_count(dev, name)	mxe_count_by(dev, name, 1)
 
+/* Verbs alloc_hw_port_stats and get_hw_stats of struct ib_device_ops. */
 struct rdma_hw_stats *mxe_stats_alloc(struct ib_device *ibdev, u32 port);
 int mxe_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		  u32 port, int index);

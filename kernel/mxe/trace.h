@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints (Documentation/tracing.rst) are placed where something is decided,
- * under the lock of that side, and record copies only.
+ * Tracepoints (Documentation/tracing.rst).  They record copies only, so a trace
+ * never refers to an object that may be freed.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM mxe
@@ -16,7 +16,7 @@
 
 #define MXE_TRACE_DEV_NAME	IB_DEVICE_NAME_MAX
 
-/* A work request was taken up: wr_id is the consumer's. */
+/* A send request was taken up. */
 TRACE_EVENT(mxe_post,
 	TP_PROTO(const struct mxe_qp *qp, const struct mxe_send_wr *wr),
 	TP_ARGS(qp, wr),
@@ -44,7 +44,7 @@ TRACE_EVENT(mxe_post,
 		  __entry->length, __entry->flags, __entry->error)
 );
 
-/* A packet of a queue pair, from its base transport header on. */
+/* A packet of a QP.  length is that of the payload in bytes. */
 DECLARE_EVENT_CLASS(mxe_pkt,
 	TP_PROTO(const struct mxe_qp *qp, u8 opcode, u32 psn, u32 length),
 	TP_ARGS(qp, opcode, psn, length),
@@ -67,19 +67,19 @@ DECLARE_EVENT_CLASS(mxe_pkt,
 		  __entry->qpn, __entry->opcode, __entry->psn, __entry->length)
 );
 
-/* It is built and goes to the network; length is that of the payload. */
+/* The packet was built and is about to be sent. */
 DEFINE_EVENT(mxe_pkt, mxe_send,
 	TP_PROTO(const struct mxe_qp *qp, u8 opcode, u32 psn, u32 length),
 	TP_ARGS(qp, opcode, psn, length)
 );
 
-/* It was received and is intact; whether it is taken is not known yet. */
+/* The packet was received intact.  The QP may still drop it. */
 DEFINE_EVENT(mxe_pkt, mxe_receive,
 	TP_PROTO(const struct mxe_qp *qp, u8 opcode, u32 psn, u32 length),
 	TP_ARGS(qp, opcode, psn, length)
 );
 
-/* A request was executed on a queue pair of this host, without packets. */
+/* A request was executed on a QP of this host, without packets. */
 TRACE_EVENT(mxe_loop,
 	TP_PROTO(const struct mxe_qp *qp, const struct mxe_send_wr *wr),
 	TP_ARGS(qp, wr),
@@ -105,7 +105,7 @@ TRACE_EVENT(mxe_loop,
 		  __entry->psn, __entry->length)
 );
 
-/* Negative acknowledgments, RNR included; syndrome as in the AETH. */
+/* A NAK, or RNR NAK.  syndrome is that of the AETH. */
 DECLARE_EVENT_CLASS(mxe_nak,
 	TP_PROTO(const struct mxe_qp *qp, u32 psn, u8 syndrome),
 	TP_ARGS(qp, psn, syndrome),
@@ -136,7 +136,9 @@ DEFINE_EVENT(mxe_nak, mxe_nak_received,
 	TP_ARGS(qp, psn, syndrome)
 );
 
-/* The requester goes back to psn; left is how often it may do so again. */
+/*
+ * The requester retransmits from psn on. left is the number of retries left.
+ */
 TRACE_EVENT(mxe_retry,
 	TP_PROTO(const struct mxe_qp *qp, u32 psn),
 	TP_ARGS(qp, psn),
@@ -162,7 +164,7 @@ TRACE_DEFINE_ENUM(MXE_ATOMIC_FETCH_ADD);
 TRACE_DEFINE_ENUM(MXE_ATOMIC_MASKED_CMP_SWAP);
 TRACE_DEFINE_ENUM(MXE_ATOMIC_MASKED_FETCH_ADD);
 
-/* The responder executed the atomic whose turn it is.  The event omits its result. */
+/* The responder executed an atomic.  The event has no operands or result. */
 TRACE_EVENT(mxe_atomic,
 	TP_PROTO(const struct mxe_qp *qp, u32 rkey, u64 va,
 		 const struct mxe_atomic_args *args),

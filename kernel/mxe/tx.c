@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Builds packets for request.c, respond.c, ud.c and cnp.c, and gives them to IP one
- * by one or in GSO batches of one queue pair.  It calls hdr.c, gso.c, skb.c, route.c
- * and tx_direct.c.
+ * Builds packets for request.c, respond.c, ud.c and cnp.c. Gives them to the IP
+ * layer one by one, or in GSO batches of one QP. It calls hdr.c, gso.c, skb.c,
+ * route.c and tx_direct.c.
  */
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
@@ -24,10 +24,13 @@
 struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			     struct sk_buff **old, u8 **payload)
 {
-	/* Tunnels put their headers before each packet of a GSO batch. */
+	/* Tunnels push headers onto each packet of a GSO batch. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
 			    NET_SKB_PAD) + MXE_HDR_MAX_SIZE;
-	/* What follows the BTH is aligned for vectors: the ICRC is made by them. */
+	/*
+	 * Align the first byte after the BTH, because the ICRC is computed by
+	 * vector instructions.
+	 */
 	size_t headroom = ALIGN(room + sizeof(struct mxe_bth), MXE_TX_ALIGN) -
 			  sizeof(struct mxe_bth);
 	size_t len = mxe_pkt_len(out);
@@ -54,7 +57,7 @@ static noinline void mxe_tx_trace(const struct mxe_qp *qp,
 		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
 }
 
-/* cache: as for mxe_route_get(). */
+/* Sends num_pkts packets in one skb, which is consumed.  cache may be NULL. */
 static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 			struct dst_cache *cache, struct sk_buff *skb,
 			 unsigned int num_pkts)

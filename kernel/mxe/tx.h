@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* tx.c builds packets from their description, and gives them to IP. */
+/*
+ * tx.c builds packets from their descriptions and gives them to the IP layer.
+ */
 #ifndef MXE_TX_H
 #define MXE_TX_H
 
@@ -12,38 +14,74 @@
 struct mxe_av;
 struct mxe_qp;
 
-/*
- * A buffer for a packet, written from BTH to payload, and where that goes; NULL
- * without memory.  old: a received packet that is done with, whose buffer may be
- * taken (mxe_skb_reuse()), or NULL.  Context: bottom halves off.
+/**
+ * mxe_tx_alloc() - Allocate a packet and write its headers from the BTH on.
+ * @qp: QP that sends it
+ * @out: description of the packet
+ * @old: a received packet that is not needed any more and may be reused; set to
+ *	NULL if it was, see mxe_skb_reuse(). May be NULL
+ * @payload: set to the place of the payload, which the caller fills
+ *
+ * Counts send_no_memory if it fails.
+ *
+ * Context: BHs disabled.
+ * Return: the packet, which begins at the BTH, or NULL.
  */
 struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 			     struct sk_buff **old, u8 **payload);
 
-/* What one side of a queue pair sends.  Under the lock of that side. */
+/* State of one side of a QP that sends.  Protected by the lock of that side. */
 struct mxe_tx {
-	struct mxe_gso gso;		/* empty while the lock is free */
-	struct mxe_hdr hdr;		/* of what was sent last */
-	/* Packets have arrived: with the next the neighbour is confirmed. */
+	struct mxe_gso gso;		/* empty while the lock is not held */
+	struct mxe_hdr hdr;		/* headers of the last packet */
+	/* Packets arrived, so the next batch confirms the neighbour. */
 	bool progress;
 };
 
-/* Before the address is another. */
+/**
+ * mxe_tx_forget() - Drop cached state, because the address of the QP changes.
+ * @tx: one side of the QP
+ *
+ * Context: Lock of that side held.
+ */
 static inline void mxe_tx_forget(struct mxe_tx *tx)
 {
 	mxe_hdr_forget(&tx->hdr);
 	tx->progress = false;
 }
 
-/*
- * Complete a packet and send it; consumes skb.  It may be batched with packets that
- * follow; the batch is sent before the lock is dropped.  Without a route the packet is
- * counted, and lost as others may be.  Context: bottom halves off.
+/**
+ * mxe_tx_send() - Complete a packet and add it to the GSO batch.
+ * @qp: QP that sends it
+ * @tx: side of the QP that sends it
+ * @skb: result of mxe_tx_alloc(), with its payload; consumed
+ *
+ * A batch without room for the packet is sent first.
+ *
+ * Context: BHs disabled, lock of that side held.
  */
 void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb);
+
+/**
+ * mxe_tx_flush() - Send the GSO batch, before the lock is dropped.
+ * @qp: the QP
+ * @tx: side of the QP
+ *
+ * Without a route, the packets are dropped and counted in send_no_route. The
+ * protocol handles this like packets lost on the wire.
+ *
+ * Context: BHs disabled, lock of that side held.
+ */
 void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx);
 
-/* Send a packet at once, to the address of a datagram. */
+/**
+ * mxe_tx_send_to() - Complete a packet and send it at once.
+ * @qp: QP that sends it
+ * @av: destination
+ * @skb: result of mxe_tx_alloc(), with its payload; consumed
+ *
+ * Context: BHs disabled.
+ */
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		    struct sk_buff *skb);
 

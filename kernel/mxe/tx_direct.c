@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sends packets past those parts of the IP layer that have nothing to do for them.
- * tx.c calls it; it calls the hooks of netfilter and the neighbour.
+ * Sends packets past the parts of the IP layer that do nothing for them.  tx.c
+ * calls it.  It calls the hooks of netfilter and the neighbour.
  */
 #include <linux/netfilter.h>
 #include <net/arp.h>
@@ -19,14 +19,14 @@
 
 #ifdef CONFIG_NETFILTER
 
-/* Returns true if the route does nothing but lead to a neighbour. */
+/* Returns true if the route only leads to a neighbour. */
 static bool mxe_tx_direct_is_plain(const struct rtable *rt)
 {
 	return rt->rt_type == RTN_UNICAST && !dst_xfrm(&rt->dst) &&
 	       !rt->dst.lwtstate;
 }
 
-/* As dst_mtu(), which is asked only where there is more to say than the netdev. */
+/* Returns dst_mtu(), without calling it if the netdev determines the MTU. */
 static unsigned int mxe_tx_direct_mtu(const struct rtable *rt)
 {
 	if (rt->rt_pmtu || dst_metric_raw(&rt->dst, RTAX_MTU))
@@ -41,8 +41,9 @@ static bool mxe_tx_direct_fits(const struct sk_buff *skb, const struct rtable *r
 }
 
 /*
- * Behind POST_ROUTING.  Hooks may have changed packet and route, and may have kept
- * it for a while: mxe_early_demux_unregister() lets go of what they keep.
+ * Called after POST_ROUTING. Hooks may have changed the packet and its route,
+ * and may have queued the packet (NF_QUEUE). mxe_early_demux_unregister() drops
+ * queued packets, so this is never called after the module was unloaded.
  */
 static int mxe_tx_direct_finish(struct net *net, struct sock *sk,
 				struct sk_buff *skb)
@@ -53,7 +54,9 @@ static int mxe_tx_direct_finish(struct net *net, struct sock *sk,
 
 	if (!mxe_tx_direct_is_plain(rt) || rt->rt_gw_family == AF_INET6 ||
 	    !mxe_tx_direct_fits(skb, rt)) {
-		/* It has been through the hooks. */
+		/*
+		 * The packet has passed the hooks, so do not call them again.
+		 */
 		IPCB(skb)->flags |= IPSKB_REROUTED;
 		return dst_output(net, sk, skb);
 	}
@@ -72,7 +75,7 @@ static int mxe_tx_direct_finish(struct net *net, struct sock *sk,
 	return ret;
 }
 
-/* Behind LOCAL_OUT, where it may have got another route. */
+/* Called after LOCAL_OUT, where hooks may have changed the route. */
 static int mxe_tx_direct_routed(struct net *net, struct sock *sk,
 				struct sk_buff *skb)
 {
@@ -90,7 +93,7 @@ void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb)
 	const struct mxe_netns *mnet = dev->mnet;
 	struct rtable *rt = skb_rtable(skb);
 
-	/* Without the hook nobody would let go of what others keep. */
+	/* Without the early demux hook, nothing would drop queued packets. */
 	if (!mnet->has_early_demux || skb_is_gso(skb) || !mxe_tx_direct_is_plain(rt) ||
 	    netif_is_l3_slave(rt->dst.dev)) {
 		ip_local_out(mnet->net, NULL, skb);

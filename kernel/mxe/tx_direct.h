@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tx_direct.c sends a packet past those parts of the IP layer that have nothing to do
- * for it.  Everything that could act on the packet still does: the hooks of LOCAL_OUT
- * and POST_ROUTING, the neighbour, queueing disciplines and all of the netdev.  A
- * packet takes the slow path in a layer-3 domain, in a GSO batch, or by a route that
- * does more than lead to a neighbour (tunnels, IPsec, multicast, a smaller MTU).  The
- * bypass is for IPv4 only.
+ * tx_direct.c sends IPv4 packets past the parts of the IP layer that do nothing
+ * for them. The packets still pass everything that could act on them: the hooks
+ * of LOCAL_OUT and POST_ROUTING, the neighbour, queueing disciplines and the
+ * netdev.
+ *
+ * GSO batches take the slow path. So do packets in a layer-3 domain, packets
+ * larger than the MTU of the route, and packets whose route does more than lead
+ * to a neighbour (tunnels, IPsec, multicast).
  */
 #ifndef MXE_TX_DIRECT_H
 #define MXE_TX_DIRECT_H
@@ -16,11 +18,14 @@
 #include "mxe.h"
 #include "netns.h"
 
-/*
- * Send what has a complete IP header and a route; consumes skb.
- * Context: bottom halves off.
- */
 #ifndef MXE_WITHOUT_TX_DIRECT
+/**
+ * mxe_tx_direct() - Send an IPv4 packet or GSO batch.
+ * @dev: the device
+ * @skb: packet with a complete IP header and a route; consumed
+ *
+ * Context: BHs disabled.
+ */
 void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb);
 #else
 static inline void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copies and checks the driver's part (udata) of uverbs commands.  The verbs call it;
- * it calls the copy functions of ib_core.
+ * Copies and checks the driver data (udata) of uverbs commands. The verbs call
+ * it. It calls the copy functions of ib_core.
  */
 #include <rdma/uverbs_ioctl.h>
 
