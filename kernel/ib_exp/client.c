@@ -27,7 +27,8 @@ static int ib_exp_client_add(struct ib_device *ibdev)
 
 	err = ib_exp_class_add(dev);
 	if (err) {
-		ibdev_err(ibdev, "ib_exp: failed to create the sysfs directory: %pe\n", ERR_PTR(err));
+		ibdev_err(ibdev, "ib_exp: failed to create the sysfs directory: %pe\n",
+			  ERR_PTR(err));
 		kfree(dev);
 		return err;
 	}

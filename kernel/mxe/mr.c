@@ -117,9 +117,9 @@ static int mxe_mr_copy_lkey(struct mxe_dev *dev, const struct ib_pd *pd, u32 lke
 }
 
 int mxe_mr_copy_sges_cached(struct mxe_dev *dev, const struct ib_pd *pd,
-			const struct ib_sge *sge, unsigned int num_sge,
-			u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
-			struct mxe_mr_cache *cache)
+			    const struct ib_sge *sge, unsigned int num_sge,
+			    u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
+			    struct mxe_mr_cache *cache)
 {
 	int access = dir == MXE_TO_MEMORY ? IB_ACCESS_LOCAL_WRITE : 0;
 	unsigned int i;

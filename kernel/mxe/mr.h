@@ -376,9 +376,9 @@ static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
  * too short.
  */
 int mxe_mr_copy_sges_cached(struct mxe_dev *dev, const struct ib_pd *pd,
-			const struct ib_sge *sge, unsigned int num_sge,
-			u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
-			struct mxe_mr_cache *cache);
+			    const struct ib_sge *sge, unsigned int num_sge,
+			    u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
+			    struct mxe_mr_cache *cache);
 
 /**
  * mxe_mr_copy_sges() - Copy to or from the memory of an SGE list, uncached.
@@ -395,9 +395,9 @@ int mxe_mr_copy_sges_cached(struct mxe_dev *dev, const struct ib_pd *pd,
  * Return: as mxe_mr_copy_sges_cached().
  */
 static inline int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
-			       const struct ib_sge *sge, unsigned int num_sge,
-			       u32 offset, void *buf, u32 len,
-			       enum mxe_copy_dir dir)
+				   const struct ib_sge *sge, unsigned int num_sge,
+				   u32 offset, void *buf, u32 len,
+				   enum mxe_copy_dir dir)
 {
 	return mxe_mr_copy_sges_cached(dev, pd, sge, num_sge, offset, buf, len,
 				   dir, NULL);

@@ -11,7 +11,7 @@
 #include "ring.h"
 
 struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
-					    size_t size)
+						 size_t size)
 {
 	struct mxe_mmap_entry *entry;
 	int err;

@@ -41,7 +41,7 @@ struct mxe_mmap_entry {
  * Return: the entry, or ERR_PTR(-ENOMEM).
  */
 struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
-					    size_t size);
+						 size_t size);
 
 /**
  * mxe_ring_create() - Allocate a ring.

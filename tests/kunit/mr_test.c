@@ -237,10 +237,10 @@ static void mr_sge_copy_splits(struct kunit *test)
 		memset(kt->mem, 0xaa, KT_SIZE);
 		for (at = 0; at < total; at += steps[s])
 			KUNIT_ASSERT_EQ(test, mxe_mr_copy_sges(kt->dev, kt->pd, sge,
-							   ARRAY_SIZE(sge), at,
-							   msg + at,
-							   min(steps[s], total - at),
-							   MXE_TO_MEMORY), 0);
+							       ARRAY_SIZE(sge), at,
+							       msg + at,
+							       min(steps[s], total - at),
+							       MXE_TO_MEMORY), 0);
 		for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 			u8 *p = kt->mem + where + gap * i;
 
@@ -251,10 +251,10 @@ static void mr_sge_copy_splits(struct kunit *test)
 		}
 		for (at = 0; at < total; at += steps[s])
 			KUNIT_ASSERT_EQ(test, mxe_mr_copy_sges(kt->dev, kt->pd, sge,
-							   ARRAY_SIZE(sge), at,
-							   back + at,
-							   min(steps[s], total - at),
-							   MXE_FROM_MEMORY), 0);
+							       ARRAY_SIZE(sge), at,
+							       back + at,
+							       min(steps[s], total - at),
+							       MXE_FROM_MEMORY), 0);
 		KUNIT_ASSERT_EQ(test, memcmp(msg, back, total), 0);
 	}
 }
@@ -273,7 +273,7 @@ static void mr_sge_copy_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, COPY(16, MXE_TO_MEMORY), 0);
 	KUNIT_EXPECT_EQ(test, COPY(17, MXE_TO_MEMORY), -EFAULT);
 	KUNIT_EXPECT_EQ(test, mxe_mr_copy_sges(kt->dev, pd, NULL, 0, 0, buf, 1,
-					   MXE_TO_MEMORY), -EFAULT);
+					       MXE_TO_MEMORY), -EFAULT);
 	sge.lkey = mr->lkey ^ 1;
 	KUNIT_EXPECT_EQ(test, COPY(1, MXE_TO_MEMORY), -ENOENT);
 	sge.lkey = mr->lkey ^ 0x100;
@@ -292,7 +292,7 @@ static void mr_sge_copy_refuses(struct kunit *test)
 	/* No bytes need no key. */
 	sge.lkey = 0;
 	KUNIT_EXPECT_EQ(test, mxe_mr_copy_sges(kt->dev, pd, &sge, 1, 0, buf, 0,
-					   MXE_TO_MEMORY), 0);
+					       MXE_TO_MEMORY), 0);
 }
 
 /* ---- atomics ----------------------------------------------------------- */

@@ -1,6 +1,4 @@
-/*
- * SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)
- */
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
 /*
  * User ABI of the mxe driver: the udata structures of the verbs, and the layout
  * of the rings that a process shares with the kernel.

@@ -1,6 +1,4 @@
-/*
- * SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)
- */
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
 /*
  * Objects, methods and attributes that mxe adds to the uverbs ioctl ABI.
  * Numbers never change; new ones are added at the end.
