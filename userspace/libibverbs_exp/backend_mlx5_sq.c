@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mlx5: keeps account of the requests of a queue pair that are posted and not completed, in
- * the order of the send queue.  backend_mlx5.c and the program call it; it calls libmlx5.
- * The reasons are:
+ * mlx5: keeps account of the requests of a queue pair that are posted and not
+ * completed, in the order of the send queue. backend_mlx5.c and the program
+ * call it; it calls libmlx5. The reasons are:
  *
  *  - libmlx5 completes all raw WQEs with one and the same opcode, which looks
  *    like one of a receive, and without a length.  Programs expect those of the
@@ -12,17 +12,17 @@
  *  - The builders of libmlx5 overwrite the last posted WQE if the send queue is
  *    full.  Therefore nothing is built that has no room.
  *
- * For that it replaces ibv_post_send() and ibv_poll_cq() in the context, which are inline
- * functions that call the pointers there, and ibv_start_poll() and some of its kind in
- * extended completion queues.
+ * For that it replaces ibv_post_send() and ibv_poll_cq() in the context, which
+ * are inline functions that call the pointers there, and ibv_start_poll() and
+ * some of its kind in extended completion queues.
  *
  * Lifetime: contexts and completion queues are closed without this library
- * seeing it; their entries stay (table.h).  Send queues belong to struct exp_qp.
+ * seeing it; their entries stay (table.h). Send queues belong to struct exp_qp.
  *
- * Locking: each table has its own.  A completion queue's lock is held while
- * it is polled, so that completions are accounted for in their order, and guards
- * its list of send queues.  A send queue's lock is held while it is posted to
- * and guards everything in it.  Order: completion queue, send queue, libmlx5's.
+ * Locking: each table has its own. A completion queue's lock is held while it
+ * is polled, so that completions are accounted for in their order, and guards
+ * its list of send queues. A send queue's lock is held while it is posted to
+ * and guards everything in it. Order: completion queue, send queue, libmlx5's.
  */
 #include <endian.h>
 #include <errno.h>
@@ -70,7 +70,9 @@ struct mlx5_cq {
 	pthread_mutex_t lock;
 	struct exp_mlx5_sq *sqs[1 << SQ_BITS];
 
-	/* Of an extended one: what it had of libmlx5, only for its calls, ... */
+	/*
+	 * Of an extended one: what it had of libmlx5, only for its calls, ...
+	 */
 	struct ibv_cq_ex std;
 	struct ibv_wc polled;	/* ... and the corrected completion. */
 };
@@ -410,7 +412,7 @@ static void complete_success(struct exp_mlx5_sq *sq, struct ibv_wc *wc)
 
 /*
  * There is no opcode, so this may be of a receive, and the request may be one
- * that was not signalled.  What precedes a failing one has succeeded; those that
+ * that was not signalled. What precedes a failing one has succeeded; those that
  * are flushed may have been preceded by such as fell silent.
  */
 static void complete_error(struct exp_mlx5_sq *sq, const struct ibv_wc *wc)
