@@ -38,11 +38,11 @@
 struct mlx5_req {
 	uint64_t wr_id;
 	bool signaled;
-	bool swap;		/* its result, the bytes at `result` */
-	bool overwritten;	/* its result, by the request `overwriter` */
-	int wc_opcode;		/* -1: libmlx5 knows */
+	bool swap;		/* convert its result to big-endian */
+	bool overwritten;	/* overwriter writes to its result, too */
+	int wc_opcode;		/* -1: as libmlx5 reports it */
 	uint32_t byte_len;
-	uint32_t overwriter;
+	uint32_t overwriter;	/* number of a later request */
 };
 
 struct mlx5_result {
@@ -58,11 +58,11 @@ struct exp_mlx5_sq {
 	uint32_t max_post;
 
 	pthread_mutex_t lock;
-	/* Counters of requests: completed, before the open batch, posted. */
+	/* Numbers of requests: first in flight, first of the batch, next. */
 	uint32_t head, open, tail;
 	uint32_t mask;
 	struct mlx5_req *reqs;
-	struct mlx5_result *results;	/* NULL: nothing is swapped */
+	struct mlx5_result *results;	/* NULL: no conversion */
 };
 
 struct mlx5_cq {
@@ -99,7 +99,7 @@ static struct mlx5_cq *cq_find(const struct ibv_cq *ibcq)
 	return exp_table_find(&cqs, ibcq);
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if it runs out of memory. */
 static struct mlx5_cq *cq_get(struct ibv_cq *ibcq)
 {
 	struct mlx5_cq *cq;
@@ -122,7 +122,10 @@ static struct exp_mlx5_sq **sq_bucket(struct mlx5_cq *cq, uint32_t qp_num)
 	return &cq->sqs[qp_num & ((1 << SQ_BITS) - 1)];
 }
 
-/* With cq->lock held.  The latest is the first. */
+/*
+ * Called with cq->lock held. Returns the latest QP of this number, which is the
+ * first in the list.
+ */
 static struct exp_mlx5_sq *sq_find(struct mlx5_cq *cq, uint32_t qp_num)
 {
 	struct exp_mlx5_sq *sq = *sq_bucket(cq, qp_num);
@@ -157,9 +160,9 @@ static bool result_is_in(const struct mlx5_result *result,
 }
 
 /*
- * Request n writes to these buffers.  A program that lets two requests on their
- * way write to the same place has in the end the result of the later one.  It
- * must not be swapped for the first as well.
+ * Records that request n writes to these SGEs. If two requests in flight write
+ * to the same memory, it finally has the result of the later one, which must
+ * not be converted for the earlier one.
  */
 static void note_overwriting(struct exp_mlx5_sq *sq, uint32_t n,
 			     const struct ibv_sge *sg_list, int num_sge)
@@ -178,7 +181,10 @@ static void note_overwriting(struct exp_mlx5_sq *sq, uint32_t n,
 	}
 }
 
-/* False if there is less room than a result has: the request will fail. */
+/*
+ * Records the bytes of a result. Returns false if the SGEs are too short for
+ * it, in which case the request will fail.
+ */
 static bool note_result(struct mlx5_result *result,
 			const struct ibv_sge *sg_list, int num_sge)
 {
@@ -196,7 +202,7 @@ static bool note_result(struct mlx5_result *result,
 struct mlx5_new {
 	uint64_t wr_id;
 	bool signaled;
-	bool reads;		/* something into the buffers */
+	bool reads;		/* the device writes to the SGEs */
 	bool swap;
 	int wc_opcode;
 	uint32_t byte_len;
@@ -276,7 +282,7 @@ int exp_mlx5_sq_add(struct exp_mlx5_sq *sq, const struct ibv_exp_send_wr *wr)
 	return 0;
 }
 
-/* Requests from n on write nothing. */
+/* Records that the requests from n on will write nothing. */
 static void note_no_writing(struct exp_mlx5_sq *sq, uint32_t n)
 {
 	uint32_t i;
@@ -321,13 +327,16 @@ static void push_std(struct exp_mlx5_sq *sq, const struct ibv_send_wr *wr)
 		.reads = is_atomic || wr->opcode == IBV_WR_RDMA_READ,
 	};
 
-	/* libmlx5 has had room: a completion was polled by other ways. */
+	/* libmlx5 had room, so a completion was polled in another way. */
 	if (is_full(sq))
 		sq->head++;
 	push(sq, &new);
 }
 
-/* qp is none of ours: what had its number before is no more. */
+/*
+ * Drops the requests of an earlier QP with the same number. It was destroyed,
+ * because qp has this number and is not tracked.
+ */
 static void forget_number(const struct ibv_qp *qp)
 {
 	struct mlx5_cq *cq = cq_find(qp->send_cq);
@@ -378,7 +387,7 @@ static void swap_result(struct mlx5_result *result)
 	}
 }
 
-/* The program hears of the end of all requests before n. */
+/* Completes all requests before n for the program, and converts results. */
 static void complete_until(struct exp_mlx5_sq *sq, uint32_t n, bool success)
 {
 	for (; sq->head != n; sq->head++) {
@@ -539,7 +548,7 @@ int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *ex, uint64_t wc_flags)
 
 /* ---- creation ------------------------------------------------------------ */
 
-/* With ctxs.lock held.  NULL: out of memory. */
+/* Called with ctxs.lock held. Returns NULL if it runs out of memory. */
 static struct mlx5_ctx *ctx_add(struct ibv_context *context)
 {
 	struct mlx5_ctx *ctx = calloc(1, sizeof(*ctx));
@@ -550,7 +559,10 @@ static struct mlx5_ctx *ctx_add(struct ibv_context *context)
 	return ctx;
 }
 
-/* Takes the calls over, unless that is done.  NULL: out of memory. */
+/*
+ * Replaces the operations of the context, unless that is done. Returns NULL if
+ * it runs out of memory.
+ */
 static struct mlx5_ctx *ctx_get(struct ibv_context *context)
 {
 	struct mlx5_ctx *ctx;
