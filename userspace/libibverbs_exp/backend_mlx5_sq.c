@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mlx5: keeps account of the requests of a queue pair that are posted and not
- * completed, in the order of the send queue. backend_mlx5.c and the program
- * call it; it calls libmlx5. The reasons are:
+ * Tracks the requests in flight of mlx5 QPs, in the order of the send queue.
+ * backend_mlx5.c and the program call it. It calls libmlx5. The reasons are:
  *
- *  - libmlx5 completes all raw WQEs with one and the same opcode, which looks
- *    like one of a receive, and without a length.  Programs expect those of the
- *    masked atomics, in ibv_poll_cq() too.
- *  - Results of 8 bytes are turned to big-endian in place when the program
- *    hears of them, that is of a completion of the request or a later one.
+ *  - libmlx5 completes all raw WQEs with the same opcode, which looks like that
+ *    of a receive request, and without a length. Programs expect the opcodes of
+ *    the masked atomics, also from ibv_poll_cq().
+ *  - Results of 8 bytes are converted to big-endian in place, when the program
+ *    polls the completion of the request or of a later one.
  *  - The builders of libmlx5 overwrite the last posted WQE if the send queue is
- *    full.  Therefore nothing is built that has no room.
+ *    full. Therefore requests are built only if there is room.
  *
- * For that it replaces ibv_post_send() and ibv_poll_cq() in the context, which
- * are inline functions that call the pointers there, and ibv_start_poll() and
- * some of its kind in extended completion queues.
+ * To this end it replaces the pointers in the context that the inline functions
+ * ibv_post_send() and ibv_poll_cq() call, and in extended CQs those of
+ * ibv_start_poll() and some related functions.
  *
- * Lifetime: contexts and completion queues are closed without this library
- * seeing it; their entries stay (table.h). Send queues belong to struct exp_qp.
+ * Lifetime: contexts and CQs may be destroyed without this library being called.
+ * Their entries remain (table.h). struct exp_qp owns the send queue.
  *
- * Locking: each table has its own. A completion queue's lock is held while it
- * is polled, so that completions are accounted for in their order, and guards
- * its list of send queues. A send queue's lock is held while it is posted to
- * and guards everything in it. Order: completion queue, send queue, libmlx5's.
+ * Locking: each table has its own lock. The lock of a CQ protects its list of
+ * send queues, and is held while the CQ is polled, so that completions are
+ * processed in their order. The lock of a send queue protects all of its
+ * members, and is held while requests are posted. The locks of libmlx5 nest
+ * inside that of a send queue, which nests inside that of a CQ.
  */
 #include <endian.h>
 #include <errno.h>
@@ -70,11 +70,9 @@ struct mlx5_cq {
 	pthread_mutex_t lock;
 	struct exp_mlx5_sq *sqs[1 << SQ_BITS];
 
-	/*
-	 * Of an extended one: what it had of libmlx5, only for its calls, ...
-	 */
-	struct ibv_cq_ex std;
-	struct ibv_wc polled;	/* ... and the corrected completion. */
+	/* Of an extended CQ. */
+	struct ibv_cq_ex std;	/* copy, for the functions of libmlx5 */
+	struct ibv_wc polled;	/* the corrected completion */
 };
 
 struct mlx5_ctx {
@@ -420,9 +418,10 @@ static void complete_success(struct exp_mlx5_sq *sq, struct ibv_wc *wc)
 }
 
 /*
- * There is no opcode, so this may be of a receive, and the request may be one
- * that was not signalled. What precedes a failing one has succeeded; those that
- * are flushed may have been preceded by such as fell silent.
+ * An error completion has no opcode, so this may be a receive request. The
+ * request may also be one that was not signaled. The requests before a failed
+ * one have succeeded. A flushed one may follow requests whose outcome was never
+ * reported.
  */
 static void complete_error(struct exp_mlx5_sq *sq, const struct ibv_wc *wc)
 {
