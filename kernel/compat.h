@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The one place that knows kernel versions.  Force-included into every file
- * of the modules (see kernel/Kbuild.include).  Core files are written against
- * Linux 6.1; what moved later is mapped here.  MXE_HAVE_* come from
- * kernel/probe.sh, since stable kernels move APIs without a version change.
+ * The only file that depends on the kernel version. It is force-included into
+ * every file of the modules (see kernel/Kbuild.include). The other files are
+ * written for Linux 6.1, and this file maps the API changes of later kernels.
+ * kernel/probe.sh defines MXE_HAVE_*, because stable kernels may change APIs
+ * without a change of the version code.
  */
 #ifndef MXE_COMPAT_H
 #define MXE_COMPAT_H
@@ -24,19 +25,19 @@
 #include <rdma/mxe-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
-/* 6.12 moved it. */
+/* Linux 6.12 moved the header. */
 #ifdef MXE_HAVE_LINUX_UNALIGNED
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>
 #endif
 
-/* 6.2 renamed del_timer(), 6.16 from_timer(). */
+/* Linux 6.16 renamed from_timer(). */
 #ifndef timer_container_of
 #define timer_container_of(var, timer, field) from_timer(var, timer, field)
 #endif
 
-/* 6.13 sets a timer and its function up in one. */
+/* Linux 6.13 sets up a timer and its function in one call. */
 static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 				     enum hrtimer_restart (*function)(struct hrtimer *),
 				     clockid_t clock, enum hrtimer_mode mode)
@@ -49,14 +50,17 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* 6.14 gave crc32_le() what only the crypto layer had before. */
+/*
+ * Since Linux 6.14 crc32_le() uses the CPU instructions that only the crypto
+ * API used before.
+ */
 #ifdef MXE_HAVE_CRC32_OPTIMIZATIONS
 #define mxe_crc32_le_is_fast() true
 #else
 #define mxe_crc32_le_is_fast() false
 #endif
 
-/* 6.12 lost the mask of the bits that routing looks at, 6.18 the field. */
+/* Linux 6.12 removed IPTOS_RT_MASK, and Linux 6.18 flowi4_tos. */
 #ifdef MXE_HAVE_FLOWI4_DSCP
 #define mxe_flowi4_set_tos(fl4, tos) \
 	((fl4)->flowi4_dscp = inet_dsfield_to_dscp(tos))
@@ -68,7 +72,7 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 	((fl4)->flowi4_tos = (tos) & INET_DSCP_MASK)
 #endif
 
-/* 6.1 has no name for what a kernel that clears its stack is to leave alone. */
+/* Linux 6.1 does not define this exemption from stack initialisation. */
 #ifndef __uninitialized
 #if __has_attribute(__uninitialized__)
 #define __uninitialized __attribute__((__uninitialized__))
@@ -77,7 +81,7 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #endif
 #endif
 
-/* 6.8 counts requests apart from what is transmitted. */
+/* Linux 6.8 counts requests separately from transmitted packets. */
 #ifdef MXE_HAVE_IP_OUT_REQUESTS
 #define mxe_ip_count_out(net, len) do {					\
 	IP_INC_STATS(net, IPSTATS_MIB_OUTREQUESTS);			\
@@ -89,8 +93,8 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * 6.2 names FLUSH and ATOMIC WRITE.  The protocol has them with any kernel; the
- * device claims what its kernel can name.
+ * Linux 6.2 defines FLUSH and ATOMIC WRITE. The module executes them on any
+ * kernel, but the device reports them only if the kernel defines them.
  */
 #ifdef MXE_HAVE_PLACEMENT
 #define MXE_DEVICE_PLACEMENT (IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_ATOMIC_WRITE)
@@ -107,7 +111,7 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #define IB_ACCESS_FLUSH_PERSISTENT BIT(9)
 #endif
 
-/* 6.6 gave traffic control's hooks of a netdev other names. */
+/* Linux 6.6 renamed the tc hooks of a netdev. */
 #if defined(MXE_HAVE_TCX) && defined(CONFIG_NET_XGRESS)
 #define mxe_tc_hooks(ndev)						\
 	((unsigned long)rcu_access_pointer((ndev)->tcx_ingress) |	\
@@ -120,14 +124,14 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #define mxe_tc_hooks(ndev) 0UL
 #endif
 
-/* 6.17 wants it said what used to be the default. */
+/* Since Linux 6.17 the former default WQ_PERCPU must be explicit. */
 #ifdef MXE_HAVE_WQ_PERCPU
 #define MXE_WQ_PERCPU WQ_PERCPU
 #else
 #define MXE_WQ_PERCPU 0
 #endif
 
-/* 7.x always has IPv6 in the kernel itself, so there are no stubs for it. */
+/* Since Linux 7.x IPv6 is always built in and needs no stubs. */
 #ifdef MXE_HAVE_IPV6_STUBS
 #include <net/ipv6_stubs.h>
 #define mxe_ip6_dst_lookup(net, sk, fl6) \
@@ -137,7 +141,7 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 	ip6_dst_lookup_flow(net, sk, fl6, NULL)
 #endif
 
-/* 7.x takes struct sock for the tunnels. */
+/* Since Linux 7.x the UDP tunnel functions take a struct sock. */
 #ifdef MXE_HAVE_UDP_TUNNEL_SK
 #define mxe_udp_tunnel_sock_setup(net, sock, cfg) \
 	setup_udp_tunnel_sock(net, (sock)->sk, cfg)
@@ -148,7 +152,7 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #define mxe_udp_tunnel_sock_release(sock) udp_tunnel_sock_release(sock)
 #endif
 
-/* 7.3 renamed ib_umem_get(). */
+/* Linux 7.3 renamed ib_umem_get(). */
 #ifdef MXE_HAVE_UMEM_GET_VA
 #define mxe_umem_get(ibdev, addr, size, access) \
 	ib_umem_get_va(ibdev, addr, size, access)
@@ -157,14 +161,17 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 	ib_umem_get(ibdev, addr, size, access)
 #endif
 
-/* 6.3 made vm_flags read-only. */
+/* Linux 6.3 made vm_flags read-only. */
 #ifdef MXE_HAVE_VM_FLAGS_SET
 #define mxe_vm_flags_set(vma, flags) vm_flags_set(vma, flags)
 #else
 #define mxe_vm_flags_set(vma, flags) ((vma)->vm_flags |= (flags))
 #endif
 
-/* 6.11 gives create_cq() all attributes; those of a process have its udata. */
+/*
+ * Since Linux 6.11 create_cq() gets all attributes instead of the udata. They
+ * are NULL for kernel consumers.
+ */
 #ifdef MXE_HAVE_CREATE_CQ_ATTRS
 int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct ib_udata *udata);
@@ -179,7 +186,7 @@ static inline int mxe_op_create_cq(struct ib_cq *ibcq,
 #define mxe_op_create_cq mxe_create_cq
 #endif
 
-/* 6.18 lets a process give a DMA handle, which we have no use for. */
+/* Linux 6.18 added a DMA handle, which mxe does not support. */
 #ifdef MXE_HAVE_REG_USER_MR_DMAH
 struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			      u64 iova, int access, struct ib_udata *udata);
@@ -197,7 +204,7 @@ static inline struct ib_mr *mxe_op_reg_user_mr(struct ib_pd *pd, u64 start,
 #define mxe_op_reg_user_mr mxe_reg_user_mr
 #endif
 
-/* 6.12 gives all attributes, 6.18 a DMA handle as well. */
+/* Linux 6.12 replaced the udata by all attributes. Linux 6.18 added dmah. */
 #ifdef MXE_HAVE_REG_DMABUF_ATTRS
 struct ib_mr *mxe_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 				     u64 iova, int fd, int access,
@@ -222,7 +229,10 @@ mxe_op_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length, u64 iova,
 #define mxe_op_reg_user_mr_dmabuf mxe_reg_user_mr_dmabuf
 #endif
 
-/* 6.2 has these for callers that do not hold the buffer's lock, as all did. */
+/*
+ * Linux 6.2 added variants for callers that do not hold the reservation lock of
+ * the buffer. mxe does not hold it.
+ */
 #ifdef MXE_HAVE_DMA_BUF_VMAP_UNLOCKED
 #define mxe_dma_buf_vmap(buf, map) dma_buf_vmap_unlocked(buf, map)
 #define mxe_dma_buf_vunmap(buf, map) dma_buf_vunmap_unlocked(buf, map)
@@ -231,7 +241,7 @@ mxe_op_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length, u64 iova,
 #define mxe_dma_buf_vunmap(buf, map) dma_buf_vunmap(buf, map)
 #endif
 
-/* Later kernels resize completion queues of processes only (found in 7.3). */
+/* In later kernels, e.g. Linux 7.3, only CQs of processes can be resized. */
 #ifdef MXE_HAVE_RESIZE_USER_CQ
 #define mxe_ops_resize_cq resize_user_cq
 #define mxe_op_resize_cq mxe_resize_cq
@@ -242,12 +252,15 @@ int mxe_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
 static inline int mxe_op_resize_cq(struct ib_cq *ibcq, int cqe,
 				   struct ib_udata *udata)
 {
-	/* A negative number is more than there may be. */
+	/* A negative number becomes too large, and is refused. */
 	return mxe_resize_cq(ibcq, cqe, udata);
 }
 #endif
 
-/* 6.18 reports the state of a port's netdev unless the driver says it does. */
+/*
+ * Since Linux 6.18 the core reports changes of the state of the netdev, unless
+ * the driver does so.
+ */
 #ifdef MXE_HAVE_REPORT_PORT_EVENT
 #define mxe_core_reports_ports() true
 #else
@@ -255,10 +268,10 @@ static inline int mxe_op_resize_cq(struct ib_cq *ibcq, int cqe,
 #endif
 
 /*
- * With `rdma system set netns exclusive` a device belongs to one namespace:
- * that of its netdev.  Before 6.17 (ib_alloc_device_with_net()) the core puts
- * every new one into the initial namespace; a driver can change that until it
- * registers the device.
+ * Puts a device into the netns of its netdev before it is registered. It
+ * matters only after "rdma system set netns exclusive", when a device belongs
+ * to one netns. Before Linux 6.17, which added ib_alloc_device_with_net(), the
+ * core puts every new device into the initial netns.
  */
 static inline void mxe_device_set_netns(struct ib_device *ibdev,
 					struct net *net)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The client: a thread with a connection, on which it does the work of work.h.
- * main.c starts and stops clients; the thread calls work.c and RDMA CM.
+ * The client, a thread that does the work of work.h on a connection. main.c
+ * starts and stops clients. The thread calls work.c and the RDMA CM.
  *
- * Lifetime: the thread alone makes, uses and destroys what belongs to its
- * connection; the handler of RDMA CM, the callback of ib_exp and completions
- * only tell it what happened.  struct client itself belongs to the list, and is
- * freed by locks_clients_stop() when the thread has ended.
+ * Lifetime: only the thread creates, uses and destroys the objects of its
+ * connection. The event handler of the RDMA CM, the callback of ib_exp and the
+ * completion handlers only notify it. locks_clients_stop() frees struct client
+ * after the thread has ended.
  */
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -29,11 +29,11 @@
 #define ACK_TIMEOUT		15	/* 134 ms */
 #define COUNTS_PER_ROUND	(4 * LOCKS_COUNT_DEPTH)
 
-/* One more than is posted, for ib_drain_qp(). */
+/* One entry is reserved for ib_drain_qp(). */
 #define MAX_SEND_WR		(LOCKS_MAX_SEND_WR + 1)
 #define MAX_RECV_WR		(1 + 1)
 
-/* A lock was held. */
+/* A lock that was held. */
 struct client_grant {
 	u64 grant;
 	unsigned int lock;
@@ -50,19 +50,19 @@ struct client {
 	struct list_head entry;		/* clients.lock */
 	unsigned int id;
 	struct locks_client_job job;
-	struct task_struct *task;	/* a reference of ours */
+	struct task_struct *task;	/* holds a reference */
 
-	/* Written by the handler of RDMA CM, `step` after `reply`. */
+	/* Written by the event handler, step after reply. */
 	enum client_step step;
 	struct locks_reply reply;
 
-	/* Of the thread. */
+	/* Used by the thread. */
 	struct rdma_cm_id *cm;
 	struct ib_cq *cq;
-	struct locks_op offer;		/* the server's message */
+	struct locks_op offer;		/* receipt of the server's message */
 	struct locks_work work;
 
-	/* Written by the thread, `done` and `len` last, read by whoever looks. */
+	/* Written by the thread, done and len last. Read by any context. */
 	bool done;
 	int result;
 	bool native;
@@ -71,7 +71,7 @@ struct client {
 };
 
 static struct {
-	struct mutex lock;		/* held until those that stop have ended */
+	struct mutex lock;		/* also held while clients stop */
 	struct list_head list;
 	unsigned int next_id;
 } clients = {
@@ -79,7 +79,7 @@ static struct {
 	.list = LIST_HEAD_INIT(clients.list),
 };
 
-/* ---- what happens to a client ------------------------------------------ */
+/* ---- events ------------------------------------------------------------ */
 
 static void client_reached(struct client *c, enum client_step step)
 {
@@ -124,9 +124,10 @@ static int client_refused(struct rdma_cm_id *cm, struct rdma_cm_event *event)
 }
 
 /*
- * Context: a workqueue of RDMA CM, holding the handler mutex.  What ends a
- * connection also moves the queue pair to the error state, so that the thread
- * does not wait for requests that nobody will answer.
+ * rdma_disconnect() moves the QP to the error state, so that outstanding
+ * requests are flushed and the thread does not wait forever.
+ *
+ * Context: Workqueue of the RDMA CM, with the handler mutex of cm held.
  */
 static int client_event(struct rdma_cm_id *cm, struct rdma_cm_event *event)
 {
@@ -171,7 +172,10 @@ static int client_event(struct rdma_cm_id *cm, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* From ib_exp: the device goes, and waits for ib_exp_qp_disable(). */
+/*
+ * ib_exp calls this when the device is being removed. The removal waits for
+ * ib_exp_qp_disable(), which the thread calls.
+ */
 static void client_removed(struct ib_exp_qp *eqp, void *context)
 {
 	struct client *c = context;
@@ -182,10 +186,10 @@ static void client_removed(struct ib_exp_qp *eqp, void *context)
 
 /* ---- the connection ---------------------------------------------------- */
 
-/* Until that event, an error, or locks_clients_stop(). */
+/* Waits for an event, an error, or locks_clients_stop(). */
 static int client_wait(struct client *c, enum client_step step)
 {
-	/* Pairs with client_reached(): `reply` is there. */
+	/* Pairs with client_reached(). The reply is visible. */
 	wait_event_idle(c->work.wait, smp_load_acquire(&c->step) >= step ||
 			READ_ONCE(c->work.error) || kthread_should_stop());
 	if (kthread_should_stop())
@@ -253,7 +257,7 @@ static int client_create_qp(struct client *c)
 	return 0;
 }
 
-/* The device is there until the identifier is destroyed. */
+/* The device is not removed before rdma_destroy_id(). */
 static int client_create_objects(struct client *c)
 {
 	struct locks_work *w = &c->work;
@@ -276,7 +280,7 @@ static int client_create_objects(struct client *c)
 	return client_post_recv(c);
 }
 
-/* Undoes client_create_objects(), as far as it went. */
+/* Undoes client_create_objects(), which may have failed halfway. */
 static void client_destroy_objects(struct client *c)
 {
 	struct locks_work *w = &c->work;
@@ -297,7 +301,7 @@ static void client_destroy_objects(struct client *c)
 	kfree(w->buf);
 }
 
-/* The server may be gone without a word, so there is a limit. */
+/* Needs a timeout, because the server may have crashed. */
 static int client_take_offer(struct client *c)
 {
 	struct locks_work *w = &c->work;
@@ -348,7 +352,7 @@ static int client_connect(struct client *c)
 	err = rdma_connect(c->cm, &param) ?: client_wait(c, STEP_CONNECTED);
 	if (err)
 		return err;
-	/* Natively they need a device there that executes them. */
+	/* Native masked atomics need a responder that executes them. */
 	if (c->native && !(be16_to_cpu(c->reply.flags) & LOCKS_REPLY_MASKED))
 		return -EOPNOTSUPP;
 	return client_take_offer(c);
@@ -389,9 +393,9 @@ static int client_run(struct client *c)
 		if (READ_ONCE(c->work.error) || kthread_should_stop())
 			break;
 		/*
-		 * Posted again by their completions, they keep up with the
-		 * thread and no more: without an end to wait for, softirqs
-		 * would leave a busy processor to nobody else.
+		 * The number of additions per round is limited, because their
+		 * completions post the next ones. Without a limit, softirqs
+		 * could monopolise the CPU.
 		 */
 		locks_work_count_start(&c->work, COUNTS_PER_ROUND);
 		err = client_round(c, round);
@@ -457,7 +461,7 @@ static int client_start(struct net *net, const struct locks_client_job *job)
 		err = PTR_ERR(c->task);
 		goto destroy_id;
 	}
-	/* For kthread_stop(), when it has perhaps ended already. */
+	/* The thread may end before kthread_stop() is called. */
 	get_task_struct(c->task);
 	list_add_tail(&c->entry, &clients.list);
 	wake_up_process(c->task);
@@ -488,7 +492,7 @@ void locks_clients_stop(void)
 
 	mutex_lock(&clients.lock);
 	list_for_each_entry_safe(c, next, &clients.list, entry) {
-		/* It returns 0 if it has run at all. */
+		/* Fails only if the thread function has never run. */
 		if (kthread_stop(c->task))
 			rdma_destroy_id(c->cm);
 		put_task_struct(c->task);
@@ -498,7 +502,7 @@ void locks_clients_stop(void)
 	mutex_unlock(&clients.lock);
 }
 
-/* ---- what is shown ----------------------------------------------------- */
+/* ---- debugfs ----------------------------------------------------------- */
 
 void locks_clients_show(struct seq_file *m)
 {
@@ -507,7 +511,7 @@ void locks_clients_show(struct seq_file *m)
 	mutex_lock(&clients.lock);
 	list_for_each_entry(c, &clients.list, entry) {
 		const struct locks_work *w = &c->work;
-		/* Pairs with client_thread(): `result` is there. */
+		/* Pairs with client_thread(). The result is visible. */
 		bool done = smp_load_acquire(&c->done);
 
 		seq_printf(m, "client %u state %s mode %s owner %u taken %u",
@@ -528,7 +532,7 @@ void locks_clients_show_history(struct seq_file *m)
 
 	mutex_lock(&clients.lock);
 	list_for_each_entry(c, &clients.list, entry) {
-		/* Pairs with client_round(): the entries are there. */
+		/* Pairs with client_round(). The entries are visible. */
 		len = smp_load_acquire(&c->len);
 		for (i = 0; i < len; i++)
 			seq_printf(m, "%u %llu %u\n", c->history[i].lock,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * masked_locks is an upper layer protocol on masked atomics, as an example.  This
- * file has its files in debugfs, which call client.c and server.c.
+ * masked_locks, an example of an upper layer protocol that uses masked atomics.
+ * This file implements its debugfs files, which call client.c and server.c.
  *
- * A server offers a table of locks and counters, four counters to a word; clients
- * in this kernel and others take locks and count without the server's help, each
- * by one masked atomic where the device executes them, by ib_exp's loop of
- * compare-and-swaps where not.  proto.h says how.
+ * A server offers a table of locks and counters, four counters to a word.
+ * Clients in this kernel and on other hosts take locks and increment counters
+ * without involving the CPU of the server. Each operation is one masked atomic
+ * if the device executes it. Otherwise ib_exp emulates it by a loop of
+ * compare-and-swaps. proto.h describes the protocol.
  *
  *	cd /sys/kernel/debug/masked_locks
  *	echo listen 10.77.0.2 7471 >server
@@ -15,14 +16,14 @@
  *	cat table
  *
  * server	write: "listen ADDRESS PORT", "stop"; read: its statistics
- * table	the server's words
- * client	write: "start ADDRESS PORT [CLIENTS [ROUNDS]]", "stop", which also
- *		forgets them; read: a line for each client, with its statistics
- * history	a line for each time that a client of this kernel had a lock:
- *		LOCK GRANT OWNER
+ * table	read: the words of the server
+ * client	write: "start ADDRESS PORT [CLIENTS [ROUNDS]]"; "stop", which
+ *		also frees the clients; read: a line of statistics per client
+ * history	read: a line LOCK GRANT OWNER for each time that a client of
+ *		this kernel has held a lock
  *
- * Addresses are of the writer's network namespace, which lasts as long as what
- * was started in it.
+ * Addresses are in the network namespace of the writer. Servers and clients
+ * hold a reference to it.
  */
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -53,7 +54,7 @@ struct command {
 	char *text;
 };
 
-/* To be freed with kfree(cmd->text). */
+/* On success the caller frees cmd->text with kfree(). */
 static int command_read(struct command *cmd, const char __user *buf, size_t len)
 {
 	char *rest, *word;
@@ -84,7 +85,7 @@ static bool command_is(const struct command *cmd, const char *verb,
 	       !strcmp(cmd->words[0], verb);
 }
 
-/* The words 1 and 2. */
+/* Parses the address in word 1 and the port in word 2. */
 static int command_addr(const struct command *cmd, struct net *net,
 			struct sockaddr_storage *addr)
 {
@@ -164,7 +165,7 @@ static ssize_t client_write(struct file *file, const char __user *buf,
 	return run_command(client_command, buf, len);
 }
 
-/* In the private data of the file is the function that shows it. */
+/* m->private is the function that prints the file. */
 static int show(struct seq_file *m, void *unused)
 {
 	void (*show_it)(struct seq_file *m) = m->private;
@@ -220,7 +221,10 @@ static int __init masked_locks_init(void)
 	return 0;
 }
 
-/* First nobody can ask for more; then clients, which need the server. */
+/*
+ * Removes the files first, so that nothing can be started any more. Clients
+ * stop before the server to which they may be connected.
+ */
 static void __exit masked_locks_exit(void)
 {
 	debugfs_remove_recursive(root);

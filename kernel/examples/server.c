@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server: a page of words, and a registration of it for each connection.  main.c
- * starts and stops it; it calls RDMA CM.
+ * The server, which has a page of words and registers it for each connection.
+ * main.c starts and stops it. It calls the RDMA CM.
  *
- * Lifetime: a connection is made by the handler of its CONNECT_REQUEST and
- * belongs to the list of connections until its release work, which is queued
- * once, by whatever ends it first: the peer, an error, the removal of the
- * device, or locks_server_stop().  Only that work takes it apart.  RDMA CM does
- * not let a device go before the work has destroyed the identifier.
+ * Lifetime: the handler of a CONNECT_REQUEST creates the connection and adds it
+ * to the list. The release work removes and destroys it. This work is queued
+ * once, by the first of the following: the peer disconnects, an error, the
+ * removal of the device, locks_server_stop(). The RDMA CM does not complete the
+ * removal of a device before the work has destroyed the identifier.
  *
- * Every connection has a protection domain of its own, so the key that a client
- * was given opens nothing to another and dies with the connection.
+ * Every connection has its own PD, so that the rkey of a client is invalid on
+ * other connections and after its own connection has ended.
  */
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -33,24 +33,27 @@
 #define BACKLOG		64
 
 /*
- * Event handlers take `lock`, inside the handler mutex of their identifier, so
- * rdma_destroy_id(), which takes that, is not called under it.  It is under
- * listen_lock, which no handler takes, and `lock` is inside of that.
+ * Lock order: listen_lock, handler mutex of an identifier, lock.
+ *
+ * Event handlers run with the handler mutex of their identifier held, and take
+ * lock. Therefore rdma_destroy_id(), which takes the handler mutex, must not be
+ * called with lock held. It is called with listen_lock held, which no event
+ * handler takes.
  */
 static struct {
-	struct mutex lock;		/* up to `recovered` */
+	struct mutex lock;		/* protects up to recovered */
 	struct list_head conns;
 	u64 accepted;
 	u64 refused;
-	u64 recovered;			/* locks of clients that went away */
+	u64 recovered;			/* locks recovered from lost clients */
 
-	struct mutex listen_lock;	/* `listener`; to begin and to stop */
+	struct mutex listen_lock;	/* protects listener, start and stop */
 	struct rdma_cm_id *listener;
-	bool listener_lost;		/* its device goes */
+	bool listener_lost;		/* its device is being removed */
 	struct work_struct lost;
 
-	wait_queue_head_t idle;		/* no connections any more */
-	struct workqueue_struct *wq;	/* of the connections' release */
+	wait_queue_head_t idle;		/* woken when conns becomes empty */
+	struct workqueue_struct *wq;	/* of the release work */
 	struct ida owners;
 	struct locks_table *table;	/* a page */
 } server;
@@ -61,8 +64,8 @@ struct conn {
 	unsigned long flags;
 
 	struct rdma_cm_id *id;
-	const struct ib_device *dev;	/* to compare; outlives id */
-	bool glob;			/* its atomics are atomic against us */
+	const struct ib_device *dev;	/* only compared, may be stale */
+	bool glob;			/* IB_ATOMIC_GLOB */
 	u16 owner;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
@@ -90,8 +93,9 @@ static void conn_release(struct conn *conn)
 /* ---- the table --------------------------------------------------------- */
 
 /*
- * Give back the lock if that owner has it, or whoever has it for 0.  What it
- * had done of the guarded word counts.
+ * Releases a lock if owner holds it, or any client if owner is 0. Sets the
+ * count to the guarded word, in case the holder had incremented that already.
+ * Returns true if the lock was released.
  */
 static bool table_recover(unsigned int i, u16 owner)
 {
@@ -102,14 +106,17 @@ static bool table_recover(unsigned int i, u16 owner)
 	    (owner && (old & LOCKS_OWNER_MASK) != owner))
 		return false;
 	new = le64_to_cpu(READ_ONCE(server.table->guarded[i]));
-	/* Its owner is gone and nobody else changes it. */
+	/*
+	 * The owner is gone, and no other client changes a lock that is held.
+	 */
 	return cmpxchg64(word, old, new << LOCKS_GRANTS_SHIFT) == old;
 }
 
 /*
- * A client went away, perhaps with locks.  Processors must not touch words that
- * a device may be working on, unless its atomics are atomic against them too:
- * with a device of IB_ATOMIC_HCA the locks stay until there is no client at all.
+ * Releases the locks of a client that has disconnected. The CPU must not change
+ * words that a device may access, unless the atomics of the device are also
+ * atomic against CPUs (IB_ATOMIC_GLOB). With IB_ATOMIC_HCA the locks therefore
+ * stay taken until the last client has disconnected.
  */
 static void table_recover_all(const struct conn *conn)
 {
@@ -123,7 +130,7 @@ static void table_recover_all(const struct conn *conn)
 			server.recovered++;
 }
 
-/* ---- a connection's resources ------------------------------------------ */
+/* ---- objects of a connection ------------------------------------------- */
 
 static void conn_wr_done(struct ib_wc *wc, const char *what, struct conn *conn)
 {
@@ -148,7 +155,7 @@ static void conn_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		     container_of(wc->wr_cqe, struct conn, send_done));
 }
 
-/* What conn_map() made. */
+/* Undoes conn_map(), which may have failed halfway. */
 static void conn_unmap(struct conn *conn)
 {
 	struct ib_device *dev = conn->id->device;
@@ -163,7 +170,7 @@ static void conn_unmap(struct conn *conn)
 	kfree(conn->offer);
 }
 
-/* The table gets a key by conn_offer(), when the queue pair can send. */
+/* Only maps the table. conn_offer() registers it once the QP can send. */
 static int conn_map(struct conn *conn)
 {
 	struct ib_device *dev = conn->id->device;
@@ -196,7 +203,7 @@ static int conn_map(struct conn *conn)
 	return 0;
 }
 
-/* Undoes conn_create_objects(), as far as it went. */
+/* Undoes conn_create_objects(), which may have failed halfway. */
 static void conn_destroy_objects(struct conn *conn)
 {
 	if (conn->id->qp) {
@@ -213,7 +220,7 @@ static void conn_destroy_objects(struct conn *conn)
 static int conn_create_objects(struct conn *conn)
 {
 	struct ib_device *dev = conn->id->device;
-	/* One registration, one message, and what ib_drain_qp() posts. */
+	/* One registration, one message, and one entry for ib_drain_qp(). */
 	struct ib_qp_init_attr init = {
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
@@ -242,8 +249,8 @@ static int conn_create_objects(struct conn *conn)
 }
 
 /*
- * After the queue pair no packet reaches the table, after the identifier no
- * event reaches the connection.
+ * Destroys a connection. After the QP is destroyed the client cannot access the
+ * table, and after the identifier is destroyed no event handler runs.
  */
 static void conn_release_work(struct work_struct *work)
 {
@@ -263,9 +270,8 @@ static void conn_release_work(struct work_struct *work)
 	kfree(conn);
 }
 
-/* ---- the life of a connection ------------------------------------------ */
+/* ---- creation and events of a connection ------------------------------- */
 
-/* Until there is an owner, a connection is nobody's. */
 static struct conn *conn_alloc(struct rdma_cm_id *id)
 {
 	struct conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
@@ -295,8 +301,9 @@ static void conn_free(struct conn *conn)
 }
 
 /*
- * The atomics of two devices on the same words are atomic only if those of both
- * are atomic against everything.
+ * Adds a connection to the list. Returns -EOPNOTSUPP if another connection uses
+ * another device and not both are IB_ATOMIC_GLOB, because their atomics would
+ * not be atomic against each other.
  */
 static int conn_publish(struct conn *conn)
 {
@@ -316,8 +323,8 @@ static int conn_publish(struct conn *conn)
 }
 
 /*
- * Is it of any use to send masked atomics to this device?  Clients whose device
- * emulates them send standard ones.
+ * Returns true if the device executes masked atomics. If it does not, only
+ * clients whose device emulates them can use the table.
  */
 static bool executes_masked(struct ib_device *dev)
 {
@@ -352,8 +359,9 @@ static int conn_accept(struct conn *conn, const struct rdma_conn_param *asked)
 }
 
 /*
- * The table's key, then the message with it: a registration is complete before
- * the next request begins.
+ * Registers the table and sends its rkey. The two requests can be posted
+ * together, because the registration is complete before the next request
+ * starts.
  */
 static void conn_offer(struct conn *conn)
 {
@@ -384,8 +392,9 @@ static void conn_offer(struct conn *conn)
 }
 
 /*
- * Every event of a connection that was accepted.  Context: a workqueue of RDMA
- * CM, holding the handler mutex of the identifier.
+ * Handles the events of a connection after its CONNECT_REQUEST.
+ *
+ * Context: Workqueue of the RDMA CM, with the handler mutex of id held.
  */
 static int conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -419,7 +428,10 @@ static bool is_request(const struct rdma_conn_param *param)
 	       be16_to_cpu(request->version) == LOCKS_VERSION;
 }
 
-/* Returns what the handler has to: RDMA CM destroys the identifier. */
+/*
+ * Returns the error for the event handler to return. The RDMA CM then destroys
+ * the identifier.
+ */
 static int server_refuse(struct rdma_cm_id *id, enum locks_refusal_reason reason)
 {
 	struct locks_refusal refusal = {
@@ -458,7 +470,7 @@ static int server_connect_request(struct rdma_cm_id *id,
 		return server_refuse(id, LOCKS_REFUSED_DEVICE);
 	}
 
-	/* From here on the release work owns it, and destroys the identifier. */
+	/* From here on only the release work destroys conn and id. */
 	id->context = conn;
 	id->event_handler = conn_event;
 	if (conn_accept(conn, param))
@@ -466,7 +478,7 @@ static int server_connect_request(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* Events of the listener, and the first one of every connection. */
+/* Handles the events of the listener and all CONNECT_REQUESTs. */
 static int server_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	switch (event->event) {
@@ -481,7 +493,7 @@ static int server_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	}
 }
 
-/* After this no connection is added. */
+/* No connection is added after this. */
 static void server_destroy_listener(void)
 {
 	lockdep_assert_held(&server.listen_lock);
@@ -491,7 +503,10 @@ static void server_destroy_listener(void)
 	WRITE_ONCE(server.listener_lost, false);
 }
 
-/* Connections are told of the removal themselves. */
+/*
+ * Destroys the listener after its device was removed. The connections get their
+ * own DEVICE_REMOVAL events.
+ */
 static void server_lost_work(struct work_struct *work)
 {
 	mutex_lock(&server.listen_lock);
@@ -516,7 +531,7 @@ int locks_server_listen(struct net *net, struct sockaddr *addr)
 	int err = -EBUSY;
 
 	mutex_lock(&server.listen_lock);
-	/* Without a listener there can be some that have not ended yet. */
+	/* Connections may outlive a listener that lost its device. */
 	if (server.listener || server_has_conns())
 		goto unlock;
 	id = rdma_create_id(net, server_event, NULL, RDMA_PS_TCP, IB_QPT_RC);
@@ -551,7 +566,7 @@ void locks_server_stop(void)
 	mutex_unlock(&server.listen_lock);
 }
 
-/* ---- what is shown ----------------------------------------------------- */
+/* ---- debugfs ----------------------------------------------------------- */
 
 void locks_server_show(struct seq_file *m)
 {
@@ -569,7 +584,6 @@ void locks_server_show(struct seq_file *m)
 	mutex_unlock(&server.lock);
 }
 
-/* Lock, owner, grants, guarded; counter word and its four fields. */
 void locks_server_show_table(struct seq_file *m)
 {
 	unsigned int i;

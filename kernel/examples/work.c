@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The operations of a client: locks are taken one by one, by requests that the thread
- * waits for; in each round, additions to the counters go on meanwhile, from
- * completion to completion.  client.c calls it; it calls ib_exp and the verbs.
+ * The operations of a client. The thread takes one lock at a time, and waits
+ * for each of its requests. In each round additions to the counters run
+ * concurrently, posted by their completion handler. client.c calls these
+ * functions. They call ib_exp and the verbs.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -10,7 +11,7 @@
 
 #include "work.h"
 
-/* How often a lock is tried, with pauses, until it is given up. */
+/* Number of tries to take a lock, and the pause between them. */
 #define LOCK_TRIES		2000
 #define LOCK_PAUSE_US		100
 
@@ -54,8 +55,9 @@ void locks_buf_for_cpu(struct locks_work *w)
 }
 
 /*
- * A masked atomic on the word at that offset of the table, and its old value.
- * It need not be waited for with a time limit: the queue pair has one.
+ * Executes a masked atomic on the word at offset in the table, and returns the
+ * old value in *old. The wait needs no timeout, because the QP enters the error
+ * state if the server does not respond.
  */
 static int remote_atomic(struct locks_work *w, struct ib_atomic_wr *wr,
 			 size_t offset, u64 *old)
@@ -94,7 +96,7 @@ static int remote_atomic(struct locks_work *w, struct ib_atomic_wr *wr,
 	return 0;
 }
 
-/* IB_WR_RDMA_READ to, or IB_WR_RDMA_WRITE from, buf->guarded. */
+/* Executes an IB_WR_RDMA_READ to, or an IB_WR_RDMA_WRITE from, buf->guarded. */
 static int remote_copy(struct locks_work *w, enum ib_wr_opcode opcode,
 		       size_t offset)
 {
@@ -197,7 +199,7 @@ int locks_work_guarded(struct locks_work *w, unsigned int lock, u64 grant)
 
 /* ---- counters ---------------------------------------------------------- */
 
-/* 1, 2, 3 and 4 to the four counters of a word. */
+/* Adds 1, 2, 3 and 4 to the four counters of a word. */
 static int count_post(struct locks_work *w, unsigned int slot)
 {
 	struct ib_sge sge = {
@@ -223,7 +225,7 @@ static int count_post(struct locks_work *w, unsigned int slot)
 	return ib_exp_post_send(w->eqp, &wr, &w->buf->count_old[slot]);
 }
 
-/* The next addition of that slot, or none any more. */
+/* Posts the next addition in a free slot, unless all are done or one failed. */
 static void count_next(struct locks_work *w, unsigned int slot)
 {
 	int err;

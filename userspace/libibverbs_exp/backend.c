@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Chooses the backend that serves a context, and tells what the device can do.  The
- * calls ibv_exp_*() ask it; it calls the backends.
+ * Chooses the backend of a context, and queries the capabilities of the device.
+ * The ibv_exp_*() functions call it. It calls the backends.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,10 +9,11 @@
 #include "backend.h"
 
 /*
- * Which backend a context has: to ask the device is too much for each poll.
+ * Caches the backend of a context, because querying the device at every poll
+ * would be too slow.
  *
- * An entry (table.h) whose context has been closed has no backend, which is
- * atomic.
+ * In the entry (table.h) of a closed context backend is NULL. It is accessed
+ * atomically.
  */
 struct exp_context {
 	struct exp_entry entry;
@@ -30,7 +31,7 @@ static const struct exp_backend *choose_backend(struct ibv_context *context)
 	return &exp_backend_emu;
 }
 
-/* Without memory for an entry the device will be asked again. */
+/* If this runs out of memory, exp_backend_of() chooses again each time. */
 static void set_backend(const struct ibv_context *context,
 			const struct exp_backend *backend)
 {
@@ -64,7 +65,10 @@ const struct exp_backend *exp_backend_of(struct ibv_context *context)
 	return backend;
 }
 
-/* Forgets the context before it is closed: the address may be used again at once. */
+/*
+ * Clears the entry before the context is closed, because its address may be
+ * reused immediately.
+ */
 int exp_close_device(struct ibv_context *context,
 		     int (*std)(struct ibv_context *context))
 {

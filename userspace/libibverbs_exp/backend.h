@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The calls of libibverbs_exp need these functions from a kind of device; backend.c
- * says which kind a context has.
+ * The backend of a context implements the experimental verbs for its device.
+ * backend.c chooses it.
  *
- * Each context has a backend.  The last one takes all devices that the others do not; on a
- * device without atomics it uses the standard verbs alone.  A new backend is a new file and
- * a line in choose_backend().
+ * Every context has a backend. The emulating one is the last choice and
+ * supports all devices. On a device without atomics it uses only the standard
+ * verbs. A new backend needs a file, and a line in choose_backend().
  */
 #ifndef EXP_BACKEND_H
 #define EXP_BACKEND_H
@@ -16,19 +16,22 @@
 
 #include "qp_table.h"
 
-/* What a device can do beyond the standard verbs; sizes: bit n, 2^n bytes. */
+/*
+ * The capabilities of a device beyond the standard verbs. In a bitmap of sizes,
+ * bit n is the size of 2^n bytes.
+ */
 struct exp_caps {
 	enum ibv_exp_atomic_cap atomic_cap;
-	bool masked;		/* both masked atomics */
-	bool emulated;		/* ... which the device does not execute */
-	bool masked_xrc;	/* ... also for initiators of XRC */
+	bool masked;		/* has both masked atomics */
+	bool emulated;		/* the library emulates them */
+	bool masked_xrc;	/* XRC initiators have them, too */
 	bool be_reply;		/* IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY */
 	uint64_t sizes;
-	uint64_t sizes_be;	/* those always answered in big-endian */
+	uint64_t sizes_be;	/* sizes with big-endian results in any case */
 	uint32_t max_fa_bit_boundary;
 };
 
-/* The builders that send.c calls on a queue pair of a backend. */
+/* The builders that send.c calls on QPs of backends without post_send. */
 #define EXP_SEND_OPS							\
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
 	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |		\
@@ -39,47 +42,51 @@ struct exp_caps {
 	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
 struct exp_backend {
-	/* False: a later backend may. */
+	/* Returns true if this backend supports the device of the context. */
 	bool (*serves)(struct ibv_context *context);
 
-	/* caps->atomic_cap is set to the standard one before the call. */
+	/*
+	 * Fills in caps, which is zeroed except for atomic_cap, the value of
+	 * the standard verbs. Returns 0 or a positive errno.
+	 */
 	int (*query)(struct ibv_context *context, struct exp_caps *caps);
 
 	/*
-	 * Creates a queue pair of a reliable connection, or an initiator of
-	 * XRC if the backend has said that it can, that masked atomics can be
-	 * posted to, with the builders of the standard operations unless there
-	 * is a post_send.  Finds in entry what the device and the program say of
-	 * atomics, and fills entry->qpx and the backend's own fields.  Returns
-	 * NULL with errno.
+	 * Creates a QP for masked atomics: RC, or an XRC initiator if
+	 * exp_caps.masked_xrc is set. Unless there is a post_send, the QP needs
+	 * the builders EXP_SEND_OPS and EXP_ATOMIC_OPS. The atomic capabilities
+	 * in entry are set before the call. This sets entry->qpx and the
+	 * members of the backend. Returns NULL with errno.
 	 */
 	struct ibv_qp *(*create_qp)(struct ibv_context *context,
 				    struct ibv_qp_init_attr_ex *attr,
 				    uint32_t exp_create_flags,
 				    struct exp_qp *entry);
 
-	/* Frees what is the backend's of an entry whose queue pair is gone. */
+	/* Optional: frees the backend's members after the QP was destroyed. */
 	void (*release)(struct exp_qp *entry);
 
-	/* ibv_exp_post_send(); NULL: with the builders. */
+	/* Optional: ibv_exp_post_send(). If NULL, send.c uses the builders. */
 	int (*post_send)(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 			 struct ibv_exp_send_wr **bad_wr);
 
 	/*
-	 * Builds a masked atomic that exp_wr_check() has passed, with its buffers,
-	 * between ibv_wr_start() and ibv_wr_complete().
+	 * Builds a masked atomic and its SGEs, between ibv_wr_start() and
+	 * ibv_wr_complete(), after exp_wr_check(). NULL if there is a
+	 * post_send.
 	 */
 	void (*build_masked)(const struct exp_qp *entry,
 			     const struct ibv_exp_send_wr *wr);
 
-	/* Corrects what cq.c made of a completion. */
+	/* Corrects wc, which cq.c has filled in from std. */
 	void (*fix_wc)(const struct ibv_wc *std, struct ibv_exp_wc *wc);
 
 	/*
-	 * Optional, for a backend that keeps account of the send queue:
-	 * begin and end stand around ibv_wr_start() and ibv_wr_complete() or
-	 * ibv_wr_abort(), and are told whether the batch is posted.  add stands
-	 * before each request is built, which it refuses with an errno.
+	 * Optional, for a backend that tracks the send queue. batch_begin() is
+	 * called before ibv_wr_start(), and batch_end() after ibv_wr_complete()
+	 * or ibv_wr_abort(), with posted set if the batch was posted.
+	 * batch_add() is called before each request is built, and may refuse it
+	 * with a positive errno.
 	 */
 	void (*batch_begin)(const struct exp_qp *entry);
 	int (*batch_add)(const struct exp_qp *entry,
@@ -87,12 +94,12 @@ struct exp_backend {
 	void (*batch_end)(const struct exp_qp *entry, bool posted);
 
 	/*
-	 * Optional: an extended completion queue has just been created, before
-	 * the program knows it.  0 or errno.
+	 * Optional: called for a new extended CQ before the program gets it.
+	 * Returns 0 or a positive errno.
 	 */
 	int (*adopt_cq_ex)(struct ibv_cq_ex *cq, uint64_t wc_flags);
 
-	/* Optional: the queue pair has been reset, its queues are empty. */
+	/* Optional: called after a QP was reset. Its queues are empty. */
 	void (*reset)(const struct exp_qp *entry);
 };
 
@@ -100,15 +107,42 @@ extern const struct exp_backend exp_backend_mxe;
 extern const struct exp_backend exp_backend_mlx5;
 extern const struct exp_backend exp_backend_emu;
 
-/* What serves a context does so until it is closed. */
+/**
+ * exp_backend_of() - Get the backend of a context.
+ * @context: the context
+ *
+ * Return: the backend, which stays the same until the context is closed.
+ */
 const struct exp_backend *exp_backend_of(struct ibv_context *context);
 
-/* ibv_close_device(), with `std` as the one of libibverbs. */
+/**
+ * exp_close_device() - Implement ibv_close_device().
+ * @context: the context
+ * @std: ibv_close_device() of libibverbs
+ *
+ * Return: as ibv_close_device().
+ */
 int exp_close_device(struct ibv_context *context,
 		     int (*std)(struct ibv_context *context));
 
-/* What the device of a context can do.  Both return 0 or errno. */
+/**
+ * exp_backend_query() - Query the capabilities of a device.
+ * @context: context of the device
+ * @caps: filled in
+ *
+ * Return: 0 or a positive errno.
+ */
 int exp_backend_query(struct ibv_context *context, struct exp_caps *caps);
+
+/**
+ * exp_backend_query_std() - Query the capabilities of a device whose standard
+ * attributes are known.
+ * @context: context of the device
+ * @std: attributes from ibv_query_device()
+ * @caps: filled in
+ *
+ * Return: 0 or a positive errno.
+ */
 int exp_backend_query_std(struct ibv_context *context,
 			  const struct ibv_device_attr *std,
 			  struct exp_caps *caps);

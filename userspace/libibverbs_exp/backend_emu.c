@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The backend of every device without masked atomics.  If it has the standard ones, the
- * masked ones are emulated; see emu.h.  backend.c and the calls ibv_exp_*() call it by
- * struct exp_backend; it calls the files emu_*.c.
+ * The backend of all devices without masked atomics, which emulates them if the
+ * device has the standard ones (emu.h). backend.c and the ibv_exp_*() functions
+ * call it through struct exp_backend. It calls the files emu_*.c.
  *
- * 8 bytes only.  One of 4 bytes would be a compare-and-swap of the 8 bytes around
- * it, which the region need not have, and which half it is depends on the byte
- * order of the peer.
+ * Only operands of 8 bytes are emulated. 4 bytes would need a compare-and-swap
+ * of the 8 bytes around them, which may exceed the region, and the position of
+ * the half depends on the byte order of the peer.
  */
 #include <errno.h>
 
@@ -46,15 +46,16 @@ static int emu_query(struct ibv_context *context, struct exp_caps *caps)
 }
 
 /*
- * A request that is not signaled may have a completion while it is emulated, one
- * at a time for each queue pair.  Devices that cannot resize are left alone.
+ * Makes room for one more completion, because a QP may have one completion of
+ * an emulated request that is not signaled. Devices that cannot resize CQs are
+ * tolerated.
  */
 static void make_room(struct ibv_cq *cq)
 {
 	ibv_resize_cq(cq, cq->cqe + 1);
 }
 
-/* The send queue of a new queue pair, attached to its completion queue. */
+/* Creates the send queue of a new QP and attaches it to its CQ. */
 static struct emu_qp *create_sq(const struct emu_device *device,
 				struct ibv_qp *qp,
 				const struct ibv_qp_init_attr_ex *attr,
@@ -121,7 +122,7 @@ static void emu_reset(const struct exp_qp *entry)
 	emu_qp_reset(entry->emu);
 }
 
-/* Adds a request that exp_wr_check() has passed. */
+/* Adds a request after exp_wr_check(). Returns 0 or a positive errno. */
 static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 {
 	const struct ibv_exp_cmp_swap *cs = exp_wr_cmp_swap(wr);
@@ -175,7 +176,7 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 	return err;
 }
 
-/* Only where there will be something to hide. */
+/* Adopts extended CQs only if the device can have emulated QPs. */
 static int adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags)
 {
 	struct ibv_device_attr std;
@@ -186,7 +187,10 @@ static int adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags)
 	return emu_cq_ex_adopt(cq, wc_flags);
 }
 
-/* 9 is the standard verbs' atomic write where nothing is emulated. */
+/*
+ * Opcode 9 is a masked atomic only if there are emulated QPs. Otherwise it is
+ * IBV_WC_ATOMIC_WRITE.
+ */
 static void emu_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 {
 	if (emu_cq_in_use())

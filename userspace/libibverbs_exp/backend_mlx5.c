@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The backend of mlx5, ConnectX-4 and later.  The device has masked atomics, but rdma-core
- * has no call for them; libmlx5 takes raw WQEs, which backend_mlx5_wqe.c builds.
- * backend.c and the calls ibv_exp_*() call it by struct exp_backend.
+ * The backend of mlx5, for ConnectX-4 and later. These devices execute masked
+ * atomics, but rdma-core has no builders for them. Therefore this posts raw
+ * WQEs of backend_mlx5_wqe.c. backend.c and the ibv_exp_*() functions call it
+ * through struct exp_backend.
  */
 #include <endian.h>
 #include <errno.h>
@@ -11,18 +12,19 @@
 #include "std.h"
 
 /*
- * Memory windows are never bound here.  libmlx5 sizes the slots of the send
- * queue by the largest request that it is told of, which must not be smaller
- * than the largest WQE of backend_mlx5_wqe.c: 192 bytes and the buffers.
+ * BIND_MW and LOCAL_INV are never posted. They are included because libmlx5
+ * sizes the slots of the send queue for the largest requested operation, which
+ * must not be smaller than the largest WQE of backend_mlx5_wqe.c: 192 bytes and
+ * the SGEs.
  */
 #define MLX5_SEND_OPS							\
 	(EXP_SEND_OPS | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW)
 
-/* ---- abilities ----------------------------------------------------------- */
+/* ---- capabilities -------------------------------------------------------- */
 
 /*
- * The command QUERY_HCA_CAP for atomics, current values.  Fields that are used,
- * in bytes; all are big-endian.
+ * The command QUERY_HCA_CAP for the current atomic capabilities: byte offsets
+ * of the fields that are used. All fields are big-endian.
  */
 #define QUERY_HCA_CAP 0x100
 #define QUERY_OP_MOD_ATOMIC_CUR (3 << 1 | 1)
@@ -33,7 +35,7 @@
 #define QUERY_OUT_CAPS 16
 #define QUERY_OUT_SIZE (QUERY_OUT_CAPS + 4096)
 
-#define CAPS_ENDIANNESS_MODE 8	/* bits 7:6; 1: results in the host's order */
+#define CAPS_ENDIANNESS_MODE 8	/* bits 7:6; 1: results in host order */
 #define CAPS_OPERATIONS 18
 #define CAPS_SIZE_QP 22
 #define CAPS_SIZE_DC 26
@@ -52,7 +54,7 @@ static uint16_t get16(const uint8_t *from)
 	return from[0] << 8 | from[1];
 }
 
-/* False if the device does not tell: DEVX is not there for all. */
+/* Returns false if the query fails, for example because DEVX is missing. */
 static bool query_atomic_caps(const struct exp_mlx5dv *dv,
 			      struct ibv_context *context, uint8_t *out)
 {
@@ -80,7 +82,7 @@ static int mlx5_query(struct ibv_context *context, struct exp_caps *caps)
 	ops = get16(atomic + CAPS_OPERATIONS);
 	sizes = get16(atomic + CAPS_SIZE_QP) & get16(atomic + CAPS_SIZE_DC);
 
-	/* What the standard verbs call no atomics at all. */
+	/* The standard verbs report no atomics for such a device. */
 	reply_be = !host_order && (ops & OPS_PLAIN) == OPS_PLAIN &&
 		   (get16(atomic + CAPS_SIZE_QP) & 8);
 	if (reply_be)
@@ -94,14 +96,17 @@ static int mlx5_query(struct ibv_context *context, struct exp_caps *caps)
 	caps->sizes_be = caps->sizes;
 	if (!reply_be && BYTE_ORDER == LITTLE_ENDIAN)
 		caps->sizes_be &= ~(uint64_t)8;
-	/* Done by backend_mlx5_sq.c where the device does not. */
+	/* backend_mlx5_sq.c converts results if the device does not. */
 	caps->be_reply = true;
 	return 0;
 }
 
 /* ---- queue pairs --------------------------------------------------------- */
 
-/* False: nothing is swapped, because the device or the host does. */
+/*
+ * Returns true if the library must convert results to big-endian. It need not
+ * if the device does so or the CPU is big-endian.
+ */
 static bool swaps_replies(const struct exp_qp *entry, uint32_t exp_create_flags)
 {
 	return (exp_create_flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY) &&
@@ -118,7 +123,7 @@ static int adopt_qp(const struct exp_mlx5dv *dv, struct ibv_qp *qp,
 				       NULL;
 	if (!entry->mlx5_qpx || !entry->mlx5_qpx->wr_raw_wqe)
 		return EOPNOTSUPP;
-	/* libmlx5 has these without being asked; no promise of its. */
+	/* libmlx5 sets these even if not requested, but does not promise to. */
 	if (!entry->qpx->wr_atomic_cmp_swp || !entry->qpx->wr_atomic_fetch_add)
 		return EOPNOTSUPP;
 	entry->mlx5_sq = exp_mlx5_sq_create(qp, attr, swap);
@@ -131,8 +136,8 @@ static struct ibv_qp *mlx5_create_qp(struct ibv_context *context,
 				     struct exp_qp *entry)
 {
 	/*
-	 * Results must not come in the completion, where libmlx5 would look for
-	 * them only if it knew the opcode.
+	 * The device must not place results in the CQE. libmlx5 copies them
+	 * from there only for opcodes that it knows.
 	 */
 	struct mlx5dv_qp_init_attr mlx5_attr = {
 		.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS |
@@ -150,7 +155,7 @@ static struct ibv_qp *mlx5_create_qp(struct ibv_context *context,
 	}
 	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr->send_ops_flags = MLX5_SEND_OPS;
-	/* libmlx5 refuses these with a device that always replies big-endian. */
+	/* libmlx5 refuses these if the device always replies in big-endian. */
 	if (entry->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE)
 		attr->send_ops_flags |= EXP_ATOMIC_OPS;
 
@@ -184,7 +189,7 @@ static void mlx5_build_masked(const struct exp_qp *entry,
 
 static void mlx5_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 {
-	/* Of backend_mlx5_sq.c; 9 has another use in the standard verbs. */
+	/* From backend_mlx5_sq.c. The standard verbs use 9 differently. */
 	switch ((int)std->opcode) {
 	case IBV_EXP_WC_MASKED_COMP_SWAP:
 	case IBV_EXP_WC_MASKED_FETCH_ADD:
@@ -198,13 +203,13 @@ static void mlx5_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 /* ---- the backend --------------------------------------------------------- */
 
 /*
- * Not if the device has only what the standard verbs know, or does not tell: then
- * masked atomics are emulated.
+ * Returns false if the device has only standard atomics, or cannot be queried.
+ * Then masked atomics are emulated.
  */
 static bool mlx5_serves(struct ibv_context *context)
 {
 	const struct exp_mlx5dv *dv = exp_mlx5dv();
-	/* So that it counts only what the device says. */
+	/* Not NONE, so that the result depends only on the device. */
 	struct exp_caps caps = { .atomic_cap = IBV_EXP_ATOMIC_HCA };
 
 	return dv && dv->is_supported(context->device) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* mlx5 posts masked atomics as raw work queue entries (WQEs) of rdma-core's libmlx5. */
+/* The mlx5 backend posts masked atomics as raw WQEs of libmlx5. */
 #ifndef EXP_BACKEND_MLX5_H
 #define EXP_BACKEND_MLX5_H
 
@@ -7,7 +7,7 @@
 
 #include "backend.h"
 
-/* ---- backend_mlx5_dv.c: what is taken from libmlx5 ----------------------- */
+/* ---- backend_mlx5_dv.c: functions of libmlx5 ----------------------------- */
 
 struct exp_mlx5dv {
 	bool (*is_supported)(struct ibv_device *device);
@@ -18,52 +18,85 @@ struct exp_mlx5dv {
 	int (*devx_general_cmd)(struct ibv_context *context, const void *in,
 				size_t inlen, void *out, size_t outlen);
 
-	/* All of the above are there, and the builder of raw WQEs. */
+	/* All of the above, and the builder of raw WQEs, are available. */
 	bool has_raw_wqe;
 };
 
-/* NULL if this machine has no libmlx5; is_supported is there otherwise. */
+/**
+ * exp_mlx5dv() - Load libmlx5.
+ *
+ * Return: its functions, of which is_supported is not NULL, or NULL if libmlx5
+ * is not installed.
+ */
 const struct exp_mlx5dv *exp_mlx5dv(void);
 
 /* ---- backend_mlx5_wqe.c: WQEs -------------------------------------------- */
 
-/* The device's count of 16-byte units has six bits. */
+/* Bytes. The count of 16-byte units in a WQE has six bits. */
 #define EXP_MLX5_MAX_WQE (63 * 16)
 
-/* Control, remote address, and the operands of a compare-and-swap of 32 bytes. */
+/* Control, remote address, and operands of a 32-byte compare-and-swap. */
 #define EXP_MLX5_MAX_FIXED (16 + 16 + 4 * 32)
 #define EXP_MLX5_MAX_SGE ((EXP_MLX5_MAX_WQE - EXP_MLX5_MAX_FIXED) / 16)
 
-/* Sizes of operands that there are WQEs for: bit n, 2^n bytes. */
+/* Supported operand sizes; bit n is the size of 2^n bytes. */
 #define EXP_MLX5_SIZES (4 | 8 | 16 | 32)
 
-/*
- * Writes the WQE of a masked atomic of such a size, with at most
- * EXP_MLX5_MAX_SGE buffers, and returns its length.
+/**
+ * exp_mlx5_wqe() - Write the WQE of a masked atomic.
+ * @wqe: room for EXP_MLX5_MAX_WQE bytes
+ * @qp_num: number of the QP
+ * @signaled: true to request a completion
+ * @wr: request with an operand size of EXP_MLX5_SIZES and at most
+ *	EXP_MLX5_MAX_SGE SGEs
+ *
+ * Return: length of the WQE in bytes.
  */
 size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool signaled,
 		    const struct ibv_exp_send_wr *wr);
 
-/* ---- backend_mlx5_sq.c: what is posted and not completed ----------------- */
+/* ---- backend_mlx5_sq.c: tracking of requests in flight ------------------- */
 
 struct exp_mlx5_sq;
 
-/*
- * From now on this queue pair's requests are noted, and its completions are
- * corrected in ibv_poll_cq().  `swap`: results of 8 bytes are turned to
- * big-endian.  NULL with errno.
+/**
+ * exp_mlx5_sq_create() - Begin to track the requests of a QP.
+ * @qp: the new QP
+ * @attr: attributes with which it was created
+ * @swap: true to convert results of 8 bytes to big-endian
+ *
+ * From now on its completions are corrected in ibv_poll_cq().
+ *
+ * Return: the send queue, or NULL with errno.
  */
 struct exp_mlx5_sq *exp_mlx5_sq_create(struct ibv_qp *qp,
 				       const struct ibv_qp_init_attr_ex *attr,
 				       bool swap);
+
+/**
+ * exp_mlx5_sq_destroy() - Undo exp_mlx5_sq_create().
+ * @sq: send queue, which is freed
+ */
 void exp_mlx5_sq_destroy(struct exp_mlx5_sq *sq);
 
-/* Their completions are corrected, too.  0 or errno. */
+/**
+ * exp_mlx5_sq_adopt_cq_ex() - Correct the completions of an extended CQ, too.
+ * @cq: new extended CQ
+ * @wc_flags: IBV_WC_EX_WITH_* flags with which it was created
+ *
+ * Return: 0 or ENOMEM.
+ */
 int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
 
+/**
+ * exp_mlx5_sq_signals_all() - Check if all requests of a QP are signaled.
+ * @sq: the send queue
+ *
+ * Return: true if the QP was created with sq_sig_all.
+ */
 bool exp_mlx5_sq_signals_all(const struct exp_mlx5_sq *sq);
 
-/* See struct exp_backend. */
+/* batch_begin(), batch_add(), batch_end() and reset() of struct exp_backend. */
 void exp_mlx5_sq_begin(struct exp_mlx5_sq *sq);
 int exp_mlx5_sq_add(struct exp_mlx5_sq *sq, const struct ibv_exp_send_wr *wr);
 void exp_mlx5_sq_end(struct exp_mlx5_sq *sq, bool posted);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Loads libmlx5 for backend_mlx5.c, if the machine has it.  It is no dependency of this
- * library: a machine with an mlx5 device has it, because it is the provider.
+ * Loads libmlx5 for backend_mlx5.c, if it is installed. This library does not
+ * depend on it, because it is installed as the provider wherever there is an
+ * mlx5 device.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -12,7 +13,7 @@ static struct exp_mlx5dv mlx5dv;
 static const struct exp_mlx5dv *loaded;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The version is that of the first rdma-core with this interface. */
+/* version is the symbol version that the function has in libmlx5. */
 #define LOAD(lib, call, version) \
 	(mlx5dv.call = (__typeof__(mlx5dv.call)) \
 		dlvsym(lib, "mlx5dv_" #call, version))
@@ -32,8 +33,8 @@ static void load(void)
 	LOAD(lib, qp_ex_from_ibv_qp_ex, "MLX5_1.10");
 
 	/*
-	 * The builder itself has no symbol.  It came with rdma-core 36, as did
-	 * this call, which stands for it.
+	 * The builder itself has no symbol. It was added in rdma-core 36
+	 * together with this function, which is checked instead.
 	 */
 	mlx5dv.has_raw_wqe =
 		mlx5dv.create_qp && mlx5dv.devx_general_cmd &&

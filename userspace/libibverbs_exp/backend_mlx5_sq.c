@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * mlx5: keeps account of the requests of a queue pair that are posted and not completed, in
- * the order of the send queue.  backend_mlx5.c and the program call it; it calls libmlx5.
- * The reasons are:
+ * Tracks the requests in flight of mlx5 QPs, in the order of the send queue.
+ * backend_mlx5.c and the program call it. It calls libmlx5. The reasons are:
  *
- *  - libmlx5 completes all raw WQEs with one and the same opcode, which looks
- *    like one of a receive, and without a length.  Programs expect those of the
- *    masked atomics, in ibv_poll_cq() too.
- *  - Results of 8 bytes are turned to big-endian in place when the program
- *    hears of them, that is of a completion of the request or a later one.
+ *  - libmlx5 completes all raw WQEs with the same opcode, which looks like that
+ *    of a receive request, and without a length. Programs expect the opcodes of
+ *    the masked atomics, also from ibv_poll_cq().
+ *  - Results of 8 bytes are converted to big-endian in place, when the program
+ *    polls the completion of the request or of a later one.
  *  - The builders of libmlx5 overwrite the last posted WQE if the send queue is
- *    full.  Therefore nothing is built that has no room.
+ *    full. Therefore requests are built only if there is room.
  *
- * For that it replaces ibv_post_send() and ibv_poll_cq() in the context, which are inline
- * functions that call the pointers there, and ibv_start_poll() and some of its kind in
- * extended completion queues.
+ * To this end it replaces the pointers in the context that the inline functions
+ * ibv_post_send() and ibv_poll_cq() call, and in extended CQs those of
+ * ibv_start_poll() and some related functions.
  *
- * Lifetime: contexts and completion queues are closed without this library
- * seeing it; their entries stay (table.h).  Send queues belong to struct exp_qp.
+ * Lifetime: contexts and CQs may be destroyed without this library being called.
+ * Their entries remain (table.h). struct exp_qp owns the send queue.
  *
- * Locking: each table has its own.  A completion queue's lock is held while
- * it is polled, so that completions are accounted for in their order, and guards
- * its list of send queues.  A send queue's lock is held while it is posted to
- * and guards everything in it.  Order: completion queue, send queue, libmlx5's.
+ * Locking: each table has its own lock. The lock of a CQ protects its list of
+ * send queues, and is held while the CQ is polled, so that completions are
+ * processed in their order. The lock of a send queue protects all of its
+ * members, and is held while requests are posted. The locks of libmlx5 nest
+ * inside that of a send queue, which nests inside that of a CQ.
  */
 #include <endian.h>
 #include <errno.h>
@@ -38,11 +38,11 @@
 struct mlx5_req {
 	uint64_t wr_id;
 	bool signaled;
-	bool swap;		/* its result, the bytes at `result` */
-	bool overwritten;	/* its result, by the request `overwriter` */
-	int wc_opcode;		/* -1: libmlx5 knows */
+	bool swap;		/* convert its result to big-endian */
+	bool overwritten;	/* overwriter writes to its result, too */
+	int wc_opcode;		/* -1: as libmlx5 reports it */
 	uint32_t byte_len;
-	uint32_t overwriter;
+	uint32_t overwriter;	/* number of a later request */
 };
 
 struct mlx5_result {
@@ -58,11 +58,11 @@ struct exp_mlx5_sq {
 	uint32_t max_post;
 
 	pthread_mutex_t lock;
-	/* Counters of requests: completed, before the open batch, posted. */
+	/* Numbers of requests: first in flight, first of the batch, next. */
 	uint32_t head, open, tail;
 	uint32_t mask;
 	struct mlx5_req *reqs;
-	struct mlx5_result *results;	/* NULL: nothing is swapped */
+	struct mlx5_result *results;	/* NULL: no conversion */
 };
 
 struct mlx5_cq {
@@ -70,9 +70,9 @@ struct mlx5_cq {
 	pthread_mutex_t lock;
 	struct exp_mlx5_sq *sqs[1 << SQ_BITS];
 
-	/* Of an extended one: what it had of libmlx5, only for its calls, ... */
-	struct ibv_cq_ex std;
-	struct ibv_wc polled;	/* ... and the corrected completion. */
+	/* Of an extended CQ. */
+	struct ibv_cq_ex std;	/* copy, for the functions of libmlx5 */
+	struct ibv_wc polled;	/* the corrected completion */
 };
 
 struct mlx5_ctx {
@@ -97,7 +97,7 @@ static struct mlx5_cq *cq_find(const struct ibv_cq *ibcq)
 	return exp_table_find(&cqs, ibcq);
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if it runs out of memory. */
 static struct mlx5_cq *cq_get(struct ibv_cq *ibcq)
 {
 	struct mlx5_cq *cq;
@@ -120,7 +120,10 @@ static struct exp_mlx5_sq **sq_bucket(struct mlx5_cq *cq, uint32_t qp_num)
 	return &cq->sqs[qp_num & ((1 << SQ_BITS) - 1)];
 }
 
-/* With cq->lock held.  The latest is the first. */
+/*
+ * Called with cq->lock held. Returns the latest QP of this number, which is the
+ * first in the list.
+ */
 static struct exp_mlx5_sq *sq_find(struct mlx5_cq *cq, uint32_t qp_num)
 {
 	struct exp_mlx5_sq *sq = *sq_bucket(cq, qp_num);
@@ -155,9 +158,9 @@ static bool result_is_in(const struct mlx5_result *result,
 }
 
 /*
- * Request n writes to these buffers.  A program that lets two requests on their
- * way write to the same place has in the end the result of the later one.  It
- * must not be swapped for the first as well.
+ * Records that request n writes to these SGEs. If two requests in flight write
+ * to the same memory, it finally has the result of the later one, which must
+ * not be converted for the earlier one.
  */
 static void note_overwriting(struct exp_mlx5_sq *sq, uint32_t n,
 			     const struct ibv_sge *sg_list, int num_sge)
@@ -176,7 +179,10 @@ static void note_overwriting(struct exp_mlx5_sq *sq, uint32_t n,
 	}
 }
 
-/* False if there is less room than a result has: the request will fail. */
+/*
+ * Records the bytes of a result. Returns false if the SGEs are too short for
+ * it, in which case the request will fail.
+ */
 static bool note_result(struct mlx5_result *result,
 			const struct ibv_sge *sg_list, int num_sge)
 {
@@ -194,7 +200,7 @@ static bool note_result(struct mlx5_result *result,
 struct mlx5_new {
 	uint64_t wr_id;
 	bool signaled;
-	bool reads;		/* something into the buffers */
+	bool reads;		/* the device writes to the SGEs */
 	bool swap;
 	int wc_opcode;
 	uint32_t byte_len;
@@ -274,7 +280,7 @@ int exp_mlx5_sq_add(struct exp_mlx5_sq *sq, const struct ibv_exp_send_wr *wr)
 	return 0;
 }
 
-/* Requests from n on write nothing. */
+/* Records that the requests from n on will write nothing. */
 static void note_no_writing(struct exp_mlx5_sq *sq, uint32_t n)
 {
 	uint32_t i;
@@ -319,13 +325,16 @@ static void push_std(struct exp_mlx5_sq *sq, const struct ibv_send_wr *wr)
 		.reads = is_atomic || wr->opcode == IBV_WR_RDMA_READ,
 	};
 
-	/* libmlx5 has had room: a completion was polled by other ways. */
+	/* libmlx5 had room, so a completion was polled in another way. */
 	if (is_full(sq))
 		sq->head++;
 	push(sq, &new);
 }
 
-/* qp is none of ours: what had its number before is no more. */
+/*
+ * Drops the requests of an earlier QP with the same number. It was destroyed,
+ * because qp has this number and is not tracked.
+ */
 static void forget_number(const struct ibv_qp *qp)
 {
 	struct mlx5_cq *cq = cq_find(qp->send_cq);
@@ -376,7 +385,7 @@ static void swap_result(struct mlx5_result *result)
 	}
 }
 
-/* The program hears of the end of all requests before n. */
+/* Completes all requests before n for the program, and converts results. */
 static void complete_until(struct exp_mlx5_sq *sq, uint32_t n, bool success)
 {
 	for (; sq->head != n; sq->head++) {
@@ -409,9 +418,10 @@ static void complete_success(struct exp_mlx5_sq *sq, struct ibv_wc *wc)
 }
 
 /*
- * There is no opcode, so this may be of a receive, and the request may be one
- * that was not signalled.  What precedes a failing one has succeeded; those that
- * are flushed may have been preceded by such as fell silent.
+ * An error completion has no opcode, so this may be a receive request. The
+ * request may also be one that was not signaled. The requests before a failed
+ * one have succeeded. A flushed one may follow requests whose outcome was never
+ * reported.
  */
 static void complete_error(struct exp_mlx5_sq *sq, const struct ibv_wc *wc)
 {
@@ -537,7 +547,7 @@ int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *ex, uint64_t wc_flags)
 
 /* ---- creation ------------------------------------------------------------ */
 
-/* With ctxs.lock held.  NULL: out of memory. */
+/* Called with ctxs.lock held. Returns NULL if it runs out of memory. */
 static struct mlx5_ctx *ctx_add(struct ibv_context *context)
 {
 	struct mlx5_ctx *ctx = calloc(1, sizeof(*ctx));
@@ -548,7 +558,10 @@ static struct mlx5_ctx *ctx_add(struct ibv_context *context)
 	return ctx;
 }
 
-/* Takes the calls over, unless that is done.  NULL: out of memory. */
+/*
+ * Replaces the operations of the context, unless that is done. Returns NULL if
+ * it runs out of memory.
+ */
 static struct mlx5_ctx *ctx_get(struct ibv_context *context)
 {
 	struct mlx5_ctx *ctx;

@@ -5,11 +5,11 @@
  *	control		16 bytes
  *	remote address	16
  *	operands	16 to 128
- *	buffers		16 each
+ *	SGEs		16 each
  *
- * All fields are big-endian.  Operands stand one behind the other, as big as the
- * word that is operated on but at least 16 bytes together, in an order that is
- * not the one of struct ibv_exp_cmp_swap.
+ * All fields are big-endian. The operands follow each other without gaps. Each
+ * has the size of the remote word, and all together have at least 16 bytes.
+ * Their order differs from that of struct ibv_exp_cmp_swap.
  */
 #include <assert.h>
 #include <endian.h>
@@ -18,17 +18,17 @@
 #include "backend_mlx5.h"
 #include "wr.h"
 
-/* The modifier of the opcode: extended atomic, and the size of its operands. */
+/* The opcode modifier is this flag and log_arg_sz, relative to the minimum. */
 #define MLX5_OPMOD_EXT_ATOMIC 8
 #define MLX5_LOG_ARG_SZ_MIN 2
 
-/* Operands up to this size are values; larger ones are addresses of words. */
+/* Operands up to this size are values. Larger ones are addresses of arrays. */
 #define MLX5_LOG_ARG_SZ_VALUE 3
 
 static_assert(sizeof(struct mlx5_wqe_ctrl_seg) == 16 &&
 	      sizeof(struct mlx5_wqe_raddr_seg) == 16 &&
 	      sizeof(struct mlx5_wqe_data_seg) == 16,
-	      "segments have 16 bytes");
+	      "all segments have 16 bytes");
 
 static void *put_operand(void *to, uint64_t operand, uint32_t log_arg_sz)
 {
@@ -76,7 +76,7 @@ static void *put_operands(void *to, const struct ibv_exp_send_wr *wr)
 	return to;
 }
 
-/* A length of 0 would be 2 GiB for the device. */
+/* Skips empty SGEs, because the device takes a length of 0 as 2 GiB. */
 static void *put_sges(void *to, const struct ibv_exp_send_wr *wr)
 {
 	struct mlx5_wqe_data_seg *seg = to;
@@ -125,7 +125,7 @@ size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool signaled,
 	raddr->rkey = htobe32(wr->ext_op.masked_atomics.rkey);
 	end = put_sges(put_operands(raddr + 1, wr), wr);
 
-	/* libmlx5 puts the index between opmod and opcode. */
+	/* libmlx5 inserts the WQE index between opmod and opcode. */
 	ctrl->opmod_idx_opcode = htobe32(opmod << 24 | opcode);
 	ctrl->qpn_ds = htobe32(qp_num << 8 |
 			       (uint32_t)((char *)end - (char *)wqe) / 16);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The backend of mxe, whose masked atomics it posts by the builders of libmxe.  backend.c
- * and the calls ibv_exp_*() call it by struct exp_backend.
+ * The backend of mxe, which posts masked atomics with the builders of libmxe.
+ * backend.c and the ibv_exp_*() functions call it through struct exp_backend.
  */
 #include <errno.h>
 #include <infiniband/mxedv.h>
@@ -38,7 +38,7 @@ static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
 
 	caps->masked_xrc = caps->masked;
 
-	/* Every atomic comes back in big-endian, as with Connect-IB. */
+	/* All results are big-endian, as on Connect-IB. */
 	if (caps->be_reply && !(attr.reply_modes & MXEDV_ATOMIC_REPLY_HOST)) {
 		caps->atomic_cap = IBV_EXP_ATOMIC_HCA_REPLY_BE;
 		caps->sizes_be = caps->sizes;
@@ -48,7 +48,7 @@ static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
 	return 0;
 }
 
-/* The widest operand that both sides have; 0: none. */
+/* Returns the largest size of the device and the program in bytes, or 0. */
 static uint32_t max_atomic_arg(const struct exp_qp *entry)
 {
 	uint32_t size;
@@ -67,7 +67,7 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
 			     MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
-		/* As exp_wc_fix_atomic() wants it. */
+		/* Required by exp_wc_fix_atomic(). */
 		.create_flags = MXEDV_QP_CREATE_EXP_WC_OPCODE,
 		.max_atomic_arg = max_atomic_arg(entry),
 	};
@@ -92,8 +92,9 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 }
 
 /*
- * An operand of log_arg_sz: up to 8 bytes it is the field itself, of 4 the low
- * half; a wider one is an array at the address in the field.
+ * Returns the address of an operand of 1 << log_arg_sz bytes. 8 bytes are the
+ * field itself, and 4 bytes its low half. For larger sizes the field is the
+ * address of an array.
  */
 static const void *operand(const uint64_t *field, uint32_t log_arg_sz,
 			   uint32_t *half)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The calls ibv_exp_*() share these helpers, and call each other by these functions. */
+/* Helpers and internal functions of the ibv_exp_*() calls. */
 #ifndef EXP_CALLS_H
 #define EXP_CALLS_H
 
@@ -11,14 +11,24 @@
 
 #define EXP_EXPORT __attribute__((visibility("default")))
 
-/* For `return` in a function that returns NULL and sets errno. */
+/**
+ * exp_null() - Set errno, in a return statement.
+ * @err: positive errno
+ *
+ * Return: NULL.
+ */
 static inline void *exp_null(int err)
 {
 	errno = err;
 	return NULL;
 }
 
-/* For `return` in one that returns the errno.  OFED set errno too. */
+/**
+ * exp_err() - Set errno as OFED did, in a return statement.
+ * @err: 0, which leaves errno unchanged, or a positive errno
+ *
+ * Return: @err.
+ */
 static inline int exp_err(int err)
 {
 	if (err)
@@ -26,13 +36,26 @@ static inline int exp_err(int err)
 	return err;
 }
 
-/* What a provider lacks was ENOSYS in OFED. */
+/**
+ * exp_errno_from_std() - Convert an errno of the standard verbs to that of
+ * OFED.
+ * @err: 0 or a positive errno
+ *
+ * Return: ENOSYS for EOPNOTSUPP, otherwise @err.
+ */
 static inline int exp_errno_from_std(int err)
 {
 	return err == EOPNOTSUPP ? ENOSYS : err;
 }
 
-/* True, and said on standard error, if bits from `reserved` on are set. */
+/**
+ * exp_bad_mask() - Check a comp_mask, and print an error if it is invalid.
+ * @call: name of the calling function
+ * @mask: the comp_mask
+ * @reserved: lowest invalid bit
+ *
+ * Return: true if @mask has invalid bits.
+ */
 static inline bool exp_bad_mask(const char *call, uint64_t mask,
 				uint64_t reserved)
 {
@@ -43,16 +66,24 @@ static inline bool exp_bad_mask(const char *call, uint64_t mask,
 	return true;
 }
 
-/* What a completion queue with time stamps can tell of a completion. */
+/* Readable members of a completion in a CQ with timestamps. */
 #define EXP_CQ_TIMED_FLAGS \
 	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 
-/* dm.c: the standard object. */
+/**
+ * exp_dm_std() - Get the standard object of device memory (dm.c).
+ * @dm: device memory of ibv_exp_alloc_dm()
+ *
+ * Return: the standard object.
+ */
 struct ibv_dm *exp_dm_std(struct ibv_exp_dm *dm);
 
-/*
- * mr.c: ibv_dereg_mr(), with `std` as the one of libibverbs, for regions whose
- * memory ibv_exp_reg_mr() has allocated and for all others.
+/**
+ * exp_dereg_mr() - Implement ibv_dereg_mr() (mr.c).
+ * @mr: any region; the memory is freed if ibv_exp_reg_mr() has allocated it
+ * @std: ibv_dereg_mr() of libibverbs
+ *
+ * Return: as ibv_dereg_mr().
  */
 int exp_dereg_mr(struct ibv_mr *mr, int (*std)(struct ibv_mr *mr));
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The clock of completions: ibv_exp_query_values() and ibv_exp_cqe_ts_to_ns().  They call
- * libibverbs.
+ * The clock of completions: ibv_exp_query_values() and ibv_exp_cqe_ts_to_ns().
+ * Programs call them. They call libibverbs.
  */
 #include <time.h>
 
@@ -11,7 +11,7 @@
 	(IBV_EXP_VALUES_HW_CLOCK_NS | IBV_EXP_VALUES_HW_CLOCK |		\
 	 IBV_EXP_VALUES_CLOCK_INFO)
 
-/* 2^21 ticks of a nanosecond: exact enough, and mult fits from 1 MHz up. */
+/* Precise enough, and mult fits into 32 bits for a clock of 1 MHz or more. */
 #define CLOCK_SHIFT 21
 
 static uint64_t to_ns(const struct timespec *ts)
@@ -25,7 +25,7 @@ static uint64_t cycles_to_ns(uint64_t cycles, uint64_t khz)
 	return (__uint128_t)cycles * 1000000 / khz;
 }
 
-/* A cycle counter, and the time of the system when it was read. */
+/* cycles was just read, so it corresponds to the current system time. */
 static void fill_clock_info(struct ibv_exp_clock_info *info, uint64_t cycles,
 			    const struct ibv_device_attr_ex *device)
 {
@@ -64,7 +64,7 @@ int ibv_exp_query_values(struct ibv_context *context, int q_values,
 	if (!(std.comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
 		return exp_err(ENOSYS);
 
-	/* Providers put cycles where a time would be. */
+	/* Providers return cycles in the form of a struct timespec. */
 	cycles = to_ns(&std.raw_clock);
 	if (q_values & IBV_EXP_VALUES_HW_CLOCK)
 		values->hwclock = cycles;
@@ -77,7 +77,7 @@ int ibv_exp_query_values(struct ibv_context *context, int q_values,
 	return 0;
 }
 
-/* A time stamp is up to half of the counter's range before or behind `cycles`. */
+/* A timestamp is at most half of the counter range before or after cycles. */
 EXP_EXPORT
 uint64_t ibv_exp_cqe_ts_to_ns(struct ibv_exp_clock_info *info, uint64_t ts)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_poll_cq(): polls with the standard verbs, translates what it gets, and lets the
- * backend correct it.
+ * ibv_exp_poll_cq(), which programs call. It polls with the standard verbs and
+ * translates the completions. The backend then corrects them.
  */
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "cq_ex.h"
 #include "wc.h"
 
-/* Completions that are fetched at a time. */
+/* Maximum number of completions per poll. */
 #define EXP_WC_BATCH 16
 
-/* The shortest structure of a caller: all that the standard verbs tell. */
+/* Minimum wc_size: the members that the standard verbs have. */
 #define EXP_WC_MIN_SIZE offsetof(struct ibv_exp_wc, timestamp)
 
 static enum ibv_exp_wc_opcode opcode_from_std(enum ibv_wc_opcode opcode)
@@ -20,7 +20,7 @@ static enum ibv_exp_wc_opcode opcode_from_std(enum ibv_wc_opcode opcode)
 	switch ((int)opcode) {
 	case IBV_WC_TSO:
 		return IBV_EXP_WC_TSO;
-	case 9:	/* IBV_WC_ATOMIC_WRITE, which not every verbs.h has */
+	case 9:	/* IBV_WC_ATOMIC_WRITE, missing in older verbs.h */
 		return IBV_EXP_WC_RDMA_WRITE;
 	case IBV_WC_TM_ADD:
 		return IBV_EXP_WC_TM_ADD;
@@ -32,7 +32,7 @@ static enum ibv_exp_wc_opcode opcode_from_std(enum ibv_wc_opcode opcode)
 		return IBV_EXP_WC_TM_RECV;
 	case IBV_WC_TM_NO_TAG:
 		return IBV_EXP_WC_TM_NO_TAG;
-	default:	/* the same in both */
+	default:	/* same value in both */
 		return (enum ibv_exp_wc_opcode)opcode;
 	}
 }
@@ -55,8 +55,8 @@ static uint64_t flags_from_std(unsigned int std)
 }
 
 /*
- * qp, srq and dct are not known and their flags are not set: a queue pair found by
- * its number could have been destroyed meanwhile.
+ * Does not set qp, srq and dct, nor their flags, because a QP that is found by
+ * its number may have been destroyed meanwhile.
  */
 static void wc_from_std(struct ibv_exp_wc *wc, const struct ibv_wc *std)
 {
@@ -76,7 +76,7 @@ static void wc_from_std(struct ibv_exp_wc *wc, const struct ibv_wc *std)
 	wc->exp_wc_flags = flags_from_std(std->wc_flags);
 }
 
-/* Whole structures, wc_size bytes apart; what the caller has is written. */
+/* Writes n structures of wc_size bytes each. */
 static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std,
 		    const uint64_t *times, int n, char *to, uint32_t wc_size)
 {
@@ -97,8 +97,8 @@ static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std,
 }
 
 /*
- * The number of completions, or a negative errno.  Each is polled by itself, see
- * fetch_ex() of emu_cq.c.
+ * Returns the number of completions, or a negative errno. Does not use
+ * ibv_next_poll(); see fetch_ex() in emu_cq.c.
  */
 static int poll_timed(struct ibv_cq_ex *cq, int num, struct ibv_wc *wc,
 		      uint64_t *times)

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Keeps account of the completion queues that are extended, that is created by
- * ibv_create_cq_ex(), and of what a program may read of their completions.  cq.c asks
- * it, interpose.c tells it of contexts and destruction, and it has the backend adopt
- * new ones.
+ * Tracks extended CQs, that is those from ibv_create_cq_ex(), and the wc_flags
+ * with which they were created. cq.c and interpose.c call it. It calls the
+ * backend to adopt new CQs.
  *
- * A pointer to a completion queue does not tell whether it is extended.  Therefore this
- * file replaces the function pointer in the context that the inline function
- * ibv_create_cq_ex() calls, when this library sees the context first: in ibv_open_device()
- * if that is interposed.
+ * A pointer to a CQ does not show whether it is extended. Therefore this file
+ * replaces the function pointer of the context that the inline function
+ * ibv_create_cq_ex() calls. It does so when the library first sees the context,
+ * which is in ibv_open_device() if that is interposed.
  *
- * An entry (table.h) whose queue has been destroyed is not active; wc_flags is
- * atomic.
+ * In the entry (table.h) of a destroyed CQ EXP_CQ_ACTIVE is not set. wc_flags
+ * is accessed atomically.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +21,7 @@
 #include "cq_ex.h"
 #include "std.h"
 
-/* In wc_flags; no flag of the standard verbs. */
+/* In exp_cq.wc_flags. The standard verbs do not use this bit. */
 #define EXP_CQ_ACTIVE (1ull << 63)
 
 struct exp_cq {
@@ -32,7 +31,10 @@ struct exp_cq {
 
 static struct exp_table cqs = EXP_TABLE_INIT;
 
-/* Of libibverbs, the same for all contexts; by cqs.lock until it is set. */
+/*
+ * The function of libibverbs, which is the same for all contexts. Protected by
+ * cqs.lock until it is set.
+ */
 static struct ibv_cq_ex *
 (*std_create_cq_ex)(struct ibv_context *context,
 		    struct ibv_cq_init_attr_ex *attr);
@@ -45,11 +47,11 @@ struct ibv_cq_ex *exp_cq_ex_of(struct ibv_cq *cq, uint64_t *wc_flags)
 	if (entry)
 		flags = __atomic_load_n(&entry->wc_flags, __ATOMIC_ACQUIRE);
 	*wc_flags = flags & ~EXP_CQ_ACTIVE;
-	/* Its first part is that of a completion queue. */
+	/* struct ibv_cq_ex begins with the members of struct ibv_cq. */
 	return flags ? (struct ibv_cq_ex *)cq : NULL;
 }
 
-/* 0 or errno. */
+/* Returns 0 or ENOMEM. */
 static int add(const struct ibv_cq *cq, uint64_t wc_flags)
 {
 	struct exp_cq *entry;
@@ -73,7 +75,10 @@ static int add(const struct ibv_cq *cq, uint64_t wc_flags)
 	return err;
 }
 
-/* Before it is: the address may be used again at once. */
+/*
+ * Clears the entry before the CQ is destroyed, because its address may be
+ * reused immediately.
+ */
 int exp_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq))
 {
 	struct exp_cq *entry = exp_table_find(&cqs, cq);
@@ -97,7 +102,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context,
 	struct ibv_cq_ex *cq;
 	int err;
 
-	/* What backends tell completions apart by. */
+	/* Backends need these members to identify completions. */
 	if (backend->adopt_cq_ex)
 		ours.wc_flags |= IBV_WC_EX_WITH_QP_NUM |
 				 IBV_WC_EX_WITH_BYTE_LEN;

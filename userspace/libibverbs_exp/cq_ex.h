@@ -1,29 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* cq_ex.c keeps account of extended completion queues. */
+/* cq_ex.c tracks extended CQs. */
 #ifndef EXP_CQ_EX_H
 #define EXP_CQ_EX_H
 
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
-/*
- * From now on extended completion queues of the context are known, and
- * adopted by its backend.
+/**
+ * exp_cq_ex_hook() - Begin to track the extended CQs of a context.
+ * @context: the context, whose backend adopts the CQs
  */
 void exp_cq_ex_hook(struct ibv_context *context);
 
-/* ibv_open_device(), with `std` as the one of libibverbs: the context is seen. */
+/**
+ * exp_open_device() - Implement ibv_open_device().
+ * @device: the device
+ * @std: ibv_open_device() of libibverbs
+ *
+ * Calls exp_cq_ex_hook().
+ *
+ * Return: the context, or NULL with errno.
+ */
 struct ibv_context *
 exp_open_device(struct ibv_device *device,
 		struct ibv_context *(*std)(struct ibv_device *device));
 
-/*
- * Returns cq, if it is known to be extended, and what can be read of its
- * completions; else NULL.
+/**
+ * exp_cq_ex_of() - Get the extended CQ of a CQ.
+ * @cq: the CQ
+ * @wc_flags: filled in with the IBV_WC_EX_WITH_* flags of its creation, or 0
+ *
+ * Return: @cq, or NULL if it is not known to be extended.
  */
 struct ibv_cq_ex *exp_cq_ex_of(struct ibv_cq *cq, uint64_t *wc_flags);
 
-/* ibv_destroy_cq(), with `std` as the one of libibverbs. */
+/**
+ * exp_destroy_cq() - Implement ibv_destroy_cq().
+ * @cq: any CQ
+ * @std: ibv_destroy_cq() of libibverbs
+ *
+ * Return: as ibv_destroy_cq().
+ */
 int exp_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
 
 #endif /* EXP_CQ_EX_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_query_device(): the attributes of the standard verbs, and what the backend says
- * of atomics.
+ * ibv_exp_query_device(), which programs call. It combines the attributes of
+ * the standard verbs with the atomic capabilities from the backend.
  */
 #include <assert.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "calls.h"
 
-/* The part of the answer that is not asked for bit by bit. */
+/* The members that are always filled in, without bits in comp_mask. */
 #define EXP_BASE_SIZE offsetof(struct ibv_exp_device_attr, comp_mask)
 
 static_assert(offsetof(struct ibv_exp_device_attr, reserved) ==
@@ -35,7 +35,7 @@ static void fill_masked(struct ibv_exp_masked_atomic_params *masked,
 	masked->masked_log_atomic_arg_sizes_network_endianness = caps->sizes_be;
 }
 
-/* The older form of the same.  It cannot say which sizes are big-endian. */
+/* The older structure, which cannot report which sizes are big-endian. */
 static void fill_ext(struct ibv_exp_ext_atomics_params *ext,
 		     const struct exp_caps *caps)
 {
@@ -68,7 +68,7 @@ static uint64_t cap_flags(const struct ibv_device_attr_ex *std,
 {
 	uint64_t flags = std->orig_attr.device_cap_flags;
 
-	/* ibv_exp_reg_mr() allocates for all devices. */
+	/* ibv_exp_reg_mr() allocates memory for all devices. */
 	flags |= IBV_EXP_DEVICE_MR_ALLOCATE;
 	if (std->odp_caps.general_caps)
 		flags |= IBV_EXP_DEVICE_ODP;
@@ -88,7 +88,7 @@ static bool has_pci_atomics(const struct ibv_device_attr_ex *std)
 	       std->pci_atomic_caps.compare_swap;
 }
 
-/* Of `asked`, the fields that this device has. */
+/* Returns the fields of asked that this device supports. */
 static uint32_t supported_fields(uint32_t asked,
 				 const struct ibv_device_attr_ex *std,
 				 const struct exp_caps *caps)

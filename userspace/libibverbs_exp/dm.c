@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Device memory: ibv_exp_alloc_dm() and its kind.  They call libibverbs, which copies whole
- * words only; here a copy may have any length.
+ * Device memory: ibv_exp_alloc_dm(), ibv_exp_free_dm() and ibv_exp_memcpy_dm().
+ * Programs call them. They call libibverbs, which copies only whole words.
+ * ibv_exp_memcpy_dm() accepts any length.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #define DM_WORD 4
 
 struct exp_dm {
-	struct ibv_exp_dm exp;	/* first: what the program has */
+	struct ibv_exp_dm exp;	/* must be first */
 	struct ibv_dm *std;
 	size_t length;
 };
@@ -49,7 +50,7 @@ struct ibv_exp_dm *ibv_exp_alloc_dm(struct ibv_context *context,
 	dm = calloc(1, sizeof(*dm));
 	if (!dm)
 		return NULL;
-	/* Whole words: the last one is written whole. */
+	/* Rounded up, because the last word is always written as a whole. */
 	std_attr.length = (attr->length + DM_WORD - 1) / DM_WORD * DM_WORD;
 	dm->std = ibv_alloc_dm(context, &std_attr);
 	if (!dm->std) {
@@ -74,7 +75,7 @@ int ibv_exp_free_dm(struct ibv_exp_dm *dm)
 	return 0;
 }
 
-/* The words that are whole, and then the tail through one more. */
+/* Copies all whole words, and then the tail padded with zeros to a word. */
 static int copy_to_device(struct ibv_dm *dm, uint64_t offset, const char *host,
 			  size_t length)
 {

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * On a device that has only the standard atomics, a masked one is one
- * compare-and-swap after the other, each of which guesses the word and swaps what the
- * masked atomic makes of the guess.  It returns the word as it was.  If that is the
- * guess, the masked atomic was done at that moment; if not, nothing was done, and the
- * word is the next guess.  So every try reads by an atomic.
+ * Emulation of masked atomics on a device with only the standard ones.
  *
- * So that nothing overtakes such a request, those behind it stay here until it is
- * done.  So that the program sees none of this, what it calls through
- * ibv_context.ops is replaced (emu_hook.c): all that it posts to an emulated
- * queue pair goes through a ring of this library (emu_qp.c) with a wr_id of this
- * library, and all that it polls from its send completion queue through a list
- * (emu_cq.c).  What waits for a completion goes on when the program polls, or
- * after a moment by a thread (emu_progress.c).
+ * A masked atomic is emulated by a loop of standard compare-and-swaps. Each try
+ * guesses the word, and swaps in the result of the masked atomic on the guess.
+ * It returns the old word. If the old word equals the guess, the masked atomic
+ * was executed at that moment. Otherwise the try has changed nothing, and the
+ * old word is the next guess. The word is thus only ever read by an atomic.
  *
- * Locks: emu_cq.lock, then emu_qp.lock.  Posting takes only the second one.
+ * To keep the order, requests that are posted after an emulated one are held
+ * back until it is done. To hide all this from the program, the library
+ * replaces the functions in ibv_context.ops (emu_hook.c). Requests on an
+ * emulated QP pass through a ring of the library and are posted with its own
+ * wr_ids (emu_qp.c). Completions of the send CQ pass through a second ring
+ * (emu_cq.c). Requests that wait for a completion continue when the program
+ * polls, or after a short time in a thread (emu_progress.c).
  *
- * The structures come first, then the functions by file, the lowest layer first (see the
- * Makefile).
+ * Locks: emu_qp.lock nests inside emu_cq.lock. Posting takes only emu_qp.lock.
+ *
+ * The structures precede the functions, which are listed by file, the lowest
+ * layer first (see the Makefile).
  */
 #ifndef EXP_EMU_H
 #define EXP_EMU_H
@@ -30,8 +32,9 @@
 #include "table.h"
 
 /*
- * Contexts are closed with ibv_close_device(), which this library may not see.
- * An entry is filled anew when there is another context at that address.
+ * The original operations of a context. Programs close contexts with
+ * ibv_close_device(), which this library may not intercept. An entry is filled
+ * in again for a new context at the same address.
  */
 struct emu_device {
 	struct exp_entry entry;		/* of the context */
@@ -41,7 +44,7 @@ struct emu_device {
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 };
 
-/* What only an extended completion queue tells of a completion. */
+/* Members of a completion that only extended CQs have. */
 struct emu_wc_ex {
 	uint64_t ts;
 	uint64_t wallclock_ns;
@@ -53,52 +56,53 @@ struct emu_wc_ex {
 #define EMU_QP_BITS 6
 
 /*
- * A completion queue to which an emulated queue pair sends.
+ * The send CQ of an emulated QP, or an adopted extended CQ.
  *
- * Found by its address, and kept when it is destroyed, for the next one at that
- * address.  `entry`, `cq` and `lock` never change; `busy` is atomic; all else is
- * protected by lock.
+ * Entries are found by the address of the CQ. An entry remains after its CQ was
+ * destroyed, and is reused for the next CQ at that address. entry, cq and lock
+ * never change. busy is atomic. lock protects all other members.
  */
 struct emu_cq {
 	struct exp_entry entry;
 	struct ibv_cq *cq;
 	pthread_mutex_t lock;
 
-	bool active;		/* this completion queue has not been destroyed */
+	bool active;		/* the CQ exists */
 	const struct emu_device *device;
 	struct emu_qp *qps[1 << EMU_QP_BITS];
 
 	struct ibv_cq_ex *ex;	/* NULL: not extended */
-	uint64_t wc_flags;	/* of its creation */
-	struct ibv_cq_ex std;	/* only for the device's calls, which it had */
-	struct emu_wc_ex now;	/* of what is being sorted out */
-	struct ibv_wc polled;	/* between ibv_start_poll() and ibv_end_poll() */
+	uint64_t wc_flags;	/* with which it was created */
+	struct ibv_cq_ex std;	/* copy, for the functions of the provider */
+	struct emu_wc_ex now;	/* of the completion being processed */
+	struct ibv_wc polled;	/* completion read by the program */
 	struct emu_wc_ex polled_ex;
 
-	/* The program's completions: rings. */
+	/* Rings of the completions for the program. */
 	struct ibv_wc *wcs;
 	struct emu_wc_ex *exs;	/* NULL: not extended */
 	uint32_t size;
 	uint32_t first;
 	uint32_t count;
-	uint32_t flushable;	/* requests that its queue pairs may hold */
+	uint32_t flushable;	/* maximum number of requests of its QPs */
 
-	/* The program waits for an event: solicited_only + 1, or 0. */
+	/* solicited_only + 1 if the program waits for an event, or 0. */
 	int armed;
 
 	uint32_t polls;		/* by the program */
 	uint32_t polls_seen;	/* by the thread */
-	uint32_t busy;		/* queue pairs with a request in the loop */
+	uint32_t busy;		/* number of QPs that are busy */
 };
 
 enum emu_kind {
-	EMU_PASS,	/* goes to the device as it is */
+	EMU_PASS,	/* is posted unchanged */
 	EMU_ONCE,	/* a standard atomic whose result is converted */
 	EMU_CMP_SWAP,	/* a loop */
 	EMU_FETCH_ADD,	/* a loop */
 	/*
-	 * Not at a multiple of 8, which some providers refuse to post: an empty
-	 * write in its place says when the peer would have refused it.
+	 * An atomic at an unaligned address, which some providers refuse to
+	 * post. An empty write is posted instead. The request fails when that
+	 * completes, as if the peer had refused it.
 	 */
 	EMU_FAIL,
 };
@@ -107,27 +111,27 @@ enum emu_kind {
 struct emu_masked {
 	bool is_cmp_swap;
 	uint64_t compare_add;
-	uint64_t compare_mask;	/* FETCH_ADD: the field boundaries */
+	uint64_t compare_mask;	/* fetch-and-add: field boundaries */
 	uint64_t swap;
 	uint64_t swap_mask;
 };
 
-/* A request, from when it is posted by the program until it is done. */
+/* A request, from its posting by the program until it is done. */
 struct emu_wr {
-	struct ibv_send_wr std;	/* the device's: of a loop, the try */
-	void *posted;		/* the program's, while it is being posted */
-	uint64_t wr_id;		/* the program's */
+	struct ibv_send_wr std;	/* request or try posted to the device */
+	void *posted;		/* the program's request, during the call */
+	uint64_t wr_id;		/* of the program */
 	enum emu_kind kind;
-	bool signaled;		/* for the program */
-	bool probing;		/* the try is one of the program's buffers */
+	bool signaled;		/* the program wants a completion */
+	bool probing;		/* the try only tests the buffers */
 	int wc_opcode;		/* for the program; 0: the device's */
 	enum ibv_wr_opcode opcode;	/* of EMU_ONCE */
 	struct emu_masked masked;
-	struct ibv_sge *sges;	/* the program's */
+	struct ibv_sge *sges;	/* of the program */
 	int num_sge;
 };
 
-/* Memory of one region that the device has been seen to write. */
+/* A range of one region to which the device was able to write. */
 struct emu_range {
 	uint32_t lkey;
 	uint64_t begin;
@@ -137,15 +141,16 @@ struct emu_range {
 #define EMU_RANGES 4
 
 /*
- * An emulated queue pair.  Requests are numbered as they are posted: those from
- * `done` on are in the ring, those from `posted` on not yet at the device.
+ * An emulated QP. Requests are numbered in the order of posting by the program.
+ * Those from done to head are in the ring, and those from posted to head are
+ * not at the device yet.
  *
- * Owned by the entry in qp_table.c.  `next` is protected by the lock of cq;
- * what is not set at creation, by lock.
+ * Owned by the entry in qp_table.c. The lock of cq protects next. lock protects
+ * the members below it. The others do not change after creation.
  */
 struct emu_qp {
 	struct emu_qp *next;
-	uint64_t tag;		/* of its wr_ids, as the device knows them */
+	uint64_t tag;		/* upper bits of its wr_ids at the device */
 
 	struct ibv_qp *qp;
 	const struct emu_device *device;
@@ -154,11 +159,11 @@ struct emu_qp {
 	bool be_reply;
 	uint32_t max_sge;
 	uint32_t max_inline;
-	uint32_t size;		/* of the ring */
+	uint32_t size;		/* entries of the ring */
 	struct emu_wr *wrs;
 	struct ibv_sge *sges;
 	char *inlines;
-	void *page;		/* of its own: the result of a try */
+	void *page;		/* one page, for the result of a try */
 	struct ibv_mr *mr;
 	struct ibv_sge result;
 
@@ -168,7 +173,7 @@ struct emu_qp {
 	uint64_t head;
 	bool busy;		/* request posted - 1 is in the loop */
 	uint64_t guess;
-	/* What this queue pair has left in the word it has changed last. */
+	/* The value that the last emulated request left in its word. */
 	uint64_t last_addr;
 	uint32_t last_rkey;
 	uint64_t last_word;
@@ -176,34 +181,60 @@ struct emu_qp {
 	unsigned int next_range;
 };
 
-/* The low bits of a wr_id number the request. */
+/* The low bits of a wr_id are the low bits of the number of the request. */
 #define EMU_SEQ_BITS 18
 #define EMU_SEQ_MASK ((1ull << EMU_SEQ_BITS) - 1)
 
 /* ---- emu_progress.c: the thread ----------------------------------------- */
 
-/* What the thread calls. */
+/* Callbacks of the thread. */
 struct emu_progress_ops {
-	bool (*is_busy)(void);	/* there is something to do */
-	void (*tick)(void);	/* does it */
+	bool (*is_busy)(void);	/* returns true if requests are in progress */
+	void (*tick)(void);	/* continues them */
 };
 
-/* Starts the thread, once; 0 or errno. */
+/**
+ * emu_progress_start() - Start the thread of the process, unless it runs.
+ * @ops: callbacks
+ *
+ * Return: 0 or a positive errno.
+ */
 int emu_progress_start(const struct emu_progress_ops *ops);
-/* Wakes the thread, because there is something to do. */
+
+/**
+ * emu_progress_kick() - Wake the thread after is_busy() has become true.
+ */
 void emu_progress_kick(void);
 
-/* ---- emu_busy.c: which queue pairs have a request in the loop ------------ */
+/* ---- emu_busy.c: count of busy QPs --------------------------------------- */
 
-/* A queue pair that sends to cq begins, or ends, to have a request in the loop. */
+/**
+ * emu_busy_set() - Count a QP that becomes busy, or is busy no more.
+ * @cq: send CQ of the QP
+ * @busy: true if it becomes busy, that is has a request in the loop
+ */
 void emu_busy_set(struct emu_cq *cq, bool busy);
-/* cq has been destroyed, and its queue pairs with it. */
+
+/**
+ * emu_busy_clear() - Stop counting the QPs of a CQ that was destroyed.
+ * @cq: the CQ
+ */
 void emu_busy_clear(struct emu_cq *cq);
+
+/**
+ * emu_busy_any() - Check if any QP of the process is busy.
+ *
+ * Return: true if one is.
+ */
 bool emu_busy_any(void);
 
 /* ---- emu_qp.c: queue pairs ---------------------------------------------- */
 
-/* A completion for the program.  There is room.  Under lock. */
+/**
+ * emu_cq_push() - Add a completion for the program.
+ * @cq: the CQ, whose lock is held and whose ring has room
+ * @wc: the completion
+ */
 static inline void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc)
 {
 	uint32_t at = (cq->first + cq->count++) % cq->size;
@@ -214,9 +245,12 @@ static inline void emu_cq_push(struct emu_cq *cq, const struct ibv_wc *wc)
 	cq->armed = 0;
 }
 
-/*
- * Called before a request is posted because of a completion that the program does not
- * see: that one may have used up the event that the program waits for.
+/**
+ * emu_cq_rearm() - Request the next event for a program that waits for one.
+ * @cq: the CQ, whose lock is held
+ *
+ * Called before a request is posted because of a completion that is hidden from
+ * the program. That completion may have consumed the requested event.
  */
 static inline void emu_cq_rearm(struct emu_cq *cq)
 {
@@ -224,65 +258,182 @@ static inline void emu_cq_rearm(struct emu_cq *cq)
 		cq->device->req_notify_cq(cq->cq, cq->armed - 1);
 }
 
-/* cap is what the device has given; NULL with errno.  To be attached. */
+/**
+ * emu_qp_new() - Create the send queue of an emulated QP.
+ * @device: the device
+ * @qp: its new QP
+ * @cap: capabilities of @qp, as the provider returned them
+ * @sig_all: true if @qp was created with sq_sig_all
+ * @be_reply: true if results are big-endian
+ *
+ * The caller passes it to emu_cq_attach() next.
+ *
+ * Return: the send queue, or NULL with errno.
+ */
 struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
 			  const struct ibv_qp_cap *cap, bool sig_all,
 			  bool be_reply);
+
+/**
+ * emu_qp_free() - Free the send queue of an emulated QP.
+ * @qp: the send queue, not attached
+ */
 void emu_qp_free(struct emu_qp *qp);
-/* Its queues are empty. */
+
+/**
+ * emu_qp_reset() - Drop all requests after the QP was reset.
+ * @qp: the send queue
+ */
 void emu_qp_reset(struct emu_qp *qp);
 
-/*
- * Requests are added between emu_qp_post_begin() and emu_qp_post_end().  `wr` is the
- * program's request, of any type.
+/**
+ * emu_qp_post_begin() - Begin to post a list of requests.
+ * @qp: the send queue, which is locked until emu_qp_post_end()
  */
 void emu_qp_post_begin(struct emu_qp *qp);
+
+/**
+ * emu_qp_post_add() - Add a request to the list.
+ * @qp: the send queue
+ * @std: the request; for a masked atomic, without opcode and operands
+ * @masked: operands of a masked atomic, or NULL
+ * @wr: the request as the program passed it, of any type
+ *
+ * Return: 0, EINVAL, or ENOMEM if the send queue is full.
+ */
 int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 		    const struct emu_masked *masked, void *wr);
-/*
- * Posts those added.  `wr` is the request that was refused with *err, or NULL.
- * Returns the first one that is not posted; if it is another, sets *err to its errno.
+
+/**
+ * emu_qp_post_end() - Post the added requests.
+ * @qp: the send queue
+ * @wr: request that the caller did not add because of *@err, or NULL
+ * @err: 0 or the errno of @wr; set to the errno of the device if that refuses
+ *	one of the requests
+ *
+ * Return: the first request that was not posted, or NULL.
  */
 void *emu_qp_post_end(struct emu_qp *qp, void *wr, int *err);
 
-/* A completion of the device, under the lock of cq. */
+/**
+ * emu_qp_completion() - Process a completion of the device.
+ * @qp: send queue, the lock of whose CQ is held
+ * @wc: the completion, with a wr_id of @qp
+ */
 void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc);
 
 /* ---- emu_cq.c: completion queues ---------------------------------------- */
 
-/* The entry of cq, made if needed; NULL with errno. */
+/**
+ * emu_cq_get() - Get the entry of a CQ, or create it.
+ * @device: the device
+ * @cq: the CQ
+ *
+ * Return: the entry, or NULL with errno.
+ */
 struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *cq);
-/* There has been one in this process. */
+
+/**
+ * emu_cq_in_use() - Check if the process has ever had an emulated QP.
+ *
+ * Return: true if it had.
+ */
 bool emu_cq_in_use(void);
-/* From now on completions of qp are sorted out.  0 or errno. */
+
+/**
+ * emu_cq_attach() - Attach a new send queue to its CQ.
+ * @qp: the send queue
+ *
+ * Return: 0 or a positive errno.
+ */
 int emu_cq_attach(struct emu_qp *qp);
+
+/**
+ * emu_cq_detach() - Undo emu_cq_attach().
+ * @qp: the send queue
+ */
 void emu_cq_detach(struct emu_qp *qp);
 
-/* The entry of one that is not being destroyed. */
+/**
+ * emu_cq_of() - Find the entry of a CQ that is not being destroyed.
+ * @cq: the CQ
+ *
+ * Return: the entry, or NULL.
+ */
 struct emu_cq *emu_cq_of(const struct ibv_cq *cq);
-/* Locked, or NULL: none of these completion queues. */
+
+/**
+ * emu_cq_lock() - Find the entry of any CQ, and lock it.
+ * @cq: the CQ
+ *
+ * Return: the entry, or NULL if the CQ has no active one.
+ */
 struct emu_cq *emu_cq_lock(const struct ibv_cq *cq);
-/* The next one for the program, to `polled`.  0, ENOENT or errno.  Under lock. */
+
+/**
+ * emu_cq_next() - Move the next completion for the program to @cq->polled.
+ * @cq: an extended CQ, whose lock is held
+ *
+ * Return: 0, ENOENT if there is none, or another positive errno.
+ */
 int emu_cq_next(struct emu_cq *cq);
 
-/* Of the program; false: none of these completion queues. */
+/**
+ * emu_cq_poll() - Implement ibv_poll_cq().
+ * @cq: any CQ
+ * @num: as for ibv_poll_cq()
+ * @wc: as for ibv_poll_cq()
+ * @n: set to the return value of ibv_poll_cq()
+ *
+ * Return: false if @cq has no active entry. Nothing was done then.
+ */
 bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);
+
+/**
+ * emu_cq_notify() - Implement ibv_req_notify_cq().
+ * @cq: any CQ
+ * @solicited_only: as for ibv_req_notify_cq()
+ * @ret: set to the return value of ibv_req_notify_cq()
+ *
+ * Return: false if @cq has no active entry. Nothing was done then.
+ */
 bool emu_cq_notify(struct ibv_cq *cq, int solicited_only, int *ret);
+
+/**
+ * emu_destroy_cq() - Implement ibv_destroy_cq().
+ * @cq: any CQ
+ * @std: function that destroys it
+ *
+ * Return: as ibv_destroy_cq().
+ */
 int emu_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
 
-/* Goes on with what the program has not polled since the last call. */
+/**
+ * emu_cq_tick() - Poll the device for all busy CQs that the program has not
+ * polled since the last call.
+ */
 void emu_cq_tick(void);
 
-/* ---- emu_hook.c: the device's own operations ---------------------------- */
+/* ---- emu_hook.c: the operations of contexts ----------------------------- */
 
-/* Takes the operations over; NULL with errno. */
+/**
+ * emu_hook() - Replace the operations of a context, unless that is done.
+ * @context: the context
+ *
+ * Return: its original operations, or NULL with errno.
+ */
 const struct emu_device *emu_hook(struct ibv_context *context);
 
 /* ---- emu_cq_ex.c: extended completion queues ----------------------------- */
 
-/*
- * Takes ibv_start_poll() and all that goes with it over.  While the program polls
- * by them it has the lock of the completion queue.  0 or errno.
+/**
+ * emu_cq_ex_adopt() - Replace the functions of a new extended CQ.
+ * @cq: the CQ
+ * @wc_flags: IBV_WC_EX_WITH_* flags with which it was created
+ *
+ * The lock of the CQ is held from ibv_start_poll() to ibv_end_poll().
+ *
+ * Return: 0 or a positive errno.
  */
 int emu_cq_ex_adopt(struct ibv_cq_ex *cq, uint64_t wc_flags);
 

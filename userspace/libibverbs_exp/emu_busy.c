@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Counts the emulated queue pairs with a request in the loop.  emu_qp.c and emu_cq.c change
- * the count; it wakes the thread of emu_progress.c.
+ * Counts the busy QPs, that is those with a request in the loop. emu_qp.c and
+ * emu_cq.c change the count, and the thread reads it. It calls emu_progress.c
+ * to wake the thread.
  */
 #include "emu.h"
 

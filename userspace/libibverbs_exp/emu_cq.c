@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The completion queues of emulated queue pairs; see emu.h.  emu_hook.c and emu_cq_ex.c poll
- * them for the program and emu_progress.c in its place; it polls the device and tells
- * emu_qp.c of completions.
+ * CQs of emulated QPs; see emu.h. emu_hook.c and emu_cq_ex.c call it when the
+ * program polls, and emu_progress.c when it does not. It polls the device and
+ * passes completions to emu_qp.c.
  *
- * What the device completes is taken from it in batches and told apart by wr_id.
- * A wr_id of this library begins with a number drawn when the process starts,
- * in a form that neither an address nor a small number has; the number of the
- * queue pair and that of the request follow.  A program has wr_ids of its own in
- * the same queue only for receive requests and for queue pairs that are not
- * emulated.
+ * Completions are polled from the device in batches and distinguished by wr_id.
+ * A wr_id of this library begins with a random nonce of the process, whose form
+ * excludes addresses and small numbers. The number of the QP and that of the
+ * request follow. wr_ids of the program occur in the same CQ only for receive
+ * requests, and for QPs that are not emulated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,16 +18,16 @@
 #include "emu.h"
 #include "wc.h"
 
-/* Completions that are fetched at a time. */
+/* Maximum number of completions per poll. */
 #define EMU_WC_BATCH 16
 
-/* A wr_id: 24 bits of the process, 22 of the queue pair, 18 of the request. */
+/* A wr_id: 24 bits of nonce, 22 bits for the QP, 18 bits for the request. */
 #define EMU_TAG_SHIFT EMU_SEQ_BITS
 #define EMU_NONCE_SHIFT 40
 #define EMU_TAG_MASK ((1ull << EMU_NONCE_SHIFT) - 1)
 
 static struct exp_table cqs = EXP_TABLE_INIT;
-static uint64_t nonce;		/* 0: not drawn; by cqs.lock */
+static uint64_t nonce;		/* 0: not drawn yet; set under cqs.lock */
 static uint64_t next_tag;	/* atomic */
 
 /* ---- table --------------------------------------------------------------- */
@@ -59,7 +58,7 @@ static int draw_nonce(void)
 		return 0;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return EAGAIN;
-	/* 0xa....: not an address of user space. */
+	/* 0xa... in the topmost bits is not a user-space address. */
 	nonce = (uint64_t)((random & 0x0fffff) | 0xa00000) << EMU_NONCE_SHIFT;
 	return 0;
 }
@@ -116,7 +115,7 @@ static void link_qp(struct emu_cq *cq, struct emu_qp *qp)
 	*bucket = qp;
 }
 
-/* False if the queue has been destroyed since. */
+/* Returns false if the CQ was destroyed before the QP. */
 static bool unlink_qp(struct emu_cq *cq, struct emu_qp *qp)
 {
 	struct emu_qp **link = qp_bucket(cq, qp->tag);
@@ -168,7 +167,7 @@ void emu_cq_detach(struct emu_qp *qp)
 
 /* ---- completions --------------------------------------------------------- */
 
-/* The ring of completions, from the first on, in a larger one. */
+/* Returns a larger copy of a ring, which begins with the first completion. */
 static void *grow(const struct emu_cq *cq, const void *ring, size_t entry,
 		  uint32_t size)
 {
@@ -181,7 +180,7 @@ static void *grow(const struct emu_cq *cq, const void *ring, size_t entry,
 	return new;
 }
 
-/* Room for so many more. */
+/* Makes room for more completions. Returns false if it runs out of memory. */
 static bool have_room(struct emu_cq *cq, uint32_t more)
 {
 	uint32_t need = cq->count + more;
@@ -221,7 +220,11 @@ static int take(struct emu_cq *cq, int num, struct ibv_wc *wc)
 	return n;
 }
 
-/* A receive completion has its flag, unless it failed. */
+/*
+ * Returns true if the completion has a wr_id of this library. If a receive
+ * completion has such a wr_id by chance, its opcode shows that, unless it
+ * failed.
+ */
 static bool is_ours(const struct ibv_wc *wc)
 {
 	if (wc->wr_id >> EMU_NONCE_SHIFT != nonce >> EMU_NONCE_SHIFT)
@@ -237,7 +240,7 @@ static void sort_out(struct emu_cq *cq, const struct ibv_wc *wc)
 		emu_cq_push(cq, wc);
 		return;
 	}
-	/* That of a queue pair that is gone is dropped. */
+	/* Completions of a destroyed QP are dropped. */
 	qp = qp_of_wr_id(cq, wc->wr_id);
 	if (qp)
 		emu_qp_completion(qp, wc);
@@ -263,9 +266,10 @@ static void read_ex(const struct emu_cq *cq, struct emu_wc_ex *ex)
 }
 
 /*
- * Polls the device.  Returns the number of completions, or a negative errno.  Each one is
- * polled by itself, because ibv_next_poll() of rxe has ended the poll when it finds no next
- * one, and that of other providers has not.
+ * Polls the device. Returns the number of completions, or a negative errno.
+ * Each completion is polled separately, because ibv_next_poll() of rxe ends the
+ * poll if there are no more completions, whereas that of other providers does
+ * not.
  */
 static int fetch_ex(struct emu_cq *cq, int num, struct ibv_wc *wcs,
 		    struct emu_wc_ex *exs)
@@ -285,8 +289,9 @@ static int fetch_ex(struct emu_cq *cq, int num, struct ibv_wc *wcs,
 }
 
 /*
- * Until the device has no more, or the program has so many.  Each completion
- * adds one for the program and may flush a queue pair, each request once.
+ * Polls until the device has no more completions, or there are want of them for
+ * the program. Returns 0 or a negative errno. Each completion adds one for the
+ * program at most, and may also flush a QP. Each request is flushed only once.
  */
 static int drain(struct emu_cq *cq, uint32_t want)
 {
@@ -355,14 +360,14 @@ bool emu_cq_notify(struct ibv_cq *ibcq, int solicited_only, int *ret)
 	return true;
 }
 
-/* ---- without the program ------------------------------------------------- */
+/* ---- polling by the thread ----------------------------------------------- */
 
 static void tick(struct emu_cq *cq)
 {
-	/* Who holds the lock makes progress. */
+	/* The holder of the lock is polling. */
 	if (pthread_mutex_trylock(&cq->lock))
 		return;
-	/* Not more is kept here than the program has room for at the device. */
+	/* Stop when the ring has as many completions as the CQ can hold. */
 	if (cq->active && cq->polls == cq->polls_seen &&
 	    cq->count < (uint32_t)cq->cq->cqe)
 		drain(cq, cq->count + EMU_WC_BATCH);
@@ -388,7 +393,7 @@ void emu_cq_tick(void)
 
 /* ---- destruction --------------------------------------------------------- */
 
-/* Its queue pairs were destroyed before, even those that nobody saw. */
+/* All QPs of the CQ were destroyed before, possibly without emu_cq_detach(). */
 static void forget(struct emu_cq *cq)
 {
 	memset(cq->qps, 0, sizeof(cq->qps));
@@ -402,13 +407,16 @@ static void forget(struct emu_cq *cq)
 	cq->count = 0;
 	cq->flushable = 0;
 	cq->armed = 0;
-	/* One that is made at the same address was not polled. */
+	/* The next CQ at this address has not been polled yet. */
 	cq->polls = 0;
 	cq->polls_seen = 0;
 	emu_busy_clear(cq);
 }
 
-/* Made inactive before: the address may be used again at once. */
+/*
+ * Clears active before the CQ is destroyed, because its address may be reused
+ * immediately.
+ */
 int emu_destroy_cq(struct ibv_cq *ibcq, int (*std)(struct ibv_cq *cq))
 {
 	struct emu_cq *cq = emu_cq_lock(ibcq);

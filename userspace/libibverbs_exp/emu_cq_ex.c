@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Extended completion queues on a device whose masked atomics are emulated; see emu.h.
- * backend_emu.c adopts them, the program polls them, and emu_cq.c gives the completions.
+ * Extended CQs on devices with emulation; see emu.h. backend_emu.c calls
+ * emu_cq_ex_adopt(), and the program calls the other functions through the
+ * pointers in the CQ. They call emu_cq.c.
  *
- * ibv_start_poll() and the others are inline functions that call the pointers in the
- * completion queue.  All of them are replaced when the queue is created, so that no poll
- * begins with the device's functions and ends with these.
+ * ibv_start_poll() and related functions are inline functions that call these
+ * pointers. All pointers are replaced when the CQ is created, so that no poll
+ * starts with the functions of the provider and ends with these.
  */
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Replaces ibv_post_send(), ibv_poll_cq() and ibv_req_notify_cq() on contexts with an
- * emulated queue pair; see emu.h.  They are inline functions that call the operations in
- * the context, so the program calls the ones below, which call emu_qp.c and emu_cq.c or, for
- * all other queues, the device.
+ * Replaces ibv_post_send(), ibv_poll_cq() and ibv_req_notify_cq() on contexts
+ * with emulated QPs; see emu.h. They are inline functions that call the
+ * operations in the context. The operations below call emu_qp.c and emu_cq.c,
+ * or the original operations for all other QPs and CQs.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static struct emu_device *device_of(const struct ibv_context *context)
 	return exp_table_find(&devices, context);
 }
 
-/* NULL: not emulated. */
+/* Returns NULL if the QP is not emulated. */
 static struct emu_qp *emu_qp_of(struct ibv_qp *qp)
 {
 	const struct exp_qp *entry = exp_qp_find(qp);
@@ -63,7 +63,7 @@ static int hook_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 	return device_of(cq->context)->req_notify_cq(cq, solicited_only);
 }
 
-/* Before the context's own are replaced. */
+/* Saves the original operations before they are replaced. */
 static void take_over(struct emu_device *device, struct ibv_context_ops *ops)
 {
 	device->post_send = ops->post_send;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The thread that continues emulated requests while the program does not poll the
- * completion queue, because others may wait for what they change.  backend_emu.c starts it,
- * emu_busy.c wakes it, and it calls what it was started with.
+ * A thread that continues emulated requests while the program does not poll the
+ * CQ, because other hosts may wait for their effect. backend_emu.c starts it
+ * and passes the callbacks. emu_busy.c wakes it.
  *
- * It looks once in a millisecond while there is such a request and for a moment
- * after, so that a program that polls pays nothing, and sleeps otherwise.
+ * It runs once per millisecond while requests are in the loop and for
+ * EMU_IDLE_TICKS afterwards. Otherwise it sleeps. Thus a program that polls
+ * rarely has to wake it.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -18,12 +19,13 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
-static bool started;	/* by lock */
-static bool asleep;	/* written by lock */
+static bool started;	/* protected by lock */
+static bool asleep;	/* written under lock */
 
 /*
- * Either the one who kicks sees that the thread sleeps, or the thread that there
- * is something to do: each writes first and then looks.
+ * No wakeup is lost: this stores asleep before it calls is_busy(), and the
+ * other side makes is_busy() true before it loads asleep. All of these are
+ * sequentially consistent, so at least one side sees the store of the other.
  */
 static void sleep_until_kicked(const struct emu_progress_ops *ops)
 {
@@ -61,7 +63,10 @@ static void *progress(void *arg)
 	return NULL;
 }
 
-/* Signals are the program's. */
+/*
+ * Creates the thread with all signals blocked, so that the threads of the
+ * program handle them.
+ */
 int emu_progress_start(const struct emu_progress_ops *ops)
 {
 	sigset_t all, old;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The send queue of an emulated queue pair; see emu.h.  backend_emu.c and emu_hook.c post to
- * it, emu_cq.c brings its completions, and it posts to the device.
+ * The send queue of an emulated QP; see emu.h. backend_emu.c and emu_hook.c
+ * post to it, and emu_cq.c passes its completions. It posts to the device.
  *
- * The ring has an entry for each request that the send queue of the device has
- * room for, and the device never holds more requests than the ring: a try takes
- * the place of the one before.
+ * The ring has as many entries as the send queue of the device. The device
+ * never holds more requests than the ring, because a try is posted only after
+ * the previous one has completed.
  */
 #include <endian.h>
 #include <errno.h>
@@ -24,7 +24,9 @@ static struct emu_wr *wr_at(struct emu_qp *qp, uint64_t seq)
 	return &qp->wrs[seq % qp->size];
 }
 
-/* ---- what the masks make of a word ------------------------------------- */
+/* ---- masked operations ------------------------------------------------- */
+
+/* Returns the value that the masked atomic stores if the word is old. */
 
 static uint64_t apply(const struct emu_wr *wr, uint64_t old)
 {
@@ -36,7 +38,10 @@ static uint64_t apply(const struct emu_wr *wr, uint64_t old)
 	return masked_fetch_add_u64(old, m->compare_add, m->compare_mask);
 }
 
-/* One atomic is enough if it leaves nothing masked, or changes nothing. */
+/*
+ * Selects the standard atomic of a masked one. One standard atomic suffices if
+ * the masks have no effect, or if the masked atomic changes nothing.
+ */
 static void lower(struct emu_wr *wr, const struct emu_masked *m)
 {
 	wr->masked = *m;
@@ -71,15 +76,16 @@ static uint64_t first_guess(const struct emu_qp *qp, const struct emu_wr *wr)
 	return 0;
 }
 
-/* ---- the program's buffers ---------------------------------------------- */
+/* ---- buffers of the program --------------------------------------------- */
 
 /*
- * The result of a try must not go to the program's buffer: others may share one
- * whose content they do not care for, and the word in it decides.  So it is
- * copied there by the CPU in the end, which a key that does not fit would not
- * prevent.  Therefore the first use of a buffer is a fetch-and-add of 0 into it,
- * which fails as the request would have failed.  A region has no holes: what
- * lies between two places that the device could write is its too.
+ * The device must not write the result of a try to the buffer of the program,
+ * because other requests may share a buffer whose contents are not needed, and
+ * the result decides about the next try. Therefore the CPU copies the final
+ * result, which does not check the lkey. Before the first use of a buffer a
+ * fetch-and-add of 0 into it is posted, which fails as the request would have
+ * failed. The device can write to the whole range between two buffers of the
+ * same region, because a region has no holes.
  */
 static bool is_known(const struct emu_qp *qp, const struct ibv_sge *sge)
 {
@@ -144,7 +150,7 @@ static void put_result(const struct emu_qp *qp, const struct emu_wr *wr,
 	}
 }
 
-/* ---- to the device ------------------------------------------------------ */
+/* ---- posting to the device ---------------------------------------------- */
 
 static void set_busy(struct emu_qp *qp, bool busy)
 {
@@ -182,8 +188,9 @@ static void prepare_try(struct emu_qp *qp, struct emu_wr *wr)
 }
 
 /*
- * Posts what is held, up to the first request that goes into the loop.  Returns
- * 0, or the errno of the request numbered `posted`.
+ * Posts the requests that are held back, up to and including the first one that
+ * needs processing by this library. Returns 0, or the errno of the request with
+ * the number posted.
  */
 static int push(struct emu_qp *qp)
 {
@@ -220,7 +227,7 @@ static int push(struct emu_qp *qp)
 
 /* ---- completions --------------------------------------------------------- */
 
-/* All from `seq` on, as the device does with a queue pair in error. */
+/* Flushes all requests from seq on, as the device does in the error state. */
 static void flush(struct emu_qp *qp, uint64_t seq, uint32_t vendor_err)
 {
 	struct ibv_wc wc = {
@@ -244,8 +251,9 @@ static void to_error(struct emu_qp *qp)
 }
 
 /*
- * The device does not take a request that the program believes posted.  That of
- * those before it some may be done is what a flushed request leaves open.
+ * Handles the refusal by the device of a request that was posted successfully
+ * for the program. Flushes all outstanding requests. Some of them may have been
+ * executed, which a program must expect of flushed requests.
  */
 static void refused(struct emu_qp *qp, int err)
 {
@@ -254,7 +262,7 @@ static void refused(struct emu_qp *qp, int err)
 	flush(qp, qp->done, err);
 }
 
-/* Goes on behind a request that is done. */
+/* Posts the requests after one that is done. */
 static void go_on(struct emu_qp *qp)
 {
 	int ret;
@@ -281,7 +289,7 @@ static void try_again(struct emu_qp *qp, struct emu_wr *wr)
 		refused(qp, ret);
 }
 
-/* True if the request is done. */
+/* Processes the result of a try. Returns true if the request is done. */
 static bool try_ended(struct emu_qp *qp, struct emu_wr *wr)
 {
 	uint64_t old = __atomic_load_n((uint64_t *)qp->page, __ATOMIC_ACQUIRE);
@@ -294,7 +302,7 @@ static bool try_ended(struct emu_qp *qp, struct emu_wr *wr)
 		return false;
 	}
 	if (wr->kind != EMU_ONCE) {
-		/* A word that would not change needs no swap. */
+		/* If the word would not change, no swap is needed. */
 		if (old != qp->guess && apply(wr, old) != old) {
 			qp->guess = old;
 			return false;
@@ -358,13 +366,13 @@ void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc)
 
 	pthread_mutex_lock(&qp->lock);
 	ahead = (wc->wr_id - qp->done) & EMU_SEQ_MASK;
-	/* Else it was flushed here, or reset. */
+	/* Otherwise the request was flushed here, or the QP was reset. */
 	if (ahead < qp->posted - qp->done)
 		complete(qp, qp->done + ahead, wc);
 	pthread_mutex_unlock(&qp->lock);
 }
 
-/* ---- from the program ---------------------------------------------------- */
+/* ---- posting by the program ---------------------------------------------- */
 
 static int copy_buffers(const struct emu_qp *qp, struct emu_wr *wr,
 			const struct ibv_send_wr *from, size_t slot)
@@ -402,7 +410,7 @@ static bool is_atomic(const struct ibv_send_wr *wr)
 	       wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* No room for the result. */
+/* Returns true if the SGEs have no room for the result. */
 static bool is_short(const struct ibv_send_wr *wr)
 {
 	uint64_t length = 0;
@@ -464,7 +472,10 @@ void *emu_qp_post_end(struct emu_qp *qp, void *wr, int *err)
 
 	if (ret) {
 		*err = ret;
-		/* One of this call: push() does nothing while others wait. */
+		/*
+		 * The refused request is one of this call, because push() does
+		 * nothing while earlier requests are held back.
+		 */
 		if (qp->posted != qp->head)
 			wr = wr_at(qp, qp->posted)->posted;
 		qp->head = qp->posted;
@@ -473,7 +484,7 @@ void *emu_qp_post_end(struct emu_qp *qp, void *wr, int *err)
 	return wr;
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- creation and destruction -------------------------------------------- */
 
 static int alloc_ring(struct emu_qp *qp)
 {
@@ -489,7 +500,7 @@ static int alloc_ring(struct emu_qp *qp)
 	return 0;
 }
 
-/* A page of its own: with ibv_fork_init() a child does not have it. */
+/* Not on the heap, because ibv_fork_init() removes the page from children. */
 static int alloc_result(struct emu_qp *qp)
 {
 	size_t length = sysconf(_SC_PAGESIZE);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Flow steering: ibv_exp_create_flow() and ibv_exp_destroy_flow().  They call libibverbs,
- * whose attributes differ only in the first word and in the specifications of IPv6.
+ * Flow steering: ibv_exp_create_flow() and ibv_exp_destroy_flow(). Programs
+ * call them. They call libibverbs, whose attributes differ only in the first
+ * word and in the IPv6 specs.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #define SAME_SPEC(name)							\
 	static_assert(sizeof(struct ibv_exp_flow_spec_##name) ==	\
 		      sizeof(struct ibv_flow_spec_##name),		\
-		      "layout of a specification of " #name)
+		      "both specs of " #name " have the same layout")
 
 SAME_SPEC(eth);
 SAME_SPEC(ipv4);
@@ -23,10 +24,10 @@ SAME_SPEC(action_tag);
 SAME_SPEC(action_drop);
 static_assert(sizeof(struct ibv_exp_flow_spec_ipv6_ext) ==
 	      sizeof(struct ibv_flow_spec_ipv6),
-	      "today's specification of IPv6 is the extended one");
+	      "the standard IPv6 spec has the layout of ipv6_ext");
 
 struct exp_flow {
-	struct ibv_exp_flow exp;	/* first: what the program has */
+	struct ibv_exp_flow exp;	/* must be first */
 	struct ibv_flow *std;
 };
 
@@ -40,7 +41,7 @@ static void ipv6_to_std(struct ibv_flow_spec_ipv6 *std,
 	memcpy(&std->mask, &exp->mask, sizeof(exp->mask));
 }
 
-/* The length that a specification of this type must have; 0: not known. */
+/* Returns the length of a spec of this type, or 0 if the type is unknown. */
 static size_t spec_size(uint32_t type)
 {
 	switch (type & ~(uint32_t)IBV_EXP_FLOW_SPEC_INNER) {
@@ -68,7 +69,7 @@ static size_t spec_size(uint32_t type)
 	}
 }
 
-/* Returns the length of what it has written. */
+/* Returns the number of bytes written. */
 static size_t spec_to_std(void *std, const struct ibv_exp_flow_spec *exp)
 {
 	uint32_t inner = exp->hdr.type & IBV_EXP_FLOW_SPEC_INNER;
@@ -88,7 +89,7 @@ static size_t spec_to_std(void *std, const struct ibv_exp_flow_spec *exp)
 	}
 }
 
-/* To be freed; NULL with errno. */
+/* Returns attributes for the caller to free, or NULL with errno. */
 static struct ibv_flow_attr *attr_to_std(const struct ibv_exp_flow_attr *exp)
 {
 	const char *from = (const char *)(exp + 1);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Interposed calls: calls of libibverbs that this library defines, too.  Programs and
- * libraries call them instead of those of libibverbs; they call the file that keeps
- * account of the object, which calls libibverbs.
+ * Functions of libibverbs that this library interposes. Programs and libraries
+ * call them instead of those of libibverbs. They call the file that tracks the
+ * object, which calls libibverbs.
  *
- * They have the names and the symbol version of those of libibverbs.  The dynamic linker
- * therefore binds every loaded object to them, librdmacm for one, if the program is linked
- * with this library before libibverbs.  The linker script and pkg-config do so.
+ * They have the names and the symbol version of those of libibverbs. If the
+ * program is linked with this library before libibverbs, the dynamic linker
+ * therefore binds every loaded object to them, for example librdmacm. The
+ * linker script and pkg-config ensure this order.
  */
 #include "calls.h"
 #include "cq_ex.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory regions and windows: ibv_exp_reg_mr(), ibv_exp_prefetch_mr() and ibv_exp_bind_mw().
- * They call libibverbs; interpose.c has regions deregistered.
+ * Memory regions and windows: ibv_exp_reg_mr(), ibv_exp_prefetch_mr() and
+ * ibv_exp_bind_mw(). Programs call them. They call libibverbs. interpose.c
+ * calls exp_dereg_mr().
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "calls.h"
 
-/* Access flags of both interfaces: programs mix them. */
+/* The standard access flags, which programs mix with the experimental ones. */
 #define EXP_ACCESS_STD 0xffffffffull
 
 #define EXP_ACCESS_DM							\
@@ -17,9 +18,9 @@
 	 IBV_EXP_ACCESS_REMOTE_READ | IBV_EXP_ACCESS_REMOTE_ATOMIC |	\
 	 IBV_EXP_ACCESS_RELAXED_ORDERING)
 
-/* ---- memory that the library has allocated ------------------------------ */
+/* ---- memory allocated by the library ------------------------------------ */
 
-/* Lives from ibv_exp_reg_mr() to ibv_dereg_mr() of the region. */
+/* Exists from ibv_exp_reg_mr() to ibv_dereg_mr() of the region. */
 struct exp_alloc {
 	struct exp_alloc *next;
 	const struct ibv_mr *mr;
@@ -28,7 +29,7 @@ struct exp_alloc {
 };
 
 static pthread_mutex_t exp_alloc_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct exp_alloc *exp_allocs;	/* by exp_alloc_lock */
+static struct exp_alloc *exp_allocs;	/* protected by exp_alloc_lock */
 
 static struct exp_alloc *alloc_new(size_t length)
 {
@@ -78,7 +79,10 @@ static struct exp_alloc *alloc_take(const struct ibv_mr *mr)
 	return alloc;
 }
 
-/* Taken before, put back on failure: the address may be used again at once. */
+/*
+ * Removes the memory from the list before the region is deregistered, because
+ * the address of mr may be reused immediately.
+ */
 int exp_dereg_mr(struct ibv_mr *mr, int (*std)(struct ibv_mr *mr))
 {
 	struct exp_alloc *alloc = alloc_take(mr);
@@ -93,7 +97,7 @@ int exp_dereg_mr(struct ibv_mr *mr, int (*std)(struct ibv_mr *mr))
 
 /* ---- registration ------------------------------------------------------- */
 
-/* Clears what it has translated. */
+/* Returns ENOSYS if a flag has no equivalent in the standard verbs, else 0. */
 static int access_to_std(uint64_t exp, int *std)
 {
 	static const struct {
@@ -116,7 +120,10 @@ static int access_to_std(uint64_t exp, int *std)
 	return exp ? ENOSYS : 0;
 }
 
-/* Device memory is always addressed from 0, which the kernel wants to be told. */
+/*
+ * Device memory is always addressed from 0. The kernel requires
+ * IBV_ACCESS_ZERO_BASED for it.
+ */
 static struct ibv_mr *reg_dm(const struct ibv_exp_reg_mr_in *in)
 {
 	struct ibv_mr *mr;
@@ -181,7 +188,7 @@ struct ibv_mr *ibv_exp_reg_mr(struct ibv_exp_reg_mr_in *in)
 	return mr;
 }
 
-/* ---- the rest ----------------------------------------------------------- */
+/* ---- prefetch and memory windows ---------------------------------------- */
 
 EXP_EXPORT
 int ibv_exp_prefetch_mr(struct ibv_mr *mr, struct ibv_exp_prefetch_attr *attr)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The calls for objects that the standard verbs have too: completion queues, shared receive
- * queues, resource domains, and changes to queue pairs.  They call libibverbs.
+ * CQs, SRQs, resource domains, and modification of QPs. Programs call these
+ * functions, most of which call their equivalents in libibverbs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 
 /* ---- completion queues -------------------------------------------------- */
 
-/* Hints how the device may save work, to be ignored. */
+/* Hints for optimisations in the device. They are ignored. */
 #define EXP_CQ_HINTS IBV_EXP_CQ_COMPRESSED_CQE
 
-/* Its completions are read by ibv_exp_poll_cq() with their time. */
+/* Creates a CQ for whose completions ibv_exp_poll_cq() returns timestamps. */
 static struct ibv_cq *create_timed_cq(struct ibv_context *context, int cqe,
 				      void *cq_context,
 				      struct ibv_comp_channel *channel,
@@ -79,7 +79,7 @@ int ibv_exp_modify_cq(struct ibv_cq *cq, struct ibv_exp_cq_attr *attr,
 	if (cq_attr_mask & IBV_EXP_CQ_CAP_FLAGS) {
 		if (attr->cq_cap_flags & ~IBV_EXP_CQ_CAP_MASK)
 			return exp_err(EINVAL);
-		/* Set when it is created today, not later. */
+		/* The standard verbs can set these only at creation. */
 		if (attr->cq_cap_flags)
 			return exp_err(ENOSYS);
 	}
@@ -146,8 +146,8 @@ struct ibv_srq *ibv_exp_create_srq(struct ibv_context *context,
 /* ---- resource domains --------------------------------------------------- */
 
 /*
- * A hint how threads use what is created in the domain: this library is as safe
- * as IBV_EXP_THREAD_SAFE with all of them.
+ * A resource domain is a hint how threads use the objects in it. It is ignored,
+ * because all objects of this library are IBV_EXP_THREAD_SAFE.
  */
 EXP_EXPORT
 struct ibv_exp_res_domain *
@@ -189,7 +189,7 @@ int ibv_exp_destroy_res_domain(struct ibv_context *context,
 
 #define EXP_QP_ATTR_STD_BITS ((1ull << 21) - 1)
 
-/* The part that both structures have, in front. */
+/* Both structures begin with the same members. */
 #define EXP_QP_ATTR_STD_SIZE offsetof(struct ibv_exp_qp_attr, dct_key)
 
 EXP_EXPORT

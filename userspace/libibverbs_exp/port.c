@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Ports, their addresses, and opening: ibv_exp_query_port(),
- * ibv_exp_query_gid_attr(), ibv_exp_open_device(), ibv_exp_get_device_list(),
- * ibv_exp_setenv() and ibv_exp_get_provider_func().  They call libibverbs.
+ * Devices and ports: ibv_exp_query_port(), ibv_exp_query_gid_attr(),
+ * ibv_exp_open_device(), ibv_exp_get_device_list(), ibv_exp_setenv() and
+ * ibv_exp_get_provider_func(). Programs call them. They call libibverbs.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ struct ibv_device **ibv_exp_get_device_list(int *num_devices)
 	return ibv_get_device_list(num_devices);
 }
 
-/* A context has no environment of its own here: it is the process's. */
+/* Contexts have no private environment, so this changes that of the process. */
 EXP_EXPORT
 int ibv_exp_setenv(struct ibv_context *context, const char *name,
 		   const char *value, int overwrite)

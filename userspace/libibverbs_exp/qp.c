@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_create_qp().  The backend of the context creates the queue pairs that take masked
- * atomics, libibverbs all others.
+ * ibv_exp_create_qp(), which programs call. The backend of the context creates
+ * QPs that support masked atomics, and libibverbs all others.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static uint32_t create_flags(const struct ibv_exp_qp_init_attr *attr)
 	return 0;
 }
 
-/* What no version of the interface has. */
+/* Returns EINVAL for attributes that no version of the interface has. */
 static int check_format(const struct ibv_exp_qp_init_attr *attr)
 {
 	if (attr->comp_mask >= IBV_EXP_QP_INIT_ATTR_RESERVED1) {
@@ -39,8 +39,9 @@ static int check_format(const struct ibv_exp_qp_init_attr *attr)
 }
 
 /*
- * Attributes that no backend supports: only their neutral value is accepted.  A field
- * whose bit is not set is ignored, because many programs do not initialise it.
+ * Returns ENOSYS for attributes that no backend supports, unless they have
+ * their neutral value. A member whose bit is not set is ignored, because many
+ * programs do not initialise it.
  */
 static int check_unsupported(const struct ibv_exp_qp_init_attr *attr)
 {
@@ -86,7 +87,7 @@ static void attr_to_std(struct ibv_qp_init_attr_ex *std,
 	}
 }
 
-/* With the standard verbs: no masked atomics on this queue pair. */
+/* Creates a QP without masked atomics with the standard verbs. */
 static struct ibv_qp *create_std(struct ibv_context *context,
 				 struct ibv_qp_init_attr_ex *std)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The table of the queue pairs that take masked atomics.  qp.c adds them, posting and
- * polling find them, and interpose.c has them modified and destroyed; the table tells the
- * backend of a queue pair that it is reset or gone.
+ * The table of the QPs that support masked atomics. qp.c adds them, posting
+ * finds them, and interpose.c calls this to modify and destroy QPs. It notifies
+ * the backend of a QP of reset and destruction.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 static struct exp_table qps = EXP_TABLE_INIT;
 
 /*
- * The entry was made for this very queue pair, and not for one that has been
- * destroyed unseen and had the same address.  One of another context or with
- * another number does not match, nor does one with builders if the entry's had
- * none, or the reverse.  What remains is a successor from the same provider,
- * which takes the same requests.
+ * Returns true if the entry belongs to this QP, and not to an earlier one at
+ * the same address that was destroyed without this library being called. All
+ * members of the earlier QP would have to match, including its number and the
+ * existence of builders. Such a QP is from the same provider and accepts the
+ * same requests.
  */
 static bool is_of(const struct exp_qp *entry, struct ibv_qp *qp)
 {
@@ -64,7 +64,7 @@ void exp_qp_add(struct ibv_qp *qp, struct exp_qp *new)
 	pthread_mutex_lock(&qps.lock);
 	old = exp_table_find(&qps, qp);
 	if (old) {
-		/* Others walk over it: `entry` and `qp` are not written. */
+		/* Lockless readers use entry and qp, so keep these. */
 		entry_release(old);
 		old->context = new->context;
 		old->pd = new->pd;
@@ -105,7 +105,10 @@ int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* Taken out before: the address may be used again at once. */
+/*
+ * Clears the entry before the QP is destroyed, because its address may be
+ * reused immediately.
+ */
 int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp))
 {
 	struct exp_qp *entry = exp_table_find(&qps, qp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* qp_table.c has the table of the queue pairs that take masked atomics. */
+/* The table of the QPs that support masked atomics (qp_table.c). */
 #ifndef EXP_QP_TABLE_H
 #define EXP_QP_TABLE_H
 
@@ -16,15 +16,16 @@ struct mlx5dv_qp_ex;
 struct mxedv_qp_ex;
 
 /*
- * A queue pair that takes masked atomics.
+ * A QP that supports masked atomics.
  *
- * Lifetime: queue pairs are destroyed with ibv_destroy_qp(), which this library
- * sees if it stands before libibverbs (interpose.c).  Entries are found by the
- * address of the queue pair (table.h); one whose queue pair is gone stays until
- * one is created at that address.  A match must be proved by exp_qp_find().
+ * Lifetime: programs destroy QPs with ibv_destroy_qp(), which this library
+ * intercepts only if it precedes libibverbs in symbol lookup (interpose.c).
+ * Entries are found by the address of the QP (table.h). An entry remains after
+ * its QP was destroyed, and is reused for the next QP at that address.
+ * Therefore only exp_qp_find() may match entries with QPs.
  *
- * Locking: `entry` and `qp` never change.  The other fields are written before
- * the caller of ibv_exp_create_qp() knows the queue pair.
+ * Locking: entry and qp never change. The other members are written before
+ * ibv_exp_create_qp() returns the QP.
  */
 struct exp_qp {
 	struct exp_entry entry;
@@ -35,36 +36,63 @@ struct exp_qp {
 	struct ibv_cq *send_cq;
 	uint32_t handle;
 	uint32_t qp_num;
-	struct ibv_qp_ex *qpx;	/* NULL: made without builders */
+	struct ibv_qp_ex *qpx;	/* NULL: created without builders */
 	const struct exp_backend *backend;	/* NULL: entry not in use */
 
 	enum ibv_exp_atomic_cap atomic_cap;
 	bool has_atomics;	/* false: all atomics are refused */
-	uint32_t max_atomic_arg;
+	uint32_t max_atomic_arg;	/* bytes */
 	uint32_t max_send_sge;
-	uint64_t sizes;
+	uint64_t sizes;		/* bit n: 2^n bytes */
 
 	struct mxedv_qp_ex *mqp;	/* of backend_mxe.c */
 	struct emu_qp *emu;		/* of backend_emu.c, owned */
 	struct mlx5dv_qp_ex *mlx5_qpx;	/* of backend_mlx5.c */
-	struct exp_mlx5_sq *mlx5_sq;	/* as well, owned */
+	struct exp_mlx5_sq *mlx5_sq;	/* of backend_mlx5.c, owned */
 };
 
-/* Returns NULL if qp was not created by ibv_exp_create_qp() with a backend. */
+/**
+ * exp_qp_find() - Find the entry of a QP.
+ * @qp: any QP
+ *
+ * Return: the entry, or NULL if ibv_exp_create_qp() did not create @qp for
+ * masked atomics.
+ */
 const struct exp_qp *exp_qp_find(struct ibv_qp *qp);
 
-/* Takes over `new`, the entry of the queue pair that has just been created. */
+/**
+ * exp_qp_add() - Add the entry of a new QP.
+ * @qp: the QP
+ * @new: its entry, of which the table takes ownership
+ */
 void exp_qp_add(struct ibv_qp *qp, struct exp_qp *new);
 
-/* Forgets the queue pair that was at this address before qp was created there. */
+/**
+ * exp_qp_forget() - Release the entry of an earlier QP at the same address.
+ * @qp: new QP
+ */
 void exp_qp_forget(const struct ibv_qp *qp);
 
-/* ibv_modify_qp(), with `std` as the one of libibverbs. */
+/**
+ * exp_modify_qp() - Implement ibv_modify_qp().
+ * @qp: any QP
+ * @attr: as for ibv_modify_qp()
+ * @mask: as for ibv_modify_qp()
+ * @std: ibv_modify_qp() of libibverbs
+ *
+ * Return: as ibv_modify_qp().
+ */
 int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			     int mask));
 
-/* ibv_destroy_qp(), with `std` as the one of libibverbs. */
+/**
+ * exp_destroy_qp() - Implement ibv_destroy_qp().
+ * @qp: any QP
+ * @std: ibv_destroy_qp() of libibverbs
+ *
+ * Return: as ibv_destroy_qp().
+ */
 int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp));
 
 #endif /* EXP_QP_TABLE_H */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_post_send().  It posts to a queue pair with a backend by the builders of
- * ibv_qp_ex, so that one call rings one doorbell whatever it mixes.  To any other queue
- * pair it posts what the standard verbs have, by ibv_post_send().
+ * ibv_exp_post_send(), which programs call. On QPs of a backend it uses the
+ * builders of ibv_qp_ex, so that a call rings the doorbell only once, whatever
+ * the requests are. On all other QPs it calls ibv_post_send(), and supports
+ * only the requests of the standard verbs.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "calls.h"
 
-/* Work requests that are translated at a time. */
+/* Maximum number of requests per call of ibv_post_send(). */
 #define EXP_STD_BATCH 16
 
 /* ---- queue pairs with a backend ---------------------------------------- */
@@ -68,7 +69,7 @@ static void build_plain(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 	build_data(qpx, wr);
 }
 
-/* wr has passed exp_wr_check(). */
+/* Builds a request that exp_wr_check() has accepted. */
 static void build_wr(const struct exp_qp *entry,
 		     const struct ibv_exp_send_wr *wr)
 {
@@ -152,8 +153,9 @@ static int post_native(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 	}
 
 	/*
-	 * A failing batch posts nothing, whereas this call posts what precedes
-	 * the bad request: find that one by posting them singly.
+	 * A batch that fails posts nothing, but this function must post all
+	 * requests before the bad one. Find that one by posting each request
+	 * separately.
 	 */
 	ret = batch_end(entry, true);
 	if (ret) {
@@ -175,8 +177,8 @@ static int post_native(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 /* ---- other queue pairs ------------------------------------------------- */
 
 /*
- * No masked atomics here.  EINVAL where the device has them, but the queue pair
- * was not made for them: its max_atomic_arg is 0.
+ * Returns EINVAL if the device has masked atomics, but the QP was not created
+ * for them. Returns ENOSYS if the device has none.
  */
 static int masked_error(const struct ibv_qp *qp)
 {

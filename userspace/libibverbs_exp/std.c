@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The calls of libibverbs that this library interposes (interpose.c).  All other files call
- * these instead, because a name like ibv_destroy_qp() means the interposed call here.
+ * The functions of libibverbs that this library interposes (interpose.c). All
+ * other files call these, because a name such as ibv_destroy_qp() refers to the
+ * interposing function here.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@ static void *find_call(void *libibverbs, const char *name)
 	return call;
 }
 
-/* This library is linked with libibverbs: it is loaded, and has them all. */
+/* libibverbs is loaded, because this library is linked with it. */
 static void find_calls(void)
 {
 	void *libibverbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* std.c has the calls of libibverbs that this library interposes. */
+/* The functions of libibverbs that this library interposes (std.c). */
 #ifndef EXP_STD_H
 #define EXP_STD_H
 
@@ -14,7 +14,12 @@ struct exp_std {
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 };
 
-/* Never NULL.  Ends the process if libibverbs has not got one of them. */
+/**
+ * exp_std() - Get the functions of libibverbs that this library interposes.
+ *
+ * Return: the functions, never NULL. Aborts the process if libibverbs lacks one
+ * of them.
+ */
 const struct exp_std *exp_std(void);
 
 #endif /* EXP_STD_H */

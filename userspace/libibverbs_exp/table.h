@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table holds what this library knows of objects of libibverbs, by their addresses.
+ * A hash table of objects of libibverbs, by their addresses.
  *
- * Objects may come and go without this library seeing it.  So entries are only
- * added, and one whose object is gone is used again for the next at that address:
- * there are never more than the process had addresses of such objects.
+ * Objects may be created and destroyed without this library being called.
+ * Therefore entries are never removed, and the entry of a destroyed object is
+ * reused for the next object at its address. The number of entries is limited
+ * by the number of addresses that the process has used for objects.
  *
- * Locking: exp_table_add() with the table's lock held, and after a look that the
- * address has no entry; exp_table_find() anywhere, it never waits.  What is in the
- * entries is up to the user.
+ * Locking: exp_table_add() needs the lock of the table. exp_table_find() needs
+ * no lock and never waits. The user synchronises access to the contents of
+ * entries.
  */
 #ifndef EXP_TABLE_H
 #define EXP_TABLE_H
@@ -19,7 +20,10 @@
 #define EXP_TABLE_BITS 10
 #define EXP_TABLE_SIZE (1 << EXP_TABLE_BITS)
 
-/* The first member of the user's structure.  Does not change once it is added. */
+/*
+ * The first member of the structure of the user. Does not change once it is in
+ * a table.
+ */
 struct exp_entry {
 	struct exp_entry *next;
 	const void *object;
@@ -32,15 +36,27 @@ struct exp_table {
 
 #define EXP_TABLE_INIT { .lock = PTHREAD_MUTEX_INITIALIZER }
 
+/**
+ * exp_table_hash() - Hash an address.
+ * @object: the address
+ *
+ * Return: index in exp_table.heads.
+ */
 static inline unsigned int exp_table_hash(const void *object)
 {
-	/* Allocations are 16 bytes apart at least; spread the rest. */
+	/* The low 4 bits are equal, because malloc() aligns to 16 bytes. */
 	uint64_t hash = ((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15ull;
 
 	return (unsigned int)(hash >> (64 - EXP_TABLE_BITS));
 }
 
-/* The user's structure, or NULL. */
+/**
+ * exp_table_find() - Find the entry of an object.
+ * @table: the table
+ * @object: address of the object
+ *
+ * Return: the structure of the user, or NULL.
+ */
 static inline void *exp_table_find(struct exp_table *table, const void *object)
 {
 	struct exp_entry *entry;
@@ -52,6 +68,12 @@ static inline void *exp_table_find(struct exp_table *table, const void *object)
 	return entry;
 }
 
+/**
+ * exp_table_add() - Add an entry.
+ * @table: the table, whose lock is held
+ * @entry: first member of the structure of the user
+ * @object: address of the object, which has no entry yet
+ */
 static inline void exp_table_add(struct exp_table *table,
 				 struct exp_entry *entry, const void *object)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The calls that are not supported on any device.  They do what those of OFED did on a
- * device whose provider did not implement them, and call nothing.
+ * Functions that are not supported on any device. Programs call them. They fail
+ * in the same way as those of OFED did if the provider did not implement them.
  */
 #include "calls.h"
 
-/* The arguments are named in the header. */
+/* The parameters are unused. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 EXP_EXPORT

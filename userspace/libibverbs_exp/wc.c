@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completions: reading those of an extended completion queue, and the opcodes of atomics.
- * cq.c, emu_cq.c and the backends call it.
+ * Reads completions of extended CQs, and corrects the opcodes of atomics. cq.c,
+ * emu_cq.c and the backends call it.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 void exp_wc_fix_atomic(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 {
-	/* 9 and 10 are of masked atomics; the standard verbs use 9 otherwise. */
+	/* 9 and 10 are masked atomics. The standard verbs use 9 differently. */
 	switch ((int)std->opcode) {
 	case IBV_EXP_WC_MASKED_COMP_SWAP:
 	case IBV_EXP_WC_MASKED_FETCH_ADD:
@@ -32,7 +32,7 @@ void exp_wc_read(struct ibv_cq_ex *cq, const struct ibv_cq_ex *calls,
 	wc->status = cq->status;
 	wc->vendor_err = calls->read_vendor_err(cq);
 	wc->qp_num = calls->read_qp_num(cq);
-	/* Nothing else is valid then. */
+	/* No other member is valid in an error completion. */
 	if (wc->status != IBV_WC_SUCCESS)
 		return;
 	wc->opcode = calls->read_opcode(cq);

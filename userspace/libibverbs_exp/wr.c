@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The translation of work requests to the standard verbs.  send.c calls it on queue pairs
- * without a backend, and backend_emu.c.
+ * Translates work requests to the standard verbs. send.c calls it for QPs that
+ * have no entry in qp_table.c, and backend_emu.c for emulated QPs.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A work request is checked before it is posted, inline, and translated to the
- * standard verbs by wr.c.
+ * Checks of work requests before they are posted, and their translation to the
+ * standard verbs (wr.c).
  */
 #ifndef EXP_WR_H
 #define EXP_WR_H
@@ -12,44 +12,74 @@
 
 #include "qp_table.h"
 
-/* More pieces than this are not taken inline. */
+/* Maximum number of SGEs of inline data. */
 #define EXP_WR_MAX_INLINE_SGE 64
 
-/* The flags of a work request that the standard verbs have too. */
+/* Flags of a work request that also exist in the standard verbs. */
 #define EXP_SEND_STD_FLAGS						\
 	(IBV_EXP_SEND_FENCE | IBV_EXP_SEND_SIGNALED |			\
 	 IBV_EXP_SEND_SOLICITED | IBV_EXP_SEND_INLINE)
 
+/**
+ * exp_wr_is_masked() - Check if a request is a masked atomic.
+ * @wr: the request
+ *
+ * Return: true if it is.
+ */
 static inline bool exp_wr_is_masked(const struct ibv_exp_send_wr *wr)
 {
 	return wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP ||
 	       wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD;
 }
 
-/* The operands of a masked atomic. */
+/**
+ * exp_wr_cmp_swap() - Get the operands of a masked compare-and-swap.
+ * @wr: the request
+ *
+ * Return: the operands.
+ */
 static inline const struct ibv_exp_cmp_swap *
 exp_wr_cmp_swap(const struct ibv_exp_send_wr *wr)
 {
 	return &wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
 }
 
+/**
+ * exp_wr_fetch_add() - Get the operands of a masked fetch-and-add.
+ * @wr: the request
+ *
+ * Return: the operands.
+ */
 static inline const struct ibv_exp_fetch_add *
 exp_wr_fetch_add(const struct ibv_exp_send_wr *wr)
 {
 	return &wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
 }
 
+/**
+ * exp_wr_is_inline() - Check if a request has inline data.
+ * @wr: the request
+ *
+ * Return: true if it has.
+ */
 static inline bool exp_wr_is_inline(const struct ibv_exp_send_wr *wr)
 {
 	return wr->exp_send_flags & IBV_EXP_SEND_INLINE;
 }
 
+/**
+ * exp_wr_check_masked() - Check the operand size of a masked atomic.
+ * @entry: QP for the request
+ * @wr: the request
+ *
+ * Return: 0 or EINVAL.
+ */
 static inline int exp_wr_check_masked(const struct exp_qp *entry,
 				      const struct ibv_exp_send_wr *wr)
 {
 	uint32_t log_arg_sz = wr->ext_op.masked_atomics.log_arg_sz;
 
-	/* Operands by reference were never implemented. */
+	/* OFED never implemented operands by reference. */
 	if (!(wr->exp_send_flags & IBV_EXP_SEND_EXT_ATOMIC_INLINE))
 		return EINVAL;
 	if (log_arg_sz >= 64 || !(entry->sizes & (1ULL << log_arg_sz)))
@@ -59,7 +89,13 @@ static inline int exp_wr_check_masked(const struct exp_qp *entry,
 	return 0;
 }
 
-/* Returns 0, or the errno with which wr is refused on that queue pair. */
+/**
+ * exp_wr_check() - Check a request before it is posted.
+ * @entry: QP for the request
+ * @wr: the request
+ *
+ * Return: 0 or EINVAL.
+ */
 static inline int exp_wr_check(const struct exp_qp *entry,
 			       const struct ibv_exp_send_wr *wr)
 {
@@ -92,7 +128,14 @@ static inline int exp_wr_check(const struct exp_qp *entry,
 	}
 }
 
-/* Translates a request that is no masked atomic.  Returns 0 or EINVAL. */
+/**
+ * exp_wr_to_std() - Translate a request to the standard verbs.
+ * @qp: QP for the request
+ * @std: filled in
+ * @wr: the request, not a masked atomic
+ *
+ * Return: 0 or EINVAL.
+ */
 int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
 		  const struct ibv_exp_send_wr *wr);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Address handles.  The kernel gives each a number, by which the work requests of
- * send.c name it.
+ * Address handles. The kernel assigns each of them a number, which send.c
+ * writes into the WQEs. libibverbs calls these functions through the table in
+ * device.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct mxe_create_ah_resp_full {
 
 static_assert(offsetof(struct mxe_create_ah_resp_full, drv) ==
 		      sizeof(struct ib_uverbs_create_ah_resp),
-	      "the driver's response stands directly behind");
+	      "the driver's response directly follows that of the core");
 
 struct ibv_ah *mxe_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {

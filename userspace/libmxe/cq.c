@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues: the program polls the ring without a system call.  libibverbs calls
- * these functions by the table in device.c and by the pointers in struct ibv_cq_ex; qp.c
- * calls mxe_cq_purge().
+ * Completion queues, which the program polls without a system call. libibverbs
+ * calls these functions through the table in device.c and the pointers in
+ * struct ibv_cq_ex. qp.c calls mxe_cq_purge().
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #include "mxe.h"
 
-/* What MLNX_OFED's experimental verbs called the masked completions. */
+/* Opcodes of masked atomics in the experimental verbs of MLNX_OFED. */
 enum {
 	EXP_WC_MASKED_COMP_SWAP	= 9,
 	EXP_WC_MASKED_FETCH_ADD	= 10,
@@ -33,7 +33,10 @@ enum {
 		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 };
 
-/* By enum mxe_wc_opcode; some have no name in older headers. */
+/*
+ * Indexed by enum mxe_wc_opcode. Older headers of libibverbs have no names for
+ * FLUSH and ATOMIC WRITE.
+ */
 static const uint8_t mxe_wc_opcodes[] = {
 	[MXE_WC_SEND] = IBV_WC_SEND,
 	[MXE_WC_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
@@ -48,7 +51,7 @@ static const uint8_t mxe_wc_opcodes[] = {
 	[MXE_WC_MASKED_FETCH_ADD] = IBV_WC_FETCH_ADD,
 };
 
-/* Valid if the status is success; of an error, only send or receive counts. */
+/* Of a failed request, only the distinction of send and receive is valid. */
 static inline enum ibv_wc_opcode mxe_wc_opcode(const struct mxe_cqe *cqe)
 {
 	unsigned int opcode = cqe->opcode;
@@ -78,9 +81,10 @@ static unsigned int mxe_wc_flags(const struct mxe_cqe *cqe)
 }
 
 /*
- * A RoCE completion has no service level. Of a datagram it has to say what header
- * came before it (IBTA A17.4.5.1), for which the verbs have no field: applications
- * look for it here, as ConnectX puts it. 8: with UDP, 1: IPv6, 2: IPv4.
+ * RoCE has no service level. The completion of a datagram must report the type
+ * of its network header (IBTA A17.4.5.1), for which the verbs have no field.
+ * Applications expect it in sl, in the encoding of ConnectX: 8 for UDP, plus 1
+ * for IPv6 or 2 for IPv4.
  */
 static uint8_t mxe_wc_sl(const struct mxe_cqe *cqe)
 {
@@ -123,8 +127,9 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 }
 
 /*
- * Drop what a queue pair that has stopped left behind; the others move up to
- * the producer's side, in their order.
+ * Moves the remaining completions towards the producer index, in their order,
+ * and then advances the consumer index. The kernel adds no completions of this
+ * QP any more.
  */
 void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num)
 {
@@ -253,7 +258,7 @@ static uint64_t mxe_now_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* As long ago by the one clock as by the other. */
+/* Subtracts the age of the completion from the current wall-clock time. */
 static uint64_t mxe_read_completion_wallclock_ns(struct ibv_cq_ex *ibcq)
 {
 	uint64_t ago = mxe_now_ns(CLOCK_MONOTONIC) -
@@ -340,7 +345,7 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	/* Single threaded is a promise that the lock does not need. */
+	/* IBV_CREATE_CQ_ATTR_SINGLE_THREADED is accepted but has no effect. */
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
 	    attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) {
 		errno = EOPNOTSUPP;
@@ -364,9 +369,9 @@ struct mxe_resize_cq_resp_full {
 };
 
 /*
- * The lock is held meanwhile: what is polled from the old memory after the
- * kernel has copied it would be seen twice.  A queue whose new memory cannot
- * be mapped gives nothing any more; the error says so.
+ * Holds the lock throughout, because a completion that was polled from the old
+ * ring after the kernel has copied it would be polled twice. If the new ring
+ * cannot be mapped, this fails and the CQ delivers no more completions.
  */
 int mxe_resize_cq(struct ibv_cq *ibcq, int cqe)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The provider's entry: devices, contexts, and the table of the verbs that libibverbs
- * calls.  It refers to all objects below it.
+ * The entry point of the provider: devices, contexts, and the table of verbs
+ * that libibverbs calls. It refers to the functions of all other files.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -74,8 +74,8 @@ static int mxe_query_device_ex(struct ibv_context *context,
 }
 
 /*
- * The clock of completions.  Providers put their cycles, all of them, where the
- * nanoseconds of a time would be; ours are nanoseconds.
+ * Reads the clock of the completion timestamps. By the convention of libibverbs
+ * the whole raw clock value is in tv_nsec. Our raw clock counts nanoseconds.
  */
 static int mxe_query_rt_values(struct ibv_context *context,
 			       struct ibv_values_ex *values)
@@ -162,7 +162,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.set_ece = mxe_set_ece,
 };
 
-/* Owns cmd_fd, also when it fails. */
+/* Takes over cmd_fd, also on failure. */
 static struct verbs_context *mxe_alloc_context(struct ibv_device *device,
 					       int cmd_fd, void *private_data)
 {

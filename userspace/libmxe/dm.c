@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Device memory, which the process maps and the CPU copies to and from.  libibverbs calls
- * these functions by the table in device.c.
+ * Device memory, which the process maps and copies to and from. libibverbs
+ * calls these functions through the table in device.c and the pointers in
+ * struct ibv_dm.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 
 struct mxe_dm {
 	struct verbs_dm vdm;
-	uint64_t length;		/* as asked for */
-	size_t map_size;
+	uint64_t length;		/* requested; bytes */
+	size_t map_size;		/* bytes */
 	char *mem;
 };
 
@@ -24,7 +25,7 @@ static struct mxe_dm *to_mdm(struct ibv_dm *dm)
 	return mxe_container(dm, struct mxe_dm, vdm.dm);
 }
 
-/* In words of 4 bytes, as adapters have it. */
+/* Offset and length must be multiples of 4, as on adapters. */
 static int mxe_dm_check(const struct mxe_dm *dm, uint64_t offset, size_t length)
 {
 	if (offset % 4 || length % 4)
@@ -54,7 +55,7 @@ static int mxe_memcpy_from_dm(void *host, struct ibv_dm *ibdm, uint64_t offset,
 	return ret;
 }
 
-/* UVERBS_METHOD_DM_ALLOC with mxe's own attribute. */
+/* Calls UVERBS_METHOD_DM_ALLOC with mxe's own attribute. */
 static int mxe_ioctl_alloc_dm(struct ibv_context *context,
 			      const struct ibv_alloc_dm_attr *attr,
 			      struct mxe_alloc_dm_resp *resp, uint32_t *handle)
@@ -136,7 +137,7 @@ struct ibv_mr *mxe_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 
 	if (!vmr)
 		return NULL;
-	/* What is beyond the length asked for is nobody's. */
+	/* Memory beyond the requested length must not be registered. */
 	ret = offset > dm->length || length > dm->length - offset ? EINVAL :
 	      ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length, access, vmr,
 				NULL);

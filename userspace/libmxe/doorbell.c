@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The doorbell: a write() that tells the kernel of new work requests, of one QP or of many.
- * send.c, recv.c and mxedv.c call it.
+ * The doorbell, a write() that tells the kernel about new work requests of one
+ * or more QPs. send.c, recv.c and mxedv.c call these functions.
  */
 #include <errno.h>
 #include <unistd.h>
 
 #include "doorbell.h"
 
-enum { DOORBELLS = 128 };	/* in one system call */
+enum { DOORBELLS = 128 };	/* maximum in one system call */
 
 /*
- * Returns 0 or the first error.  A QP that does not exist any more does not keep the
- * others from being rung.  Leaves errno unchanged.
+ * Returns 0 or the first error, a positive errno. Skips a QP that does not
+ * exist any more, and rings for the others. Leaves errno unchanged.
  */
 static int mxe_doorbell_write(int fd, const struct mxe_doorbell *db, size_t num)
 {
@@ -39,10 +39,10 @@ static int mxe_doorbell_write(int fd, const struct mxe_doorbell *db, size_t num)
 }
 
 /*
- * There is no error to return: the requests are the kernel's from the moment
- * they were published, whatever becomes of the doorbell.  It fails only if
- * the device has gone, and posting to such a device succeeds on hardware too:
- * the process learns of it from IBV_EVENT_DEVICE_FATAL.
+ * Returns no error, because the requests belong to the kernel once they are
+ * published. The doorbell fails only if the device was removed. Posting to a
+ * removed device succeeds on adapters, too; the process learns of the removal
+ * from IBV_EVENT_DEVICE_FATAL.
  */
 void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Enhanced connection establishment (ECE): the two ends of a connection tell each other
- * which masked atomics they execute.  libibverbs calls mxe_query_ece() and mxe_set_ece()
- * by the table in device.c, qp.c resets the result, and send.c reads it.
+ * Enhanced connection establishment (ECE), by which both sides of a connection
+ * exchange which masked atomics they execute. libibverbs calls mxe_query_ece()
+ * and mxe_set_ece() through the table in device.c. qp.c resets the result, and
+ * send.c reads it.
  *
- * librdmacm hands options on only if they come from a peer with the same vendor ID, so a
- * connection to any other device is established without them.
+ * librdmacm passes on only options of a peer with the same vendor ID. A
+ * connection to any other device is therefore established without ECE.
  */
 #include <errno.h>
 
@@ -15,9 +16,9 @@ static_assert(MXEDV_ECE_MASKED_ATOMIC_4 == 4 &&
 	      MXEDV_ECE_MASKED_ATOMIC_8 == 8 &&
 	      MXEDV_ECE_MASKED_ATOMIC_16 == 16 &&
 	      MXEDV_ECE_MASKED_ATOMIC_32 == 32,
-	      "the option of a size is its number of bytes");
+	      "the option for a size is its number of bytes");
 
-/* What this end executes as a responder. */
+/* Returns the options for the masked atomics that the device executes. */
 static uint32_t mxe_ece_offer(const struct mxe_qp *qp)
 {
 	const uint32_t both = MXE_MASKED_ATOMIC_CMP_SWAP |
@@ -51,10 +52,12 @@ int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
-/* Under sq.lock. */
+/* Called with sq.lock held. */
 static void mxe_set_masked_sizes(struct mxe_qp *qp)
 {
-	/* From 4 bytes on; bit n of the options stands for 2^n, too. */
+	/*
+	 * One bit per size from 4 bytes to max_atomic_arg, as in the options.
+	 */
 	uint32_t carried = qp->max_atomic_arg ? (qp->max_atomic_arg << 1) - 4 : 0;
 
 	qp->masked_sizes = qp->has_ece ? carried & qp->ece_options : carried;
@@ -64,7 +67,7 @@ int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 
-	/* The options of other vendors say nothing that is known here. */
+	/* The meaning of another vendor's options is unknown. */
 	if (ece->comp_mask || ece->vendor_id != MXE_VENDOR_ID) {
 		errno = EINVAL;
 		return errno;
@@ -78,7 +81,6 @@ int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
-/* The next connection is with another peer. */
 void mxe_ece_reset(struct mxe_qp *qp)
 {
 	pthread_spin_lock(&qp->sq.lock);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Calls of uverbs methods that libibverbs has no function for.  The objects of mxe's
- * own ABI use it: the context, device memory and the poll thread.
+ * Calls uverbs methods for which libibverbs has no function. device.c, dm.c and
+ * poll_thread.c call it for the objects, methods and attributes of mxe's own
+ * ABI.
  */
 #include <errno.h>
 #include <string.h>

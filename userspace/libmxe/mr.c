@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory regions, which only the kernel knows.  libibverbs calls these functions by the
- * table in device.c.
+ * Memory regions, which have no state in the library. libibverbs calls these
+ * functions through the table in device.c.
  */
 #include <errno.h>
 #include <stdlib.h>

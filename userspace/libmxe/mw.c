@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory windows.  libibverbs calls these functions by the table in device.c; a bind is a
- * work request that send.c posts.
+ * Memory windows. libibverbs calls these functions through the table in
+ * device.c. mxe_bind_mw() posts a send request through send.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,10 +37,7 @@ int mxe_dealloc_mw(struct ibv_mw *mw)
 	return ret;
 }
 
-/*
- * Windows of type 1: a request on the send queue like the others, with the
- * next key.
- */
+/* Binds a type 1 window by a send request, which gives it the next rkey. */
 int mxe_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		struct ibv_mw_bind *bind)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The direct verbs, mxedv_*(): the calls of mxedv.h that a program links with.  They check
- * their arguments, and that the device is one of mxe, before they call the provider.
+ * The direct verbs of mxedv.h, which programs call. They check their arguments,
+ * and that the device is an mxe device, before they call the other files.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum {
 				MXEDV_QP_CREATE_EXP_WC_OPCODE |
 				MXEDV_QP_CREATE_DEFER_DOORBELL |
 				MXEDV_QP_CREATE_POLLED,
-	/* Either the program says when to send, or a thread looks. */
+	/* Mutually exclusive. */
 	MXEDV_QP_CREATE_EITHER = MXEDV_QP_CREATE_DEFER_DOORBELL |
 				 MXEDV_QP_CREATE_POLLED,
 	MXEDV_QP_INIT_ATTRS = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -25,14 +25,14 @@ static_assert(sizeof(struct mxedv_device_attr) == 48 &&
 	      sizeof(struct mxedv_qp_init_attr) == 16 &&
 	      sizeof(struct mxedv_qp_ex) == 40 &&
 	      sizeof(struct mxedv_poll_thread_attr) == 16,
-	      "structures of the library's ABI");
+	      "these structures are part of the library's ABI");
 static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
 		      (int)MXE_MASKED_ATOMIC_CMP_SWAP &&
 	      (int)MXEDV_MASKED_ATOMIC_FETCH_ADD ==
 		      (int)MXE_MASKED_ATOMIC_FETCH_ADD &&
 	      (int)MXEDV_ATOMIC_REPLY_HOST == (int)MXE_ATOMIC_REPLY_HOST &&
 	      (int)MXEDV_ATOMIC_REPLY_BE == (int)MXE_ATOMIC_REPLY_BE,
-	      "the kernel's words are passed on");
+	      "values of the kernel are passed on unchanged");
 
 MXE_EXPORT bool mxedv_is_supported(struct ibv_device *device)
 {
@@ -112,8 +112,8 @@ mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx)
 }
 
 /*
- * The library does not record deferred doorbells: the posted requests are in the ring,
- * and the program names the QPs to look at.
+ * The library does not record deferred doorbells, because the program passes
+ * the QPs and the kernel finds the posted requests in their rings.
  */
 MXE_EXPORT int mxedv_ring_doorbells(struct ibv_context *context,
 				    struct ibv_qp *const *qps, uint32_t num_qps)

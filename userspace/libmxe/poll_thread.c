@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The poll thread: a thread of the process that stays in the kernel and looks at the send
- * queues.  mxedv.c starts and stops it, device.c ends it with the context.
+ * The poll thread, a thread of the process that runs in the kernel and polls
+ * the send queues of a context. mxedv.c starts and stops it. device.c stops it
+ * before it frees the context.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,8 +14,8 @@
 #include "mxe.h"
 
 /*
- * It leaves the kernel now and then, where somebody wants something of the
- * thread.  Meanwhile the process rings.
+ * The ioctl returns EINTR whenever the thread has other work to do. Until it is
+ * called again, posting rings the doorbell.
  */
 static void *mxe_poll_thread(void *arg)
 {
@@ -27,7 +28,10 @@ static void *mxe_poll_thread(void *arg)
 	return NULL;
 }
 
-/* Signals are for the threads of the program; 0 or a positive errno. */
+/*
+ * Creates the thread with all signals blocked, so that the threads of the
+ * program handle them. Returns 0 or a positive errno.
+ */
 static int mxe_poll_thread_create(struct mxe_poll_thread *poll)
 {
 	sigset_t all, old;
@@ -52,14 +56,14 @@ static int mxe_alloc_poller(struct mxe_context *ctx, int *fd)
 	ret = mxe_ioctl(&ctx->vctx.context, MXE_OBJECT_POLLER,
 			MXE_METHOD_POLLER_ALLOC, &attr, 1);
 	if (ret == EPROTONOSUPPORT)
-		return EOPNOTSUPP;	/* an older module */
+		return EOPNOTSUPP;	/* the module has no pollers */
 	if (ret)
 		return ret;
 	*fd = attr.data_s64;
 	return 0;
 }
 
-/* With the lock held. */
+/* Called with poll.lock held. */
 static int mxe_poll_thread_run(struct mxe_context *ctx, uint32_t idle_us)
 {
 	struct mxe_poll_thread *poll = &ctx->poll;
@@ -80,7 +84,10 @@ static int mxe_poll_thread_run(struct mxe_context *ctx, uint32_t idle_us)
 	return 0;
 }
 
-/* In a child of the process there is no thread: it goes on in the parent. */
+/*
+ * After fork() the thread runs only in the parent. The child just closes its
+ * copy of the file.
+ */
 static int mxe_poll_thread_end(struct mxe_poll_thread *poll)
 {
 	if (!poll->pid)

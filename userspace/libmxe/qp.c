@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Creation, change and destruction of queue pairs.  libibverbs calls these functions by
- * the table in device.c, and mxedv.c calls mxe_create_qp_dv().
+ * Creation, modification and destruction of QPs. libibverbs calls these
+ * functions through the table in device.c, and mxedv.c calls
+ * mxe_create_qp_dv().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,10 +27,10 @@ struct mxe_create_qp_resp_full {
 };
 
 static_assert(sizeof(struct ib_uverbs_ex_create_qp_resp) % 8 == 0,
-	      "the driver's response stands directly behind");
+	      "the driver's response directly follows that of the core");
 static_assert((int)MXEDV_QP_CREATE_ATOMIC_BE_REPLY ==
 		      (int)MXE_QP_CREATE_ATOMIC_BE_REPLY,
-	      "the flag is passed on");
+	      "the flag is passed on unchanged");
 
 static uint32_t mxe_kernel_flags(uint32_t create_flags)
 {
@@ -37,7 +38,10 @@ static uint32_t mxe_kernel_flags(uint32_t create_flags)
 	       (create_flags & MXEDV_QP_CREATE_POLLED ? MXE_QP_CREATE_POLLED : 0);
 }
 
-/* What the device must be able to do for these; 0 or a positive errno. */
+/*
+ * Checks that the device supports the requested atomics. Returns 0, EINVAL, or
+ * EOPNOTSUPP.
+ */
 static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
 			     uint32_t create_flags, uint32_t max_atomic_arg)
 {
@@ -48,7 +52,7 @@ static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
 		return 0;
 	if (max_atomic_arg & (max_atomic_arg - 1))
 		return EINVAL;
-	/* 2^n bytes have bit n: the number of bytes, of zeroes behind the 1. */
+	/* max_atomic_arg is 2^n bytes, which is bit n of log_arg_sizes. */
 	if (!(caps->log_arg_sizes >> __builtin_ctz(max_atomic_arg) & 1))
 		return EOPNOTSUPP;
 	return 0;
@@ -57,7 +61,7 @@ static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
 static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
 			 const struct mxe_create_qp_resp *resp)
 {
-	/* Before the gather list; see struct mxe_send_wqe. */
+	/* Precede the scatter/gather list; see struct mxe_send_wqe. */
 	size_t operands = qp->max_atomic_arg > sizeof(uint64_t) ?
 			  4 * (size_t)qp->max_atomic_arg : 0;
 	size_t sges = (size_t)resp->sq.max_sge * sizeof(struct mxe_sge);
@@ -115,7 +119,10 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	if (ret)
 		goto err_destroy;
 
-	/* A device may only reply in big-endian, which the creator has to ask for. */
+	/*
+	 * If the device replies only in big-endian, the program must request
+	 * that with the flag. Otherwise atomics are refused.
+	 */
 	atomics = cmd.drv.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY ||
 		  ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST;
 	mxe_send_init(qp, attr->qp_type, atomics);
@@ -167,8 +174,8 @@ struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 }
 
 /*
- * A target of XRC that another process has made, or this one before: a handle
- * for it, by which it can be modified and queried.
+ * Opens an existing XRC target QP, of this or another process, to modify and
+ * query it. The handle has no rings.
  */
 struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 			   struct ibv_qp_open_attr *attr)
@@ -202,7 +209,10 @@ static void mxe_qp_purge(struct ibv_qp *ibqp)
 		mxe_cq_purge(ibqp->recv_cq, ibqp->qp_num);
 }
 
-/* Once the kernel has reset the queue pair it adds no completions. */
+/*
+ * Purges the CQs after the kernel has reset the QP, because only then it adds
+ * no more completions.
+ */
 int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
@@ -231,14 +241,13 @@ int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 }
 
 /*
- * The kernel destroys the queue pair first, so that a destroy that fails changes
- * nothing.  A queue pair that is attached to a multicast group, or that another
- * thread is using, cannot be destroyed (EBUSY).
+ * The kernel destroys the QP first, so that a failure changes nothing. It
+ * returns EBUSY if the QP is attached to a multicast group or another thread
+ * is using it.
  *
- * After that the kernel adds no completions for it, and the ones that it has left
- * behind are dropped.  No completion of a new queue pair is dropped with them: the
- * kernel assigns queue pair numbers cyclically, so it does not assign this number
- * again before it has assigned all others.
+ * The kernel then adds no more completions for the QP, and the remaining ones
+ * are dropped. This cannot drop completions of a new QP, because the kernel
+ * assigns QP numbers cyclically and assigns all others before it reuses one.
  */
 int mxe_destroy_qp(struct ibv_qp *ibqp)
 {

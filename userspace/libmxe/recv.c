@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receive queues: mapping them, and posting to them.  libibverbs calls mxe_post_recv();
- * qp.c and srq.c call the rest.
+ * Mapping of receive queues, and posting to them. libibverbs calls
+ * mxe_post_recv() through the table in device.c. qp.c and srq.c call the other
+ * functions.
  */
 #include <errno.h>
 
@@ -12,7 +13,7 @@ static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 {
 	struct mxe_recv_wqe *wqe;
 
-	/* Refuses a negative number, too: the stride bounds max_sge. */
+	/* Also refuses negative numbers, because the stride limits max_sge. */
 	if ((unsigned int)wr->num_sge > rq->max_sge)
 		return EINVAL;
 	if (mxe_ring_full(rq, index))
@@ -53,8 +54,8 @@ int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 	if (index != rq->index) {
 		mxe_ring_publish(rq, index);
 		/*
-		 * The kernel takes receives up when messages arrive.  Only if it
-		 * waits for new ones, to flush them, it must be told.
+		 * The kernel reads receive requests when messages arrive. It
+		 * needs a doorbell only if it has to flush new requests.
 		 */
 		need = mxe_ring_needs_doorbell(rq);
 	}
@@ -72,7 +73,7 @@ int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	bool need_doorbell;
 	int ret;
 
-	/* With a shared queue it has none of its own. */
+	/* A QP with an SRQ has no receive queue. */
 	if (ibqp->state == IBV_QPS_RESET || ibqp->srq) {
 		*bad_wr = wr;
 		return EINVAL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Mapping of the rings that the process shares with the kernel.  cq.c, recv.c and qp.c call
- * it; the entries are read and written by inline functions of ring.h.
+ * Mapping of the rings that the process shares with the kernel. cq.c, recv.c
+ * and qp.c call these functions. They access the entries with the inline
+ * functions of ring.h.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -9,18 +10,18 @@
 #include "mxe.h"
 
 static_assert(sizeof(struct mxe_ring_hdr) == 128, "ring header");
-static_assert(sizeof(struct mxe_send_wqe) == 72, "send work request");
-static_assert(sizeof(struct mxe_recv_wqe) == 16, "receive work request");
+static_assert(sizeof(struct mxe_send_wqe) == 72, "send WQE");
+static_assert(sizeof(struct mxe_recv_wqe) == 16, "receive WQE");
 static_assert(sizeof(struct mxe_cqe) == 64, "completion");
 static_assert(sizeof(struct mxe_sge) == sizeof(struct ibv_sge) &&
 	      offsetof(struct mxe_sge, length) ==
 		      offsetof(struct ibv_sge, length) &&
 	      offsetof(struct mxe_sge, lkey) == offsetof(struct ibv_sge, lkey),
-	      "a scatter/gather list is copied as it is");
+	      "scatter/gather lists are copied unchanged");
 
 /*
- * Map what the kernel described.  min_stride is what an entry holds at least;
- * an answer that would lead outside the area is refused.
+ * Returns EPROTO for a description whose entries are too small or exceed the
+ * mapping, so that posting and polling need no checks.
  */
 int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 		 const struct mxe_ring_info *info, size_t min_stride)
@@ -78,7 +79,7 @@ void mxe_ring_replace(struct mxe_ring *ring, struct mxe_ring *with)
 	pthread_spin_destroy(&with->lock);
 }
 
-/* The kernel has emptied the work queue and set both indices to 0. */
+/* The kernel has emptied the work queue and set both of its indices to 0. */
 void mxe_ring_reset(struct mxe_ring *ring)
 {
 	pthread_spin_lock(&ring->lock);

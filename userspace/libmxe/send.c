@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Posting to send queues: ibv_post_send(), ibv_wr_*() and mxedv_wr_*().  libibverbs and the
- * program call these functions by pointers, which qp.c and device.c set; they ring the
- * doorbell.
+ * Posting to send queues: ibv_post_send(), ibv_wr_*() and mxedv_wr_*().
+ * Programs call these functions through the table in device.c and the pointers
+ * that mxe_send_set_builders() sets. They call doorbell.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,11 +16,11 @@ enum {
 	LOG_ARG_SZ_4 = 2,
 	LOG_ARG_SZ_8 = 3,
 	LOG_ARG_SZ_MAX = 5,
-	NUM_OPERANDS = 4,	/* of a masked atomic in a work request */
+	NUM_OPERANDS = 4,	/* of a masked atomic, in its WQE */
 };
 
 #define PASSED_ON(ibv, kernel) \
-	static_assert((int)(ibv) == (int)(kernel), #ibv " is passed on")
+	static_assert((int)(ibv) == (int)(kernel), #ibv " is passed on unchanged")
 
 PASSED_ON(IBV_SEND_FENCE, MXE_SEND_FENCE);
 PASSED_ON(IBV_SEND_SIGNALED, MXE_SEND_SIGNALED);
@@ -44,7 +44,7 @@ PASSED_ON(IBV_WC_FLUSH, MXE_WC_FLUSH);
 
 /* ---- opcodes ----------------------------------------------------------- */
 
-/* The transports that take an opcode (IBTA table 38). */
+/* Transports that support an opcode (IBTA table 38). */
 enum {
 	TRANSPORT_RC = 1 << 0,
 	TRANSPORT_XRC = 1 << 1,
@@ -57,29 +57,35 @@ enum {
 
 /* Flags of an opcode. */
 enum {
-	MXE_WR_OP_INLINE = 1 << 0,	/* its data may stand in the request */
+	MXE_WR_OP_INLINE = 1 << 0,	/* accepts inline data */
 	MXE_WR_OP_IMM = 1 << 1,
-	MXE_WR_OP_INVALIDATE = 1 << 2,	/* has the key that is to be invalidated */
+	MXE_WR_OP_INVALIDATE = 1 << 2,	/* carries an rkey to invalidate */
 	MXE_WR_OP_REMOTE_ADDR = 1 << 3,
 	MXE_WR_OP_ATOMIC = 1 << 4,
 	MXE_WR_OP_SWAP = 1 << 5,	/* an atomic with a second operand */
-	MXE_WR_OP_WORD = 1 << 6,	/* writes one word, in the header if inline */
+	MXE_WR_OP_WORD = 1 << 6,	/* writes one word */
 	MXE_WR_OP_BIND = 1 << 7,
-	MXE_WR_OP_LOCAL = 1 << 8,	/* sends nothing and has no data */
-	/* For builders only: struct ibv_send_wr has no place for its operands. */
+	MXE_WR_OP_LOCAL = 1 << 8,	/* sends no packet, has no data */
+	/*
+	 * Only for builders, as struct ibv_send_wr has no room for the
+	 * operands.
+	 */
 	MXE_WR_OP_BUILDER = 1 << 9,
 };
 
 struct mxe_wr_row {
 	uint16_t flags;			/* MXE_WR_OP_* */
-	uint8_t transports;		/* 0: it cannot be posted */
-	uint32_t send_op;		/* IBV_QP_EX_WITH_*; 0: it has no builder there */
+	uint8_t transports;		/* 0: cannot be posted */
+	uint32_t send_op;		/* IBV_QP_EX_WITH_*, or 0 */
 };
 
-/* One for each bit of wr_opcodes and post_opcodes. */
+/* One row for each bit of wr_opcodes and post_opcodes. */
 enum { MXE_WR_ROWS = 32 };
 
-/* A new opcode needs a row here, and a builder if struct ibv_send_wr does not have it. */
+/*
+ * A new opcode needs a row here, and a builder if struct ibv_send_wr does not
+ * support it.
+ */
 static const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
 	[IBV_WR_SEND] = {
 		.flags = MXE_WR_OP_INLINE,
@@ -167,7 +173,7 @@ static unsigned int mxe_transport(enum ibv_qp_type type)
 		return TRANSPORT_XRC;
 	case IBV_QPT_XRC_RECV:
 		return 0;
-	default:	/* RC, and the types that the kernel refuses */
+	default:	/* RC, and types that the kernel refuses */
 		return TRANSPORT_RC;
 	}
 }
@@ -210,8 +216,8 @@ static bool mxe_has_opcode(uint32_t opcodes, uint32_t opcode)
 /* ---- work requests ----------------------------------------------------- */
 
 /*
- * Work requests on a queue pair in error are flushed and those on a draining
- * one wait; before RTS they are refused.
+ * Returns false if the QP is not ready to send yet. In the error state requests
+ * are accepted and flushed, and in SQD they wait.
  */
 static bool mxe_may_send(const struct mxe_qp *qp)
 {
@@ -225,7 +231,7 @@ static bool mxe_may_send(const struct mxe_qp *qp)
 	}
 }
 
-/* Bytes of operands that stand behind the header. */
+/* Returns the bytes of the operands between the WQE header and the data. */
 static size_t mxe_operands_size(const struct mxe_send_wqe *wqe)
 {
 	return wqe->log_arg_sz > LOG_ARG_SZ_8 ?
@@ -243,7 +249,7 @@ static inline void mxe_set_sges(struct mxe_send_wqe *wqe,
 	wqe->flags &= ~MXE_SEND_INLINE;
 }
 
-/* Add to the inline data behind wqe; false if it does not fit. */
+/* Appends inline data to the WQE. Returns false if they do not fit. */
 static bool mxe_add_inline(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 			   const void *data, size_t length)
 {
@@ -274,8 +280,8 @@ static void mxe_set_ud(struct mxe_send_wqe *wqe, struct ibv_ah *ah,
 }
 
 /*
- * Without a region the window is closed.  mw names the window, rkey the key
- * that it is to have.
+ * rkey is the new rkey of the window; the kernel finds the window by it. A bind
+ * without a region closes the window.
  */
 static void mxe_set_bind(struct mxe_send_wqe *wqe, uint32_t rkey,
 			 const struct ibv_mw_bind_info *info)
@@ -289,7 +295,7 @@ static void mxe_set_bind(struct mxe_send_wqe *wqe, uint32_t rkey,
 
 /* ---- ibv_post_send() --------------------------------------------------- */
 
-/* `flags` are those of the opcode, here and below. */
+/* flags are the MXE_WR_OP_* flags of the opcode, here and below. */
 static int mxe_set_local(struct mxe_send_wqe *wqe, const struct ibv_send_wr *wr,
 			 unsigned int flags)
 {
@@ -303,7 +309,7 @@ static int mxe_set_local(struct mxe_send_wqe *wqe, const struct ibv_send_wr *wr,
 static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			     const struct ibv_send_wr *wr, unsigned int flags)
 {
-	/* One test for the opcodes with neither. */
+	/* Opcodes with neither need only one test. */
 	if (flags & (MXE_WR_OP_IMM | MXE_WR_OP_INVALIDATE)) {
 		if (flags & MXE_WR_OP_IMM)
 			wqe->imm_data = wr->imm_data;
@@ -311,7 +317,7 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			wqe->invalidate_rkey = wr->invalidate_rkey;
 	}
 	if (!(flags & MXE_WR_OP_REMOTE_ADDR)) {
-		/* UD queue pairs take only these opcodes. */
+		/* The opcodes of UD QPs have no remote address. */
 		if (mxe_is_ud(qp)) {
 			if (!wr->wr.ud.ah)
 				return EINVAL;
@@ -333,7 +339,7 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 	return 0;
 }
 
-/* The data of an ATOMIC WRITE that are read when it is posted. */
+/* Copies the inline data of an ATOMIC WRITE, exactly one word. */
 static int mxe_set_atomic_write(struct mxe_send_wqe *wqe,
 				const struct ibv_send_wr *wr)
 {
@@ -358,11 +364,11 @@ static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 {
 	int i;
 
-	/* Refuses a negative number, too: the stride bounds max_sge. */
+	/* Also refuses negative numbers, because the stride limits max_sge. */
 	if ((unsigned int)wr->num_sge > sq->max_sge)
 		return EINVAL;
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
-		/* Without a list it would be of what wqe has. */
+		/* Without an SGE the word in the WQE would be sent. */
 		if (!wr->num_sge && flags & MXE_WR_OP_WORD)
 			return EINVAL;
 		mxe_set_sges(wqe, wr->sg_list, wr->num_sge);
@@ -380,7 +386,7 @@ static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 	return 0;
 }
 
-/* Build one work request in the free entry `index`. */
+/* Builds one WQE in the entry at index. Returns 0 or a positive errno. */
 static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
 			  const struct ibv_send_wr *wr)
 {
@@ -412,7 +418,7 @@ static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
 	return mxe_set_data(sq, wqe, wr, flags);
 }
 
-/* Windows of type 1 are bound by ibv_bind_mw() only. */
+/* Only ibv_bind_mw() may bind type 1 windows. */
 static bool mxe_is_bind_of_type_1(const struct ibv_send_wr *wr)
 {
 	return wr->opcode == IBV_WR_BIND_MW &&
@@ -462,8 +468,8 @@ int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 /* ---- builders ---------------------------------------------------------- */
 
 /*
- * An error is kept until ibv_wr_complete(), which then posts nothing.  After
- * one, batch_wqe is NULL and the setters have nothing to write to.
+ * Records the first error of a batch. ibv_wr_complete() returns it and posts
+ * nothing. batch_wqe is NULL from now on, so the setters write nothing.
  */
 static __attribute__((cold)) void mxe_batch_fail(struct mxe_qp *qp, int err)
 {
@@ -503,7 +509,10 @@ static void mxe_wr_abort(struct ibv_qp_ex *qpx)
 	pthread_spin_unlock(&to_mqp_ex(qpx)->sq.lock);
 }
 
-/* The next entry, as it was left; NULL after an error. */
+/*
+ * Returns the next entry, with its old contents, or NULL if this or an earlier
+ * request of the batch failed.
+ */
 static inline __attribute__((always_inline)) struct mxe_send_wqe *
 mxe_wr_next(struct mxe_qp *qp, uint8_t opcode)
 {
@@ -512,7 +521,9 @@ mxe_wr_next(struct mxe_qp *qp, uint8_t opcode)
 
 	if (qp->batch_err)
 		return NULL;
-	/* Which data are inline is said by the setter. */
+	/*
+	 * IBV_SEND_INLINE is ignored, because the setter selects inline data.
+	 */
 	if (qpx->wr_flags & ~(SEND_FLAGS | IBV_SEND_INLINE) ||
 	    !mxe_has_opcode(qp->wr_opcodes, opcode)) {
 		mxe_batch_fail(qp, EINVAL);
@@ -529,8 +540,9 @@ mxe_wr_next(struct mxe_qp *qp, uint8_t opcode)
 }
 
 /*
- * The same with what all requests have.  Inline, since most of it is spared by a
- * builder that knows its opcode and what it overwrites.
+ * Like mxe_wr_next(), but initialises the entry. Inlined, because the compiler
+ * then drops most of the initialisation for a constant opcode and for members
+ * that the builder overwrites.
  */
 static inline __attribute__((always_inline)) struct mxe_send_wqe *
 mxe_wr_begin(struct mxe_qp *qp, uint8_t opcode)
@@ -696,8 +708,9 @@ static bool mxe_has_size(const struct mxe_qp *qp, uint32_t log_arg_sz)
 }
 
 /*
- * Of a size that the queue pair has not, or that the peer does not execute, as it
- * said by ECE.  What is sent as a standard request every peer executes.
+ * Refuses a size that the QP does not have, or that the peer does not execute
+ * according to ECE. A request whose masks make it a standard atomic is sent as
+ * one, which every peer executes.
  */
 static __attribute__((cold)) void
 mxe_wr_refuse_masked(struct mxe_qp *qp, const struct mxe_send_wqe *wqe)
@@ -717,7 +730,7 @@ mxe_wr_refuse_masked(struct mxe_qp *qp, const struct mxe_send_wqe *wqe)
 		mxe_batch_fail(qp, EOPNOTSUPP);
 }
 
-/* Once the operands are known. */
+/* Called after the operands are in the WQE. */
 static inline void mxe_wr_check_masked(struct mxe_qp *qp,
 				       const struct mxe_send_wqe *wqe)
 {
@@ -770,7 +783,7 @@ static void mxe_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp,
 			  remote_addr, add, field_boundary, 0, 0);
 }
 
-/* The operands, of a size that is not known before, are for the caller to add. */
+/* Begins a WQE of any operand size. The caller writes the operands. */
 static struct mxe_send_wqe *
 mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
 	      uint64_t remote_addr, uint32_t log_arg_sz)
@@ -787,7 +800,7 @@ mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
 	return wqe;
 }
 
-/* An operand of up to 8 bytes. */
+/* Loads an operand of 4 or 8 bytes. */
 static inline uint64_t mxe_operand(const void *operand, uint32_t log_arg_sz)
 {
 	uint32_t word;
@@ -801,7 +814,7 @@ static inline uint64_t mxe_operand(const void *operand, uint32_t log_arg_sz)
 	return word;
 }
 
-/* Wider operands stand behind the header. */
+/* Operands of more than 8 bytes follow the WQE header. */
 static inline void
 mxe_wr_masked_ext(struct mxedv_qp_ex *mqp, uint8_t opcode, uint32_t rkey,
 		  uint64_t remote_addr, uint32_t log_arg_sz,

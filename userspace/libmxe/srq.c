@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Shared receive queues.  libibverbs calls these functions by the table in device.c.  There
- * is no doorbell, because the kernel takes a request up when a message arrives.
+ * Shared receive queues. libibverbs calls these functions through the table in
+ * device.c. There is no doorbell, because the kernel reads the requests when
+ * messages arrive.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct mxe_create_srq_resp_full {
 };
 
 static_assert(sizeof(struct ib_uverbs_create_srq_resp) % 8 == 0,
-	      "the driver's response stands directly behind");
+	      "the driver's response directly follows that of the core");
 
 struct ibv_srq *mxe_create_srq_ex(struct ibv_context *context,
 				  struct ibv_srq_init_attr_ex *attr)
