@@ -64,7 +64,7 @@ enum {
 
 /* Syndromes, IBTA 9.7.5.1.2. */
 enum {
-	AETH_ACK_NO_CREDITS	= 0x1f,		/* ACK, end-to-end credits not used */
+	AETH_ACK_NO_CREDITS	= 0x1f,		/* ACK without flow control */
 	AETH_RESERVED		= 0x40,		/* neither an ACK nor a NAK */
 	AETH_NAK_RESERVED	= 0x65,		/* a NAK with a reserved code */
 };

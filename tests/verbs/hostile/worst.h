@@ -31,7 +31,7 @@ struct worst {
 	bool (*run)(void);
 	bool (*run_with)(const struct worst *w);
 	/* For run_with(). */
-	struct vt_dev *const *to;	/* worst_a: the loopback path; worst_b: the wire */
+	struct vt_dev *const *to;	/* worst_a: loopback, worst_b: wire */
 	enum ibv_wr_opcode opcode;
 	enum ibv_qp_type qp_type;	/* 0: RC */
 	bool ipv6;

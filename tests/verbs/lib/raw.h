@@ -22,7 +22,7 @@ enum {
 	RAW_SOURCE_PORT = 49200,
 	RAW_BODY = 304,
 	RAW_MAX = RAW_BODY + 64,
-	RAW_PLAIN = 20 + 8 + 12,	/* bytes before the body in raw_plain() */
+	RAW_PLAIN = 20 + 8 + 12,	/* bytes before the body */
 	RAW_NOBODY = 0xabcdef,		/* no queue pair has this number */
 };
 

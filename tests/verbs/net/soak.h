@@ -237,7 +237,7 @@ struct soak_options {
 	const char *wire;	/* command, called with "on" and "off" */
 	unsigned int workers;
 	unsigned int seconds;	/* 0: until the operations are done */
-	uint64_t operations;	/* masked atomics; 0: until the seconds have passed */
+	uint64_t operations;	/* masked atomics; 0: only seconds count */
 	uint64_t seed;
 	uint8_t timeout;	/* as in struct ibv_qp_attr */
 	bool may_lose;		/* RETRY_EXC_ERR is not a failure */
