@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves what Documentation/security.rst promises of a process without privileges, and
- * of what a peer can guess.
+ * Proves what Documentation/security.rst promises of a process without
+ * privileges, and of what a peer can guess.
  *
  *	t_security keys		what a key tells about others
  *	t_security nobody	what a user without privileges may not do

@@ -62,7 +62,7 @@ static int post_one(struct vt_pair *p, uint64_t n)
 		wr.op = VT_WRITE;
 		break;
 	case 1:
-		/* What the write before it wrote. */
+		/* The value that the write before it wrote. */
 		wr.op = VT_READ;
 		wr.raddr -= 4096;
 		break;
@@ -150,7 +150,10 @@ static int run(int seconds, bool forks)
 		if (!pid) {
 			pid = fork();
 			if (!pid) {
-				/* A copy of its own: nobody sees this. */
+				/*
+				 * A private copy of the child, which the parent
+				 * does not see.
+				 */
 				memset(p.a.buf, 0xaa, p.a.size);
 				memset(p.b.buf, 0xaa, p.b.size);
 				usleep(10000);
