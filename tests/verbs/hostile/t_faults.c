@@ -7,7 +7,8 @@
  * afterwards, and in the end the device has as many objects as before. Then
  * packets that cannot be made or reassembled, and links.
  *
- *	t_faults [PATH...]	only these, see fault_paths.c; packets, pieces, link
+ *	t_faults [PATH...]	only these: paths of fault_paths.c, packets,
+ *				pieces, link
  *
  * $FAULT_STRIDE=n takes every n-th failure only; $FAULT_SEED says where that
  * begins with links.

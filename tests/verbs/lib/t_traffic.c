@@ -6,8 +6,8 @@
  *		  [-f FLOW-LABEL] MODE
  *
  * run	 writes, reads and masked atomics, many in flight, checked, until the
- *	 time is up (default 2 s) or SIGTERM comes.  Says "running" when it does.
- *	 Exit status 0: all went well; 3: the device went away; 1: anything else.
+ *	 time is up (default 2 s) or SIGTERM arrives. Prints "running" at the
+ *	 begin. Exit status 0: success; 3: the device was removed; 1: failure.
  * fork	 the same, and forks and writes to its buffers all the time.
  * destroy
  *	 destroys queue pairs with requests in flight, again and again.

@@ -58,7 +58,7 @@ struct worker {
 	struct soak_record record;
 
 	uint64_t random;
-	uint8_t shadow[SOAK_REGION];		/* expected contents of the own region */
+	uint8_t shadow[SOAK_REGION];		/* expected bytes of the own region */
 	uint8_t snapshots[WINDOW][SLOT];	/* expected result of a READ */
 };
 

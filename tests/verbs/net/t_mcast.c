@@ -6,8 +6,8 @@
  *
  *	t_mcast [join ADDRESS...]
  *
- * join	 only joins these groups with a queue pair of the second device, says "joined",
- *	 and waits for a line of input.
+ * join	 only joins these groups with a QP of the second device, prints
+ *	 "joined", and waits for a line of input.
  */
 #include <arpa/inet.h>
 #include "ud.h"

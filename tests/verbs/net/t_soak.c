@@ -9,13 +9,14 @@
  *	t_soak run [OPTION...] DEVICE SERVER PORT
  *	  -n WORKERS     processes, 1 to 8 (default 4)
  *	  -s SECONDS     of traffic (default 5 without -c)
- *	  -c OPERATIONS  until so many masked atomics are done; with -s, for SECONDS at most
- *	  -w COMMAND     called as "COMMAND on" before and "COMMAND off" after the
- *	                 traffic, to make the wire bad
- *	  -l             that retries are in vain is no failure: the worker ends, and
- *	                 what it had in flight may be done or not
- *	  -t TIMEOUT     local ACK timeout, 4.096 us << TIMEOUT (default 14: 67 ms)
- *	  -S SEED        of what the workers choose
+ *	  -c OPERATIONS  number of masked atomics; with -s, for at most SECONDS
+ *	  -w COMMAND     impairs the wire: called as "COMMAND on" before the
+ *	                 traffic and as "COMMAND off" after it
+ *	  -l             running out of retries is not a failure: the worker
+ *	                 ends, and its requests in flight may be done or not
+ *	  -t TIMEOUT     local ACK timeout, 4.096 us << TIMEOUT
+ *	                 (default 14: 67 ms)
+ *	  -S SEED        seed of the choices of the workers
  */
 #include <errno.h>
 #include <limits.h>

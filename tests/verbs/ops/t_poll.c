@@ -5,9 +5,10 @@
  * in every way.
  *
  *	t_poll [NAME...]	only these
- *	t_poll hold busy|idle	traffic, or none, until the device goes: status 3
+ *	t_poll hold busy|idle	traffic, or none, until the device is removed:
+ *				exit status 3
  *
- * Processes and devices that go are in t_poll.sh.
+ * t_poll.sh tests the end of processes and the removal of devices.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  *
  *	t_races [NAME...]	only these
  *
- * Processes, devices and namespaces that go are in t_lifecycle.sh.
+ * t_lifecycle.sh tests the end of processes and the removal of devices and netns.
  */
 #include <errno.h>
 #include <malloc.h>
