@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The length of an array, for tests in C, and for the fuzz targets, which have no tap.h. */
+/*
+ * The length of an array, for tests in C, and for the fuzz targets, which have
+ * no tap.h.
+ */
 #ifndef ARRAY_SIZE_H
 #define ARRAY_SIZE_H
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Values on the wire: opcodes and flags of the base transport header, and syndromes of
- * the ACK extended transport header. The tests hold the module to these numbers, so
- * they do not come from its headers.
+ * Values on the wire: opcodes and flags of the base transport header, and
+ * syndromes of the ACK extended transport header. They are defined again here,
+ * rather than taken from the headers of the module, so that the tests detect a
+ * wrong number in those.
  */
 #ifndef BTH_H
 #define BTH_H
 
-/* An opcode is a transport and an operation (IBTA 9.2.2), BTH_UC | BTH_SEND_ONLY. */
+/*
+ * An opcode is a transport ORed with an operation (IBTA 9.2.2), for example
+ * BTH_UC | BTH_SEND_ONLY.
+ */
 enum {
 	BTH_RC			= 0x00,
 	BTH_UC			= 0x20,
@@ -31,17 +35,23 @@ enum {
 	BTH_UNASSIGNED		= 0x1f,
 };
 
-/* Opcodes of no transport: a congestion notification packet (annex A17.9.4) ... */
+/*
+ * Opcodes without a transport: a congestion notification packet (annex A17.9.4)
+ * ...
+ */
 enum {
 	BTH_CNP			= 0x81,
-	/* ... and the manufacturer-specific ones of Documentation/wire-format.rst. */
+	/*
+	 * ... and the manufacturer-specific ones of
+	 * Documentation/wire-format.rst.
+	 */
 	BTH_RC_MASKED_CMP_SWAP	= 0xd3,
 	BTH_RC_MASKED_FETCH_ADD	= 0xd4,
 	BTH_XRC_MASKED_CMP_SWAP	= 0xd5,
 	BTH_XRC_MASKED_FETCH_ADD = 0xd6,
 };
 
-/* The byte of flags behind the opcode. */
+/* Flags, in the byte after the opcode. */
 enum {
 	BTH_VERSION_1		= 0x01,		/* only 0 is defined */
 	BTH_PAD_3		= 0x30,		/* three bytes of padding */
@@ -54,7 +64,7 @@ enum {
 
 /* Syndromes, IBTA 9.7.5.1.2. */
 enum {
-	AETH_ACK_NO_CREDITS	= 0x1f,		/* ACK, end-to-end credits not used */
+	AETH_ACK_NO_CREDITS	= 0x1f,		/* ACK without flow control */
 	AETH_RESERVED		= 0x40,		/* neither an ACK nor a NAK */
 	AETH_NAK_RESERVED	= 0x65,		/* a NAK with a reserved code */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Random numbers for tests in C, the same in each run: SplitMix64, for which any seed
- * is as good as another.
+ * Pseudo-random numbers for tests in C, the same in each run. The generator is
+ * SplitMix64, which accepts any seed.
  */
 #ifndef RANDOM_H
 #define RANDOM_H
@@ -10,7 +10,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The next number of the sequence that began with *state as its seed. */
+/**
+ * random_next() - Returns the next number of a SplitMix64 sequence.
+ * @state: state of the sequence, initially the seed
+ *
+ * Return: the next number.
+ */
 static inline uint64_t random_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -20,6 +25,12 @@ static inline uint64_t random_next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
+/**
+ * random_fill() - Fills a buffer with the next numbers of a sequence.
+ * @state: state of the sequence, as for random_next()
+ * @buf: buffer to fill
+ * @len: size of @buf in bytes
+ */
 static inline void random_fill(uint64_t *state, void *buf, size_t len)
 {
 	uint8_t *p = buf;

@@ -4,17 +4,18 @@
  *
  *	int main(void)
  *	{
- *		plan(2);			// or no plan: counted at the end
+ *		plan(2);			// optional
  *		ok(fd >= 0, "open %s", path);
  *		is_u64(got, want, "sum");
  *		return done_testing();
  *	}
  *
- * Every check prints one line at once, returns whether it passed, and on
- * failure says where and what.  done_testing() gives the exit status: 0 passed,
- * 1 failed (a check failed, or their number is not the plan), 77 (EXIT_SKIP) if
- * nothing but skips ran.  For programs of one translation unit; checks may be
- * made from any thread.
+ * Every check prints one line and returns true if it passed. A failed check
+ * also prints its source line and the values. done_testing() returns the exit
+ * status of the program: 0 if all checks passed, 1 if a check failed or the
+ * number of checks is not the planned one, and 77 (EXIT_SKIP) if all checks
+ * were skipped. A program has to consist of one translation unit. Any thread
+ * may call a check.
  */
 #ifndef TAP_H
 #define TAP_H
@@ -42,7 +43,11 @@ static struct {
 #define TAP_UNUSED __attribute__((unused))
 #define TAP_PRINTF(fmt, args) __attribute__((unused, format(printf, fmt, args)))
 
-/* Announces the number of checks; 0 or no call: as many as are run. */
+/**
+ * plan() - Begins the protocol and announces the number of checks.
+ * @checks: number of checks, or 0 to have done_testing() print the number that
+ *	ran
+ */
 TAP_UNUSED static void plan(unsigned int checks)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -52,8 +57,12 @@ TAP_UNUSED static void plan(unsigned int checks)
 		printf("1..%u\n", checks);
 }
 
-/* A line of commentary. */
-TAP_PRINTF(1, 2) static void diag(const char *fmt, ...)
+TAP_PRINTF(1, 2)
+/**
+ * diag() - Prints one line of diagnostics.
+ * @fmt: printf() format, without a newline
+ */
+static void diag(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -67,6 +76,17 @@ TAP_PRINTF(1, 2) static void diag(const char *fmt, ...)
 }
 
 __attribute__((format(printf, 4, 0)))
+/**
+ * tap_report() - Prints the result of one check and counts it.
+ * @passed: result of the check
+ * @file: source file of the check
+ * @line: source line of the check
+ * @fmt: printf() format of the name of the check
+ * @ap: arguments of @fmt
+ *
+ * Context: Any thread. Takes and releases tap.lock.
+ * Return: @passed.
+ */
 static bool tap_report(bool passed, const char *file, int line,
 		       const char *fmt, va_list ap)
 {
@@ -85,6 +105,16 @@ static bool tap_report(bool passed, const char *file, int line,
 }
 
 TAP_PRINTF(4, 5)
+/**
+ * tap_ok() - Implements ok(), pass() and fail().
+ * @passed: result of the check
+ * @file: source file of the check
+ * @line: source line of the check
+ * @fmt: printf() format of the name of the check
+ *
+ * Context: Any thread. Takes and releases tap.lock.
+ * Return: @passed.
+ */
 static bool tap_ok(bool passed, const char *file, int line,
 		   const char *fmt, ...)
 {
@@ -97,6 +127,19 @@ static bool tap_ok(bool passed, const char *file, int line,
 }
 
 TAP_PRINTF(5, 6)
+/**
+ * tap_is_int() - Implements is_int().
+ * @got: actual value
+ * @want: expected value
+ * @file: source file of the check
+ * @line: source line of the check
+ * @fmt: printf() format of the name of the check
+ *
+ * Prints both values in decimal if they differ.
+ *
+ * Context: Any thread. Takes and releases tap.lock.
+ * Return: true if the values are equal.
+ */
 static bool tap_is_int(int64_t got, int64_t want, const char *file, int line,
 		       const char *fmt, ...)
 {
@@ -111,6 +154,19 @@ static bool tap_is_int(int64_t got, int64_t want, const char *file, int line,
 }
 
 TAP_PRINTF(5, 6)
+/**
+ * tap_is_u64() - Implements is_u64().
+ * @got: actual value
+ * @want: expected value
+ * @file: source file of the check
+ * @line: source line of the check
+ * @fmt: printf() format of the name of the check
+ *
+ * Prints both values in hexadecimal if they differ.
+ *
+ * Context: Any thread. Takes and releases tap.lock.
+ * Return: true if the values are equal.
+ */
 static bool tap_is_u64(uint64_t got, uint64_t want, const char *file, int line,
 		       const char *fmt, ...)
 {
@@ -126,6 +182,19 @@ static bool tap_is_u64(uint64_t got, uint64_t want, const char *file, int line,
 }
 
 TAP_PRINTF(5, 6)
+/**
+ * tap_is_str() - Implements is_str().
+ * @got: actual string, or NULL
+ * @want: expected string, or NULL
+ * @file: source file of the check
+ * @line: source line of the check
+ * @fmt: printf() format of the name of the check
+ *
+ * Prints both strings if they differ.
+ *
+ * Context: Any thread. Takes and releases tap.lock.
+ * Return: true if the strings are equal, or both are NULL.
+ */
 static bool tap_is_str(const char *got, const char *want, const char *file,
 		       int line, const char *fmt, ...)
 {
@@ -141,6 +210,12 @@ static bool tap_is_str(const char *got, const char *want, const char *file,
 	return same;
 }
 
+/**
+ * tap_dump() - Prints bytes in hexadecimal as one line of diagnostics.
+ * @what: text before the bytes
+ * @data: bytes to print
+ * @len: number of bytes
+ */
 TAP_UNUSED static void tap_dump(const char *what, const void *data, size_t len)
 {
 	const unsigned char *byte = data;
@@ -155,6 +230,20 @@ TAP_UNUSED static void tap_dump(const char *what, const void *data, size_t len)
 }
 
 TAP_PRINTF(6, 7)
+/**
+ * tap_is_mem() - Implements is_mem().
+ * @got: actual bytes
+ * @want: expected bytes
+ * @len: number of bytes
+ * @file: source file of the check
+ * @line: source line of the check
+ * @fmt: printf() format of the name of the check
+ *
+ * Prints both if they differ.
+ *
+ * Context: Any thread. Takes and releases tap.lock.
+ * Return: true if the bytes are equal.
+ */
 static bool tap_is_mem(const void *got, const void *want, size_t len,
 		       const char *file, int line, const char *fmt, ...)
 {
@@ -172,8 +261,9 @@ static bool tap_is_mem(const void *got, const void *want, size_t len,
 }
 
 /*
- * Each takes a printf format and its arguments last, the name of the check.
- * is_int() is for signed numbers (errno, counts), is_u64() shows hexadecimal.
+ * The last arguments are a printf() format and its arguments: the name of the
+ * check. is_int() compares signed numbers (errno, counts). is_u64() prints
+ * hexadecimal.
  */
 #define ok(cond, ...) tap_ok(!!(cond), __FILE__, __LINE__, __VA_ARGS__)
 #define pass(...) tap_ok(true, __FILE__, __LINE__, __VA_ARGS__)
@@ -187,8 +277,15 @@ static bool tap_is_mem(const void *got, const void *want, size_t len,
 #define is_mem(got, want, len, ...) \
 	tap_is_mem((got), (want), (len), __FILE__, __LINE__, __VA_ARGS__)
 
-/* Counts `count` checks that cannot be made here, for the reason given. */
-TAP_PRINTF(2, 3) static void skip(unsigned int count, const char *fmt, ...)
+TAP_PRINTF(2, 3)
+/**
+ * skip() - Counts checks that cannot run here as skipped.
+ * @count: number of checks
+ * @fmt: printf() format of the reason
+ *
+ * Context: Any thread. Takes and releases tap.lock.
+ */
+static void skip(unsigned int count, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -208,6 +305,12 @@ TAP_PRINTF(2, 3) static void skip(unsigned int count, const char *fmt, ...)
 
 /* The whole program cannot run here.  Before any check and without a plan. */
 TAP_PRINTF(1, 2) __attribute__((noreturn))
+/**
+ * skip_all() - Ends a program that cannot run here, with EXIT_SKIP.
+ * @fmt: printf() format of the reason
+ *
+ * Call it before plan() and before the first check.
+ */
 static void skip_all(const char *fmt, ...)
 {
 	va_list ap;
@@ -222,6 +325,10 @@ static void skip_all(const char *fmt, ...)
 
 /* No point in going on. */
 TAP_PRINTF(1, 2) __attribute__((noreturn))
+/**
+ * bail_out() - Ends a program that cannot continue, with EXIT_FAILURE.
+ * @fmt: printf() format of the reason
+ */
 static void bail_out(const char *fmt, ...)
 {
 	va_list ap;
@@ -234,7 +341,13 @@ static void bail_out(const char *fmt, ...)
 	exit(EXIT_FAILURE);
 }
 
-/* Closes the protocol; returns the exit status for main(). */
+/**
+ * done_testing() - Ends the protocol.
+ *
+ * Return: the exit status for main(): EXIT_SUCCESS, EXIT_FAILURE if a check
+ *	failed, none ran or their number is not the planned one, or EXIT_SKIP if
+ *	all checks were skipped.
+ */
 TAP_UNUSED static int done_testing(void)
 {
 	if (!tap.planned)

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Test Anything Protocol for test scripts; the counterpart of tap.h. Sourced.
+# Test Anything Protocol for test scripts, the counterpart of tap.h. Scripts
+# source this file.
 
 TAP_RUN=0
 TAP_FAILED=0
 
+# diag TEXT...: prints lines of diagnostics.
 diag()
 {
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
 
-# report STATUS NAME: one check, passed if STATUS is 0. Returns STATUS.
+# report STATUS NAME: prints one check, which passes if STATUS is 0. Returns
+# STATUS.
 report()
 {
 	TAP_RUN=$((TAP_RUN + 1))
@@ -24,7 +27,8 @@ report()
 	return "$1"
 }
 
-# check NAME COMMAND...: passes if the command does; otherwise shows its output.
+# check NAME COMMAND...: passes if the command succeeds, otherwise prints its
+# output.
 check()
 {
 	local name=$1 out rc
@@ -36,7 +40,7 @@ $out"
 	return $rc
 }
 
-# is GOT WANT NAME
+# is GOT WANT NAME: passes if the two strings are equal.
 is()
 {
 	if [ "$1" = "$2" ]; then
@@ -48,7 +52,8 @@ is()
 	fi
 }
 
-# like TEXT PATTERN NAME: an extended regular expression.
+# like TEXT PATTERN NAME: passes if a line of TEXT matches the extended regular
+# expression.
 like()
 {
 	if printf '%s\n' "$1" | grep -Eq -- "$2"; then
@@ -61,13 +66,15 @@ $(printf '%s\n' "$1" | head -n 40)"
 	fi
 }
 
+# bail_out MESSAGE: ends a script that cannot continue.
 bail_out()
 {
 	echo "Bail out!  $*"
 	exit 1
 }
 
-# The plan, and the exit status of the script.
+# Prints the plan and ends the script. The exit status is 0 if checks ran and
+# all of them passed.
 done_testing()
 {
 	echo "1..$TAP_RUN"

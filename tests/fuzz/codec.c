@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzes what knows no queue pair: the parser of packets, whose result has to survive
- * being built and parsed again, and the arithmetic of atomics, which has to agree
- * with a reference that goes bit by bit.
+ * Fuzzes the code that uses no QP: the parser of packets, whose result has to
+ * survive being built and parsed again, and the arithmetic of atomics, which
+ * has to agree with a bit-by-bit reference.
  */
 #include <linux/log2.h>
 
@@ -99,7 +99,7 @@ static void set_bit_to(u64 *words, unsigned int i, bool value)
 	words[i / 64] |= (u64)value << i % 64;
 }
 
-/* As the specification says it, and as slowly. */
+/* Follows the specification literally. */
 static void expect(u64 *value, const struct mxe_atomic_args *a)
 {
 	unsigned int bits = 8 << a->log_size, i;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fuzzes what a program may hand to libibverbs_exp: the attributes of queue pairs,
- * chains of work requests, comp_masks, and the structures of the other calls, on a
- * device of mxe and on one that has only the standard verbs (the fakes of
- * tests/unit).  A pointer that is used points to memory of the very size; all else
- * may be anything.
+ * Fuzzes the arguments of libibverbs_exp: the attributes of QPs, chains of work
+ * requests, comp_masks, and the structures of the other calls, on a device of
+ * mxe and on one that has only the standard verbs (the fakes of tests/unit). A
+ * pointer that is used points to memory of exactly the right size. All other
+ * fields may have any value.
  */
 #include <errno.h>
 
@@ -138,7 +138,10 @@ static bool same_operand(const struct op *op, int n, uint32_t log,
 	return op->arg[n] == (log == 3 ? field : (uint32_t)field);
 }
 
-/* What is posted to the device is what it can do and the program has said. */
+/*
+ * Requests that reach the device are within its capabilities and equal to those
+ * of the program.
+ */
 static void check_op(int d, const struct op *op,
 		     const struct ibv_exp_send_wr *wr)
 {
@@ -212,7 +215,7 @@ static void change_device(void)
 {
 	uint8_t how = take_8(&in);
 
-	/* What a device says does not change while it has queue pairs. */
+	/* The attributes of a device do not change while it has QPs. */
 	destroy(0);
 	destroy(1);
 	reset();

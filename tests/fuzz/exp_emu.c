@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fuzzes the masked atomics that libibverbs_exp emulates, with two queue pairs of a
- * device with the standard atomics (the fake of tests/unit), which the input plays.
- * The input posts what makes sense and what does not, lets the device execute, fail
- * or refuse a request, changes words behind the library's back, polls, and resets and
- * destroys queue pairs meanwhile.
+ * Fuzzes the masked atomics that libibverbs_exp emulates, with two queue pairs
+ * of a device with the standard atomics (the fake of tests/unit), which the
+ * input plays. The input posts what makes sense and what does not, lets the
+ * device execute, fail or refuse a request, changes words behind the library's
+ * back, polls, and resets and destroys queue pairs meanwhile.
  *
  * Each request that is taken completes once, in order; none succeeds after an
  * error; and without an error memory and results are what a model says.
@@ -22,10 +22,10 @@
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
 #define BE IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY
 
-/* Of WORDS, each end has its own; the last ones are everybody's. */
+/* Of WORDS, each end has its own, and the last ones are shared. */
 enum { MAX_STEPS = 400, MAX_CHAIN = 6, OWN = 4, IDS = 4096 };
 
-/* One queue pair, and what it has to come to. */
+/* One QP, and its expected results. */
 struct end {
 	struct fake_qp *qp;
 	bool be;
@@ -40,7 +40,7 @@ struct end {
 };
 
 static struct input in;
-/* These live on, so that the library has nothing new to remember of each input. */
+/* These persist, so that the library need not allocate state for each input. */
 static struct fake_cq *cqs[2], *cq;
 static struct fake_qp places[2];
 static struct end ends[2];
@@ -179,7 +179,7 @@ static void make_wrong(struct request *r, uint64_t addr)
 
 	switch (take_8(&in) % 9) {
 	case 0:
-		/* The device would read what is before and behind it. */
+		/* The device would read memory before and after it. */
 		if (wr->exp_opcode >= IBV_EXP_WR_ATOMIC_CMP_AND_SWP)
 			aim(wr, addr + 4, RKEY);
 		break;
@@ -199,8 +199,8 @@ static void make_wrong(struct request *r, uint64_t addr)
 		wr->ext_op.masked_atomics.log_arg_sz = take_8(&in); break;
 	case 7:
 		/*
-		 * Inline data, more than a word or more than fits in.  There is
-		 * room for them in everybody's words only.
+		 * Inline data longer than a word, or longer than the queue
+		 * allows. Only the shared words have space for them.
 		 */
 		wr->exp_send_flags |= IBV_EXP_SEND_INLINE;
 		aim(wr, (uintptr_t)&fake.mem[2 * OWN], RKEY);
@@ -229,7 +229,7 @@ static void make_request(struct end *e, struct request *r)
 	wr->sg_list = r->sges;
 	wr->num_sge = 1;
 	wr->next = NULL;
-	/* Everybody's words, and buffers of nobody. */
+	/* The shared words, and buffers that belong to no QP. */
 	if ((where & 0xc0) == 0xc0)
 		base = 2 * OWN;
 	r->shared = base == 2 * OWN;
@@ -392,7 +392,7 @@ static void begin(struct end *e, bool be)
 	memcpy(e->buf, &fake.buf[(e - ends) * OWN], sizeof(e->buf));
 }
 
-/* Completions that nobody has polled do not know of it any more. */
+/* Completions that were not polled no longer refer to it. */
 static void end(struct end *e)
 {
 	int i;
@@ -404,7 +404,7 @@ static void end(struct end *e)
 	drop_qp(e->qp);
 }
 
-/* As long as anything comes of it. */
+/* Until no further progress is made. */
 static void finish(void)
 {
 	struct end *e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * In a fuzz target this replaces the tap.h of the fakes of tests/unit: a check that
- * fails is a finding.  It is included before everything else.
+ * Replaces the tap.h of the fakes of tests/unit in a fuzz target: a check that
+ * fails is a finding. A target includes this before all other headers.
  */
 #ifndef FUZZ_TAP_H
 #define FUZZ_TAP_H
@@ -18,7 +18,7 @@
 #define ok(cond, ...) fuzz_check(cond, __FILE__, __LINE__, "" __VA_ARGS__)
 #define bail_out(...) fuzz_check(false, __FILE__, __LINE__, "" __VA_ARGS__)
 
-/* What is certain whatever comes. */
+/* Checks a condition that must hold for every input. */
 #define CHECK(cond) fuzz_check(cond, __FILE__, __LINE__, "%s", #cond)
 
 #define fuzz_check(cond, file, line, ...) do {				\
@@ -31,7 +31,13 @@
 	}								\
 } while (0)
 
-/* In place of fprintf() in the library. */
+/**
+ * fuzz_fprintf() - Replaces fprintf() in the library and prints nothing.
+ * @to: ignored
+ * @fmt: printf() format
+ *
+ * Return: the length of the formatted text, as of vsnprintf().
+ */
 __attribute__((format(printf, 2, 3)))
 static inline int fuzz_fprintf(FILE *to, const char *fmt, ...)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A target of libibverbs_exp takes what it needs from its input by these functions. */
+/* Targets of libibverbs_exp read their input with these functions. */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
 
@@ -12,7 +12,12 @@ struct input {
 	size_t left;
 };
 
-/* The next bytes; behind the end there are zeros. */
+/**
+ * take() - Takes the next bytes of the input.
+ * @in: input
+ * @to: is filled with the bytes, and with zeros after the end of the input
+ * @len: number of bytes
+ */
 static inline void take(struct input *in, void *to, size_t len)
 {
 	size_t n = len < in->left ? len : in->left;
@@ -24,6 +29,12 @@ static inline void take(struct input *in, void *to, size_t len)
 	in->left -= n;
 }
 
+/**
+ * take_8() - Takes a byte of the input.
+ * @in: input
+ *
+ * Return: the byte.
+ */
 static inline uint8_t take_8(struct input *in)
 {
 	uint8_t value;
@@ -32,6 +43,12 @@ static inline uint8_t take_8(struct input *in)
 	return value;
 }
 
+/**
+ * take_64() - Takes 8 bytes of the input.
+ * @in: input
+ *
+ * Return: the number, in host byte order.
+ */
 static inline uint64_t take_64(struct input *in)
 {
 	uint64_t value;
@@ -40,9 +57,13 @@ static inline uint64_t take_64(struct input *in)
 	return value;
 }
 
-/*
- * A structure that was right, with some of its words changed: to any value, or by
- * one bit.
+/**
+ * spoil() - Changes words of a valid structure as the input demands.
+ * @in: input
+ * @what: structure
+ * @size: size of the structure in bytes
+ *
+ * Each change replaces one or two words, or flips one bit.
  */
 static inline void spoil(struct input *in, void *what, size_t size)
 {
@@ -61,6 +82,13 @@ static inline void spoil(struct input *in, void *what, size_t size)
 	}
 }
 
+/**
+ * LLVMFuzzerTestOneInput() - Runs the fuzz target on one input.
+ * @data: input
+ * @size: size of the input in bytes
+ *
+ * Return: 0.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif /* FUZZ_INPUT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Stands in for the kernel below the protocol engine; see kernel.h. */
+/* Replaces the kernel below the protocol engine. See kernel.h. */
 #include <crypto/hash.h>
 #include <linux/crc32.h>
 #include <linux/crypto.h>
@@ -59,7 +59,7 @@ void *kvmalloc_node(size_t size, gfp_t flags, int node)
 	return __kmalloc(size, flags);
 }
 
-/* There is one processor. */
+/* There is only one CPU. */
 void __percpu *__alloc_percpu(size_t size, size_t align)
 {
 	return (__force void __percpu *)__kmalloc(size, GFP_KERNEL | __GFP_ZERO);
@@ -160,7 +160,7 @@ struct scatterlist *sg_next(struct scatterlist *sg)
 	return sg_is_last(sg) ? NULL : sg + 1;
 }
 
-/* Rings are not mapped by anybody: who plays the process writes to them. */
+/* Rings are not mapped. The target writes to them directly. */
 int rdma_user_mmap_entry_insert(struct ib_ucontext *uctx,
 				struct rdma_user_mmap_entry *entry, size_t len)
 {
@@ -267,7 +267,7 @@ unsigned long long sched_clock(void)
 	return 0;
 }
 
-/* Nobody waits: see never.c. */
+/* Nothing waits here. See never.c. */
 void wake_up_var(void *var)
 {
 }
@@ -277,7 +277,7 @@ void usleep_range_state(unsigned long min, unsigned long max, unsigned int state
 	CHECK(!"sleeps");
 }
 
-/* Nobody else is there to complete it: a reference was not given back. */
+/* Nothing else can complete it, so a reference has leaked. */
 void wait_for_completion(struct completion *c)
 {
 	CHECK(c->done);
@@ -299,7 +299,10 @@ void fk_run_rcu(void)
 		unsigned long offset = (unsigned long)head->func;
 
 		fk_rcu = (void *)head->next;
-		/* kfree_rcu() says where the head is instead. */
+		/*
+		 * kfree_rcu() passes the offset of the rcu_head as the
+		 * function.
+		 */
 		if (offset < 4096)
 			free((void *)head - offset);
 		else
@@ -476,7 +479,10 @@ int fk_skbs;
 void __asan_poison_memory_region(const void *addr, size_t size);
 void __asan_unpoison_memory_region(const void *addr, size_t size);
 
-/* Behind the data nobody may read, which the linear part says is room. */
+/*
+ * The bytes after the data, which the linear part counts as tailroom, must not
+ * be read.
+ */
 #define FK_GAP	64
 
 struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
@@ -555,7 +561,10 @@ void skb_queue_purge(struct sk_buff_head *list)
 		kfree_skb(skb);
 }
 
-/* As much as drivers leave in front of the IP header, for answers to be sent in it. */
+/*
+ * As much headroom in front of the IP header as drivers leave, so that an
+ * answer can reuse the buffer.
+ */
 #define FK_HEADROOM	128
 
 struct sk_buff *fk_skb(const u8 *data, size_t len)
@@ -579,7 +588,9 @@ struct sk_buff *fk_skb(const u8 *data, size_t len)
 
 struct sk_buff *__real_mxe_skb_reuse(struct sk_buff **old, size_t size);
 
-/* (ld --wrap) An answer may be longer than the request whose buffer it takes. */
+/*
+ * (ld --wrap) An answer may be longer than the request whose buffer it reuses.
+ */
 struct sk_buff *__wrap_mxe_skb_reuse(struct sk_buff **old, size_t size)
 {
 	const struct sk_buff *request = *old;
@@ -733,7 +744,7 @@ struct net_device *vlan_dev_real_dev(const struct net_device *ndev)
 
 /* ---- the core ----------------------------------------------------------- */
 
-/* Enough for what the targets do; the core has the whole table. */
+/* Enough for the targets. The core has the whole table. */
 bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to,
 			enum ib_qp_type type, enum ib_qp_attr_mask mask)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kernel.c stands in for the kernel below the protocol engine: memory, time, work and
- * the IP layer, on one CPU and without interrupts.  The engine is compiled with the
- * kernel's own headers; this is all it calls.
+ * kernel.c replaces the kernel below the protocol engine: memory, time, work
+ * and the IP layer, on one CPU and without interrupts. The engine is compiled
+ * with the headers of the kernel and calls no other functions.
  */
 #ifndef FUZZ_KERNEL_H
 #define FUZZ_KERNEL_H
@@ -10,7 +10,7 @@
 #include <linux/skbuff.h>
 #include <rdma/ib_verbs.h>
 
-/* What is certain whatever comes: if not, that is a finding. */
+/* Checks a condition that must hold for every input. A failure is a finding. */
 #define CHECK(cond) do {						\
 	if (!(cond))							\
 		fk_fail(__FILE__, __LINE__, #cond);			\
@@ -27,29 +27,31 @@ enum { FK_PAGES = 6 };
 /* Memory that has struct pages. */
 extern u8 fk_memory[FK_PAGES][PAGE_SIZE];
 
-/* Everything is as if nothing had been done yet, but for what is allocated. */
+/* Resets all state except for allocated memory. */
 void fk_begin(void);
-/* Run what was queued; false if there was nothing. */
+/* Runs the queued work. Returns false if none was queued. */
 bool fk_run_work(void);
-/* Let the timers fire that are set; the same. */
+/* Expires all pending timers. Returns false if there were none. */
 bool fk_run_timers(void);
-/* A grace period passes. */
+/* Ends a grace period: runs the queued RCU callbacks. */
 void fk_run_rcu(void);
 
 /* ---- the network -------------------------------------------------------- */
 
-/* Of the host: the addresses of two netdevs on one wire, IPv4 mapped or not. */
+/* The netns, a netdev, and the addresses of two netdevs on one wire. */
 extern struct net fk_net;
 extern struct net_device fk_netdev;
 extern struct ib_gid_attr fk_gid[2];
-/* Do routes lead back to this host (see loopback.c)? */
+/* True if all routes lead back to this host (see loopback.c). */
 extern bool fk_is_local;
 
-/* What is sent goes here, from the IP header on; the data are gone afterwards. */
+/*
+ * Called with each sent packet from the IP header on. Must not keep the data.
+ */
 extern void (*fk_sent)(const u8 *data, size_t len);
-/* A packet that has come, from the IP header on, of this very size. */
+/* Creates a received packet of exactly this size, from the IP header on. */
 struct sk_buff *fk_skb(const u8 *data, size_t len);
-/* Buffers that are there. */
+/* Number of skbs that are allocated. */
 extern int fk_skbs;
 
 #endif /* FUZZ_KERNEL_H */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Defines the functions that the engine refers to and does not reach here: no process
- * maps its rings or pins memory, no socket is opened, no netdev changes.  It does not
- * include the kernel's headers, which know other types of these.
+ * Defines functions that the engine references but never calls here: no process
+ * maps its rings or pins memory, no socket is opened, and no netdev changes. It
+ * does not include the headers of the kernel, which declare these with other
+ * types.
  */
 void fk_fail(const char *file, int line, const char *what)
 	__attribute__((noreturn));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzes the protocol engine: the input plays the wire between two queue pairs that
- * are connected to each other, and the processes at both ends.
+ * Fuzzes the protocol engine: the input plays the wire between two queue pairs
+ * that are connected to each other, and the processes at both ends.
  *
  * The first byte says of which kind they are; then come actions, each of one
  * byte and what it takes.  The input never names a number that is chosen by
@@ -109,7 +109,7 @@ static void report(void)
 	dprintf(2, "packets: %lu\n", packets);
 }
 
-/* What a process gives to a verb, and takes from it. */
+/* The structures that a process passes to a verb and gets from it. */
 static struct ib_udata *udata(void *req, size_t req_len)
 {
 	static u8 resp[256];
@@ -375,7 +375,7 @@ static void make_world(u8 options)
 	connect(B);
 }
 
-/* Destroying waits for references, and says if one is not given back. */
+/* Destroying waits for references, so a leaked one is a finding. */
 static void end_world(void)
 {
 	int i;
@@ -401,14 +401,14 @@ static void end_world(void)
 	CHECK(!fk_skbs);
 }
 
-/* ---- what has to be so at any time -------------------------------------- */
+/* ---- invariants --------------------------------------------------------- */
 
 static void check_sq(const struct mxe_qp *qp)
 {
 	const struct mxe_sq *sq = &qp->sq;
 
 	CHECK(sq->fetched - sq->tail <= sq->entries);
-	/* With the request that failed the tail may pass cur, until the flush. */
+	/* With the failed request the tail may pass cur, until the flush. */
 	if (sq->halted)
 		return;
 	CHECK(sq->next - sq->tail <= sq->fetched - sq->tail);
@@ -455,7 +455,7 @@ static __le32 icrc_of(const u8 *data, size_t len)
 	       mxe_icrc_ipv6((const void *)data, udph, bth, len);
 }
 
-/* The engine sends only what it would take itself. */
+/* The engine sends only packets that it would accept itself. */
 static void sent(const u8 *data, size_t len)
 {
 	size_t hdr = ip_len(data) + sizeof(struct udphdr);
@@ -552,7 +552,7 @@ static u32 some_key(bool window)
 	return window ? w.mw.ibmw.rkey : w.mr->ibmr.rkey;
 }
 
-/* Numbers in the headers that an attacker who can see packets would know. */
+/* Numbers in the headers that an attacker on the path would know. */
 static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 {
 	struct mxe_bth *bth = (void *)p;
@@ -592,7 +592,7 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 
 /* ---- forged packets ----------------------------------------------------- */
 
-/* What no packet without the right numbers may change. */
+/* State that no packet without the right numbers may change. */
 struct snapshot {
 	u8 memory[REGION_PAGES][PAGE_SIZE];
 	struct mxe_sq sq[2];
@@ -640,7 +640,7 @@ static void receive_forged(u8 *data, size_t len)
 	CHECK(!memcmp(&before, &after, sizeof(before)));
 }
 
-/* A packet that nobody has sent. */
+/* A packet that neither end has sent. */
 static void craft(struct input *in)
 {
 	u8 data[MAX_PACKET], flags = take(in, 1);
@@ -744,7 +744,7 @@ static void put_request(struct mxe_send_wqe *wqe, int end, struct input *in)
 		put_sge((void *)(wqe + 1), in);
 }
 
-/* The process writes what it likes into an entry. */
+/* The process writes any bytes into an entry. */
 static void put_bytes(u8 *entry, size_t room, struct input *in)
 {
 	size_t len = min_t(size_t, take(in, 1), room);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that kernel queue pairs that contend for two words by ib_exp_post_send() see
- * every old value exactly once. tests/verbs/exp/t_ib_exp_load.sh loads this module.
+ * Proves that kernel queue pairs that contend for two words by
+ * ib_exp_post_send() see every old value exactly once.
+ * tests/verbs/exp/t_ib_exp_load.sh loads this module.
  *
  *	insmod ib_exp_test.ko device=rxe0 [peer=mxe1] [qps=4] [depth=8]
  *		[rounds=1000] [forever=1] [client=1]
@@ -101,7 +102,7 @@ static bool stopping;
 static atomic_t running, posted, completed, errors, wrong, out_of_retries;
 static DECLARE_COMPLETION(all_ended);
 
-/* Who has the lock, from the completion of TAKE to that of COUNT. */
+/* Holder of the lock, from the completion of TAKE to that of COUNT. */
 static atomic_t holder;
 /* For each counter: the values it was found with. */
 static unsigned long *found[4];
@@ -165,7 +166,10 @@ static int worker_post(struct worker *w)
 	return err;
 }
 
-/* Not any more once tear_down() has begun, which waits for those who are here. */
+/*
+ * Posts the next request unless tear_down() has begun, which waits for callers
+ * in this RCU read-side section.
+ */
 static int worker_post_unless_stopping(struct worker *w)
 {
 	int err = -ESHUTDOWN;
@@ -183,18 +187,20 @@ static void worker_end(void)
 		complete_all(&all_ended);
 }
 
-/* Found for the first time?  Without forever each value is there once. */
+/*
+ * Records a value. Complains if it was recorded before, unless forever is set.
+ */
 static void worker_found(struct worker *w, unsigned long *map, u16 value)
 {
 	if (!forever && test_and_set_bit(value, map))
 		complain(w, "found a second time", value);
 }
 
-/* What the old value says; and what to do next. */
+/* Checks the old value that TAKE returned, and selects the next step. */
 static void worker_took(struct worker *w, u64 old)
 {
 	if (old & LOCK)
-		return;			/* somebody else's: again */
+		return;			/* held by another worker: try again */
 	if (atomic_cmpxchg(&holder, 0, w->id))
 		complain(w, "took a lock that is held", old);
 	w->taken = old >> TAKEN_SHIFT;
@@ -233,7 +239,7 @@ static enum ib_wc_opcode worker_opcode(const struct worker *w)
 						       IB_WC_MASKED_FETCH_ADD;
 }
 
-/* Does the worker go on? */
+/* Returns true if the worker continues. */
 static bool worker_completed(struct worker *w, const struct ib_wc *wc)
 {
 	if (wc->status == IB_WC_SUCCESS) {
@@ -292,7 +298,10 @@ static struct ib_device *find_device(const char *name)
 	return find_result;
 }
 
-/* Consumers in the kernel say where a peer is; some devices find it alone. */
+/*
+ * Kernel consumers resolve the MAC address of a peer. Some devices do it
+ * themselves.
+ */
 static bool side_find_mac(struct side *s, const struct ib_gid_attr *attr)
 {
 	struct net_device *ndev;
@@ -566,7 +575,7 @@ static int set_up(void)
 
 static DEFINE_MUTEX(tear_down_lock);
 
-/* What was set up, as far as it was; once. */
+/* Destroys everything that was set up, once. */
 static void tear_down(void)
 {
 	unsigned int i;
@@ -637,7 +646,7 @@ static void start(void)
 	worker_end();
 }
 
-/* After the last completion: are the words what all of it adds up to? */
+/* After the last completion: checks the final values of the words. */
 static int verdict(void)
 {
 	u64 total = (u64)num_workers * rounds;
@@ -721,7 +730,7 @@ static void __exit ib_exp_test_exit(void)
 	debugfs_remove_recursive(dir);
 	if (client)
 		ib_unregister_client(&test_client);
-	/* All queue pairs disabled, no callback comes any more. */
+	/* All QPs are disabled, and no callback is called any more. */
 	tear_down();
 	flush_work(&work);
 	wait_for_completion(&all_ended);

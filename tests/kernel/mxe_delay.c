@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Widens the window of a race for a test: whenever the function func returns into
- * one of the functions from, the CPU waits there for us microseconds.
+ * Widens the window of a race for a test: whenever the function func returns
+ * into one of the functions from, the CPU waits there for us microseconds.
  *
- *	insmod mxe_delay.ko func=xa_load from=mxe_xrc_find,mxe_xrc_select us=300000
+ *	insmod mxe_delay.ko func=xa_load from=mxe_xrc_find,mxe_xrc_select
+ *	us=300000
  *
  * from lists several functions because the compiler may inline one of them into
- * the next.  func must not be inlined.  begun and ended, in
- * /sys/module/mxe_delay/parameters, count the delays.  us may be changed there; it
- * is 0, no delay and nothing counted, unless it is given.
+ * the next. func must not be inlined. begun and ended, in
+ * /sys/module/mxe_delay/parameters, count the delays. us may be changed there;
+ * it is 0, no delay and nothing counted, unless it is given.
  */
 #include <linux/atomic.h>
 #include <linux/kallsyms.h>
@@ -66,8 +67,8 @@ static bool mxe_delay_is_from(unsigned long addr)
 }
 
 /*
- * Context: that of func, preemption disabled.  Kept short for all other callers of
- * func, of which there may be many.
+ * Context: that of func, preemption disabled. Kept short for all other callers
+ * of func, of which there may be many.
  */
 static int mxe_delay_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that atomics are executed, and lowered, as the bit-serial definitions of
- * Documentation/wire-format.rst say.
+ * Proves that atomics are executed, and lowered, according to the bit-serial
+ * definitions in Documentation/wire-format.rst.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -318,7 +318,7 @@ static void atomic_is_masked(struct kunit *test)
 
 /* ---- other sizes of masked_atomic.h, as the kernel compiles it ---------- */
 
-/* A 64-bit word is two of 32 bits when a boundary stands between them. */
+/* A field boundary at bit 31 makes a 64-bit word two fields of 32 bits. */
 static void atomic_u32_is_half_of_u64(struct kunit *test)
 {
 	const int n = ARRAY_SIZE(boundary_values);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that marked packets are answered with CNPs, and that CNPs slow the requester
- * down.
+ * Proves that the responder answers ECN-marked packets with CNPs, and that CNPs
+ * slow down the requester.
  */
 #include <linux/delay.h>
 #include <linux/ip.h>
@@ -135,8 +135,8 @@ static void skip_packets(struct kt *kt, u32 n)
 }
 
 /*
- * The requester reacts to a CNP after any number of packets without one, also if
- * that is more than half of the sequence numbers.
+ * The requester reacts to a CNP after any number of packets without one, even
+ * if that number is more than half of the PSN range.
  */
 static void cnp_after_many_packets(struct kunit *test)
 {
@@ -147,8 +147,8 @@ static void cnp_after_many_packets(struct kunit *test)
 	u32 window, i, round;
 
 	/*
-	 * In the first round no CNP has come before, in the others one has; in the last
-	 * there are no ACKs, as on the loopback path.
+	 * No CNP has arrived before the first round, and one has before the
+	 * others. In the last round there are no ACKs, as on the loopback path.
 	 */
 	for (round = 0; round < 4; round++) {
 		for (i = 0; i < 3; i++) {
@@ -167,7 +167,10 @@ static void cnp_after_many_packets(struct kunit *test)
 	}
 }
 
-/* A CNP about packets that were open at the last one reports the same congestion. */
+/*
+ * A CNP for packets that were in flight at the last CNP reports the same
+ * congestion.
+ */
 static void cnp_of_one_flight(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -190,7 +193,7 @@ static void cnp_of_one_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
 }
 
-/* Who does not use ECN is not slowed down, whoever says so. */
+/* A CNP does not slow down a QP that does not use ECN. */
 static void cnp_without_ecn(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What all suites share, those without a device included (harness.h, ib_exp_fake.h). */
+/* Definitions that all suites share. harness.h and ib_exp_fake.h include it. */
 #ifndef KUNIT_COMMON_H
 #define KUNIT_COMMON_H
 
@@ -12,8 +12,9 @@
 #define KT_TOP	BIT_ULL(63)
 
 /*
- * Defines name_gen_params for KUNIT_CASE_PARAM(): a parameter for each row of the array,
- * which is described by its member desc.
+ * Defines name_gen_params for KUNIT_CASE_PARAM(), with one parameter for each
+ * row of the array. The member desc of a row is the description of the
+ * parameter.
  */
 #define KT_ARRAY_PARAM(name, rows)					\
 static void name##_desc(typeof(&(rows)[0]) row, char *text)		\

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Proves that the requester sends the right packets for the work requests of a
- * consumer, and that the completer ends these as the answers say, which the test
- * makes up (IBTA 9.7.3, 9.7.5, 9.9.2, 10.3.1).
+ * consumer, and that the completer completes these according to the responses
+ * of the peer, which the test builds (IBTA 9.7.3, 9.7.5, 9.9.2, 10.3.1).
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -46,7 +46,7 @@ static void post_read(struct kt *kt, u64 wr_id, struct ib_mr *mr, u32 len)
 					       0, len, IB_SEND_SIGNALED), 0);
 }
 
-/* A fetch-and-add of 1; the result goes to offset 0. */
+/* A fetch-and-add of 1, whose result is stored at offset 0. */
 static void post_atomic_lkey(struct kt *kt, u64 wr_id, struct ib_mr *mr,
 			     u32 lkey)
 {
@@ -74,7 +74,7 @@ static void post_atomic(struct kt *kt, u64 wr_id, struct ib_mr *mr)
 	post_atomic_lkey(kt, wr_id, mr, mr->lkey);
 }
 
-/* Its memory is refused when its turn comes. */
+/* The check of its memory fails when the requester reaches it. */
 static void post_write_bad_key(struct kt *kt, u64 wr_id, struct ib_mr *mr)
 {
 	struct ib_sge sge = { kt_va(mr, 0), 4, mr->lkey ^ 0x100 };
@@ -183,7 +183,7 @@ static void wait_error(struct kt *kt)
 	KUNIT_ASSERT_EQ(kt->test, (int)kt_state(kt), (int)IB_QPS_ERR);
 }
 
-/* ---- runs: what is posted, what the peer answers, what follows ----------- */
+/* ---- runs: requests, responses of the peer, expected results ------------ */
 
 enum action {
 	END,
@@ -230,7 +230,10 @@ static const struct run runs[] = {
 		DO(SENT, KT_FADD, 0), DO(SENT, KT_FADD, 1), DO(NOTHING_SENT),
 		DO(ANSWER_ATOMIC, 0, 0), DO(SUCCESS, 0), DO(SENT, KT_FADD, 2),
 		DO(ANSWER_ATOMIC, 1, 1), DO(SUCCESS, 1), DO(SENT, KT_FADD, 3),
-		/* What has no response is not limited, but stays in order. */
+		/*
+		 * Requests without a response are not limited, but stay in
+		 * order.
+		 */
 		DO(SENT, KT_WRITE_ONLY, 4), DO(NOTHING_SENT), DO(NO_WC),
 	} },
 	{ "max_rd_atomic of 0 allows no READ", {
@@ -267,7 +270,7 @@ static const struct run runs[] = {
 		DO(SET_SIGNAL_ALL),
 		DO(POST_WRITE_FLAGS, 1, 0), DO(ANSWER, 0, KT_ACK), DO(SUCCESS, 1),
 	} },
-	/* A response acknowledges what was before its request. */
+	/* A response acknowledges all requests before its own. */
 	{ "ACK by a response", {
 		DO(POST_WRITE, 1), DO(POST_ATOMIC, 2), DO(POST_WRITE, 3),
 		DO(ANSWER_ATOMIC, 1, 0),
@@ -305,7 +308,10 @@ static const struct run runs[] = {
 	{ "sequence NAK goes back", {
 		DO(POST_WRITE, 0), DO(POST_WRITE, 1), DO(POST_WRITE, 2),
 		DO(DROP_SENT),
-		/* The second is missing: the first has arrived, the third counts not. */
+		/*
+		 * The second response is missing. The first one has arrived,
+		 * and the third one does not count.
+		 */
 		DO(ANSWER, 1, KT_NAK_SEQ), DO(SUCCESS, 0), DO(NO_WC),
 		DO(SENT, KT_WRITE_ONLY, 1), DO(SENT, KT_WRITE_ONLY, 2),
 		DO(NOTHING_SENT),
@@ -334,7 +340,7 @@ static const struct run runs[] = {
 		DO(FAILED, 1, IB_WC_RETRY_EXC_ERR), DO(FLUSHED, 2),
 		DO(COUNTER, MXE_CNT_retry_exceeded, 1),
 	} },
-	/* One response is lost, the next one comes. */
+	/* One response is lost, and the next one arrives. */
 	{ "implied NAK by a response", {
 		DO(POST_ATOMIC, 1), DO(POST_ATOMIC, 2), DO(DROP_SENT),
 		DO(ANSWER_ATOMIC, 1, 9), DO(NO_WC),
@@ -354,7 +360,10 @@ static const struct run runs[] = {
 		DO(ANSWER, 1, KT_ACK), DO(ANSWER_ATOMIC, 2, 9),
 		DO(ANSWER, 2, KT_NAK_SEQ), DO(NOTHING_SENT), DO(NO_WC),
 		DO(COUNTER, MXE_CNT_implied_nak, 4),
-		/* Progress was made: what is lost now is news. */
+		/*
+		 * Progress was made, so the loss of a packet starts a new count
+		 * of retries.
+		 */
 		DO(ANSWER_ATOMIC, 0, 7), DO(SUCCESS, 1),
 		DO(ANSWER_ATOMIC, 2, 9), DO(SUCCESS, 2), DO(SUCCESS, 3),
 		DO(NOTHING_SENT),
@@ -367,7 +376,10 @@ static const struct run runs[] = {
 		DO(FAILED, 1, IB_WC_REM_ACCESS_ERR), DO(NOTHING_SENT),
 	} },
 
-	/* Reported when its turn comes, and what was before it is not harmed. */
+	/*
+	 * The error is reported in order, and earlier requests are not
+	 * affected.
+	 */
 	{ "local error in order", {
 		DO(POST_WRITE, 1), DO(POST_WRITE_BAD_KEY, 2), DO(POST_WRITE, 3),
 		DO(SETTLE),
@@ -422,7 +434,10 @@ static const struct run runs[] = {
 		DO(POST_WRITE, 0), DO(POST_WRITE, 1), DO(POST_WRITE, 2),
 		DO(DROP_SENT),
 		DO(ANSWER, 1, RNR_NAK), DO(SUCCESS, 0), DO(NO_WC),
-		/* Not at once, and only what was not executed. */
+		/*
+		 * Not retransmitted at once, and only the requests that were
+		 * not executed.
+		 */
 		DO(NOTHING_SENT), DO(POST_WRITE, 3), DO(NOTHING_SENT),
 		DO(WAIT_SENT, 3),
 		DO(SENT, KT_WRITE_ONLY, 1), DO(SENT, KT_WRITE_ONLY, 2),
@@ -598,7 +613,7 @@ static void complete_run(struct kunit *test)
 	}
 }
 
-/* ---- what is sent ------------------------------------------------------- */
+/* ---- packets sent ------------------------------------------------------- */
 
 static void send_write_fields(struct kunit *test)
 {
@@ -691,7 +706,7 @@ static void send_inline_copies(struct kunit *test)
 	sge.addr = (uintptr_t)data;
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
 	kt_drop_sent(kt);
-	/* It is sent again from the copy, not from what is there now. */
+	/* The copy is retransmitted, not the present content of the memory. */
 	memset(data, 0, 64);
 	answer(kt, S, KT_NAK_SEQ);
 	pkt = kt_sent(kt);
@@ -725,7 +740,7 @@ static void send_window(struct kunit *test)
 	expect_sent(kt, KT_WRITE_ONLY, S + MXE_MAX_UNACKED);
 }
 
-/* SQD: what was begun is finished, nothing new begins. */
+/* SQD: requests that have begun are finished, and no new request begins. */
 static void send_drain(struct kunit *test)
 {
 	struct ib_qp_attr attr = {
@@ -854,7 +869,7 @@ static void send_atomic_big_endian_reply(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 
-	/* What a process asks for at creation. */
+	/* Attributes that a process can request at creation. */
 	kt->qp->be_reply = true;
 	post_atomic(kt, 1, mr);
 	answer_atomic(kt, S, 0x0123456789abcdefULL);
@@ -1004,7 +1019,9 @@ static void read_completes(struct kunit *test)
 	expect_success(kt, 2);
 }
 
-/* A response in the middle is lost: only what is missing is asked for. */
+/*
+ * A response in the middle is lost. Only the missing part is requested again.
+ */
 static void read_resumes(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -1084,8 +1101,8 @@ static const struct answer_row answer_rows[] = {
 KT_ARRAY_PARAM(answer, answer_rows);
 
 /*
- * Before it a request that is acknowledged by it, behind it one that is
- * flushed although nobody asked for its completion.
+ * The request before it is acknowledged by it. The request after it is flushed,
+ * although it is unsignaled.
  */
 static void answer_is_fatal(struct kunit *test)
 {
@@ -1126,7 +1143,7 @@ static void answer_is_fatal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt->mem[0], 0);
 }
 
-/* What comes before the state has changed changes nothing any more. */
+/* Packets that arrive before the state has changed have no effect. */
 static void answer_after_error(struct kunit *test)
 {
 	struct mxe_pkt nak = {
@@ -1280,7 +1297,7 @@ static void post_refused(struct kunit *test)
 
 /* ---- local operations --------------------------------------------------- */
 
-/* They wait for what is before them, and need no answer. */
+/* They wait for the requests before them, and need no response. */
 static void local_op_in_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -1342,7 +1359,10 @@ static void flush_in_order(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		expect_flushed(kt, i);
 	expect_none(kt);
-	/* What is posted now follows, and nothing is sent or answered. */
+	/*
+	 * Requests that are posted now are flushed too, and nothing is sent or
+	 * answered.
+	 */
 	kt_drop_sent(kt);
 	post_write(kt, 4, mr);
 	KUNIT_ASSERT_EQ(test, post_local_inv(kt, 5, mr->rkey), 0);
@@ -1366,7 +1386,9 @@ static void flush_in_order(struct kunit *test)
 
 /* ---- timers ------------------------------------------------------------- */
 
-/* In T, here 69 s: between one and four of them, and one again after an answer. */
+/*
+ * In T, here 69 s: between one and four of them, and one again after an answer.
+ */
 static void timer_backs_off(struct kunit *test)
 {
 	static const unsigned int factor[] = { 1, 2, 4, 4 };
@@ -1408,7 +1430,10 @@ static void timer_backs_off(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, time_after(timer->expires, sq->retry_at));
 }
 
-/* A timer that was set for a request before goes on to the deadline of now. */
+/*
+ * A timer that was armed for an earlier request is extended to the present
+ * deadline.
+ */
 static void timer_goes_on(struct kunit *test)
 {
 	struct kt_conn conn = kt_default_conn;
@@ -1467,7 +1492,9 @@ static void rnr_retry_without_end(struct kunit *test)
 	expect_success(kt, 1);
 }
 
-/* Everything is on its way when the queue pair goes (kt_exit() looks). */
+/*
+ * Requests are in flight when kt_exit() destroys the QP and checks for leaks.
+ */
 static void destroy_with_timers_running(struct kunit *test)
 {
 	struct kt_conn conn = kt_default_conn;

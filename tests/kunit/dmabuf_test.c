@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that DMA-BUFs are mapped and released, or refused, whatever their exporter
- * is like: a fake one, which counts.  The end-to-end tests prove that the data
- * arrive.
+ * Proves that DMA-BUFs of different exporters are mapped and released, or
+ * refused. The exporter is a fake that counts its calls. The end-to-end tests
+ * check the data.
  */
 #include <linux/completion.h>
 #include <linux/dma-buf.h>
@@ -152,7 +152,7 @@ static void check_fake(struct kt *kt, struct fake *fake, bool writable)
 		KUNIT_EXPECT_FALSE(test, completion_done(&fake->released));
 		mxe_dmabuf_put(dmabuf);
 	}
-	/* Whatever it was, all of it is undone, and nobody holds the buffer. */
+	/* All of it is undone, and nothing holds a reference to the buffer. */
 	KUNIT_EXPECT_EQ_MSG(test, fake->ends, fake->begin_err ? 0 : fake->begins,
 			    "%s", fake->desc);
 	KUNIT_EXPECT_EQ_MSG(test, fake->vunmaps, fake->vmaps, "%s", fake->desc);

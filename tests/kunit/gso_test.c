@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that the packets into which the stack splits a GSO batch, and those into
- * which mxe does, are the packets that would have been sent one by one.
+ * Proves that the packets into which the stack or mxe splits a GSO batch are
+ * the packets that would otherwise be sent one by one.
  */
 #include <linux/ip.h>
 #include <linux/udp.h>
@@ -93,7 +93,7 @@ static void gso_split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, PKTS);
 	KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->tot_len),
 			skb->len - skb_network_offset(skb));
-	/* Not while somebody else has it. */
+	/* Not while something else holds a reference to it. */
 	other = skb_clone(skb, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	KUNIT_EXPECT_FALSE(test, mxe_gso_can_split(skb));

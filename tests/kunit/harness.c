@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes the netdev, the device and the queue pairs of the tests of mxe, keeps what
- * the device sends, and injects packets; see harness.h.
+ * Creates the netdev, the device and the QPs of the tests of mxe, queues the
+ * packets that the device sends, and injects packets. See harness.h.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -164,7 +164,7 @@ static void kt_device_create(struct kt *kt)
 	ibdev = ib_device_get_by_netdev(kt->ndev,
 					(enum rdma_driver_id)MXE_DRIVER_ID);
 	KUNIT_ASSERT_NOT_NULL(test, ibdev);
-	/* Nobody else unregisters it. */
+	/* Nothing else unregisters it. */
 	ib_device_put(ibdev);
 	kt->dev = to_mdev(ibdev);
 
@@ -202,7 +202,7 @@ static void kt_destroy_qp(struct kt *kt)
 	KUNIT_EXPECT_EQ(kt->test, ib_destroy_qp(ibqp), 0);
 }
 
-/* What the engine took, it must have given back. */
+/* The engine must have released all references that it took. */
 static void kt_device_destroy(struct kt *kt)
 {
 	struct kunit *test = kt->test;
@@ -251,7 +251,7 @@ void kt_exit(struct kunit *test)
 		skb_queue_purge(&kt->sent);
 		kfree_skb(kt->last);
 		kfree_skb(kt->tapped);
-		/* Waits until nobody holds it. */
+		/* Waits until all references are released. */
 		unregister_netdev(kt->ndev);
 		free_netdev(kt->ndev);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that the headers that are kept for the next packet are those that would be
- * made for it.
+ * Proves that headers cached for the next packet are equal to headers that are
+ * built for it.
  */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -42,7 +42,9 @@ static struct sk_buff *push(struct kunit *test, struct mxe_hdr *hdr,
 	return skb;
 }
 
-/* Beside a packet for which nothing was kept, and what its headers have to say. */
+/*
+ * Beside a packet for which nothing was kept, and what its headers have to say.
+ */
 static void expect_as_new(struct kunit *test, struct mxe_hdr *hdr,
 			  const struct mxe_av *av, const u8 *bth, size_t len,
 			  u16 ip_id)
@@ -98,7 +100,7 @@ static void hdr_kept(struct kunit *test)
 	}
 }
 
-/* Only what is kept of another address could be wrong. */
+/* Only headers cached for another address could be wrong. */
 static void hdr_forgotten(struct kunit *test)
 {
 	struct mxe_hdr hdr = {};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Proves that ib_exp derives the right capabilities from what a driver reports. */
+/*
+ * Proves that ib_exp derives the right capabilities from the attributes of a
+ * driver.
+ */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -11,7 +14,7 @@
 #define HCA	IB_ATOMIC_HCA
 #define GLOB	IB_ATOMIC_GLOB
 
-#define MINE	0x6d696e65		/* an id that nobody has */
+#define MINE	0x6d696e65		/* not the ID of any driver */
 #define IONIC	21
 
 struct caps_case {
@@ -187,7 +190,7 @@ static void caps_override(struct kunit *test)
 	struct ib_device *ibdev = device(test, &mlx5);
 	struct ib_exp_device_attr attr;
 
-	/* Other names, of which one begins like this one. */
+	/* Other names, one of which has this name as a prefix. */
 	ib_exp_num_overrides = 2;
 	ib_exp_overrides[0] = "caps=native";
 	ib_exp_overrides[1] = "caps01=native";

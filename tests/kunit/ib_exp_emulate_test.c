@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that masked atomics are emulated by standard ones: those that need no loop,
- * and the loop, on a device that loses, fails and delays at every step.
+ * Proves that masked atomics are emulated with standard atomics, with and
+ * without a loop, on a device that loses, fails and delays requests at every
+ * step.
  */
 #include <linux/prandom.h>
 #include <linux/slab.h>
@@ -99,7 +100,7 @@ static void lower_table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lowered.rkey, 6U);
 }
 
-/* It goes out once, the completion is the device's own. */
+/* It is posted once, and the completion is the one of the device. */
 static void lower_posted(struct kunit *test)
 {
 	struct fake *fake = fake_of(test);
@@ -119,7 +120,7 @@ static void lower_posted(struct kunit *test)
 
 /* ---- the loop, alone --------------------------------------------------- */
 
-/* Execute all there is, and what comes of it. */
+/* Executes all requests, including those that their completions post. */
 static void run(struct fake *fake)
 {
 	while (!list_empty(&fake->posted))
@@ -250,7 +251,7 @@ static void loop_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->posted));
 	KUNIT_EXPECT_EQ(test, word, 0x10000ULL * (FAKE_MAX_RETRIES + 2));
 
-	/* And the queue pair goes on. */
+	/* The QP continues to work. */
 	KUNIT_EXPECT_FALSE(test, fake->error);
 	req.completions = 0;
 	KUNIT_ASSERT_EQ(test, fake_post(fake, &req), 0);
@@ -281,7 +282,7 @@ static void loop_without_retries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->word, 0x500ULL);
 }
 
-/* The word goes away and comes back between two tries: no harm. */
+/* The word changes and changes back between two tries, which does no harm. */
 static void loop_same_word_again(struct kunit *test)
 {
 	struct fake *fake = fake_of(test);

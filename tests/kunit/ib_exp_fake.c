@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Holds the fake device, which executes, fails or flushes what is posted when a test
- * says so; see ib_exp_fake.h.
+ * Implements the fake device, which executes, fails or flushes posted requests
+ * when a test asks for it. See ib_exp_fake.h.
  */
 #include <linux/slab.h>
 
@@ -54,7 +54,7 @@ static int fake_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* Only of a queue that nobody else polls. */
+/* Only for a CQ that nothing else polls. */
 static int fake_poll_cq(struct ib_cq *cq, int num, struct ib_wc *wc)
 {
 	struct fake *fake = container_of(cq, struct fake, cq);
@@ -202,7 +202,7 @@ int fake_post(struct fake *fake, struct fake_request *req)
 	return ib_exp_post_send(fake->eqp, &req->wr, &req->old);
 }
 
-/* ---- what becomes of them ---------------------------------------------- */
+/* ---- execution and completion ------------------------------------------- */
 
 struct fake_wr *fake_oldest(struct fake *fake)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves which queue pairs can be enabled, what can be posted, and what goes straight
- * to the driver; and that queue pairs, and the device, can end with requests in
- * flight.
+ * Proves which QPs can be enabled, which requests can be posted, and which of
+ * them are passed to the driver unchanged. QPs and the device can be removed
+ * while requests are in flight.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -177,7 +177,7 @@ static void qp_post_no_result(struct kunit *test)
 			-EINVAL);
 }
 
-/* What was posted goes away without being executed. */
+/* Posted requests are removed without being executed. */
 static void forget(struct fake *fake)
 {
 	struct fake_wr *wr = fake_oldest(fake);
@@ -298,7 +298,7 @@ static void qp_disable_flushes(struct kunit *test)
 	expect_flushed(fake, reqs);
 }
 
-/* What was on the way is executed after all, but not tried again. */
+/* Requests in flight are still executed, but not tried again. */
 static void qp_disable_stops_the_loop(struct kunit *test)
 {
 	struct fake *fake = fake_of(test);
@@ -382,7 +382,7 @@ static void qp_disable_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h.enable_err, 0);
 }
 
-/* ---- the device goes --------------------------------------------------- */
+/* ---- removal of the device ---------------------------------------------- */
 
 static void helper_told(struct ib_exp_qp *eqp, void *context)
 {

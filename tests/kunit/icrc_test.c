@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that the invariant CRC is what its definition gives, bit by bit, at every
- * length and alignment.  Buffers end where the packet does, so that KASAN sees a read
- * past it.
+ * Proves that the ICRC is equal to its bit-serial definition at every length
+ * and alignment. Buffers end with the packet, so KASAN detects a read past the
+ * end.
  */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -127,7 +127,7 @@ static void icrc_every_byte(struct kunit *test)
 	local_bh_enable();
 }
 
-/* What stands before the PSN comes again, in turn, and with other numbers. */
+/* Bytes before the PSN recur in turn, with other PSNs. */
 static void icrc_again(struct kunit *test)
 {
 	const size_t v4_len = sizeof(struct iphdr), len = 40;
@@ -166,8 +166,8 @@ static void icrc_again(struct kunit *test)
 }
 
 /*
- * What is remembered of IPv6 may begin with all that there is of IPv4, if nobody looks
- * at the version, and is kept where that would be.
+ * What is remembered of IPv6 may begin with all that there is of IPv4, if
+ * nobody looks at the version, and is kept where that would be.
  */
 static void icrc_lengths_differ(struct kunit *test)
 {
@@ -213,8 +213,8 @@ static void icrc_lengths_differ(struct kunit *test)
 }
 
 /*
- * Swap mask and compare mask, as they end a request with operands of 8 bytes: the same
- * byte of the one, of the other, of both.
+ * Swap mask and compare mask at the end of a request with 8-byte operands: a
+ * wrong byte in one of them, in the other, and in both.
  */
 static void fill_masks(u8 *p, unsigned int which)
 {
@@ -228,8 +228,9 @@ static void fill_masks(u8 *p, unsigned int which)
 }
 
 /*
- * Masked atomics with masks that come again, fewer than are remembered and more, and
- * what only begins or is as long as they are.
+ * Masked atomics with recurring masks, both fewer and more than the cache
+ * holds, and requests that only begin with the same bytes or only have the same
+ * length.
  */
 static void icrc_masks(struct kunit *test)
 {

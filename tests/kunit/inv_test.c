@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves what a SEND with invalidate may take back and what it may not, in both
- * directions, and what the receiver and the peer are told.
+ * Proves which keys a SEND with invalidate may invalidate, in both directions,
+ * and which results the receiver and the peer get.
  */
 #include <kunit/test.h>
 
@@ -156,8 +156,8 @@ static void post(struct kt *kt, struct ib_send_wr *wr)
 }
 
 /*
- * A consumer that wants no completion of a LOCAL_INV maps the region for its
- * next use at once, while that still waits for what was posted before (ib_srp).
+ * A consumer that posts an unsignaled LOCAL_INV (ib_srp) maps the region for
+ * its next use at once, while the LOCAL_INV still waits for earlier requests.
  */
 static void inv_mapped_at_once(struct kunit *test)
 {
@@ -216,13 +216,13 @@ static void inv_mapped_at_once(struct kunit *test)
 }
 
 /*
- * The slot of a LOCAL_INV belongs to the consumer again before its completion is
- * added to the completion queue, and the consumer may have posted the next request
- * into it.  The requester must not read it any more.
+ * The slot of a LOCAL_INV belongs to the consumer again before its completion
+ * is added to the CQ, and the consumer may already have posted the next request
+ * into it. The requester must not read the slot after that.
  *
- * Here the next request appears in the slot at the earliest moment: the completion
- * itself is written there.  Its wr_id becomes opcode, flags and number of SGEs of
- * the request, which is a SEND then.
+ * Here the next request appears in the slot at the earliest moment: the
+ * completion itself is written there. Its wr_id becomes the opcode, flags and
+ * number of SGEs of the request, which is then a SEND.
  */
 static void inv_slot_given_back(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves what queue pairs of kernel consumers on one device execute without packets,
- * and when the handlers of the consumers are called.
+ * Proves which requests the QPs of kernel consumers on one device execute
+ * without packets, and when the handlers of the consumers are called.
  */
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
@@ -15,7 +15,7 @@
 #define RESULT		2048	/* offsets in the region */
 #define WORD		4096
 
-/* What the handlers of both queues have seen. */
+/* Calls of the handlers of both CQs. */
 struct lt_seen {
 	int sends, receives;
 	bool in_verb;		/* set by the test while it posts */
@@ -296,8 +296,8 @@ static void lt_write_over(struct lt *lt, unsigned int from, unsigned int to)
 }
 
 /*
- * memcpy() copies some of these rightly by chance, which depends on addresses; not
- * the third, on x86.
+ * memcpy() happens to copy some of these correctly, depending on the addresses,
+ * but not the third one on x86.
  */
 static void loopback_overlap(struct kunit *test)
 {
@@ -399,7 +399,7 @@ static void loopback_short_receive(struct kunit *test)
 	lt_close(lt);
 }
 
-/* The one that is remembered goes, and its number goes to another. */
+/* The cached QP is destroyed, and another QP gets its number. */
 static void loopback_peer_gone(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
@@ -425,7 +425,7 @@ static void loopback_peer_gone(struct kunit *test)
 	lt_close(lt);
 }
 
-/* Regions that are remembered go, and their key goes to another. */
+/* Cached regions are deregistered, and other regions get their keys. */
 static void loopback_region_gone(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
@@ -480,8 +480,8 @@ static void loopback_overrun(struct kunit *test)
 }
 
 /*
- * A WRITE is too long for the loopback path, and the last of its packets leaves it to
- * the SEND behind it to ask for an ACK. But that one takes the loopback path, once the
+ * A WRITE is too long for the loopback path, and its last packet leaves the ACK
+ * request to the SEND after it. But that SEND takes the loopback path once the
  * WRITE is complete. No timer helps.
  */
 static void loopback_behind_packets(struct kunit *test)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that memory regions check ranges and rights, are copied to and from, are
- * registered by work requests, and end only when no access is under way.
+ * Proves that memory regions check ranges and rights, are copied to and from,
+ * can be registered by work requests, and are destroyed only when no access is
+ * in progress.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -151,7 +152,7 @@ static const u32 copy_lengths[] = {
 	0, 1, 2, PAGE_SIZE - 1, PAGE_SIZE, PAGE_SIZE + 1, 3 * PAGE_SIZE + 5,
 };
 
-/* Pages that are not neighbours: every byte goes where it belongs. */
+/* The pages are not contiguous. Every byte is copied to the right place. */
 static void mr_copy_over_pages(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -378,7 +379,10 @@ static void mr_key_validity(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, found(kt, key));
 	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, key, 0), -ENOENT);
 
-	/* The upper 24 bits belong to the device, the others to the consumer. */
+	/*
+	 * The upper 24 bits of a key belong to the device, the lower 8 to the
+	 * consumer.
+	 */
 	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->pd, key ^ 0x100, LW), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->other_pd, next, LW), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kt_fast_reg(mr, kt->pd, next, IB_ACCESS_ON_DEMAND),
@@ -390,8 +394,9 @@ static void mr_key_validity(struct kunit *test)
 }
 
 /*
- * Mapping is for the next registration: one that is in use goes on with what it
- * has, and what is posted with what was mapped when it was.
+ * ib_map_mr_sg() prepares the next registration. A region in use keeps its
+ * pages, and a posted request registers the pages that were mapped when it was
+ * posted.
  */
 static void mr_mapped_in_use(struct kunit *test)
 {
@@ -470,7 +475,10 @@ static void mr_refused_verbs(struct kunit *test)
 						   MXE_MAX_FAST_REG_PAGES + 1)),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_refused_verbs), before + 6);
-	/* What a kernel consumer has for its own memory is no fast one. */
+	/*
+	 * The local DMA region of a kernel consumer is not a fast-registration
+	 * region.
+	 */
 	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd,
 						kt->pd->local_dma_lkey, 0),
 			-EINVAL);
@@ -491,7 +499,10 @@ static void dereg_work(struct work_struct *work)
 	complete(&dereg->done);
 }
 
-/* An access that is under way: dereg hides the region, and waits for its end. */
+/*
+ * While an access is in progress, dereg hides the region and waits for the
+ * access.
+ */
 static void mr_dereg_waits(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Proves what memory windows let through, and that an access holds the window. */
+/*
+ * Proves which accesses memory windows allow, and that an access holds a
+ * reference to the window.
+ */
 #include <kunit/test.h>
 #include <linux/slab.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that packets are built and parsed right, and that malformed ones are not
- * parsed. Every buffer is exactly as long as the packet, so that KASAN sees a read
- * past its end.
+ * Proves that packets are built and parsed correctly, and that malformed
+ * packets are rejected. Every buffer is exactly as long as the packet, so KASAN
+ * detects a read past its end.
  */
 #include <kunit/test.h>
 #include <linux/ip.h>
@@ -314,7 +314,7 @@ static void pkt_atomic_op(struct kunit *test)
 	}
 }
 
-/* A FETCH ADD has no compare operand: what stands there is ignored. */
+/* A FETCH ADD has no compare operand, so that field is ignored. */
 static void pkt_fetch_add_ignores_compare(struct kunit *test)
 {
 	struct mxe_pkt_out out = sample(BTH_FETCH_ADD, 0);
@@ -729,7 +729,7 @@ static void check_vector(struct kunit *test, const u8 *vector, size_t len,
 	KUNIT_ASSERT_EQ(test, vector_icrc(copy, len), good);
 	for (i = 0; i < len - MXE_ICRC_SIZE; i++) {
 		bool varies = false;
-		/* The version of IP says how to look at it. */
+		/* The version of IP determines how the packet is parsed. */
 		u8 flip = i ? 0xff : 0x0f;
 
 		for (j = 0; j < num_variant; j++)
@@ -759,7 +759,7 @@ static void pkt_icrc_ipv6(struct kunit *test)
 		     ARRAY_SIZE(variant));
 }
 
-/* What the specification shows is what is parsed and what is built. */
+/* The examples of the specification are parsed and built unchanged. */
 static void pkt_example(struct kunit *test)
 {
 	const u8 *bth = vector_ipv4 + sizeof(struct iphdr) +

@@ -12,7 +12,7 @@
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
 		 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_FLUSH_GLOBAL)
 
-/* What kt_inject() makes of 8 bytes of payload. */
+/* The payload of 8 bytes that kt_inject() generates. */
 static const u8 data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
 static struct ib_mr *begin(struct kt *kt, int qp_access)
@@ -68,7 +68,7 @@ static void placement_write(struct kunit *test)
 	kt_inject(kt, &out);
 	expect_response(kt, KT_RQ_PSN, 1);
 	KUNIT_EXPECT_EQ(test, kt->mem[16], 0xee);
-	/* One that says something else is not answered. */
+	/* A packet with any other value is not answered. */
 	out.va += 8;
 	kt_inject(kt, &out);
 	kt_expect_nothing(kt);
@@ -105,7 +105,7 @@ struct refused_row {
 	const char *desc;
 	u8 opcode, syndrome;
 	int not_granted;	/* to the queue pair */
-	int va, len, rkey, data;	/* added to what is right */
+	int va, len, rkey, data;	/* added to the correct value */
 	u8 type, level;		/* exclusive-ored */
 };
 
@@ -214,8 +214,8 @@ static void placement_posted_length(struct kunit *test)
 }
 
 /*
- * Kernel consumers cannot say a FLUSH, so that a process posted it is made
- * believe: the queue is drained while it is written.
+ * Kernel consumers cannot post a FLUSH. The test writes one into the ring as a
+ * process would, while the QP is in SQD.
  */
 static void placement_posted_flush(struct kunit *test)
 {

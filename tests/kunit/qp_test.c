@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that queue pairs are created, go through their states, keep their
- * attributes, and refuse what they cannot have.
+ * Proves that QPs are created, change their states, keep their attributes, and
+ * reject invalid attributes.
  */
 #include <linux/ip.h>
 #include <linux/kernel.h>
@@ -139,7 +139,7 @@ static void qp_states_of_traffic(struct kunit *test)
 	}
 }
 
-/* What was posted and known before is forgotten. */
+/* Earlier requests and earlier state are forgotten. */
 static void qp_reset_forgets(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -211,7 +211,7 @@ static void qp_reset_stops_timers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, timer_pending(&sq->rnr_timer));
 }
 
-/* An error that comes late, after RESET and a new start, finds nothing. */
+/* A late error, after RESET and a new start, has no effect. */
 static void qp_reset_forgets_error(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -427,14 +427,16 @@ static void qp_refused_attribute(struct kunit *test)
 	expect_unchanged(kt, before);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_refused_verbs), refused + 1);
 
-	/* Without what is bad it is accepted. */
+	/* Accepted without the bad attribute. */
 	attr = memcpy(attr, good_attr(kt, row->to), sizeof(*attr));
 	if (row->to != IB_QPS_RTR)
 		KUNIT_EXPECT_EQ(test, ib_modify_qp(kt->qp->ibqp, attr,
 						   good_mask(row->to)), 0);
 }
 
-/* What the core does not let through, or does not expect of the kernel. */
+/*
+ * Attributes that the core rejects, or does not expect from kernel consumers.
+ */
 static void qp_refused_by_driver(struct kunit *test)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT, .port_num = 2 };
@@ -543,7 +545,7 @@ static void qp_create_table(struct kunit *test)
 	KUNIT_EXPECT_GE(test, init.cap.max_send_sge, row->init.cap.max_send_sge);
 	KUNIT_EXPECT_GE(test, init.cap.max_inline_data,
 			row->init.cap.max_inline_data);
-	/* The numbers of the special queue pairs are nobody's. */
+	/* The numbers of the special QPs are not assigned. */
 	KUNIT_EXPECT_GE(test, ibqp->qp_num, 2U);
 	KUNIT_EXPECT_LT(test, ibqp->qp_num, 0xffffffU);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that the responder executes and answers the requests of a peer, which the
- * test makes up, as IBTA 9.7.4, 9.7.5 and 9.9.3 say.
+ * Proves that the responder executes and answers the requests of a peer, which
+ * the test builds, according to IBTA 9.7.4, 9.7.5 and 9.9.3.
  */
 #include <linux/kernel.h>
 #include <asm/unaligned.h>
@@ -223,7 +223,7 @@ static void respond_atomic_duplicate_mismatch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 }
 
-/* As many are kept as max_dest_rd_atomic says. */
+/* The responder stores max_dest_rd_atomic answers. */
 static void respond_atomic_store_depth(struct kunit *test)
 {
 	struct kt_conn conn = kt_default_conn;
@@ -338,7 +338,10 @@ static void respond_read(struct kunit *test)
 	kt_expect_ack(kt, psn, KT_ACK, i + 1);
 }
 
-/* A repeated READ reads again, all of it or what was lost. */
+/*
+ * A repeated READ reads the memory again, completely or from the lost packet
+ * on.
+ */
 static void respond_read_duplicate(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -401,7 +404,7 @@ static void respond_read_duplicate_mismatch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 }
 
-/* What follows a READ longer than a slice waits until it is answered. */
+/* Requests after a READ longer than a slice wait until it is answered. */
 static void respond_long_read_in_order(struct kunit *test)
 {
 	const u32 n = 2 * MXE_SLICE - 3;
@@ -414,7 +417,10 @@ static void respond_long_read_in_order(struct kunit *test)
 	u32 i;
 
 	static_assert((2 * MXE_SLICE - 3) * KT_MTU <= KT_SIZE);
-	/* Work does not run before we let it: there is one processor. */
+	/*
+	 * Work does not run until the test sleeps, because there is only one
+	 * CPU.
+	 */
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_LT(test, kt_num_sent(kt), n);
 	for (i = 0; i < 3; i++) {
@@ -468,7 +474,10 @@ static void respond_long_read_bounds_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 }
 
-/* Of requests with a stored answer no more than the peer may have outstanding. */
+/*
+ * The responder stores no more answers than the peer may have outstanding
+ * requests.
+ */
 static void respond_long_read_bounds_atomics(struct kunit *test)
 {
 	const u32 n = 2 * MXE_SLICE, too_many = 3;
@@ -539,7 +548,7 @@ static void respond_psn_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 0ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_out_of_sequence), 2ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_nak_sequence), 1ULL);
-	/* A repetition of what was before does not end that. */
+	/* A repeated earlier request does not end that. */
 	inject_write(kt, mr, KT_RQ_PSN);
 	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	kt_inject(kt, &ahead);
@@ -651,7 +660,7 @@ struct nak_row {
 #define ROW_ACC	.syndrome = KT_NAK_ACC, .event = IB_EVENT_QP_ACCESS_ERR
 #define ROW_INV	.syndrome = KT_NAK_INV, .event = IB_EVENT_QP_REQ_ERR
 
-/* A WRITE First announces 3 MTU + 4 bytes unless dma_len says otherwise. */
+/* A WRITE First announces 3 MTU + 4 bytes unless dma_len is set. */
 #define ANNOUNCED	(3 * KT_MTU + 4)
 
 static const struct nak_row nak_rows[] = {
@@ -980,7 +989,10 @@ static void respond_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(wc.ex.imm_data), 0x01020304U);
 }
 
-/* Not executed, asked for again later; what comes meanwhile is dropped. */
+/*
+ * Not executed, and requested again later. Packets that arrive meanwhile are
+ * dropped.
+ */
 static void respond_rnr(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -1005,7 +1017,9 @@ static void respond_rnr(struct kunit *test)
 	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 }
 
-/* Only its last packet needs a receive, and only that comes again. */
+/*
+ * Only its last packet needs a receive request, and only that one is repeated.
+ */
 static void respond_rnr_write_with_imm(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -1115,7 +1129,7 @@ static void respond_flush_order(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		kt_expect_wc(kt, kt->recv_cq, i, IB_WC_WR_FLUSH_ERR);
 	kt_expect_no_wc(kt, kt->recv_cq);
-	/* And so is what is posted now. */
+	/* Requests that are posted now are flushed too. */
 	kt_post_recv(kt, 9, mr, 0, KT_MTU);
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->recv_cq, 9, IB_WC_WR_FLUSH_ERR);
@@ -1170,7 +1184,7 @@ static void respond_drop(struct kunit *test)
 	bth[0] ^= row->opcode_xor;
 	bth[1] ^= row->flags_xor;
 	memcpy(buf, bth, len);
-	/* The ICRC is over what is left, if there is enough for one. */
+	/* The ICRC covers the remaining bytes, if there are enough for one. */
 	if (row->cut == 40)
 		kt_inject_bth(kt, buf, sizeof(struct mxe_bth), KT_GOOD);
 	else
@@ -1180,13 +1194,13 @@ static void respond_drop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, row->counter), 1ULL);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 
-	/* It has no effect on what comes after it. */
+	/* It has no effect on later packets. */
 	out = fetch_add(kt, mr, KT_RQ_PSN, 0, 1);
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 0, 1);
 }
 
-/* INIT takes no packets; RTR takes them, and says that it got the first. */
+/* INIT drops packets. RTR accepts them and reports the first one. */
 static void respond_states(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -1206,7 +1220,7 @@ static void respond_states(struct kunit *test)
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 0, 1);
 	KUNIT_EXPECT_TRUE(test, kt->events & BIT(IB_EVENT_COMM_EST));
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RTS, &kt_default_conn), 0);
-	/* The send queue drains, the other side goes on. */
+	/* The send queue drains, while the responder continues. */
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_SQD, &kt_default_conn), 0);
 	out = fetch_add(kt, mr, KT_RQ_PSN + 1, 0, 1);
 	kt_inject(kt, &out);
@@ -1214,13 +1228,19 @@ static void respond_states(struct kunit *test)
 }
 
 #ifndef MXE_WITHOUT_SKB
-/* Is the answer that was sent last in the memory of the request before it? */
+/*
+ * Returns true if the last answer was sent in the buffer of the request before
+ * it.
+ */
 static bool in_place(struct kt *kt)
 {
 	return kt->last->head == kt->injected;
 }
 
-/* The answer goes out in the buffer of the request; not if somebody else has it, too. */
+/*
+ * The answer reuses the buffer of the request, unless something else holds a
+ * reference to it.
+ */
 static void respond_in_place(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

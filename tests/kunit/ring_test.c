@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that the send queue survives whatever its process writes into the ring that
- * it shares.  Only the ring is the test's; all else is the real module.
+ * Proves that the send queue survives any values that its process writes into
+ * the shared ring. The test provides the ring, everything else is the real
+ * module.
  */
 #include <linux/slab.h>
 
@@ -95,8 +96,8 @@ static const struct producer_row producer_rows[] = {
 KT_ARRAY_PARAM(producer, producer_rows);
 
 /*
- * What was taken and is not complete must not be taken over by what is read
- * next: it may have to be sent again.
+ * A read must not overwrite requests that are in flight, because they may have
+ * to be retransmitted.
  */
 static void ring_bad_producer(struct kunit *test)
 {
@@ -186,7 +187,9 @@ static void ring_log_size(struct kunit *test)
 	leave_ring(kt);
 }
 
-/* The device gives all replies in big-endian; this queue pair did not ask for it. */
+/*
+ * The device returns all results in big-endian. This QP did not request that.
+ */
 static void ring_reply_be(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

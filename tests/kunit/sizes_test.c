@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that masked atomics of 4, 8, 16 and 32 bytes work: the arithmetic beside a
- * bit-serial reference that knows a value as bits only, the wire format, the
- * responder and the completer.
+ * Proves that masked atomics of 4, 8, 16 and 32 bytes work: the arithmetic,
+ * compared with a bit-serial reference, the wire format, the responder and the
+ * completer.
  */
 #include <linux/completion.h>
 #include <linux/kernel.h>
@@ -65,7 +65,7 @@ static void reference(u64 *value, const struct mxe_atomic_args *a)
 	}
 }
 
-/* Half a word is the half that a processor of either byte order finds there. */
+/* A half word is the half that a CPU of either byte order finds there. */
 static void load(u64 *value, const void *p, u8 log_size)
 {
 	memset(value, 0, MXE_ATOMIC_MAX_SIZE);
@@ -82,7 +82,9 @@ static void random_words(struct rnd_state *rnd, u64 *words, u8 log_size)
 	memset(words, 0, MXE_ATOMIC_MAX_SIZE);
 	for (i = 0; i < (log_size > 3 ? 1U << (log_size - 3) : 1); i++) {
 		prandom_bytes_state(rnd, &words[i], sizeof(*words));
-		/* Long carries, and no difference, are rare among all numbers. */
+		/*
+		 * Long carries and equal values are rare among random numbers.
+		 */
 		switch (prandom_u32_state(rnd) % 4) {
 		case 0:
 			words[i] = ~0ULL;
@@ -135,7 +137,10 @@ static void sizes_exec_random(struct kunit *test)
 		u8 want[sizeof(mem)];
 		u64 old[W], new[W], orig[W];
 		struct mxe_atomic_args a;
-		/* Any aligned place; what is beside it stays. */
+		/*
+		 * Any aligned address works, and the bytes next to it do not
+		 * change.
+		 */
 		u32 at = size * (prandom_u32_state(&rnd) % (sizeof(mem) / size));
 
 		random_words(&rnd, old, log_size);
@@ -165,7 +170,7 @@ static void sizes_exec_random(struct kunit *test)
 	}
 }
 
-/* A carry goes through all words, and no further than a boundary. */
+/* A carry propagates through all words up to a boundary. */
 static void sizes_exec_carry(struct kunit *test)
 {
 	u64 mem[W] __aligned(MXE_ATOMIC_MAX_SIZE) = { ~0, ~0, ~0, 4 };
@@ -410,7 +415,7 @@ static void sizes_respond(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_atomics_executed), 1ULL);
 }
 
-/* What comes behind a wide atomic that waits for the locks waits, too. */
+/* Requests after a wide atomic that waits for the locks wait too. */
 static void sizes_respond_in_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that buffers for packets that are sent do not overlap, come from the same
- * pages again, or are received ones that are as new.
+ * Proves that buffers of sent packets do not overlap, reuse the same pages, or
+ * are received buffers in the state of new ones.
  */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -80,8 +80,9 @@ static bool is_one_of(const struct page *page, struct page *const *pages, int n)
 }
 
 /*
- * The page allocator, which would clear them, is not asked any more after two bursts.
- * What had been given back to it would be somebody else's by then.
+ * After two bursts, buffers no longer come from the page allocator, which would
+ * clear them. Pages that had been returned to it could belong to something else
+ * by then.
  */
 static void buffers_come_again(struct kunit *test)
 {
@@ -120,8 +121,8 @@ static struct sk_buff *received(struct kunit *test)
 }
 
 /*
- * Nothing is left of how it came: not that it was in a list, which the UDP layer leaves
- * in the packets of a GSO batch, nor what its netdev and others said of it.
+ * No receive state is left: neither the list pointers, which the UDP layer
+ * leaves in the packets of a GSO batch, nor any state of the netdev.
  */
 static void skb_reused(struct kunit *test)
 {
@@ -152,7 +153,10 @@ static void skb_reused(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, skb->data, skb->head);
 	KUNIT_EXPECT_GE(test, skb_tailroom(skb), 200);
 	KUNIT_EXPECT_EQ(test, (int)skb->head_frag, (int)head_frag);
-	/* As a new one, of the same memory, but for the processor that made it. */
+	/*
+	 * Equal to a new buffer of the same memory, except for the CPU that
+	 * allocated it.
+	 */
 	fresh->head_frag = skb->head_frag;
 	fresh->alloc_cpu = skb->alloc_cpu;
 	KUNIT_EXPECT_EQ(test, memcmp(skb, fresh, offsetof(struct sk_buff, tail)),

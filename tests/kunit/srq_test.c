@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that queue pairs take requests from a shared receive queue, which can run
- * empty and raises its events.
+ * Proves that QPs take receive requests from an SRQ, which can run empty and
+ * raises its events.
  */
 #include <kunit/test.h>
 
@@ -94,7 +94,7 @@ static void srq_limit(struct kunit *test)
 			-EINVAL);
 }
 
-/* In ERR it takes no more; what is left is for others. */
+/* In ERR the QP takes no requests. The remaining ones are for other QPs. */
 static void srq_last(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -114,7 +114,7 @@ static void srq_last(struct kunit *test)
 					  &kt->events));
 }
 
-/* A request of which a message was begun is flushed. */
+/* The request of a message that has begun is flushed. */
 static void srq_flush_current(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that messages over unreliable connections arrive whole, and that others are
+ * Proves that messages over UC arrive completely, and that incomplete ones are
  * dropped without a completion.
  */
 #include <kunit/test.h>
@@ -71,7 +71,7 @@ static const struct lost_row lost_rows[] = {
 
 KT_ARRAY_PARAM(lost, lost_rows);
 
-/* The receive request of what was lost is there for the next message. */
+/* The next message uses the receive request of the lost one. */
 static void uc_lost(struct kunit *test)
 {
 	const struct lost_row *row = test->param_value;
@@ -91,7 +91,7 @@ static void uc_lost(struct kunit *test)
 	kt_expect_nothing(kt);
 }
 
-/* What RC would answer with a NAK is dropped and counted. */
+/* Errors that RC answers with a NAK are dropped and counted. */
 static void uc_refused(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -106,7 +106,7 @@ static void uc_refused(struct kunit *test)
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_uc_message), 1ULL);
 	KUNIT_EXPECT_EQ(test, kt->mem[0], 0);
-	/* Nothing to receive it into, and longer than what there is. */
+	/* No receive request, and a message longer than the buffer. */
 	uc_packet(kt, KT_SEND_ONLY, KT_RQ_PSN + 1, 8);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_uc_message), 2ULL);
 	kt_post_recv(kt, 1, mr, 0, 4);
@@ -153,7 +153,7 @@ static void uc_sends(struct kunit *test)
 	struct mxe_pkt pkt;
 
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
-	/* Nobody acknowledges it: what is sent is complete. */
+	/* UC has no acknowledgments, so a request completes when it is sent. */
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->send_cq, 9, IB_WC_SUCCESS);
 	pkt = kt_sent(kt);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that datagrams are received with the headers in front of them or dropped for
- * the right reason, and that the members of a multicast group get copies.
+ * Proves that datagrams are received with their headers in front of the data or
+ * dropped for the right reason, and that the members of a multicast group get
+ * copies.
  */
 #include <kunit/test.h>
 #include <linux/ip.h>
@@ -48,7 +49,9 @@ static void ud_received(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wc.byte_len, 70U);
 	KUNIT_EXPECT_EQ(test, wc.src_qp, KT_PEER_QPN);
 	KUNIT_EXPECT_TRUE(test, wc.wc_flags & IB_WC_GRH);
-	/* An IPv4 header is the second half of what stands before the data. */
+	/*
+	 * An IPv4 header is in the second half of the 40 bytes before the data.
+	 */
 	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(kt->mem, 0, 20), NULL);
 	KUNIT_EXPECT_EQ(test, (int)iph->version, 4);
 	KUNIT_EXPECT_EQ(test, ntohl(iph->saddr), 0x0a4d0002U);
@@ -109,7 +112,7 @@ static void ud_sent(struct kunit *test)
 
 	wr.ah = kt_create_ah(kt);
 	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
-	/* Its upper bit set stands for the queue pair's own. */
+	/* A Q_Key with the upper bit set selects the Q_Key of the QP. */
 	wr.remote_qkey = BIT(31);
 	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	/* A copy was made, so it is not needed any more. */
@@ -156,7 +159,7 @@ static void mcast_members(struct kunit *test)
 	kt_inject(kt, &out);
 	kt_expect_wc(kt, kt->recv_cq, 3, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, kt->mem[40], 1);
-	/* A member takes what has its Q_Key. */
+	/* A member receives datagrams with its Q_Key. */
 	out.qkey++;
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_qkey), 1ULL);
@@ -174,7 +177,10 @@ static void mcast_members(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt->qp->mcast_groups, 0U);
 }
 
-/* To the group's number, but to the device's address: it has no such group. */
+/*
+ * Sent to the QP number of the group but to the address of the device, which is
+ * not a group.
+ */
 static void mcast_stray(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves masked_atomic.h against a bit-serial reference, for words of 4, 8, 16 and
- * 32 bytes.
+ * Proves masked_atomic.h against a bit-serial reference, for words of 4, 8, 16
+ * and 32 bytes.
  *
  *	t_masked_atomic [seed]
  *
- * The reference is the pseudo-code by which masked atomics were published, with its
- * fetch-and-add corrected: the sum is written to memory, and the requester gets the
- * old value.
+ * The reference is the pseudo-code by which masked atomics were published, with
+ * its fetch-and-add corrected: the sum is written to memory, and the requester
+ * gets the old value.
  */
 #include "tap.h"
 #include "masked_atomic.h"
@@ -275,7 +275,10 @@ static bool agree_cas(const struct cas *c, unsigned int bits)
 
 static void test_known_answers(void)
 {
-	/* Two counters of 32 bits: the lower one wraps, the upper one counts. */
+	/*
+	 * Two counters of 32 bits: the lower one wraps, and the upper one is
+	 * incremented.
+	 */
 	is_u64(masked_fetch_add_u64(0x00000001ffffffffULL, 0x0000000100000001ULL,
 				    0x0000000080000000ULL),
 	       0x0000000200000000ULL, "two counters of 32 bits");
@@ -697,7 +700,9 @@ static bool cas_predicate(uint64_t compare_mask, uint64_t swap_mask,
 	return false;
 }
 
-/* All masks with at most two bits set, or at most two clear, and random ones. */
+/*
+ * All masks with at most two bits set, or at most two clear, and random ones.
+ */
 static bool predicates_fadd(unsigned int bits)
 {
 	uint64_t all = ones(bits).w[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Replaces the kernel's header, which finds the task at the end of the stack, by the
- * one task that there is.  No signal comes to it.
+ * Replaces the kernel's header, which finds the task at the end of the stack.
+ * Here there is only one task, which never receives a signal.
  */
 #ifndef FUZZ_ASM_CURRENT_H
 #define FUZZ_ASM_CURRENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Replaces the kernel's header, which has the count at the end of the stack; the
- * stack is not the kernel's here.
+ * Replaces the kernel's header, which keeps the count at the end of the kernel
+ * stack. A fuzz target runs on a user stack.
  */
 #ifndef FUZZ_ASM_PREEMPT_H
 #define FUZZ_ASM_PREEMPT_H

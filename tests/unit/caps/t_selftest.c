@@ -87,7 +87,7 @@ struct request {
 
 static struct request building;
 
-/* What STORES_LATE stores while the self-test sleeps.  No size: nothing. */
+/* Value that STORES_LATE stores while the self-test sleeps. Size 0: none. */
 static struct {
 	uint64_t value[4];
 	uint64_t addr;
@@ -644,7 +644,7 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 		      IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY, true);
 }
 
-/* The operand, or what it points to. */
+/* The operand, or the operand that it points to. */
 static const void *exp_operand(const uint64_t *field, uint32_t log,
 			       uint32_t *half)
 {
@@ -805,7 +805,7 @@ static void be_mlx5(void)
 	strcpy(dev.provider, "mlx5");
 }
 
-/* Returns what st_run() does, with both forms of the report. */
+/* Returns the result of st_run(), with both forms of the report. */
 static bool run(void)
 {
 	size_t len;

@@ -19,6 +19,16 @@ struct req {
 	struct ibv_sge sge;
 };
 
+/**
+ * init() - Fills in a request for one word.
+ * @r: request
+ * @opcode: IBV_EXP_WR_*
+ * @wr_id: wr_id
+ * @flags: IBV_EXP_SEND_* flags
+ * @word: index of the word in fake.mem and fake.buf
+ *
+ * Return: the work request in @r.
+ */
 static inline struct ibv_exp_send_wr *init(struct req *r, int opcode,
 					   uint64_t wr_id, uint64_t flags,
 					   int word)
@@ -44,6 +54,19 @@ static inline struct ibv_exp_send_wr *init(struct req *r, int opcode,
 	return &r->wr;
 }
 
+/**
+ * cas() - Fills in a masked compare-and-swap request.
+ * @r: request
+ * @wr_id: wr_id
+ * @flags: IBV_EXP_SEND_* flags
+ * @word: index of the word
+ * @compare: value to compare with
+ * @compare_mask: bits to compare
+ * @swap: new value
+ * @swap_mask: bits to replace
+ *
+ * Return: the work request in @r.
+ */
 static inline struct ibv_exp_send_wr *cas(struct req *r, uint64_t wr_id,
 					  uint64_t flags, int word,
 					  uint64_t compare, uint64_t compare_mask,
@@ -60,6 +83,17 @@ static inline struct ibv_exp_send_wr *cas(struct req *r, uint64_t wr_id,
 	return &r->wr;
 }
 
+/**
+ * add() - Fills in a masked fetch-and-add request.
+ * @r: request
+ * @wr_id: wr_id
+ * @flags: IBV_EXP_SEND_* flags
+ * @word: index of the word
+ * @add_val: value to add
+ * @boundary: most significant bits of the fields
+ *
+ * Return: the work request in @r.
+ */
 static inline struct ibv_exp_send_wr *add(struct req *r, uint64_t wr_id,
 					  uint64_t flags, int word,
 					  uint64_t add_val, uint64_t boundary)
@@ -73,6 +107,15 @@ static inline struct ibv_exp_send_wr *add(struct req *r, uint64_t wr_id,
 	return &r->wr;
 }
 
+/**
+ * post() - Posts a list of requests.
+ * @qp: QP
+ * @wr: first request
+ *
+ * Prints a diagnostic if a post fails at another request than the first.
+ *
+ * Return: 0 or an errno value.
+ */
 static inline int post(struct fake_qp *qp, struct ibv_exp_send_wr *wr)
 {
 	struct ibv_exp_send_wr *bad = NULL;

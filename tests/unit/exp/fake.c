@@ -380,7 +380,7 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 	return &f->qp;
 }
 
-/* What only emulated queue pairs need; see t_exp_emu.c. */
+/* Only emulated QPs need these. See t_exp_emu.c. */
 #undef ibv_reg_mr
 __attribute__((weak))
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
@@ -498,7 +498,7 @@ void fake_init(void)
 void init_attr(struct ibv_exp_qp_init_attr *attr, struct ibv_context *context,
 	       uint32_t comp_mask)
 {
-	/* What is not announced is garbage in many programs. */
+	/* Many programs leave garbage in fields whose bit is not set. */
 	memset(attr, 0xa5, sizeof(*attr));
 	attr->qp_context = attr;
 	attr->srq = NULL;

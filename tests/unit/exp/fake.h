@@ -20,7 +20,9 @@
 #define FLAGS IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS
 #define ARG IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG
 
-/* Of operands in bytes: in a mask of the logarithms, each is its own bit. */
+/*
+ * Sizes of operands in bytes, each of which is its bit in a log_arg_sizes mask.
+ */
 #define SIZES (4 | 8 | 16 | 32)
 
 #define MAX_OPS 64
@@ -49,11 +51,11 @@ struct fake_qp {
 	struct mxedv_qp_ex mqp;
 	bool has_ex;
 	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
-	uint32_t max_atomic_arg;	/* as asked for */
+	uint32_t max_atomic_arg;	/* as requested */
 
 	struct op ops[MAX_OPS];		/* posted */
 	int num_ops;
-	int building;			/* behind those */
+	int building;			/* further ops that the builders have begun */
 	int room;			/* in the send queue */
 	uint64_t poison;		/* a wr_id that is refused */
 	int doorbells;
@@ -75,7 +77,7 @@ struct fake {
 	int create_errno;
 	bool no_builders;
 	uint32_t next_qpn;
-	struct fake_qp *reuse;		/* where the next queue pair comes to be */
+	struct fake_qp *reuse;		/* memory of the next QP, or NULL */
 	int plain_created, ex_created, mxe_created, destroyed;
 	struct ibv_qp_init_attr_ex last;
 };
@@ -84,7 +86,7 @@ extern struct fake fake;
 
 #define MAX_WCS 64
 
-/* Both devices' completion queue. */
+/* The CQ of both devices. */
 struct fake_cq {
 	struct ibv_wc wcs[MAX_WCS];
 	int num;
@@ -94,32 +96,81 @@ struct fake_cq {
 
 extern struct fake_cq fake_cq;
 
+/**
+ * to_fake() - Returns the fake QP that contains a QP.
+ * @qp: QP of one of the devices
+ *
+ * Return: the fake QP.
+ */
 static inline struct fake_qp *to_fake(struct ibv_qp *qp)
 {
 	return (struct fake_qp *)qp;
 }
 
-/* Working devices, once per program, ... */
+/**
+ * fake_init() - Initializes the devices once per program.
+ */
 void fake_init(void);
 
-/* ... and with their usual abilities, before each test. */
+/**
+ * fake_reset() - Restores the usual capabilities of the devices before a test.
+ */
 void fake_reset(void);
 
-/* As with the module parameter atomic_reply=be. */
+/**
+ * fake_be_device() - Resets the fake and makes the device of mxe return
+ *	big-endian results.
+ *
+ * The counterpart of the module parameter atomic_reply=be.
+ */
 void fake_be_device(void);
 
+/**
+ * fake_query_device_ex() - Implements ibv_query_device_ex().
+ * @context: context
+ * @input: ignored
+ * @attr: is set to fake.std
+ * @size: size of @attr in bytes
+ *
+ * Return: 0 or fake.query_errno.
+ */
 int fake_query_device_ex(struct ibv_context *context,
 			 const struct ibv_query_device_ex_input *input,
 			 struct ibv_device_attr_ex *attr, size_t size);
 
-/* Valid attributes; fields whose bit is not set are garbage. */
+/**
+ * init_attr() - Fills in valid attributes.
+ * @attr: attributes
+ * @context: context of the device
+ * @comp_mask: IBV_EXP_QP_INIT_ATTR_* bits
+ *
+ * Fields whose bit is not set contain garbage.
+ */
 void init_attr(struct ibv_exp_qp_init_attr *attr, struct ibv_context *context,
 	       uint32_t comp_mask);
 
+/**
+ * create() - Creates a QP through the library.
+ * @context: context of the device
+ * @comp_mask: IBV_EXP_QP_INIT_ATTR_* bits
+ * @flags: IBV_EXP_QP_CREATE_* flags
+ * @max_atomic_arg: largest operand in bytes
+ *
+ * Return: the QP, or NULL with errno set.
+ */
 struct ibv_qp *create(struct ibv_context *context, uint32_t comp_mask,
 		      uint32_t flags, uint32_t max_atomic_arg);
 
-/* Ends the program if there is none. */
+/**
+ * must_create() - Creates a QP through the library, and ends the program on
+ *	failure.
+ * @context: context of the device
+ * @comp_mask: IBV_EXP_QP_INIT_ATTR_* bits
+ * @flags: IBV_EXP_QP_CREATE_* flags
+ * @max_atomic_arg: largest operand in bytes
+ *
+ * Return: the QP.
+ */
 struct ibv_qp *must_create(struct ibv_context *context, uint32_t comp_mask,
 			   uint32_t flags, uint32_t max_atomic_arg);
 

@@ -18,7 +18,7 @@ static struct ibv_device emu_device;
 struct verbs_context emu_vctx;
 struct ibv_pd emu_pd = { .context = emu_ctx };
 
-/* ---- libmxe and libmlx5: no device is theirs ------------------------------ */
+/* ---- libmxe and libmlx5, which own no device here ----------------------- */
 
 const struct exp_mlx5dv *exp_mlx5dv(void)
 {
@@ -57,7 +57,9 @@ struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx)
 	return NULL;
 }
 
-/* ---- libibverbs ------------------------------------------------------------ */
+/*
+ * ---- libibverbs ------------------------------------------------------------
+ */
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
@@ -144,7 +146,9 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
 	return 0;
 }
 
-/* ---- the thread ------------------------------------------------------------ */
+/*
+ * ---- the thread ------------------------------------------------------------
+ */
 
 int emu_progress_start(const struct emu_progress_ops *ops)
 {
@@ -157,7 +161,9 @@ void emu_progress_kick(void)
 	fake.kicks++;
 }
 
-/* ---- the device ------------------------------------------------------------ */
+/*
+ * ---- the device ------------------------------------------------------------
+ */
 
 void add_wc(struct fake_cq *cq, const struct ibv_wc *wc)
 {
@@ -218,7 +224,7 @@ static int f_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 	return n;
 }
 
-/* ---- the same, polled by ibv_start_poll() --------------------------------- */
+/* ---- the same, polled by ibv_start_poll() ------------------------------- */
 
 static int f_next_poll(struct ibv_cq_ex *ex)
 {
@@ -467,7 +473,9 @@ int run_all(struct fake_cq *cq, struct fake_qp *a, struct fake_qp *b,
 	return n;
 }
 
-/* ---- life ------------------------------------------------------------------ */
+/*
+ * ---- life ------------------------------------------------------------------
+ */
 
 void fake_reset(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A fake of libibverbs and of a device with the standard atomics, for tests of
- * what libibverbs_exp emulates on it.  It does nothing by itself: run() carries
- * out one request.  It gives a place in the send queue back when a completion is
- * polled, and bails out if more is posted than there is room for.
+ * the emulation of masked atomics in libibverbs_exp. The device is passive:
+ * each run() executes one request. An entry of the send queue becomes free when
+ * its completion is polled. A post to a full send queue ends the program.
  */
 #ifndef EXP_FAKE_EMU_H
 #define EXP_FAKE_EMU_H
@@ -30,18 +30,18 @@ struct fake_wr {
 struct fake_qp {
 	struct ibv_qp qp;
 	struct fake_wr wrs[DEPTH];
-	uint64_t freed;		/* all before have been polled */
+	uint64_t freed;		/* requests before have been polled */
 	uint64_t done;
 	uint64_t posted;
 	bool error;
 	int posts;		/* calls of post_send */
-	int refuse;		/* the errno of posting */
+	int refuse;		/* errno value that post_send returns, or 0 */
 };
 
-/* A completion, and which request's. */
+/* A completion, with its request. */
 struct fake_wc {
 	struct ibv_wc wc;
-	struct fake_qp *qp;	/* NULL: nothing to give back */
+	struct fake_qp *qp;	/* NULL: frees no entry of a send queue */
 	uint64_t seq;
 };
 
@@ -68,9 +68,9 @@ struct fake_emu {
 	int resized;
 	int modified;		/* to the error state */
 	int kicks;
-	void *place;		/* where the next queue pair comes to be */
+	void *place;		/* memory of the next QP, or NULL */
 	uint32_t next_qpn;
-	uint64_t clock;		/* counts the completions that are polled */
+	uint64_t clock;		/* number of completions polled */
 	int create_cq_errno;	/* of ibv_create_cq_ex() */
 };
 
@@ -79,20 +79,73 @@ extern struct verbs_context emu_vctx;
 #define emu_ctx (&emu_vctx.context)
 extern struct ibv_pd emu_pd;
 
+/**
+ * fake_reset() - Resets the fake.
+ */
 void fake_reset(void);
+
+/**
+ * new_cq() - Creates a CQ.
+ *
+ * Return: the CQ.
+ */
 struct fake_cq *new_cq(void);
-/* Extended, by ibv_create_cq_ex(). */
+
+/**
+ * new_cq_ex() - Creates an extended CQ with ibv_create_cq_ex().
+ * @wc_flags: IBV_WC_EX_* flags
+ *
+ * Return: the CQ.
+ */
 struct fake_cq *new_cq_ex(uint64_t wc_flags);
-/* Emulated; sig_all is 0. */
+
+/**
+ * new_qp() - Creates an emulated QP with sig_all 0.
+ * @cq: CQ of the QP
+ * @flags: IBV_EXP_QP_CREATE_* flags
+ *
+ * Return: the QP.
+ */
 struct fake_qp *new_qp(struct fake_cq *cq, uint32_t flags);
+
+/**
+ * drop_qp() - Destroys a QP through the library.
+ * @qp: QP
+ */
 void drop_qp(struct fake_qp *qp);
+
+/**
+ * drop_cq() - Destroys a CQ through the library.
+ * @cq: CQ
+ */
 void drop_cq(struct fake_cq *cq);
 
-/* The next request; false: there is none. */
+/**
+ * run() - Executes the next request of a QP.
+ * @qp: QP
+ *
+ * Return: false if the QP has no request.
+ */
 bool run(struct fake_qp *qp);
-/* All that can be done, with the program polling: its completions in wcs. */
+
+/**
+ * run_all() - Executes requests and polls completions until nothing is left.
+ * @cq: CQ to poll
+ * @a: first QP
+ * @b: second QP, or NULL
+ * @wcs: is filled with the completions that reach the consumer
+ * @max: number of entries of @wcs
+ *
+ * Return: the number of completions.
+ */
 int run_all(struct fake_cq *cq, struct fake_qp *a, struct fake_qp *b,
 	    struct ibv_wc *wcs, int max);
+
+/**
+ * add_wc() - Adds a completion that belongs to no request of the fake.
+ * @cq: CQ
+ * @wc: completion
+ */
 void add_wc(struct fake_cq *cq, const struct ibv_wc *wc);
 
 #endif /* EXP_FAKE_EMU_H */

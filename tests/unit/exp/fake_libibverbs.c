@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Stands for std.c of libibverbs_exp: the calls of libibverbs are those that the other
- * fakes define.  Not every test has all of them.
+ * Replaces std.c of libibverbs_exp: the calls of libibverbs are those of the
+ * other fakes. Not every test defines all of them.
  */
 #include "std.h"
 

@@ -21,7 +21,7 @@ static void put16(uint8_t *to, unsigned int value)
 	to[1] = value;
 }
 
-/* ---- what the library loads ---------------------------------------------- */
+/* ---- the functions that the library loads ------------------------------- */
 
 /* Offsets in the atomic capabilities, in bits. */
 enum {
@@ -70,8 +70,8 @@ static struct fake_mlx5_qp *of_qpx(struct ibv_qp_ex *qpx)
 }
 
 /*
- * What _common_wqe_init() of libmlx5 does, without its harm: with a full queue
- * that goes on and writes over the last request.
+ * Does what _common_wqe_init() of libmlx5 does, except that libmlx5 continues
+ * if the queue is full and overwrites the last request.
  */
 static void init_wqe(struct fake_mlx5_qp *qp, int wr_data)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A third device for the fake of fake.h: libmlx5, with a send queue of basic
- * blocks as that has it, and a device that executes what is posted.  Where
- * libmlx5 would do harm the test ends.
+ * A third device for the fake of fake.h: libmlx5, whose send queue consists of
+ * basic blocks, and a device that executes the posted requests. Calls that
+ * would corrupt memory in libmlx5 end the test.
  */
 #ifndef EXP_FAKE_MLX5_H
 #define EXP_FAKE_MLX5_H
 
 #include "fake.h"
 
-/* What the device can do, as its capabilities say it. */
+/* The atomic operations in the capabilities of the device. */
 enum {
 	OP_CS = 1,
 	OP_FA = 2,
@@ -20,7 +20,7 @@ enum {
 
 #define BB 64
 #define MAX_REGIONS 8
-#define GARBAGE 0xee	/* in what libmlx5 does not fill */
+#define GARBAGE 0xee	/* in bytes that libmlx5 does not write */
 
 extern struct verbs_context mlx5_vctx;
 #define mlx5_ctx (&mlx5_vctx.context)
@@ -30,8 +30,9 @@ extern struct ibv_pd mlx5_pd;
 struct fake_mlx5_cqe {
 	struct fake_mlx5_qp *qp;	/* NULL: of a receive */
 	uint32_t index;			/* of the basic block */
-	int opcode;			/* of mlx5; of the standard verbs if */
-	enum ibv_wc_status status;	/* there is no qp, as what follows */
+	int opcode;			/* of mlx5; if qp is NULL, IBV_WC_* */
+	/* The members below are valid if qp is NULL. */
+	enum ibv_wc_status status;
 	uint64_t wr_id;
 	uint32_t qp_num;
 };
@@ -63,12 +64,12 @@ struct fake_mlx5 {
 	int created;
 
 	int modify_errno;
-	bool quiet_flush;		/* without signal no completion */
+	bool quiet_flush;		/* unsignaled requests are flushed without a CQE */
 	bool defer;			/* nothing runs before fake_mlx5_run() */
 	int executed;
 	int plain_posts;		/* to other queue pairs */
 
-	/* What keys stand for. */
+	/* Registered memory, by key. */
 	struct {
 		uint8_t *start;
 		size_t size;
@@ -93,7 +94,7 @@ struct fake_mlx5_qp {
 	/* As in libmlx5: counters of requests, and of blocks. */
 	uint32_t head, tail;
 	uint32_t cur_post, cur_post_rb;
-	uint32_t tail_post;		/* blocks before are free */
+	uint32_t tail_post;		/* blocks before this one are free */
 	int nreq;
 	int err;
 	uint8_t *ctrl;			/* being built, contiguous */
@@ -112,40 +113,103 @@ struct fake_mlx5_qp {
 	bool failed;
 };
 
+/**
+ * to_fake_mlx5() - Returns the fake QP that contains a QP.
+ * @qp: QP of this device
+ *
+ * Return: the fake QP.
+ */
 static inline struct fake_mlx5_qp *to_fake_mlx5(struct ibv_qp *qp)
 {
 	return (struct fake_mlx5_qp *)qp;
 }
 
-/* After fake_init(). */
+/**
+ * fake_mlx5_init() - Initializes the device once per program, after
+ *	fake_init().
+ */
 void fake_mlx5_init(void);
 
-/* A ConnectX-6, with all sizes; before each test, and instead of fake_reset(). */
+/**
+ * fake_mlx5_reset() - Resets the device to a ConnectX-6 that supports all
+ *	sizes.
+ *
+ * Tests call it at their begin, instead of fake_reset().
+ */
 void fake_mlx5_reset(void);
 
-/* The same context, of a process that opens the device again. */
+/**
+ * fake_mlx5_reopen() - Makes the library forget the context.
+ *
+ * The test then uses the same context as a process that opens the device again.
+ */
 void fake_mlx5_reopen(void);
 
-/* Executes one request of qp, if there is one. */
+/**
+ * fake_mlx5_run() - Executes one request of a QP.
+ * @qp: QP
+ *
+ * Return: false if the QP has no request.
+ */
 bool fake_mlx5_run(struct ibv_qp *qp);
 
+/**
+ * fake_mlx5_region() - Registers memory for the device.
+ * @start: first byte
+ * @size: size in bytes
+ * @key: key that names the region
+ */
 void fake_mlx5_region(void *start, size_t size, uint32_t key);
 
-/* A completion of something else with this number, a receive for instance. */
+/**
+ * fake_mlx5_other() - Adds a completion that does not belong to a send request.
+ * @qp_num: QP number in the completion
+ * @cq: CQ
+ * @wr_id: wr_id
+ * @opcode: opcode, for example that of a receive
+ * @status: status
+ */
 void fake_mlx5_other(uint32_t qp_num, struct fake_mlx5_cq *cq, uint64_t wr_id,
 		     enum ibv_wc_opcode opcode, enum ibv_wc_status status);
 
-/* Polls past the library. */
+/**
+ * fake_mlx5_poll() - Polls a CQ without the library.
+ * @cq: CQ
+ * @num: number of entries of @wc
+ * @wc: is filled with the completions
+ *
+ * Return: the number of completions.
+ */
 int fake_mlx5_poll(struct fake_mlx5_cq *cq, int num, struct ibv_wc *wc);
 
-/* ibv_modify_qp() of this library, to the reset state or to another. */
+/**
+ * fake_mlx5_modify() - Moves a QP to another state through the library.
+ * @qp: QP
+ * @state: new state, which may be RESET
+ *
+ * Return: 0 or an errno value.
+ */
 int fake_mlx5_modify(struct ibv_qp *qp, enum ibv_qp_state state);
 
-/* As init_attr(), for this device. */
+/**
+ * mlx5_init_attr() - Fills in valid attributes for this device, as init_attr()
+ *	does.
+ * @attr: attributes
+ * @max_send_wr: number of send requests
+ * @exp_create_flags: IBV_EXP_QP_CREATE_* flags
+ * @sig_all: sq_sig_all
+ */
 void mlx5_init_attr(struct ibv_exp_qp_init_attr *attr, uint32_t max_send_wr,
 		    uint32_t exp_create_flags, bool sig_all);
 
-/* Ends the program if there is none. */
+/**
+ * mlx5_qp() - Creates a QP, and ends the program on failure.
+ * @max_send_wr: number of send requests
+ * @exp_create_flags: IBV_EXP_QP_CREATE_* flags
+ * @sig_all: sq_sig_all
+ *
+ * Return: the QP.
+ */
 struct ibv_qp *mlx5_qp(uint32_t max_send_wr, uint32_t exp_create_flags,
 		       bool sig_all);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The device behind fake_mlx5.c.  It reads WQEs as bytes and executes masked atomics
- * bit by bit, so that it shares no code with what it tests.
+ * Implements the device of fake_mlx5.c. It reads WQEs as bytes and executes
+ * masked atomics bit by bit, so it shares no code with the backend.
  */
 #include "fake_mlx5_hw.h"
 #include "tap.h"
@@ -52,7 +52,7 @@ static uint8_t *translate(uint32_t key, uint64_t addr, size_t size)
 struct wqe {
 	uint8_t bytes[1024];
 	uint32_t size;
-	uint32_t at;		/* what is read next */
+	uint32_t at;		/* next byte to read */
 };
 
 static uint64_t get(struct wqe *wqe, int bytes)
@@ -122,7 +122,7 @@ static struct num get_num(struct wqe *wqe, int size)
 	return num;
 }
 
-/* In memory words are in the order of the processor, which is little-endian. */
+/* Words in memory are in host byte order, which is little-endian. */
 static struct num load(const uint8_t *from, int size)
 {
 	struct num num = { };
@@ -184,7 +184,10 @@ static struct num fetch_add(struct num old, struct wqe *wqe, int size)
 	return old;
 }
 
-/* Results of 8 bytes in host order if the device is set so; the rest are not. */
+/*
+ * 8-byte results are in host order if the device is configured so. Others never
+ * are.
+ */
 static void to_reply(uint8_t *reply, int size)
 {
 	int word = size < 8 ? size : 8;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * More of the fake of fake.h: the calls of libibverbs, and of the device
- * that knows only the standard verbs, for the experimental calls that need no
+ * An addition to the fake of fake.h: the calls of libibverbs, and of the device
+ * with only the standard verbs, for the experimental calls that need no
  * backend.
  */
 #ifndef EXP_FAKE_STD_H
@@ -9,7 +9,7 @@
 
 #include "fake.h"
 
-/* What reached the fake of libibverbs, and what it answers. */
+/* The arguments of the last calls of libibverbs, and the results to return. */
 struct std {
 	int calls;
 	int err;
@@ -43,12 +43,22 @@ extern struct std std;
 
 #define ctx std_ctx
 
-/* A device with everything. */
+/**
+ * reset() - Resets the fake to a device that implements every call.
+ */
 void reset(void);
 
-/* A device with nothing. */
+/**
+ * reset_bare() - Resets the fake to a device that implements no optional call.
+ */
 void reset_bare(void);
 
+/**
+ * f_dereg_mr() - Implements ibv_dereg_mr().
+ * @mr: region, which must be std.mr
+ *
+ * Return: std.err.
+ */
 int f_dereg_mr(struct ibv_mr *mr);
 
 #endif /* EXP_FAKE_STD_H */

@@ -12,14 +12,17 @@
 #define LKEY 0x200
 #define SIG IBV_EXP_SEND_SIGNALED
 #define WORDS 16
-#define FILL 0x77		/* of local, before a result comes */
-/* In a standard completion, whose enumeration does not have them. */
+#define FILL 0x77		/* bytes of local before a result arrives */
+/* Opcodes of a standard completion that enum ibv_wc_opcode lacks. */
 #define WC_MASKED_CS ((enum ibv_wc_opcode)IBV_EXP_WC_MASKED_COMP_SWAP)
 #define WC_MASKED_FA ((enum ibv_wc_opcode)IBV_EXP_WC_MASKED_FETCH_ADD)
 
 static uint64_t remote[WORDS] __attribute__((aligned(32)));
 static uint8_t local[4096] __attribute__((aligned(32)));
 
+/**
+ * start() - Resets the fake and the memory, and registers both regions.
+ */
 static inline void start(void)
 {
 	fake_mlx5_reset();
@@ -29,13 +32,22 @@ static inline void start(void)
 	fake_mlx5_region(local, sizeof(local), LKEY);
 }
 
-/* A request with its buffer: the result goes to local + offset. */
+/* A request with its SGE and operands. */
 struct req {
 	struct ibv_exp_send_wr wr;
 	struct ibv_sge sge;
 	uint64_t operands[4][4];
 };
 
+/**
+ * init() - Fills in a request without operands.
+ * @req: request
+ * @opcode: IBV_EXP_WR_*
+ * @wr_id: wr_id
+ * @flags: IBV_EXP_SEND_* flags
+ * @offset: offset of the local buffer in bytes
+ * @length: length of the local buffer in bytes
+ */
 static inline void init(struct req *req, int opcode, uint64_t wr_id,
 			uint64_t flags, uint32_t offset, uint32_t length)
 {
@@ -52,6 +64,15 @@ static inline void init(struct req *req, int opcode, uint64_t wr_id,
 	req->wr.num_sge = 1;
 }
 
+/**
+ * init_plain() - Fills in a standard atomic or an RDMA request of 8 bytes.
+ * @req: request
+ * @opcode: IBV_EXP_WR_*
+ * @wr_id: wr_id
+ * @flags: IBV_EXP_SEND_* flags
+ * @word: index of the remote word
+ * @offset: offset of the local buffer in bytes
+ */
 static inline void init_plain(struct req *req, int opcode, uint64_t wr_id,
 			      uint64_t flags, int word, uint32_t offset)
 {
@@ -68,7 +89,16 @@ static inline void init_plain(struct req *req, int opcode, uint64_t wr_id,
 	}
 }
 
-/* Operands as in the structures: of 8 bytes, or addresses of req->operands. */
+/**
+ * init_masked() - Fills in a masked atomic, except for its operands.
+ * @req: request
+ * @opcode: CS or FA
+ * @size: size of the operands in bytes
+ * @wr_id: wr_id
+ * @flags: IBV_EXP_SEND_* flags
+ * @word: index of the remote word
+ * @offset: offset of the local buffer in bytes
+ */
 static inline void init_masked(struct req *req, int opcode, int size,
 			       uint64_t wr_id, uint64_t flags, int word,
 			       uint32_t offset)
@@ -80,6 +110,16 @@ static inline void init_masked(struct req *req, int opcode, int size,
 	req->wr.ext_op.masked_atomics.rkey = RKEY;
 }
 
+/**
+ * set_cs() - Sets the operands of a masked compare-and-swap.
+ * @req: request
+ * @compare: value to compare with
+ * @compare_mask: bits to compare
+ * @swap: new value
+ * @swap_mask: bits to replace
+ *
+ * Above 8 bytes, the arguments are addresses in req->operands.
+ */
 static inline void set_cs(struct req *req, uint64_t compare,
 			  uint64_t compare_mask, uint64_t swap,
 			  uint64_t swap_mask)
@@ -93,6 +133,14 @@ static inline void set_cs(struct req *req, uint64_t compare,
 	cs->swap_mask = swap_mask;
 }
 
+/**
+ * set_fa() - Sets the operands of a masked fetch-and-add.
+ * @req: request
+ * @add: value to add
+ * @boundary: most significant bits of the fields
+ *
+ * Above 8 bytes, the arguments are addresses in req->operands.
+ */
 static inline void set_fa(struct req *req, uint64_t add, uint64_t boundary)
 {
 	struct ibv_exp_fetch_add *fa =
@@ -102,6 +150,15 @@ static inline void set_fa(struct req *req, uint64_t add, uint64_t boundary)
 	fa->field_boundary = boundary;
 }
 
+/**
+ * init_cs8() - Fills in a masked compare-and-swap of 8 bytes with zero
+ *	operands.
+ * @req: request
+ * @wr_id: wr_id
+ * @flags: IBV_EXP_SEND_* flags
+ * @word: index of the remote word
+ * @offset: offset of the local buffer in bytes
+ */
 static inline void init_cs8(struct req *req, uint64_t wr_id, uint64_t flags,
 			    int word, uint32_t offset)
 {
@@ -109,6 +166,14 @@ static inline void init_cs8(struct req *req, uint64_t wr_id, uint64_t flags,
 	set_cs(req, 0, 0, 0, 0);
 }
 
+/**
+ * init_fa8() - Fills in a masked fetch-and-add of 8 bytes that adds 1.
+ * @req: request
+ * @wr_id: wr_id
+ * @flags: IBV_EXP_SEND_* flags
+ * @word: index of the remote word
+ * @offset: offset of the local buffer in bytes
+ */
 static inline void init_fa8(struct req *req, uint64_t wr_id, uint64_t flags,
 			    int word, uint32_t offset)
 {
@@ -116,6 +181,11 @@ static inline void init_fa8(struct req *req, uint64_t wr_id, uint64_t flags,
 	set_fa(req, 1, 0);
 }
 
+/**
+ * link_reqs() - Links requests to one list.
+ * @reqs: requests
+ * @n: number of requests
+ */
 static inline void link_reqs(struct req *reqs, int n)
 {
 	int i;
@@ -124,6 +194,13 @@ static inline void link_reqs(struct req *reqs, int n)
 		reqs[i].wr.next = &reqs[i + 1].wr;
 }
 
+/**
+ * post() - Posts a list of requests.
+ * @qp: QP
+ * @req: first request
+ *
+ * Return: 0 or an errno value.
+ */
 static inline int post(struct ibv_qp *qp, struct req *req)
 {
 	struct ibv_exp_send_wr *bad;
@@ -131,6 +208,12 @@ static inline int post(struct ibv_qp *qp, struct req *req)
 	return ibv_exp_post_send(qp, &req->wr, &bad);
 }
 
+/**
+ * result() - Reads a result of 8 bytes.
+ * @offset: offset of the local buffer in bytes
+ *
+ * Return: the result.
+ */
 static inline uint64_t result(uint32_t offset)
 {
 	uint64_t value;
@@ -139,6 +222,13 @@ static inline uint64_t result(uint32_t offset)
 	return value;
 }
 
+/**
+ * set_operands() - Sets the operands of a masked atomic to those in
+ *	req->operands.
+ * @req: request
+ * @opcode: CS or FA
+ * @size: size of the operands in bytes
+ */
 static inline void set_operands(struct req *req, int opcode, int size)
 {
 	uint64_t (*op)[4] = req->operands;

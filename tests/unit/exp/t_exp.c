@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of libibverbs_exp against the fake device of fake.c: what a query returns,
- * the creation of queue pairs, and completions.
+ * Tests of libibverbs_exp against the fake device of fake.c: what a query
+ * returns, the creation of queue pairs, and completions.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -493,7 +493,7 @@ static const struct wc_row {
 	int std;
 	int mxe;
 	int other;
-	uint32_t mxe_len;	/* where the device says 0 */
+	uint32_t mxe_len;	/* if the device reports 0 */
 } wc_rows[] = {
 	{ IBV_WC_SEND, IBV_EXP_WC_SEND, IBV_EXP_WC_SEND, 0 },
 	{ IBV_WC_RDMA_WRITE, IBV_EXP_WC_RDMA_WRITE, IBV_EXP_WC_RDMA_WRITE, 0 },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the calls of libibverbs_exp that need no backend: which arguments reach
- * the standard calls, what is refused, and what stays unchanged.  The library writes
- * its complaints about masks to standard error.
+ * Tests of the calls of libibverbs_exp that need no backend: the arguments of
+ * the standard calls, refusals, and fields that stay unchanged. The library
+ * prints its complaints about masks on standard error.
  */
 #include <errno.h>
 #include <time.h>
@@ -645,7 +645,7 @@ static void test_flow(void)
 	   "bare device");
 }
 
-/* ---- what nothing serves ------------------------------------------------ */
+/* ---- calls without an implementation ------------------------------------ */
 
 #define NO_OBJECT(call) \
 	(errno = 0, ok((call) == NULL && errno == ENOSYS, "%s", #call))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the masked atomics that libibverbs_exp emulates by compare-and-swap, on a
- * fake device that executes one request each time the test tells it to.
+ * Tests of the masked atomics that libibverbs_exp emulates with
+ * compare-and-swap, on a fake device that executes one request at each call of
+ * run().
  */
 #include <endian.h>
 #include <errno.h>
@@ -36,7 +37,9 @@ static void is_wcs(const struct ibv_wc *wc, int n, const uint64_t *want,
 		diag("wr_id %" PRIu64 " status %d", wc[i].wr_id, wc[i].status);
 }
 
-/* ---- tests ----------------------------------------------------------------- */
+/*
+ * ---- tests -----------------------------------------------------------------
+ */
 
 static void test_query(void)
 {
@@ -119,7 +122,7 @@ static void test_one(void)
 	drop_cq(cq);
 }
 
-/* What needs no loop goes through at once, also behind one another. */
+/* Requests that need no loop are posted at once, even behind one another. */
 static void test_lowered(void)
 {
 	struct fake_cq *cq;
@@ -168,7 +171,7 @@ static void test_order(void)
 	chain(r, 5);
 	is_int(post(qp, &r[0].wr), 0, "a chain");
 	is_int(qp->posted, 2, "what is behind a loop waits");
-	/* What the program has given may be used again. */
+	/* The program may reuse the memory of its requests. */
 	memset(r, 0xee, sizeof(r));
 	n = run_all(cq, qp, NULL, w, 8);
 	is_wcs(wc, n < 1 ? n : 1, ids, 1, 0, "the first of two completions");
@@ -249,7 +252,7 @@ static void test_contention(void)
 		fake.mem[0] += 0x10000;
 		tries += run(qp);
 		is_int(ibv_poll_cq(&cq->cq, 2, wc), 0, "... not done");
-		/* Nobody cares for this buffer before the end. */
+		/* Nothing reads this buffer before the end. */
 		fake.buf[0] = fake.mem[0];
 	}
 	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... done in the end");
@@ -257,7 +260,7 @@ static void test_contention(void)
 	is_u64(fake.mem[0], 0x10 + 20 * 0x10000 + 1, "... once");
 	is_u64(fake.buf[0], 0x10 + 20 * 0x10000, "... its old value");
 
-	/* Nobody interferes: what this queue pair has left is there. */
+	/* No other QP interferes: the word has the value that this QP left. */
 	qp->posts = 0;
 	is_int(post(qp, &r.wr), 0, "again, alone");
 	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... done");
@@ -316,7 +319,7 @@ static void test_full(void)
 	drop_cq(cq);
 }
 
-/* Of a list the device takes what precedes the request that it refuses. */
+/* The device accepts the requests of a list before the one that it refuses. */
 static void test_bad_wr(void)
 {
 	struct ibv_send_wr std[4], *std_bad = NULL;
@@ -497,7 +500,7 @@ static void test_to_error(void)
 	}
 }
 
-/* What waits is refused by the device when its time comes. */
+/* The device refuses a waiting request when it is posted. */
 static void test_refused(void)
 {
 	static const uint64_t ids[] = { 0, 1, 2 };
@@ -603,7 +606,7 @@ static void test_successor(void)
 	ok(!emu_busy_any(), "nothing is left to do");
 }
 
-/* What is not of an emulated queue pair is not touched. */
+/* Requests of other QPs are not changed. */
 static void test_others(void)
 {
 	const struct ibv_wc others[] = {
@@ -694,7 +697,7 @@ static void test_events(void)
 	drop_cq(cq);
 }
 
-/* Nobody polls. */
+/* The program does not poll. */
 static void test_tick(void)
 {
 	struct fake_cq *cq;

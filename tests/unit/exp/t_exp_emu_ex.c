@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of emulated masked atomics on extended completion queues, and of completions
- * with time stamps.
+ * Tests of emulated masked atomics on extended completion queues, and of
+ * completions with time stamps.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
 #define TIMED EXP_CQ_TIMED_FLAGS
 
-/* ---- libibverbs, as far as objects.c needs it ------------------------------ */
+/* ---- libibverbs, as far as objects.c needs it --------------------------- */
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe,
 			     void *cq_context, struct ibv_comp_channel *channel,
@@ -38,7 +38,9 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 	return NULL;
 }
 
-/* ---- requests -------------------------------------------------------------- */
+/*
+ * ---- requests --------------------------------------------------------------
+ */
 
 static void start(void)
 {
@@ -77,7 +79,10 @@ static void must_post(struct fake_qp *qp, uint64_t wr_id, bool signaled)
 		bail_out("ibv_exp_post_send: %s", strerror(err));
 }
 
-/* Runs and polls until there is a completion; true: there is, and being polled. */
+/*
+ * Runs and polls until there is a completion. Returns true if it is being
+ * polled.
+ */
 static bool poll_next(struct fake_cq *cq, struct fake_qp *qp)
 {
 	struct ibv_poll_cq_attr attr = { };
@@ -94,7 +99,9 @@ static bool poll_next(struct fake_cq *cq, struct fake_qp *qp)
 	return false;
 }
 
-/* ---- tests ----------------------------------------------------------------- */
+/*
+ * ---- tests -----------------------------------------------------------------
+ */
 
 static void test_one(void)
 {
@@ -105,7 +112,7 @@ static void test_one(void)
 	start();
 	cq = new_cq_ex(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
 	qp = new_qp(cq, 0);
-	fake.mem[0] = 0x5ffffffff;	/* not as guessed: it takes some tries */
+	fake.mem[0] = 0x5ffffffff;	/* the guess is wrong, so it takes several tries */
 	must_post(qp, 1, true);
 	ok(poll_next(cq, qp), "one: a completion");
 	ok(fake.clock > 1, "one: the device had others");
@@ -134,7 +141,7 @@ static void test_one(void)
 	drop_cq(cq);
 }
 
-/* Each call of polling sees what the other has left. */
+/* Each way of polling continues where the other one stopped. */
 static void test_mixed(void)
 {
 	struct ibv_wc recv = {

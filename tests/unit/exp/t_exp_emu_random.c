@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Compares random emulated masked atomics and WRITEs of two queue pairs with a model,
- * while a third party changes the same word.
+ * Compares random emulated masked atomics and WRITEs of two queue pairs with a
+ * model, while a third party changes the same word.
  */
 #include "emu.h"
 #include "emu_req.h"
@@ -12,7 +12,7 @@ struct model {
 	uint64_t value;		/* of the field, as its requests leave it */
 	uint64_t next_id;	/* to be posted */
 	uint64_t next_done;
-	uint64_t old[64];	/* by wr_id: what comes back */
+	uint64_t old[64];	/* expected results, by wr_id */
 	bool is_masked[64];
 	bool signaled[64];
 };

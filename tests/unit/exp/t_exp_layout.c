@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that infiniband/verbs_exp.h has the sizes, offsets, types and values of
- * layout.table, which are those of MLNX_OFED 4.9.  A wrong one does not compile.
- * layout.cc is the same for C++.
+ * Proves that infiniband/verbs_exp.h has the sizes, offsets, types and values
+ * of layout.table, which are those of MLNX_OFED 4.9. A wrong one does not
+ * compile. layout.cc is the same for C++.
  */
 #include <infiniband/verbs_exp.h>
 
@@ -60,7 +60,9 @@ SAME(struct ibv_qp_attr, struct ibv_exp_qp_attr, alt_timeout);
 SAME(struct ibv_device_attr, struct ibv_exp_device_attr, phys_port_cnt);
 SAME(struct ibv_port_attr, struct ibv_exp_port_attr, link_layer);
 
-/* Each enumeration exists under its tag, and a variable of it holds its values. */
+/*
+ * Each enumeration exists under its tag, and a variable of it holds its values.
+ */
 static uint64_t wrong;
 
 #define PLAIN(name, value)						\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the mlx5 backend of libibverbs_exp against a fake libmlx5: the reported
- * capabilities, and the creation of queue pairs.
+ * Tests of the mlx5 backend of libibverbs_exp against a fake libmlx5: the
+ * reported capabilities, and the creation of queue pairs.
  */
 #include <errno.h>
 
@@ -249,7 +249,7 @@ static void test_create_errors(void)
 	}
 }
 
-/* What the flag for replies in big-endian does to each kind of device. */
+/* Effect of the flag for big-endian results on each kind of device. */
 static void test_create_be(void)
 {
 	struct ibv_exp_send_wr wr = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Runs small programs of the kind that was written for MLNX_OFED, in several threads
- * on the fake mlx5 device, and checks their exact results.
+ * Runs small programs of the kind that was written for MLNX_OFED, in several
+ * threads on the fake mlx5 device, and checks their exact results.
  */
 #include <endian.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define THREADS 4
 #define INL IBV_EXP_SEND_EXT_ATOMIC_INLINE
 
-/* What the other machine has. */
+/* The memory of the other host. */
 static struct memory {
 	uint64_t locks[4];
 	uint64_t guarded[4 * 16];	/* by each field of each lock */
@@ -148,8 +148,9 @@ static void go(struct thread *t, struct ibv_exp_send_wr *wrs, int n, int opcode)
 }
 
 /*
- * A table of locks, 16 of 4 bits in a word: taken if the field is 0, with one
- * write of what it guards on the way back, as index structures do.
+ * A table of locks, 16 locks of 4 bits in a word. A lock is free if its field
+ * is 0, and the release is chained to a WRITE of the protected data, as in
+ * index structures.
  */
 #define LOCK_ROUNDS 400
 
@@ -247,7 +248,7 @@ static void test_counters(void)
 	       "counters: each has its own sum");
 }
 
-/* Long chains of which only the last is signalled, of all that there is. */
+/* Long chains of all kinds of requests, of which only the last is signaled. */
 #define CHAIN_ROUNDS 300
 
 static void *chains(void *arg)
@@ -302,7 +303,9 @@ static void test_chains(void)
 	is_u64(doorbells, 0, "chains: nothing before");
 }
 
-/* As GPI-2 and libhrd: plain atomics, whose results are turned by the program. */
+/*
+ * As in GPI-2 and libhrd: plain atomics whose results the program byte-swaps.
+ */
 #define BE_ROUNDS 500
 
 static void *repliers(void *arg)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the mlx5 backend of libibverbs_exp: replies that the library converts to
- * big-endian.
+ * Tests of the mlx5 backend of libibverbs_exp: results that the library
+ * converts to big-endian.
  */
 #include <errno.h>
 
@@ -124,7 +124,7 @@ static void test_be_unsignalled(void)
 	ibv_destroy_qp(qp);
 }
 
-/* Several requests with one buffer, of which the last result stays. */
+/* Several requests share one buffer, which keeps the last result. */
 static void test_be_overwritten(void)
 {
 	struct ibv_qp *qp = be_qp();
@@ -333,7 +333,7 @@ static void test_be_pieces(void)
 	ibv_destroy_qp(qp);
 }
 
-/* Less room than a result has: what a device makes of it is not touched. */
+/* A buffer shorter than a result: the library must not convert it. */
 static void test_be_short(void)
 {
 	struct ibv_qp *qp = be_qp();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the mlx5 backend of libibverbs_exp: the fake device executes what is
- * posted, and memory, results and completions are right.
+ * Tests of the mlx5 backend of libibverbs_exp: the fake device executes the
+ * posted requests, and the test checks memory, results and completions.
  */
 #include <errno.h>
 
@@ -560,9 +560,10 @@ struct model {
 };
 
 /*
- * Every size and kind, signalled or not, in chains or by ibv_post_send(), with a
- * queue that is often full and wraps around everywhere: completions are exactly
- * those of the model, which has its own idea of the room.
+ * Requests of every size and kind, signaled or not, in chains or with
+ * ibv_post_send(), on a queue that is often full and wraps at every position.
+ * The completions are exactly those of the model, which counts the free entries
+ * itself.
  */
 static void test_random(void)
 {
@@ -678,8 +679,8 @@ static void test_successor(void)
 }
 
 /*
- * A completion of a plain queue pair with the number of one that is gone, with
- * requests under way: nobody may take it for theirs.
+ * A plain QP has the number of a QP that was destroyed with requests in flight.
+ * Its completions must not be attributed to these requests.
  */
 static void test_number(bool seen)
 {

@@ -8,7 +8,9 @@
 #include "cq_ex.h"
 #include "mlx5_req.h"
 
-/* ---- libmlx5 --------------------------------------------------------------- */
+/*
+ * ---- libmlx5 ---------------------------------------------------------------
+ */
 
 static struct ibv_wc polled;
 static bool polling;
@@ -81,7 +83,9 @@ static struct ibv_cq_ex *f_create_cq_ex(struct ibv_context *context,
 	return ex;
 }
 
-/* ---- tests ----------------------------------------------------------------- */
+/*
+ * ---- tests -----------------------------------------------------------------
+ */
 
 static struct ibv_cq_ex *create_cq(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves, row by row, that the mlx5 backend does what MLNX_OFED 4.9 did on the data
- * path: which requests it refuses, what the operations do, and the byte order of
- * results.  The rows of the other calls are in t_exp.c, t_exp_send.c and
- * t_exp_calls.c.
+ * Proves, row by row, that the mlx5 backend does what MLNX_OFED 4.9 did on the
+ * data path: which requests it refuses, what the operations do, and the byte
+ * order of results. The rows of the other calls are in t_exp.c, t_exp_send.c
+ * and t_exp_calls.c.
  */
 #include <errno.h>
 
@@ -235,7 +235,7 @@ static void test_orders(void)
 		is_int(local[row->size], FILL, "%s, %d bytes: and no more",
 		       row->name, row->size);
 
-		/* without the flag it is as the query says */
+		/* without the flag it is as the query reports */
 		ibv_exp_query_device(mlx5_ctx, &attr);
 		announced = attr.masked_atomic
 			.masked_log_atomic_arg_sizes_network_endianness &

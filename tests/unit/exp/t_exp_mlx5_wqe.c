@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Checks every byte of the WQEs that the mlx5 backend of libibverbs_exp builds for
- * masked atomics.
+ * Checks every byte of the WQEs that the mlx5 backend of libibverbs_exp builds
+ * for masked atomics.
  */
 #include "tap.h"
 #include "backend_mlx5.h"

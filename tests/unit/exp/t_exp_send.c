@@ -12,7 +12,7 @@ static struct ibv_sge sges[80] = {
 	[0] = { .addr = 0x1000, .length = 8, .lkey = 7 },
 };
 
-/* What the opcode does not use is garbage in some programs. */
+/* Some programs leave garbage in fields that the opcode does not use. */
 static void init_wr(struct ibv_exp_send_wr *wr, int opcode, uint64_t wr_id)
 {
 	memset(wr, 0xa5, sizeof(*wr));
@@ -443,7 +443,7 @@ static void test_post_chain(void)
 	ibv_destroy_qp(qp);
 }
 
-/* ibv_post_send() goes to the same queue, between two calls of ours. */
+/* ibv_post_send() posts to the same queue between two calls of the library. */
 static void test_post_mixed(void)
 {
 	struct ibv_send_wr std = { .wr_id = 1, .opcode = IBV_WR_SEND };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The calls of libibverbs, and the kernel behind them, that fake_kernel.h declares.
+ * Implements the fake of libibverbs and of the kernel that fake_kernel.h
+ * declares.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -328,7 +329,7 @@ int ibv_cmd_destroy_qp(struct ibv_qp *qp)
 	return 0;
 }
 
-/* What the provider only passes on is not tried here. */
+/* Calls that the provider only passes on are not tested here. */
 int ibv_cmd_query_device_any(struct ibv_context *context,
 			     const struct ibv_query_device_ex_input *input,
 			     struct ibv_device_attr_ex *attr, size_t attr_size,

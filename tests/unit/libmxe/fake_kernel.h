@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A kernel made of memory, for tests of libmxe.
+ * A fake kernel for tests of libmxe.
  *
- * The provider's sources are linked into a test together with fake_kernel.c,
- * which stands in for libibverbs (what rdmav34.h declares) and for the kernel:
- * rings live in a memfd that is the uverbs file, the doorbell is a pipe, and
- * the test plays the kernel's side of the ring protocol by hand.
+ * The sources of the provider are linked into a test together with
+ * fake_kernel.c, which replaces libibverbs (the functions of rdmav34.h) and the
+ * kernel. A memfd is the uverbs file and contains the rings, the doorbell file
+ * is a pipe, and the test itself implements the kernel side of the ring
+ * protocol.
  */
 #ifndef FAKE_KERNEL_H
 #define FAKE_KERNEL_H
@@ -44,12 +45,12 @@ struct fake_kernel {
 
 	int cmd_fd;
 	int bell_rd, bell_wr;
-	char *mem;			/* the memfd, seen by the kernel */
+	char *mem;			/* the kernel's mapping of the memfd */
 	uint32_t areas;
 	uint32_t next_qpn;
 	uint32_t next_ah;
 
-	/* what is to go wrong: a positive errno, or 0 */
+	/* errors to inject: a positive errno value, or 0 */
 	int fail_get_context, fail_query_atomics, fail_doorbell;
 	int fail_create_srq, fail_alloc_mw, fail_resize_cq;
 	int fail_create_cq, fail_create_qp, fail_destroy_qp;
@@ -77,23 +78,96 @@ struct fake_kernel {
 
 extern struct fake_kernel fake;
 
-/* What the linker puts between the provider and libc (--wrap). */
+/**
+ * __wrap_ioctl() - Handles ioctl() of the provider.
+ * @fd: file
+ * @request: RDMA_VERBS_IOCTL
+ *
+ * Return: 0, or -1 with errno set.
+ */
 int __wrap_ioctl(int fd, unsigned long request, ...);
+
+/**
+ * __real_mmap() - The mmap() of libc.
+ * @addr: as for mmap()
+ * @len: as for mmap()
+ * @prot: as for mmap()
+ * @flags: as for mmap()
+ * @fd: as for mmap()
+ * @off: as for mmap()
+ *
+ * Return: as of mmap().
+ */
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t off);
+
+/**
+ * __wrap_mmap() - Handles mmap() of the provider.
+ * @addr: as for mmap()
+ * @len: as for mmap()
+ * @prot: as for mmap()
+ * @flags: as for mmap()
+ * @fd: as for mmap()
+ * @off: as for mmap()
+ *
+ * Return: as of mmap().
+ */
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t off);
+
+/**
+ * __real_munmap() - The munmap() of libc.
+ * @addr: as for munmap()
+ * @len: as for munmap()
+ *
+ * Return: as of munmap().
+ */
 int __real_munmap(void *addr, size_t len);
+
+/**
+ * __wrap_munmap() - Handles munmap() of the provider.
+ * @addr: as for munmap()
+ * @len: as for munmap()
+ *
+ * Return: as of munmap().
+ */
 int __wrap_munmap(void *addr, size_t len);
+
+/**
+ * __real_write() - The write() of libc.
+ * @fd: as for write()
+ * @buf: as for write()
+ * @len: as for write()
+ *
+ * Return: as of write().
+ */
 ssize_t __real_write(int fd, const void *buf, size_t len);
+
+/**
+ * __wrap_write() - Handles write() of the provider.
+ * @fd: as for write()
+ * @buf: as for write()
+ * @len: as for write()
+ *
+ * Return: as of write().
+ */
 ssize_t __wrap_write(int fd, const void *buf, size_t len);
 
-/* The uverbs file and the doorbell; 0 or a positive errno. */
+/**
+ * fake_kernel_init() - Creates the uverbs file and the doorbell.
+ *
+ * Return: 0 or a positive errno value.
+ */
 int fake_kernel_init(void);
 
 /* ---- the kernel's side of the rings ------------------------------------ */
 
-/* Doorbells rung since the last call; the last one in *db. */
+/**
+ * bells() - Counts the doorbells since the last call.
+ * @db: is set to the last doorbell, or NULL
+ *
+ * Return: the number of doorbells.
+ */
 static inline int bells(struct mxe_doorbell *db)
 {
 	struct mxe_doorbell got;
@@ -107,16 +181,34 @@ static inline int bells(struct mxe_doorbell *db)
 	return n;
 }
 
+/**
+ * sq_wqe() - Returns a WQE of the send queue.
+ * @qp: QP
+ * @index: index in the ring
+ *
+ * Return: the WQE.
+ */
 static inline struct mxe_send_wqe *sq_wqe(struct ibv_qp *qp, uint32_t index)
 {
 	return mxe_ring_at(&to_mqp(qp)->sq, index);
 }
 
+/**
+ * sq_producer() - Reads the producer index of the send queue.
+ * @qp: QP
+ *
+ * Return: the index.
+ */
 static inline uint32_t sq_producer(struct ibv_qp *qp)
 {
 	return mxe_load_acquire(&to_mqp(qp)->sq.hdr->producer);
 }
 
+/**
+ * set_indices() - Sets the producer and consumer index of a ring.
+ * @ring: ring
+ * @index: value of both
+ */
 static inline void set_indices(struct mxe_ring *ring, uint32_t index)
 {
 	ring->index = index;
@@ -124,7 +216,12 @@ static inline void set_indices(struct mxe_ring *ring, uint32_t index)
 	ring->hdr->consumer = index;
 }
 
-/* What an entry held before does not matter. */
+/**
+ * soil_sq() - Fills the send queue with garbage.
+ * @qp: QP
+ *
+ * Tests use it to show that old contents of a WQE do not matter.
+ */
 static inline void soil_sq(struct ibv_qp *qp)
 {
 	struct mxe_ring *sq = &to_mqp(qp)->sq;
@@ -132,6 +229,11 @@ static inline void soil_sq(struct ibv_qp *qp)
 	memset(sq->entry, 0xee, (size_t)sq->entries * sq->stride);
 }
 
+/**
+ * push_cqe() - Adds a CQE as the kernel does.
+ * @cq: CQ
+ * @cqe: CQE
+ */
 static inline void push_cqe(struct ibv_cq *cq, struct mxe_cqe cqe)
 {
 	struct mxe_ring *ring = &to_mcq(cq)->ring;
@@ -143,8 +245,16 @@ static inline void push_cqe(struct ibv_cq *cq, struct mxe_cqe cqe)
 
 /* ---- fixtures ---------------------------------------------------------- */
 
-/* The main() of a test program. */
-static inline int run_tests(void (*const tests[])(void), size_t num)
+typedef void (*test_fn)(void);
+
+/**
+ * run_tests() - Implements main() of a test program.
+ * @tests: test functions
+ * @num: number of test functions
+ *
+ * Return: the exit status.
+ */
+static inline int run_tests(const test_fn tests[], size_t num)
 {
 	int err = fake_kernel_init();
 	size_t i;
@@ -157,6 +267,11 @@ static inline int run_tests(void (*const tests[])(void), size_t num)
 	return done_testing();
 }
 
+/**
+ * open_context() - Opens a context of fake.device.
+ *
+ * Return: the context, or NULL with errno set.
+ */
 static inline struct ibv_context *open_context(void)
 {
 	struct verbs_context *vctx =
@@ -165,7 +280,11 @@ static inline struct ibv_context *open_context(void)
 	return vctx ? &vctx->context : NULL;
 }
 
-/* The first and the last of the tests that do not look at this themselves. */
+/**
+ * open_device() - Opens fake.device, fake.context and fake.pd.
+ *
+ * The first test, except in programs that test these calls themselves.
+ */
 static inline void open_device(void)
 {
 	fake.device = fake.driver->alloc_device(NULL);
@@ -176,6 +295,11 @@ static inline void open_device(void)
 	fake.pd = fake.ops->alloc_pd(fake.context);
 }
 
+/**
+ * close_device() - Closes what open_device() opened.
+ *
+ * The last test, except in programs that test these calls themselves.
+ */
 static inline void close_device(void)
 {
 	fake.ops->dealloc_pd(fake.pd);
@@ -183,6 +307,11 @@ static inline void close_device(void)
 	fake.driver->uninit_device(fake.device);
 }
 
+/**
+ * create_cq() - Creates a CQ with CQ_ENTRIES entries.
+ *
+ * Return: the CQ.
+ */
 static inline struct ibv_cq *create_cq(void)
 {
 	struct ibv_cq *cq = fake.ops->create_cq(fake.context, CQ_ENTRIES, NULL, 0);
@@ -192,6 +321,12 @@ static inline struct ibv_cq *create_cq(void)
 	return cq;
 }
 
+/**
+ * qp_attr() - Returns the attributes of an RC QP.
+ * @cq: CQ of sends and receives
+ *
+ * Return: the attributes.
+ */
 static inline struct ibv_qp_init_attr_ex qp_attr(struct ibv_cq *cq)
 {
 	return (struct ibv_qp_init_attr_ex){
@@ -206,7 +341,12 @@ static inline struct ibv_qp_init_attr_ex qp_attr(struct ibv_cq *cq)
 	};
 }
 
-/* What was created goes to RTS. */
+/**
+ * ready() - Moves a new QP to RTS and discards its doorbells.
+ * @qp: QP, or NULL, which ends the program
+ *
+ * Return: @qp.
+ */
 static inline struct ibv_qp *ready(struct ibv_qp *qp)
 {
 	if (!qp)
@@ -216,7 +356,14 @@ static inline struct ibv_qp *ready(struct ibv_qp *qp)
 	return qp;
 }
 
-/* A queue pair in RTS, with builders. */
+/**
+ * create_qp_arg() - Creates a QP with builders in RTS.
+ * @cq: CQ of sends and receives
+ * @dv_flags: MXEDV_QP_CREATE_* flags
+ * @max_atomic_arg: largest operand in bytes
+ *
+ * Return: the QP.
+ */
 static inline struct ibv_qp *create_qp_arg(struct ibv_cq *cq, uint32_t dv_flags,
 					   uint32_t max_atomic_arg)
 {
@@ -231,16 +378,34 @@ static inline struct ibv_qp *create_qp_arg(struct ibv_cq *cq, uint32_t dv_flags,
 	return ready(mxedv_create_qp(fake.context, &attr, &dv));
 }
 
+/**
+ * create_qp() - Creates a QP with builders in RTS and the default size of
+ *	operands.
+ * @cq: CQ of sends and receives
+ * @dv_flags: MXEDV_QP_CREATE_* flags
+ *
+ * Return: the QP.
+ */
 static inline struct ibv_qp *create_qp(struct ibv_cq *cq, uint32_t dv_flags)
 {
 	return create_qp_arg(cq, dv_flags, 0);
 }
 
+/**
+ * to_qpx() - Returns the builders of a QP.
+ * @qp: QP
+ *
+ * Return: the extended QP.
+ */
 static inline struct ibv_qp_ex *to_qpx(struct ibv_qp *qp)
 {
 	return &to_mqp(qp)->vqp.qp_ex;
 }
 
+/**
+ * nothing_is_left() - Checks that all QPs, CQs and mappings are gone, and
+ *	clears the memfd.
+ */
 static inline void nothing_is_left(void)
 {
 	is_int(fake.qps + fake.cqs + fake.maps, 0, "nothing is left");
@@ -248,6 +413,11 @@ static inline void nothing_is_left(void)
 	fake.areas = 0;
 }
 
+/**
+ * destroy() - Destroys a QP and its CQ, and checks that nothing is left.
+ * @qp: QP
+ * @cq: CQ
+ */
 static inline void destroy(struct ibv_qp *qp, struct ibv_cq *cq)
 {
 	is_int(fake.ops->destroy_qp(qp), 0, "queue pair destroyed");

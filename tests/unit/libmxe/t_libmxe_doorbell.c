@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of libmxe against the fake kernel: doorbells that are deferred, and one call
- * that rings them for many queue pairs.
+ * Tests of libmxe against the fake kernel: doorbells that are deferred, and one
+ * call that rings them for many queue pairs.
  */
 #include "fake_kernel.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of libmxe against the fake kernel: each way to post to a send queue writes
- * the right work requests, or refuses them.
+ * Tests of libmxe against the fake kernel: each way to post to a send queue
+ * writes the right work requests, or refuses them.
  */
 #include <sched.h>
 
@@ -665,7 +665,7 @@ static int post_masked(struct ibv_qp *qp, int builder, uint32_t log, bool plain)
 	return ibv_wr_complete(to_qpx(qp));
 }
 
-/* What a peer that said so does not execute is not sent to it. */
+/* A request that the peer does not execute is not sent. */
 static void test_ece(void)
 {
 	struct ibv_cq *cq = create_cq();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that programs of the experimental verbs get the same results from masked
- * atomics whether the device has them or they are emulated: small versions of what
- * such programs do. The devices are $MXE_A and $MXE_B, which may be the same.
+ * Proves that programs of the experimental verbs get the same results from
+ * native and from emulated masked atomics, with small versions of typical
+ * programs. The devices are $MXE_A and $MXE_B, which may be the same.
  *
- * t_exp_apps [OPERATIONS]: how many each of the processes does (default 200).
+ * t_exp_apps [OPERATIONS]: number of operations of each process (default 200).
  */
 #include <endian.h>
 #include <errno.h>
@@ -128,7 +128,9 @@ static bool run_chain(struct vt_pair *p, struct ibv_exp_send_wr *wrs, int n)
 	return true;
 }
 
-/* ---- processes that contend ----------------------------------------------- */
+/*
+ * ---- processes that contend -----------------------------------------------
+ */
 
 /* Counters in one word: each process sees its own field grow. */
 static bool run_counters(struct vt_pair *p, int me, int count)
@@ -172,8 +174,9 @@ static bool run_chains(struct vt_pair *p, int me, int count)
 }
 
 /*
- * A lock table: a lock is taken by a masked compare-and-swap, what it guards is
- * read, and written in one chain with the release.
+ * A lock table: a process takes a lock with a masked compare-and-swap, reads
+ * the data that the lock protects, and writes them in one chain with the
+ * release.
  */
 static bool run_locks(struct vt_pair *p, int me, int count)
 {
@@ -271,7 +274,9 @@ static void test_contention(int count)
 	is_int(atomic_load(&sh->overlaps), 0, "... and had one owner at a time");
 }
 
-/* ---- one at a time --------------------------------------------------------- */
+/*
+ * ---- one at a time ---------------------------------------------------------
+ */
 
 static void test_query(struct vt_dev *dev)
 {
@@ -333,7 +338,7 @@ static void test_completions(struct vt_pair *p)
 	is_int(ibv_exp_poll_cq(p->a.cq, 8, wc, sizeof(wc[0])), 0, "no more");
 }
 
-/* An unlock that nobody polls for must not stay. */
+/* An unlock that is never polled for must not stay in the queue. */
 static void test_not_polled(struct vt_pair *p)
 {
 	struct ibv_sge sge = vt_sge(&p->a, 0, 8), data = vt_sge(&p->a, 64, 8);
@@ -380,7 +385,7 @@ static void test_events(void)
 		struct pollfd pfd = { p.a.chan->fd, POLLIN, 0 };
 		int n = 0;
 
-		/* The word is never what is guessed. */
+		/* The word never has the guessed value. */
 		*vt_word(&p.b, 0) += 0x10000;
 		if (ibv_req_notify_cq(p.a.cq, 0))
 			break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that nothing is left of queue pairs of ibv_exp_create_qp() that are given to
- * librdmacm, which destroys them from another library. The device is $MXE_A (mxe1).
+ * Proves that QPs of ibv_exp_create_qp() leak nothing when librdmacm, another
+ * library, destroys them. The device is $MXE_A (mxe1).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that masked atomics complete on extended completion queues, and that the
- * experimental verbs give the time of a completion, whether masked atomics are native
- * or emulated. The devices are $MXE_A and $MXE_B, which may be the same.
+ * Proves that masked atomics complete on extended CQs, and that the
+ * experimental verbs return the time of a completion, for native and emulated
+ * masked atomics. The devices are $MXE_A and $MXE_B, which may be the same.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,7 +39,9 @@ static int post(struct vt_pair *p, uint64_t wr_id, bool signaled)
 	return vt_post(&p->a, &wr);
 }
 
-/* ---- ibv_start_poll() ------------------------------------------------------- */
+/*
+ * ---- ibv_start_poll() -------------------------------------------------------
+ */
 
 struct seen {
 	int count;
@@ -100,7 +102,9 @@ static void test_start_poll(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_close(&p);
 }
 
-/* ---- time ------------------------------------------------------------------- */
+/*
+ * ---- time -------------------------------------------------------------------
+ */
 
 static void test_stamps(struct vt_dev *a, struct vt_dev *b)
 {
@@ -131,9 +135,15 @@ static void test_stamps(struct vt_dev *a, struct vt_dev *b)
 					 &values))
 			break;
 		ns = ibv_exp_cqe_ts_to_ns(&values.clock_info, wc.timestamp);
-		/* Both clocks are read in the call, at times one long after the other. */
+		/*
+		 * Both clocks are read in the call, at times one long after the
+		 * other.
+		 */
 		slack = now_ns() - after + 1000000;
-		/* Where a tick is all the clock there is, two may have the same time. */
+		/*
+		 * Where a tick is all the clock there is, two may have the same
+		 * time.
+		 */
 		if (wc.timestamp >= last && ns + slack > before &&
 		    ns < after + slack)
 			good++;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that locks and counters in device memory, as index structures have them
- * there, work by the experimental verbs. The responder has the memory; the masked
- * atomics of the requester are native or emulated. The devices are $MXE_A and $MXE_B.
+ * Proves that locks and counters in device memory, as index structures use
+ * them, work with the experimental verbs. The responder has the memory. The
+ * masked atomics of the requester are native or emulated. The devices are
+ * $MXE_A and $MXE_B.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the experimental verbs beside queue pairs and work requests work on the
- * device. The test calls an ibv_exp_*() function wherever there is one, as programs of
- * the time did.
+ * Proves that the experimental verbs other than QPs and work requests work on
+ * the device. Like programs of that time, the test calls an ibv_exp_*()
+ * function wherever one exists.
  */
 #include <errno.h>
 #include <string.h>

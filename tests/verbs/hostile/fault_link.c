@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Adds and deletes links for t_faults by a netlink socket, because the faults are
- * those of the calling thread and a child that runs rdma would have none; see
- * faults.h.
+ * Adds and deletes links for t_faults with a netlink socket, because faults are
+ * injected into the calling thread and would not affect a child that runs
+ * rdma(8). See faults.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 static int nl_fd;
 
-/* What the kernel says to it: 0, errno or LINK_LOST. */
+/* Sends a request. Returns 0, an errno value or LINK_LOST. */
 static int call(const struct nl_request *r)
 {
 	const struct nlmsgerr *error;
@@ -114,7 +114,7 @@ const char *link_is_whole(bool *has_file)
 	return made ? NULL : "it makes no queue pair";
 }
 
-/* ---- what it stands on -------------------------------------------------- */
+/* ---- the netdev --------------------------------------------------------- */
 
 void link_set_up(void)
 {
@@ -127,7 +127,7 @@ void link_set_up(void)
 		vt_bail("a netdev for links");
 }
 
-/* Whoever deletes it waits for all that hold it, and cannot be killed. */
+/* Deleting a netdev waits for all references and cannot be killed. */
 bool link_tear_down(void)
 {
 	uint64_t end = vt_now_ms() + VT_MS;

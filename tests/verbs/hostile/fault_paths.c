@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Lists what t_faults creates, connects and posts while the kernel fails; see
- * faults.h.
+ * Lists the objects, connections and requests that t_faults makes while the
+ * kernel fails. See faults.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,10 @@ static struct ibv_context *context;
 static int open_device(void)
 {
 	context = ibv_open_device(a->ctx->device);
-	/* A file that cannot be opened libibverbs looks for elsewhere, in vain. */
+	/*
+	 * If libibverbs cannot open a file, it tries another path, which does
+	 * not exist.
+	 */
 	if (!context && errno == ENOENT)
 		return ENOMEM;
 	return made(context);
@@ -567,8 +570,8 @@ const struct path paths[] = {
 	{ "ud", create_ud, destroy_qp, DESTROY },
 	{ "xrc_send", create_xrc_send, destroy_qp, DESTROY },
 	/*
-	 * create_xrc_qp_user() of the core (6.1) counts it in its domain for ever
-	 * if memory is short then: the domain would not go any more.
+	 * If memory is short, create_xrc_qp_user() of the core (6.1) leaks a
+	 * reference to the XRC domain, which then could never be destroyed.
 	 */
 	{ "xrc_recv", create_xrc_recv, destroy_qp, ONLY_DESTROY },
 	{ "exp", create_exp, destroy_qp, DESTROY },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The paths on which t_faults lets every call fail in turn. */
+/* The paths on which t_faults makes every call fail in turn. */
 #ifndef FAULTS_H
 #define FAULTS_H
 
@@ -10,33 +10,74 @@ struct path {
 	int (*make)(void);	/* 0 or errno */
 	int (*undo)(void);	/* the same, or NULL */
 	/*
-	 * What undo is: to take the object away, which fails like making it (or
-	 * alone does); to bring things back, also if making has failed; or to
-	 * look.
+	 * Purpose of undo(). DESTROY: destroys the object and can fail as
+	 * make() can. ONLY_DESTROY: the same, but only undo() can fail.
+	 * RESTORE: restores the state, even if make() has failed. LOOK: checks
+	 * the state.
 	 */
 	enum { DESTROY, ONLY_DESTROY, RESTORE, LOOK } undo_is;
 };
 
-extern const struct path paths[];	/* up to one without a name */
+extern const struct path paths[];	/* the last one has no name */
 extern struct vt_pair wire;		/* between the two devices, connected */
 
-/* All that the paths need on the two devices. */
+/**
+ * paths_set_up() - Creates the objects that the paths need on the two devices.
+ */
 void paths_set_up(void);
+
+/**
+ * paths_tear_down() - Destroys the objects of paths_set_up().
+ */
 void paths_tear_down(void);
 
 /*
- * A link on a netdev that nobody else has.  Adding and deleting it gives 0, errno, or
- * LINK_LOST: there was no memory for the answer, so it was done or not.
+ * A link on a netdev of its own. LINK_LOST means that there was no memory for
+ * the netlink answer, so that the result of the request is unknown.
  */
 enum { LINK_LOST = -1 };
 
+/**
+ * link_set_up() - Creates the netdev for the link and opens the netlink socket.
+ */
 void link_set_up(void);
+
+/**
+ * link_add() - Adds the link.
+ *
+ * Return: 0, an errno value, or LINK_LOST.
+ */
 int link_add(void);
-int link_del(void);		/* the one that was looked at last */
+
+/**
+ * link_del() - Deletes the link that link_is_there() found last.
+ *
+ * Return: 0, an errno value, or LINK_LOST.
+ */
+int link_del(void);
+
+/**
+ * link_is_there() - Returns true if the link exists, and remembers its index.
+ *
+ * Return: true if it exists.
+ */
 bool link_is_there(void);
-/* NULL, or what is wrong.  has_file: processes can open it, and then they can use it. */
+
+/**
+ * link_is_whole() - Checks that the link is complete.
+ * @has_file: is set to true if processes can open the device, which is then
+ *	checked too
+ *
+ * Return: NULL, or a description of the error.
+ */
 const char *link_is_whole(bool *has_file);
-/* Whether the netdev goes, too: nobody holds it any more. */
+
+/**
+ * link_tear_down() - Deletes the netdev and checks that nothing holds a
+ *	reference to it.
+ *
+ * Return: true if it was deleted.
+ */
 bool link_tear_down(void);
 
 #endif /* FAULTS_H */

@@ -360,7 +360,9 @@ static void be_late(struct hostile_late *s)
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 		now = vt_now_ns();
 		keep_longest(s, now - next);
-		/* One stall is one delay, not one for each millisecond of it. */
+		/*
+		 * One stall is one delay, not one for each millisecond of it.
+		 */
 		if (now - next > HOSTILE_MS)
 			next = now;
 	}
@@ -420,7 +422,10 @@ uint64_t hostile_base_late_ns(int cpu)
 
 	hostile_spin_start(&s);
 	hostile_late_start(&l, cpu);
-	/* The longer a test runs, the more often the emulation stands still. */
+	/*
+	 * The longer a test runs, the more often the emulation stops for a
+	 * moment.
+	 */
 	hostile_sleep_ms(hostile_full() ? BASE_FULL_MS : BASE_MS);
 	hostile_late_stop(&l);
 	hostile_spin_stop(&s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Helpers of the t_hostile_* tests: processes that attack and are killed, raw
- * access to the rings of libmxe, and meters for what an attack costs others.
+ * access to the rings of libmxe, and meters of the cost of an attack to others.
  */
 #ifndef HOSTILE_H
 #define HOSTILE_H
@@ -23,54 +23,126 @@ enum {
 #define HOSTILE_MS	1000000ULL
 #define HOSTILE_SEC	1000000000ULL
 
-/* True with MXE_HOSTILE_FULL=1: more rounds, and all of the objects. */
+/**
+ * hostile_full() - Returns true if $MXE_HOSTILE_FULL is 1.
+ *
+ * Return: true if the test runs more rounds and uses all objects.
+ */
 bool hostile_full(void);
+
+/**
+ * hostile_sleep_ms() - Sleeps.
+ * @ms: duration in ms
+ */
 void hostile_sleep_ms(unsigned int ms);
-/*
- * A limit in nanoseconds: that many milliseconds on the stock kernel, and
- * $MXE_FACTOR times as long where a test may take so much longer.
+
+/**
+ * hostile_limit() - Returns a time limit.
+ * @ms: limit on the stock kernel in ms
+ *
+ * Return: the limit in ns, multiplied by $MXE_FACTOR.
  */
 uint64_t hostile_limit(unsigned int ms);
-/*
- * False with $MXE_FACTOR: the kernel has checkers, with which some things take hundreds
- * of times as long.  Tests of the time of those only show it.
+
+/**
+ * hostile_judges_time() - Returns true if measured times decide about a test.
+ *
+ * Return: false if $MXE_FACTOR is above 1. The kernel then has checkers, which
+ *	slow down some operations by a factor of hundreds, so tests only print
+ *	the times.
  */
 bool hostile_judges_time(void);
-/*
- * The first call of a test. Skips the whole program on a machine with fewer than
- * HOSTILE_CPUS CPUs. Returns hostile_shared(size).
+
+/**
+ * hostile_begin() - Prepares a test program.
+ * @size: size of the shared memory in bytes
+ *
+ * The first call of a test. Skips the whole program on a machine with fewer
+ * than HOSTILE_CPUS CPUs.
+ *
+ * Return: the memory from hostile_shared().
  */
 void *hostile_begin(size_t size);
-/* Zeroed memory that is shared with children. */
+
+/**
+ * hostile_shared() - Allocates zeroed memory that is shared with children.
+ * @size: size in bytes
+ *
+ * Return: the memory.
+ */
 void *hostile_shared(size_t size);
-/*
- * What measure(arg) returns, the smallest of up to HOSTILE_TRIES measurements: a busy
- * machine disturbs one, so it is repeated while it is above the limit. All are in
- * nanoseconds.
+
+/**
+ * hostile_least() - Repeats a measurement and returns the smallest result.
+ * @measure: returns one measurement in ns
+ * @arg: argument of @measure
+ * @limit: largest acceptable result in ns
+ *
+ * Measures up to HOSTILE_TRIES times while the result is above the limit,
+ * because other load on the machine can disturb one measurement.
+ *
+ * Return: the smallest measurement in ns.
  */
 uint64_t hostile_least(uint64_t (*measure)(const void *arg), const void *arg,
 		       uint64_t limit);
-/* Waits until *flag is not 0; ends the program after VT_MS, with $MXE_FACTOR later. */
+
+/**
+ * hostile_wait() - Waits until a flag is set.
+ * @flag: flag in shared memory
+ * @what: name of the event, for the message
+ *
+ * Ends the program after VT_MS, multiplied by $MXE_FACTOR.
+ */
 void hostile_wait(atomic_int *flag, const char *what);
 
 /* ---- CPUs and processes -------------------------------------------------- */
 
+/**
+ * hostile_pin() - Pins the calling thread to a CPU.
+ * @cpu: CPU
+ */
 void hostile_pin(int cpu);
-/* The calling thread gets SCHED_FIFO with that priority; 0: SCHED_OTHER. */
+
+/**
+ * hostile_fifo() - Changes the real-time priority of the calling thread.
+ * @priority: SCHED_FIFO priority, or 0 for SCHED_OTHER
+ */
 void hostile_fifo(int priority);
-/*
- * Lifts the share of a CPU that real-time tasks may use, or restores it. While
- * it is lifted, a SCHED_FIFO task that spins keeps every kworker off its CPU.
+
+/**
+ * hostile_rt_unlimited() - Lifts or restores the limit on the CPU time of
+ *	real-time tasks.
+ * @on: true to lift the limit, false to restore it
+ *
+ * While it is lifted, a SCHED_FIFO task that spins keeps every kworker off its
+ * CPU.
  */
 void hostile_rt_unlimited(bool on);
-/* A child that runs fn(arg), exits with 0, and dies with this process. */
+
+/**
+ * hostile_fork() - Starts a child, which is killed when this process ends.
+ * @fn: function that the child runs before it exits with 0
+ * @arg: argument of @fn
+ *
+ * Return: the PID.
+ */
 pid_t hostile_fork(void (*fn)(void *arg), void *arg);
-/*
- * Kills the child with SIGKILL. Returns the nanoseconds until waitpid() returned
- * it, or UINT64_MAX if it had already ended by itself.
+
+/**
+ * hostile_kill() - Kills a child with SIGKILL and waits for it.
+ * @pid: child
+ *
+ * Return: the time until waitpid() returned in ns, or UINT64_MAX if the child
+ *	had already exited.
  */
 uint64_t hostile_kill(pid_t pid);
-/* Waits for a child that ends by itself; its status of waitpid(). */
+
+/**
+ * hostile_join() - Waits for a child that exits by itself.
+ * @pid: child
+ *
+ * Return: the status from waitpid().
+ */
 int hostile_join(pid_t pid);
 
 /* ---- rings --------------------------------------------------------------- */
@@ -90,25 +162,56 @@ struct hostile_rings {
 	uint64_t feed_ns;	/* hostile_feed() ends by itself after that time */
 };
 
-/*
- * Adds the ring, other than those added before, that holds an entry with this
- * wr_id. `entries`: of a work queue; 0: a completion queue.
+/**
+ * hostile_add_ring() - Adds the ring that holds an entry with a wr_id.
+ * @r: rings, whose present members are not searched again
+ * @wr_id: wr_id in the entry
+ * @entries: number of entries of a work queue, or 0 for a completion queue
  */
 void hostile_add_ring(struct hostile_rings *r, uint64_t wr_id,
 		      uint32_t entries);
-/* Adds all rings of at least `size` bytes as completion queues. */
+
+/**
+ * hostile_add_big_rings() - Adds all rings above a size as completion queues.
+ * @r: rings
+ * @size: smallest size in bytes
+ */
 void hostile_add_big_rings(struct hostile_rings *r, size_t size);
+
+/**
+ * hostile_consumer() - Reads the consumer index of a queue.
+ * @q: queue
+ *
+ * Return: the index.
+ */
 uint32_t hostile_consumer(const struct hostile_queue *q);
-/* Work queues look full, completion queues look empty. */
+
+/**
+ * hostile_feed_once() - Makes work queues look full and completion queues look
+ *	empty.
+ * @r: rings
+ */
 void hostile_feed_once(struct hostile_rings *r);
-/* Does so again and again, until *r->stop, or r->feed_ns have passed. */
+
+/**
+ * hostile_feed() - Repeats hostile_feed_once() until a stop condition.
+ * @rings: struct hostile_rings, whose members stop and feed_ns end the loop
+ */
 void hostile_feed(void *rings);
-/* One write() of 8 bytes to the doorbell file. Returns what write() does. */
+
+/**
+ * hostile_ring() - Writes one doorbell to the doorbell file.
+ * @r: rings with the doorbell
+ *
+ * Return: the result of write().
+ */
 ssize_t hostile_ring(const struct hostile_rings *r);
 
 /* ---- meters -------------------------------------------------------------- */
 
-/* One process at nice 0 on each CPU that computes, and says how much it could. */
+/*
+ * One process at nice 0 on each CPU, which computes and measures its CPU share.
+ */
 struct hostile_spinners {
 	struct hostile_spin {
 		atomic_int begin, end, done;
@@ -118,13 +221,21 @@ struct hostile_spinners {
 	double share[HOSTILE_CPUS];	/* of its CPU, 0 to 1 */
 };
 
+/**
+ * hostile_spin_start() - Starts a process that spins on each CPU.
+ * @s: spinners to fill in
+ */
 void hostile_spin_start(struct hostile_spinners *s);
-/* Fills s->share. */
+
+/**
+ * hostile_spin_stop() - Ends the spinners and sets s->share.
+ * @s: spinners
+ */
 void hostile_spin_stop(struct hostile_spinners *s);
 
 /*
- * A SCHED_FIFO process on one CPU that sleeps until the next millisecond, again
- * and again. It is late when the CPU runs something that cannot be preempted.
+ * A SCHED_FIFO process on one CPU that sleeps until the next millisecond in a
+ * loop. It wakes up late if the CPU runs something that cannot be preempted.
  */
 struct hostile_lateness {
 	struct hostile_late {
@@ -136,28 +247,59 @@ struct hostile_lateness {
 	pid_t pid;
 };
 
-/* What an attacker and the test that measures it tell each other, in shared memory. */
+/* Flags in shared memory that synchronize an attacker and the test. */
 struct hostile_steps {
 	atomic_int ready, go, done;
 };
 
-/*
- * Starts an attacker that runs fn(NULL), and measures the lateness on that CPU between
- * its steps `go` and `done`. Returns the attacker, which need not have ended.
+/**
+ * hostile_late_of() - Measures the lateness on a CPU while an attacker runs.
+ * @l: meter to fill in
+ * @cpu: CPU to measure
+ * @steps: shared memory of the attacker
+ * @fn: function of the attacker, called with NULL
+ *
+ * Measures between the steps go and done.
+ *
+ * Return: the PID of the attacker, which may still be running.
  */
 pid_t hostile_late_of(struct hostile_lateness *l, int cpu, struct hostile_steps *steps,
 		      void (*fn)(void *arg));
+
+/**
+ * hostile_late_start() - Starts the meter of the lateness.
+ * @l: meter to fill in
+ * @cpu: CPU to measure, 0 or 1
+ */
 void hostile_late_start(struct hostile_lateness *l, int cpu);
+
+/**
+ * hostile_late_stop() - Stops the meter of the lateness.
+ * @l: meter
+ */
 void hostile_late_stop(struct hostile_lateness *l);
-/*
- * The third-longest delay in nanoseconds, or an eighth of the longest if that is
- * more. An emulated CPU itself stands still now and then, but not for long, and
- * what a test repeats delays the meter each time.
+
+/**
+ * hostile_late_ns() - Returns the lateness that a meter has measured.
+ * @l: meter that was stopped
+ *
+ * The result is the third-longest delay, or an eighth of the longest if that is
+ * more. An emulated CPU stops now and then, but not for long, while an
+ * operation that a test repeats delays the meter each time.
+ *
+ * Return: the lateness in ns.
  */
 uint64_t hostile_late_ns(const struct hostile_lateness *l);
-/*
- * The same while processes at nice 0 spin on all CPUs: what the emulation adds to
- * a CPU that is busy, but can be preempted at any time.
+
+/**
+ * hostile_base_late_ns() - Measures the lateness while processes spin on all
+ *	CPUs.
+ * @cpu: CPU to measure
+ *
+ * The processes can be preempted at any time, so the result is the contribution
+ * of the emulation.
+ *
+ * Return: the lateness in ns.
  */
 uint64_t hostile_base_late_ns(int cpu);
 

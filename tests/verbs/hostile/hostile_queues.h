@@ -14,7 +14,7 @@ struct hostile_attack {
 	void (*open)(struct hostile_rings *rings);
 	/* Requests complete before the doorbell call returns. */
 	bool completes_in_call;
-	/* The kernel looks at the queue without a doorbell. */
+	/* The kernel checks the queue without a doorbell. */
 	bool rings_itself;
 };
 

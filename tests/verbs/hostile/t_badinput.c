@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that verbs, ioctls, driver data, mappings and doorbells that a process must
- * not get are refused and leave the device as it was, and that a process that
- * scribbles on its mapped rings hurts no other.
+ * Proves that verbs, ioctls, driver data, mappings and doorbells that a process
+ * must not get are refused and leave the device unchanged, and that a process
+ * that corrupts its mapped rings harms no other process.
  */
 #include <errno.h>
 #include <signal.h>
@@ -168,7 +168,7 @@ static int raw_create_qp(uint64_t type, struct ibv_cq *cq, const void *udata,
 	return 0;
 }
 
-/* ---- what the device counts -------------------------------------------- */
+/* ---- counters of the device --------------------------------------------- */
 
 static void command_output(char *buf, size_t size, const char *fmt, ...)
 {
@@ -745,7 +745,7 @@ static void scribble(const struct vt_mapping *map, const struct vt_pair *p)
 static int renew(struct vt_pair *p, const struct vt_conf *conf,
 		 struct vt_mapping *maps, int n)
 {
-	/* What the library itself looks at when it takes a queue down. */
+	/* Fields that the library itself reads when it destroys a queue. */
 	for (int i = 0; i < n; i++)
 		memset(maps[i].addr, 0, sizeof(struct mxe_ring_hdr));
 	vt_pair_close(p);

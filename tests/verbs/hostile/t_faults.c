@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that everything that is created, connected or posted survives the failure of
- * each allocation and each copy from user space in the kernel. The first, the second,
- * the third ... fails until none is left (/proc/thread-self/fail-nth). The error says
- * so, the same call succeeds afterwards, and in the end the device has as many objects
- * as before. Then packets that cannot be made or reassembled, and links.
+ * Proves that everything that is created, connected or posted survives the
+ * failure of each allocation and each copy from user space in the kernel. The
+ * first, the second, the third ... fails until none is left
+ * (/proc/thread-self/fail-nth). The error says so, the same call succeeds
+ * afterwards, and in the end the device has as many objects as before. Then
+ * packets that cannot be made or reassembled, and links.
  *
- *	t_faults [PATH...]	only these, see fault_paths.c; packets, pieces, link
+ *	t_faults [PATH...]	only these: paths of fault_paths.c, packets,
+ *				pieces, link
  *
- * $FAULT_STRIDE=n takes every n-th failure only; $FAULT_SEED says where that begins
- * with links.
+ * $FAULT_STRIDE=n takes every n-th failure only; $FAULT_SEED says where that
+ * begins with links.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +43,10 @@ static void arm(unsigned int n)
 		vt_bail("fail-nth");
 }
 
-/* Whether it has failed.  What is left may strike the calls made here. */
+/*
+ * Returns true if a fault was injected. Disarms one that is left, which could
+ * hit the calls of the test itself.
+ */
 static bool disarm(void)
 {
 	int saved = errno;
@@ -72,7 +77,9 @@ static void open_nth(void)
 	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR);
 	if (nth_fd < 0)
 		skip_all("the kernel has no fault injection (CONFIG_FAULT_INJECTION)");
-	/* Otherwise only what may not sleep fails, and each prints its stack. */
+	/*
+	 * Otherwise only what may not sleep fails, and each prints its stack.
+	 */
 	tell("debug/failslab/verbose", "0");
 	tell("debug/failslab/ignore-gfp-wait", "N");
 	tell("debug/fail_page_alloc/verbose", "0");
@@ -82,7 +89,7 @@ static void open_nth(void)
 	tell("debug/fail_usercopy/verbose", "0");
 }
 
-/* What an allocation or a copy that failed may look like. */
+/* Errors with which a failed allocation or copy may be reported. */
 static bool is_right(int err)
 {
 	return err == ENOMEM || err == EFAULT || err == EAGAIN ||
@@ -91,7 +98,7 @@ static bool is_right(int err)
 
 /* ---- every failure of every path ---------------------------------------- */
 
-/* What happened to one half of a path. */
+/* The result of one half of a path. */
 struct tally {
 	unsigned int tried, failed, wrong;
 	int error;		/* the first that was wrong */
@@ -121,7 +128,7 @@ static void report_tally(const char *path, const char *what,
 		     t->error, strerror(t->error));
 }
 
-/* An object may be gone of which only the answer could not be copied. */
+/* An object may be destroyed although only the copy of the answer failed. */
 static bool is_undone(const struct path *p)
 {
 	int err = p->undo();
@@ -172,7 +179,7 @@ static void fail_undoing(const struct path *p, struct tally *t)
 	fail("%s: more than %u calls can fail", p->name, MAX_NTH);
 }
 
-/* What the device has, as `rdma resource` tells it. */
+/* The objects of the device, as printed by `rdma resource`. */
 static void resources(char *text, size_t len)
 {
 	char command[64];
@@ -209,7 +216,9 @@ static void run_path(const struct path *p, const char *before)
 
 enum { ROUNDS = 10, BURST = 16, LEN = 10000, TARGET = 20000, WORD = 40000 };
 
-/* A burst of WRITEs, more packets than are in store, and atomics between them. */
+/*
+ * A burst of WRITEs, more packets than are in store, and atomics between them.
+ */
 static const char *burst(uint64_t *sum)
 {
 	struct ibv_sge data = vt_sge(&wire.a, TARGET, LEN);
@@ -244,8 +253,8 @@ static const char *burst(uint64_t *sum)
 }
 
 /*
- * Who looks on, and does not read, holds all buffers: the device needs new ones.
- * Those that it has in store do not suffice for all rounds.
+ * A packet socket that does not read holds all buffers, so the device needs new
+ * ones. Those in its cache do not suffice for all rounds.
  */
 static int hold_packets(void)
 {
@@ -297,12 +306,12 @@ static void run_packets(void)
 /* ---- packets that arrive in pieces -------------------------------------- */
 
 /*
- * Three fragments of IP, so that the whole takes pages that hang together, which
- * nothing else does that may not sleep and has no other way.
+ * Three IP fragments. Reassembly then needs contiguous pages, which nothing
+ * else allocates without sleeping and without a fallback.
  */
 enum { PIECE = 3008, PIECES = 3, PIECES_BODY = PIECES * PIECE - 8 - 12 - 4 };
 
-/* A packet for a queue pair of nobody. */
+/* A packet for a QP number that is not assigned. */
 static void send_pieces(int fd)
 {
 	static uint8_t packet[20 + PIECES * PIECE], body[PIECES_BODY];
@@ -330,7 +339,10 @@ static void send_pieces(int fd)
 	}
 }
 
-/* One packet, which is dropped: is it counted there, once and nowhere else? */
+/*
+ * Sends one packet, which is dropped, and checks that only this counter counts
+ * it, once.
+ */
 static void drop_pieces(int fd, const char *counter, const char *what)
 {
 	struct vt_dev *b = wire.b.dev;
@@ -362,8 +374,8 @@ static void run_pieces(void)
 /* ---- links -------------------------------------------------------------- */
 
 /*
- * Adding a link calls for memory thousands of times, in the core and below it: each
- * failure of the first, then some.
+ * Adding a link allocates memory thousands of times, in the core and below it.
+ * The test fails each of the first allocations, then a sample of the others.
  */
 enum { LINK_EACH = 150, LINK_STRIDE = 61 };
 
@@ -371,7 +383,7 @@ struct link_tally {
 	unsigned int tried, failed, no_memory, lost, no_file, wrong;
 	const char *error;		/* the first that was wrong, */
 	unsigned int error_nth;		/* where, */
-	int error_is;			/* and what the call had said */
+	int error_is;			/* result of the call */
 };
 
 static unsigned int link_next(unsigned int n)
@@ -389,7 +401,10 @@ static bool is_right_of_link(int err)
 	return is_right(err) || err == ENFILE;
 }
 
-/* NULL, or what is wrong after a call that said err; nothing is left then. */
+/*
+ * Checks the state after a call that returned err and removes the rest. Returns
+ * NULL or a description of the error.
+ */
 static const char *link_after(bool adding, int err, bool hit, bool *has_file)
 {
 	bool there = link_is_there();

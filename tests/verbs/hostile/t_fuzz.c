@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a device goes on with exact results while random input arrives: packets
- * of any bytes with a good ICRC for one queue pair and forged ones for another,
- * ioctls, mappings and doorbells of any kind, and rings that a thread changes while
- * the kernel reads them.
+ * Proves that a device continues to work with exact results while random input
+ * arrives: packets of random bytes with a valid ICRC for one QP and forged
+ * packets for another, random ioctls, mappings and doorbells, and rings that a
+ * thread changes while the kernel reads them.
  *
- * t_fuzz [packets|abi] [STEPS [SEED]]: all by itself it does a little of both.  The
- * seed is printed, and gives the same choices again.
+ * t_fuzz [packets|abi] [STEPS [SEED]]: runs both by default, with few steps. It
+ * prints the seed, which reproduces the choices.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ static uint32_t one_of(uint32_t n)
 
 static uint64_t sum;
 
-/* One masked addition to a word of the other end, which nobody else has. */
+/* One masked addition to a word of the other end that nothing else changes. */
 static bool add_one(struct vt_pair *p)
 {
 	struct vt_wr wr = {
@@ -236,7 +236,7 @@ static void random_mmap(int fd)
 	if (p == MAP_FAILED)
 		return;
 	successes++;
-	/* What can be mapped can be used, and unmapped in parts. */
+	/* Mappings that succeed can be accessed, and unmapped in parts. */
 	munmap((char *)p + (one_of(2) << 12), len - 4096);
 }
 
@@ -302,7 +302,7 @@ static void *scribble(void *arg)
 	return NULL;
 }
 
-/* Post by the library into rings that somebody else writes to. */
+/* Posts with the library into rings that another thread writes to. */
 static void post_some(struct vt_pair *p)
 {
 	struct ibv_wc wc[4];
@@ -333,20 +333,22 @@ static void child(unsigned int steps)
 	pthread_t thread;
 
 	alarm(240);
-	/* What the parent has mapped is here, too, and is the parent's. */
+	/* The mappings of the parent exist here too and must remain. */
 	find_areas(false);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	vt_pair_open(&p, a, b, &conf);
-	/* Whoever waits for what does not come is woken. */
+	/* Wakes a thread that waits for a completion that never arrives. */
 	fcntl(a->ctx->async_fd, F_SETFL, O_NONBLOCK);
 	find_areas(true);
 	if (!num_areas || pthread_create(&thread, NULL, scribble,
 					 (void *)(uintptr_t)random_u32()))
 		_exit(2);
 	for (unsigned int i = 0; i < steps; i++) {
-		/* Whoever gets on, though slowly, does not hang. */
+		/*
+		 * A process that makes progress, however slowly, does not hang.
+		 */
 		if (i % 64 == 0)
 			alarm(240);
 		if (!one_of(64) && vt_state(&p.a) == IBV_QPS_ERR)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that queues that never become empty cannot keep a CPU. A second process
- * stores new indices into the rings as fast as it can while the first one rings the
- * doorbell. For every kind of queue the test asserts that
+ * Proves that queues that never become empty cannot keep a CPU. A second
+ * process stores new indices into the rings as fast as it can while the first
+ * one rings the doorbell. For every kind of queue the test asserts that
  *
  * - one doorbell call of one record executes at most a burst of requests and
  *   returns within 100 ms,
@@ -39,7 +39,7 @@ enum {
 };
 
 enum mode {
-	COUNT,			/* CALLS calls, of which each is measured */
+	COUNT,			/* CALLS calls, each of which is measured */
 	RING,			/* calls without end */
 	IDLE,			/* the same objects, no calls */
 };
@@ -145,7 +145,7 @@ static void end_feeder(void)
 		vt_bail("the process that feeds the rings");
 }
 
-/* ---- what is measured ---------------------------------------------------- */
+/* ---- measurement -------------------------------------------------------- */
 
 static void check_calls(void)
 {
@@ -166,8 +166,8 @@ static void check_calls(void)
 	if (!hostile_judges_time())
 		return;
 	/*
-	 * An emulated CPU itself may stand still in one of them. It is no excuse
-	 * for a call that executed more than it may.
+	 * An emulated CPU may stop during one of the calls, so a long time can
+	 * be excused. A call that executes too many requests cannot.
 	 */
 	ok(run->calls && run->slow * 10 <= run->calls &&
 	   !(attack->completes_in_call && run->slow_over),

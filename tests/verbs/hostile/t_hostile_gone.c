@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that many objects of one process go quickly at once: when it is killed, and
- * when its device is deleted. Neither waits for a grace period for each object.
- * Creating and destroying queue pairs interrupts no other CPU.
+ * Proves that many objects of one process go quickly at once: when it is
+ * killed, and when its device is deleted. Neither waits for a grace period for
+ * each object. Creating and destroying queue pairs interrupts no other CPU.
  *
  *	t_hostile_gone [NAME...]	only these kinds of object
  *
  * By default there are fewer objects, most often a tenth, for a third of the
- * time; with MXE_HOSTILE_FULL=1 there are all of them. A twentieth goes first, so
- * that a kernel that takes far too long is found without waiting for it.
+ * time; with MXE_HOSTILE_FULL=1 there are all of them. A twentieth goes first,
+ * so that a kernel that takes far too long is found without waiting for it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -291,7 +291,9 @@ static void check_interrupts(void)
 	     IPI_ROUNDS, *calls);
 	if (!ok(!status, "queue pairs come and go"))
 		return;
-	/* KASAN interrupts all CPUs itself when the memory of rings is freed. */
+	/*
+	 * KASAN itself interrupts all CPUs when the memory of rings is freed.
+	 */
 	if (!hostile_judges_time())
 		return;
 	ok(*calls * ROUNDS_PER_IPI < IPI_ROUNDS,

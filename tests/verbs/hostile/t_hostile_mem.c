@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the kernel memory that a process causes is charged to it. A process of
- * user 65534, with 8 MiB of RLIMIT_MEMLOCK, in a memory control group with 100 MiB,
- * makes as many objects as it is given. It may succeed, or get ENOMEM, or be killed by
- * its group. The test asserts that
+ * Proves that the kernel memory that a process causes is charged to it. A
+ * process of user 65534, with 8 MiB of RLIMIT_MEMLOCK, in a memory control
+ * group with 100 MiB, makes as many objects as it is given. It may succeed, or
+ * get ENOMEM, or be killed by its group. The test asserts that
  *
  * - MemAvailable of the host falls by less than memory.max and 20 MiB,
- * - of regions of one buffer, it falls by less than what the group is charged for
- *   and 20 MiB.
+ * - of regions of one buffer, it falls by less than what the group is charged
+ *   for and 20 MiB.
  *
  *	t_hostile_mem [NAME...]	only these kinds
  *
@@ -53,7 +53,7 @@ enum {
 	PAYLOAD = 4096,
 };
 
-/* What the attacker has to make objects of. */
+/* Context of the attacker: device, memory and queues to create objects with. */
 struct victim {
 	struct vt_dev *dev;
 	struct ibv_dm *dm;
@@ -67,22 +67,27 @@ struct kind {
 	bool (*make)(struct victim *v);
 	/* All that the process causes must be charged to it. */
 	bool is_charged;
-	/* What a peer does when all objects are there, or NULL. */
+	/* Action of the peer once all objects exist, or NULL. */
 	void (*peer)(void);
 	bool only_full;
-	/* Of each object, ib_core's own structures: nobody is charged for them. */
+	/*
+	 * Structures of ib_core for each object, which are not charged to any
+	 * process.
+	 */
 	int core_kib;
 };
 
 static struct {
 	atomic_int made, error, done;
 	int number;
-	/* For the peer: queue pairs that receive, and what they let it read. */
+	/* For the peer: the receiving QPs and the memory that it may read. */
 	uint32_t qpn[PAIRS], rkey;
 	uint8_t from[4], to[4];
 } *sh;
 
-/* The most that the host lost so far, and how much of it no group was charged for. */
+/*
+ * The largest loss of the host so far, and the part of it that was not charged.
+ */
 struct loss {
 	long before, lost, uncharged, charged;	/* KiB */
 };
@@ -187,7 +192,10 @@ static bool make_responder(struct victim *v)
 	conf.psn = 0;
 	vt_end_create(&e, v->dev, &conf, NULL, NULL);
 	sh->qpn[sh->made] = e.qp->qp_num;
-	/* The number of the peer's queue pair does not matter: it sends nothing. */
+	/*
+	 * The QP number of the peer does not matter, because the QP sends
+	 * nothing.
+	 */
 	other.dev = peer;
 	other.qp = e.qp;
 	if (vt_to_init(&e, &conf) || vt_to_rtr(&e, &other, &conf))
@@ -211,13 +219,16 @@ static void send_packet(int fd, const uint8_t *packet, size_t len)
 	struct sockaddr_in addr = { .sin_family = AF_INET };
 
 	memcpy(&addr.sin_addr, sh->to, 4);
-	/* What does not fit into the netdev's queue is lost. */
+	/* Packets that do not fit into the queue of the netdev are lost. */
 	if (sendto(fd, packet, len, 0, (struct sockaddr *)&addr,
 		   sizeof(addr)) < 0 && errno != ENOBUFS)
 		vt_bail("sendto");
 }
 
-/* The softirqs of CPU 0 that its ksoftirqd runs have that priority; 0: as usual. */
+/*
+ * The softirqs of CPU 0 that its ksoftirqd runs have that priority; 0: as
+ * usual.
+ */
 static void ksoftirqd_fifo(int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
@@ -239,8 +250,8 @@ static void spin_on_1(void *arg)
 }
 
 /*
- * A READ that takes long, to each queue pair, and behind it as many packets as it
- * keeps. Meanwhile the host has no time for its kworkers, which serve the READs.
+ * Posts a long READ to each QP, and after it as many packets as the QP queues.
+ * Meanwhile no kworker of the host runs, so the READs are not executed.
  */
 static void defer_packets(void)
 {
@@ -252,7 +263,7 @@ static void defer_packets(void)
 	pid_t spinner;
 	size_t len;
 
-	/* What waits at the receiver still counts as the sender's. */
+	/* Queued packets at the receiver are still charged to the sender. */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room,
 				 sizeof(room)))
 		vt_bail("raw socket");
@@ -271,7 +282,7 @@ static void defer_packets(void)
 		for (int n = 0; n < DEFERRED; n++)
 			send_packet(fd, packet, len);
 	}
-	/* While no kworker can take what waits. */
+	/* While no kworker can process the queued packets. */
 	look();
 	ksoftirqd_fifo(0);
 	hostile_kill(spinner);
@@ -346,7 +357,7 @@ static void attacker(void *arg)
 		pause();
 }
 
-/* ---- what is measured ---------------------------------------------------- */
+/* ---- measurement -------------------------------------------------------- */
 
 static long available_kib(void)
 {
@@ -392,7 +403,7 @@ static void look(void)
 		loss.lost = lost;
 	if (charged > loss.charged)
 		loss.charged = charged;
-	/* What a dead process was charged for is free a little later. */
+	/* The charge of a dead process is released a little later. */
 	if (lost - charged > loss.uncharged && !has_died())
 		loss.uncharged = lost - charged;
 }
@@ -414,7 +425,7 @@ static void watch(void)
 	}
 	if (sh->done && kind->peer)
 		kind->peer();
-	/* Memory of CPUs and of grace periods under way comes in late. */
+	/* Per-CPU caches and pending grace periods return their memory late. */
 	for (int i = 0; i < SETTLE_MS / 20; i++) {
 		look();
 		hostile_sleep_ms(20);
@@ -515,7 +526,10 @@ int main(int argc, char **argv)
 		if (!vt_wanted(kind->name, argv + 1) ||
 		    (kind->only_full && argc == 1 && !hostile_full()))
 			continue;
-		/* A new group each: what an old one is charged for comes back late. */
+		/*
+		 * A new group for each, because the charges of an old one are
+		 * released late.
+		 */
 		if (mkdir(GROUP, 0755))
 			vt_bail(GROUP);
 		write_file(GROUP "/memory.max", text);

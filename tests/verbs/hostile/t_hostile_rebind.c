@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that binding a memory window again and again, with the key that it has,
- * disturbs nobody while the queue pairs of peers write through it without a pause.
- * Every bind completes, binding delays nothing else on its CPU, the peers notice
- * nothing, and a window that is closed is closed.
+ * Proves that binding a memory window again and again, with the key that it
+ * has, disturbs nobody while the queue pairs of peers write through it without
+ * a pause. Every bind completes, binding delays nothing else on its CPU, the
+ * peers notice nothing, and a window that is closed is closed.
  *
  *	t_hostile_rebind [loop] [wire]	peers on the same device, or another one
  */
@@ -130,7 +130,7 @@ static void prepare_binds(void)
 	};
 }
 
-/* As many binds as the ring has; NULL, or what is wrong. */
+/* Fills the ring with binds. Returns NULL or a description of the error. */
 static const char *bind_all(void)
 {
 	uint64_t ns = vt_now_ns();
@@ -228,7 +228,7 @@ static void owner(void *arg)
 	snprintf(sh->text, sizeof(sh->text), "%s", wrong ? wrong : "");
 }
 
-/* ---- what is measured ---------------------------------------------------- */
+/* ---- measurement -------------------------------------------------------- */
 
 static uint64_t measure(const void *arg)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that resizing the largest completion queue, which its process makes look
- * full, delays nothing else on its CPU: a SCHED_FIFO task there still runs in time.
- * Resizing under traffic neither loses, nor repeats, nor reorders completions.
+ * Proves that resizing the largest completion queue, which its process makes
+ * look full, delays nothing else on its CPU: a SCHED_FIFO task there still runs
+ * in time. Resizing under traffic neither loses, nor repeats, nor reorders
+ * completions.
  *
  *	t_hostile_resize [delay] [contents]
  */
@@ -79,7 +80,7 @@ static void resizer(void *arg)
 			sh->max_ns = ns;
 	}
 	sh->steps.done = 1;
-	/* Closing the device is not what is measured. */
+	/* Closing the device is not measured. */
 	for (;;)
 		pause();
 }
@@ -142,7 +143,10 @@ static void *poster(void *arg)
 	return NULL;
 }
 
-/* NULL, or what is wrong with the completions up to that number. */
+/*
+ * Checks the completions up to that number. Returns NULL or a description of
+ * the error.
+ */
 static const char *poll_to(unsigned int number)
 {
 	struct ibv_wc wc;

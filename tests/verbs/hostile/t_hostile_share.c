@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the CPU time that a process causes is not taken from others. An attacker
- * on each CPU fills its send queues, rings the doorbell once, and sleeps for 20 ms,
- * again and again. The test asserts that
+ * Proves that the CPU time that a process causes is not taken from others. An
+ * attacker on each CPU fills its send queues, rings the doorbell once, and
+ * sleeps for 20 ms, again and again. The test asserts that
  *
  * - a process at nice 0 that spins on each CPU keeps 45 % of what it has alone,
  * - the 99th percentile of the latency of an honest process, which waits for
@@ -95,7 +95,10 @@ static void run_loop_write(void *ready)
 				.rkey = p[i].b.mr->rkey,
 			};
 
-			/* Unsignalled: the queue takes what has been executed. */
+			/*
+			 * Unsignaled requests: the queue accepts new requests
+			 * as soon as they are executed.
+			 */
 			while (!vt_post(&p[i].a, &wr))
 				;
 		}
@@ -264,7 +267,7 @@ static void run_honest(void *arg)
 			honest->ns[honest->ops++] = one_atomic(&p);
 			if (honest->status || vt_now_ms() > end)
 				break;
-			/* Long enough for what happens now and then. */
+			/* Long enough to include rare events. */
 			hostile_sleep_ms(1);
 		}
 		honest->done = round;
@@ -307,7 +310,7 @@ static double honest_p99(const char *when)
 	return (double)honest->ns[rank] / 1e3;
 }
 
-/* ---- what is measured ---------------------------------------------------- */
+/* ---- measurement -------------------------------------------------------- */
 
 static void attack_on_0(void *arg)
 {
@@ -343,7 +346,7 @@ static double charged(const pid_t *pids)
 	return sum;
 }
 
-/* What an attack leaves to others; the best of what was measured so far. */
+/* CPU share that an attack leaves to others: the best measurement so far. */
 struct left {
 	double share[HOSTILE_CPUS];
 	double p99;
@@ -388,9 +391,9 @@ static bool is_enough(const struct left *left, const double *alone,
 }
 
 /*
- * The host of the machine may take a CPU away at any time, from a spinner or from
- * the honest process, so an attack is measured again if it seems to succeed. One
- * that does succeeds each time.
+ * The hypervisor may take a CPU away from a spinner or from the honest process
+ * at any time, so an attack that seems to succeed is measured again. An attack
+ * that does succeed succeeds each time.
  */
 static void check(const struct attack *attack, const double *alone,
 		  double idle_p99)

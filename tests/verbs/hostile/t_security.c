@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves what Documentation/security.rst promises of a process without privileges, and
- * of what a peer can guess.
+ * Proves what Documentation/security.rst promises of a process without
+ * privileges, and of what a peer can guess.
  *
- *	t_security keys		what a key tells about others
- *	t_security nobody	what a user without privileges may not do
- *	t_security objects N	how many completion queues until ENOMEM or EAGAIN;
- *				it has to be N
+ *	t_security keys		a key reveals nothing about other keys
+ *	t_security nobody	operations denied to an unprivileged user
+ *	t_security objects N	exactly N CQs can be created until ENOMEM or
+ *				EAGAIN
  */
 #include <errno.h>
 #include <grp.h>

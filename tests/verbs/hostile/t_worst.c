@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Makes the module run its longest sections with bottom halves disabled, for
- * tools/lib/bh-off, which measures them. By itself this program proves only that each
- * attack does what it says.
+ * tools/lib/bh-off, which measures them. By itself this program proves only
+ * that each attack does what it says.
  *
  *	t_worst [NAME...]	all attacks, or only these
  *	t_worst --list		a line for each: its name, a tab, what it is

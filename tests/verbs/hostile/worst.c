@@ -12,7 +12,7 @@
 
 struct vt_dev *worst_a, *worst_b;
 
-/* ---- what is traced --------------------------------------------------- */
+/* ---- tracing ------------------------------------------------------------ */
 
 static void trace(const char *value)
 {
@@ -60,7 +60,10 @@ struct vt_conf worst_conf(uint32_t depth, size_t size)
 	conf.max_atomic_arg = 32;
 	conf.rd_atomic = WORST_RD_ATOMIC;
 	conf.psn = 0;
-	/* An emulated machine is slow, and a retransmission is another attack. */
+	/*
+	 * An emulated machine is slow, and a retransmission would be another
+	 * attack.
+	 */
 	conf.timeout = 0;
 	conf.create_flags = MXEDV_QP_CREATE_DEFER_DOORBELL;
 	return conf;

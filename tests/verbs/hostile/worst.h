@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Attacks for t_worst: rings and packets that keep the module in one section with
- * bottom halves off for as long as they can.
+ * Attacks for t_worst: rings and packets that keep the module in one section
+ * with BHs disabled for as long as possible.
  */
 #ifndef WORST_H
 #define WORST_H
@@ -25,13 +25,13 @@ struct worst {
 	const char *name;
 	const char *what;
 	/*
-	 * Each returns whether the module has done what the attack asks for. An attack
-	 * has one of the two.
+	 * An attack has one of these two functions. They return true if the
+	 * module has processed all requests or packets of the attack.
 	 */
 	bool (*run)(void);
 	bool (*run_with)(const struct worst *w);
 	/* For run_with(). */
-	struct vt_dev *const *to;	/* worst_a: the loopback path; worst_b: the wire */
+	struct vt_dev *const *to;	/* worst_a: loopback, worst_b: wire */
 	enum ibv_wr_opcode opcode;
 	enum ibv_qp_type qp_type;	/* 0: RC */
 	bool ipv6;
@@ -42,21 +42,38 @@ struct worst {
 
 extern struct vt_dev *worst_a, *worst_b;
 
-/* ---- what is traced --------------------------------------------------- */
+/* ---- tracing ---------------------------------------------------------- */
 
-/* Tracing is on between these two, if $MXE_TRACING names the tracing directory. */
+/**
+ * worst_begin() - Starts tracing if $MXE_TRACING names the tracing directory.
+ */
 void worst_begin(void);
+
+/**
+ * worst_end() - Stops tracing.
+ */
 void worst_end(void);
 
-/* Makes that process, or with 0 the caller, a real-time one; priority 0: ends it. */
+/**
+ * worst_fifo() - Changes the real-time priority of a process.
+ * @pid: process, or 0 for the caller
+ * @priority: SCHED_FIFO priority, or 0 for SCHED_OTHER
+ */
 void worst_fifo(pid_t pid, int priority);
 
 /* ---- pairs and requests ------------------------------------------------ */
 
-/* Deferred doorbells, a ring of `depth`, 32 SGEs, large atomics. */
+/**
+ * worst_conf() - Returns a configuration with deferred doorbells, 32 SGEs and
+ *	large atomics.
+ * @depth: entries of each queue
+ * @size: size of each buffer in bytes
+ *
+ * Return: the configuration.
+ */
 struct vt_conf worst_conf(uint32_t depth, size_t size);
 
-/* A request that is posted n times. */
+/* A send request for worst_fill(). */
 struct worst_wr {
 	enum ibv_wr_opcode opcode;
 	struct ibv_sge *sge;
@@ -69,31 +86,74 @@ struct worst_wr {
 	bool unsignaled;
 };
 
-/* Posts without ringing. */
+/**
+ * worst_fill() - Posts a send request several times without ringing the
+ *	doorbell.
+ * @qp: QP
+ * @n: number of times
+ * @wr: request
+ */
 void worst_fill(struct ibv_qp *qp, uint32_t n, const struct worst_wr *wr);
+
+/**
+ * worst_fill_recv() - Posts a receive request several times.
+ * @e: end
+ * @n: number of times
+ * @sge: SGEs
+ * @num_sge: number of SGEs
+ */
 void worst_fill_recv(struct vt_end *e, uint32_t n, struct ibv_sge *sge,
 		     int num_sge);
+
+/**
+ * worst_ring() - Rings the doorbell of a QP.
+ * @qp: QP
+ */
 void worst_ring(struct ibv_qp *qp);
-/*
- * A pair from worst_a to that device that has sent a request already: the first
- * packets of a connection take the slow path, one by one.
+
+/**
+ * worst_pair_open() - Opens a pair whose end a has sent a request already.
+ * @p: pair to fill in, whose end a is on worst_a
+ * @to: device of end b
+ * @conf: configuration
+ *
+ * The first packets of a connection take the slow path one by one, so an attack
+ * must not begin with them.
  */
 void worst_pair_open(struct vt_pair *p, struct vt_dev *to,
 		     const struct vt_conf *conf);
-/* True when n requests have completed, all with that status. */
-bool worst_wait(struct ibv_cq *cq, uint32_t n, int status);
-/*
- * Regions of their own, of which each SGE names one. The bytes of the SGEs are
- * `len` in all. `shift` moves the boundaries between the SGEs.
+
+/**
+ * worst_wait() - Waits for completions.
+ * @cq: completion queue
+ * @n: number of completions
+ * @status: expected status of each
+ *
+ * Return: true if all have arrived with that status.
  */
+bool worst_wait(struct ibv_cq *cq, uint32_t n, int status);
+/* A list of SGEs, each in a region of its own. */
 struct worst_list {
 	struct ibv_sge sge[WORST_SGE];
 	struct ibv_mr *mr[WORST_SGE];
 	uint8_t *buf;
 	size_t size;
 };
+
+/**
+ * worst_list_open() - Registers a separate region for each of WORST_SGE SGEs.
+ * @l: list to fill in
+ * @dev: device
+ * @len: total length of the SGEs in bytes
+ * @shift: number of bytes by which the boundaries between the SGEs move
+ */
 void worst_list_open(struct worst_list *l, struct vt_dev *dev, uint32_t len,
 		     uint32_t shift);
+
+/**
+ * worst_list_close() - Deregisters the regions of a list.
+ * @l: list
+ */
 void worst_list_close(struct worst_list *l);
 
 /* ---- attacks by file --------------------------------------------------- */

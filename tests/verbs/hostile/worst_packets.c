@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Makes the attacks of t_worst by datagrams, by shared receive queues and by the
- * packets of a hostile peer.
+ * Implements the attacks of t_worst with datagrams, SRQs and packets of a
+ * hostile peer.
  */
 #include <endian.h>
 #include <errno.h>
@@ -290,8 +290,8 @@ static void read_request(int fd, const struct vt_end *to, uint32_t psn,
 }
 
 /*
- * The peer repeats the oldest of 128 READs, whose answer is a burst of packets. The
- * other QP of the pair has asked for nothing and drops them.
+ * The peer repeats the oldest of 128 READs, whose answer is a burst of packets.
+ * The other QP of the pair did not request it and drops the packets.
  */
 static bool dup_read(void)
 {
@@ -321,8 +321,8 @@ static bool dup_read(void)
 }
 
 /*
- * While it is on, packets are received, and this process runs, but the work of a QP
- * does not run on this CPU.
+ * While this is on, packets are received and this process runs, but the work of
+ * a QP does not run on this CPU.
  */
 static void starve_work(bool on)
 {
@@ -352,8 +352,8 @@ static void starve_work(bool on)
 }
 
 /*
- * READs that wait for one that is longer than a burst: the work of the QP has all
- * of them to do. It must not run before they have come.
+ * READs that wait for a READ longer than a burst, so that qp->work has to
+ * answer all of them. It must not run before they have arrived.
  */
 static bool deferred_reads(uint32_t n, uint32_t len, bool reset)
 {

@@ -172,7 +172,7 @@ static bool atomics(const struct worst *w)
 
 /* ---- the poller -------------------------------------------------------- */
 
-/* Waits until the thread watches the queue: the process need not ring for it. */
+/* Waits until the poller watches the queue, so that it needs no doorbell. */
 static void poll_watched(struct vt_end *e)
 {
 	enum { WR_ID = 0x776f7273 };
@@ -185,7 +185,7 @@ static void poll_watched(struct vt_end *e)
 	errno = ibv_post_send(e->qp, &wr, &bad);
 	if (errno)
 		vt_bail("ibv_post_send");
-	/* It has no completion, so only the ring of the queue has this number. */
+	/* It has no completion, so only the send ring contains this number. */
 	hdr = (struct mxe_ring_hdr *)vt_find_wqe(WR_ID) - 1;
 	while (__atomic_load_n(&hdr->consumer, __ATOMIC_RELAXED) != 1 ||
 	       __atomic_load_n(&hdr->flags, __ATOMIC_RELAXED) &
@@ -369,8 +369,8 @@ static bool sqe_full(void)
 /* ---- completion queues -------------------------------------------------- */
 
 /*
- * A completion queue is full if its consumer index says so: the process need not
- * have so many completions.
+ * The kernel treats a CQ as full if its consumer index says so, so the process
+ * needs no completions for that.
  */
 static bool resize_full(void)
 {

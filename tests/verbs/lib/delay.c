@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Asks mxe_delay.ko to hold look-ups, and tells whether it does; see delay.h. */
+/*
+ * Makes mxe_delay.ko hold look-ups, and reads whether one is held. See delay.h.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Look-ups that mxe_delay.ko holds, for tests that delayed.sh runs.  What looks up
- * runs on CPU 0, the test on CPU 1.
+ * Control of mxe_delay.ko, which delays look-ups, for tests that delayed.sh
+ * runs. The look-ups run on CPU 0, the test on CPU 1.
  */
 #ifndef DELAY_H
 #define DELAY_H
@@ -9,10 +9,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Ends the program with a skip if there is no second CPU, and moves to CPU 1. */
+/**
+ * delay_begin() - Moves the caller to CPU 1.
+ *
+ * Skips the whole program if there is no second CPU.
+ */
 void delay_begin(void);
 
-/* send(arg) sends a packet, by a thread on CPU 0, where that is received. */
+/* A thread on CPU 0 calls send(arg), so CPU 0 also receives the packet. */
 struct delay {
 	void (*send)(void *arg);
 	void *arg;
@@ -20,11 +24,26 @@ struct delay {
 	pthread_t thread;
 };
 
-/* Returns when a look-up for the packet is held, for that many microseconds. */
+/**
+ * delay_request() - Starts d->send() on CPU 0 and waits until a look-up is
+ *	held.
+ * @d: delay, with the callback
+ * @us: duration for which the look-up is held, in microseconds
+ */
 void delay_request(struct delay *d, unsigned long us);
-/* True if the look-up is still held. */
+
+/**
+ * delay_is_held() - Returns true if the look-up is still held.
+ * @d: delay
+ *
+ * Return: true if it is still held.
+ */
 bool delay_is_held(const struct delay *d);
-/* Ends the delays, and waits for the end of send(). */
+
+/**
+ * delay_end() - Ends the delays and waits until d->send() has returned.
+ * @d: delay
+ */
 void delay_end(struct delay *d);
 
 #endif /* DELAY_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Files of the device, made by ioctl() as libmxe does it. */
+/* Creates doorbell and poller files with ioctl(), as libmxe does. */
 #ifndef FD_OBJECT_H
 #define FD_OBJECT_H
 
@@ -11,7 +11,15 @@
 #include <rdma/rdma_user_ioctl.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-/* An object that is made by one attribute, its file.  -1 and errno if that fails. */
+/**
+ * fd_object_alloc() - Creates an object whose only attribute is its file.
+ * @ctx: context
+ * @object: MXE_OBJECT_*
+ * @method: MXE_METHOD_*
+ * @attr: attribute that returns the file descriptor
+ *
+ * Return: the file descriptor, or -1 with errno set.
+ */
 static inline int fd_object_alloc(struct ibv_context *ctx, uint16_t object,
 				  uint16_t method, uint16_t attr)
 {
@@ -36,7 +44,12 @@ static inline int fd_object_alloc(struct ibv_context *ctx, uint16_t object,
 	return (int)cmd.hdr.attrs[0].data_s64;
 }
 
-/* One more in the same context; libmxe itself has one for each context. */
+/**
+ * fd_object_doorbell() - Creates another doorbell file.
+ * @ctx: context, for which libmxe has a doorbell file already
+ *
+ * Return: the file descriptor, or -1 with errno set.
+ */
 static inline int fd_object_doorbell(struct ibv_context *ctx)
 {
 	return fd_object_alloc(ctx, MXE_OBJECT_DOORBELL,
@@ -44,6 +57,12 @@ static inline int fd_object_doorbell(struct ibv_context *ctx)
 			       MXE_ATTR_DOORBELL_ALLOC_FD);
 }
 
+/**
+ * fd_object_poller() - Creates a poller file.
+ * @ctx: context
+ *
+ * Return: the file descriptor, or -1 with errno set.
+ */
 static inline int fd_object_poller(struct ibv_context *ctx)
 {
 	return fd_object_alloc(ctx, MXE_OBJECT_POLLER, MXE_METHOD_POLLER_ALLOC,

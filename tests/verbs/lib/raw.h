@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Packets made by hand, sent from the first host's namespace by a raw socket: IPv4,
- * UDP, the transport headers, and an ICRC.
+ * Packets that a test builds (IPv4, UDP, transport headers, ICRC) and sends
+ * with a raw socket from the netns of the first host.
  */
 #ifndef RAW_H
 #define RAW_H
@@ -22,7 +22,7 @@ enum {
 	RAW_SOURCE_PORT = 49200,
 	RAW_BODY = 304,
 	RAW_MAX = RAW_BODY + 64,
-	RAW_PLAIN = 20 + 8 + 12,	/* bytes before the body in raw_plain() */
+	RAW_PLAIN = 20 + 8 + 12,	/* bytes before the body */
 	RAW_NOBODY = 0xabcdef,		/* no queue pair has this number */
 };
 
@@ -32,9 +32,11 @@ struct raw_bth {
 	uint32_t qpn, psn;
 };
 
-/*
- * Go to the namespace of a host, "h1" or "h2". Returns the one before, for
- * raw_leave().
+/**
+ * raw_enter() - Moves the calling thread to the netns of a host.
+ * @host: "h1" or "h2"
+ *
+ * Return: a file of the previous netns, for raw_leave().
  */
 static inline int raw_enter(const char *host)
 {
@@ -49,6 +51,10 @@ static inline int raw_enter(const char *host)
 	return here;
 }
 
+/**
+ * raw_leave() - Returns to the previous netns.
+ * @before: file from raw_enter(), which is closed
+ */
 static inline void raw_leave(int before)
 {
 	if (setns(before, CLONE_NEWNET))
@@ -56,7 +62,13 @@ static inline void raw_leave(int before)
 	close(before);
 }
 
-/* A socket in the namespace of the first host. */
+/**
+ * raw_socket() - Opens a raw socket in the netns of the first host.
+ * @domain: AF_*
+ * @protocol: IPPROTO_*
+ *
+ * Return: the file descriptor.
+ */
 static inline int raw_socket(int domain, int protocol)
 {
 	int before = raw_enter("h1");
@@ -68,11 +80,24 @@ static inline int raw_socket(int domain, int protocol)
 	return fd;
 }
 
+/**
+ * raw_open() - Opens a socket for raw_send().
+ *
+ * Return: the file descriptor.
+ */
 static inline int raw_open(void)
 {
 	return raw_socket(AF_INET, IPPROTO_RAW);
 }
 
+/**
+ * raw_crc32() - Continues a CRC-32.
+ * @crc: CRC of the bytes before, not inverted
+ * @data: bytes
+ * @len: number of bytes
+ *
+ * Return: the CRC, not inverted.
+ */
 static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)
 {
 	const uint8_t *p = data;
@@ -90,9 +115,14 @@ static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)
 	return crc;
 }
 
-/*
- * Of a packet from the IP header, which has no options, to the ICRC.  What may change
- * on the way counts as ones (IBTA A17.3.3).
+/**
+ * raw_icrc() - Computes the ICRC of a packet.
+ * @packet: packet from the IPv4 header on, which has no options
+ * @len: length up to the ICRC in bytes
+ *
+ * Fields that may change in flight count as ones (IBTA A17.3.3).
+ *
+ * Return: the ICRC.
  */
 static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 {
@@ -110,9 +140,16 @@ static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 	return ~raw_crc32(crc, packet + sizeof(hdr), len - sizeof(hdr));
 }
 
-/*
- * An unspoilt packet of any length: `len` bytes behind BTH. The addresses are those of
- * IPv4. Its length is returned.
+/**
+ * raw_plain() - Builds a valid packet of any length.
+ * @packet: buffer for the packet
+ * @from: source IPv4 address, in network byte order
+ * @to: destination IPv4 address, in network byte order
+ * @bth: BTH
+ * @body: bytes after the BTH
+ * @len: number of these bytes
+ *
+ * Return: the length of the packet in bytes.
  */
 static inline size_t raw_plain(uint8_t *packet, const uint8_t *from,
 			       const uint8_t *to, const struct raw_bth *bth,
@@ -140,22 +177,28 @@ static inline size_t raw_plain(uint8_t *packet, const uint8_t *from,
 	return 20 + udp_len;
 }
 
-/* What to send; zeroes are what is right. */
+/* A packet to build. Members that are 0 make a valid packet. */
 struct raw {
 	const char *counter, *what;	/* for the caller */
 	uint8_t opcode, flags;
 	uint16_t pkey;
 	uint32_t qpn, psn;
-	size_t len;		/* behind BTH */
+	size_t len;		/* of body, which follows the BTH */
 	uint8_t body[RAW_BODY];
 	size_t cut;		/* bytes missing at the end */
 	uint32_t icrc_error;	/* bits of it that are wrong */
 	uint8_t tos;
 	bool options, stranger;
-	bool checksum;		/* UDP has one, which RoCEv2 leaves out */
+	bool checksum;		/* add a UDP checksum, which RoCEv2 omits */
 };
 
-/* Of UDP over IPv4, both without options; the length is that of UDP. */
+/**
+ * raw_udp_checksum() - Computes the UDP checksum of an IPv4 packet.
+ * @ip: packet without IP options
+ * @len: length of the UDP datagram in bytes
+ *
+ * Return: the checksum, in network byte order.
+ */
 static inline uint16_t raw_udp_checksum(const struct iphdr *ip, size_t len)
 {
 	uint8_t data[RAW_MAX] = { 0 };
@@ -173,9 +216,14 @@ static inline uint16_t raw_udp_checksum(const struct iphdr *ip, size_t len)
 	return htons((uint16_t)~sum);
 }
 
-/*
- * From the address of the first device to that of the second: the packet, in
- * RAW_MAX bytes. Its length is returned.
+/**
+ * raw_build() - Builds a packet from one device to another.
+ * @packet: buffer of RAW_MAX bytes
+ * @from: device of the source address
+ * @to: device of the destination address
+ * @r: description of the packet
+ *
+ * Return: the length of the packet in bytes.
  */
 static inline size_t raw_build(uint8_t *packet, const struct vt_dev *from,
 			       const struct vt_dev *to, const struct raw *r)
@@ -217,7 +265,13 @@ static inline size_t raw_build(uint8_t *packet, const struct vt_dev *from,
 	return ip_len + udp_len - r->cut;
 }
 
-/* By a socket of raw_open(). */
+/**
+ * raw_send() - Builds and sends a packet.
+ * @fd: socket from raw_open()
+ * @from: device of the source address
+ * @to: device of the destination address
+ * @r: description of the packet
+ */
 static inline void raw_send(int fd, const struct vt_dev *from,
 			    const struct vt_dev *to, const struct raw *r)
 {

@@ -6,8 +6,8 @@
  *		  [-f FLOW-LABEL] MODE
  *
  * run	 writes, reads and masked atomics, many in flight, checked, until the
- *	 time is up (default 2 s) or SIGTERM comes.  Says "running" when it does.
- *	 Exit status 0: all went well; 3: the device went away; 1: anything else.
+ *	 time is up (default 2 s) or SIGTERM arrives. Prints "running" at the
+ *	 begin. Exit status 0: success; 3: the device was removed; 1: failure.
  * fork	 the same, and forks and writes to its buffers all the time.
  * destroy
  *	 destroys queue pairs with requests in flight, again and again.
@@ -62,7 +62,7 @@ static int post_one(struct vt_pair *p, uint64_t n)
 		wr.op = VT_WRITE;
 		break;
 	case 1:
-		/* What the write before it wrote. */
+		/* The value that the write before it wrote. */
 		wr.op = VT_READ;
 		wr.raddr -= 4096;
 		break;
@@ -150,7 +150,10 @@ static int run(int seconds, bool forks)
 		if (!pid) {
 			pid = fork();
 			if (!pid) {
-				/* A copy of its own: nobody sees this. */
+				/*
+				 * A private copy of the child, which the parent
+				 * does not see.
+				 */
 				memset(p.a.buf, 0xaa, p.a.size);
 				memset(p.b.buf, 0xaa, p.b.size);
 				usleep(10000);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Datagram queue pairs for the tests, as vt.h has connected ones: each with
- * its completion queues, a buffer, and helpers that say one thing in one line.
- * Included by one file per program.
+ * UD QPs for the tests, the counterpart of the connected QPs of vt.h. An end is
+ * a QP with its CQs and a buffer. One file of a program includes this.
  */
 #ifndef UD_H
 #define UD_H
@@ -20,8 +19,8 @@ enum {
 	UD_QKEY = 0x11223344,
 	UD_GRH = 40,		/* bytes before the data of a datagram */
 	UD_DEPTH = 16,
-	UD_SLOT = 8192,		/* of a buffer, for one datagram */
-	UD_RECV = 8 * UD_SLOT,	/* the upper half takes what arrives */
+	UD_SLOT = 8192,		/* buffer bytes for one datagram */
+	UD_RECV = 8 * UD_SLOT,	/* the upper half is for receives */
 	UD_SIZE = 16 * UD_SLOT,
 	UD_QUIET_MS = 200,
 };
@@ -35,7 +34,7 @@ struct ud {
 	uint8_t *buf;
 };
 
-/* Where to, with what. */
+/* A datagram to send: destination, and data in the buffer of the sender. */
 struct ud_wr {
 	struct ibv_ah *ah;
 	uint32_t qpn, qkey;
@@ -46,6 +45,12 @@ struct ud_wr {
 	bool builders;
 };
 
+/**
+ * ud_init_attr() - Returns the attributes of a UD QP.
+ * @u: end with its CQs and device
+ *
+ * Return: the attributes, for ibv_create_qp_ex().
+ */
 static inline struct ibv_qp_init_attr_ex ud_init_attr(const struct ud *u)
 {
 	return (struct ibv_qp_init_attr_ex){
@@ -67,7 +72,14 @@ static inline struct ibv_qp_init_attr_ex ud_init_attr(const struct ud *u)
 	};
 }
 
-/* 0 or errno; stops short of a state that is not asked for. */
+/**
+ * ud_to() - Moves a UD QP to one state.
+ * @u: end
+ * @state: new state
+ * @qkey: Q_Key, for INIT
+ *
+ * Return: 0 or an errno value.
+ */
 static inline int ud_to(struct ud *u, enum ibv_qp_state state, uint32_t qkey)
 {
 	struct ibv_qp_attr attr = {
@@ -85,6 +97,12 @@ static inline int ud_to(struct ud *u, enum ibv_qp_state state, uint32_t qkey)
 	return ibv_modify_qp(u->qp, &attr, mask);
 }
 
+/**
+ * ud_create() - Creates the buffer, CQs and QP of an end, and leaves the QP in
+ *	RESET.
+ * @u: end to fill in
+ * @dev: device
+ */
 static inline void ud_create(struct ud *u, struct vt_dev *dev)
 {
 	struct ibv_qp_init_attr_ex attr;
@@ -106,6 +124,11 @@ static inline void ud_create(struct ud *u, struct vt_dev *dev)
 	u->qpx = dev->is_mxe ? ibv_qp_to_qp_ex(u->qp) : NULL;
 }
 
+/**
+ * ud_open() - Creates an end and moves its QP to RTS.
+ * @u: end to fill in
+ * @dev: device
+ */
 static inline void ud_open(struct ud *u, struct vt_dev *dev)
 {
 	ud_create(u, dev);
@@ -114,6 +137,10 @@ static inline void ud_open(struct ud *u, struct vt_dev *dev)
 		vt_bail("to RTS");
 }
 
+/**
+ * ud_close() - Destroys an end.
+ * @u: end
+ */
 static inline void ud_close(struct ud *u)
 {
 	if (ibv_destroy_qp(u->qp) || ibv_destroy_cq(u->cq) ||
@@ -122,6 +149,14 @@ static inline void ud_close(struct ud *u)
 	free(u->buf);
 }
 
+/**
+ * ud_ah_gid() - Creates an address handle for a GID.
+ * @dev: device
+ * @sgid_index: index of the source GID
+ * @dgid: destination GID
+ *
+ * Return: the address handle, or NULL with errno set.
+ */
 static inline struct ibv_ah *ud_ah_gid(struct vt_dev *dev, int sgid_index,
 				       const union ibv_gid *dgid)
 {
@@ -140,6 +175,14 @@ static inline struct ibv_ah *ud_ah_gid(struct vt_dev *dev, int sgid_index,
 	return ibv_create_ah(dev->pd, &attr);
 }
 
+/**
+ * ud_ah() - Creates an address handle from one device to another.
+ * @from: source device
+ * @to: destination device
+ * @ipv6: use the IPv6 addresses
+ *
+ * Return: the address handle.
+ */
 static inline struct ibv_ah *ud_ah(struct vt_dev *from, struct vt_dev *to,
 				   bool ipv6)
 {
@@ -152,6 +195,13 @@ static inline struct ibv_ah *ud_ah(struct vt_dev *from, struct vt_dev *to,
 	return ah;
 }
 
+/**
+ * ud_send_built() - Posts a datagram with the builders (ibv_wr_*()).
+ * @u: end, on a device of mxe
+ * @w: datagram
+ *
+ * Return: 0 or an errno value.
+ */
 static inline int ud_send_built(struct ud *u, const struct ud_wr *w)
 {
 	ibv_wr_start(u->qpx);
@@ -170,7 +220,13 @@ static inline int ud_send_built(struct ud *u, const struct ud_wr *w)
 	return ibv_wr_complete(u->qpx);
 }
 
-/* 0 or errno.  The completion's wr_id is the offset. */
+/**
+ * ud_send() - Posts a datagram.
+ * @u: end
+ * @w: datagram, whose offset becomes the wr_id
+ *
+ * Return: 0 or an errno value.
+ */
 static inline int ud_send(struct ud *u, const struct ud_wr *w)
 {
 	struct ibv_sge sge = {
@@ -190,7 +246,13 @@ static inline int ud_send(struct ud *u, const struct ud_wr *w)
 			     ibv_post_send(u->qp, &wr, &bad);
 }
 
-/* Sends, signalled, and waits: the completion's status, -1: none came. */
+/**
+ * ud_send_wait() - Posts a signalled datagram and waits for its completion.
+ * @u: end
+ * @w: datagram
+ *
+ * Return: the status of the completion, or -1 if none has arrived.
+ */
 static inline int ud_send_wait(struct ud *u, struct ud_wr w)
 {
 	struct ibv_wc wc;
@@ -207,7 +269,14 @@ static inline int ud_send_wait(struct ud *u, struct ud_wr w)
 	return wc.status;
 }
 
-/* A buffer at offset, which becomes its wr_id.  0 or errno. */
+/**
+ * ud_recv() - Posts a receive request.
+ * @u: end
+ * @offset: offset in the buffer in bytes, which becomes the wr_id
+ * @len: length in bytes
+ *
+ * Return: 0 or an errno value.
+ */
 static inline int ud_recv(struct ud *u, size_t offset, uint32_t len)
 {
 	struct ibv_sge sge = { (uintptr_t)u->buf + offset, len, u->mr->lkey };
@@ -218,6 +287,12 @@ static inline int ud_recv(struct ud *u, size_t offset, uint32_t len)
 	return ibv_post_recv(u->qp, &wr, &bad);
 }
 
+/**
+ * ud_must_recv() - Posts a receive request, and ends the program on failure.
+ * @u: end
+ * @offset: offset in the buffer in bytes, which becomes the wr_id
+ * @len: length in bytes
+ */
 static inline void ud_must_recv(struct ud *u, size_t offset, uint32_t len)
 {
 	int ret = ud_recv(u, offset, len);
@@ -228,7 +303,13 @@ static inline void ud_must_recv(struct ud *u, size_t offset, uint32_t len)
 	}
 }
 
-/* The next datagram: the completion, which must be a success. */
+/**
+ * ud_next() - Waits for a datagram and checks that its completion is a success.
+ * @u: end
+ * @what: name of the check
+ *
+ * Return: the completion.
+ */
 static inline struct ibv_wc ud_next(struct ud *u, const char *what)
 {
 	struct ibv_wc wc = { .status = IBV_WC_GENERAL_ERR };

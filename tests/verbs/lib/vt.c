@@ -47,7 +47,10 @@ const char *vt_name_b(void)
 	return name ? name : "mxe2";
 }
 
-/* The sum of the counters in that attribute whose names match; -1: there are none. */
+/*
+ * Sums the counters in that attribute whose names match. Returns -1 if none
+ * does.
+ */
 static long sum_counters(struct nl_attrs table, const char *pattern)
 {
 	struct nl_attrs entry;
@@ -595,7 +598,7 @@ bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 			return true;
 		if (late)
 			return false;
-		/* Softirqs and the other process need a processor, too. */
+		/* Softirqs and the other process need the CPU too. */
 		if (++spins > 100)
 			nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
 	}
@@ -828,7 +831,10 @@ const char *vt_transfer(struct vt_pair *p, enum vt_opcode op, enum vt_via via,
 		if (wrong)
 			return wrong;
 	}
-	/* A WRITE over UC has completed when it was sent, not when it is there. */
+	/*
+	 * A WRITE over UC completes when it is sent, before the data have
+	 * arrived.
+	 */
 	if (op == VT_WRITE && p->b.qp->qp_type == IBV_QPT_UC)
 		for (int i = 0; i < VT_MS; i++) {
 			if (!memcmp(data, from->buf + VT_GUARD, len))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Helpers of the end-to-end tests: devices, connected pairs of queue pairs
- * that both live in this process, and one way to say a work request however it
- * is posted.
+ * Helpers of the end-to-end tests: devices, two connected QPs in this process
+ * (a "pair" of two "ends"), and one description of a work request for all
+ * interfaces that can post it.
  *
  * A set-up step that cannot fail in a working system ends the program ("Bail
- * out!"); whatever a test is about is returned to it.
+ * out!"). Results that a test checks are returned.
  */
 #ifndef VT_H
 #define VT_H
@@ -16,7 +16,7 @@
 #include <infiniband/verbs.h>
 #include <infiniband/mxedv.h>
 
-/* Patience with a slow, emulated machine that may stand still for a while. */
+/* Timeout in ms, long enough for an emulated machine that stops for a while. */
 #define VT_MS 60000
 
 #define VT_ACCESS_ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
@@ -37,10 +37,10 @@ struct vt_dev {
 
 struct vt_conf {
 	enum ibv_qp_type qp_type;	/* IBV_QPT_RC, _UC or _XRC_* */
-	struct ibv_srq *srq_b;	/* of end b's queue pair, or NULL */
+	struct ibv_srq *srq_b;	/* of the QP of end b, or NULL */
 	enum ibv_mtu mtu;	/* 0: the smaller active_mtu */
 	bool ipv6;
-	bool exp;		/* made with ibv_exp_create_qp() */
+	bool exp;		/* created by ibv_exp_create_qp() */
 	bool be_reply;		/* ... with the big-endian reply flag */
 	bool exp_wc_opcode;	/* MXEDV_QP_CREATE_EXP_WC_OPCODE */
 	uint32_t create_flags;	/* more of enum mxedv_qp_create_flags */
@@ -71,9 +71,9 @@ struct vt_end {
 	struct ibv_cq *cq;	/* of sends */
 	struct ibv_cq *rcq;	/* of receives */
 	struct ibv_qp *qp;
-	struct ibv_srq *xsrq;	/* where a target of XRC receives, and its */
-	uint32_t srqn;		/* number */
-	struct ibv_qp_ex *qpx;	/* NULL: not made for the builders */
+	struct ibv_srq *xsrq;	/* SRQ of an XRC target */
+	uint32_t srqn;		/* number of xsrq */
+	struct ibv_qp_ex *qpx;	/* NULL: QP without builders */
 	struct mxedv_qp_ex *mqp;
 	struct ibv_mr *mr;
 	uint8_t *buf;
@@ -104,7 +104,7 @@ enum vt_via {
 	VT_EXP,			/* ibv_exp_post_send() */
 };
 
-/* A send work request.  A compare-and-swap compares with compare_add. */
+/* A send request. A compare-and-swap compares with compare_add. */
 struct vt_wr {
 	enum vt_opcode op;
 	enum vt_via via;
@@ -121,130 +121,445 @@ struct vt_wr {
 	uint64_t compare_mask;	/* VT_MFADD: the field boundaries */
 	uint64_t swap_mask;
 	/*
-	 * Masked atomics of 1 << log_arg_sz bytes if it is not 0: operands of
-	 * these many bytes, in the order of the members above.
+	 * If log_arg_sz is not 0, a masked atomic has 1 << log_arg_sz bytes,
+	 * and its operands are these, in the order of the members above.
 	 */
 	uint32_t log_arg_sz;
 	const void *operands[4];
 };
 
+/**
+ * vt_bail() - Ends the program with "Bail out!" and the current errno.
+ * @fmt: printf() format of the message
+ */
 void vt_bail(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
-/* Names of the two devices: $MXE_A and $MXE_B, or mxe1 and mxe2. */
+
+/**
+ * vt_name_a() - Returns the name of the first device.
+ *
+ * Return: $MXE_A, or "mxe1".
+ */
 const char *vt_name_a(void);
+
+/**
+ * vt_name_b() - Returns the name of the second device.
+ *
+ * Return: $MXE_B, or "mxe2".
+ */
 const char *vt_name_b(void);
-/*
- * The sum of the counters of that device whose names match the glob pattern. From
- * netlink, for which the driver is asked: sysfs repeats what it read in the last
- * 10 ms, by a clock that may stand still for longer where a processor of an emulated
- * machine does.
+
+/**
+ * vt_counter() - Sums the counters of a device whose names match a pattern.
+ * @device: name of the device
+ * @pattern: glob pattern of the counter names
+ *
+ * Reads the counters with netlink, which makes the driver return current
+ * values. sysfs caches them for 10 ms, and on an emulated CPU that clock can
+ * stop for longer.
+ *
+ * Return: the sum.
  */
 long vt_counter(const char *device, const char *pattern);
-/* The same for an open device. */
+
+/**
+ * vt_dev_counter() - Sums the counters of an open device whose names match a
+ *	pattern.
+ * @dev: device
+ * @pattern: glob pattern of the counter names
+ *
+ * Return: the sum, as of vt_counter().
+ */
 long vt_dev_counter(const struct vt_dev *dev, const char *pattern);
-/* Waits until that sum is not `before`, or VT_MS have passed. */
+
+/**
+ * vt_dev_wait_counted() - Waits until a sum of counters has changed.
+ * @dev: device
+ * @pattern: glob pattern of the counter names
+ * @before: sum that vt_dev_counter() returned before
+ *
+ * Returns after at most VT_MS.
+ */
 void vt_dev_wait_counted(const struct vt_dev *dev, const char *pattern, long before);
 
+/**
+ * vt_open() - Opens a device and allocates a protection domain.
+ * @name: name of the device
+ *
+ * Ends the program on failure.
+ *
+ * Return: the device.
+ */
 struct vt_dev *vt_open(const char *name);
-/* NULL with errno instead of the end of the program. */
+
+/**
+ * vt_try_open() - Opens a device and allocates a protection domain.
+ * @name: name of the device
+ *
+ * Return: the device, or NULL with errno set.
+ */
 struct vt_dev *vt_try_open(const char *name);
+
+/**
+ * vt_close() - Closes a device.
+ * @dev: device from vt_open() or vt_try_open()
+ */
 void vt_close(struct vt_dev *dev);
 
+/**
+ * vt_defaults() - Returns the default configuration of a pair.
+ *
+ * Return: the configuration.
+ */
 struct vt_conf vt_defaults(void);
+
+/**
+ * vt_pair_open() - Creates and connects a pair of QPs.
+ * @p: pair to fill in
+ * @a: device of end a
+ * @b: device of end b, which may be @a
+ * @conf: configuration
+ */
 void vt_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		  const struct vt_conf *conf);
-/* The same up to, not including, the connection. */
+
+/**
+ * vt_pair_create() - Creates a pair of QPs and leaves them in RESET.
+ * @p: pair to fill in
+ * @a: device of end a
+ * @b: device of end b, which may be @a
+ * @conf: configuration
+ */
 void vt_pair_create(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		    const struct vt_conf *conf);
+
+/**
+ * vt_pair_connect() - Moves both QPs of a pair from RESET to RTS.
+ * @p: pair
+ * @conf: configuration
+ */
 void vt_pair_connect(struct vt_pair *p, const struct vt_conf *conf);
-/*
- * By RESET, and from another PSN each time: packets of before may be under way, and
- * as far as the protocol goes they are of now if their PSN is.
+
+/**
+ * vt_pair_reconnect() - Moves both QPs of a pair through RESET to RTS again.
+ * @p: pair
+ * @conf: configuration
+ *
+ * Uses another PSN each time, because packets of the old connection can still
+ * be in flight. With the old PSNs, the new connection would accept them.
  */
 void vt_pair_reconnect(struct vt_pair *p, const struct vt_conf *conf);
+
+/**
+ * vt_pair_close() - Destroys both ends of a pair.
+ * @p: pair
+ */
 void vt_pair_close(struct vt_pair *p);
 
-/*
- * One end by itself; a target of XRC gets its queue pair from the caller, who
- * has its domain.
+/**
+ * vt_end_create() - Creates one end.
+ * @e: end to fill in
+ * @dev: device
+ * @conf: configuration
+ * @srq: SRQ of the QP, or NULL
+ * @buf: buffer to register, or NULL to allocate one
+ *
+ * The caller creates the QP of an XRC target itself, in its own XRC domain.
  */
 void vt_end_create(struct vt_end *e, struct vt_dev *dev,
 		   const struct vt_conf *conf, struct ibv_srq *srq, void *buf);
+
+/**
+ * vt_end_close() - Destroys one end.
+ * @e: end
+ */
 void vt_end_close(struct vt_end *e);
 
-/* State transitions; 0 or errno. */
+/**
+ * vt_to_init() - Moves a QP to INIT.
+ * @e: end
+ * @conf: configuration
+ *
+ * Return: 0 or an errno value.
+ */
 int vt_to_init(struct vt_end *e, const struct vt_conf *conf);
+
+/**
+ * vt_to_rtr() - Moves a QP to RTR.
+ * @e: end
+ * @peer: end to connect to
+ * @conf: configuration
+ *
+ * Return: 0 or an errno value.
+ */
 int vt_to_rtr(struct vt_end *e, const struct vt_end *peer,
 	      const struct vt_conf *conf);
+
+/**
+ * vt_to_rts() - Moves a QP to RTS.
+ * @e: end
+ * @conf: configuration
+ *
+ * Return: 0 or an errno value.
+ */
 int vt_to_rts(struct vt_end *e, const struct vt_conf *conf);
+
+/**
+ * vt_to_state() - Moves a QP to a state that needs no other attributes.
+ * @e: end
+ * @state: new state
+ *
+ * Return: 0 or an errno value.
+ */
 int vt_to_state(struct vt_end *e, enum ibv_qp_state state);
+
+/**
+ * vt_state() - Queries the state of a QP.
+ * @e: end
+ *
+ * Return: the state.
+ */
 enum ibv_qp_state vt_state(struct vt_end *e);
 
-/* All return 0 or errno. */
+/**
+ * vt_post() - Posts a send request through wr->via.
+ * @e: end
+ * @wr: request
+ *
+ * Return: 0 or an errno value.
+ */
 int vt_post(struct vt_end *e, const struct vt_wr *wr);
+
+/**
+ * vt_recv() - Posts a receive request for a part of the end's buffer.
+ * @e: end
+ * @wr_id: wr_id of the request
+ * @offset: offset in the buffer in bytes
+ * @len: length in bytes
+ *
+ * Return: 0 or an errno value.
+ */
 int vt_recv(struct vt_end *e, uint64_t wr_id, size_t offset, uint32_t len);
-/*
- * The request of this number in one of the rings that are mapped, to be spoilt:
- * in SQD it stays there until the queue pair goes back to RTS.
+
+/**
+ * vt_find_wqe() - Finds a WQE in the rings that are mapped into this process.
+ * @wr_id: wr_id of the request
+ *
+ * For tests that change a WQE. A request that is posted in SQD stays in the
+ * ring until the QP returns to RTS.
+ *
+ * Return: the WQE, or NULL if there is none.
  */
 struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id);
-/* Its field of `size` bytes at `offset` is `value` then. */
+
+/**
+ * vt_change_wqe() - Changes one field of a WQE.
+ * @wr_id: wr_id of the request
+ * @offset: offset of the field in the WQE in bytes
+ * @size: size of the field in bytes, at most 8
+ * @value: new value, in host byte order
+ */
 void vt_change_wqe(uint64_t wr_id, size_t offset, size_t size, uint64_t value);
+
+/**
+ * vt_recv_sge() - Posts a receive request.
+ * @e: end
+ * @wr_id: wr_id of the request
+ * @sge: SGEs
+ * @n: number of SGEs
+ *
+ * Return: 0 or an errno value.
+ */
 int vt_recv_sge(struct vt_end *e, uint64_t wr_id, struct ibv_sge *sge, int n);
 
-/* A scatter/gather element in the end's buffer. */
+/**
+ * vt_sge() - Returns an SGE in the end's buffer.
+ * @e: end
+ * @offset: offset in the buffer in bytes
+ * @len: length in bytes
+ *
+ * Return: the SGE.
+ */
 struct ibv_sge vt_sge(const struct vt_end *e, size_t offset, uint32_t len);
-/* The address of an offset in the end's buffer, as a peer names it. */
+
+/**
+ * vt_addr() - Returns the remote address of a byte in the end's buffer.
+ * @e: end
+ * @offset: offset in the buffer in bytes
+ *
+ * Return: the address, as the requests of the other end name it.
+ */
 uint64_t vt_addr(const struct vt_end *e, size_t offset);
-/* The 8 bytes there. */
+
+/**
+ * vt_word() - Returns a pointer to 8 bytes in the end's buffer.
+ * @e: end
+ * @offset: offset in the buffer in bytes
+ *
+ * Return: the pointer.
+ */
 uint64_t *vt_word(const struct vt_end *e, size_t offset);
 
-/* One completion: true, or false after ms milliseconds. */
+/**
+ * vt_poll() - Waits for one completion.
+ * @cq: completion queue
+ * @wc: is set to the completion
+ * @ms: timeout in ms
+ *
+ * Return: false if the timeout has expired.
+ */
 bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms);
-/* Posts, signalled, and waits: the completion's status, -1: none came. */
+
+/**
+ * vt_do() - Posts a signalled request and waits for its completion.
+ * @e: end
+ * @wr: request
+ * @wc: is set to the completion, or NULL
+ *
+ * Return: the status of the completion, or -1 if none has arrived.
+ */
 int vt_do(struct vt_end *e, struct vt_wr *wr, struct ibv_wc *wc);
-/* RDMA between the first len bytes of the buffer and raddr of another region. */
+
+/**
+ * vt_rdma() - Runs an RDMA operation on the start of the end's buffer.
+ * @e: end
+ * @op: VT_WRITE or VT_READ
+ * @mr: remote region, for its rkey
+ * @raddr: remote address
+ * @len: length in bytes
+ *
+ * Return: the status of the completion, or -1 if none has arrived.
+ */
 int vt_rdma(struct vt_end *e, enum vt_opcode op, const struct ibv_mr *mr,
 	    uint64_t raddr, uint32_t len);
-/* An atomic of 8 bytes on offset of the peer; the result goes to *old. */
+
+/**
+ * vt_atomic() - Runs an 8-byte atomic of end a on the buffer of end b.
+ * @p: pair
+ * @wr: request, with operation and operands
+ * @offset: offset in the buffer of end b in bytes
+ * @old: is set to the value that the atomic returned
+ *
+ * Return: the status of the completion, or -1 if none has arrived.
+ */
 int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset,
 	      uint64_t *old);
-/* The next asynchronous event of the device within ms, acknowledged; or -1. */
+
+/**
+ * vt_any_async() - Waits for an asynchronous event and acknowledges it.
+ * @dev: device
+ * @ms: timeout in ms
+ *
+ * Return: the type of the event, or -1 if the timeout has expired.
+ */
 int vt_any_async(struct vt_dev *dev, int ms);
-/* The same without those of the port, whose addresses come when they come. */
+
+/**
+ * vt_async() - Waits for an asynchronous event that is not an event of the
+ *	port.
+ * @dev: device
+ * @ms: timeout in ms
+ *
+ * Events of the port are ignored, because changes of its addresses can raise
+ * them at any time.
+ *
+ * Return: the type of the event, or -1 if the timeout has expired.
+ */
 int vt_async(struct vt_dev *dev, int ms);
-/* Takes all events, those of the port too, until none has come for 50 ms. */
+
+/**
+ * vt_drain_async() - Takes all asynchronous events until none arrives for 50
+ *	ms.
+ * @dev: device
+ */
 void vt_drain_async(struct vt_dev *dev);
-/* The rings that this process has mapped; how many. */
+/* A ring that this process has mapped. */
 struct vt_mapping {
 	uint8_t *addr;
 	size_t size;
 };
+
+/**
+ * vt_find_rings() - Lists the rings that are mapped into this process.
+ * @maps: is filled with the mappings
+ * @max: number of entries of @maps
+ *
+ * Return: the number of mappings.
+ */
 int vt_find_rings(struct vt_mapping *maps, int max);
-/* The doorbell file of the first device that was opened, or -1. */
+
+/**
+ * vt_doorbell_fd() - Returns the doorbell file of the device that was opened
+ *	first.
+ *
+ * Return: the file descriptor, or -1.
+ */
 int vt_doorbell_fd(void);
+
+/**
+ * vt_status() - Names the result of vt_do().
+ * @status: status of a completion, or -1
+ *
+ * Return: the name.
+ */
 const char *vt_status(int status);
-/* By CLOCK_MONOTONIC. */
+
+/**
+ * vt_now_ns() - Reads CLOCK_MONOTONIC.
+ *
+ * Return: the time in ns.
+ */
 uint64_t vt_now_ns(void);
+
+/**
+ * vt_now_ms() - Reads CLOCK_MONOTONIC.
+ *
+ * Return: the time in ms.
+ */
 uint64_t vt_now_ms(void);
-/* Whether the arguments, up to NULL, name it, or nothing. */
+
+/**
+ * vt_wanted() - Returns true if the command line selects a test.
+ * @name: name of the test
+ * @argv: arguments of the program, terminated by NULL
+ *
+ * Return: true if @name is among the arguments or there are none.
+ */
 bool vt_wanted(const char *name, char **argv);
 
-/*
- * Moves len random bytes from a to b (VT_READ: from b to a) between guards, and
- * checks the data, the guards and every field of the completions.  NULL, or
- * what was wrong.
+/**
+ * vt_transfer() - Transfers random bytes and checks the result.
+ * @p: pair
+ * @op: operation
+ * @via: interface to post with
+ * @len: length in bytes
+ * @flags: IBV_SEND_* flags
+ *
+ * The bytes move from end a to end b, or from b to a for VT_READ. Checks the
+ * data, the guard bytes around them, and every field of the completions.
+ *
+ * Return: NULL, or a description of the error.
  */
 const char *vt_transfer(struct vt_pair *p, enum vt_opcode op, enum vt_via via,
 			uint32_t len, unsigned int flags);
-/* Room that vt_transfer() needs in the buffers beside the data. */
+/* Bytes that vt_transfer() needs in the buffers in addition to the data. */
 #define VT_GUARD 64
 
 extern const char *const vt_op_name[];
 extern const char *const vt_via_name[];
 
-/* random.h with a fixed seed. */
+/**
+ * vt_random_u64() - Returns the next number of a sequence with a fixed seed.
+ *
+ * Return: the number.
+ */
 uint64_t vt_random_u64(void);
+
+/**
+ * vt_fill_random() - Fills a buffer from the sequence of vt_random_u64().
+ * @buf: buffer
+ * @len: size in bytes
+ */
 void vt_fill_random(void *buf, size_t len);
 
 #endif /* VT_H */

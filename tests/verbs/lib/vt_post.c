@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Posts the work requests of the end-to-end tests in each of the possible ways; see
+ * Posts the work requests of the end-to-end tests through each interface. See
  * vt.h.
  */
 #include <arpa/inet.h>

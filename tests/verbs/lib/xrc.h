@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Extended reliable connections for the tests.  End a of a pair is the initiator,
- * end b the target with its receive queue.  Included by one file per program.
+ * Extended reliable connections (XRC) for the tests. End a of a pair is the
+ * initiator, end b the target with its SRQ. One file of a program includes
+ * this.
  */
 #ifndef XRC_H
 #define XRC_H
@@ -11,7 +12,14 @@
 
 enum { XRC_SRQ_WR = 16, XRC_SRQ_SGE = 2 };
 
-/* A domain of no file has fd -1 and O_CREAT. */
+/**
+ * xrc_open_domain() - Opens an XRC domain.
+ * @dev: device
+ * @fd: file of the domain, or -1 (with O_CREAT) for a domain without a file
+ * @oflags: O_CREAT and O_EXCL
+ *
+ * Return: the domain, or NULL with errno set.
+ */
 static inline struct ibv_xrcd *xrc_open_domain(struct vt_dev *dev, int fd, int oflags)
 {
 	struct ibv_xrcd_init_attr attr = {
@@ -23,6 +31,16 @@ static inline struct ibv_xrcd *xrc_open_domain(struct vt_dev *dev, int fd, int o
 	return ibv_open_xrcd(dev->ctx, &attr);
 }
 
+/**
+ * xrc_make_srq() - Creates an XRC SRQ.
+ * @pd: protection domain
+ * @xrcd: XRC domain
+ * @cq: completion queue of the receives
+ * @max_wr: number of receive requests
+ * @max_sge: SGEs of each
+ *
+ * Return: the SRQ, or NULL with errno set.
+ */
 static inline struct ibv_srq *xrc_make_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd,
 					   struct ibv_cq *cq, uint32_t max_wr,
 					   uint32_t max_sge)
@@ -40,6 +58,13 @@ static inline struct ibv_srq *xrc_make_srq(struct ibv_pd *pd, struct ibv_xrcd *x
 	return ibv_create_srq_ex(pd->context, &attr);
 }
 
+/**
+ * xrc_make_target() - Creates an XRC target QP.
+ * @dev: device
+ * @xrcd: XRC domain
+ *
+ * Return: the QP, or NULL with errno set.
+ */
 static inline struct ibv_qp *xrc_make_target(struct vt_dev *dev, struct ibv_xrcd *xrcd)
 {
 	struct ibv_qp_init_attr_ex attr = {
@@ -51,7 +76,14 @@ static inline struct ibv_qp *xrc_make_target(struct vt_dev *dev, struct ibv_xrcd
 	return ibv_create_qp_ex(dev->ctx, &attr);
 }
 
-/* Buffer, completion queue and receive queue of a target, but no queue pair. */
+/**
+ * xrc_receiver_open() - Creates the buffer, CQ and XRC SRQ of a target, but no
+ *	QP.
+ * @e: end to fill in
+ * @dev: device
+ * @xrcd: XRC domain
+ * @conf: configuration
+ */
 static inline void xrc_receiver_open(struct vt_end *e, struct vt_dev *dev,
 				     struct ibv_xrcd *xrcd, const struct vt_conf *conf)
 {
@@ -64,6 +96,10 @@ static inline void xrc_receiver_open(struct vt_end *e, struct vt_dev *dev,
 		vt_bail("a shared receive queue of XRC");
 }
 
+/**
+ * xrc_receiver_close() - Destroys a target and, if it has one, its QP.
+ * @e: end
+ */
 static inline void xrc_receiver_close(struct vt_end *e)
 {
 	if (e->qp && ibv_destroy_qp(e->qp))
@@ -74,6 +110,11 @@ static inline void xrc_receiver_close(struct vt_end *e)
 	vt_end_close(e);
 }
 
+/**
+ * xrc_defaults() - Returns the default configuration of an XRC pair.
+ *
+ * Return: the configuration.
+ */
 static inline struct vt_conf xrc_defaults(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -82,6 +123,14 @@ static inline struct vt_conf xrc_defaults(void)
 	return conf;
 }
 
+/**
+ * xrc_pair_open() - Creates and connects an XRC initiator and a target.
+ * @p: pair to fill in
+ * @a: device of the initiator
+ * @b: device of the target
+ * @xrcd: XRC domain of the target
+ * @conf: configuration
+ */
 static inline void xrc_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 				 struct ibv_xrcd *xrcd, const struct vt_conf *conf)
 {
@@ -93,6 +142,10 @@ static inline void xrc_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_
 	vt_pair_connect(p, conf);
 }
 
+/**
+ * xrc_pair_close() - Destroys an XRC pair.
+ * @p: pair
+ */
 static inline void xrc_pair_close(struct vt_pair *p)
 {
 	vt_end_close(&p->a);

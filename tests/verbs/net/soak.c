@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Holds what both ends of the soak test share; see soak.h. */
+/* Functions that both ends of the soak test share. See soak.h. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ uint64_t soak_mix(uint64_t value)
 
 uint64_t soak_check(const struct soak_record *record)
 {
-	/* Of a lock that nobody has held yet. */
+	/* The lock has never been held. */
 	if (!record->version && !record->holder)
 		return 0;
 	return soak_mix(record->version << 8 | record->holder);

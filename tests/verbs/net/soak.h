@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The soak test (t_soak): workers of a client do every operation of RC against
- * the memory of a server on another host, whatever the wire between them does,
- * and know of each result what it may be.
+ * The soak test (t_soak): the workers of a client run every RC operation
+ * against the memory of a server on another host while the wire between them
+ * fails, and check that each result is a possible one.
  *
- * The server has nothing but memory and receive queues; it speaks TCP with the
- * client, in messages of the structures below.  Both ends have one byte order.
+ * The server only has memory and receive queues. It exchanges the structures
+ * below with the client over TCP. Both hosts must have the same byte order.
  */
 #ifndef SOAK_H
 #define SOAK_H
@@ -22,14 +22,14 @@
 #define SOAK_RECVS 8		/* receives that wait for one worker */
 #define SOAK_MESSAGE 4096	/* bytes of a SEND at most */
 
-/* What a lock guards; changed by RDMA READ and WRITE. */
+/* Protected by a lock. Workers change it with RDMA READ and WRITE. */
 struct soak_record {
 	uint64_t version;	/* how often the lock has been held */
 	uint64_t holder;
 	uint64_t check;		/* soak_check() of both */
 };
 
-/* What the workers change together. */
+/* Words that all workers change. */
 struct soak_words {
 	/*
 	 * Every worker has 16 bits of one of these words: worker w the bits
@@ -42,7 +42,7 @@ struct soak_words {
 	_Alignas(64) uint64_t twins;
 	/* Masked addition of 32 bytes; 4 workers have 16 bits of each word. */
 	_Alignas(64) uint64_t wide[4];
-	/* Of 16 bits: 0, or the worker that holds it, from 1. */
+	/* Locks of 16 bits: 0, or the number of the holder plus 1. */
 	_Alignas(64) uint64_t locks;
 	_Alignas(64) struct soak_record records[SOAK_LOCKS];
 };
@@ -57,7 +57,7 @@ struct soak_memory {
 enum soak_request {
 	SOAK_RESET = 1,		/* zero all memory */
 	SOAK_CONNECT,		/* a queue pair for a worker */
-	SOAK_REPORT,		/* the words, please */
+	SOAK_REPORT,		/* return struct soak_words */
 };
 
 struct soak_hello {
@@ -77,34 +77,98 @@ struct soak_answer {
 	uint32_t reserved;
 };
 
-/* At the end of a connection: how much of what was sent has arrived. */
+/* Sent by the server at the end of a connection: messages that have arrived. */
 struct soak_received {
 	uint64_t messages;
 	uint64_t wrong;
 };
 
-/* A message: this, and then bytes that follow from seq. */
+/* The header of a message. The bytes after it are a function of seq. */
 struct soak_message {
 	uint64_t seq;
-	uint64_t len;		/* of all */
+	uint64_t len;		/* with this header */
 };
 
+/**
+ * soak_mix() - Hashes a number.
+ * @value: number
+ *
+ * Return: the hash.
+ */
 uint64_t soak_mix(uint64_t value);
+
+/**
+ * soak_check() - Computes the checksum of a record.
+ * @record: record
+ *
+ * Return: the checksum, which is 0 for a lock that was never held.
+ */
 uint64_t soak_check(const struct soak_record *record);
+
+/**
+ * soak_fill_message() - Builds a message.
+ * @buf: buffer
+ * @seq: sequence number
+ * @len: length in bytes
+ */
 void soak_fill_message(void *buf, uint64_t seq, size_t len);
+
+/**
+ * soak_message_ok() - Returns true if a message is what soak_fill_message()
+ *	built.
+ * @buf: message
+ * @seq: expected sequence number
+ * @len: length in bytes
+ *
+ * Return: true if every byte is correct.
+ */
 bool soak_message_ok(const void *buf, uint64_t seq, size_t len);
 
-/* Exactly len bytes, or false. */
+/**
+ * soak_read() - Reads exactly a number of bytes.
+ * @fd: TCP socket
+ * @buf: buffer
+ * @len: number of bytes
+ *
+ * Return: false on error or end of file.
+ */
 bool soak_read(int fd, void *buf, size_t len);
+
+/**
+ * soak_write() - Writes exactly a number of bytes.
+ * @fd: TCP socket
+ * @buf: bytes
+ * @len: number of bytes
+ *
+ * Return: false on error.
+ */
 bool soak_write(int fd, const void *buf, size_t len);
 
-/* The queue pair of e, from INIT to RTS with what the other end said. */
+/**
+ * soak_connect() - Moves a QP from INIT to RTS.
+ * @e: end with the QP
+ * @conf: configuration
+ * @qp_num: QP number of the other end
+ * @mtu: active MTU of the other end, enum ibv_mtu
+ * @gid: GID of the other end
+ */
 void soak_connect(struct vt_end *e, const struct vt_conf *conf, uint32_t qp_num,
 		  uint32_t mtu, const union ibv_gid *gid);
 
+/**
+ * soak_conf() - Returns the configuration of both ends.
+ *
+ * Return: the configuration.
+ */
 struct vt_conf soak_conf(void);
 
-/* Serves until the process is killed. */
+/**
+ * soak_serve() - Serves clients until the process is killed.
+ * @device: name of the RDMA device
+ * @port: TCP port, in host byte order
+ *
+ * Return: the exit status of the program.
+ */
 int soak_serve(const char *device, uint16_t port);
 
 /* ---- the client ---------------------------------------------------------- */
@@ -117,7 +181,7 @@ enum soak_kind {
 	SOAK_WIDE,		/* masked addition of 32 bytes */
 	SOAK_TRY,		/* masked compare and swap: take a lock */
 	SOAK_GIVE,		/* ... and give it back */
-	SOAK_LOOK,		/* READ what the lock guards */
+	SOAK_LOOK,		/* READ the record of the lock */
 	SOAK_CHANGE,		/* ... and WRITE it */
 	SOAK_WRITE,
 	SOAK_READ,
@@ -128,12 +192,13 @@ enum soak_kind {
 #define SOAK_TICKETS (1U << 28)
 
 /*
- * Numbers from 0 that are given out once each.  The history is linearizable if
- * in addition whoever asks after somebody has got a number gets a greater one.
+ * Numbers from 0, each of which an atomic returns once. The history is
+ * linearizable if an operation that begins after another one has returned a
+ * number returns a greater number.
  */
 struct soak_history {
 	_Atomic uint64_t seen[SOAK_TICKETS / 64];
-	_Atomic uint64_t next;		/* greater than all that were got */
+	_Atomic uint64_t next;		/* greater than all numbers returned */
 };
 
 struct soak_worker_state {
@@ -153,7 +218,7 @@ enum soak_stage {
 	SOAK_VERIFY,		/* read everything back */
 };
 
-/* Between the processes of a client. */
+/* Shared by the processes of a client. */
 struct soak_shared {
 	_Atomic int stage;	/* enum soak_stage */
 	_Atomic int arrived;	/* workers that have ended the stage */
@@ -161,7 +226,7 @@ struct soak_shared {
 	struct soak_history tickets;
 	struct soak_history twins;
 	struct soak_history versions[SOAK_LOCKS];
-	_Atomic unsigned int holders[SOAK_LOCKS];	/* 0: nobody knows of one */
+	_Atomic unsigned int holders[SOAK_LOCKS];	/* 0: no known holder */
 	struct soak_worker_state workers[SOAK_WORKERS];
 };
 
@@ -172,16 +237,29 @@ struct soak_options {
 	const char *wire;	/* command, called with "on" and "off" */
 	unsigned int workers;
 	unsigned int seconds;	/* 0: until the operations are done */
-	uint64_t operations;	/* masked atomics; 0: until the seconds have passed */
+	uint64_t operations;	/* masked atomics; 0: only seconds count */
 	uint64_t seed;
 	uint8_t timeout;	/* as in struct ibv_qp_attr */
-	bool may_lose;		/* retries may be in vain */
+	bool may_lose;		/* RETRY_EXC_ERR is not a failure */
 };
 
-/* A new connection to the server that has asked for something. */
+/**
+ * soak_ask() - Connects to the server and sends a request.
+ * @opt: options with the server
+ * @hello: request
+ *
+ * Return: the TCP socket.
+ */
 int soak_ask(const struct soak_options *opt, const struct soak_hello *hello);
 
-/* In a process of its own; its exit status. */
+/**
+ * soak_work() - Runs a worker in its own process.
+ * @opt: options
+ * @sh: memory shared with the other processes of the client
+ * @worker: number of the worker
+ *
+ * Return: the exit status of the process.
+ */
 int soak_work(const struct soak_options *opt, struct soak_shared *sh,
 	      unsigned int worker);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Is the server of the soak test, with a thread for each TCP connection; see soak.h. */
+/*
+ * Implements the server of the soak test, with a thread for each TCP
+ * connection. See soak.h.
+ */
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -36,7 +39,7 @@ static void take_messages(struct connection *c)
 	struct ibv_wc wc;
 
 	while (ibv_poll_cq(c->end.rcq, 1, &wc) > 0) {
-		/* The queue pair goes to the error state at the end. */
+		/* The QP moves to ERR at the end. */
 		if (wc.status != IBV_WC_SUCCESS)
 			continue;
 		if (!soak_message_ok(memory->recvs[c->worker][wc.wr_id],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Is a worker of the soak test. It keeps a window of requests of all kinds on one
- * queue pair full, and checks each result when its completion arrives, or that of a
- * later request if it has none; see soak.h.
+ * Implements a worker of the soak test. It keeps a window of requests of all
+ * kinds on one QP full, and checks each result when the completion of the
+ * request, or of a later one if it is unsignaled, arrives. See soak.h.
  */
 #include <endian.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ struct op {
 enum lock_state {
 	LOCK_NONE,
 	LOCK_BUSY,		/* a step is in flight */
-	LOCK_HELD,		/* look what it guards */
+	LOCK_HELD,		/* read the record */
 	LOCK_SEEN,		/* change that */
 	LOCK_CHANGED,		/* and give it back */
 };
@@ -58,8 +58,8 @@ struct worker {
 	struct soak_record record;
 
 	uint64_t random;
-	uint8_t shadow[SOAK_REGION];		/* what the own region holds */
-	uint8_t snapshots[WINDOW][SLOT];	/* what a READ will find */
+	uint8_t shadow[SOAK_REGION];		/* expected bytes of the own region */
+	uint8_t snapshots[WINDOW][SLOT];	/* expected result of a READ */
 };
 
 __attribute__((format(printf, 2, 3)))
@@ -99,7 +99,9 @@ static unsigned int own_shift(const struct worker *w)
 	return 16 * (w->id % 4);
 }
 
-/* ---- posting --------------------------------------------------------------- */
+/*
+ * ---- posting ---------------------------------------------------------------
+ */
 
 static void build_locks(struct worker *w, struct vt_wr *wr, const struct op *op)
 {
@@ -301,7 +303,10 @@ static bool post_lock(struct worker *w, bool signalled)
 static bool post_next(struct worker *w)
 {
 	bool last = w->posted + 1 - w->done == WINDOW;
-	/* Of a full window the last one is signalled, so that one comes. */
+	/*
+	 * The last request of a full window is signaled, so that a completion
+	 * arrives.
+	 */
 	bool signalled = last || random_below(w, 4);
 	enum soak_kind kind;
 
@@ -317,7 +322,9 @@ static bool post_next(struct worker *w)
 	return post(w, kind, signalled);
 }
 
-/* ---- results --------------------------------------------------------------- */
+/*
+ * ---- results ---------------------------------------------------------------
+ */
 
 static bool take_number(struct worker *w, struct soak_history *h,
 			uint64_t number, uint64_t at_least)
@@ -440,7 +447,9 @@ static bool is_masked(enum soak_kind kind)
 	       kind == SOAK_WIDE || kind == SOAK_TRY || kind == SOAK_GIVE;
 }
 
-/* The connection is lost: what was in flight has been done or not, in order. */
+/*
+ * The connection is lost: requests in flight may have been executed, in order.
+ */
 static bool lose(struct worker *w, const struct ibv_wc *wc)
 {
 	if (!w->opt->may_lose || wc->status != IBV_WC_RETRY_EXC_ERR)
@@ -481,7 +490,9 @@ static bool complete(struct worker *w)
 	return true;
 }
 
-/* ---- the stages ------------------------------------------------------------ */
+/*
+ * ---- the stages ------------------------------------------------------------
+ */
 
 static bool traffic(struct worker *w)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a packet that must not arrive is dropped, that it counts once and under
- * its own reason, and that the connection that it tries to disturb goes on. The
- * packets are made by hand in the first host's namespace.
+ * Proves that a packet that must not be accepted is dropped, that only the
+ * counter of its reason counts it, once, and that the connection that it tries
+ * to disturb continues. The test builds the packets in the netns of the first
+ * host.
  */
 #include "tap.h"
 #include "raw.h"
@@ -69,7 +70,7 @@ static void test_malformed(struct vt_pair *p)
 	}
 }
 
-/* AtomicETH: address, key, what to add. */
+/* AtomicETH: address, key, value to add. */
 static void fill_add(struct raw *r, struct vt_pair *p, uint64_t add)
 {
 	uint64_t va = htobe64(vt_addr(&p->b, 128));

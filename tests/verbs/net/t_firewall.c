@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the firewall of a host applies to RDMA between two queue pairs of that
- * host: requests that mxe executes without packets must not get past a rule that would
- * have dropped, or seen, these packets.
+ * Proves that the firewall of a host applies to RDMA between two queue pairs of
+ * that host: requests that mxe executes without packets must not get past a
+ * rule that would have dropped, or seen, these packets.
  *
- * Every rule is installed twice while a connection is in use.  With direct_loop=N
- * the packets are sent, and the status of the request is what the rule makes of it.
- * With direct_loop=Y the status must be the same.  When the rule is removed, mxe
- * executes requests without packets again.
+ * Every rule is installed twice while a connection is in use. With
+ * direct_loop=N the packets are sent, and the status of the request is what the
+ * rule makes of it. With direct_loop=Y the status must be the same. When the
+ * rule is removed, mxe executes requests without packets again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 enum { MAX_TRIES = 20 };
 
-/* Rules of nft: a table of this family, a chain there, what the rule does. */
+/* Rules of nft: family of the table, chain, and rule. */
 #define NFT(family, hook, policy)					\
 	.add = IN_HOST "nft 'add table " family " mxe;"			\
 	       "add chain " family " mxe c { type filter hook " hook	\
@@ -126,7 +126,10 @@ static void reconnect(struct vt_pair *p, const struct vt_conf *conf)
 	vt_bail("no request succeeds without a rule");
 }
 
-/* The status of a request with the rule; *count: what the rule has counted. */
+/*
+ * Returns the status of a request with the rule. *count is the count of the
+ * rule.
+ */
 static int with_rule(struct vt_pair *p, const struct vt_conf *conf,
 		     const struct rule *rule, bool direct, long *count)
 {
@@ -191,7 +194,9 @@ static void test_family(bool ipv6)
 int main(void)
 {
 	plan(0);
-	/* By default policies of IPsec do not apply to the loopback interface. */
+	/*
+	 * By default policies of IPsec do not apply to the loopback interface.
+	 */
 	must(IN_HOST "sysctl -qw net.ipv4.conf.lo.disable_xfrm=0");
 	must(IN_HOST "sysctl -qw net.ipv4.conf.lo.disable_policy=0");
 	must(IN_HOST "sysctl -qw net.ipv6.conf.lo.disable_policy=0");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that mxe takes the right packets behind the ingress of its netdev, in front
- * of the IP layer: those of known connections that the IP layer would take unchanged,
- * counted as it would count them. All others are for the IP layer to judge.
+ * Proves that mxe takes the right packets from the ingress of its netdev before
+ * the IP layer: those of known connections that the IP layer would accept
+ * unchanged, counted as the IP layer counts them. The IP layer handles all
+ * others.
  *
- * Frames are made by hand, by a packet socket of the first host.
+ * A packet socket of the first host sends the frames, which the test builds.
  */
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -16,10 +17,10 @@
 
 enum { VLAN_TAG = 4, MORE_FRAGMENTS = 0x2000, SETTLE_US = 50000 };
 
-/* A frame with an acknowledgment of nothing: what is changed in it. */
+/* Changes to a frame with an ACK that acknowledges nothing. */
 struct frame {
 	const char *what;
-	const char *ip;		/* besides InReceives, what IP counts */
+	const char *ip;		/* IP counters besides InReceives */
 	const char *drop;	/* the reason for which mxe drops it */
 	bool at_ingress;
 	bool no_ip, no_mxe;	/* what it does not come to */
@@ -36,7 +37,10 @@ static struct sockaddr_ll wire;
 static uint8_t mac_b[ETH_ALEN];
 static int fd;
 
-/* What the second host's IP and UDP layers count: lines of names, and of values. */
+/*
+ * Counters of the IP and UDP layers of the second host: lines of names and
+ * values.
+ */
 struct tables {
 	char text[16384];
 };
@@ -132,7 +136,7 @@ static size_t build(uint8_t *out, const struct frame *f, uint32_t qpn)
 				  IPPROTO_UDP + ntohs(udp[2]));
 	if (f->ttl)
 		ip->ttl = f->ttl;
-	if (f->forwarded)	/* to nobody, in the same network */
+	if (f->forwarded)	/* to an unused address of the same network */
 		ip->daddr = inet_addr("10.77.0.99");
 	if (f->fragment)
 		ip->frag_off = htons(MORE_FRAGMENTS);
@@ -194,7 +198,7 @@ static void test_frame(const struct vt_pair *p, const struct frame *f)
 		vt_bail("sendto");
 	while (!arrived(f, &before) && vt_now_ms() < limit)
 		usleep(1000);
-	/* What it must not do as well, it would do a little later. */
+	/* Wrong side effects could happen a little later. */
 	usleep(SETTLE_US);
 	now = count(f);
 	is_int(now.ingress - before.ingress, f->at_ingress, "%s: %s", f->what,
@@ -307,7 +311,7 @@ int main(void)
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	vt_pair_open(&p, a, b, &conf);
-	/* The first packet of the connection goes the whole way. */
+	/* The first packet of the connection takes the slow path. */
 	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "a connection");
 	test_frames(&p);
 	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "... goes on");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that mxe ($MXE_A) and another RoCE v2 device ($MXE_B) work together, each as
- * requester and as responder: the standard operations on RC, UC and UD, shared receive
- * queues, memory windows, and those masked atomics that are standard on the wire.
+ * Proves that mxe ($MXE_A) and another RoCE v2 device ($MXE_B) work together,
+ * each as requester and as responder: the standard operations on RC, UC and UD,
+ * shared receive queues, memory windows, and those masked atomics that are
+ * standard on the wire.
  */
 #include "ud.h"
 
@@ -156,7 +157,7 @@ static void test_ud(struct vt_dev *from, struct vt_dev *to, bool ipv6,
 	ibv_destroy_ah(ah);
 }
 
-/* Two queue pairs that share what is posted, the receiver not ready at first. */
+/* Two QPs with the same requests. The receiver is not ready at first. */
 static void test_srq(struct vt_dev *from, struct vt_dev *to, const char *how)
 {
 	struct ibv_srq_init_attr attr = {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that each member of a multicast group gets a copy, and no one else does. It
- * also covers the membership of the interface, a destroy that fails, limits and
- * refusals.
+ * Proves that each member of a multicast group gets a copy, and no one else
+ * does. It also covers the membership of the interface, a destroy that fails,
+ * limits and refusals.
  *
  *	t_mcast [join ADDRESS...]
  *
- * join	 only joins these groups with a queue pair of the second device, says "joined",
- *	 and waits for a line of input.
+ * join	 only joins these groups with a QP of the second device, prints
+ *	 "joined", and waits for a line of input.
  */
 #include <arpa/inet.h>
 #include "ud.h"
@@ -249,7 +249,7 @@ static void test_limits(void)
 	free(u);
 }
 
-/* The groups are not left: for t_mcast_netns.sh, which takes the device away. */
+/* The groups are not left, for t_mcast_netns.sh, which removes the device. */
 static int join(char **addresses)
 {
 	struct ud u;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that operations are executed exactly once, whatever the wire does. Processes
- * do masked and plain atomics, READs, WRITEs and SENDs against the memory of another
- * host, and every result, every byte and every completion is a possible one.
+ * Proves that operations are executed exactly once, whatever the wire does.
+ * Processes do masked and plain atomics, READs, WRITEs and SENDs against the
+ * memory of another host, and every result, every byte and every completion is
+ * a possible one.
  *
  *	t_soak serve DEVICE PORT
  *	t_soak run [OPTION...] DEVICE SERVER PORT
  *	  -n WORKERS     processes, 1 to 8 (default 4)
  *	  -s SECONDS     of traffic (default 5 without -c)
- *	  -c OPERATIONS  until so many masked atomics are done; with -s, for SECONDS at most
- *	  -w COMMAND     called as "COMMAND on" before and "COMMAND off" after the
- *	                 traffic, to make the wire bad
- *	  -l             that retries are in vain is no failure: the worker ends, and
- *	                 what it had in flight may be done or not
- *	  -t TIMEOUT     local ACK timeout, 4.096 us << TIMEOUT (default 14: 67 ms)
- *	  -S SEED        of what the workers choose
+ *	  -c OPERATIONS  number of masked atomics; with -s, for at most SECONDS
+ *	  -w COMMAND     impairs the wire: called as "COMMAND on" before the
+ *	                 traffic and as "COMMAND off" after it
+ *	  -l             running out of retries is not a failure: the worker
+ *	                 ends, and its requests in flight may be done or not
+ *	  -t TIMEOUT     local ACK timeout, 4.096 us << TIMEOUT
+ *	                 (default 14: 67 ms)
+ *	  -S SEED        seed of the choices of the workers
  */
 #include <errno.h>
 #include <limits.h>
@@ -123,7 +125,7 @@ static bool run_workers(uint64_t *ms)
 	return true;
 }
 
-/* ---- what the memory says -------------------------------------------------- */
+/* ---- checks of the memory ----------------------------------------------- */
 
 static uint64_t sum(enum soak_kind kind, bool unknown)
 {
@@ -135,7 +137,10 @@ static uint64_t sum(enum soak_kind kind, bool unknown)
 	return n;
 }
 
-/* value, modulo 2^bits, is what was done, and perhaps what is unknown. */
+/*
+ * Returns true if value, modulo 2^bits, is the number of operations done, plus
+ * possibly unknown ones.
+ */
 static bool within(uint64_t value, unsigned int bits, uint64_t done,
 		   uint64_t unknown)
 {
@@ -193,7 +198,7 @@ static void verify_locks(const struct soak_words *words)
 		ok(within(words->records[l].version, 64, taken, unknown),
 		   "lock %d: held %" PRIu64 " times, by one at a time", l, taken);
 	}
-	/* Who has lost its connection could not give back what it had. */
+	/* A worker that lost its connection could not release its lock. */
 	for (int l = 0; l < SOAK_LOCKS; l++) {
 		uint64_t holder = words->locks >> 16 * l & 0xffff;
 
@@ -224,7 +229,9 @@ static void verify_words(void)
 	verify_locks(&words);
 }
 
-/* ---- the program ----------------------------------------------------------- */
+/*
+ * ---- the program -----------------------------------------------------------
+ */
 
 static unsigned long number(const char *text, unsigned long low,
 			    unsigned long high)
@@ -298,7 +305,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	options(argc - 1, argv + 1);
-	/* Some parents leave it ignored, and then nobody can be waited for. */
+	/*
+	 * If SIGCHLD was inherited as ignored, waitpid() could not return the
+	 * children.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	plan(0);
 	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Tests of memory that is not an ordinary buffer of the process: device memory
- * (t_dm) and DMA-BUFs (t_dmabuf). Included by one file per program.
+ * (t_dm) and DMA-BUFs (t_dmabuf). One file of a program includes this.
  */
 #ifndef MEMORY_H
 #define MEMORY_H
@@ -11,18 +11,27 @@
 #include "tap.h"
 #include "vt.h"
 
-/* The memory, which begins as zeroes, and a region of `len` bytes from `start` on. */
+/*
+ * Memory, which is zeroed, and a region of `len` bytes that begins at `start`.
+ */
 struct memory {
 	struct ibv_mr *mr;
 	uint64_t addr;		/* of the region's first byte */
 	size_t start, len;
-	void *of;		/* for get() and put() */
+	void *of;		/* argument of get() and put() */
 	void (*get)(void *of, size_t offset, void *to, size_t len);
 	void (*put)(void *of, size_t offset, const void *from, size_t len);
 };
 
 enum { MEMORY_AT = 64 };
 
+/**
+ * memory_is_zero() - Returns true if all bytes are 0.
+ * @p: bytes
+ * @len: number of bytes
+ *
+ * Return: true if all bytes are 0.
+ */
 static bool memory_is_zero(const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -31,7 +40,12 @@ static bool memory_is_zero(const uint8_t *p, size_t len)
 	return true;
 }
 
-/* RDMA operations to the end of the region reach the memory there, and no more. */
+/**
+ * memory_test_remote() - Tests RDMA READ and WRITE up to the last byte of a
+ *	region.
+ * @p: connected pair, whose end a posts the requests
+ * @m: memory on the device of end b
+ */
 static void memory_test_remote(struct vt_pair *p, const struct memory *m)
 {
 	enum { AT = 1000 };	/* in the region */
@@ -64,7 +78,14 @@ static void memory_test_remote(struct vt_pair *p, const struct memory *m)
 	free(got);
 }
 
-/* Masked atomics of every size add to fields that are all ones, and carry no further. */
+/**
+ * memory_test_masked() - Tests masked atomics of every size on a region.
+ * @p: connected pair, whose end a posts the requests
+ * @m: memory on the device of end b
+ *
+ * Adds 1 to fields of all ones, and checks that no carry leaves a field and
+ * that the bytes after the operand are unchanged.
+ */
 static void memory_test_masked(struct vt_pair *p, const struct memory *m)
 {
 	static const uint64_t one[4] = { 1, 1, 1, 1 };
@@ -94,7 +115,14 @@ static void memory_test_masked(struct vt_pair *p, const struct memory *m)
 	}
 }
 
-/* SEND from one memory, and a receive into another at a place of its own. */
+/**
+ * memory_test_send() - Tests a SEND from one memory into another.
+ * @p: connected pair
+ * @from: memory of the sender
+ * @to: memory of the receiver
+ *
+ * The offsets in the two regions differ.
+ */
 static void memory_test_send(struct vt_pair *p, const struct memory *from,
 			     const struct memory *to)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that masked and plain atomics are atomic: four processes and the host's own
- * CPU change one word at once, and every change is there at the end. The processes
- * then do so with atomics of 4, 8, 16 and 32 bytes that overlap.
+ * Proves that masked and plain atomics are atomic: four processes and the CPU
+ * of the host change one word at the same time, and no change is lost. The
+ * processes then do the same with overlapping atomics of 4, 8, 16 and 32 bytes.
  *
- * t_contend [OPERATIONS]: how many each process does (default 400).
+ * t_contend [OPERATIONS]: number of operations of each process (default 400).
  */
 #include <endian.h>
 #include <errno.h>
@@ -24,9 +24,9 @@
 #define SIZES_TIMES 10
 
 struct shared {
-	/* What is contended for, each in a cache line of its own. */
+	/* The contended words, each in a cache line of its own. */
 	_Alignas(64) _Atomic uint64_t fields;	/* masked add, own 16 bits */
-	_Alignas(64) _Atomic uint64_t mixed;	/* plain, masked, processor */
+	_Alignas(64) _Atomic uint64_t mixed;	/* plain, masked, CPU */
 	_Alignas(64) _Atomic uint64_t lock;	/* four locks of 16 bits */
 	/* Guarded by the locks, changed by reads and writes. */
 	_Alignas(64) uint64_t guarded[4];
@@ -51,8 +51,8 @@ static struct vt_wr add_wr(const struct vt_pair *p, void *word,
 }
 
 /*
- * Posts `count` such requests, with WINDOW of them in flight. right() is asked about the
- * `len` bytes of each answer, in order, unless it is NULL.
+ * Posts `count` such requests, with WINDOW of them in flight. Calls right(),
+ * unless it is NULL, with the `len` bytes of each answer, in order.
  */
 static bool run_window(struct vt_pair *p, const struct vt_wr *proto, uint32_t len, int count,
 		       bool (*right)(const uint8_t *answer, int i, void *arg), void *arg)
@@ -137,7 +137,10 @@ static bool cas16(struct vt_pair *p, int field, uint64_t from, uint64_t to,
 	return true;
 }
 
-/* Takes lock 0 or 1, changes what it guards without atomics, and gives it. */
+/*
+ * Takes lock 0 or 1, changes the data that it protects without atomics, and
+ * releases it.
+ */
 static bool run_locks(struct vt_pair *p, int me, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -231,13 +234,18 @@ static int child(int me, int count)
 	conf.size = sizeof(*sh) + 4096;
 	vt_pair_open(&p, a, b, &conf);
 	atomic_fetch_add(&sh->ready, 1);
-	/* All at once; but not for ever, if another has failed. */
+	/*
+	 * All start at once, but do not wait forever if another one has failed.
+	 */
 	for (int i = 0; i < VT_MS && atomic_load(&sh->ready) < CHILDREN; i++)
 		usleep(1000);
 
 	wr = add_wr(&p, &sh->fields, VT_MFADD, field.add, 0x8000800080008000);
 	good = run_window(&p, &wr, 8, count, field_right, &field);
-	/* Odd ones add plainly, even ones with a boundary that changes nothing. */
+	/*
+	 * Odd workers use the standard atomic, even ones a masked atomic with a
+	 * boundary that has no effect.
+	 */
 	if (me & 1)
 		wr = add_wr(&p, &sh->mixed, VT_FADD, 3, 0);
 	else
@@ -271,7 +279,7 @@ int main(int argc, char **argv)
 			_exit(child(i, count));
 		want |= ((uint64_t)count * 0x0123 & 0xffff) << (16 * i);
 	}
-	/* The host's processor takes part. */
+	/* The CPU of the host takes part. */
 	while (running) {
 		if (atomic_load(&sh->ready) == CHILDREN) {
 			for (int i = 0; i < 100; i++)

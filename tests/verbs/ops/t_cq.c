@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that completion queues can be resized with completions in them, that they
- * notify of solicited events only where asked, moderate, tell times, and report an
+ * Proves that CQs can be resized with completions in them, notify of solicited
+ * events only if requested, moderate events, return times, and report an
  * overrun.
  */
 #include <errno.h>
@@ -93,7 +93,7 @@ static void test_resize(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_close(&p);
 }
 
-/* Resized again and again while another thread's worth of traffic goes on. */
+/* Resizes the queue repeatedly while requests are in flight. */
 static void test_resize_in_use(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = vt_defaults();
@@ -367,7 +367,9 @@ static void test_timestamps(struct vt_dev *a, struct vt_dev *b)
 		asked = ns_of(CLOCK_REALTIME);
 		if (!read_times(&p, &ts, &wall))
 			vt_bail("no completion");
-		/* Both clocks are read in there, at times one long after the other. */
+		/*
+		 * read_times() reads both clocks, possibly a long time apart.
+		 */
 		slack = ns_of(CLOCK_REALTIME) - asked + 1000000;
 		in_order &= ts > last;
 		in_time &= ts >= before && ts <= after;

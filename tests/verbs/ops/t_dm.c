@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that device memory can be allocated up to the reported size, copied to and
- * from, and reached by every remote operation, and that freed memory stays with the
- * process that maps it.
+ * Proves that device memory can be allocated up to the reported size, copied to
+ * and from, and accessed by every remote operation, and that freed memory stays
+ * with the process that maps it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -222,7 +222,9 @@ static void test_local(void)
 
 /* ---- freed, and still mapped ------------------------------------------- */
 
-/* A child keeps the mapping and writes to it when others may have the memory. */
+/*
+ * A child keeps the mapping and writes to it after others may own the memory.
+ */
 static void test_mapped_after_free(void)
 {
 	struct ibv_dm *dm = alloc(a, 1 << 20), *next;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that every remote operation reaches the memory of a DMA-BUF, which a virtual
- * graphics card (vgem) exports, and that the buffer stays as long as a region refers
- * to it. What cannot be registered is refused.
+ * Proves that every remote operation reaches the memory of a DMA-BUF, which a
+ * virtual graphics card (vgem) exports, and that the buffer stays as long as a
+ * region refers to it. What cannot be registered is refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static void drop(struct buffer *buf)
 	close(buf->fd);
 }
 
-/* How many buffers there are, by what the kernel says of them. */
+/* Returns the number of DMA-BUFs that the kernel lists. */
 static int buffers(void)
 {
 	FILE *f = fopen("/sys/kernel/debug/dma_buf/bufinfo", "r");
@@ -65,7 +65,9 @@ static int buffers(void)
 	return n;
 }
 
-/* The last reference to a file goes a little later than who held it. */
+/*
+ * The last reference to a file is released a little after its holder is gone.
+ */
 static bool buffers_become(int n)
 {
 	uint64_t end = vt_now_ms() + VT_MS;

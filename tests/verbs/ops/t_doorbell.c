@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that requests wait for their doorbell, that one doorbell serves many queue
- * pairs, and that a queue has room as soon as a completion is seen, which takes a
- * doorbell that another thread rings.
+ * Proves that requests wait for their doorbell, that one doorbell works for
+ * many QPs, and that a queue has space as soon as a completion is visible, even
+ * if another thread has rung the doorbell.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ static struct vt_dev *a, *b;
 static struct vt_pair pairs[PAIRS];
 static uint64_t old[PAIRS];
 
-/* An addition to the first word of the peer, whose old value comes back. */
+/* Adds to the first word of the peer, and gets the old value. */
 static int post_add(int i, enum vt_via via)
 {
 	struct ibv_sge sge = vt_sge(&pairs[i].a, 8, 8);
@@ -106,7 +106,7 @@ static void test_many(void)
 	is_int(count_waiting(0, PAIRS), PAIRS, "nothing happens");
 }
 
-/* A child that has all of it open, and goes. */
+/* A child that inherits all open files and exits. */
 static void test_fork(void)
 {
 	int status = -1;
@@ -123,7 +123,7 @@ static void test_fork(void)
 	is_int(count_done(0, PAIRS), PAIRS, "they are executed");
 }
 
-/* What is not rung for is flushed in the error state, and goes with RESET. */
+/* Requests without a doorbell are flushed in ERR and removed by RESET. */
 static void test_states(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -164,7 +164,7 @@ static void test_destroy(void)
 	       "those of another context are refused");
 }
 
-/* ---- who polls may post -------------------------------------------------- */
+/* ---- posting after polling ---------------------------------------------- */
 
 static struct vt_pair single;
 static atomic_bool stop;
@@ -180,8 +180,8 @@ static void *ring_on(void *unused)
 }
 
 /*
- * Requests are executed where another thread rings: who has seen the completion
- * of the only one that the queue has room for finds room, at once.
+ * Requests execute in the thread that rings. A thread that has seen the
+ * completion of the only request in the queue finds space at once.
  */
 static void test_room(struct vt_conf conf)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that two queue pairs tell each other which masked atomics they execute
- * (enhanced connection establishment), by the program's own means and by librdmacm. A
+ * Proves that two QPs exchange the masked atomics that they execute (enhanced
+ * connection establishment), through the program or through librdmacm. A
  * request that the peer does not execute is refused when it is posted.
  */
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ static uint32_t options_of(struct ibv_qp *qp)
 	return ece.options;
 }
 
-/* What the peer has; returns what both have. */
+/* Sets the capabilities of the peer. Returns the common ones. */
 static uint32_t negotiate(struct ibv_qp *qp, uint32_t options)
 {
 	struct ibv_ece ece = {
@@ -95,7 +95,7 @@ static void test_sizes(enum vt_via via, const char *name)
 	vt_pair_close(&p);
 }
 
-/* A peer without any: what a standard request says is sent as one. */
+/* The peer has none: requests equal to a standard atomic are sent as one. */
 static void test_none(void)
 {
 	struct vt_conf conf = vt_defaults();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that every error status of a completion occurs when it should, and covers
- * what becomes of the queue pairs, of the requests behind the failed one, and of
+ * Proves that every error status of a completion occurs when it should, and
+ * checks the states of the QPs, the requests after the failed one, and
  * asynchronous events.
  */
 #include <errno.h>
@@ -157,7 +157,9 @@ static void drain_async(struct vt_dev *dev)
 		;
 }
 
-/* The request fails, the memory is as it was, what stands behind is flushed. */
+/*
+ * The request fails, the memory is unchanged, and later requests are flushed.
+ */
 static void try_bad(const struct bad *t)
 {
 	static uint8_t before[SIZE];
@@ -231,8 +233,9 @@ static void try_bad(const struct bad *t)
 	if (want_state == IBV_QPS_ERR && !flushed(p.b.rcq, 200))
 		good = false;
 	/*
-	 * Two may have done something: a long write, up to the bad packet; an
-	 * atomic whose result has no place, which shows when it comes back.
+	 * Two failed requests may have changed memory: a long write, up to the
+	 * bad packet, and an atomic whose result has no valid buffer, which is
+	 * detected when the result arrives.
 	 */
 	if (t->len > 4096)
 		same = SIZE - 9000;
@@ -465,7 +468,7 @@ static void test_flush(void)
 	vt_pair_close(&p);
 
 	/* Requests in flight to a peer that does not answer. */
-	conf.timeout = 0;	/* for ever */
+	conf.timeout = 0;	/* no retransmit timer */
 	vt_pair_open(&p, a, b, &conf);
 	if (vt_to_state(&p.b, IBV_QPS_RESET))
 		vt_bail("to RESET");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the asynchronous events that no other test has are raised: communication
- * established, send queue drained, the port with its interface and its carrier,
- * changes of the GID table. Errors of queue pairs are events in t_errors and t_ud, of
- * completion queues in t_cq; those of shared queues are in t_srq and t_xrc, and the
- * end of the device in t_hold.
+ * Proves that the asynchronous events that no other test has are raised:
+ * communication established, send queue drained, the port with its interface
+ * and its carrier, changes of the GID table. Errors of queue pairs are events
+ * in t_errors and t_ud, of completion queues in t_cq; those of shared queues
+ * are in t_srq and t_xrc, and the end of the device in t_hold.
  */
 #include <errno.h>
 #include <poll.h>
@@ -49,7 +49,7 @@ static int send_word(struct vt_pair *p)
 	return vt_do(&p->a, &wr, NULL);
 }
 
-/* The first message before the queue pair is ready to send says that it may be. */
+/* The first message that arrives in RTR raises the event. */
 static void test_comm_est(struct vt_dev *a, struct vt_dev *b,
 			  enum ibv_qp_type type)
 {
@@ -104,7 +104,9 @@ static enum ibv_port_state port_state(struct vt_dev *dev)
 	return attr.state;
 }
 
-/* The interface of a goes down, by which that of b loses its carrier. */
+/*
+ * The interface of a is set down, so that the interface of b loses its carrier.
+ */
 static void test_port(struct vt_dev *a, struct vt_dev *b)
 {
 	vt_drain_async(a);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a process that holds one of each object of a device survives the removal
- * of that device. It speaks TAP and waits for a line on standard input between holding
- * and looking.
+ * Proves that a process that holds one of each object of a device survives the
+ * removal of that device. It speaks TAP and waits for a line on standard input
+ * between holding and looking.
  *
  *	t_hold		says "holding", waits, then: everything answers EIO
  *	t_hold events	waits for asynchronous events, and prints them

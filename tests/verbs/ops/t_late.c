@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the destroy of a queue pair and of its queues does not wait for a packet
- * that has found the queue pair and has not locked it yet: mxe_delay.ko holds the
- * packet there. The packet then finds a queue pair that is dying and goes no further.
+ * Proves that the destroy of a queue pair and of its queues does not wait for a
+ * packet that has found the queue pair and has not locked it yet: mxe_delay.ko
+ * holds the packet there. The packet then finds a queue pair that is dying and
+ * goes no further.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -19,7 +20,10 @@ enum { WRITE_LEN = 8 };
 static struct vt_dev *a, *b;
 static int raw_fd;
 
-/* What each CPU remembers of the device's queue pairs is void when one has gone. */
+/*
+ * What each CPU remembers of the device's queue pairs is void when one has
+ * gone.
+ */
 static void forget_qps(void)
 {
 	struct vt_conf conf = vt_defaults();

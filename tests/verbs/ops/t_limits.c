@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the maxima that the device reports can be reached and not exceeded, and
- * that requests can be posted in the right states of a queue pair only.
+ * Proves that the maxima that the device reports can be reached and not
+ * exceeded, and that requests can be posted in the right states of a queue pair
+ * only.
  */
 #include <errno.h>
 #include <inttypes.h>

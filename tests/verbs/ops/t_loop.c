@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that two queue pairs of one device work without packets where they may, that
- * the rest ends as it would have with packets, and that nothing is lost when queue
- * pairs post at each other from several threads while others are destroyed.
+ * Proves that two queue pairs of one device work without packets where they
+ * may, that the rest ends as it would have with packets, and that nothing is
+ * lost when queue pairs post at each other from several threads while others
+ * are destroyed.
  *
  * t_loop [threads]: all with one thread, or what has several.
  */
@@ -46,7 +47,9 @@ static uint64_t counter(const char *name)
 	return (uint64_t)vt_counter(vt_name_a(), name);
 }
 
-/* Of the requests since the counter was loops, n were executed without packets. */
+/*
+ * Of the requests since the counter was loops, n were executed without packets.
+ */
 static void are_direct(uint64_t loops, uint64_t n)
 {
 	if (!has_loopback())

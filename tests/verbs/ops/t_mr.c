@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that memory regions work whose addresses are offsets, that are changed while
- * they exist, and that are made of huge pages.
+ * Proves that memory regions work whose addresses are offsets, that are changed
+ * while they exist, and that are made of huge pages.
  */
 #include <errno.h>
 #include <stdlib.h>

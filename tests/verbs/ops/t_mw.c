@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a peer reaches exactly what memory windows of type 1 and 2B open, that
- * they can be closed, and that what may not be bound is refused.
+ * Proves that a peer reaches exactly what memory windows of type 1 and 2B open,
+ * that they can be closed, and that what may not be bound is refused.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that every operation of an RC queue pair moves the right data and completes
- * correctly, however it is posted: by ibv_post_send(), by ibv_wr_*() with
- * mxedv_wr_*(), and by ibv_exp_post_send().
+ * Proves that every operation of an RC queue pair moves the right data and
+ * completes correctly, however it is posted: by ibv_post_send(), by ibv_wr_*()
+ * with mxedv_wr_*(), and by ibv_exp_post_send().
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that ATOMIC WRITE works, which any kernel carries, and FLUSH, for which only
- * later kernels let memory be registered. The second device may be another driver's.
+ * Proves that ATOMIC WRITE works, which any kernel carries, and FLUSH, for
+ * which only later kernels let memory be registered. The second device may be
+ * another driver's.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -120,8 +121,8 @@ static int flush(struct vt_pair *p, size_t offset, uint32_t len, uint8_t type,
 }
 #else
 /*
- * FLUSH, which this libibverbs has no name for: a WRITE of nothing that is changed
- * before the kernel takes it.
+ * FLUSH, which this libibverbs has no name for: a WRITE of nothing that is
+ * changed before the kernel takes it.
  */
 static int flush(struct vt_pair *p, size_t offset, uint32_t len, uint8_t type,
 		 uint8_t level)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that a thread of the process can poll its send queues from the kernel:
- * posting makes no system call, nothing stays in a queue, and the thread ends in every
- * way.
+ * posting makes no system call, nothing stays in a queue, and the thread ends
+ * in every way.
  *
  *	t_poll [NAME...]	only these
- *	t_poll hold busy|idle	traffic, or none, until the device goes: status 3
+ *	t_poll hold busy|idle	traffic, or none, until the device is removed:
+ *				exit status 3
  *
- * Processes and devices that go are in t_poll.sh.
+ * t_poll.sh tests the end of processes and the removal of devices.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -376,8 +377,8 @@ static void test_idle(void)
 
 	is_int(start(a, 300000), 0, "a thread that sleeps after 0.3 s");
 	/*
-	 * Where the machine stands still it looks and sleeps before that is seen.
-	 * What is seen first may be its beginning.
+	 * Where the machine stands still it looks and sleeps before that is
+	 * seen. What is seen first may be its beginning.
 	 */
 	for (int i = 0; i < 20 && woken < 2 && soon_flagged(1); i++)
 		woken += !add(&p, VT_WR) && flagged_within(0, 200);
@@ -742,7 +743,9 @@ static void test_input(void)
 	attr.comp_mask = 0;
 	open_pair(&p, a, &conf);
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), 0, "a thread");
-	/* Before it is in the kernel, who runs there next would be the first. */
+	/*
+	 * Before it is in the kernel, who runs there next would be the first.
+	 */
 	ok(soon_flagged(0), "looks at the queue");
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), EBUSY, "a second one");
 	is_int(raw_alloc(&fd2), EBUSY, "... by the kernel's interface");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that things that are taken away while they are used, or used from two sides,
- * do no harm: two things happen at once, again and again for $RACE_SECONDS (default 2)
- * each. Each race ends with a condition that has to hold, and says how often it was
- * run.
+ * Proves that things that are taken away while they are used, or used from two
+ * sides, do no harm: two things happen at once, again and again for
+ * $RACE_SECONDS (default 2) each. Each race ends with a condition that has to
+ * hold, and says how often it was run.
  *
  *	t_races [NAME...]	only these
  *
- * Processes, devices and namespaces that go are in t_lifecycle.sh.
+ * t_lifecycle.sh tests the end of processes and the removal of devices and netns.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -82,8 +82,8 @@ static const char *drain_burst(struct vt_pair *p, unsigned int *good)
 }
 
 /*
- * Requests that a thread keeps in flight until the first one fails; then it waits
- * for what is still open.
+ * Requests that a thread keeps in flight until the first one fails; then it
+ * waits for what is still open.
  */
 struct stream {
 	pthread_t thread;
@@ -577,8 +577,8 @@ static void *post_receives(void *arg)
 }
 
 /*
- * A shared receive queue that two threads fill and messages empty, while its limit
- * is set: it goes directly after the queue pair that receives from it.
+ * A shared receive queue that two threads fill and messages empty, while its
+ * limit is set: it goes directly after the queue pair that receives from it.
  */
 static const char *race_srq(unsigned int *rounds)
 {
@@ -690,13 +690,15 @@ static const char *race_mcast(unsigned int *rounds)
 	return NULL;
 }
 
-/* ---- address handles ------------------------------------------------------ */
+/*
+ * ---- address handles ------------------------------------------------------
+ */
 
 enum { COPIES = 64, COPY_LEN = 128 };
 
 /*
- * What libmxe has of handles that come and go, which a program may use for ever:
- * the kernel is told a number.
+ * What libmxe has of handles that come and go, which a program may use for
+ * ever: the kernel is told a number.
  */
 struct handles {
 	pthread_t thread;

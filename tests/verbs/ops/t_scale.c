@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Shows what many queue pairs, regions and completion queues cost to make and to
- * destroy, in kernel memory, and what operations cost that go to all queue pairs in
- * turn; proves that an idle queue pair takes no more than MAX_QP_BYTES.
+ * Shows what many queue pairs, regions and completion queues cost to make and
+ * to destroy, in kernel memory, and what operations cost that go to all queue
+ * pairs in turn; proves that an idle queue pair takes no more than
+ * MAX_QP_BYTES.
  *
  * t_scale [NUMBER...]: the times are of the monotonic clock, which counts
  * instructions where tools/vm --icount does.
@@ -13,7 +14,9 @@
 #include "vt.h"
 
 #define ROUNDS 2000		/* operations, at least */
-/* Of an idle queue pair, beside its rings; there are 4,096 with 10,000 of them. */
+/*
+ * Of an idle queue pair, beside its rings; there are 4,096 with 10,000 of them.
+ */
 #define MAX_QP_BYTES 5120
 
 static struct vt_dev *dev;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that masked atomics of 4, 8, 16 and 32 bytes do what a bit-by-bit reference
- * does, by mxedv and by the experimental verbs, that the device reports them, and that
- * wrong ones are refused.
+ * Proves that masked atomics of 4, 8, 16 and 32 bytes do what a bit-by-bit
+ * reference does, by mxedv and by the experimental verbs, that the device
+ * reports them, and that wrong ones are refused.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that two queue pairs share a receive queue, which raises its events and can
- * run empty, and that wrong requests are refused.
+ * Proves that two queue pairs share a receive queue, which raises its events
+ * and can run empty, and that wrong requests are refused.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that messages over unreliable connections arrive whole, and that lost ones
- * are lost without a completion.
+ * Proves that messages over unreliable connections arrive whole, and that lost
+ * ones are lost without a completion.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,9 +22,9 @@ static long dropped(const struct vt_dev *dev)
 }
 
 /*
- * A message that was begun on one processor may be sent to its end by another, and
- * overtakes itself where the first one's softirq has to wait: a loss, which the
- * receiver counts.  Then once more.  lost: what it had counted before.
+ * A message that was begun on one processor may be sent to its end by another,
+ * and overtakes itself where the first one's softirq has to wait: a loss, which
+ * the receiver counts. Then once more. lost: what it had counted before.
  */
 static const char *transfer(struct vt_pair *p, const struct vt_conf *conf,
 			    enum vt_opcode op, enum vt_via via, uint32_t size,

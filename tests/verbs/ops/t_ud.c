@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that datagrams arrive as they were sent, with the header before them, and
- * covers keys, limits, errors, states, and address handles of other processes.
+ * Proves that datagrams arrive as they were sent, with the header before them,
+ * and covers keys, limits, errors, states, and address handles of other
+ * processes.
  */
 #include <poll.h>
 #include <stddef.h>
@@ -259,7 +260,7 @@ static void test_solicited(void)
 
 /*
  * Datagrams keep their order here, so what did not come before a good one that
- * was sent behind it has been dropped.  A receive is there only when it was: one
+ * was sent behind it has been dropped. A receive is there only when it was: one
  * that was sent may not have arrived yet.
  */
 static void dropped(struct ud *from, struct ud *to, struct ud_wr bad,

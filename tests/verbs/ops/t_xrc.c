@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that extended reliable connections work: domains and the processes that share
- * them, every operation, the rights and completion queues that apply, and refusals.
+ * Proves that extended reliable connections work: domains and the processes
+ * that share them, every operation, the rights and completion queues that
+ * apply, and refusals.
  *
  * End a of a pair is the initiator, end b the target with its receive queue.
  * The program runs itself as the other process of a domain ("t_xrc other ...").
@@ -173,8 +174,8 @@ static void one_atomic(struct vt_pair *p, enum vt_via via, enum vt_opcode op,
 }
 
 /*
- * Of 4, 16 and 32 bytes: every word, of 32 or 64 bits, is a field that overflows.
- * Results come in big-endian words.
+ * Of 4, 16 and 32 bytes: every word, of 32 or 64 bits, is a field that
+ * overflows. Results come in big-endian words.
  */
 static void wide_atomic(struct vt_pair *p, enum vt_via via, uint32_t log)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a shared receive queue of XRC stays until a look-up by its number has
- * ended: it is destroyed while mxe_delay.ko holds the look-up between finding the
- * queue and using it.
+ * Proves that a shared receive queue of XRC stays until a look-up by its number
+ * has ended: it is destroyed while mxe_delay.ko holds the look-up between
+ * finding the queue and using it.
  *
- * A target of the same domain is visited by the destroy anyway.  A target of
- * another domain is not, but it looks at the domain of the queue that it has found.
+ * A target of the same domain is visited by the destroy anyway. A target of
+ * another domain is not, but it looks at the domain of the queue that it has
+ * found.
  */
 #include <fcntl.h>
 #include "tap.h"
@@ -18,7 +19,10 @@ enum { ROUNDS = 3, MAX_TRIES = 30, MIN_DELAY_US = 300000, MAX_DELAY_US = 5000000
 static struct vt_dev *a, *b;
 static unsigned long delay_us;
 
-/* Returns how many microseconds the destroy of a queue takes that nobody looks up. */
+/*
+ * Returns how many microseconds the destroy of a queue takes that nobody looks
+ * up.
+ */
 static unsigned long measure_destroy(void)
 {
 	struct vt_conf conf = xrc_defaults();
@@ -58,9 +62,9 @@ static void send_request(void *arg)
 }
 
 /*
- * Destroys the queue of `owner` while the look-up is held.  Returns 1 if the destroy
- * waited for the end of the look-up, 0 if it did not, and -1 if the look-up had ended
- * before the destroy began, which shows nothing.
+ * Destroys the queue of `owner` while the look-up is held. Returns 1 if the
+ * destroy waited for the end of the look-up, 0 if it did not, and -1 if the
+ * look-up had ended before the destroy began, which shows nothing.
  */
 static int destroy_during_lookup(struct request *r, struct vt_end *owner)
 {

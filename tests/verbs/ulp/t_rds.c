@@ -5,9 +5,9 @@
  *	t_rds serve ADDRESS		answer, until told to end
  *	t_rds test ADDRESS SERVER	messages, RDMA and atomics, in TAP
  *
- * net/rds posts every atomic as a masked one, and gives the memory that is shared
- * by its sockets no right to atomics: all of them have to come back as errors of
- * remote access.
+ * net/rds posts every atomic as a masked one, and gives the memory that is
+ * shared by its sockets no right to atomics: all of them have to come back as
+ * errors of remote access.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -199,8 +199,8 @@ struct test {
 };
 
 /*
- * One message and its answer, in place; the length of that, or -1. The cookie of
- * memory that comes with it is left in *cookie.
+ * One message and its answer, in place; the length of that, or -1. The cookie
+ * of memory that comes with it is left in *cookie.
  */
 static ssize_t ask(struct test *t, void *buf, size_t len, size_t max,
 		   uint64_t *cookie)
