@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# mxe: masked RDMA atomics. "make help" tells what there is to make.
+# mxe: masked RDMA atomics. "make help" lists the targets and variables.
 
 TOP := $(CURDIR)
 
@@ -25,8 +25,8 @@ UTILS := userspace/utils/mxe-caps userspace/utils/mxe-perf userspace/utils/mxe-v
 PROGS := $(UTILS) userspace/examples tests/verbs
 DIRS := $(LIBS) $(PROGS)
 
-# What is given on the command line, CC and CFLAGS among it, is for user space;
-# the kernel's own makefiles choose their flags (KCFLAGS adds to them).
+# Variables of the command line, CC and CFLAGS among them, are for user space.
+# The makefiles of the kernel choose its flags, and KCFLAGS adds to them.
 KMAKE = $(MAKE) -C $(KDIR) M=$(TOP)
 override MAKEOVERRIDES := $(filter-out CC=% CFLAGS=% CPPFLAGS=% LDFLAGS=%,$(MAKEOVERRIDES))
 USER_VARS = $(foreach v,CC CFLAGS CPPFLAGS LDFLAGS,$(if $(filter command%,$(origin $(v))),$(v)='$(value $(v))'))
@@ -77,7 +77,7 @@ ifeq ($(DESTDIR),)
 	ldconfig
 endif
 
-# The committed files, for packagers; the version is that of debian/changelog.
+# For packagers: the committed files, with the version of debian/changelog.
 DIST = mxe-$(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
 
 dist:
@@ -85,7 +85,7 @@ dist:
 	git archive --prefix=$(DIST)/ HEAD | xz -T0 >build/$(DIST).tar.xz
 	@echo build/$(DIST).tar.xz
 
-# What the tests and the demo need from the distribution.
+# Installs the Debian packages that the tests and the demo need.
 deps:
 	@tools/deps
 
@@ -131,64 +131,66 @@ help:
 	@echo '  all          modules and user space (the default)'
 	@echo '  modules      kernel/ib_exp/ib_exp.ko, kernel/mxe/mxe.ko and an example'
 	@echo '  userspace    libraries, examples and test programs, in build/userspace/'
-	@echo '  clean        remove what was built here'
-	@echo '  dist         build/mxe-VERSION.tar.xz, of what is committed'
+	@echo '  clean        remove the build products'
+	@echo '  dist         build/mxe-VERSION.tar.xz, from the committed files'
 	@echo 'Install'
 	@echo '  install      the modules below /lib/modules/KVER/updates/, the libraries,'
 	@echo '               the rdma-core provider and its /etc/libibverbs.d/mxe.driver,'
 	@echo '               headers, pkg-config files, programs and man pages; runs'
 	@echo '               depmod and ldconfig unless DESTDIR is set; for modules that'
 	@echo '               use ib_exp.ko, its header and symbols to PREFIX/src/mxe/'
-	@echo '  uninstall    remove what install put there'
-	@echo 'Read'
-	@echo '  docs         the documents, the manual pages and the API reference as HTML, in'
-	@echo '               build/docs/html/; fails on warnings and on broken references'
-	@echo 'See and test; these install missing Debian packages and say which'
-	@echo '  demo         two hosts in a virtual machine, masked atomics between them'
-	@echo '  check        the tests below, several at a time; then how long each part took, the'
-	@echo '               slowest tests, and at the end "N passed, N failed, N skipped"'
-	@echo '  check-quick  the inner loop of development: style without clang, unit, kunit, and'
+	@echo '  uninstall    remove everything that install put there'
+	@echo 'Documentation'
+	@echo '  docs         documents, manual pages and API reference as HTML in'
+	@echo '               build/docs/html/; fails on warnings and broken references'
+	@echo 'Demo and tests (these install missing Debian packages and list them)'
+	@echo '  demo         masked atomics between two hosts in a virtual machine'
+	@echo '  check        the tests below, several at a time; prints the time of each part,'
+	@echo '               the slowest tests, and "N passed, N failed, N skipped"'
+	@echo '  check-quick  for use during development: style without clang, unit, kunit, and'
 	@echo '               the tests ops, errors, contend and loop of vm'
 	@echo '  check-style  builds without warnings (gcc, clang), sparse, checkpatch,'
 	@echo '               shellcheck, man pages, licences'
 	@echo '  check-unit   unit tests of user space'
-	@echo '  check-kunit  KUnit suites of the module, in User Mode Linux with KASAN,'
+	@echo '  check-kunit  KUnit suites of the modules in User Mode Linux with KASAN,'
 	@echo '               lockdep and kmemleak'
-	@echo '  check-fuzz   the fuzz targets are built and run on their seeds'
-	@echo '  check-uml    end-to-end tests on that kernel (tools/lib/uml-tests)'
+	@echo '  check-fuzz   build the fuzz targets and run them on their seeds'
+	@echo '  check-uml    end-to-end tests on the same kernel (tools/lib/uml-tests)'
 	@echo '  check-vm     end-to-end tests on the stock Debian kernel in QEMU'
-	@echo '  check-bh-off the longest sections with bottom halves or interrupts off, in'
-	@echo '               instructions, below the limit of tools/lib/bh-off'
-	@echo '  check-debug  those on an SMP kernel with KASAN, lockdep, kmemleak and fault'
-	@echo '               injection in QEMU; no part of check: it takes hours'
-	@echo '  check-kernels  the modules compile for the kernels of newer releases and'
-	@echo '               pass a short suite there in QEMU; not part of check, it fetches'
-	@echo '               those kernels, their compilers and headers'
-	@echo '  check-big-endian  unit tests of user space for s390x, emulated; no part of'
-	@echo '               check: it installs a cross compiler'
-	@echo '  check-in-tree  the modules compile in the source tree of the kernel, as modules'
-	@echo '               and built in; not part of check'
-	@echo '  check-packages  Debian packages are built, installed, upgraded and purged in'
-	@echo '               a root of their own; no part of check: it fetches that root'
-	@echo '  bench        what operations cost on mxe and rxe, counted in instructions;'
-	@echo '               no part of check either: a figure that is missed is no failure'
-	@echo '  bench-quick  the same with fewer operations, in some minutes'
-	@echo '  profile      where the instructions of one operation go, by function:'
+	@echo '  check-bh-off the longest sections with BHs or interrupts disabled, in'
+	@echo '               instructions, compared with the limit of tools/lib/bh-off'
+	@echo 'Tests that are not part of check'
+	@echo '  check-debug  end-to-end tests on an SMP kernel with KASAN, lockdep, kmemleak'
+	@echo '               and fault injection in QEMU; takes hours'
+	@echo '  check-kernels  compile the modules for newer kernels and for arm64 and s390x,'
+	@echo '               and run a short suite on these kernels in QEMU; downloads'
+	@echo '               kernels, headers and compilers'
+	@echo '  check-big-endian  unit tests of user space for s390x in an emulator; installs'
+	@echo '               a cross compiler'
+	@echo '  check-in-tree  compile the modules in a kernel source tree, as modules and'
+	@echo '               built in'
+	@echo '  check-packages  build, install, upgrade and purge the Debian packages in a'
+	@echo '               chroot, which is downloaded'
+	@echo 'Measurements'
+	@echo '  bench        the cost of operations on mxe and rxe in instructions; a missed'
+	@echo '               aim is reported but is not an error'
+	@echo '  bench-quick  the same with fewer operations; takes some minutes'
+	@echo '  profile      the instructions of one operation by function;'
 	@echo '               OP=mfadd (see mxe-perf -o), PATHWAY=loop|wire, BATCH=1'
-	@echo '  soak         exactly once, on bad wires of all kinds, for MINUTES=5;'
-	@echo '               OPERATIONS=1000000 on the one that loses 5 %'
-	@echo '  fuzz         fuzz targets in user space, with the sanitizers of clang, for'
-	@echo '               SECONDS=60; what was executed, the coverage, reports'
-	@echo '  deps         only install what is missing'
+	@echo '  soak         exactly-once execution on all kinds of bad wires for MINUTES=5;'
+	@echo '               OPERATIONS=1000000 on the wire that loses 5 %'
+	@echo '  fuzz         fuzz targets in user space with the sanitizers of clang for'
+	@echo '               SECONDS=60; prints the executions, coverage and reports'
+	@echo '  deps         only install the missing packages'
 	@echo 'Variables'
 	@echo '  KVER=VERSION KDIR=DIRECTORY  the kernel to build for'
 	@echo '               (default: the newest headers installed: $(or $(KVER),none))'
 	@echo '  CC= CFLAGS= CPPFLAGS= LDFLAGS=  for user space; WERROR=1 makes its warnings errors'
 	@echo '  DESTDIR= PREFIX=/usr LIBDIR= INCLUDEDIR= MANDIR= SYSCONFDIR=/etc'
-	@echo '  MXE_CACHE=DIRECTORY  where kernels for the tests are kept (default ~/.cache/mxe)'
-	@echo 'One part of the tests, with arguments: "tools/check PART [ARGUMENT...]", for'
-	@echo 'example "tools/check vm ops errors"; "tools/check --help" lists the parts.'
-	@echo 'Run a command in the virtual machine: tools/vm --help'
+	@echo '  MXE_CACHE=DIRECTORY  directory of the test kernels (default ~/.cache/mxe)'
+	@echo 'To run one part of the tests with arguments: "tools/check PART [ARGUMENT...]", for'
+	@echo 'example "tools/check vm ops errors". "tools/check --help" lists the parts.'
+	@echo 'To run a command in the virtual machine: see tools/vm --help'
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages deps \
 	docs demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \

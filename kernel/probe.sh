@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# probe.sh DIRECTORY: what the kernel whose headers are in DIRECTORY has, as
-# compiler flags -DMXE_HAVE_... for compat.h.  Stable and distribution kernels
-# take over APIs without a change of version, so declarations are looked for.
-# kernel/Kbuild.include calls it for each build; objects are built anew when the
-# flags change.
+# Usage: probe.sh DIRECTORY
+#
+# Prints compiler flags -DMXE_HAVE_... for the interfaces that the kernel
+# headers in DIRECTORY declare, for compat.h. Stable and distribution kernels
+# backport APIs, so the kernel version cannot replace this search for
+# declarations. kernel/Kbuild.include runs it in each build. Kbuild recompiles
+# the objects if the flags change.
 
-# have NAME HEADER REGEX: is the header there, and does it, taken as one line, match?
+# have NAME HEADER REGEX: prints -DMXE_HAVE_NAME if the header exists and,
+# joined into one line, matches the regular expression.
 have()
 {
 	[ -e "$include/$2" ] &&

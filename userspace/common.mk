@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What the Makefiles of user space have in common.  A Makefile sets TOP, the
+# Common definitions of the Makefiles of user space. A Makefile sets TOP, the
 # top of the tree, and includes this file.
 #
 #   make [CC=] [CFLAGS=] [CPPFLAGS=] [LDFLAGS=] [WERROR=1] [O=DIR]
@@ -10,7 +10,7 @@ ifndef TOP
 $(error set TOP before including common.mk)
 endif
 
-# Where everything is built.
+# Directory of all build products.
 O ?= $(TOP)/build/userspace
 
 CFLAGS ?= -O2 -g
@@ -21,7 +21,7 @@ override BASE_CPPFLAGS := -D_GNU_SOURCE -I$(TOP)/include/uapi -I$(TOP)/include \
 	-I$(TOP)/userspace/libmxe
 
 # libibverbs looks for providers and their configuration only below /usr and
-# /etc, therefore PREFIX is not /usr/local.
+# /etc, so PREFIX is not /usr/local.
 PREFIX ?= /usr
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null || \
 	$(CC) -dumpmachine 2>/dev/null)
@@ -36,7 +36,7 @@ INSTALL ?= install
 compile = $(CC) $(BASE_CPPFLAGS) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(1) \
 	-MMD -MP -c -o $@ $<
 
-# $(call has_enumerator,NAME,FLAG): FLAG, if infiniband/verbs.h knows NAME.
+# $(call has_enumerator,NAME,FLAG): FLAG, if infiniband/verbs.h declares NAME.
 has_enumerator = $(shell printf '\043include <infiniband/verbs.h>\nint i = $(1);' | \
 	$(CC) $(CPPFLAGS) $(VERBS_CPPFLAGS) -xc -fsyntax-only - 2>/dev/null && \
 	echo $(2))

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The rules of a directory of programs.  Its Makefile includes common.mk, sets these,
-# and includes this file:
+# Rules for a directory of programs. Its Makefile includes common.mk, sets these
+# variables, and includes this file:
 #
 #   PROGRAMS	names of the programs, which are built in $(O)/bin
-#   PAGES	their manual pages of section 1; what has none is not installed
+#   PAGES	their manual pages of section 1; programs without one are not
+#		installed
 #
-# After that it names the objects in $(OBJDIR) and the libraries in $(O) that each
-# program depends on, which it is linked with in that order.
+# Then it lists, for each program, the objects in $(OBJDIR) and the libraries in
+# $(O) that the program depends on. They are linked in that order.
 
 OBJDIR := $(O)/obj/$(notdir $(CURDIR))
 MXE_VERSION ?= 0.1.0

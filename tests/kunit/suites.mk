@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-# What a module built with MXE_KUNIT=1 contains besides the driver.  Included
+# Objects of a module built with MXE_KUNIT=1 besides the driver. Included
 # by kernel/mxe/Kbuild; every *_test.c is a suite or two.
 MXE_KUNIT_SUITES := harness atomic_test psn_test pkt_test icrc_test mr_test qp_test \
 		    respond_test complete_test ring_test inv_test \
 		    cnp_test loopback_test sizes_test uc_test ud_test srq_test mw_test \
 		    placement_test gso_test skb_test hdr_test dmabuf_test
 
-# What was left out of the module (kernel/mxe/Kbuild) is not tested alone.
+# Shortcuts left out of the module (kernel/mxe/Kbuild) are not tested.
 MXE_KUNIT_SUITES := $(filter-out $(patsubst %,%_test,$(subst hdr_cache,hdr,$(MXE_WITHOUT))),$(MXE_KUNIT_SUITES))
 
 ccflags-y += -I$(mxe-dir) -I$(mxe-dir)$(mxe-tests)/..

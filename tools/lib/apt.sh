@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Sourced, after common.sh, by the scripts that fetch packages of other releases and
-# machines and unpack them in directories of their own, below $DIR: nothing is
-# installed here.
+# Sourced, after common.sh, by the scripts that download packages of other
+# releases and architectures and unpack them in directories of their own below
+# $DIR. Installs nothing on this machine.
 
 DIR=$CACHE/kernels
 
-# The mirror of this machine's own release, not of its security updates.
+# Prints the mirror of this machine's release, not that of its security updates.
 mirror()
 {
 	# shellcheck disable=SC2016  # apt's variables
@@ -16,9 +16,9 @@ mirror()
 			$3 ~ /debian\/?$/ { print $3; exit }'
 }
 
-# private_apt SUITE ARCH [FOREIGN]: make APT the options that give apt's tools the
-# packages of this suite (and of the one it adds to), and none installed; of a machine
-# of ARCH, and of FOREIGN. What it downloads is in ARCHIVES.
+# private_apt SUITE ARCH [FOREIGN]: sets APT to options for apt's tools that
+# select the packages of this suite (and of the suite that it extends), for ARCH
+# and FOREIGN, with no package installed. Downloads are written to ARCHIVES.
 private_apt()
 {
 	local apt=$DIR/apt-$1-$2 arch suite uri
@@ -47,7 +47,8 @@ private_apt()
 	apt-get "${APT[@]}" update >&2
 }
 
-# unpack ROOT DEB...: as far as it is of use. Links like /bin are kept.
+# unpack ROOT DEB...: unpacks the useful parts of packages. Keeps links such as
+# /bin.
 unpack()
 {
 	local root=$1 deb
@@ -61,8 +62,8 @@ unpack()
 	done
 }
 
-# unpack_all ROOT: all of ARCHIVES. base-files has the links /bin, /lib and so on, so it
-# comes first.
+# unpack_all ROOT: unpacks all packages in ARCHIVES, base-files first because it
+# has the links /bin, /lib and so on.
 unpack_all()
 {
 	local first

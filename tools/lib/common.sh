@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Sourced by the scripts in tools/: paths, packages, results of tests.
+# Sourced by the scripts in tools/: paths, packages and test results.
 
 # shellcheck disable=SC2034  # used by those who source this
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
-# Everything that is big and can be made again lives here, never in the
-# checkout.
+# Directory of large files that can be rebuilt. They are never in the checkout.
 CACHE=${MXE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/mxe}
 
 ME=${0##*/}
@@ -24,8 +23,8 @@ die()
 	exit 2
 }
 
-# no_arguments "$@" <<TEXT: for a script that takes none but --help, which prints
-# the text.
+# no_arguments "$@" <<TEXT: rejects all arguments but --help, which prints the
+# text.
 no_arguments()
 {
 	case ${1:-} in
@@ -39,7 +38,8 @@ no_arguments()
 	die "takes no arguments (see --help)"
 }
 
-# The newest kernel version whose headers are installed; KVER overrides.
+# Prints the newest kernel version whose headers are installed. KVER overrides
+# it.
 kernel_version()
 {
 	if [ -n "${KVER:-}" ]; then
@@ -61,7 +61,7 @@ kernel_version()
 	done | sort -uV | tail -n 1
 }
 
-# The build directory of kernel version $1.
+# Prints the build directory of kernel version $1.
 kernel_dir()
 {
 	local d
@@ -74,13 +74,13 @@ kernel_dir()
 	return 1
 }
 
-# installed PACKAGE: on this machine.
+# installed PACKAGE: passes if the package is installed on this machine.
 installed()
 {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# system_apt ARGUMENT...: apt-get, which asks nothing, for this machine.
+# system_apt ARGUMENT...: runs apt-get on this machine without questions.
 system_apt()
 {
 	local sudo=()
@@ -89,8 +89,8 @@ system_apt()
 		-o DPkg::Lock::Timeout=300 "$@" </dev/null
 }
 
-# need_packages PACKAGE...: have apt-get install those that are missing, for what is
-# no part of "make deps".
+# need_packages PACKAGE...: installs missing packages that are not part of "make
+# deps" with apt-get.
 need_packages()
 {
 	local p missing=()
@@ -103,7 +103,7 @@ need_packages()
 		die "apt-get cannot install them"
 }
 
-# gnu_arch ARCH: what the tools call the machine that Debian calls so.
+# gnu_arch ARCH: prints the GNU name of a Debian architecture.
 gnu_arch()
 {
 	case $1 in
@@ -112,15 +112,15 @@ gnu_arch()
 	esac
 }
 
-# now: seconds since the epoch with milliseconds, as an integer.
+# now_ms: prints the time since the epoch in milliseconds.
 now_ms()
 {
 	printf '%s\n' "$((${EPOCHREALTIME/./} / 1000))"
 }
 
-# copy_sources DIR: bring the kernel sources in DIR up to date, leaving what was
-# built there. A file with the same content keeps its time, so that only what has
-# changed is built again, in another clone at the same place too.
+# copy_sources DIR: updates the kernel sources in DIR and keeps the build
+# products. A file with the same content keeps its time, so that only changes
+# are rebuilt, even if another clone is at the same path.
 copy_sources()
 {
 	local f
@@ -140,15 +140,15 @@ copy_sources()
 	done
 }
 
-# style_dir: where "tools/check style" builds for the kernel version KVER. "tools/check"
-# has the unit tests use what is built there of user space.
+# style_dir: prints the directory in which "tools/check style" builds for the
+# kernel KVER. The unit tests of "tools/check" use its build of user space.
 style_dir()
 {
 	printf '%s\n' "$CACHE/style/$(printf '%s' "$TOP" | sha256sum | cut -c 1-8)-$KVER"
 }
 
-# result ok|"not ok"|skip NAME [REASON]: one line for the reader, one for the
-# count.
+# result ok|"not ok"|skip NAME [REASON]: prints one line, and adds one to the
+# results that are counted.
 result()
 {
 	case $1 in
@@ -158,11 +158,12 @@ result()
 	printf '%s\t%s\n' "$1" "$2" >>"${MXE_RESULTS:-/dev/null}"
 }
 
-# tap_results PREFIX FILE STATUS: the results of a program that printed FILE and
-# ended with STATUS. Its TAP lines are tests; without any, the program is one test.
-# A status that is not 0 is a failure even if no line says so. PREFIX "unit" is
-# the output of many programs, with lines "# NAME" between them; only there
-# failures are shown at length, others print FILE themselves.
+# tap_results PREFIX FILE STATUS: adds the results of a program that printed
+# FILE and exited with STATUS. Its TAP lines are tests. Without any, the program
+# is one test. A non-zero status is a failure even if no line reports one. With
+# PREFIX "unit", FILE is the output of several programs, with lines "# NAME"
+# between them, and failures are printed in full. Other callers print FILE
+# themselves.
 tap_results()
 {
 	local verdict name reason status=$3 bad=0 lines=0
@@ -203,7 +204,8 @@ tap_results()
 	fi
 }
 
-# guest_results PREFIX FILE: the results that tests/verbs/run-in-vm printed.
+# guest_results PREFIX FILE: adds the results that tests/verbs/run-in-vm
+# printed.
 guest_results()
 {
 	local line verdict name
@@ -221,8 +223,8 @@ guest_results()
 	done <"$2"
 }
 
-# Each part of the tests begins with this: when it runs by itself it counts by
-# itself, and counts at the end.
+# Each part of the tests calls this first. A part that runs alone counts its
+# results and prints the counts at the end.
 results_begin()
 {
 	[ -z "${MXE_RESULTS:-}" ] || return 0
@@ -231,8 +233,8 @@ results_begin()
 	RESULTS_OWN=1
 }
 
-# results_end: print the count if it is ours to print; fails if a test did, or
-# if there was none.
+# results_end: prints the counts if results_begin started the count here. Fails
+# if a test failed or none ran.
 results_end()
 {
 	local passed failed skipped
@@ -253,10 +255,11 @@ results_end()
 	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
-# clang_arguments VERSION: those of kbuild, a line each, for building modules by
-# clang VERSION with headers that are configured for Debian's gcc: what differs.
-# (These name the segment of per-CPU data twice, which only gcc passes over.)  The
-# result is for its warnings, not for loading.
+# clang_arguments VERSION: prints the arguments of kbuild, one a line, with
+# which clang VERSION builds modules for headers that are configured for
+# Debian's gcc. (These headers name the segment of per-CPU data twice, which
+# only gcc ignores.) The modules are built for the warnings of clang and are not
+# loadable.
 clang_arguments()
 {
 	printf '%s\n' LLVM=1 CC=clang LD=ld.lld \

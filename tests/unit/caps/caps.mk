@@ -14,8 +14,8 @@ $(BIN)/t_selftest: override LDLIBS += -Wl,--wrap=nanosleep
 $(BIN)/t_caps: $(addprefix $(UNIT)/$(CAPS)/,ask.o class.o json.o main.o print.o)
 $(BIN)/t_selftest: $(addprefix $(UNIT)/$(CAPS)/,json.o loop.o operands.o post.o \
 	report.o selftest.o)
-# With libibverbs_exp and the fake ConnectX of tests/unit/exp.  EXP_OBJS is set by
-# exp.mk, which is read later.
+# Linked with libibverbs_exp and the fake ConnectX of tests/unit/exp. exp.mk,
+# which is read later, sets EXP_OBJS.
 .SECONDEXPANSION:
 $(BIN)/t_selftest_mlx5: override LDLIBS += -pthread
 $(BIN)/t_selftest_mlx5: $(addprefix $(UNIT)/$(CAPS)/,operands.o post.o) \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# mxe-caps, on what is there: mxe in two namespaces, the kernel's rxe, and siw,
-# which has no atomics, where the kernel has it.
+# mxe-caps on mxe in two namespaces, on the kernel's rxe, and on siw, which has
+# no atomics, if the kernel has siw.
 
 # shellcheck disable=SC2015,SC2317  # functions that "check" runs
 
@@ -23,7 +23,7 @@ undo()
 	return "$rc"
 }
 
-# status WANT OPTION...: of mxe-caps.
+# status WANT OPTION...: runs mxe-caps and checks its exit status.
 status()
 {
 	local want=$1
@@ -32,7 +32,7 @@ status()
 	is $? "$want" "status of mxe-caps $*" || diag "$(cat "$OUT")"
 }
 
-# valid: JSON on standard input.
+# valid: passes if standard input is JSON.
 valid()
 {
 	perl -MJSON::PP -e 'local $/; decode_json(<STDIN>)'

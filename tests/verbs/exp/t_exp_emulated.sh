@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The programs of the experimental verbs on the kernel's rxe, where their masked
-# atomics are emulated: against itself, and against an mxe at the other end of the
-# wire, where they contend with native ones. rxe0 is in the initial namespace.
+# atomics are emulated: rxe against itself, and against an mxe device at the
+# other end of the wire, where emulated and native atomics contend. rxe0 is in
+# the initial namespace.
 
 # shellcheck disable=SC2015,SC2317  # functions that "check" runs
 
@@ -15,7 +16,8 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# run WHAT DEVICE DEVICE PROGRAM...: one line, and what has failed.
+# run WHAT DEVICE DEVICE PROGRAM...: one test; prints the failures of the
+# program.
 run()
 {
 	local what=$1 a=$2 b=$3

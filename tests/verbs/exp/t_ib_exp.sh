@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# ib_exp's class: what it says of mxe, of the kernel's rxe and of a device without
-# atomics; other namespaces, other names, the parameter, coming and going.
+# The sysfs class of ib_exp: its values for mxe, for the kernel's rxe and for a
+# device without atomics; namespaces, renaming, the module parameter, and adding
+# and removing devices.
 
 # shellcheck disable=SC2015,SC2317  # functions that "check" runs
 
@@ -16,7 +17,8 @@ cd "$(dirname "$0")" || exit
 
 C=/sys/class/infiniband_exp
 
-# says DEVICE CMP_SWAP FETCH_ADD ATOMIC_CAP MASKED_CAP SIZES REPLY RETRIES REASON
+# says DEVICE CMP_SWAP FETCH_ADD ATOMIC_CAP MASKED_CAP SIZES REPLY RETRIES
+# REASON: checks the attributes of a device.
 says()
 {
 	local dev=$1 file
@@ -29,7 +31,7 @@ says()
 	done
 }
 
-# load PARAMETER...: ib_exp anew, and mxe without devices.
+# load PARAMETER...: reloads ib_exp, and mxe without devices.
 load()
 {
 	topo_down
@@ -47,7 +49,7 @@ undo()
 	return "$rc"
 }
 
-# gone DEVICE: soon, what takes a device away does not wait.
+# gone DEVICE: passes once the device is removed, which is asynchronous.
 gone()
 {
 	soon [ ! -e $C/"$1" ]

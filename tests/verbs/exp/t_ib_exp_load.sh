@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Kernel queue pairs that contend by masked atomics, natively and emulated: what
-# all of it adds up to. Then devices and modules go while requests are in flight.
-# rxe0 is in the initial namespace, where rxe has to be, its wire ends at mxe3.
+# Kernel queue pairs that contend with native and emulated masked atomics;
+# checks the sums. Then devices and modules are removed while requests are in
+# flight. rxe0 is in the initial namespace, because rxe works only there, and
+# its wire ends at mxe3.
 
 # shellcheck disable=SC2015,SC2317  # functions that "check" runs
 
@@ -25,7 +26,7 @@ set_up()
 		ip netns exec h1 rdma link add mxe3 type mxe netdev eth1
 }
 
-# load PARAMETER...: the test module; it says more in the kernel log.
+# load PARAMETER...: loads the test module. Details are in the kernel log.
 load()
 {
 	echo "mxe-test: load $*" >/dev/kmsg
@@ -40,7 +41,7 @@ unload()
 	rmmod ib_exp_test
 }
 
-# contend PARAMETER...: to the end, then unloaded.
+# contend PARAMETER...: runs the test module to its end and unloads it.
 contend()
 {
 	check "contend $*" load "$@" || return
@@ -50,7 +51,7 @@ contend()
 	check '... unloaded' unload
 }
 
-# runs: requests complete.
+# runs: passes if requests complete.
 runs()
 {
 	soon completed_more_than $(($(<$D/completed) + 20))
@@ -61,7 +62,7 @@ completed_more_than()
 	[ "$(<$D/completed)" -gt "$1" ]
 }
 
-# ended: every request has completed, and nobody was wrong.
+# ended: passes if every request has completed with the correct value.
 ended()
 {
 	soon grep -qx 0 $D/running && [ "$(<$D/posted)" = "$(<$D/completed)" ] &&
@@ -70,7 +71,8 @@ ended()
 	return 1
 }
 
-# takes_away NAME PARAMETER... -- COMMAND...: a device, in flight.
+# takes_away NAME PARAMETER... -- COMMAND...: the command removes a device while
+# requests are in flight.
 takes_away()
 {
 	local name=$1 args=()
@@ -92,8 +94,8 @@ takes_away()
 set_up || bail_out "no devices"
 soon topo_gid mxe1 :ffff:0a4d: && soon topo_gid rxe0 :ffff:0a4e: &&
 	soon topo_gid mxe3 :ffff:0a4e: || bail_out "no GIDs"
-# Who waits for the lock asks for it all the time, so few have to wait; User Mode
-# Linux has one processor and little patience on it.
+# A waiter polls the lock all the time, so there are few waiters. User Mode
+# Linux has one CPU and stalls easily.
 N=${MXE_UML:+10}
 DEPTH=8
 [ -z "${MXE_UML:-}" ] || DEPTH=1

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# mxe-caps --selftest on mxe, on mxe with big-endian replies only, on the kernel's
-# rxe, where masked atomics are emulated, and on siw, which has no atomics.  That
-# the self-test finds wrong results is tested by tests/unit/caps/t_selftest.c.
+# mxe-caps --selftest on mxe, on mxe with big-endian replies only, on the
+# kernel's rxe, where masked atomics are emulated, and on siw, which has no
+# atomics. tests/unit/caps/t_selftest.c tests that the self-test detects wrong
+# results.
 
 # shellcheck disable=SC2015,SC2120,SC2317  # functions that "check" runs
 
@@ -15,7 +16,8 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# selftest WANT DEVICE OPTION...: REPORT is what it prints.
+# selftest WANT DEVICE OPTION...: runs the self-test and sets REPORT to its
+# output.
 selftest()
 {
 	local want=$1
@@ -24,19 +26,20 @@ selftest()
 	is $? "$want" "status of mxe-caps --selftest $*" || diag "$REPORT"
 }
 
-# line BACKEND OPERATION BYTES QP REPLY RESULT: the report has it.
+# line BACKEND OPERATION BYTES QP REPLY RESULT: passes if the report has this
+# line.
 line()
 {
 	like "$REPORT" "^$1 +$2 +$3 +$4 +$5 +$6" "$1: $2 of $3 bytes, $4: $6"
 }
 
-# with_module PARAMETER...: mxe is loaded with them, and there are no hosts.
+# with_module PARAMETER...: reloads mxe with the parameters, without hosts.
 with_module()
 {
 	topo_down && rmmod mxe && insmod "$MODULES/kernel/mxe/mxe.ko" "$@"
 }
 
-# valid: JSON on standard input.
+# valid: passes if standard input is JSON.
 valid()
 {
 	perl -MJSON::PP -e 'local $/; decode_json(<STDIN>)'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What Documentation/security.rst promises and no other test shows: what keys tell,
-# and what a process without privileges may do.
+# The guarantees of Documentation/security.rst that no other test covers:
+# information in keys, and the rights of an unprivileged process.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -12,7 +12,7 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# whole COMMAND...: passes if it printed TAP to its end, and all passed.
+# whole COMMAND...: passes if the command printed complete TAP without failures.
 whole()
 {
 	local out
@@ -26,7 +26,8 @@ nobody()
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 }
 
-# refused COMMAND...: as nobody, for want of privileges.
+# refused COMMAND...: passes if the command fails as nobody for lack of
+# privileges.
 refused()
 {
 	local out
@@ -35,7 +36,8 @@ refused()
 	return 1
 }
 
-# in_group MAXIMUM COMMAND...: in a control group with that for mxe1.
+# in_group MAXIMUM COMMAND...: runs a command in a control group with this limit
+# for mxe1.
 in_group()
 {
 	local max=$1
@@ -66,7 +68,7 @@ check '... root does' rdma link add mxe7 type mxe netdev dummy7
 check 'nobody deletes it' refused rdma link del mxe7
 check '... root does' rdma link del mxe7
 ip link del dummy7
-# Root of a user namespace may make a netdev there, but no RDMA device.
+# The root user of a user namespace may make a netdev in it, but no RDMA device.
 check 'a netdev in a namespace of his own' nobody unshare -Urn \
 	ip link add dummy7 type dummy
 check '... and no link on it' refused unshare -Urn sh -c \

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# What devices have counted. From netlink, for which the driver is asked: sysfs
-# repeats what it read in the last 10 ms, by a clock that may stand still for longer
-# where a processor of an emulated machine does. Sourced by topo.sh and pair.sh.
+# Counters of devices. Reads them through netlink, which asks the driver. sysfs
+# caches a value for 10 ms of a clock that may stall in an emulated machine.
+# Sourced by topo.sh and pair.sh.
 
-# counted NAME...: the sum of these counters in what "rdma statistic show" prints.
+# counted NAME...: prints the sum of these counters in "rdma statistic show".
 counted()
 {
 	awk -v RS='[ \n]+' -v names="$*" '
@@ -15,7 +15,7 @@ counted()
 		END { printf "%.0f\n", sum; exit !seen }'
 }
 
-# counter DEVICE NAME
+# counter DEVICE NAME: prints a counter.
 counter()
 {
 	rdma statistic show link "$1/1" | counted "$2"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# delayed.sh FUNCTION[,FUNCTION...] TEST...: a test that needs look-ups of xa_load()
-# in those functions to be held by mxe_delay.ko. The compiler may have made the first
-# one part of the next.
+# delayed.sh FUNCTION[,FUNCTION...] TEST...: runs a test while mxe_delay.ko
+# delays the look-ups of xa_load() in these functions. The compiler may have
+# inlined the first function into the next one.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# A file system on a disk of another host. Sourced, after pair.sh and tap.sh.
+# A file system on a disk of the other host. Sourced, after pair.sh and tap.sh.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -19,12 +19,13 @@ disk_make()
 	mkfs.ext4 -q "$1" && disk_mount "$1"
 }
 
-# disk_write_read DISK MIB: random data, as it comes back from the other host.
+# disk_write_read DISK MIB: writes random data to the other host and reads it
+# back.
 disk_write_read()
 {
 	dd if=/dev/urandom of=$DISK_FILE bs=1M count="$2" 2>/dev/null &&
 		cp $DISK_FILE $DISK_MNT/data && umount $DISK_MNT || return
-	# Nothing of it is here any more: the disk is read.
+	# Drops the page cache, so that the data are read from the disk.
 	echo 3 >/proc/sys/vm/drop_caches
 	disk_mount "$1" && cmp $DISK_FILE $DISK_MNT/data
 }
@@ -34,13 +35,13 @@ disk_check()
 	umount $DISK_MNT && fsck.ext4 -fn "$1" && disk_mount "$1"
 }
 
-# What is written back later fails silently but for this.
+# Only the kernel log shows a failed writeback.
 disk_no_errors()
 {
 	! dmesg | grep "I/O error, dev ${1#/dev/}"
 }
 
-# disk_work DISK: all of it, also with packets lost.
+# disk_work DISK: runs all tests, also with packet loss.
 disk_work()
 {
 	check 'a file system' disk_make "$1"

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Two hosts h1 and h2 for tests that do not care whether these are namespaces
-# (tools/two-hosts) or machines (tools/vm --pair). Sourced, it gives the functions
-# below. In a pair of machines the test runs on h1 and reaches h2 by a TCP port
-# where this very script listens:
+# Two hosts h1 and h2 for tests that run both in namespaces (tools/two-hosts)
+# and in two machines (tools/vm --pair). Sourced, it defines the functions
+# below. In a pair of machines the test runs on h1 and reaches h2 through a TCP
+# port on which this script listens:
 #
-#	pair.sh serve	run what the other machine sends, until it says so
+#	pair.sh serve	run the commands of the other machine until it ends
 
 PAIR_PORT=7700
 PAIR_PEER=10.77.0.2
@@ -15,8 +15,9 @@ PAIR_PEER=10.77.0.2
 # shellcheck source=tests/verbs/lib/counters.sh
 . "${BASH_SOURCE[0]%/*}/counters.sh"
 
-# on HOST COMMAND...: run it there; its output, a line as soon as it comes, which
-# mawk would not do, and its exit status. The host "-" is this shell's.
+# on HOST COMMAND...: runs a command on a host and returns its exit status.
+# Passes on each line of output immediately, which mawk would not do. The host
+# "-" is that of this shell.
 on()
 {
 	local host=$1
@@ -36,7 +37,8 @@ on()
 	fi
 }
 
-# dev HOST: the name of its RDMA device; address HOST: its IPv4 address.
+# dev HOST: prints the name of its RDMA device. address HOST: prints its IPv4
+# address.
 dev()
 {
 	[ -n "${MXE_PAIR:-}" ] && echo mxe0 || echo "mxe${1#h}"
@@ -47,14 +49,15 @@ address()
 	echo "10.77.0.${1#h}"
 }
 
-# ended [PID]: a process of this shell was named, and has ended.
+# ended [PID]: passes if the process, a child of this shell, was given and has
+# ended.
 ended()
 {
 	[ -n "${1:-}" ] && ! kill -0 "$1" 2>/dev/null
 }
 
-# What a shell on a host runs for a second: it looks again and again, with no or one
-# process each time, since to start processes there is what takes time.
+# Scripts that a shell on a host runs for up to a second. They poll with at most
+# one process for each try, because starting processes is slow on the host.
 # shellcheck disable=SC2016  # for the other shell
 LISTENS='for i in {1..10}; do
 	for file in /proc/net/tcp /proc/net/tcp6; do
@@ -74,8 +77,8 @@ CM_LISTENS='for i in {1..5}; do
 done
 exit 1'
 
-# listens_by WHAT SCRIPT HOST WORD [PID]: until the script succeeds there, or the
-# process has ended.
+# listens_by WHAT SCRIPT HOST WORD [PID]: waits until the script succeeds on the
+# host or the process has ended.
 listens_by()
 {
 	local tries
@@ -87,8 +90,8 @@ listens_by()
 	return 1
 }
 
-# listens HOST PORT [PID]: wait until somebody listens there on that TCP port, or
-# the process that should have ended.
+# listens HOST PORT [PID]: waits until a process listens on that TCP port of the
+# host, or until the process PID, which should listen, has ended.
 listens()
 {
 	local hex
@@ -96,13 +99,13 @@ listens()
 	listens_by "port $2" "$LISTENS" "$1" "$hex" "${3:-}"
 }
 
-# cm_listens HOST PORT [PID]: the same, on that port of the RDMA CM.
+# cm_listens HOST PORT [PID]: the same for that port of the RDMA CM.
 cm_listens()
 {
 	listens_by "CM port $2" "$CM_LISTENS" "$1" "$2" "${3:-}"
 }
 
-# gid_index HOST: of its IPv4 address, as soon as its device has it.
+# gid_index HOST: prints the index of its IPv4 GID once its device has it.
 gid_index()
 {
 	# shellcheck disable=SC2016  # for the other shell
@@ -119,8 +122,8 @@ gid_index()
 		exit 1' "$(dev "$1")"
 }
 
-# both WAIT PORT SERVER CLIENT: command lines, the server on h2 and the client on
-# h1, once WAIT says that somebody listens. Passes if both do.
+# both WAIT PORT SERVER CLIENT: runs the command line SERVER on h2, and CLIENT
+# on h1 once WAIT reports a listener. Passes if both do.
 both()
 {
 	local out pid rc
@@ -140,15 +143,17 @@ both()
 	return "$rc"
 }
 
-# pingpong NAME ARGUMENT...; perf NAME ARGUMENT...: a program of libibverbs's
-# examples or of perftest, on both; perf_cm NAME ARGUMENT...: connected by RDMA CM.
-# D1, D2, G1 and G2 are the devices and GID indices (dev, gid_index).
+# pingpong NAME ARGUMENT... and perf NAME ARGUMENT... run a program of
+# libibverbs's examples or of perftest on both hosts. perf_cm NAME ARGUMENT...
+# connects by RDMA CM. D1, D2, G1 and G2 are the devices and GID indices (dev,
+# gid_index).
 pingpong()
 {
 	local name=$1 tries out
 	shift
-	# They give up after half a second without an answer, and cannot be told
-	# otherwise; an emulated machine of two on a busy host may be away longer.
+	# The program gives up after half a second without an answer, which is
+	# not configurable. On a busy host, one of two emulated machines may
+	# stall for longer.
 	for tries in 1 2 3 4 5; do
 		out=$(both listens 18515 "$name -d $D2 -g $G2 $*" \
 			"$name -d $D1 -g $G1 $* 10.77.0.2") && return
@@ -164,7 +169,8 @@ perf()
 {
 	local name=$1
 	shift
-	# -u: a second, where a host may be away for longer than 67 ms times seven.
+	# -u 18: a timeout of one second. A host may stall for longer than seven
+	# retries of the default, 67 ms.
 	both listens 18515 "$name -F -d $D2 -x $G2 -p 18515 -u 18 $*" \
 		"$name -F -d $D1 -x $G1 -p 18515 -u 18 $* 10.77.0.2"
 }
@@ -177,7 +183,7 @@ perf_cm()
 		"$name -F -R -d $D1 -x $G1 -p 18515 $* 10.77.0.2"
 }
 
-# retries: how often the two hosts sent again what the other did not get.
+# retries: prints the number of retransmissions of the two hosts.
 retries()
 {
 	local host
@@ -186,22 +192,22 @@ retries()
 	done | counted rcvd_nak_sequence implied_nak retransmit_timeouts
 }
 
-# What h1's end of the wire has dropped.
+# lost: prints the number of packets that h1's end of the wire has dropped.
 lost()
 {
 	on h1 tc -s qdisc show dev eth0 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'
 }
 
-# Something was lost and had to be sent again, since RETRIES were counted.
+# Passes if packets were lost and retransmitted since RETRIES was read.
 was_bad()
 {
 	[ "$(lost)" -gt 0 ] && [ "$(retries)" -gt "$RETRIES" ]
 }
 
-# bad_wire COMMAND...: in rounds, while h1's end of the wire loses 1 % of what it
-# sends, until something was lost and had to be sent again. How many rounds that
-# takes is chance: a GSO batch is lost as one, and of a lost acknowledgement
-# nobody need ever know.
+# bad_wire COMMAND...: repeats the command, while h1's end of the wire loses 1 %
+# of its packets, until a packet was lost and retransmitted. The number of
+# rounds is chance: a GSO batch is lost as one packet, and a lost
+# acknowledgement may have no effect.
 bad_wire()
 {
 	local rc
@@ -214,7 +220,7 @@ bad_wire()
 	return $rc
 }
 
-# One connection: the command line, and what it printed and returned.
+# Serves one connection: reads the command line, prints its output and status.
 pair_answer()
 {
 	local line

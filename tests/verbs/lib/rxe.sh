@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The kernel's rxe beside mxe. It works in the initial namespace only, so that is
-# where its end of a wire is. Sourced after topo.sh.
+# The kernel's rxe beside mxe. rxe works in the initial namespace only, so its
+# end of a wire is there. Sourced after topo.sh.
 
-# rxe_wire NETDEV HOST PEER NETWORK: a wire from NETDEV in the initial namespace
-# to PEER in HOST. Their addresses are NETWORK.1 and NETWORK.2.
+# rxe_wire NETDEV HOST PEER NETWORK: makes a wire from NETDEV in the initial
+# namespace to PEER in HOST, with the addresses NETWORK.1 and NETWORK.2.
 rxe_wire()
 {
 	ip link add "$1" mtu 4200 type veth peer name "$3" mtu 4200 netns "$2" ||
 		return
-	# Its link-local address, a GID, is good at once.
+	# Makes its link-local address, which is a GID, valid at once.
 	sysctl -qw "net.ipv6.conf.$1.accept_dad=0"
 	ip addr add "$4.1/24" dev "$1" && ip link set "$1" up &&
 		ip -n "$2" addr add "$4.2/24" dev "$3" && ip -n "$2" link set "$3" up
 }
 
-# rxe_add NAME NETDEV: a device of rxe on that netdev.
+# rxe_add NAME NETDEV: adds an rxe device on a netdev.
 rxe_add()
 {
 	rdma link add "$1" type rxe netdev "$2"
 }
 
-# rxe_dummy NETDEV: rxe0 on an interface that leads nowhere.
+# rxe_dummy NETDEV: makes rxe0 on a dummy interface.
 rxe_dummy()
 {
 	modprobe -a rdma_rxe dummy 2>/dev/null
@@ -30,7 +30,7 @@ rxe_dummy()
 		rxe_add rxe0 "$1"
 }
 
-# rxe_down [NETDEV...]: rxe0 and rxe1, these netdevs and the module go.
+# rxe_down [NETDEV...]: removes rxe0 and rxe1, these netdevs and the module.
 rxe_down()
 {
 	local name rc=0
@@ -44,8 +44,8 @@ rxe_down()
 	return $rc
 }
 
-# rxe_mxe_up: instead of the two hosts, rxe0 in the initial namespace and mxe2 in
-# h2, joined by a wire with the addresses that the hosts have.
+# rxe_mxe_up: replaces the two hosts by rxe0 in the initial namespace and mxe2
+# in h2, joined by a wire with the addresses of the hosts.
 rxe_mxe_up()
 {
 	topo_down
@@ -58,7 +58,7 @@ rxe_mxe_up()
 		topo_gids rxe0 mxe2
 }
 
-# rxe_mxe_down: the wire goes with h2.
+# rxe_mxe_down: removes these. The wire is removed with h2.
 rxe_mxe_down()
 {
 	local rc=0

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Waiting for what others do in their own time, or chance. Sourced by topo.sh and
-# pair.sh.
+# Waits for asynchronous events and for chance. Sourced by topo.sh and pair.sh.
 
-# nap SECONDS: sleeps, without a process, which takes an emulated machine as long as many
-# tests wait.
+# nap SECONDS: sleeps without starting a process, which is slow in an emulated
+# machine.
 exec {NAP}<> <(:)
 nap()
 {
@@ -13,8 +12,9 @@ nap()
 	return 0
 }
 
-# soon COMMAND...: until it succeeds. The limit is for what never happens: a busy
-# machine may stand still for many seconds, and that is no failure of the module.
+# soon COMMAND...: repeats a command until it succeeds. The limit catches events
+# that never happen. It is long, because a busy machine may stall for many
+# seconds without a fault of the module.
 soon()
 {
 	local end=$((SECONDS + 120))
@@ -27,9 +27,9 @@ soon()
 	done
 }
 
-# rounds CONDITION COMMAND...: the command, until the condition, which is a
-# command too and comes by chance, holds. It fails if the command does, and after
-# as many rounds as only what never happens takes.
+# rounds CONDITION COMMAND...: repeats COMMAND until CONDITION, a command whose
+# success is chance, passes. Fails if COMMAND fails, or after so many rounds
+# that CONDITION can be considered impossible.
 rounds()
 {
 	local condition=$1 round

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The two hosts of tools/two-hosts for a test. Sourced, it gives the functions
-# below; run, it makes the hosts and runs a command:
+# The two hosts of tools/two-hosts for a test. Sourced, it defines the functions
+# below. Executed, it makes the hosts and runs a command:
 #
 #	topo.sh COMMAND [ARGUMENT...]
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd -P)
-# Where kernel/*/*.ko are those of the kernel that runs.
+# The directory in which kernel/*/*.ko are for the running kernel.
 # shellcheck disable=SC2034  # for those who source this
 MODULES=${MXE_MODULES:-$TOP}
 # shellcheck source=tests/verbs/lib/soon.sh
@@ -15,9 +15,10 @@ MODULES=${MXE_MODULES:-$TOP}
 # shellcheck source=tests/verbs/lib/counters.sh
 . "$TOP/tests/verbs/lib/counters.sh"
 
-# topo_gid DEVICE PATTERN: it has a GID like that. topo_active DEVICE: its port is.
-# topo_gone DEVICE: it is removed. These are asked often and start no processes,
-# which in an emulated machine take a tenth of a second each.
+# topo_gid DEVICE PATTERN: passes if a GID of the device matches. topo_active
+# DEVICE: passes if its port is active. topo_gone DEVICE: passes if it is
+# removed. These are called often and start no processes, which would take a
+# tenth of a second each in an emulated machine.
 topo_gid()
 {
 	local file gid
@@ -40,8 +41,8 @@ topo_gone()
 	[ ! -e "/sys/class/infiniband/$1" ]
 }
 
-# topo_gids DEVICE...: until each is active and has the GIDs of its IPv4 and IPv6
-# addresses.
+# topo_gids DEVICE...: waits until each device is active and has the GIDs of its
+# IPv4 and IPv6 addresses.
 topo_gids()
 {
 	local dev
@@ -52,13 +53,12 @@ topo_gids()
 	done
 }
 
-# Hosts that are there already, as tests/verbs/run-in-vm has made them, are
-# taken as they are.
+# Uses existing hosts, as tests/verbs/run-in-vm has made them, without changes.
 topo_up()
 {
 	[ -e /run/netns/h1 ] || "$TOP/tools/two-hosts" up || return
-	# The core tries for a second to find the way to a peer when a queue pair
-	# is connected: know it before.
+	# When a queue pair is connected, the core waits up to a second for
+	# address resolution. Resolve the addresses in advance.
 	topo_gids mxe1 mxe2 && soon ip netns exec h1 sh -c \
 		'for a in 10.77.0.2 fd77::2; do busybox ping -c 1 $a || exit; done'
 }
@@ -68,7 +68,7 @@ topo_down()
 	"$TOP/tools/two-hosts" down
 }
 
-# topo_gid_index DEVICE: of its IPv4 address.
+# topo_gid_index DEVICE: prints the index of its IPv4 GID.
 topo_gid_index()
 {
 	local f gid
@@ -80,8 +80,8 @@ topo_gid_index()
 	done
 }
 
-# topo_listens PORT PID: wait until somebody listens on that TCP port in the
-# network namespace of that process. (ss takes seconds in an emulated machine.)
+# topo_listens PORT PID: waits until a process listens on that TCP port in the
+# network namespace of process PID. (ss takes seconds in an emulated machine.)
 topo_listens()
 {
 	local hex tries line file
@@ -98,7 +98,8 @@ topo_listens()
 	return 1
 }
 
-# topo_neighbours: who the other host is need not be asked on the wire.
+# topo_neighbours: adds permanent neighbour entries, so that no resolution is
+# needed.
 topo_neighbours()
 {
 	local i peer mac
@@ -112,8 +113,8 @@ topo_neighbours()
 	done
 }
 
-# topo_netem ARGUMENT...: the queueing discipline, in both directions. What is lost
-# are RoCE's packets: it is not told whether ARP's arrive.
+# topo_netem ARGUMENT...: sets the queueing discipline in both directions. Only
+# RoCE packets can be lost, because neighbour entries are permanent.
 topo_netem()
 {
 	local n

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# For tests that stop the traffic of a connection: t_traffic in the background, whose
-# output is in $TRAFFIC_OUT.  Sourced behind topo.sh and tap.sh.
+# For tests that stop the traffic of a connection: runs t_traffic in the
+# background with its output in $TRAFFIC_OUT. Sourced after topo.sh and tap.sh.
 
 TRAFFIC_OUT=$(mktemp)
 trap 'rm -f "$TRAFFIC_OUT"' EXIT
@@ -12,7 +12,7 @@ traffic_runs()
 	grep -q running "$TRAFFIC_OUT"
 }
 
-# The connection is in use when this returns.
+# Returns when the connection carries traffic.
 traffic_start()
 {
 	t_traffic -s 60 run >"$TRAFFIC_OUT" 2>&1 &
@@ -20,7 +20,8 @@ traffic_start()
 	soon traffic_runs
 }
 
-# The traffic ends because packets are lost, not because its time is up.
+# Passes if the traffic ended because of packet loss and not because of a
+# time-out.
 traffic_stopped()
 {
 	wait "$TRAFFIC"
@@ -28,14 +29,14 @@ traffic_stopped()
 		grep -q 'stopped: transport retry counter exceeded' "$TRAFFIC_OUT"
 }
 
-# traffic_test_stop: a test that it does
+# traffic_test_stop: tests that the traffic stops.
 traffic_test_stop()
 {
 	traffic_stopped
 	report $? '... it stops the traffic' || diag "$(<"$TRAFFIC_OUT")"
 }
 
-# traffic_test_end: a test that nothing has gone wrong until now
+# traffic_test_end: tests that no error has occurred so far.
 traffic_test_end()
 {
 	kill "$TRAFFIC"

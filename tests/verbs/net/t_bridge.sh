@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # A link on a bridge whose host calls iptables for bridged frames
-# (net.bridge.bridge-nf-call-iptables=1): mxe must leave a frame to the bridge until
-# the bridge has learned its source and filtered it. Each filter is set while a
-# connection is in use, and has to stop it.
+# (net.bridge.bridge-nf-call-iptables=1). mxe must leave a frame to the bridge
+# until the bridge has learned its source and filtered it. Each filter is set
+# while a connection is in use and must stop it.
 
 # shellcheck disable=SC2317  # functions that "check" and "soon" run
 
@@ -33,7 +33,8 @@ bridge_up()
 		topo_gids mxe1 mxe2
 }
 
-# Neither host asks for the other's address, so no frame but RoCE's teaches the bridge.
+# Neither host resolves the address of the other, so only RoCE frames teach the
+# bridge.
 neighbours()
 {
 	ip -n h1 -batch - <<-EOF && ip -n h2 -batch - <<-EOF2
@@ -45,19 +46,20 @@ neighbours()
 	EOF2
 }
 
-# mac HOST NETDEV
+# mac HOST NETDEV: prints the MAC address.
 mac()
 {
 	ip netns exec "$1" cat "/sys/class/net/$2/address"
 }
 
-# more_than COUNT: mxe2 has received more packets than that.
+# more_than COUNT: passes if mxe2 has received more packets than that.
 more_than()
 {
 	[ "$(counter mxe2 rcvd_pkts)" -gt "$1" ]
 }
 
-# stops NAME COMMAND...: the command sets a filter that stops the traffic.
+# stops NAME COMMAND...: tests that the filter that the command sets stops the
+# traffic.
 stops()
 {
 	local name=$1
@@ -73,9 +75,9 @@ learned()
 	bridge -n h2 fdb show br br0 | grep -i "^$MAC1 dev eth0" | grep -qv permanent
 }
 
-# learns_again: whenever the bridge is told to forget who sends the traffic, it learns
-# that from the next packets. Several times: once it may be another frame that it
-# learns from.
+# learns_again: tests that the bridge learns the source of the traffic from the
+# next packets after its entry was deleted. Repeated, because the bridge may
+# also learn it from another frame once.
 learns_again()
 {
 	local round rcvd
@@ -90,7 +92,7 @@ learns_again()
 	done
 }
 
-# nft_drop HOOK: behind br_netfilter, whose hooks have priority 0
+# nft_drop HOOK: drops frames after br_netfilter, whose hooks have priority 0.
 nft_drop()
 {
 	ip netns exec h2 nft -f - <<-EOF

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# t_contend on a wire that loses, doubles and reorders packets.
+# t_contend on a wire that loses, duplicates and reorders packets.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -9,7 +9,7 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# both NAME: the sum of that counter over both devices.
+# both NAME: prints the sum of that counter over both devices.
 both()
 {
 	rdma statistic show link | counted "$1"
@@ -17,7 +17,7 @@ both()
 
 COUNTERS='retransmit_timeouts rcvd_nak_sequence duplicate_requests out_of_sequence'
 
-# The wire has done all that it does badly, which is chance.
+# Passes if every impairment of the wire has occurred, which is chance.
 # shellcheck disable=SC2317  # rounds runs it
 was_bad()
 {

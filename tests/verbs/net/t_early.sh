@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The shorter ways of received packets and of sent ones: that they are taken, and
-# that they are not where somebody else has a say, or only looks.
+# The early hooks for received packets and the bypass for sent packets: they are
+# used, except where a rule or hook could act on the packet or observe it.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -10,14 +10,14 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# nft_packets [FAMILY]: what the rule in h2 has counted
+# nft_packets [FAMILY]: prints the counter of the rule in h2
 nft_packets()
 {
 	ip netns exec h2 nft list table "${1:-inet}" mxe |
 		sed -n 's/.*counter packets \([0-9]*\).*/\1/p'
 }
 
-# nft_rule HOOK: count RoCE packets in h2 there
+# nft_rule HOOK: counts RoCE packets in h2 at a hook
 nft_rule()
 {
 	ip netns exec h2 nft -f - <<-EOF2
@@ -30,7 +30,7 @@ nft_rule()
 	EOF2
 }
 
-# ip_counter NAME: of the IP layer of h2
+# ip_counter NAME: prints a counter of the IP layer of h2
 ip_counter()
 {
 	ip netns exec h2 awk -v name="$1" '/^Ip:/ {
@@ -42,9 +42,10 @@ ip_counter()
 	}' /proc/net/snmp
 }
 
-# traffic: sets RCVD to the packets that mxe2 received meanwhile, EARLY and INGRESS
-# to those that came a short way and the shortest, IP to what the IP layer of h2
-# counted; SENT and DIRECT to the packets that mxe2 sent
+# traffic: sets RCVD to the packets that mxe2 received during the traffic, EARLY
+# and INGRESS to those that took the early hook and the ingress hook, IP to
+# those that the IP layer of h2 counted; SENT and DIRECT to the packets that
+# mxe2 sent
 traffic()
 {
 	local rcvd early ingress ip sent direct rc
@@ -62,7 +63,8 @@ traffic()
 	return $rc
 }
 
-# all COUNT: nearly all that were received; the first of a connection go the whole way
+# all COUNT: passes if COUNT is nearly all received packets. The first packets
+# of a connection take the slow path.
 all()
 {
 	[ "$1" -ge $((RCVD - 4)) ] && [ "$1" -gt 200 ]
@@ -97,7 +99,7 @@ report $? 'without rules'
 all "$INGRESS"
 report $? "... $INGRESS of $RCVD packets go the shortest way again"
 
-# Who looks at packets between the netdev and netfilter's rules.
+# Hooks that see packets between the netdev and the rules of netfilter.
 ip netns exec h2 nft -f - <<-EOF2
 	table netdev mxe {
 		chain c {
@@ -158,7 +160,7 @@ report $? 'without it'
 all "$INGRESS"
 report $? "... $INGRESS of $RCVD packets go the shortest way again"
 
-# What is sent.
+# Sent packets.
 is "$DIRECT" "$SENT" "... all $SENT that are sent, past the IP layer"
 for hook in postrouting output; do
 	check "a rule of $hook" nft_rule $hook
@@ -182,7 +184,7 @@ report $? '... traffic: who changes what the ICRC leaves out does no harm'
 is "$(nft_packets)" "$SENT" '... of which all have it'
 ip netns exec h2 nft delete table inet mxe
 
-# A path with a smaller MTU, which is for the IP layer to say.
+# A path with a smaller MTU, which only the IP layer handles.
 check 'a route with an MTU of 80' ip -n h2 route replace 10.77.0.1 dev eth0 \
 	src 10.77.0.2 mtu lock 80
 FAILS=$(ip_counter FragFails)
@@ -195,8 +197,8 @@ traffic
 report $? 'without that route'
 is "$DIRECT" "$SENT" '... all go past the IP layer again'
 
-# Packets that are sent in one go: together, taken apart by mxe; by the stack,
-# if it is to look at them one by one; and not together.
+# Packets that are sent as a GSO batch: split by mxe; split by the stack if it
+# must see them one by one; and not batched.
 
 # shellcheck disable=SC2317  # soon runs it
 early_more_than()
@@ -204,8 +206,8 @@ early_more_than()
 	[ "$(counter mxe2 rcvd_early_pkts)" -gt "$1" ]
 }
 
-# batches: 16 requests in one call, several times. Sets SENT and RCVD to how many GSO
-# batches mxe1 sent and mxe2 split meanwhile.
+# batches: posts 16 requests in one call, several times. Sets SENT and RCVD to
+# the GSO batches that mxe1 sent and mxe2 split.
 batches()
 {
 	local sent rcvd rc
@@ -242,8 +244,8 @@ report $? 'the same with gso=N'
 is "$SENT" 0 '... no GSO batch is sent'
 echo Y >/sys/module/mxe/parameters/gso
 
-# An address goes while a connection uses it: so does the route to it, and what
-# is sent there has no right to arrive.
+# An address is removed while a connection uses it, and with it the route.
+# Packets to it must no longer arrive.
 mxe-perf -d mxe1 -r mxe2 -n 10000000 -o write >/dev/null 2>&1 &
 PERF=$!
 EARLY=$(counter mxe2 rcvd_early_pkts)

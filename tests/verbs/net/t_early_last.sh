@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Rules of the lowest precedence (priority 2147483647) that are older than the link:
-# mxe's early hooks have the same priority, but must not take packets before such
-# a rule has seen them.
+# Rules of the lowest precedence (priority 2147483647) that are older than the
+# link. mxe's early hooks have the same priority, but must not take packets
+# before such a rule has seen them.
 
 # shellcheck disable=SC2317  # functions that "check" and "soon" run
 
@@ -17,7 +17,7 @@ cd "$(dirname "$0")" || exit
 
 LAST=2147483647
 
-# relink COMMAND...: mxe2 anew, made after the command.
+# relink COMMAND...: runs the command and then makes mxe2 anew.
 relink()
 {
 	rdma link del mxe2 && soon topo_gone mxe2 && "$@" &&
@@ -39,7 +39,7 @@ rule()
 	EOF
 }
 
-# packets FAMILY: what the rule has counted
+# packets FAMILY: prints the counter of the rule
 packets()
 {
 	ip netns exec h2 nft list table "$1" mxe |

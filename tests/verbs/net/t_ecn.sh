@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Congestion: a network that marks packets instead of dropping them.
+# Congestion control in a network that marks packets instead of dropping them.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -11,8 +11,8 @@ cd "$(dirname "$0")" || exit
 
 COUNTERS=(mxe2/rcvd_ecn_marked mxe2/sent_cnp mxe1/rcvd_cnp)
 
-# Packets were marked and the sender has been told, which is chance: notifications
-# are lost where requests are marked.
+# Passes if packets were marked and the sender was notified. This is chance,
+# because notifications can be lost where requests are marked.
 # shellcheck disable=SC2317  # rounds runs it
 was_told()
 {

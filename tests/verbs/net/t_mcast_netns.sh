@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# A netdev moves to another network namespace while a queue pair of its link is a
-# member of multicast groups. mxe leaves these groups when it removes the link, which
-# is after the move. The netdev is a member of some of the same groups in its new
-# namespace, for the kernel itself joins them; mxe must not end these memberships.
+# A netdev moves to another network namespace while a queue pair of its link is
+# a member of multicast groups. mxe leaves these groups when it removes the
+# link, which is after the move. In its new namespace the netdev is a member of
+# some of the same groups, because the kernel joins them. mxe must not end these
+# memberships.
 #
-# A second netdev, on which there is no link, shows how many users the groups have.
+# A second netdev without a link shows the number of users of the groups.
 
 # shellcheck disable=SC2016,SC2317  # awk programs, functions that "soon" runs
 
@@ -16,8 +17,8 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# users NETDEV GROUP: of the group on the netdev in h3, IPv4 or IPv6, GROUP as the
-# files of /proc/net write it
+# users NETDEV GROUP: prints the number of users of the group on the netdev in
+# h3. GROUP is IPv4 or IPv6, in the form of the files in /proc/net.
 users()
 {
 	ip netns exec h3 awk -v netdev="$1" -v group="$2" '
@@ -37,7 +38,7 @@ MEMBER=$JOIN_PID LINE=''
 read -r -u "${JOIN[0]}" LINE
 is "$LINE" joined 'a queue pair of mxe2 joins three groups'
 
-# Up at once, by the same message: the link is not removed in between.
+# The same message sets it up, so the link is not removed in between.
 check 'the other netdev moves' ip -n h2 link set other up netns h3
 check 'the netdev of mxe2 moves' ip -n h2 link set eth0 up netns h3
 check '... the link goes' soon topo_gone mxe2

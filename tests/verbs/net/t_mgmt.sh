@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Management: what an administrator does to netdevs, links and namespaces, and
-# what he is told (Documentation/management.rst).
+# Management: netdevs, links and namespaces, and the messages for the
+# administrator (Documentation/management.rst).
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -19,7 +19,7 @@ no_device()
 	[ ! -e "/sys/class/infiniband/$1" ]
 }
 
-# kind NAME SUBNET: a netdev NAME is in both hosts; links on it carry traffic.
+# kind NAME SUBNET: tests links on the netdevs NAME of both hosts.
 kind()
 {
 	local name=$1 net=$2 i
@@ -33,7 +33,7 @@ kind()
 	topo_gids k1 k2 || return
 	MXE_A=k1 MXE_B=k2 t_traffic -s 1 run || return
 	MXE_A=k1 MXE_B=k2 t_traffic -6 -s 1 run || return
-	# The links below are not disturbed.
+	# The other links are not disturbed.
 	MXE_A=mxe1 MXE_B=mxe2 t_traffic -s 1 run || return
 	for i in 1 2; do
 		ip -n h$i link del "$name" || return
@@ -54,7 +54,7 @@ for i in 1 2; do
 done
 check 'a second link, on a macvlan' kind macvl 11
 
-# A pair of their own as ports.
+# A pair of netdevs for ports.
 ip link add p1 mtu 4200 netns h1 type veth peer name p1 mtu 4200 netns h2
 ip link add p2 mtu 4200 netns h1 type veth peer name p2 mtu 4200 netns h2
 for i in 1 2; do
@@ -108,7 +108,7 @@ for i in 1 2; do
 	ip -n h$i link del vlan20
 done
 
-# ---- what is refused
+# ---- refused commands
 
 check_fails()
 {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Neighbours that nobody answers for any longer (ARP and neighbour discovery are
-# lost): acknowledged traffic is as good as an answer, in both directions.
+# Neighbours that do not answer any more (ARP and neighbour discovery are lost):
+# acknowledged traffic confirms them in both directions.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -10,9 +10,9 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# short_lived HOST: its neighbours have to prove that they are there every two seconds
-# or so, for two and then while six questions are asked: eight in all. A host that does
-# nothing for some of these, as on a busy machine, must not lose them.
+# short_lived HOST: neighbour entries expire after about two seconds without
+# confirmation, and six probes precede the loss of an entry. A busy machine that
+# stalls for some of this time must not lose them.
 short_lived()
 {
 	local dir
@@ -26,7 +26,7 @@ short_lived()
 	ip -n "$1" neigh flush dev eth0
 }
 
-# deaf HOST: it answers no questions.
+# deaf HOST: makes a host ignore neighbour requests.
 deaf()
 {
 	ip netns exec "$1" sh -c 'echo 8 >/proc/sys/net/ipv4/conf/eth0/arp_ignore' &&
@@ -40,13 +40,14 @@ deaf()
 		EOF2
 }
 
-# known HOST ADDRESS: found there, if not just now
+# known HOST ADDRESS: passes if the host has the neighbour, perhaps after a
+# while
 known()
 {
 	ip -n "$1" neigh show "$2" dev eth0 | grep -qE 'REACHABLE|STALE|DELAY'
 }
 
-# lost HOST ADDRESS
+# lost HOST ADDRESS: passes if the host has lost the neighbour
 # shellcheck disable=SC2317  # soon runs it
 lost()
 {
@@ -56,7 +57,7 @@ lost()
 
 topo_up || bail_out "cannot make the two hosts"
 OUT=$(mktemp -d)
-# Before traffic: what is known keeps the time that it was given.
+# Before the traffic: existing entries keep their original lifetime.
 for n in h1 h2; do
 	check "neighbours of $n live for two seconds" short_lived $n
 done
@@ -78,12 +79,12 @@ for n in 1 2; do
 		check "... h$n knows $a$((3 - n))" known h$n $a$((3 - n))
 	done
 done
-# Without traffic they do not last: it was that which kept them.
+# Without traffic the entries expire, so the traffic has kept them.
 for a in 10.77.0.2 fd77::2; do
 	check "afterwards $a is lost" soon lost h1 $a
 done
 
-# IPv4 goes by a gateway that only IPv6 can ask for.
+# IPv4 uses a gateway that only IPv6 can resolve.
 for n in 1 2; do
 	ip netns exec h$n nft delete table ip6 deaf &&
 		ip -n h$n neigh flush dev eth0 &&

@@ -28,7 +28,8 @@ sees()
 	rdma link | grep -q "$1"
 }
 
-# The index of the IPv4 GID of a device that is only seen in its namespace.
+# Prints the index of the IPv4 GID of a device that is visible only in its
+# namespace.
 index()
 {
 	# shellcheck disable=SC2016
@@ -64,7 +65,7 @@ pingpong()
 }
 
 topo_down
-# Refused until the last namespace is really gone.
+# Refused until the last namespace is deleted.
 soon rdma system set netns exclusive
 trap 'topo_down; soon rdma system set netns shared' EXIT
 like "$(rdma system)" 'netns exclusive' 'exclusive mode'
@@ -79,7 +80,7 @@ ip netns add h3
 check 'a device is moved' in_ns h1 rdma dev set mxe1 netns h3
 is "$(links h1)" '' '... it is gone here'
 is "$(links h3)" 'mxe1/1 ' '... and is there'
-# Its netdev has stayed: what it sends goes there.
+# Its netdev has stayed, and its packets use it.
 check '... and back' in_ns h3 rdma dev set mxe1 netns h1
 check 'traffic again' pingpong
 

@@ -6,9 +6,9 @@
 #	t_soak.sh [NAME...]	only these wires
 #	t_soak.sh wire KIND on|off	what t_soak calls: both ends of the wire
 #
-# Each wire lasts until 10,000 masked atomics are done in a direction, or 4 seconds, or
-# SOAK_SECONDS. SOAK_OPERATIONS is how many masked atomics are done on the wire that
-# loses 5 %, instead.
+# Each wire lasts until 10,000 masked atomics are done in a direction, or for 4
+# or SOAK_SECONDS seconds. On the wire that loses 5 %, SOAK_OPERATIONS masked
+# atomics are done instead.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -26,7 +26,7 @@ FLAPS=/run/soak-flaps
 EXTENT=(-s 4 -c 10000)
 [ -z "${SOAK_SECONDS:-}" ] || EXTENT=(-s "$SOAK_SECONDS")
 
-# What the queueing discipline netem does to packets of either direction.
+# The impairments of netem for the packets of either direction.
 declare -A NETEM=(
 	[lose_0.1]='loss 0.1%'
 	[lose_1]='loss 1%'
@@ -43,7 +43,7 @@ declare -A NETEM=(
 WIRES=(good lose_0.1 lose_1 lose_5 lose_20 lose_bursts double reorder corrupt jitter
 	rate flap all)
 
-# The link of h1 goes down for a tenth of a second, again and again.
+# Sets the link of h1 down for a tenth of a second, repeatedly.
 flaps()
 {
 	while [ -e $FLAPS ]; do
@@ -86,21 +86,21 @@ if [ "${1:-}" = wire ]; then
 	exit
 fi
 
-# soak HOST PEER WIRE OPTION...: its output is TAP.
+# soak HOST PEER WIRE OPTION...: runs the traffic and prints TAP.
 soak()
 {
 	local host=$1 peer=$2 kind=$3 timeout=16
 	shift 3
-	# A machine on a busy host may be away for a second.
+	# A machine on a busy host may stall for a second.
 	[ -z "${MXE_PAIR:-}" ] || timeout=17
 	case $kind in
 	lose_20 | lose_bursts)
-		# Seven retries may be in vain.
+		# Seven retries may all be lost.
 		set -- "$@" -l
 		;;
 	flap)
-		# How long the link is down is up to the scheduler, which has many
-		# busy workers to serve.
+		# The scheduler decides for how long the link is down, and it
+		# has many busy workers to run.
 		set -- "$@" -l
 		timeout=17
 		;;
@@ -108,13 +108,13 @@ soak()
 	on "$host" t_soak run "$@" -t $timeout "$(dev "$host")" "$(address "$peer")" $PORT
 }
 
-# passed FILE: all that it says has passed, and it came to an end.
+# passed FILE: passes if all tests in it passed and the output is complete.
 passed()
 {
 	grep -q '^1\.\.' "$1" && ! grep '^not ok' "$1"
 }
 
-# run_wire KIND: traffic from h1 to h2 and back at once.
+# run_wire KIND: runs traffic from h1 to h2 and back at the same time.
 run_wire()
 {
 	local kind=$1 pid extent=("${EXTENT[@]}") h

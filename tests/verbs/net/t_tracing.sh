@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Every tracepoint of Documentation/tracing.rst fires, and says what is said
-# there; and the headers of packets are what the address vector asks for.
+# Every tracepoint of Documentation/tracing.rst fires with the documented
+# fields, and packet headers match the address vector.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -15,7 +15,7 @@ R=$(mktemp -d)
 topo_up || bail_out "cannot make the two hosts"
 [ -e $T/events ] || mount -t tracefs tracefs $T || bail_out "no tracefs"
 
-# traced COMMAND...: the trace of it is in $R/trace.
+# traced COMMAND...: runs a command and writes its trace to $R/trace.
 traced()
 {
 	echo 1 >$T/events/mxe/enable
@@ -36,7 +36,7 @@ saw()
 	fi
 }
 
-# Either side has seen that something is missing, which is chance.
+# Passes if both sides have detected a lost packet, which is chance.
 # shellcheck disable=SC2317  # rounds runs it
 was_lossy()
 {
@@ -83,9 +83,10 @@ MXE_B=mxe1 traced t_traffic -s 1 run
 saw "mxe_loop: mxe1 qpn=[0-9]+ peer=[0-9]+ opcode=13 psn=$X length=8" \
 	'mxe_loop: a masked fetch-and-add'
 
-# ---- what an address vector asks for
+# ---- fields of the address vector
 
-# capture COUNT FILTER ARGUMENT...: so many packets of traffic with these options.
+# capture COUNT FILTER ARGUMENT...: captures COUNT packets of traffic with these
+# options.
 capture()
 {
 	local count=$1 filter=$2 pid
@@ -100,7 +101,7 @@ capture()
 	wait $pid
 }
 
-# The core takes the hop limit of the route, whatever the process asks for.
+# The core uses the hop limit of the route and ignores that of the process.
 for i in 1 2; do
 	ip -n h$i route replace 10.77.0.0/24 dev eth0 src 10.77.0.$i hoplimit 17
 done
@@ -108,7 +109,7 @@ capture 60 'ip and udp port 4791' -c 0x68 run
 diag "$(head -n 3 "$R/dump")"
 is "$(grep -c 'IP (tos 0x68, ttl 17,' "$R/dump")" 60 \
 	'IPv4: traffic class and hop limit, both directions'
-# Each queue pair sends 32 requests, and perhaps these once more.
+# Each queue pair sends 32 requests, and may retransmit them.
 capture 300 'ip and udp dst port 4791 and src host 10.77.0.1' destroy
 PORTS=$(sed -n 's/^ *10\.77\.0\.1\.\([0-9]*\) > .*/\1/p' "$R/dump" | sort -nu)
 ok=0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Things are taken away under traffic: the process, queue pairs, the device, the
-# interface, the namespace. Afterwards the module can be removed.
+# Removes the process, queue pairs, the device, the interface and the namespace
+# under traffic. Afterwards the module can be removed.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -14,7 +14,7 @@ cd "$(dirname "$0")" || exit
 
 OUT=/tmp/t_lifecycle.out
 
-# start MODE: traffic in the background; returns when it runs.
+# start MODE: starts traffic in the background and returns when it runs.
 start()
 {
 	: >$OUT
@@ -30,7 +30,7 @@ runs_or_ended()
 	grep -q running $OUT || ! kill -0 $TRAFFIC
 }
 
-# ends STATUS NAME: the traffic ends soon, in that way.
+# ends STATUS NAME: tests that the traffic ends soon with this status.
 ends()
 {
 	local rc
@@ -46,7 +46,8 @@ ends()
 	is $rc "$1" "$2" || diag "$(<$OUT)"
 }
 
-# empty DEVICE: nothing of a process is left on it, only QP 1 of the kernel.
+# empty DEVICE: passes if no object of a process is left, only QP 1 of the
+# kernel.
 empty()
 {
 	soon shows_nothing "$1" && return

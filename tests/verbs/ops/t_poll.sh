@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# A thread that polls from the kernel, and what is taken away under it: the
-# process, and the device, while it polls and while it sleeps.
+# The poll thread of the kernel; removes the process and the device while the
+# thread polls and while it sleeps.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -15,7 +15,7 @@ cd "$(dirname "$0")" || exit
 OUT=$(mktemp)
 trap 'rm -f "$OUT"' EXIT
 
-# start MODE: returns when the thread is there.
+# start MODE: returns when the thread exists.
 start()
 {
 	: >"$OUT"
@@ -31,7 +31,7 @@ runs_or_ended()
 	grep -q running "$OUT" || ! kill -0 $PID
 }
 
-# ends STATUS NAME: the process ends soon, in that way.
+# ends STATUS NAME: tests that the process ends soon with this status.
 ends()
 {
 	local rc

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# rdma-core's own tests, as the distribution ships them, on mxe1. Nothing fails,
+# rdma-core's own tests, as the distribution ships them, on mxe1. No test fails,
 # and every skip has a reason that pyverbs.skips lists.
 
 cd "$(dirname "$0")" || exit
@@ -11,7 +11,7 @@ cd "$(dirname "$0")" || exit
 . ../../tap.sh
 
 SUITE=/usr/share/doc/rdma-core/tests
-# Tests of other vendors' own interfaces, and of graphics cards.
+# Tests of interfaces of other vendors, and of graphics cards.
 OTHERS='mlx5|efa|srd|cuda'
 
 [ -e $SUITE/run_tests.py ] ||
@@ -23,8 +23,9 @@ WORK=$(mktemp -d) || exit
 trap 'rm -rf "$WORK"' EXIT
 cp -r $SUITE "$WORK/tests"
 gunzip "$WORK"/tests/*.gz 2>/dev/null
-# Patience with a machine that is slow or away for a while: they have 10 s for a
-# completion, 15 s for the other side, 30 s for all, 67 ms for an acknowledgement.
+# Longer time limits for a machine that is slow or stalls. The tests allow 10 s
+# for a completion, 15 s for the other side, 30 s in all, and 67 ms for an
+# acknowledgement.
 sed -i -e 's/^POLL_CQ_TIMEOUT = 10 /POLL_CQ_TIMEOUT = 100 /' "$WORK/tests/utils.py"
 sed -i -e 's/^TIMEOUT = 14$/TIMEOUT = 17/' -e 's/, timeout=15)$/, timeout=100)/' \
 	-e 's/repeat_times=150 /repeat_times=1500 /' \
@@ -32,13 +33,14 @@ sed -i -e 's/^TIMEOUT = 14$/TIMEOUT = 17/' -e 's/, timeout=15)$/, timeout=100)/'
 find "$WORK/tests" -name 'test_*' -regextype egrep -regex ".*/test_($OTHERS).*" \
 	-delete
 
-# Not to look for other devices, and not to write beside what is read.
+# Prevents the tests from finding other devices, and from writing in the
+# directory.
 cd "$WORK" || exit
 ip netns exec h1 env PYTHONDONTWRITEBYTECODE=1 timeout $((700 * ${MXE_FACTOR:-1})) \
 	/usr/bin/python3 tests/run_tests.py --dev mxe1 -v >"$WORK/out" 2>&1
 RC=$?
 
-# "test_name (module.Class...) ... verdict", perhaps with a line of the test's
+# Lines are "test_name (module.Class...) ... verdict", perhaps with a line of
 # documentation in between.
 sed -n 's/^\([^ ].*\) \.\.\. \(ok\|FAIL\|ERROR\|skipped .*\)$/\2\t\1/p' \
 	"$WORK/out" >"$WORK/verdicts"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The module with atomic_reply=be; afterwards it is as it was.
+# The module with atomic_reply=be. The test restores the module afterwards.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Connections by the RDMA connection manager: QP 1 and what builds on it.
+# Connections of the RDMA connection manager: QP 1 and its users.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -29,9 +29,10 @@ rping_between()
 	return "$rc"
 }
 
-# rping_lossy SERVER CLIENT ADDRESS: the same, but the client's word that it
-# disconnects may be lost.  It is gone by then and does not say it again, and the
-# server waits for ever; what counts is that it has seen all that was sent.
+# rping_lossy SERVER CLIENT ADDRESS: the same, but the disconnect request of the
+# client may be lost. The client has ended by then and does not retransmit it,
+# and the server waits forever. The test requires only that the server has
+# received all data.
 rping_lossy()
 {
 	local out pid rc pings
@@ -49,7 +50,7 @@ rping_lossy()
 	[ "$rc" -eq 0 ] && [ "$pings" -eq 5 ]
 }
 
-# The receiver has joined, and its queue pair with it, when it says so.
+# The receiver and its queue pair have joined when it prints that.
 mckey_between()
 {
 	local out pid rc
@@ -81,7 +82,7 @@ check 'rdma_server and rdma_client' both cm_listens 7471 'rdma_server -p 7471' \
 check 'rdma_xserver and rdma_xclient over XRC' both cm_listens 7471 \
 	'rdma_xserver -p 7471 -c x' 'rdma_xclient -s 10.77.0.2 -p 7471 -c x'
 check 'mckey' mckey_between
-# The connection manager sends its datagrams again, RC its packets.
+# The connection manager retransmits its datagrams, and RC its packets.
 check 'a wire that loses 5 %' topo_netem loss 5%
 check 'rping over it, IPv4' rping_lossy h2 h1 10.77.0.2
 check 'rping over it, IPv6' rping_lossy h1 h2 fd77::1

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The example programs; the longer one also where devices are private to their
-# network namespaces.
+# The example programs; the longer one also with devices that are private to
+# their network namespaces.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# locks [OPTION]: mxe_lock between the two hosts.
+# locks [OPTION]: runs mxe_lock between the two hosts.
 # shellcheck disable=SC2317  # check runs it
 locks()
 {
@@ -23,7 +23,7 @@ locks()
 	return "$rc"
 }
 
-# has_gid HOST: its device has one, as it sees it.
+# has_gid HOST: passes if its device has a GID in its own view.
 # shellcheck disable=SC2317  # soon runs it
 has_gid()
 {
@@ -38,7 +38,7 @@ check 'mxe_lock' locks
 check 'mxe_lock -b' locks -b
 
 topo_down
-# Refused until the last namespace is really gone.
+# Refused until the last namespace is deleted.
 check 'rdma system set netns exclusive' soon rdma system set netns exclusive
 check 'the two hosts' "$TOP/tools/two-hosts" up
 is "$(rdma link | grep -c mxe)" 0 'the devices are not seen from outside'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The same on two namespaces and on two machines: the stock programs, one half
-# on each host, and masked atomics between the kernels of both.
+# The stock programs, one half on each host, and masked atomics between the
+# kernels of both, in two namespaces and on two machines.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -14,7 +14,7 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# locks: masked atomics of one kernel at the other; t_ulp has the rest of it.
+# locks: runs masked atomics between the kernels. t_ulp has more tests of them.
 locks()
 {
 	local d=/sys/kernel/debug/masked_locks rc
@@ -24,7 +24,7 @@ locks()
 		echo start 10.77.0.2 7472 2 50 >$d/client || return
 	soon not grep -q 'state running' $d/client
 	cat $d/client
-	# A grant of a lock for each time that it was taken there.
+	# The table has one grant of a lock for each acquisition.
 	[ "$(grep -c 'mode native .*taken 50 .*error 0' $d/client)" = 2 ] &&
 		[ "$(on h2 awk '$1 == "lock" { n += $6 } END { print n }' \
 			$d/table)" = 100 ]

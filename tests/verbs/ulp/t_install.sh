@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What `make install` leaves: modprobe and rdma find the modules, each gets what it
-# needs. In a virtual machine, whose file system forgets it.
+# The result of `make install`: modprobe and rdma find the modules with all
+# their dependencies. Runs in a virtual machine, whose file system is temporary.
 
 # shellcheck disable=SC2015,SC2317  # functions that "check" runs
 
@@ -17,14 +17,14 @@ UPDATES=/lib/modules/$KVER/updates
 SRC=/usr/src/mxe
 DIR=$(mktemp -d) || exit
 
-# What is built is not built again.
+# Does not rebuild existing build products.
 in_tree()
 {
 	make -s -C "$TOP" -o all -o kernel-headers KVER="$KVER" "$@"
 }
 
-# small_tree: of the kernel's modules only those that are needed, so that depmod
-# need not read them all.
+# small_tree: copies only the needed modules of the kernel, so that depmod does
+# not read all of them.
 small_tree()
 {
 	local kind file

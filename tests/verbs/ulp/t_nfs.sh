@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# NFS 4.2 over RDMA: the second host exports a directory in memory, the first one
-# mounts it.
+# NFS 4.2 over RDMA: the second host exports a directory in memory and the first
+# one mounts it.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -16,11 +16,11 @@ MNT=/run/nfs-mnt
 FILE=/run/nfs.data
 NFSD=/proc/fs/nfsd
 
-# A server by the files of nfsd itself, so that nobody has to install one: what
-# rpc.mountd would answer is told in advance (domain "mxe", the one client, the one
-# export: NFSEXP_INSECURE_PORT, _NOSUBTREECHECK and _FSID, and that is 0).  Version 4
-# alone, which needs no rpcbind, and without a time of grace, in which a server that
-# was started again would hear of files that were open.
+# Starts a server through the files of nfsd, so that no user-space server is
+# needed. The answers of rpc.mountd are written in advance (domain "mxe", the
+# only client, the only export with NFSEXP_INSECURE_PORT, _NOSUBTREECHECK and
+# _FSID, which is 0). Only version 4, which needs no rpcbind, and no grace
+# period, in which clients of a restarted server would reclaim open files.
 serve()
 {
 	local rpc=/proc/net/rpc end=$((EPOCHSECONDS + 86400))
@@ -49,7 +49,7 @@ unserve()
 	umount $NFSD && modprobe -r nfsd rpcrdma
 }
 
-# write_read MIB: random data, as it comes back from the other host.
+# write_read MIB: writes random data to the other host and reads it back.
 write_read()
 {
 	dd if=/dev/urandom of=$FILE bs=1M count="$1" 2>/dev/null &&

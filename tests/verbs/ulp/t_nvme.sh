@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# NVMe over RDMA: the second host serves a RAM disk, the first one has a file
-# system on it. Two machines, since the target lives in the initial namespace.
+# NVMe over RDMA: the second host exports a RAM disk, and the first one has a
+# file system on it. Needs two machines, because the target works in the initial
+# namespace.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -21,7 +22,7 @@ serve()
 {
 	modprobe -a nvmet nvmet-rdma &&
 		modprobe brd rd_nr=1 rd_size=65536 || return
-	# nvmet makes its directory in it.
+	# nvmet makes its directory in configfs.
 	[ -d $CONFIG ] || mount -t configfs none /sys/kernel/config || return
 	mkdir "$CONFIG/subsystems/$NQN" &&
 		cd "$CONFIG/subsystems/$NQN" &&
@@ -53,7 +54,7 @@ connect()
 {
 	local host="hostnqn=$NQN-h1" id
 	modprobe nvme-rdma || return
-	# From Linux 6.5 on the default ID is that of the default name only.
+	# Since Linux 6.5 the default ID belongs to the default name only.
 	id=$(</proc/sys/kernel/random/uuid)
 	echo "transport=rdma,traddr=10.77.0.2,trsvcid=4420,nqn=$NQN,$host,hostid=$id,nr_io_queues=2" \
 		>/dev/nvme-fabrics || return

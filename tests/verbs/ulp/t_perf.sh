@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# mxe-perf runs each operation in each of its tests and finds the results right,
-# in one process and in two. How fast is not asked here: see tools/bench.
+# mxe-perf runs each operation in each of its tests and finds correct results,
+# in one process and in two. tools/bench measures the speed.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -15,8 +15,9 @@ cd "$(dirname "$0")" || exit
 OUT=$(mktemp)
 trap 'rm -f "$OUT"' EXIT
 
-# sane TEST HOW OPERATIONS POSTS OPTION...: JSON of so many results with these
-# values; POSTS is for each operation, or "more" than one.
+# sane TEST HOW OPERATIONS POSTS OPTION...: passes if the JSON output has
+# OPERATIONS results with these values. POSTS is the number for each operation,
+# or "more" than one.
 sane()
 {
 	local test=$1 how=$2 num=$3 posts=$4
@@ -57,7 +58,7 @@ refused()
 	[ $? -eq "$want" ] && grep -q "$text" "$OUT"
 }
 
-# two OPTION...: a process in each host.
+# two OPTION...: runs a process on each host.
 two()
 {
 	local pid rc

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# All programs of perftest, over each transport that has the operation, connected
-# by TCP and by the RDMA connection manager.
+# All programs of perftest, with each transport that has the operation,
+# connected by TCP and by the RDMA connection manager.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -21,7 +21,7 @@ D1=$(dev h1) D2=$(dev h2)
 # shellcheck disable=SC2034
 G1=$(gid_index h1) && G2=$(gid_index h2) || bail_out "no GIDs"
 
-# all NAME TRANSPORT...: latency and bandwidth, with the default sizes.
+# all NAME TRANSPORT...: tests latency and bandwidth with the default sizes.
 all()
 {
 	local name=$1 what transport

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# RDS sockets between two machines, since net/rds uses devices of the initial
-# namespace only.
+# RDS sockets between two machines, because net/rds uses only devices of the
+# initial namespace.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -12,7 +12,7 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# refusals: of the responder
+# refusals: prints the counter of the responder
 refusals()
 {
 	on h2 rdma statistic show link mxe0/1 | counted sent_nak_remote_access
@@ -31,7 +31,7 @@ sed 's/^/# /' /run/rds.out
 report $RC 'messages, RDMA and atomics'
 wait $SERVER
 report $? 'the server has ended well'
-# Each atomic was a request that the responder has answered.
+# Each atomic was a request that the responder answered.
 [ $(($(refusals) - NAKS)) -ge 4 ]
 report $? 'four refusals by the responder'
 for h in h1 h2; do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# SCSI RDMA Protocol: the second host serves a disk in memory, connected by the
-# RDMA CM, and the first one has a file system on it.
+# SCSI RDMA Protocol: the second host exports a disk in memory over the RDMA CM,
+# and the first one has a file system on it.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -17,8 +17,8 @@ cd "$(dirname "$0")" || exit
 PORT=5555
 CONFIG=/sys/kernel/config/target
 
-# The target is named by the port's first GID. Whom it serves is named by the
-# address that the connection came to.
+# The first GID of the port names the target. The address of the connection
+# names the allowed initiator.
 serve()
 {
 	local guid tpg

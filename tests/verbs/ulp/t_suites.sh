@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# UCX, libfabric and uDAPL between two machines: they take what device they find,
-# so it has to be the only one.
+# UCX, libfabric and uDAPL between two machines. They use any device that they
+# find, so there must be only one.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -12,8 +12,8 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# both READY SERVER ARGUMENT...: the line SERVER on h2, and once the line READY says
-# that it listens, the same on h1 with the arguments.
+# both READY SERVER ARGUMENT...: runs the line SERVER on h2 and, once the line
+# READY reports a listener, the same with the arguments on h1.
 both()
 {
 	local out pid rc ready=$1 server=$2
@@ -34,20 +34,20 @@ both()
 	return "$rc"
 }
 
-# By the number of the device, so that UCX uses no other way.
+# Selects the device by number, so that UCX uses no other transport.
 ucx()
 {
 	both 'listens h2 13337' "env UCX_NET_DEVICES=mxe0:1 $1" 10.77.0.2
 }
 
-# Messages of all sizes up to 1 MiB.
+# Runs messages of all sizes up to 1 MiB.
 fabric()
 {
 	both 'listens h2 47592' "fi_pingpong -I 10 $*" 10.77.0.2
 }
 
-# Both know the device by a file. dtestx waits a second for what its peer does, and
-# sometimes that is not enough for two machines on a busy host.
+# Both hosts configure the device in a file. dtestx waits a second for its peer,
+# which is sometimes too short for two machines on a busy host.
 dapl()
 {
 	local server=$1 out
@@ -65,7 +65,7 @@ for h in h1 h2; do
 	on $h bash -c 'cat >/run/dat.conf <<-END
 		mxe-ofa u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""
 		END'
-	# It writes its buffer 2000 times, 4 MiB if nothing is said, and its status
+	# dtest writes its buffer 2000 times, 4 MiB by default. Its exit status
 	# is not its verdict.
 	on $h bash -c 'cat >/run/dtest <<-"END"
 		dtest -P mxe-ofa -b 8192 "$@" | tee /dev/stderr | grep -q "Complete. PASSED"

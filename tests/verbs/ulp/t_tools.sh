@@ -40,7 +40,7 @@ like "$(rdma link show mxe1/1)" 'mxe1/1 state ACTIVE physical_state LINK_UP' \
 like "$(ip netns exec h1 rdma link show mxe1/1)" 'netdev eth0' \
 	'rdma link in the namespace names the interface'
 like "$(rdma dev show mxe1)" 'mxe1: node_type ca' 'rdma dev'
-# Something to be shown while it lives.
+# Objects for the tools to show.
 t_traffic -s 1000 run >/tmp/traffic.out 2>&1 &
 TRAFFIC=$!
 soon grep -q running /tmp/traffic.out

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# masked_locks, the kernel's consumer of masked atomics (kernel/examples): exact
-# sums of counters and an exact history of every lock, by clients whose device
-# executes masked atomics, by others for which ib_exp emulates them, and by both
-# at once; and everything that can go while they work goes.
+# masked_locks, the kernel consumer of masked atomics (kernel/examples). Checks
+# exact sums of counters and the exact history of every lock, with clients whose
+# device executes masked atomics, with clients for which ib_exp emulates them,
+# and with both at the same time. Removes every object that can be removed while
+# the clients run.
 #
-# mxe1 in h1 and mxe2 in h2 are as ever. A second wire joins the initial namespace
-# (10.78.0.1, rxe0) and h2 (10.78.0.2, mxe3). rxe1 is on an interface by itself.
+# mxe1 is in h1 and mxe2 in h2. A second wire joins the initial namespace
+# (10.78.0.1, rxe0) and h2 (10.78.0.2, mxe3). rxe1 is on a separate interface.
 
 # shellcheck disable=SC2015,SC2317  # functions that "check" runs
 
@@ -22,12 +23,12 @@ cd "$(dirname "$0")" || exit
 D=/sys/kernel/debug/masked_locks
 MODULE=${MXE_MODULES:-$TOP}/kernel/examples/masked_locks.ko
 PORT=7471
-# Of each client that is let run to its end.
+# Rounds of each client that runs to its end.
 ROUNDS=${MXE_UML:+40}
 ROUNDS=${ROUNDS:-150}
 
-# tell NAMESPACE FILE WORD...: a command to the module, from there; "-" is the
-# initial one. (ip netns exec would hide debugfs.)
+# tell NAMESPACE FILE WORD...: writes a command to the module from a namespace.
+# "-" is the initial one. (ip netns exec would hide debugfs.)
 tell()
 {
 	local enter=() file=$2
@@ -42,7 +43,7 @@ start()
 	tell "$1" client start "$2" $PORT "$3" "$4"
 }
 
-# Until all clients have ended.
+# Passes once all clients have ended.
 idle()
 {
 	soon not grep -q 'state running' $D/client && return
@@ -50,7 +51,7 @@ idle()
 	return 1
 }
 
-# Until locks have been taken.
+# Passes once locks have been taken.
 busy()
 {
 	soon has_history 50 && return
@@ -63,23 +64,23 @@ has_history()
 	[ "$(wc -l <$D/history)" -ge "$1" ]
 }
 
-# field NAME: the sum of it over all clients.
+# field NAME: prints the sum of a field over all clients.
 field()
 {
 	awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) sum += $(i + 1) }
 		END { print sum + 0 }' $D/client
 }
 
-# values NAME: every one that a client has, once.
+# values NAME: prints each distinct value of a field of the clients.
 values()
 {
 	awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' \
 		$D/client | sort -u | paste -sd ' '
 }
 
-# Of every lock each grant once, and no other: the number of those in the table,
-# where no lock is held and what it guards has been counted as often. LOST: so
-# many may be missing, of clients that were torn away.
+# exact_locks [LOST]: checks that each grant of every lock occurred once, that
+# no lock is held, and that the guarded counters match. LOST is the number that
+# may be missing because of disconnected clients.
 exact_locks()
 {
 	awk -v lost="${1:-0}" '
@@ -103,7 +104,8 @@ exact_locks()
 	return "${PIPESTATUS[0]}"
 }
 
-# The counters have got 1, 2, 3 and 4 for each addition that a client has counted.
+# Checks that the counters were increased by 1, 2, 3 and 4 for each addition of
+# a client.
 exact_counters()
 {
 	awk -v counted="$(field counted)" '
@@ -117,7 +119,7 @@ exact_counters()
 		}' $D/table
 }
 
-# all_well NAME MODES ROUNDS: after clients have ended by themselves.
+# all_well NAME MODES ROUNDS: tests the results after clients ended normally.
 all_well()
 {
 	check "$1: clients end" idle
@@ -129,7 +131,7 @@ all_well()
 	check "$1: the sums of counters are exact" exact_counters
 }
 
-# Until the server's statistics say so.
+# Waits until the server's statistics match.
 server_says()
 {
 	soon grep -q "^$1\$" $D/server && return
@@ -137,7 +139,7 @@ server_says()
 	return 1
 }
 
-# gone NAME: after the connection was torn away from four clients.
+# gone NAME: tests the results after four clients lost their connection.
 gone()
 {
 	check "$1: clients end" idle
@@ -152,7 +154,8 @@ forget()
 	tell - client stop && tell - server stop
 }
 
-# refused NAMESPACE ADDRESS ERROR NAME: a client ends with that error.
+# refused NAMESPACE ADDRESS ERROR NAME: tests that a client ends with this
+# error.
 refused()
 {
 	start "$1" "$2" 1 1
@@ -162,7 +165,7 @@ refused()
 
 # ---- scenes ------------------------------------------------------------------
 
-# Name, namespaces of clients and server, address of the server, mode.
+# work: name, namespaces of clients and server, address of the server, mode.
 work()
 {
 	check "$1: listen" tell "$3" server listen "$4" $PORT
@@ -178,10 +181,10 @@ work()
 	check "$1: the server stops" tell - server stop
 }
 
-# Whose address it is, if it is one device's.
+# The device of each address, if it has only one.
 declare -A DEVICE=([10.77.0.2]=mxe2 [10.78.0.2]=mxe3 [10.79.0.1]=rxe1)
 
-# The first four of these, and what makes clients and server part.
+# torn: the first four arguments of work, and the command that disconnects.
 torn()
 {
 	check "$1: listen" tell "$3" server listen "$4" $PORT
@@ -194,7 +197,7 @@ torn()
 	forget
 }
 
-# The second wire and the rxe devices.
+# Makes the second wire and the rxe devices.
 wire()
 {
 	rxe_wire ulp0 h2 ulp0 10.78.0 &&
@@ -217,7 +220,7 @@ devices()
 		gid_of 10.78.0.2 mxe3
 }
 
-# gid_of ADDRESS DEVICE: until the device has it.
+# gid_of ADDRESS DEVICE: waits until the device has the GID.
 gid_of()
 {
 	local hex a b c d
@@ -226,7 +229,7 @@ gid_of()
 	soon topo_gid "$2" "ffff:$hex"
 }
 
-# A device without atomics, where the kernel has it.
+# A device without atomics, if the kernel has it.
 on_siw()
 {
 	ip link add ulp2 type dummy && ip addr add 10.80.0.1/24 dev ulp2 &&
@@ -257,7 +260,8 @@ check 'insmod masked_locks.ko' insmod "$MODULE" || done_testing
 work native h1 h2 10.77.0.2 native
 work emulated - - 10.79.0.1 emulated
 
-# Atomics of mxe are atomic against everything, so a table may have two devices.
+# Atomics of mxe are atomic with all other accesses, so a table may have two
+# devices.
 tell h2 server listen 0.0.0.0 $PORT
 start h1 10.77.0.2 3 $ROUNDS
 start - 10.78.0.2 3 $ROUNDS
@@ -270,7 +274,7 @@ tell - server stop
 refused h1 10.77.0.2 -111 'nobody listens'
 tell - client stop
 
-# Those of rxe are not, and do not know masked ones.
+# Atomics of rxe are not, and rxe has no masked atomics.
 tell - server listen 0.0.0.0 $PORT
 refused h2 10.78.0.1 -95 'native masked atomics are not sent to rxe'
 tell - client stop

@@ -53,7 +53,7 @@ static int bench_by_value(const void *a, const void *b)
 }
 
 /**
- * bench_run() - Measures operations that increment a word, and prints the result.
+ * bench_run() - Measures operations that increment a word, prints the result.
  * @b: the run
  * @op: name of the operation
  * @first: value of the word before the first operation
