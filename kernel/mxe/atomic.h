@@ -169,8 +169,8 @@ static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
 /**
  * mxe_atomic_use_locks() - Make all atomics take the locks, permanently.
  *
- * Context: Process context. May sleep, until every atomic in flight that may not
- * know of the locks has ended.
+ * Context: Process context. May sleep, until every atomic in flight that may
+ * not know of the locks has ended.
  */
 void mxe_atomic_use_locks(void);
 

@@ -96,10 +96,32 @@ int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
  */
 bool exp_mlx5_sq_signals_all(const struct exp_mlx5_sq *sq);
 
-/* batch_begin(), batch_add(), batch_end() and reset() of struct exp_backend. */
+/**
+ * exp_mlx5_sq_begin() - Implement batch_begin() of struct exp_backend.
+ * @sq: the send queue
+ */
 void exp_mlx5_sq_begin(struct exp_mlx5_sq *sq);
+
+/**
+ * exp_mlx5_sq_add() - Implement batch_add() of struct exp_backend.
+ * @sq: the send queue
+ * @wr: the request
+ *
+ * Return: 0 or a positive errno.
+ */
 int exp_mlx5_sq_add(struct exp_mlx5_sq *sq, const struct ibv_exp_send_wr *wr);
+
+/**
+ * exp_mlx5_sq_end() - Implement batch_end() of struct exp_backend.
+ * @sq: the send queue
+ * @posted: true if the requests of the batch are to be posted
+ */
 void exp_mlx5_sq_end(struct exp_mlx5_sq *sq, bool posted);
+
+/**
+ * exp_mlx5_sq_reset() - Implement reset() of struct exp_backend.
+ * @sq: the send queue
+ */
 void exp_mlx5_sq_reset(struct exp_mlx5_sq *sq);
 
 #endif /* EXP_BACKEND_MLX5_H */

@@ -15,8 +15,8 @@
  * ibv_post_send() and ibv_poll_cq() call, and in extended CQs those of
  * ibv_start_poll() and some related functions.
  *
- * Lifetime: contexts and CQs may be destroyed without this library being called.
- * Their entries remain (table.h). struct exp_qp owns the send queue.
+ * Lifetime: contexts and CQs may be destroyed without this library being
+ * called. Their entries remain (table.h). struct exp_qp owns the send queue.
  *
  * Locking: each table has its own lock. The lock of a CQ protects its list of
  * send queues, and is held while the CQ is polled, so that completions are

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The provider interface of libibverbs, as far as mxe uses it, has the private ABI
- * number 34: rdma-core 36 to 56.  Distributions do not ship the headers in which it
- * is declared.
+ * The provider interface of libibverbs, as far as mxe uses it, has the private
+ * ABI number 34: rdma-core 36 to 56. Distributions do not ship the headers in
+ * which it is declared.
  *
  * Every symbol declared here has the version IBVERBS_PRIVATE_34, so a
  * libibverbs of another number refuses to load the provider instead of

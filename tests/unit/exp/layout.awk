@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# layout.table as a header for C and C++: want=offsets has SIZE(), AT() and FIELD()
-# for the structures, want=values has VALUE() and PLAIN() for the enumerators, the
-# latter for enumerations that have no name.  The includer defines these macros.
+# layout.table as a header for C and C++: want=offsets has SIZE(), AT() and
+# FIELD() for the structures, want=values has VALUE() and PLAIN() for the
+# enumerators, the latter for enumerations that have no name. The includer
+# defines these macros.
 
 BEGIN { FS = "\t" }
 /^struct/ && want == "offsets" { printf "SIZE(%s, %s);\n", $1, $2 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The checks of t_exp_layout.c in C++, with each enumerator as C++ programs use it:
- * of the type of its enumeration, as a template argument, as a case, in a variable.
- * exp_header only compiles this file; the program would return 0.
+ * The checks of t_exp_layout.c in C++, with each enumerator as C++ programs use
+ * it: of the type of its enumeration, as a template argument, as a case, in a
+ * variable. exp_header only compiles this file; the program would return 0.
  */
 #include <infiniband/verbs_exp.h>
 #include <type_traits>
@@ -63,7 +63,7 @@ static void (*const tries[])() = {
 #include "exp_values.h"
 };
 
-/* Those that are macros; that the enumeration does not have them is a warning. */
+/* Values that are macros: -Wswitch warns that the enumeration lacks them. */
 #pragma GCC diagnostic ignored "-Wswitch"
 static bool is_dc(const struct ibv_qp_init_attr *attr)
 {

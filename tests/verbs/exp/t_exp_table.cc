@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 //
-// Proves that a C++ program of the experimental verbs works: hash tables in remote
-// memory, each bucket of 8 bytes with a lock, a version and a counter in fields of
-// its own. Threads of several processes take the lock of a bucket by a masked
-// compare-and-swap, and release it and add to its version by one masked
-// fetch-and-add, unsignaled. The devices are $MXE_A and $MXE_B.
+// Proves that a C++ program of the experimental verbs works: hash tables in
+// remote memory, each bucket of 8 bytes with a lock, a version and a counter in
+// fields of its own. Threads of several processes take the lock of a bucket by
+// a masked compare-and-swap, and release it and add to its version by one
+// masked fetch-and-add, unsignaled. The devices are $MXE_A and $MXE_B.
 //
 // t_exp_table [ROUNDS]
 

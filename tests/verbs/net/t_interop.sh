@@ -42,8 +42,8 @@ both_ways()
 	return "$rc"
 }
 
-# by_cm PORT PREFIX SERVER CLIENT: command lines that end before the address; the
-# server on mxe, then on rxe.
+# by_cm PORT PREFIX SERVER CLIENT: command lines that end before the address;
+# the server on mxe, then on rxe.
 by_cm()
 {
 	local rc=0 pid enter=(ip netns exec h2)

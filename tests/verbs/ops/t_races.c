@@ -7,7 +7,8 @@
  *
  *	t_races [NAME...]	only these
  *
- * t_lifecycle.sh tests the end of processes and the removal of devices and netns.
+ * t_lifecycle.sh tests the end of processes and the removal of devices and
+ * netns.
  */
 #include <errno.h>
 #include <malloc.h>

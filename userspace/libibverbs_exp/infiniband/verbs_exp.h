@@ -2,11 +2,11 @@
 /*
  * Experimental verbs, source compatible with MLNX_OFED 4.9.
  *
- * Names, types, values, order, sizes and offsets are those of OFED: programs use
- * positional initialisers, and some declare the structures themselves.  All of
- * the interface is declared; what this library does not serve fails with ENOSYS
- * when it is called, as it did in OFED where a device lacked it.  The manual
- * pages ibv_exp_*(3) tell what is served.
+ * Names, types, values, order, sizes and offsets are those of OFED: programs
+ * use positional initialisers, and some declare the structures themselves. All
+ * of the interface is declared; what this library does not serve fails with
+ * ENOSYS when it is called, as it did in OFED where a device lacked it. The
+ * manual pages ibv_exp_*(3) tell what is served.
  *
  * Link with -libverbs_exp -libverbs.
  */

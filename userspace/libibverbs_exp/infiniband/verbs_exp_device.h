@@ -114,8 +114,8 @@ enum ibv_exp_device_cap_flags {
 };
 
 /*
- * Not in OFED, where the bit is unused: the library emulates masked atomics, which
- * the device does not execute.
+ * Not in OFED, where the bit is unused: the library emulates masked atomics,
+ * which the device does not execute.
  */
 #define IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED (1ULL << 59)
 
