@@ -216,9 +216,11 @@ enum mxedv_ece_options {
  * @swap: value to swap in, host byte order
  * @swap_mask: bits to swap
  *
- *   old = *remote_addr
- *   if (((compare ^ old) & compare_mask) == 0)
- *           *remote_addr = (old & ~swap_mask) | (swap & swap_mask)
+ * ::
+ *
+ *	old = *remote_addr
+ *	if (((compare ^ old) & compare_mask) == 0)
+ *		*remote_addr = (old & ~swap_mask) | (swap & swap_mask)
  */
 static inline void
 mxedv_wr_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
