@@ -51,9 +51,9 @@ static const struct caps_case caps_cases[] = {
 	  IB_EXP_NONE, "no atomics" },
 	{ "hns", RDMA_DRIVER_HNS, false, HCA, NONE, IB_EXP_EMULATED, "hns" },
 	{ "usnic", RDMA_DRIVER_USNIC, true, NONE, NONE, IB_EXP_NONE,
-	  "does not serve" },
+	  "no kernel verbs" },
 	{ "efa", RDMA_DRIVER_EFA, true, NONE, NONE, IB_EXP_NONE,
-	  "does not serve" },
+	  "no kernel verbs" },
 	{ "rxe", RDMA_DRIVER_RXE, false, HCA, NONE, IB_EXP_EMULATED,
 	  "standard atomics only" },
 	{ "siw", RDMA_DRIVER_SIW, false, NONE, NONE, IB_EXP_NONE,
@@ -65,7 +65,7 @@ static const struct caps_case caps_cases[] = {
 	{ "unknown that claims them only", MINE, false, NONE, GLOB,
 	  IB_EXP_NONE, "no atomics" },
 	{ "claims, but not to the kernel", MINE, true, GLOB, GLOB,
-	  IB_EXP_NONE, "does not serve" },
+	  IB_EXP_NONE, "no kernel verbs" },
 };
 
 KT_ARRAY_PARAM(caps, caps_cases);
