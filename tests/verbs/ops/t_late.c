@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the destroy of a queue pair and of its queues does not wait for a
- * packet that has found the queue pair and has not locked it yet: mxe_delay.ko
- * holds the packet there. The packet then finds a queue pair that is dying and
- * goes no further.
+ * Proves that destroying a queue pair and its queues does not wait for a packet
+ * that has looked up the queue pair but has not locked it yet. mxe_delay.ko
+ * holds the packet at this point. The packet then finds the queue pair dying
+ * and is dropped.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -14,15 +14,14 @@
 #include "xrc.h"
 
 enum { HELD_US = 1000000, MAX_TRIES = 10 };
-/* Of BTH: the operation, and the transport. */
 enum { WRITE_LEN = 8 };
 
 static struct vt_dev *a, *b;
 static int raw_fd;
 
 /*
- * What each CPU remembers of the device's queue pairs is void when one has
- * gone.
+ * Creates and destroys a queue pair. That invalidates the queue pair that each
+ * CPU remembers from its last look-up.
  */
 static void forget_qps(void)
 {
@@ -46,14 +45,17 @@ static void destroy_queues(struct vt_end *e)
 	e->rcq = NULL;
 }
 
-/* An RDMA WRITE of 8 bytes to the target, as its peer would send it. */
+/* Sends an RDMA WRITE of 8 bytes to the target, as its peer would. */
 static void send_write(void *arg)
 {
 	const struct vt_end *to = arg;
 	struct raw r = {
 		.opcode = BTH_RDMA_WRITE_ONLY, .qpn = to->qp->qp_num,
 		.psn = vt_defaults().psn,
-		/* So it goes through the socket, and is looked up but once. */
+		/*
+		 * Makes the packet take the path through the socket, where the
+		 * queue pair is looked up only once.
+		 */
 		.checksum = true,
 	};
 	struct {
@@ -77,7 +79,10 @@ static void send_write(void *arg)
 	raw_send(raw_fd, a, b, &r);
 }
 
-/* False if the machine was so slow that the packet went on before. */
+/*
+ * Returns false if the machine was so slow that the packet continued before the
+ * destroy had ended.
+ */
 static bool destroy_before_packet(struct vt_end *e)
 {
 	struct delay d = { .send = send_write, .arg = e };
@@ -116,13 +121,13 @@ static void test_type(enum ibv_qp_type type, const char *name)
 		else
 			vt_pair_close(&pair);
 	}
-	ok(held, "%s: no destroy waits for the packet", name);
+	ok(held, "%s: the destroys do not wait for the packet", name);
 	if (held)
 		vt_dev_wait_counted(b, "drop_address", dropped);
-	is_int(vt_dev_counter(b, "rcvd_pkts") - found, 1, "%s: it had found the queue pair",
+	is_int(vt_dev_counter(b, "rcvd_pkts") - found, 1, "%s: the packet found the queue pair",
 	       name);
 	is_int(vt_dev_counter(b, "drop_address") - dropped, 1,
-	       "%s: it is dropped, since a dying one has no peer", name);
+	       "%s: ... and is dropped, since a dying one has no peer", name);
 	if (ibv_close_xrcd(xrcd))
 		vt_bail("ibv_close_xrcd");
 }

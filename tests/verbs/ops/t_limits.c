@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that the maxima that the device reports can be reached and not
- * exceeded, and that requests can be posted in the right states of a queue pair
- * only.
+ * exceeded, and that requests can be posted only in the states of a queue pair
+ * that permit it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 static struct vt_dev *a, *b;
 static struct ibv_device_attr caps;
 
-/* ---- one queue pair with everything ------------------------------------- */
+/* ---- limits of a queue pair --------------------------------------------- */
 
 static int post_send_empty(struct vt_pair *p, uint64_t wr_id, bool signaled)
 {
@@ -41,8 +41,8 @@ static void expect_received(struct vt_pair *p, uint32_t num)
 }
 
 /*
- * On a queue that drains nothing is sent, so it can be filled; what is posted
- * then is sent in order.
+ * In SQD nothing is sent, so the send queue can be filled. Back in RTS its
+ * requests are sent in order.
  */
 static void test_max_qp_wr(void)
 {
@@ -71,7 +71,7 @@ static void test_max_qp_wr(void)
 		vt_bail("to RTS");
 	expect_received(&p, max);
 	ok(vt_poll(p.a.cq, &wc, VT_MS) && !wc.status && wc.wr_id == max - 1,
-	   "... and the one that asked for it completes");
+	   "... and the signaled one completes");
 	vt_pair_close(&p);
 }
 
@@ -104,12 +104,12 @@ static void test_max_sge(void)
 	   wc.byte_len == (uint32_t)n, "... is received");
 	for (int i = 0; i < n; i++)
 		same &= p.b.buf[(n - 1 - i) * 2] == (uint8_t)(i + 1);
-	ok(same, "... each byte where it belongs");
+	ok(same, "... with each byte in its place");
 	vt_pair_close(&p);
 	free(sge);
 }
 
-/* The limit on inline data has no attribute: it is what can be created. */
+/* No device attribute reports the limit on inline data. */
 static void test_max_inline(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -171,7 +171,7 @@ static void test_max_rd_atom(void)
 	vt_pair_close(&p);
 }
 
-/* ---- numbers of objects ------------------------------------------------- */
+/* ---- limits of the device ----------------------------------------------- */
 
 static void test_max_cqe(void)
 {
@@ -206,7 +206,7 @@ static void test_max_srq_wr(void)
 	   "... and no larger one");
 }
 
-/* Counted like all other kinds of object, and the cheapest to have. */
+/* All kinds of objects are counted alike. PDs are the cheapest. */
 static void test_max_pd(void)
 {
 	int max = caps.max_pd, num = 0;
@@ -223,14 +223,14 @@ static void test_max_pd(void)
 		}
 		num++;
 	}
-	is_int(err, ENOMEM, "protection domains have an end");
-	/* QP 1 has one, and so has this program. */
-	ok(num >= max - 2 && num < max, "... after %d of max_pd %d", num, max);
+	is_int(err, ENOMEM, "the number of protection domains is limited");
+	/* QP 1 and this program have one each. */
+	ok(num >= max - 2 && num < max, "... to %d, with max_pd %d", num, max);
 	for (int i = 0; i < num; i++)
 		if (ibv_dealloc_pd(pds[i]))
 			vt_bail("ibv_dealloc_pd");
 	pds[0] = ibv_alloc_pd(a->ctx);
-	ok(pds[0] != NULL, "... and again when they are gone");
+	ok(pds[0] != NULL, "... and one can be allocated after they are freed");
 	if (pds[0])
 		ibv_dealloc_pd(pds[0]);
 	free(pds);
@@ -279,7 +279,7 @@ static void test_states(void)
 	is_int(post_write(&p, VT_POST_SEND, 3), 0, "a send in RTS");
 	ok(vt_poll(p.a.cq, &wc, VT_MS) && wc.wr_id == 3 && !wc.status,
 	   "... is executed");
-	ok(!(wc.wc_flags & IBV_WC_GRH), "... and has no GRH");
+	ok(!(wc.wc_flags & IBV_WC_GRH), "... and its completion reports no GRH");
 
 	if (vt_to_state(&p.a, IBV_QPS_SQD))
 		vt_bail("to SQD");

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that two queue pairs of one device work without packets where they
- * may, that the rest ends as it would have with packets, and that nothing is
- * lost when queue pairs post at each other from several threads while others
- * are destroyed.
+ * Proves that two queue pairs of one device exchange data without packets where
+ * they may, that all other requests end as they do with packets, and that
+ * nothing is lost when queue pairs post to each other from several threads or
+ * when the responder is destroyed.
  *
- * t_loop [threads]: all with one thread, or what has several.
+ *	t_loop		the tests with one thread
+ *	t_loop threads	the tests with several threads
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,8 +18,8 @@
 #include "vt.h"
 
 #define DIRECT "/sys/module/mxe/parameters/direct_loop"
-#define WORD 0			/* of end b, changed by atomics */
-#define PLACE 4096		/* of results */
+#define WORD 0			/* offset of the word that atomics change */
+#define PLACE 4096		/* offset of results */
 
 static struct vt_dev *dev;
 
@@ -48,7 +49,8 @@ static uint64_t counter(const char *name)
 }
 
 /*
- * Of the requests since the counter was loops, n were executed without packets.
+ * Checks that n requests were executed without packets since the counter was
+ * loops.
  */
 static void are_direct(uint64_t loops, uint64_t n)
 {
@@ -58,7 +60,7 @@ static void are_direct(uint64_t loops, uint64_t n)
 	       (unsigned long long)n);
 }
 
-/* ---- what needs no packets --------------------------------------------- */
+/* ---- requests executed without packets --------------------------------- */
 
 static void test_transfers(bool ipv6)
 {
@@ -136,8 +138,9 @@ static void test_atomics(void)
 	are_direct(loops, 4);
 	is_u64(counter("atomics_executed") - executed, 4, "... and counted");
 	/*
-	 * ff becomes 1ff, then 200; bit 7 is what is compared, so it becomes
-	 * 1ff again; a lower byte of ff and 1 carry nothing.
+	 * The CAS turns 0xff into 0x1ff and the add makes it 0x200. The masked
+	 * CAS compares only bit 7, which matches, and stores 0x1ff. The masked
+	 * add drops the carry out of bit 7.
 	 */
 	is_u64(*vt_word(&p.b, WORD), 0x100, "the word after all of them");
 	is_u64(old, 0x1ff, "the last result");
@@ -181,7 +184,7 @@ static void test_self(void)
 	vt_end_close(&p.a);
 }
 
-/* ---- what is left to packets ------------------------------------------- */
+/* ---- requests that need packets ---------------------------------------- */
 
 enum spoil {
 	NOTHING, RKEY, BEYOND, LKEY, OTHER_PD, MISALIGNED, NO_ACCESS,
@@ -228,10 +231,10 @@ static const struct refusal refusals[] = {
 	{ VT_WRITE, OTHER_PSN, IBV_WC_RETRY_EXC_ERR, "other sequence" },
 	{ VT_MFADD, OTHER_MTU, IBV_WC_SUCCESS, "other path MTU" },
 	{ VT_WRITE, OTHER_PEER, IBV_WC_RETRY_EXC_ERR,
-	  "peer is connected to another" },
+	  "peer connected to another queue pair" },
 };
 
-/* What can be seen afterwards. */
+/* The effects of a request. */
 struct outcome {
 	int status, recv_status, state_a, state_b;
 	uint64_t word, place, atomics;
@@ -269,7 +272,10 @@ static void post_receive(struct vt_pair *p, enum spoil spoil)
 	vt_recv_sge(&p->b, 1, &sge, 1);
 }
 
-/* Its state; one that fails goes to ERR shortly after others can know. */
+/*
+ * Returns the state. A queue pair that fails may enter ERR shortly after the
+ * failure is visible elsewhere, so this waits for it.
+ */
 static int settled(struct vt_end *e, bool fails)
 {
 	for (int i = 0; fails && i < VT_MS && vt_state(e) != IBV_QPS_ERR; i++)
@@ -292,10 +298,10 @@ static struct outcome refused(const struct refusal *r, bool direct)
 	struct vt_wr wr;
 
 	set_direct(direct);
-	/* Nobody has to wait long for what fails so; others may take long. */
+	/* Shorten the time-out only for requests that are to fail by it. */
 	if (r->status == IBV_WC_RETRY_EXC_ERR) {
 		conf.timeout = 13;	/* 34 ms */
-		/* One that is answered comes first, and may take long. */
+		/* With DESTROYED, a request that succeeds precedes. */
 		conf.retry_cnt = r->spoil == DESTROYED ? 7 : 2;
 	}
 	conf.rnr_retry = 1;
@@ -339,7 +345,7 @@ static struct outcome refused(const struct refusal *r, bool direct)
 		wr.rkey = mr->rkey;
 		break;
 	case DESTROYED:
-		/* Found once, and then it is gone. */
+		/* The look-up finds the peer once before its destruction. */
 		if (vt_do(&p.a, &wr, NULL))
 			vt_bail("cannot add");
 		ibv_destroy_qp(p.b.qp);
@@ -378,15 +384,15 @@ static void test_refusals(void)
 		uint64_t loops = counter("loop_requests");
 		struct outcome direct = refused(r, true), packets;
 
-		/* The one before the peer was destroyed. */
+		/* DESTROYED has one request before the destruction. */
 		is_u64(counter("loop_requests") - loops,
 		       has_loopback() && r->spoil == DESTROYED,
-		       "%s: left to packets", r->what);
+		       "%s: needs packets", r->what);
 		packets = refused(r, false);
 		is_int(direct.status, r->status, "... status %s",
 		       vt_status(r->status));
 		ok(!memcmp(&direct, &packets, sizeof(direct)),
-		   "... and all is as by packets alone");
+		   "... and the outcome is that without the loopback path");
 		if (memcmp(&direct, &packets, sizeof(direct)))
 			diag("status %d %d, receive %d %d, states %d %d %d %d, word %" PRIx64 " %" PRIx64 ", place %" PRIx64 " %" PRIx64,
 			     direct.status, packets.status, direct.recv_status,
@@ -398,7 +404,7 @@ static void test_refusals(void)
 	set_direct(true);
 }
 
-/* A request that waits for its receiver, and those behind it: in order. */
+/* Requests behind one that waits for a receive request keep their order. */
 static void test_order(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -422,14 +428,14 @@ static void test_order(void)
 			vt_bail("cannot post");
 	}
 	is_int(vt_poll(p.a.cq, &wc, 30), 0, "nothing passes a SEND that waits");
-	is_u64(*vt_word(&p.b, WORD), 0, "... nor is executed");
+	is_u64(*vt_word(&p.b, WORD), 0, "... and no atomic is executed");
 	for (uint64_t i = 0; i < 4; i++)
 		vt_recv(&p.b, i, 1024 + 64 * i, 8);
 	for (uint64_t i = 0; i < 8 && good; i++)
 		good = vt_poll(p.a.cq, &wc, VT_MS) && !wc.status &&
 		       wc.wr_id == i;
 	ok(good, "... all of them complete in order");
-	is_u64(*vt_word(&p.b, WORD), 4, "... and were executed once");
+	is_u64(*vt_word(&p.b, WORD), 4, "... and the atomics were executed once");
 	vt_pair_close(&p);
 }
 
@@ -458,7 +464,7 @@ static int post_add(struct worker *w, uint64_t n)
 		.raddr = w->raddr, .rkey = w->rkey, .compare_add = 1,
 	};
 
-	/* Other operations between them, of which the last must arrive. */
+	/* WRITEs and READs between the atomics. */
 	if (n % 5 == 3) {
 		sge.length = 64;
 		wr.op = VT_WRITE;
@@ -500,7 +506,7 @@ static void *work(void *arg)
 			w->unknown += !!wc.status;
 		}
 		done++;
-		/* In ERR everything is flushed, so this goes on to the end. */
+		/* In ERR all requests are flushed, so await all of them. */
 		if (wc.status && done == posted)
 			return NULL;
 	}
@@ -516,10 +522,10 @@ static void start(struct worker *w, struct vt_end *e, struct vt_end *at)
 		vt_bail("pthread_create");
 }
 
-/* Both ways at once, one word at each end, and the switch is moved as well. */
+/* Both ends add to a word of the other at once. */
 static void test_both_ways(bool moving)
 {
-	const char *what = moving ? ", with the switch moving" : "";
+	const char *what = moving ? " while direct_loop is toggled" : "";
 	struct vt_conf conf = vt_defaults();
 	struct worker w[2 * THREADS];
 	struct vt_pair p[THREADS];
@@ -529,7 +535,6 @@ static void test_both_ways(bool moving)
 	stop = false;
 	for (int i = 0; i < THREADS; i++) {
 		vt_pair_open(&p[i], dev, dev, &conf);
-		/* All ends b add to the first one's word, both ways. */
 		start(&w[2 * i], &p[i].a, &p[i].b);
 		start(&w[2 * i + 1], &p[i].b, &p[i].a);
 	}
@@ -549,12 +554,12 @@ static void test_both_ways(bool moving)
 		words += *vt_word(&p[i].a, WORD) + *vt_word(&p[i].b, WORD);
 		vt_pair_close(&p[i]);
 	}
-	ok(good, "%d queue pairs post at each other%s", 2 * THREADS, what);
+	ok(good, "%d queue pairs post to each other%s", 2 * THREADS, what);
 	ok(sum > 100, "... %" PRIu64 " additions", sum);
-	is_u64(words, sum, "... and every one is there, once");
+	is_u64(words, sum, "... each executed once");
 }
 
-/* One word, all threads. */
+/* All threads add to one word. */
 static void test_one_word(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -575,15 +580,16 @@ static void test_one_word(void)
 		good = good && !w[i].last;
 		sum += w[i].added;
 	}
-	ok(good, "%d queue pairs on one word", THREADS);
-	is_u64(*vt_word(&p[0].b, WORD), sum, "... is as many as were added");
+	ok(good, "%d queue pairs add to one word", THREADS);
+	is_u64(*vt_word(&p[0].b, WORD), sum, "... each addition once");
 	for (int i = 0; i < THREADS; i++)
 		vt_pair_close(&p[i]);
 }
 
 /*
- * The responder goes away, or to ERR, under traffic from several threads.  What
- * was reported is there; of what failed, at most what was in flight.
+ * The responder is destroyed or moved to ERR or RESET under traffic. Each
+ * addition that completed with success was executed. Those that failed may have
+ * been executed.
  */
 static void test_goes_away(int seconds)
 {
@@ -623,11 +629,13 @@ static void test_goes_away(int seconds)
 		vt_pair_close(&p);
 		rounds++;
 	}
-	is_int(wrong, 0, "%d responders go away under traffic", rounds);
+	is_int(wrong, 0, "%d responders stop under traffic", rounds);
 	ok(rounds > 5, "... often enough");
 }
 
-/* The peer's address moves away: its packets would leave this host. */
+/*
+ * Without the peer's address on this host, packets to it would leave the host.
+ */
 static void test_address_gone(void)
 {
 	static const char *const command[] = {
@@ -643,13 +651,13 @@ static void test_address_gone(void)
 	conf.retry_cnt = 1;
 	vt_pair_open(&p, dev, dev, &conf);
 	is_int(vt_atomic(&p, &wr, WORD, &old), IBV_WC_SUCCESS,
-	       "before its address goes");
+	       "fetch-and-add with the peer's address on this host");
 	loops = counter("loop_requests");
 	if (system(command[0]))
 		vt_bail("%s", command[0]);
 	is_int(vt_atomic(&p, &wr, WORD, &old), IBV_WC_RETRY_EXC_ERR,
-	       "... and then there is no way to the peer");
-	is_u64(counter("loop_requests"), loops, "... nor a short one");
+	       "... and without it the peer cannot be reached");
+	is_u64(counter("loop_requests"), loops, "... not by the loopback path either");
 	if (system(command[1]))
 		vt_bail("%s", command[1]);
 	vt_pair_close(&p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that memory regions work whose addresses are offsets, that are changed
- * while they exist, and that are made of huge pages.
+ * Proves that zero-based memory regions, reregistered ones and regions of huge
+ * pages work.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static struct vt_dev *a, *b;
 
-/* The status of one operation of a fresh pair of queue pairs. */
+/* Returns the status of one operation of a new pair of queue pairs. */
 static int status_of(struct ibv_pd *pd, enum vt_opcode op, uint64_t raddr,
 		     uint32_t rkey, uint32_t len, const void *data)
 {
@@ -62,21 +62,23 @@ static void test_zero_based(void)
 			VT_ACCESS_ALL | IBV_ACCESS_ZERO_BASED);
 	if (!ok(mr, "a region that begins at 0"))
 		return;
-	is_int(write_to(0, mr, "masked"), IBV_WC_SUCCESS, "to its first byte");
-	is_str(buf + 40, "masked", "is there");
-	is_int(write_to(4990, mr, "atomics"), IBV_WC_SUCCESS, "to its end");
-	is_str(buf + 40 + 4990, "atomics", "is there");
-	is_int(write_to(4999, mr, "x"), IBV_WC_REM_ACCESS_ERR, "beyond it");
+	is_int(write_to(0, mr, "masked"), IBV_WC_SUCCESS, "a write to its first byte");
+	is_str(buf + 40, "masked", "... arrives");
+	is_int(write_to(4990, mr, "atomics"), IBV_WC_SUCCESS,
+	       "a write near its end");
+	is_str(buf + 40 + 4990, "atomics", "... arrives");
+	is_int(write_to(4999, mr, "x"), IBV_WC_REM_ACCESS_ERR,
+	       "a write beyond its end");
 	is_int(write_to(at(buf + 40), mr, "x"), IBV_WC_REM_ACCESS_ERR,
-	       "by its address");
+	       "a write to its virtual address");
 	is_int(status_of(b->pd, VT_FADD, 64, mr->rkey, 8, NULL),
 	       IBV_WC_SUCCESS, "an atomic on aligned memory");
-	is_int(buf[104], 1, "is executed");
+	is_int(buf[104], 1, "... is executed");
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");
 	free(buf);
 }
 
-/* ---- changed ----------------------------------------------------------- */
+/* ---- reregistered ------------------------------------------------------ */
 
 static void test_rereg(void)
 {
@@ -87,61 +89,64 @@ static void test_rereg(void)
 
 	memset(one, 0, LEN);
 	memset(two, 0, LEN);
-	is_int(write_to(at(one), mr, "first"), IBV_WC_SUCCESS, "as it was");
+	is_int(write_to(at(one), mr, "first"), IBV_WC_SUCCESS,
+	       "a write before any change");
 
 	rkey = mr->rkey;
 	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
-			    two + 100, 1000, 0), 0, "other memory");
-	ok(mr->addr == two + 100 && mr->length == 1000, "the region says so");
+			    two + 100, 1000, 0), 0, "change to other memory");
+	ok(mr->addr == two + 100 && mr->length == 1000,
+	   "... with its address and length in the region");
 	is_int(write_to(at(two + 100), mr, "second"), IBV_WC_SUCCESS,
-	       "it is used");
-	is_str(two + 100, "second", "data are there");
+	       "... a write to the new memory");
+	is_str(two + 100, "second", "... arrives");
 	is_int(write_to(at(two + 99), mr, "x"), IBV_WC_REM_ACCESS_ERR,
-	       "not what is before it");
+	       "... but not before the region");
 	is_int(write_to(at(two + 1099), mr, "x"), IBV_WC_REM_ACCESS_ERR,
-	       "nor behind it");
+	       "... or beyond its end");
 	is_int(write_to(at(one), mr, "x"), IBV_WC_REM_ACCESS_ERR,
-	       "the old memory is not reached");
-	ok(mr->rkey == rkey && mr->lkey == rkey, "the keys stay");
-	is_str(one, "first", "... and is what it was");
+	       "... or to the old memory");
+	ok(mr->rkey == rkey && mr->lkey == rkey, "... the keys do not change");
+	is_str(one, "first", "... and neither does the old memory");
 
 	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			    IBV_ACCESS_REMOTE_READ), 0, "fewer rights");
+			    IBV_ACCESS_REMOTE_READ), 0, "change to remote read only");
 	is_int(write_to(at(two + 100), mr, "x"), IBV_WC_REM_ACCESS_ERR,
-	       "they are not granted");
+	       "... denies writes");
 	is_int(status_of(b->pd, VT_READ, at(two + 100), mr->rkey, 8, NULL),
-	       IBV_WC_SUCCESS, "the rest is");
+	       IBV_WC_SUCCESS, "... and grants reads");
 	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			    VT_ACCESS_ALL), 0, "all rights again");
+			    VT_ACCESS_ALL), 0, "change to all rights");
 	is_int(write_to(at(two + 100), mr, "third"), IBV_WC_SUCCESS,
-	       "are granted");
+	       "... grants writes");
 
 	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, other, NULL, 0, 0), 0,
-	       "another domain");
-	ok(mr->pd == other, "the region says so");
+	       "change to another protection domain");
+	ok(mr->pd == other, "... which is stored in the region");
 	is_int(write_to(at(two + 100), mr, "fourth"), IBV_WC_SUCCESS,
-	       "queue pairs of that reach it");
+	       "... grants access to its queue pairs");
 	is_int(status_of(b->pd, VT_READ, at(two + 100), mr->rkey, 8, NULL),
-	       IBV_WC_REM_ACCESS_ERR, "those of the old one do not");
+	       IBV_WC_REM_ACCESS_ERR, "... and denies it to those of the old one");
 
 	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION |
 			    IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_PD,
-			    b->pd, one, LEN, VT_ACCESS_ALL), 0, "all at once");
+			    b->pd, one, LEN, VT_ACCESS_ALL), 0, "all changes at once");
 	is_int(write_to(at(one + LEN - 6), mr, "fifth"), IBV_WC_SUCCESS,
-	       "it is used");
-	is_str(one + LEN - 6, "fifth", "data are there");
-	is_int(ibv_dealloc_pd(other), 0, "the other domain is not in use");
+	       "... a write");
+	is_str(one + LEN - 6, "fifth", "... arrives");
+	is_int(ibv_dealloc_pd(other), 0, "... and the other domain is not in use");
 
-	/* Refused: the region is what it was. */
+	/* A change that fails leaves the region unchanged. */
 	ok(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
-			(void *)4096, LEN, 0), "no memory there");
+			(void *)4096, LEN, 0), "no change to unmapped memory");
 	is_int(write_to(at(one), mr, "sixth"), IBV_WC_SUCCESS,
-	       "it is as it was");
+	       "... the region still works");
 	ok(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			IBV_ACCESS_REMOTE_WRITE), "no local write");
+			IBV_ACCESS_REMOTE_WRITE),
+	   "no change to remote write without local write");
 	is_int(write_to(at(one), mr, "seventh"), IBV_WC_SUCCESS,
-	       "it is as it was");
-	is_str(one, "seventh", "data are there");
+	       "... the region still works");
+	is_str(one, "seventh", "... and has the data");
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");
 	free(one);
 	free(two);
@@ -162,13 +167,13 @@ static void test_rereg_window(void)
 	struct ibv_wc wc;
 
 	vt_pair_open(&p, a, b, &conf);
-	is_int(ibv_bind_mw(p.a.qp, mw, &bind), 0, "a window");
-	ok(vt_poll(p.a.cq, &wc, VT_MS) && !wc.status, "is bound");
+	is_int(ibv_bind_mw(p.a.qp, mw, &bind), 0, "bind a window");
+	ok(vt_poll(p.a.cq, &wc, VT_MS) && !wc.status, "... completes");
 	ok(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			VT_ACCESS_ALL), "not changed under a window");
-	is_int(ibv_dealloc_mw(mw), 0, "the window goes");
+			VT_ACCESS_ALL), "no change of a region with a window");
+	is_int(ibv_dealloc_mw(mw), 0, "deallocate the window");
 	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			    VT_ACCESS_ALL), 0, "changed");
+			    VT_ACCESS_ALL), 0, "... and the region can be changed");
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");
 	vt_pair_close(&p);
 	free(buf);
@@ -194,11 +199,11 @@ static void test_huge(void)
 		return;
 	}
 	mr = ibv_reg_mr(b->pd, buf, len, VT_ACCESS_ALL | IBV_ACCESS_HUGETLB);
-	if (!ok(mr, "huge pages"))
+	if (!ok(mr, "a region of huge pages"))
 		return;
 	is_int(write_to(at(buf + page - 3), mr, "masked"), IBV_WC_SUCCESS,
-	       "over the border of two");
-	is_str(buf + page - 3, "masked", "is there");
+	       "... a write across two pages");
+	is_str(buf + page - 3, "masked", "... arrives");
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");
 	munmap(buf, len);
 }
@@ -209,9 +214,9 @@ static void test_relaxed(void)
 	struct ibv_mr *mr = ibv_reg_mr(b->pd, buf, sizeof(buf), VT_ACCESS_ALL |
 				       IBV_ACCESS_RELAXED_ORDERING);
 
-	if (!ok(mr, "relaxed ordering, which changes nothing"))
+	if (!ok(mr, "a region with relaxed ordering"))
 		return;
-	is_int(write_to(at(buf), mr, "masked"), IBV_WC_SUCCESS, "written");
+	is_int(write_to(at(buf), mr, "masked"), IBV_WC_SUCCESS, "... a write");
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");
 }
 
@@ -223,7 +228,7 @@ int main(void)
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	is_int(ibv_query_device(a->ctx, &attr), 0, "ibv_query_device()");
-	is_u64(attr.page_size_cap, 4096, "page_size_cap: the host's page");
+	is_u64(attr.page_size_cap, 4096, "page_size_cap is that of the host");
 	test_zero_based();
 	test_rereg();
 	test_rereg_window();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a peer reaches exactly what memory windows of type 1 and 2B open,
- * that they can be closed, and that what may not be bound is refused.
+ * Proves that memory windows of type 1 and 2B grant a peer access to exactly
+ * their range, that they can be unbound, and that invalid binds are refused.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,7 +36,10 @@ static struct ibv_mw_bind_info window(struct vt_end *e, uint64_t len,
 	};
 }
 
-/* The status of the completion, or -1. */
+/*
+ * Returns the status of the next completion, -1 if there is none, or -2 if its
+ * opcode is wrong.
+ */
 static int completion(struct vt_end *e, enum ibv_wc_opcode opcode)
 {
 	struct ibv_wc wc;
@@ -100,7 +103,9 @@ static int access_key(struct vt_pair *p, enum vt_opcode op, uint32_t rkey,
 	return vt_do(&p->a, &wr, &wc);
 }
 
-/* An access that is refused ends the connection: a new one each time. */
+/*
+ * A refused access moves the queue pairs to ERR, so this connects them again.
+ */
 static void refused(struct vt_pair *p, const struct vt_conf *conf,
 		    enum vt_opcode op, uint32_t rkey, uint64_t raddr,
 		    uint32_t len, const char *what)
@@ -121,40 +126,43 @@ static void test_type_1(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_open(&p, a, b, &conf);
 	mw = make_mw(&p.b, IBV_MW_TYPE_1);
 	refused(&p, &conf, VT_READ, mw->rkey, vt_addr(&p.b, WIN), 8,
-		"a window that is not bound");
+		"a READ by the key of a window that is not bound");
 	is_int(bind_1(&p.b, mw, window(&p.b, WIN_LEN, IBV_ACCESS_REMOTE_READ)),
-	       IBV_WC_SUCCESS, "bound for reading");
+	       IBV_WC_SUCCESS, "a bind for remote read");
 	*vt_word(&p.b, WIN) = 0x1122334455667788;
 	is_int(access_key(&p, VT_READ, mw->rkey, vt_addr(&p.b, WIN), 8),
-	       IBV_WC_SUCCESS, "a peer reads");
-	is_u64(*vt_word(&p.a, 0), 0x1122334455667788, "... what is there");
+	       IBV_WC_SUCCESS, "a READ through the window");
+	is_u64(*vt_word(&p.a, 0), 0x1122334455667788, "... returns the data");
 	is_int(access_key(&p, VT_READ, mw->rkey,
 			  vt_addr(&p.b, WIN + WIN_LEN - 8), 8),
-	       IBV_WC_SUCCESS, "... up to its end");
-	is_int(ibv_dereg_mr(p.b.mr), EBUSY, "the region stays");
+	       IBV_WC_SUCCESS, "a READ of its last bytes");
+	is_int(ibv_dereg_mr(p.b.mr), EBUSY,
+	       "a region with a window cannot be deregistered");
 	refused(&p, &conf, VT_READ, mw->rkey,
-		vt_addr(&p.b, WIN + WIN_LEN - 7), 8, "... not over it");
+		vt_addr(&p.b, WIN + WIN_LEN - 7), 8, "a READ beyond its end");
 	refused(&p, &conf, VT_READ, mw->rkey, vt_addr(&p.b, WIN - 1), 8,
-		"... nor before it");
+		"a READ before its start");
 	refused(&p, &conf, VT_WRITE, mw->rkey, vt_addr(&p.b, WIN), 8,
-		"it is not for writing");
+		"a WRITE through the window");
 
 	old = mw->rkey;
 	is_int(bind_1(&p.b, mw, window(&p.b, WIN_LEN,
 				       IBV_ACCESS_REMOTE_WRITE |
 				       IBV_ACCESS_REMOTE_ATOMIC)),
-	       IBV_WC_SUCCESS, "bound again, for writing");
-	ok(mw->rkey != old, "it has another key");
+	       IBV_WC_SUCCESS, "a second bind, for remote write and atomics");
+	ok(mw->rkey != old, "... changes the key");
 	is_int(access_key(&p, VT_WRITE, mw->rkey, vt_addr(&p.b, WIN), 8),
-	       IBV_WC_SUCCESS, "a peer writes");
+	       IBV_WC_SUCCESS, "a WRITE through the window");
 	*vt_word(&p.b, WIN) = 0x00ff00ff00ff00ff;
 	is_int(access_key(&p, VT_MFADD, mw->rkey, vt_addr(&p.b, WIN), 8),
-	       IBV_WC_SUCCESS, "a masked atomic through it");
-	is_u64(*vt_word(&p.b, WIN), 0x00ff00ff00ff0000, "... is done");
-	refused(&p, &conf, VT_WRITE, old, vt_addr(&p.b, WIN), 8, "the old key");
-	is_int(bind_1(&p.b, mw, none), IBV_WC_SUCCESS, "closed");
+	       IBV_WC_SUCCESS, "a masked atomic through the window");
+	is_u64(*vt_word(&p.b, WIN), 0x00ff00ff00ff0000, "... is executed");
+	refused(&p, &conf, VT_WRITE, old, vt_addr(&p.b, WIN), 8,
+		"a WRITE by the old key");
+	is_int(bind_1(&p.b, mw, none), IBV_WC_SUCCESS,
+	       "a bind of length 0 unbinds the window");
 	refused(&p, &conf, VT_WRITE, mw->rkey, vt_addr(&p.b, WIN), 8,
-		"... nothing is behind it");
+		"... and a WRITE by its key is refused");
 	is_int(ibv_dealloc_mw(mw), 0, "deallocated");
 	vt_pair_close(&p);
 }
@@ -178,32 +186,34 @@ static void test_type_2(struct vt_dev *a, struct vt_dev *b)
 	mw = make_mw(&p.b, IBV_MW_TYPE_2);
 	key = ibv_inc_rkey(mw->rkey);
 	is_int(bind_2(&p.b, mw, key, window(&p.b, WIN_LEN, rw)), IBV_WC_SUCCESS,
-	       "bound");
+	       "a bind of type 2");
 	is_int(access_key(&p, VT_WRITE, key, vt_addr(&p.b, WIN), 8),
-	       IBV_WC_SUCCESS, "a peer writes");
+	       IBV_WC_SUCCESS, "a WRITE through the window");
 	refused(&other, &conf, VT_WRITE, key, vt_addr(&p.b, WIN), 8,
-		"not by another queue pair");
-	is_int(local_inv(&p.b, key), IBV_WC_SUCCESS, "invalidated");
+		"a WRITE to another queue pair by its key");
+	is_int(local_inv(&p.b, key), IBV_WC_SUCCESS, "a local invalidate");
 	refused(&p, &conf, VT_WRITE, key, vt_addr(&p.b, WIN), 8,
-		"... nothing is behind it");
+		"... and a WRITE by its key is refused");
 
 	key = ibv_inc_rkey(key);
 	is_int(bind_2(&p.b, mw, key,
 		      window(&p.b, WIN_LEN, rw | IBV_ACCESS_ZERO_BASED)),
-	       IBV_WC_SUCCESS, "bound from 0");
+	       IBV_WC_SUCCESS, "a zero-based bind");
 	*vt_word(&p.b, WIN + 16) = 0xabcdef;
 	is_int(access_key(&p, VT_READ, key, 16, 8), IBV_WC_SUCCESS,
-	       "a peer reads");
-	is_u64(*vt_word(&p.a, 0), 0xabcdef, "... byte 16 of it");
+	       "a READ at offset 16 of the window");
+	is_u64(*vt_word(&p.a, 0), 0xabcdef, "... returns the data");
 	sge = vt_sge(&p.a, 0, 8);
 	inv.invalidate_rkey = key;
 	is_int(vt_recv(&p.b, 3, 0, 8), 0, "a receive");
 	is_int(ibv_post_send(p.a.qp, &inv, &bad), 0, "SEND with invalidate");
 	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.status == IBV_WC_SUCCESS &&
 	   wc.wc_flags & IBV_WC_WITH_INV && wc.invalidated_rkey == key,
-	   "... the receiver is told");
-	is_int(completion(&p.a, IBV_WC_SEND), IBV_WC_SUCCESS, "... the sender");
-	refused(&p, &conf, VT_READ, key, 0, 8, "... nothing is behind it");
+	   "... the receive completion reports the key");
+	is_int(completion(&p.a, IBV_WC_SEND), IBV_WC_SUCCESS,
+	       "... the SEND completes");
+	refused(&p, &conf, VT_READ, key, 0, 8,
+		"... and a READ by its key is refused");
 	is_int(ibv_dealloc_mw(mw), 0, "deallocated");
 	vt_pair_close(&p);
 	vt_pair_close(&other);
@@ -239,26 +249,26 @@ static void test_refused(struct vt_dev *a, struct vt_dev *b)
 	struct ibv_mw *mw1, *mw2;
 	struct vt_pair p;
 
-	fails(a, b, VT_ACCESS_ALL, info, 1, "a region that is not for windows");
+	fails(a, b, VT_ACCESS_ALL, info, 1, "a region without IBV_ACCESS_MW_BIND");
 	fails(a, b, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND, info, 1,
 	      "remote write to a region without local write");
-	fails(a, b, rights, info, 0, "the key that it has");
+	fails(a, b, rights, info, 0, "the current key of the window");
 	info.length = 65537;
-	fails(a, b, rights, info, 1, "longer than the region");
+	fails(a, b, rights, info, 1, "a length beyond the region");
 	info.length = 0;
-	fails(a, b, rights, info, 1, "of no length");
+	fails(a, b, rights, info, 1, "length 0");
 	info.length = 8;
 	info.mw_access_flags = IBV_ACCESS_ON_DEMAND;
-	fails(a, b, rights, info, 1, "a right that is not for windows");
+	fails(a, b, rights, info, 1, "an access flag that windows do not have");
 
 	vt_pair_open(&p, a, b, &conf);
 	mw1 = make_mw(&p.b, IBV_MW_TYPE_1);
 	mw2 = make_mw(&p.b, IBV_MW_TYPE_2);
 	is_int(ibv_bind_mw(p.b.qp, mw2, &bind), EINVAL,
-	       "ibv_bind_mw() is for type 1");
+	       "ibv_bind_mw() of type 2");
 	wr.bind_mw.mw = mw1;
 	is_int(ibv_post_send(p.b.qp, &wr, &bad), EINVAL,
-	       "a work request is for type 2");
+	       "IBV_WR_BIND_MW of type 1");
 	is_int(ibv_dealloc_mw(mw1), 0, "deallocated");
 	is_int(ibv_dealloc_mw(mw2), 0, "deallocated");
 	vt_pair_close(&p);

@@ -17,7 +17,7 @@
 #define BIG (1024 * 1024)
 #define BUF_SIZE (BIG + 4096)
 
-/* Says why, so that one check may stand for a row of sizes. */
+/* Prints the reason, since one check may cover several sizes. */
 #define expect(cond, ...)					\
 	do {							\
 		if (!(cond)) {					\
@@ -85,7 +85,7 @@ static uint64_t expected(const struct vt_wr *wr, uint64_t old)
 	}
 }
 
-/* One atomic on a word with neighbours that must not change. */
+/* Executes an atomic on a word whose neighbours must not change. */
 static bool atomic_works(struct vt_pair *p, struct vt_wr *wr, uint64_t old,
 			 uint64_t want, bool be_reply)
 {
@@ -110,7 +110,7 @@ static bool atomic_works(struct vt_pair *p, struct vt_wr *wr, uint64_t old,
 	return true;
 }
 
-/* Worked out by hand: the oracle is tried, too. */
+/* Results computed by hand, which also check expected(). */
 static const struct atomic_row {
 	const char *what;
 	enum vt_opcode op;
@@ -314,7 +314,7 @@ static void test_inline(struct vt_pair *p)
 	}
 }
 
-/* Gathers and scatters 5000 bytes from and to three uneven pieces. */
+/* Gathers 5000 bytes from four pieces, or scatters them to three, or both. */
 static bool multi_sge(struct vt_pair *p, enum vt_opcode op, enum vt_via via)
 {
 	static const uint32_t out[4] = { 1, 0, 3333, 1666 };
@@ -378,7 +378,7 @@ static void test_multi_sge(struct vt_pair *p)
 	}
 }
 
-/* An atomic's result may be scattered, too. */
+/* The result of an atomic may be scattered, too. */
 static void test_atomic_scatter(struct vt_pair *p)
 {
 	struct ibv_sge sge[2] = { vt_sge(&p->a, 0, 3), vt_sge(&p->a, 64, 5) };
@@ -415,7 +415,7 @@ static void test_abort(struct vt_pair *p)
 	ibv_wr_abort(qpx);
 	ok(!vt_poll(p->a.cq, &wc, 300) && *vt_word(&p->b, 0) == 77,
 	   "ibv_wr_abort() posts nothing");
-	ok(transfer(p, VT_WRITE, VT_WR, 100, 0), "... and the next one works");
+	ok(transfer(p, VT_WRITE, VT_WR, 100, 0), "... and the next request works");
 }
 
 /* Several builders between one start and one complete. */
@@ -457,7 +457,7 @@ static void test_unsignalled(struct vt_pair *p)
 	int total = 0;
 
 	*vt_word(&p->b, 0) = 0;
-	/* Three times round a queue of 64. */
+	/* 192 requests wrap a queue of 64 three times. */
 	for (int i = 0; i < 24 && good; i++) {
 		for (int j = 0; j < 8; j++) {
 			struct vt_wr wr = {
@@ -477,11 +477,14 @@ static void test_unsignalled(struct vt_pair *p)
 		       wc.wr_id == (uint64_t)total - 1;
 	}
 	ok(good, "one completion for eight requests, seven unsignalled");
-	ok(!vt_poll(p->a.cq, &wc, 100), "... and no more");
+	ok(!vt_poll(p->a.cq, &wc, 100), "... and no other completion");
 	is_u64(*vt_word(&p->b, 0), 0xc0000000c0, "... all executed once");
 }
 
-/* A write of what a read brings, fenced, and a chain write, atomic, read. */
+/*
+ * Checks a fenced WRITE of the data of a READ, and a chain of a WRITE, an
+ * atomic and a READ.
+ */
 static void test_order(struct vt_pair *p)
 {
 	struct ibv_sge to = vt_sge(&p->a, 0, 30000);
@@ -521,7 +524,7 @@ static void test_order(struct vt_pair *p)
 	good = !vt_post(&p->a, &read) &&
 	       vt_do(&p->a, &write, NULL) == IBV_WC_SUCCESS;
 	ok(good && !memcmp(p->b.buf, p->b.buf + 32768, 30000),
-	   "a fenced write carries what the read before it brought");
+	   "a fenced write sends the data of the read before it");
 
 	*vt_word(&p->a, 40000) = 31;
 	*vt_word(&p->b, 0) = 1;
@@ -534,7 +537,7 @@ static void test_order(struct vt_pair *p)
 	is_u64(*vt_word(&p->a, 40016), 42, "... the read saw the atomic");
 }
 
-/* A region that peers know by other addresses than the process. */
+/* The remote addresses of the region differ from the virtual addresses. */
 static void test_iova(struct vt_pair *p)
 {
 	const uint64_t iova = 1ULL << 44;
@@ -552,12 +555,12 @@ static void test_iova(struct vt_pair *p)
 	wr.rkey = mr->rkey;
 	*vt_word(&p->b, 4096 + 8) = 0xffff;
 	is_int(vt_do(&p->a, &wr, NULL), IBV_WC_SUCCESS,
-	       "an atomic in a region with addresses of its own");
-	is_u64(*vt_word(&p->b, 4096 + 8), 0x10000, "... changes that word");
+	       "an atomic in a region with an IOVA");
+	is_u64(*vt_word(&p->b, 4096 + 8), 0x10000, "... changes the word");
 	ibv_dereg_mr(mr);
 }
 
-/* More reads and atomics than may be outstanding. */
+/* Posts more reads and atomics than may be outstanding. */
 static void test_rd_atomic(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = vt_defaults();
@@ -607,7 +610,8 @@ static void test_start_poll(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_open(&p, a, b, &conf);
 	sge = vt_sge(&p.a, 0, 100);
 	cq = (struct ibv_cq_ex *)p.b.rcq;
-	is_int(ibv_start_poll(cq, &attr), ENOENT, "an empty queue");
+	is_int(ibv_start_poll(cq, &attr), ENOENT,
+	       "ibv_start_poll() of an empty queue");
 	if (vt_recv(&p.b, 22, 0, 200) || vt_recv(&p.b, 23, 0, 200) ||
 	    vt_post(&p.a, &wr) || vt_post(&p.a, &wr))
 		vt_bail("post");
@@ -629,7 +633,8 @@ static void test_start_poll(struct vt_dev *a, struct vt_dev *b)
 	ok(!ret && cq->wr_id == 23, "ibv_next_poll()");
 	is_int(ibv_next_poll(cq), ENOENT, "ibv_next_poll() at the end");
 	ibv_end_poll(cq);
-	is_int(ibv_start_poll(cq, &attr), ENOENT, "all consumed");
+	is_int(ibv_start_poll(cq, &attr), ENOENT,
+	       "ibv_start_poll() after all are consumed");
 	vt_pair_close(&p);
 }
 
@@ -667,19 +672,22 @@ static void test_events(struct vt_dev *a, struct vt_dev *b)
 	conf.channel = true;
 	vt_pair_open(&p, a, b, &conf);
 	ok(send_one(&p, 0) && !channel_event(&p.b, 200),
-	   "no event before a request");
+	   "no event before ibv_req_notify_cq()");
 	vt_poll(p.b.rcq, &wc, VT_MS);
 	is_int(ibv_req_notify_cq(p.b.rcq, 0), 0, "ibv_req_notify_cq()");
-	ok(send_one(&p, 0) && channel_event(&p.b, VT_MS), "event");
+	ok(send_one(&p, 0) && channel_event(&p.b, VT_MS),
+	   "an event for the next message");
 	vt_poll(p.b.rcq, &wc, VT_MS);
-	ok(send_one(&p, 0) && !channel_event(&p.b, 200), "only one");
+	ok(send_one(&p, 0) && !channel_event(&p.b, 200),
+	   "... and only one");
 	vt_poll(p.b.rcq, &wc, VT_MS);
-	is_int(ibv_req_notify_cq(p.b.rcq, 1), 0, "solicited only");
+	is_int(ibv_req_notify_cq(p.b.rcq, 1), 0,
+	       "ibv_req_notify_cq() for solicited messages only");
 	ok(send_one(&p, 0) && !channel_event(&p.b, 200),
 	   "no event for an unsolicited message");
 	vt_poll(p.b.rcq, &wc, VT_MS);
 	ok(send_one(&p, IBV_SEND_SOLICITED) && channel_event(&p.b, VT_MS),
-	   "event for a solicited message");
+	   "an event for a solicited message");
 	vt_pair_close(&p);
 }
 
@@ -694,7 +702,7 @@ static bool exp_poll(struct ibv_cq *cq, struct ibv_exp_wc *wc)
 	return n == 1;
 }
 
-/* Which opcode a masked atomic completes with, and where. */
+/* Checks the opcodes with which masked atomics complete. */
 static void test_wc_opcodes(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = vt_defaults();
@@ -775,7 +783,7 @@ static void test_paths(struct vt_dev *a, struct vt_dev *b)
 	conf.ipv6 = false;
 	conf.mtu = 0;
 	vt_pair_open(&p, b, a, &conf);
-	ok(all_ops(&p), "all operations the other way");
+	ok(all_ops(&p), "all operations in the other direction");
 	vt_pair_close(&p);
 	vt_pair_open(&p, a, a, &conf);
 	ok(all_ops(&p), "all operations on one device, IPv4");

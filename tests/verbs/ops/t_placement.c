@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that ATOMIC WRITE works, which any kernel carries, and FLUSH, for
- * which only later kernels let memory be registered. The second device may be
- * another driver's.
+ * Proves that ATOMIC WRITE works with any kernel, and FLUSH with kernels that
+ * can register memory for it. The second device may belong to another driver.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -11,7 +10,7 @@
 #include "tap.h"
 #include "vt.h"
 
-/* Of rdma-core 45 and Linux 6.2. */
+/* Defined since rdma-core 45 and Linux 6.2. */
 #define DEVICE_FLUSH_GLOBAL	(1ULL << 38)
 #define DEVICE_FLUSH_PERSISTENT	(1ULL << 39)
 #define DEVICE_ATOMIC_WRITE	(1ULL << 40)
@@ -45,7 +44,10 @@ static void open_pair(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 	memset(p->b.buf, 0, p->b.size);
 }
 
-/* Wait for the one request that is posted, signalled. */
+/*
+ * Waits for the only signaled request. Returns its status, or -1 if it does not
+ * complete or completes with another opcode.
+ */
 static int finish(struct vt_end *e, unsigned int opcode)
 {
 	struct ibv_wc wc;
@@ -81,7 +83,7 @@ static int write_by_post(struct vt_pair *p, size_t offset, uint64_t value,
 	*vt_word(&p->a, 0) = value;
 	if (post_write(p, offset, len, flags))
 		return -1;
-	/* Inline data were taken when it was posted. */
+	/* Posting has copied inline data. */
 	if (flags & IBV_SEND_INLINE)
 		*vt_word(&p->a, 0) = 0;
 	return finish(&p->a, MXE_WC_ATOMIC_WRITE);
@@ -121,8 +123,8 @@ static int flush(struct vt_pair *p, size_t offset, uint32_t len, uint8_t type,
 }
 #else
 /*
- * FLUSH, which this libibverbs has no name for: a WRITE of nothing that is
- * changed before the kernel takes it.
+ * This libibverbs has no ibv_wr_flush(), so this posts an empty WRITE and turns
+ * it into a FLUSH in the ring before the kernel reads it.
  */
 static int flush(struct vt_pair *p, size_t offset, uint32_t len, uint8_t type,
 		 uint8_t level)
@@ -135,7 +137,10 @@ static int flush(struct vt_pair *p, size_t offset, uint32_t len, uint8_t type,
 	};
 	struct mxe_send_wqe *wqe;
 
-	/* One is taken up in SQD and waits; the next is in the ring. */
+	/*
+	 * In SQD the kernel takes the first request, which then waits. The
+	 * second stays in the ring, where it can be changed.
+	 */
 	if (vt_to_state(&p->a, IBV_QPS_SQD) || vt_post(&p->a, &wr))
 		vt_bail("cannot post in SQD");
 	wr.flags = IBV_SEND_SIGNALED;
@@ -161,15 +166,15 @@ static void test_write(struct vt_dev *a, struct vt_dev *b)
 	open_pair(&p, a, b, 0);
 	is_int(write_by_builder(&p, 8, value), IBV_WC_SUCCESS,
 	       "ATOMIC WRITE by ibv_wr_atomic_write()");
-	is_u64(*vt_word(&p.b, 8), value, "... has written");
+	is_u64(*vt_word(&p.b, 8), value, "... writes its word");
 	is_int(write_by_post(&p, 24, value + 1, 8, 0), IBV_WC_SUCCESS,
 	       "ATOMIC WRITE by ibv_post_send()");
-	is_u64(*vt_word(&p.b, 24), value + 1, "... has written");
+	is_u64(*vt_word(&p.b, 24), value + 1, "... writes its word");
 	is_int(write_by_post(&p, 40, value + 2, 8, IBV_SEND_INLINE),
 	       IBV_WC_SUCCESS, "ATOMIC WRITE inline");
-	is_u64(*vt_word(&p.b, 40), value + 2, "... has written");
+	is_u64(*vt_word(&p.b, 40), value + 2, "... writes its word");
 	ok(!*vt_word(&p.b, 0) && !*vt_word(&p.b, 16) && !*vt_word(&p.b, 32) &&
-	   !*vt_word(&p.b, 48), "... and nothing else");
+	   !*vt_word(&p.b, 48), "... and the neighbours do not change");
 	ok(post_write(&p, 0, 4, IBV_SEND_INLINE), "4 bytes inline are refused");
 	vt_pair_close(&p);
 
@@ -180,13 +185,13 @@ static void test_write(struct vt_dev *a, struct vt_dev *b)
 
 	open_pair(&p, a, b, 0);
 	is_int(write_by_post(&p, 4, value, 8, 0), IBV_WC_REM_INV_REQ_ERR,
-	       "ATOMIC WRITE to an odd address");
+	       "ATOMIC WRITE to a misaligned address");
 	vt_pair_close(&p);
 
 	open_pair(&p, a, b, IBV_ACCESS_REMOTE_WRITE);
 	is_int(write_by_post(&p, 8, value, 8, 0), IBV_WC_REM_ACCESS_ERR,
-	       "ATOMIC WRITE where writing is not granted");
-	is_u64(*vt_word(&p.b, 8), 0, "... has not written");
+	       "ATOMIC WRITE without remote write access");
+	is_u64(*vt_word(&p.b, 8), 0, "... writes nothing");
 	vt_pair_close(&p);
 }
 
@@ -200,7 +205,7 @@ static void test_flush(struct vt_dev *a, struct vt_dev *b)
 	is_int(flush(&p, 0, 0, FLUSH_GLOBAL, FLUSH_MR), IBV_WC_SUCCESS,
 	       "FLUSH of a region");
 	is_int(flush(&p, 0, (uint32_t)p.b.size + 1, FLUSH_GLOBAL, FLUSH_RANGE),
-	       IBV_WC_REM_ACCESS_ERR, "FLUSH of more than the region");
+	       IBV_WC_REM_ACCESS_ERR, "FLUSH beyond the end of the region");
 	vt_pair_close(&p);
 
 	open_pair(&p, a, b, 0);
@@ -210,11 +215,14 @@ static void test_flush(struct vt_dev *a, struct vt_dev *b)
 
 	open_pair(&p, a, b, ACCESS_FLUSH_GLOBAL);
 	is_int(flush(&p, 0, 8, FLUSH_GLOBAL, FLUSH_MR), IBV_WC_REM_ACCESS_ERR,
-	       "FLUSH where it is not granted");
+	       "FLUSH without access to flush");
 	vt_pair_close(&p);
 }
 
-/* What nobody can grant is refused like any operation that is not enabled. */
+/*
+ * With a kernel that cannot grant FLUSH, the responder refuses it like any
+ * operation that is not enabled.
+ */
 static void test_no_flush(struct vt_dev *a, struct vt_dev *b)
 {
 	static uint8_t page[4096];
@@ -222,14 +230,14 @@ static void test_no_flush(struct vt_dev *a, struct vt_dev *b)
 
 	ok(!ibv_reg_mr(a->pd, page, sizeof(page),
 		       IBV_ACCESS_LOCAL_WRITE | ACCESS_FLUSH_GLOBAL),
-	   "no memory can be flushed with this kernel");
+	   "this kernel registers no memory for FLUSH");
 	open_pair(&p, a, b, 0);
 	is_int(flush(&p, 0, 8, FLUSH_GLOBAL, FLUSH_RANGE),
 	       IBV_WC_REM_INV_REQ_ERR, "... so FLUSH is refused");
 	vt_pair_close(&p);
 }
 
-/* Who sees the flag sees the data: WRITE, FLUSH, ATOMIC WRITE. */
+/* A reader that sees an ATOMIC WRITE also sees the data of the WRITE before. */
 static void test_order(struct vt_dev *a, struct vt_dev *b)
 {
 	_Atomic uint64_t *flag;
@@ -258,7 +266,7 @@ static void test_order(struct vt_dev *a, struct vt_dev *b)
 		       memcmp(p.b.buf + 64, p.a.buf + 64, 4096);
 		bad += finish(&p.a, MXE_WC_ATOMIC_WRITE) != IBV_WC_SUCCESS;
 	}
-	is_int(bad, 0, "50 times, data are there when the flag is");
+	is_int(bad, 0, "50 times, the data is visible with the flag");
 	vt_pair_close(&p);
 }
 
@@ -269,11 +277,11 @@ int main(void)
 	uint64_t caps = device_caps(a);
 
 	plan(0);
-	/* rxe (6.12) drops FLUSH without an answer. */
+	/* rxe (6.12) drops FLUSH without a response. */
 	has_flush = b->is_mxe && caps & DEVICE_FLUSH_GLOBAL;
 	is_int(!(caps & DEVICE_FLUSH_GLOBAL), !(caps & DEVICE_ATOMIC_WRITE),
-	       "the device claims both or none");
-	ok(!(caps & DEVICE_FLUSH_PERSISTENT), "it claims no persistence");
+	       "the device reports both or neither");
+	ok(!(caps & DEVICE_FLUSH_PERSISTENT), "... and no FLUSH to persistence");
 	test_write(a, b);
 	test_order(a, b);
 	if (has_flush)

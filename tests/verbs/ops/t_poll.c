@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a thread of the process can poll its send queues from the kernel:
- * posting makes no system call, nothing stays in a queue, and the thread ends
- * in every way.
+ * Proves that a thread of the process can poll its send queues in the kernel:
+ * posting makes no system call, no request is stuck, and everything that is to
+ * end the thread does.
  *
- *	t_poll [NAME...]	only these
- *	t_poll hold busy|idle	traffic, or none, until the device is removed:
- *				exit status 3
+ *	t_poll [NAME...]	all tests, or only those
+ *	t_poll hold busy|idle	sends, or idles, until the device is removed,
+ *				and exits with status 3
  *
- * t_poll.sh tests the end of processes and the removal of devices.
+ * t_poll.sh tests the exit of processes and the removal of devices.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ enum { LONG_US = 20000000, BURST = 32 };
 
 static struct vt_dev *a, *b;
 
-/* Where both threads share a processor each waits for the other's turn. */
+/* Returns a smaller number on one CPU, where the threads have to alternate. */
 static int times(int n)
 {
 	return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? n : n / 20;
@@ -63,7 +63,7 @@ static struct vt_conf polled(void)
 	return conf;
 }
 
-/* Only the requester's is polled. */
+/* Opens a pair in which only the requester's queue pair is polled. */
 static void open_pair(struct vt_pair *p, struct vt_dev *dev,
 		      const struct vt_conf *conf)
 {
@@ -75,7 +75,7 @@ static void open_pair(struct vt_pair *p, struct vt_dev *dev,
 	vt_pair_connect(p, conf);
 }
 
-/* Counts in a word of the peer. */
+/* Posts an atomic that adds 1 to a word of the peer. */
 static int post_add(struct vt_pair *p, enum vt_via via, uint64_t wr_id)
 {
 	struct ibv_sge sge = vt_sge(&p->a, 8, 8);
@@ -90,7 +90,7 @@ static int post_add(struct vt_pair *p, enum vt_via via, uint64_t wr_id)
 	return vt_post(&p->a, &wr);
 }
 
-/* NULL, or what was wrong. */
+/* Returns NULL or an error message. */
 static const char *add(struct vt_pair *p, enum vt_via via)
 {
 	uint64_t old = *vt_word(&p->b, 0);
@@ -111,7 +111,10 @@ static bool needs_doorbell(const struct mxe_ring_hdr *hdr)
 	       MXE_RING_NEED_DOORBELL;
 }
 
-/* The rings for which the process is to ring: how many, and the last one. */
+/*
+ * Returns the number of rings that need a doorbell, and sets *hdr to the last
+ * of them.
+ */
 static int find_flagged(struct mxe_ring_hdr **hdr)
 {
 	struct vt_mapping maps[64];
@@ -224,7 +227,7 @@ static void test_many(void)
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < PAIRS; i++)
 			post_add(&pairs[i], i & 1, 7);
-		/* They may be rung for all the same. */
+		/* A doorbell is permitted, although it is not needed. */
 		if (round == 1 && mxedv_ring_doorbells(a->ctx, qps, PAIRS))
 			break;
 		for (int i = 0; i < PAIRS; i++)
@@ -238,7 +241,7 @@ static void test_many(void)
 	done = 0;
 	for (int i = 1; i < PAIRS; i += 2)
 		done += !add(&pairs[i], VT_WR);
-	is_int(done, PAIRS / 2, "of which half are left");
+	is_int(done, PAIRS / 2, "... and the other half after half are destroyed");
 	for (int i = 1; i < PAIRS; i += 2)
 		vt_pair_close(&pairs[i]);
 	is_int(stop(a), 0, "stopped");
@@ -248,7 +251,10 @@ static void test_many(void)
 
 static atomic_int trapped;
 
-/* A doorbell is told that there is no such queue pair. */
+/*
+ * Counts a system call and makes it return -ENOENT, as a doorbell for an
+ * unknown queue pair does.
+ */
 static void on_sigsys(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *u = context;
@@ -266,7 +272,7 @@ static void on_sigsys(int sig, siginfo_t *info, void *context)
 #endif
 }
 
-/* From now on the system calls of this thread are counted, and not made. */
+/* Makes on_sigsys() count the system calls of this thread, which then fail. */
 static void trap_calls(void)
 {
 	struct sock_filter code[] = {
@@ -335,11 +341,11 @@ static void test_calls(void)
 		count_calls(c, posts);
 	waitpid(pid, &status, 0);
 	is_int(status, 0, "a process whose system calls are counted");
-	is_int(c->done, posts, "what it posts is executed");
-	/* The thread is called away now and then by newer kernels. */
-	ok(c->trapped <= posts / 50, "with %d system calls for %d",
+	is_int(c->done, posts, "... its requests are executed");
+	/* Newer kernels interrupt the thread now and then. */
+	ok(c->trapped <= posts / 50, "... with %d system calls for %d requests",
 	   c->trapped, posts);
-	is_int(c->control, 10, "and not polled each post has one");
+	is_int(c->control, 10, "... and without polling one for each request");
 	munmap(c, sizeof(*c));
 }
 
@@ -362,39 +368,39 @@ static void test_idle(void)
 	struct vt_pair p;
 
 	open_pair(&p, a, &conf);
-	ok(soon_flagged(1), "without a thread the process is to ring");
-	ok(!add(&p, VT_WR), "and does");
+	ok(soon_flagged(1), "without a thread the ring needs a doorbell");
+	ok(!add(&p, VT_WR), "... and a request is executed");
 	is_int(start(a, 1000), 0, "a thread that sleeps after 1 ms");
-	ok(soon_flagged(1), "sleeps");
+	ok(soon_flagged(1), "... sleeps");
 	before = cpu_us();
 	sleep(1);
-	ok(cpu_us() - before < 500000, "and takes no time for it");
+	ok(cpu_us() - before < 500000, "... without using the CPU");
 	for (int i = 0; i < 5; i++) {
-		ok(!add(&p, i & 1), "a request");
+		ok(!add(&p, i & 1), "... and executes a request");
 		usleep(20000);
 	}
 	is_int(stop(a), 0, "stopped");
 
 	is_int(start(a, 300000), 0, "a thread that sleeps after 0.3 s");
 	/*
-	 * Where the machine stands still it looks and sleeps before that is
-	 * seen. What is seen first may be its beginning.
+	 * On a slow machine, the thread may wake up and sleep again before this
+	 * notices. The first time may be the start of the thread, hence two.
 	 */
 	for (int i = 0; i < 20 && woken < 2 && soon_flagged(1); i++)
 		woken += !add(&p, VT_WR) && flagged_within(0, 200);
-	is_int(woken, 2, "a doorbell wakes it");
-	ok(soon_flagged(1), "and it sleeps again");
+	is_int(woken, 2, "... is woken by a doorbell");
+	ok(soon_flagged(1), "... and sleeps again");
 	is_int(stop(a), 0, "stopped");
 
-	is_int(start(a, LONG_US), 0, "a thread that does not sleep so soon");
-	ok(soon_flagged(0), "looks at the queue");
+	is_int(start(a, LONG_US), 0, "a thread that sleeps after 20 s");
+	ok(soon_flagged(0), "... polls the queue");
 	before = cpu_us();
 	sleep(1);
-	is_int(flagged(), 0, "still");
-	ok(cpu_us() - before > 200000, "and takes its time for it");
+	is_int(flagged(), 0, "... and still does after 1 s");
+	ok(cpu_us() - before > 200000, "... using the CPU");
 	is_int(stop(a), 0, "stopped");
-	ok(soon_flagged(1), "the process is to ring again");
-	ok(!add(&p, VT_WR), "and does");
+	ok(soon_flagged(1), "the ring needs a doorbell again");
+	ok(!add(&p, VT_WR), "... and a request is executed");
 	vt_pair_close(&p);
 }
 
@@ -406,7 +412,7 @@ static void spin_us(uint64_t us)
 		;
 }
 
-/* Requests just when the thread goes to sleep. */
+/* Posts requests at about the time when the thread falls asleep. */
 static void test_pauses(void)
 {
 	static const uint32_t idles[] = { 0, 30, 200, 1000 };
@@ -417,7 +423,7 @@ static void test_pauses(void)
 
 	open_pair(&p, a, &conf);
 	if (find_flagged(&hdr) != 1)
-		vt_bail("which ring is polled?");
+		vt_bail("not exactly one ring needs a doorbell");
 	for (int k = 0; k < 4; k++) {
 		const char *wrong = NULL;
 		int asleep = 0, i;
@@ -459,13 +465,16 @@ static void test_error(uint32_t idle_us)
 	is_int(start(a, idle_us), 0, "a thread that sleeps after %u us", idle_us);
 	ok(!add(&p, VT_WR), "a request");
 	is_int(vt_to_state(&p.a, IBV_QPS_ERR), 0, "to ERR");
-	is_int(flagged(), 2, "the process is to ring for both queues");
+	is_int(flagged(), 2, "... where both rings need a doorbell");
 	for (int i = 0; i < 10; i++)
 		good += !post_add(&p, i & 1, 0) && !vt_recv(&p.a, 0, 0, 8);
-	is_int(good, 10, "posted there");
-	is_int(count_flushed(p.a.cq, 10), 10, "flushed: the sends");
+	is_int(good, 10, "... where 10 sends and 10 receives can be posted");
+	is_int(count_flushed(p.a.cq, 10), 10, "... the sends are flushed");
 	is_int(count_flushed(p.a.rcq, 10), 10, "... and the receives");
-	/* As many requests each time: nothing is remembered of those before. */
+	/*
+	 * Each round posts the same number of requests, so a stale ring index
+	 * of the previous round would be noticed.
+	 */
 	good = 0;
 	for (int i = 0; i < 100; i++) {
 		vt_pair_reconnect(&p, &conf);
@@ -521,7 +530,7 @@ static void test_states(void)
 	is_int(stop(a), 0, "stopped");
 }
 
-/* ---- what goes while it is used ------------------------------------------ */
+/* ---- removal under traffic ----------------------------------------------- */
 
 static void test_destroy(void)
 {
@@ -583,7 +592,7 @@ static void stream_start(struct stream *s, struct vt_dev *dev)
 
 static void stream_end(struct stream *s, const char *what)
 {
-	/* It may have had no turn yet. */
+	/* The thread may not have run yet. */
 	while (s->completed < BURST && !s->wrong)
 		usleep(100);
 	s->stop = true;
@@ -604,7 +613,7 @@ static void test_stop(void)
 		good += !start(a, i & 1 ? LONG_US : 50);
 		spin_us(vt_random_u64() % 5000);
 		good += !stop(a);
-		/* It goes on without. */
+		/* Requests are executed without a poll thread, too. */
 		for (uint64_t n = s.completed + BURST; i % 10 == 0 &&
 		     s.completed < n && !s.wrong;)
 			usleep(100);
@@ -613,7 +622,7 @@ static void test_stop(void)
 	stream_end(&s, "the traffic");
 }
 
-/* Both have a thread; each serves its own. */
+/* Two contexts have a thread each, which polls only the queues of its own. */
 static void test_contexts(void)
 {
 	static struct stream s, t;
@@ -624,18 +633,18 @@ static void test_contexts(void)
 	is_int(start(a, LONG_US), 0, "a poll thread");
 	open_pair(&p, other, &conf);
 	ok(soon_flagged(1), "a queue pair of another context is not polled");
-	ok(!add(&p, VT_WR), "and works");
-	is_int(start(other, 1000), 0, "a thread of that");
+	ok(!add(&p, VT_WR), "... and works");
+	is_int(start(other, 1000), 0, "a poll thread of the other context");
 	stream_start(&s, a);
 	stream_start(&t, other);
 	usleep(300000);
-	is_int(stop(other), 0, "of which one is stopped");
+	is_int(stop(other), 0, "... is stopped");
 	usleep(100000);
-	stream_end(&s, "traffic of the one");
+	stream_end(&s, "traffic of the first context");
 	stream_end(&t, "... and of the other");
 	vt_pair_close(&p);
-	/* Closed with its thread. */
-	is_int(start(other, LONG_US), 0, "again one");
+	/* Closing the context ends its thread. */
+	is_int(start(other, LONG_US), 0, "another poll thread of that context");
 	vt_close(other);
 	is_int(stop(a), 0, "stopped");
 }
@@ -654,7 +663,7 @@ static int num_threads(void)
 	return n;
 }
 
-/* One that was joined is counted a little longer. */
+/* The kernel counts a thread for a short time after it was joined. */
 static int soon_threads(int want)
 {
 	for (int i = 0; i < VT_MS && num_threads() != want; i++)
@@ -676,7 +685,7 @@ static void test_close(void)
 		vt_close(dev);
 	}
 	is_int(soon_threads(1), 1, "20 contexts closed with their threads");
-	is_int(poller_fd(), -1, "and files");
+	is_int(poller_fd(), -1, "... and their files");
 }
 
 static void test_fork(void)
@@ -698,7 +707,7 @@ static void test_fork(void)
 		good += !status;
 	}
 	is_int(good, 20, "children that stop it, or close its file");
-	is_int(soon_threads(3), 3, "the thread of the parent is still there");
+	is_int(soon_threads(3), 3, "... do not end the thread of the parent");
 	usleep(100000);
 	stream_end(&s, "the traffic of the parent");
 	is_int(stop(a), 0, "stopped");
@@ -739,22 +748,24 @@ static void test_input(void)
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), EINVAL, "unknown flag");
 	attr.flags = 0;
 	attr.comp_mask = 1;
-	is_int(mxedv_start_poll_thread(a->ctx, &attr), EINVAL, "unknown mask");
+	is_int(mxedv_start_poll_thread(a->ctx, &attr), EINVAL,
+	       "unknown comp_mask bit");
 	attr.comp_mask = 0;
 	open_pair(&p, a, &conf);
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), 0, "a thread");
 	/*
-	 * Before it is in the kernel, who runs there next would be the first.
+	 * Wait until the thread polls. Before that, run() below would become
+	 * the first to run the file.
 	 */
-	ok(soon_flagged(0), "looks at the queue");
+	ok(soon_flagged(0), "... polls the queue");
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), EBUSY, "a second one");
-	is_int(raw_alloc(&fd2), EBUSY, "... by the kernel's interface");
-	is_int(run(poller_fd(), 0, 0, 0), EBUSY, "run by two");
+	is_int(raw_alloc(&fd2), EBUSY, "... by a call of the kernel");
+	is_int(run(poller_fd(), 0, 0, 0), EBUSY, "a second thread cannot run the same file");
 	is_int(stop(a), 0, "stopped");
 	is_int(stop(a), ENOENT, "stopped again");
 	vt_pair_close(&p);
 	ok(!mxedv_create_qp(a->ctx, &init, &mxe_attr) && errno == EINVAL,
-	   "polled, and the doorbell deferred");
+	   "a queue pair cannot be polled and have deferred doorbells");
 
 	is_int(raw_alloc(&fd), 0, "a file");
 	is_int(raw_alloc(&fd2), EBUSY, "a second one");
@@ -763,18 +774,18 @@ static void test_input(void)
 	ok(ioctl(fd, MXE_IOC_POLL_RUN, (void *)8) && errno == EFAULT,
 	   "unmapped memory");
 	ok(ioctl(fd, _IOW(0x1b, 0x80, uint64_t), &attr) && errno == ENOTTY,
-	   "another size");
+	   "a command of another size");
 	ok(ioctl(fd, _IO(0x1b, 0x82)) && errno == ENOTTY, "unknown command");
 	ok(ioctl(vt_doorbell_fd(), MXE_IOC_POLL_STOP) && errno == ENOTTY,
-	   "the file of a doorbell");
-	ok(write(fd, &byte, 1) < 0, "it cannot be written to");
-	ok(read(fd, &byte, 1) < 0, "... nor read");
+	   "a doorbell file does not know MXE_IOC_POLL_STOP");
+	ok(write(fd, &byte, 1) < 0, "the file cannot be written");
+	ok(read(fd, &byte, 1) < 0, "... or read");
 	ok(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED,
-	   "... nor mapped");
+	   "... or mapped");
 	is_int(ioctl(fd, MXE_IOC_POLL_STOP), 0, "stopped before it runs");
-	is_int(run(fd, LONG_US, 0, 0), 0, "does not run");
+	is_int(run(fd, LONG_US, 0, 0), 0, "... so MXE_IOC_POLL_RUN returns at once");
 	is_int(close(fd), 0, "closed");
-	is_int(raw_alloc(&fd), 0, "the next one");
+	is_int(raw_alloc(&fd), 0, "another file after the first is closed");
 	is_int(close(fd), 0, "closed");
 }
 
@@ -803,7 +814,7 @@ static void test_ends(void)
 	for (int i = 0; i < 3; i++) {
 		static const char *const how[] = {
 			"closing the file ends it", "a signal ends it",
-			"one with SA_RESTART does not",
+			"a signal with SA_RESTART does not end it",
 		};
 
 		if (raw_alloc(&fd))
@@ -820,21 +831,21 @@ static void test_ends(void)
 		if (i == 2) {
 			usleep(100000);
 			is_int(run_result, -1, "%s", how[i]);
-			ok(soon_flagged(0), "it polls still");
+			ok(soon_flagged(0), "... it still polls");
 			ioctl(fd, MXE_IOC_POLL_STOP);
 		}
 		pthread_join(thread, NULL);
 		is_int(run_result, i == 1 ? EINTR : 0, "%s", i == 2 ? "stopped" :
 		       how[i]);
-		is_int(flagged(), 1, "the process is to ring");
-		ok(!add(&p, VT_WR), "and does");
+		is_int(flagged(), 1, "the ring needs a doorbell");
+		ok(!add(&p, VT_WR), "... and a request is executed");
 		if (i)
 			close(fd);
 	}
 	vt_pair_close(&p);
 }
 
-/* ---- to be taken away ---------------------------------------------------- */
+/* ---- removal of the device ----------------------------------------------- */
 
 static int hold(bool busy)
 {
@@ -857,7 +868,7 @@ static int hold(bool busy)
 		else if (!post_add(&p, VT_WR, 0))
 			vt_poll(p.a.cq, &wc, 1000);
 	}
-	/* It ends by itself. */
+	/* The removal ends the thread. */
 	return soon_threads(1) == 1 && !stop(a) ? 3 : 4;
 }
 
@@ -889,7 +900,7 @@ int main(int argc, char **argv)
 		if (!vt_wanted(tests[i].name, argv + 1))
 			continue;
 		diag("%s", tests[i].name);
-		/* Nothing may be open where another process is made of this. */
+		/* test_calls() forks, and its child opens the devices. */
 		if (tests[i].run != test_calls) {
 			a = vt_open(vt_name_a());
 			b = vt_open(vt_name_b());

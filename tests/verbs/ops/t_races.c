@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that things that are taken away while they are used, or used from two
- * sides, do no harm: two things happen at once, again and again for
- * $RACE_SECONDS (default 2) each. Each race ends with a condition that has to
- * hold, and says how often it was run.
+ * Proves that objects can be destroyed or changed while they are in use, and
+ * used by two threads at once. Each race is repeated for $RACE_SECONDS (default
+ * 2), checks a condition in each round or at the end, and prints the number of
+ * rounds.
  *
- *	t_races [NAME...]	only these
+ *	t_races [NAME...]	all races, or only those
  *
- * t_lifecycle.sh tests the end of processes and the removal of devices and
+ * t_lifecycle.sh tests the exit of processes and the removal of devices and
  * netns.
  */
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool time_left(void)
 	return vt_now_ms() < deadline;
 }
 
-/* Until something else has got somewhere. */
+/* Lets other threads and the kernel run for a random time. */
 static void some_time(void)
 {
 	usleep((unsigned int)(vt_random_u64() % 3000));
@@ -62,7 +62,10 @@ static void post_burst(struct vt_pair *p, enum vt_opcode op, uint32_t rkey)
 			vt_bail("post");
 }
 
-/* Completions of a burst: each once and in order, good ones first. */
+/*
+ * Checks that each request of a burst completes once and in order, and that
+ * none succeeds after one that failed. Returns NULL or an error message.
+ */
 static const char *drain_burst(struct vt_pair *p, unsigned int *good)
 {
 	enum ibv_wc_status last = IBV_WC_SUCCESS;
@@ -83,8 +86,8 @@ static const char *drain_burst(struct vt_pair *p, unsigned int *good)
 }
 
 /*
- * Requests that a thread keeps in flight until the first one fails; then it
- * waits for what is still open.
+ * A thread that keeps BURST requests in flight until the first one fails, and
+ * then waits for the completions of the others.
  */
 struct stream {
 	pthread_t thread;
@@ -123,7 +126,7 @@ static void *keep_posting(void *arg)
 	return NULL;
 }
 
-/* Returns when it is under way, and has been for some time. */
+/* Returns a random time after the first requests have completed. */
 static void stream_start(struct stream *s, struct vt_pair *p,
 			 enum vt_opcode op, uint32_t rkey)
 {
@@ -135,7 +138,10 @@ static void stream_start(struct stream *s, struct vt_pair *p,
 	some_time();
 }
 
-/* Its queue pair goes to ERR: everything completes, once and in order. */
+/*
+ * Moves the requester to ERR and checks that each request has completed, once
+ * and in order.
+ */
 static const char *stream_end(struct stream *s)
 {
 	if (vt_to_state(&s->p->a, IBV_QPS_ERR))
@@ -144,7 +150,7 @@ static const char *stream_end(struct stream *s)
 	return s->wrong;
 }
 
-/* Nobody writes there any more. */
+/* Returns an error message if something still writes to the target. */
 static const char *is_quiet(uint8_t *target)
 {
 	memset(target, 0x5a, LEN);
@@ -157,7 +163,10 @@ static const char *is_quiet(uint8_t *target)
 
 /* ---- states ------------------------------------------------------------- */
 
-/* The requester to ERR: everything completes, and what succeeded was done. */
+/*
+ * Moves the requester to ERR. Each request completes, and those that succeeded
+ * were executed.
+ */
 static const char *race_error(unsigned int *rounds)
 {
 	struct vt_conf conf = vt_defaults();
@@ -171,18 +180,18 @@ static const char *race_error(unsigned int *rounds)
 
 		stream_start(&stream, &p, VT_MFADD, p.b.mr->rkey);
 		wrong = stream_end(&stream);
-		/* The responder does nothing any more when it is reset. */
+		/* After its reset the responder executes nothing more. */
 		vt_pair_reconnect(&p, &conf);
 		done = *vt_word(&p.b, WORD) - before;
 		if (!wrong && (done < stream.good || done > stream.posted))
-			wrong = "not as often done as completed";
+			wrong = "executed less often than completed, or too often";
 		++*rounds;
 	}
 	vt_pair_close(&p);
 	return wrong;
 }
 
-/* The responder to RESET: after that it writes nothing. */
+/* Moves the responder to RESET, after which it writes nothing. */
 static const char *race_reset(unsigned int *rounds)
 {
 	struct vt_conf conf = vt_defaults();
@@ -215,7 +224,7 @@ static const char *race_reset(unsigned int *rounds)
 	return wrong;
 }
 
-/* Both are destroyed while packets, timers and answers are on their way. */
+/* Destroys both while packets and responses are in flight and timers run. */
 static const char *race_timer(unsigned int *rounds)
 {
 	struct vt_conf conf = vt_defaults();
@@ -229,7 +238,7 @@ static const char *race_timer(unsigned int *rounds)
 		conf.timeout = (uint8_t)(1 + vt_random_u64() % 8);
 		conf.min_rnr_timer = 1;
 		vt_pair_open(&p, a, b, &conf);
-		/* No receive request is there: RNR, again and again. */
+		/* Without a receive request, SENDs get RNR NAKs. */
 		post_burst(&p, *rounds & 1 ? VT_SEND : VT_WRITE, p.b.mr->rkey);
 		first = *rounds & 2 ? &p.a : &p.b;
 		second = *rounds & 2 ? &p.b : &p.a;
@@ -256,7 +265,7 @@ static const char *race_timer(unsigned int *rounds)
 
 /* ---- memory ------------------------------------------------------------- */
 
-/* A region goes, or its rights go, while a peer writes to it. */
+/* Deregisters a region, or revokes its rights, while a peer writes to it. */
 static const char *race_mr(unsigned int *rounds)
 {
 	struct vt_conf conf = vt_defaults();
@@ -314,7 +323,7 @@ static void bind_window(struct vt_pair *p, struct ibv_mw *mw)
 	mw->rkey = wr.bind_mw.rkey;
 }
 
-/* A window is closed while a peer writes through it. */
+/* Invalidates a window while a peer writes through it. */
 static const char *race_mw(unsigned int *rounds)
 {
 	struct vt_conf conf = vt_defaults();
@@ -339,7 +348,7 @@ static const char *race_mw(unsigned int *rounds)
 		stream_start(&stream, &p, VT_WRITE, mw->rkey);
 		if (ibv_post_send(p.b.qp, &wr, &bad))
 			vt_bail("LOCAL_INV");
-		/* Flushed, if the peer was refused meanwhile. */
+		/* It is flushed if a WRITE of the peer was refused before. */
 		if (!vt_poll(p.b.cq, &wc, VT_MS))
 			wrong = "LOCAL_INV does not complete";
 		else if (wc.status && wc.status != IBV_WC_WR_FLUSH_ERR)
@@ -358,7 +367,7 @@ static const char *race_mw(unsigned int *rounds)
 	return wrong;
 }
 
-/* ---- from two sides ----------------------------------------------------- */
+/* ---- two threads -------------------------------------------------------- */
 
 struct worker {
 	pthread_t thread;
@@ -430,7 +439,7 @@ static const char *race_post(unsigned int *rounds)
 	if (w[0].posted != w[0].completed || w[1].posted != w[1].completed)
 		return "completions of the wrong requests";
 	return sum == (w[0].posted | (uint64_t)w[1].posted << 32) ?
-	       NULL : "the sums";
+	       NULL : "wrong sums";
 }
 
 /* ---- the doorbell ------------------------------------------------------- */
@@ -446,14 +455,17 @@ static void *ring(void *arg)
 			doorbell_qpn, MXE_DOORBELL_SEND | MXE_DOORBELL_RECV,
 		};
 
-		/* ENOENT: of a queue pair that has just gone. */
+		/* ENOENT: the queue pair has been destroyed. */
 		if (write(doorbell_fd, &db, sizeof(db)) < 0 && errno != ENOENT)
 			vt_bail("the doorbell");
 	}
 	return NULL;
 }
 
-/* Two threads ring for queue pairs that come, work and go. */
+/*
+ * Two threads ring the doorbells of queue pairs that are created, used and
+ * destroyed.
+ */
 static const char *race_doorbell(unsigned int *rounds)
 {
 	struct vt_conf conf = vt_defaults();
@@ -475,12 +487,12 @@ static const char *race_doorbell(unsigned int *rounds)
 		doorbell_qpn = p.a.qp->qp_num;
 		*vt_word(&p.b, WORD) = 0;
 		post_burst(&p, VT_MFADD, p.b.mr->rkey);
-		/* Every other one goes while it works. */
+		/* Every other one is destroyed with requests in flight. */
 		if (*rounds & 1) {
 			wrong = drain_burst(&p, &good);
 			if (!wrong && (good != BURST ||
 				       *vt_word(&p.b, WORD) != BURST))
-				wrong = "not all done once";
+				wrong = "not all executed once";
 		}
 		vt_pair_close(&p);
 		++*rounds;
@@ -559,10 +571,10 @@ static const char *race_cq(unsigned int *rounds)
 	pthread_join(poller[1].thread, NULL);
 	vt_pair_close(&p);
 	if (total != *rounds * BURST)
-		return "as many completions as requests";
+		return "not as many completions as requests";
 	for (int i = 0; i < BURST; i++)
 		if (seen[i] != *rounds)
-			return "each completion once";
+			return "a completion is missing or was seen twice";
 	return NULL;
 }
 
@@ -578,8 +590,8 @@ static void *post_receives(void *arg)
 }
 
 /*
- * A shared receive queue that two threads fill and messages empty, while its
- * limit is set: it goes directly after the queue pair that receives from it.
+ * Sets the limit of an SRQ that two threads fill and messages empty. The SRQ is
+ * destroyed directly after the queue pair that receives from it.
  */
 static const char *race_srq(unsigned int *rounds)
 {
@@ -636,7 +648,10 @@ static const char *race_srq(unsigned int *rounds)
 	return wrong;
 }
 
-/* Completions that nobody takes: the queue pair ends, and is destroyed then. */
+/*
+ * Overruns a CQ that is not polled, which moves the queue pair to ERR, and
+ * destroys the queue pair.
+ */
 static const char *race_overrun(unsigned int *rounds)
 {
 	struct vt_conf conf = vt_defaults();
@@ -658,7 +673,7 @@ static const char *race_overrun(unsigned int *rounds)
 	return race_timer(rounds);
 }
 
-/* A member of a group comes and goes while datagrams to the group arrive. */
+/* Attaches and detaches a queue pair while datagrams to the group arrive. */
 static const char *race_mcast(unsigned int *rounds)
 {
 	union ibv_gid group = { .raw = { 0xff, 0x0e, [15] = 0x43 } };
@@ -691,15 +706,13 @@ static const char *race_mcast(unsigned int *rounds)
 	return NULL;
 }
 
-/*
- * ---- address handles ------------------------------------------------------
- */
+/* ---- address handles ---------------------------------------------------- */
 
 enum { COPIES = 64, COPY_LEN = 128 };
 
 /*
- * What libmxe has of handles that come and go, which a program may use for
- * ever: the kernel is told a number.
+ * Copies of libmxe's address handles, which identify the kernel's handle by a
+ * number. A copy can be passed in a request after the handle is destroyed.
  */
 struct handles {
 	pthread_t thread;
@@ -725,7 +738,7 @@ static void *keep_making(void *arg)
 	return NULL;
 }
 
-/* A handle that is gone is an error of the request, and nothing else. */
+/* A destroyed handle only makes the request fail. */
 static const char *race_ah(unsigned int *rounds)
 {
 	static struct handles h;
@@ -767,17 +780,17 @@ static const struct race {
 	const char *(*run)(unsigned int *rounds);
 	const char *what;
 } races[] = {
-	{ "error", race_error, "to ERR under traffic" },
-	{ "reset", race_reset, "to RESET under traffic" },
-	{ "timer", race_timer, "destroyed with timers running" },
+	{ "error", race_error, "requesters moved to ERR under traffic" },
+	{ "reset", race_reset, "responders moved to RESET under traffic" },
+	{ "timer", race_timer, "queue pairs destroyed with timers running" },
 	{ "mr", race_mr, "regions deregistered and changed under traffic" },
-	{ "mw", race_mw, "windows closed under traffic" },
+	{ "mw", race_mw, "windows invalidated under traffic" },
 	{ "post", race_post, "two threads post to one queue pair" },
-	{ "doorbell", race_doorbell, "two threads in the doorbell" },
+	{ "doorbell", race_doorbell, "two threads ring doorbells" },
 	{ "cq", race_cq, "two threads poll, a third resizes" },
-	{ "srq", race_srq, "shared receive queues" },
+	{ "srq", race_srq, "shared receive queues filled, emptied and destroyed" },
 	{ "overrun", race_overrun, "completion queues overrun" },
-	{ "mcast", race_mcast, "members of a group come and go" },
+	{ "mcast", race_mcast, "members of a group attached and detached" },
 	{ "ah", race_ah, "address handles destroyed while they are used" },
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a module that is loaded with atomic_reply=be answers atomics in
- * big-endian or not at all.
+ * Proves that a module that is loaded with atomic_reply=be returns results of
+ * atomics in big-endian byte order only, and refuses atomics of queue pairs
+ * without the flag for such results.
  */
 #include <endian.h>
 #include <errno.h>
@@ -21,7 +22,7 @@ static void test_caps(struct vt_dev *dev)
 	if (ibv_query_device(dev->ctx, &attr))
 		vt_bail("ibv_query_device");
 	is_int(attr.atomic_cap, IBV_ATOMIC_NONE,
-	       "ibv_query_device(): no atomics for those who do not know");
+	       "ibv_query_device() reports no atomics");
 	is_int(ibv_exp_query_device(dev->ctx, &exp), 0,
 	       "ibv_exp_query_device()");
 	is_int(exp.exp_atomic_cap, IBV_EXP_ATOMIC_HCA_REPLY_BE,
@@ -117,7 +118,7 @@ static void test_swapped(struct vt_dev *a, struct vt_dev *b, enum vt_via via)
 		       vt_via_name[via]);
 		is_u64(got, htobe64(old), "... old value, in big-endian");
 		is_u64(*vt_word(&p.b, 0), want[op],
-		       "... new value, in the host's order");
+		       "... new value, in host byte order");
 	}
 	vt_pair_close(&p);
 }

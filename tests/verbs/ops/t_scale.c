@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Shows what many queue pairs, regions and completion queues cost to make and
- * to destroy, in kernel memory, and what operations cost that go to all queue
- * pairs in turn; proves that an idle queue pair takes no more than
- * MAX_QP_BYTES.
+ * Prints the time to create and destroy each of many queue pairs, regions and
+ * completion queues, their kernel memory, and the time of an operation when all
+ * queue pairs are used in turn. Proves that an idle queue pair takes no more
+ * than MAX_QP_BYTES.
  *
- * t_scale [NUMBER...]: the times are of the monotonic clock, which counts
- * instructions where tools/vm --icount does.
+ *	t_scale [NUMBER...]	with that many objects
+ *
+ * The times are those of the monotonic clock, which counts instructions in
+ * tools/vm --icount.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 
 #define ROUNDS 2000		/* operations, at least */
 /*
- * Of an idle queue pair, beside its rings; there are 4,096 with 10,000 of them.
+ * Limit of the bytes of an idle queue pair without its rings. With 10,000 queue
+ * pairs each takes 4,096.
  */
 #define MAX_QP_BYTES 5120
 
@@ -24,7 +27,7 @@ static struct ibv_cq *cq;
 static struct ibv_mr *mr;
 static uint64_t word[2];
 
-/* Of the kernel: objects, and what each processor has; rings are neither. */
+/* Returns the size of slab and per-CPU memory. Rings are in neither. */
 static uint64_t kernel_bytes(void)
 {
 	uint64_t sum = 0, kib;
@@ -41,7 +44,7 @@ static uint64_t kernel_bytes(void)
 	return sum;
 }
 
-/* ---- one object, made and destroyed ------------------------------------ */
+/* ---- creating and destroying objects ----------------------------------- */
 
 static void *make_qp(void)
 {
@@ -130,7 +133,7 @@ static bool add_one(struct ibv_qp *qp, uint64_t expected)
 	return wc.status == IBV_WC_SUCCESS && word[1] == expected;
 }
 
-/* What an operation costs, each on the next queue pair. */
+/* Measures atomics, each on the next queue pair. */
 static void use(void **qps, unsigned int n)
 {
 	unsigned int ops = n > ROUNDS ? n : ROUNDS;
@@ -139,7 +142,7 @@ static void use(void **qps, unsigned int n)
 	for (unsigned int i = 0; i + 1 < n; i += 2)
 		connect_pair(qps[i], qps[i + 1]);
 	word[0] = 0;
-	/* The first message of all takes a longer way. */
+	/* The first message of a queue pair takes a slower path. */
 	for (unsigned int i = 0; i < n; i++)
 		done += add_one(qps[i], done);
 	word[0] = 0;
@@ -152,7 +155,7 @@ static void use(void **qps, unsigned int n)
 	   "%u atomics on %u queue pairs in turn, each once", ops, n);
 }
 
-/* Makes n more, for a moment: the bytes of each. */
+/* Creates and destroys n more objects. Returns the bytes of each. */
 static int64_t bytes_of_more(const struct kind *kind, unsigned int n)
 {
 	uint64_t before = kernel_bytes(), after;
@@ -188,10 +191,10 @@ static void run(const struct kind *kind, unsigned int n)
 	diag("%u of kind %s: %" PRIu64 " to make each of the first half, %" PRIu64
 	     " of the second, %" PRId64 " bytes", n, kind->name,
 	     n > 1 ? half / (n / 2) : all, (all - half) / (n - n / 2), bytes);
-	/* Whatever else the machine does takes memory, too: again. */
+	/* Other activity of the machine takes memory, too, so measure again. */
 	for (int i = 0; kind->make == make_qp && bytes > MAX_QP_BYTES && i < 20; i++)
 		bytes = bytes_of_more(kind, n);
-	/* A few do not fill the pages that were taken for them. */
+	/* A few queue pairs do not fill the pages allocated for them. */
 	if (kind->make == make_qp && n >= 500)
 		ok(bytes <= MAX_QP_BYTES, "a queue pair has %" PRId64 " bytes",
 		   bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that masked atomics of 4, 8, 16 and 32 bytes do what a bit-by-bit
- * reference does, by mxedv and by the experimental verbs, that the device
- * reports them, and that wrong ones are refused.
+ * Proves that masked atomics of 4, 8, 16 and 32 bytes have the result of a
+ * bit-by-bit reference, by mxedv and by the experimental verbs, that the device
+ * reports them, and that invalid ones are refused.
  */
 #include <endian.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ static void fetch_add(uint64_t *value, unsigned int bits, uint64_t (*op)[WORDS])
 
 /* ---- the operations ---------------------------------------------------- */
 
-/* Values with long carries and equal parts. */
+/* Fills the words with values that make long carries and equal parts likely. */
 static void interesting(uint64_t *words)
 {
 	for (int i = 0; i < WORDS; i++) {
@@ -71,7 +71,7 @@ static void interesting(uint64_t *words)
 	}
 }
 
-/* What is in memory, as a number: half a word is one of its own. */
+/* Loads a value from memory. One of 4 bytes is the low half of words[0]. */
 static void load(uint64_t *words, const void *p, uint32_t log)
 {
 	uint32_t half;
@@ -95,7 +95,10 @@ static void store(void *p, const uint64_t *words, uint32_t log)
 		memcpy(p, words, 1U << log);
 }
 
-/* As it is delivered: 8 bytes in host order, the rest in big-endian words. */
+/*
+ * Stores a value as the result of an atomic: 8 bytes are in host byte order
+ * unless be is set, all other sizes are big-endian words.
+ */
 static void store_result(void *p, const uint64_t *words, uint32_t log, bool be)
 {
 	uint64_t swapped[WORDS];
@@ -174,7 +177,7 @@ static void test_operations(struct vt_dev *a, struct vt_dev *b, bool exp,
 		       exp ? "ibv_exp_post_send" : "mxedv",
 		       be ? ", big-endian replies" : "");
 	}
-	/* Builders without a size beside those with one. */
+	/* The same queue pair also takes requests without a size. */
 	{
 		struct vt_wr wr = {
 			.op = VT_MFADD, .via = exp ? VT_EXP : VT_WR,
@@ -184,8 +187,8 @@ static void test_operations(struct vt_dev *a, struct vt_dev *b, bool exp,
 
 		*vt_word(&p.b, 0) = 0xffff;
 		is_int(vt_atomic(&p, &wr, 0, &old), IBV_WC_SUCCESS,
-		       "... and one without a size");
-		is_u64(*vt_word(&p.b, 0), 0, "... executed");
+		       "... and a request without a size");
+		is_u64(*vt_word(&p.b, 0), 0, "... is executed");
 	}
 	vt_pair_close(&p);
 }
@@ -198,17 +201,23 @@ static void test_query(struct vt_dev *dev)
 	};
 	struct mxedv_device_attr dv;
 
-	is_int(mxedv_query_device(dev->ctx, &dv, sizeof(dv)), 0, "mxedv");
-	is_u64(dv.log_arg_sizes, 0x3c, "4, 8, 16 and 32 bytes");
-	is_u64(dv.log_arg_sizes_be, 0x34, "all but 8 in big-endian");
-	is_int((int)dv.max_fa_bit_boundary, 256, "fields of up to 256 bits");
-	is_int(ibv_exp_query_device(dev->ctx, &exp), 0, "ibv_exp");
-	is_u64(exp.masked_atomic.masked_log_atomic_arg_sizes, 0x3c, "sizes");
+	is_int(mxedv_query_device(dev->ctx, &dv, sizeof(dv)), 0,
+	       "mxedv_query_device()");
+	is_u64(dv.log_arg_sizes, 0x3c, "... 4, 8, 16 and 32 bytes");
+	is_u64(dv.log_arg_sizes_be, 0x34, "... all but 8 in big-endian");
+	is_int((int)dv.max_fa_bit_boundary, 256, "... fields of up to 256 bits");
+	is_int(ibv_exp_query_device(dev->ctx, &exp), 0,
+	       "ibv_exp_query_device()");
+	is_u64(exp.masked_atomic.masked_log_atomic_arg_sizes, 0x3c,
+	       "... 4, 8, 16 and 32 bytes");
 	is_u64(exp.masked_atomic.masked_log_atomic_arg_sizes_network_endianness,
-	       0x34, "in network order");
-	is_int((int)exp.masked_atomic.max_fa_bit_boundary, 256, "boundary");
-	is_int((int)exp.masked_atomic.log_max_atomic_inline, 5, "inline");
-	is_u64(exp.ext_atom.log_atomic_arg_sizes, 8, "the older form: 8 only");
+	       0x34, "... all but 8 in big-endian");
+	is_int((int)exp.masked_atomic.max_fa_bit_boundary, 256,
+	       "... fields of up to 256 bits");
+	is_int((int)exp.masked_atomic.log_max_atomic_inline, 5,
+	       "... log_max_atomic_inline");
+	is_u64(exp.ext_atom.log_atomic_arg_sizes, 8,
+	       "... only 8 bytes in ext_atom");
 }
 
 /* ---- refused ----------------------------------------------------------- */
@@ -257,13 +266,13 @@ static void test_errors(struct vt_dev *a, struct vt_dev *b)
 		uint32_t size = 1U << log;
 
 		status_of(a, b, log, end - size, size, IBV_WC_SUCCESS,
-			  "the last of a region");
+			  "at the end of the region");
 		status_of(a, b, log, end, size, IBV_WC_REM_ACCESS_ERR,
-			  "behind the region");
+			  "beyond the region");
 		status_of(a, b, log, size / 2, size, IBV_WC_REM_INV_REQ_ERR,
 			  "misaligned");
 		status_of(a, b, log, 0, size - 1, IBV_WC_LOC_LEN_ERR,
-			  "no room for the result");
+			  "a buffer too short for the result");
 	}
 
 	for (uint32_t arg = 4; arg <= 32; arg *= 2) {
@@ -271,7 +280,7 @@ static void test_errors(struct vt_dev *a, struct vt_dev *b)
 		vt_pair_open(&p, a, b, &conf);
 		for (uint32_t log = 0; log <= 6; log++) {
 			sge = vt_sge(&p.a, 0, 1U << log);
-			/* 0 is without a size, for the helpers. */
+			/* To vt_post(), 0 means no size, so post 40. */
 			wr = plain_wr(&p, log ? log : 40, 0, &sge);
 			is_int(vt_post(&p.a, &wr),
 			       log >= 2 && 1U << log <= arg ? 0 : EINVAL,
@@ -286,7 +295,7 @@ static void test_errors(struct vt_dev *a, struct vt_dev *b)
 	{ what, log, offsetof(struct mxe_send_wqe, member),		\
 	  sizeof(((struct mxe_send_wqe *)0)->member), value }
 
-/* On a queue pair for 16 bytes. */
+/* Changes to requests of a queue pair with a max_atomic_arg of 16. */
 static const struct {
 	const char *what;
 	uint32_t log;
@@ -295,18 +304,18 @@ static const struct {
 } changes[] = {
 	CHANGE("no size", 4, log_arg_sz, 0),
 	CHANGE("2 bytes", 3, log_arg_sz, 1),
-	CHANGE("32 bytes, more than asked for", 4, log_arg_sz, 5),
+	CHANGE("32 bytes, more than max_atomic_arg", 4, log_arg_sz, 5),
 	CHANGE("64 bytes", 4, log_arg_sz, 6),
 	CHANGE("2^255 bytes", 4, log_arg_sz, 255),
-	CHANGE("4 bytes, a wider comparand", 2, atomic.compare_add, 1ULL << 32),
+	CHANGE("4 bytes, a wider compare value", 2, atomic.compare_add, 1ULL << 32),
 	CHANGE("4 bytes, a wider swap mask", 2, atomic.swap_mask, 1ULL << 63),
 	CHANGE("a standard atomic of 16 bytes", 4, opcode,
 	       IB_UVERBS_WR_ATOMIC_CMP_AND_SWP),
 	CHANGE("a READ with a size", 4, opcode, IB_UVERBS_WR_RDMA_READ),
 	CHANGE("inline", 4, flags, MXE_SEND_SIGNALED | MXE_SEND_INLINE),
 	CHANGE("too many elements", 4, num_sge, 255),
-	CHANGE("a receive queue of XRC", 4, remote_srqn, 1),
-	CHANGE("what is reserved", 4, reserved1, 1),
+	CHANGE("the number of an XRC receive queue", 4, remote_srqn, 1),
+	CHANGE("a reserved field", 4, reserved1, 1),
 };
 
 static void test_hostile(struct vt_dev *a, struct vt_dev *b)
@@ -325,7 +334,10 @@ static void test_hostile(struct vt_dev *a, struct vt_dev *b)
 		wr = plain_wr(&p, changes[i].log, 0, &sge);
 		wr.wr_id = 0;
 		wr.flags = IBV_SEND_SIGNALED;
-		/* One is taken up in SQD and waits; the next is in the ring. */
+		/*
+		 * In SQD the kernel takes the first request, which then waits.
+		 * The second stays in the ring, where it can be changed.
+		 */
 		first = wr;
 		first.op = VT_READ;
 		first.log_arg_sz = 0;
@@ -339,11 +351,11 @@ static void test_hostile(struct vt_dev *a, struct vt_dev *b)
 		if (vt_to_state(&p.a, IBV_QPS_RTS))
 			vt_bail("SQD to RTS");
 		wc.status = IBV_WC_SUCCESS;
-		ok(vt_poll(p.a.cq, &wc, VT_MS), "%s: ends", changes[i].what);
+		ok(vt_poll(p.a.cq, &wc, VT_MS), "%s: completes", changes[i].what);
 		is_int(wc.status, IBV_WC_LOC_QP_OP_ERR, "%s: refused",
 		       changes[i].what);
 		ok(p.b.buf[0] == 0x77 && p.b.buf[15] == 0x77,
-		   "%s: nothing is changed", changes[i].what);
+		   "%s: the memory does not change", changes[i].what);
 		vt_pair_close(&p);
 	}
 }

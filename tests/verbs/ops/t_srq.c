@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that two queue pairs share a receive queue, which raises its events
- * and can run empty, and that wrong requests are refused.
+ * Proves that two queue pairs can share a receive queue, that the queue raises
+ * its events and can run empty, and that invalid requests are refused.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static struct ibv_srq *make_srq(struct vt_dev *dev, uint32_t wr, uint32_t sge)
 	return ibv_create_srq(dev->pd, &attr);
 }
 
-/* Receives of `len` bytes into the end's buffer, one behind the other. */
+/* Posts n receives of len bytes into consecutive parts of the end's buffer. */
 static int fill(struct ibv_srq *srq, const struct vt_end *e, uint64_t first,
 		int n, uint32_t len)
 {
@@ -60,38 +60,38 @@ static void test_create(struct vt_dev *dev)
 
 	is_int(ibv_query_device(dev->ctx, &caps), 0, "query_device");
 	ok(caps.max_srq > 0 && caps.max_srq_wr > 0 && caps.max_srq_sge > 0,
-	   "the device has shared receive queues");
+	   "the device supports shared receive queues");
 
 	srq = ibv_create_srq(dev->pd, &init);
 	if (!srq)
 		vt_bail("ibv_create_srq");
 	ok(init.attr.max_wr >= 5 && init.attr.max_sge >= 3,
-	   "at least what was asked for");
-	is_int(ibv_query_srq(srq, &attr), 0, "query");
-	is_int(attr.max_wr, init.attr.max_wr, "... requests");
-	is_int(attr.max_sge, init.attr.max_sge, "... scatter entries");
-	is_int(attr.srq_limit, 0, "... not armed");
+	   "a queue has at least the requested size");
+	is_int(ibv_query_srq(srq, &attr), 0, "ibv_query_srq()");
+	is_int(attr.max_wr, init.attr.max_wr, "... max_wr");
+	is_int(attr.max_sge, init.attr.max_sge, "... max_sge");
+	is_int(attr.srq_limit, 0, "... the limit is not armed");
 	attr.srq_limit = init.attr.max_wr + 1;
 	is_int(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), EINVAL,
-	       "a limit over its size");
+	       "a limit above its size");
 	attr.max_wr = 64;
 	is_int(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR), EOPNOTSUPP,
-	       "resizing is not claimed");
+	       "resizing is not supported");
 	attr.srq_limit = 3;
-	is_int(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0, "a limit");
-	is_int(ibv_query_srq(srq, &attr), 0, "query");
-	is_int(attr.srq_limit, 3, "... armed");
+	is_int(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0, "a limit of 3");
+	is_int(ibv_query_srq(srq, &attr), 0, "ibv_query_srq()");
+	is_int(attr.srq_limit, 3, "... the limit is armed");
 	is_int(ibv_destroy_srq(srq), 0, "destroyed");
 
 	srq = make_srq(dev, caps.max_srq_wr, caps.max_srq_sge);
-	ok(srq, "the biggest");
+	ok(srq, "a queue of max_srq_wr and max_srq_sge");
 	if (srq)
 		is_int(ibv_destroy_srq(srq), 0, "... destroyed");
 	ok(!make_srq(dev, caps.max_srq_wr + 1, 1) && errno == EINVAL,
-	   "more requests than there may be");
+	   "... and none with more requests");
 	ok(!make_srq(dev, 1, caps.max_srq_sge + 1) && errno == EINVAL,
-	   "more scatter entries than there may be");
-	ok(!make_srq(dev, 0, 1) && errno == EINVAL, "no requests");
+	   "... or more scatter entries");
+	ok(!make_srq(dev, 0, 1) && errno == EINVAL, "... or no requests");
 }
 
 static void test_post_refused(struct vt_dev *dev)
@@ -103,16 +103,18 @@ static void test_post_refused(struct vt_dev *dev)
 
 	if (!srq)
 		vt_bail("ibv_create_srq");
-	is_int(ibv_post_srq_recv(srq, &wr, &bad), EINVAL, "too many entries");
-	ok(bad == &wr, "... named");
+	is_int(ibv_post_srq_recv(srq, &wr, &bad), EINVAL,
+	       "a request with too many scatter entries");
+	ok(bad == &wr, "... is returned in bad_wr");
 	wr.num_sge = 0;
 	for (i = 0; i < 4; i++)
 		is_int(ibv_post_srq_recv(srq, &wr, &bad), 0, "request %d", i);
-	is_int(ibv_post_srq_recv(srq, &wr, &bad), ENOMEM, "it is full");
+	is_int(ibv_post_srq_recv(srq, &wr, &bad), ENOMEM,
+	       "no request in a full queue");
 	is_int(ibv_destroy_srq(srq), 0, "destroyed with requests in it");
 }
 
-/* Whoever gets a message takes the oldest request. */
+/* A message takes the oldest request, whichever queue pair receives it. */
 static void test_shared(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = vt_defaults();
@@ -136,14 +138,15 @@ static void test_shared(struct vt_dev *a, struct vt_dev *b)
 		ok(wc.status == IBV_WC_SUCCESS && wc.wr_id == (uint64_t)i &&
 		   wc.qp_num == q->b.qp->qp_num && wc.byte_len == 8,
 		   "... took request %d", i);
-		is_u64(*vt_word(&p[0].b, i * 64), 0x1000 + i, "... its data");
+		is_u64(*vt_word(&p[0].b, i * 64), 0x1000 + i, "... and has the data");
 	}
 	is_int(ibv_post_recv(p[0].b.qp, &recv, &bad), EINVAL,
-	       "the queue pair has no queue of its own");
-	is_int(ibv_destroy_srq(conf.srq_b), EBUSY, "it is in use");
+	       "the queue pair takes no receive requests of its own");
+	is_int(ibv_destroy_srq(conf.srq_b), EBUSY,
+	       "a queue in use cannot be destroyed");
 	vt_pair_close(&p[0]);
 	vt_pair_close(&p[1]);
-	is_int(ibv_destroy_srq(conf.srq_b), 0, "it is not");
+	is_int(ibv_destroy_srq(conf.srq_b), 0, "... until its users are");
 }
 
 static void test_limit(struct vt_dev *a, struct vt_dev *b)
@@ -165,9 +168,9 @@ static void test_limit(struct vt_dev *a, struct vt_dev *b)
 	is_int(vt_async(b, 300), -1, "4 are left: no event");
 	is_int(send_word(&p, i), IBV_WC_SUCCESS, "message");
 	is_int(vt_async(b, VT_MS), IBV_EVENT_SRQ_LIMIT_REACHED,
-	       "3 are left: the event");
-	is_int(ibv_query_srq(conf.srq_b, &attr), 0, "query");
-	is_int(attr.srq_limit, 0, "... not armed any more");
+	       "3 are left: an event");
+	is_int(ibv_query_srq(conf.srq_b, &attr), 0, "ibv_query_srq()");
+	is_int(attr.srq_limit, 0, "... the limit is no longer armed");
 	is_int(send_word(&p, i), IBV_WC_SUCCESS, "message");
 	is_int(vt_async(b, 300), -1, "no second event");
 	vt_pair_close(&p);
@@ -201,19 +204,22 @@ static void test_last_wqe(struct vt_dev *a, struct vt_dev *b)
 	is_int(fill(conf.srq_b, &p[1].b, 0, 2, 64), 0, "2 requests");
 	while (vt_async(b, 100) >= 0)
 		;
-	is_int(vt_to_state(&p[0].b, IBV_QPS_ERR), 0, "one goes to ERR");
+	is_int(vt_to_state(&p[0].b, IBV_QPS_ERR), 0,
+	       "one queue pair moves to ERR");
 	is_int(vt_async(b, VT_MS), IBV_EVENT_QP_LAST_WQE_REACHED,
-	       "it will take no more requests");
-	ok(!vt_poll(p[0].b.rcq, &wc, 200), "it flushes none");
-	is_int(send_word(&p[1], 77), IBV_WC_SUCCESS, "the other has them");
-	ok(vt_poll(p[1].b.rcq, &wc, VT_MS) && wc.wr_id == 0, "... the first");
-	is_int(vt_async(b, 200), -1, "one event");
+	       "... with an event that it takes no more requests");
+	ok(!vt_poll(p[0].b.rcq, &wc, 200), "... and flushes none");
+	is_int(send_word(&p[1], 77), IBV_WC_SUCCESS,
+	       "a message to the other queue pair");
+	ok(vt_poll(p[1].b.rcq, &wc, VT_MS) && wc.wr_id == 0,
+	   "... takes the first request");
+	is_int(vt_async(b, 200), -1, "... and there is no second event");
 	vt_pair_close(&p[0]);
 	vt_pair_close(&p[1]);
 	is_int(ibv_destroy_srq(conf.srq_b), 0, "destroyed with a request left");
 }
 
-/* The ring of a queue that has just been made. */
+/* Returns the ring that was created after before[] was filled. */
 static struct mxe_ring_hdr *new_ring(const struct vt_mapping *before, int n)
 {
 	struct vt_mapping now[16];
@@ -230,7 +236,10 @@ static struct mxe_ring_hdr *new_ring(const struct vt_mapping *before, int n)
 	vt_bail("no ring");
 }
 
-/* Its owner says nonsense: an event, and the end of who receives from it. */
+/*
+ * An invalid producer index raises an event and moves the queue pair that
+ * receives from the SRQ to ERR.
+ */
 static void test_error(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = vt_defaults();
@@ -246,15 +255,15 @@ static void test_error(struct vt_dev *a, struct vt_dev *b)
 		;
 	hdr->producer += 1000;
 	is_int(send_word(&p, 1), IBV_WC_REM_OP_ERR,
-	       "more requests than there is room for");
+	       "a message with an invalid producer index");
 	do
 		event = vt_async(b, VT_MS);
 	while (event >= 0 && event != IBV_EVENT_SRQ_ERR);
-	is_int(event, IBV_EVENT_SRQ_ERR, "... are an event");
-	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and end the queue pair");
+	is_int(event, IBV_EVENT_SRQ_ERR, "... raises an event");
+	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and the queue pair is in ERR");
 	hdr->producer -= 1000;
 	vt_pair_close(&p);
-	is_int(ibv_destroy_srq(conf.srq_b), 0, "destroyed after it");
+	is_int(ibv_destroy_srq(conf.srq_b), 0, "the queue is destroyed");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that messages over unreliable connections arrive whole, and that lost
- * ones are lost without a completion.
+ * Proves that messages over unreliable connections arrive complete, and that
+ * lost ones cause no completion at the receiver.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,9 +22,10 @@ static long dropped(const struct vt_dev *dev)
 }
 
 /*
- * A message that was begun on one processor may be sent to its end by another,
- * and overtakes itself where the first one's softirq has to wait: a loss, which
- * the receiver counts. Then once more. lost: what it had counted before.
+ * One CPU may send the start of a message and another CPU the rest. If the
+ * softirq of the first is delayed, the packets are reordered, and the receiver
+ * drops and counts the message. This then repeats the transfer. *lost is the
+ * count before.
  */
 static const char *transfer(struct vt_pair *p, const struct vt_conf *conf,
 			    enum vt_opcode op, enum vt_via via, uint32_t size,
@@ -86,7 +87,7 @@ static int send_len(struct vt_pair *p, uint32_t len)
 	return vt_do(&p->a, &wr, &wc);
 }
 
-/* The sender never learns; the receiver loses messages, not requests. */
+/* A lost message succeeds at the sender and takes no receive request. */
 static void test_lost(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = uc_conf();
@@ -95,15 +96,15 @@ static void test_lost(struct vt_dev *a, struct vt_dev *b)
 
 	conf.mtu = IBV_MTU_256;
 	vt_pair_open(&p, a, b, &conf);
-	is_int(send_len(&p, 1000), IBV_WC_SUCCESS, "no receive: sent all the same");
+	is_int(send_len(&p, 1000), IBV_WC_SUCCESS, "a message without a receive request is sent");
 	ok(!vt_poll(p.b.rcq, &wc, 200), "... and lost");
 	is_int(vt_recv(&p.b, 7, 0, 600), 0, "a receive of 600 bytes");
 	is_int(send_len(&p, 1000), IBV_WC_SUCCESS, "a longer message is sent");
 	ok(!vt_poll(p.b.rcq, &wc, 200), "... and lost");
-	is_int(send_len(&p, 600), IBV_WC_SUCCESS, "one that fits");
+	is_int(send_len(&p, 600), IBV_WC_SUCCESS, "a message that fits is sent");
 	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.status == IBV_WC_SUCCESS &&
-	   wc.wr_id == 7 && wc.byte_len == 600, "... has the receive");
-	is_int(vt_state(&p.b), IBV_QPS_RTS, "the receiver goes on");
+	   wc.wr_id == 7 && wc.byte_len == 600, "... and takes the receive");
+	is_int(vt_state(&p.b), IBV_QPS_RTS, "the receiver is still in RTS");
 	vt_pair_close(&p);
 }
 
@@ -124,7 +125,7 @@ static void test_bad_write(struct vt_dev *a, struct vt_dev *b)
 		};
 
 		is_int(vt_do(&p.a, &wr, &wc), IBV_WC_SUCCESS,
-		       i ? "WRITE over the end" : "WRITE with another key");
+		       i ? "WRITE beyond the end" : "WRITE with a wrong key");
 	}
 	is_int(vt_recv(&p.b, 1, 128, 8), 0, "a receive");
 	is_int(send_len(&p, 8), IBV_WC_SUCCESS, "SEND after them");
@@ -148,13 +149,13 @@ static void test_refused(struct vt_dev *a, struct vt_dev *b)
 			.raddr = vt_addr(&p.b, 0), .rkey = p.b.mr->rkey,
 		};
 
-		is_int(vt_post(&p.a, &wr), EINVAL, "%s is not for UC",
+		is_int(vt_post(&p.a, &wr), EINVAL, "%s is refused",
 		       vt_op_name[op]);
 	}
 	vt_pair_close(&p);
 }
 
-/* An error of its own stops the sender's queue alone, until told to go on. */
+/* A local error stops only the send queue, until it is moved back to RTS. */
 static void test_sqe(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = uc_conf();
@@ -172,22 +173,22 @@ static void test_sqe(struct vt_dev *a, struct vt_dev *b)
 	is_int(vt_do(&p.a, &bad, &wc), IBV_WC_LOC_PROT_ERR, "a bad lkey");
 	for (int i = 0; i < VT_MS / 10 && vt_state(&p.a) == IBV_QPS_RTS; i++)
 		vt_poll(p.a.cq, &wc, 10);
-	is_int(vt_state(&p.a), IBV_QPS_SQE, "the send queue is in error");
-	is_int(vt_recv(&p.a, 3, 0, 8), 0, "its receive queue");
+	is_int(vt_state(&p.a), IBV_QPS_SQE, "... moves the queue pair to SQE");
+	is_int(vt_recv(&p.a, 3, 0, 8), 0, "a receive request in SQE");
 	p.b.buf[0] = 1;
 	sge = vt_sge(&p.b, 0, 8);
-	is_int(vt_do(&p.b, &bad, &wc), IBV_WC_SUCCESS, "... still");
-	ok(vt_poll(p.a.rcq, &wc, VT_MS) && wc.wr_id == 3, "... receives");
-	is_int(send_len(&p, 8), IBV_WC_WR_FLUSH_ERR, "sends are flushed");
+	is_int(vt_do(&p.b, &bad, &wc), IBV_WC_SUCCESS, "... and a message");
+	ok(vt_poll(p.a.rcq, &wc, VT_MS) && wc.wr_id == 3, "... is received");
+	is_int(send_len(&p, 8), IBV_WC_WR_FLUSH_ERR, "a send in SQE is flushed");
 	is_int(ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE), 0,
 	       "back to RTS");
 	is_int(vt_recv(&p.b, 4, 0, 8), 0, "a receive");
-	is_int(send_len(&p, 8), IBV_WC_SUCCESS, "it sends again");
-	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 4, "... and it arrives");
+	is_int(send_len(&p, 8), IBV_WC_SUCCESS, "a send in RTS");
+	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 4, "... arrives");
 	vt_pair_close(&p);
 }
 
-/* The first packet of a message is taken whatever came before it. */
+/* The first packet of a message is accepted with any PSN. */
 static void test_resync(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = uc_conf(), other = uc_conf();
@@ -203,9 +204,9 @@ static void test_resync(struct vt_dev *a, struct vt_dev *b)
 	    vt_to_rts(&p.a, &conf))
 		vt_bail("cannot connect");
 	is_int(vt_recv(&p.b, 9, 0, 1000), 0, "a receive");
-	is_int(send_len(&p, 1000), IBV_WC_SUCCESS, "another PSN than expected");
+	is_int(send_len(&p, 1000), IBV_WC_SUCCESS, "a message with an unexpected PSN");
 	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 9 &&
-	   wc.byte_len == 1000, "... is taken");
+	   wc.byte_len == 1000, "... is received");
 	vt_pair_close(&p);
 }
 

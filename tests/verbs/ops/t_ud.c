@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that datagrams arrive as they were sent, with the header before them,
- * and covers keys, limits, errors, states, and address handles of other
- * processes.
+ * Proves that datagrams arrive unmodified behind a GRH, and that Q_Keys, size
+ * limits, errors, states and address handles are handled correctly, including
+ * hostile changes to requests in the ring.
  */
 #include <poll.h>
 #include <stddef.h>
@@ -10,14 +10,14 @@
 #include "ud.h"
 
 static struct vt_dev *a, *b;
-static struct ibv_ah *ah[2];		/* from a to b; IPv4, IPv6 */
+static struct ibv_ah *ah[2];		/* from a to b: IPv4, IPv6 */
 
 static uint32_t mtu_of(const struct vt_dev *dev)
 {
 	return 128U << dev->active_mtu;
 }
 
-/* ---- what arrives ------------------------------------------------------ */
+/* ---- transfers --------------------------------------------------------- */
 
 static void check_grh4(const uint8_t *grh, const char *what)
 {
@@ -47,7 +47,7 @@ static void check_grh6(const uint8_t *grh, const char *what)
 	   !memcmp(&ip.ip6_dst, &b->gid6, 16), "%s: the addresses", what);
 }
 
-/* One datagram with everything looked at. */
+/* Sends a datagram and checks its completion, GRH and data. */
 static void transfer(struct ud *from, struct ud *to, bool ipv6,
 		     struct ud_wr w, const char *what)
 {
@@ -66,15 +66,15 @@ static void transfer(struct ud *from, struct ud *to, bool ipv6,
 	   wc.qp_num == to->qp->qp_num && wc.pkey_index == 0,
 	   "%s: the receive request", what);
 	is_u64(wc.byte_len, w.len + UD_GRH, "%s: length with the GRH", what);
-	is_u64(wc.src_qp, from->qp->qp_num, "%s: who sent it", what);
+	is_u64(wc.src_qp, from->qp->qp_num, "%s: the sender", what);
 	is_int(wc.wc_flags, IBV_WC_GRH | (w.imm ? IBV_WC_WITH_IMM : 0),
 	       "%s: flags", what);
-	is_int(wc.sl, ipv6 ? 9 : 10, "%s: which kind of header", what);
+	is_int(wc.sl, ipv6 ? 9 : 10, "%s: the network header type", what);
 	if (w.imm)
 		is_u64(be32toh(wc.imm_data), w.imm, "%s: immediate data",
 		       what);
 	is_mem(got + UD_GRH, from->buf, w.len, "%s: the data", what);
-	is_int(got[UD_GRH + w.len], 0xa5, "%s: nothing behind it", what);
+	is_int(got[UD_GRH + w.len], 0xa5, "%s: nothing beyond the data", what);
 	if (ipv6)
 		check_grh6(got, what);
 	else
@@ -115,7 +115,7 @@ static void test_transfer(bool ipv6)
 	ud_close(&to);
 }
 
-/* The GRH and the data are spread over the elements as they come. */
+/* The elements are filled in order with the GRH and the data. */
 static void test_sges(void)
 {
 	static const uint32_t lens[4] = { 3, 50, 1, 100 };
@@ -153,7 +153,7 @@ static void test_sges(void)
 	ud_close(&to);
 }
 
-/* To itself, and to another queue pair of its own device. */
+/* A queue pair sends to itself and to another queue pair of its device. */
 static void test_self(void)
 {
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
@@ -169,7 +169,7 @@ static void test_self(void)
 		w.qpn = one.qp->qp_num;
 		is_int(ud_send_wait(&one, w), IBV_WC_SUCCESS, "to itself");
 		is_u64(ud_next(&one, "to itself").src_qp, one.qp->qp_num,
-		       "to itself: who sent it");
+		       "to itself: the sender");
 		is_mem(one.buf + UD_RECV + UD_GRH, one.buf, w.len,
 		       "to itself: the data");
 		w.qpn = two.qp->qp_num;
@@ -183,7 +183,7 @@ static void test_self(void)
 	}
 }
 
-/* What a server does: answer by what the completion and the header say. */
+/* A server responds to the address from the completion and the GRH. */
 static void test_answer(void)
 {
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
@@ -198,22 +198,22 @@ static void test_answer(void)
 		ud_must_recv(&to, UD_RECV, UD_SLOT);
 		w.qpn = to.qp->qp_num;
 		ud_send_wait(&from, w);
-		wc = ud_next(&to, "a question");
+		wc = ud_next(&to, "a request");
 		back.ah = ibv_create_ah_from_wc(b->pd, &wc,
 						(void *)(to.buf + UD_RECV), 1);
-		if (!ok(back.ah != NULL, "an address handle from the header"))
+		if (!ok(back.ah != NULL, "an address handle from the GRH"))
 			continue;
 		back.qpn = wc.src_qp;
 		ud_send_wait(&to, back);
-		is_u64(ud_next(&from, "the answer").src_qp, to.qp->qp_num,
-		       "the answer: who sent it");
+		is_u64(ud_next(&from, "the response").src_qp, to.qp->qp_num,
+		       "the response: the sender");
 		ibv_destroy_ah(back.ah);
 		ud_close(&from);
 		ud_close(&to);
 	}
 }
 
-/* Only a solicited datagram wakes who asked for no others. */
+/* With notification for solicited datagrams only, others raise no event. */
 static void test_solicited(void)
 {
 	struct ibv_comp_channel *chan = ibv_create_comp_channel(b->ctx);
@@ -224,7 +224,7 @@ static void test_solicited(void)
 	void *context;
 
 	ud_open(&from, a);
-	/* The queue pair is made again on a completion queue that notifies. */
+	/* Create the queue pair again, with a completion channel. */
 	ud_create(&to, b);
 	plain = to.rcq;
 	ibv_destroy_qp(to.qp);
@@ -236,7 +236,7 @@ static void test_solicited(void)
 	}
 	if (!to.rcq || !to.qp || ud_to(&to, IBV_QPS_INIT, UD_QKEY) ||
 	    ud_to(&to, IBV_QPS_RTR, 0))
-		vt_bail("a queue pair that notifies");
+		vt_bail("a queue pair with a completion channel");
 	ud_must_recv(&to, UD_RECV, UD_SLOT);
 	ud_must_recv(&to, UD_RECV, UD_SLOT);
 	ibv_req_notify_cq(to.rcq, 1);
@@ -259,9 +259,10 @@ static void test_solicited(void)
 /* ---- keys -------------------------------------------------------------- */
 
 /*
- * Datagrams keep their order here, so what did not come before a good one that
- * was sent behind it has been dropped. A receive is there only when it was: one
- * that was sent may not have arrived yet.
+ * Checks that a datagram is dropped and counted. Datagrams keep their order
+ * here, so if a good one that is sent after a bad one is received first, the
+ * bad one was dropped. The receive request is posted only after the drop was
+ * counted, because the bad datagram may not arrive at once.
  */
 static void dropped(struct ud *from, struct ud *to, struct ud_wr bad,
 		    const char *counter, const char *what)
@@ -276,9 +277,10 @@ static void dropped(struct ud *from, struct ud *to, struct ud_wr bad,
 	is_int(ud_send_wait(from, bad), IBV_WC_SUCCESS, "%s: sent", what);
 	vt_dev_wait_counted(to->dev, counter, before);
 	ud_must_recv(to, UD_RECV, UD_SLOT);
-	is_int(ud_send_wait(from, good), IBV_WC_SUCCESS, "%s: the next", what);
+	is_int(ud_send_wait(from, good), IBV_WC_SUCCESS, "%s: another is sent",
+	       what);
 	wc = ud_next(to, what);
-	is_u64(wc.byte_len, UD_GRH + 9, "%s: only the next came", what);
+	is_u64(wc.byte_len, UD_GRH + 9, "%s: only the other arrives", what);
 	is_int(vt_dev_counter(to->dev, counter) - before, 1, "%s: %s counts it",
 	       what, counter);
 }
@@ -297,7 +299,7 @@ static void test_keys(void)
 	w.qkey = 0;
 	dropped(&from, &to, w, "drop_qkey", "no Q_Key");
 
-	/* IBTA 10.2.5: the top bit stands for the sender's own. */
+	/* IBTA 10.2.5: a Q_Key with the top bit set means the queue pair's. */
 	w.qkey = 0x80000000;
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "a controlled Q_Key");
 	ud_next(&to, "the queue pair's own Q_Key");
@@ -305,8 +307,9 @@ static void test_keys(void)
 	is_int(ibv_modify_qp(from.qp, &attr, IBV_QP_QKEY), 0,
 	       "another Q_Key in RTS");
 	ud_must_recv(&to, UD_RECV, UD_SLOT);
-	dropped(&from, &to, w, "drop_qkey", "the own Q_Key is another now");
-	is_int(ibv_modify_qp(to.qp, &attr, IBV_QP_QKEY), 0, "here also");
+	dropped(&from, &to, w, "drop_qkey", "the changed Q_Key of the sender");
+	is_int(ibv_modify_qp(to.qp, &attr, IBV_QP_QKEY), 0,
+	       "the same Q_Key at the receiver");
 	ud_must_recv(&to, UD_RECV, UD_SLOT);
 	w.qkey = 0x5555;
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "the new Q_Key");
@@ -327,7 +330,7 @@ static void test_drops(void)
 	w.qpn = to.qp->qp_num;
 	dropped(&from, &to, w, "drop_no_recv", "no receive request");
 
-	/* A peer must not be able to use up what does not suit it. */
+	/* A datagram that is too long must not consume a receive request. */
 	ud_must_recv(&to, UD_RECV + UD_SLOT, UD_GRH + 99);
 	dropped(&from, &to, w, "drop_recv_too_short", "a buffer too short");
 
@@ -353,7 +356,10 @@ static void test_drops(void)
 
 /* ---- errors of the sender ---------------------------------------------- */
 
-/* One request that fails, one behind it that is flushed, and on it goes. */
+/*
+ * Checks that a request fails and that the next one is flushed, and that the
+ * queue pair works again after SQE to RTS.
+ */
 static void failing(struct ud *from, struct ud *to, struct ud_wr bad,
 		    enum ibv_wc_status status, const char *what)
 {
@@ -373,8 +379,8 @@ static void failing(struct ud *from, struct ud *to, struct ud_wr bad,
 	is_int(ibv_modify_qp(from->qp, &attr, IBV_QP_STATE), 0,
 	       "%s: SQE to RTS", what);
 	ud_must_recv(to, UD_RECV, UD_SLOT);
-	is_int(ud_send_wait(from, good), IBV_WC_SUCCESS, "%s: after it", what);
-	is_u64(ud_next(to, what).byte_len, UD_GRH + 5, "%s: it came", what);
+	is_int(ud_send_wait(from, good), IBV_WC_SUCCESS, "%s: a send in RTS", what);
+	is_u64(ud_next(to, what).byte_len, UD_GRH + 5, "%s: ... arrives", what);
 }
 
 static void test_send_errors(void)
@@ -404,8 +410,9 @@ static void test_send_errors(void)
 	{
 		struct ibv_wc wc = { 0 };
 
-		ok(vt_poll(from.cq, &wc, VT_MS), "another domain's region");
-		is_int(wc.status, IBV_WC_LOC_PROT_ERR, "ends in an error");
+		ok(vt_poll(from.cq, &wc, VT_MS), "... completes");
+		is_int(wc.status, IBV_WC_LOC_PROT_ERR,
+		       "... with a protection error");
 	}
 	ibv_dereg_mr(foreign);
 	ibv_dealloc_pd(pd);
@@ -428,13 +435,14 @@ static void test_recv_error(void)
 	ud_must_recv(&to, UD_RECV, UD_SLOT);
 	ud_send_wait(&from, w);
 	ok(vt_poll(to.rcq, &wc, VT_MS), "a receive buffer beyond the region");
-	is_int(wc.status, IBV_WC_LOC_PROT_ERR, "ends in a protection error");
+	is_int(wc.status, IBV_WC_LOC_PROT_ERR,
+	       "... completes with a protection error");
 	wc.status = IBV_WC_SUCCESS;
-	ok(vt_poll(to.rcq, &wc, VT_MS), "the next");
-	is_int(wc.status, IBV_WC_WR_FLUSH_ERR, "is flushed");
+	ok(vt_poll(to.rcq, &wc, VT_MS), "the next receive request completes");
+	is_int(wc.status, IBV_WC_WR_FLUSH_ERR, "... flushed");
 	ibv_query_qp(to.qp, &attr, IBV_QP_STATE, &init);
-	is_int(attr.qp_state, IBV_QPS_ERR, "the queue pair is in error");
-	is_int(vt_async(b, VT_MS), IBV_EVENT_QP_FATAL, "the event");
+	is_int(attr.qp_state, IBV_QPS_ERR, "the queue pair is in ERR");
+	is_int(vt_async(b, VT_MS), IBV_EVENT_QP_FATAL, "... with an event");
 	ud_close(&from);
 	ud_close(&to);
 }
@@ -458,14 +466,14 @@ static void test_states(void)
 			     IBV_QP_PORT), EINVAL, "INIT needs a Q_Key");
 	is_int(ibv_modify_qp(u.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
 			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), EINVAL,
-	       "and has no access flags");
+	       "INIT has no access flags");
 	is_int(ud_to(&u, IBV_QPS_INIT, 0x777), 0, "INIT");
 	is_int(ud_recv(&u, 0, 100), 0, "INIT takes receive requests");
 	is_int(ud_send(&u, &w), EINVAL, "INIT takes no send request");
 	attr.qp_state = IBV_QPS_RTR;
 	attr.path_mtu = IBV_MTU_1024;
 	is_int(ibv_modify_qp(u.qp, &attr, IBV_QP_STATE | IBV_QP_PATH_MTU),
-	       EINVAL, "RTR has no path");
+	       EINVAL, "RTR has no path MTU");
 	is_int(ud_to(&u, IBV_QPS_RTR, 0), 0, "RTR");
 	is_int(ud_send(&u, &w), EINVAL, "RTR takes no send request");
 	attr.qp_state = IBV_QPS_RTS;
@@ -514,7 +522,7 @@ static const struct {
 
 enum { STALE = 3, FOREIGN = 4, CHANGES = ARRAY_SIZE(changes) };
 
-/* The number that the kernel gave a handle, as a request shows it. */
+/* Returns the kernel's number of a handle, which is visible in the ring. */
 static uint32_t number_of(struct ud *u, struct ibv_ah *handle, size_t wr_id)
 {
 	struct ud_wr w = { .ah = handle, .offset = wr_id };
@@ -541,8 +549,8 @@ static void back_to_rts(struct ud *u)
 }
 
 /*
- * In SQD what is posted stays in the ring, where a process can change it
- * before the kernel looks at it.
+ * In SQD, posted requests stay in the ring, where a process can change them
+ * before the kernel reads them.
  */
 static void test_hostile(void)
 {
@@ -585,19 +593,19 @@ static void test_hostile(void)
 		vt_change_wqe(w.offset, changes[i].offset, changes[i].size, value);
 		back_to_rts(&from);
 		wc.status = IBV_WC_SUCCESS;
-		ok(vt_poll(from.cq, &wc, VT_MS), "%s: ends", changes[i].what);
+		ok(vt_poll(from.cq, &wc, VT_MS), "%s: completes", changes[i].what);
 		is_int(wc.status, IBV_WC_LOC_QP_OP_ERR, "%s: %s",
 		       changes[i].what, vt_status(IBV_WC_LOC_QP_OP_ERR));
 		ud_close(&from);
 	}
 	ok(vt_dev_counter(a, "bad_wqe") - before >= CHANGES, "each is counted");
-	is_int(vt_poll(to.rcq, &wc, 1), 0, "nothing of them was sent");
+	is_int(vt_poll(to.rcq, &wc, 1), 0, "... and none was sent");
 	ibv_destroy_ah(foreign);
 	ibv_dealloc_pd(pd);
 	ud_close(&to);
 }
 
-/* Numbers of handles are used again. */
+/* Handles are created and destroyed repeatedly, so their numbers are reused. */
 static void test_many_handles(void)
 {
 	struct ud_wr w = { .qkey = UD_QKEY, .len = 5 };
@@ -627,10 +635,11 @@ static void test_ah_errors(void)
 	};
 
 	ok(!ud_ah_gid(a, 127, &b->gid4), "a GID index that is empty");
-	ok(!ud_ah_gid(a, a->gid6_index, &b->gid4), "two address families");
-	ok(!ud_ah_gid(a, a->gid4_index, &b->gid6), "the other way round");
+	ok(!ud_ah_gid(a, a->gid6_index, &b->gid4), "an IPv4 address with an IPv6 GID");
+	ok(!ud_ah_gid(a, a->gid4_index, &b->gid6),
+	   "an IPv6 address with an IPv4 GID");
 	nobody.raw[15] = 99;
-	ok(!ud_ah_gid(a, a->gid4_index, &nobody), "an address of nobody");
+	ok(!ud_ah_gid(a, a->gid4_index, &nobody), "an address that no host has");
 	attr.is_global = 0;
 	ok(!ibv_create_ah(a->pd, &attr), "no GRH");
 	attr.is_global = 1;

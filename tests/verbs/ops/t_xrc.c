@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that extended reliable connections work: domains and the processes
- * that share them, every operation, the rights and completion queues that
- * apply, and refusals.
+ * Proves that extended reliable connections work: domains and processes that
+ * share them, all operations, the protection domain and completion queue of the
+ * receive queue that a packet names, and the refusal of invalid requests.
  *
  * End a of a pair is the initiator, end b the target with its receive queue.
- * The program runs itself as the other process of a domain ("t_xrc other ...").
+ * The program executes itself as the other process of a domain ("t_xrc other
+ * ...").
  */
 #include <endian.h>
 #include <errno.h>
@@ -37,7 +38,7 @@ static struct ibv_qp *open_target(struct vt_dev *dev, struct ibv_xrcd *xrcd,
 	return ibv_open_qp(dev->ctx, &attr);
 }
 
-/* Of Linux 6.2. */
+/* Defined since Linux 6.2. */
 #define DEVICE_FLUSH_GLOBAL	(1ULL << 38)
 
 /* ---- objects ----------------------------------------------------------- */
@@ -51,25 +52,27 @@ static void test_domains(struct vt_dev *dev)
 	if (fd < 0 || other < 0)
 		vt_bail("memfd_create");
 	is_int(ibv_query_device(dev->ctx, &caps), 0, "query_device");
-	ok(caps.device_cap_flags & IBV_DEVICE_XRC, "the device has XRC");
+	ok(caps.device_cap_flags & IBV_DEVICE_XRC, "the device supports XRC");
 
 	alone = xrc_open_domain(dev, -1, O_CREAT);
-	ok(alone, "a domain of nobody else");
+	ok(alone, "a domain without a file");
 	is_int(ibv_close_xrcd(alone), 0, "... closed");
 
-	ok(!xrc_open_domain(dev, other, 0) && errno, "none is open on that file");
+	ok(!xrc_open_domain(dev, other, 0) && errno,
+	   "a file without a domain cannot be joined");
 	first = xrc_open_domain(dev, fd, O_CREAT);
 	ok(first, "a domain on a file");
 	ok(!xrc_open_domain(dev, fd, O_CREAT | O_EXCL) && errno == EINVAL,
-	   "... is there already");
+	   "... cannot be created again");
 	second = xrc_open_domain(dev, fd, 0);
 	ok(second, "... joined");
 	is_int(ibv_close_xrcd(first), 0, "... closed once");
 	first = xrc_open_domain(dev, fd, 0);
-	ok(first, "... and is still there");
+	ok(first, "... and joined again");
 	is_int(ibv_close_xrcd(first), 0, "... closed");
-	is_int(ibv_close_xrcd(second), 0, "... closed by the last");
-	ok(!xrc_open_domain(dev, fd, 0) && errno, "... and gone");
+	is_int(ibv_close_xrcd(second), 0, "... closed by the last user");
+	ok(!xrc_open_domain(dev, fd, 0) && errno,
+	   "... and cannot be joined any more");
 	close(fd);
 	close(other);
 }
@@ -89,19 +92,19 @@ static void test_orders(struct vt_dev *dev)
 	ok(!ibv_get_srq_num(srq, &num) && !ibv_get_srq_num(second, &num2) &&
 	   num && num2 && num != num2 && !(num >> 24) && !(num2 >> 24),
 	   "every queue has a number of 24 bits");
-	is_int(ibv_destroy_srq(second), 0, "one goes");
+	is_int(ibv_destroy_srq(second), 0, "a queue is destroyed");
 	is_int(ibv_close_xrcd(xrcd), EBUSY, "the domain is used by a queue");
 	is_int(ibv_destroy_cq(cq), EBUSY, "... and so is its completion queue");
 	tgt = xrc_make_target(dev, xrcd);
 	ok(tgt, "a target");
-	is_int(ibv_destroy_srq(srq), 0, "queues go before targets");
+	is_int(ibv_destroy_srq(srq), 0, "a queue is destroyed before the target");
 	is_int(ibv_close_xrcd(xrcd), EBUSY, "the domain is used by a target");
-	is_int(ibv_destroy_qp(tgt), 0, "the target goes");
-	is_int(ibv_close_xrcd(xrcd), 0, "and the domain");
-	is_int(ibv_destroy_cq(cq), 0, "and the completion queue");
+	is_int(ibv_destroy_qp(tgt), 0, "the target is destroyed");
+	is_int(ibv_close_xrcd(xrcd), 0, "... and the domain");
+	is_int(ibv_destroy_cq(cq), 0, "... and the completion queue");
 }
 
-/* Neither has a receive queue, and the target no send queue. */
+/* Neither end has a receive queue, and the target has no send queue. */
 static void test_no_queues(struct vt_dev *a, struct vt_dev *b,
 			   struct ibv_xrcd *xrcd)
 {
@@ -120,7 +123,7 @@ static void test_no_queues(struct vt_dev *a, struct vt_dev *b,
 	       0, "a target is queried");
 	ok(attr.qp_state == IBV_QPS_RTS && attr.dest_qp_num == p.a.qp->qp_num &&
 	   !attr.cap.max_send_wr && !attr.cap.max_recv_wr,
-	   "... and says what it is");
+	   "... and reports its state, its peer and no queues");
 	xrc_pair_close(&p);
 }
 
@@ -169,13 +172,13 @@ static void one_atomic(struct vt_pair *p, enum vt_via via, enum vt_opcode op,
 	status = vt_atomic(p, &wr, 64, &old);
 	is_str(vt_status(status), vt_status(IBV_WC_SUCCESS), "%s by %s",
 	       vt_op_name[op], vt_via_name[via]);
-	is_u64(old, value, "... returns what was there");
-	is_u64(*vt_word(&p->b, 64), want, "... and leaves the right thing");
+	is_u64(old, value, "... returns the old value");
+	is_u64(*vt_word(&p->b, 64), want, "... and stores the new one");
 }
 
 /*
- * Of 4, 16 and 32 bytes: every word, of 32 or 64 bits, is a field that
- * overflows. Results come in big-endian words.
+ * Checks an add of 4, 16 or 32 bytes. Each word of 32 or 64 bits is a field
+ * that overflows. Results are big-endian words.
  */
 static void wide_atomic(struct vt_pair *p, enum vt_via via, uint32_t log)
 {
@@ -218,8 +221,8 @@ static void wide_atomic(struct vt_pair *p, enum vt_via via, uint32_t log)
 		left &= *vt_word(&p->b, 64 + 8 * i) ==
 			words[i] + (reached ? add[i] : 0);
 	}
-	ok(result, "... returns what was there");
-	ok(left, "... and leaves the right thing");
+	ok(result, "... returns the old value");
+	ok(left, "... and stores the new one");
 }
 
 static void test_atomics(struct vt_dev *a, struct vt_dev *b,
@@ -238,7 +241,7 @@ static void test_atomics(struct vt_dev *a, struct vt_dev *b,
 	one_atomic(&p, via, VT_CAS, v, 0x1122334455667788);
 	one_atomic(&p, via, VT_FADD, v, v + 0x00ff00ff00ff00ff);
 	one_atomic(&p, via, VT_MCAS, v, 0x1122fffd556600ff);
-	/* Four fields of 16 bits; no carry leaves one. */
+	/* Four fields of 16 bits, whose carries are dropped. */
 	one_atomic(&p, via, VT_MFADD, v, 0x00fd00fc00fb01fe);
 	wide_atomic(&p, via, 2);
 	wide_atomic(&p, via, 4);
@@ -246,7 +249,7 @@ static void test_atomics(struct vt_dev *a, struct vt_dev *b,
 	xrc_pair_close(&p);
 }
 
-/* The queue that is named gets the message, with its completion queue. */
+/* A message uses the receive queue that it names, and its completion queue. */
 static void test_two_queues(struct vt_dev *a, struct vt_dev *b,
 			    struct ibv_xrcd *xrcd)
 {
@@ -263,15 +266,15 @@ static void test_two_queues(struct vt_dev *a, struct vt_dev *b,
 		struct vt_end *to = i & 1 ? &second : &first;
 		const char *wrong;
 
-		/* What vt_transfer() looks at, with the one queue pair. */
+		/* Have vt_transfer() use this queue with the only target. */
 		p.b = *to;
 		p.b.qp = first.qp;
 		wrong = vt_transfer(&p, i < 3 ? VT_SEND_IMM : VT_WRITE_IMM,
 				    VT_POST_SEND, 3000, 0);
-		ok(!wrong, "message %d to its queue%s%s", i, wrong ? ": " : "",
+		ok(!wrong, "message %d to the queue it names%s%s", i, wrong ? ": " : "",
 		   wrong ?: "");
 		ok(!ibv_poll_cq(i & 1 ? first.rcq : second.rcq, 1, &wc),
-		   "... nothing to the other");
+		   "... and not to the other");
 	}
 	p.b = first;
 	xrc_receiver_close(&second);
@@ -280,7 +283,10 @@ static void test_two_queues(struct vt_dev *a, struct vt_dev *b,
 
 /* ---- memory placement -------------------------------------------------- */
 
-/* ATOMIC WRITE of the first bytes of end a; the completion's status. */
+/*
+ * Executes an ATOMIC WRITE of a value by way of the first bytes of end a.
+ * Returns the completion's status, or -1 if there is none.
+ */
 static int atomic_write(struct vt_pair *p, size_t offset, uint64_t value)
 {
 	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
@@ -300,7 +306,7 @@ static int atomic_write(struct vt_pair *p, size_t offset, uint64_t value)
 	    !vt_poll(p->a.cq, &wc, VT_MS))
 		return -1;
 	if (!wc.status)
-		is_int(wc.opcode, MXE_WC_ATOMIC_WRITE, "... its completion");
+		is_int(wc.opcode, MXE_WC_ATOMIC_WRITE, "... has its opcode in the completion");
 	return wc.status;
 }
 
@@ -326,7 +332,7 @@ static void test_placement(struct vt_dev *a, struct vt_dev *b,
 	*vt_word(&p.b, 64) = 0;
 	is_int(atomic_write(&p, 64, 0x0123456789abcdef), IBV_WC_SUCCESS,
 	       "ATOMIC WRITE");
-	is_u64(*vt_word(&p.b, 64), 0x0123456789abcdef, "... in memory");
+	is_u64(*vt_word(&p.b, 64), 0x0123456789abcdef, "... writes its word");
 #ifdef HAVE_FLUSH
 	if (has_flush) {
 		struct ibv_wc wc;
@@ -342,11 +348,11 @@ static void test_placement(struct vt_dev *a, struct vt_dev *b,
 	}
 #endif
 	is_int(atomic_write(&p, 68, 1), IBV_WC_REM_INV_REQ_ERR,
-	       "ATOMIC WRITE to an odd address");
+	       "ATOMIC WRITE to a misaligned address");
 	xrc_pair_close(&p);
 }
 
-/* ---- what is refused --------------------------------------------------- */
+/* ---- refused requests -------------------------------------------------- */
 
 static int write_8(struct vt_pair *p, uint32_t srqn, uint32_t rkey)
 {
@@ -372,21 +378,21 @@ static void test_bad_number(struct vt_dev *a, struct vt_dev *b,
 	xrc_pair_open(&p, a, b, xrcd, &conf);
 	vt_drain_async(b);
 	is_int(write_8(&p, stranger.srqn, p.b.mr->rkey), IBV_WC_REM_INV_REQ_ERR,
-	       "a queue of another domain");
-	is_int(vt_async(b, VT_MS), IBV_EVENT_QP_REQ_ERR, "... is an event");
-	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and ends the target");
+	       "a WRITE that names a queue of another domain");
+	is_int(vt_async(b, VT_MS), IBV_EVENT_QP_REQ_ERR, "... raises an event");
+	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and the target is in ERR");
 	xrc_pair_close(&p);
 	xrc_receiver_close(&stranger);
-	is_int(ibv_close_xrcd(other), 0, "the other domain");
+	is_int(ibv_close_xrcd(other), 0, "the other domain is closed");
 
 	xrc_pair_open(&p, a, b, xrcd, &conf);
 	is_int(write_8(&p, p.b.srqn, p.b.mr->rkey), IBV_WC_SUCCESS,
-	       "a queue of the domain");
+	       "a WRITE that names a queue of the domain");
 	gone = p.b.srqn;
-	is_int(ibv_destroy_srq(p.b.xsrq), 0, "... goes");
+	is_int(ibv_destroy_srq(p.b.xsrq), 0, "... which is destroyed");
 	p.b.xsrq = NULL;
 	is_int(write_8(&p, gone, p.b.mr->rkey), IBV_WC_REM_INV_REQ_ERR,
-	       "... and cannot be named any more");
+	       "... and a WRITE that names it then is refused");
 	xrc_pair_close(&p);
 
 	xrc_pair_open(&p, a, b, xrcd, &conf);
@@ -395,7 +401,7 @@ static void test_bad_number(struct vt_dev *a, struct vt_dev *b,
 	xrc_pair_close(&p);
 }
 
-/* A message that goes on for another queue than it began for. */
+/* The first and the last packet of a message name different queues. */
 static void test_two_numbers(struct vt_dev *a, struct vt_dev *b,
 			     struct ibv_xrcd *xrcd)
 {
@@ -427,17 +433,19 @@ static void test_two_numbers(struct vt_dev *a, struct vt_dev *b,
 	raw_send(raw_fd, a, b, &first);
 	raw_send(raw_fd, a, b, &last);
 	is_int(vt_async(b, VT_MS), IBV_EVENT_QP_REQ_ERR,
-	       "a message to two queues is an event");
-	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and ends the target");
+	       "a message to two queues raises an event");
+	is_int(vt_state(&p.b), IBV_QPS_ERR, "... and the target is in ERR");
 	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 1 &&
-	   wc.status == IBV_WC_WR_FLUSH_ERR, "... the first has no message");
-	ok(!ibv_poll_cq(second.rcq, 1, &wc), "... nor has the second");
+	   wc.status == IBV_WC_WR_FLUSH_ERR,
+	   "... the request of the first queue is flushed");
+	ok(!ibv_poll_cq(second.rcq, 1, &wc),
+	   "... that of the second does not complete");
 	xrc_receiver_close(&second);
 	xrc_pair_close(&p);
 	close(raw_fd);
 }
 
-/* Keys are used by the rights of the queue that is named. */
+/* Keys are checked against the protection domain of the queue that is named. */
 static void test_domain_of_keys(struct vt_dev *a, struct vt_dev *b,
 				struct ibv_xrcd *xrcd)
 {
@@ -454,14 +462,14 @@ static void test_domain_of_keys(struct vt_dev *a, struct vt_dev *b,
 	if (!mr || !srq || ibv_get_srq_num(srq, &srqn))
 		vt_bail("a second protection domain");
 	is_int(write_8(&p, srqn, mr->rkey), IBV_WC_SUCCESS,
-	       "a key of the domain of the queue that is named");
+	       "a key of the second queue's protection domain");
 	is_int(write_8(&p, p.b.srqn, p.b.mr->rkey), IBV_WC_SUCCESS,
-	       "... of either");
+	       "... and of the first queue's");
 	is_int(write_8(&p, p.b.srqn, mr->rkey), IBV_WC_REM_ACCESS_ERR,
-	       "but not of the other");
-	is_int(ibv_destroy_srq(srq), 0, "the second queue");
-	is_int(ibv_dereg_mr(mr), 0, "the second region");
-	is_int(ibv_dealloc_pd(pd), 0, "the second protection domain");
+	       "... but not a key of the second with the first queue");
+	is_int(ibv_destroy_srq(srq), 0, "the second queue is destroyed");
+	is_int(ibv_dereg_mr(mr), 0, "... its region");
+	is_int(ibv_dealloc_pd(pd), 0, "... and its protection domain");
 	xrc_pair_close(&p);
 }
 
@@ -483,7 +491,7 @@ static void test_empty(struct vt_dev *a, struct vt_dev *b, struct ibv_xrcd *xrcd
 	xrc_pair_close(&p);
 }
 
-/* A queue goes in the middle of what its peer asks of it. */
+/* A queue is destroyed in the middle of a request that names it. */
 static void test_destroyed_in_use(struct vt_dev *a, struct vt_dev *b,
 				  struct ibv_xrcd *xrcd)
 {
@@ -516,14 +524,15 @@ static void test_destroyed_in_use(struct vt_dev *a, struct vt_dev *b,
 		in_time += vt_poll(p.a.cq, &wc, VT_MS);
 		xrc_pair_close(&p);
 	}
-	is_int(in_time, ROUNDS, "every request ends, whenever its queue goes");
+	is_int(in_time, ROUNDS, "requests complete although their queue is destroyed");
 }
 
 /* ---- two processes ----------------------------------------------------- */
 
 /*
- * The other process: joins the domain on file descriptor fd, opens the target,
- * says the number of its queue on stdout, and takes messages until stdin ends.
+ * Runs the other process: joins the domain on file descriptor fd, opens the
+ * target, prints the number of its queue, and receives a message for each line
+ * of stdin, whose word it prints.
  */
 static int other_process(const char *fd, const char *qp_num)
 {
@@ -552,7 +561,7 @@ static int other_process(const char *fd, const char *qp_num)
 		printf("%u\n", (uint32_t)*vt_word(&e, i * 64));
 		fflush(stdout);
 	}
-	/* Nothing is closed: the kernel does that. */
+	/* The kernel releases all objects at exit. */
 	return 0;
 }
 
@@ -632,30 +641,36 @@ static void test_processes(struct vt_dev *a, struct vt_dev *b)
 	ok(srqn && srqn != p.b.srqn, "the other process has a queue");
 	is_int(send_word(&p, srqn, 0x11), IBV_WC_SUCCESS, "a message to it");
 	is_u64(ask(to, from), 0x11, "... arrives there");
-	is_int(vt_recv(&p.b, 7, 0, 64), 0, "a request of this process");
-	is_int(send_word(&p, p.b.srqn, 0x22), IBV_WC_SUCCESS, "a message to it");
+	is_int(vt_recv(&p.b, 7, 0, 64), 0, "a receive request of this process");
+	is_int(send_word(&p, p.b.srqn, 0x22), IBV_WC_SUCCESS,
+	       "a message to its queue");
 	is_u64(*vt_word(&p.b, 0), 0x22, "... arrives here");
 	is_int(write_8(&p, srqn, p.b.mr->rkey), IBV_WC_REM_ACCESS_ERR,
-	       "the other's queue does not open this one's memory");
+	       "the other's queue grants no access to this process's memory");
 
-	/* The target has failed: who shares it may connect it again. */
+	/*
+	 * The target has failed. Each process that shares it may reconnect it.
+	 */
 	vt_pair_reconnect(&p, &conf);
-	is_int(send_word(&p, srqn, 0x33), IBV_WC_SUCCESS, "a message to it");
+	is_int(send_word(&p, srqn, 0x33), IBV_WC_SUCCESS,
+	       "a message to the other process after a reconnect");
 	is_u64(ask(to, from), 0x33, "... arrives there");
 
-	is_int(ibv_destroy_qp(p.b.qp), 0, "this process lets the target go");
+	is_int(ibv_destroy_qp(p.b.qp), 0,
+	       "this process destroys its handle of the target");
 	p.b.qp = NULL;
 	is_int(send_word(&p, srqn, 0x44), IBV_WC_SUCCESS,
-	       "the other has it still");
-	is_u64(ask(to, from), 0x44, "... and the message");
+	       "a message to the other process, which still has the target");
+	is_u64(ask(to, from), 0x44, "... arrives there");
 	fclose(to);
-	is_int(waitpid(pid, &status, 0), pid, "the other process ends");
-	is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0, "... well");
+	is_int(waitpid(pid, &status, 0), pid, "the other process exits");
+	is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
+	       "... with status 0");
 	fclose(from);
 	is_int(send_word(&p, srqn, 0x55), IBV_WC_RETRY_EXC_ERR,
-	       "with it the target has gone");
+	       "... and the target is destroyed");
 	xrc_pair_close(&p);
-	is_int(ibv_close_xrcd(xrcd), 0, "the domain is of nobody else");
+	is_int(ibv_close_xrcd(xrcd), 0, "the domain has no other user");
 	close(fd);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a shared receive queue of XRC stays until a look-up by its number
- * has ended: it is destroyed while mxe_delay.ko holds the look-up between
- * finding the queue and using it.
+ * Proves that an XRC shared receive queue is not freed before a look-up by its
+ * number has ended. The queue is destroyed while mxe_delay.ko holds the look-up
+ * between finding the queue and using it.
  *
- * A target of the same domain is visited by the destroy anyway. A target of
- * another domain is not, but it looks at the domain of the queue that it has
- * found.
+ * The destroy visits the targets of the queue's domain anyway. It does not
+ * visit a target of another domain, which nevertheless reads the domain of the
+ * queue that it has found.
  */
 #include <fcntl.h>
 #include "tap.h"
@@ -20,8 +20,7 @@ static struct vt_dev *a, *b;
 static unsigned long delay_us;
 
 /*
- * Returns how many microseconds the destroy of a queue takes that nobody looks
- * up.
+ * Returns the time in microseconds to destroy a queue that no packet looks up.
  */
 static unsigned long measure_destroy(void)
 {
@@ -48,7 +47,7 @@ struct request {
 	int status;
 };
 
-/* A WRITE for that queue. */
+/* Sends a WRITE that names the queue. */
 static void send_request(void *arg)
 {
 	struct request *r = arg;
@@ -83,7 +82,7 @@ static int destroy_during_lookup(struct request *r, struct vt_end *owner)
 	return waited;
 }
 
-/* One round; the same as destroy_during_lookup(). */
+/* Runs one round. Returns the result of destroy_during_lookup(). */
 static int one_round(bool own_domain, int *status)
 {
 	struct vt_conf conf = xrc_defaults();
