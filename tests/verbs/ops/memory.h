@@ -12,11 +12,11 @@
 #include "vt.h"
 
 /*
- * Memory, which is zeroed, and a region of `len` bytes that begins at `start`.
+ * Memory, which is zeroed, and a region of len bytes that begins at start.
  */
 struct memory {
 	struct ibv_mr *mr;
-	uint64_t addr;		/* of the region's first byte */
+	uint64_t addr;		/* remote address of the first byte */
 	size_t start, len;
 	void *of;		/* argument of get() and put() */
 	void (*get)(void *of, size_t offset, void *to, size_t len);
@@ -59,21 +59,21 @@ static void memory_test_remote(struct vt_pair *p, const struct memory *m)
 	is_int(vt_rdma(&p->a, VT_WRITE, m->mr, m->addr + AT, (uint32_t)len),
 	       IBV_WC_SUCCESS, "RDMA WRITE to byte %d", AT);
 	m->get(m->of, 0, got, end + 4);
-	ok(!memcmp(got + m->start + AT, data, len), "its owner sees it");
-	ok(memory_is_zero(got, m->start + AT), "... nothing before it");
-	ok(memory_is_zero(got + end, 4), "... nothing after it");
+	ok(!memcmp(got + m->start + AT, data, len), "... arrives");
+	ok(memory_is_zero(got, m->start + AT), "... changes nothing before it");
+	ok(memory_is_zero(got + end, 4), "... or after it");
 
 	for (size_t i = 0; i < 4; i++)
 		data[i] ^= 0xff;
 	m->put(m->of, m->start + AT, data, 4);
 	memset(p->a.buf, 0, len);
 	is_int(vt_rdma(&p->a, VT_READ, m->mr, m->addr + AT, (uint32_t)len),
-	       IBV_WC_SUCCESS, "RDMA READ of what its owner has changed");
-	ok(!memcmp(p->a.buf, data, len), "the same");
+	       IBV_WC_SUCCESS, "RDMA READ after a change by the owner");
+	ok(!memcmp(p->a.buf, data, len), "... returns the changed data");
 	is_int(vt_rdma(&p->a, VT_READ, m->mr, m->addr + m->len - 1, 1), IBV_WC_SUCCESS,
-	       "the last byte");
+	       "RDMA READ of the last byte");
 	is_int(vt_rdma(&p->a, VT_READ, m->mr, m->addr + m->len - 1, 2),
-	       IBV_WC_REM_ACCESS_ERR, "one more");
+	       IBV_WC_REM_ACCESS_ERR, "RDMA READ of one byte more");
 	free(data);
 	free(got);
 }
@@ -111,7 +111,7 @@ static void memory_test_masked(struct vt_pair *p, const struct memory *m)
 		m->get(m->of, m->start + MEMORY_AT, got, sizeof(got));
 		for (unsigned int i = 0; i < 4; i++)
 			good = good && got[i] == (i < words ? 0 : 0xffff);
-		ok(good, "... executed");
+		ok(good, "... is executed");
 	}
 }
 
@@ -135,11 +135,11 @@ static void memory_test_send(struct vt_pair *p, const struct memory *from,
 
 	vt_fill_random(data, sizeof(data));
 	from->put(from->of, from->start + FROM, data, sizeof(data));
-	is_int(vt_recv_sge(&p->b, 1, &to_sge, 1), 0, "a receive into it");
-	is_int(vt_do(&p->a, &wr, NULL), IBV_WC_SUCCESS, "SEND from it");
-	ok(vt_poll(p->b.rcq, &wc, VT_MS) && !wc.status, "received");
+	is_int(vt_recv_sge(&p->b, 1, &to_sge, 1), 0, "a receive into the memory");
+	is_int(vt_do(&p->a, &wr, NULL), IBV_WC_SUCCESS, "SEND from the memory");
+	ok(vt_poll(p->b.rcq, &wc, VT_MS) && !wc.status, "... is received");
 	to->get(to->of, to->start + TO, got, sizeof(got));
-	ok(!memcmp(got, data, sizeof(got)), "the same");
+	ok(!memcmp(got, data, sizeof(got)), "... with its data");
 }
 
 #endif /* MEMORY_H */

@@ -33,7 +33,7 @@ struct shared {
 	_Alignas(64) uint64_t block[4];	/* atomics of all sizes */
 	_Alignas(64) atomic_int ready;
 	atomic_int overlaps;
-	atomic_bool failed;	/* one, which may have a lock */
+	atomic_bool failed;	/* a process failed and may hold a lock */
 };
 
 static struct shared *sh;
@@ -51,8 +51,8 @@ static struct vt_wr add_wr(const struct vt_pair *p, void *word,
 }
 
 /*
- * Posts `count` such requests, with WINDOW of them in flight. Calls right(),
- * unless it is NULL, with the `len` bytes of each answer, in order.
+ * Posts count copies of *proto, with WINDOW of them in flight. Calls right(),
+ * unless it is NULL, with the len bytes of each result, in order.
  */
 static bool run_window(struct vt_pair *p, const struct vt_wr *proto, uint32_t len, int count,
 		       bool (*right)(const uint8_t *answer, int i, void *arg), void *arg)
@@ -83,7 +83,7 @@ static bool run_window(struct vt_pair *p, const struct vt_wr *proto, uint32_t le
 	return true;
 }
 
-/* Some bits of a word, which only one process changes. */
+/* Bits of a word that only one process changes. */
 struct field {
 	uint64_t mask, add, expected;
 };
@@ -118,7 +118,7 @@ static bool rdma(struct vt_pair *p, enum vt_opcode op, void *at, uint64_t *val)
 	return true;
 }
 
-/* Masked compare-and-swap on 16 bits; the old value of these in *old. */
+/* Masked compare-and-swap of 16 bits. Sets *old to their old value. */
 static bool cas16(struct vt_pair *p, int field, uint64_t from, uint64_t to,
 		  uint64_t *old)
 {
@@ -165,7 +165,7 @@ static bool run_locks(struct vt_pair *p, int me, int count)
 	return true;
 }
 
-/* Returns whether the answer has `i` in the own 16 bits of each word. */
+/* Returns true if the result has i in the process's 16 bits of each word. */
 static bool size_right(const uint8_t *answer, int i, void *arg)
 {
 	int me = *(const int *)arg, words = me > 1 ? 1 << (me - 1) : 1;
@@ -174,7 +174,7 @@ static bool size_right(const uint8_t *answer, int i, void *arg)
 
 	memcpy(&half, answer, sizeof(half));
 	memcpy(old, answer, 4U << me);
-	/* All but 8 bytes come in big-endian words. */
+	/* Results of all sizes but 8 bytes are big-endian words. */
 	for (int j = 0; j < words; j++) {
 		uint64_t v = me == 0 ? be32toh(half) :
 			     me == 1 ? old[j] : be64toh(old[j]);
@@ -189,8 +189,9 @@ static bool size_right(const uint8_t *answer, int i, void *arg)
 }
 
 /*
- * Adds 1 to the own 16 bits of each word that 4 << me bytes reach, as fast as
- * it goes: two processors are seldom at the same place.
+ * Adds 1 to the process's 16 bits of each word in 4 << me bytes, often and
+ * without pauses, because two CPUs rarely change the same word at the same
+ * time.
  */
 static bool run_sizes(struct vt_pair *p, int me, int count)
 {
@@ -209,7 +210,7 @@ static bool run_sizes(struct vt_pair *p, int me, int count)
 	if (me == 0) {
 		wr.operands[0] = &one;
 		wr.operands[2] = &top;
-		/* Where the word of these 4 bytes has its lowest bits. */
+		/* The 4 bytes with the low bits of the word. */
 		if (BYTE_ORDER == BIG_ENDIAN)
 			wr.raddr += 4;
 	}
@@ -279,7 +280,7 @@ int main(int argc, char **argv)
 			_exit(child(i, count));
 		want |= ((uint64_t)count * 0x0123 & 0xffff) << (16 * i);
 	}
-	/* The CPU of the host takes part. */
+	/* Add with the CPU, too. */
 	while (running) {
 		if (atomic_load(&sh->ready) == CHILDREN) {
 			for (int i = 0; i < 100; i++)
@@ -290,7 +291,8 @@ int main(int argc, char **argv)
 		if (waitpid(-1, &status, WNOHANG) <= 0)
 			continue;
 		running--;
-		if (!ok(WIFEXITED(status) && !WEXITSTATUS(status), "a process"))
+		if (!ok(WIFEXITED(status) && !WEXITSTATUS(status),
+			"a process exits with status 0"))
 			atomic_store(&sh->failed, true);
 	}
 	is_u64(atomic_load(&sh->fields), want,
@@ -298,15 +300,15 @@ int main(int argc, char **argv)
 	       count);
 	is_u64(atomic_load(&sh->mixed),
 	       (uint64_t)CHILDREN * (uint64_t)count * 3 + mine * 7,
-	       "plain and masked additions, and %d of the processor",
+	       "plain and masked additions, and %d by the CPU",
 	       (int)mine);
 	is_u64(sh->guarded[0] + sh->guarded[1], (uint64_t)count / 16 * CHILDREN,
-	       "what two 16-bit locks of one word guard");
-	is_u64(atomic_load(&sh->lock), 0, "... and both are free");
+	       "READs and WRITEs guarded by two 16-bit locks of one word");
+	is_u64(atomic_load(&sh->lock), 0, "... both locks are free");
 	is_int(atomic_load(&sh->overlaps), 0, "... and never had two owners");
 	count *= SIZES_TIMES;
 	is_u64(sh->block[0], (uint64_t)count * 0x0001000100010001,
-	       "4, 8, 16 and 32 bytes that overlap: the first word");
+	       "overlapping atomics of 4, 8, 16 and 32 bytes: the first word");
 	is_u64(sh->block[1], (uint64_t)count * 0x0001000100000000,
 	       "... the second");
 	ok(sh->block[2] == (uint64_t)count << 48 &&

@@ -35,7 +35,7 @@ static int write_word(struct vt_pair *p, uint64_t wr_id)
 	return vt_post(&p->a, &wr);
 }
 
-/* Until the state of the queue pair shows that all is answered. */
+/* Waits until the send queue has drained, and returns to RTS. */
 static void drain(struct vt_pair *p)
 {
 	struct ibv_qp_init_attr init;
@@ -73,23 +73,24 @@ static void test_resize(struct vt_dev *a, struct vt_dev *b)
 		drain(&p);
 		is_int(ibv_resize_cq(p.a.cq, sizes[s]), 0, "resized to %d",
 		       sizes[s]);
-		ok(p.a.cq->cqe >= sizes[s], "... it says so");
+		ok(p.a.cq->cqe >= sizes[s], "... cqe is not smaller");
 		for (int i = 0; i < 5; i++)
 			if (!vt_poll(p.a.cq, &wc, VT_MS) || wc.wr_id != next++)
 				vt_bail("completion %d of %d", (int)wc.wr_id,
 					(int)next);
-		pass("... 5 of its completions are there, in order");
+		pass("... the next 5 completions are in order");
 	}
 	for (int i = 0; i < 5; i++)
 		write_word(&p, posted++);
 	drain(&p);
-	is_int(ibv_resize_cq(p.a.cq, 4), EINVAL, "fewer than are in it");
+	is_int(ibv_resize_cq(p.a.cq, 4), EINVAL,
+	       "no resize below the number of completions");
 	is_int(ibv_resize_cq(p.a.cq, caps.max_cqe + 1), EINVAL,
-	       "more than there may be");
+	       "no resize above max_cqe");
 	while (next < posted)
 		if (!vt_poll(p.a.cq, &wc, VT_MS) || wc.wr_id != next++)
 			vt_bail("completion %d", (int)next);
-	pass("nothing is lost");
+	pass("no completion is lost");
 	vt_pair_close(&p);
 }
 
@@ -140,19 +141,20 @@ static void test_solicited(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_open(&p, a, b, &conf);
 	for (int i = 0; i < 4; i++)
 		vt_recv(&p.b, i, 0, 8);
-	is_int(ibv_req_notify_cq(p.b.rcq, 1), 0, "notify when solicited");
+	is_int(ibv_req_notify_cq(p.b.rcq, 1), 0, "ibv_req_notify_cq(), solicited only");
 	send_flags(&p, 0, IBV_SEND_SIGNALED);
-	ok(vt_poll(p.b.rcq, &wc, VT_MS), "a message that is not");
-	ok(!event(&p.b, 300), "... no event");
+	ok(vt_poll(p.b.rcq, &wc, VT_MS), "an unsolicited message");
+	ok(!event(&p.b, 300), "... raises no event");
 	send_flags(&p, 1, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED);
-	ok(event(&p.b, VT_MS), "one that is: the event");
-	is_int(ibv_req_notify_cq(p.b.rcq, 0), 0, "notify of any");
+	ok(event(&p.b, VT_MS), "a solicited message raises an event");
+	is_int(ibv_req_notify_cq(p.b.rcq, 0), 0,
+	       "ibv_req_notify_cq(), any message");
 	is_int(ibv_req_notify_cq(p.b.rcq, 1), 0,
-	       "... which solicited does not take back");
+	       "... then solicited only, which does not narrow it");
 	send_flags(&p, 2, IBV_SEND_SIGNALED);
-	ok(event(&p.b, VT_MS), "a message: the event");
+	ok(event(&p.b, VT_MS), "an unsolicited message raises an event");
 	send_flags(&p, 3, IBV_SEND_SIGNALED);
-	ok(!event(&p.b, 300), "not armed: no event");
+	ok(!event(&p.b, 300), "... and the next raises none");
 	vt_pair_close(&p);
 }
 
@@ -166,7 +168,7 @@ static void test_overrun(struct vt_dev *a, struct vt_dev *b)
 
 	conf.depth = 64;
 	vt_pair_open(&p, a, b, &conf);
-	is_int(ibv_resize_cq(p.a.cq, 4), 0, "a queue of 4");
+	is_int(ibv_resize_cq(p.a.cq, 4), 0, "resized to 4");
 	while (vt_async(a, 100) >= 0)
 		;
 	for (int i = 0; i < 8; i++)
@@ -175,17 +177,20 @@ static void test_overrun(struct vt_dev *a, struct vt_dev *b)
 		cq_err |= type == IBV_EVENT_CQ_ERR;
 		qp_fatal |= type == IBV_EVENT_QP_FATAL;
 	}
-	ok(cq_err, "8 completions: the queue's error event");
-	ok(qp_fatal, "... and its queue pair's");
-	is_int(vt_state(&p.a), IBV_QPS_ERR, "... which is in error");
+	ok(cq_err, "8 completions raise IBV_EVENT_CQ_ERR");
+	ok(qp_fatal, "... and IBV_EVENT_QP_FATAL");
+	is_int(vt_state(&p.a), IBV_QPS_ERR, "... the queue pair is in ERR");
 	for (int i = 0; i < 4; i++)
 		if (!vt_poll(p.a.cq, &wc, 100) || wc.wr_id != (uint64_t)i)
 			vt_bail("completion %d", i);
-	pass("... the first 4 are there");
+	pass("... and the first 4 completions can be polled");
 	vt_pair_close(&p);
 }
 
-/* Posts n WRITEs at once: milliseconds until the event, or -1 without one. */
+/*
+ * Posts n WRITEs at once. Returns the milliseconds until the event, or -1
+ * without one.
+ */
 static int time_to_event(struct vt_pair *p, int n)
 {
 	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
@@ -221,8 +226,9 @@ static int polled(struct vt_pair *p)
 }
 
 /*
- * The machine may be slow at times: tries until an event came within that time.
- * The milliseconds; *num is how many completions were there.
+ * Repeats time_to_event() until it takes less than limit milliseconds, because
+ * the machine may be slow at times. Returns the milliseconds and sets *num to
+ * the number of completions in the last try.
  */
 static int within(struct vt_pair *p, int n, int limit, int *num)
 {
@@ -239,7 +245,10 @@ static int within(struct vt_pair *p, int n, int limit, int *num)
 	return ms;
 }
 
-/* Tries until n completions were there when the event came. */
+/*
+ * Repeats time_to_event() until all n completions are in the queue at the
+ * event. Returns the milliseconds, or -1.
+ */
 static int time_to_all(struct vt_pair *p, int n)
 {
 	int ms = -1, num = 0;
@@ -275,37 +284,39 @@ static void test_moderation(struct vt_dev *a, struct vt_dev *b)
 	int ms, num;
 
 	is_int(ibv_query_device_ex(a->ctx, NULL, &caps), 0, "query_device_ex");
-	is_int(caps.cq_mod_caps.max_cq_count, 65535, "completions per event");
-	is_int(caps.cq_mod_caps.max_cq_period, 65535, "microseconds per event");
+	is_int(caps.cq_mod_caps.max_cq_count, 65535, "max_cq_count");
+	is_int(caps.cq_mod_caps.max_cq_period, 65535, "max_cq_period");
 	conf.channel = true;
 	vt_pair_open(&p, a, b, &conf);
 	ms = within(&p, 1, PERIOD, &num);
-	ok(ms >= 0 && ms < PERIOD, "an event at once (%d ms)", ms);
-	is_int(moderate(&p, 4, PERIOD * 1000), 0, "of 4, within 65 ms");
-	ms = time_to_event(&p, 1);
-	ok(ms >= PERIOD - 1, "one completion: its event waits (%d ms)", ms);
-	is_int(polled(&p), 1, "... for others");
-	ms = within(&p, 4, PERIOD, &num);
-	ok(ms >= 0 && ms < PERIOD, "4 completions: it does not (%d ms)", ms);
-	is_int(num, 4, "... and the first has waited for the fourth");
-	ok(!event(&p.a, 3 * PERIOD), "... one event is all");
-	is_int(ibv_exp_modify_cq(p.a.cq, &exp, IBV_EXP_CQ_MODERATION), 0,
-	       "of any number, within 65 ms");
-	ms = time_to_all(&p, 8);
-	ok(ms >= PERIOD - 1, "8 completions: the event waits for all (%d ms)",
+	ok(ms >= 0 && ms < PERIOD, "without moderation an event at once (%d ms)",
 	   ms);
-	is_int(moderate(&p, 4, 0), 0, "not within any time");
+	is_int(moderate(&p, 4, PERIOD * 1000), 0,
+	       "an event for 4 completions or after 65 ms");
+	ms = time_to_event(&p, 1);
+	ok(ms >= PERIOD - 1, "one completion: the event is delayed (%d ms)", ms);
+	is_int(polled(&p), 1, "... with one completion in the queue");
+	ms = within(&p, 4, PERIOD, &num);
+	ok(ms >= 0 && ms < PERIOD, "4 completions: an event at once (%d ms)", ms);
+	is_int(num, 4, "... with all 4 in the queue");
+	ok(!event(&p.a, 3 * PERIOD), "... and no second event");
+	is_int(ibv_exp_modify_cq(p.a.cq, &exp, IBV_EXP_CQ_MODERATION), 0,
+	       "an event after 65 ms only");
+	ms = time_to_all(&p, 8);
+	ok(ms >= PERIOD - 1, "8 completions: one delayed event (%d ms)",
+	   ms);
+	is_int(moderate(&p, 4, 0), 0, "a count without a period");
 	ms = within(&p, 1, PERIOD, &num);
-	ok(ms >= 0 && ms < PERIOD, "an event at once (%d ms)", ms);
+	ok(ms >= 0 && ms < PERIOD, "... moderates nothing (%d ms)", ms);
 
-	/* Destroyed while an event waits. */
+	/* The queue is destroyed while an event is delayed. */
 	moderate(&p, 0, PERIOD * 1000);
 	if (ibv_req_notify_cq(p.a.cq, 0))
 		vt_bail("ibv_req_notify_cq");
 	write_word(&p, 0);
 	drain(&p);
 	vt_pair_close(&p);
-	pass("a queue goes while an event waits");
+	pass("a queue is destroyed while an event is delayed");
 }
 
 static uint64_t ns_of(clockid_t clock)
@@ -325,7 +336,7 @@ static uint64_t device_clock(struct vt_dev *dev)
 	return (uint64_t)values.raw_clock.tv_nsec;
 }
 
-/* Of a completion that is there: its time by both clocks. */
+/* Reads both times of the next completion. Returns false if there is none. */
 static bool read_times(struct vt_pair *p, uint64_t *ts, uint64_t *wall)
 {
 	struct ibv_cq_ex *cq = (struct ibv_cq_ex *)p->a.cq;
@@ -349,8 +360,8 @@ static void test_timestamps(struct vt_dev *a, struct vt_dev *b)
 	int i;
 
 	is_int(ibv_query_device_ex(a->ctx, NULL, &caps), 0, "query_device_ex");
-	is_u64(caps.hca_core_clock, 1000000, "a clock of 1 GHz");
-	is_u64(caps.completion_timestamp_mask, ~0ULL, "of 64 bits");
+	is_u64(caps.hca_core_clock, 1000000, "a device clock of 1 GHz");
+	is_u64(caps.completion_timestamp_mask, ~0ULL, "... of 64 bits");
 	conf.ex_cq = true;
 	conf.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
@@ -362,7 +373,9 @@ static void test_timestamps(struct vt_dev *a, struct vt_dev *b)
 		drain(&p);
 		after = device_clock(a);
 		wall_after = ns_of(CLOCK_REALTIME);
-		/* Long after it: the time is that of the completion. */
+		/*
+		 * Read late, because the times must be those of the completion.
+		 */
 		poll(NULL, 0, 20);
 		asked = ns_of(CLOCK_REALTIME);
 		if (!read_times(&p, &ts, &wall))
@@ -378,8 +391,8 @@ static void test_timestamps(struct vt_dev *a, struct vt_dev *b)
 		last = ts;
 	}
 	ok(in_order, "later completions have later times");
-	ok(in_time, "... by the clock of the device");
-	ok(on_wall, "... and by that on the wall");
+	ok(in_time, "... between two readings of the device clock");
+	ok(on_wall, "... and of CLOCK_REALTIME");
 	vt_pair_close(&p);
 }
 
@@ -393,11 +406,11 @@ static void test_flags(struct vt_dev *dev)
 	};
 
 	ok(!ibv_create_cq_ex(dev->ctx, &attr) && errno == EOPNOTSUPP,
-	   "overruns are not ignored");
+	   "IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN is not supported");
 	attr.flags = 0;
 	attr.wc_flags |= IBV_WC_EX_WITH_FLOW_TAG;
 	ok(!ibv_create_cq_ex(dev->ctx, &attr) && errno == EOPNOTSUPP,
-	   "there are no flow tags");
+	   "IBV_WC_EX_WITH_FLOW_TAG is not supported");
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that device memory can be allocated up to the reported size, copied to
- * and from, and accessed by every remote operation, and that freed memory stays
- * with the process that maps it.
+ * and from, and accessed by every remote operation, and that freed memory is
+ * not reused while a process maps it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,9 +42,9 @@ static void test_limits(void)
 	struct ibv_dm *dm, *other;
 
 	ok(max >= 256 * 1024, "max_dm_size %zu", max);
-	ok(!alloc(a, 0) && errno == EINVAL, "no bytes");
-	ok(!alloc(a, max + 1) && errno == EINVAL, "one byte more");
-	ok(!alloc(a, SIZE_MAX) && errno == EINVAL, "very much more");
+	ok(!alloc(a, 0) && errno == EINVAL, "no allocation of 0 bytes");
+	ok(!alloc(a, max + 1) && errno == EINVAL, "... of one byte more");
+	ok(!alloc(a, SIZE_MAX) && errno == EINVAL, "... or of SIZE_MAX");
 	attr.log_align_req = 12;
 	dm = ibv_alloc_dm(a->ctx, &attr);
 	ok(dm, "aligned to 4096 bytes");
@@ -56,14 +56,14 @@ static void test_limits(void)
 	ok(!ibv_alloc_dm(a->ctx, &attr) && errno, "unknown attribute");
 
 	dm = alloc(a, max);
-	ok(dm, "all of it");
-	ok(!alloc(a, 1) && errno == ENOMEM, "there is no more");
+	ok(dm, "an allocation of max_dm_size");
+	ok(!alloc(a, 1) && errno == ENOMEM, "... leaves no memory");
 	other = alloc(b, 1);
-	ok(other, "... but on the other device");
+	ok(other, "... except on the other device");
 	is_int(ibv_free_dm(other), 0, "freed");
 	is_int(ibv_free_dm(dm), 0, "freed");
 	dm = alloc(a, max);
-	ok(dm, "all of it again");
+	ok(dm, "max_dm_size again");
 	is_int(ibv_free_dm(dm), 0, "freed");
 }
 
@@ -75,21 +75,24 @@ static void test_copies(void)
 	if (!ok(dm, "ibv_alloc_dm()"))
 		return;
 	is_int(ibv_memcpy_from_dm(in, dm, 0, sizeof(in)), 0, "read");
-	ok(memory_is_zero(in, sizeof(in)), "it begins as zeroes");
+	ok(memory_is_zero(in, sizeof(in)), "the memory is zeroed");
 	vt_fill_random(out, sizeof(out));
 	is_int(ibv_memcpy_to_dm(dm, 4004, out, sizeof(out)), 0,
-	       "over a page's end");
-	is_int(ibv_memcpy_from_dm(in, dm, 4004, sizeof(in)), 0, "back");
-	ok(!memcmp(in, out, sizeof(in)), "the same");
-	is_int(ibv_memcpy_to_dm(dm, DM_LEN - 300, out, 300), 0, "to the end");
+	       "a write across pages");
+	is_int(ibv_memcpy_from_dm(in, dm, 4004, sizeof(in)), 0, "... read back");
+	ok(!memcmp(in, out, sizeof(in)), "... has the same data");
+	is_int(ibv_memcpy_to_dm(dm, DM_LEN - 300, out, 300), 0,
+	       "a write up to the end");
 	is_int(ibv_memcpy_to_dm(dm, DM_LEN - 296, out, 300), EFAULT,
-	       "beyond the end");
+	       "... beyond the end");
 	is_int(ibv_memcpy_from_dm(in, dm, DM_LEN + 4, 0), EFAULT,
-	       "from beyond the end");
-	is_int(ibv_memcpy_to_dm(dm, 2, out, 4), EINVAL, "to half a word");
-	is_int(ibv_memcpy_from_dm(in, dm, 0, 7), EINVAL, "a part of a word");
+	       "a read beyond the end");
+	is_int(ibv_memcpy_to_dm(dm, 2, out, 4), EINVAL,
+	       "a write at a misaligned offset");
+	is_int(ibv_memcpy_from_dm(in, dm, 0, 7), EINVAL,
+	       "a read of a misaligned length");
 	is_int(ibv_memcpy_from_dm(in, dm, 8, SIZE_MAX - 3), EFAULT,
-	       "so much that it wraps");
+	       "a length that wraps");
 	is_int(ibv_free_dm(dm), 0, "ibv_free_dm()");
 }
 
@@ -113,20 +116,22 @@ static void test_registration(void)
 	struct ibv_dm *dm = alloc(a, DM_LEN - 100);
 	struct ibv_mr *mr;
 
-	is_int(reg_errno(dm, 0, DM_LEN - 100, DM_ACCESS), 0, "all of it");
-	is_int(reg_errno(dm, 5, 7, DM_ACCESS), 0, "a few bytes");
+	is_int(reg_errno(dm, 0, DM_LEN - 100, DM_ACCESS), 0,
+	       "a region of the whole memory");
+	is_int(reg_errno(dm, 5, 7, DM_ACCESS), 0, "a region of a few bytes");
 	is_int(reg_errno(dm, 0, 100, VT_ACCESS_ALL), EINVAL,
-	       "addresses that are not offsets");
+	       "a region that is not zero-based");
 	is_int(reg_errno(dm, 0, DM_LEN - 99, DM_ACCESS), EINVAL,
-	       "a byte more than was asked for");
-	is_int(reg_errno(dm, DM_LEN, 0, DM_ACCESS), EINVAL, "behind it");
+	       "a region longer than the memory");
+	is_int(reg_errno(dm, DM_LEN, 0, DM_ACCESS), EINVAL,
+	       "a region beyond the memory");
 	is_int(reg_errno(dm, 8, SIZE_MAX - 4, DM_ACCESS), EINVAL,
-	       "so much that it wraps");
+	       "a length that wraps");
 	is_int(reg_errno(dm, 0, 64, IBV_ACCESS_ZERO_BASED |
 			 IBV_ACCESS_REMOTE_WRITE), EINVAL,
 	       "remote write without local write");
 	mr = ibv_reg_dm_mr(a->pd, dm, 0, 64, DM_ACCESS);
-	is_int(ibv_free_dm(dm), EBUSY, "not freed under a region");
+	is_int(ibv_free_dm(dm), EBUSY, "memory with a region is not freed");
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");
 	is_int(ibv_free_dm(dm), 0, "freed");
 }
@@ -200,13 +205,13 @@ static void test_atomics(void)
 		       vt_op_name[op]);
 		get(m.of, m.start + MEMORY_AT, &got, sizeof(got));
 		ok(got == 0x1fffe && *vt_word(&p.a, 0) == 0xffff,
-		   "... executed");
+		   "... is executed");
 	}
 	vt_pair_close(&p);
 	memory_free(&m);
 }
 
-/* SEND from device memory, and a receive into it. */
+/* Sends from device memory and receives into device memory. */
 static void test_local(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -223,7 +228,8 @@ static void test_local(void)
 /* ---- freed, and still mapped ------------------------------------------- */
 
 /*
- * A child keeps the mapping and writes to it after others may own the memory.
+ * A child keeps the mapping and writes to it after the memory was freed and
+ * memory was allocated again.
  */
 static void test_mapped_after_free(void)
 {
@@ -243,12 +249,12 @@ static void test_mapped_after_free(void)
 	}
 	is_int(ibv_free_dm(dm), 0, "freed while a child maps it");
 	next = alloc(a, 1 << 20);
-	ok(next, "more of it");
+	ok(next, "another allocation");
 	if (write(go[1], &c, 1) != 1 || waitpid(pid, &status, 0) != pid)
 		vt_bail("child");
-	is_int(status, 0, "the child wrote to what it has");
+	is_int(status, 0, "the child writes to its mapping");
 	ibv_memcpy_from_dm(got, next, 0, 1 << 20);
-	ok(memory_is_zero(got, 1 << 20), "which nobody else has");
+	ok(memory_is_zero(got, 1 << 20), "... which is not the new memory");
 	is_int(ibv_free_dm(next), 0, "freed");
 	free(got);
 }
@@ -265,7 +271,7 @@ int main(void)
 	test_atomics();
 	test_local();
 	test_mapped_after_free();
-	/* A process that leaves its memory to the kernel. */
+	/* The kernel frees this memory when the process closes the device. */
 	alloc(a, DM_LEN);
 	vt_close(a);
 	vt_close(b);

@@ -66,7 +66,8 @@ static int buffers(void)
 }
 
 /*
- * The last reference to a file is released a little after its holder is gone.
+ * Waits until there are n DMA-BUFs. The kernel releases the last reference to a
+ * file a little later than its user closes it.
  */
 static bool buffers_become(int n)
 {
@@ -96,39 +97,41 @@ static void test_registration(void)
 	struct ibv_mr *mr;
 	int null;
 
-	is_int(reg_errno(buf.fd, 0, LEN, 0, VT_ACCESS_ALL), 0, "all of it");
+	is_int(reg_errno(buf.fd, 0, LEN, 0, VT_ACCESS_ALL), 0,
+	       "a region of the whole buffer");
 	is_int(reg_errno(buf.fd, 5, 7, 0x1005, VT_ACCESS_ALL), 0,
-	       "a few bytes");
+	       "a region of a few bytes");
 	is_int(reg_errno(buf.fd, LEN - 1, 1, 4095, VT_ACCESS_ALL), 0,
-	       "the last one");
+	       "a region of the last byte");
 	is_int(reg_errno(buf.fd, 5, 7, 0, VT_ACCESS_ALL), EINVAL,
-	       "an address at another place of its page");
+	       "an IOVA with another offset in its page");
 	is_int(reg_errno(buf.fd, 1, LEN, 1, VT_ACCESS_ALL), EINVAL,
-	       "a byte more than there is");
-	is_int(reg_errno(buf.fd, LEN, 0, 0, VT_ACCESS_ALL), EINVAL, "nothing");
+	       "a region beyond the end of the buffer");
+	is_int(reg_errno(buf.fd, LEN, 0, 0, VT_ACCESS_ALL), EINVAL,
+	       "a region of length 0");
 	is_int(reg_errno(buf.fd, 4096, SIZE_MAX - 4000, 0, VT_ACCESS_ALL),
-	       EINVAL, "so much that it wraps");
+	       EINVAL, "a length that wraps");
 	is_int(reg_errno(buf.fd, 0, LEN, UINT64_MAX - 4095, VT_ACCESS_ALL),
-	       EINVAL, "addresses that wrap");
+	       EINVAL, "an IOVA that wraps");
 	is_int(reg_errno(buf.fd, 0, LEN, 0, IBV_ACCESS_REMOTE_WRITE), EINVAL,
 	       "remote write without local write");
 	is_int(reg_errno(buf.fd, 0, LEN, 0, IBV_ACCESS_ON_DEMAND), EINVAL,
-	       "on demand");
+	       "on-demand paging");
 	is_int(reg_errno(-1, 0, LEN, 0, VT_ACCESS_ALL), EBADF, "no file");
 	null = open("/dev/null", O_RDWR);
 	is_int(reg_errno(null, 0, LEN, 0, VT_ACCESS_ALL), EINVAL,
-	       "a file that is none");
+	       "a file that is not a DMA-BUF");
 	close(null);
 
 	is_int(reg_errno(ro.fd, 0, LEN, 0, IBV_ACCESS_LOCAL_WRITE), EACCES,
-	       "write access to one that is exported for reading");
+	       "write access to a buffer that is exported read-only");
 	is_int(reg_errno(ro.fd, 0, LEN, 0, IBV_ACCESS_REMOTE_READ), 0,
 	       "... read access");
 
 	mr = ibv_reg_dmabuf_mr(a->pd, 0, LEN, 0, buf.fd, VT_ACCESS_ALL);
 	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
 			    IBV_ACCESS_REMOTE_READ), IBV_REREG_MR_ERR_INPUT,
-	       "not changed");
+	       "a region of a DMA-BUF cannot be changed");
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");
 	drop(&ro);
 	drop(&buf);
@@ -144,7 +147,7 @@ static void put(void *of, size_t offset, const void *from, size_t len)
 	memcpy(((struct buffer *)of)->mem + offset, from, len);
 }
 
-/* A region that has an address of its own. */
+/* Exports a buffer and registers a region of it with an IOVA. */
 static struct memory memory_of(struct vt_dev *dev, struct buffer *buf, size_t start,
 			       size_t len)
 {
@@ -193,7 +196,7 @@ static void test_atomics(void)
 	memory_free(&m);
 }
 
-/* SEND from one, and a receive into another. */
+/* Sends from a DMA-BUF and receives into another. */
 static void test_local(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -221,13 +224,14 @@ static void test_lifetime(void)
 	vt_pair_open(&p, a, b, &conf);
 	buf.mem[77] = 0x77;
 	drop(&buf);
-	is_int(buffers(), before + 1, "its owner has gone, the buffer has not");
-	is_int(vt_rdma(&p.a, VT_READ, mr, 77, 1), IBV_WC_SUCCESS, "READ of it");
-	is_int(p.a.buf[0], 0x77, "what was written");
+	is_int(buffers(), before + 1, "a region keeps a buffer whose file is closed");
+	is_int(vt_rdma(&p.a, VT_READ, mr, 77, 1), IBV_WC_SUCCESS,
+	       "... a READ of it");
+	is_int(p.a.buf[0], 0x77, "... returns its data");
 	is_int(ibv_dereg_mr(mr), 0, "deregistered");
-	ok(buffers_become(before), "and the buffer is gone");
+	ok(buffers_become(before), "... and the buffer is released");
 	is_int(vt_rdma(&p.a, VT_READ, mr, 77, 1), IBV_WC_REM_ACCESS_ERR,
-	       "the key leads nowhere");
+	       "... and its key is invalid");
 	vt_pair_close(&p);
 
 	pid = fork();
@@ -241,8 +245,8 @@ static void test_lifetime(void)
 	}
 	if (waitpid(pid, &status, 0) != pid)
 		vt_bail("child");
-	ok(WIFSIGNALED(status), "a process dies that has one");
-	ok(buffers_become(before), "... and leaves none");
+	ok(WIFSIGNALED(status), "a process with a region is killed");
+	ok(buffers_become(before), "... and its buffer is released");
 }
 
 int main(void)

@@ -19,7 +19,7 @@ static struct vt_dev *a, *b;
 static struct vt_pair pairs[PAIRS];
 static uint64_t old[PAIRS];
 
-/* Adds to the first word of the peer, and gets the old value. */
+/* Posts an atomic that adds 1 to the first word of the peer. */
 static int post_add(int i, enum vt_via via)
 {
 	struct ibv_sge sge = vt_sge(&pairs[i].a, 8, 8);
@@ -62,7 +62,7 @@ static int count_done(int from, int to)
 	return done;
 }
 
-/* How many have not been executed, and not completed. */
+/* Counts the requests that have been neither executed nor completed. */
 static int count_waiting(int from, int to)
 {
 	struct ibv_wc wc;
@@ -95,15 +95,15 @@ static int post_to(int from, int to)
 static void test_many(void)
 {
 	is_int(post_to(0, PAIRS), PAIRS, "posted to 16 queue pairs");
-	is_int(count_waiting(0, PAIRS), PAIRS, "which wait");
-	is_int(ring(0, 8), 0, "rung for the first 8");
-	is_int(count_done(0, 8), 8, "which are executed");
-	is_int(count_waiting(8, PAIRS), 8, "and the others are not");
-	is_int(ring(0, PAIRS), 0, "rung for all");
-	is_int(count_done(8, PAIRS), 8, "these are executed, too");
-	is_int(ring(0, PAIRS), 0, "rung for nothing");
+	is_int(count_waiting(0, PAIRS), PAIRS, "... all requests wait");
+	is_int(ring(0, 8), 0, "a doorbell for the first 8");
+	is_int(count_done(0, 8), 8, "... whose requests are executed");
+	is_int(count_waiting(8, PAIRS), 8, "... and the others still wait");
+	is_int(ring(0, PAIRS), 0, "a doorbell for all");
+	is_int(count_done(8, PAIRS), 8, "... the others are executed");
+	is_int(ring(0, PAIRS), 0, "a doorbell without requests");
 	remember();
-	is_int(count_waiting(0, PAIRS), PAIRS, "nothing happens");
+	is_int(count_waiting(0, PAIRS), PAIRS, "... executes nothing");
 }
 
 /* A child that inherits all open files and exits. */
@@ -112,15 +112,15 @@ static void test_fork(void)
 	int status = -1;
 	pid_t pid;
 
-	is_int(post_to(0, PAIRS), PAIRS, "posted before a fork");
+	is_int(post_to(0, PAIRS), PAIRS, "requests posted before a fork");
 	pid = fork();
 	if (!pid)
 		_exit(0);
 	waitpid(pid, &status, 0);
-	is_int(status, 0, "the child has ended");
-	is_int(count_waiting(0, PAIRS), PAIRS, "they wait still");
-	is_int(ring(0, PAIRS), 0, "the parent rings");
-	is_int(count_done(0, PAIRS), PAIRS, "they are executed");
+	is_int(status, 0, "... the child exits");
+	is_int(count_waiting(0, PAIRS), PAIRS, "... the requests still wait");
+	is_int(ring(0, PAIRS), 0, "a doorbell of the parent");
+	is_int(count_done(0, PAIRS), PAIRS, "... executes them");
 }
 
 /* Requests without a doorbell are flushed in ERR and removed by RESET. */
@@ -129,24 +129,24 @@ static void test_states(void)
 	struct vt_conf conf = vt_defaults();
 	struct ibv_wc wc;
 
-	is_int(post_to(0, 2), 2, "posted to two");
-	is_int(vt_to_state(&pairs[0].a, IBV_QPS_ERR), 0, "one to ERR");
+	is_int(post_to(0, 2), 2, "posted to two queue pairs");
+	is_int(vt_to_state(&pairs[0].a, IBV_QPS_ERR), 0, "the first to ERR");
 	ok(vt_poll(pairs[0].a.cq, &wc, VT_MS) &&
-	   wc.status == IBV_WC_WR_FLUSH_ERR, "is flushed");
-	is_int(post_add(0, VT_POST_SEND), 0, "posted there");
-	is_int(ring(0, 1), 0, "and rung");
+	   wc.status == IBV_WC_WR_FLUSH_ERR, "... flushes its request");
+	is_int(post_add(0, VT_POST_SEND), 0, "a request posted in ERR");
+	is_int(ring(0, 1), 0, "... and its doorbell");
 	ok(vt_poll(pairs[0].a.cq, &wc, VT_MS) &&
-	   wc.status == IBV_WC_WR_FLUSH_ERR, "is flushed, too");
-	is_int(vt_to_state(&pairs[1].a, IBV_QPS_RESET), 0, "the other to RESET");
-	is_int(vt_to_state(&pairs[0].a, IBV_QPS_RESET), 0, "and the first");
+	   wc.status == IBV_WC_WR_FLUSH_ERR, "... is flushed, too");
+	is_int(vt_to_state(&pairs[1].a, IBV_QPS_RESET), 0, "the second to RESET");
+	is_int(vt_to_state(&pairs[0].a, IBV_QPS_RESET), 0, "... and the first");
 	for (int i = 0; i < 2; i++) {
 		vt_to_state(&pairs[i].b, IBV_QPS_RESET);
 		vt_pair_connect(&pairs[i], &conf);
 	}
-	is_int(post_to(0, 2), 2, "connected again, and posted to");
-	is_int(ring(0, 2), 0, "rung");
-	is_int(count_done(0, 2), 2, "executed");
-	is_int(count_waiting(0, 2), 0, "each once");
+	is_int(post_to(0, 2), 2, "posted to both after a new connection");
+	is_int(ring(0, 2), 0, "... and their doorbell");
+	is_int(count_done(0, 2), 2, "... executes the requests");
+	is_int(count_waiting(0, 2), 0, "... and none waits");
 }
 
 static void test_destroy(void)
@@ -154,14 +154,14 @@ static void test_destroy(void)
 	struct ibv_qp *qps[2] = { pairs[0].a.qp, pairs[1].a.qp };
 	uint64_t *word = vt_word(&pairs[PAIRS - 1].b, 0);
 
-	is_int(post_to(0, PAIRS), PAIRS, "posted to all");
+	is_int(post_to(0, PAIRS), PAIRS, "posted to 16 queue pairs");
 	is_int(ibv_destroy_qp(pairs[PAIRS - 1].a.qp), 0, "one is destroyed");
 	pairs[PAIRS - 1].a.qp = NULL;
-	is_int(ring(0, PAIRS - 1), 0, "the others are rung");
-	is_int(count_done(0, PAIRS - 1), PAIRS - 1, "and executed");
-	is_u64(*word, old[PAIRS - 1], "that one is not");
+	is_int(ring(0, PAIRS - 1), 0, "a doorbell for the others");
+	is_int(count_done(0, PAIRS - 1), PAIRS - 1, "... executes their requests");
+	is_u64(*word, old[PAIRS - 1], "... and not that of the destroyed one");
 	is_int(mxedv_ring_doorbells(b->ctx, qps, 2), EINVAL,
-	       "those of another context are refused");
+	       "no doorbell for queue pairs of another context");
 }
 
 /* ---- posting after polling ---------------------------------------------- */
@@ -210,8 +210,8 @@ static void test_room(struct vt_conf conf)
 	}
 	stop = true;
 	pthread_join(thread, NULL);
-	is_int(err, 0, "a queue of one: room for the next with each completion");
-	is_u64(*vt_word(&single.b, 0), (uint64_t)i, "... each done once");
+	is_int(err, 0, "a queue of one has space after each completion");
+	is_u64(*vt_word(&single.b, 0), (uint64_t)i, "... each executed once");
 	vt_pair_close(&single);
 }
 
