@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # delayed.sh FUNCTION[,FUNCTION...] TEST...: runs a test while mxe_delay.ko
-# delays the look-ups of xa_load() in these functions. The compiler may have
-# inlined the first function into the next one.
+# delays look-ups with xa_load() in these functions. Name the callers of a
+# function, too, because the compiler may inline it.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh

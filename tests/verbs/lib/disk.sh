@@ -25,7 +25,7 @@ disk_write_read()
 {
 	dd if=/dev/urandom of=$DISK_FILE bs=1M count="$2" 2>/dev/null &&
 		cp $DISK_FILE $DISK_MNT/data && umount $DISK_MNT || return
-	# Drops the page cache, so that the data are read from the disk.
+	# Drops the page cache, so that the data is read from the disk.
 	echo 3 >/proc/sys/vm/drop_caches
 	disk_mount "$1" && cmp $DISK_FILE $DISK_MNT/data
 }
@@ -44,11 +44,11 @@ disk_no_errors()
 # disk_work DISK: runs all tests, also with packet loss.
 disk_work()
 {
-	check 'a file system' disk_make "$1"
-	check 'what was written is read' disk_write_read "$1" 16
-	check 'the disk is checked' disk_check "$1"
-	check 'over a bad wire as well' bad_wire disk_write_read "$1" 4
-	check 'nothing failed' disk_no_errors "$1"
-	check 'unmounted' umount $DISK_MNT
+	check 'make and mount a file system' disk_make "$1"
+	check 'read the data that was written' disk_write_read "$1" 16
+	check 'fsck finds no errors' disk_check "$1"
+	check 'write and read with packet loss' bad_wire disk_write_read "$1" 4
+	check 'the kernel log has no I/O errors' disk_no_errors "$1"
+	check 'unmount' umount $DISK_MNT
 	rm -f $DISK_FILE
 }

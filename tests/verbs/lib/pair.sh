@@ -49,8 +49,8 @@ address()
 	echo "10.77.0.${1#h}"
 }
 
-# ended [PID]: passes if the process, a child of this shell, was given and has
-# ended.
+# ended [PID]: passes if the process, a child of this shell, has ended. Fails
+# without a PID.
 ended()
 {
 	[ -n "${1:-}" ] && ! kill -0 "$1" 2>/dev/null
@@ -86,7 +86,7 @@ listens_by()
 		! on "$3" bash -c "$2" "$4" || return 0
 		! ended "${5:-}" || break
 	done
-	echo "nobody listens on $1 after $tries tries"
+	echo "no listener on $1 after $tries tries"
 	return 1
 }
 
@@ -99,7 +99,7 @@ listens()
 	listens_by "port $2" "$LISTENS" "$1" "$hex" "${3:-}"
 }
 
-# cm_listens HOST PORT [PID]: the same for that port of the RDMA CM.
+# cm_listens HOST PORT [PID]: does the same for a port of the RDMA CM.
 cm_listens()
 {
 	listens_by "CM port $2" "$CM_LISTENS" "$1" "$2" "${3:-}"
@@ -123,7 +123,7 @@ gid_index()
 }
 
 # both WAIT PORT SERVER CLIENT: runs the command line SERVER on h2, and CLIENT
-# on h1 once WAIT reports a listener. Passes if both do.
+# on h1 once WAIT reports a listener. Passes if both commands succeed.
 both()
 {
 	local out pid rc
@@ -151,9 +151,9 @@ pingpong()
 {
 	local name=$1 tries out
 	shift
-	# The program gives up after half a second without an answer, which is
-	# not configurable. On a busy host, one of two emulated machines may
-	# stall for longer.
+	# The program gives up after half a second without a response, which
+	# cannot be configured. On a busy host, one of two emulated machines
+	# may stall for longer.
 	for tries in 1 2 3 4 5; do
 		out=$(both listens 18515 "$name -d $D2 -g $G2 $*" \
 			"$name -d $D1 -g $G1 $* 10.77.0.2") && return
@@ -206,7 +206,7 @@ was_bad()
 
 # bad_wire COMMAND...: repeats the command, while h1's end of the wire loses 1 %
 # of its packets, until a packet was lost and retransmitted. The number of
-# rounds is chance: a GSO batch is lost as one packet, and a lost
+# rounds is random: a GSO batch is lost as one packet, and a lost
 # acknowledgement may have no effect.
 bad_wire()
 {

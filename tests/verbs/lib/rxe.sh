@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The kernel's rxe beside mxe. rxe works in the initial namespace only, so its
-# end of a wire is there. Sourced after topo.sh.
+# Connects the kernel's rxe with mxe. rxe works in the initial namespace only,
+# so its end of a wire is there. Sourced after topo.sh.
 
 # rxe_wire NETDEV HOST PEER NETWORK: makes a wire from NETDEV in the initial
 # namespace to PEER in HOST, with the addresses NETWORK.1 and NETWORK.2.
@@ -10,7 +10,7 @@ rxe_wire()
 {
 	ip link add "$1" mtu 4200 type veth peer name "$3" mtu 4200 netns "$2" ||
 		return
-	# Makes its link-local address, which is a GID, valid at once.
+	# Make its link-local address, which becomes a GID, valid at once.
 	sysctl -qw "net.ipv6.conf.$1.accept_dad=0"
 	ip addr add "$4.1/24" dev "$1" && ip link set "$1" up &&
 		ip -n "$2" addr add "$4.2/24" dev "$3" && ip -n "$2" link set "$3" up
@@ -58,7 +58,7 @@ rxe_mxe_up()
 		topo_gids rxe0 mxe2
 }
 
-# rxe_mxe_down: removes these. The wire is removed with h2.
+# rxe_mxe_down: removes rxe0, mxe2 and h2. The wire is removed with h2.
 rxe_mxe_down()
 {
 	local rc=0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Waits for asynchronous events and for chance. Sourced by topo.sh and pair.sh.
+# Repeats commands until an asynchronous or random event has occurred. Sourced
+# by topo.sh and pair.sh.
 
 # nap SECONDS: sleeps without starting a process, which is slow in an emulated
 # machine.
@@ -27,9 +28,9 @@ soon()
 	done
 }
 
-# rounds CONDITION COMMAND...: repeats COMMAND until CONDITION, a command whose
-# success is chance, passes. Fails if COMMAND fails, or after so many rounds
-# that CONDITION can be considered impossible.
+# rounds CONDITION COMMAND...: repeats COMMAND until CONDITION, a command that
+# passes at random, passes. Fails if COMMAND fails, or after so many rounds that
+# CONDITION can be considered impossible.
 rounds()
 {
 	local condition=$1 round

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Makes traffic for the tests that take something away under it.
+ * Creates traffic for tests that remove objects while they are in use.
  *
  *	t_traffic [-s SECONDS] [-6] [-c TRAFFIC-CLASS]
  *		  [-f FLOW-LABEL] MODE
  *
- * run	 writes, reads and masked atomics, many in flight, checked, until the
- *	 time is up (default 2 s) or SIGTERM arrives. Prints "running" at the
- *	 begin. Exit status 0: success; 3: the device was removed; 1: failure.
- * fork	 the same, and forks and writes to its buffers all the time.
+ * run	 posts and checks writes, reads and masked atomics, many in flight,
+ *	 until the time is up (default 2 s) or SIGTERM arrives. Prints
+ *	 "running" after the first operations. Exit status 0: success; 3: the
+ *	 connection ended, as when a device is removed; 1: failure.
+ * fork	 does the same, and repeatedly forks children that write to the
+ *	 buffers.
  * destroy
- *	 destroys queue pairs with requests in flight, again and again.
+ *	 repeatedly destroys queue pairs with requests in flight.
  */
 #include <errno.h>
 #include <signal.h>
@@ -62,7 +64,7 @@ static int post_one(struct vt_pair *p, uint64_t n)
 		wr.op = VT_WRITE;
 		break;
 	case 1:
-		/* The value that the write before it wrote. */
+		/* Reads the data of the WRITE before. */
 		wr.op = VT_READ;
 		wr.raddr -= 4096;
 		break;
@@ -126,7 +128,7 @@ static int run(int seconds, bool forks)
 		}
 		quiet = vt_now_ms() + VT_MS;
 		if (wc.status != IBV_WC_SUCCESS) {
-			/* The other device went away, or this one. */
+			/* One of the two devices was removed. */
 			if (wc.status == IBV_WC_RETRY_EXC_ERR ||
 			    wc.status == IBV_WC_WR_FLUSH_ERR)
 				return gone(vt_status(wc.status));
@@ -151,8 +153,8 @@ static int run(int seconds, bool forks)
 			pid = fork();
 			if (!pid) {
 				/*
-				 * A private copy of the child, which the parent
-				 * does not see.
+				 * The child writes to its private copy, which
+				 * must not affect the parent.
 				 */
 				memset(p.a.buf, 0xaa, p.a.size);
 				memset(p.b.buf, 0xaa, p.b.size);
@@ -183,7 +185,7 @@ static int destroy(int seconds)
 		for (uint64_t n = 0; n < WINDOW; n++)
 			if (post_one(&p, n))
 				return 1;
-		/* Requester first or responder first, busy or nearly done. */
+		/* Destroy either end first, after a random time. */
 		usleep((unsigned int)(vt_random_u64() % 4000));
 		first = rounds & 1 ? &p.a.qp : &p.b.qp;
 		second = rounds & 1 ? &p.b.qp : &p.a.qp;
@@ -240,7 +242,7 @@ int main(int argc, char **argv)
 		ret = destroy(seconds);
 	else
 		ret = 2;
-	/* A device that went away takes everything with it. */
+	/* After a removal the objects cannot be destroyed. */
 	if (ret != 3) {
 		vt_close(a);
 		vt_close(b);

@@ -7,8 +7,8 @@
 #	topo.sh COMMAND [ARGUMENT...]
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd -P)
-# The directory in which kernel/*/*.ko are for the running kernel.
-# shellcheck disable=SC2034  # for those who source this
+# The directory of the modules of the running kernel, kernel/*/*.ko.
+# shellcheck disable=SC2034  # used by scripts that source this
 MODULES=${MXE_MODULES:-$TOP}
 # shellcheck source=tests/verbs/lib/soon.sh
 . "$TOP/tests/verbs/lib/soon.sh"
@@ -94,7 +94,7 @@ topo_listens()
 		done
 		nap 0.05
 	done
-	echo "nobody listens on port $1 after $tries tries"
+	echo "no listener on port $1 after $tries tries"
 	return 1
 }
 

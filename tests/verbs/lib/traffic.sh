@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# For tests that stop the traffic of a connection: runs t_traffic in the
-# background with its output in $TRAFFIC_OUT. Sourced after topo.sh and tap.sh.
+# Runs t_traffic in the background, with its output in $TRAFFIC_OUT, for tests
+# that stop the traffic of a connection. Sourced after topo.sh and tap.sh.
 
 TRAFFIC_OUT=$(mktemp)
 trap 'rm -f "$TRAFFIC_OUT"' EXIT
@@ -20,8 +20,8 @@ traffic_start()
 	soon traffic_runs
 }
 
-# Passes if the traffic ended because of packet loss and not because of a
-# time-out.
+# Passes if the traffic ended because its retries were exhausted, and not
+# because its time was up.
 traffic_stopped()
 {
 	wait "$TRAFFIC"
@@ -36,10 +36,10 @@ traffic_test_stop()
 	report $? '... it stops the traffic' || diag "$(<"$TRAFFIC_OUT")"
 }
 
-# traffic_test_end: tests that no error has occurred so far.
+# traffic_test_end: ends the traffic and tests that no error has occurred.
 traffic_test_end()
 {
 	kill "$TRAFFIC"
 	wait "$TRAFFIC"
-	is $? 0 '... and all went well'
+	is $? 0 '... and the traffic had no errors'
 }

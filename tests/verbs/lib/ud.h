@@ -315,7 +315,7 @@ static inline struct ibv_wc ud_next(struct ud *u, const char *what)
 	struct ibv_wc wc = { .status = IBV_WC_GENERAL_ERR };
 
 	if (!vt_poll(u->rcq, &wc, VT_MS))
-		ok(false, "%s: nothing came", what);
+		ok(false, "%s: no datagram arrives", what);
 	else
 		is_int(wc.status, IBV_WC_SUCCESS, "%s: received", what);
 	return wc;

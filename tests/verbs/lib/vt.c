@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Opens devices, makes and connects pairs of queue pairs, and waits, for all
- * end-to-end tests; see vt.h.
+ * Devices, pairs of queue pairs, waiting, and checked transfers for the
+ * end-to-end tests. See vt.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ const char *vt_name_b(void)
 }
 
 /*
- * Sums the counters in that attribute whose names match. Returns -1 if none
+ * Returns the sum of the counters of the table whose names match, or -1 if none
  * does.
  */
 static long sum_counters(struct nl_attrs table, const char *pattern)
@@ -588,7 +588,7 @@ bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 	int n;
 
 	for (;;) {
-		/* The machine may stand still between this and the next. */
+		/* Read the clock before polling, as the machine may stall. */
 		bool late = vt_now_ms() > end;
 
 		n = ibv_poll_cq(cq, 1, wc);
@@ -762,11 +762,11 @@ static const char *check_send_wc(const struct ibv_wc *wc, int status,
 	if (status != IBV_WC_SUCCESS)
 		return vt_status(status);
 	if (wc->wr_id != wr_id)
-		return "wr_id of the sender's completion";
+		return "wrong wr_id in the sender's completion";
 	if ((int)wc->opcode != opcodes[op])
-		return "opcode of the sender's completion";
+		return "wrong opcode in the sender's completion";
 	if (wc->qp_num != e->qp->qp_num)
-		return "qp_num of the sender's completion";
+		return "wrong qp_num in the sender's completion";
 	return NULL;
 }
 
@@ -779,19 +779,19 @@ static const char *check_recv_wc(const struct ibv_wc *wc, enum vt_opcode op,
 					  IBV_WC_RECV;
 
 	if (wc->status != IBV_WC_SUCCESS)
-		return "status of the receiver's completion";
+		return "wrong status in the receiver's completion";
 	if (wc->wr_id != wr_id)
-		return "wr_id of the receiver's completion";
+		return "wrong wr_id in the receiver's completion";
 	if ((int)wc->opcode != opcode)
-		return "opcode of the receiver's completion";
+		return "wrong opcode in the receiver's completion";
 	if (wc->byte_len != len)
-		return "byte_len of the receiver's completion";
+		return "wrong byte_len in the receiver's completion";
 	if (!(wc->wc_flags & IBV_WC_WITH_IMM) == with_imm)
-		return "wc_flags of the receiver's completion";
+		return "wrong wc_flags in the receiver's completion";
 	if (with_imm && ntohl(wc->imm_data) != imm)
-		return "immediate data";
+		return "wrong immediate data";
 	if (wc->qp_num != e->qp->qp_num)
-		return "qp_num of the receiver's completion";
+		return "wrong qp_num in the receiver's completion";
 	return NULL;
 }
 
@@ -832,7 +832,7 @@ const char *vt_transfer(struct vt_pair *p, enum vt_opcode op, enum vt_via via,
 			return wrong;
 	}
 	/*
-	 * A WRITE over UC completes when it is sent, before the data have
+	 * A WRITE over UC completes when it is sent, before the data has
 	 * arrived.
 	 */
 	if (op == VT_WRITE && p->b.qp->qp_type == IBV_QPT_UC)
@@ -842,8 +842,8 @@ const char *vt_transfer(struct vt_pair *p, enum vt_opcode op, enum vt_via via,
 			usleep(1000);
 		}
 	if (memcmp(data, from->buf + VT_GUARD, len))
-		return "data";
+		return "wrong data";
 	if (!is_guard(data - VT_GUARD) || !is_guard(data + len))
-		return "written beside the buffer";
+		return "bytes before or after the buffer changed";
 	return NULL;
 }

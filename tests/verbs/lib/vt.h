@@ -348,7 +348,9 @@ int vt_recv(struct vt_end *e, uint64_t wr_id, size_t offset, uint32_t len);
  * For tests that change a WQE. A request that is posted in SQD stays in the
  * ring until the QP returns to RTS.
  *
- * Return: the WQE, or NULL if there is none.
+ * Ends the program if there is none.
+ *
+ * Return: the WQE.
  */
 struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id);
 

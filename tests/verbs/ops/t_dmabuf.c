@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that every remote operation reaches the memory of a DMA-BUF, which a
- * virtual graphics card (vgem) exports, and that the buffer stays as long as a
- * region refers to it. What cannot be registered is refused.
+ * virtual graphics card (vgem) exports, that the buffer exists as long as a
+ * region refers to it, and that invalid registrations are refused.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -46,7 +46,7 @@ static uint32_t negotiate(struct ibv_qp *qp, uint32_t options)
 	return ece.options;
 }
 
-/* A masked addition of 1 << log bytes at the peer: as vt_post() and vt_do(). */
+/* Returns a masked addition of 1 << log bytes, for vt_post() or vt_do(). */
 static struct vt_wr addition(struct vt_pair *p, enum vt_via via, uint32_t log,
 			     struct ibv_sge *sge)
 {
@@ -61,7 +61,7 @@ static struct vt_wr addition(struct vt_pair *p, enum vt_via via, uint32_t log,
 	};
 }
 
-/* ---- by the program's own means ---------------------------------------- */
+/* ---- exchanged by the program ------------------------------------------ */
 
 static void test_sizes(enum vt_via via, const char *name)
 {
@@ -72,10 +72,11 @@ static void test_sizes(enum vt_via via, const char *name)
 	conf.max_atomic_arg = 32;
 	conf.exp = via == VT_EXP;
 	vt_pair_create(&p, a, b, &conf);
-	is_u64(options_of(p.a.qp), ALL_SIZES, "%s: what is offered", name);
+	is_u64(options_of(p.a.qp), ALL_SIZES, "%s: all sizes are offered", name);
 	have = MXEDV_ECE_MASKED_ATOMIC_4 | MXEDV_ECE_MASKED_ATOMIC_16;
-	is_u64(negotiate(p.b.qp, have | 1), have, "... what both have");
-	is_u64(negotiate(p.a.qp, options_of(p.b.qp)), have, "... and back");
+	is_u64(negotiate(p.b.qp, have | 1), have, "... the peer accepts the common ones");
+	is_u64(negotiate(p.a.qp, options_of(p.b.qp)), have,
+	       "... and so does this side");
 	vt_pair_connect(&p, &conf);
 
 	for (log = 2; log <= 5; log++) {
@@ -90,12 +91,16 @@ static void test_sizes(enum vt_via via, const char *name)
 		else
 			is_int(vt_post(&p.a, &wr), EOPNOTSUPP,
 			       "%d bytes are refused", 1 << log);
-		is_u64(*vt_word(&p.b, 0), have >> log & 1, "... in memory");
+		is_u64(*vt_word(&p.b, 0), have >> log & 1,
+		       "... and memory is changed only if executed");
 	}
 	vt_pair_close(&p);
 }
 
-/* The peer has none: requests equal to a standard atomic are sent as one. */
+/*
+ * To a peer without masked atomics, a masked atomic that is equal to a standard
+ * one is sent as that.
+ */
 static void test_none(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -112,22 +117,22 @@ static void test_none(void)
 	is_u64(negotiate(p.a.qp, 0), 0, "a peer without masked atomics");
 	vt_pair_connect(&p, &conf);
 	masked = addition(&p, VT_WR, 3, &sge);
-	is_int(vt_post(&p.a, &masked), EOPNOTSUPP, "a masked one is refused");
+	is_int(vt_post(&p.a, &masked), EOPNOTSUPP, "... a masked atomic is refused");
 	*vt_word(&p.b, 0) = 7;
-	is_int(vt_atomic(&p, &wr, 0, &old), IBV_WC_SUCCESS, "one of one field");
-	is_u64(old, 7, "... is executed");
-	is_u64(*vt_word(&p.b, 0), 12, "... in memory");
+	is_int(vt_atomic(&p, &wr, 0, &old), IBV_WC_SUCCESS, "a masked atomic of one field");
+	is_u64(old, 7, "... returns the old value");
+	is_u64(*vt_word(&p.b, 0), 12, "... and changes memory");
 	wr.op = VT_FADD;
-	is_int(vt_atomic(&p, &wr, 0, &old), IBV_WC_SUCCESS, "a standard one");
-	is_u64(*vt_word(&p.b, 0), 17, "... in memory");
+	is_int(vt_atomic(&p, &wr, 0, &old), IBV_WC_SUCCESS, "a standard atomic");
+	is_u64(*vt_word(&p.b, 0), 17, "... changes memory");
 
-	is_u64(negotiate(p.a.qp, ~0U), ALL_SIZES, "told that it has them");
-	is_int(vt_do(&p.a, &masked, &wc), IBV_WC_SUCCESS, "... it executes them");
-	is_u64(*vt_word(&p.b, 0), 18, "... in memory");
+	is_u64(negotiate(p.a.qp, ~0U), ALL_SIZES, "a peer with masked atomics");
+	is_int(vt_do(&p.a, &masked, &wc), IBV_WC_SUCCESS, "... a masked atomic");
+	is_u64(*vt_word(&p.b, 0), 18, "... changes memory");
 	negotiate(p.a.qp, 0);
 	if (vt_to_state(&p.a, IBV_QPS_RESET))
 		vt_bail("to RESET");
-	is_u64(options_of(p.a.qp), ALL_SIZES, "RESET forgets the peer");
+	is_u64(options_of(p.a.qp), ALL_SIZES, "RESET clears the options of the peer");
 	vt_pair_close(&p);
 }
 
@@ -145,22 +150,22 @@ static void test_refused(void)
 	ece = (struct ibv_ece){ .vendor_id = OTHER_VENDOR, .options = 1 };
 	is_int(ibv_set_ece(p.a.qp, &ece), EINVAL, "another vendor's options");
 	ece.vendor_id = 0;
-	is_int(ibv_set_ece(p.a.qp, &ece), EOPNOTSUPP, "nobody's options");
+	is_int(ibv_set_ece(p.a.qp, &ece), EOPNOTSUPP, "options without a vendor");
 	ece = (struct ibv_ece){ .vendor_id = MXE_VENDOR_ID, .comp_mask = 1 };
-	is_int(ibv_set_ece(p.a.qp, &ece), EINVAL, "a newer structure");
-	is_u64(options_of(p.a.qp), ALL_SIZES, "... change nothing");
+	is_int(ibv_set_ece(p.a.qp, &ece), EINVAL, "an unknown comp_mask bit");
+	is_u64(options_of(p.a.qp), ALL_SIZES, "... these change nothing");
 	vt_pair_close(&p);
 
 	conf.qp_type = IBV_QPT_UC;
 	vt_pair_create(&p, a, b, &conf);
 	is_u64(options_of(p.a.qp), 0, "UC has no masked atomics");
-	is_u64(negotiate(p.a.qp, ~0U), 0, "... whatever the peer has");
+	is_u64(negotiate(p.a.qp, ~0U), 0, "... even if the peer has them");
 	vt_pair_close(&p);
 }
 
-/* ---- by librdmacm ------------------------------------------------------ */
+/* ---- exchanged by librdmacm -------------------------------------------- */
 
-/* One side; the passive side's id is that of the connection. */
+/* One side of a connection. The id of the passive side is not the listener. */
 struct side {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
@@ -169,7 +174,7 @@ struct side {
 	uint64_t word;
 };
 
-/* This thread moves to that network namespace. */
+/* Moves this thread to the network namespace of a host. */
 static void enter(const char *host)
 {
 	char path[64];
@@ -243,7 +248,7 @@ static void resolve(struct side *s, const char *host, const char *text)
 	expect(s, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
-/* A queue pair that librdmacm knows, and memory for its atomics. */
+/* Creates a queue pair with librdmacm, and a region for its atomics. */
 static void create_qp(struct side *s)
 {
 	struct ibv_qp_init_attr_ex attr = {
@@ -268,7 +273,7 @@ static struct rdma_conn_param param(void)
 	return (struct rdma_conn_param){
 		.responder_resources = 1, .initiator_depth = 1,
 		.retry_count = 7, .rnr_retry_count = 7,
-		.qp_num = 0x123456,	/* of a side without a queue pair */
+		.qp_num = 0x123456,	/* used without a queue pair */
 	};
 }
 
@@ -305,7 +310,10 @@ static void close_side(struct side *s)
 	rdma_destroy_event_channel(s->channel);
 }
 
-/* A masked addition of 1 to the peer's word: its completion, or an errno. */
+/*
+ * Adds 1 to the peer's word with a masked atomic. Returns the status of the
+ * completion, -1, or the errno of the post.
+ */
 static int add_to(struct side *s, struct side *peer)
 {
 	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(s->id->qp);
@@ -326,7 +334,7 @@ static int add_to(struct side *s, struct side *peer)
 	return vt_poll(s->id->send_cq, &wc, VT_MS) ? (int)wc.status : -1;
 }
 
-/* Neither side's program does anything for it. */
+/* librdmacm exchanges the options without calls of the program. */
 static void test_cm(void)
 {
 	struct side passive, active;
@@ -340,16 +348,18 @@ static void test_cm(void)
 	answer(&passive);
 	expect(&active, RDMA_CM_EVENT_ESTABLISHED);
 	expect(&passive, RDMA_CM_EVENT_ESTABLISHED);
-	is_u64(options_of(active.id->qp), ALL_SIZES, "librdmacm: the active side");
-	is_u64(options_of(passive.id->qp), ALL_SIZES, "... the passive side");
-	is_int(add_to(&active, &passive), IBV_WC_SUCCESS, "... an atomic");
-	is_u64(passive.word, 1, "... in memory");
-	is_int(add_to(&passive, &active), IBV_WC_SUCCESS, "... one back");
+	is_u64(options_of(active.id->qp), ALL_SIZES, "librdmacm: options of the active side");
+	is_u64(options_of(passive.id->qp), ALL_SIZES, "... and of the passive side");
+	is_int(add_to(&active, &passive), IBV_WC_SUCCESS,
+	       "... an atomic of the active side");
+	is_u64(passive.word, 1, "... changes memory");
+	is_int(add_to(&passive, &active), IBV_WC_SUCCESS,
+	       "... an atomic of the passive side");
 	close_side(&active);
 	close_side(&passive);
 }
 
-/* The active side's queue pair is its own business, and so are its options. */
+/* The active side has no queue pair of librdmacm and sets its own options. */
 static void test_cm_active(uint32_t vendor, uint32_t options, uint32_t want,
 			   const char *name)
 {
@@ -363,24 +373,25 @@ static void test_cm_active(uint32_t vendor, uint32_t options, uint32_t want,
 	request(&active);
 	take_request(&passive);
 	create_qp(&passive);
-	is_u64(options_of(passive.id->qp), want, "%s: the passive side", name);
+	is_u64(options_of(passive.id->qp), want, "%s: options of the passive side", name);
 	answer(&passive);
 	expect(&active, RDMA_CM_EVENT_CONNECT_RESPONSE);
-	is_int(rdma_get_remote_ece(active.id, &ece), 0, "... the answer");
-	is_u64(ece.vendor_id, vendor, "... is of this vendor");
-	/* librdmacm clears the options of nobody not. */
+	is_int(rdma_get_remote_ece(active.id, &ece), 0, "... the response");
+	is_u64(ece.vendor_id, vendor, "... has the vendor of the request");
+	/* Without a vendor, librdmacm does not clear the options. */
 	if (vendor)
-		is_u64(ece.options, want, "... with these options");
+		is_u64(ece.options, want, "... and the common options");
 	if (rdma_establish(active.id))
 		vt_bail("rdma_establish: %s", strerror(errno));
 	expect(&passive, RDMA_CM_EVENT_ESTABLISHED);
 	if (!want)
-		is_int(add_to(&passive, &passive), EOPNOTSUPP, "... is refused");
+		is_int(add_to(&passive, &passive), EOPNOTSUPP,
+		       "... a masked atomic is refused");
 	close_side(&active);
 	close_side(&passive);
 }
 
-/* The passive side has no device of this vendor, or does not say so. */
+/* The passive side sends no options, as with a device of another vendor. */
 static void test_cm_passive(void)
 {
 	struct side passive, active;
@@ -391,16 +402,17 @@ static void test_cm_passive(void)
 	create_qp(&active);
 	request(&active);
 	take_request(&passive);
-	is_int(rdma_get_remote_ece(passive.id, &ece), 0, "the request");
-	is_u64(ece.vendor_id, MXE_VENDOR_ID, "... is of this vendor");
-	is_u64(ece.options, ALL_SIZES, "... with these options");
+	is_int(rdma_get_remote_ece(passive.id, &ece), 0, "the connection request");
+	is_u64(ece.vendor_id, MXE_VENDOR_ID, "... has the vendor of mxe");
+	is_u64(ece.options, ALL_SIZES, "... and all options");
 	answer(&passive);
 	expect(&active, RDMA_CM_EVENT_ESTABLISHED);
 	expect(&passive, RDMA_CM_EVENT_ESTABLISHED);
-	is_u64(options_of(active.id->qp), 0, "no options: none in common");
-	is_int(add_to(&active, &active), EOPNOTSUPP, "... is refused");
+	is_u64(options_of(active.id->qp), 0, "a response without options leaves none");
+	is_int(add_to(&active, &active), EOPNOTSUPP,
+	       "... a masked atomic is refused");
 	negotiate(active.id->qp, ALL_SIZES);
-	is_u64(options_of(active.id->qp), ALL_SIZES, "a program that knows more");
+	is_u64(options_of(active.id->qp), ALL_SIZES, "... until the program sets the peer's options");
 	close_side(&active);
 	close_side(&passive);
 }
@@ -417,9 +429,9 @@ int main(void)
 	test_cm();
 	test_cm_active(MXE_VENDOR_ID, MXEDV_ECE_MASKED_ATOMIC_8 | 1,
 		       MXEDV_ECE_MASKED_ATOMIC_8, "a peer with 8 bytes");
-	test_cm_active(MXE_VENDOR_ID, 0, 0, "a peer with nothing");
+	test_cm_active(MXE_VENDOR_ID, 0, 0, "a peer without options");
 	test_cm_active(OTHER_VENDOR, ALL_SIZES, 0, "a peer of another vendor");
-	test_cm_active(0, 0, ALL_SIZES, "a peer that says nothing");
+	test_cm_active(0, 0, ALL_SIZES, "a peer without ECE");
 	test_cm_passive();
 	vt_close(a);
 	vt_close(b);

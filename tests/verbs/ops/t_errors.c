@@ -12,7 +12,7 @@
 
 static struct vt_dev *a, *b;
 
-/* One request that must fail, on a pair of its own. */
+/* A request that must fail, on a pair of its own. */
 struct bad {
 	const char *what;
 	enum vt_opcode op;
@@ -81,7 +81,7 @@ static const struct bad table[] = {
 	{ .what = "RDMA READ, before the beginning", .op = VT_READ,
 	  .raddr_off = -8ULL, .len = 16, .status = IBV_WC_REM_ACCESS_ERR,
 	  .event = IBV_EVENT_QP_ACCESS_ERR },
-	{ .what = "masked FETCH_ADD, just behind the end", .op = VT_MFADD,
+	{ .what = "masked FETCH_ADD, just beyond the end", .op = VT_MFADD,
 	  .raddr_off = SIZE, .len = 8, .status = IBV_WC_REM_ACCESS_ERR,
 	  .event = IBV_EVENT_QP_ACCESS_ERR },
 	{ .what = "CMP_SWAP, misaligned by 1", .op = VT_CAS, .raddr_off = 1,
@@ -158,7 +158,8 @@ static void drain_async(struct vt_dev *dev)
 }
 
 /*
- * The request fails, the memory is unchanged, and later requests are flushed.
+ * Checks that the request fails, that the memory is unchanged, and that later
+ * requests are flushed.
  */
 static void try_bad(const struct bad *t)
 {
@@ -255,7 +256,7 @@ static void try_bad(const struct bad *t)
 	drain_async(a);
 }
 
-/* An address that wraps past 2^64 with its length. */
+/* The remote address and the length wrap at 2^64. */
 static void test_wrap(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -317,7 +318,7 @@ static void test_local(void)
 		memset(p.a.buf, 0x77, 8);
 		is_int(vt_do(&p.a, &wr, NULL), IBV_WC_LOC_PROT_ERR,
 		       "result of operation %d into a read-only region", op);
-		is_u64(*vt_word(&p.a, 0), 0x7777777777777777, "... unchanged");
+		is_u64(*vt_word(&p.a, 0), 0x7777777777777777, "... does not change it");
 		ibv_dereg_mr(mr);
 		vt_pair_close(&p);
 	}
@@ -339,7 +340,7 @@ static void test_rnr(void)
 	sge = vt_sge(&p.a, 0, 100);
 	is_int(vt_do(&p.a, &wr, NULL), IBV_WC_RNR_RETRY_EXC_ERR,
 	       "receiver not ready, no retry");
-	is_int(vt_state(&p.b), IBV_QPS_RTS, "... the receiver lives on");
+	is_int(vt_state(&p.b), IBV_QPS_RTS, "... the receiver is still in RTS");
 	vt_pair_close(&p);
 
 	conf.rnr_retry = 2;
@@ -366,7 +367,7 @@ static void test_rnr(void)
 	   "... and succeeds when a receive is posted");
 	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.status == IBV_WC_SUCCESS &&
 	   wc.byte_len == 9000 && !memcmp(p.a.buf, p.b.buf, 9000),
-	   "... with its data");
+	   "... and the data is correct");
 	vt_pair_close(&p);
 }
 
@@ -388,11 +389,13 @@ static void test_bad_recv(void)
 		if (vt_recv(&p.b, 7, 0, (uint32_t)len - 1))
 			vt_bail("ibv_post_recv");
 		is_int(vt_do(&p.a, &wr, NULL), IBV_WC_REM_INV_REQ_ERR,
-		       "%d bytes for a receive of %d: sender", len, len - 1);
+		       "%d bytes for a receive of %d: the sender's status", len,
+		       len - 1);
 		ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 7 &&
-		   wc.status == IBV_WC_LOC_LEN_ERR, "... receiver");
-		is_int(p.b.buf[len - 1], 0, "... nothing beyond the buffer");
-		is_int(vt_state(&p.b), IBV_QPS_ERR, "... receiver in error");
+		   wc.status == IBV_WC_LOC_LEN_ERR, "... the receiver's status");
+		is_int(p.b.buf[len - 1], 0,
+		       "... nothing is written beyond the buffer");
+		is_int(vt_state(&p.b), IBV_QPS_ERR, "... the receiver is in ERR");
 		vt_pair_close(&p);
 	}
 
@@ -403,9 +406,9 @@ static void test_bad_recv(void)
 	if (vt_recv_sge(&p.b, 8, &to, 1))
 		vt_bail("ibv_post_recv");
 	is_int(vt_do(&p.a, &wr, NULL), IBV_WC_REM_OP_ERR,
-	       "receive with a bad lkey: sender");
+	       "receive with a bad lkey: the sender's status");
 	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 8 &&
-	   wc.status == IBV_WC_LOC_PROT_ERR, "... receiver");
+	   wc.status == IBV_WC_LOC_PROT_ERR, "... the receiver's status");
 	vt_pair_close(&p);
 }
 
@@ -434,10 +437,10 @@ static void test_retry_exceeded(void)
 	if (vt_post(&p.a, &wr) || vt_post(&p.a, &wr))
 		vt_bail("post");
 	ok(vt_poll(p.a.cq, &wc, VT_MS) && wc.status == IBV_WC_RETRY_EXC_ERR,
-	   "the peer's queue pair is gone: %s",
+	   "the peer's queue pair is destroyed: %s",
 	   ibv_wc_status_str(IBV_WC_RETRY_EXC_ERR));
 	/* Four timeouts of at least 33.5 ms. */
-	ok(vt_now_ms() - start >= 130, "... not before its time");
+	ok(vt_now_ms() - start >= 130, "... not before four time-outs");
 	ok(flushed(p.a.cq, 0), "... the next request is flushed");
 	vt_pair_close(&p);
 }
@@ -467,7 +470,7 @@ static void test_flush(void)
 	ok(good, "requests posted in ERR are flushed, signalled or not");
 	vt_pair_close(&p);
 
-	/* Requests in flight to a peer that does not answer. */
+	/* Requests in flight to a peer that does not respond. */
 	conf.timeout = 0;	/* no retransmit timer */
 	vt_pair_open(&p, a, b, &conf);
 	if (vt_to_state(&p.b, IBV_QPS_RESET))
@@ -482,7 +485,7 @@ static void test_flush(void)
 	vt_pair_close(&p);
 }
 
-/* A queue pair that failed is as new after RESET. */
+/* A queue pair that failed works again after RESET. */
 static void test_recover(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -494,7 +497,7 @@ static void test_recover(void)
 
 	vt_pair_open(&p, a, b, &conf);
 	is_int(vt_atomic(&p, &wr, 4, &old), IBV_WC_REM_INV_REQ_ERR,
-	       "a failed pair");
+	       "a pair fails");
 	vt_pair_reconnect(&p, &conf);
 	*vt_word(&p.b, 8) = 41;
 	is_int(vt_atomic(&p, &wr, 8, &old), IBV_WC_SUCCESS,
@@ -524,7 +527,7 @@ static void test_too_long(void)
 	vt_pair_close(&p);
 }
 
-/* Errno of calls that refuse to post. */
+/* Checks the errno values of refused posts. */
 static void test_post_errors(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -540,23 +543,26 @@ static void test_post_errors(void)
 		sge[i] = vt_sge(&p.a, 0, 1);
 	is_int(ibv_post_send(p.a.qp, &wr, &bad), EINVAL,
 	       "ibv_post_send() in RESET");
-	ok(bad == &wr, "... bad_wr");
+	ok(bad == &wr, "... sets bad_wr");
 	is_int(ibv_post_recv(p.a.qp, &rwr, &rbad), EINVAL,
 	       "ibv_post_recv() in RESET");
 	vt_pair_connect(&p, &conf);
 
 	wr.sg_list = sge;
 	wr.num_sge = 33;
-	is_int(ibv_post_send(p.a.qp, &wr, &bad), EINVAL, "too many elements");
+	is_int(ibv_post_send(p.a.qp, &wr, &bad), EINVAL,
+	       "a send request with too many elements");
 	wr.num_sge = 1;
 	wr.opcode = (enum ibv_wr_opcode)77;
-	is_int(ibv_post_send(p.a.qp, &wr, &bad), EINVAL, "unknown opcode");
+	is_int(ibv_post_send(p.a.qp, &wr, &bad), EINVAL,
+	       "a send request with an unknown opcode");
 	wr.opcode = IBV_WR_RDMA_WRITE;
 	wr.send_flags = IBV_SEND_INLINE;
 	sge[0].length = 1 << 20;
-	is_int(ibv_post_send(p.a.qp, &wr, &bad), EINVAL, "inline too long");
+	is_int(ibv_post_send(p.a.qp, &wr, &bad), EINVAL,
+	       "a send request with too much inline data");
 
-	/* A peer that does not answer, a queue that fills up. */
+	/* The queue fills up because the peer does not respond. */
 	vt_to_state(&p.b, IBV_QPS_RESET);
 	sge[0].length = 1;
 	wr.send_flags = 0;

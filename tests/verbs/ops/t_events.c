@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that the asynchronous events that no other test has are raised:
- * communication established, send queue drained, the port with its interface
- * and its carrier, changes of the GID table. Errors of queue pairs are events
- * in t_errors and t_ud, of completion queues in t_cq; those of shared queues
- * are in t_srq and t_xrc, and the end of the device in t_hold.
+ * Proves that the asynchronous events that no other test covers are raised:
+ * communication established, send queue drained, port up and down with the
+ * interface and its carrier, and changes of the GID table. t_errors and t_ud
+ * cover events of queue pairs, t_cq those of completion queues, t_srq and t_xrc
+ * those of shared receive queues, and t_hold the removal of the device.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,11 @@
 #include "tap.h"
 #include "vt.h"
 
-/* The next event of that type, of the queue pair if there is one. */
+/*
+ * Waits for an event of the type, for the queue pair or, if qp is NULL, for
+ * port
+ * 1. Discards other events.
+ */
 static bool got(struct vt_dev *dev, enum ibv_event_type type, struct ibv_qp *qp,
 		int ms)
 {
@@ -67,10 +71,10 @@ static void test_comm_est(struct vt_dev *a, struct vt_dev *b,
 	vt_recv(&p.b, 2, 0, 8);
 	vt_drain_async(b);
 	is_int(send_word(&p), IBV_WC_SUCCESS, "%s: a message in RTR", name);
-	ok(got(b, IBV_EVENT_COMM_EST, p.b.qp, VT_MS), "%s: ... is an event",
+	ok(got(b, IBV_EVENT_COMM_EST, p.b.qp, VT_MS), "%s: ... raises an event",
 	   name);
-	is_int(send_word(&p), IBV_WC_SUCCESS, "%s: another", name);
-	ok(!got(b, IBV_EVENT_COMM_EST, p.b.qp, 300), "%s: ... is none", name);
+	is_int(send_word(&p), IBV_WC_SUCCESS, "%s: a second message", name);
+	ok(!got(b, IBV_EVENT_COMM_EST, p.b.qp, 300), "%s: ... raises none", name);
 	vt_pair_close(&p);
 }
 
@@ -86,12 +90,12 @@ static void test_drained(struct vt_dev *a, struct vt_dev *b)
 	is_int(send_word(&p), IBV_WC_SUCCESS, "a message");
 	is_int(ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE), 0, "to SQD");
 	ok(!got(a, IBV_EVENT_SQ_DRAINED, p.a.qp, 300),
-	   "... of which nobody wants to hear");
+	   "... raises no event without en_sqd_async_notify");
 	is_int(vt_to_state(&p.a, IBV_QPS_RTS), 0, "to RTS");
 	attr.en_sqd_async_notify = 1;
 	is_int(ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE |
 			     IBV_QP_EN_SQD_ASYNC_NOTIFY), 0, "to SQD");
-	ok(got(a, IBV_EVENT_SQ_DRAINED, p.a.qp, VT_MS), "... with its event");
+	ok(got(a, IBV_EVENT_SQ_DRAINED, p.a.qp, VT_MS), "... raises an event with en_sqd_async_notify");
 	vt_pair_close(&p);
 }
 
@@ -105,7 +109,7 @@ static enum ibv_port_state port_state(struct vt_dev *dev)
 }
 
 /*
- * The interface of a is set down, so that the interface of b loses its carrier.
+ * Sets the interface of a down, so that the interface of b loses its carrier.
  */
 static void test_port(struct vt_dev *a, struct vt_dev *b)
 {
@@ -113,18 +117,19 @@ static void test_port(struct vt_dev *a, struct vt_dev *b)
 	vt_drain_async(b);
 	is_int(port_state(a), IBV_PORT_ACTIVE, "the port is active");
 	run("ip -n h1 link set eth0 down");
-	ok(got(a, IBV_EVENT_PORT_ERR, NULL, VT_MS), "the interface goes down");
-	is_int(port_state(a), IBV_PORT_DOWN, "... and the port");
-	ok(got(b, IBV_EVENT_PORT_ERR, NULL, VT_MS), "the other has no carrier");
+	ok(got(a, IBV_EVENT_PORT_ERR, NULL, VT_MS), "an interface is set down");
+	is_int(port_state(a), IBV_PORT_DOWN, "... and its port is down");
+	ok(got(b, IBV_EVENT_PORT_ERR, NULL, VT_MS), "the other interface loses its carrier");
 	is_int(port_state(b), IBV_PORT_DOWN, "... and its port is down");
 	run("ip -n h1 link set eth0 up");
-	ok(got(a, IBV_EVENT_PORT_ACTIVE, NULL, VT_MS), "the interface comes up");
-	is_int(port_state(a), IBV_PORT_ACTIVE, "... and the port");
-	ok(got(b, IBV_EVENT_PORT_ACTIVE, NULL, VT_MS), "the other has a carrier");
+	ok(got(a, IBV_EVENT_PORT_ACTIVE, NULL, VT_MS), "the interface is set up");
+	is_int(port_state(a), IBV_PORT_ACTIVE, "... and its port is active");
+	ok(got(b, IBV_EVENT_PORT_ACTIVE, NULL, VT_MS),
+	   "the other interface has a carrier");
 	is_int(port_state(b), IBV_PORT_ACTIVE, "... and its port is active");
 	run("ip -n h1 link set eth0 mtu 3000");
 	ok(!got(a, IBV_EVENT_PORT_ACTIVE, NULL, 300),
-	   "a port that stays active says nothing");
+	   "a port that stays active raises no event");
 }
 
 static bool has_gid(struct vt_dev *dev, uint8_t last)
@@ -139,7 +144,7 @@ static bool has_gid(struct vt_dev *dev, uint8_t last)
 	return false;
 }
 
-/* The first event may be of another address, which was slow to come. */
+/* Earlier events may be for another address that was added late. */
 static bool gid_changed(struct vt_dev *dev, uint8_t last, bool there)
 {
 	bool event;
@@ -153,12 +158,12 @@ static bool gid_changed(struct vt_dev *dev, uint8_t last, bool there)
 static void test_gid(struct vt_dev *a)
 {
 	vt_drain_async(a);
-	ok(!has_gid(a, 78), "an address that the host does not have");
+	ok(!has_gid(a, 78), "an address that the host does not have: no GID");
 	run("ip -n h1 addr add 10.77.0.78/24 dev eth0");
-	ok(gid_changed(a, 78, true), "it is added: a GID and an event");
+	ok(gid_changed(a, 78, true), "the address is added: a GID and an event");
 	vt_drain_async(a);
 	run("ip -n h1 addr del 10.77.0.78/24 dev eth0");
-	ok(gid_changed(a, 78, false), "it is taken away: no GID and an event");
+	ok(gid_changed(a, 78, false), "the address is removed: no GID and an event");
 }
 
 int main(void)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that a process that holds one of each object of a device survives the
- * removal of that device. It speaks TAP and waits for a line on standard input
- * between holding and looking.
+ * removal of that device.
  *
- *	t_hold		says "holding", waits, then: everything answers EIO
- *	t_hold events	waits for asynchronous events, and prints them
+ *	t_hold		creates the objects, prints "holding", waits for a line
+ *			on standard input, and checks that calls fail with EIO
+ *	t_hold events	prints asynchronous events until the device is removed
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static int print_events(void)
 	return 0;
 }
 
-/* By the file that the library has; 0 or errno. */
+/* Rings the doorbell with libmxe's file. Returns 0 or an errno value. */
 static int ring_doorbell(uint32_t qpn)
 {
 	struct mxe_doorbell db = { qpn, MXE_DOORBELL_SEND };
@@ -61,16 +61,16 @@ static void test_gone(struct vt_pair *p, struct vt_dev *a)
 	do {
 		event = vt_async(a, VT_MS);
 	} while (event >= 0 && event != IBV_EVENT_DEVICE_FATAL);
-	is_int(event, IBV_EVENT_DEVICE_FATAL, "the fatal event of the device");
+	is_int(event, IBV_EVENT_DEVICE_FATAL, "IBV_EVENT_DEVICE_FATAL is raised");
 	is_int(vt_post(&p->a, &wr), 0, "posting succeeds, as on hardware");
-	is_int(ring_doorbell(p->a.qp->qp_num), EIO, "the doorbell file");
+	is_int(ring_doorbell(p->a.qp->qp_num), EIO, "a write to the doorbell file fails");
 	is_int(ibv_query_qp(p->a.qp, &attr, IBV_QP_STATE, &init) ? 1 : 0, 1,
 	       "ibv_query_qp() fails");
 	is_int(ibv_query_port(a->ctx, 1, &port) ? 1 : 0, 1,
 	       "ibv_query_port() fails");
 	ok(!ibv_reg_mr(a->pd, p->a.buf, 4096, IBV_ACCESS_LOCAL_WRITE) &&
 	   errno == EIO, "ibv_reg_mr(): %s", strerror(errno));
-	/* The memory of the rings is the process's as long as it likes. */
+	/* The rings stay mapped until the process unmaps them. */
 	ok(ibv_poll_cq(p->a.cq, 1, &wc) >= 0, "ibv_poll_cq() does no harm");
 	is_int(poll(&pfd, 1, 0), 1, "the completion channel wakes up");
 	if (fcntl(pfd.fd, F_SETFL, O_NONBLOCK))
@@ -98,6 +98,6 @@ int main(int argc, char **argv)
 	if (!fgets(line, sizeof(line), stdin))
 		vt_bail("no line");
 	test_gone(&p, a);
-	/* Everything as it is: the kernel has taken it down. */
+	/* The removal has destroyed the objects in the kernel. */
 	return done_testing();
 }
