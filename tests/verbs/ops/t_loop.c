@@ -136,7 +136,7 @@ static void test_atomics(void)
 		       vt_op_name[ops[i]]);
 	}
 	are_direct(loops, 4);
-	is_u64(counter("atomics_executed") - executed, 4, "... and counted");
+	is_u64(counter("atomics_executed") - executed, 4, "... and the atomics are counted");
 	/*
 	 * The CAS turns 0xff into 0x1ff and the add makes it 0x200. The masked
 	 * CAS compares only bit 7, which matches, and stores 0x1ff. The masked
@@ -180,7 +180,7 @@ static void test_self(void)
 			   wc.wr_id == 7, "... and receives");
 	}
 	are_direct(loops, 3);
-	is_u64(*vt_word(&p.a, WORD), 5, "... and adds");
+	is_u64(*vt_word(&p.a, WORD), 5, "... and the atomic adds");
 	vt_end_close(&p.a);
 }
 
@@ -392,7 +392,7 @@ static void test_refusals(void)
 		is_int(direct.status, r->status, "... status %s",
 		       vt_status(r->status));
 		ok(!memcmp(&direct, &packets, sizeof(direct)),
-		   "... and the outcome is that without the loopback path");
+		   "... with the same outcome as without the loopback path");
 		if (memcmp(&direct, &packets, sizeof(direct)))
 			diag("status %d %d, receive %d %d, states %d %d %d %d, word %" PRIx64 " %" PRIx64 ", place %" PRIx64 " %" PRIx64,
 			     direct.status, packets.status, direct.recv_status,
@@ -581,7 +581,7 @@ static void test_one_word(void)
 		sum += w[i].added;
 	}
 	ok(good, "%d queue pairs add to one word", THREADS);
-	is_u64(*vt_word(&p[0].b, WORD), sum, "... each addition once");
+	is_u64(*vt_word(&p[0].b, WORD), sum, "... and each addition counts once");
 	for (int i = 0; i < THREADS; i++)
 		vt_pair_close(&p[i]);
 }
@@ -657,7 +657,7 @@ static void test_address_gone(void)
 		vt_bail("%s", command[0]);
 	is_int(vt_atomic(&p, &wr, WORD, &old), IBV_WC_RETRY_EXC_ERR,
 	       "... and without it the peer cannot be reached");
-	is_u64(counter("loop_requests"), loops, "... not by the loopback path either");
+	is_u64(counter("loop_requests"), loops, "... or executed without packets");
 	if (system(command[1]))
 		vt_bail("%s", command[1]);
 	vt_pair_close(&p);

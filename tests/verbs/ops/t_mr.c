@@ -122,7 +122,7 @@ static void test_rereg(void)
 
 	is_int(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, other, NULL, 0, 0), 0,
 	       "change to another protection domain");
-	ok(mr->pd == other, "... which is stored in the region");
+	ok(mr->pd == other, "... is reported by the region");
 	is_int(write_to(at(two + 100), mr, "fourth"), IBV_WC_SUCCESS,
 	       "... grants access to its queue pairs");
 	is_int(status_of(b->pd, VT_READ, at(two + 100), mr->rkey, 8, NULL),

@@ -241,7 +241,7 @@ static void test_many(void)
 	done = 0;
 	for (int i = 1; i < PAIRS; i += 2)
 		done += !add(&pairs[i], VT_WR);
-	is_int(done, PAIRS / 2, "... and the other half after half are destroyed");
+	is_int(done, PAIRS / 2, "... and the rest after half are destroyed");
 	for (int i = 1; i < PAIRS; i += 2)
 		vt_pair_close(&pairs[i]);
 	is_int(stop(a), 0, "stopped");
@@ -374,7 +374,7 @@ static void test_idle(void)
 	ok(soon_flagged(1), "... sleeps");
 	before = cpu_us();
 	sleep(1);
-	ok(cpu_us() - before < 500000, "... without using the CPU");
+	ok(cpu_us() - before < 500000, "... using little CPU time");
 	for (int i = 0; i < 5; i++) {
 		ok(!add(&p, i & 1), "... and executes a request");
 		usleep(20000);
@@ -397,7 +397,7 @@ static void test_idle(void)
 	before = cpu_us();
 	sleep(1);
 	is_int(flagged(), 0, "... and still does after 1 s");
-	ok(cpu_us() - before > 200000, "... using the CPU");
+	ok(cpu_us() - before > 200000, "... using CPU time");
 	is_int(stop(a), 0, "stopped");
 	ok(soon_flagged(1), "the ring needs a doorbell again");
 	ok(!add(&p, VT_WR), "... and a request is executed");
@@ -759,7 +759,7 @@ static void test_input(void)
 	 */
 	ok(soon_flagged(0), "... polls the queue");
 	is_int(mxedv_start_poll_thread(a->ctx, &attr), EBUSY, "a second one");
-	is_int(raw_alloc(&fd2), EBUSY, "... by a call of the kernel");
+	is_int(raw_alloc(&fd2), EBUSY, "... through the kernel interface");
 	is_int(run(poller_fd(), 0, 0, 0), EBUSY, "a second thread cannot run the same file");
 	is_int(stop(a), 0, "stopped");
 	is_int(stop(a), ENOENT, "stopped again");

@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 		int n = atoi(argc > 1 ? argv[i + 1] : defaults[i]);
 
 		if (n < 1)
-			vt_bail("%d of them", n);
+			vt_bail("%d is not a number of objects", n);
 		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
 			run(&kinds[k], (unsigned int)n);
 	}

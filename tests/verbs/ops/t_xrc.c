@@ -639,7 +639,7 @@ static void test_processes(struct vt_dev *a, struct vt_dev *b)
 	pid = run_other(fd, p.b.qp->qp_num, &to, &from);
 	srqn = answer(from);
 	ok(srqn && srqn != p.b.srqn, "the other process has a queue");
-	is_int(send_word(&p, srqn, 0x11), IBV_WC_SUCCESS, "a message to it");
+	is_int(send_word(&p, srqn, 0x11), IBV_WC_SUCCESS, "a message to its queue there");
 	is_u64(ask(to, from), 0x11, "... arrives there");
 	is_int(vt_recv(&p.b, 7, 0, 64), 0, "a receive request of this process");
 	is_int(send_word(&p, p.b.srqn, 0x22), IBV_WC_SUCCESS,
