@@ -510,7 +510,7 @@ const struct worst worst_packets[] = {
 	{ "defer_read", "8 READs of 64 packets wait for one of 65", .run = defer_read },
 	{ "defer_nothing", "120 READs of length 0 wait for one of 65 packets",
 	  .run = defer_nothing },
-	{ "reset_deferred", "a QP with 120 deferred READs goes to RESET",
+	{ "reset_deferred", "a QP with 120 deferred READs moves to RESET",
 	  .run = reset_deferred },
 	{ "ack_write_4k", "an ACK completes 128 requests, 64 of 4 KiB follow",
 	  .run = ack_write_4k },

@@ -458,9 +458,9 @@ const struct worst worst_rings[] = {
 	{ "poll_bind", "length-0 binds by the polling thread", .run = poll_bind },
 	{ "poll_write_4k", "4-KiB WRITEs by the polling thread", .run = poll_write_4k },
 	{ "flush_full", "two rings of 16,384 requests, flushed in ERR", .run = flush_full },
-	{ "reset_full", "a QP with full rings goes to RESET", .run = reset_full },
+	{ "reset_full", "a QP with full rings moves to RESET", .run = reset_full },
 	{ "destroy_full", "a QP with full rings is destroyed", .run = destroy_full },
-	{ "sqe_full", "a full ring of a QP in SQE, which goes to RTS", .run = sqe_full },
+	{ "sqe_full", "a full ring of a QP in SQE, which moves to RTS", .run = sqe_full },
 	{ "resize_full", "a full CQ of 65,536 entries is resized", .run = resize_full },
 	{ .name = NULL },
 };
