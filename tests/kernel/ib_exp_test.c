@@ -8,7 +8,7 @@
  *		[rounds=1000] [forever=1] [client=1]
  *
  * Each of the `depth` workers of each queue pair repeats `rounds` times: take a
- * lock, add to a counter, release the lock, add to a field beside it. Loading
+ * lock, add to a counter, release the lock, add to another field. Loading
  * fails if a value is wrong. With forever=1, the workers run until the module
  * is unloaded or a device is removed. A callback of ib_exp reports the removal
  * or, with client=1, ib_core does, as the module is its client.

@@ -108,7 +108,7 @@ static int mxe_delay_find(const char *name, struct mxe_delay_range *range)
 	plus = strrchr(text, '+');
 	if (!plus || sscanf(plus, "+%lx/%lx", &offset, &range->size) != 2)
 		return -ENOENT;
-	/* The probe may be behind the function's first instruction. */
+	/* The probe may be after the function's first instruction. */
 	range->start = (unsigned long)probe.addr - offset;
 	return 0;
 }

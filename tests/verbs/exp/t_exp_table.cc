@@ -328,7 +328,7 @@ try {
 		c.write(&t->guarded[n], c.read(&t->guarded[n]) + 1);
 		c.unlock(n);
 	}
-	c.read(&t->guarded[0]);	// behind the last unlock
+	c.read(&t->guarded[0]);	// completes after the last unlock
 	*good = true;
 } catch (const std::exception &e) {
 	t->failed = true;

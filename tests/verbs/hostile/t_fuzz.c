@@ -24,7 +24,7 @@
 #include "raw.h"
 
 enum {
-	MAX_BODY = 300,			/* behind BTH, RAW_BODY at most */
+	MAX_BODY = 300,			/* after the BTH, RAW_BODY at most */
 	AT_ONCE = 32,			/* packets between two checks */
 	WORD = 128,
 };
@@ -351,7 +351,6 @@ static void child(unsigned int steps)
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	vt_pair_open(&p, a, b, &conf);
-	/* Wakes a thread that waits for a completion that never arrives. */
 	fcntl(a->ctx->async_fd, F_SETFL, O_NONBLOCK);
 	find_areas(true);
 	if (!num_areas || pthread_create(&thread, NULL, scribble,
@@ -402,7 +401,7 @@ static void test_abi(unsigned int steps)
 		ended += WIFEXITED(status) && WEXITSTATUS(status) == 2;
 	}
 	is_int(ended, 0, "%u processes of 2000 calls: none hangs", steps);
-	is_int(wrong, 0, "... and beside them %" PRIu64 " additions are exact",
+	is_int(wrong, 0, "... and %" PRIu64 " additions in parallel are exact",
 	       sum);
 	vt_pair_close(&work);
 }

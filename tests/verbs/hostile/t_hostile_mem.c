@@ -489,7 +489,7 @@ static void check_kind(void)
 	      sh->error ? strerror(sh->error) :
 	      sh->done ? "all that were requested" :
 	      is_hopeless() ? "stopped by the test" : "killed by its group";
-	diag("%s: %d made, %s, gone in %.1f ms", kind->name, sh->made, how,
+	diag("%s: %d created, %s, destroyed in %.1f ms", kind->name, sh->made, how,
 	     (double)(vt_now_ns() - ns) / 1e6);
 	diag("%s: the host lost up to %ld MiB, the group was charged up to %ld MiB, %ld MiB were not charged",
 	     kind->name, loss.lost / 1024, loss.charged / 1024,

@@ -30,7 +30,7 @@ enum {
 	UD_SENDS = 4096,
 	UD_LEN = 4096,
 	READS = 16,
-	READ_STEP = 4 << 20,	/* bytes of memory behind the region */
+	READ_STEP = 4 << 20,	/* bytes of memory that back the region */
 	REFILL_MS = 20,
 	SHARE_PERCENT = 45,
 	TRIES = 4,		/* of an attack that seems to succeed */

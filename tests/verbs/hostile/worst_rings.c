@@ -372,8 +372,8 @@ static bool sqe_full(void)
 /* ---- completion queues -------------------------------------------------- */
 
 /*
- * The kernel treats a CQ as full if its consumer index says so, so the process
- * needs no completions for that.
+ * The consumer index, which the process writes, determines whether a CQ is
+ * full, so the process needs no completions for that.
  */
 static bool resize_full(void)
 {

@@ -546,7 +546,7 @@ static bool verify(struct worker *w)
 	}
 	if (!soak_write(w->fd, "", 1) ||
 	    !soak_read(w->fd, &w->state->received, sizeof(w->state->received)))
-		return wrong(w, "the server is gone");
+		return wrong(w, "the server does not answer");
 	return true;
 }
 

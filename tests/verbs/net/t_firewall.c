@@ -51,7 +51,7 @@ enum { MAX_TRIES = 20 };
 struct rule {
 	const char *what;
 	const char *add, *remove;	/* commands */
-	const char *count;		/* prints what the rule has dropped or seen */
+	const char *count;		/* prints the packets that it has seen */
 	bool passes;			/* it only counts packets */
 };
 

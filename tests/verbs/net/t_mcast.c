@@ -152,11 +152,11 @@ static void test_refusals(void)
 	is_int(ibv_attach_mcast(u.qp, &unicast, 0), EINVAL, "an IPv4 address");
 	is_int(ibv_attach_mcast(u.qp, &unicast6, 0), EINVAL,
 	       "an IPv6 address");
-	is_int(detach(&u, false, 9), EINVAL, "to leave what was not joined");
+	is_int(detach(&u, false, 9), EINVAL, "leaving a group that was not joined");
 	is_int(attach(&u, false, 9), 0, "joined");
-	is_int(detach(&u, true, 9), EINVAL, "to leave another");
+	is_int(detach(&u, true, 9), EINVAL, "leaving another group");
 	is_int(detach(&u, false, 9), 0, "left");
-	is_int(detach(&u, false, 9), EINVAL, "to leave twice");
+	is_int(detach(&u, false, 9), EINVAL, "leaving twice");
 	ud_close(&u);
 
 	vt_pair_open(&rc, a, b, &conf);
@@ -229,7 +229,7 @@ static void test_limits(void)
 			break;
 	}
 	is_int(n, attr.max_mcast_qp_attach, "members of one group");
-	is_int(err, ENOMEM, "one more");
+	is_int(err, ENOMEM, "one more is refused");
 	while (n--)
 		if (detach(&u[n], false, 5))
 			vt_bail("ibv_detach_mcast");
@@ -240,7 +240,7 @@ static void test_limits(void)
 			break;
 	}
 	is_int(n, attr.max_mcast_grp, "groups of a device");
-	is_int(err, ENOMEM, "one more");
+	is_int(err, ENOMEM, "one more is refused");
 	while (n--)
 		if (detach(&u[0], false, (unsigned int)n))
 			vt_bail("ibv_detach_mcast");
