@@ -53,7 +53,7 @@ static void test_packet(const u8 *data, size_t size)
 	struct mxe_pkt_out out;
 	size_t len;
 
-	/* Of its very size, so that a byte read behind it is found. */
+	/* Has exactly this size, so that a read beyond it is detected. */
 	memcpy(copy, data, size);
 	if (mxe_pkt_parse(&pkt, copy, size) != MXE_PKT_OK) {
 		free(copy);

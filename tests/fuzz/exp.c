@@ -16,10 +16,13 @@ enum { MAX_STEPS = 64, MAX_CHAIN = 24, MAX_SGES = 80 };
 
 static struct input in;
 static struct ibv_qp *qps[2];		/* of mxe, of the other device */
-/* Where they come to be, so that the library has nothing new to remember. */
+/*
+ * Every QP has one of these addresses, so that the library allocates no new
+ * state.
+ */
 static struct fake_qp places[2];
 static uint32_t args[2], caps_sge[2];	/* max_atomic_arg, max_send_sge */
-static bool atomics[2];			/* it takes masked ones */
+static bool atomics[2];			/* supports masked atomics */
 
 static struct ibv_context *context_of(int d)
 {
@@ -66,7 +69,7 @@ static void create_qp(int d)
 	if (attr.comp_mask & FLAGS)
 		CHECK(!attr.exp_create_flags ||
 		      (attr.exp_create_flags == BE && !d));
-	/* These two are answers. */
+	/* The library sets these two. */
 	before.cap = attr.cap;
 	if (attr.comp_mask & IBV_EXP_QP_INIT_ATTR_INL_RECV)
 		before.max_inl_recv = 0;
@@ -171,7 +174,7 @@ static void check_op(int d, const struct op *op,
 	CHECK(op->log_arg_sz == log &&
 	      op->addr == wr->ext_op.masked_atomics.remote_addr &&
 	      op->rkey == wr->ext_op.masked_atomics.rkey);
-	/* The first two operands tell. */
+	/* Comparing the first two operands is enough. */
 	CHECK(same_operand(op, 0, log, wr->exp_opcode == (int)CS ?
 				       cs->compare_val : fa->add_val));
 	CHECK(same_operand(op, 1, log, wr->exp_opcode == (int)CS ?
@@ -237,7 +240,7 @@ static void change_device(void)
 		take(&in, &fake.std.odp_caps, 64);
 }
 
-/* It has not been written. */
+/* Returns true if a field has not been written. */
 static bool is_kept(const void *field, size_t size)
 {
 	const uint8_t *byte = field;
@@ -322,7 +325,7 @@ static void memory(void)
 	if (dm) {
 		CHECK(std.length >= alloc.length && std.length % 4 == 0);
 		spoil(&in, &copy, sizeof(copy));
-		/* The host's memory is as long as it is said to be. */
+		/* The memory of the host has exactly the stated length. */
 		if (copy.length > 300)
 			copy.length %= 300;
 		host = calloc(1, copy.length ? copy.length : 1);
@@ -383,7 +386,7 @@ static void flow(void)
 	if (hdr.size > size)
 		hdr.size = size;
 
-	/* Not a byte more than it says, but for the header. */
+	/* As long as its size member says, but at least a header. */
 	attr = malloc(hdr.size > sizeof(hdr) ? hdr.size : sizeof(hdr));
 	memcpy(attr, &hdr, sizeof(hdr));
 	if (hdr.size > sizeof(hdr))

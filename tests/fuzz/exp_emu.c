@@ -2,12 +2,12 @@
 /*
  * Fuzzes the masked atomics that libibverbs_exp emulates, with two queue pairs
  * of a device with the standard atomics (the fake of tests/unit), which the
- * input plays. The input posts what makes sense and what does not, lets the
- * device execute, fail or refuse a request, changes words behind the library's
- * back, polls, and resets and destroys queue pairs meanwhile.
+ * input plays. The input posts valid and invalid requests, lets the device
+ * execute, fail or refuse a request, changes words as another peer would,
+ * polls, and resets and destroys queue pairs meanwhile.
  *
- * Each request that is taken completes once, in order; none succeeds after an
- * error; and without an error memory and results are what a model says.
+ * Each accepted request completes once, in order. None succeeds after an error.
+ * Without an error, memory and results match a model.
  */
 #include <endian.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
 #define BE IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY
 
-/* Of WORDS, each end has its own, and the last ones are shared. */
+/* Each end owns OWN of the WORDS words. The last ones are shared. */
 enum { MAX_STEPS = 400, MAX_CHAIN = 6, OWN = 4, IDS = 4096 };
 
 /* One QP, and its expected results. */
@@ -88,7 +88,7 @@ static void check_wc(const struct ibv_wc *wc)
 {
 	struct end *e = wc->qp_num == ends[1].qp->qp.qp_num ? &ends[1] : &ends[0];
 
-	/* Of a queue pair that is gone. */
+	/* A completion of a destroyed queue pair. */
 	if (wc->qp_num != e->qp->qp.qp_num) {
 		CHECK(wc->qp_num < fake.next_qpn);
 		return;
@@ -115,8 +115,8 @@ static void check_wc(const struct ibv_wc *wc)
 struct request {
 	struct ibv_exp_send_wr wr;
 	struct ibv_sge sges[5];
-	int word;		/* of the end's own; -1: not in the model */
-	bool shared;		/* ... since it does not touch these */
+	int word;		/* among the end's own; -1: not modeled */
+	bool shared;		/* uses only shared words */
 };
 
 static void aim(struct ibv_exp_send_wr *wr, uint64_t addr, uint32_t rkey)
@@ -134,7 +134,7 @@ static void aim(struct ibv_exp_send_wr *wr, uint64_t addr, uint32_t rkey)
 	}
 }
 
-/* Values that masks have much to do with, more often than others. */
+/* Prefers values that are special for masks and fields. */
 static uint64_t value(void)
 {
 	static const uint64_t some[] = {
@@ -171,7 +171,9 @@ static void operands(struct ibv_exp_send_wr *wr)
 	}
 }
 
-/* Wrong in one way; all of them are found here, or by the device. */
+/*
+ * Makes a request invalid in one way, which the library or the device detects.
+ */
 static void make_wrong(struct request *r, uint64_t addr)
 {
 	struct ibv_exp_send_wr *wr = &r->wr;
@@ -242,7 +244,7 @@ static void make_request(struct end *e, struct request *r)
 		wr->exp_send_flags |= IBV_EXP_SEND_EXT_ATOMIC_INLINE;
 		wr->ext_op.masked_atomics.log_arg_sz = 3;
 		if (how & 16) {
-			/* The result in two pieces. */
+			/* Split the result into two pieces. */
 			r->sges[0].length = 3;
 			r->sges[1] = r->sges[0];
 			r->sges[1].addr += 3;
@@ -288,12 +290,12 @@ static void post(struct end *e)
 		CHECK(i < n);
 }
 
-/* By the standard call, which the library has taken over. */
+/* Posts with the standard call, which the library has replaced. */
 static void post_std(struct end *e)
 {
 	uint64_t *to = &fake.buf[2 * OWN + take_8(&in) % OWN];
 	struct ibv_sge sge = { (uintptr_t)to, 8, LKEY };
-	/* As many as the queue pair takes. */
+	/* As many SGEs as the queue pair supports. */
 	struct ibv_sge list[] = { sge, sge, sge, sge };
 	struct ibv_send_wr *bad = NULL, wr = {
 		.wr_id = e->next,
@@ -404,7 +406,7 @@ static void end(struct end *e)
 	drop_qp(e->qp);
 }
 
-/* Until no further progress is made. */
+/* Runs until everything has completed, and checks the results. */
 static void finish(void)
 {
 	struct end *e;
@@ -456,11 +458,11 @@ static void step(struct end *e, uint8_t what)
 	case 16:
 		ibv_req_notify_cq(&cq->cq, what & 0x40); break;
 	case 17:
-		/* By another peer. */
+		/* Another peer changes a shared word. */
 		fake.mem[2 * OWN + take_8(&in) % OWN] ^= value();
 		break;
 	case 18:
-		/* Resources of the host are short, for a while. */
+		/* The device runs out of memory until the next such step. */
 		e->qp->refuse = e->qp->refuse ? 0 : ENOMEM;
 		break;
 	default:

@@ -85,7 +85,7 @@ void vfree(const void *p)
 	free((void *)p);
 }
 
-/* Of the xarray, the only one that has a cache. */
+/* Only the xarray uses a slab cache. */
 struct kmem_cache *radix_tree_node_cachep;
 
 void *kmem_cache_alloc_lru(struct kmem_cache *cache, struct list_lru *lru,
@@ -116,7 +116,7 @@ unsigned long raw_copy_to_user(void __user *to, const void *from,
 	return 0;
 }
 
-/* Of the xarray too. */
+/* The xarray uses this, too. */
 void __bitmap_clear(unsigned long *map, unsigned int start, int len)
 {
 	while (len-- > 0)
@@ -176,7 +176,7 @@ void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
 
 /* ---- the module ---------------------------------------------------------- */
 
-/* Its parameters refer to both; nothing sets one. */
+/* The module parameters refer to both. Nothing sets a parameter. */
 struct module __this_module;
 const struct kernel_param_ops param_ops_bool;
 
@@ -200,7 +200,7 @@ int _printk(const char *fmt, ...)
 
 void refcount_warn_saturate(refcount_t *r, enum refcount_saturation_type t)
 {
-	fk_fail(__FILE__, __LINE__, "a count of references");
+	fk_fail(__FILE__, __LINE__, "a reference count saturates");
 }
 
 bool static_key_initialized = true;
@@ -412,7 +412,7 @@ void hrtimer_init(struct hrtimer *timer, clockid_t clock,
 	memset(timer, 0, sizeof(*timer));
 }
 
-/* Completion events are told at once here: nothing is moderated. */
+/* Completion events are not moderated here, so the timer never runs. */
 void hrtimer_start_range_ns(struct hrtimer *timer, ktime_t time, u64 range,
 			    const enum hrtimer_mode mode)
 {
@@ -453,7 +453,7 @@ u32 get_random_u32(void)
 
 /* ---- checksums ---------------------------------------------------------- */
 
-/* There is none that is faster. */
+/* No accelerated CRC is available. */
 struct crypto_shash *crypto_alloc_shash(const char *name, u32 type, u32 mask)
 {
 	return ERR_PTR(-ENOENT);
@@ -499,7 +499,7 @@ struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
 	return skb;
 }
 
-/* None left in the stores of the CPU: the engine does without. */
+/* The fragment caches are empty, so the engine uses other memory. */
 void *__napi_alloc_frag_align(unsigned int size, unsigned int mask)
 {
 	return NULL;
@@ -562,8 +562,8 @@ void skb_queue_purge(struct sk_buff_head *list)
 }
 
 /*
- * As much headroom in front of the IP header as drivers leave, so that an
- * answer can reuse the buffer.
+ * Headroom in front of the IP header, as drivers leave it, so that a response
+ * can reuse the buffer.
  */
 #define FK_HEADROOM	128
 
@@ -638,7 +638,7 @@ static const struct ipv6_stub fk_ipv6_stub = {
 };
 const struct ipv6_stub *ipv6_stub = &fk_ipv6_stub;
 
-/* One packet: the lengths in its headers, whose room it has, are set here. */
+/* Sets the lengths in the headers of a packet and passes it to the target. */
 static void fk_out_one(u8 *packet, size_t len)
 {
 	struct iphdr *ip4 = (struct iphdr *)packet;
@@ -654,7 +654,10 @@ static void fk_out_one(u8 *packet, size_t len)
 	fk_sent(packet, len);
 }
 
-/* Each packet of a GSO batch, with the headers of the first, as GSO would. */
+/*
+ * Passes on each packet of a GSO batch with the headers of the first, as GSO
+ * does.
+ */
 static int fk_out(struct sk_buff *skb)
 {
 	size_t hdr_len = skb_transport_offset(skb) + sizeof(struct udphdr);

@@ -8,7 +8,7 @@
 void fk_fail(const char *file, int line, const char *what)
 	__attribute__((noreturn));
 
-/* The kernel has it volatile, and by another name. */
+/* The kernel declares it volatile and makes it an alias of jiffies_64. */
 unsigned long jiffies;
 
 #define NEVER(name)				\

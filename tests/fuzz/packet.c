@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzes the protocol engine: the input plays the wire between two queue pairs
+ * Fuzzes the protocol engine. The input plays the wire between two queue pairs
  * that are connected to each other, and the processes at both ends.
  *
- * The first byte says of which kind they are; then come actions, each of one
- * byte and what it takes.  The input never names a number that is chosen by
- * chance: QPNs, PSNs and keys are relative to the right ones, and the ICRC is
- * made right unless the action is to spoil it.  So most of what is tried gets
- * as far as a good packet does.
+ * The first byte selects the kind of the queue pairs and their options. Actions
+ * follow, each of one byte and its arguments. QPNs, PSNs and keys of the input
+ * are relative to the correct ones, and the ICRC is correct unless the action
+ * spoils it, so that most packets get as far as valid ones.
  *
- * A finding is what the sanitizers say, a WARN_ON of the engine, bottom halves
- * that stay off, a packet sent that is not well-formed, a byte written outside
- * the region, a reference or a buffer that is not given back, an index of a
- * queue out of order, or a forged packet that changes anything but counters.
+ * A finding is a report of a sanitizer, a WARN_ON of the engine, BHs that stay
+ * disabled, a malformed packet that is sent, a write outside the region, a
+ * leaked reference or buffer, an index of a queue out of order, or a forged
+ * packet that changes anything except counters.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -65,7 +64,7 @@ enum {
 	CQ_DEPTH = 32,
 	MAX_WIRE = 64,			/* packets on the wire */
 	MAX_PACKET = 1024,
-	REGION_PAGES = FK_PAGES / 2,	/* each with a foreign one behind it */
+	REGION_PAGES = FK_PAGES / 2,	/* each is followed by a foreign page */
 	REGION_SIZE = REGION_PAGES * PAGE_SIZE,
 	GUARD = 0xa5,
 	FIRST_PSN = 0xfffff8,		/* wraps soon */
@@ -109,7 +108,7 @@ static void report(void)
 	dprintf(2, "packets: %lu\n", packets);
 }
 
-/* The structures that a process passes to a verb and gets from it. */
+/* Returns the request of a process to a verb, with room for the response. */
 static struct ib_udata *udata(void *req, size_t req_len)
 {
 	static u8 resp[256];
@@ -187,7 +186,7 @@ static void make_region(void)
 	}
 	mr = mxe_alloc_mr(&w.pd.ibpd, IB_MR_TYPE_MEM_REG, REGION_PAGES);
 	CHECK(!IS_ERR(mr));
-	/* As the core. */
+	/* The core sets these. */
 	mr->device = &w.dev.ibdev;
 	mr->pd = &w.pd.ibpd;
 	mr->page_size = PAGE_SIZE;
@@ -321,7 +320,7 @@ static void make_qp(int end, u32 flags)
 		init.xrcd = &w.xrcd.ibxrcd;
 		qp->xrcd = init.xrcd;
 		qp->pd = NULL;
-		/* uverbs makes it as of the kernel. */
+		/* uverbs creates it as a queue pair of the kernel. */
 		data = NULL;
 	}
 	if (end == B && w.has_srq && w.kind != KIND_XRC) {
@@ -408,7 +407,7 @@ static void check_sq(const struct mxe_qp *qp)
 	const struct mxe_sq *sq = &qp->sq;
 
 	CHECK(sq->fetched - sq->tail <= sq->entries);
-	/* With the failed request the tail may pass cur, until the flush. */
+	/* A failed request may move tail past cur until the flush. */
 	if (sq->halted)
 		return;
 	CHECK(sq->next - sq->tail <= sq->fetched - sq->tail);
@@ -493,7 +492,7 @@ static void receive_good(u8 *data, size_t len)
 	size_t hdr = ip_len(data) + sizeof(struct udphdr);
 	__le32 icrc;
 
-	/* Shorter than anything that has a checksum. */
+	/* Shorter packets have no ICRC. */
 	if (len >= hdr + sizeof(struct mxe_bth) + MXE_ICRC_SIZE) {
 		icrc = icrc_of(data, len);
 		memcpy(data + len - MXE_ICRC_SIZE, &icrc, sizeof(icrc));
@@ -501,7 +500,10 @@ static void receive_good(u8 *data, size_t len)
 	receive(data, len);
 }
 
-/* From an end to the other: IP and UDP for len bytes; returns where BTH is. */
+/*
+ * Builds IP and UDP headers for len bytes from one end to the other. Returns
+ * the position of the BTH.
+ */
 static u8 *put_headers(u8 *data, int from, size_t len)
 {
 	size_t udp_len = sizeof(struct udphdr) + len;
@@ -539,12 +541,12 @@ static u8 *put_headers(u8 *data, int from, size_t len)
 enum craft_flags {
 	CRAFT_KEEP_QPN		= BIT(0),
 	CRAFT_KEEP_PSN		= BIT(1),
-	CRAFT_KEEP_ADDRESS	= BIT(2),	/* of memory, and the key */
+	CRAFT_KEEP_ADDRESS	= BIT(2),	/* memory address and key */
 	CRAFT_BAD_ICRC		= BIT(3),
 	CRAFT_STRANGER		= BIT(4),
 	CRAFT_FROM_B		= BIT(5),
 	CRAFT_CE		= BIT(6),	/* marked by a switch */
-	CRAFT_WINDOW		= BIT(7),	/* the key is that of the window */
+	CRAFT_WINDOW		= BIT(7),	/* use the key of the window */
 };
 
 static u32 some_key(bool window)
@@ -552,7 +554,7 @@ static u32 some_key(bool window)
 	return window ? w.mw.ibmw.rkey : w.mr->ibmr.rkey;
 }
 
-/* Numbers in the headers that an attacker on the path would know. */
+/* Fills in the numbers that an attacker on the path would know. */
 static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 {
 	struct mxe_bth *bth = (void *)p;
@@ -578,7 +580,7 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 	}
 	if (op & MXE_OP_FETH)
 		p += sizeof(struct mxe_feth);
-	/* All headers of memory begin alike. */
+	/* All headers that address memory begin with an address and a key. */
 	if (!(op & (MXE_OP_RETH | MXE_OP_ATOMICETH | MXE_OP_MSKATOMICETH)) ||
 	    flags & CRAFT_KEEP_ADDRESS || end - p < (long)sizeof(*reth))
 		return;
@@ -624,7 +626,7 @@ static bool is_forged(const u8 *bth, u8 flags)
 
 	if (flags & CRAFT_BAD_ICRC || !xa_load(&w.mnet.qps, qpn))
 		return true;
-	/* A datagram may come from anywhere. */
+	/* A datagram may arrive from any address. */
 	return flags & CRAFT_STRANGER && w.kind != KIND_UD;
 }
 
@@ -640,7 +642,7 @@ static void receive_forged(u8 *data, size_t len)
 	CHECK(!memcmp(&before, &after, sizeof(before)));
 }
 
-/* A packet that neither end has sent. */
+/* Delivers a packet that neither end has sent. */
 static void craft(struct input *in)
 {
 	u8 data[MAX_PACKET], flags = take(in, 1);
@@ -689,7 +691,9 @@ static void put_sge(struct mxe_sge *sge, struct input *in)
 	};
 }
 
-/* One that makes sense, in all its members that are not chosen. */
+/*
+ * Builds a request that is valid except for the members that the input chooses.
+ */
 static void put_request(struct mxe_send_wqe *wqe, int end, struct input *in)
 {
 	u8 choice = take(in, 1);
@@ -744,7 +748,7 @@ static void put_request(struct mxe_send_wqe *wqe, int end, struct input *in)
 		put_sge((void *)(wqe + 1), in);
 }
 
-/* The process writes any bytes into an entry. */
+/* Writes arbitrary bytes into an entry, as a process can. */
 static void put_bytes(u8 *entry, size_t room, struct input *in)
 {
 	size_t len = min_t(size_t, take(in, 1), room);
@@ -792,7 +796,7 @@ static void post_recv(int end, struct input *in, bool sane)
 	ring->hdr->producer++;
 }
 
-/* An index, or the flags, of a ring, which the process should leave alone. */
+/* Corrupts the indices or the flags of a ring, as a process can. */
 static void scribble(int end, struct input *in)
 {
 	struct mxe_ring *rings[] = {
@@ -827,7 +831,10 @@ static void deliver(void)
 	receive(packet.data, packet.len);
 }
 
-/* The first packet on the wire with a byte changed, and a good ICRC. */
+/*
+ * Delivers the first packet on the wire with one byte changed and a correct
+ * ICRC.
+ */
 static void spoil(struct input *in)
 {
 	struct packet packet = w.wire[0];
@@ -839,7 +846,7 @@ static void spoil(struct input *in)
 	receive_good(packet.data, packet.len);
 }
 
-/* Shorter, or longer, than it was. */
+/* Delivers the first packet on the wire with another length. */
 static void cut(struct input *in)
 {
 	struct packet packet = w.wire[0];
@@ -944,7 +951,7 @@ static void act(struct input *in)
 		on_wire(action, in);
 		break;
 	}
-	/* The process polls; a later index may make it wrong again. */
+	/* The process polls. SCRIBBLE may corrupt the index again. */
 	if (action != SCRIBBLE && end)
 		w.cq[A].ring.hdr->consumer = w.cq[A].ring.hdr->producer;
 }

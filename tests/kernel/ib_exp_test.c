@@ -7,11 +7,11 @@
  *	insmod ib_exp_test.ko device=rxe0 [peer=mxe1] [qps=4] [depth=8]
  *		[rounds=1000] [forever=1] [client=1]
  *
- * Each of the `depth` workers of each queue pair goes `rounds` times through:
- * take a lock, add to a counter, release the lock, add to a field beside it.
- * Loading fails if a value is wrong.  With forever=1 it ends when the module is
- * unloaded or a device is removed, of which the module learns by ib_exp's
- * callback or, with client=1, as a client of ib_core.
+ * Each of the `depth` workers of each queue pair repeats `rounds` times: take a
+ * lock, add to a counter, release the lock, add to another field. Loading
+ * fails if a value is wrong. With forever=1, the workers run until the module
+ * is unloaded or a device is removed. A callback of ib_exp reports the removal
+ * or, with client=1, ib_core does, as the module is its client.
  */
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -49,8 +49,8 @@ module_param(poll_ctx, uint, 0444);
 /* ---- the words --------------------------------------------------------- */
 
 /*
- * Word 0: a lock, how often it was taken, and a field that is counted by others
- * meanwhile.  Word 1: four counters.
+ * Word 0 has a lock, the number of times it was taken, and a field that other
+ * workers increment at the same time. Word 1 has four counters.
  */
 #define LOCK		0x000000000000ffffULL
 #define TAKEN_SHIFT	16
@@ -61,7 +61,7 @@ module_param(poll_ctx, uint, 0444);
 
 enum step { TAKE, COUNT, RELEASE, BESIDE };
 
-/* A request after the other.  Written by its completions only. */
+/* Has one request in flight. Only its completions write to it. */
 struct worker {
 	struct ib_cqe cqe;
 	struct pair *pair;
@@ -104,7 +104,7 @@ static DECLARE_COMPLETION(all_ended);
 
 /* Holder of the lock, from the completion of TAKE to that of COUNT. */
 static atomic_t holder;
-/* For each counter: the values it was found with. */
+/* For each counter: the old values that were returned. */
 static unsigned long *found[4];
 static unsigned long *found_taken;
 
@@ -250,7 +250,7 @@ static bool worker_completed(struct worker *w, const struct ib_wc *wc)
 		worker_advance(w, *w->old);
 		return true;
 	}
-	/* The same again. */
+	/* Post the same request again. */
 	if (wc->status == IB_WC_GENERAL_ERR &&
 	    wc->vendor_err == IB_EXP_VENDOR_ERR_RETRIES) {
 		atomic_inc(&out_of_retries);
@@ -272,7 +272,7 @@ static void worker_done(struct ib_cq *cq, struct ib_wc *wc)
 		worker_end();
 }
 
-/* ---- making it all ----------------------------------------------------- */
+/* ---- set-up ------------------------------------------------------------ */
 
 static const char *find_name;
 static struct ib_device *find_result;
@@ -464,7 +464,7 @@ static void fast_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&registered);
 }
 
-/* The words get their key by the peer's first queue pair. */
+/* Registers the words with a request on the peer's first queue pair. */
 static int words_create(void)
 {
 	static struct ib_cqe cqe = { .done = fast_reg_done };
@@ -571,7 +571,7 @@ static int set_up(void)
 	return err;
 }
 
-/* ---- the end of it ----------------------------------------------------- */
+/* ---- tear-down --------------------------------------------------------- */
 
 static DEFINE_MUTEX(tear_down_lock);
 
@@ -691,7 +691,10 @@ static int __init ib_exp_test_init(void)
 	num_workers = qps * depth;
 	if (!device || !num_workers || num_workers > 1024)
 		return -EINVAL;
-	/* Each value of the counters of 16 bits is found once. */
+	/*
+	 * A counter has 16 bits and must not wrap, because each old value may
+	 * be returned only once.
+	 */
 	if (!forever && (u64)num_workers * rounds > BIT(16))
 		return -EINVAL;
 

@@ -8,8 +8,8 @@
  *
  * from lists several functions because the compiler may inline one of them into
  * the next. func must not be inlined. begun and ended, in
- * /sys/module/mxe_delay/parameters, count the delays. us may be changed there;
- * it is 0, no delay and nothing counted, unless it is given.
+ * /sys/module/mxe_delay/parameters, count the delays. us may be changed there.
+ * If it is 0, the default, nothing is delayed or counted.
  */
 #include <linux/atomic.h>
 #include <linux/kallsyms.h>
@@ -51,7 +51,7 @@ MODULE_PARM_DESC(begun, "delays that have begun");
 module_param_cb(ended, &mxe_delay_count_ops, &ended, 0444);
 MODULE_PARM_DESC(ended, "delays that have ended");
 
-/* Where the code of the functions from is. */
+/* Address ranges of the functions in from. */
 static struct mxe_delay_range {
 	unsigned long start, size;
 } ranges[MXE_DELAY_MAX_FROM];
@@ -67,8 +67,8 @@ static bool mxe_delay_is_from(unsigned long addr)
 }
 
 /*
- * Context: that of func, preemption disabled. Kept short for all other callers
- * of func, of which there may be many.
+ * Runs in the context of func, with preemption disabled. The check is short,
+ * because func may have many other callers.
  */
 static int mxe_delay_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
@@ -108,7 +108,7 @@ static int mxe_delay_find(const char *name, struct mxe_delay_range *range)
 	plus = strrchr(text, '+');
 	if (!plus || sscanf(plus, "+%lx/%lx", &offset, &range->size) != 2)
 		return -ENOENT;
-	/* The probe may be behind the function's first instruction. */
+	/* The probe may be after the function's first instruction. */
 	range->start = (unsigned long)probe.addr - offset;
 	return 0;
 }

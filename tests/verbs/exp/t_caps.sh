@@ -75,9 +75,9 @@ if [ -e /sys/class/infiniband_exp ]; then
 	status 1 --device rxe0 --require native --for kernel
 else
 	like "$(mxe-caps -d mxe1)" '^ +kernel +.the module ib_exp is not loaded' \
-		'the kernel is not asked'
+		'the kernel is not queried without ib_exp'
 	status 4 --device mxe1 --require native
 fi
 rm -f "$OUT"
-check 'all goes away' undo
+check 'all devices are removed' undo
 done_testing

@@ -32,7 +32,7 @@ struct shared {
 	_Alignas(64) uint64_t guarded[4];
 	_Alignas(64) atomic_int ready;
 	atomic_int overlaps;
-	atomic_bool failed;		/* one, which may have a lock */
+	atomic_bool failed;		/* a process, which may hold a lock */
 };
 
 static struct shared *sh;
@@ -70,7 +70,7 @@ static struct ibv_exp_send_wr add_wr(const struct vt_pair *p,
 	return wr;
 }
 
-/* The bits of mask from one value to another. */
+/* Swaps the bits of mask from one value to another. */
 static struct ibv_exp_send_wr cas_wr(const struct vt_pair *p,
 				     struct ibv_sge *sge, void *word,
 				     uint64_t from, uint64_t to, uint64_t mask)
@@ -102,7 +102,10 @@ static struct ibv_exp_send_wr rdma_wr(int opcode, struct ibv_sge *sge,
 	return wr;
 }
 
-/* The last of n is signaled; waits for that one completion. */
+/*
+ * Posts a chain of n requests, signals only the last, and waits for its
+ * completion.
+ */
 static bool run_chain(struct vt_pair *p, struct ibv_exp_send_wr *wrs, int n)
 {
 	static uint64_t next_id = 1000;
@@ -132,7 +135,7 @@ static bool run_chain(struct vt_pair *p, struct ibv_exp_send_wr *wrs, int n)
  * ---- processes that contend -----------------------------------------------
  */
 
-/* Counters in one word: each process sees its own field grow. */
+/* Each process increments its own field of a word and sees it grow. */
 static bool run_counters(struct vt_pair *p, int me, int count)
 {
 	uint64_t seen = 0;
@@ -154,7 +157,7 @@ static bool run_counters(struct vt_pair *p, int me, int count)
 	return true;
 }
 
-/* All but the last of a chain without a completion, into one buffer. */
+/* Chains with one completion each. All results use one buffer. */
 static bool run_chains(struct vt_pair *p, int me, int count)
 {
 	struct ibv_exp_send_wr wrs[CHAIN];
@@ -263,14 +266,14 @@ static void test_contention(int count)
 		chained |= FIELD(i, count / CHAIN * CHAIN);
 	}
 	while (wait(&status) > 0)
-		if (!ok(WIFEXITED(status) && !WEXITSTATUS(status), "a process"))
+		if (!ok(WIFEXITED(status) && !WEXITSTATUS(status), "a process succeeds"))
 			atomic_store(&sh->failed, true);
 	is_u64(sh->fields, want, "counters of 16 bits in one word");
 	is_u64(sh->chained, chained, "... by chains with one completion");
 	is_u64(sh->guarded[0] + sh->guarded[1],
 	       (uint64_t)(count / 8 * CHILDREN),
-	       "what the locks of one word guard");
-	is_u64(sh->locks, 0, "... all are free");
+	       "the words that the locks guard have the right sum");
+	is_u64(sh->locks, 0, "... all locks are free");
 	is_int(atomic_load(&sh->overlaps), 0, "... and had one owner at a time");
 }
 
@@ -291,11 +294,11 @@ static void test_query(struct vt_dev *dev)
 	ok(attr.exp_device_cap_flags & IBV_EXP_DEVICE_EXT_MASKED_ATOMICS,
 	   "... masked atomics");
 	ok(attr.masked_atomic.masked_log_atomic_arg_sizes & 8, "... of 8 bytes");
-	ok(attr.ext_atom.log_atomic_arg_sizes & 8, "... said twice");
+	ok(attr.ext_atom.log_atomic_arg_sizes & 8, "... in both attributes");
 	ok(attr.masked_atomic.max_fa_bit_boundary >= 64, "... any field");
 	ok(!(attr.exp_device_cap_flags &
 	     IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED) == dev->is_mxe,
-	   "... emulated where they are");
+	   "... reported as emulated if they are");
 }
 
 static void test_completions(struct vt_pair *p)
@@ -332,9 +335,9 @@ static void test_completions(struct vt_pair *p)
 	is_int(wc[3].exp_opcode, IBV_EXP_WC_MASKED_COMP_SWAP, "its opcode");
 	is_int(wc[1].byte_len, 8, "its length");
 	is_u64(*vt_word(&p->a, 64), 0xabcd000000000011,
-	       "1 to 2, without carry back to 1, and then read");
+	       "the READ follows a swap and an addition without carry");
 	is_u64(*vt_word(&p->a, 0), 0xabcd000000000011, "the last result");
-	is_u64(*vt_word(&p->b, 0), 0xabcd00000000ff11, "... was before that");
+	is_u64(*vt_word(&p->b, 0), 0xabcd00000000ff11, "... precedes the last swap");
 	is_int(ibv_exp_poll_cq(p->a.cq, 8, wc, sizeof(wc[0])), 0, "no more");
 }
 
@@ -360,10 +363,12 @@ static void test_not_polled(struct vt_pair *p)
 		usleep(1000);
 	}
 	is_u64(*vt_word(&p->b, 128), 0x5555000000000000,
-	       "a lock is released though nobody polls");
-	is_u64(*vt_word(&p->b, 136), 0x77, "... before what stands behind it");
-	/* This one's completion gives their places in the queue back. */
-	ok(run_chain(p, &wrs[1], 1), "... and the queue goes on");
+	       "a lock is released without polling");
+	is_u64(*vt_word(&p->b, 136), 0x77, "... before the next request");
+	/*
+	 * The completion of this request frees the entries of the earlier ones.
+	 */
+	ok(run_chain(p, &wrs[1], 1), "... and the queue continues");
 }
 
 static void test_events(void)
@@ -406,8 +411,8 @@ static void test_events(void)
 			break;
 		done++;
 	}
-	is_int(done, 20, "a program that sleeps until an event comes");
-	is_u64(*vt_word(&p.b, 0), 0x141234 + 20, "... and what it has added");
+	is_int(done, 20, "a program that sleeps until an event arrives");
+	is_u64(*vt_word(&p.b, 0), 0x141234 + 20, "... and the sum is right");
 	close_pair(&p);
 }
 
@@ -436,7 +441,7 @@ static void test_be_reply(void)
 	close_pair(&p);
 }
 
-/* The status of a plain compare-and-swap with that fault. */
+/* Returns the status of a plain compare-and-swap with a wrong key. */
 static int plain_error(uint32_t rkey_flip, uint32_t lkey_flip)
 {
 	struct vt_conf conf = vt_defaults();
@@ -456,7 +461,7 @@ static int plain_error(uint32_t rkey_flip, uint32_t lkey_flip)
 	return status;
 }
 
-/* The one that fails, then all behind it, once and in order. */
+/* Checks that the failed request and all later ones complete once, in order. */
 static void test_error(const char *what, uint32_t rkey_flip,
 		       uint32_t lkey_flip, size_t offset)
 {
@@ -519,7 +524,7 @@ static void test_full(struct vt_pair *p)
 			break;
 		posted++;
 	}
-	ok(posted == 64, "the send queue takes what was promised: %u (%s)",
+	ok(posted == 64, "the send queue takes 64 requests: %u (%s)",
 	   posted, strerror(err));
 	while (done < posted && vt_poll(p->a.cq, &wc, VT_MS) && !wc.status &&
 	       wc.wr_id == done)
@@ -549,8 +554,8 @@ int main(int argc, char **argv)
 	close_pair(&p);
 	test_events();
 	test_be_reply();
-	test_error("a remote key that is none", 0xffff00, 0, 0);
-	test_error("a local key that is none", 0, 0xffff00, 0);
-	test_error("a word that is not aligned", 0, 0, 4);
+	test_error("an invalid remote key", 0xffff00, 0, 0);
+	test_error("an invalid local key", 0, 0xffff00, 0);
+	test_error("an unaligned word", 0, 0, 4);
 	return done_testing();
 }

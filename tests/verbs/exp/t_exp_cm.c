@@ -70,10 +70,10 @@ int main(void)
 		id->qp = create_qp(pd, cq);
 		rdma_destroy_qp(id);
 	}
-	ok(!id->qp, "librdmacm destroys them");
+	ok(!id->qp, "librdmacm destroys the queue pairs");
 	is_int(rdma_destroy_id(id), 0, "rdma_destroy_id");
 	is_int(ibv_destroy_cq(cq), 0, "nothing uses the completion queue");
-	is_int(ibv_dealloc_pd(pd), 0, "nor the protection domain");
+	is_int(ibv_dealloc_pd(pd), 0, "nothing uses the protection domain");
 	is_int(ibv_close_device(context), 0, "ibv_close_device");
 	return done_testing();
 }

@@ -57,7 +57,7 @@ static void look(struct ibv_cq_ex *cq, struct seen *seen)
 	seen->count++;
 }
 
-/* All that there is; false: it could not be polled. */
+/* Polls all completions that have arrived. Returns false on error. */
 static bool poll_some(struct ibv_cq_ex *cq, struct seen *seen)
 {
 	struct ibv_poll_cq_attr attr = { };
@@ -136,13 +136,13 @@ static void test_stamps(struct vt_dev *a, struct vt_dev *b)
 			break;
 		ns = ibv_exp_cqe_ts_to_ns(&values.clock_info, wc.timestamp);
 		/*
-		 * Both clocks are read in the call, at times one long after the
-		 * other.
+		 * ibv_exp_query_values() reads both clocks, sometimes with a
+		 * long delay in between.
 		 */
 		slack = now_ns() - after + 1000000;
 		/*
-		 * Where a tick is all the clock there is, two may have the same
-		 * time.
+		 * If the clock advances only by ticks, two completions may have
+		 * the same time.
 		 */
 		if (wc.timestamp >= last && ns + slack > before &&
 		    ns < after + slack)
@@ -155,7 +155,7 @@ static void test_stamps(struct vt_dev *a, struct vt_dev *b)
 		last = wc.timestamp;
 	}
 	is_int(i, COUNT, "completions have time stamps");
-	is_int(good, COUNT, "... of when they came");
+	is_int(good, COUNT, "... of their arrival");
 	vt_pair_close(&p);
 }
 

@@ -18,7 +18,7 @@
 #define ROUNDS 50
 #define FIELD(n, value) ((uint64_t)(value) << (16 * (n)))
 
-/* Where things are in device memory, which begins at 0. */
+/* Offsets in device memory. */
 enum { LOCKS = 0, FIELDS = 8, GUARDED = 16, DM_LEN = 64 };
 
 struct worker {
@@ -28,7 +28,7 @@ struct worker {
 	const char *wrong;
 };
 
-static atomic_bool failed;	/* one, which may have a lock */
+static atomic_bool failed;	/* a worker, which may hold a lock */
 
 static bool request(struct worker *w, struct vt_wr *wr, int slot)
 {
@@ -42,7 +42,9 @@ static bool request(struct worker *w, struct vt_wr *wr, int slot)
 	return vt_do(&w->p.a, wr, &wc) == IBV_WC_SUCCESS;
 }
 
-/* The 16 bits of mask from one value to another; the result is in slot 0. */
+/*
+ * Swaps the bits of mask from one value to another. The old value is in slot 0.
+ */
 static bool swap_lock(struct worker *w, uint64_t from, uint64_t to,
 		      uint64_t mask)
 {
@@ -82,14 +84,14 @@ static const char *one_round(struct worker *w, int round)
 			return "taking a lock";
 	} while (*vt_word(&w->p.a, 0) & mask);
 	if (!rdma(w, VT_READ, GUARDED + 8 * n))
-		return "reading what is guarded";
+		return "reading the guarded word";
 	++*vt_word(&w->p.a, 8);
 	if (!rdma(w, VT_WRITE, GUARDED + 8 * n))
 		return "writing it";
 	if (!swap_lock(w, mine, 0, mask))
 		return "releasing a lock";
 	if ((*vt_word(&w->p.a, 0) & mask) != mine)
-		return "the lock was another's";
+		return "the lock had another holder";
 	return count_field(w) ? NULL : "counting";
 }
 
@@ -172,7 +174,7 @@ int main(void)
 	copy_dm(dm, words, IBV_EXP_DM_CPY_TO_HOST);
 	is_u64(words[LOCKS / 8], 0, "all locks are free");
 	is_u64(words[GUARDED / 8] + words[GUARDED / 8 + 1], THREADS * ROUNDS,
-	       "what they guard was never changed by two");
+	       "the guarded words were changed by one holder at a time");
 	is_u64(words[FIELDS / 8],
 	       FIELD(0, 0x1001 * ROUNDS & 0xffff) |
 	       FIELD(1, 0x1001 * ROUNDS & 0xffff) |

@@ -36,5 +36,5 @@ run 'rxe with itself' rxe0 rxe0 t_exp_cq
 run 'rxe to mxe' rxe0 mxe2 t_exp_cq
 run 'rxe to mxe' rxe0 mxe2 t_exp_dm
 run 'rxe' rxe0 rxe0 t_exp_cm
-check 'all goes away' rxe_mxe_down
+check 'all devices are removed' rxe_mxe_down
 done_testing

@@ -30,7 +30,7 @@ namespace {
 
 constexpr int buckets = 4, processes = 2, threads = 2;
 
-// Bits of a bucket: a lock, 15 bits that nobody uses, a version, a counter.
+// Bits of a bucket: a lock, 15 unused bits, a version, a counter.
 constexpr uint64_t lock_bit = 1;
 constexpr uint64_t version_one = 1ull << 16;
 constexpr uint64_t counter_one = 1ull << 32;
@@ -40,7 +40,7 @@ constexpr uint64_t boundaries = 1ull << 0 | 1ull << 31 | 1ull << 63;
 struct table {
 	alignas(64) uint64_t bucket[buckets];
 	alignas(64) uint64_t guarded[buckets];
-	std::atomic<bool> failed;	// one, which may have a lock
+	std::atomic<bool> failed;	// a process, which may hold a lock
 };
 
 template <typename T, typename... Args>
@@ -82,7 +82,7 @@ public:
 	~device()
 	{
 		if (ibv_dealloc_pd(pd) || ibv_close_device(context))
-			fprintf(stderr, "something is left of a device\n");
+			fprintf(stderr, "cannot close a device\n");
 	}
 
 	bool has_masked() const
@@ -96,7 +96,7 @@ public:
 	}
 
 private:
-	// The RoCEv2 one of the IPv4 address.
+	// Finds the RoCEv2 GID of the IPv4 address.
 	void find_gid()
 	{
 		static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -152,7 +152,7 @@ public:
 	{
 		if (ibv_destroy_qp(qp) || ibv_destroy_cq(cq) ||
 		    ibv_dereg_mr(mr))
-			fprintf(stderr, "something is left of an end\n");
+			fprintf(stderr, "cannot destroy an endpoint\n");
 	}
 
 	void connect(const endpoint &peer)
@@ -197,7 +197,7 @@ public:
 	}
 };
 
-// One thread's way to the table.
+// Access of one thread to the table.
 class client {
 public:
 	client(endpoint &e, table *t, uint32_t k) : end(e), at(t), rkey(k) {}
@@ -215,12 +215,13 @@ public:
 			op.swap_val = lock_bit;
 			op.swap_mask = lock_bit;
 			if (at->failed)
-				throw std::runtime_error("another has failed");
+				throw std::runtime_error("another process has failed");
 			post(wr, true);
 		} while (end.words[0] & lock_bit);
 	}
 
-	// Lock, version and counter at once; nobody waits for it.
+	// Changes lock, version and counter at once. Does not wait for the
+	// result.
 	void unlock(int n)
 	{
 		auto wr = masked<IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD>(
@@ -327,7 +328,7 @@ try {
 		c.write(&t->guarded[n], c.read(&t->guarded[n]) + 1);
 		c.unlock(n);
 	}
-	c.read(&t->guarded[0]);	// behind the last unlock
+	c.read(&t->guarded[0]);	// completes after the last unlock
 	*good = true;
 } catch (const std::exception &e) {
 	t->failed = true;
@@ -383,7 +384,7 @@ int main(int argc, char **argv)
 	if (memory == MAP_FAILED)
 		return 1;
 	auto t = static_cast<table *>(memory);
-	// What is not in a field that is added to stays.
+	// The unused bits must keep their value.
 	for (auto &b : t->bucket)
 		b = 0x5aaa & ~lock_bit;
 	for (int i = 0; i < processes; i++) {
@@ -412,9 +413,9 @@ int main(int argc, char **argv)
 		buckets_good &= t->bucket[i] == want;
 		guarded_good &= t->guarded[i] == per_bucket;
 	}
-	ok(children_good, "processes with threads");
+	ok(children_good, "all processes succeed");
 	ok(buckets_good, "locks, versions and counters in one word");
-	ok(guarded_good, "what the locks guard");
+	ok(guarded_good, "the words that the locks guard have the right sum");
 	puts("1..3");
 	return !(children_good && buckets_good && guarded_good);
 }

@@ -60,7 +60,7 @@ rxe_dummy exp0 || bail_out "no rxe0"
 
 says mxe1 native native glob glob "$(<$C/mxe1/log_arg_sizes)" host 1024 ''
 [ $(($(<$C/mxe1/log_arg_sizes) & 8)) -ne 0 ]
-report $? 'operands of 8 bytes are among those of mxe1'
+report $? 'mxe1 supports operands of 8 bytes'
 says rxe0 emulated emulated hca none 0x8 host 1024 \
 	'the device has standard atomics only'
 is "$(cat $C/{mxe1,rxe0}/masked_* | tr '\n' ' ')" \
@@ -74,7 +74,7 @@ fi
 is "$(ip netns exec h1 ls $C | grep -c -e mxe -e rxe)" 3 \
 	'another network namespace sees all devices'
 is "$(ip netns exec h2 cat $C/mxe1/masked_cmp_swap)" native \
-	'... and what they do'
+	'... and their capabilities'
 
 check 'rename' rdma dev set mxe1 name foo
 is "$(cd $C && echo mxe1 foo*)" 'mxe1 foo' 'the class follows' ||
@@ -84,9 +84,9 @@ report $? 'the old name is free'
 is "$(<$C/foo/masked_fetch_add)" native 'the renamed device'
 check 'a device of the old name' ip netns exec h1 sh -c \
 	'ip link add dummy7 type dummy && rdma link add mxe1 type mxe netdev dummy7'
-is "$(<$C/mxe1/masked_cmp_swap)" native 'it is there'
-check 'it goes' rdma link del mxe1
-check '... and from the class' gone mxe1
+is "$(<$C/mxe1/masked_cmp_swap)" native 'it appears in the class'
+check 'it is deleted' rdma link del mxe1
+check '... and disappears from the class' gone mxe1
 check 'rename back' rdma dev set foo name mxe1
 
 echo 7 >$C/rxe0/max_retries
@@ -94,7 +94,7 @@ is "$(<$C/rxe0/max_retries)" 7 'max_retries can be set'
 (echo many >$C/rxe0/max_retries) 2>/dev/null
 is "$? $(<$C/rxe0/max_retries)" '1 7' 'a word is refused'
 ip netns exec h2 ip link del eth0
-check 'a device goes with its interface' gone mxe2
+check 'a device is removed with its netdev' gone mxe2
 
 rmmod ib_exp 2>/dev/null
 is $? 1 'rmmod is refused as long as mxe is loaded'
@@ -104,7 +104,7 @@ says mxe1 emulated emulated glob glob "$(<$C/mxe2/log_arg_sizes)" host 1024 \
 	'set by the module parameter override of ib_exp'
 says rxe0 none none hca none 0x0 none 1024 \
 	'set by the module parameter override of ib_exp'
-is "$(<$C/mxe2/masked_cmp_swap)" native 'the others are what they are'
+is "$(<$C/mxe2/masked_cmp_swap)" native 'the other devices are unchanged'
 topo_down
 check 'rmmod' rmmod mxe ib_exp
 for bad in mxe1 mxe1= mxe1=fast =none mxe1=native=; do
@@ -112,9 +112,9 @@ for bad in mxe1 mxe1= mxe1=fast =none mxe1=native=; do
 	report $? "override=$bad is refused"
 done
 check 'insmod' insmod "$MODULES/kernel/ib_exp/ib_exp.ko"
-is "$(<$C/rxe0/masked_cmp_swap)" emulated 'loaded with a device there'
+is "$(<$C/rxe0/masked_cmp_swap)" emulated 'ib_exp finds a device that exists already'
 check 'mxe again' insmod "$MODULES/kernel/mxe/mxe.ko"
-check 'all goes away' undo
+check 'all devices are removed' undo
 [ ! -e $C/rxe0 ]
 report $? '... from the class too'
 done_testing

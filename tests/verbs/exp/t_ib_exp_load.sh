@@ -45,8 +45,8 @@ unload()
 contend()
 {
 	check "contend $*" load "$@" || return
-	is "$(cat $D/wrong $D/errors | tr '\n' ' ')" '0 0 ' '... all is right'
-	is "$(<$D/posted)" "$(<$D/completed)" '... and complete'
+	is "$(cat $D/wrong $D/errors | tr '\n' ' ')" '0 0 ' '... no wrong value, no error'
+	is "$(<$D/posted)" "$(<$D/completed)" '... and all requests completed'
 	diag "$(<$D/posted) requests, $(<$D/out_of_retries) out of retries"
 	check '... unloaded' unload
 }
@@ -87,7 +87,7 @@ takes_away()
 	check "... $*" timeout 60 "$@"
 	[ "$1" = true ] || check '... all have ended' ended
 	[[ $1 == true || "${args[*]}" == *client=1* || $(<$D/told) -gt 0 ]]
-	report $? '... as ib_exp has told it to'
+	report $? '... after the callback of ib_exp, if it has one'
 	check '... unloaded' unload
 }
 
@@ -109,12 +109,12 @@ contend device=rxe0 depth=2 rounds="${N:-100}"
 echo 1024 >$C/rxe0/max_retries
 
 takes_away 'emulated, rmmod' device=rxe0 -- true
-takes_away 'emulated, the device goes' device=rxe0 -- rdma link del rxe0
+takes_away 'emulated, the device is deleted' device=rxe0 -- rdma link del rxe0
 check 'rxe0 again' rxe_add rxe0 exp0
-takes_away 'emulated, the peer goes' device=rxe0 peer=mxe3 client=1 -- \
+takes_away 'emulated, the peer is deleted' device=rxe0 peer=mxe3 client=1 -- \
 	rdma link del mxe3
-takes_away 'native, the device goes' device=mxe1 -- rdma link del mxe1
+takes_away 'native, the device is deleted' device=mxe1 -- rdma link del mxe1
 takes_away 'native, a client of ib_core' device=mxe2 peer=mxe2 client=1 -- \
 	rdma link del mxe2
-check 'all goes away' rxe_down exp0
+check 'all devices are removed' rxe_down exp0
 done_testing

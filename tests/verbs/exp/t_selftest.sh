@@ -108,5 +108,5 @@ line mxedv masked-cmp-swap 8 be-reply be pass
 line exp-mxe fetch-add 8 be-reply be pass
 like "$REPORT" '^24 passed, 0 failed, 26 not offered$' 'no case replies in host order'
 
-check 'all goes away' undo
+check 'all devices are removed' undo
 done_testing

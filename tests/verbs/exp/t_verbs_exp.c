@@ -30,13 +30,16 @@ static void test_ports(struct vt_dev *dev)
 	       "the standard attributes");
 	is_int(ibv_exp_query_gid_attr(dev->ctx, 1, dev->gid4_index, &gid), 0,
 	       "ibv_exp_query_gid_attr()");
-	is_int(gid.type, IBV_EXP_ROCE_V2_GID_TYPE, "is of RoCEv2");
+	is_int(gid.type, IBV_EXP_ROCE_V2_GID_TYPE, "its type is RoCEv2");
 	is_mem(&gid.gid, &dev->gid4, sizeof(gid.gid), "the GID");
 	ok(ibv_exp_query_gid_attr(dev->ctx, 1, 100000, &gid) != 0,
 	   "no such GID");
 }
 
-/* On memory that the library allocates, up to the result of the atomic. */
+/*
+ * Uses memory that the library allocates, including for the result of an
+ * atomic.
+ */
 static void test_allocated(struct vt_pair *p)
 {
 	struct ibv_exp_reg_mr_in in = {
@@ -60,8 +63,8 @@ static void test_allocated(struct vt_pair *p)
 	wr.sge = &sge;
 	*vt_word(&p->b, 0) = 0xabc0;
 	is_int(vt_do(&p->a, &wr, &wc), IBV_WC_SUCCESS, "a lock is taken");
-	is_u64(*(uint64_t *)in.addr, 0xabc0, "its old value is there");
-	is_u64(*vt_word(&p->b, 0), 0xabc1, "and the new one at the peer");
+	is_u64(*(uint64_t *)in.addr, 0xabc0, "its old value is returned");
+	is_u64(*vt_word(&p->b, 0), 0xabc1, "the peer has the new value");
 	is_int(ibv_dereg_mr(mr), 0, "ibv_dereg_mr()");
 }
 
@@ -96,7 +99,7 @@ static void test_objects(struct vt_dev *dev)
 	qp = ibv_exp_create_qp(dev->ctx, &attr);
 	if (!ok(qp, "a queue pair of it"))
 		return;
-	/* Programs leave the rest as it is. */
+	/* Programs do not initialize the other members. */
 	memset(&to_init, 0xa5, sizeof(to_init));
 	to_init.comp_mask = 0;
 	to_init.qp_state = IBV_QPS_INIT;
@@ -125,11 +128,11 @@ static void test_srq(struct vt_dev *dev)
 
 	if (!ok(srq, "ibv_exp_create_srq()"))
 		return;
-	ok(attr.base.attr.max_wr >= 16, "what it has got");
+	ok(attr.base.attr.max_wr >= 16, "... returns the actual size");
 	is_int(ibv_destroy_srq(srq), 0, "ibv_destroy_srq()");
 }
 
-/* Either all of it, or ENOSYS and no size. */
+/* Device memory works, or the library returns ENOSYS and no size. */
 static void test_dm(struct vt_dev *dev)
 {
 	struct ibv_exp_device_attr device = {
@@ -144,10 +147,10 @@ static void test_dm(struct vt_dev *dev)
 	char out[8] = "masked", back[8] = "";
 	struct ibv_mr *mr;
 
-	is_int(ibv_exp_query_device(dev->ctx, &device), 0, "device memory?");
+	is_int(ibv_exp_query_device(dev->ctx, &device), 0, "query of the size of device memory");
 	in.dm = ibv_exp_alloc_dm(dev->ctx, &attr);
 	if (!device.comp_mask) {
-		ok(!in.dm && errno == ENOSYS, "none, and ENOSYS");
+		ok(!in.dm && errno == ENOSYS, "no device memory: ENOSYS");
 		return;
 	}
 	if (!ok(in.dm, "ibv_exp_alloc_dm()"))
@@ -155,11 +158,11 @@ static void test_dm(struct vt_dev *dev)
 	mr = ibv_exp_reg_mr(&in);
 	ok(mr, "ibv_exp_reg_mr() of it");
 	copy.host_addr = out;
-	is_int(ibv_exp_memcpy_dm(in.dm, &copy), 0, "7 bytes there");
+	is_int(ibv_exp_memcpy_dm(in.dm, &copy), 0, "7 bytes are copied to the device");
 	copy.memcpy_dir = IBV_EXP_DM_CPY_TO_HOST;
 	copy.host_addr = back;
 	is_int(ibv_exp_memcpy_dm(in.dm, &copy), 0, "and back");
-	is_str(back, out, "the same");
+	is_str(back, out, "... unchanged");
 	if (mr)
 		is_int(ibv_dereg_mr(mr), 0, "ibv_dereg_mr()");
 	is_int(ibv_exp_free_dm(in.dm), 0, "ibv_exp_free_dm()");

@@ -33,14 +33,14 @@ static int call(const struct nl_request *r)
 	if (!nl_receive(nl_fd, &a))
 		return LINK_LOST;
 	if (a.nlh.nlmsg_type != NLMSG_ERROR || a.nlh.nlmsg_seq != r->nlh.nlmsg_seq)
-		vt_bail("netlink: an answer to something else");
+		vt_bail("netlink: unexpected response");
 	error = NLMSG_DATA(&a.nlh);
 	return -error->error;
 }
 
 /* ---- the link ----------------------------------------------------------- */
 
-static int64_t number;		/* of the link, for deleting it */
+static int64_t number;		/* index of the device, for deleting it */
 
 bool link_is_there(void)
 {
@@ -66,7 +66,7 @@ int link_del(void)
 	return call(&r);
 }
 
-/* As `rdma link` shows it, with its netdev. */
+/* Returns true if `rdma link` would show the link with its netdev. */
 static bool is_shown(void)
 {
 	struct nl_request r = nl_request(RDMA_NLDEV_CMD_PORT_GET, 0);
@@ -102,7 +102,7 @@ const char *link_is_whole(bool *has_file)
 
 	*has_file = false;
 	if (!link_is_there() || number < 0)
-		return "it is not there";
+		return "it does not exist";
 	if (!is_shown())
 		return "`rdma link` does not show it";
 	dev = vt_try_open(LINK);
@@ -111,7 +111,7 @@ const char *link_is_whole(bool *has_file)
 	*has_file = true;
 	made = has_qps(dev);
 	vt_close(dev);
-	return made ? NULL : "it makes no queue pair";
+	return made ? NULL : "no queue pair can be created on it";
 }
 
 /* ---- the netdev --------------------------------------------------------- */

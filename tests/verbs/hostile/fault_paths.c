@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Lists the objects, connections and requests that t_faults makes while the
- * kernel fails. See faults.h.
+ * Implements the paths of t_faults: objects to create, connections, and
+ * requests to post. See faults.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -216,7 +216,7 @@ static int destroy_qp(void)
 	return ibv_destroy_qp(qp);
 }
 
-/* It sleeps in the kernel at once. */
+/* With an idle_us of 0, the thread sleeps at once. */
 static int start_poll_thread(void)
 {
 	const struct mxedv_poll_thread_attr attr = { .idle_us = 0 };
@@ -369,7 +369,10 @@ static int reg_dm(void)
 	mr = ibv_reg_dm_mr(a->pd, dm, 0, 4096,
 			   VT_ACCESS_ALL | IBV_ACCESS_ZERO_BASED);
 	ret = made(mr);
-	/* May be struck, too, where the region was not made. */
+	/*
+	 * If the region was not created, the injected failure may still hit the
+	 * first ibv_free_dm().
+	 */
 	if (ret && ibv_free_dm(dm) && ibv_free_dm(dm))
 		return -1;
 	return ret;
@@ -400,13 +403,13 @@ static int connect_rc(void)
 	return ret;
 }
 
-/* From wherever connecting has stopped. */
+/* Works from every state that connect_rc() can leave. */
 static int reset_rc(void)
 {
 	return vt_to_state(&fresh.a, IBV_QPS_RESET);
 }
 
-/* A receive request that waits is flushed. */
+/* Flushes the receive request that is posted. */
 static int to_error(void)
 {
 	return vt_to_state(&wire.b, IBV_QPS_ERR);
@@ -465,7 +468,10 @@ static int add_one(struct vt_pair *p)
 	return ret;
 }
 
-/* Of two requests, posted with a failure and without, each is done once. */
+/*
+ * Posts one more request and checks that all posted requests were executed
+ * exactly once.
+ */
 static int sum_is_right(struct vt_pair *p)
 {
 	uint64_t before = *vt_word(&p->b, 64);
@@ -506,7 +512,7 @@ static int post_recv(void)
 	return vt_recv(&wire.a, 0, 0, 64);
 }
 
-/* Its only request is taken away by a SEND. */
+/* Consumes the only receive request with a SEND. */
 static int recv_is_right(void)
 {
 	struct ibv_sge sge = vt_sge(&wire.b, 0, 8);

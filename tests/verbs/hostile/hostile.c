@@ -189,7 +189,7 @@ static void add(struct hostile_rings *r, void *hdr, uint32_t entries)
 	r->queue[r->num++] = (struct hostile_queue){ hdr, entries };
 }
 
-/* Entries of all rings start at a multiple of 8 bytes with their wr_id. */
+/* The entries of all rings start with their wr_id, at a multiple of 8 bytes. */
 static bool holds(const struct vt_mapping *map, uint64_t wr_id)
 {
 	const uint64_t *word = (const void *)(map->addr +
@@ -361,7 +361,7 @@ static void be_late(struct hostile_late *s)
 		now = vt_now_ns();
 		keep_longest(s, now - next);
 		/*
-		 * One stall is one delay, not one for each millisecond of it.
+		 * Count a stall as one delay, not as one for each millisecond.
 		 */
 		if (now - next > HOSTILE_MS)
 			next = now;

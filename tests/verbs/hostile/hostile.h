@@ -172,7 +172,8 @@ void hostile_add_ring(struct hostile_rings *r, uint64_t wr_id,
 		      uint32_t entries);
 
 /**
- * hostile_add_big_rings() - Adds all rings above a size as completion queues.
+ * hostile_add_big_rings() - Adds all rings of a minimum size as
+ *	completion queues.
  * @r: rings
  * @size: smallest size in bytes
  */

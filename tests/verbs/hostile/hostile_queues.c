@@ -29,7 +29,7 @@ static struct vt_conf defaults(void)
 	return conf;
 }
 
-/* The doorbell file of a context is found if it is the first one opened. */
+/* Opens device a first, because vt_doorbell_fd() returns its doorbell file. */
 static void open_devices(struct vt_pair *p, const char *peer,
 			 const struct vt_conf *conf)
 {
@@ -47,7 +47,9 @@ static void set_doorbell(struct hostile_rings *r, uint32_t qp_num,
 	r->doorbell = (struct mxe_doorbell){ qp_num, queues };
 }
 
-/* The send queue is full of this request, unsignalled, and not rung for. */
+/*
+ * Fills the send queue with copies of a request and does not ring the doorbell.
+ */
 static void fill(struct hostile_rings *r, struct vt_end *e, struct vt_wr wr)
 {
 	wr.wr_id = SEND_ID;
@@ -85,7 +87,7 @@ static void fill_binds(struct hostile_rings *r, struct vt_end *e)
 	set_doorbell(r, e->qp->qp_num, MXE_DOORBELL_SEND);
 }
 
-/* Windows of type 1, bound to nothing: the cheapest request there is. */
+/* Binding a type 1 window with a length of 0 is the cheapest request. */
 static void open_bind(struct hostile_rings *r)
 {
 	struct vt_conf conf = defaults();
@@ -95,7 +97,7 @@ static void open_bind(struct hostile_rings *r)
 	fill_binds(r, &p.a);
 }
 
-/* The same, found by a thread of the process that polls in the kernel. */
+/* The same requests, which the polling thread of the process finds. */
 static void open_poll(struct hostile_rings *r)
 {
 	struct mxedv_poll_thread_attr attr = { .idle_us = LONG_US };
@@ -147,7 +149,7 @@ static void open_wire_atomic(struct hostile_rings *r)
 	open_op(r, vt_name_b(), VT_MFADD, 8);
 }
 
-/* The doorbell sleeps while this CPU answers. */
+/* The doorbell call sleeps while this CPU runs the responder. */
 static void open_wire_read(struct hostile_rings *r)
 {
 	open_op(r, vt_name_b(), VT_READ, READ_LEN);
@@ -167,7 +169,7 @@ static void open_uc(struct hostile_rings *r)
 	fill(r, &p.a, wr);
 }
 
-/* Messages of no length to an SRQ whose ring is refilled, too. */
+/* Length-0 SENDs to an SRQ, whose ring is kept full, too. */
 static void open_srq(struct hostile_rings *r)
 {
 	struct ibv_srq_init_attr attr = {
@@ -188,7 +190,7 @@ static void open_srq(struct hostile_rings *r)
 			vt_bail("ibv_post_srq_recv");
 	fill(r, &p.a, wr);
 	hostile_add_ring(r, RECV_ID, DEPTH);
-	/* One completion shows which ring takes those of the receiver. */
+	/* One completion identifies the ring of the receive CQ. */
 	if (hostile_ring(r) < 0)
 		vt_bail("doorbell");
 	hostile_add_ring(r, RECV_ID, 0);
@@ -257,7 +259,7 @@ static void open_ud(struct hostile_rings *r)
 	set_doorbell(r, qp->qp_num, MXE_DOORBELL_SEND);
 }
 
-/* An initiator whose WRITEs go to a target of a domain of its own. */
+/* An XRC initiator that writes to a target in its own XRC domain. */
 static void open_xrc(struct hostile_rings *r)
 {
 	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
@@ -279,8 +281,8 @@ static void open_xrc(struct hostile_rings *r)
 /* ---- flushing ------------------------------------------------------------ */
 
 /*
- * The queues of a queue pair in ERR. The completions of a full completion queue
- * show which ring it has.
+ * The requests of a QP in ERR, which are flushed. The first completion
+ * identifies the ring of the CQ.
  */
 static void open_flush(struct hostile_rings *r)
 {

@@ -9,7 +9,7 @@ struct hostile_attack {
 	const char *name;
 	/*
 	 * Opens the devices, fills the send queue without a doorbell, and adds
-	 * its ring first; the doorbell record is that of this queue.
+	 * its ring first. Sets the doorbell record for this queue.
 	 */
 	void (*open)(struct hostile_rings *rings);
 	/* Requests complete before the doorbell call returns. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that verbs, ioctls, driver data, mappings and doorbells that a process
- * must not get are refused and leave the device unchanged, and that a process
- * that corrupts its mapped rings harms no other process.
+ * Proves that invalid verbs, ioctls, driver data, mappings and doorbells are
+ * refused and leave the device unchanged, and that a process that corrupts its
+ * mapped rings harms no other process.
  */
 #include <errno.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ static struct ib_uverbs_attr *req_attr(struct req *r, unsigned int id,
 	return attr;
 }
 
-/* Data of up to 8 bytes travel in the attribute itself. */
+/* Data of up to 8 bytes are stored in the attribute itself. */
 static void req_in(struct req *r, unsigned int id, const void *data,
 		   unsigned int len)
 {
@@ -85,7 +85,7 @@ static int req_run(struct req *r, int fd, unsigned int object,
 	return ret;
 }
 
-/* Creates a completion queue; 0 or errno. */
+/* Creates a completion queue. Returns 0 or an errno value. */
 static int raw_create_cq(int fd, uint32_t cqe, const void *udata,
 			 unsigned int udata_len,
 			 struct mxe_create_cq_resp *resp,
@@ -153,7 +153,7 @@ static int raw_create_qp(uint64_t type, struct ibv_cq *cq, const void *udata,
 		    UVERBS_METHOD_QP_CREATE))
 		return errno;
 
-	/* Not refused: take it away again, so that the counts tell. */
+	/* The QP was created. Destroy it, so that the object counts match. */
 	{
 		struct ib_uverbs_destroy_qp_resp destroyed;
 		struct req d = { 0 };
@@ -270,7 +270,7 @@ static void test_qp_udata(struct ibv_cq *cq)
 	u.req.flags = MXE_QP_CREATE_ATOMIC_BE_REPLY;
 	u.req.max_atomic_arg = 8;
 	is_int(QP(sizeof(u), rlen), 0,
-	       "create_qp: what is known, longer udata");
+	       "create_qp: known flag and size, longer udata");
 	u.tail = 1ULL << 63;
 	is_int(QP(sizeof(u), rlen), EINVAL,
 	       "create_qp: longer udata, the rest not zero");
@@ -344,13 +344,13 @@ static void test_doorbell(struct vt_pair *p)
 	is_int(ring(fd, (void *)8, 8), EFAULT, "unmapped memory");
 	db[2].queues = 1 << 2;
 	is_int(ring(fd, &db[2], 8), EINVAL, "unknown queue");
-	is_int(write(fd, db, 24), 16, "the good ones before a bad one");
+	is_int(write(fd, db, 24), 16, "the valid records before an invalid one");
 	db[2] = (struct mxe_doorbell) { 0xabcdef, MXE_DOORBELL_SEND };
 	is_int(ring(fd, &db[2], 8), ENOENT, "no such queue pair");
 	db[2].qp_num = 0xffffffff;
 	is_int(ring(fd, &db[2], 8), ENOENT, "queue pair number of 32 bits");
 	{
-		/* A queue pair of the same device, of another context. */
+		/* A queue pair of another context of the same device. */
 		struct vt_conf conf = vt_defaults();
 		struct vt_dev *other = vt_open(vt_name_a());
 		struct vt_pair q;
@@ -391,18 +391,18 @@ static void test_query(void)
 	   caps.log_arg_sizes == 0x3c && caps.log_arg_sizes_be == 0x34 &&
 	   caps.max_fa_bit_boundary == 256 && !caps.comp_mask &&
 	   caps.reply_modes == (MXE_ATOMIC_REPLY_HOST | MXE_ATOMIC_REPLY_BE),
-	   "... are what they should be");
+	   "... which are correct");
 	memset(buf, 0xee, sizeof(buf));
 	is_int(raw_query(buf, sizeof(caps) - 8), EINVAL,
 	       "query with a short buffer");
 	for (size_t i = 0; i < sizeof(buf); i++)
 		same = same && buf[i] == 0xee;
-	ok(same, "... leaves it alone");
+	ok(same, "... does not write to it");
 	is_int(raw_query(buf, 200), 0, "query with a long buffer");
 	for (size_t i = sizeof(caps); i < sizeof(buf); i++)
 		same = same && buf[i] == (i < 200 ? 0 : 0xee);
 	ok(!memcmp(buf, &caps, sizeof(caps)) && same,
-	   "... fills up with zeroes what it does not know");
+	   "... fills the rest of it with zeros");
 	is_int(raw_query((void *)16, sizeof(caps)), EFAULT,
 	       "query into unmapped memory");
 	{
@@ -500,7 +500,7 @@ static void test_caps(struct ibv_cq *cq)
 	cap = sane;
 	cap.max_send_wr = cap.max_recv_wr = (uint32_t)attr.max_qp_wr;
 	cap.max_send_sge = cap.max_recv_sge = (uint32_t)attr.max_sge;
-	is_int(create_qp_errno(cq, IBV_QPT_RC, cap), 0, "a queue pair at them");
+	is_int(create_qp_errno(cq, IBV_QPT_RC, cap), 0, "a queue pair at these limits");
 	cap.max_send_wr++;
 	is_int(create_qp_errno(cq, IBV_QPT_RC, cap), EINVAL,
 	       "max_send_wr too large");
@@ -552,8 +552,11 @@ static void test_mr(void)
 	       "remote write without local write");
 	is_int(reg_errno((void *)4096, 4096, 0), EFAULT, "unmapped memory");
 	is_int(reg_errno((void *)(uintptr_t)-4096ULL, 8192, 0), EINVAL,
-	       "memory that wraps");
-	/* The core's own check: EINVAL, later EOPNOTSUPP. */
+	       "memory that wraps around");
+	/*
+	 * The core checks this. It returns EINVAL, or EOPNOTSUPP in newer
+	 * kernels.
+	 */
 	err = reg_errno(page, sizeof(page), IBV_ACCESS_ON_DEMAND);
 	ok(err == EINVAL || err == EOPNOTSUPP, "on-demand paging");
 }
@@ -611,7 +614,7 @@ static void test_transitions(void)
 	is_int(modify(qp, rtr, RTR_MASK), EINVAL, "RESET to RTR");
 	is_int(modify(qp, rts, RTS_MASK), EINVAL, "RESET to RTS");
 	is_int(modify(qp, init, IBV_QP_STATE), EINVAL,
-	       "RESET to INIT without what it needs");
+	       "RESET to INIT without mandatory attributes");
 	bad = init;
 	bad.port_num = 2;
 	is_int(modify(qp, bad, INIT_MASK), EINVAL, "port 2");
@@ -668,7 +671,7 @@ static void test_transitions(void)
 	is_int(modify(qp, bad, RTS_MASK), EINVAL, "rnr_retry 8");
 	is_int(vt_state(&p.a), IBV_QPS_RTR, "still in RTR");
 
-	/* After all that it connects and works. */
+	/* The queue pair can still be connected. */
 	if (vt_to_rts(&p.a, &conf) || vt_to_init(&p.b, &conf) ||
 	    vt_to_rtr(&p.b, &p.a, &conf) || vt_to_rts(&p.b, &conf))
 		vt_bail("connect");
@@ -694,7 +697,10 @@ static uint64_t random_u64(void)
 	return random_next(&random_state);
 }
 
-/* Nearly a good request: bad ones end early, and would try little. */
+/*
+ * Builds an almost valid request, because invalid ones fail early and test
+ * little.
+ */
 static void plausible_wqe(uint8_t *at, const struct vt_pair *p)
 {
 	struct mxe_send_wqe *wqe = (void *)at;
@@ -741,11 +747,11 @@ static void scribble(const struct vt_mapping *map, const struct vt_pair *p)
 	}
 }
 
-/* Errors end it all: a new pair. */
+/* Replaces the pair, because an invalid request leaves it in ERR. */
 static int renew(struct vt_pair *p, const struct vt_conf *conf,
 		 struct vt_mapping *maps, int n)
 {
-	/* Fields that the library itself reads when it destroys a queue. */
+	/* The library reads these fields when it destroys a queue. */
 	for (int i = 0; i < n; i++)
 		memset(maps[i].addr, 0, sizeof(struct mxe_ring_hdr));
 	vt_pair_close(p);
@@ -763,7 +769,7 @@ static void scribbler(unsigned int seed, int ms)
 	int fd, n;
 
 	random_state = seed;
-	/* Not those of the parent. */
+	/* Unmap the rings of the parent. */
 	n = vt_find_rings(maps, 16);
 	while (n--)
 		munmap(maps[n].addr, maps[n].size);
@@ -787,7 +793,7 @@ static void scribbler(unsigned int seed, int ms)
 		if (random_u64() % 8 == 0)
 			n = renew(&p, &conf, maps, n);
 	}
-	/* Everything as it is: the kernel takes it down. */
+	/* Leave all objects for the kernel to destroy. */
 	_exit(0);
 }
 
@@ -820,16 +826,16 @@ static void test_scribble(void)
 			      (count * 0x10000);
 		count++;
 	}
-	ok(good && count, "%d atomics beside two scribbling processes",
+	ok(good && count, "%d atomics while two processes corrupt their rings",
 	   (int)count);
 	for (int i = 0; i < 2; i++) {
 		if (waitpid(pid[i], &status, 0) != pid[i])
 			vt_bail("waitpid");
 		ok(WIFEXITED(status) && !WEXITSTATUS(status),
-		   "scribbler %d lived to its end, status %#x", i, status);
+		   "scribbler %d exited normally, status %#x", i, status);
 	}
 	is_int(vt_atomic(&p, &wr, 0, &old), IBV_WC_SUCCESS,
-	       "... and it works when they are gone");
+	       "... and it works after they have exited");
 	vt_pair_close(&p);
 }
 
@@ -842,7 +848,6 @@ int main(void)
 	long refused;
 
 	plan(0);
-	/* Before this process has a context that a child would inherit. */
 	signal(SIGPIPE, SIG_IGN);
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
@@ -860,7 +865,7 @@ int main(void)
 	test_mmap();
 	test_transitions();
 	resources(after, sizeof(after));
-	is_str(after, before, "the resources are what they were");
+	is_str(after, before, "the resource counts are unchanged");
 	ok(vt_counter(vt_name_a(), "refused_verbs") >= refused + 20,
 	   "refusals are counted: %ld", vt_counter(vt_name_a(), "refused_verbs") - refused);
 
@@ -869,7 +874,7 @@ int main(void)
 	vt_pair_close(&p);
 	test_scribble();
 	resources(after, sizeof(after));
-	is_str(after, before, "the resources are what they were, once more");
+	is_str(after, before, "the resource counts are unchanged again");
 
 	ibv_destroy_cq(cq);
 	vt_close(a);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that everything that is created, connected or posted survives the
- * failure of each allocation and each copy from user space in the kernel. The
- * first, the second, the third ... fails until none is left
- * (/proc/thread-self/fail-nth). The error says so, the same call succeeds
- * afterwards, and in the end the device has as many objects as before. Then
- * packets that cannot be made or reassembled, and links.
+ * Proves that every call that creates, connects or posts something survives the
+ * failure of each memory allocation and each copy from user space in the
+ * kernel. The test makes the first, the second, the third ... fail
+ * (/proc/thread-self/fail-nth) until none is left. The call must return a
+ * matching error and succeed afterwards, and in the end the device must have as
+ * many objects as before. The test then fails allocations for packets, for
+ * their reassembly, and in adding and deleting links.
  *
  *	t_faults [PATH...]	only these: paths of fault_paths.c, packets,
  *				pieces, link
  *
- * $FAULT_STRIDE=n takes every n-th failure only; $FAULT_SEED says where that
- * begins with links.
+ * With FAULT_STRIDE=n, only every n-th failure is injected. FAULT_SEED selects
+ * the sample of failures for links.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +79,8 @@ static void open_nth(void)
 	if (nth_fd < 0)
 		skip_all("the kernel has no fault injection (CONFIG_FAULT_INJECTION)");
 	/*
-	 * Otherwise only what may not sleep fails, and each prints its stack.
+	 * By default, only allocations that may not sleep fail, and each
+	 * failure prints its stack.
 	 */
 	tell("debug/failslab/verbose", "0");
 	tell("debug/failslab/ignore-gfp-wait", "N");
@@ -101,7 +103,7 @@ static bool is_right(int err)
 /* The result of one half of a path. */
 struct tally {
 	unsigned int tried, failed, wrong;
-	int error;		/* the first that was wrong */
+	int error;		/* first unexpected errno value */
 };
 
 static void count(struct tally *t, int err, bool hit)
@@ -121,14 +123,17 @@ static void report_tally(const char *path, const char *what,
 {
 	if (!t->tried)
 		return;
-	ok(!t->wrong, "%s: %s: %u failures, %u of them seen, all as they should be",
+	ok(!t->wrong, "%s: %s: %u failures, %u of them reported, all correctly",
 	   path, what, t->tried - 1, t->failed);
 	if (t->wrong)
-		diag("  %u wrong, the first with errno %d, %s", t->wrong,
+		diag("  %u unexpected results, the first is errno %d, %s", t->wrong,
 		     t->error, strerror(t->error));
 }
 
-/* An object may be destroyed although only the copy of the answer failed. */
+/*
+ * If only the copy of the response failed, the object is destroyed, and a
+ * second attempt returns ENOENT.
+ */
 static bool is_undone(const struct path *p)
 {
 	int err = p->undo();
@@ -136,7 +141,7 @@ static bool is_undone(const struct path *p)
 	return !err || (p->undo_is <= ONLY_DESTROY && err == ENOENT);
 }
 
-/* The N-th failure in making it, for every N. */
+/* Fails each allocation and copy of make() in turn. */
 static void fail_making(const struct path *p, struct tally *t)
 {
 	for (unsigned int n = 1; n < MAX_NTH; n += stride) {
@@ -156,7 +161,7 @@ static void fail_making(const struct path *p, struct tally *t)
 	fail("%s: more than %u calls can fail", p->name, MAX_NTH);
 }
 
-/* ... and in taking it away. */
+/* Fails each allocation and copy of undo() in turn. */
 static void fail_undoing(const struct path *p, struct tally *t)
 {
 	for (unsigned int n = 1; n < MAX_NTH; n += stride) {
@@ -179,7 +184,7 @@ static void fail_undoing(const struct path *p, struct tally *t)
 	fail("%s: more than %u calls can fail", p->name, MAX_NTH);
 }
 
-/* The objects of the device, as printed by `rdma resource`. */
+/* Reads the object counts of the device from `rdma resource`. */
 static void resources(char *text, size_t len)
 {
 	char command[64];
@@ -217,7 +222,8 @@ static void run_path(const struct path *p, const char *before)
 enum { ROUNDS = 10, BURST = 16, LEN = 10000, TARGET = 20000, WORD = 40000 };
 
 /*
- * A burst of WRITEs, more packets than are in store, and atomics between them.
+ * Posts WRITEs with an atomic after each, and checks the results. Returns NULL
+ * or a description of the error.
  */
 static const char *burst(uint64_t *sum)
 {
@@ -242,12 +248,12 @@ static const char *burst(uint64_t *sum)
 		if (!vt_poll(wire.a.cq, &wc, VT_MS))
 			return "a completion is missing";
 		if (wc.status || wc.wr_id != i)
-			return "a completion";
+			return "an unexpected completion";
 	}
 	*sum += BURST;
 	if (*vt_word(&wire.b, WORD) != *sum ||
 	    *vt_word(&wire.a, WORD) != *sum - 1)
-		return "not each done once";
+		return "an atomic was not executed exactly once";
 	return memcmp(wire.a.buf + TARGET, wire.b.buf + TARGET, LEN) ?
 	       "data" : NULL;
 }
@@ -265,7 +271,9 @@ static int hold_packets(void)
 	return fd;
 }
 
-/* In each round the first allocations that may not sleep fail. */
+/*
+ * In each round, the first 20 allocations of each kind that may not sleep fail.
+ */
 static void run_packets(void)
 {
 	int holder = hold_packets();
@@ -300,7 +308,7 @@ static void run_packets(void)
 	if (wrong)
 		diag("  %s", wrong);
 	ok(vt_dev_counter(wire.a.dev, "send_no_memory") > before,
-	   "packets: some could not be made");
+	   "packets: some could not be allocated");
 }
 
 /* ---- packets that arrive in pieces -------------------------------------- */
@@ -311,7 +319,7 @@ static void run_packets(void)
  */
 enum { PIECE = 3008, PIECES = 3, PIECES_BODY = PIECES * PIECE - 8 - 12 - 4 };
 
-/* A packet for a QP number that is not assigned. */
+/* Sends a packet in fragments to a QP number that is not assigned. */
 static void send_pieces(int fd)
 {
 	static uint8_t packet[20 + PIECES * PIECE], body[PIECES_BODY];
@@ -351,23 +359,23 @@ static void drop_pieces(int fd, const char *counter, const char *what)
 	send_pieces(fd);
 	vt_dev_wait_counted(b, counter, before);
 	is_int(vt_dev_counter(b, counter) - before, 1, "pieces: %s: %s", what, counter);
-	is_int(vt_dev_counter(b, "drop_*") - all, 1, "... and no other");
+	is_int(vt_dev_counter(b, "drop_*") - all, 1, "... and no other drop counter");
 }
 
 static void run_pieces(void)
 {
 	int fd = raw_open();
 
-	drop_pieces(fd, "drop_qpn", "put together");
+	drop_pieces(fd, "drop_qpn", "reassembled");
 	tell("debug/fail_page_alloc/min-order", "2");
 	tell("debug/fail_page_alloc/ignore-gfp-wait", "Y");
 	tell("debug/fail_page_alloc/times", "-1");
 	tell("debug/fail_page_alloc/probability", "100");
-	drop_pieces(fd, "drop_no_memory", "no memory for the whole");
+	drop_pieces(fd, "drop_no_memory", "no memory to reassemble");
 	tell("debug/fail_page_alloc/probability", "0");
 	tell("debug/fail_page_alloc/ignore-gfp-wait", "N");
 	tell("debug/fail_page_alloc/min-order", "0");
-	drop_pieces(fd, "drop_qpn", "put together again");
+	drop_pieces(fd, "drop_qpn", "reassembled again");
 	close(fd);
 }
 
@@ -381,8 +389,8 @@ enum { LINK_EACH = 150, LINK_STRIDE = 61 };
 
 struct link_tally {
 	unsigned int tried, failed, no_memory, lost, no_file, wrong;
-	const char *error;		/* the first that was wrong, */
-	unsigned int error_nth;		/* where, */
+	const char *error;		/* first unexpected result */
+	unsigned int error_nth;		/* which failure caused it */
 	int error_is;			/* result of the call */
 };
 
@@ -395,15 +403,15 @@ static unsigned int link_next(unsigned int n)
 	return n == LINK_EACH ? n + 1 + seed % step : n + step;
 }
 
-/* A socket in the kernel that could not be allocated is one file too many. */
+/* __sock_create() returns ENFILE if it cannot allocate a socket. */
 static bool is_right_of_link(int err)
 {
 	return is_right(err) || err == ENFILE;
 }
 
 /*
- * Checks the state after a call that returned err and removes the rest. Returns
- * NULL or a description of the error.
+ * Checks the state after a call that returned err, and deletes the link if it
+ * exists. Returns NULL or a description of the error.
  */
 static const char *link_after(bool adding, int err, bool hit, bool *has_file)
 {
@@ -412,20 +420,23 @@ static const char *link_after(bool adding, int err, bool hit, bool *has_file)
 
 	*has_file = true;
 	if (err && !hit)
-		return "it fails by itself";
+		return "it fails without an injected failure";
 	if (err > 0 && !is_right_of_link(err))
-		return "the error";
+		return "an unexpected error";
 	if (err != LINK_LOST && there != (adding == !err))
-		return there ? "it is there" : "it is not there";
+		return there ? "it exists" : "it does not exist";
 	if (!there)
 		return NULL;
 	wrong = link_is_whole(has_file);
 	if (link_del())
 		return "it cannot be deleted";
-	return link_is_there() ? "something is left" : wrong;
+	return link_is_there() ? "it exists after it was deleted" : wrong;
 }
 
-/* It can be added and deleted as if nothing had happened. */
+/*
+ * Checks that the link can be added and deleted afterwards. Returns NULL or a
+ * description of the error.
+ */
 static const char *link_again(void)
 {
 	const char *wrong;
@@ -448,7 +459,7 @@ static bool fail_link_at(unsigned int n, bool adding, struct link_tally *t)
 	int err;
 
 	if (!adding && (link_add() || !link_is_there()))
-		vt_bail("link: does not succeed any more");
+		vt_bail("link: adding does not succeed any more");
 	arm(n);
 	err = adding ? link_add() : link_del();
 	hit = disarm();
@@ -476,13 +487,13 @@ static void fail_link(bool adding)
 
 	while (n < MAX_NTH && fail_link_at(n, adding, &t))
 		n = link_next(n);
-	ok(n < MAX_NTH, "link: %s: one of some %u calls fails", what, n);
-	ok(!t.wrong, "link: %s: %u failures, %u of them seen, all as they should be",
+	ok(n < MAX_NTH, "link: %s: at most %u calls can fail", what, n);
+	ok(!t.wrong, "link: %s: %u failures, %u of them reported, all correctly",
 	   what, t.tried - 1, t.failed);
 	if (t.wrong)
-		diag("  %u wrong, the first at %u, which said %d: %s", t.wrong,
+		diag("  %u unexpected results, the first at %u, which returned %d: %s", t.wrong,
 		     t.error_nth, t.error_is, t.error);
-	diag("  %u said ENOMEM, %u answers lost, %u links without a file for processes",
+	diag("  %u returned ENOMEM, %u responses lost, %u links without a file for processes",
 	     t.no_memory, t.lost, t.no_file);
 }
 
@@ -494,7 +505,7 @@ static void run_link(void)
 	link_set_up();
 	fail_link(true);
 	fail_link(false);
-	ok(link_tear_down(), "link: nobody holds its netdev");
+	ok(link_tear_down(), "link: nothing holds a reference to its netdev");
 	diag("link: %u s", (unsigned int)(vt_now_ms() - start) / 1000);
 }
 

@@ -24,7 +24,7 @@
 #include "raw.h"
 
 enum {
-	MAX_BODY = 300,			/* behind BTH, RAW_BODY at most */
+	MAX_BODY = 300,			/* after the BTH, RAW_BODY at most */
 	AT_ONCE = 32,			/* packets between two checks */
 	WORD = 128,
 };
@@ -46,7 +46,10 @@ static uint32_t one_of(uint32_t n)
 
 static uint64_t sum;
 
-/* One masked addition to a word of the other end that nothing else changes. */
+/*
+ * Executes a masked addition to a word of the other end that nothing else
+ * changes. Returns true if the results are exact.
+ */
 static bool add_one(struct vt_pair *p)
 {
 	struct vt_wr wr = {
@@ -64,7 +67,7 @@ static bool add_one(struct vt_pair *p)
 static int raw_fd;
 static unsigned long sent;
 
-/* Those that mxe knows, by transport. */
+/* Prefers opcodes that mxe implements. */
 static uint8_t some_opcode(void)
 {
 	static const uint8_t others[] = {
@@ -84,7 +87,7 @@ static uint8_t some_opcode(void)
 	}
 }
 
-/* Headers of memory begin with an address and a key, in each of them. */
+/* All extended headers that address memory begin with an address and a key. */
 static void put_address(uint8_t *body, const struct vt_end *to)
 {
 	uint64_t va = htobe64(vt_addr(to, one_of(8) ? one_of(4096) & ~31U :
@@ -169,7 +172,7 @@ static void test_packets(unsigned int steps)
 		vt_pair_close(&target);
 	is_int(wrong, 0, "%lu packets at %u queue pairs: %u additions are exact",
 	       sent, pairs, steps);
-	is_int(vt_state(&work.b), IBV_QPS_RTS, "the forged ones ended nothing");
+	is_int(vt_state(&work.b), IBV_QPS_RTS, "forged packets do not end the connection");
 	vt_pair_close(&work);
 	close(raw_fd);
 }
@@ -183,7 +186,7 @@ static void random_attr(struct ib_uverbs_attr *attr, uint8_t *buf, size_t size)
 	static const uint16_t lens[] = { 0, 1, 2, 4, 8, 12, 16, 24, 32, 64, 256 };
 	uint16_t ns = (uint16_t)(one_of(4) << 12);
 
-	/* Common attributes; those of the driver; udata. */
+	/* Attributes of the method, of the driver, or udata. */
 	attr->attr_id = (uint16_t)((ns == 0x1000 || ns == 0x2000 ? ns : 0) |
 				   one_of(14));
 	attr->len = one_of(16) ? lens[one_of(11)] : (uint16_t)random_u32();
@@ -236,11 +239,11 @@ static void random_mmap(int fd)
 	if (p == MAP_FAILED)
 		return;
 	successes++;
-	/* Mappings that succeed can be accessed, and unmapped in parts. */
+	/* Unmap only a part of the mapping. */
 	munmap((char *)p + (one_of(2) << 12), len - 4096);
 }
 
-/* Which rings this process has mapped, and so may write to. */
+/* Rings that this process has mapped and may write to. */
 struct area {
 	char *at;
 	size_t len;
@@ -249,7 +252,10 @@ struct area {
 static struct area areas[32];
 static unsigned int num_areas;
 
-/* Those that are mapped, or with known those that were not known before. */
+/*
+ * Finds all mapped rings. If known is set, skips those that areas lists
+ * already.
+ */
 static void find_areas(bool known)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -275,7 +281,10 @@ static void find_areas(bool known)
 	num_areas = n;
 }
 
-/* Has a generator of its own: the choices of the other stay the same. */
+/*
+ * Has its own random generator, so that the choices of the main thread stay
+ * reproducible.
+ */
 static void *scribble(void *arg)
 {
 	uint64_t state = (uintptr_t)arg, x;
@@ -324,7 +333,10 @@ static void post_some(struct vt_pair *p)
 	calls++;
 }
 
-/* All that a process may do wrong at once; its end takes everything away. */
+/*
+ * Does everything that a process can do wrong at the same time. The kernel
+ * destroys its objects at exit.
+ */
 static void child(unsigned int steps)
 {
 	struct rlimit limit = { 256, 256 };
@@ -339,16 +351,13 @@ static void child(unsigned int steps)
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	vt_pair_open(&p, a, b, &conf);
-	/* Wakes a thread that waits for a completion that never arrives. */
 	fcntl(a->ctx->async_fd, F_SETFL, O_NONBLOCK);
 	find_areas(true);
 	if (!num_areas || pthread_create(&thread, NULL, scribble,
 					 (void *)(uintptr_t)random_u32()))
 		_exit(2);
 	for (unsigned int i = 0; i < steps; i++) {
-		/*
-		 * A process that makes progress, however slowly, does not hang.
-		 */
+		/* Restart the timeout. A slow process does not hang. */
 		if (i % 64 == 0)
 			alarm(240);
 		if (!one_of(64) && vt_state(&p.a) == IBV_QPS_ERR)
@@ -385,14 +394,14 @@ static void test_abi(unsigned int steps)
 			wrong += !add_one(&work);
 			usleep(2000);
 		}
-		/* A ring that was spoilt may spoil the process, too. */
+		/* A corrupted ring may crash the process itself. */
 		ended += WIFSIGNALED(status) && WTERMSIG(status) != SIGSEGV &&
 			 WTERMSIG(status) != SIGBUS &&
 			 WTERMSIG(status) != SIGABRT;
 		ended += WIFEXITED(status) && WEXITSTATUS(status) == 2;
 	}
 	is_int(ended, 0, "%u processes of 2000 calls: none hangs", steps);
-	is_int(wrong, 0, "... and beside them %" PRIu64 " additions are exact",
+	is_int(wrong, 0, "... and %" PRIu64 " additions in parallel are exact",
 	       sum);
 	vt_pair_close(&work);
 }

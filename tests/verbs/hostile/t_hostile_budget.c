@@ -30,7 +30,7 @@ enum {
 	SLOW_MS = 100,		/* no doorbell call may take longer */
 	KILL_MS = 100,		/* nor a kill, beyond that of an idle process */
 	LATE_MS = 10,		/* nor may a CPU be kept for longer */
-	LATE_SOFTIRQ_MS = 50,	/* where softirqs of the network run in between */
+	LATE_SOFTIRQ_MS = 50,	/* if network softirqs run in between */
 	ATTACK_MS = 300,
 	CALLER_PRIORITY = 50,
 	PARENT_PRIORITY = 70,
@@ -39,8 +39,8 @@ enum {
 };
 
 enum mode {
-	COUNT,			/* CALLS calls, each of which is measured */
-	RING,			/* calls without end */
+	COUNT,			/* CALLS calls, each measured */
+	RING,			/* calls until it is killed */
 	IDLE,			/* the same objects, no calls */
 };
 
@@ -65,15 +65,19 @@ static void feed(void *arg)
 	if (run->mode == COUNT)
 		hostile_fifo(CALLER_PRIORITY);
 	run->feeding = 1;
-	/* The attacker may not run again before it is all over. */
+	/*
+	 * Set it here, because the attacker may not run again before the end of
+	 * the attack.
+	 */
 	run->ready = 1;
 	hostile_feed(arg);
 }
 
 /*
- * The caller and the feeder have a CPU each, with a priority that keeps every
- * kworker from running: only the call itself moves the consumer index.  With
- * wire_read it sleeps, and lets kworkers run; no test is made easier by that.
+ * The caller and the feeder each occupy a CPU with a priority that keeps every
+ * kworker from running, so that only the call itself moves the consumer index.
+ * With wire_read, the call sleeps and kworkers run, which can only increase the
+ * measured values.
  */
 static void count_calls(void)
 {
@@ -97,7 +101,7 @@ static void count_calls(void)
 			run->slow++;
 			run->slow_over += count > HOSTILE_BURST;
 		}
-		/* Acknowledgements and kworkers have the CPU meanwhile. */
+		/* Let acknowledgments and kworkers run. */
 		hostile_sleep_ms(1);
 	}
 	hostile_fifo(0);
@@ -218,7 +222,7 @@ static void check_cost(uint64_t base_late_ns)
 		     attack->name);
 		return;
 	}
-	/* Once more if the machine may have stood still. */
+	/* Repeat the measurement, because the machine may have stalled. */
 	for (int i = 0; i < TRIES && (best.kill_ns > kill_limit ||
 				      best.late_ns > late_limit); i++) {
 		cost = measure(RING);
@@ -249,7 +253,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	run = hostile_begin(sizeof(*run));
 	plan(0);
-	/* The feeder of an attacker that was killed is ours to wait for. */
+	/* Adopt the feeders of killed attackers, for end_feeder(). */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		vt_bail("PR_SET_CHILD_SUBREAPER");
 	hostile_pin(1);

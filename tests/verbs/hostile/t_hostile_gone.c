@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that many objects of one process go quickly at once: when it is
- * killed, and when its device is deleted. Neither waits for a grace period for
- * each object. Creating and destroying queue pairs interrupts no other CPU.
+ * Proves that many objects of one process are destroyed quickly when the
+ * process is killed and when its device is deleted, without waiting for a grace
+ * period for each object. Creating and destroying queue pairs interrupts no
+ * other CPU.
  *
  *	t_hostile_gone [NAME...]	only these kinds of object
  *
- * By default there are fewer objects, most often a tenth, for a third of the
- * time; with MXE_HOSTILE_FULL=1 there are all of them. A twentieth goes first,
- * so that a kernel that takes far too long is found without waiting for it.
+ * By default the test creates fewer objects, mostly a tenth, and allows a third
+ * of the time. With MXE_HOSTILE_FULL=1 it creates all of them. It destroys a
+ * twentieth first, so that a kernel that is much too slow fails early.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ enum {
 struct kind {
 	const char *name;
 	int full, few;
-	/* Makes one object; the devices are open. */
+	/* Creates one object. */
 	bool (*make)(struct vt_dev *dev);
 };
 
@@ -76,7 +77,7 @@ static bool make_context(struct vt_dev *dev)
 	return ibv_open_device(dev->ctx->device);
 }
 
-/* A context has one poller. The thread sleeps, with nothing to do. */
+/* A context can have one poller. The thread sleeps, because it has no work. */
 static bool make_poller(struct vt_dev *dev)
 {
 	struct ibv_context *ctx = ibv_open_device(dev->ctx->device);
@@ -110,7 +111,7 @@ static void owner(void *arg)
 		pause();
 }
 
-/* A process with that many objects. */
+/* Starts a process and waits until it has that many objects. */
 static pid_t begin(int number)
 {
 	uint64_t end = vt_now_ms() + hostile_limit(MAKE_MS) / HOSTILE_MS;
@@ -128,7 +129,7 @@ static pid_t begin(int number)
 	return pid;
 }
 
-/* ---- ways to go ---------------------------------------------------------- */
+/* ---- ways to destroy ----------------------------------------------------- */
 
 static void run(const char *command)
 {
@@ -187,7 +188,7 @@ static bool nothing_left(void)
 	f = popen("rdma resource show mxe1", "r");
 	if (!f || !fgets(line, sizeof(line), f) || pclose(f))
 		vt_bail("rdma resource");
-	/* QP 1 is the core's. */
+	/* The core owns QP 1 and its CQ. */
 	return strstr(line, " qp 1 ") && strstr(line, " mr 0") &&
 	       strstr(line, " cq 1 ");
 }
@@ -201,10 +202,10 @@ static void check_way(const char *way, uint64_t (*go)(int number))
 	uint64_t ns = 0, best = UINT64_MAX;
 
 	ns = go(probe);
-	diag("%s: %d go in %.1f ms, by %s", kind->name, probe,
+	diag("%s: %d are destroyed in %.1f ms, by %s", kind->name, probe,
 	     (double)ns / 1e6, way);
 	if (judged && ns > limit) {
-		fail("%s: %d go within %.1f s, by %s (not tried)", kind->name,
+		fail("%s: %d are destroyed within %.1f s, by %s (not tried)", kind->name,
 		     number, (double)limit / 1e9, way);
 		return;
 	}
@@ -215,17 +216,17 @@ static void check_way(const char *way, uint64_t (*go)(int number))
 		if (!judged || ns > HOPELESS * limit)
 			break;
 	}
-	diag("%s: %d go in %.1f ms, by %s", kind->name, number,
+	diag("%s: %d are destroyed in %.1f ms, by %s", kind->name, number,
 	     (double)best / 1e6, way);
 	if (judged)
-		ok(best <= limit, "%s: %d go within %.1f s, by %s", kind->name,
+		ok(best <= limit, "%s: %d are destroyed within %.1f s, by %s", kind->name,
 		   number, (double)limit / 1e9, way);
 	ok(nothing_left(), "%s: nothing is left, by %s", kind->name, way);
 }
 
 /* ---- interrupts ---------------------------------------------------------- */
 
-/* Calls of functions that another CPU asked this one for. */
+/* Returns the number of function call interrupts of a CPU, or -1. */
 static long function_calls(int cpu)
 {
 	FILE *f = fopen("/proc/interrupts", "r");
@@ -287,9 +288,9 @@ static void check_interrupts(void)
 	hostile_wait(&sh->ready, "process that spins");
 	status = hostile_join(hostile_fork(create_destroy, calls));
 	hostile_kill(spinner);
-	diag("%d queue pairs made and destroyed: CPU 1 was asked for %ld function calls",
+	diag("%d queue pairs created and destroyed: CPU 1 received %ld function call interrupts",
 	     IPI_ROUNDS, *calls);
-	if (!ok(!status, "queue pairs come and go"))
+	if (!ok(!status, "queue pairs are created and destroyed"))
 		return;
 	/*
 	 * KASAN itself interrupts all CPUs when the memory of rings is freed.

@@ -2,16 +2,16 @@
 /*
  * Proves that the kernel memory that a process causes is charged to it. A
  * process of user 65534, with 8 MiB of RLIMIT_MEMLOCK, in a memory control
- * group with 100 MiB, makes as many objects as it is given. It may succeed, or
- * get ENOMEM, or be killed by its group. The test asserts that
+ * group with 100 MiB, creates as many objects as it can. It may succeed, get
+ * ENOMEM, or be killed by its group. The test asserts that
  *
  * - MemAvailable of the host falls by less than memory.max and 20 MiB,
- * - of regions of one buffer, it falls by less than what the group is charged
- *   for and 20 MiB.
+ * - for regions of one buffer, it falls by less than the charge of the group
+ *   and 20 MiB.
  *
  *	t_hostile_mem [NAME...]	only these kinds
  *
- * The attack ends early when the host has lost much more than it may.
+ * An attack ends early when the host has lost much more than allowed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ enum {
 	ATTACK_MS = 8000,
 	ATTACK_FULL_MS = 60000,
 	SETTLE_MS = 300,
-	PROBE = 100,		/* objects that have to go within PROBE_MS */
+	PROBE = 100,		/* objects to destroy within PROBE_MS */
 	PROBE_MS = 1000,
 	PAIRS = 100,
 	PEER_PRIORITY = 50,
@@ -137,7 +137,7 @@ static bool make_qp(struct victim *v)
 	return v->cq && ibv_create_qp(v->dev->pd, &attr);
 }
 
-/* The cheapest queue pair there is: it has no rings. */
+/* The cheapest queue pair, because it has no rings. */
 static bool make_xrc_target(struct victim *v)
 {
 	if (!v->xrcd)
@@ -166,7 +166,7 @@ static bool make_srq(struct victim *v)
 
 /* ---- packets that wait --------------------------------------------------- */
 
-/* A queue pair whose peer is played by defer_packets(). */
+/* Creates a queue pair. defer_packets() acts as its peer. */
 static bool make_responder(struct victim *v)
 {
 	static struct vt_dev *peer;
@@ -203,7 +203,7 @@ static bool make_responder(struct victim *v)
 	return true;
 }
 
-/* From the second host: an RC packet with a body of `len` bytes. */
+/* Builds an RC packet from the second host with a body of `len` bytes. */
 static size_t build(uint8_t *packet, uint8_t opcode, uint32_t qpn, uint32_t psn,
 		    const void *body, size_t len)
 {
@@ -225,10 +225,7 @@ static void send_packet(int fd, const uint8_t *packet, size_t len)
 		vt_bail("sendto");
 }
 
-/*
- * The softirqs of CPU 0 that its ksoftirqd runs have that priority; 0: as
- * usual.
- */
+/* Sets the real-time priority of ksoftirqd/0. 0 restores SCHED_OTHER. */
 static void ksoftirqd_fifo(int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
@@ -282,7 +279,7 @@ static void defer_packets(void)
 		for (int n = 0; n < DEFERRED; n++)
 			send_packet(fd, packet, len);
 	}
-	/* While no kworker can process the queued packets. */
+	/* Measure while no kworker can process the queued packets. */
 	look();
 	ksoftirqd_fifo(0);
 	hostile_kill(spinner);
@@ -403,7 +400,7 @@ static void look(void)
 		loss.lost = lost;
 	if (charged > loss.charged)
 		loss.charged = charged;
-	/* The charge of a dead process is released a little later. */
+	/* The memory of a dead process is freed a little after its charge. */
 	if (lost - charged > loss.uncharged && !has_died())
 		loss.uncharged = lost - charged;
 }
@@ -425,7 +422,7 @@ static void watch(void)
 	}
 	if (sh->done && kind->peer)
 		kind->peer();
-	/* Per-CPU caches and pending grace periods return their memory late. */
+	/* Continue to measure, because the loss may still grow for a moment. */
 	for (int i = 0; i < SETTLE_MS / 20; i++) {
 		look();
 		hostile_sleep_ms(20);
@@ -433,8 +430,8 @@ static void watch(void)
 }
 
 /*
- * Some objects first: if these take too long to go, the test would not end
- * within its time with all of them.
+ * Creates and kills a process with some objects. If that takes too long, the
+ * test could not end in time with all objects.
  */
 static bool goes_soon(void)
 {
@@ -447,7 +444,7 @@ static bool goes_soon(void)
 	ns = hostile_kill(pid);
 	if (ns < hostile_limit(PROBE_MS))
 		return true;
-	diag("%s: %d go in %.1f ms", kind->name, sh->made, (double)ns / 1e6);
+	diag("%s: %d are destroyed in %.1f ms", kind->name, sh->made, (double)ns / 1e6);
 	return false;
 }
 
@@ -463,7 +460,7 @@ static void make_buffer(void)
 	    drmPrimeHandleToFD(card, handle, DRM_CLOEXEC | DRM_RDWR, &dmabuf))
 		vt_bail("no buffer of vgem");
 	close(card);
-	/* Its pages are the exporter's. */
+	/* Allocate the pages now. They belong to the exporter. */
 	if (mmap(NULL, BUFFER, PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_POPULATE, dmabuf, 0) == MAP_FAILED)
 		vt_bail("mmap of a DMA-BUF");
@@ -476,7 +473,7 @@ static void check_kind(void)
 	int status;
 
 	if (!goes_soon()) {
-		fail("%s: the objects go soon (not tried)", kind->name);
+		fail("%s: objects are destroyed quickly (all were not tried)", kind->name);
 		return;
 	}
 	memset(sh, 0, sizeof(*sh));
@@ -490,20 +487,20 @@ static void check_kind(void)
 	status = hostile_join(pid);
 	how = WIFEXITED(status) ? "ended by itself" :
 	      sh->error ? strerror(sh->error) :
-	      sh->done ? "all that were asked for" :
+	      sh->done ? "all that were requested" :
 	      is_hopeless() ? "stopped by the test" : "killed by its group";
-	diag("%s: %d made, %s, gone in %.1f ms", kind->name, sh->made, how,
+	diag("%s: %d created, %s, destroyed in %.1f ms", kind->name, sh->made, how,
 	     (double)(vt_now_ns() - ns) / 1e6);
 	diag("%s: the host lost up to %ld MiB, the group was charged up to %ld MiB, %ld MiB were not charged",
 	     kind->name, loss.lost / 1024, loss.charged / 1024,
 	     loss.uncharged / 1024);
-	ok(WIFSIGNALED(status) && sh->made, "%s: objects are made", kind->name);
+	ok(WIFSIGNALED(status) && sh->made, "%s: objects are created", kind->name);
 	ok(loss.lost < (MAX_MIB + SLACK_MIB) * 1024 + sh->made * kind->core_kib,
 	   "%s: the host loses less than memory.max, %d MiB and %d KiB for each object",
 	   kind->name, SLACK_MIB, kind->core_kib);
 	if (kind->is_charged)
 		ok(loss.uncharged < SLACK_MIB * 1024,
-		   "%s: the host loses less than the group's memory and %d MiB",
+		   "%s: the host loses less than the group is charged and %d MiB",
 		   kind->name, SLACK_MIB);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that binding a memory window again and again, with the key that it
- * has, disturbs nobody while the queue pairs of peers write through it without
- * a pause. Every bind completes, binding delays nothing else on its CPU, the
- * peers notice nothing, and a window that is closed is closed.
+ * Proves that a process may bind a memory window repeatedly, with the same key,
+ * while the queue pairs of peers write through it without a pause. Every bind
+ * completes, binding delays nothing else on its CPU, the peers get no error
+ * until the window is closed, and no peer writes after that.
  *
- *	t_hostile_rebind [loop] [wire]	peers on the same device, or another one
+ *	t_hostile_rebind [loop] [wire]	peers on the same or another device
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -100,7 +100,7 @@ static void open_all(void)
 	vt_pair_open(&own, a, b, &conf);
 }
 
-/* A ring full of binds to the same memory by the same key. */
+/* Fills the ring with binds to the same memory with the same key. */
 static void prepare_binds(void)
 {
 	struct ibv_mw_bind bind = {
@@ -153,7 +153,10 @@ static const char *bind_all(void)
 	return NULL;
 }
 
-/* All binds become those to nothing. Whether nobody writes afterwards. */
+/*
+ * Executes binds with a length of 0 and checks that no peer writes afterwards.
+ * Returns NULL or a description of the error.
+ */
 static const char *close_window(void)
 {
 	const char *wrong;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that resizing the largest completion queue, which its process makes
- * look full, delays nothing else on its CPU: a SCHED_FIFO task there still runs
- * in time. Resizing under traffic neither loses, nor repeats, nor reorders
+ * Proves that resizing the largest completion queue, empty or made to look full
+ * by its process, delays nothing else on its CPU: a SCHED_FIFO task there still
+ * runs in time. Resizing under traffic does not lose, repeat or reorder
  * completions.
  *
  *	t_hostile_resize [delay] [contents]
@@ -122,7 +122,7 @@ static struct vt_pair pair;
 static atomic_uint posted, polled;
 static atomic_int stop;
 
-/* Signalled WRITEs, numbered, with many completions in the queue. */
+/* Posts signaled and numbered WRITEs. Leaves many completions in the queue. */
 static void *poster(void *arg)
 {
 	(void)arg;
@@ -186,7 +186,10 @@ static void check_contents(void)
 			in_queue = before;
 		if (ibv_resize_cq(pair.a.cq, sizes[i % 4]))
 			vt_bail("ibv_resize_cq to %d", sizes[i % 4]);
-		/* All but some, so that the next resize finds completions. */
+		/*
+		 * Poll only half of them, so that the next resize finds
+		 * completions.
+		 */
 		wrong = poll_to(posted - (posted - polled) / 2);
 	}
 	stop = 1;

@@ -2,9 +2,10 @@
 /*
  * Proves that the CPU time that a process causes is not taken from others. An
  * attacker on each CPU fills its send queues, rings the doorbell once, and
- * sleeps for 20 ms, again and again. The test asserts that
+ * sleeps for 20 ms, repeatedly. The test asserts that
  *
- * - a process at nice 0 that spins on each CPU keeps 45 % of what it has alone,
+ * - a process at nice 0 that spins on each CPU keeps 45 % of the CPU time that
+ *   it gets without the attack,
  * - the 99th percentile of the latency of an honest process, which waits for
  *   completion events, stays within 5 times that of the idle machine.
  *
@@ -29,7 +30,7 @@ enum {
 	UD_SENDS = 4096,
 	UD_LEN = 4096,
 	READS = 16,
-	READ_STEP = 4 << 20,	/* bytes of memory behind the region */
+	READ_STEP = 4 << 20,	/* bytes of memory that back the region */
 	REFILL_MS = 20,
 	SHARE_PERCENT = 45,
 	TRIES = 4,		/* of an attack that seems to succeed */
@@ -158,7 +159,7 @@ static void run_ud(void *ready)
 	}
 }
 
-/* A mapping of `size` bytes over and over of the same READ_STEP bytes. */
+/* Maps the same READ_STEP bytes repeatedly, `size` bytes in total. */
 static void *alias(size_t size)
 {
 	int fd = memfd_create("alias", 0);
@@ -174,7 +175,7 @@ static void *alias(size_t size)
 	return p;
 }
 
-/* The responder does the work, here the second device. */
+/* The responder, here the second device, does the work. */
 static void run_read(void *ready)
 {
 	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
@@ -217,7 +218,7 @@ static const struct attack attacks[] = {
 
 /* ---- an honest process --------------------------------------------------- */
 
-/* Returns the nanoseconds that it took; sets honest->status. */
+/* Returns the duration in ns and sets honest->status. */
 static uint64_t one_atomic(struct vt_pair *p)
 {
 	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
@@ -246,7 +247,7 @@ static uint64_t one_atomic(struct vt_pair *p)
 	return ns;
 }
 
-/* Measures when honest->go is raised. */
+/* Measures each time honest->go is incremented. */
 static void run_honest(void *arg)
 {
 	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
@@ -284,8 +285,8 @@ static int compare(const void *x, const void *y)
 }
 
 /*
- * The 99th percentile, in microseconds, of all atomics that there was time for;
- * infinity if one failed. Printed with the median.
+ * Measures the latency of atomics and prints the median and the 99th
+ * percentile. Returns the latter in us, or infinity if an atomic failed.
  */
 static double honest_p99(const char *when)
 {
@@ -295,7 +296,7 @@ static double honest_p99(const char *when)
 	honest->go++;
 	while (honest->done < honest->go) {
 		if (vt_now_ms() > end)
-			vt_bail("the honest process stands still");
+			vt_bail("the honest process makes no progress");
 		hostile_sleep_ms(5);
 	}
 	n = honest->ops;
@@ -392,8 +393,8 @@ static bool is_enough(const struct left *left, const double *alone,
 
 /*
  * The hypervisor may take a CPU away from a spinner or from the honest process
- * at any time, so an attack that seems to succeed is measured again. An attack
- * that does succeed succeeds each time.
+ * at any time, so an attack that seems to succeed is measured again. A real
+ * success repeats itself.
  */
 static void check(const struct attack *attack, const double *alone,
 		  double idle_p99)
@@ -410,7 +411,7 @@ static void check(const struct attack *attack, const double *alone,
 	ok(left.p99 <= LATENCY_FACTOR * idle_p99,
 	   "%s: the p99 of an honest process is within %d times %.0f us",
 	   attack->name, LATENCY_FACTOR, idle_p99);
-	ok(left.lasts, "%s: the attacks last until they are killed",
+	ok(left.lasts, "%s: the attackers run until they are killed",
 	   attack->name);
 }
 
@@ -437,6 +438,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++)
 		if (vt_wanted(attacks[i].name, argv + 1))
 			check(&attacks[i], s.share, idle_p99);
-	ok(hostile_kill(pid) != UINT64_MAX, "the honest process lives on");
+	ok(hostile_kill(pid) != UINT64_MAX, "the honest process still runs");
 	return done_testing();
 }

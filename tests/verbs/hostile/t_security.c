@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves what Documentation/security.rst promises of a process without
- * privileges, and of what a peer can guess.
+ * Proves the promises of Documentation/security.rst about memory keys and about
+ * processes without privileges.
  *
- *	t_security keys		a key reveals nothing about other keys
- *	t_security nobody	operations denied to an unprivileged user
- *	t_security objects N	exactly N CQs can be created until ENOMEM or
- *				EAGAIN
+ *	t_security keys		keys look random, and only the right key gives
+ *				access
+ *	t_security nobody	limits of an unprivileged user
+ *	t_security objects N	exactly N objects can be created: the
+ *				protection domain and N - 1 CQs
  */
 #include <errno.h>
 #include <grp.h>
@@ -40,9 +41,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The index of a key has 24 bits.  Of 512 at random, one in 45 pairs of
- * neighbours is nearer than 2^24 / 512 / 45; a counter, or a counter with
- * steps, makes all of them as near as the next.
+ * The index of a key has 24 bits. A counter as index would make the keys
+ * ascend, with a constant step, in a part of the range.
  */
 static void keys_are_random(struct vt_dev *dev, void *buf)
 {
@@ -61,14 +61,14 @@ static void keys_are_random(struct vt_dev *dev, void *buf)
 		same_step += keys[i] - keys[i - 1] == keys[i - 1] - keys[i - 2];
 	}
 	ok(ascending > KEYS / 3 && ascending < 2 * KEYS / 3,
-	   "keys do not follow one another (%d of %d ascend)", ascending, KEYS);
-	ok(same_step < 3, "... with no step between them");
+	   "keys are in no order (%d of %d ascend)", ascending, KEYS);
+	ok(same_step < 3, "... have no constant step");
 	qsort(keys, KEYS, sizeof(keys[0]), compare);
 	for (int i = 1; i < KEYS; i++)
 		if (keys[i] >> 8 == keys[i - 1] >> 8)
-			fail("two regions with one index");
+			fail("two regions have the same index");
 	ok(keys[0] < 0x20000000 && keys[KEYS - 1] > 0xe0000000,
-	   "... and are of all 24 bits (%#x to %#x)", keys[0], keys[KEYS - 1]);
+	   "... and use all 24 bits (%#x to %#x)", keys[0], keys[KEYS - 1]);
 	for (int i = 0; i < KEYS; i++)
 		ibv_dereg_mr(mrs[i]);
 }
@@ -86,7 +86,7 @@ static void keys_open_nothing(struct vt_dev *a, struct vt_dev *b, void *buf)
 		vt_pair_open(&p, a, b, &conf);
 		key = p.b.mr->rkey + (uint32_t)wrong[i];
 		is_int(status_of(&p, key), IBV_WC_REM_ACCESS_ERR,
-		       "the key %+d: refused", wrong[i]);
+		       "the key %+d is refused", wrong[i]);
 		is_u64(*vt_word(&p.b, 0), 0, "... and nothing changes");
 		vt_pair_close(&p);
 	}
@@ -94,10 +94,11 @@ static void keys_open_nothing(struct vt_dev *a, struct vt_dev *b, void *buf)
 	vt_pair_open(&p, a, b, &conf);
 	gone = ibv_reg_mr(b->pd, p.b.buf, 4096, VT_ACCESS_ALL);
 	key = gone->rkey;
-	is_int(status_of(&p, key), IBV_WC_SUCCESS, "a second region of it");
+	is_int(status_of(&p, key), IBV_WC_SUCCESS, "a second region of the same memory");
 	ibv_dereg_mr(gone);
-	is_int(status_of(&p, key), IBV_WC_REM_ACCESS_ERR, "... and its key when it is gone");
-	is_u64(*vt_word(&p.b, 0), 1, "... nothing changes");
+	is_int(status_of(&p, key), IBV_WC_REM_ACCESS_ERR,
+	       "... its key is refused once it is deregistered");
+	is_u64(*vt_word(&p.b, 0), 1, "... and nothing changes");
 	vt_pair_close(&p);
 
 	vt_pair_open(&p, a, b, &conf);
@@ -106,7 +107,7 @@ static void keys_open_nothing(struct vt_dev *a, struct vt_dev *b, void *buf)
 	if (!pd || !other)
 		vt_bail("another protection domain");
 	is_int(status_of(&p, other->rkey), IBV_WC_REM_ACCESS_ERR,
-	       "the right key of another protection domain");
+	       "a key of another protection domain is refused");
 	ibv_dereg_mr(other);
 	ibv_dealloc_pd(pd);
 	vt_pair_close(&p);
@@ -128,7 +129,7 @@ static void keys(void)
 	vt_close(b);
 }
 
-/* Memory that is pinned counts as locked. */
+/* Pinned memory counts as locked. */
 static void memlock(struct vt_dev *dev)
 {
 	struct rlimit limit = { .rlim_cur = 1 << 16, .rlim_max = 1 << 16 };
@@ -142,19 +143,19 @@ static void memlock(struct vt_dev *dev)
 	mr = ibv_reg_mr(dev->pd, buf, 1 << 15, VT_ACCESS_ALL);
 	ok(mr, "32 KiB of the 64 KiB that may be locked");
 	ok(!ibv_reg_mr(dev->pd, buf, large, VT_ACCESS_ALL) && errno == ENOMEM,
-	   "1 MiB is too much");
+	   "1 MiB is refused");
 	ok(!ibv_reg_mr(dev->pd, buf, 1 << 16, VT_ACCESS_ALL) && errno == ENOMEM,
-	   "64 KiB beside them, too");
+	   "64 KiB more are refused, too");
 	if (mr)
 		ibv_dereg_mr(mr);
 	mr = ibv_reg_mr(dev->pd, buf, 1 << 16, VT_ACCESS_ALL);
-	ok(mr, "... not when they are gone");
+	ok(mr, "... but not once the 32 KiB are deregistered");
 	if (mr)
 		ibv_dereg_mr(mr);
 	munmap(buf, large);
 }
 
-/* With that of QP 1 he would speak for the connection manager. */
+/* With the Q_Key of QP 1, a process could pose as the connection manager. */
 static void qkeys(struct vt_dev *dev)
 {
 	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
@@ -169,10 +170,10 @@ static void qkeys(struct vt_dev *dev)
 	struct ibv_qp *qp = cq ? ibv_create_qp(dev->pd, &init) : NULL;
 
 	if (!qp)
-		vt_bail("a queue pair of UD");
-	is_int(ibv_modify_qp(qp, &attr, mask), EPERM, "a controlled Q_Key");
+		vt_bail("a UD queue pair");
+	is_int(ibv_modify_qp(qp, &attr, mask), EPERM, "a controlled Q_Key is refused");
 	attr.qkey = 0x11111111;
-	is_int(ibv_modify_qp(qp, &attr, mask), 0, "another one");
+	is_int(ibv_modify_qp(qp, &attr, mask), 0, "another Q_Key is accepted");
 	ibv_destroy_qp(qp);
 	ibv_destroy_cq(cq);
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The guarantees of Documentation/security.rst that no other test covers:
-# information in keys, and the rights of an unprivileged process.
+# The guarantees of Documentation/security.rst that no other test covers: memory
+# keys, and the rights of an unprivileged process.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -63,15 +63,15 @@ check 'a user without privileges' whole t_security nobody
 
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 ip link add dummy7 type dummy || bail_out "no netdev"
-check 'nobody makes a link' refused rdma link add mxe7 type mxe netdev dummy7
-check '... root does' rdma link add mxe7 type mxe netdev dummy7
-check 'nobody deletes it' refused rdma link del mxe7
-check '... root does' rdma link del mxe7
+check 'the user nobody may not add a link' refused rdma link add mxe7 type mxe netdev dummy7
+check '... root may' rdma link add mxe7 type mxe netdev dummy7
+check 'the user nobody may not delete it' refused rdma link del mxe7
+check '... root may' rdma link del mxe7
 ip link del dummy7
 # The root user of a user namespace may make a netdev in it, but no RDMA device.
-check 'a netdev in a namespace of his own' nobody unshare -Urn \
+check 'the user nobody may add a netdev in a new namespace' nobody unshare -Urn \
 	ip link add dummy7 type dummy
-check '... and no link on it' refused unshare -Urn sh -c \
+check '... but no link on it' refused unshare -Urn sh -c \
 	'ip link add dummy7 type dummy &&
 		rdma link add mxe7 type mxe netdev dummy7'
 PATH=$PROGRAMS
@@ -81,11 +81,11 @@ mkdir -p /run/cgroup && mount -t cgroup2 none /run/cgroup &&
 	bail_out "no control groups"
 GROUP=/run/cgroup/mxe
 mkdir $GROUP
-check 'a control group without contexts' cannot_open
+check 'a control group with 0 contexts cannot open the device' cannot_open
 check 'a control group with 5 objects' whole in_group \
 	'hca_handle=2 hca_object=5' t_security objects 5
 is "$(cat $GROUP/rdma.current | grep -c 'mxe1.*=[1-9]')" 0 \
-	'... which are its own no longer'
+	'... none of which remains charged'
 rmdir $GROUP
 umount /run/cgroup
 done_testing

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Makes the module run its longest sections with bottom halves disabled, for
+ * Makes the module run its longest sections with BHs disabled, for
  * tools/lib/bh-off, which measures them. By itself this program proves only
- * that each attack does what it says.
+ * that each attack takes effect.
  *
  *	t_worst [NAME...]	all attacks, or only these
- *	t_worst --list		a line for each: its name, a tab, what it is
+ *	t_worst --list		prints a line for each: name, tab, description
  */
 #include <stdio.h>
 #include <string.h>

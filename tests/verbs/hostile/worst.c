@@ -129,7 +129,7 @@ bool worst_wait(struct ibv_cq *cq, uint32_t n, int status)
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (!vt_poll(cq, &wc, VT_MS)) {
-			printf("# %u of %u completions came\n", i, n);
+			printf("# %u of %u completions arrived\n", i, n);
 			return false;
 		}
 		if (status >= 0 && (int)wc.status != status) {
@@ -155,7 +155,7 @@ void worst_list_open(struct worst_list *l, struct vt_dev *dev, uint32_t len,
 		uint8_t *buf = l->buf + (size_t)room * (size_t)i;
 		uint32_t own = each;
 
-		/* The sum stays len. */
+		/* The total length stays len. */
 		if (i == 0)
 			own += shift;
 		else if (i == WORST_SGE - 1)

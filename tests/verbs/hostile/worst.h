@@ -25,8 +25,9 @@ struct worst {
 	const char *name;
 	const char *what;
 	/*
-	 * An attack has one of these two functions. They return true if the
-	 * module has processed all requests or packets of the attack.
+	 * An attack has one of these two functions. They return true if all
+	 * requests completed and all packets were counted as expected, or if
+	 * the verb under attack succeeded.
 	 */
 	bool (*run)(void);
 	bool (*run_with)(const struct worst *w);
@@ -132,6 +133,7 @@ void worst_pair_open(struct vt_pair *p, struct vt_dev *to,
  * Return: true if all have arrived with that status.
  */
 bool worst_wait(struct ibv_cq *cq, uint32_t n, int status);
+
 /* A list of SGEs, each in a region of its own. */
 struct worst_list {
 	struct ibv_sge sge[WORST_SGE];

@@ -35,7 +35,7 @@ static void open_ud(struct vt_end *e, struct vt_dev *dev, uint32_t depth,
 		.create_flags = MXEDV_QP_CREATE_DEFER_DOORBELL,
 	};
 
-	/* All of an end but its QP. */
+	/* Create everything of an end except for its QP. */
 	conf.qp_type = IBV_QPT_XRC_RECV;
 	vt_end_create(e, dev, &conf, NULL, NULL);
 	init = (struct ibv_qp_init_attr_ex){
@@ -79,7 +79,7 @@ static struct ibv_ah *make_ah(struct vt_dev *from, int gid_index,
 	return ah;
 }
 
-/* From 32 regions. */
+/* Sends datagrams from 32 regions each. */
 static bool ud_sends(uint32_t len, uint32_t n, bool ipv6)
 {
 	struct worst_wr wr = { .opcode = IBV_WR_SEND, .num_sge = WORST_SGE };
@@ -125,7 +125,7 @@ static bool ud6_send_4k(void)
 	return ud_sends(WORST_MTU, SOME, true);
 }
 
-/* One datagram that 64 members of a group receive. */
+/* Sends datagrams that 64 members of a group receive. */
 static bool mcast_members(void)
 {
 	enum { MEMBERS = 64, TIMES = 4 };
@@ -173,7 +173,7 @@ static bool mcast_members(void)
 
 /* ---- into long lists ---------------------------------------------------- */
 
-/* SENDs of 4 KiB, each into 32 regions, which are those of the receiver. */
+/* Sends messages of 4 KiB, each into 32 regions of the receiver. */
 static bool sends_into_list(struct vt_pair *p, uint32_t n)
 {
 	struct worst_wr wr = {
@@ -196,7 +196,7 @@ static bool sends_into_list(struct vt_pair *p, uint32_t n)
 	return done;
 }
 
-/* On an unreliable connection they come in GSO batches. */
+/* Packets of a UC QP arrive in GSO batches. */
 static bool uc_sends(void)
 {
 	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
@@ -256,7 +256,10 @@ static bool xrc_sends(void)
 
 /* ---- packets made by hand ---------------------------------------------- */
 
-/* True when the counter of the device has reached the value. */
+/*
+ * Waits until a counter of a device has reached a value. Returns false after
+ * VT_MS.
+ */
 static bool wait_counter(const struct vt_dev *dev, const char *name, long value)
 {
 	uint64_t end = vt_now_ms() + VT_MS;
@@ -269,7 +272,7 @@ static bool wait_counter(const struct vt_dev *dev, const char *name, long value)
 	return now >= value;
 }
 
-/* From the peer of `to`, which is on worst_b. */
+/* Sends a READ request as the peer of `to`, which is on worst_b. */
 static void read_request(int fd, const struct vt_end *to, uint32_t psn,
 			 uint32_t len)
 {
@@ -399,7 +402,7 @@ static bool reset_deferred(void)
 	return deferred_reads(120, 0, true);
 }
 
-/* An ACK completes a window of requests, and lets `next` begin. */
+/* One ACK completes a window of requests, and the next ones begin. */
 static bool ack_window(bool binds)
 {
 	enum { NEXT = 4096 };
@@ -420,7 +423,7 @@ static bool ack_window(bool binds)
 
 	if (!mw)
 		vt_bail("ibv_alloc_mw");
-	/* The requester is on worst_b; the peer answers nothing. */
+	/* The requester is on worst_b. The peer will not respond. */
 	vt_pair_open(&p, worst_b, worst_a, &conf);
 	wr.sge = &sge;
 	wr.raddr = vt_addr(&p.b, 0);
@@ -465,7 +468,7 @@ static bool ack_bind(void)
 	return ack_window(true);
 }
 
-/* A peer that answers nothing: the timer sends a window again and again. */
+/* The peer does not respond, so the timer retransmits a window repeatedly. */
 static bool retransmit(void)
 {
 	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
@@ -475,7 +478,7 @@ static bool retransmit(void)
 	struct vt_pair p;
 	bool done;
 
-	/* 16 ms, several times. */
+	/* 17 ms */
 	conf.timeout = 12;
 	worst_pair_open(&p, worst_b, &conf);
 	if (vt_to_state(&p.b, IBV_QPS_ERR))
@@ -507,7 +510,7 @@ const struct worst worst_packets[] = {
 	{ "defer_read", "8 READs of 64 packets wait for one of 65", .run = defer_read },
 	{ "defer_nothing", "120 READs of length 0 wait for one of 65 packets",
 	  .run = defer_nothing },
-	{ "reset_deferred", "a QP with 120 deferred READs goes to RESET",
+	{ "reset_deferred", "a QP with 120 deferred READs moves to RESET",
 	  .run = reset_deferred },
 	{ "ack_write_4k", "an ACK completes 128 requests, 64 of 4 KiB follow",
 	  .run = ack_write_4k },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Makes the attacks of t_worst by the rings of a hostile process. */
+/* Implements the attacks of t_worst with the rings of a hostile process. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static bool one_region(const struct worst *w)
 
 /* ---- 32 regions -------------------------------------------------------- */
 
-/* SENDs from 32 regions to 32 regions, with boundaries at other places. */
+/* Sends from 32 regions to 32 regions whose boundaries are at other offsets. */
 static bool many_regions(const struct worst *w)
 {
 	struct vt_conf conf = worst_conf(w->n, 4096);
@@ -107,7 +107,7 @@ static bool many_regions(const struct worst *w)
 	return done;
 }
 
-/* The answers of READs go to 32 regions each. */
+/* Reads into 32 regions each. */
 static bool wire_read_sge(void)
 {
 	struct vt_conf conf = worst_conf(SOME, 4096);
@@ -157,7 +157,7 @@ static bool atomics(const struct worst *w)
 	bool done;
 
 	worst_pair_open(&p, *w->to, &conf);
-	/* The first one waits for the locks, which stay. */
+	/* The first wide atomic enables the locks, permanently. */
 	post_atomic(&p, 1);
 	worst_ring(p.a.qp);
 	done = worst_wait(p.a.cq, 1, IBV_WC_SUCCESS);
@@ -211,7 +211,10 @@ static void poll_open(struct vt_pair *p, const struct vt_conf *conf)
 	poll_watched(&p->a);
 }
 
-/* Where there is one CPU only, the thread does not run between these two. */
+/*
+ * On a machine with one CPU, the polling thread does not run between
+ * poll_hold() and poll_release().
+ */
 static void poll_hold(void)
 {
 	worst_begin();
@@ -280,7 +283,7 @@ static bool poll_write_4k(void)
 	return done;
 }
 
-/* ---- full rings that go ------------------------------------------------- */
+/* ---- ending QPs with full rings ----------------------------------------- */
 
 enum end { TO_ERR, TO_RESET, DESTROY };
 
@@ -333,7 +336,7 @@ static bool destroy_full(void)
 	return end_full_rings(DESTROY, WORST_RING);
 }
 
-/* A full ring of a QP in SQE, which is flushed by the way back to RTS. */
+/* Fills the ring of a QP in SQE, which the transition to RTS flushes. */
 static bool sqe_full(void)
 {
 	struct vt_conf conf = worst_conf(WORST_RING, 4096);
@@ -351,7 +354,7 @@ static bool sqe_full(void)
 	worst_pair_open(&p, worst_b, &conf);
 	wr.raddr = vt_addr(&p.b, 0);
 	wr.rkey = p.b.mr->rkey;
-	/* No such region */
+	/* The lkey of no region. */
 	sge.lkey = 0;
 	worst_fill(p.a.qp, 1, &wr);
 	worst_ring(p.a.qp);
@@ -369,8 +372,8 @@ static bool sqe_full(void)
 /* ---- completion queues -------------------------------------------------- */
 
 /*
- * The kernel treats a CQ as full if its consumer index says so, so the process
- * needs no completions for that.
+ * The consumer index, which the process writes, determines whether a CQ is
+ * full, so the process needs no completions for that.
  */
 static bool resize_full(void)
 {
@@ -455,9 +458,9 @@ const struct worst worst_rings[] = {
 	{ "poll_bind", "length-0 binds by the polling thread", .run = poll_bind },
 	{ "poll_write_4k", "4-KiB WRITEs by the polling thread", .run = poll_write_4k },
 	{ "flush_full", "two rings of 16,384 requests, flushed in ERR", .run = flush_full },
-	{ "reset_full", "a QP with full rings goes to RESET", .run = reset_full },
+	{ "reset_full", "a QP with full rings moves to RESET", .run = reset_full },
 	{ "destroy_full", "a QP with full rings is destroyed", .run = destroy_full },
-	{ "sqe_full", "a full ring of a QP in SQE, which goes to RTS", .run = sqe_full },
+	{ "sqe_full", "a full ring of a QP in SQE, which moves to RTS", .run = sqe_full },
 	{ "resize_full", "a full CQ of 65,536 entries is resized", .run = resize_full },
 	{ .name = NULL },
 };

@@ -47,7 +47,7 @@ struct soak_words {
 	_Alignas(64) struct soak_record records[SOAK_LOCKS];
 };
 
-/* The server's memory; one region. */
+/* The server's memory, which is one region. */
 struct soak_memory {
 	struct soak_words words;
 	uint8_t regions[SOAK_WORKERS][SOAK_REGION];

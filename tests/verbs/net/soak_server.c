@@ -32,7 +32,7 @@ static size_t recv_offset(unsigned int worker, uint64_t slot)
 	       (worker * SOAK_RECVS + slot) * SOAK_MESSAGE;
 }
 
-/* Messages come in order, and each once. */
+/* Messages must arrive in order and once each. */
 static void take_messages(struct connection *c)
 {
 	struct soak_memory *memory = c->server->memory;

@@ -32,9 +32,9 @@ struct op {
 enum lock_state {
 	LOCK_NONE,
 	LOCK_BUSY,		/* a step is in flight */
-	LOCK_HELD,		/* read the record */
-	LOCK_SEEN,		/* change that */
-	LOCK_CHANGED,		/* and give it back */
+	LOCK_HELD,		/* next: READ the record */
+	LOCK_SEEN,		/* next: WRITE the record */
+	LOCK_CHANGED,		/* next: release the lock */
 };
 
 struct worker {
@@ -88,7 +88,7 @@ static uint8_t *slot(struct worker *w, uint64_t id)
 	return w->end.buf + id % WINDOW * SLOT;
 }
 
-/* Where the worker's own 16 bits are in an array of words. */
+/* Returns the address of the word with the worker's own 16 bits. */
 static uint64_t own_word(const struct worker *w, size_t offset)
 {
 	return w->words + offset + 8 * (w->id / 4);
@@ -130,7 +130,7 @@ static void build_record(struct worker *w, struct vt_wr *wr, struct op *op)
 	memcpy(slot(w, w->posted), &w->record, sizeof(w->record));
 }
 
-/* A part of the own region. */
+/* Builds a READ or WRITE of a part of the own region. */
 static void build_region(struct worker *w, struct vt_wr *wr, struct op *op)
 {
 	uint8_t *buf = slot(w, w->posted);
@@ -147,8 +147,8 @@ static void build_region(struct worker *w, struct vt_wr *wr, struct op *op)
 	}
 	wr->op = VT_WRITE;
 	/*
-	 * A READ before it may be done again as long as it is not complete
-	 * (the ordering rules of IBTA leave that to IBV_SEND_FENCE).
+	 * An earlier READ may be executed again until it has completed. The
+	 * ordering rules of the IBTA require IBV_SEND_FENCE to prevent that.
 	 */
 	wr->flags |= IBV_SEND_FENCE;
 	for (uint32_t i = 0; i < op->len; i++) {
@@ -283,7 +283,7 @@ static bool lock_waits(const struct worker *w)
 	       w->lock_state == LOCK_CHANGED;
 }
 
-/* The next step with the lock that the worker holds. */
+/* Posts the next step with the lock that the worker holds. */
 static bool post_lock(struct worker *w, bool signalled)
 {
 	switch (w->lock_state) {
@@ -372,7 +372,7 @@ static bool record_result(struct worker *w, const struct op *op)
 {
 	memcpy(&w->record, slot(w, w->done), sizeof(w->record));
 	if (w->record.check != soak_check(&w->record))
-		return wrong(w, "what lock %u guards is torn", op->lock);
+		return wrong(w, "the record of lock %u is torn", op->lock);
 	w->lock_state = LOCK_SEEN;
 	return take_number(w, &w->sh->versions[op->lock], w->record.version, 0);
 }
@@ -382,7 +382,7 @@ static bool wide_result(struct worker *w, const struct op *op)
 	uint64_t old[4];
 
 	memcpy(old, slot(w, w->done), sizeof(old));
-	/* Each changes all four words alike, at once. */
+	/* Each operation changes all four words at once in the same way. */
 	if (old[0] != old[1] || old[0] != old[2] || old[0] != old[3])
 		return wrong(w, "32 bytes are torn");
 	if ((be64toh(old[0]) >> own_shift(w) & 0xffff) != op->expected)
@@ -401,7 +401,7 @@ static bool own_result(struct worker *w, const struct op *op, uint64_t old)
 		     (unsigned long long)old, (unsigned long long)op->expected);
 }
 
-/* The result of the oldest request, which has been done. */
+/* Checks the result of the oldest request, which has completed. */
 static bool check_result(struct worker *w)
 {
 	const struct op *op = &w->ops[w->done % WINDOW];
@@ -461,7 +461,7 @@ static bool lose(struct worker *w, const struct ibv_wc *wc)
 	return false;
 }
 
-/* Waits for one completion; false: this worker ends. */
+/* Waits for one completion. Returns false if this worker must end. */
 static bool complete(struct worker *w)
 {
 	uint64_t expected = w->done;
@@ -508,7 +508,7 @@ static bool traffic(struct worker *w)
 	return true;
 }
 
-/* No request is in flight and no lock is held afterwards. */
+/* Completes all requests and releases the lock. */
 static bool drain(struct worker *w)
 {
 	while (w->posted > w->done || w->lock_state != LOCK_NONE) {
@@ -546,7 +546,7 @@ static bool verify(struct worker *w)
 	}
 	if (!soak_write(w->fd, "", 1) ||
 	    !soak_read(w->fd, &w->state->received, sizeof(w->state->received)))
-		return wrong(w, "the server is gone");
+		return wrong(w, "the server does not answer");
 	return true;
 }
 

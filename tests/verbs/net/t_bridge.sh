@@ -126,7 +126,7 @@ is "$(ip netns exec h2 sysctl -n net.bridge.bridge-nf-call-iptables)" 1 \
 
 traffic_start
 report $? 'traffic through the bridge'
-check '... the bridge learns from it who sends it, each time' learns_again
+check '... the bridge learns its source each time' learns_again
 traffic_test_end
 
 for hook in prerouting input; do
@@ -141,7 +141,7 @@ stops 'a port without a VLAN for untagged frames' \
 	bridge -n h2 vlan add dev eth0 vid 1 untagged
 bridge -n h2 vlan add dev eth0 vid 1 pvid untagged
 traffic_start
-report $? 'with one again: traffic'
+report $? 'with that VLAN again: traffic'
 traffic_test_end
 ip -n h2 link del br0
 done_testing

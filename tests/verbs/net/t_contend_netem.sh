@@ -29,9 +29,9 @@ was_bad()
 
 topo_up || bail_out "cannot make the two hosts"
 check 'a good wire' t_contend 16
-check 'netem: 5 % lost, 5 % doubled, reordered, both ways' topo_netem \
+check 'netem: 5 % lost, 5 % duplicated, reordered, both ways' topo_netem \
 	delay 1ms 500us loss 5% duplicate 5% reorder 25% 50%
-check 'every change is there, once' rounds was_bad t_contend 100
+check 'every change is made exactly once' rounds was_bad t_contend 100
 for counter in $COUNTERS; do
 	n=$(both $counter)
 	[ "$n" -gt 0 ]

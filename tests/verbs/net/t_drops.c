@@ -12,15 +12,15 @@
 static struct vt_dev *a, *b;
 static int raw_fd;
 
-/* One addition, and that it is one. */
+/* Executes an addition and checks that nothing else was added. */
 static void add_one(struct vt_pair *p, const char *what)
 {
 	struct vt_wr wr = { .op = VT_FADD, .compare_add = 1 };
 	uint64_t before = *vt_word(&p->b, 128), got;
 
 	is_int(vt_atomic(p, &wr, 128, &got), IBV_WC_SUCCESS,
-	       "%s: the connection goes on", what);
-	is_u64(*vt_word(&p->b, 128), before + 1, "... and nothing else is done");
+	       "%s: the connection continues", what);
+	is_u64(*vt_word(&p->b, 128), before + 1, "... and nothing else is executed");
 }
 
 static void dropped(struct vt_pair *p, const struct raw *r)
@@ -31,7 +31,7 @@ static void dropped(struct vt_pair *p, const struct raw *r)
 	vt_dev_wait_counted(b, r->counter, before);
 	is_int(vt_dev_counter(b, r->counter) - before, 1, "%s: %s", r->what,
 	       r->counter);
-	is_int(vt_dev_counter(b, "drop_*") - all, 1, "... and no other");
+	is_int(vt_dev_counter(b, "drop_*") - all, 1, "... and no other drop counter");
 	if (p)
 		add_one(p, r->what);
 }
@@ -43,19 +43,19 @@ static void test_malformed(struct vt_pair *p)
 		{ "drop_short", "without the header of its opcode",
 		  .opcode = BTH_RC | BTH_FETCH_ADD },
 		{ "drop_version", "transport header version 1", .flags = BTH_VERSION_1 },
-		{ "drop_opcode", "an opcode of nobody", .opcode = BTH_RC | BTH_UNASSIGNED },
+		{ "drop_opcode", "an unassigned opcode", .opcode = BTH_RC | BTH_UNASSIGNED },
 		{ "drop_length", "an acknowledgment with data",
 		  .opcode = BTH_RC | BTH_ACKNOWLEDGE, .len = 8 },
-		{ "drop_length", "a length that is not one of words",
+		{ "drop_length", "a length that is no multiple of 4",
 		  .flags = BTH_PAD_3, .len = 6 },
 		{ "drop_length", "IP options", .options = true },
 		{ "drop_icrc", "a wrong ICRC", .icrc_error = 1 },
-		{ "drop_qpn", "a queue pair of nobody", .qpn = RAW_NOBODY },
-		{ "drop_pkey", "another partition", .pkey = 0x1234 },
-		{ "drop_address", "a stranger", .stranger = true },
+		{ "drop_qpn", "an unassigned QP number", .qpn = RAW_NOBODY },
+		{ "drop_pkey", "another P_Key", .pkey = 0x1234 },
+		{ "drop_address", "an unknown source address", .stranger = true },
 		{ "drop_transport", "an opcode of UC", .opcode = BTH_UC | BTH_SEND_MIDDLE,
 		  .len = 4 },
-		{ "drop_unsolicited_response", "an answer to nothing",
+		{ "drop_unsolicited_response", "a response without a request",
 		  .opcode = BTH_RC | BTH_ACKNOWLEDGE, .len = 4, .psn = 0x123 },
 	};
 
@@ -85,7 +85,7 @@ static void fill_add(struct raw *r, struct vt_pair *p, uint64_t add)
 	memcpy(r->body + 12, &add, 8);
 }
 
-/* An atomic is never done a second time, however it is asked for. */
+/* A repeated atomic is never executed twice, whether changed or not. */
 static void test_repeated(struct vt_pair *p, uint32_t psn)
 {
 	struct raw unknown = {

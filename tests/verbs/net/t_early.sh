@@ -74,9 +74,9 @@ topo_up || bail_out "cannot make the two hosts"
 traffic
 report $? 'traffic'
 all "$EARLY"
-report $? "... $EARLY of $RCVD packets go a short way"
+report $? "... $EARLY of $RCVD packets take the early hook"
 all "$INGRESS"
-report $? "... $INGRESS of them from the ingress of the netdev"
+report $? "... $INGRESS of them take the ingress hook of the netdev"
 [ "$IP" -ge "$RCVD" ]
 report $? "... and IP counts $IP"
 
@@ -86,18 +86,18 @@ for hook in prerouting input; do
 	report $? '... traffic'
 	is "$(nft_packets)" "$RCVD" "... it sees all $RCVD packets"
 	if [ $hook = input ]; then
-		is "$EARLY" 0 '... none goes past it'
+		is "$EARLY" 0 '... none bypasses it'
 	else
 		all "$EARLY"
-		report $? "... $EARLY go the short way after it"
-		is "$INGRESS" 0 '... none goes past it'
+		report $? "... $EARLY take the early hook after it"
+		is "$INGRESS" 0 '... none bypasses it'
 	fi
 	ip netns exec h2 nft delete table inet mxe
 done
 traffic
 report $? 'without rules'
 all "$INGRESS"
-report $? "... $INGRESS of $RCVD packets go the shortest way again"
+report $? "... $INGRESS of $RCVD packets take the ingress hook again"
 
 # Hooks that see packets between the netdev and the rules of netfilter.
 ip netns exec h2 nft -f - <<-EOF2
@@ -113,7 +113,7 @@ traffic
 report $? '... traffic'
 is "$(nft_packets netdev)" "$RCVD" "... it sees all $RCVD packets"
 all "$INGRESS"
-report $? "... $INGRESS go the shortest way after it"
+report $? "... $INGRESS take the ingress hook after it"
 ip netns exec h2 nft delete table netdev mxe
 
 check 'a macvlan' ip -n h2 link add mv0 link eth0 type macvlan mode bridge
@@ -121,11 +121,11 @@ check '... which is up' ip -n h2 link set mv0 up
 traffic
 report $? '... traffic'
 all "$EARLY"
-report $? "... $EARLY of $RCVD packets go the short way"
-is "$INGRESS" 0 '... none goes past it'
+report $? "... $EARLY of $RCVD packets take the early hook"
+is "$INGRESS" 0 '... none bypasses it'
 ip -n h2 link del mv0
 
-# It stands behind the ingress. 33: SO_RCVBUFFORCE
+# A packet socket of IPv4 sees packets after the ingress. 33 is SO_RCVBUFFORCE.
 coproc SOCKET {
 	exec ip netns exec h2 python3 -c '
 import socket
@@ -152,22 +152,22 @@ echo >&"${SOCKET[1]}"
 read -r -u "${SOCKET[0]}" PACKETS
 is "$PACKETS" "$RCVD" "... it sees all $RCVD packets"
 all "$EARLY"
-report $? "... $EARLY of them go the short way"
-is "$INGRESS" 0 '... none goes past it'
+report $? "... $EARLY of them take the early hook"
+is "$INGRESS" 0 '... none bypasses it'
 wait "$LOOKER"
 traffic
 report $? 'without it'
 all "$INGRESS"
-report $? "... $INGRESS of $RCVD packets go the shortest way again"
+report $? "... $INGRESS of $RCVD packets take the ingress hook again"
 
 # Sent packets.
-is "$DIRECT" "$SENT" "... all $SENT that are sent, past the IP layer"
+is "$DIRECT" "$SENT" "... all $SENT sent packets bypass the IP layer"
 for hook in postrouting output; do
 	check "a rule of $hook" nft_rule $hook
 	traffic
 	report $? '... traffic'
 	is "$(nft_packets)" "$SENT" "... it sees all $SENT packets"
-	is "$DIRECT" "$SENT" '... and they go past the rest'
+	is "$DIRECT" "$SENT" '... and they bypass the rest'
 	ip netns exec h2 nft delete table inet mxe
 done
 check 'a rule of postrouting that sets the time to live' \
@@ -180,8 +180,8 @@ check 'a rule of postrouting that sets the time to live' \
 		}
 	EOF2
 traffic
-report $? '... traffic: who changes what the ICRC leaves out does no harm'
-is "$(nft_packets)" "$SENT" '... of which all have it'
+report $? '... traffic: the ICRC does not cover the time to live'
+is "$(nft_packets)" "$SENT" '... it changes all packets'
 ip netns exec h2 nft delete table inet mxe
 
 # A path with a smaller MTU, which only the IP layer handles.
@@ -191,11 +191,11 @@ FAILS=$(ip_counter FragFails)
 ! timeout 60 mxe-perf -T 2 -d mxe2 -r mxe1 -n 4 -o write -s 256 >/dev/null 2>&1
 report $? '... WRITEs of 256 bytes do not get through'
 [ "$(ip_counter FragFails)" -gt "$FAILS" ]
-report $? '... IP says that they do not fit'
+report $? '... the IP layer reports that they do not fit'
 ip -n h2 route del 10.77.0.1
 traffic
 report $? 'without that route'
-is "$DIRECT" "$SENT" '... all go past the IP layer again'
+is "$DIRECT" "$SENT" '... all bypass the IP layer again'
 
 # Packets that are sent as a GSO batch: split by mxe; split by the stack if it
 # must see them one by one; and not batched.
@@ -234,7 +234,7 @@ ip netns exec h2 tcpdump -i eth0 -w /dev/null 2>"/tmp/tcpdump.$$" &
 TCPDUMP=$!
 soon grep -q 'listening on' "/tmp/tcpdump.$$"
 batches
-report $? 'the same while a packet socket looks at them'
+report $? 'the same with a packet socket on the netdev'
 kill $TCPDUMP
 wait $TCPDUMP
 rm "/tmp/tcpdump.$$"
@@ -254,7 +254,7 @@ ip -n h2 addr del 10.77.0.2/24 dev eth0
 sleep 0.3
 EARLY=$(counter mxe2 rcvd_early_pkts)
 sleep 1
-is "$(counter mxe2 rcvd_early_pkts)" "$EARLY" 'no packet to an address that is gone'
+is "$(counter mxe2 rcvd_early_pkts)" "$EARLY" 'no packet is received for a removed address'
 kill $PERF
 wait $PERF
 done_testing

@@ -17,7 +17,7 @@ cd "$(dirname "$0")" || exit
 
 LAST=2147483647
 
-# relink COMMAND...: runs the command and then makes mxe2 anew.
+# relink COMMAND...: runs the command and then recreates mxe2.
 relink()
 {
 	rdma link del mxe2 && soon topo_gone mxe2 && "$@" &&

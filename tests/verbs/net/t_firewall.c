@@ -5,9 +5,9 @@
  * rule that would have dropped, or seen, these packets.
  *
  * Every rule is installed twice while a connection is in use. With
- * direct_loop=N the packets are sent, and the status of the request is what the
- * rule makes of it. With direct_loop=Y the status must be the same. When the
- * rule is removed, mxe executes requests without packets again.
+ * direct_loop=N the packets are sent, and the rule decides about the status of
+ * the request. With direct_loop=Y the status must be the same. When the rule is
+ * removed, mxe executes requests without packets again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ enum { MAX_TRIES = 20 };
 	.count = IN_HOST "tc -s filter show dev lo " direction " |"	\
 		 "sed -n 's/.*Sent [0-9]* bytes \\([0-9]*\\) pkt.*/\\1/p'"
 
-/* A policy of IPsec for this host's packets to itself. */
+/* IPsec policies for packets of the host to itself. */
 #define XFRM(direction, counter)					\
 	.add = IN_HOST "ip xfrm policy add src 10.77.0.1 dst 10.77.0.1 dir " \
 	       direction " action block && "				\
@@ -51,8 +51,8 @@ enum { MAX_TRIES = 20 };
 struct rule {
 	const char *what;
 	const char *add, *remove;	/* commands */
-	const char *count;		/* prints what the rule has dropped or seen */
-	bool passes;			/* it only looks at packets */
+	const char *count;		/* prints the packets that it has seen */
+	bool passes;			/* it only counts packets */
 };
 
 static const struct rule rules[] = {
@@ -113,7 +113,7 @@ static int request(struct vt_pair *p)
 	return vt_do(&p->a, &wr, NULL);
 }
 
-/* Connected anew, and in use. */
+/* Reconnects the pair until a request has succeeded. */
 static void reconnect(struct vt_pair *p, const struct vt_conf *conf)
 {
 	int tries;
@@ -156,7 +156,7 @@ static void test_rule(struct vt_pair *p, const struct vt_conf *conf,
 	wire = with_rule(p, conf, rule, false, &count);
 	is_str(vt_status(wire), vt_status(want), "IPv%d, %s: with direct_loop=N", v,
 	       rule->what);
-	ok(count > 0, "... the rule counts them");
+	ok(count > 0, "... the rule counts packets");
 	status = with_rule(p, conf, rule, true, &count);
 	is_str(vt_status(status), vt_status(wire), "IPv%d, %s: with direct_loop=Y",
 	       v, rule->what);
@@ -194,9 +194,7 @@ static void test_family(bool ipv6)
 int main(void)
 {
 	plan(0);
-	/*
-	 * By default policies of IPsec do not apply to the loopback interface.
-	 */
+	/* By default, IPsec policies do not apply to the loopback interface. */
 	must(IN_HOST "sysctl -qw net.ipv4.conf.lo.disable_xfrm=0");
 	must(IN_HOST "sysctl -qw net.ipv4.conf.lo.disable_policy=0");
 	must(IN_HOST "sysctl -qw net.ipv6.conf.lo.disable_policy=0");

@@ -23,9 +23,9 @@ struct frame {
 	const char *ip;		/* IP counters besides InReceives */
 	const char *drop;	/* the reason for which mxe drops it */
 	bool at_ingress;
-	bool no_ip, no_mxe;	/* what it does not come to */
+	bool no_ip, no_mxe;	/* layers that do not get it */
 	struct raw raw;
-	uint8_t ttl;		/* 0: as it is */
+	uint8_t ttl;		/* 0: unchanged */
 	unsigned int tot_len;	/* added to it */
 	unsigned int padding;
 	bool bad_check, udp_check, fragment, tagged;
@@ -90,7 +90,7 @@ static long find_counter(const struct tables *t, const char *table, const char *
 	vt_bail("no counter %s of %s", name, table);
 }
 
-/* By its name, in whichever table it is. */
+/* Finds a counter in the table that has it. */
 static long ip_counter(const struct tables *t, const char *name)
 {
 	if (!strncmp(name, "Udp", 3))
@@ -227,26 +227,26 @@ static void test_frames(const struct vt_pair *p)
 	const struct frame frames[] = {
 		{ .what = "an acknowledgment", .ip = "InNoECTPkts",
 		  .drop = unsolicited, .at_ingress = true },
-		{ .what = "one that may be marked", .ip = "InECT0Pkts",
+		{ .what = "an ECN-capable one", .ip = "InECT0Pkts",
 		  .drop = unsolicited, .at_ingress = true, .raw.tos = 2 },
-		{ .what = "one that is marked", .ip = "InCEPkts",
+		{ .what = "a congestion-marked one", .ip = "InCEPkts",
 		  .drop = unsolicited, .at_ingress = true, .raw.tos = 3 },
-		{ .what = "one at the end of its life", .drop = unsolicited,
+		{ .what = "one with a time to live of 1", .drop = unsolicited,
 		  .at_ingress = true, .ttl = 1 },
 		{ .what = "a wrong ICRC", .drop = "drop_icrc",
 		  .at_ingress = true, .raw.icrc_error = 1 },
-		{ .what = "a stranger", .drop = "drop_address",
+		{ .what = "an unknown source address", .drop = "drop_address",
 		  .raw.stranger = true },
-		{ .what = "to be forwarded, with the number of a queue pair here",
+		{ .what = "to be forwarded, with the number of a local QP",
 		  .ip = "ForwDatagrams", .no_mxe = true, .forwarded = true },
-		{ .what = "a queue pair of nobody", .drop = "drop_qpn",
+		{ .what = "an unassigned QP number", .drop = "drop_qpn",
 		  .unknown = true },
 		{ .what = "a wrong checksum of IP", .ip = "InCsumErrors",
 		  .no_mxe = true, .bad_check = true },
 		{ .what = "a checksum of UDP", .drop = unsolicited,
 		  .udp_check = true },
 		{ .what = "padding", .drop = unsolicited, .padding = 2 },
-		{ .what = "fewer bytes than its header says",
+		{ .what = "fewer bytes than its IP header states",
 		  .ip = "InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
 		{ .what = "IP options", .drop = "drop_length",
 		  .raw.options = true },
@@ -256,7 +256,7 @@ static void test_frames(const struct vt_pair *p)
 		  .other_port = true },
 		{ .what = "for another host", .no_ip = true, .no_mxe = true,
 		  .other_host = true },
-		{ .what = "a tag of a priority", .drop = unsolicited,
+		{ .what = "a priority tag", .drop = unsolicited,
 		  .tagged = true },
 	};
 
@@ -285,7 +285,7 @@ static void find_wire(void)
 	raw_leave(before);
 }
 
-/* Let the second host be a router, too. */
+/* Makes the second host a router. */
 static void forward(void)
 {
 	int before = raw_enter("h2");
@@ -314,8 +314,8 @@ int main(void)
 	/* The first packet of the connection takes the slow path. */
 	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "a connection");
 	test_frames(&p);
-	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "... goes on");
-	is_u64(*vt_word(&p.b, 128), 2, "... with nothing done but that");
+	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "... continues");
+	is_u64(*vt_word(&p.b, 128), 2, "... and nothing else was executed");
 	vt_pair_close(&p);
 	vt_close(a);
 	vt_close(b);

@@ -53,7 +53,7 @@ static void test_direction(struct vt_dev *from, struct vt_dev *to, bool ipv6,
 	vt_pair_close(&p);
 }
 
-/* These go out as standard requests, so any peer can serve them. */
+/* mxe sends these as standard requests, which every peer can execute. */
 static void test_lowered(struct vt_dev *from, struct vt_dev *to)
 {
 	struct vt_conf conf = vt_defaults();
@@ -157,7 +157,7 @@ static void test_ud(struct vt_dev *from, struct vt_dev *to, bool ipv6,
 	ibv_destroy_ah(ah);
 }
 
-/* Two QPs with the same requests. The receiver is not ready at first. */
+/* Two QPs share an SRQ. The receiver is not ready at first. */
 static void test_srq(struct vt_dev *from, struct vt_dev *to, const char *how)
 {
 	struct ibv_srq_init_attr attr = {
@@ -194,7 +194,7 @@ static void test_srq(struct vt_dev *from, struct vt_dev *to, const char *how)
 		   "%s: SRQ: then sent", how);
 		ok(vt_poll(q->b.rcq, &wc, VT_MS) && !wc.status &&
 		   wc.wr_id == (uint64_t)i && wc.qp_num == q->b.qp->qp_num,
-		   "%s: SRQ: received by the right one", how);
+		   "%s: SRQ: received by the right QP", how);
 		is_mem(p[0].b.buf, q->a.buf, 5000, "%s: SRQ: data", how);
 	}
 	vt_pair_close(&p[0]);
@@ -214,7 +214,7 @@ static int read_key(struct vt_pair *p, uint32_t rkey)
 	return vt_do(&p->a, &wr, &wc);
 }
 
-/* A window of type 2, which the peer reads by and then invalidates. */
+/* The peer reads through a type 2 window and then invalidates it. */
 static void test_window(struct vt_dev *from, struct vt_dev *to, const char *how)
 {
 	struct vt_conf conf = vt_defaults();
@@ -240,12 +240,15 @@ static void test_window(struct vt_dev *from, struct vt_dev *to, const char *how)
 	ok(vt_poll(p.b.cq, &wc, VT_MS) && !wc.status, "... is bound");
 	vt_fill_random(p.b.buf + 4096, 100);
 	is_int(read_key(&p, bind.bind_mw.rkey), IBV_WC_SUCCESS, "... is read");
-	is_mem(p.a.buf, p.b.buf + 4096, 100, "... what is there");
+	is_mem(p.a.buf, p.b.buf + 4096, 100, "... with the right data");
 	inv.invalidate_rkey = bind.bind_mw.rkey;
 	if (vt_recv(&p.b, 1, 0, 8) || ibv_post_send(p.a.qp, &inv, &bad))
 		vt_bail("SEND with invalidate");
 	ok(vt_poll(p.a.cq, &wc, VT_MS) && !wc.status, "... SEND with invalidate");
-	/* rxe gives a process the kernel's flag, which means another there. */
+	/*
+	 * rxe returns the flag of the kernel, whose value has another meaning
+	 * in user space.
+	 */
 	ok(vt_poll(p.b.rcq, &wc, VT_MS) && !wc.status &&
 	   (!to->is_mxe || wc.wc_flags & IBV_WC_WITH_INV) &&
 	   wc.invalidated_rkey == inv.invalidate_rkey, "... is received");

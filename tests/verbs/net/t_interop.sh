@@ -64,7 +64,7 @@ by_cm()
 MXE_A=mxe2 MXE_B=rxe0 t_interop >/tmp/interop.out 2>&1
 is $? 0 'data of every standard operation, both ways' ||
 	grep -A3 -e '^not ok' -e '^Bail' /tmp/interop.out | sed 's/^/# /'
-# rxe has it since then.
+# rxe has ATOMIC WRITE since Linux 6.2.
 if [ "$(printf '%s\n' 6.2 "$(uname -r)" | sort -V | head -n 1)" = 6.2 ]; then
 	check 'ATOMIC WRITE, from mxe to rxe' \
 		env MXE_A=mxe2 MXE_B=rxe0 t_placement
@@ -90,5 +90,5 @@ for a in 10.77.0. fd77::; do
 done
 check 'ucmatose, both ways' by_cm 7471 10.77.0. 'ucmatose -b' 'ucmatose -s'
 check 'udaddy, both ways' by_cm 7174 10.77.0. 'udaddy -b' 'udaddy -s'
-check 'all goes away' rxe_mxe_down
+check 'all devices are removed' rxe_mxe_down
 done_testing

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that each member of a multicast group gets a copy, and no one else
- * does. It also covers the membership of the interface, a destroy that fails,
- * limits and refusals.
+ * Proves that each member of a multicast group gets one copy of a datagram, and
+ * that no other QP gets one. The test also covers refused calls, limits, and a
+ * QP that is not destroyed because it is a member.
  *
- *	t_mcast [join ADDRESS...]
- *
- * join	 only joins these groups with a QP of the second device, prints
- *	 "joined", and waits for a line of input.
+ *	t_mcast			runs the test
+ *	t_mcast join ADDRESS...	joins these groups with a QP of the second
+ *				device, prints "joined", and waits for a line
+ *				of input
  */
 #include <arpa/inet.h>
 #include "ud.h"
@@ -54,7 +54,7 @@ static int detach(struct ud *u, bool ipv6, unsigned int n)
 	return ibv_detach_mcast(u->qp, &gid, 0);
 }
 
-/* Exactly one datagram of `len` bytes is there. */
+/* Checks that the next datagram has these `len` bytes. */
 static void got_one(struct ud *u, uint32_t len, const uint8_t *data,
 		    const char *what)
 {
@@ -121,14 +121,14 @@ static void test_copies(bool ipv6)
 	snprintf(what, sizeof(what), "%s: not one", v);
 	got_none(&one, what);
 
-	/* The key is that of each queue pair. */
+	/* Each queue pair checks its own Q_Key. */
 	w.qkey = UD_QKEY + 1;
 	before = vt_dev_counter(b, "drop_qkey");
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "%s: sent", v);
 	vt_dev_wait_counted(two.dev, "drop_qkey", before);
 	snprintf(what, sizeof(what), "%s: a wrong Q_Key", v);
 	got_none(&two, what);
-	is_int(vt_dev_counter(b, "drop_qkey") - before, 1, "%s: is counted", v);
+	is_int(vt_dev_counter(b, "drop_qkey") - before, 1, "%s: ... is counted", v);
 
 	is_int(detach(&two, ipv6, 1), 0, "%s: two leaves", v);
 	is_int(detach(&three, ipv6, 2), 0, "%s: three leaves", v);
@@ -152,11 +152,11 @@ static void test_refusals(void)
 	is_int(ibv_attach_mcast(u.qp, &unicast, 0), EINVAL, "an IPv4 address");
 	is_int(ibv_attach_mcast(u.qp, &unicast6, 0), EINVAL,
 	       "an IPv6 address");
-	is_int(detach(&u, false, 9), EINVAL, "to leave what was not joined");
+	is_int(detach(&u, false, 9), EINVAL, "leaving a group that was not joined");
 	is_int(attach(&u, false, 9), 0, "joined");
-	is_int(detach(&u, true, 9), EINVAL, "to leave another");
+	is_int(detach(&u, true, 9), EINVAL, "leaving another group");
 	is_int(detach(&u, false, 9), 0, "left");
-	is_int(detach(&u, false, 9), EINVAL, "to leave twice");
+	is_int(detach(&u, false, 9), EINVAL, "leaving twice");
 	ud_close(&u);
 
 	vt_pair_open(&rc, a, b, &conf);
@@ -189,7 +189,7 @@ static void test_destroy_member(void)
 	is_int(ibv_query_qp(member.qp, &attr, IBV_QP_STATE, &init), 0,
 	       "... it can be queried");
 	is_int(attr.qp_state, IBV_QPS_RTS, "... it is in RTS");
-	got_one(&member, w.len, from.buf, "... its completion is there");
+	got_one(&member, w.len, from.buf, "... its datagram has arrived");
 	is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS, "one more is sent");
 	got_one(&member, w.len, from.buf, "... and received");
 	ibv_destroy_ah(w.ah);
@@ -229,7 +229,7 @@ static void test_limits(void)
 			break;
 	}
 	is_int(n, attr.max_mcast_qp_attach, "members of one group");
-	is_int(err, ENOMEM, "one more");
+	is_int(err, ENOMEM, "one more is refused");
 	while (n--)
 		if (detach(&u[n], false, 5))
 			vt_bail("ibv_detach_mcast");
@@ -240,7 +240,7 @@ static void test_limits(void)
 			break;
 	}
 	is_int(n, attr.max_mcast_grp, "groups of a device");
-	is_int(err, ENOMEM, "one more");
+	is_int(err, ENOMEM, "one more is refused");
 	while (n--)
 		if (detach(&u[0], false, (unsigned int)n))
 			vt_bail("ibv_detach_mcast");
@@ -249,7 +249,10 @@ static void test_limits(void)
 	free(u);
 }
 
-/* The groups are not left, for t_mcast_netns.sh, which removes the device. */
+/*
+ * Joins groups and does not leave them, because t_mcast_netns.sh removes the
+ * device.
+ */
 static int join(char **addresses)
 {
 	struct ud u;

@@ -41,13 +41,13 @@ is "$LINE" joined 'a queue pair of mxe2 joins three groups'
 # The same message sets it up, so the link is not removed in between.
 check 'the other netdev moves' ip -n h2 link set other up netns h3
 check 'the netdev of mxe2 moves' ip -n h2 link set eth0 up netns h3
-check '... the link goes' soon topo_gone mxe2
+check '... the link is removed' soon topo_gone mxe2
 
 while read -r group name; do
 	[ -n "$(users other "$group")" ]
 	report $? "$name: the kernel is a member of it"
 	is "$(users eth0 "$group")" "$(users other "$group")" \
-		'... where the link was, too'
+		'... on the netdev of the link, too'
 done <<EOF
 010000E0 224.0.0.1
 ff010000000000000000000000000001 ff01::1

@@ -146,7 +146,7 @@ both_at_once()
 	[ $good -eq 1 ] || echo "$good links"
 	[ $good -eq 1 ]
 }
-check 'four at once on one netdev: one' both_at_once
+check 'four at once on one netdev: one succeeds' both_at_once
 
 # ---- events, MTU, carrier, addresses
 
@@ -155,7 +155,7 @@ EVENTS=$!
 soon grep -q waiting "$R/events"
 ip -n h1 link set eth0 down
 check 'event: the port is down' soon grep -qi 'port error' "$R/events"
-like "$(rdma link show mxe1/1)" 'state DOWN' '... and shown so'
+like "$(rdma link show mxe1/1)" 'state DOWN' '... and rdma link shows that'
 ip -n h1 link set eth0 up
 check 'event: the port is up' soon grep -qi 'port active' "$R/events"
 : >"$R/events"
@@ -166,10 +166,10 @@ check 'event: ... and found' soon grep -qi 'port active' "$R/events"
 : >"$R/events"
 ip -n h1 addr add 10.77.0.77/24 dev eth0
 check 'event: another GID' soon grep -qi 'gid table' "$R/events"
-check '... is there' soon topo_gid mxe1 ffff:0a4d:004d
+check '... is in the table' soon topo_gid mxe1 ffff:0a4d:004d
 ip -n h1 addr del 10.77.0.77/24 dev eth0
 # shellcheck disable=SC2016
-check '... and goes' soon bash -c \
+check '... and is removed' soon bash -c \
 	'! grep -q ffff:0a4d:004d /sys/class/infiniband/mxe1/ports/1/gids/*'
 ip -n h1 link set eth0 mtu 1500
 like "$(ibv_devinfo -d mxe1)" 'active_mtu:[[:space:]]+1024' \
@@ -188,7 +188,7 @@ t_traffic -s 1000 run >"$R/traffic" &
 TRAFFIC=$!
 soon grep -q running "$R/traffic"
 QPS=$(rdma -dd res show qp link mxe1/1 type RC)
-like "$QPS" "pid $TRAFFIC comm t_traffic" 'rdma resource: whose queue pair'
+like "$QPS" "pid $TRAFFIC comm t_traffic" 'rdma resource: the owner of a queue pair'
 like "$QPS" 'state RTS' '... its state'
 like "$QPS" 'drv_sq_depth 64 ' '... its queues'
 like "$QPS" 'drv_path_mtu 4096' '... and its path'
@@ -200,11 +200,11 @@ kill $TRAFFIC
 wait $TRAFFIC
 is $? 0 'traffic meanwhile'
 STAT=$(rdma statistic show link mxe2/1)
-like "$STAT" 'masked_atomics_executed [1-9]' 'rdma statistic: what was done'
+like "$STAT" 'masked_atomics_executed [1-9]' 'rdma statistic: executed masked atomics'
 for c in short version opcode length icrc qpn address state pkey no_memory; do
 	[[ $STAT == *" drop_$c "* ]] || break
 done
-like "$STAT" "drop_$c " 'rdma statistic: each reason of a drop'
+like "$STAT" "drop_$c " 'rdma statistic: the reasons of drops'
 
 # ---- removal never waits
 
@@ -236,7 +236,7 @@ check 'a link is made again' \
 	ip netns exec h1 rdma link add mxe1 type mxe netdev eth0
 check 'the netdev moves to another namespace' \
 	ip -n h1 link set eth0 netns h3
-check 'the link goes' soon no_device mxe1
+check 'the link is removed' soon no_device mxe1
 ip -n h3 addr add 10.77.0.1/24 dev eth0
 ip -n h3 addr add fd77::1/64 dev eth0 nodad
 ip -n h3 link set eth0 up

@@ -68,7 +68,7 @@ V6=$!
 check 'traffic over IPv4' soon grep -q running "$OUT/4"
 check 'traffic over IPv6' soon grep -q running "$OUT/6"
 for n in h1 h2; do
-	check "$n does not say that it is there" deaf $n
+	check "$n ignores neighbour requests" deaf $n
 done
 wait $V4
 report $? 'seconds later IPv4 works'

@@ -78,8 +78,8 @@ check 'traffic between them' pingpong
 
 ip netns add h3
 check 'a device is moved' in_ns h1 rdma dev set mxe1 netns h3
-is "$(links h1)" '' '... it is gone here'
-is "$(links h3)" 'mxe1/1 ' '... and is there'
+is "$(links h1)" '' '... it is no longer in h1'
+is "$(links h3)" 'mxe1/1 ' '... but in h3'
 # Its netdev has stayed, and its packets use it.
 check '... and back' in_ns h3 rdma dev set mxe1 netns h1
 check 'traffic again' pingpong
@@ -88,8 +88,8 @@ in_ns h1 rdma dev set mxe1 netns h3
 check 'the namespace it was moved to ends' ip netns del h3
 soon sees mxe1
 is "$(rdma link | cut -d ' ' -f 2)" mxe1/1 \
-	'it falls to the initial one, as devices do'
-check 'that of its netdev ends' ip netns del h1
+	'the device moves to the initial namespace'
+check 'the namespace of its netdev ends' ip netns del h1
 soon not sees mxe1
-is "$(rdma link | grep -c mxe1)" 0 'it goes with it'
+is "$(rdma link | grep -c mxe1)" 0 'the device is removed with it'
 done_testing

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that operations are executed exactly once, whatever the wire does.
- * Processes do masked and plain atomics, READs, WRITEs and SENDs against the
- * memory of another host, and every result, every byte and every completion is
- * a possible one.
+ * Proves that operations are executed exactly once, even if the wire loses,
+ * repeats or reorders packets. Processes execute masked and plain atomics,
+ * READs, WRITEs and SENDs on the memory of another host and check every result,
+ * every byte and every completion.
  *
  *	t_soak serve DEVICE PORT
  *	t_soak run [OPTION...] DEVICE SERVER PORT
@@ -31,7 +31,7 @@
 #include "tap.h"
 #include "soak.h"
 
-/* Nothing is in flight after this, or something hangs. */
+/* A stage that takes longer hangs. */
 #define STAGE_MS 120000
 
 static struct soak_options opt = {
@@ -50,7 +50,9 @@ static void wire(const char *how)
 	ok(!system(command), "wire: %s", command);
 }
 
-/* All workers have come to the end of the stage, or have ended. */
+/*
+ * Waits for all workers to end the stage. Returns false if one exits or hangs.
+ */
 static bool await_workers(void)
 {
 	for (int ms = 0; ms < STAGE_MS; ms += 20) {
@@ -204,7 +206,7 @@ static void verify_locks(const struct soak_words *words)
 
 		ok(!holder || (holder <= opt.workers &&
 			       sh->workers[holder - 1].lost),
-		   "lock %d: held by nobody who is connected", l);
+		   "lock %d: not held by a connected worker", l);
 	}
 }
 

@@ -4,7 +4,7 @@
 # The soak test on wires of all kinds, from both hosts at the same time.
 #
 #	t_soak.sh [NAME...]	only these wires
-#	t_soak.sh wire KIND on|off	what t_soak calls: both ends of the wire
+#	t_soak.sh wire KIND on|off	impairs both ends, called by t_soak
 #
 # Each wire lasts until 10,000 masked atomics are done in a direction, or for 4
 # or SOAK_SECONDS seconds. On the wire that loses 5 %, SOAK_OPERATIONS masked
@@ -151,7 +151,7 @@ for kind; do
 	run_wire "$kind"
 done
 for h in h1 h2; do
-	is "$(cat "$OUT.server.$h")" '' "the server at $h has nothing to complain about"
+	is "$(cat "$OUT.server.$h")" '' "the server at $h reports no error"
 done
 for h in h1 h2; do
 	on $h pkill -x t_soak

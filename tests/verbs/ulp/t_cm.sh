@@ -50,7 +50,7 @@ rping_lossy()
 	[ "$rc" -eq 0 ] && [ "$pings" -eq 5 ]
 }
 
-# The receiver and its queue pair have joined when it prints that.
+# The receiver has joined with its queue pair when it prints "joined".
 mckey_between()
 {
 	local out pid rc

@@ -54,14 +54,14 @@ for m in mxe ib_exp; do
 done
 cmp "$TOP/include/rdma/ib_exp.h" $SRC/include/rdma/ib_exp.h &&
 	grep -q '	ib_exp_qp_enable	' "$SRC/$KVER/Module.symvers"
-report $? 'what another module needs to use ib_exp'
+report $? 'the files that another module needs to use ib_exp'
 
 check 'modprobe mxe' modprobe mxe
 loaded ib_exp
-is "$(readlink -f /sys/module/ib_exp/holders/mxe)" /sys/module/mxe 'for mxe'
+is "$(readlink -f /sys/module/ib_exp/holders/mxe)" /sys/module/mxe '... because mxe uses it'
 check 'modprobe -r mxe' modprobe -r mxe
 [ ! -e /sys/module/mxe ] && [ ! -e /sys/module/ib_exp ]
-report $? 'and both are gone'
+report $? '... unloads both'
 
 modprobe dummy 2>/dev/null
 ip link add inst0 type dummy && ip link set inst0 up
@@ -77,6 +77,6 @@ is "$(find $UPDATES $SRC 2>/dev/null | grep -e '/mxe' -e ib_exp)" '' \
 	'nothing is left'
 check 'unload' rmmod mxe ib_exp
 insmod "$TOP/kernel/ib_exp/ib_exp.ko"
-check 'as it was' insmod "$TOP/kernel/mxe/mxe.ko"
+check 'mxe is loaded again' insmod "$TOP/kernel/mxe/mxe.ko"
 umount "/lib/modules/$KVER" && rm -rf "$DIR"
 done_testing

@@ -84,11 +84,11 @@ check 'mounted over RDMA' mounted || {
 	on h2 dmesg | tail -n 20 | sed 's/^/# /'
 	done_testing
 }
-check 'what was written is read' write_read 16
+check 'the data read match the data written' write_read 16
 check 'many small files' many_files
 check 'over a bad wire as well' bad_wire write_read 4
 check 'unmounted' umount $MNT
-check 'the modules of the client go' modprobe -r nfsv4 nfs rpcrdma
-check 'the server goes' on h2 bash -c "NFSD=$NFSD; $(declare -f unserve); unserve"
+check 'the modules of the client are unloaded' modprobe -r nfsv4 nfs rpcrdma
+check 'the server is removed' on h2 bash -c "NFSD=$NFSD; $(declare -f unserve); unserve"
 rm -f $FILE
 done_testing

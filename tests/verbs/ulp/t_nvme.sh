@@ -66,7 +66,7 @@ check 'a target over RDMA' on h2 bash -c "
 check 'a host connects to it' connect || done_testing
 disk_work /dev/nvme0n1
 check 'disconnected' bash -c 'echo 1 >/sys/class/nvme/nvme0/delete_controller'
-check 'the module of the host goes' modprobe -r nvme-rdma
-check 'the target goes' on h2 bash -c "
+check 'the module of the host is unloaded' modprobe -r nvme-rdma
+check 'the target is removed' on h2 bash -c "
 	NQN=$NQN CONFIG=$CONFIG; $(declare -f unserve); unserve"
 done_testing

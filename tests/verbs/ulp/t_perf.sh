@@ -94,17 +94,17 @@ check 'one requester guesses right' sane latency guess 2 1 "${A[@]}" \
 	-o mcas,mfadd -e guess
 check 'one requester that reads first' sane latency read 2 2 "${A[@]}" \
 	-o mcas,mfadd -e read
-check 'four that guess' sane contention guess 2 more "${A[@]}" \
+check 'four requesters that guess' sane contention guess 2 more "${A[@]}" \
 	-o mcas,mfadd -e guess
-check 'four that read first, two at a time' sane contention read 2 more "${A[@]}" \
+check 'four requesters that read first, two at a time' sane contention read 2 more "${A[@]}" \
 	-o mcas,mfadd -e read -q 2
 check 'atomics beside large WRITEs' sane beside native 2 1 "${A[@]}" -s 32K \
 	-o cas,mfadd
 check 'two processes at once, all operations' sane latency native 7 1 "${A[@]}" -J 2
-check 'three on two processors, many outstanding' sane rate native 3 1 "${A[@]}" \
+check 'three processes on two CPUs, many outstanding' sane rate native 3 1 "${A[@]}" \
 	-J 3 -q 8 -b 4 -o send,cas,mfadd
-check 'one that is bound' sane latency native 2 1 -d mxe1 -J 1 -o write,mcas
-check 'two that guess' sane contention guess 1 more "${A[@]}" -J 2 -o mfadd -e guess
+check 'one process that is bound to a CPU' sane latency native 2 1 -d mxe1 -J 1 -o write,mcas
+check 'two processes that guess' sane contention guess 1 more "${A[@]}" -J 2 -o mfadd -e guess
 check 'atomics beside the WRITEs of two processes' sane beside native 2 1 "${A[@]}" \
 	-s 32K -o cas,mfadd -J 3
 check 'udp and tcp' eval 'sane udp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2 &&

@@ -2,12 +2,12 @@
 /*
  * Proves that RDS sockets work, which net/rds carries over RDMA:
  *
- *	t_rds serve ADDRESS		answer, until told to end
- *	t_rds test ADDRESS SERVER	messages, RDMA and atomics, in TAP
+ *	t_rds serve ADDRESS		answer until the test ends
+ *	t_rds test ADDRESS SERVER	test messages, RDMA and atomics, in TAP
  *
- * net/rds posts every atomic as a masked one, and gives the memory that is
- * shared by its sockets no right to atomics: all of them have to come back as
- * errors of remote access.
+ * net/rds posts every atomic as a masked one, and registers the memory of its
+ * sockets without the right to atomics. All atomics must therefore fail with a
+ * remote access error.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +29,7 @@
 #define SHARED_SIZE 65536
 #define MS 30000
 
-/* What a message asks for; all but ECHO are answered with a struct answer. */
+/* Requests in a message. All except ECHO are answered with a struct answer. */
 enum { ECHO, SHARE, LOOK, FILL, END };
 
 struct question {
@@ -38,8 +38,8 @@ struct question {
 };
 
 struct answer {
-	uint64_t wrong;		/* LOOK: so many bytes are not of the seed */
-	uint64_t cookie;	/* SHARE: of the server's memory; see ask() */
+	uint64_t wrong;		/* LOOK: number of wrong bytes */
+	uint64_t cookie;	/* SHARE: server's memory, see ask() */
 };
 
 static uint8_t message[MAX_MESSAGE], other[MAX_MESSAGE];
@@ -96,8 +96,9 @@ static uint64_t count_wrong(const uint8_t *buf, size_t len, uint32_t seed)
 /* ---- the server -------------------------------------------------------- */
 
 /*
- * An answer with the server's memory: with fast registration, net/rds can only
- * do this for the connection of a message (RDS_GET_MR does not work).
+ * Sends an answer that shares the server's memory. With fast registration,
+ * net/rds can register memory only for the connection of a message (RDS_GET_MR
+ * does not work).
  */
 static uint64_t cookie_shared;
 
@@ -124,8 +125,9 @@ static ssize_t send_shared(int fd, struct sockaddr_in *to, struct iovec *iov)
 }
 
 /*
- * Give it back.  A connection that has failed is not made again while memory is
- * registered with it, and nobody tells the process: it must not wait for ever.
+ * Deregisters the memory. net/rds does not reconnect a failed connection while
+ * memory is registered with it, and does not notify the process, so the server
+ * must not wait forever before this call.
  */
 static void take_back(int fd)
 {
@@ -159,7 +161,7 @@ static int serve(const char *ip)
 			take_back(fd);
 		n = recvfrom(fd, message, sizeof(message), 0,
 			     (struct sockaddr *)&from, &fromlen);
-		/* That is how RDMA is announced. */
+		/* An empty message announces RDMA. */
 		if (!n)
 			continue;
 		if (n < (ssize_t)sizeof(q))
@@ -186,7 +188,7 @@ static int serve(const char *ip)
 		if (sent != n)
 			bail("answer");
 	}
-	/* Until the last answer is there: the peer says so, if it still can. */
+	/* Wait until the peer confirms the last answer or has ended. */
 	poll(&pfd, 1, MS);
 	return 0;
 }
@@ -199,8 +201,8 @@ struct test {
 };
 
 /*
- * One message and its answer, in place; the length of that, or -1. The cookie
- * of memory that comes with it is left in *cookie.
+ * Sends a message and receives the answer into the same buffer. Returns the
+ * length of the answer or -1. Sets *cookie if the answer shares memory.
  */
 static ssize_t ask(struct test *t, void *buf, size_t len, size_t max,
 		   uint64_t *cookie)
@@ -257,8 +259,8 @@ static bool echoes(struct test *t, size_t len, uint32_t seed)
 }
 
 /*
- * Send a request as a control message and wait for its RDS_RDMA_* status; -1:
- * there was none.
+ * Sends a request as a control message. Returns its RDS_RDMA_* status, or -1 if
+ * none arrives.
  */
 static int request(struct test *t, int type, const void *args, size_t len)
 {
@@ -319,7 +321,7 @@ static void test_rdma(struct test *t)
 	is_u64(count_wrong(shared, sizeof(shared), 8), 0, "... of 64 KiB");
 }
 
-/* A failed request stays queued, and would be sent again: give it up. */
+/* Cancels a failed request, which stays queued and would be sent again. */
 static void cancel(struct test *t)
 {
 	if (setsockopt(t->fd, SOL_RDS, RDS_CANCEL_SENT_TO, &t->peer,
@@ -357,7 +359,7 @@ static void test_atomic(struct test *t, int type, const char *name)
 	 */
 	ok(echoes(t, 100, 11), "%s: a message before it", name);
 	is_int(request(t, type, &args, sizeof(args)), RDS_RDMA_REMOTE_ERROR,
-	       "%s: an error of remote access", name);
+	       "%s: a remote access error", name);
 	cancel(t);
 	ok(echoes(t, 1000, 10), "... and the sockets are connected again");
 	is_u64(ask_for(t, LOOK, 9).wrong, 0, "... and nothing is changed");

@@ -30,11 +30,11 @@ RC=$?
 sed 's/^/# /' /run/rds.out
 report $RC 'messages, RDMA and atomics'
 wait $SERVER
-report $? 'the server has ended well'
+report $? 'the server exits with 0'
 # Each atomic was a request that the responder answered.
 [ $(($(refusals) - NAKS)) -ge 4 ]
 report $? 'four refusals by the responder'
 for h in h1 h2; do
-	check "$h: the modules go" on $h modprobe -r rds_rdma rds
+	check "$h: the modules are unloaded" on $h modprobe -r rds_rdma rds
 done
 done_testing

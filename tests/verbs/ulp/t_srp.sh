@@ -67,7 +67,7 @@ check 'an initiator connects to it' connect || done_testing
 disk_work /dev/sda
 check 'disconnected' bash -c \
 	'for p in /sys/class/srp_remote_ports/*; do echo 1 >$p/delete; done'
-check 'the module of the initiator goes' modprobe -r ib_srp
-check 'the target goes' on h2 bash -c "
+check 'the module of the initiator is unloaded' modprobe -r ib_srp
+check 'the target is removed' on h2 bash -c "
 	PORT=$PORT CONFIG=$CONFIG; $(declare -f unserve); unserve"
 done_testing

@@ -45,7 +45,7 @@ t_traffic -s 1000 run >/tmp/traffic.out 2>&1 &
 TRAFFIC=$!
 soon grep -q running /tmp/traffic.out
 like "$(rdma resource show mxe1)" 'mxe1: pd 2 cq 3 qp 2 .*mr 1' \
-	'rdma resource counts what a process has'
+	'rdma resource counts the objects of a process'
 like "$(rdma resource show qp link mxe1)" 'type RC state RTS .*comm t_traffic' \
 	'rdma resource shows its queue pair'
 STAT=$(rdma statistic show link mxe1/1)
@@ -54,9 +54,9 @@ like "$(rdma statistic show link mxe2/1)" 'masked_atomics_executed [1-9]' \
 	'rdma statistic: masked atomics at the responder'
 kill $TRAFFIC
 wait $TRAFFIC
-is $? 0 'the process ended well'
+is $? 0 'the process exits with 0'
 like "$(rdma resource show mxe1)" 'mxe1: pd 1 cq 1 qp 1 .*mr 0' \
-	'rdma resource: all but QP 1 is given back'
+	'rdma resource: only QP 1 and its objects remain'
 
 MODINFO=$(modinfo "$TOP/kernel/mxe/mxe.ko")
 like "$MODINFO" 'license: +GPL' 'modinfo: licence'

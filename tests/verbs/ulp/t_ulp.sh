@@ -125,8 +125,8 @@ all_well()
 	check "$1: clients end" idle
 	is "$(values error)" 0 "$1: none has an error"
 	is "$(values mode)" "$2" "$1: $2"
-	is "$(field taken)" "$3" "$1: every lock is got" || diag "$(cat $D/client)"
-	is "$(field wrong)" 0 "$1: nobody sees a wrong value"
+	is "$(field taken)" "$3" "$1: every lock is taken" || diag "$(cat $D/client)"
+	is "$(field wrong)" 0 "$1: no client sees a wrong value"
 	check "$1: the history of locks is exact" exact_locks
 	check "$1: the sums of counters are exact" exact_counters
 }
@@ -143,7 +143,7 @@ server_says()
 gone()
 {
 	check "$1: clients end" idle
-	is "$(field wrong)" 0 "$1: nobody has seen a wrong value"
+	is "$(field wrong)" 0 "$1: no client has seen a wrong value"
 	like "$(values error)" '^-[0-9]+( -[0-9]+)*$' "$1: all have an error"
 	check "$1: no connection is left" server_says 'connections 0'
 	check "$1: no lock was held twice, or still is" exact_locks 4
@@ -174,8 +174,8 @@ work()
 	tell - client stop
 
 	start "$2" "$4" 3 100000
-	check "$1: clients for long" busy
-	check "$1: are stopped halfway" tell - client stop
+	check "$1: long-running clients" busy
+	check "$1: ... are stopped halfway" tell - client stop
 	is "$(awk '$1 == "lock" && ($4 || $6 != $8)' $D/table)" '' \
 		"$1: ... and leave no lock behind"
 	check "$1: the server stops" tell - server stop
@@ -193,7 +193,7 @@ torn()
 	check "$1" "${@:5}"
 	gone "$1"
 	[ "$5 $6 $7" != "rdma link del" ] || [ "$8" != "${DEVICE[$4]}" ] ||
-		check "$1: nobody listens" server_says 'listening 0'
+		check "$1: no server listens" server_says 'listening 0'
 	forget
 }
 
@@ -271,7 +271,7 @@ tell - client stop
 refused h2 10.78.0.2 0 'mxe to itself'
 tell - client stop
 tell - server stop
-refused h1 10.77.0.2 -111 'nobody listens'
+refused h1 10.77.0.2 -111 'no server listens'
 tell - client stop
 
 # Atomics of rxe are not, and rxe has no masked atomics.
@@ -282,7 +282,7 @@ start - 10.79.0.1 1 100000
 busy
 start - 10.78.0.1 1 1
 soon grep -q 'error -95' $D/client
-like "$(cat $D/client)" 'error -95' 'one table is not for two devices of rxe'
+like "$(cat $D/client)" 'error -95' 'a table cannot have two rxe devices'
 forget
 
 ! modprobe siw 2>/dev/null || on_siw
@@ -305,5 +305,5 @@ start h1 10.77.0.2 4 100000
 start - 10.78.0.2 4 100000
 check 'clients work' busy
 check 'rmmod masked_locks' timeout 60 rmmod masked_locks
-check 'all goes away' undo
+check 'all devices are removed' undo
 done_testing
