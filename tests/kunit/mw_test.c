@@ -136,7 +136,7 @@ static void mw_access_holds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
 
-/* A window of type 1 is opened to something else, and closed, by binding. */
+/* Binding moves a type 1 window to another range, or closes it. */
 static void mw_bound_again(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
