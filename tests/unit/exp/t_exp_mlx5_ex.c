@@ -132,7 +132,7 @@ static void test_opcodes(void)
 	ibv_destroy_qp(qp);
 }
 
-/* The send queue has room again, and results are turned, when it is polled. */
+/* Polling frees entries of the send queue and swaps results. */
 static void test_account(void)
 {
 	struct ibv_cq_ex *ex = create_cq();
