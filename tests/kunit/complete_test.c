@@ -343,7 +343,7 @@ static const struct run runs[] = {
 		DO(FAILED, 1, IB_WC_RETRY_EXC_ERR), DO(FLUSHED, 2),
 		DO(COUNTER, MXE_CNT_retry_exceeded, 1),
 	} },
-	/* One response is lost, and the next one arrives. */
+	/* A response is lost, and the next one arrives. */
 	{ "implied NAK by a response", {
 		DO(POST_ATOMIC, 1), DO(POST_ATOMIC, 2), DO(DROP_SENT),
 		DO(ANSWER_ATOMIC, 1, 9), DO(NO_WC),
@@ -438,8 +438,8 @@ static const struct run runs[] = {
 		DO(DROP_SENT),
 		DO(ANSWER, 1, RNR_NAK), DO(SUCCESS, 0), DO(NO_WC),
 		/*
-		 * Not retransmitted at once, and only the requests that were
-		 * not executed.
+		 * Only the requests that were not executed are retransmitted,
+		 * and not at once.
 		 */
 		DO(NOTHING_SENT), DO(POST_WRITE, 3), DO(NOTHING_SENT),
 		DO(WAIT_SENT, 3),
@@ -586,7 +586,7 @@ static void do_step(struct kt *kt, struct ib_mr *mr, u32 first,
 		KUNIT_EXPECT_GE(test, kt_counter(kt, step->a), step->b);
 		break;
 	default:
-		KUNIT_FAIL(test, "line %d: no such step here", step->line);
+		KUNIT_FAIL(test, "line %d: a setting must precede other steps", step->line);
 	}
 }
 

@@ -22,7 +22,7 @@ struct fake {
 	const char *desc;
 	int err;		/* of mxe_dmabuf_get() */
 	bool no_vmap, is_iomem;
-	size_t misplaced;	/* bytes behind the start of a page */
+	size_t misplaced;	/* bytes after the start of a page */
 	int begin_err;
 
 	u8 *mem;

@@ -261,8 +261,8 @@ static void loop_is_bounded(struct kunit *test)
 }
 
 /*
- * Without retries, a request completes if the first try shows that it would not
- * change the word.
+ * Without retries, a request whose comparison fails completes, and one whose
+ * guess is wrong fails.
  */
 static void loop_without_retries(struct kunit *test)
 {

@@ -28,7 +28,7 @@ struct lt {
 	struct mxe_qp *a, *b;
 	struct ib_mr *mr;
 	struct lt_seen seen;
-	/* Of the connection. */
+	/* Attributes of the connection. */
 	enum ib_mtu mtu;
 	u8 timeout;
 };

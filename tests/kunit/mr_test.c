@@ -49,7 +49,7 @@ static const struct check_row check_rows[] = {
 	{ "around it", 0x1000, 0x2000, 0xfff, 0x2002, .err = -EFAULT },
 	{ "no byte at the start", 0x1000, 0x2000, 0x1000, 0 },
 	{ "no byte at the end", 0x1000, 0x2000, 0x3000, 0 },
-	{ "no byte behind the end", 0x1000, 0x2000, 0x3001, 0, .err = -EFAULT },
+	{ "no byte after the end", 0x1000, 0x2000, 0x3001, 0, .err = -EFAULT },
 	{ "no byte before the start", 0x1000, 0x2000, 0xfff, 0,
 	  .err = -EFAULT },
 	{ "address 0", 0x1000, 0x2000, 0, 1, .err = -EFAULT },
@@ -72,7 +72,7 @@ static const struct check_row check_rows[] = {
 	{ "empty region, no byte", 0x1000, 0, 0x1000, 0 },
 	{ "empty region, a byte", 0x1000, 0, 0x1000, 1, .err = -EFAULT },
 
-	{ "no right asked", 0, 8, 0, 8, .have = 0, .want = 0 },
+	{ "no right requested", 0, 8, 0, 8, .have = 0, .want = 0 },
 	{ "right granted", 0, 8, 0, 8, .have = LW | RR, .want = RR },
 	{ "local write missing", 0, 8, 0, 8, .have = RR, .want = LW,
 	  .err = -EACCES },

@@ -425,7 +425,7 @@ static void pkt_bad_pad_count(struct kunit *test)
 	u8 *buf = build(test, &out, &len);
 	unsigned int pad;
 
-	/* The padding is longer than the payload with its padding. */
+	/* There is no payload, so any padding is an error. */
 	for (pad = 1; pad <= 3; pad++) {
 		buf[1] = (buf[1] & ~MXE_BTH_PAD_MASK) | pad << MXE_BTH_PAD_SHIFT;
 		KUNIT_EXPECT_NE(test, (int)parse_copy(test, &pkt, buf, len),
@@ -635,7 +635,7 @@ static void pkt_masked_reserved(struct kunit *test)
 	put_unaligned_be16(0, buf + ETH + 14);
 	masked_check(test, buf, masked_len(3), MXE_PKT_OK,
 		     masked_op(row->opcode));
-	/* No payload, so nothing to pad. */
+	/* Without payload there must be no padding. */
 	buf[1] |= 1 << MXE_BTH_PAD_SHIFT;
 	masked_check(test, buf, masked_len(3), MXE_PKT_LENGTH, 0);
 }

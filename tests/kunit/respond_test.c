@@ -649,7 +649,7 @@ static void respond_duplicate_write(struct kunit *test)
 
 /* ---- refused requests --------------------------------------------------- */
 
-/* One bad request, after up to two good packets before it. */
+/* A bad request, after up to two good packets. */
 struct nak_row {
 	const char *desc;
 	u8 num_before;
@@ -886,7 +886,7 @@ static void respond_no_depth(struct kunit *test)
 
 static const u32 write_lengths[] = { 0, 1, 255, 256, 257, 512, 3 * 256 + 5 };
 
-/* In packets of one MTU; byte n of each packet's payload is n + 1. */
+/* WRITEs in packets of one MTU. Byte n of the payload of a packet is n + 1. */
 static void respond_write(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

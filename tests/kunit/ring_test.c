@@ -160,7 +160,7 @@ struct log_size_row {
 	bool good;
 };
 
-/* For a queue pair that was created for masked atomics of up to 8 bytes. */
+/* Valid and invalid sizes on a QP with masked atomics of 4 and 8 bytes. */
 static const struct log_size_row log_size_rows[] = {
 	{ 0, false }, { 1, false }, { 2, true }, { 3, true }, { 4, false },
 	{ 5, false }, { 7, false }, { 8, false }, { 32, false }, { 255, false },

@@ -327,7 +327,7 @@ static void sizes_wire_ack(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, mxe_pkt_len(&out), 12 + 4 + 8 * (size_t)n);
 	mxe_pkt_build(&out, buf);
-	/* One big-endian number. */
+	/* The original value is one big-endian number. */
 	for (i = 0; i < n; i++)
 		KUNIT_EXPECT_EQ(test, get_unaligned_be64(buf + 16 + 8 * i),
 				(u64)n - i);

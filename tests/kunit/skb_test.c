@@ -209,7 +209,7 @@ static void skb_not_reused(struct kunit *test)
 	expect_other(test, skb, 200);
 	skb->data_len = 0;
 
-	/* Without these obstacles the buffer is reused. */
+	/* With all of this undone, the buffer is reused. */
 	local_bh_disable();
 	clone = skb;
 	skb = mxe_skb_reuse(&clone, 200);

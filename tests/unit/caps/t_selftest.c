@@ -142,7 +142,9 @@ static void fetch_add(uint64_t *value, const struct request *r)
 	}
 }
 
-/* In host byte order; 4 bytes are the low half of words[0]. */
+/*
+ * Loads an operand in host byte order. 4 bytes become the low half of words[0].
+ */
 static void load(uint64_t *words, uint64_t addr, uint32_t size)
 {
 	uint32_t half;

@@ -128,7 +128,7 @@ static void query_each_bit(struct ibv_context *context, uint32_t supported,
 		ret = ibv_exp_query_device(context, &attr);
 		ok(ret == 0 && attr.comp_mask == (bit & supported) &&
 		   untouched(&attr, gate) && (!gate || touched(&attr, gate)),
-		   "%s: bit %d asked alone is %s", name, i,
+		   "%s: bit %d requested alone is %s", name, i,
 		   gate ? "answered" : "cleared");
 	}
 }
@@ -140,8 +140,8 @@ static void test_query_base(void)
 
 	fake_reset();
 	query_prepare(&attr, 0);
-	is_int(ibv_exp_query_device(mxe_ctx, &attr), 0, "nothing asked");
-	is_u64(attr.comp_mask, 0, "nothing answered");
+	is_int(ibv_exp_query_device(mxe_ctx, &attr), 0, "nothing requested");
+	is_u64(attr.comp_mask, 0, "nothing reported");
 	want = fake.std.orig_attr;
 	want.device_cap_flags = 0;
 	is_mem(&attr, &want, BASE_SIZE, "all standard attributes are filled");
@@ -183,7 +183,7 @@ static void query_all(struct ibv_context *context,
 	memset(attr, 0, sizeof(*attr));
 	attr->comp_mask = IBV_EXP_DEVICE_ATTR_RESERVED - 1;
 	attr->comp_mask_2 = IBV_EXP_DEVICE_ATTR_RESERVED_2 - 1;
-	is_int(ibv_exp_query_device(context, attr), 0, "everything asked");
+	is_int(ibv_exp_query_device(context, attr), 0, "everything requested");
 }
 
 static void test_query_values(void)
@@ -279,7 +279,7 @@ static void test_query_errors(void)
 	is_int(ibv_exp_query_device(mxe_ctx, &attr), ENODEV, "mxe fails");
 	is_mem(&attr, &before, sizeof(attr), "and nothing is written");
 	is_int(ibv_exp_query_device(std_ctx, &attr), 0,
-	       "the other device is not asked by mxedv");
+	       "the other device is not queried by mxedv");
 }
 
 /* ---- create QP --------------------------------------------------------- */
@@ -644,14 +644,14 @@ static void test_poll_counts(void)
 	is_int(ibv_exp_poll_cq(&mxe_cq, -1, wcs, sizeof(*wcs)), -EINVAL,
 	       "a negative number");
 	is_int(fake_cq.taken, 0, "took no completion");
-	is_int(ibv_exp_poll_cq(&mxe_cq, 0, wcs, sizeof(*wcs)), 0, "none asked");
+	is_int(ibv_exp_poll_cq(&mxe_cq, 0, wcs, sizeof(*wcs)), 0, "none requested");
 	is_int(fake_cq.taken, 0, "none taken");
-	is_int(ibv_exp_poll_cq(&mxe_cq, 5, wcs, sizeof(*wcs)), 1, "one there");
-	is_int(ibv_exp_poll_cq(&mxe_cq, 5, wcs, sizeof(*wcs)), 0, "none there");
+	is_int(ibv_exp_poll_cq(&mxe_cq, 5, wcs, sizeof(*wcs)), 1, "one available");
+	is_int(ibv_exp_poll_cq(&mxe_cq, 5, wcs, sizeof(*wcs)), 0, "none available");
 
 	cq_fill(20);
 	is_int(ibv_exp_poll_cq(&mxe_cq, 18, wcs, sizeof(*wcs)), 18,
-	       "no more than asked");
+	       "no more than requested");
 	is_int(fake_cq.taken, 18, "the others stay");
 
 	cq_fill(20);

@@ -83,7 +83,7 @@ static void reg_row(const struct reg_row *row, void *addr)
 	is_int(exp_dereg_mr(mr, f_dereg_mr), 0, "deregistered");
 	if (row->allocates && !addr)
 		ok(msync(in.addr, 4096, MS_ASYNC) && errno == ENOMEM,
-		   "and the memory is gone");
+		   "and the memory is freed");
 }
 
 static void test_reg_mr(void)
@@ -206,12 +206,12 @@ static void copy_row(struct ibv_exp_dm *dm, const struct copy_row *row)
 	is_mem(std.memory + row->offset, want, word,
 	       "and zeros to the end of the word");
 	ok(row->offset + word == 64 || std.memory[row->offset + word] == 0xcd,
-	   "and nothing behind it");
+	   "and nothing after it");
 	attr.memcpy_dir = IBV_EXP_DM_CPY_TO_HOST;
 	attr.host_addr = back;
 	is_int(ibv_exp_memcpy_dm(dm, &attr), 0, "and back");
 	ok(!memcmp(back, host, row->length) && back[row->length] == 0x11,
-	   "as it was, and nothing behind it");
+	   "unchanged, and nothing after it");
 }
 
 static void test_dm(void)
@@ -327,7 +327,7 @@ static void test_cq(void)
 	       "moderation");
 	ok(std.modify_cq.attr_mask == IBV_CQ_ATTR_MODERATE &&
 	   std.modify_cq.moderate.cq_count == 7 &&
-	   std.modify_cq.moderate.cq_period == 9, "as asked");
+	   std.modify_cq.moderate.cq_period == 9, "as requested");
 	std.calls = 0;
 	is_int(ibv_exp_modify_cq(&std.cq, &modify, 0), 0, "nothing");
 	is_int(std.calls, 0, "is nothing");
@@ -374,7 +374,7 @@ static void test_srq(void)
 	ok(std.srq_attr.srq_type == IBV_SRQT_XRC &&
 	   std.srq_attr.cq == &std.cq && std.srq_attr.xrcd == (void *)8 &&
 	   std.srq_attr.pd == &std_pd && std.srq_attr.srq_context == &attr,
-	   "as asked");
+	   "as requested");
 	is_int(attr.base.attr.max_wr, 64, "the actual size is returned");
 	reset_bare();
 	ok(!ibv_exp_create_srq(ctx, &attr) && errno == ENOSYS, "bare device");
@@ -461,7 +461,7 @@ static void test_values(void)
 	ok(v.comp_mask == IBV_EXP_VALUES_HW_CLOCK && v.hwclock == std.cycles &&
 	   v.hwclock_ns == 0x7777777777777777, "and nothing else");
 	is_int(ibv_exp_query_values(ctx, 7, &v), 0, "all");
-	is_u64(v.comp_mask, 7, "are there");
+	is_u64(v.comp_mask, 7, "all values");
 	is_u64(v.hwclock_ns, 20000000000ull, "20 seconds");
 	clock_gettime(CLOCK_REALTIME, &now);
 	ok(now.tv_sec - v.clock_info.nsec / 1000000000 < 10, "the time");
@@ -475,7 +475,7 @@ static void test_values(void)
 	       "a millisecond before");
 	v.comp_mask = 3;
 	is_int(ibv_exp_query_values(ctx, 8, &v), EINVAL, "bit 3");
-	is_int(v.comp_mask, 0, "none is there");
+	is_int(v.comp_mask, 0, "no value");
 	std.err = EIO;
 	is_int(ibv_exp_query_values(ctx, 2, &v), EIO, "fails");
 	reset_bare();
@@ -514,7 +514,7 @@ static void test_port(void)
 	is_int(ibv_exp_query_port(ctx, 1, &attr), 0, "port");
 	is_mem(&attr, &std.port, 47, "its attributes");
 	ok(attr.mask1 == 0x5a5a5a5a && !attr.comp_mask && !attr.reserved,
-	   "and nothing behind them");
+	   "and nothing after them");
 	attr.comp_mask = IBV_EXP_QUERY_PORT_ATTR_MASK1;
 	attr.mask1 = IBV_EXP_QUERY_PORT_MASK;
 	is_int(ibv_exp_query_port(ctx, 1, &attr), 0, "all bits");

@@ -122,7 +122,7 @@ static void test_one(void)
 	drop_cq(cq);
 }
 
-/* Requests that need no loop are posted at once, also several in a row. */
+/* Requests that need no loop are posted at once, even several in a row. */
 static void test_lowered(void)
 {
 	struct fake_cq *cq;
@@ -138,7 +138,7 @@ static void test_lowered(void)
 	init(&r[3], IBV_EXP_WR_ATOMIC_FETCH_AND_ADD, 3, SIGNALED, 0);
 	chain(r, 4);
 	is_int(post(qp, &r[0].wr), 0, "four that need no loop");
-	is_int(qp->posted, 4, "... are all at the device");
+	is_int(qp->posted, 4, "... are all posted to the device");
 	is_int(qp->posts, 1, "... by one doorbell");
 	ok(qp->wrs[0].wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD &&
 	   qp->wrs[1].wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP &&
@@ -350,19 +350,19 @@ static void test_bad_wr(void)
 	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), EINVAL,
 	       "ibv_exp_post_send(): the device refuses one of a list");
 	ok(bad == &r[2].wr, "... which is bad_wr");
-	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and executes the earlier ones");
 	r[3].wr.num_sge = -1;
 	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), EINVAL,
 	       "... also if the library refuses a later one");
 	ok(bad == &r[2].wr, "... which is not bad_wr");
-	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and executes the earlier ones");
 
 	std[2].opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
 	std[2].wr.atomic.remote_addr = (uintptr_t)&fake.mem[2] + 4;
 	is_int(ibv_post_send(&qp->qp, &std[0], &std_bad), EINVAL,
 	       "ibv_post_send(): the same");
 	ok(std_bad == &std[2], "... which is bad_wr");
-	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and executes the earlier ones");
 	drop_qp(qp);
 	drop_cq(cq);
 }
@@ -654,7 +654,7 @@ static void test_others(void)
 
 	add_wc(other, &others[0]);
 	is_int(ibv_poll_cq(&other->cq, 8, wc), 1, "another completion queue");
-	is_mem(wc, others, sizeof(others[0]), "... is not looked at");
+	is_mem(wc, others, sizeof(others[0]), "... is unchanged");
 	drop_qp(qp);
 	drop_cq(cq);
 	free(other);

@@ -120,7 +120,7 @@ static void test_one(void)
 	is_int(cq->ex.status, IBV_WC_SUCCESS, "one: status");
 	is_int(ibv_wc_read_opcode(&cq->ex), IBV_EXP_WC_MASKED_FETCH_ADD,
 	       "one: opcode");
-	is_int(ibv_wc_read_byte_len(&cq->ex), 8, "one: length, not asked for");
+	is_int(ibv_wc_read_byte_len(&cq->ex), 8, "one: length, which was not requested");
 	is_u64(ibv_wc_read_qp_num(&cq->ex), qp->qp.qp_num, "one: queue pair");
 	is_u64(ibv_wc_read_completion_ts(&cq->ex), fake.clock,
 	       "one: the time of the last try");

@@ -192,7 +192,7 @@ static void test_create(void)
 	       "the size of the queue is returned");
 	ibv_destroy_qp(qp);
 
-	/* Without more: max_atomic_arg is 0, but the builders are there. */
+	/* With the PD alone, the queue pair has no masked atomics. */
 	attr.comp_mask = PD;
 	qp = ibv_exp_create_qp(mlx5_ctx, &attr);
 	ok(qp && fake.plain_created == 1, "PD alone: a plain queue pair");
@@ -267,7 +267,7 @@ static void test_create_be(void)
 	is_u64(fake_mlx5.last.send_ops_flags &
 	       (IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD), 0,
-	       "Connect-IB: libmlx5 is not asked for atomics");
+	       "Connect-IB: no atomics are requested from libmlx5");
 	is_int(ibv_exp_post_send(qp, &wr, &bad), 0,
 	       "Connect-IB: atomics with the flag");
 	ibv_destroy_qp(qp);

@@ -123,7 +123,9 @@ static void set_fa(struct ibv_exp_send_wr *wr, uint64_t add, uint64_t boundary)
 	fa->field_boundary = boundary;
 }
 
-/* Posts a chain whose last request is signalled, and waits for that. */
+/*
+ * Posts a chain whose last request is signaled, and waits for its completion.
+ */
 static void go(struct thread *t, struct ibv_exp_send_wr *wrs, int n, int opcode)
 {
 	struct ibv_exp_send_wr *bad;

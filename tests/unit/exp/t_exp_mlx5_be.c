@@ -215,7 +215,10 @@ static void test_be_not_overwritten(void)
 	ibv_destroy_qp(qp);
 }
 
-/* Of three, the last fails: the second result stays, and is swapped once. */
+/*
+ * The last of three requests fails. The second result stays and is swapped
+ * once.
+ */
 static void test_be_chain_fails(void)
 {
 	struct ibv_qp *qp = be_qp();

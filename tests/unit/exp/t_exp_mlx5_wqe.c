@@ -198,7 +198,7 @@ static void test_rows(void)
 		wr.exp_send_flags = row->flags;
 		n = exp_mlx5_wqe(&wqe, QPN, row->signaled, &wr);
 		is_wqe(&wqe, n, row->wqe, row->name);
-		is_int(wqe.bytes[n], 0x5a, "%s: and nothing behind", row->name);
+		is_int(wqe.bytes[n], 0x5a, "%s: nothing after it", row->name);
 	}
 }
 
@@ -261,7 +261,7 @@ static void test_sges(void)
 	is_int(n, 1008, "the largest");
 	is_int(wqe.bytes[7], 63, "the largest: its units");
 	is_int(wqe.bytes[1007], EXP_MLX5_MAX_SGE - 1, "the largest: its end");
-	is_int(wqe.bytes[1008], 0x5a, "the largest: nothing behind");
+	is_int(wqe.bytes[1008], 0x5a, "the largest: nothing after it");
 }
 
 int main(void)

@@ -67,7 +67,7 @@ static void test_context(void)
 	memset(&attr, 0xff, sizeof(attr));
 	is_int(mxedv_query_device(fake.context, &attr, 16), 0, "older caller");
 	is_int(attr.atomic_cap, IBV_ATOMIC_GLOB, "its part is filled");
-	is_u64(attr.log_arg_sizes, ~0ULL, "the rest is not touched");
+	is_u64(attr.log_arg_sizes, ~0ULL, "the rest is unchanged");
 	memset(&longer, 0xff, sizeof(longer));
 	is_int(mxedv_query_device(fake.context, &longer.attr, sizeof(longer)), 0,
 	       "newer caller");
@@ -252,7 +252,7 @@ static void test_recv(void)
 	rq->hdr->flags = MXE_RING_NEED_DOORBELL;
 	wr[0].next = NULL;
 	is_int(ibv_post_recv(qp, wr, &bad), 0, "one more");
-	is_int(bells(&db), 1, "the kernel asked for a doorbell");
+	is_int(bells(&db), 1, "the kernel requested a doorbell");
 	is_u64(db.queues, MXE_DOORBELL_RECV, "of the receive queue");
 
 	wr[0].num_sge = MAX_SGE + 1;
@@ -316,8 +316,8 @@ static void test_poll(void)
 	});
 	for (i = 1; i < CQ_ENTRIES; i++)
 		push_cqe(cq, (struct mxe_cqe){ .wr_id = i });
-	is_int(ibv_poll_cq(cq, 0, wc), 0, "asked for none");
-	is_int(ibv_poll_cq(cq, 1, wc), 1, "asked for one");
+	is_int(ibv_poll_cq(cq, 0, wc), 0, "none requested");
+	is_int(ibv_poll_cq(cq, 1, wc), 1, "one requested");
 	is_u64(ring->hdr->consumer, -2U, "one is consumed");
 	ok(wc[0].wr_id == 1 && wc[0].status == IBV_WC_REM_ACCESS_ERR &&
 	   wc[0].vendor_err == 2 && wc[0].byte_len == 3 &&
@@ -383,7 +383,7 @@ static void test_poll_ex(void)
 	is_u64(fake.cq_wc_flags, attr.wc_flags, "the kernel is asked for timestamps");
 	is_int(fake.ops->modify_cq(cq, &moderate), 0, "moderated");
 	ok(fake.moderation.cq_count == 3 && fake.moderation.cq_period == 5,
-	   "... as asked");
+	   "... as requested");
 
 	is_int(ibv_start_poll(cqx, &poll_attr), EINVAL, "unknown attribute");
 	poll_attr.comp_mask = 0;
@@ -563,7 +563,8 @@ static void test_dm(void)
 
 	if (!ok(dm, "alloc_dm"))
 		return;
-	ok(fake.dm_length == 100 && fake.dm_align == 3, "the kernel gets the size and the alignment");
+	ok(fake.dm_length == 100 && fake.dm_align == 3,
+	   "the kernel gets the size and the alignment");
 	is_int(ibv_memcpy_to_dm(dm, 92, out, 8), 0, "to the end");
 	is_str(fake.dm_mem + 92, "masked", "is in the kernel's memory");
 	is_int(ibv_memcpy_from_dm(in, dm, 92, 8), 0, "and back");
