@@ -35,16 +35,10 @@ enum {
 	BTH_UNASSIGNED		= 0x1f,
 };
 
-/*
- * Opcodes without a transport: a congestion notification packet (annex A17.9.4)
- * ...
- */
+/* Opcodes that are not composed of a transport and an operation. */
 enum {
-	BTH_CNP			= 0x81,
-	/*
-	 * ... and the manufacturer-specific ones of
-	 * Documentation/wire-format.rst.
-	 */
+	BTH_CNP			= 0x81,		/* annex A17.9.4 */
+	/* Manufacturer-specific, see Documentation/wire-format.rst. */
 	BTH_RC_MASKED_CMP_SWAP	= 0xd3,
 	BTH_RC_MASKED_FETCH_ADD	= 0xd4,
 	BTH_XRC_MASKED_CMP_SWAP	= 0xd5,

@@ -303,7 +303,6 @@ static void skip(unsigned int count, const char *fmt, ...)
 	pthread_mutex_unlock(&tap.lock);
 }
 
-/* The whole program cannot run here.  Before any check and without a plan. */
 TAP_PRINTF(1, 2) __attribute__((noreturn))
 /**
  * skip_all() - Ends a program that cannot run here, with EXIT_SKIP.
@@ -323,7 +322,6 @@ static void skip_all(const char *fmt, ...)
 	exit(EXIT_SKIP);
 }
 
-/* No point in going on. */
 TAP_PRINTF(1, 2) __attribute__((noreturn))
 /**
  * bail_out() - Ends a program that cannot continue, with EXIT_FAILURE.

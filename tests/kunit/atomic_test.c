@@ -63,7 +63,7 @@ static u64 reference(u64 old, const struct mxe_atomic_args *a)
 	}
 }
 
-/* The words around the one that is worked on must stay as they are. */
+/* The words before and after the target must not change. */
 static void check_exec(struct kunit *test, u64 old,
 		       const struct mxe_atomic_args *args)
 {
@@ -171,7 +171,10 @@ static void atomic_exec_boundary(struct kunit *test)
 			a.op = MXE_ATOMIC_MASKED_FETCH_ADD;
 			check_exec(test, old, &a);
 			a.op = MXE_ATOMIC_MASKED_CMP_SWAP;
-			/* Equal, different under the mask, and beside it. */
+			/*
+			 * Equal, different in the compared bits, different in
+			 * the others.
+			 */
 			for (k = 0; k < 3; k++) {
 				a.compare = k == 0 ? old :
 					    k == 1 ? old ^ a.compare_mask :
@@ -285,7 +288,7 @@ static void atomic_lower_table(struct kunit *test)
 	}
 }
 
-/* Lowered or not, the result is the same. */
+/* Lowering does not change the result. */
 static void atomic_lower_same_result(struct kunit *test)
 {
 	int i, j, k;
@@ -344,7 +347,7 @@ static void atomic_u32_is_half_of_u64(struct kunit *test)
 	}
 }
 
-/* Wide words carry from part to part, but not over a boundary. */
+/* A carry propagates from word to word, but not across a boundary. */
 static void atomic_wide_words_carry(struct kunit *test)
 {
 	const struct masked_u256 old = { { KT_ONES, KT_ONES, KT_ONES, 4 } };

@@ -22,7 +22,7 @@ static struct ib_mr *connect(struct kt *kt, u8 tclass)
 	return kt_reg(kt, kt->pd, RIGHTS);
 }
 
-/* A WRITE of no bytes, which is acknowledged. */
+/* Injects a WRITE of no bytes that requests an ACK. */
 static void inject_write(struct kt *kt, u32 n, u8 tos)
 {
 	struct mxe_pkt_out out = kt_pkt(kt, KT_WRITE_ONLY,
@@ -50,7 +50,7 @@ static void cnp_for_marked(struct kunit *test)
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.opcode, MXE_OPCODE_CNP);
 	KUNIT_EXPECT_EQ(test, pkt.psn, 0U);
-	/* Not to be marked itself. */
+	/* The CNP itself is not ECN-capable. */
 	KUNIT_EXPECT_EQ(test, ip_hdr(kt->last)->tos, DSCP);
 	bth = (const void *)kt_sent_bytes(kt, &len);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(bth->qpn),
@@ -58,10 +58,10 @@ static void cnp_for_marked(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, len, sizeof(*bth) + sizeof(reserved) +
 				   MXE_ICRC_SIZE);
 	KUNIT_EXPECT_EQ(test, memcmp(bth + 1, reserved, sizeof(reserved)), 0);
-	/* It was executed all the same. */
+	/* The marked request is executed nevertheless. */
 	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 
-	/* One in a while. */
+	/* The last CNP was sent only recently, so none is sent. */
 	kt->qp->cnp_sent = ktime_get_ns() + NSEC_PER_SEC;
 	inject_write(kt, 2, DSCP | INET_ECN_CE);
 	kt_expect_ack(kt, KT_RQ_PSN + 2, KT_ACK, 3);
@@ -92,7 +92,7 @@ static void cnp_slows_down(struct kunit *test)
 	struct mxe_sq *sq = &kt->qp->sq;
 	u32 i;
 
-	/* Four are on their way; the CNPs are all about them. */
+	/* Several CNPs for the same packets in flight halve the window once. */
 	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4 * KT_MTU);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U);
 	kt_drop_sent(kt);
@@ -103,7 +103,7 @@ static void cnp_slows_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2 + 1);
 	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 
-	/* As slow as it gets: one by one, each asking for its answer. */
+	/* The smallest window is one packet, which requests an ACK. */
 	sq->window = 2;
 	inject_cnp(kt);
 	inject_cnp(kt);
@@ -112,7 +112,7 @@ static void cnp_slows_down(struct kunit *test)
 	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 8 * KT_MTU);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
 	KUNIT_EXPECT_TRUE(test, kt_sent(kt).ack_req);
-	/* Each answer lets one more out. */
+	/* The ACK widens the window to two packets. */
 	answer(kt, KT_SQ_PSN + 4);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 2U);
 	kt_drop_sent(kt);
@@ -121,7 +121,7 @@ static void cnp_slows_down(struct kunit *test)
 	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 }
 
-/* As if n packets had been sent and acknowledged. */
+/* Advances the PSNs as if n packets had been sent and acknowledged. */
 static void skip_packets(struct kt *kt, u32 n)
 {
 	struct mxe_sq *sq = &kt->qp->sq;
@@ -181,7 +181,7 @@ static void cnp_of_one_flight(struct kunit *test)
 	kt_drop_sent(kt);
 	inject_cnp(kt);
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
-	/* So many have been acknowledged that the window is whole again. */
+	/* ACKs have widened the window again, and the next one completes it. */
 	sq->window = MXE_MAX_UNACKED - 1;
 	answer(kt, KT_SQ_PSN + 1);
 	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED);

@@ -74,7 +74,7 @@ static void post_atomic(struct kt *kt, u64 wr_id, struct ib_mr *mr)
 	post_atomic_lkey(kt, wr_id, mr, mr->lkey);
 }
 
-/* The check of its memory fails when the requester reaches it. */
+/* The key is wrong, so the request fails when the requester reaches it. */
 static void post_write_bad_key(struct kt *kt, u64 wr_id, struct ib_mr *mr)
 {
 	struct ib_sge sge = { kt_va(mr, 0), 4, mr->lkey ^ 0x100 };
@@ -119,7 +119,7 @@ static void answer_atomic(struct kt *kt, u32 psn, u64 orig)
 	kt_inject(kt, &out);
 }
 
-/* Its bytes are 1, 2, 3, ... */
+/* The bytes of the payload are 1, 2, 3, ... */
 static void answer_read(struct kt *kt, u32 psn, u8 opcode, u32 len)
 {
 	struct mxe_pkt_out out = kt_pkt(kt, opcode, psn);
@@ -156,7 +156,7 @@ static void expect_none(struct kt *kt)
 	kt_expect_no_wc(kt, kt->send_cq);
 }
 
-/* The queue pair has failed with status at wr_id; the work has flushed it. */
+/* Expects that request wr_id failed with status and moved the QP to ERR. */
 static void expect_failed(struct kt *kt, u64 wr_id, enum ib_wc_status status)
 {
 	kt_settle(kt);
@@ -164,7 +164,7 @@ static void expect_failed(struct kt *kt, u64 wr_id, enum ib_wc_status status)
 	KUNIT_EXPECT_EQ(kt->test, (int)kt_state(kt), (int)IB_QPS_ERR);
 }
 
-/* Timers run: wait until n packets were sent, for five seconds at most. */
+/* Waits at least ten seconds for timers to send n packets. */
 static void wait_sent(struct kt *kt, unsigned int n)
 {
 	int i;
@@ -204,7 +204,7 @@ enum action {
 	COUNTER, COUNTER_MIN,
 };
 
-/* Sequence numbers count from that of the first packet. */
+/* PSNs are relative to that of the first packet. */
 struct step {
 	enum action action;
 	int line;
@@ -221,7 +221,7 @@ struct run {
 #define READ_LEN	(2 * KT_MTU + 88)
 
 static const struct run runs[] = {
-	/* READs and atomics: as many as the peer keeps. */
+	/* The peer accepts max_rd_atomic outstanding READs and atomics. */
 	{ "max_rd_atomic limits atomics", {
 		DO(SET_RD_ATOMIC, 2),
 		DO(POST_ATOMIC, 0), DO(POST_ATOMIC, 1),
@@ -257,7 +257,10 @@ static const struct run runs[] = {
 		DO(NO_WC),
 		DO(ANSWER, 1, KT_ACK), DO(SUCCESS, 2), DO(NO_WC),
 	} },
-	/* One acknowledges all before it, in order; only some are reported. */
+	/*
+	 * One ACK completes all requests up to its PSN, in order. Only signaled
+	 * requests get a CQE.
+	 */
 	{ "ACK coalesced, some unsignalled", {
 		DO(POST_WRITE_FLAGS, 0, 0), DO(POST_WRITE_FLAGS, 1, 0),
 		DO(POST_WRITE, 2),
@@ -276,7 +279,7 @@ static const struct run runs[] = {
 		DO(ANSWER_ATOMIC, 1, 0),
 		DO(SUCCESS, 1), DO(SUCCESS, 2), DO(NO_WC),
 	} },
-	/* Nothing is outstanding; then one, then something else is answered. */
+	/* A response is dropped if no request with its PSN is outstanding. */
 	{ "ACK of nothing is ignored", {
 		DO(ANSWER, 0, KT_ACK), DO(ANSWER, -1, KT_NAK_ACC),
 		DO(POST_WRITE, 1), DO(DROP_SENT),
@@ -309,18 +312,18 @@ static const struct run runs[] = {
 		DO(POST_WRITE, 0), DO(POST_WRITE, 1), DO(POST_WRITE, 2),
 		DO(DROP_SENT),
 		/*
-		 * The second response is missing. The first one has arrived,
-		 * and the third one does not count.
+		 * The second request is lost. The NAK acknowledges the first
+		 * one, and the third one is sent again too.
 		 */
 		DO(ANSWER, 1, KT_NAK_SEQ), DO(SUCCESS, 0), DO(NO_WC),
 		DO(SENT, KT_WRITE_ONLY, 1), DO(SENT, KT_WRITE_ONLY, 2),
 		DO(NOTHING_SENT),
-		/* Told twice, sent again once. */
+		/* A second NAK for the same loss sends nothing again. */
 		DO(ANSWER, 1, KT_NAK_SEQ), DO(NOTHING_SENT),
 		DO(ANSWER, 2, KT_ACK), DO(SUCCESS, 1), DO(SUCCESS, 2),
 		DO(COUNTER, MXE_CNT_rcvd_nak_sequence, 2),
 	} },
-	/* Progress gives all attempts back; without it they run out. */
+	/* Progress resets the count of retries. */
 	{ "sequence NAK counts retries", {
 		DO(SET_RETRY_CNT, 1),
 		DO(POST_WRITE, 0), DO(POST_WRITE, 1),
@@ -340,17 +343,17 @@ static const struct run runs[] = {
 		DO(FAILED, 1, IB_WC_RETRY_EXC_ERR), DO(FLUSHED, 2),
 		DO(COUNTER, MXE_CNT_retry_exceeded, 1),
 	} },
-	/* One response is lost, and the next one arrives. */
+	/* A response is lost, and the next one arrives. */
 	{ "implied NAK by a response", {
 		DO(POST_ATOMIC, 1), DO(POST_ATOMIC, 2), DO(DROP_SENT),
 		DO(ANSWER_ATOMIC, 1, 9), DO(NO_WC),
 		DO(SENT, KT_FADD, 0), DO(SENT, KT_FADD, 1), DO(NOTHING_SENT),
-		/* A fatal NAK is not believed before it is due either. */
+		/* A fatal NAK for a later request is ignored too. */
 		DO(ANSWER, 1, KT_NAK_ACC), DO(NO_WC),
 		DO(ANSWER_ATOMIC, 0, 8), DO(ANSWER_ATOMIC, 1, 9),
 		DO(SUCCESS, 1), DO(SUCCESS, 2),
 	} },
-	/* Told of the same loss twice, whatever tells it: sent again once. */
+	/* A loss that several responses report causes one retransmission. */
 	{ "implied NAK twice", {
 		DO(POST_ATOMIC, 1), DO(POST_WRITE, 2), DO(POST_ATOMIC, 3),
 		DO(DROP_SENT),
@@ -368,7 +371,7 @@ static const struct run runs[] = {
 		DO(ANSWER_ATOMIC, 2, 9), DO(SUCCESS, 2), DO(SUCCESS, 3),
 		DO(NOTHING_SENT),
 	} },
-	/* The peer's region was withdrawn while it answered. */
+	/* The peer's region was invalidated during the READ. */
 	{ "NAK in the middle of a READ", {
 		DO(POST_READ, 1, READ_LEN), DO(DROP_SENT),
 		DO(ANSWER_READ, 0, READ_FIRST, KT_MTU),
@@ -384,7 +387,7 @@ static const struct run runs[] = {
 		DO(POST_WRITE, 1), DO(POST_WRITE_BAD_KEY, 2), DO(POST_WRITE, 3),
 		DO(SETTLE),
 		DO(SENT, KT_WRITE_ONLY, 0), DO(NOTHING_SENT), DO(NO_WC),
-		/* The first may have to be sent again meanwhile. */
+		/* Meanwhile the first request may have to be sent again. */
 		DO(ANSWER, 0, KT_NAK_SEQ),
 		DO(SENT, KT_WRITE_ONLY, 0), DO(NOTHING_SENT), DO(NO_WC),
 		DO(ANSWER, 0, KT_ACK), DO(SETTLE), DO(SUCCESS, 1),
@@ -410,7 +413,7 @@ static const struct run runs[] = {
 		DO(POST_ATOMIC, 1), DO(WAIT_SENT, 3),
 		DO(ANSWER_ATOMIC, 0, 5), DO(SUCCESS, 1),
 		DO(SENT, KT_FADD, 0), DO(SENT, KT_FADD, 0), DO(SENT, KT_FADD, 0),
-		/* All is answered: the timer rests. */
+		/* Nothing is outstanding, so the timer sends nothing. */
 		DO(DROP_SENT), DO(SLEEP, 100), DO(NOTHING_SENT),
 		DO(COUNTER_MIN, MXE_CNT_retransmit_timeouts, 2),
 	} },
@@ -419,7 +422,7 @@ static const struct run runs[] = {
 		DO(POST_WRITE_FLAGS, 1, 0), DO(POST_WRITE_FLAGS, 2, 0),
 		DO(WAIT_ERROR),
 		DO(FAILED, 1, IB_WC_RETRY_EXC_ERR), DO(FLUSHED, 2), DO(NO_WC),
-		/* Once, and retry_cnt times more. */
+		/* The requests are sent once, and again retry_cnt times. */
 		DO(SENT, KT_WRITE_ONLY, 0), DO(SENT, KT_WRITE_ONLY, 1),
 		DO(SENT, KT_WRITE_ONLY, 0), DO(SENT, KT_WRITE_ONLY, 1),
 		DO(SENT, KT_WRITE_ONLY, 0), DO(SENT, KT_WRITE_ONLY, 1),
@@ -435,8 +438,8 @@ static const struct run runs[] = {
 		DO(DROP_SENT),
 		DO(ANSWER, 1, RNR_NAK), DO(SUCCESS, 0), DO(NO_WC),
 		/*
-		 * Not retransmitted at once, and only the requests that were
-		 * not executed.
+		 * Only the requests that were not executed are retransmitted,
+		 * and not at once.
 		 */
 		DO(NOTHING_SENT), DO(POST_WRITE, 3), DO(NOTHING_SENT),
 		DO(WAIT_SENT, 3),
@@ -449,7 +452,7 @@ static const struct run runs[] = {
 	{ "RNR NAK runs out of retries", {
 		DO(SET_RNR_RETRY, 2),
 		DO(POST_WRITE, 1), DO(POST_WRITE, 2),
-		/* A second one for the same packet counts not. */
+		/* A second RNR NAK for the same packet is not counted. */
 		DO(DROP_SENT), DO(ANSWER, 0, RNR_NAK), DO(ANSWER, 0, RNR_NAK),
 		DO(NO_WC), DO(WAIT_SENT, 2),
 		DO(DROP_SENT), DO(ANSWER, 0, RNR_NAK), DO(ANSWER, 0, RNR_NAK),
@@ -490,7 +493,7 @@ static bool set(const struct step *step, struct kt_conn *conn, bool *signal_all)
 	}
 }
 
-/* first: the sequence number of the first packet. */
+/* PSNs in the step are relative to first, the PSN of the first packet. */
 static void do_step(struct kt *kt, struct ib_mr *mr, u32 first,
 		    const struct step *step)
 {
@@ -583,7 +586,7 @@ static void do_step(struct kt *kt, struct ib_mr *mr, u32 first,
 		KUNIT_EXPECT_GE(test, kt_counter(kt, step->a), step->b);
 		break;
 	default:
-		KUNIT_FAIL(test, "line %d: no such step here", step->line);
+		KUNIT_FAIL(test, "line %d: a setting must precede other steps", step->line);
 	}
 }
 
@@ -679,7 +682,7 @@ static void send_segments(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, be32_to_cpu(pkt.imm), 0xabcd1234U);
 	}
 	kt_expect_nothing(kt);
-	/* Part of the message is no message. */
+	/* An ACK of part of the message does not complete it. */
 	answer(kt, S + 2, KT_ACK);
 	expect_none(kt);
 	answer(kt, S + 3, KT_ACK);
@@ -719,7 +722,7 @@ static void send_inline_copies(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr);
 }
 
-/* No more than MXE_MAX_UNACKED packets are on their way. */
+/* No more than MXE_MAX_UNACKED packets are in flight. */
 static void send_window(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -797,7 +800,7 @@ static const struct atomic_row atomic_rows[] = {
 	{ "masked FetchAdd with boundary at the top",
 	  IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 5, KT_TOP, 0, 0, KT_FADD,
 	  IB_WC_MASKED_FETCH_ADD },
-	/* Operands that the operation has not must not reach the wire. */
+	/* Operands that the operation does not use must not be sent. */
 	{ "FetchAdd with leftovers", IB_WR_ATOMIC_FETCH_AND_ADD, 5, 1, 2, 3,
 	  KT_FADD, IB_WC_FETCH_ADD },
 	{ "masked FetchAdd with leftovers", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD,
@@ -842,7 +845,7 @@ static void send_atomic(struct kunit *test)
 	KUNIT_EXPECT_NE(test, (int)pkt.atomic.op, (int)MXE_ATOMIC_UNSUPPORTED);
 	KUNIT_EXPECT_EQ(test, pkt.atomic.swap_add,
 			cas ? row->swap : row->compare_add);
-	/* From the bytes: the parser would ignore it in a FETCH ADD. */
+	/* The parser ignores this field of a FETCH ADD, so check the bytes. */
 	bth = kt_sent_bytes(kt, &len);
 	KUNIT_EXPECT_EQ(test, get_unaligned_be64(bth + (masked ? 36 : 32)),
 			cas ? row->compare_add : 0);
@@ -869,7 +872,7 @@ static void send_atomic_big_endian_reply(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 
-	/* Attributes that a process can request at creation. */
+	/* A process can request this at creation. */
 	kt->qp->be_reply = true;
 	post_atomic(kt, 1, mr);
 	answer_atomic(kt, S, 0x0123456789abcdefULL);
@@ -880,7 +883,7 @@ static void send_atomic_big_endian_reply(struct kunit *test)
 
 /* ---- acknowledgments --------------------------------------------------- */
 
-/* Of requests posted at once the last one asks for all. */
+/* The last of several requests posted at once requests an ACK for all. */
 static void ack_asked_once(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -902,14 +905,17 @@ static void ack_asked_once(struct kunit *test)
 		};
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr[0].wr, NULL), 0);
 	for (i = 0; i < 4; i++)
-		/* The first of a window asks too. */
+		/* The first packet of a window requests one too. */
 		KUNIT_EXPECT_EQ(test, kt_sent(kt).ack_req, i == 0 || i == 3);
 	answer(kt, S + 3, KT_ACK);
 	for (i = 0; i < 4; i++)
 		expect_success(kt, i);
 }
 
-/* One that counted on a successor, which turns out to be one to refuse. */
+/*
+ * A request leaves the ACK request to its successor, which then fails. It is
+ * sent again with an ACK request.
+ */
 static void ack_asked_again(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -945,7 +951,7 @@ static void ack_asked_again(struct kunit *test)
 
 /* ---- going back --------------------------------------------------------- */
 
-/* The response of an atomic is lost: it is asked for, not executed anew. */
+/* The response to an atomic is lost, and the request is sent again. */
 static void implied_nak_atomic(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -965,7 +971,9 @@ static void implied_nak_atomic(struct kunit *test)
 	answer(kt, S + 1, KT_ACK);
 	expect_none(kt);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_implied_nak), 1ULL);
-	/* The very same packet, so that the peer knows it. */
+	/*
+	 * The packet is identical, so that the peer recognizes the duplicate.
+	 */
 	expect_sent(kt, KT_FADD, S);
 	bytes = kt_sent_bytes(kt, &again_len);
 	KUNIT_ASSERT_EQ(test, again_len, len);
@@ -1003,7 +1011,7 @@ static void read_completes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.opcode, KT_READ_REQ);
 	KUNIT_EXPECT_EQ(test, pkt.psn, S);
 	KUNIT_EXPECT_EQ(test, pkt.dma_len, (u32)READ_LEN);
-	/* As many sequence numbers as responses. */
+	/* The READ takes one PSN for each response. */
 	expect_sent(kt, KT_WRITE_ONLY, S + 3);
 	answer_read(kt, S, READ_FIRST, KT_MTU);
 	answer_read(kt, S + 1, READ_MIDDLE, KT_MTU);
@@ -1039,7 +1047,7 @@ static void read_resumes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA + KT_MTU);
 	KUNIT_EXPECT_EQ(test, pkt.dma_len, (u32)READ_LEN - KT_MTU);
 	kt_expect_nothing(kt);
-	/* A late one again is no harm. */
+	/* A duplicate of an earlier response is ignored. */
 	answer_read(kt, S, READ_FIRST, KT_MTU);
 	answer_read(kt, S + 1, READ_FIRST, KT_MTU);
 	answer_read(kt, S + 2, READ_LAST, READ_LEN - 2 * KT_MTU);
@@ -1101,8 +1109,8 @@ static const struct answer_row answer_rows[] = {
 KT_ARRAY_PARAM(answer, answer_rows);
 
 /*
- * The request before it is acknowledged by it. The request after it is flushed,
- * although it is unsignaled.
+ * The bad response acknowledges the request before its own. The request after
+ * it is flushed, although it is unsignaled.
  */
 static void answer_is_fatal(struct kunit *test)
 {
@@ -1272,7 +1280,7 @@ static void post_refused(struct kunit *test)
 	POST(-EOPNOTSUPP);
 	wr.wr.opcode = 0x7f;
 	POST(-EOPNOTSUPP);
-	/* Results are big-endian or not at all. */
+	/* Kernel consumers cannot request the only byte order of results. */
 	kt->dev->reply_be = true;
 	wr.wr.opcode = IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 	POST(-EOPNOTSUPP);
@@ -1282,7 +1290,7 @@ static void post_refused(struct kunit *test)
 #undef POST
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_refused_verbs), 9ULL);
 
-	/* Room is where requests are complete. */
+	/* The ring has room again when requests have completed. */
 	mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
 	for (i = 0, err = 0; i < 1000 && !err; i++)
 		err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
@@ -1297,7 +1305,7 @@ static void post_refused(struct kunit *test)
 
 /* ---- local operations --------------------------------------------------- */
 
-/* They wait for the requests before them, and need no response. */
+/* Local operations wait for earlier requests, and need no response. */
 static void local_op_in_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -1319,7 +1327,7 @@ static void local_op_in_order(struct kunit *test)
 	ib_update_fast_reg_key(mr, reg.key);
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &reg.wr, NULL), 0);
 	expect_sent(kt, KT_WRITE_ONLY, S);
-	/* It may be needed once more. */
+	/* The WRITE may need the region for a retransmission. */
 	answer(kt, S, KT_NAK_SEQ);
 	expect_sent(kt, KT_WRITE_ONLY, S);
 	expect_none(kt);
@@ -1336,7 +1344,7 @@ static void local_op_in_order(struct kunit *test)
 	found = mxe_mr_get(kt->dev, reg.key);
 	KUNIT_ASSERT_NOT_NULL(test, found);
 	mxe_mr_put(found);
-	/* They take no sequence numbers. */
+	/* Local operations take no PSNs. */
 	post_write(kt, 4, mr);
 	expect_sent(kt, KT_WRITE_ONLY, S + 1);
 	answer(kt, S + 1, KT_ACK);
@@ -1374,7 +1382,7 @@ static void flush_in_order(struct kunit *test)
 	kt_expect_nothing(kt);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_state), 1ULL);
 
-	/* After RESET it works again, and nothing old is left. */
+	/* After RESET the QP works again, without its old requests. */
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
 	kt_connect(kt, &kt_default_conn);
 	post_write(kt, 6, mr);
@@ -1387,7 +1395,8 @@ static void flush_in_order(struct kunit *test)
 /* ---- timers ------------------------------------------------------------- */
 
 /*
- * In T, here 69 s: between one and four of them, and one again after an answer.
+ * The timeout is T, here 69 s. It doubles up to 4 T, and is T again after an
+ * ACK.
  */
 static void timer_backs_off(struct kunit *test)
 {
@@ -1409,14 +1418,14 @@ static void timer_backs_off(struct kunit *test)
 	post_write(kt, 1, mr);
 	for (i = 0; i < ARRAY_SIZE(factor); i++) {
 		expect_sent(kt, KT_WRITE_ONLY, S);
-		/* Time passes between any two lines of this. */
+		/* jiffies may advance between any two of these lines. */
 		KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies),
 				(long)(factor[i] * t));
 		KUNIT_EXPECT_GT(test, (long)(sq->retry_at - before),
 				(long)(factor[i] * t / 2));
 		KUNIT_EXPECT_TRUE(test, timer_pending(timer));
 		KUNIT_EXPECT_FALSE(test, time_after(timer->expires, sq->retry_at));
-		/* Not later, but now. */
+		/* Let the timer expire now. */
 		before = jiffies;
 		sq->retry_at = before;
 		mod_timer(timer, before);

@@ -17,12 +17,12 @@
 #define FAKE_SIZE	(2 * PAGE_SIZE)
 #define FAKE_OFFSET	100
 
-/* In the order of time: mapped, prepared, done with, unmapped. */
+/* An exporter, and how often its callbacks were called. */
 struct fake {
 	const char *desc;
 	int err;		/* of mxe_dmabuf_get() */
 	bool no_vmap, is_iomem;
-	size_t misplaced;	/* bytes behind the start of a page */
+	size_t misplaced;	/* bytes after the start of a page */
 	int begin_err;
 
 	u8 *mem;
@@ -105,11 +105,11 @@ static const struct fake fakes[] = {
 	{ "memory" },
 	{ "registers", -EOPNOTSUPP, .is_iomem = true },
 	{ "memory that begins within a page", -EOPNOTSUPP, .misplaced = 64 },
-	{ "nothing for the CPU", -EOPNOTSUPP, .no_vmap = true },
+	{ "memory that the CPU cannot map", -EOPNOTSUPP, .no_vmap = true },
 	{ "memory that cannot be prepared", -EIO, .begin_err = -EIO },
 };
 
-/* A descriptor of a new buffer, which is all that holds it. */
+/* Returns a descriptor that holds the only reference to a new buffer. */
 static int fake_export(struct kunit *test, struct fake *fake)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
@@ -152,13 +152,13 @@ static void check_fake(struct kt *kt, struct fake *fake, bool writable)
 		KUNIT_EXPECT_FALSE(test, completion_done(&fake->released));
 		mxe_dmabuf_put(dmabuf);
 	}
-	/* All of it is undone, and nothing holds a reference to the buffer. */
+	/* Everything is undone, and nothing holds a reference to the buffer. */
 	KUNIT_EXPECT_EQ_MSG(test, fake->ends, fake->begin_err ? 0 : fake->begins,
 			    "%s", fake->desc);
 	KUNIT_EXPECT_EQ_MSG(test, fake->vunmaps, fake->vmaps, "%s", fake->desc);
 	flush_delayed_fput();
 	KUNIT_EXPECT_NE_MSG(test, wait_for_completion_timeout(&fake->released, 10 * HZ),
-			    0UL, "%s: held", fake->desc);
+			    0UL, "%s: still referenced", fake->desc);
 }
 
 static void dmabuf_exporters(struct kunit *test)
@@ -167,7 +167,9 @@ static void dmabuf_exporters(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(fakes); i++) {
-		/* Not on the stack: a buffer that is held outlives the test. */
+		/*
+		 * Not on the stack, because a leaked buffer would outlive it.
+		 */
 		struct fake *fake = kunit_kmalloc(test, sizeof(*fake), GFP_KERNEL);
 
 		KUNIT_ASSERT_NOT_NULL(test, fake);

@@ -78,7 +78,7 @@ static struct ib_mr *connect(struct kt *kt, netdev_features_t features)
 static void gso_split(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	/* As a veth pair has them. */
+	/* The features of a veth pair. */
 	struct ib_mr *mr = connect(kt, NETIF_F_SG | NETIF_F_FRAGLIST |
 				   NETIF_F_HW_CSUM | NETIF_F_GSO_UDP_L4 |
 				   NETIF_F_GSO_FRAGLIST);
@@ -93,7 +93,7 @@ static void gso_split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, PKTS);
 	KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->tot_len),
 			skb->len - skb_network_offset(skb));
-	/* Not while something else holds a reference to it. */
+	/* A batch that has a clone cannot be split in place. */
 	other = skb_clone(skb, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	KUNIT_EXPECT_FALSE(test, mxe_gso_can_split(skb));
@@ -107,7 +107,7 @@ static void gso_split(struct kunit *test)
 static void gso_segmented(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	/* Too little, so that the stack takes it apart. */
+	/* Without the other features the stack segments the batch. */
 	struct ib_mr *mr = connect(kt, NETIF_F_GSO_FRAGLIST);
 	struct sk_buff *list = NULL, *skb;
 
@@ -122,7 +122,10 @@ static void gso_segmented(struct kunit *test)
 	kfree_skb_list(list);
 }
 
-/* A longer packet than the first, or one too many, begins another. */
+/*
+ * A packet longer than the first one does not fit into the batch. No second
+ * packet fits if the netdev or the module does not allow batches.
+ */
 static void gso_ends(struct kunit *test)
 {
 	static const unsigned int lens[] = { 100, 100, 60, 104, 100 };

@@ -83,7 +83,7 @@ static void kt_netdev_setup(struct net_device *ndev)
 	eth_hw_addr_random(ndev);
 }
 
-/* As `ip addr add` does it. */
+/* Adds the address of the device as `ip addr add` does. */
 static int kt_add_addr(struct net_device *ndev)
 {
 	struct {
@@ -164,7 +164,7 @@ static void kt_device_create(struct kt *kt)
 	ibdev = ib_device_get_by_netdev(kt->ndev,
 					(enum rdma_driver_id)MXE_DRIVER_ID);
 	KUNIT_ASSERT_NOT_NULL(test, ibdev);
-	/* Nothing else unregisters it. */
+	/* Only the test unregisters the device, so no reference is needed. */
 	ib_device_put(ibdev);
 	kt->dev = to_mdev(ibdev);
 
@@ -450,7 +450,7 @@ int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn)
 			(type == IB_QPT_UD ? IB_QP_QKEY : IB_QP_ACCESS_FLAGS);
 		break;
 	case IB_QPS_RTS:
-		/* From RTR; SQD needs nothing but the state. */
+		/* Only the transition from RTR needs attributes. */
 		if (kt_state(kt) != IB_QPS_RTR)
 			break;
 		mask |= IB_QP_SQ_PSN;

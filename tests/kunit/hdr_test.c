@@ -43,7 +43,8 @@ static struct sk_buff *push(struct kunit *test, struct mxe_hdr *hdr,
 }
 
 /*
- * Beside a packet for which nothing was kept, and what its headers have to say.
+ * Compares a packet with one that is built without cached headers, and checks
+ * the fields of its headers.
  */
 static void expect_as_new(struct kunit *test, struct mxe_hdr *hdr,
 			  const struct mxe_av *av, const u8 *bth, size_t len,
@@ -81,7 +82,9 @@ static void expect_as_new(struct kunit *test, struct mxe_hdr *hdr,
 	kfree_skb(other);
 }
 
-/* Whatever differs from the packet before it: opcode, flags, number, length. */
+/*
+ * Consecutive packets differ in the BTH, the payload, the length and the IP ID.
+ */
 static void hdr_kept(struct kunit *test)
 {
 	struct mxe_hdr hdr = {};
@@ -93,14 +96,16 @@ static void hdr_kept(struct kunit *test)
 		size_t len = 16 + 4 * (i / 3 % 3);
 
 		get_random_bytes(bth + 8, sizeof(bth) - 8);
-		/* The bytes before the PSN in turn, each for some packets. */
+		/*
+		 * Every fifth packet changes one of the bytes before the PSN.
+		 */
 		if (i % 5 == 0)
 			bth[i / 5 % 8] ^= 1 << i % 8;
 		expect_as_new(test, &hdr, &v4, bth, len, i % 7 ? 0 : i * 257);
 	}
 }
 
-/* Only headers cached for another address could be wrong. */
+/* Cached headers are used until mxe_hdr_forget(), whatever the address. */
 static void hdr_forgotten(struct kunit *test)
 {
 	struct mxe_hdr hdr = {};
@@ -110,7 +115,7 @@ static void hdr_forgotten(struct kunit *test)
 
 	expect_as_new(test, &hdr, &av, bth, sizeof(bth), 0);
 	av.v4.daddr = htonl(0x0a4d0003);
-	/* It is kept: this is why it must be forgotten. */
+	/* The cached headers still have the old address. */
 	skb = push(test, &hdr, &av, bth, sizeof(bth), 0);
 	KUNIT_EXPECT_EQ(test, ntohl(ip_hdr(skb)->daddr), ntohl(v4.v4.daddr));
 	kfree_skb(skb);

@@ -23,7 +23,7 @@ struct caps_case {
 	bool no_kverbs;
 	enum ib_atomic_cap cap, masked_cap;
 	enum ib_exp_mode mode;
-	const char *reason;		/* words of it */
+	const char *reason;		/* part of the text */
 };
 
 static const struct caps_case caps_cases[] = {
@@ -153,7 +153,7 @@ static void caps_announced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.masked_fetch_add, IB_EXP_NONE);
 	KUNIT_EXPECT_STREQ(test, attr.reason, "today is Sunday");
 
-	/* Not asked for a device without kernel verbs. */
+	/* The driver is not asked if the device lacks kernel verbs. */
 	ibdev->kverbs_provider = false;
 	ib_exp_caps_query(ibdev, &attr);
 	KUNIT_EXPECT_EQ(test, attr.masked_cmp_swap, IB_EXP_NONE);

@@ -63,7 +63,7 @@ static const struct lower_case lower_cases[] = {
 
 KT_ARRAY_PARAM(lower, lower_cases);
 
-/* Where it says so, the standard one does the same to any word. */
+/* A standard request has the same result after lowering, for any word. */
 static void lower_table(struct kunit *test)
 {
 	const struct lower_case *c = test->param_value;
@@ -100,7 +100,7 @@ static void lower_table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lowered.rkey, 6U);
 }
 
-/* It is posted once, and the completion is the one of the device. */
+/* The request is posted once, and the device's completion is passed on. */
 static void lower_posted(struct kunit *test)
 {
 	struct fake *fake = fake_of(test);
@@ -146,9 +146,9 @@ static const struct loop_case loop_cases[] = {
 	{ "unlock", CAS, 7, 0xffff, 0, 0xffff, 0xabcd0007, 0xabcd0000, 2 },
 	{ "bits that are not compared do not count", CAS,
 	  0xffff0007, 0xffff, 0, 0xffff, 7, 0, 1 },
-	{ "matches, and swaps what is there", CAS,
+	{ "matches, and swaps another field", CAS,
 	  7, 0xff, 0x100, 0xff00, 0x1107, 0x0107, 2 },
-	{ "matches, with nothing new", CAS, 7, 0xff, 0x100, 0xff00,
+	{ "matches, and changes nothing", CAS, 7, 0xff, 0x100, 0xff00,
 	  0x0107, 0x0107, 1 },
 	{ "exchange", CAS, 0, 0, 0x55, 0xff, 0xaa, 0x55, 2 },
 	{ "counters at 0", FADD, 0x0001000200030004ULL,
@@ -184,7 +184,7 @@ static void loop_table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->total_posted, c->tries);
 }
 
-/* The fence is for the first try; later ones are after it anyway. */
+/* Only the first try is fenced, because the others follow it anyway. */
 static void loop_fence(struct kunit *test)
 {
 	struct fake *fake = fake_of(test);
@@ -260,7 +260,10 @@ static void loop_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->word, word + 1);
 }
 
-/* Without retries there is the guess, and that it may be the answer. */
+/*
+ * Without retries, a request whose comparison fails completes, and one whose
+ * guess is wrong fails.
+ */
 static void loop_without_retries(struct kunit *test)
 {
 	struct fake *fake = fake_of(test);
@@ -349,8 +352,9 @@ static void loop_post_fails_at_every_step(struct kunit *test)
 #define MANY	200
 
 /*
- * All on one word, executed in any order, as the queue pairs of many would:
- * every one counts once, and none needs more than its one entry of the queue.
+ * Many requests for one word are executed in any order, as if they were of
+ * different QPs. Each one takes effect once, and never takes more than one
+ * entry of the send queue.
  */
 static void loop_many(struct kunit *test)
 {
@@ -383,7 +387,9 @@ static void loop_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->max_posted, (unsigned int)MANY);
 }
 
-/* A consumer may post from its completion; its entry of the queue is free. */
+/*
+ * A completion handler may post, because the entry of the send queue is free.
+ */
 static void post_again(struct fake_request *req)
 {
 	req->then = NULL;

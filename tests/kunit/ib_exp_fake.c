@@ -54,7 +54,7 @@ static int fake_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* Only for a CQ that nothing else polls. */
+/* ib_exp calls this only for a CQ that nothing else polls. */
 static int fake_poll_cq(struct ib_cq *cq, int num, struct ib_wc *wc)
 {
 	struct fake *fake = container_of(cq, struct fake, cq);
@@ -210,7 +210,7 @@ struct fake_wr *fake_oldest(struct fake *fake)
 	return list_first_entry(&fake->posted, struct fake_wr, entry);
 }
 
-/* The entry of the queue is free when the completion is delivered. */
+/* The entry of the queue is freed before the completion is delivered. */
 static void fake_complete(struct fake *fake, struct fake_wr *wr,
 			  enum ib_wc_opcode opcode, enum ib_wc_status status,
 			  u32 vendor_err)
@@ -238,7 +238,7 @@ void fake_execute(struct fake *fake, struct fake_wr *wr)
 	u64 old = fake->word;
 	enum ib_wc_opcode opcode;
 
-	/* As the emulation has got them from the consumer. */
+	/* The emulation must not change these values of the consumer. */
 	KUNIT_EXPECT_EQ(test, wr->wr.remote_addr, 0x7000ULL);
 	KUNIT_EXPECT_EQ(test, wr->wr.rkey, 0x2e2U);
 	KUNIT_EXPECT_EQ(test, wr->sge.lkey, 0x1e1U);
@@ -264,7 +264,7 @@ void fake_execute(struct fake *fake, struct fake_wr *wr)
 	fake_complete(fake, wr, opcode, IB_WC_SUCCESS, 0);
 }
 
-/* The opcode of a failed one is not defined. */
+/* The opcode of a failed completion is undefined. */
 void fake_fail(struct fake *fake, struct fake_wr *wr,
 	       enum ib_wc_status status, u32 vendor_err)
 {

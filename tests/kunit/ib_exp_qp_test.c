@@ -22,7 +22,7 @@ static void expect_enable(struct kunit *test, int err)
 		ib_exp_qp_disable(eqp);
 }
 
-/* The device, of another driver; its queue pair is not enabled. */
+/* Adds the device again, as one of another driver. The QP is not enabled. */
 static void be(struct fake *fake, u32 driver_id, enum ib_atomic_cap cap,
 	       enum ib_atomic_cap masked_cap)
 {
@@ -150,7 +150,7 @@ static const struct rule rules[] = {
 
 KT_ARRAY_PARAM(rule, rules);
 
-/* Refused, whether it would be emulated or is a standard one. */
+/* An invalid request is refused, whether it would be emulated or lowered. */
 static void qp_post_rules(struct kunit *test)
 {
 	const struct rule *rule = test->param_value;
@@ -177,7 +177,7 @@ static void qp_post_no_result(struct kunit *test)
 			-EINVAL);
 }
 
-/* Posted requests are removed without being executed. */
+/* Removes the oldest request without executing it. */
 static void forget(struct fake *fake)
 {
 	struct fake_wr *wr = fake_oldest(fake);
@@ -206,7 +206,7 @@ static void qp_native_goes_straight(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, fake->last, (const void *)&req.wr.wr);
 	forget(fake);
 
-	/* A standard one does not. */
+	/* A standard request is lowered even if the QP is native. */
 	fake_fetch_add(&req, 1, 0);
 	KUNIT_EXPECT_EQ(test, fake_post(fake, &req), 0);
 	KUNIT_EXPECT_EQ(test, fake_oldest(fake)->wr.wr.opcode,
@@ -323,7 +323,7 @@ static void qp_disable_polls_direct(struct kunit *test)
 	expect_flushed(fake, reqs);
 }
 
-/* Something that runs beside the test. */
+/* Enables and disables the QP concurrently with the test. */
 struct helper {
 	struct delayed_work work;
 	struct fake *fake;
@@ -372,7 +372,7 @@ static void qp_disable_waits(struct kunit *test)
 	msleep(50);
 	KUNIT_EXPECT_TRUE(test, fake->error);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(h.done));
-	/* Nothing new while it waits. */
+	/* No request is accepted while it waits. */
 	KUNIT_EXPECT_EQ(test, ib_exp_post_send(eqp, &reqs[0].wr, &reqs[0].old),
 			-ESHUTDOWN);
 	fake_flush(fake);

@@ -100,7 +100,7 @@ static void icrc_lengths(struct kunit *test)
 	}
 }
 
-/* One changed bit anywhere in a long packet is seen. */
+/* A changed bit changes the ICRC, except in the byte with FECN and BECN. */
 static void icrc_every_byte(struct kunit *test)
 {
 	const size_t len = 1024 + 12;
@@ -127,7 +127,7 @@ static void icrc_every_byte(struct kunit *test)
 	local_bh_enable();
 }
 
-/* Bytes before the PSN recur in turn, with other PSNs. */
+/* The headers of a few QPs recur, each time with another PSN. */
 static void icrc_again(struct kunit *test)
 {
 	const size_t v4_len = sizeof(struct iphdr), len = 40;
@@ -140,7 +140,9 @@ static void icrc_again(struct kunit *test)
 	get_random_bytes(buf, len);
 	local_bh_disable();
 	for (i = 0; i < 4096; i++) {
-		/* Fewer queue pairs than are remembered, as many, and more. */
+		/*
+		 * Far fewer QPs than the cache holds, nearly as many, and more.
+		 */
 		unsigned int qpn = i % (i < 1024 ? 3 : i < 3072 ? 40 : 150);
 		__le32 icrc;
 
@@ -166,8 +168,9 @@ static void icrc_again(struct kunit *test)
 }
 
 /*
- * What is remembered of IPv6 may begin with all that there is of IPv4, if
- * nobody looks at the version, and is kept where that would be.
+ * The cached header of the IPv6 packet begins with the whole cached header of
+ * the IPv4 packet, and both are cached in the same set. Only the lengths of the
+ * cached headers differ.
  */
 static void icrc_lengths_differ(struct kunit *test)
 {
@@ -213,8 +216,9 @@ static void icrc_lengths_differ(struct kunit *test)
 }
 
 /*
- * Swap mask and compare mask at the end of a request with 8-byte operands: a
- * wrong byte in one of them, in the other, and in both.
+ * Fills in the swap mask and the compare mask at the end of a request with
+ * 8-byte operands. One byte of the first mask, of the second, or of both is
+ * set.
  */
 static void fill_masks(u8 *p, unsigned int which)
 {
@@ -244,13 +248,18 @@ static void icrc_masks(struct kunit *test)
 	local_bh_disable();
 	for (i = 0; i < 16384; i++) {
 		unsigned int num_masks = i < 2048 ? 6 : i < 4096 ? 24 : 765;
-		/* Of RC, of XRC, anything. */
+		/*
+		 * The length of an RC request, of an XRC request, or any other.
+		 */
 		size_t len = i % 4 < 2 ? 60 : i % 4 == 2 ? 64 : 12 + i / 4 % 188;
 		u8 *bth = buf + 200 - len;
 		__le32 icrc;
 
 		get_random_bytes(bth, len);
-		/* The masked atomics, and an opcode below and above. */
+		/*
+		 * The opcodes of the masked atomics, the one below and the one
+		 * above.
+		 */
 		bth[0] = BTH_RC_MASKED_CMP_SWAP - 1 + i % 6;
 		if (len >= 12 + 16)
 			fill_masks(bth + len - 16, i / 12 % num_masks);

@@ -56,7 +56,7 @@ static void inv_remote(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_valid(kt, mr->rkey));
 	KUNIT_EXPECT_TRUE(test, is_valid(kt, buf->rkey));
 
-	/* The request again is a duplicate: nothing is invalidated twice. */
+	/* A duplicate of the request does not invalidate the region again. */
 	KUNIT_ASSERT_EQ(test, kt_fast_reg(mr, kt->pd, mr->rkey, RIGHTS), 0);
 	kt_inject(kt, &out);
 	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
@@ -262,8 +262,8 @@ static void inv_slot_given_back(struct kunit *test)
 }
 
 /*
- * An invalidation waits for accesses under way, without a lock held; the region
- * gets no new ones.
+ * An invalidation waits for accesses in progress without holding a lock. New
+ * accesses to the region are refused.
  */
 static void inv_waits_local(struct kunit *test)
 {
@@ -312,7 +312,7 @@ static void inv_waits_remote(struct kunit *test)
 
 	out = send_inv(kt, KT_RQ_PSN, mr->rkey);
 	kt_inject(kt, &out);
-	/* One more, which has to wait for its turn. */
+	/* The next request has to wait until the first one is executed. */
 	out = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN + 1);
 	out.payload_len = 8;
 	kt_inject(kt, &out);

@@ -28,7 +28,7 @@ struct lt {
 	struct mxe_qp *a, *b;
 	struct ib_mr *mr;
 	struct lt_seen seen;
-	/* Of the connection. */
+	/* Attributes of the connection. */
 	enum ib_mtu mtu;
 	u8 timeout;
 };
@@ -254,7 +254,7 @@ static void loopback_at_once(struct kunit *test)
 
 	*(u64 *)(kt->mem + WORD) = 0x00ff;
 	lt_post_atomic(lt, 1, lt->mr->rkey);
-	/* It is complete when the verb returns. */
+	/* The request is complete when the verb returns. */
 	KUNIT_EXPECT_EQ(test, lt->a->sq.tail, 1U);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, *(u64 *)(kt->mem + RESULT), 0x00ffULL);
@@ -270,7 +270,7 @@ static void loopback_at_once(struct kunit *test)
 	lt_close(lt);
 }
 
-/* A region may be written from a part of itself, as by packets. */
+/* Source and destination may overlap, with the same result as by packets. */
 static void lt_write_over(struct lt *lt, unsigned int from, unsigned int to)
 {
 	struct ib_sge sge = lt_sge(lt, from, 200);
@@ -328,7 +328,10 @@ static void loopback_switched_off(struct kunit *test)
 	lt_close(lt);
 }
 
-/* Not in the verb (infiniband/core_locking.rst), and soon after it. */
+/*
+ * Completion handlers are not called within the verb, but soon after it
+ * (infiniband/core_locking.rst).
+ */
 static void loopback_handlers(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
@@ -353,7 +356,7 @@ static void loopback_handlers(struct kunit *test)
 	lt_close(lt);
 }
 
-/* Interrupts off: the work does it. */
+/* With interrupts disabled, the work executes the request. */
 static void loopback_irqs_off(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
@@ -384,7 +387,10 @@ static void loopback_wrong_key(struct kunit *test)
 	lt_close(lt);
 }
 
-/* The receive that was too short when it was looked at is told of, once. */
+/*
+ * A SEND to a receive request that is too short does not take the loopback
+ * path. The error is reported once.
+ */
 static void loopback_short_receive(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);
@@ -416,7 +422,7 @@ static void loopback_peer_gone(struct kunit *test)
 	lt->b = lt_create_qp(lt);
 	KUNIT_ASSERT_EQ(test, lt->b->qpn, qpn);
 
-	/* Not connected yet. */
+	/* The new QP is not connected yet. */
 	lt_post_atomic(lt, 2, lt->mr->rkey);
 	lt_expect_wc(lt, lt->scq, 2, IB_WC_RETRY_EXC_ERR);
 	KUNIT_EXPECT_EQ(test, kt_counter(lt->kt, MXE_CNT_atomics_executed),
@@ -454,7 +460,7 @@ static void loopback_region_gone(struct kunit *test)
 	lt_close(lt);
 }
 
-/* A full completion queue of the receiver is an error of that one. */
+/* An overrun of the receiver's CQ is an error of the receiver only. */
 static void loopback_overrun(struct kunit *test)
 {
 	struct lt *lt = lt_open(test);

@@ -49,7 +49,7 @@ static const struct check_row check_rows[] = {
 	{ "around it", 0x1000, 0x2000, 0xfff, 0x2002, .err = -EFAULT },
 	{ "no byte at the start", 0x1000, 0x2000, 0x1000, 0 },
 	{ "no byte at the end", 0x1000, 0x2000, 0x3000, 0 },
-	{ "no byte behind the end", 0x1000, 0x2000, 0x3001, 0, .err = -EFAULT },
+	{ "no byte after the end", 0x1000, 0x2000, 0x3001, 0, .err = -EFAULT },
 	{ "no byte before the start", 0x1000, 0x2000, 0xfff, 0,
 	  .err = -EFAULT },
 	{ "address 0", 0x1000, 0x2000, 0, 1, .err = -EFAULT },
@@ -72,7 +72,7 @@ static const struct check_row check_rows[] = {
 	{ "empty region, no byte", 0x1000, 0, 0x1000, 0 },
 	{ "empty region, a byte", 0x1000, 0, 0x1000, 1, .err = -EFAULT },
 
-	{ "no right asked", 0, 8, 0, 8, .have = 0, .want = 0 },
+	{ "no right requested", 0, 8, 0, 8, .have = 0, .want = 0 },
 	{ "right granted", 0, 8, 0, 8, .have = LW | RR, .want = RR },
 	{ "local write missing", 0, 8, 0, 8, .have = RR, .want = LW,
 	  .err = -EACCES },
@@ -112,7 +112,9 @@ static void mr_check_table(struct kunit *test)
 					   row->want, row->addr, row->len),
 			row->err);
 
-	/* All kernel memory has no end, but rights. */
+	/*
+	 * The region of all kernel memory has no bounds, but a PD and rights.
+	 */
 	mr->all_kernel_memory = true;
 	KUNIT_EXPECT_EQ(test, mxe_mr_check(mr, row->foreign ? other : pd,
 					   row->want, row->addr, row->len),
@@ -209,7 +211,9 @@ static void mr_copy_with_first_offset(struct kunit *test)
 			-EFAULT);
 }
 
-/* A message in pieces of any size, whatever the list's pieces are. */
+/*
+ * A message is copied in steps of any size, whatever the lengths of the SGEs.
+ */
 static void mr_sge_copy_splits(struct kunit *test)
 {
 	static const u32 lengths[] = { 1, 0, PAGE_SIZE - 1, 700, 2 * PAGE_SIZE };
@@ -290,7 +294,7 @@ static void mr_sge_copy_refuses(struct kunit *test)
 	pd = kt->other_pd;
 	KUNIT_EXPECT_EQ(test, COPY(1, MXE_FROM_MEMORY), -EPERM);
 #undef COPY
-	/* No bytes need no key. */
+	/* A copy of no bytes needs no valid key. */
 	sge.lkey = 0;
 	KUNIT_EXPECT_EQ(test, mxe_mr_copy_sges(kt->dev, pd, &sge, 1, 0, buf, 0,
 					       MXE_TO_MEMORY), 0);
@@ -324,7 +328,7 @@ static void mr_atomic(struct kunit *test)
 			-ENOENT);
 }
 
-/* An aligned address may stand for memory that is not. */
+/* An aligned address of a region can map to misaligned memory. */
 static void mr_atomic_misaligned_memory(struct kunit *test)
 {
 	const struct mxe_atomic_args add = {
@@ -429,7 +433,10 @@ static void mr_mapped_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, byte, 2);
 }
 
-/* More than is mapped, be it that less was mapped meanwhile. */
+/*
+ * A registration must not exceed the mapped pages, even if fewer pages were
+ * mapped after its request was posted.
+ */
 static void mr_more_than_mapped(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -461,7 +468,7 @@ static void mr_refused_verbs(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	u64 before = kt_counter(kt, MXE_CNT_refused_verbs);
 
-	/* A key to all memory of the host is for the host alone. */
+	/* A key to all memory of the host must not be available to peers. */
 	KUNIT_EXPECT_EQ(test, PTR_ERR(mxe_get_dma_mr(kt->pd, RR)), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(mxe_get_dma_mr(kt->pd, LW | RW)),
 			-EOPNOTSUPP);
@@ -517,13 +524,13 @@ static void mr_dereg_waits(struct kunit *test)
 	init_completion(&dereg.done);
 	INIT_WORK_ONSTACK(&dereg.work, dereg_work);
 	schedule_work(&dereg.work);
-	/* It begins when the machine lets it. */
+	/* Wait until the work has begun. */
 	for (i = 0; i < 3000 && found(kt, key); i++)
 		msleep(20);
 	waits = !wait_for_completion_timeout(&dereg.done, HZ / 5);
 	KUNIT_EXPECT_TRUE(test, waits);
 	KUNIT_EXPECT_FALSE(test, found(kt, key));
-	/* Its pages are there as long as the reference is. */
+	/* The pages exist until the reference is dropped. */
 	if (waits) {
 		mxe_mr_copy(mr, mr->iova, kt->mem, 1, MXE_FROM_MEMORY);
 		mxe_mr_put(mr);

@@ -60,7 +60,7 @@ static bool window_is_held(const struct window *w)
 
 struct check_row {
 	const char *desc;
-	int access;		/* asked for; the window grants RR */
+	int access;		/* requested; the window grants RR */
 	s64 from, len;		/* from the first byte of the window */
 	u32 qpn, key_xor;
 	bool foreign, type_1;
@@ -70,9 +70,9 @@ struct check_row {
 static const struct check_row check_rows[] = {
 	{ "all of it", RR, 0, 200, QPN },
 	{ "its last byte", RR, 199, 1, QPN },
-	{ "no byte, behind the last", RR, 200, 0, QPN },
+	{ "no byte, after the last", RR, 200, 0, QPN },
 	{ "one byte more", RR, 0, 201, QPN, .err = -EFAULT },
-	{ "the byte behind it", RR, 200, 1, QPN, .err = -EFAULT },
+	{ "the byte after it", RR, 200, 1, QPN, .err = -EFAULT },
 	{ "the byte before it", RR, -1, 1, QPN, .err = -EFAULT },
 	{ "a right that only the region has", RW, 0, 1, QPN, .err = -EACCES },
 	{ "another queue pair", RR, 0, 1, QPN + 1, .err = -EPERM },
@@ -136,7 +136,7 @@ static void mw_access_holds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
 
-/* A window of type 1 is opened to something else, and closed, by binding. */
+/* Binding moves a type 1 window to another range, or closes it. */
 static void mw_bound_again(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -106,7 +106,7 @@ static bool is_masked(u8 opcode)
 	return opcode >= BTH_RC_MASKED_CMP_SWAP && opcode <= BTH_XRC_MASKED_FETCH_ADD;
 }
 
-/* Of the requests of XRC, masked atomics included. */
+/* Returns true for XRC requests, including masked atomics. */
 static bool has_xrceth(u8 opcode)
 {
 	return (opcode >= (BTH_XRC | BTH_SEND_FIRST) &&
@@ -123,7 +123,7 @@ static u8 operation(u8 opcode)
 	return opcode & ~BTH_XRC;
 }
 
-/* Every field has a value that no other one has. */
+/* Every field has a different value. */
 static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 {
 	struct mxe_pkt_out out = {
@@ -160,7 +160,7 @@ static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 	return out;
 }
 
-/* A packet in a buffer of its own, ICRC (not valid) included. */
+/* Returns a packet with an invalid ICRC in a buffer of its own. */
 static u8 *build(struct kunit *test, const struct mxe_pkt_out *out, size_t *len)
 {
 	size_t body = mxe_pkt_len(out);
@@ -177,7 +177,7 @@ static u8 *build(struct kunit *test, const struct mxe_pkt_out *out, size_t *len)
 	return buf;
 }
 
-/* Parse a copy of the first len bytes, with nothing behind it. */
+/* Parses a copy of the first len bytes, whose buffer ends with them. */
 static enum mxe_pkt_error parse_copy(struct kunit *test, struct mxe_pkt *pkt,
 				     const u8 *data, size_t len)
 {
@@ -283,7 +283,7 @@ static void pkt_round_trip(struct kunit *test)
 	}
 }
 
-/* The same operation code in the operands, whatever packet it came in. */
+/* The operation in the operands does not depend on the transport. */
 static void pkt_atomic_op(struct kunit *test)
 {
 	static const struct {
@@ -329,7 +329,7 @@ static void pkt_fetch_add_ignores_compare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.atomic.compare, 0ULL);
 }
 
-/* Reserved bits, FECN and BECN are set by others and mean nothing to us. */
+/* The parser ignores reserved bits, FECN, BECN and MigReq. */
 static void pkt_bth_reserved_bits(struct kunit *test)
 {
 	struct mxe_pkt_out out = sample(BTH_SEND_ONLY, 4);
@@ -406,7 +406,7 @@ static void pkt_too_long(struct kunit *test)
 	for (extra = 1; extra <= 12; extra++) {
 		int err = parse_copy(test, &pkt, long_buf, len + extra);
 
-		/* An answer with a result of 16 bytes. */
+		/* 8 more bytes make an atomic acknowledge one of 16 bytes. */
 		if ((row->payload && extra % 4 == 0) ||
 		    (operation(row->opcode) == BTH_ATOMIC_ACKNOWLEDGE && extra == 8))
 			KUNIT_EXPECT_EQ(test, err, (int)MXE_PKT_OK);
@@ -425,7 +425,7 @@ static void pkt_bad_pad_count(struct kunit *test)
 	u8 *buf = build(test, &out, &len);
 	unsigned int pad;
 
-	/* More padding than there is payload to pad. */
+	/* There is no payload, so any padding is an error. */
 	for (pad = 1; pad <= 3; pad++) {
 		buf[1] = (buf[1] & ~MXE_BTH_PAD_MASK) | pad << MXE_BTH_PAD_SHIFT;
 		KUNIT_EXPECT_NE(test, (int)parse_copy(test, &pkt, buf, len),
@@ -450,7 +450,10 @@ static void pkt_bad_version(struct kunit *test)
 	}
 }
 
-/* By its bits, or for ours by the table; and what is sent for what of RC. */
+/*
+ * The upper bits of an opcode select the transport, except in masked atomics.
+ * mxe_opcode_of() converts an opcode of RC.
+ */
 static void pkt_transport(struct kunit *test)
 {
 	const struct opcode_row *row;
@@ -479,7 +482,7 @@ static void pkt_transport(struct kunit *test)
 			BTH_UC | BTH_SEND_ONLY);
 }
 
-/* The upper byte is reserved. */
+/* The upper byte of the XRCETH is reserved. */
 static void pkt_srqn(struct kunit *test)
 {
 	struct mxe_pkt_out out = sample(BTH_XRC | BTH_SEND_ONLY, 4);
@@ -507,7 +510,7 @@ static void pkt_every_opcode(struct kunit *test)
 
 		for (i = 0; i < ARRAY_SIZE(opcode_rows); i++)
 			known |= opcode_rows[i].opcode == opcode;
-		/* Of no transport; tests/kunit/cnp_test.c. */
+		/* A CNP has no transport. cnp_test.c tests it. */
 		known |= opcode == MXE_OPCODE_CNP;
 		buf[0] = opcode;
 		KUNIT_EXPECT_EQ_MSG(test, !!mxe_opcode_flags(opcode), known,
@@ -569,7 +572,7 @@ static u8 *masked_build(struct kunit *test, u8 opcode)
 	return memcpy(big, buf, len);
 }
 
-/* Of an unknown version nothing else is known: not its length either. */
+/* A header of an unknown version may have any length. */
 static void pkt_masked_version(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
@@ -595,7 +598,7 @@ static void pkt_masked_size(struct kunit *test)
 	u8 *buf = masked_build(test, row->opcode);
 	int log, other;
 
-	/* Good in all sizes: what is wide in one is unused in another. */
+	/* Operands of 0 are valid in every size. */
 	memset(buf + ETH + 16, 0, 256 - ETH - 16);
 	for (log = 0; log < 256; log++) {
 		buf[ETH + 13] = log;
@@ -632,12 +635,15 @@ static void pkt_masked_reserved(struct kunit *test)
 	put_unaligned_be16(0, buf + ETH + 14);
 	masked_check(test, buf, masked_len(3), MXE_PKT_OK,
 		     masked_op(row->opcode));
-	/* No payload, so nothing to pad. */
+	/* Without payload there must be no padding. */
 	buf[1] |= 1 << MXE_BTH_PAD_SHIFT;
 	masked_check(test, buf, masked_len(3), MXE_PKT_LENGTH, 0);
 }
 
-/* Operands at 16 and 24 mean nothing to a fetch-and-add and must be 0. */
+/*
+ * A fetch-and-add has no compare operand and no swap mask, so both fields must
+ * be 0.
+ */
 static void pkt_masked_unused_operands(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
@@ -662,8 +668,8 @@ static void pkt_masked_unused_operands(struct kunit *test)
 /* ---- invariant CRC ----------------------------------------------------- */
 
 /*
- * Whole IP packets.  Made and checked with zlib, by the Python code that
- * Documentation/wire-format.rst gives.  The first is the example there.
+ * Whole IP packets. Their ICRCs were computed with zlib, by the Python code in
+ * Documentation/wire-format.rst. The first one is the example there.
  */
 static const u8 vector_ipv4[] = {
 	0x45, 0x00, 0x00, 0x5c, 0x00, 0x00, 0x40, 0x00,
@@ -759,7 +765,7 @@ static void pkt_icrc_ipv6(struct kunit *test)
 		     ARRAY_SIZE(variant));
 }
 
-/* The examples of the specification are parsed and built unchanged. */
+/* The example of the specification is parsed, and built unchanged. */
 static void pkt_example(struct kunit *test)
 {
 	const u8 *bth = vector_ipv4 + sizeof(struct iphdr) +

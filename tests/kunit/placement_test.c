@@ -63,12 +63,12 @@ static void placement_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(kt->mem + 16, data, 8), 0);
 	KUNIT_EXPECT_EQ(test, kt->mem[15] | kt->mem[24], 0);
 
-	/* Again: answered, and not stored again. */
+	/* A duplicate is answered, but not stored again. */
 	kt->mem[16] = 0xee;
 	kt_inject(kt, &out);
 	expect_response(kt, KT_RQ_PSN, 1);
 	KUNIT_EXPECT_EQ(test, kt->mem[16], 0xee);
-	/* A packet with any other value is not answered. */
+	/* A duplicate with another address is dropped. */
 	out.va += 8;
 	kt_inject(kt, &out);
 	kt_expect_nothing(kt);
@@ -90,7 +90,7 @@ static void placement_flush(struct kunit *test)
 	expect_response(kt, KT_RQ_PSN, 1);
 	kt_inject(kt, &out);
 	expect_response(kt, KT_RQ_PSN, 1);
-	/* Of the whole region, wherever va points. */
+	/* A FLUSH of the whole region ignores the address and the length. */
 	out.flush_level = IB_FLUSH_MR;
 	kt_inject(kt, &out);
 	kt_expect_nothing(kt);
@@ -116,10 +116,10 @@ static const struct refused_row refused_rows[] = {
 	{ "ATOMIC WRITE of another length", BTH_ATOMIC_WRITE, KT_NAK_INV, .len = 8 },
 	{ "ATOMIC WRITE with more data", BTH_ATOMIC_WRITE, KT_NAK_INV, .data = 4 },
 	{ "ATOMIC WRITE with less data", BTH_ATOMIC_WRITE, KT_NAK_INV, .data = -4 },
-	{ "ATOMIC WRITE behind the region", BTH_ATOMIC_WRITE, KT_NAK_ACC, .va = KT_SIZE },
+	{ "ATOMIC WRITE after the region", BTH_ATOMIC_WRITE, KT_NAK_ACC, .va = KT_SIZE },
 	{ "ATOMIC WRITE with another key", BTH_ATOMIC_WRITE, KT_NAK_ACC, .rkey = 1 },
 	{ "FLUSH without the right", BTH_FLUSH, KT_NAK_INV, IB_ACCESS_FLUSH_GLOBAL },
-	{ "FLUSH behind the region", BTH_FLUSH, KT_NAK_ACC, .len = KT_SIZE },
+	{ "FLUSH beyond the region", BTH_FLUSH, KT_NAK_ACC, .len = KT_SIZE },
 	{ "FLUSH with another key", BTH_FLUSH, KT_NAK_ACC, .rkey = 1 },
 	{ "FLUSH of a region with another key", BTH_FLUSH, KT_NAK_ACC, .rkey = 1,
 	  .level = 1 },
@@ -149,7 +149,7 @@ static void placement_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, !!memchr_inv(kt->mem, 0, KT_SIZE));
 }
 
-/* Memory that grants writing grants no FLUSH. */
+/* A region that allows writing does not thereby allow FLUSH. */
 static void placement_flush_of_other_memory(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -195,13 +195,13 @@ static void placement_posted_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_ATOMIC_WRITE);
 
-	/* A response with data answers something else. */
+	/* A response with data does not match an ATOMIC WRITE. */
 	kt_post_write(kt, IB_WR_ATOMIC_WRITE, 2, mr, 8);
 	inject_response(kt, KT_SQ_PSN + 1, 8);
 	kt_expect_wc(kt, kt->send_cq, 2, IB_WC_BAD_RESP_ERR);
 }
 
-/* The size is fixed. */
+/* An ATOMIC WRITE has exactly 8 bytes. */
 static void placement_posted_length(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

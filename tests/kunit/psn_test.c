@@ -51,7 +51,7 @@ static const struct diff_row diff_rows[] = {
 	{ 0xffffff, 0, -1 },
 	{ 0x10, 0xfffff0, 0x20 },
 	{ 0xfffff0, 0x10, -0x20 },
-	/* Half the range ahead is behind. */
+	/* A PSN half of the range ahead counts as behind. */
 	{ 0x7fffff, 0, 0x7fffff },
 	{ 0x800000, 0, -0x800000 },
 	{ 0x800001, 0, -0x7fffff },
@@ -73,7 +73,7 @@ static void psn_diff_half_range(struct kunit *test)
 	}
 }
 
-/* From every start, adding and taking the difference agree. */
+/* From every start, the difference reverses the addition. */
 static void psn_diff_undoes_add(struct kunit *test)
 {
 	static const s32 steps[] = {

@@ -139,7 +139,7 @@ static void qp_states_of_traffic(struct kunit *test)
 	}
 }
 
-/* Earlier requests and earlier state are forgotten. */
+/* RESET discards the path, and the QP can be connected again. */
 static void qp_reset_forgets(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -150,12 +150,11 @@ static void qp_reset_forgets(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_ERR, &kt_default_conn), 0);
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
 	KUNIT_EXPECT_FALSE(test, kt->qp->av.valid);
-	/* And it can be used again. */
 	kt_connect(kt, &kt_default_conn);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 }
 
-/* The traffic class of a request, and of an answer. */
+/* Checks the traffic class of a request and of an ACK. */
 static void expect_tclass(struct kt *kt, struct ib_mr *mr, u8 tclass)
 {
 	struct mxe_pkt_out out = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN);
@@ -170,7 +169,10 @@ static void expect_tclass(struct kt *kt, struct ib_mr *mr, u8 tclass)
 	KUNIT_EXPECT_EQ(test, ip_hdr(kt->last)->tos, tclass);
 }
 
-/* Headers of the connection before, to the same peer by the same numbers. */
+/*
+ * RESET discards the cached headers, even if the next connection has the same
+ * peer and the same numbers.
+ */
 static void qp_reset_forgets_headers(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -193,8 +195,8 @@ static void qp_reset_forgets_headers(struct kunit *test)
 }
 
 /*
- * The timers of a connection end with it: one that is left over would count
- * against the attempts of the next.
+ * RESET stops the timers, because a leftover one would use up a retry of the
+ * next connection.
  */
 static void qp_reset_stops_timers(struct kunit *test)
 {
@@ -289,7 +291,7 @@ static void qp_query_returns_attributes(struct kunit *test)
 
 /* ---- refused attributes ------------------------------------------------ */
 
-/* A valid transition, but for one field or the mask. */
+/* A transition that is valid except for one field or the mask. */
 struct refuse_row {
 	const char *desc;
 	enum ib_qp_state to;
@@ -367,8 +369,8 @@ static int good_mask(enum ib_qp_state to)
 }
 
 /*
- * Attributes that are good for every step, with an address that a connected
- * queue pair of ours had.
+ * Returns attributes that are valid for every transition, with the address of a
+ * QP that was connected.
  */
 static struct ib_qp_attr *good_attr(struct kt *kt, enum ib_qp_state to)
 {
@@ -458,7 +460,7 @@ static void qp_refused_by_driver(struct kunit *test)
 	expect_unchanged(kt, before);
 }
 
-/* The path MTU and the headers fit into a frame of the netdev. */
+/* The path MTU and the headers must fit into a frame of the netdev. */
 static void qp_path_mtu_of_netdev(struct kunit *test)
 {
 	static const struct {

@@ -43,7 +43,7 @@ static struct mxe_pkt_out fetch_add(struct kt *kt, struct ib_mr *mr, u32 psn,
 	return out;
 }
 
-/* RETH, or none of it for Middle and Last. */
+/* Middle and Last packets have no RETH and ignore its values. */
 static struct mxe_pkt_out rdma(struct kt *kt, struct ib_mr *mr, u32 psn,
 			       u8 opcode, u64 offset, u32 dma_len,
 			       u32 payload_len)
@@ -66,7 +66,7 @@ static struct mxe_pkt_out send(struct kt *kt, u32 psn, u8 opcode,
 	return out;
 }
 
-/* A write of 4 bytes that changes nothing of interest, to be acknowledged. */
+/* Injects a WRITE of 4 bytes that no check reads, and requests an ACK. */
 static void inject_write(struct kt *kt, struct ib_mr *mr, u32 psn)
 {
 	struct mxe_pkt_out out = rdma(kt, mr, psn, KT_WRITE_ONLY,
@@ -136,7 +136,7 @@ static void respond_atomic(struct kunit *test)
 			(u64)row->masked);
 }
 
-/* A repeated one is answered from the store, and not executed. */
+/* A duplicate is answered with the stored result, and not executed. */
 static void respond_atomic_duplicate(struct kunit *test)
 {
 	const struct atomic_row *row = test->param_value;
@@ -156,7 +156,9 @@ static void respond_atomic_duplicate(struct kunit *test)
 	memcpy(first, bytes, len);
 
 	for (i = 0; i < 3; i++) {
-		/* Whatever the word has become in the meantime. */
+		/*
+		 * The answer does not depend on the present value of the word.
+		 */
 		*word(kt, 1) = i ? row->old + i : row->new;
 		kt_inject(kt, &out);
 		kt_expect_atomic_ack(kt, KT_RQ_PSN, row->old, 1);
@@ -166,7 +168,7 @@ static void respond_atomic_duplicate(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_atomics_executed), 1ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_duplicate_requests), 3ULL);
-	/* The sequence has not moved. */
+	/* The expected PSN has not changed. */
 	inject_write(kt, mr, KT_RQ_PSN + 1);
 	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 }
@@ -210,7 +212,7 @@ static void respond_atomic_duplicate_mismatch(struct kunit *test)
 	if (row->opcode)
 		out.opcode = row->opcode;
 	bth = kt_build(kt, &out, &len);
-	/* A value that could be meant: aligned, inside. */
+	/* The changed value is valid: aligned and inside the region. */
 	if (row->size)
 		bth[row->offset + row->size - 1] ^= 8;
 	kt_inject_bth(kt, bth, len, KT_GOOD);
@@ -253,8 +255,8 @@ static void respond_atomic_store_depth(struct kunit *test)
 }
 
 /*
- * When all sequence numbers have been used since, the store may still hold a
- * request that had the same one: the newest counts.
+ * When the PSN has wrapped, the store may hold two requests with the same PSN.
+ * The newest one counts.
  */
 static void respond_atomic_store_psn_reuse(struct kunit *test)
 {
@@ -264,13 +266,16 @@ static void respond_atomic_store_psn_reuse(struct kunit *test)
 
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 0, 1);
-	/* 2^24 - 1 packets of WRITEs. */
+	/* As if 2^24 - 1 packets of WRITEs had arrived. */
 	mxe_rq_begin(kt->qp);
 	kt->qp->rq.epsn = KT_RQ_PSN;
 	mxe_rq_end(kt->qp);
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 1, 2);
-	/* The same operands: only the result tells which one is answered. */
+	/*
+	 * The operands are equal, so only the result shows which one is
+	 * answered.
+	 */
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 1, 2);
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 2ULL);
@@ -278,7 +283,10 @@ static void respond_atomic_store_psn_reuse(struct kunit *test)
 
 /* ---- READ --------------------------------------------------------------- */
 
-/* Responses to a READ of len bytes at offset, from psn on, as memory is now. */
+/*
+ * Expects the responses to a READ of len bytes at offset, from psn on, with the
+ * present content of the memory.
+ */
 static void expect_read(struct kt *kt, u32 psn, u64 offset, u32 len, u32 msn)
 {
 	struct kunit *test = kt->test;
@@ -367,7 +375,7 @@ static void respond_read_duplicate(struct kunit *test)
 	kt_expect_ack(kt, KT_RQ_PSN + 5, KT_ACK, 2);
 }
 
-/* A repeated READ that asks for more, or for something else, is not one. */
+/* A READ that requests more or other data is not a duplicate. */
 static void respond_read_duplicate_mismatch(struct kunit *test)
 {
 	static const struct {
@@ -446,7 +454,10 @@ static void respond_long_read_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 3ULL);
 }
 
-/* Requests wait up to a bound; the rest is dropped, and the peer repeats it. */
+/*
+ * The number of waiting requests is bounded. The rest is dropped, and the peer
+ * sends it again.
+ */
 static void respond_long_read_bounds_others(struct kunit *test)
 {
 	const u32 n = 2 * MXE_SLICE, too_many = 3;
@@ -540,7 +551,7 @@ static void respond_psn_gap(struct kunit *test)
 
 	inject_write(kt, mr, KT_RQ_PSN);
 	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
-	/* KT_RQ_PSN + 1 is lost: one NAK, with the number that is expected. */
+	/* KT_RQ_PSN + 1 is lost. One NAK with this PSN is sent. */
 	kt_inject(kt, &ahead);
 	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_NAK_SEQ, 1);
 	kt_inject(kt, &ahead);
@@ -548,12 +559,12 @@ static void respond_psn_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 0ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_out_of_sequence), 2ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_nak_sequence), 1ULL);
-	/* A repeated earlier request does not end that. */
+	/* A duplicate of an earlier request does not permit another NAK. */
 	inject_write(kt, mr, KT_RQ_PSN);
 	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
 	kt_inject(kt, &ahead);
 	kt_expect_nothing(kt);
-	/* The missing one does. */
+	/* The missing request does. */
 	inject_write(kt, mr, KT_RQ_PSN + 1);
 	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
 	kt_inject(kt, &ahead);
@@ -563,7 +574,9 @@ static void respond_psn_gap(struct kunit *test)
 	kt_expect_ack(kt, KT_RQ_PSN + 3, KT_NAK_SEQ, 3);
 }
 
-/* The furthest ahead is a gap, one more is a repetition. */
+/*
+ * A PSN less than half of the range ahead is a gap, the next one a duplicate.
+ */
 static void respond_psn_half_range(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -599,7 +612,7 @@ static void respond_psn_wrap(struct kunit *test)
 		kt_inject(kt, &out);
 		kt_expect_atomic_ack(kt, 2, 0, 3);
 	}
-	/* The end of the READ again, from the other side. */
+	/* The end of the READ is requested again, after the PSN has wrapped. */
 	out = rdma(kt, mr, 1, KT_READ_REQ, 8 + 512, 88, 0);
 	kt_inject(kt, &out);
 	expect_read(kt, 1, 8 + 512, 88, 2);
@@ -610,7 +623,10 @@ static void respond_psn_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word(kt, 0), 1ULL);
 }
 
-/* Done already: only how far we are is said, and only if asked. */
+/*
+ * A duplicate WRITE is not executed. If it requests an ACK, the ACK has the PSN
+ * of the last executed request.
+ */
 static void respond_duplicate_write(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -633,7 +649,7 @@ static void respond_duplicate_write(struct kunit *test)
 
 /* ---- refused requests --------------------------------------------------- */
 
-/* One bad request, after up to two good packets before it. */
+/* A bad request, after up to two good packets. */
 struct nak_row {
 	const char *desc;
 	u8 num_before;
@@ -832,7 +848,7 @@ static void respond_nak(struct kunit *test)
 	bth = kt_build(kt, &out, &len);
 	bth[row->spoil_offset] ^= row->spoil;
 	kt_inject_bth(kt, bth, len, KT_GOOD);
-	/* A wide one is answered by the work, if it is the first. */
+	/* The work answers the first wide atomic. */
 	kt_settle(kt);
 
 	kt_expect_ack(kt, KT_RQ_PSN + n, row->syndrome, 0);
@@ -844,13 +860,13 @@ static void respond_nak(struct kunit *test)
 					 MXE_CNT_sent_nak_invalid_request), 1ULL);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_atomics_executed), 0ULL);
 	kt_expect_wc(kt, kt->recv_cq, 1, IB_WC_WR_FLUSH_ERR);
-	/* It is over: nothing is answered any more. */
+	/* The QP is in ERR and answers nothing. */
 	inject_write(kt, good, KT_RQ_PSN + n);
 	kt_expect_nothing(kt);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_state), 1ULL);
 }
 
-/* An operand depth of 0 allows no READ and no atomic. */
+/* A responder depth of 0 allows no READ and no atomic. */
 static void respond_no_depth(struct kunit *test)
 {
 	struct kt_conn conn = kt_default_conn;
@@ -870,7 +886,7 @@ static void respond_no_depth(struct kunit *test)
 
 static const u32 write_lengths[] = { 0, 1, 255, 256, 257, 512, 3 * 256 + 5 };
 
-/* In packets of one MTU; byte n of each packet's payload is n + 1. */
+/* WRITEs in packets of one MTU. Byte n of the payload of a packet is n + 1. */
 static void respond_write(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -945,7 +961,7 @@ static void respond_write_with_imm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wc.byte_len, (u32)KT_MTU + 8);
 	KUNIT_EXPECT_TRUE(test, wc.wc_flags & IB_WC_WITH_IMM);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(wc.ex.imm_data), 0xfeedbeefU);
-	/* The receive's own memory is not touched. */
+	/* The buffer of the receive request is not written. */
 	KUNIT_EXPECT_EQ(test, kt->mem[PAGE_SIZE], 0);
 }
 
@@ -965,7 +981,7 @@ static void respond_send(struct kunit *test)
 	out.ack_req = false;
 	kt_inject(kt, &out);
 	kt_expect_no_wc(kt, kt->recv_cq);
-	/* It fills the receive to its last byte. */
+	/* The message fills the buffer to its last byte. */
 	out = send(kt, KT_RQ_PSN + 1, KT_SEND_LAST, 5);
 	kt_inject(kt, &out);
 	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 1);
@@ -990,8 +1006,8 @@ static void respond_send(struct kunit *test)
 }
 
 /*
- * Not executed, and requested again later. Packets that arrive meanwhile are
- * dropped.
+ * A SEND without a receive request is answered with an RNR NAK. The packets
+ * after it are dropped until it is sent again.
  */
 static void respond_rnr(struct kunit *test)
 {
@@ -1018,7 +1034,8 @@ static void respond_rnr(struct kunit *test)
 }
 
 /*
- * Only its last packet needs a receive request, and only that one is repeated.
+ * Only the last packet of a WRITE with immediate needs a receive request, and
+ * only that packet is repeated.
  */
 static void respond_rnr_write_with_imm(struct kunit *test)
 {
@@ -1112,7 +1129,10 @@ static void respond_recv_error(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, *word(kt, 0), 0ULL);
 }
 
-/* A message that is under way is flushed with the rest, in order. */
+/*
+ * The receive request of an incomplete message is flushed with the others, in
+ * order.
+ */
 static void respond_flush_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -1258,7 +1278,7 @@ static void respond_in_place(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, in_place(kt));
 	}
 
-	/* Repeated, and one out of order. */
+	/* A duplicate, and a request out of order. */
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN + 1, 1, 2);
 	KUNIT_EXPECT_TRUE(test, in_place(kt));

@@ -20,7 +20,7 @@ struct ring_area {
 	} entry[ENTRIES];
 };
 
-/* Make the queue pair one of a process; undone by leave_ring(). */
+/* Turns the QP into one of a process. leave_ring() undoes this. */
 static struct ring_area *enter_ring(struct kt *kt)
 {
 	struct ring_area *area;
@@ -84,7 +84,7 @@ struct producer_row {
 	const char *desc;
 };
 
-/* After a first value of 5, none of which are complete. */
+/* Follow a first value of 5, while none of these requests is complete. */
 static const struct producer_row producer_rows[] = {
 	{ 4, "back by one" },
 	{ 0, "back to the beginning" },
@@ -96,8 +96,8 @@ static const struct producer_row producer_rows[] = {
 KT_ARRAY_PARAM(producer, producer_rows);
 
 /*
- * A read must not overwrite requests that are in flight, because they may have
- * to be retransmitted.
+ * A bad producer index moves the QP to ERR before any WQE is read, because the
+ * copies of requests in flight must not be overwritten.
  */
 static void ring_bad_producer(struct kunit *test)
 {
@@ -160,7 +160,7 @@ struct log_size_row {
 	bool good;
 };
 
-/* For a queue pair that was created for masked atomics of up to 8 bytes. */
+/* Valid and invalid sizes on a QP with masked atomics of 4 and 8 bytes. */
 static const struct log_size_row log_size_rows[] = {
 	{ 0, false }, { 1, false }, { 2, true }, { 3, true }, { 4, false },
 	{ 5, false }, { 7, false }, { 8, false }, { 32, false }, { 255, false },

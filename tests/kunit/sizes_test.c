@@ -65,7 +65,7 @@ static void reference(u64 *value, const struct mxe_atomic_args *a)
 	}
 }
 
-/* A half word is the half that a CPU of either byte order finds there. */
+/* A 4-byte operand is a u32 in the byte order of the CPU. */
 static void load(u64 *value, const void *p, u8 log_size)
 {
 	memset(value, 0, MXE_ATOMIC_MAX_SIZE);
@@ -207,7 +207,7 @@ struct contender {
 	int torn;
 };
 
-/* Every size adds to a field of its own in each word that it reaches. */
+/* Each size adds to a field of its own, in every word of its operand. */
 static int contend(void *data)
 {
 	struct contender *c = data;
@@ -256,7 +256,7 @@ static void sizes_exec_contended(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, c[i].torn, 0);
 	}
 	for (i = 0; i < 4; i++) {
-		/* Bytes of the others end at 4, 8 and 16. */
+		/* The smaller operands end at bytes 4, 8 and 16. */
 		u64 want = (u16)ROUNDS * (i == 0 ? 0x0001000100010001ULL :
 					  i == 1 ? 0x0001000100000000ULL :
 						   0x0001000000000000ULL);
@@ -267,7 +267,7 @@ static void sizes_exec_contended(struct kunit *test)
 
 /* ---- packets ------------------------------------------------------------- */
 
-/* Documentation/wire-format.rst: bytes 0, 1, 2, ... of the operands. */
+/* The operands have the byte order of Documentation/wire-format.rst. */
 static void sizes_wire(struct kunit *test)
 {
 	const u8 log_size = *(const u8 *)test->param_value;
@@ -327,7 +327,7 @@ static void sizes_wire_ack(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, mxe_pkt_len(&out), 12 + 4 + 8 * (size_t)n);
 	mxe_pkt_build(&out, buf);
-	/* One big-endian number. */
+	/* The original value is one big-endian number. */
 	for (i = 0; i < n; i++)
 		KUNIT_EXPECT_EQ(test, get_unaligned_be64(buf + 16 + 8 * i),
 				(u64)n - i);
@@ -337,7 +337,7 @@ static void sizes_wire_ack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.atomic_num_words, n);
 	for (i = 0; i < n; i++)
 		KUNIT_EXPECT_EQ(test, pkt.atomic_orig_words[i], i + 1ULL);
-	/* 24 bytes are of no size. */
+	/* 24 bytes are not a valid size. */
 	KUNIT_EXPECT_EQ(test, (int)mxe_pkt_parse(&pkt, buf, 16 + 24 +
 						 MXE_ICRC_SIZE),
 			(int)MXE_PKT_LENGTH);
@@ -366,7 +366,9 @@ static void expect_answer(struct kt *kt, u32 psn, const u64 *old, u8 log_size)
 	kt_expect_nothing(kt);
 }
 
-/* Executed once, and answered again with all of the old value. */
+/*
+ * An atomic is executed once. A duplicate is answered with the whole old value.
+ */
 static void sizes_respond(struct kunit *test)
 {
 	const u8 log_size = *(const u8 *)test->param_value;
@@ -399,7 +401,7 @@ static void sizes_respond(struct kunit *test)
 	kt_inject(kt, &out);
 	expect_answer(kt, KT_RQ_PSN, old, log_size);
 	KUNIT_EXPECT_EQ(test, memcmp(at, other, 1 << log_size), 0);
-	/* Another operand in its last word, or another size: not answered. */
+	/* A duplicate with another operand or another size is not answered. */
 	out.atomic.swap_add_words[mxe_atomic_words(&out.atomic) - 1] ^= 1;
 	kt_inject(kt, &out);
 	kt_expect_nothing(kt);
@@ -448,7 +450,10 @@ static void sizes_respond_in_order(struct kunit *test)
 
 /* ---- completer ----------------------------------------------------------- */
 
-/* Kernel consumers post 8 bytes: make another size of it after it was sent. */
+/*
+ * Kernel consumers can only post 8 bytes, so this changes the size after the
+ * request was sent.
+ */
 static void complete_as(struct kt *kt, struct ib_mr *mr, u64 wr_id, u8 log_size,
 			u8 answered)
 {
@@ -478,7 +483,10 @@ static void complete_as(struct kt *kt, struct ib_mr *mr, u64 wr_id, u8 log_size,
 	kt_inject(kt, &out);
 }
 
-/* All but 8 bytes in big-endian, each word for itself; no byte more. */
+/*
+ * Results of 8 bytes are stored in host byte order, the words of other results
+ * in big-endian. No byte after the result is written.
+ */
 static void sizes_complete(struct kunit *test)
 {
 	static const u8 be4[] = { 1, 2, 3, 4 };
@@ -506,7 +514,7 @@ static void sizes_complete(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at[1 << log_size], 0xee);
 }
 
-/* An answer of another length is none. */
+/* A response of another length is an error. */
 static void sizes_complete_length(struct kunit *test)
 {
 	const u8 log_size = *(const u8 *)test->param_value;
@@ -519,7 +527,7 @@ static void sizes_complete_length(struct kunit *test)
 }
 
 static struct kunit_case sizes_cases[] = {
-	/* First: in this order the locks are not in use yet. */
+	/* This case must be the first, while the locks are not in use. */
 	KUNIT_CASE(sizes_respond_in_order),
 	KUNIT_CASE_PARAM(sizes_exec_random, size_gen_params),
 	KUNIT_CASE(sizes_exec_carry),

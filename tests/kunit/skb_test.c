@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that buffers of sent packets do not overlap, reuse the same pages, or
- * are received buffers in the state of new ones.
+ * Proves that the buffers of sent packets do not overlap, that their pages are
+ * reused, and that a received buffer is reused in the state of a new one.
  */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -12,7 +12,7 @@
 
 #include "skb.h"
 
-/* More than the chunks have room for at a time. */
+/* More buffers than fit into the chunks at a time. */
 #define MANY	200
 #define LONG	4300
 #define BURST	64
@@ -53,7 +53,7 @@ static void buffers_are_apart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-/* As many as are sent at a time, the page that each is of, and then none. */
+/* Allocates a burst of buffers, records the page of each, and frees them. */
 static int use_burst(struct page **pages)
 {
 	struct sk_buff *skbs[BURST];
@@ -121,8 +121,9 @@ static struct sk_buff *received(struct kunit *test)
 }
 
 /*
- * No receive state is left: neither the list pointers, which the UDP layer
- * leaves in the packets of a GSO batch, nor any state of the netdev.
+ * A reused buffer keeps no receive state: neither the list pointers, which the
+ * UDP layer leaves in the packets of a GSO batch, nor any state that the netdev
+ * set.
  */
 static void skb_reused(struct kunit *test)
 {
@@ -167,7 +168,7 @@ static void skb_reused(struct kunit *test)
 	consume_skb(fresh);
 }
 
-/* Another is given where the old one cannot be had: nothing happens to that. */
+/* A buffer that cannot be reused stays unchanged, and a new one is returned. */
 static void expect_other(struct kunit *test, struct sk_buff *old, size_t size)
 {
 	struct sk_buff *const was = old;
@@ -197,7 +198,7 @@ static void skb_not_reused(struct kunit *test)
 	expect_other(test, skb, 200);
 	expect_other(test, clone, 200);
 	consume_skb(clone);
-	/* A clone would be in the same memory as the buffer itself. */
+	/* A fast clone would share an allocation with the sk_buff. */
 	skb->fclone = SKB_FCLONE_ORIG;
 	expect_other(test, skb, 200);
 	skb->fclone = SKB_FCLONE_UNAVAILABLE;
@@ -208,7 +209,7 @@ static void skb_not_reused(struct kunit *test)
 	expect_other(test, skb, 200);
 	skb->data_len = 0;
 
-	/* And nothing else was wrong with it. */
+	/* With all of this undone, the buffer is reused. */
 	local_bh_disable();
 	clone = skb;
 	skb = mxe_skb_reuse(&clone, 200);

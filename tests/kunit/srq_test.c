@@ -48,7 +48,7 @@ static void srq_takes(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, srq_post(kt, mr, i), 0);
 	KUNIT_EXPECT_EQ(test, srq_post(kt, mr, 4), -ENOMEM);
-	/* The queue pair has none of its own. */
+	/* The QP has no receive queue of its own. */
 	KUNIT_EXPECT_EQ(test, ib_post_recv(kt->qp->ibqp, &wr, NULL), -EINVAL);
 	for (i = 0; i < 4; i++) {
 		srq_send(kt, KT_RQ_PSN + i);
@@ -57,7 +57,10 @@ static void srq_takes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kt->mem[i * 16], 1);
 	}
 
-	/* Empty: receiver not ready, until there is one. */
+	/*
+	 * The SRQ is empty, so the QP sends an RNR NAK until a request is
+	 * posted.
+	 */
 	srq_send(kt, KT_RQ_PSN + 4);
 	kt_expect_ack(kt, KT_RQ_PSN + 4, MXE_AETH_RNR_NAK | 7, 4);
 	KUNIT_EXPECT_EQ(test, srq_post(kt, mr, 5), 0);
@@ -83,7 +86,7 @@ static void srq_limit(struct kunit *test)
 	srq_send(kt, KT_RQ_PSN + 2);
 	KUNIT_EXPECT_TRUE(test, test_and_clear_bit(IB_EVENT_SRQ_LIMIT_REACHED,
 						   &kt->events));
-	/* Once, until it is armed again. */
+	/* The event is raised once, until the limit is armed again. */
 	srq_send(kt, KT_RQ_PSN + 3);
 	KUNIT_EXPECT_FALSE(test, test_bit(IB_EVENT_SRQ_LIMIT_REACHED,
 					  &kt->events));
@@ -107,7 +110,7 @@ static void srq_last(struct kunit *test)
 						   &kt->events));
 	kt_expect_no_wc(kt, kt->recv_cq);
 	KUNIT_EXPECT_EQ(test, mxe_rq_filled(&to_msrq(kt->srq)->q), 1U);
-	/* Once. */
+	/* The event is raised once. */
 	mxe_qp_kick(kt->qp);
 	kt_settle(kt);
 	KUNIT_EXPECT_FALSE(test, test_bit(IB_EVENT_QP_LAST_WQE_REACHED,
@@ -135,7 +138,7 @@ static void srq_flush_current(struct kunit *test)
 	kt_drop_sent(kt);
 }
 
-/* Keys of its requests are of its domain, whichever the queue pair's is. */
+/* The keys in its requests must be of the PD of the SRQ, not of the QP. */
 static void srq_own_domain(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -162,7 +165,7 @@ static void srq_own_domain(struct kunit *test)
 	kt_expect_wc(kt, kt->recv_cq, 2, IB_WC_LOC_PROT_ERR);
 }
 
-/* Its index makes no sense, as only a process can bring about. */
+/* The producer index is invalid, which only a process can cause. */
 static void srq_error(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -106,7 +106,9 @@ static void uc_refused(struct kunit *test)
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_uc_message), 1ULL);
 	KUNIT_EXPECT_EQ(test, kt->mem[0], 0);
-	/* No receive request, and a message longer than the buffer. */
+	/*
+	 * A message without a receive request, and one longer than the buffer.
+	 */
 	uc_packet(kt, KT_SEND_ONLY, KT_RQ_PSN + 1, 8);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_uc_message), 2ULL);
 	kt_post_recv(kt, 1, mr, 0, 4);

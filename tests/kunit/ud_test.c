@@ -61,7 +61,7 @@ static void ud_received(struct kunit *test)
 	kt_expect_nothing(kt);
 }
 
-/* A peer must not stop the queue: nothing that it sends uses a request up. */
+/* A dropped datagram uses up no receive request and does not stop the QP. */
 static void ud_dropped(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -115,7 +115,9 @@ static void ud_sent(struct kunit *test)
 	/* A Q_Key with the upper bit set selects the Q_Key of the QP. */
 	wr.remote_qkey = BIT(31);
 	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
-	/* A copy was made, so it is not needed any more. */
+	/*
+	 * The requests have a copy of the address, so the AH can be destroyed.
+	 */
 	rdma_destroy_ah(wr.ah, 0);
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->send_cq, 9, IB_WC_SUCCESS);
@@ -159,13 +161,13 @@ static void mcast_members(struct kunit *test)
 	kt_inject(kt, &out);
 	kt_expect_wc(kt, kt->recv_cq, 3, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, kt->mem[40], 1);
-	/* A member receives datagrams with its Q_Key. */
+	/* A member receives only datagrams with its Q_Key. */
 	out.qkey++;
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_qkey), 1ULL);
 	out.qkey--;
 
-	/* The other is not of its groups, and now no group is. */
+	/* The QP joins another group and leaves the first one. */
 	KUNIT_ASSERT_EQ(test, mxe_attach_mcast(ibqp, &other, 0), 0);
 	KUNIT_EXPECT_EQ(test, mxe_detach_mcast(ibqp, &gid, 0), 0);
 	kt_inject(kt, &out);
@@ -178,8 +180,8 @@ static void mcast_members(struct kunit *test)
 }
 
 /*
- * Sent to the QP number of the group but to the address of the device, which is
- * not a group.
+ * A datagram with the multicast QP number, but with the address of the device
+ * as its destination, is dropped.
  */
 static void mcast_stray(struct kunit *test)
 {

@@ -16,7 +16,7 @@
 #define DEFAULT_SEED 0x6d78655f61746f6dULL
 #define RANDOM_CASES 250000	/* for each size and operation */
 
-/* A word of any size; w[0] is the least significant part. */
+/* A word of any size. w[0] is the least significant part. */
 struct word {
 	uint64_t w[4];
 };
@@ -379,8 +379,9 @@ static bool rows_cas(unsigned int bits)
 }
 
 /*
- * Every old value, addend and boundary of five bits, in a window at each end of
- * the word and across each border between its parts.
+ * Builds a window of five bits. The tests try every old value, addend and
+ * boundary in a window at each end of the word and across each border between
+ * its parts.
  */
 static struct word window(unsigned int value, unsigned int at)
 {
@@ -470,7 +471,10 @@ static bool random_cas(unsigned int bits)
 				 random_word(bits), random_word(bits),
 				 random_word(bits) };
 
-		/* Half of them match, and a quarter but for at most one bit. */
+		/*
+		 * Half of the comparisons match, and a quarter differ in at
+		 * most one bit.
+		 */
 		for (j = 0; i % 4 && j < 4; j++)
 			c.compare.w[j] = c.old.w[j] ^
 				(c.compare.w[j] & ~c.compare_mask.w[j]);
@@ -628,10 +632,10 @@ static void test_identities(void)
 /* ---- predicates -------------------------------------------------------- */
 
 /*
- * Is the operation the plain one for every value?  Asked of the functions
- * themselves with one witness for each bit.  That is exhaustive: a mask that
- * differs from the plain one in some bit (the top one of a boundary apart) is
- * betrayed by the witness of that bit.
+ * Returns true if the operation equals the plain one for every value. One pair
+ * of operands for each bit is enough, because a mask that differs from the
+ * plain one in a bit (except for the top one of a boundary) changes the result
+ * for the operands of that bit.
  */
 static bool fadd_means_plain(uint64_t boundary, unsigned int bits)
 {
@@ -658,13 +662,13 @@ static bool cas_means_plain(uint64_t compare_mask, uint64_t swap_mask,
 	for (i = 0; i < bits; i++) {
 		struct word got;
 
-		/* One bit differs: the plain operation stores nothing. */
+		/* One bit differs, so the plain operation stores nothing. */
 		c.compare = one_bit(i);
 		c.swap = ones(bits);
 		got = cmp_swap(&c, bits);
 		if (!same(&got, &c.old))
 			return false;
-		/* None differs: it stores every bit. */
+		/* No bit differs, so it stores every bit. */
 		c.compare = c.old;
 		c.swap = one_bit(i);
 		got = cmp_swap(&c, bits);
@@ -763,8 +767,8 @@ int main(int argc, char **argv)
 	}
 	test_identities();
 	for (unsigned int bits = 32; bits <= 64; bits += 32) {
-		ok(predicates_fadd(bits), "%u bits: which adds are plain", bits);
-		ok(predicates_cas(bits), "%u bits: which swaps are plain", bits);
+		ok(predicates_fadd(bits), "%u bits: detects plain adds", bits);
+		ok(predicates_cas(bits), "%u bits: detects plain swaps", bits);
 	}
 	return done_testing();
 }

@@ -413,7 +413,7 @@ static void test_errors(void)
 	   "the class does not exist");
 	add_kernel("c", "later", "");
 	is_int(run("-d c -f kernel -r emulated"), 4,
-	       "an unknown word in the class");
+	       "an unknown mode in the class");
 	is_int(run("-d a"), 0, "a device that the class does not have");
 	ok(has_line("           kernel    (not a device of ib_exp)"),
 	   "... is the reason");
@@ -478,7 +478,7 @@ static void test_require(void)
 		is_int(run(r->args), r->status, "user %s, kernel %s: %s",
 		       r->user ?: "unknown", r->kernel ?: "unknown", r->args);
 		is_int(*err_text != '\0', r->status != 0,
-		       "... prints a message unless it is met");
+		       "... prints a message if it is not met");
 	}
 
 	reset();
@@ -601,20 +601,20 @@ static void test_selftest(void)
 	   "... are passed on");
 	is_int(run("-s mxe0 --json"), 0, "the self-test in JSON");
 	ok(strstr(out_text, "\n    }\n  ],\n  \"selftest\": 5\n}\n"),
-	   "... behind the devices");
+	   "... after the devices");
 
 	st_failed = 1;
-	is_int(run("-s mxe0"), 1, "one that fails");
-	is_str(out_text, "mxe0: 5 passed\n", "... is reported, too");
-	is_str(err_text, "", "... and no more");
+	is_int(run("-s mxe0"), 1, "a self-test that fails");
+	is_str(out_text, "mxe0: 5 passed\n", "... prints the report too");
+	is_str(err_text, "", "... and no message");
 	st_passed = 0;
-	is_int(run("-s mxe0"), 1, "one of which nothing passes");
+	is_int(run("-s mxe0"), 1, "a self-test in which nothing passes");
 	st_failed = 0;
-	is_int(run("-s mxe0"), 4, "one that has nothing to test");
+	is_int(run("-s mxe0"), 4, "a self-test that has nothing to test");
 	is_str(err_text, "mxe-caps: nothing was tested: mxe0 offers no atomics\n",
 	       "... is the message");
 	st_runs = false;
-	is_int(run("-s mxe0"), 4, "one that cannot be run");
+	is_int(run("-s mxe0"), 4, "a self-test that cannot run");
 	is_str(err_text, "mxe-caps: mxe0 is out of order\n",
 	       "... is the message");
 	is_int(run("-s mxe1"), 3, "a device that does not exist");

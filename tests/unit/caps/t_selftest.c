@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of mxe-caps --selftest with a fake device that executes atomics bit by
- * bit, and that can be told to do it wrong.
+ * bit and can inject faults.
  */
 #include <endian.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ static struct fake {
 	struct ibv_gid_entry gids[4];
 	int num_gids;
 
-	struct ibv_qp_attr rtr;	/* as it was set last */
+	struct ibv_qp_attr rtr;	/* as last set */
 	int posted;
 	int open;		/* objects that are not destroyed */
 } fake;
@@ -142,7 +142,9 @@ static void fetch_add(uint64_t *value, const struct request *r)
 	}
 }
 
-/* In host byte order; 4 bytes are the low half of words[0]. */
+/*
+ * Loads an operand in host byte order. 4 bytes become the low half of words[0].
+ */
 static void load(uint64_t *words, uint64_t addr, uint32_t size)
 {
 	uint32_t half;
@@ -789,7 +791,7 @@ static void reset(void)
 	};
 }
 
-/* rxe: 8 bytes by emulation, and nothing of mxedv. */
+/* Makes the device one of rxe: emulated 8-byte atomics, without mxedv. */
 static void be_emulated(void)
 {
 	fake.is_mxe = false;
@@ -831,7 +833,7 @@ static bool run(void)
 	return ran;
 }
 
-/* A line of the report begins so. */
+/* Returns true if a line of the report begins with `start`. */
 static bool has_line(const char *start)
 {
 	size_t len = strlen(start);
@@ -891,14 +893,14 @@ static void test_offers(void)
 	ok(has_line("exp-emulated  masked-cmp-swap   4      -         -      not offered: not in masked_"),
 	   "no 4 bytes");
 	ok(has_line("exp-emulated  masked-cmp-swap   8      plain     host   pass"),
-	   "but 8 bytes");
+	   "... but 8 bytes");
 
 	reset();
 	be_mlx5();
 	ok(run(), "an adapter of mlx5");
 	is_int(report.num_of[ST_PASS], 26, "26 cases pass");
 	ok(has_line("exp-mlx5      masked-fetch-add  32     plain     be     pass"),
-	   "by the backend for mlx5");
+	   "... by the backend for mlx5");
 	ok(has_line("libmlx5      /"), "its library is named");
 
 	reset();
@@ -934,7 +936,7 @@ static void test_offers(void)
 	fake.exp_cap = IBV_EXP_ATOMIC_NONE;
 	fake.exp_flags = 0;
 	fake.ports = 0;
-	ok(run(), "a device without atomics, nor a port");
+	ok(run(), "a device without atomics and without a port");
 	is_int(report.num_of[ST_PASS] + report.num_of[ST_FAIL], 0,
 	       "nothing is run");
 }
@@ -974,7 +976,7 @@ static void test_faults(void)
 	for (size_t i = 0; i < ARRAY_SIZE(wrongs); i++) {
 		const struct wrong *w = &wrongs[i];
 
-		/* Nothing is wrong with these on a big-endian host. */
+		/* On a big-endian host these are not faults. */
 		if (BYTE_ORDER == BIG_ENDIAN &&
 		    (w->fault == ALWAYS_HOST || w->fault == ALWAYS_BE ||
 		     w->fault == STORES_BE))
@@ -991,7 +993,7 @@ static void test_faults(void)
 	}
 }
 
-/* A queue pair after an error is used by no other case. */
+/* No other case uses a QP after an error. */
 static void test_once(void)
 {
 	const struct st_case *c;
@@ -1004,7 +1006,7 @@ static void test_once(void)
 	is_int(report.cases[0].result, ST_PASS, "the first case passes");
 	c = &report.cases[1];
 	is_int(c->first.set, 3, "the first wrong operand set is given");
-	is_int(c->sets, 25, "... and the case goes on");
+	is_int(c->sets, 25, "... and the case continues");
 	is_int(c->wrong, 22, "... and counts");
 	ok(strstr(json, "{ \"what\": \"memory beside the word\", \"set\": 3, \"operands\": {"),
 	   "... in JSON, too");
@@ -1097,7 +1099,7 @@ static void test_port(void)
 	ok(strstr(error, "libibverbs does not show fake0"), "... is the message");
 }
 
-/* Each operand set has the same values whatever is run before it. */
+/* The values of an operand set do not depend on the sets before it. */
 static void test_operands(void)
 {
 	static const enum st_op ops[] = {

@@ -20,7 +20,7 @@ PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_layout \
 SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv
 
 $(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -I$(TOP)/$(EXP)
-# Beside the objects, where exp_header looks for them too.
+# The headers are in the folder of the objects. exp_header uses them too.
 $(HERE)/exp/exp_%.h: exp/layout.awk exp/layout.table
 	@mkdir -p $(@D)
 	awk -v want=$* -f $^ >$@

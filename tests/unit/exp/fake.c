@@ -230,7 +230,7 @@ static void f_abort(struct ibv_qp_ex *qpx)
 	f->started = false;
 }
 
-/* ibv_post_send() of both devices: posts up to the one that is refused. */
+/* ibv_post_send() of both devices. Posts the requests before a refused one. */
 static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			  struct ibv_send_wr **bad_wr)
 {
@@ -285,7 +285,7 @@ static int fake_poll_cq(struct ibv_cq *cq, int num, struct ibv_wc *wc)
 	return n;
 }
 
-/* May be called from several threads when nothing is to be counted. */
+/* Several threads may call this if the test does not use the counters. */
 static struct fake_qp *fake_new_qp(struct ibv_context *context,
 				   enum ibv_qp_type type)
 {

@@ -47,7 +47,7 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 	(void)context;
 	(void)attr;
 	(void)mxe_attr;
-	bail_out("not for this device");
+	bail_out("a call for another device");
 	return NULL;
 }
 
@@ -187,14 +187,16 @@ static int f_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			*bad_wr = wr;
 			return f->refuse;
 		}
-		/* As rxe does. */
+		/*
+		 * Refuses misaligned atomics when they are posted, as rxe does.
+		 */
 		if (wr->opcode >= IBV_WR_ATOMIC_CMP_AND_SWP &&
 		    wr->wr.atomic.remote_addr % 8) {
 			*bad_wr = wr;
 			return EINVAL;
 		}
 		if (f->posted - f->freed == DEPTH)
-			bail_out("more is posted than there is room for");
+			bail_out("a post to a full send queue");
 		to = &f->wrs[f->posted++ % DEPTH];
 		to->wr = *wr;
 		memcpy(to->sges, wr->sg_list, wr->num_sge * sizeof(*to->sges));
@@ -409,7 +411,7 @@ static enum ibv_wc_status do_rdma(struct fake_wr *f)
 		      (void *)(uintptr_t)f->sges[0].addr;
 
 	if (!f->wr.num_sge)
-		return IBV_WC_SUCCESS;	/* of no length: no key is looked at */
+		return IBV_WC_SUCCESS;	/* no bytes: the key is not checked */
 	if (f->wr.wr.rdma.rkey != RKEY)
 		return IBV_WC_REM_ACCESS_ERR;
 	if (f->wr.opcode == IBV_WR_RDMA_WRITE)

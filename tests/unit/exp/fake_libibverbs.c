@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Replaces std.c of libibverbs_exp: the calls of libibverbs are those of the
- * other fakes. Not every test defines all of them.
+ * Replaces std.c of libibverbs_exp, so that it calls the libibverbs of the
+ * other fakes. Not every test defines all of these calls.
  */
 #include "std.h"
 

@@ -89,7 +89,7 @@ static void init_wqe(struct fake_mlx5_qp *qp, int wr_data)
 	qp->ctrl = qp->wqe;
 }
 
-/* Copies the request to the ring, around its end. */
+/* Copies the request to the ring, and wraps at its end. */
 static void finish_wqe(struct fake_mlx5_qp *qp)
 {
 	uint32_t index = qp->cur_post & (qp->wqe_cnt - 1);
@@ -327,7 +327,7 @@ static void build_std(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 	f_set_sge_list(qpx, wr->num_sge, wr->sg_list);
 }
 
-/* mlx5_post_send() of libmlx5 looks for room first. */
+/* Checks for room first, as mlx5_post_send() of libmlx5 does. */
 static int f_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad_wr)
 {
@@ -355,7 +355,7 @@ static int f_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 static void good_wc(struct ibv_wc *wc, const struct fake_mlx5_cqe *cqe)
 {
-	/* Of all raw requests, and the length is left out. */
+	/* Raw requests have this opcode and no length. */
 	if (cqe->qp->wr_data[cqe->index] == IBV_WC_DRIVER2) {
 		wc->opcode = IBV_WC_DRIVER2;
 		return;
@@ -442,7 +442,7 @@ static int f_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	qp->head = qp->tail = 0;
 	qp->cur_post = qp->tail_post = qp->doorbell = qp->run = 0;
 	qp->failed = false;
-	qp->cq->head = qp->cq->tail;	/* no other queue pair's here */
+	qp->cq->head = qp->cq->tail;	/* no other QP uses it */
 	return 0;
 }
 
@@ -497,7 +497,7 @@ static void set_builders(struct fake_mlx5_qp *qp)
 	qp->mqp.wr_raw_wqe = fake_mlx5.no_raw_wqe ? NULL : f_raw_wqe;
 }
 
-/* All in one piece, which ibv_destroy_qp() of fake.c frees. */
+/* One allocation, which ibv_destroy_qp() of fake.c frees. */
 static struct fake_mlx5_qp *new_qp(uint32_t wqe_cnt)
 {
 	size_t per_block = BB + sizeof(uint64_t) + 2 * sizeof(uint32_t) +

@@ -134,7 +134,7 @@ void fake_mlx5_init(void);
  * fake_mlx5_reset() - Resets the device to a ConnectX-6 that supports all
  *	sizes.
  *
- * Tests call it at their begin, instead of fake_reset().
+ * Tests call it first, instead of fake_reset().
  */
 void fake_mlx5_reset(void);
 

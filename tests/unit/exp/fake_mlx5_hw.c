@@ -33,7 +33,7 @@ void fake_mlx5_region(void *start, size_t size, uint32_t key)
 	bail_out("too many regions");
 }
 
-/* NULL: not allowed. */
+/* Returns NULL if the key does not permit the access. */
 static uint8_t *translate(uint32_t key, uint64_t addr, size_t size)
 {
 	int i;
@@ -67,7 +67,7 @@ static uint64_t get(struct wqe *wqe, int bytes)
 	return value;
 }
 
-/* The rest of the WQE are buffers, and are all filled or emptied. */
+/* Copies data to or from the buffers that the rest of the WQE describes. */
 static enum ibv_wc_status scatter(struct wqe *wqe, uint8_t *data, size_t size,
 				  bool to_buffers, size_t *done)
 {
@@ -102,7 +102,7 @@ static enum ibv_wc_status scatter(struct wqe *wqe, uint8_t *data, size_t size,
 
 #define MAX_BITS 256
 
-/* Numbers of up to four words of 64 bits, or one of 32. */
+/* A number of one to four words of 64 bits, or of one word of 32. */
 struct num {
 	bool bit[MAX_BITS];
 };
@@ -179,14 +179,14 @@ static struct num fetch_add(struct num old, struct wqe *wqe, int size)
 		old.bit[i] = sum & 1;
 		carry = sum > 1 && !boundary.bit[i];
 		if (carry && i % 64 == 63 && i + 1 < size * 8)
-			bail_out("which word such a carry goes to is unknown");
+			bail_out("a carry between words, which real devices may handle otherwise");
 	}
 	return old;
 }
 
 /*
- * 8-byte results are in host order if the device is configured so. Others never
- * are.
+ * Only 8-byte results can be in host byte order, if the device is configured
+ * so.
  */
 static void to_reply(uint8_t *reply, int size)
 {
@@ -251,7 +251,7 @@ static enum ibv_wc_status rdma(struct wqe *wqe, bool is_read, uint64_t addr,
 	uint8_t *remote;
 	size_t size;
 
-	/* How much is it? */
+	/* Find out the length. */
 	status = scatter(&copy, data, sizeof(data), false, &size);
 	if (status != IBV_WC_SUCCESS)
 		return status;

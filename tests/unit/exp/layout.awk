@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# layout.table as a header for C and C++: want=offsets has SIZE(), AT() and
-# FIELD() for the structures, want=values has VALUE() and PLAIN() for the
-# enumerators, the latter for enumerations that have no name. The includer
-# defines these macros.
+# Prints layout.table as a header for C and C++. With want=offsets, it consists
+# of SIZE(), AT() and FIELD() for the structures. With want=values, it consists
+# of VALUE() for the enumerators, and of PLAIN() for those of unnamed
+# enumerations. The file that includes the header defines these macros.
 
 BEGIN { FS = "\t" }
 /^struct/ && want == "offsets" { printf "SIZE(%s, %s);\n", $1, $2 }

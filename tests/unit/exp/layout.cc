@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The checks of t_exp_layout.c in C++, with each enumerator as C++ programs use
- * it: of the type of its enumeration, as a template argument, as a case, in a
- * variable. exp_header only compiles this file; the program would return 0.
+ * The checks of t_exp_layout.c in C++. Each enumerator must have the type of
+ * its enumeration and be usable as a template argument, as a case label and as
+ * the value of a variable. exp_header only compiles this file.
  */
 #include <infiniband/verbs_exp.h>
 #include <type_traits>

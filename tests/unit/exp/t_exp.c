@@ -24,7 +24,7 @@ static void catch_stderr(void)
 	dup2(caught_stderr, 2);
 }
 
-/* How many bytes have been written to it. */
+/* Returns how many bytes have been written to standard error. */
 static long caught(void)
 {
 	long len;
@@ -43,7 +43,7 @@ static long caught(void)
 #define GATED_START offsetof(struct ibv_exp_device_attr, calc_cap)
 #define PATTERN 0x5a
 
-/* The fake's own, and that the library allocates memory of regions. */
+/* The flags of the fake, and that the library can allocate memory regions. */
 #define ALWAYS_CAPS (0x00102040 | IBV_EXP_DEVICE_MR_ALLOCATE)
 
 struct gate {
@@ -85,7 +85,7 @@ static const struct gate *gate_of(uint32_t bit)
 	return NULL;
 }
 
-/* Whether the gated part outside of the field is as it was prepared. */
+/* Returns true if no gated field but that of `gate` was written. */
 static bool untouched(const struct ibv_exp_device_attr *attr,
 		      const struct gate *gate)
 {
@@ -128,7 +128,7 @@ static void query_each_bit(struct ibv_context *context, uint32_t supported,
 		ret = ibv_exp_query_device(context, &attr);
 		ok(ret == 0 && attr.comp_mask == (bit & supported) &&
 		   untouched(&attr, gate) && (!gate || touched(&attr, gate)),
-		   "%s: bit %d asked alone is %s", name, i,
+		   "%s: bit %d requested alone is %s", name, i,
 		   gate ? "answered" : "cleared");
 	}
 }
@@ -140,8 +140,8 @@ static void test_query_base(void)
 
 	fake_reset();
 	query_prepare(&attr, 0);
-	is_int(ibv_exp_query_device(mxe_ctx, &attr), 0, "nothing asked");
-	is_u64(attr.comp_mask, 0, "nothing answered");
+	is_int(ibv_exp_query_device(mxe_ctx, &attr), 0, "nothing requested");
+	is_u64(attr.comp_mask, 0, "nothing reported");
 	want = fake.std.orig_attr;
 	want.device_cap_flags = 0;
 	is_mem(&attr, &want, BASE_SIZE, "all standard attributes are filled");
@@ -183,7 +183,7 @@ static void query_all(struct ibv_context *context,
 	memset(attr, 0, sizeof(*attr));
 	attr->comp_mask = IBV_EXP_DEVICE_ATTR_RESERVED - 1;
 	attr->comp_mask_2 = IBV_EXP_DEVICE_ATTR_RESERVED_2 - 1;
-	is_int(ibv_exp_query_device(context, attr), 0, "everything asked");
+	is_int(ibv_exp_query_device(context, attr), 0, "everything requested");
 }
 
 static void test_query_values(void)
@@ -204,7 +204,7 @@ static void test_query_values(void)
 	is_int(attr.ext_atom.log_max_atomic_inline, 3, "ext inline");
 	is_u64(attr.comp_mask_2, 0, "no PCI atomics, no UMR");
 
-	/* A later mxe, the numbers of a ConnectX-6. */
+	/* A later mxe with the limits of a ConnectX-6. */
 	fake.mxe.log_arg_sizes = SIZES;
 	fake.mxe.log_arg_sizes_be = SIZES & ~8;
 	query_all(mxe_ctx, &attr);
@@ -260,7 +260,7 @@ static void test_query_errors(void)
 	before = attr;
 	catch_stderr();
 	ret = ibv_exp_query_device(mxe_ctx, &attr);
-	ok(caught() > 0, "unknown comp_mask_2 is complained about");
+	ok(caught() > 0, "an unknown comp_mask_2 bit causes a message");
 	is_int(ret, EINVAL, "and refused");
 	is_mem(&attr, &before, sizeof(attr), "and nothing is written");
 
@@ -279,7 +279,7 @@ static void test_query_errors(void)
 	is_int(ibv_exp_query_device(mxe_ctx, &attr), ENODEV, "mxe fails");
 	is_mem(&attr, &before, sizeof(attr), "and nothing is written");
 	is_int(ibv_exp_query_device(std_ctx, &attr), 0,
-	       "the other device is not asked by mxedv");
+	       "the other device is not queried by mxedv");
 }
 
 /* ---- create QP --------------------------------------------------------- */
@@ -444,14 +444,14 @@ static void test_create_flags(void)
 	fake_be_device();
 	qp = must_create(mxe_ctx, PD | FLAGS | ARG, BE, 8);
 	ok(to_fake(qp)->create_flags & MXEDV_QP_CREATE_ATOMIC_BE_REPLY,
-	   "big-endian reply on a device that has nothing else");
+	   "big-endian reply on a device with big-endian replies only");
 	ibv_destroy_qp(qp);
 
 	fake_reset();
 	fake.mxe.reply_modes = MXEDV_ATOMIC_REPLY_HOST;
 	errno = 0;
 	ok(!create(mxe_ctx, PD | FLAGS | ARG, BE, 8) && errno == EINVAL,
-	   "big-endian reply on a device that has it not");
+	   "big-endian reply on a device without it");
 }
 
 static void test_create_errors(void)
@@ -471,7 +471,7 @@ static void test_create_errors(void)
 	errno = 0;
 	ok(!create(mxe_ctx, PD | ARG, 0, 8) && errno == EOPNOTSUPP,
 	   "no builders");
-	is_int(fake.destroyed, 1, "and the queue pair is given back");
+	is_int(fake.destroyed, 1, "and the queue pair is destroyed");
 }
 
 /* ---- poll CQ ----------------------------------------------------------- */
@@ -594,7 +594,7 @@ static void test_poll_fields(void)
 	   wc.src_qp == 6 && wc.pkey_index == 7 && wc.slid == 8 && wc.sl == 9 &&
 	   wc.dlid_path_bits == 10, "every field arrives");
 	ok(!wc.qp && !wc.srq && !wc.dct && !wc.exp_wc_flags && !wc.timestamp,
-	   "what is not known is zero, its flag not set");
+	   "unknown fields are zero, and their flags are not set");
 }
 
 /* Entries are wc_size apart, and nothing is written outside of them. */
@@ -639,19 +639,19 @@ static void test_poll_counts(void)
 
 	cq_fill(1);
 	is_int(ibv_exp_poll_cq(&mxe_cq, 1, wcs, 40), -EINVAL,
-	       "a structure too short for anybody");
-	is_int(ibv_exp_poll_cq(&mxe_cq, 1, wcs, 0), -EINVAL, "of no size");
+	       "a structure too short for any caller");
+	is_int(ibv_exp_poll_cq(&mxe_cq, 1, wcs, 0), -EINVAL, "a size of 0");
 	is_int(ibv_exp_poll_cq(&mxe_cq, -1, wcs, sizeof(*wcs)), -EINVAL,
 	       "a negative number");
 	is_int(fake_cq.taken, 0, "took no completion");
-	is_int(ibv_exp_poll_cq(&mxe_cq, 0, wcs, sizeof(*wcs)), 0, "none asked");
+	is_int(ibv_exp_poll_cq(&mxe_cq, 0, wcs, sizeof(*wcs)), 0, "none requested");
 	is_int(fake_cq.taken, 0, "none taken");
-	is_int(ibv_exp_poll_cq(&mxe_cq, 5, wcs, sizeof(*wcs)), 1, "one there");
-	is_int(ibv_exp_poll_cq(&mxe_cq, 5, wcs, sizeof(*wcs)), 0, "none there");
+	is_int(ibv_exp_poll_cq(&mxe_cq, 5, wcs, sizeof(*wcs)), 1, "one available");
+	is_int(ibv_exp_poll_cq(&mxe_cq, 5, wcs, sizeof(*wcs)), 0, "none available");
 
 	cq_fill(20);
 	is_int(ibv_exp_poll_cq(&mxe_cq, 18, wcs, sizeof(*wcs)), 18,
-	       "no more than asked");
+	       "no more than requested");
 	is_int(fake_cq.taken, 18, "the others stay");
 
 	cq_fill(20);

@@ -70,7 +70,7 @@ static void reg_row(const struct reg_row *row, void *addr)
 	ok(std.offset == (uintptr_t)std.addr, "addressed as in the process");
 	if (row->allocates && !addr) {
 		ok(in.addr && in.addr == std.addr && mr->addr == in.addr,
-		   "%s: its address is told", row->name);
+		   "%s: its address is returned", row->name);
 		memset(in.addr, 1, 5000);
 	} else {
 		ok(std.addr == addr, "%s: the program's memory", row->name);
@@ -83,7 +83,7 @@ static void reg_row(const struct reg_row *row, void *addr)
 	is_int(exp_dereg_mr(mr, f_dereg_mr), 0, "deregistered");
 	if (row->allocates && !addr)
 		ok(msync(in.addr, 4096, MS_ASYNC) && errno == ENOMEM,
-		   "and the memory is gone");
+		   "and the memory is freed");
 }
 
 static void test_reg_mr(void)
@@ -102,7 +102,7 @@ static void test_reg_mr(void)
 	reset();
 	std.err = ENOMEM;
 	ok(!ibv_exp_reg_mr(&in) && errno == ENOMEM, "the kernel refuses");
-	ok(!in.addr, "and no address is told");
+	ok(!in.addr, "and no address is returned");
 	std.err = 0;
 	in.length = SIZE_MAX;
 	std.calls = 0;
@@ -160,7 +160,7 @@ static void test_bind_mw(void)
 	ok(std.bind.wr_id == 5 && std.bind.send_flags == IBV_SEND_SIGNALED &&
 	   std.bind.bind_info.mr == &std.mr &&
 	   std.bind.bind_info.addr == 0x1000 &&
-	   std.bind.bind_info.length == 32, "what was said");
+	   std.bind.bind_info.length == 32, "the arguments of the caller");
 	is_u64(std.bind.bind_info.mw_access_flags,
 	       6 | IBV_ACCESS_ZERO_BASED, "access");
 	std.calls = 0;
@@ -206,12 +206,12 @@ static void copy_row(struct ibv_exp_dm *dm, const struct copy_row *row)
 	is_mem(std.memory + row->offset, want, word,
 	       "and zeros to the end of the word");
 	ok(row->offset + word == 64 || std.memory[row->offset + word] == 0xcd,
-	   "and nothing behind it");
+	   "and nothing after it");
 	attr.memcpy_dir = IBV_EXP_DM_CPY_TO_HOST;
 	attr.host_addr = back;
 	is_int(ibv_exp_memcpy_dm(dm, &attr), 0, "and back");
 	ok(!memcmp(back, host, row->length) && back[row->length] == 0x11,
-	   "as it was, and nothing behind it");
+	   "unchanged, and nothing after it");
 }
 
 static void test_dm(void)
@@ -241,7 +241,7 @@ static void test_dm(void)
 
 	std.calls = 0;
 	attr.length = 63;
-	refused(!ibv_exp_alloc_dm(ctx, &attr), EINVAL, "more than there is");
+	refused(!ibv_exp_alloc_dm(ctx, &attr), EINVAL, "more than the device has");
 	attr.length = 8;
 	attr.comp_mask = 1;
 	refused(!ibv_exp_alloc_dm(ctx, &attr), EINVAL, "comp_mask 1");
@@ -327,7 +327,7 @@ static void test_cq(void)
 	       "moderation");
 	ok(std.modify_cq.attr_mask == IBV_CQ_ATTR_MODERATE &&
 	   std.modify_cq.moderate.cq_count == 7 &&
-	   std.modify_cq.moderate.cq_period == 9, "as asked");
+	   std.modify_cq.moderate.cq_period == 9, "as requested");
 	std.calls = 0;
 	is_int(ibv_exp_modify_cq(&std.cq, &modify, 0), 0, "nothing");
 	is_int(std.calls, 0, "is nothing");
@@ -354,7 +354,7 @@ static void test_srq(void)
 
 	reset();
 	ok(ibv_exp_create_srq(ctx, &attr) == &std.srq, "basic");
-	is_int(attr.base.attr.max_wr, 32, "what it has got is told");
+	is_int(attr.base.attr.max_wr, 32, "the actual size is returned");
 	std.calls = 0;
 	attr.comp_mask = 32;
 	refused(!ibv_exp_create_srq(ctx, &attr), EINVAL, "comp_mask 32");
@@ -368,14 +368,14 @@ static void test_srq(void)
 	attr.srq_type = 7;
 	refused(!ibv_exp_create_srq(ctx, &attr), EINVAL, "type 7");
 	attr.srq_type = IBV_EXP_SRQT_XRC;
-	refused(!ibv_exp_create_srq(ctx, &attr), EINVAL, "XRC of no domain");
+	refused(!ibv_exp_create_srq(ctx, &attr), EINVAL, "XRC without a domain");
 	attr.comp_mask = IBV_EXP_CREATE_SRQ_CQ | IBV_EXP_CREATE_SRQ_XRCD;
 	ok(ibv_exp_create_srq(ctx, &attr) == &std.srq, "XRC");
 	ok(std.srq_attr.srq_type == IBV_SRQT_XRC &&
 	   std.srq_attr.cq == &std.cq && std.srq_attr.xrcd == (void *)8 &&
 	   std.srq_attr.pd == &std_pd && std.srq_attr.srq_context == &attr,
-	   "as asked");
-	is_int(attr.base.attr.max_wr, 64, "what it has got is told");
+	   "as requested");
+	is_int(attr.base.attr.max_wr, 64, "the actual size is returned");
 	reset_bare();
 	ok(!ibv_exp_create_srq(ctx, &attr) && errno == ENOSYS, "bare device");
 }
@@ -461,7 +461,7 @@ static void test_values(void)
 	ok(v.comp_mask == IBV_EXP_VALUES_HW_CLOCK && v.hwclock == std.cycles &&
 	   v.hwclock_ns == 0x7777777777777777, "and nothing else");
 	is_int(ibv_exp_query_values(ctx, 7, &v), 0, "all");
-	is_u64(v.comp_mask, 7, "are there");
+	is_u64(v.comp_mask, 7, "all values");
 	is_u64(v.hwclock_ns, 20000000000ull, "20 seconds");
 	clock_gettime(CLOCK_REALTIME, &now);
 	ok(now.tv_sec - v.clock_info.nsec / 1000000000 < 10, "the time");
@@ -475,7 +475,7 @@ static void test_values(void)
 	       "a millisecond before");
 	v.comp_mask = 3;
 	is_int(ibv_exp_query_values(ctx, 8, &v), EINVAL, "bit 3");
-	is_int(v.comp_mask, 0, "none is there");
+	is_int(v.comp_mask, 0, "no value");
 	std.err = EIO;
 	is_int(ibv_exp_query_values(ctx, 2, &v), EIO, "fails");
 	reset_bare();
@@ -494,9 +494,9 @@ static void test_ts_to_ns(void)
 	is_u64(ibv_exp_cqe_ts_to_ns(&info, 0xfff0), 936, "behind, wrapped");
 	info.nsec = 1000000;
 	is_u64(ibv_exp_cqe_ts_to_ns(&info, 0x10 + 0x7fff), 1065534,
-	       "as far ahead as can be");
+	       "as far ahead as possible");
 	is_u64(ibv_exp_cqe_ts_to_ns(&info, 0x10 + 0x8000), 934464,
-	       "as far behind as can be");
+	       "as far behind as possible");
 	info.frac = 15;
 	info.mult = 33;
 	is_u64(ibv_exp_cqe_ts_to_ns(&info, 0x11), 1000003, "the fraction");
@@ -514,7 +514,7 @@ static void test_port(void)
 	is_int(ibv_exp_query_port(ctx, 1, &attr), 0, "port");
 	is_mem(&attr, &std.port, 47, "its attributes");
 	ok(attr.mask1 == 0x5a5a5a5a && !attr.comp_mask && !attr.reserved,
-	   "and nothing behind them");
+	   "and nothing after them");
 	attr.comp_mask = IBV_EXP_QUERY_PORT_ATTR_MASK1;
 	attr.mask1 = IBV_EXP_QUERY_PORT_MASK;
 	is_int(ibv_exp_query_port(ctx, 1, &attr), 0, "all bits");
@@ -528,7 +528,7 @@ static void test_port(void)
 	memset(&std.gid.gid, 0x22, 16);
 	memset(&gid, 0x5a, sizeof(gid));
 	gid.comp_mask = 0;
-	is_int(ibv_exp_query_gid_attr(ctx, 2, 5, &gid), 0, "nothing of a GID");
+	is_int(ibv_exp_query_gid_attr(ctx, 2, 5, &gid), 0, "no attribute of a GID");
 	ok((int)gid.type == 0x5a5a5a5a && gid.gid.raw[0] == 0x5a, "untouched");
 	gid.comp_mask = IBV_EXP_QUERY_GID_ATTR_TYPE;
 	is_int(ibv_exp_query_gid_attr(ctx, 2, 5, &gid), 0, "its type");
@@ -564,7 +564,7 @@ static void test_open(void)
 	is_int(ibv_exp_setenv(ctx, "EXP_TEST", "b", 0), 0, "kept");
 	is_str(getenv("EXP_TEST"), "a", "as setenv() does");
 	is_int(ibv_exp_setenv(ctx, "A=B", "b", 0), EINVAL, "bad name");
-	is_int(ibv_exp_use_priv_env(ctx), ENOSYS, "none of its own");
+	is_int(ibv_exp_use_priv_env(ctx), ENOSYS, "no private environment");
 
 	ok(ibv_exp_get_provider_func(ctx, IBV_EXP_POST_SEND_FUNC) ==
 	   (void *)ibv_exp_post_send, "post function");

@@ -21,7 +21,7 @@ static void chain(struct req *r, int n)
 		r[i].wr.next = &r[i + 1].wr;
 }
 
-/* The number of completions, which must be those with the given wr_ids. */
+/* Checks the number, the wr_ids and the status of completions. */
 static void is_wcs(const struct ibv_wc *wc, int n, const uint64_t *want,
 		   int num, int status, const char *what)
 {
@@ -52,7 +52,7 @@ static void test_query(void)
 	   caps.atomic_cap == IBV_EXP_ATOMIC_HCA, "... 8 bytes");
 	fake.atomic_cap = IBV_ATOMIC_GLOB;
 	exp_backend_query(emu_ctx, &caps);
-	is_int(caps.atomic_cap, IBV_EXP_ATOMIC_GLOB, "... as wide as they are");
+	is_int(caps.atomic_cap, IBV_EXP_ATOMIC_GLOB, "... and the scope of the standard atomics");
 	fake.atomic_cap = IBV_ATOMIC_NONE;
 	exp_backend_query(emu_ctx, &caps);
 	ok(!caps.masked && !caps.sizes, "none without atomics");
@@ -72,7 +72,7 @@ static void test_one(void)
 		{ "compare all", true, 0xab11, { 0xab11, ALL, 0x22, 0xf0 } },
 		{ "bits outside of masks", true, 0xab10,
 		  { 0xff10, 0xff, ALL, 0x0f } },
-		{ "already so", true, 0xab22, { 0xab22, 0xff, 0x22, 0xff } },
+		{ "the field has the value already", true, 0xab22, { 0xab22, 0xff, 0x22, 0xff } },
 		{ "plain", true, 0xab11, { 0xab11, ALL, 0x22, ALL } },
 		{ "plain, differs", true, 0xab11, { 0, ALL, 0x22, ALL } },
 		{ "swap nothing", true, 0xab11, { 1, 0, 0x22, 0 } },
@@ -122,7 +122,7 @@ static void test_one(void)
 	drop_cq(cq);
 }
 
-/* Requests that need no loop are posted at once, even behind one another. */
+/* Requests that need no loop are posted at once, even several in a row. */
 static void test_lowered(void)
 {
 	struct fake_cq *cq;
@@ -138,7 +138,7 @@ static void test_lowered(void)
 	init(&r[3], IBV_EXP_WR_ATOMIC_FETCH_AND_ADD, 3, SIGNALED, 0);
 	chain(r, 4);
 	is_int(post(qp, &r[0].wr), 0, "four that need no loop");
-	is_int(qp->posted, 4, "... are all at the device");
+	is_int(qp->posted, 4, "... are all posted to the device");
 	is_int(qp->posts, 1, "... by one doorbell");
 	ok(qp->wrs[0].wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD &&
 	   qp->wrs[1].wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP &&
@@ -170,17 +170,17 @@ static void test_order(void)
 	init(&r[4], IBV_EXP_WR_RDMA_WRITE, 14, 0, 2);
 	chain(r, 5);
 	is_int(post(qp, &r[0].wr), 0, "a chain");
-	is_int(qp->posted, 2, "what is behind a loop waits");
+	is_int(qp->posted, 2, "requests after a loop wait");
 	/* The program may reuse the memory of its requests. */
 	memset(r, 0xee, sizeof(r));
 	n = run_all(cq, qp, NULL, w, 8);
 	is_wcs(wc, n < 1 ? n : 1, ids, 1, 0, "the first of two completions");
 	is_wcs(wc + 1, n - 1, ids + 1, 1, 0, "the second");
-	is_u64(fake.buf[3], 0x1236, "all before the read is done");
-	is_u64(fake.mem[1], 0x77, "the write before it, too");
+	is_u64(fake.buf[3], 0x1236, "the requests before the read are executed");
+	is_u64(fake.mem[1], 0x77, "the write is executed too");
 	is_int(ibv_poll_cq(&cq->cq, 8, wc), 0, "no more");
 
-	/* Posted while the loop is under way, by the standard call. */
+	/* ibv_post_send() while the loop is in progress. */
 	fake.mem[0] = 0x1234;
 	cas(&r[0], 20, 0, 0, 0x34, 0xff, 0x35, 0xff);
 	is_int(post(qp, &r[0].wr), 0, "one more");
@@ -196,17 +196,17 @@ static void test_order(void)
 		uint64_t before = qp->posted;
 
 		is_int(ibv_post_send(&qp->qp, &std, &bad), 0,
-		       "ibv_post_send() behind it");
-		is_u64(qp->posted, before, "... waits, too");
+		       "ibv_post_send() after it");
+		is_u64(qp->posted, before, "... waits too");
 		n = run_all(cq, qp, NULL, wc, 8);
 		is_wcs(wc, n, &id, 1, 0, "... the one that is signaled");
-		is_u64(fake.buf[3], 0x1235, "... and came after");
+		is_u64(fake.buf[3], 0x1235, "... and was executed last");
 	}
 	drop_qp(qp);
 	drop_cq(cq);
 }
 
-/* Inline data is that of when it was posted. */
+/* Inline data is copied when the request is posted. */
 static void test_inline(void)
 {
 	struct fake_cq *cq;
@@ -226,14 +226,14 @@ static void test_inline(void)
 	is_int(post(qp, &r[0].wr), 0, "a write with inline data, held");
 	fake.buf[1] = 0x88;
 	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... completes");
-	is_u64(fake.mem[1], 0x77, "... with what was there when it was posted");
+	is_u64(fake.mem[1], 0x77, "... has the data of the time when it was posted");
 	r[1].sge.length = MAX_INLINE + 1;
 	is_int(post(qp, &r[1].wr), EINVAL, "more than fits inline");
 	drop_qp(qp);
 	drop_cq(cq);
 }
 
-/* Another changes the word between any two tries. */
+/* The word changes before each try. */
 static void test_contention(void)
 {
 	struct fake_cq *cq;
@@ -270,10 +270,10 @@ static void test_contention(void)
 	fake.mem[0] = 0x500;
 	qp->posts = 0;
 	cas(&r, 5, SIGNALED, 0, 1, 0xff, 2, 0xff);
-	is_int(post(qp, &r.wr), 0, "another word than is guessed");
+	is_int(post(qp, &r.wr), 0, "a word that differs from the guess");
 	is_int(run_all(cq, qp, NULL, wc, 2), 1, "... which does not compare");
-	is_int(qp->posts, 1, "... is done when it is known");
-	is_u64(fake.buf[0], 0x500, "... and delivered");
+	is_int(qp->posts, 1, "... needs one try");
+	is_u64(fake.buf[0], 0x500, "... returns the old value");
 	drop_qp(qp);
 	drop_cq(cq);
 }
@@ -305,7 +305,7 @@ static void test_full(void)
 	is_int(run_all(cq, qp, NULL, wc, 4), 0, "... for one unsignaled");
 	is_u64(fake.mem[0], DEPTH + 1, "... the sum");
 
-	/* A device that refuses: nothing is kept of it. */
+	/* The device refuses a request. Nothing of it remains. */
 	qp->refuse = ENOSPC;
 	r[0].wr.next = NULL;
 	is_int(post(qp, &r[0].wr), ENOSPC, "the device refuses");
@@ -344,25 +344,25 @@ static void test_bad_wr(void)
 	}
 	chain(r, 4);
 
-	/* No multiple of 8. */
+	/* Not a multiple of 8. */
 	r[2].wr.exp_opcode = IBV_EXP_WR_ATOMIC_FETCH_AND_ADD;
 	r[2].wr.wr.atomic.remote_addr = (uintptr_t)&fake.mem[2] + 4;
 	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), EINVAL,
 	       "ibv_exp_post_send(): the device refuses one of a list");
 	ok(bad == &r[2].wr, "... which is bad_wr");
-	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and executes the earlier ones");
 	r[3].wr.num_sge = -1;
 	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), EINVAL,
-	       "... also if the library refuses one behind it");
+	       "... also if the library refuses a later one");
 	ok(bad == &r[2].wr, "... which is not bad_wr");
-	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and executes the earlier ones");
 
 	std[2].opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
 	std[2].wr.atomic.remote_addr = (uintptr_t)&fake.mem[2] + 4;
 	is_int(ibv_post_send(&qp->qp, &std[0], &std_bad), EINVAL,
 	       "ibv_post_send(): the same");
 	ok(std_bad == &std[2], "... which is bad_wr");
-	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and does those before it");
+	is_int(run_all(cq, qp, NULL, wc, 8), 2, "... and executes the earlier ones");
 	drop_qp(qp);
 	drop_cq(cq);
 }
@@ -405,9 +405,9 @@ static void test_errors(void)
 		n += run_all(cq, qp, NULL, wc + n, 1);
 		n += run_all(cq, qp, NULL, wc + n, 8 - n);
 		is_wcs(wc, n, ids, 4, rows[i].status,
-		       "... fails, and all behind it");
+		       "... fails, and the requests after it");
 		ok(qp->error, "... the queue pair is in error");
-		is_u64(fake.mem[1], 0, "... nothing behind it was done");
+		is_u64(fake.mem[1], 0, "... no request after it was executed");
 		is_int(post(qp, &r[4].wr), 0, "... one that is posted later");
 		n = run_all(cq, qp, NULL, wc, 8);
 		is_wcs(wc, n, &ids[3], 1, IBV_WC_WR_FLUSH_ERR, "... flushed");
@@ -425,7 +425,7 @@ static void test_errors(void)
 
 #define MANY 16
 
-/* All of many queue pairs is flushed by one look at the device. */
+/* One poll of the device flushes the requests of many QPs. */
 static void test_many_errors(void)
 {
 	struct ibv_wc wc[MANY * DEPTH + 1];
@@ -475,7 +475,7 @@ static struct fake_cq *post_adds(uint64_t flags, struct req r[3], struct fake_qp
 	return cq;
 }
 
-/* The program takes the queue pair to the error state amidst a loop. */
+/* The program moves the QP to the error state during a loop. */
 static void test_to_error(void)
 {
 	static const uint64_t ids[] = { 0, 1, 2 };
@@ -488,13 +488,13 @@ static void test_to_error(void)
 
 	for (int when = 0; when < 2; when++) {
 		cq = post_adds(0, r, &qp);
-		/* 1: the try is done, but not polled. */
+		/* In the second round the try is executed, but not polled. */
 		if (when)
 			run(qp);
 		exp_modify_qp(&qp->qp, &attr, IBV_QP_STATE, ibv_modify_qp);
 		n = run_all(cq, qp, NULL, wc, 8);
 		is_wcs(wc, n, ids, 3, IBV_WC_WR_FLUSH_ERR, when ?
-		       "all is flushed behind a try" : "all is flushed");
+		       "all is flushed after a try" : "all is flushed");
 		drop_qp(qp);
 		drop_cq(cq);
 	}
@@ -513,7 +513,10 @@ static void test_refused(void)
 	for (int when = 0; when < 2; when++) {
 		cq = post_adds(SIGNALED, r, &qp);
 		if (when) {
-			/* The first is done, the second is not posted. */
+			/*
+			 * The first request is complete, and the second is not
+			 * posted.
+			 */
 			while (qp->done < 2)
 				if (run(qp) && qp->done < 2)
 					ibv_poll_cq(&cq->cq, 8, wc);
@@ -551,8 +554,8 @@ static void test_reset(void)
 	cq = post_adds(SIGNALED, r, &qp);
 	run(qp);
 	exp_modify_qp(&qp->qp, &attr, IBV_QP_STATE, ibv_modify_qp);
-	is_int(run_all(cq, qp, NULL, wc, 8), 0, "nothing is left by a reset");
-	is_u64(fake.mem[0], 0x500, "... or done");
+	is_int(run_all(cq, qp, NULL, wc, 8), 0, "a reset leaves no completion");
+	is_u64(fake.mem[0], 0x500, "... and the word unchanged");
 	add(&r[0], 9, SIGNALED, 0, 1, 0x80);
 	is_int(post(qp, &r[0].wr), 0, "... and it can be used again");
 	n = run_all(cq, qp, NULL, wc, 8);
@@ -563,7 +566,7 @@ static void test_reset(void)
 	drop_cq(cq);
 }
 
-/* One after the other at the same address. */
+/* A QP gets the address of one that was destroyed. */
 static void test_successor(void)
 {
 	static struct fake_qp place;
@@ -583,21 +586,21 @@ static void test_successor(void)
 	chain(r, 2);
 	post(qp, &r[0].wr);
 	run(qp);
-	/* Not seen: as if librdmacm had destroyed it. */
+	/* The library does not see this call, as if librdmacm had made it. */
 	ibv_destroy_qp(&qp->qp);
-	is_int(fake.mrs, 1, "a queue pair that is gone unseen");
+	is_int(fake.mrs, 1, "a queue pair that the library did not destroy");
 	qp = new_qp(cq, 0);
 	is_int(fake.mrs, 1, "its successor at that address");
-	is_int(run_all(cq, qp, NULL, wc, 8), 0, "... has not its completions");
+	is_int(run_all(cq, qp, NULL, wc, 8), 0, "... does not get its completions");
 	r[0].wr.next = NULL;
 	is_int(post(qp, &r[0].wr), 0, "... takes requests");
-	is_int(run_all(cq, qp, NULL, wc, 8), 1, "... and does them");
+	is_int(run_all(cq, qp, NULL, wc, 8), 1, "... and executes them");
 	drop_qp(qp);
 	is_int(fake.mrs, 0, "... and leaves nothing");
 
 	qp = (struct fake_qp *)ibv_create_qp(&emu_pd, &plain);
 	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), EINVAL,
-	       "no masked atomics on one of ibv_create_qp()");
+	       "no masked atomics on a queue pair of ibv_create_qp()");
 	init(&r[0], IBV_EXP_WR_RDMA_WRITE, 1, 0, 1);
 	is_int(ibv_exp_post_send(&qp->qp, &r[0].wr, &bad), 0, "... but a write");
 	is_u64(qp->wrs[0].wr.wr_id, 1, "... with its own wr_id");
@@ -651,7 +654,7 @@ static void test_others(void)
 
 	add_wc(other, &others[0]);
 	is_int(ibv_poll_cq(&other->cq, 8, wc), 1, "another completion queue");
-	is_mem(wc, others, sizeof(others[0]), "... is not looked at");
+	is_mem(wc, others, sizeof(others[0]), "... is unchanged");
 	drop_qp(qp);
 	drop_cq(cq);
 	free(other);
@@ -668,36 +671,39 @@ static void test_events(void)
 	cq = new_cq();
 	is_int(cq->cq.cqe, 64, "a completion queue of 64");
 	qp = new_qp(cq, 0);
-	is_int(cq->cq.cqe, 65, "... has room for what nobody sees");
+	is_int(cq->cq.cqe, 65, "... has room for a hidden completion");
 	fake.mem[0] = 0x500;
 	add(&r[0], 0, 0, 0, 1, 0x80);
 	init(&r[1], IBV_EXP_WR_RDMA_WRITE, 1, SIGNALED, 1);
 	chain(r, 2);
-	is_int(ibv_req_notify_cq(&cq->cq, 0), 0, "an event is asked for once");
-	is_int(cq->arms, 1, "... of the device");
+	is_int(ibv_req_notify_cq(&cq->cq, 0), 0, "the program arms an event");
+	is_int(cq->arms, 1, "... which arms one of the device");
 	post(qp, &r[0].wr);
-	/* The probe, a failing try, the right one, and the write. */
+	/*
+	 * Three hidden completions: of the probe, of a failing try and of the
+	 * successful one.
+	 */
 	for (int i = 0; i < 3; i++) {
 		run(qp);
-		ok(!cq->armed, "the event is used up, %d", i);
-		is_int(ibv_poll_cq(&cq->cq, 2, wc), 0, "... for nothing");
-		ok(cq->armed, "... and asked for again");
+		ok(!cq->armed, "a hidden completion raises an event, %d", i);
+		is_int(ibv_poll_cq(&cq->cq, 2, wc), 0, "... and is not returned");
+		ok(cq->armed, "... and the event is armed again");
 	}
 	run(qp);
 	is_int(ibv_poll_cq(&cq->cq, 2, wc), 1, "the completion");
-	ok(!cq->armed, "... was the one");
+	ok(!cq->armed, "... does not arm the event");
 	is_int(cq->events, 4, "... events in all");
 	cq->arms = 0;
 	fake.mem[0] = 0x700;
 	r[0].wr.next = NULL;
 	post(qp, &r[0].wr);
-	is_int(run_all(cq, qp, NULL, wc, 2), 0, "one that nobody waits for");
-	is_int(cq->arms, 0, "... asks for no event");
+	is_int(run_all(cq, qp, NULL, wc, 2), 0, "an unsignaled request without a waiting program");
+	is_int(cq->arms, 0, "... arms no event");
 	drop_qp(qp);
 	drop_cq(cq);
 }
 
-/* The program does not poll. */
+/* The thread makes progress if the program does not poll. */
 static void test_tick(void)
 {
 	struct fake_cq *cq;
@@ -715,8 +721,8 @@ static void test_tick(void)
 	fake.buf[1] = 0x77;
 	chain(r, 2);
 	post(qp, &r[0].wr);
-	ok(emu_busy_any(), "something to do");
-	is_int(fake.kicks, 1, "... is told to the thread");
+	ok(emu_busy_any(), "a held request");
+	is_int(fake.kicks, 1, "... wakes the thread");
 	for (int i = 0; i < 3; i++) {
 		run(qp);
 		emu_cq_tick();
@@ -728,17 +734,17 @@ static void test_tick(void)
 	is_int(ibv_poll_cq(&cq->cq, 4, wc), 2, "the completions are kept");
 	ok(wc[0].wr_id == 0 && wc[1].wr_id == 1, "... in their order");
 
-	/* A program that polls is left alone. */
+	/* The thread does not interfere with a program that polls. */
 	add(&r[0], 0, SIGNALED, 2, 1, 0x80);
 	post(qp, &r[0].wr);
 	ibv_poll_cq(&cq->cq, 4, wc);
 	run(qp);
 	emu_cq_tick();
-	is_int(cq->num - cq->taken, 1, "the thread leaves it to who polls");
+	is_int(cq->num - cq->taken, 1, "the thread leaves the completion to the program");
 	emu_cq_tick();
-	is_int(cq->num - cq->taken, 0, "... but not for long");
+	is_int(cq->num - cq->taken, 0, "... but takes it at its next tick");
 	drop_qp(qp);
-	ok(!emu_busy_any(), "nothing to do when it is gone");
+	ok(!emu_busy_any(), "nothing to do when it is destroyed");
 	drop_cq(cq);
 }
 

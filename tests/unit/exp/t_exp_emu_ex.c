@@ -115,12 +115,12 @@ static void test_one(void)
 	fake.mem[0] = 0x5ffffffff;	/* the guess is wrong, so it takes several tries */
 	must_post(qp, 1, true);
 	ok(poll_next(cq, qp), "one: a completion");
-	ok(fake.clock > 1, "one: the device had others");
+	ok(fake.clock > 1, "one: the device had hidden ones");
 	is_u64(cq->ex.wr_id, 1, "one: wr_id");
 	is_int(cq->ex.status, IBV_WC_SUCCESS, "one: status");
 	is_int(ibv_wc_read_opcode(&cq->ex), IBV_EXP_WC_MASKED_FETCH_ADD,
 	       "one: opcode");
-	is_int(ibv_wc_read_byte_len(&cq->ex), 8, "one: length, not asked for");
+	is_int(ibv_wc_read_byte_len(&cq->ex), 8, "one: length, which was not requested");
 	is_u64(ibv_wc_read_qp_num(&cq->ex), qp->qp.qp_num, "one: queue pair");
 	is_u64(ibv_wc_read_completion_ts(&cq->ex), fake.clock,
 	       "one: the time of the last try");
@@ -173,10 +173,10 @@ static void test_mixed(void)
 	   ibv_wc_read_imm_data(&cq->ex) == 0x1234 &&
 	   ibv_wc_read_src_qp(&cq->ex) == 9 &&
 	   ibv_wc_read_slid(&cq->ex) == 3 && ibv_wc_read_sl(&cq->ex) == 2 &&
-	   ibv_wc_read_dlid_path_bits(&cq->ex) == 1, "receive: as it was");
+	   ibv_wc_read_dlid_path_bits(&cq->ex) == 1, "receive: unchanged");
 	is_u64(ibv_wc_read_completion_ts(&cq->ex), 1, "receive: its time");
 	is_u64(ibv_wc_read_completion_wallclock_ns(&cq->ex), 1000001,
-	       "receive: and by the other clock");
+	       "receive: its time by the other clock");
 	ibv_end_poll(&cq->ex);
 
 	is_int(run_all(cq, qp, NULL, &wc, 1), 1, "then by ibv_poll_cq()");
@@ -290,7 +290,10 @@ static int fail_destroy(struct ibv_cq *cq)
 	return EBUSY;
 }
 
-/* Which they are; and a device that has no atomics is left alone. */
+/*
+ * The library knows its extended CQs. Those of a device without atomics are
+ * polled by the device.
+ */
 static void test_known(void)
 {
 	struct fake_cq *cq, *plain;
@@ -301,7 +304,7 @@ static void test_known(void)
 	plain = new_cq();
 	ok(exp_cq_ex_of(&cq->cq, &flags) == &cq->ex, "known");
 	is_u64(flags, IBV_WC_EX_WITH_SL | IBV_WC_EX_WITH_QP_NUM |
-	       IBV_WC_EX_WITH_BYTE_LEN, "what it tells");
+	       IBV_WC_EX_WITH_BYTE_LEN, "the fields that it returns");
 	ok(!exp_cq_ex_of(&plain->cq, &flags), "a plain one is not");
 	is_int(exp_destroy_cq(&cq->cq, fail_destroy), EBUSY, "not destroyed");
 	ok(exp_cq_ex_of(&cq->cq, &flags) == &cq->ex, "still known");
@@ -313,7 +316,7 @@ static void test_known(void)
 	fake.atomic_cap = IBV_ATOMIC_NONE;
 	cq = new_cq_ex(TIMED);
 	ok(exp_cq_ex_of(&cq->cq, &flags) && !emu_cq_lock(&cq->cq),
-	   "without atomics: known, and the device's own");
+	   "without atomics: known, and not locked by the library");
 	drop_cq(cq);
 }
 

@@ -8,8 +8,8 @@
 
 struct model {
 	struct fake_qp *qp;
-	int field;		/* of the word, its own */
-	uint64_t value;		/* of the field, as its requests leave it */
+	int field;		/* its own field of the word */
+	uint64_t value;		/* of the field, after its requests */
 	uint64_t next_id;	/* to be posted */
 	uint64_t next_done;
 	uint64_t old[64];	/* expected results, by wr_id */
@@ -104,7 +104,7 @@ static void test_random(void)
 			if (rnd(4))
 				run(who->qp);
 			else
-				fake.mem[0] += 1ULL << 32;	/* a third */
+				fake.mem[0] += 1ULL << 32;	/* the third party */
 			break;
 		case 2:
 			if (!rnd(8))

@@ -23,7 +23,7 @@
 #define IS(name, value) \
 	_Static_assert((uint64_t)(name) == (value), "value of " #name)
 
-/* Values that are no enumerators in the table. */
+/* Values that are not enumerators in the table. */
 IS(IBV_EXP_START_ENUM, 0x40);
 IS(IBV_EXP_START_FLAG_LOC, 32);
 IS(IBV_EXP_START_FLAG, 0x100000000);
@@ -51,7 +51,7 @@ IS(IBV_EXP_SEND_INLINE, IBV_SEND_INLINE);
 IS(IBV_EXP_ACCESS_REMOTE_ATOMIC, IBV_ACCESS_REMOTE_ATOMIC);
 IS(IBV_EXP_QP_DEST_QPN, IBV_QP_DEST_QPN);
 
-/* The standard structures that stand at the beginning of ours. */
+/* The standard structures that our structures begin with. */
 #define SAME(type, exp_type, member) \
 	AT(type, member, offsetof(exp_type, member))
 

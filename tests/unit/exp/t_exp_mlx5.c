@@ -107,7 +107,7 @@ static void test_query(void)
 		       row->sizes ? MASKED : 0, "%s: flags", row->name);
 		ok(!(attr.exp_device_cap_flags &
 		     IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED) ==
-		   !strstr(row->name, "emulated"), "%s: who does it",
+		   !strstr(row->name, "emulated"), "%s: backend",
 		   row->name);
 		m = &attr.masked_atomic;
 		ok(m->masked_log_atomic_arg_sizes == row->sizes &&
@@ -123,7 +123,7 @@ static void test_query(void)
 	}
 }
 
-/* Not a device of this backend, and the machine has none of it. */
+/* Devices of other backends, and hosts without libmlx5 or with an old one. */
 static void test_absent(void)
 {
 	static struct exp_mlx5dv old;
@@ -132,9 +132,9 @@ static void test_absent(void)
 	ok(exp_backend_of(std_ctx) == &exp_backend_emu,
 	   "another device is emulated");
 	ok(exp_backend_of(mxe_ctx) == &exp_backend_mxe,
-	   "mxe has its own");
+	   "mxe has its own backend");
 	ok(exp_backend_of(mlx5_ctx) == &exp_backend_mlx5,
-	   "mlx5 has this one");
+	   "mlx5 has its own backend");
 
 	old = *fake.mlx5dv;
 	old.has_raw_wqe = false;
@@ -156,7 +156,7 @@ static void test_absent(void)
 	ok(exp_backend_of(mlx5_ctx) == &exp_backend_emu,
 	   "no libmlx5: emulated");
 	ok(exp_backend_of(mxe_ctx) == &exp_backend_mxe,
-	   "no libmlx5: mxe has its own");
+	   "no libmlx5: mxe has its own backend");
 	is_int(ibv_exp_query_device(mlx5_ctx, &attr), 0, "no libmlx5: query");
 }
 
@@ -192,7 +192,7 @@ static void test_create(void)
 	       "the size of the queue is returned");
 	ibv_destroy_qp(qp);
 
-	/* Without more: max_atomic_arg is 0, but the builders are there. */
+	/* With the PD alone, the queue pair has no masked atomics. */
 	attr.comp_mask = PD;
 	qp = ibv_exp_create_qp(mlx5_ctx, &attr);
 	ok(qp && fake.plain_created == 1, "PD alone: a plain queue pair");
@@ -267,13 +267,13 @@ static void test_create_be(void)
 	is_u64(fake_mlx5.last.send_ops_flags &
 	       (IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD), 0,
-	       "Connect-IB: libmlx5 is not asked for atomics");
+	       "Connect-IB: no atomics are requested from libmlx5");
 	is_int(ibv_exp_post_send(qp, &wr, &bad), 0,
 	       "Connect-IB: atomics with the flag");
 	ibv_destroy_qp(qp);
 	qp = mlx5_qp(16, 0, true);
 	is_int(ibv_exp_post_send(qp, &wr, &bad), EINVAL,
-	       "Connect-IB: and without it none");
+	       "Connect-IB: no atomics without the flag");
 	ibv_destroy_qp(qp);
 }
 

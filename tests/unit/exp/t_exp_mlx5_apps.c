@@ -17,7 +17,7 @@
 /* The memory of the other host. */
 static struct memory {
 	uint64_t locks[4];
-	uint64_t guarded[4 * 16];	/* by each field of each lock */
+	uint64_t guarded[4 * 16];	/* guarded by the fields of the locks */
 	uint64_t counters;
 	uint64_t sum, product;
 	uint64_t wide[4] __attribute__((aligned(32)));
@@ -123,7 +123,9 @@ static void set_fa(struct ibv_exp_send_wr *wr, uint64_t add, uint64_t boundary)
 	fa->field_boundary = boundary;
 }
 
-/* Posts a chain whose last request is signalled, and waits for that. */
+/*
+ * Posts a chain whose last request is signaled, and waits for its completion.
+ */
 static void go(struct thread *t, struct ibv_exp_send_wr *wrs, int n, int opcode)
 {
 	struct ibv_exp_send_wr *bad;
@@ -211,7 +213,7 @@ static void test_lock_table(void)
 	ok(tries >= THREADS * LOCK_ROUNDS, "locks: %" PRIu64 " tries", tries);
 }
 
-/* Four counters of 16 bits in a word, which run over on their own. */
+/* Four counters of 16 bits in a word, each of which overflows on its own. */
 #define COUNTER_ROUNDS 3000
 
 static void *counters(void *arg)
@@ -229,7 +231,7 @@ static void *counters(void *arg)
 			set_fa(&wrs[k], 0x0007000100100021, boundary);
 		}
 		go(t, wrs, 8, IBV_EXP_WC_MASKED_FETCH_ADD);
-		/* one's own come one after the other */
+		/* The thread's own requests are executed in order. */
 		for (k = 1; k < 8; k++)
 			if (t->buffer[k] == t->buffer[k - 1])
 				t->errors++;
@@ -349,7 +351,10 @@ static void test_repliers(void)
 	is_u64(far.sum, 2 * THREADS * BE_ROUNDS, "replies in big-endian: sum");
 }
 
-/* As Deft: 16 bytes at once, a value and a version, compared as a whole. */
+/*
+ * As in Deft: a value and a version of 16 bytes are compared and swapped
+ * together.
+ */
 #define WIDE_ROUNDS 300
 
 static void *wide(void *arg)
@@ -387,7 +392,7 @@ static void test_wide(void)
 	is_u64(far.wide[2], 0, "16 bytes: and no more");
 }
 
-/* A completion queue for two threads, whose completions either may get. */
+/* A CQ of two threads. Each may poll the completions of the other. */
 #define SHARED_ROUNDS 2000
 
 static uint64_t completed[THREADS + 1];

@@ -19,7 +19,7 @@ static struct ibv_qp *be_qp(void)
 	return mlx5_qp(16, BE, false);
 }
 
-/* Each atomic, at each call. */
+/* Each kind of atomic, with each call that posts or polls. */
 static void test_be(void)
 {
 	struct ibv_send_wr *std_bad, std = { .num_sge = 1 };
@@ -40,7 +40,7 @@ static void test_be(void)
 	is_int(ibv_exp_poll_cq(&mlx5_cq.cq, 1, &exp_wc, sizeof(exp_wc)), 1,
 	       "be: ibv_exp_poll_cq()");
 	is_u64(result(8), SWAPPED, "be: masked FAA: result");
-	is_u64(remote[0], VALUE + 1, "be: memory is as ever");
+	is_u64(remote[0], VALUE + 1, "be: memory is in host order");
 
 	init_plain(&req, IBV_EXP_WR_ATOMIC_CMP_AND_SWP, 1, SIG, 1, 16);
 	is_int(post(qp, &req), 0, "be: CAS");
@@ -60,11 +60,11 @@ static void test_be(void)
 	init_plain(&req, IBV_EXP_WR_RDMA_READ, 1, SIG, 1, 32);
 	is_int(post(qp, &req), 0, "be: READ");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, &wc), 1, "be: READ: completion");
-	is_u64(result(32), VALUE, "be: READ is no atomic");
+	is_u64(result(32), VALUE, "be: READ data is not swapped");
 	ibv_destroy_qp(qp);
 }
 
-/* Other sizes come in big-endian anyway, and are not swapped once more. */
+/* Results of other sizes are big-endian already and must not be swapped. */
 static void test_be_sizes(void)
 {
 	struct ibv_qp *qp = be_qp();
@@ -84,7 +84,7 @@ static void test_be_sizes(void)
 	ok(result(16) == SWAPPED && result(24) == SWAPPED, "be: 16 bytes: result");
 	ibv_destroy_qp(qp);
 
-	/* A device that replies so by itself. */
+	/* A device with big-endian replies. */
 	start();
 	remote[0] = VALUE;
 	fake.std.orig_attr.atomic_cap = IBV_ATOMIC_NONE;
@@ -101,7 +101,7 @@ static void test_be_sizes(void)
 	ibv_destroy_qp(qp);
 }
 
-/* Unsignalled ones are turned with the completion that tells of them. */
+/* Results of unsignaled requests are swapped with the next completion. */
 static void test_be_unsignalled(void)
 {
 	struct ibv_qp *qp = be_qp();
@@ -116,8 +116,8 @@ static void test_be_unsignalled(void)
 	is_int(post(qp, reqs), 0, "be: chain");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, &wc), 1, "be: one completion");
 	ok(result(0) == SWAPPED && result(8) == SWAPPED,
-	   "be: with what precedes it");
-	ok(result(16) == VALUE && result(24) == VALUE, "be: and no more");
+	   "be: and the result before it");
+	ok(result(16) == VALUE && result(24) == VALUE, "be: and no later ones");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, &wc), 1, "be: the other");
 	ok(result(16) == SWAPPED && result(24) == SWAPPED, "be: the rest");
 	ok(result(0) == SWAPPED && result(8) == SWAPPED, "be: and only once");
@@ -161,10 +161,10 @@ static void test_be_overwritten(void)
 	link_reqs(reqs, 2);
 	is_int(post(qp, reqs), 0, "be: a WRITE from there");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, wcs), 1, "be: done");
-	is_u64(result(0), SWAPPED, "be: writes nothing here");
-	is_u64(remote[3], VALUE, "be: and takes what the device has put there");
+	is_u64(result(0), SWAPPED, "be: the local result is swapped");
+	is_u64(remote[3], VALUE, "be: the WRITE sends the bytes that the device stored");
 
-	/* One with the same buffer that was not posted, for lack of room. */
+	/* A request with the same buffer that does not fit into the queue. */
 	size = to_fake_mlx5(qp)->max_post;
 	if (size >= 65)
 		bail_out("the queue is too long for this test");
@@ -175,7 +175,7 @@ static void test_be_overwritten(void)
 	ok(ibv_exp_post_send(qp, &reqs->wr, &bad) == ENOMEM &&
 	   bad == &reqs[size].wr, "be: one is refused");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 65, wcs), size, "be: the others");
-	is_u64(result(0), SWAPPED, "be: it has overwritten nothing");
+	is_u64(result(0), SWAPPED, "be: the result is swapped");
 	ibv_destroy_qp(qp);
 }
 
@@ -209,13 +209,16 @@ static void test_be_not_overwritten(void)
 	link_reqs(reqs, 3);
 	is_int(post(qp, reqs), 0, "be: the second fails");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 8, wcs), 2, "be: two completions");
-	ok(wcs[0].status == IBV_WC_REM_ACCESS_ERR, "be: of errors");
+	ok(wcs[0].status == IBV_WC_REM_ACCESS_ERR, "be: the first with an error");
 	is_u64(result(0), SWAPPED, "be: the first result is there");
-	is_u64(result(8), 0x7777777777777777, "be: the third is none");
+	is_u64(result(8), 0x7777777777777777, "be: the third has no result");
 	ibv_destroy_qp(qp);
 }
 
-/* Of three, the last fails: the second result stays, and is swapped once. */
+/*
+ * The last of three requests fails. The second result stays and is swapped
+ * once.
+ */
 static void test_be_chain_fails(void)
 {
 	struct ibv_qp *qp = be_qp();
@@ -231,7 +234,7 @@ static void test_be_chain_fails(void)
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 1, "be: one completion");
 	is_u64(result(0), SWAPPED, "be: the second result is swapped once");
 
-	/* and after a reset as ever */
+	/* and again after a reset */
 	is_int(fake_mlx5_modify(qp, IBV_QPS_RESET), 0, "be: reset");
 	memset(local, FILL, sizeof(local));
 	init_cs8(&reqs[0], 0, 0, 0, 0);
@@ -240,7 +243,7 @@ static void test_be_chain_fails(void)
 	link_reqs(reqs, 2);
 	is_int(post(qp, reqs), 0, "be: fails again");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 1, "be: one completion");
-	is_u64(result(0), SWAPPED, "be: what precedes it is swapped");
+	is_u64(result(0), SWAPPED, "be: the result before it is swapped");
 	ibv_destroy_qp(qp);
 }
 
@@ -262,11 +265,11 @@ static void test_be_flushed(void)
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 4, wcs), 2, "be: two completions");
 	ok(wcs[1].status == IBV_WC_WR_FLUSH_ERR && wcs[1].wr_id == 2,
 	   "be: flushed");
-	is_u64(result(8), 0x0807060504030201, "be: what was there stays");
+	is_u64(result(8), 0x0807060504030201, "be: the buffer is unchanged");
 	ibv_destroy_qp(qp);
 }
 
-/* Buffers that touch, and that have one byte in common. */
+/* Buffers that are adjacent, and buffers that overlap by one byte. */
 static void test_be_neighbours(void)
 {
 	struct ibv_sge far_sges[2] = {
@@ -349,7 +352,7 @@ static void test_be_short(void)
 			IBV_WC_SUCCESS);
 	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == WC_MASKED_CS,
 	   "be: short: done");
-	is_u64(result(0), 0x0807060504030201, "be: short: as it was");
+	is_u64(result(0), 0x0807060504030201, "be: short: unchanged");
 	ibv_destroy_qp(qp);
 }
 

@@ -23,7 +23,7 @@ struct expectation {
 	uint64_t before[4], after[4];
 };
 
-/* By words of 64 bits, or one of 32. */
+/* Calculates with n words of 64 bits. `all` masks a word of 32 bits. */
 static void expect_cs(struct expectation *e, const uint64_t (*op)[4], int n,
 		      uint64_t all)
 {
@@ -37,7 +37,7 @@ static void expect_cs(struct expectation *e, const uint64_t (*op)[4], int n,
 				     (op[2][i] & op[3][i]) : e->before[i];
 }
 
-/* Two fields in each word, from bit 20 on the upper one. */
+/* Each word has two fields. The upper one begins at bit 20. */
 static void expect_fa(struct expectation *e, const uint64_t (*op)[4], int n)
 {
 	const uint64_t low = (1 << 20) - 1;
@@ -65,7 +65,7 @@ static bool run_operation(struct ibv_qp *qp, int opcode, int size, int round)
 			req.operands[i][j] = random_next(&seed);
 	for (i = 0; i < words; i++) {
 		e.before[i] = random_next(&seed) & all;
-		/* half of the rounds are to succeed */
+		/* Half of the comparisons succeed. */
 		if (opcode == CS && round & 1)
 			req.operands[0][i] ^= (req.operands[0][i] ^
 					       e.before[i]) &
@@ -99,7 +99,10 @@ static bool run_operation(struct ibv_qp *qp, int opcode, int size, int round)
 	       (size > 4 || !(remote[4] >> 32));
 }
 
-/* Results in the order of section: 4 big, 8 host, words of more big. */
+/*
+ * Results of 8 bytes are in host byte order. Each word of other results is
+ * big-endian.
+ */
 static void test_operations(void)
 {
 	static const int opcodes[] = { CS, FA };
@@ -146,7 +149,9 @@ static const struct {
 	  IBV_EXP_WC_RDMA_WRITE },
 };
 
-/* A chain of everything, in one go; `step`: every how many are signalled. */
+/*
+ * Posts a chain of all kinds of requests, of which each `step`-th is signaled.
+ */
 static void completions(bool sig_all, int step, bool exp)
 {
 	const int n = ARRAY_SIZE(wc_rows);
@@ -213,7 +218,7 @@ static void test_completions(void)
 	completions(true, 3, true);
 }
 
-/* The same wr_id everywhere: only the order tells which is which. */
+/* All requests have the same wr_id, so only their order distinguishes them. */
 static void test_same_wr_id(void)
 {
 	struct req reqs[4];
@@ -260,7 +265,7 @@ static void test_others(void)
 			IBV_WC_WR_FLUSH_ERR);
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 8, wcs), 5, "others: five completions");
 	ok(wcs[0].opcode == IBV_WC_RECV && wcs[1].opcode == IBV_WC_RECV,
-	   "others: receives are left alone");
+	   "others: receives are unchanged");
 	ok(wcs[2].opcode == WC_MASKED_FA && wcs[2].qp_num == b->qp_num,
 	   "others: each queue pair has its own order");
 	ok(wcs[3].opcode == WC_MASKED_CS && wcs[3].qp_num == a->qp_num,
@@ -274,7 +279,7 @@ static void test_others(void)
 	ibv_destroy_qp(plain);
 }
 
-/* Very many of them: each is found. */
+/* The library finds each of many QPs. */
 static void test_many(void)
 {
 	struct ibv_qp *qps[200];
@@ -296,7 +301,7 @@ static void test_many(void)
 		ibv_destroy_qp(qps[i]);
 }
 
-/* Completions that were polled by other ways: the next ones are right again. */
+/* Completions that were polled without the library do not disturb the next. */
 static void test_unseen(void)
 {
 	struct ibv_send_wr *std_bad, std = { .opcode = IBV_WR_SEND };
@@ -312,25 +317,25 @@ static void test_unseen(void)
 	is_int(fake_mlx5_poll(&mlx5_cq, 1, &wc), 1, "unseen: polled");
 	fake_mlx5_other(qp->qp_num, &mlx5_cq, 1, IBV_WC_SEND, IBV_WC_SUCCESS);
 	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == IBV_WC_SEND,
-	   "unseen: a completion that libmlx5 knows better");
+	   "unseen: the opcode of libmlx5 is kept");
 	init_fa8(&req, 2, SIG, 0, 0);
 	is_int(post(qp, &req), 0, "unseen: the next");
 	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == WC_MASKED_FA,
 	   "unseen: its opcode");
 
-	/* more than there is room for */
+	/* more requests than the queue has room for */
 	size = to_fake_mlx5(qp)->max_post;
 	for (i = 0; i < 3 * size; i++) {
 		std.wr_id = 10 + i;
 		bad += ibv_post_send(qp, &std, &std_bad) != 0;
 		bad += fake_mlx5_poll(&mlx5_cq, 1, &wc) != 1;
 	}
-	is_int(bad, 0, "unseen: ibv_post_send() goes on");
+	is_int(bad, 0, "unseen: ibv_post_send() continues");
 	std.wr_id = 5;
 	is_int(ibv_post_send(qp, &std, &std_bad), 0, "unseen: one that is seen");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, &wc), 1, "unseen: and polled");
 	init_cs8(&req, 1, SIG, 0, 0);
-	is_int(post(qp, &req), 0, "unseen: makes room for all");
+	is_int(post(qp, &req), 0, "unseen: the queue has room again");
 	ok(ibv_poll_cq(&mlx5_cq.cq, 1, &wc) == 1 && wc.opcode == WC_MASKED_CS,
 	   "unseen: the last opcode");
 	ibv_destroy_qp(qp);
@@ -350,7 +355,7 @@ static void test_full(void)
 		start();
 		qp = mlx5_qp(8, 0, false);
 		size = to_fake_mlx5(qp)->max_post;
-		/* i are under way, the chain is one too long */
+		/* i requests are in flight, and the chain is one too long. */
 		for (k = 0; k < size + 1; k++)
 			init_fa8(&reqs[k], k, SIG, 0, 8 * k);
 		if (i) {
@@ -376,7 +381,7 @@ static void test_full(void)
 	}
 }
 
-/* Slots of unsignalled requests come back with the next completion. */
+/* Entries of unsignaled requests are freed by the next completion. */
 static void test_full_unsignalled(void)
 {
 	struct ibv_send_wr *std_bad, std = { .opcode = IBV_WR_SEND };
@@ -401,7 +406,7 @@ static void test_full_unsignalled(void)
 		init_fa8(&reqs[k], k, SIG, 0, 8 * k);
 	link_reqs(reqs, size);
 	ok(ibv_exp_post_send(qp, &reqs->wr, &bad) == ENOMEM &&
-	   bad == &reqs[size - 2].wr, "unsignalled: two are still under way");
+	   bad == &reqs[size - 2].wr, "unsignalled: two are still in flight");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 40, wcs), size - 2,
 	       "unsignalled: those that were posted");
 
@@ -412,7 +417,7 @@ static void test_full_unsignalled(void)
 	ibv_destroy_qp(qp);
 }
 
-/* A batch that libmlx5 refuses has not been. */
+/* A batch that libmlx5 refuses leaves no trace. */
 static void test_refused(void)
 {
 	static char big[512];
@@ -432,7 +437,7 @@ static void test_refused(void)
 	link_reqs(reqs, 3);
 	ok(ibv_exp_post_send(qp, &reqs->wr, &bad) == ENOMEM &&
 	   bad == &reqs[1].wr, "refused: too much inline data");
-	is_u64(remote[0], 1, "refused: what precedes it is executed");
+	is_u64(remote[0], 1, "refused: the request before it is executed");
 	reqs[0].wr.next = NULL;
 	is_int(post(qp, &reqs[2]), 0, "refused: the next");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 8, wcs), 2, "refused: two completions");
@@ -479,7 +484,7 @@ static void test_errors(void)
 		memset(wcs, 0, sizeof(wcs));
 		n = ibv_poll_cq(&mlx5_cq.cq, 8, wcs);
 		ok(wcs[0].status == IBV_WC_SUCCESS && wcs[0].opcode == WC_MASKED_FA,
-		   "error: %s: what precedes it", rows[i].name);
+		   "error: %s: the requests before it", rows[i].name);
 		if (rows[i].want == IBV_WC_SUCCESS) {
 			ok(n == 2 && wcs[1].wr_id == 14 && wcs[1].opcode == WC_MASKED_CS,
 			   "error: %s: no error", rows[i].name);
@@ -502,7 +507,7 @@ static void test_errors(void)
 	}
 }
 
-/* After an error, reset and used again: nothing of before counts. */
+/* After a reset, earlier requests and errors have no effect. */
 static void test_reset(void)
 {
 	struct req reqs[40];
@@ -523,11 +528,11 @@ static void test_reset(void)
 			reqs[0].wr.next = NULL;
 			is_int(fake_mlx5_modify(qp, IBV_QPS_ERR), 0,
 			       "reset: another state");
-			is_int(post(qp, reqs), ENOMEM, "reset: empties nothing");
+			is_int(post(qp, reqs), ENOMEM, "reset: ERR frees no entry");
 			fake_mlx5.modify_errno = EINVAL;
 			is_int(fake_mlx5_modify(qp, IBV_QPS_RESET), EINVAL,
 			       "reset: fails");
-			is_int(post(qp, reqs), ENOMEM, "reset: nor does that");
+			is_int(post(qp, reqs), ENOMEM, "reset: a failed reset frees no entry");
 			fake_mlx5.modify_errno = 0;
 		}
 		is_int(fake_mlx5_modify(qp, IBV_QPS_RESET), 0, "reset");
@@ -585,7 +590,9 @@ static void test_random(void)
 		int ret;
 
 		for (k = 0; k < chain; k++) {
-			/* never without a signal for a whole queue */
+			/*
+			 * Not all requests of a full queue may be unsignaled.
+			 */
 			bool sig = !(random_next(&seed) % 3) || wr_id % max == 0;
 			int row = random_next(&seed) % ARRAY_SIZE(wc_rows);
 			struct model *m;
@@ -649,7 +656,7 @@ static void test_random(void)
 
 /* ---- lifetimes ----------------------------------------------------------- */
 
-/* A queue pair where another one was, with requests under way. */
+/* A QP gets the address of one that was destroyed with requests in flight. */
 static void test_successor(void)
 {
 	static union {
@@ -665,7 +672,7 @@ static void test_successor(void)
 	fake_mlx5.defer = true;
 	qp = mlx5_qp(8, 0, true);
 	init_cs8(&req, 1, SIG, 0, 0);
-	is_int(post(qp, &req), 0, "successor: under way");
+	is_int(post(qp, &req), 0, "successor: in flight");
 	ibv_destroy_qp(qp);
 	fake_mlx5.defer = false;
 	qp = mlx5_qp(8, 0, true);
@@ -697,7 +704,7 @@ static void test_number(bool seen)
 	remote[0] = 0x0123456789abcdef;
 	fake_mlx5.defer = true;
 	init_cs8(&req, 1, SIG, 0, 0);
-	is_int(post(qp, &req), 0, "%s: under way", name);
+	is_int(post(qp, &req), 0, "%s: in flight", name);
 	fake_mlx5_run(qp);
 	mlx5_cq.head = mlx5_cq.tail;
 	if (seen)
@@ -721,7 +728,9 @@ static void test_number(bool seen)
 	ibv_destroy_qp(other);
 }
 
-/* A context that was closed and opened again has the calls of libmlx5. */
+/*
+ * A context that was closed and opened again begins with the calls of libmlx5.
+ */
 static void test_context(void)
 {
 	struct ibv_qp *qp;

@@ -119,7 +119,7 @@ static void test_opcodes(void)
 	ok(ex->wr_id == 1 && !ex->status, "the compare-and-swap");
 	is_int((int)ibv_wc_read_opcode(ex), IBV_EXP_WC_MASKED_COMP_SWAP,
 	       "its opcode");
-	is_int(ibv_wc_read_byte_len(ex), 8, "its length, not asked for");
+	is_int(ibv_wc_read_byte_len(ex), 8, "its length, which was not requested");
 	is_u64(ibv_wc_read_completion_ts(ex), 0x1234, "its time");
 	is_int(ibv_next_poll(ex), 0, "the next");
 	ok(ex->wr_id == 2 && ibv_wc_read_opcode(ex) == IBV_WC_RDMA_READ,
@@ -132,7 +132,7 @@ static void test_opcodes(void)
 	ibv_destroy_qp(qp);
 }
 
-/* The send queue has room again, and results are turned, when it is polled. */
+/* Polling frees entries of the send queue and swaps results. */
 static void test_account(void)
 {
 	struct ibv_cq_ex *ex = create_cq();

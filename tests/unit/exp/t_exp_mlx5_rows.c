@@ -33,11 +33,11 @@ static const struct refusal {
 	  0 },
 	{ "argument not given", PD | FLAGS, 32, SIZES, CS, 3, false, EINVAL },
 	{ "PD alone", PD, 32, SIZES, CS, 3, false, EINVAL },
-	{ "4 bytes, not of the device", PD | ARG, 32, 8, CS, 2, false,
+	{ "4 bytes, not supported by the device", PD | ARG, 32, 8, CS, 2, false,
 	  EINVAL },
-	{ "16 bytes, not of the device", PD | ARG, 32, 4 | 8, CS, 4, false,
+	{ "16 bytes, not supported by the device", PD | ARG, 32, 4 | 8, CS, 4, false,
 	  EINVAL },
-	{ "32 bytes, not of the device", PD | ARG, 32, 4 | 8 | 16, FA, 5, false,
+	{ "32 bytes, not supported by the device", PD | ARG, 32, 4 | 8 | 16, FA, 5, false,
 	  EINVAL },
 	{ "1 byte", PD | ARG, 32, 0xff, CS, 0, false, EINVAL },
 	{ "2 bytes", PD | ARG, 32, 0xff, CS, 1, false, EINVAL },
@@ -71,7 +71,10 @@ static void test_refusals(void)
 		if (!qp)
 			bail_out("ibv_exp_create_qp: %s", strerror(errno));
 
-		/* between two others; fields of other opcodes are garbage */
+		/*
+		 * Posted between two others. Fields of other opcodes contain
+		 * garbage.
+		 */
 		init_plain(&reqs[0], IBV_EXP_WR_RDMA_WRITE, 0, SIG, 0, 0);
 		init_masked(&reqs[1], row->opcode, 32, 1, SIG, 4, 32);
 		memset(reqs[1].operands, 0, sizeof(reqs[1].operands));
@@ -89,7 +92,7 @@ static void test_refusals(void)
 		ok(bad == (ret ? &reqs[1].wr : NULL), "%s: bad_wr", row->name);
 		if (to_fake(qp)->has_ex)
 			is_int(fake_mlx5.executed, ret ? 1 : 3,
-			       "%s: what precedes it is executed", row->name);
+			       "%s: the request before it is executed", row->name);
 		ibv_destroy_qp(qp);
 	}
 }
@@ -108,9 +111,9 @@ static const struct operation {
 	{ "compare_mask 0: a masked swap", CS, 0x1234, { 6, 0, 0xff, 0xf0 },
 	  0x12f4 },
 	{ "swap_mask 0: a masked test", CS, 5, { 5, ~0ull, 7, 0 }, 5 },
-	{ "what is not compared differs", CS, 0xab05, { 0xff05, 0xff, 7, 0xff },
+	{ "a bit that is not compared differs", CS, 0xab05, { 0xff05, 0xff, 7, 0xff },
 	  0xab07 },
-	{ "what is compared differs", CS, 0xab06, { 0xff05, 0xff, 7, 0xff },
+	{ "a compared bit differs", CS, 0xab06, { 0xff05, 0xff, 7, 0xff },
 	  0xab06 },
 	{ "one field compared, another swapped", CS, 0x0102,
 	  { 0x0100, 0xff00, 0x00ee, 0xff }, 0x01ee },
@@ -154,7 +157,7 @@ static void test_forms(void)
 	}
 }
 
-/* Operands by address may be used again after the call. */
+/* The program may reuse operands by address after the call. */
 static void test_operands_are_copied(void)
 {
 	struct ibv_wc wc;
@@ -235,7 +238,7 @@ static void test_orders(void)
 		is_int(local[row->size], FILL, "%s, %d bytes: and no more",
 		       row->name, row->size);
 
-		/* without the flag it is as the query reports */
+		/* Without the flag, the query reports the order of results. */
 		ibv_exp_query_device(mlx5_ctx, &attr);
 		announced = attr.masked_atomic
 			.masked_log_atomic_arg_sizes_network_endianness &

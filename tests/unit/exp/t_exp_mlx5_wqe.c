@@ -9,7 +9,7 @@
 #define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
 
-/* Words of the operands above 8 bytes: 16 take the first two. */
+/* Words of wide operands. Those of 16 bytes have the first two. */
 static const uint64_t swap_words[4] = {
 	0x1011121314151617, 0x18191a1b1c1d1e1f,
 	0x2021222324252627, 0x28292a2b2c2d2e2f,
@@ -27,7 +27,7 @@ static const uint64_t compare_mask_words[4] = {
 	0x8081828384858687, 0x88898a8b8c8d8e8f,
 };
 
-/* One buffer and a queue pair of this number, at this place. */
+/* The QP number, the remote address and the buffer in the expected WQEs. */
 #define QPN 0xabcdef
 #define RADDR "f1f2f3f4f5f6f7f8 e1e2e3e4 00000000"
 #define DATA(len) "000000" len " c1c2c3c4 d1d2d3d4d5d6d7d8"
@@ -198,7 +198,7 @@ static void test_rows(void)
 		wr.exp_send_flags = row->flags;
 		n = exp_mlx5_wqe(&wqe, QPN, row->signaled, &wr);
 		is_wqe(&wqe, n, row->wqe, row->name);
-		is_int(wqe.bytes[n], 0x5a, "%s: and nothing behind", row->name);
+		is_int(wqe.bytes[n], 0x5a, "%s: nothing after it", row->name);
 	}
 }
 
@@ -261,7 +261,7 @@ static void test_sges(void)
 	is_int(n, 1008, "the largest");
 	is_int(wqe.bytes[7], 63, "the largest: its units");
 	is_int(wqe.bytes[1007], EXP_MLX5_MAX_SGE - 1, "the largest: its end");
-	is_int(wqe.bytes[1008], 0x5a, "the largest: nothing behind");
+	is_int(wqe.bytes[1008], 0x5a, "the largest: nothing after it");
 }
 
 int main(void)

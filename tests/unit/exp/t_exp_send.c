@@ -84,7 +84,7 @@ static void chain_cs(struct ibv_exp_send_wr *wrs, int n)
 	link_wrs(wrs, n);
 }
 
-/* The first n requests, in order, and no more have been posted. */
+/* Checks that the first n requests were posted in order, and no more. */
 static void is_posted(struct ibv_qp *qp, int n, const char *name)
 {
 	struct fake_qp *f = to_fake(qp);
@@ -140,9 +140,9 @@ static void test_post_opcodes(void)
 }
 
 /*
- * Operands of each size: up to 8 bytes in the fields, of 4 their low half,
- * beyond that arrays that the fields point to.  The queue pair is made for the
- * widest operand that both sides have.
+ * Operands of each size. Those of 4 and 8 bytes are in the fields, and the
+ * fields point to wider ones. The QP is created for the widest operand that the
+ * device and the program support.
  */
 static void test_post_sizes(void)
 {
@@ -166,7 +166,7 @@ static void test_post_sizes(void)
 		fake.mxe.log_arg_sizes = SIZES;
 		qp = must_create(mxe_ctx, PD | ARG, 0, args[i].asked);
 		is_u64(to_fake(qp)->max_atomic_arg, args[i].made,
-		       "made for %u bytes", args[i].asked);
+		       "created for %u bytes", args[i].asked);
 		ibv_destroy_qp(qp);
 	}
 	for (log = 2; log <= 5; log++) {
@@ -403,7 +403,7 @@ static void test_post_chain(void)
 		is_int(ret, EINVAL, "bad request at %d", i);
 		ok(bad == &wrs[i], "bad request at %d: bad_wr", i);
 		is_posted(qp, i, "bad request");
-		ok(to_fake(qp)->doorbells <= 1, "in one go");
+		ok(to_fake(qp)->doorbells <= 1, "with at most one doorbell");
 		ibv_destroy_qp(qp);
 
 		qp = must_create(mxe_ctx, PD | ARG, 0, 8);
@@ -560,7 +560,7 @@ static void test_post_stale(void)
 	       "stale: a plain successor takes no masked atomic");
 	init_wr(&wr, IBV_EXP_WR_SEND, 0);
 	is_int(ibv_exp_post_send(qp, &wr, &bad), 0,
-	       "stale: but what is plain");
+	       "stale: but a plain request");
 	is_int(place.num_ops, 1, "stale: by ibv_post_send()");
 	ibv_destroy_qp(qp);
 
@@ -587,7 +587,9 @@ static void test_post_stale(void)
 	       "stale: of another device");
 	ibv_destroy_qp(qp);
 
-	/* Successors that we have not created, but which have builders. */
+	/*
+	 * Successors that the library did not create, but that have builders.
+	 */
 	qp = must_create(mxe_ctx, PD | ARG, 0, 8);
 	qpn = qp->qp_num;
 	ibv_destroy_qp(qp);

@@ -289,7 +289,7 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 	vqp->qp.state = IBV_QPS_RESET;
 	vqp->comp_mask = 0;
 	fake.qps++;
-	/* The kernel's, not this process's: no rings, no answer. */
+	/* Such a QP has no rings in the process, so there is no response. */
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
 		return 0;
 	attr->cap.max_send_wr = SQ_ENTRIES;

@@ -50,7 +50,7 @@ struct fake_kernel {
 	uint32_t next_qpn;
 	uint32_t next_ah;
 
-	/* errors to inject: a positive errno value, or 0 */
+	/* Errors to inject: a positive errno value, or 0. */
 	int fail_get_context, fail_query_atomics, fail_doorbell;
 	int fail_create_srq, fail_alloc_mw, fail_resize_cq;
 	int fail_create_cq, fail_create_qp, fail_destroy_qp;

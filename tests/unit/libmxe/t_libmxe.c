@@ -67,7 +67,7 @@ static void test_context(void)
 	memset(&attr, 0xff, sizeof(attr));
 	is_int(mxedv_query_device(fake.context, &attr, 16), 0, "older caller");
 	is_int(attr.atomic_cap, IBV_ATOMIC_GLOB, "its part is filled");
-	is_u64(attr.log_arg_sizes, ~0ULL, "the rest is not touched");
+	is_u64(attr.log_arg_sizes, ~0ULL, "the rest is unchanged");
 	memset(&longer, 0xff, sizeof(longer));
 	is_int(mxedv_query_device(fake.context, &longer.attr, sizeof(longer)), 0,
 	       "newer caller");
@@ -95,7 +95,7 @@ static void short_map(struct mxe_ring_info *info)
 	info->mmap_size = 64;
 }
 
-/* An answer that leads outside the area must not be followed. */
+/* Offsets in a response that are outside the area must not be used. */
 static void test_create_errors(void)
 {
 	static void (*const breaks[])(struct mxe_ring_info *) = {
@@ -152,7 +152,7 @@ static void test_create_errors(void)
 	ok(!fake.ops->create_qp_ex(fake.context, &attr) && errno == EOPNOTSUPP,
 	   "an unsupported builder is refused");
 	is_int(fake.qps, 0, "no queue pair is left");
-	is_int(fake.maps, 1, "no map but the completion queue's is left");
+	is_int(fake.maps, 1, "only the mapping of the completion queue is left");
 	is_int(fake.ops->destroy_cq(cq), 0, "completion queue destroyed");
 	nothing_is_left();
 }
@@ -186,7 +186,7 @@ static void test_dv_create(void)
 	dv.comp_mask = MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG;
 	dv.max_atomic_arg = 8;
 	is_int(dv_errno(cq, dv), 0, "8 bytes");
-	is_int(fake.qp_req.max_atomic_arg, 8, "are asked for");
+	is_int(fake.qp_req.max_atomic_arg, 8, "8 bytes are requested");
 	dv.max_atomic_arg = 16;
 	is_int(dv_errno(cq, dv), EOPNOTSUPP, "16 bytes");
 	dv.max_atomic_arg = 12;
@@ -196,7 +196,7 @@ static void test_dv_create(void)
 			  MXEDV_QP_CREATE_EXP_WC_OPCODE;
 	is_int(dv_errno(cq, dv), 0, "all flags");
 	is_int(fake.qp_req.flags, MXE_QP_CREATE_ATOMIC_BE_REPLY,
-	       "the kernel sees its own only");
+	       "the kernel sees only the flags that it knows");
 
 	to_mctx(fake.context)->caps.reply_modes = MXE_ATOMIC_REPLY_HOST;
 	is_int(dv_errno(cq, dv), EOPNOTSUPP, "no big-endian mode");
@@ -206,7 +206,7 @@ static void test_dv_create(void)
 	ok(qp, "plain queue pair");
 	is_int(plain.cap.max_send_wr, SQ_ENTRIES, "capabilities come back");
 	ok(!(to_mqp(qp)->vqp.comp_mask & VERBS_QP_EX), "no builders");
-	ok(!mxedv_qp_ex_from_ibv_qp_ex(to_qpx(qp)), "and none of ours");
+	ok(!mxedv_qp_ex_from_ibv_qp_ex(to_qpx(qp)), "and no builders of mxedv");
 	ok(!mxedv_qp_ex_from_ibv_qp_ex(NULL), "NULL");
 	qp->state = IBV_QPS_INIT;
 	is_int(ibv_post_recv(qp, &(struct ibv_recv_wr){ 0 },
@@ -252,7 +252,7 @@ static void test_recv(void)
 	rq->hdr->flags = MXE_RING_NEED_DOORBELL;
 	wr[0].next = NULL;
 	is_int(ibv_post_recv(qp, wr, &bad), 0, "one more");
-	is_int(bells(&db), 1, "the kernel asked for a doorbell");
+	is_int(bells(&db), 1, "the kernel requested a doorbell");
 	is_u64(db.queues, MXE_DOORBELL_RECV, "of the receive queue");
 
 	wr[0].num_sge = MAX_SGE + 1;
@@ -316,8 +316,8 @@ static void test_poll(void)
 	});
 	for (i = 1; i < CQ_ENTRIES; i++)
 		push_cqe(cq, (struct mxe_cqe){ .wr_id = i });
-	is_int(ibv_poll_cq(cq, 0, wc), 0, "asked for none");
-	is_int(ibv_poll_cq(cq, 1, wc), 1, "asked for one");
+	is_int(ibv_poll_cq(cq, 0, wc), 0, "none requested");
+	is_int(ibv_poll_cq(cq, 1, wc), 1, "one requested");
 	is_u64(ring->hdr->consumer, -2U, "one is consumed");
 	ok(wc[0].wr_id == 1 && wc[0].status == IBV_WC_REM_ACCESS_ERR &&
 	   wc[0].vendor_err == 2 && wc[0].byte_len == 3 &&
@@ -352,7 +352,8 @@ static void test_rt_values(void)
 	is_int(fake.ops->query_rt_values(fake.context, &values), 0, "the clock");
 	is_u64(values.comp_mask, IBV_VALUES_MASK_RAW_CLOCK, "... and no more");
 	got = (uint64_t)values.raw_clock.tv_nsec;
-	ok(!values.raw_clock.tv_sec && got >= before && got <= ns_of(CLOCK_MONOTONIC), "is that of completions");
+	ok(!values.raw_clock.tv_sec && got >= before && got <= ns_of(CLOCK_MONOTONIC),
+	   "... is the clock of completions");
 }
 
 static void test_poll_ex(void)
@@ -379,10 +380,10 @@ static void test_poll_ex(void)
 		bail_out("no completion queue: %s", strerror(errno));
 	cq = ibv_cq_ex_to_cq(cqx);
 	ring = &to_mcq(cq)->ring;
-	is_u64(fake.cq_wc_flags, attr.wc_flags, "the kernel learns of timestamps");
+	is_u64(fake.cq_wc_flags, attr.wc_flags, "the kernel is asked for timestamps");
 	is_int(fake.ops->modify_cq(cq, &moderate), 0, "moderated");
 	ok(fake.moderation.cq_count == 3 && fake.moderation.cq_period == 5,
-	   "... as asked");
+	   "... as requested");
 
 	is_int(ibv_start_poll(cqx, &poll_attr), EINVAL, "unknown attribute");
 	poll_attr.comp_mask = 0;
@@ -407,13 +408,13 @@ static void test_poll_ex(void)
 	ago = ns_of(CLOCK_MONOTONIC) - ibv_wc_read_completion_ts(cqx);
 	ok(ago >= AGO && ago < 2 * AGO, "its time, an hour ago");
 	ago = ns_of(CLOCK_REALTIME) - ibv_wc_read_completion_wallclock_ns(cqx);
-	ok(ago >= AGO && ago < 2 * AGO, "... by the clock on the wall");
-	is_u64(ring->hdr->consumer, 0, "not given back yet");
+	ok(ago >= AGO && ago < 2 * AGO, "... by the wall clock");
+	is_u64(ring->hdr->consumer, 0, "the first is not consumed yet");
 	is_int(ibv_next_poll(cqx), 0, "the second");
 	ok(cqx->wr_id == 7 && cqx->status == IBV_WC_WR_FLUSH_ERR, "its fields");
 	is_int(ibv_next_poll(cqx), ENOENT, "no third");
 	ibv_end_poll(cqx);
-	is_u64(ring->hdr->consumer, 2, "both are given back");
+	is_u64(ring->hdr->consumer, 2, "both are consumed");
 	is_int(ibv_start_poll(cqx, &poll_attr), ENOENT, "empty again");
 	push_cqe(cq, (struct mxe_cqe){ .wr_id = 8 });
 	is_int(ibv_poll_cq(cq, 1, &(struct ibv_wc){ 0 }), 1,
@@ -461,7 +462,7 @@ static void test_purge(void)
 	is_int(ibv_post_send(qp, &wr, &bad), 0, "posted");
 	fill_for_purge(cq, qp->qp_num, other->qp_num);
 	is_int(fake.ops->modify_qp(qp, &attr, IBV_QP_STATE), 0, "RESET");
-	ok(polls_only(cq, other->qp_num), "the other's stay, in order");
+	ok(polls_only(cq, other->qp_num), "the completions of the other queue pair stay, in order");
 	is_u64(to_mqp(qp)->sq.index, 0, "the send queue starts again");
 	qp->state = IBV_QPS_RTS;
 	is_int(ibv_post_send(qp, &wr, &bad), 0, "posted");
@@ -480,14 +481,14 @@ static void test_purge(void)
 
 	fill_for_purge(cq, qp->qp_num, other->qp_num);
 	is_int(fake.ops->destroy_qp(qp), 0, "destroyed");
-	ok(polls_only(cq, other->qp_num), "the other's stay");
+	ok(polls_only(cq, other->qp_num), "the completions of the other queue pair stay");
 
 	push_cqe(cq, (struct mxe_cqe){ .qp_num = 1 });
 	push_cqe(cq, (struct mxe_cqe){ .qp_num = other->qp_num });
 	is_int(fake.ops->destroy_qp(other), 0, "destroyed");
-	is_int(ibv_poll_cq(cq, 1, &wc), 1, "a stranger's");
+	is_int(ibv_poll_cq(cq, 1, &wc), 1, "the completion of an unknown queue pair stays");
 	is_u64(wc.qp_num, 1, "stays");
-	is_int(ibv_poll_cq(cq, 1, &wc), 0, "its own does not");
+	is_int(ibv_poll_cq(cq, 1, &wc), 0, "its own is removed");
 	is_int(fake.ops->destroy_cq(cq), 0, "completion queue destroyed");
 	nothing_is_left();
 }
@@ -508,19 +509,19 @@ static void test_resize(void)
 	is_int(ibv_poll_cq(cq, CQ_ENTRIES, wc), 5, "the others are there");
 	for (i = 0; i < 5; i++)
 		is_u64(wc[i].wr_id, i + 1, "... in order");
-	is_u64(to_mcq(cq)->ring.hdr->consumer, 3, "the kernel learns of it");
+	is_u64(to_mcq(cq)->ring.hdr->consumer, 3, "the kernel sees the consumer index");
 
 	fake.fail_resize_cq = EINVAL;
 	is_int(fake.ops->resize_cq(cq, 4), EINVAL, "refused");
 	fake.fail_resize_cq = 0;
-	is_u64(to_mcq(cq)->ring.entries, 16, "... it stays as it was");
+	is_u64(to_mcq(cq)->ring.entries, 16, "... the size is unchanged");
 	push_cqe(cq, (struct mxe_cqe){ .wr_id = 6 });
 	is_int(ibv_poll_cq(cq, 1, wc), 1, "... and works");
 	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
 	nothing_is_left();
 }
 
-/* Each of two completion queues is purged. */
+/* The CQs of sends and of receives are both purged. */
 static void test_purge_two(void)
 {
 	struct ibv_cq *send_cq = create_cq();
@@ -562,17 +563,18 @@ static void test_dm(void)
 
 	if (!ok(dm, "alloc_dm"))
 		return;
-	ok(fake.dm_length == 100 && fake.dm_align == 3, "what was asked for");
+	ok(fake.dm_length == 100 && fake.dm_align == 3,
+	   "the kernel gets the size and the alignment");
 	is_int(ibv_memcpy_to_dm(dm, 92, out, 8), 0, "to the end");
 	is_str(fake.dm_mem + 92, "masked", "is in the kernel's memory");
 	is_int(ibv_memcpy_from_dm(in, dm, 92, 8), 0, "and back");
 	is_str(in, out, "the same");
 	is_int(ibv_memcpy_to_dm(dm, 96, out, 8), EFAULT, "beyond the end");
-	is_int(ibv_memcpy_from_dm(in, dm, 104, 0), EFAULT, "from behind it");
+	is_int(ibv_memcpy_from_dm(in, dm, 104, 0), EFAULT, "from after the end");
 	is_int(ibv_memcpy_from_dm(in, dm, 8, SIZE_MAX - 3), EFAULT, "wraps");
 	is_int(ibv_memcpy_to_dm(dm, 2, out, 4), EINVAL, "to half a word");
 	ok(!fake.ops->reg_dm_mr(fake.pd, dm, 50, 51, 0) && errno == EINVAL,
-	   "a region beyond what was asked for");
+	   "a region beyond the end");
 	mr = fake.ops->reg_dm_mr(fake.pd, dm, 50, 50, 0);
 	if (ok(mr, "a region"))
 		fake.ops->dereg_mr((struct verbs_mr *)mr);

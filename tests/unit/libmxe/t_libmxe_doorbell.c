@@ -47,7 +47,7 @@ static void test_many(void)
 		if (db[i].qp_num == qps[i]->qp_num &&
 		    db[i].queues == MXE_DOORBELL_SEND)
 			right++;
-	is_int(right, NUM_QPS, "in their order, of the send queue");
+	is_int(right, NUM_QPS, "in order, for the send queues");
 	is_int(bells(NULL), 0, "and no more");
 }
 
@@ -102,17 +102,17 @@ static void test_errors(void)
 	is_int(bells(NULL), 3, "and rung all the same");
 	fake.write_errno = ENOENT;
 	fake.write_failures = 1;
-	is_int(mxedv_ring_doorbells(fake.context, qps, 3), ENOENT, "one has gone");
+	is_int(mxedv_ring_doorbells(fake.context, qps, 3), ENOENT, "one queue pair is gone");
 	is_int(bells(NULL), 2, "the others are rung");
 	fake.write_errno = EIO;
 	fake.write_failures = 1;
 	errno = 77;
-	is_int(mxedv_ring_doorbells(fake.context, qps, 3), EIO, "the device has");
-	is_int(errno, 77, "errno is the caller's");
-	is_int(bells(NULL), 0, "it is not asked again");
+	is_int(mxedv_ring_doorbells(fake.context, qps, 3), EIO, "the device is gone");
+	is_int(errno, 77, "errno is unchanged");
+	is_int(bells(NULL), 0, "the kernel is not called again");
 }
 
-/* Receives are not deferred, and neither is the flag of others. */
+/* Doorbells of receives and of QPs without the flag are not deferred. */
 static void test_others(void)
 {
 	struct ibv_qp *plain = create_qp(cq, 0);
@@ -121,9 +121,9 @@ static void test_others(void)
 	struct mxe_doorbell db = { 0 };
 
 	is_int(post(plain), 0, "another queue pair");
-	is_int(bells(NULL), 1, "rings itself");
+	is_int(bells(NULL), 1, "rings at once");
 	is_int(mxedv_ring_doorbells(fake.context, &plain, 1), 0, "or is rung");
-	is_int(bells(NULL), 1, "by the call");
+	is_int(bells(NULL), 1, "... by the call");
 	fake.ops->destroy_qp(plain);
 
 	to_mqp(qps[0])->rq.hdr->flags = MXE_RING_NEED_DOORBELL;
@@ -149,7 +149,7 @@ static void destroy_qps(void)
 	is_int(post(qps[0]), 0, "a request that is not rung for");
 	for (i = 0; i < NUM_QPS; i++)
 		fake.ops->destroy_qp(qps[i]);
-	is_int(bells(NULL), 0, "goes with its queue pair");
+	is_int(bells(NULL), 0, "... rings no doorbell when its queue pair is destroyed");
 	is_int(fake.ops->destroy_cq(cq), 0, "completion queue destroyed");
 	nothing_is_left();
 }

@@ -36,7 +36,7 @@ static void test_post_send(void)
 	const struct mxe_sge *to;
 	size_t i;
 
-	/* Indices run through 2^32. */
+	/* The indices wrap. */
 	set_indices(&to_mqp(qp)->sq, -3U);
 	soil_sq(qp);
 	for (i = 0; i + 1 < ARRAY_SIZE(wr); i++)
@@ -105,7 +105,7 @@ static void test_send_full(void)
 	is_int(ibv_post_send(qp, bad, &bad), 0, "two have completed");
 	is_u64(sq_producer(qp), SQ_ENTRIES, "two more are published");
 	is_u64(sq_wqe(qp, -2U)->wr_id, SQ_ENTRIES, "in their places");
-	is_u64(sq_wqe(qp, 0)->wr_id, 2, "the next is as it was");
+	is_u64(sq_wqe(qp, 0)->wr_id, 2, "the next entry is unchanged");
 	destroy(qp, cq);
 }
 
@@ -338,8 +338,8 @@ static void test_builders(void)
 	const struct mxe_sge *sge;
 	struct mxe_doorbell db = { 0 };
 
-	ok(to_mqp(qp)->vqp.comp_mask & VERBS_QP_EX, "queue pair has builders");
-	ok(mqp, "and ours");
+	ok(to_mqp(qp)->vqp.comp_mask & VERBS_QP_EX, "the queue pair has builders");
+	ok(mqp, "and those of mxedv");
 
 	set_indices(&to_mqp(qp)->sq, -1U);
 	soil_sq(qp);
@@ -407,7 +407,7 @@ static void test_builders(void)
 	destroy(qp, cq);
 }
 
-/* Operands of up to 8 bytes stand in the request, wider ones behind it. */
+/* Operands of up to 8 bytes are in the WQE, wider ones follow it. */
 static uint32_t first_u32(const void *bytes)
 {
 	uint32_t value;
@@ -431,7 +431,7 @@ static void test_sizes(void)
 
 	to_mctx(fake.context)->caps.log_arg_sizes = SIZES;
 	qp = create_qp_arg(cq, 0, 32);
-	is_int(fake.qp_req.max_atomic_arg, 32, "32 bytes are asked for");
+	is_int(fake.qp_req.max_atomic_arg, 32, "32 bytes are requested");
 	qpx = to_qpx(qp);
 	set_indices(&to_mqp(qp)->sq, 0);
 	soil_sq(qp);
@@ -457,7 +457,7 @@ static void test_sizes(void)
 		   !memcmp(&wqe->atomic, head, sizeof(head)), "in the request");
 		for (int i = 0; i < 4 && log > 3; i++)
 			ok(!memcmp((char *)(wqe + 1) + (i << log), op[i],
-				   1U << log), "operand %d behind it", i);
+				   1U << log), "operand %d after it", i);
 		sge = (void *)((char *)(wqe + 1) + (log > 3 ? 4 << log : 0));
 		ok(wqe->num_sge == 1 && sge->lkey == 6 && sge->addr == 7 &&
 		   sge->length == 1U << log, "scatter list");
@@ -480,7 +480,7 @@ static void test_sizes(void)
 	bells(NULL);
 	destroy(qp, cq);
 
-	/* More than was asked for, and sizes that there are not. */
+	/* Operands wider than requested, and sizes that do not exist. */
 	cq = create_cq();
 	qp = create_qp_arg(cq, 0, 16);
 	qpx = to_qpx(qp);
@@ -565,7 +565,7 @@ static void test_builder_errors(void)
 	destroy(qp, cq);
 }
 
-/* atomic_reply=be: only queue pairs with the flag do atomics. */
+/* With atomic_reply=be, only QPs with the flag execute atomics. */
 static void test_be_only(void)
 {
 	struct ibv_cq *cq = create_cq();
@@ -593,7 +593,7 @@ static void test_be_only(void)
 	is_int(ibv_wr_complete(qpx), EINVAL, "masked builder");
 	is_u64(sq_producer(qp), 0, "nothing is posted");
 	wr.opcode = IBV_WR_RDMA_READ;
-	is_int(ibv_post_send(qp, &wr, &bad), 0, "a read is");
+	is_int(ibv_post_send(qp, &wr, &bad), 0, "a read is posted");
 	is_int(fake.ops->destroy_qp(qp), 0, "destroyed");
 
 	qp = create_qp(cq, MXEDV_QP_CREATE_ATOMIC_BE_REPLY);
@@ -642,7 +642,10 @@ static int set_ece(struct ibv_qp *qp, uint32_t options, uint32_t accepted)
 	return ret;
 }
 
-/* The four builders, with masks that leave something masked or that do not. */
+/*
+ * Posts with one of the four builders, with masks or, if plain, as a standard
+ * atomic.
+ */
 static int post_masked(struct ibv_qp *qp, int builder, uint32_t log, bool plain)
 {
 	struct mxedv_qp_ex *mqp = &to_mqp(qp)->dv;
@@ -665,7 +668,7 @@ static int post_masked(struct ibv_qp *qp, int builder, uint32_t log, bool plain)
 	return ibv_wr_complete(to_qpx(qp));
 }
 
-/* A request that the peer does not execute is not sent. */
+/* A request that the peer cannot execute is not posted. */
 static void test_ece(void)
 {
 	struct ibv_cq *cq = create_cq();
@@ -674,10 +677,10 @@ static void test_ece(void)
 	struct ibv_ece bad = { .vendor_id = MXE_VENDOR_ID, .comp_mask = 1 };
 	int builder;
 
-	is_u64(ece_of(qp), MXEDV_ECE_MASKED_ATOMIC_8, "what is offered");
+	is_u64(ece_of(qp), MXEDV_ECE_MASKED_ATOMIC_8, "masked atomics of 8 bytes are offered");
 	for (builder = 0; builder < 4; builder++)
 		is_int(post_masked(qp, builder, 3, false), 0,
-		       "%d: taken for known", builder);
+		       "%d: posted without ECE of the peer", builder);
 
 	is_int(fake.ops->set_ece(qp, &bad), EINVAL, "a newer structure");
 	bad = (struct ibv_ece){ .vendor_id = 0x15b3 };
@@ -693,7 +696,7 @@ static void test_ece(void)
 		       "%d: refused", builder);
 		is_u64(sq_producer(qp), builder, "%d: not posted", builder);
 		is_int(post_masked(qp, builder, 3, true), 0,
-		       "%d: what is a standard request is posted", builder);
+		       "%d: a standard request is posted", builder);
 	}
 	is_int(set_ece(qp, ~0U, MXEDV_ECE_MASKED_ATOMIC_8), 0, "a peer with all");
 	is_int(post_masked(qp, 0, 3, false), 0, "posted");
@@ -707,7 +710,7 @@ static void test_ece(void)
 	destroy(qp, cq);
 }
 
-/* Each size by itself. */
+/* The peer supports one size. */
 static void test_ece_sizes(void)
 {
 	struct ibv_cq *cq = create_cq();
@@ -748,8 +751,8 @@ static void test_doorbell_errors(void)
 	fake.write_errno = EIO;
 	fake.write_failures = 1;
 	errno = 0;
-	is_int(ibv_post_send(qp, &wr, &bad), 0, "a device that has gone");
-	is_int(errno, 0, "leaves errno alone");
+	is_int(ibv_post_send(qp, &wr, &bad), 0, "the device is gone");
+	is_int(errno, 0, "errno is unchanged");
 	is_u64(sq_producer(qp), 2, "both are published");
 	destroy(qp, cq);
 }

@@ -52,9 +52,9 @@ static void test_create_errors(void)
 	ok(!create_srq() && errno == ENOSPC, "the kernel refuses");
 	fake.fail_create_srq = 0;
 	fake.break_ring = bad_entries;
-	ok(!create_srq() && errno == EPROTO, "an answer that makes no sense");
+	ok(!create_srq() && errno == EPROTO, "an invalid response");
 	fake.break_ring = no_ring;
-	ok(!create_srq() && errno == EPROTO, "an answer without a ring");
+	ok(!create_srq() && errno == EPROTO, "a response without a ring");
 	fake.break_ring = NULL;
 	fake.fail_mmap_nth = 1;
 	ok(!create_srq() && errno, "no mapping");
@@ -83,7 +83,7 @@ static void test_post(void)
 			.next = i < RQ_ENTRIES ? &wr[i + 1] : NULL,
 		};
 	is_int(fake.ops->post_srq_recv(srq, wr, &bad), ENOMEM, "one too many");
-	ok(bad == &wr[RQ_ENTRIES], "... is named");
+	ok(bad == &wr[RQ_ENTRIES], "... is bad_wr");
 	is_u64(ring->hdr->producer, -2U + RQ_ENTRIES, "the others are posted");
 	is_int(bells(NULL), 0, "without a doorbell");
 	wqe = mxe_ring_at(ring, -1U);
@@ -97,7 +97,7 @@ static void test_post(void)
 	is_int(fake.ops->post_srq_recv(srq, wr, &bad), EINVAL,
 	       "too many entries");
 	wr[0].num_sge = -1;
-	is_int(fake.ops->post_srq_recv(srq, wr, &bad), EINVAL, "fewer than none");
+	is_int(fake.ops->post_srq_recv(srq, wr, &bad), EINVAL, "a negative number of entries");
 	wr[0].num_sge = 0;
 	is_int(fake.ops->post_srq_recv(srq, wr, &bad), 0, "none");
 	is_u64(ring->hdr->producer, -1U + RQ_ENTRIES, "one is posted");
@@ -116,11 +116,11 @@ static void test_qp(void)
 	attr.srq = srq;
 	attr.cap.max_recv_wr = 0;
 	qp = ready(fake.ops->create_qp_ex(fake.context, &attr));
-	ok(fake.qp_attr.srq == srq, "the kernel is told of it");
+	ok(fake.qp_attr.srq == srq, "the kernel gets the SRQ");
 	qp->srq = srq;
 	is_int(fake.ops->post_recv(qp, &wr, &bad), EINVAL,
 	       "the queue pair has no queue of its own");
-	ok(bad == &wr, "... the request is named");
+	ok(bad == &wr, "... the request is bad_wr");
 	is_int(fake.ops->destroy_qp(qp), 0, "destroyed");
 	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
 	is_int(fake.ops->destroy_srq(srq), 0, "destroyed");

@@ -34,7 +34,7 @@ static void test_domain(void)
 	is_int(fake.xrcds, 0, "nothing is left");
 }
 
-/* It has no rings, and nothing about it is this process's alone. */
+/* A target QP has no rings, and other processes may use it too. */
 static void check_target(struct ibv_qp *qp, const char *name)
 {
 	struct ibv_recv_wr *bad_recv, recv = { 0 };
@@ -46,7 +46,7 @@ static void check_target(struct ibv_qp *qp, const char *name)
 	ok(fake.ops->post_recv(qp, &recv, &bad_recv), "%s: no receive", name);
 	is_int(bells(NULL), 0, "%s: no doorbell", name);
 	is_int(fake.ops->destroy_qp(qp), 0, "%s: destroyed", name);
-	is_int(fake.resets, resets, "%s: ... for others it goes on", name);
+	is_int(fake.resets, resets, "%s: ... but not reset, for other processes", name);
 }
 
 static void test_target(void)
@@ -99,7 +99,7 @@ static void test_send(void)
 
 	soil_sq(qp);
 	is_int(ibv_post_send(qp, &wr, &bad), 0, "a READ");
-	is_u64(sq_wqe(qp, 0)->remote_srqn, 0xabcdef, "names its queue");
+	is_u64(sq_wqe(qp, 0)->remote_srqn, 0xabcdef, "names the remote SRQ");
 	is_u64(sq_wqe(qp, 0)->reserved1, 0, "and nothing else");
 
 	ibv_wr_start(qpx);
@@ -111,13 +111,13 @@ static void test_send(void)
 	ibv_wr_set_sge(qpx, 7, 0x1000, 8);
 	ibv_wr_set_xrc_srqn(qpx, 0x456);
 	is_int(ibv_wr_complete(qpx), 0, "with builders");
-	is_u64(sq_wqe(qp, 1)->remote_srqn, 0x123, "a WRITE names its queue");
+	is_u64(sq_wqe(qp, 1)->remote_srqn, 0x123, "a WRITE names its SRQ");
 	is_u64(sq_wqe(qp, 2)->remote_srqn, 0x456, "... a masked atomic too");
 	ok(sq_wqe(qp, 1)->num_sge == 1 && sq_wqe(qp, 2)->num_sge == 1,
 	   "in any order with its data");
 	ibv_wr_start(qpx);
 	ibv_wr_set_xrc_srqn(qpx, 0x456);
-	is_int(ibv_wr_complete(qpx), EINVAL, "no request to name one for");
+	is_int(ibv_wr_complete(qpx), EINVAL, "a setter without a request");
 	destroy(qp, cq);
 }
 
@@ -134,11 +134,11 @@ static void test_others(void)
 	qp->state = IBV_QPS_RTS;
 	soil_sq(qp);
 	is_int(ibv_post_send(qp, &wr, &bad), 0, "a WRITE of RC");
-	is_u64(sq_wqe(qp, 0)->remote_srqn, 0, "names no queue");
+	is_u64(sq_wqe(qp, 0)->remote_srqn, 0, "names no SRQ");
 	ibv_wr_start(qpx);
 	ibv_wr_rdma_write(qpx, 1, 2);
 	ibv_wr_set_xrc_srqn(qpx, 0x123);
-	is_int(ibv_wr_complete(qpx), EINVAL, "and may not");
+	is_int(ibv_wr_complete(qpx), EINVAL, "and its setter is refused");
 	destroy(qp, cq);
 }
 

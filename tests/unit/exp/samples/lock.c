@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A program as they were written for MLNX_OFED 4: it includes one header, links
- * with one library, and has a masked lock. There is no device where it is
- * built, so that what it runs is what needs none.
+ * A program as written for MLNX_OFED 4: it includes one header, links with one
+ * library, and has a masked lock. It runs without a device, so main() makes
+ * only calls that need none.
  */
 #include <stdio.h>
 #include <string.h>
