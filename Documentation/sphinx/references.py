@@ -6,7 +6,7 @@ reference become links, as in the kernel's documentation.  A warning is given fo
 
 - a file or folder of this tree that does not exist, in *.rst and in the Markdown files at
   the top of the tree,
-- a link between Markdown files that leads nowhere,
+- a broken link between Markdown files,
 - a manual page that is neither one of this tree nor one in OTHER_PAGES.
 """
 

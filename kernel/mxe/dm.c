@@ -37,7 +37,7 @@ struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,
 	if (!attr->length || attr->length > MXE_MAX_DM_SIZE ||
 	    attr->alignment > PAGE_SHIFT)
 		return ERR_PTR(mxe_refuse(dev, -EINVAL,
-					  "length %llu, alignment 2^%u",
+					  "invalid length %llu or alignment 2^%u",
 					  attr->length, attr->alignment));
 	dm = kzalloc(sizeof(*dm), GFP_KERNEL_ACCOUNT);
 	if (!dm)

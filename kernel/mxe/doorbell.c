@@ -56,13 +56,13 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 	if (!uctx)
 		return -EIO;
 	if (db->queues & ~(MXE_DOORBELL_SEND | MXE_DOORBELL_RECV))
-		return mxe_refuse(dev, -EINVAL, "queues %#x", db->queues);
+		return mxe_refuse(dev, -EINVAL, "unknown queues %#x", db->queues);
 
 	qp = mxe_qpn_find(dev->mnet, db->qp_num);
 	if (!qp)
-		return mxe_refuse(dev, -ENOENT, "queue pair %u", db->qp_num);
+		return mxe_refuse(dev, -ENOENT, "no queue pair %u", db->qp_num);
 	if (qp->uctx != uctx)
-		return mxe_refuse(dev, -ENOENT, "queue pair %u of another",
+		return mxe_refuse(dev, -ENOENT, "queue pair %u of another context",
 				  db->qp_num);
 
 	if (db->queues & MXE_DOORBELL_SEND) {

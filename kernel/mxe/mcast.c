@@ -137,7 +137,7 @@ static struct mxe_mcast_group *mxe_mcast_new_group(struct mxe_dev *dev,
 	int err;
 
 	if (dev->mcast.num_groups >= MXE_MAX_MCAST_GRP)
-		return ERR_PTR(mxe_refuse(dev, -ENOMEM, "%u groups",
+		return ERR_PTR(mxe_refuse(dev, -ENOMEM, "all %u groups are in use",
 					  MXE_MAX_MCAST_GRP));
 	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
 	if (!group)
@@ -166,7 +166,7 @@ static int mxe_mcast_add(struct mxe_dev *dev, const union ib_gid *gid,
 	if (IS_ERR(group))
 		return PTR_ERR(group);
 	if (group->num_members >= MXE_MAX_MCAST_QP_ATTACH)
-		return mxe_refuse(dev, -ENOMEM, "%u members",
+		return mxe_refuse(dev, -ENOMEM, "the group has %u members",
 				  MXE_MAX_MCAST_QP_ATTACH);
 	list_add_tail_rcu(&member->entry, &group->members);
 	member->qp->mcast_groups++;
@@ -228,7 +228,7 @@ int mxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	if (member)
 		mxe_mcast_remove(dev, group, member);
 	mutex_unlock(&dev->mcast.lock);
-	return member ? 0 : mxe_refuse(dev, -EINVAL, "not a member");
+	return member ? 0 : mxe_refuse(dev, -EINVAL, "not a member of the group");
 }
 
 bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,

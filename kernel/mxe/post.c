@@ -28,14 +28,14 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 	}
 	if (READ_ONCE(qp->state) < IB_QPS_RTS) {
 		*bad_wr = ibwr;
-		return mxe_refuse(qp->dev, -EINVAL, "state %d", qp->state);
+		return mxe_refuse(qp->dev, -EINVAL, "cannot post in state %d", qp->state);
 	}
 
 	spin_lock_irqsave(&sq->post_lock, flags);
 	for (; ibwr; ibwr = ibwr->next) {
 		err = mxe_wqe_put(qp, ibwr);
 		if (err) {
-			mxe_refuse(qp->dev, err, "opcode %d", ibwr->opcode);
+			mxe_refuse(qp->dev, err, "cannot post opcode %d", ibwr->opcode);
 			*bad_wr = ibwr;
 			break;
 		}
@@ -59,7 +59,7 @@ int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 	}
 	if (READ_ONCE(qp->state) == IB_QPS_RESET || !qp->rq.q.entries) {
 		*bad_wr = ibwr;
-		return mxe_refuse(qp->dev, -EINVAL, "state %d, %u entries",
+		return mxe_refuse(qp->dev, -EINVAL, "cannot post in state %d to %u entries",
 				  qp->state, qp->rq.q.entries);
 	}
 

@@ -130,7 +130,8 @@ int mxe_rq_post(struct mxe_dev *dev, struct mxe_recv_queue *q,
 		else if (q->posted - READ_ONCE(q->consumed) >= q->entries)
 			err = -ENOMEM;
 		if (err) {
-			mxe_refuse(dev, err, "%d SGEs", ibwr->num_sge);
+			mxe_refuse(dev, err, "cannot post a request with %d SGEs",
+				   ibwr->num_sge);
 			*bad_wr = ibwr;
 			break;
 		}

@@ -24,7 +24,7 @@ static int mxe_srq_check_init(struct mxe_dev *dev,
 	 */
 	if (init->srq_type != IB_SRQT_BASIC &&
 	    !(init->srq_type == IB_SRQT_XRC && is_user))
-		return mxe_refuse(dev, -EOPNOTSUPP, "type %d", init->srq_type);
+		return mxe_refuse(dev, -EOPNOTSUPP, "unsupported type %d", init->srq_type);
 	if (!attr->max_wr || attr->max_wr > MXE_MAX_SRQ_WR)
 		return mxe_refuse(dev, -EINVAL, "%u requests, at most %u",
 				  attr->max_wr, MXE_MAX_SRQ_WR);
@@ -102,11 +102,11 @@ int mxe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
 	/* SRQs cannot be resized.  IB_DEVICE_SRQ_RESIZE is not reported. */
 	if (mask & ~IB_SRQ_LIMIT)
-		return mxe_refuse(dev, -EOPNOTSUPP, "attributes %#x", mask);
+		return mxe_refuse(dev, -EOPNOTSUPP, "unsupported attributes %#x", mask);
 	if (!(mask & IB_SRQ_LIMIT))
 		return 0;
 	if (attr->srq_limit > srq->q.entries)
-		return mxe_refuse(dev, -EINVAL, "limit %u of %u",
+		return mxe_refuse(dev, -EINVAL, "limit %u, at most %u",
 				  attr->srq_limit, srq->q.entries);
 
 	spin_lock_bh(&srq->lock);

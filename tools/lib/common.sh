@@ -3,7 +3,7 @@
 #
 # Sourced by the scripts in tools/: paths, packages and test results.
 
-# shellcheck disable=SC2034  # used by those who source this
+# shellcheck disable=SC2034  # used by the scripts that source this
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
 # Directory of large files that can be rebuilt. They are never in the checkout.

@@ -65,11 +65,11 @@ void session_close(struct session *s)
 static int read_line(struct session *s)
 {
 	if (!fgets(s->line, LINE, s->in)) {
-		fputs("mxe-perf: the peer has closed the connection\n", stderr);
+		fputs("mxe-perf: the other host has closed the connection\n", stderr);
 		return STATUS_FAILED;
 	}
 	if (!strncmp(s->line, "error ", 6)) {
-		fprintf(stderr, "mxe-perf: error of the peer: %s",
+		fprintf(stderr, "mxe-perf: error on the other host: %s",
 			s->line + 6);
 		return STATUS_FAILED;
 	}
@@ -78,7 +78,7 @@ static int read_line(struct session *s)
 
 static int nonsense(const struct session *s)
 {
-	fprintf(stderr, "mxe-perf: unexpected message of the peer: %s\n",
+	fprintf(stderr, "mxe-perf: unexpected message from the other host: %s\n",
 		s->line);
 	return STATUS_FAILED;
 }

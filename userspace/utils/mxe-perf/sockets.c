@@ -57,7 +57,7 @@ static int open_socket(const char *where, int type, struct sockaddr_in *addr,
 	}
 	fd = socket(AF_INET, type, 0);
 	if (name && setns(own, CLONE_NEWNET))
-		failed("setns to the own network namespace");
+		failed("cannot return to the original network namespace");
 	if (fd < 0 || bind(fd, (struct sockaddr *)addr, sizeof(*addr)) ||
 	    getsockname(fd, (struct sockaddr *)addr, &len) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
