@@ -213,6 +213,7 @@ static struct mxe_mr *mxe_mr_alloc(struct ib_pd *pd, int access)
 		return NULL;
 	}
 	mr->dev = dev;
+	spin_lock_init(&mr->reg_lock);
 	mr->ibmr.pd = pd;
 	mr->ibmr.device = pd->device;
 	mr->access = access;
@@ -504,14 +505,14 @@ static bool mxe_mr_reg_is_mapped(const struct mxe_reg *reg)
 /* No access begins after this.  Those in progress continue. */
 static void mxe_mr_close(struct mxe_mr *mr, enum mxe_mr_state state)
 {
-	WRITE_ONCE(mr->state, state);
+	mr->state = state;
 	/* Fully ordered: the bit is set before the count is read. */
 	atomic_fetch_or(MXE_MR_CLOSED, &mr->accesses);
 }
 
 static void mxe_mr_open(struct mxe_mr *mr)
 {
-	WRITE_ONCE(mr->state, MXE_MR_VALID);
+	mr->state = MXE_MR_VALID;
 	/*
 	 * Release the members that an access reads. Pairs with mxe_mr_use().
 	 */
@@ -529,7 +530,7 @@ void mxe_mr_wake(struct mxe_mr *mr)
 	wake_up_var(&mr->accesses);
 }
 
-int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
+static int mxe_mr_do_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 {
 	struct mxe_mr *mr = reg->mr;
 
@@ -553,6 +554,16 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 	return 0;
 }
 
+int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
+{
+	int err;
+
+	spin_lock_bh(&reg->mr->reg_lock);
+	err = mxe_mr_do_reg(pd, reg);
+	spin_unlock_bh(&reg->mr->reg_lock);
+	return err;
+}
+
 /*
  * Succeeds only when no access is left, because the consumer may reuse the
  * memory as soon as it knows that the region is invalid.
@@ -560,7 +571,7 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
 				u32 key, int access)
 {
-	if (mr->key != key || READ_ONCE(mr->state) == MXE_MR_INVALID)
+	if (mr->key != key || mr->state == MXE_MR_INVALID)
 		return -ENOENT;
 	if (mr->ibmr.pd != pd)
 		return -EPERM;
@@ -571,7 +582,7 @@ static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
 	mxe_mr_close(mr, MXE_MR_INVALIDATING);
 	if (mxe_mr_is_accessed(mr))
 		return -EBUSY;
-	WRITE_ONCE(mr->state, MXE_MR_INVALID);
+	mr->state = MXE_MR_INVALID;
 	return 0;
 }
 
@@ -583,8 +594,11 @@ int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 key,
 
 	rcu_read_lock();
 	mr = xa_load(&dev->mrs, key >> 8);
-	if (mr && xa_pointer_tag(mr) == MXE_KEY_OF_MR)
+	if (mr && xa_pointer_tag(mr) == MXE_KEY_OF_MR) {
+		spin_lock_bh(&mr->reg_lock);
 		err = mxe_mr_do_invalidate(mr, pd, key, access);
+		spin_unlock_bh(&mr->reg_lock);
+	}
 	rcu_read_unlock();
 	return err;
 }
@@ -601,7 +615,9 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	/* After rereg_user_mr(), the index belongs to the new region. */
 	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
 	mxe_mr_withdrawn(mr->dev);
+	spin_lock_bh(&mr->reg_lock);
 	mxe_mr_close(mr, MXE_MR_INVALID);
+	spin_unlock_bh(&mr->reg_lock);
 	/* Woken by mxe_mr_put().  An access lasts for one copy. */
 	wait_var_event(&mr->accesses, !mxe_mr_is_accessed(mr));
 	mxe_mr_free(mr);

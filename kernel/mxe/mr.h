@@ -61,7 +61,12 @@ struct mxe_mr {
 	struct mxe_dev *dev;
 	struct rcu_head rcu;
 	atomic_t accesses;		/* in progress, and MXE_MR_CLOSED */
-	enum mxe_mr_state state;
+	/*
+	 * Serialises REG_MR, invalidation and deregistration: a peer may
+	 * invalidate the region while its owner registers it again.
+	 */
+	spinlock_t reg_lock;
+	enum mxe_mr_state state;	/* under reg_lock */
 	atomic_t windows;		/* bound; -1: none can be any more */
 	u32 key;			/* lkey and rkey */
 	int access;
