@@ -244,6 +244,7 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	skb_queue_head_init(&qp->rq.deferred);
 	INIT_WORK(&qp->work, mxe_qp_work);
 	refcount_set(&qp->refs, 1);
+	qp->sq.read_cpu = -1;
 	qp->sq.budget = MXE_SLICE;
 	qp->rq.budget = MXE_SLICE;
 	init_completion(&qp->released);
