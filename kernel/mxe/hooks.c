@@ -15,8 +15,6 @@
 #include "hooks.h"
 #include "netns.h"
 
-#ifdef CONFIG_NETFILTER
-
 /*
  * Returns a value other than 0 if the netdev has traffic control, a netfilter
  * hook or XDP.
@@ -39,6 +37,8 @@ static unsigned long mxe_hooks_of_netdev(const struct net_device *lo)
 #endif
 	return any | (unsigned long)rcu_access_pointer(lo->xdp_prog);
 }
+
+#ifdef CONFIG_NETFILTER
 
 /*
  * Security modules have hooks in every netns. They check and label the packets
@@ -90,24 +90,13 @@ mxe_hooks_has_others(const struct nf_hook_entries __rcu *entries,
 		!mxe_hooks_learn_lsm(hook, hooknum));
 }
 
-bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4)
+static __always_inline bool
+mxe_hooks_of_netfilter(const struct mxe_netns *mnet, bool is_ipv4)
 {
 	struct nf_hook_entries __rcu **hooks;
-	struct net *net = mnet->net;
-	unsigned long any;
 
-#ifdef CONFIG_BPF_SYSCALL
-	if (static_branch_unlikely(&bpf_sk_lookup_enabled))
-		return true;
-#endif
-	hooks = is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
-	any = (unsigned long)rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) |
-	      mxe_hooks_of_netdev(net->loopback_dev);
-#ifdef CONFIG_XFRM
-	any |= net->xfrm.policy_count[XFRM_POLICY_IN] |
-	       net->xfrm.policy_count[XFRM_POLICY_OUT];
-#endif
-	return any ||
+	hooks = is_ipv4 ? mnet->net->nf.hooks_ipv4 : mnet->net->nf.hooks_ipv6;
+	return rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) ||
 	       mxe_hooks_has_others(hooks[NF_INET_LOCAL_OUT],
 				    NF_INET_LOCAL_OUT, NULL) ||
 	       mxe_hooks_has_others(hooks[NF_INET_POST_ROUTING],
@@ -118,9 +107,26 @@ bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4)
 
 #else
 
-bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4)
+static bool mxe_hooks_of_netfilter(const struct mxe_netns *mnet, bool is_ipv4)
 {
 	return false;
 }
 
 #endif /* CONFIG_NETFILTER */
+
+bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4)
+{
+	const struct net *net = mnet->net;
+	unsigned long any;
+
+#ifdef CONFIG_BPF_SYSCALL
+	if (static_branch_unlikely(&bpf_sk_lookup_enabled))
+		return true;
+#endif
+	any = mxe_hooks_of_netdev(net->loopback_dev);
+#ifdef CONFIG_XFRM
+	any |= net->xfrm.policy_count[XFRM_POLICY_IN] |
+	       net->xfrm.policy_count[XFRM_POLICY_OUT];
+#endif
+	return any || mxe_hooks_of_netfilter(mnet, is_ipv4);
+}
