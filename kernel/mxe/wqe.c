@@ -180,13 +180,28 @@ static enum ib_wc_status mxe_wqe_parse_flush(struct mxe_send_wr *wr,
 {
 	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len ||
 	    wqe->flush.type & ~MXE_FETH_TYPE_MASK ||
-	    wqe->flush.level & ~MXE_FETH_LEVEL_MASK || wqe->flush.reserved1)
+	    wqe->flush.level & ~MXE_FETH_LEVEL_MASK || wqe->flush.reserved1 ||
+	    wqe->flush.reserved[0] || wqe->flush.reserved[1] ||
+	    wqe->flush.reserved[2])
 		return IB_WC_LOC_QP_OP_ERR;
 	wr->flush = (struct mxe_flush) {
 		.length = wqe->flush.length,
 		.type = wqe->flush.type,
 		.level = wqe->flush.level,
 	};
+	return IB_WC_SUCCESS;
+}
+
+/* The data of an ATOMIC WRITE that has neither an SGE nor inline data. */
+static enum ib_wc_status
+mxe_wqe_parse_atomic_write(struct mxe_send_wr *wr,
+			   const struct mxe_send_wqe *wqe)
+{
+	if (wqe->atomic_write.reserved[0] || wqe->atomic_write.reserved[1] ||
+	    wqe->atomic_write.reserved[2])
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->atomic_write = wqe->atomic_write.data;
+	wr->length = MXE_ATOMIC_WRITE_SIZE;
 	return IB_WC_SUCCESS;
 }
 
@@ -283,11 +298,8 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 			return mxe_wqe_parse_local(wr, wqe);
 		if (wr->opcode == IB_WR_FLUSH)
 			return mxe_wqe_parse_flush(wr, wqe);
-		if (!wqe->num_sge && !(wqe->flags & MXE_SEND_INLINE)) {
-			wr->atomic_write = wqe->atomic_write.data;
-			wr->length = MXE_ATOMIC_WRITE_SIZE;
-			return IB_WC_SUCCESS;
-		}
+		if (!wqe->num_sge && !(wqe->flags & MXE_SEND_INLINE))
+			return mxe_wqe_parse_atomic_write(wr, wqe);
 	}
 
 	if (wqe->flags & MXE_SEND_INLINE) {

@@ -202,11 +202,57 @@ static void ring_reply_be(struct kunit *test)
 	leave_ring(kt);
 }
 
+struct reserved_row {
+	struct mxe_send_wqe wqe;
+	bool good;
+	const char *desc;
+};
+
+static const struct reserved_row reserved_rows[] = {
+	{ { .opcode = MXE_WR_FLUSH, .flush.length = 8 }, true, "FLUSH" },
+	{ { .opcode = MXE_WR_FLUSH, .flush.reserved1 = 1 }, false,
+	  "FLUSH, reserved1" },
+	{ { .opcode = MXE_WR_FLUSH, .flush.reserved[0] = 1 }, false,
+	  "FLUSH, reserved[0]" },
+	{ { .opcode = MXE_WR_FLUSH, .flush.reserved[2] = 1 }, false,
+	  "FLUSH, reserved[2]" },
+	{ { .opcode = MXE_WR_ATOMIC_WRITE, .atomic_write.data = 1 }, true,
+	  "ATOMIC WRITE" },
+	{ { .opcode = MXE_WR_ATOMIC_WRITE, .atomic_write.reserved[0] = 1 },
+	  false, "ATOMIC WRITE, reserved[0]" },
+	{ { .opcode = MXE_WR_ATOMIC_WRITE, .atomic_write.reserved[2] = 1 },
+	  false, "ATOMIC WRITE, reserved[2]" },
+	{ { .opcode = MXE_WR_FLUSH, .reserved1 = 1 }, false, "reserved1" },
+};
+
+KT_ARRAY_PARAM(reserved, reserved_rows);
+
+static void ring_reserved(struct kunit *test)
+{
+	const struct reserved_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ring_area *area = enter_ring(kt);
+
+	area->entry[0].wqe = row->wqe;
+	area->entry[0].wqe.wr_id = 17;
+	area->entry[0].wqe.flags = MXE_SEND_SIGNALED;
+	area->entry[0].wqe.remote_addr = KT_REMOTE_VA;
+	area->entry[0].wqe.rkey = KT_REMOTE_KEY;
+	area->hdr.producer = 1;
+	mxe_send_doorbell(kt->qp);
+	if (row->good)
+		KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
+	else
+		expect_refused(kt);
+	leave_ring(kt);
+}
+
 static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_in_order),
 	KUNIT_CASE_PARAM(ring_bad_producer, producer_gen_params),
 	KUNIT_CASE_PARAM(ring_log_size, log_size_gen_params),
 	KUNIT_CASE(ring_reply_be),
+	KUNIT_CASE_PARAM(ring_reserved, reserved_gen_params),
 	{}
 };
 
