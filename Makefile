@@ -173,7 +173,7 @@ help:
 	@echo '               chroot, which is downloaded'
 	@echo 'Measurements'
 	@echo '  bench        the cost of operations on mxe and rxe in instructions; a missed'
-	@echo '               aim is reported but is not an error'
+	@echo '               target is reported but is not an error'
 	@echo '  bench-quick  the same with fewer operations; takes some minutes'
 	@echo '  profile      the instructions of one operation by function;'
 	@echo '               OP=mfadd (see mxe-perf -o), PATHWAY=loop|wire, BATCH=1'
