@@ -98,32 +98,41 @@ static u32 mxe_cq_consumer(const struct mxe_cq *cq)
 	return cq->is_user ? mxe_ring_consumer(&cq->ring) : cq->consumer;
 }
 
-static bool mxe_cq_is_armed_for(const struct mxe_cq *cq,
-				const struct mxe_wc *wc)
+/* Returns true if from < index <= to, for indices that wrap. */
+static bool mxe_cq_is_between(u32 from, u32 index, u32 to)
 {
-	return cq->armed == MXE_CQ_ARMED ||
-	       (cq->armed == MXE_CQ_ARMED_SOLICITED &&
-		(wc->solicited || wc->status != IB_WC_SUCCESS));
+	return index - from - 1 < to - from;
+}
+
+/* Sends an event after the period of moderation, in softirq context. */
+static void mxe_cq_delay_event(struct mxe_cq *cq)
+{
+	cq->event_due = true;
+	cq->event_count = 1;
+	hrtimer_start(&cq->event_timer,
+		      ns_to_ktime((u64)cq->mod_period * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 /* Counts a completion.  Returns true if the event is to be sent now. */
 static bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
 {
+	bool solicited = wc->solicited || wc->status != IB_WC_SUCCESS;
+
 	lockdep_assert_held(&cq->lock);
 
+	if (solicited)
+		cq->solicited_end = cq->producer;
 	if (cq->event_due) {
 		cq->event_count++;
 	} else {
-		if (!mxe_cq_is_armed_for(cq, wc))
+		if (cq->armed != MXE_CQ_ARMED &&
+		    (cq->armed == MXE_CQ_IDLE || !solicited))
 			return false;
 		cq->armed = MXE_CQ_IDLE;
 		if (!cq->mod_period)
 			return true;
-		cq->event_due = true;
-		cq->event_count = 1;
-		hrtimer_start(&cq->event_timer,
-			      ns_to_ktime((u64)cq->mod_period * NSEC_PER_USEC),
-			      HRTIMER_MODE_REL_SOFT);
+		mxe_cq_delay_event(cq);
 	}
 	if (!cq->mod_count || cq->event_count < cq->mod_count)
 		return false;
@@ -213,6 +222,9 @@ void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp)
 		cq->wc[to++ & (cq->entries - 1)] =
 			cq->wc[from & (cq->entries - 1)];
 	}
+	/* One of those left may be solicited: count the last as such. */
+	if (mxe_cq_is_between(to, cq->solicited_end, cq->producer))
+		cq->solicited_end = to;
 	cq->producer = to;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	mutex_unlock(&cq->resize_mutex);
@@ -480,11 +492,24 @@ int mxe_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	return i;
 }
 
+/* Returns true if the CQ has a completion of the kind that it is armed for. */
+static bool mxe_cq_has_missed(const struct mxe_cq *cq, u32 consumer)
+{
+	if (cq->armed == MXE_CQ_ARMED)
+		return consumer != cq->producer;
+	return mxe_cq_is_between(consumer, cq->solicited_end, cq->producer);
+}
+
+/*
+ * As on adapters, arming carries the consumer index: the event is sent at once
+ * if the CQ has completions that the consumer has not polled.  A kernel
+ * consumer that asks for IB_CQ_REPORT_MISSED_EVENTS is told instead.
+ */
 int mxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 {
 	struct mxe_cq *cq = to_mcq(ibcq);
+	bool missed, now = false;
 	unsigned long flags;
-	int missed = 0;
 	u32 consumer;
 
 	spin_lock_irqsave(&cq->lock, flags);
@@ -493,10 +518,19 @@ int mxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	else if (cq->armed == MXE_CQ_IDLE)
 		cq->armed = MXE_CQ_ARMED_SOLICITED;
 
+	consumer = mxe_cq_consumer(cq);
+	missed = mxe_cq_has_missed(cq, consumer);
 	if (notify & IB_CQ_REPORT_MISSED_EVENTS) {
-		consumer = mxe_cq_consumer(cq);
 		missed = consumer != cq->producer;
+	} else if (missed && !cq->event_due) {
+		cq->armed = MXE_CQ_IDLE;
+		/* The handler of a kernel consumer may be what arms the CQ. */
+		now = cq->is_user && !cq->mod_period;
+		if (!now)
+			mxe_cq_delay_event(cq);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
-	return missed;
+	if (now)
+		mxe_cq_notify(cq);
+	return notify & IB_CQ_REPORT_MISSED_EVENTS && missed;
 }

@@ -44,7 +44,7 @@ enum mxe_cq_armed {
  * lock protects the members from entries to event_timer. Only the kernel
  * writes entries. It copies those of a process when the CQ is resized, but
  * never interprets them. The consumer index of a process is used only to check
- * for room.
+ * for room, and for whether the CQ is empty when it is armed.
  */
 struct mxe_cq {
 	struct ib_cq ibcq;
@@ -59,6 +59,7 @@ struct mxe_cq {
 	struct ib_wc *wc;		/* entries, if not is_user */
 	u32 producer;
 	u32 consumer;			/* if not is_user */
+	u32 solicited_end;		/* after the last solicited or failed */
 	enum mxe_cq_armed armed;
 	bool overrun;
 

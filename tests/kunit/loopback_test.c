@@ -346,6 +346,7 @@ static void loopback_handlers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen->sends, 1);
 	KUNIT_EXPECT_EQ(test, seen->receives, 0);
 
+	lt_expect_wc(lt, lt->scq, 3, IB_WC_SUCCESS);
 	ib_req_notify_cq(lt->scq, IB_CQ_NEXT_COMP);
 	lt_post_send(lt, 4, IB_SEND_SOLICITED);
 	kt_settle(lt->kt);
@@ -353,6 +354,40 @@ static void loopback_handlers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen->receives, 1);
 	KUNIT_EXPECT_FALSE(test, seen->called_in_verb);
 	lt_expect_counts(lt, 2, false);
+	lt_close(lt);
+}
+
+/*
+ * A CQ that is armed when it has completions: the handler is called soon after,
+ * or the caller is told if it asks.
+ */
+static void loopback_armed_late(struct kunit *test)
+{
+	struct lt *lt = lt_open(test);
+	struct lt_seen *seen = &lt->seen;
+	int tries;
+
+	lt_post_recv(lt, 1, 8);
+	lt_post_send(lt, 2, 0);
+	kt_settle(lt->kt);
+	KUNIT_EXPECT_EQ(test, ib_req_notify_cq(lt->scq, IB_CQ_NEXT_COMP |
+					       IB_CQ_REPORT_MISSED_EVENTS), 1);
+	kt_settle(lt->kt);
+	KUNIT_EXPECT_EQ(test, seen->sends, 0);
+
+	KUNIT_EXPECT_EQ(test, ib_req_notify_cq(lt->scq, IB_CQ_NEXT_COMP), 0);
+	KUNIT_EXPECT_EQ(test, ib_req_notify_cq(lt->rcq, IB_CQ_SOLICITED), 0);
+	for (tries = 0; tries < 500 && !READ_ONCE(seen->sends); tries++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, seen->sends, 1);
+	KUNIT_EXPECT_EQ(test, seen->receives, 0);
+	lt_expect_wc(lt, lt->scq, 2, IB_WC_SUCCESS);
+
+	KUNIT_EXPECT_EQ(test, ib_req_notify_cq(lt->scq, IB_CQ_NEXT_COMP |
+					       IB_CQ_REPORT_MISSED_EVENTS), 0);
+	KUNIT_EXPECT_EQ(test, ib_req_notify_cq(lt->scq, IB_CQ_NEXT_COMP), 0);
+	msleep(20);
+	KUNIT_EXPECT_EQ(test, seen->sends, 1);
 	lt_close(lt);
 }
 
@@ -527,6 +562,7 @@ static struct kunit_case loopback_cases[] = {
 	KUNIT_CASE(loopback_overlap),
 	KUNIT_CASE(loopback_switched_off),
 	KUNIT_CASE(loopback_handlers),
+	KUNIT_CASE(loopback_armed_late),
 	KUNIT_CASE(loopback_irqs_off),
 	KUNIT_CASE(loopback_wrong_key),
 	KUNIT_CASE(loopback_short_receive),

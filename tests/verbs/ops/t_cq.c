@@ -147,6 +147,7 @@ static void test_solicited(struct vt_dev *a, struct vt_dev *b)
 	ok(!event(&p.b, 300), "... raises no event");
 	send_flags(&p, 1, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED);
 	ok(event(&p.b, VT_MS), "a solicited message raises an event");
+	ok(vt_poll(p.b.rcq, &wc, VT_MS), "... with its completion");
 	is_int(ibv_req_notify_cq(p.b.rcq, 0), 0,
 	       "ibv_req_notify_cq(), any message");
 	is_int(ibv_req_notify_cq(p.b.rcq, 1), 0,
@@ -155,6 +156,105 @@ static void test_solicited(struct vt_dev *a, struct vt_dev *b)
 	ok(event(&p.b, VT_MS), "an unsolicited message raises an event");
 	send_flags(&p, 3, IBV_SEND_SIGNALED);
 	ok(!event(&p.b, 300), "... and the next raises none");
+	vt_pair_close(&p);
+}
+
+static void arm(struct vt_end *e, int solicited_only)
+{
+	if (ibv_req_notify_cq(e->rcq, solicited_only))
+		vt_bail("ibv_req_notify_cq");
+}
+
+/* Sends n messages with the flags and waits until they are in the CQ of b. */
+static void receive(struct vt_pair *p, int n, unsigned int flags)
+{
+	struct ibv_wc wc;
+
+	for (int i = 0; i < n; i++) {
+		vt_recv(&p->b, i, 0, 8);
+		send_flags(p, i, IBV_SEND_SIGNALED | flags);
+		if (!vt_poll(p->a.cq, &wc, VT_MS) || wc.status)
+			vt_bail("message %d", i);
+	}
+}
+
+static void poll_received(struct vt_pair *p, int n)
+{
+	struct ibv_wc wc;
+
+	for (int i = 0; i < n; i++)
+		if (!vt_poll(p->b.rcq, &wc, VT_MS))
+			vt_bail("completion %d", i);
+}
+
+/*
+ * Arming carries the consumer index, as on adapters: a CQ that has completions
+ * raises the event when it is armed.
+ */
+static void test_armed_late(struct vt_dev *a, struct vt_dev *b, bool srq)
+{
+	const char *name = srq ? "SRQ" : "RQ";
+	struct vt_conf conf = vt_defaults();
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = 16, .max_sge = 1 },
+	};
+	struct vt_pair p;
+
+	conf.channel = true;
+	if (srq) {
+		conf.srq_b = ibv_create_srq(b->pd, &attr);
+		if (!conf.srq_b)
+			vt_bail("ibv_create_srq");
+	}
+	vt_pair_open(&p, a, b, &conf);
+	receive(&p, 3, 0);
+	ok(!event(&p.b, 100), "%s: 3 messages before the CQ is armed", name);
+	arm(&p.b, 0);
+	ok(event(&p.b, VT_MS), "%s: the CQ is armed: an event at once", name);
+	arm(&p.b, 0);
+	poll_received(&p, 1);
+	ok(event(&p.b, VT_MS), "%s: armed and one of 3 polled: an event", name);
+	ok(!event(&p.b, 100), "%s: ... and only one", name);
+	is_int(ibv_resize_cq(p.b.rcq, 256), 0, "%s: resized", name);
+	arm(&p.b, 0);
+	ok(event(&p.b, VT_MS), "%s: armed after it: an event", name);
+	arm(&p.b, 1);
+	ok(!event(&p.b, 200),
+	   "%s: armed for solicited messages, without one: no event", name);
+	receive(&p, 1, IBV_SEND_SOLICITED);
+	ok(event(&p.b, VT_MS), "%s: a solicited message raises it", name);
+	receive(&p, 1, 0);
+	poll_received(&p, 2);
+	arm(&p.b, 1);
+	ok(event(&p.b, VT_MS),
+	   "%s: armed for it while it is not polled: an event", name);
+	poll_received(&p, 1);
+	arm(&p.b, 1);
+	ok(!event(&p.b, 200), "%s: armed after it is polled: no event", name);
+	poll_received(&p, 1);
+	arm(&p.b, 0);
+	ok(!event(&p.b, 200), "%s: an empty CQ is armed: no event", name);
+	receive(&p, 1, 0);
+	ok(event(&p.b, VT_MS), "%s: the next message raises it", name);
+	vt_pair_close(&p);
+	if (srq)
+		is_int(ibv_destroy_srq(conf.srq_b), 0, "SRQ: destroyed");
+}
+
+/* The completion of a failed request counts as solicited. */
+static void test_armed_after_failure(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = vt_defaults();
+	struct vt_pair p;
+
+	conf.channel = true;
+	vt_pair_open(&p, a, b, &conf);
+	vt_recv(&p.b, 1, 0, 8);
+	if (vt_to_state(&p.b, IBV_QPS_ERR))
+		vt_bail("to ERR");
+	arm(&p.b, 1);
+	ok(event(&p.b, VT_MS),
+	   "armed for solicited messages with a flushed request: an event");
 	vt_pair_close(&p);
 }
 
@@ -421,6 +521,9 @@ int main(void)
 	test_resize(a, b);
 	test_resize_in_use(a, b);
 	test_solicited(a, b);
+	test_armed_late(a, b, false);
+	test_armed_late(a, b, true);
+	test_armed_after_failure(a, b);
 	test_moderation(a, b);
 	test_timestamps(a, b);
 	test_flags(a);

@@ -14,9 +14,8 @@
 #include "vt.h"
 
 /*
- * Waits for an event of the type, for the queue pair or, if qp is NULL, for
- * port
- * 1. Discards other events.
+ * Waits for an event of the type, for the queue pair or, if qp is NULL, for the
+ * port.  Discards other events.
  */
 static bool got(struct vt_dev *dev, enum ibv_event_type type, struct ibv_qp *qp,
 		int ms)
