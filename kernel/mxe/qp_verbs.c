@@ -353,6 +353,25 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	wait_for_completion(&qp->released);
 }
 
+/*
+ * ib_mad destroys QP 1 without draining it.  Its completion handler may be
+ * running then, and posts a receive request for each that it was given.  Once
+ * the QP is in RESET and its completions are removed, no handler begins with
+ * one of them, so it is enough to wait for the handler that is running.
+ */
+static void mxe_qp_drain_gsi(struct mxe_qp *qp)
+{
+	struct ib_cq *cq = &qp->recv_cq->ibcq;
+
+	mxe_qp_begin(qp);
+	mxe_qp_set_state(qp, IB_QPS_RESET);
+	mxe_qp_end(qp);
+	mxe_cq_clean(qp->recv_cq, qp);
+	if (cq->poll_ctx == IB_POLL_WORKQUEUE ||
+	    cq->poll_ctx == IB_POLL_UNBOUND_WORKQUEUE)
+		flush_work(&cq->work);
+}
+
 int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
@@ -364,6 +383,8 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	mxe_qpn_free(qp);
 	mxe_sqpoll_remove(qp);
+	if (ibqp->qp_type == IB_QPT_GSI)
+		mxe_qp_drain_gsi(qp);
 	mxe_qp_kill(qp);
 
 	mxe_deliver_drop_deferred(qp);

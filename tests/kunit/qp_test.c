@@ -3,6 +3,8 @@
  * Proves that QPs are created, change their states, keep their attributes, and
  * reject invalid attributes.
  */
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/ip.h>
 #include <linux/kernel.h>
 #include <linux/netdevice.h>
@@ -552,6 +554,69 @@ static void qp_create_table(struct kunit *test)
 	KUNIT_EXPECT_LT(test, ibqp->qp_num, 0xffffffU);
 }
 
+/* ---- destruction ------------------------------------------------------- */
+
+struct gsi {
+	struct ib_cqe cqe;
+	struct ib_qp *ibqp;
+	struct completion entered;
+	bool destroyed;
+	bool done;
+	int err;
+};
+
+/* As that of ib_mad, posts a receive request for one that completed. */
+static void gsi_handler(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct gsi *gsi = container_of(wc->wr_cqe, struct gsi, cqe);
+	const struct ib_recv_wr wr = { .wr_cqe = &gsi->cqe };
+
+	complete(&gsi->entered);
+	msleep(200);
+	if (READ_ONCE(gsi->destroyed))
+		return;
+	gsi->err = ib_post_recv(gsi->ibqp, &wr, NULL);
+	WRITE_ONCE(gsi->done, true);
+}
+
+/*
+ * ib_mad destroys QP 1 while its handler may be running.  Another UD QP stands
+ * for it, because ib_mad has the only one of the device.
+ */
+static void qp_destroy_gsi(struct kunit *test)
+{
+	struct ib_qp_init_attr init = {
+		.qp_type = IB_QPT_UD,
+		.cap = { .max_recv_wr = 4, .max_recv_sge = 1 },
+	};
+	struct gsi gsi = { .cqe.done = gsi_handler };
+	const struct ib_recv_wr wr = { .wr_cqe = &gsi.cqe };
+	struct kt *kt = kt_of(test);
+	struct ib_cq *cq;
+
+	init_completion(&gsi.entered);
+	cq = ib_alloc_cq(&kt->dev->ibdev, NULL, 16, 0,
+			 IB_POLL_UNBOUND_WORKQUEUE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cq);
+	init.send_cq = cq;
+	init.recv_cq = cq;
+	gsi.ibqp = ib_create_qp(kt->pd, &init);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, gsi.ibqp);
+	kt->qp = to_mqp(gsi.ibqp);
+	KUNIT_EXPECT_EQ(test, kt_modify(kt, IB_QPS_INIT, &kt_default_conn), 0);
+	KUNIT_EXPECT_EQ(test, ib_post_recv(gsi.ibqp, &wr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kt_modify(kt, IB_QPS_ERR, &kt_default_conn), 0);
+	wait_for_completion(&gsi.entered);
+
+	kt->qp = NULL;
+	gsi.ibqp->qp_type = IB_QPT_GSI;
+	KUNIT_EXPECT_EQ(test, ib_destroy_qp(gsi.ibqp), 0);
+	WRITE_ONCE(gsi.destroyed, true);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(gsi.done));
+	KUNIT_EXPECT_EQ(test, gsi.err, -EINVAL);
+	ib_free_cq(cq);
+}
+
 static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_transitions),
 	KUNIT_CASE(qp_states_of_traffic),
@@ -565,6 +630,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_refused_by_driver),
 	KUNIT_CASE(qp_path_mtu_of_netdev),
 	KUNIT_CASE_PARAM(qp_create_table, create_gen_params),
+	KUNIT_CASE(qp_destroy_gsi),
 	{}
 };
 
