@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fuzzes the masked atomics that libibverbs_exp emulates, with two queue pairs
- * of a device with the standard atomics (the fake of tests/unit), which the
- * input plays. The input posts valid and invalid requests, lets the device
- * execute, fail or refuse a request, changes words as another peer would,
- * polls, and resets and destroys queue pairs meanwhile.
+ * Fuzzes the masked atomics that libibverbs_exp emulates on a device that has
+ * only standard atomics (the fake of tests/unit). The input posts valid and
+ * invalid requests to two QPs, makes the device execute, fail or refuse a
+ * request, changes words as another peer would, polls, and resets and destroys
+ * QPs in between.
  *
- * Each accepted request completes once, in order. None succeeds after an error.
- * Without an error, memory and results match a model.
+ * Checks that each accepted request completes once and in order, and that none
+ * succeeds after an error. If no error occurs, memory and results must match a
+ * model.
  */
 #include <endian.h>
 #include <errno.h>
@@ -30,12 +31,12 @@ struct end {
 	struct fake_qp *qp;
 	bool be;
 	bool failed;
-	bool exact;		/* nothing has failed or been reset */
+	bool exact;		/* no request has failed or been reset */
 	uint64_t mem[OWN];
 	uint64_t buf[OWN];
 	uint64_t first;		/* requests before this one were reset */
 	uint64_t next;
-	uint64_t done;		/* all before are accounted for */
+	uint64_t done;		/* requests before this one have completed */
 	bool signaled[IDS];
 };
 
@@ -88,7 +89,7 @@ static void check_wc(const struct ibv_wc *wc)
 {
 	struct end *e = wc->qp_num == ends[1].qp->qp.qp_num ? &ends[1] : &ends[0];
 
-	/* A completion of a destroyed queue pair. */
+	/* This is a completion of a destroyed QP. */
 	if (wc->qp_num != e->qp->qp.qp_num) {
 		CHECK(wc->qp_num < fake.next_qpn);
 		return;
@@ -181,7 +182,10 @@ static void make_wrong(struct request *r, uint64_t addr)
 
 	switch (take_8(&in) % 9) {
 	case 0:
-		/* The device would read memory before and after it. */
+		/*
+		 * Only atomics need alignment. A READ or WRITE would succeed
+		 * and access the next word.
+		 */
 		if (wr->exp_opcode >= IBV_EXP_WR_ATOMIC_CMP_AND_SWP)
 			aim(wr, addr + 4, RKEY);
 		break;
@@ -231,7 +235,7 @@ static void make_request(struct end *e, struct request *r)
 	wr->sg_list = r->sges;
 	wr->num_sge = 1;
 	wr->next = NULL;
-	/* The shared words, and buffers that belong to no QP. */
+	/* Use the shared words, and buffers that belong to no QP. */
 	if ((where & 0xc0) == 0xc0)
 		base = 2 * OWN;
 	r->shared = base == 2 * OWN;
@@ -290,7 +294,7 @@ static void post(struct end *e)
 		CHECK(i < n);
 }
 
-/* Posts with the standard call, which the library has replaced. */
+/* Posts with ibv_post_send(), which the library has replaced. */
 static void post_std(struct end *e)
 {
 	uint64_t *to = &fake.buf[2 * OWN + take_8(&in) % OWN];
@@ -394,7 +398,7 @@ static void begin(struct end *e, bool be)
 	memcpy(e->buf, &fake.buf[(e - ends) * OWN], sizeof(e->buf));
 }
 
-/* Completions that were not polled no longer refer to it. */
+/* Destroys the QP. Completions that were not polled must not refer to it. */
 static void end(struct end *e)
 {
 	int i;
@@ -406,7 +410,7 @@ static void end(struct end *e)
 	drop_qp(e->qp);
 }
 
-/* Runs until everything has completed, and checks the results. */
+/* Runs the device until all requests have completed, and checks the results. */
 static void finish(void)
 {
 	struct end *e;

@@ -585,7 +585,14 @@ static void do_step(struct kt *kt, struct ib_mr *mr, u32 first,
 	case COUNTER_MIN:
 		KUNIT_EXPECT_GE(test, kt_counter(kt, step->a), step->b);
 		break;
-	default:
+	/* No default, so that the compiler reports an action without a case. */
+	case END:
+	case SET_SQ_PSN:
+	case SET_RD_ATOMIC:
+	case SET_RETRY_CNT:
+	case SET_RNR_RETRY:
+	case SET_TIMEOUT:
+	case SET_SIGNAL_ALL:
 		KUNIT_FAIL(test, "line %d: a setting must precede other steps", step->line);
 	}
 }

@@ -5,6 +5,7 @@
  */
 #include <linux/ip.h>
 #include <linux/udp.h>
+#include <net/ip.h>
 
 #include "harness.h"
 #include "icrc.h"
@@ -122,6 +123,20 @@ static void gso_segmented(struct kunit *test)
 	kfree_skb_list(list);
 }
 
+/* Adds a packet with some bytes behind the UDP header. */
+static void add_packet(struct kunit *test, struct mxe_gso *gso, unsigned int len)
+{
+	const unsigned int hdrs = sizeof(struct iphdr) + sizeof(struct udphdr);
+	struct sk_buff *skb = alloc_skb(hdrs + len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_reset_network_header(skb);
+	skb_put_zero(skb, sizeof(struct iphdr));
+	skb_set_transport_header(skb, skb->len);
+	skb_put_zero(skb, sizeof(struct udphdr) + len);
+	mxe_gso_add(gso, skb);
+}
+
 /*
  * A packet longer than the first one does not fit into the batch. No second
  * packet fits if the netdev or the module does not allow batches.
@@ -138,15 +153,8 @@ static void gso_ends(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		KUNIT_EXPECT_EQ(test, mxe_gso_has_room(&gso, ndev, lens[i]),
 				lens[i] <= 100);
-		if (lens[i] > 100)
-			continue;
-		skb = alloc_skb(256, GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, skb);
-		skb_reset_network_header(skb);
-		skb_put_zero(skb, sizeof(struct iphdr));
-		skb_set_transport_header(skb, skb->len);
-		skb_put_zero(skb, sizeof(struct udphdr) + lens[i]);
-		mxe_gso_add(&gso, skb);
+		if (lens[i] <= 100)
+			add_packet(test, &gso, lens[i]);
 	}
 	KUNIT_EXPECT_EQ(test, gso.num_pkts, 4U);
 	ndev->features &= ~NETIF_F_GSO_FRAGLIST;
@@ -163,10 +171,41 @@ static void gso_ends(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/*
+ * A batch has at most MXE_GSO_PKTS packets, and at most the length that fits
+ * into an IP packet.
+ */
+static void gso_is_full(struct kunit *test)
+{
+	static const struct {
+		unsigned int len, pkts;
+		unsigned int room;	/* after these packets */
+	} rows[] = {
+		{ 100, MXE_GSO_PKTS, 0 },
+		{ 8000, 8, IP_MAX_MTU - (28 + 8 * 8000) },
+	};
+	struct net_device *ndev = kt_of(test)->ndev;
+	struct mxe_gso gso = {};
+	unsigned int i, n;
+
+	ndev->features |= NETIF_F_GSO_FRAGLIST;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (n = 0; n < rows[i].pkts; n++) {
+			KUNIT_EXPECT_TRUE(test, mxe_gso_has_room(&gso, ndev, rows[i].len));
+			add_packet(test, &gso, rows[i].len);
+		}
+		if (rows[i].room)
+			KUNIT_EXPECT_TRUE(test, mxe_gso_has_room(&gso, ndev, rows[i].room));
+		KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&gso, ndev, rows[i].room + 1));
+		kfree_skb(mxe_gso_take(&gso));
+	}
+}
+
 static struct kunit_case gso_cases[] = {
 	KUNIT_CASE(gso_split),
 	KUNIT_CASE(gso_segmented),
 	KUNIT_CASE(gso_ends),
+	KUNIT_CASE(gso_is_full),
 	{}
 };
 

@@ -141,19 +141,41 @@ static void qp_states_of_traffic(struct kunit *test)
 	}
 }
 
-/* RESET discards the path, and the QP can be connected again. */
+/*
+ * RESET discards the path and the requests, which do not complete, and the QP
+ * can be connected again.
+ */
 static void qp_reset_forgets(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
+	struct mxe_pkt_out send;
+	struct ib_mr *mr;
 
 	kt_create_qp(kt);
+	mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 	kt_connect(kt, &kt_default_conn);
 	KUNIT_EXPECT_TRUE(test, kt->qp->av.valid);
-	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_ERR, &kt_default_conn), 0);
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4);
+	kt_post_recv(kt, 2, mr, 0, 4);
+	KUNIT_EXPECT_EQ(test, kt_sent(kt).opcode, KT_WRITE_ONLY);
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
 	KUNIT_EXPECT_FALSE(test, kt->qp->av.valid);
 	kt_connect(kt, &kt_default_conn);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+	kt_settle(kt);
+	kt_expect_nothing(kt);
+	kt_expect_no_wc(kt, kt->send_cq);
+
+	/* The next ones are the first of the new connection. */
+	kt_post_write(kt, IB_WR_RDMA_WRITE, 3, mr, 4);
+	KUNIT_EXPECT_EQ(test, kt_sent(kt).psn, KT_SQ_PSN);
+	kt_expect_nothing(kt);
+	kt_post_recv(kt, 4, mr, 0, 4);
+	send = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN);
+	send.payload_len = 4;
+	kt_inject(kt, &send);
+	kt_expect_wc(kt, kt->recv_cq, 4, IB_WC_SUCCESS);
+	kt_expect_no_wc(kt, kt->recv_cq);
 }
 
 /* Checks the traffic class of a request and of an ACK. */

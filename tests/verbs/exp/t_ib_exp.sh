@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The sysfs class of ib_exp: its values for mxe, for the kernel's rxe and for a
-# device without atomics; namespaces, renaming, the module parameter, and adding
-# and removing devices.
+# Tests the sysfs class of ib_exp: its values for mxe, for the kernel's rxe and
+# for a device without atomics, with network namespaces, when devices are
+# renamed, added or removed, and with the module parameter.
 
 # shellcheck disable=SC2015,SC2317  # functions that "check" runs
 
@@ -76,45 +76,45 @@ is "$(ip netns exec h1 ls $C | grep -c -e mxe -e rxe)" 3 \
 is "$(ip netns exec h2 cat $C/mxe1/masked_cmp_swap)" native \
 	'... and their capabilities'
 
-check 'rename' rdma dev set mxe1 name foo
-is "$(cd $C && echo mxe1 foo*)" 'mxe1 foo' 'the class follows' ||
+check 'rename a device' rdma dev set mxe1 name foo
+is "$(cd $C && echo mxe1 foo*)" 'mxe1 foo' 'the class has the new name' ||
 	ls $C | sed 's/^/# /'
 [ ! -e $C/mxe1 ]
 report $? 'the old name is free'
-is "$(<$C/foo/masked_fetch_add)" native 'the renamed device'
-check 'a device of the old name' ip netns exec h1 sh -c \
+is "$(<$C/foo/masked_fetch_add)" native 'the renamed device is native'
+check 'add a device with the old name' ip netns exec h1 sh -c \
 	'ip link add dummy7 type dummy && rdma link add mxe1 type mxe netdev dummy7'
-is "$(<$C/mxe1/masked_cmp_swap)" native 'it appears in the class'
-check 'it is deleted' rdma link del mxe1
-check '... and disappears from the class' gone mxe1
-check 'rename back' rdma dev set foo name mxe1
+is "$(<$C/mxe1/masked_cmp_swap)" native '... which appears in the class as native'
+check 'delete it' rdma link del mxe1
+check '... which removes it from the class' gone mxe1
+check 'rename the other device back' rdma dev set foo name mxe1
 
 echo 7 >$C/rxe0/max_retries
 is "$(<$C/rxe0/max_retries)" 7 'max_retries can be set'
 (echo many >$C/rxe0/max_retries) 2>/dev/null
-is "$? $(<$C/rxe0/max_retries)" '1 7' 'a word is refused'
+is "$? $(<$C/rxe0/max_retries)" '1 7' 'max_retries cannot be set to a word'
 ip netns exec h2 ip link del eth0
 check 'a device is removed with its netdev' gone mxe2
 
 rmmod ib_exp 2>/dev/null
 is $? 1 'rmmod is refused as long as mxe is loaded'
-check 'override' load override=mxe1=emulated,rxe0=none
-check 'the two hosts' topo_up
+check 'load ib_exp with the parameter override' load override=mxe1=emulated,rxe0=none
+check 'set up the two hosts' topo_up
 says mxe1 emulated emulated glob glob "$(<$C/mxe2/log_arg_sizes)" host 1024 \
 	'set by the module parameter override of ib_exp'
 says rxe0 none none hca none 0x0 none 1024 \
 	'set by the module parameter override of ib_exp'
 is "$(<$C/mxe2/masked_cmp_swap)" native 'the other devices are unchanged'
 topo_down
-check 'rmmod' rmmod mxe ib_exp
+check 'unload both modules' rmmod mxe ib_exp
 for bad in mxe1 mxe1= mxe1=fast =none mxe1=native=; do
 	! insmod "$MODULES/kernel/ib_exp/ib_exp.ko" override=$bad 2>/dev/null
 	report $? "override=$bad is refused"
 done
-check 'insmod' insmod "$MODULES/kernel/ib_exp/ib_exp.ko"
+check 'load ib_exp' insmod "$MODULES/kernel/ib_exp/ib_exp.ko"
 is "$(<$C/rxe0/masked_cmp_swap)" emulated 'ib_exp finds a device that exists already'
-check 'mxe again' insmod "$MODULES/kernel/mxe/mxe.ko"
+check 'load mxe' insmod "$MODULES/kernel/mxe/mxe.ko"
 check 'all devices are removed' undo
 [ ! -e $C/rxe0 ]
-report $? '... from the class too'
+report $? '... and disappear from the class'
 done_testing

@@ -85,9 +85,14 @@ takes_away()
 	check "$name: begins" load forever=1 depth=$DEPTH "${args[@]}" || return
 	check '... requests complete' runs
 	check "... $*" timeout 60 "$@"
-	[ "$1" = true ] || check '... all have ended' ended
-	[[ $1 == true || "${args[*]}" == *client=1* || $(<$D/told) -gt 0 ]]
-	report $? '... after the callback of ib_exp, if it has one'
+	if [ "$1" = true ]; then
+		is "$(<$D/told)" 0 '... without a callback of ib_exp'
+	else
+		check '... all have ended' ended
+		# A client of ib_core has no callback of ib_exp.
+		[[ ${args[*]} == *client=1* ]] ||
+			check '... after the callback of ib_exp' [ "$(<$D/told)" -gt 0 ]
+	fi
 	check '... unloaded' unload
 }
 

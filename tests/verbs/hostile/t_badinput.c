@@ -134,6 +134,7 @@ static int raw_create_qp(uint64_t type, struct ibv_cq *cq, const void *udata,
 	uint64_t user_handle = 0;
 	struct req r = { 0 };
 	uint32_t qpn;
+	int ret;
 
 	req_attr(&r, UVERBS_ATTR_CREATE_QP_HANDLE, 0, 0);
 	req_attr(&r, UVERBS_ATTR_CREATE_QP_PD_HANDLE, 0, a->pd->handle);
@@ -149,9 +150,10 @@ static int raw_create_qp(uint64_t type, struct ibv_cq *cq, const void *udata,
 		req_in(&r, UVERBS_ATTR_UHW_IN, udata, udata_len);
 	if (resp_len)
 		req_out(&r, UVERBS_ATTR_UHW_OUT, &resp, resp_len);
-	if (req_run(&r, a->ctx->cmd_fd, UVERBS_OBJECT_QP,
-		    UVERBS_METHOD_QP_CREATE))
-		return errno;
+	ret = req_run(&r, a->ctx->cmd_fd, UVERBS_OBJECT_QP,
+		      UVERBS_METHOD_QP_CREATE);
+	if (ret)
+		return ret;
 
 	/* The QP was created. Destroy it, so that the object counts match. */
 	{

@@ -351,7 +351,6 @@ static void child(unsigned int steps)
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	vt_pair_open(&p, a, b, &conf);
-	fcntl(a->ctx->async_fd, F_SETFL, O_NONBLOCK);
 	find_areas(true);
 	if (!num_areas || pthread_create(&thread, NULL, scribble,
 					 (void *)(uintptr_t)random_u32()))

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Removes the process, queue pairs, the device, the interface and the namespace
-# under traffic. Afterwards the module can be removed.
+# Kills the process, and removes queue pairs, devices, interfaces and network
+# namespaces, while traffic runs. Afterwards the module can be unloaded.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -14,7 +14,7 @@ cd "$(dirname "$0")" || exit
 
 OUT=/tmp/t_lifecycle.out
 
-# start MODE: starts traffic in the background and returns when it runs.
+# start MODE: starts traffic in the background and returns once it is running.
 start()
 {
 	: >$OUT
@@ -36,7 +36,7 @@ ends()
 	local rc
 	if ! soon not kill -0 $TRAFFIC; then
 		report 1 "$2"
-		diag "still there: $(<$OUT)"
+		diag "still running: $(<$OUT)"
 		kill -9 $TRAFFIC
 		wait $TRAFFIC 2>/dev/null
 		return
@@ -46,8 +46,7 @@ ends()
 	is $rc "$1" "$2" || diag "$(<$OUT)"
 }
 
-# empty DEVICE: passes if no object of a process is left, only QP 1 of the
-# kernel.
+# empty DEVICE: passes if only the objects of the kernel's QP 1 are left.
 empty()
 {
 	soon shows_nothing "$1" && return
@@ -68,61 +67,61 @@ again()
 topo_up || bail_out "cannot make the two hosts"
 
 SECS=3 start fork
-ends 0 'traffic while the process forks'
+ends 0 'traffic continues while the process forks'
 
 SECS=3 start destroy
-ends 0 'queue pairs destroyed with requests in flight'
-check 'nothing is left on mxe1' empty mxe1
-check 'nothing is left on mxe2' empty mxe2
+ends 0 'queue pairs are destroyed with requests in flight'
+check 'no object is left on mxe1' empty mxe1
+check 'no object is left on mxe2' empty mxe2
 
 for i in 1 2 3; do
 	start run
 	kill -9 $TRAFFIC
 	ends 137 "kill -9 in flight, $i"
-	check 'nothing is left on mxe1' empty mxe1
+	check 'no object is left on mxe1' empty mxe1
 done
 
 start run
 check 'rdma link del of the requester in use' rdma link del mxe1
-ends 3 'the process learns of it'
+ends 3 'the traffic ends'
 check 'the other device is not disturbed' empty mxe2
-check 'all is made again' again
+check 'set up the two hosts again' again
 
 start run
 check 'rdma link del of the responder in use' rdma link del mxe2
-ends 3 'the process learns of it'
-check 'all is made again' again
+ends 3 'the traffic ends'
+check 'set up the two hosts again' again
 
 start run
 check 'ip link del of an interface in use' ip -n h1 link del eth0
-ends 3 'the process learns of it'
-is "$(rdma link | grep -c mxe)" 0 'the devices went with it'
-check 'all is made again' again
+ends 3 'the traffic ends'
+is "$(rdma link | grep -c mxe)" 0 'both devices are removed'
+check 'set up the two hosts again' again
 
 start run
 check 'ip netns del of a namespace in use' ip netns del h2
-ends 3 'the process learns of it'
+ends 3 'the traffic ends'
 soon [ ! -e /sys/class/infiniband/mxe1 ]
 soon [ ! -e /sys/class/infiniband/mxe2 ]
-is "$(rdma link | grep -c mxe)" 0 'the devices went with it'
-check 'all is made again' again
+is "$(rdma link | grep -c mxe)" 0 'both devices are removed'
+check 'set up the two hosts again' again
 
 start run
 rmmod mxe 2>/dev/null
-is $? 1 'rmmod is refused while a process uses it'
+is $? 1 'rmmod is refused while a process uses a device'
 ip -n h1 link set eth0 down
 sleep 0.3
 ip -n h1 link set eth0 up
 kill -0 $TRAFFIC
-is $? 0 'an interface that goes down for a while ends nothing'
+is $? 0 'traffic continues after the interface was down for a while'
 kill -9 $TRAFFIC
 ends 137 'the process is killed'
 
-check 'the two hosts go' topo_down
+check 'remove the two hosts' topo_down
 check 'rmmod' rmmod mxe
 check 'insmod' insmod "$MODULES/kernel/mxe/mxe.ko"
-check 'all is made again' topo_up
+check 'set up the two hosts again' topo_up
 SECS=1 start run
-ends 0 'traffic on the module loaded anew'
-check 'the two hosts go' topo_down
+ends 0 'traffic runs after the module is loaded again'
+check 'remove the two hosts' topo_down
 done_testing

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tap.h"
@@ -15,6 +16,56 @@ static struct vt_dev *a, *b;
 static struct ibv_device_attr caps;
 
 /* ---- limits of a queue pair --------------------------------------------- */
+
+/* No device attribute reports the limit on inline data. */
+enum { MAX_INLINE = 512 };
+
+/* A QP can be created with each maximum, and with no larger value. */
+static void test_max_cap(void)
+{
+	const struct {
+		const char *what;
+		size_t offset;
+		uint32_t max;
+	} rows[] = {
+		{ "max_send_wr", offsetof(struct ibv_qp_cap, max_send_wr),
+		  (uint32_t)caps.max_qp_wr },
+		{ "max_recv_wr", offsetof(struct ibv_qp_cap, max_recv_wr),
+		  (uint32_t)caps.max_qp_wr },
+		{ "max_send_sge", offsetof(struct ibv_qp_cap, max_send_sge),
+		  (uint32_t)caps.max_sge },
+		{ "max_recv_sge", offsetof(struct ibv_qp_cap, max_recv_sge),
+		  (uint32_t)caps.max_sge },
+		{ "max_inline_data", offsetof(struct ibv_qp_cap, max_inline_data),
+		  MAX_INLINE },
+	};
+	struct ibv_cq *cq = ibv_create_cq(a->ctx, 1, NULL, NULL, 0);
+
+	if (!cq)
+		vt_bail("ibv_create_cq");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (uint32_t more = 0; more < 2; more++) {
+			struct ibv_qp_init_attr attr = {
+				.send_cq = cq, .recv_cq = cq,
+				.qp_type = IBV_QPT_RC,
+				.cap = { 1, 1, 1, 1, 0 },
+			};
+			uint32_t value = rows[i].max + more;
+			struct ibv_qp *qp;
+
+			memcpy((char *)&attr.cap + rows[i].offset, &value,
+			       sizeof(value));
+			qp = ibv_create_qp(a->pd, &attr);
+			if (more)
+				ok(!qp && errno == EINVAL, "... and no larger one");
+			else
+				ok(qp != NULL, "%s %u", rows[i].what, value);
+			if (qp)
+				ibv_destroy_qp(qp);
+		}
+	}
+	ibv_destroy_cq(cq);
+}
 
 static int post_send_empty(struct vt_pair *p, uint64_t wr_id, bool signaled)
 {
@@ -109,11 +160,10 @@ static void test_max_sge(void)
 	free(sge);
 }
 
-/* No device attribute reports the limit on inline data. */
 static void test_max_inline(void)
 {
 	struct vt_conf conf = vt_defaults();
-	uint8_t data[512];
+	uint8_t data[MAX_INLINE];
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)data, .length = sizeof(data),
 	};
@@ -128,7 +178,8 @@ static void test_max_inline(void)
 	vt_pair_open(&p, a, b, &conf);
 	wr.raddr = vt_addr(&p.b, 0);
 	wr.rkey = p.b.mr->rkey;
-	is_int(vt_do(&p.a, &wr, NULL), IBV_WC_SUCCESS, "512 bytes inline");
+	is_int(vt_do(&p.a, &wr, NULL), IBV_WC_SUCCESS, "%d bytes inline",
+	       MAX_INLINE);
 	ok(!memcmp(p.b.buf, data, sizeof(data)), "... arrive");
 	vt_pair_close(&p);
 }
@@ -168,6 +219,13 @@ static void test_max_rd_atom(void)
 	is_int(done, NUM, "atomics with max_qp_rd_atom %d outstanding",
 	       caps.max_qp_rd_atom);
 	is_u64(sum, (uint64_t)NUM * (NUM - 1) / 2, "... each executed once");
+	vt_pair_close(&p);
+
+	vt_pair_create(&p, a, b, &conf);
+	if (vt_to_init(&p.a, &conf) || vt_to_rtr(&p.a, &p.b, &conf))
+		vt_bail("to RTR");
+	conf.rd_atomic++;
+	is_int(vt_to_rts(&p.a, &conf), EINVAL, "... and not with one more");
 	vt_pair_close(&p);
 }
 
@@ -311,6 +369,7 @@ int main(void)
 		vt_bail("ibv_query_device");
 
 	plan(0);
+	test_max_cap();
 	test_max_qp_wr();
 	test_max_sge();
 	test_max_inline();

@@ -600,13 +600,13 @@ static void test_goes_away(int seconds)
 	conf.timeout = 8;
 	conf.retry_cnt = 1;
 	while (rounds <= 5 || vt_now_ms() < end) {
-		struct worker w[2];
+		struct worker w;
 		struct vt_pair p;
 		uint64_t word;
 
 		stop = false;
 		vt_pair_open(&p, dev, dev, &conf);
-		start(&w[0], &p.a, &p.b);
+		start(&w, &p.a, &p.b);
 		usleep((unsigned int)(vt_random_u64() % 3000));
 		if (rounds % 3 == 0) {
 			ibv_destroy_qp(p.b.qp);
@@ -617,13 +617,12 @@ static void test_goes_away(int seconds)
 		}
 		usleep(1000);
 		stop = true;
-		pthread_join(w[0].thread, NULL);
+		pthread_join(w.thread, NULL);
 		word = *vt_word(&p.b, WORD);
-		if (w[0].last < 0 || word < w[0].added ||
-		    word > w[0].added + w[0].unknown) {
+		if (w.last < 0 || word < w.added ||
+		    word > w.added + w.unknown) {
 			diag("round %d: last %d, word %" PRIu64 ", added %" PRIu64 ", unknown %" PRIu64,
-			     rounds, w[0].last, word, w[0].added,
-			     w[0].unknown);
+			     rounds, w.last, word, w.added, w.unknown);
 			wrong++;
 		}
 		vt_pair_close(&p);

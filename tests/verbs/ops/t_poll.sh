@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The poll thread of the kernel; removes the process and the device while the
-# thread polls and while it sleeps.
+# Tests the poll thread of the kernel. Kills the process and removes the device
+# while the thread polls and while it sleeps.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -15,7 +15,7 @@ cd "$(dirname "$0")" || exit
 OUT=$(mktemp)
 trap 'rm -f "$OUT"' EXIT
 
-# start MODE: returns when the thread exists.
+# start MODE: starts t_poll in the background. Returns once its thread exists.
 start()
 {
 	: >"$OUT"
@@ -37,7 +37,7 @@ ends()
 	local rc
 	if ! soon not kill -0 $PID; then
 		report 1 "$2"
-		diag "still there: $(<"$OUT")"
+		diag "still running: $(<"$OUT")"
 		kill -9 $PID
 	fi
 	wait $PID 2>/dev/null
@@ -67,7 +67,7 @@ for mode in busy idle; do
 	start $mode
 	kill -9 $PID
 	ends 137 "$mode: kill -9"
-	check "$mode: nothing is left" soon shows_nothing
+	check "$mode: no object is left" soon shows_nothing
 
 	start $mode
 	kill -TERM $PID
@@ -75,15 +75,15 @@ for mode in busy idle; do
 
 	start $mode
 	check "$mode: rdma link del" timeout 60 rdma link del mxe1
-	ends 3 "$mode: the process learns of it, and stops the thread"
-	check 'all is made again' again
+	ends 3 "$mode: the process gets the event, and its thread has ended"
+	check 'set up the two hosts again' again
 
 	start $mode
 	kill -STOP $PID
 	check "$mode: the process is stopped" soon stopped
-	check "$mode: rdma link del meanwhile" timeout 60 rdma link del mxe1
+	check "$mode: rdma link del while it is stopped" timeout 60 rdma link del mxe1
 	kill -CONT $PID
-	ends 3 "$mode: the process learns of it when it goes on"
-	check 'all is made again' again
+	ends 3 "$mode: after SIGCONT it gets the event, and its thread has ended"
+	check 'set up the two hosts again' again
 done
 done_testing

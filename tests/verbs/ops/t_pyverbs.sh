@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# rdma-core's own tests, as the distribution ships them, on mxe1. No test fails,
-# and every skip has a reason that pyverbs.skips lists.
+# Runs rdma-core's own tests, as the distribution ships them, on mxe1. No test
+# may fail, and pyverbs.skips must list the reason for each skip.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -11,12 +11,12 @@ cd "$(dirname "$0")" || exit
 . ../../tap.sh
 
 SUITE=/usr/share/doc/rdma-core/tests
-# Tests of interfaces of other vendors, and of graphics cards.
+# Tests of the drivers of other devices, and of GPUs.
 OTHERS='mlx5|efa|srd|cuda'
 
 [ -e $SUITE/run_tests.py ] ||
-	bail_out "no $SUITE: is the documentation of packages left out here?"
-modprobe -a rdma_ucm ib_umad || bail_out "no rdma_ucm"
+	bail_out "no $SUITE: does dpkg exclude /usr/share/doc here?"
+modprobe -a rdma_ucm ib_umad || bail_out "cannot load rdma_ucm and ib_umad"
 topo_up || bail_out "cannot make the two hosts"
 
 WORK=$(mktemp -d) || exit
@@ -40,8 +40,8 @@ ip netns exec h1 env PYTHONDONTWRITEBYTECODE=1 timeout $((700 * ${MXE_FACTOR:-1}
 	/usr/bin/python3 tests/run_tests.py --dev mxe1 -v >"$WORK/out" 2>&1
 RC=$?
 
-# Lines are "test_name (module.Class...) ... verdict", perhaps with a line of
-# documentation in between.
+# A line is "test_name (module.Class...) ... verdict". A line of documentation
+# may precede the dots.
 sed -n 's/^\([^ ].*\) \.\.\. \(ok\|FAIL\|ERROR\|skipped .*\)$/\2\t\1/p' \
 	"$WORK/out" >"$WORK/verdicts"
 while IFS=$'\t' read -r verdict name; do
@@ -50,7 +50,7 @@ while IFS=$'\t' read -r verdict name; do
 	FAIL | ERROR) report 1 "$name" ;;
 	esac
 done <"$WORK/verdicts"
-is $RC 0 'the suite ends well' || grep -A30 -E '^(FAIL|ERROR):' "$WORK/out" |
+is $RC 0 'the suite exits with status 0' || grep -A30 -E '^(FAIL|ERROR):' "$WORK/out" |
 	head -200 | sed 's/^/# /'
 
 mapfile -t KNOWN < <(sed '/^#/d; s/\t.*//' "$TOP/tests/verbs/ops/pyverbs.skips")
@@ -62,8 +62,8 @@ while read -r count reason; do
 		[[ $reason != "$k"* ]] || known=0
 	done
 	diag "$count tests skipped: $reason"
-	report $known "a documented reason for a skip: $reason"
+	report $known "the reason for a skip is documented: $reason"
 done <"$WORK/skips"
 PASSED=$(grep -c '^ok' "$WORK/verdicts")
-check 'most of the suite was run' test "$PASSED" -ge 70
+check 'at least 70 tests passed' test "$PASSED" -ge 70
 done_testing

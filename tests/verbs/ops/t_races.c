@@ -673,10 +673,35 @@ static const char *race_overrun(unsigned int *rounds)
 	return race_timer(rounds);
 }
 
-/* Attaches and detaches a queue pair while datagrams to the group arrive. */
+enum { MCAST_BATCH = 8, MCAST_LEN = 100 };
+
+/*
+ * Takes the datagrams that have arrived. Waits for the first one until the
+ * timeout has expired. Returns false if there is none.
+ */
+static bool take_datagrams(struct ud *to, int ms)
+{
+	bool any = false;
+	struct ibv_wc wc;
+
+	for (; vt_poll(to->rcq, &wc, ms); ms = 0) {
+		if (wc.status || wc.byte_len != UD_GRH + MCAST_LEN)
+			vt_bail("datagram: %s, %u bytes", vt_status(wc.status),
+				wc.byte_len);
+		ud_must_recv(to, UD_RECV, UD_SLOT);
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * Attaches and detaches a queue pair while datagrams to the group arrive. In
+ * every second round, one of them arrives first.
+ */
 static const char *race_mcast(unsigned int *rounds)
 {
 	union ibv_gid group = { .raw = { 0xff, 0x0e, [15] = 0x43 } };
+	const char *wrong = NULL;
 	struct ud from, to;
 	struct ibv_ah *ah;
 
@@ -685,25 +710,31 @@ static const char *race_mcast(unsigned int *rounds)
 	ah = ud_ah_gid(a, a->gid6_index, &group);
 	if (!ah)
 		vt_bail("ibv_create_ah");
-	while (time_left()) {
+	for (int i = 0; i < MCAST_BATCH; i++)
+		ud_must_recv(&to, UD_RECV, UD_SLOT);
+	while (time_left() && !wrong) {
 		struct ud_wr wr = {
-			.ah = ah, .qpn = 0xffffff, .qkey = UD_QKEY, .len = 100,
+			.ah = ah, .qpn = 0xffffff, .qkey = UD_QKEY,
+			.len = MCAST_LEN,
 		};
 
 		if (ibv_attach_mcast(to.qp, &group, 0))
 			vt_bail("ibv_attach_mcast");
-		for (int i = 0; i < 8; i++)
+		for (int i = 0; i < MCAST_BATCH && !wrong; i++)
 			if (ud_send_wait(&from, wr))
-				return "a datagram is not sent";
+				wrong = "a datagram is not sent";
+		if (!wrong && *rounds % 2 == 0 && !take_datagrams(&to, VT_MS))
+			wrong = "no datagram arrives";
 		if (ibv_detach_mcast(to.qp, &group, 0))
 			vt_bail("ibv_detach_mcast");
+		take_datagrams(&to, 0);
 		++*rounds;
 	}
 	if (ibv_destroy_ah(ah))
-		return "ibv_destroy_ah";
+		wrong = "ibv_destroy_ah";
 	ud_close(&from);
 	ud_close(&to);
-	return NULL;
+	return wrong;
 }
 
 /* ---- address handles ---------------------------------------------------- */

@@ -605,25 +605,43 @@ static void test_hostile(void)
 	ud_close(&to);
 }
 
-/* Handles are created and destroyed repeatedly, so their numbers are reused. */
+/*
+ * The number of a destroyed handle is reused for one with another path, which
+ * the next datagram takes.
+ */
 static void test_many_handles(void)
 {
 	struct ud_wr w = { .qkey = UD_QKEY, .len = 5 };
-	struct ud from, to;
+	struct ud from, to, held;
+	uint32_t first = 0;
+	int reused = 0;
 
 	ud_open(&from, a);
 	ud_open(&to, b);
+	ud_open(&held, a);
+	to_sqd(&held);
 	w.qpn = to.qp->qp_num;
-	for (int i = 0; i < 20; i++) {
-		w.ah = ud_ah(a, b, i & 1);
+	for (int i = 0; i < UD_DEPTH; i++) {
+		bool ipv6 = i & 1;
+		uint32_t num;
+
+		w.ah = ud_ah(a, b, ipv6);
+		num = number_of(&held, w.ah, 0x7ab1e200 + (size_t)i);
+		if (i)
+			reused += num == first;
+		else
+			first = num;
 		ud_must_recv(&to, UD_RECV, UD_SLOT);
-		if (ud_send_wait(&from, w) ||
-		    ibv_destroy_ah(w.ah) ||
-		    ud_next(&to, "a handle for each").status)
-			break;
+		is_int(ud_send_wait(&from, w), IBV_WC_SUCCESS,
+		       "handle %d: sent", i);
+		is_int(ibv_destroy_ah(w.ah), 0, "handle %d: destroyed", i);
+		is_int(ud_next(&to, "a handle for each").sl, ipv6 ? 9 : 10,
+		       "handle %d: the network header type", i);
 	}
+	ok(reused, "the number of the first handle is reused %d times", reused);
 	ud_close(&from);
 	ud_close(&to);
+	ud_close(&held);
 }
 
 static void test_ah_errors(void)

@@ -19,8 +19,8 @@ NFSD=/proc/fs/nfsd
 # Starts a server through the files of nfsd, so that no user-space server is
 # needed. The answers of rpc.mountd are written in advance (domain "mxe", the
 # only client, the only export with NFSEXP_INSECURE_PORT, _NOSUBTREECHECK and
-# _FSID, which is 0). Only version 4, which needs no rpcbind, and no grace
-# period, in which clients of a restarted server would reclaim open files.
+# _FSID, which is 0). It supports only version 4, which needs no rpcbind, and
+# ends its grace period, in which clients would reclaim open files.
 serve()
 {
 	local rpc=/proc/net/rpc end=$((EPOCHSECONDS + 86400))
@@ -79,16 +79,16 @@ many_files()
 	[ "$(cat $MNT/dir/* | sort -n | tail -n 1)" = 30 ] && rm -r $MNT/dir
 }
 
-check 'a server over RDMA' on h2 bash -c "NFSD=$NFSD; $(declare -f serve); serve"
-check 'mounted over RDMA' mounted || {
+check 'start a server over RDMA' on h2 bash -c "NFSD=$NFSD; $(declare -f serve); serve"
+check 'mount over RDMA' mounted || {
 	on h2 dmesg | tail -n 20 | sed 's/^/# /'
 	done_testing
 }
-check 'the data read match the data written' write_read 16
-check 'many small files' many_files
-check 'over a bad wire as well' bad_wire write_read 4
-check 'unmounted' umount $MNT
-check 'the modules of the client are unloaded' modprobe -r nfsv4 nfs rpcrdma
-check 'the server is removed' on h2 bash -c "NFSD=$NFSD; $(declare -f unserve); unserve"
+check 'read the data that was written' write_read 16
+check 'write and read many small files' many_files
+check 'write and read with packet loss' bad_wire write_read 4
+check 'unmount' umount $MNT
+check 'unload the modules of the client' modprobe -r nfsv4 nfs rpcrdma
+check 'remove the server' on h2 bash -c "NFSD=$NFSD; $(declare -f unserve); unserve"
 rm -f $FILE
 done_testing
