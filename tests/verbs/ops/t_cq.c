@@ -207,6 +207,7 @@ static void test_armed_late(struct vt_dev *a, struct vt_dev *b, bool srq)
 			vt_bail("ibv_create_srq");
 	}
 	vt_pair_open(&p, a, b, &conf);
+	p.b.xsrq = conf.srq_b;
 	receive(&p, 3, 0);
 	ok(!event(&p.b, 100), "%s: 3 messages before the CQ is armed", name);
 	arm(&p.b, 0);
