@@ -258,13 +258,25 @@ static uint64_t mxe_now_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Subtracts the age of the completion from the current wall-clock time. */
+/*
+ * The offset between the clocks is constant until CLOCK_REALTIME is set.
+ * However, the thread may lose the CPU between two readings, so a sample gives
+ * only bounds of the offset. The CQ keeps the greatest lower bound. Later
+ * completions therefore never have earlier times, unless CLOCK_REALTIME was set
+ * back, and each sample can only make the times more exact.
+ */
 static uint64_t mxe_read_completion_wallclock_ns(struct ibv_cq_ex *ibcq)
 {
-	uint64_t ago = mxe_now_ns(CLOCK_MONOTONIC) -
-		       to_mcq_ex(ibcq)->cqe.timestamp;
+	struct mxe_cq *cq = to_mcq_ex(ibcq);
+	uint64_t before = mxe_now_ns(CLOCK_MONOTONIC);
+	uint64_t wall = mxe_now_ns(CLOCK_REALTIME);
+	uint64_t after = mxe_now_ns(CLOCK_MONOTONIC);
+	int64_t least = (int64_t)(wall - after);
+	int64_t most = (int64_t)(wall - before);
 
-	return mxe_now_ns(CLOCK_REALTIME) - ago;
+	if (cq->wall_offset < least || cq->wall_offset > most)
+		cq->wall_offset = least;
+	return cq->cqe.timestamp + (uint64_t)cq->wall_offset;
 }
 
 static void mxe_set_readers(struct ibv_cq_ex *ibcq)

@@ -67,6 +67,7 @@ struct mxe_cq {
 	struct mxe_cqe cqe;		/* current one, ibv_start_poll() */
 };
 
+	int64_t wall_offset;		/* ns, to CLOCK_REALTIME; under ring.lock */
 struct mxe_srq {
 	struct verbs_srq vsrq;
 	struct mxe_ring ring;

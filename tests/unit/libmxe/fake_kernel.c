@@ -203,6 +203,23 @@ ssize_t __wrap_write(int fd, const void *buf, size_t len)
 	return __real_write(fd, buf, len);
 }
 
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	uint64_t now = fake.mono;
+
+	if (!now)
+		return __real_clock_gettime(clock, ts);
+	if (clock == CLOCK_REALTIME)
+		now += (uint64_t)fake.wall_offset;
+	ts->tv_sec = (time_t)(now / 1000000000);
+	ts->tv_nsec = (long)(now % 1000000000);
+	if (fake.num_delays) {
+		fake.mono += *fake.delays++;
+		fake.num_delays--;
+	}
+	return 0;
+}
+
 int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
 			 struct verbs_cq *vcq, struct ibv_create_cq_ex *cmd,

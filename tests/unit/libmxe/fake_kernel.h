@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mxe.h"
@@ -59,6 +60,12 @@ struct fake_kernel {
 	int write_errno, write_failures;
 	int writes;			/* system calls */
 	void (*break_ring)(struct mxe_ring_info *info);
+
+	/* The clocks, if mono is not 0: each reading takes a delay. */
+	uint64_t mono;			/* ns */
+	int64_t wall_offset;		/* ns, CLOCK_REALTIME - CLOCK_MONOTONIC */
+	const uint64_t *delays;		/* ns, of the next readings */
+	uint32_t num_delays;
 
 	struct mxe_atomic_caps caps;
 	struct mxe_create_qp_req qp_req;
@@ -152,6 +159,24 @@ ssize_t __real_write(int fd, const void *buf, size_t len);
  * Return: as of write().
  */
 ssize_t __wrap_write(int fd, const void *buf, size_t len);
+
+/**
+ * __real_clock_gettime() - The clock_gettime() of libc.
+ * @clock: as for clock_gettime()
+ * @ts: as for clock_gettime()
+ *
+ * Return: as of clock_gettime().
+ */
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+
+/**
+ * __wrap_clock_gettime() - Reads the clocks of the fake kernel, if it has any.
+ * @clock: as for clock_gettime()
+ * @ts: as for clock_gettime()
+ *
+ * Return: as of clock_gettime().
+ */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 
 /**
  * fake_kernel_init() - Creates the uverbs file and the doorbell.

@@ -11,6 +11,6 @@ LIBMXE_TESTS := $(LIBMXE_PROGS:%=$(BIN)/%)
 
 PROGS += $(LIBMXE_PROGS:%=libmxe/%)
 $(LIBMXE_TESTS): override LDLIBS += -lpthread \
-	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write)
+	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write clock_gettime)
 $(LIBMXE_TESTS): $(HERE)/libmxe/fake_kernel.o \
 	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(LIBMXE_DIR)/*.c))

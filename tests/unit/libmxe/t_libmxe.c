@@ -423,6 +423,62 @@ static void test_poll_ex(void)
 	nothing_is_left();
 }
 
+/*
+ * The thread may lose the CPU between two readings of a clock. The times of
+ * completions must not decrease by that, nor be later than the true ones.
+ */
+static void test_wallclock(void)
+{
+	enum { MS = 1000000, N = 8, READINGS = 3 };
+	static const uint64_t delays[N * READINGS] = {
+		6 * MS, 2 * MS, 1, 1, 1, 1, 1, 3 * MS, 1, 1, 1, 2 * MS,
+		1, 1, 1, 4 * MS, 5 * MS, 1, 1, 1, 1, 1, 7 * MS, 1,
+	};
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = CQ_ENTRIES,
+		.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+	};
+	struct ibv_cq_ex *cqx = fake.ops->create_cq_ex(fake.context, &attr);
+	uint64_t first = 5000000000, wall, last = 0;
+	struct ibv_poll_cq_attr poll_attr = { 0 };
+	int backwards = 0, late = 0, i;
+	struct ibv_cq *cq;
+
+	if (!cqx)
+		bail_out("no completion queue: %s", strerror(errno));
+	cq = ibv_cq_ex_to_cq(cqx);
+	fake.mono = first + AGO;
+	fake.wall_offset = 1700000000000000000;
+	fake.delays = delays;
+	fake.num_delays = ARRAY_SIZE(delays);
+	for (i = 0; i < N; i++)
+		push_cqe(cq, (struct mxe_cqe){ .timestamp = first + (uint64_t)i });
+	for (i = 0; i < N; i++) {
+		if (i ? ibv_next_poll(cqx) : ibv_start_poll(cqx, &poll_attr))
+			bail_out("no completion %d", i);
+		wall = ibv_wc_read_completion_wallclock_ns(cqx);
+		backwards += wall < last;
+		late += wall > first + (uint64_t)i + (uint64_t)fake.wall_offset;
+		last = wall;
+	}
+	is_int(backwards, 0, "later completions have no earlier times");
+	is_int(late, 0, "no time is later than the true one");
+	is_u64(last, first + N - 1 + (uint64_t)fake.wall_offset - 1,
+	       "times are as exact as the best sample");
+
+	fake.wall_offset -= AGO;
+	is_u64(ibv_wc_read_completion_wallclock_ns(cqx),
+	       first + N - 1 + (uint64_t)fake.wall_offset,
+	       "they follow CLOCK_REALTIME if it is set back");
+	fake.wall_offset += 2 * AGO;
+	is_u64(ibv_wc_read_completion_wallclock_ns(cqx),
+	       first + N - 1 + (uint64_t)fake.wall_offset, "... and forward");
+	ibv_end_poll(cqx);
+	fake.mono = 0;
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
 static void fill_for_purge(struct ibv_cq *cq, uint32_t a, uint32_t b)
 {
 	const uint32_t qpns[CQ_ENTRIES] = { a, b, b, a, a, b, a, b };
@@ -614,7 +670,8 @@ static void test_dmabuf(void)
 static void (*const tests[])(void) = {
 	test_register, test_context, test_create_errors, test_dv_create,
 	test_dm, test_dmabuf, test_recv, test_poll, test_rt_values,
-	test_poll_ex, test_purge, test_purge_two, test_resize, test_close,
+	test_poll_ex, test_wallclock, test_purge, test_purge_two, test_resize,
+	test_close,
 };
 
 int main(void)
