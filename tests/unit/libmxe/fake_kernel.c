@@ -239,6 +239,7 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context,
 	vcq->cq.context = context;
 	vcq->cq.cqe = attr->cqe;
 	fake_ring(&drv->ring, CQ_ENTRIES, sizeof(struct mxe_cqe));
+	fake.cq_entries = CQ_ENTRIES;
 	fake.cqs++;
 	return 0;
 }
@@ -257,6 +258,7 @@ int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
 {
 	struct mxe_resize_cq_resp *drv = (void *)(resp + 1);
 	struct mxe_ring *old = &to_mcq(cq)->ring;
+	const char *entry = (const char *)(old->hdr + 1);
 	struct mxe_ring_hdr *hdr;
 	uint32_t i;
 
@@ -269,9 +271,13 @@ int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
 	for (i = old->hdr->consumer; i != old->hdr->producer; i++)
 		memcpy((char *)(hdr + 1) +
 			       (i & ((uint32_t)cqe - 1)) * drv->ring.stride,
-		       mxe_ring_at(old, i), sizeof(struct mxe_cqe));
+		       entry + (i & (fake.cq_entries - 1)) * drv->ring.stride,
+		       sizeof(struct mxe_cqe));
+	fake.cq_entries = (uint32_t)cqe;
 	hdr->consumer = old->hdr->consumer;
 	hdr->producer = old->hdr->producer;
+	if (fake.in_resize)
+		fake.in_resize(cq);
 	return 0;
 }
 

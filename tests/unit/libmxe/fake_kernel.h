@@ -61,6 +61,10 @@ struct fake_kernel {
 	int writes;			/* system calls */
 	void (*break_ring)(struct mxe_ring_info *info);
 
+	/* Called in a resize, after the completions were copied; or NULL. */
+	void (*in_resize)(struct ibv_cq *cq);
+	uint32_t cq_entries;		/* of the CQ that is resized */
+
 	/* The clocks, if mono is not 0: each reading takes a delay. */
 	uint64_t mono;			/* ns */
 	int64_t wall_offset;		/* ns, CLOCK_REALTIME - CLOCK_MONOTONIC */

@@ -577,6 +577,95 @@ static void test_resize(void)
 	nothing_is_left();
 }
 
+static pthread_t other_thread;
+static struct ibv_qp *doomed;
+static struct ibv_wc polled_wc[CQ_ENTRIES];
+
+static void *poll_all(void *cq)
+{
+	return (void *)(intptr_t)ibv_poll_cq(cq, CQ_ENTRIES, polled_wc);
+}
+
+/* Returns how many completions the thread has polled. */
+static int polled_by_thread(void)
+{
+	void *num;
+
+	pthread_join(other_thread, &num);
+	return (int)(intptr_t)num;
+}
+
+static void poll_in_resize(struct ibv_cq *cq)
+{
+	struct mxe_ring *ring = &to_mcq(cq)->ring;
+	struct mxe_ring_hdr *hdr = ring->hdr;
+
+	if (ok(!pthread_spin_trylock(&ring->lock), "no lock is held in the ioctl"))
+		pthread_spin_unlock(&ring->lock);
+	pthread_create(&other_thread, NULL, poll_all, cq);
+	usleep(50000);
+	is_u64(hdr->consumer, 0, "nothing is polled from the old ring");
+}
+
+/* Another thread polls while the kernel resizes. It gets each completion once. */
+static void test_poll_in_resize(void)
+{
+	struct ibv_cq *cq = create_cq();
+	uint64_t i;
+
+	for (i = 0; i < 5; i++)
+		push_cqe(cq, (struct mxe_cqe){ .wr_id = i });
+	fake.in_resize = poll_in_resize;
+	is_int(fake.ops->resize_cq(cq, 16), 0, "resized");
+	is_int(polled_by_thread(), 5, "the completions are polled afterwards");
+	for (i = 0; i < 5; i++)
+		is_u64(polled_wc[i].wr_id, i, "... in order");
+	is_u64(to_mcq(cq)->ring.hdr->consumer, 5, "... from the new ring");
+
+	push_cqe(cq, (struct mxe_cqe){ .wr_id = 5 });
+	fake.fail_mmap_nth = 1;
+	fake.in_resize = NULL;
+	is_int(fake.ops->resize_cq(cq, 32), EAGAIN, "its mmap fails");
+	is_int(ibv_poll_cq(cq, 1, polled_wc), 1,
+	       "the completions of the old ring can still be polled");
+	is_int(ibv_poll_cq(cq, 1, polled_wc), 0, "... and it is empty then");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
+static void *destroy_doomed(void *unused)
+{
+	(void)unused;
+	return (void *)(intptr_t)fake.ops->destroy_qp(doomed);
+}
+
+static void destroy_in_resize(struct ibv_cq *cq)
+{
+	(void)cq;
+	pthread_create(&other_thread, NULL, destroy_doomed, NULL);
+	usleep(50000);
+}
+
+/* The kernel may have copied the completions that a destroy removes. */
+static void test_purge_in_resize(void)
+{
+	struct ibv_cq *cq = create_cq();
+	void *err;
+
+	doomed = create_qp(cq, 0);
+	push_cqe(cq, (struct mxe_cqe){ .qp_num = 1 });
+	push_cqe(cq, (struct mxe_cqe){ .qp_num = doomed->qp_num });
+	fake.in_resize = destroy_in_resize;
+	is_int(fake.ops->resize_cq(cq, 16), 0, "resized");
+	fake.in_resize = NULL;
+	pthread_join(other_thread, &err);
+	is_int((int)(intptr_t)err, 0, "a queue pair is destroyed meanwhile");
+	is_int(ibv_poll_cq(cq, CQ_ENTRIES, polled_wc), 1, "one completion stays");
+	is_u64(polled_wc[0].qp_num, 1, "... that of another queue pair");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
 /* The CQs of sends and of receives are both purged. */
 static void test_purge_two(void)
 {
@@ -671,7 +760,7 @@ static void (*const tests[])(void) = {
 	test_register, test_context, test_create_errors, test_dv_create,
 	test_dm, test_dmabuf, test_recv, test_poll, test_rt_values,
 	test_poll_ex, test_wallclock, test_purge, test_purge_two, test_resize,
-	test_close,
+	test_poll_in_resize, test_purge_in_resize, test_close,
 };
 
 int main(void)
