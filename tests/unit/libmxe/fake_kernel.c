@@ -220,6 +220,18 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	return 0;
 }
 
+int __wrap_pthread_spin_init(pthread_spinlock_t *lock, int pshared)
+{
+	fake.locks++;
+	return __real_pthread_spin_init(lock, pshared);
+}
+
+int __wrap_pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+	fake.locks--;
+	return __real_pthread_spin_destroy(lock);
+}
+
 int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
 			 struct verbs_cq *vcq, struct ibv_create_cq_ex *cmd,

@@ -85,6 +85,7 @@ struct fake_kernel {
 
 	int contexts, cqs, qps, srqs, ahs, xrcds, dms, maps;	/* alive */
 	int resets;
+	int locks;			/* initialised spinlocks */
 };
 
 extern struct fake_kernel fake;
@@ -181,6 +182,40 @@ int __real_clock_gettime(clockid_t clock, struct timespec *ts);
  * Return: as of clock_gettime().
  */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+/**
+ * __real_pthread_spin_init() - The pthread_spin_init() of libc.
+ * @lock: as for pthread_spin_init()
+ * @pshared: as for pthread_spin_init()
+ *
+ * Return: as of pthread_spin_init().
+ */
+int __real_pthread_spin_init(pthread_spinlock_t *lock, int pshared);
+
+/**
+ * __wrap_pthread_spin_init() - Counts a lock of the provider.
+ * @lock: as for pthread_spin_init()
+ * @pshared: as for pthread_spin_init()
+ *
+ * Return: as of pthread_spin_init().
+ */
+int __wrap_pthread_spin_init(pthread_spinlock_t *lock, int pshared);
+
+/**
+ * __real_pthread_spin_destroy() - The pthread_spin_destroy() of libc.
+ * @lock: as for pthread_spin_destroy()
+ *
+ * Return: as of pthread_spin_destroy().
+ */
+int __real_pthread_spin_destroy(pthread_spinlock_t *lock);
+
+/**
+ * __wrap_pthread_spin_destroy() - No longer counts a lock of the provider.
+ * @lock: as for pthread_spin_destroy()
+ *
+ * Return: as of pthread_spin_destroy().
+ */
+int __wrap_pthread_spin_destroy(pthread_spinlock_t *lock);
 
 /**
  * fake_kernel_init() - Creates the uverbs file and the doorbell.
@@ -432,12 +467,12 @@ static inline struct ibv_qp_ex *to_qpx(struct ibv_qp *qp)
 }
 
 /**
- * nothing_is_left() - Checks that all QPs, CQs and mappings are gone, and
- *	clears the memfd.
+ * nothing_is_left() - Checks that all QPs, CQs, mappings and locks are gone,
+ *	and clears the memfd.
  */
 static inline void nothing_is_left(void)
 {
-	is_int(fake.qps + fake.cqs + fake.maps, 0, "nothing is left");
+	is_int(fake.qps + fake.cqs + fake.maps + fake.locks, 0, "nothing is left");
 	memset(fake.mem, 0, (size_t)AREA * fake.areas);
 	fake.areas = 0;
 }
