@@ -200,11 +200,47 @@ static void mw_new_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
 
+struct inv_row {
+	const char *desc;
+	u32 qpn;
+	bool foreign, type_1;
+	int err;
+};
+
+static const struct inv_row inv_rows[] = {
+	{ "its queue pair", QPN },
+	{ "another queue pair", QPN + 1, .err = -EPERM },
+	{ "another domain", QPN, .foreign = true, .err = -EPERM },
+	{ "type 1", QPN, .type_1 = true, .err = -EACCES },
+};
+
+KT_ARRAY_PARAM(inv, inv_rows);
+
+/* The errors that a SEND with invalidate turns into NAK Remote Access Error. */
+static void mw_inv_remote(struct kunit *test)
+{
+	const struct inv_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	enum ib_mw_type type = row->type_1 ? IB_MW_TYPE_1 : IB_MW_TYPE_2;
+	struct window w = window_open(kt, type, RR);
+	struct mxe_rights rights = {
+		.dev = kt->dev,
+		.pd = row->foreign ? kt->other_pd : kt->pd,
+		.qpn = row->qpn,
+	};
+
+	KUNIT_EXPECT_EQ(test, mxe_rkey_invalidate(&rights, w.key, MXE_INV_REMOTE),
+			row->err);
+	KUNIT_EXPECT_EQ(test, !w.mw->mw->mr, !row->err);
+	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
+}
+
 static struct kunit_case mw_cases[] = {
 	KUNIT_CASE_PARAM(mw_check_table, check_gen_params),
 	KUNIT_CASE(mw_access_holds),
 	KUNIT_CASE(mw_bound_again),
 	KUNIT_CASE(mw_new_key),
+	KUNIT_CASE_PARAM(mw_inv_remote, inv_gen_params),
 	{}
 };
 

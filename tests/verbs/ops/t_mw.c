@@ -253,6 +253,36 @@ static void test_identity(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_close(&p);
 }
 
+/* Both sides learn at once that a key may not be invalidated. */
+static void test_inv_refused(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = mw_conf();
+	struct ibv_send_wr *bad, inv = {
+		.opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_mw *mw;
+	struct vt_pair p;
+	struct ibv_wc wc;
+
+	vt_pair_open(&p, a, b, &conf);
+	mw = make_mw(&p.b, IBV_MW_TYPE_1);
+	is_int(bind_1(&p.b, mw, window(&p.b, WIN_LEN, IBV_ACCESS_REMOTE_READ)),
+	       IBV_WC_SUCCESS, "a bind of type 1");
+	inv.invalidate_rkey = mw->rkey;
+	is_int(vt_recv(&p.b, 3, 0, 8), 0, "a receive");
+	is_int(ibv_post_send(p.a.qp, &inv, &bad), 0,
+	       "SEND with invalidate of its key");
+	is_int(completion(&p.a, IBV_WC_SEND), IBV_WC_REM_ACCESS_ERR,
+	       "... is refused");
+	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 3 &&
+	   wc.status == IBV_WC_LOC_ACCESS_ERR, "... and so is the receive");
+	vt_pair_reconnect(&p, &conf);
+	is_int(access_key(&p, VT_READ, mw->rkey, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "... the window is still open");
+	ibv_dealloc_mw(mw);
+	vt_pair_close(&p);
+}
+
 static void fails(struct vt_dev *a, struct vt_dev *b, unsigned int mr_access,
 		  struct ibv_mw_bind_info info, const char *what)
 {
@@ -315,6 +345,7 @@ int main(void)
 	test_type_1(a, b);
 	test_type_2(a, b);
 	test_identity(a, b);
+	test_inv_refused(a, b);
 	test_refused(a, b);
 	vt_close(a);
 	vt_close(b);
