@@ -2,7 +2,7 @@
 /*
  * Proves that CQs can be resized with completions in them, notify of solicited
  * events only if requested, moderate events, return times, and report an
- * overrun.
+ * overrun, and that slots of the send queue are free without polling.
  */
 #include <errno.h>
 #include <poll.h>
@@ -255,6 +255,29 @@ static void test_armed_after_failure(struct vt_dev *a, struct vt_dev *b)
 	arm(&p.b, 1);
 	ok(event(&p.b, VT_MS),
 	   "armed for solicited messages with a flushed request: an event");
+	vt_pair_close(&p);
+}
+
+/* Slots of the send queue are free without polling; see mxe(7). */
+static void test_slots(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = vt_defaults();
+	int completions = 0, err = 0;
+	struct vt_pair p;
+	struct ibv_wc wc;
+
+	conf.depth = 64;
+	vt_pair_open(&p, a, b, &conf);
+	is_int(ibv_resize_cq(p.a.cq, 256), 0, "resized to 256");
+	for (int i = 0; i < 256 && !err; i++) {
+		err = write_word(&p, i);
+		if (i % 32 == 31)
+			drain(&p);
+	}
+	is_int(err, 0, "256 requests, 64 slots, no completion is polled");
+	while (ibv_poll_cq(p.a.cq, 1, &wc) > 0)
+		completions++;
+	is_int(completions, 256, "... 256 completions");
 	vt_pair_close(&p);
 }
 
@@ -539,6 +562,7 @@ int main(void)
 	test_moderation(a, b);
 	test_timestamps(a, b);
 	test_flags(a);
+	test_slots(a, b);
 	test_overrun(a, b);
 	vt_close(a);
 	vt_close(b);
