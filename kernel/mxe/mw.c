@@ -120,16 +120,20 @@ static int mxe_mw_bind_to(struct mxe_mw *mw, struct mxe_mr *mr, u32 qpn,
 	int err = 0;
 
 	spin_lock_bh(&mw->lock);
-	/* Type 2 must be invalidated before it is bound again, to a new key. */
+	/*
+	 * Type 2 must be invalidated before it is bound again, to a new key,
+	 * because peers may still know the old one.
+	 */
 	if (mw->dying) {
 		err = -ENOENT;
-	} else if (type_2 && (mw->mr || mw->key == key)) {
+	} else if (type_2 && (mw->mr || (mw->was_bound && mw->key == key))) {
 		err = -EINVAL;
 	} else if (mr && !atomic_inc_unless_negative(&mr->windows)) {
 		err = -ENOENT;
 	} else {
 		mxe_mw_unbind(mw);
 		mw->mr = mr;
+		mw->was_bound = true;
 		mw->key = key;
 		mw->qpn = qpn;
 		mw->access = bind->access & MXE_MW_ACCESS;

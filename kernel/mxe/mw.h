@@ -41,6 +41,7 @@ struct mxe_mw {
 
 	spinlock_t lock;		/* protects the members below */
 	bool dying;			/* must not be bound any more */
+	bool was_bound;			/* a peer may know the key */
 	u32 key;
 	struct mxe_mr *mr;		/* NULL: not bound */
 	u32 qpn;			/* type 2B: only this QP may use it */

@@ -118,7 +118,9 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 	case -EFAULT:
 		/*
 		 * A receive request is in use if a WRITE with immediate data or
-		 * a SEND with invalidate had a bad key.
+		 * a SEND with invalidate had a bad key. IBTA's class J for the
+		 * latter has no NAK. Without one, the requester would wait for
+		 * its retries and report a lost connection.
 		 */
 		if (rq->cur_valid)
 			mxe_recv_complete(qp, IB_WC_LOC_ACCESS_ERR, NULL);

@@ -82,6 +82,11 @@ static const struct refuse_row refuse_rows[] = {
 
 KT_ARRAY_PARAM(refuse, refuse_rows);
 
+/*
+ * The responder sends a NAK, so that the requester need not wait for its
+ * retries (see Documentation/wire-format.rst), and completes the receive
+ * request in error.
+ */
 static void inv_remote_refused(struct kunit *test)
 {
 	const struct refuse_row *row = test->param_value;
@@ -102,6 +107,9 @@ static void inv_remote_refused(struct kunit *test)
 	kt_expect_ack(kt, KT_RQ_PSN, KT_NAK_ACC, 0);
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->recv_cq, 5, IB_WC_LOC_ACCESS_ERR);
+	kt_expect_no_wc(kt, kt->recv_cq);
+	kt_expect_nothing(kt);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_nak_remote_access), 1ULL);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
 	KUNIT_EXPECT_TRUE(test, test_bit(IB_EVENT_QP_ACCESS_ERR, &kt->events));
 	KUNIT_EXPECT_EQ(test, is_valid(kt, mr->rkey), !row->invalid);

@@ -17,18 +17,18 @@
 
 #define QPN	0x123U
 
-/* A window that is open to bytes 100 to 299 of a region. */
+/* A window, and the request that opens it to bytes 100 to 299 of a region. */
 struct window {
 	struct mxe_ib_mw *mw;
 	struct ib_mr *mr;
+	struct mxe_bind bind;
 	u32 key;
 };
 
-static struct window window_open(struct kt *kt, enum ib_mw_type type, int access)
+static struct window window_alloc(struct kt *kt, enum ib_mw_type type, int access)
 {
 	struct kunit *test = kt->test;
 	struct window w = { .mw = kunit_kzalloc(test, sizeof(*w.mw), GFP_KERNEL) };
-	struct mxe_bind bind = { .length = 200, .access = access };
 
 	KUNIT_ASSERT_NOT_NULL(test, w.mw);
 	w.mw->ibmw.device = &kt->dev->ibdev;
@@ -37,9 +37,21 @@ static struct window window_open(struct kt *kt, enum ib_mw_type type, int access
 	KUNIT_ASSERT_EQ(test, mxe_alloc_mw(&w.mw->ibmw, NULL), 0);
 	w.mr = kt_reg(kt, kt->pd, RIGHTS);
 	w.key = ib_inc_rkey(w.mw->ibmw.rkey);
-	bind.addr = kt_va(w.mr, 100);
-	bind.mr_lkey = w.mr->lkey;
-	KUNIT_ASSERT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, w.key, &bind), 0);
+	w.bind = (struct mxe_bind) {
+		.addr = kt_va(w.mr, 100),
+		.length = 200,
+		.mr_lkey = w.mr->lkey,
+		.access = access,
+	};
+	return w;
+}
+
+static struct window window_open(struct kt *kt, enum ib_mw_type type, int access)
+{
+	struct window w = window_alloc(kt, type, access);
+
+	KUNIT_ASSERT_EQ(kt->test,
+			mxe_mw_bind(kt->dev, kt->pd, QPN, w.key, &w.bind), 0);
 	return w;
 }
 
@@ -163,10 +175,72 @@ static void mw_bound_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
 
+/*
+ * A new window may be bound to any key, also to the one that it was created
+ * with. After it was invalidated it needs another one, because the peer knows
+ * the old one.
+ */
+static void mw_new_key(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct mxe_rights rights = { .dev = kt->dev, .pd = kt->pd, .qpn = QPN };
+	struct window w = window_alloc(kt, IB_MW_TYPE_2, RR);
+	u32 first = w.mw->ibmw.rkey;
+	u32 next = ib_inc_rkey(first);
+
+	KUNIT_EXPECT_EQ(test, mxe_rkey_invalidate(&rights, first, MXE_INV_LOCAL),
+			-ENOENT);
+	KUNIT_ASSERT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, first, &w.bind), 0);
+	KUNIT_EXPECT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, next, &w.bind),
+			-EINVAL);
+	KUNIT_ASSERT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, first), 0);
+	KUNIT_EXPECT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, first, &w.bind),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, next, &w.bind), 0);
+	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
+}
+
+struct inv_row {
+	const char *desc;
+	u32 qpn;
+	bool foreign, type_1;
+	int err;
+};
+
+static const struct inv_row inv_rows[] = {
+	{ "its queue pair", QPN },
+	{ "another queue pair", QPN + 1, .err = -EPERM },
+	{ "another domain", QPN, .foreign = true, .err = -EPERM },
+	{ "type 1", QPN, .type_1 = true, .err = -EACCES },
+};
+
+KT_ARRAY_PARAM(inv, inv_rows);
+
+/* The errors that a SEND with invalidate turns into NAK Remote Access Error. */
+static void mw_inv_remote(struct kunit *test)
+{
+	const struct inv_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	enum ib_mw_type type = row->type_1 ? IB_MW_TYPE_1 : IB_MW_TYPE_2;
+	struct window w = window_open(kt, type, RR);
+	struct mxe_rights rights = {
+		.dev = kt->dev,
+		.pd = row->foreign ? kt->other_pd : kt->pd,
+		.qpn = row->qpn,
+	};
+
+	KUNIT_EXPECT_EQ(test, mxe_rkey_invalidate(&rights, w.key, MXE_INV_REMOTE),
+			row->err);
+	KUNIT_EXPECT_EQ(test, !w.mw->mw->mr, !row->err);
+	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
+}
+
 static struct kunit_case mw_cases[] = {
 	KUNIT_CASE_PARAM(mw_check_table, check_gen_params),
 	KUNIT_CASE(mw_access_holds),
 	KUNIT_CASE(mw_bound_again),
+	KUNIT_CASE(mw_new_key),
+	KUNIT_CASE_PARAM(mw_inv_remote, inv_gen_params),
 	{}
 };
 

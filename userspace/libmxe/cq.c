@@ -93,14 +93,40 @@ static uint8_t mxe_wc_sl(const struct mxe_cqe *cqe)
 	return 8 | (cqe->flags & MXE_CQE_IPV4 ? 2 : 1);
 }
 
+/* Waits for the end of a resize, without spinning. */
+static __attribute__((cold, noinline)) void mxe_cq_wait(struct mxe_cq *cq)
+{
+	pthread_mutex_lock(&cq->resize_lock);
+	pthread_mutex_unlock(&cq->resize_lock);
+}
+
+/*
+ * Locks the ring and returns the number of completions in it. A ring that is
+ * being resized has no entries and so no completions. The caller must not see
+ * an empty CQ then, because the program might wait for an event that was
+ * already sent.
+ */
+static inline uint32_t mxe_cq_lock(struct mxe_cq *cq)
+{
+	struct mxe_ring *ring = &cq->ring;
+	uint32_t pending;
+
+	for (;;) {
+		pthread_spin_lock(&ring->lock);
+		pending = mxe_ring_pending(ring);
+		if (pending || ring->entries)
+			return pending;
+		pthread_spin_unlock(&ring->lock);
+		mxe_cq_wait(cq);
+	}
+}
+
 int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct mxe_ring *ring = &to_mcq(ibcq)->ring;
-	uint32_t pending;
+	uint32_t pending = mxe_cq_lock(to_mcq(ibcq));
 	int n;
 
-	pthread_spin_lock(&ring->lock);
-	pending = mxe_ring_pending(ring);
 	for (n = 0; n < num_entries && pending; n++, pending--, wc++) {
 		const struct mxe_cqe *cqe = mxe_ring_at(ring, ring->index++);
 
@@ -129,14 +155,17 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 /*
  * Moves the remaining completions towards the producer index, in their order,
  * and then advances the consumer index. The kernel adds no completions of this
- * QP any more.
+ * QP any more. No resize is in progress meanwhile, because the kernel might
+ * have copied the completions already.
  */
 void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num)
 {
-	struct mxe_ring *ring = &to_mcq(ibcq)->ring;
+	struct mxe_cq *cq = to_mcq(ibcq);
+	struct mxe_ring *ring = &cq->ring;
 	uint32_t dropped = 0;
 	uint32_t i;
 
+	pthread_mutex_lock(&cq->resize_lock);
 	pthread_spin_lock(&ring->lock);
 	i = ring->index + mxe_ring_pending(ring);
 	while (i != ring->index) {
@@ -153,35 +182,42 @@ void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num)
 		mxe_store_release(&ring->hdr->consumer, ring->index);
 	}
 	pthread_spin_unlock(&ring->lock);
+	pthread_mutex_unlock(&cq->resize_lock);
 }
 
 /* ---- ibv_start_poll() and its family ----------------------------------- */
 
+static inline void mxe_cq_take(struct mxe_cq *cq)
+{
+	struct mxe_ring *ring = &cq->ring;
+
+	cq->cqe = *(struct mxe_cqe *)mxe_ring_at(ring, ring->index++);
+	cq->vcq.cq_ex.wr_id = cq->cqe.wr_id;
+	cq->vcq.cq_ex.status = cq->cqe.status;
+}
+
 static int mxe_next_poll(struct ibv_cq_ex *ibcq)
 {
 	struct mxe_cq *cq = to_mcq_ex(ibcq);
-	struct mxe_ring *ring = &cq->ring;
 
-	if (!mxe_ring_pending(ring))
+	if (!mxe_ring_pending(&cq->ring))
 		return ENOENT;
-	cq->cqe = *(struct mxe_cqe *)mxe_ring_at(ring, ring->index++);
-	ibcq->wr_id = cq->cqe.wr_id;
-	ibcq->status = cq->cqe.status;
+	mxe_cq_take(cq);
 	return 0;
 }
 
 static int mxe_start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 {
-	struct mxe_ring *ring = &to_mcq_ex(ibcq)->ring;
-	int ret;
+	struct mxe_cq *cq = to_mcq_ex(ibcq);
 
 	if (attr->comp_mask)
 		return EINVAL;
-	pthread_spin_lock(&ring->lock);
-	ret = mxe_next_poll(ibcq);
-	if (ret)
-		pthread_spin_unlock(&ring->lock);
-	return ret;
+	if (!mxe_cq_lock(cq)) {
+		pthread_spin_unlock(&cq->ring.lock);
+		return ENOENT;
+	}
+	mxe_cq_take(cq);
+	return 0;
 }
 
 static void mxe_end_poll(struct ibv_cq_ex *ibcq)
@@ -258,13 +294,25 @@ static uint64_t mxe_now_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Subtracts the age of the completion from the current wall-clock time. */
+/*
+ * The offset between the clocks is constant until CLOCK_REALTIME is set.
+ * However, the thread may lose the CPU between two readings, so a sample gives
+ * only bounds of the offset. The CQ keeps the greatest lower bound. Later
+ * completions therefore never have earlier times, unless CLOCK_REALTIME was set
+ * back, and each sample can only make the times more exact.
+ */
 static uint64_t mxe_read_completion_wallclock_ns(struct ibv_cq_ex *ibcq)
 {
-	uint64_t ago = mxe_now_ns(CLOCK_MONOTONIC) -
-		       to_mcq_ex(ibcq)->cqe.timestamp;
+	struct mxe_cq *cq = to_mcq_ex(ibcq);
+	uint64_t before = mxe_now_ns(CLOCK_MONOTONIC);
+	uint64_t wall = mxe_now_ns(CLOCK_REALTIME);
+	uint64_t after = mxe_now_ns(CLOCK_MONOTONIC);
+	int64_t least = (int64_t)(wall - after);
+	int64_t most = (int64_t)(wall - before);
 
-	return mxe_now_ns(CLOCK_REALTIME) - ago;
+	if (cq->wall_offset < least || cq->wall_offset > most)
+		cq->wall_offset = least;
+	return cq->cqe.timestamp + (uint64_t)cq->wall_offset;
 }
 
 static void mxe_set_readers(struct ibv_cq_ex *ibcq)
@@ -299,6 +347,7 @@ static struct mxe_cq *mxe_make_cq(struct ibv_context *context,
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
+	pthread_mutex_init(&cq->resize_lock, NULL);
 
 	ret = ibv_cmd_create_cq_ex(context, attr, &cq->vcq, &cmd.cmd,
 				   sizeof(cmd), (void *)&resp, sizeof(resp), 0);
@@ -317,6 +366,7 @@ static struct mxe_cq *mxe_make_cq(struct ibv_context *context,
 err_destroy:
 	ibv_cmd_destroy_cq(&cq->vcq.cq);
 err_free:
+	pthread_mutex_destroy(&cq->resize_lock);
 	free(cq);
 	errno = ret;
 	return NULL;
@@ -368,30 +418,51 @@ struct mxe_resize_cq_resp_full {
 	struct mxe_resize_cq_resp drv;
 };
 
+static uint32_t mxe_cq_set_entries(struct mxe_cq *cq, uint32_t entries)
+{
+	struct mxe_ring *ring = &cq->ring;
+	uint32_t old;
+
+	pthread_spin_lock(&ring->lock);
+	old = ring->entries;
+	ring->entries = entries;
+	pthread_spin_unlock(&ring->lock);
+	return old;
+}
+
 /*
- * Holds the lock throughout, because a completion that was polled from the old
- * ring after the kernel has copied it would be polled twice. If the new ring
- * cannot be mapped, this fails and the CQ delivers no more completions.
+ * Nothing is polled meanwhile. The kernel does not see that completions are
+ * polled from the old ring after it has copied them, so it would take the new
+ * ring for full too early. If the new ring cannot be mapped, this fails and the
+ * CQ delivers no more completions than those in the old one.
  */
 int mxe_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
 	struct mxe_resize_cq_resp_full resp = { 0 };
-	struct mxe_ring *ring = &to_mcq(ibcq)->ring;
 	struct ibv_resize_cq cmd = { 0 };
-	struct mxe_ring new_ring;
+	struct mxe_cq *cq = to_mcq(ibcq);
+	struct mxe_ring ring;
+	uint32_t entries;
 	int ret;
 
-	pthread_spin_lock(&ring->lock);
+	pthread_mutex_lock(&cq->resize_lock);
+	entries = mxe_cq_set_entries(cq, 0);
 	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd, sizeof(cmd), (void *)&resp,
 				sizeof(resp));
 	if (!ret && !resp.drv.ring.entries)
 		ret = EPROTO;
 	if (!ret)
-		ret = mxe_ring_map(&new_ring, ibcq->context->cmd_fd,
+		ret = mxe_ring_map(&ring, ibcq->context->cmd_fd,
 				   &resp.drv.ring, sizeof(struct mxe_cqe));
-	if (!ret)
-		mxe_ring_replace(ring, &new_ring);
-	pthread_spin_unlock(&ring->lock);
+	if (!ret) {
+		pthread_spin_lock(&cq->ring.lock);
+		mxe_ring_swap(&cq->ring, &ring);
+		pthread_spin_unlock(&cq->ring.lock);
+		mxe_ring_unmap(&ring);
+	} else {
+		mxe_cq_set_entries(cq, entries);
+	}
+	pthread_mutex_unlock(&cq->resize_lock);
 	return ret;
 }
 
@@ -411,6 +482,7 @@ int mxe_destroy_cq(struct ibv_cq *ibcq)
 	if (ret)
 		return ret;
 	mxe_ring_unmap(&cq->ring);
+	pthread_mutex_destroy(&cq->resize_lock);
 	free(cq);
 	return 0;
 }

@@ -37,7 +37,10 @@ int mxe_dealloc_mw(struct ibv_mw *mw)
 	return ret;
 }
 
-/* Binds a type 1 window by a send request, which gives it the next rkey. */
+/*
+ * Binds a type 1 window by a send request, which gives it the next rkey. If it
+ * cannot be posted, mw->rkey is unchanged.
+ */
 int mxe_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		struct ibv_mw_bind *bind)
 {
@@ -51,12 +54,8 @@ int mxe_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 			.bind_info = bind->bind_info,
 		},
 	};
-	int ret;
 
 	if (mw->type != IBV_MW_TYPE_1)
 		return EINVAL;
-	ret = mxe_post_send_any(ibqp, &wr, &bad);
-	if (!ret)
-		mw->rkey = wr.bind_mw.rkey;
-	return ret;
+	return mxe_post_send_any(ibqp, &wr, &bad);
 }

@@ -8,7 +8,8 @@
  * and the entries that the process may access. The library never holds two of
  * them, and makes no system call with one held. Only the program may do so,
  * between ibv_wr_start() and ibv_wr_complete(), or ibv_start_poll() and
- * ibv_end_poll().
+ * ibv_end_poll(). A CQ also has a mutex, resize_lock, which is taken before the
+ * lock of its ring and held over the system calls of a resize.
  */
 #ifndef MXE_H
 #define MXE_H
@@ -63,8 +64,10 @@ struct mxe_ah {
 
 struct mxe_cq {
 	struct verbs_cq vcq;
-	struct mxe_ring ring;
+	struct mxe_ring ring;		/* without entries during a resize */
+	pthread_mutex_t resize_lock;	/* keeps the memory of the ring */
 	struct mxe_cqe cqe;		/* current one, ibv_start_poll() */
+	int64_t wall_offset;		/* ns, to CLOCK_REALTIME; under ring.lock */
 };
 
 struct mxe_srq {

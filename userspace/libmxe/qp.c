@@ -78,6 +78,12 @@ static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
 	return ret;
 }
 
+static void mxe_unmap_rings(struct mxe_qp *qp)
+{
+	mxe_ring_unmap(&qp->sq);
+	mxe_ring_unmap(&qp->rq);
+}
+
 struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr,
 				uint32_t create_flags, uint32_t max_atomic_arg)
@@ -190,15 +196,20 @@ struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 	ret = mxe_map_rings(qp, context->cmd_fd, &no_rings);
-	if (!ret)
-		ret = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->vqp), attr,
-				      &cmd, sizeof(cmd), &resp, sizeof(resp));
-	if (ret) {
-		free(qp);
-		errno = ret;
-		return NULL;
-	}
+	if (ret)
+		goto err_free;
+	ret = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->vqp), attr, &cmd,
+			      sizeof(cmd), &resp, sizeof(resp));
+	if (ret)
+		goto err_unmap;
 	return &qp->vqp.qp;
+
+err_unmap:
+	mxe_unmap_rings(qp);
+err_free:
+	free(qp);
+	errno = ret;
+	return NULL;
 }
 
 static void mxe_qp_purge(struct ibv_qp *ibqp)
@@ -258,8 +269,7 @@ int mxe_destroy_qp(struct ibv_qp *ibqp)
 	if (ret)
 		return ret;
 	mxe_qp_purge(ibqp);
-	mxe_ring_unmap(&qp->sq);
-	mxe_ring_unmap(&qp->rq);
+	mxe_unmap_rings(qp);
 	free(qp);
 	return 0;
 }

@@ -68,15 +68,18 @@ void mxe_ring_unmap(struct mxe_ring *ring)
 	pthread_spin_destroy(&ring->lock);
 }
 
-void mxe_ring_replace(struct mxe_ring *ring, struct mxe_ring *with)
+void mxe_ring_swap(struct mxe_ring *ring, struct mxe_ring *with)
 {
-	munmap(ring->hdr, ring->map_size);
+	struct mxe_ring_hdr *hdr = ring->hdr;
+	size_t map_size = ring->map_size;
+
 	ring->hdr = with->hdr;
 	ring->entry = with->entry;
 	ring->map_size = with->map_size;
 	ring->entries = with->entries;
 	ring->stride = with->stride;
-	pthread_spin_destroy(&with->lock);
+	with->hdr = hdr;
+	with->map_size = map_size;
 }
 
 /* The kernel has emptied the work queue and set both of its indices to 0. */

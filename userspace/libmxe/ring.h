@@ -50,11 +50,11 @@ int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 void mxe_ring_unmap(struct mxe_ring *ring);
 
 /**
- * mxe_ring_replace() - Give a ring new memory, and keep its index.
+ * mxe_ring_swap() - Give a CQ new memory, and keep its index.
  * @ring: the ring, whose lock is held
- * @with: the new memory, which must not be used any more afterwards
+ * @with: the new memory; afterwards the old one, for mxe_ring_unmap()
  */
-void mxe_ring_replace(struct mxe_ring *ring, struct mxe_ring *with);
+void mxe_ring_swap(struct mxe_ring *ring, struct mxe_ring *with);
 
 /**
  * mxe_ring_reset() - Set the index of the process to 0, after RESET of the QP.

@@ -19,6 +19,9 @@ enum {
 	NUM_OPERANDS = 4,	/* of a masked atomic, in its WQE */
 };
 
+/* The bits of an rkey that the program chooses. */
+#define KEY_MASK 0xffU
+
 #define PASSED_ON(ibv, kernel) \
 	static_assert((int)(ibv) == (int)(kernel), #ibv " is passed on unchanged")
 
@@ -280,13 +283,16 @@ static void mxe_set_ud(struct mxe_send_wqe *wqe, struct ibv_ah *ah,
 }
 
 /*
- * rkey is the new rkey of the window; the kernel finds the window by it. A bind
- * without a region closes the window.
+ * mw alone names the window. Of rkey only the lower 8 bits count, as on
+ * adapters: they are the new key. mw->rkey gets the result at once, because
+ * programs derive the keys of later requests from it. A bind without a region
+ * closes the window.
  */
-static void mxe_set_bind(struct mxe_send_wqe *wqe, uint32_t rkey,
-			 const struct ibv_mw_bind_info *info)
+static void mxe_set_bind(struct mxe_send_wqe *wqe, struct ibv_mw *mw,
+			 uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
-	wqe->rkey = rkey;
+	mw->rkey = (mw->rkey & ~KEY_MASK) | (rkey & KEY_MASK);
+	wqe->rkey = mw->rkey;
 	wqe->bind.addr = info->addr;
 	wqe->bind.length = info->mr ? info->length : 0;
 	wqe->bind.mr_lkey = info->mr ? info->mr->lkey : 0;
@@ -299,11 +305,14 @@ static void mxe_set_bind(struct mxe_send_wqe *wqe, uint32_t rkey,
 static int mxe_set_local(struct mxe_send_wqe *wqe, const struct ibv_send_wr *wr,
 			 unsigned int flags)
 {
+	if (wr->send_flags & IBV_SEND_INLINE)
+		return EINVAL;
 	if (flags & MXE_WR_OP_BIND)
-		mxe_set_bind(wqe, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+		mxe_set_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey,
+			     &wr->bind_mw.bind_info);
 	else
 		wqe->invalidate_rkey = wr->invalidate_rkey;
-	return wr->send_flags & IBV_SEND_INLINE ? EINVAL : 0;
+	return 0;
 }
 
 static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
@@ -614,7 +623,7 @@ static void mxe_wr_bind_mw(struct ibv_qp_ex *qpx, struct ibv_mw *mw,
 		mxe_batch_fail(qp, EINVAL);
 	wqe = mxe_wr_begin(qp, IB_UVERBS_WR_BIND_MW);
 	if (wqe)
-		mxe_set_bind(wqe, rkey, info);
+		mxe_set_bind(wqe, mw, rkey, info);
 }
 
 static void mxe_wr_rdma_write(struct ibv_qp_ex *qpx, uint32_t rkey,

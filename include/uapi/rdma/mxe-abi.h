@@ -135,8 +135,8 @@ struct mxe_send_wqe {
 			__aligned_u64 swap_mask;
 		} atomic;
 		/*
-		 * BIND_MW.  rkey is the new key of the window.  The process
-		 * chooses its lower 8 bits.
+		 * BIND_MW.  rkey is the new key of the window.  Its upper 24
+		 * bits identify the window.  The process chooses the others.
 		 */
 		struct {
 			__aligned_u64 addr;

@@ -203,6 +203,35 @@ ssize_t __wrap_write(int fd, const void *buf, size_t len)
 	return __real_write(fd, buf, len);
 }
 
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	uint64_t now = fake.mono;
+
+	if (!now)
+		return __real_clock_gettime(clock, ts);
+	if (clock == CLOCK_REALTIME)
+		now += (uint64_t)fake.wall_offset;
+	ts->tv_sec = (time_t)(now / 1000000000);
+	ts->tv_nsec = (long)(now % 1000000000);
+	if (fake.num_delays) {
+		fake.mono += *fake.delays++;
+		fake.num_delays--;
+	}
+	return 0;
+}
+
+int __wrap_pthread_spin_init(pthread_spinlock_t *lock, int pshared)
+{
+	fake.locks++;
+	return __real_pthread_spin_init(lock, pshared);
+}
+
+int __wrap_pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+	fake.locks--;
+	return __real_pthread_spin_destroy(lock);
+}
+
 int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
 			 struct verbs_cq *vcq, struct ibv_create_cq_ex *cmd,
@@ -222,6 +251,7 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context,
 	vcq->cq.context = context;
 	vcq->cq.cqe = attr->cqe;
 	fake_ring(&drv->ring, CQ_ENTRIES, sizeof(struct mxe_cqe));
+	fake.cq_entries = CQ_ENTRIES;
 	fake.cqs++;
 	return 0;
 }
@@ -240,6 +270,7 @@ int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
 {
 	struct mxe_resize_cq_resp *drv = (void *)(resp + 1);
 	struct mxe_ring *old = &to_mcq(cq)->ring;
+	const char *entry = (const char *)(old->hdr + 1);
 	struct mxe_ring_hdr *hdr;
 	uint32_t i;
 
@@ -252,9 +283,13 @@ int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
 	for (i = old->hdr->consumer; i != old->hdr->producer; i++)
 		memcpy((char *)(hdr + 1) +
 			       (i & ((uint32_t)cqe - 1)) * drv->ring.stride,
-		       mxe_ring_at(old, i), sizeof(struct mxe_cqe));
+		       entry + (i & (fake.cq_entries - 1)) * drv->ring.stride,
+		       sizeof(struct mxe_cqe));
+	fake.cq_entries = (uint32_t)cqe;
 	hdr->consumer = old->hdr->consumer;
 	hdr->producer = old->hdr->producer;
+	if (fake.in_resize)
+		fake.in_resize(cq);
 	return 0;
 }
 

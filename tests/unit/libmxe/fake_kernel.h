@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mxe.h"
@@ -60,6 +61,16 @@ struct fake_kernel {
 	int writes;			/* system calls */
 	void (*break_ring)(struct mxe_ring_info *info);
 
+	/* Called in a resize, after the completions were copied; or NULL. */
+	void (*in_resize)(struct ibv_cq *cq);
+	uint32_t cq_entries;		/* of the CQ that is resized */
+
+	/* The clocks, if mono is not 0: each reading takes a delay. */
+	uint64_t mono;			/* ns */
+	int64_t wall_offset;		/* ns, CLOCK_REALTIME - CLOCK_MONOTONIC */
+	const uint64_t *delays;		/* ns, of the next readings */
+	uint32_t num_delays;
+
 	struct mxe_atomic_caps caps;
 	struct mxe_create_qp_req qp_req;
 	struct ibv_qp_init_attr_ex qp_attr;
@@ -74,6 +85,7 @@ struct fake_kernel {
 
 	int contexts, cqs, qps, srqs, ahs, xrcds, dms, maps;	/* alive */
 	int resets;
+	int locks;			/* initialised spinlocks */
 };
 
 extern struct fake_kernel fake;
@@ -152,6 +164,58 @@ ssize_t __real_write(int fd, const void *buf, size_t len);
  * Return: as of write().
  */
 ssize_t __wrap_write(int fd, const void *buf, size_t len);
+
+/**
+ * __real_clock_gettime() - The clock_gettime() of libc.
+ * @clock: as for clock_gettime()
+ * @ts: as for clock_gettime()
+ *
+ * Return: as of clock_gettime().
+ */
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+
+/**
+ * __wrap_clock_gettime() - Reads the clocks of the fake kernel, if it has any.
+ * @clock: as for clock_gettime()
+ * @ts: as for clock_gettime()
+ *
+ * Return: as of clock_gettime().
+ */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+/**
+ * __real_pthread_spin_init() - The pthread_spin_init() of libc.
+ * @lock: as for pthread_spin_init()
+ * @pshared: as for pthread_spin_init()
+ *
+ * Return: as of pthread_spin_init().
+ */
+int __real_pthread_spin_init(pthread_spinlock_t *lock, int pshared);
+
+/**
+ * __wrap_pthread_spin_init() - Counts a lock of the provider.
+ * @lock: as for pthread_spin_init()
+ * @pshared: as for pthread_spin_init()
+ *
+ * Return: as of pthread_spin_init().
+ */
+int __wrap_pthread_spin_init(pthread_spinlock_t *lock, int pshared);
+
+/**
+ * __real_pthread_spin_destroy() - The pthread_spin_destroy() of libc.
+ * @lock: as for pthread_spin_destroy()
+ *
+ * Return: as of pthread_spin_destroy().
+ */
+int __real_pthread_spin_destroy(pthread_spinlock_t *lock);
+
+/**
+ * __wrap_pthread_spin_destroy() - No longer counts a lock of the provider.
+ * @lock: as for pthread_spin_destroy()
+ *
+ * Return: as of pthread_spin_destroy().
+ */
+int __wrap_pthread_spin_destroy(pthread_spinlock_t *lock);
 
 /**
  * fake_kernel_init() - Creates the uverbs file and the doorbell.
@@ -403,12 +467,12 @@ static inline struct ibv_qp_ex *to_qpx(struct ibv_qp *qp)
 }
 
 /**
- * nothing_is_left() - Checks that all QPs, CQs and mappings are gone, and
- *	clears the memfd.
+ * nothing_is_left() - Checks that all QPs, CQs, mappings and locks are gone,
+ *	and clears the memfd.
  */
 static inline void nothing_is_left(void)
 {
-	is_int(fake.qps + fake.cqs + fake.maps, 0, "nothing is left");
+	is_int(fake.qps + fake.cqs + fake.maps + fake.locks, 0, "nothing is left");
 	memset(fake.mem, 0, (size_t)AREA * fake.areas);
 	fake.areas = 0;
 }

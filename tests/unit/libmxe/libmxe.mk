@@ -11,6 +11,7 @@ LIBMXE_TESTS := $(LIBMXE_PROGS:%=$(BIN)/%)
 
 PROGS += $(LIBMXE_PROGS:%=libmxe/%)
 $(LIBMXE_TESTS): override LDLIBS += -lpthread \
-	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write)
+	$(patsubst %,-Wl$(comma)--wrap=%,ioctl mmap munmap write clock_gettime \
+	pthread_spin_init pthread_spin_destroy)
 $(LIBMXE_TESTS): $(HERE)/libmxe/fake_kernel.o \
 	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(LIBMXE_DIR)/*.c))

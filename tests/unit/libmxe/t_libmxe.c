@@ -423,6 +423,62 @@ static void test_poll_ex(void)
 	nothing_is_left();
 }
 
+/*
+ * The thread may lose the CPU between two readings of a clock. The times of
+ * completions must not decrease by that, nor be later than the true ones.
+ */
+static void test_wallclock(void)
+{
+	enum { MS = 1000000, N = 8, READINGS = 3 };
+	static const uint64_t delays[N * READINGS] = {
+		6 * MS, 2 * MS, 1, 1, 1, 1, 1, 3 * MS, 1, 1, 1, 2 * MS,
+		1, 1, 1, 4 * MS, 5 * MS, 1, 1, 1, 1, 1, 7 * MS, 1,
+	};
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = CQ_ENTRIES,
+		.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+	};
+	struct ibv_cq_ex *cqx = fake.ops->create_cq_ex(fake.context, &attr);
+	uint64_t first = 5000000000, wall, last = 0;
+	struct ibv_poll_cq_attr poll_attr = { 0 };
+	int backwards = 0, late = 0, i;
+	struct ibv_cq *cq;
+
+	if (!cqx)
+		bail_out("no completion queue: %s", strerror(errno));
+	cq = ibv_cq_ex_to_cq(cqx);
+	fake.mono = first + AGO;
+	fake.wall_offset = 1700000000000000000;
+	fake.delays = delays;
+	fake.num_delays = ARRAY_SIZE(delays);
+	for (i = 0; i < N; i++)
+		push_cqe(cq, (struct mxe_cqe){ .timestamp = first + (uint64_t)i });
+	for (i = 0; i < N; i++) {
+		if (i ? ibv_next_poll(cqx) : ibv_start_poll(cqx, &poll_attr))
+			bail_out("no completion %d", i);
+		wall = ibv_wc_read_completion_wallclock_ns(cqx);
+		backwards += wall < last;
+		late += wall > first + (uint64_t)i + (uint64_t)fake.wall_offset;
+		last = wall;
+	}
+	is_int(backwards, 0, "later completions have no earlier times");
+	is_int(late, 0, "no time is later than the true one");
+	is_u64(last, first + N - 1 + (uint64_t)fake.wall_offset - 1,
+	       "times are as exact as the best sample");
+
+	fake.wall_offset -= AGO;
+	is_u64(ibv_wc_read_completion_wallclock_ns(cqx),
+	       first + N - 1 + (uint64_t)fake.wall_offset,
+	       "they follow CLOCK_REALTIME if it is set back");
+	fake.wall_offset += 2 * AGO;
+	is_u64(ibv_wc_read_completion_wallclock_ns(cqx),
+	       first + N - 1 + (uint64_t)fake.wall_offset, "... and forward");
+	ibv_end_poll(cqx);
+	fake.mono = 0;
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
 static void fill_for_purge(struct ibv_cq *cq, uint32_t a, uint32_t b)
 {
 	const uint32_t qpns[CQ_ENTRIES] = { a, b, b, a, a, b, a, b };
@@ -521,6 +577,95 @@ static void test_resize(void)
 	nothing_is_left();
 }
 
+static pthread_t other_thread;
+static struct ibv_qp *doomed;
+static struct ibv_wc polled_wc[CQ_ENTRIES];
+
+static void *poll_all(void *cq)
+{
+	return (void *)(intptr_t)ibv_poll_cq(cq, CQ_ENTRIES, polled_wc);
+}
+
+/* Returns how many completions the thread has polled. */
+static int polled_by_thread(void)
+{
+	void *num;
+
+	pthread_join(other_thread, &num);
+	return (int)(intptr_t)num;
+}
+
+static void poll_in_resize(struct ibv_cq *cq)
+{
+	struct mxe_ring *ring = &to_mcq(cq)->ring;
+	struct mxe_ring_hdr *hdr = ring->hdr;
+
+	if (ok(!pthread_spin_trylock(&ring->lock), "no lock is held in the ioctl"))
+		pthread_spin_unlock(&ring->lock);
+	pthread_create(&other_thread, NULL, poll_all, cq);
+	usleep(50000);
+	is_u64(hdr->consumer, 0, "nothing is polled from the old ring");
+}
+
+/* Another thread polls while the kernel resizes. It gets each completion once. */
+static void test_poll_in_resize(void)
+{
+	struct ibv_cq *cq = create_cq();
+	uint64_t i;
+
+	for (i = 0; i < 5; i++)
+		push_cqe(cq, (struct mxe_cqe){ .wr_id = i });
+	fake.in_resize = poll_in_resize;
+	is_int(fake.ops->resize_cq(cq, 16), 0, "resized");
+	is_int(polled_by_thread(), 5, "the completions are polled afterwards");
+	for (i = 0; i < 5; i++)
+		is_u64(polled_wc[i].wr_id, i, "... in order");
+	is_u64(to_mcq(cq)->ring.hdr->consumer, 5, "... from the new ring");
+
+	push_cqe(cq, (struct mxe_cqe){ .wr_id = 5 });
+	fake.fail_mmap_nth = 1;
+	fake.in_resize = NULL;
+	is_int(fake.ops->resize_cq(cq, 32), EAGAIN, "its mmap fails");
+	is_int(ibv_poll_cq(cq, 1, polled_wc), 1,
+	       "the completions of the old ring can still be polled");
+	is_int(ibv_poll_cq(cq, 1, polled_wc), 0, "... and it is empty then");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
+static void *destroy_doomed(void *unused)
+{
+	(void)unused;
+	return (void *)(intptr_t)fake.ops->destroy_qp(doomed);
+}
+
+static void destroy_in_resize(struct ibv_cq *cq)
+{
+	(void)cq;
+	pthread_create(&other_thread, NULL, destroy_doomed, NULL);
+	usleep(50000);
+}
+
+/* The kernel may have copied the completions that a destroy removes. */
+static void test_purge_in_resize(void)
+{
+	struct ibv_cq *cq = create_cq();
+	void *err;
+
+	doomed = create_qp(cq, 0);
+	push_cqe(cq, (struct mxe_cqe){ .qp_num = 1 });
+	push_cqe(cq, (struct mxe_cqe){ .qp_num = doomed->qp_num });
+	fake.in_resize = destroy_in_resize;
+	is_int(fake.ops->resize_cq(cq, 16), 0, "resized");
+	fake.in_resize = NULL;
+	pthread_join(other_thread, &err);
+	is_int((int)(intptr_t)err, 0, "a queue pair is destroyed meanwhile");
+	is_int(ibv_poll_cq(cq, CQ_ENTRIES, polled_wc), 1, "one completion stays");
+	is_u64(polled_wc[0].qp_num, 1, "... that of another queue pair");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
 /* The CQs of sends and of receives are both purged. */
 static void test_purge_two(void)
 {
@@ -614,7 +759,8 @@ static void test_dmabuf(void)
 static void (*const tests[])(void) = {
 	test_register, test_context, test_create_errors, test_dv_create,
 	test_dm, test_dmabuf, test_recv, test_poll, test_rt_values,
-	test_poll_ex, test_purge, test_purge_two, test_resize, test_close,
+	test_poll_ex, test_wallclock, test_purge, test_purge_two, test_resize,
+	test_poll_in_resize, test_purge_in_resize, test_close,
 };
 
 int main(void)

@@ -407,6 +407,60 @@ static void test_builders(void)
 	destroy(qp, cq);
 }
 
+/* ---- memory windows ---------------------------------------------------- */
+
+enum { INDEX_A = 0x123400, INDEX_B = 0x567800 };
+
+/*
+ * Of the new rkey only the lower 8 bits count. Those of another window must not
+ * open that window.
+ */
+static void test_bind(void)
+{
+	struct ibv_mw mw = { .type = IBV_MW_TYPE_2, .rkey = INDEX_A | 0x11 };
+	struct ibv_mw type_1 = { .type = IBV_MW_TYPE_1, .rkey = INDEX_B | 0xff };
+	struct ibv_cq *cq = create_cq();
+	struct ibv_qp *qp = create_qp(cq, 0);
+	struct ibv_qp_ex *qpx = to_qpx(qp);
+	struct ibv_mr mr = { .lkey = 0x99 };
+	struct ibv_mw_bind bind = {
+		.bind_info = { .mr = &mr, .addr = 0x1000, .length = 8 },
+	};
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_BIND_MW,
+		.bind_mw = { &mw, INDEX_B | 0x22, bind.bind_info },
+	};
+	int i;
+
+	is_int(ibv_post_send(qp, &wr, &bad), 0, "a bind with the index of another window");
+	is_u64(sq_wqe(qp, 0)->rkey, INDEX_A | 0x22, "... is for its own");
+	is_u64(mw.rkey, INDEX_A | 0x22, "... which has the new key");
+	is_u64(sq_wqe(qp, 0)->bind.mr_lkey, 0x99, "... and names the region");
+
+	ibv_wr_start(qpx);
+	ibv_wr_bind_mw(qpx, &mw, 0x33, &bind.bind_info);
+	is_int(ibv_wr_complete(qpx), 0, "with a builder");
+	is_u64(sq_wqe(qp, 1)->rkey, INDEX_A | 0x33, "... is for its own");
+	is_u64(mw.rkey, INDEX_A | 0x33, "... which has the new key");
+
+	is_int(fake.ops->bind_mw(qp, &type_1, &bind), 0, "ibv_bind_mw()");
+	is_u64(sq_wqe(qp, 2)->rkey, INDEX_B, "... increments the key");
+	is_u64(type_1.rkey, INDEX_B, "... and returns it");
+
+	wr.send_flags = IBV_SEND_INLINE;
+	is_int(ibv_post_send(qp, &wr, &bad), EINVAL, "an inline bind");
+	is_u64(mw.rkey, INDEX_A | 0x33, "... leaves the key");
+	wr.send_flags = 0;
+	for (i = 3; i < SQ_ENTRIES; i++)
+		is_int(fake.ops->bind_mw(qp, &type_1, &bind), 0, "bound again");
+	is_int(ibv_post_send(qp, &wr, &bad), ENOMEM, "a bind that does not fit");
+	is_u64(mw.rkey, INDEX_A | 0x33, "... leaves the key");
+	is_int(fake.ops->bind_mw(qp, &type_1, &bind), ENOMEM, "nor does ibv_bind_mw()");
+	is_u64(type_1.rkey, INDEX_B + SQ_ENTRIES - 3, "... leaves the key");
+	bells(NULL);
+	destroy(qp, cq);
+}
+
 /* Operands of up to 8 bytes are in the WQE, wider ones follow it. */
 static uint32_t first_u32(const void *bytes)
 {
@@ -823,7 +877,7 @@ static void test_threads(void)
 
 static void (*const tests[])(void) = {
 	open_device, test_post_send, test_send_full, test_send_errors,
-	test_transports, test_inline, test_builders, test_sizes,
+	test_transports, test_inline, test_builders, test_bind, test_sizes,
 	test_builder_errors, test_be_only, test_exp_opcode, test_ece, test_ece_sizes,
 	test_doorbell_errors, test_threads, close_device,
 };

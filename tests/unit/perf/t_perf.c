@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of the statistics and the options of mxe-perf. */
+/* Tests of the statistics, the options and the sockets of mxe-perf. */
+#include <errno.h>
 #include <getopt.h>
+#include <sys/socket.h>
+#include <time.h>
 
 #include "perf.h"
 #include "tap.h"
@@ -229,6 +232,53 @@ static void test_refusals(void)
 	}
 }
 
+/* ---- sockets ------------------------------------------------------------- */
+
+static unsigned int seconds;	/* the clock: each reading takes one */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	(void)clock;
+	*ts = (struct timespec){ .tv_sec = ++seconds };
+	return 0;
+}
+
+ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags);
+
+/* Nothing ever arrives. */
+ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags)
+{
+	(void)fd;
+	(void)buf;
+	(void)len;
+	(void)flags;
+	errno = EAGAIN;
+	return -1;
+}
+
+static void test_stall(void)
+{
+	static const uint32_t timeouts[] = { 3, 50 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(timeouts); i++) {
+		struct perf_options o = {
+			.test = PERF_TCP, .size = 8, .iterations = 1,
+			.timeout = timeouts[i],
+		};
+		struct perf_result result = { };
+		unsigned int start = seconds;
+
+		is_int(perf_run_sockets(&o, &result), STATUS_FAILED,
+		       "a stream that stalls");
+		ok(seconds - start >= o.timeout && seconds - start <= o.timeout + 5,
+		   "... fails after %u s, the limit is %u", seconds - start,
+		   o.timeout);
+		free(result.samples);
+	}
+}
+
 int main(void)
 {
 	plan(0);
@@ -240,5 +290,6 @@ int main(void)
 	test_values();
 	test_texts();
 	test_refusals();
+	test_stall();
 	return done_testing();
 }

@@ -2,7 +2,7 @@
 /*
  * Proves that CQs can be resized with completions in them, notify of solicited
  * events only if requested, moderate events, return times, and report an
- * overrun.
+ * overrun, and that slots of the send queue are free without polling.
  */
 #include <errno.h>
 #include <poll.h>
@@ -259,6 +259,29 @@ static void test_armed_after_failure(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_close(&p);
 }
 
+/* Slots of the send queue are free without polling; see mxe(7). */
+static void test_slots(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = vt_defaults();
+	int completions = 0, err = 0;
+	struct vt_pair p;
+	struct ibv_wc wc;
+
+	conf.depth = 64;
+	vt_pair_open(&p, a, b, &conf);
+	is_int(ibv_resize_cq(p.a.cq, 256), 0, "resized to 256");
+	for (int i = 0; i < 256 && !err; i++) {
+		err = write_word(&p, i);
+		if (i % 32 == 31)
+			drain(&p);
+	}
+	is_int(err, 0, "256 requests, 64 slots, no completion is polled");
+	while (ibv_poll_cq(p.a.cq, 1, &wc) > 0)
+		completions++;
+	is_int(completions, 256, "... 256 completions");
+	vt_pair_close(&p);
+}
+
 static void test_overrun(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = vt_defaults();
@@ -437,16 +460,27 @@ static uint64_t device_clock(struct vt_dev *dev)
 	return (uint64_t)values.raw_clock.tv_nsec;
 }
 
-/* Reads both times of the next completion. Returns false if there is none. */
-static bool read_times(struct vt_pair *p, uint64_t *ts, uint64_t *wall)
+/*
+ * Reads both times of the next completion, and the wall-clock time so often
+ * that the thread probably loses the CPU meanwhile. Sets *steady to false if
+ * that time has decreased. Returns false if there is no completion.
+ */
+static bool read_times(struct vt_pair *p, uint64_t *ts, uint64_t *wall,
+		       bool *steady)
 {
 	struct ibv_cq_ex *cq = (struct ibv_cq_ex *)p->a.cq;
 	struct ibv_poll_cq_attr attr = { 0 };
+	uint64_t next;
 
 	if (ibv_start_poll(cq, &attr))
 		return false;
 	*ts = ibv_wc_read_completion_ts(cq);
 	*wall = ibv_wc_read_completion_wallclock_ns(cq);
+	for (int i = 0; i < 5000; i++) {
+		next = ibv_wc_read_completion_wallclock_ns(cq);
+		*steady &= next >= *wall;
+		*wall = next;
+	}
 	ibv_end_poll(cq);
 	return true;
 }
@@ -456,7 +490,7 @@ static void test_timestamps(struct vt_dev *a, struct vt_dev *b)
 	uint64_t before, after, wall_before, wall_after, asked, slack, ts, wall, last = 0;
 	struct vt_conf conf = vt_defaults();
 	struct ibv_device_attr_ex caps;
-	bool in_order = true, in_time = true, on_wall = true;
+	bool in_order = true, in_time = true, on_wall = true, steady = true;
 	struct vt_pair p;
 	int i;
 
@@ -479,7 +513,7 @@ static void test_timestamps(struct vt_dev *a, struct vt_dev *b)
 		 */
 		poll(NULL, 0, 20);
 		asked = ns_of(CLOCK_REALTIME);
-		if (!read_times(&p, &ts, &wall))
+		if (!read_times(&p, &ts, &wall, &steady))
 			vt_bail("no completion");
 		/*
 		 * read_times() reads both clocks, possibly a long time apart.
@@ -494,6 +528,7 @@ static void test_timestamps(struct vt_dev *a, struct vt_dev *b)
 	ok(in_order, "later completions have later times");
 	ok(in_time, "... between two readings of the device clock");
 	ok(on_wall, "... and of CLOCK_REALTIME");
+	ok(steady, "the time of a completion does not decrease");
 	vt_pair_close(&p);
 }
 
@@ -528,6 +563,7 @@ int main(void)
 	test_moderation(a, b);
 	test_timestamps(a, b);
 	test_flags(a);
+	test_slots(a, b);
 	test_overrun(a, b);
 	vt_close(a);
 	vt_close(b);

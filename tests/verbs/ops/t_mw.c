@@ -219,8 +219,72 @@ static void test_type_2(struct vt_dev *a, struct vt_dev *b)
 	vt_pair_close(&other);
 }
 
+/* The window is named by mw, and of the new rkey only the key counts. */
+static void test_identity(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = mw_conf();
+	struct ibv_mw *mw, *other;
+	struct vt_pair p;
+	uint32_t key;
+
+	vt_pair_open(&p, a, b, &conf);
+	mw = make_mw(&p.b, IBV_MW_TYPE_2);
+	other = make_mw(&p.b, IBV_MW_TYPE_2);
+	key = mw->rkey;
+	is_int(bind_2(&p.b, mw, (other->rkey & ~0xffU) | (key & 0xff),
+		      window(&p.b, WIN_LEN, IBV_ACCESS_REMOTE_READ)),
+	       IBV_WC_SUCCESS,
+	       "a bind to the first key, with the index of another window");
+	is_u64(mw->rkey, key, "... is to an rkey of the window itself");
+	is_int(access_key(&p, VT_READ, mw->rkey, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "... which can be read");
+	is_int(bind_2(&p.b, other, 0x77,
+		      window(&p.b, 8, IBV_ACCESS_REMOTE_READ)), IBV_WC_SUCCESS,
+	       "the other window is not bound yet, and needs no index");
+	is_u64(other->rkey & 0xff, 0x77, "... its rkey has the new key");
+	is_int(access_key(&p, VT_READ, other->rkey, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "... which can be read");
+
+	is_int(local_inv(&p.b, mw->rkey), IBV_WC_SUCCESS, "a local invalidate");
+	is_int(bind_2(&p.b, mw, key, window(&p.b, 8, IBV_ACCESS_REMOTE_READ)),
+	       IBV_WC_MW_BIND_ERR, "a bind to the key that the peer knows");
+	ibv_dealloc_mw(mw);
+	ibv_dealloc_mw(other);
+	vt_pair_close(&p);
+}
+
+/* Both sides learn at once that a key may not be invalidated. */
+static void test_inv_refused(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = mw_conf();
+	struct ibv_send_wr *bad, inv = {
+		.opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_mw *mw;
+	struct vt_pair p;
+	struct ibv_wc wc;
+
+	vt_pair_open(&p, a, b, &conf);
+	mw = make_mw(&p.b, IBV_MW_TYPE_1);
+	is_int(bind_1(&p.b, mw, window(&p.b, WIN_LEN, IBV_ACCESS_REMOTE_READ)),
+	       IBV_WC_SUCCESS, "a bind of type 1");
+	inv.invalidate_rkey = mw->rkey;
+	is_int(vt_recv(&p.b, 3, 0, 8), 0, "a receive");
+	is_int(ibv_post_send(p.a.qp, &inv, &bad), 0,
+	       "SEND with invalidate of its key");
+	is_int(completion(&p.a, IBV_WC_SEND), IBV_WC_REM_ACCESS_ERR,
+	       "... is refused");
+	ok(vt_poll(p.b.rcq, &wc, VT_MS) && wc.wr_id == 3 &&
+	   wc.status == IBV_WC_LOC_ACCESS_ERR, "... and so is the receive");
+	vt_pair_reconnect(&p, &conf);
+	is_int(access_key(&p, VT_READ, mw->rkey, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "... the window is still open");
+	ibv_dealloc_mw(mw);
+	vt_pair_close(&p);
+}
+
 static void fails(struct vt_dev *a, struct vt_dev *b, unsigned int mr_access,
-		  struct ibv_mw_bind_info info, int rkey_add, const char *what)
+		  struct ibv_mw_bind_info info, const char *what)
 {
 	struct vt_conf conf = mw_conf();
 	struct ibv_mw *mw;
@@ -231,8 +295,8 @@ static void fails(struct vt_dev *a, struct vt_dev *b, unsigned int mr_access,
 	mw = make_mw(&p.b, IBV_MW_TYPE_2);
 	info.mr = p.b.mr;
 	info.addr += vt_addr(&p.b, 0);
-	is_int(bind_2(&p.b, mw, mw->rkey + rkey_add, info), IBV_WC_MW_BIND_ERR,
-	       "%s", what);
+	is_int(bind_2(&p.b, mw, ibv_inc_rkey(mw->rkey), info),
+	       IBV_WC_MW_BIND_ERR, "%s", what);
 	ibv_dealloc_mw(mw);
 	vt_pair_close(&p);
 }
@@ -249,17 +313,16 @@ static void test_refused(struct vt_dev *a, struct vt_dev *b)
 	struct ibv_mw *mw1, *mw2;
 	struct vt_pair p;
 
-	fails(a, b, VT_ACCESS_ALL, info, 1, "a region without IBV_ACCESS_MW_BIND");
-	fails(a, b, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND, info, 1,
+	fails(a, b, VT_ACCESS_ALL, info, "a region without IBV_ACCESS_MW_BIND");
+	fails(a, b, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND, info,
 	      "remote write to a region without local write");
-	fails(a, b, rights, info, 0, "the current key of the window");
 	info.length = 65537;
-	fails(a, b, rights, info, 1, "a length beyond the region");
+	fails(a, b, rights, info, "a length beyond the region");
 	info.length = 0;
-	fails(a, b, rights, info, 1, "length 0");
+	fails(a, b, rights, info, "length 0");
 	info.length = 8;
 	info.mw_access_flags = IBV_ACCESS_ON_DEMAND;
-	fails(a, b, rights, info, 1, "an access flag that windows do not have");
+	fails(a, b, rights, info, "an access flag that windows do not have");
 
 	vt_pair_open(&p, a, b, &conf);
 	mw1 = make_mw(&p.b, IBV_MW_TYPE_1);
@@ -281,6 +344,8 @@ int main(void)
 	plan(0);
 	test_type_1(a, b);
 	test_type_2(a, b);
+	test_identity(a, b);
+	test_inv_refused(a, b);
 	test_refused(a, b);
 	vt_close(a);
 	vt_close(b);

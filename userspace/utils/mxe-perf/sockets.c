@@ -94,11 +94,13 @@ static int echo(int a, int b, uint8_t *buf, size_t size, uint64_t number)
 
 /*
  * Sends one message through the stream and receives it.  Neither call may
- * block, because the socket buffers may be smaller than the message.
+ * block, because the socket buffers may be smaller than the message.  The
+ * time limit begins when the stream stalls for the first time.
  */
-static int stream(int a, int b, uint8_t *buf, size_t size, uint64_t number)
+static int stream(const struct perf_options *o, int a, int b, uint8_t *buf,
+		  uint64_t number)
 {
-	size_t sent = 0, came = 0, stamp = size < 8 ? size : 8;
+	size_t size = o->size, sent = 0, came = 0, stamp = size < 8 ? size : 8;
 	uint64_t patience = 0;
 
 	memcpy(buf, &number, stamp);
@@ -118,10 +120,12 @@ static int stream(int a, int b, uint8_t *buf, size_t size, uint64_t number)
 		if (!in || errno != EAGAIN)
 			return failed("TCP stream");
 		sched_yield();
-		if (!patience)
-			patience = perf_ns() + 10000000000ull;
-		else if (perf_ns() > patience)
+		if (!patience) {
+			patience = perf_ns() + o->timeout * 1000000000ull;
+		} else if (perf_ns() > patience) {
+			errno = ETIMEDOUT;
 			return failed("TCP stream");
+		}
 	}
 	if (memcmp(buf, buf + size, size)) {
 		fputs("mxe-perf: the received message differs from the sent one\n",
@@ -158,7 +162,7 @@ static int one(const struct perf_options *o, int a, int b, uint8_t *buf,
 	       uint64_t number)
 {
 	if (o->test == PERF_TCP)
-		return stream(a, b, buf, o->size, number);
+		return stream(o, a, b, buf, number);
 	return echo(a, b, buf, o->size, number);
 }
 
