@@ -33,6 +33,11 @@ enum {
 		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 };
 
+enum {
+	MXE_CQ_INIT_ATTRS = IBV_CQ_INIT_ATTR_MASK_FLAGS |
+			    IBV_CQ_INIT_ATTR_MASK_PD,
+};
+
 /*
  * Indexed by enum mxe_wc_opcode. Older headers of libibverbs have no names for
  * FLUSH and ATOMIC WRITE.
@@ -341,7 +346,7 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 	struct mxe_cq *cq;
 
 	if (attr->wc_flags & ~(uint64_t)MXE_WC_FLAGS ||
-	    attr->comp_mask & ~IBV_CQ_INIT_ATTR_MASK_FLAGS) {
+	    attr->comp_mask & ~MXE_CQ_INIT_ATTRS) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -351,7 +356,9 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	if (attr->cqe > INT_MAX || attr->comp_vector > INT_MAX) {
+	if (attr->cqe > INT_MAX || attr->comp_vector > INT_MAX ||
+	    (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+	     !attr->parent_domain)) {
 		errno = EINVAL;
 		return NULL;
 	}

@@ -116,7 +116,9 @@ static void mxe_free_context(struct ibv_context *context)
 static const struct verbs_context_ops mxe_context_ops = {
 	.alloc_dm = mxe_alloc_dm,
 	.alloc_mw = mxe_alloc_mw,
+	.alloc_parent_domain = mxe_alloc_parent_domain,
 	.alloc_pd = mxe_alloc_pd,
+	.alloc_td = mxe_alloc_td,
 	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = mxe_bind_mw,
 	.close_xrcd = mxe_close_xrcd,
@@ -129,6 +131,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.create_srq_ex = mxe_create_srq_ex,
 	.dealloc_mw = mxe_dealloc_mw,
 	.dealloc_pd = mxe_dealloc_pd,
+	.dealloc_td = mxe_dealloc_td,
 	.dereg_mr = mxe_dereg_mr,
 	.destroy_ah = mxe_destroy_ah,
 	.destroy_cq = mxe_destroy_cq,

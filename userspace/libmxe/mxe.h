@@ -56,6 +56,19 @@ struct mxe_context {
 	struct mxe_poll_thread poll;
 };
 
+struct mxe_td {
+	struct ibv_td ibtd;
+	int users;			/* parent domains */
+};
+
+/* A protection domain, or a parent domain, which extends another domain. */
+struct mxe_pd {
+	struct ibv_pd ibpd;
+	struct mxe_pd *extends;		/* NULL: a protection domain */
+	struct mxe_td *td;		/* NULL: none */
+	int users;			/* parent domains that extend it */
+};
+
 struct mxe_ah {
 	struct ibv_ah ibah;
 	uint32_t num;			/* in WQEs */
@@ -106,6 +119,28 @@ struct mxe_qp {
 static inline struct mxe_context *to_mctx(struct ibv_context *context)
 {
 	return mxe_container(context, struct mxe_context, vctx.context);
+}
+
+/**
+ * to_mtd() - Cast an ibv_td.
+ * @td: object of this provider
+ *
+ * Return: the structure around it.
+ */
+static inline struct mxe_td *to_mtd(struct ibv_td *td)
+{
+	return mxe_container(td, struct mxe_td, ibtd);
+}
+
+/**
+ * to_mpd() - Cast an ibv_pd.
+ * @pd: object of this provider
+ *
+ * Return: the structure around it.
+ */
+static inline struct mxe_pd *to_mpd(struct ibv_pd *pd)
+{
+	return mxe_container(pd, struct mxe_pd, ibpd);
 }
 
 /**
@@ -279,7 +314,12 @@ void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num);
 /* ---- pd.c -------------------------------------------------------------- */
 
 struct ibv_pd *mxe_alloc_pd(struct ibv_context *context);
+struct ibv_pd *mxe_alloc_parent_domain(struct ibv_context *context,
+				       struct ibv_parent_domain_init_attr *attr);
 int mxe_dealloc_pd(struct ibv_pd *pd);
+struct ibv_td *mxe_alloc_td(struct ibv_context *context,
+			    struct ibv_td_init_attr *attr);
+int mxe_dealloc_td(struct ibv_td *td);
 struct ibv_xrcd *mxe_open_xrcd(struct ibv_context *context,
 			       struct ibv_xrcd_init_attr *attr);
 int mxe_close_xrcd(struct ibv_xrcd *ibxrcd);

@@ -134,9 +134,12 @@ struct verbs_context_ops {
 				   struct ibv_alloc_dm_attr *attr);
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	rdmav34_unused alloc_null_mr;
-	rdmav34_unused alloc_parent_domain;
+	struct ibv_pd *(*alloc_parent_domain)(
+		struct ibv_context *context,
+		struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
-	rdmav34_unused alloc_td;
+	struct ibv_td *(*alloc_td)(struct ibv_context *context,
+				   struct ibv_td_init_attr *attr);
 	rdmav34_unused async_event;
 	rdmav34_unused attach_counters_point_flow;
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
@@ -166,7 +169,7 @@ struct verbs_context_ops {
 	rdmav34_unused create_wq;
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	rdmav34_unused dealloc_td;
+	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *vmr);
 	int (*destroy_ah)(struct ibv_ah *ah);
 	rdmav34_unused destroy_counters;
@@ -458,7 +461,9 @@ RDMAV34_AT(struct verbs_context_ops, reg_dm_mr, 528);
 RDMAV34_AT(struct verbs_context_ops, reg_dmabuf_mr, 536);
 RDMAV34_AT(struct verbs_context_ops, rereg_mr, 560);
 RDMAV34_AT(struct verbs_context_ops, alloc_mw, 16);
+RDMAV34_AT(struct verbs_context_ops, alloc_parent_domain, 32);
 RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
+RDMAV34_AT(struct verbs_context_ops, alloc_td, 48);
 RDMAV34_AT(struct verbs_context_ops, attach_mcast, 72);
 RDMAV34_AT(struct verbs_context_ops, bind_mw, 80);
 RDMAV34_AT(struct verbs_context_ops, close_xrcd, 88);
@@ -471,6 +476,7 @@ RDMAV34_AT(struct verbs_context_ops, create_srq, 176);
 RDMAV34_AT(struct verbs_context_ops, create_srq_ex, 184);
 RDMAV34_AT(struct verbs_context_ops, dealloc_mw, 200);
 RDMAV34_AT(struct verbs_context_ops, dealloc_pd, 208);
+RDMAV34_AT(struct verbs_context_ops, dealloc_td, 216);
 RDMAV34_AT(struct verbs_context_ops, dereg_mr, 224);
 RDMAV34_AT(struct verbs_context_ops, destroy_ah, 232);
 RDMAV34_AT(struct verbs_context_ops, destroy_cq, 248);

@@ -370,13 +370,18 @@ int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd,
 		     struct ib_uverbs_alloc_pd_resp *resp, size_t resp_size)
 {
 	pd->context = context;
-	return cmd_size == sizeof(*cmd) && resp_size == sizeof(*resp) ? 0 :
-									EINVAL;
+	pd->handle = PD_HANDLE;
+	if (cmd_size != sizeof(*cmd) || resp_size != sizeof(*resp))
+		return EINVAL;
+	fake.pds++;
+	return 0;
 }
 
 int ibv_cmd_dealloc_pd(struct ibv_pd *pd)
 {
-	(void)pd;
+	if (pd->handle != PD_HANDLE)
+		return EPROTO;
+	fake.pds--;
 	return 0;
 }
 

@@ -34,6 +34,7 @@ enum {
 	AH_NUM = 0x71,
 	MW_RKEY = 0x7788ff,
 	DM_HANDLE = 0x55,
+	PD_HANDLE = 0x57,
 };
 
 struct fake_kernel {
@@ -72,7 +73,8 @@ struct fake_kernel {
 	struct ibv_moderate_cq moderation;
 	uint64_t cq_wc_flags;
 
-	int contexts, cqs, qps, srqs, ahs, xrcds, dms, maps;	/* alive */
+	/* alive */
+	int contexts, pds, cqs, qps, srqs, ahs, xrcds, dms, maps;
 	int resets;
 };
 

@@ -20,7 +20,8 @@ modprobe -a rdma_ucm ib_umad || bail_out "no rdma_ucm"
 topo_up || bail_out "cannot make the two hosts"
 
 WORK=$(mktemp -d) || exit
-trap 'rm -rf "$WORK"' EXIT
+trap 'rm -rf "$WORK"; echo 0 >/proc/sys/vm/nr_hugepages' EXIT
+echo 8 >/proc/sys/vm/nr_hugepages
 cp -r $SUITE "$WORK/tests"
 gunzip "$WORK"/tests/*.gz 2>/dev/null
 # Longer time limits for a machine that is slow or stalls. The tests allow 10 s
