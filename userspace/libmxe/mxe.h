@@ -317,6 +317,8 @@ struct ibv_pd *mxe_alloc_pd(struct ibv_context *context);
 struct ibv_pd *mxe_alloc_parent_domain(struct ibv_context *context,
 				       struct ibv_parent_domain_init_attr *attr);
 int mxe_dealloc_pd(struct ibv_pd *pd);
+struct ibv_pd *mxe_import_pd(struct ibv_context *context, uint32_t handle);
+void mxe_unimport_pd(struct ibv_pd *pd);
 struct ibv_td *mxe_alloc_td(struct ibv_context *context,
 			    struct ibv_td_init_attr *attr);
 int mxe_dealloc_td(struct ibv_td *td);
@@ -334,12 +336,16 @@ struct ibv_mr *mxe_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 int mxe_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
 		 size_t length, int access);
 int mxe_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mr *mxe_import_mr(struct ibv_pd *pd, uint32_t handle);
+void mxe_unimport_mr(struct ibv_mr *mr);
 
 /* ---- dm.c -------------------------------------------------------------- */
 
 struct ibv_dm *mxe_alloc_dm(struct ibv_context *context,
 			    struct ibv_alloc_dm_attr *attr);
 int mxe_free_dm(struct ibv_dm *dm);
+struct ibv_dm *mxe_import_dm(struct ibv_context *context, uint32_t handle);
+void mxe_unimport_dm(struct ibv_dm *dm);
 struct ibv_mr *mxe_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 			     uint64_t offset, size_t length,
 			     unsigned int access);

@@ -96,6 +96,24 @@ int mxe_dealloc_pd(struct ibv_pd *ibpd)
 	return ret;
 }
 
+/* The kernel checks the handle when a verb uses the protection domain. */
+struct ibv_pd *mxe_import_pd(struct ibv_context *context, uint32_t handle)
+{
+	struct mxe_pd *pd;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	pd->ibpd.context = context;
+	pd->ibpd.handle = handle;
+	return &pd->ibpd;
+}
+
+void mxe_unimport_pd(struct ibv_pd *ibpd)
+{
+	free(to_mpd(ibpd));
+}
+
 struct ibv_td *mxe_alloc_td(struct ibv_context *context,
 			    struct ibv_td_init_attr *attr)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of libmxe against the fake kernel: parent domains and thread domains.
+ * Tests of libmxe against the fake kernel: parent domains and thread domains,
+ * and imported contexts and objects.
  */
 #include "fake_kernel.h"
 
@@ -87,8 +88,85 @@ static void test_thread_domain(void)
 	   "an unknown attribute is refused");
 }
 
+/* ---- imported objects -------------------------------------------------- */
+
+static void test_import_context(void)
+{
+	struct ibv_context *context;
+	struct verbs_context *vctx;
+
+	fake.fail_query_context = EOPNOTSUPP;
+	ok(!fake.driver->import_context(&fake.device->device, fake.cmd_fd) &&
+	   errno == EOPNOTSUPP, "query_context fails");
+	fake.fail_query_context = 0;
+	is_int(fake.contexts, 1, "... and cleans up");
+
+	/* A second user context in the same file is an error. */
+	fake.fail_get_context = EINVAL;
+	vctx = fake.driver->import_context(&fake.device->device, fake.cmd_fd);
+	fake.fail_get_context = 0;
+	if (!ok(vctx, "a context is imported"))
+		return;
+	context = &vctx->context;
+	is_int(context->num_comp_vectors, COMP_VECTORS, "completion vectors");
+	is_int(to_mctx(context)->caps.max_fa_bit_boundary, 64, "masked atomics");
+	ok(to_mctx(context)->doorbell_fd != to_mctx(fake.context)->doorbell_fd,
+	   "a doorbell of its own");
+	fake.ops->free_context(context);
+	is_int(fake.contexts, 1, "... and closed");
+}
+
+static void test_import_pd_mr(void)
+{
+	struct ibv_pd *pd = fake.ops->import_pd(fake.context, PD_HANDLE);
+	struct ibv_mr *mr;
+
+	ok(pd && pd->handle == PD_HANDLE && pd->context == fake.context,
+	   "a protection domain is imported");
+	ok(!fake.ops->import_mr(pd, MR_HANDLE + 1) && errno == ENOENT,
+	   "no region has this handle");
+	mr = fake.ops->import_mr(pd, MR_HANDLE);
+	ok(mr && mr->handle == MR_HANDLE && mr->pd == pd, "a region is imported");
+	fake.ops->unimport_mr(mr);
+	fake.ops->unimport_pd(pd);
+	is_int(fake.pds, 1, "the protection domain still exists");
+
+	pd = fake.ops->import_pd(fake.context, PD_HANDLE);
+	is_int(fake.ops->dealloc_pd(pd), 0, "the importer can free it instead");
+	is_int(fake.pds, 0, "... in the kernel");
+	fake.pds++;	/* fake.pd is still to be freed */
+}
+
+static void test_import_dm(void)
+{
+	struct ibv_alloc_dm_attr attr = { .length = 100 };
+	struct ibv_dm *dm = fake.ops->alloc_dm(fake.context, &attr);
+	char out[8] = "masked", in[8] = "";
+	struct ibv_dm *import;
+
+	ok(!fake.ops->import_dm(fake.context, DM_HANDLE + 1) && errno == ENOENT,
+	   "no device memory has this handle");
+	fake.fail_mmap_nth = 1;
+	ok(!fake.ops->import_dm(fake.context, DM_HANDLE) && errno == EAGAIN,
+	   "no mapping");
+	import = fake.ops->import_dm(fake.context, DM_HANDLE);
+	if (!ok(import, "device memory is imported"))
+		return;
+	is_int(import->handle, DM_HANDLE, "handle");
+	is_int(ibv_memcpy_to_dm(dm, 92, out, 8), 0, "written by the owner");
+	is_int(ibv_memcpy_from_dm(in, import, 92, 8), 0, "read by the importer");
+	is_str(in, out, "... is the same");
+	is_int(ibv_memcpy_from_dm(in, import, 96, 8), EFAULT,
+	       "the importer knows the length");
+	fake.ops->unimport_dm(import);
+	ok(fake.dms == 1 && fake.maps == 1, "only its mapping is removed");
+	is_int(fake.ops->free_dm(dm), 0, "the owner frees it");
+	ok(!fake.dms && !fake.maps, "nothing is left");
+}
+
 static void (*const tests[])(void) = {
-	open_device, test_parent_domain, test_thread_domain, close_device,
+	open_device, test_parent_domain, test_thread_domain, test_import_context,
+	test_import_pd_mr, test_import_dm, close_device,
 };
 
 int main(void)

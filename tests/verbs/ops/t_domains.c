@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that a parent domain, with and without a thread domain, works in place
- * of its protection domain.
+ * of its protection domain, and that a process can use the device, the
+ * protection domain, the region and the device memory of another process.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "tap.h"
 #include "vt.h"
 
-enum { LEN = 8192 };
+enum { LEN = 8192, AT = 4000 };
 
 static struct vt_dev *a, *b;
 
@@ -108,13 +115,201 @@ static void test_parent_domains(void)
 	is_int(ibv_dealloc_td(td), 0, "... and the thread domain");
 }
 
+/* ---- importing --------------------------------------------------------- */
+
+/* What the owner sends to the importer with the uverbs file. */
+struct offer {
+	struct vt_dev dev;		/* its pointers mean nothing there */
+	uint32_t pd, mr, dm;		/* handles */
+	uint32_t lkey, rkey;
+	uint64_t addr;
+};
+
+union fd_room {
+	struct cmsghdr hdr;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+static void send_offer(int sock, struct offer *offer, int fd)
+{
+	struct iovec iov = { offer, sizeof(*offer) };
+	union fd_room control = { .hdr = {
+		.cmsg_len = CMSG_LEN(sizeof(fd)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	} };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+
+	memcpy(CMSG_DATA(&control.hdr), &fd, sizeof(fd));
+	if (sendmsg(sock, &msg, 0) != sizeof(*offer))
+		vt_bail("sendmsg");
+}
+
+static int receive_offer(int sock, struct offer *offer)
+{
+	struct iovec iov = { offer, sizeof(*offer) };
+	union fd_room control;
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	int fd;
+
+	if (recvmsg(sock, &msg, 0) != sizeof(*offer))
+		vt_bail("recvmsg");
+	memcpy(&fd, CMSG_DATA(&control.hdr), sizeof(fd));
+	return fd;
+}
+
+static void need(bool is_met, const char *what)
+{
+	if (is_met)
+		return;
+	fprintf(stderr, "# importer: %s: %s\n", what, strerror(errno));
+	_exit(1);
+}
+
+/*
+ * Writes to the region of the owner with queues of its own, and to the device
+ * memory. If leave is true, dies without destroying anything.
+ */
+static void importer(int sock, bool leave)
+{
+	struct vt_conf conf = vt_defaults();
+	struct offer offer;
+	int fd = receive_offer(sock, &offer);
+	struct vt_dev dev = offer.dev;
+	struct ibv_mr *mr;
+	struct ibv_dm *dm;
+	struct ibv_sge sge;
+	struct vt_wr wr = {
+		.op = VT_WRITE, .sge = &sge, .num_sge = 1,
+		.raddr = offer.addr, .rkey = offer.rkey,
+	};
+	struct vt_pair p;
+
+	dev.ctx = ibv_import_device(fd);
+	need(dev.ctx, "ibv_import_device");
+	dev.pd = ibv_import_pd(dev.ctx, offer.pd);
+	need(dev.pd, "ibv_import_pd");
+	mr = ibv_import_mr(dev.pd, offer.mr);
+	need(mr && mr->lkey == offer.lkey && mr->rkey == offer.rkey &&
+	     mr->length == LEN, "ibv_import_mr");
+	dm = ibv_import_dm(dev.ctx, offer.dm);
+	need(dm && !ibv_memcpy_to_dm(dm, AT, "masked", 8), "ibv_import_dm");
+	need(ibv_memcpy_to_dm(dm, LEN, "masked", 8) == EFAULT, "length");
+	errno = 0;
+	need(!ibv_import_mr(dev.pd, ~0U) && errno, "region of no handle");
+	errno = 0;
+	need(!ibv_import_dm(dev.ctx, ~0U) && errno, "device memory of no handle");
+
+	vt_pair_open(&p, &dev, &dev, &conf);
+	need(!write_and_read(&p.a, &p.b, p.a.mr->lkey), "own traffic");
+	memset(p.a.buf, 0x5a, LEN);
+	sge = vt_sge(&p.a, 0, LEN);
+	need(!vt_do(&p.a, &wr, NULL), "write to the owner");
+	if (leave)
+		_exit(0);
+	vt_pair_close(&p);
+	ibv_unimport_dm(dm);
+	ibv_unimport_mr(mr);
+	ibv_unimport_pd(dev.pd);
+	need(!ibv_close_device(dev.ctx), "ibv_close_device");
+	_exit(0);
+}
+
+/* Forks before a device is opened, so that the importer inherits nothing. */
+static pid_t fork_importer(int *sock, bool leave)
+{
+	int socks[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, socks))
+		vt_bail("socketpair");
+	pid = fork();
+	if (pid < 0)
+		vt_bail("fork");
+	if (!pid)
+		importer(socks[1], leave);
+	close(socks[1]);
+	*sock = socks[0];
+	return pid;
+}
+
+static bool is_filled(const uint8_t *buf, uint8_t with)
+{
+	return buf[0] == with && !memcmp(buf, buf + 1, LEN - 1);
+}
+
+static void test_import(pid_t pid, int sock, const char *end)
+{
+	struct ibv_alloc_dm_attr attr = { .length = LEN };
+	struct ibv_dm *dm = ibv_alloc_dm(a->ctx, &attr);
+	uint8_t *buf = calloc(1, LEN);
+	struct ibv_mr *mr = ibv_reg_mr(a->pd, buf, LEN, VT_ACCESS_ALL);
+	struct offer offer = { .dev = *a };
+	char got[8] = "";
+	int status;
+
+	if (!dm || !mr)
+		vt_bail("set-up");
+	offer.pd = a->pd->handle;
+	offer.mr = mr->handle;
+	offer.dm = dm->handle;
+	offer.lkey = mr->lkey;
+	offer.rkey = mr->rkey;
+	offer.addr = (uintptr_t)buf;
+	send_offer(sock, &offer, a->ctx->cmd_fd);
+	if (waitpid(pid, &status, 0) != pid)
+		vt_bail("waitpid");
+	is_int(status, 0, "a process imports objects, and %s", end);
+	ok(is_filled(buf, 0x5a), "... its RDMA WRITE arrives in the region");
+	is_int(ibv_memcpy_from_dm(got, dm, AT, sizeof(got)), 0, "device memory");
+	is_str(got, "masked", "... has what the process wrote");
+	is_int(ibv_dereg_mr(mr), 0, "the region still exists");
+	is_int(ibv_free_dm(dm), 0, "... and the device memory");
+	free(buf);
+	close(sock);
+}
+
+/* The file of a device that has no user context. */
+static void test_import_nothing(void)
+{
+	char path[80];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", a->ctx->device->dev_name);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		vt_bail("%s", path);
+	errno = 0;
+	ok(!ibv_import_device(fd) && errno == EINVAL,
+	   "a file without a context is not imported");
+}
+
 int main(void)
 {
+	pid_t tidy, untidy;
+	int tidy_sock, untidy_sock;
+
 	plan(0);
+	tidy = fork_importer(&tidy_sock, false);
+	untidy = fork_importer(&untidy_sock, true);
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	test_parent_domains();
+	test_import(tidy, tidy_sock, "closes the device");
+	test_import_nothing();
 	vt_close(a);
+	a = vt_open(vt_name_a());
+	test_import(untidy, untidy_sock, "dies with them");
+	is_int(ibv_dealloc_pd(a->pd), EBUSY,
+	       "what it has created stays, and uses the protection domain");
+	is_int(ibv_close_device(a->ctx), 0, "... until the owner closes the device");
+	free(a);
 	vt_close(b);
 	return done_testing();
 }
