@@ -104,7 +104,7 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	uint32_t pending;
 	int n;
 
-	pthread_spin_lock(&ring->lock);
+	mxe_ring_lock(ring);
 	pending = mxe_ring_pending(ring);
 	for (n = 0; n < num_entries && pending; n++, pending--, wc++) {
 		const struct mxe_cqe *cqe = mxe_ring_at(ring, ring->index++);
@@ -127,7 +127,7 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	}
 	if (n > 0)
 		mxe_store_release(&ring->hdr->consumer, ring->index);
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 	return n;
 }
 
@@ -142,7 +142,7 @@ void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num)
 	uint32_t dropped = 0;
 	uint32_t i;
 
-	pthread_spin_lock(&ring->lock);
+	mxe_ring_lock(ring);
 	i = ring->index + mxe_ring_pending(ring);
 	while (i != ring->index) {
 		struct mxe_cqe *cqe = mxe_ring_at(ring, --i);
@@ -157,7 +157,7 @@ void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num)
 		ring->index += dropped;
 		mxe_store_release(&ring->hdr->consumer, ring->index);
 	}
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 }
 
 /* ---- ibv_start_poll() and its family ----------------------------------- */
@@ -182,10 +182,10 @@ static int mxe_start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 
 	if (attr->comp_mask)
 		return EINVAL;
-	pthread_spin_lock(&ring->lock);
+	mxe_ring_lock(ring);
 	ret = mxe_next_poll(ibcq);
 	if (ret)
-		pthread_spin_unlock(&ring->lock);
+		mxe_ring_unlock(ring);
 	return ret;
 }
 
@@ -194,7 +194,7 @@ static void mxe_end_poll(struct ibv_cq_ex *ibcq)
 	struct mxe_ring *ring = &to_mcq_ex(ibcq)->ring;
 
 	mxe_store_release(&ring->hdr->consumer, ring->index);
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 }
 
 static enum ibv_wc_opcode mxe_read_opcode(struct ibv_cq_ex *ibcq)
@@ -293,6 +293,14 @@ static void mxe_set_readers(struct ibv_cq_ex *ibcq)
 
 /* ---- creation and destruction ------------------------------------------ */
 
+static bool mxe_cq_is_single_threaded(const struct ibv_cq_init_attr_ex *attr)
+{
+	return (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
+		attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
+	       (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+		mxe_pd_is_single_threaded(attr->parent_domain));
+}
+
 static struct mxe_cq *mxe_make_cq(struct ibv_context *context,
 				  const struct ibv_cq_init_attr_ex *attr)
 {
@@ -350,7 +358,6 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	/* IBV_CREATE_CQ_ATTR_SINGLE_THREADED is accepted but has no effect. */
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
 	    attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) {
 		errno = EOPNOTSUPP;
@@ -366,6 +373,7 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 	cq = mxe_make_cq(context, attr);
 	if (!cq)
 		return NULL;
+	cq->ring.is_single_threaded = mxe_cq_is_single_threaded(attr);
 	mxe_set_readers(&cq->vcq.cq_ex);
 	return &cq->vcq.cq_ex;
 }
@@ -388,7 +396,7 @@ int mxe_resize_cq(struct ibv_cq *ibcq, int cqe)
 	struct mxe_ring new_ring;
 	int ret;
 
-	pthread_spin_lock(&ring->lock);
+	mxe_ring_lock(ring);
 	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd, sizeof(cmd), (void *)&resp,
 				sizeof(resp));
 	if (!ret && !resp.drv.ring.entries)
@@ -398,7 +406,7 @@ int mxe_resize_cq(struct ibv_cq *ibcq, int cqe)
 				   &resp.drv.ring, sizeof(struct mxe_cqe));
 	if (!ret)
 		mxe_ring_replace(ring, &new_ring);
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 	return ret;
 }
 

@@ -8,7 +8,8 @@
  * and the entries that the process may access. The library never holds two of
  * them, and makes no system call with one held. Only the program may do so,
  * between ibv_wr_start() and ibv_wr_complete(), or ibv_start_poll() and
- * ibv_end_poll().
+ * ibv_end_poll(). The rings of objects with a thread domain, and of
+ * single-threaded CQs, are not locked.
  */
 #ifndef MXE_H
 #define MXE_H
@@ -141,6 +142,17 @@ static inline struct mxe_td *to_mtd(struct ibv_td *td)
 static inline struct mxe_pd *to_mpd(struct ibv_pd *pd)
 {
 	return mxe_container(pd, struct mxe_pd, ibpd);
+}
+
+/**
+ * mxe_pd_is_single_threaded() - Check a domain for a thread domain.
+ * @pd: protection domain or parent domain
+ *
+ * Return: true if one thread at a time uses the objects that are created in it.
+ */
+static inline bool mxe_pd_is_single_threaded(struct ibv_pd *pd)
+{
+	return to_mpd(pd)->td;
 }
 
 /**

@@ -88,6 +88,83 @@ static void test_thread_domain(void)
 	   "an unknown attribute is refused");
 }
 
+/*
+ * The test holds the locks, so a function that takes one does not return, and
+ * the alarm ends the program.
+ */
+static void test_no_locks(void)
+{
+	struct ibv_td *td = alloc_td();
+	struct ibv_pd *parent = alloc_parent(fake.pd, td);
+	struct ibv_cq_init_attr_ex cq_attr = {
+		.cqe = CQ_ENTRIES, .wc_flags = IBV_WC_STANDARD_FLAGS,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD, .parent_domain = parent,
+	};
+	struct ibv_srq_init_attr srq_attr = { .attr = { RQ_ENTRIES, MAX_SGE, 0 } };
+	struct ibv_cq_ex *cqx = fake.ops->create_cq_ex(fake.context, &cq_attr);
+	struct ibv_cq *cq = ibv_cq_ex_to_cq(cqx);
+	struct ibv_srq *srq = fake.ops->create_srq(parent, &srq_attr);
+	struct ibv_qp_init_attr_ex attr = qp_attr(cq);
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND }, *bad;
+	struct ibv_recv_wr recv_wr = { .wr_id = 1 }, *bad_recv;
+	struct ibv_poll_cq_attr poll_attr = { 0 };
+	struct ibv_qp_ex *qpx;
+	struct ibv_qp *qp;
+	struct ibv_wc wc;
+
+	attr.pd = parent;
+	qp = ready(mxedv_create_qp(fake.context, &attr, NULL));
+	qpx = to_qpx(qp);
+	pthread_spin_lock(&to_mqp(qp)->sq.lock);
+	pthread_spin_lock(&to_mqp(qp)->rq.lock);
+	pthread_spin_lock(&to_mcq(cq)->ring.lock);
+	pthread_spin_lock(&to_msrq(srq)->ring.lock);
+	alarm(30);
+
+	is_int(ibv_post_send(qp, &wr, &bad), 0, "a send is posted");
+	ibv_wr_start(qpx);
+	ibv_wr_send(qpx);
+	is_int(ibv_wr_complete(qpx), 0, "... and one by a builder");
+	ibv_wr_start(qpx);
+	ibv_wr_abort(qpx);
+	is_int(ibv_post_recv(qp, &recv_wr, &bad_recv), 0, "a receive is posted");
+	is_int(fake.ops->post_srq_recv(srq, &recv_wr, &bad_recv), 0,
+	       "... and one to the shared queue");
+	push_cqe(cq, (struct mxe_cqe){ .wr_id = 1 });
+	push_cqe(cq, (struct mxe_cqe){ .wr_id = 2 });
+	is_int(ibv_poll_cq(cq, 1, &wc), 1, "a completion is polled");
+	is_int(ibv_start_poll(cqx, &poll_attr), 0, "... and another");
+	ibv_end_poll(cqx);
+	is_int(fake.ops->destroy_srq(srq), 0, "shared receive queue destroyed");
+	destroy(qp, cq);
+	alarm(0);
+	is_int(fake.ops->dealloc_pd(parent), 0, "parent domain freed");
+	is_int(fake.ops->dealloc_td(td), 0, "thread domain freed");
+}
+
+/* The flag that makes a completion queue single-threaded does without, too. */
+static void test_locks(void)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = CQ_ENTRIES, .comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED,
+	};
+	struct ibv_cq_ex *cqx = fake.ops->create_cq_ex(fake.context, &attr);
+	struct ibv_cq *cq = ibv_cq_ex_to_cq(cqx), *other = create_cq();
+	struct ibv_qp *qp = create_qp(other, 0);
+
+	ok(to_mcq(cq)->ring.is_single_threaded, "a single-threaded queue has no lock");
+	ok(!to_mcq(other)->ring.is_single_threaded, "another has one");
+	ibv_wr_start(to_qpx(qp));
+	is_int(pthread_spin_trylock(&to_mqp(qp)->sq.lock), EBUSY,
+	       "a builder locks the send queue");
+	ibv_wr_abort(to_qpx(qp));
+	is_int(pthread_spin_trylock(&to_mqp(qp)->sq.lock), 0, "... until its end");
+	pthread_spin_unlock(&to_mqp(qp)->sq.lock);
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	destroy(qp, other);
+}
+
 /* ---- imported objects -------------------------------------------------- */
 
 static void test_import_context(void)
@@ -165,8 +242,9 @@ static void test_import_dm(void)
 }
 
 static void (*const tests[])(void) = {
-	open_device, test_parent_domain, test_thread_domain, test_import_context,
-	test_import_pd_mr, test_import_dm, close_device,
+	open_device, test_parent_domain, test_thread_domain, test_no_locks,
+	test_locks, test_import_context, test_import_pd_mr, test_import_dm,
+	close_device,
 };
 
 int main(void)
