@@ -294,6 +294,7 @@ static const struct ib_device_ops mxe_device_ops = {
 	.query_port = mxe_query_port,
 	.query_qp = mxe_query_qp,
 	.query_srq = mxe_query_srq,
+	.query_ucontext = mxe_query_ucontext,
 	.reg_dm_mr = mxe_reg_dm_mr,
 	.reg_user_mr = mxe_op_reg_user_mr,
 	.reg_user_mr_dmabuf = mxe_op_reg_user_mr_dmabuf,

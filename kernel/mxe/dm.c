@@ -80,6 +80,32 @@ int mxe_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 	return 0;
 }
 
+static int UVERBS_HANDLER(MXE_METHOD_DM_QUERY)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_dm *ibdm = uverbs_attr_get_obj(attrs, MXE_ATTR_QUERY_DM_HANDLE);
+	struct mxe_dm *dm = to_mdm(ibdm);
+	struct mxe_query_dm_resp resp = {
+		.mmap_offset = rdma_user_mmap_get_offset(&dm->entry->rdma_entry),
+		.mmap_size = dm->size,
+		.length = ibdm->length,
+	};
+
+	return uverbs_copy_to_struct_or_zero(attrs, MXE_ATTR_QUERY_DM_RESP,
+					     &resp, sizeof(resp));
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	MXE_METHOD_DM_QUERY,
+	UVERBS_ATTR_IDR(MXE_ATTR_QUERY_DM_HANDLE, UVERBS_OBJECT_DM,
+			UVERBS_ACCESS_READ, UA_MANDATORY),
+	UVERBS_ATTR_PTR_OUT(MXE_ATTR_QUERY_DM_RESP,
+			    UVERBS_ATTR_STRUCT(struct mxe_query_dm_resp,
+					       length),
+			    UA_MANDATORY));
+
+ADD_UVERBS_METHODS(mxe_dm_methods, UVERBS_OBJECT_DM,
+		   &UVERBS_METHOD(MXE_METHOD_DM_QUERY));
+
 ADD_UVERBS_ATTRIBUTES_SIMPLE(
 	mxe_dm_alloc, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
 	UVERBS_ATTR_PTR_OUT(MXE_ATTR_ALLOC_DM_RESP,
@@ -89,5 +115,6 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(
 
 const struct uapi_definition mxe_dm_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mxe_dm_alloc),
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &mxe_dm_methods),
 	{},
 };

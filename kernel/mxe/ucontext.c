@@ -48,6 +48,16 @@ int mxe_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	return err;
 }
 
+/*
+ * ib_core requires this operation for ibv_import_device(). An importer does not
+ * need the response of mxe_alloc_ucontext().
+ */
+int mxe_query_ucontext(struct ib_ucontext *uctx,
+		       struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
 void mxe_dealloc_ucontext(struct ib_ucontext *uctx)
 {
 	mxe_sqpoll_close(to_muctx(uctx));

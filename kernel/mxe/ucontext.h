@@ -34,6 +34,8 @@ static inline struct mxe_ucontext *to_muctx(struct ib_ucontext *uctx)
 int mxe_alloc_pd(struct ib_pd *pd, struct ib_udata *udata);
 int mxe_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata);
 int mxe_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata);
+int mxe_query_ucontext(struct ib_ucontext *uctx,
+		       struct uverbs_attr_bundle *attrs);
 void mxe_dealloc_ucontext(struct ib_ucontext *uctx);
 void mxe_disassociate_ucontext(struct ib_ucontext *uctx);
 

@@ -33,6 +33,11 @@ enum {
 		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 };
 
+enum {
+	MXE_CQ_INIT_ATTRS = IBV_CQ_INIT_ATTR_MASK_FLAGS |
+			    IBV_CQ_INIT_ATTR_MASK_PD,
+};
+
 /*
  * Indexed by enum mxe_wc_opcode. Older headers of libibverbs have no names for
  * FLUSH and ATOMIC WRITE.
@@ -112,11 +117,11 @@ static inline uint32_t mxe_cq_lock(struct mxe_cq *cq)
 	uint32_t pending;
 
 	for (;;) {
-		pthread_spin_lock(&ring->lock);
+		mxe_ring_lock(ring);
 		pending = mxe_ring_pending(ring);
 		if (pending || ring->entries)
 			return pending;
-		pthread_spin_unlock(&ring->lock);
+		mxe_ring_unlock(ring);
 		mxe_cq_wait(cq);
 	}
 }
@@ -148,7 +153,7 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	}
 	if (n > 0)
 		mxe_store_release(&ring->hdr->consumer, ring->index);
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 	return n;
 }
 
@@ -166,7 +171,7 @@ void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num)
 	uint32_t i;
 
 	pthread_mutex_lock(&cq->resize_lock);
-	pthread_spin_lock(&ring->lock);
+	mxe_ring_lock(ring);
 	i = ring->index + mxe_ring_pending(ring);
 	while (i != ring->index) {
 		struct mxe_cqe *cqe = mxe_ring_at(ring, --i);
@@ -181,7 +186,7 @@ void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num)
 		ring->index += dropped;
 		mxe_store_release(&ring->hdr->consumer, ring->index);
 	}
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 	pthread_mutex_unlock(&cq->resize_lock);
 }
 
@@ -213,7 +218,7 @@ static int mxe_start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 	if (attr->comp_mask)
 		return EINVAL;
 	if (!mxe_cq_lock(cq)) {
-		pthread_spin_unlock(&cq->ring.lock);
+		mxe_ring_unlock(&cq->ring);
 		return ENOENT;
 	}
 	mxe_cq_take(cq);
@@ -225,7 +230,7 @@ static void mxe_end_poll(struct ibv_cq_ex *ibcq)
 	struct mxe_ring *ring = &to_mcq_ex(ibcq)->ring;
 
 	mxe_store_release(&ring->hdr->consumer, ring->index);
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 }
 
 static enum ibv_wc_opcode mxe_read_opcode(struct ibv_cq_ex *ibcq)
@@ -336,6 +341,14 @@ static void mxe_set_readers(struct ibv_cq_ex *ibcq)
 
 /* ---- creation and destruction ------------------------------------------ */
 
+static bool mxe_cq_is_single_threaded(const struct ibv_cq_init_attr_ex *attr)
+{
+	return (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
+		attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
+	       (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+		mxe_pd_is_single_threaded(attr->parent_domain));
+}
+
 static struct mxe_cq *mxe_make_cq(struct ibv_context *context,
 				  const struct ibv_cq_init_attr_ex *attr)
 {
@@ -391,17 +404,18 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 	struct mxe_cq *cq;
 
 	if (attr->wc_flags & ~(uint64_t)MXE_WC_FLAGS ||
-	    attr->comp_mask & ~IBV_CQ_INIT_ATTR_MASK_FLAGS) {
+	    attr->comp_mask & ~MXE_CQ_INIT_ATTRS) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	/* IBV_CREATE_CQ_ATTR_SINGLE_THREADED is accepted but has no effect. */
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
 	    attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	if (attr->cqe > INT_MAX || attr->comp_vector > INT_MAX) {
+	if (attr->cqe > INT_MAX || attr->comp_vector > INT_MAX ||
+	    (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+	     !attr->parent_domain)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -409,6 +423,7 @@ struct ibv_cq_ex *mxe_create_cq_ex(struct ibv_context *context,
 	cq = mxe_make_cq(context, attr);
 	if (!cq)
 		return NULL;
+	cq->ring.is_single_threaded = mxe_cq_is_single_threaded(attr);
 	mxe_set_readers(&cq->vcq.cq_ex);
 	return &cq->vcq.cq_ex;
 }
@@ -423,10 +438,10 @@ static uint32_t mxe_cq_set_entries(struct mxe_cq *cq, uint32_t entries)
 	struct mxe_ring *ring = &cq->ring;
 	uint32_t old;
 
-	pthread_spin_lock(&ring->lock);
+	mxe_ring_lock(ring);
 	old = ring->entries;
 	ring->entries = entries;
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 	return old;
 }
 
@@ -455,9 +470,9 @@ int mxe_resize_cq(struct ibv_cq *ibcq, int cqe)
 		ret = mxe_ring_map(&ring, ibcq->context->cmd_fd,
 				   &resp.drv.ring, sizeof(struct mxe_cqe));
 	if (!ret) {
-		pthread_spin_lock(&cq->ring.lock);
+		mxe_ring_lock(&cq->ring);
 		mxe_ring_swap(&cq->ring, &ring);
-		pthread_spin_unlock(&cq->ring.lock);
+		mxe_ring_unlock(&cq->ring);
 		mxe_ring_unmap(&ring);
 	} else {
 		mxe_cq_set_entries(cq, entries);

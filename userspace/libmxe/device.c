@@ -116,7 +116,9 @@ static void mxe_free_context(struct ibv_context *context)
 static const struct verbs_context_ops mxe_context_ops = {
 	.alloc_dm = mxe_alloc_dm,
 	.alloc_mw = mxe_alloc_mw,
+	.alloc_parent_domain = mxe_alloc_parent_domain,
 	.alloc_pd = mxe_alloc_pd,
+	.alloc_td = mxe_alloc_td,
 	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = mxe_bind_mw,
 	.close_xrcd = mxe_close_xrcd,
@@ -129,6 +131,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.create_srq_ex = mxe_create_srq_ex,
 	.dealloc_mw = mxe_dealloc_mw,
 	.dealloc_pd = mxe_dealloc_pd,
+	.dealloc_td = mxe_dealloc_td,
 	.dereg_mr = mxe_dereg_mr,
 	.destroy_ah = mxe_destroy_ah,
 	.destroy_cq = mxe_destroy_cq,
@@ -138,6 +141,9 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.free_dm = mxe_free_dm,
 	.free_context = mxe_free_context,
 	.get_srq_num = mxe_get_srq_num,
+	.import_dm = mxe_import_dm,
+	.import_mr = mxe_import_mr,
+	.import_pd = mxe_import_pd,
 	.modify_cq = mxe_modify_cq,
 	.modify_qp = mxe_modify_qp,
 	.modify_srq = mxe_modify_srq,
@@ -160,11 +166,17 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.rereg_mr = mxe_rereg_mr,
 	.resize_cq = mxe_resize_cq,
 	.set_ece = mxe_set_ece,
+	.unimport_dm = mxe_unimport_dm,
+	.unimport_mr = mxe_unimport_mr,
+	.unimport_pd = mxe_unimport_pd,
 };
 
-/* Takes over cmd_fd, also on failure. */
-static struct verbs_context *mxe_alloc_context(struct ibv_device *device,
-					       int cmd_fd, void *private_data)
+/*
+ * Takes over cmd_fd, also on failure. is_import is true if the file has a user
+ * context already.
+ */
+static struct verbs_context *mxe_new_context(struct ibv_device *device,
+					     int cmd_fd, bool is_import)
 {
 	struct mxe_get_context cmd = { 0 };
 	struct mxe_get_context_resp resp = { 0 };
@@ -173,13 +185,13 @@ static struct verbs_context *mxe_alloc_context(struct ibv_device *device,
 	struct mxe_context *ctx;
 	int ret;
 
-	(void)private_data;
 	ctx = _verbs_init_and_alloc_context(device, cmd_fd, sizeof(*ctx),
 					    offset, MXE_DRIVER_ID);
 	if (!ctx)
 		return NULL;
 
-	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.cmd, sizeof(cmd),
+	ret = is_import ? ibv_cmd_query_context(&ctx->vctx.context, NULL) :
+	      ibv_cmd_get_context(&ctx->vctx, &cmd.cmd, sizeof(cmd),
 				  (void *)&resp, sizeof(resp));
 	if (ret)
 		goto err_uninit;
@@ -199,6 +211,19 @@ err_uninit:
 	free(ctx);
 	errno = ret;
 	return NULL;
+}
+
+static struct verbs_context *mxe_alloc_context(struct ibv_device *device,
+					       int cmd_fd, void *private_data)
+{
+	(void)private_data;
+	return mxe_new_context(device, cmd_fd, false);
+}
+
+static struct verbs_context *mxe_import_context(struct ibv_device *device,
+						int cmd_fd)
+{
+	return mxe_new_context(device, cmd_fd, true);
 }
 
 static struct verbs_device *mxe_alloc_device(struct verbs_sysfs_dev *sysfs_dev)
@@ -233,6 +258,7 @@ static const struct verbs_device_ops mxe_device_ops = {
 	.alloc_device = mxe_alloc_device,
 	.uninit_device = mxe_uninit_device,
 	.alloc_context = mxe_alloc_context,
+	.import_context = mxe_import_context,
 };
 
 static __attribute__((constructor)) void mxe_register(void)

@@ -77,6 +77,24 @@ static int mxe_ioctl_alloc_dm(struct ibv_context *context,
 	return ret;
 }
 
+/*
+ * Completes dm, whose handle is set, and maps the memory. Returns 0 or a
+ * positive errno.
+ */
+static int mxe_dm_map(struct mxe_dm *dm, struct ibv_context *context,
+		      uint64_t length, uint64_t offset, uint64_t size)
+{
+	dm->vdm.dm.context = context;
+	dm->vdm.dm.handle = dm->vdm.handle;
+	dm->vdm.dm.memcpy_to_dm = mxe_memcpy_to_dm;
+	dm->vdm.dm.memcpy_from_dm = mxe_memcpy_from_dm;
+	dm->length = length;
+	dm->map_size = size;
+	dm->mem = mmap(NULL, dm->map_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       context->cmd_fd, (off_t)offset);
+	return dm->mem == MAP_FAILED ? errno : 0;
+}
+
 struct ibv_dm *mxe_alloc_dm(struct ibv_context *context,
 			    struct ibv_alloc_dm_attr *attr)
 {
@@ -94,16 +112,9 @@ struct ibv_dm *mxe_alloc_dm(struct ibv_context *context,
 	ret = mxe_ioctl_alloc_dm(context, attr, &resp, &dm->vdm.handle);
 	if (ret)
 		goto err_free;
-	dm->vdm.dm.context = context;
-	dm->vdm.dm.handle = dm->vdm.handle;
-	dm->vdm.dm.memcpy_to_dm = mxe_memcpy_to_dm;
-	dm->vdm.dm.memcpy_from_dm = mxe_memcpy_from_dm;
-	dm->length = attr->length;
-	dm->map_size = resp.mmap_size;
-	dm->mem = mmap(NULL, dm->map_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       context->cmd_fd, (off_t)resp.mmap_offset);
-	if (dm->mem == MAP_FAILED) {
-		ret = errno;
+	ret = mxe_dm_map(dm, context, attr->length, resp.mmap_offset,
+			 resp.mmap_size);
+	if (ret) {
 		ibv_cmd_free_dm(&dm->vdm);
 		goto err_free;
 	}
@@ -115,15 +126,56 @@ err_free:
 	return NULL;
 }
 
-int mxe_free_dm(struct ibv_dm *ibdm)
+static int mxe_ioctl_query_dm(struct ibv_context *context, uint32_t handle,
+			      struct mxe_query_dm_resp *resp)
+{
+	struct ib_uverbs_attr attrs[] = {
+		{ .attr_id = MXE_ATTR_QUERY_DM_HANDLE, .data = handle },
+		{ .attr_id = MXE_ATTR_QUERY_DM_RESP, .len = sizeof(*resp),
+		  .data = (uintptr_t)resp },
+	};
+
+	return mxe_ioctl(context, UVERBS_OBJECT_DM, MXE_METHOD_DM_QUERY, attrs,
+			 2);
+}
+
+struct ibv_dm *mxe_import_dm(struct ibv_context *context, uint32_t handle)
+{
+	struct mxe_query_dm_resp resp = { 0 };
+	struct mxe_dm *dm;
+	int ret;
+
+	dm = calloc(1, sizeof(*dm));
+	if (!dm)
+		return NULL;
+	dm->vdm.handle = handle;
+	ret = mxe_ioctl_query_dm(context, handle, &resp);
+	if (!ret)
+		ret = mxe_dm_map(dm, context, resp.length, resp.mmap_offset,
+				 resp.mmap_size);
+	if (ret) {
+		free(dm);
+		errno = ret;
+		return NULL;
+	}
+	return &dm->vdm.dm;
+}
+
+void mxe_unimport_dm(struct ibv_dm *ibdm)
 {
 	struct mxe_dm *dm = to_mdm(ibdm);
-	int ret = ibv_cmd_free_dm(&dm->vdm);
+
+	munmap(dm->mem, dm->map_size);
+	free(dm);
+}
+
+int mxe_free_dm(struct ibv_dm *ibdm)
+{
+	int ret = ibv_cmd_free_dm(&to_mdm(ibdm)->vdm);
 
 	if (ret)
 		return ret;
-	munmap(dm->mem, dm->map_size);
-	free(dm);
+	mxe_unimport_dm(ibdm);
 	return 0;
 }
 

@@ -43,12 +43,12 @@ int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 
-	pthread_spin_lock(&qp->sq.lock);
+	mxe_ring_lock(&qp->sq);
 	*ece = (struct ibv_ece){
 		.vendor_id = MXE_VENDOR_ID,
 		.options = qp->has_ece ? qp->ece_options : mxe_ece_offer(qp),
 	};
-	pthread_spin_unlock(&qp->sq.lock);
+	mxe_ring_unlock(&qp->sq);
 	return 0;
 }
 
@@ -73,18 +73,18 @@ int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 		return errno;
 	}
 	ece->options &= mxe_ece_offer(qp);
-	pthread_spin_lock(&qp->sq.lock);
+	mxe_ring_lock(&qp->sq);
 	qp->ece_options = ece->options;
 	qp->has_ece = true;
 	mxe_set_masked_sizes(qp);
-	pthread_spin_unlock(&qp->sq.lock);
+	mxe_ring_unlock(&qp->sq);
 	return 0;
 }
 
 void mxe_ece_reset(struct mxe_qp *qp)
 {
-	pthread_spin_lock(&qp->sq.lock);
+	mxe_ring_lock(&qp->sq);
 	qp->has_ece = false;
 	mxe_set_masked_sizes(qp);
-	pthread_spin_unlock(&qp->sq.lock);
+	mxe_ring_unlock(&qp->sq);
 }

@@ -68,3 +68,26 @@ int mxe_dereg_mr(struct verbs_mr *vmr)
 		free(vmr);
 	return ret;
 }
+
+/* The address of the region is unknown, as ibv_import_mr(3) permits. */
+struct ibv_mr *mxe_import_mr(struct ibv_pd *pd, uint32_t handle)
+{
+	struct verbs_mr *vmr;
+	int ret;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	ret = ibv_cmd_query_mr(pd, vmr, handle);
+	if (ret) {
+		free(vmr);
+		errno = ret;
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
+
+void mxe_unimport_mr(struct ibv_mr *mr)
+{
+	free(mxe_container(mr, struct verbs_mr, ibv_mr));
+}

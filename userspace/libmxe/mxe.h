@@ -8,8 +8,10 @@
  * and the entries that the process may access. The library never holds two of
  * them, and makes no system call with one held. Only the program may do so,
  * between ibv_wr_start() and ibv_wr_complete(), or ibv_start_poll() and
- * ibv_end_poll(). A CQ also has a mutex, resize_lock, which is taken before the
- * lock of its ring and held over the system calls of a resize.
+ * ibv_end_poll(). The rings of objects with a thread domain, and of
+ * single-threaded CQs, are not locked. A CQ also has a mutex, resize_lock, which
+ * is taken before the lock of its ring and held over the system calls of a
+ * resize.
  */
 #ifndef MXE_H
 #define MXE_H
@@ -55,6 +57,19 @@ struct mxe_context {
 	struct mxe_atomic_caps caps;
 	int doorbell_fd;
 	struct mxe_poll_thread poll;
+};
+
+struct mxe_td {
+	struct ibv_td ibtd;
+	int users;			/* parent domains */
+};
+
+/* A protection domain, or a parent domain, which extends another domain. */
+struct mxe_pd {
+	struct ibv_pd ibpd;
+	struct mxe_pd *extends;		/* NULL: a protection domain */
+	struct mxe_td *td;		/* NULL: none */
+	int users;			/* parent domains that extend it */
 };
 
 struct mxe_ah {
@@ -109,6 +124,39 @@ struct mxe_qp {
 static inline struct mxe_context *to_mctx(struct ibv_context *context)
 {
 	return mxe_container(context, struct mxe_context, vctx.context);
+}
+
+/**
+ * to_mtd() - Cast an ibv_td.
+ * @td: object of this provider
+ *
+ * Return: the structure around it.
+ */
+static inline struct mxe_td *to_mtd(struct ibv_td *td)
+{
+	return mxe_container(td, struct mxe_td, ibtd);
+}
+
+/**
+ * to_mpd() - Cast an ibv_pd.
+ * @pd: object of this provider
+ *
+ * Return: the structure around it.
+ */
+static inline struct mxe_pd *to_mpd(struct ibv_pd *pd)
+{
+	return mxe_container(pd, struct mxe_pd, ibpd);
+}
+
+/**
+ * mxe_pd_is_single_threaded() - Check a domain for a thread domain.
+ * @pd: protection domain or parent domain
+ *
+ * Return: true if one thread at a time uses the objects that are created in it.
+ */
+static inline bool mxe_pd_is_single_threaded(struct ibv_pd *pd)
+{
+	return to_mpd(pd)->td;
 }
 
 /**
@@ -282,7 +330,14 @@ void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num);
 /* ---- pd.c -------------------------------------------------------------- */
 
 struct ibv_pd *mxe_alloc_pd(struct ibv_context *context);
+struct ibv_pd *mxe_alloc_parent_domain(struct ibv_context *context,
+				       struct ibv_parent_domain_init_attr *attr);
 int mxe_dealloc_pd(struct ibv_pd *pd);
+struct ibv_pd *mxe_import_pd(struct ibv_context *context, uint32_t handle);
+void mxe_unimport_pd(struct ibv_pd *pd);
+struct ibv_td *mxe_alloc_td(struct ibv_context *context,
+			    struct ibv_td_init_attr *attr);
+int mxe_dealloc_td(struct ibv_td *td);
 struct ibv_xrcd *mxe_open_xrcd(struct ibv_context *context,
 			       struct ibv_xrcd_init_attr *attr);
 int mxe_close_xrcd(struct ibv_xrcd *ibxrcd);
@@ -297,12 +352,16 @@ struct ibv_mr *mxe_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 int mxe_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
 		 size_t length, int access);
 int mxe_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mr *mxe_import_mr(struct ibv_pd *pd, uint32_t handle);
+void mxe_unimport_mr(struct ibv_mr *mr);
 
 /* ---- dm.c -------------------------------------------------------------- */
 
 struct ibv_dm *mxe_alloc_dm(struct ibv_context *context,
 			    struct ibv_alloc_dm_attr *attr);
 int mxe_free_dm(struct ibv_dm *dm);
+struct ibv_dm *mxe_import_dm(struct ibv_context *context, uint32_t handle);
+void mxe_unimport_dm(struct ibv_dm *dm);
 struct ibv_mr *mxe_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 			     uint64_t offset, size_t length,
 			     unsigned int access);

@@ -125,6 +125,10 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	if (ret)
 		goto err_destroy;
 
+	qp->sq.is_single_threaded = attr->comp_mask & IBV_QP_INIT_ATTR_PD &&
+				    mxe_pd_is_single_threaded(attr->pd);
+	qp->rq.is_single_threaded = qp->sq.is_single_threaded;
+
 	/*
 	 * If the device replies only in big-endian, the program must request
 	 * that with the flag. Otherwise atomics are refused.

@@ -134,9 +134,12 @@ struct verbs_context_ops {
 				   struct ibv_alloc_dm_attr *attr);
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	rdmav34_unused alloc_null_mr;
-	rdmav34_unused alloc_parent_domain;
+	struct ibv_pd *(*alloc_parent_domain)(
+		struct ibv_context *context,
+		struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
-	rdmav34_unused alloc_td;
+	struct ibv_td *(*alloc_td)(struct ibv_context *context,
+				   struct ibv_td_init_attr *attr);
 	rdmav34_unused async_event;
 	rdmav34_unused attach_counters_point_flow;
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
@@ -166,7 +169,7 @@ struct verbs_context_ops {
 	rdmav34_unused create_wq;
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	rdmav34_unused dealloc_td;
+	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *vmr);
 	int (*destroy_ah)(struct ibv_ah *ah);
 	rdmav34_unused destroy_counters;
@@ -182,9 +185,11 @@ struct verbs_context_ops {
 	void (*free_context)(struct ibv_context *context);
 	int (*free_dm)(struct ibv_dm *dm);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
-	rdmav34_unused import_dm;
-	rdmav34_unused import_mr;
-	rdmav34_unused import_pd;
+	struct ibv_dm *(*import_dm)(struct ibv_context *context,
+				    uint32_t handle);
+	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t handle);
+	struct ibv_pd *(*import_pd)(struct ibv_context *context,
+				    uint32_t handle);
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	rdmav34_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -232,9 +237,9 @@ struct verbs_context_ops {
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	int (*set_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
-	rdmav34_unused unimport_dm;
-	rdmav34_unused unimport_mr;
-	rdmav34_unused unimport_pd;
+	void (*unimport_dm)(struct ibv_dm *dm);
+	void (*unimport_mr)(struct ibv_mr *mr);
+	void (*unimport_pd)(struct ibv_pd *pd);
 };
 
 /* ---- command buffers --------------------------------------------------- */
@@ -286,6 +291,8 @@ struct ibv_create_qp_ex {
 
 /* ---- functions --------------------------------------------------------- */
 
+struct ibv_command_buffer;	/* only NULL is passed */
+
 void verbs_register_driver_34(const struct verbs_device_ops *ops);
 #define verbs_register_driver verbs_register_driver_34
 
@@ -302,6 +309,8 @@ int ibv_cmd_get_context(struct verbs_context *context,
 			struct ibv_get_context *cmd, size_t cmd_size,
 			struct ib_uverbs_get_context_resp *resp,
 			size_t resp_size);
+int ibv_cmd_query_context(struct ibv_context *context,
+			  struct ibv_command_buffer *driver);
 int ibv_cmd_query_device_any(struct ibv_context *context,
 			     const struct ibv_query_device_ex_input *input,
 			     struct ibv_device_attr_ex *attr, size_t attr_size,
@@ -328,8 +337,7 @@ int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
 		     struct ibv_pd *pd, struct ibv_rereg_mr *cmd,
 		     size_t cmd_size, struct ib_uverbs_rereg_mr_resp *resp,
 		     size_t resp_size);
-
-struct ibv_command_buffer;	/* only NULL is passed */
+int ibv_cmd_query_mr(struct ibv_pd *pd, struct verbs_mr *vmr, uint32_t handle);
 
 int ibv_cmd_free_dm(struct verbs_dm *dm);
 int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset,
@@ -416,6 +424,7 @@ RDMAV34_AT(struct verbs_device_ops, match_min_abi_version, 8);
 RDMAV34_AT(struct verbs_device_ops, match_table, 16);
 RDMAV34_AT(struct verbs_device_ops, match_device, 32);
 RDMAV34_AT(struct verbs_device_ops, alloc_context, 40);
+RDMAV34_AT(struct verbs_device_ops, import_context, 48);
 RDMAV34_AT(struct verbs_device_ops, alloc_device, 56);
 RDMAV34_AT(struct verbs_device_ops, uninit_device, 64);
 
@@ -458,7 +467,9 @@ RDMAV34_AT(struct verbs_context_ops, reg_dm_mr, 528);
 RDMAV34_AT(struct verbs_context_ops, reg_dmabuf_mr, 536);
 RDMAV34_AT(struct verbs_context_ops, rereg_mr, 560);
 RDMAV34_AT(struct verbs_context_ops, alloc_mw, 16);
+RDMAV34_AT(struct verbs_context_ops, alloc_parent_domain, 32);
 RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
+RDMAV34_AT(struct verbs_context_ops, alloc_td, 48);
 RDMAV34_AT(struct verbs_context_ops, attach_mcast, 72);
 RDMAV34_AT(struct verbs_context_ops, bind_mw, 80);
 RDMAV34_AT(struct verbs_context_ops, close_xrcd, 88);
@@ -471,6 +482,7 @@ RDMAV34_AT(struct verbs_context_ops, create_srq, 176);
 RDMAV34_AT(struct verbs_context_ops, create_srq_ex, 184);
 RDMAV34_AT(struct verbs_context_ops, dealloc_mw, 200);
 RDMAV34_AT(struct verbs_context_ops, dealloc_pd, 208);
+RDMAV34_AT(struct verbs_context_ops, dealloc_td, 216);
 RDMAV34_AT(struct verbs_context_ops, dereg_mr, 224);
 RDMAV34_AT(struct verbs_context_ops, destroy_ah, 232);
 RDMAV34_AT(struct verbs_context_ops, destroy_cq, 248);
@@ -479,6 +491,9 @@ RDMAV34_AT(struct verbs_context_ops, destroy_srq, 288);
 RDMAV34_AT(struct verbs_context_ops, detach_mcast, 304);
 RDMAV34_AT(struct verbs_context_ops, free_context, 312);
 RDMAV34_AT(struct verbs_context_ops, get_srq_num, 328);
+RDMAV34_AT(struct verbs_context_ops, import_dm, 336);
+RDMAV34_AT(struct verbs_context_ops, import_mr, 344);
+RDMAV34_AT(struct verbs_context_ops, import_pd, 352);
 RDMAV34_AT(struct verbs_context_ops, modify_cq, 360);
 RDMAV34_AT(struct verbs_context_ops, modify_qp, 376);
 RDMAV34_AT(struct verbs_context_ops, modify_srq, 392);
@@ -498,6 +513,9 @@ RDMAV34_AT(struct verbs_context_ops, reg_mr, 544);
 RDMAV34_AT(struct verbs_context_ops, req_notify_cq, 552);
 RDMAV34_AT(struct verbs_context_ops, resize_cq, 568);
 RDMAV34_AT(struct verbs_context_ops, set_ece, 576);
+RDMAV34_AT(struct verbs_context_ops, unimport_dm, 584);
+RDMAV34_AT(struct verbs_context_ops, unimport_mr, 592);
+RDMAV34_AT(struct verbs_context_ops, unimport_pd, 600);
 
 /* Commands: what stands before the driver's own request. */
 RDMAV34_SIZE(struct ibv_get_context, 16);

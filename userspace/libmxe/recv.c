@@ -43,7 +43,7 @@ int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 	uint32_t index;
 	int ret = 0;
 
-	pthread_spin_lock(&rq->lock);
+	mxe_ring_lock(rq);
 	for (index = rq->index; wr; wr = wr->next, index++) {
 		ret = mxe_build_recv(rq, index, wr);
 		if (ret) {
@@ -59,7 +59,7 @@ int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 		 */
 		need = mxe_ring_needs_doorbell(rq);
 	}
-	pthread_spin_unlock(&rq->lock);
+	mxe_ring_unlock(rq);
 
 	if (need_doorbell)
 		*need_doorbell = need;

@@ -85,7 +85,7 @@ void mxe_ring_swap(struct mxe_ring *ring, struct mxe_ring *with)
 /* The kernel has emptied the work queue and set both of its indices to 0. */
 void mxe_ring_reset(struct mxe_ring *ring)
 {
-	pthread_spin_lock(&ring->lock);
+	mxe_ring_lock(ring);
 	ring->index = 0;
-	pthread_spin_unlock(&ring->lock);
+	mxe_ring_unlock(ring);
 }

@@ -28,6 +28,7 @@ struct mxe_ring {
 	uint32_t max_sge;
 	uint32_t max_inline;
 	uint32_t index;
+	bool is_single_threaded;	/* not locked */
 	pthread_spinlock_t lock;
 };
 
@@ -61,6 +62,26 @@ void mxe_ring_swap(struct mxe_ring *ring, struct mxe_ring *with);
  * @ring: the ring
  */
 void mxe_ring_reset(struct mxe_ring *ring);
+
+/**
+ * mxe_ring_lock() - Lock a ring, unless the program uses it in one thread only.
+ * @ring: the ring
+ */
+static inline void mxe_ring_lock(struct mxe_ring *ring)
+{
+	if (!ring->is_single_threaded)
+		pthread_spin_lock(&ring->lock);
+}
+
+/**
+ * mxe_ring_unlock() - Undo mxe_ring_lock().
+ * @ring: the ring
+ */
+static inline void mxe_ring_unlock(struct mxe_ring *ring)
+{
+	if (!ring->is_single_threaded)
+		pthread_spin_unlock(&ring->lock);
+}
 
 /**
  * mxe_ring_at() - Get the address of an entry.

@@ -443,7 +443,7 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	bool ring;
 	int ret = 0;
 
-	pthread_spin_lock(&sq->lock);
+	mxe_ring_lock(sq);
 	for (index = sq->index; wr; wr = wr->next, index++) {
 		ret = mxe_is_bind_of_type_1(wr) && !bind_type_1 ? EINVAL :
 		      mxe_build_send(qp, index, wr);
@@ -455,7 +455,7 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	ring = index != sq->index;
 	if (ring)
 		mxe_ring_publish(sq, index);
-	pthread_spin_unlock(&sq->lock);
+	mxe_ring_unlock(sq);
 
 	if (ring)
 		mxe_doorbell_send(qp);
@@ -491,7 +491,7 @@ static void mxe_wr_start(struct ibv_qp_ex *qpx)
 {
 	struct mxe_qp *qp = to_mqp_ex(qpx);
 
-	pthread_spin_lock(&qp->sq.lock);
+	mxe_ring_lock(&qp->sq);
 	qp->batch_wqe = NULL;
 	qp->batch_index = qp->sq.index;
 	qp->batch_err = mxe_may_send(qp) ? 0 : EINVAL;
@@ -506,7 +506,7 @@ static int mxe_wr_complete(struct ibv_qp_ex *qpx)
 	ring = !err && qp->batch_index != qp->sq.index;
 	if (ring)
 		mxe_ring_publish(&qp->sq, qp->batch_index);
-	pthread_spin_unlock(&qp->sq.lock);
+	mxe_ring_unlock(&qp->sq);
 
 	if (ring)
 		mxe_doorbell_send(qp);
@@ -515,7 +515,7 @@ static int mxe_wr_complete(struct ibv_qp_ex *qpx)
 
 static void mxe_wr_abort(struct ibv_qp_ex *qpx)
 {
-	pthread_spin_unlock(&to_mqp_ex(qpx)->sq.lock);
+	mxe_ring_unlock(&to_mqp_ex(qpx)->sq);
 }
 
 /*

@@ -44,6 +44,8 @@ struct ibv_srq *mxe_create_srq_ex(struct ibv_context *context,
 	ret = mxe_recv_map(&srq->ring, context->cmd_fd, &resp.drv.ring);
 	if (ret)
 		goto err_destroy;
+	srq->ring.is_single_threaded = attr->comp_mask & IBV_SRQ_INIT_ATTR_PD &&
+				       mxe_pd_is_single_threaded(attr->pd);
 	return &srq->vsrq.srq;
 
 err_destroy:

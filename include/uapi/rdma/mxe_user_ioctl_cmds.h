@@ -89,4 +89,21 @@ struct mxe_alloc_dm_resp {
 	__aligned_u64 mmap_size;	/* bytes, whole pages */
 };
 
+/* Methods added to UVERBS_OBJECT_DM. */
+enum mxe_dm_methods {
+	MXE_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum mxe_query_dm_attrs {
+	MXE_ATTR_QUERY_DM_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	/* out: struct mxe_query_dm_resp, padded with zeroes */
+	MXE_ATTR_QUERY_DM_RESP,
+};
+
+struct mxe_query_dm_resp {
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;	/* bytes, whole pages */
+	__aligned_u64 length;		/* bytes, as requested */
+};
+
 #endif /* MXE_USER_IOCTL_CMDS_H */

@@ -101,6 +101,29 @@ int ibv_cmd_get_context(struct verbs_context *context,
 	return fake.fail_get_context;
 }
 
+int ibv_cmd_query_context(struct ibv_context *context,
+			  struct ibv_command_buffer *driver)
+{
+	context->num_comp_vectors = COMP_VECTORS;
+	return driver ? EINVAL : fake.fail_query_context;
+}
+
+static int fake_query_dm(const struct ib_uverbs_attr *attrs)
+{
+	struct mxe_query_dm_resp *resp = (void *)(uintptr_t)attrs[1].data;
+
+	if (attrs[0].attr_id != MXE_ATTR_QUERY_DM_HANDLE || attrs[0].len ||
+	    attrs[1].attr_id != MXE_ATTR_QUERY_DM_RESP ||
+	    attrs[1].len != sizeof(*resp))
+		return EPROTO;
+	if (attrs[0].data != DM_HANDLE)
+		return ENOENT;
+	resp->mmap_offset = (uint64_t)(fake.dm_mem - fake.mem);
+	resp->mmap_size = AREA;
+	resp->length = fake.dm_length;
+	return 0;
+}
+
 static int fake_alloc_dm(struct ib_uverbs_attr *attrs)
 {
 	struct mxe_alloc_dm_resp *resp = (void *)(uintptr_t)attrs[3].data;
@@ -148,6 +171,10 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		   hdr->method_id == UVERBS_METHOD_DM_ALLOC &&
 		   hdr->num_attrs == 4) {
 		err = fake_alloc_dm(hdr->attrs);
+	} else if (hdr->object_id == UVERBS_OBJECT_DM &&
+		   hdr->method_id == MXE_METHOD_DM_QUERY &&
+		   hdr->num_attrs == 2) {
+		err = fake_query_dm(hdr->attrs);
 	} else if (hdr->num_attrs != 1) {
 		err = EPROTO;
 	} else if (hdr->object_id == MXE_OBJECT_DOORBELL &&
@@ -405,13 +432,18 @@ int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd,
 		     struct ib_uverbs_alloc_pd_resp *resp, size_t resp_size)
 {
 	pd->context = context;
-	return cmd_size == sizeof(*cmd) && resp_size == sizeof(*resp) ? 0 :
-									EINVAL;
+	pd->handle = PD_HANDLE;
+	if (cmd_size != sizeof(*cmd) || resp_size != sizeof(*resp))
+		return EINVAL;
+	fake.pds++;
+	return 0;
 }
 
 int ibv_cmd_dealloc_pd(struct ibv_pd *pd)
 {
-	(void)pd;
+	if (pd->handle != PD_HANDLE)
+		return EPROTO;
+	fake.pds--;
 	return 0;
 }
 
@@ -438,6 +470,16 @@ int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
 	vmr->ibv_mr.addr = (void *)(uintptr_t)offset;
 	vmr->ibv_mr.length = length;
 	return fd < 0 ? EBADF : (offset ^ iova) % 4096 ? EINVAL : 0;
+}
+
+int ibv_cmd_query_mr(struct ibv_pd *pd, struct verbs_mr *vmr, uint32_t handle)
+{
+	if (handle != MR_HANDLE)
+		return ENOENT;
+	vmr->ibv_mr.context = pd->context;
+	vmr->ibv_mr.pd = pd;
+	vmr->ibv_mr.handle = handle;
+	return 0;
 }
 
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr)

@@ -35,6 +35,9 @@ enum {
 	AH_NUM = 0x71,
 	MW_RKEY = 0x7788ff,
 	DM_HANDLE = 0x55,
+	MR_HANDLE = 0x56,
+	PD_HANDLE = 0x57,
+	COMP_VECTORS = 3,
 };
 
 struct fake_kernel {
@@ -52,7 +55,8 @@ struct fake_kernel {
 	uint32_t next_ah;
 
 	/* Errors to inject: a positive errno value, or 0. */
-	int fail_get_context, fail_query_atomics, fail_doorbell;
+	int fail_get_context, fail_query_context;
+	int fail_query_atomics, fail_doorbell;
 	int fail_create_srq, fail_alloc_mw, fail_resize_cq;
 	int fail_create_cq, fail_create_qp, fail_destroy_qp;
 	int fail_create_ah, fail_alloc_dm, fail_free_dm;
@@ -83,7 +87,8 @@ struct fake_kernel {
 	struct ibv_moderate_cq moderation;
 	uint64_t cq_wc_flags;
 
-	int contexts, cqs, qps, srqs, ahs, xrcds, dms, maps;	/* alive */
+	/* alive */
+	int contexts, pds, cqs, qps, srqs, ahs, xrcds, dms, maps;
 	int resets;
 	int locks;			/* initialised spinlocks */
 };

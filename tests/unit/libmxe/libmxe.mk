@@ -5,8 +5,8 @@
 
 comma := ,
 LIBMXE_DIR := userspace/libmxe
-LIBMXE_PROGS := t_libmxe t_libmxe_doorbell t_libmxe_send t_libmxe_srq \
-	t_libmxe_ud t_libmxe_xrc
+LIBMXE_PROGS := t_libmxe t_libmxe_doorbell t_libmxe_pd t_libmxe_send \
+	t_libmxe_srq t_libmxe_ud t_libmxe_xrc
 LIBMXE_TESTS := $(LIBMXE_PROGS:%=$(BIN)/%)
 
 PROGS += $(LIBMXE_PROGS:%=libmxe/%)
