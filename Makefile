@@ -119,7 +119,7 @@ fuzz: deps
 check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian check-in-tree: deps
 	@tools/check $(@:check-%=%)
 
-check-packages check-newcomer:
+check-packages check-rpm check-newcomer:
 	@tools/check $(@:check-%=%)
 
 clean:
@@ -171,6 +171,7 @@ help:
 	@echo '               built in'
 	@echo '  check-packages  build, install, upgrade and purge the Debian packages in a'
 	@echo '               chroot, which is downloaded'
+	@echo '  check-rpm    the same with the RPM packages'
 	@echo '  check-newcomer  "make demo" and parts of "make check" in empty root directories'
 	@echo '               of Debian 12, 13 and sid; downloads some GB for each'
 	@echo 'Measurements'
@@ -194,6 +195,6 @@ help:
 	@echo 'example "tools/check vm ops errors". "tools/check --help" lists the parts.'
 	@echo 'To run a command in the virtual machine: see tools/vm --help'
 
-.PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages check-newcomer deps \
+.PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages check-rpm check-newcomer deps \
 	docs demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
 	check-bh-off check-debug check-kernels check-big-endian check-in-tree clean help
