@@ -59,8 +59,8 @@ topo_up || bail_out "cannot make the two hosts"
 rxe_dummy exp0 || bail_out "no rxe0"
 
 says mxe1 native native glob glob "$(<$C/mxe1/log_arg_sizes)" host 1024 ''
-[ $(($(<$C/mxe1/log_arg_sizes) & 8)) -ne 0 ]
-report $? 'mxe1 supports operands of 8 bytes'
+check 'mxe1 supports operands of 8 bytes' \
+	test $(($(<$C/mxe1/log_arg_sizes) & 8)) -ne 0
 says rxe0 emulated emulated hca none 0x8 host 1024 \
 	'the device has standard atomics only'
 is "$(cat $C/{mxe1,rxe0}/masked_* | tr '\n' ' ')" \
@@ -79,8 +79,7 @@ is "$(ip netns exec h2 cat $C/mxe1/masked_cmp_swap)" native \
 check 'rename' rdma dev set mxe1 name foo
 is "$(cd $C && echo mxe1 foo*)" 'mxe1 foo' 'the class follows' ||
 	ls $C | sed 's/^/# /'
-[ ! -e $C/mxe1 ]
-report $? 'the old name is free'
+check 'the old name is free' test ! -e $C/mxe1
 is "$(<$C/foo/masked_fetch_add)" native 'the renamed device'
 check 'a device of the old name' ip netns exec h1 sh -c \
 	'ip link add dummy7 type dummy && rdma link add mxe1 type mxe netdev dummy7'
