@@ -119,8 +119,8 @@ fuzz: deps
 check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian check-in-tree: deps
 	@tools/check $(@:check-%=%)
 
-check-packages:
-	@tools/check packages
+check-packages check-rpm check-newcomer:
+	@tools/check $(@:check-%=%)
 
 clean:
 	-+test -z "$(KDIR)" || $(KMAKE) clean
@@ -171,6 +171,9 @@ help:
 	@echo '               built in'
 	@echo '  check-packages  build, install, upgrade and purge the Debian packages in a'
 	@echo '               chroot, which is downloaded'
+	@echo '  check-rpm    the same with the RPM packages'
+	@echo '  check-newcomer  "make demo" and parts of "make check" in empty root directories'
+	@echo '               of Debian 12, 13 and sid; downloads some GB for each'
 	@echo 'Measurements'
 	@echo '  bench        the cost of operations on mxe and rxe in instructions; a missed'
 	@echo '               target is reported but is not an error'
@@ -192,6 +195,6 @@ help:
 	@echo 'example "tools/check vm ops errors". "tools/check --help" lists the parts.'
 	@echo 'To run a command in the virtual machine: see tools/vm --help'
 
-.PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages deps \
+.PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages check-rpm check-newcomer deps \
 	docs demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
 	check-bh-off check-debug check-kernels check-big-endian check-in-tree clean help

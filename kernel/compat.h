@@ -121,7 +121,7 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 	((unsigned long)rcu_access_pointer((ndev)->miniq_ingress) |	\
 	 (unsigned long)rcu_access_pointer((ndev)->miniq_egress))
 #else
-#define mxe_tc_hooks(ndev) 0UL
+#define mxe_tc_hooks(ndev) ((void)(ndev), 0UL)
 #endif
 
 /* Since Linux 6.17 the former default WQ_PERCPU must be explicit. */

@@ -66,6 +66,13 @@ $(printf '%s\n' "$1" | head -n 40)"
 	fi
 }
 
+# skip NAME REASON: prints a check that cannot be made here.
+skip()
+{
+	TAP_RUN=$((TAP_RUN + 1))
+	echo "ok $TAP_RUN - $1 # SKIP $2"
+}
+
 # bail_out MESSAGE: ends a script that cannot continue.
 bail_out()
 {

@@ -3,10 +3,11 @@
 -- Wireshark dissector for the masked atomics of mxe.  The packets are specified
 -- in Documentation/wire-format.rst.  To use it, run
 --
---	tshark -X lua_script:tools/wireshark/mxe.lua -r capture.pcap
+--	tools/wireshark/decode capture.pcap
 --
 -- or copy this file into the personal Lua plugin folder of Wireshark, which is
--- listed in its About dialog.  Wireshark's own InfiniBand dissector still
+-- listed in its About dialog.  As root, Wireshark 4.4 and newer loads it only
+-- from the global folder.  Wireshark's own InfiniBand dissector still
 -- decodes standard packets and the base transport header of masked atomics, so
 -- filters on infiniband.bth.* work for both.  Responses are standard ATOMIC
 -- ACKNOWLEDGEs.
@@ -162,7 +163,7 @@ mxe.prefs.port = Pref.uint("UDP port", ROCE_PORT,
 
 -- ---- invariant CRC -------------------------------------------------------
 
-local bitop = bit or bit32
+local bitop = bit	-- part of Wireshark, with every version of Lua
 
 local crc_table = {}
 for i = 0, 255 do

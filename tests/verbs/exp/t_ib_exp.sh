@@ -59,8 +59,8 @@ topo_up || bail_out "cannot make the two hosts"
 rxe_dummy exp0 || bail_out "no rxe0"
 
 says mxe1 native native glob glob "$(<$C/mxe1/log_arg_sizes)" host 1024 ''
-[ $(($(<$C/mxe1/log_arg_sizes) & 8)) -ne 0 ]
-report $? 'mxe1 supports operands of 8 bytes'
+check 'mxe1 supports operands of 8 bytes' \
+	test $(($(<$C/mxe1/log_arg_sizes) & 8)) -ne 0
 says rxe0 emulated emulated hca none 0x8 host 1024 \
 	'the device has standard atomics only'
 is "$(cat $C/{mxe1,rxe0}/masked_* | tr '\n' ' ')" \

@@ -131,8 +131,7 @@ traffic_test_end
 
 for hook in prerouting input; do
 	stops "nft, family bridge, $hook with policy drop" nft_drop $hook
-	[ "$(nft_packets)" -gt 0 ]
-	report $? "... it counts $(nft_packets) packets"
+	check "... it counts $(nft_packets) packets" test "$(nft_packets)" -gt 0
 	ip netns exec h2 nft delete table bridge mxe
 done
 

@@ -77,8 +77,7 @@ all "$EARLY"
 report $? "... $EARLY of $RCVD packets take the early hook"
 all "$INGRESS"
 report $? "... $INGRESS of them take the ingress hook of the netdev"
-[ "$IP" -ge "$RCVD" ]
-report $? "... and IP counts $IP"
+check "... and IP counts $IP" test "$IP" -ge "$RCVD"
 
 for hook in prerouting input; do
 	check "a rule of $hook" nft_rule $hook
@@ -190,8 +189,8 @@ check 'a route with an MTU of 80' ip -n h2 route replace 10.77.0.1 dev eth0 \
 FAILS=$(ip_counter FragFails)
 ! timeout 60 mxe-perf -T 2 -d mxe2 -r mxe1 -n 4 -o write -s 256 >/dev/null 2>&1
 report $? '... WRITEs of 256 bytes do not get through'
-[ "$(ip_counter FragFails)" -gt "$FAILS" ]
-report $? '... the IP layer reports that they do not fit'
+check '... the IP layer reports that they do not fit' \
+	test "$(ip_counter FragFails)" -gt "$FAILS"
 ip -n h2 route del 10.77.0.1
 traffic
 report $? 'without that route'
@@ -223,8 +222,8 @@ batches()
 
 batches
 report $? 'requests posted together'
-[ "$SENT" -ge 20 ] && [ "$RCVD" -ge $((SENT - 1)) ]
-report $? "... $SENT GSO batches are sent, $RCVD split"
+check "... $SENT GSO batches are sent, $RCVD split" \
+	test $((SENT >= 20 && RCVD >= SENT - 1)) -eq 1
 nft_rule input
 batches
 report $? 'the same with a rule of input'

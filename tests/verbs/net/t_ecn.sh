@@ -28,8 +28,7 @@ topo_netem loss 5% ecn
 check 'traffic with ECN' rounds was_told t_traffic -s 1 -c 0x6a run
 for c in "${COUNTERS[@]}"; do
 	v=$(counter "${c%/*}" "${c#*/}")
-	[ "$v" -gt 0 ]
-	report $? "$c: $v"
+	check "$c: $v" test "$v" -gt 0
 done
 is "$(counter mxe2 out_of_sequence)" 0 '... nothing was lost'
 SENT=$(counter mxe2 sent_cnp)

@@ -44,8 +44,7 @@ check 'the netdev of mxe2 moves' ip -n h2 link set eth0 up netns h3
 check '... the link is removed' soon topo_gone mxe2
 
 while read -r group name; do
-	[ -n "$(users other "$group")" ]
-	report $? "$name: the kernel is a member of it"
+	check "$name: the kernel is a member of it" test -n "$(users other "$group")"
 	is "$(users eth0 "$group")" "$(users other "$group")" \
 		'... on the netdev of the link, too'
 done <<EOF

@@ -60,8 +60,8 @@ check 'modprobe mxe' modprobe mxe
 loaded ib_exp
 is "$(readlink -f /sys/module/ib_exp/holders/mxe)" /sys/module/mxe '... because mxe uses it'
 check 'modprobe -r mxe' modprobe -r mxe
-[ ! -e /sys/module/mxe ] && [ ! -e /sys/module/ib_exp ]
-report $? '... unloads both'
+check '... unloads mxe' test ! -e /sys/module/mxe
+check '... unloads ib_exp' test ! -e /sys/module/ib_exp
 
 modprobe dummy 2>/dev/null
 ip link add inst0 type dummy && ip link set inst0 up
