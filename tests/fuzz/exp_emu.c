@@ -437,7 +437,7 @@ static void finish(void)
 		CHECK(!memcmp(e->buf, &fake.buf[(e - ends) * OWN],
 			      sizeof(e->buf)));
 	}
-	CHECK(!emu_busy_any());
+	CHECK(!emu_cq_any_busy());
 }
 
 static void step(struct end *e, uint8_t what)

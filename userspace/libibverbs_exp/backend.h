@@ -99,6 +99,16 @@ struct exp_backend {
 	 */
 	int (*adopt_cq_ex)(struct ibv_cq_ex *cq, uint64_t wc_flags);
 
+	/*
+	 * Optional, for a backend that uses a QP not only in calls for it.
+	 * pause() is called before a QP is destroyed or reset, and may be
+	 * called again before resume(). The backend must not use the QP until
+	 * resume(), which is called if that fails. Otherwise release() or
+	 * reset() is called.
+	 */
+	void (*pause)(const struct exp_qp *entry);
+	void (*resume)(const struct exp_qp *entry);
+
 	/* Optional: called after a QP was reset. Its queues are empty. */
 	void (*reset)(const struct exp_qp *entry);
 };

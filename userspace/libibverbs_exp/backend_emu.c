@@ -4,11 +4,11 @@
  * device has the standard ones (emu.h). backend.c and the ibv_exp_*() functions
  * call it through struct exp_backend. It calls the files emu_*.c.
  *
- * Only operands of 8 bytes are emulated. 4 bytes would need a compare-and-swap
- * of the 8 bytes around them, which may exceed the region, and the position of
- * the half depends on the byte order of the peer.
+ * Operands have 8 bytes, or 4 bytes that are one half of an 8-byte word. Longer
+ * ones cannot be changed by one compare-and-swap.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "backend.h"
 #include "emu.h"
@@ -17,7 +17,7 @@
 #include "wr.h"
 
 static const struct emu_progress_ops progress_ops = {
-	.is_busy = emu_busy_any,
+	.is_busy = emu_cq_any_busy,
 	.tick = emu_cq_tick,
 };
 
@@ -40,19 +40,9 @@ static int emu_query(struct ibv_context *context, struct exp_caps *caps)
 		return 0;
 	caps->emulated = true;
 	caps->be_reply = true;
-	caps->sizes = sizeof(uint64_t);
+	caps->sizes = sizeof(uint32_t) | sizeof(uint64_t);
 	caps->max_fa_bit_boundary = 64;
 	return 0;
-}
-
-/*
- * Makes room for one more completion, because a QP may have one completion of
- * an emulated request that is not signaled. Devices that cannot resize CQs are
- * tolerated.
- */
-static void make_room(struct ibv_cq *cq)
-{
-	ibv_resize_cq(cq, cq->cqe + 1);
 }
 
 /* Creates the send queue of a new QP and attaches it to its CQ. */
@@ -92,11 +82,14 @@ static struct ibv_qp *emu_create_qp(struct ibv_context *context,
 		return NULL;
 	}
 	device = emu_hook(context);
-	if (!device)
+	if (!device) {
+		if (errno == ENOTSUP)
+			fprintf(stderr,
+				"ibv_exp_create_qp: this libibverbs needs libibverbs_exp first in the order of libraries, for example by LD_PRELOAD\n");
 		return NULL;
+	}
 	if (!attr->cap.max_send_sge)
 		attr->cap.max_send_sge = 1;
-	make_room(attr->send_cq);
 	qp = ibv_create_qp_ex(context, attr);
 	if (!qp)
 		return NULL;
@@ -117,9 +110,34 @@ static void emu_release(struct exp_qp *entry)
 	entry->emu = NULL;
 }
 
+static void emu_pause(const struct exp_qp *entry)
+{
+	emu_qp_pause(entry->emu);
+}
+
+static void emu_resume(const struct exp_qp *entry)
+{
+	emu_qp_resume(entry->emu);
+}
+
 static void emu_reset(const struct exp_qp *entry)
 {
 	emu_qp_reset(entry->emu);
+}
+
+/* Tells once why the size of a request was refused, if it was. */
+static void explain_size(const struct ibv_qp *qp,
+			 const struct ibv_exp_send_wr *wr)
+{
+	uint32_t log_arg_sz = wr->ext_op.masked_atomics.log_arg_sz;
+	static bool told;
+
+	if (!exp_wr_is_masked(wr) || (log_arg_sz != 4 && log_arg_sz != 5) ||
+	    __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		return;
+	fprintf(stderr,
+		"ibv_exp_post_send: %s has no masked atomics, and its 8-byte compare-and-swap cannot emulate one of %d bytes\n",
+		qp->context->device->name, 1 << log_arg_sz);
 }
 
 /* Adds a request after exp_wr_check(). Returns 0 or a positive errno. */
@@ -145,6 +163,7 @@ static int add_wr(struct emu_qp *emu, struct ibv_exp_send_wr *wr)
 		err = exp_wr_to_std(emu->qp, &std, wr);
 		return err ? err : emu_qp_post_add(emu, &std, NULL, wr);
 	}
+	masked.size = 1u << wr->ext_op.masked_atomics.log_arg_sz;
 	if (masked.is_cmp_swap) {
 		masked.compare_add = cs->compare_val;
 		masked.compare_mask = cs->compare_mask;
@@ -165,7 +184,9 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 	emu_qp_post_begin(entry->emu);
 	for (; wr; wr = wr->next) {
 		err = exp_wr_check(entry, wr);
-		if (!err)
+		if (err)
+			explain_size(entry->qp, wr);
+		else
 			err = add_wr(entry->emu, wr);
 		if (err)
 			break;
@@ -202,6 +223,8 @@ const struct exp_backend exp_backend_emu = {
 	.query = emu_query,
 	.create_qp = emu_create_qp,
 	.release = emu_release,
+	.pause = emu_pause,
+	.resume = emu_resume,
 	.reset = emu_reset,
 	.post_send = emu_post_send,
 	.fix_wc = emu_fix_wc,

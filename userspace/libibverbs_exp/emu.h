@@ -10,13 +10,21 @@
  *
  * To keep the order, requests that are posted after an emulated one are held
  * back until it is done. To hide all this from the program, the library
- * replaces the functions in ibv_context.ops (emu_hook.c). Requests on an
+ * replaces operations of the context (emu_hook.c). Requests on an
  * emulated QP pass through a ring of the library and are posted with its own
  * wr_ids (emu_qp.c). Completions of the send CQ pass through a second ring
  * (emu_cq.c). Requests that wait for a completion continue when the program
  * polls, or after a short time in a thread (emu_progress.c).
  *
  * Locks: emu_qp.lock nests inside emu_cq.lock. Posting takes only emu_qp.lock.
+ *
+ * A QP is paused before it is destroyed or reset. From then on only the program
+ * uses it. If the call fails, the QP is resumed.
+ *
+ * A forked child has no thread until a QP of its own needs it. A child cannot
+ * use the QPs and CQs of its parent, because the kernel refuses that and the
+ * device writes to the memory of the parent. The thread of the child does not
+ * poll these CQs.
  *
  * The structures precede the functions, which are listed by file, the lowest
  * layer first (see the Makefile).
@@ -35,6 +43,9 @@
  * The original operations of a context. Programs close contexts with
  * ibv_close_device(), which this library may not intercept. An entry is filled
  * in again for a new context at the same address.
+ *
+ * Of the operations that destroy or reset objects all are NULL if emu_hook.c
+ * cannot replace them, because ibv_destroy_qp() and the like are interposed.
  */
 struct emu_device {
 	struct exp_entry entry;		/* of the context */
@@ -42,6 +53,9 @@ struct emu_device {
 			 struct ibv_send_wr **bad_wr);
 	int (*poll_cq)(struct ibv_cq *cq, int num, struct ibv_wc *wc);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
+	int (*destroy_cq)(struct ibv_cq *cq);
+	int (*destroy_qp)(struct ibv_qp *qp);
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 };
 
 /* Members of a completion that only extended CQs have. */
@@ -55,21 +69,36 @@ struct emu_wc_ex {
 
 #define EMU_QP_BITS 6
 
+enum emu_cq_state {
+	EMU_CQ_NONE,	/* no CQ at this address is known */
+	EMU_CQ_ALIVE,
+	EMU_CQ_DYING,	/* ibv_destroy_cq() has begun, and may fail */
+};
+
 /*
  * The send CQ of an emulated QP, or an adopted extended CQ.
  *
  * Entries are found by the address of the CQ. An entry remains after its CQ was
  * destroyed, and is reused for the next CQ at that address. entry, cq and lock
- * never change. busy is atomic. lock protects all other members.
+ * never change. busy and process are atomic. lock protects all other members.
  */
 struct emu_cq {
 	struct exp_entry entry;
 	struct ibv_cq *cq;
 	pthread_mutex_t lock;
 
-	bool active;		/* the CQ exists */
+	enum emu_cq_state state;
+	pthread_cond_t settled;	/* the state is no longer EMU_CQ_DYING */
 	const struct emu_device *device;
 	struct emu_qp *qps[1 << EMU_QP_BITS];
+
+	/*
+	 * Each QP may have one completion that the program does not expect. The
+	 * CQ has room for as many as resized_cqe exceeds base_cqe.
+	 */
+	uint32_t num_qps;
+	int base_cqe;		/* without that room */
+	int resized_cqe;	/* size as this library left it */
 
 	struct ibv_cq_ex *ex;	/* NULL: not extended */
 	uint64_t wc_flags;	/* with which it was created */
@@ -92,6 +121,7 @@ struct emu_cq {
 	uint32_t polls;		/* by the program */
 	uint32_t polls_seen;	/* by the thread */
 	uint32_t busy;		/* number of QPs that are busy */
+	uint32_t process;	/* number of the process that created its QPs */
 };
 
 enum emu_kind {
@@ -110,6 +140,7 @@ enum emu_kind {
 /* The operands of a masked atomic, as in RFC 7306. */
 struct emu_masked {
 	bool is_cmp_swap;
+	uint32_t size;		/* of each operand, 4 or 8 bytes */
 	uint64_t compare_add;
 	uint64_t compare_mask;	/* fetch-and-add: field boundaries */
 	uint64_t swap;
@@ -126,7 +157,9 @@ struct emu_wr {
 	bool probing;		/* the try only tests the buffers */
 	int wc_opcode;		/* for the program; 0: the device's */
 	enum ibv_wr_opcode opcode;	/* of EMU_ONCE */
-	struct emu_masked masked;
+	struct emu_masked masked;	/* operands of 8 bytes */
+	uint32_t size;		/* of the program's operands and result */
+	unsigned int shift;	/* position of the result in the word */
 	struct ibv_sge *sges;	/* of the program */
 	int num_sge;
 };
@@ -172,6 +205,10 @@ struct emu_qp {
 	uint64_t posted;
 	uint64_t head;
 	bool busy;		/* request posted - 1 is in the loop */
+	bool paused;		/* the QP must not be used */
+	bool has_late;		/* ... and its request in the loop completed */
+	struct ibv_wc late;
+	struct emu_wc_ex late_ex;
 	uint64_t guess;
 	/* The value that the last emulated request left in its word. */
 	uint64_t last_addr;
@@ -203,8 +240,17 @@ int emu_progress_start(const struct emu_progress_ops *ops);
 
 /**
  * emu_progress_kick() - Wake the thread after is_busy() has become true.
+ *
+ * Starts it in a forked child. If that fails, only polling continues requests.
  */
 void emu_progress_kick(void);
+
+/**
+ * emu_progress_process() - Get the number of this process.
+ *
+ * Return: a number that fork() increments in the child, never 0.
+ */
+uint32_t emu_progress_process(void);
 
 /* ---- emu_busy.c: count of busy QPs --------------------------------------- */
 
@@ -216,17 +262,12 @@ void emu_progress_kick(void);
 void emu_busy_set(struct emu_cq *cq, bool busy);
 
 /**
- * emu_busy_clear() - Stop counting the QPs of a CQ that was destroyed.
+ * emu_busy_is() - Check if the thread has to continue requests of a CQ.
  * @cq: the CQ
- */
-void emu_busy_clear(struct emu_cq *cq);
-
-/**
- * emu_busy_any() - Check if any QP of the process is busy.
  *
- * Return: true if one is.
+ * Return: true if a QP of it is busy, and it is of this process.
  */
-bool emu_busy_any(void);
+bool emu_busy_is(const struct emu_cq *cq);
 
 /* ---- emu_qp.c: queue pairs ---------------------------------------------- */
 
@@ -281,7 +322,19 @@ struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
 void emu_qp_free(struct emu_qp *qp);
 
 /**
- * emu_qp_reset() - Drop all requests after the QP was reset.
+ * emu_qp_pause() - Stop using the QP before it is destroyed or reset.
+ * @qp: the send queue, which may be paused already
+ */
+void emu_qp_pause(struct emu_qp *qp);
+
+/**
+ * emu_qp_resume() - Use the QP again after that has failed.
+ * @qp: the send queue
+ */
+void emu_qp_resume(struct emu_qp *qp);
+
+/**
+ * emu_qp_reset() - Drop all requests after the QP was reset, and resume.
  * @qp: the send queue
  */
 void emu_qp_reset(struct emu_qp *qp);
@@ -328,10 +381,13 @@ void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc);
  * emu_cq_get() - Get the entry of a CQ, or create it.
  * @device: the device
  * @cq: the CQ
+ * @is_new: true if @cq was created just now, so that the state of an earlier CQ
+ *	at its address is dropped
  *
  * Return: the entry, or NULL with errno.
  */
-struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *cq);
+struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *cq,
+			  bool is_new);
 
 /**
  * emu_cq_in_use() - Check if the process has ever had an emulated QP.
@@ -343,6 +399,10 @@ bool emu_cq_in_use(void);
 /**
  * emu_cq_attach() - Attach a new send queue to its CQ.
  * @qp: the send queue
+ *
+ * Enlarges the CQ if it has no room for the completions that this library hides
+ * from the program. If the device cannot do that, the program must provide the
+ * room.
  *
  * Return: 0 or a positive errno.
  */
@@ -366,7 +426,7 @@ struct emu_cq *emu_cq_of(const struct ibv_cq *cq);
  * emu_cq_lock() - Find the entry of any CQ, and lock it.
  * @cq: the CQ
  *
- * Return: the entry, or NULL if the CQ has no active one.
+ * Return: the entry, or NULL if the CQ has none.
  */
 struct emu_cq *emu_cq_lock(const struct ibv_cq *cq);
 
@@ -385,7 +445,7 @@ int emu_cq_next(struct emu_cq *cq);
  * @wc: as for ibv_poll_cq()
  * @n: set to the return value of ibv_poll_cq()
  *
- * Return: false if @cq has no active entry. Nothing was done then.
+ * Return: false if @cq has no entry. Nothing was done then.
  */
 bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);
 
@@ -395,7 +455,7 @@ bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);
  * @solicited_only: as for ibv_req_notify_cq()
  * @ret: set to the return value of ibv_req_notify_cq()
  *
- * Return: false if @cq has no active entry. Nothing was done then.
+ * Return: false if @cq has no entry. Nothing was done then.
  */
 bool emu_cq_notify(struct ibv_cq *cq, int solicited_only, int *ret);
 
@@ -409,6 +469,13 @@ bool emu_cq_notify(struct ibv_cq *cq, int solicited_only, int *ret);
 int emu_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
 
 /**
+ * emu_cq_any_busy() - Check if the thread has anything to do.
+ *
+ * Return: true if emu_busy_is() of any CQ.
+ */
+bool emu_cq_any_busy(void);
+
+/**
  * emu_cq_tick() - Poll the device for all busy CQs that the program has not
  * polled since the last call.
  */
@@ -420,7 +487,8 @@ void emu_cq_tick(void);
  * emu_hook() - Replace the operations of a context, unless that is done.
  * @context: the context
  *
- * Return: its original operations, or NULL with errno.
+ * Return: its original operations, or NULL with errno: ENOTSUP if this library
+ * would not learn that a QP is destroyed.
  */
 const struct emu_device *emu_hook(struct ibv_context *context);
 

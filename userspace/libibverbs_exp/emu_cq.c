@@ -16,6 +16,7 @@
 #include <sys/random.h>
 
 #include "emu.h"
+#include "fork.h"
 #include "wc.h"
 
 /* Maximum number of completions per poll. */
@@ -29,6 +30,8 @@
 static struct exp_table cqs = EXP_TABLE_INIT;
 static uint64_t nonce;		/* 0: not drawn yet; set under cqs.lock */
 static uint64_t next_tag;	/* atomic */
+
+EXP_FORK_HOLD(cqs.lock)
 
 /* ---- table --------------------------------------------------------------- */
 
@@ -44,7 +47,7 @@ struct emu_cq *emu_cq_lock(const struct ibv_cq *ibcq)
 	if (!cq)
 		return NULL;
 	pthread_mutex_lock(&cq->lock);
-	if (cq->active)
+	if (cq->state != EMU_CQ_NONE)
 		return cq;
 	pthread_mutex_unlock(&cq->lock);
 	return NULL;
@@ -63,32 +66,72 @@ static int draw_nonce(void)
 	return 0;
 }
 
-struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq)
+/* Returns the entry of the CQ, with any state, or NULL with errno. */
+static struct emu_cq *find_or_add(struct ibv_cq *ibcq)
 {
-	struct emu_cq *cq;
+	struct emu_cq *cq = NULL;
 
 	pthread_mutex_lock(&cqs.lock);
-	if (draw_nonce()) {
-		pthread_mutex_unlock(&cqs.lock);
-		errno = EAGAIN;
-		return NULL;
-	}
-	cq = emu_cq_of(ibcq);
-	if (!cq) {
+	errno = draw_nonce();
+	if (!errno)
+		cq = emu_cq_of(ibcq);
+	if (!errno && !cq) {
 		cq = calloc(1, sizeof(*cq));
 		if (cq) {
 			cq->cq = ibcq;
 			pthread_mutex_init(&cq->lock, NULL);
+			pthread_cond_init(&cq->settled, NULL);
 			exp_table_add(&cqs, &cq->entry, ibcq);
 		}
 	}
-	if (cq) {
-		pthread_mutex_lock(&cq->lock);
-		cq->active = true;
-		cq->device = device;
-		pthread_mutex_unlock(&cq->lock);
-	}
 	pthread_mutex_unlock(&cqs.lock);
+	return cq;
+}
+
+/* All QPs of the CQ were destroyed before, possibly without emu_cq_detach(). */
+static void forget(struct emu_cq *cq)
+{
+	cq->state = EMU_CQ_NONE;
+	memset(cq->qps, 0, sizeof(cq->qps));
+	free(cq->wcs);
+	free(cq->exs);
+	cq->wcs = NULL;
+	cq->exs = NULL;
+	cq->ex = NULL;
+	cq->size = 0;
+	cq->first = 0;
+	cq->count = 0;
+	cq->flushable = 0;
+	cq->num_qps = 0;
+	cq->resized_cqe = 0;
+	cq->armed = 0;
+	/* The next CQ at this address has not been polled yet. */
+	cq->polls = 0;
+	cq->polls_seen = 0;
+	__atomic_store_n(&cq->busy, 0, __ATOMIC_SEQ_CST);
+}
+
+struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq,
+			  bool is_new)
+{
+	struct emu_cq *cq = find_or_add(ibcq);
+
+	if (!cq)
+		return NULL;
+	pthread_mutex_lock(&cq->lock);
+	/*
+	 * Either an earlier CQ at this address was destroyed, and its state is
+	 * going to be dropped, or this one is not going to be destroyed.
+	 */
+	while (cq->state == EMU_CQ_DYING)
+		pthread_cond_wait(&cq->settled, &cq->lock);
+	if (is_new)
+		forget(cq);
+	cq->state = EMU_CQ_ALIVE;
+	cq->device = device;
+	__atomic_store_n(&cq->process, emu_progress_process(),
+			 __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&cq->lock);
 	return cq;
 }
 
@@ -138,15 +181,42 @@ static struct emu_qp *qp_of_wr_id(struct emu_cq *cq, uint64_t wr_id)
 	return qp;
 }
 
+/* QPs for which room is made at a time, because resizing is slow. */
+#define EMU_ROOM 16
+
+/*
+ * Makes room for one more completion of each QP, because a QP may have one
+ * completion of an emulated request that is not signaled. Counts from the size
+ * that the program has chosen, because the device may round up each size that
+ * it is asked for. The CQ does not shrink. Room of a destroyed QP is used again.
+ */
+static void make_room(struct emu_cq *cq)
+{
+	int need = (cq->num_qps + EMU_ROOM - 1) / EMU_ROOM * EMU_ROOM;
+
+	/* The CQ is new, or the program has resized it. */
+	if (cq->cq->cqe != cq->resized_cqe)
+		cq->base_cqe = cq->cq->cqe;
+	if (cq->cq->cqe - cq->base_cqe < (int)cq->num_qps)
+		ibv_resize_cq(cq->cq, cq->base_cqe + need);
+	cq->resized_cqe = cq->cq->cqe;
+}
+
+/*
+ * Resizes the CQ with the lock of the CQ held, because libibverbs does not
+ * exclude polling meanwhile on all devices.
+ */
 int emu_cq_attach(struct emu_qp *qp)
 {
-	struct emu_cq *cq = emu_cq_get(qp->device, qp->qp->send_cq);
+	struct emu_cq *cq = emu_cq_get(qp->device, qp->qp->send_cq, false);
 
 	if (!cq)
 		return errno;
 	qp->cq = cq;
 	pthread_mutex_lock(&cq->lock);
 	link_qp(cq, qp);
+	cq->num_qps++;
+	make_room(cq);
 	cq->flushable += qp->size;
 	pthread_mutex_unlock(&cq->lock);
 	return 0;
@@ -158,6 +228,7 @@ void emu_cq_detach(struct emu_qp *qp)
 
 	pthread_mutex_lock(&cq->lock);
 	if (unlink_qp(cq, qp)) {
+		cq->num_qps--;
 		cq->flushable -= qp->size;
 		if (qp->busy)
 			emu_busy_set(cq, false);
@@ -368,72 +439,78 @@ static void tick(struct emu_cq *cq)
 	if (pthread_mutex_trylock(&cq->lock))
 		return;
 	/* Stop when the ring has as many completions as the CQ can hold. */
-	if (cq->active && cq->polls == cq->polls_seen &&
+	if (cq->state == EMU_CQ_ALIVE && cq->polls == cq->polls_seen &&
 	    cq->count < (uint32_t)cq->cq->cqe)
 		drain(cq, cq->count + EMU_WC_BATCH);
 	cq->polls_seen = cq->polls;
 	pthread_mutex_unlock(&cq->lock);
 }
 
-void emu_cq_tick(void)
+/* Calls the function, unless it is NULL, for each CQ with something to do. */
+static bool visit_busy(void (*call)(struct emu_cq *cq))
 {
 	struct exp_entry *entry;
 	struct emu_cq *cq;
+	bool any = false;
 	int i;
 
 	for (i = 0; i < EXP_TABLE_SIZE; i++) {
 		entry = __atomic_load_n(&cqs.heads[i], __ATOMIC_ACQUIRE);
 		for (; entry; entry = entry->next) {
 			cq = (struct emu_cq *)entry;
-			if (__atomic_load_n(&cq->busy, __ATOMIC_RELAXED))
-				tick(cq);
+			if (!emu_busy_is(cq))
+				continue;
+			any = true;
+			if (call)
+				call(cq);
 		}
 	}
+	return any;
+}
+
+bool emu_cq_any_busy(void)
+{
+	return visit_busy(NULL);
+}
+
+void emu_cq_tick(void)
+{
+	visit_busy(tick);
 }
 
 /* ---- destruction --------------------------------------------------------- */
 
-/* All QPs of the CQ were destroyed before, possibly without emu_cq_detach(). */
-static void forget(struct emu_cq *cq)
-{
-	memset(cq->qps, 0, sizeof(cq->qps));
-	free(cq->wcs);
-	free(cq->exs);
-	cq->wcs = NULL;
-	cq->exs = NULL;
-	cq->ex = NULL;
-	cq->size = 0;
-	cq->first = 0;
-	cq->count = 0;
-	cq->flushable = 0;
-	cq->armed = 0;
-	/* The next CQ at this address has not been polled yet. */
-	cq->polls = 0;
-	cq->polls_seen = 0;
-	emu_busy_clear(cq);
-}
-
 /*
- * Clears active before the CQ is destroyed, because its address may be reused
- * immediately.
+ * While the CQ is dying, the program may still poll it, because the call may
+ * fail, or wait until the program has acknowledged the events of the CQ. The
+ * thread does not use it. Its address may be reused before std() returns, for
+ * which emu_cq_get() waits.
+ *
+ * If the call is interposed and the operation is replaced, too, this runs
+ * within itself.
  */
 int emu_destroy_cq(struct ibv_cq *ibcq, int (*std)(struct ibv_cq *cq))
 {
 	struct emu_cq *cq = emu_cq_lock(ibcq);
+	bool nested;
 	int ret;
 
 	if (!cq)
 		return std(ibcq);
-	cq->active = false;
+	nested = cq->state == EMU_CQ_DYING;
+	cq->state = EMU_CQ_DYING;
 	pthread_mutex_unlock(&cq->lock);
 
 	ret = std(ibcq);
+	if (nested)
+		return ret;
 
 	pthread_mutex_lock(&cq->lock);
 	if (ret)
-		cq->active = true;
-	else if (!cq->active)
+		cq->state = EMU_CQ_ALIVE;
+	else
 		forget(cq);
+	pthread_cond_broadcast(&cq->settled);
 	pthread_mutex_unlock(&cq->lock);
 	return ret;
 }

@@ -157,9 +157,10 @@ int emu_cq_ex_adopt(struct ibv_cq_ex *ex, uint64_t wc_flags)
 	const struct emu_device *device = emu_hook(ex->context);
 	struct emu_cq *cq;
 
+	/* Without the hooks no QP of this context is emulated. */
 	if (!device)
-		return errno;
-	cq = emu_cq_get(device, ibv_cq_ex_to_cq(ex));
+		return errno == ENOTSUP ? 0 : errno;
+	cq = emu_cq_get(device, ibv_cq_ex_to_cq(ex), true);
 	if (!cq)
 		return errno;
 	pthread_mutex_lock(&cq->lock);

@@ -27,7 +27,6 @@ static struct emu_wr *wr_at(struct emu_qp *qp, uint64_t seq)
 /* ---- masked operations ------------------------------------------------- */
 
 /* Returns the value that the masked atomic stores if the word is old. */
-
 static uint64_t apply(const struct emu_wr *wr, uint64_t old)
 {
 	const struct emu_masked *m = &wr->masked;
@@ -39,12 +38,43 @@ static uint64_t apply(const struct emu_wr *wr, uint64_t old)
 }
 
 /*
+ * Returns the position of a 4-byte operand at an address in the 8-byte word
+ * around it, as the device returns that. Assumes that the responder has the byte
+ * order of this host.
+ */
+static unsigned int half_shift(uint64_t addr)
+{
+	bool is_second = addr & sizeof(uint32_t);
+
+	return is_second == (BYTE_ORDER == LITTLE_ENDIAN) ? 32 : 0;
+}
+
+/* Makes a masked atomic of 4 bytes one of 8 bytes that keeps the other half. */
+static void widen(struct emu_masked *m, unsigned int shift)
+{
+	m->compare_add = (m->compare_add & UINT32_MAX) << shift;
+	m->compare_mask = (m->compare_mask & UINT32_MAX) << shift;
+	m->swap = (m->swap & UINT32_MAX) << shift;
+	m->swap_mask = (m->swap_mask & UINT32_MAX) << shift;
+	/* No carry leaves the operand. */
+	if (!m->is_cmp_swap)
+		m->compare_mask |= 1ull << (shift + 31);
+}
+
+/*
  * Selects the standard atomic of a masked one. One standard atomic suffices if
  * the masks have no effect, or if the masked atomic changes nothing.
  */
-static void lower(struct emu_wr *wr, const struct emu_masked *m)
+static void lower(struct emu_wr *wr, const struct emu_masked *masked)
 {
-	wr->masked = *m;
+	struct emu_masked *m = &wr->masked;
+
+	*m = *masked;
+	if (m->size == sizeof(uint32_t)) {
+		wr->shift = half_shift(wr->std.wr.atomic.remote_addr);
+		widen(m, wr->shift);
+	}
+	wr->size = m->size;
 	wr->wc_opcode = m->is_cmp_swap ? IBV_EXP_WC_MASKED_COMP_SWAP :
 					 IBV_EXP_WC_MASKED_FETCH_ADD;
 	wr->kind = EMU_PASS;
@@ -85,7 +115,8 @@ static uint64_t first_guess(const struct emu_qp *qp, const struct emu_wr *wr)
  * result, which does not check the lkey. Before the first use of a buffer a
  * fetch-and-add of 0 into it is posted, which fails as the request would have
  * failed. The device can write to the whole range between two buffers of the
- * same region, because a region has no holes.
+ * same region, because a region has no holes. There is no such request for a
+ * buffer of 4 bytes, so its lkey is not checked.
  */
 static bool is_known(const struct emu_qp *qp, const struct ibv_sge *sge)
 {
@@ -103,6 +134,8 @@ static bool must_probe(const struct emu_qp *qp, const struct emu_wr *wr)
 {
 	int i;
 
+	if (wr->size != sizeof(uint64_t))
+		return false;
 	for (i = 0; i < wr->num_sge; i++)
 		if (!is_known(qp, &wr->sges[i]))
 			return true;
@@ -132,13 +165,17 @@ static void learn(struct emu_qp *qp, const struct ibv_sge *sge)
 static void put_result(const struct emu_qp *qp, const struct emu_wr *wr,
 		       uint64_t old)
 {
-	size_t left = sizeof(old);
-	const char *from;
+	uint32_t half = old >> wr->shift;
+	const char *from = (const char *)&old;
+	size_t left = wr->size;
 	int i;
 
-	if (qp->be_reply)
+	if (qp->be_reply) {
 		old = htobe64(old);
-	from = (const char *)&old;
+		half = htobe32(half);
+	}
+	if (wr->size == sizeof(half))
+		from = (const char *)&half;
 	for (i = 0; i < wr->num_sge && left; i++) {
 		size_t part = wr->sges[i].length;
 
@@ -199,7 +236,7 @@ static int push(struct emu_qp *qp)
 	uint64_t seq;
 	int ret;
 
-	if (qp->busy || qp->posted == qp->head)
+	if (qp->busy || qp->paused || qp->posted == qp->head)
 		return 0;
 	for (seq = qp->posted; seq != qp->head; ) {
 		if (wr)
@@ -323,7 +360,7 @@ static void deliver(struct emu_qp *qp, const struct emu_wr *wr,
 	wc.wr_id = wr->wr_id;
 	if (wc.status == IBV_WC_SUCCESS && wr->wc_opcode) {
 		wc.opcode = (enum ibv_wc_opcode)wr->wc_opcode;
-		wc.byte_len = sizeof(uint64_t);
+		wc.byte_len = wr->size;
 	}
 	emu_cq_push(qp->cq, &wc);
 }
@@ -360,15 +397,74 @@ static void complete(struct emu_qp *qp, uint64_t seq, const struct ibv_wc *wc)
 		go_on(qp);
 }
 
+/*
+ * The completion of a request in the loop may need the QP. While that is
+ * paused, the completion is kept. No request of the QP is behind it at the
+ * device.
+ */
+static void keep(struct emu_qp *qp, const struct ibv_wc *wc)
+{
+	qp->has_late = true;
+	qp->late = *wc;
+	if (qp->cq->ex)
+		qp->late_ex = qp->cq->now;
+}
+
 void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc)
 {
-	uint64_t ahead;
+	uint64_t seq;
 
 	pthread_mutex_lock(&qp->lock);
-	ahead = (wc->wr_id - qp->done) & EMU_SEQ_MASK;
+	seq = qp->done + ((wc->wr_id - qp->done) & EMU_SEQ_MASK);
 	/* Otherwise the request was flushed here, or the QP was reset. */
-	if (ahead < qp->posted - qp->done)
-		complete(qp, qp->done + ahead, wc);
+	if (seq < qp->posted) {
+		if (qp->paused && qp->busy && seq + 1 == qp->posted)
+			keep(qp, wc);
+		else
+			complete(qp, seq, wc);
+	}
+	pthread_mutex_unlock(&qp->lock);
+}
+
+/* ---- destruction and reset by the program -------------------------------- */
+
+void emu_qp_pause(struct emu_qp *qp)
+{
+	pthread_mutex_lock(&qp->lock);
+	qp->paused = true;
+	pthread_mutex_unlock(&qp->lock);
+}
+
+/*
+ * The ring of the CQ has room, because that was made for all requests of the QP
+ * before a completion was kept, and none of them has used it since.
+ */
+void emu_qp_resume(struct emu_qp *qp)
+{
+	struct emu_cq *cq = qp->cq;
+
+	pthread_mutex_lock(&cq->lock);
+	pthread_mutex_lock(&qp->lock);
+	qp->paused = false;
+	if (qp->has_late) {
+		qp->has_late = false;
+		cq->now = qp->late_ex;
+		complete(qp, qp->posted - 1, &qp->late);
+	} else if (!qp->busy) {
+		go_on(qp);
+	}
+	pthread_mutex_unlock(&qp->lock);
+	pthread_mutex_unlock(&cq->lock);
+}
+
+void emu_qp_reset(struct emu_qp *qp)
+{
+	pthread_mutex_lock(&qp->lock);
+	set_busy(qp, false);
+	qp->done = qp->head;
+	qp->posted = qp->head;
+	qp->paused = false;
+	qp->has_late = false;
 	pthread_mutex_unlock(&qp->lock);
 }
 
@@ -411,14 +507,14 @@ static bool is_atomic(const struct ibv_send_wr *wr)
 }
 
 /* Returns true if the SGEs have no room for the result. */
-static bool is_short(const struct ibv_send_wr *wr)
+static bool is_short(const struct ibv_send_wr *wr, uint32_t size)
 {
 	uint64_t length = 0;
 	int i;
 
 	for (i = 0; i < wr->num_sge; i++)
 		length += wr->sg_list[i].length;
-	return length < sizeof(uint64_t);
+	return length < size;
 }
 
 void emu_qp_post_begin(struct emu_qp *qp)
@@ -434,7 +530,7 @@ int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 
 	if (qp->head - qp->done == qp->size)
 		return ENOMEM;
-	if (masked && is_short(std))
+	if (masked && is_short(std, masked->size))
 		return EINVAL;
 	err = copy_buffers(qp, wr, std, qp->head % qp->size);
 	if (err)
@@ -450,11 +546,16 @@ int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 	wr->probing = false;
 	wr->wc_opcode = 0;
 	wr->kind = EMU_PASS;
-	if (masked)
+	wr->size = sizeof(uint64_t);
+	wr->shift = 0;
+	if (masked) {
 		lower(wr, masked);
-	if (masked && std->wr.atomic.remote_addr % sizeof(uint64_t))
-		wr->kind = EMU_FAIL;
-	if (qp->be_reply && wr->kind == EMU_PASS && is_atomic(&wr->std)) {
+		wr->std.wr.atomic.remote_addr &= ~(sizeof(uint64_t) - 1);
+		if (std->wr.atomic.remote_addr % masked->size)
+			wr->kind = EMU_FAIL;
+	}
+	if ((qp->be_reply || wr->size != sizeof(uint64_t)) &&
+	    wr->kind == EMU_PASS && is_atomic(&wr->std)) {
 		wr->kind = EMU_ONCE;
 		wr->opcode = wr->std.opcode;
 		wr->masked.compare_add = wr->std.wr.atomic.compare_add;
@@ -562,13 +663,4 @@ struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
 		return NULL;
 	}
 	return emu;
-}
-
-void emu_qp_reset(struct emu_qp *qp)
-{
-	pthread_mutex_lock(&qp->lock);
-	set_busy(qp, false);
-	qp->done = qp->head;
-	qp->posted = qp->head;
-	pthread_mutex_unlock(&qp->lock);
 }

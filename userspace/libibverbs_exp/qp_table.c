@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The table of the QPs that support masked atomics. qp.c adds them, posting
- * finds them, and interpose.c calls this to modify and destroy QPs. It notifies
- * the backend of a QP of reset and destruction.
+ * finds them, and interpose.c and emu_hook.c call this to modify and destroy
+ * QPs. It notifies the backend of a QP of reset and destruction.
+ *
+ * If the call is interposed and the operation of the context is replaced, too,
+ * exp_modify_qp() and exp_destroy_qp() run within themselves.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "backend.h"
+#include "fork.h"
 
 static struct exp_table qps = EXP_TABLE_INIT;
+
+EXP_FORK_HOLD(qps.lock)
 
 /*
  * Returns true if the entry belongs to this QP, and not to an earlier one at
@@ -90,19 +96,36 @@ void exp_qp_add(struct ibv_qp *qp, struct exp_qp *new)
 		free(new);
 }
 
+static void entry_pause(const struct exp_qp *entry)
+{
+	if (entry->backend->pause)
+		entry->backend->pause(entry);
+}
+
+static void entry_resume(const struct exp_qp *entry)
+{
+	if (entry->backend->resume)
+		entry->backend->resume(entry);
+}
+
 int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			     int mask))
 {
-	const struct exp_qp *entry;
-	int ret = std(qp, attr, mask);
+	const struct exp_qp *entry = NULL;
+	int ret;
 
-	if (ret || !(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
-		return ret;
-	entry = exp_qp_find(qp);
-	if (entry && entry->backend->reset)
+	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
+		entry = exp_qp_find(qp);
+	if (!entry)
+		return std(qp, attr, mask);
+	entry_pause(entry);
+	ret = std(qp, attr, mask);
+	if (ret)
+		entry_resume(entry);
+	else if (entry->backend->reset)
 		entry->backend->reset(entry);
-	return 0;
+	return ret;
 }
 
 /*
@@ -119,10 +142,13 @@ int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp))
 		return std(qp);
 	old = *entry;
 	entry->backend = NULL;
+	entry_pause(&old);
 	ret = std(qp);
-	if (ret)
+	if (ret) {
 		entry->backend = old.backend;
-	else
+		entry_resume(entry);
+	} else {
 		entry_release(&old);
+	}
 	return ret;
 }

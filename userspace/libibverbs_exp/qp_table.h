@@ -19,7 +19,8 @@ struct mxedv_qp_ex;
  * A QP that supports masked atomics.
  *
  * Lifetime: programs destroy QPs with ibv_destroy_qp(), which this library
- * intercepts only if it precedes libibverbs in symbol lookup (interpose.c).
+ * intercepts only if it precedes libibverbs in symbol lookup (interpose.c), or
+ * if the QP is emulated (emu_hook.c).
  * Entries are found by the address of the QP (table.h). An entry remains after
  * its QP was destroyed, and is reused for the next QP at that address.
  * Therefore only exp_qp_find() may match entries with QPs.
@@ -78,7 +79,7 @@ void exp_qp_forget(const struct ibv_qp *qp);
  * @qp: any QP
  * @attr: as for ibv_modify_qp()
  * @mask: as for ibv_modify_qp()
- * @std: ibv_modify_qp() of libibverbs
+ * @std: ibv_modify_qp() of libibverbs, or of the provider
  *
  * Return: as ibv_modify_qp().
  */
@@ -89,7 +90,7 @@ int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 /**
  * exp_destroy_qp() - Implement ibv_destroy_qp().
  * @qp: any QP
- * @std: ibv_destroy_qp() of libibverbs
+ * @std: ibv_destroy_qp() of libibverbs, or of the provider
  *
  * Return: as ibv_destroy_qp().
  */

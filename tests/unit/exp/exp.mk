@@ -12,12 +12,15 @@ EXP_CALLS := $(addprefix $(UNIT)/$(EXP)/,clock.o dm.o flow.o mr.o objects.o port
 EXP_MLX5 := $(addprefix $(BIN)/,t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be \
 	t_exp_mlx5_data t_exp_mlx5_ex t_exp_mlx5_rows)
 EXP_FAKED := $(BIN)/t_exp $(BIN)/t_exp_send $(BIN)/t_exp_calls $(EXP_MLX5)
-EXP_EMU := $(addprefix $(BIN)/,t_exp_emu t_exp_emu_ex t_exp_emu_random)
+EXP_EMU := $(addprefix $(BIN)/,t_exp_emu t_exp_emu_ex t_exp_emu_random \
+	t_exp_emu_threads)
 
 PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_layout \
 	t_exp_mlx5_wqe t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be t_exp_mlx5_data \
-	t_exp_mlx5_ex t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random)
-SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv
+	t_exp_mlx5_ex t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random \
+	t_exp_emu_threads)
+SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv \
+	exp/exp_emu_tsan
 
 $(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -I$(TOP)/$(EXP)
 # The headers are in the folder of the objects. exp_header uses them too.
@@ -33,3 +36,8 @@ $(BIN)/t_exp_mlx5_wqe: $(UNIT)/$(EXP)/backend_mlx5_wqe.o
 $(EXP_MLX5): $(HERE)/exp/fake_mlx5.o $(HERE)/exp/fake_mlx5_hw.o
 $(EXP_EMU): $(HERE)/exp/fake_emu.o $(filter-out %/emu_progress.o,$(EXP_OBJS))
 $(BIN)/t_exp_emu_ex: $(UNIT)/$(EXP)/objects.o
+$(BIN)/t_exp_emu_threads: $(UNIT)/$(EXP)/emu_progress.o
+
+# For exp_emu_tsan.
+emu: $(EXP_EMU)
+.PHONY: emu

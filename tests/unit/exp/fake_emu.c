@@ -12,8 +12,14 @@
 #include "backend_mlx5.h"
 #include "emu.h"
 #include "fake_emu.h"
+#include "fork.h"
 
 struct fake_emu fake;
+/* Protects the memory and the queues of the device, and its counters. */
+static pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
+
+EXP_FORK_HOLD(fake_lock)
+
 static struct ibv_device emu_device;
 struct verbs_context emu_vctx;
 struct ibv_pd emu_pd = { .context = emu_ctx };
@@ -85,7 +91,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	f->qp.context = pd->context;
 	f->qp.pd = pd;
 	f->qp.send_cq = attr->send_cq;
-	f->qp.qp_num = ++fake.next_qpn;
+	f->qp.qp_num = __atomic_add_fetch(&fake.next_qpn, 1, __ATOMIC_RELAXED);
 	f->qp.handle = f->qp.qp_num;
 	f->qp.qp_type = attr->qp_type;
 	attr->cap.max_send_wr = DEPTH;
@@ -93,19 +99,90 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return &f->qp;
 }
 
+/*
+ * The operations that libibverbs calls, in alphabetical order, and some of those
+ * around them. The order and the names are those of libibverbs.
+ */
+struct verbs_ex_private {
+	uint64_t driver_id;
+	void *destroy_ah;
+	int (*destroy_counters)(struct ibv_counters *counters);
+	int (*destroy_cq)(struct ibv_cq *cq);
+	int (*destroy_flow)(struct ibv_flow *flow);
+	int (*destroy_flow_action)(struct ibv_flow_action *action);
+	int (*destroy_qp)(struct ibv_qp *qp);
+	int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *table);
+	void *destroy_srq;
+	int (*destroy_wq)(struct ibv_wq *wq);
+	void *detach_mcast;
+	int (*modify_flow_action_esp)(struct ibv_flow_action *action,
+				      struct ibv_flow_action_esp_attr *attr);
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+	int (*modify_qp_rate_limit)(struct ibv_qp *qp,
+				    struct ibv_qp_rate_limit_attr *attr);
+	void *modify_srq;
+};
+
+static struct verbs_ex_private *priv(void)
+{
+	return emu_vctx.priv;
+}
+
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
-	if (qp != fake.place)
-		free(qp);
-	return 0;
+	return priv()->destroy_qp(qp);
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	return priv()->modify_qp(qp, attr, mask);
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	return priv()->destroy_cq(cq);
+}
+
+static void meanwhile(void)
+{
+	if (fake.meanwhile)
+		fake.meanwhile();
+}
+
+/* Completions of the QP remain, as those of rxe do. */
+static int f_destroy_qp(struct ibv_qp *qp)
+{
+	struct fake_cq *cq = (struct fake_cq *)qp->send_cq;
+
+	pthread_mutex_lock(&fake_lock);
+	for (int i = 0; cq && !fake.destroy_errno && i < cq->num; i++)
+		if (cq->wcs[i].qp == (struct fake_qp *)qp)
+			cq->wcs[i].qp = NULL;
+	pthread_mutex_unlock(&fake_lock);
+	if (!fake.destroy_errno && qp != fake.place)
+		free(qp);
+	meanwhile();
+	return fake.destroy_errno;
+}
+
+static int f_destroy_cq(struct ibv_cq *cq)
+{
+	meanwhile();
+	if (!fake.destroy_errno && cq != fake.cq_place)
+		free(cq);
+	return fake.destroy_errno;
+}
+
+static int f_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct fake_qp *f = (struct fake_qp *)qp;
 
 	if (!(mask & IBV_QP_STATE))
 		return EINVAL;
+	if (attr->qp_state == IBV_QPS_RESET)
+		meanwhile();
+	if (attr->qp_state == IBV_QPS_RESET && fake.reset_errno)
+		return fake.reset_errno;
 	f->error = attr->qp_state == IBV_QPS_ERR;
 	fake.modified += f->error;
 	if (attr->qp_state == IBV_QPS_RESET) {
@@ -127,14 +204,16 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		bail_out("out of memory");
 	*mr = (struct ibv_mr) {
 		.context = pd->context, .pd = pd, .addr = addr,
-		.length = length, .lkey = 0x1000 + fake.mrs++,
+		.length = length,
+		.lkey = 0x1000 +
+			__atomic_fetch_add(&fake.mrs, 1, __ATOMIC_RELAXED),
 	};
 	return mr;
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
-	fake.mrs--;
+	__atomic_fetch_sub(&fake.mrs, 1, __ATOMIC_RELAXED);
 	free(mr);
 	return 0;
 }
@@ -142,7 +221,9 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 int ibv_resize_cq(struct ibv_cq *cq, int cqe)
 {
 	cq->cqe = cqe;
-	fake.resized++;
+	if (fake.round_up)
+		cq->cqe += fake.round_up - cqe % fake.round_up;
+	__atomic_fetch_add(&fake.resized, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -150,15 +231,21 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
  * ---- the thread ------------------------------------------------------------
  */
 
+__attribute__((weak))
 int emu_progress_start(const struct emu_progress_ops *ops)
 {
 	(void)ops;
 	return 0;
 }
 
-void emu_progress_kick(void)
+__attribute__((weak)) void emu_progress_kick(void)
 {
 	fake.kicks++;
+}
+
+__attribute__((weak)) uint32_t emu_progress_process(void)
+{
+	return 1;
 }
 
 /*
@@ -175,8 +262,8 @@ void add_wc(struct fake_cq *cq, const struct ibv_wc *wc)
 	cq->armed = false;
 }
 
-static int f_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		       struct ibv_send_wr **bad_wr)
+static int post_all(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr)
 {
 	struct fake_qp *f = (struct fake_qp *)qp;
 	struct fake_wr *to;
@@ -207,11 +294,35 @@ static int f_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	return 0;
 }
 
+static int f_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		       struct ibv_send_wr **bad_wr)
+{
+	int ret;
+
+	pthread_mutex_lock(&fake_lock);
+	ret = post_all(qp, wr, bad_wr);
+	while (fake.active && run((struct fake_qp *)qp))
+		;
+	pthread_mutex_unlock(&fake_lock);
+	return ret;
+}
+
+uint64_t mem_at(int word)
+{
+	uint64_t value;
+
+	pthread_mutex_lock(&fake_lock);
+	value = fake.mem[word];
+	pthread_mutex_unlock(&fake_lock);
+	return value;
+}
+
 static int f_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 {
 	struct fake_cq *cq = (struct fake_cq *)ibcq;
 	int n;
 
+	pthread_mutex_lock(&fake_lock);
 	for (n = 0; n < num && cq->taken < cq->num; n++) {
 		struct fake_wc *from = &cq->wcs[cq->taken++];
 
@@ -223,6 +334,7 @@ static int f_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 		cq->taken = 0;
 		cq->num = 0;
 	}
+	pthread_mutex_unlock(&fake_lock);
 	return n;
 }
 
@@ -479,6 +591,68 @@ int run_all(struct fake_cq *cq, struct fake_qp *a, struct fake_qp *b,
  * ---- life ------------------------------------------------------------------
  */
 
+/* Operations that have no other purpose than to be known by their address. */
+#define OTHER_OP(name, type)						\
+	static int f_##name(struct type *object)			\
+	{								\
+		(void)object;						\
+		return sizeof(#name);					\
+	}
+
+OTHER_OP(destroy_counters, ibv_counters)
+OTHER_OP(destroy_flow, ibv_flow)
+OTHER_OP(destroy_flow_action, ibv_flow_action)
+OTHER_OP(destroy_rwq_ind_table, ibv_rwq_ind_table)
+OTHER_OP(destroy_wq, ibv_wq)
+
+static int f_modify_flow_action_esp(struct ibv_flow_action *action,
+				    struct ibv_flow_action_esp_attr *attr)
+{
+	(void)action;
+	(void)attr;
+	return EOPNOTSUPP;
+}
+
+static int f_modify_qp_rate_limit(struct ibv_qp *qp,
+				  struct ibv_qp_rate_limit_attr *attr)
+{
+	(void)qp;
+	(void)attr;
+	return EOPNOTSUPP;
+}
+
+static void init_priv(void)
+{
+	struct verbs_ex_private *ops = priv();
+
+	if (!ops)
+		ops = malloc(sizeof(*ops));
+	if (!ops)
+		bail_out("out of memory");
+	*ops = (struct verbs_ex_private) {
+		.driver_id = 7, .destroy_ah = ops, .destroy_srq = ops,
+		.destroy_counters = f_destroy_counters,
+		.destroy_cq = f_destroy_cq,
+		.destroy_flow = f_destroy_flow,
+		.destroy_flow_action = f_destroy_flow_action,
+		.destroy_qp = f_destroy_qp,
+		.destroy_rwq_ind_table = f_destroy_rwq_ind_table,
+		.destroy_wq = f_destroy_wq,
+		.modify_flow_action_esp = f_modify_flow_action_esp,
+		.modify_qp = f_modify_qp,
+		.modify_qp_rate_limit = f_modify_qp_rate_limit,
+	};
+	memset(&emu_vctx, 0, sizeof(emu_vctx));
+	emu_vctx.priv = ops;
+	emu_vctx.destroy_counters = ops->destroy_counters;
+	emu_vctx.ibv_destroy_flow = ops->destroy_flow;
+	emu_vctx.destroy_flow_action = ops->destroy_flow_action;
+	emu_vctx.destroy_rwq_ind_table = ops->destroy_rwq_ind_table;
+	emu_vctx.destroy_wq = ops->destroy_wq;
+	emu_vctx.modify_flow_action_esp = ops->modify_flow_action_esp;
+	emu_vctx.modify_qp_rate_limit = ops->modify_qp_rate_limit;
+}
+
 void fake_reset(void)
 {
 	uint32_t qpn = fake.next_qpn;
@@ -486,7 +660,7 @@ void fake_reset(void)
 	memset(&fake, 0, sizeof(fake));
 	fake.next_qpn = qpn;
 	fake.atomic_cap = IBV_ATOMIC_HCA;
-	memset(&emu_vctx, 0, sizeof(emu_vctx));
+	init_priv();
 	emu_vctx.sz = sizeof(emu_vctx);
 	emu_vctx.create_cq_ex = f_create_cq_ex;
 	emu_vctx.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
@@ -498,10 +672,11 @@ void fake_reset(void)
 
 struct fake_cq *new_cq(void)
 {
-	struct fake_cq *cq = calloc(1, sizeof(*cq));
+	struct fake_cq *cq = fake.cq_place ? fake.cq_place : malloc(sizeof(*cq));
 
 	if (!cq)
 		bail_out("out of memory");
+	memset(cq, 0, sizeof(*cq));
 	cq->cq.context = emu_ctx;
 	cq->cq.cqe = 64;
 	return cq;
@@ -540,25 +715,18 @@ void drop_qp(struct fake_qp *qp)
 		bail_out("ibv_destroy_qp");
 }
 
-static int free_cq(struct ibv_cq *cq)
-{
-	free(cq);
-	return 0;
-}
-
 static int destroy_std(struct ibv_cq *cq)
 {
-	return exp_destroy_cq(cq, free_cq);
+	return exp_destroy_cq(cq, ibv_destroy_cq);
+}
+
+int interposed_destroy_cq(struct ibv_cq *cq)
+{
+	return emu_destroy_cq(cq, destroy_std);
 }
 
 void drop_cq(struct fake_cq *cq)
 {
-	if (emu_destroy_cq(&cq->cq, destroy_std))
+	if (interposed_destroy_cq(&cq->cq))
 		bail_out("ibv_destroy_cq");
-}
-
-int ibv_destroy_cq(struct ibv_cq *cq)
-{
-	drop_cq((struct fake_cq *)cq);
-	return 0;
 }

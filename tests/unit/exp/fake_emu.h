@@ -2,8 +2,11 @@
 /*
  * A fake of libibverbs and of a device with the standard atomics, for tests of
  * the emulation of masked atomics in libibverbs_exp. The device is passive:
- * each run() executes one request. An entry of the send queue becomes free when
- * its completion is polled. A post to a full send queue ends the program.
+ * each run() executes one request, unless fake.active is set. An entry of the
+ * send queue becomes free when its completion is polled. A post to a full send
+ * queue ends the program.
+ *
+ * Several threads may use an active device.
  */
 #ifndef EXP_FAKE_EMU_H
 #define EXP_FAKE_EMU_H
@@ -64,11 +67,23 @@ struct fake_emu {
 	uint64_t mem[WORDS];	/* the peer's */
 	uint64_t buf[WORDS];	/* the program's */
 	int atomic_cap;
+	bool active;		/* requests are executed when they are posted */
 	int mrs;
 	int resized;
 	int modified;		/* to the error state */
 	int kicks;
 	void *place;		/* memory of the next QP, or NULL */
+	void *cq_place;		/* memory of the next CQ, or NULL */
+	int round_up;		/* ibv_resize_cq() rounds up to a multiple */
+	/*
+	 * The provider destroys a QP or a CQ, or resets a QP: an errno value
+	 * with which it fails, or 0. Before it returns, and after the memory
+	 * was freed, it calls meanwhile(), if that is not NULL, as another
+	 * thread could.
+	 */
+	int destroy_errno;
+	int reset_errno;
+	void (*meanwhile)(void);
 	uint32_t next_qpn;
 	uint64_t clock;		/* number of completions polled */
 	int create_cq_errno;	/* of ibv_create_cq_ex() */
@@ -109,16 +124,24 @@ struct fake_cq *new_cq_ex(uint64_t wc_flags);
 struct fake_qp *new_qp(struct fake_cq *cq, uint32_t flags);
 
 /**
- * drop_qp() - Destroys a QP through the library.
+ * drop_qp() - Destroys a QP by the call that the library interposes.
  * @qp: QP
  */
 void drop_qp(struct fake_qp *qp);
 
 /**
- * drop_cq() - Destroys a CQ through the library.
+ * drop_cq() - Destroys a CQ by the call that the library interposes.
  * @cq: CQ
  */
 void drop_cq(struct fake_cq *cq);
+
+/**
+ * interposed_destroy_cq() - ibv_destroy_cq() that the library interposes.
+ * @cq: CQ
+ *
+ * Return: as ibv_destroy_cq().
+ */
+int interposed_destroy_cq(struct ibv_cq *cq);
 
 /**
  * run() - Executes the next request of a QP.
@@ -127,6 +150,14 @@ void drop_cq(struct fake_cq *cq);
  * Return: false if the QP has no request.
  */
 bool run(struct fake_qp *qp);
+
+/**
+ * mem_at() - Reads a word of the peer while the device is active.
+ * @word: index in fake.mem
+ *
+ * Return: the word.
+ */
+uint64_t mem_at(int word);
 
 /**
  * run_all() - Executes requests and polls completions until nothing is left.

@@ -47,9 +47,9 @@ static void test_query(void)
 
 	fake_reset();
 	is_int(exp_backend_query(emu_ctx, &caps), 0, "query");
-	ok(caps.masked && caps.emulated && caps.sizes == 8 && !caps.sizes_be && caps.be_reply &&
+	ok(caps.masked && caps.emulated && caps.sizes == (4 | 8) && !caps.sizes_be && caps.be_reply &&
 	   caps.max_fa_bit_boundary == 64 &&
-	   caps.atomic_cap == IBV_EXP_ATOMIC_HCA, "... 8 bytes");
+	   caps.atomic_cap == IBV_EXP_ATOMIC_HCA, "... 4 and 8 bytes");
 	fake.atomic_cap = IBV_ATOMIC_GLOB;
 	exp_backend_query(emu_ctx, &caps);
 	is_int(caps.atomic_cap, IBV_EXP_ATOMIC_GLOB, "... and the scope of the standard atomics");
@@ -119,6 +119,106 @@ static void test_one(void)
 		}
 	}
 	is_int(fake.mrs, 0, "nothing stays registered");
+	drop_cq(cq);
+}
+
+/* Makes a masked atomic one of 4 bytes, in the second half of its word or not. */
+static void halve(struct req *r, int second)
+{
+	r->wr.ext_op.masked_atomics.log_arg_sz = 2;
+	r->wr.ext_op.masked_atomics.remote_addr += 4 * second;
+	r->sge.length = 4;
+}
+
+/* Each half of a word, with operands of 4 bytes. */
+static void test_half(void)
+{
+	static const struct row {
+		const char *name;
+		bool is_cas;
+		uint32_t mem;
+		uint64_t arg[4];
+	} rows[] = {
+		{ "swap a field", true, 0xab10, { 0x10, 0xff, 0x22, 0xff } },
+		{ "field differs", true, 0xab11, { 0x10, 0xff, 0x22, 0xff } },
+		{ "plain", true, 0xab11, { 0xab11, ALL, 0x22, ALL } },
+		{ "swap nothing", true, 0xab11, { 1, 0, 0x22, 0 } },
+		{ "upper bits of operands", true, 0xab11,
+		  { 0x70000ab11, ALL, 0x900000022, ALL } },
+		{ "add to a field", false, 0xabff, { 1, 0x80 } },
+		{ "plain add", false, 0xabff, { 1, 0 } },
+		{ "carry out of the operand", false, UINT32_MAX, { 1, 0 } },
+		{ "top boundary", false, UINT32_MAX, { 2, 1ULL << 31 } },
+		{ "every bit", false, 0xff0f, { 0xf0f0, ALL } },
+	};
+	struct ibv_exp_send_wr *bad;
+	uint32_t half[2], buf[3];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[4];
+	struct req r;
+
+	fake_reset();
+	cq = new_cq();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct row *row = &rows[i];
+		const uint64_t *a = row->arg;
+		uint32_t want = row->is_cas ?
+			masked_cmp_swap_u32(row->mem, a[0], a[1], a[2], a[3]) :
+			masked_fetch_add_u32(row->mem, a[0], a[1]);
+
+		for (int second = 0; second < 2; second++) {
+			for (int be = 0; be < 2; be++) {
+				qp = new_qp(cq, be ? BE : 0);
+				half[second] = row->mem;
+				half[!second] = 0xfffffffe;
+				memcpy(&fake.mem[0], half, sizeof(half));
+				memset(buf, 0x77, sizeof(buf));
+				if (row->is_cas)
+					cas(&r, 7, SIGNALED, 0, a[0], a[1],
+					    a[2], a[3]);
+				else
+					add(&r, 7, SIGNALED, 0, a[0], a[1]);
+				halve(&r, second);
+				r.sge.addr = (uintptr_t)&buf[1];
+				is_int(post(qp, &r.wr), 0, "%s, half %d%s",
+				       row->name, second,
+				       be ? ", big-endian" : "");
+				is_int(run_all(cq, qp, NULL, wc, 4), 1,
+				       "... one completion");
+				is_int(wc[0].byte_len, 4, "... its length");
+				memcpy(half, &fake.mem[0], sizeof(half));
+				is_u64(half[second], want, "... the half");
+				is_u64(half[!second], 0xfffffffe,
+				       "... the other half");
+				is_u64(buf[1], be ? htobe32(row->mem) : row->mem,
+				       "... the old value");
+				ok(buf[0] == 0x77777777 && buf[2] == 0x77777777,
+				   "... and no more bytes");
+				drop_qp(qp);
+			}
+		}
+	}
+
+	qp = new_qp(cq, 0);
+	add(&r, 1, SIGNALED, 0, 1, 0x80);
+	halve(&r, 0);
+	r.sge.length = 3;
+	is_int(post(qp, &r.wr), EINVAL, "no room for a result of 4 bytes");
+	for (int log = 4; log < 6; log++) {
+		add(&r, 1, SIGNALED, 0, 1, 0x80);
+		r.wr.ext_op.masked_atomics.log_arg_sz = log;
+		r.sge.length = 32;
+		is_int(ibv_exp_post_send(&qp->qp, &r.wr, &bad), EINVAL,
+		       "%d bytes are refused", 1 << log);
+	}
+	add(&r, 1, SIGNALED, 0, 1, 0x80);
+	halve(&r, 0);
+	r.wr.ext_op.masked_atomics.remote_addr += 2;
+	is_int(post(qp, &r.wr), 0, "4 bytes at an address that is not aligned");
+	is_int(run_all(cq, qp, NULL, wc, 4), 1, "... complete");
+	is_int(wc[0].status, IBV_WC_REM_INV_REQ_ERR, "... with an error");
+	drop_qp(qp);
 	drop_cq(cq);
 }
 
@@ -561,7 +661,7 @@ static void test_reset(void)
 	n = run_all(cq, qp, NULL, wc, 8);
 	is_wcs(wc, n, &id, 1, 0, "... with its completion");
 	is_u64(fake.mem[0], 0x501, "... and its sum");
-	ok(!emu_busy_any(), "... nothing is left to do");
+	ok(!emu_cq_any_busy(), "... nothing is left to do");
 	drop_qp(qp);
 	drop_cq(cq);
 }
@@ -586,9 +686,9 @@ static void test_successor(void)
 	chain(r, 2);
 	post(qp, &r[0].wr);
 	run(qp);
-	/* The library does not see this call, as if librdmacm had made it. */
+	/* As librdmacm destroys it if libibverbs precedes this library. */
 	ibv_destroy_qp(&qp->qp);
-	is_int(fake.mrs, 1, "a queue pair that the library did not destroy");
+	is_int(fake.mrs, 0, "a queue pair that libibverbs destroyed");
 	qp = new_qp(cq, 0);
 	is_int(fake.mrs, 1, "its successor at that address");
 	is_int(run_all(cq, qp, NULL, wc, 8), 0, "... does not get its completions");
@@ -606,7 +706,7 @@ static void test_successor(void)
 	is_u64(qp->wrs[0].wr.wr_id, 1, "... with its own wr_id");
 	drop_qp(qp);
 	drop_cq(cq);
-	ok(!emu_busy_any(), "nothing is left to do");
+	ok(!emu_cq_any_busy(), "nothing is left to do");
 }
 
 /* Requests of other QPs are not changed. */
@@ -671,7 +771,7 @@ static void test_events(void)
 	cq = new_cq();
 	is_int(cq->cq.cqe, 64, "a completion queue of 64");
 	qp = new_qp(cq, 0);
-	is_int(cq->cq.cqe, 65, "... has room for a hidden completion");
+	ok(cq->cq.cqe > 64, "... has room for a hidden completion");
 	fake.mem[0] = 0x500;
 	add(&r[0], 0, 0, 0, 1, 0x80);
 	init(&r[1], IBV_EXP_WR_RDMA_WRITE, 1, SIGNALED, 1);
@@ -714,14 +814,14 @@ static void test_tick(void)
 	fake_reset();
 	cq = new_cq();
 	qp = new_qp(cq, 0);
-	ok(!emu_busy_any(), "nothing to do");
+	ok(!emu_cq_any_busy(), "nothing to do");
 	fake.mem[0] = 0x500;
 	add(&r[0], 0, SIGNALED, 0, 1, 0x80);
 	init(&r[1], IBV_EXP_WR_RDMA_WRITE, 1, SIGNALED, 1);
 	fake.buf[1] = 0x77;
 	chain(r, 2);
 	post(qp, &r[0].wr);
-	ok(emu_busy_any(), "a held request");
+	ok(emu_cq_any_busy(), "a held request");
 	is_int(fake.kicks, 1, "... wakes the thread");
 	for (int i = 0; i < 3; i++) {
 		run(qp);
@@ -730,7 +830,7 @@ static void test_tick(void)
 	ok(run(qp), "the thread has posted what was held");
 	is_u64(fake.mem[0], 0x501, "... and added");
 	is_u64(fake.mem[1], 0x77, "... and written");
-	ok(!emu_busy_any(), "nothing to do");
+	ok(!emu_cq_any_busy(), "nothing to do");
 	is_int(ibv_poll_cq(&cq->cq, 4, wc), 2, "the completions are kept");
 	ok(wc[0].wr_id == 0 && wc[1].wr_id == 1, "... in their order");
 
@@ -744,7 +844,190 @@ static void test_tick(void)
 	emu_cq_tick();
 	is_int(cq->num - cq->taken, 0, "... but takes it at its next tick");
 	drop_qp(qp);
-	ok(!emu_busy_any(), "nothing to do when it is destroyed");
+	ok(!emu_cq_any_busy(), "nothing to do when it is destroyed");
+	drop_cq(cq);
+}
+
+/* What another thread and the thread of the library do with this CQ. */
+static struct fake_cq *polled_cq;
+static struct ibv_wc meanwhile_wc[8];
+static int meanwhile_num;
+
+static void poll_meanwhile(void)
+{
+	int n = ibv_poll_cq(&polled_cq->cq, 8 - meanwhile_num,
+			    meanwhile_wc + meanwhile_num);
+
+	if (n > 0)
+		meanwhile_num += n;
+	emu_cq_tick();
+	emu_cq_tick();
+}
+
+static void set_meanwhile(struct fake_cq *cq)
+{
+	polled_cq = cq;
+	meanwhile_num = 0;
+	fake.meanwhile = poll_meanwhile;
+}
+
+/* A QP is destroyed while a try has completed, and another thread polls. */
+static void test_destroy(void)
+{
+	struct ibv_wc wc[8];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[3];
+
+	for (int seen = 0; seen < 2; seen++) {
+		cq = post_adds(SIGNALED, r, &qp);
+		run(qp);
+		set_meanwhile(cq);
+		is_int(seen ? exp_destroy_qp(&qp->qp, ibv_destroy_qp) :
+			      ibv_destroy_qp(&qp->qp), 0,
+		       "a QP is destroyed in flight, %s", seen ?
+		       "interposed" : "by a call to libibverbs");
+		is_int(meanwhile_num, 0, "... without a completion");
+		fake.meanwhile = NULL;
+		is_int(ibv_poll_cq(&cq->cq, 8, wc), 0, "... also later");
+		is_int(fake.mrs, 0, "... nothing stays registered");
+		ok(!emu_cq_any_busy(), "... nothing is left to do");
+		drop_cq(cq);
+	}
+}
+
+/* A QP goes on if it is not destroyed, or not reset. */
+static void test_destroy_fails(void)
+{
+	static const uint64_t ids[] = { 0, 1, 2 };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct ibv_wc wc[8];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[3];
+	bool good;
+	int n;
+
+	for (int how = 0; how < 6; how++) {
+		bool is_late = how & 1;
+
+		cq = post_adds(SIGNALED, r, &qp);
+		/* Otherwise the try completes later. */
+		if (is_late)
+			run(qp);
+		fake.destroy_errno = EBUSY;
+		fake.reset_errno = EBUSY;
+		set_meanwhile(cq);
+		if (how < 2)
+			n = exp_destroy_qp(&qp->qp, ibv_destroy_qp);
+		else if (how < 4)
+			n = ibv_destroy_qp(&qp->qp);
+		else
+			n = ibv_modify_qp(&qp->qp, &attr, IBV_QP_STATE);
+		is_int(n, EBUSY, "a QP is not %s",
+		       how < 4 ? "destroyed" : "reset");
+		is_int(meanwhile_num, 0, "... no completion meanwhile");
+		fake.meanwhile = NULL;
+		fake.destroy_errno = 0;
+		n = run_all(cq, qp, NULL, wc, 8);
+		good = n == 3;
+		for (int i = 0; good && i < n; i++)
+			good = !wc[i].status && wc[i].wr_id == ids[i];
+		ok(good, "... its requests complete");
+		is_u64(fake.mem[0], 0x503, "... and were executed once");
+		drop_qp(qp);
+		drop_cq(cq);
+	}
+}
+
+/* The thread and the program poll while a CQ is not destroyed. */
+static void test_destroy_cq(void)
+{
+	static struct fake_cq place;
+	struct ibv_wc wc[8];
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct req r[3];
+
+	for (int seen = 0; seen < 2; seen++) {
+		cq = post_adds(SIGNALED, r, &qp);
+		run(qp);
+		fake.destroy_errno = EBUSY;
+		set_meanwhile(cq);
+		is_int(seen ? interposed_destroy_cq(&cq->cq) :
+			      ibv_destroy_cq(&cq->cq), EBUSY,
+		       "a CQ is not destroyed");
+		is_int(meanwhile_num, 0, "... hidden completions stay hidden");
+		fake.meanwhile = NULL;
+		fake.destroy_errno = 0;
+		is_int(run_all(cq, qp, NULL, wc, 8), 3,
+		       "... and all requests complete");
+
+		/* Completions that the program does not poll. */
+		post(qp, &r[0].wr);
+		while (run(qp))
+			emu_cq_tick();
+		drop_qp(qp);
+		drop_cq(cq);
+	}
+
+	/* Another CQ gets its address. */
+	fake_reset();
+	fake.cq_place = &place;
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	add(&r[0], 1, SIGNALED, 0, 1, 0x80);
+	post(qp, &r[0].wr);
+	while (run(qp)) {
+		emu_cq_tick();
+		emu_cq_tick();
+	}
+	drop_qp(qp);
+	is_int(ibv_destroy_cq(&cq->cq), 0,
+	       "a CQ is destroyed by a call to libibverbs");
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	is_int(ibv_poll_cq(&cq->cq, 8, wc), 0,
+	       "... its successor does not have its completions");
+	drop_qp(qp);
+	drop_cq(cq);
+	fake.cq_place = NULL;
+}
+
+/* A CQ has room for one hidden completion of each QP. */
+static void test_room(void)
+{
+	struct fake_qp *qps[20];
+	struct fake_cq *cq;
+
+	fake_reset();
+	cq = new_cq();
+	for (int i = 0; i < 20; i++) {
+		qps[i] = new_qp(cq, 0);
+		ok(cq->cq.cqe >= 64 + i + 1, "room for %d QPs", i + 1);
+	}
+	is_int(fake.resized, 2, "... the CQ was resized twice");
+	is_int(cq->cq.cqe, 64 + 32, "... to no more than that");
+	for (int i = 0; i < 20; i++)
+		drop_qp(qps[i]);
+	for (int i = 0; i < 20; i++)
+		drop_qp(new_qp(cq, 0));
+	is_int(fake.resized, 2, "room of destroyed QPs is used again");
+	cq->cq.cqe = 10;
+	drop_qp(new_qp(cq, 0));
+	is_int(cq->cq.cqe, 10 + 16, "room in a CQ that the program has resized");
+	drop_cq(cq);
+
+	/* A device that doubles CQs. */
+	fake.resized = 0;
+	cq = new_cq();
+	cq->cq.cqe = 127;
+	fake.round_up = 128;
+	for (int i = 0; i < 20; i++)
+		qps[i] = new_qp(cq, 0);
+	is_int(fake.resized, 1, "a device that rounds up resizes once");
+	for (int i = 0; i < 20; i++)
+		drop_qp(qps[i]);
 	drop_cq(cq);
 }
 
@@ -753,6 +1036,7 @@ int main(void)
 	plan(0);
 	test_query();
 	test_one();
+	test_half();
 	test_lowered();
 	test_order();
 	test_inline();
@@ -768,5 +1052,9 @@ int main(void)
 	test_others();
 	test_events();
 	test_tick();
+	test_destroy();
+	test_destroy_fails();
+	test_destroy_cq();
+	test_room();
 	return done_testing();
 }

@@ -36,5 +36,17 @@ run 'rxe with itself' rxe0 rxe0 t_exp_cq
 run 'rxe to mxe' rxe0 mxe2 t_exp_cq
 run 'rxe to mxe' rxe0 mxe2 t_exp_dm
 run 'rxe' rxe0 rxe0 t_exp_cm
+# orders [ARGUMENT]: in each order of the libraries.
+orders()
+{
+	run "preloaded $*" rxe0 rxe0 env LD_PRELOAD=libibverbs_exp.so.1 \
+		t_exp_orders preloaded "$@"
+	run "behind libibverbs $*" rxe0 rxe0 \
+		env LD_PRELOAD='libibverbs.so.1 libibverbs_exp.so.1' \
+		t_exp_orders behind "$@"
+	run "dlopened $*" rxe0 rxe0 t_exp_orders dlopened "$@"
+}
+orders
+orders fork-init
 check 'all devices are removed' rxe_mxe_down
 done_testing

@@ -81,8 +81,9 @@ line verbs cmp-swap 8 plain host pass
 line mxedv - - - - 'not offered: not an mxe device'
 line exp-emulated masked-cmp-swap 8 plain host pass
 line exp-emulated masked-fetch-add 8 be-reply be pass
-line exp-emulated masked-fetch-add 4 - - 'not offered: not in masked_log'
-like "$REPORT" '^10 passed, 0 failed, 9 not offered$' 'rxe passes 8 bytes'
+line exp-emulated masked-fetch-add 4 be-reply be pass
+line exp-emulated masked-fetch-add 16 - - 'not offered: not in masked_log'
+like "$REPORT" '^14 passed, 0 failed, 7 not offered$' 'rxe passes 4 and 8 bytes'
 
 selftest 3 none0
 like "$REPORT" 'no RDMA device none0$' 'a device that does not exist'
