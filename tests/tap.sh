@@ -66,6 +66,12 @@ $(printf '%s\n' "$1" | head -n 40)"
 	fi
 }
 
+# skip REASON NAME: reports a check that cannot run here.
+skip()
+{
+	report 0 "$2 # SKIP $1"
+}
+
 # bail_out MESSAGE: ends a script that cannot continue.
 bail_out()
 {
