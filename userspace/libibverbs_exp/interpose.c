@@ -22,17 +22,10 @@
 #include "emu.h"
 #include "std.h"
 
-#ifdef EXP_STATIC
-#define INTERPOSE(call) \
-	EXP_EXPORT extern __typeof__(call) __wrap_##call
-#else
+#ifndef EXP_STATIC
 #define INTERPOSE(call)							\
-	EXP_EXPORT extern __typeof__(call) __wrap_##call;		\
-	EXP_EXPORT extern __typeof__(call) call##_std			\
-		__attribute__((alias("__wrap_" #call)));		\
-	__asm__(".symver __wrap_" #call ", " #call "@@IBVERBS_EXP_1.1");	\
-	__asm__(".symver " #call "_std, " #call "@IBVERBS_1.1")
-#endif
+	__asm__(".symver __wrap_" #call ", " #call "@@IBVERBS_EXP_1.1\n"	\
+		".symver __wrap_" #call ", " #call "@IBVERBS_1.1")
 
 INTERPOSE(ibv_close_device);
 INTERPOSE(ibv_dereg_mr);
@@ -40,12 +33,15 @@ INTERPOSE(ibv_destroy_cq);
 INTERPOSE(ibv_destroy_qp);
 INTERPOSE(ibv_modify_qp);
 INTERPOSE(ibv_open_device);
+#endif
 
+EXP_EXPORT
 int __wrap_ibv_close_device(struct ibv_context *context)
 {
 	return exp_close_device(context, exp_std()->close_device);
 }
 
+EXP_EXPORT
 int __wrap_ibv_dereg_mr(struct ibv_mr *mr)
 {
 	return exp_dereg_mr(mr, exp_std()->dereg_mr);
@@ -56,21 +52,25 @@ static int destroy_cq(struct ibv_cq *cq)
 	return exp_destroy_cq(cq, exp_std()->destroy_cq);
 }
 
+EXP_EXPORT
 int __wrap_ibv_destroy_cq(struct ibv_cq *cq)
 {
 	return emu_destroy_cq(cq, destroy_cq);
 }
 
+EXP_EXPORT
 int __wrap_ibv_destroy_qp(struct ibv_qp *qp)
 {
 	return exp_destroy_qp(qp, exp_std()->destroy_qp);
 }
 
+EXP_EXPORT
 int __wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	return exp_modify_qp(qp, attr, mask, exp_std()->modify_qp);
 }
 
+EXP_EXPORT
 struct ibv_context *__wrap_ibv_open_device(struct ibv_device *device)
 {
 	return exp_open_device(device, exp_std()->open_device);

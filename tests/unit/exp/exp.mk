@@ -19,7 +19,7 @@ PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_layout \
 	t_exp_mlx5_ex t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random \
 	t_exp_saved)
 SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv \
-	exp/exp_mxe_dv
+	exp/exp_mxe_dv exp/exp_link
 
 $(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -I$(TOP)/$(EXP)
 # The headers are in the folder of the objects. exp_header uses them too.
