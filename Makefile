@@ -38,7 +38,6 @@ modules: kernel-headers
 
 userspace: $(DIRS)
 
-userspace/libibverbs_exp: userspace/libmxe
 $(PROGS): $(LIBS)
 
 $(DIRS):

@@ -36,6 +36,14 @@ INSTALL ?= install
 compile = $(CC) $(BASE_CPPFLAGS) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(1) \
 	-MMD -MP -c -o $@ $<
 
+# One object of many, in which hidden symbols are local, as in a shared library;
+# $(call merge,object,objects).
+OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
+define merge
+	$(CC) $(CFLAGS) -nostdlib -r -o $(1) $(2)
+	$(OBJCOPY) --localize-hidden $(1)
+endef
+
 # $(call has_enumerator,NAME,FLAG): FLAG, if infiniband/verbs.h declares NAME.
 has_enumerator = $(shell printf '\043include <infiniband/verbs.h>\nint i = $(1);' | \
 	$(CC) $(CPPFLAGS) $(VERBS_CPPFLAGS) -xc -fsyntax-only - 2>/dev/null && \

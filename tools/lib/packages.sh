@@ -11,7 +11,7 @@
 . "$TOP/tools/lib/root.sh"
 
 # Packages to build with, and those that debian/tests and mxe-vm need.
-NEEDED=(build-essential chrpath dkms kmod libibverbs-dev man-db pkg-config
+NEEDED=(build-essential dkms kmod libibverbs-dev man-db pkg-config
 	linux-headers-amd64
 	ibverbs-utils iproute2 tcpdump tshark busybox-static cpio qemu-system-x86)
 DIR=$CACHE/packages

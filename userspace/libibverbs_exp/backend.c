@@ -51,6 +51,16 @@ static void set_backend(const struct ibv_context *context,
 	pthread_mutex_unlock(&contexts.lock);
 }
 
+const struct exp_backend *exp_backend_adopt(struct ibv_context *context)
+{
+	const struct exp_backend *backend = choose_backend(context);
+
+	if (backend->adopt)
+		backend->adopt(context);
+	set_backend(context, backend);
+	return backend;
+}
+
 const struct exp_backend *exp_backend_of(struct ibv_context *context)
 {
 	const struct exp_context *entry = exp_table_find(&contexts, context);
@@ -58,11 +68,7 @@ const struct exp_backend *exp_backend_of(struct ibv_context *context)
 
 	if (entry)
 		backend = __atomic_load_n(&entry->backend, __ATOMIC_ACQUIRE);
-	if (!backend) {
-		backend = choose_backend(context);
-		set_backend(context, backend);
-	}
-	return backend;
+	return backend ? backend : exp_backend_adopt(context);
 }
 
 /*

@@ -46,6 +46,13 @@ struct exp_backend {
 	bool (*serves)(struct ibv_context *context);
 
 	/*
+	 * Optional: replaces the operations in the context, if that is possible
+	 * now. Called before the program gets the context, so that a pointer
+	 * that it saves from there is not one to the operation of the provider.
+	 */
+	void (*adopt)(struct ibv_context *context);
+
+	/*
 	 * Fills in caps, which is zeroed except for atomic_cap, the value of
 	 * the standard verbs. Returns 0 or a positive errno.
 	 */
@@ -124,6 +131,14 @@ extern const struct exp_backend exp_backend_emu;
  * Return: the backend, which stays the same until the context is closed.
  */
 const struct exp_backend *exp_backend_of(struct ibv_context *context);
+
+/**
+ * exp_backend_adopt() - Choose the backend of a new context.
+ * @context: the context
+ *
+ * Return: the backend.
+ */
+const struct exp_backend *exp_backend_adopt(struct ibv_context *context);
 
 /**
  * exp_close_device() - Implement ibv_close_device().

@@ -32,6 +32,25 @@ static bool can_emulate(enum ibv_atomic_cap std)
 	return std == IBV_ATOMIC_HCA || std == IBV_ATOMIC_GLOB;
 }
 
+/* Sets *has if the device has atomics. Returns 0 or a positive errno. */
+static int query_atomics(struct ibv_context *context, bool *has)
+{
+	struct ibv_device_attr std;
+	int err = ibv_query_device(context, &std);
+
+	*has = !err && can_emulate(std.atomic_cap);
+	return err;
+}
+
+static void emu_adopt(struct ibv_context *context)
+{
+	bool has_atomics;
+
+	query_atomics(context, &has_atomics);
+	if (has_atomics)
+		emu_hook(context);
+}
+
 static int emu_query(struct ibv_context *context, struct exp_caps *caps)
 {
 	(void)context;
@@ -200,12 +219,10 @@ static int emu_post_send(const struct exp_qp *entry, struct ibv_exp_send_wr *wr,
 /* Adopts extended CQs only if the device can have emulated QPs. */
 static int adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags)
 {
-	struct ibv_device_attr std;
-	int err = ibv_query_device(cq->context, &std);
+	bool has_atomics;
+	int err = query_atomics(cq->context, &has_atomics);
 
-	if (err || !can_emulate(std.atomic_cap))
-		return err;
-	return emu_cq_ex_adopt(cq, wc_flags);
+	return has_atomics ? emu_cq_ex_adopt(cq, wc_flags) : err;
 }
 
 /*
@@ -220,6 +237,7 @@ static void emu_fix_wc(const struct ibv_wc *std, struct ibv_exp_wc *wc)
 
 const struct exp_backend exp_backend_emu = {
 	.serves = emu_serves,
+	.adopt = emu_adopt,
 	.query = emu_query,
 	.create_qp = emu_create_qp,
 	.release = emu_release,

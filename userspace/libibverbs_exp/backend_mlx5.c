@@ -246,6 +246,7 @@ static void mlx5_release(struct exp_qp *entry)
 
 const struct exp_backend exp_backend_mlx5 = {
 	.serves = mlx5_serves,
+	.adopt = exp_mlx5_sq_adopt,
 	.query = mlx5_query,
 	.create_qp = mlx5_create_qp,
 	.build_masked = mlx5_build_masked,

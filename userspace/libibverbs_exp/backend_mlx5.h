@@ -60,6 +60,12 @@ size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool signaled,
 struct exp_mlx5_sq;
 
 /**
+ * exp_mlx5_sq_adopt() - Implement adopt() of struct exp_backend.
+ * @context: the context
+ */
+void exp_mlx5_sq_adopt(struct ibv_context *context);
+
+/**
  * exp_mlx5_sq_create() - Begin to track the requests of a QP.
  * @qp: the new QP
  * @attr: attributes with which it was created

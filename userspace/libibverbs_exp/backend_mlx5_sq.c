@@ -582,6 +582,11 @@ static struct mlx5_ctx *ctx_get(struct ibv_context *context)
 	return ctx;
 }
 
+void exp_mlx5_sq_adopt(struct ibv_context *context)
+{
+	ctx_get(context);
+}
+
 static void sq_free(struct exp_mlx5_sq *sq)
 {
 	free(sq->results);

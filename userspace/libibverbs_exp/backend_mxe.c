@@ -4,9 +4,8 @@
  * backend.c and the ibv_exp_*() functions call it through struct exp_backend.
  */
 #include <errno.h>
-#include <infiniband/mxedv.h>
 
-#include "backend.h"
+#include "backend_mxe.h"
 #include "std.h"
 #include "wc.h"
 #include "wr.h"
@@ -16,7 +15,9 @@
 
 static bool mxe_serves(struct ibv_context *context)
 {
-	return mxedv_is_supported(context->device);
+	const struct exp_mxedv *dv = exp_mxedv(context);
+
+	return dv && dv->is_supported(context->device);
 }
 
 static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
@@ -24,7 +25,7 @@ static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
 	struct mxedv_device_attr attr;
 	int ret;
 
-	ret = mxedv_query_device(context, &attr, sizeof(attr));
+	ret = exp_mxedv(context)->query_device(context, &attr, sizeof(attr));
 	if (ret)
 		return ret;
 
@@ -71,6 +72,7 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 		.create_flags = MXEDV_QP_CREATE_EXP_WC_OPCODE,
 		.max_atomic_arg = max_atomic_arg(entry),
 	};
+	const struct exp_mxedv *dv = exp_mxedv(context);
 	struct ibv_qp *qp;
 
 	if (exp_create_flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY)
@@ -78,11 +80,11 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr->send_ops_flags = EXP_SEND_OPS | EXP_ATOMIC_OPS;
 
-	qp = mxedv_create_qp(context, attr, &mxe_attr);
+	qp = dv->create_qp(context, attr, &mxe_attr);
 	if (!qp)
 		return NULL;
 	entry->qpx = ibv_qp_to_qp_ex(qp);
-	entry->mqp = entry->qpx ? mxedv_qp_ex_from_ibv_qp_ex(entry->qpx) : NULL;
+	entry->mqp = entry->qpx ? dv->qp_ex_from_ibv_qp_ex(entry->qpx) : NULL;
 	if (!entry->mqp) {
 		exp_std()->destroy_qp(qp);
 		errno = EOPNOTSUPP;

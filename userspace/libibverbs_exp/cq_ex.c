@@ -141,7 +141,9 @@ exp_open_device(struct ibv_device *device,
 {
 	struct ibv_context *context = std(device);
 
-	if (context)
+	if (context) {
 		exp_cq_ex_hook(context);
+		exp_backend_adopt(context);
+	}
 	return context;
 }

@@ -17,7 +17,7 @@ void exp_cq_ex_hook(struct ibv_context *context);
  * @device: the device
  * @std: ibv_open_device() of libibverbs
  *
- * Calls exp_cq_ex_hook().
+ * Calls exp_cq_ex_hook() and exp_backend_adopt().
  *
  * Return: the context, or NULL with errno.
  */

@@ -4,24 +4,45 @@
  * call them instead of those of libibverbs. They call the file that tracks the
  * object, which calls libibverbs.
  *
- * They have the names and the symbol version of those of libibverbs. If the
- * program is linked with this library before libibverbs, the dynamic linker
- * therefore binds every loaded object to them, for example librdmacm. The
- * linker script and pkg-config ensure this order.
+ * Each has the name of that of libibverbs, and two symbol versions:
+ *
+ *  - That of this library is the default, so objects that are linked with this
+ *    library refer to it. The dynamic linker finds it here in any order, also
+ *    for a plug-in of a program that has loaded libibverbs already.
+ *  - That of libibverbs is for all other objects, for example librdmacm. The
+ *    dynamic linker binds these to the first library that has it. The linker
+ *    script and pkg-config ensure that programs are linked with this library
+ *    before libibverbs.
+ *
+ * In a static program there are no versions. The option --wrap of the linker
+ * binds all objects to the functions here, whose names it requires.
  */
 #include "calls.h"
 #include "cq_ex.h"
 #include "emu.h"
 #include "std.h"
 
+#ifndef EXP_STATIC
+#define INTERPOSE(call)							\
+	__asm__(".symver __wrap_" #call ", " #call "@@IBVERBS_EXP_1.1\n"	\
+		".symver __wrap_" #call ", " #call "@IBVERBS_1.1")
+
+INTERPOSE(ibv_close_device);
+INTERPOSE(ibv_dereg_mr);
+INTERPOSE(ibv_destroy_cq);
+INTERPOSE(ibv_destroy_qp);
+INTERPOSE(ibv_modify_qp);
+INTERPOSE(ibv_open_device);
+#endif
+
 EXP_EXPORT
-int ibv_close_device(struct ibv_context *context)
+int __wrap_ibv_close_device(struct ibv_context *context)
 {
 	return exp_close_device(context, exp_std()->close_device);
 }
 
 EXP_EXPORT
-int ibv_dereg_mr(struct ibv_mr *mr)
+int __wrap_ibv_dereg_mr(struct ibv_mr *mr)
 {
 	return exp_dereg_mr(mr, exp_std()->dereg_mr);
 }
@@ -32,25 +53,25 @@ static int destroy_cq(struct ibv_cq *cq)
 }
 
 EXP_EXPORT
-int ibv_destroy_cq(struct ibv_cq *cq)
+int __wrap_ibv_destroy_cq(struct ibv_cq *cq)
 {
 	return emu_destroy_cq(cq, destroy_cq);
 }
 
 EXP_EXPORT
-int ibv_destroy_qp(struct ibv_qp *qp)
+int __wrap_ibv_destroy_qp(struct ibv_qp *qp)
 {
 	return exp_destroy_qp(qp, exp_std()->destroy_qp);
 }
 
 EXP_EXPORT
-int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+int __wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	return exp_modify_qp(qp, attr, mask, exp_std()->modify_qp);
 }
 
 EXP_EXPORT
-struct ibv_context *ibv_open_device(struct ibv_device *device)
+struct ibv_context *__wrap_ibv_open_device(struct ibv_device *device)
 {
 	return exp_open_device(device, exp_std()->open_device);
 }

@@ -14,6 +14,17 @@ struct exp_std {
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 };
 
+/*
+ * In a static program, the option --wrap of the linker binds calls of these
+ * functions to __wrap_*() of interpose.c, and __real_*() to libibverbs.
+ */
+extern __typeof__(ibv_close_device) __wrap_ibv_close_device, __real_ibv_close_device;
+extern __typeof__(ibv_dereg_mr) __wrap_ibv_dereg_mr, __real_ibv_dereg_mr;
+extern __typeof__(ibv_destroy_cq) __wrap_ibv_destroy_cq, __real_ibv_destroy_cq;
+extern __typeof__(ibv_destroy_qp) __wrap_ibv_destroy_qp, __real_ibv_destroy_qp;
+extern __typeof__(ibv_modify_qp) __wrap_ibv_modify_qp, __real_ibv_modify_qp;
+extern __typeof__(ibv_open_device) __wrap_ibv_open_device, __real_ibv_open_device;
+
 /**
  * exp_std() - Get the functions of libibverbs that this library interposes.
  *

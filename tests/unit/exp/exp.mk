@@ -13,14 +13,14 @@ EXP_MLX5 := $(addprefix $(BIN)/,t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be \
 	t_exp_mlx5_data t_exp_mlx5_ex t_exp_mlx5_rows)
 EXP_FAKED := $(BIN)/t_exp $(BIN)/t_exp_send $(BIN)/t_exp_calls $(EXP_MLX5)
 EXP_EMU := $(addprefix $(BIN)/,t_exp_emu t_exp_emu_ex t_exp_emu_random \
-	t_exp_emu_threads)
+	t_exp_emu_threads t_exp_saved)
 
 PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_layout \
 	t_exp_mlx5_wqe t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be t_exp_mlx5_data \
 	t_exp_mlx5_ex t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random \
-	t_exp_emu_threads)
+	t_exp_emu_threads t_exp_saved)
 SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv \
-	exp/exp_emu_tsan
+	exp/exp_mxe_dv exp/exp_link exp/exp_emu_tsan
 
 $(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -I$(TOP)/$(EXP)
 # The headers are in the folder of the objects. exp_header uses them too.

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "backend_mxe.h"
 #include "fake.h"
 #include "tap.h"
 
@@ -40,13 +41,13 @@ const struct exp_mlx5dv *exp_mlx5dv(void)
 	return fake.mlx5dv;
 }
 
-bool mxedv_is_supported(struct ibv_device *device)
+static bool fake_is_supported(struct ibv_device *device)
 {
 	return device == &mxe_device;
 }
 
-int mxedv_query_device(struct ibv_context *context,
-		       struct mxedv_device_attr *attr, uint32_t inlen)
+static int fake_query_device(struct ibv_context *context,
+			     struct mxedv_device_attr *attr, uint32_t inlen)
 {
 	(void)context;
 	if (inlen != sizeof(*attr))
@@ -337,9 +338,9 @@ static struct ibv_qp *fake_create_qp_ex(struct ibv_context *context,
 	return fake_std_create(context, &attr->cap, attr->qp_type);
 }
 
-struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
-			       struct ibv_qp_init_attr_ex *attr,
-			       struct mxedv_qp_init_attr *mxe_attr)
+static struct ibv_qp *fake_create_qp(struct ibv_context *context,
+				     struct ibv_qp_init_attr_ex *attr,
+				     struct mxedv_qp_init_attr *mxe_attr)
 {
 	struct fake_qp *f;
 
@@ -426,9 +427,22 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return to_fake(qp)->has_ex ? &to_fake(qp)->qpx : NULL;
 }
 
-struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx)
+static struct mxedv_qp_ex *fake_qp_ex(struct ibv_qp_ex *qpx)
 {
 	return fake.no_builders ? NULL : &((struct fake_qp *)qpx)->mqp;
+}
+
+const struct exp_mxedv *exp_mxedv(const struct ibv_context *context)
+{
+	static const struct exp_mxedv dv = {
+		.is_supported = fake_is_supported,
+		.query_device = fake_query_device,
+		.create_qp = fake_create_qp,
+		.qp_ex_from_ibv_qp_ex = fake_qp_ex,
+	};
+
+	(void)context;
+	return &dv;
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp)

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <infiniband/mxedv.h>
 
 #include "tap.h"
 #include "backend.h"
 #include "backend_mlx5.h"
+#include "backend_mxe.h"
 #include "emu.h"
 #include "fake_emu.h"
 #include "fork.h"
@@ -24,42 +24,16 @@ static struct ibv_device emu_device;
 struct verbs_context emu_vctx;
 struct ibv_pd emu_pd = { .context = emu_ctx };
 
-/* ---- libmxe and libmlx5, which own no device here ----------------------- */
+/* ---- libmxe and libmlx5, which are not loaded --------------------------- */
 
 const struct exp_mlx5dv *exp_mlx5dv(void)
 {
 	return NULL;
 }
 
-bool mxedv_is_supported(struct ibv_device *device)
-{
-	(void)device;
-	return false;
-}
-
-int mxedv_query_device(struct ibv_context *context,
-		       struct mxedv_device_attr *attr, uint32_t inlen)
+const struct exp_mxedv *exp_mxedv(const struct ibv_context *context)
 {
 	(void)context;
-	(void)attr;
-	(void)inlen;
-	return EOPNOTSUPP;
-}
-
-struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
-			       struct ibv_qp_init_attr_ex *attr,
-			       struct mxedv_qp_init_attr *mxe_attr)
-{
-	(void)context;
-	(void)attr;
-	(void)mxe_attr;
-	bail_out("a call for another device");
-	return NULL;
-}
-
-struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx)
-{
-	(void)qpx;
 	return NULL;
 }
 

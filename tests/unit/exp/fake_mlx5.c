@@ -575,8 +575,6 @@ void fake_mlx5_init(void)
 	mlx5_vctx.create_qp_ex = std_vctx.create_qp_ex;
 	mlx5_vctx.context.abi_compat = std_vctx.context.abi_compat;
 	mlx5_vctx.context.device = &mlx5_device;
-	mlx5_vctx.context.ops.post_send = f_post_send;
-	mlx5_vctx.context.ops.poll_cq = f_poll_cq;
 	mlx5_cq.cq.context = mlx5_ctx;
 	mlx5_cq2.cq.context = mlx5_ctx;
 }
@@ -590,6 +588,8 @@ static int f_close_device(struct ibv_context *context)
 void fake_mlx5_reopen(void)
 {
 	exp_close_device(mlx5_ctx, f_close_device);
+	mlx5_ctx->ops.post_send = f_post_send;
+	mlx5_ctx->ops.poll_cq = f_poll_cq;
 }
 
 void fake_mlx5_reset(void)

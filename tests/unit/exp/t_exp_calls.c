@@ -544,6 +544,47 @@ static void test_port(void)
 	refused(ibv_exp_query_gid_attr(ctx, 2, 5, &gid), EINVAL, "comp_mask 4");
 }
 
+/* The operations of a backend that replaces those of the context. */
+static int hook_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			  struct ibv_send_wr **bad_wr)
+{
+	return qp->context == ctx && !wr && !bad_wr ? 11 : -1;
+}
+
+static int hook_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	return cq == &std.cq && num_entries == 3 && !wc ? 12 : -1;
+}
+
+static int hook_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			  struct ibv_recv_wr **bad_wr)
+{
+	return qp->context == ctx && !wr && !bad_wr ? 13 : -1;
+}
+
+/* The program gets the functions before the operations are replaced. */
+static void test_std_funcs(void)
+{
+	int (*send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr);
+	int (*poll)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+	int (*recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr);
+	struct ibv_context_ops saved = ctx->ops;
+	struct ibv_qp qp = { .context = ctx };
+
+	send = ibv_exp_get_provider_func(ctx, IBV_POST_SEND_FUNC);
+	poll = ibv_exp_get_provider_func(ctx, IBV_POLL_CQ_FUNC);
+	recv = ibv_exp_get_provider_func(ctx, IBV_POST_RECV_FUNC);
+	ctx->ops.post_send = hook_post_send;
+	ctx->ops.poll_cq = hook_poll_cq;
+	ctx->ops.post_recv = hook_post_recv;
+	is_int(send(&qp, NULL, NULL), 11, "post function, replaced later");
+	is_int(poll(&std.cq, 3, NULL), 12, "poll function, replaced later");
+	is_int(recv(&qp, NULL, NULL), 13, "receive function, replaced later");
+	ctx->ops = saved;
+}
+
 static void test_open(void)
 {
 	struct ibv_exp_open_device_attr attr = { 0 };
@@ -570,8 +611,7 @@ static void test_open(void)
 	   (void *)ibv_exp_post_send, "post function");
 	ok(ibv_exp_get_provider_func(ctx, IBV_EXP_POLL_CQ_FUNC) ==
 	   (void *)ibv_exp_poll_cq, "poll function");
-	ok(ibv_exp_get_provider_func(ctx, IBV_POLL_CQ_FUNC) ==
-	   (void *)ctx->ops.poll_cq, "standard function");
+	test_std_funcs();
 	ok(!ibv_exp_get_provider_func(ctx, 5) && errno == EINVAL, "no function");
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "cq_ex.h"
 #include "mlx5_req.h"
 #include "tap.h"
 
@@ -61,6 +62,42 @@ static void test_be(void)
 	is_int(post(qp, &req), 0, "be: READ");
 	is_int(ibv_poll_cq(&mlx5_cq.cq, 1, &wc), 1, "be: READ: completion");
 	is_u64(result(32), VALUE, "be: READ data is not swapped");
+	ibv_destroy_qp(qp);
+}
+
+static struct ibv_context *f_open_device(struct ibv_device *device)
+{
+	(void)device;
+	return mlx5_ctx;
+}
+
+/* Operations that a program saves when it opens the device. */
+static void test_be_saved(void)
+{
+	struct ibv_send_wr *std_bad, std = { .num_sge = 1 };
+	struct ibv_context_ops saved;
+	struct ibv_qp *qp;
+	struct ibv_wc wc;
+	struct req req;
+
+	start();
+	saved = exp_open_device(mlx5_ctx->device, f_open_device)->ops;
+	remote[1] = VALUE;
+	qp = mlx5_qp(16, BE, false);
+	init_plain(&req, IBV_EXP_WR_ATOMIC_FETCH_AND_ADD, 1, SIG, 1, 0);
+	std.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	std.send_flags = IBV_SEND_SIGNALED;
+	std.sg_list = &req.sge;
+	std.wr.atomic.remote_addr = (uintptr_t)&remote[1];
+	std.wr.atomic.rkey = RKEY;
+	is_int(saved.post_send(qp, &std, &std_bad), 0, "be: saved post_send");
+	is_int(saved.poll_cq(&mlx5_cq.cq, 1, &wc), 1, "be: saved poll_cq");
+	is_u64(result(0), SWAPPED, "be: its result");
+	init_cs8(&req, 1, SIG, 1, 8);
+	is_int(post(qp, &req), 0, "be: masked CAS");
+	is_int(saved.poll_cq(&mlx5_cq.cq, 1, &wc), 1, "be: saved poll_cq");
+	ok(wc.opcode == WC_MASKED_CS && wc.byte_len == 8,
+	   "be: masked CAS: completion");
 	ibv_destroy_qp(qp);
 }
 
@@ -379,6 +416,7 @@ int main(void)
 	fake_init();
 	fake_mlx5_init();
 	test_be();
+	test_be_saved();
 	test_be_sizes();
 	test_be_unsignalled();
 	test_be_overwritten();

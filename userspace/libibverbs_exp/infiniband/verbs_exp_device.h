@@ -604,6 +604,10 @@ struct ibv_context *ibv_exp_open_device(struct ibv_device *device,
 					struct ibv_exp_open_device_attr *attr);
 
 struct ibv_device **ibv_exp_get_device_list(int *num_devices);
+#ifdef RDMA_STATIC_PROVIDERS
+/* ibv_get_device_list() is a macro that links the providers. */
+#define ibv_exp_get_device_list(num_devices) ibv_get_device_list(num_devices)
+#endif
 
 #ifdef __cplusplus
 }
