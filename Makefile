@@ -115,7 +115,7 @@ soak: deps
 fuzz: deps
 	@tools/fuzz $(if $(SECONDS),--seconds $(SECONDS))
 
-check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-big-endian check-in-tree: deps
+check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-userspace check-big-endian check-in-tree: deps
 	@tools/check $(@:check-%=%)
 
 check-packages check-rpm check-newcomer:
@@ -164,6 +164,8 @@ help:
 	@echo '  check-kernels  compile the modules for newer kernels and for arm64 and s390x,'
 	@echo '               and run a short suite on these kernels in QEMU; downloads'
 	@echo '               kernels, headers and compilers'
+	@echo '  check-userspace  build and run user space with the rdma-core of Debian 12,'
+	@echo '               13 and sid; downloads their packages'
 	@echo '  check-big-endian  unit tests of user space for s390x in an emulator; installs'
 	@echo '               a cross compiler'
 	@echo '  check-in-tree  compile the modules in a kernel source tree, as modules and'
@@ -196,4 +198,4 @@ help:
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages check-rpm check-newcomer deps \
 	docs demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
-	check-bh-off check-debug check-kernels check-big-endian check-in-tree clean help
+	check-bh-off check-debug check-kernels check-userspace check-big-endian check-in-tree clean help

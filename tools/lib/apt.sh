@@ -48,7 +48,7 @@ private_apt()
 }
 
 # unpack ROOT DEB...: unpacks the useful parts of packages. Keeps links such as
-# /bin.
+# /bin, and the tests in the documents of rdma-core.
 unpack()
 {
 	local root=$1 deb
@@ -57,7 +57,7 @@ unpack()
 		dpkg-deb --fsys-tarfile "$deb" |
 			tar -C "$root" -xf - --no-same-owner \
 				--keep-directory-symlink --exclude='./dev/*' \
-				--exclude='./usr/share/doc/*' \
+				--exclude='./usr/share/doc/[!r]*' \
 				--exclude='./usr/share/locale/*' || return
 	done
 }
@@ -70,4 +70,23 @@ unpack_all()
 	first=$(compgen -G "$ARCHIVES/base-files_*.deb")
 	unpack "$1" ${first:+"$first"} "$ARCHIVES"/*.deb || return
 	apt-get "${APT[@]}" clean
+}
+
+# in_root COMMAND...: runs a command in ROOT. This checkout has the same path in
+# it. Needs no privileges.
+in_root()
+{
+	# shellcheck disable=SC2016  # for the inner shell
+	unshare --user --map-root-user --mount bash -c '
+		root=$1
+		top=$2
+		shift 2
+		mkdir -p "$root$top" &&
+			mount --rbind /dev "$root/dev" &&
+			mount --rbind /proc "$root/proc" &&
+			mount -t tmpfs tmpfs "$root/tmp" &&
+			mount --rbind "$top" "$root$top" || exit 2
+		exec env -i PATH=/usr/bin:/bin HOME=/ LC_ALL=C \
+			"$(command -v chroot)" "$root" "$@"' \
+		bash "$ROOT" "$TOP" "$@" </dev/null
 }

@@ -362,8 +362,9 @@ static struct mxe_cq *mxe_make_cq(struct ibv_context *context,
 		return NULL;
 	pthread_mutex_init(&cq->resize_lock, NULL);
 
-	ret = ibv_cmd_create_cq_ex(context, attr, &cq->vcq, &cmd.cmd,
-				   sizeof(cmd), (void *)&resp, sizeof(resp), 0);
+	ret = ibv_cmd_create_cq_ex(context, attr, RDMAV_ARG_59(NULL)
+				   &cq->vcq, &cmd.cmd, sizeof(cmd),
+				   (void *)&resp, sizeof(resp), 0);
 	if (ret)
 		goto err_free;
 	if (!resp.drv.ring.entries) {

@@ -190,8 +190,16 @@ static struct verbs_context *mxe_new_context(struct ibv_device *device,
 	if (!ctx)
 		return NULL;
 
+	ret = EPROTO;
+	if (!mxe_rdmav_check_context(&ctx->vctx))
+		goto err_uninit;
+	verbs_set_ops(&ctx->vctx, &mxe_context_ops);
+	if (!mxe_rdmav_check_ops(&ctx->vctx, &mxe_context_ops))
+		goto err_uninit;
+
 	ret = is_import ? ibv_cmd_query_context(&ctx->vctx.context, NULL) :
 	      ibv_cmd_get_context(&ctx->vctx, &cmd.cmd, sizeof(cmd),
+				  RDMAV_ARG_57(NULL)
 				  (void *)&resp, sizeof(resp));
 	if (ret)
 		goto err_uninit;
@@ -203,7 +211,6 @@ static struct verbs_context *mxe_new_context(struct ibv_device *device,
 		goto err_uninit;
 
 	mxe_poll_thread_init(ctx);
-	verbs_set_ops(&ctx->vctx, &mxe_context_ops);
 	return &ctx->vctx;
 
 err_uninit:
@@ -263,5 +270,6 @@ static const struct verbs_device_ops mxe_device_ops = {
 
 static __attribute__((constructor)) void mxe_register(void)
 {
-	verbs_register_driver(&mxe_device_ops);
+	if (mxe_rdmav_check_qp())
+		verbs_register_driver(&mxe_device_ops);
 }

@@ -40,7 +40,7 @@ struct ibv_mr *mxe_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	if (!vmr)
 		return NULL;
 	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, hca_va, fd, access,
-				    vmr);
+				    vmr, NULL);
 	if (ret) {
 		free(vmr);
 		errno = ret;

@@ -23,15 +23,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#ifdef MXE_RDMA_CORE_TREE
-#include <infiniband/driver.h>
-#else
-#include "rdmav34.h"
-#endif
-
 #include <rdma/mxe-abi.h>
 #include <rdma/mxe_user_ioctl_cmds.h>
 #include "infiniband/mxedv.h"
+#include "rdmav.h"
 #include "ring.h"
 
 #define MXE_EXPORT __attribute__((visibility("default")))
@@ -224,6 +219,51 @@ static inline struct mxe_qp *to_mqp_ex(struct ibv_qp_ex *qp)
 {
 	return mxe_container(qp, struct mxe_qp, vqp.qp_ex);
 }
+
+/* ---- rdmav.c ----------------------------------------------------------- */
+
+/**
+ * mxe_rdmav_check_qp() - Check struct verbs_qp when the library is loaded.
+ *
+ * Return: true if libmxe works with this libibverbs. Otherwise a message is
+ * printed, as by the other checks.
+ */
+bool mxe_rdmav_check_qp(void);
+
+/**
+ * mxe_rdmav_qp_ex_size() - Get the size of libibverbs' struct ibv_qp_ex.
+ *
+ * Return: number of bytes.
+ */
+size_t mxe_rdmav_qp_ex_size(void);
+
+/* True if libibverbs' struct ibv_qp_ex has this member of struct verbs_qp. */
+#define mxe_rdmav_has(member) \
+	(offsetof(struct verbs_qp, member) < mxe_rdmav_qp_ex_size())
+
+/**
+ * mxe_rdmav_set_qp_ex() - Make ibv_qp_to_qp_ex() return the QP.
+ * @vqp: the QP, initialised by libibverbs
+ */
+void mxe_rdmav_set_qp_ex(struct verbs_qp *vqp);
+
+/**
+ * mxe_rdmav_check_context() - Check struct verbs_context.
+ * @vctx: a context, initialised by libibverbs
+ *
+ * Return: true if it is as large as here.
+ */
+bool mxe_rdmav_check_context(const struct verbs_context *vctx);
+
+/**
+ * mxe_rdmav_check_ops() - Check struct verbs_context_ops.
+ * @vctx: the context, after verbs_set_ops()
+ * @ops: the table that was set
+ *
+ * Return: true if libibverbs found the functions where they are here.
+ */
+bool mxe_rdmav_check_ops(const struct verbs_context *vctx,
+			 const struct verbs_context_ops *ops);
 
 /* ---- ioctl.c ----------------------------------------------------------- */
 

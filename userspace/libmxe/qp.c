@@ -118,7 +118,8 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	qp->max_atomic_arg = max_atomic_arg ? max_atomic_arg :
 					      sizeof(uint64_t);
 	ret = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr, &cmd.cmd,
-				    sizeof(cmd), (void *)&resp, sizeof(resp));
+				    sizeof(cmd), (void *)&resp, sizeof(resp),
+				    NULL);
 	if (ret)
 		goto err_free;
 	ret = mxe_map_rings(qp, context->cmd_fd, &resp.drv);
@@ -144,7 +145,7 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	if (has_builders) {
 		mxe_send_set_builders(qp);
 		qp->has_builders = true;
-		qp->vqp.comp_mask |= VERBS_QP_EX;
+		mxe_rdmav_set_qp_ex(&qp->vqp);
 	}
 	return &qp->vqp.qp;
 

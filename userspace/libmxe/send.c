@@ -36,14 +36,6 @@ PASSED_ON(IBV_WR_SEND_WITH_IMM, IB_UVERBS_WR_SEND_WITH_IMM);
 PASSED_ON(IBV_WR_RDMA_READ, IB_UVERBS_WR_RDMA_READ);
 PASSED_ON(IBV_WR_ATOMIC_CMP_AND_SWP, IB_UVERBS_WR_ATOMIC_CMP_AND_SWP);
 PASSED_ON(IBV_WR_ATOMIC_FETCH_AND_ADD, IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD);
-#ifdef HAVE_ATOMIC_WRITE
-PASSED_ON(IBV_WR_ATOMIC_WRITE, MXE_WR_ATOMIC_WRITE);
-PASSED_ON(IBV_WC_ATOMIC_WRITE, MXE_WC_ATOMIC_WRITE);
-#endif
-#ifdef HAVE_FLUSH
-PASSED_ON(IBV_WR_FLUSH, MXE_WR_FLUSH);
-PASSED_ON(IBV_WC_FLUSH, MXE_WC_FLUSH);
-#endif
 
 /* ---- opcodes ----------------------------------------------------------- */
 
@@ -142,16 +134,12 @@ static const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
 	[MXE_WR_FLUSH] = {
 		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_BUILDER,
 		.transports = TRANSPORTS_RELIABLE,
-#ifdef HAVE_FLUSH
-		.send_op = IBV_QP_EX_WITH_FLUSH,
-#endif
+		.send_op = RDMAV_QP_EX_WITH_FLUSH,
 	},
 	[MXE_WR_ATOMIC_WRITE] = {
 		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_WORD,
 		.transports = TRANSPORTS_RELIABLE,
-#ifdef HAVE_ATOMIC_WRITE
-		.send_op = IBV_QP_EX_WITH_ATOMIC_WRITE,
-#endif
+		.send_op = RDMAV_QP_EX_WITH_ATOMIC_WRITE,
 	},
 	[IBV_WR_LOCAL_INV] = {
 		.flags = MXE_WR_OP_LOCAL | MXE_WR_OP_INVALIDATE,
@@ -190,6 +178,10 @@ uint64_t mxe_send_ops(enum ibv_qp_type type)
 	for (i = 0; i < MXE_WR_ROWS; i++)
 		if (mxe_wr_rows[i].transports & transport)
 			ops |= mxe_wr_rows[i].send_op;
+	if (!mxe_rdmav_has(wr_atomic_write))
+		ops &= ~(uint64_t)RDMAV_QP_EX_WITH_ATOMIC_WRITE;
+	if (!mxe_rdmav_has(wr_flush))
+		ops &= ~(uint64_t)RDMAV_QP_EX_WITH_FLUSH;
 	return ops;
 }
 
@@ -677,7 +669,6 @@ static void mxe_wr_atomic_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey,
 		wqe->atomic.compare_add = add;
 }
 
-#ifdef HAVE_ATOMIC_WRITE
 static void mxe_wr_atomic_write(struct ibv_qp_ex *qpx, uint32_t rkey,
 				uint64_t remote_addr, const void *atomic_wr)
 {
@@ -689,9 +680,7 @@ static void mxe_wr_atomic_write(struct ibv_qp_ex *qpx, uint32_t rkey,
 		memcpy(&wqe->atomic_write.data, atomic_wr,
 		       sizeof(wqe->atomic_write.data));
 }
-#endif
 
-#ifdef HAVE_FLUSH
 static void mxe_wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey,
 			 uint64_t remote_addr, size_t len, uint8_t type,
 			 uint8_t level)
@@ -708,7 +697,6 @@ static void mxe_wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey,
 		wqe->flush.level = level;
 	}
 }
-#endif
 
 static bool mxe_has_size(const struct mxe_qp *qp, uint32_t log_arg_sz)
 {
@@ -987,12 +975,10 @@ void mxe_send_set_builders(struct mxe_qp *qp)
 	qpx->wr_rdma_read = mxe_wr_rdma_read;
 	qpx->wr_atomic_cmp_swp = mxe_wr_atomic_cmp_swp;
 	qpx->wr_atomic_fetch_add = mxe_wr_atomic_fetch_add;
-#ifdef HAVE_ATOMIC_WRITE
-	qpx->wr_atomic_write = mxe_wr_atomic_write;
-#endif
-#ifdef HAVE_FLUSH
-	qpx->wr_flush = mxe_wr_flush;
-#endif
+	if (mxe_rdmav_has(wr_atomic_write))
+		qp->vqp.wr_atomic_write = mxe_wr_atomic_write;
+	if (mxe_rdmav_has(wr_flush))
+		qp->vqp.wr_flush = mxe_wr_flush;
 	qpx->wr_set_ud_addr = mxe_wr_set_ud_addr;
 	qpx->wr_set_xrc_srqn = mxe_wr_set_xrc_srqn;
 	qpx->wr_set_sge = mxe_wr_set_sge;

@@ -13,6 +13,8 @@
 #include "fake_kernel.h"
 
 struct fake_kernel fake = {
+	.context_size = sizeof(struct verbs_context),
+	.qp_ex_size = sizeof(struct ibv_qp_ex),
 	.next_qpn = QPN,
 	.next_ah = AH_NUM,
 	.caps = {
@@ -48,9 +50,19 @@ static void fake_ring(struct mxe_ring_info *info, uint32_t entries,
 		fake.break_ring(info);
 }
 
-void verbs_register_driver_34(const struct verbs_device_ops *ops)
+void verbs_register_driver(const struct verbs_device_ops *ops)
 {
 	fake.driver = ops;
+}
+
+static uint32_t *fake_comp_mask(struct ibv_qp *qp)
+{
+	return (void *)((char *)qp + fake.qp_ex_size);
+}
+
+struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	return *fake_comp_mask(qp) & VERBS_QP_EX ? (void *)qp : NULL;
 }
 
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
@@ -64,7 +76,7 @@ void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
 
 	if (!ctx || driver_id != MXE_DRIVER_ID)
 		bail_out("context of driver %#x", driver_id);
-	vctx->sz = sizeof(*vctx);
+	vctx->sz = fake.context_size;
 	vctx->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	vctx->context.device = device;
 	vctx->context.cmd_fd = cmd_fd;
@@ -82,6 +94,12 @@ void verbs_set_ops(struct verbs_context *vctx,
 		   const struct verbs_context_ops *ops)
 {
 	fake.ops = ops;
+	if (fake.shift_ops)	/* a member was inserted before these */
+		ops = (const void *)((const char *)ops - sizeof(void *));
+	vctx->query_rt_values = ops->query_rt_values;
+	vctx->reg_dm_mr = ops->reg_dm_mr;
+	vctx->context.ops.alloc_mw = ops->alloc_mw;
+	vctx->context.ops.req_notify_cq = ops->req_notify_cq;
 	vctx->context.ops.poll_cq = ops->poll_cq;
 	vctx->context.ops.post_send = ops->post_send;
 	vctx->context.ops.post_recv = ops->post_recv;
@@ -89,6 +107,7 @@ void verbs_set_ops(struct verbs_context *vctx,
 
 int ibv_cmd_get_context(struct verbs_context *context,
 			struct ibv_get_context *cmd, size_t cmd_size,
+			RDMAV_ARG_57(struct ibv_fd_arr *fd_arr __attribute__((unused)))
 			struct ib_uverbs_get_context_resp *resp,
 			size_t resp_size)
 {
@@ -261,6 +280,7 @@ int __wrap_pthread_spin_destroy(pthread_spinlock_t *lock)
 
 int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
+			 RDMAV_ARG_59(struct verbs_create_cq_prov_attr *prov __attribute__((unused)))
 			 struct verbs_cq *vcq, struct ibv_create_cq_ex *cmd,
 			 size_t cmd_size,
 			 struct ib_uverbs_ex_create_cq_resp *resp,
@@ -331,10 +351,12 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 			  struct ibv_qp_init_attr_ex *attr,
 			  struct ibv_create_qp_ex *cmd, size_t cmd_size,
 			  struct ib_uverbs_ex_create_qp_resp *resp,
-			  size_t resp_size)
+			  size_t resp_size, struct ibv_command_buffer *driver)
 {
 	struct mxe_create_qp_resp *drv = (void *)(resp + 1);
 
+	if (driver)
+		return EFAULT;
 	if (fake.fail_create_qp)
 		return fake.fail_create_qp;
 	if (cmd_size != sizeof(*cmd) + sizeof(fake.qp_req) ||
@@ -349,7 +371,7 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 	vqp->qp.qp_num = fake.next_qpn++;
 	vqp->qp.qp_type = attr->qp_type;
 	vqp->qp.state = IBV_QPS_RESET;
-	vqp->comp_mask = 0;
+	*fake_comp_mask(&vqp->qp) = 0;
 	fake.qps++;
 	/* Such a QP has no rings in the process, so there is no response. */
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
@@ -463,8 +485,11 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 
 int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
 			  uint64_t iova, int fd, int access,
-			  struct verbs_mr *vmr)
+			  struct verbs_mr *vmr,
+			  struct ibv_command_buffer *driver)
 {
+	if (driver)
+		return EFAULT;
 	(void)pd;
 	(void)access;
 	vmr->ibv_mr.addr = (void *)(uintptr_t)offset;

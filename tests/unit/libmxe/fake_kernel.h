@@ -3,7 +3,7 @@
  * A fake kernel for tests of libmxe.
  *
  * The sources of the provider are linked into a test together with
- * fake_kernel.c, which replaces libibverbs (the functions of rdmav34.h) and the
+ * fake_kernel.c, which replaces libibverbs (the functions of rdmav.h) and the
  * kernel. A memfd is the uverbs file and contains the rings, the doorbell file
  * is a pipe, and the test itself implements the kernel side of the ring
  * protocol.
@@ -46,6 +46,10 @@ struct fake_kernel {
 	struct verbs_device *device;
 	struct ibv_context *context;
 	struct ibv_pd *pd;
+
+	/* the layout of this libibverbs */
+	size_t context_size, qp_ex_size;
+	bool shift_ops;
 
 	int cmd_fd;
 	int bell_rd, bell_wr;

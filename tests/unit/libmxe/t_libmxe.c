@@ -205,7 +205,7 @@ static void test_dv_create(void)
 	qp = fake.ops->create_qp(fake.pd, &plain);
 	ok(qp, "plain queue pair");
 	is_int(plain.cap.max_send_wr, SQ_ENTRIES, "capabilities come back");
-	ok(!(to_mqp(qp)->vqp.comp_mask & VERBS_QP_EX), "no builders");
+	ok(!ibv_qp_to_qp_ex(qp), "no builders");
 	ok(!mxedv_qp_ex_from_ibv_qp_ex(to_qpx(qp)), "and no builders of mxedv");
 	ok(!mxedv_qp_ex_from_ibv_qp_ex(NULL), "NULL");
 	qp->state = IBV_QPS_INIT;

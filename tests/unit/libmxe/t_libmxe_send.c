@@ -338,7 +338,7 @@ static void test_builders(void)
 	const struct mxe_sge *sge;
 	struct mxe_doorbell db = { 0 };
 
-	ok(to_mqp(qp)->vqp.comp_mask & VERBS_QP_EX, "the queue pair has builders");
+	ok(ibv_qp_to_qp_ex(qp) == to_qpx(qp), "the queue pair has builders");
 	ok(mqp, "and those of mxedv");
 
 	set_indices(&to_mqp(qp)->sq, -1U);

@@ -126,7 +126,8 @@ static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)
  */
 static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 {
-	static const uint8_t lrh[8] = "\xff\xff\xff\xff\xff\xff\xff\xff";
+	static const uint8_t lrh[8] = { 0xff, 0xff, 0xff, 0xff,
+					0xff, 0xff, 0xff, 0xff };
 	uint8_t hdr[40];			/* to the end of BTH */
 	uint32_t crc;
 

@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The provider interface of libibverbs, as far as mxe uses it, has the private
- * ABI number 34: rdma-core 36 to 56. Distributions do not ship the headers in
- * which it is declared.
+ * The provider interface of libibverbs, as far as mxe uses it. Distributions do
+ * not ship the headers in which it is declared.
  *
- * Every symbol declared here has the version IBVERBS_PRIVATE_34, so a
- * libibverbs of another number refuses to load the provider instead of
- * misreading its structures.  What the assertions do not hold is not used.
+ * Every private symbol has the version IBVERBS_PRIVATE_<number>, so a
+ * libibverbs of another number refuses to load the provider. Two numbers cover
+ * more than one layout, because a release changed the interface and kept the
+ * number:
+ *
+ *   34  rdma-core 36 to 56. struct ibv_qp_ex, which is part of struct verbs_qp,
+ *       grew in 44 and 45, and ibv_cmd_reg_dmabuf_mr() in 54.
+ *   59  rdma-core 59 to 63. struct verbs_context_ops and struct verbs_context
+ *       grew in 62.
+ *
+ * libmxe works with all releases of 34. It refuses a libibverbs with the other
+ * layout of 59. Documentation/rdma-core.rst lists the differences, and
+ * tools/lib/private-abi compares this file with the headers of a release.
+ *
+ * RDMAV is the release of rdma-core that introduced the layout: 36, 57, 59, 62,
+ * 64 or 65. The Makefile finds it in the libibverbs that it links with.
  *
  * Members that mxe neither reads nor sets have a place but no type.
  */
-#ifndef RDMAV34_H
-#define RDMAV34_H
+#ifndef RDMAV_H
+#define RDMAV_H
 
 #include <assert.h>
 #include <pthread.h>
@@ -22,12 +34,59 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
-#define RDMAV34_AT(type, member, offset) \
+#if RDMAV != 36 && RDMAV != 57 && RDMAV != 59 && RDMAV != 62 && RDMAV != 64 && \
+	RDMAV != 65
+#error "RDMAV is no layout that is described here"
+#endif
+
+#if RDMAV >= 64
+#define RDMAV_PABI RDMAV
+#elif RDMAV >= 59
+#define RDMAV_PABI 59
+#elif RDMAV >= 57
+#define RDMAV_PABI 57
+#else
+#define RDMAV_PABI 34
+#endif
+
+/*
+ * RDMAV_ARG_n(...): an argument, and RDMAV_SINCE_n(...): a member, in the
+ * layout of n and later ones.
+ */
+#if RDMAV >= 57
+#define RDMAV_ARG_57(...) __VA_ARGS__,
+#else
+#define RDMAV_ARG_57(...)
+#endif
+#if RDMAV >= 59
+#define RDMAV_ARG_59(...) __VA_ARGS__,
+#define RDMAV_SINCE_59(...) __VA_ARGS__
+#else
+#define RDMAV_ARG_59(...)
+#define RDMAV_SINCE_59(...)
+#endif
+#if RDMAV >= 62
+#define RDMAV_SINCE_62(...) __VA_ARGS__
+#else
+#define RDMAV_SINCE_62(...)
+#endif
+#if RDMAV >= 64
+#define RDMAV_SINCE_64(...) __VA_ARGS__
+#else
+#define RDMAV_SINCE_64(...)
+#endif
+#if RDMAV >= 65
+#define RDMAV_SINCE_65(...) __VA_ARGS__
+#else
+#define RDMAV_SINCE_65(...)
+#endif
+
+#define RDMAV_AT(type, member, offset) \
 	static_assert(offsetof(type, member) == (offset), \
-		      #type "." #member " is not where rdmav34 has it")
-#define RDMAV34_SIZE(type, size) \
+		      #type "." #member " is not where libibverbs has it")
+#define RDMAV_SIZE(type, size) \
 	static_assert(sizeof(type) == (size), \
-		      #type " is not as large as rdmav34 has it")
+		      #type " is not as large as in libibverbs")
 
 /* ---- matching and devices ---------------------------------------------- */
 
@@ -108,14 +167,41 @@ enum verbs_qp_mask {
 	VERBS_QP_EX = 1 << 1,	/* qp_ex is what ibv_qp_to_qp_ex() returns */
 };
 
+/* Operations that rdma-core took up in 44 and 45, under the names IBV_*. */
+enum {
+	RDMAV_QP_EX_WITH_FLUSH		= 1 << 11,
+	RDMAV_QP_EX_WITH_ATOMIC_WRITE	= 1 << 12,
+};
+
+/*
+ * wr_atomic_write and wr_flush are the members that 44 and 45 added to struct
+ * ibv_qp_ex, so that they are known here whatever headers are installed.
+ *
+ * Behind the union, libibverbs has a uint32_t comp_mask and a struct verbs_xrcd
+ * pointer. Their place depends on the size that struct ibv_qp_ex has in the
+ * libibverbs of the process, which may be larger or smaller than here: rdmav.c
+ * finds it.
+ */
 struct verbs_qp {
 	union {
 		struct ibv_qp qp;
 		struct ibv_qp_ex qp_ex;
+		struct {
+			char qp_ex_36[offsetof(struct ibv_qp_ex, wr_abort) +
+				      sizeof(void *)];
+			void (*wr_atomic_write)(struct ibv_qp_ex *qp,
+						uint32_t rkey,
+						uint64_t remote_addr,
+						const void *atomic_wr);
+			void (*wr_flush)(struct ibv_qp_ex *qp, uint32_t rkey,
+					 uint64_t remote_addr, size_t len,
+					 uint8_t type, uint8_t level);
+		};
+		char room[512];
 	};
-	uint32_t comp_mask;
-	struct verbs_xrcd *xrcd;
 };
+
+enum { RDMAV_QP_TAIL = 16 };	/* bytes of comp_mask and xrcd */
 
 struct verbs_cq {
 	union {
@@ -126,62 +212,69 @@ struct verbs_cq {
 
 /* ---- the operations of a context --------------------------------------- */
 
-typedef void (*rdmav34_unused)(void);
+typedef void (*rdmav_unused)(void);
 
 struct verbs_context_ops {
-	rdmav34_unused advise_mr;
+	rdmav_unused advise_mr;
+	RDMAV_SINCE_64(rdmav_unused alloc_buf;)
 	struct ibv_dm *(*alloc_dm)(struct ibv_context *context,
 				   struct ibv_alloc_dm_attr *attr);
+	RDMAV_SINCE_59(rdmav_unused alloc_dmah;)
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
-	rdmav34_unused alloc_null_mr;
+	rdmav_unused alloc_null_mr;
 	struct ibv_pd *(*alloc_parent_domain)(
 		struct ibv_context *context,
 		struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
 	struct ibv_td *(*alloc_td)(struct ibv_context *context,
 				   struct ibv_td_init_attr *attr);
-	rdmav34_unused async_event;
-	rdmav34_unused attach_counters_point_flow;
+	rdmav_unused async_event;
+	rdmav_unused attach_counters_point_flow;
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
 		       struct ibv_mw_bind *bind);
 	int (*close_xrcd)(struct ibv_xrcd *xrcd);
-	rdmav34_unused cq_event;
+	rdmav_unused cq_event;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-	rdmav34_unused create_counters;
+	RDMAV_SINCE_65(rdmav_unused create_comp_cntr;)
+	rdmav_unused create_counters;
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
 				    int comp_vector);
 	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
 					  struct ibv_cq_init_attr_ex *attr);
-	rdmav34_unused create_flow;
-	rdmav34_unused create_flow_action_esp;
+	rdmav_unused create_flow;
+	rdmav_unused create_flow_action_esp;
 	struct ibv_qp *(*create_qp)(struct ibv_pd *pd,
 				    struct ibv_qp_init_attr *attr);
 	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
 				       struct ibv_qp_init_attr_ex *attr);
-	rdmav34_unused create_rwq_ind_table;
+	rdmav_unused create_rwq_ind_table;
 	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
 				      struct ibv_srq_init_attr *attr);
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
 					 struct ibv_srq_init_attr_ex *attr);
-	rdmav34_unused create_wq;
+	rdmav_unused create_wq;
+	RDMAV_SINCE_59(rdmav_unused dealloc_dmah;)
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *vmr);
 	int (*destroy_ah)(struct ibv_ah *ah);
-	rdmav34_unused destroy_counters;
+	RDMAV_SINCE_65(rdmav_unused destroy_comp_cntr;)
+	rdmav_unused destroy_counters;
 	int (*destroy_cq)(struct ibv_cq *cq);
-	rdmav34_unused destroy_flow;
-	rdmav34_unused destroy_flow_action;
+	rdmav_unused destroy_flow;
+	rdmav_unused destroy_flow_action;
 	int (*destroy_qp)(struct ibv_qp *qp);
-	rdmav34_unused destroy_rwq_ind_table;
+	rdmav_unused destroy_rwq_ind_table;
 	int (*destroy_srq)(struct ibv_srq *srq);
-	rdmav34_unused destroy_wq;
+	rdmav_unused destroy_wq;
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
+	RDMAV_SINCE_62(rdmav_unused dm_export_dmabuf_fd;)
+	RDMAV_SINCE_64(rdmav_unused free_buf;)
 	void (*free_context)(struct ibv_context *context);
 	int (*free_dm)(struct ibv_dm *dm);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
@@ -190,14 +283,16 @@ struct verbs_context_ops {
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t handle);
 	struct ibv_pd *(*import_pd)(struct ibv_context *context,
 				    uint32_t handle);
+	RDMAV_SINCE_65(rdmav_unused inc_comp_cntr;)
+	RDMAV_SINCE_65(rdmav_unused inc_err_comp_cntr;)
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
-	rdmav34_unused modify_flow_action_esp;
+	rdmav_unused modify_flow_action_esp;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
-	rdmav34_unused modify_qp_rate_limit;
+	rdmav_unused modify_qp_rate_limit;
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
-	rdmav34_unused modify_wq;
+	rdmav_unused modify_wq;
 	struct ibv_qp *(*open_qp)(struct ibv_context *context,
 				  struct ibv_qp_open_attr *attr);
 	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context,
@@ -207,9 +302,11 @@ struct verbs_context_ops {
 			 struct ibv_recv_wr **bad_wr);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 struct ibv_send_wr **bad_wr);
-	rdmav34_unused post_srq_ops;
+	rdmav_unused post_srq_ops;
 	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			     struct ibv_recv_wr **bad_wr);
+	RDMAV_SINCE_65(rdmav_unused qp_attach_comp_cntr;)
+	RDMAV_SINCE_65(rdmav_unused query_comp_cntr_caps;)
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -217,13 +314,16 @@ struct verbs_context_ops {
 	int (*query_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *port_attr);
+	RDMAV_SINCE_62(rdmav_unused query_port_speed;)
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
-	rdmav34_unused query_qp_data_in_order;
+	rdmav_unused query_qp_data_in_order;
 	int (*query_rt_values)(struct ibv_context *context,
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
-	rdmav34_unused read_counters;
+	RDMAV_SINCE_65(rdmav_unused read_comp_cntr;)
+	rdmav_unused read_counters;
+	RDMAV_SINCE_65(rdmav_unused read_err_comp_cntr;)
 	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
 				    uint64_t dm_offset, size_t length,
 				    unsigned int access);
@@ -232,11 +332,14 @@ struct verbs_context_ops {
 					int access);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
+	RDMAV_SINCE_59(rdmav_unused reg_mr_ex;)
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
+	RDMAV_SINCE_65(rdmav_unused set_comp_cntr;)
 	int (*set_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
+	RDMAV_SINCE_65(rdmav_unused set_err_comp_cntr;)
 	void (*unimport_dm)(struct ibv_dm *dm);
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);
@@ -248,27 +351,27 @@ struct verbs_context_ops {
  * What libibverbs fills in: one or two headers, then the request of
  * rdma/ib_user_verbs.h.  The request of the driver follows directly.
  */
-#define RDMAV34_CMD(name) \
+#define RDMAV_CMD(name) \
 	struct ibv_##name { \
 		struct ib_uverbs_cmd_hdr hdr; \
 		__aligned_u64 core[sizeof(struct ib_uverbs_##name) / 8]; \
 	}; \
 	static_assert(sizeof(struct ib_uverbs_##name) % 8 == 0, #name)
 
-RDMAV34_CMD(get_context);
-RDMAV34_CMD(query_port);
-RDMAV34_CMD(alloc_mw);
-RDMAV34_CMD(alloc_pd);
-RDMAV34_CMD(reg_mr);
-RDMAV34_CMD(rereg_mr);
-RDMAV34_CMD(resize_cq);
-RDMAV34_CMD(modify_qp);
-RDMAV34_CMD(modify_srq);
-RDMAV34_CMD(query_qp);
-RDMAV34_CMD(query_srq);
-RDMAV34_CMD(create_xsrq);
-RDMAV34_CMD(open_qp);
-RDMAV34_CMD(open_xrcd);
+RDMAV_CMD(get_context);
+RDMAV_CMD(query_port);
+RDMAV_CMD(alloc_mw);
+RDMAV_CMD(alloc_pd);
+RDMAV_CMD(reg_mr);
+RDMAV_CMD(rereg_mr);
+RDMAV_CMD(resize_cq);
+RDMAV_CMD(modify_qp);
+RDMAV_CMD(modify_srq);
+RDMAV_CMD(query_qp);
+RDMAV_CMD(query_srq);
+RDMAV_CMD(create_xsrq);
+RDMAV_CMD(open_qp);
+RDMAV_CMD(open_xrcd);
 
 /* The extended commands have two headers. */
 struct ibv_modify_cq {
@@ -291,10 +394,24 @@ struct ibv_create_qp_ex {
 
 /* ---- functions --------------------------------------------------------- */
 
-struct ibv_command_buffer;	/* only NULL is passed */
+/* mxe only passes NULL. */
+struct ibv_fd_arr;
+struct ibv_command_buffer;
+struct verbs_create_cq_prov_attr;
 
-void verbs_register_driver_34(const struct verbs_device_ops *ops);
-#define verbs_register_driver verbs_register_driver_34
+/*
+ * ibv_cmd_reg_dmabuf_mr() has its last argument since rdma-core 54, and
+ * ibv_cmd_create_qp_ex2() by 64. They are always passed, because a function
+ * that takes fewer arguments ignores them: in the calling conventions of Linux,
+ * the caller removes the arguments.
+ */
+
+#define RDMAV_PASTE(name, number) name##number
+#define RDMAV_NUMBERED(name, number) RDMAV_PASTE(name, number)
+#define verbs_register_driver \
+	RDMAV_NUMBERED(verbs_register_driver_, RDMAV_PABI)
+
+void verbs_register_driver(const struct verbs_device_ops *ops);
 
 /* context_offset is an offset in the guise of a pointer. */
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
@@ -307,6 +424,7 @@ void verbs_uninit_context(struct verbs_context *context);
 
 int ibv_cmd_get_context(struct verbs_context *context,
 			struct ibv_get_context *cmd, size_t cmd_size,
+			RDMAV_ARG_57(struct ibv_fd_arr *fd_arr)
 			struct ib_uverbs_get_context_resp *resp,
 			size_t resp_size);
 int ibv_cmd_query_context(struct ibv_context *context,
@@ -330,14 +448,15 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
 int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
 			  uint64_t iova, int fd, int access,
-			  struct verbs_mr *vmr);
+			  struct verbs_mr *vmr,
+			  struct ibv_command_buffer *driver);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
+int ibv_cmd_query_mr(struct ibv_pd *pd, struct verbs_mr *vmr, uint32_t handle);
 int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
 		     size_t length, uint64_t hca_va, int access,
 		     struct ibv_pd *pd, struct ibv_rereg_mr *cmd,
 		     size_t cmd_size, struct ib_uverbs_rereg_mr_resp *resp,
 		     size_t resp_size);
-int ibv_cmd_query_mr(struct ibv_pd *pd, struct verbs_mr *vmr, uint32_t handle);
 
 int ibv_cmd_free_dm(struct verbs_dm *dm);
 int ibv_cmd_reg_dm_mr(struct ibv_pd *pd, struct verbs_dm *dm, uint64_t offset,
@@ -361,6 +480,7 @@ int ibv_cmd_close_xrcd(struct verbs_xrcd *xrcd);
 
 int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
+			 RDMAV_ARG_59(struct verbs_create_cq_prov_attr *prov)
 			 struct verbs_cq *cq, struct ibv_create_cq_ex *cmd,
 			 size_t cmd_size,
 			 struct ib_uverbs_ex_create_cq_resp *resp,
@@ -389,7 +509,8 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr,
 			  struct ibv_create_qp_ex *cmd, size_t cmd_size,
 			  struct ib_uverbs_ex_create_qp_resp *resp,
-			  size_t resp_size);
+			  size_t resp_size,
+			  struct ibv_command_buffer *driver);
 int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *qp,
 		    int vqp_sz, struct ibv_qp_open_attr *attr,
 		    struct ibv_open_qp *cmd, size_t cmd_size,
@@ -409,122 +530,127 @@ int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 /* ---- the layout, as numbers (64-bit) ----------------------------------- */
 
 #if UINTPTR_MAX != UINT64_MAX
-#error "the offsets of rdmav34 are known for 64-bit machines only"
+#error "the offsets are known for 64-bit machines only"
 #endif
 
 /* Of a queue, by which its events are waited for: 88 bytes, and 96 on arm64. */
-#define RDMAV34_LOCK (sizeof(pthread_mutex_t) + sizeof(pthread_cond_t))
+#define RDMAV_LOCK (sizeof(pthread_mutex_t) + sizeof(pthread_cond_t))
 
-RDMAV34_SIZE(struct verbs_match_ent, 24);
-RDMAV34_AT(struct verbs_match_ent, u, 8);
-RDMAV34_AT(struct verbs_match_ent, kind, 20);
+RDMAV_SIZE(struct verbs_match_ent, 24);
+RDMAV_AT(struct verbs_match_ent, u, 8);
+RDMAV_AT(struct verbs_match_ent, kind, 20);
 
-RDMAV34_SIZE(struct verbs_device_ops, 72);
-RDMAV34_AT(struct verbs_device_ops, match_min_abi_version, 8);
-RDMAV34_AT(struct verbs_device_ops, match_table, 16);
-RDMAV34_AT(struct verbs_device_ops, match_device, 32);
-RDMAV34_AT(struct verbs_device_ops, alloc_context, 40);
-RDMAV34_AT(struct verbs_device_ops, import_context, 48);
-RDMAV34_AT(struct verbs_device_ops, alloc_device, 56);
-RDMAV34_AT(struct verbs_device_ops, uninit_device, 64);
+RDMAV_SIZE(struct verbs_device_ops, 72);
+RDMAV_AT(struct verbs_device_ops, match_min_abi_version, 8);
+RDMAV_AT(struct verbs_device_ops, match_table, 16);
+RDMAV_AT(struct verbs_device_ops, match_device, 32);
+RDMAV_AT(struct verbs_device_ops, alloc_context, 40);
+RDMAV_AT(struct verbs_device_ops, import_context, 48);
+RDMAV_AT(struct verbs_device_ops, alloc_device, 56);
+RDMAV_AT(struct verbs_device_ops, uninit_device, 64);
 
-RDMAV34_SIZE(struct verbs_device, 712);
-RDMAV34_AT(struct verbs_device, device, 0);
-RDMAV34_AT(struct verbs_device, ops, 664);
-RDMAV34_AT(struct verbs_device, refcount, 672);
-RDMAV34_AT(struct verbs_device, entry, 680);
-RDMAV34_AT(struct verbs_device, core_support, 704);
+RDMAV_SIZE(struct verbs_device, 712);
+RDMAV_AT(struct verbs_device, device, 0);
+RDMAV_AT(struct verbs_device, ops, 664);
+RDMAV_AT(struct verbs_device, refcount, 672);
+RDMAV_AT(struct verbs_device, entry, 680);
+RDMAV_AT(struct verbs_device, core_support, 704);
 
-RDMAV34_SIZE(struct verbs_dm, 40);
-RDMAV34_AT(struct verbs_dm, handle, 32);
-RDMAV34_SIZE(struct verbs_mr, 56);
-RDMAV34_AT(struct verbs_mr, mr_type, 48);
-RDMAV34_AT(struct verbs_mr, access, 52);
+RDMAV_SIZE(struct verbs_dm, 40);
+RDMAV_AT(struct verbs_dm, handle, 32);
+RDMAV_SIZE(struct verbs_mr, 56);
+RDMAV_AT(struct verbs_mr, mr_type, 48);
+RDMAV_AT(struct verbs_mr, access, 52);
+
+static_assert(sizeof(struct verbs_qp) >= sizeof(struct ibv_qp_ex) + RDMAV_QP_TAIL,
+	      "struct verbs_qp has no room for comp_mask and xrcd");
+RDMAV_SIZE(struct verbs_cq, 200 + RDMAV_LOCK);
+
+RDMAV_SIZE(struct verbs_xrcd, 16);
+RDMAV_AT(struct verbs_xrcd, comp_mask, 8);
+RDMAV_AT(struct verbs_xrcd, handle, 12);
+
+RDMAV_SIZE(struct verbs_srq, 72 + RDMAV_LOCK);
+RDMAV_AT(struct verbs_srq, srq_type, 40 + RDMAV_LOCK);
+RDMAV_AT(struct verbs_srq, xrcd, 48 + RDMAV_LOCK);
+RDMAV_AT(struct verbs_srq, cq, 56 + RDMAV_LOCK);
+RDMAV_AT(struct verbs_srq, srq_num, 64 + RDMAV_LOCK);
 
 /*
- * The public part grew inside number 34, by wr_atomic_write (rdma-core 44) and
- * wr_flush (45): queue pairs with builders need the headers of their library.
+ * The places in the table, in pointers: in the layouts of 36 (and 57), 59, 62,
+ * 64 and 65.
  */
-RDMAV34_SIZE(struct verbs_qp, sizeof(struct ibv_qp_ex) + 16);
-RDMAV34_AT(struct verbs_qp, comp_mask, sizeof(struct ibv_qp_ex));
-RDMAV34_AT(struct verbs_qp, xrcd, sizeof(struct ibv_qp_ex) + 8);
-RDMAV34_SIZE(struct verbs_cq, 200 + RDMAV34_LOCK);
+#define RDMAV_SLOT(s36, s59, s62, s64, s65) \
+	(8 * (RDMAV >= 65 ? (s65) : RDMAV >= 64 ? (s64) : RDMAV >= 62 ? (s62) : \
+	      RDMAV >= 59 ? (s59) : (s36)))
+#define RDMAV_OP(member, ...) \
+	RDMAV_AT(struct verbs_context_ops, member, RDMAV_SLOT(__VA_ARGS__))
 
-RDMAV34_SIZE(struct verbs_xrcd, 16);
-RDMAV34_AT(struct verbs_xrcd, comp_mask, 8);
-RDMAV34_AT(struct verbs_xrcd, handle, 12);
-
-RDMAV34_SIZE(struct verbs_srq, 72 + RDMAV34_LOCK);
-RDMAV34_AT(struct verbs_srq, srq_type, 40 + RDMAV34_LOCK);
-RDMAV34_AT(struct verbs_srq, xrcd, 48 + RDMAV34_LOCK);
-RDMAV34_AT(struct verbs_srq, cq, 56 + RDMAV34_LOCK);
-RDMAV34_AT(struct verbs_srq, srq_num, 64 + RDMAV34_LOCK);
-
-RDMAV34_SIZE(struct verbs_context_ops, 608);
-RDMAV34_AT(struct verbs_context_ops, alloc_dm, 8);
-RDMAV34_AT(struct verbs_context_ops, free_dm, 320);
-RDMAV34_AT(struct verbs_context_ops, reg_dm_mr, 528);
-RDMAV34_AT(struct verbs_context_ops, reg_dmabuf_mr, 536);
-RDMAV34_AT(struct verbs_context_ops, rereg_mr, 560);
-RDMAV34_AT(struct verbs_context_ops, alloc_mw, 16);
-RDMAV34_AT(struct verbs_context_ops, alloc_parent_domain, 32);
-RDMAV34_AT(struct verbs_context_ops, alloc_pd, 40);
-RDMAV34_AT(struct verbs_context_ops, alloc_td, 48);
-RDMAV34_AT(struct verbs_context_ops, attach_mcast, 72);
-RDMAV34_AT(struct verbs_context_ops, bind_mw, 80);
-RDMAV34_AT(struct verbs_context_ops, close_xrcd, 88);
-RDMAV34_AT(struct verbs_context_ops, create_ah, 104);
-RDMAV34_AT(struct verbs_context_ops, create_cq, 120);
-RDMAV34_AT(struct verbs_context_ops, create_cq_ex, 128);
-RDMAV34_AT(struct verbs_context_ops, create_qp, 152);
-RDMAV34_AT(struct verbs_context_ops, create_qp_ex, 160);
-RDMAV34_AT(struct verbs_context_ops, create_srq, 176);
-RDMAV34_AT(struct verbs_context_ops, create_srq_ex, 184);
-RDMAV34_AT(struct verbs_context_ops, dealloc_mw, 200);
-RDMAV34_AT(struct verbs_context_ops, dealloc_pd, 208);
-RDMAV34_AT(struct verbs_context_ops, dealloc_td, 216);
-RDMAV34_AT(struct verbs_context_ops, dereg_mr, 224);
-RDMAV34_AT(struct verbs_context_ops, destroy_ah, 232);
-RDMAV34_AT(struct verbs_context_ops, destroy_cq, 248);
-RDMAV34_AT(struct verbs_context_ops, destroy_qp, 272);
-RDMAV34_AT(struct verbs_context_ops, destroy_srq, 288);
-RDMAV34_AT(struct verbs_context_ops, detach_mcast, 304);
-RDMAV34_AT(struct verbs_context_ops, free_context, 312);
-RDMAV34_AT(struct verbs_context_ops, get_srq_num, 328);
-RDMAV34_AT(struct verbs_context_ops, import_dm, 336);
-RDMAV34_AT(struct verbs_context_ops, import_mr, 344);
-RDMAV34_AT(struct verbs_context_ops, import_pd, 352);
-RDMAV34_AT(struct verbs_context_ops, modify_cq, 360);
-RDMAV34_AT(struct verbs_context_ops, modify_qp, 376);
-RDMAV34_AT(struct verbs_context_ops, modify_srq, 392);
-RDMAV34_AT(struct verbs_context_ops, open_qp, 408);
-RDMAV34_AT(struct verbs_context_ops, open_xrcd, 416);
-RDMAV34_AT(struct verbs_context_ops, poll_cq, 424);
-RDMAV34_AT(struct verbs_context_ops, post_recv, 432);
-RDMAV34_AT(struct verbs_context_ops, post_send, 440);
-RDMAV34_AT(struct verbs_context_ops, post_srq_recv, 456);
-RDMAV34_AT(struct verbs_context_ops, query_device_ex, 464);
-RDMAV34_AT(struct verbs_context_ops, query_ece, 472);
-RDMAV34_AT(struct verbs_context_ops, query_port, 480);
-RDMAV34_AT(struct verbs_context_ops, query_qp, 488);
-RDMAV34_AT(struct verbs_context_ops, query_rt_values, 504);
-RDMAV34_AT(struct verbs_context_ops, query_srq, 512);
-RDMAV34_AT(struct verbs_context_ops, reg_mr, 544);
-RDMAV34_AT(struct verbs_context_ops, req_notify_cq, 552);
-RDMAV34_AT(struct verbs_context_ops, resize_cq, 568);
-RDMAV34_AT(struct verbs_context_ops, set_ece, 576);
-RDMAV34_AT(struct verbs_context_ops, unimport_dm, 584);
-RDMAV34_AT(struct verbs_context_ops, unimport_mr, 592);
-RDMAV34_AT(struct verbs_context_ops, unimport_pd, 600);
+RDMAV_SIZE(struct verbs_context_ops, RDMAV_SLOT(76, 79, 81, 83, 93));
+RDMAV_OP(alloc_dm, 1, 1, 1, 2, 2);
+RDMAV_OP(alloc_mw, 2, 3, 3, 4, 4);
+RDMAV_OP(alloc_parent_domain, 4, 5, 5, 6, 6);
+RDMAV_OP(alloc_pd, 5, 6, 6, 7, 7);
+RDMAV_OP(alloc_td, 6, 7, 7, 8, 8);
+RDMAV_OP(attach_mcast, 9, 10, 10, 11, 11);
+RDMAV_OP(bind_mw, 10, 11, 11, 12, 12);
+RDMAV_OP(close_xrcd, 11, 12, 12, 13, 13);
+RDMAV_OP(create_ah, 13, 14, 14, 15, 15);
+RDMAV_OP(create_cq, 15, 16, 16, 17, 18);
+RDMAV_OP(create_cq_ex, 16, 17, 17, 18, 19);
+RDMAV_OP(create_qp, 19, 20, 20, 21, 22);
+RDMAV_OP(create_qp_ex, 20, 21, 21, 22, 23);
+RDMAV_OP(create_srq, 22, 23, 23, 24, 25);
+RDMAV_OP(create_srq_ex, 23, 24, 24, 25, 26);
+RDMAV_OP(dealloc_mw, 25, 27, 27, 28, 29);
+RDMAV_OP(dealloc_pd, 26, 28, 28, 29, 30);
+RDMAV_OP(dealloc_td, 27, 29, 29, 30, 31);
+RDMAV_OP(dereg_mr, 28, 30, 30, 31, 32);
+RDMAV_OP(destroy_ah, 29, 31, 31, 32, 33);
+RDMAV_OP(destroy_cq, 31, 33, 33, 34, 36);
+RDMAV_OP(destroy_qp, 34, 36, 36, 37, 39);
+RDMAV_OP(destroy_srq, 36, 38, 38, 39, 41);
+RDMAV_OP(detach_mcast, 38, 40, 40, 41, 43);
+RDMAV_OP(free_context, 39, 41, 42, 44, 46);
+RDMAV_OP(free_dm, 40, 42, 43, 45, 47);
+RDMAV_OP(get_srq_num, 41, 43, 44, 46, 48);
+RDMAV_OP(import_dm, 42, 44, 45, 47, 49);
+RDMAV_OP(import_mr, 43, 45, 46, 48, 50);
+RDMAV_OP(import_pd, 44, 46, 47, 49, 51);
+RDMAV_OP(modify_cq, 45, 47, 48, 50, 54);
+RDMAV_OP(modify_qp, 47, 49, 50, 52, 56);
+RDMAV_OP(modify_srq, 49, 51, 52, 54, 58);
+RDMAV_OP(open_qp, 51, 53, 54, 56, 60);
+RDMAV_OP(open_xrcd, 52, 54, 55, 57, 61);
+RDMAV_OP(poll_cq, 53, 55, 56, 58, 62);
+RDMAV_OP(post_recv, 54, 56, 57, 59, 63);
+RDMAV_OP(post_send, 55, 57, 58, 60, 64);
+RDMAV_OP(post_srq_recv, 57, 59, 60, 62, 66);
+RDMAV_OP(query_device_ex, 58, 60, 61, 63, 69);
+RDMAV_OP(query_ece, 59, 61, 62, 64, 70);
+RDMAV_OP(query_port, 60, 62, 63, 65, 71);
+RDMAV_OP(query_qp, 61, 63, 65, 67, 73);
+RDMAV_OP(query_rt_values, 63, 65, 67, 69, 75);
+RDMAV_OP(query_srq, 64, 66, 68, 70, 76);
+RDMAV_OP(reg_dm_mr, 66, 68, 70, 72, 80);
+RDMAV_OP(reg_dmabuf_mr, 67, 69, 71, 73, 81);
+RDMAV_OP(reg_mr, 68, 70, 72, 74, 82);
+RDMAV_OP(req_notify_cq, 69, 72, 74, 76, 84);
+RDMAV_OP(rereg_mr, 70, 73, 75, 77, 85);
+RDMAV_OP(resize_cq, 71, 74, 76, 78, 86);
+RDMAV_OP(set_ece, 72, 75, 77, 79, 88);
+RDMAV_OP(unimport_dm, 73, 76, 78, 80, 90);
+RDMAV_OP(unimport_mr, 74, 77, 79, 81, 91);
+RDMAV_OP(unimport_pd, 75, 78, 80, 82, 92);
 
 /* Commands: what stands before the driver's own request. */
-RDMAV34_SIZE(struct ibv_get_context, 16);
-RDMAV34_SIZE(struct ibv_create_cq_ex, 56);
-RDMAV34_SIZE(struct ibv_resize_cq, 24);
-RDMAV34_SIZE(struct ibv_modify_cq, 40);
-RDMAV34_SIZE(struct ibv_create_xsrq, 56);
-RDMAV34_SIZE(struct ibv_create_qp_ex, 88);
-RDMAV34_SIZE(struct ibv_open_xrcd, 24);
-RDMAV34_SIZE(struct ibv_open_qp, 40);
+RDMAV_SIZE(struct ibv_get_context, 16);
+RDMAV_SIZE(struct ibv_create_cq_ex, 56);
+RDMAV_SIZE(struct ibv_resize_cq, 24);
+RDMAV_SIZE(struct ibv_modify_cq, 40);
+RDMAV_SIZE(struct ibv_create_xsrq, 56);
+RDMAV_SIZE(struct ibv_create_qp_ex, 88);
+RDMAV_SIZE(struct ibv_open_xrcd, 24);
+RDMAV_SIZE(struct ibv_open_qp, 40);
 
-#endif /* RDMAV34_H */
+#endif /* RDMAV_H */
