@@ -216,6 +216,7 @@ struct emu_qp {
 	uint64_t last_word;
 	struct emu_range ranges[EMU_RANGES];
 	unsigned int next_range;
+	unsigned int deregs;	/* when a range was last used */
 };
 
 /* The low bits of a wr_id are the low bits of the number of the request. */
@@ -338,6 +339,14 @@ void emu_qp_resume(struct emu_qp *qp);
  * @qp: the send queue
  */
 void emu_qp_reset(struct emu_qp *qp);
+
+/**
+ * emu_qp_forget_buffers() - Check the buffers of all QPs again.
+ *
+ * To be called after a region was deregistered: its lkey is no longer valid, and
+ * may be that of another region later.
+ */
+void emu_qp_forget_buffers(void);
 
 /**
  * emu_qp_post_begin() - Begin to post a list of requests.

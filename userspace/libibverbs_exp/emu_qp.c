@@ -108,6 +108,24 @@ static uint64_t first_guess(const struct emu_qp *qp, const struct emu_wr *wr)
 
 /* ---- buffers of the program --------------------------------------------- */
 
+/* Regions that were deregistered; wraps. */
+static unsigned int deregs;
+
+void emu_qp_forget_buffers(void)
+{
+	__atomic_add_fetch(&deregs, 1, __ATOMIC_SEQ_CST);
+}
+
+static void drop_stale_ranges(struct emu_qp *qp)
+{
+	unsigned int now = __atomic_load_n(&deregs, __ATOMIC_SEQ_CST);
+
+	if (qp->deregs == now)
+		return;
+	memset(qp->ranges, 0, sizeof(qp->ranges));
+	qp->deregs = now;
+}
+
 /*
  * The device must not write the result of a try to the buffer of the program,
  * because other requests may share a buffer whose contents are not needed, and
@@ -130,12 +148,13 @@ static bool is_known(const struct emu_qp *qp, const struct ibv_sge *sge)
 	return false;
 }
 
-static bool must_probe(const struct emu_qp *qp, const struct emu_wr *wr)
+static bool must_probe(struct emu_qp *qp, const struct emu_wr *wr)
 {
 	int i;
 
 	if (wr->size != sizeof(uint64_t))
 		return false;
+	drop_stale_ranges(qp);
 	for (i = 0; i < wr->num_sge; i++)
 		if (!is_known(qp, &wr->sges[i]))
 			return true;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "calls.h"
+#include "emu.h"
 
 /* The standard access flags, which programs mix with the experimental ones. */
 #define EXP_ACCESS_STD 0xffffffffull
@@ -88,6 +89,8 @@ int exp_dereg_mr(struct ibv_mr *mr, int (*std)(struct ibv_mr *mr))
 	struct exp_alloc *alloc = alloc_take(mr);
 	int ret = std(mr);
 
+	if (!ret)
+		emu_qp_forget_buffers();
 	if (ret && alloc)
 		alloc_put(alloc, mr);
 	else

@@ -468,7 +468,7 @@ static int f_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 
 static bool writable(const struct ibv_sge *sge)
 {
-	return sge->lkey == LKEY || sge->lkey >= 0x1000;
+	return (sge->lkey == LKEY && !fake.lkey_gone) || sge->lkey >= 0x1000;
 }
 
 static enum ibv_wc_status do_atomic(struct fake_wr *f)

@@ -87,6 +87,7 @@ struct fake_emu {
 	uint32_t next_qpn;
 	uint64_t clock;		/* number of completions polled */
 	int create_cq_errno;	/* of ibv_create_cq_ex() */
+	bool lkey_gone;		/* LKEY is that of no region any more */
 };
 
 extern struct fake_emu fake;

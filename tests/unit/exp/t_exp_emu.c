@@ -467,6 +467,32 @@ static void test_bad_wr(void)
 	drop_cq(cq);
 }
 
+/* The lkey of a region that was deregistered is checked again. */
+static void test_stale_lkey(void)
+{
+	struct fake_cq *cq;
+	struct fake_qp *qp;
+	struct ibv_wc wc[2];
+	struct req r;
+
+	fake_reset();
+	cq = new_cq();
+	qp = new_qp(cq, 0);
+	for (int i = 0; i < 3; i++) {
+		add(&r, 0, SIGNALED, 0, 1, 0x80);
+		is_int(post(qp, &r.wr), 0, "a masked atomic");
+		is_int(run_all(cq, qp, NULL, wc, 2), 1, "... completes");
+		is_int(wc[0].status, i < 2 ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR,
+		       i < 2 ? "... with success" :
+			       "... with an error after the deregistration");
+		fake.lkey_gone = i == 1;
+		if (i == 1)
+			emu_qp_forget_buffers();
+	}
+	drop_qp(qp);
+	drop_cq(cq);
+}
+
 static void test_errors(void)
 {
 	static const uint64_t ids[] = { 1, 2, 3, 4 };
@@ -1044,6 +1070,7 @@ int main(void)
 	test_full();
 	test_bad_wr();
 	test_errors();
+	test_stale_lkey();
 	test_many_errors();
 	test_to_error();
 	test_refused();
