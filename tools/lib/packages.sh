@@ -12,7 +12,7 @@
 
 # Packages to build with, and those that debian/tests and mxe-vm need.
 NEEDED=(build-essential dkms kmod libibverbs-dev man-db pkg-config
-	linux-headers-amd64
+	linux-headers-amd64 openssl
 	ibverbs-utils iproute2 tcpdump tshark busybox-static cpio qemu-system-x86)
 DIR=$CACHE/packages
 PART=${0##*/}
