@@ -32,6 +32,9 @@ function declaration(text, line,	name)
 		;	# TAP_PRINTF(1, 2), or a declaration that is a macro
 	if (text ~ /^(typedef|static_assert|_Static_assert)/ || text ~ /^[A-Z_0-9]+ *\(/)
 		return
+	# Another name of a function of a library.
+	if (text ~ /^extern __typeof__/)
+		return
 	# Neither a variable that is initialized nor a pointer to a function.
 	if (!match(text, /[A-Za-z_][A-Za-z_0-9]* *\([^*]/) ||
 	    index(substr(text, 1, RSTART), "="))

@@ -343,8 +343,8 @@ void emu_qp_reset(struct emu_qp *qp);
 /**
  * emu_qp_forget_buffers() - Check the buffers of all QPs again.
  *
- * To be called after a region was deregistered: its lkey is no longer valid, and
- * may be that of another region later.
+ * To be called after a region was deregistered: its lkey is no longer valid,
+ * and may be that of another region later.
  */
 void emu_qp_forget_buffers(void);
 

@@ -188,7 +188,8 @@ static struct emu_qp *qp_of_wr_id(struct emu_cq *cq, uint64_t wr_id)
  * Makes room for one more completion of each QP, because a QP may have one
  * completion of an emulated request that is not signaled. Counts from the size
  * that the program has chosen, because the device may round up each size that
- * it is asked for. The CQ does not shrink. Room of a destroyed QP is used again.
+ * it is asked for. The CQ does not shrink. The room of a destroyed QP is used
+ * again.
  */
 static void make_room(struct emu_cq *cq)
 {

@@ -39,8 +39,8 @@ static uint64_t apply(const struct emu_wr *wr, uint64_t old)
 
 /*
  * Returns the position of a 4-byte operand at an address in the 8-byte word
- * around it, as the device returns that. Assumes that the responder has the byte
- * order of this host.
+ * around it, as the device returns that. Assumes that the responder has the
+ * byte order of this host.
  */
 static unsigned int half_shift(uint64_t addr)
 {

@@ -9,9 +9,9 @@
  * them, and makes no system call with one held. Only the program may do so,
  * between ibv_wr_start() and ibv_wr_complete(), or ibv_start_poll() and
  * ibv_end_poll(). The rings of objects with a thread domain, and of
- * single-threaded CQs, are not locked. A CQ also has a mutex, resize_lock, which
- * is taken before the lock of its ring and held over the system calls of a
- * resize.
+ * single-threaded CQs, are not locked. A CQ also has a mutex, resize_lock,
+ * which is taken before the lock of its ring and held over the system calls of
+ * a resize.
  */
 #ifndef MXE_H
 #define MXE_H

@@ -74,8 +74,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 }
 
 /*
- * The operations that libibverbs calls, in alphabetical order, and some of those
- * around them. The order and the names are those of libibverbs.
+ * The operations that libibverbs calls, in alphabetical order, and some of
+ * those around them. The order and the names are those of libibverbs.
  */
 struct verbs_ex_private {
 	uint64_t driver_id;

@@ -122,7 +122,7 @@ static void test_one(void)
 	drop_cq(cq);
 }
 
-/* Makes a masked atomic one of 4 bytes, in the second half of its word or not. */
+/* Makes a masked atomic one of 4 bytes, in the first or second half. */
 static void halve(struct req *r, int second)
 {
 	r->wr.ext_op.masked_atomics.log_arg_sz = 2;

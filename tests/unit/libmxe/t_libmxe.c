@@ -607,7 +607,7 @@ static void poll_in_resize(struct ibv_cq *cq)
 	is_u64(hdr->consumer, 0, "nothing is polled from the old ring");
 }
 
-/* Another thread polls while the kernel resizes. It gets each completion once. */
+/* Another thread polls during the resize, and gets each completion once. */
 static void test_poll_in_resize(void)
 {
 	struct ibv_cq *cq = create_cq();
