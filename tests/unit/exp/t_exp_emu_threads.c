@@ -43,7 +43,7 @@ static bool wait_word(int word, uint64_t value)
 	return false;
 }
 
-/* Posts CHAIN unsignaled requests, each of which adds 1 to the word. */
+/* Posts CHAIN unsignaled requests. Each adds 1 to the word. */
 static int post_chain(struct fake_qp *qp, int word)
 {
 	struct req r[CHAIN];

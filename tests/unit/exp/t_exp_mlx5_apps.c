@@ -213,7 +213,7 @@ static void test_lock_table(void)
 	ok(tries >= THREADS * LOCK_ROUNDS, "locks: %" PRIu64 " tries", tries);
 }
 
-/* Four counters of 16 bits in a word, each of which overflows on its own. */
+/* A word has four 16-bit counters. One that overflows changes no other. */
 #define COUNTER_ROUNDS 3000
 
 static void *counters(void *arg)

@@ -150,7 +150,7 @@ static const struct {
 };
 
 /*
- * Posts a chain of all kinds of requests, of which each `step`-th is signaled.
+ * Posts a chain of all kinds of requests. Every `step`-th one is signaled.
  */
 static void completions(bool sig_all, int step, bool exp)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of programs that save the operations of a context when they open it.
- * Emulation must see what they post and poll later through these.
+ * Requests and polls through the saved operations must be emulated, too.
  */
 #include <endian.h>
 
