@@ -126,8 +126,8 @@ static bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
 	if (cq->event_due) {
 		cq->event_count++;
 	} else {
-		if (cq->armed != MXE_CQ_ARMED &&
-		    (cq->armed == MXE_CQ_IDLE || !solicited))
+		if (cq->armed == MXE_CQ_IDLE ||
+		    (cq->armed == MXE_CQ_ARMED_SOLICITED && !solicited))
 			return false;
 		cq->armed = MXE_CQ_IDLE;
 		if (!cq->mod_period)

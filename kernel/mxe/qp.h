@@ -142,6 +142,7 @@ struct mxe_sq {
 	u32 max_inline;			/* bytes */
 	/* Requests that a process may post. */
 	u32 opcodes;			/* bit n: opcode n */
+	u32 srqn_mask;			/* bits that an SRQ number may have */
 	u8 atomic_log_sizes;		/* bit n: masked atomics of 2^n bytes */
 	size_t wr_size;			/* bytes of an element of wrs */
 	void *wrs;			/* see mxe_sq_wr() */

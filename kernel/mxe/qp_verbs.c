@@ -204,6 +204,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	qp->is_user = true;
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
 	qp->sq.opcodes = mxe_wqe_user_opcodes(qp);
+	qp->sq.srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
 	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
 	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
 	return mxe_sqpoll_init_qp(qp, to_muctx(mxe_udata_ucontext(udata)), req.flags);

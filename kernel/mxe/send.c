@@ -78,9 +78,10 @@ static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 
 /*
  * Returns false if the region to be invalidated is being accessed.  The request
- * stays at sq->cur then, and qp->work tries again.
+ * stays at sq->cur then, and qp->work tries again.  Out of line, because the
+ * stack protector would burden the loop.
  */
-static bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
+static noinline bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_rights rights = {
 		.dev = qp->dev,

@@ -15,7 +15,6 @@ static void mxe_wqe_init_wr(struct mxe_send_wr *wr)
 	wr->started = false;
 	wr->done = false;
 	wr->num_sge = 0;
-	wr->error = IB_WC_SUCCESS;
 	wr->length = 0;
 }
 
@@ -271,7 +270,6 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 				       const struct mxe_send_wqe *wqe,
 				       const void *data)
 {
-	const u32 srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
 	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
 			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
 	enum ib_wc_status status;
@@ -279,7 +277,7 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 	if (wr->opcode >= BITS_PER_TYPE(qp->sq.opcodes) ||
 	    !(qp->sq.opcodes & BIT(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
-	if (wqe->flags & ~known || wqe->remote_srqn & ~srqn_mask ||
+	if ((wqe->flags & ~known) | (wqe->remote_srqn & ~qp->sq.srqn_mask) |
 	    wqe->reserved1)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (mxe_qp_is_ud(qp)) {
