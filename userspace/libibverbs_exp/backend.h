@@ -35,7 +35,8 @@ struct exp_caps {
 #define EXP_SEND_OPS							\
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
 	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |		\
-	 IBV_QP_EX_WITH_RDMA_READ)
+	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_READ |	\
+	 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW)
 
 #define EXP_ATOMIC_OPS							\
 	(IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |				\
@@ -78,9 +79,9 @@ struct exp_backend {
 			 struct ibv_exp_send_wr **bad_wr);
 
 	/*
-	 * Builds a masked atomic and its SGEs, between ibv_wr_start() and
-	 * ibv_wr_complete(), after exp_wr_check(). NULL if there is a
-	 * post_send.
+	 * Builds a masked atomic, its SGEs and its XRC SRQ, between
+	 * ibv_wr_start() and ibv_wr_complete(), after exp_wr_check(). NULL if
+	 * there is a post_send.
 	 */
 	void (*build_masked)(const struct exp_qp *entry,
 			     const struct ibv_exp_send_wr *wr);

@@ -5,6 +5,7 @@
  * WQEs of backend_mlx5_wqe.c. backend.c and the ibv_exp_*() functions call it
  * through struct exp_backend.
  */
+#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 
@@ -12,13 +13,12 @@
 #include "std.h"
 
 /*
- * BIND_MW and LOCAL_INV are never posted. They are included because libmlx5
- * sizes the slots of the send queue for the largest requested operation, which
- * must not be smaller than the largest WQE of backend_mlx5_wqe.c: 192 bytes and
- * the SGEs.
+ * libmlx5 sizes the slots of the send queue for the largest requested
+ * operation, which must not be smaller than the largest WQE of
+ * backend_mlx5_wqe.c. Slots for BIND_MW have 192 bytes and the SGEs.
  */
-#define MLX5_SEND_OPS							\
-	(EXP_SEND_OPS | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW)
+static_assert(EXP_SEND_OPS & IBV_QP_EX_WITH_BIND_MW,
+	      "slots have room for masked atomics");
 
 /* ---- capabilities -------------------------------------------------------- */
 
@@ -92,6 +92,7 @@ static int mlx5_query(struct ibv_context *context, struct exp_caps *caps)
 
 	caps->sizes = sizes & EXP_MLX5_SIZES;
 	caps->masked = (ops & OPS_ALL) == OPS_ALL && caps->sizes;
+	caps->masked_xrc = caps->masked;
 	caps->max_fa_bit_boundary = 64;
 	caps->sizes_be = caps->sizes;
 	if (!reply_be && BYTE_ORDER == LITTLE_ENDIAN)
@@ -154,7 +155,7 @@ static struct ibv_qp *mlx5_create_qp(struct ibv_context *context,
 		return NULL;
 	}
 	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	attr->send_ops_flags = MLX5_SEND_OPS;
+	attr->send_ops_flags = EXP_SEND_OPS;
 	/* libmlx5 refuses these if the device always replies in big-endian. */
 	if (entry->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE)
 		attr->send_ops_flags |= EXP_ATOMIC_OPS;
@@ -183,7 +184,8 @@ static void mlx5_build_masked(const struct exp_qp *entry,
 	bool signaled = (wr->exp_send_flags & IBV_EXP_SEND_SIGNALED) ||
 			exp_mlx5_sq_signals_all(entry->mlx5_sq);
 
-	exp_mlx5_wqe(&wqe, entry->qp_num, signaled, wr);
+	exp_mlx5_wqe(&wqe, entry->qp_num,
+		     entry->qp->qp_type == IBV_QPT_XRC_SEND, signaled, wr);
 	mlx5dv_wr_raw_wqe(entry->mlx5_qpx, &wqe);
 }
 

@@ -35,8 +35,8 @@ const struct exp_mlx5dv *exp_mlx5dv(void);
 /* Bytes. The count of 16-byte units in a WQE has six bits. */
 #define EXP_MLX5_MAX_WQE (63 * 16)
 
-/* Control, remote address, and operands of a 32-byte compare-and-swap. */
-#define EXP_MLX5_MAX_FIXED (16 + 16 + 4 * 32)
+/* Control, XRC, remote address, and operands of a 32-byte compare-and-swap. */
+#define EXP_MLX5_MAX_FIXED (16 + 16 + 16 + 4 * 32)
 #define EXP_MLX5_MAX_SGE ((EXP_MLX5_MAX_WQE - EXP_MLX5_MAX_FIXED) / 16)
 
 /* Supported operand sizes; bit n is the size of 2^n bytes. */
@@ -46,13 +46,14 @@ const struct exp_mlx5dv *exp_mlx5dv(void);
  * exp_mlx5_wqe() - Write the WQE of a masked atomic.
  * @wqe: room for EXP_MLX5_MAX_WQE bytes
  * @qp_num: number of the QP
+ * @xrc: true if the QP is an XRC initiator
  * @signaled: true to request a completion
  * @wr: request with an operand size of EXP_MLX5_SIZES and at most
  *	EXP_MLX5_MAX_SGE SGEs
  *
  * Return: length of the WQE in bytes.
  */
-size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool signaled,
+size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool xrc, bool signaled,
 		    const struct ibv_exp_send_wr *wr);
 
 /* ---- backend_mlx5_sq.c: tracking of requests in flight ------------------- */

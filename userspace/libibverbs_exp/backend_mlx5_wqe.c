@@ -3,6 +3,7 @@
  * Builds the WQEs of masked atomics for backend_mlx5.c:
  *
  *	control		16 bytes
+ *	XRC SRQ		16, only of XRC initiators
  *	remote address	16
  *	operands	16 to 128
  *	SGEs		16 each
@@ -106,7 +107,16 @@ static uint8_t ctrl_flags(bool signaled, uint64_t send_flags)
 	return flags;
 }
 
-size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool signaled,
+/* The number of the SRQ at the remote side, and 12 bytes of 0. */
+static void *put_srqn(void *to, uint32_t srqn)
+{
+	uint32_t seg[4] = { htobe32(srqn) };
+
+	memcpy(to, seg, sizeof(seg));
+	return (char *)to + sizeof(seg);
+}
+
+size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool xrc, bool signaled,
 		    const struct ibv_exp_send_wr *wr)
 {
 	bool is_cs = wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP;
@@ -116,10 +126,13 @@ size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool signaled,
 			 (wr->ext_op.masked_atomics.log_arg_sz -
 			  MLX5_LOG_ARG_SZ_MIN);
 	struct mlx5_wqe_ctrl_seg *ctrl = wqe;
-	struct mlx5_wqe_raddr_seg *raddr = (void *)(ctrl + 1);
-	void *end;
+	struct mlx5_wqe_raddr_seg *raddr;
+	void *end = ctrl + 1;
 
 	memset(ctrl, 0, sizeof(*ctrl));
+	if (xrc)
+		end = put_srqn(end, wr->qp_type.xrc.remote_srqn);
+	raddr = end;
 	memset(raddr, 0, sizeof(*raddr));
 	raddr->raddr = htobe64(wr->ext_op.masked_atomics.remote_addr);
 	raddr->rkey = htobe32(wr->ext_op.masked_atomics.rkey);

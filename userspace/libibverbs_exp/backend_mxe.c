@@ -132,6 +132,8 @@ static void mxe_build_masked(const struct exp_qp *entry,
 			operand(&fa->add_val, log, &half[0]),
 			operand(&fa->field_boundary, log, &half[1]));
 	ibv_wr_set_sge_list(entry->qpx, wr->num_sge, wr->sg_list);
+	if (entry->qp->qp_type == IBV_QPT_XRC_SEND)
+		ibv_wr_set_xrc_srqn(entry->qpx, wr->qp_type.xrc.remote_srqn);
 }
 
 const struct exp_backend exp_backend_mxe = {

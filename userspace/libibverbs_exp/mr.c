@@ -11,9 +11,6 @@
 #include "calls.h"
 #include "emu.h"
 
-/* The standard access flags, which programs mix with the experimental ones. */
-#define EXP_ACCESS_STD 0xffffffffull
-
 #define EXP_ACCESS_DM							\
 	(IBV_EXP_ACCESS_LOCAL_WRITE | IBV_EXP_ACCESS_REMOTE_WRITE |	\
 	 IBV_EXP_ACCESS_REMOTE_READ | IBV_EXP_ACCESS_REMOTE_ATOMIC |	\
@@ -100,29 +97,6 @@ int exp_dereg_mr(struct ibv_mr *mr, int (*std)(struct ibv_mr *mr))
 
 /* ---- registration ------------------------------------------------------- */
 
-/* Returns ENOSYS if a flag has no equivalent in the standard verbs, else 0. */
-static int access_to_std(uint64_t exp, int *std)
-{
-	static const struct {
-		uint64_t exp;
-		int std;
-	} flags[] = {
-		{ IBV_EXP_ACCESS_MW_ZERO_BASED, IBV_ACCESS_ZERO_BASED },
-		{ IBV_EXP_ACCESS_ON_DEMAND, IBV_ACCESS_ON_DEMAND },
-		{ IBV_EXP_ACCESS_RELAXED_ORDERING, IBV_ACCESS_RELAXED_ORDERING },
-	};
-	size_t i;
-
-	*std = exp & EXP_ACCESS_STD;
-	exp &= ~EXP_ACCESS_STD;
-	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (exp & flags[i].exp)
-			*std |= flags[i].std;
-		exp &= ~flags[i].exp;
-	}
-	return exp ? ENOSYS : 0;
-}
-
 /*
  * Device memory is always addressed from 0. The kernel requires
  * IBV_ACCESS_ZERO_BASED for it.
@@ -134,7 +108,7 @@ static struct ibv_mr *reg_dm(const struct ibv_exp_reg_mr_in *in)
 
 	if (!in->dm || (in->exp_access & ~(uint64_t)EXP_ACCESS_DM))
 		return exp_null(EINVAL);
-	access_to_std(in->exp_access, &access);
+	exp_access_to_std(in->exp_access, &access);
 	mr = ibv_reg_dm_mr(in->pd, exp_dm_std(in->dm), (uintptr_t)in->addr,
 			   in->length, access | IBV_ACCESS_ZERO_BASED);
 	if (!mr)
@@ -165,8 +139,8 @@ struct ibv_mr *ibv_exp_reg_mr(struct ibv_exp_reg_mr_in *in)
 	if (in->comp_mask & IBV_EXP_REG_MR_DM)
 		return reg_dm(in);
 
-	err = access_to_std(in->exp_access & ~IBV_EXP_ACCESS_ALLOCATE_MR,
-			    &access);
+	err = exp_access_to_std(in->exp_access & ~IBV_EXP_ACCESS_ALLOCATE_MR,
+				&access);
 	if (err)
 		return exp_null(err);
 	addr = in->addr;
@@ -231,7 +205,7 @@ int ibv_exp_bind_mw(struct ibv_exp_mw_bind *exp)
 	if (exp_bad_mask(__func__, exp->comp_mask, IBV_EXP_BIND_MW_RESERVED) ||
 	    (exp->exp_send_flags & ~(uint64_t)EXP_SEND_STD_FLAGS))
 		return exp_err(EINVAL);
-	err = access_to_std(exp->bind_info.exp_mw_access_flags, &access);
+	err = exp_access_to_std(exp->bind_info.exp_mw_access_flags, &access);
 	if (err)
 		return exp_err(err);
 	std.bind_info.mw_access_flags = access;

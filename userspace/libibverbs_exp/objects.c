@@ -79,9 +79,11 @@ int ibv_exp_modify_cq(struct ibv_cq *cq, struct ibv_exp_cq_attr *attr,
 	if (cq_attr_mask & IBV_EXP_CQ_CAP_FLAGS) {
 		if (attr->cq_cap_flags & ~IBV_EXP_CQ_CAP_MASK)
 			return exp_err(EINVAL);
-		/* The standard verbs can set these only at creation. */
-		if (attr->cq_cap_flags)
-			return exp_err(ENOSYS);
+		/*
+		 * With IBV_EXP_CQ_IGNORE_OVERRUN the program promises that no
+		 * completion is lost that it needs. It is a hint, because the
+		 * standard verbs can set it only at creation.
+		 */
 	}
 	if (!(cq_attr_mask & IBV_EXP_CQ_MODERATION))
 		return 0;

@@ -31,6 +31,22 @@ static void build_data(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 	ibv_wr_set_inline_data_list(qpx, wr->num_sge, bufs);
 }
 
+/* The access flags were checked by batch_add(). */
+static void build_bind(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
+{
+	const struct ibv_exp_mw_bind_info *exp = &wr->bind_mw.bind_info;
+	struct ibv_mw_bind_info info = {
+		.mr = exp->mr,
+		.addr = exp->addr,
+		.length = exp->length,
+	};
+	int access;
+
+	exp_access_to_std(exp->exp_mw_access_flags, &access);
+	info.mw_access_flags = access;
+	ibv_wr_bind_mw(qpx, wr->bind_mw.mw, wr->bind_mw.rkey, &info);
+}
+
 static void build_plain(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 {
 	switch ((int)wr->exp_opcode) {
@@ -40,9 +56,15 @@ static void build_plain(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 	case IBV_EXP_WR_SEND_WITH_IMM:
 		ibv_wr_send_imm(qpx, wr->ex.imm_data);
 		break;
+	case IBV_EXP_WR_SEND_WITH_INV:
+		ibv_wr_send_inv(qpx, wr->ex.invalidate_rkey);
+		break;
 	case IBV_EXP_WR_RDMA_WRITE:
 		ibv_wr_rdma_write(qpx, wr->wr.rdma.rkey,
 				  wr->wr.rdma.remote_addr);
+		break;
+	case IBV_EXP_WR_NOP:
+		ibv_wr_rdma_write(qpx, 0, 0);
 		break;
 	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
 		ibv_wr_rdma_write_imm(qpx, wr->wr.rdma.rkey,
@@ -63,10 +85,18 @@ static void build_plain(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 					wr->wr.atomic.remote_addr,
 					wr->wr.atomic.compare_add);
 		break;
+	case IBV_EXP_WR_LOCAL_INV:
+		ibv_wr_local_inv(qpx, wr->ex.invalidate_rkey);
+		return;
+	case IBV_EXP_WR_BIND_MW:
+		build_bind(qpx, wr);
+		return;
 	default:
 		break;
 	}
 	build_data(qpx, wr);
+	if (qpx->qp_base.qp_type == IBV_QPT_XRC_SEND)
+		ibv_wr_set_xrc_srqn(qpx, wr->qp_type.xrc.remote_srqn);
 }
 
 /* Builds a request that exp_wr_check() has accepted. */
@@ -82,8 +112,6 @@ static void build_wr(const struct exp_qp *entry,
 		entry->backend->build_masked(entry, wr);
 	else
 		build_plain(qpx, wr);
-	if (entry->qp->qp_type == IBV_QPT_XRC_SEND)
-		ibv_wr_set_xrc_srqn(qpx, wr->qp_type.xrc.remote_srqn);
 }
 
 static void batch_begin(const struct exp_qp *entry)
@@ -97,7 +125,11 @@ static int batch_add(const struct exp_qp *entry,
 		     const struct ibv_exp_send_wr *wr)
 {
 	int err = exp_wr_check(entry, wr);
+	int access;
 
+	if (!err && wr->exp_opcode == IBV_EXP_WR_BIND_MW)
+		err = exp_access_to_std(wr->bind_mw.bind_info.exp_mw_access_flags,
+					&access);
 	if (!err && entry->backend->batch_add)
 		err = entry->backend->batch_add(entry, wr);
 	if (!err)

@@ -8,9 +8,60 @@
 
 #include "wr.h"
 
+/* The standard access flags, which programs mix with the experimental ones. */
+#define EXP_ACCESS_STD 0xffffffffull
+
+int exp_access_to_std(uint64_t exp, int *std)
+{
+	static const struct {
+		uint64_t exp;
+		int std;
+	} flags[] = {
+		{ IBV_EXP_ACCESS_MW_ZERO_BASED, IBV_ACCESS_ZERO_BASED },
+		{ IBV_EXP_ACCESS_ON_DEMAND, IBV_ACCESS_ON_DEMAND },
+		{ IBV_EXP_ACCESS_RELAXED_ORDERING, IBV_ACCESS_RELAXED_ORDERING },
+	};
+	size_t i;
+
+	*std = exp & EXP_ACCESS_STD;
+	exp &= ~EXP_ACCESS_STD;
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (exp & flags[i].exp)
+			*std |= flags[i].std;
+		exp &= ~flags[i].exp;
+	}
+	return exp ? ENOSYS : 0;
+}
+
+static int bind_to_std(struct ibv_send_wr *std, const struct ibv_exp_send_wr *wr)
+{
+	const struct ibv_exp_mw_bind_info *info = &wr->bind_mw.bind_info;
+	int access, err;
+
+	err = exp_access_to_std(info->exp_mw_access_flags, &access);
+	std->bind_mw.mw = wr->bind_mw.mw;
+	std->bind_mw.rkey = wr->bind_mw.rkey;
+	std->bind_mw.bind_info = (struct ibv_mw_bind_info) {
+		.mr = info->mr,
+		.addr = info->addr,
+		.length = info->length,
+		.mw_access_flags = access,
+	};
+	return err;
+}
+
+/* Returns true if a QP of this type can post an RDMA WRITE. */
+static bool can_write(enum ibv_qp_type type)
+{
+	return type == IBV_QPT_RC || type == IBV_QPT_UC ||
+	       type == IBV_QPT_XRC_SEND;
+}
+
 int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
 		  const struct ibv_exp_send_wr *wr)
 {
+	int err;
+
 	if (wr->exp_send_flags &
 	    ~(EXP_SEND_STD_FLAGS | IBV_EXP_SEND_EXT_ATOMIC_INLINE |
 	      IBV_EXP_SEND_IP_CSUM))
@@ -38,6 +89,19 @@ int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
 			std->wr.ud.remote_qkey = wr->wr.ud.remote_qkey;
 		}
 		return 0;
+	case IBV_EXP_WR_SEND_WITH_INV:
+		std->invalidate_rkey = wr->ex.invalidate_rkey;
+		return 0;
+	case IBV_EXP_WR_LOCAL_INV:
+		std->invalidate_rkey = wr->ex.invalidate_rkey;
+		return exp_wr_check_no_data(wr);
+	case IBV_EXP_WR_BIND_MW:
+		err = exp_wr_check_no_data(wr);
+		return err ? err : bind_to_std(std, wr);
+	case IBV_EXP_WR_NOP:
+		std->opcode = IBV_WR_RDMA_WRITE;
+		return can_write(qp->qp_type) ? exp_wr_check_no_data(wr) :
+						EINVAL;
 	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
 		std->imm_data = wr->ex.imm_data;
 		/* fallthrough */

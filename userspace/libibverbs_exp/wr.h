@@ -90,6 +90,26 @@ static inline int exp_wr_check_masked(const struct exp_qp *entry,
 }
 
 /**
+ * exp_wr_check_no_data() - Check a request whose opcode has no data.
+ * @wr: the request
+ *
+ * Return: 0, or EINVAL if it has SGEs.
+ */
+static inline int exp_wr_check_no_data(const struct ibv_exp_send_wr *wr)
+{
+	return exp_wr_is_inline(wr) || wr->num_sge ? EINVAL : 0;
+}
+
+/**
+ * exp_access_to_std() - Translate access flags to the standard verbs.
+ * @exp: IBV_EXP_ACCESS_* and IBV_ACCESS_* flags
+ * @std: set to the standard flags
+ *
+ * Return: 0, or ENOSYS if a flag has no equivalent in the standard verbs.
+ */
+int exp_access_to_std(uint64_t exp, int *std);
+
+/**
  * exp_wr_check() - Check a request before it is posted.
  * @entry: QP for the request
  * @wr: the request
@@ -110,9 +130,14 @@ static inline int exp_wr_check(const struct exp_qp *entry,
 	switch ((int)wr->exp_opcode) {
 	case IBV_EXP_WR_SEND:
 	case IBV_EXP_WR_SEND_WITH_IMM:
+	case IBV_EXP_WR_SEND_WITH_INV:
 	case IBV_EXP_WR_RDMA_WRITE:
 	case IBV_EXP_WR_RDMA_WRITE_WITH_IMM:
 		return 0;
+	case IBV_EXP_WR_NOP:
+	case IBV_EXP_WR_LOCAL_INV:
+	case IBV_EXP_WR_BIND_MW:
+		return exp_wr_check_no_data(wr);
 	case IBV_EXP_WR_RDMA_READ:
 		return exp_wr_is_inline(wr) ? EINVAL : 0;
 	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
@@ -134,7 +159,9 @@ static inline int exp_wr_check(const struct exp_qp *entry,
  * @std: filled in
  * @wr: the request, not a masked atomic
  *
- * Return: 0 or EINVAL.
+ * A NOP becomes an RDMA WRITE of length 0.
+ *
+ * Return: 0, EINVAL, or an error of exp_access_to_std().
  */
 int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
 		  const struct ibv_exp_send_wr *wr);

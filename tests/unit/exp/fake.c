@@ -97,6 +97,25 @@ static void f_send_imm(struct ibv_qp_ex *qpx, __be32 imm)
 	build(qpx, IBV_EXP_WR_SEND_WITH_IMM, 0, 0)->imm = imm;
 }
 
+static void f_send_inv(struct ibv_qp_ex *qpx, uint32_t rkey)
+{
+	build(qpx, IBV_EXP_WR_SEND_WITH_INV, rkey, 0);
+}
+
+static void f_local_inv(struct ibv_qp_ex *qpx, uint32_t rkey)
+{
+	build(qpx, IBV_EXP_WR_LOCAL_INV, rkey, 0);
+}
+
+static void f_bind_mw(struct ibv_qp_ex *qpx, struct ibv_mw *mw, uint32_t rkey,
+		      const struct ibv_mw_bind_info *info)
+{
+	struct op *op = build(qpx, IBV_EXP_WR_BIND_MW, rkey, 0);
+
+	op->mw = mw;
+	op->bind = *info;
+}
+
 static void f_write(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t addr)
 {
 	build(qpx, IBV_EXP_WR_RDMA_WRITE, rkey, addr);
@@ -265,6 +284,13 @@ static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			op->addr = wr->wr.atomic.remote_addr;
 			op->arg[0] = wr->wr.atomic.compare_add;
 			op->arg[1] = wr->wr.atomic.swap;
+		} else if (wr->opcode == IBV_WR_BIND_MW) {
+			op->mw = wr->bind_mw.mw;
+			op->rkey = wr->bind_mw.rkey;
+			op->bind = wr->bind_mw.bind_info;
+		} else if (wr->opcode == IBV_WR_SEND_WITH_INV ||
+			   wr->opcode == IBV_WR_LOCAL_INV) {
+			op->rkey = wr->invalidate_rkey;
 		} else {
 			op->rkey = wr->wr.rdma.rkey;
 			op->addr = wr->wr.rdma.remote_addr;
@@ -363,6 +389,9 @@ static struct ibv_qp *fake_create_qp(struct ibv_context *context,
 	f->max_atomic_arg = mxe_attr->max_atomic_arg;
 	f->qpx.wr_send = f_send;
 	f->qpx.wr_send_imm = f_send_imm;
+	f->qpx.wr_send_inv = f_send_inv;
+	f->qpx.wr_local_inv = f_local_inv;
+	f->qpx.wr_bind_mw = f_bind_mw;
 	f->qpx.wr_rdma_write = f_write;
 	f->qpx.wr_rdma_write_imm = f_write_imm;
 	f->qpx.wr_rdma_read = f_read;

@@ -41,6 +41,8 @@ struct op {
 	uint64_t sge_addr;
 	bool is_inline;
 	uint32_t srqn;		/* of XRC */
+	const struct ibv_mw *mw;	/* of BIND_MW */
+	struct ibv_mw_bind_info bind;
 };
 
 struct fake_qp {

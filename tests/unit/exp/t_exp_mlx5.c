@@ -204,6 +204,37 @@ static void test_create(void)
 	ibv_destroy_qp(qp);
 }
 
+static void test_create_xrc(void)
+{
+	struct ibv_exp_send_wr wr, *bad;
+	struct ibv_exp_qp_init_attr attr;
+	struct ibv_sge sge = { .length = 8 };
+	const uint8_t *wqe;
+	struct ibv_qp *qp;
+	uint32_t srqn;
+
+	fake_mlx5_reset();
+	mlx5_init_attr(&attr, 16, 0, true);
+	attr.qp_type = IBV_QPT_XRC_SEND;
+	qp = ibv_exp_create_qp(mlx5_ctx, &attr);
+	if (!ok(qp && fake_mlx5.created == 1 && to_fake_mlx5(qp)->mqp.wr_raw_wqe,
+		"XRC: created for raw WQEs"))
+		return;
+	memset(&wr, 0, sizeof(wr));
+	wr.exp_opcode = FA;
+	wr.exp_send_flags = IBV_EXP_SEND_EXT_ATOMIC_INLINE;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	wr.ext_op.masked_atomics.log_arg_sz = 3;
+	wr.qp_type.xrc.remote_srqn = 0xabcdef;
+	is_int(ibv_exp_post_send(qp, &wr, &bad), 0, "XRC: posted");
+	wqe = to_fake_mlx5(qp)->sq;
+	memcpy(&srqn, wqe + 16, sizeof(srqn));
+	is_u64(be32toh(srqn), 0xabcdef, "XRC: the number of the SRQ");
+	is_int(wqe[7], 5, "XRC: the units of the WQE");
+	ibv_destroy_qp(qp);
+}
+
 static void test_create_errors(void)
 {
 	static const struct {
@@ -222,8 +253,8 @@ static void test_create_errors(void)
 		{ "no builder", 0, false, false, true, false, 1, EOPNOTSUPP },
 		{ "no builder of atomics", 0, false, false, false, true, 1,
 		  EOPNOTSUPP },
-		{ "53 buffers", 0, false, false, false, false, 53, 0 },
-		{ "54 buffers", 0, false, false, false, false, 54, EINVAL },
+		{ "52 buffers", 0, false, false, false, false, 52, 0 },
+		{ "53 buffers", 0, false, false, false, false, 53, EINVAL },
 	};
 	struct ibv_exp_qp_init_attr attr;
 	struct ibv_qp *qp;
@@ -285,6 +316,7 @@ int main(void)
 	test_query();
 	test_absent();
 	test_create();
+	test_create_xrc();
 	test_create_errors();
 	test_create_be();
 	return done_testing();

@@ -196,7 +196,7 @@ static void test_rows(void)
 		memset(&wqe, 0x5a, sizeof(wqe));
 		init_wr(&wr, row->opcode, row->log_arg_sz, &sge);
 		wr.exp_send_flags = row->flags;
-		n = exp_mlx5_wqe(&wqe, QPN, row->signaled, &wr);
+		n = exp_mlx5_wqe(&wqe, QPN, false, row->signaled, &wr);
 		is_wqe(&wqe, n, row->wqe, row->name);
 		is_int(wqe.bytes[n], 0x5a, "%s: nothing after it", row->name);
 	}
@@ -215,7 +215,7 @@ static void test_unaligned(void)
 	memcpy(bytes + 3, swap_words, 16);
 	wr.ext_op.masked_atomics.wr_data.inline_data.op.fetch_add.add_val =
 		(uintptr_t)bytes + 3;
-	n = exp_mlx5_wqe(&wqe, QPN, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, false, true, &wr);
 	is_wqe(&wqe, n, rows[6].wqe, "operand at an odd address");
 }
 
@@ -240,7 +240,7 @@ static void test_sges(void)
 	init_wr(&wr, FA, 3, &sge);
 	wr.num_sge = 0;
 	wr.sg_list = NULL;
-	n = exp_mlx5_wqe(&wqe, QPN, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, false, true, &wr);
 	is_wqe(&wqe, n, no_buffer, "no buffer");
 
 	sges[0] = (struct ibv_sge) { 0x1111111111111111, 4, 0x22222222 };
@@ -248,7 +248,7 @@ static void test_sges(void)
 	sges[2] = (struct ibv_sge) { 0x5555555555555555, 4, 0x66666666 };
 	wr.num_sge = 3;
 	wr.sg_list = sges;
-	n = exp_mlx5_wqe(&wqe, QPN, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, false, true, &wr);
 	is_wqe(&wqe, n, two_buffers, "two buffers and an empty one");
 
 	for (i = 0; i < EXP_MLX5_MAX_SGE; i++)
@@ -257,11 +257,29 @@ static void test_sges(void)
 	wr.num_sge = EXP_MLX5_MAX_SGE;
 	wr.sg_list = sges;
 	memset(&wqe, 0x5a, sizeof(wqe));
-	n = exp_mlx5_wqe(&wqe, QPN, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, true, true, &wr);
 	is_int(n, 1008, "the largest");
 	is_int(wqe.bytes[7], 63, "the largest: its units");
 	is_int(wqe.bytes[1007], EXP_MLX5_MAX_SGE - 1, "the largest: its end");
 	is_int(wqe.bytes[1008], 0x5a, "the largest: nothing after it");
+}
+
+static void test_xrc(void)
+{
+	static const char *const want[] = {
+		"09000015 abcdef05 00 0000 08 00000000",
+		"00123456 00000000 00000000 00000000" RADDR,
+		"1011121314151617 3031323334353637" DATA("08"), NULL
+	};
+	struct ibv_exp_send_wr wr;
+	struct ibv_sge sge;
+	union wqe wqe;
+	size_t n;
+
+	init_wr(&wr, FA, 3, &sge);
+	wr.qp_type.xrc.remote_srqn = 0x123456;
+	n = exp_mlx5_wqe(&wqe, QPN, true, true, &wr);
+	is_wqe(&wqe, n, want, "XRC initiator");
 }
 
 int main(void)
@@ -270,5 +288,6 @@ int main(void)
 	test_rows();
 	test_unaligned();
 	test_sges();
+	test_xrc();
 	return done_testing();
 }

@@ -284,16 +284,21 @@ static const struct post_row {
 	  1, 0 },
 	{ "plain atomic, argument 0", IBV_EXP_WR_ATOMIC_FETCH_AND_ADD,
 	  PD | ARG, 0, 0, 0, 0, 1, 0 },
-	{ "LOCAL_INV", IBV_EXP_WR_LOCAL_INV, PD | ARG, 8, 0, 0, 0, 1, EINVAL },
-	{ "BIND_MW", IBV_EXP_WR_BIND_MW, PD | ARG, 8, 0, 0, 0, 1, EINVAL },
-	{ "SEND_WITH_INV", IBV_EXP_WR_SEND_WITH_INV, PD | ARG, 8, 0, 0, 0, 1,
+	{ "LOCAL_INV with data", IBV_EXP_WR_LOCAL_INV, PD | ARG, 8, 0, 0, 0, 1,
+	  EINVAL },
+	{ "LOCAL_INV inline", IBV_EXP_WR_LOCAL_INV, PD | ARG, 8, 0,
+	  IBV_EXP_SEND_INLINE, 0, 0, EINVAL },
+	{ "BIND_MW with data", IBV_EXP_WR_BIND_MW, PD | ARG, 8, 0, 0, 0, 1,
 	  EINVAL },
 	{ "TSO", IBV_EXP_WR_TSO, PD | ARG, 8, 0, 0, 0, 1, EINVAL },
 	{ "CQE_WAIT", IBV_EXP_WR_CQE_WAIT, PD | ARG, 8, 0, 0, 0, 1, EINVAL },
-	{ "NOP", IBV_EXP_WR_NOP, PD | ARG, 8, 0, 0, 0, 1, EINVAL },
+	{ "NOP with data", IBV_EXP_WR_NOP, PD | ARG, 8, 0, 0, 0, 1, EINVAL },
+	{ "NOP", IBV_EXP_WR_NOP, PD | ARG, 8, 0, 0, 0, 0, 0 },
 	{ "UMR_FILL", IBV_EXP_WR_UMR_FILL, PD | ARG, 8, 0, 0, 0, 1, EINVAL },
 	{ "no such opcode", 0x7fffffff, PD | ARG, 8, 0, 0, 0, 1, EINVAL },
-	{ "LOCAL_INV on a plain one", IBV_EXP_WR_LOCAL_INV, PD, 0, 0, 0, 0, 1,
+	{ "LOCAL_INV on a plain one, with data", IBV_EXP_WR_LOCAL_INV, PD, 0, 0,
+	  0, 0, 1, EINVAL },
+	{ "NOP on a plain one, with data", IBV_EXP_WR_NOP, PD, 0, 0, 0, 0, 1,
 	  EINVAL },
 	{ "TSO on a plain one", IBV_EXP_WR_TSO, PD, 0, 0, 0, 0, 1, EINVAL },
 	{ "READ on a plain one", IBV_EXP_WR_RDMA_READ, PD, 0, 0, 0, 0, 1, 0 },
@@ -357,6 +362,65 @@ static void test_post_be_device(void)
 	       "be: read without the flag");
 	ibv_destroy_qp(with);
 	ibv_destroy_qp(without);
+}
+
+/* Requests of invalidation and binding, and NOP, on both kinds of QPs. */
+static void test_post_keys(void)
+{
+	const uint64_t lazy = IBV_EXP_ACCESS_MW_ZERO_BASED |
+			      IBV_ACCESS_REMOTE_READ;
+	struct ibv_exp_send_wr wrs[4], *bad;
+	struct ibv_mr mr = { };
+	struct ibv_mw mw = { };
+	struct ibv_qp *qp;
+	struct op *op;
+	int with_builders, i;
+
+	for (i = 0; i < 4; i++) {
+		memset(&wrs[i], 0, sizeof(wrs[i]));
+		wrs[i].wr_id = i;
+		wrs[i].exp_send_flags = IBV_EXP_SEND_SIGNALED;
+		wrs[i].next = i < 3 ? &wrs[i + 1] : NULL;
+	}
+	wrs[0].exp_opcode = IBV_EXP_WR_NOP;
+	wrs[1].exp_opcode = IBV_EXP_WR_SEND_WITH_INV;
+	wrs[1].ex.invalidate_rkey = 0x1111;
+	wrs[2].exp_opcode = IBV_EXP_WR_LOCAL_INV;
+	wrs[2].ex.invalidate_rkey = 0x2222;
+	wrs[3].exp_opcode = IBV_EXP_WR_BIND_MW;
+	wrs[3].bind_mw.mw = &mw;
+	wrs[3].bind_mw.rkey = 0x3333;
+	wrs[3].bind_mw.bind_info = (struct ibv_exp_mw_bind_info) {
+		.mr = &mr, .addr = 0x4444, .length = 55,
+		.exp_mw_access_flags = lazy,
+	};
+	for (with_builders = 0; with_builders < 2; with_builders++) {
+		fake_reset();
+		qp = must_create(mxe_ctx, with_builders ? PD | ARG : PD, 0, 8);
+		op = to_fake(qp)->ops;
+		is_int(ibv_exp_post_send(qp, wrs, &bad), 0, "keys: posted");
+		ok(op[0].opcode == IBV_EXP_WR_RDMA_WRITE && !op[0].num_sge,
+		   "keys: NOP writes nothing");
+		ok(op[1].opcode == IBV_EXP_WR_SEND_WITH_INV &&
+		   op[1].rkey == 0x1111, "keys: SEND_WITH_INV");
+		ok(op[2].opcode == IBV_EXP_WR_LOCAL_INV &&
+		   op[2].rkey == 0x2222, "keys: LOCAL_INV");
+		ok(op[3].opcode == IBV_EXP_WR_BIND_MW && op[3].mw == &mw &&
+		   op[3].rkey == 0x3333 && op[3].bind.mr == &mr &&
+		   op[3].bind.addr == 0x4444 && op[3].bind.length == 55,
+		   "keys: BIND_MW");
+		is_int(op[3].bind.mw_access_flags,
+		       IBV_ACCESS_ZERO_BASED | IBV_ACCESS_REMOTE_READ,
+		       "keys: its access flags");
+
+		wrs[3].bind_mw.bind_info.exp_mw_access_flags =
+			IBV_EXP_ACCESS_PHYSICAL_ADDR;
+		is_int(ibv_exp_post_send(qp, wrs, &bad), ENOSYS,
+		       "keys: access that is not supported");
+		ok(bad == &wrs[3], "keys: bad_wr");
+		wrs[3].bind_mw.bind_info.exp_mw_access_flags = lazy;
+		ibv_destroy_qp(qp);
+	}
 }
 
 static void test_post_xrc(void)
@@ -431,7 +495,7 @@ static void test_post_chain(void)
 	qp = must_create(mxe_ctx, PD | ARG, 0, 8);
 	chain_cs(wrs, 5);
 	to_fake(qp)->room = 2;
-	wrs[3].exp_opcode = IBV_EXP_WR_NOP;
+	wrs[3].exp_opcode = IBV_EXP_WR_CQE_WAIT;
 	is_int(ibv_exp_post_send(qp, wrs, &bad), ENOMEM, "full, then bad");
 	ok(bad == &wrs[2], "full, then bad: bad_wr");
 	is_posted(qp, 2, "full, then bad");
@@ -662,6 +726,7 @@ int main(void)
 	test_post_sges();
 	test_post_errors();
 	test_post_be_device();
+	test_post_keys();
 	test_post_xrc();
 	test_post_chain();
 	test_post_mixed();
