@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +53,6 @@ static void fill_ext(struct ibv_exp_ext_atomics_params *ext,
 static void fill_odp(struct ibv_exp_odp_caps *odp,
 		     const struct ibv_device_attr_ex *std)
 {
-	memset(odp, 0, sizeof(*odp));
 	odp->general_odp_caps = std->odp_caps.general_caps;
 	odp->per_transport_caps.rc_odp_caps =
 		std->odp_caps.per_transport_caps.rc_odp_caps;
@@ -77,70 +77,141 @@ static uint64_t cap_flags(const struct ibv_device_attr_ex *std,
 	if (caps->masked)
 		flags |= IBV_EXP_DEVICE_EXT_ATOMICS |
 			 IBV_EXP_DEVICE_EXT_MASKED_ATOMICS;
+	/* NOP is not supported on raw packet QPs, where programs use it, too. */
+	if (!std->raw_packet_caps)
+		flags |= IBV_EXP_DEVICE_NOP;
 	if (caps->emulated)
 		flags |= IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED;
 	return flags;
 }
 
-static bool has_pci_atomics(const struct ibv_device_attr_ex *std)
+/*
+ * Members that are 0 unless fill_gated() knows better: features that the device
+ * does not have, or for which this library has no call.
+ */
+static const struct {
+	uint32_t bit;
+	uint16_t offset;
+	uint16_t size;
+} cleared[] = {
+#define MEMBER(bit, member) {						\
+	bit, offsetof(struct ibv_exp_device_attr, member),		\
+	sizeof(((struct ibv_exp_device_attr *)0)->member) }
+	MEMBER(IBV_EXP_DEVICE_ATTR_CALC_CAP, calc_cap),
+	MEMBER(IBV_EXP_DEVICE_DC_RD_REQ, max_dc_req_rd_atom),
+	MEMBER(IBV_EXP_DEVICE_DC_RD_RES, max_dc_res_rd_atom),
+	MEMBER(IBV_EXP_DEVICE_ATTR_INLINE_RECV_SZ, inline_recv_sz),
+	MEMBER(IBV_EXP_DEVICE_ATTR_RSS_TBL_SZ, max_rss_tbl_sz),
+	MEMBER(IBV_EXP_DEVICE_ATTR_EXT_ATOMIC_ARGS, ext_atom),
+	MEMBER(IBV_EXP_DEVICE_ATTR_UMR, umr_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_ODP, odp_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_MAX_DCT, max_dct),
+	MEMBER(IBV_EXP_DEVICE_ATTR_RX_HASH, rx_hash_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_MAX_WQ_TYPE_RQ, max_wq_type_rq),
+	MEMBER(IBV_EXP_DEVICE_ATTR_MP_RQ, mp_rq_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_VLAN_OFFLOADS, wq_vlan_offloads_cap),
+	MEMBER(IBV_EXP_DEVICE_ATTR_EC_CAPS, ec_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS, masked_atomic),
+	MEMBER(IBV_EXP_DEVICE_ATTR_RX_PAD_END_ALIGN, rx_pad_end_addr_align),
+	MEMBER(IBV_EXP_DEVICE_ATTR_TSO_CAPS, tso_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_PACKET_PACING_CAPS, packet_pacing_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_EC_GF_BASE, ec_w_mask),
+	MEMBER(IBV_EXP_DEVICE_ATTR_OOO_CAPS, ooo_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_SW_PARSING_CAPS, sw_parsing_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_ODP_MAX_SIZE, odp_mr_max_size),
+	MEMBER(IBV_EXP_DEVICE_ATTR_TM_CAPS, tm_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_TUNNEL_OFFLOADS_CAPS, tunnel_offloads_caps),
+	MEMBER(IBV_EXP_DEVICE_ATTR_TUNNELED_ATOMIC, tunneled_atomic_caps),
+};
+
+/* Writes only the members of comp_mask. The others may not even exist. */
+static void clear_gated(struct ibv_exp_device_attr *attr)
 {
-	return std->pci_atomic_caps.fetch_add || std->pci_atomic_caps.swap ||
-	       std->pci_atomic_caps.compare_swap;
+	size_t i;
+
+	for (i = 0; i < sizeof(cleared) / sizeof(cleared[0]); i++)
+		if (attr->comp_mask & cleared[i].bit)
+			memset((char *)attr + cleared[i].offset, 0,
+			       cleared[i].size);
 }
 
-/* Returns the fields of asked that this device supports. */
-static uint32_t supported_fields(uint32_t asked,
-				 const struct ibv_device_attr_ex *std,
-				 const struct exp_caps *caps)
+/*
+ * Returns the members of asked that have an answer. A clock of 0 is none,
+ * because programs divide by it.
+ */
+static uint32_t answered(uint32_t asked, const struct ibv_device_attr_ex *std)
 {
-	uint32_t fields = IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS |
-			  IBV_EXP_DEVICE_ATTR_COMP_MASK_2;
-
-	if (caps->masked)
-		fields |= IBV_EXP_DEVICE_ATTR_EXT_ATOMIC_ARGS |
-			  IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS;
-	if (std->odp_caps.general_caps)
-		fields |= IBV_EXP_DEVICE_ATTR_ODP;
-	if (std->hca_core_clock)
-		fields |= IBV_EXP_DEVICE_ATTR_WITH_HCA_CORE_CLOCK;
-	if (std->max_dm_size)
-		fields |= IBV_EXP_DEVICE_ATTR_MAX_DM_SIZE;
-	if (std->completion_timestamp_mask)
-		fields |= IBV_EXP_DEVICE_ATTR_WITH_TIMESTAMP_MASK;
-	return asked & fields;
+	if (!std->hca_core_clock)
+		asked &= ~IBV_EXP_DEVICE_ATTR_WITH_HCA_CORE_CLOCK;
+	if (!std->completion_timestamp_mask)
+		asked &= ~IBV_EXP_DEVICE_ATTR_WITH_TIMESTAMP_MASK;
+	return asked;
 }
 
-static void fill_gated(struct ibv_exp_device_attr *attr,
-		       const struct ibv_device_attr_ex *std,
-		       const struct exp_caps *caps)
+static void fill_pacing(struct ibv_exp_packet_pacing_caps *pacing,
+			const struct ibv_device_attr_ex *std)
 {
-	attr->comp_mask = supported_fields(attr->comp_mask, std, caps);
+	uint32_t qpts = std->packet_pacing_caps.supported_qpts;
 
-	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS)
-		attr->exp_device_cap_flags = cap_flags(std, caps);
-	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_EXT_ATOMIC_ARGS)
-		fill_ext(&attr->ext_atom, caps);
-	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS)
-		fill_masked(&attr->masked_atomic, caps);
-	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_ODP)
-		fill_odp(&attr->odp_caps, std);
-	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_WITH_HCA_CORE_CLOCK)
-		attr->hca_core_clock = std->hca_core_clock;
-	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_WITH_TIMESTAMP_MASK)
-		attr->timestamp_mask = std->completion_timestamp_mask;
-	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_MAX_DM_SIZE)
-		attr->max_dm_size = std->max_dm_size;
+	pacing->qp_rate_limit_min = std->packet_pacing_caps.qp_rate_limit_min;
+	pacing->qp_rate_limit_max = std->packet_pacing_caps.qp_rate_limit_max;
+	if (ibv_is_qpt_supported(qpts, IBV_QPT_RC))
+		pacing->supported_qpts |= IBV_EXP_QPT_RC;
+	if (ibv_is_qpt_supported(qpts, IBV_QPT_UD))
+		pacing->supported_qpts |= IBV_EXP_QPT_UD;
+	if (ibv_is_qpt_supported(qpts, IBV_QPT_RAW_PACKET))
+		pacing->supported_qpts |= IBV_EXP_QPT_RAW_PACKET;
+}
 
-	if (!(attr->comp_mask & IBV_EXP_DEVICE_ATTR_COMP_MASK_2))
-		return;
-	attr->comp_mask_2 &= has_pci_atomics(std) ?
-			     IBV_EXP_DEVICE_ATTR_PCI_ATOMIC_CAPS : 0;
+static void fill_mask_2(struct ibv_exp_device_attr *attr,
+			const struct ibv_device_attr_ex *std)
+{
+	if (attr->comp_mask_2 & IBV_EXP_DEVICE_ATTR_UMR_FIXED_SIZE_CAPS)
+		memset(&attr->umr_fixed_size_caps, 0,
+		       sizeof(attr->umr_fixed_size_caps));
 	if (attr->comp_mask_2 & IBV_EXP_DEVICE_ATTR_PCI_ATOMIC_CAPS) {
 		attr->pci_atomic_caps.fetch_add = std->pci_atomic_caps.fetch_add;
 		attr->pci_atomic_caps.swap = std->pci_atomic_caps.swap;
 		attr->pci_atomic_caps.compare_swap =
 			std->pci_atomic_caps.compare_swap;
 	}
+}
+
+static void fill_gated(struct ibv_exp_device_attr *attr,
+		       const struct ibv_device_attr_ex *std,
+		       const struct exp_caps *caps)
+{
+	attr->comp_mask = answered(attr->comp_mask, std);
+	clear_gated(attr);
+
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS)
+		attr->exp_device_cap_flags = cap_flags(std, caps);
+	if (caps->masked && (attr->comp_mask &
+			     IBV_EXP_DEVICE_ATTR_EXT_ATOMIC_ARGS))
+		fill_ext(&attr->ext_atom, caps);
+	if (caps->masked && (attr->comp_mask &
+			     IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS))
+		fill_masked(&attr->masked_atomic, caps);
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_ODP)
+		fill_odp(&attr->odp_caps, std);
+	if (std->odp_caps.general_caps && (attr->comp_mask &
+					   IBV_EXP_DEVICE_ATTR_ODP_MAX_SIZE))
+		attr->odp_mr_max_size = std->orig_attr.max_mr_size;
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_PACKET_PACING_CAPS)
+		fill_pacing(&attr->packet_pacing_caps, std);
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_WITH_HCA_CORE_CLOCK)
+		attr->hca_core_clock = std->hca_core_clock;
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_WITH_TIMESTAMP_MASK)
+		attr->timestamp_mask = std->completion_timestamp_mask;
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_MAX_DM_SIZE)
+		attr->max_dm_size = std->max_dm_size;
+	/* Only memory and file descriptors limit these. */
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_MAX_CTX_RES_DOMAIN)
+		attr->max_ctx_res_domain = INT_MAX;
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_MAX_DEVICE_CTX)
+		attr->max_device_ctx = INT_MAX;
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_COMP_MASK_2)
+		fill_mask_2(attr, std);
 }
 
 EXP_EXPORT
