@@ -21,24 +21,42 @@
 #include "cq_ex.h"
 #include "emu.h"
 #include "std.h"
+#include "xrc.h"
 
 #ifndef EXP_STATIC
 #define INTERPOSE(call)							\
 	__asm__(".symver __wrap_" #call ", " #call "@@IBVERBS_EXP_1.1\n"	\
 		".symver __wrap_" #call ", " #call "@IBVERBS_1.1")
 
+INTERPOSE(ibv_ack_async_event);
 INTERPOSE(ibv_close_device);
+INTERPOSE(ibv_create_qp);
 INTERPOSE(ibv_dereg_mr);
 INTERPOSE(ibv_destroy_cq);
 INTERPOSE(ibv_destroy_qp);
+INTERPOSE(ibv_destroy_srq);
+INTERPOSE(ibv_get_async_event);
 INTERPOSE(ibv_modify_qp);
 INTERPOSE(ibv_open_device);
 #endif
 
 EXP_EXPORT
+void __wrap_ibv_ack_async_event(struct ibv_async_event *event)
+{
+	exp_ack_async_event(event, exp_std()->ack_async_event);
+}
+
+EXP_EXPORT
 int __wrap_ibv_close_device(struct ibv_context *context)
 {
 	return exp_close_device(context, exp_std()->close_device);
+}
+
+EXP_EXPORT
+struct ibv_qp *__wrap_ibv_create_qp(struct ibv_pd *pd,
+				    struct ibv_qp_init_attr *attr)
+{
+	return exp_create_qp(pd, attr, exp_std()->create_qp);
 }
 
 EXP_EXPORT
@@ -62,6 +80,19 @@ EXP_EXPORT
 int __wrap_ibv_destroy_qp(struct ibv_qp *qp)
 {
 	return exp_destroy_qp(qp, exp_std()->destroy_qp);
+}
+
+EXP_EXPORT
+int __wrap_ibv_destroy_srq(struct ibv_srq *srq)
+{
+	return exp_destroy_srq(srq, exp_std()->destroy_srq);
+}
+
+EXP_EXPORT
+int __wrap_ibv_get_async_event(struct ibv_context *context,
+			       struct ibv_async_event *event)
+{
+	return exp_get_async_event(context, event, exp_std()->get_async_event);
 }
 
 EXP_EXPORT

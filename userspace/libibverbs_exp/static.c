@@ -23,10 +23,14 @@
 const struct exp_std *exp_std(void)
 {
 	static const struct exp_std std = {
+		.ack_async_event = __real_ibv_ack_async_event,
 		.close_device = __real_ibv_close_device,
+		.create_qp = __real_ibv_create_qp,
 		.dereg_mr = __real_ibv_dereg_mr,
 		.destroy_cq = __real_ibv_destroy_cq,
 		.destroy_qp = __real_ibv_destroy_qp,
+		.destroy_srq = __real_ibv_destroy_srq,
+		.get_async_event = __real_ibv_get_async_event,
 		.open_device = __real_ibv_open_device,
 		.modify_qp = __real_ibv_modify_qp,
 	};

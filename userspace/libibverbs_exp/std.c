@@ -30,10 +30,14 @@ static void find_calls(void)
 {
 	void *libibverbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
 
+	std.ack_async_event = find_call(libibverbs, "ibv_ack_async_event");
 	std.close_device = find_call(libibverbs, "ibv_close_device");
+	std.create_qp = find_call(libibverbs, "ibv_create_qp");
 	std.dereg_mr = find_call(libibverbs, "ibv_dereg_mr");
 	std.destroy_cq = find_call(libibverbs, "ibv_destroy_cq");
 	std.destroy_qp = find_call(libibverbs, "ibv_destroy_qp");
+	std.destroy_srq = find_call(libibverbs, "ibv_destroy_srq");
+	std.get_async_event = find_call(libibverbs, "ibv_get_async_event");
 	std.open_device = find_call(libibverbs, "ibv_open_device");
 	std.modify_qp = find_call(libibverbs, "ibv_modify_qp");
 }

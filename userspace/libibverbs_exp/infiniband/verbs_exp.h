@@ -45,6 +45,13 @@ enum ibv_exp_start_values {
 #define IBV_EXP_LINK_LAYER_START	32
 #define IBV_EXP_LINK_LAYER_SCIF		IBV_EXP_LINK_LAYER_START
 
+/* The other names of OFED's verbs.h that today's does not have. */
+#define IBV_QPT_RAW_ETH			IBV_QPT_RAW_PACKET
+#define IBV_QP_INIT_ATTR_RESERVED	(1 << 2)
+#define IBV_REREG_MR_KEEP_VALID		(1 << 3)
+#define IBV_FLOW_ATTR_FLAGS_ALLOW_LOOP_BACK	1
+#define IBV_PORT_VENDOR_CLASS		(1 << 24)
+
 /* The length of a memory region that is the whole address space. */
 #define IBV_EXP_IMPLICIT_MR_SIZE	(~(size_t)0)
 
@@ -92,5 +99,6 @@ struct ibv_exp_rwq_ind_table;
 #include <infiniband/verbs_exp_qp.h>
 #include <infiniband/verbs_exp_objects.h>
 #include <infiniband/verbs_exp_offload.h>
+#include <infiniband/verbs_exp_xrc.h>
 
 #endif /* _INFINIBAND_VERBS_EXP_H */
