@@ -45,6 +45,11 @@ struct mxe_xrcd;
 /* The requester waits when this many packets are unacknowledged. */
 #define MXE_MAX_UNACKED		128
 /*
+ * Requests of a process that are copied to the kernel at once.  Each has at
+ * least one packet, so more could not be sent.
+ */
+#define MXE_MAX_FETCHED		MXE_MAX_UNACKED
+/*
  * A slice is the work between taking and dropping a lock of a QP, with BHs
  * disabled.  It has a budget of MXE_SLICE units, and everything that a process
  * or a peer can request costs some of it.  A unit is 2,000 to 2,500
@@ -145,6 +150,7 @@ struct mxe_sq {
 	u32 srqn_mask;			/* bits that an SRQ number may have */
 	u8 atomic_log_sizes;		/* bit n: masked atomics of 2^n bytes */
 	size_t wr_size;			/* bytes of an element of wrs */
+	u32 wr_mask;			/* number of elements of wrs - 1 */
 	void *wrs;			/* see mxe_sq_wr() */
 	struct mxe_ring ring;		/* shared with a process */
 	bool is_polled;			/* a thread may poll it, see sqpoll.h */
@@ -456,7 +462,7 @@ static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
  */
 static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
 {
-	return sq->wrs + (index & (sq->entries - 1)) * sq->wr_size;
+	return sq->wrs + (index & sq->wr_mask) * sq->wr_size;
 }
 
 /**

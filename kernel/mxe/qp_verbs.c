@@ -98,6 +98,7 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	struct mxe_sq *sq = &qp->sq;
 	unsigned int log_size;
 	size_t tail, room;
+	u32 slots;
 
 	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
 	sq->max_sge = max(cap->max_send_sge, 1U);
@@ -108,7 +109,10 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	sq->max_inline = min_t(size_t, tail, MXE_MAX_INLINE);
 	sq->wr_size = sizeof(struct mxe_send_wr) + tail;
 
-	sq->wrs = kvcalloc(sq->entries, sq->wr_size, GFP_KERNEL_ACCOUNT);
+	/* A process posts to the ring, a kernel consumer to wrs. */
+	slots = uctx ? min_t(u32, sq->entries, MXE_MAX_FETCHED) : sq->entries;
+	sq->wr_mask = slots - 1;
+	sq->wrs = kvcalloc(slots, sq->wr_size, GFP_KERNEL_ACCOUNT);
 	if (!sq->wrs)
 		return -ENOMEM;
 

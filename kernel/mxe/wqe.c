@@ -348,17 +348,21 @@ static void mxe_wqe_fetch_user(struct mxe_qp *qp, u32 index)
 bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
 {
 	struct mxe_sq *sq = &qp->sq;
+	u32 held = sq->fetched - sq->tail;
 
 	/*
 	 * The index moved back, or beyond the free entries.  Requests that were
 	 * fetched and are not complete must not be overwritten.
 	 */
-	if (produced - sq->fetched > sq->entries - (sq->fetched - sq->tail)) {
+	if (produced - sq->fetched > sq->entries - held) {
 		mxe_count(qp->dev, bad_wqe);
 		sq->halted = true;
 		sq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
 		return false;
 	}
+	/* Sending continues when the oldest request is acknowledged. */
+	if (held > sq->wr_mask)
+		return false;
 	if (qp->is_user)
 		mxe_wqe_fetch_user(qp, sq->fetched);
 	trace_mxe_post(qp, mxe_sq_wr(sq, sq->fetched));

@@ -43,7 +43,8 @@ u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp);
  * to ERR.
  *
  * Context: send_lock held.
- * Return: false if the index is invalid.
+ * Return: false if the index is invalid, or MXE_MAX_FETCHED requests are not
+ * complete.
  */
 bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced);
 
@@ -52,7 +53,7 @@ bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced);
  * @qp: QP with a send queue
  *
  * Context: send_lock held.
- * Return: false if there is none, or the producer index is invalid.
+ * Return: false if there is none, or mxe_wqe_fetch_one() fails.
  */
 static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
 {

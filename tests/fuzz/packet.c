@@ -406,7 +406,7 @@ static void check_sq(const struct mxe_qp *qp)
 {
 	const struct mxe_sq *sq = &qp->sq;
 
-	CHECK(sq->fetched - sq->tail <= sq->entries);
+	CHECK(sq->fetched - sq->tail <= sq->wr_mask + 1);
 	/* A failed request may move tail past cur until the flush. */
 	if (sq->halted)
 		return;

@@ -33,6 +33,7 @@ static struct ring_area *enter_ring(struct kt *kt)
 	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
 	kt->qp->rq.q.entries = 0;	/* no receive queue */
 	kt->qp->sq.entries = ENTRIES;
+	kt->qp->sq.wr_mask = ENTRIES - 1;
 	kt->qp->sq.ring = (struct mxe_ring) {
 		.hdr = &area->hdr,
 		.entries_base = area->entry,
@@ -75,6 +76,44 @@ static void ring_in_order(struct kunit *test)
 	area->hdr.producer = ENTRIES;
 	mxe_send_doorbell(kt->qp);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)ENTRIES);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+	leave_ring(kt);
+}
+
+/*
+ * The kernel copies no more requests at once than it has room for, and takes
+ * the others from the ring as these complete.
+ */
+static void ring_few_copies(struct kunit *test)
+{
+	enum { COPIES = 4 };
+	struct kt *kt = kt_of(test);
+	struct ring_area *area = enter_ring(kt);
+	struct mxe_pkt_out ack;
+	u32 i, psn = 0;
+
+	kt->qp->sq.wr_mask = COPIES - 1;
+	for (i = 0; i < ENTRIES; i++)
+		put_write(area, i);
+	area->hdr.producer = ENTRIES;
+	mxe_send_doorbell(kt->qp);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)COPIES);
+	for (i = 0; i < COPIES; i++) {
+		struct mxe_pkt pkt = kt_sent(kt);
+
+		psn = pkt.psn;
+		KUNIT_EXPECT_EQ(test, pkt.ack_req, i == 0 || i == COPIES - 1);
+	}
+
+	ack = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn);
+	ack.syndrome = KT_ACK;
+	kt_inject(kt, &ack);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)(ENTRIES - COPIES));
+	ack = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn + ENTRIES - COPIES);
+	ack.syndrome = KT_ACK;
+	kt_inject(kt, &ack);
+	for (i = 0; i < ENTRIES; i++)
+		kt_expect_wc(kt, kt->send_cq, i, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 	leave_ring(kt);
 }
@@ -249,6 +288,7 @@ static void ring_reserved(struct kunit *test)
 
 static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_in_order),
+	KUNIT_CASE(ring_few_copies),
 	KUNIT_CASE_PARAM(ring_bad_producer, producer_gen_params),
 	KUNIT_CASE_PARAM(ring_log_size, log_size_gen_params),
 	KUNIT_CASE(ring_reply_be),
