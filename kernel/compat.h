@@ -32,6 +32,11 @@
 #include <asm/unaligned.h>
 #endif
 
+/* Linux 7.x, and stable kernels, moved the block iterator of an ib_umem. */
+#ifdef MXE_HAVE_RDMA_ITER
+#include <rdma/iter.h>
+#endif
+
 /* Linux 6.16 renamed from_timer(). */
 #ifndef timer_container_of
 #define timer_container_of(var, timer, field) from_timer(var, timer, field)

@@ -31,6 +31,7 @@ have RESIZE_USER_CQ rdma/ib_verbs.h '\(\*resize_user_cq\)\('
 have CRC32_OPTIMIZATIONS linux/crc32.h '# ?define CRC32_LE_OPTIMIZATION\b'
 have HRTIMER_SETUP linux/hrtimer.h '\bhrtimer_setup\('
 have UMEM_GET_VA rdma/ib_umem.h '\bib_umem_get_va\('
+have RDMA_ITER rdma/iter.h .
 have UDP_TUNNEL_SK net/udp_tunnel.h \
 	'\bsetup_udp_tunnel_sock\([^)]*struct sock \*'
 have PLACEMENT rdma/ib_verbs.h '\bIB_DEVICE_ATOMIC_WRITE\b'

@@ -23,6 +23,7 @@
 #include "mw.h"
 #include "mxe.h"
 #include "netns.h"
+#include "pin.h"
 #include "post.h"
 #include "qp.h"
 #include "qp_verbs.h"
@@ -236,6 +237,7 @@ static void mxe_device_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->xrc_srqs);
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->mrs);
+	mxe_pin_exit(dev);
 	free_percpu(dev->stats);
 	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
@@ -385,7 +387,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	lockdep_set_class(&dev->xrc_srqs.xa_lock, &mxe_xrc_srqs_lock_key);
 	mxe_mcast_init(&dev->mcast);
 	dev->stats = alloc_percpu(struct mxe_stats);
-	return dev->stats ? 0 : -ENOMEM;
+	return dev->stats ? mxe_pin_init(dev) : -ENOMEM;
 }
 
 int mxe_device_add(const char *name, struct net_device *ndev)
@@ -424,6 +426,7 @@ int mxe_device_add(const char *name, struct net_device *ndev)
 
 err_put_netdev:
 	netdev_put(ndev, &dev->ndev_tracker);
+	mxe_pin_exit(dev);
 err_dealloc:
 	free_percpu(dev->stats);
 	/* mxe_device_dealloc() would undo steps that were not taken yet. */

@@ -2,20 +2,20 @@
 /*
  * Memory regions: verbs, lookup by key, access to memory, and fast
  * registration. ib_core calls the verbs, rkey.c and mw.c look up remote keys,
- * and both sides of a QP use local keys. It calls dmabuf.c for regions of
- * DMA-BUFs.
+ * and both sides of a QP use local keys. It calls pin.c for the memory of
+ * processes, and dmabuf.c for regions of DMA-BUFs.
  */
 #include <linux/log2.h>
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
-#include <rdma/ib_umem.h>
 
 #include "dm.h"
 #include "dmabuf.h"
 #include "mr.h"
 #include "mxe.h"
+#include "pin.h"
 #include "ring.h"
 #include "udata.h"
 
@@ -176,9 +176,10 @@ static int mxe_mr_publish(struct mxe_mr *mr)
 
 static void mxe_mr_free(struct mxe_mr *mr)
 {
-	kvfree(mr->pages);
-	if (mr->umem)
-		ib_umem_release(mr->umem);
+	if (mr->pin)
+		mxe_pin_put(mr->dev, mr->pin);
+	else
+		kvfree(mr->pages);
 	if (mr->dmabuf)
 		mxe_dmabuf_put(mr->dmabuf);
 	mxe_resource_give(mr->dev, MXE_RESOURCE_MR);
@@ -241,30 +242,6 @@ struct ib_mr *mxe_get_dma_mr(struct ib_pd *pd, int access)
 	return mxe_mr_finish(mr, 0);
 }
 
-static int mxe_mr_set_umem_pages(struct mxe_mr *mr)
-{
-	struct sg_page_iter iter;
-	u32 i = 0;
-
-	mr->page_shift = PAGE_SHIFT;
-	mr->npages = ib_umem_num_pages(mr->umem);
-	mr->first_offset = ib_umem_offset(mr->umem);
-	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages),
-				   GFP_KERNEL_ACCOUNT);
-	if (!mr->pages)
-		return -ENOMEM;
-
-	for_each_sg_page(mr->umem->sgt_append.sgt.sgl, &iter,
-			 mr->umem->sgt_append.sgt.orig_nents, 0) {
-		if (WARN_ON_ONCE(i == mr->npages))
-			return -EINVAL;
-		mr->pages[i++] = page_address(sg_page_iter_page(&iter));
-		if (!(i % 1024))
-			cond_resched();
-	}
-	return WARN_ON_ONCE(i != mr->npages) ? -EINVAL : 0;
-}
-
 /*
  * mem is contiguous in the kernel's address space, so its "pages" are as large
  * as mxe_mr_ptr() allows.  Otherwise many regions of one buffer would need an
@@ -321,25 +298,21 @@ static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
 				 u64 iova, int access, struct ib_udata *udata)
 {
 	struct mxe_mr *mr = mxe_mr_alloc_user(pd, length, iova, access, udata);
-	struct ib_umem *umem;
-	int err;
+	struct mxe_pin *pin;
 
 	if (IS_ERR(mr))
 		return mr;
-	umem = mxe_umem_get(pd->device, start, length, access);
-	if (IS_ERR(umem)) {
-		err = PTR_ERR(umem);
-		goto err_free;
+	pin = mxe_pin_get(mr->dev, start, length, access);
+	if (IS_ERR(pin)) {
+		mxe_mr_free(mr);
+		return ERR_CAST(pin);
 	}
-	mr->umem = umem;
-	err = mxe_mr_set_umem_pages(mr);
-	if (err)
-		goto err_free;
+	mr->pin = pin;
+	mr->page_shift = pin->block_shift;
+	mr->first_offset = pin->first_offset;
+	mr->npages = pin->num_blocks;
+	mr->pages = pin->blocks;
 	return mr;
-
-err_free:
-	mxe_mr_free(mr);
-	return ERR_PTR(err);
 }
 
 struct ib_mr *mxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
@@ -381,14 +354,14 @@ struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 {
 	struct mxe_mr *mr = to_mmr(ibmr), *new;
 
-	if (!mr->umem)
+	if (!mr->pin)
 		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "region has no user memory"));
 	/* -1 keeps windows from being bound. */
 	if (atomic_cmpxchg(&mr->windows, 0, -1))
 		return ERR_PTR(mxe_refuse(mr->dev, -EBUSY,
 					  "memory windows are bound to the region"));
 	if (!(flags & IB_MR_REREG_TRANS)) {
-		start = mr->umem->address;
+		start = mr->pin->key.start;
 		length = mr->length;
 		iova = mr->iova;
 	}

@@ -20,6 +20,7 @@
 #include "mxe.h"
 
 struct mxe_dmabuf;
+struct mxe_pin;
 
 /* Tags of the pointers in dev->mrs. */
 enum mxe_key_type {
@@ -73,12 +74,12 @@ struct mxe_mr {
 	u64 iova;
 	u64 length;
 	bool all_kernel_memory;		/* get_dma_mr(): addr is a pointer */
-	struct ib_umem *umem;		/* owned, or NULL */
+	struct mxe_pin *pin;		/* holds a reference, or NULL */
 	struct mxe_dmabuf *dmabuf;	/* owned, or NULL */
 	unsigned int page_shift;
 	u32 first_offset;		/* of iova in the first page */
 	u32 npages;
-	void **pages;			/* kernel addresses */
+	void **pages;			/* kernel addresses; of pin, if set */
 	/* Fast-registration regions only.  The consumer serialises access. */
 	u32 max_pages;
 	u32 num_mapped;

@@ -38,6 +38,7 @@
 #include <linux/sizes.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/rhashtable-types.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/mxe-abi.h>
@@ -96,6 +97,7 @@ struct mxe_dev {
 	struct list_head netdev_entry;	/* mxe_netns_devs, RTNL */
 	struct xarray mrs;		/* MRs and MWs by key; see mr.h */
 	atomic_long_t mrs_generation;	/* number of removals from mrs */
+	struct rhashtable pins;		/* memory of regions; pin.h */
 	struct xarray ahs;		/* AHs of processes; xa_lock_bh */
 	struct xarray xrc_srqs;		/* by number; see xrc.h */
 	u32 next_srqn;			/* under the lock of xrc_srqs */

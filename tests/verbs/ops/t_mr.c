@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that zero-based memory regions, reregistered ones and regions of huge
- * pages work.
+ * Proves that zero-based memory regions, reregistered ones, regions of huge
+ * pages and several regions of the same memory work.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "tap.h"
 #include "vt.h"
 
@@ -208,6 +209,77 @@ static void test_huge(void)
 	munmap(buf, len);
 }
 
+/* Maps a file, at addr unless that is NULL. Returns NULL on failure. */
+static char *map_at(void *addr, size_t len, int fd)
+{
+	char *p = mmap(addr, len, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | (addr ? MAP_FIXED : 0), fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Registers the same range, before and after other pages are mapped to it. */
+static void test_same(size_t len, unsigned int flags)
+{
+	struct ibv_mr *mr[3], *read_only, *other;
+	char *buf, *old, *end;
+	int fds[2];
+
+	for (int i = 0; i < 2; i++) {
+		fds[i] = memfd_create("t_mr", flags);
+		if (fds[i] < 0 || ftruncate(fds[i], (off_t)len))
+			vt_bail("memfd_create()");
+	}
+	/* The old pages keep another address, at which they can be seen. */
+	buf = map_at(NULL, len, fds[0]);
+	old = map_at(NULL, len, fds[0]);
+	if (!buf || !old) {
+		skip(1, "no %zu bytes", len);
+		return;
+	}
+	diag("%zu bytes, flags %#x", len, flags);
+	end = buf + len - 8;
+	mr[0] = ibv_reg_mr(b->pd, buf, len, VT_ACCESS_ALL);
+	mr[1] = ibv_reg_mr(b->pd, buf, len, VT_ACCESS_ALL);
+	read_only = ibv_reg_mr(b->pd, buf, len, IBV_ACCESS_REMOTE_READ);
+	if (!ok(mr[0] && mr[1] && read_only, "three regions of the same memory"))
+		return;
+	is_int(write_to(at(end), mr[0], "one"), IBV_WC_SUCCESS, "... the first works");
+	is_str(end, "one", "... and its data arrive");
+	is_int(write_to(at(end), read_only, "x"), IBV_WC_REM_ACCESS_ERR,
+	       "... each has its own rights");
+	is_int(ibv_dereg_mr(mr[0]), 0, "... the first is deregistered");
+	is_int(write_to(at(end), mr[0], "x"), IBV_WC_REM_ACCESS_ERR,
+	       "... its key is not valid any more");
+	is_int(write_to(at(end), mr[1], "two"), IBV_WC_SUCCESS,
+	       "... and the second still works");
+	is_str(end, "two", "... with its data");
+
+	if (!map_at(buf, len, fds[1]))
+		vt_bail("mmap()");
+	mr[2] = ibv_reg_mr(b->pd, buf, len, VT_ACCESS_ALL);
+	if (!ok(mr[2], "a region of other pages at the same range"))
+		return;
+	is_int(write_to(at(end), mr[2], "new"), IBV_WC_SUCCESS, "... works");
+	is_str(end, "new", "... its data arrive in the new pages");
+	is_str(old + len - 8, "two", "... and not in the old ones");
+	is_int(write_to(at(end), mr[1], "old"), IBV_WC_SUCCESS,
+	       "... the second region has the old pages");
+	is_str(old + len - 8, "old", "... with its data");
+	is_str(end, "new", "... which are not in the new ones");
+	other = ibv_reg_mr(b->pd, buf, len, VT_ACCESS_ALL);
+	is_int(write_to(at(end), other, "also"), IBV_WC_SUCCESS,
+	       "... a region after that has the new pages");
+	is_str(end, "also", "... with its data");
+
+	ok(!ibv_dereg_mr(mr[1]) && !ibv_dereg_mr(mr[2]) && !ibv_dereg_mr(other) &&
+	   !ibv_dereg_mr(read_only), "deregistered");
+	munmap(old, len);
+	munmap(buf, len);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void test_relaxed(void)
 {
 	static char buf[64];
@@ -233,6 +305,8 @@ int main(void)
 	test_rereg();
 	test_rereg_window();
 	test_huge();
+	test_same(3 * LEN, 0);
+	test_same(2 << 20, MFD_HUGETLB);
 	test_relaxed();
 	vt_close(a);
 	vt_close(b);
