@@ -10,6 +10,7 @@
 #include "mxe.h"
 #include "psn.h"
 #include "retry.h"
+#include "rndv.h"
 #include "sq.h"
 #include "trace.h"
 #include "wr.h"
@@ -157,7 +158,7 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 static int mxe_complete_scatter(struct mxe_qp *qp, struct mxe_send_wr *wr,
 				u32 offset, void *buf, u32 len)
 {
-	int err = mxe_mr_copy_sges_cached(qp->dev, qp->pd, wr->sge,
+	int err = mxe_mr_copy_sges_cached(qp->dev, mxe_rndv_pd(qp, wr), wr->sge,
 				      wr->num_sge, offset, buf, len,
 				      MXE_TO_MEMORY, &qp->sq.mr_cache);
 

@@ -11,6 +11,7 @@
 
 #include "cq.h"
 #include "mxe.h"
+#include "pkt.h"
 #include "qp.h"
 #include "udata.h"
 
@@ -69,8 +70,19 @@ static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
 	cq->producer++;
 }
 
-static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
-			      const struct mxe_wc *wc)
+/* The members of a CQE that few completions have. */
+static noinline void mxe_cq_write_rare(struct mxe_cqe *cqe, const struct mxe_wc *wc)
+{
+	if (wc->flags & MXE_CQE_WITH_INV)
+		cqe->invalidated_rkey = wc->inv_rkey;
+	if (wc->flags & MXE_CQE_TM_INFO) {
+		cqe->tm_tag = be64_to_cpu(wc->tmh->tag);
+		cqe->tm_priv = be32_to_cpu(wc->tmh->app_ctx);
+	}
+}
+
+static __always_inline void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
+					      const struct mxe_wc *wc)
 {
 	struct mxe_cqe *cqe = mxe_ring_entry(&cq->ring, cq->producer);
 
@@ -80,11 +92,11 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 	cqe->opcode = wc->opcode;
 	cqe->flags = wc->flags;
 	cqe->byte_len = wc->byte_len;
-	cqe->qp_num = qp->qpn;
+	cqe->qp_num = qp ? qp->qpn : 0;
 	cqe->src_qp = wc->src_qp;
 	cqe->imm_data = wc->imm;
-	if (wc->flags & MXE_CQE_WITH_INV)
-		cqe->invalidated_rkey = wc->inv_rkey;
+	if (wc->flags & (MXE_CQE_WITH_INV | MXE_CQE_TM_INFO))
+		mxe_cq_write_rare(cqe, wc);
 	if (cq->timestamps)
 		cqe->timestamp = ktime_get_ns();
 	cq->producer++;
@@ -157,8 +169,9 @@ static enum hrtimer_restart mxe_cq_event_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
-			      const struct mxe_wc *wc)
+/* @qp is NULL for a completion of no QP, which only a process gets. */
+static __always_inline enum mxe_cq_result
+mxe_cq_put(struct mxe_cq *cq, struct mxe_qp *qp, const struct mxe_wc *wc)
 {
 	enum mxe_cq_result result = MXE_CQ_ADDED;
 	unsigned long flags;
@@ -184,6 +197,17 @@ enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 unlock:
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return result;
+}
+
+enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
+			      const struct mxe_wc *wc)
+{
+	return mxe_cq_put(cq, qp, wc);
+}
+
+enum mxe_cq_result mxe_cq_add_op(struct mxe_cq *cq, const struct mxe_wc *wc)
+{
+	return mxe_cq_put(cq, NULL, wc);
 }
 
 void mxe_cq_notify(struct mxe_cq *cq)

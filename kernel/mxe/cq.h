@@ -11,6 +11,7 @@
 #include "ring.h"
 
 struct mxe_qp;
+struct mxe_tmh;
 
 /* A completion that is to be added to a CQ. */
 struct mxe_wc {
@@ -25,7 +26,11 @@ struct mxe_wc {
 		u32 inv_rkey;
 	};
 	u32 src_qp;
-	u16 vlan_id;			/* VLAN_N_VID: none */
+	union {
+		u16 vlan_id;		/* VLAN_N_VID: none */
+		/* With MXE_CQE_TM_INFO: the header of the message. */
+		const struct mxe_tmh *tmh;
+	};
 };
 
 enum mxe_cq_armed {
@@ -105,6 +110,16 @@ enum mxe_cq_result {
  */
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 			      const struct mxe_wc *wc);
+
+/**
+ * mxe_cq_add_op() - Add the completion of a tag operation of an SRQ.
+ * @cq: CQ of a process
+ * @wc: the completion, which is of no QP
+ *
+ * Context: As mxe_cq_add().
+ * Return: As mxe_cq_add().
+ */
+enum mxe_cq_result mxe_cq_add_op(struct mxe_cq *cq, const struct mxe_wc *wc);
 
 /**
  * mxe_cq_notify() - Call the completion handler of the consumer.

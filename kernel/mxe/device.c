@@ -52,7 +52,7 @@ bool mxe_device_reply_be;
  * mrs, whose lock, unlike theirs, is not taken in softirqs.
  */
 static struct lock_class_key mxe_ahs_lock_key;
-static struct lock_class_key mxe_xrc_srqs_lock_key;
+static struct lock_class_key mxe_srqs_lock_key;
 
 /*
  * A consumer of the standard query cannot know that results are big-endian, so
@@ -134,6 +134,13 @@ static int mxe_query_device(struct ib_device *ibdev,
 		.max_srq = MXE_MAX_SRQ,
 		.max_srq_wr = MXE_MAX_SRQ_WR,
 		.max_srq_sge = MXE_MAX_SGE,
+		.tm_caps = {
+			.max_rndv_hdr_size = MXE_TM_MAX_RNDV_HDR,
+			.max_num_tags = MXE_TM_MAX_TAGS,
+			.flags = IB_TM_CAP_RNDV_RC,
+			.max_ops = MXE_TM_MAX_OPS,
+			.max_sge = MXE_TM_MAX_SGE,
+		},
 		.max_fast_reg_page_list_len = MXE_MAX_FAST_REG_PAGES,
 		.max_dm_size = MXE_MAX_DM_SIZE,
 		.max_pkeys = 1,
@@ -232,9 +239,9 @@ static void mxe_device_dealloc(struct ib_device *ibdev)
 
 	mxe_netns_detach(dev);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
-	WARN_ON(!xa_empty(&dev->xrc_srqs));
+	WARN_ON(!xa_empty(&dev->srqs));
 	mxe_mcast_uninit(&dev->mcast);
-	xa_destroy(&dev->xrc_srqs);
+	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->mrs);
 	mxe_pin_exit(dev);
@@ -382,9 +389,9 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH |
 				 XA_FLAGS_ACCOUNT);
 	lockdep_set_class(&dev->ahs.xa_lock, &mxe_ahs_lock_key);
-	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH |
+	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH |
 				      XA_FLAGS_ACCOUNT);
-	lockdep_set_class(&dev->xrc_srqs.xa_lock, &mxe_xrc_srqs_lock_key);
+	lockdep_set_class(&dev->srqs.xa_lock, &mxe_srqs_lock_key);
 	mxe_mcast_init(&dev->mcast);
 	dev->stats = alloc_percpu(struct mxe_stats);
 	return dev->stats ? mxe_pin_init(dev) : -ENOMEM;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The doorbell: a file of a user context, which processes write to. uverbs
- * calls it. It finds the QP by its number (qpn.h), and runs the requester
- * (send.c) or the responder (recv.c).
+ * calls it. It finds the QP or SRQ by its number, and runs the requester
+ * (send.c), the responder (recv.c) or the tag operations (tm.c).
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
@@ -20,6 +20,8 @@
 #include "recv.h"
 #include "send.h"
 #include "sqpoll.h"
+#include "srq.h"
+#include "tm.h"
 
 #define UVERBS_MODULE_NAME mxe
 #include <rdma/uverbs_named_ioctl.h>
@@ -38,8 +40,33 @@ struct mxe_doorbell_file {
 	struct ib_ucontext *uctx;	/* owner of the QPs; NULL: dead */
 };
 
+/* Runs one slice of the tag operations of an SRQ.  As mxe_doorbell_ring(). */
+static noinline int mxe_doorbell_ring_tm(struct mxe_dev *dev,
+					 const struct ib_ucontext *uctx,
+					 const struct mxe_doorbell *db)
+{
+	struct mxe_srq *srq;
+	bool more;
+
+	if (db->queues != MXE_DOORBELL_TM)
+		return mxe_refuse(dev, -EINVAL, "unknown queues %#x", db->queues);
+
+	xa_lock_bh(&dev->srqs);
+	srq = xa_load(&dev->srqs, db->qp_num);
+	if (srq && srq->tm && srq->tm->uctx == uctx)
+		mxe_srq_hold(srq);
+	else
+		srq = NULL;
+	xa_unlock_bh(&dev->srqs);
+	if (!srq)
+		return mxe_refuse(dev, -ENOENT, "no tag-matching SRQ %u", db->qp_num);
+	more = mxe_tm_ring(srq);
+	mxe_srq_put(srq);
+	return more;
+}
+
 /*
- * Runs one slice of a QP. Returns 1 if requests remain and this is not the last
+ * Runs one slice of a QP or SRQ. Returns 1 if requests remain and this is not the last
  * slice, 0, or a negative errno.
  *
  * Context: BHs disabled, which implies an RCU read-side section.
@@ -56,7 +83,7 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 	if (!uctx)
 		return -EIO;
 	if (db->queues & ~(MXE_DOORBELL_SEND | MXE_DOORBELL_RECV))
-		return mxe_refuse(dev, -EINVAL, "unknown queues %#x", db->queues);
+		return mxe_doorbell_ring_tm(dev, uctx, db);
 
 	qp = mxe_qpn_find(dev->mnet, db->qp_num);
 	if (!qp)
@@ -163,7 +190,7 @@ static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
 		ret = mxe_doorbell_ring(file, db, last);
 		local_bh_enable();
 	} while (ret > 0 && !last);
-	if (!ret)
+	if (!ret && db->queues & MXE_DOORBELL_SEND)
 		mxe_doorbell_wait(file, db, left);
 	return min(ret, 0);
 }

@@ -23,6 +23,7 @@
 #include "recv.h"
 #include "request.h"
 #include "respond.h"
+#include "rndv.h"
 #include "rkey.h"
 #include "route.h"
 #include "sq.h"
@@ -255,6 +256,8 @@ static int mxe_loopback_send(struct mxe_loopback_data *data)
 	struct mxe_qp *peer = data->peer;
 	int err;
 
+	if (mxe_qp_has_tm(peer))
+		return -EOPNOTSUPP;
 	err = mxe_recv_take(peer);
 	if (err)
 		return err;
@@ -294,6 +297,9 @@ static int mxe_loopback_read(struct mxe_loopback_data *data)
 {
 	if (!mxe_respond_may_read(data->peer) || !data->qp->attr.max_rd_atomic)
 		return -EINVAL;
+	/* The local keys are of the PD of the SRQ. */
+	if (mxe_rndv_owns(data->qp, data->wr))
+		return -EOPNOTSUPP;
 	return mxe_loopback_copy_remote(data, IB_ACCESS_REMOTE_READ);
 }
 

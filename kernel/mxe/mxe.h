@@ -19,11 +19,11 @@
  * Locks, outer to inner (Documentation/locking.rst has the fields):
  *
  *   cq->notify_lock > qp->send_lock > qp->recv_lock > cq->lock
- *                                      qp->recv_lock > srq->lock
+ *                                      qp->recv_lock > srq->lock > cq->lock
  *   cq->notify_lock > qp->sq.post_lock, post_lock of a receive queue
  *   sqpoll_set->lock > qp->send_lock
  *   qp->recv_lock > mw->lock > mxe_atomic_locks[]
- *   qp->recv_lock > lock of dev->xrc_srqs
+ *   qp->recv_lock > lock of dev->srqs
  *   xrcd->lock > qp->recv_lock
  *
  * A completion handler runs under notify_lock only, so it may post requests.
@@ -73,6 +73,11 @@ struct mxe_qp;
 #define MXE_MAX_DEFERRED	SZ_32M		/* bytes, deferred requests */
 #define MXE_MAX_FAST_REG_PAGES	512
 #define MXE_GID_TABLE_LEN	128
+/* Of a tag-matching SRQ. */
+#define MXE_TM_MAX_TAGS		1024
+#define MXE_TM_MAX_OPS		1024
+#define MXE_TM_MAX_SGE		4
+#define MXE_TM_MAX_RNDV_HDR	64		/* bytes */
 
 /*
  * A device.  Each `rdma link add` creates one.
@@ -99,8 +104,8 @@ struct mxe_dev {
 	atomic_long_t mrs_generation;	/* number of removals from mrs */
 	struct rhashtable pins;		/* memory of regions; pin.h */
 	struct xarray ahs;		/* AHs of processes; xa_lock_bh */
-	struct xarray xrc_srqs;		/* by number; see xrc.h */
-	u32 next_srqn;			/* under the lock of xrc_srqs */
+	struct xarray srqs;		/* by number; see srq.h */
+	u32 next_srqn;			/* under the lock of srqs */
 	atomic_long_t deferred;		/* bytes in all rq.deferred */
 	struct mxe_qp __rcu *gsi;	/* QP 1, which ib_core creates */
 	struct mxe_mcast mcast;

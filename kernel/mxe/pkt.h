@@ -156,6 +156,36 @@ enum mxe_aeth_syndrome {
 	MXE_AETH_NAK_REM_OP	= 0x63,
 };
 
+/* ---- payload of messages to a tag-matching SRQ ------------------------- */
+
+enum mxe_tmh_opcode {
+	MXE_TMH_NO_TAG		= 0,
+	MXE_TMH_RNDV		= 1,
+	MXE_TMH_FIN		= 2,
+	MXE_TMH_EAGER		= 3,
+};
+
+/* Tag-matching header. */
+struct mxe_tmh {
+	u8 opcode;		/* enum mxe_tmh_opcode */
+	u8 reserved[3];
+	__be32 app_ctx;
+	__be64 tag;
+} __packed;
+
+/* Rendezvous header, which follows the TMH: memory of the sender. */
+struct mxe_rvh {
+	__be64 va;
+	__be32 rkey;
+	__be32 len;
+} __packed;
+
+/* The headers of a rendezvous, as RNDV and FIN carry them. */
+struct mxe_rndv_hdr {
+	struct mxe_tmh tmh;
+	struct mxe_rvh rvh;
+} __packed;
+
 enum mxe_opcode_flags {
 	MXE_OP_VALID		= BIT(0),
 	MXE_OP_REQUEST		= BIT(1),

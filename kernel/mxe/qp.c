@@ -139,8 +139,8 @@ void mxe_qp_do_deferred(struct mxe_qp *qp)
 {
 	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_events, 0));
 	/*
-	 * Only the loopback path defers work of the receive side.  Its QPs are
-	 * of type RC, whose CQ and SRQ never change.
+	 * The loopback path and the rendezvous defer work of the receive side.
+	 * Their QPs are of type RC, whose CQ and SRQ never change.
 	 */
 	mxe_qp_do(qp, qp->recv_cq, qp->rq.srq, xchg(&qp->recv_work_events, 0));
 }
@@ -175,6 +175,11 @@ static void mxe_qp_defer(struct mxe_qp *qp, unsigned long *work_events,
 	for_each_set_bit(bit, &pending, BITS_PER_LONG)
 		set_bit(bit, work_events);
 	mxe_qp_kick(qp);
+}
+
+void mxe_qp_defer_recv(struct mxe_qp *qp, unsigned long pending)
+{
+	mxe_qp_defer(qp, &qp->recv_work_events, pending);
 }
 
 void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
@@ -249,7 +254,7 @@ void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock)
 
 	qp->rq.pending = 0;
 	if (pending)
-		mxe_qp_defer(qp, &qp->recv_work_events, pending);
+		mxe_qp_defer_recv(qp, pending);
 	spin_unlock(&qp->recv_lock);
 }
 

@@ -35,10 +35,12 @@
 #include "ring.h"
 #include "rq.h"
 #include "srq.h"
+#include "tm.h"
 #include "tx.h"
 
 struct mxe_dev;
 struct mxe_netns;
+struct mxe_rndv;
 struct mxe_sqpoll_set;
 struct mxe_xrcd;
 
@@ -98,11 +100,17 @@ struct mxe_flush {
 	u8 level;			/* IB_FLUSH_RANGE, ... */
 };
 
+/*
+ * A flag of a send request beside enum mxe_send_wqe_flags: it is the kernel's
+ * own request (rndv.h).
+ */
+#define MXE_SEND_OWN	BIT(6)
+
 /* A send request in the kernel: the checked copy of a WQE, and its progress. */
 struct mxe_send_wr {
 	u64 wr_id;
 	enum ib_wr_opcode opcode;
-	u8 flags;			/* enum mxe_send_wqe_flags */
+	u8 flags;			/* enum mxe_send_wqe_flags, MXE_SEND_OWN */
 	bool started;			/* PSNs are assigned */
 	bool done;			/* has its response, if there is one */
 	u8 num_sge;			/* 0 if inline */
@@ -243,6 +251,7 @@ struct mxe_rq {
 	struct mxe_recv_wr *cur;	/* copy of the receive request in use */
 	bool cur_valid;			/* cur is taken up and not completed */
 	bool last_wqe;			/* LAST_WQE_REACHED was raised */
+	struct mxe_tm_msg tm_msg;	/* with mxe_qp_has_tm() */
 	u32 offset;			/* bytes of the message so far */
 	u32 epsn;			/* expected PSN */
 	u32 msn;
@@ -283,6 +292,7 @@ struct mxe_qp {
 	struct mxe_cq *send_cq, *recv_cq;	/* NULL: XRC */
 	struct mxe_xrcd *xrcd;		/* of an XRC target */
 	struct list_head xrcd_entry;	/* xrcd->lock */
+	struct mxe_rndv *rndv;		/* see mxe_qp_has_tm() */
 	struct ib_ucontext *uctx;	/* of a process; never dereferenced */
 	struct mxe_sqpoll_set *sqpoll_set;	/* of uctx, if sq.is_polled */
 	bool is_user;
@@ -450,6 +460,19 @@ static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
 	if (!mxe_qp_is_xrc_tgt(qp))
 		return qp->recv_cq;
 	return srq ? to_mcq(srq->ibsrq.ext.cq) : NULL;
+}
+
+/**
+ * mxe_qp_has_tm() - Check whether a QP has a tag-matching SRQ.
+ * @qp: QP of any type
+ *
+ * Costs nothing until the first such SRQ is created.
+ *
+ * Return: true if it has.
+ */
+static inline bool mxe_qp_has_tm(const struct mxe_qp *qp)
+{
+	return static_branch_unlikely(&mxe_tm_used) && qp->rndv;
 }
 
 /**
@@ -643,6 +666,15 @@ void mxe_qp_end(struct mxe_qp *qp)
  * Context: qp->work, no lock held.
  */
 void mxe_qp_do_deferred(struct mxe_qp *qp);
+
+/**
+ * mxe_qp_defer_recv() - Leave events of the receive side to qp->work.
+ * @qp: QP that is not dying
+ * @pending: bits of enum mxe_pending
+ *
+ * Context: A lock of the QP held.
+ */
+void mxe_qp_defer_recv(struct mxe_qp *qp, unsigned long pending);
 
 /**
  * mxe_qp_put() - Drop a reference.

@@ -22,12 +22,14 @@
 #include "respond.h"
 #include "retry.h"
 #include "ring.h"
+#include "rndv.h"
 #include "rq.h"
 #include "rx_dst.h"
 #include "send.h"
 #include "sq.h"
 #include "sqpoll.h"
 #include "srq.h"
+#include "tm_recv.h"
 #include "tx.h"
 #include "ucontext.h"
 #include "udata.h"
@@ -62,6 +64,13 @@ static bool mxe_qp_refs_ok(const struct ib_qp_init_attr *init)
 	       (init->recv_cq || init->qp_type == IB_QPT_XRC_INI);
 }
 
+/* Returns true if the QP may have this SRQ. */
+static bool mxe_qp_srq_ok(const struct ib_qp_init_attr *init)
+{
+	return !init->srq || init->srq->srq_type != IB_SRQT_TM ||
+	       init->qp_type == IB_QPT_RC;
+}
+
 static int mxe_qp_check_init(struct mxe_dev *dev,
 			     const struct ib_qp_init_attr *init, bool is_user)
 {
@@ -75,6 +84,8 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 				  init->create_flags);
 	if (!mxe_qp_refs_ok(init))
 		return mxe_refuse(dev, -EINVAL, "no CQ or XRC domain");
+	if (!mxe_qp_srq_ok(init))
+		return mxe_refuse(dev, -EINVAL, "tag matching needs an RC QP");
 	if (cap->max_send_wr > MXE_MAX_QP_WR ||
 	    cap->max_recv_wr > MXE_MAX_QP_WR)
 		return mxe_refuse(dev, -EINVAL,
@@ -95,16 +106,22 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
+	u32 entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
 	struct mxe_sq *sq = &qp->sq;
 	unsigned int log_size;
 	size_t tail, room;
 	u32 slots;
 
-	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
+	sq->entries = entries;
 	sq->max_sge = max(cap->max_send_sge, 1U);
 	/* SGEs and inline data share this room. */
 	tail = max_t(size_t, sq->max_sge * sizeof(struct ib_sge),
 		     cap->max_inline_data);
+	/* The kernel's own requests have no place in the ring. */
+	if (qp->rndv) {
+		sq->entries = roundup_pow_of_two(entries + MXE_RNDV_DEPTH);
+		tail = max(tail, sizeof(((struct mxe_rndv_item *)NULL)->sge));
+	}
 	tail = ALIGN(tail, sizeof(struct ib_sge));
 	sq->max_inline = min_t(size_t, tail, MXE_MAX_INLINE);
 	sq->wr_size = sizeof(struct mxe_send_wr) + tail;
@@ -116,7 +133,7 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	if (!sq->wrs)
 		return -ENOMEM;
 
-	cap->max_send_wr = sq->entries;
+	cap->max_send_wr = entries;
 	cap->max_send_sge = sq->max_sge;
 	cap->max_inline_data = sq->max_inline;
 	if (!uctx)
@@ -126,13 +143,14 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	log_size = ilog2(sq->atomic_log_sizes);
 	if (log_size > 3)
 		room += MXE_MSKATOMIC_OPERANDS << log_size;
-	return mxe_ring_create(&sq->ring, uctx, sq->entries, ALIGN(room, 64));
+	return mxe_ring_create(&sq->ring, uctx, entries, ALIGN(room, 64));
 }
 
 static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
 	struct mxe_rq *rq = &qp->rq;
+	u32 max_sge;
 	int err;
 
 	if (rq->srq || qp->type == IB_QPT_XRC_INI)
@@ -147,9 +165,11 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 		cap->max_recv_wr = rq->q.entries;
 		cap->max_recv_sge = rq->q.max_sge;
 	}
-	rq->cur = kzalloc(mxe_rq_wr_size(rq->srq ? rq->srq->q.max_sge :
-						     rq->q.max_sge),
-			  GFP_KERNEL_ACCOUNT);
+	max_sge = rq->srq ? rq->srq->q.max_sge : rq->q.max_sge;
+	/* It also holds the request of a tag. */
+	if (qp->rndv)
+		max_sge = max_t(u32, max_sge, MXE_TM_MAX_SGE);
+	rq->cur = kzalloc(mxe_rq_wr_size(max_sge), GFP_KERNEL_ACCOUNT);
 	return rq->cur ? 0 : -ENOMEM;
 }
 
@@ -171,6 +191,12 @@ static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
 
 	if (mxe_qp_is_xrc_tgt(qp))
 		return mxe_qp_init_tgt(qp, cap);
+	if (qp->rq.srq && qp->rq.srq->tm) {
+		qp->rndv = kzalloc(sizeof(*qp->rndv), GFP_KERNEL_ACCOUNT);
+		if (!qp->rndv)
+			return -ENOMEM;
+		qp->recv_cq = to_mcq(qp->rq.srq->ibsrq.ext.cq);
+	}
 	err = mxe_qp_init_sq(qp, cap, uctx);
 	return err ?: mxe_qp_init_rq(qp, cap, uctx);
 }
@@ -182,6 +208,7 @@ static void mxe_qp_free_queues(struct mxe_qp *qp)
 	kvfree(qp->sq.wrs);
 	kfree(qp->rq.cur);
 	kfree(qp->rq.res);
+	kfree(qp->rndv);
 }
 
 static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
@@ -339,6 +366,7 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_loopback_reset(qp);
 	qp->sq.pending = 0;
 	qp->rq.pending = 0;
+	mxe_tm_recv_abandon(qp);
 	/*
 	 * Drop the SRQ, because mxe_xrcd_withdraw() does not visit this target
 	 * any more once it has left the domain.
@@ -435,6 +463,8 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->local_error = IB_WC_SUCCESS;
 	sq->ack_left = false;
 	sq->read_cpu = -1;
+	if (mxe_qp_has_tm(qp))
+		mxe_rndv_reset(qp);
 	mxe_retry_reset(qp);
 	mxe_ring_reset(&sq->ring);
 	mxe_sqpoll_reset(qp);

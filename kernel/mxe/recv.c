@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Takes up, completes, fails and flushes receive requests.  The responders of
- * all transports and the loopback path call it.  It calls rq.c and srq.c.
+ * all transports and the loopback path call it.  It calls rq.c, srq.c, tm.c and
+ * rndv.c.
  */
 #include "mxe.h"
 #include "pkt.h"
 #include "qp.h"
 #include "recv.h"
+#include "rndv.h"
 #include "srq.h"
+#include "tm.h"
 
 int mxe_recv_take(struct mxe_qp *qp)
 {
@@ -54,6 +57,23 @@ void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
 	mxe_qp_complete(qp, mxe_qp_recv_cq(qp), wc, &rq->pending);
 }
 
+/* Completes a message to a tag-matching SRQ. */
+static noinline void mxe_recv_end_tm(struct mxe_qp *qp, struct mxe_wc *wc)
+{
+	struct mxe_tm_msg *msg = &qp->rq.tm_msg;
+	bool ok = !wc->status;
+
+	/* The program does not learn what a message was that has failed. */
+	if (!ok && msg->kind == MXE_TM_UNEXPECTED)
+		mxe_tm_lost(qp->rq.srq);
+	mxe_tm_fill_wc(msg, wc);
+	mxe_recv_end(qp, wc);
+	/* The completion of the match precedes that of the data. */
+	if (ok && msg->kind == MXE_TM_RNDV)
+		mxe_rndv_queue(qp);
+	msg->kind = MXE_TM_NONE;
+}
+
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 		       const struct mxe_pkt *pkt)
 {
@@ -83,7 +103,10 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 			wc.vlan_id = pkt->vlan_id;
 		}
 	}
-	mxe_recv_end(qp, &wc);
+	if (mxe_qp_has_tm(qp))
+		mxe_recv_end_tm(qp, &wc);
+	else
+		mxe_recv_end(qp, &wc);
 }
 
 bool mxe_recv_admit(struct mxe_qp *qp)

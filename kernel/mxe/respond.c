@@ -5,7 +5,7 @@
  * in respond.h.
  *
  * deliver.c, qp_work.c, qp_verbs.c and xrcd.c call this file.  It calls recv.c,
- * rkey.c, xrc.c and tx.c.
+ * tm_recv.c, rkey.c, xrc.c and tx.c.
  */
 #include "mxe.h"
 #include "psn.h"
@@ -13,6 +13,7 @@
 #include "respond.h"
 #include "rkey.h"
 #include "srq.h"
+#include "tm_recv.h"
 #include "trace.h"
 #include "tx.h"
 #include "xrc.h"
@@ -396,18 +397,14 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 	return pkt->payload_len <= qp->mtu;
 }
 
-static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+/* Copies a packet of a SEND to the receive request, which was taken up. */
+static __always_inline int mxe_respond_put_data(struct mxe_qp *qp,
+						const struct mxe_pkt *pkt)
 {
 	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
-	if (pkt->flags & MXE_OP_START) {
-		rq->offset = 0;
-		err = mxe_recv_take(qp);
-		if (err)
-			return err;
-	}
 	err = mxe_recv_put(qp, rq->offset, pkt->payload, pkt->payload_len);
 	if (err == -EIO)
 		mxe_count(qp->dev, local_access_errors);
@@ -422,6 +419,33 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->flags & MXE_OP_END)
 		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
 	return 0;
+}
+
+/* Begins a SEND to a tag-matching SRQ. */
+static noinline int mxe_respond_send_tagged(struct mxe_qp *qp,
+					    const struct mxe_pkt *pkt)
+{
+	struct mxe_pkt data = *pkt;
+	int err;
+
+	qp->rq.offset = 0;
+	err = mxe_tm_recv_start(qp, &data);
+	return err ?: mxe_respond_put_data(qp, &data);
+}
+
+static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	int err;
+
+	if (pkt->flags & MXE_OP_START) {
+		if (mxe_qp_has_tm(qp))
+			return mxe_respond_send_tagged(qp, pkt);
+		qp->rq.offset = 0;
+		err = mxe_recv_take(qp);
+		if (err)
+			return err;
+	}
+	return mxe_respond_put_data(qp, pkt);
 }
 
 static int mxe_respond_write_start(struct mxe_qp *qp,
@@ -680,6 +704,7 @@ void mxe_respond_reset(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->recv_lock);
 
+	mxe_tm_recv_abandon(qp);
 	rq->cur_valid = false;
 	rq->offset = 0;
 	rq->msg = 0;

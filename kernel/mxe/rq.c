@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Queues of posted receive requests, each of which belongs to a QP or to an
- * SRQ. srq.c, recv.c and the verbs call it. It calls ring.c.
+ * SRQ. srq.c, tm.c, recv.c and the verbs call it. It calls ring.c.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -82,7 +82,7 @@ static void mxe_rq_copy_user(struct mxe_dev *dev,
 	wr->num_sge = wqe.num_sge;
 }
 
-static void mxe_rq_sum_length(struct mxe_recv_wr *wr)
+void mxe_rq_sum_length(struct mxe_recv_wr *wr)
 {
 	u64 length = 0;
 	u32 i;

@@ -96,6 +96,12 @@ int mxe_rq_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
 		struct mxe_recv_wr *wr);
 
 /**
+ * mxe_rq_sum_length() - Set the length of a request from its scatter list.
+ * @wr: the request
+ */
+void mxe_rq_sum_length(struct mxe_recv_wr *wr);
+
+/**
  * mxe_rq_post() - Post requests of a kernel consumer.
  * @dev: device of the queue
  * @q: the queue

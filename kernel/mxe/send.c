@@ -341,9 +341,7 @@ bool mxe_send_flush(struct mxe_qp *qp)
 		mxe_sq_report_error(qp);
 	for (;;) {
 		if (sq->tail == sq->fetched) {
-			u32 produced = mxe_wqe_produced(qp);
-
-			if (produced - sq->tail > sq->entries ||
+			if (!mxe_wqe_index_ok(qp, mxe_wqe_produced(qp)) ||
 			    !mxe_wqe_fetch(qp))
 				break;
 		}

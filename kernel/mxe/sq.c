@@ -2,11 +2,12 @@
 /*
  * Completes the oldest request of a send queue, and rewinds to one that has to
  * be sent again.  The requester, the completer, the loopback path and the
- * timers call this file.  It calls qp.c.
+ * timers call this file.  It calls qp.c and rndv.c.
  */
 #include "mxe.h"
 #include "psn.h"
 #include "qp.h"
+#include "rndv.h"
 #include "sq.h"
 #include "wr.h"
 
@@ -24,6 +25,8 @@ static __always_inline void mxe_sq_complete_with(struct mxe_qp *qp,
 	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
 	bool failed = status && status != IB_WC_WR_FLUSH_ERR;
 	bool reports = status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all;
+	bool own = mxe_rndv_owns(qp, wr);
+	enum ib_wr_opcode opcode = wr->opcode;
 	struct mxe_wc wc = {
 		.wr_id = wr->wr_id,
 		.status = status,
@@ -51,8 +54,10 @@ static __always_inline void mxe_sq_complete_with(struct mxe_qp *qp,
 	 * in mxe_wqe_put().
 	 */
 	smp_store_release(&sq->tail, sq->tail + 1);
-	mxe_ring_set_consumer(&sq->ring, sq->tail);
-	if (reports)
+	if (own)
+		mxe_rndv_complete(qp, opcode, status);
+	mxe_ring_set_consumer(&sq->ring, mxe_rndv_tail(qp));
+	if (reports && !own)
 		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->pending);
 
 	if (failed) {

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Shared receive queues from the side of the responder: taking requests,
- * references, and events.  recv.c and qp.c call it.  It calls rq.c.
+ * numbers, references, and events.  recv.c, tm.c, qp.c and the verbs call it.
+ * It calls rq.c.
  */
 #include "mxe.h"
 #include "pending.h"
+#include "pkt.h"
 #include "rq.h"
 #include "srq.h"
 
-int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
-		 unsigned long *pending)
+int mxe_srq_take_locked(struct mxe_srq *srq, struct mxe_recv_wr *wr,
+			unsigned long *pending)
 {
 	int err;
 
-	spin_lock(&srq->lock);
+	lockdep_assert_held(&srq->lock);
+
 	err = mxe_rq_take(to_mdev(srq->ibsrq.device), &srq->q, wr);
 	if (err == -EPIPE)
 		*pending |= BIT(MXE_PENDING_EV_SRQ_ERR);
@@ -25,8 +28,43 @@ int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 		srq->limit = 0;
 		*pending |= BIT(MXE_PENDING_EV_SRQ_LIMIT);
 	}
+	return err;
+}
+
+int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
+		 unsigned long *pending)
+{
+	int err;
+
+	spin_lock(&srq->lock);
+	err = mxe_srq_take_locked(srq, wr, pending);
 	spin_unlock(&srq->lock);
 	return err;
+}
+
+int mxe_srq_publish(struct mxe_srq *srq)
+{
+	struct mxe_dev *dev = to_mdev(srq->ibsrq.device);
+	struct xa_limit limit = XA_LIMIT(1, MXE_XRC_SRQN_MASK);
+	int err;
+
+	kref_init(&srq->ref);
+	init_completion(&srq->released);
+	/* Cyclic, so that a late packet rarely names a reused number. */
+	err = xa_alloc_cyclic_bh(&dev->srqs, &srq->num, srq, limit,
+				 &dev->next_srqn, GFP_KERNEL_ACCOUNT);
+	return min(err, 0);
+}
+
+void mxe_srq_withdraw(struct mxe_srq *srq)
+{
+	xa_erase_bh(&to_mdev(srq->ibsrq.device)->srqs, srq->num);
+}
+
+void mxe_srq_wait(struct mxe_srq *srq)
+{
+	mxe_srq_put(srq);
+	wait_for_completion(&srq->released);
 }
 
 static void mxe_srq_release(struct kref *ref)

@@ -11,11 +11,13 @@
 
 #include "rq.h"
 
+struct mxe_tm;
+
 /*
  * Lifetime: QPs that use the SRQ keep it alive by the use count of ib_core. XRC
  * targets do not count; mxe_xrcd_withdraw() makes them forget the SRQ.
  *
- * lock protects limit and q.consumed.  It nests inside recv_lock of a QP and is
+ * lock protects limit, q.consumed and the list of tags.  It nests inside recv_lock of a QP and is
  * taken with BHs disabled.
  */
 struct mxe_srq {
@@ -24,7 +26,9 @@ struct mxe_srq {
 	spinlock_t lock;		/* protects limit and q.consumed */
 	u32 limit;			/* event below this level; 0: off */
 
-	/* XRC only. */
+	struct mxe_tm *tm;		/* immutable; NULL: no tag matching */
+
+	/* XRC and tag matching only: found by number. */
 	u32 num;			/* SRQ number */
 	struct kref ref;		/* by mxe_srq_hold(), and one */
 	struct completion released;	/* ref has dropped to 0 */
@@ -54,10 +58,48 @@ int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 		 unsigned long *pending);
 
 /**
- * mxe_srq_hold() - Keep an XRC SRQ alive beyond recv_lock.
- * @srq: an XRC SRQ
+ * mxe_srq_take_locked() - Take the next request from an SRQ.
+ * @srq: the SRQ
+ * @wr: as for mxe_rq_take()
+ * @pending: as for mxe_srq_take()
  *
- * Context: recv_lock of a target that found the SRQ is held.
+ * Context: BHs disabled, lock of the SRQ held.
+ * Return: as mxe_rq_take().
+ */
+int mxe_srq_take_locked(struct mxe_srq *srq, struct mxe_recv_wr *wr,
+			unsigned long *pending);
+
+/**
+ * mxe_srq_publish() - Give an SRQ its number, so that it can be found.
+ * @srq: the SRQ, completely initialised
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or a negative errno of xa_alloc_cyclic_bh().
+ */
+int mxe_srq_publish(struct mxe_srq *srq);
+
+/**
+ * mxe_srq_withdraw() - Take its number from an SRQ, so that no one finds it.
+ * @srq: the SRQ
+ *
+ * Context: Process context.
+ */
+void mxe_srq_withdraw(struct mxe_srq *srq);
+
+/**
+ * mxe_srq_wait() - Drop the own reference and wait until there is no other.
+ * @srq: the SRQ, withdrawn before
+ *
+ * Context: Process context. May sleep.
+ */
+void mxe_srq_wait(struct mxe_srq *srq);
+
+/**
+ * mxe_srq_hold() - Keep an SRQ with a number alive.
+ * @srq: the SRQ
+ *
+ * Context: recv_lock of a target that found the SRQ, or the lock of dev->srqs,
+ * is held.
  */
 void mxe_srq_hold(struct mxe_srq *srq);
 

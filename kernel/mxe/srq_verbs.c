@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verbs of shared receive queues: create, modify, query, destroy and post.
- * ib_core calls them through the table in device.c; they call rq.c and xrcd.c.
+ * ib_core calls them through the table in device.c; they call rq.c, tm.c, srq.c
+ * and xrcd.c.
  */
+#include <linux/log2.h>
+#include <linux/mm.h>
+
 #include "mxe.h"
 #include "resource.h"
 #include "ring.h"
 #include "rq.h"
 #include "srq.h"
 #include "srq_verbs.h"
+#include "tm.h"
 #include "udata.h"
 #include "xrcd.h"
 
@@ -19,11 +24,12 @@ static int mxe_srq_check_init(struct mxe_dev *dev,
 	const struct ib_srq_attr *attr = &init->attr;
 
 	/*
-	 * The kernel has no consumer of XRC, and its completions would name
-	 * target queue pairs that may have gone.
+	 * The kernel has no consumer of XRC, whose completions would name
+	 * target queue pairs that may have gone, nor of tag matching.
 	 */
 	if (init->srq_type != IB_SRQT_BASIC &&
-	    !(init->srq_type == IB_SRQT_XRC && is_user))
+	    !((init->srq_type == IB_SRQT_XRC || init->srq_type == IB_SRQT_TM) &&
+	      is_user))
 		return mxe_refuse(dev, -EOPNOTSUPP, "unsupported type %d", init->srq_type);
 	if (!attr->max_wr || attr->max_wr > MXE_MAX_SRQ_WR)
 		return mxe_refuse(dev, -EINVAL, "%u requests, at most %u",
@@ -31,21 +37,34 @@ static int mxe_srq_check_init(struct mxe_dev *dev,
 	if (attr->max_sge > MXE_MAX_SGE)
 		return mxe_refuse(dev, -EINVAL, "%u SGEs, at most %u",
 				  attr->max_sge, MXE_MAX_SGE);
+	if (init->srq_type == IB_SRQT_TM &&
+	    (!init->ext.tag_matching.max_num_tags ||
+	     init->ext.tag_matching.max_num_tags > MXE_TM_MAX_TAGS))
+		return mxe_refuse(dev, -EINVAL, "%u tags, at most %u",
+				  init->ext.tag_matching.max_num_tags,
+				  MXE_TM_MAX_TAGS);
 	return 0;
 }
 
-static int mxe_srq_read_udata(struct mxe_dev *dev, struct ib_udata *udata)
+static int mxe_srq_read_udata(struct mxe_dev *dev,
+			      const struct ib_srq_init_attr *init,
+			      struct ib_udata *udata, u32 *max_ops)
 {
+	const bool tm = init->srq_type == IB_SRQT_TM;
 	struct mxe_create_srq_req req;
 	int err;
 
 	err = mxe_udata_in(udata, &req, sizeof(req), sizeof(req));
 	if (err)
 		return mxe_refuse(dev, err, "bad udata");
-	if (req.flags || req.reserved)
+	if (req.flags)
 		return mxe_refuse(dev, -EINVAL, "unknown flags %#x", req.flags);
-	if (udata->outlen < sizeof(struct mxe_create_srq_resp))
+	if (tm ? !req.max_tm_ops || req.max_tm_ops > MXE_TM_MAX_OPS : req.max_tm_ops)
+		return mxe_refuse(dev, -EINVAL, "%u tag operations", req.max_tm_ops);
+	if (udata->outlen < (tm ? sizeof(struct mxe_create_srq_resp) :
+				  offsetofend(struct mxe_create_srq_resp, ring)))
 		return mxe_refuse(dev, -EINVAL, "no room for the response");
+	*max_ops = req.max_tm_ops;
 	return 0;
 }
 
@@ -56,7 +75,62 @@ static int mxe_srq_write_udata(const struct mxe_srq *srq,
 
 	mxe_ring_info(&srq->q.ring, &resp.ring);
 	resp.ring.max_sge = srq->q.max_sge;
+	if (srq->tm) {
+		mxe_ring_info(&srq->tm->ops, &resp.tm_ops);
+		resp.tm_ops.max_sge = MXE_TM_MAX_SGE;
+		resp.srq_num = srq->num;
+		resp.max_num_tags = srq->tm->max_tags;
+	}
 	return mxe_udata_out(udata, &resp, sizeof(resp));
+}
+
+static int mxe_srq_init_queues(struct mxe_srq *srq, struct ib_srq_init_attr *init,
+			       u32 max_ops, struct ib_udata *udata)
+{
+	struct ib_ucontext *uctx = udata ? mxe_udata_ucontext(udata) : NULL;
+	int err;
+
+	err = mxe_rq_create(&srq->q, init->attr.max_wr, init->attr.max_sge, uctx);
+	if (err || init->srq_type != IB_SRQT_TM)
+		return err;
+	err = mxe_tm_create(srq, init->ext.tag_matching.max_num_tags, uctx);
+	if (err)
+		return err;
+	return mxe_ring_create(&srq->tm->ops, uctx, roundup_pow_of_two(max_ops),
+			       ALIGN(sizeof(struct mxe_tm_wqe) +
+				     MXE_TM_MAX_SGE * sizeof(struct mxe_sge), 64));
+}
+
+static void mxe_srq_free_queues(struct mxe_srq *srq)
+{
+	mxe_tm_destroy(srq);
+	mxe_rq_destroy(&srq->q);
+}
+
+/*
+ * Packets and doorbells find the SRQ from here on.  The process learns the
+ * number only from the response of the verb.
+ */
+static int mxe_srq_publish_type(struct mxe_srq *srq, enum ib_srq_type type)
+{
+	int err;
+
+	if (type == IB_SRQT_BASIC)
+		return 0;
+	err = mxe_srq_publish(srq);
+	if (!err && type == IB_SRQT_XRC)
+		srq->ibsrq.ext.xrc.srq_num = srq->num;
+	return err;
+}
+
+static void mxe_srq_withdraw_type(struct mxe_srq *srq, enum ib_srq_type type)
+{
+	if (type == IB_SRQT_XRC) {
+		mxe_xrcd_withdraw(srq);
+	} else if (type == IB_SRQT_TM) {
+		mxe_srq_withdraw(srq);
+		mxe_srq_wait(srq);
+	}
 }
 
 int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
@@ -64,32 +138,38 @@ int mxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 {
 	struct mxe_dev *dev = to_mdev(ibsrq->device);
 	struct mxe_srq *srq = to_msrq(ibsrq);
+	u32 max_ops = 0;
 	int err;
 
 	err = mxe_srq_check_init(dev, init, udata);
 	if (!err && udata)
-		err = mxe_srq_read_udata(dev, udata);
+		err = mxe_srq_read_udata(dev, init, udata, &max_ops);
 	if (!err)
 		err = mxe_resource_take(dev, MXE_RESOURCE_SRQ);
 	if (err)
 		return err;
 
 	spin_lock_init(&srq->lock);
-	err = mxe_rq_create(&srq->q, init->attr.max_wr, init->attr.max_sge,
-			    udata ? mxe_udata_ucontext(udata) : NULL);
-	if (!err && udata)
+	err = mxe_srq_init_queues(srq, init, max_ops, udata);
+	if (!err)
+		err = mxe_srq_publish_type(srq, init->srq_type);
+	if (err)
+		goto err_free;
+	if (udata) {
 		err = mxe_srq_write_udata(srq, udata);
-	/* Publish last, because packets find the SRQ from here on. */
-	if (!err && init->srq_type == IB_SRQT_XRC)
-		err = mxe_xrcd_publish(srq);
-	if (err) {
-		mxe_rq_destroy(&srq->q);
-		mxe_resource_give(dev, MXE_RESOURCE_SRQ);
-		return err;
+		if (err)
+			goto err_withdraw;
 	}
 	init->attr.max_wr = srq->q.entries;
 	init->attr.max_sge = srq->q.max_sge;
 	return 0;
+
+err_withdraw:
+	mxe_srq_withdraw_type(srq, init->srq_type);
+err_free:
+	mxe_srq_free_queues(srq);
+	mxe_resource_give(dev, MXE_RESOURCE_SRQ);
+	return err;
 }
 
 int mxe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
@@ -131,9 +211,8 @@ int mxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct mxe_srq *srq = to_msrq(ibsrq);
 
-	if (ibsrq->srq_type == IB_SRQT_XRC)
-		mxe_xrcd_withdraw(srq);
-	mxe_rq_destroy(&srq->q);
+	mxe_srq_withdraw_type(srq, ibsrq->srq_type);
+	mxe_srq_free_queues(srq);
 	mxe_resource_give(to_mdev(ibsrq->device), MXE_RESOURCE_SRQ);
 	return 0;
 }

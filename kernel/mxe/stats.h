@@ -53,6 +53,9 @@ struct mxe_dev;
 	X(sent_nak_remote_access)	\
 	X(sent_nak_remote_operation)	\
 	X(sent_rnr_nak)			\
+	X(tm_matched)			\
+	X(tm_unexpected)		\
+	X(tm_rendezvous)		\
 	/* requester */			\
 	X(loop_requests)		\
 	X(rcvd_nak_sequence)		\

@@ -200,6 +200,43 @@ TRACE_EVENT(mxe_atomic,
 		  __entry->size, __entry->va, __entry->rkey)
 );
 
+TRACE_DEFINE_ENUM(MXE_TM_NO_TAG);
+TRACE_DEFINE_ENUM(MXE_TM_UNEXPECTED);
+TRACE_DEFINE_ENUM(MXE_TM_EAGER);
+TRACE_DEFINE_ENUM(MXE_TM_RNDV);
+TRACE_DEFINE_ENUM(MXE_TM_RNDV_INCOMPLETE);
+
+/* A message to a tag-matching SRQ began.  no_tag: tag has no meaning. */
+TRACE_EVENT(mxe_tag,
+	TP_PROTO(const struct mxe_qp *qp, enum mxe_tm_kind kind,
+		 const struct mxe_tmh *tmh),
+	TP_ARGS(qp, kind, tmh),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, kind)
+		__field(u64, tag)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->qpn;
+		__entry->psn = qp->rq.epsn;
+		__entry->kind = kind;
+		__entry->tag = be64_to_cpu(tmh->tag);
+	),
+	TP_printk("%s qpn=%u psn=%#08x kind=%s tag=%#llx", __entry->dev,
+		  __entry->qpn, __entry->psn,
+		  __print_symbolic(__entry->kind,
+				   { MXE_TM_NO_TAG, "no_tag" },
+				   { MXE_TM_UNEXPECTED, "unexpected" },
+				   { MXE_TM_EAGER, "eager" },
+				   { MXE_TM_RNDV, "rndv" },
+				   { MXE_TM_RNDV_INCOMPLETE, "rndv_incomplete" }),
+		  __entry->tag)
+);
+
 #endif /* MXE_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -316,10 +316,11 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 	return mxe_wqe_set_sge(wr, data, wqe->num_sge);
 }
 
-static void mxe_wqe_fetch_user(struct mxe_qp *qp, u32 index)
+static void mxe_wqe_fetch_user(struct mxe_qp *qp)
 {
-	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, index);
-	const struct mxe_send_wqe *entry = mxe_ring_entry(&qp->sq.ring, index);
+	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, qp->sq.fetched);
+	const struct mxe_send_wqe *entry =
+		mxe_ring_entry(&qp->sq.ring, mxe_rndv_fetched(qp));
 	struct mxe_send_wqe wqe = *entry;
 	u16 flags;
 
@@ -341,8 +342,11 @@ static void mxe_wqe_fetch_user(struct mxe_qp *qp, u32 index)
 	if (flags & MXE_WR_OP_INVALIDATE)
 		wr->rkey = wqe.invalidate_rkey;
 	wr->error = mxe_wqe_parse(qp, wr, flags, &wqe, entry + 1);
-	if (wr->error)
+	if (wr->error) {
 		mxe_count(qp->dev, bad_wqe);
+		/* A process does not have this flag. */
+		wr->flags &= ~MXE_SEND_OWN;
+	}
 }
 
 bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
@@ -350,11 +354,7 @@ bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
 	struct mxe_sq *sq = &qp->sq;
 	u32 held = sq->fetched - sq->tail;
 
-	/*
-	 * The index moved back, or beyond the free entries.  Requests that were
-	 * fetched and are not complete must not be overwritten.
-	 */
-	if (produced - sq->fetched > sq->entries - held) {
+	if (!mxe_wqe_index_ok(qp, produced)) {
 		mxe_count(qp->dev, bad_wqe);
 		sq->halted = true;
 		sq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
@@ -364,7 +364,7 @@ bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
 	if (held > sq->wr_mask)
 		return false;
 	if (qp->is_user)
-		mxe_wqe_fetch_user(qp, sq->fetched);
+		mxe_wqe_fetch_user(qp);
 	trace_mxe_post(qp, mxe_sq_wr(sq, sq->fetched));
 	sq->fetched++;
 	return true;

@@ -4,6 +4,7 @@
 #define MXE_WQE_H
 
 #include "qp.h"
+#include "rndv.h"
 
 /**
  * mxe_wqe_produced() - Return the producer index of a send queue.
@@ -23,6 +24,23 @@ static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
 }
 
 /**
+ * mxe_wqe_index_ok() - Check the producer index of a send queue.
+ * @qp: QP with a send queue
+ * @produced: the index
+ *
+ * Context: send_lock held.
+ * Return: false if it moved back, or beyond the free entries.  Requests that
+ * were fetched and are not complete must not be overwritten.
+ */
+static inline bool mxe_wqe_index_ok(const struct mxe_qp *qp, u32 produced)
+{
+	u32 entries = mxe_qp_has_tm(qp) ? qp->sq.ring.entries : qp->sq.entries;
+	u32 fetched = mxe_rndv_fetched(qp);
+
+	return produced - fetched <= entries - (fetched - mxe_rndv_tail(qp));
+}
+
+/**
  * mxe_wqe_user_opcodes() - Return the opcodes that a process may post.
  * @qp: QP with type and be_reply set
  *
@@ -36,7 +54,8 @@ u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp);
 /**
  * mxe_wqe_fetch_one() - Fetch a request of a send queue that is not empty.
  * @qp: QP with a send queue
- * @produced: its producer index, from mxe_wqe_produced(), not sq.fetched
+ * @produced: its producer index, from mxe_wqe_produced(), not
+ *	mxe_rndv_fetched()
  *
  * Copies the WQE of a process, and checks the copy.  A bad one gets an error
  * that is reported when its turn comes.  If the index is invalid, the QP moves
@@ -57,9 +76,12 @@ bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced);
  */
 static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
 {
-	u32 produced = mxe_wqe_produced(qp);
+	u32 produced;
 
-	return produced != qp->sq.fetched && mxe_wqe_fetch_one(qp, produced);
+	if (mxe_qp_has_tm(qp) && mxe_rndv_fetch(qp))
+		return true;
+	produced = mxe_wqe_produced(qp);
+	return produced != mxe_rndv_fetched(qp) && mxe_wqe_fetch_one(qp, produced);
 }
 
 /**

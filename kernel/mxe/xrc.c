@@ -35,13 +35,13 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 	/*
 	 * The SRQ may belong to another domain. mxe_xrcd_withdraw() does not
 	 * take recv_lock of this target then, so only the xarray's lock keeps
-	 * the SRQ while its domain is compared.
+	 * the SRQ while its domain is compared.  A tag-matching SRQ has none.
 	 */
-	xa_lock_bh(&qp->dev->xrc_srqs);
-	srq = xa_load(&qp->dev->xrc_srqs, srqn);
+	xa_lock_bh(&qp->dev->srqs);
+	srq = xa_load(&qp->dev->srqs, srqn);
 	if (srq && to_mxrcd(srq->ibsrq.ext.xrc.xrcd) != qp->xrcd)
 		srq = NULL;
-	xa_unlock_bh(&qp->dev->xrc_srqs);
+	xa_unlock_bh(&qp->dev->srqs);
 	return srq;
 }
 

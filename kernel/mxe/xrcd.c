@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * XRC domains: their verbs, and the numbers by which targets find the SRQs of a
- * domain. ib_core calls the verbs through the table in device.c, and
- * srq_verbs.c calls the rest. It calls respond.c and srq.c.
+ * XRC domains: their verbs, and the end of the SRQs of a domain. ib_core calls
+ * the verbs through the table in device.c, and srq_verbs.c calls the rest. It
+ * calls respond.c and srq.c.
  */
 #include "mxe.h"
 #include "resource.h"
@@ -31,23 +31,6 @@ int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 	return 0;
 }
 
-int mxe_xrcd_publish(struct mxe_srq *srq)
-{
-	struct mxe_dev *dev = to_mdev(srq->ibsrq.device);
-	struct xa_limit limit = XA_LIMIT(1, MXE_XRC_SRQN_MASK);
-	int err;
-
-	kref_init(&srq->ref);
-	init_completion(&srq->released);
-	/* Cyclic, so that a late packet rarely names a reused number. */
-	err = xa_alloc_cyclic_bh(&dev->xrc_srqs, &srq->num, srq, limit,
-				 &dev->next_srqn, GFP_KERNEL_ACCOUNT);
-	if (err < 0)
-		return err;
-	srq->ibsrq.ext.xrc.srq_num = srq->num;
-	return 0;
-}
-
 /*
  * A target uses an SRQ that it has looked up only under its recv_lock. Once the
  * number is erased, taking recv_lock of each target in turn therefore reaches
@@ -60,7 +43,7 @@ void mxe_xrcd_withdraw(struct mxe_srq *srq)
 	struct mxe_qp *qp;
 
 	/* Waits for targets of other domains, which compare the domain only. */
-	xa_erase_bh(&to_mdev(srq->ibsrq.device)->xrc_srqs, srq->num);
+	mxe_srq_withdraw(srq);
 
 	mutex_lock(&xrcd->lock);
 	list_for_each_entry(qp, &xrcd->tgts, xrcd_entry) {
@@ -70,6 +53,5 @@ void mxe_xrcd_withdraw(struct mxe_srq *srq)
 	}
 	mutex_unlock(&xrcd->lock);
 
-	mxe_srq_put(srq);
-	wait_for_completion(&srq->released);
+	mxe_srq_wait(srq);
 }

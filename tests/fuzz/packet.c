@@ -162,7 +162,7 @@ static void make_device(void)
 	list_add(&w.dev.mnet_entry, &w.mnet.devs);
 	xa_init(&w.dev.mrs);
 	xa_init_flags(&w.dev.ahs, XA_FLAGS_ALLOC);
-	xa_init_flags(&w.dev.xrc_srqs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&w.dev.srqs, XA_FLAGS_ALLOC1);
 	mxe_mcast_init(&w.dev.mcast);
 	w.uctx.ibuc.device = &w.dev.ibdev;
 	w.pd.ibpd.device = &w.dev.ibdev;
@@ -395,7 +395,7 @@ static void end_world(void)
 	for (i = 0; i < MXE_RESOURCE_COUNT; i++)
 		CHECK(!atomic_read(&w.dev.resources[i]));
 	CHECK(xa_empty(&w.mnet.qps) && xa_empty(&w.dev.mrs));
-	CHECK(xa_empty(&w.dev.ahs) && xa_empty(&w.dev.xrc_srqs));
+	CHECK(xa_empty(&w.dev.ahs) && xa_empty(&w.dev.srqs));
 	fk_run_rcu();
 	CHECK(!fk_skbs);
 }

@@ -62,7 +62,13 @@ struct mxe_ring_hdr {
 	 * to `producer`.
 	 */
 	__u32 flags;
-	__u32 reserved1[14];
+	/*
+	 * In the ring of tag operations only, written by the kernel: how many
+	 * tags have left the list since the SRQ was created, modulo 2^32.  A
+	 * tag that an ADD could not add counts, too.
+	 */
+	__u32 tags_freed;
+	__u32 reserved1[13];
 };
 
 enum mxe_ring_flags {
@@ -179,6 +185,44 @@ struct mxe_recv_wqe {
 	__u32 reserved;
 };
 
+/*
+ * A tag operation of a tag-matching SRQ.  It is followed by num_sge struct
+ * mxe_sge, which only an ADD has.
+ */
+struct mxe_tm_wqe {
+	__aligned_u64 wr_id;	/* of the operation */
+	__aligned_u64 recv_wr_id;	/* ADD: of the message that matches */
+	__aligned_u64 tag;
+	__aligned_u64 mask;
+	/* The process names a tag by the handle that it chose in the ADD. */
+	__u32 handle;
+	__u32 unexpected_cnt;	/* with MXE_TM_OP_SYNC */
+	__u8 opcode;		/* enum mxe_tm_opcode */
+	__u8 flags;		/* enum mxe_tm_op_flags */
+	__u8 num_sge;
+	__u8 reserved[5];
+};
+
+/* The values of IBV_WR_TAG_*. */
+enum mxe_tm_opcode {
+	MXE_TM_ADD	= 0,
+	MXE_TM_DEL	= 1,
+	MXE_TM_SYNC	= 2,
+};
+
+/* The values of IBV_OPS_*. */
+enum mxe_tm_op_flags {
+	MXE_TM_OP_SIGNALED	= 1 << 0,
+	/* unexpected_cnt is valid.  A MXE_TM_SYNC always has it. */
+	MXE_TM_OP_SYNC		= 1 << 1,
+};
+
+/* Statuses that enum ib_wc_status does not have, with the values of IBV_WC_*. */
+enum mxe_wc_status {
+	MXE_WC_TM_ERR			= 22,
+	MXE_WC_TM_RNDV_INCOMPLETE	= 23,
+};
+
 enum mxe_wc_opcode {
 	MXE_WC_SEND			= 0,
 	MXE_WC_RDMA_WRITE		= 1,
@@ -194,6 +238,12 @@ enum mxe_wc_opcode {
 	MXE_WC_REG_MR			= 0x20,	/* kernel consumers only */
 	MXE_WC_RECV			= 0x80,
 	MXE_WC_RECV_RDMA_WITH_IMM	= 0x81,
+	/* Tag-matching SRQs, with the values of IBV_WC_TM_*. */
+	MXE_WC_TM_ADD			= 0x82,
+	MXE_WC_TM_DEL			= 0x83,
+	MXE_WC_TM_SYNC			= 0x84,
+	MXE_WC_TM_RECV			= 0x85,
+	MXE_WC_TM_NO_TAG		= 0x86,
 };
 
 enum mxe_cqe_flags {
@@ -203,6 +253,12 @@ enum mxe_cqe_flags {
 	/* With MXE_CQE_GRH: the GRH area holds an IPv4 header. */
 	MXE_CQE_IPV4		= 1 << 3,
 	MXE_CQE_USER		= 1 << 7,
+	/* tm_tag and tm_priv are valid. */
+	MXE_CQE_TM_INFO		= 1 << 8,
+	/* With the meaning of IBV_WC_TM_*. */
+	MXE_CQE_TM_MATCH	= 1 << 9,
+	MXE_CQE_TM_DATA_VALID	= 1 << 10,
+	MXE_CQE_TM_SYNC_REQ	= 1 << 11,
 };
 
 struct mxe_cqe {
@@ -221,7 +277,9 @@ struct mxe_cqe {
 	__u16 pkey_index;
 	__u16 reserved0;
 	__aligned_u64 timestamp; /* ns, CLOCK_MONOTONIC; 0: not requested */
-	__aligned_u64 reserved1[2];
+	__aligned_u64 tm_tag;	/* of the message, in host byte order */
+	__u32 tm_priv;		/* app_ctx of the message, likewise */
+	__u32 reserved1;
 };
 
 /* ---- doorbell ---------------------------------------------------------- */
@@ -234,13 +292,15 @@ struct mxe_cqe {
  * context has no such QP).
  */
 struct mxe_doorbell {
-	__u32 qp_num;
+	__u32 qp_num;		/* with MXE_DOORBELL_TM: srq_num */
 	__u32 queues;		/* enum mxe_doorbell_queues */
 };
 
 enum mxe_doorbell_queues {
 	MXE_DOORBELL_SEND	= 1 << 0,
 	MXE_DOORBELL_RECV	= 1 << 1,
+	/* The tag operations of an SRQ.  Not together with another bit. */
+	MXE_DOORBELL_TM		= 1 << 2,
 };
 
 /* ---- polling ----------------------------------------------------------- */
@@ -309,12 +369,20 @@ struct mxe_resize_cq_resp {
 
 struct mxe_create_srq_req {
 	__u32 flags;		/* must be 0 */
-	__u32 reserved;
+	/* Operations that fit in the ring of a tag-matching SRQ, else 0. */
+	__u32 max_tm_ops;
 };
 
-/* The ring is that of a receive queue.  It needs no doorbell. */
+/*
+ * The ring is that of a receive queue.  It needs no doorbell.  The other members
+ * are those of a tag-matching SRQ.  Its operations are executed when the doorbell
+ * is rung for srq_num.
+ */
 struct mxe_create_srq_resp {
 	struct mxe_ring_info ring;
+	struct mxe_ring_info tm_ops;
+	__u32 srq_num;
+	__u32 max_num_tags;
 };
 
 enum mxe_create_qp_flags {
