@@ -30,7 +30,9 @@ struct mxe_create_cq_resp_full {
 enum {
 	MXE_WC_FLAGS = IBV_WC_STANDARD_FLAGS |
 		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+		       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
+		       IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG |
+		       IBV_WC_EX_WITH_TM_INFO,
 };
 
 enum {
@@ -62,9 +64,9 @@ static inline enum ibv_wc_opcode mxe_wc_opcode(const struct mxe_cqe *cqe)
 	unsigned int opcode = cqe->opcode;
 
 	if (opcode >= sizeof(mxe_wc_opcodes))
-		return opcode == MXE_WC_RECV ? IBV_WC_RECV :
-		       opcode == MXE_WC_RECV_RDMA_WITH_IMM ?
-		       IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_SEND;
+		/* Those of receives have the values of libibverbs. */
+		return opcode >= MXE_WC_RECV && opcode <= MXE_WC_TM_NO_TAG ?
+		       (enum ibv_wc_opcode)opcode : IBV_WC_SEND;
 	if (cqe->flags & MXE_CQE_USER && opcode == MXE_WC_MASKED_COMP_SWAP)
 		return (enum ibv_wc_opcode)EXP_WC_MASKED_COMP_SWAP;
 	if (cqe->flags & MXE_CQE_USER && opcode == MXE_WC_MASKED_FETCH_ADD)
@@ -82,6 +84,12 @@ static unsigned int mxe_wc_flags(const struct mxe_cqe *cqe)
 		flags |= IBV_WC_WITH_IMM;
 	if (cqe->flags & MXE_CQE_WITH_INV)
 		flags |= IBV_WC_WITH_INV;
+	if (cqe->flags & MXE_CQE_TM_MATCH)
+		flags |= IBV_WC_TM_MATCH;
+	if (cqe->flags & MXE_CQE_TM_DATA_VALID)
+		flags |= IBV_WC_TM_DATA_VALID;
+	if (cqe->flags & MXE_CQE_TM_SYNC_REQ)
+		flags |= IBV_WC_TM_SYNC_REQ;
 	return flags;
 }
 
@@ -268,6 +276,30 @@ static unsigned int mxe_read_wc_flags(struct ibv_cq_ex *ibcq)
 	return mxe_wc_flags(&to_mcq_ex(ibcq)->cqe);
 }
 
+/* Only the match of a message has its header. */
+static void mxe_read_tm_info(struct ibv_cq_ex *ibcq,
+			     struct ibv_wc_tm_info *tm_info)
+{
+	const struct mxe_cqe *cqe = &to_mcq_ex(ibcq)->cqe;
+	bool valid = cqe->flags & MXE_CQE_TM_INFO;
+
+	tm_info->tag = valid ? cqe->tm_tag : 0;
+	tm_info->priv = valid ? cqe->tm_priv : 0;
+}
+
+/* The netdev of the device removes VLAN headers, and there are no flow rules. */
+static uint16_t mxe_read_cvlan(struct ibv_cq_ex *ibcq)
+{
+	(void)ibcq;
+	return 0;
+}
+
+static uint32_t mxe_read_flow_tag(struct ibv_cq_ex *ibcq)
+{
+	(void)ibcq;
+	return 0;
+}
+
 /* RoCE has no LIDs. */
 static uint32_t mxe_read_slid(struct ibv_cq_ex *ibcq)
 {
@@ -337,6 +369,9 @@ static void mxe_set_readers(struct ibv_cq_ex *ibcq)
 	ibcq->read_slid = mxe_read_slid;
 	ibcq->read_sl = mxe_read_sl;
 	ibcq->read_dlid_path_bits = mxe_read_dlid_path_bits;
+	ibcq->read_cvlan = mxe_read_cvlan;
+	ibcq->read_flow_tag = mxe_read_flow_tag;
+	ibcq->read_tm_info = mxe_read_tm_info;
 }
 
 /* ---- creation and destruction ------------------------------------------ */

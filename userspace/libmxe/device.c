@@ -152,6 +152,7 @@ static const struct verbs_context_ops mxe_context_ops = {
 	.poll_cq = mxe_poll_cq,
 	.post_recv = mxe_post_recv,
 	.post_send = mxe_post_send,
+	.post_srq_ops = mxe_post_srq_ops,
 	.post_srq_recv = mxe_post_srq_recv,
 	.query_device_ex = mxe_query_device_ex,
 	.query_ece = mxe_query_ece,

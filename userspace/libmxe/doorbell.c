@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The doorbell, a write() that tells the kernel about new work requests of one
- * or more QPs. send.c, recv.c and mxedv.c call these functions.
+ * or more QPs, or of an SRQ. send.c, recv.c, srq.c and mxedv.c call these
+ * functions.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -44,11 +45,12 @@ static int mxe_doorbell_write(int fd, const struct mxe_doorbell *db, size_t num)
  * removed device succeeds on adapters, too; the process learns of the removal
  * from IBV_EVENT_DEVICE_FATAL.
  */
-void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
+static inline void mxe_doorbell_ring(struct ibv_context *context, uint32_t num,
+				     uint32_t queues)
 {
-	int fd = to_mctx(qp->vqp.qp.context)->doorbell_fd;
+	int fd = to_mctx(context)->doorbell_fd;
 	struct mxe_doorbell db = {
-		.qp_num = qp->vqp.qp.qp_num,
+		.qp_num = num,
 		.queues = queues,
 	};
 	int saved = errno;
@@ -59,6 +61,16 @@ void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
 		errno = saved;
 		return;
 	}
+}
+
+void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
+{
+	mxe_doorbell_ring(qp->vqp.qp.context, qp->vqp.qp.qp_num, queues);
+}
+
+void mxe_doorbell_srq(struct mxe_srq *srq)
+{
+	mxe_doorbell_ring(srq->vsrq.srq.context, srq->num, MXE_DOORBELL_TM);
 }
 
 int mxe_doorbell_qps(struct ibv_context *context, struct ibv_qp *const *qps,

@@ -13,6 +13,12 @@
 void mxe_doorbell(struct mxe_qp *qp, uint32_t queues);
 
 /**
+ * mxe_doorbell_srq() - Ring the doorbell for the tag operations of an SRQ.
+ * @srq: SRQ to which operations were posted
+ */
+void mxe_doorbell_srq(struct mxe_srq *srq);
+
+/**
  * mxe_doorbell_qps() - Ring the doorbell for the send queues of many QPs.
  * @context: the context
  * @qps: QPs of the context

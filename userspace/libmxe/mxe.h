@@ -83,6 +83,12 @@ struct mxe_cq {
 struct mxe_srq {
 	struct verbs_srq vsrq;
 	struct mxe_ring ring;
+	/* Tag matching.  Without it, the ring has no entries. */
+	struct mxe_ring tm_ops;
+	struct ibv_cq *tm_cq;
+	uint32_t num;			/* for the doorbell */
+	uint32_t max_num_tags;
+	uint32_t tags_added;		/* modulo 2^32, under tm_ops.lock */
 };
 
 struct mxe_qp {
@@ -429,6 +435,8 @@ int mxe_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 int mxe_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
 int mxe_destroy_srq(struct ibv_srq *ibsrq);
 int mxe_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num);
+int mxe_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
+		     struct ibv_ops_wr **bad_wr);
 int mxe_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 		      struct ibv_recv_wr **bad_wr);
 

@@ -223,6 +223,9 @@ static void mxe_qp_purge(struct ibv_qp *ibqp)
 		mxe_cq_purge(ibqp->send_cq, ibqp->qp_num);
 	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
 		mxe_cq_purge(ibqp->recv_cq, ibqp->qp_num);
+	/* Receives of a tag-matching SRQ complete in the CQ of the SRQ. */
+	if (ibqp->srq && to_msrq(ibqp->srq)->tm_cq)
+		mxe_cq_purge(to_msrq(ibqp->srq)->tm_cq, ibqp->qp_num);
 }
 
 /*

@@ -302,7 +302,8 @@ struct verbs_context_ops {
 			 struct ibv_recv_wr **bad_wr);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 struct ibv_send_wr **bad_wr);
-	rdmav_unused post_srq_ops;
+	int (*post_srq_ops)(struct ibv_srq *srq, struct ibv_ops_wr *wr,
+			    struct ibv_ops_wr **bad_wr);
 	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			     struct ibv_recv_wr **bad_wr);
 	RDMAV_SINCE_65(rdmav_unused qp_attach_comp_cntr;)
@@ -625,6 +626,7 @@ RDMAV_OP(open_xrcd, 52, 54, 55, 57, 61);
 RDMAV_OP(poll_cq, 53, 55, 56, 58, 62);
 RDMAV_OP(post_recv, 54, 56, 57, 59, 63);
 RDMAV_OP(post_send, 55, 57, 58, 60, 64);
+RDMAV_OP(post_srq_ops, 56, 58, 59, 61, 65);
 RDMAV_OP(post_srq_recv, 57, 59, 60, 62, 66);
 RDMAV_OP(query_device_ex, 58, 60, 61, 63, 69);
 RDMAV_OP(query_ece, 59, 61, 62, 64, 70);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Mapping of the rings that the process shares with the kernel. cq.c, recv.c
- * and qp.c call these functions. They access the entries with the inline
+ * Mapping of the rings that the process shares with the kernel. cq.c, recv.c,
+ * srq.c and qp.c call these functions. They access the entries with the inline
  * functions of ring.h.
  */
 #include <errno.h>
@@ -12,6 +12,7 @@
 static_assert(sizeof(struct mxe_ring_hdr) == 128, "ring header");
 static_assert(sizeof(struct mxe_send_wqe) == 72, "send WQE");
 static_assert(sizeof(struct mxe_recv_wqe) == 16, "receive WQE");
+static_assert(sizeof(struct mxe_tm_wqe) == 48, "tag operation");
 static_assert(sizeof(struct mxe_cqe) == 64, "completion");
 static_assert(sizeof(struct mxe_sge) == sizeof(struct ibv_sge) &&
 	      offsetof(struct mxe_sge, length) ==

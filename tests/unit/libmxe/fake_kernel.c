@@ -602,9 +602,9 @@ int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *vsrq,
 			  struct ib_uverbs_create_srq_resp *resp,
 			  size_t resp_size)
 {
+	const struct mxe_create_srq_req *req = (void *)(cmd + 1);
 	struct mxe_create_srq_resp *drv = (void *)(resp + 1);
 
-	(void)cmd;
 	if (fake.fail_create_srq)
 		return fake.fail_create_srq;
 	if (cmd_size != sizeof(*cmd) + sizeof(struct mxe_create_srq_req) ||
@@ -614,6 +614,12 @@ int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *vsrq,
 	vsrq->srq_num = SRQ_NUM;
 	fake_ring(&drv->ring, RQ_ENTRIES, sizeof(struct mxe_recv_wqe) +
 					  MAX_SGE * sizeof(struct mxe_sge));
+	if (req->max_tm_ops) {
+		fake_ring(&drv->tm_ops, TM_OPS, sizeof(struct mxe_tm_wqe) +
+						MAX_SGE * sizeof(struct mxe_sge));
+		drv->srq_num = SRQ_NUM;
+		drv->max_num_tags = attr->tm_cap.max_num_tags;
+	}
 	attr->attr.max_wr = RQ_ENTRIES;
 	attr->attr.max_sge = MAX_SGE;
 	fake.srqs++;

@@ -127,8 +127,110 @@ static void test_qp(void)
 	nothing_is_left();
 }
 
+/* ---- tag matching ------------------------------------------------------ */
+
+static struct ibv_srq *create_tm(struct ibv_cq *cq, uint32_t ops)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = 3, .max_sge = 2 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
+		.srq_type = IBV_SRQT_TM,
+		.pd = fake.pd,
+		.cq = cq,
+		.tm_cap = { .max_num_tags = 3, .max_ops = ops },
+	};
+
+	return fake.ops->create_srq_ex(fake.context, &attr);
+}
+
+static void test_tm_create(void)
+{
+	struct ibv_srq *plain = create_srq();
+	struct ibv_ops_wr *bad = NULL, wr = { .opcode = IBV_WR_TAG_SYNC };
+	struct ibv_cq *cq = create_cq();
+	int i;
+
+	is_int(fake.ops->post_srq_ops(plain, &wr, &bad), EINVAL,
+	       "no operations on a plain SRQ");
+	ok(bad == &wr, "... bad_wr");
+	is_int(bells(NULL), 0, "... no doorbell");
+	is_int(fake.ops->destroy_srq(plain), 0, "destroyed");
+	ok(!create_tm(cq, 0) && errno == EINVAL, "no operations");
+	ok(!create_tm(NULL, 1) && errno == EINVAL, "no CQ");
+	for (i = 1; i <= 2; i++) {
+		fake.fail_mmap_nth = i;
+		ok(!create_tm(cq, 1) && errno, "ring %d cannot be mapped", i);
+	}
+	fake.fail_mmap_nth = 0;
+	is_int(fake.srqs, 0, "none is left in the kernel");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
+static void test_tm_post(void)
+{
+	struct ibv_cq *cq = create_cq();
+	struct ibv_srq *srq = create_tm(cq, 1);
+	struct mxe_ring *ring = &to_msrq(srq)->tm_ops;
+	struct ibv_sge sge[MAX_SGE + 1] = { { .addr = 5, .length = 6, .lkey = 7 } };
+	struct ibv_ops_wr *bad = NULL, wr[2] = {
+		{
+			.wr_id = 1, .next = &wr[1], .opcode = IBV_WR_TAG_ADD,
+			.flags = IBV_OPS_SIGNALED | IBV_OPS_TM_SYNC,
+			.tm = { 9, 0, { 2, sge, 1, 3, 4 } },
+		},
+		{ .wr_id = 8, .opcode = IBV_WR_TAG_DEL, .tm.handle = 55 },
+	};
+	const struct mxe_tm_wqe *wqe;
+	struct mxe_doorbell db;
+	int i;
+
+	set_indices(ring, -1U);
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), 0, "two operations");
+	is_int(bells(&db), 1, "... one doorbell");
+	ok(db.qp_num == SRQ_NUM && db.queues == MXE_DOORBELL_TM, "... of the SRQ");
+	wqe = mxe_ring_at(ring, -1U);
+	ok(wqe->opcode == MXE_TM_ADD && wqe->wr_id == 1 && wqe->recv_wr_id == 2 &&
+	   wqe->tag == 3 && wqe->mask == 4 && wqe->num_sge == 1 &&
+	   wqe->flags == (MXE_TM_OP_SIGNALED | MXE_TM_OP_SYNC) &&
+	   wqe->unexpected_cnt == 9, "ADD");
+	is_u64(((const struct mxe_sge *)(wqe + 1))->addr, 5, "... its entry");
+	is_u64(wr[0].tm.handle, wqe->handle, "... the handle is given back");
+	wqe = mxe_ring_at(ring, 0);
+	ok(wqe->opcode == MXE_TM_DEL && wqe->wr_id == 8 && wqe->handle == 55 &&
+	   !wqe->flags && !wqe->num_sge, "DEL");
+
+	wr[0].next = NULL;
+	wr[0].tm.add.num_sge = MAX_SGE + 1;
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), EINVAL, "too many entries");
+	wr[0].tm.add.num_sge = -1;
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), EINVAL, "a negative number");
+	wr[0].tm.add.num_sge = 0;
+	wr[0].flags = 4;
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), EINVAL, "an unknown flag");
+	wr[0].flags = 0;
+	wr[0].opcode = 3;
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), EINVAL, "an unknown opcode");
+	wr[0].opcode = IBV_WR_TAG_ADD;
+	is_int(bells(NULL), 0, "... no doorbell");
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), 0, "the second tag");
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), 0, "the third");
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), ENOMEM, "the list is full");
+	ring->hdr->tags_freed = 1;
+	is_int(fake.ops->post_srq_ops(srq, wr, &bad), 0, "until a tag is freed");
+	wr[1].opcode = IBV_WR_TAG_SYNC;
+	for (i = 5; i < TM_OPS; i++)
+		is_int(fake.ops->post_srq_ops(srq, &wr[1], &bad), 0, "SYNC");
+	is_int(fake.ops->post_srq_ops(srq, &wr[1], &bad), ENOMEM, "the ring is full");
+	is_int(fake.ops->destroy_srq(srq), 0, "destroyed");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
 static void (*const tests[])(void) = {
 	open_device, test_create, test_create_errors, test_post, test_qp,
+	test_tm_create, test_tm_post,
 	close_device,
 };
 
