@@ -70,6 +70,10 @@ static inline bool exp_bad_mask(const char *call, uint64_t mask,
 #define EXP_CQ_TIMED_FLAGS \
 	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 
+/* Those in a CQ that may become that of a tag-matching SRQ. */
+#define EXP_CQ_TM_FLAGS \
+	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_TM_INFO)
+
 /**
  * exp_dm_std() - Get the standard object of device memory (dm.c).
  * @dm: device memory of ibv_exp_alloc_dm()

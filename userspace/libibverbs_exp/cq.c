@@ -76,9 +76,45 @@ static void wc_from_std(struct ibv_exp_wc *wc, const struct ibv_wc *std)
 	wc->exp_wc_flags = flags_from_std(std->wc_flags);
 }
 
-/* Writes n structures of wc_size bytes each. */
+/* What only the completions of extended CQs have. */
+struct wc_ex {
+	uint64_t time;
+	struct ibv_wc_tm_info tm;
+};
+
+/* OFED has flags for what are statuses of tag matching in the standard verbs. */
+static void fix_tm_status(struct ibv_exp_wc *wc)
+{
+	if (wc->status == IBV_WC_TM_ERR)
+		wc->exp_wc_flags |= IBV_EXP_WC_TM_DEL_FAILED;
+	else if (wc->status == IBV_WC_TM_RNDV_INCOMPLETE)
+		wc->exp_wc_flags |= IBV_EXP_WC_TM_RNDV_INCOMPLETE;
+	else
+		return;
+	wc->status = IBV_WC_SUCCESS;
+}
+
+static void put_ex(struct ibv_exp_wc *wc, const struct wc_ex *ex,
+		   uint64_t wc_flags)
+{
+	if ((wc_flags & EXP_CQ_TIMED_FLAGS) == EXP_CQ_TIMED_FLAGS) {
+		wc->timestamp = ex->time;
+		wc->exp_wc_flags |= IBV_EXP_WC_WITH_TIMESTAMP;
+	}
+	if (wc_flags & EXP_CQ_HAS_TM) {
+		wc->tm_info.tag = ex->tm.tag;
+		wc->tm_info.priv = ex->tm.priv;
+		fix_tm_status(wc);
+	}
+}
+
+/*
+ * Writes n structures of wc_size bytes each.  wc_flags are those of an extended
+ * CQ, or 0.
+ */
 static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std,
-		    const uint64_t *times, int n, char *to, uint32_t wc_size)
+		    const struct wc_ex *ex, uint64_t wc_flags, int n, char *to,
+		    uint32_t wc_size)
 {
 	const struct exp_backend *backend = exp_backend_of(cq->context);
 	struct ibv_exp_wc wc;
@@ -87,10 +123,8 @@ static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std,
 	for (i = 0; i < n; i++) {
 		wc_from_std(&wc, &std[i]);
 		backend->fix_wc(&std[i], &wc);
-		if (times) {
-			wc.timestamp = times[i];
-			wc.exp_wc_flags |= IBV_EXP_WC_WITH_TIMESTAMP;
-		}
+		if (wc_flags)
+			put_ex(&wc, &ex[i], wc_flags);
 		memcpy(to, &wc, wc_size < sizeof(wc) ? wc_size : sizeof(wc));
 		to += wc_size;
 	}
@@ -100,8 +134,8 @@ static void put_wcs(struct ibv_cq *cq, const struct ibv_wc *std,
  * Returns the number of completions, or a negative errno. Does not use
  * ibv_next_poll(); see fetch_ex() in emu_cq.c.
  */
-static int poll_timed(struct ibv_cq_ex *cq, int num, struct ibv_wc *wc,
-		      uint64_t *times)
+static int poll_ex(struct ibv_cq_ex *cq, uint64_t wc_flags, int num,
+		   struct ibv_wc *wc, struct wc_ex *ex)
 {
 	struct ibv_poll_cq_attr attr = { };
 	int n, ret;
@@ -110,8 +144,11 @@ static int poll_timed(struct ibv_cq_ex *cq, int num, struct ibv_wc *wc,
 		ret = ibv_start_poll(cq, &attr);
 		if (ret)
 			return n || ret == ENOENT ? n : -ret;
-		exp_wc_read(cq, cq, EXP_CQ_TIMED_FLAGS, &wc[n]);
-		times[n] = ibv_wc_read_completion_ts(cq);
+		exp_wc_read(cq, cq, wc_flags, &wc[n]);
+		if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+			ex[n].time = ibv_wc_read_completion_ts(cq);
+		if (wc_flags & EXP_CQ_HAS_TM)
+			ibv_wc_read_tm_info(cq, &ex[n].tm);
 		ibv_end_poll(cq);
 	}
 	return n;
@@ -121,7 +158,7 @@ EXP_EXPORT
 int ibv_exp_poll_cq(struct ibv_cq *ibcq, int num_entries,
 		    struct ibv_exp_wc *wc, uint32_t wc_size)
 {
-	uint64_t times[EXP_WC_BATCH];
+	struct wc_ex info[EXP_WC_BATCH];
 	struct ibv_wc std[EXP_WC_BATCH];
 	char *to = (char *)wc;
 	struct ibv_cq_ex *ex;
@@ -132,19 +169,20 @@ int ibv_exp_poll_cq(struct ibv_cq *ibcq, int num_entries,
 		return -EINVAL;
 
 	ex = exp_cq_ex_of(ibcq, &wc_flags);
-	if (ex && (wc_flags & EXP_CQ_TIMED_FLAGS) != EXP_CQ_TIMED_FLAGS)
-		ex = NULL;
+	if ((wc_flags & EXP_CQ_TIMED_FLAGS) != EXP_CQ_TIMED_FLAGS &&
+	    !(wc_flags & EXP_CQ_HAS_TM))
+		wc_flags = 0;
 	while (done < num_entries) {
 		int want = num_entries - done;
 		int n;
 
 		if (want > EXP_WC_BATCH)
 			want = EXP_WC_BATCH;
-		n = ex ? poll_timed(ex, want, std, times) :
-			 ibv_poll_cq(ibcq, want, std);
+		n = wc_flags ? poll_ex(ex, wc_flags, want, std, info) :
+			       ibv_poll_cq(ibcq, want, std);
 		if (n < 0)
 			return done ? done : n;
-		put_wcs(ibcq, std, ex ? times : NULL, n, to, wc_size);
+		put_wcs(ibcq, std, info, wc_flags, n, to, wc_size);
 		to += (size_t)n * wc_size;
 		done += n;
 		if (n < want)

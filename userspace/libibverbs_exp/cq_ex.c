@@ -75,6 +75,16 @@ static int add(const struct ibv_cq *cq, uint64_t wc_flags)
 	return err;
 }
 
+/* Without IBV_WC_EX_WITH_TM_INFO, completions have no tag to be read. */
+void exp_cq_ex_set_tm(struct ibv_cq *cq)
+{
+	struct exp_cq *entry = exp_table_find(&cqs, cq);
+
+	if (entry &&
+	    __atomic_load_n(&entry->wc_flags, __ATOMIC_ACQUIRE) & IBV_WC_EX_WITH_TM_INFO)
+		__atomic_fetch_or(&entry->wc_flags, EXP_CQ_HAS_TM, __ATOMIC_RELEASE);
+}
+
 /*
  * Clears the entry before the CQ is destroyed, because its address may be
  * reused immediately.

@@ -34,6 +34,18 @@ exp_open_device(struct ibv_device *device,
  */
 struct ibv_cq_ex *exp_cq_ex_of(struct ibv_cq *cq, uint64_t *wc_flags);
 
+/*
+ * In the flags of exp_cq_ex_of(): the CQ is that of a tag-matching SRQ.  The
+ * standard verbs do not use this bit.
+ */
+#define EXP_CQ_HAS_TM (1ull << 62)
+
+/**
+ * exp_cq_ex_set_tm() - Note that a CQ is that of a tag-matching SRQ.
+ * @cq: the CQ
+ */
+void exp_cq_ex_set_tm(struct ibv_cq *cq);
+
 /**
  * exp_destroy_cq() - Implement ibv_destroy_cq().
  * @cq: any CQ

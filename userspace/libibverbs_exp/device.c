@@ -163,6 +163,17 @@ static void fill_pacing(struct ibv_exp_packet_pacing_caps *pacing,
 		pacing->supported_qpts |= IBV_EXP_QPT_RAW_PACKET;
 }
 
+static void fill_tm(struct ibv_exp_tm_caps *tm,
+		    const struct ibv_device_attr_ex *std)
+{
+	tm->max_rndv_hdr_size = std->tm_caps.max_rndv_hdr_size;
+	tm->max_num_tags = std->tm_caps.max_num_tags;
+	tm->capability_flags = std->tm_caps.flags & IBV_TM_CAP_RC ?
+			       IBV_EXP_TM_CAP_RC : 0;
+	tm->max_ops = std->tm_caps.max_ops;
+	tm->max_sge = std->tm_caps.max_sge;
+}
+
 static void fill_mask_2(struct ibv_exp_device_attr *attr,
 			const struct ibv_device_attr_ex *std)
 {
@@ -199,6 +210,8 @@ static void fill_gated(struct ibv_exp_device_attr *attr,
 		attr->odp_mr_max_size = std->orig_attr.max_mr_size;
 	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_PACKET_PACING_CAPS)
 		fill_pacing(&attr->packet_pacing_caps, std);
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_TM_CAPS)
+		fill_tm(&attr->tm_caps, std);
 	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_WITH_HCA_CORE_CLOCK)
 		attr->hca_core_clock = std->hca_core_clock;
 	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_WITH_TIMESTAMP_MASK)

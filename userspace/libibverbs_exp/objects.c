@@ -3,6 +3,8 @@
  * CQs, SRQs, resource domains, and modification of QPs. Programs call these
  * functions, most of which call their equivalents in libibverbs.
  */
+#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,18 +17,18 @@
 /* Hints for optimisations in the device. They are ignored. */
 #define EXP_CQ_HINTS IBV_EXP_CQ_COMPRESSED_CQE
 
-/* Creates a CQ for whose completions ibv_exp_poll_cq() returns timestamps. */
-static struct ibv_cq *create_timed_cq(struct ibv_context *context, int cqe,
-				      void *cq_context,
-				      struct ibv_comp_channel *channel,
-				      int comp_vector)
+/* Creates an extended CQ. */
+static struct ibv_cq *create_cq_with(struct ibv_context *context, int cqe,
+				     void *cq_context,
+				     struct ibv_comp_channel *channel,
+				     int comp_vector, uint64_t wc_flags)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = cqe,
 		.cq_context = cq_context,
 		.channel = channel,
 		.comp_vector = comp_vector,
-		.wc_flags = EXP_CQ_TIMED_FLAGS,
+		.wc_flags = wc_flags,
 	};
 	struct ibv_cq_ex *cq;
 
@@ -39,6 +41,14 @@ static struct ibv_cq *create_timed_cq(struct ibv_context *context, int cqe,
 	return ibv_cq_ex_to_cq(cq);
 }
 
+static bool has_tag_matching(struct ibv_context *context)
+{
+	struct ibv_device_attr_ex attr;
+
+	return !ibv_query_device_ex(context, NULL, &attr) &&
+	       attr.tm_caps.max_num_tags;
+}
+
 EXP_EXPORT
 struct ibv_cq *ibv_exp_create_cq(struct ibv_context *context, int cqe,
 				 void *cq_context,
@@ -46,6 +56,7 @@ struct ibv_cq *ibv_exp_create_cq(struct ibv_context *context, int cqe,
 				 int comp_vector,
 				 struct ibv_exp_cq_init_attr *attr)
 {
+	uint64_t wc_flags = 0;
 	uint32_t flags = 0;
 
 	if (exp_bad_mask(__func__, attr->comp_mask,
@@ -60,9 +71,14 @@ struct ibv_cq *ibv_exp_create_cq(struct ibv_context *context, int cqe,
 	    ((attr->comp_mask & IBV_EXP_CQ_INIT_ATTR_PEER_DIRECT) &&
 		      attr->peer_direct_attrs))
 		return exp_null(ENOSYS);
+	/* The CQ may become that of a tag-matching SRQ. */
+	if (has_tag_matching(context))
+		wc_flags |= EXP_CQ_TM_FLAGS;
 	if (flags & IBV_EXP_CQ_TIMESTAMP)
-		return create_timed_cq(context, cqe, cq_context, channel,
-				       comp_vector);
+		wc_flags |= EXP_CQ_TIMED_FLAGS;
+	if (wc_flags)
+		return create_cq_with(context, cqe, cq_context, channel,
+				      comp_vector, wc_flags);
 	return ibv_create_cq(context, cqe, cq_context, channel, comp_vector);
 }
 
@@ -121,6 +137,35 @@ static struct ibv_srq *create_xrc_srq(struct ibv_context *context,
 	return srq;
 }
 
+static struct ibv_srq *create_tm_srq(struct ibv_context *context,
+				     struct ibv_exp_create_srq_attr *attr)
+{
+	struct ibv_srq_init_attr_ex std = {
+		.srq_context = attr->base.srq_context,
+		.attr = attr->base.attr,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
+		.srq_type = IBV_SRQT_TM,
+		.pd = attr->pd,
+		.cq = attr->cq,
+		.tm_cap = {
+			.max_num_tags = attr->tm_cap.max_num_tags,
+			.max_ops = attr->tm_cap.max_ops,
+		},
+	};
+	struct ibv_srq *srq;
+
+	if (!(attr->comp_mask & IBV_EXP_CREATE_SRQ_TM) ||
+	    !(attr->comp_mask & IBV_EXP_CREATE_SRQ_CQ))
+		return exp_null(EINVAL);
+	srq = ibv_create_srq_ex(context, &std);
+	if (!srq)
+		return exp_null(exp_errno_from_std(errno));
+	attr->base.attr = std.attr;
+	exp_cq_ex_set_tm(attr->cq);
+	return srq;
+}
+
 EXP_EXPORT
 struct ibv_srq *ibv_exp_create_srq(struct ibv_context *context,
 				   struct ibv_exp_create_srq_attr *attr)
@@ -128,10 +173,13 @@ struct ibv_srq *ibv_exp_create_srq(struct ibv_context *context,
 	if (exp_bad_mask(__func__, attr->comp_mask,
 			 IBV_EXP_CREATE_SRQ_RESERVED))
 		return exp_null(EINVAL);
-	if (attr->comp_mask & (IBV_EXP_CREATE_SRQ_TM |
-			       IBV_EXP_CREATE_SRQ_DC_OFFLOAD_PARAMS |
+	if (attr->comp_mask & (IBV_EXP_CREATE_SRQ_DC_OFFLOAD_PARAMS |
 			       IBV_EXP_CREATE_SRQ_MP_WR))
 		return exp_null(ENOSYS);
+
+	if (attr->comp_mask & IBV_EXP_CREATE_SRQ_TM &&
+	    attr->srq_type != IBV_EXP_SRQT_TAG_MATCHING)
+		return exp_null(EINVAL);
 
 	switch (attr->srq_type) {
 	case IBV_EXP_SRQT_BASIC:
@@ -139,10 +187,27 @@ struct ibv_srq *ibv_exp_create_srq(struct ibv_context *context,
 	case IBV_EXP_SRQT_XRC:
 		return create_xrc_srq(context, attr);
 	case IBV_EXP_SRQT_TAG_MATCHING:
-		return exp_null(ENOSYS);
+		return create_tm_srq(context, attr);
 	default:
 		return exp_null(EINVAL);
 	}
+}
+
+/* The operations of both interfaces have the same layout and values. */
+static_assert(sizeof(struct ibv_exp_ops_wr) == sizeof(struct ibv_ops_wr) &&
+	      offsetof(struct ibv_exp_ops_wr, tm.add.mask) ==
+		      offsetof(struct ibv_ops_wr, tm.add.mask) &&
+	      offsetof(struct ibv_exp_ops_wr, tm.handle) ==
+		      offsetof(struct ibv_ops_wr, tm.handle),
+	      "tag operations are passed unchanged");
+
+EXP_EXPORT
+int ibv_exp_post_srq_ops(struct ibv_srq *srq, struct ibv_exp_ops_wr *op,
+			 struct ibv_exp_ops_wr **bad_op)
+{
+	return exp_err(exp_errno_from_std(
+		ibv_post_srq_ops(srq, (struct ibv_ops_wr *)op,
+				 (struct ibv_ops_wr **)bad_op)));
 }
 
 /* ---- resource domains --------------------------------------------------- */

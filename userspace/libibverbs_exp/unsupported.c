@@ -72,14 +72,6 @@ int ibv_exp_poll_dc_info(struct ibv_context *context,
 }
 
 EXP_EXPORT
-int ibv_exp_post_srq_ops(struct ibv_srq *srq, struct ibv_exp_ops_wr *op,
-			 struct ibv_exp_ops_wr **bad_op)
-{
-	*bad_op = op;
-	return exp_err(ENOSYS);
-}
-
-EXP_EXPORT
 int ibv_exp_post_task(struct ibv_context *context, struct ibv_exp_task *task,
 		      struct ibv_exp_task **bad_task)
 {

@@ -32,8 +32,12 @@ void exp_wc_read(struct ibv_cq_ex *cq, const struct ibv_cq_ex *calls,
 	wc->status = cq->status;
 	wc->vendor_err = calls->read_vendor_err(cq);
 	wc->qp_num = calls->read_qp_num(cq);
-	/* No other member is valid in an error completion. */
-	if (wc->status != IBV_WC_SUCCESS)
+	/*
+	 * No other member is valid in an error completion, but tag matching
+	 * has statuses that are no errors.
+	 */
+	if (wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_TM_ERR &&
+	    wc->status != IBV_WC_TM_RNDV_INCOMPLETE)
 		return;
 	wc->opcode = calls->read_opcode(cq);
 	wc->wc_flags = calls->read_wc_flags(cq);

@@ -348,6 +348,8 @@ static void test_cq(void)
 
 static void test_srq(void)
 {
+	struct ibv_srq std_srq = { .context = ctx };
+	struct ibv_exp_ops_wr op = { }, *bad_op = NULL;
 	struct ibv_exp_create_srq_attr attr = {
 		.base = { &attr, { .max_wr = 16, .max_sge = 2 } },
 		.pd = &std_pd, .cq = &std.cq, .xrcd = (void *)8,
@@ -360,12 +362,26 @@ static void test_srq(void)
 	attr.comp_mask = 32;
 	refused(!ibv_exp_create_srq(ctx, &attr), EINVAL, "comp_mask 32");
 	attr.comp_mask = IBV_EXP_CREATE_SRQ_TM;
-	refused(!ibv_exp_create_srq(ctx, &attr), ENOSYS, "tag matching");
+	refused(!ibv_exp_create_srq(ctx, &attr), EINVAL, "tags in a basic SRQ");
 	attr.comp_mask = IBV_EXP_CREATE_SRQ_MP_WR;
 	refused(!ibv_exp_create_srq(ctx, &attr), ENOSYS, "multi-packet");
 	attr.comp_mask = 0;
 	attr.srq_type = IBV_EXP_SRQT_TAG_MATCHING;
-	refused(!ibv_exp_create_srq(ctx, &attr), ENOSYS, "tag matching type");
+	refused(!ibv_exp_create_srq(ctx, &attr), EINVAL, "tag matching without tags");
+	attr.comp_mask = IBV_EXP_CREATE_SRQ_TM | IBV_EXP_CREATE_SRQ_CQ;
+	attr.tm_cap = (struct ibv_exp_tm_cap){ .max_num_tags = 5, .max_ops = 6 };
+	ok(ibv_exp_create_srq(ctx, &attr) == &std.srq, "tag matching");
+	ok(std.srq_attr.srq_type == IBV_SRQT_TM && std.srq_attr.cq == &std.cq &&
+	   std.srq_attr.tm_cap.max_num_tags == 5 && std.srq_attr.tm_cap.max_ops == 6 &&
+	   std.srq_attr.pd == &std_pd && std.srq_attr.srq_context == &attr,
+	   "as requested");
+	is_int(attr.base.attr.max_wr, 64, "the actual size is returned");
+	is_int(ibv_exp_post_srq_ops(&std_srq, &op, &bad_op), ENOSYS,
+	       "a provider without operations");
+	ok(bad_op == &op, "... none has been posted");
+	std.calls = 0;
+	attr.base.attr.max_wr = 32;
+	attr.comp_mask = 0;
 	attr.srq_type = 7;
 	refused(!ibv_exp_create_srq(ctx, &attr), EINVAL, "type 7");
 	attr.srq_type = IBV_EXP_SRQT_XRC;
@@ -697,7 +713,6 @@ static void test_unsupported(void)
 {
 	enum ibv_exp_query_intf_status status = IBV_EXP_INTF_STAT_OK;
 	struct ibv_exp_task task, *bad_task = NULL;
-	struct ibv_exp_ops_wr op, *bad_op = NULL;
 
 	reset();
 	NO_OBJECT(ibv_exp_create_dct(ctx, NULL));
@@ -709,8 +724,6 @@ static void test_unsupported(void)
 	NO_CALL(ibv_exp_query_mkey(NULL, NULL));
 	NO_OBJECT(ibv_exp_alloc_mkey_list_memory(NULL));
 	NO_CALL(ibv_exp_dealloc_mkey_list_memory(NULL));
-	NO_CALL(ibv_exp_post_srq_ops(NULL, &op, &bad_op));
-	ok(bad_op == &op, "none has been posted");
 	NO_CALL(ibv_exp_post_task(ctx, &task, &bad_task));
 	ok(bad_task == &task, "none has been posted");
 	NO_OBJECT(ibv_exp_create_wq(ctx, NULL));
