@@ -60,6 +60,17 @@ local layout = {
 	atomicacketh = {	-- Atomic ACK extended transport header
 		{ id = "old", bits = "n", name = "Old value" },
 	},
+	tmh = {		-- Tag-matching header, at the beginning of the payload
+		{ id = "opcode", bits = 8, name = "Operation" },
+		{ id = "reserved", bits = 24, name = "Reserved" },
+		{ id = "app_ctx", bits = 32, name = "Context" },
+		{ id = "tag", bits = 64, name = "Tag" },
+	},
+	rvh = {		-- Rendezvous header, after the TMH
+		{ id = "va", bits = 64, name = "Virtual address" },
+		{ id = "rkey", bits = 32, name = "Remote key" },
+		{ id = "len", bits = 32, name = "Length" },
+	},
 	icrc = {	-- Invariant CRC
 		{ id = "icrc", bits = 32, name = "Invariant CRC" },
 	},
@@ -84,6 +95,8 @@ local bth_at, BTH_LEN = measure(layout.bth)
 local xrceth_at, XRCETH_LEN = measure(layout.xrceth)
 local _, FIXED_LEN = measure(layout.mskatomiceth)
 local _, ICRC_LEN = measure(layout.icrc)
+local tmh_at, TMH_LEN = measure(layout.tmh)
+local rvh_at, RVH_LEN = measure(layout.rvh)
 
 local fixed_fields, operands = {}, {}
 for _, field in ipairs(layout.mskatomiceth) do
@@ -104,6 +117,12 @@ for value, op in pairs(opcodes) do
 	opcode_names[value] = op.name
 end
 
+-- Opcodes of the first packet of a SEND, and the bytes between BTH and payload.
+local sends = { [0x00] = 0, [0x04] = 0, [0x05] = 4, [0x17] = 4 }
+
+local tm_opcodes = { [0] = "NO_TAG", [1] = "RNDV", [2] = "FIN", [3] = "EAGER" }
+local TM_RNDV, TM_FIN = 1, 2
+
 local icrc_states = { [0] = "wrong", [1] = "correct", [2] = "not checked" }
 
 local f = {
@@ -122,6 +141,13 @@ local f = {
 	icrc_status = ProtoField.uint8("mxe.icrc.status",
 				       "Invariant CRC is", base.DEC,
 				       icrc_states),
+	tm_opcode = ProtoField.uint8("mxe.tm.opcode", "Operation", base.DEC,
+				     tm_opcodes),
+	tm_app_ctx = ProtoField.uint32("mxe.tm.app_ctx", "Context", base.HEX),
+	tm_tag = ProtoField.uint64("mxe.tm.tag", "Tag", base.HEX),
+	tm_va = ProtoField.uint64("mxe.tm.va", "Virtual address", base.HEX),
+	tm_rkey = ProtoField.uint32("mxe.tm.rkey", "Remote key", base.HEX),
+	tm_len = ProtoField.uint32("mxe.tm.len", "Length"),
 }
 for _, operand in ipairs(operands) do
 	local id = operand.id
@@ -160,6 +186,9 @@ mxe.experts = e
 
 mxe.prefs.port = Pref.uint("UDP port", ROCE_PORT,
 	"A port to decode as RoCEv2 beside 4791, the port parameter of mxe.ko")
+
+mxe.prefs.tm_qps = Pref.string("Tag-matching QPs", "",
+	"QP numbers whose messages begin with a tag-matching header, as 0x12 0x34, or all")
 
 -- ---- invariant CRC -------------------------------------------------------
 
@@ -414,11 +443,72 @@ local function show_standard(tvb, pinfo, root)
 	pcall(infiniband.call, infiniband, tvb, pinfo, root)
 end
 
+-- ---- tag matching --------------------------------------------------------
+
+-- Nothing in a SEND tells that its receiver has a tag-matching queue, so the
+-- preference does.
+local function has_tags(qpn)
+	local qps = mxe.prefs.tm_qps
+
+	if qps == "all" then
+		return true
+	end
+	for number in string.gmatch(qps, "%w+") do
+		if tonumber(number) == qpn then
+			return true
+		end
+	end
+	return false
+end
+
+-- Shows the headers of a message, which begins at offset and ends at last.
+local function show_tag(tvb, pinfo, root, offset, last)
+	local opcode = tvb(offset + tmh_at.opcode, 1):uint()
+	local name = tm_opcodes[opcode] or "unknown"
+	local len = TMH_LEN
+	local rndv = (opcode == TM_RNDV or opcode == TM_FIN) and
+		     last >= offset + TMH_LEN + RVH_LEN
+
+	if rndv then
+		len = len + RVH_LEN
+	end
+	local tag = tvb(offset + tmh_at.tag, 8)
+	local tree = root:add(mxe, tvb(offset, len))
+	tree:set_text("Tag matching, " .. name)
+	tree:add(f.tm_opcode, tvb(offset + tmh_at.opcode, 1))
+	tree:add(f.tm_app_ctx, tvb(offset + tmh_at.app_ctx, 4))
+	tree:add(f.tm_tag, tag)
+	local info = string.format(" %s tag=0x%s", name, tostring(tag:bytes()):lower())
+	if rndv then
+		local at = offset + TMH_LEN
+
+		tree:add(f.tm_va, tvb(at + rvh_at.va, 8))
+		tree:add(f.tm_rkey, tvb(at + rvh_at.rkey, 4))
+		tree:add(f.tm_len, tvb(at + rvh_at.len, 4))
+		info = info .. " len=" .. tvb(at + rvh_at.len, 4):uint()
+	end
+	pinfo.cols.info:append(info)
+end
+
+local function show_send(tvb, pinfo, root)
+	local extra = tvb:len() > BTH_LEN and sends[tvb(0, 1):uint()]
+	local last = tvb:reported_len() - ICRC_LEN
+
+	if extra and last >= BTH_LEN + extra + TMH_LEN and
+	   tvb:len() == tvb:reported_len() and
+	   has_tags(tvb(bth_at.qpn, 3):uint()) then
+		show_tag(tvb, pinfo, root, BTH_LEN + extra, last)
+	end
+end
+
+-- ---- packets -------------------------------------------------------------
+
 function mxe.dissector(tvb, pinfo, root)
 	local op = tvb:len() > BTH_LEN and opcodes[tvb(0, 1):uint()]
 
 	show_standard(tvb, pinfo, root)
 	if not op then
+		show_send(tvb, pinfo, root)
 		return tvb:len()
 	end
 
