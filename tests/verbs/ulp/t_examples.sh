@@ -23,6 +23,20 @@ locks()
 	return "$rc"
 }
 
+# tags: runs mxe_tags between the two hosts.
+# shellcheck disable=SC2317  # check runs it
+tags()
+{
+	local server rc=0
+	ip netns exec h2 mxe_tags &
+	server=$!
+	soon sh -c 'ip netns exec h2 rdma resource show cm_id | grep -q LISTEN' &&
+		timeout 150 ip netns exec h1 mxe_tags 10.77.0.2 || rc=1
+	[ $rc -eq 0 ] || kill "$server"
+	wait "$server" || rc=1
+	return "$rc"
+}
+
 # has_gid HOST: passes if its device has a GID in its own view.
 # shellcheck disable=SC2317  # soon runs it
 has_gid()
@@ -36,6 +50,8 @@ is "$(hello_masked)" \
 	'success: old 0x1111222233334444, new 0x11112222abcd4444' hello_masked
 check 'mxe_lock' locks
 check 'mxe_lock -b' locks -b
+modprobe rdma_ucm
+check 'mxe_tags' tags
 
 topo_down
 # Refused until the last namespace is deleted.
