@@ -344,7 +344,11 @@ static void test_doorbell(struct vt_pair *p)
 	is_int(ring(fd, db, 7), EINVAL, "odd size");
 	is_int(ring(fd, db, 12), EINVAL, "a record and a half");
 	is_int(ring(fd, (void *)8, 8), EFAULT, "unmapped memory");
-	db[2].queues = 1 << 2;
+	db[2].queues = MXE_DOORBELL_TM;
+	is_int(ring(fd, &db[2], 8), ENOENT, "no tag-matching SRQ");
+	db[2].queues = MXE_DOORBELL_TM | MXE_DOORBELL_SEND;
+	is_int(ring(fd, &db[2], 8), EINVAL, "a QP and an SRQ");
+	db[2].queues = 1 << 3;
 	is_int(ring(fd, &db[2], 8), EINVAL, "unknown queue");
 	is_int(write(fd, db, 24), 16, "the valid records before an invalid one");
 	db[2] = (struct mxe_doorbell) { 0xabcdef, MXE_DOORBELL_SEND };
