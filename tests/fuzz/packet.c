@@ -30,6 +30,7 @@
 #include "send.h"
 #include "srq.h"
 #include "srq_verbs.h"
+#include "tm.h"
 #include "ucontext.h"
 #include "xrc.h"
 #include "xrcd.h"
@@ -61,6 +62,8 @@ enum {
 	MTU = 256,
 	SQ_DEPTH = 8,
 	RQ_DEPTH = 8,
+	TM_OPS = 8,
+	TM_TAGS = 4,
 	CQ_DEPTH = 32,
 	MAX_WIRE = 64,			/* packets on the wire */
 	MAX_PACKET = 1024,
@@ -92,6 +95,7 @@ static struct {
 	struct mxe_xrcd xrcd;
 	struct mxe_srq srq;
 	bool has_srq;
+	bool has_tags;			/* it is a tag-matching SRQ */
 	struct mxe_ib_qp qp[2];
 	struct mxe_ah ah[2];
 	struct mxe_ib_mw mw;
@@ -281,18 +285,23 @@ static void make_srq(void)
 {
 	struct ib_srq_init_attr init = {
 		.attr = { .max_wr = RQ_DEPTH, .max_sge = 2 },
-		.srq_type = w.kind == KIND_XRC ? IB_SRQT_XRC : IB_SRQT_BASIC,
+		.srq_type = w.kind == KIND_XRC ? IB_SRQT_XRC :
+			    w.has_tags ? IB_SRQT_TM : IB_SRQT_BASIC,
 	};
-	struct mxe_create_srq_req req = {};
+	struct mxe_create_srq_req req = { .max_tm_ops = w.has_tags ? TM_OPS : 0 };
 	struct ib_srq *srq = &w.srq.ibsrq;
 
 	srq->device = &w.dev.ibdev;
 	srq->pd = &w.pd.ibpd;
 	srq->srq_type = init.srq_type;
 	srq->ext.cq = &w.cq[B].ibcq;
-	srq->ext.xrc.xrcd = &w.xrcd.ibxrcd;
 	init.ext.cq = srq->ext.cq;
-	init.ext.xrc.xrcd = srq->ext.xrc.xrcd;
+	if (w.has_tags) {
+		init.ext.tag_matching.max_num_tags = TM_TAGS;
+	} else {
+		srq->ext.xrc.xrcd = &w.xrcd.ibxrcd;
+		init.ext.xrc.xrcd = srq->ext.xrc.xrcd;
+	}
 	CHECK(!mxe_create_srq(srq, &init, udata(&req, sizeof(req))));
 }
 
@@ -355,6 +364,7 @@ static void make_world(u8 options)
 	w.wire_len = 0;
 	w.kind = options & 3;
 	w.has_srq = options & 4 || w.kind == KIND_XRC;
+	w.has_tags = options & 0x40 && w.has_srq && w.kind == KIND_RC;
 	w.ipv6 = options & 8;
 	fk_begin();
 	fk_sent = sent;
@@ -691,6 +701,24 @@ static void put_sge(struct mxe_sge *sge, struct input *in)
 	};
 }
 
+/* Few tags, so that messages match. */
+static u64 some_tag(struct input *in)
+{
+	return take(in, 1) & 3;
+}
+
+/* Writes the headers of a message to a tag-matching SRQ. */
+static void put_message(struct mxe_rndv_hdr *hdr, struct input *in)
+{
+	*hdr = (struct mxe_rndv_hdr) {
+		.tmh.opcode = take(in, 1) & 3,
+		.tmh.tag = cpu_to_be64(some_tag(in)),
+		.rvh.va = cpu_to_be64(w.mr->iova + take(in, 1)),
+		.rvh.rkey = cpu_to_be32(some_key(true)),
+		.rvh.len = cpu_to_be32(take(in, 2)),
+	};
+}
+
 /*
  * Builds a request that is valid except for the members that the input chooses.
  */
@@ -739,6 +767,12 @@ static void put_request(struct mxe_send_wqe *wqe, int end, struct input *in)
 		wqe->log_arg_sz = 2 + (choice >> 6);
 	if (wqe->flags & MXE_SEND_INLINE) {
 		wqe->inline_len = take(in, 1) % 80;
+		return;
+	}
+	if (w.has_tags && end == A && wqe->opcode == IB_UVERBS_WR_SEND) {
+		put_message((void *)(wqe + 1), in);
+		wqe->flags = MXE_SEND_INLINE;
+		wqe->inline_len = 30 + choice % 34;
 		return;
 	}
 	wqe->num_sge = 1;
@@ -796,6 +830,38 @@ static void post_recv(int end, struct input *in, bool sane)
 	ring->hdr->producer++;
 }
 
+/* Posts a tag operation, or arbitrary bytes as one, and rings the doorbell. */
+static void post_tag(struct input *in)
+{
+	struct mxe_ring *ring;
+	struct mxe_tm_wqe *op;
+	u8 choice = take(in, 1);
+
+	if (!w.has_tags)
+		return;
+	ring = &w.srq.tm->ops;
+	op = mxe_ring_entry(ring, ring->hdr->producer);
+	if (choice & 0x80) {
+		put_bytes((u8 *)op, ring->stride, in);
+	} else {
+		*op = (struct mxe_tm_wqe) {
+			.opcode = choice & 4 ? choice & 3 : MXE_TM_ADD,
+			.flags = choice >> 3 & 3,
+			.handle = take(in, 1) & 7,
+			.unexpected_cnt = w.srq.tm->unexpected - !(choice & 0x60),
+		};
+		if (op->opcode == MXE_TM_ADD) {
+			op->tag = some_tag(in);
+			op->mask = choice & 0x20 ? ~0ULL : 3;
+			op->num_sge = 1;
+			put_sge((void *)(op + 1), in);
+		}
+	}
+	ring->hdr->producer += choice == 0xff ? 100 : 1;
+	while (mxe_tm_ring(&w.srq))
+		;
+}
+
 /* Corrupts the indices or the flags of a ring, as a process can. */
 static void scribble(int end, struct input *in)
 {
@@ -819,7 +885,7 @@ static void scribble(int end, struct input *in)
 
 enum action {
 	SEND, SEND_BYTES, RECV, RECV_BYTES, DELIVER, DELIVER_ALL, LOSE, DOUBLE,
-	LATER, SPOIL, CUT, CRAFT, SCRIBBLE, TICK, WORK, MODIFY,
+	LATER, SPOIL, CUT, CRAFT, SCRIBBLE, TICK, WORK, MODIFY, TAG,
 	NUM_ACTIONS,
 };
 
@@ -946,6 +1012,9 @@ static void act(struct input *in)
 		break;
 	case MODIFY:
 		change_state(end, take(in, 1));
+		break;
+	case TAG:
+		post_tag(in);
 		break;
 	default:
 		on_wire(action, in);
