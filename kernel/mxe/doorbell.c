@@ -66,8 +66,8 @@ static noinline int mxe_doorbell_ring_tm(struct mxe_dev *dev,
 }
 
 /*
- * Runs one slice of a QP or SRQ. Returns 1 if requests remain and this is not the last
- * slice, 0, or a negative errno.
+ * Runs one slice of a QP or SRQ. Returns 1 if requests remain and this is not
+ * the last slice, 0, or a negative errno.
  *
  * Context: BHs disabled, which implies an RCU read-side section.
  */

@@ -17,8 +17,8 @@ struct mxe_tm;
  * Lifetime: QPs that use the SRQ keep it alive by the use count of ib_core. XRC
  * targets do not count; mxe_xrcd_withdraw() makes them forget the SRQ.
  *
- * lock protects limit, q.consumed and the list of tags.  It nests inside recv_lock of a QP and is
- * taken with BHs disabled.
+ * lock protects limit, q.consumed and the list of tags.  It nests inside
+ * recv_lock of a QP and is taken with BHs disabled.
  */
 struct mxe_srq {
 	struct ib_srq ibsrq;

@@ -191,7 +191,8 @@ int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
 
 	/*
 	 * The search, and the count of an unexpected message, are one step.
-	 * Otherwise a tag could be posted in between, and match a later message.
+	 * Otherwise a tag could be posted in between, and match a later
+	 * message.
 	 */
 	spin_lock(&srq->lock);
 	if (msg->kind != MXE_TM_NO_TAG)

@@ -612,7 +612,7 @@ static void tm_rndv(struct kt *kt, u32 psn, u32 len)
 	kt_settle(kt);
 }
 
-/* Expects the READ of a rendezvous, at the end of the packets that were sent. */
+/* Expects the READ of a rendezvous, at the end of the packets sent. */
 static void tm_expect_read(struct kt *kt, u32 psn, u32 len)
 {
 	struct mxe_pkt pkt = kt_sent(kt);
@@ -687,7 +687,7 @@ static void tm_post_send(struct kt *kt, struct tm_rings *t, u64 wr_id)
 	mxe_send_doorbell(kt->qp);
 }
 
-/* The requests of the process and of the kernel keep out of each other's way. */
+/* Requests of the process and of the kernel do not disturb each other. */
 static void tm_rndv_beside(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -82,7 +82,7 @@ struct wc_ex {
 	struct ibv_wc_tm_info tm;
 };
 
-/* OFED has flags for what are statuses of tag matching in the standard verbs. */
+/* OFED has flags for what the standard verbs have statuses for. */
 static void fix_tm_status(struct ibv_exp_wc *wc)
 {
 	if (wc->status == IBV_WC_TM_ERR)

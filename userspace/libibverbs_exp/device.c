@@ -77,7 +77,7 @@ static uint64_t cap_flags(const struct ibv_device_attr_ex *std,
 	if (caps->masked)
 		flags |= IBV_EXP_DEVICE_EXT_ATOMICS |
 			 IBV_EXP_DEVICE_EXT_MASKED_ATOMICS;
-	/* NOP is not supported on raw packet QPs, where programs use it, too. */
+	/* NOP is not supported on raw packet QPs, where programs use it. */
 	if (!std->raw_packet_caps)
 		flags |= IBV_EXP_DEVICE_NOP;
 	if (caps->emulated)

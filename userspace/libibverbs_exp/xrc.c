@@ -394,8 +394,8 @@ int exp_get_async_event(struct ibv_context *context,
 
 /*
  * Restores the event as libibverbs knows it. If several devices have a QP of
- * this number with an event, any of them is used, because libibverbs only counts
- * the events of a QP. Returns false if there is none.
+ * this number with an event, any of them is used, because libibverbs only
+ * counts the events of a QP. Returns false if there is none.
  */
 static bool restore_event(struct ibv_async_event *event)
 {

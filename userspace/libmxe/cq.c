@@ -287,7 +287,7 @@ static void mxe_read_tm_info(struct ibv_cq_ex *ibcq,
 	tm_info->priv = valid ? cqe->tm_priv : 0;
 }
 
-/* The netdev of the device removes VLAN headers, and there are no flow rules. */
+/* The netdev removes VLAN headers, and there are no flow rules. */
 static uint16_t mxe_read_cvlan(struct ibv_cq_ex *ibcq)
 {
 	(void)ibcq;

@@ -217,7 +217,7 @@ enum mxe_tm_op_flags {
 	MXE_TM_OP_SYNC		= 1 << 1,
 };
 
-/* Statuses that enum ib_wc_status does not have, with the values of IBV_WC_*. */
+/* Statuses that enum ib_wc_status lacks, with the values of IBV_WC_*. */
 enum mxe_wc_status {
 	MXE_WC_TM_ERR			= 22,
 	MXE_WC_TM_RNDV_INCOMPLETE	= 23,
@@ -374,9 +374,9 @@ struct mxe_create_srq_req {
 };
 
 /*
- * The ring is that of a receive queue.  It needs no doorbell.  The other members
- * are those of a tag-matching SRQ.  Its operations are executed when the doorbell
- * is rung for srq_num.
+ * The ring is that of a receive queue.  It needs no doorbell.  The other
+ * members are those of a tag-matching SRQ.  Its operations are executed when
+ * the doorbell is rung for srq_num.
  */
 struct mxe_create_srq_resp {
 	struct mxe_ring_info ring;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that ibv_exp_post_send() posts NOP, BIND_MW, SEND_WITH_INV and
- * LOCAL_INV, and that they work. The devices are $MXE_A and $MXE_B, which may be
- * the same.
+ * LOCAL_INV, and that they work. The devices are $MXE_A and $MXE_B, which may
+ * be the same.
  */
 #include <string.h>
 #include <infiniband/verbs_exp.h>
@@ -13,7 +13,7 @@
 #define WINDOW 4096
 #define OFFSET 512
 
-/* Posts one signaled request and returns the status of its completion, or -1. */
+/* Posts one signaled request. Returns the status of its completion, or -1. */
 static int post(struct vt_end *e, struct ibv_exp_send_wr *wr)
 {
 	struct ibv_exp_send_wr *bad;

@@ -5,8 +5,8 @@
  * asynchronous events. Written as programs for OFED were. The devices are
  * $MXE_A and $MXE_B, which may be the same.
  *
- * The parent has the sender on a, and the receiving QP on b. The child joins the
- * domain and registers with that QP.
+ * The parent has the sender on a, and the receiving QP on b. The child joins
+ * the domain and registers with that QP.
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Prints the kernel memory of each queue pair of several depths, with its rings,
- * and of each region of several sizes. With mxe, proves that deep queue pairs
- * and further regions of the same memory stay below limits.
+ * Prints the kernel memory of each queue pair of several depths, with its
+ * rings, and of each region of several sizes. With mxe, proves that deep queue
+ * pairs and further regions of the same memory stay below limits.
  *
- *	t_memory	MXE_A names the device, which may be one of another driver
+ *	t_memory	MXE_A names the device, which may be of another driver
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static void test_depth(uint32_t depth)
 
 /* ---- regions ------------------------------------------------------------- */
 
-/* Registers MRS regions, each step bytes behind the last. Returns their bytes. */
+/* Registers MRS regions, each step bytes apart. Returns their bytes. */
 static int64_t register_all(struct ibv_mr **mrs, char *buf, size_t step)
 {
 	int64_t before = settled_bytes();
