@@ -115,14 +115,17 @@ static struct mxe_tm_mask *mxe_tm_get_mask(struct mxe_tm *tm, u64 value)
 	/* There are as many as tags, so one is free. */
 	mask = list_first_entry(&tm->free_masks, struct mxe_tm_mask, entry);
 	mxe_tm_move(&mask->entry, &tm->masks);
+	WRITE_ONCE(tm->num_masks, tm->num_masks + 1);
 	mask->mask = value;
 	return mask;
 }
 
 static void mxe_tm_remove(struct mxe_tm *tm, struct mxe_tm_tag *tag)
 {
-	if (!--tag->mask->num_tags)
+	if (!--tag->mask->num_tags) {
 		mxe_tm_move(&tag->mask->entry, &tm->free_masks);
+		WRITE_ONCE(tm->num_masks, tm->num_masks - 1);
+	}
 	hlist_del(&tag->by_handle);
 	mxe_tm_move(&tag->entry, &tm->free_tags);
 	tm->freed++;
@@ -130,27 +133,23 @@ static void mxe_tm_remove(struct mxe_tm *tm, struct mxe_tm_tag *tag)
 
 /* Returns the tag with these values that was posted first. */
 static struct mxe_tm_tag *mxe_tm_first(const struct mxe_tm *tm, u64 value,
-				       const struct mxe_tm_mask *mask, u32 *cost)
+				       const struct mxe_tm_mask *mask)
 {
 	struct mxe_tm_tag *tag;
 
-	list_for_each_entry(tag, mxe_tm_bucket(tm, value, mask->mask), entry) {
-		++*cost;
+	list_for_each_entry(tag, mxe_tm_bucket(tm, value, mask->mask), entry)
 		if (tag->tag == value && tag->mask == mask)
 			return tag;
-	}
 	return NULL;
 }
 
-static struct mxe_tm_tag *mxe_tm_match(const struct mxe_tm *tm, u64 value,
-				       u32 *cost)
+static struct mxe_tm_tag *mxe_tm_match(const struct mxe_tm *tm, u64 value)
 {
 	struct mxe_tm_tag *best = NULL, *tag;
 	struct mxe_tm_mask *mask;
 
 	list_for_each_entry(mask, &tm->masks, entry) {
-		++*cost;
-		tag = mxe_tm_first(tm, value & mask->mask, mask, cost);
+		tag = mxe_tm_first(tm, value & mask->mask, mask);
 		if (tag && (!best || tag->seq < best->seq))
 			best = tag;
 	}
@@ -183,7 +182,7 @@ static void mxe_tm_publish_freed(const struct mxe_tm *tm)
 }
 
 int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
-		struct mxe_recv_wr *wr, unsigned long *pending, u32 *cost)
+		struct mxe_recv_wr *wr, unsigned long *pending)
 {
 	struct mxe_tm *tm = srq->tm;
 	struct mxe_tm_tag *tag = NULL;
@@ -196,7 +195,7 @@ int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
 	 */
 	spin_lock(&srq->lock);
 	if (msg->kind != MXE_TM_NO_TAG)
-		tag = mxe_tm_match(tm, be64_to_cpu(msg->hdr.tmh.tag), cost);
+		tag = mxe_tm_match(tm, be64_to_cpu(msg->hdr.tmh.tag));
 	if (tag) {
 		wr->wr_id = tag->recv_wr_id;
 		wr->error = IB_WC_SUCCESS;

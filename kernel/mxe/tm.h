@@ -66,6 +66,7 @@ struct mxe_tm {
 	struct mxe_ring ops;
 
 	struct list_head masks;		/* those in use */
+	u32 num_masks;			/* of them; also read without the lock */
 	struct list_head free_tags;
 	struct list_head free_masks;
 	u64 seq;			/* of the next tag */
@@ -79,6 +80,8 @@ struct mxe_tm {
 
 /* Operations that are executed between taking and dropping the lock. */
 #define MXE_TM_SLICE		32
+/* Masks that a message is compared with for a unit of the receive budget. */
+#define MXE_TM_MASKS_PER_UNIT	32
 
 /* What a message to a tag-matching SRQ turned out to be. */
 enum mxe_tm_kind {
@@ -133,13 +136,25 @@ void mxe_tm_destroy(struct mxe_srq *srq);
 bool mxe_tm_ring(struct mxe_srq *srq);
 
 /**
+ * mxe_tm_cost() - Return what the search for the tag of a message costs.
+ * @tm: list of tags
+ *
+ * Return: units of the receive budget, at most half a slice.
+ */
+static inline u32 mxe_tm_cost(const struct mxe_tm *tm)
+{
+	static_assert(MXE_TM_MAX_TAGS / MXE_TM_MASKS_PER_UNIT <= 32);
+
+	return READ_ONCE(tm->num_masks) / MXE_TM_MASKS_PER_UNIT;
+}
+
+/**
  * mxe_tm_take() - Find the receive request for a message.
  * @srq: tag-matching SRQ
  * @msg: the message.  Its kind is MXE_TM_EAGER or MXE_TM_RNDV, which becomes
  *	MXE_TM_UNEXPECTED if no tag matches, or MXE_TM_NO_TAG.
  * @wr: set to the request of the tag, or to the next request of the SRQ
  * @pending: as for mxe_srq_take()
- * @cost: tags and masks that were looked at are added
  *
  * A tag that matches leaves the list.
  *
@@ -148,7 +163,7 @@ bool mxe_tm_ring(struct mxe_srq *srq);
  * with -EIO.
  */
 int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
-		struct mxe_recv_wr *wr, unsigned long *pending, u32 *cost);
+		struct mxe_recv_wr *wr, unsigned long *pending);
 
 /**
  * mxe_tm_fill_wc() - Set what a completion says about a message.

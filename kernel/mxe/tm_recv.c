@@ -12,9 +12,6 @@
 #include "tm_recv.h"
 #include "trace.h"
 
-/* Tags and masks that are looked at for a unit of the budget. */
-#define MXE_TM_COST	64
-
 /*
  * Reads the headers of a message.  Everything that is not a message with a tag
  * is one without, which includes the FIN that a sender receives.
@@ -62,16 +59,20 @@ static int mxe_tm_recv_take(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	struct mxe_tm_msg *msg = &rq->tm_msg;
-	u32 cost = 0;
+	s32 cost;
 	int err;
 
 	err = mxe_tm_recv_parse(pkt, msg);
 	if (!err && msg->kind == MXE_TM_RNDV && !mxe_rndv_has_room(qp))
 		err = -EAGAIN;
+	cost = msg->kind == MXE_TM_NO_TAG ? 0 : mxe_tm_cost(rq->srq->tm);
+	/* The next slice has enough, so that this one does not exceed it. */
+	if (!err && cost > rq->budget)
+		err = -EBUSY;
 	if (!err) {
-		err = mxe_tm_take(rq->srq, msg, rq->cur, &rq->pending, &cost);
+		err = mxe_tm_take(rq->srq, msg, rq->cur, &rq->pending);
 		rq->cur_valid = !err || err == -EIO;
-		rq->budget -= cost / MXE_TM_COST;
+		rq->budget -= cost;
 	}
 	if (err) {
 		msg->kind = MXE_TM_NONE;

@@ -13,11 +13,13 @@ struct mxe_qp;
  * @qp: responder with a tag-matching SRQ
  * @pkt: first packet of a SEND; its payload becomes the data for the request
  *
- * Does not match twice if the packet is executed again after -EBUSY.
+ * Does not match twice if the packet is executed again after -EBUSY of a later
+ * step.
  *
  * Context: BHs disabled, recv_lock held.
  * Return: 0; -EINVAL for an invalid rendezvous; -EAGAIN if there is no receive
- * request or no room for the rendezvous; -EIO as mxe_recv_take().
+ * request or no room for the rendezvous; -EBUSY if the budget of the slice does
+ * not suffice; -EIO as mxe_recv_take().
  */
 int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_pkt *pkt);
 

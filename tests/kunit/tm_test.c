@@ -275,13 +275,12 @@ static void model_message(struct kt *kt, struct tm_rings *t, struct model *m)
 	unsigned long pending = 0;
 	bool has_recv = model_random(m, 4);
 	unsigned int i;
-	u32 cost = 0;
 	int err;
 
 	if (has_recv)
 		tm_post_recv(kt, t, 1000000);
 	local_bh_disable();
-	err = mxe_tm_take(t->srq, &msg, wr, &pending, &cost);
+	err = mxe_tm_take(t->srq, &msg, wr, &pending);
 	local_bh_enable();
 	for (i = 0; i < m->num; i++)
 		if ((tag & m->tags[i].mask) == m->tags[i].tag)
@@ -302,6 +301,18 @@ static void model_message(struct kt *kt, struct tm_rings *t, struct model *m)
 		KUNIT_EXPECT_EQ(kt->test, wr->wr_id, 1000000ULL);
 		m->unexpected++;
 	}
+}
+
+static u32 model_num_masks(const struct model *m)
+{
+	u32 n = 0, i, j;
+
+	for (i = 0; i < m->num; i++) {
+		for (j = 0; j < i && m->tags[j].mask != m->tags[i].mask; j++)
+			;
+		n += i == j;
+	}
+	return n;
 }
 
 static void tm_model(struct kunit *test)
@@ -331,6 +342,7 @@ static void tm_model(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, t->srq->tm->unexpected, m.unexpected);
 		KUNIT_ASSERT_EQ(test, m.next - t->ops.hdr.tags_freed, m.num);
+		KUNIT_ASSERT_EQ(test, t->srq->tm->num_masks, model_num_masks(&m));
 	}
 	tm_expect_no_cqe(kt, t);
 }

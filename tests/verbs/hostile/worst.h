@@ -162,5 +162,6 @@ void worst_list_close(struct worst_list *l);
 
 extern const struct worst worst_rings[];	/* of a process */
 extern const struct worst worst_packets[];	/* of a peer */
+extern const struct worst worst_tags[];		/* with tag matching */
 
 #endif /* WORST_H */
