@@ -106,20 +106,20 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
-	u32 entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
 	struct mxe_sq *sq = &qp->sq;
 	unsigned int log_size;
 	size_t tail, room;
 	u32 slots;
 
-	sq->entries = entries;
+	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
 	sq->max_sge = max(cap->max_send_sge, 1U);
 	/* SGEs and inline data share this room. */
 	tail = max_t(size_t, sq->max_sge * sizeof(struct ib_sge),
 		     cap->max_inline_data);
-	/* The kernel's own requests have no place in the ring. */
+	slots = sq->entries;
+	/* The kernel's own requests have slots, and no place in the ring. */
 	if (qp->rndv) {
-		sq->entries = roundup_pow_of_two(entries + MXE_RNDV_DEPTH);
+		slots = roundup_pow_of_two(slots + MXE_RNDV_DEPTH);
 		tail = max(tail, sizeof(((struct mxe_rndv_item *)NULL)->sge));
 	}
 	tail = ALIGN(tail, sizeof(struct ib_sge));
@@ -127,13 +127,14 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	sq->wr_size = sizeof(struct mxe_send_wr) + tail;
 
 	/* A process posts to the ring, a kernel consumer to wrs. */
-	slots = uctx ? min_t(u32, sq->entries, MXE_MAX_FETCHED) : sq->entries;
+	if (uctx)
+		slots = min_t(u32, slots, MXE_MAX_FETCHED);
 	sq->wr_mask = slots - 1;
 	sq->wrs = kvcalloc(slots, sq->wr_size, GFP_KERNEL_ACCOUNT);
 	if (!sq->wrs)
 		return -ENOMEM;
 
-	cap->max_send_wr = entries;
+	cap->max_send_wr = sq->entries;
 	cap->max_send_sge = sq->max_sge;
 	cap->max_inline_data = sq->max_inline;
 	if (!uctx)
@@ -143,7 +144,7 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	log_size = ilog2(sq->atomic_log_sizes);
 	if (log_size > 3)
 		room += MXE_MSKATOMIC_OPERANDS << log_size;
-	return mxe_ring_create(&sq->ring, uctx, entries, ALIGN(room, 64));
+	return mxe_ring_create(&sq->ring, uctx, sq->entries, ALIGN(room, 64));
 }
 
 static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,

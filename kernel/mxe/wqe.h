@@ -34,10 +34,9 @@ static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
  */
 static inline bool mxe_wqe_index_ok(const struct mxe_qp *qp, u32 produced)
 {
-	u32 entries = mxe_qp_has_tm(qp) ? qp->sq.ring.entries : qp->sq.entries;
 	u32 fetched = mxe_rndv_fetched(qp);
 
-	return produced - fetched <= entries - (fetched - mxe_rndv_tail(qp));
+	return produced - fetched <= qp->sq.entries - (fetched - mxe_rndv_tail(qp));
 }
 
 /**

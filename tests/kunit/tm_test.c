@@ -84,6 +84,7 @@ static struct tm_rings *tm_begin(struct kt *kt)
 	kt->qp->is_user = true;
 	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
 	kt->qp->sq.ring = TM_RING(t->sq);
+	kt->qp->sq.entries = WQES;
 	kt_connect(kt, &kt_default_conn);
 	return t;
 }
@@ -730,6 +731,34 @@ static void tm_rndv_beside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 }
 
+/* The READ waits if the requests of the process take up all slots. */
+static void tm_rndv_waits(struct kunit *test)
+{
+	enum { SLOTS = 4 };
+	struct kt *kt = kt_of(test);
+	struct tm_rings *t = tm_begin(kt);
+	u32 i;
+
+	kt->qp->sq.wr_mask = SLOTS - 1;
+	for (i = 0; i < SLOTS; i++) {
+		tm_post_send(kt, t, i);
+		kt_sent(kt);
+	}
+	tm_add(t, 5, TAG, KT_ONES, 100);
+	tm_rndv(kt, KT_RQ_PSN, 100);
+	tm_expect_cqe(kt, t, MXE_WC_TM_RECV, 5, 0, TM_MATCHED);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
+	kt_expect_nothing(kt);
+	tm_answer(kt, IB_OPCODE_RC_ACKNOWLEDGE, KT_SQ_PSN, KT_ACK, 0);
+	kt_expect_wc(kt, kt->send_cq, 0, IB_WC_SUCCESS);
+	tm_expect_read(kt, KT_SQ_PSN + SLOTS, 100);
+	tm_answer(kt, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, KT_SQ_PSN + SLOTS, KT_ACK, 100);
+	for (i = 1; i < SLOTS; i++)
+		kt_expect_wc(kt, kt->send_cq, i, IB_WC_SUCCESS);
+	tm_expect_cqe(kt, t, MXE_WC_TM_RECV, 5, 0, MXE_CQE_TM_DATA_VALID);
+	kt_drop_sent(kt);
+}
+
 /* A failed READ is reported for its tag.  Rendezvous behind it are flushed. */
 static void tm_rndv_error(struct kunit *test)
 {
@@ -865,6 +894,7 @@ static struct kunit_case tm_cases[] = {
 	KUNIT_CASE(tm_lost_reset),
 	KUNIT_CASE(tm_rndv_match),
 	KUNIT_CASE(tm_rndv_beside),
+	KUNIT_CASE(tm_rndv_waits),
 	KUNIT_CASE(tm_rndv_error),
 	KUNIT_CASE(tm_rndv_too_long),
 	KUNIT_CASE(tm_rndv_no_read),
