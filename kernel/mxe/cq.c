@@ -81,8 +81,8 @@ static noinline void mxe_cq_write_rare(struct mxe_cqe *cqe, const struct mxe_wc 
 	}
 }
 
-static __always_inline void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
-					      const struct mxe_wc *wc)
+static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
+			      const struct mxe_wc *wc)
 {
 	struct mxe_cqe *cqe = mxe_ring_entry(&cq->ring, cq->producer);
 
@@ -169,9 +169,8 @@ static enum hrtimer_restart mxe_cq_event_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* @qp is NULL for a completion of no QP, which only a process gets. */
-static __always_inline enum mxe_cq_result
-mxe_cq_put(struct mxe_cq *cq, struct mxe_qp *qp, const struct mxe_wc *wc)
+enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
+			      const struct mxe_wc *wc)
 {
 	enum mxe_cq_result result = MXE_CQ_ADDED;
 	unsigned long flags;
@@ -197,17 +196,6 @@ mxe_cq_put(struct mxe_cq *cq, struct mxe_qp *qp, const struct mxe_wc *wc)
 unlock:
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return result;
-}
-
-enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
-			      const struct mxe_wc *wc)
-{
-	return mxe_cq_put(cq, qp, wc);
-}
-
-enum mxe_cq_result mxe_cq_add_op(struct mxe_cq *cq, const struct mxe_wc *wc)
-{
-	return mxe_cq_put(cq, NULL, wc);
 }
 
 void mxe_cq_notify(struct mxe_cq *cq)

@@ -100,7 +100,7 @@ enum mxe_cq_result {
 /**
  * mxe_cq_add() - Add a completion.
  * @cq: the CQ
- * @qp: QP that the completion is of
+ * @qp: QP that the completion is of, or NULL if it is of a tag operation
  * @wc: the completion
  *
  * A CQ that was overrun takes no more completions.
@@ -110,16 +110,6 @@ enum mxe_cq_result {
  */
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 			      const struct mxe_wc *wc);
-
-/**
- * mxe_cq_add_op() - Add the completion of a tag operation of an SRQ.
- * @cq: CQ of a process
- * @wc: the completion, which is of no QP
- *
- * Context: As mxe_cq_add().
- * Return: As mxe_cq_add().
- */
-enum mxe_cq_result mxe_cq_add_op(struct mxe_cq *cq, const struct mxe_wc *wc);
 
 /**
  * mxe_cq_notify() - Call the completion handler of the consumer.

@@ -337,7 +337,7 @@ static enum mxe_cq_result mxe_tm_execute(struct mxe_srq *srq, const void *entry)
 		.opcode = MXE_WC_TM_ADD + min_t(u8, op.opcode, MXE_TM_SYNC),
 		.flags = tm->reported == tm->unexpected ? 0 : MXE_CQE_TM_SYNC_REQ,
 	};
-	return mxe_cq_add_op(to_mcq(srq->ibsrq.ext.cq), &wc);
+	return mxe_cq_add(to_mcq(srq->ibsrq.ext.cq), NULL, &wc);
 }
 
 /* Returns the events that follow, as bits of enum mxe_pending. */
