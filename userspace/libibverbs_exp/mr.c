@@ -194,20 +194,14 @@ int ibv_exp_bind_mw(struct ibv_exp_mw_bind *exp)
 	struct ibv_mw_bind std = {
 		.wr_id = exp->wr_id,
 		.send_flags = exp->exp_send_flags & EXP_SEND_STD_FLAGS,
-		.bind_info = {
-			.mr = exp->bind_info.mr,
-			.addr = exp->bind_info.addr,
-			.length = exp->bind_info.length,
-		},
 	};
-	int access, err;
+	int err;
 
 	if (exp_bad_mask(__func__, exp->comp_mask, IBV_EXP_BIND_MW_RESERVED) ||
 	    (exp->exp_send_flags & ~(uint64_t)EXP_SEND_STD_FLAGS))
 		return exp_err(EINVAL);
-	err = exp_access_to_std(exp->bind_info.exp_mw_access_flags, &access);
+	err = exp_bind_to_std(&exp->bind_info, &std.bind_info);
 	if (err)
 		return exp_err(err);
-	std.bind_info.mw_access_flags = access;
 	return exp_err(exp_errno_from_std(ibv_bind_mw(exp->qp, exp->mw, &std)));
 }

@@ -31,19 +31,11 @@ static void build_data(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 	ibv_wr_set_inline_data_list(qpx, wr->num_sge, bufs);
 }
 
-/* The access flags were checked by batch_add(). */
 static void build_bind(struct ibv_qp_ex *qpx, const struct ibv_exp_send_wr *wr)
 {
-	const struct ibv_exp_mw_bind_info *exp = &wr->bind_mw.bind_info;
-	struct ibv_mw_bind_info info = {
-		.mr = exp->mr,
-		.addr = exp->addr,
-		.length = exp->length,
-	};
-	int access;
+	struct ibv_mw_bind_info info;
 
-	exp_access_to_std(exp->exp_mw_access_flags, &access);
-	info.mw_access_flags = access;
+	exp_bind_to_std(&wr->bind_mw.bind_info, &info);
 	ibv_wr_bind_mw(qpx, wr->bind_mw.mw, wr->bind_mw.rkey, &info);
 }
 
@@ -125,11 +117,7 @@ static int batch_add(const struct exp_qp *entry,
 		     const struct ibv_exp_send_wr *wr)
 {
 	int err = exp_wr_check(entry, wr);
-	int access;
 
-	if (!err && wr->exp_opcode == IBV_EXP_WR_BIND_MW)
-		err = exp_access_to_std(wr->bind_mw.bind_info.exp_mw_access_flags,
-					&access);
 	if (!err && entry->backend->batch_add)
 		err = entry->backend->batch_add(entry, wr);
 	if (!err)

@@ -33,21 +33,27 @@ int exp_access_to_std(uint64_t exp, int *std)
 	return exp ? ENOSYS : 0;
 }
 
-static int bind_to_std(struct ibv_send_wr *std, const struct ibv_exp_send_wr *wr)
+int exp_bind_to_std(const struct ibv_exp_mw_bind_info *exp,
+		    struct ibv_mw_bind_info *std)
 {
-	const struct ibv_exp_mw_bind_info *info = &wr->bind_mw.bind_info;
 	int access, err;
 
-	err = exp_access_to_std(info->exp_mw_access_flags, &access);
-	std->bind_mw.mw = wr->bind_mw.mw;
-	std->bind_mw.rkey = wr->bind_mw.rkey;
-	std->bind_mw.bind_info = (struct ibv_mw_bind_info) {
-		.mr = info->mr,
-		.addr = info->addr,
-		.length = info->length,
+	err = exp_access_to_std(exp->exp_mw_access_flags, &access);
+	*std = (struct ibv_mw_bind_info) {
+		.mr = exp->mr,
+		.addr = exp->addr,
+		.length = exp->length,
 		.mw_access_flags = access,
 	};
 	return err;
+}
+
+int exp_wr_check_bind(const struct ibv_exp_send_wr *wr)
+{
+	struct ibv_mw_bind_info std;
+	int err = exp_wr_check_no_data(wr);
+
+	return err ? err : exp_bind_to_std(&wr->bind_mw.bind_info, &std);
 }
 
 /* Returns true if a QP of this type can post an RDMA WRITE. */
@@ -60,8 +66,6 @@ static bool can_write(enum ibv_qp_type type)
 int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
 		  const struct ibv_exp_send_wr *wr)
 {
-	int err;
-
 	if (wr->exp_send_flags &
 	    ~(EXP_SEND_STD_FLAGS | IBV_EXP_SEND_EXT_ATOMIC_INLINE |
 	      IBV_EXP_SEND_IP_CSUM))
@@ -96,8 +100,10 @@ int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
 		std->invalidate_rkey = wr->ex.invalidate_rkey;
 		return exp_wr_check_no_data(wr);
 	case IBV_EXP_WR_BIND_MW:
-		err = exp_wr_check_no_data(wr);
-		return err ? err : bind_to_std(std, wr);
+		std->bind_mw.mw = wr->bind_mw.mw;
+		std->bind_mw.rkey = wr->bind_mw.rkey;
+		exp_bind_to_std(&wr->bind_mw.bind_info, &std->bind_mw.bind_info);
+		return exp_wr_check_bind(wr);
 	case IBV_EXP_WR_NOP:
 		std->opcode = IBV_WR_RDMA_WRITE;
 		return can_write(qp->qp_type) ? exp_wr_check_no_data(wr) :

@@ -110,6 +110,24 @@ static inline int exp_wr_check_no_data(const struct ibv_exp_send_wr *wr)
 int exp_access_to_std(uint64_t exp, int *std);
 
 /**
+ * exp_bind_to_std() - Translate what a window is bound to.
+ * @exp: region, range and access flags
+ * @std: filled in
+ *
+ * Return: 0, or an error of exp_access_to_std().
+ */
+int exp_bind_to_std(const struct ibv_exp_mw_bind_info *exp,
+		    struct ibv_mw_bind_info *std);
+
+/**
+ * exp_wr_check_bind() - Check a request of opcode IBV_EXP_WR_BIND_MW.
+ * @wr: the request
+ *
+ * Return: 0, EINVAL if it has SGEs, or an error of exp_access_to_std().
+ */
+int exp_wr_check_bind(const struct ibv_exp_send_wr *wr);
+
+/**
  * exp_wr_check() - Check a request before it is posted.
  * @entry: QP for the request
  * @wr: the request
@@ -136,8 +154,9 @@ static inline int exp_wr_check(const struct exp_qp *entry,
 		return 0;
 	case IBV_EXP_WR_NOP:
 	case IBV_EXP_WR_LOCAL_INV:
-	case IBV_EXP_WR_BIND_MW:
 		return exp_wr_check_no_data(wr);
+	case IBV_EXP_WR_BIND_MW:
+		return exp_wr_check_bind(wr);
 	case IBV_EXP_WR_RDMA_READ:
 		return exp_wr_is_inline(wr) ? EINVAL : 0;
 	case IBV_EXP_WR_ATOMIC_CMP_AND_SWP:
