@@ -111,43 +111,48 @@ int ibv_exp_modify_cq(struct ibv_cq *cq, struct ibv_exp_cq_attr *attr,
 
 /* ---- shared receive queues ---------------------------------------------- */
 
+/* Creates an SRQ with a CQ. std has what is special to its type. */
+static struct ibv_srq *create_srq_with(struct ibv_context *context,
+				       struct ibv_exp_create_srq_attr *attr,
+				       struct ibv_srq_init_attr_ex *std)
+{
+	struct ibv_srq *srq;
+
+	if (!(attr->comp_mask & IBV_EXP_CREATE_SRQ_CQ))
+		return exp_null(EINVAL);
+	std->srq_context = attr->base.srq_context;
+	std->attr = attr->base.attr;
+	std->comp_mask |= IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			  IBV_SRQ_INIT_ATTR_CQ;
+	std->pd = attr->pd;
+	std->cq = attr->cq;
+	srq = ibv_create_srq_ex(context, std);
+	if (!srq)
+		return exp_null(exp_errno_from_std(errno));
+	attr->base.attr = std->attr;
+	return srq;
+}
+
 static struct ibv_srq *create_xrc_srq(struct ibv_context *context,
 				      struct ibv_exp_create_srq_attr *attr)
 {
 	struct ibv_srq_init_attr_ex std = {
-		.srq_context = attr->base.srq_context,
-		.attr = attr->base.attr,
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.comp_mask = IBV_SRQ_INIT_ATTR_XRCD,
 		.srq_type = IBV_SRQT_XRC,
-		.pd = attr->pd,
 		.xrcd = attr->xrcd,
-		.cq = attr->cq,
 	};
-	struct ibv_srq *srq;
 
-	if (!(attr->comp_mask & IBV_EXP_CREATE_SRQ_XRCD) ||
-	    !(attr->comp_mask & IBV_EXP_CREATE_SRQ_CQ))
+	if (!(attr->comp_mask & IBV_EXP_CREATE_SRQ_XRCD))
 		return exp_null(EINVAL);
-	srq = ibv_create_srq_ex(context, &std);
-	if (srq)
-		attr->base.attr = std.attr;
-	else
-		errno = exp_errno_from_std(errno);
-	return srq;
+	return create_srq_with(context, attr, &std);
 }
 
 static struct ibv_srq *create_tm_srq(struct ibv_context *context,
 				     struct ibv_exp_create_srq_attr *attr)
 {
 	struct ibv_srq_init_attr_ex std = {
-		.srq_context = attr->base.srq_context,
-		.attr = attr->base.attr,
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TM,
 		.srq_type = IBV_SRQT_TM,
-		.pd = attr->pd,
-		.cq = attr->cq,
 		.tm_cap = {
 			.max_num_tags = attr->tm_cap.max_num_tags,
 			.max_ops = attr->tm_cap.max_ops,
@@ -155,14 +160,11 @@ static struct ibv_srq *create_tm_srq(struct ibv_context *context,
 	};
 	struct ibv_srq *srq;
 
-	if (!(attr->comp_mask & IBV_EXP_CREATE_SRQ_TM) ||
-	    !(attr->comp_mask & IBV_EXP_CREATE_SRQ_CQ))
+	if (!(attr->comp_mask & IBV_EXP_CREATE_SRQ_TM))
 		return exp_null(EINVAL);
-	srq = ibv_create_srq_ex(context, &std);
-	if (!srq)
-		return exp_null(exp_errno_from_std(errno));
-	attr->base.attr = std.attr;
-	exp_cq_ex_set_tm(attr->cq);
+	srq = create_srq_with(context, attr, &std);
+	if (srq)
+		exp_cq_ex_set_tm(attr->cq);
 	return srq;
 }
 
