@@ -22,6 +22,13 @@ struct xrc_qp_init_attr {
 	struct ibv_xrc_domain *domain;
 };
 
+/* Programs have these declarations only together with that structure. */
+int ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *init_attr,
+			  uint32_t *xrc_rcv_qpn);
+int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain,
+			 uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
+			 int attr_mask, struct ibv_qp_init_attr *init_attr);
+
 /* In struct ibv_async_event, as MLNX_OFED had it. */
 static uint32_t *event_qp_num(struct ibv_async_event *event)
 {

@@ -5,7 +5,8 @@
  *
  * Its members of structures of verbs.h (xrc_srq_num of struct ibv_srq,
  * xrc_remote_srq_num of struct ibv_send_wr and others) are declared only by the
- * verbs.h that ibv-exp-env(1) lets programs find.
+ * verbs.h that ibv-exp-env(1) lets programs find. So are the calls that access
+ * xrc_domain of struct ibv_qp_init_attr, which is not there otherwise.
  */
 #ifndef _INFINIBAND_VERBS_EXP_XRC_H
 #define _INFINIBAND_VERBS_EXP_XRC_H
@@ -40,14 +41,16 @@ struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd,
 				   struct ibv_cq *xrc_cq,
 				   struct ibv_srq_init_attr *srq_init_attr);
 
+#ifdef _INFINIBAND_VERBS_MEMBERS_H
 int ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *init_attr,
 			  uint32_t *xrc_rcv_qpn);
-int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain,
-			  uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
-			  int attr_mask);
 int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain,
 			 uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
 			 int attr_mask, struct ibv_qp_init_attr *init_attr);
+#endif
+int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain,
+			  uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
+			  int attr_mask);
 int ibv_reg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain,
 			 uint32_t xrc_qp_num);
