@@ -586,17 +586,41 @@ static void *send_all(void *arg)
 	return NULL;
 }
 
+enum { RACE_TAGS = 500 };
+
+/* What became of the tags of test_del_race(). */
+struct race {
+	unsigned int deleted, failed, consumed, unexpected, twice;
+	uint8_t seen[RACE_TAGS];
+};
+
+/* The operation i deletes the tag RACE_TAGS - 1 - i. */
+static void race_count(struct race *r, struct side *t, const struct done *d)
+{
+	bool is_del = d->opcode == IBV_WC_TM_DEL;
+	uint64_t tag = is_del ? RACE_TAGS - 1 - d->wr_id : d->wr_id;
+
+	if (d->status == IBV_WC_TM_ERR) {
+		r->failed++;
+	} else if (is_del || d->flags == WHOLE) {
+		r->twice += r->seen[tag]++;
+		r->deleted += is_del;
+		r->consumed += !is_del;
+	} else {
+		r->unexpected++;
+		post_srq_recv(t, d->wr_id);
+	}
+}
+
 /*
  * Messages and TAG_DELs for the same tags at the same time.  Each tag is either
  * deleted or consumed.
  */
 static void test_del_race(struct vt_dev *a, struct vt_dev *b)
 {
-	enum { N = 500 };
-	unsigned int i, deleted = 0, failed = 0, consumed = 0, unexpected = 0;
-	unsigned int twice = 0;
+	enum { N = RACE_TAGS };
+	struct race r = { 0 };
 	uint32_t handles[N];
-	uint8_t seen[N] = { 0 };
 	struct sender s;
 	pthread_t thread;
 	struct done d;
@@ -604,52 +628,26 @@ static void test_del_race(struct vt_dev *a, struct vt_dev *b)
 
 	begin(&t, a, b);
 	s = (struct sender){ &t, N };
-	for (i = 0; i < N; i++)
+	for (unsigned int i = 0; i < N; i++)
 		add(&t, i, i, ALL, 0, 64, 0, &handles[i]);
 	if (pthread_create(&thread, NULL, send_all, &s))
 		vt_bail("pthread_create");
-	for (i = 0; i < N; i++) {
+	for (unsigned int i = 0; i < N; i++) {
 		if (del(&t, i, handles[N - 1 - i]))
 			vt_bail("TAG_DEL");
-		while (poll_tm(&t, &d, 0)) {
-			bool is_del = d.opcode == IBV_WC_TM_DEL;
-
-			if (d.status == IBV_WC_TM_ERR) {
-				failed++;
-			} else if (is_del || d.flags == WHOLE) {
-				uint64_t tag = is_del ? N - 1 - d.wr_id : d.wr_id;
-
-				twice += seen[tag]++;
-				deleted += is_del;
-				consumed += !is_del;
-			} else {
-				unexpected++;
-				post_srq_recv(&t, d.wr_id);
-			}
-		}
+		while (poll_tm(&t, &d, 0))
+			race_count(&r, &t, &d);
 	}
-	while (deleted + failed < N || consumed + unexpected < N) {
+	while (r.deleted + r.failed < N || r.consumed + r.unexpected < N) {
 		d = next(&t);
-		if (d.status == IBV_WC_TM_ERR) {
-			failed++;
-		} else if (d.opcode == IBV_WC_TM_DEL || d.flags == WHOLE) {
-			bool is_del = d.opcode == IBV_WC_TM_DEL;
-			uint64_t tag = is_del ? N - 1 - d.wr_id : d.wr_id;
-
-			twice += seen[tag]++;
-			deleted += is_del;
-			consumed += !is_del;
-		} else {
-			unexpected++;
-			post_srq_recv(&t, d.wr_id);
-		}
+		race_count(&r, &t, &d);
 	}
 	pthread_join(thread, NULL);
-	diag("%u deleted, %u consumed", deleted, consumed);
-	is_int(twice, 0, "no tag is both deleted and consumed");
-	is_int(deleted + consumed, N, "each tag is one of them");
-	is_int(failed, consumed, "TAG_DEL fails for the consumed ones");
-	is_int(unexpected, deleted, "messages for the deleted ones are unexpected");
+	diag("%u deleted, %u consumed", r.deleted, r.consumed);
+	is_int(r.twice, 0, "no tag is both deleted and consumed");
+	is_int(r.deleted + r.consumed, N, "each tag is one of them");
+	is_int(r.failed, r.consumed, "TAG_DEL fails for the consumed ones");
+	is_int(r.unexpected, r.deleted, "messages for the deleted ones are unexpected");
 	end(&t);
 }
 
@@ -675,30 +673,29 @@ static void test_destroy(struct vt_dev *a, struct vt_dev *b)
 
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		void (*run)(struct vt_dev *a, struct vt_dev *b);
+	} tests[] = {
+		{ "list", test_list },
+		{ "order", test_order },
+		{ "phase", test_phase },
+		{ "eager", test_eager_sizes },
+		{ "rndv", test_rndv_sizes },
+		{ "many", test_rndv_many },
+		{ "error", test_rndv_error },
+		{ "del", test_del_race },
+		{ "destroy", test_destroy },
+	};
 	struct vt_dev *a = vt_open(vt_name_a()), *b = vt_open(vt_name_b());
 
 	(void)argc;
 	argv++;
 	if (vt_wanted("create", argv))
 		test_create(a);
-	if (vt_wanted("list", argv))
-		test_list(a, b);
-	if (vt_wanted("order", argv))
-		test_order(a, b);
-	if (vt_wanted("phase", argv))
-		test_phase(a, b);
-	if (vt_wanted("eager", argv))
-		test_eager_sizes(a, b);
-	if (vt_wanted("rndv", argv))
-		test_rndv_sizes(a, b);
-	if (vt_wanted("many", argv))
-		test_rndv_many(a, b);
-	if (vt_wanted("error", argv))
-		test_rndv_error(a, b);
-	if (vt_wanted("del", argv))
-		test_del_race(a, b);
-	if (vt_wanted("destroy", argv))
-		test_destroy(a, b);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		if (vt_wanted(tests[i].name, argv))
+			tests[i].run(a, b);
 	vt_close(a);
 	vt_close(b);
 	return done_testing();
