@@ -20,7 +20,7 @@ PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_layout \
 	t_exp_mlx5_ex t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random \
 	t_exp_emu_threads t_exp_saved t_exp_xrc)
 SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv \
-	exp/exp_mxe_dv exp/exp_link exp/exp_emu_tsan
+	exp/exp_mxe_dv exp/exp_link exp/exp_emu_tsan exp/exp_emu_fork
 
 $(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -I$(TOP)/$(EXP)
 # The headers are in the folder of the objects. exp_header uses them too.
@@ -40,6 +40,6 @@ $(EXP_EMU): $(HERE)/exp/fake_emu.o $(filter-out %/emu_progress.o,$(EXP_OBJS))
 $(BIN)/t_exp_emu_ex: $(UNIT)/$(EXP)/objects.o
 $(BIN)/t_exp_emu_threads: $(UNIT)/$(EXP)/emu_progress.o
 
-# For exp_emu_tsan.
+# For exp_emu_tsan and exp_emu_fork.
 emu: $(EXP_EMU)
 .PHONY: emu
