@@ -390,7 +390,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 				 XA_FLAGS_ACCOUNT);
 	lockdep_set_class(&dev->ahs.xa_lock, &mxe_ahs_lock_key);
 	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH |
-				      XA_FLAGS_ACCOUNT);
+				  XA_FLAGS_ACCOUNT);
 	lockdep_set_class(&dev->srqs.xa_lock, &mxe_srqs_lock_key);
 	mxe_mcast_init(&dev->mcast);
 	dev->stats = alloc_percpu(struct mxe_stats);

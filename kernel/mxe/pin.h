@@ -20,9 +20,8 @@ struct mxe_pin_key {
 };
 
 /*
- * Pinned memory in blocks of the same size, each of which is contiguous and
- * aligned to its size.  The first and the last block may extend beyond the
- * memory.
+ * Pinned memory, which consists of contiguous blocks of the same size, aligned
+ * to that size.  The first and the last block may extend beyond the memory.
  *
  * Lifetime: each region that uses it has a reference.  A registration finds it
  * in dev->pins under RCU.

@@ -20,9 +20,9 @@
  * is dropped, with a NAK if it is the first one.
  *
  * Context: BHs disabled, RCU read-side section, recv_lock held.
- * Return: 0; -EBUSY if the region to be invalidated is being accessed, or if the
- * search for a tag needs more budget than is left, so that the caller has to try
- * again; or another error, for which a NAK was sent.
+ * Return: 0; -EBUSY if the region to be invalidated is being accessed, or if
+ * the search for a tag needs more budget than is left, so that the caller has
+ * to try again; or another error, for which a NAK was sent.
  */
 int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			struct sk_buff *skb);

@@ -17,7 +17,7 @@ static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr)
 	       mxe_atomic_size(&wr->atomic) : wr->length;
 }
 
-/* Inline, so that a caller with a constant status has only what it needs. */
+/* Inlined, because a constant status removes the code for failures. */
 static __always_inline void mxe_sq_complete_with(struct mxe_qp *qp,
 						 enum ib_wc_status status)
 {
