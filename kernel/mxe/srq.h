@@ -23,7 +23,7 @@ struct mxe_tm;
 struct mxe_srq {
 	struct ib_srq ibsrq;
 	struct mxe_recv_queue q;
-	spinlock_t lock;
+	spinlock_t lock;		/* limit, q.consumed, tags */
 	u32 limit;			/* event below this level; 0: off */
 
 	struct mxe_tm *tm;		/* immutable; NULL: no tag matching */
