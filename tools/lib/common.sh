@@ -155,7 +155,7 @@ result()
 	skip) printf 'ok - %s # SKIP %s\n' "$2" "${3:-}" ;;
 	*) printf '%s - %s\n' "$1" "$2" ;;
 	esac
-	printf '%s\t%s\n' "$1" "$2" >>"${MXE_RESULTS:-/dev/null}"
+	printf '%s\t%s\n' "$1" "$2${3:+ ($3)}" >>"${MXE_RESULTS:-/dev/null}"
 }
 
 # tap_results PREFIX FILE STATUS: adds the results of a program that printed
@@ -208,18 +208,19 @@ tap_results()
 # printed.
 guest_results()
 {
-	local line verdict name
+	local line verdict name reason
 	while IFS= read -r line; do
+		reason=''
 		case $line in
 		'not ok - '*) verdict='not ok' name=${line#not ok - } ;;
 		'ok - '*' # SKIP'*)
 			verdict=skip name=${line#ok - }
-			name=${name%% # SKIP*}
+			reason=${name#*# SKIP} name=${name%% # SKIP*}
 			;;
 		'ok - '*) verdict=ok name=${line#ok - } ;;
 		*) continue ;;
 		esac
-		result "$verdict" "$1: $name" >/dev/null
+		result "$verdict" "$1: $name" "${reason# }" >/dev/null
 	done <"$2"
 }
 
