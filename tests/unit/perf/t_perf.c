@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of the statistics, the options and the sockets of mxe-perf. */
+/* Tests of the statistics, options, tag lists and sockets of mxe-perf. */
 #include <errno.h>
 #include <getopt.h>
 #include <sys/socket.h>
@@ -97,6 +97,54 @@ static void test_histogram(void)
 	is_int(counted(b, n), 2, "samples at the end of the range");
 }
 
+/* ---- tags ---------------------------------------------------------------- */
+
+static struct perf_match match;
+
+static void test_match(bool hash)
+{
+	static struct perf_tag tags[1000];
+	const char *what = hash ? "hash" : "list";
+	unsigned int right = 0;
+
+	perf_match_init(&match, hash);
+	ok(!perf_match_take(&match, 0), "%s: nothing matches without tags", what);
+	for (unsigned int i = 0; i < 1000; i++) {
+		/* Each value twice. */
+		tags[i] = (struct perf_tag){ .tag = i / 2, .mask = UINT64_MAX };
+		perf_match_add(&match, &tags[i]);
+	}
+	ok(!perf_match_take(&match, 500), "%s: no such tag", what);
+	/* From both ends, so that the first and the last of a list leave it. */
+	for (unsigned int i = 0; i < 500; i++) {
+		unsigned int value = i % 2 ? i / 2 : 499 - i / 2;
+
+		right += perf_match_take(&match, value) == &tags[2 * value];
+	}
+	is_int(right, 500, "%s: of two tags, the first one matches", what);
+	perf_match_add(&match, &tags[0]);
+	ok(perf_match_take(&match, 0) == &tags[1], "%s: a new tag is the last", what);
+	ok(perf_match_take(&match, 0) == &tags[0], "%s: ... and can be taken", what);
+	ok(!perf_match_take(&match, 0), "%s: a tag matches once", what);
+}
+
+static void test_wildcard(void)
+{
+	struct perf_tag exact = { .tag = 0x12, .mask = UINT64_MAX };
+	struct perf_tag wild = { .tag = 0x10, .mask = 0xf0 };
+
+	perf_match_init(&match, false);
+	perf_match_add(&match, &wild);
+	perf_match_add(&match, &exact);
+	ok(perf_match_take(&match, 0x12) == &wild, "a mask in front of a tag");
+	ok(perf_match_take(&match, 0x12) == &exact, "... then the tag");
+	perf_match_add(&match, &exact);
+	perf_match_add(&match, &wild);
+	ok(perf_match_take(&match, 0x12) == &exact, "a tag in front of a mask");
+	ok(!perf_match_take(&match, 0x22), "... another tag");
+	ok(perf_match_take(&match, 0x31f) == &wild, "... a tag of which bits differ");
+}
+
 /* ---- options ------------------------------------------------------------- */
 
 static char out_text[8192], err_text[1024];
@@ -155,6 +203,9 @@ static void test_defaults(void)
 		     1u << PERF_MFADD), "... atomics, and WRITEs of 1 MiB");
 	is_int(parse("-t rate -b 32", &o), -1, "a batch of 32");
 	is_int(o.depth, 32, "... raises the depth");
+	is_int(parse("-t tags", &o), -1, "tags");
+	is_int(o.ops, 1 << PERF_SEND, "... has only send");
+	ok(o.size == 8 && o.depth == 16 && o.qps == 1, "... size, depth, qps");
 	is_int(parse("-t udp", &o), -1, "udp");
 	is_int(o.size, 64, "... size");
 	is_int(parse("-t tcp", &o), -1, "tcp");
@@ -219,7 +270,9 @@ static void test_refusals(void)
 		"-q 2", "-t rate -q 4 -b 8", "-t bandwidth -o cas",
 		"-t contention -o read", "-t beside -o write",
 		"-t post -D", "-D -K", "-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
-		"-t udp -s 65508", "-l host", "-r mxe2 host",
+		"-t tags host", "-t tags -l", "-t tags -J 2", "-t tags -Q 2",
+		"-t tags -P", "-t tags -D", "-t tags -K", "-t tags -o write",
+		"-t tags -e device", "-t udp -s 65508", "-l host", "-r mxe2 host",
 		"-J 0", "-J 65", "-J 2 host", "-J 2 -l", "-J 1 -t udp", "-t tcp -J 2",
 		"-t rate -b 2 -e guess", "-t rate -b 2 -o mcas -e read",
 	};
@@ -286,6 +339,9 @@ int main(void)
 	test_percentile();
 	test_summary();
 	test_histogram();
+	test_match(false);
+	test_match(true);
+	test_wildcard();
 	test_defaults();
 	test_values();
 	test_texts();

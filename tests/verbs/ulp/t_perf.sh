@@ -107,6 +107,33 @@ check 'one process that is bound to a CPU' sane latency native 2 1 -d mxe1 -J 1 
 check 'two processes that guess' sane contention guess 1 more "${A[@]}" -J 2 -o mfadd -e guess
 check 'atomics beside the WRITEs of two processes' sane beside native 2 1 "${A[@]}" \
 	-s 32K -o cas,mfadd -J 3
+# tags SIZE OPTION...: passes if each number of tags has a result by the device,
+# by a hash table and by a list, and the device has counted its matches.
+tags()
+{
+	local size=$1 before
+	shift
+	before=$(counter mxe2 tm_matched)
+	mxe-perf -T 100 -t tags -n 64 -w 8 -j -s "$size" "${A[@]}" "$@" >"$OUT" || return
+	[ $(($(counter mxe2 tm_matched) - before)) -eq $((3 * 72)) ] || return
+	python3 - "$OUT" <<'END'
+import json, sys
+results = json.load(open(sys.argv[1]))["results"]
+ways = [(r["tags"], r["how"]) for r in results]
+assert ways == [(n, how) for n in (1, 100, 1000)
+                for how in ("device", "hash", "list")], ways
+for i, r in enumerate(results):
+    device = results[i - i % 3]
+    assert r["op"] == "match" and r["operations"] == r["posts"] == 64, r
+    assert 0 < r["min"] <= r["median"] <= r["max"] < r["total"], r
+    assert abs(r["ratio"] - r["total"] / device["total"]) < 0.001, r
+END
+}
+
+check 'tags, one by one' tags 8
+check 'tags, 16 in a batch, 3 bytes' tags 3 -b 16
+check 'tags, messages of several packets' tags 20001 -q 4
+like "$(mxe-perf -t tags -n 10 "${A[@]}")" $'\n1000 +list +10 .* [0-9.]+$' 'tags, as a table'
 check 'udp and tcp' eval 'sane udp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2 &&
 	sane tcp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2'
 
@@ -120,6 +147,7 @@ like "$(mxe-perf -d mxe1 -n 10 -c tsc)" '^mfadd +native +10 +1\.00' 'ticks'
 check 'no such device' refused 3 'no RDMA device nowhere' -d nowhere
 check 'no such device, of two processes' refused 3 'no RDMA device nowhere' -d nowhere -J 2
 check 'no such GID' refused 3 'no such GID' -d mxe1 -x 200
+check 'only messages have tags' refused 2 'has only send' -d mxe1 -t tags -o cas
 check 'no such host' refused 1 'refused' -d mxe1 127.0.0.1
 check 'too many for one word' refused 2 'has 64 fields' -d mxe1 -t contention \
 	-o mcas -e guess -Q 64 -q 2

@@ -145,6 +145,7 @@ static struct ibv_qp *create_qp(struct perf_endpoint *ep, unsigned int i,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 		},
+		.srq = ep->srq,
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 0,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
@@ -228,7 +229,8 @@ static int open_memory(struct perf_endpoint *ep)
 	void *p;
 
 	ep->stride = ((ep->size < 8 ? 8 : ep->size) + 63) & ~63u;
-	ep->len = (size_t)ep->num_qps * 2 * ep->depth * ep->stride;
+	ep->len = ((size_t)ep->num_qps * 2 * ep->depth + ep->num_tags) *
+		  ep->stride;
 	if (ep->len > PERF_MAX_MEMORY) {
 		fputs("mxe-perf: the buffers need more than 4 GiB: reduce size, depth or qps\n",
 		      stderr);
@@ -243,6 +245,49 @@ static int open_memory(struct perf_endpoint *ep)
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	ep->mr = ibv_reg_mr(ep->dev.pd, ep->buf, ep->len, access);
 	return ep->mr ? 0 : failed("ibv_reg_mr", errno);
+}
+
+/* Creates an SRQ and its CQ, which have room for all messages in flight. */
+static int create_srq(struct perf_endpoint *ep)
+{
+	uint32_t recvs = 2 * ep->depth;
+	struct ibv_cq_init_attr_ex cq = {
+		/* A message in several packets completes twice. */
+		.cqe = 2 * (ep->num_tags + recvs),
+		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN |
+			    (ep->matches ? IBV_WC_EX_WITH_TM_INFO : 0),
+	};
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = recvs, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
+		.srq_type = IBV_SRQT_BASIC,
+		.pd = ep->dev.pd,
+	};
+	struct ibv_device_attr_ex dev;
+	int err;
+
+	err = ibv_query_device_ex(ep->dev.ctx, NULL, &dev);
+	if (err)
+		return failed("ibv_query_device_ex", err);
+	if (ep->matches && dev.tm_caps.max_num_tags < ep->num_tags) {
+		fprintf(stderr, "mxe-perf: %s can match %u tags, not %u\n",
+			ibv_get_device_name(ep->dev.ctx->device),
+			dev.tm_caps.max_num_tags, ep->num_tags);
+		return STATUS_NO_DEVICE;
+	}
+	ep->rcqx = ibv_create_cq_ex(ep->dev.ctx, &cq);
+	if (!ep->rcqx)
+		return failed("ibv_create_cq_ex", errno);
+	ep->rcq = ibv_cq_ex_to_cq(ep->rcqx);
+	if (ep->matches) {
+		attr.comp_mask |= IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
+		attr.srq_type = IBV_SRQT_TM;
+		attr.cq = ep->rcq;
+		attr.tm_cap.max_num_tags = ep->num_tags;
+		attr.tm_cap.max_ops = ep->depth;
+	}
+	ep->srq = ibv_create_srq_ex(ep->dev.ctx, &attr);
+	return ep->srq ? 0 : failed("ibv_create_srq_ex", errno);
 }
 
 int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
@@ -267,8 +312,14 @@ int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
 		return status;
 	cqe = (int)(o->qps * o->depth);
 	ep->cq = ibv_create_cq(ep->dev.ctx, cqe, NULL, NULL, 0);
-	ep->rcq = ep->cq ? ibv_create_cq(ep->dev.ctx, 2 * cqe, NULL, NULL, 0) :
-			     NULL;
+	if (!ep->cq)
+		return failed("ibv_create_cq", errno);
+	if (ep->num_tags)
+		status = create_srq(ep);
+	else
+		ep->rcq = ibv_create_cq(ep->dev.ctx, 2 * cqe, NULL, NULL, 0);
+	if (status)
+		return status;
 	if (!ep->rcq)
 		return failed("ibv_create_cq", errno);
 	return create_qps(ep, o);
@@ -372,6 +423,8 @@ void perf_endpoint_close(struct perf_endpoint *ep)
 	for (uint32_t i = 0; i < ep->num_qps; i++)
 		if (ep->qp[i])
 			ibv_destroy_qp(ep->qp[i]);
+	if (ep->srq)
+		ibv_destroy_srq(ep->srq);
 	if (ep->cq)
 		ibv_destroy_cq(ep->cq);
 	if (ep->rcq)

@@ -90,6 +90,36 @@ static int in_process(const struct perf_options *o)
 	return multi_finish(status);
 }
 
+/* Measures each way to match beside the others, for each number of tags. */
+static int tags(const struct perf_options *o)
+{
+	static const uint32_t nums[] = { 1, 100, PERF_MAX_TAGS };
+	int status = 0;
+
+	perf_print_head(o, stdout);
+	for (size_t i = 0; i < sizeof(nums) / sizeof(*nums) && !status; i++) {
+		double device = 0;
+
+		for (int how = PERF_DEVICE; how <= PERF_LIST && !status; how++) {
+			struct perf_result result = { };
+
+			status = perf_run_tags(o, nums[i], (enum perf_how)how,
+					       &result);
+			if (how == PERF_DEVICE)
+				device = (double)result.total;
+			result.ratio = (double)result.total / device;
+			if (!status)
+				perf_print_result(o, &result,
+						  !i && how == PERF_DEVICE,
+						  stdout);
+			free(result.samples);
+		}
+	}
+	if (!status)
+		perf_print_end(o, stdout);
+	return status;
+}
+
 static int sockets(const struct perf_options *o)
 {
 	struct perf_result result = { };
@@ -117,6 +147,8 @@ int main(int argc, char **argv)
 		status = session_serve(&o);
 	else if (o.test == PERF_UDP || o.test == PERF_TCP)
 		status = sockets(&o);
+	else if (o.test == PERF_TAGS)
+		status = tags(&o);
 	else if (o.host)
 		status = with_host(&o);
 	else

@@ -24,6 +24,7 @@ const char *const perf_test_name[PERF_NUM_TESTS] = {
 	[PERF_CONTENTION] = "contention",
 	[PERF_BESIDE] = "beside",
 	[PERF_POST] = "post",
+	[PERF_TAGS] = "tags",
 	[PERF_UDP] = "udp",
 	[PERF_TCP] = "tcp",
 };
@@ -33,6 +34,9 @@ const char *const perf_how_name[] = {
 	[PERF_GUESS] = "guess",
 	[PERF_READ_FIRST] = "read",
 	[PERF_AUTO] = "auto",
+	[PERF_DEVICE] = "device",
+	[PERF_HASH] = "hash",
+	[PERF_LIST] = "list",
 };
 
 #define ATOMICS (1u << PERF_CAS | 1u << PERF_FADD | 1u << PERF_MCAS | \
@@ -53,6 +57,9 @@ static const char usage_text[] =
 "                            beside      one atomic in flight beside large WRITEs\n"
 "                                        of another queue pair\n"
 "                            post        the call that posts an operation\n"
+"                            tags        messages that are matched to 1, 100 and\n"
+"                                        1000 tags, by the device and by this\n"
+"                                        program\n"
 "                            udp, tcp    for comparison: sockets of the kernel\n"
 "  -o, --op OP,...         write, read, send, cas, fadd, mcas, mfadd or all\n"
 "                          (default: all that TEST supports); mcas and mfadd are\n"
@@ -73,7 +80,7 @@ static const char usage_text[] =
 "  -n, --iterations N      operations to measure (default: 1000)\n"
 "  -w, --warmup N          operations before these (default: a tenth)\n"
 "  -q, --depth N           operations in flight on each queue pair (default: 1;\n"
-"                          rate, bandwidth and post: 16; beside: 2 WRITEs)\n"
+"                          rate, bandwidth, post and tags: 16; beside: 2 WRITEs)\n"
 "  -b, --batch N           operations posted in one call (default: 1)\n"
 "  -Q, --qps N             queue pairs (default: 1; contention: 4)\n"
 "  -J, --processes N       measure in N processes at once, each bound to a CPU;\n"
@@ -260,7 +267,7 @@ static bool take_flag(int opt, struct perf_options *o)
 static void set_defaults(struct perf_options *o)
 {
 	bool deep = o->test == PERF_RATE || o->test == PERF_BANDWIDTH ||
-		    o->test == PERF_POST;
+		    o->test == PERF_POST || o->test == PERF_TAGS;
 
 	if (o->test == PERF_BESIDE) {
 		o->size = o->size ? o->size : 1 << 20;
@@ -270,7 +277,8 @@ static void set_defaults(struct perf_options *o)
 	if (!o->ops)
 		o->ops = o->test == PERF_BANDWIDTH ? ALL_OPS & ~ATOMICS :
 			 o->test == PERF_CONTENTION ||
-			 o->test == PERF_BESIDE ? ATOMICS : ALL_OPS;
+			 o->test == PERF_BESIDE ? ATOMICS :
+			 o->test == PERF_TAGS ? 1u << PERF_SEND : ALL_OPS;
 	if (!o->size)
 		o->size = o->test == PERF_BANDWIDTH || o->test == PERF_TCP ?
 			  65536 : o->test == PERF_UDP ? 64 : 8;
@@ -302,10 +310,15 @@ static const char *conflict(const struct perf_options *o)
 		return "the test post cannot be combined with --one-doorbell";
 	if (o->poll_thread && o->one_doorbell)
 		return "--poll-thread cannot be combined with --one-doorbell";
-	if (o->test >= PERF_UDP && (o->host || o->listen))
-		return "the tests udp and tcp have no other host";
-	if (o->processes && (o->test >= PERF_UDP || o->host || o->listen))
-		return "--processes cannot be combined with HOST, --listen, udp or tcp";
+	if (o->test == PERF_TAGS && o->ops != 1u << PERF_SEND)
+		return "the test tags has only send";
+	if (o->test == PERF_TAGS &&
+	    (o->qps != 1 || o->post_send || o->one_doorbell || o->poll_thread))
+		return "the test tags has one queue pair and posts by ibv_post_send()";
+	if (o->test >= PERF_TAGS && (o->host || o->listen))
+		return "the tests tags, udp and tcp have no other host";
+	if (o->processes && (o->test >= PERF_TAGS || o->host || o->listen))
+		return "--processes cannot be combined with HOST, --listen, tags, udp or tcp";
 	if (o->test == PERF_UDP && o->size > 65507)
 		return "the test udp needs --size 65507 or less";
 	if (o->listen && o->host)

@@ -28,6 +28,8 @@
 #define PERF_MAX_MEMORY ((size_t)4 << 30)	/* of an endpoint */
 /* Fields of a word. */
 #define PERF_MAX_LANES 64
+/* Tags that PERF_TAGS posts, at most. */
+#define PERF_MAX_TAGS 1000
 /* The poll thread sleeps after this time without requests. */
 #define PERF_POLL_IDLE_US 10000
 
@@ -57,6 +59,7 @@ enum perf_test {
 	PERF_CONTENTION,
 	PERF_BESIDE,
 	PERF_POST,
+	PERF_TAGS,
 	PERF_UDP,
 	PERF_TCP,
 	PERF_NUM_TESTS,
@@ -68,6 +71,10 @@ enum perf_how {
 	PERF_GUESS,		/* CMP_SWAP with a guess until it succeeds */
 	PERF_READ_FIRST,	/* READ and CMP_SWAP until it succeeds */
 	PERF_AUTO,		/* PERF_NATIVE if supported, else PERF_GUESS */
+	/* What matches the messages of PERF_TAGS to tags. */
+	PERF_DEVICE,
+	PERF_HASH,		/* this program, with a hash table */
+	PERF_LIST,		/* this program, with one list */
 };
 
 struct perf_options {
@@ -196,6 +203,9 @@ struct perf_endpoint {
 	struct perf_device dev;
 	struct ibv_cq *cq;	/* of sends, of all queue pairs */
 	struct ibv_cq *rcq;
+	/* Only with num_tags.  rcqx is rcq. */
+	struct ibv_cq_ex *rcqx;
+	struct ibv_srq *srq;
 	struct ibv_mr *mr;
 	uint8_t *buf;
 	size_t len;
@@ -209,6 +219,8 @@ struct perf_endpoint {
 	uint64_t received[PERF_MAX_QPS];
 	uint64_t wrong;		/* received messages with wrong contents */
 	bool two_sided;		/* receives are posted */
+	uint32_t num_tags;	/* 0: there is no SRQ */
+	bool matches;		/* the SRQ matches tags */
 };
 
 /*
@@ -218,10 +230,14 @@ struct perf_endpoint {
 
 /**
  * perf_endpoint_open() - Opens the device and creates memory and queue pairs.
- * @ep: result; two_sided is set by the caller, the rest is zero
+ * @ep: result; two_sided, num_tags and matches are set by the caller, the rest
+ *	is zero
  * @device: name; NULL: the first device
  * @gid: GID index; negative: chosen
  * @o: options
+ *
+ * With num_tags, the queue pairs receive from an SRQ, and the memory has as
+ * many more slots, behind the others.
  *
  * Return: 0 or an exit status.
  */
@@ -295,6 +311,8 @@ static inline uint8_t perf_pattern(uint64_t offset)
 struct perf_result {
 	const char *op;
 	enum perf_how how;
+	uint32_t tags;		/* PERF_TAGS: number that is posted */
+	double ratio;		/* PERF_TAGS: rate of the device / this rate */
 	uint64_t operations;
 	uint64_t posts;		/* work requests; emulation posts several */
 	uint64_t writes;	/* PERF_BESIDE: WRITEs completed meanwhile */
@@ -400,6 +418,64 @@ bool multi_is_measuring(void);
  * Return: 0, or STATUS_FAILED if a process has failed.
  */
 int multi_gather(const struct perf_options *o, struct perf_result *result);
+
+/* ---- match.c ------------------------------------------------------------- */
+
+#define PERF_MATCH_BUCKETS 1024
+
+struct perf_tag {
+	struct perf_tag *next;
+	uint64_t tag;
+	uint64_t mask;
+};
+
+/* Posted tags in the order of posting: in one list, or in one for each hash. */
+struct perf_match {
+	uint32_t num_buckets;
+	struct {
+		struct perf_tag *first;
+		struct perf_tag **end;
+	} buckets[PERF_MATCH_BUCKETS];
+};
+
+/**
+ * perf_match_init() - Makes an empty table of tags.
+ * @m: result; must not be moved afterwards
+ * @hash: use a hash table, for tags whose masks have all bits set
+ */
+void perf_match_init(struct perf_match *m, bool hash);
+
+/**
+ * perf_match_add() - Adds a tag behind all others.
+ * @m: table
+ * @tag: with tag and mask; in the table until perf_match_take() returns it
+ */
+void perf_match_add(struct perf_match *m, struct perf_tag *tag);
+
+/**
+ * perf_match_take() - Removes the tag that matches a message.
+ * @m: table
+ * @value: tag of the message
+ *
+ * Return: the first tag with @value & mask == tag, or NULL.
+ */
+struct perf_tag *perf_match_take(struct perf_match *m, uint64_t value);
+
+/* ---- tags.c -------------------------------------------------------------- */
+
+/**
+ * perf_run_tags() - Runs the test tags with one number of tags.
+ * @o: options
+ * @tags: number of tags that are posted, at most PERF_MAX_TAGS
+ * @how: PERF_DEVICE, PERF_HASH or PERF_LIST
+ * @result: result; the caller frees its samples
+ *
+ * Prints a message to stderr if it fails.
+ *
+ * Return: 0 or an exit status.
+ */
+int perf_run_tags(const struct perf_options *o, uint32_t tags,
+		  enum perf_how how, struct perf_result *result);
 
 /* ---- sockets.c ----------------------------------------------------------- */
 

@@ -40,12 +40,13 @@ void perf_print_head(const struct perf_options *o, FILE *out)
 			perf_test_name[o->test], o->qps, o->qps == 1 ? "" : "s",
 			o->depth, o->batch, o->size, unit(o));
 		fprintf(out, "%-6s %-6s %9s %6s %9s %9s %9s %9s %9s %9s",
-			"OP", "HOW", "COUNT", "POSTS", "MIN", "MEDIAN", "90%",
+			o->test == PERF_TAGS ? "TAGS" : "OP", "HOW", "COUNT", "POSTS", "MIN", "MEDIAN", "90%",
 			"99%", "99.9%", "PER OP");
 		if (is_bulk(o) || !o->tsc)
 			fprintf(out, " %12s", !is_bulk(o) ? "PER SECOND" :
 				o->tsc ? "TICKS/KiB" : "MB/s");
-		fputs(o->test == PERF_BESIDE ? "    WRITES\n" : "\n", out);
+		fputs(o->test == PERF_BESIDE ? "    WRITES\n" :
+		      o->test == PERF_TAGS ? "     RATIO\n" : "\n", out);
 		return;
 	}
 	fputs("{\n  \"schema\": 1,\n  \"test\": ", out);
@@ -92,10 +93,13 @@ static void print_row(const struct perf_options *o, const struct perf_result *r,
 		      FILE *out)
 {
 	const struct perf_stats *s = &r->stats;
+	char tags[12];
 
+	snprintf(tags, sizeof(tags), "%u", r->tags);
 	fprintf(out, "%-6s %-6s %9" PRIu64 " %6.2f %9" PRIu64 " %9" PRIu64
 		" %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9.0f",
-		r->op, perf_how_name[r->how], r->operations,
+		o->test == PERF_TAGS ? tags : r->op, perf_how_name[r->how],
+		r->operations,
 		(double)r->posts / (double)r->operations, s->min, s->median,
 		s->p90, s->p99, s->p999, per_op(r));
 	if (is_bulk(o) && o->tsc)
@@ -106,6 +110,8 @@ static void print_row(const struct perf_options *o, const struct perf_result *r,
 		fprintf(out, " %12.0f", 1e9 / per_op(r));
 	if (o->test == PERF_BESIDE)
 		fprintf(out, " %9" PRIu64, r->writes);
+	if (o->test == PERF_TAGS)
+		fprintf(out, " %9.2f", r->ratio);
 	fputc('\n', out);
 	if (o->histogram)
 		print_histogram(r, out);
@@ -130,6 +136,9 @@ static void print_json(const struct perf_options *o,
 		s->mean);
 	if (o->test == PERF_BESIDE)
 		fprintf(out, ", \"writes\": %" PRIu64, r->writes);
+	if (o->test == PERF_TAGS)
+		fprintf(out, ", \"tags\": %u, \"ratio\": %.3f", r->tags,
+			r->ratio);
 	if (o->histogram) {
 		n = perf_histogram(r->samples, r->operations, buckets);
 		fputs(",\n     \"histogram\": [", out);

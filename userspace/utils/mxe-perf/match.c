@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Matches messages to tags in this program, as a runtime does on a device that
+ * cannot.  tags.c calls it.
+ */
+#include "perf.h"
+
+static uint32_t bucket(const struct perf_match *m, uint64_t value)
+{
+	return (uint32_t)(value * 0x9e3779b97f4a7c15ull >> 32) &
+	       (m->num_buckets - 1);
+}
+
+void perf_match_init(struct perf_match *m, bool hash)
+{
+	m->num_buckets = hash ? PERF_MATCH_BUCKETS : 1;
+	for (uint32_t i = 0; i < PERF_MATCH_BUCKETS; i++) {
+		m->buckets[i].first = NULL;
+		m->buckets[i].end = &m->buckets[i].first;
+	}
+}
+
+void perf_match_add(struct perf_match *m, struct perf_tag *tag)
+{
+	uint32_t i = bucket(m, tag->tag);
+
+	tag->next = NULL;
+	*m->buckets[i].end = tag;
+	m->buckets[i].end = &tag->next;
+}
+
+struct perf_tag *perf_match_take(struct perf_match *m, uint64_t value)
+{
+	uint32_t i = bucket(m, value);
+	struct perf_tag **link = &m->buckets[i].first, *tag;
+
+	for (; (tag = *link); link = &tag->next) {
+		if ((value & tag->mask) != tag->tag)
+			continue;
+		*link = tag->next;
+		if (!tag->next)
+			m->buckets[i].end = link;
+		return tag;
+	}
+	return NULL;
+}
