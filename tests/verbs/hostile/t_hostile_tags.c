@@ -285,12 +285,12 @@ static bool works(void)
 	struct ibv_ops_wr wr = {
 		.opcode = IBV_WR_TAG_ADD,
 		.tm.add = {
-			.recv_wr_id = ++tag, .sg_list = &sge, .num_sge = 1,
-			.tag = tag, .mask = UINT64_MAX,
+			.recv_wr_id = tag + 1, .sg_list = &sge, .num_sge = 1,
+			.tag = tag + 1, .mask = UINT64_MAX,
 		},
 	};
 
-	return !post_op(&good, &wr) && matches(&good, tag);
+	return !post_op(&good, &wr) && matches(&good, ++tag);
 }
 
 /* ---- wrong operations ---------------------------------------------------- */
