@@ -79,6 +79,10 @@ static noinline void mxe_cq_write_rare(struct mxe_cqe *cqe, const struct mxe_wc 
 		cqe->tm_tag = be64_to_cpu(wc->tmh->tag);
 		cqe->tm_priv = be32_to_cpu(wc->tmh->app_ctx);
 	}
+	if (wc->flags & MXE_CQE_INLINE) {
+		cqe->recv_addr = wc->inl->addr;
+		memcpy(cqe->inline_data, wc->inl->data, sizeof(cqe->inline_data));
+	}
 }
 
 static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
@@ -95,7 +99,7 @@ static void mxe_cq_write_user(struct mxe_cq *cq, struct mxe_qp *qp,
 	cqe->qp_num = qp ? qp->qpn : 0;
 	cqe->src_qp = wc->src_qp;
 	cqe->imm_data = wc->imm;
-	if (wc->flags & (MXE_CQE_WITH_INV | MXE_CQE_TM_INFO))
+	if (wc->flags & (MXE_CQE_WITH_INV | MXE_CQE_TM_INFO | MXE_CQE_INLINE))
 		mxe_cq_write_rare(cqe, wc);
 	if (cq->timestamps)
 		cqe->timestamp = ktime_get_ns();
@@ -303,6 +307,7 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->is_user = udata;
 	if (udata) {
+		cq->mm = current->mm;
 		err = mxe_cq_create_user(cq, udata);
 	} else {
 		cq->wc = kvcalloc(cq->entries, sizeof(*cq->wc),

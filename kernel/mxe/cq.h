@@ -10,8 +10,16 @@
 
 #include "ring.h"
 
+struct mm_struct;
 struct mxe_qp;
 struct mxe_tmh;
+
+/* The data of a message that its completion contains. */
+struct mxe_inline_recv {
+	u64 addr;			/* where they belong */
+	u32 len;			/* bytes; 0: there are none */
+	u8 data[MXE_CQE_INLINE_SIZE];
+};
 
 /* A completion that is to be added to a CQ. */
 struct mxe_wc {
@@ -30,6 +38,8 @@ struct mxe_wc {
 		u16 vlan_id;		/* VLAN_N_VID: none */
 		/* With MXE_CQE_TM_INFO: the header of the message. */
 		const struct mxe_tmh *tmh;
+		/* With MXE_CQE_INLINE: the data. */
+		const struct mxe_inline_recv *inl;
 	};
 };
 
@@ -56,6 +66,8 @@ struct mxe_cq {
 	/* Immutable after creation. */
 	bool is_user;
 	bool timestamps;
+	/* Of the process that created it, or NULL; never dereferenced. */
+	const struct mm_struct *mm;
 
 	struct mutex resize_mutex;	/* resize, removal of completions */
 	spinlock_t lock;		/* irqsave, for verbs in any context */

@@ -252,6 +252,8 @@ struct mxe_rq {
 	bool cur_valid;			/* cur is taken up and not completed */
 	bool last_wqe;			/* LAST_WQE_REACHED was raised */
 	struct mxe_tm_msg tm_msg;	/* with mxe_qp_has_tm() */
+	bool inline_recv;		/* immutable, see inline_recv.h */
+	struct mxe_inline_recv inl;	/* of the message in cur */
 	u32 offset;			/* bytes of the message so far */
 	u32 epsn;			/* expected PSN */
 	u32 msn;

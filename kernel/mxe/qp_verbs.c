@@ -11,6 +11,7 @@
 
 #include "cq.h"
 #include "deliver.h"
+#include "inline_recv.h"
 #include "loopback.h"
 #include "mxe.h"
 #include "psn.h"
@@ -214,7 +215,8 @@ static void mxe_qp_free_queues(struct mxe_qp *qp)
 
 static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
-	const u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_SQPOLL_CREATE_FLAGS;
+	const u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_INLINE_RECV |
+			  MXE_SQPOLL_CREATE_FLAGS;
 	struct mxe_create_qp_req req;
 	unsigned int log_size;
 	int err;
@@ -239,6 +241,11 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	qp->sq.srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
 	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
 	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
+	if (req.flags & MXE_QP_CREATE_INLINE_RECV) {
+		err = mxe_inline_recv_init(qp);
+		if (err)
+			return err;
+	}
 	return mxe_sqpoll_init_qp(qp, to_muctx(mxe_udata_ucontext(udata)), req.flags);
 }
 

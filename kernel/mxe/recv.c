@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Takes up, completes, fails and flushes receive requests.  The responders of
- * all transports and the loopback path call it.  It calls rq.c, srq.c, tm.c and
- * rndv.c.
+ * all transports and the loopback path call it.  It calls rq.c, srq.c, tm.c,
+ * rndv.c and inline_recv.c.
  */
+#include "inline_recv.h"
 #include "mxe.h"
 #include "pkt.h"
 #include "qp.h"
@@ -54,6 +55,8 @@ void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
 
 	wc->wr_id = rq->cur->wr_id;
 	rq->cur_valid = false;
+	if (mxe_inline_recv_is_on(qp))
+		mxe_inline_recv_end(qp, wc);
 	mxe_qp_complete(qp, mxe_qp_recv_cq(qp), wc, &rq->pending);
 }
 

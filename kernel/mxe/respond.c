@@ -5,8 +5,9 @@
  * in respond.h.
  *
  * deliver.c, qp_work.c, qp_verbs.c and xrcd.c call this file.  It calls recv.c,
- * tm_recv.c, rkey.c, xrc.c and tx.c.
+ * inline_recv.c, tm_recv.c, rkey.c, xrc.c and tx.c.
  */
+#include "inline_recv.h"
 #include "mxe.h"
 #include "psn.h"
 #include "recv.h"
@@ -405,7 +406,10 @@ static __always_inline int mxe_respond_put_data(struct mxe_qp *qp,
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
-	err = mxe_recv_put(qp, rq->offset, pkt->payload, pkt->payload_len);
+	if (mxe_inline_recv_is_on(qp) && mxe_inline_recv_put(qp, pkt))
+		err = 0;
+	else
+		err = mxe_recv_put(qp, rq->offset, pkt->payload, pkt->payload_len);
 	if (err == -EIO)
 		mxe_count(qp->dev, local_access_errors);
 	if (err)
@@ -706,6 +710,7 @@ void mxe_respond_reset(struct mxe_qp *qp)
 
 	mxe_tm_recv_abandon(qp);
 	rq->cur_valid = false;
+	rq->inl.len = 0;
 	rq->offset = 0;
 	rq->msg = 0;
 	rq->nak_sent = false;

@@ -29,6 +29,7 @@ struct exp_caps {
 	uint64_t sizes;
 	uint64_t sizes_be;	/* sizes with big-endian results in any case */
 	uint32_t max_fa_bit_boundary;
+	uint32_t max_inl_recv;	/* bytes, see create_inline() */
 };
 
 /* The builders that send.c calls on QPs of backends without post_send. */
@@ -63,13 +64,22 @@ struct exp_backend {
 	 * Creates a QP for masked atomics: RC, or an XRC initiator if
 	 * exp_caps.masked_xrc is set. Unless there is a post_send, the QP needs
 	 * the builders EXP_SEND_OPS and EXP_ATOMIC_OPS. The atomic capabilities
-	 * in entry are set before the call. This sets entry->qpx and the
-	 * members of the backend. Returns NULL with errno.
+	 * in entry, and inline_recv, are set before the call. This sets
+	 * entry->qpx and the members of the backend. Returns NULL with errno,
+	 * EOPNOTSUPP if inline_recv cannot be fulfilled.
 	 */
 	struct ibv_qp *(*create_qp)(struct ibv_context *context,
 				    struct ibv_qp_init_attr_ex *attr,
 				    uint32_t exp_create_flags,
 				    struct exp_qp *entry);
+
+	/*
+	 * Optional, if exp_caps.max_inl_recv is set: creates a QP without
+	 * masked atomics that has inline receive.  Returns NULL with errno,
+	 * EOPNOTSUPP if such a QP has no inline receive.
+	 */
+	struct ibv_qp *(*create_inline)(struct ibv_context *context,
+					struct ibv_qp_init_attr_ex *attr);
 
 	/* Optional: frees the backend's members after the QP was destroyed. */
 	void (*release)(struct exp_qp *entry);

@@ -33,6 +33,7 @@ static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
 	caps->sizes = attr.log_arg_sizes;
 	caps->sizes_be = attr.log_arg_sizes_be;
 	caps->max_fa_bit_boundary = attr.max_fa_bit_boundary;
+	caps->max_inl_recv = attr.max_inline_recv;
 	caps->masked = (attr.masked_ops & MXE_MASKED_OPS) == MXE_MASKED_OPS &&
 		       attr.masked_atomic_cap != IBV_ATOMIC_NONE &&
 		       caps->sizes;
@@ -77,6 +78,8 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 
 	if (exp_create_flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY)
 		mxe_attr.create_flags |= MXEDV_QP_CREATE_ATOMIC_BE_REPLY;
+	if (entry->inline_recv)
+		mxe_attr.create_flags |= MXEDV_QP_CREATE_INLINE_RECV;
 	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr->send_ops_flags = EXP_SEND_OPS | EXP_ATOMIC_OPS;
 
@@ -91,6 +94,17 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 		return NULL;
 	}
 	return qp;
+}
+
+static struct ibv_qp *mxe_create_inline(struct ibv_context *context,
+					struct ibv_qp_init_attr_ex *attr)
+{
+	struct mxedv_qp_init_attr mxe_attr = {
+		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
+		.create_flags = MXEDV_QP_CREATE_INLINE_RECV,
+	};
+
+	return exp_mxedv(context)->create_qp(context, attr, &mxe_attr);
 }
 
 /*
@@ -140,6 +154,7 @@ const struct exp_backend exp_backend_mxe = {
 	.serves = mxe_serves,
 	.query = mxe_query,
 	.create_qp = mxe_create_qp,
+	.create_inline = mxe_create_inline,
 	.build_masked = mxe_build_masked,
 	.fix_wc = exp_wc_fix_atomic,
 };

@@ -203,6 +203,8 @@ static void fill_gated(struct ibv_exp_device_attr *attr,
 	if (caps->masked && (attr->comp_mask &
 			     IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS))
 		fill_masked(&attr->masked_atomic, caps);
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_INLINE_RECV_SZ)
+		attr->inline_recv_sz = (int)caps->max_inl_recv;
 	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_ODP)
 		fill_odp(&attr->odp_caps, std);
 	if (std->odp_caps.general_caps && (attr->comp_mask &

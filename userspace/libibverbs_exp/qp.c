@@ -87,11 +87,14 @@ static void attr_to_std(struct ibv_qp_init_attr_ex *std,
 	}
 }
 
-/* Creates a QP without masked atomics with the standard verbs. */
+/* Creates a QP without masked atomics. */
 static struct ibv_qp *create_std(struct ibv_context *context,
-				 struct ibv_qp_init_attr_ex *std)
+				 const struct exp_backend *backend,
+				 struct ibv_qp_init_attr_ex *std,
+				 bool inline_recv)
 {
-	struct ibv_qp *qp = ibv_create_qp_ex(context, std);
+	struct ibv_qp *qp = inline_recv ? backend->create_inline(context, std) :
+					  ibv_create_qp_ex(context, std);
 
 	if (qp)
 		exp_qp_forget(qp);
@@ -102,7 +105,8 @@ static struct ibv_qp *create_native(struct ibv_context *context,
 				    const struct exp_backend *backend,
 				    const struct exp_caps *caps,
 				    struct ibv_qp_init_attr_ex *std,
-				    const struct ibv_exp_qp_init_attr *attr)
+				    const struct ibv_exp_qp_init_attr *attr,
+				    bool inline_recv)
 {
 	uint32_t flags = create_flags(attr);
 	struct exp_qp *entry;
@@ -113,6 +117,7 @@ static struct ibv_qp *create_native(struct ibv_context *context,
 		return NULL;
 	entry->backend = backend;
 	entry->atomic_cap = caps->atomic_cap;
+	entry->inline_recv = inline_recv;
 	entry->has_atomics = caps->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE ||
 			     (flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
 	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG)
@@ -131,15 +136,36 @@ static struct ibv_qp *create_native(struct ibv_context *context,
 	return qp;
 }
 
+static struct ibv_qp *create_any(struct ibv_context *context,
+				 const struct exp_caps *caps,
+				 struct ibv_qp_init_attr_ex *std,
+				 const struct ibv_exp_qp_init_attr *attr,
+				 bool inline_recv)
+{
+	const struct exp_backend *backend = exp_backend_of(context);
+
+	attr_to_std(std, attr);
+	if (caps->masked)
+		return create_native(context, backend, caps, std, attr,
+				     inline_recv);
+	return create_std(context, backend, std, inline_recv);
+}
+
+static bool wants_inline(const struct ibv_exp_qp_init_attr *attr)
+{
+	return attr->comp_mask & IBV_EXP_QP_INIT_ATTR_INL_RECV &&
+	       attr->max_inl_recv;
+}
+
 EXP_EXPORT
 struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 				 struct ibv_exp_qp_init_attr *attr)
 {
-	const struct exp_backend *backend = exp_backend_of(context);
 	struct ibv_qp_init_attr_ex std;
 	struct exp_caps caps = { };
 	uint32_t supported = 0;
-	struct ibv_qp *qp;
+	struct ibv_qp *qp = NULL;
+	uint32_t inl = 0;
 	int err;
 
 	err = check_format(attr);
@@ -162,17 +188,21 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 		goto fail;
 	}
 
-	attr_to_std(&std, attr);
-	if (caps.masked)
-		qp = create_native(context, backend, &caps, &std, attr);
-	else
-		qp = create_std(context, &std);
+	/* Inline receive is a wish.  The program learns whether it has it. */
+	if (wants_inline(attr) && caps.max_inl_recv) {
+		qp = create_any(context, &caps, &std, attr, true);
+		if (!qp && errno != EOPNOTSUPP)
+			return NULL;
+		inl = qp ? caps.max_inl_recv : 0;
+	}
+	if (!qp)
+		qp = create_any(context, &caps, &std, attr, false);
 	if (!qp)
 		return NULL;
 
 	attr->cap = std.cap;
 	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_INL_RECV)
-		attr->max_inl_recv = 0;
+		attr->max_inl_recv = inl;
 	return qp;
 
 fail:

@@ -42,6 +42,7 @@ struct exp_qp {
 
 	enum ibv_exp_atomic_cap atomic_cap;
 	bool has_atomics;	/* false: all atomics are refused */
+	bool inline_recv;	/* has inline receive */
 	uint32_t max_atomic_arg;	/* bytes */
 	uint32_t max_send_sge;
 	uint64_t sizes;		/* bit n: 2^n bytes */

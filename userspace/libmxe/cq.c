@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "mxe.h"
@@ -106,6 +107,15 @@ static uint8_t mxe_wc_sl(const struct mxe_cqe *cqe)
 	return 8 | (cqe->flags & MXE_CQE_IPV4 ? 2 : 1);
 }
 
+/* Copies inline data to the receive buffer. */
+static __attribute__((noinline)) void mxe_cq_put_inline(const struct mxe_cqe *cqe)
+{
+	uint32_t len = cqe->byte_len;
+
+	memcpy((void *)(uintptr_t)cqe->recv_addr, cqe->inline_data,
+	       len < MXE_CQE_INLINE_SIZE ? len : MXE_CQE_INLINE_SIZE);
+}
+
 /* Waits for the end of a resize, without spinning. */
 static __attribute__((cold, noinline)) void mxe_cq_wait(struct mxe_cq *cq)
 {
@@ -157,6 +167,8 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		if (cqe->flags) {
 			wc->wc_flags = mxe_wc_flags(cqe);
 			wc->sl = mxe_wc_sl(cqe);
+			if (cqe->flags & MXE_CQE_INLINE)
+				mxe_cq_put_inline(cqe);
 		}
 	}
 	if (n > 0)
@@ -207,6 +219,8 @@ static inline void mxe_cq_take(struct mxe_cq *cq)
 	cq->cqe = *(struct mxe_cqe *)mxe_ring_at(ring, ring->index++);
 	cq->vcq.cq_ex.wr_id = cq->cqe.wr_id;
 	cq->vcq.cq_ex.status = cq->cqe.status;
+	if (cq->cqe.flags & MXE_CQE_INLINE)
+		mxe_cq_put_inline(&cq->cqe);
 }
 
 static int mxe_next_poll(struct ibv_cq_ex *ibcq)

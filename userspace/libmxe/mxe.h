@@ -50,6 +50,7 @@ struct mxe_poll_thread {
 struct mxe_context {
 	struct verbs_context vctx;
 	struct mxe_atomic_caps caps;
+	uint32_t max_inline_recv;	/* bytes; 0: not supported */
 	int doorbell_fd;
 	struct mxe_poll_thread poll;
 };

@@ -13,7 +13,8 @@ enum {
 	MXEDV_QP_CREATE_FLAGS = MXEDV_QP_CREATE_ATOMIC_BE_REPLY |
 				MXEDV_QP_CREATE_EXP_WC_OPCODE |
 				MXEDV_QP_CREATE_DEFER_DOORBELL |
-				MXEDV_QP_CREATE_POLLED,
+				MXEDV_QP_CREATE_POLLED |
+				MXEDV_QP_CREATE_INLINE_RECV,
 	/* Mutually exclusive. */
 	MXEDV_QP_CREATE_EITHER = MXEDV_QP_CREATE_DEFER_DOORBELL |
 				 MXEDV_QP_CREATE_POLLED,
@@ -60,6 +61,7 @@ MXE_EXPORT int mxedv_query_device(struct ibv_context *context,
 		.log_arg_sizes = caps->log_arg_sizes,
 		.log_arg_sizes_be = caps->log_arg_sizes_be,
 		.reply_modes = caps->reply_modes,
+		.max_inline_recv = to_mctx(context)->max_inline_recv,
 	};
 	memset(attr, 0, inlen);
 	memcpy(attr, &known, inlen < sizeof(known) ? inlen : sizeof(known));

@@ -35,7 +35,9 @@ static_assert((int)MXEDV_QP_CREATE_ATOMIC_BE_REPLY ==
 static uint32_t mxe_kernel_flags(uint32_t create_flags)
 {
 	return (create_flags & MXE_QP_CREATE_ATOMIC_BE_REPLY) |
-	       (create_flags & MXEDV_QP_CREATE_POLLED ? MXE_QP_CREATE_POLLED : 0);
+	       (create_flags & MXEDV_QP_CREATE_POLLED ? MXE_QP_CREATE_POLLED : 0) |
+	       (create_flags & MXEDV_QP_CREATE_INLINE_RECV ?
+		MXE_QP_CREATE_INLINE_RECV : 0);
 }
 
 /*
@@ -56,6 +58,12 @@ static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
 	if (!(caps->log_arg_sizes >> __builtin_ctz(max_atomic_arg) & 1))
 		return EOPNOTSUPP;
 	return 0;
+}
+
+/* The kernel gets no flags of an XRC target. */
+static bool mxe_has_inline_recv(const struct mxe_context *ctx, enum ibv_qp_type type)
+{
+	return ctx->max_inline_recv && (type == IBV_QPT_RC || type == IBV_QPT_UC);
 }
 
 static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
@@ -107,6 +115,9 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 		return NULL;
 	}
 	ret = mxe_check_atomics(&ctx->caps, create_flags, max_atomic_arg);
+	if (!ret && create_flags & MXEDV_QP_CREATE_INLINE_RECV &&
+	    !mxe_has_inline_recv(ctx, attr->qp_type))
+		ret = EOPNOTSUPP;
 	if (ret) {
 		errno = ret;
 		return NULL;

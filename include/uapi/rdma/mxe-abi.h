@@ -259,7 +259,15 @@ enum mxe_cqe_flags {
 	MXE_CQE_TM_MATCH	= 1 << 9,
 	MXE_CQE_TM_DATA_VALID	= 1 << 10,
 	MXE_CQE_TM_SYNC_REQ	= 1 << 11,
+	/*
+	 * inline_data has the byte_len bytes of the message. The process copies
+	 * them to recv_addr before it uses the receive buffer.
+	 */
+	MXE_CQE_INLINE		= 1 << 12,
 };
+
+/* Bytes of a message that a completion can contain. */
+#define MXE_CQE_INLINE_SIZE 16
 
 struct mxe_cqe {
 	__aligned_u64 wr_id;
@@ -276,10 +284,24 @@ struct mxe_cqe {
 	};
 	__u16 pkey_index;
 	__u16 reserved0;
-	__aligned_u64 timestamp; /* ns, CLOCK_MONOTONIC; 0: not requested */
-	__aligned_u64 tm_tag;	/* of the message, in host byte order */
-	__u32 tm_priv;		/* app_ctx of the message, likewise */
-	__u32 reserved1;
+	union {
+		/* ns, CLOCK_MONOTONIC; undefined if not requested */
+		__aligned_u64 timestamp;
+		/*
+		 * MXE_CQE_INLINE: address in the memory of the process.  A CQ
+		 * with timestamps has no inline data.
+		 */
+		__aligned_u64 recv_addr;
+	};
+	union {
+		struct {
+			/* Of the message, in host byte order. */
+			__aligned_u64 tm_tag;
+			__u32 tm_priv;	/* app_ctx */
+			__u32 reserved1;
+		};
+		__u8 inline_data[MXE_CQE_INLINE_SIZE];
+	};
 };
 
 /* ---- doorbell ---------------------------------------------------------- */
@@ -330,8 +352,13 @@ struct mxe_alloc_ucontext_req {
 	__u32 reserved;
 };
 
+enum mxe_alloc_ucontext_comp_mask {
+	/* The device has MXE_QP_CREATE_INLINE_RECV. */
+	MXE_ALLOC_UCONTEXT_INLINE_RECV = 1 << 0,
+};
+
 struct mxe_alloc_ucontext_resp {
-	__u32 comp_mask;
+	__u32 comp_mask;	/* enum mxe_alloc_ucontext_comp_mask */
 	__u32 max_inline;	/* bytes in a send WQE */
 };
 
@@ -390,6 +417,11 @@ enum mxe_create_qp_flags {
 	MXE_QP_CREATE_ATOMIC_BE_REPLY = 1 << 0,
 	/* A thread may poll the send queue, see MXE_RING_NEED_DOORBELL. */
 	MXE_QP_CREATE_POLLED = 1 << 1,
+	/*
+	 * Completions of receives may have MXE_CQE_INLINE.  RC and UC only,
+	 * without a tag-matching SRQ.
+	 */
+	MXE_QP_CREATE_INLINE_RECV = 1 << 2,
 };
 
 struct mxe_create_qp_req {

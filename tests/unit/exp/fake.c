@@ -374,6 +374,17 @@ static struct ibv_qp *fake_create_qp(struct ibv_context *context,
 		errno = fake.create_errno;
 		return NULL;
 	}
+	if (fake.no_inline_recv &&
+	    mxe_attr->create_flags & MXEDV_QP_CREATE_INLINE_RECV) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	/* A QP without masked atomics, see create_inline(). */
+	if (mxe_attr->comp_mask == MXEDV_QP_INIT_ATTR_CREATE_FLAGS &&
+	    mxe_attr->create_flags == MXEDV_QP_CREATE_INLINE_RECV) {
+		fake.inline_created++;
+		return fake_std_create(context, &attr->cap, attr->qp_type);
+	}
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
 	    !(attr->comp_mask & IBV_QP_INIT_ATTR_PD) ||
 	    mxe_attr->comp_mask != (MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -504,6 +515,8 @@ void fake_reset(void)
 	fake.query_errno = 0;
 	fake.mxe_query_errno = 0;
 	fake.create_errno = 0;
+	fake.no_inline_recv = false;
+	fake.inline_created = 0;
 	fake.no_builders = false;
 	fake.reuse = NULL;
 	fake.plain_created = 0;

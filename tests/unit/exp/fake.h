@@ -80,7 +80,9 @@ struct fake {
 	bool no_builders;
 	uint32_t next_qpn;
 	struct fake_qp *reuse;		/* memory of the next QP, or NULL */
+	bool no_inline_recv;		/* mxedv_create_qp() refuses it */
 	int plain_created, ex_created, mxe_created, destroyed;
+	int inline_created;		/* without masked atomics */
 	struct ibv_qp_init_attr_ex last;
 };
 

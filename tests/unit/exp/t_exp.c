@@ -233,6 +233,10 @@ static void test_query_values(void)
 	   !attr.tm_caps.max_num_tags, "no other offloads");
 	is_int(attr.max_ctx_res_domain, INT_MAX, "resource domains");
 
+	fake.mxe.max_inline_recv = 16;
+	query_all(mxe_ctx, &attr);
+	is_int(attr.inline_recv_sz, 16, "inline receive");
+
 	/* A later mxe with the limits of a ConnectX-6. */
 	fake.mxe.log_arg_sizes = SIZES;
 	fake.mxe.log_arg_sizes_be = SIZES & ~8;
@@ -400,6 +404,58 @@ static void create_one(const struct create_row *row,
 	       row->name);
 	if (qp)
 		ibv_destroy_qp(qp);
+}
+
+/* Creates a QP that wishes inline receive, and returns what it has. */
+static uint32_t inline_of(struct ibv_context *context, enum ibv_qp_type type,
+			  uint32_t wish)
+{
+	struct ibv_exp_qp_init_attr attr;
+	struct ibv_qp *qp;
+
+	init_attr(&attr, context, PD | ARG | IBV_EXP_QP_INIT_ATTR_INL_RECV);
+	attr.qp_type = type;
+	attr.max_inl_recv = wish;
+	qp = ibv_exp_create_qp(context, &attr);
+	if (!qp)
+		return UINT32_MAX;
+	ibv_destroy_qp(qp);
+	return attr.max_inl_recv;
+}
+
+static void test_inline_recv(void)
+{
+	struct ibv_exp_qp_init_attr attr;
+	struct ibv_qp *qp;
+
+	fake_reset();
+	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 16), 0, "an mxe without inline receive");
+	is_int(inline_of(std_ctx, IBV_QPT_RC, 16), 0, "another device");
+	fake.mxe.max_inline_recv = 16;
+	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 0), 0, "no wish");
+	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 8), 16, "a wish of 8 bytes is rounded up");
+	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 64), 16, "64 bytes are too many");
+	is_int(inline_of(std_ctx, IBV_QPT_RC, 16), 0, "another device still has none");
+	is_int(fake.inline_created, 0, "RC has masked atomics, too");
+	is_int(inline_of(mxe_ctx, IBV_QPT_UC, 16), 16, "UC");
+	is_int(fake.inline_created, 1, "... is created by libmxe, too");
+
+	init_attr(&attr, mxe_ctx, PD | ARG | IBV_EXP_QP_INIT_ATTR_INL_RECV);
+	attr.max_inl_recv = 16;
+	qp = ibv_exp_create_qp(mxe_ctx, &attr);
+	ok(qp && to_fake(qp)->create_flags == (MXEDV_QP_CREATE_EXP_WC_OPCODE |
+					       MXEDV_QP_CREATE_INLINE_RECV),
+	   "the flag is passed to libmxe");
+	if (qp)
+		ibv_destroy_qp(qp);
+
+	fake.no_inline_recv = true;
+	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 16), 0, "a QP that cannot have it");
+	is_int(inline_of(mxe_ctx, IBV_QPT_UD, 16), 0, "... of a type that cannot");
+	fake.create_errno = ENOMEM;
+	ok(inline_of(mxe_ctx, IBV_QPT_RC, 16) == UINT32_MAX && errno == ENOMEM,
+	   "other errors are returned");
+	fake_reset();
 }
 
 static void test_create(void)
@@ -701,6 +757,7 @@ int main(void)
 	test_query_values();
 	test_query_errors();
 
+	test_inline_recv();
 	test_create();
 	test_create_flags();
 	test_create_errors();

@@ -111,12 +111,14 @@ int ibv_cmd_get_context(struct verbs_context *context,
 			struct ib_uverbs_get_context_resp *resp,
 			size_t resp_size)
 {
+	struct mxe_alloc_ucontext_resp *drv = (void *)(resp + 1);
+
 	(void)context;
 	(void)cmd;
-	(void)resp;
 	if (cmd_size != sizeof(*cmd) + sizeof(struct mxe_alloc_ucontext_req) ||
-	    resp_size != sizeof(*resp) + sizeof(struct mxe_alloc_ucontext_resp))
+	    resp_size != sizeof(*resp) + sizeof(*drv))
 		return EINVAL;
+	drv->comp_mask = MXE_ALLOC_UCONTEXT_INLINE_RECV;
 	return fake.fail_get_context;
 }
 

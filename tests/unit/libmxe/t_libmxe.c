@@ -64,6 +64,7 @@ static void test_context(void)
 	is_u64(attr.log_arg_sizes, 8, "log_arg_sizes");
 	is_int(attr.max_fa_bit_boundary, 64, "max_fa_bit_boundary");
 	is_int(attr.reply_modes, 3, "reply_modes");
+	is_int(attr.max_inline_recv, MXE_CQE_INLINE_SIZE, "max_inline_recv");
 	memset(&attr, 0xff, sizeof(attr));
 	is_int(mxedv_query_device(fake.context, &attr, 16), 0, "older caller");
 	is_int(attr.atomic_cap, IBV_ATOMIC_GLOB, "its part is filled");
@@ -179,7 +180,7 @@ static void test_dv_create(void)
 
 	is_int(dv_errno(cq, dv), EINVAL, "unknown comp_mask");
 	dv.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS;
-	dv.create_flags = 16;
+	dv.create_flags = 32;
 	is_int(dv_errno(cq, dv), EINVAL, "unknown flag");
 	dv.comp_mask = 0;
 	is_int(dv_errno(cq, dv), 0, "a flag that is not given is not read");
@@ -198,6 +199,17 @@ static void test_dv_create(void)
 	is_int(fake.qp_req.flags, MXE_QP_CREATE_ATOMIC_BE_REPLY,
 	       "the kernel sees only the flags that it knows");
 
+	dv.create_flags = MXEDV_QP_CREATE_INLINE_RECV;
+	is_int(dv_errno(cq, dv), 0, "inline receive");
+	is_int(fake.qp_req.flags, MXE_QP_CREATE_INLINE_RECV, "... is requested");
+	to_mctx(fake.context)->max_inline_recv = 0;
+	is_int(dv_errno(cq, dv), EOPNOTSUPP, "... of a kernel that lacks it");
+	to_mctx(fake.context)->max_inline_recv = MXE_CQE_INLINE_SIZE;
+	fake.fail_create_qp = EOPNOTSUPP;
+	is_int(dv_errno(cq, dv), EOPNOTSUPP, "... which the kernel refuses");
+	fake.fail_create_qp = 0;
+
+	dv.create_flags = MXEDV_QP_CREATE_ATOMIC_BE_REPLY;
 	to_mctx(fake.context)->caps.reply_modes = MXE_ATOMIC_REPLY_HOST;
 	is_int(dv_errno(cq, dv), EOPNOTSUPP, "no big-endian mode");
 	to_mctx(fake.context)->caps.reply_modes = fake.caps.reply_modes;
@@ -354,6 +366,59 @@ static void test_rt_values(void)
 	got = (uint64_t)values.raw_clock.tv_nsec;
 	ok(!values.raw_clock.tv_sec && got >= before && got <= ns_of(CLOCK_MONOTONIC),
 	   "... is the clock of completions");
+}
+
+static void push_inline(struct ibv_cq *cq, void *buf, uint32_t len)
+{
+	struct mxe_cqe cqe = {
+		.wr_id = len, .opcode = MXE_WC_RECV, .flags = MXE_CQE_INLINE,
+		.byte_len = len, .recv_addr = (uintptr_t)buf,
+	};
+
+	memset(cqe.inline_data, 'x', sizeof(cqe.inline_data));
+	push_cqe(cq, cqe);
+}
+
+/* Polling copies inline data to the receive buffer, once. */
+static void test_inline_recv(void)
+{
+	struct ibv_cq_init_attr_ex attr = { .cqe = CQ_ENTRIES };
+	struct ibv_cq_ex *cqx = fake.ops->create_cq_ex(fake.context, &attr);
+	struct ibv_poll_cq_attr poll_attr = { 0 };
+	struct ibv_wc wc[2];
+	struct ibv_cq *cq;
+	char buf[32];
+
+	if (!cqx)
+		bail_out("no completion queue: %s", strerror(errno));
+	cq = ibv_cq_ex_to_cq(cqx);
+	memset(buf, '.', sizeof(buf));
+	push_inline(cq, buf + 1, 5);
+	push_cqe(cq, (struct mxe_cqe){ .opcode = MXE_WC_RECV, .byte_len = 7 });
+	is_int(ibv_poll_cq(cq, 1, wc), 1, "a completion with data");
+	ok(wc->byte_len == 5 && !wc->wc_flags && wc->opcode == IBV_WC_RECV,
+	   "... looks like any other");
+	ok(!memcmp(buf, ".xxxxx..", 8), "... the data are in the buffer");
+	memset(buf, '.', sizeof(buf));
+	is_int(ibv_poll_cq(cq, 2, wc), 1, "one without data");
+	ok(!memchr(buf, 'x', sizeof(buf)), "... writes nothing");
+
+	push_inline(cq, buf, 1);
+	push_inline(cq, buf + 8, MXE_CQE_INLINE_SIZE);
+	is_int(ibv_start_poll(cqx, &poll_attr), 0, "the other way of polling");
+	ok(!memcmp(buf, "x.......", 8) && buf[8] == '.',
+	   "... copies the data of one");
+	is_int(ibv_next_poll(cqx), 0, "... and the next");
+	ok(!memcmp(buf + 8, "xxxxxxxxxxxxxxxx.", 17), "... of 16 bytes");
+	ibv_end_poll(cqx);
+
+	/* The process can write anything into its ring. */
+	memset(buf, '.', sizeof(buf));
+	push_inline(cq, buf, MXE_CQE_INLINE_SIZE + 1);
+	is_int(ibv_poll_cq(cq, 1, wc), 1, "a length of 17 bytes");
+	ok(!memcmp(buf, "xxxxxxxxxxxxxxxx.", 17), "... copies 16");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
 }
 
 static void test_poll_ex(void)
@@ -759,7 +824,7 @@ static void test_dmabuf(void)
 static void (*const tests[])(void) = {
 	test_register, test_context, test_create_errors, test_dv_create,
 	test_dm, test_dmabuf, test_recv, test_poll, test_rt_values,
-	test_poll_ex, test_wallclock, test_purge, test_purge_two, test_resize,
+	test_inline_recv, test_poll_ex, test_wallclock, test_purge, test_purge_two, test_resize,
 	test_poll_in_resize, test_purge_in_resize, test_close,
 };
 

@@ -277,7 +277,7 @@ static void test_qp_udata(struct ibv_cq *cq)
 	is_int(QP(sizeof(u), rlen), EINVAL,
 	       "create_qp: longer udata, the rest not zero");
 	u.tail = 0;
-	u.req.flags = 1 << 2;
+	u.req.flags = 1 << 3;
 	is_int(QP(sizeof(u.req), rlen), EINVAL, "create_qp: unknown flag");
 	u.req.flags = 1U << 31;
 	is_int(QP(sizeof(u.req), rlen), EINVAL,

@@ -49,7 +49,7 @@ struct mxedv_device_attr {
 	 */
 	uint64_t log_arg_sizes_be;
 	uint32_t reply_modes;		/* enum mxedv_atomic_reply_modes */
-	uint32_t reserved;
+	uint32_t max_inline_recv;	/* bytes; 0: no inline receive */
 };
 
 /**
@@ -81,6 +81,11 @@ enum mxedv_qp_create_flags {
 	 * mxedv_start_poll_thread().  Excludes MXEDV_QP_CREATE_DEFER_DOORBELL.
 	 */
 	MXEDV_QP_CREATE_POLLED		= 1 << 3,
+	/*
+	 * The data of messages of up to max_inline_recv bytes may arrive in the
+	 * completion.  Polling copies them to the receive buffer.
+	 */
+	MXEDV_QP_CREATE_INLINE_RECV	= 1 << 4,
 };
 
 enum mxedv_qp_init_attr_mask {
