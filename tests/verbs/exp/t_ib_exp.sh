@@ -79,8 +79,7 @@ is "$(ip netns exec h2 cat $C/mxe1/masked_cmp_swap)" native \
 check 'rename a device' rdma dev set mxe1 name foo
 is "$(cd $C && echo mxe1 foo*)" 'mxe1 foo' 'the class has the new name' ||
 	ls $C | sed 's/^/# /'
-[ ! -e $C/mxe1 ]
-report $? 'the old name is free'
+check 'the old name is free' test ! -e $C/mxe1
 is "$(<$C/foo/masked_fetch_add)" native 'the renamed device is native'
 check 'add a device with the old name' ip netns exec h1 sh -c \
 	'ip link add dummy7 type dummy && rdma link add mxe1 type mxe netdev dummy7'
