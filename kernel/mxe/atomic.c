@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Executes atomics: those of 4 and 8 bytes by cmpxchg, those of 16 and 32 bytes
+ * Executes atomics: those of up to 8 bytes by cmpxchg, those of 16 and 32 bytes
  * under a lock.  mr.h calls it for each atomic, qp_work.c before the first wide
  * one, and respond.c to compare duplicates.  It calls masked_atomic.h.
  */
@@ -62,6 +62,7 @@ mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
 	return old;
 }
 
+/* For operands of up to 4 bytes.  The caller drops the bits above them. */
 static u32 mxe_atomic_result_u32(u32 old, const struct mxe_atomic_args *args)
 {
 	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP)
@@ -91,6 +92,24 @@ static u32 mxe_atomic_exec_u32(u32 *word, const struct mxe_atomic_args *args)
 	u32 old = READ_ONCE(*word);
 
 	while (!try_cmpxchg(word, &old, mxe_atomic_result_u32(old, args)))
+		;
+	return old;
+}
+
+static u16 mxe_atomic_exec_u16(u16 *word, const struct mxe_atomic_args *args)
+{
+	u16 old = READ_ONCE(*word);
+
+	while (!try_cmpxchg(word, &old, (u16)mxe_atomic_result_u32(old, args)))
+		;
+	return old;
+}
+
+static u8 mxe_atomic_exec_u8(u8 *word, const struct mxe_atomic_args *args)
+{
+	u8 old = READ_ONCE(*word);
+
+	while (!try_cmpxchg(word, &old, (u8)mxe_atomic_result_u32(old, args)))
 		;
 	return old;
 }
@@ -136,12 +155,16 @@ void mxe_atomic_use_locks(void)
 static __always_inline void
 mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
-	if (args->log_size == 2)
-		*orig = mxe_atomic_exec_u32(p, args);
-	else if (args->log_size == 3)
+	if (args->log_size == 3)
 		*orig = mxe_atomic_exec_u64(p, args);
-	else
+	else if (args->log_size > 3)
 		mxe_atomic_exec_wide(p, args, orig);
+	else if (args->log_size == 2)
+		*orig = mxe_atomic_exec_u32(p, args);
+	else if (args->log_size == 1)
+		*orig = mxe_atomic_exec_u16(p, args);
+	else
+		*orig = mxe_atomic_exec_u8(p, args);
 }
 
 static noinline void mxe_atomic_exec_locked(void *p,

@@ -9,7 +9,7 @@
 #include <masked_atomic.h>
 
 /* Supported operand sizes: bit n stands for 2^n bytes. */
-#define MXE_ATOMIC_LOG_SIZES	(BIT(2) | BIT(3) | BIT(4) | BIT(5))
+#define MXE_ATOMIC_LOG_SIZES	GENMASK(5, 0)
 /*
  * Sizes whose results are big-endian on every QP, because adapters with this
  * interface return them in that order.
@@ -57,7 +57,7 @@ struct mxe_atomic_args {
  * mxe_atomic_size() - Get the operand size.
  * @args: the operands
  *
- * Return: bytes: 4, 8, 16 or 32.
+ * Return: bytes: 1, 2, 4, 8, 16 or 32.
  */
 static inline unsigned int mxe_atomic_size(const struct mxe_atomic_args *args)
 {

@@ -213,14 +213,22 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words)
 {
 	unsigned int n = mxe_atomic_words(args), i;
-	__be32 *be32 = (__be32 *)words;
 	__be64 *be64 = (__be64 *)words;
 
-	if (args->log_size == 2)
-		*be32 = cpu_to_be32(*words);
-	else
+	switch (args->log_size) {
+	case 0:
+		*(u8 *)words = *words;
+		break;
+	case 1:
+		*(__be16 *)words = cpu_to_be16(*words);
+		break;
+	case 2:
+		*(__be32 *)words = cpu_to_be32(*words);
+		break;
+	default:
 		for (i = 0; i < n; i++)
 			be64[i] = cpu_to_be64(words[i]);
+	}
 }
 
 static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)

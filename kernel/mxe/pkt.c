@@ -260,8 +260,8 @@ static bool mxe_pkt_masked_args_ok(const struct mxe_pkt *pkt, unsigned int n)
 
 	if (!(BIT(a->log_size) & MXE_ATOMIC_LOG_SIZES))
 		return false;
-	if (a->log_size == 2 && (a->swap_add | a->compare | a->swap_mask |
-				 a->compare_mask) > U32_MAX)
+	if (a->log_size < 3 && (a->swap_add | a->compare | a->swap_mask |
+				a->compare_mask) >> (BITS_PER_BYTE << a->log_size))
 		return false;
 	return mxe_opcode_is_masked_cmp_swap(pkt->opcode) ||
 	       mxe_pkt_unused_are_zero(a, n);

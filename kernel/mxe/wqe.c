@@ -205,7 +205,7 @@ mxe_wqe_parse_atomic_write(struct mxe_send_wr *wr,
 }
 
 /*
- * Parses operands of a size other than 8 bytes.  Those of 4 bytes are in @wqe.
+ * Parses operands of a size other than 8 bytes.  Shorter ones are in @wqe.
  * Wider ones are at *data in the ring, which is advanced past them.
  */
 static noinline enum ib_wc_status
@@ -223,7 +223,8 @@ mxe_wqe_parse_ext_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		return IB_WC_SUCCESS;
 	}
 	if ((wqe->atomic.compare_add | wqe->atomic.swap |
-	     wqe->atomic.compare_add_mask | wqe->atomic.swap_mask) > U32_MAX)
+	     wqe->atomic.compare_add_mask | wqe->atomic.swap_mask) >>
+	    (BITS_PER_BYTE << log_size))
 		return IB_WC_LOC_QP_OP_ERR;
 	mxe_wqe_set_atomic(wr, log_size, wqe->atomic.compare_add,
 			   wqe->atomic.swap, wqe->atomic.compare_add_mask,

@@ -133,7 +133,7 @@ static void test_atomic(const u8 *data, size_t size)
 
 	args.op = data[0] & 2 ? MXE_ATOMIC_MASKED_FETCH_ADD :
 				MXE_ATOMIC_MASKED_CMP_SWAP;
-	args.log_size = 2 + (data[0] >> 2 & 3);
+	args.log_size = (data[0] >> 2 & 7) % 6;
 	len = mxe_atomic_size(&args);
 	data++;
 	size--;

@@ -112,7 +112,7 @@ static void init_wr(struct ibv_exp_send_wr *wr, uint64_t wr_id)
 	wr->num_sge = 1;
 	if (is_masked(wr)) {
 		wr->exp_send_flags |= IBV_EXP_SEND_EXT_ATOMIC_INLINE;
-		wr->ext_op.masked_atomics.log_arg_sz = 2 + (how >> 4) % 4;
+		wr->ext_op.masked_atomics.log_arg_sz = (how >> 3) % 6;
 	} else if (how & 0x80) {
 		wr->exp_send_flags |= IBV_EXP_SEND_INLINE;
 	}
@@ -138,7 +138,7 @@ static bool same_operand(const struct op *op, int n, uint32_t log,
 	if (log > 3)
 		return !memcmp(op->wide[n], (void *)(uintptr_t)field,
 			       (size_t)1 << log);
-	return op->arg[n] == (log == 3 ? field : (uint32_t)field);
+	return op->arg[n] == (log == 3 ? field : field & ((1ULL << (8 << log)) - 1));
 }
 
 /*
@@ -223,7 +223,7 @@ static void change_device(void)
 	destroy(1);
 	reset();
 	if (how & 1)
-		fake.mxe.log_arg_sizes = take_8(&in) & 0x3c;
+		fake.mxe.log_arg_sizes = take_8(&in) & 0x3f;
 	if (how & 2)
 		fake.mxe.masked_ops = take_8(&in);
 	if (how & 4)

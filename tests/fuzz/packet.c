@@ -764,7 +764,7 @@ static void put_request(struct mxe_send_wqe *wqe, int end, struct input *in)
 	}
 	if (wqe->opcode == IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP ||
 	    wqe->opcode == IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD)
-		wqe->log_arg_sz = 2 + (choice >> 6);
+		wqe->log_arg_sz = (choice >> 3) % 6;
 	if (wqe->flags & MXE_SEND_INLINE) {
 		wqe->inline_len = take(in, 1) % 80;
 		return;

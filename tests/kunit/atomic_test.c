@@ -267,7 +267,7 @@ static void atomic_lower_table(struct kunit *test)
 	int log_size;
 
 	/* No other size has a standard operation. */
-	for (log_size = 2; log_size <= 5; log_size++) {
+	for (log_size = 0; log_size <= 5; log_size++) {
 		args.log_size = log_size;
 		if (log_size != 3) {
 			mxe_atomic_lower(&args);

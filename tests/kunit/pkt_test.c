@@ -608,8 +608,7 @@ static void pkt_masked_size(struct kunit *test)
 			continue;
 		}
 		masked_check(test, buf, masked_len(log), MXE_PKT_OK,
-			     log >= 2 ? masked_op(row->opcode) :
-					MXE_ATOMIC_UNSUPPORTED);
+			     masked_op(row->opcode));
 		masked_check(test, buf, masked_len(log) - 1, MXE_PKT_LENGTH, 0);
 		masked_check(test, buf, masked_len(log) + 1, MXE_PKT_LENGTH, 0);
 		masked_check(test, buf, masked_len(log) - 4, MXE_PKT_LENGTH, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that masked atomics of 4, 8, 16 and 32 bytes work: the arithmetic,
- * compared with a bit-serial reference, the wire format, the responder and the
+ * Proves that masked atomics of 1 to 32 bytes work: the arithmetic, compared
+ * with a bit-serial reference, the wire format, the responder and the
  * completer.
  */
 #include <linux/completion.h>
@@ -18,7 +18,7 @@
 #define MCAS		MXE_ATOMIC_MASKED_CMP_SWAP
 #define MFA		MXE_ATOMIC_MASKED_FETCH_ADD
 
-static const u8 log_sizes[] = { 2, 3, 4, 5 };
+static const u8 log_sizes[] = { 0, 1, 2, 3, 4, 5 };
 
 static void size_desc(const u8 *log_size, char *desc)
 {
@@ -65,14 +65,30 @@ static void reference(u64 *value, const struct mxe_atomic_args *a)
 	}
 }
 
-/* A 4-byte operand is a u32 in the byte order of the CPU. */
+/* An operand of up to 8 bytes is a number in the byte order of the CPU. */
 static void load(u64 *value, const void *p, u8 log_size)
 {
 	memset(value, 0, MXE_ATOMIC_MAX_SIZE);
-	if (log_size == 2)
+	if (log_size == 0)
+		*value = *(const u8 *)p;
+	else if (log_size == 1)
+		*value = *(const u16 *)p;
+	else if (log_size == 2)
 		*value = *(const u32 *)p;
 	else
 		memcpy(value, p, 1 << log_size);
+}
+
+static void store(void *p, const u64 *value, u8 log_size)
+{
+	if (log_size == 0)
+		*(u8 *)p = *value;
+	else if (log_size == 1)
+		*(u16 *)p = *value;
+	else if (log_size == 2)
+		*(u32 *)p = *value;
+	else
+		memcpy(p, value, 1 << log_size);
 }
 
 static void random_words(struct rnd_state *rnd, u64 *words, u8 log_size)
@@ -97,8 +113,8 @@ static void random_words(struct rnd_state *rnd, u64 *words, u8 log_size)
 			break;
 		}
 	}
-	if (log_size == 2)
-		words[0] &= U32_MAX;
+	if (log_size < 3)
+		words[0] &= BIT_ULL(8 << log_size) - 1;
 }
 
 static struct mxe_atomic_args random_args(struct rnd_state *rnd, u8 log_size,
@@ -146,18 +162,12 @@ static void sizes_exec_random(struct kunit *test)
 		random_words(&rnd, old, log_size);
 		a = random_args(&rnd, log_size, old);
 		memset(mem, 0xa5, sizeof(mem));
-		if (log_size == 2)
-			*(u32 *)(mem + at) = old[0];
-		else
-			memcpy(mem + at, old, size);
+		store(mem + at, old, log_size);
 		memcpy(want, mem, sizeof(mem));
 		load(old, mem + at, log_size);
 		memcpy(new, old, sizeof(new));
 		reference(new, &a);
-		if (log_size == 2)
-			*(u32 *)(want + at) = new[0];
-		else
-			memcpy(want + at, new, size);
+		store(want + at, new, log_size);
 
 		memset(orig, 0xee, sizeof(orig));
 		mxe_atomic_exec(mem + at, &a, orig);
@@ -202,12 +212,30 @@ static void sizes_exec_carry(struct kunit *test)
 struct contender {
 	struct task_struct *task;
 	struct completion done;
-	u64 *mem;
+	void *mem;
 	u8 log_size;
 	int torn;
 };
 
-/* Each size adds to a field of its own, in every word of its operand. */
+/* The smallest sizes have bytes of their own, within a wide operand. */
+static int contend_small(void *data)
+{
+	struct contender *c = data;
+	struct mxe_atomic_args a = { MFA, .swap_add = 1, .log_size = c->log_size };
+	u64 orig[W];
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		mxe_atomic_exec(c->mem, &a, orig);
+		c->torn += orig[0] != (c->log_size ? (u16)i : (u8)i);
+		if (i % 64 == 0)
+			cond_resched();
+	}
+	complete(&c->done);
+	return 0;
+}
+
+/* Each other size adds to a field of its own, in every word of its operand. */
 static int contend(void *data)
 {
 	struct contender *c = data;
@@ -246,9 +274,12 @@ static void sizes_exec_contended(struct kunit *test)
 	mxe_atomic_use_locks();
 	for (i = 0; i < ARRAY_SIZE(c); i++) {
 		init_completion(&c[i].done);
-		c[i].mem = mem;
 		c[i].log_size = log_sizes[i];
-		c[i].task = kthread_run(contend, &c[i], "mxe_sizes/%d", i);
+		/* Byte 0, and bytes 2 and 3, of the third word. */
+		c[i].mem = log_sizes[i] < 2 ? (u8 *)(mem + 2) + 2 * log_sizes[i] :
+					      (u8 *)mem;
+		c[i].task = kthread_run(log_sizes[i] < 2 ? contend_small : contend,
+					&c[i], "mxe_sizes/%d", i);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(c[i].task));
 	}
 	for (i = 0; i < ARRAY_SIZE(c); i++) {
@@ -261,6 +292,8 @@ static void sizes_exec_contended(struct kunit *test)
 					  i == 1 ? 0x0001000100000000ULL :
 						   0x0001000000000000ULL);
 
+		if (i == 2)
+			want |= (u8)ROUNDS | (u64)(u16)ROUNDS << 16;
 		KUNIT_EXPECT_EQ(test, mem[i], want);
 	}
 }
@@ -271,7 +304,7 @@ static void sizes_exec_contended(struct kunit *test)
 static void sizes_wire(struct kunit *test)
 {
 	const u8 log_size = *(const u8 *)test->param_value;
-	unsigned int n = max(8, 1 << log_size), pad = log_size == 2 ? 4 : 0;
+	unsigned int n = max(8, 1 << log_size), pad = n - (1 << log_size);
 	u8 packet[12 + 16 + 4 * 32 + MXE_ICRC_SIZE] = {
 		KT_MCSWAP
 	};
@@ -303,6 +336,18 @@ static void sizes_wire(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, bit_of(words[j], i),
 					byte < pad ? 0U :
 					(0x40 * j + byte) >> i % 8 & 1);
+	}
+
+	/* A number that is larger than its size. */
+	for (i = 0; i < 4 && pad; i++) {
+		struct mxe_pkt wider = {};
+
+		packet[28 + i * n + pad - 1] = 1;
+		KUNIT_ASSERT_EQ(test, (int)mxe_pkt_parse(&wider, packet, len),
+				(int)MXE_PKT_OK);
+		KUNIT_EXPECT_EQ(test, (int)wider.atomic.op,
+				(int)MXE_ATOMIC_UNSUPPORTED);
+		packet[28 + i * n + pad - 1] = 0;
 	}
 
 	out.opcode = KT_MCSWAP;
@@ -504,8 +549,9 @@ static void sizes_complete(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wc.byte_len, 1U << log_size);
 	if (log_size == 3)
 		KUNIT_EXPECT_EQ(test, *(u64 *)at, 0x01020304ULL);
-	else if (log_size == 2)
-		KUNIT_EXPECT_EQ(test, memcmp(at, be4, sizeof(be4)), 0);
+	else if (log_size < 3)
+		KUNIT_EXPECT_EQ(test, memcmp(at, be4 + 4 - (1 << log_size),
+					     1 << log_size), 0);
 	else
 		KUNIT_EXPECT_EQ(test, memcmp(at, be16, sizeof(be16)), 0);
 	if (log_size == 5)

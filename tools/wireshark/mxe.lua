@@ -14,7 +14,7 @@
 
 local ROCE_PORT = 4791
 local VERSION = 1
-local LOG_MIN, LOG_MAX = 2, 5
+local LOG_MIN, LOG_MAX = 0, 5
 
 -- The headers, one field per line in wire order, each with its size in bits.
 -- Fields of size "n" are operands of max(8, 2^log_arg_sz) bytes.  An operand

@@ -55,7 +55,7 @@ static uint32_t max_atomic_arg(const struct exp_qp *entry)
 {
 	uint32_t size;
 
-	for (size = 32; size >= 4; size /= 2)
+	for (size = 32; size; size /= 2)
 		if (size <= entry->max_atomic_arg && entry->sizes & size)
 			return size;
 	return 0;
@@ -108,19 +108,34 @@ static struct ibv_qp *mxe_create_inline(struct ibv_context *context,
 }
 
 /*
+ * An operand of less than 8 bytes, which is the low part of its field. Fields
+ * of 8 bytes and their low halves are those of MLNX_OFED, which had no shorter
+ * ones.
+ */
+union low {
+	uint32_t of_4;
+	uint16_t of_2;
+	uint8_t of_1;
+};
+
+/*
  * Returns the address of an operand of 1 << log_arg_sz bytes. 8 bytes are the
- * field itself, and 4 bytes its low half. For larger sizes the field is the
- * address of an array.
+ * field itself. For larger sizes the field is the address of an array.
  */
 static const void *operand(const uint64_t *field, uint32_t log_arg_sz,
-			   uint32_t *half)
+			   union low *low)
 {
 	if (log_arg_sz > 3)
 		return (const void *)(uintptr_t)*field;
 	if (log_arg_sz == 3)
 		return field;
-	*half = (uint32_t)*field;
-	return half;
+	if (log_arg_sz == 2)
+		low->of_4 = (uint32_t)*field;
+	else if (log_arg_sz == 1)
+		low->of_2 = (uint16_t)*field;
+	else
+		low->of_1 = (uint8_t)*field;
+	return low;
 }
 
 static void mxe_build_masked(const struct exp_qp *entry,
@@ -131,20 +146,20 @@ static void mxe_build_masked(const struct exp_qp *entry,
 	uint64_t remote_addr = wr->ext_op.masked_atomics.remote_addr;
 	uint32_t rkey = wr->ext_op.masked_atomics.rkey;
 	uint32_t log = wr->ext_op.masked_atomics.log_arg_sz;
-	uint32_t half[4];
+	union low low[4];
 
 	if (wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP)
 		mxedv_wr_ext_masked_atomic_cmp_swp(
 			entry->mqp, rkey, remote_addr, log,
-			operand(&cs->compare_val, log, &half[0]),
-			operand(&cs->compare_mask, log, &half[1]),
-			operand(&cs->swap_val, log, &half[2]),
-			operand(&cs->swap_mask, log, &half[3]));
+			operand(&cs->compare_val, log, &low[0]),
+			operand(&cs->compare_mask, log, &low[1]),
+			operand(&cs->swap_val, log, &low[2]),
+			operand(&cs->swap_mask, log, &low[3]));
 	else
 		mxedv_wr_ext_masked_atomic_fetch_add(
 			entry->mqp, rkey, remote_addr, log,
-			operand(&fa->add_val, log, &half[0]),
-			operand(&fa->field_boundary, log, &half[1]));
+			operand(&fa->add_val, log, &low[0]),
+			operand(&fa->field_boundary, log, &low[1]));
 	ibv_wr_set_sge_list(entry->qpx, wr->num_sge, wr->sg_list);
 	if (entry->qp->qp_type == IBV_QPT_XRC_SEND)
 		ibv_wr_set_xrc_srqn(entry->qpx, wr->qp_type.xrc.remote_srqn);

@@ -56,10 +56,12 @@ int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 static void mxe_set_masked_sizes(struct mxe_qp *qp)
 {
 	/*
-	 * One bit per size from 4 bytes to max_atomic_arg, as in the options.
+	 * One bit per size up to max_atomic_arg, as in the options. Kernels
+	 * before the sizes of 1 and 2 bytes lack them.
 	 */
-	uint32_t carried = qp->max_atomic_arg ? (qp->max_atomic_arg << 1) - 4 : 0;
+	uint32_t carried = qp->max_atomic_arg ? (qp->max_atomic_arg << 1) - 1 : 0;
 
+	carried &= (uint32_t)to_mctx(qp->vqp.qp.context)->caps.log_arg_sizes;
 	qp->masked_sizes = qp->has_ece ? carried & qp->ece_options : carried;
 }
 

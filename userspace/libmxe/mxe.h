@@ -444,7 +444,9 @@ int mxe_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 /* ---- ece.c ------------------------------------------------------------- */
 
 enum {
-	MXE_ECE_MASKED_ATOMICS = MXEDV_ECE_MASKED_ATOMIC_4 |
+	MXE_ECE_MASKED_ATOMICS = MXEDV_ECE_MASKED_ATOMIC_1 |
+				 MXEDV_ECE_MASKED_ATOMIC_2 |
+				 MXEDV_ECE_MASKED_ATOMIC_4 |
 				 MXEDV_ECE_MASKED_ATOMIC_8 |
 				 MXEDV_ECE_MASKED_ATOMIC_16 |
 				 MXEDV_ECE_MASKED_ATOMIC_32,

@@ -13,6 +13,7 @@
 
 enum {
 	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
+	LOG_ARG_SZ_2 = 1,
 	LOG_ARG_SZ_4 = 2,
 	LOG_ARG_SZ_8 = 3,
 	LOG_ARG_SZ_MAX = 5,
@@ -700,7 +701,7 @@ static void mxe_wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey,
 
 static bool mxe_has_size(const struct mxe_qp *qp, uint32_t log_arg_sz)
 {
-	return log_arg_sz >= LOG_ARG_SZ_4 && log_arg_sz <= LOG_ARG_SZ_MAX &&
+	return log_arg_sz <= LOG_ARG_SZ_MAX &&
 	       1U << log_arg_sz <= qp->max_atomic_arg;
 }
 
@@ -797,18 +798,26 @@ mxe_wr_masked(struct mxe_qp *qp, uint8_t opcode, uint32_t rkey,
 	return wqe;
 }
 
-/* Loads an operand of 4 or 8 bytes. */
+/* Loads an operand of up to 8 bytes. */
 static inline uint64_t mxe_operand(const void *operand, uint32_t log_arg_sz)
 {
+	uint16_t half;
 	uint32_t word;
 	uint64_t value;
 
-	if (log_arg_sz == LOG_ARG_SZ_8) {
+	switch (log_arg_sz) {
+	case LOG_ARG_SZ_8:
 		memcpy(&value, operand, sizeof(value));
 		return value;
+	case LOG_ARG_SZ_4:
+		memcpy(&word, operand, sizeof(word));
+		return word;
+	case LOG_ARG_SZ_2:
+		memcpy(&half, operand, sizeof(half));
+		return half;
+	default:
+		return *(const uint8_t *)operand;
 	}
-	memcpy(&word, operand, sizeof(word));
-	return word;
 }
 
 /* Operands of more than 8 bytes follow the WQE header. */

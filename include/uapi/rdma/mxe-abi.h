@@ -131,8 +131,8 @@ struct mxe_send_wqe {
 		 * Atomics of up to 8 bytes, with the meaning of struct
 		 * ib_atomic_wr. compare_add is the value to compare or to add.
 		 * compare_add_mask has the field boundaries of a masked
-		 * fetch-and-add. With operands of 4 bytes the upper halves are
-		 * 0.
+		 * fetch-and-add. The bits above operands of less than 8 bytes
+		 * are 0.
 		 */
 		struct {
 			__aligned_u64 compare_add;
@@ -426,7 +426,7 @@ enum mxe_create_qp_flags {
 
 struct mxe_create_qp_req {
 	__u32 flags;		/* enum mxe_create_qp_flags */
-	__u32 max_atomic_arg;	/* bytes: 4, 8, 16, 32, or 0 for 8 */
+	__u32 max_atomic_arg;	/* bytes: 1, 2, 4, 8, 16, 32, or 0 for 8 */
 	__aligned_u64 reserved;
 };
 

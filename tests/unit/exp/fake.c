@@ -159,8 +159,12 @@ static void get_operand(struct op *op, int index, uint32_t log_arg_sz,
 		memcpy(op->wide[index], from, (size_t)1 << log_arg_sz);
 	else if (log_arg_sz == 3)
 		op->arg[index] = *(const uint64_t *)from;
-	else
+	else if (log_arg_sz == 2)
 		op->arg[index] = *(const uint32_t *)from;
+	else if (log_arg_sz == 1)
+		op->arg[index] = *(const uint16_t *)from;
+	else
+		op->arg[index] = *(const uint8_t *)from;
 }
 
 static void f_ext_masked_cs(struct mxedv_qp_ex *mqp, uint32_t rkey,

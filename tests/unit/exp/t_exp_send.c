@@ -140,7 +140,7 @@ static void test_post_opcodes(void)
 }
 
 /*
- * Operands of each size. Those of 4 and 8 bytes are in the fields, and the
+ * Operands of each size. Those of up to 8 bytes are in the fields, and the
  * fields point to wider ones. The QP is created for the widest operand that the
  * device and the program support.
  */
@@ -149,7 +149,8 @@ static void test_post_sizes(void)
 	static const struct {
 		uint32_t asked, made;
 	} args[] = { { 0, 0 }, { 3, 0 }, { 4, 4 }, { 7, 4 }, { 8, 8 },
-		     { 31, 16 }, { 32, 32 }, { 33, 32 }, { ~0u, 32 } };
+		     { 31, 16 }, { 32, 32 }, { 33, 32 }, { ~0u, 32 } },
+	  small[] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 2 }, { 4, 4 } };
 	static const uint64_t wide[4][4] = {
 		{ 1, 2, 3, 4 }, { 5, 6, 7, 8 }, { 9, 10, 11, 12 },
 		{ 13, 14, 15, 16 },
@@ -169,11 +170,19 @@ static void test_post_sizes(void)
 		       "created for %u bytes", args[i].asked);
 		ibv_destroy_qp(qp);
 	}
-	for (log = 2; log <= 5; log++) {
+	for (i = 0; i < ARRAY_SIZE(small); i++) {
+		fake_reset();
+		fake.mxe.log_arg_sizes = SIZES | 1 | 2;
+		qp = must_create(mxe_ctx, PD | ARG, 0, small[i].asked);
+		is_u64(to_fake(qp)->max_atomic_arg, small[i].made,
+		       "with all sizes, created for %u bytes", small[i].asked);
+		ibv_destroy_qp(qp);
+	}
+	for (log = 0; log <= 5; log++) {
 		const struct op *op;
 
 		fake_reset();
-		fake.mxe.log_arg_sizes = SIZES;
+		fake.mxe.log_arg_sizes = SIZES | 1 | 2;
 		qp = must_create(mxe_ctx, PD | ARG, 0, 32);
 		init_cs(&wr, 0);
 		wr.ext_op.masked_atomics.log_arg_sz = log;

@@ -26,7 +26,7 @@ enum {
 	CQ_ENTRIES = 8,
 	MAX_SGE = 3,
 	MAX_INLINE = 40,
-	SIZES = 4 | 8 | 16 | 32,	/* of operands, as in log_arg_sizes */
+	SIZES = 1 | 2 | 4 | 8 | 16 | 32,	/* of operands, as in log_arg_sizes */
 	SQ_STRIDE = 128,	/* unless there are operands above 8 bytes */
 	AREA = 1 << 16,		/* bytes of the memfd for one ring */
 	AREAS = 64,

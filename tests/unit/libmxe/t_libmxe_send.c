@@ -462,12 +462,26 @@ static void test_bind(void)
 }
 
 /* Operands of up to 8 bytes are in the WQE, wider ones follow it. */
-static uint32_t first_u32(const void *bytes)
+/* An operand of up to 8 bytes, in host byte order. */
+static uint64_t number(const void *bytes, uint32_t log)
 {
-	uint32_t value;
+	uint16_t half;
+	uint32_t word;
+	uint64_t value;
 
-	memcpy(&value, bytes, sizeof(value));
-	return value;
+	switch (log) {
+	case 0:
+		return *(const uint8_t *)bytes;
+	case 1:
+		memcpy(&half, bytes, sizeof(half));
+		return half;
+	case 2:
+		memcpy(&word, bytes, sizeof(word));
+		return word;
+	default:
+		memcpy(&value, bytes, sizeof(value));
+		return value;
+	}
 }
 
 static void test_sizes(void)
@@ -489,8 +503,7 @@ static void test_sizes(void)
 	qpx = to_qpx(qp);
 	set_indices(&to_mqp(qp)->sq, 0);
 	soil_sq(qp);
-	for (log = 2; log <= 5; log++) {
-		uint32_t n = log == 2 ? 4 : 8;
+	for (log = 0; log <= 5; log++) {
 		const struct mxe_sge *sge;
 		uint64_t head[4] = { 0 };
 
@@ -504,9 +517,9 @@ static void test_sizes(void)
 		ibv_wr_set_sge(qpx, 6, 7, 1U << log);
 		is_int(ibv_wr_complete(qpx), 0, "%u bytes", 1U << log);
 
-		wqe = sq_wqe(qp, 2 * (log - 2));
+		wqe = sq_wqe(qp, 2 * log);
 		for (int i = 0; i < 4 && log <= 3; i++)
-			head[i] = n == 4 ? first_u32(op[i]) : op[i][0];
+			head[i] = number(op[i], log);
 		ok(wqe->log_arg_sz == log &&
 		   !memcmp(&wqe->atomic, head, sizeof(head)), "in the request");
 		for (int i = 0; i < 4 && log > 3; i++)
@@ -516,7 +529,7 @@ static void test_sizes(void)
 		ok(wqe->num_sge == 1 && sge->lkey == 6 && sge->addr == 7 &&
 		   sge->length == 1U << log, "scatter list");
 
-		wqe = sq_wqe(qp, 2 * (log - 2) + 1);
+		wqe = sq_wqe(qp, 2 * log + 1);
 		head[1] = head[3] = 0;
 		ok(wqe->log_arg_sz == log &&
 		   !memcmp(&wqe->atomic, head, sizeof(head)), "an addition");
@@ -539,7 +552,7 @@ static void test_sizes(void)
 	qp = create_qp_arg(cq, 0, 16);
 	qpx = to_qpx(qp);
 	for (log = 0; log < 70; log++) {
-		if (log >= 2 && log <= 4)
+		if (log <= 4)
 			continue;
 		ibv_wr_start(qpx);
 		mxedv_wr_ext_masked_atomic_fetch_add(&to_mqp(qp)->dv, 1, 2, log,
@@ -548,6 +561,23 @@ static void test_sizes(void)
 			break;
 	}
 	is_int((int)log, 70, "other sizes are refused");
+	destroy(qp, cq);
+
+	/* A kernel without the smallest sizes. */
+	to_mctx(fake.context)->caps.log_arg_sizes = SIZES & ~3;
+	cq = create_cq();
+	qp = create_qp_arg(cq, 0, 32);
+	qpx = to_qpx(qp);
+	set_indices(&to_mqp(qp)->sq, 0);
+	for (log = 0; log < 3; log++) {
+		ibv_wr_start(qpx);
+		mxedv_wr_ext_masked_atomic_fetch_add(&to_mqp(qp)->dv, 1, 2, log,
+						     op[0], op[2]);
+		ibv_wr_set_sge(qpx, 6, 7, 1U << log);
+		is_int(ibv_wr_complete(qpx), log == 2 ? 0 : EOPNOTSUPP,
+		       "%u bytes on an old kernel", 1U << log);
+	}
+	bells(NULL);
 	to_mctx(fake.context)->caps.log_arg_sizes = 1 << 3;
 	destroy(qp, cq);
 }
@@ -774,9 +804,9 @@ static void test_ece_sizes(void)
 	to_mctx(fake.context)->caps.log_arg_sizes = SIZES;
 	qp = create_qp_arg(cq, 0, 32);
 	is_u64(ece_of(qp), SIZES, "all sizes are offered");
-	for (peer = 2; peer <= 5; peer++) {
+	for (peer = 0; peer <= 5; peer++) {
 		is_int(set_ece(qp, 1 << peer, 1 << peer), 0, "2^%u only", peer);
-		for (log = 2; log <= 5; log++) {
+		for (log = 0; log <= 5; log++) {
 			set_indices(&to_mqp(qp)->sq, 0);
 			is_int(post_masked(qp, 2, log, false),
 			       log == peer ? 0 : EOPNOTSUPP, "2^%u: cas", log);

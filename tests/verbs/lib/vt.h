@@ -16,6 +16,9 @@
 #include <infiniband/verbs.h>
 #include <infiniband/mxedv.h>
 
+/* The log_arg_sz of 1 byte in struct vt_wr. */
+#define VT_LOG_0 0x1000
+
 /* Timeout in ms, long enough for an emulated machine that stops for a while. */
 #define VT_MS 60000
 
@@ -121,8 +124,9 @@ struct vt_wr {
 	uint64_t compare_mask;	/* VT_MFADD: the field boundaries */
 	uint64_t swap_mask;
 	/*
-	 * If log_arg_sz is not 0, a masked atomic has 1 << log_arg_sz bytes,
-	 * and its operands are these, in the order of the members above.
+	 * If log_arg_sz is not 0, a masked atomic has 1 << log_arg_sz bytes, or
+	 * 1 byte with VT_LOG_0, and its operands are these, in the order of the
+	 * members above.
 	 */
 	uint32_t log_arg_sz;
 	const void *operands[4];

@@ -74,10 +74,11 @@ static void build_wr(struct vt_end *e, const struct vt_wr *w)
 {
 	struct ibv_qp_ex *qpx = e->qpx;
 
+	uint32_t log = w->log_arg_sz == VT_LOG_0 ? 0 : w->log_arg_sz;
+
 	if (w->log_arg_sz && w->op == VT_MCAS) {
 		mxedv_wr_ext_masked_atomic_cmp_swp(e->mqp, w->rkey, w->raddr,
-						   w->log_arg_sz,
-						   w->operands[0],
+						   log, w->operands[0],
 						   w->operands[2],
 						   w->operands[1],
 						   w->operands[3]);
@@ -85,8 +86,7 @@ static void build_wr(struct vt_end *e, const struct vt_wr *w)
 	}
 	if (w->log_arg_sz) {
 		mxedv_wr_ext_masked_atomic_fetch_add(e->mqp, w->rkey, w->raddr,
-						     w->log_arg_sz,
-						     w->operands[0],
+						     log, w->operands[0],
 						     w->operands[2]);
 		return;
 	}
@@ -162,12 +162,18 @@ static int post_wr(struct vt_end *e, const struct vt_wr *w)
 static uint64_t exp_operand(const struct vt_wr *w, int index, uint64_t value)
 {
 	uint32_t half;
+	uint16_t quarter;
 
 	switch (w->log_arg_sz) {
 	case 0:
 		return value;
+	/* Of these, only the low part counts. */
+	case VT_LOG_0:
+		return 0xdead000000000000 | *(const uint8_t *)w->operands[index];
+	case 1:
+		memcpy(&quarter, w->operands[index], sizeof(quarter));
+		return 0xdead000000000000 | quarter;
 	case 2:
-		/* Only the low half counts. */
 		memcpy(&half, w->operands[index], sizeof(half));
 		return 0xdead000000000000 | half;
 	case 3:
@@ -206,6 +212,7 @@ static int post_exp(struct vt_end *e, const struct vt_wr *w)
 	if (w->op >= VT_MCAS) {
 		wr.exp_send_flags |= IBV_EXP_SEND_EXT_ATOMIC_INLINE;
 		wr.ext_op.masked_atomics.log_arg_sz =
+			w->log_arg_sz == VT_LOG_0 ? 0 :
 			w->log_arg_sz ? w->log_arg_sz : 3;
 		wr.ext_op.masked_atomics.remote_addr = w->raddr;
 		wr.ext_op.masked_atomics.rkey = w->rkey;

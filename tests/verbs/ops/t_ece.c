@@ -16,7 +16,8 @@
 #include "tap.h"
 #include "vt.h"
 
-#define ALL_SIZES (MXEDV_ECE_MASKED_ATOMIC_4 | MXEDV_ECE_MASKED_ATOMIC_8 | \
+#define ALL_SIZES (MXEDV_ECE_MASKED_ATOMIC_1 | MXEDV_ECE_MASKED_ATOMIC_2 | \
+		   MXEDV_ECE_MASKED_ATOMIC_4 | MXEDV_ECE_MASKED_ATOMIC_8 | \
 		   MXEDV_ECE_MASKED_ATOMIC_16 | MXEDV_ECE_MASKED_ATOMIC_32)
 #define OTHER_VENDOR 0x15b3
 #define PORT 7475
@@ -52,12 +53,13 @@ static struct vt_wr addition(struct vt_pair *p, enum vt_via via, uint32_t log,
 {
 	static const uint64_t one[4] = { 1 }, boundary[4] = { 0x80 };
 
-	*sge = vt_sge(&p->a, 0, log == 2 ? 4 : 1U << log);
+	*sge = vt_sge(&p->a, 0, 1U << log);
 	return (struct vt_wr){
 		.op = VT_MFADD, .via = via, .sge = sge, .num_sge = 1,
 		.flags = IBV_SEND_SIGNALED,
 		.raddr = vt_addr(&p->b, 0), .rkey = p->b.mr->rkey,
-		.log_arg_sz = log, .operands = { one, one, boundary, boundary },
+		.log_arg_sz = log ? log : VT_LOG_0,
+		.operands = { one, one, boundary, boundary },
 	};
 }
 
@@ -73,13 +75,14 @@ static void test_sizes(enum vt_via via, const char *name)
 	conf.exp = via == VT_EXP;
 	vt_pair_create(&p, a, b, &conf);
 	is_u64(options_of(p.a.qp), ALL_SIZES, "%s: all sizes are offered", name);
-	have = MXEDV_ECE_MASKED_ATOMIC_4 | MXEDV_ECE_MASKED_ATOMIC_16;
-	is_u64(negotiate(p.b.qp, have | 1), have, "... the peer accepts the common ones");
+	have = MXEDV_ECE_MASKED_ATOMIC_1 | MXEDV_ECE_MASKED_ATOMIC_4 |
+	       MXEDV_ECE_MASKED_ATOMIC_16;
+	is_u64(negotiate(p.b.qp, have | 1 << 6), have, "... the peer accepts the common ones");
 	is_u64(negotiate(p.a.qp, options_of(p.b.qp)), have,
 	       "... and so does this side");
 	vt_pair_connect(&p, &conf);
 
-	for (log = 2; log <= 5; log++) {
+	for (log = 0; log <= 5; log++) {
 		struct ibv_sge sge;
 		struct vt_wr wr = addition(&p, via, log, &sge);
 		struct ibv_wc wc;
@@ -427,7 +430,7 @@ int main(void)
 	test_none();
 	test_refused();
 	test_cm();
-	test_cm_active(MXE_VENDOR_ID, MXEDV_ECE_MASKED_ATOMIC_8 | 1,
+	test_cm_active(MXE_VENDOR_ID, MXEDV_ECE_MASKED_ATOMIC_8 | 1 << 6,
 		       MXEDV_ECE_MASKED_ATOMIC_8, "a peer with 8 bytes");
 	test_cm_active(MXE_VENDOR_ID, 0, 0, "a peer without options");
 	test_cm_active(OTHER_VENDOR, ALL_SIZES, 0, "a peer of another vendor");

@@ -28,13 +28,13 @@ static void test_caps(struct vt_dev *dev)
 	is_int(exp.exp_atomic_cap, IBV_EXP_ATOMIC_HCA_REPLY_BE,
 	       "... exp_atomic_cap is IBV_EXP_ATOMIC_HCA_REPLY_BE");
 	ok(exp.comp_mask & IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS &&
-	   exp.masked_atomic.masked_log_atomic_arg_sizes == 0x3c &&
+	   exp.masked_atomic.masked_log_atomic_arg_sizes == 0x3f &&
 	   exp.masked_atomic.masked_log_atomic_arg_sizes_network_endianness ==
-	   0x3c, "... sizes in network byte order");
+	   0x3f, "... sizes in network byte order");
 	is_int(mxedv_query_device(dev->ctx, &dv, sizeof(dv)), 0,
 	       "mxedv_query_device()");
-	ok(dv.reply_modes == MXEDV_ATOMIC_REPLY_BE && dv.log_arg_sizes == 0x3c &&
-	   dv.log_arg_sizes_be == 0x3c, "... big-endian replies only");
+	ok(dv.reply_modes == MXEDV_ATOMIC_REPLY_BE && dv.log_arg_sizes == 0x3f &&
+	   dv.log_arg_sizes_be == 0x3f, "... big-endian replies only");
 }
 
 static void test_refused(struct vt_dev *a, struct vt_dev *b)

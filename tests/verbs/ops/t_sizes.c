@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that masked atomics of 4, 8, 16 and 32 bytes have the result of a
- * bit-by-bit reference, by mxedv and by the experimental verbs, that the device
- * reports them, and that invalid ones are refused.
+ * Proves that masked atomics of 1 to 32 bytes have the result of a bit-by-bit
+ * reference, by mxedv and by the experimental verbs, that the device reports
+ * them, and that invalid ones are refused.
  */
 #include <endian.h>
 #include <errno.h>
@@ -71,15 +71,21 @@ static void interesting(uint64_t *words)
 	}
 }
 
-/* Loads a value from memory. One of 4 bytes is the low half of words[0]. */
+/* Loads a value from memory. One of less than 8 bytes is a number. */
 static void load(uint64_t *words, const void *p, uint32_t log)
 {
+	uint16_t quarter;
 	uint32_t half;
 
 	memset(words, 0, 8 * WORDS);
 	if (log == 2) {
 		memcpy(&half, p, 4);
 		words[0] = half;
+	} else if (log == 1) {
+		memcpy(&quarter, p, 2);
+		words[0] = quarter;
+	} else if (!log) {
+		words[0] = *(const uint8_t *)p;
 	} else {
 		memcpy(words, p, 1U << log);
 	}
@@ -88,9 +94,14 @@ static void load(uint64_t *words, const void *p, uint32_t log)
 static void store(void *p, const uint64_t *words, uint32_t log)
 {
 	uint32_t half = (uint32_t)words[0];
+	uint16_t quarter = (uint16_t)words[0];
 
 	if (log == 2)
 		memcpy(p, &half, 4);
+	else if (log == 1)
+		memcpy(p, &quarter, 2);
+	else if (!log)
+		*(uint8_t *)p = (uint8_t)words[0];
 	else
 		memcpy(p, words, 1U << log);
 }
@@ -102,11 +113,16 @@ static void store(void *p, const uint64_t *words, uint32_t log)
 static void store_result(void *p, const uint64_t *words, uint32_t log, bool be)
 {
 	uint64_t swapped[WORDS];
-	uint32_t half = htobe32((uint32_t)words[0]);
+	uint64_t number = htobe64(words[0]);
+	uint8_t *low = (uint8_t *)&number + 8 - (1U << log);
 
+	if (log < 3) {
+		memcpy(p, low, 1U << log);
+		return;
+	}
 	for (int i = 0; i < WORDS; i++)
 		swapped[i] = log == 3 && !be ? words[i] : htobe64(words[i]);
-	memcpy(p, log == 2 ? (void *)&half : (void *)swapped, 1U << log);
+	memcpy(p, swapped, 1U << log);
 }
 
 static bool one_operation(struct vt_pair *p, enum vt_via via, uint32_t log,
@@ -116,10 +132,10 @@ static bool one_operation(struct vt_pair *p, enum vt_via via, uint32_t log,
 	uint64_t op[4][WORDS], value[WORDS];
 	uint8_t want_b[96], want_a[64];
 	struct ibv_sge sge = vt_sge(&p->a, 8, size);
-	uint32_t halves[4];
+	uint64_t small[4];
 	struct vt_wr wr = {
 		.op = vt_random_u64() & 1 ? VT_MCAS : VT_MFADD, .via = via,
-		.log_arg_sz = log, .sge = &sge, .num_sge = 1,
+		.log_arg_sz = log ? log : VT_LOG_0, .sge = &sge, .num_sge = 1,
 		.raddr = vt_addr(&p->b, at), .rkey = p->b.mr->rkey,
 		.wr_id = vt_random_u64(),
 	};
@@ -128,12 +144,12 @@ static bool one_operation(struct vt_pair *p, enum vt_via via, uint32_t log,
 	interesting(value);
 	for (int i = 0; i < 4; i++) {
 		interesting(op[i]);
-		halves[i] = (uint32_t)op[i][0];
-		wr.operands[i] = log == 2 ? (void *)&halves[i] : op[i];
+		store(&small[i], op[i], log < 3 ? log : 3);
+		wr.operands[i] = log < 3 ? (void *)&small[i] : op[i];
 	}
 	if (vt_random_u64() % 4) {
 		memcpy(op[0], value, sizeof(value));
-		halves[0] = (uint32_t)op[0][0];
+		store(&small[0], op[0], log < 3 ? log : 3);
 	}
 	memset(p->b.buf, 0x5a, sizeof(want_b));
 	store(p->b.buf + at, value, log);
@@ -167,7 +183,7 @@ static void test_operations(struct vt_dev *a, struct vt_dev *b, bool exp,
 	conf.be_reply = be;
 	conf.max_atomic_arg = 32;
 	vt_pair_open(&p, a, b, &conf);
-	for (uint32_t log = 2; log <= 5; log++) {
+	for (uint32_t log = 0; log <= 5; log++) {
 		int good = 0;
 
 		while (good < ROUNDS &&
@@ -203,15 +219,15 @@ static void test_query(struct vt_dev *dev)
 
 	is_int(mxedv_query_device(dev->ctx, &dv, sizeof(dv)), 0,
 	       "mxedv_query_device()");
-	is_u64(dv.log_arg_sizes, 0x3c, "... 4, 8, 16 and 32 bytes");
-	is_u64(dv.log_arg_sizes_be, 0x34, "... all but 8 in big-endian");
+	is_u64(dv.log_arg_sizes, 0x3f, "... 1 to 32 bytes");
+	is_u64(dv.log_arg_sizes_be, 0x37, "... all but 8 in big-endian");
 	is_int((int)dv.max_fa_bit_boundary, 256, "... fields of up to 256 bits");
 	is_int(ibv_exp_query_device(dev->ctx, &exp), 0,
 	       "ibv_exp_query_device()");
-	is_u64(exp.masked_atomic.masked_log_atomic_arg_sizes, 0x3c,
-	       "... 4, 8, 16 and 32 bytes");
+	is_u64(exp.masked_atomic.masked_log_atomic_arg_sizes, 0x3f,
+	       "... 1 to 32 bytes");
 	is_u64(exp.masked_atomic.masked_log_atomic_arg_sizes_network_endianness,
-	       0x34, "... all but 8 in big-endian");
+	       0x37, "... all but 8 in big-endian");
 	is_int((int)exp.masked_atomic.max_fa_bit_boundary, 256,
 	       "... fields of up to 256 bits");
 	is_int((int)exp.masked_atomic.log_max_atomic_inline, 5,
@@ -228,7 +244,8 @@ static struct vt_wr plain_wr(struct vt_pair *p, uint32_t log, uint64_t offset,
 			     struct ibv_sge *sge)
 {
 	struct vt_wr wr = {
-		.op = VT_MCAS, .via = VT_WR, .log_arg_sz = log, .sge = sge,
+		.op = VT_MCAS, .via = VT_WR, .sge = sge,
+		.log_arg_sz = log ? log : VT_LOG_0,
 		.num_sge = 1, .raddr = vt_addr(&p->b, offset),
 		.rkey = p->b.mr->rkey,
 		.operands = { zeroes, zeroes, zeroes, zeroes },
@@ -262,30 +279,29 @@ static void test_errors(struct vt_dev *a, struct vt_dev *b)
 	struct vt_pair p;
 	struct vt_wr wr;
 
-	for (uint32_t log = 2; log <= 5; log++) {
+	for (uint32_t log = 0; log <= 5; log++) {
 		uint32_t size = 1U << log;
 
 		status_of(a, b, log, end - size, size, IBV_WC_SUCCESS,
 			  "at the end of the region");
 		status_of(a, b, log, end, size, IBV_WC_REM_ACCESS_ERR,
 			  "beyond the region");
-		status_of(a, b, log, size / 2, size, IBV_WC_REM_INV_REQ_ERR,
-			  "misaligned");
+		if (size > 1)
+			status_of(a, b, log, size / 2, size, IBV_WC_REM_INV_REQ_ERR,
+				  "misaligned");
 		status_of(a, b, log, 0, size - 1, IBV_WC_LOC_LEN_ERR,
 			  "a buffer too short for the result");
 	}
 
-	for (uint32_t arg = 4; arg <= 32; arg *= 2) {
+	for (uint32_t arg = 1; arg <= 32; arg *= 2) {
 		conf.max_atomic_arg = arg;
 		vt_pair_open(&p, a, b, &conf);
 		for (uint32_t log = 0; log <= 6; log++) {
 			sge = vt_sge(&p.a, 0, 1U << log);
-			/* To vt_post(), 0 means no size, so post 40. */
-			wr = plain_wr(&p, log ? log : 40, 0, &sge);
+			wr = plain_wr(&p, log, 0, &sge);
 			is_int(vt_post(&p.a, &wr),
-			       log >= 2 && 1U << log <= arg ? 0 : EINVAL,
-			       "max_atomic_arg %u, log_arg_sz %u", arg,
-			       wr.log_arg_sz);
+			       1U << log <= arg ? 0 : EINVAL,
+			       "max_atomic_arg %u, log_arg_sz %u", arg, log);
 		}
 		vt_pair_close(&p);
 	}
@@ -302,8 +318,8 @@ static const struct {
 	size_t offset, size;
 	uint64_t value;
 } changes[] = {
-	CHANGE("no size", 4, log_arg_sz, 0),
-	CHANGE("2 bytes", 3, log_arg_sz, 1),
+	CHANGE("a wider compare value than 1 byte", 0, atomic.compare_add, 1ULL << 8),
+	CHANGE("a wider swap value than 2 bytes", 1, atomic.swap, 1ULL << 16),
 	CHANGE("32 bytes, more than max_atomic_arg", 4, log_arg_sz, 5),
 	CHANGE("64 bytes", 4, log_arg_sz, 6),
 	CHANGE("2^255 bytes", 4, log_arg_sz, 255),

@@ -43,9 +43,9 @@ struct mxedv_device_attr {
 	uint32_t max_fa_bit_boundary;	/* maximum bits of a field */
 	uint64_t log_arg_sizes;		/* bit n: operands of 2^n bytes */
 	/*
-	 * Sizes whose result is always big-endian. A result of 4 bytes is one
-	 * word. A wider one consists of words of 8 bytes, the least significant
-	 * first.
+	 * Sizes whose result is always big-endian. A result of up to 8 bytes is
+	 * one word. A wider one consists of words of 8 bytes, the least
+	 * significant first.
 	 */
 	uint64_t log_arg_sizes_be;
 	uint32_t reply_modes;		/* enum mxedv_atomic_reply_modes */
@@ -96,7 +96,7 @@ enum mxedv_qp_init_attr_mask {
 struct mxedv_qp_init_attr {
 	uint64_t comp_mask;		/* enum mxedv_qp_init_attr_mask */
 	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
-	uint32_t max_atomic_arg;	/* bytes: 4, 8 (default), 16, 32 */
+	uint32_t max_atomic_arg;	/* bytes: 1, 2, 4, 8 (default), 16, 32 */
 };
 
 /**
@@ -198,6 +198,8 @@ struct mxedv_qp_ex *mxedv_qp_ex_from_ibv_qp_ex(struct ibv_qp_ex *qpx);
  * which the QP executes both masked atomics.
  */
 enum mxedv_ece_options {
+	MXEDV_ECE_MASKED_ATOMIC_1	= 1 << 0,
+	MXEDV_ECE_MASKED_ATOMIC_2	= 1 << 1,
 	MXEDV_ECE_MASKED_ATOMIC_4	= 1 << 2,
 	MXEDV_ECE_MASKED_ATOMIC_8	= 1 << 3,
 	MXEDV_ECE_MASKED_ATOMIC_16	= 1 << 4,
@@ -257,9 +259,10 @@ mxedv_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
 
 /*
  * The operands of the following builders have 1 << log_arg_sz bytes, up to
- * max_atomic_arg of the QP.  Each pointer is to a uint32_t (log_arg_sz 2), a
- * uint64_t (3), or an array of 2 (4) or 4 (5) uint64_t, the least significant
- * first.  The operands are read before the call returns.
+ * max_atomic_arg of the QP.  Each pointer is to a uint8_t (log_arg_sz 0), a
+ * uint16_t (1), a uint32_t (2), a uint64_t (3), or an array of 2 (4) or 4 (5)
+ * uint64_t, the least significant first.  The operands are read before the call
+ * returns.
  */
 
 /**
