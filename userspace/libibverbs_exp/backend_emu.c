@@ -4,7 +4,7 @@
  * device has the standard ones (emu.h). backend.c and the ibv_exp_*() functions
  * call it through struct exp_backend. It calls the files emu_*.c.
  *
- * Operands have 8 bytes, or 4 bytes that are one half of an 8-byte word. Longer
+ * Operands have 8 bytes, or less as a part of an 8-byte word. Longer
  * ones cannot be changed by one compare-and-swap.
  */
 #include <errno.h>
@@ -59,7 +59,7 @@ static int emu_query(struct ibv_context *context, struct exp_caps *caps)
 		return 0;
 	caps->emulated = true;
 	caps->be_reply = true;
-	caps->sizes = sizeof(uint32_t) | sizeof(uint64_t);
+	caps->sizes = 1 | 2 | 4 | 8;
 	caps->max_fa_bit_boundary = 64;
 	return 0;
 }

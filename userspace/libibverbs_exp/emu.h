@@ -140,7 +140,7 @@ enum emu_kind {
 /* The operands of a masked atomic, as in RFC 7306. */
 struct emu_masked {
 	bool is_cmp_swap;
-	uint32_t size;		/* of each operand, 4 or 8 bytes */
+	uint32_t size;		/* of each operand, 1, 2, 4 or 8 bytes */
 	uint64_t compare_add;
 	uint64_t compare_mask;	/* fetch-and-add: field boundaries */
 	uint64_t swap;

@@ -38,27 +38,30 @@ static uint64_t apply(const struct emu_wr *wr, uint64_t old)
 }
 
 /*
- * Returns the position of a 4-byte operand at an address in the 8-byte word
- * around it, as the device returns that. Assumes that the responder has the
- * byte order of this host.
+ * Returns the position of an operand of less than 8 bytes in the 8-byte word
+ * around its address, as the device returns that. Assumes that the responder
+ * has the byte order of this host.
  */
-static unsigned int half_shift(uint64_t addr)
+static unsigned int part_shift(uint64_t addr, uint32_t size)
 {
-	bool is_second = addr & sizeof(uint32_t);
+	unsigned int at = addr & (sizeof(uint64_t) - size);
 
-	return is_second == (BYTE_ORDER == LITTLE_ENDIAN) ? 32 : 0;
+	return 8 * (BYTE_ORDER == LITTLE_ENDIAN ?
+		    at : (unsigned int)sizeof(uint64_t) - size - at);
 }
 
-/* Makes a masked atomic of 4 bytes one of 8 bytes that keeps the other half. */
+/* Makes a masked atomic one of 8 bytes that keeps the rest of the word. */
 static void widen(struct emu_masked *m, unsigned int shift)
 {
-	m->compare_add = (m->compare_add & UINT32_MAX) << shift;
-	m->compare_mask = (m->compare_mask & UINT32_MAX) << shift;
-	m->swap = (m->swap & UINT32_MAX) << shift;
-	m->swap_mask = (m->swap_mask & UINT32_MAX) << shift;
+	uint64_t part = (1ull << 8 * m->size) - 1;
+
+	m->compare_add = (m->compare_add & part) << shift;
+	m->compare_mask = (m->compare_mask & part) << shift;
+	m->swap = (m->swap & part) << shift;
+	m->swap_mask = (m->swap_mask & part) << shift;
 	/* No carry leaves the operand. */
 	if (!m->is_cmp_swap)
-		m->compare_mask |= 1ull << (shift + 31);
+		m->compare_mask |= 1ull << (shift + 8 * m->size - 1);
 }
 
 /*
@@ -70,8 +73,8 @@ static void lower(struct emu_wr *wr, const struct emu_masked *masked)
 	struct emu_masked *m = &wr->masked;
 
 	*m = *masked;
-	if (m->size == sizeof(uint32_t)) {
-		wr->shift = half_shift(wr->std.wr.atomic.remote_addr);
+	if (m->size != sizeof(uint64_t)) {
+		wr->shift = part_shift(wr->std.wr.atomic.remote_addr, m->size);
 		widen(m, wr->shift);
 	}
 	wr->size = m->size;
@@ -184,17 +187,16 @@ static void learn(struct emu_qp *qp, const struct ibv_sge *sge)
 static void put_result(const struct emu_qp *qp, const struct emu_wr *wr,
 		       uint64_t old)
 {
-	uint32_t half = old >> wr->shift;
 	const char *from = (const char *)&old;
 	size_t left = wr->size;
 	int i;
 
-	if (qp->be_reply) {
+	old >>= wr->shift;
+	if (qp->be_reply)
 		old = htobe64(old);
-		half = htobe32(half);
-	}
-	if (wr->size == sizeof(half))
-		from = (const char *)&half;
+	/* The least significant bytes come last in big-endian. */
+	if (qp->be_reply || BYTE_ORDER == BIG_ENDIAN)
+		from += sizeof(old) - left;
 	for (i = 0; i < wr->num_sge && left; i++) {
 		size_t part = wr->sges[i].length;
 

@@ -47,9 +47,10 @@ static void test_query(void)
 
 	fake_reset();
 	is_int(exp_backend_query(emu_ctx, &caps), 0, "query");
-	ok(caps.masked && caps.emulated && caps.sizes == (4 | 8) && !caps.sizes_be && caps.be_reply &&
+	ok(caps.masked && caps.emulated && caps.sizes == (1 | 2 | 4 | 8) &&
+	   !caps.sizes_be && caps.be_reply &&
 	   caps.max_fa_bit_boundary == 64 &&
-	   caps.atomic_cap == IBV_EXP_ATOMIC_HCA, "... 4 and 8 bytes");
+	   caps.atomic_cap == IBV_EXP_ATOMIC_HCA, "... 1, 2, 4 and 8 bytes");
 	fake.atomic_cap = IBV_ATOMIC_GLOB;
 	exp_backend_query(emu_ctx, &caps);
 	is_int(caps.atomic_cap, IBV_EXP_ATOMIC_GLOB, "... and the scope of the standard atomics");
@@ -219,6 +220,72 @@ static void test_half(void)
 	is_int(run_all(cq, qp, NULL, wc, 4), 1, "... complete");
 	is_int(wc[0].status, IBV_WC_REM_INV_REQ_ERR, "... with an error");
 	drop_qp(qp);
+	drop_cq(cq);
+}
+
+/* Operands of 1 and 2 bytes at each place of a word. */
+static void test_parts(void)
+{
+	struct fake_cq *cq;
+	struct ibv_wc wc[4];
+	struct req r;
+
+	fake_reset();
+	cq = new_cq();
+	for (unsigned int how = 0; how < 2 * 2 * 2 * 8; how++) {
+		bool is_cas = how & 1, be = how & 2;
+		uint32_t log = how >> 2 & 1, size = 1U << log;
+		unsigned int at = how >> 3;
+		uint8_t want[8], buf[4], swapped[2] = { 0xc5, 0x80 };
+		uint16_t old = 0x80c5, new;
+		struct fake_qp *qp;
+
+		if (at % size)
+			continue;
+		/* Boundaries inside, and a carry out of the operand. */
+		new = is_cas ? masked_cmp_swap_u32(old, 0x05, 0x0f, 0x9a, 0xf0) :
+			       masked_fetch_add_u32(old, 0xffcb, 0x0808);
+		memset(want, 0x6e, sizeof(want));
+		if (log)
+			memcpy(want + at, &old, size);
+		else
+			want[at] = (uint8_t)old;
+		memcpy(&fake.mem[0], want, sizeof(want));
+		if (log)
+			memcpy(want + at, &new, size);
+		else
+			want[at] = (uint8_t)new;
+		qp = new_qp(cq, be ? BE : 0);
+		/* Bits above the operands do not count. */
+		if (is_cas)
+			cas(&r, 7, SIGNALED, 0, 0xf0005, 0x000f, 0xf009a, 0x00f0);
+		else
+			add(&r, 7, SIGNALED, 0, 0xfffcb, 0xf0808);
+		r.wr.ext_op.masked_atomics.log_arg_sz = log;
+		r.wr.ext_op.masked_atomics.remote_addr += at;
+		memset(buf, 0x77, sizeof(buf));
+		r.sge.addr = (uintptr_t)&buf[1];
+		r.sge.length = size;
+		is_int(post(qp, &r.wr), 0, "%u bytes at %u, %s%s", size, at,
+		       is_cas ? "cas" : "add", be ? ", big-endian" : "");
+		is_int(run_all(cq, qp, NULL, wc, 4), 1, "... one completion");
+		is_int(wc[0].byte_len, size, "... its length");
+		ok(!memcmp(&fake.mem[0], want, sizeof(want)), "... the word");
+		if (be) {
+			uint16_t value = be16toh(old);
+
+			memcpy(swapped, &value, 2);
+			if (!log)
+				swapped[0] = (uint8_t)old;
+		} else if (log) {
+			memcpy(swapped, &old, 2);
+		} else {
+			swapped[0] = (uint8_t)old;
+		}
+		ok(buf[0] == 0x77 && !memcmp(buf + 1, swapped, size) &&
+		   buf[1 + size] == 0x77, "... the old value");
+		drop_qp(qp);
+	}
 	drop_cq(cq);
 }
 
@@ -1063,6 +1130,7 @@ int main(void)
 	test_query();
 	test_one();
 	test_half();
+	test_parts();
 	test_lowered();
 	test_order();
 	test_inline();

@@ -39,17 +39,17 @@ static const struct caps_row {
 	{ "sizes without WQE", IBV_ATOMIC_HCA, 0, 0, 1, OPS, 0xffff, 0xffff,
 	  IBV_EXP_ATOMIC_HCA, SIZES, SIZES & ~8, 8, 5 },
 	{ "no size: emulated", IBV_ATOMIC_HCA, 0, 0, 1, OPS, 0, 0,
-	  IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 	{ "no size in common: emulated", IBV_ATOMIC_HCA, 0, 0, 1, OPS, 8, 4,
-	  IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 	{ "no masked CMP_SWAP: emulated", IBV_ATOMIC_HCA, 0, 0, 1,
-	  OPS & ~OP_MASKED_CS, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  OPS & ~OP_MASKED_CS, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 	{ "no masked FETCH_ADD: emulated", IBV_ATOMIC_HCA, 0, 0, 1,
-	  OPS & ~OP_MASKED_FA, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  OPS & ~OP_MASKED_FA, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 	{ "no CMP_SWAP: emulated", IBV_ATOMIC_HCA, 0, 0, 1,
-	  OPS & ~OP_CS, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  OPS & ~OP_CS, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 	{ "no FETCH_ADD: emulated", IBV_ATOMIC_HCA, 0, 0, 1,
-	  OPS & ~OP_FA, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  OPS & ~OP_FA, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 	{ "no atomics", IBV_ATOMIC_NONE, 0, 0, 1, 0, 0, 0,
 	  IBV_EXP_ATOMIC_NONE, 0, 0, 0, 0 },
 	{ "no atomics in the standard verbs", IBV_ATOMIC_NONE, 0, 0, 1,
@@ -65,11 +65,11 @@ static const struct caps_row {
 	{ "mode 2", IBV_ATOMIC_NONE, 0, 0, 2, OPS, SIZES, SIZES,
 	  IBV_EXP_ATOMIC_HCA_REPLY_BE, SIZES, SIZES, SIZES, 5 },
 	{ "no DEVX: emulated", IBV_ATOMIC_HCA, EINVAL, 0, 1, OPS, SIZES, SIZES,
-	  IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 	{ "kernel without DEVX: emulated", IBV_ATOMIC_HCA, EOPNOTSUPP, 0, 1,
-	  OPS, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  OPS, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 	{ "error of the firmware: emulated", IBV_ATOMIC_HCA, 0, 3, 1,
-	  OPS, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 12, 0, 8, 3 },
+	  OPS, SIZES, SIZES, IBV_EXP_ATOMIC_HCA, 15, 0, 8, 3 },
 };
 
 static void set_caps(const struct caps_row *row)
@@ -146,8 +146,8 @@ static void test_absent(void)
 	ok(exp_backend_of(mlx5_ctx) == &exp_backend_emu,
 	   "old libmlx5: emulated");
 	is_int(ibv_exp_query_device(mlx5_ctx, &attr), 0, "old libmlx5: query");
-	is_u64(attr.masked_atomic.masked_log_atomic_arg_sizes, 4 | 8,
-	       "old libmlx5: masked atomics of 4 and 8 bytes");
+	is_u64(attr.masked_atomic.masked_log_atomic_arg_sizes, 15,
+	       "old libmlx5: masked atomics of up to 8 bytes");
 
 	fake_mlx5_reopen();
 	fake.mlx5dv = NULL;
