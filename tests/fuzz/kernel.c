@@ -21,6 +21,7 @@
 #include <net/ipv6_stubs.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
+#include <net/sch_generic.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_umem.h>
 
@@ -607,7 +608,13 @@ struct net fk_net;
 struct net_device fk_netdev = {
 	.ifindex = 2, .mtu = 1100, .features = NETIF_F_GSO_FRAGLIST,
 };
-static struct net_device fk_loopback = { .ifindex = 1, .flags = IFF_LOOPBACK };
+/* Nothing on the loopback netdev could act on packets (hooks.h). */
+static struct Qdisc fk_noqueue;
+static struct netdev_queue fk_loopback_queue = { .qdisc = &fk_noqueue };
+static struct net_device fk_loopback = {
+	.ifindex = 1, .flags = IFF_LOOPBACK, ._tx = &fk_loopback_queue,
+	.num_tx_queues = 1,
+};
 struct ib_gid_attr fk_gid[2];
 bool fk_is_local;
 void (*fk_sent)(const u8 *data, size_t len);
@@ -783,6 +790,7 @@ void fk_begin(void)
 {
 	uml_physmem = (unsigned long)fk_memory;
 	dev_net_set(&fk_netdev, &fk_net);
+	fk_net.loopback_dev = &fk_loopback;
 	jiffies = 1000;
 	fk_seed = 1;
 	fk_is_local = false;
