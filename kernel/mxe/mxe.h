@@ -25,6 +25,7 @@
  *   qp->recv_lock > mw->lock > mxe_atomic_locks[]
  *   qp->recv_lock > lock of dev->srqs
  *   xrcd->lock > qp->recv_lock
+ *   dct->lock, inside and outside no other of these
  *
  * A completion handler runs under notify_lock only, so it may post requests.
  * send_lock and recv_lock are taken with BHs disabled and are never held while
@@ -66,6 +67,7 @@ struct mxe_qp;
 #define MXE_MAX_MW		1048576
 #define MXE_MAX_PD		65536
 #define MXE_MAX_XRCD		65536
+#define MXE_MAX_DC_SESSIONS	65536
 #define MXE_MAX_AH		65536
 #define MXE_MAX_RD_ATOMIC	128
 #define MXE_MAX_MSG_SIZE	BIT(30)		/* bytes, 2^22 packets */

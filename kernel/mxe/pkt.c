@@ -29,6 +29,10 @@
 #define XRC_WRITE	(OP_WRITE | MXE_OP_XRCETH)
 #define XRC_ATOMIC	(OP_ATOMIC | MXE_OP_XRCETH)
 
+/* Behind the DCETH a DC packet is an RC packet, which dc.c uncovers. */
+#define DC(rc_opcode)	(MXE_TRANSPORT_DC << 5 | (rc_opcode))
+#define OP_DC		(MXE_OP_VALID | MXE_OP_DC | MXE_OP_PAYLOAD)
+
 /*
  * Properties of an opcode. hdr_len counts bytes from the BTH to the payload.
  */
@@ -41,6 +45,7 @@ struct mxe_opcode {
 #define HDR_LEN(flags)							\
 	(sizeof(struct mxe_bth) +					\
 	 HDR(flags, MXE_OP_CNP, MXE_CNP_RESERVED_SIZE) +		\
+	 HDR(flags, MXE_OP_DC, MXE_DCETH_SIZE) +			\
 	 HDR(flags, MXE_OP_DETH, sizeof(struct mxe_deth)) +		\
 	 HDR(flags, MXE_OP_XRCETH, sizeof(struct mxe_xrceth)) +		\
 	 HDR(flags, MXE_OP_FETH, sizeof(struct mxe_feth)) +		\
@@ -153,6 +158,13 @@ static const struct mxe_opcode mxe_opcode_table[256] = {
 	[MXE_OPCODE_XRC_MASKED_CMP_SWAP] = OP(XRC_ATOMIC | MXE_OP_MSKATOMICETH),
 	[MXE_OPCODE_XRC_MASKED_FETCH_ADD] =
 		OP(XRC_ATOMIC | MXE_OP_MSKATOMICETH),
+	[DC(IB_OPCODE_RC_SEND_FIRST) ... DC(IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE)] =
+		OP(OP_DC),
+	[DC(MXE_OPCODE_RC_FLUSH)] = OP(OP_DC),
+	[DC(MXE_OPCODE_RC_ATOMIC_WRITE)] = OP(OP_DC),
+	[MXE_OPCODE_DC_MASKED_CMP_SWAP] = OP(OP_DC),
+	[MXE_OPCODE_DC_MASKED_FETCH_ADD] = OP(OP_DC),
+	[MXE_OPCODE_DC_CONTROL] = OP(OP_DC),
 };
 
 u32 mxe_opcode_flags(u8 opcode)

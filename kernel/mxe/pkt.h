@@ -45,12 +45,21 @@
 #define MXE_OPCODE_CNP			0x81
 #define MXE_CNP_RESERVED_SIZE		16
 
+/*
+ * Dynamically connected (DC) packets: 0xe0 and the RC opcode.  See dc.h.
+ */
+#define MXE_OPCODE_DC_MASKED_CMP_SWAP	0xf8
+#define MXE_OPCODE_DC_MASKED_FETCH_ADD	0xf9
+#define MXE_OPCODE_DC_CONTROL		0xfe
+#define MXE_DCETH_SIZE			24
+
 /* The upper three bits of a BTH opcode (IBTA 9.2.2). */
 enum mxe_transport {
 	MXE_TRANSPORT_RC	= 0,
 	MXE_TRANSPORT_UC	= 1,
 	MXE_TRANSPORT_UD	= 3,
 	MXE_TRANSPORT_XRC	= 5,
+	MXE_TRANSPORT_DC	= 7,	/* manufacturer-specific */
 };
 
 /**
@@ -210,6 +219,7 @@ enum mxe_opcode_flags {
 	MXE_OP_FLUSH		= BIT(20),
 	MXE_OP_ATOMIC_WRITE	= BIT(21),
 	MXE_OP_CNP		= BIT(22),	/* congestion notification */
+	MXE_OP_DC		= BIT(23),	/* encapsulates an RC packet */
 };
 
 /* Requests that use one of the max_dest_rd_atomic responder resources. */

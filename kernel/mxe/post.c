@@ -20,9 +20,9 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 
 	/*
 	 * Processes post through their rings, so the legacy write command is
-	 * refused.  An XRC target has no send queue.
+	 * refused.  XRC and DC targets have no send queue.
 	 */
-	if (qp->is_user || mxe_qp_is_xrc_tgt(qp)) {
+	if (qp->is_user || mxe_qp_is_xrc_tgt(qp) || mxe_qp_is_dct(qp)) {
 		*bad_wr = ibwr;
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
 	}

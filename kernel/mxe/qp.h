@@ -26,6 +26,7 @@
 #include "ah.h"
 #include "atomic.h"
 #include "cq.h"
+#include "dc.h"
 #include "loopback.h"
 #include "mr.h"
 #include "mw.h"
@@ -290,11 +291,12 @@ struct mxe_qp {
 	struct ib_qp *ibqp;
 	struct ib_pd *pd;
 	u32 qpn;
-	enum ib_qp_type type;
+	enum ib_qp_type type;		/* of the engine: RC if DC */
 	struct mxe_cq *send_cq, *recv_cq;	/* NULL: XRC */
 	struct mxe_xrcd *xrcd;		/* of an XRC target */
 	struct list_head xrcd_entry;	/* xrcd->lock */
 	struct mxe_rndv *rndv;		/* see mxe_qp_has_tm() */
+	struct mxe_dc *dc;		/* see mxe_qp_has_dc() */
 	struct ib_ucontext *uctx;	/* of a process; never dereferenced */
 	struct mxe_sqpoll_set *sqpoll_set;	/* of uctx, if sq.is_polled */
 	bool is_user;
@@ -374,7 +376,8 @@ static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
  * mxe_qp_transport() - Return the transport of a QP.
  * @qp: QP of any type
  *
- * Return: the transport of its packets.  QP 1 has that of UD.
+ * Return: the transport of its packets.  QP 1 has that of UD.  That of a DC QP
+ * is RC, because dc.c encapsulates its packets later.
  */
 static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
 {
@@ -395,7 +398,7 @@ static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
  * mxe_qp_is_reliable() - Check whether the requests of a QP are acknowledged.
  * @qp: QP of any type
  *
- * Return: true for RC and XRC.
+ * Return: true for RC, XRC and DC.
  */
 static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
 {
@@ -475,6 +478,41 @@ static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
 static inline bool mxe_qp_has_tm(const struct mxe_qp *qp)
 {
 	return static_branch_unlikely(&mxe_tm_used) && qp->rndv;
+}
+
+/**
+ * mxe_qp_has_dc() - Check whether packets of a QP are dynamically connected.
+ * @qp: QP of any type
+ *
+ * Costs nothing until the first DC QP is created.
+ *
+ * Return: true for a DC initiator, a DC target, and a responder of a target.
+ */
+static inline bool mxe_qp_has_dc(const struct mxe_qp *qp)
+{
+	return static_branch_unlikely(&mxe_dc_used) && qp->dc;
+}
+
+/**
+ * mxe_qp_is_dci() - Check whether a QP is a DC initiator.
+ * @qp: QP of any type
+ *
+ * Return: true if it is.
+ */
+static inline bool mxe_qp_is_dci(const struct mxe_qp *qp)
+{
+	return qp->dc && qp->dc->kind == MXE_DC_INITIATOR;
+}
+
+/**
+ * mxe_qp_is_dct() - Check whether a QP is a DC target.
+ * @qp: QP of any type
+ *
+ * Return: true if it is.  The responders of a target are not.
+ */
+static inline bool mxe_qp_is_dct(const struct mxe_qp *qp)
+{
+	return qp->dc && qp->dc->kind == MXE_DC_TARGET;
 }
 
 /**

@@ -10,6 +10,8 @@
 #include <linux/sched/signal.h>
 
 #include "cq.h"
+#include "dc_verbs.h"
+#include "dci.h"
 #include "deliver.h"
 #include "inline_recv.h"
 #include "loopback.h"
@@ -50,6 +52,8 @@ static bool mxe_qp_type_ok(enum ib_qp_type type, bool is_user)
 		return true;
 	case IB_QPT_XRC_INI:
 		/* struct ib_send_wr cannot name the SRQ of a request. */
+	case IB_QPT_DRIVER:
+		/* Nor the target. */
 		return is_user;
 	default:
 		return false;
@@ -126,6 +130,8 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	tail = ALIGN(tail, sizeof(struct ib_sge));
 	sq->max_inline = min_t(size_t, tail, MXE_MAX_INLINE);
 	sq->wr_size = sizeof(struct mxe_send_wr) + tail;
+	if (mxe_qp_is_dci(qp))
+		sq->wr_size += sizeof(struct mxe_dci_dest);
 
 	/* A process posts to the ring, a kernel consumer to wrs. */
 	if (uctx)
@@ -145,6 +151,8 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	log_size = ilog2(sq->atomic_log_sizes);
 	if (log_size > 3)
 		room += MXE_MSKATOMIC_OPERANDS << log_size;
+	if (mxe_qp_is_dci(qp))
+		room += sizeof(struct mxe_dc_dest);
 	return mxe_ring_create(&sq->ring, uctx, sq->entries, ALIGN(room, 64));
 }
 
@@ -155,7 +163,7 @@ static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	u32 max_sge;
 	int err;
 
-	if (rq->srq || qp->type == IB_QPT_XRC_INI)
+	if (rq->srq || qp->type == IB_QPT_XRC_INI || mxe_qp_is_dci(qp))
 		cap->max_recv_wr = 0;
 	if (!cap->max_recv_wr) {
 		cap->max_recv_sge = 0;
@@ -191,7 +199,7 @@ static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
 {
 	int err;
 
-	if (mxe_qp_is_xrc_tgt(qp))
+	if (mxe_qp_is_xrc_tgt(qp) || mxe_qp_is_dct(qp))
 		return mxe_qp_init_tgt(qp, cap);
 	if (qp->rq.srq && qp->rq.srq->tm) {
 		qp->rndv = kzalloc(sizeof(*qp->rndv), GFP_KERNEL_ACCOUNT);
@@ -215,8 +223,10 @@ static void mxe_qp_free_queues(struct mxe_qp *qp)
 
 static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
-	const u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_INLINE_RECV |
-			  MXE_SQPOLL_CREATE_FLAGS;
+	const u32 dc = MXE_QP_CREATE_DCT | MXE_QP_CREATE_DCI;
+	u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_INLINE_RECV |
+		    MXE_SQPOLL_CREATE_FLAGS;
+	bool is_dc = qp->ibqp->qp_type == IB_QPT_DRIVER;
 	struct mxe_create_qp_req req;
 	unsigned int log_size;
 	int err;
@@ -224,7 +234,9 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	err = mxe_udata_in(udata, &req, sizeof(req), sizeof(req));
 	if (err)
 		return mxe_refuse(qp->dev, err, "bad udata");
-	if (req.flags & ~known || req.reserved)
+	if (is_dc)
+		known |= dc;
+	if (req.flags & ~known || (req.dct_key && !is_dc))
 		return mxe_refuse(qp->dev, -EINVAL, "unknown flags %#x",
 				  req.flags);
 	if (req.max_atomic_arg &&
@@ -235,7 +247,13 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	if (udata->outlen < sizeof(struct mxe_create_qp_resp))
 		return mxe_refuse(qp->dev, -EINVAL, "no room for the response");
 
-	qp->is_user = true;
+	if (is_dc) {
+		err = mxe_dc_verbs_create(qp, &req);
+		if (err)
+			return err;
+	}
+	/* A target has no rings. */
+	qp->is_user = !mxe_qp_is_dct(qp);
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
 	qp->sq.opcodes = mxe_wqe_user_opcodes(qp);
 	qp->sq.srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
@@ -272,7 +290,7 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	qp->ibqp = ibqp;
 	qp->dev = to_mdev(ibqp->device);
 	qp->pd = ibqp->pd;
-	qp->type = ibqp->qp_type;
+	qp->type = ibqp->qp_type == IB_QPT_DRIVER ? IB_QPT_RC : ibqp->qp_type;
 	qp->send_cq = init->send_cq ? to_mcq(init->send_cq) : NULL;
 	qp->recv_cq = init->recv_cq ? to_mcq(init->recv_cq) : NULL;
 	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
@@ -351,6 +369,7 @@ err_free:
 	mxe_qp_free_queues(qp);
 	dst_cache_destroy(&qp->dst_cache);
 err_free_qp:
+	mxe_dc_verbs_destroy(qp);
 	kfree(qp);
 err_give:
 	mxe_resource_give(dev, MXE_RESOURCE_QP);
@@ -428,6 +447,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		mxe_qp_drain_gsi(qp);
 	mxe_qp_kill(qp);
 
+	mxe_dc_verbs_destroy(qp);
 	mxe_deliver_drop_deferred(qp);
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_leave(qp);
@@ -473,6 +493,8 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->read_cpu = -1;
 	if (mxe_qp_has_tm(qp))
 		mxe_rndv_reset(qp);
+	if (mxe_qp_is_dci(qp))
+		mxe_dci_reset(qp);
 	mxe_retry_reset(qp);
 	mxe_ring_reset(&sq->ring);
 	mxe_sqpoll_reset(qp);
@@ -655,10 +677,22 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	if (qp->av.valid)
 		dst_cache_reset(&qp->dst_cache);
 	qp->av = *av;
+	/* Packets of RC are not of the connection of a DC QP. */
+	if (qp->dc)
+		qp->av.valid = false;
 	mxe_tx_forget(&qp->sq.tx);
 	mxe_tx_forget(&qp->rq.tx);
 	mxe_loopback_reset(qp);
 	mxe_rx_dst_forget(qp);
+}
+
+static bool mxe_qp_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
+			     enum ib_qp_state to, int mask)
+{
+	/* ib_core does not know the states of a QP of a driver's own type. */
+	if (qp->dc)
+		return mxe_dc_verbs_modify_ok(qp, from, to, mask);
+	return ib_modify_qp_is_ok(from, to, qp->type, mask);
 }
 
 /*
@@ -702,13 +736,18 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	from = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	to = mask & IB_QP_STATE ? attr->qp_state : from;
 	if (from != qp->state ||
-	    !ib_modify_qp_is_ok(from, to, ibqp->qp_type, mask)) {
+	    !mxe_qp_modify_ok(qp, from, to, mask)) {
 		err = mxe_refuse(qp->dev, -EINVAL,
 				 "no transition from state %d to %d with attributes %#x",
 				 qp->state, to, mask);
 		goto unlock;
 	}
 
+	/* A session of a DC initiator may begin with any PSN. */
+	if (mxe_qp_is_dci(qp) && to == IB_QPS_RTS && !(mask & IB_QP_SQ_PSN)) {
+		mask |= IB_QP_SQ_PSN;
+		attr->sq_psn = 0;
+	}
 	mxe_qp_store_attr(qp, attr, mask);
 	if (mask & IB_QP_AV)
 		mxe_qp_store_av(qp, attr, &av);

@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
+#include "dci.h"
 #include "mxe.h"
 #include "psn.h"
 #include "request.h"
@@ -62,8 +63,12 @@ bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 		return false;
 	if (wr->error)
 		return true;
-	if (wr->flags & MXE_SEND_FENCE && sq->rd_atomic)
-		return false;
+	if (wr->flags & (MXE_SEND_FENCE | MXE_SEND_DC)) {
+		if (wr->flags & MXE_SEND_FENCE && sq->rd_atomic)
+			return false;
+		if (wr->flags & MXE_SEND_DC && !mxe_dci_may_start(qp, wr))
+			return false;
+	}
 	/* A local operation takes effect after all earlier requests. */
 	if (mxe_wr_is_local(wr->opcode))
 		return sq->tail == sq->cur;

@@ -15,6 +15,7 @@ static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
 	[MXE_RESOURCE_SRQ] = MXE_MAX_SRQ,
 	[MXE_RESOURCE_MW] = MXE_MAX_MW,
 	[MXE_RESOURCE_XRCD] = MXE_MAX_XRCD,
+	[MXE_RESOURCE_DC_SESSION] = MXE_MAX_DC_SESSIONS,
 };
 
 int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)

@@ -15,6 +15,7 @@ enum mxe_resource {
 	MXE_RESOURCE_SRQ,
 	MXE_RESOURCE_MW,
 	MXE_RESOURCE_XRCD,
+	MXE_RESOURCE_DC_SESSION,	/* which peers open */
 	MXE_RESOURCE_COUNT
 };
 

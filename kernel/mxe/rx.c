@@ -13,6 +13,7 @@
 #include <rdma/ib_cache.h>
 
 #include "cnp.h"
+#include "dc_rx.h"
 #include "complete.h"
 #include "deliver.h"
 #include "hdr.h"
@@ -188,6 +189,11 @@ static bool mxe_rx_address_ok(const struct mxe_qp *qp,
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
 }
 
+static bool mxe_rx_pkey_ok(const struct mxe_pkt *pkt)
+{
+	return (pkt->pkey & 0x7fff) == 0x7fff;
+}
+
 static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
 				const struct mxe_pkt *pkt)
 {
@@ -195,6 +201,12 @@ static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
 	if (pkt->flags & MXE_OP_REQUEST && mxe_qp_is_xrc_ini(qp))
 		return false;
 	return mxe_pkt_transport(pkt) == mxe_qp_transport(qp);
+}
+
+/* Returns true for a DC packet to a DC QP, which has another way. */
+static bool mxe_rx_is_dc(const struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	return mxe_qp_has_dc(qp) && pkt->flags & MXE_OP_DC;
 }
 
 static noinline void mxe_rx_trace_receive(const struct mxe_qp *qp,
@@ -205,19 +217,20 @@ static noinline void mxe_rx_trace_receive(const struct mxe_qp *qp,
 
 /*
  * Returns true if a packet has the transport and the partition key of the QP.
- * Counts a drop.
+ * Otherwise it counts a drop, unless the packet is DC.
  */
 static bool mxe_rx_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	mxe_count(qp->dev, rcvd_pkts);
 	if (trace_mxe_receive_enabled())
 		mxe_rx_trace_receive(qp, pkt);
-	if ((pkt->pkey & 0x7fff) != 0x7fff) {
+	if (!mxe_rx_pkey_ok(pkt)) {
 		mxe_count(qp->dev, drop_pkey);
 		return false;
 	}
 	if (!(pkt->flags & MXE_OP_CNP) && !mxe_rx_transport_ok(qp, pkt)) {
-		mxe_count(qp->dev, drop_transport);
+		if (!mxe_rx_is_dc(qp, pkt))
+			mxe_count(qp->dev, drop_transport);
 		return false;
 	}
 	return true;
@@ -389,8 +402,10 @@ static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 		}
 		qp = mxe_rx_lookup(mnet, skb, pkt.qpn);
 	}
-	if (!qp || !mxe_rx_admit(qp, &pkt))
+	if (!qp)
 		goto drop;
+	if (!mxe_rx_admit(qp, &pkt))
+		goto not_admitted;
 	if (!(pkt.flags & MXE_OP_REQUEST)) {
 		mxe_rx_run_join(run, qp, false);
 		mxe_rx_response(qp, &pkt, skb);
@@ -408,6 +423,12 @@ static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 	if (!mxe_rx_request(qp, &pkt, skb, more))
 		mxe_rx_run_end(run);
 	return;
+not_admitted:
+	if (mxe_rx_is_dc(qp, &pkt) && mxe_rx_pkey_ok(&pkt)) {
+		mxe_rx_run_end(run);
+		mxe_dc_rx(qp, &pkt, skb);
+		return;
+	}
 drop:
 	kfree_skb(skb);
 }

@@ -11,6 +11,7 @@
 #include <linux/preempt.h>
 #include <linux/smp.h>
 
+#include "dci.h"
 #include "loopback.h"
 #include "mxe.h"
 #include "psn.h"
@@ -192,6 +193,19 @@ mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return MXE_SEND_VERDICT_NEXT;
 }
 
+/* The same for DC, without the loopback path. */
+static enum mxe_send_verdict mxe_send_begin_dc(struct mxe_qp *qp,
+					       struct mxe_send_wr *wr)
+{
+	/* A WQE without a target. */
+	if (!(wr->flags & MXE_SEND_DC) && !wr->error)
+		wr->error = IB_WC_LOC_QP_OP_ERR;
+	if (!mxe_send_begin(qp, wr))
+		return MXE_SEND_VERDICT_STOP;
+	mxe_dci_start(qp, wr);
+	return MXE_SEND_VERDICT_GO;
+}
+
 /* The same for UC.  Nothing is acknowledged, so errors are reported at once. */
 static __always_inline enum mxe_send_verdict
 mxe_send_begin_unacked(struct mxe_qp *qp, struct mxe_send_wr *wr)
@@ -238,7 +252,8 @@ mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport transport)
 					    !mxe_qp_can_send(qp->state))
 		return false;
 	return !qp->sq.halted &&
-	       (transport != MXE_TRANSPORT_RC || !qp->sq.rnr_wait);
+	       ((transport != MXE_TRANSPORT_RC && transport != MXE_TRANSPORT_DC) ||
+		!qp->sq.rnr_wait);
 }
 
 /*
@@ -268,12 +283,14 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 		if (!wr->started)
 			verdict = transport == MXE_TRANSPORT_RC ?
 				  mxe_send_begin_acked(qp, wr) :
+				  transport == MXE_TRANSPORT_DC ?
+				  mxe_send_begin_dc(qp, wr) :
 				  mxe_send_begin_unacked(qp, wr);
 		if (verdict == MXE_SEND_VERDICT_NEXT)
 			continue;
 		if (verdict == MXE_SEND_VERDICT_STOP)
 			break;
-		if (transport == MXE_TRANSPORT_RC &&
+		if (transport != MXE_TRANSPORT_UC &&
 		    mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
 			break;
 		sq->budget -= mxe_request_pkt_cost(qp, wr);
@@ -285,16 +302,24 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 				break;
 		}
 		mxe_send_advance(sq, wr);
-		if (transport == MXE_TRANSPORT_RC)
+		if (transport != MXE_TRANSPORT_UC)
 			mxe_retry_start(qp);
 		else
 			mxe_uc_sent(qp);
 	}
 }
 
+static noinline void mxe_send_loop_dc(struct mxe_qp *qp)
+{
+	mxe_send_loop(qp, MXE_TRANSPORT_DC);
+}
+
 static noinline void mxe_send_loop_rc(struct mxe_qp *qp)
 {
-	mxe_send_loop(qp, MXE_TRANSPORT_RC);
+	if (mxe_qp_has_dc(qp))
+		mxe_send_loop_dc(qp);
+	else
+		mxe_send_loop(qp, MXE_TRANSPORT_RC);
 }
 
 static noinline void mxe_send_loop_uc(struct mxe_qp *qp)

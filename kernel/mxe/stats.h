@@ -56,6 +56,14 @@ struct mxe_dev;
 	X(tm_matched)			\
 	X(tm_unexpected)		\
 	X(tm_rendezvous)		\
+	/* dynamically connected transport */ \
+	X(dc_connects)			\
+	X(dc_accepts)			\
+	X(dc_challenges)		\
+	X(dc_key_violations)		\
+	X(dc_busy)			\
+	X(dc_expired)			\
+	X(dc_lost_sessions)		\
 	/* requester */			\
 	X(loop_requests)		\
 	X(rcvd_nak_sequence)		\

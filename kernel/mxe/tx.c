@@ -10,6 +10,7 @@
 #include <net/ip6_route.h>
 
 #include "ah.h"
+#include "dc.h"
 #include "mxe.h"
 #include "psn.h"
 #include "qp.h"
@@ -82,12 +83,31 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 		ip6_local_out(dev->mnet->net, NULL, skb);
 }
 
+/* Sends a packet of a DC QP, without a batch and without cached headers. */
+static noinline void mxe_tx_send_dc(struct mxe_qp *qp, struct sk_buff *skb)
+{
+	unsigned int room = LL_RESERVED_SPACE(qp->dev->ndev) + MXE_HDR_MAX_SIZE;
+	struct mxe_hdr hdr = {};
+
+	if (mxe_dc_encapsulate(skb, &qp->dc->hdr, room)) {
+		mxe_count(qp->dev, send_no_memory);
+		kfree_skb(skb);
+		return;
+	}
+	mxe_hdr_push(&hdr, &qp->av, skb, 0);
+	mxe_tx_xmit(qp->dev, &qp->av, &qp->dst_cache, skb, 1);
+}
+
 void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
 {
 	struct mxe_gso *gso = &tx->gso;
 
 	if (trace_mxe_send_enabled())
 		mxe_tx_trace(qp, skb);
+	if (mxe_qp_has_dc(qp)) {
+		mxe_tx_send_dc(qp, skb);
+		return;
+	}
 	if (!mxe_gso_has_room(gso, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
 		mxe_tx_flush(qp, tx);
 	mxe_hdr_push(&tx->hdr, &qp->av, skb, gso->num_pkts);

@@ -5,6 +5,7 @@
  * processes, and post.c for kernel consumers.  It calls ah.c and mr.c.
  */
 #include "ah.h"
+#include "dci.h"
 #include "mxe.h"
 #include "trace.h"
 #include "wqe.h"
@@ -149,7 +150,9 @@ u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp)
 
 	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
 		if (mxe_wqe_may_post(qp, i, MXE_WR_OP_USER) &&
-		    (!mxe_wr_is_atomic(i) || mxe_wqe_atomics_ok(qp)))
+		    (!mxe_wr_is_atomic(i) || mxe_wqe_atomics_ok(qp)) &&
+		    /* Local operations have no target. */
+		    !(mxe_wr_is_local(i) && mxe_qp_is_dci(qp)))
 			opcodes |= BIT(i);
 	return opcodes;
 }
@@ -263,6 +266,33 @@ static enum ib_wc_status mxe_wqe_parse_ud_dest(struct mxe_qp *qp,
 }
 
 /*
+ * For a request with more than the @known flags.  That may be MXE_SEND_DC of a
+ * DC initiator.  Its target is at the end of the entry, which begins before
+ * @data.
+ */
+static noinline enum ib_wc_status
+mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr *wr,
+		 const struct mxe_send_wqe *wqe, u8 known, const void *data)
+{
+	struct mxe_dci_dest *dest;
+	struct mxe_dc_dest from;
+
+	if (!mxe_qp_is_dci(qp) || (wqe->flags & ~known) != MXE_SEND_DC ||
+	    wqe->remote_srqn || wqe->reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	dest = mxe_dci_dest(qp, wr);
+	memcpy(&from, data - sizeof(*wqe) + qp->sq.ring.stride - sizeof(from),
+	       sizeof(from));
+	/* As in mxe_wqe_fetch_user(), only the copy is used. */
+	barrier();
+	dest->dctn = from.dct_num & MXE_BTH_QPN_MASK;
+	dest->key = from.dct_key;
+	if (mxe_ah_find(qp->dev, qp->pd, from.ah_num, &dest->av))
+		return IB_WC_LOC_QP_OP_ERR;
+	return IB_WC_SUCCESS;
+}
+
+/*
  * Checks the request of a process whose opcode has @flags.  @wqe is the copy in
  * the kernel.  @data follows the WQE in the ring, and is read only once.
  */
@@ -279,8 +309,11 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 	    !(qp->sq.opcodes & BIT(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if ((wqe->flags & ~known) | (wqe->remote_srqn & ~qp->sq.srqn_mask) |
-	    wqe->reserved1)
-		return IB_WC_LOC_QP_OP_ERR;
+	    wqe->reserved1) {
+		status = mxe_wqe_parse_dc(qp, wr, wqe, known, data);
+		if (status)
+			return status;
+	}
 	if (mxe_qp_is_ud(qp)) {
 		status = mxe_wqe_parse_ud_dest(qp, wr, wqe);
 		if (status)

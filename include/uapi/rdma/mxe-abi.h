@@ -94,6 +94,8 @@ enum mxe_send_wqe_flags {
 	MXE_SEND_SIGNALED	= 1 << 1,
 	MXE_SEND_SOLICITED	= 1 << 2,
 	MXE_SEND_INLINE		= 1 << 3,
+	/* The entry ends with a struct mxe_dc_dest.  DC initiators only. */
+	MXE_SEND_DC		= 1 << 5,
 	/* Returned as MXE_CQE_USER in the completion, otherwise not used. */
 	MXE_SEND_USER		= 1 << 7,
 };
@@ -176,6 +178,16 @@ struct mxe_send_wqe {
 	};
 	__u32 remote_srqn;	/* XRC initiators: number of the target SRQ */
 	__u32 reserved1;
+};
+
+/*
+ * The target of a request of a DC initiator, which has MXE_SEND_DC.  It is the
+ * end of the entry of the send ring, which is stride bytes long.
+ */
+struct mxe_dc_dest {
+	__u32 ah_num;		/* struct mxe_create_ah_resp */
+	__u32 dct_num;
+	__aligned_u64 dct_key;
 };
 
 /* A receive WQE.  It is followed by num_sge struct mxe_sge. */
@@ -422,12 +434,16 @@ enum mxe_create_qp_flags {
 	 * without a tag-matching SRQ.
 	 */
 	MXE_QP_CREATE_INLINE_RECV = 1 << 2,
+	/* A DC target.  The QP has type IB_UVERBS_QPT_DRIVER and an SRQ. */
+	MXE_QP_CREATE_DCT = 1 << 3,
+	/* A DC initiator.  The QP has type IB_UVERBS_QPT_DRIVER. */
+	MXE_QP_CREATE_DCI = 1 << 4,
 };
 
 struct mxe_create_qp_req {
 	__u32 flags;		/* enum mxe_create_qp_flags */
 	__u32 max_atomic_arg;	/* bytes: 1, 2, 4, 8, 16, 32, or 0 for 8 */
-	__aligned_u64 reserved;
+	__aligned_u64 dct_key;	/* of a DC target, else 0 */
 };
 
 struct mxe_create_qp_resp {

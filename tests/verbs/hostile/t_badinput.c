@@ -283,10 +283,10 @@ static void test_qp_udata(struct ibv_cq *cq)
 	is_int(QP(sizeof(u.req), rlen), EINVAL,
 	       "create_qp: another unknown flag");
 	u.req.flags = 0;
-	u.req.reserved = 1;
+	u.req.dct_key = 1;
 	is_int(QP(sizeof(u.req), rlen), EINVAL,
-	       "create_qp: reserved field not zero");
-	u.req.reserved = 0;
+	       "create_qp: key of a DC target, but not its type");
+	u.req.dct_key = 0;
 	for (u.req.max_atomic_arg = 1; u.req.max_atomic_arg; ) {
 		bool known = u.req.max_atomic_arg <= 32;
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The rules of dynamically connected (DC) sessions, as pure functions.  dci.c
+ * and dct.c apply them, and the model checker in dc_test.c explores them.
+ *
+ * An initiator numbers its sessions.  Initiators that get the same QP number
+ * one after the other differ by a random instance number of 64 bits, which is a
+ * part of the address of an initiator here.  A request is executed at most once
+ * because a target accepts each session number of an initiator at most once:
+ *
+ *  - The target remembers the newest session that it has accepted, while it is
+ *    open and MXE_DC_RECORD_TIME longer.  It accepts only newer ones meanwhile.
+ *  - A target without such a record accepts a session only with a token.  The
+ *    token proves that the initiator was in this session after the record had
+ *    expired, because tokens are valid for less time than a record is kept.
+ *  - The initiator answers a demand for a token only before the first response
+ *    of the session.  A target keeps a session open for longer than the
+ *    initiator retries, so it cannot have executed and forgotten it by then.
+ */
+#ifndef MXE_DC_SESSION_H
+#define MXE_DC_SESSION_H
+
+#include <linux/types.h>
+
+/*
+ * Times in seconds.  A token is valid in the interval in which it was made and
+ * in the next one.
+ */
+#define MXE_DC_TOKEN_TIME	4
+#define MXE_DC_RECORD_TIME	(3 * MXE_DC_TOKEN_TIME)
+
+/* Codes of control packets.  Those above 1 are sent by targets. */
+enum mxe_dc_code {
+	MXE_DC_DATA		= 0,	/* not a control packet */
+	MXE_DC_DISCONNECT	= 1,
+	MXE_DC_CHALLENGE	= 2,	/* connect again with this token */
+	MXE_DC_STALE		= 3,	/* token has the newest session */
+	MXE_DC_NO_SESSION	= 4,
+	MXE_DC_BUSY		= 5,	/* no room for the session */
+	MXE_DC_BAD_KEY		= 6,
+	MXE_DC_REFUSED		= 7,	/* path MTU exceeds that of the target */
+};
+
+/* What a target knows of an initiator. */
+struct mxe_dct_record {
+	bool known;
+	bool open;			/* the session has a responder */
+	u32 session;			/* newest accepted */
+};
+
+enum mxe_dct_verdict {
+	MXE_DCT_DELIVER,		/* to the responder of the session */
+	MXE_DCT_ACCEPT,			/* open the session */
+	MXE_DCT_CHALLENGE,
+	MXE_DCT_STALE,
+	MXE_DCT_NO_SESSION,
+};
+
+/**
+ * mxe_dct_judge() - Decide what a target does with a request.
+ * @record: what the target knows of the initiator
+ * @connect: the packet has CONNECT
+ * @session: session of the packet
+ * @token_ok: the packet has a valid token
+ *
+ * Return: the verdict.
+ */
+static inline enum mxe_dct_verdict
+mxe_dct_judge(const struct mxe_dct_record *record, bool connect, u32 session,
+	      bool token_ok)
+{
+	if (record->known && record->open && record->session == session)
+		return MXE_DCT_DELIVER;
+	if (!connect)
+		return MXE_DCT_NO_SESSION;
+	if (record->known)
+		return (s32)(session - record->session) > 0 ? MXE_DCT_ACCEPT :
+							      MXE_DCT_STALE;
+	return token_ok ? MXE_DCT_ACCEPT : MXE_DCT_CHALLENGE;
+}
+
+/* The session of an initiator. */
+struct mxe_dci_session {
+	u32 session;
+	u32 token;			/* 0: none */
+	bool acked;			/* a response has arrived */
+};
+
+enum mxe_dci_reaction {
+	MXE_DCI_IGNORE,
+	MXE_DCI_RESEND,			/* everything that is unacknowledged */
+	MXE_DCI_WAIT,			/* as after an RNR NAK */
+	MXE_DCI_BAD_KEY,
+	MXE_DCI_REFUSED,
+	MXE_DCI_LOST,			/* the target has lost the session */
+};
+
+/**
+ * mxe_dci_react() - Decide what an initiator does with a control packet.
+ * @s: session of the initiator, updated for a resend
+ * @code: code of the packet
+ * @session: session of the packet
+ * @token: token of the packet
+ *
+ * Return: the reaction.
+ */
+static inline enum mxe_dci_reaction
+mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u32 token)
+{
+	/* Late control packets refer to earlier sessions. */
+	if (session != s->session)
+		return MXE_DCI_IGNORE;
+	if (code == MXE_DC_NO_SESSION)
+		return s->acked ? MXE_DCI_LOST : MXE_DCI_IGNORE;
+	/* The others answer CONNECT, and are late after the first response. */
+	if (s->acked)
+		return MXE_DCI_IGNORE;
+
+	switch (code) {
+	case MXE_DC_CHALLENGE:
+		if (token == s->token)
+			return MXE_DCI_IGNORE;
+		s->token = token;
+		return MXE_DCI_RESEND;
+	case MXE_DC_STALE:
+		/* The target has accepted this session, and closed it. */
+		return token == session ? MXE_DCI_LOST : MXE_DCI_IGNORE;
+	case MXE_DC_BUSY:
+		return MXE_DCI_WAIT;
+	case MXE_DC_BAD_KEY:
+		return MXE_DCI_BAD_KEY;
+	case MXE_DC_REFUSED:
+		return MXE_DCI_REFUSED;
+	default:
+		return MXE_DCI_IGNORE;
+	}
+}
+
+#endif /* MXE_DC_SESSION_H */

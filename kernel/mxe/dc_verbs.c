@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the QP verbs do differently for dynamically connected QPs.  qp_verbs.c
+ * calls it.  It calls dci.c and dct.c.
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+
+#include "dc_verbs.h"
+#include "dci.h"
+#include "dct.h"
+#include "mxe.h"
+
+int mxe_dc_verbs_create(struct mxe_qp *qp, const struct mxe_create_qp_req *req)
+{
+	u32 kind = req->flags & (MXE_QP_CREATE_DCT | MXE_QP_CREATE_DCI);
+
+	if (!kind)
+		return mxe_refuse(qp->dev, -EOPNOTSUPP, "not a DC QP");
+	if (kind == (MXE_QP_CREATE_DCT | MXE_QP_CREATE_DCI))
+		return mxe_refuse(qp->dev, -EINVAL, "both a DC target and an initiator");
+	if (req->flags & MXE_QP_CREATE_POLLED)
+		return mxe_refuse(qp->dev, -EINVAL, "DC send queues are not polled");
+	if (req->flags & MXE_QP_CREATE_INLINE_RECV)
+		return mxe_refuse(qp->dev, -EOPNOTSUPP, "no inline receive on DC");
+	if (kind == MXE_QP_CREATE_DCI) {
+		if (req->dct_key)
+			return mxe_refuse(qp->dev, -EINVAL, "an initiator has no key");
+		if (qp->rq.srq)
+			return mxe_refuse(qp->dev, -EINVAL, "an initiator has no SRQ");
+		return mxe_dci_create(qp);
+	}
+	if (!qp->rq.srq || qp->rq.srq->tm)
+		return mxe_refuse(qp->dev, -EINVAL, "a DC target needs a basic SRQ");
+	if (req->flags & MXE_QP_CREATE_ATOMIC_BE_REPLY || req->max_atomic_arg)
+		return mxe_refuse(qp->dev, -EINVAL, "a DC target has no send queue");
+	return mxe_dct_create(qp, req->dct_key);
+}
+
+void mxe_dc_verbs_destroy(struct mxe_qp *qp)
+{
+	if (mxe_qp_is_dct(qp))
+		mxe_dct_destroy(qp);
+	else if (qp->dc)
+		kfree_rcu(to_mdci(qp), rcu);
+}
+
+/* A transition, besides those to RESET and ERR, and between the same states. */
+struct mxe_dc_verbs_transition {
+	enum mxe_dc_kind kind;
+	enum ib_qp_state from, to;
+	int required, optional;
+};
+
+static const struct mxe_dc_verbs_transition mxe_dc_verbs_transitions[] = {
+	{
+		.kind = MXE_DC_TARGET,
+		.from = IB_QPS_RESET,
+		.to = IB_QPS_INIT,
+		.required = IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS,
+	}, {
+		.kind = MXE_DC_TARGET,
+		.from = IB_QPS_INIT,
+		.to = IB_QPS_RTR,
+		.required = IB_QP_PATH_MTU | IB_QP_MIN_RNR_TIMER,
+		.optional = IB_QP_AV | IB_QP_MAX_DEST_RD_ATOMIC |
+			    IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX,
+	}, {
+		.kind = MXE_DC_INITIATOR,
+		.from = IB_QPS_RESET,
+		.to = IB_QPS_INIT,
+		.required = IB_QP_PKEY_INDEX | IB_QP_PORT,
+		.optional = IB_QP_ACCESS_FLAGS,
+	}, {
+		.kind = MXE_DC_INITIATOR,
+		.from = IB_QPS_INIT,
+		.to = IB_QPS_RTR,
+		.required = IB_QP_PATH_MTU,
+		.optional = IB_QP_AV | IB_QP_PKEY_INDEX,
+	}, {
+		.kind = MXE_DC_INITIATOR,
+		.from = IB_QPS_RTR,
+		.to = IB_QPS_RTS,
+		.required = IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			    IB_QP_MAX_QP_RD_ATOMIC,
+		.optional = IB_QP_SQ_PSN,
+	},
+};
+
+bool mxe_dc_verbs_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
+			    enum ib_qp_state to, int mask)
+{
+	unsigned int i;
+
+	mask &= ~(IB_QP_STATE | IB_QP_CUR_STATE);
+	if (to == IB_QPS_RESET || to == IB_QPS_ERR)
+		return !mask;
+	for (i = 0; i < ARRAY_SIZE(mxe_dc_verbs_transitions); i++) {
+		const struct mxe_dc_verbs_transition *t = &mxe_dc_verbs_transitions[i];
+
+		if (t->kind == qp->dc->kind && t->from == from && t->to == to)
+			return (mask & t->required) == t->required &&
+			       !(mask & ~(t->required | t->optional));
+	}
+	return false;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sessions of DC initiators: opens one for the target of a request, leaves
+ * it for another target, and reacts to control packets.  wqe.c, request.c,
+ * send.c, dc_rx.c and qp_verbs.c call it.  It calls dc.c, sq.c and tx.c.
+ */
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+
+#include "dci.h"
+#include "mxe.h"
+#include "qp.h"
+#include "sq.h"
+#include "tx.h"
+
+/* A session lives twice as long as the initiator retries, and this longer. */
+#define MXE_DCI_SLACK_MS	4000
+
+int mxe_dci_create(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = kzalloc(sizeof(*dci), GFP_KERNEL_ACCOUNT);
+
+	if (!dci)
+		return -ENOMEM;
+	dci->dc.kind = MXE_DC_INITIATOR;
+	get_random_bytes(&dci->dc.hdr.instance, sizeof(dci->dc.hdr.instance));
+	qp->dc = &dci->dc;
+	static_branch_enable(&mxe_dc_used);
+	return 0;
+}
+
+void mxe_dci_reset(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	to_mdci(qp)->connected = false;
+}
+
+static bool mxe_dci_same_av(const struct mxe_av *a, const struct mxe_av *b)
+{
+	if (a->is_ipv4 != b->is_ipv4 || a->ifindex != b->ifindex ||
+	    a->tclass != b->tclass || a->hop_limit != b->hop_limit ||
+	    a->flow_label != b->flow_label)
+		return false;
+	if (a->is_ipv4)
+		return a->v4.saddr == b->v4.saddr && a->v4.daddr == b->v4.daddr;
+	return ipv6_addr_equal(&a->v6.saddr, &b->v6.saddr) &&
+	       ipv6_addr_equal(&a->v6.daddr, &b->v6.daddr);
+}
+
+static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
+				    const struct mxe_dci_dest *dest)
+{
+	const struct mxe_dci *dci = to_mdci(qp);
+
+	return dci->connected && dest->dctn == qp->dest_qpn &&
+	       dest->key == dci->dc.hdr.key && mxe_dci_same_av(&dest->av, &qp->av);
+}
+
+bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	const struct mxe_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* A kernel consumer or another QP has no flag MXE_SEND_DC. */
+	return sq->tail == sq->cur ||
+	       mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr));
+}
+
+/* If it is lost, the target closes the session when it has been idle. */
+static void mxe_dci_disconnect(struct mxe_qp *qp)
+{
+	struct mxe_dc_hdr hdr = {
+		.code = MXE_DC_DISCONNECT,
+		.qpn = qp->qpn,
+		.session = to_mdci(qp)->s.session,
+		.instance = qp->dc->hdr.instance,
+	};
+	struct mxe_pkt_out out __uninitialized;
+	struct sk_buff *skb;
+	u8 *p;
+
+	mxe_pkt_out_init(&out);
+	out.opcode = MXE_OPCODE_DC_CONTROL;
+	out.pkey = 0xffff;
+	out.qpn = qp->dest_qpn;
+	skb = mxe_tx_alloc(qp, &out, NULL, &p);
+	if (!skb)
+		return;
+	mxe_dc_put(&hdr, p);
+	mxe_tx_send_to(qp, &qp->av, skb);
+}
+
+/*
+ * Returns how long the target must keep the session after the last packet, in
+ * ms.  A packet is retransmitted for retry_cnt + 1 timeouts of up to 4 T each
+ * (IBTA 9.7.6.1.3).  The initiator does not use a session again that has been
+ * idle for half of its life.
+ */
+static u32 mxe_dci_life(const struct mxe_qp *qp)
+{
+	u64 ns = 0;
+
+	if (qp->attr.timeout)
+		ns = (4096ULL << (qp->attr.timeout + 2)) *
+		     (qp->attr.retry_cnt + 1);
+	return min_t(u64, 2 * div_u64(ns, NSEC_PER_MSEC) + MXE_DCI_SLACK_MS,
+		     U32_MAX);
+}
+
+/* Copies the session to the headers of the packets to come. */
+static void mxe_dci_fill(struct mxe_dci *dci)
+{
+	struct mxe_dc_hdr *hdr = &dci->dc.hdr;
+
+	hdr->connect = !dci->s.acked;
+	hdr->session = dci->s.session;
+	hdr->token = dci->s.token;
+}
+
+static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
+			 u32 psn)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+	struct mxe_dc_hdr *hdr = &dci->dc.hdr;
+
+	dci->s.session++;
+	dci->s.token = 0;
+	dci->s.acked = false;
+	dci->connected = true;
+	dci->heard = jiffies;
+	hdr->qpn = qp->qpn;
+	hdr->key = dest->key;
+	hdr->psn = psn;
+	hdr->mtu = qp->attr.path_mtu;
+	hdr->life = mxe_dci_life(qp);
+	dci->life = msecs_to_jiffies(hdr->life);
+	mxe_dci_fill(dci);
+	mxe_count(qp->dev, dc_connects);
+
+	/*
+	 * Only the send side of an initiator uses its address.  It is not valid
+	 * for the receive path, which must not take packets of RC.
+	 */
+	qp->av = dest->av;
+	qp->av.valid = false;
+	qp->dest_qpn = dest->dctn;
+	dst_cache_reset(&qp->dst_cache);
+	mxe_tx_forget(&qp->sq.tx);
+}
+
+void mxe_dci_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	const struct mxe_dci_dest *dest = mxe_dci_dest(qp, wr);
+	struct mxe_dci *dci = to_mdci(qp);
+	bool same = mxe_dci_is_connected_to(qp, dest);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* mxe_dci_may_start() was true, so it has the target of the session. */
+	if (qp->sq.tail != qp->sq.cur)
+		return;
+	if (same && time_before(jiffies, dci->heard + dci->life / 2))
+		return;
+	if (dci->connected && !same)
+		mxe_dci_disconnect(qp);
+	mxe_dci_open(qp, dest, wr->first_psn);
+}
+
+void mxe_dci_heard(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	dci->heard = jiffies;
+	if (dci->s.acked)
+		return;
+	dci->s.acked = true;
+	mxe_dci_fill(dci);
+}
+
+enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
+				      const struct mxe_dc_hdr *hdr)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+	enum mxe_dci_reaction reaction;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	reaction = mxe_dci_react(&dci->s, hdr->code, hdr->session, hdr->token);
+	if (reaction == MXE_DCI_LOST)
+		mxe_count(qp->dev, dc_lost_sessions);
+	if (reaction == MXE_DCI_RESEND) {
+		mxe_dci_fill(dci);
+		mxe_sq_rewind(qp, qp->sq.una);
+	}
+	return reaction;
+}

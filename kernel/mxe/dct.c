@@ -1,0 +1,688 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * DC targets: the table of the initiators that a target knows, and the
+ * responders of their sessions.  dc_rx.c and qp_verbs.c call it.  It calls
+ * dc.c, ah.c and tx.c to answer, and the engine to create and free responders.
+ */
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+
+#include "ah.h"
+#include "dct.h"
+#include "deliver.h"
+#include "mxe.h"
+#include "psn.h"
+#include "qp_work.h"
+#include "resource.h"
+#include "respond.h"
+#include "retry.h"
+#include "rq.h"
+#include "srq.h"
+#include "tx.h"
+
+#define MXE_DCT_SCAN_INTERVAL	HZ
+/* Peers that the scan looks at while it holds the lock. */
+#define MXE_DCT_SCAN_SLICE	64
+/* Of a responder if the target has no max_dest_rd_atomic. */
+#define MXE_DCT_RD_ATOMIC	16
+
+/* An initiator as seen by a target.  Without padding, for the hash. */
+struct mxe_dct_addr {
+	struct in6_addr saddr, daddr;	/* of its packets; IPv4 is mapped */
+	u64 instance;
+	u32 qpn;			/* of the initiator */
+	u32 reserved;
+};
+
+static_assert(sizeof(struct mxe_dct_addr) == 48);
+
+/* The responder of a session. */
+struct mxe_dct_child {
+	struct mxe_qp qp;		/* first, for kfree_rcu() */
+	struct mxe_dc dc;
+	/*
+	 * A shadow of the target's, without an event handler: what a peer does
+	 * must not look like a failure of the target.
+	 */
+	struct ib_qp ibqp;
+	struct list_head entry;		/* dct->closed */
+};
+
+/* A known initiator.  With a session it is open, else only remembered. */
+struct mxe_dct_peer {
+	struct hlist_node node;		/* dct->hash[] */
+	struct list_head entry;		/* dct->peers */
+	struct mxe_dct_addr addr;
+	u32 session;			/* newest accepted */
+	struct mxe_dct_child *child;	/* NULL: no session */
+	unsigned long used;		/* last packet, or end, in jiffies */
+	unsigned long life;		/* idle time until the end, in jiffies */
+};
+
+/* ---- addresses ----------------------------------------------------------- */
+
+static void mxe_dct_addr_of(const struct sk_buff *skb,
+			    const struct mxe_dc_hdr *hdr,
+			    struct mxe_dct_addr *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+	addr->instance = hdr->instance;
+	addr->qpn = hdr->qpn;
+	if (ip_hdr(skb)->version == 4) {
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &addr->saddr);
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &addr->daddr);
+	} else {
+		addr->saddr = ipv6_hdr(skb)->saddr;
+		addr->daddr = ipv6_hdr(skb)->daddr;
+	}
+}
+
+/*
+ * Sets the address vector of packets to an initiator.  Returns false if the
+ * initiator has not sent to a GID of the device.
+ */
+static bool mxe_dct_av(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
+		       struct mxe_av *av)
+{
+	const struct ib_gid_attr *sgid;
+	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_ROCE };
+	int err;
+
+	sgid = rdma_find_gid_by_port(&qp->dev->ibdev,
+				     (const union ib_gid *)&addr->daddr,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+	if (IS_ERR(sgid))
+		return false;
+	rdma_ah_set_ah_flags(&attr, IB_AH_GRH);
+	rdma_ah_set_grh(&attr, (union ib_gid *)&addr->saddr, 0, sgid->index, 0, 0);
+	attr.grh.sgid_attr = sgid;
+	if (qp->attr.ah_attr.ah_flags & IB_AH_GRH) {
+		attr.grh.traffic_class = qp->attr.ah_attr.grh.traffic_class;
+		attr.grh.hop_limit = qp->attr.ah_attr.grh.hop_limit;
+		attr.grh.flow_label = qp->attr.ah_attr.grh.flow_label;
+	}
+	err = mxe_av_init(qp->dev, av, &attr);
+	rdma_put_gid_attr(sgid);
+	if (err)
+		return false;
+	av->sport = htons(rdma_get_udp_sport(av->flow_label, qp->qpn, addr->qpn));
+	return true;
+}
+
+/* ---- answers ------------------------------------------------------------- */
+
+static void mxe_dct_answer(struct mxe_qp *qp, const struct mxe_av *av,
+			   const struct mxe_dc_hdr *request, u8 code, u32 token)
+{
+	struct mxe_dc_hdr hdr = {
+		.code = code,
+		.qpn = qp->qpn,
+		.session = request->session,
+		.token = token,
+		.instance = request->instance,
+	};
+	struct mxe_pkt_out out __uninitialized;
+	struct sk_buff *skb;
+	u8 *p;
+
+	mxe_pkt_out_init(&out);
+	out.opcode = MXE_OPCODE_DC_CONTROL;
+	out.pkey = 0xffff;
+	out.qpn = request->qpn;
+	skb = mxe_tx_alloc(qp, &out, NULL, &p);
+	if (!skb)
+		return;
+	mxe_dc_put(&hdr, p);
+	mxe_tx_send_to(qp, av, skb);
+}
+
+/* ---- tokens -------------------------------------------------------------- */
+
+static u64 mxe_dct_interval(void)
+{
+	return div_u64(get_jiffies_64(), MXE_DC_TOKEN_TIME * HZ);
+}
+
+/* Returns the token of an initiator in a session.  0 means no token. */
+static u32 mxe_dct_token(const struct mxe_dct *dct,
+			 const struct mxe_dct_addr *addr, u32 session,
+			 u64 interval)
+{
+	struct {
+		struct mxe_dct_addr addr;
+		u64 session;
+		u64 interval;
+	} in = {
+		.addr = *addr,
+		.session = session,
+		.interval = interval,
+	};
+
+	static_assert(sizeof(in) == sizeof(in.addr) + 2 * sizeof(u64));
+	return (u32)siphash(&in, sizeof(in), &dct->secret) ?: 1;
+}
+
+static bool mxe_dct_token_ok(const struct mxe_dct *dct,
+			     const struct mxe_dct_addr *addr,
+			     const struct mxe_dc_hdr *hdr)
+{
+	u64 now = mxe_dct_interval();
+
+	return hdr->token &&
+	       (hdr->token == mxe_dct_token(dct, addr, hdr->session, now) ||
+		hdr->token == mxe_dct_token(dct, addr, hdr->session, now - 1));
+}
+
+/* ---- peers --------------------------------------------------------------- */
+
+static struct hlist_head *mxe_dct_bucket(const struct mxe_dct *dct,
+					 const struct mxe_dct_addr *addr)
+{
+	u64 hash = siphash(addr, sizeof(*addr), &dct->secret);
+
+	return &dct->hash[hash % MXE_DCT_HASH_SIZE];
+}
+
+static struct mxe_dct_peer *mxe_dct_peer_find(const struct mxe_dct *dct,
+					      const struct mxe_dct_addr *addr)
+{
+	struct mxe_dct_peer *peer;
+
+	lockdep_assert_held(&dct->lock);
+
+	hlist_for_each_entry(peer, mxe_dct_bucket(dct, addr), node)
+		if (!memcmp(&peer->addr, addr, sizeof(*addr)))
+			return peer;
+	return NULL;
+}
+
+/* Returns NULL if there is no room or no memory. */
+static struct mxe_dct_peer *mxe_dct_peer_add(struct mxe_dct *dct,
+					     const struct mxe_dct_addr *addr)
+{
+	struct mxe_dct_peer *peer;
+
+	lockdep_assert_held(&dct->lock);
+
+	if (dct->num_peers >= MXE_DCT_MAX_PEERS)
+		return NULL;
+	peer = kzalloc(sizeof(*peer), GFP_ATOMIC | __GFP_NOWARN);
+	if (!peer)
+		return NULL;
+	peer->addr = *addr;
+	hlist_add_head(&peer->node, mxe_dct_bucket(dct, addr));
+	list_add_tail(&peer->entry, &dct->peers);
+	if (!dct->num_peers++)
+		queue_delayed_work(system_unbound_wq, &dct->work,
+				   MXE_DCT_SCAN_INTERVAL);
+	return peer;
+}
+
+static void mxe_dct_peer_free(struct mxe_dct *dct, struct mxe_dct_peer *peer)
+{
+	lockdep_assert_held(&dct->lock);
+
+	hlist_del(&peer->node);
+	list_del(&peer->entry);
+	dct->num_peers--;
+	kfree(peer);
+}
+
+/* Leaves a responder that is not in use any more to the work. */
+static void mxe_dct_give_up(struct mxe_dct *dct, struct mxe_dct_child *child)
+{
+	lockdep_assert_held(&dct->lock);
+
+	list_add_tail(&child->entry, &dct->closed);
+	if (!dct->dying)
+		mod_delayed_work(system_unbound_wq, &dct->work, 0);
+}
+
+/*
+ * Ends the session of a peer.  Returns its responder, which the caller stops
+ * after it has dropped the lock.  The caller is in an RCU read-side section,
+ * because the work may free the responder at once.
+ */
+static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
+					      struct mxe_dct_peer *peer)
+{
+	struct mxe_dct_child *child = peer->child;
+
+	lockdep_assert_held(&dct->lock);
+
+	peer->child = NULL;
+	peer->used = jiffies;
+	peer->life = MXE_DC_RECORD_TIME * HZ;
+	dct->num_open--;
+	mxe_dct_give_up(dct, child);
+	return child;
+}
+
+/* ---- responders ---------------------------------------------------------- */
+
+static void mxe_dct_child_init(struct mxe_dct_child *child, struct mxe_dct *dct,
+			       const struct mxe_dc_hdr *hdr, u32 num_res)
+{
+	const struct mxe_qp *target = dct->qp;
+	struct mxe_qp *qp = &child->qp;
+
+	child->ibqp.device = target->ibqp->device;
+	child->ibqp.pd = target->pd;
+	child->ibqp.srq = target->ibqp->srq;
+	child->ibqp.qp_type = IB_QPT_RC;
+	child->ibqp.qp_num = target->qpn;
+	child->dc.kind = MXE_DC_CHILD;
+	child->dc.hdr.qpn = target->qpn;
+	child->dc.hdr.session = hdr->session;
+	child->dc.hdr.instance = hdr->instance;
+
+	qp->dc = &child->dc;
+	qp->dev = target->dev;
+	qp->ibqp = &child->ibqp;
+	qp->pd = target->pd;
+	qp->qpn = target->qpn;
+	qp->type = IB_QPT_RC;
+	qp->send_cq = target->send_cq;
+	qp->recv_cq = target->recv_cq;
+	qp->rq.srq = target->rq.srq;
+	qp->attr.qp_access_flags = target->attr.qp_access_flags;
+	qp->attr.min_rnr_timer = target->attr.min_rnr_timer;
+	qp->state = IB_QPS_RTR;
+	qp->dest_qpn = hdr->qpn;
+	qp->mtu = ib_mtu_enum_to_int(hdr->mtu);
+	qp->rq.epsn = hdr->psn;
+	qp->rq.num_res = num_res;
+	/* Its communication is established, which is not worth an event. */
+	qp->rq.comm_est = true;
+	spin_lock_init(&qp->send_lock);
+	spin_lock_init(&qp->recv_lock);
+	spin_lock_init(&qp->sq.post_lock);
+	skb_queue_head_init(&qp->rq.deferred);
+	INIT_WORK(&qp->work, mxe_qp_work);
+	refcount_set(&qp->refs, 1);
+	qp->sq.read_cpu = -1;
+	qp->sq.budget = MXE_SLICE;
+	qp->rq.budget = MXE_SLICE;
+	init_completion(&qp->released);
+	mxe_retry_init(qp);
+}
+
+/* The memory is bounded, and not charged, because this is a softirq. */
+static struct mxe_dct_child *mxe_dct_child_create(struct mxe_dct *dct,
+						  const struct mxe_dc_hdr *hdr,
+						  const struct mxe_av *av)
+{
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+	u32 num_res = dct->qp->attr.max_dest_rd_atomic ?: MXE_DCT_RD_ATOMIC;
+	struct mxe_dev *dev = dct->qp->dev;
+	struct mxe_dct_child *child;
+
+	if (mxe_resource_take(dev, MXE_RESOURCE_DC_SESSION))
+		return NULL;
+	child = kzalloc(sizeof(*child), gfp);
+	if (!child)
+		goto give;
+	mxe_dct_child_init(child, dct, hdr, num_res);
+	child->qp.av = *av;
+	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(dct->qp->rq.srq->q.max_sge), gfp);
+	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), gfp);
+	if (!child->qp.rq.cur || !child->qp.rq.res ||
+	    dst_cache_init(&child->qp.dst_cache, gfp))
+		goto free;
+	return child;
+
+free:
+	kfree(child->qp.rq.cur);
+	kfree(child->qp.rq.res);
+	kfree(child);
+give:
+	mxe_resource_give(dev, MXE_RESOURCE_DC_SESSION);
+	return NULL;
+}
+
+/*
+ * Stops a responder.  From now on it executes nothing.  A receive request of
+ * the SRQ that it has taken up is flushed, so that it is not lost.
+ */
+static void mxe_dct_child_stop(struct mxe_dct_child *child)
+{
+	struct mxe_qp *qp = &child->qp;
+
+	mxe_rq_begin(qp);
+	if (!qp->dying) {
+		qp->rq.halted = true;
+		mxe_deliver_drop_deferred(qp);
+		mxe_respond_flush(qp);
+	}
+	mxe_rq_end(qp);
+}
+
+/* Frees a responder.  Context: process context, may sleep. */
+static void mxe_dct_child_free(struct mxe_dct_child *child)
+{
+	struct mxe_qp *qp = &child->qp;
+
+	mxe_dct_child_stop(child);
+	mxe_qp_begin(qp);
+	qp->dying = true;
+	mxe_qp_set_state(qp, IB_QPS_RESET);
+	qp->av.valid = false;
+	qp->sq.pending = 0;
+	qp->rq.pending = 0;
+	mxe_qp_end(qp);
+
+	mxe_retry_stop(qp);
+	cancel_work_sync(&qp->work);
+	mxe_qp_put(qp);
+	wait_for_completion(&qp->released);
+
+	mxe_deliver_drop_deferred(qp);
+	kfree(qp->rq.cur);
+	kfree(qp->rq.res);
+	dst_cache_destroy(&qp->dst_cache);
+	mxe_resource_give(qp->dev, MXE_RESOURCE_DC_SESSION);
+	kfree_rcu(qp, rcu);
+}
+
+static void mxe_dct_free_closed(struct mxe_dct *dct)
+{
+	struct mxe_dct_child *child, *next;
+	LIST_HEAD(closed);
+
+	spin_lock_bh(&dct->lock);
+	list_splice_init(&dct->closed, &closed);
+	spin_unlock_bh(&dct->lock);
+	list_for_each_entry_safe(child, next, &closed, entry) {
+		mxe_dct_child_free(child);
+		cond_resched();
+	}
+}
+
+/* ---- expiry -------------------------------------------------------------- */
+
+/*
+ * Returns true if a responder still works on requests.  Nothing arrives while
+ * it sends the responses of a long READ, but its initiator is not idle.  The
+ * next scan sees what this one misses.
+ */
+static bool mxe_dct_child_is_busy(const struct mxe_dct_child *child)
+{
+	const struct mxe_rq *rq = &child->qp.rq;
+
+	/* A hint, without recv_lock. */
+	return data_race(rq->read.active || !skb_queue_empty_lockless(&rq->deferred));
+}
+
+/*
+ * Looks at some peers, and ends a session or forgets a peer whose time is over.
+ * Returns false if @left, the number of peers still to look at, becomes 0.
+ */
+static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
+{
+	u32 limit = MXE_DCT_SCAN_SLICE;
+
+	spin_lock_bh(&dct->lock);
+	while (*left && limit-- && !list_empty(&dct->peers)) {
+		struct mxe_dct_peer *peer =
+			list_first_entry(&dct->peers, struct mxe_dct_peer, entry);
+
+		(*left)--;
+		list_move_tail(&peer->entry, &dct->peers);
+		if (peer->child && mxe_dct_child_is_busy(peer->child))
+			peer->used = jiffies;
+		if (time_before(jiffies, peer->used + peer->life))
+			continue;
+		if (peer->child) {
+			mxe_dct_peer_end(dct, peer);
+			mxe_count(dct->qp->dev, dc_expired);
+		} else {
+			mxe_dct_peer_free(dct, peer);
+		}
+	}
+	spin_unlock_bh(&dct->lock);
+	return *left;
+}
+
+static void mxe_dct_work(struct work_struct *work)
+{
+	struct mxe_dct *dct = container_of(to_delayed_work(work), struct mxe_dct, work);
+	u32 left = READ_ONCE(dct->num_peers);
+
+	while (left && mxe_dct_scan_slice(dct, &left))
+		cond_resched();
+	mxe_dct_free_closed(dct);
+
+	spin_lock_bh(&dct->lock);
+	if (!dct->dying && dct->num_peers)
+		queue_delayed_work(system_unbound_wq, &dct->work,
+				   MXE_DCT_SCAN_INTERVAL);
+	spin_unlock_bh(&dct->lock);
+}
+
+/* ---- packets ------------------------------------------------------------- */
+
+/* Returns why a session may not be opened, or MXE_DC_DATA if it may. */
+static u8 mxe_dct_check(struct mxe_dct *dct, const struct mxe_dc_hdr *hdr)
+{
+	lockdep_assert_held(&dct->lock);
+
+	if (hdr->key != dct->key) {
+		dct->key_violations++;
+		mxe_count(dct->qp->dev, dc_key_violations);
+		return MXE_DC_BAD_KEY;
+	}
+	if (hdr->mtu < IB_MTU_256 || hdr->mtu > dct->qp->attr.path_mtu)
+		return MXE_DC_REFUSED;
+	return MXE_DC_DATA;
+}
+
+/*
+ * Opens the session of a request.  *old is set to the responder that it
+ * replaces.  Returns MXE_DC_DATA, or why it was not opened.
+ */
+static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer *peer,
+			 const struct mxe_dct_addr *addr,
+			 const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
+			 struct mxe_dct_child **old)
+{
+	struct mxe_dct_child *child;
+
+	lockdep_assert_held(&dct->lock);
+
+	child = mxe_dct_child_create(dct, hdr, av);
+	if (!child)
+		goto busy;
+	if (!peer)
+		peer = mxe_dct_peer_add(dct, addr);
+	if (!peer) {
+		mxe_dct_give_up(dct, child);
+		goto busy;
+	}
+	if (peer->child)
+		*old = mxe_dct_peer_end(dct, peer);
+	peer->session = hdr->session;
+	peer->child = child;
+	peer->life = msecs_to_jiffies(hdr->life);
+	dct->num_open++;
+	mxe_count(dct->qp->dev, dc_accepts);
+	return MXE_DC_DATA;
+busy:
+	mxe_count(dct->qp->dev, dc_busy);
+	return MXE_DC_BUSY;
+}
+
+/* Returns the code and token of the answer, or MXE_DC_DATA and *child. */
+static u8 mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
+			 const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
+			 u32 *token, struct mxe_dct_child **child,
+			 struct mxe_dct_child **old)
+{
+	struct mxe_dct_peer *peer = mxe_dct_peer_find(dct, addr);
+	struct mxe_dct_record record = {
+		.known = peer,
+		.open = peer && peer->child,
+		.session = peer ? peer->session : 0,
+	};
+	u8 code = MXE_DC_DATA;
+
+	switch (mxe_dct_judge(&record, hdr->connect, hdr->session,
+			      mxe_dct_token_ok(dct, addr, hdr))) {
+	case MXE_DCT_DELIVER:
+		break;
+	case MXE_DCT_ACCEPT:
+		code = mxe_dct_check(dct, hdr);
+		if (!code)
+			code = mxe_dct_accept(dct, peer, addr, hdr, av, old);
+		if (!code)
+			peer = mxe_dct_peer_find(dct, addr);
+		break;
+	case MXE_DCT_CHALLENGE:
+		/* Nothing is kept: a forged request costs only the answer. */
+		code = mxe_dct_check(dct, hdr) ?: MXE_DC_CHALLENGE;
+		*token = mxe_dct_token(dct, addr, hdr->session,
+				       mxe_dct_interval());
+		mxe_count(dct->qp->dev, dc_challenges);
+		break;
+	case MXE_DCT_STALE:
+		code = MXE_DC_STALE;
+		*token = record.session;
+		break;
+	case MXE_DCT_NO_SESSION:
+		code = MXE_DC_NO_SESSION;
+		break;
+	}
+	if (!code) {
+		peer->used = jiffies;
+		*child = peer->child;
+	}
+	return code;
+}
+
+/* Returns the responder of a session that is open, or NULL. */
+static struct mxe_dct_child *mxe_dct_find_open(struct mxe_dct *dct,
+					       const struct mxe_dct_addr *addr,
+					       u32 session)
+{
+	struct mxe_dct_child *child = NULL;
+	struct mxe_dct_peer *peer;
+
+	spin_lock(&dct->lock);
+	peer = dct->dying || READ_ONCE(dct->qp->state) != IB_QPS_RTR ?
+	       NULL : mxe_dct_peer_find(dct, addr);
+	if (peer && peer->child && peer->session == session) {
+		peer->used = jiffies;
+		child = peer->child;
+	}
+	spin_unlock(&dct->lock);
+	return child;
+}
+
+struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
+			    const struct sk_buff *skb)
+{
+	struct mxe_dct_child *child, *old = NULL;
+	struct mxe_dct *dct = to_mdct(qp);
+	struct mxe_dct_addr addr;
+	struct mxe_av av;
+	u32 token = 0;
+	u8 code;
+
+	mxe_dct_addr_of(skb, hdr, &addr);
+	child = mxe_dct_find_open(dct, &addr, hdr->session);
+	if (child)
+		return &child->qp;
+	/* The lookup of the address takes other locks. */
+	if (!mxe_dct_av(qp, &addr, &av)) {
+		mxe_count(qp->dev, drop_address);
+		return NULL;
+	}
+
+	spin_lock(&dct->lock);
+	if (dct->dying || READ_ONCE(qp->state) != IB_QPS_RTR) {
+		spin_unlock(&dct->lock);
+		mxe_count(qp->dev, drop_state);
+		return NULL;
+	}
+	code = mxe_dct_decide(dct, &addr, hdr, &av, &token, &child, &old);
+	spin_unlock(&dct->lock);
+
+	if (old)
+		mxe_dct_child_stop(old);
+	if (code) {
+		mxe_dct_answer(qp, &av, hdr, code, token);
+		return NULL;
+	}
+	return &child->qp;
+}
+
+void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
+			const struct sk_buff *skb)
+{
+	struct mxe_dct_child *child = NULL;
+	struct mxe_dct *dct = to_mdct(qp);
+	struct mxe_dct_peer *peer;
+	struct mxe_dct_addr addr;
+
+	mxe_dct_addr_of(skb, hdr, &addr);
+	spin_lock(&dct->lock);
+	peer = dct->dying ? NULL : mxe_dct_peer_find(dct, &addr);
+	if (peer && peer->child && peer->session == hdr->session)
+		child = mxe_dct_peer_end(dct, peer);
+	spin_unlock(&dct->lock);
+	if (child)
+		mxe_dct_child_stop(child);
+}
+
+/* ---- targets ------------------------------------------------------------- */
+
+int mxe_dct_create(struct mxe_qp *qp, u64 key)
+{
+	struct mxe_dct *dct = kzalloc(sizeof(*dct), GFP_KERNEL_ACCOUNT);
+
+	if (!dct)
+		return -ENOMEM;
+	dct->hash = kcalloc(MXE_DCT_HASH_SIZE, sizeof(*dct->hash),
+			    GFP_KERNEL_ACCOUNT);
+	if (!dct->hash) {
+		kfree(dct);
+		return -ENOMEM;
+	}
+	dct->dc.kind = MXE_DC_TARGET;
+	dct->qp = qp;
+	dct->key = key;
+	spin_lock_init(&dct->lock);
+	get_random_bytes(&dct->secret, sizeof(dct->secret));
+	INIT_LIST_HEAD(&dct->peers);
+	INIT_LIST_HEAD(&dct->closed);
+	INIT_DELAYED_WORK(&dct->work, mxe_dct_work);
+	qp->dc = &dct->dc;
+	static_branch_enable(&mxe_dc_used);
+	return 0;
+}
+
+void mxe_dct_destroy(struct mxe_qp *qp)
+{
+	struct mxe_dct *dct = to_mdct(qp);
+	struct mxe_dct_peer *peer, *next;
+
+	/* Packets add and end nothing from here on. */
+	spin_lock_bh(&dct->lock);
+	dct->dying = true;
+	spin_unlock_bh(&dct->lock);
+	cancel_delayed_work_sync(&dct->work);
+
+	list_for_each_entry_safe(peer, next, &dct->peers, entry) {
+		spin_lock_bh(&dct->lock);
+		if (peer->child)
+			mxe_dct_peer_end(dct, peer);
+		mxe_dct_peer_free(dct, peer);
+		spin_unlock_bh(&dct->lock);
+		cond_resched();
+	}
+	mxe_dct_free_closed(dct);
+	kfree(dct->hash);
+	kfree_rcu(dct, rcu);
+}

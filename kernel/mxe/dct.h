@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * DC targets.  A target has a responder for each session, which is a QP without
+ * a number and without a send side (dct.c).
+ */
+#ifndef MXE_DCT_H
+#define MXE_DCT_H
+
+#include <linux/list.h>
+#include <linux/siphash.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "dc.h"
+#include "qp.h"
+
+/* Initiators that a target knows: those with an open session, and others. */
+#define MXE_DCT_MAX_PEERS	65536
+#define MXE_DCT_HASH_SIZE	1024
+
+/*
+ * A DC target.
+ *
+ * Lifetime: mxe_dct_destroy() closes all sessions before the QP is freed.  The
+ * target is freed a grace period later, because packets that have found the QP
+ * before still look at it.  It sees that dying is true.
+ */
+struct mxe_dct {
+	struct mxe_dc dc;
+
+	/* Immutable after creation. */
+	struct mxe_qp *qp;
+	u64 key;
+
+	/*
+	 * Protects the members below and struct mxe_dct_peer.  BHs disabled.
+	 * No other lock of mxe is taken inside.
+	 */
+	spinlock_t lock;
+	bool dying;
+	siphash_key_t secret;		/* of tokens */
+	struct hlist_head *hash;	/* MXE_DCT_HASH_SIZE lists of peers */
+	struct list_head peers;		/* all; the scan moves them to the end */
+	u32 num_peers;
+	u32 num_open;			/* those with a session */
+	u32 key_violations;
+	struct list_head closed;	/* responders that the work frees */
+
+	struct delayed_work work;
+	struct rcu_head rcu;
+};
+
+/**
+ * to_mdct() - Return the target that a QP is.
+ * @qp: QP for which mxe_qp_is_dct() is true
+ *
+ * Return: the target.
+ */
+static inline struct mxe_dct *to_mdct(const struct mxe_qp *qp)
+{
+	return container_of(qp->dc, struct mxe_dct, dc);
+}
+
+/**
+ * mxe_dct_create() - Make a QP a DC target.
+ * @qp: QP of type IB_QPT_DRIVER that is being created, with an SRQ
+ * @key: access key that initiators must present
+ *
+ * Context: Process context.  May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int mxe_dct_create(struct mxe_qp *qp, u64 key);
+
+/**
+ * mxe_dct_destroy() - Close all sessions, and free the target.
+ * @qp: DC target, which is not found by its number any more
+ *
+ * Context: Process context.  May sleep.
+ */
+void mxe_dct_destroy(struct mxe_qp *qp);
+
+/**
+ * mxe_dct_find() - Return the responder for a request, or answer it otherwise.
+ * @qp: DC target
+ * @hdr: headers of the request
+ * @skb: its buffer; remains the caller's
+ *
+ * Opens a session if the request demands it.  If there is no responder for the
+ * request, a control packet tells the initiator why.
+ *
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * Takes the lock of the target, and recv_lock of a responder that it closes.
+ * Return: the responder, which may be closed at any time, or NULL.
+ */
+struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
+			    const struct sk_buff *skb);
+
+/**
+ * mxe_dct_disconnect() - Close a session, because its initiator leaves it.
+ * @qp: DC target
+ * @hdr: headers of the control packet
+ * @skb: its buffer; remains the caller's
+ *
+ * Context: As mxe_dct_find().
+ */
+void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
+			const struct sk_buff *skb);
+
+#endif /* MXE_DCT_H */

@@ -1,0 +1,719 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Proves that the headers of dynamically connected packets are written and
+ * parsed as specified, and that the rules of sessions (dc_session.h) execute
+ * each request at most once, and each acknowledged request exactly once.
+ *
+ * For the latter, a model of two targets and an initiator exchanges packets
+ * over a network that loses, duplicates, reorders and delays them.  Sessions
+ * expire, and both ends restart, the initiator with the same QP number.  The
+ * model applies the real rules.  It must find errors if a rule is broken.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+#include <linux/skbuff.h>
+
+#include "dc.h"
+#include "pkt.h"
+
+/* ---- headers ------------------------------------------------------------- */
+
+static const u8 dc_connect_bytes[] = {
+	/* BTH */
+	0xe4, 0x40, 0xff, 0xff, 0x00, 0x12, 0x34, 0x56,
+	0x80, 0xab, 0xcd, 0xef,
+	/* DCETH */
+	0x01, 0x01, 0x00, 0x00, 0x00, 0x65, 0x43, 0x21,
+	0x89, 0xab, 0xcd, 0xef, 0x01, 0x02, 0x03, 0x04,
+	0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8,
+	/* DCCETH */
+	0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
+	0x03, 0xab, 0xcd, 0xee, 0x00, 0x00, 0x10, 0x00,
+	/* payload */
+	'd', 'a', 't', 'a',
+};
+
+static const struct mxe_dc_hdr dc_connect_hdr = {
+	.connect = true,
+	.qpn = 0x654321,
+	.session = 0x89abcdef,
+	.token = 0x01020304,
+	.instance = 0xa1a2a3a4a5a6a7a8,
+	.key = 0x1122334455667788,
+	.psn = 0xabcdee,
+	.mtu = 3,
+	.life = 0x1000,
+};
+
+static void dc_encapsulates(struct kunit *test)
+{
+	const struct mxe_pkt_out out = {
+		.opcode = IB_OPCODE_RC_SEND_ONLY,
+		.pkey = 0xffff,
+		.qpn = 0x123456,
+		.psn = 0xabcdef,
+		.ack_req = true,
+		.payload_len = 4,
+	};
+	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_reserve(skb, 128);
+	memcpy(mxe_pkt_build(&out, __skb_put(skb, mxe_pkt_len(&out))), "data", 4);
+	KUNIT_ASSERT_EQ(test, mxe_dc_encapsulate(skb, &dc_connect_hdr, 64), 0);
+	KUNIT_ASSERT_EQ(test, skb->len, (unsigned int)sizeof(dc_connect_bytes));
+	KUNIT_EXPECT_EQ(test, memcmp(skb->data, dc_connect_bytes, skb->len), 0);
+	KUNIT_EXPECT_GE(test, skb_headroom(skb), 64U);
+	kfree_skb(skb);
+}
+
+/* Parses the bytes above after one change.  The ICRC is 4 more bytes. */
+static bool dc_parse_changed(struct kunit *test, int at, u8 value, size_t cut,
+			     struct mxe_dc_hdr *hdr)
+{
+	u8 buf[sizeof(dc_connect_bytes) + MXE_ICRC_SIZE] = {};
+	struct mxe_pkt pkt;
+
+	memcpy(buf, dc_connect_bytes, sizeof(dc_connect_bytes));
+	if (at >= 0)
+		buf[at] = value;
+	KUNIT_ASSERT_EQ(test, mxe_pkt_parse(&pkt, buf, sizeof(buf) - cut), MXE_PKT_OK);
+	KUNIT_ASSERT_TRUE(test, pkt.flags & MXE_OP_DC);
+	return mxe_dc_parse(&pkt, hdr);
+}
+
+static void dc_parses(struct kunit *test)
+{
+	struct mxe_dc_hdr hdr;
+
+	KUNIT_ASSERT_TRUE(test, dc_parse_changed(test, -1, 0, 0, &hdr));
+	KUNIT_EXPECT_EQ(test, hdr.code, 0);
+	KUNIT_EXPECT_TRUE(test, hdr.connect);
+	KUNIT_EXPECT_EQ(test, hdr.qpn, dc_connect_hdr.qpn);
+	KUNIT_EXPECT_EQ(test, hdr.session, dc_connect_hdr.session);
+	KUNIT_EXPECT_EQ(test, hdr.token, dc_connect_hdr.token);
+	KUNIT_EXPECT_EQ(test, hdr.instance, dc_connect_hdr.instance);
+	KUNIT_EXPECT_EQ(test, hdr.key, dc_connect_hdr.key);
+	KUNIT_EXPECT_EQ(test, hdr.psn, dc_connect_hdr.psn);
+	KUNIT_EXPECT_EQ(test, hdr.mtu, dc_connect_hdr.mtu);
+	KUNIT_EXPECT_EQ(test, hdr.life, dc_connect_hdr.life);
+
+	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, 12, 2, 0, &hdr),
+			       "another version");
+	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, 14, 1, 0, &hdr),
+			       "a data packet with a code");
+	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, 0, 0xfe, 0, &hdr),
+			       "a control packet without a code");
+	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, -1, 0, 8, &hdr),
+			       "CONNECT without room for its header");
+	KUNIT_ASSERT_TRUE(test, dc_parse_changed(test, 13, 0, 20, &hdr));
+	KUNIT_EXPECT_FALSE(test, hdr.connect);
+}
+
+/* Opcodes of DC are those of RC, except for masked atomics. */
+static void dc_opcodes(struct kunit *test)
+{
+	unsigned int rc;
+
+	for (rc = 0; rc < 256; rc++) {
+		bool masked = rc == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
+			      rc == MXE_OPCODE_RC_MASKED_FETCH_ADD;
+		u8 dc = rc == MXE_OPCODE_RC_MASKED_CMP_SWAP ? 0xf8 :
+			rc == MXE_OPCODE_RC_MASKED_FETCH_ADD ? 0xf9 : 0xe0 | rc;
+
+		if (!mxe_opcode_flags(rc) || (rc >= 0x20 && !masked))
+			continue;
+		KUNIT_EXPECT_EQ_MSG(test, mxe_opcode_flags(dc),
+				    MXE_OP_VALID | MXE_OP_DC | MXE_OP_PAYLOAD,
+				    "RC opcode %#x", rc);
+		KUNIT_EXPECT_EQ(test, mxe_opcode_hdr_len(dc), 36U);
+	}
+	KUNIT_EXPECT_EQ(test, mxe_opcode_flags(0xff), 0U);
+}
+
+/* ---- rules --------------------------------------------------------------- */
+
+struct dc_judge_row {
+	struct mxe_dct_record record;
+	bool connect;
+	u32 session;
+	bool token_ok;
+	enum mxe_dct_verdict verdict;
+};
+
+static const struct dc_judge_row dc_judge_rows[] = {
+	{ { false, false, 0 }, false, 5, true, MXE_DCT_NO_SESSION },
+	{ { false, false, 0 }, true, 5, false, MXE_DCT_CHALLENGE },
+	{ { false, false, 0 }, true, 5, true, MXE_DCT_ACCEPT },
+	{ { true, true, 5 }, true, 5, false, MXE_DCT_DELIVER },
+	{ { true, true, 5 }, false, 5, false, MXE_DCT_DELIVER },
+	{ { true, true, 5 }, true, 6, false, MXE_DCT_ACCEPT },
+	{ { true, true, 5 }, true, 4, true, MXE_DCT_STALE },
+	{ { true, true, 5 }, false, 6, false, MXE_DCT_NO_SESSION },
+	{ { true, false, 5 }, true, 5, true, MXE_DCT_STALE },
+	{ { true, false, 5 }, false, 5, true, MXE_DCT_NO_SESSION },
+	{ { true, false, 5 }, true, 6, false, MXE_DCT_ACCEPT },
+	/* Numbers wrap. */
+	{ { true, false, U32_MAX }, true, 0, false, MXE_DCT_ACCEPT },
+	{ { true, false, 0 }, true, U32_MAX, true, MXE_DCT_STALE },
+};
+
+static void dc_judges(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(dc_judge_rows); i++) {
+		const struct dc_judge_row *row = &dc_judge_rows[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, mxe_dct_judge(&row->record, row->connect,
+							row->session, row->token_ok),
+				    row->verdict, "row %d", i);
+	}
+}
+
+struct dc_react_row {
+	bool acked;
+	u8 code;
+	u32 session, token;		/* the initiator is in 5 and has 77 */
+	enum mxe_dci_reaction reaction;
+	u32 new_session, new_token;
+};
+
+static const struct dc_react_row dc_react_rows[] = {
+	{ false, MXE_DC_CHALLENGE, 5, 88, MXE_DCI_RESEND, 5, 88 },
+	{ false, MXE_DC_CHALLENGE, 5, 77, MXE_DCI_IGNORE, 5, 77 },
+	{ false, MXE_DC_CHALLENGE, 4, 88, MXE_DCI_IGNORE, 5, 77 },
+	{ true, MXE_DC_CHALLENGE, 5, 88, MXE_DCI_IGNORE, 5, 77 },
+	{ false, MXE_DC_STALE, 5, 9, MXE_DCI_IGNORE, 5, 77 },
+	{ false, MXE_DC_STALE, 5, 5, MXE_DCI_LOST, 5, 77 },
+	{ false, MXE_DC_STALE, 5, 4, MXE_DCI_IGNORE, 5, 77 },
+	{ true, MXE_DC_STALE, 5, 9, MXE_DCI_IGNORE, 5, 77 },
+	{ true, MXE_DC_NO_SESSION, 5, 0, MXE_DCI_LOST, 5, 77 },
+	{ false, MXE_DC_NO_SESSION, 5, 0, MXE_DCI_IGNORE, 5, 77 },
+	{ true, MXE_DC_NO_SESSION, 6, 0, MXE_DCI_IGNORE, 5, 77 },
+	{ false, MXE_DC_BUSY, 5, 0, MXE_DCI_WAIT, 5, 77 },
+	{ true, MXE_DC_BUSY, 5, 0, MXE_DCI_IGNORE, 5, 77 },
+	{ false, MXE_DC_BAD_KEY, 5, 0, MXE_DCI_BAD_KEY, 5, 77 },
+	{ true, MXE_DC_BAD_KEY, 5, 0, MXE_DCI_IGNORE, 5, 77 },
+	{ false, MXE_DC_REFUSED, 5, 0, MXE_DCI_REFUSED, 5, 77 },
+	{ false, MXE_DC_DISCONNECT, 5, 0, MXE_DCI_IGNORE, 5, 77 },
+	{ false, 200, 5, 0, MXE_DCI_IGNORE, 5, 77 },
+};
+
+static void dc_reacts(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(dc_react_rows); i++) {
+		const struct dc_react_row *row = &dc_react_rows[i];
+		struct mxe_dci_session s = { 5, 77, row->acked };
+
+		KUNIT_EXPECT_EQ_MSG(test, mxe_dci_react(&s, row->code, row->session,
+							row->token),
+				    row->reaction, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, s.session, row->new_session, "row %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, s.token, row->new_token, "row %d", i);
+	}
+}
+
+/* ---- model --------------------------------------------------------------- */
+
+#define DC_TARGETS	2
+#define DC_REQUESTS	400
+#define DC_PACKETS	256
+#define DC_PEERS	16
+#define DC_WINDOW	4
+/* Milliseconds. */
+#define DC_RTO		50
+#define DC_RETRIES	6
+#define DC_RETRY_TIME	(DC_RTO * (DC_RETRIES + 1))
+#define DC_LIFE		(2 * DC_RETRY_TIME + 500)
+
+struct dc_packet {
+	bool used;
+	bool to_target;
+	u8 target;
+	u8 code;			/* MXE_DC_DATA: a request or an ACK */
+	bool connect;
+	u32 session, token, instance;
+	u32 start;			/* first PSN of the session */
+	u32 psn;			/* of a request, or acknowledged */
+	u64 at;				/* arrives */
+};
+
+/* An initiator as a target knows it. */
+struct dc_model_peer {
+	struct mxe_dct_record record;
+	u32 instance;
+	u32 epsn;
+	u64 used;			/* last packet, or end of the session */
+};
+
+struct dc_model_target {
+	struct dc_model_peer peers[DC_PEERS];
+	u32 secret;
+};
+
+struct dc_model {
+	struct rnd_state rnd;
+	u64 now;
+	u64 max_delay;
+	/* Rules that a run may break. */
+	u64 record_time;
+	u64 life;
+
+	struct dc_packet net[DC_PACKETS];
+	struct dc_model_target targets[DC_TARGETS];
+
+	/* The initiator.  The PSN of a request is its index. */
+	struct mxe_dci_session s;
+	u32 instance;			/* counts, so that none is used twice */
+	bool connected;
+	u8 target;
+	u32 start, una, next;
+	u64 heard, sent_at, pause_until;
+	int tries;
+
+	u8 to[DC_REQUESTS];
+	u8 executed[DC_REQUESTS];	/* by the present life of the target */
+	bool ever[DC_REQUESTS];		/* executed by any life of it */
+	bool acked[DC_REQUESTS];
+	u32 failed;			/* requests that ended in an error */
+
+	/* Results. */
+	u32 twice, never;
+	u32 accepts, challenges, stales, expiries, restarts;
+};
+
+static u32 dc_rnd(struct dc_model *m, u32 n)
+{
+	return prandom_u32_state(&m->rnd) % n;
+}
+
+static void dc_net_add(struct dc_model *m, const struct dc_packet *pkt)
+{
+	int i, copies = 1;
+
+	if (!dc_rnd(m, 8))
+		copies = dc_rnd(m, 3);
+	for (i = 0; i < DC_PACKETS && copies; i++) {
+		if (m->net[i].used)
+			continue;
+		m->net[i] = *pkt;
+		m->net[i].used = true;
+		m->net[i].at = m->now + 1 + dc_rnd(m, 4);
+		if (!dc_rnd(m, 6))
+			m->net[i].at += dc_rnd(m, m->max_delay);
+		copies--;
+	}
+}
+
+static u32 dc_token(const struct dc_model *m, const struct dc_packet *pkt, u64 back)
+{
+	u64 interval = div_u64(m->now, MXE_DC_TOKEN_TIME * 1000) - back;
+
+	return (pkt->session * 2654435761U ^ (u32)interval * 40503U ^
+		pkt->instance * 97U ^ m->targets[pkt->target].secret) ?: 1;
+}
+
+static void dc_target_answer(struct dc_model *m, const struct dc_packet *to,
+			     u8 code, u32 token, u32 psn)
+{
+	struct dc_packet pkt = {
+		.target = to->target,
+		.code = code,
+		.session = to->session,
+		.instance = to->instance,
+		.token = token,
+		.psn = psn,
+	};
+
+	dc_net_add(m, &pkt);
+}
+
+/* Returns what the target of a packet knows of its sender, or a free slot. */
+static struct dc_model_peer *dc_peer(struct dc_model *m, const struct dc_packet *pkt)
+{
+	struct dc_model_peer *peer = m->targets[pkt->target].peers, *unused = NULL;
+	int i;
+
+	for (i = 0; i < DC_PEERS; i++, peer++) {
+		if (peer->record.known && peer->instance == pkt->instance)
+			return peer;
+		if (!peer->record.known)
+			unused = peer;
+	}
+	return unused;
+}
+
+static void dc_target_request(struct dc_model *m, const struct dc_packet *pkt)
+{
+	struct dc_model_peer *t = dc_peer(m, pkt);
+	bool token_ok = pkt->token && (pkt->token == dc_token(m, pkt, 0) ||
+				       pkt->token == dc_token(m, pkt, 1));
+
+	if (!t)
+		return;
+
+	switch (mxe_dct_judge(&t->record, pkt->connect, pkt->session, token_ok)) {
+	case MXE_DCT_ACCEPT:
+		t->record = (struct mxe_dct_record) { true, true, pkt->session };
+		t->instance = pkt->instance;
+		t->epsn = pkt->start;
+		m->accepts++;
+		fallthrough;
+	case MXE_DCT_DELIVER:
+		t->used = m->now;
+		if (pkt->psn == t->epsn) {
+			if (m->executed[pkt->psn]++)
+				m->twice++;
+			m->ever[pkt->psn] = true;
+			t->epsn++;
+		}
+		if (t->epsn != pkt->start)
+			dc_target_answer(m, pkt, MXE_DC_DATA, 0, t->epsn - 1);
+		break;
+	case MXE_DCT_CHALLENGE:
+		m->challenges++;
+		dc_target_answer(m, pkt, MXE_DC_CHALLENGE,
+				 dc_token(m, pkt, 0), 0);
+		break;
+	case MXE_DCT_STALE:
+		m->stales++;
+		dc_target_answer(m, pkt, MXE_DC_STALE, t->record.session, 0);
+		break;
+	case MXE_DCT_NO_SESSION:
+		dc_target_answer(m, pkt, MXE_DC_NO_SESSION, 0, 0);
+		break;
+	}
+}
+
+static void dc_target_end(struct dc_model *m, struct dc_model_peer *t)
+{
+	t->record.open = false;
+	t->used = m->now;
+}
+
+static void dc_target_disconnect(struct dc_model *m, const struct dc_packet *pkt)
+{
+	struct dc_model_peer *t = dc_peer(m, pkt);
+
+	if (t && t->record.open && t->record.session == pkt->session &&
+	    t->instance == pkt->instance)
+		dc_target_end(m, t);
+}
+
+static void dc_target_time(struct dc_model *m, int i)
+{
+	struct dc_model_peer *t = m->targets[i].peers;
+	int n;
+
+	for (n = 0; n < DC_PEERS; n++, t++) {
+		if (!t->record.known)
+			continue;
+		if (t->record.open && m->now >= t->used + m->life) {
+			dc_target_end(m, t);
+			m->expiries++;
+		} else if (!t->record.open &&
+			   m->now >= t->used + m->record_time) {
+			t->record.known = false;
+		}
+	}
+}
+
+/* The target forgets everything, also the memory that requests have changed. */
+static void dc_target_restart(struct dc_model *m, int i)
+{
+	u32 n;
+
+	memset(m->targets[i].peers, 0, sizeof(m->targets[i].peers));
+	m->targets[i].secret = prandom_u32_state(&m->rnd);
+	for (n = 0; n < DC_REQUESTS; n++)
+		if (m->to[n] == i && !m->acked[n])
+			m->executed[n] = 0;
+	m->restarts++;
+}
+
+static void dc_send(struct dc_model *m, u32 psn)
+{
+	struct dc_packet pkt = {
+		.to_target = true,
+		.target = m->target,
+		.connect = !m->s.acked,
+		.session = m->s.session,
+		.instance = m->instance,
+		.token = m->s.token,
+		.start = m->start,
+		.psn = psn,
+	};
+
+	dc_net_add(m, &pkt);
+}
+
+static void dc_resend(struct dc_model *m)
+{
+	u32 psn;
+
+	for (psn = m->una; psn < m->next; psn++)
+		dc_send(m, psn);
+	m->sent_at = m->now;
+}
+
+/* The outstanding requests end in an error, and the QP is reset. */
+static void dc_fail(struct dc_model *m)
+{
+	m->failed += m->next - m->una;
+	m->una = m->next;
+	m->connected = false;
+	m->tries = 0;
+}
+
+/* Another process gets the QP number. */
+static void dc_initiator_restart(struct dc_model *m)
+{
+	dc_fail(m);
+	m->instance++;
+	m->s.session = 0;
+	m->restarts++;
+}
+
+static void dc_initiator_packet(struct dc_model *m, const struct dc_packet *pkt)
+{
+	if (!m->connected || pkt->target != m->target ||
+	    pkt->instance != m->instance)
+		return;
+	if (!pkt->code) {
+		if (pkt->session != m->s.session)
+			return;
+		m->s.acked = true;
+		m->heard = m->now;
+		if (pkt->psn < m->una || pkt->psn >= m->next)
+			return;
+		while (m->una <= pkt->psn) {
+			m->acked[m->una] = true;
+			if (!m->ever[m->una])
+				m->never++;
+			m->una++;
+		}
+		m->tries = 0;
+		m->sent_at = m->now;
+		return;
+	}
+	if (m->una == m->next)
+		return;
+	switch (mxe_dci_react(&m->s, pkt->code, pkt->session, pkt->token)) {
+	case MXE_DCI_RESEND:
+		dc_resend(m);
+		break;
+	case MXE_DCI_LOST:
+		dc_fail(m);
+		break;
+	default:
+		break;
+	}
+}
+
+static void dc_initiator_start(struct dc_model *m)
+{
+	u8 to = m->to[m->next];
+	bool same = m->connected && m->target == to;
+
+	if (!same && m->una != m->next)
+		return;
+	if (m->una == m->next &&
+	    (!same || m->now >= m->heard + DC_LIFE / 2)) {
+		if (m->connected && !same) {
+			struct dc_packet pkt = {
+				.to_target = true,
+				.target = m->target,
+				.code = MXE_DC_DISCONNECT,
+				.session = m->s.session,
+				.instance = m->instance,
+			};
+
+			dc_net_add(m, &pkt);
+		}
+		m->s.session++;
+		m->s.token = 0;
+		m->s.acked = false;
+		m->connected = true;
+		m->target = to;
+		m->start = m->next;
+		m->heard = m->now;
+	}
+	if (m->una == m->next)
+		m->sent_at = m->now;
+	dc_send(m, m->next++);
+	/* Now and then the program thinks, for longer than sessions live. */
+	if (!dc_rnd(m, 10))
+		m->pause_until = m->now + dc_rnd(m, 3 * DC_LIFE);
+}
+
+static void dc_initiator_time(struct dc_model *m)
+{
+	if (m->una != m->next && m->now >= m->sent_at + DC_RTO) {
+		if (m->tries++ == DC_RETRIES)
+			dc_fail(m);
+		else
+			dc_resend(m);
+	}
+	if (m->next < DC_REQUESTS && m->next - m->una < DC_WINDOW &&
+	    m->now >= m->pause_until)
+		dc_initiator_start(m);
+}
+
+static void dc_deliver(struct dc_model *m)
+{
+	int i;
+
+	for (i = 0; i < DC_PACKETS; i++) {
+		struct dc_packet pkt = m->net[i];
+
+		if (!pkt.used || pkt.at > m->now)
+			continue;
+		m->net[i].used = false;
+		if (!pkt.to_target)
+			dc_initiator_packet(m, &pkt);
+		else if (!pkt.code)
+			dc_target_request(m, &pkt);
+		else
+			dc_target_disconnect(m, &pkt);
+	}
+}
+
+static void dc_model_init(struct dc_model *m, u32 seed)
+{
+	int i;
+
+	memset(m, 0, sizeof(*m));
+	prandom_seed_state(&m->rnd, seed);
+	m->record_time = MXE_DC_RECORD_TIME * 1000;
+	m->life = DC_LIFE;
+	m->max_delay = 20000;
+	/* A time at which no interval is negative. */
+	m->now = 1000000;
+	/* The numbers wrap during the run. */
+	m->s.session = -100;
+	for (i = 0; i < DC_TARGETS; i++)
+		m->targets[i].secret = prandom_u32_state(&m->rnd);
+	for (i = 0; i < DC_REQUESTS; i++)
+		m->to[i] = i && dc_rnd(m, 3) ? m->to[i - 1] : dc_rnd(m, DC_TARGETS);
+}
+
+static void dc_model_run(struct dc_model *m, bool restarts)
+{
+	u64 end;
+	int i;
+
+	/* After the last request, wait for the packets that are left. */
+	for (end = 0; !end || m->now < end; m->now++) {
+		dc_deliver(m);
+		for (i = 0; i < DC_TARGETS; i++)
+			dc_target_time(m, i);
+		dc_initiator_time(m);
+		if (restarts && !dc_rnd(m, 4000))
+			dc_initiator_restart(m);
+		if (restarts && !dc_rnd(m, 8000))
+			dc_target_restart(m, dc_rnd(m, DC_TARGETS));
+		if (!end && m->una == DC_REQUESTS)
+			end = m->now + m->max_delay + 1000;
+	}
+}
+
+#define DC_RUNS 60
+
+static void dc_model_holds(struct kunit *test)
+{
+	struct dc_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	u32 failed = 0, acked = 0, accepts = 0, challenges = 0, stales = 0;
+	u32 expiries = 0, restarts = 0;
+	u32 seed, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	for (seed = 1; seed <= DC_RUNS; seed++) {
+		dc_model_init(m, seed);
+		dc_model_run(m, seed % 2);
+		KUNIT_ASSERT_EQ_MSG(test, m->twice, 0U, "executed twice, seed %u", seed);
+		KUNIT_ASSERT_EQ_MSG(test, m->never, 0U,
+				    "acknowledged but not executed once, seed %u", seed);
+		for (i = 0; i < DC_REQUESTS; i++)
+			acked += m->acked[i];
+		failed += m->failed;
+		accepts += m->accepts;
+		challenges += m->challenges;
+		stales += m->stales;
+		expiries += m->expiries;
+		restarts += m->restarts;
+		cond_resched();
+	}
+	KUNIT_EXPECT_EQ(test, acked + failed, DC_RUNS * (u32)DC_REQUESTS);
+	/* The model was in all of its corners, and most requests succeeded. */
+	KUNIT_EXPECT_GT(test, acked, 9 * failed);
+	KUNIT_EXPECT_GT(test, accepts, 1000U);
+	KUNIT_EXPECT_GT(test, challenges, 100U);
+	KUNIT_EXPECT_GT(test, stales, 100U);
+	KUNIT_EXPECT_GT(test, expiries, 100U);
+	KUNIT_EXPECT_GT(test, restarts, 100U);
+	kunit_info(test, "%u acked, %u failed, %u accepts, %u challenges, %u stale, %u expired, %u restarts",
+		   acked, failed, accepts, challenges, stales, expiries, restarts);
+}
+
+/* Without a restart, no request fails unless the network is that bad. */
+static void dc_model_is_live(struct kunit *test)
+{
+	struct dc_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	dc_model_init(m, 1);
+	m->max_delay = 5;
+	dc_model_run(m, false);
+	KUNIT_EXPECT_EQ(test, m->failed, 0U);
+	KUNIT_EXPECT_EQ(test, m->twice, 0U);
+}
+
+/* The model finds what goes wrong if a target forgets too soon. */
+static void dc_model_finds_errors(struct kunit *test)
+{
+	struct dc_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	u32 forgotten = 0, expired = 0;
+	u32 seed;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	for (seed = 1; seed <= DC_RUNS / 2; seed++) {
+		dc_model_init(m, seed);
+		m->record_time = 0;
+		dc_model_run(m, false);
+		forgotten += m->twice;
+
+		/* Sessions end while the initiator retries. */
+		dc_model_init(m, seed);
+		m->record_time = 0;
+		m->life = DC_RTO;
+		m->max_delay = 10;
+		dc_model_run(m, false);
+		expired += m->twice;
+		cond_resched();
+	}
+	KUNIT_EXPECT_GT_MSG(test, forgotten, 0U, "no record of closed sessions");
+	KUNIT_EXPECT_GT_MSG(test, expired, 0U, "sessions that end too soon");
+}
+
+static struct kunit_case dc_cases[] = {
+	KUNIT_CASE(dc_encapsulates),
+	KUNIT_CASE(dc_parses),
+	KUNIT_CASE(dc_opcodes),
+	KUNIT_CASE(dc_judges),
+	KUNIT_CASE(dc_reacts),
+	KUNIT_CASE(dc_model_holds),
+	KUNIT_CASE(dc_model_is_live),
+	KUNIT_CASE(dc_model_finds_errors),
+	{}
+};
+
+static struct kunit_suite dc_suite = {
+	.name = "mxe_dc",
+	.test_cases = dc_cases,
+};
+
+kunit_test_suite(dc_suite);
