@@ -102,6 +102,7 @@ struct mxe_qp {
 	bool has_builders;
 	bool defers_doorbell;		/* mxedv_ring_doorbells() */
 	bool is_polled;			/* mxedv_start_poll_thread() */
+	bool is_dci;			/* DC initiator */
 	uint8_t masked_flags;		/* added to masked atomics */
 	uint32_t max_atomic_arg;	/* bytes */
 	/*
@@ -114,6 +115,8 @@ struct mxe_qp {
 	/* The batch between ibv_wr_start() and ibv_wr_complete(). */
 	struct mxe_send_wqe *batch_wqe;	/* the WQE being built, or NULL */
 	uint32_t batch_index;		/* index after it */
+	uint32_t batch_dests;		/* DC: requests that have a target */
+	struct mxe_send_wqe *dest_wqe;	/* DC: the last of them */
 	int batch_err;			/* first error, a positive errno */
 };
 
@@ -323,7 +326,7 @@ uint64_t mxe_send_ops(enum ibv_qp_type type);
 
 /**
  * mxe_send_init() - Set the opcodes that a new QP accepts.
- * @qp: the QP
+ * @qp: the QP, whose is_dci is set
  * @type: its type
  * @atomics: true if atomics are accepted
  */
@@ -473,12 +476,14 @@ struct ibv_qp *mxe_create_qp_ex(struct ibv_context *context,
  * @attr: as for ibv_create_qp_ex()
  * @create_flags: enum mxedv_qp_create_flags, validated
  * @max_atomic_arg: bytes, validated
+ * @dc: dc_type and dct_access_key, validated; NULL: not a DC QP
  *
  * Return: the QP, or NULL with errno.
  */
 struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr,
-				uint32_t create_flags, uint32_t max_atomic_arg);
+				uint32_t create_flags, uint32_t max_atomic_arg,
+				const struct mxedv_qp_init_attr *dc);
 
 int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask);
 int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,

@@ -19,12 +19,13 @@ enum {
 	MXEDV_QP_CREATE_EITHER = MXEDV_QP_CREATE_DEFER_DOORBELL |
 				 MXEDV_QP_CREATE_POLLED,
 	MXEDV_QP_INIT_ATTRS = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
-			      MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG,
+			      MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG |
+			      MXEDV_QP_INIT_ATTR_DC,
 };
 
 static_assert(sizeof(struct mxedv_device_attr) == 48 &&
-	      sizeof(struct mxedv_qp_init_attr) == 16 &&
-	      sizeof(struct mxedv_qp_ex) == 40 &&
+	      sizeof(struct mxedv_qp_init_attr) == 32 &&
+	      sizeof(struct mxedv_qp_ex) == 48 &&
 	      sizeof(struct mxedv_poll_thread_attr) == 16,
 	      "these structures are part of the library's ABI");
 static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
@@ -68,10 +69,28 @@ MXE_EXPORT int mxedv_query_device(struct ibv_context *context,
 	return 0;
 }
 
+/*
+ * Returns true if the type of the QP and the DC attributes, which may be NULL,
+ * belong together.
+ */
+static bool mxedv_dc_ok(const struct ibv_qp_init_attr_ex *attr,
+			const struct mxedv_qp_init_attr *dc)
+{
+	if (!dc)
+		return attr->qp_type != IBV_QPT_DRIVER;
+	if (attr->qp_type != IBV_QPT_DRIVER || dc->reserved)
+		return false;
+	if (dc->dc_type == MXEDV_DCTYPE_DCT)
+		return attr->srq && !(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
+	return dc->dc_type == MXEDV_DCTYPE_DCI && !attr->srq &&
+	       !dc->dct_access_key;
+}
+
 MXE_EXPORT struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 					  struct ibv_qp_init_attr_ex *attr,
 					  struct mxedv_qp_init_attr *mxe_attr)
 {
+	const struct mxedv_qp_init_attr *dc = NULL;
 	uint32_t max_atomic_arg = 0;
 	uint32_t flags = 0;
 
@@ -93,13 +112,19 @@ MXE_EXPORT struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 			flags = mxe_attr->create_flags;
 		if (mxe_attr->comp_mask & MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG)
 			max_atomic_arg = mxe_attr->max_atomic_arg;
+		if (mxe_attr->comp_mask & MXEDV_QP_INIT_ATTR_DC)
+			dc = mxe_attr;
+	}
+	if (!mxedv_dc_ok(attr, dc) || (dc && flags & MXEDV_QP_CREATE_POLLED)) {
+		errno = EINVAL;
+		return NULL;
 	}
 	if (flags & ~MXEDV_QP_CREATE_FLAGS ||
 	    (flags & MXEDV_QP_CREATE_EITHER) == MXEDV_QP_CREATE_EITHER) {
 		errno = EINVAL;
 		return NULL;
 	}
-	return mxe_create_qp_dv(context, attr, flags, max_atomic_arg);
+	return mxe_create_qp_dv(context, attr, flags, max_atomic_arg, dc);
 }
 
 MXE_EXPORT struct mxedv_qp_ex *

@@ -73,11 +73,12 @@ static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
 	size_t operands = qp->max_atomic_arg > sizeof(uint64_t) ?
 			  4 * (size_t)qp->max_atomic_arg : 0;
 	size_t sges = (size_t)resp->sq.max_sge * sizeof(struct mxe_sge);
+	size_t dest = qp->is_dci ? sizeof(struct mxe_dc_dest) : 0;
 	size_t data = sges > resp->sq.max_inline ? sges : resp->sq.max_inline;
 	int ret;
 
 	ret = mxe_ring_map(&qp->sq, cmd_fd, &resp->sq,
-			   sizeof(struct mxe_send_wqe) + operands + data);
+			   sizeof(struct mxe_send_wqe) + operands + data + dest);
 	if (ret)
 		return ret;
 	ret = mxe_recv_map(&qp->rq, cmd_fd, &resp->rq);
@@ -94,7 +95,8 @@ static void mxe_unmap_rings(struct mxe_qp *qp)
 
 struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr,
-				uint32_t create_flags, uint32_t max_atomic_arg)
+				uint32_t create_flags, uint32_t max_atomic_arg,
+				const struct mxedv_qp_init_attr *dc)
 {
 	struct mxe_context *ctx = to_mctx(context);
 	struct mxe_create_qp cmd = {
@@ -104,11 +106,16 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 		},
 	};
 	struct mxe_create_qp_resp_full resp = { 0 };
+	bool is_dci = dc && dc->dc_type == MXEDV_DCTYPE_DCI;
 	bool has_builders = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	struct mxe_qp *qp;
 	bool atomics;
 	int ret;
 
+	if (dc) {
+		cmd.drv.flags |= is_dci ? MXE_QP_CREATE_DCI : MXE_QP_CREATE_DCT;
+		cmd.drv.dct_key = dc->dct_access_key;
+	}
 	if (attr->comp_mask & ~MXE_QP_INIT_ATTRS ||
 	    (has_builders && attr->send_ops_flags & ~mxe_send_ops(attr->qp_type))) {
 		errno = EOPNOTSUPP;
@@ -133,6 +140,7 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 				    NULL);
 	if (ret)
 		goto err_free;
+	qp->is_dci = is_dci;
 	ret = mxe_map_rings(qp, context->cmd_fd, &resp.drv);
 	if (ret)
 		goto err_destroy;
@@ -171,7 +179,7 @@ err_free:
 struct ibv_qp *mxe_create_qp_ex(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr)
 {
-	return mxe_create_qp_dv(context, attr, 0, 0);
+	return mxe_create_qp_dv(context, attr, 0, 0, NULL);
 }
 
 struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -189,7 +197,7 @@ struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	};
 	struct ibv_qp *ibqp;
 
-	ibqp = mxe_create_qp_dv(pd->context, &attr_ex, 0, 0);
+	ibqp = mxe_create_qp_dv(pd->context, &attr_ex, 0, 0, NULL);
 	if (ibqp)
 		attr->cap = attr_ex.cap;
 	return ibqp;

@@ -195,10 +195,12 @@ void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics)
 		const struct mxe_wr_row *row = &mxe_wr_rows[i];
 
 		if (!(row->transports & transport) ||
-		    (row->flags & MXE_WR_OP_ATOMIC && !atomics))
+		    (row->flags & MXE_WR_OP_ATOMIC && !atomics) ||
+		    (row->flags & MXE_WR_OP_LOCAL && qp->is_dci))
 			continue;
 		qp->wr_opcodes |= 1U << i;
-		if (!(row->flags & MXE_WR_OP_BUILDER))
+		/* struct ibv_send_wr cannot name the target of DC. */
+		if (!(row->flags & MXE_WR_OP_BUILDER) && !qp->is_dci)
 			qp->post_opcodes |= 1U << i;
 	}
 }
@@ -504,6 +506,28 @@ static int mxe_wr_complete(struct ibv_qp_ex *qpx)
 	if (ring)
 		mxe_doorbell_send(qp);
 	return err;
+}
+
+/*
+ * The same for a DC initiator.  Every request needs a target, because an entry
+ * still contains that of an earlier request.
+ */
+static void mxe_wr_start_dc(struct ibv_qp_ex *qpx)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+
+	mxe_wr_start(qpx);
+	qp->batch_dests = 0;
+	qp->dest_wqe = NULL;
+}
+
+static int mxe_wr_complete_dc(struct ibv_qp_ex *qpx)
+{
+	struct mxe_qp *qp = to_mqp_ex(qpx);
+
+	if (qp->batch_dests != qp->batch_index - qp->sq.index)
+		mxe_batch_fail(qp, EINVAL);
+	return mxe_wr_complete(qpx);
 }
 
 static void mxe_wr_abort(struct ibv_qp_ex *qpx)
@@ -967,6 +991,29 @@ static void mxe_wr_set_xrc_srqn(struct ibv_qp_ex *qpx, uint32_t remote_srqn)
 		qp->batch_wqe->remote_srqn = remote_srqn;
 }
 
+static void mxe_wr_set_dc_addr(struct mxedv_qp_ex *mqp, struct ibv_ah *ah,
+			       uint32_t remote_dctn, uint64_t remote_dc_key)
+{
+	struct mxe_qp *qp = mxe_container(mqp, struct mxe_qp, dv);
+	struct mxe_send_wqe *wqe = qp->batch_wqe;
+	struct mxe_dc_dest dest;
+
+	if (!wqe || !ah || !qp->is_dci) {
+		mxe_batch_fail(qp, EINVAL);
+		return;
+	}
+	dest = (struct mxe_dc_dest){
+		.ah_num = to_mah(ah)->num,
+		.dct_num = remote_dctn,
+		.dct_key = remote_dc_key,
+	};
+	memcpy((char *)wqe + qp->sq.stride - sizeof(dest), &dest, sizeof(dest));
+	wqe->flags |= MXE_SEND_DC;
+	/* Setting it twice counts once. */
+	qp->batch_dests += wqe != qp->dest_wqe;
+	qp->dest_wqe = wqe;
+}
+
 void mxe_send_set_builders(struct mxe_qp *qp)
 {
 	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
@@ -974,6 +1021,10 @@ void mxe_send_set_builders(struct mxe_qp *qp)
 	qpx->wr_start = mxe_wr_start;
 	qpx->wr_complete = mxe_wr_complete;
 	qpx->wr_abort = mxe_wr_abort;
+	if (qp->is_dci) {
+		qpx->wr_start = mxe_wr_start_dc;
+		qpx->wr_complete = mxe_wr_complete_dc;
+	}
 	qpx->wr_send = mxe_wr_send;
 	qpx->wr_send_imm = mxe_wr_send_imm;
 	qpx->wr_send_inv = mxe_wr_send_inv;
@@ -1000,4 +1051,5 @@ void mxe_send_set_builders(struct mxe_qp *qp)
 	qp->dv.wr_ext_masked_atomic_cmp_swp = mxe_wr_ext_masked_atomic_cmp_swp;
 	qp->dv.wr_ext_masked_atomic_fetch_add =
 		mxe_wr_ext_masked_atomic_fetch_add;
+	qp->dv.wr_set_dc_addr = mxe_wr_set_dc_addr;
 }

@@ -376,12 +376,15 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 	*fake_comp_mask(&vqp->qp) = 0;
 	fake.qps++;
 	/* Such a QP has no rings in the process, so there is no response. */
-	if (attr->qp_type == IBV_QPT_XRC_RECV)
+	if (attr->qp_type == IBV_QPT_XRC_RECV ||
+	    fake.qp_req.flags & MXE_QP_CREATE_DCT)
 		return 0;
 	attr->cap.max_send_wr = SQ_ENTRIES;
 	fake_ring(&drv->sq, SQ_ENTRIES,
-		  fake.qp_req.max_atomic_arg > 8 ?
-		  SQ_STRIDE + 4 * fake.qp_req.max_atomic_arg : SQ_STRIDE);
+		  SQ_STRIDE +
+			  (fake.qp_req.max_atomic_arg > 8 ?
+				   4 * fake.qp_req.max_atomic_arg : 0) +
+			  (fake.qp_req.flags & MXE_QP_CREATE_DCI ? 64 : 0));
 	if (attr->cap.max_recv_wr)
 		fake_ring(&drv->rq, RQ_ENTRIES,
 			  sizeof(struct mxe_recv_wqe) +

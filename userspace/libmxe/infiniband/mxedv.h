@@ -91,12 +91,23 @@ enum mxedv_qp_create_flags {
 enum mxedv_qp_init_attr_mask {
 	MXEDV_QP_INIT_ATTR_CREATE_FLAGS	= 1 << 0,
 	MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG = 1 << 1,
+	MXEDV_QP_INIT_ATTR_DC		= 1 << 2,
+};
+
+/* Dynamically connected (DC) QPs, of type IBV_QPT_DRIVER. */
+enum mxedv_dc_type {
+	MXEDV_DCTYPE_DCT = 1,		/* target: receives */
+	MXEDV_DCTYPE_DCI,		/* initiator: sends */
 };
 
 struct mxedv_qp_init_attr {
 	uint64_t comp_mask;		/* enum mxedv_qp_init_attr_mask */
 	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
 	uint32_t max_atomic_arg;	/* bytes: 1, 2, 4, 8 (default), 16, 32 */
+	/* The following with MXEDV_QP_INIT_ATTR_DC. */
+	uint32_t dc_type;		/* enum mxedv_dc_type */
+	uint32_t reserved;		/* 0 */
+	uint64_t dct_access_key;	/* that initiators present; DCT only */
 };
 
 /**
@@ -183,6 +194,8 @@ struct mxedv_qp_ex {
 					       uint32_t log_arg_sz,
 					       const void *add,
 					       const void *field_boundary);
+	void (*wr_set_dc_addr)(struct mxedv_qp_ex *mqp, struct ibv_ah *ah,
+			       uint32_t remote_dctn, uint64_t remote_dc_key);
 };
 
 /**
@@ -303,6 +316,22 @@ mxedv_wr_ext_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
 {
 	mqp->wr_ext_masked_atomic_fetch_add(mqp, rkey, remote_addr, log_arg_sz,
 					    add, field_boundary);
+}
+
+/**
+ * mxedv_wr_set_dc_addr() - Set the target of a request of a DC initiator.
+ * @mqp: builders of the initiator
+ * @ah: address of the target's host, of the same PD
+ * @remote_dctn: number of the target
+ * @remote_dc_key: its access key
+ *
+ * Every request needs it, after its builder and like ibv_wr_set_ud_addr().
+ */
+static inline void mxedv_wr_set_dc_addr(struct mxedv_qp_ex *mqp,
+					struct ibv_ah *ah, uint32_t remote_dctn,
+					uint64_t remote_dc_key)
+{
+	mqp->wr_set_dc_addr(mqp, ah, remote_dctn, remote_dc_key);
 }
 
 #ifdef __cplusplus
