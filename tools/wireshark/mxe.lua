@@ -71,6 +71,23 @@ local layout = {
 		{ id = "rkey", bits = 32, name = "Remote key" },
 		{ id = "len", bits = 32, name = "Length" },
 	},
+	dceth = {	-- DC extended transport header, after the BTH
+		{ id = "version", bits = 8, name = "Version" },
+		{ id = "flags", bits = 8, name = "Flags" },
+		{ id = "code", bits = 8, name = "Code" },
+		{ id = "reserved", bits = 8, name = "Reserved" },
+		{ id = "reserved8", bits = 8, name = "Reserved" },
+		{ id = "qpn", bits = 24, name = "Source QP" },
+		{ id = "session", bits = 32, name = "Session" },
+		{ id = "token", bits = 32, name = "Token" },
+		{ id = "instance", bits = 64, name = "Instance" },
+	},
+	dcceth = {	-- DC connect extended transport header, after the DCETH
+		{ id = "key", bits = 64, name = "Access key" },
+		{ id = "mtu", bits = 8, name = "Path MTU" },
+		{ id = "psn", bits = 24, name = "First PSN" },
+		{ id = "life", bits = 32, name = "Lifetime" },
+	},
 	icrc = {	-- Invariant CRC
 		{ id = "icrc", bits = 32, name = "Invariant CRC" },
 	},
@@ -97,6 +114,8 @@ local _, FIXED_LEN = measure(layout.mskatomiceth)
 local _, ICRC_LEN = measure(layout.icrc)
 local tmh_at, TMH_LEN = measure(layout.tmh)
 local rvh_at, RVH_LEN = measure(layout.rvh)
+local dceth_at, DCETH_LEN = measure(layout.dceth)
+local dcceth_at, DCCETH_LEN = measure(layout.dcceth)
 
 local fixed_fields, operands = {}, {}
 for _, field in ipairs(layout.mskatomiceth) do
@@ -123,6 +142,28 @@ local sends = { [0x00] = 0, [0x04] = 0, [0x05] = 4, [0x17] = 4 }
 local tm_opcodes = { [0] = "NO_TAG", [1] = "RNDV", [2] = "FIN", [3] = "EAGER" }
 local TM_RNDV, TM_FIN = 1, 2
 
+-- DC packets are RC packets of these opcodes, plus 0xe0, with a DCETH.
+local dc_opcodes = {
+	[0xf8] = "Masked CmpSwap", [0xf9] = "Masked FetchAdd",
+	[0xfc] = "FLUSH", [0xfd] = "ATOMIC WRITE", [0xfe] = "Control",
+}
+for i, name in ipairs({
+	"SEND First", "SEND Middle", "SEND Last", "SEND Last Imm",
+	"SEND Only", "SEND Only Imm", "WRITE First", "WRITE Middle",
+	"WRITE Last", "WRITE Last Imm", "WRITE Only", "WRITE Only Imm",
+	"READ Request", "READ Response First", "READ Response Middle",
+	"READ Response Last", "READ Response Only", "Acknowledge",
+	"ATOMIC Acknowledge", "CmpSwap", "FetchAdd", nil,
+}) do
+	dc_opcodes[0xe0 + i - 1] = name
+end
+dc_opcodes[0xf6], dc_opcodes[0xf7] = "SEND Last Inv", "SEND Only Inv"
+local DC_CONTROL, DC_CONNECT = 0xfe, 1
+local dc_codes = {
+	[0] = "none", [1] = "disconnect", [2] = "challenge", [3] = "stale",
+	[4] = "no session", [5] = "busy", [6] = "bad key", [7] = "refused",
+}
+
 local icrc_states = { [0] = "wrong", [1] = "correct", [2] = "not checked" }
 
 local f = {
@@ -148,6 +189,17 @@ local f = {
 	tm_va = ProtoField.uint64("mxe.tm.va", "Virtual address", base.HEX),
 	tm_rkey = ProtoField.uint32("mxe.tm.rkey", "Remote key", base.HEX),
 	tm_len = ProtoField.uint32("mxe.tm.len", "Length"),
+	dc_version = ProtoField.uint8("mxe.dc.version", "Version"),
+	dc_flags = ProtoField.uint8("mxe.dc.flags", "Flags", base.HEX),
+	dc_code = ProtoField.uint8("mxe.dc.code", "Code", base.DEC, dc_codes),
+	dc_qpn = ProtoField.uint24("mxe.dc.qpn", "Source QP", base.HEX),
+	dc_session = ProtoField.uint32("mxe.dc.session", "Session"),
+	dc_token = ProtoField.uint32("mxe.dc.token", "Token", base.HEX),
+	dc_instance = ProtoField.uint64("mxe.dc.instance", "Instance", base.HEX),
+	dc_key = ProtoField.uint64("mxe.dc.key", "Access key", base.HEX),
+	dc_mtu = ProtoField.uint8("mxe.dc.mtu", "Path MTU"),
+	dc_psn = ProtoField.uint24("mxe.dc.psn", "First PSN"),
+	dc_life = ProtoField.uint32("mxe.dc.life", "Lifetime in ms"),
 }
 for _, operand in ipairs(operands) do
 	local id = operand.id
@@ -501,6 +553,72 @@ local function show_send(tvb, pinfo, root)
 	end
 end
 
+-- ---- dynamically connected transport --------------------------------------
+
+-- Adds the fields of a header that begins at offset.
+local function show_fields(tvb, tree, header, offset, prefix)
+	for _, field in ipairs(header) do
+		local item = f[prefix .. field.id]
+
+		if item then
+			tree:add(item, tvb(offset, field.bits / 8))
+		end
+		offset = offset + field.bits / 8
+	end
+end
+
+local function show_dc(name, tvb, pinfo, root)
+	local psn = tvb(bth_at.psn, 3):uint()
+	local qpn = tvb(bth_at.qpn, 3):uint()
+	local info = string.format("DC %s QP=0x%06x PSN=%d", name, qpn, psn)
+	local tree = root:add(mxe, tvb(BTH_LEN))
+	local last = tvb:reported_len() - ICRC_LEN
+	local offset = BTH_LEN
+
+	tree:set_text("Dynamically connected, " .. name)
+	if tvb:len() < tvb:reported_len() then
+		tree:add_proto_expert_info(e.cut)
+		pinfo.cols.info:set(info .. " [cut short]")
+		return
+	end
+	if last < offset + DCETH_LEN then
+		tree:add_proto_expert_info(e.length)
+		pinfo.cols.info:set(info .. " [malformed]")
+		return
+	end
+	show_fields(tvb, tree, layout.dceth, offset, "dc_")
+	if tvb(offset + dceth_at.version, 1):uint() ~= VERSION then
+		tree:add_proto_expert_info(e.version)
+		pinfo.cols.info:set(info .. " [unknown version]")
+		return
+	end
+	info = string.format("%s session=%s", info,
+			     tvb(offset + dceth_at.session, 4):uint())
+	if tvb(0, 1):uint() == DC_CONTROL then
+		local code = tvb(offset + dceth_at.code, 1):uint()
+
+		info = info .. " " .. (dc_codes[code] or "unknown code")
+	end
+	local connect = tvb(offset + dceth_at.flags, 1):uint() % 2 == DC_CONNECT
+	offset = offset + DCETH_LEN
+	if connect then
+		if last < offset + DCCETH_LEN then
+			tree:add_proto_expert_info(e.length)
+			pinfo.cols.info:set(info .. " [malformed]")
+			return
+		end
+		show_fields(tvb, tree, layout.dcceth, offset, "dc_")
+		info = info .. " connect first=" ..
+		       tvb(offset + dcceth_at.psn, 3):uint()
+		offset = offset + DCCETH_LEN
+	end
+	if offset < last then
+		tree:add(f.rest, tvb(offset, last - offset))
+	end
+	show_icrc(tvb, tree)
+	pinfo.cols.info:set(info)
+end
+
 -- ---- packets -------------------------------------------------------------
 
 function mxe.dissector(tvb, pinfo, root)
@@ -508,6 +626,12 @@ function mxe.dissector(tvb, pinfo, root)
 
 	show_standard(tvb, pinfo, root)
 	if not op then
+		local dc = tvb:len() > BTH_LEN and dc_opcodes[tvb(0, 1):uint()]
+
+		if dc then
+			show_dc(dc, tvb, pinfo, root)
+			return tvb:len()
+		end
 		show_send(tvb, pinfo, root)
 		return tvb:len()
 	end
