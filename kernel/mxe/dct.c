@@ -636,6 +636,17 @@ void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 		mxe_dct_child_stop(child);
 }
 
+void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info)
+{
+	struct mxe_dct *dct = to_mdct(qp);
+
+	spin_lock_bh(&dct->lock);
+	info->num_open = dct->num_open;
+	info->num_known = dct->num_peers;
+	info->key_violations = dct->key_violations;
+	spin_unlock_bh(&dct->lock);
+}
+
 /* ---- targets ------------------------------------------------------------- */
 
 int mxe_dct_create(struct mxe_qp *qp, u64 key)

@@ -79,6 +79,22 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key);
  */
 void mxe_dct_destroy(struct mxe_qp *qp);
 
+/* What a target has seen of its initiators. */
+struct mxe_dct_info {
+	u32 num_open;			/* sessions */
+	u32 num_known;			/* initiators, also those without one */
+	u32 key_violations;
+};
+
+/**
+ * mxe_dct_query() - Count the initiators of a target.
+ * @qp: DC target
+ * @info: set to the numbers
+ *
+ * Context: RCU read-side section, no lock of a QP held.
+ */
+void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
+
 /**
  * mxe_dct_find() - Return the responder for a request, or answer it otherwise.
  * @qp: DC target

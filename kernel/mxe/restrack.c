@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Details of QPs, CQs and memory regions for `rdma resource show -dd`. ib_core
- * calls it. It calls qp.c for the locks.
+ * calls it. It calls qp.c for the locks, and dct.c.
  */
 #include <linux/kernel.h>
 #include <net/netlink.h>
@@ -9,6 +9,7 @@
 #include <rdma/restrack.h>
 
 #include "cq.h"
+#include "dct.h"
 #include "mr.h"
 #include "qp.h"
 #include "restrack.h"
@@ -45,6 +46,23 @@ static int mxe_restrack_fill(struct sk_buff *msg,
 	return 0;
 }
 
+/* A DC target has no queues, but sessions. */
+static int mxe_restrack_fill_dct(struct sk_buff *msg, struct mxe_qp *qp)
+{
+	struct mxe_restrack_field fields[] = {
+		{ "dct_sessions" },
+		{ "dct_initiators" },
+		{ "dct_key_violations" },
+	};
+	struct mxe_dct_info info;
+
+	mxe_dct_query(qp, &info);
+	fields[0].value = info.num_open;
+	fields[1].value = info.num_known;
+	fields[2].value = info.key_violations;
+	return mxe_restrack_fill(msg, fields, ARRAY_SIZE(fields));
+}
+
 static int mxe_restrack_fill_qp(struct sk_buff *msg, const struct mxe_qp *qp)
 {
 	const struct mxe_sq *sq = &qp->sq;
@@ -74,7 +92,9 @@ int mxe_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	/* Kernels without begin_del call this even after the destroy verb. */
 	rcu_read_lock();
 	qp = rcu_dereference(to_mibqp(ibqp)->qp);
-	if (qp) {
+	if (qp && mxe_qp_is_dct(qp)) {
+		err = mxe_restrack_fill_dct(msg, qp);
+	} else if (qp) {
 		mxe_qp_begin(qp);
 		err = mxe_restrack_fill_qp(msg, qp);
 		mxe_qp_end(qp);

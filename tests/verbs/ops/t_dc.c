@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -481,6 +482,25 @@ static void test_many_initiators(struct vt_dev *a, struct vt_dev *b)
 	target_close(&t);
 }
 
+/* Returns true if the rdma tool shows this of a target. */
+static bool resource_has(const struct target *t, const char *what)
+{
+	char command[128], line[1024];
+	bool found = false;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command),
+		 "rdma -dd resource show qp link %s/1 lqpn %u",
+		 ibv_get_device_name(t->dev->ctx->device), t->qp->qp_num);
+	pipe = popen(command, "r");
+	if (!pipe)
+		vt_bail("popen");
+	while (fgets(line, sizeof(line), pipe))
+		found |= !!strstr(line, what);
+	pclose(pipe);
+	return found;
+}
+
 /* ---- refusals and errors ------------------------------------------------ */
 
 static void test_creation(struct vt_dev *dev)
@@ -558,6 +578,7 @@ static void test_errors(struct vt_dev *a, struct vt_dev *b)
 	wrong.key = 2;
 	is_int(fadd(&i, &wrong), IBV_WC_REM_ACCESS_ERR, "a wrong key");
 	ok(vt_dev_counter(b, "dc_key_violations") > before, "... is counted");
+	ok(resource_has(&t, "drv_dct_key_violations 1"), "... also for the target");
 	initiator_reset(&i);
 	is_int(fadd(&i, &t), IBV_WC_SUCCESS, "... and the right one after a reset");
 
@@ -611,6 +632,9 @@ static void test_sessions(struct vt_dev *a, struct vt_dev *b)
 	is_int(fadd(&i, &t), IBV_WC_SUCCESS, "the first request");
 	ok(vt_dev_counter(b, "dc_challenges") > before,
 	   "... of an unknown initiator needs a token");
+	ok(resource_has(&t, "drv_dct_sessions 1 ") &&
+	   resource_has(&u, "drv_dct_sessions 0 "),
+	   "the resources show which target has a session");
 	before = vt_dev_counter(a, "dc_connects");
 	is_int(fadd(&i, &t), IBV_WC_SUCCESS, "the next one");
 	is_int(vt_dev_counter(a, "dc_connects"), before, "... needs no connect");
