@@ -5,7 +5,9 @@
  * dc.c, ah.c and tx.c to answer, and the engine to create and free responders.
  */
 #include <linux/jiffies.h>
+#include <linux/memcontrol.h>
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
@@ -28,6 +30,11 @@
 #define MXE_DCT_SCAN_SLICE	64
 /* Of a responder if the target has no max_dest_rd_atomic. */
 #define MXE_DCT_RD_ATOMIC	16
+/*
+ * Of what packets create.  With GFP_ATOMIC, the memory control group could
+ * exceed its limit.
+ */
+#define MXE_DCT_GFP		(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 /* An initiator as seen by a target.  Without padding, for the hash. */
 struct mxe_dct_addr {
@@ -209,7 +216,7 @@ static struct mxe_dct_peer *mxe_dct_peer_add(struct mxe_dct *dct,
 
 	if (dct->num_peers >= MXE_DCT_MAX_PEERS)
 		return NULL;
-	peer = kzalloc(sizeof(*peer), GFP_ATOMIC | __GFP_NOWARN);
+	peer = kzalloc(sizeof(*peer), MXE_DCT_GFP);
 	if (!peer)
 		return NULL;
 	peer->addr = *addr;
@@ -310,27 +317,25 @@ static void mxe_dct_child_init(struct mxe_dct_child *child, struct mxe_dct *dct,
 	mxe_retry_init(qp);
 }
 
-/* The memory is bounded, and not charged, because this is a softirq. */
 static struct mxe_dct_child *mxe_dct_child_create(struct mxe_dct *dct,
 						  const struct mxe_dc_hdr *hdr,
 						  const struct mxe_av *av)
 {
-	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
 	u32 num_res = dct->qp->attr.max_dest_rd_atomic ?: MXE_DCT_RD_ATOMIC;
 	struct mxe_dev *dev = dct->qp->dev;
 	struct mxe_dct_child *child;
 
 	if (mxe_resource_take(dev, MXE_RESOURCE_DC_SESSION))
 		return NULL;
-	child = kzalloc(sizeof(*child), gfp);
+	child = kzalloc(sizeof(*child), MXE_DCT_GFP);
 	if (!child)
 		goto give;
 	mxe_dct_child_init(child, dct, hdr, num_res);
 	child->qp.av = *av;
-	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(dct->qp->rq.srq->q.max_sge), gfp);
-	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), gfp);
+	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(dct->qp->rq.srq->q.max_sge), MXE_DCT_GFP);
+	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), MXE_DCT_GFP);
 	if (!child->qp.rq.cur || !child->qp.rq.res ||
-	    dst_cache_init(&child->qp.dst_cache, gfp))
+	    dst_cache_init(&child->qp.dst_cache, MXE_DCT_GFP))
 		goto free;
 	return child;
 
@@ -489,14 +494,18 @@ static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer *peer,
 			 struct mxe_dct_child **old)
 {
 	struct mxe_dct_child *child;
+	struct mem_cgroup *outer;
 
 	lockdep_assert_held(&dct->lock);
 
+	/* A packet creates what the owner of the target pays for. */
+	outer = set_active_memcg(dct->memcg);
 	child = mxe_dct_child_create(dct, hdr, av);
+	if (child && !peer)
+		peer = mxe_dct_peer_add(dct, addr);
+	set_active_memcg(outer);
 	if (!child)
 		goto busy;
-	if (!peer)
-		peer = mxe_dct_peer_add(dct, addr);
 	if (!peer) {
 		mxe_dct_give_up(dct, child);
 		goto busy;
@@ -664,6 +673,7 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key)
 	dct->dc.kind = MXE_DC_TARGET;
 	dct->qp = qp;
 	dct->key = key;
+	dct->memcg = get_mem_cgroup_from_mm(current->mm);
 	spin_lock_init(&dct->lock);
 	get_random_bytes(&dct->secret, sizeof(dct->secret));
 	INIT_LIST_HEAD(&dct->peers);
@@ -694,6 +704,7 @@ void mxe_dct_destroy(struct mxe_qp *qp)
 		cond_resched();
 	}
 	mxe_dct_free_closed(dct);
+	mem_cgroup_put(dct->memcg);
 	kfree(dct->hash);
 	kfree_rcu(dct, rcu);
 }

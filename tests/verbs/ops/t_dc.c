@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "random.h"
 #include "raw.h"
@@ -483,6 +485,74 @@ static void test_many_initiators(struct vt_dev *a, struct vt_dev *b)
 }
 
 /* Returns true if the rdma tool shows this of a target. */
+/* ---- memory of sessions ------------------------------------------------- */
+
+#define CGROUP "/run/dc-cgroup"
+#define GROUP CGROUP "/target"
+enum { CHARGED_SESSIONS = 400, CHARGED_BYTES = 2048 };
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f || fputs(text, f) < 0 || fclose(f))
+		vt_bail("%s", path);
+}
+
+static long group_bytes(void)
+{
+	FILE *f = fopen(GROUP "/memory.current", "r");
+	long value = -1;
+
+	if (!f || fscanf(f, "%ld", &value) != 1)
+		vt_bail("memory.current");
+	fclose(f);
+	return value;
+}
+
+/* Packets open sessions, but the process that created the target pays. */
+static void test_charged(struct vt_dev *a, struct vt_dev *b)
+{
+	struct initiator i;
+	struct target t;
+	long before;
+	int bad = 0;
+
+	if (mkdir(CGROUP, 0755))
+		vt_bail(CGROUP);
+	if (mount("none", CGROUP, "cgroup2", 0, NULL)) {
+		skip(1, "the kernel has no control groups");
+		goto remove;
+	}
+	if (access(CGROUP "/memory.stat", R_OK)) {
+		skip(1, "the kernel has no memory control groups");
+		goto unmount;
+	}
+	write_file(CGROUP "/cgroup.subtree_control", "+memory");
+	if (mkdir(GROUP, 0755))
+		vt_bail(GROUP);
+	write_file(GROUP "/cgroup.procs", "0");
+	target_open(&t, b, a, 7, false);
+	write_file(CGROUP "/cgroup.procs", "0");
+	before = group_bytes();
+	for (int n = 0; n < CHARGED_SESSIONS; n++) {
+		initiator_open(&i, a);
+		bad += fadd(&i, &t) != IBV_WC_SUCCESS;
+		initiator_close(&i);
+	}
+	is_int(bad, 0, "%d initiators, one after the other", CHARGED_SESSIONS);
+	before = group_bytes() - before;
+	diag("a session costs %ld bytes", before / CHARGED_SESSIONS);
+	ok(before >= (long)CHARGED_SESSIONS * CHARGED_BYTES,
+	   "... their sessions are charged to the group of the target");
+	target_close(&t);
+	rmdir(GROUP);
+unmount:
+	umount(CGROUP);
+remove:
+	rmdir(CGROUP);
+}
+
 static bool resource_has(const struct target *t, const char *what)
 {
 	char command[128], line[1024];
@@ -892,6 +962,7 @@ int main(int argc, char **argv)
 		test_operations(a, b, true);
 		test_round_robin(a, b, ROUNDS);
 		test_many_initiators(a, b);
+		test_charged(a, b);
 		test_errors(a, b);
 		test_sessions(a, b);
 		test_forged(a, b);
