@@ -248,6 +248,10 @@ static int post_all(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			*bad_wr = wr;
 			return f->refuse;
 		}
+		if (wr->opcode > IBV_WR_ATOMIC_FETCH_AND_ADD) {
+			*bad_wr = wr;
+			return EINVAL;
+		}
 		/*
 		 * Refuses misaligned atomics when they are posted, as rxe does.
 		 */
