@@ -294,6 +294,53 @@ static void mxe_set_bind(struct mxe_send_wqe *wqe, struct ibv_mw *mw,
 	wqe->bind.access = info->mw_access_flags;
 }
 
+/* ---- mxedv_mask_next_atomic() ------------------------------------------ */
+
+/*
+ * The masks for the next atomic of this thread. The initial-exec model makes
+ * the test for them one load. Their 24 bytes fit into the space that the C
+ * library reserves for libraries that are loaded with dlopen().
+ */
+static __thread struct {
+	bool pending;
+	struct mxedv_atomic_masks masks;
+} mxe_next __attribute__((tls_model("initial-exec")));
+
+MXE_EXPORT bool mxedv_mask_next_atomic(const struct mxedv_atomic_masks *masks)
+{
+	bool was_pending = mxe_next.pending;
+
+	mxe_next.pending = masks;
+	if (masks)
+		mxe_next.masks = *masks;
+	return was_pending;
+}
+
+/*
+ * Makes a masked atomic of a standard one, whose operands are in the WQE. The
+ * masks are consumed even if the request is refused, so that they cannot apply
+ * to a later one. Returns 0 or a positive errno.
+ */
+static __attribute__((cold)) int mxe_mask_atomic(const struct mxe_qp *qp,
+						 struct mxe_send_wqe *wqe)
+{
+	const struct mxe_atomic_caps *caps = &to_mctx(qp->vqp.qp.context)->caps;
+
+	mxe_next.pending = false;
+	if (!(caps->log_arg_sizes >> LOG_ARG_SZ_8 & 1) ||
+	    qp->max_atomic_arg < 1U << LOG_ARG_SZ_8)
+		return EOPNOTSUPP;
+	wqe->opcode = wqe->opcode == IB_UVERBS_WR_ATOMIC_CMP_AND_SWP ?
+		      IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP :
+		      IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+	wqe->flags |= qp->masked_flags;
+	wqe->log_arg_sz = LOG_ARG_SZ_8;
+	wqe->atomic.compare_add_mask = mxe_next.masks.compare_add_mask;
+	if (wqe->opcode == IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP)
+		wqe->atomic.swap_mask = mxe_next.masks.swap_mask;
+	return 0;
+}
+
 /* ---- ibv_post_send() --------------------------------------------------- */
 
 /* flags are the MXE_WR_OP_* flags of the opcode, here and below. */
@@ -334,6 +381,12 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
 		if (flags & MXE_WR_OP_SWAP)
 			wqe->atomic.swap = wr->wr.atomic.swap;
+		if (__builtin_expect(mxe_next.pending, 0)) {
+			int ret = mxe_mask_atomic(qp, wqe);
+
+			if (ret)
+				return ret;
+		}
 	} else {
 		wqe->remote_addr = wr->wr.rdma.remote_addr;
 		wqe->rkey = wr->wr.rdma.rkey;
@@ -444,6 +497,8 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		      mxe_build_send(qp, index, wr);
 		if (ret) {
 			*bad_wr = wr;
+			/* DAPL reports errno, not the value returned. */
+			errno = ret;
 			break;
 		}
 	}

@@ -80,6 +80,63 @@ static void test_post_send(void)
 	destroy(qp, cq);
 }
 
+static void test_mask_next_atomic(void)
+{
+	const struct mxedv_atomic_masks masks = { 0xf0f0, 0x0f0f };
+	struct ibv_cq *cq = create_cq();
+	struct ibv_qp *qp = create_qp(cq, 0);
+	struct ibv_send_wr wr[3] = {
+		{ .wr_id = 1, .opcode = IBV_WR_SEND, .next = &wr[1] },
+		{ .wr_id = 2, .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		  .wr.atomic = { 0x10, 0x11, 0x12, 0x13 }, .next = &wr[2] },
+		{ .wr_id = 3, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		  .wr.atomic = { 0x20, 0x21, 0x22, 0x23 } },
+	};
+	struct ibv_send_wr *bad = NULL;
+	const struct mxe_send_wqe *wqe;
+
+	soil_sq(qp);
+	ok(!mxedv_mask_next_atomic(&masks), "no masks from earlier");
+	is_int(ibv_post_send(qp, wr, &bad), 0, "a send and two atomics");
+	is_int(sq_wqe(qp, 0)->opcode, IB_UVERBS_WR_SEND, "the send is unchanged");
+	wqe = sq_wqe(qp, 1);
+	is_int(wqe->opcode, IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP,
+	       "the first atomic is masked");
+	is_int(wqe->log_arg_sz, 3, "... of 8 bytes");
+	is_u64(wqe->atomic.compare_add_mask, 0xf0f0, "... its compare mask");
+	is_u64(wqe->atomic.swap_mask, 0x0f0f, "... its swap mask");
+	ok(wqe->remote_addr == 0x10 && wqe->rkey == 0x13 &&
+	   wqe->atomic.compare_add == 0x11 && wqe->atomic.swap == 0x12,
+	   "... and its operands");
+	is_int(sq_wqe(qp, 2)->opcode, IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
+	       "the second is not");
+	is_u64(sq_wqe(qp, 2)->atomic.compare_add_mask, 0, "... and has no mask");
+
+	ok(!mxedv_mask_next_atomic(&masks), "the masks were consumed");
+	is_int(ibv_post_send(qp, &wr[2], &bad), 0, "a fetch-and-add");
+	wqe = sq_wqe(qp, 3);
+	is_int(wqe->opcode, IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD, "... is masked");
+	is_u64(wqe->atomic.compare_add_mask, 0xf0f0, "... its boundaries");
+	is_u64(wqe->atomic.swap_mask, 0, "... it has no swap mask");
+
+	ok(!mxedv_mask_next_atomic(&masks), "the masks were consumed");
+	ok(mxedv_mask_next_atomic(NULL), "NULL removes masks");
+	ok(!mxedv_mask_next_atomic(NULL), "... once");
+	is_int(ibv_post_send(qp, &wr[2], &bad), 0, "a fetch-and-add");
+	is_int(sq_wqe(qp, 4)->opcode, IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
+	       "... is not masked");
+
+	to_mqp(qp)->max_atomic_arg = 4;
+	mxedv_mask_next_atomic(&masks);
+	errno = 0;
+	is_int(ibv_post_send(qp, &wr[2], &bad), EOPNOTSUPP,
+	       "a queue pair of smaller operands refuses it");
+	is_int(errno, EOPNOTSUPP, "... also in errno");
+	ok(!mxedv_mask_next_atomic(NULL), "... and the masks are consumed");
+	bells(NULL);
+	destroy(qp, cq);
+}
+
 static void test_send_full(void)
 {
 	struct ibv_cq *cq = create_cq();
@@ -906,8 +963,8 @@ static void test_threads(void)
 }
 
 static void (*const tests[])(void) = {
-	open_device, test_post_send, test_send_full, test_send_errors,
-	test_transports, test_inline, test_builders, test_bind, test_sizes,
+	open_device, test_post_send, test_mask_next_atomic, test_send_full,
+	test_send_errors, test_transports, test_inline, test_builders, test_bind, test_sizes,
 	test_builder_errors, test_be_only, test_exp_opcode, test_ece, test_ece_sizes,
 	test_doorbell_errors, test_threads, close_device,
 };

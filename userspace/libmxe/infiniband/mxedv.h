@@ -334,6 +334,33 @@ static inline void mxedv_wr_set_dc_addr(struct mxedv_qp_ex *mqp,
 	mqp->wr_set_dc_addr(mqp, ah, remote_dctn, remote_dc_key);
 }
 
+/* Host byte order. */
+struct mxedv_atomic_masks {
+	uint64_t compare_add_mask;	/* bits to compare, or field boundaries */
+	uint64_t swap_mask;		/* bits to swap; unused by an addition */
+};
+
+/**
+ * mxedv_mask_next_atomic() - Mask the next standard atomic that this thread
+ * posts with ibv_post_send().
+ * @masks: the masks, or NULL to remove those of an earlier call
+ *
+ * For programs whose QPs belong to another library, such as uDAPL, which posts
+ * the request in the same thread. The masks apply to one request, the next
+ * atomic on any QP of an mxe device. They are consumed even if it is refused.
+ * Builders ignore them.
+ *
+ * The result of ECE does not apply, because such a library may have lost it.
+ * The caller must know that the peer executes masked atomics. The connection to
+ * any other peer breaks.
+ *
+ * ibv_post_send() returns EOPNOTSUPP if the device or the QP has no masked
+ * atomics of 8 bytes.
+ *
+ * Return: true if the masks of an earlier call were not consumed.
+ */
+bool mxedv_mask_next_atomic(const struct mxedv_atomic_masks *masks);
+
 #ifdef __cplusplus
 }
 #endif
