@@ -20,7 +20,7 @@ SRCDIR = $(DESTDIR)$(PREFIX)/src/mxe
 MODULES := kernel/ib_exp/ib_exp.ko kernel/mxe/mxe.ko
 UAPI := $(wildcard include/uapi/rdma/*.h)
 
-LIBS := userspace/libmxe userspace/libibverbs_exp
+LIBS := userspace/libmxe userspace/libibverbs_exp userspace/udapl
 UTILS := userspace/utils/mxe-caps userspace/utils/mxe-perf userspace/utils/mxe-vm
 PROGS := $(UTILS) userspace/examples tests/verbs
 DIRS := $(LIBS) $(PROGS)
@@ -39,6 +39,7 @@ modules: kernel-headers
 userspace: $(DIRS)
 
 $(PROGS): $(LIBS)
+userspace/udapl: userspace/libmxe
 
 $(DIRS):
 	+$(MAKE) -C $@ $(USER_VARS)

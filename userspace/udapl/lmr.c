@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Local memory regions (LMRs): the ranges of all that exist, and the
+ * synchronisation calls, which check their segments against them. provider.c
+ * puts these functions into the table of the inner provider.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "daplmxe.h"
+
+struct dm_lmr {
+	struct dm_lmr *next;
+	DAT_IA_HANDLE ia;
+	DAT_LMR_HANDLE handle;
+	DAT_LMR_CONTEXT context;
+	DAT_VADDR start;
+	DAT_VLEN length;
+};
+
+/* Protects the list. The inner provider is never called with it held. */
+static pthread_mutex_t dm_lmr_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dm_lmr *dm_lmrs;
+
+DAT_RETURN dm_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
+			 DAT_REGION_DESCRIPTION region, DAT_VLEN length,
+			 DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges,
+			 DAT_VA_TYPE va_type, DAT_LMR_HANDLE *lmr,
+			 DAT_LMR_CONTEXT *lmr_context,
+			 DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *reg_length,
+			 DAT_VADDR *reg_address)
+{
+	DAT_LMR_PARAM param;
+	struct dm_lmr *new;
+	DAT_RETURN ret;
+
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return DM_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	ret = dm_inner.lmr_create_func(ia, type, region, length, pz, privileges,
+				       va_type, lmr, lmr_context, rmr_context,
+				       reg_length, reg_address);
+	if (ret != DAT_SUCCESS)
+		goto err;
+	/* The outputs are optional, so ask for the range. */
+	ret = dm_inner.lmr_query_func(*lmr, DAT_LMR_FIELD_ALL, &param);
+	if (ret != DAT_SUCCESS) {
+		dm_inner.lmr_free_func(*lmr);
+		goto err;
+	}
+	new->ia = ia;
+	new->handle = *lmr;
+	new->context = param.lmr_context;
+	new->start = param.registered_address;
+	new->length = param.registered_size;
+	pthread_mutex_lock(&dm_lmr_lock);
+	new->next = dm_lmrs;
+	dm_lmrs = new;
+	pthread_mutex_unlock(&dm_lmr_lock);
+	return DAT_SUCCESS;
+
+err:
+	free(new);
+	return ret;
+}
+
+/*
+ * A concurrent dm_lmr_create() may get the same address as a handle, so the
+ * region is forgotten first, and remembered if the inner provider refuses.
+ */
+DAT_RETURN dm_lmr_free(DAT_LMR_HANDLE lmr)
+{
+	struct dm_lmr **p, *found = NULL;
+	DAT_RETURN ret;
+
+	pthread_mutex_lock(&dm_lmr_lock);
+	for (p = &dm_lmrs; *p; p = &(*p)->next)
+		if ((*p)->handle == lmr) {
+			found = *p;
+			*p = found->next;
+			break;
+		}
+	pthread_mutex_unlock(&dm_lmr_lock);
+	ret = dm_inner.lmr_free_func(lmr);
+	if (ret == DAT_SUCCESS || !found) {
+		free(found);
+		return ret;
+	}
+	pthread_mutex_lock(&dm_lmr_lock);
+	found->next = dm_lmrs;
+	dm_lmrs = found;
+	pthread_mutex_unlock(&dm_lmr_lock);
+	return ret;
+}
+
+void dm_lmr_forget(DAT_IA_HANDLE ia)
+{
+	struct dm_lmr **p, *dead;
+
+	pthread_mutex_lock(&dm_lmr_lock);
+	for (p = &dm_lmrs; *p;) {
+		if ((*p)->ia != ia) {
+			p = &(*p)->next;
+			continue;
+		}
+		dead = *p;
+		*p = dead->next;
+		free(dead);
+	}
+	pthread_mutex_unlock(&dm_lmr_lock);
+}
+
+/* Called with dm_lmr_lock held. */
+static bool dm_lmr_contains(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segment)
+{
+	const struct dm_lmr *lmr;
+	DAT_VADDR offset;
+
+	/* dat.h: the other members of an empty segment are irrelevant. */
+	if (!segment->segment_length)
+		return true;
+	for (lmr = dm_lmrs; lmr; lmr = lmr->next) {
+		if (lmr->ia != ia || lmr->context != segment->lmr_context)
+			continue;
+		offset = segment->virtual_address - lmr->start;
+		return segment->virtual_address >= lmr->start &&
+		       offset < lmr->length &&
+		       segment->segment_length <= lmr->length - offset;
+	}
+	return false;
+}
+
+/*
+ * Memory is coherent with mxe devices and with every other device of a host
+ * whose DMA is coherent, so that ordering is all that is left to do. A full
+ * fence orders the CPU's accesses to the segments before the call and after it,
+ * also in relation to loads of the completion that was polled.
+ */
+static DAT_RETURN dm_lmr_sync(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
+			      DAT_VLEN num)
+{
+	bool valid = true;
+	DAT_VLEN i;
+
+	if (num && !segments)
+		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	pthread_mutex_lock(&dm_lmr_lock);
+	for (i = 0; i < num && valid; i++)
+		valid = dm_lmr_contains(ia, &segments[i]);
+	pthread_mutex_unlock(&dm_lmr_lock);
+	if (!valid)
+		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	atomic_thread_fence(memory_order_seq_cst);
+	return DAT_SUCCESS;
+}
+
+/* libdat2 returns DAT_INVALID_HANDLE for what is not an open IA. */
+DAT_RETURN dm_lmr_sync_rdma_read(DAT_IA_HANDLE ia,
+				 const DAT_LMR_TRIPLET *segments, DAT_VLEN num)
+{
+	return dm_lmr_sync(ia, segments, num);
+}
+
+DAT_RETURN dm_lmr_sync_rdma_write(DAT_IA_HANDLE ia,
+				  const DAT_LMR_TRIPLET *segments, DAT_VLEN num)
+{
+	return dm_lmr_sync(ia, segments, num);
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The provider that libdat2 loads: its registration, and opening, querying and
+ * closing IAs. All calls but those that this library extends go directly to the
+ * inner provider, libdaplofa, whose table of functions this file changes.
+ *
+ * The inner provider is registered under "NAME-inner", with the parameters of
+ * NAME in dat.conf. To open the IA NAME is to open NAME-inner, through libdat2,
+ * and to return the inner provider's handle. libdat2 thus counts both names.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <infiniband/mxedv.h>
+
+#include "daplmxe.h"
+
+#define INNER_LIBRARY "libdaplofa.so.2"
+#define INNER_SUFFIX "-inner"
+
+/* libdat2 exports it, and no header declares it. */
+DAT_RETURN DAT_API dats_get_ia_handle(DAT_IA_HANDLE handle,
+				      DAT_IA_HANDLE *inner);
+
+/* One line of dat.conf. */
+struct dm_provider {
+	struct dm_provider *next;
+	DAT_PROVIDER registered;	/* what libdat2 knows; it copies it */
+	DAT_PROVIDER_INFO info;
+	DAT_PROVIDER_INFO inner_info;
+	DAT_PROVIDER *table;		/* of the inner provider, once opened */
+	bool masked;			/* the device executes masked atomics */
+	DAT_NAMED_ATTR *attrs;		/* for the program; of the first query */
+	DAT_COUNT num_attrs;
+};
+
+/* An open IA. */
+struct dm_ia {
+	struct dm_ia *next;
+	DAT_IA_HANDLE inner;		/* the inner provider's handle */
+	DAT_IA_HANDLE vector;		/* libdat2's handle of NAME-inner */
+	bool closing;			/* libdat2 closes NAME-inner */
+	bool closed;			/* and the inner provider has done so */
+};
+
+/*
+ * Protects the lists and the tables of the inner provider. Recursive, because
+ * libdat2 calls back when it opens and closes NAME-inner.
+ */
+static pthread_mutex_t dm_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static struct dm_provider *dm_providers;
+static struct dm_ia *dm_ias;
+
+/* The library of the inner provider, opened for the first line of dat.conf. */
+static void *dm_library;
+static DAT_PROVIDER_INIT_FUNC dm_init;
+static DAT_PROVIDER_FINI_FUNC dm_fini;
+
+static struct dm_provider *dm_provider_by_name(const char *name)
+{
+	struct dm_provider *p;
+
+	for (p = dm_providers; p; p = p->next)
+		if (!strcmp(p->info.ia_name, name))
+			return p;
+	return NULL;
+}
+
+static struct dm_provider *dm_provider_of(DAT_HANDLE handle)
+{
+	struct dm_provider *p;
+
+	for (p = dm_providers; p; p = p->next)
+		if (p->table == DAT_HANDLE_TO_PROVIDER(handle))
+			return p;
+	return NULL;
+}
+
+/* ---- queries ----------------------------------------------------------- */
+
+/* Returns true if the device of that name executes both masked atomics. */
+static bool dm_is_masked(const char *name)
+{
+	const uint32_t both = MXEDV_MASKED_ATOMIC_CMP_SWP |
+			      MXEDV_MASKED_ATOMIC_FETCH_ADD;
+	struct mxedv_device_attr attr = { 0 };
+	struct ibv_device **list, **dev;
+	struct ibv_context *ctx = NULL;
+	bool masked = false;
+
+	list = ibv_get_device_list(NULL);
+	for (dev = list; dev && *dev; dev++)
+		if (!strcmp(ibv_get_device_name(*dev), name) &&
+		    mxedv_is_supported(*dev))
+			ctx = ibv_open_device(*dev);
+	if (ctx) {
+		masked = !mxedv_query_device(ctx, &attr, sizeof(attr)) &&
+			 attr.masked_atomic_cap != IBV_ATOMIC_NONE &&
+			 (attr.masked_ops & both) == both &&
+			 attr.reply_modes & MXEDV_ATOMIC_REPLY_HOST;
+		ibv_close_device(ctx);
+	}
+	if (list)
+		ibv_free_device_list(list);
+	return masked;
+}
+
+/* Names of ours, and the one of the inner provider that each depends on. */
+static const struct {
+	const char *name;
+	const char *needs;		/* NULL: masked atomics */
+} dm_attrs[] = {
+	{ DAT_EXT_ATTR_RDMA_WRITE_IMMED, DAT_IB_ATTR_IMMED_DATA },
+	{ DAT_EXT_ATTR_RECV_IMMED, DAT_IB_ATTR_IMMED_DATA },
+	{ DAT_EXT_ATTR_RECV_IMMED_EVENT, DAT_IB_ATTR_IMMED_DATA },
+	{ DAT_EXT_ATTR_FETCH_AND_ADD, DAT_IB_ATTR_FETCH_AND_ADD },
+	{ DAT_EXT_ATTR_CMP_AND_SWAP, DAT_IB_ATTR_CMP_AND_SWAP },
+	{ DAT_EXT_ATTR_MASKED_FETCH_AND_ADD, NULL },
+	{ DAT_EXT_ATTR_MASKED_CMP_AND_SWAP, NULL },
+};
+
+enum { DM_ATTRS = sizeof(dm_attrs) / sizeof(dm_attrs[0]) };
+
+static bool dm_has_attr(const DAT_NAMED_ATTR *attrs, DAT_COUNT num,
+			const char *name)
+{
+	DAT_COUNT i;
+
+	for (i = 0; i < num; i++)
+		if (!strcmp(attrs[i].name, name))
+			return true;
+	return false;
+}
+
+/*
+ * Replaces the inner provider's named attributes by these and ours. Does
+ * nothing without memory, so that the extensions seem to be missing.
+ */
+static void dm_add_attrs(struct dm_provider *p, DAT_PROVIDER_ATTR *attr)
+{
+	const DAT_NAMED_ATTR *inner = attr->provider_specific_attr;
+	DAT_COUNT num = attr->num_provider_specific_attr;
+	size_t i;
+
+	if (!p->attrs) {
+		p->attrs = calloc((size_t)num + DM_ATTRS, sizeof(*p->attrs));
+		if (!p->attrs)
+			return;
+		if (num)
+			memcpy(p->attrs, inner, (size_t)num * sizeof(*inner));
+		p->num_attrs = num;
+		for (i = 0; i < DM_ATTRS; i++)
+			if (dm_attrs[i].needs ?
+			    dm_has_attr(inner, num, dm_attrs[i].needs) :
+			    p->masked)
+				p->attrs[p->num_attrs++] = (DAT_NAMED_ATTR){
+					.name = (char *)dm_attrs[i].name,
+					.value = (char *)DAT_EXT_ATTR_TRUE,
+				};
+	}
+	attr->provider_specific_attr = p->attrs;
+	attr->num_provider_specific_attr = p->num_attrs;
+}
+
+static DAT_RETURN dm_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd,
+			      DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *ia_attr,
+			      DAT_PROVIDER_ATTR_MASK mask, DAT_PROVIDER_ATTR *attr)
+{
+	DAT_RETURN ret = dm_inner.ia_query_func(ia, evd, ia_mask, ia_attr, mask,
+						attr);
+	struct dm_provider *p;
+
+	if (ret != DAT_SUCCESS || !mask)
+		return ret;
+	if (mask & DAT_PROVIDER_FIELD_LMR_SYNC_REQ)
+		attr->lmr_sync_req = DAT_FALSE;
+	if (!(mask & DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR))
+		return ret;
+	pthread_mutex_lock(&dm_lock);
+	p = dm_provider_of(ia);
+	if (p)
+		dm_add_attrs(p, attr);
+	pthread_mutex_unlock(&dm_lock);
+	return ret;
+}
+
+static DAT_RETURN dm_extended_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
+				 va_list args)
+{
+	struct dm_provider *p;
+	bool masked;
+
+	pthread_mutex_lock(&dm_lock);
+	p = dm_provider_of(handle);
+	masked = p && p->masked;
+	pthread_mutex_unlock(&dm_lock);
+	return dm_op_extended(handle, op, masked, args);
+}
+
+/*
+ * The operations that open an IA by themselves, without dat_ia_openv(). They
+ * would need the handle of the inner name.
+ */
+static DAT_RETURN dm_open_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
+			     va_list args)
+{
+	(void)handle;
+	(void)op;
+	(void)args;
+	return DM_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+}
+
+/* ---- opening and closing ----------------------------------------------- */
+
+static DAT_RETURN dm_ia_close(DAT_IA_HANDLE inner, DAT_CLOSE_FLAGS flags)
+{
+	struct dm_provider *p;
+	struct dm_ia **link, *ia;
+	DAT_RETURN ret;
+
+	pthread_mutex_lock(&dm_lock);
+	p = dm_provider_of(inner);
+	for (link = &dm_ias; *link && (*link)->inner != inner;)
+		link = &(*link)->next;
+	ia = *link;
+	if (!ia || !p) {
+		ret = DM_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		goto out;
+	}
+	if (ia->closing) {
+		/* libdat2, which the call below entered, calls back. */
+		ret = dm_inner.ia_close_func(inner, flags);
+		ia->closed = ret == DAT_SUCCESS;
+		goto out;
+	}
+
+	if (flags == DAT_CLOSE_ABRUPT_FLAG)
+		dm_op_forget_ia(inner);
+	/* libdat2 takes the name to release from the table. */
+	p->table->device_name = p->inner_info.ia_name;
+	ia->closing = true;
+	ret = dat_ia_close(ia->vector, flags);
+	ia->closing = false;
+	p->table->device_name = p->info.ia_name;
+	/*
+	 * An error although the IA is closed only says that the inner name is
+	 * not in dat.conf.
+	 */
+	if (!ia->closed)
+		goto out;
+	dm_lmr_forget(inner);
+	*link = ia->next;
+	free(ia);
+	ret = DAT_SUCCESS;
+out:
+	pthread_mutex_unlock(&dm_lock);
+	return ret;
+}
+
+/* Called with dm_lock held, when an IA of the provider is opened. */
+static void dm_take_table(struct dm_provider *p, DAT_IA_HANDLE ia)
+{
+	DAT_PROVIDER *table = DAT_HANDLE_TO_PROVIDER(ia);
+	DAT_IA_ATTR attr;
+
+	if (p->table)
+		return;
+	if (!dm_inner.ia_close_func)
+		dm_inner = *table;
+	p->table = table;
+	if (dm_inner.ia_query_func(ia, NULL, DAT_IA_FIELD_IA_ADAPTER_NAME, &attr,
+				   0, NULL) == DAT_SUCCESS)
+		p->masked = dm_is_masked(attr.adapter_name);
+	table->ia_query_func = dm_ia_query;
+	table->ia_close_func = dm_ia_close;
+	table->handle_extendedop_func = dm_extended_op;
+	table->lmr_create_func = dm_lmr_create;
+	table->lmr_free_func = dm_lmr_free;
+	table->lmr_sync_rdma_read_func = dm_lmr_sync_rdma_read;
+	table->lmr_sync_rdma_write_func = dm_lmr_sync_rdma_write;
+	table->evd_wait_func = dm_op_evd_wait;
+	table->evd_dequeue_func = dm_op_evd_dequeue;
+	table->ep_free_func = dm_op_ep_free;
+	table->device_name = p->info.ia_name;
+}
+
+static DAT_RETURN dm_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen,
+			     DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *handle)
+{
+	struct dm_provider *p;
+	struct dm_ia *ia;
+	DAT_RETURN ret;
+
+	pthread_mutex_lock(&dm_lock);
+	p = dm_provider_by_name(name);
+	if (!p) {
+		ret = DM_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+		goto out;
+	}
+	ia = calloc(1, sizeof(*ia));
+	if (!ia) {
+		ret = DM_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+		goto out;
+	}
+	ret = dat_ia_openv(p->inner_info.ia_name, qlen, evd, &ia->vector,
+			   p->inner_info.dapl_version_major,
+			   p->inner_info.dapl_version_minor,
+			   p->inner_info.is_thread_safe);
+	if (ret == DAT_SUCCESS)
+		ret = dats_get_ia_handle(ia->vector, &ia->inner);
+	if (ret != DAT_SUCCESS) {
+		free(ia);
+		goto out;
+	}
+	dm_take_table(p, ia->inner);
+	ia->next = dm_ias;
+	dm_ias = ia;
+	*handle = ia->inner;
+out:
+	pthread_mutex_unlock(&dm_lock);
+	return ret;
+}
+
+/* ---- registration ------------------------------------------------------ */
+
+/* Called with dm_lock held. */
+static bool dm_load(void)
+{
+	if (dm_library)
+		return true;
+	/* Not RTLD_GLOBAL: it exports functions of our names. */
+	dm_library = dlopen(INNER_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!dm_library) {
+		fprintf(stderr, "libdaplmxe: %s\n", dlerror());
+		return false;
+	}
+	dm_init = (DAT_PROVIDER_INIT_FUNC)
+		dlsym(dm_library, DAT_PROVIDER_INIT_FUNC_STR);
+	dm_fini = (DAT_PROVIDER_FINI_FUNC)
+		dlsym(dm_library, DAT_PROVIDER_FINI_FUNC_STR);
+	if (dm_init && dm_fini)
+		return true;
+	fprintf(stderr, "libdaplmxe: %s is not a uDAPL provider\n",
+		INNER_LIBRARY);
+	dlclose(dm_library);
+	dm_library = NULL;
+	return false;
+}
+
+/**
+ * dat_provider_init() - Register the provider; libdat2 calls this for each line
+ * of dat.conf with this library when an IA of the line is opened.
+ * @info: name, version and thread safety of the line
+ * @instance_data: its IA parameters
+ */
+void DAT_API dat_provider_init(const DAT_PROVIDER_INFO *info,
+			       const char *instance_data);
+
+/**
+ * dat_provider_fini() - Remove the provider after its last IA was closed.
+ * @info: as for dat_provider_init()
+ */
+void DAT_API dat_provider_fini(const DAT_PROVIDER_INFO *info);
+
+__attribute__((visibility("default"))) void DAT_API
+dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data)
+{
+	struct dm_provider *p;
+	size_t len = strnlen(info->ia_name, DAT_NAME_MAX_LENGTH);
+
+	if (len + sizeof(INNER_SUFFIX) > DAT_NAME_MAX_LENGTH) {
+		fprintf(stderr, "libdaplmxe: the name of the IA has over %zu bytes\n",
+			DAT_NAME_MAX_LENGTH - sizeof(INNER_SUFFIX));
+		return;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return;
+	p->info = *info;
+	p->inner_info = *info;
+	memcpy(p->inner_info.ia_name + len, INNER_SUFFIX, sizeof(INNER_SUFFIX));
+	p->registered.device_name = p->info.ia_name;
+	p->registered.ia_open_func = dm_ia_open;
+	p->registered.handle_extendedop_func = dm_open_op;
+
+	pthread_mutex_lock(&dm_lock);
+	if (!dm_load())
+		goto err;
+	dm_init(&p->inner_info, instance_data);
+	if (dat_registry_add_provider(&p->registered, &p->info) != DAT_SUCCESS) {
+		dm_fini(&p->inner_info);
+		goto err;
+	}
+	p->next = dm_providers;
+	dm_providers = p;
+	pthread_mutex_unlock(&dm_lock);
+	return;
+err:
+	pthread_mutex_unlock(&dm_lock);
+	free(p);
+}
+
+__attribute__((visibility("default"))) void DAT_API
+dat_provider_fini(const DAT_PROVIDER_INFO *info)
+{
+	struct dm_provider **link, *p;
+
+	pthread_mutex_lock(&dm_lock);
+	for (link = &dm_providers; *link; link = &(*link)->next)
+		if (!strcmp((*link)->info.ia_name, info->ia_name))
+			break;
+	p = *link;
+	if (p) {
+		*link = p->next;
+		dat_registry_remove_provider(&p->registered, &p->info);
+		dm_fini(&p->inner_info);
+		free(p->attrs);
+		free(p);
+	}
+	if (!dm_providers && dm_library) {
+		dlclose(dm_library);
+		dm_library = NULL;
+		memset(&dm_inner, 0, sizeof(dm_inner));
+	}
+	pthread_mutex_unlock(&dm_lock);
+}
