@@ -64,6 +64,7 @@ for h in h1 h2; do
 	check "$h: rdma_ucm" on $h modprobe rdma_ucm
 	on $h bash -c 'cat >/run/dat.conf <<-END
 		mxe-ofa u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""
+		mxe-v2 u2.0 nonthreadsafe default libdaplmxe.so.2 dapl.2.0 "eth0 0" ""
 		END'
 	# dtest writes its buffer 2000 times, 4 MiB by default. Its exit status
 	# is not its verdict.
@@ -90,8 +91,10 @@ check 'fi_pingpong, verbs;ofi_rxm, rdm' fabric -p 'verbs;ofi_rxm' -e rdm
 if command -v dtest >/dev/null; then
 	check 'dtestx' dapl 'dtestx -P mxe-ofa' -h 10.77.0.2
 	check 'dtest' dapl 'bash /run/dtest' -h 10.77.0.2
+	check 'dtestx through libdaplmxe' dapl 'dtestx -P mxe-v2' -h 10.77.0.2
 else
 	skip 'dtestx' 'no dapl2-utils, which Debian 13 does not have'
 	skip 'dtest' 'no dapl2-utils, which Debian 13 does not have'
+	skip 'dtestx through libdaplmxe' 'no dapl2-utils, which Debian 13 does not have'
 fi
 done_testing

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# libdaplmxe, the uDAPL provider: t_udapl opens the IA mxe-v2 of a dat.conf that
+# userspace/udapl/dat-conf has written, on mxe and on rxe, which has no masked
+# atomics.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/verbs/lib/rxe.sh
+. ../lib/rxe.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+if ! command -v t_udapl >/dev/null; then
+	echo 'built without libdapl-dev, which Debian 13 does not have'
+	exit 77
+fi
+DIR=$(mktemp -d) || exit
+trap 'rm -rf "$DIR"' EXIT
+CONF=$TOP/userspace/udapl/dat-conf
+cat >"$DIR/dat.conf" <<-END
+	# The netdev of rxe_mxe_up.
+	rxe-v2 u2.0 nonthreadsafe default libdaplmxe.so.2 dapl.2.0 "veth-rxe 0" ""
+END
+cp "$DIR/dat.conf" "$DIR/before"
+
+check 'dat-conf adds the line' "$CONF" add "$DIR/dat.conf"
+check '... once' "$CONF" add "$DIR/dat.conf"
+is "$(grep -c '^mxe-v2 ' "$DIR/dat.conf")" 1 '... one line'
+topo_up || bail_out "cannot make the two hosts"
+check 'rdma_ucm' modprobe rdma_ucm
+export DAT_OVERRIDE=$DIR/dat.conf
+
+# run NAME COMMAND...: prints the results of a test program, and whether it
+# exits with 0.
+run()
+{
+	local name=$1 rc
+	shift
+	timeout 300 "$@" >"$DIR/out" 2>&1
+	rc=$?
+	cat "$DIR/out"
+	report $rc "$name"
+}
+
+run 't_udapl on mxe' ip netns exec h1 t_udapl mxe-v2
+topo_down
+rxe_mxe_up || bail_out "cannot make the two hosts with rxe"
+run 't_udapl on rxe' t_udapl rxe-v2 plain
+check 'rxe is removed' rxe_mxe_down
+check 'dat-conf removes the line' "$CONF" remove "$DIR/dat.conf"
+check '... and nothing else' cmp "$DIR/before" "$DIR/dat.conf"
+done_testing
