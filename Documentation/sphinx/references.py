@@ -67,6 +67,7 @@ OTHER_FILES = re.compile(
     ^build/ |                                   # made by the makefiles
     ^Documentation/infiniband/ |                # of the kernel
     ^(linux|net|uapi/linux|sys)/ |              # headers of the kernel and of libc
+    ^dat2/ |                                    # of libdat2
     ^include/(linux|net)/ |
     (^|/)(ib_verbs|verbs|mlx5dv|mlx5_api|peer_ops)\.h$  # of RDMA
     )""",
