@@ -20,7 +20,7 @@ SRCDIR = $(DESTDIR)$(PREFIX)/src/mxe
 MODULES := kernel/ib_exp/ib_exp.ko kernel/mxe/mxe.ko
 UAPI := $(wildcard include/uapi/rdma/*.h)
 
-LIBS := userspace/libmxe userspace/libibverbs_exp userspace/udapl
+LIBS := userspace/libmxe userspace/libibverbs_exp userspace/libfabric userspace/udapl
 UTILS := userspace/utils/mxe-caps userspace/utils/mxe-perf userspace/utils/mxe-vm
 PROGS := $(UTILS) userspace/examples tests/verbs
 DIRS := $(LIBS) $(PROGS)
@@ -40,6 +40,7 @@ userspace: $(DIRS)
 
 $(PROGS): $(LIBS)
 userspace/udapl: userspace/libmxe
+userspace/libfabric: userspace/libibverbs_exp
 
 $(DIRS):
 	+$(MAKE) -C $@ $(USER_VARS)

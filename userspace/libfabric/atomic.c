@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * FI_ATOMIC. ep.c and domain.c refer to the calls. An operation is cut into
+ * units (atomic_plan.h), each of them one request at a time. All units of an
+ * operation are in flight together. While one of them is a loop, later requests
+ * to that peer wait (conn.c), so operations are executed in order.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+#define MAX_BYTES (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
+
+/* An atomic call of the program. */
+struct call {
+	const struct fi_msg_atomic *msg;
+	enum mxefi_form form;
+	const struct fi_ioc *compare;
+	size_t compare_count;
+	const struct fi_ioc *result;
+	size_t result_count;
+	uint64_t flags;
+	bool no_event;
+};
+
+/* ---- requests ---------------------------------------------------------- */
+
+/* An operand of the request, from its image. */
+static uint64_t operand(const struct mxefi_unit *unit, const uint8_t *image)
+{
+	uint32_t half;
+	uint64_t word;
+
+	if (unit->log_size == 2) {
+		memcpy(&half, image, sizeof(half));
+		return half;
+	}
+	if (unit->log_size == 3) {
+		memcpy(&word, image, sizeof(word));
+		return word;
+	}
+	return (uintptr_t)image;
+}
+
+static void set_operands(struct mxefi_wr *wr)
+{
+	struct mxefi_unit *unit = wr->unit;
+	struct ibv_exp_cmp_swap *cas =
+		&wr->wr.ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
+	struct ibv_exp_fetch_add *add =
+		&wr->wr.ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
+
+	if (unit->kind == MXEFI_UNIT_FETCH_ADD) {
+		wr->wr.exp_opcode = IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD;
+		add->add_val = operand(unit, unit->swap);
+		add->field_boundary = operand(unit, unit->swap_mask);
+		return;
+	}
+	wr->wr.exp_opcode = IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP;
+	cas->compare_val = operand(unit, unit->compare);
+	cas->compare_mask = operand(unit, unit->compare_mask);
+	cas->swap_val = operand(unit, unit->swap);
+	cas->swap_mask = operand(unit, unit->swap_mask);
+}
+
+/* The image of the word before the atomic, from the result. */
+static void get_old(const struct mxefi_wr *wr, uint8_t *old)
+{
+	unsigned int log = wr->unit->log_size;
+	uint32_t half;
+	uint64_t word;
+
+	memcpy(old, wr->buf, (size_t)1 << log);
+	if (!((wr->conn->ep->dom->dev.sizes_be >> log) & 1))
+		return;
+	if (log == 2) {
+		memcpy(&half, old, sizeof(half));
+		half = be32toh(half);
+		memcpy(old, &half, sizeof(half));
+		return;
+	}
+	for (size_t i = 0; i < (size_t)1 << log; i += sizeof(word)) {
+		memcpy(&word, old + i, sizeof(word));
+		word = be64toh(word);
+		memcpy(old + i, &word, sizeof(word));
+	}
+}
+
+/* Stores the elements where the program wants them. */
+static void store_results(const struct mxefi_op *op, size_t first,
+			  const uint8_t *elements, size_t count)
+{
+	size_t size = mxefi_type_size(op->datatype);
+
+	for (size_t i = 0; i < op->num_results && count; i++) {
+		size_t n = op->results[i].count;
+
+		if (first >= n) {
+			first -= n;
+			continue;
+		}
+		n -= first;
+		if (n > count)
+			n = count;
+		memcpy((uint8_t *)op->results[i].addr + first * size, elements,
+		       n * size);
+		elements += n * size;
+		count -= n;
+		first = 0;
+	}
+}
+
+static bool unit_complete(struct mxefi_wr *wr, int err)
+{
+	struct mxefi_unit *unit = wr->unit;
+	struct mxefi_op *op = wr->op;
+	uint8_t old[MXEFI_MAX_WORD];
+
+	if (!err) {
+		get_old(wr, old);
+		if (unit->kind == MXEFI_UNIT_LOOP &&
+		    !mxefi_unit_step(unit, op->atomic, op->datatype, old)) {
+			set_operands(wr);
+			mxefi_wr_repeat(wr);
+			return false;
+		}
+		store_results(op, wr->first, old + unit->offset, unit->count);
+	}
+	if (wr->loop)
+		mxefi_wr_loop_end(wr);
+	mxefi_op_put(op, err);
+	return true;
+}
+
+static struct mxefi_wr *unit_wr(struct mxefi_op *op, struct mxefi_unit *unit,
+				uint64_t key, size_t first)
+{
+	struct mxefi_wr *wr = mxefi_wr_get(op->conn);
+
+	if (!wr)
+		return NULL;
+	wr->op = op;
+	wr->unit = unit;
+	wr->first = (uint32_t)first;
+	wr->loop = unit->kind == MXEFI_UNIT_LOOP;
+	wr->complete = unit_complete;
+	wr->sge[0].addr = (uintptr_t)wr->buf;
+	wr->sge[0].length = 1U << unit->log_size;
+	wr->sge[0].lkey = wr->lkey;
+	wr->wr.num_sge = 1;
+	wr->wr.exp_send_flags |= IBV_EXP_SEND_EXT_ATOMIC_INLINE;
+	wr->wr.ext_op.masked_atomics.log_arg_sz = unit->log_size;
+	wr->wr.ext_op.masked_atomics.remote_addr = unit->addr;
+	wr->wr.ext_op.masked_atomics.rkey = (uint32_t)key;
+	set_operands(wr);
+	op->refs++;
+	return wr;
+}
+
+/* ---- the operation ----------------------------------------------------- */
+
+static size_t elements(const struct fi_ioc *iov, size_t count)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (iov[i].count > MXEFI_MAX_ATOMIC_COUNT)
+			return SIZE_MAX;
+		sum += iov[i].count;
+	}
+	return sum;
+}
+
+static void gather(uint8_t *to, const struct fi_ioc *iov, size_t count,
+		   size_t size)
+{
+	for (size_t i = 0; i < count; i++) {
+		memcpy(to, iov[i].addr, iov[i].count * size);
+		to += iov[i].count * size;
+	}
+}
+
+/*
+ * The number of elements of a call whose vectors fit together, or 0. An atomic
+ * read has no operands.
+ */
+static size_t check_vectors(const struct call *c, size_t size)
+{
+	const struct fi_msg_atomic *m = c->msg;
+	size_t count = 0;
+
+	if (!m->rma_iov_count || m->rma_iov_count > MXEFI_IOV_LIMIT ||
+	    m->iov_count > MXEFI_IOV_LIMIT ||
+	    c->compare_count > MXEFI_IOV_LIMIT ||
+	    c->result_count > MXEFI_IOV_LIMIT)
+		return 0;
+	for (size_t i = 0; i < m->rma_iov_count; i++) {
+		if (m->rma_iov[i].addr % size ||
+		    m->rma_iov[i].count > MXEFI_MAX_ATOMIC_COUNT)
+			return 0;
+		count += m->rma_iov[i].count;
+	}
+	if (count > MXEFI_MAX_ATOMIC_COUNT ||
+	    (m->op != FI_ATOMIC_READ &&
+	     elements(m->msg_iov, m->iov_count) != count) ||
+	    (c->form == MXEFI_COMPARE &&
+	     elements(c->compare, c->compare_count) != count) ||
+	    (c->form != MXEFI_BASE &&
+	     elements(c->result, c->result_count) != count))
+		return 0;
+	return count;
+}
+
+/* Makes the requests of all units. Returns the first, or NULL. */
+static struct mxefi_wr *make_requests(struct mxefi_op *op,
+				      const struct call *c,
+				      const uint8_t *src, const uint8_t *cmp)
+{
+	const struct fi_msg_atomic *m = c->msg;
+	size_t size = mxefi_type_size(m->datatype);
+	struct mxefi_wr *list = NULL, **tail = &list;
+	struct mxefi_unit *unit = op->units;
+	size_t first = 0;
+
+	for (size_t i = 0; i < m->rma_iov_count; i++) {
+		const struct fi_rma_ioc *r = &m->rma_iov[i];
+		size_t done = 0;
+
+		while (done < r->count) {
+			size_t at = first * size;
+
+			done += mxefi_unit_plan(unit, op->ep->dom->dev.sizes,
+						m->op, m->datatype,
+						r->addr + done * size,
+						r->count - done,
+						src ? src + at : NULL,
+						cmp ? cmp + at : NULL);
+			*tail = unit_wr(op, unit, r->key, first);
+			if (!*tail)
+				goto fail;
+			tail = &(*tail)->next;
+			first += unit->count;
+			unit++;
+		}
+	}
+	if (c->flags & FI_FENCE)
+		list->wr.exp_send_flags |= IBV_EXP_SEND_FENCE;
+	return list;
+
+fail:
+	while (list) {
+		struct mxefi_wr *wr = list;
+
+		list = wr->next;
+		mxefi_wr_put(wr);
+	}
+	return NULL;
+}
+
+static bool supported(const struct mxefi_domain *dom, enum mxefi_form form,
+		      enum fi_op op, enum fi_datatype datatype)
+{
+	return mxefi_op_valid(form, op, datatype) &&
+	       mxefi_unit_possible(dom->dev.sizes, datatype);
+}
+
+static ssize_t start(struct mxefi_ep *ep, const struct call *c)
+{
+	uint64_t need = c->form == MXEFI_BASE ? FI_WRITE : FI_READ;
+	const struct fi_msg_atomic *m = c->msg;
+	uint8_t src[MAX_BYTES], cmp[MAX_BYTES];
+	bool has_src = m->op != FI_ATOMIC_READ;
+	struct mxefi_conn *conn;
+	struct mxefi_wr *wr, *next;
+	struct mxefi_op *op;
+	size_t size, count;
+
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	if (!(ep->caps & FI_ATOMIC) || !(ep->caps & need) ||
+	    c->flags & (FI_TAGGED | FI_REMOTE_CQ_DATA) ||
+	    !supported(ep->dom, c->form, m->op, m->datatype))
+		return -FI_EOPNOTSUPP;
+	size = mxefi_type_size(m->datatype);
+	count = check_vectors(c, size);
+	if (!count)
+		return -FI_EINVAL;
+	conn = mxefi_conn_get(ep, m->addr);
+	if (!conn)
+		return -FI_EINVAL;
+	op = mxefi_op_get(ep, conn, m->context, c->flags, FI_ATOMIC | need);
+	if (!op)
+		return -FI_EAGAIN;
+	if (c->no_event)
+		op->completion = false;
+	op->atomic = m->op;
+	op->datatype = m->datatype;
+	op->num_results = c->result_count;
+	for (size_t i = 0; i < c->result_count; i++)
+		op->results[i] = c->result[i];
+	if (has_src)
+		gather(src, m->msg_iov, m->iov_count, size);
+	if (c->form == MXEFI_COMPARE)
+		gather(cmp, c->compare, c->compare_count, size);
+	op->units = calloc(count, sizeof(*op->units));
+	wr = op->units ? make_requests(op, c, has_src ? src : NULL,
+				       c->form == MXEFI_COMPARE ? cmp : NULL) :
+			 NULL;
+	if (!wr) {
+		mxefi_op_drop(op);
+		return -FI_EAGAIN;
+	}
+	for (; wr; wr = next) {
+		next = wr->next;
+		mxefi_wr_submit(wr);
+	}
+	return 0;
+}
+
+static ssize_t call(struct fid_ep *fid, const struct call *c)
+{
+	struct mxefi_ep *ep = to_ep(fid);
+	ssize_t ret;
+
+	pthread_mutex_lock(&ep->dom->lock);
+	ret = start(ep, c);
+	if (ret == -FI_EAGAIN)
+		mxefi_progress(ep->dom);
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+/* A call with one vector of the target. Fills in @c->msg. */
+static ssize_t simple(struct fid_ep *ep, struct call *c,
+		      const struct fi_ioc *iov, size_t count, fi_addr_t dest,
+		      uint64_t addr, uint64_t key, enum fi_datatype datatype,
+		      enum fi_op op, void *context)
+{
+	struct fi_rma_ioc rma = { .addr = addr, .key = key };
+	struct fi_msg_atomic m = {
+		.msg_iov = iov,
+		.iov_count = count,
+		.addr = dest,
+		.rma_iov = &rma,
+		.rma_iov_count = 1,
+		.datatype = datatype,
+		.op = op,
+		.context = context,
+	};
+
+	if (op == FI_ATOMIC_READ)
+		rma.count = elements(c->result, c->result_count);
+	else
+		rma.count = elements(iov, count);
+	c->msg = &m;
+	return call(ep, c);
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+static struct fi_ioc one_ioc(const void *buf, size_t count)
+{
+	return (struct fi_ioc){
+		.addr = (void *)(uintptr_t)buf,
+		.count = count,
+	};
+}
+
+static ssize_t atomic_writev(struct fid_ep *ep, const struct fi_ioc *iov,
+			     void **desc, size_t count, fi_addr_t dest,
+			     uint64_t addr, uint64_t key,
+			     enum fi_datatype datatype, enum fi_op op,
+			     void *context)
+{
+	struct call c = { .form = MXEFI_BASE, .flags = to_ep(ep)->tx_flags };
+
+	(void)desc;
+	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
+		      context);
+}
+
+static ssize_t atomic_write(struct fid_ep *ep, const void *buf, size_t count,
+			    void *desc, fi_addr_t dest, uint64_t addr,
+			    uint64_t key, enum fi_datatype datatype,
+			    enum fi_op op, void *context)
+{
+	struct fi_ioc iov = one_ioc(buf, count);
+
+	return atomic_writev(ep, &iov, &desc, 1, dest, addr, key, datatype, op,
+			     context);
+}
+
+static ssize_t atomic_writemsg(struct fid_ep *ep,
+			       const struct fi_msg_atomic *msg, uint64_t flags)
+{
+	struct call c = { .msg = msg, .form = MXEFI_BASE, .flags = flags };
+
+	return call(ep, &c);
+}
+
+static ssize_t atomic_inject(struct fid_ep *ep, const void *buf, size_t count,
+			     fi_addr_t dest, uint64_t addr, uint64_t key,
+			     enum fi_datatype datatype, enum fi_op op)
+{
+	struct fi_ioc iov = one_ioc(buf, count);
+	struct call c = {
+		.form = MXEFI_BASE, .flags = FI_INJECT, .no_event = true,
+	};
+
+	return simple(ep, &c, &iov, 1, dest, addr, key, datatype, op, NULL);
+}
+
+static ssize_t atomic_readwritev(struct fid_ep *ep, const struct fi_ioc *iov,
+				 void **desc, size_t count,
+				 struct fi_ioc *result, void **result_desc,
+				 size_t result_count, fi_addr_t dest,
+				 uint64_t addr, uint64_t key,
+				 enum fi_datatype datatype, enum fi_op op,
+				 void *context)
+{
+	struct call c = {
+		.form = MXEFI_FETCH,
+		.result = result,
+		.result_count = result_count,
+		.flags = to_ep(ep)->tx_flags,
+	};
+
+	(void)desc;
+	(void)result_desc;
+	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
+		      context);
+}
+
+static ssize_t atomic_readwrite(struct fid_ep *ep, const void *buf,
+				size_t count, void *desc, void *result,
+				void *result_desc, fi_addr_t dest,
+				uint64_t addr, uint64_t key,
+				enum fi_datatype datatype, enum fi_op op,
+				void *context)
+{
+	struct fi_ioc iov = one_ioc(buf, count);
+	struct fi_ioc results = one_ioc(result, count);
+
+	return atomic_readwritev(ep, &iov, &desc, 1, &results, &result_desc, 1,
+				 dest, addr, key, datatype, op, context);
+}
+
+static ssize_t atomic_readwritemsg(struct fid_ep *ep,
+				   const struct fi_msg_atomic *msg,
+				   struct fi_ioc *result, void **result_desc,
+				   size_t result_count, uint64_t flags)
+{
+	struct call c = {
+		.msg = msg,
+		.form = MXEFI_FETCH,
+		.result = result,
+		.result_count = result_count,
+		.flags = flags,
+	};
+
+	(void)result_desc;
+	return call(ep, &c);
+}
+
+static ssize_t atomic_compwritev(struct fid_ep *ep, const struct fi_ioc *iov,
+				 void **desc, size_t count,
+				 const struct fi_ioc *compare,
+				 void **compare_desc, size_t compare_count,
+				 struct fi_ioc *result, void **result_desc,
+				 size_t result_count, fi_addr_t dest,
+				 uint64_t addr, uint64_t key,
+				 enum fi_datatype datatype, enum fi_op op,
+				 void *context)
+{
+	struct call c = {
+		.form = MXEFI_COMPARE,
+		.compare = compare,
+		.compare_count = compare_count,
+		.result = result,
+		.result_count = result_count,
+		.flags = to_ep(ep)->tx_flags,
+	};
+
+	(void)desc;
+	(void)compare_desc;
+	(void)result_desc;
+	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
+		      context);
+}
+
+static ssize_t atomic_compwrite(struct fid_ep *ep, const void *buf,
+				size_t count, void *desc, const void *compare,
+				void *compare_desc, void *result,
+				void *result_desc, fi_addr_t dest,
+				uint64_t addr, uint64_t key,
+				enum fi_datatype datatype, enum fi_op op,
+				void *context)
+{
+	struct fi_ioc iov = one_ioc(buf, count);
+	struct fi_ioc compares = one_ioc(compare, count);
+	struct fi_ioc results = one_ioc(result, count);
+
+	return atomic_compwritev(ep, &iov, &desc, 1, &compares, &compare_desc,
+				 1, &results, &result_desc, 1, dest, addr, key,
+				 datatype, op, context);
+}
+
+static ssize_t atomic_compwritemsg(struct fid_ep *ep,
+				   const struct fi_msg_atomic *msg,
+				   const struct fi_ioc *compare,
+				   void **compare_desc, size_t compare_count,
+				   struct fi_ioc *result, void **result_desc,
+				   size_t result_count, uint64_t flags)
+{
+	struct call c = {
+		.msg = msg,
+		.form = MXEFI_COMPARE,
+		.compare = compare,
+		.compare_count = compare_count,
+		.result = result,
+		.result_count = result_count,
+		.flags = flags,
+	};
+
+	(void)compare_desc;
+	(void)result_desc;
+	return call(ep, &c);
+}
+
+static int valid(const struct mxefi_domain *dom, enum mxefi_form form,
+		 enum fi_datatype datatype, enum fi_op op, size_t *count)
+{
+	if (!supported(dom, form, op, datatype))
+		return -FI_EOPNOTSUPP;
+	*count = MXEFI_MAX_ATOMIC_COUNT;
+	return 0;
+}
+
+static int atomic_writevalid(struct fid_ep *ep, enum fi_datatype datatype,
+			     enum fi_op op, size_t *count)
+{
+	return valid(to_ep(ep)->dom, MXEFI_BASE, datatype, op, count);
+}
+
+static int atomic_readwritevalid(struct fid_ep *ep, enum fi_datatype datatype,
+				 enum fi_op op, size_t *count)
+{
+	return valid(to_ep(ep)->dom, MXEFI_FETCH, datatype, op, count);
+}
+
+static int atomic_compwritevalid(struct fid_ep *ep, enum fi_datatype datatype,
+				 enum fi_op op, size_t *count)
+{
+	return valid(to_ep(ep)->dom, MXEFI_COMPARE, datatype, op, count);
+}
+
+int mxefi_atomic_query(struct fid_domain *domain, enum fi_datatype datatype,
+		       enum fi_op op, struct fi_atomic_attr *attr,
+		       uint64_t flags)
+{
+	enum mxefi_form form = MXEFI_BASE;
+
+	if (flags & FI_TAGGED)
+		return -FI_EOPNOTSUPP;
+	if (flags & ~(uint64_t)(FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC) ||
+	    flags == (FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC))
+		return -FI_EINVAL;
+	if (flags)
+		form = flags & FI_FETCH_ATOMIC ? MXEFI_FETCH : MXEFI_COMPARE;
+	attr->size = mxefi_type_size(datatype);
+	return valid(to_domain(domain), form, datatype, op, &attr->count);
+}
+
+struct fi_ops_atomic mxefi_atomic_ops = {
+	.size = sizeof(struct fi_ops_atomic),
+	.write = atomic_write,
+	.writev = atomic_writev,
+	.writemsg = atomic_writemsg,
+	.inject = atomic_inject,
+	.readwrite = atomic_readwrite,
+	.readwritev = atomic_readwritev,
+	.readwritemsg = atomic_readwritemsg,
+	.compwrite = atomic_compwrite,
+	.compwritev = atomic_compwritev,
+	.compwritemsg = atomic_compwritemsg,
+	.writevalid = atomic_writevalid,
+	.readwritevalid = atomic_readwritevalid,
+	.compwritevalid = atomic_compwritevalid,
+};

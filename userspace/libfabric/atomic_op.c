@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The operations of fi_atomic(3) on single elements. atomic_plan.c and
+ * atomic.c call it.
+ */
+#include <complex.h>
+#include <float.h>
+#include <string.h>
+
+#include "atomic_op.h"
+
+enum type_class {
+	CLASS_NONE,
+	CLASS_INTEGER,
+	CLASS_REAL,
+	CLASS_COMPLEX,
+};
+
+static const struct {
+	uint8_t size;
+	uint8_t class;
+} types[] = {
+	[FI_INT8] = { 1, CLASS_INTEGER },
+	[FI_UINT8] = { 1, CLASS_INTEGER },
+	[FI_INT16] = { 2, CLASS_INTEGER },
+	[FI_UINT16] = { 2, CLASS_INTEGER },
+	[FI_INT32] = { 4, CLASS_INTEGER },
+	[FI_UINT32] = { 4, CLASS_INTEGER },
+	[FI_INT64] = { 8, CLASS_INTEGER },
+	[FI_UINT64] = { 8, CLASS_INTEGER },
+	[FI_INT128] = { 16, CLASS_INTEGER },
+	[FI_UINT128] = { 16, CLASS_INTEGER },
+	[FI_FLOAT] = { sizeof(float), CLASS_REAL },
+	[FI_DOUBLE] = { sizeof(double), CLASS_REAL },
+	[FI_LONG_DOUBLE] = { sizeof(long double), CLASS_REAL },
+	[FI_FLOAT_COMPLEX] = { sizeof(float complex), CLASS_COMPLEX },
+	[FI_DOUBLE_COMPLEX] = { sizeof(double complex), CLASS_COMPLEX },
+	[FI_LONG_DOUBLE_COMPLEX] = {
+		sizeof(long double complex), CLASS_COMPLEX,
+	},
+};
+
+#define NUM_TYPES (sizeof(types) / sizeof(types[0]))
+
+size_t mxefi_type_size(enum fi_datatype type)
+{
+	return (size_t)type < NUM_TYPES ? types[type].size : 0;
+}
+
+void mxefi_type_mask(enum fi_datatype type, uint8_t *mask)
+{
+	size_t size = mxefi_type_size(type);
+
+	memset(mask, 0xff, size);
+	/* The x87 format, which has 64 bits of mantissa. */
+	if (LDBL_MANT_DIG != 64)
+		return;
+	if (type == FI_LONG_DOUBLE || type == FI_LONG_DOUBLE_COMPLEX) {
+		for (size_t i = 0; i < size; i += sizeof(long double))
+			memset(mask + i + 10, 0, sizeof(long double) - 10);
+	}
+}
+
+bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
+		    enum fi_datatype type)
+{
+	unsigned int class = CLASS_NONE;
+
+	if ((size_t)type < NUM_TYPES)
+		class = types[type].class;
+	if (class == CLASS_NONE)
+		return false;
+	switch (op) {
+	case FI_MIN:
+	case FI_MAX:
+		return form != MXEFI_COMPARE && class != CLASS_COMPLEX;
+	case FI_SUM:
+	case FI_PROD:
+	case FI_LOR:
+	case FI_LAND:
+	case FI_LXOR:
+	case FI_ATOMIC_WRITE:
+		return form != MXEFI_COMPARE;
+	case FI_BOR:
+	case FI_BAND:
+	case FI_BXOR:
+		return form != MXEFI_COMPARE && class == CLASS_INTEGER;
+	case FI_ATOMIC_READ:
+		return form == MXEFI_FETCH;
+	case FI_CSWAP:
+	case FI_CSWAP_NE:
+		return form == MXEFI_COMPARE;
+	case FI_CSWAP_LE:
+	case FI_CSWAP_LT:
+	case FI_CSWAP_GE:
+	case FI_CSWAP_GT:
+		return form == MXEFI_COMPARE && class != CLASS_COMPLEX;
+	case FI_MSWAP:
+		return form == MXEFI_COMPARE && class == CLASS_INTEGER;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The results of operations, of operand s, compare operand c and old value o,
+ * as expressions. Another operation has the result @rest. The factor 1U makes
+ * a product of two uint16_t unsigned, as that of two int could overflow.
+ */
+#define COMMON_RESULT(op, T, s, c, o, rest)				\
+	((op) == FI_SUM ? (T)((o) + (s)) :				\
+	 (op) == FI_PROD ? (T)(1U * (o) * (s)) :			\
+	 (op) == FI_LOR ? (T)((o) != 0 || (s) != 0) :			\
+	 (op) == FI_LAND ? (T)((o) != 0 && (s) != 0) :			\
+	 (op) == FI_LXOR ? (T)(((o) != 0) != ((s) != 0)) :		\
+	 (op) == FI_CSWAP_NE ? ((c) != (o) ? (s) : (o)) : (rest))
+
+#define ORDER_RESULT(op, s, c, o, rest)					\
+	((op) == FI_MIN ? ((s) < (o) ? (s) : (o)) :			\
+	 (op) == FI_MAX ? ((s) > (o) ? (s) : (o)) :			\
+	 (op) == FI_CSWAP_LE ? ((c) <= (o) ? (s) : (o)) :		\
+	 (op) == FI_CSWAP_LT ? ((c) < (o) ? (s) : (o)) :		\
+	 (op) == FI_CSWAP_GE ? ((c) >= (o) ? (s) : (o)) :		\
+	 (op) == FI_CSWAP_GT ? ((c) > (o) ? (s) : (o)) : (rest))
+
+#define BIT_RESULT(op, T, s, c, o, rest)				\
+	((op) == FI_BOR ? (T)((o) | (s)) :				\
+	 (op) == FI_BAND ? (T)((o) & (s)) :				\
+	 (op) == FI_BXOR ? (T)((o) ^ (s)) :				\
+	 (op) == FI_MSWAP ? (T)(((s) & (c)) | ((o) & ~(c))) : (rest))
+
+#define COMPLEX_RESULT(T) COMMON_RESULT(op, T, s, c, o, o)
+#define REAL_RESULT(T)							\
+	COMMON_RESULT(op, T, s, c, o, ORDER_RESULT(op, s, c, o, o))
+#define UNSIGNED_RESULT(T)						\
+	COMMON_RESULT(op, T, s, c, o,					\
+		      ORDER_RESULT(op, s, c, o,				\
+				   BIT_RESULT(op, T, s, c, o, o)))
+
+#define DEFINE_APPLY(name, T, RESULT)					\
+static void apply_##name(enum fi_op op, const void *src, const void *cmp, \
+			 void *value)					\
+{									\
+	T s, c, o;							\
+									\
+	memcpy(&s, src, sizeof(s));					\
+	memcpy(&c, cmp, sizeof(c));					\
+	memcpy(&o, value, sizeof(o));					\
+	o = RESULT(T);							\
+	memcpy(value, &o, sizeof(o));					\
+}
+
+static bool is_order(enum fi_op op)
+{
+	return op == FI_MIN || op == FI_MAX || op == FI_CSWAP_LE ||
+	       op == FI_CSWAP_LT || op == FI_CSWAP_GE || op == FI_CSWAP_GT;
+}
+
+/*
+ * Sums and products of signed integers wrap. They are computed as unsigned,
+ * which gives the same bits, so signed types only have what depends on signs.
+ */
+#define DEFINE_INTEGER(bits, S, U)					\
+DEFINE_APPLY(uint##bits, U, UNSIGNED_RESULT)				\
+static void apply_int##bits(enum fi_op op, const void *src,		\
+			    const void *cmp, void *value)		\
+{									\
+	S s, c, o;							\
+									\
+	if (!is_order(op)) {						\
+		apply_uint##bits(op, src, cmp, value);			\
+		return;							\
+	}								\
+	memcpy(&s, src, sizeof(s));					\
+	memcpy(&c, cmp, sizeof(c));					\
+	memcpy(&o, value, sizeof(o));					\
+	o = ORDER_RESULT(op, s, c, o, o);				\
+	memcpy(value, &o, sizeof(o));					\
+}
+
+DEFINE_INTEGER(8, int8_t, uint8_t)
+DEFINE_INTEGER(16, int16_t, uint16_t)
+DEFINE_INTEGER(32, int32_t, uint32_t)
+DEFINE_INTEGER(64, int64_t, uint64_t)
+DEFINE_INTEGER(128, __int128_t, __uint128_t)
+
+DEFINE_APPLY(float, float, REAL_RESULT)
+DEFINE_APPLY(double, double, REAL_RESULT)
+DEFINE_APPLY(long_double, long double, REAL_RESULT)
+DEFINE_APPLY(float_complex, float complex, COMPLEX_RESULT)
+DEFINE_APPLY(double_complex, double complex, COMPLEX_RESULT)
+DEFINE_APPLY(long_double_complex, long double complex, COMPLEX_RESULT)
+
+typedef void (*apply_fn)(enum fi_op op, const void *src, const void *cmp,
+			 void *value);
+
+static const apply_fn apply[] = {
+	[FI_INT8] = apply_int8,
+	[FI_UINT8] = apply_uint8,
+	[FI_INT16] = apply_int16,
+	[FI_UINT16] = apply_uint16,
+	[FI_INT32] = apply_int32,
+	[FI_UINT32] = apply_uint32,
+	[FI_INT64] = apply_int64,
+	[FI_UINT64] = apply_uint64,
+	[FI_INT128] = apply_int128,
+	[FI_UINT128] = apply_uint128,
+	[FI_FLOAT] = apply_float,
+	[FI_DOUBLE] = apply_double,
+	[FI_LONG_DOUBLE] = apply_long_double,
+	[FI_FLOAT_COMPLEX] = apply_float_complex,
+	[FI_DOUBLE_COMPLEX] = apply_double_complex,
+	[FI_LONG_DOUBLE_COMPLEX] = apply_long_double_complex,
+};
+
+static bool same(enum fi_datatype type, const uint8_t *a, const uint8_t *b)
+{
+	uint8_t mask[MXEFI_MAX_ELEMENT];
+	uint8_t differ = 0;
+
+	mxefi_type_mask(type, mask);
+	for (size_t i = 0; i < mxefi_type_size(type); i++)
+		differ |= (a[i] ^ b[i]) & mask[i];
+	return !differ;
+}
+
+void mxefi_op_apply(enum fi_op op, enum fi_datatype type, const void *src,
+		    const void *cmp, const void *old, void *new_value)
+{
+	static const uint8_t none[MXEFI_MAX_ELEMENT];
+	size_t size = mxefi_type_size(type);
+
+	memmove(new_value, old, size);
+	if (op == FI_ATOMIC_READ)
+		return;
+	if (op == FI_ATOMIC_WRITE || (op == FI_CSWAP && same(type, cmp, old)))
+		memcpy(new_value, src, size);
+	else if (op != FI_CSWAP)
+		apply[type](op, src, cmp ? cmp : none, new_value);
+}

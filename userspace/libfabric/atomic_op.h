@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The operations of fi_atomic(3) on single elements: which exist for which
+ * datatype, and what they compute. Pure functions.
+ */
+#ifndef MXEFI_ATOMIC_OP_H
+#define MXEFI_ATOMIC_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <rdma/fi_domain.h>
+
+#define MXEFI_MAX_ELEMENT 32	/* bytes: long double complex */
+
+enum mxefi_form {
+	MXEFI_BASE,
+	MXEFI_FETCH,
+	MXEFI_COMPARE,
+};
+
+/**
+ * mxefi_type_size() - The size of an element.
+ * @type: datatype
+ *
+ * Return: the size in bytes, or 0 if there is no such datatype.
+ */
+size_t mxefi_type_size(enum fi_datatype type);
+
+/**
+ * mxefi_type_mask() - The bytes of an element that hold its value.
+ * @type: datatype
+ * @mask: bytes of the value become 0xff, those of padding 0. A long double of
+ *	x86 has 10 bytes of value and 6 of padding.
+ */
+void mxefi_type_mask(enum fi_datatype type, uint8_t *mask);
+
+/**
+ * mxefi_op_valid() - The operations that fi_atomic(3) defines.
+ * @form: form of the call
+ * @op: operation
+ * @type: datatype
+ *
+ * Return: true if the operation is defined for the datatype in this form.
+ */
+bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
+		    enum fi_datatype type);
+
+/**
+ * mxefi_op_apply() - Computes the value after an operation.
+ * @op: operation
+ * @type: datatype
+ * @src: operand; unused by FI_ATOMIC_READ
+ * @cmp: compare operand of the compare form, or NULL
+ * @old: value before
+ * @new_value: where the value after is stored
+ *
+ * FI_CSWAP compares representations without padding, the other compare
+ * operations compare values.
+ */
+void mxefi_op_apply(enum fi_op op, enum fi_datatype type, const void *src,
+		    const void *cmp, const void *old, void *new_value);
+
+#endif /* MXEFI_ATOMIC_OP_H */

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Plans atomic operations as masked atomics. atomic.c calls it.
+ */
+#include <string.h>
+
+#include "atomic_plan.h"
+
+#define has_size(sizes, log) (((sizes) >> (log)) & 1)
+
+/*
+ * Chooses the word: the smallest one of the device that contains the first
+ * element, extended to 8 bytes if that adds elements. Elements of 8 bytes and
+ * more have words of their own. Returns the log2 of its size, or 0.
+ */
+static unsigned int choose_word(uint64_t sizes, uint64_t addr, size_t size,
+				size_t count)
+{
+	unsigned int log;
+
+	if (size < 8) {
+		bool in_4 = addr / 4 == (addr + size * count - 1) / 4;
+
+		if (has_size(sizes, 2) && (in_4 || !has_size(sizes, 3)))
+			return 2;
+		return has_size(sizes, 3) ? 3 : 0;
+	}
+	log = size == 8 ? 3 : size == 16 ? 4 : 5;
+	return has_size(sizes, log) ? log : 0;
+}
+
+bool mxefi_unit_possible(uint64_t sizes, enum fi_datatype type)
+{
+	return choose_word(sizes, 0, mxefi_type_size(type), 1) != 0;
+}
+
+static bool is_zero(const uint8_t *src, enum fi_datatype type)
+{
+	static const uint8_t none[MXEFI_MAX_ELEMENT];
+	uint8_t result[MXEFI_MAX_ELEMENT];
+	uint8_t mask[MXEFI_MAX_ELEMENT];
+
+	/* 0 || src is 0 for -0.0, too. */
+	mxefi_op_apply(FI_LOR, type, src, NULL, none, result);
+	mxefi_type_mask(type, mask);
+	for (size_t i = 0; i < mxefi_type_size(type); i++)
+		if (result[i] & mask[i])
+			return false;
+	return true;
+}
+
+static void set_top_bit(uint8_t *element, size_t size)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	element[size - 1] = 0x80;
+#else
+	(void)size;
+	element[0] = 0x80;
+#endif
+}
+
+static bool is_integer(enum fi_datatype type)
+{
+	return mxefi_op_valid(MXEFI_BASE, FI_BXOR, type);
+}
+
+/*
+ * Plans one element as a part of a single masked atomic. Returns false if a
+ * loop is needed.
+ */
+static bool plan_element(struct mxefi_unit *unit, enum fi_op op,
+			 enum fi_datatype type, const uint8_t *src,
+			 const uint8_t *cmp, size_t at)
+{
+	static const uint8_t none[MXEFI_MAX_ELEMENT];
+	size_t size = mxefi_type_size(type);
+	uint8_t *swap = unit->swap + at;
+	uint8_t *swap_mask = unit->swap_mask + at;
+
+	unit->kind = MXEFI_UNIT_CMP_SWP;
+	switch (op) {
+	case FI_ATOMIC_READ:
+		return true;
+	case FI_CSWAP:
+		memcpy(unit->compare + at, cmp, size);
+		mxefi_type_mask(type, unit->compare_mask + at);
+		/* fall through */
+	case FI_ATOMIC_WRITE:
+		memcpy(swap, src, size);
+		memset(swap_mask, 0xff, size);
+		return true;
+	case FI_MSWAP:
+		memcpy(swap, src, size);
+		memcpy(swap_mask, cmp, size);
+		return true;
+	case FI_BOR:
+		memset(swap, 0xff, size);
+		memcpy(swap_mask, src, size);
+		return true;
+	case FI_BAND:
+		for (size_t i = 0; i < size; i++)
+			swap_mask[i] = (uint8_t)~src[i];
+		return true;
+	case FI_SUM:
+		if (!is_integer(type))
+			return false;
+		unit->kind = MXEFI_UNIT_FETCH_ADD;
+		memcpy(swap, src, size);
+		set_top_bit(swap_mask, size);
+		return true;
+	case FI_BXOR:
+		/* Each bit is a field of its own: adding without carries. */
+		unit->kind = MXEFI_UNIT_FETCH_ADD;
+		memcpy(swap, src, size);
+		memset(swap_mask, 0xff, size);
+		return true;
+	case FI_LOR:
+	case FI_LAND:
+		/* "x || 1" is 1 and "x && 0" is 0 for all x. */
+		if (is_zero(src, type) == (op == FI_LOR))
+			return false;
+		mxefi_op_apply(op, type, src, NULL, none, swap);
+		memset(swap_mask, 0xff, size);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void clear_operands(struct mxefi_unit *unit)
+{
+	memset(unit->compare, 0, sizeof(unit->compare));
+	memset(unit->compare_mask, 0, sizeof(unit->compare_mask));
+	memset(unit->swap, 0, sizeof(unit->swap));
+	memset(unit->swap_mask, 0, sizeof(unit->swap_mask));
+}
+
+size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
+		       enum fi_datatype type, uint64_t addr, size_t count,
+		       const void *src, const void *cmp)
+{
+	size_t size = mxefi_type_size(type);
+	unsigned int log;
+	size_t word, fit;
+
+	/* A single compare-and-swap of two elements would compare both. */
+	if (op == FI_CSWAP)
+		count = 1;
+	log = choose_word(sizes, addr, size, count > 8 ? 8 : count);
+	if (!log)
+		return 0;
+	word = (size_t)1 << log;
+	unit->addr = addr & ~(uint64_t)(word - 1);
+	unit->log_size = (uint8_t)log;
+	unit->offset = (uint8_t)(addr - unit->addr);
+	fit = (word - unit->offset) / size;
+	if (count > fit)
+		count = fit;
+	unit->count = (uint8_t)count;
+	if (src)
+		memcpy(unit->src, src, count * size);
+	if (cmp)
+		memcpy(unit->cmp, cmp, count * size);
+
+	clear_operands(unit);
+	for (size_t i = 0; i < count; i++) {
+		if (plan_element(unit, op, type, unit->src + i * size,
+				 unit->cmp + i * size, unit->offset + i * size))
+			continue;
+		unit->kind = MXEFI_UNIT_LOOP;
+		clear_operands(unit);
+		break;
+	}
+	return count;
+}
+
+bool mxefi_unit_step(struct mxefi_unit *unit, enum fi_op op,
+		     enum fi_datatype type, const uint8_t *old)
+{
+	size_t size = mxefi_type_size(type);
+	size_t length = unit->count * size;
+	uint8_t *swap_mask = unit->swap_mask + unit->offset;
+
+	/* Only the first request, a read, has no bits to compare. */
+	if (unit->compare_mask[unit->offset] &&
+	    !memcmp(old + unit->offset, unit->compare + unit->offset, length))
+		return true;
+	for (size_t i = 0; i < unit->count; i++) {
+		size_t at = unit->offset + i * size;
+
+		mxefi_op_apply(op, type, unit->src + i * size,
+			       unit->cmp + i * size, old + at, unit->swap + at);
+	}
+	if (!memcmp(old + unit->offset, unit->swap + unit->offset, length))
+		return true;
+	memcpy(unit->compare + unit->offset, old + unit->offset, length);
+	memset(unit->compare_mask + unit->offset, 0xff, length);
+	memset(swap_mask, 0xff, length);
+	return false;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Address vectors: tables of the addresses of peers. fi_addr_t is the index,
+ * for FI_AV_MAP, too. domain.c opens them.
+ */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+static struct mxefi_av *to_av(struct fid_av *av)
+{
+	return container_of(av, struct mxefi_av, fid);
+}
+
+const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr)
+{
+	if (fi_addr >= av->count || !av->addrs[fi_addr].id)
+		return NULL;
+	return &av->addrs[fi_addr];
+}
+
+fi_addr_t mxefi_av_find(struct mxefi_av *av, const struct mxefi_addr *addr)
+{
+	for (size_t i = 0; i < av->count; i++)
+		if (!memcmp(&av->addrs[i], addr, sizeof(*addr)))
+			return i;
+	return FI_ADDR_NOTAVAIL;
+}
+
+static int add(struct mxefi_av *av, const struct mxefi_addr *addr)
+{
+	if (av->count == av->size) {
+		size_t size = av->size * 2;
+		struct mxefi_addr *addrs =
+			realloc(av->addrs, size * sizeof(*addrs));
+
+		if (!addrs)
+			return -FI_ENOMEM;
+		av->addrs = addrs;
+		av->size = size;
+	}
+	av->addrs[av->count++] = *addr;
+	return 0;
+}
+
+static int av_insert(struct fid_av *fid, const void *addr, size_t count,
+		     fi_addr_t *fi_addr, uint64_t flags, void *context)
+{
+	struct mxefi_av *av = to_av(fid);
+	int inserted = 0;
+
+	(void)context;
+	if (flags & ~(uint64_t)FI_MORE)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&av->dom->lock);
+	for (size_t i = 0; i < count; i++) {
+		struct mxefi_addr a;
+		bool good;
+
+		memcpy(&a, (const uint8_t *)addr + i * sizeof(a), sizeof(a));
+		good = a.id && !add(av, &a);
+		inserted += good;
+		if (fi_addr)
+			fi_addr[i] = good ? av->count - 1 : FI_ADDR_NOTAVAIL;
+	}
+	pthread_mutex_unlock(&av->dom->lock);
+	return inserted;
+}
+
+static int av_insertsvc(struct fid_av *av, const char *node,
+			const char *service, fi_addr_t *fi_addr, uint64_t flags,
+			void *context)
+{
+	(void)av;
+	(void)node;
+	(void)service;
+	(void)fi_addr;
+	(void)flags;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int av_insertsym(struct fid_av *av, const char *node, size_t nodecnt,
+			const char *service, size_t svccnt, fi_addr_t *fi_addr,
+			uint64_t flags, void *context)
+{
+	(void)nodecnt;
+	(void)svccnt;
+	return av_insertsvc(av, node, service, fi_addr, flags, context);
+}
+
+static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
+		     uint64_t flags)
+{
+	struct mxefi_av *av = to_av(fid);
+	int ret = 0;
+
+	if (flags)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&av->dom->lock);
+	for (size_t i = 0; i < count; i++) {
+		if (mxefi_av_get(av, fi_addr[i]))
+			memset(&av->addrs[fi_addr[i]], 0, sizeof(*av->addrs));
+		else
+			ret = -FI_EINVAL;
+	}
+	pthread_mutex_unlock(&av->dom->lock);
+	return ret;
+}
+
+static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr,
+		     size_t *addrlen)
+{
+	struct mxefi_av *av = to_av(fid);
+	const struct mxefi_addr *a;
+	size_t len = *addrlen;
+
+	pthread_mutex_lock(&av->dom->lock);
+	a = mxefi_av_get(av, fi_addr);
+	if (a)
+		memcpy(addr, a, len < sizeof(*a) ? len : sizeof(*a));
+	pthread_mutex_unlock(&av->dom->lock);
+	*addrlen = sizeof(*a);
+	return a ? 0 : -FI_EINVAL;
+}
+
+static const char *av_straddr(struct fid_av *av, const void *addr, char *buf,
+			      size_t *len)
+{
+	char gid[INET6_ADDRSTRLEN];
+	struct mxefi_addr a;
+	int n;
+
+	(void)av;
+	memcpy(&a, addr, sizeof(a));
+	inet_ntop(AF_INET6, a.gid, gid, sizeof(gid));
+	n = snprintf(buf, *len, "fi_mxe://[%s]:%" PRIu32 "/%" PRIx64, gid,
+		     a.qpn, a.id);
+	*len = (size_t)n + 1;
+	return buf;
+}
+
+static int av_close(struct fid *fid)
+{
+	struct mxefi_av *av = container_of(fid, struct mxefi_av, fid.fid);
+
+	pthread_mutex_lock(&av->dom->lock);
+	if (av->users) {
+		pthread_mutex_unlock(&av->dom->lock);
+		return -FI_EBUSY;
+	}
+	av->dom->users--;
+	pthread_mutex_unlock(&av->dom->lock);
+	free(av->addrs);
+	free(av);
+	return 0;
+}
+
+static struct fi_ops av_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = av_close,
+	.bind = mxefi_no_bind,
+	.control = mxefi_no_control,
+	.ops_open = mxefi_no_ops_open,
+};
+
+static struct fi_ops_av av_ops = {
+	.size = offsetof(struct fi_ops_av, straddr) + sizeof(void *),
+	.insert = av_insert,
+	.insertsvc = av_insertsvc,
+	.insertsym = av_insertsym,
+	.remove = av_remove,
+	.lookup = av_lookup,
+	.straddr = av_straddr,
+};
+
+int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+		  struct fid_av **fid, void *context)
+{
+	struct mxefi_domain *dom = to_domain(domain);
+	struct mxefi_av *av;
+
+	if (attr->name || attr->rx_ctx_bits || attr->flags)
+		return -FI_ENOSYS;
+	av = calloc(1, sizeof(*av));
+	if (!av)
+		return -FI_ENOMEM;
+	av->size = 16;
+	av->addrs = calloc(av->size, sizeof(*av->addrs));
+	if (!av->addrs) {
+		free(av);
+		return -FI_ENOMEM;
+	}
+	if (attr->type == FI_AV_UNSPEC)
+		attr->type = FI_AV_TABLE;
+	av->dom = dom;
+	av->fid.fid.fclass = FI_CLASS_AV;
+	av->fid.fid.context = context;
+	av->fid.fid.ops = &av_fi_ops;
+	av->fid.ops = &av_ops;
+	pthread_mutex_lock(&dom->lock);
+	dom->users++;
+	pthread_mutex_unlock(&dom->lock);
+	*fid = &av->fid;
+	return 0;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Counters of libfabric. domain.c opens them, and operations advance them.
+ */
+#include <stdlib.h>
+
+#include "mxefi.h"
+
+static struct mxefi_cntr *to_cntr(struct fid_cntr *cntr)
+{
+	return container_of(cntr, struct mxefi_cntr, fid);
+}
+
+void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error)
+{
+	if (!cntr)
+		return;
+	if (error)
+		cntr->errors++;
+	else
+		cntr->value++;
+	pthread_cond_broadcast(&cntr->dom->events);
+}
+
+/* Reads a value of a counter after all that has happened until now. */
+static uint64_t read_value(struct mxefi_cntr *cntr, const uint64_t *value)
+{
+	uint64_t ret;
+
+	pthread_mutex_lock(&cntr->dom->lock);
+	cntr->dom->polls++;
+	mxefi_progress(cntr->dom);
+	ret = *value;
+	pthread_mutex_unlock(&cntr->dom->lock);
+	return ret;
+}
+
+static uint64_t cntr_read(struct fid_cntr *fid)
+{
+	return read_value(to_cntr(fid), &to_cntr(fid)->value);
+}
+
+static uint64_t cntr_readerr(struct fid_cntr *fid)
+{
+	return read_value(to_cntr(fid), &to_cntr(fid)->errors);
+}
+
+static int set(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
+{
+	pthread_mutex_lock(&cntr->dom->lock);
+	*value = n;
+	pthread_cond_broadcast(&cntr->dom->events);
+	pthread_mutex_unlock(&cntr->dom->lock);
+	return 0;
+}
+
+static int cntr_set(struct fid_cntr *fid, uint64_t n)
+{
+	return set(to_cntr(fid), &to_cntr(fid)->value, n);
+}
+
+static int cntr_seterr(struct fid_cntr *fid, uint64_t n)
+{
+	return set(to_cntr(fid), &to_cntr(fid)->errors, n);
+}
+
+static int add(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
+{
+	pthread_mutex_lock(&cntr->dom->lock);
+	*value += n;
+	pthread_cond_broadcast(&cntr->dom->events);
+	pthread_mutex_unlock(&cntr->dom->lock);
+	return 0;
+}
+
+static int cntr_add(struct fid_cntr *fid, uint64_t n)
+{
+	return add(to_cntr(fid), &to_cntr(fid)->value, n);
+}
+
+static int cntr_adderr(struct fid_cntr *fid, uint64_t n)
+{
+	return add(to_cntr(fid), &to_cntr(fid)->errors, n);
+}
+
+static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
+{
+	struct mxefi_cntr *cntr = to_cntr(fid);
+	uint64_t deadline = timeout < 0 ? UINT64_MAX :
+					  mxefi_now_ms() + (uint64_t)timeout;
+	uint64_t errors;
+	int ret = 0;
+
+	pthread_mutex_lock(&cntr->dom->lock);
+	errors = cntr->errors;
+	for (;;) {
+		mxefi_progress(cntr->dom);
+		if (cntr->value >= threshold)
+			break;
+		if (cntr->errors != errors) {
+			ret = -FI_EAVAIL;
+			break;
+		}
+		if (mxefi_now_ms() >= deadline) {
+			ret = -FI_ETIMEDOUT;
+			break;
+		}
+		mxefi_progress_wait(cntr->dom, deadline);
+	}
+	pthread_mutex_unlock(&cntr->dom->lock);
+	return ret;
+}
+
+static int cntr_close(struct fid *fid)
+{
+	struct mxefi_cntr *cntr = container_of(fid, struct mxefi_cntr, fid.fid);
+
+	pthread_mutex_lock(&cntr->dom->lock);
+	if (cntr->users) {
+		pthread_mutex_unlock(&cntr->dom->lock);
+		return -FI_EBUSY;
+	}
+	cntr->dom->users--;
+	pthread_mutex_unlock(&cntr->dom->lock);
+	free(cntr);
+	return 0;
+}
+
+static struct fi_ops cntr_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = cntr_close,
+	.bind = mxefi_no_bind,
+	.control = mxefi_no_control,
+	.ops_open = mxefi_no_ops_open,
+};
+
+static struct fi_ops_cntr cntr_ops = {
+	.size = sizeof(struct fi_ops_cntr),
+	.read = cntr_read,
+	.readerr = cntr_readerr,
+	.add = cntr_add,
+	.set = cntr_set,
+	.wait = cntr_wait,
+	.adderr = cntr_adderr,
+	.seterr = cntr_seterr,
+};
+
+int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		    struct fid_cntr **fid, void *context)
+{
+	struct mxefi_domain *dom = to_domain(domain);
+	struct mxefi_cntr *cntr;
+
+	if (attr && (attr->events != FI_CNTR_EVENTS_COMP || attr->flags))
+		return -FI_EINVAL;
+	if (attr && attr->wait_obj != FI_WAIT_NONE &&
+	    attr->wait_obj != FI_WAIT_UNSPEC)
+		return -FI_ENOSYS;
+	cntr = calloc(1, sizeof(*cntr));
+	if (!cntr)
+		return -FI_ENOMEM;
+	cntr->dom = dom;
+	cntr->fid.fid.fclass = FI_CLASS_CNTR;
+	cntr->fid.fid.context = context;
+	cntr->fid.fid.ops = &cntr_fi_ops;
+	cntr->fid.ops = &cntr_ops;
+	pthread_mutex_lock(&dom->lock);
+	dom->users++;
+	pthread_mutex_unlock(&dom->lock);
+	*fid = &cntr->fid;
+	return 0;
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues of libfabric: rings of events that operations add. domain.c
+ * opens them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "mxefi.h"
+
+static struct mxefi_cq *to_cq(struct fid_cq *cq)
+{
+	return container_of(cq, struct mxefi_cq, fid);
+}
+
+/* Keeps the eventfd readable while there is an event. */
+static void update_fd(struct mxefi_cq *cq, bool was_empty)
+{
+	eventfd_t value;
+
+	if (cq->event_fd < 0)
+		return;
+	if (was_empty && cq->count)
+		eventfd_write(cq->event_fd, 1);
+	else if (!was_empty && !cq->count)
+		eventfd_read(cq->event_fd, &value);
+}
+
+static bool grow(struct mxefi_cq *cq)
+{
+	size_t size = cq->size ? cq->size * 2 : 64;
+	struct mxefi_event *ring = malloc(size * sizeof(*ring));
+
+	if (!ring)
+		return false;
+	for (size_t i = 0; i < cq->count; i++)
+		ring[i] = cq->ring[(cq->head + i) % cq->size];
+	free(cq->ring);
+	cq->ring = ring;
+	cq->size = size;
+	cq->head = 0;
+	return true;
+}
+
+void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_event *event)
+{
+	if (cq->count == cq->size && !grow(cq)) {
+		mxefi_warn(FI_LOG_CQ, "out of memory: a completion is lost\n");
+		return;
+	}
+	cq->ring[(cq->head + cq->count++) % cq->size] = *event;
+	update_fd(cq, cq->count == 1);
+	pthread_cond_broadcast(&cq->dom->events);
+}
+
+static size_t entry_size(enum fi_cq_format format)
+{
+	switch (format) {
+	case FI_CQ_FORMAT_CONTEXT:
+		return sizeof(struct fi_cq_entry);
+	case FI_CQ_FORMAT_MSG:
+		return sizeof(struct fi_cq_msg_entry);
+	case FI_CQ_FORMAT_DATA:
+		return sizeof(struct fi_cq_data_entry);
+	default:
+		return sizeof(struct fi_cq_tagged_entry);
+	}
+}
+
+/*
+ * Entries of every format begin as struct fi_cq_tagged_entry, and that begins
+ * as struct fi_cq_err_entry.
+ */
+static_assert(offsetof(struct fi_cq_tagged_entry, tag) ==
+	      offsetof(struct fi_cq_err_entry, tag), "fi_cq_err_entry");
+
+static ssize_t take(struct mxefi_cq *cq, void *buf, size_t count,
+		    fi_addr_t *src)
+{
+	size_t size = entry_size(cq->format), n;
+
+	if (cq->count && cq->ring[cq->head].e.err)
+		return -FI_EAVAIL;
+	for (n = 0; n < count && cq->count; n++) {
+		const struct mxefi_event *event = &cq->ring[cq->head];
+
+		if (event->e.err)
+			break;
+		memcpy((uint8_t *)buf + n * size, &event->e, size);
+		if (src)
+			src[n] = event->src;
+		cq->head = (cq->head + 1) % cq->size;
+		cq->count--;
+	}
+	if (n)
+		update_fd(cq, false);
+	return n ? (ssize_t)n : -FI_EAGAIN;
+}
+
+static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
+			   fi_addr_t *src)
+{
+	struct mxefi_cq *cq = to_cq(fid);
+	ssize_t ret;
+
+	pthread_mutex_lock(&cq->dom->lock);
+	cq->dom->polls++;
+	mxefi_progress(cq->dom);
+	ret = take(cq, buf, count, src);
+	pthread_mutex_unlock(&cq->dom->lock);
+	return ret;
+}
+
+static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	return cq_readfrom(fid, buf, count, NULL);
+}
+
+static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
+			  uint64_t flags)
+{
+	struct mxefi_cq *cq = to_cq(fid);
+	ssize_t ret = -FI_EAGAIN;
+
+	(void)flags;
+	pthread_mutex_lock(&cq->dom->lock);
+	mxefi_progress(cq->dom);
+	if (cq->count && cq->ring[cq->head].e.err) {
+		/* The caller's buffer for err_data is left alone. */
+		memcpy(buf, &cq->ring[cq->head].e,
+		       offsetof(struct fi_cq_err_entry, err_data));
+		buf->err_data_size = 0;
+		cq->head = (cq->head + 1) % cq->size;
+		cq->count--;
+		update_fd(cq, false);
+		ret = 1;
+	}
+	pthread_mutex_unlock(&cq->dom->lock);
+	return ret;
+}
+
+static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
+			    fi_addr_t *src, const void *cond, int timeout)
+{
+	struct mxefi_cq *cq = to_cq(fid);
+	uint64_t deadline = timeout < 0 ? UINT64_MAX :
+					  mxefi_now_ms() + (uint64_t)timeout;
+	ssize_t ret;
+
+	(void)cond;
+	pthread_mutex_lock(&cq->dom->lock);
+	for (;;) {
+		mxefi_progress(cq->dom);
+		ret = take(cq, buf, count, src);
+		if (ret != -FI_EAGAIN || cq->signaled ||
+		    mxefi_now_ms() >= deadline)
+			break;
+		mxefi_progress_wait(cq->dom, deadline);
+	}
+	cq->signaled = false;
+	pthread_mutex_unlock(&cq->dom->lock);
+	return ret;
+}
+
+static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count,
+			const void *cond, int timeout)
+{
+	return cq_sreadfrom(fid, buf, count, NULL, cond, timeout);
+}
+
+static int cq_signal(struct fid_cq *fid)
+{
+	struct mxefi_cq *cq = to_cq(fid);
+
+	pthread_mutex_lock(&cq->dom->lock);
+	cq->signaled = true;
+	pthread_cond_broadcast(&cq->dom->events);
+	pthread_mutex_unlock(&cq->dom->lock);
+	return 0;
+}
+
+static const char *cq_strerror(struct fid_cq *fid, int prov_errno,
+			       const void *err_data, char *buf, size_t len)
+{
+	const char *text = fi_strerror(prov_errno);
+
+	(void)fid;
+	(void)err_data;
+	if (buf && len) {
+		strncpy(buf, text, len - 1);
+		buf[len - 1] = 0;
+	}
+	return text;
+}
+
+static int cq_control(struct fid *fid, int command, void *arg)
+{
+	struct mxefi_cq *cq = container_of(fid, struct mxefi_cq, fid.fid);
+
+	if (command == FI_GETWAITOBJ) {
+		*(enum fi_wait_obj *)arg = cq->wait_obj;
+		return 0;
+	}
+	if (command != FI_GETWAIT || cq->event_fd < 0)
+		return -FI_ENOSYS;
+	*(int *)arg = cq->event_fd;
+	return 0;
+}
+
+static int cq_close(struct fid *fid)
+{
+	struct mxefi_cq *cq = container_of(fid, struct mxefi_cq, fid.fid);
+
+	pthread_mutex_lock(&cq->dom->lock);
+	if (cq->users) {
+		pthread_mutex_unlock(&cq->dom->lock);
+		return -FI_EBUSY;
+	}
+	cq->dom->users--;
+	pthread_mutex_unlock(&cq->dom->lock);
+	if (cq->event_fd >= 0)
+		close(cq->event_fd);
+	free(cq->ring);
+	free(cq);
+	return 0;
+}
+
+static struct fi_ops cq_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = cq_close,
+	.bind = mxefi_no_bind,
+	.control = cq_control,
+	.ops_open = mxefi_no_ops_open,
+};
+
+static struct fi_ops_cq cq_ops = {
+	.size = sizeof(struct fi_ops_cq),
+	.read = cq_read,
+	.readfrom = cq_readfrom,
+	.readerr = cq_readerr,
+	.sread = cq_sread,
+	.sreadfrom = cq_sreadfrom,
+	.signal = cq_signal,
+	.strerror = cq_strerror,
+};
+
+int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		  struct fid_cq **fid, void *context)
+{
+	struct mxefi_domain *dom = to_domain(domain);
+	struct mxefi_cq *cq;
+
+	if (attr->format > FI_CQ_FORMAT_TAGGED)
+		return -FI_EINVAL;
+	if (attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_UNSPEC &&
+	    attr->wait_obj != FI_WAIT_FD)
+		return -FI_ENOSYS;
+	if (attr->wait_cond != FI_CQ_COND_NONE)
+		return -FI_ENOSYS;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -FI_ENOMEM;
+	cq->dom = dom;
+	cq->format = attr->format ? attr->format : FI_CQ_FORMAT_TAGGED;
+	cq->event_fd = -1;
+	cq->wait_obj = attr->wait_obj == FI_WAIT_UNSPEC ? FI_WAIT_FD :
+							  attr->wait_obj;
+	if (cq->wait_obj == FI_WAIT_FD) {
+		cq->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		if (cq->event_fd < 0) {
+			free(cq);
+			return -errno;
+		}
+	}
+	cq->fid.fid.fclass = FI_CLASS_CQ;
+	cq->fid.fid.context = context;
+	cq->fid.fid.ops = &cq_fi_ops;
+	cq->fid.ops = &cq_ops;
+	pthread_mutex_lock(&dom->lock);
+	dom->users++;
+	pthread_mutex_unlock(&dom->lock);
+	*fid = &cq->fid;
+	return 0;
+}

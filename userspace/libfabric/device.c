@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * RDMA devices and what they can do. info.c and domain.c call it.
+ */
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "mxefi.h"
+
+/* True if the GID is an address of a network interface in this namespace. */
+static bool is_local(const union ibv_gid *gid, const struct ifaddrs *list)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	for (; list; list = list->ifa_next) {
+		const struct sockaddr *sa = list->ifa_addr;
+
+		if (!sa)
+			continue;
+		if (sa->sa_family == AF_INET &&
+		    !memcmp(gid->raw, mapped, sizeof(mapped)) &&
+		    !memcmp(gid->raw + 12,
+			    &((const struct sockaddr_in *)sa)->sin_addr, 4))
+			return true;
+		if (sa->sa_family == AF_INET6 &&
+		    !memcmp(gid->raw,
+			    &((const struct sockaddr_in6 *)sa)->sin6_addr, 16))
+			return true;
+	}
+	return false;
+}
+
+/* Prefers RoCEv2, and the first such GID that is not link-local. */
+static int find_gid(struct mxefi_device *dev)
+{
+	struct ibv_gid_entry entry;
+	struct ifaddrs *list;
+	int found = -FI_ENODATA;
+
+	if (getifaddrs(&list))
+		return -errno;
+	for (int i = 0; found && i < dev->port.gid_tbl_len && i < 256; i++) {
+		if (ibv_query_gid_ex(dev->ctx, 1, (uint32_t)i, &entry, 0) ||
+		    entry.gid_type == IBV_GID_TYPE_ROCE_V1 ||
+		    entry.gid.raw[0] == 0xfe || !is_local(&entry.gid, list))
+			continue;
+		dev->gid = entry.gid;
+		dev->gid_index = (uint8_t)i;
+		found = 0;
+	}
+	freeifaddrs(list);
+	return found;
+}
+
+static void query_sizes(struct mxefi_device *dev)
+{
+	struct ibv_exp_device_attr attr = {
+		.comp_mask = IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS |
+			     IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS,
+	};
+
+	if (ibv_exp_query_device(dev->ctx, &attr) ||
+	    !(attr.comp_mask & IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS) ||
+	    attr.exp_atomic_cap == IBV_EXP_ATOMIC_HCA_REPLY_BE)
+		return;
+	dev->sizes = attr.masked_atomic.masked_log_atomic_arg_sizes & 0x3c;
+	dev->sizes_be =
+		attr.masked_atomic.masked_log_atomic_arg_sizes_network_endianness;
+}
+
+int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device)
+{
+	int ret;
+
+	memset(dev, 0, sizeof(*dev));
+	dev->ctx = ibv_open_device(device);
+	if (!dev->ctx)
+		return -FI_ENODATA;
+	if (ibv_query_device(dev->ctx, &dev->attr) ||
+	    ibv_query_port(dev->ctx, 1, &dev->port) ||
+	    dev->port.state != IBV_PORT_ACTIVE || !dev->attr.max_srq)
+		ret = -FI_ENODATA;
+	else
+		ret = find_gid(dev);
+	if (ret) {
+		mxefi_info(FI_LOG_CORE,
+			   "%s: no active port with an address of this network namespace, or no SRQ\n",
+			   ibv_get_device_name(device));
+		mxefi_device_close(dev);
+		return ret;
+	}
+	query_sizes(dev);
+	return 0;
+}
+
+void mxefi_device_close(struct mxefi_device *dev)
+{
+	ibv_close_device(dev->ctx);
+	dev->ctx = NULL;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Domains: an open device with a protection domain, the completion queue of all
+ * queue pairs, and the thread that makes progress. fabric.c opens them.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+#define CQ_SIZE 32768
+#define CONNECT_TIMEOUT_MS 30000
+
+static int open_device(struct mxefi_device *dev, const char *name)
+{
+	struct ibv_device **list;
+	int ret = -FI_ENODEV, n;
+
+	list = ibv_get_device_list(&n);
+	if (!list)
+		return -errno;
+	for (int i = 0; i < n; i++) {
+		if (strcmp(ibv_get_device_name(list[i]), name))
+			continue;
+		ret = mxefi_device_open(dev, list[i]);
+		break;
+	}
+	ibv_free_device_list(list);
+	return ret;
+}
+
+static void close_queues(struct mxefi_domain *dom)
+{
+	if (dom->cq)
+		ibv_destroy_cq(dom->cq);
+	if (dom->channel)
+		ibv_destroy_comp_channel(dom->channel);
+	if (dom->pd)
+		ibv_dealloc_pd(dom->pd);
+}
+
+static int open_queues(struct mxefi_domain *dom)
+{
+	int size = CQ_SIZE, flags;
+
+	if (size > dom->dev.attr.max_cqe)
+		size = dom->dev.attr.max_cqe;
+	dom->pd = ibv_alloc_pd(dom->dev.ctx);
+	if (dom->pd)
+		dom->channel = ibv_create_comp_channel(dom->dev.ctx);
+	if (dom->channel)
+		dom->cq = ibv_create_cq(dom->dev.ctx, size, NULL, dom->channel,
+					0);
+	if (!dom->cq)
+		return -errno;
+	dom->cqe_left = size;
+	/* The thread takes events until there are none. */
+	flags = fcntl(dom->channel->fd, F_GETFL);
+	if (flags < 0 ||
+	    fcntl(dom->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
+static int dom_close(struct fid *fid)
+{
+	struct mxefi_domain *dom =
+		container_of(fid, struct mxefi_domain, fid.fid);
+	unsigned int users;
+
+	pthread_mutex_lock(&dom->lock);
+	users = dom->users;
+	pthread_mutex_unlock(&dom->lock);
+	if (users)
+		return -FI_EBUSY;
+	mxefi_progress_stop(dom);
+	close_queues(dom);
+	mxefi_device_close(&dom->dev);
+	pthread_cond_destroy(&dom->events);
+	pthread_mutex_destroy(&dom->lock);
+	free(dom);
+	return 0;
+}
+
+static int dom_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+			   struct fid_ep **sep, void *context)
+{
+	(void)domain;
+	(void)info;
+	(void)sep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int dom_poll_open(struct fid_domain *domain, struct fi_poll_attr *attr,
+			 struct fid_poll **pollset)
+{
+	(void)domain;
+	(void)attr;
+	(void)pollset;
+	return -FI_ENOSYS;
+}
+
+static int dom_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
+		       struct fid_stx **stx, void *context)
+{
+	(void)domain;
+	(void)attr;
+	(void)stx;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int dom_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
+		       struct fid_ep **ep, void *context)
+{
+	(void)domain;
+	(void)attr;
+	(void)ep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int dom_query_collective(struct fid_domain *domain,
+				enum fi_collective_op coll,
+				struct fi_collective_attr *attr,
+				uint64_t flags)
+{
+	(void)domain;
+	(void)coll;
+	(void)attr;
+	(void)flags;
+	return -FI_ENOSYS;
+}
+
+static struct fi_ops dom_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = dom_close,
+	.bind = mxefi_no_bind,
+	.control = mxefi_no_control,
+	.ops_open = mxefi_no_ops_open,
+};
+
+static struct fi_ops_domain dom_ops = {
+	.size = sizeof(struct fi_ops_domain),
+	.av_open = mxefi_av_open,
+	.cq_open = mxefi_cq_open,
+	.endpoint = mxefi_ep_open,
+	.scalable_ep = dom_scalable_ep,
+	.cntr_open = mxefi_cntr_open,
+	.poll_open = dom_poll_open,
+	.stx_ctx = dom_stx_ctx,
+	.srx_ctx = dom_srx_ctx,
+	.query_atomic = mxefi_atomic_query,
+	.query_collective = dom_query_collective,
+};
+
+static void init_lock(struct mxefi_domain *dom)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&dom->lock, NULL);
+	pthread_condattr_init(&attr);
+	/* The clock of mxefi_now_ms(). */
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&dom->events, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
+		      struct fid_domain **fid, void *context)
+{
+	struct mxefi_domain *dom;
+	int timeout, ret;
+
+	(void)fabric;
+	if (!info->domain_attr || !info->domain_attr->name)
+		return -FI_EINVAL;
+	dom = calloc(1, sizeof(*dom));
+	if (!dom)
+		return -FI_ENOMEM;
+	ret = open_device(&dom->dev, info->domain_attr->name);
+	if (ret) {
+		free(dom);
+		return ret;
+	}
+	init_lock(dom);
+	dom->connect_timeout_ms = CONNECT_TIMEOUT_MS;
+	if (!fi_param_get_int(mxefi_prov, "connect_timeout", &timeout) &&
+	    timeout > 0)
+		dom->connect_timeout_ms = (unsigned int)timeout;
+	ret = open_queues(dom);
+	if (!ret)
+		ret = mxefi_progress_start(dom);
+	if (ret) {
+		mxefi_warn(FI_LOG_DOMAIN, "%s: %s\n", info->domain_attr->name,
+			   fi_strerror(-ret));
+		close_queues(dom);
+		mxefi_device_close(&dom->dev);
+		pthread_cond_destroy(&dom->events);
+		pthread_mutex_destroy(&dom->lock);
+		free(dom);
+		return ret;
+	}
+	dom->fid.fid.fclass = FI_CLASS_DOMAIN;
+	dom->fid.fid.context = context;
+	dom->fid.fid.ops = &dom_fi_ops;
+	dom->fid.ops = &dom_ops;
+	dom->fid.mr = &mxefi_mr_ops;
+	*fid = &dom->fid;
+	return 0;
+}

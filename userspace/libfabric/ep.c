@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Endpoints of type FI_EP_RDM. domain.c opens them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+static int bind_cq(struct mxefi_ep *ep, struct mxefi_cq *cq, uint64_t flags)
+{
+	if (cq->dom != ep->dom || !(flags & (FI_TRANSMIT | FI_RECV)) ||
+	    flags & ~(uint64_t)(FI_TRANSMIT | FI_RECV |
+				FI_SELECTIVE_COMPLETION) ||
+	    (flags & FI_TRANSMIT && ep->tx_cq) ||
+	    (flags & FI_RECV && ep->rx_cq))
+		return -FI_EINVAL;
+	if (flags & FI_TRANSMIT) {
+		ep->tx_cq = cq;
+		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
+		cq->users++;
+	}
+	if (flags & FI_RECV) {
+		ep->rx_cq = cq;
+		ep->rx_selective = flags & FI_SELECTIVE_COMPLETION;
+		cq->users++;
+	}
+	return 0;
+}
+
+static int bind_cntr(struct mxefi_ep *ep, struct mxefi_cntr *cntr,
+		     uint64_t flags)
+{
+	const struct {
+		uint64_t flag;
+		struct mxefi_cntr **cntr;
+	} kinds[] = {
+		{ FI_SEND, &ep->send_cntr },
+		{ FI_RECV, &ep->recv_cntr },
+		{ FI_READ, &ep->read_cntr },
+		{ FI_WRITE, &ep->write_cntr },
+	};
+
+	/* Events at the target would need its process. */
+	if (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return -FI_ENOSYS;
+	if (cntr->dom != ep->dom || !flags ||
+	    flags & ~(uint64_t)(FI_SEND | FI_RECV | FI_READ | FI_WRITE))
+		return -FI_EINVAL;
+	for (size_t i = 0; i < 4; i++)
+		if (flags & kinds[i].flag && *kinds[i].cntr)
+			return -FI_EINVAL;
+	for (size_t i = 0; i < 4; i++) {
+		if (flags & kinds[i].flag) {
+			*kinds[i].cntr = cntr;
+			cntr->users++;
+		}
+	}
+	return 0;
+}
+
+static int bind_av(struct mxefi_ep *ep, struct mxefi_av *av)
+{
+	if (av->dom != ep->dom || ep->av)
+		return -FI_EINVAL;
+	ep->av = av;
+	av->users++;
+	return 0;
+}
+
+static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	int ret;
+
+	pthread_mutex_lock(&ep->dom->lock);
+	if (ep->enabled)
+		ret = -FI_EOPBADSTATE;
+	else if (bfid->fclass == FI_CLASS_CQ)
+		ret = bind_cq(ep, container_of(bfid, struct mxefi_cq, fid.fid),
+			      flags);
+	else if (bfid->fclass == FI_CLASS_CNTR)
+		ret = bind_cntr(ep, container_of(bfid, struct mxefi_cntr,
+						 fid.fid), flags);
+	else if (bfid->fclass == FI_CLASS_AV)
+		ret = bind_av(ep, container_of(bfid, struct mxefi_av, fid.fid));
+	else
+		ret = -FI_ENOSYS;
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+static int enable(struct mxefi_ep *ep)
+{
+	uint64_t active = FI_SEND | FI_READ | FI_WRITE;
+	int ret;
+
+	if (ep->enabled)
+		return -FI_EOPBADSTATE;
+	if (!ep->av)
+		return -FI_ENOAV;
+	if ((ep->caps & active && !ep->tx_cq && !ep->send_cntr &&
+	     !ep->read_cntr && !ep->write_cntr) ||
+	    (ep->caps & FI_RECV && !ep->rx_cq && !ep->recv_cntr))
+		return -FI_ENOCQ;
+	ret = mxefi_conn_setup(ep);
+	if (ret) {
+		mxefi_conn_teardown(ep);
+		ep->closing = false;
+		ep->ud = NULL;
+		ep->srq = NULL;
+		ep->slab_mr = NULL;
+		ep->slab = NULL;
+		ep->rx = NULL;
+		ep->ud_rx = NULL;
+		return ret;
+	}
+	ep->enabled = true;
+	return 0;
+}
+
+static int ep_control(struct fid *fid, int command, void *arg)
+{
+	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	int ret;
+
+	(void)arg;
+	if (command != FI_ENABLE)
+		return -FI_ENOSYS;
+	pthread_mutex_lock(&ep->dom->lock);
+	ret = enable(ep);
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+static int ep_close(struct fid *fid)
+{
+	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	struct mxefi_cntr *cntrs[] = {
+		ep->send_cntr, ep->recv_cntr, ep->read_cntr, ep->write_cntr,
+	};
+
+	pthread_mutex_lock(&ep->dom->lock);
+	if (ep->enabled)
+		mxefi_conn_teardown(ep);
+	mxefi_op_teardown(ep);
+	mxefi_msg_teardown(ep);
+	if (ep->tx_cq)
+		ep->tx_cq->users--;
+	if (ep->rx_cq)
+		ep->rx_cq->users--;
+	for (size_t i = 0; i < 4; i++)
+		if (cntrs[i])
+			cntrs[i]->users--;
+	if (ep->av)
+		ep->av->users--;
+	ep->dom->users--;
+	pthread_mutex_unlock(&ep->dom->lock);
+	free(ep);
+	return 0;
+}
+
+static ssize_t ep_cancel(fid_t fid, void *context)
+{
+	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	ssize_t ret;
+
+	pthread_mutex_lock(&ep->dom->lock);
+	ret = mxefi_msg_cancel(ep, context);
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+static int ep_getopt(fid_t fid, int level, int optname, void *optval,
+		     size_t *optlen)
+{
+	(void)fid;
+	(void)level;
+	(void)optname;
+	(void)optval;
+	(void)optlen;
+	return -FI_ENOPROTOOPT;
+}
+
+static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
+		     size_t optlen)
+{
+	(void)fid;
+	(void)level;
+	(void)optname;
+	(void)optval;
+	(void)optlen;
+	return -FI_ENOPROTOOPT;
+}
+
+static int ep_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
+		     struct fid_ep **ep, void *context)
+{
+	(void)sep;
+	(void)index;
+	(void)attr;
+	(void)ep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int ep_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
+		     struct fid_ep **ep, void *context)
+{
+	(void)sep;
+	(void)index;
+	(void)attr;
+	(void)ep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static ssize_t ep_size_left(struct fid_ep *ep)
+{
+	(void)ep;
+	return -FI_ENOSYS;
+}
+
+static int cm_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	size_t room = *addrlen;
+
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	*addrlen = sizeof(ep->name);
+	if (addr)
+		memcpy(addr, &ep->name,
+		       room < sizeof(ep->name) ? room : sizeof(ep->name));
+	return room < sizeof(ep->name) ? -FI_ETOOSMALL : 0;
+}
+
+static int cm_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	(void)fid;
+	(void)addr;
+	(void)addrlen;
+	return -FI_ENOSYS;
+}
+
+static int cm_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
+{
+	(void)ep;
+	(void)addr;
+	(void)addrlen;
+	return -FI_ENOSYS;
+}
+
+static int cm_connect(struct fid_ep *ep, const void *addr, const void *param,
+		      size_t paramlen)
+{
+	(void)ep;
+	(void)addr;
+	(void)param;
+	(void)paramlen;
+	return -FI_ENOSYS;
+}
+
+static int cm_listen(struct fid_pep *pep)
+{
+	(void)pep;
+	return -FI_ENOSYS;
+}
+
+static int cm_accept(struct fid_ep *ep, const void *param, size_t paramlen)
+{
+	(void)ep;
+	(void)param;
+	(void)paramlen;
+	return -FI_ENOSYS;
+}
+
+static int cm_reject(struct fid_pep *pep, fid_t handle, const void *param,
+		     size_t paramlen)
+{
+	(void)pep;
+	(void)handle;
+	(void)param;
+	(void)paramlen;
+	return -FI_ENOSYS;
+}
+
+static int cm_shutdown(struct fid_ep *ep, uint64_t flags)
+{
+	(void)ep;
+	(void)flags;
+	return -FI_ENOSYS;
+}
+
+static int cm_join(struct fid_ep *ep, const void *addr, uint64_t flags,
+		   struct fid_mc **mc, void *context)
+{
+	(void)ep;
+	(void)addr;
+	(void)flags;
+	(void)mc;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static struct fi_ops ep_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = ep_close,
+	.bind = ep_bind,
+	.control = ep_control,
+	.ops_open = mxefi_no_ops_open,
+};
+
+static struct fi_ops_ep ep_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = ep_cancel,
+	.getopt = ep_getopt,
+	.setopt = ep_setopt,
+	.tx_ctx = ep_tx_ctx,
+	.rx_ctx = ep_rx_ctx,
+	.rx_size_left = ep_size_left,
+	.tx_size_left = ep_size_left,
+};
+
+static struct fi_ops_cm cm_ops = {
+	.size = sizeof(struct fi_ops_cm),
+	.setname = cm_setname,
+	.getname = cm_getname,
+	.getpeer = cm_getpeer,
+	.connect = cm_connect,
+	.listen = cm_listen,
+	.accept = cm_accept,
+	.reject = cm_reject,
+	.shutdown = cm_shutdown,
+	.join = cm_join,
+};
+
+int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
+		  struct fid_ep **fid, void *context)
+{
+	struct mxefi_domain *dom = to_domain(domain);
+	struct mxefi_ep *ep;
+
+	if (!info || !info->ep_attr || info->ep_attr->type != FI_EP_RDM)
+		return -FI_EINVAL;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -FI_ENOMEM;
+	ep->dom = dom;
+	ep->caps = info->caps;
+	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
+	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
+	if (mxefi_op_setup(ep)) {
+		free(ep);
+		return -FI_ENOMEM;
+	}
+	mxefi_msg_setup(ep);
+	ep->fid.fid.fclass = FI_CLASS_EP;
+	ep->fid.fid.context = context;
+	ep->fid.fid.ops = &ep_fi_ops;
+	ep->fid.ops = &ep_ops;
+	ep->fid.cm = &cm_ops;
+	ep->fid.msg = &mxefi_msg_ops;
+	ep->fid.rma = &mxefi_rma_ops;
+	ep->fid.tagged = &mxefi_no_tagged_ops;
+	ep->fid.atomic = &mxefi_atomic_ops;
+	pthread_mutex_lock(&dom->lock);
+	dom->users++;
+	pthread_mutex_unlock(&dom->lock);
+	*fid = &ep->fid;
+	return 0;
+}

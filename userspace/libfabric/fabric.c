@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The entry point of the provider, which libfabric calls when it has loaded it,
+ * and the fabric, which programs open first.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "mxefi.h"
+
+static int fabric_close(struct fid *fid)
+{
+	free(container_of(fid, struct fid_fabric, fid));
+	return 0;
+}
+
+static int fabric_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+			     struct fid_pep **pep, void *context)
+{
+	(void)fabric;
+	(void)info;
+	(void)pep;
+	(void)context;
+	return -FI_ENOSYS;
+}
+
+static int fabric_wait_open(struct fid_fabric *fabric,
+			    struct fi_wait_attr *attr,
+			    struct fid_wait **waitset)
+{
+	(void)fabric;
+	(void)attr;
+	(void)waitset;
+	return -FI_ENOSYS;
+}
+
+/* Success means that the program may wait for the descriptors. */
+static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
+			  int count)
+{
+	(void)fabric;
+	for (int i = 0; i < count; i++) {
+		struct mxefi_cq *cq =
+			container_of(fids[i], struct mxefi_cq, fid.fid);
+		bool empty;
+
+		if (fids[i]->fclass == FI_CLASS_EQ)
+			continue;
+		if (fids[i]->fclass != FI_CLASS_CQ)
+			return -FI_ENOSYS;
+		pthread_mutex_lock(&cq->dom->lock);
+		mxefi_progress(cq->dom);
+		empty = !cq->count;
+		/* The thread must not assume that the program keeps polling. */
+		eventfd_write(cq->dom->wake_fd, 1);
+		pthread_mutex_unlock(&cq->dom->lock);
+		if (!empty)
+			return -FI_EAGAIN;
+	}
+	return 0;
+}
+
+static struct fi_ops fabric_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = fabric_close,
+	.bind = mxefi_no_bind,
+	.control = mxefi_no_control,
+	.ops_open = mxefi_no_ops_open,
+};
+
+static struct fi_ops_fabric fabric_ops = {
+	.size = sizeof(struct fi_ops_fabric),
+	.domain = mxefi_domain_open,
+	.passive_ep = fabric_passive_ep,
+	.eq_open = mxefi_eq_open,
+	.wait_open = fabric_wait_open,
+	.trywait = fabric_trywait,
+};
+
+static int fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid,
+		       void *context)
+{
+	struct fid_fabric *fabric;
+
+	if (attr->name && strcmp(attr->name, "mxe"))
+		return -FI_ENODATA;
+	fabric = calloc(1, sizeof(*fabric));
+	if (!fabric)
+		return -FI_ENOMEM;
+	fabric->fid.fclass = FI_CLASS_FABRIC;
+	fabric->fid.context = context;
+	fabric->fid.ops = &fabric_fi_ops;
+	fabric->ops = &fabric_ops;
+	*fid = fabric;
+	return 0;
+}
+
+static void cleanup(void)
+{
+}
+
+static struct fi_provider provider = {
+	.version = FI_VERSION(1, 0),
+	.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+	.name = "mxe",
+	.getinfo = mxefi_info_get,
+	.fabric = fabric_open,
+	.cleanup = cleanup,
+};
+
+struct fi_provider *fi_prov_ini(void);
+
+FI_EXT_INI
+{
+	mxefi_prov = &provider;
+	fi_param_define(&provider, "connect_timeout", FI_PARAM_INT,
+			"Time in ms after which a peer that does not answer is unreachable (default: 30000)");
+	return &provider;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * fi_getinfo(): one entry for each device that has an address of this network
+ * namespace, unless the hints ask for what it does not have. fabric.c refers to
+ * it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+#define PRIMARY (FI_MSG | FI_RMA | FI_ATOMIC)
+#define TX_MODIFIERS (FI_SEND | FI_READ | FI_WRITE)
+#define RX_MODIFIERS (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define MODIFIERS (TX_MODIFIERS | RX_MODIFIERS)
+#define DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
+#define CAPS (PRIMARY | MODIFIERS | FI_FENCE | DOMAIN_CAPS)
+#define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
+		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+#define RX_FLAGS FI_COMPLETION
+/*
+ * One queue pair for each peer has the order of requests of InfiniBand (vol. 1,
+ * 9.5), and what waits for the loop of an atomic waits in order.
+ */
+#define MSG_ORDER (FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAW | \
+		   FI_ORDER_RAW | FI_ORDER_RMA_WAW | FI_ORDER_RMA_RAW | \
+		   FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | \
+		   FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW)
+#define MR_MODE (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
+#define ADDR_FORMAT (FI_PROV_SPECIFIC | 0x6d7865)	/* "mxe" */
+#define PROTOCOL (FI_PROV_SPECIFIC | 0x6d7865)
+#define MAX_ENDPOINTS 16
+#define MAX_OBJECTS 65536
+
+/* True if all bits of @wanted are in @offered. */
+static bool within(uint64_t wanted, uint64_t offered)
+{
+	return !(wanted & ~offered);
+}
+
+/*
+ * The capabilities of an endpoint. Without a modifier in the hints, all of them
+ * are meant.
+ */
+static uint64_t choose_caps(const struct fi_info *hints, uint64_t offered)
+{
+	uint64_t caps = hints ? hints->caps : 0;
+
+	if (!caps)
+		return offered;
+	if (caps & PRIMARY && !(caps & MODIFIERS))
+		caps |= MODIFIERS;
+	return caps | DOMAIN_CAPS;
+}
+
+static bool match_tx(const struct fi_tx_attr *h, const struct fi_tx_attr *a)
+{
+	return within(h->caps, a->caps) && within(h->op_flags, TX_FLAGS) &&
+	       within(h->msg_order, a->msg_order) && !h->comp_order &&
+	       h->inject_size <= a->inject_size && h->size <= a->size &&
+	       h->iov_limit <= a->iov_limit &&
+	       h->rma_iov_limit <= a->rma_iov_limit;
+}
+
+static bool match_rx(const struct fi_rx_attr *h, const struct fi_rx_attr *a)
+{
+	return within(h->caps, a->caps) && within(h->op_flags, RX_FLAGS) &&
+	       within(h->msg_order, a->msg_order) && !h->comp_order &&
+	       h->size <= a->size && h->iov_limit <= a->iov_limit;
+}
+
+static bool match_ep(const struct fi_ep_attr *h, const struct fi_ep_attr *a)
+{
+	return (h->type == FI_EP_UNSPEC || h->type == FI_EP_RDM) &&
+	       (!h->protocol || h->protocol == a->protocol) &&
+	       h->protocol_version <= a->protocol_version &&
+	       h->max_msg_size <= a->max_msg_size &&
+	       h->max_order_raw_size <= a->max_order_raw_size &&
+	       h->max_order_war_size <= a->max_order_war_size &&
+	       h->max_order_waw_size <= a->max_order_waw_size &&
+	       h->tx_ctx_cnt <= 1 && h->rx_ctx_cnt <= 1 && !h->auth_key_size;
+}
+
+/*
+ * Memory regions must be virtually addressed and have keys of the provider. A
+ * program that only sends messages need not know, as it has no use for keys.
+ */
+static bool match_mr_mode(const struct fi_domain_attr *h, uint32_t version,
+			  struct fi_info *info)
+{
+	if (h->mr_mode == FI_MR_BASIC ||
+	    (h->mr_mode == FI_MR_UNSPEC && FI_VERSION_LT(version,
+							 FI_VERSION(1, 5)))) {
+		info->domain_attr->mr_mode = FI_MR_BASIC;
+		return true;
+	}
+	if (h->mr_mode != FI_MR_SCALABLE &&
+	    within(MR_MODE, (uint64_t)h->mr_mode))
+		return true;
+	info->domain_attr->mr_mode = h->mr_mode & MR_MODE;
+	return !(info->caps & (FI_RMA | FI_ATOMIC));
+}
+
+static bool match_domain(const struct fi_domain_attr *h, uint32_t version,
+			 struct fi_info *info)
+{
+	const struct fi_domain_attr *a = info->domain_attr;
+
+	return (!h->name || !strcmp(h->name, a->name)) &&
+	       h->mr_key_size <= a->mr_key_size &&
+	       h->cq_data_size <= a->cq_data_size && h->cq_cnt <= a->cq_cnt &&
+	       h->ep_cnt <= a->ep_cnt && h->tx_ctx_cnt <= a->tx_ctx_cnt &&
+	       h->rx_ctx_cnt <= a->rx_ctx_cnt && h->max_ep_tx_ctx <= 1 &&
+	       h->max_ep_rx_ctx <= 1 && !h->max_ep_stx_ctx &&
+	       !h->max_ep_srx_ctx && h->cntr_cnt <= a->cntr_cnt &&
+	       h->mr_iov_limit <= a->mr_iov_limit &&
+	       within(h->caps, DOMAIN_CAPS) && !h->auth_key_size &&
+	       h->mr_cnt <= a->mr_cnt && match_mr_mode(h, version, info);
+}
+
+static bool match(const struct fi_info *h, uint32_t version,
+		  struct fi_info *info)
+{
+	if ((h->addr_format != FI_FORMAT_UNSPEC &&
+	     h->addr_format != info->addr_format) ||
+	    (h->dest_addr && h->dest_addrlen != sizeof(struct mxefi_addr)) ||
+	    h->handle)
+		return false;
+	/* Only the GID of a source address can be asked for. */
+	if (h->src_addr && (h->src_addrlen != sizeof(struct mxefi_addr) ||
+			    memcmp(h->src_addr, info->src_addr, 16)))
+		return false;
+	if (h->fabric_attr && h->fabric_attr->name &&
+	    strcmp(h->fabric_attr->name, info->fabric_attr->name))
+		return false;
+	return (!h->ep_attr || match_ep(h->ep_attr, info->ep_attr)) &&
+	       (!h->domain_attr || match_domain(h->domain_attr, version,
+						info)) &&
+	       (!h->tx_attr || match_tx(h->tx_attr, info->tx_attr)) &&
+	       (!h->rx_attr || match_rx(h->rx_attr, info->rx_attr));
+}
+
+/* Attributes that do not depend on the device. */
+static void set_attrs(struct fi_info *info)
+{
+	*info->tx_attr = (struct fi_tx_attr){
+		.caps = info->caps & (PRIMARY | TX_MODIFIERS | FI_FENCE),
+		.msg_order = MSG_ORDER,
+		.inject_size = MXEFI_INJECT_SIZE,
+		.size = MXEFI_TX_SIZE,
+		.iov_limit = MXEFI_IOV_LIMIT,
+		.rma_iov_limit = MXEFI_IOV_LIMIT,
+	};
+	*info->rx_attr = (struct fi_rx_attr){
+		.caps = info->caps & (PRIMARY | RX_MODIFIERS),
+		.msg_order = MSG_ORDER,
+		.size = MXEFI_RX_SIZE,
+		.iov_limit = MXEFI_IOV_LIMIT,
+	};
+	info->ep_attr->type = FI_EP_RDM;
+	info->ep_attr->protocol = PROTOCOL;
+	info->ep_attr->protocol_version = 1;
+	info->ep_attr->max_msg_size = MXEFI_MAX_MSG_SIZE;
+	info->ep_attr->max_order_raw_size = MXEFI_MAX_MSG_SIZE;
+	info->ep_attr->max_order_waw_size = MXEFI_MAX_MSG_SIZE;
+	info->ep_attr->tx_ctx_cnt = 1;
+	info->ep_attr->rx_ctx_cnt = 1;
+	info->domain_attr->threading = FI_THREAD_SAFE;
+	info->domain_attr->control_progress = FI_PROGRESS_AUTO;
+	info->domain_attr->data_progress = FI_PROGRESS_AUTO;
+	info->domain_attr->resource_mgmt = FI_RM_ENABLED;
+	info->domain_attr->av_type = FI_AV_UNSPEC;
+	info->domain_attr->mr_mode = MR_MODE;
+	info->domain_attr->mr_key_size = 4;
+	info->domain_attr->cq_data_size = 4;
+	info->domain_attr->cq_cnt = MAX_OBJECTS;
+	info->domain_attr->ep_cnt = MAX_ENDPOINTS;
+	info->domain_attr->tx_ctx_cnt = MAX_ENDPOINTS;
+	info->domain_attr->rx_ctx_cnt = MAX_ENDPOINTS;
+	info->domain_attr->max_ep_tx_ctx = 1;
+	info->domain_attr->max_ep_rx_ctx = 1;
+	info->domain_attr->cntr_cnt = MAX_OBJECTS;
+	info->domain_attr->mr_iov_limit = 1;
+	info->domain_attr->mr_cnt = MAX_OBJECTS;
+	info->domain_attr->caps = DOMAIN_CAPS;
+	info->addr_format = ADDR_FORMAT;
+}
+
+/* Takes what the program has chosen among what is offered. */
+static void take_choices(struct fi_info *info, const struct fi_info *h)
+{
+	if (h->tx_attr)
+		info->tx_attr->op_flags = h->tx_attr->op_flags;
+	if (h->rx_attr)
+		info->rx_attr->op_flags = h->rx_attr->op_flags;
+	if (!h->domain_attr)
+		return;
+	if (h->domain_attr->threading)
+		info->domain_attr->threading = h->domain_attr->threading;
+	if (h->domain_attr->av_type)
+		info->domain_attr->av_type = h->domain_attr->av_type;
+}
+
+/* Returns an entry for the device, or NULL with the reason in *ret. */
+static struct fi_info *make_info(const struct mxefi_device *dev,
+				 uint32_t version, const struct fi_info *hints,
+				 int *ret)
+{
+	uint64_t offered = dev->sizes ? CAPS : CAPS & ~(uint64_t)FI_ATOMIC;
+	struct mxefi_addr addr = { 0 };
+	struct fi_info *info = fi_allocinfo();
+
+	*ret = -FI_ENOMEM;
+	if (!info)
+		return NULL;
+	info->caps = choose_caps(hints, offered);
+	set_attrs(info);
+	memcpy(addr.gid, dev->gid.raw, sizeof(addr.gid));
+	info->fabric_attr->name = strdup("mxe");
+	info->domain_attr->name = strdup(ibv_get_device_name(dev->ctx->device));
+	info->src_addr = malloc(sizeof(addr));
+	if (!info->fabric_attr->name || !info->domain_attr->name ||
+	    !info->src_addr)
+		goto fail;
+	memcpy(info->src_addr, &addr, sizeof(addr));
+	info->src_addrlen = sizeof(addr);
+	*ret = -FI_ENODATA;
+	if (!within(info->caps, offered) ||
+	    (hints && !match(hints, version, info)))
+		goto fail;
+	if (!hints)
+		return info;
+	take_choices(info, hints);
+	if (hints->dest_addr) {
+		*ret = -FI_ENOMEM;
+		info->dest_addr = malloc(sizeof(addr));
+		if (!info->dest_addr)
+			goto fail;
+		memcpy(info->dest_addr, hints->dest_addr, sizeof(addr));
+		info->dest_addrlen = sizeof(addr);
+	}
+	return info;
+
+fail:
+	fi_freeinfo(info);
+	return NULL;
+}
+
+int mxefi_info_get(uint32_t version, const char *node, const char *service,
+		   uint64_t flags, const struct fi_info *hints,
+		   struct fi_info **info)
+{
+	struct fi_info *first = NULL, **tail = &first;
+	struct ibv_device **list;
+	int ret = -FI_ENODATA, n;
+
+	(void)flags;
+	if (node || service) {
+		mxefi_info(FI_LOG_CORE, "addresses have no names and ports\n");
+		return -FI_ENODATA;
+	}
+	list = ibv_get_device_list(&n);
+	if (!list)
+		return -FI_ENODATA;
+	for (int i = 0; i < n; i++) {
+		struct mxefi_device dev;
+
+		if (mxefi_device_open(&dev, list[i]))
+			continue;
+		*tail = make_info(&dev, version, hints, &ret);
+		if (*tail)
+			tail = &(*tail)->next;
+		mxefi_device_close(&dev);
+	}
+	ibv_free_device_list(list);
+	*info = first;
+	return first ? 0 : ret;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory regions. domain.c refers to the operations.
+ *
+ * A region that is a target of atomics is extended to whole words of 8 bytes,
+ * because an atomic of 1 or 2 bytes is one of the word around it. The word is
+ * within the page, so this maps no more memory, but a peer with the key reaches
+ * up to 7 bytes more at each end.
+ */
+#include <stdlib.h>
+
+#include "mxefi.h"
+
+struct mxefi_mr {
+	struct fid_mr fid;
+	struct mxefi_domain *dom;
+	struct ibv_mr *mr;
+};
+
+static int mr_close(struct fid *fid)
+{
+	struct mxefi_mr *mr = container_of(fid, struct mxefi_mr, fid.fid);
+	int err;
+
+	err = ibv_dereg_mr(mr->mr);
+	if (err)
+		return -err;
+	pthread_mutex_lock(&mr->dom->lock);
+	mr->dom->users--;
+	pthread_mutex_unlock(&mr->dom->lock);
+	free(mr);
+	return 0;
+}
+
+static struct fi_ops mr_fi_ops = {
+	.size = sizeof(struct fi_ops),
+	.close = mr_close,
+	.bind = mxefi_no_bind,
+	.control = mxefi_no_control,
+	.ops_open = mxefi_no_ops_open,
+};
+
+static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
+		      uint64_t flags, struct fid_mr **fid_mr)
+{
+	struct mxefi_domain *dom =
+		container_of(fid, struct mxefi_domain, fid.fid);
+	int access = IBV_ACCESS_LOCAL_WRITE;
+	uintptr_t begin, end;
+	struct mxefi_mr *mr;
+
+	if (fid->fclass != FI_CLASS_DOMAIN || attr->iov_count != 1 ||
+	    attr->offset || attr->auth_key_size)
+		return -FI_EINVAL;
+	if (flags)
+		return -FI_EINVAL;
+	begin = (uintptr_t)attr->mr_iov->iov_base;
+	end = begin + attr->mr_iov->iov_len;
+	if (end < begin)
+		return -FI_EINVAL;
+	if (attr->access & FI_REMOTE_READ)
+		access |= IBV_ACCESS_REMOTE_READ;
+	if (attr->access & FI_REMOTE_WRITE)
+		access |= IBV_ACCESS_REMOTE_WRITE;
+	if (attr->access & (FI_REMOTE_READ | FI_REMOTE_WRITE) &&
+	    dom->dev.sizes) {
+		/*
+		 * An atomic read is a masked atomic, too. The device checks one
+		 * right for all atomics.
+		 */
+		access |= IBV_ACCESS_REMOTE_ATOMIC;
+		begin &= ~(uintptr_t)7;
+		end = (end + 7) & ~(uintptr_t)7;
+	}
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return -FI_ENOMEM;
+	mr->mr = ibv_reg_mr(dom->pd, (void *)begin, end - begin, access);
+	if (!mr->mr) {
+		int err = errno;
+
+		mxefi_info(FI_LOG_MR, "cannot register %zu bytes: %s\n",
+			   attr->mr_iov->iov_len, fi_strerror(err));
+		free(mr);
+		return -err;
+	}
+	mr->dom = dom;
+	mr->fid.fid.fclass = FI_CLASS_MR;
+	mr->fid.fid.context = attr->context;
+	mr->fid.fid.ops = &mr_fi_ops;
+	mr->fid.mem_desc = mr->mr;
+	mr->fid.key = mr->mr->rkey;
+	pthread_mutex_lock(&dom->lock);
+	dom->users++;
+	pthread_mutex_unlock(&dom->lock);
+	*fid_mr = &mr->fid;
+	return 0;
+}
+
+static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
+		   uint64_t access, uint64_t offset, uint64_t requested_key,
+		   uint64_t flags, struct fid_mr **mr, void *context)
+{
+	struct fi_mr_attr attr = {
+		.mr_iov = iov,
+		.iov_count = count,
+		.access = access,
+		.offset = offset,
+		.requested_key = requested_key,
+		.context = context,
+	};
+
+	return mr_regattr(fid, &attr, flags, mr);
+}
+
+static int mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
+		  uint64_t offset, uint64_t requested_key, uint64_t flags,
+		  struct fid_mr **mr, void *context)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };
+
+	return mr_regv(fid, &iov, 1, access, offset, requested_key, flags, mr,
+		       context);
+}
+
+struct fi_ops_mr mxefi_mr_ops = {
+	.size = sizeof(struct fi_ops_mr),
+	.reg = mr_reg,
+	.regv = mr_regv,
+	.regattr = mr_regattr,
+};

@@ -1,0 +1,703 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The objects of the provider and what its files offer to each other.
+ *
+ * Lifetime / locking: all state below a domain is protected by the lock of
+ * the domain. The calls of libfabric take it; functions that are declared
+ * here expect it held unless they say otherwise. Completions of libibverbs
+ * are polled by mxefi_progress() only, from the calls of the program and from
+ * the thread of the domain.
+ */
+#ifndef MXEFI_H
+#define MXEFI_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+#include <infiniband/verbs_exp.h>
+
+#include "atomic_plan.h"
+#include "wire.h"
+
+#define MXEFI_IOV_LIMIT 4
+#define MXEFI_BUF_SIZE 4096	/* bytes of data in a work buffer */
+#define MXEFI_INJECT_SIZE 1024	/* bytes */
+#define MXEFI_TX_SIZE 512	/* operations of an endpoint */
+#define MXEFI_RX_SIZE 512	/* receive buffers of an endpoint */
+#define MXEFI_SQ_SIZE 128	/* requests of a connection */
+#define MXEFI_MAX_ATOMIC_COUNT 64 /* elements of an operation */
+
+#define mxefi_warn(subsys, ...) FI_WARN(mxefi_prov, subsys, __VA_ARGS__)
+#define mxefi_info(subsys, ...) FI_INFO(mxefi_prov, subsys, __VA_ARGS__)
+
+struct mxefi_domain;
+struct mxefi_ep;
+struct mxefi_conn;
+struct mxefi_op;
+
+/* ---- refuse.c ---------------------------------------------------------- */
+
+/* Set by fi_prov_ini(), for the messages of all files. */
+extern struct fi_provider *mxefi_prov;
+
+/**
+ * mxefi_no_bind() - Refuses to bind an object.
+ * @fid: object
+ * @bfid: object to bind
+ * @flags: flags of the call
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
+
+/**
+ * mxefi_no_control() - Refuses fi_control().
+ * @fid: object
+ * @command: command of fi_control()
+ * @arg: its argument
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_control(struct fid *fid, int command, void *arg);
+
+/**
+ * mxefi_no_ops_open() - Refuses fi_open_ops().
+ * @fid: object
+ * @name: name of the interface
+ * @flags: flags of the call
+ * @ops: where the interface would be stored
+ * @context: context of the program
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
+		      void **ops, void *context);
+extern struct fi_ops_tagged mxefi_no_tagged_ops;
+
+/* ---- device.c ---------------------------------------------------------- */
+
+struct mxefi_device {
+	struct ibv_context *ctx;
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
+	uint64_t sizes;		/* masked atomics: bit n for 2^n bytes */
+	uint64_t sizes_be;	/* those with big-endian results */
+	union ibv_gid gid;
+	uint8_t gid_index;
+};
+
+/**
+ * mxefi_device_open() - Opens a device for the provider.
+ * @dev: filled in
+ * @device: device of libibverbs
+ *
+ * Return: 0, or a negative error of libfabric. -FI_ENODATA: port 1 is not
+ * active, has no GID that is an address of a network interface of this network
+ * namespace, or the device has no SRQs.
+ */
+int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device);
+
+/**
+ * mxefi_device_close() - Closes a device.
+ * @dev: device
+ */
+void mxefi_device_close(struct mxefi_device *dev);
+
+/* ---- cq.c, cntr.c ------------------------------------------------------ */
+
+struct mxefi_event {
+	struct fi_cq_err_entry e;	/* err is 0 for a success */
+	fi_addr_t src;
+};
+
+struct mxefi_cq {
+	struct fid_cq fid;
+	struct mxefi_domain *dom;
+	enum fi_cq_format format;
+	enum fi_wait_obj wait_obj;
+	int event_fd;		/* readable if there are events; or -1 */
+	bool signaled;		/* by fi_cq_signal() */
+	unsigned int users;
+	struct mxefi_event *ring;
+	size_t size, head, count;	/* the ring grows when it is full */
+};
+
+/**
+ * mxefi_cq_open() - fi_cq_open()
+ * @domain: domain
+ * @attr: attributes
+ * @cq: where the completion queue is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		  struct fid_cq **cq, void *context);
+
+/**
+ * mxefi_cq_push() - Adds an event and wakes those that wait for it.
+ * @cq: completion queue
+ * @event: event, which is copied
+ */
+void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_event *event);
+
+struct mxefi_cntr {
+	struct fid_cntr fid;
+	struct mxefi_domain *dom;
+	uint64_t value, errors;
+	unsigned int users;
+};
+
+/**
+ * mxefi_cntr_open() - fi_cntr_open()
+ * @domain: domain
+ * @attr: attributes
+ * @cntr: where the counter is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		    struct fid_cntr **cntr, void *context);
+
+/**
+ * mxefi_cntr_count() - Counts an operation and wakes those that wait for it.
+ * @cntr: counter, or NULL
+ * @error: true counts an error
+ */
+void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error);
+
+/* ---- progress.c -------------------------------------------------------- */
+
+/* What wr_id of a request points to. */
+struct mxefi_work {
+	void (*done)(struct mxefi_work *work, const struct ibv_wc *wc);
+};
+
+/* Something that needs to be called from time to time. */
+struct mxefi_ticker {
+	void (*tick)(struct mxefi_ticker *ticker, uint64_t now_ms);
+	struct mxefi_ticker *next;
+};
+
+struct mxefi_domain {
+	struct fid_domain fid;
+	struct mxefi_device dev;
+	pthread_mutex_t lock;
+	pthread_cond_t events;	/* broadcast when an event was added */
+	unsigned int users;	/* objects of the domain */
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;	/* of all queue pairs */
+	int cqe_left;		/* entries that no endpoint has reserved */
+	struct mxefi_ticker *tickers;
+	pthread_t thread;
+	int wake_fd;		/* makes the thread leave poll() */
+	bool stop;
+	uint64_t polls;		/* calls of fi_cq_read() and the like */
+	unsigned int waiters;	/* threads in mxefi_progress_wait() */
+	unsigned int connect_timeout_ms;
+};
+
+/**
+ * mxefi_now_ms() - Reads the monotonic clock.
+ *
+ * Return: the time in milliseconds.
+ */
+uint64_t mxefi_now_ms(void);
+
+/**
+ * mxefi_progress_start() - Starts the thread of a domain.
+ * @dom: domain
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_progress_start(struct mxefi_domain *dom);
+
+/**
+ * mxefi_progress_stop() - Ends the thread of a domain. Takes the lock itself.
+ * @dom: domain
+ */
+void mxefi_progress_stop(struct mxefi_domain *dom);
+
+/**
+ * mxefi_progress() - Polls all completions and handles them.
+ * @dom: domain
+ */
+void mxefi_progress(struct mxefi_domain *dom);
+
+/**
+ * mxefi_progress_wait() - Waits until an event was added or the time is over.
+ * @dom: domain
+ * @deadline_ms: end of the wait on the clock of mxefi_now_ms(), or UINT64_MAX
+ */
+void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms);
+
+/* ---- mr.c, av.c -------------------------------------------------------- */
+
+extern struct fi_ops_mr mxefi_mr_ops;
+
+struct mxefi_av {
+	struct fid_av fid;
+	struct mxefi_domain *dom;
+	unsigned int users;
+	struct mxefi_addr *addrs;	/* id 0: removed */
+	size_t size, count;
+};
+
+/**
+ * mxefi_av_open() - fi_av_open()
+ * @domain: domain
+ * @attr: attributes
+ * @av: where the address vector is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+		  struct fid_av **av, void *context);
+
+/**
+ * mxefi_av_get() - Looks an address up.
+ * @av: address vector
+ * @fi_addr: address of libfabric
+ *
+ * Return: the address of the peer, or NULL if @fi_addr is not valid.
+ */
+const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
+
+/**
+ * mxefi_av_find() - Finds the entry of a peer.
+ * @av: address vector
+ * @addr: address of a peer
+ *
+ * Return: its address of libfabric, or FI_ADDR_NOTAVAIL.
+ */
+fi_addr_t mxefi_av_find(struct mxefi_av *av, const struct mxefi_addr *addr);
+
+/* ---- conn.c: connections ----------------------------------------------- */
+
+enum mxefi_conn_state {
+	MXEFI_CONN_IDLE,	/* no queue pair */
+	MXEFI_CONN_HELLO,	/* waits for an answer of the peer */
+	MXEFI_CONN_READY,
+	MXEFI_CONN_BROKEN,	/* the queue pair is in error */
+};
+
+/* A request on an RC queue pair. */
+struct mxefi_wr {
+	struct mxefi_work work;
+	struct mxefi_wr *next;
+	struct mxefi_conn *conn;
+	struct mxefi_op *op;		/* whose part it is; or NULL */
+	struct ibv_exp_send_wr wr;
+	struct ibv_sge sge[MXEFI_IOV_LIMIT];
+	/* Registrations for this request alone. */
+	struct ibv_mr *mrs[MXEFI_IOV_LIMIT];
+	uint8_t *buf;			/* MXEFI_BUF_SIZE and a header */
+	uint32_t lkey;			/* of buf */
+	void *copy_to;			/* where a READ into buf belongs */
+	bool loop;			/* later requests have to wait for it */
+	struct mxefi_recv *recv;	/* whose data it reads; or NULL */
+	struct mxefi_unit *unit;	/* of an atomic */
+	uint32_t first;			/* its first element in the operation */
+	/*
+	 * Called when the request is complete, with an errno of libfabric or 0.
+	 * Returns false if the request was posted again.
+	 */
+	bool (*complete)(struct mxefi_wr *wr, int err);
+};
+
+struct mxefi_conn {
+	struct mxefi_conn *next;
+	struct mxefi_ep *ep;
+	struct mxefi_addr peer;
+	fi_addr_t fi_addr;
+	enum mxefi_conn_state state;
+	bool connected;			/* the queue pair is in RTS */
+	struct ibv_qp *qp;
+	struct ibv_ah *ah;
+	uint32_t peer_qpn;
+	uint32_t psn;
+	uint64_t hello_ms, since_ms;
+	unsigned int posted;		/* requests in the send queue */
+	struct mxefi_op *hold;		/* has the loops that are in flight */
+	unsigned int loops;
+	struct mxefi_wr *pending, **pending_tail;
+};
+
+/* A receive buffer of the SRQ or of the UD queue pair. */
+struct mxefi_rxbuf {
+	struct mxefi_work work;
+	struct mxefi_ep *ep;
+	uint8_t *buf;
+};
+
+/**
+ * mxefi_conn_setup() - Creates the queues of an endpoint.
+ * @ep: endpoint
+ *
+ * Return: 0, or a negative error of libfabric. Then mxefi_conn_teardown() has
+ * to be called, too.
+ */
+int mxefi_conn_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_conn_teardown() - Closes all connections and destroys the queues.
+ * @ep: endpoint
+ */
+void mxefi_conn_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_conn_get() - Finds or makes the connection to a peer.
+ * @ep: endpoint
+ * @fi_addr: address of libfabric
+ *
+ * Return: the connection, which may not be connected yet, or NULL if the
+ * address is not valid or memory is short.
+ */
+struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
+
+/**
+ * mxefi_wr_get() - Allocates a request.
+ * @conn: connection
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn);
+
+/**
+ * mxefi_wr_put() - Frees a request that is not in flight.
+ * @wr: request
+ */
+void mxefi_wr_put(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_submit() - Posts a request, or queues it until that is possible.
+ * @wr: request
+ */
+void mxefi_wr_submit(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_repeat() - Posts a request of a loop again, before all others.
+ * @wr: request that has just completed
+ */
+void mxefi_wr_repeat(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_loop_end() - Ends the loop of a request.
+ * @wr: request
+ */
+void mxefi_wr_loop_end(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_add() - Adds local memory to a request.
+ * @wr: request
+ * @buf: local memory
+ * @len: its length in bytes
+ * @desc: descriptor of its memory region, or NULL
+ * @access: access that the request needs (IBV_ACCESS_*)
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
+		 int access);
+
+/* ---- op.c: operations of the program ----------------------------------- */
+
+struct mxefi_op {
+	struct mxefi_op *next;
+	struct mxefi_ep *ep;
+	struct mxefi_conn *conn;
+	bool used;
+	bool wants_fin;
+	bool completion;		/* report success to the CQ */
+	uint32_t generation;
+	unsigned int refs;		/* what has to happen until it is done */
+	int err;
+	uint64_t flags;			/* of the completion */
+	void *context;
+	struct mxefi_cntr *cntr;
+	/* Of a rendezvous: the data, and a copy if they were in pieces. */
+	struct ibv_mr *mr;
+	uint8_t *copy;
+	/* Atomics. */
+	enum fi_op atomic;
+	enum fi_datatype datatype;
+	struct fi_ioc results[MXEFI_IOV_LIMIT];
+	size_t num_results;
+	struct mxefi_unit *units;
+};
+
+/**
+ * mxefi_op_setup() - Allocates the operations of an endpoint.
+ * @ep: endpoint
+ *
+ * Return: 0, or -FI_ENOMEM.
+ */
+int mxefi_op_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_op_teardown() - Frees the operations of an endpoint.
+ * @ep: endpoint
+ */
+void mxefi_op_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_op_get() - Takes an operation, without references.
+ * @ep: endpoint
+ * @conn: connection
+ * @context: context of the program
+ * @op_flags: flags of the call
+ * @completion_flags: flags of the completion
+ *
+ * Return: the operation, or NULL if as many as the endpoint may have are in
+ * flight.
+ */
+struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
+			      void *context, uint64_t op_flags,
+			      uint64_t completion_flags);
+
+/**
+ * mxefi_op_put() - Drops a reference. The last one reports the completion.
+ * @op: operation
+ * @err: errno of libfabric, or 0
+ */
+void mxefi_op_put(struct mxefi_op *op, int err);
+
+/**
+ * mxefi_op_drop() - Frees an operation of which nothing was submitted.
+ * @op: operation
+ */
+void mxefi_op_drop(struct mxefi_op *op);
+
+/**
+ * mxefi_op_wr_complete() - Completes a request that is a part of an operation.
+ * @wr: request
+ * @err: errno of libfabric, or 0
+ *
+ * Return: true: the request is not posted again.
+ */
+bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err);
+
+/**
+ * mxefi_op_cookie() - Names an operation, for a peer to return.
+ * @op: operation
+ *
+ * Return: its index and generation.
+ */
+uint64_t mxefi_op_cookie(struct mxefi_op *op);
+
+/**
+ * mxefi_op_find() - Finds the operation that a peer means.
+ * @ep: endpoint
+ * @cookie: cookie that a peer has sent
+ *
+ * Return: the operation, or NULL if it has ended.
+ */
+struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie);
+
+/* ---- msg.c: messages and receives -------------------------------------- */
+
+/* A receive of the program, or one whose data are being read. */
+struct mxefi_recv {
+	struct mxefi_recv *next;
+	struct mxefi_ep *ep;
+	void *context;
+	bool completion;		/* report success to the CQ */
+	struct iovec iov[MXEFI_IOV_LIMIT];
+	void *desc[MXEFI_IOV_LIMIT];
+	size_t iov_count;
+	/* A rendezvous in progress. */
+	struct mxefi_msg msg;
+	struct mxefi_conn *conn;
+	unsigned int reads;		/* requests in flight, or being made */
+	int err;
+};
+
+/* A message for which no receive was posted. */
+struct mxefi_unexpected {
+	struct mxefi_unexpected *next;
+	struct mxefi_conn *conn;
+	struct mxefi_msg msg;
+	uint8_t data[];
+};
+
+/**
+ * mxefi_msg_setup() - Prepares an endpoint for messages.
+ * @ep: endpoint
+ */
+void mxefi_msg_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_msg_teardown() - Frees receives and messages that have not met.
+ * @ep: endpoint
+ */
+void mxefi_msg_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_msg_cancel() - Cancels a posted receive.
+ * @ep: endpoint
+ * @context: context of the receive
+ *
+ * Return: 0, or -FI_ENOENT if no receive has this context.
+ */
+ssize_t mxefi_msg_cancel(struct mxefi_ep *ep, void *context);
+
+extern struct fi_ops_msg mxefi_msg_ops;
+
+/* ---- rma.c, atomic.c --------------------------------------------------- */
+
+extern struct fi_ops_rma mxefi_rma_ops;
+extern struct fi_ops_atomic mxefi_atomic_ops;
+
+/**
+ * mxefi_atomic_query() - fi_query_atomic()
+ * @domain: domain
+ * @datatype: datatype
+ * @op: operation of fi_atomic(3)
+ * @attr: filled in
+ * @flags: flags of the call
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_atomic_query(struct fid_domain *domain, enum fi_datatype datatype,
+		       enum fi_op op, struct fi_atomic_attr *attr,
+		       uint64_t flags);
+
+/* ---- ep.c -------------------------------------------------------------- */
+
+struct mxefi_ep {
+	struct fid_ep fid;
+	struct mxefi_domain *dom;
+	struct mxefi_av *av;
+	struct mxefi_cq *tx_cq, *rx_cq;
+	bool tx_selective, rx_selective;
+	struct mxefi_cntr *send_cntr, *recv_cntr, *read_cntr, *write_cntr;
+	uint64_t caps, tx_flags, rx_flags;
+	bool enabled;
+
+	/* conn.c */
+	struct mxefi_ticker ticker;
+	struct mxefi_addr name;
+	struct ibv_qp *ud;
+	struct ibv_srq *srq;
+	int reserved_cqe;
+	struct mxefi_rxbuf *rx, *ud_rx;
+	uint8_t *slab;
+	struct ibv_mr *slab_mr;
+	struct mxefi_work ud_sent;
+	unsigned int ud_posted, ud_slot;
+	uint8_t *ud_send_buf;
+	struct mxefi_conn *conns;
+	struct mxefi_conn **by_addr;
+	size_t by_addr_size;
+	struct mxefi_wr *wrs, *free_wrs;
+	unsigned int posted;	/* requests of all connections */
+	bool starved;		/* some wait because of it */
+	bool closing;
+	/* Set by op.c: the peer that the operation waits for is lost. */
+	void (*on_lost)(struct mxefi_op *op, int err);
+	/* Set by msg.c. */
+	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
+			   const uint8_t *data, size_t len);
+	void (*on_write_data)(struct mxefi_conn *conn, uint32_t data,
+			      size_t len);
+
+	/* op.c */
+	struct mxefi_op *ops, *free_ops;
+
+	/* msg.c */
+	struct mxefi_recv *recvs, **recvs_tail;
+	struct mxefi_unexpected *unexpected, **unexpected_tail;
+};
+
+/**
+ * mxefi_ep_open() - fi_endpoint()
+ * @domain: domain
+ * @info: fi_info of the program
+ * @ep: where the endpoint is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
+		  struct fid_ep **ep, void *context);
+
+/* ---- info.c, domain.c, fabric.c ---------------------------------------- */
+
+/* Longest message or RMA, in bytes. */
+#define MXEFI_MAX_MSG_SIZE ((size_t)1 << 30)
+
+/**
+ * mxefi_info_get() - fi_getinfo()
+ * @version: version of the API that the program uses
+ * @node: name of a node
+ * @service: name of a service
+ * @flags: flags of the call
+ * @hints: hints of the program, or NULL
+ * @info: where the list is stored
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_info_get(uint32_t version, const char *node, const char *service,
+		   uint64_t flags, const struct fi_info *hints,
+		   struct fi_info **info);
+
+/**
+ * mxefi_domain_open() - fi_domain()
+ * @fabric: fabric
+ * @info: fi_info of the program
+ * @domain: where the domain is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
+		      struct fid_domain **domain, void *context);
+
+/**
+ * mxefi_eq_open() - fi_eq_open()
+ * @fabric: fabric
+ * @attr: attributes
+ * @eq: where the event queue is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		  struct fid_eq **eq, void *context);
+
+/**
+ * to_ep() - Converts the type that programs see.
+ * @ep: endpoint
+ *
+ * Return: the endpoint.
+ */
+static inline struct mxefi_ep *to_ep(struct fid_ep *ep)
+{
+	return container_of(ep, struct mxefi_ep, fid);
+}
+
+/**
+ * to_domain() - Converts the type that programs see.
+ * @domain: domain
+ *
+ * Return: the domain.
+ */
+static inline struct mxefi_domain *to_domain(struct fid_domain *domain)
+{
+	return container_of(domain, struct mxefi_domain, fid);
+}
+
+#endif /* MXEFI_H */

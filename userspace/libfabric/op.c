@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Operations that the program has started at an endpoint. Those of messages,
+ * RMA and atomics are made of requests (conn.c) and maybe of an answer of the
+ * peer; when all of that has come, the operation writes its completion.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+static void op_lost(struct mxefi_op *op, int err)
+{
+	mxefi_op_put(op, err);
+}
+
+int mxefi_op_setup(struct mxefi_ep *ep)
+{
+	ep->ops = calloc(MXEFI_TX_SIZE, sizeof(*ep->ops));
+	if (!ep->ops)
+		return -FI_ENOMEM;
+	for (int i = 0; i < MXEFI_TX_SIZE; i++) {
+		ep->ops[i].ep = ep;
+		ep->ops[i].next = ep->free_ops;
+		ep->free_ops = &ep->ops[i];
+	}
+	ep->on_lost = op_lost;
+	return 0;
+}
+
+/* After mxefi_conn_teardown(), so no request refers to an operation. */
+void mxefi_op_teardown(struct mxefi_ep *ep)
+{
+	for (int i = 0; ep->ops && i < MXEFI_TX_SIZE; i++)
+		if (ep->ops[i].used)
+			mxefi_op_drop(&ep->ops[i]);
+	free(ep->ops);
+}
+
+struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
+			      void *context, uint64_t op_flags,
+			      uint64_t completion_flags)
+{
+	struct mxefi_op *op = ep->free_ops;
+
+	if (!op)
+		return NULL;
+	ep->free_ops = op->next;
+	op->used = true;
+	op->conn = conn;
+	op->refs = 0;
+	op->err = 0;
+	op->wants_fin = false;
+	op->completion = !ep->tx_selective || op_flags & FI_COMPLETION;
+	op->flags = completion_flags;
+	op->context = context;
+	op->num_results = 0;
+	op->units = NULL;
+	if (completion_flags & FI_READ)
+		op->cntr = ep->read_cntr;
+	else if (completion_flags & FI_WRITE)
+		op->cntr = ep->write_cntr;
+	else
+		op->cntr = ep->send_cntr;
+	return op;
+}
+
+void mxefi_op_drop(struct mxefi_op *op)
+{
+	if (op->mr)
+		ibv_dereg_mr(op->mr);
+	op->mr = NULL;
+	free(op->copy);
+	op->copy = NULL;
+	free(op->units);
+	op->units = NULL;
+	op->used = false;
+	op->generation++;
+	op->next = op->ep->free_ops;
+	op->ep->free_ops = op;
+}
+
+void mxefi_op_put(struct mxefi_op *op, int err)
+{
+	struct mxefi_ep *ep = op->ep;
+	struct mxefi_event event = { .src = FI_ADDR_NOTAVAIL };
+
+	/* The first error says what happened, the others follow from it. */
+	if (err && !op->err)
+		op->err = err;
+	if (--op->refs)
+		return;
+	if (!ep->closing) {
+		mxefi_cntr_count(op->cntr, op->err);
+		event.e.op_context = op->context;
+		event.e.flags = op->flags;
+		event.e.err = op->err;
+		event.e.prov_errno = op->err;
+		if (ep->tx_cq && (op->completion || op->err))
+			mxefi_cq_push(ep->tx_cq, &event);
+	}
+	mxefi_op_drop(op);
+}
+
+bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err)
+{
+	struct mxefi_op *op = wr->op;
+
+	/* The peer will not answer a request that it did not get. */
+	if (err && op->wants_fin) {
+		op->wants_fin = false;
+		op->refs--;
+	}
+	mxefi_op_put(op, err);
+	return true;
+}
+
+/* The index and the generation of the operation, for the peer to return. */
+uint64_t mxefi_op_cookie(struct mxefi_op *op)
+{
+	uint64_t index = (uint64_t)(op - op->ep->ops);
+
+	return (uint64_t)op->generation << 32 | index;
+}
+
+struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie)
+{
+	uint32_t index = (uint32_t)cookie;
+	struct mxefi_op *op;
+
+	if (index >= MXEFI_TX_SIZE)
+		return NULL;
+	op = &ep->ops[index];
+	if (!op->used || op->generation != cookie >> 32)
+		return NULL;
+	return op;
+}

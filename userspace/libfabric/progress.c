@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Progress of a domain: polls the completion queue of libibverbs and hands each
+ * completion to its owner. Called by whatever the program waits with, and by a
+ * thread, so that operations and peers proceed while the program does other
+ * things.
+ *
+ * While the program polls, the thread only looks every 10 ms. When the program
+ * stops, the thread requests events of the completion queue and sleeps.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mxefi.h"
+
+#define TICK_MS 10
+
+uint64_t mxefi_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+void mxefi_progress(struct mxefi_domain *dom)
+{
+	struct ibv_wc wc[16];
+	int n;
+
+	do {
+		n = ibv_poll_cq(dom->cq, 16, wc);
+		for (int i = 0; i < n; i++) {
+			struct mxefi_work *work =
+				(struct mxefi_work *)(uintptr_t)wc[i].wr_id;
+
+			work->done(work, &wc[i]);
+		}
+	} while (n == 16);
+}
+
+void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms)
+{
+	uint64_t until = mxefi_now_ms() + 1000;
+	struct timespec ts;
+
+	if (until > deadline_ms)
+		until = deadline_ms;
+	ts.tv_sec = (time_t)(until / 1000);
+	ts.tv_nsec = (long)(until % 1000) * 1000000;
+	/* The thread must not assume that this caller keeps polling. */
+	eventfd_write(dom->wake_fd, 1);
+	dom->waiters++;
+	pthread_cond_timedwait(&dom->events, &dom->lock, &ts);
+	dom->waiters--;
+}
+
+static void tick(struct mxefi_domain *dom)
+{
+	uint64_t now = mxefi_now_ms();
+	struct mxefi_ticker *t, *next;
+
+	for (t = dom->tickers; t; t = next) {
+		next = t->next;
+		t->tick(t, now);
+	}
+}
+
+static void *progress_thread(void *arg)
+{
+	struct mxefi_domain *dom = arg;
+	struct pollfd fds[2] = {
+		{ .fd = dom->channel->fd, .events = POLLIN },
+		{ .fd = dom->wake_fd, .events = POLLIN },
+	};
+	uint64_t polls = 0;
+	struct ibv_cq *cq;
+	eventfd_t value;
+	void *context;
+
+	pthread_mutex_lock(&dom->lock);
+	while (!dom->stop) {
+		bool busy = dom->polls != polls && !dom->waiters;
+
+		polls = dom->polls;
+		if (!busy)
+			ibv_req_notify_cq(dom->cq, 0);
+		mxefi_progress(dom);
+		tick(dom);
+		pthread_mutex_unlock(&dom->lock);
+		poll(fds + busy, busy ? 1 : 2, TICK_MS * (busy ? 1 : 5));
+		while (!ibv_get_cq_event(dom->channel, &cq, &context))
+			ibv_ack_cq_events(cq, 1);
+		eventfd_read(dom->wake_fd, &value);
+		pthread_mutex_lock(&dom->lock);
+	}
+	pthread_mutex_unlock(&dom->lock);
+	return NULL;
+}
+
+int mxefi_progress_start(struct mxefi_domain *dom)
+{
+	sigset_t all, old;
+	int err;
+
+	dom->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (dom->wake_fd < 0)
+		return -errno;
+	/* Signals are for the threads of the program. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&dom->thread, NULL, progress_thread, dom);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		close(dom->wake_fd);
+	return -err;
+}
+
+void mxefi_progress_stop(struct mxefi_domain *dom)
+{
+	pthread_mutex_lock(&dom->lock);
+	dom->stop = true;
+	pthread_mutex_unlock(&dom->lock);
+	eventfd_write(dom->wake_fd, 1);
+	pthread_join(dom->thread, NULL);
+	close(dom->wake_fd);
+}

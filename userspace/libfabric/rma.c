@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * FI_RMA. An operation is one request for each pair of a local and a remote
+ * segment. Data of up to MXEFI_BUF_SIZE bytes in unregistered memory are
+ * copied; more are registered for the time of the operation.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+/* A segment of local memory, and a destination of the data of a read. */
+struct cursor {
+	const struct iovec *iov;
+	void **desc;
+	size_t left, offset;
+};
+
+static bool read_complete(struct mxefi_wr *wr, int err)
+{
+	if (!err && wr->copy_to)
+		memcpy(wr->copy_to, wr->buf, wr->sge[0].length);
+	return mxefi_op_wr_complete(wr, err);
+}
+
+/* Makes one request of @len bytes. Returns 0 or a negative error. */
+static int add_wr(struct mxefi_op *op, struct cursor *c, size_t len,
+		  uint64_t addr, uint64_t key, bool is_read, bool inject,
+		  struct mxefi_wr ***tail)
+{
+	struct mxefi_wr *wr = mxefi_wr_get(op->conn);
+	uint8_t *local = NULL;
+	void *desc = NULL;
+	int ret = 0;
+
+	if (!wr)
+		return -FI_EAGAIN;
+	**tail = wr;
+	*tail = &wr->next;
+	wr->op = op;
+	wr->copy_to = NULL;
+	wr->complete = is_read ? read_complete : mxefi_op_wr_complete;
+	wr->wr.exp_opcode = is_read ? IBV_EXP_WR_RDMA_READ :
+				      IBV_EXP_WR_RDMA_WRITE;
+	wr->wr.wr.rdma.remote_addr = addr;
+	wr->wr.wr.rdma.rkey = (uint32_t)key;
+	op->refs++;
+	if (!len)
+		return 0;
+	local = (uint8_t *)c->iov->iov_base + c->offset;
+	if (c->desc && !inject)
+		desc = *c->desc;
+	if (desc || len > MXEFI_BUF_SIZE)
+		ret = mxefi_wr_add(wr, local, len, desc,
+				   is_read ? IBV_ACCESS_LOCAL_WRITE : 0);
+	else {
+		wr->sge[0].addr = (uintptr_t)wr->buf;
+		wr->sge[0].length = (uint32_t)len;
+		wr->sge[0].lkey = wr->lkey;
+		wr->wr.num_sge = 1;
+		if (is_read)
+			wr->copy_to = local;
+		else
+			memcpy(wr->buf, local, len);
+	}
+	return ret;
+}
+
+static void advance(struct cursor *c, size_t len)
+{
+	c->offset += len;
+	while (c->left && c->offset == c->iov->iov_len) {
+		c->iov++;
+		c->left--;
+		c->offset = 0;
+		if (c->desc)
+			c->desc++;
+	}
+}
+
+static size_t total(const struct iovec *iov, size_t count)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += iov[i].iov_len;
+	return sum;
+}
+
+static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
+		     uint64_t flags, bool is_read, bool no_event)
+{
+	uint64_t need = is_read ? FI_READ : FI_WRITE;
+	struct mxefi_wr *first = NULL, **tail = &first, *wr, *next;
+	struct cursor c = { msg->msg_iov, msg->desc, msg->iov_count, 0 };
+	size_t len = 0, local = total(msg->msg_iov, msg->iov_count);
+	struct mxefi_conn *conn;
+	struct mxefi_op *op;
+	int ret = 0;
+
+	if (!(ep->caps & FI_RMA) || !(ep->caps & need))
+		return -FI_EOPNOTSUPP;
+	for (size_t i = 0; i < msg->rma_iov_count; i++)
+		len += msg->rma_iov[i].len;
+	if (msg->iov_count > MXEFI_IOV_LIMIT || !msg->rma_iov_count ||
+	    msg->rma_iov_count > MXEFI_IOV_LIMIT || len != local ||
+	    (flags & FI_INJECT && (is_read || len > MXEFI_INJECT_SIZE)))
+		return -FI_EINVAL;
+	conn = mxefi_conn_get(ep, msg->addr);
+	if (!conn)
+		return -FI_EINVAL;
+	op = mxefi_op_get(ep, conn, msg->context, flags, FI_RMA | need);
+	if (!op)
+		return -FI_EAGAIN;
+	if (no_event)
+		op->completion = false;
+	advance(&c, 0);
+	for (size_t i = 0; i < msg->rma_iov_count && !ret; i++) {
+		const struct fi_rma_iov *r = &msg->rma_iov[i];
+		size_t done = 0;
+
+		do {
+			size_t n = r->len - done;
+
+			if (n && n > c.iov->iov_len - c.offset)
+				n = c.iov->iov_len - c.offset;
+			ret = add_wr(op, &c, n, r->addr + done, r->key, is_read,
+				     flags & FI_INJECT, &tail);
+			if (n)
+				advance(&c, n);
+			done += n;
+		} while (done < r->len && !ret);
+	}
+	if (!ret && flags & FI_REMOTE_CQ_DATA) {
+		wr = container_of(tail, struct mxefi_wr, next);
+		wr->wr.exp_opcode = IBV_EXP_WR_RDMA_WRITE_WITH_IMM;
+		wr->wr.ex.imm_data = htobe32((uint32_t)msg->data);
+	}
+	*tail = NULL;
+	if (!ret && flags & FI_FENCE)
+		first->wr.exp_send_flags |= IBV_EXP_SEND_FENCE;
+	for (wr = first; wr; wr = next) {
+		next = wr->next;
+		if (ret)
+			mxefi_wr_put(wr);
+		else
+			mxefi_wr_submit(wr);
+	}
+	if (ret)
+		mxefi_op_drop(op);
+	return ret;
+}
+
+static ssize_t call(struct fid_ep *fid, const struct fi_msg_rma *msg,
+		    uint64_t flags, bool is_read, bool no_event)
+{
+	struct mxefi_ep *ep = to_ep(fid);
+	ssize_t ret;
+
+	pthread_mutex_lock(&ep->dom->lock);
+	ret = ep->enabled ? start(ep, msg, flags, is_read, no_event) :
+			    -FI_EOPBADSTATE;
+	if (ret == -FI_EAGAIN)
+		mxefi_progress(ep->dom);
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+static ssize_t simple(struct fid_ep *fid, const struct iovec *iov, void **desc,
+		      size_t count, fi_addr_t peer, uint64_t addr, uint64_t key,
+		      uint64_t data, void *context, uint64_t flags,
+		      bool is_read, bool no_event)
+{
+	struct fi_rma_iov rma = {
+		.addr = addr,
+		.len = total(iov, count),
+		.key = key,
+	};
+	struct fi_msg_rma msg = {
+		.msg_iov = iov,
+		.desc = desc,
+		.iov_count = count,
+		.addr = peer,
+		.rma_iov = &rma,
+		.rma_iov_count = 1,
+		.context = context,
+		.data = data,
+	};
+
+	return call(fid, &msg, flags, is_read, no_event);
+}
+
+static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
+			   uint64_t flags)
+{
+	return call(ep, msg, flags & ~(uint64_t)FI_REMOTE_CQ_DATA, true, false);
+}
+
+static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov,
+			 void **desc, size_t count, fi_addr_t src,
+			 uint64_t addr, uint64_t key, void *context)
+{
+	return simple(ep, iov, desc, count, src, addr, key, 0, context,
+		      to_ep(ep)->tx_flags & ~(uint64_t)FI_INJECT, true, false);
+}
+
+static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
+			fi_addr_t src, uint64_t addr, uint64_t key,
+			void *context)
+{
+	struct iovec iov = { .iov_base = buf, .iov_len = len };
+
+	return rma_readv(ep, &iov, &desc, 1, src, addr, key, context);
+}
+
+static ssize_t rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
+			    uint64_t flags)
+{
+	return call(ep, msg, flags, false, false);
+}
+
+static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov,
+			  void **desc, size_t count, fi_addr_t dest,
+			  uint64_t addr, uint64_t key, void *context)
+{
+	return simple(ep, iov, desc, count, dest, addr, key, 0, context,
+		      to_ep(ep)->tx_flags, false, false);
+}
+
+static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len,
+			 void *desc, fi_addr_t dest, uint64_t addr,
+			 uint64_t key, void *context)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };
+
+	return rma_writev(ep, &iov, &desc, 1, dest, addr, key, context);
+}
+
+static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len,
+			     void *desc, uint64_t data, fi_addr_t dest,
+			     uint64_t addr, uint64_t key, void *context)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };
+
+	return simple(ep, &iov, &desc, 1, dest, addr, key, data, context,
+		      to_ep(ep)->tx_flags | FI_REMOTE_CQ_DATA, false, false);
+}
+
+static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len,
+			      uint64_t data, fi_addr_t dest, uint64_t addr,
+			      uint64_t key)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };
+
+	return simple(ep, &iov, NULL, 1, dest, addr, key, data, NULL,
+		      FI_INJECT | FI_REMOTE_CQ_DATA, false, true);
+}
+
+static ssize_t rma_inject(struct fid_ep *ep, const void *buf, size_t len,
+			  fi_addr_t dest, uint64_t addr, uint64_t key)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };
+
+	return simple(ep, &iov, NULL, 1, dest, addr, key, 0, NULL, FI_INJECT,
+		      false, true);
+}
+
+struct fi_ops_rma mxefi_rma_ops = {
+	.size = sizeof(struct fi_ops_rma),
+	.read = rma_read,
+	.readv = rma_readv,
+	.readmsg = rma_readmsg,
+	.write = rma_write,
+	.writev = rma_writev,
+	.writemsg = rma_writemsg,
+	.inject = rma_inject,
+	.writedata = rma_writedata,
+	.injectdata = rma_injectdata,
+};
