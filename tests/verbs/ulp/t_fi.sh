@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The provider mxe of libfabric: what fi_info says, messages by fi_pingpong, and
+# all atomics by t_fi_atomic.
+
+# shellcheck disable=SC2317  # functions that "check" runs
+
+cd "$(dirname "$0")" || exit
+# shellcheck source=tests/verbs/lib/topo.sh
+. ../lib/topo.sh
+# shellcheck source=tests/verbs/lib/pair.sh
+. ../lib/pair.sh
+# shellcheck source=tests/tap.sh
+. ../../tap.sh
+
+# The library of the build tree, wherever it is.
+FI_PROVIDER_PATH=${LD_LIBRARY_PATH%%:*}/libfabric
+# Other providers take seconds to start in an emulated machine.
+FI_PROVIDER=mxe
+export FI_PROVIDER_PATH FI_PROVIDER
+if [ ! -e "$FI_PROVIDER_PATH/libmxe-fi.so" ] || ! command -v fi_pingpong >/dev/null; then
+	echo "1..0 # SKIP libmxe-fi.so or libfabric-bin is missing"
+	exit 77
+fi
+topo_up || bail_out "cannot make the two hosts"
+
+INFO=$(on h1 fi_info -v -p mxe 2>&1)
+like "$INFO" 'caps: .*FI_MSG, FI_RMA, FI_ATOMIC' 'fi_info: messages, RMA, atomics'
+like "$INFO" 'type: FI_EP_RDM' 'fi_info: FI_EP_RDM'
+like "$INFO" 'name: mxe1' 'fi_info: the device of this host'
+is "$(grep -c 'FI_TAGGED\|FI_MULTI_RECV\|name: mxe2' <<<"$INFO")" 0 \
+	'fi_info: nothing that is absent'
+like "$(on h1 fi_info -e 2>&1 | tr -d '\0')" 'FI_MXE_CONNECT_TIMEOUT' \
+	'fi_info -e: the environment variable'
+check 'fi_info: no FI_EP_MSG' eval '! on h1 fi_info -p mxe -t FI_EP_MSG'
+check 'fi_info: no tagged messages' eval '! on h1 fi_info -p mxe -c FI_TAGGED'
+
+# Messages of all sizes up to 1 MiB, whose contents are compared.
+pingpong()
+{
+	local pid rc
+	on h2 timeout 300 fi_pingpong -p mxe -e rdm -I 10 -c >/tmp/fi-server 2>&1 &
+	pid=$!
+	listens h2 47592 "$pid" &&
+		on h1 timeout 300 fi_pingpong -p mxe -e rdm -I 10 -c 10.77.0.2
+	rc=$?
+	wait "$pid" || {
+		rc=$?
+		echo "server:"
+		cat /tmp/fi-server
+	}
+	return "$rc"
+}
+
+check 'fi_pingpong -p mxe -e rdm' pingpong
+
+BEFORE=$(counter mxe2 masked_atomics_executed)
+check 'all pairs of operation and datatype' t_fi_atomic
+AFTER=$(counter mxe2 masked_atomics_executed)
+[ $((AFTER - BEFORE)) -ge 1656 ]
+is $? 0 "the device has executed the atomics ($((AFTER - BEFORE)))"
+
+done_testing
