@@ -6,7 +6,6 @@
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
-#include <asm/unaligned.h>
 
 #include "complete.h"
 #include "harness.h"

@@ -10,7 +10,6 @@
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
-#include <asm/unaligned.h>
 
 #include "bth.h"
 #include "common.h"

@@ -4,7 +4,6 @@
  * the test builds, according to IBTA 9.7.4, 9.7.5 and 9.9.3.
  */
 #include <linux/kernel.h>
-#include <asm/unaligned.h>
 
 #include "harness.h"
 #include "mr.h"

@@ -8,7 +8,6 @@
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/prandom.h>
-#include <asm/unaligned.h>
 
 #include "atomic.h"
 #include "harness.h"
