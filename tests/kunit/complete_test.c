@@ -1407,9 +1407,10 @@ static void flush_in_order(struct kunit *test)
 static void timer_backs_off(struct kunit *test)
 {
 	static const unsigned int factor[] = { 1, 2, 4, 4 };
-	unsigned long t = nsecs_to_jiffies(4096ULL << 24), before;
+	const u64 ns = 4096ULL << 24;
 	struct kt_conn conn = kt_default_conn;
 	struct kt *kt = kt_of(test);
+	unsigned long before, t;
 	struct timer_list *timer;
 	struct mxe_sq *sq;
 	struct ib_mr *mr;
@@ -1424,11 +1425,10 @@ static void timer_backs_off(struct kunit *test)
 	post_write(kt, 1, mr);
 	for (i = 0; i < ARRAY_SIZE(factor); i++) {
 		expect_sent(kt, KT_WRITE_ONLY, S);
+		t = nsecs_to_jiffies(factor[i] * ns);
 		/* jiffies may advance between any two of these lines. */
-		KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies),
-				(long)(factor[i] * t));
-		KUNIT_EXPECT_GT(test, (long)(sq->retry_at - before),
-				(long)(factor[i] * t / 2));
+		KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies), (long)t);
+		KUNIT_EXPECT_GT(test, (long)(sq->retry_at - before), (long)(t / 2));
 		KUNIT_EXPECT_TRUE(test, timer_pending(timer));
 		KUNIT_EXPECT_FALSE(test, time_after(timer->expires, sq->retry_at));
 		/* Let the timer expire now. */
