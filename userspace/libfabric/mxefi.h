@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -28,6 +29,12 @@
 
 #include "atomic_plan.h"
 #include "wire.h"
+
+/* libfabric 1 defines it, too. */
+#ifndef container_of
+#define container_of(ptr, type, field) \
+	((type *)((char *)(ptr) - offsetof(type, field)))
+#endif
 
 #define MXEFI_IOV_LIMIT 4
 #define MXEFI_BUF_SIZE 4096	/* bytes of data in a work buffer */
