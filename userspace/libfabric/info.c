@@ -27,6 +27,10 @@
 		   FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | \
 		   FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW)
 #define MR_MODE (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
+/* Later releases of libfabric 2 have other names for this bit. */
+#ifndef FI_PROV_SPECIFIC
+#define FI_PROV_SPECIFIC (1U << 31)
+#endif
 #define ADDR_FORMAT (FI_PROV_SPECIFIC | 0x6d7865)	/* "mxe" */
 #define PROTOCOL (FI_PROV_SPECIFIC | 0x6d7865)
 #define MAX_ENDPOINTS 16

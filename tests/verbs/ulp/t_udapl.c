@@ -185,7 +185,7 @@ static void test_attributes(void)
 		DAT_EXT_ATTR_MASKED_CMP_AND_SWAP,
 		DAT_IB_ATTR_FETCH_AND_ADD,	/* of libdaplofa */
 	};
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	const char *value;
 	bool payload = false;
 	unsigned int n;
@@ -336,7 +336,7 @@ static void test_not_masked(void)
 {
 	DAT_RMR_TRIPLET target = remote(0, 8);
 	DAT_LMR_TRIPLET old = local(0, 8);
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	bool found = false;
 	DAT_EVENT event;
 	int i;
