@@ -6,7 +6,10 @@
 #ifndef MXE_AH_H
 #define MXE_AH_H
 
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <net/dst_cache.h>
+#include <net/ipv6.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_verbs.h>
 
@@ -36,6 +39,23 @@ struct mxe_av {
 		} v6;
 	};
 };
+
+/**
+ * mxe_av_sent() - Check whether a received packet has the addresses of a peer.
+ * @av: address vector of packets to the peer
+ * @skb: received packet
+ *
+ * Return: true if the peer sent it, and to the source address of @av.
+ */
+static inline bool mxe_av_sent(const struct mxe_av *av, const struct sk_buff *skb)
+{
+	if (ip_hdr(skb)->version == 4)
+		return av->is_ipv4 && ip_hdr(skb)->saddr == av->v4.daddr &&
+		       ip_hdr(skb)->daddr == av->v4.saddr;
+	return !av->is_ipv4 &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &av->v6.daddr) &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
+}
 
 /* Processes specify an address handle in WQEs by its number. */
 struct mxe_ah {
@@ -74,7 +94,7 @@ int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
  * @av: set to the address vector, except for its sport
  * @attr: the address
  *
- * Context: Process context.
+ * Context: Any context.
  * Return: 0, or -EINVAL if RoCEv2 packets of this device cannot have the
  * address.
  */

@@ -6,7 +6,6 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/skbuff.h>
-#include <net/ipv6.h>
 
 #include "complete.h"
 #include "dc_rx.h"
@@ -58,17 +57,9 @@ static bool mxe_dc_rx_is_of_target(const struct mxe_qp *qp,
 				   const struct mxe_dc_hdr *hdr,
 				   const struct sk_buff *skb)
 {
-	const struct mxe_av *av = &qp->av;
-
-	if (!to_mdci(qp)->connected || hdr->qpn != qp->dest_qpn ||
-	    hdr->instance != qp->dc->hdr.instance)
-		return false;
-	if (ip_hdr(skb)->version == 4)
-		return av->is_ipv4 && ip_hdr(skb)->saddr == av->v4.daddr &&
-		       ip_hdr(skb)->daddr == av->v4.saddr;
-	return !av->is_ipv4 &&
-	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &av->v6.daddr) &&
-	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
+	return to_mdci(qp)->connected && hdr->qpn == qp->dest_qpn &&
+	       hdr->instance == qp->dc->hdr.instance &&
+	       mxe_av_sent(&qp->av, skb);
 }
 
 /* Handles a control packet as the NAK of RC that has the same effect. */

@@ -177,16 +177,7 @@ static struct mxe_qp *mxe_rx_lookup(struct mxe_netns *mnet,
 static bool mxe_rx_address_ok(const struct mxe_qp *qp,
 			      const struct sk_buff *skb)
 {
-	const struct mxe_av *av = &qp->av;
-
-	if (!av->valid)
-		return false;
-	if (ip_hdr(skb)->version == 4)
-		return av->is_ipv4 && ip_hdr(skb)->saddr == av->v4.daddr &&
-		       ip_hdr(skb)->daddr == av->v4.saddr;
-	return !av->is_ipv4 &&
-	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &av->v6.daddr) &&
-	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
+	return qp->av.valid && mxe_av_sent(&qp->av, skb);
 }
 
 static bool mxe_rx_pkey_ok(const struct mxe_pkt *pkt)
