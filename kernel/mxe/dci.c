@@ -79,19 +79,8 @@ static void mxe_dci_disconnect(struct mxe_qp *qp)
 		.session = to_mdci(qp)->s.session,
 		.instance = qp->dc->hdr.instance,
 	};
-	struct mxe_pkt_out out __uninitialized;
-	struct sk_buff *skb;
-	u8 *p;
 
-	mxe_pkt_out_init(&out);
-	out.opcode = MXE_OPCODE_DC_CONTROL;
-	out.pkey = 0xffff;
-	out.qpn = qp->dest_qpn;
-	skb = mxe_tx_alloc(qp, &out, NULL, &p);
-	if (!skb)
-		return;
-	mxe_dc_put(&hdr, p);
-	mxe_tx_send_to(qp, &qp->av, skb);
+	mxe_tx_send_dc_control(qp, &qp->av, qp->dest_qpn, &hdr);
 }
 
 /*

@@ -131,19 +131,8 @@ static void mxe_dct_answer(struct mxe_qp *qp, const struct mxe_av *av,
 		.token = token,
 		.instance = request->instance,
 	};
-	struct mxe_pkt_out out __uninitialized;
-	struct sk_buff *skb;
-	u8 *p;
 
-	mxe_pkt_out_init(&out);
-	out.opcode = MXE_OPCODE_DC_CONTROL;
-	out.pkey = 0xffff;
-	out.qpn = request->qpn;
-	skb = mxe_tx_alloc(qp, &out, NULL, &p);
-	if (!skb)
-		return;
-	mxe_dc_put(&hdr, p);
-	mxe_tx_send_to(qp, av, skb);
+	mxe_tx_send_dc_control(qp, av, request->qpn, &hdr);
 }
 
 /* ---- tokens -------------------------------------------------------------- */

@@ -139,3 +139,21 @@ void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 	mxe_hdr_push(&hdr, av, skb, 0);
 	mxe_tx_xmit(qp->dev, av, NULL, skb, 1);
 }
+
+void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,
+			    const struct mxe_dc_hdr *hdr)
+{
+	struct mxe_pkt_out out = {
+		.opcode = MXE_OPCODE_DC_CONTROL,
+		.pkey = 0xffff,
+		.qpn = qpn,
+	};
+	struct sk_buff *skb;
+	u8 *p;
+
+	skb = mxe_tx_alloc(qp, &out, NULL, &p);
+	if (!skb)
+		return;
+	mxe_dc_put(hdr, p);
+	mxe_tx_send_to(qp, av, skb);
+}

@@ -12,6 +12,7 @@
 #include "pkt.h"
 
 struct mxe_av;
+struct mxe_dc_hdr;
 struct mxe_qp;
 
 /**
@@ -84,5 +85,19 @@ void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx);
  */
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		    struct sk_buff *skb);
+
+/**
+ * mxe_tx_send_dc_control() - Send a DC control packet.
+ * @qp: DC initiator or target that sends it
+ * @av: destination
+ * @qpn: number of the QP there
+ * @hdr: its DC header
+ *
+ * The packet may be lost, also because there is no memory.
+ *
+ * Context: BHs disabled.
+ */
+void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,
+			    const struct mxe_dc_hdr *hdr);
 
 #endif /* MXE_TX_H */
