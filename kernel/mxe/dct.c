@@ -293,16 +293,7 @@ static void mxe_dct_child_init(struct mxe_dct_child *child, struct mxe_dct *dct,
 	qp->rq.num_res = num_res;
 	/* Its communication is established, which is not worth an event. */
 	qp->rq.comm_est = true;
-	spin_lock_init(&qp->send_lock);
-	spin_lock_init(&qp->recv_lock);
-	spin_lock_init(&qp->sq.post_lock);
-	skb_queue_head_init(&qp->rq.deferred);
-	INIT_WORK(&qp->work, mxe_qp_work);
-	refcount_set(&qp->refs, 1);
-	qp->sq.read_cpu = -1;
-	qp->sq.budget = MXE_SLICE;
-	qp->rq.budget = MXE_SLICE;
-	init_completion(&qp->released);
+	mxe_qp_prepare(qp, mxe_qp_work);
 	mxe_retry_init(qp);
 }
 

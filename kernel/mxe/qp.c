@@ -37,6 +37,20 @@ void mxe_qp_exit(void)
 	destroy_workqueue(mxe_qp_wq);
 }
 
+void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work)
+{
+	spin_lock_init(&qp->send_lock);
+	spin_lock_init(&qp->recv_lock);
+	spin_lock_init(&qp->sq.post_lock);
+	skb_queue_head_init(&qp->rq.deferred);
+	INIT_WORK(&qp->work, work);
+	refcount_set(&qp->refs, 1);
+	init_completion(&qp->released);
+	qp->sq.read_cpu = -1;
+	qp->sq.budget = MXE_SLICE;
+	qp->rq.budget = MXE_SLICE;
+}
+
 /* ---- locks, and work after dropping them ------------------------------- */
 
 static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_tx *tx)

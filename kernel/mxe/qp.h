@@ -822,6 +822,15 @@ static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
 		mxe_qp_completed(qp, result, pending);
 }
 
+/**
+ * mxe_qp_prepare() - Initialize what any QP has: its locks, work and budgets.
+ * @qp: zeroed QP; @qp->dev and @qp->qpn need not be set
+ * @work: runs what is left to process context
+ *
+ * The caller holds the only reference, and calls mxe_retry_init().
+ */
+void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work);
+
 /* Runs the work items of all QPs. */
 extern struct workqueue_struct *mxe_qp_wq;
 

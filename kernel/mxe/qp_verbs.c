@@ -296,16 +296,7 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
-	spin_lock_init(&qp->send_lock);
-	spin_lock_init(&qp->recv_lock);
-	spin_lock_init(&qp->sq.post_lock);
-	skb_queue_head_init(&qp->rq.deferred);
-	INIT_WORK(&qp->work, mxe_qp_work);
-	refcount_set(&qp->refs, 1);
-	qp->sq.read_cpu = -1;
-	qp->sq.budget = MXE_SLICE;
-	qp->rq.budget = MXE_SLICE;
-	init_completion(&qp->released);
+	mxe_qp_prepare(qp, mxe_qp_work);
 	mxe_retry_init(qp);
 	return qp;
 }
