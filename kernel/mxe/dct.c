@@ -465,14 +465,16 @@ static u8 mxe_dct_check(struct mxe_dct *dct, const struct mxe_dc_hdr *hdr)
 }
 
 /*
- * Opens the session of a request.  *old is set to the responder that it
- * replaces.  Returns MXE_DC_DATA, or why it was not opened.
+ * Opens the session of a request.  *known is the peer, or NULL, and is set to
+ * it.  *old is set to the responder that the session replaces.  Returns
+ * MXE_DC_DATA, or why it was not opened.
  */
-static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer *peer,
+static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer **known,
 			 const struct mxe_dct_addr *addr,
 			 const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
 			 struct mxe_dct_child **old)
 {
+	struct mxe_dct_peer *peer = *known;
 	struct mxe_dct_child *child;
 	struct mem_cgroup *outer;
 
@@ -497,6 +499,7 @@ static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer *peer,
 	peer->life = msecs_to_jiffies(hdr->life);
 	dct->num_open++;
 	mxe_count(dct->qp->dev, dc_accepts);
+	*known = peer;
 	return MXE_DC_DATA;
 busy:
 	mxe_count(dct->qp->dev, dc_busy);
@@ -524,9 +527,7 @@ static u8 mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 	case MXE_DCT_ACCEPT:
 		code = mxe_dct_check(dct, hdr);
 		if (!code)
-			code = mxe_dct_accept(dct, peer, addr, hdr, av, old);
-		if (!code)
-			peer = mxe_dct_peer_find(dct, addr);
+			code = mxe_dct_accept(dct, &peer, addr, hdr, av, old);
 		break;
 	case MXE_DCT_CHALLENGE:
 		/* Nothing is kept: a forged request costs only the answer. */
