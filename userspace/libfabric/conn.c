@@ -420,7 +420,6 @@ static void ud_sent(struct mxefi_work *work, const struct ibv_wc *wc)
 {
 	struct mxefi_ep *ep = container_of(work, struct mxefi_ep, ud_sent);
 
-	(void)wc;
 	ep->ud_posted--;
 }
 
@@ -595,17 +594,20 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 
 /* ---- receiving --------------------------------------------------------- */
 
-static void post_rx(struct mxefi_rxbuf *rx)
+static struct ibv_sge rx_sge(const struct mxefi_rxbuf *rx, uint32_t length)
 {
-	struct ibv_sge sge = {
+	return (struct ibv_sge){
 		.addr = (uintptr_t)rx->buf,
-		.length = RX_BUF,
+		.length = length,
 		.lkey = rx->ep->slab_mr->lkey,
 	};
+}
+
+static void post_rx(struct mxefi_rxbuf *rx)
+{
+	struct ibv_sge sge = rx_sge(rx, RX_BUF);
 	struct ibv_recv_wr wr = {
-		.wr_id = (uintptr_t)&rx->work,
-		.sg_list = &sge,
-		.num_sge = 1,
+		.wr_id = (uintptr_t)&rx->work, .sg_list = &sge, .num_sge = 1,
 	}, *bad;
 
 	if (ibv_post_srq_recv(rx->ep->srq, &wr, &bad))
@@ -614,15 +616,9 @@ static void post_rx(struct mxefi_rxbuf *rx)
 
 static void post_ud_rx(struct mxefi_rxbuf *rx)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)rx->buf,
-		.length = UD_BUF,
-		.lkey = rx->ep->slab_mr->lkey,
-	};
+	struct ibv_sge sge = rx_sge(rx, UD_BUF);
 	struct ibv_recv_wr wr = {
-		.wr_id = (uintptr_t)&rx->work,
-		.sg_list = &sge,
-		.num_sge = 1,
+		.wr_id = (uintptr_t)&rx->work, .sg_list = &sge, .num_sge = 1,
 	}, *bad;
 
 	if (ibv_post_recv(rx->ep->ud, &wr, &bad))
