@@ -376,7 +376,6 @@ static ssize_t atomic_writev(struct fid_ep *ep, const struct fi_ioc *iov,
 {
 	struct call c = { .form = MXEFI_BASE, .flags = to_ep(ep)->tx_flags };
 
-	(void)desc;
 	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
 		      context);
 }
@@ -427,8 +426,6 @@ static ssize_t atomic_readwritev(struct fid_ep *ep, const struct fi_ioc *iov,
 		.flags = to_ep(ep)->tx_flags,
 	};
 
-	(void)desc;
-	(void)result_desc;
 	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
 		      context);
 }
@@ -460,7 +457,6 @@ static ssize_t atomic_readwritemsg(struct fid_ep *ep,
 		.flags = flags,
 	};
 
-	(void)result_desc;
 	return call(ep, &c);
 }
 
@@ -483,9 +479,6 @@ static ssize_t atomic_compwritev(struct fid_ep *ep, const struct fi_ioc *iov,
 		.flags = to_ep(ep)->tx_flags,
 	};
 
-	(void)desc;
-	(void)compare_desc;
-	(void)result_desc;
 	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
 		      context);
 }
@@ -524,8 +517,6 @@ static ssize_t atomic_compwritemsg(struct fid_ep *ep,
 		.flags = flags,
 	};
 
-	(void)compare_desc;
-	(void)result_desc;
 	return call(ep, &c);
 }
 

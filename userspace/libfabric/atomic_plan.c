@@ -54,7 +54,6 @@ static void set_top_bit(uint8_t *element, size_t size)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	element[size - 1] = 0x80;
 #else
-	(void)size;
 	element[0] = 0x80;
 #endif
 }

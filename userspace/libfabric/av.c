@@ -53,7 +53,6 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 	struct mxefi_av *av = to_av(fid);
 	int inserted = 0;
 
-	(void)context;
 	if (flags & ~(uint64_t)FI_MORE)
 		return -FI_EINVAL;
 	pthread_mutex_lock(&av->dom->lock);
@@ -75,12 +74,6 @@ static int av_insertsvc(struct fid_av *av, const char *node,
 			const char *service, fi_addr_t *fi_addr, uint64_t flags,
 			void *context)
 {
-	(void)av;
-	(void)node;
-	(void)service;
-	(void)fi_addr;
-	(void)flags;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
@@ -88,8 +81,6 @@ static int av_insertsym(struct fid_av *av, const char *node, size_t nodecnt,
 			const char *service, size_t svccnt, fi_addr_t *fi_addr,
 			uint64_t flags, void *context)
 {
-	(void)nodecnt;
-	(void)svccnt;
 	return av_insertsvc(av, node, service, fi_addr, flags, context);
 }
 
@@ -135,7 +126,6 @@ static const char *av_straddr(struct fid_av *av, const void *addr, char *buf,
 	struct mxefi_addr a;
 	int n;
 
-	(void)av;
 	memcpy(&a, addr, sizeof(a));
 	inet_ntop(AF_INET6, a.gid, gid, sizeof(gid));
 	n = snprintf(buf, *len, "fi_mxe://[%s]:%" PRIu32 "/%" PRIx64, gid,

@@ -124,7 +124,6 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	struct mxefi_cq *cq = to_cq(fid);
 	ssize_t ret = -FI_EAGAIN;
 
-	(void)flags;
 	pthread_mutex_lock(&cq->dom->lock);
 	mxefi_progress(cq->dom);
 	if (cq->count && cq->ring[cq->head].e.err) {
@@ -149,7 +148,6 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 					  mxefi_now_ms() + (uint64_t)timeout;
 	ssize_t ret;
 
-	(void)cond;
 	pthread_mutex_lock(&cq->dom->lock);
 	for (;;) {
 		mxefi_progress(cq->dom);
@@ -186,8 +184,6 @@ static const char *cq_strerror(struct fid_cq *fid, int prov_errno,
 {
 	const char *text = fi_strerror(prov_errno);
 
-	(void)fid;
-	(void)err_data;
 	if (buf && len) {
 		strncpy(buf, text, len - 1);
 		buf[len - 1] = 0;

@@ -86,39 +86,24 @@ static int dom_close(struct fid *fid)
 static int dom_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 			   struct fid_ep **sep, void *context)
 {
-	(void)domain;
-	(void)info;
-	(void)sep;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
 static int dom_poll_open(struct fid_domain *domain, struct fi_poll_attr *attr,
 			 struct fid_poll **pollset)
 {
-	(void)domain;
-	(void)attr;
-	(void)pollset;
 	return -FI_ENOSYS;
 }
 
 static int dom_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
 		       struct fid_stx **stx, void *context)
 {
-	(void)domain;
-	(void)attr;
-	(void)stx;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
 static int dom_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
 		       struct fid_ep **ep, void *context)
 {
-	(void)domain;
-	(void)attr;
-	(void)ep;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
@@ -127,10 +112,6 @@ static int dom_query_collective(struct fid_domain *domain,
 				struct fi_collective_attr *attr,
 				uint64_t flags)
 {
-	(void)domain;
-	(void)coll;
-	(void)attr;
-	(void)flags;
 	return -FI_ENOSYS;
 }
 
@@ -174,7 +155,6 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	struct mxefi_domain *dom;
 	int timeout, ret;
 
-	(void)fabric;
 	if (!info->domain_attr || !info->domain_attr->name)
 		return -FI_EINVAL;
 	dom = calloc(1, sizeof(*dom));

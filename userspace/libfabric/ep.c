@@ -124,7 +124,6 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
 	int ret;
 
-	(void)arg;
 	if (command != FI_ENABLE)
 		return -FI_ENOSYS;
 	pthread_mutex_lock(&ep->dom->lock);
@@ -174,50 +173,29 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 		     size_t *optlen)
 {
-	(void)fid;
-	(void)level;
-	(void)optname;
-	(void)optval;
-	(void)optlen;
 	return -FI_ENOPROTOOPT;
 }
 
 static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
 		     size_t optlen)
 {
-	(void)fid;
-	(void)level;
-	(void)optname;
-	(void)optval;
-	(void)optlen;
 	return -FI_ENOPROTOOPT;
 }
 
 static int ep_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 		     struct fid_ep **ep, void *context)
 {
-	(void)sep;
-	(void)index;
-	(void)attr;
-	(void)ep;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
 static int ep_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 		     struct fid_ep **ep, void *context)
 {
-	(void)sep;
-	(void)index;
-	(void)attr;
-	(void)ep;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
 static ssize_t ep_size_left(struct fid_ep *ep)
 {
-	(void)ep;
 	return -FI_ENOSYS;
 }
 
@@ -237,69 +215,44 @@ static int cm_getname(fid_t fid, void *addr, size_t *addrlen)
 
 static int cm_setname(fid_t fid, void *addr, size_t addrlen)
 {
-	(void)fid;
-	(void)addr;
-	(void)addrlen;
 	return -FI_ENOSYS;
 }
 
 static int cm_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
 {
-	(void)ep;
-	(void)addr;
-	(void)addrlen;
 	return -FI_ENOSYS;
 }
 
 static int cm_connect(struct fid_ep *ep, const void *addr, const void *param,
 		      size_t paramlen)
 {
-	(void)ep;
-	(void)addr;
-	(void)param;
-	(void)paramlen;
 	return -FI_ENOSYS;
 }
 
 static int cm_listen(struct fid_pep *pep)
 {
-	(void)pep;
 	return -FI_ENOSYS;
 }
 
 static int cm_accept(struct fid_ep *ep, const void *param, size_t paramlen)
 {
-	(void)ep;
-	(void)param;
-	(void)paramlen;
 	return -FI_ENOSYS;
 }
 
 static int cm_reject(struct fid_pep *pep, fid_t handle, const void *param,
 		     size_t paramlen)
 {
-	(void)pep;
-	(void)handle;
-	(void)param;
-	(void)paramlen;
 	return -FI_ENOSYS;
 }
 
 static int cm_shutdown(struct fid_ep *ep, uint64_t flags)
 {
-	(void)ep;
-	(void)flags;
 	return -FI_ENOSYS;
 }
 
 static int cm_join(struct fid_ep *ep, const void *addr, uint64_t flags,
 		   struct fid_mc **mc, void *context)
 {
-	(void)ep;
-	(void)addr;
-	(void)flags;
-	(void)mc;
-	(void)context;
 	return -FI_ENOSYS;
 }
 

@@ -12,42 +12,24 @@
 static ssize_t eq_read(struct fid_eq *eq, uint32_t *event, void *buf,
 		       size_t len, uint64_t flags)
 {
-	(void)eq;
-	(void)event;
-	(void)buf;
-	(void)len;
-	(void)flags;
 	return -FI_EAGAIN;
 }
 
 static ssize_t eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf,
 			  uint64_t flags)
 {
-	(void)eq;
-	(void)buf;
-	(void)flags;
 	return -FI_EAGAIN;
 }
 
 static ssize_t eq_write(struct fid_eq *eq, uint32_t event, const void *buf,
 			size_t len, uint64_t flags)
 {
-	(void)eq;
-	(void)event;
-	(void)buf;
-	(void)len;
-	(void)flags;
 	return -FI_ENOSYS;
 }
 
 static ssize_t eq_sread(struct fid_eq *eq, uint32_t *event, void *buf,
 			size_t len, int timeout, uint64_t flags)
 {
-	(void)eq;
-	(void)event;
-	(void)buf;
-	(void)len;
-	(void)flags;
 	poll(NULL, 0, timeout);
 	return -FI_EAGAIN;
 }
@@ -57,8 +39,6 @@ static const char *eq_strerror(struct fid_eq *eq, int prov_errno,
 {
 	const char *text = fi_strerror(prov_errno);
 
-	(void)eq;
-	(void)err_data;
 	if (buf && len) {
 		strncpy(buf, text, len - 1);
 		buf[len - 1] = 0;
@@ -94,7 +74,6 @@ int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 {
 	struct fid_eq *eq;
 
-	(void)fabric;
 	if (attr && attr->wait_obj != FI_WAIT_NONE &&
 	    attr->wait_obj != FI_WAIT_UNSPEC)
 		return -FI_ENOSYS;

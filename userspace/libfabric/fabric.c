@@ -18,10 +18,6 @@ static int fabric_close(struct fid *fid)
 static int fabric_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 			     struct fid_pep **pep, void *context)
 {
-	(void)fabric;
-	(void)info;
-	(void)pep;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
@@ -29,9 +25,6 @@ static int fabric_wait_open(struct fid_fabric *fabric,
 			    struct fi_wait_attr *attr,
 			    struct fid_wait **waitset)
 {
-	(void)fabric;
-	(void)attr;
-	(void)waitset;
 	return -FI_ENOSYS;
 }
 
@@ -39,7 +32,6 @@ static int fabric_wait_open(struct fid_fabric *fabric,
 static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
 			  int count)
 {
-	(void)fabric;
 	for (int i = 0; i < count; i++) {
 		struct mxefi_cq *cq =
 			container_of(fids[i], struct mxefi_cq, fid.fid);

@@ -258,7 +258,6 @@ int mxefi_info_get(uint32_t version, const char *node, const char *service,
 	struct ibv_device **list;
 	int ret = -FI_ENODATA, n;
 
-	(void)flags;
 	if (node || service) {
 		mxefi_info(FI_LOG_CORE, "addresses have no names and ports\n");
 		return -FI_ENODATA;

@@ -52,8 +52,6 @@ static struct mxefi_wr *send_wr(struct mxefi_conn *conn,
 
 static bool fin_complete(struct mxefi_wr *wr, int err)
 {
-	(void)wr;
-	(void)err;
 	return true;
 }
 
@@ -463,7 +461,6 @@ static ssize_t msg_recvv(struct fid_ep *ep, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t src,
 			 void *context)
 {
-	(void)src;
 	return call_recv(ep, iov, desc, count, context, to_ep(ep)->rx_flags);
 }
 
@@ -506,7 +503,6 @@ static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov,
 static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len,
 			void *desc, fi_addr_t dest, void *context)
 {
-	(void)desc;
 	return simple_send(ep, buf, len, 0, dest, context, to_ep(ep)->tx_flags,
 			   false);
 }
@@ -515,7 +511,6 @@ static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len,
 			    void *desc, uint64_t data, fi_addr_t dest,
 			    void *context)
 {
-	(void)desc;
 	return simple_send(ep, buf, len, data, dest, context,
 			   to_ep(ep)->tx_flags | FI_REMOTE_CQ_DATA, false);
 }

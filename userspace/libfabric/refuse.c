@@ -9,28 +9,17 @@ struct fi_provider *mxefi_prov;
 
 int mxefi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-	(void)fid;
-	(void)bfid;
-	(void)flags;
 	return -FI_ENOSYS;
 }
 
 int mxefi_no_control(struct fid *fid, int command, void *arg)
 {
-	(void)fid;
-	(void)command;
-	(void)arg;
 	return -FI_ENOSYS;
 }
 
 int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		      void **ops, void *context)
 {
-	(void)fid;
-	(void)name;
-	(void)flags;
-	(void)ops;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
@@ -40,14 +29,6 @@ static ssize_t no_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 			fi_addr_t src_addr, uint64_t tag, uint64_t ignore,
 			void *context)
 {
-	(void)ep;
-	(void)buf;
-	(void)len;
-	(void)desc;
-	(void)src_addr;
-	(void)tag;
-	(void)ignore;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
@@ -55,23 +36,12 @@ static ssize_t no_trecvv(struct fid_ep *ep, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t src_addr,
 			 uint64_t tag, uint64_t ignore, void *context)
 {
-	(void)ep;
-	(void)iov;
-	(void)desc;
-	(void)count;
-	(void)src_addr;
-	(void)tag;
-	(void)ignore;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
 static ssize_t no_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg,
 			   uint64_t flags)
 {
-	(void)ep;
-	(void)msg;
-	(void)flags;
 	return -FI_ENOSYS;
 }
 
@@ -79,13 +49,6 @@ static ssize_t no_tsend(struct fid_ep *ep, const void *buf, size_t len,
 			void *desc, fi_addr_t dest_addr, uint64_t tag,
 			void *context)
 {
-	(void)ep;
-	(void)buf;
-	(void)len;
-	(void)desc;
-	(void)dest_addr;
-	(void)tag;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
@@ -93,33 +56,18 @@ static ssize_t no_tsendv(struct fid_ep *ep, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t dest_addr,
 			 uint64_t tag, void *context)
 {
-	(void)ep;
-	(void)iov;
-	(void)desc;
-	(void)count;
-	(void)dest_addr;
-	(void)tag;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
 static ssize_t no_tsendmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg,
 			   uint64_t flags)
 {
-	(void)ep;
-	(void)msg;
-	(void)flags;
 	return -FI_ENOSYS;
 }
 
 static ssize_t no_tinject(struct fid_ep *ep, const void *buf, size_t len,
 			  fi_addr_t dest_addr, uint64_t tag)
 {
-	(void)ep;
-	(void)buf;
-	(void)len;
-	(void)dest_addr;
-	(void)tag;
 	return -FI_ENOSYS;
 }
 
@@ -127,26 +75,12 @@ static ssize_t no_tsenddata(struct fid_ep *ep, const void *buf, size_t len,
 			    void *desc, uint64_t data, fi_addr_t dest_addr,
 			    uint64_t tag, void *context)
 {
-	(void)ep;
-	(void)buf;
-	(void)len;
-	(void)desc;
-	(void)data;
-	(void)dest_addr;
-	(void)tag;
-	(void)context;
 	return -FI_ENOSYS;
 }
 
 static ssize_t no_tinjectdata(struct fid_ep *ep, const void *buf, size_t len,
 			      uint64_t data, fi_addr_t dest_addr, uint64_t tag)
 {
-	(void)ep;
-	(void)buf;
-	(void)len;
-	(void)data;
-	(void)dest_addr;
-	(void)tag;
 	return -FI_ENOSYS;
 }
 
