@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that a process that writes to its ring of tag operations itself
- * harms nobody but itself: wrong fields, indices, counts, handles and buffers,
- * and random ones while messages arrive. After each of them, another SRQ of the
- * device must match exactly.
+ * Proves that a process that writes to its ring of tag operations without the
+ * library affects only its own SRQ: wrong fields, indices, counts, handles and
+ * buffers, and random ones while messages arrive. After each of them, another
+ * SRQ of the device must match exactly.
  *
  * t_hostile_tags [STEPS [SEED]]: number of random steps, and their seed.
  */
@@ -17,6 +17,7 @@
 #include "hostile.h"
 #include "random.h"
 #include "tap.h"
+#include "tm.h"
 
 enum {
 	TAGS = 64,
@@ -121,26 +122,11 @@ static bool post_recv(struct target *t, uint64_t slot)
 
 static void target_open(struct target *t)
 {
-	struct ibv_cq_init_attr_ex cq = {
-		.cqe = 4096,
-		.wc_flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_TM_INFO,
-	};
-	struct ibv_srq_init_attr_ex srq = {
-		.attr = { .max_wr = RECVS, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
-		.srq_type = IBV_SRQT_TM,
-		.pd = b->pd,
-		.tm_cap = { .max_num_tags = TAGS, .max_ops = OPS },
-	};
 	struct vt_conf conf = vt_defaults();
 
 	memset(t, 0, sizeof(*t));
-	t->cq = ibv_create_cq_ex(b->ctx, &cq);
-	if (!t->cq)
-		vt_bail("ibv_create_cq_ex");
-	srq.cq = ibv_cq_ex_to_cq(t->cq);
-	t->srq = ibv_create_srq_ex(b->ctx, &srq);
+	t->cq = tm_cq(b);
+	t->srq = tm_srq(b, t->cq, RECVS, TAGS, OPS);
 	if (!t->srq)
 		vt_bail("ibv_create_srq_ex");
 	conf.srq_b = t->srq;
@@ -163,8 +149,9 @@ static void target_close(struct target *t)
 /* ---- operations without the library -------------------------------------- */
 
 /*
- * Finds the number of the SRQ, which only the library knows, by ringing for all
- * numbers until an operation completes. The kernel assigns them in order.
+ * Finds the number of the SRQ, which the library does not expose, by ringing
+ * for all numbers until an operation completes. The kernel assigns them in
+ * order.
  */
 static void find_number(struct target *t)
 {
@@ -277,7 +264,7 @@ static bool matches(struct target *t, uint64_t tag)
 	       !memcmp(t->p.b.buf, want, LEN);
 }
 
-/* Returns true if the SRQ that nobody attacks works. */
+/* Returns true if the SRQ that is not attacked still matches. */
 static bool works(void)
 {
 	static uint64_t tag;
@@ -311,7 +298,7 @@ static void test_fields(void)
 		{ "a SYNC with an SGE", { .opcode = MXE_TM_SYNC, .num_sge = 1 } },
 		{ "a reserved byte", { .opcode = MXE_TM_ADD, .reserved = { [4] = 1 } } },
 	};
-	const int n = (int)(sizeof(wrong) / sizeof(*wrong));
+	const int n = (int)ARRAY_SIZE(wrong);
 	long before = vt_dev_counter(b, "bad_wqe");
 	struct target t;
 
@@ -368,7 +355,7 @@ static void test_counts(void)
 	struct done d;
 
 	attacked_open(&t);
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		sync.unexpected_cnt = counts[i];
 		put(&t, &sync, NULL, 0);
 		ring(&t);
@@ -394,7 +381,7 @@ static void test_indices(void)
 	/* Relative to the consumer index: too many, half a turn, one before. */
 	static const uint32_t ahead[] = { OPS + 1, 0x80000000, UINT32_MAX };
 
-	for (size_t i = 0; i < sizeof(ahead) / sizeof(*ahead); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ahead); i++) {
 		struct target t;
 		uint32_t consumer;
 
@@ -405,7 +392,7 @@ static void test_indices(void)
 		__atomic_store_n(&t.ring->producer, consumer + ahead[i], __ATOMIC_RELEASE);
 		ring(&t);
 		is_int(vt_async(b, VT_MS), IBV_EVENT_SRQ_ERR, "%#x operations", ahead[i]);
-		is_int(t.ring->consumer, consumer, "... of which none is executed");
+		is_int(t.ring->consumer, consumer, "... and none is executed");
 		ring(&t);
 		is_int(vt_async(b, 0), -1, "... raise the event once");
 		t.producer = consumer;
@@ -425,11 +412,12 @@ static void buffer_row(const char *name, const struct mxe_sge *sge, size_t num,
 		.recv_wr_id = 21, .tag = 21, .mask = UINT64_MAX,
 		.num_sge = (uint8_t)num,
 	};
-	uint8_t before[SIZE];
+	uint8_t before[SIZE], sender[SIZE / 2];
 	struct ibv_wc wc;
 	struct done d;
 
 	memcpy(before, t->p.b.buf, SIZE);
+	memcpy(sender, t->p.a.buf + SIZE / 2, SIZE / 2);
 	put(t, &op, sge, num);
 	ring(t);
 	send_tag(t, 21, 128);
@@ -437,7 +425,8 @@ static void buffer_row(const char *name, const struct mxe_sge *sge, size_t num,
 	is_int(d.status, IBV_WC_LOC_PROT_ERR, "%s", name);
 	ok(d.wr_id == 21 && vt_poll(t->p.a.cq, &wc, VT_MS) && wc.status == IBV_WC_REM_OP_ERR,
 	   "... the sender gets an error, too");
-	ok(!memcmp(before, t->p.b.buf, SIZE - 64), "... and no memory has changed");
+	ok(!memcmp(before, t->p.b.buf, SIZE - 64) &&
+	   !memcmp(sender, t->p.a.buf + SIZE / 2, SIZE / 2), "... and no memory has changed");
 	ok(works(), "another SRQ works");
 	target_close(t);
 }
@@ -458,10 +447,10 @@ static void test_buffers(void)
 	attacked_open(&t);
 	for (int i = 0; i < SGES; i++)
 		sge[i] = (struct mxe_sge){ vt_addr(&t.p.b, SIZE - 64), UINT32_MAX, t.p.b.mr->lkey };
-	buffer_row("16 GiB of which the region has 64 bytes", sge, SGES, &t);
+	buffer_row("16 GiB, only 64 bytes of them in the region", sge, SGES, &t);
 
 	attacked_open(&t);
-	sge[0] = (struct mxe_sge){ vt_addr(&t.p.a, 0), LEN, t.p.a.mr->lkey };
+	sge[0] = (struct mxe_sge){ vt_addr(&t.p.a, SIZE / 2), LEN, t.p.a.mr->lkey };
 	buffer_row("a region of another device", sge, 1, &t);
 }
 
@@ -549,7 +538,7 @@ static void random_message(struct target *t)
 	vt_post(&t->p.a, &wr);
 }
 
-/* Takes completions, of which nothing is known. Returns their number. */
+/* Takes completions without checking them. Returns their number. */
 static unsigned int drain(struct target *t)
 {
 	struct ibv_wc wc[16];
@@ -613,7 +602,7 @@ static void test_random(unsigned int steps)
 	diag("seed %llu: %u SRQs, %u completions", (unsigned long long)first, targets,
 	     completions);
 	is_int(wrong, 0, "%u random steps: another SRQ works after each", steps);
-	ok(completions > steps / 4, "... and the operations have effects");
+	ok(completions, "... and the operations have effects");
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <infiniband/tm_types.h>
+#include "tm.h"
 #include "worst.h"
 
 enum {
@@ -20,26 +21,11 @@ struct tags {
 
 static void tags_open(struct tags *t)
 {
-	struct ibv_cq_init_attr_ex cq = {
-		.cqe = 2 * TAGS,
-		.wc_flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_TM_INFO,
-	};
-	struct ibv_srq_init_attr_ex srq = {
-		.attr = { .max_wr = SOME, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
-		.srq_type = IBV_SRQT_TM,
-		.pd = worst_b->pd,
-		.tm_cap = { .max_num_tags = TAGS, .max_ops = TAGS },
-	};
 	struct vt_conf conf = worst_conf(SOME, 2 * LEN);
 	struct ibv_recv_wr *bad;
 
-	t->cq = ibv_create_cq_ex(worst_b->ctx, &cq);
-	if (!t->cq)
-		vt_bail("ibv_create_cq_ex");
-	srq.cq = ibv_cq_ex_to_cq(t->cq);
-	t->srq = ibv_create_srq_ex(worst_b->ctx, &srq);
+	t->cq = tm_cq(worst_b);
+	t->srq = tm_srq(worst_b, t->cq, SOME, TAGS, TAGS);
 	if (!t->srq)
 		vt_bail("ibv_create_srq_ex");
 	conf.srq_b = t->srq;

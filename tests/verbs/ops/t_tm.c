@@ -10,6 +10,7 @@
 #include <string.h>
 #include <infiniband/tm_types.h>
 #include "tap.h"
+#include "tm.h"
 #include "vt.h"
 
 enum {
@@ -53,35 +54,6 @@ static struct ibv_tm_caps caps_of(struct vt_dev *dev)
 	return attr.tm_caps;
 }
 
-static struct ibv_cq_ex *make_cq(struct vt_dev *dev)
-{
-	struct ibv_cq_init_attr_ex attr = {
-		.cqe = 4096,
-		.wc_flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_TM_INFO,
-	};
-	struct ibv_cq_ex *cq = ibv_create_cq_ex(dev->ctx, &attr);
-
-	if (!cq)
-		vt_bail("ibv_create_cq_ex");
-	return cq;
-}
-
-static struct ibv_srq *make_srq(struct vt_dev *dev, struct ibv_cq_ex *cq,
-				uint32_t tags, uint32_t ops)
-{
-	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = SRQ_WR, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM,
-		.srq_type = IBV_SRQT_TM,
-		.pd = dev->pd,
-		.cq = ibv_cq_ex_to_cq(cq),
-		.tm_cap = { .max_num_tags = tags, .max_ops = ops },
-	};
-
-	return ibv_create_srq_ex(dev->ctx, &attr);
-}
-
 static void post_srq_recv(struct side *t, uint64_t slot)
 {
 	struct ibv_sge sge = vt_sge(&t->p.b, RECV_AT + slot * SRQ_LEN, SRQ_LEN);
@@ -108,8 +80,8 @@ static void begin(struct side *t, struct vt_dev *a, struct vt_dev *b)
 	int i;
 
 	t->unexpected = 0;
-	t->cq = make_cq(b);
-	t->srq = make_srq(b, t->cq, caps_of(b).max_num_tags, OPS);
+	t->cq = tm_cq(b);
+	t->srq = tm_srq(b, t->cq, SRQ_WR, caps_of(b).max_num_tags, OPS);
 	if (!t->srq)
 		vt_bail("ibv_create_srq_ex");
 	conf = tm_conf(t->srq);
@@ -287,7 +259,7 @@ static const unsigned int WHOLE = IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID;
 static void test_create(struct vt_dev *dev)
 {
 	struct ibv_tm_caps caps = caps_of(dev);
-	struct ibv_cq_ex *cq = make_cq(dev);
+	struct ibv_cq_ex *cq = tm_cq(dev);
 	struct ibv_srq_init_attr plain_attr = { .attr = { 1, 1, 0 } };
 	struct ibv_srq *srq, *plain = ibv_create_srq(dev->pd, &plain_attr);
 	struct ibv_qp_init_attr qp_attr = {
@@ -300,7 +272,7 @@ static void test_create(struct vt_dev *dev)
 	ok(caps.max_num_tags >= 1024, "at least 1024 tags");
 	ok(caps.max_ops && caps.max_sge && caps.max_rndv_hdr_size >= 32,
 	   "the other limits");
-	srq = make_srq(dev, cq, caps.max_num_tags, caps.max_ops);
+	srq = tm_srq(dev, cq, SRQ_WR, caps.max_num_tags, caps.max_ops);
 	ok(srq, "an SRQ with the greatest limits");
 	if (!srq || !plain)
 		vt_bail("ibv_create_srq");
@@ -310,12 +282,12 @@ static void test_create(struct vt_dev *dev)
 	is_int(ibv_post_srq_ops(plain, &wr, &bad), EINVAL, "no tags in a plain SRQ");
 	is_int(ibv_destroy_srq(srq), 0, "destroyed");
 	is_int(ibv_destroy_srq(plain), 0, "destroyed");
-	ok(!make_srq(dev, cq, caps.max_num_tags + 1, 1) && errno == EINVAL,
+	ok(!tm_srq(dev, cq, SRQ_WR, caps.max_num_tags + 1, 1) && errno == EINVAL,
 	   "too many tags");
-	ok(!make_srq(dev, cq, 0, 1) && errno == EINVAL, "no tags");
-	ok(!make_srq(dev, cq, 1, caps.max_ops + 1) && errno == EINVAL,
+	ok(!tm_srq(dev, cq, SRQ_WR, 0, 1) && errno == EINVAL, "no tags");
+	ok(!tm_srq(dev, cq, SRQ_WR, 1, caps.max_ops + 1) && errno == EINVAL,
 	   "too many operations");
-	ok(!make_srq(dev, cq, 1, 0) && errno == EINVAL, "no operations");
+	ok(!tm_srq(dev, cq, SRQ_WR, 1, 0) && errno == EINVAL, "no operations");
 	is_int(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0, "destroyed");
 }
 
