@@ -29,6 +29,7 @@
 #include <xf86drm.h>
 #include <xf86drmMode.h>
 #include "tap.h"
+#include "cgroup.h"
 #include "fd_object.h"
 #include "hostile.h"
 #include "raw.h"
@@ -302,31 +303,6 @@ static const struct kind kinds[] = {
 
 /* ---- the attacker -------------------------------------------------------- */
 
-#define CGROUP "/run/hostile-cgroup"
-#define GROUP CGROUP "/hostile"
-
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		vt_bail("%s", path);
-	close(fd);
-}
-
-static bool has_memory_controller(void)
-{
-	FILE *f = fopen(CGROUP "/cgroup.controllers", "r");
-	char line[256] = "";
-
-	if (!f)
-		vt_bail("no control groups");
-	if (!fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	fclose(f);
-	return strstr(line, "memory");
-}
-
 static void attacker(void *arg)
 {
 	struct rlimit memlock = { MEMLOCK, MEMLOCK }, files = { 65536, 65536 };
@@ -334,7 +310,7 @@ static void attacker(void *arg)
 	struct victim v = { 0 };
 
 	(void)arg;
-	write_file(GROUP "/cgroup.procs", "0");
+	cgroup_write(GROUP "/cgroup.procs", "0");
 	if (setrlimit(RLIMIT_MEMLOCK, &memlock) ||
 	    setrlimit(RLIMIT_NOFILE, &files) || setgroups(0, NULL) ||
 	    setresgid(NOBODY, NOBODY, NOBODY) ||
@@ -371,17 +347,6 @@ static long available_kib(void)
 	return kib;
 }
 
-static long group_value(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	long value = -1;
-
-	if (!f || fscanf(f, "%ld", &value) != 1)
-		vt_bail("%s", path);
-	fclose(f);
-	return value;
-}
-
 static bool has_died(void)
 {
 	siginfo_t info = { 0 };
@@ -393,7 +358,7 @@ static bool has_died(void)
 
 static void look(void)
 {
-	long charged = group_value(GROUP "/memory.current") / 1024;
+	long charged = cgroup_value(GROUP "/memory.current") / 1024;
 	long lost = loss.before - available_kib();
 
 	if (lost > loss.lost)
@@ -478,7 +443,7 @@ static void check_kind(void)
 	}
 	memset(sh, 0, sizeof(*sh));
 	sh->number = kind->number;
-	write_file("/proc/sys/vm/drop_caches", "3");
+	cgroup_write("/proc/sys/vm/drop_caches", "3");
 	loss = (struct loss){ .before = available_kib() };
 	pid = hostile_fork(attacker, NULL);
 	watch();
@@ -507,16 +472,16 @@ static void check_kind(void)
 int main(int argc, char **argv)
 {
 	char text[32];
+	int err;
 
 	sh = hostile_begin(sizeof(*sh));
-	if (mkdir(CGROUP, 0755) ||
-	    mount("none", CGROUP, "cgroup2", 0, NULL))
+	err = cgroup_open();
+	if (err == ENODEV)
 		vt_bail("no control groups");
-	if (!has_memory_controller())
+	if (err)
 		skip_all("the kernel has no memory control groups (CONFIG_MEMCG)");
 	plan(0);
 	snprintf(text, sizeof(text), "%d", MAX_MIB * MIB);
-	write_file(CGROUP "/cgroup.subtree_control", "+memory");
 	make_buffer();
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		kind = &kinds[i];
@@ -529,11 +494,11 @@ int main(int argc, char **argv)
 		 */
 		if (mkdir(GROUP, 0755))
 			vt_bail(GROUP);
-		write_file(GROUP "/memory.max", text);
+		cgroup_write(GROUP "/memory.max", text);
 		check_kind();
 		if (rmdir(GROUP))
 			vt_bail(GROUP);
 	}
-	umount(CGROUP);
+	cgroup_close();
 	return done_testing();
 }
