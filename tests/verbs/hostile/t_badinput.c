@@ -277,7 +277,9 @@ static void test_qp_udata(struct ibv_cq *cq)
 	is_int(QP(sizeof(u), rlen), EINVAL,
 	       "create_qp: longer udata, the rest not zero");
 	u.tail = 0;
-	u.req.flags = 1 << 3;
+	u.req.flags = MXE_QP_CREATE_DCI;
+	is_int(QP(sizeof(u.req), rlen), EINVAL, "create_qp: DC flag on RC");
+	u.req.flags = 1 << 5;
 	is_int(QP(sizeof(u.req), rlen), EINVAL, "create_qp: unknown flag");
 	u.req.flags = 1U << 31;
 	is_int(QP(sizeof(u.req), rlen), EINVAL,
