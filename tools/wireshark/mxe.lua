@@ -153,7 +153,7 @@ for i, name in ipairs({
 	"WRITE Last", "WRITE Last Imm", "WRITE Only", "WRITE Only Imm",
 	"READ Request", "READ Response First", "READ Response Middle",
 	"READ Response Last", "READ Response Only", "Acknowledge",
-	"ATOMIC Acknowledge", "CmpSwap", "FetchAdd", nil,
+	"ATOMIC Acknowledge", "CmpSwap", "FetchAdd",
 }) do
 	dc_opcodes[0xe0 + i - 1] = name
 end

@@ -108,9 +108,9 @@ static struct ibv_qp *mxe_create_inline(struct ibv_context *context,
 }
 
 /*
- * An operand of less than 8 bytes, which is the low part of its field. Fields
- * of 8 bytes and their low halves are those of MLNX_OFED, which had no shorter
- * ones.
+ * An operand of less than 8 bytes is the low part of its field. MLNX_OFED
+ * defines 8 bytes, and 4 bytes in the low half of the field. Shorter operands
+ * follow the same rule.
  */
 union low {
 	uint32_t of_4;

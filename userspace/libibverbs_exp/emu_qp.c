@@ -38,9 +38,9 @@ static uint64_t apply(const struct emu_wr *wr, uint64_t old)
 }
 
 /*
- * Returns the position of an operand of less than 8 bytes in the 8-byte word
- * around its address, as the device returns that. Assumes that the responder
- * has the byte order of this host.
+ * Returns the bit offset of an operand of less than 8 bytes in the value of the
+ * aligned 8-byte word that contains it. Assumes that the responder has the byte
+ * order of this host.
  */
 static unsigned int part_shift(uint64_t addr, uint32_t size)
 {
@@ -50,7 +50,7 @@ static unsigned int part_shift(uint64_t addr, uint32_t size)
 		    at : (unsigned int)sizeof(uint64_t) - size - at);
 }
 
-/* Makes a masked atomic one of 8 bytes that keeps the rest of the word. */
+/* Widens a masked atomic to 8 bytes. The other bytes keep their value. */
 static void widen(struct emu_masked *m, unsigned int shift)
 {
 	uint64_t part = (1ull << 8 * m->size) - 1;
@@ -137,7 +137,7 @@ static void drop_stale_ranges(struct emu_qp *qp)
  * fetch-and-add of 0 into it is posted, which fails as the request would have
  * failed. The device can write to the whole range between two buffers of the
  * same region, because a region has no holes. There is no such request for a
- * buffer of 4 bytes, so its lkey is not checked.
+ * buffer of less than 8 bytes, so its lkey is not checked.
  */
 static bool is_known(const struct emu_qp *qp, const struct ibv_sge *sge)
 {

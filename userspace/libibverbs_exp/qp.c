@@ -188,7 +188,7 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 		goto fail;
 	}
 
-	/* Inline receive is a wish.  The program learns whether it has it. */
+	/* Inline receive is optional.  max_inl_recv reports what the QP has. */
 	if (wants_inline(attr) && caps.max_inl_recv) {
 		qp = create_any(context, &caps, &std, attr, true);
 		if (!qp && errno != EOPNOTSUPP)

@@ -406,16 +406,16 @@ static void create_one(const struct create_row *row,
 		ibv_destroy_qp(qp);
 }
 
-/* Creates a QP that wishes inline receive, and returns what it has. */
+/* Creates a QP that asks for inline receive, and returns the size it has. */
 static uint32_t inline_of(struct ibv_context *context, enum ibv_qp_type type,
-			  uint32_t wish)
+			  uint32_t asked)
 {
 	struct ibv_exp_qp_init_attr attr;
 	struct ibv_qp *qp;
 
 	init_attr(&attr, context, PD | ARG | IBV_EXP_QP_INIT_ATTR_INL_RECV);
 	attr.qp_type = type;
-	attr.max_inl_recv = wish;
+	attr.max_inl_recv = asked;
 	qp = ibv_exp_create_qp(context, &attr);
 	if (!qp)
 		return UINT32_MAX;
@@ -432,8 +432,8 @@ static void test_inline_recv(void)
 	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 16), 0, "an mxe without inline receive");
 	is_int(inline_of(std_ctx, IBV_QPT_RC, 16), 0, "another device");
 	fake.mxe.max_inline_recv = 16;
-	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 0), 0, "no wish");
-	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 8), 16, "a wish of 8 bytes is rounded up");
+	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 0), 0, "none asked for");
+	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 8), 16, "a request for 8 bytes is rounded up");
 	is_int(inline_of(mxe_ctx, IBV_QPT_RC, 64), 16, "64 bytes are too many");
 	is_int(inline_of(std_ctx, IBV_QPT_RC, 16), 0, "another device still has none");
 	is_int(fake.inline_created, 0, "RC has masked atomics, too");

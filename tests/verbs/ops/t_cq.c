@@ -545,7 +545,7 @@ static void test_flags(struct vt_dev *dev)
 	   "IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN is not supported");
 }
 
-/* A program may ask for every field. What the device does not have is 0. */
+/* A program may ask for every field. Those that the device lacks are 0. */
 static void test_every_field(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = vt_defaults();

@@ -124,7 +124,7 @@ static void test_transfers(struct vt_dev *a, struct vt_dev *b, enum ibv_qp_type 
 	vt_pair_close(&p);
 }
 
-/* The kernel cannot be told about a target, so it never has inline receive. */
+/* XRC targets have no inline receive: their flags do not reach the driver. */
 static void test_xrc(struct vt_dev *b)
 {
 	struct ibv_xrcd *xrcd = xrc_open_domain(b, -1, O_CREAT);
@@ -178,7 +178,7 @@ static void test_srq(struct vt_dev *a, struct vt_dev *b)
 	ibv_destroy_srq(srq);
 }
 
-/* Completions with data move to another ring, and are left when a QP ends. */
+/* Completions with data move to the new ring, and a reset QP drops them. */
 static void test_resize(struct vt_dev *a, struct vt_dev *b)
 {
 	struct vt_conf conf = inline_conf(IBV_QPT_RC);

@@ -147,7 +147,7 @@ like "$(mxe-perf -d mxe1 -n 10 -c tsc)" '^mfadd +native +10 +1\.00' 'ticks'
 check 'no such device' refused 3 'no RDMA device nowhere' -d nowhere
 check 'no such device, of two processes' refused 3 'no RDMA device nowhere' -d nowhere -J 2
 check 'no such GID' refused 3 'no such GID' -d mxe1 -x 200
-check 'only messages have tags' refused 2 'has only send' -d mxe1 -t tags -o cas
+check 'only messages have tags' refused 2 'supports only --op send' -d mxe1 -t tags -o cas
 check 'no such host' refused 1 'refused' -d mxe1 127.0.0.1
 check 'too many for one word' refused 2 'has 64 fields' -d mxe1 -t contention \
 	-o mcas -e guess -Q 64 -q 2

@@ -311,12 +311,12 @@ static const char *conflict(const struct perf_options *o)
 	if (o->poll_thread && o->one_doorbell)
 		return "--poll-thread cannot be combined with --one-doorbell";
 	if (o->test == PERF_TAGS && o->ops != 1u << PERF_SEND)
-		return "the test tags has only send";
+		return "the test tags supports only --op send";
 	if (o->test == PERF_TAGS &&
 	    (o->qps != 1 || o->post_send || o->one_doorbell || o->poll_thread))
-		return "the test tags has one queue pair and posts by ibv_post_send()";
+		return "the test tags needs --qps 1 and cannot be combined with --post-send, --one-doorbell or --poll-thread";
 	if (o->test >= PERF_TAGS && (o->host || o->listen))
-		return "the tests tags, udp and tcp have no other host";
+		return "the tests tags, udp and tcp run on one host: remove HOST or --listen";
 	if (o->processes && (o->test >= PERF_TAGS || o->host || o->listen))
 		return "--processes cannot be combined with HOST, --listen, tags, udp or tcp";
 	if (o->test == PERF_UDP && o->size > 65507)

@@ -236,8 +236,8 @@ struct perf_endpoint {
  * @gid: GID index; negative: chosen
  * @o: options
  *
- * With num_tags, the queue pairs receive from an SRQ, and the memory has as
- * many more slots, behind the others.
+ * With num_tags, the queue pairs receive from an SRQ, and the memory has
+ * num_tags more slots at the end.
  *
  * Return: 0 or an exit status.
  */

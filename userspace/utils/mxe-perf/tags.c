@@ -69,7 +69,7 @@ static uint32_t data_size(const struct tags *t)
 	return t->o->size;
 }
 
-/* Buffers of the SRQ are in front of those of the tags. */
+/* The buffers of the SRQ precede those of the tags. */
 static uint8_t *recv_buf(const struct tags *t, uint32_t slot)
 {
 	return t->responder.buf + (size_t)slot * t->responder.stride;
