@@ -431,13 +431,20 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 	return *left;
 }
 
+/*
+ * Runs at once when a responder is to be freed.  The scan does not, or peers
+ * that often end their sessions could keep it busy.
+ */
 static void mxe_dct_work(struct work_struct *work)
 {
 	struct mxe_dct *dct = container_of(to_delayed_work(work), struct mxe_dct, work);
 	u32 left = READ_ONCE(dct->num_peers);
 
-	while (left && mxe_dct_scan_slice(dct, &left))
-		cond_resched();
+	if (time_after_eq(jiffies, dct->scan_at)) {
+		dct->scan_at = jiffies + MXE_DCT_SCAN_INTERVAL;
+		while (left && mxe_dct_scan_slice(dct, &left))
+			cond_resched();
+	}
 	mxe_dct_free_closed(dct);
 
 	spin_lock_bh(&dct->lock);
@@ -660,6 +667,7 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key)
 	INIT_LIST_HEAD(&dct->peers);
 	INIT_LIST_HEAD(&dct->closed);
 	INIT_DELAYED_WORK(&dct->work, mxe_dct_work);
+	dct->scan_at = jiffies + MXE_DCT_SCAN_INTERVAL;
 	qp->dc = &dct->dc;
 	static_branch_enable(&mxe_dc_used);
 	return 0;

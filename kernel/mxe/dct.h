@@ -49,6 +49,7 @@ struct mxe_dct {
 	struct list_head closed;	/* responders that the work frees */
 
 	struct delayed_work work;
+	unsigned long scan_at;		/* next scan, in jiffies; only the work */
 	struct rcu_head rcu;
 };
 
