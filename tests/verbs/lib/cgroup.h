@@ -15,7 +15,11 @@
 /* The caller makes and removes it. */
 #define GROUP CGROUP "/group"
 
-/* Writes a file of a group. */
+/**
+ * cgroup_write() - Writes a file of a group.
+ * @path: the file
+ * @text: what it shall hold
+ */
 static inline void cgroup_write(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");
@@ -24,7 +28,12 @@ static inline void cgroup_write(const char *path, const char *text)
 		vt_bail("%s", path);
 }
 
-/* Returns the number in a file of a group. */
+/**
+ * cgroup_value() - Reads a number from a file of a group.
+ * @path: the file
+ *
+ * Return: the number.
+ */
 static inline long cgroup_value(const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -71,6 +80,9 @@ remove:
 	return err;
 }
 
+/**
+ * cgroup_close() - Undoes cgroup_open(). The caller has removed its groups.
+ */
 static inline void cgroup_close(void)
 {
 	if (umount(CGROUP) || rmdir(CGROUP))

@@ -201,7 +201,9 @@ static void initiator_close(struct initiator *i)
 /* After an error. */
 static void initiator_reset(struct initiator *i)
 {
-	if (vt_to_state(&(struct vt_end){ .qp = i->qp }, IBV_QPS_RESET) || to_init(i->qp, false) ||
+	struct vt_end end = { .qp = i->qp };
+
+	if (vt_to_state(&end, IBV_QPS_RESET) || to_init(i->qp, false) ||
 	    to_rtr(i->qp, false) || to_rts(i->qp))
 		vt_bail("reset of an initiator");
 }
