@@ -5,7 +5,8 @@
 
 # linux_scripts: prints the folder that has checkpatch.pl and kernel-doc. They
 # are extracted from the newest source package, unless the cache has a whole
-# source tree.
+# source tree.  kernel-doc is in Perl, or, in newer kernels, a link to a program
+# in Python.
 linux_scripts()
 {
 	local dir tarball
@@ -17,13 +18,14 @@ linux_scripts()
 	tarball=$(compgen -G '/usr/src/linux-source-*.tar.xz' | sort -V | tail -n 1)
 	[ -n "$tarball" ] || die "linux-source is not installed: run tools/deps"
 	dir=$CACHE/linux-scripts/$(basename "$tarball" .tar.xz)
-	if [ ! -e "$dir/complete" ]; then
+	if [ ! -e "$dir/scripts/complete" ]; then
+		rm -rf "$dir"
 		mkdir -p "$dir"
-		tar -C "$dir" -xf "$tarball" --strip-components=2 --wildcards \
-			'*/scripts/checkpatch.pl' '*/scripts/spelling.txt' \
-			'*/scripts/const_structs.checkpatch' '*/scripts/kernel-doc*' ||
-			die "cannot unpack $tarball"
-		touch "$dir/complete"
+		# Older kernels do not have all of these, which tar reports.
+		tar -C "$dir" -xf "$tarball" --strip-components=1 --no-wildcards-match-slash \
+			--wildcards '*/scripts' '*/tools/docs' '*/tools/lib/python' 2>/dev/null
+		[ -x "$dir/scripts/kernel-doc" ] || die "cannot unpack $tarball"
+		touch "$dir/scripts/complete"
 	fi
-	printf '%s\n' "$dir"
+	printf '%s\n' "$dir/scripts"
 }
