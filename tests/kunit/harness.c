@@ -12,6 +12,7 @@
 #include <linux/net.h>
 #include <linux/rtnetlink.h>
 #include <linux/scatterlist.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
 #include <linux/vmalloc.h>
@@ -649,6 +650,11 @@ void kt_expect_atomic_ack(struct kt *kt, u32 psn, u64 orig, u32 msn)
 }
 
 /* ---- completions ------------------------------------------------------- */
+
+void kt_hold_work(void)
+{
+	sched_set_fifo_low(current);
+}
 
 void kt_settle(struct kt *kt)
 {

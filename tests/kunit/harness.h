@@ -337,6 +337,15 @@ void kt_expect_nothing(struct kt *kt);
 /* ---- the local side ---------------------------------------------------- */
 
 /**
+ * kt_hold_work() - Keeps work from running until the test sleeps.
+ *
+ * Gives the thread of the test case a real-time priority for its remaining life,
+ * which holds because the tests run on one CPU. Otherwise the scheduler is free to
+ * run work whenever the test allocates memory.
+ */
+void kt_hold_work(void);
+
+/**
  * kt_settle() - Waits until qp->work has run.
  * @kt: fixture
  *

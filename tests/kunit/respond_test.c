@@ -424,10 +424,7 @@ static void respond_long_read_in_order(struct kunit *test)
 	u32 i;
 
 	static_assert((2 * MXE_SLICE - 3) * KT_MTU <= KT_SIZE);
-	/*
-	 * Work does not run until the test sleeps, because there is only one
-	 * CPU.
-	 */
+	kt_hold_work();
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_LT(test, kt_num_sent(kt), n);
 	for (i = 0; i < 3; i++) {
@@ -468,6 +465,7 @@ static void respond_long_read_bounds_others(struct kunit *test)
 	u32 i;
 
 	static_assert(2 * MXE_SLICE * KT_MTU <= KT_SIZE);
+	kt_hold_work();
 	kt_inject(kt, &out);
 	for (i = 0; i < MXE_MAX_DEFERRED_PKTS + too_many; i++)
 		inject_write(kt, mr, KT_RQ_PSN + n + i);
@@ -499,6 +497,7 @@ static void respond_long_read_bounds_atomics(struct kunit *test)
 				      n * KT_MTU, 0);
 	u32 i;
 
+	kt_hold_work();
 	kt_inject(kt, &out);
 	for (i = 0; i < more + too_many; i++) {
 		out = fetch_add(kt, mr, KT_RQ_PSN + n + i, 0, 1);
@@ -526,6 +525,7 @@ static void respond_deferred_of_device(struct kunit *test)
 				      2 * MXE_SLICE * KT_MTU, 0);
 	u32 i;
 
+	kt_hold_work();
 	kt_inject(kt, &out);
 	atomic_long_add(MXE_MAX_DEFERRED, &kt->dev->deferred);
 	/* Some packets of each queue pair may always wait. */
