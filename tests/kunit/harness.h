@@ -339,9 +339,9 @@ void kt_expect_nothing(struct kt *kt);
 /**
  * kt_hold_work() - Keeps work from running until the test sleeps.
  *
- * Gives the thread of the test case a real-time priority for its remaining life,
- * which holds because the tests run on one CPU. Otherwise the scheduler is free to
- * run work whenever the test allocates memory.
+ * Gives the thread of the test case a real-time priority. Otherwise the
+ * scheduler may run work whenever the test allocates memory. This suffices
+ * because the tests run on one CPU, and each case has its own thread.
  */
 void kt_hold_work(void);
 
