@@ -68,9 +68,10 @@ line verbs fetch-add 8 plain host pass
 line mxedv cmp-swap 8 be-reply be pass
 line mxedv masked-cmp-swap 4 plain be pass
 line mxedv masked-cmp-swap 8 plain host pass
+line mxedv masked-fetch-add 1 plain be pass
 line exp-mxe masked-fetch-add 8 be-reply be pass
 line exp-mxe wide-fetch-add 32 plain be pass
-like "$REPORT" '^50 passed, 0 failed, 0 not offered$' 'mxe passes everything'
+like "$REPORT" '^66 passed, 0 failed, 0 not offered$' 'mxe passes everything'
 like "$REPORT" '^kernel +Linux ' 'the kernel is named'
 like "$REPORT" '^port +1, Ethernet, GID index [0-9]+ .RoCE v2.$' 'the port, too'
 check 'valid JSON' valid < <(mxe-caps --selftest mxe1 --count 0 --json)
@@ -83,7 +84,7 @@ line exp-emulated masked-cmp-swap 8 plain host pass
 line exp-emulated masked-fetch-add 8 be-reply be pass
 line exp-emulated masked-fetch-add 4 be-reply be pass
 line exp-emulated masked-fetch-add 16 - - 'not offered: not in masked_log'
-like "$REPORT" '^14 passed, 0 failed, 7 not offered$' 'rxe passes 4 and 8 bytes'
+like "$REPORT" '^22 passed, 0 failed, 7 not offered$' 'rxe passes 1 to 8 bytes'
 
 selftest 3 none0
 like "$REPORT" 'no RDMA device none0$' 'a device that does not exist'
@@ -107,7 +108,7 @@ line verbs cmp-swap 8 - - 'not offered'
 line mxedv masked-cmp-swap 8 plain - 'not offered: .* big-endian only'
 line mxedv masked-cmp-swap 8 be-reply be pass
 line exp-mxe fetch-add 8 be-reply be pass
-like "$REPORT" '^24 passed, 0 failed, 26 not offered$' 'no case replies in host order'
+like "$REPORT" '^32 passed, 0 failed, 34 not offered$' 'no case replies in host order'
 
 check 'all devices are removed' undo
 done_testing

@@ -46,7 +46,7 @@ static void truncate_word(struct st_word *word, uint32_t size)
 		if (size <= i * 8)
 			word->w[i] = 0;
 		else if (size - i * 8 < 8)
-			word->w[i] &= UINT32_MAX;
+			word->w[i] &= ((uint64_t)1 << (size - i * 8) * 8) - 1;
 	}
 }
 
@@ -275,12 +275,7 @@ struct st_word st_expected(enum st_op op, uint32_t size,
 	struct st_word word = o->old;
 
 	if (st_op_is_cmp_swap(op)) {
-		if (size == 4)
-			word.w[0] = masked_cmp_swap_u32(
-				o->old.w[0], o->compare.w[0],
-				o->compare_mask.w[0], o->swap.w[0],
-				o->swap_mask.w[0]);
-		else if (size == 8)
+		if (size <= 8)
 			word.w[0] = masked_cmp_swap_u64(
 				o->old.w[0], o->compare.w[0],
 				o->compare_mask.w[0], o->swap.w[0],
@@ -289,12 +284,11 @@ struct st_word st_expected(enum st_op op, uint32_t size,
 			masked_cmp_swap_words(word.w, o->compare.w,
 					      o->compare_mask.w, o->swap.w,
 					      o->swap_mask.w, size / 8);
-	} else if (size == 4) {
-		word.w[0] = masked_fetch_add_u32(o->old.w[0], o->compare.w[0],
-						 o->compare_mask.w[0]);
-	} else if (size == 8) {
+	} else if (size <= 8) {
+		/* What is carried out of a smaller operand is dropped. */
 		word.w[0] = masked_fetch_add_u64(o->old.w[0], o->compare.w[0],
 						 o->compare_mask.w[0]);
+		truncate_word(&word, size);
 	} else {
 		masked_fetch_add_words(word.w, o->compare.w,
 				       o->compare_mask.w, size / 8);
@@ -307,41 +301,30 @@ struct st_word st_expected(enum st_op op, uint32_t size,
 #define MEMORY_FILL 0x5a
 #define RESULT_FILL 0xa5
 
+/*
+ * Returns where byte i of a word, counted from the low end, is in memory. Words
+ * of more than 8 bytes are pieces of 8 bytes, the lowest first.
+ */
+static uint32_t byte_at(uint32_t i, uint32_t size, bool be)
+{
+	uint32_t piece = size < 8 ? size : 8;
+
+	return be || BYTE_ORDER == BIG_ENDIAN ? i / 8 * 8 + piece - 1 - i % 8 : i;
+}
+
 void st_encode(const struct st_word *word, uint32_t size, bool be, void *to)
 {
-	if (size == 4) {
-		uint32_t half = word->w[0];
-
-		if (be)
-			half = htobe32(half);
-		memcpy(to, &half, sizeof(half));
-		return;
-	}
-	for (uint32_t i = 0; i < size / 8; i++) {
-		uint64_t piece = be ? htobe64(word->w[i]) : word->w[i];
-
-		memcpy((uint8_t *)to + i * 8, &piece, sizeof(piece));
-	}
+	for (uint32_t i = 0; i < size; i++)
+		((uint8_t *)to)[byte_at(i, size, be)] = word->w[i / 8] >> i % 8 * 8;
 }
 
 /* The opposite of st_encode(). */
-static struct st_word decode(const void *from, uint32_t size, bool be)
+static struct st_word decode(const uint8_t *from, uint32_t size, bool be)
 {
 	struct st_word word = { };
 
-	if (size == 4) {
-		uint32_t half;
-
-		memcpy(&half, from, sizeof(half));
-		word.w[0] = be ? be32toh(half) : half;
-		return word;
-	}
-	for (uint32_t i = 0; i < size / 8; i++) {
-		uint64_t piece;
-
-		memcpy(&piece, (const uint8_t *)from + i * 8, sizeof(piece));
-		word.w[i] = be ? be64toh(piece) : piece;
-	}
+	for (uint32_t i = 0; i < size; i++)
+		word.w[i / 8] |= (uint64_t)from[byte_at(i, size, be)] << i % 8 * 8;
 	return word;
 }
 

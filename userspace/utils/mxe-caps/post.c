@@ -121,21 +121,20 @@ static uint32_t log_of(uint32_t size)
 	return 31 - __builtin_clz(size);
 }
 
-/* An operand as the builders take it: `half` has those of 4 bytes. */
+/* Puts an operand into `buf` as the builders take it. */
 static const void *dv_operand(const struct st_word *word, uint32_t size,
-			      uint32_t *half)
+			      struct st_word *buf)
 {
-	if (size > 4)
-		return word->w;
-	*half = word->w[0];
-	return half;
+	st_encode(word, size, false, buf);
+	return buf;
 }
 
 static void build_masked(struct mxedv_qp_ex *mqp, const struct st_case *c,
 			 uint32_t rkey, uint64_t addr,
 			 const struct st_operands *o)
 {
-	uint32_t log = log_of(c->size), half[4];
+	uint32_t log = log_of(c->size);
+	struct st_word buf[4];
 
 	/* For 8 bytes there are builders without a size. */
 	if (c->op == ST_MASKED_CMP_SWAP && c->size == 8)
@@ -147,10 +146,10 @@ static void build_masked(struct mxedv_qp_ex *mqp, const struct st_case *c,
 	else if (c->op == ST_MASKED_CMP_SWAP)
 		mxedv_wr_ext_masked_atomic_cmp_swp(
 			mqp, rkey, addr, log,
-			dv_operand(&o->compare, c->size, &half[0]),
-			dv_operand(&o->compare_mask, c->size, &half[1]),
-			dv_operand(&o->swap, c->size, &half[2]),
-			dv_operand(&o->swap_mask, c->size, &half[3]));
+			dv_operand(&o->compare, c->size, &buf[0]),
+			dv_operand(&o->compare_mask, c->size, &buf[1]),
+			dv_operand(&o->swap, c->size, &buf[2]),
+			dv_operand(&o->swap_mask, c->size, &buf[3]));
 	else if (c->size == 8)
 		mxedv_wr_masked_atomic_fetch_add(mqp, rkey, addr,
 						 o->compare.w[0],
@@ -158,8 +157,8 @@ static void build_masked(struct mxedv_qp_ex *mqp, const struct st_case *c,
 	else
 		mxedv_wr_ext_masked_atomic_fetch_add(
 			mqp, rkey, addr, log,
-			dv_operand(&o->compare, c->size, &half[0]),
-			dv_operand(&o->compare_mask, c->size, &half[1]));
+			dv_operand(&o->compare, c->size, &buf[0]),
+			dv_operand(&o->compare_mask, c->size, &buf[1]));
 }
 
 static int post_mxedv(struct st_pair *pair, const struct st_case *c,

@@ -16,9 +16,9 @@
 #include "caps.h"
 #include "selftest.h"
 
-#define MAX_CASES 64
+#define MAX_CASES 96
 
-static const uint32_t sizes[] = { 4, 8, 16, 32 };
+static const uint32_t sizes[] = { 1, 2, 4, 8, 16, 32 };
 
 #define NUM_SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
