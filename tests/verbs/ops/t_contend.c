@@ -2,7 +2,7 @@
 /*
  * Proves that masked and plain atomics are atomic: four processes and the CPU
  * of the host change one word at the same time, and no change is lost. The
- * processes then do the same with overlapping atomics of 4, 8, 16 and 32 bytes.
+ * processes then do the same with overlapping atomics of 1 to 32 bytes.
  *
  * t_contend [OPERATIONS]: number of operations of each process (default 400).
  */
@@ -30,7 +30,8 @@ struct shared {
 	_Alignas(64) _Atomic uint64_t lock;	/* four locks of 16 bits */
 	/* Guarded by the locks, changed by reads and writes. */
 	_Alignas(64) uint64_t guarded[4];
-	_Alignas(64) uint64_t block[4];	/* atomics of all sizes */
+	_Alignas(64) uint64_t block[4];	/* atomics of 4 to 32 bytes */
+	uint16_t bytes[2];		/* atomics of 1 and 2 bytes */
 	_Alignas(64) atomic_int ready;
 	atomic_int overlaps;
 	atomic_bool failed;	/* a process failed and may hold a lock */
@@ -217,6 +218,43 @@ static bool run_sizes(struct vt_pair *p, int me, int count)
 	return run_window(p, &wr, 4U << me, count, size_right, &me);
 }
 
+/* Returns true if the result has i in the byte of the process. */
+static bool small_right(const uint8_t *answer, int i, void *arg)
+{
+	int size = *(const int *)arg;
+	/* A result of two bytes is big-endian: its upper byte is the first. */
+	uint8_t old = answer[0];
+
+	if (old == (uint8_t)i)
+		return true;
+	diag("%d bytes, operation %d: old %#x", size, i, old);
+	return false;
+}
+
+/*
+ * Each process adds 1 to a byte of sh->bytes: 0 and 2 with atomics of this
+ * byte, 1 and 3 with atomics of the word that the byte is in.
+ */
+static bool run_small(struct vt_pair *p, int me, int count)
+{
+	static const uint8_t one = 1, top = 0x80;
+	static const uint16_t one16 = 0x100, top16 = 0x8080;
+	int size = me % 2 + 1;
+	struct vt_wr wr = {
+		.op = VT_MFADD, .via = VT_WR, .log_arg_sz = me % 2 ? 1 : VT_LOG_0,
+		.operands = { &one, NULL, &top },
+		.raddr = (uintptr_t)&sh->bytes[me / 2], .rkey = p->b.mr->rkey,
+	};
+
+	if (size == 2) {
+		wr.operands[0] = &one16;
+		wr.operands[2] = &top16;
+	} else if (BYTE_ORDER == BIG_ENDIAN) {
+		wr.raddr++;
+	}
+	return run_window(p, &wr, (uint32_t)size, count, small_right, &size);
+}
+
 static int child(int me, int count)
 {
 	struct vt_conf conf = vt_defaults();
@@ -254,6 +292,7 @@ static int child(int me, int count)
 	good = good && run_window(&p, &wr, 8, count, NULL, NULL);
 	good = good && run_locks(&p, me, count / 16);
 	good = good && run_sizes(&p, me, SIZES_TIMES * count);
+	good = good && run_small(&p, me, SIZES_TIMES * count);
 	vt_pair_close(&p);
 	vt_close(a);
 	vt_close(b);
@@ -313,6 +352,10 @@ int main(int argc, char **argv)
 	       "... the second");
 	ok(sh->block[2] == (uint64_t)count << 48 &&
 	   sh->block[3] == (uint64_t)count << 48, "... the others");
+	for (int i = 0; i < 2; i++) {
+		is_u64(sh->bytes[i], (uint64_t)(count & 0xff) * 0x101,
+		       "overlapping atomics of 1 and 2 bytes: word %d", i);
+	}
 	diag("%d ms", (int)(vt_now_ms() - start));
 	return done_testing();
 }
