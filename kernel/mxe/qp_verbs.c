@@ -437,6 +437,8 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (ibqp->qp_type == IB_QPT_GSI)
 		mxe_qp_drain_gsi(qp);
 	mxe_qp_kill(qp);
+	/* Before qp->dc is freed, because restrack also looks at that. */
+	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
 
 	mxe_dc_verbs_destroy(qp);
 	mxe_deliver_drop_deferred(qp);
@@ -450,7 +452,6 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mxe_rx_dst_forget(qp);
 	dst_cache_destroy(&qp->dst_cache);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
-	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
 	kfree_rcu(qp, rcu);
 	return 0;
 }
