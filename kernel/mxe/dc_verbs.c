@@ -104,3 +104,9 @@ bool mxe_dc_verbs_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
 	}
 	return false;
 }
+
+void mxe_dc_verbs_modified(struct mxe_qp *qp)
+{
+	if (mxe_qp_is_dct(qp))
+		mxe_dct_update(qp);
+}

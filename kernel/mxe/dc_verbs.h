@@ -42,4 +42,12 @@ void mxe_dc_verbs_destroy(struct mxe_qp *qp);
 bool mxe_dc_verbs_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
 			    enum ib_qp_state to, int mask);
 
+/**
+ * mxe_dc_verbs_modified() - Finish a transition of a QP.
+ * @qp: QP of any type whose state may have changed
+ *
+ * Context: Process context, no lock of a QP held.  May sleep.
+ */
+void mxe_dc_verbs_modified(struct mxe_qp *qp);
+
 #endif /* MXE_DC_VERBS_H */

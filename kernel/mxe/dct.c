@@ -238,9 +238,11 @@ static void mxe_dct_give_up(struct mxe_dct *dct, struct mxe_dct_child *child)
 }
 
 /*
- * Ends the session of a peer.  Returns its responder, which the caller stops
- * after it has dropped the lock.  The caller is in an RCU read-side section,
- * because the work may free the responder at once.
+ * Ends the session of a peer.  Its responder executes nothing from here on, so
+ * no request of an old session follows one of a new session.  Returns the
+ * responder, which the caller may flush after it has dropped the lock.  Then it
+ * must be in an RCU read-side section, because the work may free the responder
+ * at once.
  */
 static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 					      struct mxe_dct_peer *peer)
@@ -248,6 +250,10 @@ static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 	struct mxe_dct_child *child = peer->child;
 
 	lockdep_assert_held(&dct->lock);
+
+	spin_lock(&child->qp.recv_lock);
+	child->qp.rq.halted = true;
+	spin_unlock(&child->qp.recv_lock);
 
 	peer->child = NULL;
 	peer->used = jiffies;
@@ -329,16 +335,15 @@ give:
 }
 
 /*
- * Stops a responder.  From now on it executes nothing.  A receive request of
- * the SRQ that it has taken up is flushed, so that it is not lost.
+ * Flushes a responder that mxe_dct_peer_end() has halted.  A receive request of
+ * the SRQ that it has taken up completes, so that it is not lost.
  */
-static void mxe_dct_child_stop(struct mxe_dct_child *child)
+static void mxe_dct_child_flush(struct mxe_dct_child *child)
 {
 	struct mxe_qp *qp = &child->qp;
 
 	mxe_rq_begin(qp);
 	if (!qp->dying) {
-		qp->rq.halted = true;
 		mxe_deliver_drop_deferred(qp);
 		mxe_respond_flush(qp);
 	}
@@ -350,7 +355,7 @@ static void mxe_dct_child_free(struct mxe_dct_child *child)
 {
 	struct mxe_qp *qp = &child->qp;
 
-	mxe_dct_child_stop(child);
+	mxe_dct_child_flush(child);
 	mxe_qp_begin(qp);
 	qp->dying = true;
 	mxe_qp_set_state(qp, IB_QPS_RESET);
@@ -403,7 +408,8 @@ static bool mxe_dct_child_is_busy(const struct mxe_dct_child *child)
 
 /*
  * Looks at some peers, and ends a session or forgets a peer whose time is over.
- * Returns false if @left, the number of peers still to look at, becomes 0.
+ * All sessions end if the target is not open.  Returns false if @left, the
+ * number of peers still to look at, becomes 0.
  */
 static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 {
@@ -416,6 +422,10 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 
 		(*left)--;
 		list_move_tail(&peer->entry, &dct->peers);
+		if (peer->child && !dct->open) {
+			mxe_dct_peer_end(dct, peer);
+			continue;
+		}
 		if (peer->child && mxe_dct_child_is_busy(peer->child))
 			peer->used = jiffies;
 		if (time_before(jiffies, peer->used + peer->life))
@@ -567,8 +577,7 @@ static struct mxe_dct_child *mxe_dct_find_open(struct mxe_dct *dct,
 	struct mxe_dct_peer *peer;
 
 	spin_lock(&dct->lock);
-	peer = dct->dying || READ_ONCE(dct->qp->state) != IB_QPS_RTR ?
-	       NULL : mxe_dct_peer_find(dct, addr);
+	peer = dct->open ? mxe_dct_peer_find(dct, addr) : NULL;
 	if (peer && peer->child && peer->session == session) {
 		peer->used = jiffies;
 		child = peer->child;
@@ -598,7 +607,7 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	}
 
 	spin_lock(&dct->lock);
-	if (dct->dying || READ_ONCE(qp->state) != IB_QPS_RTR) {
+	if (!dct->open) {
 		spin_unlock(&dct->lock);
 		mxe_count(qp->dev, drop_state);
 		return NULL;
@@ -607,7 +616,7 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	spin_unlock(&dct->lock);
 
 	if (old)
-		mxe_dct_child_stop(old);
+		mxe_dct_child_flush(old);
 	if (code) {
 		mxe_dct_answer(qp, &av, hdr, code, token);
 		return NULL;
@@ -625,12 +634,12 @@ void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 
 	mxe_dct_addr_of(skb, hdr, &addr);
 	spin_lock(&dct->lock);
-	peer = dct->dying ? NULL : mxe_dct_peer_find(dct, &addr);
+	peer = dct->open ? mxe_dct_peer_find(dct, &addr) : NULL;
 	if (peer && peer->child && peer->session == hdr->session)
 		child = mxe_dct_peer_end(dct, peer);
 	spin_unlock(&dct->lock);
 	if (child)
-		mxe_dct_child_stop(child);
+		mxe_dct_child_flush(child);
 }
 
 void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info)
@@ -673,6 +682,24 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key)
 	return 0;
 }
 
+void mxe_dct_update(struct mxe_qp *qp)
+{
+	struct mxe_dct *dct = to_mdct(qp);
+	u32 left;
+
+	/*
+	 * Threads may change the state at the same time.  The one that comes
+	 * here last sees the last state.
+	 */
+	spin_lock_bh(&dct->lock);
+	dct->open = READ_ONCE(qp->state) == IB_QPS_RTR;
+	left = dct->open ? 0 : dct->num_peers;
+	spin_unlock_bh(&dct->lock);
+	/* The work may turn the list, too, and then also ends each session. */
+	while (left && mxe_dct_scan_slice(dct, &left))
+		cond_resched();
+}
+
 void mxe_dct_destroy(struct mxe_qp *qp)
 {
 	struct mxe_dct *dct = to_mdct(qp);
@@ -681,6 +708,7 @@ void mxe_dct_destroy(struct mxe_qp *qp)
 	/* Packets add and end nothing from here on. */
 	spin_lock_bh(&dct->lock);
 	dct->dying = true;
+	dct->open = false;
 	spin_unlock_bh(&dct->lock);
 	cancel_delayed_work_sync(&dct->work);
 

@@ -21,6 +21,9 @@
 /*
  * A DC target.
  *
+ * Sessions exist only while the QP is in RTR.  mxe_dct_update() ends them when
+ * it leaves that state.
+ *
  * Lifetime: mxe_dct_destroy() closes all sessions before the QP is freed.  The
  * target is freed a grace period later, because packets that have found the QP
  * before still look at it.  It sees that dying is true.
@@ -36,10 +39,11 @@ struct mxe_dct {
 
 	/*
 	 * Protects the members below and struct mxe_dct_peer.  BHs disabled.
-	 * No other lock of mxe is taken inside.
+	 * recv_lock of a responder is taken inside, and no other lock of mxe.
 	 */
 	spinlock_t lock;
 	bool dying;
+	bool open;			/* the QP is in RTR */
 	siphash_key_t secret;		/* of tokens */
 	struct hlist_head *hash;	/* MXE_DCT_HASH_SIZE lists of peers */
 	struct list_head peers;		/* all; the scan moves them to the end */
@@ -82,6 +86,17 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key);
  */
 void mxe_dct_destroy(struct mxe_qp *qp);
 
+/**
+ * mxe_dct_update() - Take over a new state of the QP of a target.
+ * @qp: DC target whose state may have changed
+ *
+ * Ends all sessions unless the state is RTR.  When this returns, no request of
+ * theirs is executed any more.
+ *
+ * Context: Process context, no lock of a QP held.  May sleep.
+ */
+void mxe_dct_update(struct mxe_qp *qp);
+
 /* What a target has seen of its initiators. */
 struct mxe_dct_info {
 	u32 num_open;			/* sessions */
@@ -108,7 +123,8 @@ void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
  * request, a control packet tells the initiator why.
  *
  * Context: BHs disabled, RCU read-side section, in which the result is valid.
- * Takes the lock of the target, and recv_lock of a responder that it closes.
+ * No lock of a QP held.  Takes the lock of the target, and recv_lock of a
+ * responder that it closes.
  * Return: the responder, which may be closed at any time, or NULL.
  */
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,

@@ -755,6 +755,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mxe_qp_kick(qp);
 unlock:
 	mxe_qp_end(qp);
+	mxe_dc_verbs_modified(qp);
 free:
 	kfree(res);
 	return err;

@@ -682,6 +682,46 @@ static void test_sessions(struct vt_dev *a, struct vt_dev *b)
 	initiator_close(&i);
 }
 
+/* ---- states of a target --------------------------------------------------- */
+
+static int to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	return vt_to_state(&(struct vt_end){ .qp = qp }, state);
+}
+
+/*
+ * A session does not outlive a reset of the target, after which other access
+ * flags may apply.
+ */
+static void test_target_reset(struct vt_dev *a, struct vt_dev *b)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct initiator i;
+	struct target t;
+
+	initiator_open(&i, a);
+	target_open(&t, b, a, 1, false);
+	is_int(fadd(&i, &t), IBV_WC_SUCCESS, "a session");
+	if (to_state(t.qp, IBV_QPS_RESET) ||
+	    ibv_modify_qp(t.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ||
+	    to_rtr(t.qp, true))
+		vt_bail("reset of a target");
+	ok(resource_has(&t, "drv_dct_sessions 0 "),
+	   "... is closed when the target is reset");
+	is_int(fadd(&i, &t), IBV_WC_RETRY_EXC_ERR, "... so its next request fails");
+	initiator_reset(&i);
+	is_int(fadd(&i, &t), IBV_WC_REM_INV_REQ_ERR,
+	       "a new session has the new access flags");
+	ok(word(t.buf) == 1, "only the first request was executed");
+
+	initiator_reset(&i);
+	is_int(to_state(t.qp, IBV_QPS_ERR), 0, "the target is moved to ERR");
+	ok(resource_has(&t, "drv_dct_sessions 0 "), "... which closes its sessions");
+	target_close(&t);
+	initiator_close(&i);
+}
+
 /* ---- hostile packets ----------------------------------------------------- */
 
 enum {
@@ -916,6 +956,7 @@ int main(int argc, char **argv)
 		test_charged(a, b);
 		test_errors(a, b);
 		test_sessions(a, b);
+		test_target_reset(a, b);
 		test_forged(a, b);
 		test_race(a, b);
 	}
