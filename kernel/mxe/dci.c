@@ -130,12 +130,7 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
 	mxe_dci_fill(dci);
 	mxe_count(qp->dev, dc_connects);
 
-	/*
-	 * Only the send side of an initiator uses its address.  It is not valid
-	 * for the receive path, which must not take packets of RC.
-	 */
 	qp->av = dest->av;
-	qp->av.valid = false;
 	qp->dest_qpn = dest->dctn;
 	dst_cache_reset(&qp->dst_cache);
 	mxe_tx_forget(&qp->sq.tx);

@@ -191,6 +191,9 @@ static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
 	/* An XRC initiator has no responder. */
 	if (pkt->flags & MXE_OP_REQUEST && mxe_qp_is_xrc_ini(qp))
 		return false;
+	/* The packets of a DC QP are encapsulated. */
+	if (mxe_qp_has_dc(qp))
+		return false;
 	return mxe_pkt_transport(pkt) == mxe_qp_transport(qp);
 }
 

@@ -289,6 +289,11 @@ mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	dest->key = from.dct_key;
 	if (mxe_ah_find(qp->dev, qp->pd, from.ah_num, &dest->av))
 		return IB_WC_LOC_QP_OP_ERR;
+	/*
+	 * It becomes the address of the QP, but only the send side uses it.  An
+	 * RC connection is never with a DC QP.
+	 */
+	dest->av.valid = false;
 	return IB_WC_SUCCESS;
 }
 

@@ -769,7 +769,7 @@ static void wait_counted(const struct vt_dev *dev, const char *counter, long wan
 static void test_forged(struct vt_dev *a, struct vt_dev *b)
 {
 	int fd = raw_open();
-	long accepts, challenges, versions, addresses;
+	long accepts, challenges, versions, transports;
 	struct initiator i;
 	struct target t;
 	int n;
@@ -780,7 +780,7 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 	accepts = vt_dev_counter(b, "dc_accepts");
 	challenges = vt_dev_counter(b, "dc_challenges");
 	versions = vt_dev_counter(b, "drop_version");
-	addresses = vt_dev_counter(b, "drop_address");
+	transports = vt_dev_counter(b, "drop_transport");
 
 	diag("%d connects without a token, and with a wrong one", FORGED);
 	for (n = 0; n < FORGED; n++) {
@@ -813,7 +813,16 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 
 		raw_send(fd, a, b, &r);
 	}
-	wait_counted(b, "drop_address", addresses + 4);
+	wait_counted(b, "drop_transport", transports + 4);
+
+	diag("packets of RC to an initiator");
+	transports = vt_dev_counter(a, "drop_transport");
+	for (n = 0; n < 4; n++) {
+		struct raw r = { .opcode = BTH_SEND_ONLY, .qpn = i.qp->qp_num };
+
+		raw_send(fd, b, a, &r);
+	}
+	wait_counted(a, "drop_transport", transports + 4);
 
 	diag("random DC packets");
 	for (n = 0; n < 3 * FORGED; n++) {
