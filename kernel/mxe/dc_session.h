@@ -14,8 +14,9 @@
  *    token proves that the initiator was in this session after the record had
  *    expired, because tokens are valid for less time than a record is kept.
  *  - The initiator answers a demand for a token only before the first response
- *    of the session.  A target keeps a session open for longer than the
- *    initiator retries, so it cannot have executed and forgotten it by then.
+ *    of the session, and only for the time that the target keeps the session
+ *    open.  So the target cannot have executed and forgotten it by then.  An
+ *    initiator retries for less time, unless its host is suspended meanwhile.
  */
 #ifndef MXE_DC_SESSION_H
 #define MXE_DC_SESSION_H
@@ -28,6 +29,17 @@
  */
 #define MXE_DC_TOKEN_TIME	4
 #define MXE_DC_RECORD_TIME	(3 * MXE_DC_TOKEN_TIME)
+/*
+ * The longest time, in ms, for which a target keeps an idle session.  With the
+ * largest timeout and 7 retries, an initiator asks for 563 million.
+ */
+#define MXE_DC_MAX_LIFE		600000000
+/*
+ * Demands for a token that an initiator obeys at once in a session.  One is
+ * normal, more are if tokens expire.  It retransmits everything, so a target
+ * could otherwise make it send many packets for one.
+ */
+#define MXE_DC_MAX_CHALLENGES	4
 
 /* Codes of control packets.  Those above 1 are sent by targets. */
 enum mxe_dc_code {
@@ -38,7 +50,7 @@ enum mxe_dc_code {
 	MXE_DC_NO_SESSION	= 4,
 	MXE_DC_BUSY		= 5,	/* no room for the session */
 	MXE_DC_BAD_KEY		= 6,
-	MXE_DC_REFUSED		= 7,	/* path MTU exceeds that of the target */
+	MXE_DC_REFUSED		= 7,	/* path MTU or life exceeds the limit */
 };
 
 /* What a target knows of an initiator. */
@@ -84,6 +96,7 @@ struct mxe_dci_session {
 	u32 session;
 	u32 token;			/* 0: none */
 	bool acked;			/* a response has arrived */
+	u8 challenges;			/* obeyed */
 };
 
 enum mxe_dci_reaction {
@@ -101,11 +114,13 @@ enum mxe_dci_reaction {
  * @code: code of the packet
  * @session: session of the packet
  * @token: token of the packet
+ * @in_time: the session began less time ago than the target keeps it open
  *
  * Return: the reaction.
  */
 static inline enum mxe_dci_reaction
-mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u32 token)
+mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u32 token,
+	      bool in_time)
 {
 	/* Late control packets refer to earlier sessions. */
 	if (session != s->session)
@@ -118,9 +133,16 @@ mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u32 token)
 
 	switch (code) {
 	case MXE_DC_CHALLENGE:
+		/* The target may have executed and forgotten the session. */
+		if (!in_time)
+			return MXE_DCI_LOST;
 		if (token == s->token)
 			return MXE_DCI_IGNORE;
 		s->token = token;
+		/* The next retransmission has it in any case. */
+		if (s->challenges == MXE_DC_MAX_CHALLENGES)
+			return MXE_DCI_IGNORE;
+		s->challenges++;
 		return MXE_DCI_RESEND;
 	case MXE_DC_STALE:
 		/* The target has accepted this session, and closed it. */

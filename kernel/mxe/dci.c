@@ -4,9 +4,9 @@
  * it for another target, and reacts to control packets.  wqe.c, request.c,
  * send.c, dc_rx.c and qp_verbs.c call it.  It calls dc.c, sq.c and tx.c.
  */
-#include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <net/ipv6.h>
 
 #include "dci.h"
@@ -17,6 +17,10 @@
 
 /* A session lives twice as long as the initiator retries, and this longer. */
 #define MXE_DCI_SLACK_MS	4000
+
+/* The largest result of mxe_dci_life(). */
+static_assert(2 * ((4096ULL << (31 + 2)) * 8 / NSEC_PER_MSEC) +
+	      MXE_DCI_SLACK_MS <= MXE_DC_MAX_LIFE);
 
 int mxe_dci_create(struct mxe_qp *qp)
 {
@@ -96,8 +100,16 @@ static u32 mxe_dci_life(const struct mxe_qp *qp)
 	if (qp->attr.timeout)
 		ns = (4096ULL << (qp->attr.timeout + 2)) *
 		     (qp->attr.retry_cnt + 1);
-	return min_t(u64, 2 * div_u64(ns, NSEC_PER_MSEC) + MXE_DCI_SLACK_MS,
-		     U32_MAX);
+	return 2 * div_u64(ns, NSEC_PER_MSEC) + MXE_DCI_SLACK_MS;
+}
+
+/* Returns true if less than a part of its life has passed since @since. */
+static bool mxe_dci_is_within(const struct mxe_dci *dci, ktime_t since,
+			      u32 part)
+{
+	u64 ns = ktime_to_ns(ktime_sub(ktime_get_coarse_boottime(), since));
+
+	return ns < (u64)dci->dc.hdr.life * NSEC_PER_MSEC / part;
 }
 
 /* Copies the session to the headers of the packets to come. */
@@ -119,14 +131,15 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
 	dci->s.session++;
 	dci->s.token = 0;
 	dci->s.acked = false;
+	dci->s.challenges = 0;
 	dci->connected = true;
-	dci->heard = jiffies;
+	dci->begun = ktime_get_coarse_boottime();
+	dci->heard = dci->begun;
 	hdr->qpn = qp->qpn;
 	hdr->key = dest->key;
 	hdr->psn = psn;
 	hdr->mtu = qp->attr.path_mtu;
 	hdr->life = mxe_dci_life(qp);
-	dci->life = msecs_to_jiffies(hdr->life);
 	mxe_dci_fill(dci);
 	mxe_count(qp->dev, dc_connects);
 
@@ -147,7 +160,7 @@ void mxe_dci_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	/* mxe_dci_may_start() was true, so it has the target of the session. */
 	if (qp->sq.tail != qp->sq.cur)
 		return;
-	if (same && time_before(jiffies, dci->heard + dci->life / 2))
+	if (same && mxe_dci_is_within(dci, dci->heard, 2))
 		return;
 	if (dci->connected && !same)
 		mxe_dci_disconnect(qp);
@@ -160,7 +173,7 @@ void mxe_dci_heard(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	dci->heard = jiffies;
+	dci->heard = ktime_get_coarse_boottime();
 	if (dci->s.acked)
 		return;
 	dci->s.acked = true;
@@ -175,12 +188,12 @@ enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
 
 	lockdep_assert_held(&qp->send_lock);
 
-	reaction = mxe_dci_react(&dci->s, hdr->code, hdr->session, hdr->token);
+	reaction = mxe_dci_react(&dci->s, hdr->code, hdr->session, hdr->token,
+				 mxe_dci_is_within(dci, dci->begun, 1));
+	mxe_dci_fill(dci);
 	if (reaction == MXE_DCI_LOST)
 		mxe_count(qp->dev, dc_lost_sessions);
-	if (reaction == MXE_DCI_RESEND) {
-		mxe_dci_fill(dci);
+	if (reaction == MXE_DCI_RESEND)
 		mxe_sq_rewind(qp, qp->sq.una);
-	}
 	return reaction;
 }

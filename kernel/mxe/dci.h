@@ -6,6 +6,8 @@
 #ifndef MXE_DCI_H
 #define MXE_DCI_H
 
+#include <linux/ktime.h>
+
 #include "ah.h"
 #include "dc.h"
 #include "qp.h"
@@ -28,8 +30,9 @@ struct mxe_dci {
 	struct mxe_dc dc;		/* the headers of the session */
 	struct mxe_dci_session s;
 	bool connected;			/* has a target; qp->av is its address */
-	unsigned long heard;		/* last response or begin, in jiffies */
-	unsigned long life;		/* of the session, in jiffies */
+	/* Of the boot-time clock, which also runs while the host is suspended: */
+	ktime_t begun;			/* the session */
+	ktime_t heard;			/* last response, or begun */
 	struct rcu_head rcu;
 };
 

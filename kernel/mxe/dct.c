@@ -476,8 +476,11 @@ static u8 mxe_dct_check(struct mxe_dct *dct, const struct mxe_dc_hdr *hdr)
 		mxe_count(dct->qp->dev, dc_key_violations);
 		return MXE_DC_BAD_KEY;
 	}
-	if (hdr->mtu < IB_MTU_256 || hdr->mtu > dct->qp->attr.path_mtu)
+	if (hdr->mtu < IB_MTU_256 || hdr->mtu > dct->qp->attr.path_mtu ||
+	    hdr->life > MXE_DC_MAX_LIFE) {
+		mxe_count(dct->qp->dev, dc_refused);
 		return MXE_DC_REFUSED;
+	}
 	return MXE_DC_DATA;
 }
 
@@ -548,7 +551,10 @@ static u8 mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 		break;
 	case MXE_DCT_CHALLENGE:
 		/* Nothing is kept: a forged request costs only the answer. */
-		code = mxe_dct_check(dct, hdr) ?: MXE_DC_CHALLENGE;
+		code = mxe_dct_check(dct, hdr);
+		if (code)
+			break;
+		code = MXE_DC_CHALLENGE;
 		*token = mxe_dct_token(dct, addr, hdr->session,
 				       mxe_dct_interval());
 		mxe_count(dct->qp->dev, dc_challenges);

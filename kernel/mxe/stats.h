@@ -61,6 +61,7 @@ struct mxe_dev;
 	X(dc_accepts)			\
 	X(dc_challenges)		\
 	X(dc_key_violations)		\
+	X(dc_refused)			\
 	X(dc_busy)			\
 	X(dc_expired)			\
 	X(dc_lost_sessions)		\

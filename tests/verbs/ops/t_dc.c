@@ -753,6 +753,7 @@ static struct raw forged_connect(const struct target *t, uint32_t token)
 	memcpy(r.body + 12, &token, 4);
 	memcpy(r.body + DCETH, &key, 8);
 	r.body[DCETH + 8] = 1;	/* path MTU 256 */
+	memset(r.body + DCETH + 12, 0, 4);
 	return r;
 }
 
@@ -769,7 +770,7 @@ static void wait_counted(const struct vt_dev *dev, const char *counter, long wan
 static void test_forged(struct vt_dev *a, struct vt_dev *b)
 {
 	int fd = raw_open();
-	long accepts, challenges, versions, transports;
+	long accepts, challenges, versions, transports, refused, violations;
 	struct initiator i;
 	struct target t;
 	int n;
@@ -790,6 +791,28 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 	}
 	wait_counted(b, "dc_challenges", challenges + FORGED);
 	is_int(vt_dev_counter(b, "dc_accepts"), accepts, "... and none is accepted");
+
+	diag("connects that ask for too long a session");
+	refused = vt_dev_counter(b, "dc_refused");
+	for (n = 0; n < 4; n++) {
+		struct raw r = forged_connect(&t, 0);
+
+		r.body[DCETH + 12] = n % 2 ? 0xff : 0x7f;
+		raw_send(fd, a, b, &r);
+	}
+	wait_counted(b, "dc_refused", refused + 4);
+
+	diag("connects with a wrong key");
+	violations = vt_dev_counter(b, "dc_key_violations");
+	challenges = vt_dev_counter(b, "dc_challenges");
+	for (n = 0; n < 4; n++) {
+		struct raw r = forged_connect(&t, 0);
+
+		r.body[DCETH] ^= 1;
+		raw_send(fd, a, b, &r);
+	}
+	wait_counted(b, "dc_key_violations", violations + 4);
+	is_int(vt_dev_counter(b, "dc_challenges"), challenges, "... and get no token");
 
 	diag("malformed DC headers");
 	for (n = 0; n < 4; n++) {
