@@ -37,10 +37,12 @@ static struct mxe_deliver_cb *mxe_deliver_cb(struct sk_buff *skb)
 static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
 {
 	const struct mxe_rq *rq = &qp->rq;
+	/* Peers decide how many responders a DC target has. */
+	u32 min = mxe_qp_has_dc(qp) ? 0 : MXE_MIN_DEFERRED_PKTS;
 
 	if (needs_res && rq->deferred_res + rq->read.active >= rq->num_res)
 		return false;
-	return skb_queue_len(&rq->deferred) < MXE_MIN_DEFERRED_PKTS ||
+	return skb_queue_len(&rq->deferred) < min ||
 	       (skb_queue_len(&rq->deferred) < MXE_MAX_DEFERRED_PKTS &&
 		atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED);
 }
