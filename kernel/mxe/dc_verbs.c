@@ -4,7 +4,6 @@
  * calls it.  It calls dci.c and dct.c.
  */
 #include <linux/kernel.h>
-#include <linux/slab.h>
 
 #include "dc_verbs.h"
 #include "dci.h"
@@ -42,7 +41,7 @@ void mxe_dc_verbs_destroy(struct mxe_qp *qp)
 	if (mxe_qp_is_dct(qp))
 		mxe_dct_destroy(qp);
 	else if (qp->dc)
-		kfree_rcu(to_mdci(qp), rcu);
+		mxe_dci_destroy(qp);
 }
 
 /* A transition, besides those to RESET and ERR, and between the same states. */

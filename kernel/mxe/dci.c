@@ -35,13 +35,6 @@ int mxe_dci_create(struct mxe_qp *qp)
 	return 0;
 }
 
-void mxe_dci_reset(struct mxe_qp *qp)
-{
-	lockdep_assert_held(&qp->send_lock);
-
-	to_mdci(qp)->connected = false;
-}
-
 static bool mxe_dci_same_av(const struct mxe_av *a, const struct mxe_av *b)
 {
 	if (a->is_ipv4 != b->is_ipv4 || a->ifindex != b->ifindex ||
@@ -85,6 +78,26 @@ static void mxe_dci_disconnect(struct mxe_qp *qp)
 	};
 
 	mxe_tx_send_dc_control(qp, &qp->av, qp->dest_qpn, &hdr);
+}
+
+void mxe_dci_reset(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* The target then need not keep the session until it expires. */
+	if (dci->connected)
+		mxe_dci_disconnect(qp);
+	dci->connected = false;
+}
+
+void mxe_dci_destroy(struct mxe_qp *qp)
+{
+	mxe_sq_begin(qp);
+	mxe_dci_reset(qp);
+	mxe_sq_end(qp);
+	kfree_rcu(to_mdci(qp), rcu);
 }
 
 /*

@@ -57,12 +57,20 @@ static inline struct mxe_dci *to_mdci(const struct mxe_qp *qp)
 int mxe_dci_create(struct mxe_qp *qp);
 
 /**
- * mxe_dci_reset() - Forget the target, because the QP enters RESET.
+ * mxe_dci_reset() - Disconnect, because the QP enters RESET.
  * @qp: DC initiator
  *
- * Context: send_lock held.
+ * Context: BHs disabled, send_lock held.
  */
 void mxe_dci_reset(struct mxe_qp *qp);
+
+/**
+ * mxe_dci_destroy() - Disconnect, and free the initiator.
+ * @qp: DC initiator that is dying, or was never published
+ *
+ * Context: Process context.
+ */
+void mxe_dci_destroy(struct mxe_qp *qp);
 
 /**
  * mxe_dci_dest() - Return the target of a request.
