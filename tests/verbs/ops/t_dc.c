@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <rdma/mxe-abi.h>
 #include "cgroup.h"
 #include "random.h"
 #include "raw.h"
@@ -27,7 +28,12 @@ enum {
 	HALF = BUF_SIZE / 2,
 	SRQ_WR = 64,
 	DEPTH = 64,
+	ACCESS_FLUSH_GLOBAL = 1 << 8,
 	SEND_OPS = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+		   IBV_QP_EX_WITH_SEND_WITH_INV |
+#ifdef HAVE_ATOMIC_WRITE
+		   IBV_QP_EX_WITH_ATOMIC_WRITE |
+#endif
 		   IBV_QP_EX_WITH_RDMA_WRITE |
 		   IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 		   IBV_QP_EX_WITH_RDMA_READ |
@@ -59,6 +65,7 @@ struct initiator {
 
 static uint8_t retry_cnt = 7;
 static uint8_t timeout = 14;
+static uint8_t rnr_timer = 1;
 
 /* ---- objects ----------------------------------------------------------- */
 
@@ -106,7 +113,7 @@ static int to_rtr(struct ibv_qp *qp, bool is_target)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,
-		.min_rnr_timer = 1,
+		.min_rnr_timer = rnr_timer,
 	};
 
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PATH_MTU |
@@ -127,6 +134,11 @@ static int to_rts(struct ibv_qp *qp)
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
 			     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			     IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_SQ_PSN);
+}
+
+static int to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	return vt_to_state(&(struct vt_end){ .qp = qp }, state);
 }
 
 static void target_open(struct target *t, struct vt_dev *dev,
@@ -201,9 +213,7 @@ static void initiator_close(struct initiator *i)
 /* After an error. */
 static void initiator_reset(struct initiator *i)
 {
-	struct vt_end end = { .qp = i->qp };
-
-	if (vt_to_state(&end, IBV_QPS_RESET) || to_init(i->qp, false) ||
+	if (to_state(i->qp, IBV_QPS_RESET) || to_init(i->qp, false) ||
 	    to_rtr(i->qp, false) || to_rts(i->qp))
 		vt_bail("reset of an initiator");
 }
@@ -370,6 +380,88 @@ static void test_atomics(struct initiator *i, struct target *t)
 	}
 }
 
+static void test_atomic_write(struct initiator *i, struct target *t)
+{
+#ifdef HAVE_ATOMIC_WRITE
+	const uint64_t value = 0x0123456789abcdef;
+
+	memset(t->buf, 0, 24);
+	begin(i, 1);
+	ibv_wr_atomic_write(i->qpx, t->mr->rkey, addr(t, 8), &value);
+	mxedv_wr_set_dc_addr(i->mqp, t->ah, t->qp->qp_num, t->key);
+	is_int(ibv_wr_complete(i->qpx), 0, "ATOMIC WRITE");
+	is_int(wait_for(i->cq, 1), IBV_WC_SUCCESS, "... completes");
+	ok(word(t->buf + 8) == value && !word(t->buf) && !word(t->buf + 16),
+	   "... has written its word");
+#else
+	skip(1, "this libibverbs has no ibv_wr_atomic_write()");
+#endif
+}
+
+/*
+ * Not every libibverbs has ibv_wr_flush(), so this turns a WRITE in the ring
+ * into a FLUSH.  The kernel does not read it before a SEND is received, which
+ * it tries 655 ms later.
+ */
+static void test_flush(struct vt_dev *a, struct vt_dev *b)
+{
+	const uint64_t id = 0x466c757368dc0001;
+	struct mxe_send_wqe *wqe;
+	struct initiator i;
+	struct target t;
+	bool granted;
+	long before;
+
+	initiator_open(&i, a);
+	rnr_timer = 0;
+	target_open(&t, b, a, 1, false);
+	ibv_dereg_mr(t.mr);
+	t.mr = ibv_reg_mr(b->pd, t.buf, BUF_SIZE,
+			  VT_ACCESS_ALL | ACCESS_FLUSH_GLOBAL);
+	granted = t.mr;
+	if (!granted)
+		t.mr = ibv_reg_mr(b->pd, t.buf, BUF_SIZE, VT_ACCESS_ALL);
+	/* The test grants what the kernel can: a target that has the flag. */
+	if (granted) {
+		struct ibv_qp_attr attr = {
+			.qp_state = IBV_QPS_INIT,
+			.port_num = 1,
+			.qp_access_flags = VT_ACCESS_ALL | ACCESS_FLUSH_GLOBAL,
+		};
+
+		if (to_state(t.qp, IBV_QPS_RESET) ||
+		    ibv_modify_qp(t.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ||
+		    to_rtr(t.qp, true))
+			vt_bail("a target with FLUSH");
+	}
+	rnr_timer = 1;
+	before = vt_dev_counter(a, "rcvd_rnr_nak");
+	begin(&i, 1);
+	ibv_wr_send(i.qpx);
+	is_int(end(&i, &t, 8), 0, "a SEND that waits for its receive request");
+	vt_dev_wait_counted(a, "rcvd_rnr_nak", before);
+	begin(&i, id);
+	ibv_wr_rdma_write(i.qpx, t.mr->rkey, addr(&t, 0));
+	mxedv_wr_set_dc_addr(i.mqp, t.ah, t.qp->qp_num, t.key);
+	is_int(ibv_wr_complete(i.qpx), 0, "FLUSH");
+	wqe = vt_find_wqe(id);
+	wqe->opcode = MXE_WR_FLUSH;
+	wqe->num_sge = 0;
+	wqe->flush.length = 4096;
+	wqe->flush.type = 1;	/* global visibility */
+	wqe->flush.level = 0;	/* a range */
+	target_recv(&t, 2, HALF, 8);
+	is_int(wait_for(i.cq, 1), IBV_WC_SUCCESS, "... the SEND completes");
+	if (granted)
+		is_int(wait_for(i.cq, id), IBV_WC_SUCCESS, "... and the FLUSH");
+	else
+		is_int(wait_for(i.cq, id), IBV_WC_REM_INV_REQ_ERR,
+		       "... and the FLUSH is refused: this kernel cannot grant it");
+	target_close(&t);
+	initiator_close(&i);
+}
+
 static void test_operations(struct vt_dev *a, struct vt_dev *b, bool ipv6)
 {
 	static const uint32_t sizes[] = { 0, 1, 1024, 1025, 20001 };
@@ -386,6 +478,7 @@ static void test_operations(struct vt_dev *a, struct vt_dev *b, bool ipv6)
 		test_read(&i, &t, sizes[n]);
 	}
 	test_atomics(&i, &t);
+	test_atomic_write(&i, &t);
 	target_close(&t);
 	initiator_close(&i);
 }
@@ -561,8 +654,8 @@ static void test_creation(struct vt_dev *dev)
 	ok(to_rtr(qp, false), "no RTR without an RNR timer");
 	is_int(to_rtr(qp, true), 0, "RTR");
 	ok(to_rts(qp), "a target has no RTS");
-	is_int(vt_to_state(&(struct vt_end){ .qp = qp }, IBV_QPS_ERR), 0, "ERR");
-	is_int(vt_to_state(&(struct vt_end){ .qp = qp }, IBV_QPS_RESET), 0, "RESET");
+	is_int(to_state(qp, IBV_QPS_ERR), 0, "ERR");
+	is_int(to_state(qp, IBV_QPS_RESET), 0, "RESET");
 	is_int(ibv_destroy_srq(srq), EBUSY, "the target uses the SRQ");
 	is_int(ibv_destroy_qp(qp), 0, "the target is destroyed");
 	is_int(ibv_destroy_srq(srq), 0, "... and the SRQ");
@@ -647,6 +740,65 @@ static void test_errors(struct vt_dev *a, struct vt_dev *b)
 	initiator_close(&i);
 }
 
+/* A request that the responder of one initiator fails. */
+static void refused(struct initiator *i, struct initiator *other, struct target *t,
+		    enum ibv_wc_status sent, enum ibv_wc_status received,
+		    const char *what)
+{
+	is_int(wait_for(i->cq, 1), sent, "%s", what);
+	if (received)
+		is_int(wait_for(t->cq, 7), received, "... and its receive request");
+	is_int(fadd(other, t), IBV_WC_SUCCESS, "... does not affect others");
+	initiator_reset(i);
+	is_int(fadd(i, t), IBV_WC_SUCCESS, "... nor the initiator after a reset");
+}
+
+/* Errors of memory and receive requests end one session. */
+static void test_responder_errors(struct vt_dev *a, struct vt_dev *b)
+{
+	struct ibv_recv_wr *bad, wr = { .wr_id = 7, .num_sge = 1 };
+	struct ibv_sge sge;
+	struct initiator i, other;
+	struct target t;
+
+	initiator_open(&i, a);
+	initiator_open(&other, a);
+	target_open(&t, b, a, 1, false);
+
+	/* Nothing that a process can register at a target can be invalidated. */
+	target_recv(&t, 7, HALF, HALF);
+	begin(&i, 1);
+	ibv_wr_send_inv(i.qpx, t.mr->rkey);
+	is_int(end(&i, &t, 8), 0, "SEND with invalidate");
+	refused(&i, &other, &t, IBV_WC_REM_ACCESS_ERR, IBV_WC_LOC_ACCESS_ERR,
+		"... of a region is refused");
+
+	target_recv(&t, 7, HALF, 16);
+	begin(&i, 1);
+	ibv_wr_send(i.qpx);
+	is_int(end(&i, &t, 3000), 0, "a SEND");
+	refused(&i, &other, &t, IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_LEN_ERR,
+		"... that is longer than the receive request");
+
+	sge = (struct ibv_sge){ (uintptr_t)t.buf, 64, t.mr->lkey ^ 0xff00 };
+	wr.sg_list = &sge;
+	if (ibv_post_srq_recv(t.srq, &wr, &bad))
+		vt_bail("ibv_post_srq_recv");
+	begin(&i, 1);
+	ibv_wr_send(i.qpx);
+	is_int(end(&i, &t, 8), 0, "a SEND");
+	refused(&i, &other, &t, IBV_WC_REM_OP_ERR, IBV_WC_LOC_PROT_ERR,
+		"... to a receive request with an invalid key");
+
+	begin(&i, 1);
+	ibv_wr_rdma_read(i.qpx, t.mr->rkey, addr(&t, BUF_SIZE - 8));
+	is_int(end(&i, &t, 16), 0, "a READ");
+	refused(&i, &other, &t, IBV_WC_REM_ACCESS_ERR, 0, "... beyond the region");
+	target_close(&t);
+	initiator_close(&other);
+	initiator_close(&i);
+}
+
 /* ---- sessions ---------------------------------------------------------- */
 
 static void test_sessions(struct vt_dev *a, struct vt_dev *b)
@@ -703,11 +855,6 @@ static void test_sessions(struct vt_dev *a, struct vt_dev *b)
 }
 
 /* ---- states of a target --------------------------------------------------- */
-
-static int to_state(struct ibv_qp *qp, enum ibv_qp_state state)
-{
-	return vt_to_state(&(struct vt_end){ .qp = qp }, state);
-}
 
 /*
  * A session does not outlive a reset of the target, after which other access
@@ -1003,10 +1150,12 @@ int main(int argc, char **argv)
 		test_posting(a, b);
 		test_operations(a, b, false);
 		test_operations(a, b, true);
+		test_flush(a, b);
 		test_round_robin(a, b, ROUNDS);
 		test_many_initiators(a, b);
 		test_charged(a, b);
 		test_errors(a, b);
+		test_responder_errors(a, b);
 		test_sessions(a, b);
 		test_target_reset(a, b);
 		test_forged(a, b);
