@@ -5,13 +5,14 @@
  *
  * Peers connect by hellos over a UD queue pair. A hello carries the number of
  * the sender's RC queue pair and is sent every 100 ms until a hello with
- * MXEFI_HELLO_ACK shows that the peer's queue pair accepts requests. Both
- * sides do the same, so it does not matter who begins, and an endpoint can
- * connect to itself.
+ * MXEFI_HELLO_ACK shows that the peer's queue pair accepts requests. The
+ * protocol is symmetric: either endpoint can start, both can start at once, and
+ * an endpoint can connect to itself.
  *
- * A queue pair in error fails its requests. Once they are complete the
- * connection is idle, and the next request connects it anew. The peer learns
- * of this by a hello from another queue pair.
+ * A queue pair in error fails its requests. It is destroyed when they are
+ * complete, but not before DRAIN_MS, because completions of its receives may
+ * still be queued. Then the connection is idle, and the next request connects
+ * it anew. The peer learns of this by a hello from another queue pair.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include "mxefi.h"
 
 #define HELLO_MS 100
+#define DRAIN_MS 50
 #define UD_RX 64
 #define GRH_SIZE 40
 #define UD_BUF 128
@@ -175,7 +177,7 @@ static void fail_pending(struct mxefi_conn *conn, int err)
 	}
 }
 
-/* Operations that wait for an answer of the peer will not get it. */
+/* Fails the operations that wait for a FIN of this peer. */
 static void fail_waiting(struct mxefi_conn *conn, int err)
 {
 	for (int i = 0; i < MXEFI_TX_SIZE; i++) {
@@ -188,13 +190,10 @@ static void fail_waiting(struct mxefi_conn *conn, int err)
 	}
 }
 
-/* Frees the queue pair once its requests are complete. */
-static void try_idle(struct mxefi_conn *conn)
+/* Destroys the queue pair of a broken connection. */
+static void make_idle(struct mxefi_conn *conn)
 {
-	if (conn->state != MXEFI_CONN_BROKEN || conn->posted)
-		return;
-	if (conn->qp)
-		ibv_destroy_qp(conn->qp);
+	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
 	conn->connected = false;
 	conn->peer_qpn = 0;
@@ -212,13 +211,12 @@ static void break_conn(struct mxefi_conn *conn, int err)
 	if (conn->state == MXEFI_CONN_BROKEN || conn->state == MXEFI_CONN_IDLE)
 		return;
 	conn->state = MXEFI_CONN_BROKEN;
+	conn->since_ms = mxefi_now_ms();
 	mxefi_info(FI_LOG_EP_CTRL, "connection to QP %u failed: %s\n",
 		   conn->peer.qpn, fi_strerror(err));
-	if (conn->qp)
-		ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
+	ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
 	fail_pending(conn, err);
 	fail_waiting(conn, err);
-	try_idle(conn);
 }
 
 static void post(struct mxefi_wr *wr)
@@ -235,7 +233,10 @@ static void post(struct mxefi_wr *wr)
 	}
 }
 
-/* Posts what may be posted now. */
+/*
+ * Posts pending requests until the send queue is full, the endpoint reaches its
+ * limit, or a loop holds them back.
+ */
 static void flush(struct mxefi_conn *conn)
 {
 	while (conn->state == MXEFI_CONN_READY && conn->pending &&
@@ -274,7 +275,7 @@ void mxefi_wr_submit(struct mxefi_wr *wr)
 
 void mxefi_wr_repeat(struct mxefi_wr *wr)
 {
-	/* The request that has just completed has left an entry. */
+	/* The completed request has freed a send queue entry. */
 	post(wr);
 }
 
@@ -298,13 +299,15 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	if (err && !conn->ep->closing) {
 		mxefi_info(FI_LOG_EP_DATA, "request failed: %s\n",
 			   ibv_wc_status_str(wc->status));
+		/* The other requests of the operation only report the abort. */
+		if (wr->op && !wr->op->err)
+			wr->op->err = err;
+		if (wr->recv && !wr->recv->err)
+			wr->recv->err = err;
 		break_conn(conn, FI_ECONNABORTED);
 	}
 	complete_wr(wr, err);
-	try_idle(conn);
 	flush(conn);
-	if (conn->state == MXEFI_CONN_IDLE && conn->pending)
-		start_hello(conn);
 	if (conn->ep->starved) {
 		conn->ep->starved = false;
 		for (conn = conn->ep->conns; conn; conn = conn->next)
@@ -313,6 +316,17 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 }
 
 /* ---- connecting -------------------------------------------------------- */
+
+/* Returns the largest size of masked atomics in bytes. */
+static uint32_t largest(uint64_t sizes)
+{
+	uint32_t size = MXEFI_MAX_WORD;
+
+	/* Bit n, whose value is 2^n, stands for 2^n bytes. */
+	while (!(sizes & size))
+		size /= 2;
+	return size;
+}
 
 static int create_qp(struct mxefi_conn *conn)
 {
@@ -340,15 +354,17 @@ static int create_qp(struct mxefi_conn *conn)
 
 	if (dom->dev.sizes) {
 		attr.comp_mask |= IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG;
-		attr.max_atomic_arg = dom->dev.sizes & 0x20 ? 32 : 8;
+		attr.max_atomic_arg = largest(dom->dev.sizes);
 	} else {
 		init.qp_access_flags &= ~IBV_ACCESS_REMOTE_ATOMIC;
 	}
 	conn->qp = ibv_exp_create_qp(dom->dev.ctx, &attr);
 	if (!conn->qp) {
+		int err = errno;
+
 		mxefi_warn(FI_LOG_EP_CTRL, "cannot create a queue pair: %s\n",
-			   strerror(errno));
-		return -errno;
+			   strerror(err));
+		return -err;
 	}
 	if (ibv_modify_qp(conn->qp, &init,
 			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -423,7 +439,7 @@ static void ud_sent(struct mxefi_work *work, const struct ibv_wc *wc)
 	ep->ud_posted--;
 }
 
-/* Best effort: a lost hello is sent again by the one that misses an answer. */
+/* Best effort: the peer that waits for an answer retransmits its hello. */
 static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 {
 	struct mxefi_ep *ep = conn->ep;
@@ -466,17 +482,26 @@ static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 		ep->ud_posted++;
 }
 
-static void start_hello(struct mxefi_conn *conn)
+/* Creates the queue pair of an idle connection. */
+static int open_conn(struct mxefi_conn *conn)
 {
 	int ret = create_qp(conn);
 
-	if (ret) {
-		fail_pending(conn, -ret);
-		return;
-	}
+	if (ret)
+		return ret;
 	conn->state = MXEFI_CONN_HELLO;
 	conn->since_ms = mxefi_now_ms();
-	send_hello(conn, 0);
+	return 0;
+}
+
+static void start_hello(struct mxefi_conn *conn)
+{
+	int ret = open_conn(conn);
+
+	if (ret)
+		fail_pending(conn, -ret);
+	else
+		send_hello(conn, 0);
 }
 
 static struct mxefi_conn *find_conn(struct mxefi_ep *ep,
@@ -492,7 +517,6 @@ static struct mxefi_conn *find_conn(struct mxefi_ep *ep,
 		return NULL;
 	conn->ep = ep;
 	conn->peer = *addr;
-	conn->fi_addr = ep->av ? mxefi_av_find(ep->av, addr) : FI_ADDR_NOTAVAIL;
 	conn->pending_tail = &conn->pending;
 	conn->next = ep->conns;
 	ep->conns = conn;
@@ -513,7 +537,6 @@ struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 	conn = find_conn(ep, addr);
 	if (!conn)
 		return NULL;
-	conn->fi_addr = fi_addr;
 	if (fi_addr >= ep->by_addr_size) {
 		size_t size = ep->av->size;
 
@@ -541,39 +564,50 @@ static void handle_hello(struct mxefi_ep *ep, const struct mxefi_hello *hello)
 {
 	struct mxefi_conn *conn;
 	bool ack = hello->flags & MXEFI_HELLO_ACK;
+	bool is_old, answer;
 
-	if (hello->magic != MXEFI_WIRE_MAGIC || hello->dst_id != ep->name.id ||
-	    !hello->src.id || hello->mtu < IBV_MTU_256 ||
-	    hello->mtu > IBV_MTU_4096)
-		return;
 	conn = find_conn(ep, &hello->src);
-	if (!conn)
+	if (!conn || conn->state == MXEFI_CONN_BROKEN)
 		return;
-	/* The peer has given up the queue pair that this one is for. */
-	if (conn->connected && hello->qpn != conn->peer_qpn)
-		break_conn(conn, FI_ECONNABORTED);
-	if (conn->state == MXEFI_CONN_BROKEN)
-		return;
+	/* The hello is for a queue pair of ours that has been destroyed. */
+	is_old = (ack || hello->peer_qpn) &&
+		 !(conn->qp && conn->qp->qp_num == hello->peer_qpn);
 	if (conn->state == MXEFI_CONN_IDLE) {
-		/* An acknowledgment of what is no longer known. */
-		if (ack || create_qp(conn))
+		/* This acknowledges a QP that has been destroyed. */
+		if (ack)
 			return;
-		conn->state = MXEFI_CONN_HELLO;
-		conn->since_ms = mxefi_now_ms();
+		/* A hello from another QP makes the peer replace its own. */
+		if (is_old)
+			start_hello(conn);
+		else if (open_conn(conn))
+			return;
 	}
-	if (ack && hello->peer_qpn != conn->qp->qp_num)
+	if (is_old)
 		return;
-	if (!conn->connected) {
-		if (connect_qp(conn, hello)) {
-			break_conn(conn, FI_EHOSTUNREACH);
-			return;
-		}
-		send_hello(conn, MXEFI_HELLO_ACK);
-	} else if (!ack) {
-		send_hello(conn, MXEFI_HELLO_ACK);
+	/* The peer has replaced the QP that ours is connected to. */
+	if (conn->connected && hello->qpn != conn->peer_qpn) {
+		break_conn(conn, FI_ECONNABORTED);
+		return;
 	}
+	answer = !ack || !conn->connected;
+	if (!conn->connected && connect_qp(conn, hello)) {
+		break_conn(conn, FI_EHOSTUNREACH);
+		return;
+	}
+	if (answer)
+		send_hello(conn, MXEFI_HELLO_ACK);
 	if (ack)
 		set_ready(conn);
+}
+
+static bool is_valid(const struct mxefi_ep *ep, const struct mxefi_hello *hello,
+		     uint32_t src_qpn)
+{
+	return hello->magic == MXEFI_WIRE_MAGIC &&
+	       hello->dst_id == ep->name.id && hello->src.id &&
+	       hello->src.qpn == src_qpn && !hello->src.reserved &&
+	       hello->qpn && hello->qpn <= 0xffffff &&
+	       hello->mtu >= IBV_MTU_256 && hello->mtu <= IBV_MTU_4096;
 }
 
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
@@ -582,7 +616,15 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 	struct mxefi_conn *conn;
 
 	for (conn = ep->conns; conn; conn = conn->next) {
-		if (conn->state != MXEFI_CONN_HELLO || !conn->pending ||
+		if (conn->state == MXEFI_CONN_BROKEN && !conn->posted &&
+		    now - conn->since_ms >= DRAIN_MS) {
+			make_idle(conn);
+			if (conn->pending)
+				start_hello(conn);
+			continue;
+		}
+		/* Without pending requests, too: the last ACK may be lost. */
+		if (conn->state != MXEFI_CONN_HELLO ||
 		    now - conn->hello_ms < HELLO_MS)
 			continue;
 		if (now - conn->since_ms > ep->dom->connect_timeout_ms)
@@ -594,52 +636,36 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 
 /* ---- receiving --------------------------------------------------------- */
 
-static struct ibv_sge rx_sge(const struct mxefi_rxbuf *rx, uint32_t length)
+/* Posts a receive buffer to the UD queue pair or to the SRQ. */
+static void post_rx(struct mxefi_rxbuf *rx, bool ud)
 {
-	return (struct ibv_sge){
+	struct ibv_sge sge = {
 		.addr = (uintptr_t)rx->buf,
-		.length = length,
+		.length = ud ? UD_BUF : RX_BUF,
 		.lkey = rx->ep->slab_mr->lkey,
 	};
-}
-
-static void post_rx(struct mxefi_rxbuf *rx)
-{
-	struct ibv_sge sge = rx_sge(rx, RX_BUF);
 	struct ibv_recv_wr wr = {
 		.wr_id = (uintptr_t)&rx->work, .sg_list = &sge, .num_sge = 1,
 	}, *bad;
 
-	if (ibv_post_srq_recv(rx->ep->srq, &wr, &bad))
+	if (ud ? ibv_post_recv(rx->ep->ud, &wr, &bad) :
+		 ibv_post_srq_recv(rx->ep->srq, &wr, &bad))
 		mxefi_warn(FI_LOG_EP_DATA, "cannot post a receive buffer\n");
-}
-
-static void post_ud_rx(struct mxefi_rxbuf *rx)
-{
-	struct ibv_sge sge = rx_sge(rx, UD_BUF);
-	struct ibv_recv_wr wr = {
-		.wr_id = (uintptr_t)&rx->work, .sg_list = &sge, .num_sge = 1,
-	}, *bad;
-
-	if (ibv_post_recv(rx->ep->ud, &wr, &bad))
-		mxefi_warn(FI_LOG_EP_CTRL, "cannot post a receive buffer\n");
 }
 
 static void ud_rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 {
 	struct mxefi_rxbuf *rx = container_of(work, struct mxefi_rxbuf, work);
-	struct mxefi_hello hello;
+	struct mxefi_hello hello = { 0 };
 
 	if (rx->ep->closing || wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	if (wc->status == IBV_WC_SUCCESS &&
-	    wc->byte_len == GRH_SIZE + sizeof(hello)) {
+	    wc->byte_len == GRH_SIZE + sizeof(hello))
 		memcpy(&hello, rx->buf + GRH_SIZE, sizeof(hello));
-		post_ud_rx(rx);
+	post_rx(rx, true);
+	if (is_valid(rx->ep, &hello, wc->src_qp))
 		handle_hello(rx->ep, &hello);
-	} else {
-		post_ud_rx(rx);
-	}
 }
 
 static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
@@ -652,7 +678,7 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	if (ep->closing)
 		return;
 	if (wc->status != IBV_WC_SUCCESS) {
-		post_rx(rx);
+		post_rx(rx, false);
 		return;
 	}
 	for (conn = ep->conns; conn; conn = conn->next)
@@ -670,7 +696,7 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 				       wc->byte_len - sizeof(msg));
 		}
 	}
-	post_rx(rx);
+	post_rx(rx, false);
 }
 
 /* ---- setup ------------------------------------------------------------- */
@@ -773,9 +799,9 @@ int mxefi_conn_setup(struct mxefi_ep *ep)
 	ep->name.qpn = ep->ud->qp_num;
 	memcpy(ep->name.gid, dom->dev.gid.raw, sizeof(ep->name.gid));
 	for (size_t i = 0; i < MXEFI_RX_SIZE; i++)
-		post_rx(&ep->rx[i]);
+		post_rx(&ep->rx[i], false);
 	for (size_t i = 0; i < UD_RX; i++)
-		post_ud_rx(&ep->ud_rx[i]);
+		post_rx(&ep->ud_rx[i], true);
 	ep->reserved_cqe = need;
 	dom->cqe_left -= need;
 	ep->ticker.tick = conn_tick;
@@ -797,8 +823,8 @@ static void unlink_ticker(struct mxefi_ep *ep)
 }
 
 /*
- * Also undoes a setup that failed half-way. Requests in flight are completed
- * with errors, so that nothing refers to the endpoint afterwards.
+ * Also cleans up after a failed setup. All requests in flight complete with
+ * errors before the endpoint is freed.
  */
 void mxefi_conn_teardown(struct mxefi_ep *ep)
 {
@@ -808,16 +834,18 @@ void mxefi_conn_teardown(struct mxefi_ep *ep)
 	ep->closing = true;
 	unlink_ticker(ep);
 	for (conn = ep->conns; conn; conn = conn->next) {
+		bool flushes = conn->qp && !ibv_modify_qp(conn->qp, &attr,
+							  IBV_QP_STATE);
+
 		conn->state = MXEFI_CONN_BROKEN;
-		if (conn->qp)
-			ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
 		fail_pending(conn, FI_ECANCELED);
-		while (conn->posted)
+		while (flushes && conn->posted)
 			mxefi_progress(ep->dom);
 	}
 	if (ep->ud) {
-		ibv_modify_qp(ep->ud, &attr, IBV_QP_STATE);
-		while (ep->ud_posted)
+		bool flushes = !ibv_modify_qp(ep->ud, &attr, IBV_QP_STATE);
+
+		while (flushes && ep->ud_posted)
 			mxefi_progress(ep->dom);
 		ibv_destroy_qp(ep->ud);
 	}
