@@ -2,10 +2,10 @@
 /*
  * Memory regions. domain.c refers to the operations.
  *
- * A region that is a target of atomics is extended to whole words of 8 bytes,
- * because an atomic of 1 or 2 bytes is one of the word around it. The word is
- * within the page, so this maps no more memory, but a peer with the key reaches
- * up to 7 bytes more at each end.
+ * A region for atomics is extended to whole words of 8 bytes, because an atomic
+ * of 1 or 2 bytes accesses the word around it. The word is within the page, so
+ * this maps no more memory, but a peer with the key reaches up to 7 bytes more
+ * at each end.
  */
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 {
 	struct mxefi_domain *dom =
 		container_of(fid, struct mxefi_domain, fid.fid);
-	int access = IBV_ACCESS_LOCAL_WRITE;
+	int access = 0;
 	uintptr_t begin, end;
 	struct mxefi_mr *mr;
 
@@ -58,15 +58,17 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	end = begin + attr->mr_iov->iov_len;
 	if (end < begin)
 		return -FI_EINVAL;
+	if (attr->access & (FI_RECV | FI_READ | FI_REMOTE_WRITE))
+		access |= IBV_ACCESS_LOCAL_WRITE;
 	if (attr->access & FI_REMOTE_READ)
 		access |= IBV_ACCESS_REMOTE_READ;
 	if (attr->access & FI_REMOTE_WRITE)
 		access |= IBV_ACCESS_REMOTE_WRITE;
-	if (attr->access & (FI_REMOTE_READ | FI_REMOTE_WRITE) &&
-	    dom->dev.sizes) {
+	if (attr->access & FI_REMOTE_WRITE && dom->dev.sizes) {
 		/*
-		 * An atomic read is a masked atomic, too. The device checks one
-		 * right for all atomics.
+		 * The device checks one right for all masked atomics. It must
+		 * not come with FI_REMOTE_READ, although an atomic read is a
+		 * masked atomic, too: the peer could change the memory.
 		 */
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
 		begin &= ~(uintptr_t)7;
@@ -90,9 +92,7 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	mr->fid.fid.ops = &mr_fi_ops;
 	mr->fid.mem_desc = mr->mr;
 	mr->fid.key = mr->mr->rkey;
-	pthread_mutex_lock(&dom->lock);
-	dom->users++;
-	pthread_mutex_unlock(&dom->lock);
+	mxefi_domain_hold(dom);
 	*fid_mr = &mr->fid;
 	return 0;
 }
