@@ -11,8 +11,6 @@
 
 #include "mxefi.h"
 
-#define MAX_BYTES (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
-
 /* An atomic call of the program. */
 struct call {
 	const struct fi_msg_atomic *msg;
@@ -88,7 +86,7 @@ static void get_old(const struct mxefi_wr *wr, uint8_t *old)
 	}
 }
 
-/* Stores the elements where the program wants them. */
+/* Copies fetched elements to the result vector. */
 static void store_results(const struct mxefi_op *op, size_t first,
 			  const uint8_t *elements, size_t count)
 {
@@ -183,10 +181,10 @@ static void gather(uint8_t *to, const struct fi_ioc *iov, size_t count,
 }
 
 /*
- * The number of elements of a call whose vectors fit together, or 0. An atomic
- * read has no operands.
+ * Returns the number of elements, or a negative error if the vectors do not
+ * match or are too long. An atomic read has no operands.
  */
-static size_t check_vectors(const struct call *c, size_t size)
+static ssize_t check_vectors(const struct call *c, size_t size)
 {
 	const struct fi_msg_atomic *m = c->msg;
 	size_t count = 0;
@@ -195,22 +193,23 @@ static size_t check_vectors(const struct call *c, size_t size)
 	    m->iov_count > MXEFI_IOV_LIMIT ||
 	    c->compare_count > MXEFI_IOV_LIMIT ||
 	    c->result_count > MXEFI_IOV_LIMIT)
-		return 0;
+		return -FI_EINVAL;
 	for (size_t i = 0; i < m->rma_iov_count; i++) {
-		if (m->rma_iov[i].addr % size ||
-		    m->rma_iov[i].count > MXEFI_MAX_ATOMIC_COUNT)
-			return 0;
+		if (m->rma_iov[i].addr % size)
+			return -FI_EINVAL;
+		if (m->rma_iov[i].count > MXEFI_MAX_ATOMIC_COUNT - count)
+			return -FI_EMSGSIZE;
 		count += m->rma_iov[i].count;
 	}
-	if (count > MXEFI_MAX_ATOMIC_COUNT ||
+	if (!count ||
 	    (m->op != FI_ATOMIC_READ &&
 	     elements(m->msg_iov, m->iov_count) != count) ||
 	    (c->form == MXEFI_COMPARE &&
 	     elements(c->compare, c->compare_count) != count) ||
 	    (c->form != MXEFI_BASE &&
 	     elements(c->result, c->result_count) != count))
-		return 0;
-	return count;
+		return -FI_EINVAL;
+	return (ssize_t)count;
 }
 
 /* Makes the requests of all units. Returns the first, or NULL. */
@@ -245,8 +244,6 @@ static struct mxefi_wr *make_requests(struct mxefi_op *op,
 			unit++;
 		}
 	}
-	if (c->flags & FI_FENCE)
-		list->wr.exp_send_flags |= IBV_EXP_SEND_FENCE;
 	return list;
 
 fail:
@@ -270,31 +267,31 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 {
 	uint64_t need = c->form == MXEFI_BASE ? FI_WRITE : FI_READ;
 	const struct fi_msg_atomic *m = c->msg;
-	uint8_t src[MAX_BYTES], cmp[MAX_BYTES];
+	uint8_t src[MXEFI_MAX_ATOMIC_SIZE], cmp[MXEFI_MAX_ATOMIC_SIZE];
 	bool has_src = m->op != FI_ATOMIC_READ;
 	struct mxefi_conn *conn;
 	struct mxefi_wr *wr, *next;
 	struct mxefi_op *op;
-	size_t size, count;
+	ssize_t count;
+	size_t size;
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
 	if (!(ep->caps & FI_ATOMIC) || !(ep->caps & need) ||
-	    c->flags & (FI_TAGGED | FI_REMOTE_CQ_DATA) ||
+	    c->flags & (FI_TAGGED | FI_REMOTE_CQ_DATA | FI_FENCE) ||
 	    !supported(ep->dom, c->form, m->op, m->datatype))
 		return -FI_EOPNOTSUPP;
 	size = mxefi_type_size(m->datatype);
 	count = check_vectors(c, size);
-	if (!count)
-		return -FI_EINVAL;
+	if (count < 0)
+		return count;
 	conn = mxefi_conn_get(ep, m->addr);
 	if (!conn)
 		return -FI_EINVAL;
-	op = mxefi_op_get(ep, conn, m->context, c->flags, FI_ATOMIC | need);
+	op = mxefi_op_get(ep, conn, m->context, c->flags, FI_ATOMIC | need,
+			  c->no_event);
 	if (!op)
 		return -FI_EAGAIN;
-	if (c->no_event)
-		op->completion = false;
 	op->atomic = m->op;
 	op->datatype = m->datatype;
 	op->num_results = c->result_count;
@@ -304,7 +301,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 		gather(src, m->msg_iov, m->iov_count, size);
 	if (c->form == MXEFI_COMPARE)
 		gather(cmp, c->compare, c->compare_count, size);
-	op->units = calloc(count, sizeof(*op->units));
+	op->units = calloc((size_t)count, sizeof(*op->units));
 	wr = op->units ? make_requests(op, c, has_src ? src : NULL,
 				       c->form == MXEFI_COMPARE ? cmp : NULL) :
 			 NULL;
@@ -322,21 +319,17 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 static ssize_t call(struct fid_ep *fid, const struct call *c)
 {
 	struct mxefi_ep *ep = to_ep(fid);
-	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = start(ep, c);
-	if (ret == -FI_EAGAIN)
-		mxefi_progress(ep->dom);
-	pthread_mutex_unlock(&ep->dom->lock);
-	return ret;
+	return mxefi_call_end(ep, start(ep, c));
 }
 
-/* A call with one vector of the target. Fills in @c->msg. */
-static ssize_t simple(struct fid_ep *ep, struct call *c,
-		      const struct fi_ioc *iov, size_t count, fi_addr_t dest,
-		      uint64_t addr, uint64_t key, enum fi_datatype datatype,
-		      enum fi_op op, void *context)
+/* A call of one contiguous array at the target. Fills in @c->msg. */
+static ssize_t simple_call(struct fid_ep *ep, struct call *c,
+			   const struct fi_ioc *iov, size_t count,
+			   fi_addr_t dest, uint64_t addr, uint64_t key,
+			   enum fi_datatype datatype, enum fi_op op,
+			   void *context)
 {
 	struct fi_rma_ioc rma = { .addr = addr, .key = key };
 	struct fi_msg_atomic m = {
@@ -358,7 +351,45 @@ static ssize_t simple(struct fid_ep *ep, struct call *c,
 	return call(ep, c);
 }
 
-/* ---- calls ------------------------------------------------------------- */
+static ssize_t vector_call(struct fid_ep *ep, enum mxefi_form form,
+			   const struct fi_ioc *iov, size_t count,
+			   const struct fi_ioc *compare, size_t compare_count,
+			   const struct fi_ioc *result, size_t result_count,
+			   fi_addr_t dest, uint64_t addr, uint64_t key,
+			   enum fi_datatype datatype, enum fi_op op,
+			   void *context)
+{
+	struct call c = {
+		.form = form,
+		.compare = compare,
+		.compare_count = compare_count,
+		.result = result,
+		.result_count = result_count,
+		.flags = to_ep(ep)->tx_flags,
+	};
+
+	return simple_call(ep, &c, iov, count, dest, addr, key, datatype, op,
+			   context);
+}
+
+static ssize_t msg_call(struct fid_ep *ep, enum mxefi_form form,
+			const struct fi_msg_atomic *msg,
+			const struct fi_ioc *compare, size_t compare_count,
+			const struct fi_ioc *result, size_t result_count,
+			uint64_t flags)
+{
+	struct call c = {
+		.msg = msg,
+		.form = form,
+		.compare = compare,
+		.compare_count = compare_count,
+		.result = result,
+		.result_count = result_count,
+		.flags = flags,
+	};
+
+	return call(ep, &c);
+}
 
 static struct fi_ioc one_ioc(const void *buf, size_t count)
 {
@@ -368,16 +399,16 @@ static struct fi_ioc one_ioc(const void *buf, size_t count)
 	};
 }
 
+/* ---- calls ------------------------------------------------------------- */
+
 static ssize_t atomic_writev(struct fid_ep *ep, const struct fi_ioc *iov,
 			     void **desc, size_t count, fi_addr_t dest,
 			     uint64_t addr, uint64_t key,
 			     enum fi_datatype datatype, enum fi_op op,
 			     void *context)
 {
-	struct call c = { .form = MXEFI_BASE, .flags = to_ep(ep)->tx_flags };
-
-	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
-		      context);
+	return vector_call(ep, MXEFI_BASE, iov, count, NULL, 0, NULL, 0, dest,
+			   addr, key, datatype, op, context);
 }
 
 static ssize_t atomic_write(struct fid_ep *ep, const void *buf, size_t count,
@@ -394,9 +425,7 @@ static ssize_t atomic_write(struct fid_ep *ep, const void *buf, size_t count,
 static ssize_t atomic_writemsg(struct fid_ep *ep,
 			       const struct fi_msg_atomic *msg, uint64_t flags)
 {
-	struct call c = { .msg = msg, .form = MXEFI_BASE, .flags = flags };
-
-	return call(ep, &c);
+	return msg_call(ep, MXEFI_BASE, msg, NULL, 0, NULL, 0, flags);
 }
 
 static ssize_t atomic_inject(struct fid_ep *ep, const void *buf, size_t count,
@@ -408,7 +437,8 @@ static ssize_t atomic_inject(struct fid_ep *ep, const void *buf, size_t count,
 		.form = MXEFI_BASE, .flags = FI_INJECT, .no_event = true,
 	};
 
-	return simple(ep, &c, &iov, 1, dest, addr, key, datatype, op, NULL);
+	return simple_call(ep, &c, &iov, 1, dest, addr, key, datatype, op,
+			   NULL);
 }
 
 static ssize_t atomic_readwritev(struct fid_ep *ep, const struct fi_ioc *iov,
@@ -419,15 +449,9 @@ static ssize_t atomic_readwritev(struct fid_ep *ep, const struct fi_ioc *iov,
 				 enum fi_datatype datatype, enum fi_op op,
 				 void *context)
 {
-	struct call c = {
-		.form = MXEFI_FETCH,
-		.result = result,
-		.result_count = result_count,
-		.flags = to_ep(ep)->tx_flags,
-	};
-
-	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
-		      context);
+	return vector_call(ep, MXEFI_FETCH, iov, count, NULL, 0, result,
+			   result_count, dest, addr, key, datatype, op,
+			   context);
 }
 
 static ssize_t atomic_readwrite(struct fid_ep *ep, const void *buf,
@@ -449,15 +473,8 @@ static ssize_t atomic_readwritemsg(struct fid_ep *ep,
 				   struct fi_ioc *result, void **result_desc,
 				   size_t result_count, uint64_t flags)
 {
-	struct call c = {
-		.msg = msg,
-		.form = MXEFI_FETCH,
-		.result = result,
-		.result_count = result_count,
-		.flags = flags,
-	};
-
-	return call(ep, &c);
+	return msg_call(ep, MXEFI_FETCH, msg, NULL, 0, result, result_count,
+			flags);
 }
 
 static ssize_t atomic_compwritev(struct fid_ep *ep, const struct fi_ioc *iov,
@@ -470,17 +487,9 @@ static ssize_t atomic_compwritev(struct fid_ep *ep, const struct fi_ioc *iov,
 				 enum fi_datatype datatype, enum fi_op op,
 				 void *context)
 {
-	struct call c = {
-		.form = MXEFI_COMPARE,
-		.compare = compare,
-		.compare_count = compare_count,
-		.result = result,
-		.result_count = result_count,
-		.flags = to_ep(ep)->tx_flags,
-	};
-
-	return simple(ep, &c, iov, count, dest, addr, key, datatype, op,
-		      context);
+	return vector_call(ep, MXEFI_COMPARE, iov, count, compare,
+			   compare_count, result, result_count, dest, addr, key,
+			   datatype, op, context);
 }
 
 static ssize_t atomic_compwrite(struct fid_ep *ep, const void *buf,
@@ -507,17 +516,8 @@ static ssize_t atomic_compwritemsg(struct fid_ep *ep,
 				   struct fi_ioc *result, void **result_desc,
 				   size_t result_count, uint64_t flags)
 {
-	struct call c = {
-		.msg = msg,
-		.form = MXEFI_COMPARE,
-		.compare = compare,
-		.compare_count = compare_count,
-		.result = result,
-		.result_count = result_count,
-		.flags = flags,
-	};
-
-	return call(ep, &c);
+	return msg_call(ep, MXEFI_COMPARE, msg, compare, compare_count, result,
+			result_count, flags);
 }
 
 static int valid(const struct mxefi_domain *dom, enum mxefi_form form,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The operations of fi_atomic(3) on single elements: which exist for which
- * datatype, and what they compute. Pure functions.
+ * datatype, and what they compute. These functions have no side effects and use
+ * no objects of libfabric.
  */
 #ifndef MXEFI_ATOMIC_OP_H
 #define MXEFI_ATOMIC_OP_H

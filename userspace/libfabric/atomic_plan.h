@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * How the elements of an atomic operation are executed by masked atomics.
- * Pure functions.
+ * These functions have no side effects and use no objects of libfabric.
  *
  * An operation is cut into units. A unit is what one masked atomic can
  * change: the elements in one aligned word of 4, 8, 16 or 32 bytes. Images

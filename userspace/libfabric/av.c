@@ -23,14 +23,6 @@ const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr)
 	return &av->addrs[fi_addr];
 }
 
-fi_addr_t mxefi_av_find(struct mxefi_av *av, const struct mxefi_addr *addr)
-{
-	for (size_t i = 0; i < av->count; i++)
-		if (!memcmp(&av->addrs[i], addr, sizeof(*addr)))
-			return i;
-	return FI_ADDR_NOTAVAIL;
-}
-
 static int add(struct mxefi_av *av, const struct mxefi_addr *addr)
 {
 	if (av->count == av->size) {
@@ -138,13 +130,8 @@ static int av_close(struct fid *fid)
 {
 	struct mxefi_av *av = container_of(fid, struct mxefi_av, fid.fid);
 
-	pthread_mutex_lock(&av->dom->lock);
-	if (av->users) {
-		pthread_mutex_unlock(&av->dom->lock);
+	if (mxefi_domain_release(av->dom, &av->users))
 		return -FI_EBUSY;
-	}
-	av->dom->users--;
-	pthread_mutex_unlock(&av->dom->lock);
 	free(av->addrs);
 	free(av);
 	return 0;
@@ -192,9 +179,7 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	av->fid.fid.context = context;
 	av->fid.fid.ops = &av_fi_ops;
 	av->fid.ops = &av_ops;
-	pthread_mutex_lock(&dom->lock);
-	dom->users++;
-	pthread_mutex_unlock(&dom->lock);
+	mxefi_domain_hold(dom);
 	*fid = &av->fid;
 	return 0;
 }

@@ -115,13 +115,8 @@ static int cntr_close(struct fid *fid)
 {
 	struct mxefi_cntr *cntr = container_of(fid, struct mxefi_cntr, fid.fid);
 
-	pthread_mutex_lock(&cntr->dom->lock);
-	if (cntr->users) {
-		pthread_mutex_unlock(&cntr->dom->lock);
+	if (mxefi_domain_release(cntr->dom, &cntr->users))
 		return -FI_EBUSY;
-	}
-	cntr->dom->users--;
-	pthread_mutex_unlock(&cntr->dom->lock);
 	free(cntr);
 	return 0;
 }
@@ -164,9 +159,7 @@ int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	cntr->fid.fid.context = context;
 	cntr->fid.fid.ops = &cntr_fi_ops;
 	cntr->fid.ops = &cntr_ops;
-	pthread_mutex_lock(&dom->lock);
-	dom->users++;
-	pthread_mutex_unlock(&dom->lock);
+	mxefi_domain_hold(dom);
 	*fid = &cntr->fid;
 	return 0;
 }

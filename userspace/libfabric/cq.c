@@ -10,28 +10,35 @@
 
 #include "mxefi.h"
 
+#define DEFAULT_SIZE 64		/* events */
+
 static struct mxefi_cq *to_cq(struct fid_cq *cq)
 {
 	return container_of(cq, struct mxefi_cq, fid);
 }
 
-/* Keeps the eventfd readable while there is an event. */
+bool mxefi_cq_empty(const struct mxefi_cq *cq)
+{
+	return !cq->count && !cq->overrun;
+}
+
+/* Keeps the eventfd readable while the queue is not empty. */
 static void update_fd(struct mxefi_cq *cq, bool was_empty)
 {
 	eventfd_t value;
 
 	if (cq->event_fd < 0)
 		return;
-	if (was_empty && cq->count)
+	if (was_empty && !mxefi_cq_empty(cq))
 		eventfd_write(cq->event_fd, 1);
-	else if (!was_empty && !cq->count)
+	else if (!was_empty && mxefi_cq_empty(cq))
 		eventfd_read(cq->event_fd, &value);
 }
 
 static bool grow(struct mxefi_cq *cq)
 {
-	size_t size = cq->size ? cq->size * 2 : 64;
-	struct mxefi_event *ring = malloc(size * sizeof(*ring));
+	size_t size = cq->size * 2;
+	struct fi_cq_err_entry *ring = calloc(size, sizeof(*ring));
 
 	if (!ring)
 		return false;
@@ -44,10 +51,14 @@ static bool grow(struct mxefi_cq *cq)
 	return true;
 }
 
-void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_event *event)
+void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event)
 {
+	if (cq->overrun)
+		return;
 	if (cq->count == cq->size && !grow(cq)) {
-		mxefi_warn(FI_LOG_CQ, "out of memory: a completion is lost\n");
+		mxefi_warn(FI_LOG_CQ,
+			   "out of memory: a completion queue is overrun\n");
+		cq->overrun = true;
 		return;
 	}
 	cq->ring[(cq->head + cq->count++) % cq->size] = *event;
@@ -81,16 +92,16 @@ static ssize_t take(struct mxefi_cq *cq, void *buf, size_t count,
 {
 	size_t size = entry_size(cq->format), n;
 
-	if (cq->count && cq->ring[cq->head].e.err)
+	if (cq->count ? cq->ring[cq->head].err : cq->overrun)
 		return -FI_EAVAIL;
 	for (n = 0; n < count && cq->count; n++) {
-		const struct mxefi_event *event = &cq->ring[cq->head];
+		const struct fi_cq_err_entry *event = &cq->ring[cq->head];
 
-		if (event->e.err)
+		if (event->err)
 			break;
-		memcpy((uint8_t *)buf + n * size, &event->e, size);
+		memcpy((uint8_t *)buf + n * size, event, size);
 		if (src)
-			src[n] = event->src;
+			src[n] = FI_ADDR_NOTAVAIL;
 		cq->head = (cq->head + 1) % cq->size;
 		cq->count--;
 	}
@@ -122,22 +133,31 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 			  uint64_t flags)
 {
 	struct mxefi_cq *cq = to_cq(fid);
-	ssize_t ret = -FI_EAGAIN;
+	static const struct fi_cq_err_entry overrun = {
+		.err = FI_EOVERRUN,
+		.prov_errno = FI_EOVERRUN,
+	};
+	const struct fi_cq_err_entry *event = NULL;
 
 	pthread_mutex_lock(&cq->dom->lock);
 	mxefi_progress(cq->dom);
-	if (cq->count && cq->ring[cq->head].e.err) {
+	if (cq->count && cq->ring[cq->head].err)
+		event = &cq->ring[cq->head];
+	else if (!cq->count && cq->overrun)
+		event = &overrun;
+	if (event) {
 		/* The caller's buffer for err_data is left alone. */
-		memcpy(buf, &cq->ring[cq->head].e,
-		       offsetof(struct fi_cq_err_entry, err_data));
+		memcpy(buf, event, offsetof(struct fi_cq_err_entry, err_data));
 		buf->err_data_size = 0;
+	}
+	/* The state of overrun remains. */
+	if (event && event != &overrun) {
 		cq->head = (cq->head + 1) % cq->size;
 		cq->count--;
 		update_fd(cq, false);
-		ret = 1;
 	}
 	pthread_mutex_unlock(&cq->dom->lock);
-	return ret;
+	return event ? 1 : -FI_EAGAIN;
 }
 
 static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
@@ -182,13 +202,7 @@ static int cq_signal(struct fid_cq *fid)
 static const char *cq_strerror(struct fid_cq *fid, int prov_errno,
 			       const void *err_data, char *buf, size_t len)
 {
-	const char *text = fi_strerror(prov_errno);
-
-	if (buf && len) {
-		strncpy(buf, text, len - 1);
-		buf[len - 1] = 0;
-	}
-	return text;
+	return mxefi_strerror(prov_errno, buf, len);
 }
 
 static int cq_control(struct fid *fid, int command, void *arg)
@@ -209,13 +223,8 @@ static int cq_close(struct fid *fid)
 {
 	struct mxefi_cq *cq = container_of(fid, struct mxefi_cq, fid.fid);
 
-	pthread_mutex_lock(&cq->dom->lock);
-	if (cq->users) {
-		pthread_mutex_unlock(&cq->dom->lock);
+	if (mxefi_domain_release(cq->dom, &cq->users))
 		return -FI_EBUSY;
-	}
-	cq->dom->users--;
-	pthread_mutex_unlock(&cq->dom->lock);
 	if (cq->event_fd >= 0)
 		close(cq->event_fd);
 	free(cq->ring);
@@ -259,6 +268,12 @@ int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	if (!cq)
 		return -FI_ENOMEM;
 	cq->dom = dom;
+	cq->size = attr->size ? attr->size : DEFAULT_SIZE;
+	cq->ring = calloc(cq->size, sizeof(*cq->ring));
+	if (!cq->ring) {
+		free(cq);
+		return -FI_ENOMEM;
+	}
 	cq->format = attr->format ? attr->format : FI_CQ_FORMAT_TAGGED;
 	cq->event_fd = -1;
 	cq->wait_obj = attr->wait_obj == FI_WAIT_UNSPEC ? FI_WAIT_FD :
@@ -266,17 +281,18 @@ int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	if (cq->wait_obj == FI_WAIT_FD) {
 		cq->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 		if (cq->event_fd < 0) {
+			int err = errno;
+
+			free(cq->ring);
 			free(cq);
-			return -errno;
+			return -err;
 		}
 	}
 	cq->fid.fid.fclass = FI_CLASS_CQ;
 	cq->fid.fid.context = context;
 	cq->fid.fid.ops = &cq_fi_ops;
 	cq->fid.ops = &cq_ops;
-	pthread_mutex_lock(&dom->lock);
-	dom->users++;
-	pthread_mutex_unlock(&dom->lock);
+	mxefi_domain_hold(dom);
 	*fid = &cq->fid;
 	return 0;
 }

@@ -30,16 +30,6 @@ static int open_device(struct mxefi_device *dev, const char *name)
 	return ret;
 }
 
-static void close_queues(struct mxefi_domain *dom)
-{
-	if (dom->cq)
-		ibv_destroy_cq(dom->cq);
-	if (dom->channel)
-		ibv_destroy_comp_channel(dom->channel);
-	if (dom->pd)
-		ibv_dealloc_pd(dom->pd);
-}
-
 static int open_queues(struct mxefi_domain *dom)
 {
 	int size = CQ_SIZE, flags;
@@ -63,6 +53,21 @@ static int open_queues(struct mxefi_domain *dom)
 	return 0;
 }
 
+/* Frees a domain without a thread. Its queues may be missing. */
+static void free_domain(struct mxefi_domain *dom)
+{
+	if (dom->cq)
+		ibv_destroy_cq(dom->cq);
+	if (dom->channel)
+		ibv_destroy_comp_channel(dom->channel);
+	if (dom->pd)
+		ibv_dealloc_pd(dom->pd);
+	mxefi_device_close(&dom->dev);
+	pthread_cond_destroy(&dom->events);
+	pthread_mutex_destroy(&dom->lock);
+	free(dom);
+}
+
 static int dom_close(struct fid *fid)
 {
 	struct mxefi_domain *dom =
@@ -75,11 +80,7 @@ static int dom_close(struct fid *fid)
 	if (users)
 		return -FI_EBUSY;
 	mxefi_progress_stop(dom);
-	close_queues(dom);
-	mxefi_device_close(&dom->dev);
-	pthread_cond_destroy(&dom->events);
-	pthread_mutex_destroy(&dom->lock);
-	free(dom);
+	free_domain(dom);
 	return 0;
 }
 
@@ -176,11 +177,7 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	if (ret) {
 		mxefi_warn(FI_LOG_DOMAIN, "%s: %s\n", info->domain_attr->name,
 			   fi_strerror(-ret));
-		close_queues(dom);
-		mxefi_device_close(&dom->dev);
-		pthread_cond_destroy(&dom->events);
-		pthread_mutex_destroy(&dom->lock);
-		free(dom);
+		free_domain(dom);
 		return ret;
 	}
 	dom->fid.fid.fclass = FI_CLASS_DOMAIN;

@@ -84,6 +84,8 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 						 fid.fid), flags);
 	else if (bfid->fclass == FI_CLASS_AV)
 		ret = bind_av(ep, container_of(bfid, struct mxefi_av, fid.fid));
+	else if (bfid->fclass == FI_CLASS_EQ)
+		ret = 0; /* No event of an endpoint is reported. */
 	else
 		ret = -FI_ENOSYS;
 	pthread_mutex_unlock(&ep->dom->lock);
@@ -95,7 +97,8 @@ static int enable(struct mxefi_ep *ep)
 	uint64_t active = FI_SEND | FI_READ | FI_WRITE;
 	int ret;
 
-	if (ep->enabled)
+	/* Setup that has failed is not repeated. */
+	if (ep->enabled || ep->closing)
 		return -FI_EOPBADSTATE;
 	if (!ep->av)
 		return -FI_ENOAV;
@@ -106,13 +109,6 @@ static int enable(struct mxefi_ep *ep)
 	ret = mxefi_conn_setup(ep);
 	if (ret) {
 		mxefi_conn_teardown(ep);
-		ep->closing = false;
-		ep->ud = NULL;
-		ep->srq = NULL;
-		ep->slab_mr = NULL;
-		ep->slab = NULL;
-		ep->rx = NULL;
-		ep->ud_rx = NULL;
 		return ret;
 	}
 	ep->enabled = true;
@@ -317,9 +313,7 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 	ep->fid.rma = &mxefi_rma_ops;
 	ep->fid.tagged = &mxefi_no_tagged_ops;
 	ep->fid.atomic = &mxefi_atomic_ops;
-	pthread_mutex_lock(&dom->lock);
-	dom->users++;
-	pthread_mutex_unlock(&dom->lock);
+	mxefi_domain_hold(dom);
 	*fid = &ep->fid;
 	return 0;
 }

@@ -5,7 +5,6 @@
  */
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "mxefi.h"
 
@@ -37,13 +36,7 @@ static ssize_t eq_sread(struct fid_eq *eq, uint32_t *event, void *buf,
 static const char *eq_strerror(struct fid_eq *eq, int prov_errno,
 			       const void *err_data, char *buf, size_t len)
 {
-	const char *text = fi_strerror(prov_errno);
-
-	if (buf && len) {
-		strncpy(buf, text, len - 1);
-		buf[len - 1] = 0;
-	}
-	return text;
+	return mxefi_strerror(prov_errno, buf, len);
 }
 
 static int eq_close(struct fid *fid)

@@ -43,7 +43,7 @@ static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
 			return -FI_ENOSYS;
 		pthread_mutex_lock(&cq->dom->lock);
 		mxefi_progress(cq->dom);
-		empty = !cq->count;
+		empty = mxefi_cq_empty(cq);
 		/* The thread must not assume that the program keeps polling. */
 		eventfd_write(cq->dom->wake_fd, 1);
 		pthread_mutex_unlock(&cq->dom->lock);

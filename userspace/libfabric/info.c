@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * fi_getinfo(): one entry for each device that has an address of this network
- * namespace, unless the hints ask for what it does not have. fabric.c refers to
- * it.
+ * namespace and that satisfies the hints. fabric.c refers to it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #define RX_MODIFIERS (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define MODIFIERS (TX_MODIFIERS | RX_MODIFIERS)
 #define DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
-#define CAPS (PRIMARY | MODIFIERS | FI_FENCE | DOMAIN_CAPS)
+#define CAPS (PRIMARY | MODIFIERS | DOMAIN_CAPS)
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define RX_FLAGS FI_COMPLETION
@@ -87,7 +86,8 @@ static bool match_ep(const struct fi_ep_attr *h, const struct fi_ep_attr *a)
 
 /*
  * Memory regions must be virtually addressed and have keys of the provider. A
- * program that only sends messages need not know, as it has no use for keys.
+ * program that only sends messages may omit these modes, because it uses no
+ * keys.
  */
 static bool match_mr_mode(const struct fi_domain_attr *h, uint32_t version,
 			  struct fi_info *info)
@@ -130,7 +130,7 @@ static bool match(const struct fi_info *h, uint32_t version,
 	    (h->dest_addr && h->dest_addrlen != sizeof(struct mxefi_addr)) ||
 	    h->handle)
 		return false;
-	/* Only the GID of a source address can be asked for. */
+	/* A source address selects only the GID. */
 	if (h->src_addr && (h->src_addrlen != sizeof(struct mxefi_addr) ||
 			    memcmp(h->src_addr, info->src_addr, 16)))
 		return false;
@@ -144,11 +144,11 @@ static bool match(const struct fi_info *h, uint32_t version,
 	       (!h->rx_attr || match_rx(h->rx_attr, info->rx_attr));
 }
 
-/* Attributes that do not depend on the device. */
+/* Sets the attributes that do not depend on the device, but no names. */
 static void set_attrs(struct fi_info *info)
 {
 	*info->tx_attr = (struct fi_tx_attr){
-		.caps = info->caps & (PRIMARY | TX_MODIFIERS | FI_FENCE),
+		.caps = info->caps & (PRIMARY | TX_MODIFIERS),
 		.msg_order = MSG_ORDER,
 		.inject_size = MXEFI_INJECT_SIZE,
 		.size = MXEFI_TX_SIZE,
@@ -161,36 +161,42 @@ static void set_attrs(struct fi_info *info)
 		.size = MXEFI_RX_SIZE,
 		.iov_limit = MXEFI_IOV_LIMIT,
 	};
-	info->ep_attr->type = FI_EP_RDM;
-	info->ep_attr->protocol = PROTOCOL;
-	info->ep_attr->protocol_version = 1;
-	info->ep_attr->max_msg_size = MXEFI_MAX_MSG_SIZE;
-	info->ep_attr->max_order_raw_size = MXEFI_MAX_MSG_SIZE;
-	info->ep_attr->max_order_waw_size = MXEFI_MAX_MSG_SIZE;
-	info->ep_attr->tx_ctx_cnt = 1;
-	info->ep_attr->rx_ctx_cnt = 1;
-	info->domain_attr->threading = FI_THREAD_SAFE;
-	info->domain_attr->control_progress = FI_PROGRESS_AUTO;
-	info->domain_attr->data_progress = FI_PROGRESS_AUTO;
-	info->domain_attr->resource_mgmt = FI_RM_ENABLED;
-	info->domain_attr->av_type = FI_AV_UNSPEC;
-	info->domain_attr->mr_mode = MR_MODE;
-	info->domain_attr->mr_key_size = 4;
-	info->domain_attr->cq_data_size = 4;
-	info->domain_attr->cq_cnt = MAX_OBJECTS;
-	info->domain_attr->ep_cnt = MAX_ENDPOINTS;
-	info->domain_attr->tx_ctx_cnt = MAX_ENDPOINTS;
-	info->domain_attr->rx_ctx_cnt = MAX_ENDPOINTS;
-	info->domain_attr->max_ep_tx_ctx = 1;
-	info->domain_attr->max_ep_rx_ctx = 1;
-	info->domain_attr->cntr_cnt = MAX_OBJECTS;
-	info->domain_attr->mr_iov_limit = 1;
-	info->domain_attr->mr_cnt = MAX_OBJECTS;
-	info->domain_attr->caps = DOMAIN_CAPS;
+	*info->ep_attr = (struct fi_ep_attr){
+		.type = FI_EP_RDM,
+		.protocol = PROTOCOL,
+		.protocol_version = 1,
+		.max_msg_size = MXEFI_MAX_MSG_SIZE,
+		.max_order_raw_size = MXEFI_MAX_MSG_SIZE,
+		/* Only atomics have this order. */
+		.max_order_war_size = MXEFI_MAX_ATOMIC_SIZE,
+		.max_order_waw_size = MXEFI_MAX_MSG_SIZE,
+		.tx_ctx_cnt = 1,
+		.rx_ctx_cnt = 1,
+	};
+	*info->domain_attr = (struct fi_domain_attr){
+		.threading = FI_THREAD_SAFE,
+		.control_progress = FI_PROGRESS_AUTO,
+		.data_progress = FI_PROGRESS_AUTO,
+		.resource_mgmt = FI_RM_ENABLED,
+		.av_type = FI_AV_UNSPEC,
+		.mr_mode = MR_MODE,
+		.mr_key_size = 4,
+		.cq_data_size = 4,
+		.cq_cnt = MAX_OBJECTS,
+		.ep_cnt = MAX_ENDPOINTS,
+		.tx_ctx_cnt = MAX_ENDPOINTS,
+		.rx_ctx_cnt = MAX_ENDPOINTS,
+		.max_ep_tx_ctx = 1,
+		.max_ep_rx_ctx = 1,
+		.cntr_cnt = MAX_OBJECTS,
+		.mr_iov_limit = 1,
+		.mr_cnt = MAX_OBJECTS,
+		.caps = DOMAIN_CAPS,
+	};
 	info->addr_format = ADDR_FORMAT;
 }
 
-/* Takes what the program has chosen among what is offered. */
+/* Copies the program's choices from the hints. */
 static void take_choices(struct fi_info *info, const struct fi_info *h)
 {
 	if (h->tx_attr)

@@ -2,25 +2,15 @@
 /*
  * FI_MSG. ep.c refers to the calls, and conn.c hands in what has arrived.
  *
- * A message of up to MXEFI_BUF_SIZE bytes is one SEND with its data. Of a
- * longer one, the SEND has the address; the receiver reads the data and says
- * that it has them, and until then the sender's memory is registered. A
- * sender that wants to know of the delivery of a short message gets the same
- * answer.
+ * A message of up to MXEFI_BUF_SIZE bytes is one SEND. For a longer one, the
+ * SEND carries the address; the receiver reads the data and sends a FIN. The
+ * sender's memory stays registered until then. FI_DELIVERY_COMPLETE makes the
+ * receiver send a FIN for a short message, too.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "mxefi.h"
-
-static size_t total(const struct iovec *iov, size_t count)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += iov[i].iov_len;
-	return sum;
-}
 
 static void gather(uint8_t *to, const struct iovec *iov, size_t count)
 {
@@ -31,7 +21,7 @@ static void gather(uint8_t *to, const struct iovec *iov, size_t count)
 	}
 }
 
-/* A request that sends the header, and @len bytes that stand behind it. */
+/* Makes a SEND of the header and the @len bytes after it. */
 static struct mxefi_wr *send_wr(struct mxefi_conn *conn,
 				const struct mxefi_msg *msg, size_t len)
 {
@@ -78,30 +68,31 @@ static void send_fin(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 static void complete_recv(struct mxefi_recv *recv)
 {
 	struct mxefi_ep *ep = recv->ep;
-	size_t room = total(recv->iov, recv->iov_count);
+	size_t room = mxefi_iov_len(recv->iov, recv->iov_count);
 	size_t len = recv->msg.len;
-	struct mxefi_event event = { .src = FI_ADDR_NOTAVAIL };
+	struct fi_cq_err_entry event = {
+		.op_context = recv->context,
+		.flags = FI_MSG | FI_RECV,
+		.len = len,
+		.err = recv->err,
+	};
 
-	event.e.op_context = recv->context;
-	event.e.flags = FI_MSG | FI_RECV;
-	event.e.len = len;
-	event.e.err = recv->err;
 	if (len > room) {
-		event.e.len = room;
-		event.e.olen = len - room;
-		if (!event.e.err)
-			event.e.err = FI_ETRUNC;
+		event.len = room;
+		event.olen = len - room;
+		if (!event.err)
+			event.err = FI_ETRUNC;
 	}
-	event.e.prov_errno = event.e.err;
+	event.prov_errno = event.err;
 	if (recv->msg.flags & MXEFI_MSG_HAS_DATA) {
-		event.e.flags |= FI_REMOTE_CQ_DATA;
-		event.e.data = recv->msg.data;
+		event.flags |= FI_REMOTE_CQ_DATA;
+		event.data = recv->msg.data;
 	}
 	if (recv->iov_count)
-		event.e.buf = recv->iov[0].iov_base;
+		event.buf = recv->iov[0].iov_base;
 	if (!ep->closing) {
-		mxefi_cntr_count(ep->recv_cntr, event.e.err);
-		if (ep->rx_cq && (recv->completion || event.e.err))
+		mxefi_cntr_count(ep->recv_cntr, event.err);
+		if (ep->rx_cq && (recv->completion || event.err))
 			mxefi_cq_push(ep->rx_cq, &event);
 	}
 	free(recv);
@@ -244,11 +235,12 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 static void on_write_data(struct mxefi_conn *conn, uint32_t data, size_t len)
 {
 	struct mxefi_ep *ep = conn->ep;
-	struct mxefi_event event = { .src = FI_ADDR_NOTAVAIL };
+	struct fi_cq_err_entry event = {
+		.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
+		.len = len,
+		.data = data,
+	};
 
-	event.e.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
-	event.e.len = len;
-	event.e.data = data;
 	if (ep->rx_cq)
 		mxefi_cq_push(ep->rx_cq, &event);
 }
@@ -373,29 +365,32 @@ static int expose(struct mxefi_op *op, const struct fi_msg *m, size_t len,
 static ssize_t start_send(struct mxefi_ep *ep, const struct fi_msg *m,
 			  uint64_t flags, bool no_event)
 {
-	size_t len = total(m->msg_iov, m->iov_count);
-	struct mxefi_msg msg = { .type = MXEFI_MSG_EAGER, .len = len };
-	bool is_long = len > MXEFI_BUF_SIZE;
+	struct mxefi_msg msg = { .type = MXEFI_MSG_EAGER };
 	struct mxefi_conn *conn;
 	struct mxefi_wr *wr;
 	struct mxefi_op *op;
+	bool is_long;
+	size_t len;
 	int ret;
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
-	if (!(ep->caps & FI_MSG) || !(ep->caps & FI_SEND))
+	if (!(ep->caps & FI_MSG) || !(ep->caps & FI_SEND) || flags & FI_FENCE)
 		return -FI_EOPNOTSUPP;
-	if (m->iov_count > MXEFI_IOV_LIMIT || len > MXEFI_MAX_MSG_SIZE ||
-	    (flags & FI_INJECT && len > MXEFI_INJECT_SIZE))
+	if (m->iov_count > MXEFI_IOV_LIMIT)
 		return -FI_EINVAL;
+	len = mxefi_iov_len(m->msg_iov, m->iov_count);
+	if (len == SIZE_MAX || (flags & FI_INJECT && len > MXEFI_INJECT_SIZE))
+		return -FI_EINVAL;
+	is_long = len > MXEFI_BUF_SIZE;
+	msg.len = len;
 	conn = mxefi_conn_get(ep, m->addr);
 	if (!conn)
 		return -FI_EINVAL;
-	op = mxefi_op_get(ep, conn, m->context, flags, FI_MSG | FI_SEND);
+	op = mxefi_op_get(ep, conn, m->context, flags, FI_MSG | FI_SEND,
+			  no_event);
 	if (!op)
 		return -FI_EAGAIN;
-	if (no_event)
-		op->completion = false;
 	op->refs = 1;
 	if (flags & FI_REMOTE_CQ_DATA) {
 		msg.flags |= MXEFI_MSG_HAS_DATA;
@@ -419,8 +414,6 @@ static ssize_t start_send(struct mxefi_ep *ep, const struct fi_msg *m,
 	}
 	wr->op = op;
 	wr->complete = mxefi_op_wr_complete;
-	if (flags & FI_FENCE)
-		wr->wr.exp_send_flags |= IBV_EXP_SEND_FENCE;
 	mxefi_wr_submit(wr);
 	return 0;
 }
@@ -429,14 +422,9 @@ static ssize_t call_send(struct fid_ep *fid, const struct fi_msg *m,
 			 uint64_t flags, bool no_event)
 {
 	struct mxefi_ep *ep = to_ep(fid);
-	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = start_send(ep, m, flags, no_event);
-	if (ret == -FI_EAGAIN)
-		mxefi_progress(ep->dom);
-	pthread_mutex_unlock(&ep->dom->lock);
-	return ret;
+	return mxefi_call_end(ep, start_send(ep, m, flags, no_event));
 }
 
 static ssize_t simple_send(struct fid_ep *ep, const void *buf, size_t len,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The objects of the provider and what its files offer to each other.
+ * The objects of the provider and the interfaces between its files.
  *
  * Lifetime / locking: all state below a domain is protected by the lock of
  * the domain. The calls of libfabric take it; functions that are declared
@@ -43,6 +43,7 @@
 #define MXEFI_RX_SIZE 512	/* receive buffers of an endpoint */
 #define MXEFI_SQ_SIZE 128	/* requests of a connection */
 #define MXEFI_MAX_ATOMIC_COUNT 64 /* elements of an operation */
+#define MXEFI_MAX_ATOMIC_SIZE (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
 
 #define mxefi_warn(subsys, ...) FI_WARN(mxefi_prov, subsys, __VA_ARGS__)
 #define mxefi_info(subsys, ...) FI_INFO(mxefi_prov, subsys, __VA_ARGS__)
@@ -89,6 +90,17 @@ int mxefi_no_control(struct fid *fid, int command, void *arg);
  */
 int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		      void **ops, void *context);
+
+/**
+ * mxefi_strerror() - Describes the prov_errno of an error entry.
+ * @prov_errno: error
+ * @buf: where the text is stored, too; or NULL
+ * @len: size of @buf in bytes
+ *
+ * Return: the text.
+ */
+const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
+
 extern struct fi_ops_tagged mxefi_no_tagged_ops;
 
 /* ---- device.c ---------------------------------------------------------- */
@@ -122,11 +134,6 @@ void mxefi_device_close(struct mxefi_device *dev);
 
 /* ---- cq.c, cntr.c ------------------------------------------------------ */
 
-struct mxefi_event {
-	struct fi_cq_err_entry e;	/* err is 0 for a success */
-	fi_addr_t src;
-};
-
 struct mxefi_cq {
 	struct fid_cq fid;
 	struct mxefi_domain *dom;
@@ -134,8 +141,9 @@ struct mxefi_cq {
 	enum fi_wait_obj wait_obj;
 	int event_fd;		/* readable if there are events; or -1 */
 	bool signaled;		/* by fi_cq_signal() */
+	bool overrun;		/* an event was lost, and no more are added */
 	unsigned int users;
-	struct mxefi_event *ring;
+	struct fi_cq_err_entry *ring;	/* err is 0 for a success */
 	size_t size, head, count;	/* the ring grows when it is full */
 };
 
@@ -156,7 +164,15 @@ int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
  * @cq: completion queue
  * @event: event, which is copied
  */
-void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_event *event);
+void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event);
+
+/**
+ * mxefi_cq_empty() - Checks whether fi_cq_read() would find nothing.
+ * @cq: completion queue
+ *
+ * Return: true if there is neither an event nor an overrun to report.
+ */
+bool mxefi_cq_empty(const struct mxefi_cq *cq);
 
 struct mxefi_cntr {
 	struct fid_cntr fid;
@@ -186,12 +202,12 @@ void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error);
 
 /* ---- progress.c -------------------------------------------------------- */
 
-/* What wr_id of a request points to. */
+/* The wr_id of a request points to this. */
 struct mxefi_work {
 	void (*done)(struct mxefi_work *work, const struct ibv_wc *wc);
 };
 
-/* Something that needs to be called from time to time. */
+/* A callback that the progress thread makes periodically. */
 struct mxefi_ticker {
 	void (*tick)(struct mxefi_ticker *ticker, uint64_t now_ms);
 	struct mxefi_ticker *next;
@@ -217,6 +233,21 @@ struct mxefi_domain {
 };
 
 /**
+ * mxefi_domain_hold() - Counts an object of a domain. Takes the lock itself.
+ * @dom: domain
+ */
+void mxefi_domain_hold(struct mxefi_domain *dom);
+
+/**
+ * mxefi_domain_release() - Stops counting an object. Takes the lock itself.
+ * @dom: domain
+ * @users: users of the object
+ *
+ * Return: 0, or -FI_EBUSY if the object has users.
+ */
+int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users);
+
+/**
  * mxefi_now_ms() - Reads the monotonic clock.
  *
  * Return: the time in milliseconds.
@@ -238,8 +269,10 @@ int mxefi_progress_start(struct mxefi_domain *dom);
 void mxefi_progress_stop(struct mxefi_domain *dom);
 
 /**
- * mxefi_progress() - Polls all completions and handles them.
+ * mxefi_progress() - Polls the completions and handles them.
  * @dom: domain
+ *
+ * Returns after as many completions as the queue can hold, even if more arrive.
  */
 void mxefi_progress(struct mxefi_domain *dom);
 
@@ -283,15 +316,6 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
  */
 const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
 
-/**
- * mxefi_av_find() - Finds the entry of a peer.
- * @av: address vector
- * @addr: address of a peer
- *
- * Return: its address of libfabric, or FI_ADDR_NOTAVAIL.
- */
-fi_addr_t mxefi_av_find(struct mxefi_av *av, const struct mxefi_addr *addr);
-
 /* ---- conn.c: connections ----------------------------------------------- */
 
 enum mxefi_conn_state {
@@ -306,14 +330,14 @@ struct mxefi_wr {
 	struct mxefi_work work;
 	struct mxefi_wr *next;
 	struct mxefi_conn *conn;
-	struct mxefi_op *op;		/* whose part it is; or NULL */
+	struct mxefi_op *op;		/* the operation it belongs to, or NULL */
 	struct ibv_exp_send_wr wr;
 	struct ibv_sge sge[MXEFI_IOV_LIMIT];
 	/* Registrations for this request alone. */
 	struct ibv_mr *mrs[MXEFI_IOV_LIMIT];
 	uint8_t *buf;			/* MXEFI_BUF_SIZE and a header */
 	uint32_t lkey;			/* of buf */
-	void *copy_to;			/* where a READ into buf belongs */
+	void *copy_to;			/* destination of the data of a READ into buf */
 	bool loop;			/* later requests have to wait for it */
 	struct mxefi_recv *recv;	/* whose data it reads; or NULL */
 	struct mxefi_unit *unit;	/* of an atomic */
@@ -329,14 +353,14 @@ struct mxefi_conn {
 	struct mxefi_conn *next;
 	struct mxefi_ep *ep;
 	struct mxefi_addr peer;
-	fi_addr_t fi_addr;
 	enum mxefi_conn_state state;
 	bool connected;			/* the queue pair is in RTS */
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;
 	uint32_t peer_qpn;
 	uint32_t psn;
-	uint64_t hello_ms, since_ms;
+	uint64_t hello_ms;		/* time of the last hello */
+	uint64_t since_ms;		/* time of the last change of state */
 	unsigned int posted;		/* requests in the send queue */
 	struct mxefi_op *hold;		/* has the loops that are in flight */
 	unsigned int loops;
@@ -430,7 +454,7 @@ struct mxefi_op {
 	bool wants_fin;
 	bool completion;		/* report success to the CQ */
 	uint32_t generation;
-	unsigned int refs;		/* what has to happen until it is done */
+	unsigned int refs;		/* requests and FINs that are outstanding */
 	int err;
 	uint64_t flags;			/* of the completion */
 	void *context;
@@ -467,13 +491,14 @@ void mxefi_op_teardown(struct mxefi_ep *ep);
  * @context: context of the program
  * @op_flags: flags of the call
  * @completion_flags: flags of the completion
+ * @no_event: true reports no success, whatever the flags say
  *
  * Return: the operation, or NULL if as many as the endpoint may have are in
  * flight.
  */
 struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
 			      void *context, uint64_t op_flags,
-			      uint64_t completion_flags);
+			      uint64_t completion_flags, bool no_event);
 
 /**
  * mxefi_op_put() - Drops a reference. The last one reports the completion.
@@ -483,7 +508,7 @@ struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
 void mxefi_op_put(struct mxefi_op *op, int err);
 
 /**
- * mxefi_op_drop() - Frees an operation of which nothing was submitted.
+ * mxefi_op_drop() - Frees an operation without reporting a completion.
  * @op: operation
  */
 void mxefi_op_drop(struct mxefi_op *op);
@@ -513,6 +538,25 @@ uint64_t mxefi_op_cookie(struct mxefi_op *op);
  * Return: the operation, or NULL if it has ended.
  */
 struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie);
+
+/**
+ * mxefi_call_end() - Ends a call that starts an operation. Releases the lock.
+ * @ep: endpoint
+ * @ret: what the call returns; -FI_EAGAIN makes progress
+ *
+ * Return: @ret, or -FI_ENOMEM instead of -FI_EAGAIN if no operation is in
+ * flight whose end would make the call succeed.
+ */
+ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret);
+
+/**
+ * mxefi_iov_len() - Adds up the length of a vector.
+ * @iov: vector
+ * @count: number of its elements
+ *
+ * Return: the length in bytes, or SIZE_MAX if it exceeds MXEFI_MAX_MSG_SIZE.
+ */
+size_t mxefi_iov_len(const struct iovec *iov, size_t count);
 
 /* ---- msg.c: messages and receives -------------------------------------- */
 
@@ -547,7 +591,7 @@ struct mxefi_unexpected {
 void mxefi_msg_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_msg_teardown() - Frees receives and messages that have not met.
+ * mxefi_msg_teardown() - Frees posted receives and unexpected messages.
  * @ep: endpoint
  */
 void mxefi_msg_teardown(struct mxefi_ep *ep);

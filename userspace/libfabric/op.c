@@ -39,7 +39,7 @@ void mxefi_op_teardown(struct mxefi_ep *ep)
 
 struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
 			      void *context, uint64_t op_flags,
-			      uint64_t completion_flags)
+			      uint64_t completion_flags, bool no_event)
 {
 	struct mxefi_op *op = ep->free_ops;
 
@@ -51,7 +51,8 @@ struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
 	op->refs = 0;
 	op->err = 0;
 	op->wants_fin = false;
-	op->completion = !ep->tx_selective || op_flags & FI_COMPLETION;
+	op->completion = !no_event &&
+			 (!ep->tx_selective || op_flags & FI_COMPLETION);
 	op->flags = completion_flags;
 	op->context = context;
 	op->num_results = 0;
@@ -83,7 +84,7 @@ void mxefi_op_drop(struct mxefi_op *op)
 void mxefi_op_put(struct mxefi_op *op, int err)
 {
 	struct mxefi_ep *ep = op->ep;
-	struct mxefi_event event = { .src = FI_ADDR_NOTAVAIL };
+	struct fi_cq_err_entry event = { 0 };
 
 	/* The first error says what happened, the others follow from it. */
 	if (err && !op->err)
@@ -92,10 +93,10 @@ void mxefi_op_put(struct mxefi_op *op, int err)
 		return;
 	if (!ep->closing) {
 		mxefi_cntr_count(op->cntr, op->err);
-		event.e.op_context = op->context;
-		event.e.flags = op->flags;
-		event.e.err = op->err;
-		event.e.prov_errno = op->err;
+		event.op_context = op->context;
+		event.flags = op->flags;
+		event.err = op->err;
+		event.prov_errno = op->err;
 		if (ep->tx_cq && (op->completion || op->err))
 			mxefi_cq_push(ep->tx_cq, &event);
 	}
@@ -115,7 +116,6 @@ bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err)
 	return true;
 }
 
-/* The index and the generation of the operation, for the peer to return. */
 uint64_t mxefi_op_cookie(struct mxefi_op *op)
 {
 	uint64_t index = (uint64_t)(op - op->ep->ops);
@@ -134,4 +134,36 @@ struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie)
 	if (!op->used || op->generation != cookie >> 32)
 		return NULL;
 	return op;
+}
+
+static bool in_flight(const struct mxefi_ep *ep)
+{
+	for (int i = 0; i < MXEFI_TX_SIZE; i++)
+		if (ep->ops[i].used)
+			return true;
+	return false;
+}
+
+ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret)
+{
+	if (ret == -FI_EAGAIN) {
+		if (in_flight(ep))
+			mxefi_progress(ep->dom);
+		else
+			ret = -FI_ENOMEM;
+	}
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+size_t mxefi_iov_len(const struct iovec *iov, size_t count)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (iov[i].iov_len > MXEFI_MAX_MSG_SIZE - sum)
+			return SIZE_MAX;
+		sum += iov[i].iov_len;
+	}
+	return sum;
 }

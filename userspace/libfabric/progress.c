@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Progress of a domain: polls the completion queue of libibverbs and hands each
- * completion to its owner. Called by whatever the program waits with, and by a
- * thread, so that operations and peers proceed while the program does other
- * things.
+ * completion to its owner. The program's read and wait calls and a thread call
+ * it, so operations proceed while the program makes no calls.
  *
  * While the program polls, the thread only looks every 10 ms. When the program
  * stops, the thread requests events of the completion queue and sleeps.
@@ -19,6 +18,26 @@
 
 #define TICK_MS 10
 
+void mxefi_domain_hold(struct mxefi_domain *dom)
+{
+	pthread_mutex_lock(&dom->lock);
+	dom->users++;
+	pthread_mutex_unlock(&dom->lock);
+}
+
+int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&dom->lock);
+	if (*users)
+		ret = -FI_EBUSY;
+	else
+		dom->users--;
+	pthread_mutex_unlock(&dom->lock);
+	return ret;
+}
+
 uint64_t mxefi_now_ms(void)
 {
 	struct timespec ts;
@@ -29,6 +48,7 @@ uint64_t mxefi_now_ms(void)
 
 void mxefi_progress(struct mxefi_domain *dom)
 {
+	int left = dom->cq->cqe;
 	struct ibv_wc wc[16];
 	int n;
 
@@ -40,7 +60,8 @@ void mxefi_progress(struct mxefi_domain *dom)
 
 			work->done(work, &wc[i]);
 		}
-	} while (n == 16);
+		left -= n;
+	} while (n == 16 && left > 0);
 }
 
 void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The provider for messages, and calls that objects of libfabric must have but
- * that this provider does not support. The operations of all objects use them.
+ * The fi_provider that log messages name, the text of errors, and stubs for
+ * unsupported calls. The operations of all objects use them.
  */
+#include <string.h>
+
 #include "mxefi.h"
 
 struct fi_provider *mxefi_prov;
@@ -21,6 +23,17 @@ int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		      void **ops, void *context)
 {
 	return -FI_ENOSYS;
+}
+
+const char *mxefi_strerror(int prov_errno, char *buf, size_t len)
+{
+	const char *text = fi_strerror(prov_errno);
+
+	if (buf && len) {
+		strncpy(buf, text, len - 1);
+		buf[len - 1] = 0;
+	}
+	return text;
 }
 
 /* ---- tagged messages --------------------------------------------------- */

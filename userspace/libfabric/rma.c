@@ -9,7 +9,7 @@
 
 #include "mxefi.h"
 
-/* A segment of local memory, and a destination of the data of a read. */
+/* A position in the local vector. */
 struct cursor {
 	const struct iovec *iov;
 	void **desc;
@@ -78,12 +78,16 @@ static void advance(struct cursor *c, size_t len)
 	}
 }
 
-static size_t total(const struct iovec *iov, size_t count)
+/* The length of the remote vector, or SIZE_MAX if that is too long. */
+static size_t remote_len(const struct fi_rma_iov *iov, size_t count)
 {
 	size_t sum = 0;
 
-	for (size_t i = 0; i < count; i++)
-		sum += iov[i].iov_len;
+	for (size_t i = 0; i < count; i++) {
+		if (iov[i].len > MXEFI_MAX_MSG_SIZE - sum)
+			return SIZE_MAX;
+		sum += iov[i].len;
+	}
 	return sum;
 }
 
@@ -93,27 +97,30 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	uint64_t need = is_read ? FI_READ : FI_WRITE;
 	struct mxefi_wr *first = NULL, **tail = &first, *wr, *next;
 	struct cursor c = { msg->msg_iov, msg->desc, msg->iov_count, 0 };
-	size_t len = 0, local = total(msg->msg_iov, msg->iov_count);
 	struct mxefi_conn *conn;
 	struct mxefi_op *op;
+	size_t len;
 	int ret = 0;
 
-	if (!(ep->caps & FI_RMA) || !(ep->caps & need))
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	if (!(ep->caps & FI_RMA) || !(ep->caps & need) || flags & FI_FENCE)
 		return -FI_EOPNOTSUPP;
-	for (size_t i = 0; i < msg->rma_iov_count; i++)
-		len += msg->rma_iov[i].len;
 	if (msg->iov_count > MXEFI_IOV_LIMIT || !msg->rma_iov_count ||
-	    msg->rma_iov_count > MXEFI_IOV_LIMIT || len != local ||
+	    msg->rma_iov_count > MXEFI_IOV_LIMIT)
+		return -FI_EINVAL;
+	len = remote_len(msg->rma_iov, msg->rma_iov_count);
+	if (len == SIZE_MAX ||
+	    len != mxefi_iov_len(msg->msg_iov, msg->iov_count) ||
 	    (flags & FI_INJECT && (is_read || len > MXEFI_INJECT_SIZE)))
 		return -FI_EINVAL;
 	conn = mxefi_conn_get(ep, msg->addr);
 	if (!conn)
 		return -FI_EINVAL;
-	op = mxefi_op_get(ep, conn, msg->context, flags, FI_RMA | need);
+	op = mxefi_op_get(ep, conn, msg->context, flags, FI_RMA | need,
+			  no_event);
 	if (!op)
 		return -FI_EAGAIN;
-	if (no_event)
-		op->completion = false;
 	advance(&c, 0);
 	for (size_t i = 0; i < msg->rma_iov_count && !ret; i++) {
 		const struct fi_rma_iov *r = &msg->rma_iov[i];
@@ -137,8 +144,6 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 		wr->wr.ex.imm_data = htobe32((uint32_t)msg->data);
 	}
 	*tail = NULL;
-	if (!ret && flags & FI_FENCE)
-		first->wr.exp_send_flags |= IBV_EXP_SEND_FENCE;
 	for (wr = first; wr; wr = next) {
 		next = wr->next;
 		if (ret)
@@ -155,15 +160,9 @@ static ssize_t call(struct fid_ep *fid, const struct fi_msg_rma *msg,
 		    uint64_t flags, bool is_read, bool no_event)
 {
 	struct mxefi_ep *ep = to_ep(fid);
-	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = ep->enabled ? start(ep, msg, flags, is_read, no_event) :
-			    -FI_EOPBADSTATE;
-	if (ret == -FI_EAGAIN)
-		mxefi_progress(ep->dom);
-	pthread_mutex_unlock(&ep->dom->lock);
-	return ret;
+	return mxefi_call_end(ep, start(ep, msg, flags, is_read, no_event));
 }
 
 static ssize_t simple(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -173,7 +172,7 @@ static ssize_t simple(struct fid_ep *fid, const struct iovec *iov, void **desc,
 {
 	struct fi_rma_iov rma = {
 		.addr = addr,
-		.len = total(iov, count),
+		.len = mxefi_iov_len(iov, count),
 		.key = key,
 	};
 	struct fi_msg_rma msg = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What endpoints of the provider say to each other. Multi-byte fields are in
- * the byte order of the host: a hello is discarded unless both hosts have the
- * same.
+ * The messages that endpoints exchange. Multi-byte fields are in the byte order
+ * of the host: a hello is discarded unless both hosts have the same.
  */
 #ifndef MXEFI_WIRE_H
 #define MXEFI_WIRE_H
@@ -13,8 +12,8 @@
 #define MXEFI_WIRE_MAGIC 0x6d786601	/* "mxf", version 1 */
 
 /*
- * The address of an endpoint, which fi_getname() returns. The id is random: a
- * later endpoint with the same queue pair number is another one.
+ * The address of an endpoint, which fi_getname() returns. The id is random, so
+ * an address never matches a later endpoint that reuses the QP number.
  */
 struct mxefi_addr {
 	uint8_t gid[16];
@@ -32,7 +31,7 @@ struct mxefi_hello {
 	uint32_t magic;
 	uint32_t flags;
 	struct mxefi_addr src;
-	uint64_t dst_id;	/* id of the endpoint that is meant */
+	uint64_t dst_id;	/* id of the destination endpoint */
 	uint32_t qpn;		/* RC queue pair of the sender */
 	uint32_t peer_qpn;	/* RC queue pair of the receiver; 0: unknown */
 	uint32_t psn;		/* first PSN of the sender */
@@ -46,9 +45,8 @@ enum mxefi_msg_type {
 };
 
 enum {
-	MXEFI_MSG_TAGGED = 1 << 0,
-	MXEFI_MSG_HAS_DATA = 1 << 1,	/* remote CQ data */
-	MXEFI_MSG_WANT_FIN = 1 << 2,
+	MXEFI_MSG_HAS_DATA = 1 << 0,	/* remote CQ data */
+	MXEFI_MSG_WANT_FIN = 1 << 1,
 };
 
 /* The header of a SEND over RC. */
@@ -57,7 +55,6 @@ struct mxefi_msg {
 	uint8_t flags;
 	uint16_t reserved;
 	uint32_t data;
-	uint64_t tag;
 	uint64_t len;		/* of the message, in bytes */
 	uint64_t cookie;	/* of the sender, which a FIN returns */
 	uint64_t addr;
@@ -67,6 +64,6 @@ struct mxefi_msg {
 
 static_assert(sizeof(struct mxefi_addr) == 32, "struct mxefi_addr");
 static_assert(sizeof(struct mxefi_hello) == 64, "struct mxefi_hello");
-static_assert(sizeof(struct mxefi_msg) == 48, "struct mxefi_msg");
+static_assert(sizeof(struct mxefi_msg) == 40, "struct mxefi_msg");
 
 #endif /* MXEFI_WIRE_H */

@@ -35,6 +35,7 @@ like "$(on h1 fi_info -e 2>&1 | tr -d '\0')" 'FI_MXE_CONNECT_TIMEOUT' \
 	'fi_info -e: the environment variable'
 check 'fi_info: no FI_EP_MSG' eval '! on h1 fi_info -p mxe -t FI_EP_MSG'
 check 'fi_info: no tagged messages' eval '! on h1 fi_info -p mxe -c FI_TAGGED'
+check 'fi_info: no fence' eval '! on h1 fi_info -p mxe -c "FI_MSG|FI_FENCE"'
 
 # Messages of all sizes up to 1 MiB, whose contents are compared.
 pingpong()

@@ -3,7 +3,8 @@
  * The provider mxe of libfabric: every operation of fi_atomic(3) with every
  * datatype, compared with a model, on the memory of a process that is stopped;
  * RMA; counters; errors. The two processes are on the hosts of tools/two-hosts
- * and share the target memory, so that this one sees what was done to it.
+ * and share the target memory, so that this process can check what the target's
+ * memory contains.
  *
  * t_fi.sh runs it.
  */
@@ -28,6 +29,7 @@
 
 #define MEM_SIZE 65536
 #define ATOMIC_SIZE 256		/* bytes that atomics change */
+#define READ_ONLY (MEM_SIZE - 4096)	/* offset of a read-only region */
 #define MAX_COUNT 5
 #define ROUNDS 4
 #define TIMEOUT_MS 60000
@@ -36,10 +38,11 @@ enum form { BASE, FETCH, COMPARE, FORMS };
 
 static const char *const form_names[] = { "base", "fetch", "compare" };
 
-/* An endpoint with what it needs. */
+/* An endpoint and the objects that it uses. */
 struct end {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
+	struct fid_eq *eq;
 	struct fid_domain *domain;
 	struct fid_av *av;
 	struct fid_cq *cq;
@@ -47,11 +50,12 @@ struct end {
 	struct fid_ep *ep;
 };
 
-/* What the target tells about itself. */
+/* The address and keys of the target, sent over a pipe. */
 struct target {
 	uint8_t name[64];
 	size_t name_len;
 	uint64_t key;
+	uint64_t read_key;	/* of the read-only region */
 };
 
 static uint8_t *memory;		/* of the target, shared */
@@ -88,6 +92,7 @@ static struct fid_ep *open_ep(struct end *e, struct fid_cq *cq)
 
 	must(fi_endpoint(e->domain, e->info, &ep, NULL), "fi_endpoint");
 	must(fi_ep_bind(ep, &e->av->fid, 0), "fi_ep_bind av");
+	must(fi_ep_bind(ep, &e->eq->fid, 0), "fi_ep_bind eq");
 	must(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV),
 	     "fi_ep_bind cq");
 	must(fi_ep_bind(ep, &e->cntr->fid, FI_WRITE), "fi_ep_bind cntr");
@@ -101,7 +106,9 @@ static void open_end(struct end *e)
 	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_DATA,
 				 .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_av_attr av = { .type = FI_AV_MAP };
-	struct fi_cntr_attr cntr = { .events = FI_CNTR_EVENTS_COMP };
+	struct fi_cntr_attr cntr = { .events = FI_CNTR_EVENTS_COMP,
+				     .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_eq_attr eq = { .wait_obj = FI_WAIT_UNSPEC };
 
 	hints->fabric_attr->prov_name = strdup("mxe");
 	hints->ep_attr->type = FI_EP_RDM;
@@ -112,6 +119,7 @@ static void open_end(struct end *e)
 	     "fi_getinfo");
 	fi_freeinfo(hints);
 	must(fi_fabric(e->info->fabric_attr, &e->fabric, NULL), "fi_fabric");
+	must(fi_eq_open(e->fabric, &eq, &e->eq, NULL), "fi_eq_open");
 	must(fi_domain(e->fabric, e->info, &e->domain, NULL), "fi_domain");
 	must(fi_av_open(e->domain, &av, &e->av, NULL), "fi_av_open");
 	must(fi_cq_open(e->domain, &cq, &e->cq, NULL), "fi_cq_open");
@@ -124,7 +132,8 @@ static int close_end(struct end *e)
 {
 	int ret = fi_close(&e->ep->fid) ? : fi_close(&e->cntr->fid) ? :
 		  fi_close(&e->cq->fid) ? : fi_close(&e->av->fid) ? :
-		  fi_close(&e->domain->fid) ? : fi_close(&e->fabric->fid);
+		  fi_close(&e->domain->fid) ? : fi_close(&e->eq->fid) ? :
+		  fi_close(&e->fabric->fid);
 
 	fi_freeinfo(e->info);
 	return ret;
@@ -135,7 +144,7 @@ static void run_target(int to, int from)
 {
 	struct target t = { .name_len = sizeof(t.name) };
 	struct end e;
-	struct fid_mr *mr;
+	struct fid_mr *mr, *read_mr;
 	char byte;
 
 	enter("h2");
@@ -143,11 +152,15 @@ static void run_target(int to, int from)
 	must(fi_mr_reg(e.domain, memory, MEM_SIZE,
 		       FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
 	     "fi_mr_reg");
+	must(fi_mr_reg(e.domain, memory + READ_ONLY, MEM_SIZE - READ_ONLY,
+		       FI_REMOTE_READ, 0, 0, 0, &read_mr, NULL), "fi_mr_reg");
 	must(fi_getname(&e.ep->fid, t.name, &t.name_len), "fi_getname");
 	t.key = fi_mr_key(mr);
+	t.read_key = fi_mr_key(read_mr);
 	if (write(to, &t, sizeof(t)) != sizeof(t) || read(from, &byte, 1) < 0)
 		exit(1);
 	must(fi_close(&mr->fid), "fi_close mr");
+	must(fi_close(&read_mr->fid), "fi_close mr");
 	must(close_end(&e), "fi_close");
 	exit(0);
 }
@@ -431,7 +444,10 @@ static ssize_t issue(enum form form, enum fi_op op, const struct type *t,
 	}
 }
 
-/* One operation on random elements. Returns true if it is that of the model. */
+/*
+ * One operation on random elements. Returns true if memory and results match
+ * the model.
+ */
 static bool one_operation(enum form form, enum fi_op op, const struct type *t)
 {
 	uint8_t src[MAX_COUNT * 32], cmp[MAX_COUNT * 32];
@@ -627,9 +643,15 @@ static void test_refused(void)
 {
 	uint32_t v[65] = { 0 };
 	uint64_t addr = (uintptr_t)memory;
+	struct fi_ioc iov = { v, 1 };
+	struct fi_rma_ioc rma = { addr, 1, target.key };
+	struct fi_msg_atomic msg = {
+		.msg_iov = &iov, .iov_count = 1, .addr = peer, .rma_iov = &rma,
+		.rma_iov_count = 1, .datatype = FI_UINT32, .op = FI_SUM,
+	};
 
 	is_int(fi_atomic(end.ep, v, 65, NULL, peer, addr, target.key,
-			 FI_UINT32, FI_SUM, NULL), -FI_EINVAL,
+			 FI_UINT32, FI_SUM, NULL), -FI_EMSGSIZE,
 	       "more than 64 elements are refused");
 	is_int(fi_atomic(end.ep, v, 1, NULL, peer, addr + 2, target.key,
 			 FI_UINT32, FI_SUM, NULL), -FI_EINVAL,
@@ -640,6 +662,8 @@ static void test_refused(void)
 	is_int(fi_atomic(end.ep, v, 1, NULL, 77, addr, target.key,
 			 FI_UINT32, FI_SUM, NULL), -FI_EINVAL,
 	       "an address that was not inserted is refused");
+	is_int(fi_atomicmsg(end.ep, &msg, FI_FENCE), -FI_EOPNOTSUPP,
+	       "FI_FENCE is refused");
 	is_int(fi_tsend(end.ep, v, 4, NULL, peer, 0, NULL), -FI_ENOSYS,
 	       "tagged messages are refused");
 	is_int(fi_close(&end.cq->fid), -FI_EBUSY,
@@ -648,7 +672,9 @@ static void test_refused(void)
 	       "a domain in use is not closed");
 }
 
-/* The target runs, as a new connection needs it. */
+/*
+ * The target must be running, because its thread accepts the new connection.
+ */
 static void test_bad_key(void)
 {
 	uint32_t one = 1;
@@ -662,6 +688,30 @@ static void test_bad_key(void)
 		       target.key, FI_UINT32, FI_SUM, &one), "fi_atomic");
 	is_int(wait_one(end.cq, &one), 0, "the next operation connects again");
 	is_u64(*(uint32_t *)memory, 1, "... and is executed");
+}
+
+/* FI_REMOTE_READ does not allow atomics. The target must be running. */
+static void test_read_only(void)
+{
+	uint8_t *word = memory + READ_ONLY;
+	uint64_t zero = 0, one = 1, result = 0;
+
+	memset(word, 0, sizeof(one));
+	must(fi_compare_atomic(end.ep, &one, 1, NULL, &zero, NULL, &result,
+			       NULL, peer, (uintptr_t)word, target.read_key,
+			       FI_UINT64, FI_CSWAP, &one), "fi_compare_atomic");
+	is_int(wait_one(end.cq, &one), FI_EACCES,
+	       "a compare-and-swap in a region with FI_REMOTE_READ is an error");
+	ok(!memcmp(word, &zero, sizeof(zero)), "... and changes nothing");
+	must(fi_fetch_atomic(end.ep, NULL, 1, NULL, &result, NULL, peer,
+			     (uintptr_t)word, target.read_key, FI_UINT64,
+			     FI_ATOMIC_READ, &one), "fi_fetch_atomic");
+	is_int(wait_one(end.cq, &one), FI_EACCES, "... and so is an atomic read");
+	memcpy(word, &one, sizeof(one));
+	must(fi_read(end.ep, &result, sizeof(result), NULL, peer,
+		     (uintptr_t)word, target.read_key, &one), "fi_read");
+	is_int(wait_one(end.cq, &one), 0, "fi_read() is allowed");
+	is_u64(result, 1, "... and reads the word");
 }
 
 int main(void)
@@ -697,6 +747,7 @@ int main(void)
 	is_int(wait_one(end.cq, &zero), 0, "the first operation connects");
 	test_contention();
 	test_bad_key();
+	test_read_only();
 	kill(pid, SIGSTOP);
 	test_table();
 	test_vectors();
