@@ -15,6 +15,7 @@
  * it anew. The peer learns of this by a hello from another queue pair.
  */
 #include <endian.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -23,118 +24,7 @@
 
 #define HELLO_MS 100
 #define DRAIN_MS 50
-#define UD_RX 64
-#define GRH_SIZE 40
-#define UD_BUF 128
-#define UD_QKEY 0x11fab
-#define RX_BUF (sizeof(struct mxefi_msg) + MXEFI_BUF_SIZE)
-#define WR_CHUNK 32
-
-/* Work requests are allocated in chunks with registered buffers. */
-struct wr_chunk {
-	struct mxefi_wr wrs[WR_CHUNK];
-	struct ibv_mr *mr;
-	struct mxefi_wr *next_chunk;
-	uint8_t buf[WR_CHUNK][RX_BUF] __attribute__((aligned(64)));
-};
-
-/* ---- requests ---------------------------------------------------------- */
-
-static bool grow_wrs(struct mxefi_ep *ep)
-{
-	struct wr_chunk *chunk = aligned_alloc(64, sizeof(*chunk));
-
-	if (!chunk)
-		return false;
-	memset(chunk, 0, offsetof(struct wr_chunk, buf));
-	chunk->mr = ibv_reg_mr(ep->dom->pd, chunk->buf, sizeof(chunk->buf),
-			       IBV_ACCESS_LOCAL_WRITE);
-	if (!chunk->mr) {
-		free(chunk);
-		return false;
-	}
-	chunk->next_chunk = ep->wrs;
-	ep->wrs = chunk->wrs;
-	for (int i = 0; i < WR_CHUNK; i++) {
-		chunk->wrs[i].buf = chunk->buf[i];
-		chunk->wrs[i].lkey = chunk->mr->lkey;
-		chunk->wrs[i].next = ep->free_wrs;
-		ep->free_wrs = &chunk->wrs[i];
-	}
-	return true;
-}
-
-static void free_wrs(struct mxefi_ep *ep)
-{
-	while (ep->wrs) {
-		struct wr_chunk *chunk =
-			container_of(ep->wrs, struct wr_chunk, wrs[0]);
-
-		ep->wrs = chunk->next_chunk;
-		ibv_dereg_mr(chunk->mr);
-		free(chunk);
-	}
-	ep->free_wrs = NULL;
-}
-
-static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc);
-
-struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn)
-{
-	struct mxefi_ep *ep = conn->ep;
-	struct mxefi_wr *wr;
-
-	if (!ep->free_wrs && !grow_wrs(ep))
-		return NULL;
-	wr = ep->free_wrs;
-	ep->free_wrs = wr->next;
-	wr->work.done = wr_done;
-	wr->next = NULL;
-	wr->conn = conn;
-	wr->op = NULL;
-	wr->loop = false;
-	wr->recv = NULL;
-	wr->unit = NULL;
-	memset(&wr->wr, 0, sizeof(wr->wr));
-	wr->wr.wr_id = (uintptr_t)&wr->work;
-	wr->wr.sg_list = wr->sge;
-	wr->wr.exp_send_flags = IBV_EXP_SEND_SIGNALED;
-	return wr;
-}
-
-void mxefi_wr_put(struct mxefi_wr *wr)
-{
-	for (int i = 0; i < MXEFI_IOV_LIMIT; i++) {
-		if (wr->mrs[i])
-			ibv_dereg_mr(wr->mrs[i]);
-		wr->mrs[i] = NULL;
-	}
-	wr->next = wr->conn->ep->free_wrs;
-	wr->conn->ep->free_wrs = wr;
-}
-
-int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
-		 int access)
-{
-	int n = wr->wr.num_sge;
-	struct ibv_mr *mr = desc;
-
-	if (!len)
-		return 0;
-	if (n == MXEFI_IOV_LIMIT || len > UINT32_MAX)
-		return -FI_EINVAL;
-	if (!mr) {
-		mr = ibv_reg_mr(wr->conn->ep->dom->pd, buf, len, access);
-		if (!mr)
-			return -errno;
-		wr->mrs[n] = mr;
-	}
-	wr->sge[n].addr = (uintptr_t)buf;
-	wr->sge[n].length = (uint32_t)len;
-	wr->sge[n].lkey = mr->lkey;
-	wr->wr.num_sge++;
-	return 0;
-}
+#define LINGER_MS 1000
 
 static int status_to_err(const struct ibv_wc *wc)
 {
@@ -190,9 +80,19 @@ static void fail_waiting(struct mxefi_conn *conn, int err)
 	}
 }
 
+static struct mxefi_conn **qpn_bucket(struct mxefi_ep *ep, uint32_t qpn)
+{
+	return &ep->by_qpn[qpn % MXEFI_QPN_HASH];
+}
+
 /* Destroys the queue pair of a broken connection. */
 static void make_idle(struct mxefi_conn *conn)
 {
+	struct mxefi_conn **p = qpn_bucket(conn->ep, conn->qp->qp_num);
+
+	while (*p != conn)
+		p = &(*p)->next_qpn;
+	*p = conn->next_qpn;
 	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
 	conn->connected = false;
@@ -219,11 +119,14 @@ static void break_conn(struct mxefi_conn *conn, int err)
 	fail_waiting(conn, err);
 }
 
+static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc);
+
 static void post(struct mxefi_wr *wr)
 {
 	struct mxefi_conn *conn = wr->conn;
 	struct ibv_exp_send_wr *bad;
 
+	wr->work.done = wr_done;
 	conn->posted++;
 	conn->ep->posted++;
 	if (ibv_exp_post_send(conn->qp, &wr->wr, &bad)) {
@@ -330,6 +233,7 @@ static uint32_t largest(uint64_t sizes)
 
 static int create_qp(struct mxefi_conn *conn)
 {
+	struct mxefi_conn **bucket;
 	struct mxefi_ep *ep = conn->ep;
 	struct mxefi_domain *dom = ep->dom;
 	struct ibv_exp_qp_init_attr attr = {
@@ -376,22 +280,11 @@ static int create_qp(struct mxefi_conn *conn)
 	if (getrandom(&conn->psn, sizeof(conn->psn), 0) < 0)
 		conn->psn = 1;
 	conn->psn &= 0xffffff;
+	conn->epoch++;
+	bucket = qpn_bucket(ep, conn->qp->qp_num);
+	conn->next_qpn = *bucket;
+	*bucket = conn;
 	return 0;
-}
-
-static struct ibv_ah_attr ah_attr(struct mxefi_conn *conn)
-{
-	struct ibv_ah_attr attr = {
-		.is_global = 1,
-		.port_num = 1,
-		.grh = {
-			.sgid_index = conn->ep->dom->dev.gid_index,
-			.hop_limit = 64,
-		},
-	};
-
-	memcpy(attr.grh.dgid.raw, conn->peer.gid, 16);
-	return attr;
 }
 
 static int connect_qp(struct mxefi_conn *conn, const struct mxefi_hello *hello)
@@ -407,7 +300,7 @@ static int connect_qp(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 		.rq_psn = hello->psn & 0xffffff,
 		.max_dest_rd_atomic = (uint8_t)(reads < 16 ? reads : 16),
 		.min_rnr_timer = 1,
-		.ah_attr = ah_attr(conn),
+		.ah_attr = mxefi_ud_ah_attr(conn->ep->dom, &conn->peer),
 	};
 	struct ibv_qp_attr rts = {
 		.qp_state = IBV_QPS_RTS,
@@ -429,57 +322,23 @@ static int connect_qp(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 		return -FI_EIO;
 	conn->connected = true;
 	conn->peer_qpn = hello->qpn;
+	conn->peer_epoch = hello->epoch;
 	return 0;
 }
 
-static void ud_sent(struct mxefi_work *work, const struct ibv_wc *wc)
-{
-	struct mxefi_ep *ep = container_of(work, struct mxefi_ep, ud_sent);
-
-	ep->ud_posted--;
-}
-
-/* Best effort: the peer that waits for an answer retransmits its hello. */
+/* The peer that waits for an answer retransmits its hello. */
 static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 {
-	struct mxefi_ep *ep = conn->ep;
 	struct mxefi_hello hello = {
-		.magic = MXEFI_WIRE_MAGIC,
 		.flags = flags,
-		.src = ep->name,
-		.dst_id = conn->peer.id,
 		.qpn = conn->qp->qp_num,
 		.peer_qpn = conn->peer_qpn,
 		.psn = conn->psn,
-		.mtu = ep->dom->dev.port.active_mtu,
+		.epoch = conn->epoch,
 	};
-	struct ibv_sge sge = {
-		.length = sizeof(hello),
-		.lkey = ep->slab_mr->lkey,
-	};
-	struct ibv_send_wr wr = {
-		.wr_id = (uintptr_t)&ep->ud_sent,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-	}, *bad;
-	struct ibv_ah_attr attr = ah_attr(conn);
 
 	conn->hello_ms = mxefi_now_ms();
-	if (!conn->ah)
-		conn->ah = ibv_create_ah(ep->dom->pd, &attr);
-	if (!conn->ah || ep->ud_posted == UD_RX)
-		return;
-	/* The next slot is free, as not all of them are in flight. */
-	sge.addr = (uintptr_t)(ep->ud_send_buf + ep->ud_slot * UD_BUF);
-	ep->ud_slot = (ep->ud_slot + 1) % UD_RX;
-	memcpy((void *)(uintptr_t)sge.addr, &hello, sizeof(hello));
-	wr.wr.ud.ah = conn->ah;
-	wr.wr.ud.remote_qpn = conn->peer.qpn;
-	wr.wr.ud.remote_qkey = UD_QKEY;
-	if (!ibv_post_send(ep->ud, &wr, &bad))
-		ep->ud_posted++;
+	mxefi_ud_send(&conn->ep->ud, &conn->peer, &conn->ah, &hello);
 }
 
 /* Creates the queue pair of an idle connection. */
@@ -560,14 +419,19 @@ static void set_ready(struct mxefi_conn *conn)
 	flush(conn);
 }
 
-static void handle_hello(struct mxefi_ep *ep, const struct mxefi_hello *hello)
+static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello)
 {
+	struct mxefi_ep *ep = container_of(ud, struct mxefi_ep, ud);
 	struct mxefi_conn *conn;
 	bool ack = hello->flags & MXEFI_HELLO_ACK;
 	bool is_old, answer;
 
 	conn = find_conn(ep, &hello->src);
 	if (!conn || conn->state == MXEFI_CONN_BROKEN)
+		return;
+	/* A late hello, of a queue pair that the peer or we have given up. */
+	if (hello->epoch < conn->peer_epoch ||
+	    (hello->epoch == conn->peer_epoch && !conn->connected))
 		return;
 	/* The hello is for a queue pair of ours that has been destroyed. */
 	is_old = (ack || hello->peer_qpn) &&
@@ -585,7 +449,7 @@ static void handle_hello(struct mxefi_ep *ep, const struct mxefi_hello *hello)
 	if (is_old)
 		return;
 	/* The peer has replaced the QP that ours is connected to. */
-	if (conn->connected && hello->qpn != conn->peer_qpn) {
+	if (conn->connected && hello->epoch != conn->peer_epoch) {
 		break_conn(conn, FI_ECONNABORTED);
 		return;
 	}
@@ -598,16 +462,6 @@ static void handle_hello(struct mxefi_ep *ep, const struct mxefi_hello *hello)
 		send_hello(conn, MXEFI_HELLO_ACK);
 	if (ack)
 		set_ready(conn);
-}
-
-static bool is_valid(const struct mxefi_ep *ep, const struct mxefi_hello *hello,
-		     uint32_t src_qpn)
-{
-	return hello->magic == MXEFI_WIRE_MAGIC &&
-	       hello->dst_id == ep->name.id && hello->src.id &&
-	       hello->src.qpn == src_qpn && !hello->src.reserved &&
-	       hello->qpn && hello->qpn <= 0xffffff &&
-	       hello->mtu >= IBV_MTU_256 && hello->mtu <= IBV_MTU_4096;
 }
 
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
@@ -636,36 +490,19 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 
 /* ---- receiving --------------------------------------------------------- */
 
-/* Posts a receive buffer to the UD queue pair or to the SRQ. */
-static void post_rx(struct mxefi_rxbuf *rx, bool ud)
+static void post_rx(struct mxefi_rxbuf *rx)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)rx->buf,
-		.length = ud ? UD_BUF : RX_BUF,
+		.length = MXEFI_RX_BUF,
 		.lkey = rx->ep->slab_mr->lkey,
 	};
 	struct ibv_recv_wr wr = {
 		.wr_id = (uintptr_t)&rx->work, .sg_list = &sge, .num_sge = 1,
 	}, *bad;
 
-	if (ud ? ibv_post_recv(rx->ep->ud, &wr, &bad) :
-		 ibv_post_srq_recv(rx->ep->srq, &wr, &bad))
+	if (ibv_post_srq_recv(rx->ep->srq, &wr, &bad))
 		mxefi_warn(FI_LOG_EP_DATA, "cannot post a receive buffer\n");
-}
-
-static void ud_rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
-{
-	struct mxefi_rxbuf *rx = container_of(work, struct mxefi_rxbuf, work);
-	struct mxefi_hello hello = { 0 };
-
-	if (rx->ep->closing || wc->status == IBV_WC_WR_FLUSH_ERR)
-		return;
-	if (wc->status == IBV_WC_SUCCESS &&
-	    wc->byte_len == GRH_SIZE + sizeof(hello))
-		memcpy(&hello, rx->buf + GRH_SIZE, sizeof(hello));
-	post_rx(rx, true);
-	if (is_valid(rx->ep, &hello, wc->src_qp))
-		handle_hello(rx->ep, &hello);
 }
 
 static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
@@ -678,12 +515,12 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	if (ep->closing)
 		return;
 	if (wc->status != IBV_WC_SUCCESS) {
-		post_rx(rx, false);
+		post_rx(rx);
 		return;
 	}
-	for (conn = ep->conns; conn; conn = conn->next)
-		if (conn->qp && conn->qp->qp_num == wc->qp_num)
-			break;
+	conn = *qpn_bucket(ep, wc->qp_num);
+	while (conn && conn->qp->qp_num != wc->qp_num)
+		conn = conn->next_qpn;
 	if (conn) {
 		/* A request of the peer shows that it is connected. */
 		set_ready(conn);
@@ -696,114 +533,58 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 				       wc->byte_len - sizeof(msg));
 		}
 	}
-	post_rx(rx, false);
+	post_rx(rx);
 }
 
 /* ---- setup ------------------------------------------------------------- */
 
-static int create_ud(struct mxefi_ep *ep)
+static int create_srq(struct mxefi_ep *ep)
 {
-	struct ibv_qp_init_attr init = {
-		.send_cq = ep->dom->cq,
-		.recv_cq = ep->dom->cq,
-		.cap = {
-			.max_send_wr = UD_RX,
-			.max_recv_wr = UD_RX,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-		.qp_type = IBV_QPT_UD,
+	struct ibv_srq_init_attr srq = {
+		.attr = { .max_wr = MXEFI_RX_SIZE, .max_sge = 1 },
 	};
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qkey = UD_QKEY,
-	};
+	size_t size = (MXEFI_RX_SIZE * MXEFI_RX_BUF + 4095) & ~(size_t)4095;
 
-	ep->ud = ibv_create_qp(ep->dom->pd, &init);
-	if (!ep->ud)
-		return -errno;
-	if (ibv_modify_qp(ep->ud, &attr,
-			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			  IBV_QP_QKEY))
-		return -FI_EIO;
-	attr.qp_state = IBV_QPS_RTR;
-	if (ibv_modify_qp(ep->ud, &attr, IBV_QP_STATE))
-		return -FI_EIO;
-	attr.qp_state = IBV_QPS_RTS;
-	attr.sq_psn = 0;
-	if (ibv_modify_qp(ep->ud, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN))
-		return -FI_EIO;
-	return 0;
-}
-
-static int create_slab(struct mxefi_ep *ep)
-{
-	size_t ud_recv = MXEFI_RX_SIZE * RX_BUF;
-	size_t ud_send = ud_recv + UD_RX * UD_BUF;
-	size_t size = ud_send + UD_RX * UD_BUF;
-
-	ep->slab = aligned_alloc(4096, (size + 4095) & ~(size_t)4095);
+	ep->slab = aligned_alloc(4096, size);
 	ep->rx = calloc(MXEFI_RX_SIZE, sizeof(*ep->rx));
-	ep->ud_rx = calloc(UD_RX, sizeof(*ep->ud_rx));
-	if (!ep->slab || !ep->rx || !ep->ud_rx)
+	if (!ep->slab || !ep->rx)
 		return -FI_ENOMEM;
 	ep->slab_mr = ibv_reg_mr(ep->dom->pd, ep->slab, size,
 				 IBV_ACCESS_LOCAL_WRITE);
-	if (!ep->slab_mr)
+	if (ep->slab_mr)
+		ep->srq = ibv_create_srq(ep->dom->pd, &srq);
+	if (!ep->srq)
 		return -errno;
 	for (size_t i = 0; i < MXEFI_RX_SIZE; i++) {
 		ep->rx[i].work.done = rx_done;
 		ep->rx[i].ep = ep;
-		ep->rx[i].buf = ep->slab + i * RX_BUF;
+		ep->rx[i].buf = ep->slab + i * MXEFI_RX_BUF;
+		post_rx(&ep->rx[i]);
 	}
-	for (size_t i = 0; i < UD_RX; i++) {
-		ep->ud_rx[i].work.done = ud_rx_done;
-		ep->ud_rx[i].ep = ep;
-		ep->ud_rx[i].buf = ep->slab + ud_recv + i * UD_BUF;
-	}
-	ep->ud_send_buf = ep->slab + ud_send;
-	ep->ud_sent.done = ud_sent;
 	return 0;
 }
 
 int mxefi_conn_setup(struct mxefi_ep *ep)
 {
 	struct mxefi_domain *dom = ep->dom;
-	struct ibv_srq_init_attr srq = {
-		.attr = { .max_wr = MXEFI_RX_SIZE, .max_sge = 1 },
-	};
-	int need = MXEFI_RX_SIZE + 2 * UD_RX + MXEFI_TX_SIZE;
+	int need = MXEFI_RX_SIZE + MXEFI_TX_SIZE;
 	int ret;
 
 	if (dom->cqe_left < need) {
 		mxefi_warn(FI_LOG_EP_CTRL, "too many endpoints in the domain\n");
 		return -FI_ENOSPC;
 	}
-	ret = create_slab(ep);
+	ep->reserved_cqe = need;
+	dom->cqe_left -= need;
+	ep->ud.on_hello = handle_hello;
+	ret = create_srq(ep);
 	if (!ret)
-		ret = create_ud(ep);
-	if (!ret) {
-		ep->srq = ibv_create_srq(dom->pd, &srq);
-		if (!ep->srq)
-			ret = -errno;
-	}
-	if (!ret && getrandom(&ep->name.id, sizeof(ep->name.id), 0) < 0)
-		ret = -errno;
+		ret = mxefi_ud_open(&ep->ud, dom);
 	if (ret) {
 		mxefi_warn(FI_LOG_EP_CTRL, "cannot set up an endpoint: %s\n",
 			   fi_strerror(-ret));
 		return ret;
 	}
-	ep->name.id |= 1;
-	ep->name.qpn = ep->ud->qp_num;
-	memcpy(ep->name.gid, dom->dev.gid.raw, sizeof(ep->name.gid));
-	for (size_t i = 0; i < MXEFI_RX_SIZE; i++)
-		post_rx(&ep->rx[i], false);
-	for (size_t i = 0; i < UD_RX; i++)
-		post_rx(&ep->ud_rx[i], true);
-	ep->reserved_cqe = need;
-	dom->cqe_left -= need;
 	ep->ticker.tick = conn_tick;
 	ep->ticker.next = dom->tickers;
 	dom->tickers = &ep->ticker;
@@ -822,6 +603,36 @@ static void unlink_ticker(struct mxefi_ep *ep)
 	}
 }
 
+static bool is_sending(const struct mxefi_ep *ep)
+{
+	const struct mxefi_conn *conn;
+
+	for (conn = ep->conns; conn; conn = conn->next)
+		if (conn->state == MXEFI_CONN_READY &&
+		    (conn->posted || conn->pending))
+			return true;
+	return false;
+}
+
+/*
+ * Lets the requests end that are in flight, such as FINs, whose loss would make
+ * the peer report an error for a message that was received. Releases the lock
+ * of the domain at times.
+ */
+static void linger(struct mxefi_ep *ep)
+{
+	uint64_t end = mxefi_now_ms() + LINGER_MS;
+
+	for (;;) {
+		mxefi_progress(ep->dom);
+		if (!is_sending(ep) || mxefi_now_ms() >= end)
+			return;
+		pthread_mutex_unlock(&ep->dom->lock);
+		poll(NULL, 0, 1);
+		pthread_mutex_lock(&ep->dom->lock);
+	}
+}
+
 /*
  * Also cleans up after a failed setup. All requests in flight complete with
  * errors before the endpoint is freed.
@@ -831,6 +642,7 @@ void mxefi_conn_teardown(struct mxefi_ep *ep)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct mxefi_conn *conn;
 
+	linger(ep);
 	ep->closing = true;
 	unlink_ticker(ep);
 	for (conn = ep->conns; conn; conn = conn->next) {
@@ -842,13 +654,7 @@ void mxefi_conn_teardown(struct mxefi_ep *ep)
 		while (flushes && conn->posted)
 			mxefi_progress(ep->dom);
 	}
-	if (ep->ud) {
-		bool flushes = !ibv_modify_qp(ep->ud, &attr, IBV_QP_STATE);
-
-		while (flushes && ep->ud_posted)
-			mxefi_progress(ep->dom);
-		ibv_destroy_qp(ep->ud);
-	}
+	mxefi_ud_close(&ep->ud);
 	for (conn = ep->conns; conn; conn = conn->next) {
 		if (conn->qp)
 			ibv_destroy_qp(conn->qp);
@@ -864,12 +670,11 @@ void mxefi_conn_teardown(struct mxefi_ep *ep)
 		ep->conns = conn->next;
 		free(conn);
 	}
-	free_wrs(ep);
+	mxefi_wr_free_all(ep);
 	if (ep->slab_mr)
 		ibv_dereg_mr(ep->slab_mr);
 	free(ep->slab);
 	free(ep->rx);
-	free(ep->ud_rx);
 	free(ep->by_addr);
 	ep->dom->cqe_left += ep->reserved_cqe;
 }

@@ -202,11 +202,11 @@ static int cm_getname(fid_t fid, void *addr, size_t *addrlen)
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
-	*addrlen = sizeof(ep->name);
+	*addrlen = sizeof(ep->ud.name);
 	if (addr)
-		memcpy(addr, &ep->name,
-		       room < sizeof(ep->name) ? room : sizeof(ep->name));
-	return room < sizeof(ep->name) ? -FI_ETOOSMALL : 0;
+		memcpy(addr, &ep->ud.name,
+		       room < sizeof(ep->ud.name) ? room : sizeof(ep->ud.name));
+	return room < sizeof(ep->ud.name) ? -FI_ETOOSMALL : 0;
 }
 
 static int cm_setname(fid_t fid, void *addr, size_t addrlen)

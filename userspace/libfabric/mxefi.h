@@ -42,6 +42,10 @@
 #define MXEFI_TX_SIZE 512	/* operations of an endpoint */
 #define MXEFI_RX_SIZE 512	/* receive buffers of an endpoint */
 #define MXEFI_SQ_SIZE 128	/* requests of a connection */
+#define MXEFI_QPN_HASH 64
+#define MXEFI_UD_SIZE 64	/* hellos that a UD queue pair sends or receives */
+/* Bytes of the longest SEND. */
+#define MXEFI_RX_BUF (sizeof(struct mxefi_msg) + MXEFI_BUF_SIZE)
 #define MXEFI_MAX_ATOMIC_COUNT 64 /* elements of an operation */
 #define MXEFI_MAX_ATOMIC_SIZE (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
 
@@ -316,14 +320,64 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
  */
 const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
 
-/* ---- conn.c: connections ----------------------------------------------- */
+/* ---- ud.c -------------------------------------------------------------- */
 
-enum mxefi_conn_state {
-	MXEFI_CONN_IDLE,	/* no queue pair */
-	MXEFI_CONN_HELLO,	/* waits for an answer of the peer */
-	MXEFI_CONN_READY,
-	MXEFI_CONN_BROKEN,	/* the queue pair is in error */
+struct mxefi_ud_buf {
+	struct mxefi_work work;
+	struct mxefi_ud *ud;
+	uint8_t data[112];	/* room for a GRH and a hello */
 };
+
+struct mxefi_ud {
+	struct mxefi_domain *dom;
+	struct mxefi_addr name;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	struct mxefi_ud_buf *bufs;	/* receive buffers, then send buffers */
+	struct mxefi_work sent;
+	unsigned int posted, slot;
+	bool closing;
+	/* Called for a valid hello. */
+	void (*on_hello)(struct mxefi_ud *ud, const struct mxefi_hello *hello);
+};
+
+/**
+ * mxefi_ud_open() - Creates a UD queue pair and its name.
+ * @ud: filled in; on_hello is set already
+ * @dom: domain
+ *
+ * Return: 0, or a negative error of libfabric. Then mxefi_ud_close() has to be
+ * called, too.
+ */
+int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom);
+
+/**
+ * mxefi_ud_close() - Destroys a UD queue pair.
+ * @ud: UD queue pair, or all zeros
+ */
+void mxefi_ud_close(struct mxefi_ud *ud);
+
+/**
+ * mxefi_ud_ah_attr() - The path to an address.
+ * @dom: domain
+ * @to: address
+ *
+ * Return: the attributes of an address handle.
+ */
+struct ibv_ah_attr mxefi_ud_ah_attr(const struct mxefi_domain *dom,
+				    const struct mxefi_addr *to);
+
+/**
+ * mxefi_ud_send() - Sends a hello, which may be lost.
+ * @ud: UD queue pair
+ * @to: address
+ * @ah: address handle of the address, which is created if it is NULL
+ * @hello: hello, whose magic, addresses and MTU are filled in
+ */
+void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
+		   struct ibv_ah **ah, struct mxefi_hello *hello);
+
+/* ---- wr.c: requests ---------------------------------------------------- */
 
 /* A request on an RC queue pair. */
 struct mxefi_wr {
@@ -349,6 +403,48 @@ struct mxefi_wr {
 	bool (*complete)(struct mxefi_wr *wr, int err);
 };
 
+/**
+ * mxefi_wr_get() - Allocates a request.
+ * @conn: connection
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn);
+
+/**
+ * mxefi_wr_put() - Frees a request that is not in flight.
+ * @wr: request
+ */
+void mxefi_wr_put(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_add() - Adds local memory to a request.
+ * @wr: request
+ * @buf: local memory
+ * @len: its length in bytes
+ * @desc: descriptor of its memory region, or NULL
+ * @access: access that the request needs (IBV_ACCESS_*)
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
+		 int access);
+
+/**
+ * mxefi_wr_free_all() - Frees the memory of all requests of an endpoint.
+ * @ep: endpoint
+ */
+void mxefi_wr_free_all(struct mxefi_ep *ep);
+
+/* ---- conn.c: connections ----------------------------------------------- */
+
+enum mxefi_conn_state {
+	MXEFI_CONN_IDLE,	/* no queue pair */
+	MXEFI_CONN_HELLO,	/* waits for an answer of the peer */
+	MXEFI_CONN_READY,
+	MXEFI_CONN_BROKEN,	/* the queue pair is in error */
+};
+
 struct mxefi_conn {
 	struct mxefi_conn *next;
 	struct mxefi_ep *ep;
@@ -357,8 +453,11 @@ struct mxefi_conn {
 	bool connected;			/* the queue pair is in RTS */
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;
+	struct mxefi_conn *next_qpn;	/* in the hash table of QP numbers */
 	uint32_t peer_qpn;
 	uint32_t psn;
+	uint32_t epoch;			/* counts our queue pairs */
+	uint32_t peer_epoch;		/* of the last connected queue pair */
 	uint64_t hello_ms;		/* time of the last hello */
 	uint64_t since_ms;		/* time of the last change of state */
 	unsigned int posted;		/* requests in the send queue */
@@ -367,7 +466,7 @@ struct mxefi_conn {
 	struct mxefi_wr *pending, **pending_tail;
 };
 
-/* A receive buffer of the SRQ or of the UD queue pair. */
+/* A receive buffer of the SRQ. */
 struct mxefi_rxbuf {
 	struct mxefi_work work;
 	struct mxefi_ep *ep;
@@ -400,20 +499,6 @@ void mxefi_conn_teardown(struct mxefi_ep *ep);
 struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
 
 /**
- * mxefi_wr_get() - Allocates a request.
- * @conn: connection
- *
- * Return: the request, or NULL if memory is short.
- */
-struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn);
-
-/**
- * mxefi_wr_put() - Frees a request that is not in flight.
- * @wr: request
- */
-void mxefi_wr_put(struct mxefi_wr *wr);
-
-/**
  * mxefi_wr_submit() - Posts a request, or queues it until that is possible.
  * @wr: request
  */
@@ -430,19 +515,6 @@ void mxefi_wr_repeat(struct mxefi_wr *wr);
  * @wr: request
  */
 void mxefi_wr_loop_end(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_add() - Adds local memory to a request.
- * @wr: request
- * @buf: local memory
- * @len: its length in bytes
- * @desc: descriptor of its memory region, or NULL
- * @access: access that the request needs (IBV_ACCESS_*)
- *
- * Return: 0, or a negative error of libfabric.
- */
-int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
-		 int access);
 
 /* ---- op.c: operations of the program ----------------------------------- */
 
@@ -640,23 +712,22 @@ struct mxefi_ep {
 
 	/* conn.c */
 	struct mxefi_ticker ticker;
-	struct mxefi_addr name;
-	struct ibv_qp *ud;
+	struct mxefi_ud ud;
 	struct ibv_srq *srq;
 	int reserved_cqe;
-	struct mxefi_rxbuf *rx, *ud_rx;
+	struct mxefi_rxbuf *rx;
 	uint8_t *slab;
 	struct ibv_mr *slab_mr;
-	struct mxefi_work ud_sent;
-	unsigned int ud_posted, ud_slot;
-	uint8_t *ud_send_buf;
 	struct mxefi_conn *conns;
+	struct mxefi_conn *by_qpn[MXEFI_QPN_HASH];
 	struct mxefi_conn **by_addr;
 	size_t by_addr_size;
-	struct mxefi_wr *wrs, *free_wrs;
 	unsigned int posted;	/* requests of all connections */
 	bool starved;		/* some wait because of it */
 	bool closing;
+	/* wr.c */
+	struct mxefi_wr *wrs, *free_wrs;
+	unsigned int num_wrs;
 	/* Set by op.c: the peer that the operation waits for is lost. */
 	void (*on_lost)(struct mxefi_op *op, int err);
 	/* Set by msg.c. */

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MXEFI_WIRE_MAGIC 0x6d786601	/* "mxf", version 1 */
+#define MXEFI_WIRE_MAGIC 0x6d786602	/* "mxf", version 2 */
 
 /*
  * The address of an endpoint, which fi_getname() returns. The id is random, so
@@ -36,6 +36,8 @@ struct mxefi_hello {
 	uint32_t peer_qpn;	/* RC queue pair of the receiver; 0: unknown */
 	uint32_t psn;		/* first PSN of the sender */
 	uint32_t mtu;		/* enum ibv_mtu */
+	uint32_t epoch;		/* counts the queue pairs of the sender */
+	uint32_t reserved;	/* 0 */
 };
 
 enum mxefi_msg_type {
@@ -63,7 +65,7 @@ struct mxefi_msg {
 };
 
 static_assert(sizeof(struct mxefi_addr) == 32, "struct mxefi_addr");
-static_assert(sizeof(struct mxefi_hello) == 64, "struct mxefi_hello");
+static_assert(sizeof(struct mxefi_hello) == 72, "struct mxefi_hello");
 static_assert(sizeof(struct mxefi_msg) == 40, "struct mxefi_msg");
 
 #endif /* MXEFI_WIRE_H */

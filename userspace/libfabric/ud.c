@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * UD queue pairs, over which hellos are exchanged. conn.c opens one for each
+ * endpoint. Hellos may be lost: the endpoint that waits for an answer
+ * retransmits.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "mxefi.h"
+
+#define GRH_SIZE 40
+#define UD_QKEY 0x11fab
+#define NUM_CQE (2 * MXEFI_UD_SIZE)
+
+static void post_recv(struct mxefi_ud *ud, struct mxefi_ud_buf *buf)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)buf->data,
+		.length = sizeof(buf->data),
+		.lkey = ud->mr->lkey,
+	};
+	struct ibv_recv_wr wr = {
+		.wr_id = (uintptr_t)&buf->work, .sg_list = &sge, .num_sge = 1,
+	}, *bad;
+
+	if (ibv_post_recv(ud->qp, &wr, &bad))
+		mxefi_warn(FI_LOG_EP_CTRL, "cannot post a receive buffer\n");
+}
+
+static bool is_valid(const struct mxefi_ud *ud, const struct mxefi_hello *hello,
+		     uint32_t src_qpn)
+{
+	return hello->magic == MXEFI_WIRE_MAGIC &&
+	       hello->dst_id == ud->name.id && hello->src.id &&
+	       hello->src.qpn == src_qpn && !hello->src.reserved &&
+	       hello->qpn && hello->qpn <= 0xffffff && hello->epoch &&
+	       hello->mtu >= IBV_MTU_256 && hello->mtu <= IBV_MTU_4096;
+}
+
+static void recv_done(struct mxefi_work *work, const struct ibv_wc *wc)
+{
+	struct mxefi_ud_buf *buf = container_of(work, struct mxefi_ud_buf, work);
+	struct mxefi_ud *ud = buf->ud;
+	struct mxefi_hello hello = { 0 };
+
+	if (ud->closing || wc->status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	if (wc->status == IBV_WC_SUCCESS &&
+	    wc->byte_len == GRH_SIZE + sizeof(hello))
+		memcpy(&hello, buf->data + GRH_SIZE, sizeof(hello));
+	post_recv(ud, buf);
+	if (is_valid(ud, &hello, wc->src_qp))
+		ud->on_hello(ud, &hello);
+}
+
+static void send_done(struct mxefi_work *work, const struct ibv_wc *wc)
+{
+	struct mxefi_ud *ud = container_of(work, struct mxefi_ud, sent);
+
+	ud->posted--;
+}
+
+struct ibv_ah_attr mxefi_ud_ah_attr(const struct mxefi_domain *dom,
+				    const struct mxefi_addr *to)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = 1,
+		.grh = {
+			.sgid_index = dom->dev.gid_index,
+			.hop_limit = 64,
+		},
+	};
+
+	memcpy(attr.grh.dgid.raw, to->gid, 16);
+	return attr;
+}
+
+void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
+		   struct ibv_ah **ah, struct mxefi_hello *hello)
+{
+	struct ibv_ah_attr attr = mxefi_ud_ah_attr(ud->dom, to);
+	struct ibv_sge sge = {
+		.length = sizeof(*hello),
+		.lkey = ud->mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = (uintptr_t)&ud->sent,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	}, *bad;
+
+	if (!*ah)
+		*ah = ibv_create_ah(ud->dom->pd, &attr);
+	if (!*ah || ud->posted == MXEFI_UD_SIZE)
+		return;
+	hello->magic = MXEFI_WIRE_MAGIC;
+	hello->src = ud->name;
+	hello->dst_id = to->id;
+	hello->mtu = ud->dom->dev.port.active_mtu;
+	/* The next buffer is free, as not all of them are in flight. */
+	sge.addr = (uintptr_t)ud->bufs[MXEFI_UD_SIZE + ud->slot].data;
+	ud->slot = (ud->slot + 1) % MXEFI_UD_SIZE;
+	memcpy((void *)(uintptr_t)sge.addr, hello, sizeof(*hello));
+	wr.wr.ud.ah = *ah;
+	wr.wr.ud.remote_qpn = to->qpn;
+	wr.wr.ud.remote_qkey = UD_QKEY;
+	if (!ibv_post_send(ud->qp, &wr, &bad))
+		ud->posted++;
+}
+
+static int create_qp(struct mxefi_ud *ud)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = ud->dom->cq,
+		.recv_cq = ud->dom->cq,
+		.cap = {
+			.max_send_wr = MXEFI_UD_SIZE,
+			.max_recv_wr = MXEFI_UD_SIZE,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+		.qp_type = IBV_QPT_UD,
+	};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qkey = UD_QKEY,
+	};
+
+	ud->qp = ibv_create_qp(ud->dom->pd, &init);
+	if (!ud->qp)
+		return -errno;
+	if (ibv_modify_qp(ud->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+			  IBV_QP_QKEY))
+		return -FI_EIO;
+	attr.qp_state = IBV_QPS_RTR;
+	if (ibv_modify_qp(ud->qp, &attr, IBV_QP_STATE))
+		return -FI_EIO;
+	attr.qp_state = IBV_QPS_RTS;
+	attr.sq_psn = 0;
+	if (ibv_modify_qp(ud->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN))
+		return -FI_EIO;
+	return 0;
+}
+
+int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom)
+{
+	size_t size = 2 * MXEFI_UD_SIZE * sizeof(*ud->bufs);
+	int ret;
+
+	if (dom->cqe_left < NUM_CQE) {
+		mxefi_warn(FI_LOG_EP_CTRL, "too many endpoints in the domain\n");
+		return -FI_ENOSPC;
+	}
+	ud->dom = dom;
+	dom->cqe_left -= NUM_CQE;
+	ud->bufs = calloc(1, size);
+	if (!ud->bufs)
+		return -FI_ENOMEM;
+	ud->mr = ibv_reg_mr(dom->pd, ud->bufs, size, IBV_ACCESS_LOCAL_WRITE);
+	if (!ud->mr || getrandom(&ud->name.id, sizeof(ud->name.id), 0) < 0)
+		return -errno;
+	ret = create_qp(ud);
+	if (ret)
+		return ret;
+	ud->name.id |= 1;
+	ud->name.qpn = ud->qp->qp_num;
+	memcpy(ud->name.gid, dom->dev.gid.raw, sizeof(ud->name.gid));
+	ud->sent.done = send_done;
+	for (size_t i = 0; i < MXEFI_UD_SIZE; i++) {
+		ud->bufs[i].work.done = recv_done;
+		ud->bufs[i].ud = ud;
+		post_recv(ud, &ud->bufs[i]);
+	}
+	return 0;
+}
+
+void mxefi_ud_close(struct mxefi_ud *ud)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (!ud->dom)
+		return;
+	ud->closing = true;
+	if (ud->qp) {
+		bool flushes = !ibv_modify_qp(ud->qp, &attr, IBV_QP_STATE);
+
+		while (flushes && ud->posted)
+			mxefi_progress(ud->dom);
+		ibv_destroy_qp(ud->qp);
+		/* Completions of receives, which are dropped. */
+		mxefi_progress(ud->dom);
+	}
+	if (ud->mr)
+		ibv_dereg_mr(ud->mr);
+	free(ud->bufs);
+	ud->dom->cqe_left += NUM_CQE;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The memory of requests: each has a registered buffer of its own. conn.c and
+ * the files above it take requests.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+#define WR_CHUNK 32
+/* Limits the pinned memory of an endpoint to 32 MiB. */
+#define MAX_WRS 8192
+
+/* Work requests are allocated in chunks with registered buffers. */
+struct wr_chunk {
+	struct mxefi_wr wrs[WR_CHUNK];
+	struct ibv_mr *mr;
+	struct mxefi_wr *next_chunk;
+	uint8_t buf[WR_CHUNK][MXEFI_RX_BUF] __attribute__((aligned(64)));
+};
+
+static bool grow_wrs(struct mxefi_ep *ep)
+{
+	struct wr_chunk *chunk;
+
+	if (ep->num_wrs >= MAX_WRS)
+		return false;
+	chunk = aligned_alloc(64, sizeof(*chunk));
+	if (!chunk)
+		return false;
+	memset(chunk, 0, offsetof(struct wr_chunk, buf));
+	chunk->mr = ibv_reg_mr(ep->dom->pd, chunk->buf, sizeof(chunk->buf),
+			       IBV_ACCESS_LOCAL_WRITE);
+	if (!chunk->mr) {
+		free(chunk);
+		return false;
+	}
+	chunk->next_chunk = ep->wrs;
+	ep->wrs = chunk->wrs;
+	ep->num_wrs += WR_CHUNK;
+	for (int i = 0; i < WR_CHUNK; i++) {
+		chunk->wrs[i].buf = chunk->buf[i];
+		chunk->wrs[i].lkey = chunk->mr->lkey;
+		chunk->wrs[i].next = ep->free_wrs;
+		ep->free_wrs = &chunk->wrs[i];
+	}
+	return true;
+}
+
+void mxefi_wr_free_all(struct mxefi_ep *ep)
+{
+	while (ep->wrs) {
+		struct wr_chunk *chunk =
+			container_of(ep->wrs, struct wr_chunk, wrs[0]);
+
+		ep->wrs = chunk->next_chunk;
+		ibv_dereg_mr(chunk->mr);
+		free(chunk);
+	}
+	ep->free_wrs = NULL;
+}
+
+struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn)
+{
+	struct mxefi_ep *ep = conn->ep;
+	struct mxefi_wr *wr;
+
+	if (!ep->free_wrs && !grow_wrs(ep))
+		return NULL;
+	wr = ep->free_wrs;
+	ep->free_wrs = wr->next;
+	wr->next = NULL;
+	wr->conn = conn;
+	wr->op = NULL;
+	wr->loop = false;
+	wr->recv = NULL;
+	wr->unit = NULL;
+	memset(&wr->wr, 0, sizeof(wr->wr));
+	wr->wr.wr_id = (uintptr_t)&wr->work;
+	wr->wr.sg_list = wr->sge;
+	wr->wr.exp_send_flags = IBV_EXP_SEND_SIGNALED;
+	return wr;
+}
+
+void mxefi_wr_put(struct mxefi_wr *wr)
+{
+	for (int i = 0; i < MXEFI_IOV_LIMIT; i++) {
+		if (wr->mrs[i])
+			ibv_dereg_mr(wr->mrs[i]);
+		wr->mrs[i] = NULL;
+	}
+	wr->next = wr->conn->ep->free_wrs;
+	wr->conn->ep->free_wrs = wr;
+}
+
+int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
+		 int access)
+{
+	int n = wr->wr.num_sge;
+	struct ibv_mr *mr = desc;
+
+	if (!len)
+		return 0;
+	if (n == MXEFI_IOV_LIMIT || len > UINT32_MAX)
+		return -FI_EINVAL;
+	if (!mr) {
+		mr = ibv_reg_mr(wr->conn->ep->dom->pd, buf, len, access);
+		if (!mr)
+			return -errno;
+		wr->mrs[n] = mr;
+	}
+	wr->sge[n].addr = (uintptr_t)buf;
+	wr->sge[n].length = (uint32_t)len;
+	wr->sge[n].lkey = mr->lkey;
+	wr->wr.num_sge++;
+	return 0;
+}
