@@ -25,6 +25,8 @@
 #define HELLO_MS 100
 #define DRAIN_MS 50
 #define LINGER_MS 1000
+/* Unexpected messages of this size stop the peers until the program receives. */
+#define MAX_UNEXPECTED ((size_t)64 << 20)
 
 static int status_to_err(const struct ibv_wc *wc)
 {
@@ -104,7 +106,13 @@ static void make_idle(struct mxefi_conn *conn)
 
 static void start_hello(struct mxefi_conn *conn);
 
-static void break_conn(struct mxefi_conn *conn, int err)
+bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch)
+{
+	return conn->epoch == epoch && (conn->state == MXEFI_CONN_READY ||
+					conn->state == MXEFI_CONN_HELLO);
+}
+
+void mxefi_conn_abort(struct mxefi_conn *conn, int err)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
@@ -207,7 +215,7 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 			wr->op->err = err;
 		if (wr->recv && !wr->recv->err)
 			wr->recv->err = err;
-		break_conn(conn, FI_ECONNABORTED);
+		mxefi_conn_abort(conn, FI_ECONNABORTED);
 	}
 	complete_wr(wr, err);
 	flush(conn);
@@ -450,12 +458,12 @@ static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello)
 		return;
 	/* The peer has replaced the QP that ours is connected to. */
 	if (conn->connected && hello->epoch != conn->peer_epoch) {
-		break_conn(conn, FI_ECONNABORTED);
+		mxefi_conn_abort(conn, FI_ECONNABORTED);
 		return;
 	}
 	answer = !ack || !conn->connected;
 	if (!conn->connected && connect_qp(conn, hello)) {
-		break_conn(conn, FI_EHOSTUNREACH);
+		mxefi_conn_abort(conn, FI_EHOSTUNREACH);
 		return;
 	}
 	if (answer)
@@ -482,7 +490,7 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 		    now - conn->hello_ms < HELLO_MS)
 			continue;
 		if (now - conn->since_ms > ep->dom->connect_timeout_ms)
-			break_conn(conn, FI_EHOSTUNREACH);
+			mxefi_conn_abort(conn, FI_EHOSTUNREACH);
 		else
 			send_hello(conn, 0);
 	}
@@ -505,11 +513,22 @@ static void post_rx(struct mxefi_rxbuf *rx)
 		mxefi_warn(FI_LOG_EP_DATA, "cannot post a receive buffer\n");
 }
 
+void mxefi_conn_resume(struct mxefi_ep *ep)
+{
+	while (ep->held && ep->unexpected_bytes < MAX_UNEXPECTED) {
+		struct mxefi_rxbuf *rx = ep->held;
+
+		ep->held = rx->next;
+		post_rx(rx);
+	}
+}
+
 static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 {
 	struct mxefi_rxbuf *rx = container_of(work, struct mxefi_rxbuf, work);
 	struct mxefi_ep *ep = rx->ep;
 	struct mxefi_conn *conn;
+	size_t unexpected = ep->unexpected_bytes;
 	struct mxefi_msg msg;
 
 	if (ep->closing)
@@ -533,7 +552,14 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 				       wc->byte_len - sizeof(msg));
 		}
 	}
-	post_rx(rx);
+	/* Without receive buffers, the peers wait until the program receives. */
+	if (ep->unexpected_bytes > unexpected &&
+	    ep->unexpected_bytes >= MAX_UNEXPECTED) {
+		rx->next = ep->held;
+		ep->held = rx;
+	} else {
+		post_rx(rx);
+	}
 }
 
 /* ---- setup ------------------------------------------------------------- */

@@ -139,7 +139,7 @@ static int ep_close(struct fid *fid)
 	if (ep->enabled)
 		mxefi_conn_teardown(ep);
 	mxefi_op_teardown(ep);
-	mxefi_msg_teardown(ep);
+	mxefi_match_teardown(ep);
 	if (ep->tx_cq)
 		ep->tx_cq->users--;
 	if (ep->rx_cq)
@@ -161,7 +161,7 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = mxefi_msg_cancel(ep, context);
+	ret = mxefi_recv_cancel(ep, context);
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
@@ -169,13 +169,31 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 		     size_t *optlen)
 {
-	return -FI_ENOPROTOOPT;
+	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	if (*optlen < sizeof(size_t))
+		return -FI_ETOOSMALL;
+	*(size_t *)optval = ep->min_multi_recv;
+	*optlen = sizeof(size_t);
+	return 0;
 }
 
 static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
 		     size_t optlen)
 {
-	return -FI_ENOPROTOOPT;
+	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	if (optlen != sizeof(size_t))
+		return -FI_EINVAL;
+	pthread_mutex_lock(&ep->dom->lock);
+	/* A buffer with less room than a byte is full. */
+	ep->min_multi_recv = *(const size_t *)optval ? : 1;
+	pthread_mutex_unlock(&ep->dom->lock);
+	return 0;
 }
 
 static int ep_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
@@ -303,7 +321,7 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		free(ep);
 		return -FI_ENOMEM;
 	}
-	mxefi_msg_setup(ep);
+	mxefi_recv_setup(ep);
 	ep->fid.fid.fclass = FI_CLASS_EP;
 	ep->fid.fid.context = context;
 	ep->fid.fid.ops = &ep_fi_ops;
@@ -311,7 +329,7 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 	ep->fid.cm = &cm_ops;
 	ep->fid.msg = &mxefi_msg_ops;
 	ep->fid.rma = &mxefi_rma_ops;
-	ep->fid.tagged = &mxefi_no_tagged_ops;
+	ep->fid.tagged = &mxefi_tagged_ops;
 	ep->fid.atomic = &mxefi_atomic_ops;
 	mxefi_domain_hold(dom);
 	*fid = &ep->fid;

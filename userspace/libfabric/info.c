@@ -8,15 +8,17 @@
 
 #include "mxefi.h"
 
-#define PRIMARY (FI_MSG | FI_RMA | FI_ATOMIC)
+#define PRIMARY (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC)
 #define TX_MODIFIERS (FI_SEND | FI_READ | FI_WRITE)
 #define RX_MODIFIERS (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define MODIFIERS (TX_MODIFIERS | RX_MODIFIERS)
 #define DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
-#define CAPS (PRIMARY | MODIFIERS | DOMAIN_CAPS)
+/* Not implied by hints without them. */
+#define EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV)
+#define CAPS (PRIMARY | MODIFIERS | EXTRAS | DOMAIN_CAPS)
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
-#define RX_FLAGS FI_COMPLETION
+#define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
 /*
  * One queue pair for each peer has the order of requests of InfiniBand (vol. 1,
  * 9.5), and what waits for the loop of an atomic waits in order.
@@ -32,6 +34,7 @@
 #endif
 #define ADDR_FORMAT (FI_PROV_SPECIFIC | 0x6d7865)	/* "mxe" */
 #define PROTOCOL (FI_PROV_SPECIFIC | 0x6d7865)
+#define TAG_FORMAT 0xaaaaaaaaaaaaaaaaULL /* all bits are for the program */
 #define MAX_ENDPOINTS 16
 #define MAX_OBJECTS 65536
 
@@ -156,7 +159,7 @@ static void set_attrs(struct fi_info *info)
 		.rma_iov_limit = MXEFI_IOV_LIMIT,
 	};
 	*info->rx_attr = (struct fi_rx_attr){
-		.caps = info->caps & (PRIMARY | RX_MODIFIERS),
+		.caps = info->caps & (PRIMARY | RX_MODIFIERS | EXTRAS),
 		.msg_order = MSG_ORDER,
 		.size = MXEFI_RX_SIZE,
 		.iov_limit = MXEFI_IOV_LIMIT,
@@ -170,6 +173,7 @@ static void set_attrs(struct fi_info *info)
 		/* Only atomics have this order. */
 		.max_order_war_size = MXEFI_MAX_ATOMIC_SIZE,
 		.max_order_waw_size = MXEFI_MAX_MSG_SIZE,
+		.mem_tag_format = TAG_FORMAT,
 		.tx_ctx_cnt = 1,
 		.rx_ctx_cnt = 1,
 	};

@@ -39,6 +39,7 @@
 #define MXEFI_IOV_LIMIT 4
 #define MXEFI_BUF_SIZE 4096	/* bytes of data in a work buffer */
 #define MXEFI_INJECT_SIZE 1024	/* bytes */
+#define MXEFI_MIN_MULTI_RECV 64	/* bytes; the default */
 #define MXEFI_TX_SIZE 512	/* operations of an endpoint */
 #define MXEFI_RX_SIZE 512	/* receive buffers of an endpoint */
 #define MXEFI_SQ_SIZE 128	/* requests of a connection */
@@ -104,8 +105,6 @@ int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
  * Return: the text.
  */
 const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
-
-extern struct fi_ops_tagged mxefi_no_tagged_ops;
 
 /* ---- device.c ---------------------------------------------------------- */
 
@@ -469,6 +468,7 @@ struct mxefi_conn {
 /* A receive buffer of the SRQ. */
 struct mxefi_rxbuf {
 	struct mxefi_work work;
+	struct mxefi_rxbuf *next;	/* if it is held */
 	struct mxefi_ep *ep;
 	uint8_t *buf;
 };
@@ -497,6 +497,30 @@ void mxefi_conn_teardown(struct mxefi_ep *ep);
  * address is not valid or memory is short.
  */
 struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
+
+/**
+ * mxefi_conn_is_current() - True if a connection has not failed since.
+ * @conn: connection
+ * @epoch: its epoch at an earlier time
+ *
+ * Return: true if the queue pair is the same and not in error.
+ */
+bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch);
+
+/**
+ * mxefi_conn_abort() - Breaks a connection.
+ * @conn: connection
+ * @err: errno of libfabric
+ */
+void mxefi_conn_abort(struct mxefi_conn *conn, int err);
+
+/**
+ * mxefi_conn_resume() - Posts the receive buffers that were held.
+ * @ep: endpoint
+ *
+ * To be called when an unexpected message has been freed.
+ */
+void mxefi_conn_resume(struct mxefi_ep *ep);
 
 /**
  * mxefi_wr_submit() - Posts a request, or queues it until that is possible.
@@ -630,7 +654,7 @@ ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret);
  */
 size_t mxefi_iov_len(const struct iovec *iov, size_t count);
 
-/* ---- msg.c: messages and receives -------------------------------------- */
+/* ---- match.c: receives and unexpected messages ------------------------- */
 
 /* A receive of the program, or one whose data are being read. */
 struct mxefi_recv {
@@ -638,12 +662,21 @@ struct mxefi_recv {
 	struct mxefi_ep *ep;
 	void *context;
 	bool completion;		/* report success to the CQ */
+	bool tagged;
+	uint64_t tag, ignore;		/* 0 for a message without a tag */
+	struct mxefi_conn *from;	/* matches this peer alone; or NULL */
 	struct iovec iov[MXEFI_IOV_LIMIT];
 	void *desc[MXEFI_IOV_LIMIT];
 	size_t iov_count;
-	/* A rendezvous in progress. */
+	/* FI_MULTI_RECV */
+	bool multi;
+	bool retired;			/* no longer queued */
+	unsigned int parts;		/* messages that are being received */
+	struct mxefi_recv *parent;	/* receive of the whole buffer; or NULL */
+	/* The message. */
 	struct mxefi_msg msg;
 	struct mxefi_conn *conn;
+	uint32_t epoch;			/* of the connection when it arrived */
 	unsigned int reads;		/* requests in flight, or being made */
 	int err;
 };
@@ -652,32 +685,175 @@ struct mxefi_recv {
 struct mxefi_unexpected {
 	struct mxefi_unexpected *next;
 	struct mxefi_conn *conn;
+	uint32_t epoch;			/* of the connection when it arrived */
+	void *claim;			/* context of the peek that claimed it */
 	struct mxefi_msg msg;
+	size_t len;			/* of data */
 	uint8_t data[];
 };
 
-/**
- * mxefi_msg_setup() - Prepares an endpoint for messages.
- * @ep: endpoint
- */
-void mxefi_msg_setup(struct mxefi_ep *ep);
+/* Receives and messages in the order of their arrival. */
+struct mxefi_queue {
+	struct mxefi_recv *recvs, **recvs_tail;
+	struct mxefi_unexpected *unexpected, **unexpected_tail;
+};
 
 /**
- * mxefi_msg_teardown() - Frees posted receives and unexpected messages.
+ * mxefi_match_setup() - Prepares the queues of an endpoint.
  * @ep: endpoint
  */
-void mxefi_msg_teardown(struct mxefi_ep *ep);
+void mxefi_match_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_msg_cancel() - Cancels a posted receive.
+ * mxefi_match_teardown() - Frees posted receives and unexpected messages.
+ * @ep: endpoint
+ */
+void mxefi_match_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_match_arrival() - Takes the receive that a message matches.
+ * @conn: connection of the message
+ * @msg: message
+ *
+ * Return: the receive, which is no longer queued, or NULL.
+ */
+struct mxefi_recv *mxefi_match_arrival(struct mxefi_conn *conn,
+				       const struct mxefi_msg *msg);
+
+/**
+ * mxefi_match_post() - Queues a receive and matches it with a message.
+ * @recv: receive
+ * @first: false if the receive is queued already
+ * @found: the message, if there is one. The caller frees it.
+ *
+ * Return: the receive of the message, or NULL if the receive remains queued.
+ */
+struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
+				    struct mxefi_unexpected **found);
+
+/**
+ * mxefi_match_find() - Finds the first unexpected message for a receive.
+ * @recv: receive
+ *
+ * Return: the message, which remains queued, or NULL.
+ */
+struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv);
+
+/**
+ * mxefi_match_keep() - Queues an unexpected message.
+ * @u: message
+ */
+void mxefi_match_keep(struct mxefi_unexpected *u);
+
+/**
+ * mxefi_match_unlink() - Removes an unexpected message from its queue.
+ * @u: message
+ */
+void mxefi_match_unlink(struct mxefi_unexpected *u);
+
+/**
+ * mxefi_match_cancel() - Removes a posted receive.
+ * @ep: endpoint
+ * @context: context of the receive
+ *
+ * Return: the receive, or NULL if none has this context.
+ */
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context);
+
+/**
+ * mxefi_match_claim() - Reserves an unexpected message.
+ * @u: message
+ * @context: context of the program
+ */
+void mxefi_match_claim(struct mxefi_unexpected *u, void *context);
+
+/**
+ * mxefi_match_claimed() - Takes a claimed message.
+ * @ep: endpoint
+ * @context: context of the claim
+ *
+ * Return: the message, or NULL.
+ */
+struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
+					     const void *context);
+
+/* ---- send.c, recv.c: messages ------------------------------------------ */
+
+/**
+ * mxefi_send_wr() - Makes a SEND of a header and the bytes after it.
+ * @conn: connection
+ * @msg: header
+ * @len: number of bytes, which the caller copies to the buffer
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_send_wr(struct mxefi_conn *conn,
+			       const struct mxefi_msg *msg, size_t len);
+
+/**
+ * mxefi_send() - Sends a message. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: message
+ * @flags: flags of the call
+ * @no_event: true reports no success
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
+		   const struct fi_msg_tagged *m, uint64_t flags,
+		   bool no_event);
+
+/**
+ * mxefi_send_buf() - Sends a message of one buffer. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @buf: data
+ * @len: length of the data in bytes
+ * @data: remote CQ data
+ * @dest: destination
+ * @tag: tag
+ * @context: context of the program
+ * @flags: flags of the call
+ * @no_event: true reports no success
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_send_buf(struct fid_ep *ep, uint64_t kind, const void *buf,
+		       size_t len, uint64_t data, fi_addr_t dest, uint64_t tag,
+		       void *context, uint64_t flags, bool no_event);
+
+/**
+ * mxefi_recv_setup() - Prepares an endpoint for messages.
+ * @ep: endpoint
+ */
+void mxefi_recv_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_recv() - Posts a receive, or looks for a message. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: buffers, tag and source
+ * @flags: flags of the call
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
+		   const struct fi_msg_tagged *m, uint64_t flags);
+
+/**
+ * mxefi_recv_cancel() - Cancels a posted receive.
  * @ep: endpoint
  * @context: context of the receive
  *
  * Return: 0, or -FI_ENOENT if no receive has this context.
  */
-ssize_t mxefi_msg_cancel(struct mxefi_ep *ep, void *context);
+ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context);
+
+/* ---- msg.c, tagged.c --------------------------------------------------- */
 
 extern struct fi_ops_msg mxefi_msg_ops;
+extern struct fi_ops_tagged mxefi_tagged_ops;
 
 /* ---- rma.c, atomic.c --------------------------------------------------- */
 
@@ -716,6 +892,7 @@ struct mxefi_ep {
 	struct ibv_srq *srq;
 	int reserved_cqe;
 	struct mxefi_rxbuf *rx;
+	struct mxefi_rxbuf *held;	/* not posted */
 	uint8_t *slab;
 	struct ibv_mr *slab_mr;
 	struct mxefi_conn *conns;
@@ -730,7 +907,7 @@ struct mxefi_ep {
 	unsigned int num_wrs;
 	/* Set by op.c: the peer that the operation waits for is lost. */
 	void (*on_lost)(struct mxefi_op *op, int err);
-	/* Set by msg.c. */
+	/* Set by recv.c. */
 	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 			   const uint8_t *data, size_t len);
 	void (*on_write_data)(struct mxefi_conn *conn, uint32_t data,
@@ -739,9 +916,11 @@ struct mxefi_ep {
 	/* op.c */
 	struct mxefi_op *ops, *free_ops;
 
-	/* msg.c */
-	struct mxefi_recv *recvs, **recvs_tail;
-	struct mxefi_unexpected *unexpected, **unexpected_tail;
+	/* match.c: messages, and tagged messages */
+	struct mxefi_queue queues[2];
+	struct mxefi_unexpected *claimed;
+	size_t unexpected_bytes;
+	size_t min_multi_recv;
 };
 
 /**

@@ -110,8 +110,9 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	    msg->rma_iov_count > MXEFI_IOV_LIMIT)
 		return -FI_EINVAL;
 	len = remote_len(msg->rma_iov, msg->rma_iov_count);
-	if (len == SIZE_MAX ||
-	    len != mxefi_iov_len(msg->msg_iov, msg->iov_count) ||
+	if (len == SIZE_MAX)
+		return -FI_EMSGSIZE;
+	if (len != mxefi_iov_len(msg->msg_iov, msg->iov_count) ||
 	    (flags & FI_INJECT && (is_read || len > MXEFI_INJECT_SIZE)))
 		return -FI_EINVAL;
 	conn = mxefi_conn_get(ep, msg->addr);

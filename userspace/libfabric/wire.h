@@ -49,6 +49,7 @@ enum mxefi_msg_type {
 enum {
 	MXEFI_MSG_HAS_DATA = 1 << 0,	/* remote CQ data */
 	MXEFI_MSG_WANT_FIN = 1 << 1,
+	MXEFI_MSG_TAGGED = 1 << 2,
 };
 
 /* The header of a SEND over RC. */
@@ -57,6 +58,7 @@ struct mxefi_msg {
 	uint8_t flags;
 	uint16_t reserved;
 	uint32_t data;
+	uint64_t tag;
 	uint64_t len;		/* of the message, in bytes */
 	uint64_t cookie;	/* of the sender, which a FIN returns */
 	uint64_t addr;
@@ -66,6 +68,6 @@ struct mxefi_msg {
 
 static_assert(sizeof(struct mxefi_addr) == 32, "struct mxefi_addr");
 static_assert(sizeof(struct mxefi_hello) == 72, "struct mxefi_hello");
-static_assert(sizeof(struct mxefi_msg) == 40, "struct mxefi_msg");
+static_assert(sizeof(struct mxefi_msg) == 48, "struct mxefi_msg");
 
 #endif /* MXEFI_WIRE_H */

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The provider mxe of libfabric: what fi_info says, messages by fi_pingpong, and
-# all atomics by t_fi_atomic.
+# The provider mxe of libfabric: what fi_info says, messages by fi_pingpong and
+# t_fi_msg, and all atomics by t_fi_atomic.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -26,15 +26,17 @@ fi
 topo_up || bail_out "cannot make the two hosts"
 
 INFO=$(on h1 fi_info -v -p mxe 2>&1)
-like "$INFO" 'caps: .*FI_MSG, FI_RMA, FI_ATOMIC' 'fi_info: messages, RMA, atomics'
+like "$INFO" 'caps: .*FI_MSG, FI_RMA, FI_TAGGED, FI_ATOMIC' \
+	'fi_info: messages, RMA, tagged messages, atomics'
+like "$INFO" 'caps: .*FI_MULTI_RECV.*FI_DIRECTED_RECV' \
+	'fi_info: multiple and directed receives'
 like "$INFO" 'type: FI_EP_RDM' 'fi_info: FI_EP_RDM'
 like "$INFO" 'name: mxe1' 'fi_info: the device of this host'
-is "$(grep -c 'FI_TAGGED\|FI_MULTI_RECV\|name: mxe2' <<<"$INFO")" 0 \
+is "$(grep -c 'FI_SOURCE\|FI_FENCE\|name: mxe2' <<<"$INFO")" 0 \
 	'fi_info: nothing that is absent'
 like "$(on h1 fi_info -e 2>&1 | tr -d '\0')" 'FI_MXE_CONNECT_TIMEOUT' \
 	'fi_info -e: the environment variable'
 check 'fi_info: no FI_EP_MSG' eval '! on h1 fi_info -p mxe -t FI_EP_MSG'
-check 'fi_info: no tagged messages' eval '! on h1 fi_info -p mxe -c FI_TAGGED'
 check 'fi_info: no fence' eval '! on h1 fi_info -p mxe -c "FI_MSG|FI_FENCE"'
 
 # Messages of all sizes up to 1 MiB, whose contents are compared.
@@ -56,6 +58,7 @@ pingpong()
 
 check 'fi_pingpong -p mxe -e rdm' pingpong
 
+check 'tagged messages, peeks, directed and multiple receives' t_fi_msg
 BEFORE=$(counter mxe2 masked_atomics_executed)
 check 'all pairs of operation and datatype' t_fi_atomic
 AFTER=$(counter mxe2 masked_atomics_executed)

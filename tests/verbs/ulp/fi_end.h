@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Endpoints of libfabric's provider mxe, for tests between the hosts of
+ * tools/two-hosts.
+ */
+#ifndef FI_END_H
+#define FI_END_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+#include "tap.h"
+
+#define TIMEOUT_MS 60000
+
+/* An endpoint and the objects that it uses. */
+struct end {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_eq *eq;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_cntr *cntr;
+	struct fid_ep *ep;
+};
+
+static inline void must(long ret, const char *what)
+{
+	if (ret >= 0)
+		return;
+	printf("Bail out!  %s: %s\n", what, fi_strerror((int)-ret));
+	exit(1);
+}
+
+static inline void enter(const char *host)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", host);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || setns(fd, CLONE_NEWNET)) {
+		printf("Bail out!  %s: %s\n", path, strerror(errno));
+		exit(1);
+	}
+	close(fd);
+}
+
+static inline struct fid_ep *open_ep(struct end *e, struct fid_cq *cq)
+{
+	struct fid_ep *ep;
+
+	must(fi_endpoint(e->domain, e->info, &ep, NULL), "fi_endpoint");
+	must(fi_ep_bind(ep, &e->av->fid, 0), "fi_ep_bind av");
+	must(fi_ep_bind(ep, &e->eq->fid, 0), "fi_ep_bind eq");
+	must(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV),
+	     "fi_ep_bind cq");
+	must(fi_ep_bind(ep, &e->cntr->fid, FI_WRITE), "fi_ep_bind cntr");
+	must(fi_enable(ep), "fi_enable");
+	return ep;
+}
+
+static inline void open_end(struct end *e, uint64_t caps)
+{
+	struct fi_info *hints = fi_allocinfo();
+	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED,
+				 .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_av_attr av = { .type = FI_AV_MAP };
+	struct fi_cntr_attr cntr = { .events = FI_CNTR_EVENTS_COMP,
+				     .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_eq_attr eq = { .wait_obj = FI_WAIT_UNSPEC };
+
+	hints->fabric_attr->prov_name = strdup("mxe");
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->caps = caps;
+	hints->domain_attr->mr_mode =
+		FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	must(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &e->info),
+	     "fi_getinfo");
+	fi_freeinfo(hints);
+	must(fi_fabric(e->info->fabric_attr, &e->fabric, NULL), "fi_fabric");
+	must(fi_eq_open(e->fabric, &eq, &e->eq, NULL), "fi_eq_open");
+	must(fi_domain(e->fabric, e->info, &e->domain, NULL), "fi_domain");
+	must(fi_av_open(e->domain, &av, &e->av, NULL), "fi_av_open");
+	must(fi_cq_open(e->domain, &cq, &e->cq, NULL), "fi_cq_open");
+	must(fi_cntr_open(e->domain, &cntr, &e->cntr, NULL), "fi_cntr_open");
+	e->ep = open_ep(e, e->cq);
+}
+
+/* Returns 0 if all objects could be closed. */
+static inline int close_end(struct end *e)
+{
+	int ret = fi_close(&e->ep->fid) ? : fi_close(&e->cntr->fid) ? :
+		  fi_close(&e->cq->fid) ? : fi_close(&e->av->fid) ? :
+		  fi_close(&e->domain->fid) ? : fi_close(&e->eq->fid) ? :
+		  fi_close(&e->fabric->fid);
+
+	fi_freeinfo(e->info);
+	return ret;
+}
+
+/* Waits for one completion. Returns its error, or 0. */
+static inline int wait_one(struct fid_cq *cq, void *context)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_cq_err_entry err = { 0 };
+	ssize_t ret = fi_cq_sread(cq, &entry, 1, NULL, TIMEOUT_MS);
+
+	if (ret == 1)
+		return entry.op_context == context ? 0 : FI_EOTHER;
+	if (ret != -FI_EAVAIL)
+		return (int)-ret;
+	fi_cq_readerr(cq, &err, 0);
+	return err.err;
+}
+
+#endif /* FI_END_H */

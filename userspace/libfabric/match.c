@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Posted receives and unexpected messages of an endpoint, and how they match.
+ * Messages and tagged messages have queues of their own. recv.c calls it.
+ *
+ * A receive with FI_MULTI_RECV stays queued while its buffer has room. Each of
+ * its messages gets a receive of its own for the next part of the buffer.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+static bool matches(const struct mxefi_recv *recv,
+		    const struct mxefi_conn *conn, const struct mxefi_msg *msg)
+{
+	return (!recv->from || recv->from == conn) &&
+	       !((recv->tag ^ msg->tag) & ~recv->ignore);
+}
+
+static struct mxefi_queue *queue_of(struct mxefi_ep *ep, bool tagged)
+{
+	return &ep->queues[tagged];
+}
+
+static void unlink_recv(struct mxefi_queue *q, struct mxefi_recv **p)
+{
+	*p = (*p)->next;
+	if (!*p)
+		q->recvs_tail = p;
+}
+
+/* Makes the receive of a message for the next part of a buffer. */
+static struct mxefi_recv *split(struct mxefi_queue *q, struct mxefi_recv **p,
+				size_t len)
+{
+	struct mxefi_recv *multi = *p, *part;
+	struct iovec *left = &multi->iov[0];
+
+	part = malloc(sizeof(*part));
+	if (!part)
+		return NULL;
+	*part = *multi;
+	part->next = NULL;
+	part->multi = false;
+	part->parent = multi;
+	multi->parts++;
+	if (len > left->iov_len)
+		len = left->iov_len;
+	left->iov_base = (uint8_t *)left->iov_base + len;
+	left->iov_len -= len;
+	if (left->iov_len < multi->ep->min_multi_recv) {
+		multi->retired = true;
+		unlink_recv(q, p);
+	}
+	return part;
+}
+
+/* Takes the receive at @p for a message. */
+static struct mxefi_recv *take(struct mxefi_queue *q, struct mxefi_recv **p,
+			       const struct mxefi_msg *msg)
+{
+	struct mxefi_recv *recv = *p;
+
+	if (recv->multi)
+		return split(q, p, msg->len);
+	unlink_recv(q, p);
+	return recv;
+}
+
+struct mxefi_recv *mxefi_match_arrival(struct mxefi_conn *conn,
+				       const struct mxefi_msg *msg)
+{
+	struct mxefi_queue *q = queue_of(conn->ep,
+					 msg->flags & MXEFI_MSG_TAGGED);
+	struct mxefi_recv **p;
+
+	for (p = &q->recvs; *p; p = &(*p)->next)
+		if (matches(*p, conn, msg))
+			return take(q, p, msg);
+	return NULL;
+}
+
+struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
+				    struct mxefi_unexpected **found)
+{
+	struct mxefi_queue *q = queue_of(recv->ep, recv->tagged);
+	struct mxefi_recv **p;
+
+	if (first) {
+		recv->next = NULL;
+		*q->recvs_tail = recv;
+		q->recvs_tail = &recv->next;
+	}
+	*found = mxefi_match_find(recv);
+	if (!*found)
+		return NULL;
+	for (p = &q->recvs; *p != recv; p = &(*p)->next)
+		;
+	recv = take(q, p, &(*found)->msg);
+	if (recv)
+		mxefi_match_unlink(*found);
+	return recv;
+}
+
+struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
+{
+	struct mxefi_queue *q = queue_of(recv->ep, recv->tagged);
+	struct mxefi_unexpected *u, *next;
+
+	for (u = q->unexpected; u; u = next) {
+		next = u->next;
+		if (u->msg.type == MXEFI_MSG_RTS &&
+		    !mxefi_conn_is_current(u->conn, u->epoch)) {
+			/* The sender has reported an error. */
+			mxefi_match_unlink(u);
+			free(u);
+		} else if (matches(recv, u->conn, &u->msg)) {
+			return u;
+		}
+	}
+	return NULL;
+}
+
+void mxefi_match_keep(struct mxefi_unexpected *u)
+{
+	struct mxefi_ep *ep = u->conn->ep;
+	struct mxefi_queue *q = queue_of(ep, u->msg.flags & MXEFI_MSG_TAGGED);
+
+	u->next = NULL;
+	*q->unexpected_tail = u;
+	q->unexpected_tail = &u->next;
+	ep->unexpected_bytes += sizeof(*u) + u->len;
+}
+
+void mxefi_match_unlink(struct mxefi_unexpected *u)
+{
+	struct mxefi_ep *ep = u->conn->ep;
+	struct mxefi_queue *q = queue_of(ep, u->msg.flags & MXEFI_MSG_TAGGED);
+	struct mxefi_unexpected **p;
+
+	for (p = &q->unexpected; *p != u; p = &(*p)->next)
+		;
+	*p = u->next;
+	if (!*p)
+		q->unexpected_tail = p;
+	ep->unexpected_bytes -= sizeof(*u) + u->len;
+	mxefi_conn_resume(ep);
+}
+
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context)
+{
+	for (int i = 0; i < 2; i++) {
+		struct mxefi_queue *q = &ep->queues[i];
+		struct mxefi_recv **p, *recv;
+
+		for (p = &q->recvs; *p; p = &(*p)->next) {
+			recv = *p;
+			if (recv->context != context)
+				continue;
+			unlink_recv(q, p);
+			recv->retired = true;
+			return recv;
+		}
+	}
+	return NULL;
+}
+
+void mxefi_match_claim(struct mxefi_unexpected *u, void *context)
+{
+	mxefi_match_unlink(u);
+	u->claim = context;
+	u->next = u->conn->ep->claimed;
+	u->conn->ep->claimed = u;
+}
+
+struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
+					     const void *context)
+{
+	struct mxefi_unexpected **p, *u;
+
+	for (p = &ep->claimed; *p; p = &(*p)->next) {
+		u = *p;
+		if (u->claim != context)
+			continue;
+		*p = u->next;
+		return u;
+	}
+	return NULL;
+}
+
+void mxefi_match_setup(struct mxefi_ep *ep)
+{
+	for (int i = 0; i < 2; i++) {
+		ep->queues[i].recvs_tail = &ep->queues[i].recvs;
+		ep->queues[i].unexpected_tail = &ep->queues[i].unexpected;
+	}
+}
+
+static void free_messages(struct mxefi_unexpected *u)
+{
+	while (u) {
+		struct mxefi_unexpected *next = u->next;
+
+		free(u);
+		u = next;
+	}
+}
+
+void mxefi_match_teardown(struct mxefi_ep *ep)
+{
+	for (int i = 0; i < 2; i++) {
+		while (ep->queues[i].recvs) {
+			struct mxefi_recv *recv = ep->queues[i].recvs;
+
+			ep->queues[i].recvs = recv->next;
+			free(recv);
+		}
+		free_messages(ep->queues[i].unexpected);
+	}
+	free_messages(ep->claimed);
+}

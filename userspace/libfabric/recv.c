@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Receiving messages, tagged or not. msg.c and tagged.c refer to the calls, and
+ * conn.c hands in what has arrived. send.c describes the protocol.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+/* ---- answers ----------------------------------------------------------- */
+
+static bool fin_complete(struct mxefi_wr *wr, int err)
+{
+	return true;
+}
+
+/* Tells the sender of a message that it was delivered. */
+static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
+		     const struct mxefi_msg *msg, int err)
+{
+	struct mxefi_msg fin = {
+		.type = MXEFI_MSG_FIN,
+		.cookie = msg->cookie,
+		.err = (uint32_t)err,
+	};
+	struct mxefi_wr *wr;
+
+	/* The sender has reported an error. */
+	if (!mxefi_conn_is_current(conn, epoch))
+		return;
+	wr = mxefi_send_wr(conn, &fin, 0);
+	if (!wr) {
+		/* The sender must not wait forever. */
+		mxefi_warn(FI_LOG_EP_DATA, "out of memory: no answer is sent\n");
+		mxefi_conn_abort(conn, FI_ENOMEM);
+		return;
+	}
+	wr->complete = fin_complete;
+	mxefi_wr_submit(wr);
+}
+
+/* ---- delivery ---------------------------------------------------------- */
+
+static void push_event(struct mxefi_ep *ep, const struct fi_cq_err_entry *event,
+		       bool completion)
+{
+	if (ep->rx_cq && (completion || event->err))
+		mxefi_cq_push(ep->rx_cq, event);
+}
+
+/* Describes a message in an event. */
+static void set_message(struct fi_cq_err_entry *event,
+			const struct mxefi_msg *msg)
+{
+	event->len = msg->len;
+	event->tag = msg->tag;
+	if (msg->flags & MXEFI_MSG_HAS_DATA) {
+		event->flags |= FI_REMOTE_CQ_DATA;
+		event->data = msg->data;
+	}
+}
+
+static uint64_t event_flags(bool tagged)
+{
+	return FI_RECV | (tagged ? FI_TAGGED : FI_MSG);
+}
+
+/* Ends a receive and frees it. */
+static void complete_recv(struct mxefi_recv *recv)
+{
+	struct mxefi_ep *ep = recv->ep;
+	struct mxefi_recv *multi = recv->parent;
+	size_t room = mxefi_iov_len(recv->iov, recv->iov_count);
+	struct fi_cq_err_entry event = {
+		.op_context = recv->context,
+		.flags = event_flags(recv->tagged),
+		.err = recv->err,
+	};
+
+	set_message(&event, &recv->msg);
+	if (event.len > room) {
+		event.olen = event.len - room;
+		event.len = room;
+		if (!event.err)
+			event.err = FI_ETRUNC;
+	}
+	event.prov_errno = event.err;
+	if (recv->iov_count)
+		event.buf = recv->iov[0].iov_base;
+	/* The last message of a buffer says that the buffer is free. */
+	if (multi && !--multi->parts && multi->retired) {
+		event.flags |= FI_MULTI_RECV;
+		free(multi);
+	}
+	if (recv->multi && !recv->parts)
+		event.flags |= FI_MULTI_RECV;
+	if (!ep->closing) {
+		mxefi_cntr_count(ep->recv_cntr, event.err);
+		push_event(ep, &event, recv->completion);
+	}
+	/* Messages that are being read still refer to a canceled buffer. */
+	if (!recv->parts)
+		free(recv);
+}
+
+static void put_read(struct mxefi_recv *recv, int err)
+{
+	if (err && !recv->err)
+		recv->err = err;
+	if (--recv->reads)
+		return;
+	if (!recv->ep->closing)
+		send_fin(recv->conn, recv->epoch, &recv->msg, recv->err);
+	complete_recv(recv);
+}
+
+static bool read_complete(struct mxefi_wr *wr, int err)
+{
+	put_read(wr->recv, err);
+	return true;
+}
+
+/* Makes a READ of the next @len bytes. Returns 0 or a negative error. */
+static int start_read(struct mxefi_recv *recv, size_t i, size_t len,
+		      size_t done)
+{
+	struct mxefi_wr *wr = mxefi_wr_get(recv->conn);
+	int ret;
+
+	if (!wr)
+		return -FI_ENOMEM;
+	wr->recv = recv;
+	wr->complete = read_complete;
+	wr->wr.exp_opcode = IBV_EXP_WR_RDMA_READ;
+	wr->wr.wr.rdma.remote_addr = recv->msg.addr + done;
+	wr->wr.wr.rdma.rkey = recv->msg.rkey;
+	ret = mxefi_wr_add(wr, recv->iov[i].iov_base, len, recv->desc[i],
+			   IBV_ACCESS_LOCAL_WRITE);
+	if (ret) {
+		mxefi_wr_put(wr);
+		return ret;
+	}
+	recv->reads++;
+	mxefi_wr_submit(wr);
+	return 0;
+}
+
+/* Reads the data of a long message, as much of it as there is room for. */
+static void start_reads(struct mxefi_recv *recv)
+{
+	size_t done = 0;
+	int ret = 0;
+
+	/* One for this function. */
+	recv->reads = 1;
+	if (!mxefi_conn_is_current(recv->conn, recv->epoch))
+		ret = -FI_ECONNABORTED;
+	for (size_t i = 0; i < recv->iov_count && !ret; i++) {
+		size_t len = recv->iov[i].iov_len;
+
+		if (len > recv->msg.len - done)
+			len = recv->msg.len - done;
+		if (len)
+			ret = start_read(recv, i, len, done);
+		done += len;
+	}
+	put_read(recv, -ret);
+}
+
+static void deliver(struct mxefi_recv *recv, struct mxefi_conn *conn,
+		    uint32_t epoch, const struct mxefi_msg *msg,
+		    const uint8_t *data)
+{
+	size_t left = msg->len;
+
+	recv->conn = conn;
+	recv->epoch = epoch;
+	recv->msg = *msg;
+	if (msg->type == MXEFI_MSG_RTS) {
+		start_reads(recv);
+		return;
+	}
+	for (size_t i = 0; i < recv->iov_count && left; i++) {
+		size_t len = recv->iov[i].iov_len;
+
+		if (len > left)
+			len = left;
+		if (len)
+			memcpy(recv->iov[i].iov_base, data, len);
+		data += len;
+		left -= len;
+	}
+	if (msg->flags & MXEFI_MSG_WANT_FIN)
+		send_fin(conn, epoch, msg, 0);
+	complete_recv(recv);
+}
+
+static void deliver_unexpected(struct mxefi_recv *recv,
+			       struct mxefi_unexpected *u)
+{
+	deliver(recv, u->conn, u->epoch, &u->msg, u->data);
+	free(u);
+}
+
+/* ---- arrival ----------------------------------------------------------- */
+
+static void keep(struct mxefi_conn *conn, const struct mxefi_msg *msg,
+		 const uint8_t *data, size_t len)
+{
+	struct mxefi_unexpected *u = malloc(sizeof(*u) + len);
+
+	if (!u) {
+		mxefi_warn(FI_LOG_EP_DATA, "out of memory: a message is lost\n");
+		mxefi_conn_abort(conn, FI_ENOMEM);
+		return;
+	}
+	u->conn = conn;
+	u->epoch = conn->epoch;
+	u->msg = *msg;
+	u->len = len;
+	memcpy(u->data, data, len);
+	mxefi_match_keep(u);
+}
+
+static void on_fin(struct mxefi_conn *conn, const struct mxefi_msg *msg)
+{
+	struct mxefi_op *op = mxefi_op_find(conn->ep, msg->cookie);
+
+	if (!op || op->conn != conn || !op->wants_fin)
+		return;
+	op->wants_fin = false;
+	mxefi_op_put(op, (int)(msg->err & 0xffff));
+}
+
+static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
+		       const uint8_t *data, size_t len)
+{
+	struct mxefi_recv *recv;
+
+	if (msg->type == MXEFI_MSG_FIN) {
+		on_fin(conn, msg);
+		return;
+	}
+	if (!(msg->type == MXEFI_MSG_EAGER && msg->len == len) &&
+	    !(msg->type == MXEFI_MSG_RTS && !len &&
+	      msg->flags & MXEFI_MSG_WANT_FIN &&
+	      msg->len <= MXEFI_MAX_MSG_SIZE)) {
+		mxefi_info(FI_LOG_EP_DATA, "a malformed message is ignored\n");
+		return;
+	}
+	recv = mxefi_match_arrival(conn, msg);
+	if (recv)
+		deliver(recv, conn, conn->epoch, msg, data);
+	else
+		keep(conn, msg, data, len);
+}
+
+/* The peer has written with remote CQ data. */
+static void on_write_data(struct mxefi_conn *conn, uint32_t data, size_t len)
+{
+	struct fi_cq_err_entry event = {
+		.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
+		.len = len,
+		.data = data,
+	};
+
+	push_event(conn->ep, &event, true);
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+/* Frees a message that no receive will get. */
+static void discard(struct mxefi_unexpected *u)
+{
+	if (u->msg.flags & MXEFI_MSG_WANT_FIN)
+		send_fin(u->conn, u->epoch, &u->msg, 0);
+	free(u);
+}
+
+static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
+		    uint64_t flags)
+{
+	struct mxefi_unexpected *u = mxefi_match_find(recv);
+	struct fi_cq_err_entry event = {
+		.op_context = recv->context,
+		.flags = event_flags(true),
+		.tag = recv->tag,
+	};
+
+	if (!ep->rx_cq)
+		return -FI_ENOCQ;
+	if (u) {
+		set_message(&event, &u->msg);
+	} else {
+		event.err = FI_ENOMSG;
+		event.prov_errno = FI_ENOMSG;
+	}
+	push_event(ep, &event, true);
+	if (u && flags & FI_CLAIM) {
+		mxefi_match_claim(u, recv->context);
+	} else if (u && flags & FI_DISCARD) {
+		mxefi_match_unlink(u);
+		discard(u);
+	}
+	return 0;
+}
+
+/* Receives or discards a message that a peek has claimed. */
+static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
+		     uint64_t flags)
+{
+	struct mxefi_unexpected *u = mxefi_match_claimed(ep, args->context);
+	struct fi_cq_err_entry event = {
+		.op_context = args->context,
+		.flags = event_flags(true),
+	};
+	struct mxefi_recv *recv;
+
+	if (!u)
+		return -FI_EINVAL;
+	if (flags & FI_DISCARD) {
+		set_message(&event, &u->msg);
+		push_event(ep, &event, args->completion);
+		discard(u);
+		return 0;
+	}
+	recv = malloc(sizeof(*recv));
+	if (!recv) {
+		u->next = ep->claimed;
+		ep->claimed = u;
+		return -FI_ENOMEM;
+	}
+	*recv = *args;
+	deliver_unexpected(recv, u);
+	return 0;
+}
+
+static ssize_t post(const struct mxefi_recv *args)
+{
+	struct mxefi_recv *recv = malloc(sizeof(*recv)), *taken;
+	struct mxefi_unexpected *u;
+	bool more;
+
+	if (!recv)
+		return -FI_ENOMEM;
+	*recv = *args;
+	taken = mxefi_match_post(recv, true, &u);
+	while (taken) {
+		/* The last message of a buffer frees it. */
+		more = taken->parent && !taken->parent->retired;
+		deliver_unexpected(taken, u);
+		taken = more ? mxefi_match_post(recv, false, &u) : NULL;
+	}
+	return 0;
+}
+
+static int check(const struct mxefi_ep *ep, uint64_t kind,
+		 const struct fi_msg_tagged *m, uint64_t flags)
+{
+	uint64_t search = flags & (FI_PEEK | FI_CLAIM | FI_DISCARD);
+
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	if (!(ep->caps & kind) || !(ep->caps & FI_RECV))
+		return -FI_EOPNOTSUPP;
+	if (m->iov_count > MXEFI_IOV_LIMIT)
+		return -FI_EINVAL;
+	if (flags & FI_MULTI_RECV &&
+	    (kind != FI_MSG || !(ep->caps & FI_MULTI_RECV)))
+		return -FI_EOPNOTSUPP;
+	if (flags & FI_MULTI_RECV &&
+	    (m->iov_count != 1 ||
+	     m->msg_iov[0].iov_len < ep->min_multi_recv))
+		return -FI_EINVAL;
+	if (search && kind != FI_TAGGED)
+		return -FI_EOPNOTSUPP;
+	if (search == FI_DISCARD ||
+	    search == (FI_PEEK | FI_CLAIM | FI_DISCARD))
+		return -FI_EINVAL;
+	return 0;
+}
+
+static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
+		     const struct fi_msg_tagged *m, uint64_t flags)
+{
+	struct mxefi_recv recv = {
+		.ep = ep,
+		.context = m->context,
+		.completion = !ep->rx_selective || flags & FI_COMPLETION,
+		.tagged = kind == FI_TAGGED,
+		.tag = kind == FI_TAGGED ? m->tag : 0,
+		.ignore = kind == FI_TAGGED ? m->ignore : 0,
+		.multi = flags & FI_MULTI_RECV,
+		.iov_count = m->iov_count,
+	};
+	int ret = check(ep, kind, m, flags);
+
+	if (ret)
+		return ret;
+	if (ep->caps & FI_DIRECTED_RECV && m->addr != FI_ADDR_UNSPEC) {
+		recv.from = mxefi_conn_get(ep, m->addr);
+		if (!recv.from)
+			return -FI_EINVAL;
+	}
+	if (flags & FI_PEEK)
+		return peek(ep, &recv, flags);
+	for (size_t i = 0; i < m->iov_count; i++) {
+		recv.iov[i] = m->msg_iov[i];
+		recv.desc[i] = m->desc ? m->desc[i] : NULL;
+	}
+	return flags & FI_CLAIM ? claim(ep, &recv, flags) : post(&recv);
+}
+
+ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
+		   const struct fi_msg_tagged *m, uint64_t flags)
+{
+	struct mxefi_ep *ep = to_ep(fid);
+	ssize_t ret;
+
+	pthread_mutex_lock(&ep->dom->lock);
+	ret = start(ep, kind, m, flags);
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context)
+{
+	struct mxefi_recv *recv = mxefi_match_cancel(ep, context);
+
+	if (!recv)
+		return -FI_ENOENT;
+	recv->err = FI_ECANCELED;
+	complete_recv(recv);
+	return 0;
+}
+
+void mxefi_recv_setup(struct mxefi_ep *ep)
+{
+	mxefi_match_setup(ep);
+	ep->min_multi_recv = MXEFI_MIN_MULTI_RECV;
+	ep->on_message = on_message;
+	ep->on_write_data = on_write_data;
+}

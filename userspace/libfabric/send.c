@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Sending messages, tagged or not. msg.c and tagged.c refer to the calls.
+ *
+ * A message of up to MXEFI_BUF_SIZE bytes is one SEND. For a longer one, the
+ * SEND carries the address; the receiver reads the data and sends a FIN. The
+ * sender's memory stays registered until then. FI_DELIVERY_COMPLETE makes the
+ * receiver send a FIN for a short message, too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+static void gather(uint8_t *to, const struct iovec *iov, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (iov[i].iov_len)
+			memcpy(to, iov[i].iov_base, iov[i].iov_len);
+		to += iov[i].iov_len;
+	}
+}
+
+struct mxefi_wr *mxefi_send_wr(struct mxefi_conn *conn,
+			       const struct mxefi_msg *msg, size_t len)
+{
+	struct mxefi_wr *wr = mxefi_wr_get(conn);
+
+	if (!wr)
+		return NULL;
+	memcpy(wr->buf, msg, sizeof(*msg));
+	wr->wr.exp_opcode = IBV_EXP_WR_SEND;
+	wr->sge[0].addr = (uintptr_t)wr->buf;
+	wr->sge[0].length = (uint32_t)(sizeof(*msg) + len);
+	wr->sge[0].lkey = wr->lkey;
+	wr->wr.num_sge = 1;
+	return wr;
+}
+
+/* Makes the data of a long message readable for the receiver. */
+static int expose(struct mxefi_op *op, const struct fi_msg_tagged *m,
+		  size_t len, struct mxefi_msg *msg)
+{
+	void *buf = m->msg_iov[0].iov_base;
+
+	if (m->iov_count > 1) {
+		op->copy = malloc(len);
+		if (!op->copy)
+			return -FI_ENOMEM;
+		gather(op->copy, m->msg_iov, m->iov_count);
+		buf = op->copy;
+	}
+	op->mr = ibv_reg_mr(op->ep->dom->pd, buf, len, IBV_ACCESS_REMOTE_READ);
+	if (!op->mr)
+		return -errno;
+	msg->type = MXEFI_MSG_RTS;
+	msg->addr = (uintptr_t)buf;
+	msg->rkey = op->mr->rkey;
+	return 0;
+}
+
+/* Returns the length of the message or a negative error. */
+static ssize_t check(const struct mxefi_ep *ep, uint64_t kind,
+		     const struct fi_msg_tagged *m, uint64_t flags)
+{
+	size_t len;
+
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	if (!(ep->caps & kind) || !(ep->caps & FI_SEND) || flags & FI_FENCE)
+		return -FI_EOPNOTSUPP;
+	if (m->iov_count > MXEFI_IOV_LIMIT)
+		return -FI_EINVAL;
+	len = mxefi_iov_len(m->msg_iov, m->iov_count);
+	if (len == SIZE_MAX || (flags & FI_INJECT && len > MXEFI_INJECT_SIZE))
+		return -FI_EMSGSIZE;
+	return (ssize_t)len;
+}
+
+static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
+		     const struct fi_msg_tagged *m, uint64_t flags,
+		     bool no_event)
+{
+	struct mxefi_msg msg = { .type = MXEFI_MSG_EAGER };
+	ssize_t len = check(ep, kind, m, flags);
+	bool is_long = len > MXEFI_BUF_SIZE;
+	struct mxefi_conn *conn;
+	struct mxefi_wr *wr;
+	struct mxefi_op *op;
+	int ret;
+
+	if (len < 0)
+		return len;
+	msg.len = (uint64_t)len;
+	conn = mxefi_conn_get(ep, m->addr);
+	if (!conn)
+		return -FI_EINVAL;
+	op = mxefi_op_get(ep, conn, m->context, flags, kind | FI_SEND,
+			  no_event);
+	if (!op)
+		return -FI_EAGAIN;
+	op->refs = 1;
+	if (kind == FI_TAGGED) {
+		msg.flags |= MXEFI_MSG_TAGGED;
+		msg.tag = m->tag;
+	}
+	if (flags & FI_REMOTE_CQ_DATA) {
+		msg.flags |= MXEFI_MSG_HAS_DATA;
+		msg.data = (uint32_t)m->data;
+	}
+	if (is_long || flags & FI_DELIVERY_COMPLETE) {
+		msg.flags |= MXEFI_MSG_WANT_FIN;
+		msg.cookie = mxefi_op_cookie(op);
+	}
+	ret = is_long ? expose(op, m, msg.len, &msg) : 0;
+	wr = ret ? NULL : mxefi_send_wr(conn, &msg, is_long ? 0 : msg.len);
+	if (!wr) {
+		mxefi_op_drop(op);
+		return ret ? ret : -FI_EAGAIN;
+	}
+	if (!is_long)
+		gather(wr->buf + sizeof(msg), m->msg_iov, m->iov_count);
+	if (msg.flags & MXEFI_MSG_WANT_FIN) {
+		op->wants_fin = true;
+		op->refs++;
+	}
+	wr->op = op;
+	wr->complete = mxefi_op_wr_complete;
+	mxefi_wr_submit(wr);
+	return 0;
+}
+
+ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
+		   const struct fi_msg_tagged *m, uint64_t flags,
+		   bool no_event)
+{
+	struct mxefi_ep *ep = to_ep(fid);
+
+	pthread_mutex_lock(&ep->dom->lock);
+	return mxefi_call_end(ep, start(ep, kind, m, flags, no_event));
+}
+
+ssize_t mxefi_send_buf(struct fid_ep *fid, uint64_t kind, const void *buf,
+		       size_t len, uint64_t data, fi_addr_t dest, uint64_t tag,
+		       void *context, uint64_t flags, bool no_event)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };
+	struct fi_msg_tagged m = {
+		.msg_iov = &iov,
+		.iov_count = 1,
+		.addr = dest,
+		.tag = tag,
+		.context = context,
+		.data = data,
+	};
+
+	return mxefi_send(fid, kind, &m, flags, no_event);
+}
