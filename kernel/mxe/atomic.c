@@ -186,7 +186,6 @@ static noinline void mxe_atomic_exec_locked(void *p,
 
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
-	memset(orig, 0, MXE_ATOMIC_MAX_SIZE);
 	if (static_branch_unlikely(&mxe_atomic_locked))
 		mxe_atomic_exec_locked(p, args, orig);
 	else

@@ -178,7 +178,8 @@ void mxe_atomic_use_locks(void);
  * mxe_atomic_exec() - Execute an atomic.
  * @p: naturally aligned operand in mapped memory, in host byte order
  * @args: the operation
- * @orig: set to the old value: MXE_ATOMIC_WORDS words, unused ones are 0
+ * @orig: MXE_ATOMIC_WORDS words; those of the operand, at least one, are set to
+ *	the old value
  *
  * Operands of 4 and 8 bytes are updated by a cmpxchg loop, which is atomic
  * against every other access. Operands of 16 and 32 bytes are atomic against

@@ -111,8 +111,7 @@ static bool mxe_loopback_is_local(struct mxe_qp *qp)
 	const struct mxe_loopback *loop = &qp->sq.loopback;
 	int routes = mxe_loopback_routes(qp);
 
-	if (!loop->known || loop->routes != routes ||
-	    time_is_before_jiffies(loop->checked))
+	if (!loop->known || loop->routes != routes || loop->checked != jiffies)
 		mxe_loopback_learn(qp, routes);
 	return loop->local;
 }

@@ -310,8 +310,8 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
+	u64 orig[MXE_ATOMIC_WORDS] = {};
 	struct mxe_resp_res *res;
-	u64 orig[MXE_ATOMIC_WORDS];
 	int err;
 
 	err = mxe_respond_exec_atomic(qp, pkt->rkey, pkt->va, &pkt->atomic, orig);

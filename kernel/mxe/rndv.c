@@ -134,12 +134,10 @@ static void mxe_rndv_report(struct mxe_qp *qp, const struct mxe_rndv_item *item,
 		mxe_qp_defer_recv(qp, pending);
 }
 
-void mxe_rndv_complete(struct mxe_qp *qp, enum ib_wr_opcode opcode,
-		       enum ib_wc_status status)
+static void mxe_rndv_complete(struct mxe_qp *qp, enum ib_wr_opcode opcode,
+			      enum ib_wc_status status)
 {
 	struct mxe_rndv *rndv = qp->rndv;
-
-	lockdep_assert_held(&qp->send_lock);
 
 	rndv->completed++;
 	if (opcode == IB_WR_RDMA_READ)
@@ -147,6 +145,23 @@ void mxe_rndv_complete(struct mxe_qp *qp, enum ib_wr_opcode opcode,
 	else
 		/* Pairs with the acquire in mxe_rndv_has_room(). */
 		smp_store_release(&rndv->finished, rndv->finished + 1);
+}
+
+bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	struct mxe_sq *sq = &qp->sq;
+	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
+	enum ib_wr_opcode opcode = wr->opcode;
+	bool own = mxe_rndv_owns(qp, wr);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* Pairs with the control dependency in mxe_wqe_put(). */
+	smp_store_release(&sq->tail, sq->tail + 1);
+	if (own)
+		mxe_rndv_complete(qp, opcode, status);
+	mxe_ring_set_consumer(&sq->ring, mxe_rndv_tail(qp));
+	return !own;
 }
 
 void mxe_rndv_reset(struct mxe_qp *qp)

@@ -79,15 +79,16 @@ void mxe_rndv_queue(struct mxe_qp *qp);
 bool mxe_rndv_fetch(struct mxe_qp *qp);
 
 /**
- * mxe_rndv_complete() - Complete an own request.
+ * mxe_rndv_free() - Free the oldest request of a send queue.
  * @qp: QP with a tag-matching SRQ
- * @opcode: opcode of the request
- * @status: its status
+ * @status: status of the request
+ *
+ * Completes the request if it is the kernel's own.
  *
  * Context: send_lock held.
+ * Return: true if it is a request of the process.
  */
-void mxe_rndv_complete(struct mxe_qp *qp, enum ib_wr_opcode opcode,
-		       enum ib_wc_status status);
+bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status);
 
 /**
  * mxe_rndv_reset() - Forget all rendezvous.
@@ -121,6 +122,22 @@ static inline u32 mxe_rndv_fetched(const struct mxe_qp *qp)
 static inline u32 mxe_rndv_tail(const struct mxe_qp *qp)
 {
 	return qp->sq.tail - (mxe_qp_has_tm(qp) ? qp->rndv->completed : 0);
+}
+
+/**
+ * mxe_rndv_held() - Count the entries of the ring that are not free.
+ * @qp: QP
+ *
+ * Context: send_lock held.
+ * Return: the number of requests between mxe_rndv_tail() and
+ * mxe_rndv_fetched().
+ */
+static inline u32 mxe_rndv_held(const struct mxe_qp *qp)
+{
+	u32 held = qp->sq.fetched - qp->sq.tail;
+
+	return mxe_qp_has_tm(qp) ?
+	       held - (qp->rndv->fetched - qp->rndv->completed) : held;
 }
 
 /**

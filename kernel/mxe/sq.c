@@ -11,10 +11,26 @@
 #include "sq.h"
 #include "wr.h"
 
-static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr)
+static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr, u16 flags)
 {
-	return mxe_wr_is_atomic(wr->opcode) && !wr->error ?
+	return flags & MXE_WR_OP_ATOMIC && !wr->error ?
 	       mxe_atomic_size(&wr->atomic) : wr->length;
+}
+
+/*
+ * Frees the slot of the oldest request.  Returns true if the request is one of
+ * the consumer, who may overwrite it from here on.
+ */
+static __always_inline bool mxe_sq_free(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	if (mxe_qp_has_tm(qp))
+		return mxe_rndv_free(qp, status);
+	/* Pairs with the control dependency in mxe_wqe_put(). */
+	smp_store_release(&sq->tail, sq->tail + 1);
+	mxe_ring_set_consumer(&sq->ring, sq->tail);
+	return true;
 }
 
 /* Inlined, because a constant status removes the code for failures. */
@@ -25,13 +41,12 @@ static __always_inline void mxe_sq_complete_with(struct mxe_qp *qp,
 	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
 	bool failed = status && status != IB_WC_WR_FLUSH_ERR;
 	bool reports = status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all;
-	bool own = mxe_rndv_owns(qp, wr);
-	enum ib_wr_opcode opcode = wr->opcode;
+	const struct mxe_wr_row *row = &mxe_wr_rows[wr->opcode];
 	struct mxe_wc wc = {
 		.wr_id = wr->wr_id,
 		.status = status,
-		.opcode = mxe_wr_rows[wr->opcode].wc_opcode,
-		.byte_len = mxe_sq_byte_len(wr),
+		.opcode = row->wc_opcode,
+		.byte_len = mxe_sq_byte_len(wr, row->flags),
 		.flags = wr->flags & MXE_SEND_USER ? MXE_CQE_USER : 0,
 		.src_qp = qp->dest_qpn,
 	};
@@ -44,20 +59,14 @@ static __always_inline void mxe_sq_complete_with(struct mxe_qp *qp,
 	 */
 	if (failed && !mxe_qp_is_reliable(qp))
 		mxe_qp_sq_error(qp);
-	if (wr->started && mxe_wr_is_rd_atomic(wr->opcode) && sq->rd_atomic)
+	if (wr->started && row->flags & MXE_WR_OP_RD_ATOMIC && sq->rd_atomic)
 		sq->rd_atomic--;
 
 	/*
 	 * Free the slot before the CQE is written.  A consumer that polls the
-	 * CQE on another CPU may post at once and find the queue not full.  wr
-	 * may be overwritten from here on.  Pairs with the control dependency
-	 * in mxe_wqe_put().
+	 * CQE on another CPU may post at once and find the queue not full.
 	 */
-	smp_store_release(&sq->tail, sq->tail + 1);
-	if (own)
-		mxe_rndv_complete(qp, opcode, status);
-	mxe_ring_set_consumer(&sq->ring, mxe_rndv_tail(qp));
-	if (reports && !own)
+	if (mxe_sq_free(qp, status) && reports)
 		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->pending);
 
 	if (failed) {

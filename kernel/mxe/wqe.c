@@ -27,11 +27,11 @@ mxe_wqe_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
 	struct mxe_atomic_args *a = &wr->atomic;
 
 	a->log_size = log_size;
-	a->swap_add = swap;
-	a->compare = compare_add;
 	switch (wr->opcode) {
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_CMP_SWAP;
+		a->swap_add = swap;
+		a->compare = compare_add;
 		a->swap_mask = 0;
 		a->compare_mask = 0;
 		return;
@@ -44,6 +44,8 @@ mxe_wqe_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
 		return;
 	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
 		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+		a->swap_add = swap;
+		a->compare = compare_add;
 		a->swap_mask = swap_mask;
 		a->compare_mask = compare_add_mask;
 		mxe_atomic_lower(a);
@@ -98,25 +100,25 @@ static bool mxe_wqe_atomics_ok(const struct mxe_qp *qp)
 	return qp->be_reply || !qp->dev->reply_be;
 }
 
-static enum ib_wc_status mxe_wqe_check_length(struct mxe_send_wr *wr, u64 length)
+static __always_inline enum ib_wc_status
+mxe_wqe_check_length(struct mxe_send_wr *wr, u16 flags, u64 length)
 {
 	if (length > MXE_MAX_MSG_SIZE)
 		return IB_WC_LOC_LEN_ERR;
-	if (mxe_wr_is_atomic(wr->opcode) &&
-	    length < mxe_atomic_size(&wr->atomic))
+	if (flags & MXE_WR_OP_ATOMIC && length < mxe_atomic_size(&wr->atomic))
 		return IB_WC_LOC_LEN_ERR;
-	if (wr->opcode == IB_WR_ATOMIC_WRITE && length != MXE_ATOMIC_WRITE_SIZE)
+	if (flags & MXE_WR_OP_PLACEMENT && length != MXE_ATOMIC_WRITE_SIZE)
 		return IB_WC_LOC_LEN_ERR;
 	wr->length = length;
 	return IB_WC_SUCCESS;
 }
 
 /*
- * Copies the gather or scatter list.  Each member of @from is read only once,
- * because a process may write it meanwhile.
+ * Copies the gather or scatter list of a request whose opcode has @flags.  Each
+ * member of @from is read only once, because a process may write it meanwhile.
  */
 static __always_inline enum ib_wc_status
-mxe_wqe_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
+mxe_wqe_set_sge(struct mxe_send_wr *wr, u16 flags, const struct ib_sge *from, u32 num_sge)
 {
 	u64 length = 0;
 	u32 i;
@@ -130,7 +132,7 @@ mxe_wqe_set_sge(struct mxe_send_wr *wr, const struct ib_sge *from, u32 num_sge)
 		length += sge->length;
 	}
 	wr->num_sge = num_sge;
-	return mxe_wqe_check_length(wr, length);
+	return mxe_wqe_check_length(wr, flags, length);
 }
 
 /*
@@ -235,12 +237,11 @@ mxe_wqe_parse_ext_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	return IB_WC_SUCCESS;
 }
 
-static enum ib_wc_status mxe_wqe_parse_atomic(struct mxe_qp *qp,
-					      struct mxe_send_wr *wr,
-					      const struct mxe_send_wqe *wqe,
-					      const void **data)
+static enum ib_wc_status
+mxe_wqe_parse_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr, u16 flags,
+		     const struct mxe_send_wqe *wqe, const void **data)
 {
-	if (!(mxe_wr_flags(wr->opcode) & MXE_WR_OP_MASKED)) {
+	if (!(flags & MXE_WR_OP_MASKED)) {
 		if (wqe->log_arg_sz)
 			return IB_WC_LOC_QP_OP_ERR;
 	} else if (wqe->log_arg_sz != 3) {
@@ -325,7 +326,7 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 			return status;
 	}
 	if (flags & MXE_WR_OP_ATOMIC) {
-		status = mxe_wqe_parse_atomic(qp, wr, wqe, &data);
+		status = mxe_wqe_parse_atomic(qp, wr, flags, wqe, &data);
 		if (status)
 			return status;
 	} else if (wqe->log_arg_sz) {
@@ -352,7 +353,7 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 	if (wqe->num_sge > qp->sq.max_sge)
 		return IB_WC_LOC_QP_OP_ERR;
 	static_assert(sizeof(struct mxe_sge) == sizeof(struct ib_sge));
-	return mxe_wqe_set_sge(wr, data, wqe->num_sge);
+	return mxe_wqe_set_sge(wr, flags, data, wqe->num_sge);
 }
 
 static void mxe_wqe_fetch_user(struct mxe_qp *qp)
@@ -492,7 +493,8 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		mxe_wqe_copy_inline(wr, ibwr);
 		return;
 	}
-	wr->error = mxe_wqe_set_sge(wr, ibwr->sg_list, ibwr->num_sge);
+	wr->error = mxe_wqe_set_sge(wr, mxe_wr_flags(wr->opcode), ibwr->sg_list,
+				    ibwr->num_sge);
 }
 
 int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr)

@@ -34,9 +34,7 @@ static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
  */
 static inline bool mxe_wqe_index_ok(const struct mxe_qp *qp, u32 produced)
 {
-	u32 fetched = mxe_rndv_fetched(qp);
-
-	return produced - fetched <= qp->sq.entries - (fetched - mxe_rndv_tail(qp));
+	return produced - mxe_rndv_fetched(qp) <= qp->sq.entries - mxe_rndv_held(qp);
 }
 
 /**

@@ -128,7 +128,7 @@ static void test_atomic(const u8 *data, size_t size)
 	u64 memory[MXE_ATOMIC_WORDS] __aligned(MXE_ATOMIC_MAX_SIZE) = {};
 	u64 same[MXE_ATOMIC_WORDS] __aligned(MXE_ATOMIC_MAX_SIZE);
 	u64 before[MXE_ATOMIC_WORDS], value[MXE_ATOMIC_WORDS];
-	u64 orig[MXE_ATOMIC_WORDS];
+	u64 orig[MXE_ATOMIC_WORDS] = {};
 	unsigned int i, len;
 
 	args.op = data[0] & 2 ? MXE_ATOMIC_MASKED_FETCH_ADD :

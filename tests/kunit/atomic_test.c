@@ -69,12 +69,12 @@ static void check_exec(struct kunit *test, u64 old,
 {
 	u64 words[3] = { 0x5a5a5a5a5a5a5a5aULL, old, 0xa5a5a5a5a5a5a5a5ULL };
 	struct mxe_atomic_args of_8_bytes = *args;
-	u64 orig[MXE_ATOMIC_WORDS];
+	u64 orig[MXE_ATOMIC_WORDS] = { 1, 2, 3, 4 };
 
 	of_8_bytes.log_size = 3;
 	mxe_atomic_exec(&words[1], &of_8_bytes, orig);
 	KUNIT_ASSERT_EQ(test, orig[0], old);
-	KUNIT_ASSERT_EQ(test, orig[1] | orig[2] | orig[3], 0ULL);
+	KUNIT_ASSERT_EQ(test, orig[1] << 8 | orig[2] << 4 | orig[3], 0x234ULL);
 	KUNIT_ASSERT_EQ_MSG(test, words[1], reference(old, args),
 			    "op %d old %llx swap_add %llx compare %llx masks %llx %llx",
 			    args->op, old, args->swap_add, args->compare,
