@@ -88,6 +88,7 @@ int exp_backend_query_std(struct ibv_context *context,
 {
 	*caps = (struct exp_caps) {
 		.atomic_cap = (enum ibv_exp_atomic_cap)std->atomic_cap,
+		.max_dct = std->max_qp,
 	};
 	return exp_backend_of(context)->query(context, caps);
 }

@@ -30,6 +30,11 @@ struct exp_caps {
 	uint64_t sizes_be;	/* sizes with big-endian results in any case */
 	uint32_t max_fa_bit_boundary;
 	uint32_t max_inl_recv;	/* bytes, see create_inline() */
+	/* Dynamically connected (DC) transport. The limits are valid with dc. */
+	bool dc;
+	int max_dct;
+	int max_dc_req_rd_atom;	/* of an initiator */
+	int max_dc_res_rd_atom;	/* of a target, for each initiator */
 };
 
 /* The builders that send.c calls on QPs of backends without post_send. */
@@ -56,13 +61,16 @@ struct exp_backend {
 
 	/*
 	 * Fills in caps, which is zeroed except for atomic_cap, the value of
-	 * the standard verbs. Returns 0 or a positive errno.
+	 * the standard verbs, and max_dct, the number of QPs. Returns 0 or a
+	 * positive errno.
 	 */
 	int (*query)(struct ibv_context *context, struct exp_caps *caps);
 
 	/*
-	 * Creates a QP for masked atomics: RC, or an XRC initiator if
-	 * exp_caps.masked_xrc is set. Unless there is a post_send, the QP needs
+	 * Creates a QP for masked atomics: RC, an XRC initiator if
+	 * exp_caps.masked_xrc is set, or a DC initiator if exp_caps.dc is set.
+	 * The latter has entry->is_dci and the type IBV_QPT_DRIVER, and may
+	 * lack masked atomics. Unless there is a post_send, the QP needs
 	 * the builders EXP_SEND_OPS and EXP_ATOMIC_OPS. The atomic capabilities
 	 * in entry, and inline_recv, are set before the call. This sets
 	 * entry->qpx and the members of the backend. Returns NULL with errno,
@@ -81,6 +89,14 @@ struct exp_backend {
 	struct ibv_qp *(*create_inline)(struct ibv_context *context,
 					struct ibv_qp_init_attr_ex *attr);
 
+	/*
+	 * Optional, if exp_caps.dc is set: creates a DC target, in the state
+	 * RESET. attr has the SRQ, the CQ and the PD. Returns NULL with errno.
+	 */
+	struct ibv_qp *(*create_dct)(struct ibv_context *context,
+				     struct ibv_qp_init_attr_ex *attr,
+				     uint64_t key);
+
 	/* Optional: frees the backend's members after the QP was destroyed. */
 	void (*release)(struct exp_qp *entry);
 
@@ -89,12 +105,19 @@ struct exp_backend {
 			 struct ibv_exp_send_wr **bad_wr);
 
 	/*
-	 * Builds a masked atomic, its SGEs and its XRC SRQ, between
-	 * ibv_wr_start() and ibv_wr_complete(), after exp_wr_check(). NULL if
-	 * there is a post_send.
+	 * Builds a masked atomic, its SGEs, and its XRC SRQ or DC target,
+	 * between ibv_wr_start() and ibv_wr_complete(), after exp_wr_check().
+	 * NULL if there is a post_send.
 	 */
 	void (*build_masked)(const struct exp_qp *entry,
 			     const struct ibv_exp_send_wr *wr);
+
+	/*
+	 * Optional, if exp_caps.dc is set: sets the DC target of a request that
+	 * was built, but not by build_masked().
+	 */
+	void (*set_dc_addr)(const struct exp_qp *entry,
+			    const struct ibv_exp_send_wr *wr);
 
 	/* Corrects wc, which cq.c has filled in from std. */
 	void (*fix_wc)(const struct ibv_wc *std, struct ibv_exp_wc *wc);

@@ -15,7 +15,8 @@
 /*
  * libmlx5 sizes the slots of the send queue for the largest requested
  * operation, which must not be smaller than the largest WQE of
- * backend_mlx5_wqe.c. Slots for BIND_MW have 192 bytes and the SGEs.
+ * backend_mlx5_wqe.c. Slots for BIND_MW have 192 bytes and the SGEs, and those
+ * of DC initiators have 48 bytes more.
  */
 static_assert(EXP_SEND_OPS & IBV_QP_EX_WITH_BIND_MW,
 	      "slots have room for masked atomics");
@@ -23,10 +24,11 @@ static_assert(EXP_SEND_OPS & IBV_QP_EX_WITH_BIND_MW,
 /* ---- capabilities -------------------------------------------------------- */
 
 /*
- * The command QUERY_HCA_CAP for the current atomic capabilities: byte offsets
- * of the fields that are used. All fields are big-endian.
+ * The command QUERY_HCA_CAP for the current general and atomic capabilities:
+ * byte offsets of the fields that are used. All fields are big-endian.
  */
 #define QUERY_HCA_CAP 0x100
+#define QUERY_OP_MOD_GENERAL_CUR (0 << 1 | 1)
 #define QUERY_OP_MOD_ATOMIC_CUR (3 << 1 | 1)
 #define QUERY_IN_OPCODE 0
 #define QUERY_IN_OP_MOD 6
@@ -35,6 +37,12 @@ static_assert(EXP_SEND_OPS & IBV_QP_EX_WITH_BIND_MW,
 #define QUERY_OUT_CAPS 16
 #define QUERY_OUT_SIZE (QUERY_OUT_CAPS + 4096)
 
+/* General capabilities. */
+#define CAPS_LOG_RA_REQ_DC 37	/* bits 5:0 */
+#define CAPS_LOG_RA_RES_DC 39	/* bits 5:0 */
+#define CAPS_DCT 67		/* bit 5 */
+
+/* Atomic capabilities. */
 #define CAPS_ENDIANNESS_MODE 8	/* bits 7:6; 1: results in host order */
 #define CAPS_OPERATIONS 18
 #define CAPS_SIZE_QP 22
@@ -55,16 +63,31 @@ static uint16_t get16(const uint8_t *from)
 }
 
 /* Returns false if the query fails, for example because DEVX is missing. */
-static bool query_atomic_caps(const struct exp_mlx5dv *dv,
-			      struct ibv_context *context, uint8_t *out)
+static bool query_hca_caps(const struct exp_mlx5dv *dv,
+			   struct ibv_context *context, uint16_t op_mod,
+			   uint8_t *out)
 {
 	uint8_t in[QUERY_IN_SIZE] = { };
 
 	put16(in + QUERY_IN_OPCODE, QUERY_HCA_CAP);
-	put16(in + QUERY_IN_OP_MOD, QUERY_OP_MOD_ATOMIC_CUR);
+	put16(in + QUERY_IN_OP_MOD, op_mod);
 	return !dv->devx_general_cmd(context, in, sizeof(in), out,
 				     QUERY_OUT_SIZE) &&
 	       !out[QUERY_OUT_STATUS];
+}
+
+static void query_dc(const struct exp_mlx5dv *dv, struct ibv_context *context,
+		     struct exp_caps *caps)
+{
+	uint8_t out[QUERY_OUT_SIZE] = { };
+	const uint8_t *general = out + QUERY_OUT_CAPS;
+
+	if (!query_hca_caps(dv, context, QUERY_OP_MOD_GENERAL_CUR, out))
+		return;
+	caps->dc = general[CAPS_DCT] >> 5 & 1;
+	/* The fields have six bits, but the numbers are small. */
+	caps->max_dc_req_rd_atom = 1 << (general[CAPS_LOG_RA_REQ_DC] & 0xf);
+	caps->max_dc_res_rd_atom = 1 << (general[CAPS_LOG_RA_RES_DC] & 0xf);
 }
 
 static int mlx5_query(struct ibv_context *context, struct exp_caps *caps)
@@ -75,8 +98,10 @@ static int mlx5_query(struct ibv_context *context, struct exp_caps *caps)
 	bool host_order, reply_be;
 	uint16_t ops, sizes;
 
-	if (!dv->has_raw_wqe || !query_atomic_caps(dv, context, out))
+	if (!dv->has_raw_wqe ||
+	    !query_hca_caps(dv, context, QUERY_OP_MOD_ATOMIC_CUR, out))
 		return 0;
+	query_dc(dv, context, caps);
 
 	host_order = atomic[CAPS_ENDIANNESS_MODE] >> 6 == 1;
 	ops = get16(atomic + CAPS_OPERATIONS);
@@ -150,9 +175,14 @@ static struct ibv_qp *mlx5_create_qp(struct ibv_context *context,
 	struct ibv_qp *qp;
 	int err;
 
-	if (attr->cap.max_send_sge > EXP_MLX5_MAX_SGE) {
+	if (attr->cap.max_send_sge > (entry->is_dci ? EXP_MLX5_MAX_SGE_DC :
+						      EXP_MLX5_MAX_SGE)) {
 		errno = EINVAL;
 		return NULL;
+	}
+	if (entry->is_dci) {
+		mlx5_attr.comp_mask |= MLX5DV_QP_INIT_ATTR_MASK_DC;
+		mlx5_attr.dc_init_attr.dc_type = MLX5DV_DCTYPE_DCI;
 	}
 	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr->send_ops_flags = EXP_SEND_OPS;
@@ -173,6 +203,39 @@ static struct ibv_qp *mlx5_create_qp(struct ibv_context *context,
 	return qp;
 }
 
+static struct ibv_qp *mlx5_create_dct(struct ibv_context *context,
+				      struct ibv_qp_init_attr_ex *attr,
+				      uint64_t key)
+{
+	struct mlx5dv_qp_init_attr mlx5_attr = {
+		.comp_mask = MLX5DV_QP_INIT_ATTR_MASK_DC,
+		.dc_init_attr = {
+			.dc_type = MLX5DV_DCTYPE_DCT,
+			.dct_access_key = key,
+		},
+	};
+
+	return exp_mlx5dv()->create_qp(context, attr, &mlx5_attr);
+}
+
+/* ---- requests ------------------------------------------------------------ */
+
+static void mlx5_set_dc_addr(const struct exp_qp *entry,
+			     const struct ibv_exp_send_wr *wr)
+{
+	mlx5dv_wr_set_dc_addr(entry->mlx5_qpx, wr->dc.ah, wr->dc.dct_number,
+			      wr->dc.dct_access_key);
+}
+
+/* Returns NULL if the address handle is not one of mlx5. */
+static const struct mlx5_wqe_av *av_of(struct ibv_ah *ah)
+{
+	struct mlx5dv_ah out = { };
+	struct mlx5dv_obj obj = { .ah = { .in = ah, .out = &out } };
+
+	return exp_mlx5dv()->init_obj(&obj, MLX5DV_OBJ_AH) ? NULL : out.av;
+}
+
 static void mlx5_build_masked(const struct exp_qp *entry,
 			      const struct ibv_exp_send_wr *wr)
 {
@@ -185,7 +248,8 @@ static void mlx5_build_masked(const struct exp_qp *entry,
 			exp_mlx5_sq_signals_all(entry->mlx5_sq);
 
 	exp_mlx5_wqe(&wqe, entry->qp_num,
-		     entry->qp->qp_type == IBV_QPT_XRC_SEND, signaled, wr);
+		     entry->qp->qp_type == IBV_QPT_XRC_SEND,
+		     entry->is_dci ? av_of(wr->dc.ah) : NULL, signaled, wr);
 	mlx5dv_wr_raw_wqe(entry->mlx5_qpx, &wqe);
 }
 
@@ -227,6 +291,8 @@ static void mlx5_batch_begin(const struct exp_qp *entry)
 static int mlx5_batch_add(const struct exp_qp *entry,
 			  const struct ibv_exp_send_wr *wr)
 {
+	if (entry->is_dci && !av_of(wr->dc.ah))
+		return EINVAL;
 	return exp_mlx5_sq_add(entry->mlx5_sq, wr);
 }
 
@@ -251,6 +317,8 @@ const struct exp_backend exp_backend_mlx5 = {
 	.adopt = exp_mlx5_sq_adopt,
 	.query = mlx5_query,
 	.create_qp = mlx5_create_qp,
+	.create_dct = mlx5_create_dct,
+	.set_dc_addr = mlx5_set_dc_addr,
 	.build_masked = mlx5_build_masked,
 	.fix_wc = mlx5_fix_wc,
 	.adopt_cq_ex = exp_mlx5_sq_adopt_cq_ex,

@@ -17,6 +17,7 @@ struct exp_mlx5dv {
 	struct mlx5dv_qp_ex *(*qp_ex_from_ibv_qp_ex)(struct ibv_qp_ex *qpx);
 	int (*devx_general_cmd)(struct ibv_context *context, const void *in,
 				size_t inlen, void *out, size_t outlen);
+	int (*init_obj)(struct mlx5dv_obj *obj, uint64_t obj_type);
 
 	/* All of the above, and the builder of raw WQEs, are available. */
 	bool has_raw_wqe;
@@ -35,9 +36,14 @@ const struct exp_mlx5dv *exp_mlx5dv(void);
 /* Bytes. The count of 16-byte units in a WQE has six bits. */
 #define EXP_MLX5_MAX_WQE (63 * 16)
 
-/* Control, XRC, remote address, and operands of a 32-byte compare-and-swap. */
+/*
+ * Control, XRC or address of the DC target, remote address, and operands of a
+ * 32-byte compare-and-swap.
+ */
 #define EXP_MLX5_MAX_FIXED (16 + 16 + 16 + 4 * 32)
+#define EXP_MLX5_MAX_FIXED_DC (16 + 48 + 16 + 4 * 32)
 #define EXP_MLX5_MAX_SGE ((EXP_MLX5_MAX_WQE - EXP_MLX5_MAX_FIXED) / 16)
+#define EXP_MLX5_MAX_SGE_DC ((EXP_MLX5_MAX_WQE - EXP_MLX5_MAX_FIXED_DC) / 16)
 
 /* Supported operand sizes; bit n is the size of 2^n bytes. */
 #define EXP_MLX5_SIZES (4 | 8 | 16 | 32)
@@ -47,13 +53,15 @@ const struct exp_mlx5dv *exp_mlx5dv(void);
  * @wqe: room for EXP_MLX5_MAX_WQE bytes
  * @qp_num: number of the QP
  * @xrc: true if the QP is an XRC initiator
+ * @av: address of the DC target if the QP is a DC initiator, else NULL
  * @signaled: true to request a completion
  * @wr: request with an operand size of EXP_MLX5_SIZES and at most
- *	EXP_MLX5_MAX_SGE SGEs
+ *	EXP_MLX5_MAX_SGE SGEs, or EXP_MLX5_MAX_SGE_DC if @av is not NULL
  *
  * Return: length of the WQE in bytes.
  */
-size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool xrc, bool signaled,
+size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool xrc,
+		    const struct mlx5_wqe_av *av, bool signaled,
 		    const struct ibv_exp_send_wr *wr);
 
 /* ---- backend_mlx5_sq.c: tracking of requests in flight ------------------- */

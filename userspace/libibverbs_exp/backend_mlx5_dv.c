@@ -30,6 +30,7 @@ static void load(void)
 	}
 	LOAD(lib, create_qp, "MLX5_1.3");
 	LOAD(lib, devx_general_cmd, "MLX5_1.7");
+	LOAD(lib, init_obj, "MLX5_1.2");
 	LOAD(lib, qp_ex_from_ibv_qp_ex, "MLX5_1.10");
 
 	/*
@@ -38,7 +39,7 @@ static void load(void)
 	 */
 	mlx5dv.has_raw_wqe =
 		mlx5dv.create_qp && mlx5dv.devx_general_cmd &&
-		mlx5dv.qp_ex_from_ibv_qp_ex &&
+		mlx5dv.qp_ex_from_ibv_qp_ex && mlx5dv.init_obj &&
 		dlvsym(lib, "mlx5dv_dr_domain_allow_duplicate_rules",
 		       "MLX5_1.20");
 	loaded = &mlx5dv;

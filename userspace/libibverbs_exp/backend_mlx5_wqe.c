@@ -4,6 +4,7 @@
  *
  *	control		16 bytes
  *	XRC SRQ		16, only of XRC initiators
+ *	DC target	48, only of DC initiators
  *	remote address	16
  *	operands	16 to 128
  *	SGEs		16 each
@@ -28,8 +29,9 @@
 
 static_assert(sizeof(struct mlx5_wqe_ctrl_seg) == 16 &&
 	      sizeof(struct mlx5_wqe_raddr_seg) == 16 &&
-	      sizeof(struct mlx5_wqe_data_seg) == 16,
-	      "all segments have 16 bytes");
+	      sizeof(struct mlx5_wqe_data_seg) == 16 &&
+	      sizeof(struct mlx5_wqe_av) == 48,
+	      "segments consist of units of 16 bytes");
 
 static void *put_operand(void *to, uint64_t operand, uint32_t log_arg_sz)
 {
@@ -116,7 +118,20 @@ static void *put_srqn(void *to, uint32_t srqn)
 	return (char *)to + sizeof(seg);
 }
 
-size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool xrc, bool signaled,
+/* The address handle has the address of the host, but not the target. */
+static void *put_dc_target(void *to, const struct mlx5_wqe_av *av,
+			   const struct ibv_exp_send_wr *wr)
+{
+	struct mlx5_wqe_av seg = *av;
+
+	seg.dqp_dct = htobe32(wr->dc.dct_number | MLX5_EXTENDED_UD_AV);
+	seg.key.dc_key = htobe64(wr->dc.dct_access_key);
+	memcpy(to, &seg, sizeof(seg));
+	return (char *)to + sizeof(seg);
+}
+
+size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool xrc,
+		    const struct mlx5_wqe_av *av, bool signaled,
 		    const struct ibv_exp_send_wr *wr)
 {
 	bool is_cs = wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP;
@@ -132,6 +147,8 @@ size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool xrc, bool signaled,
 	memset(ctrl, 0, sizeof(*ctrl));
 	if (xrc)
 		end = put_srqn(end, wr->qp_type.xrc.remote_srqn);
+	if (av)
+		end = put_dc_target(end, av, wr);
 	raddr = end;
 	memset(raddr, 0, sizeof(*raddr));
 	raddr->raddr = htobe64(wr->ext_op.masked_atomics.remote_addr);

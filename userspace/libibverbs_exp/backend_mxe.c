@@ -10,6 +10,12 @@
 #include "wc.h"
 #include "wr.h"
 
+/*
+ * The reads and atomics that a target of mxe executes at a time for an
+ * initiator, if it was not created for another number.
+ */
+#define MXE_DC_RD_ATOM 16
+
 #define MXE_MASKED_OPS \
 	(MXEDV_MASKED_ATOMIC_CMP_SWP | MXEDV_MASKED_ATOMIC_FETCH_ADD)
 
@@ -39,6 +45,9 @@ static int mxe_query(struct ibv_context *context, struct exp_caps *caps)
 		       caps->sizes;
 
 	caps->masked_xrc = caps->masked;
+	caps->dc = true;
+	caps->max_dc_req_rd_atom = MXE_DC_RD_ATOM;
+	caps->max_dc_res_rd_atom = MXE_DC_RD_ATOM;
 
 	/* All results are big-endian, as on Connect-IB. */
 	if (caps->be_reply && !(attr.reply_modes & MXEDV_ATOMIC_REPLY_HOST)) {
@@ -80,6 +89,10 @@ static struct ibv_qp *mxe_create_qp(struct ibv_context *context,
 		mxe_attr.create_flags |= MXEDV_QP_CREATE_ATOMIC_BE_REPLY;
 	if (entry->inline_recv)
 		mxe_attr.create_flags |= MXEDV_QP_CREATE_INLINE_RECV;
+	if (entry->is_dci) {
+		mxe_attr.comp_mask |= MXEDV_QP_INIT_ATTR_DC;
+		mxe_attr.dc_type = MXEDV_DCTYPE_DCI;
+	}
 	attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr->send_ops_flags = EXP_SEND_OPS | EXP_ATOMIC_OPS;
 
@@ -102,6 +115,19 @@ static struct ibv_qp *mxe_create_inline(struct ibv_context *context,
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
 		.create_flags = MXEDV_QP_CREATE_INLINE_RECV,
+	};
+
+	return exp_mxedv(context)->create_qp(context, attr, &mxe_attr);
+}
+
+static struct ibv_qp *mxe_create_dct(struct ibv_context *context,
+				     struct ibv_qp_init_attr_ex *attr,
+				     uint64_t key)
+{
+	struct mxedv_qp_init_attr mxe_attr = {
+		.comp_mask = MXEDV_QP_INIT_ATTR_DC,
+		.dc_type = MXEDV_DCTYPE_DCT,
+		.dct_access_key = key,
 	};
 
 	return exp_mxedv(context)->create_qp(context, attr, &mxe_attr);
@@ -138,6 +164,13 @@ static const void *operand(const uint64_t *field, uint32_t log_arg_sz,
 	return low;
 }
 
+static void mxe_set_dc_addr(const struct exp_qp *entry,
+			    const struct ibv_exp_send_wr *wr)
+{
+	mxedv_wr_set_dc_addr(entry->mqp, wr->dc.ah, wr->dc.dct_number,
+			     wr->dc.dct_access_key);
+}
+
 static void mxe_build_masked(const struct exp_qp *entry,
 			     const struct ibv_exp_send_wr *wr)
 {
@@ -163,6 +196,8 @@ static void mxe_build_masked(const struct exp_qp *entry,
 	ibv_wr_set_sge_list(entry->qpx, wr->num_sge, wr->sg_list);
 	if (entry->qp->qp_type == IBV_QPT_XRC_SEND)
 		ibv_wr_set_xrc_srqn(entry->qpx, wr->qp_type.xrc.remote_srqn);
+	if (entry->is_dci)
+		mxe_set_dc_addr(entry, wr);
 }
 
 const struct exp_backend exp_backend_mxe = {
@@ -170,6 +205,8 @@ const struct exp_backend exp_backend_mxe = {
 	.query = mxe_query,
 	.create_qp = mxe_create_qp,
 	.create_inline = mxe_create_inline,
+	.create_dct = mxe_create_dct,
+	.set_dc_addr = mxe_set_dc_addr,
 	.build_masked = mxe_build_masked,
 	.fix_wc = exp_wc_fix_atomic,
 };

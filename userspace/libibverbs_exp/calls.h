@@ -66,6 +66,25 @@ static inline bool exp_bad_mask(const char *call, uint64_t mask,
 	return true;
 }
 
+/**
+ * exp_check_dc() - Check if a device has the DC transport, and print an error
+ * if it has not.
+ * @call: name of the calling function
+ * @context: context of the device
+ * @caps: its capabilities
+ *
+ * Return: 0 or ENOSYS.
+ */
+static inline int exp_check_dc(const char *call, struct ibv_context *context,
+			       const struct exp_caps *caps)
+{
+	if (caps->dc)
+		return 0;
+	fprintf(stderr, "%s: %s has no dynamically connected transport\n", call,
+		context->device->name);
+	return ENOSYS;
+}
+
 /* Readable members of a completion in a CQ with timestamps. */
 #define EXP_CQ_TIMED_FLAGS \
 	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)

@@ -82,6 +82,8 @@ static uint64_t cap_flags(const struct ibv_device_attr_ex *std,
 		flags |= IBV_EXP_DEVICE_NOP;
 	if (caps->emulated)
 		flags |= IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED;
+	if (caps->dc)
+		flags |= IBV_EXP_DEVICE_DC_TRANSPORT;
 	return flags;
 }
 
@@ -174,6 +176,17 @@ static void fill_tm(struct ibv_exp_tm_caps *tm,
 	tm->max_sge = std->tm_caps.max_sge;
 }
 
+static void fill_dc(struct ibv_exp_device_attr *attr,
+		    const struct exp_caps *caps)
+{
+	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_MAX_DCT)
+		attr->max_dct = caps->max_dct;
+	if (attr->comp_mask & IBV_EXP_DEVICE_DC_RD_REQ)
+		attr->max_dc_req_rd_atom = caps->max_dc_req_rd_atom;
+	if (attr->comp_mask & IBV_EXP_DEVICE_DC_RD_RES)
+		attr->max_dc_res_rd_atom = caps->max_dc_res_rd_atom;
+}
+
 static void fill_mask_2(struct ibv_exp_device_attr *attr,
 			const struct ibv_device_attr_ex *std)
 {
@@ -203,6 +216,8 @@ static void fill_gated(struct ibv_exp_device_attr *attr,
 	if (caps->masked && (attr->comp_mask &
 			     IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS))
 		fill_masked(&attr->masked_atomic, caps);
+	if (caps->dc)
+		fill_dc(attr, caps);
 	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_INLINE_RECV_SZ)
 		attr->inline_recv_sz = (int)caps->max_inl_recv;
 	if (attr->comp_mask & IBV_EXP_DEVICE_ATTR_ODP)

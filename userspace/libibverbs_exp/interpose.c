@@ -19,6 +19,7 @@
  */
 #include "calls.h"
 #include "cq_ex.h"
+#include "dct.h"
 #include "emu.h"
 #include "std.h"
 #include "xrc.h"
@@ -40,10 +41,15 @@ INTERPOSE(ibv_modify_qp);
 INTERPOSE(ibv_open_device);
 #endif
 
+static void ack_async_event(struct ibv_async_event *event)
+{
+	exp_dct_ack_event(event, exp_std()->ack_async_event);
+}
+
 EXP_EXPORT
 void __wrap_ibv_ack_async_event(struct ibv_async_event *event)
 {
-	exp_ack_async_event(event, exp_std()->ack_async_event);
+	exp_ack_async_event(event, ack_async_event);
 }
 
 EXP_EXPORT
@@ -88,11 +94,17 @@ int __wrap_ibv_destroy_srq(struct ibv_srq *srq)
 	return exp_destroy_srq(srq, exp_std()->destroy_srq);
 }
 
+static int get_async_event(struct ibv_context *context,
+			   struct ibv_async_event *event)
+{
+	return exp_dct_get_event(context, event, exp_std()->get_async_event);
+}
+
 EXP_EXPORT
 int __wrap_ibv_get_async_event(struct ibv_context *context,
 			       struct ibv_async_event *event)
 {
-	return exp_get_async_event(context, event, exp_std()->get_async_event);
+	return exp_get_async_event(context, event, get_async_event);
 }
 
 EXP_EXPORT

@@ -261,21 +261,33 @@ int ibv_exp_destroy_res_domain(struct ibv_context *context,
 /* Both structures begin with the same members. */
 #define EXP_QP_ATTR_STD_SIZE offsetof(struct ibv_exp_qp_attr, dct_key)
 
+static bool is_dci(struct ibv_qp *qp)
+{
+	const struct exp_qp *entry = exp_qp_find(qp);
+
+	return entry && entry->is_dci;
+}
+
+/*
+ * IBV_EXP_QP_DC_KEY has no effect, because each request of a DC initiator has
+ * the key of its target.
+ */
 EXP_EXPORT
 int ibv_exp_modify_qp(struct ibv_qp *qp, struct ibv_exp_qp_attr *attr,
 		      uint64_t exp_attr_mask)
 {
 	const uint64_t unsupported = IBV_EXP_QP_GROUP_RSS |
-				     IBV_EXP_QP_DC_KEY |
 				     IBV_EXP_QP_FLOW_ENTROPY |
 				     IBV_EXP_QP_OOO_RW_DATA_PLACEMENT;
-	const uint64_t supported = EXP_QP_ATTR_STD_BITS | IBV_EXP_QP_RATE_LIMIT;
+	const uint64_t supported = EXP_QP_ATTR_STD_BITS |
+				   IBV_EXP_QP_RATE_LIMIT | IBV_EXP_QP_DC_KEY;
 	int mask = exp_attr_mask & EXP_QP_ATTR_STD_BITS;
 	struct ibv_qp_attr std = { };
 
 	if (exp_bad_mask(__func__, attr->comp_mask,
 			 IBV_EXP_QP_ATTR_RESERVED) ||
-	    (exp_attr_mask & ~(unsupported | supported)))
+	    (exp_attr_mask & ~(unsupported | supported)) ||
+	    (exp_attr_mask & IBV_EXP_QP_DC_KEY && !is_dci(qp)))
 		return exp_err(EINVAL);
 	if ((exp_attr_mask & unsupported) ||
 	    ((exp_attr_mask & IBV_EXP_QP_RATE_LIMIT) &&

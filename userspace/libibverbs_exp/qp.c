@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * ibv_exp_create_qp(), which programs call. The backend of the context creates
- * QPs that support masked atomics, and libibverbs all others.
+ * QPs that support masked atomics, and DC initiators. libibverbs creates all
+ * others.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,6 +86,13 @@ static void attr_to_std(struct ibv_qp_init_attr_ex *std,
 		std->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
 		std->xrcd = attr->xrcd;
 	}
+	/* A DC initiator receives nothing, whatever the program requests. */
+	if (attr->qp_type == IBV_EXP_QPT_DC_INI) {
+		std->qp_type = IBV_QPT_DRIVER;
+		std->srq = NULL;
+		std->cap.max_recv_wr = 0;
+		std->cap.max_recv_sge = 0;
+	}
 }
 
 /* Creates a QP without masked atomics. */
@@ -118,11 +126,13 @@ static struct ibv_qp *create_native(struct ibv_context *context,
 	entry->backend = backend;
 	entry->atomic_cap = caps->atomic_cap;
 	entry->inline_recv = inline_recv;
+	entry->is_dci = attr->qp_type == IBV_EXP_QPT_DC_INI;
 	entry->has_atomics = caps->atomic_cap != IBV_EXP_ATOMIC_HCA_REPLY_BE ||
 			     (flags & IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY);
 	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG)
 		entry->max_atomic_arg = attr->max_atomic_arg;
-	entry->sizes = caps->sizes;
+	if (caps->masked)
+		entry->sizes = caps->sizes;
 	qp = backend->create_qp(context, std, flags, entry);
 	if (!qp) {
 		int err = errno;
@@ -145,10 +155,32 @@ static struct ibv_qp *create_any(struct ibv_context *context,
 	const struct exp_backend *backend = exp_backend_of(context);
 
 	attr_to_std(std, attr);
-	if (caps->masked)
+	if (caps->masked || attr->qp_type == IBV_EXP_QPT_DC_INI)
 		return create_native(context, backend, caps, std, attr,
 				     inline_recv);
 	return create_std(context, backend, std, inline_recv);
+}
+
+/*
+ * Removes from caps what QPs of this type do not have. Only reliable transports
+ * carry masked atomics. Returns 0, or ENOSYS if the device lacks the type.
+ */
+static int adjust_caps(struct ibv_context *context, enum ibv_qp_type type,
+		       struct exp_caps *caps)
+{
+	switch ((int)type) {
+	case IBV_QPT_RC:
+		return 0;
+	case IBV_QPT_XRC_SEND:
+		caps->masked = caps->masked_xrc;
+		return 0;
+	case IBV_EXP_QPT_DC_INI:
+		caps->max_inl_recv = 0;
+		return exp_check_dc("ibv_exp_create_qp", context, caps);
+	default:
+		caps->masked = false;
+		return 0;
+	}
 }
 
 static bool wants_inline(const struct ibv_exp_qp_init_attr *attr)
@@ -171,16 +203,14 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 	err = check_format(attr);
 	if (!err)
 		err = check_unsupported(attr);
-	if (!err && attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD)
+	if (!err && (attr->comp_mask != IBV_EXP_QP_INIT_ATTR_PD ||
+		     attr->qp_type == IBV_EXP_QPT_DC_INI))
 		err = exp_backend_query(context, &caps);
+	if (!err)
+		err = adjust_caps(context, attr->qp_type, &caps);
 	if (err)
 		goto fail;
 
-	/* Only reliable connections carry masked atomics. */
-	if (attr->qp_type == IBV_QPT_XRC_SEND)
-		caps.masked = caps.masked_xrc;
-	else if (attr->qp_type != IBV_QPT_RC)
-		caps.masked = false;
 	if (caps.masked && caps.be_reply)
 		supported |= IBV_EXP_QP_CREATE_ATOMIC_BE_REPLY;
 	if (create_flags(attr) & ~supported) {

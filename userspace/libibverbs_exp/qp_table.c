@@ -81,6 +81,7 @@ void exp_qp_add(struct ibv_qp *qp, struct exp_qp *new)
 		old->backend = new->backend;
 		old->atomic_cap = new->atomic_cap;
 		old->has_atomics = new->has_atomics;
+		old->is_dci = new->is_dci;
 		old->max_atomic_arg = new->max_atomic_arg;
 		old->max_send_sge = new->max_send_sge;
 		old->sizes = new->sizes;

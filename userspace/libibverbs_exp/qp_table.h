@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The table of the QPs that support masked atomics (qp_table.c). */
+/*
+ * The table of the QPs that support masked atomics, and of the DC initiators
+ * (qp_table.c).
+ */
 #ifndef EXP_QP_TABLE_H
 #define EXP_QP_TABLE_H
 
@@ -16,7 +19,7 @@ struct mlx5dv_qp_ex;
 struct mxedv_qp_ex;
 
 /*
- * A QP that supports masked atomics.
+ * A QP that supports masked atomics, or a DC initiator.
  *
  * Lifetime: programs destroy QPs with ibv_destroy_qp(), which this library
  * intercepts only if it precedes libibverbs in symbol lookup (interpose.c), or
@@ -43,6 +46,7 @@ struct exp_qp {
 	enum ibv_exp_atomic_cap atomic_cap;
 	bool has_atomics;	/* false: all atomics are refused */
 	bool inline_recv;	/* has inline receive */
+	bool is_dci;		/* DC initiator */
 	uint32_t max_atomic_arg;	/* bytes */
 	uint32_t max_send_sge;
 	uint64_t sizes;		/* bit n: 2^n bytes */
@@ -58,7 +62,7 @@ struct exp_qp {
  * @qp: any QP
  *
  * Return: the entry, or NULL if ibv_exp_create_qp() did not create @qp for
- * masked atomics.
+ * masked atomics or as a DC initiator.
  */
 const struct exp_qp *exp_qp_find(struct ibv_qp *qp);
 

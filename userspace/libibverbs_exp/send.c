@@ -100,10 +100,13 @@ static void build_wr(const struct exp_qp *entry,
 	qpx->wr_id = wr->wr_id;
 	qpx->wr_flags = wr->exp_send_flags &
 			(EXP_SEND_STD_FLAGS & ~IBV_EXP_SEND_INLINE);
-	if (exp_wr_is_masked(wr))
+	if (exp_wr_is_masked(wr)) {
 		entry->backend->build_masked(entry, wr);
-	else
-		build_plain(qpx, wr);
+		return;
+	}
+	build_plain(qpx, wr);
+	if (entry->is_dci)
+		entry->backend->set_dc_addr(entry, wr);
 }
 
 static void batch_begin(const struct exp_qp *entry)

@@ -19,6 +19,7 @@
 #pragma weak mlx5dv_create_qp
 #pragma weak mlx5dv_qp_ex_from_ibv_qp_ex
 #pragma weak mlx5dv_devx_general_cmd
+#pragma weak mlx5dv_init_obj
 
 const struct exp_std *exp_std(void)
 {
@@ -59,6 +60,7 @@ const struct exp_mlx5dv *exp_mlx5dv(void)
 		.create_qp = mlx5dv_create_qp,
 		.qp_ex_from_ibv_qp_ex = mlx5dv_qp_ex_from_ibv_qp_ex,
 		.devx_general_cmd = mlx5dv_devx_general_cmd,
+		.init_obj = mlx5dv_init_obj,
 		.has_raw_wqe = true,
 	};
 

@@ -40,31 +40,6 @@ int ibv_exp_dealloc_mkey_list_memory(struct ibv_exp_mkey_list_container *mem)
 }
 
 EXP_EXPORT
-struct ibv_exp_dct *ibv_exp_create_dct(struct ibv_context *context,
-				       struct ibv_exp_dct_init_attr *attr)
-{
-	return exp_null(ENOSYS);
-}
-
-EXP_EXPORT
-int ibv_exp_destroy_dct(struct ibv_exp_dct *dct)
-{
-	return exp_err(ENOSYS);
-}
-
-EXP_EXPORT
-int ibv_exp_query_dct(struct ibv_exp_dct *dct, struct ibv_exp_dct_attr *attr)
-{
-	return exp_err(ENOSYS);
-}
-
-EXP_EXPORT
-int ibv_exp_arm_dct(struct ibv_exp_dct *dct, struct ibv_exp_arm_attr *attr)
-{
-	return exp_err(ENOSYS);
-}
-
-EXP_EXPORT
 int ibv_exp_poll_dc_info(struct ibv_context *context,
 			 struct ibv_exp_dc_info_ent *ents, int nent, int port)
 {

@@ -128,6 +128,25 @@ int exp_bind_to_std(const struct ibv_exp_mw_bind_info *exp,
 int exp_wr_check_bind(const struct ibv_exp_send_wr *wr);
 
 /**
+ * exp_wr_check_dc() - Check what is special to a request of a DC initiator.
+ * @wr: the request
+ *
+ * Return: 0, or EINVAL if it names no target, or has an opcode that needs no
+ * target. DC initiators have no such opcodes.
+ */
+static inline int exp_wr_check_dc(const struct ibv_exp_send_wr *wr)
+{
+	switch ((int)wr->exp_opcode) {
+	case IBV_EXP_WR_NOP:
+	case IBV_EXP_WR_LOCAL_INV:
+	case IBV_EXP_WR_BIND_MW:
+		return EINVAL;
+	default:
+		return wr->dc.ah ? 0 : EINVAL;
+	}
+}
+
+/**
  * exp_wr_check() - Check a request before it is posted.
  * @entry: QP for the request
  * @wr: the request
@@ -143,6 +162,8 @@ static inline int exp_wr_check(const struct exp_qp *entry,
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > entry->max_send_sge)
 		return EINVAL;
 	if (exp_wr_is_inline(wr) && wr->num_sge > EXP_WR_MAX_INLINE_SGE)
+		return EINVAL;
+	if (entry->is_dci && exp_wr_check_dc(wr))
 		return EINVAL;
 
 	switch ((int)wr->exp_opcode) {

@@ -11,11 +11,12 @@ EXP_CALLS := $(addprefix $(UNIT)/$(EXP)/,clock.o dm.o flow.o mr.o objects.o port
 	unsupported.o)
 EXP_MLX5 := $(addprefix $(BIN)/,t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be \
 	t_exp_mlx5_data t_exp_mlx5_ex t_exp_mlx5_rows)
-EXP_FAKED := $(BIN)/t_exp $(BIN)/t_exp_send $(BIN)/t_exp_calls $(EXP_MLX5)
+EXP_FAKED := $(BIN)/t_exp $(BIN)/t_exp_send $(BIN)/t_exp_calls \
+	$(BIN)/t_exp_dc $(EXP_MLX5)
 EXP_EMU := $(addprefix $(BIN)/,t_exp_emu t_exp_emu_ex t_exp_emu_random \
 	t_exp_emu_threads t_exp_saved)
 
-PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_layout \
+PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_dc t_exp_layout \
 	t_exp_mlx5_wqe t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be t_exp_mlx5_data \
 	t_exp_mlx5_ex t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random \
 	t_exp_emu_threads t_exp_saved t_exp_xrc)
@@ -34,6 +35,8 @@ $(EXP_FAKED): $(HERE)/exp/fake.o $(EXP_OBJS)
 $(BIN)/t_exp_calls: $(HERE)/exp/fake_std.o $(EXP_CALLS)
 $(HERE)/exp/t_exp_xrc.o: override CPPFLAGS += -I$(TOP)/$(EXP)/compat
 $(BIN)/t_exp_xrc: $(UNIT)/$(EXP)/xrc.o
+$(BIN)/t_exp_dc: $(HERE)/exp/fake_mlx5.o $(HERE)/exp/fake_mlx5_hw.o \
+	$(UNIT)/$(EXP)/dct.o $(UNIT)/$(EXP)/objects.o
 $(BIN)/t_exp_mlx5_wqe: $(UNIT)/$(EXP)/backend_mlx5_wqe.o
 $(EXP_MLX5): $(HERE)/exp/fake_mlx5.o $(HERE)/exp/fake_mlx5_hw.o
 $(EXP_EMU): $(HERE)/exp/fake_emu.o $(filter-out %/emu_progress.o,$(EXP_OBJS))

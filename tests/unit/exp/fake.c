@@ -192,6 +192,17 @@ static void f_ext_masked_fa(struct mxedv_qp_ex *mqp, uint32_t rkey,
 	get_operand(op, 1, log_arg_sz, boundary);
 }
 
+static void f_set_dc_addr(struct mxedv_qp_ex *mqp, struct ibv_ah *ah,
+			  uint32_t remote_dctn, uint64_t remote_dc_key)
+{
+	struct op *op = building(qpx_of_mqp(mqp));
+
+	op->num_dc_addrs++;
+	op->dc_ah = ah;
+	op->dct_num = remote_dctn;
+	op->dct_key = remote_dc_key;
+}
+
 static void f_set_xrc_srqn(struct ibv_qp_ex *qpx, uint32_t srqn)
 {
 	building(qpx)->srqn = srqn;
@@ -368,10 +379,29 @@ static struct ibv_qp *fake_create_qp_ex(struct ibv_context *context,
 	return fake_std_create(context, &attr->cap, attr->qp_type);
 }
 
+static struct ibv_qp *fake_create_dct(struct ibv_context *context,
+				      struct ibv_qp_init_attr_ex *attr,
+				      struct mxedv_qp_init_attr *mxe_attr)
+{
+	struct fake_qp *f;
+
+	if (attr->qp_type != IBV_QPT_DRIVER || !attr->srq ||
+	    attr->comp_mask != IBV_QP_INIT_ATTR_PD ||
+	    mxe_attr->dc_type != MXEDV_DCTYPE_DCT)
+		bail_out("unexpected attributes of a target");
+	fake.last = *attr;
+	fake.dct_created++;
+	f = fake_new_qp(context, attr->qp_type);
+	f->dc_type = mxe_attr->dc_type;
+	f->dct_key = mxe_attr->dct_access_key;
+	return &f->qp;
+}
+
 static struct ibv_qp *fake_create_qp(struct ibv_context *context,
 				     struct ibv_qp_init_attr_ex *attr,
 				     struct mxedv_qp_init_attr *mxe_attr)
 {
+	bool is_dci = mxe_attr->comp_mask & MXEDV_QP_INIT_ATTR_DC;
 	struct fake_qp *f;
 
 	if (fake.create_errno) {
@@ -389,10 +419,14 @@ static struct ibv_qp *fake_create_qp(struct ibv_context *context,
 		fake.inline_created++;
 		return fake_std_create(context, &attr->cap, attr->qp_type);
 	}
+	if (mxe_attr->comp_mask == MXEDV_QP_INIT_ATTR_DC)
+		return fake_create_dct(context, attr, mxe_attr);
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
 	    !(attr->comp_mask & IBV_QP_INIT_ATTR_PD) ||
-	    mxe_attr->comp_mask != (MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
-				    MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG))
+	    (mxe_attr->comp_mask & ~(uint64_t)MXEDV_QP_INIT_ATTR_DC) !=
+	    (MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
+	     MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG) ||
+	    is_dci != (attr->qp_type == IBV_QPT_DRIVER))
 		bail_out("unexpected attributes");
 
 	__atomic_store_n(&fake.last.sq_sig_all, attr->sq_sig_all,
@@ -402,6 +436,12 @@ static struct ibv_qp *fake_create_qp(struct ibv_context *context,
 	f->has_ex = true;
 	f->create_flags = mxe_attr->create_flags;
 	f->max_atomic_arg = mxe_attr->max_atomic_arg;
+	if (is_dci) {
+		fake.last = *attr;
+		f->dc_type = mxe_attr->dc_type;
+		f->dct_key = mxe_attr->dct_access_key;
+		f->mqp.wr_set_dc_addr = f_set_dc_addr;
+	}
 	f->qpx.wr_send = f_send;
 	f->qpx.wr_send_imm = f_send_imm;
 	f->qpx.wr_send_inv = f_send_inv;
@@ -526,6 +566,7 @@ void fake_reset(void)
 	fake.plain_created = 0;
 	fake.ex_created = 0;
 	fake.mxe_created = 0;
+	fake.dct_created = 0;
 	fake.destroyed = 0;
 }
 

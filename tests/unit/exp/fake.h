@@ -41,6 +41,10 @@ struct op {
 	uint64_t sge_addr;
 	bool is_inline;
 	uint32_t srqn;		/* of XRC */
+	int num_dc_addrs;	/* of DC; how often the target was set */
+	const struct ibv_ah *dc_ah;
+	uint32_t dct_num;
+	uint64_t dct_key;
 	const struct ibv_mw *mw;	/* of BIND_MW */
 	struct ibv_mw_bind_info bind;
 };
@@ -54,6 +58,8 @@ struct fake_qp {
 	bool has_ex;
 	uint32_t create_flags;		/* enum mxedv_qp_create_flags */
 	uint32_t max_atomic_arg;	/* as requested */
+	uint32_t dc_type;		/* enum mxedv_dc_type, or 0 */
+	uint64_t dct_key;
 
 	struct op ops[MAX_OPS];		/* posted */
 	int num_ops;
@@ -83,6 +89,7 @@ struct fake {
 	bool no_inline_recv;		/* mxedv_create_qp() refuses it */
 	int plain_created, ex_created, mxe_created, destroyed;
 	int inline_created;		/* without masked atomics */
+	int dct_created;
 	struct ibv_qp_init_attr_ex last;
 };
 

@@ -31,6 +31,13 @@ enum {
 	CAP_SIZE_DC = 0xd0,
 };
 
+/* In the general capabilities. */
+enum {
+	CAP_LOG_RA_REQ_DC = 0x12a,	/* 6 bits, which end a byte */
+	CAP_LOG_RA_RES_DC = 0x13a,
+	CAP_DCT = 0x21a,
+};
+
 static bool f_is_supported(struct ibv_device *device)
 {
 	return device == &mlx5_device;
@@ -39,17 +46,27 @@ static bool f_is_supported(struct ibv_device *device)
 static int f_devx(struct ibv_context *context, const void *in, size_t inlen,
 		  void *out, size_t outlen)
 {
-	/* QUERY_HCA_CAP; atomic, current */
+	/* QUERY_HCA_CAP; atomic or general, current */
 	static const uint8_t want[16] = { 0x01, 0x00, 0, 0, 0, 0, 0, 0x07 };
+	static const uint8_t general[16] = { 0x01, 0x00, 0, 0, 0, 0, 0, 0x01 };
+	bool is_general = inlen == sizeof(general) &&
+			  !memcmp(in, general, sizeof(general));
 	uint8_t *caps = (uint8_t *)out + 16;
 
 	if (context != mlx5_ctx || inlen != sizeof(want) || outlen != 16 + 4096 ||
-	    memcmp(in, want, sizeof(want)))
+	    (!is_general && memcmp(in, want, sizeof(want))))
 		bail_out("unexpected DEVX command");
 	if (fake_mlx5.devx_errno)
 		return fake_mlx5.devx_errno;
 	memset(out, 0, outlen);
 	*(uint8_t *)out = fake_mlx5.devx_status;
+	if (is_general) {
+		caps[CAP_LOG_RA_REQ_DC / 8] = 4;
+		caps[CAP_LOG_RA_RES_DC / 8] = 5;
+		caps[CAP_DCT / 8] = fake_mlx5.no_dct ? 0 :
+				    1 << (7 - CAP_DCT % 8);
+		return 0;
+	}
 	caps[CAP_ENDIANNESS_MODE / 8] = fake_mlx5.endianness_mode << 6;
 	put16(caps + CAP_OPERATIONS / 8, fake_mlx5.operations);
 	put16(caps + CAP_SIZE_QP / 8, fake_mlx5.size_qp);
@@ -124,13 +141,20 @@ static void put_ctrl(struct fake_mlx5_qp *qp, int opcode, __be32 imm)
 	    (flags & IBV_SEND_SOLICITED ? MLX5_WQE_CTRL_SOLICITED : 0) |
 	    (flags & IBV_SEND_FENCE ? MLX5_WQE_CTRL_FENCE : 0), 1);
 	put(qp, be32toh(imm), 4);
+	/* Set later, see f_set_dc_addr(). */
+	if (qp->dc_type)
+		qp->cur_size += sizeof(struct mlx5_wqe_av);
+	qp->setters = 0;
 }
 
+/* A request of a DC initiator needs two setters, in any order. */
 static void end_ctrl(struct fake_mlx5_qp *qp)
 {
 	uint32_t qpn_ds = qp->f.qp.qp_num << 8 | (qp->cur_size + 15) / 16;
 	uint32_t size = qp->cur_size;
 
+	if (qp->dc_type && ++qp->setters < 2)
+		return;
 	qp->cur_size = 4;
 	put(qp, qpn_ds, 4);
 	qp->cur_size = (size + 15) / 16 * 16;
@@ -233,6 +257,34 @@ static void f_set_inline_list(struct ibv_qp_ex *qpx, size_t num,
 	for (i = 0; i < num; i++)
 		for (j = 0; j < bufs[i].length; j++)
 			put(qp, ((uint8_t *)bufs[i].addr)[j], 1);
+	end_ctrl(qp);
+}
+
+/* What libmlx5 has in all address handles of the fake. */
+static struct mlx5_wqe_av fake_av = { .rmac = { 1, 2, 3, 4, 5, 6 } };
+
+static int f_init_obj(struct mlx5dv_obj *obj, uint64_t obj_type)
+{
+	if (obj_type != MLX5DV_OBJ_AH)
+		bail_out("an unexpected object");
+	if (obj->ah.in->context != mlx5_ctx)
+		return EOPNOTSUPP;
+	obj->ah.out->av = &fake_av;
+	return 0;
+}
+
+static void f_set_dc_addr(struct mlx5dv_qp_ex *mqp, struct ibv_ah *ah,
+			  uint32_t remote_dctn, uint64_t remote_dc_key)
+{
+	struct fake_mlx5_qp *qp = (void *)((char *)mqp -
+		offsetof(struct fake_mlx5_qp, mqp));
+	struct mlx5_wqe_av av = fake_av;
+
+	if (!ah || !qp->dc_type)
+		bail_out("an address of no target");
+	av.key.dc_key = htobe64(remote_dc_key);
+	av.dqp_dct = htobe32(remote_dctn | MLX5_EXTENDED_UD_AV);
+	memcpy(qp->wqe + sizeof(struct mlx5_wqe_ctrl_seg), &av, sizeof(av));
 	end_ctrl(qp);
 }
 
@@ -472,6 +524,8 @@ static uint32_t nominal_size(const struct ibv_qp_init_attr_ex *attr)
 		size += 16;
 	if (ops & (IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV))
 		size = 16 + 48 + 64 + 64;
+	if (attr->qp_type == IBV_QPT_DRIVER)
+		size += sizeof(struct mlx5_wqe_av);
 	inl = attr->cap.max_inline_data ?
 	      size + align(4 + attr->cap.max_inline_data, 16) : 0;
 	size += attr->cap.max_send_sge * 16;
@@ -494,6 +548,7 @@ static void set_builders(struct fake_mlx5_qp *qp)
 	qpx->wr_start = f_start;
 	qpx->wr_complete = f_complete;
 	qpx->wr_abort = f_abort;
+	qp->mqp.wr_set_dc_addr = f_set_dc_addr;
 	qp->mqp.wr_raw_wqe = fake_mlx5.no_raw_wqe ? NULL : f_raw_wqe;
 }
 
@@ -541,6 +596,8 @@ static struct ibv_qp *f_create_qp(struct ibv_context *context,
 	qp->f.qp.handle = qp->f.qp.qp_num;
 	qp->f.qp.qp_type = attr->qp_type;
 	qp->f.qp.send_cq = attr->send_cq;
+	if (mlx5_attr->comp_mask & MLX5DV_QP_INIT_ATTR_MASK_DC)
+		qp->dc_type = mlx5_attr->dc_init_attr.dc_type;
 	qp->f.has_ex = !fake_mlx5.no_qpx;
 	pthread_mutex_init(&qp->lock, NULL);
 	qp->cq = (struct fake_mlx5_cq *)attr->send_cq;
@@ -565,6 +622,7 @@ static const struct exp_mlx5dv dv = {
 	.create_qp = f_create_qp,
 	.qp_ex_from_ibv_qp_ex = f_qp_ex,
 	.devx_general_cmd = f_devx,
+	.init_obj = f_init_obj,
 	.has_raw_wqe = true,
 };
 

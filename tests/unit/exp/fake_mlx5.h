@@ -56,6 +56,7 @@ struct fake_mlx5 {
 	uint8_t devx_status;
 	int endianness_mode;		/* 1: replies of 8 bytes in host order */
 	uint16_t operations, size_qp, size_dc;
+	bool no_dct;
 
 	int create_errno;
 	bool no_qpx, no_dv_qpx, no_raw_wqe, no_atomic_builders;
@@ -68,6 +69,8 @@ struct fake_mlx5 {
 	bool defer;			/* nothing runs before fake_mlx5_run() */
 	int executed;
 	int plain_posts;		/* to other queue pairs */
+	uint64_t dc_key;		/* of the last request of a DC initiator */
+	uint32_t dct_num;
 
 	/* Registered memory, by key. */
 	struct {
@@ -85,6 +88,8 @@ struct fake_mlx5_qp {
 	pthread_mutex_t lock;
 	struct fake_mlx5_cq *cq;
 	bool sig_all;
+	enum mlx5dv_dc_type dc_type;	/* or 0 */
+	int setters;			/* called for the request, of a DC initiator */
 	uint32_t max_gs;
 	uint32_t max_inline;
 	uint32_t wqe_size;		/* nominal */

@@ -303,6 +303,24 @@ static void fetch(const struct fake_mlx5_qp *qp, struct wqe *wqe)
 		wqe->bytes[i] = qp->sq[(from + i) % ring];
 }
 
+/* The address of a DC target is complete if it has both numbers. */
+static void run_address(struct wqe *wqe)
+{
+	uint64_t key = get(wqe, 8);
+	uint64_t number = get(wqe, 4);
+
+	fake_mlx5.dc_key = key;
+	fake_mlx5.dct_num = number & 0xffffff;
+	if (!(number & MLX5_EXTENDED_UD_AV))
+		bail_out("an address without GRH");
+	get(wqe, 8);
+	if (get(wqe, 6) != 0x010203040506)
+		bail_out("another address handle");
+	get(wqe, 6);
+	get(wqe, 8);
+	get(wqe, 8);
+}
+
 static void run_one(struct fake_mlx5_qp *qp)
 {
 	struct fake_mlx5_cq *cq = qp->cq;
@@ -323,6 +341,8 @@ static void run_one(struct fake_mlx5_qp *qp)
 		bail_out("signature or stream of a WQE");
 	flags = get(&wqe, 1);
 	get(&wqe, 4);
+	if (qp->dc_type)
+		run_address(&wqe);
 
 	if (!qp->failed) {
 		status = execute(&wqe, opcode, opmod);

@@ -437,7 +437,9 @@ static void test_modify_qp(void)
 	memset(&attr, 0x3c, sizeof(attr));
 	attr.comp_mask = 0;
 	for (bit = 0; bit < 64; bit++) {
-		int want = bit < 21 ? 0 : bit < 53 || bit > 57 ? EINVAL :
+		/* 54 is the key of a DC initiator, see t_exp_dc.c. */
+		int want = bit < 21 ? 0 :
+			   bit < 53 || bit == 54 || bit > 57 ? EINVAL :
 			   bit == 57 ? 0 : ENOSYS;
 
 		is_int(ibv_exp_modify_qp(&qp, &attr, 1ULL << bit), want,
@@ -715,10 +717,6 @@ static void test_unsupported(void)
 	struct ibv_exp_task task, *bad_task = NULL;
 
 	reset();
-	NO_OBJECT(ibv_exp_create_dct(ctx, NULL));
-	NO_CALL(ibv_exp_destroy_dct(NULL));
-	NO_CALL(ibv_exp_query_dct(NULL, NULL));
-	NO_CALL(ibv_exp_arm_dct(NULL, NULL));
 	is_int(ibv_exp_poll_dc_info(ctx, NULL, 1, 1), -ENOSYS, "poll_dc_info");
 	NO_OBJECT(ibv_exp_create_mr(NULL));
 	NO_CALL(ibv_exp_query_mkey(NULL, NULL));

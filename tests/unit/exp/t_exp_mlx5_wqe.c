@@ -3,6 +3,8 @@
  * Checks every byte of the WQEs that the mlx5 backend of libibverbs_exp builds
  * for masked atomics.
  */
+#include <endian.h>
+
 #include "tap.h"
 #include "backend_mlx5.h"
 
@@ -196,7 +198,7 @@ static void test_rows(void)
 		memset(&wqe, 0x5a, sizeof(wqe));
 		init_wr(&wr, row->opcode, row->log_arg_sz, &sge);
 		wr.exp_send_flags = row->flags;
-		n = exp_mlx5_wqe(&wqe, QPN, false, row->signaled, &wr);
+		n = exp_mlx5_wqe(&wqe, QPN, false, NULL, row->signaled, &wr);
 		is_wqe(&wqe, n, row->wqe, row->name);
 		is_int(wqe.bytes[n], 0x5a, "%s: nothing after it", row->name);
 	}
@@ -215,7 +217,7 @@ static void test_unaligned(void)
 	memcpy(bytes + 3, swap_words, 16);
 	wr.ext_op.masked_atomics.wr_data.inline_data.op.fetch_add.add_val =
 		(uintptr_t)bytes + 3;
-	n = exp_mlx5_wqe(&wqe, QPN, false, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, false, NULL, true, &wr);
 	is_wqe(&wqe, n, rows[6].wqe, "operand at an odd address");
 }
 
@@ -240,7 +242,7 @@ static void test_sges(void)
 	init_wr(&wr, FA, 3, &sge);
 	wr.num_sge = 0;
 	wr.sg_list = NULL;
-	n = exp_mlx5_wqe(&wqe, QPN, false, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, false, NULL, true, &wr);
 	is_wqe(&wqe, n, no_buffer, "no buffer");
 
 	sges[0] = (struct ibv_sge) { 0x1111111111111111, 4, 0x22222222 };
@@ -248,7 +250,7 @@ static void test_sges(void)
 	sges[2] = (struct ibv_sge) { 0x5555555555555555, 4, 0x66666666 };
 	wr.num_sge = 3;
 	wr.sg_list = sges;
-	n = exp_mlx5_wqe(&wqe, QPN, false, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, false, NULL, true, &wr);
 	is_wqe(&wqe, n, two_buffers, "two buffers and an empty one");
 
 	for (i = 0; i < EXP_MLX5_MAX_SGE; i++)
@@ -257,7 +259,7 @@ static void test_sges(void)
 	wr.num_sge = EXP_MLX5_MAX_SGE;
 	wr.sg_list = sges;
 	memset(&wqe, 0x5a, sizeof(wqe));
-	n = exp_mlx5_wqe(&wqe, QPN, true, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, true, NULL, true, &wr);
 	is_int(n, 1008, "the largest");
 	is_int(wqe.bytes[7], 63, "the largest: its units");
 	is_int(wqe.bytes[1007], EXP_MLX5_MAX_SGE - 1, "the largest: its end");
@@ -278,8 +280,53 @@ static void test_xrc(void)
 
 	init_wr(&wr, FA, 3, &sge);
 	wr.qp_type.xrc.remote_srqn = 0x123456;
-	n = exp_mlx5_wqe(&wqe, QPN, true, true, &wr);
+	n = exp_mlx5_wqe(&wqe, QPN, true, NULL, true, &wr);
 	is_wqe(&wqe, n, want, "XRC initiator");
+}
+
+static void test_dc(void)
+{
+	static const char *const want[] = {
+		"09000015 abcdef07 00 0000 08 00000000",
+		"fedcba9876543210 80123456 a1 a2 a3a4",
+		"00000000 b1b2b3b4b5b6 b7 b8 a5a6a7a8",
+		"000102030405060708090a0b0c0d0e0f" RADDR,
+		"1011121314151617 3031323334353637" DATA("08"), NULL
+	};
+	/* As libmlx5 has it in an address handle. */
+	struct mlx5_wqe_av av = {
+		.dqp_dct = htobe32(0xffffff),
+		.stat_rate_sl = 0xa1,
+		.fl_mlid = 0xa2,
+		.rlid = htobe16(0xa3a4),
+		.rmac = { 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6 },
+		.tclass = 0xb7,
+		.hop_limit = 0xb8,
+		.grh_gid_fl = htobe32(0xa5a6a7a8),
+	};
+	struct ibv_sge sge, sges[EXP_MLX5_MAX_SGE_DC];
+	struct ibv_exp_send_wr wr;
+	union wqe wqe;
+	uint8_t i;
+	size_t n;
+
+	for (i = 0; i < sizeof(av.rgid); i++)
+		av.rgid[i] = i;
+	init_wr(&wr, FA, 3, &sge);
+	wr.dc.dct_number = 0x123456;
+	wr.dc.dct_access_key = 0xfedcba9876543210;
+	n = exp_mlx5_wqe(&wqe, QPN, false, &av, true, &wr);
+	is_wqe(&wqe, n, want, "DC initiator");
+	ok(av.dqp_dct == htobe32(0xffffff) && !av.key.dc_key,
+	   "the address handle is not changed");
+
+	for (i = 0; i < EXP_MLX5_MAX_SGE_DC; i++)
+		sges[i] = (struct ibv_sge) { i, 1, i };
+	init_wr(&wr, CS, 5, &sge);
+	wr.num_sge = EXP_MLX5_MAX_SGE_DC;
+	wr.sg_list = sges;
+	is_int(exp_mlx5_wqe(&wqe, QPN, false, &av, true, &wr), 1008,
+	       "the largest of a DC initiator");
 }
 
 int main(void)
@@ -289,5 +336,6 @@ int main(void)
 	test_unaligned();
 	test_sges();
 	test_xrc();
+	test_dc();
 	return done_testing();
 }

@@ -168,15 +168,6 @@ static void test_dm(struct vt_dev *dev)
 	is_int(ibv_exp_free_dm(in.dm), 0, "ibv_exp_free_dm()");
 }
 
-static void test_unsupported(struct vt_dev *dev)
-{
-	struct ibv_exp_dct_init_attr dct = { .pd = dev->pd };
-
-	errno = 0;
-	ok(!ibv_exp_create_dct(dev->ctx, &dct) && errno == ENOSYS,
-	   "ibv_exp_create_dct(): ENOSYS");
-}
-
 int main(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -190,7 +181,6 @@ int main(void)
 	test_objects(a);
 	test_srq(a);
 	test_dm(a);
-	test_unsupported(a);
 	conf.exp = true;
 	vt_pair_open(&p, a, b, &conf);
 	test_allocated(&p);

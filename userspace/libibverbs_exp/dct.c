@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Targets of the dynamically connected (DC) transport: ibv_exp_create_dct() and
+ * related calls, which programs call. interpose.c calls the functions in dct.h.
+ *
+ * Today a target is a QP, which the backend creates and programs do not see.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "calls.h"
+#include "dct.h"
+#include "fork.h"
+#include "std.h"
+
+/*
+ * Lifetime: remains in the list until ibv_destroy_qp() has returned, because
+ * that waits for events to be acknowledged.
+ */
+struct exp_dct {
+	struct ibv_exp_dct dct;		/* what programs have */
+	struct exp_dct *next;
+	struct ibv_qp *qp;
+	struct ibv_exp_dct_init_attr attr;
+};
+
+static pthread_mutex_t dcts_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct exp_dct *dcts;	/* the list, protected by dcts_lock */
+
+EXP_FORK_HOLD(dcts_lock)
+
+static struct exp_dct *to_exp_dct(struct ibv_exp_dct *dct)
+{
+	return (struct exp_dct *)dct;
+}
+
+static void dct_link(struct exp_dct *dct)
+{
+	pthread_mutex_lock(&dcts_lock);
+	dct->next = dcts;
+	dcts = dct;
+	pthread_mutex_unlock(&dcts_lock);
+}
+
+static void dct_unlink(struct exp_dct *dct)
+{
+	struct exp_dct **link = &dcts;
+
+	pthread_mutex_lock(&dcts_lock);
+	while (*link != dct)
+		link = &(*link)->next;
+	*link = dct->next;
+	pthread_mutex_unlock(&dcts_lock);
+}
+
+/* ---- creation ------------------------------------------------------------ */
+
+/* inline_size and OOO_RW_DATA_PLACEMENT are hints, which are ignored. */
+static int check_attr(const struct ibv_exp_dct_init_attr *attr, int *access)
+{
+	if (exp_bad_mask("ibv_exp_create_dct", attr->comp_mask,
+			 IBV_EXP_DCT_INIT_ATTR_RESERVED) ||
+	    attr->create_flags & ~(uint32_t)IBV_EXP_DCT_CREATE_FLAGS_MASK ||
+	    !attr->pd || !attr->cq || !attr->srq)
+		return EINVAL;
+	return exp_access_to_std(attr->access_flags, access);
+}
+
+static int to_init(struct ibv_qp *qp, const struct ibv_exp_dct_init_attr *attr,
+		   int access)
+{
+	struct ibv_qp_attr std = {
+		.qp_state = IBV_QPS_INIT,
+		.pkey_index = attr->pkey_index,
+		.port_num = attr->port,
+		.qp_access_flags = access,
+	};
+
+	return exp_std()->modify_qp(qp, &std, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+/*
+ * The address vector has what responses get. Its destination is not used, but
+ * the standard verbs require one of the same address family as the source.
+ */
+static int to_rtr(struct ibv_qp *qp, const struct ibv_exp_dct_init_attr *attr)
+{
+	struct ibv_qp_attr std = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = attr->mtu,
+		.min_rnr_timer = attr->min_rnr_timer,
+		.ah_attr = {
+			.is_global = 1,
+			.port_num = attr->port,
+			.grh = {
+				.sgid_index = attr->gid_index,
+				.traffic_class = attr->tclass,
+				.flow_label = attr->flow_label,
+				.hop_limit = attr->hop_limit,
+			},
+		},
+	};
+
+	if (ibv_query_gid(qp->context, attr->port, attr->gid_index,
+			  &std.ah_attr.grh.dgid))
+		return EINVAL;
+	return exp_std()->modify_qp(qp, &std, IBV_QP_STATE | IBV_QP_PATH_MTU |
+				    IBV_QP_MIN_RNR_TIMER | IBV_QP_AV);
+}
+
+/* Creates the QP of a target that can receive. Returns NULL with errno. */
+static struct ibv_qp *create_target(struct ibv_context *context,
+				    const struct ibv_exp_dct_init_attr *attr,
+				    int access)
+{
+	struct ibv_qp_init_attr_ex std = {
+		.send_cq = attr->cq,
+		.recv_cq = attr->cq,
+		.srq = attr->srq,
+		.qp_type = IBV_QPT_DRIVER,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = attr->pd,
+	};
+	struct ibv_qp *qp;
+	int err;
+
+	qp = exp_backend_of(context)->create_dct(context, &std, attr->dc_key);
+	if (!qp)
+		return NULL;
+	err = to_init(qp, attr, access);
+	if (!err)
+		err = to_rtr(qp, attr);
+	if (err) {
+		exp_std()->destroy_qp(qp);
+		return exp_null(err);
+	}
+	return qp;
+}
+
+EXP_EXPORT
+struct ibv_exp_dct *ibv_exp_create_dct(struct ibv_context *context,
+				       struct ibv_exp_dct_init_attr *attr)
+{
+	struct exp_caps caps;
+	struct exp_dct *dct;
+	int access, err;
+
+	err = exp_backend_query(context, &caps);
+	if (!err)
+		err = exp_check_dc(__func__, context, &caps);
+	if (!err)
+		err = check_attr(attr, &access);
+	if (err)
+		return exp_null(err);
+	dct = calloc(1, sizeof(*dct));
+	if (!dct)
+		return NULL;
+	dct->qp = create_target(context, attr, access);
+	if (!dct->qp) {
+		err = exp_errno_from_std(errno);
+		free(dct);
+		return exp_null(err);
+	}
+	dct->attr = *attr;
+	dct->dct.context = context;
+	dct->dct.handle = dct->qp->handle;
+	/* Valid on mlx5 only from RTR on. */
+	dct->dct.dct_num = dct->qp->qp_num;
+	dct->dct.pd = attr->pd;
+	dct->dct.srq = attr->srq;
+	dct->dct.cq = attr->cq;
+	pthread_mutex_init(&dct->dct.mutex, NULL);
+	pthread_cond_init(&dct->dct.cond, NULL);
+	dct_link(dct);
+	return &dct->dct;
+}
+
+EXP_EXPORT
+int ibv_exp_destroy_dct(struct ibv_exp_dct *ibdct)
+{
+	struct exp_dct *dct = to_exp_dct(ibdct);
+	int ret;
+
+	ret = exp_std()->destroy_qp(dct->qp);
+	if (ret)
+		return exp_err(ret);
+	dct_unlink(dct);
+	pthread_cond_destroy(&dct->dct.cond);
+	pthread_mutex_destroy(&dct->dct.mutex);
+	free(dct);
+	return 0;
+}
+
+/* ---- attributes ---------------------------------------------------------- */
+
+EXP_EXPORT
+int ibv_exp_query_dct(struct ibv_exp_dct *ibdct, struct ibv_exp_dct_attr *attr)
+{
+	const struct exp_dct *dct = to_exp_dct(ibdct);
+	const struct ibv_exp_dct_init_attr *init = &dct->attr;
+	struct ibv_qp_init_attr std_init;
+	struct ibv_qp_attr std;
+	int ret;
+
+	if (exp_bad_mask(__func__, attr->comp_mask, IBV_EXP_DCT_ATTR_RESERVED))
+		return exp_err(EINVAL);
+	ret = ibv_query_qp(dct->qp, &std, IBV_QP_STATE, &std_init);
+	if (ret)
+		return exp_err(ret);
+	*attr = (struct ibv_exp_dct_attr) {
+		.dc_key = init->dc_key,
+		.port = init->port,
+		.access_flags = init->access_flags,
+		.min_rnr_timer = init->min_rnr_timer,
+		.tclass = init->tclass,
+		.flow_label = init->flow_label,
+		.mtu = init->mtu,
+		.pkey_index = init->pkey_index,
+		.gid_index = init->gid_index,
+		.hop_limit = init->hop_limit,
+		.state = std.qp_state == IBV_QPS_RTR ?
+			 IBV_EXP_DCT_STATE_ACTIVE : IBV_EXP_DCT_STATE_DRAINED,
+		.srq = init->srq,
+		.cq = init->cq,
+		.pd = init->pd,
+	};
+	return 0;
+}
+
+/* No device reports an attempt with a wrong key to the process today. */
+EXP_EXPORT
+int ibv_exp_arm_dct(struct ibv_exp_dct *dct, struct ibv_exp_arm_attr *attr)
+{
+	if (!dct || exp_bad_mask(__func__, attr->comp_mask,
+				 IBV_EXP_ARM_ATTR_RESERVED))
+		return exp_err(EINVAL);
+	return exp_err(ENOSYS);
+}
+
+/* ---- asynchronous events ------------------------------------------------- */
+
+static const struct {
+	int exp;
+	enum ibv_event_type std;
+} event_types[] = {
+	{ IBV_EXP_EVENT_DCT_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR },
+	{ IBV_EXP_EVENT_DCT_REQ_ERR, IBV_EVENT_QP_REQ_ERR },
+};
+
+#define EVENT_TYPES (sizeof(event_types) / sizeof(event_types[0]))
+
+/* In struct ibv_async_event, as MLNX_OFED had it. */
+static struct ibv_exp_dct **event_dct(struct ibv_async_event *event)
+{
+	return (struct ibv_exp_dct **)&event->element;
+}
+
+static struct exp_dct *dct_of_qp(const struct ibv_qp *qp)
+{
+	struct exp_dct *dct;
+
+	pthread_mutex_lock(&dcts_lock);
+	for (dct = dcts; dct; dct = dct->next)
+		if (dct->qp == qp)
+			break;
+	pthread_mutex_unlock(&dcts_lock);
+	return dct;
+}
+
+int exp_dct_get_event(struct ibv_context *context,
+		      struct ibv_async_event *event,
+		      int (*std)(struct ibv_context *context,
+				 struct ibv_async_event *event))
+{
+	int ret = std(context, event);
+	struct exp_dct *dct;
+	size_t i;
+
+	if (ret)
+		return ret;
+	for (i = 0; i < EVENT_TYPES; i++)
+		if (event->event_type == event_types[i].std)
+			break;
+	if (i == EVENT_TYPES)
+		return 0;
+	dct = dct_of_qp(event->element.qp);
+	if (dct) {
+		event->event_type = (enum ibv_event_type)event_types[i].exp;
+		*event_dct(event) = &dct->dct;
+	}
+	return 0;
+}
+
+void exp_dct_ack_event(struct ibv_async_event *event,
+		       void (*std)(struct ibv_async_event *event))
+{
+	struct ibv_async_event ours = *event;
+	size_t i;
+
+	for (i = 0; i < EVENT_TYPES; i++) {
+		if ((int)event->event_type != event_types[i].exp)
+			continue;
+		ours.event_type = event_types[i].std;
+		ours.element.qp = to_exp_dct(*event_dct(event))->qp;
+		break;
+	}
+	std(&ours);
+}
