@@ -1033,6 +1033,95 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 	initiator_close(&i);
 }
 
+/* ---- shortcuts ------------------------------------------------------------ */
+
+/* The counters of the loopback path, GSO batches and early demultiplexing. */
+static const char *const shortcuts[] = {
+	"loop_requests", "sent_gso_batches", "rcvd_gso_batches",
+	"rcvd_early_pkts",
+};
+
+enum { SHORTCUTS = 4, SHORTCUT_WRITES = 20, SHORTCUT_LEN = 16384 };
+
+static void count_shortcuts(const struct vt_dev *a, const struct vt_dev *b,
+			    long *counts, long sign)
+{
+	for (size_t n = 0; n < SHORTCUTS; n++)
+		counts[n] += sign * (vt_dev_counter(a, shortcuts[n]) +
+				     vt_dev_counter(b, shortcuts[n]));
+}
+
+/* Writes on RC between two hosts and on one, which takes the shortcuts. */
+static void write_rc(struct vt_dev *a, struct vt_dev *b)
+{
+	struct vt_conf conf = vt_defaults();
+	struct vt_pair p;
+
+	conf.size = SHORTCUT_LEN;
+	vt_pair_open(&p, a, b, &conf);
+	for (int n = 0; n < SHORTCUT_WRITES; n++) {
+		struct ibv_sge sge = vt_sge(&p.a, 0, SHORTCUT_LEN);
+		struct vt_wr wr = {
+			.op = VT_WRITE, .sge = &sge, .num_sge = 1,
+			.flags = IBV_SEND_SIGNALED,
+			.raddr = vt_addr(&p.b, 0), .rkey = p.b.mr->rkey,
+		};
+		struct ibv_wc wc;
+
+		if (vt_post(&p.a, &wr) || !vt_poll(p.a.cq, &wc, VT_MS) || wc.status)
+			vt_bail("a WRITE on RC");
+	}
+	vt_pair_close(&p);
+}
+
+static int write_dc(struct vt_dev *a, struct vt_dev *b)
+{
+	struct initiator i;
+	struct target t;
+	int good = 0;
+
+	initiator_open(&i, a);
+	target_open(&t, b, a, 1, false);
+	for (int n = 0; n < SHORTCUT_WRITES; n++) {
+		begin(&i, 1);
+		ibv_wr_rdma_write(i.qpx, t.mr->rkey, addr(&t, 0));
+		good += !end(&i, &t, SHORTCUT_LEN) &&
+			wait_for(i.cq, 1) == IBV_WC_SUCCESS;
+	}
+	target_close(&t);
+	initiator_close(&i);
+	return good;
+}
+
+/*
+ * The shortcuts of the data path leave DC to the plain path.  RC on the same
+ * hosts takes each of them, unless the module was built without.
+ */
+static void test_shortcuts(struct vt_dev *a, struct vt_dev *b)
+{
+	/* As in t_loop, the module has the parameter only with the shortcut. */
+	bool plain = access("/sys/module/mxe/parameters/direct_loop", F_OK);
+	long rc[SHORTCUTS] = { 0 }, dc[SHORTCUTS] = { 0 };
+	size_t n;
+
+	count_shortcuts(a, b, rc, -1);
+	write_rc(a, b);
+	write_rc(a, a);
+	count_shortcuts(a, b, rc, 1);
+	count_shortcuts(a, b, dc, -1);
+	is_int(write_dc(a, b), SHORTCUT_WRITES, "WRITEs on DC between hosts");
+	is_int(write_dc(a, a), SHORTCUT_WRITES, "WRITEs on DC on a host");
+	count_shortcuts(a, b, dc, 1);
+	for (n = 0; n < SHORTCUTS; n++) {
+		if (plain)
+			is_int(rc[n], 0, "%s: this module has no shortcut",
+			       shortcuts[n]);
+		else
+			ok(rc[n] > 0, "%s: %ld on RC", shortcuts[n], rc[n]);
+		is_int(dc[n], 0, "... and none on DC");
+	}
+}
+
 /* ---- races --------------------------------------------------------------- */
 
 struct racer {
@@ -1159,6 +1248,7 @@ int main(int argc, char **argv)
 		test_sessions(a, b);
 		test_target_reset(a, b);
 		test_forged(a, b);
+		test_shortcuts(a, b);
 		test_race(a, b);
 	}
 	vt_close(b);
