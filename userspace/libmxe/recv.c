@@ -48,6 +48,8 @@ int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 		ret = mxe_build_recv(rq, index, wr);
 		if (ret) {
 			*bad_wr = wr;
+			/* As in mxe_post(). */
+			errno = ret;
 			break;
 		}
 	}
@@ -76,7 +78,8 @@ int mxe_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	/* A QP with an SRQ has no receive queue. */
 	if (ibqp->state == IBV_QPS_RESET || ibqp->srq) {
 		*bad_wr = wr;
-		return EINVAL;
+		errno = EINVAL;
+		return errno;
 	}
 	ret = mxe_recv_post(&qp->rq, wr, bad_wr, &need_doorbell);
 	if (need_doorbell)

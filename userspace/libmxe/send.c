@@ -317,9 +317,8 @@ MXE_EXPORT bool mxedv_mask_next_atomic(const struct mxedv_atomic_masks *masks)
 }
 
 /*
- * Makes a masked atomic of a standard one, whose operands are in the WQE. The
- * masks are consumed even if the request is refused, so that they cannot apply
- * to a later one. Returns 0 or a positive errno.
+ * Turns a standard atomic, whose operands are in the WQE, into a masked one.
+ * Consumes the masks. Returns 0 or a positive errno.
  */
 static __attribute__((cold)) int mxe_mask_atomic(const struct mxe_qp *qp,
 						 struct mxe_send_wqe *wqe)
@@ -499,6 +498,8 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			*bad_wr = wr;
 			/* DAPL reports errno, not the value returned. */
 			errno = ret;
+			/* The masks must not apply to a later request. */
+			mxe_next.pending = false;
 			break;
 		}
 	}
@@ -564,8 +565,8 @@ static int mxe_wr_complete(struct ibv_qp_ex *qpx)
 }
 
 /*
- * The same for a DC initiator.  Every request needs a target, because an entry
- * still contains that of an earlier request.
+ * Builders of a DC initiator. Each request must set its target, because a reused
+ * entry contains the target of an earlier request.
  */
 static void mxe_wr_start_dc(struct ibv_qp_ex *qpx)
 {

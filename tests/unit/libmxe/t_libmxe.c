@@ -249,7 +249,9 @@ static void test_recv(void)
 		wr[i].num_sge = 2;
 		wr[i].next = i + 1 < ARRAY_SIZE(wr) ? &wr[i + 1] : NULL;
 	}
+	errno = 0;
 	is_int(ibv_post_recv(qp, wr, &bad), ENOMEM, "more than fit");
+	is_int(errno, ENOMEM, "... also in errno");
 	ok(bad == &wr[RQ_ENTRIES], "bad_wr");
 	is_u64(rq->hdr->producer, RQ_ENTRIES - 2, "the others are published");
 	is_int(bells(NULL), 0, "without a doorbell");
@@ -268,11 +270,15 @@ static void test_recv(void)
 	is_u64(db.queues, MXE_DOORBELL_RECV, "of the receive queue");
 
 	wr[0].num_sge = MAX_SGE + 1;
+	errno = 0;
 	is_int(ibv_post_recv(qp, wr, &bad), EINVAL, "too many SGEs");
+	is_int(errno, EINVAL, "... also in errno");
 	wr[0].num_sge = 0;
 	is_int(ibv_post_recv(qp, wr, &bad), 0, "none");
 	qp->state = IBV_QPS_RESET;
+	errno = 0;
 	is_int(ibv_post_recv(qp, wr, &bad), EINVAL, "RESET");
+	is_int(errno, EINVAL, "... also in errno");
 	qp->state = IBV_QPS_INIT;
 	is_int(ibv_post_recv(qp, wr, &bad), 0, "INIT");
 	destroy(qp, cq);

@@ -137,6 +137,40 @@ static void test_mask_next_atomic(void)
 	destroy(qp, cq);
 }
 
+/* Masks do not outlive a post that fails before it reaches the atomic. */
+static void test_mask_of_failed_post(void)
+{
+	const struct mxedv_atomic_masks masks = { 0xf0f0, 0x0f0f };
+	struct ibv_cq *cq = create_cq();
+	struct ibv_qp *qp = create_qp(cq, 0);
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.wr.atomic = { 0x20, 0x21, 0x22, 0x23 },
+	};
+	struct ibv_send_wr *bad = NULL;
+	int i;
+
+	for (i = 0; i < SQ_ENTRIES; i++)
+		is_int(ibv_post_send(qp, &wr, &bad), 0, "a fetch-and-add");
+	mxedv_mask_next_atomic(&masks);
+	errno = 0;
+	is_int(ibv_post_send(qp, &wr, &bad), ENOMEM, "the queue is full");
+	is_int(errno, ENOMEM, "... also in errno");
+	ok(!mxedv_mask_next_atomic(&masks), "... the masks are removed");
+	is_int(ibv_post_send(qp, &wr, &bad), ENOMEM, "still full");
+	mxe_store_release(&to_mqp(qp)->sq.hdr->consumer, 2);
+	is_int(ibv_post_send(qp, &wr, &bad), 0, "one has completed");
+	is_int(sq_wqe(qp, SQ_ENTRIES)->opcode, IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD,
+	       "... the next one is not masked");
+
+	mxedv_mask_next_atomic(&masks);
+	wr.opcode = IBV_WR_TSO;
+	is_int(ibv_post_send(qp, &wr, &bad), EINVAL, "another request is refused");
+	ok(!mxedv_mask_next_atomic(NULL), "... the masks are removed");
+	bells(NULL);
+	destroy(qp, cq);
+}
+
 static void test_send_full(void)
 {
 	struct ibv_cq *cq = create_cq();
@@ -518,7 +552,6 @@ static void test_bind(void)
 	destroy(qp, cq);
 }
 
-/* Operands of up to 8 bytes are in the WQE, wider ones follow it. */
 /* An operand of up to 8 bytes, in host byte order. */
 static uint64_t number(const void *bytes, uint32_t log)
 {
@@ -541,6 +574,7 @@ static uint64_t number(const void *bytes, uint32_t log)
 	}
 }
 
+/* Operands of up to 8 bytes are in the WQE, wider ones follow it. */
 static void test_sizes(void)
 {
 	static const uint64_t op[4][4] = {
@@ -963,9 +997,9 @@ static void test_threads(void)
 }
 
 static void (*const tests[])(void) = {
-	open_device, test_post_send, test_mask_next_atomic, test_send_full,
-	test_send_errors, test_transports, test_inline, test_builders, test_bind, test_sizes,
-	test_builder_errors, test_be_only, test_exp_opcode, test_ece, test_ece_sizes,
+	open_device, test_post_send, test_mask_next_atomic, test_mask_of_failed_post,
+	test_send_full, test_send_errors, test_transports, test_inline, test_builders,
+	test_bind, test_sizes, test_builder_errors, test_be_only, test_exp_opcode, test_ece, test_ece_sizes,
 	test_doorbell_errors, test_threads, close_device,
 };
 

@@ -82,7 +82,9 @@ static void test_post(void)
 			.wr_id = 100 + i, .sg_list = sge, .num_sge = 2,
 			.next = i < RQ_ENTRIES ? &wr[i + 1] : NULL,
 		};
+	errno = 0;
 	is_int(fake.ops->post_srq_recv(srq, wr, &bad), ENOMEM, "one too many");
+	is_int(errno, ENOMEM, "... also in errno");
 	ok(bad == &wr[RQ_ENTRIES], "... is bad_wr");
 	is_u64(ring->hdr->producer, -2U + RQ_ENTRIES, "the others are posted");
 	is_int(bells(NULL), 0, "without a doorbell");
@@ -118,8 +120,10 @@ static void test_qp(void)
 	qp = ready(fake.ops->create_qp_ex(fake.context, &attr));
 	ok(fake.qp_attr.srq == srq, "the kernel gets the SRQ");
 	qp->srq = srq;
+	errno = 0;
 	is_int(fake.ops->post_recv(qp, &wr, &bad), EINVAL,
 	       "the queue pair has no queue of its own");
+	is_int(errno, EINVAL, "... also in errno");
 	ok(bad == &wr, "... the request is bad_wr");
 	is_int(fake.ops->destroy_qp(qp), 0, "destroyed");
 	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");

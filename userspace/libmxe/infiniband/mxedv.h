@@ -347,8 +347,9 @@ struct mxedv_atomic_masks {
  *
  * For programs whose QPs belong to another library, such as uDAPL, which posts
  * the request in the same thread. The masks apply to one request, the next
- * atomic on any QP of an mxe device. They are consumed even if it is refused.
- * Builders ignore them.
+ * atomic on any QP of an mxe device. They are consumed even if it is refused,
+ * and removed by any ibv_post_send() of this thread that fails. Builders ignore
+ * them.
  *
  * The result of ECE does not apply, because such a library may have lost it.
  * The caller must know that the peer executes masked atomics. The connection to
