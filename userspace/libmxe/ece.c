@@ -56,8 +56,8 @@ int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 static void mxe_set_masked_sizes(struct mxe_qp *qp)
 {
 	/*
-	 * One bit per size up to max_atomic_arg, as in the options. Kernels
-	 * before the sizes of 1 and 2 bytes lack them.
+	 * One bit per size up to max_atomic_arg, as in the options. Older
+	 * kernels do not execute 1 and 2 bytes.
 	 */
 	uint32_t carried = qp->max_atomic_arg ? (qp->max_atomic_arg << 1) - 1 : 0;
 

@@ -60,7 +60,7 @@ static int mxe_check_atomics(const struct mxe_atomic_caps *caps,
 	return 0;
 }
 
-/* The kernel gets no flags of an XRC target. */
+/* XRC targets are excluded: ib_core does not pass their flags to the driver. */
 static bool mxe_has_inline_recv(const struct mxe_context *ctx, enum ibv_qp_type type)
 {
 	return ctx->max_inline_recv && (type == IBV_QPT_RC || type == IBV_QPT_UC);
