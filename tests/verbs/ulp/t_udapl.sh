@@ -25,12 +25,21 @@ CONF=$TOP/userspace/udapl/dat-conf
 cat >"$DIR/dat.conf" <<-END
 	# The netdev of rxe_mxe_up.
 	rxe-v2 u2.0 nonthreadsafe default libdaplmxe.so.2 dapl.2.0 "veth-rxe 0" ""
+
+	# A comment, and blank lines at the end.
+
+
 END
 cp "$DIR/dat.conf" "$DIR/before"
 
 check 'dat-conf adds the line' "$CONF" add "$DIR/dat.conf"
 check '... once' "$CONF" add "$DIR/dat.conf"
 is "$(grep -c '^mxe-v2 ' "$DIR/dat.conf")" 1 '... one line'
+: >"$DIR/empty.conf"
+check 'dat-conf adds to an empty file' "$CONF" add "$DIR/empty.conf"
+is "$(wc -l <"$DIR/empty.conf")" 3 '... its lines only'
+check '... and removes them' "$CONF" remove "$DIR/empty.conf"
+check '... the file is empty again' cmp /dev/null "$DIR/empty.conf"
 topo_up || bail_out "cannot make the two hosts"
 check 'rdma_ucm' modprobe rdma_ucm
 export DAT_OVERRIDE=$DIR/dat.conf
