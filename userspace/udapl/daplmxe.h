@@ -19,7 +19,7 @@
 	((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
 
 /*
- * The functions of the inner provider. All its tables have the same ones.
+ * The functions of the inner provider. All its tables have the same functions.
  * Written when the first IA is opened, before any handle exists.
  */
 extern DAT_PROVIDER dm_inner;
@@ -51,23 +51,31 @@ void dm_lmr_forget(DAT_IA_HANDLE ia);
  * dm_op_extended() - Execute dat_extension_op().
  * @handle: endpoint or other handle of the inner provider
  * @op: DAT_EXT_OP_BASE + DAT_EXT_OP, or an operation of the inner provider
- * @masked: true if the device executes masked atomics
  * @args: arguments of the operation
  *
  * Return: DAT_RETURN.
  */
-DAT_RETURN dm_op_extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, bool masked,
-			  va_list args);
+DAT_RETURN dm_op_extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
+
+/**
+ * dm_op_extended_plain() - dm_op_extended() of a device without masked atomics.
+ * @handle: endpoint or other handle of the inner provider
+ * @op: DAT_EXT_OP_BASE + DAT_EXT_OP, or an operation of the inner provider
+ * @args: arguments of the operation
+ *
+ * Return: DAT_RETURN.
+ */
+DAT_RETURN dm_op_extended_plain(DAT_HANDLE handle, DAT_EXTENDED_OP op,
+				va_list args);
 DAT_RETURN dm_op_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout,
 			  DAT_COUNT threshold, DAT_EVENT *event,
 			  DAT_COUNT *nmore);
 DAT_RETURN dm_op_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event);
-DAT_RETURN dm_op_ep_free(DAT_EP_HANDLE ep);
 
 /**
- * dm_op_forget_ia() - Forget the operations of an IA before it is closed.
- * @ia: the inner provider's handle, of which endpoints may exist
+ * dm_op_forget() - Forget the operations of an IA that was closed.
+ * @ia: the inner provider's handle
  */
-void dm_op_forget_ia(DAT_IA_HANDLE ia);
+void dm_op_forget(DAT_IA_HANDLE ia);
 
 #endif /* DAPLMXE_H */

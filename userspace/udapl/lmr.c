@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Local memory regions (LMRs): the ranges of all that exist, and the
- * synchronisation calls, which check their segments against them. provider.c
- * puts these functions into the table of the inner provider.
+ * Local memory regions (LMRs). Keeps the ranges of all regions. The
+ * synchronisation calls check their segments against them. provider.c puts
+ * these functions into the table of the inner provider.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -132,10 +132,10 @@ static bool dm_lmr_contains(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segment)
 }
 
 /*
- * Memory is coherent with mxe devices and with every other device of a host
- * whose DMA is coherent, so that ordering is all that is left to do. A full
- * fence orders the CPU's accesses to the segments before the call and after it,
- * also in relation to loads of the completion that was polled.
+ * Memory is coherent with every device whose DMA is coherent, mxe included. The
+ * calls therefore only order accesses. A full fence orders the CPU's accesses to
+ * the segments before the call and after it, also in relation to loads of the
+ * completion that was polled.
  */
 static DAT_RETURN dm_lmr_sync(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
 			      DAT_VLEN num)
@@ -155,7 +155,7 @@ static DAT_RETURN dm_lmr_sync(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
 	return DAT_SUCCESS;
 }
 
-/* libdat2 returns DAT_INVALID_HANDLE for what is not an open IA. */
+/* libdat2 has checked that the handle is an open IA. */
 DAT_RETURN dm_lmr_sync_rdma_read(DAT_IA_HANDLE ia,
 				 const DAT_LMR_TRIPLET *segments, DAT_VLEN num)
 {

@@ -4,9 +4,10 @@
  * inner provider, and its event becomes one of dat_extensions.h. provider.c
  * puts these functions into the table of the inner provider.
  *
- * The inner provider gets the address of a struct dm_op as the cookie. The
- * completion is recognised by that address, which no cookie of a program is:
- * a pointer cookie is to memory of the program, and this memory is ours.
+ * The inner provider gets the address of a struct dm_op as the cookie. An event
+ * is converted if its cookie is the address of an operation of its endpoint. A
+ * program's pointer never equals such an address, because the memory is in use
+ * until the event is taken. A number can equal it only by chance.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,15 +23,19 @@ enum {
 	EXT_FLAGS = DAT_EXT_WRITE_IMMED_FLAG | DAT_EXT_WRITE_CONFIRM_FLAG,
 };
 
-/* An operation of dat_extensions.h that has not completed. */
+/*
+ * An operation of dat_extensions.h whose event was not taken. The endpoint may
+ * have been freed since, so the handle is only compared.
+ */
 struct dm_op {
 	struct dm_op *next;
+	DAT_IA_HANDLE ia;
 	DAT_EP_HANDLE ep;
 	DAT_DTO_COOKIE cookie;		/* of the program */
 	DAT_EXT_EVENT_TYPE type;	/* of its event, without immediate data */
 };
 
-/* Protects the table. Held during no call of the inner provider but a query. */
+/* Protects the table. The inner provider is never called with it held. */
 static pthread_mutex_t dm_op_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dm_op *dm_ops[OP_BUCKETS];
 /* Number of entries, so that programs without extensions take no lock. */
@@ -41,25 +46,22 @@ static struct dm_op **dm_op_bucket(const void *op)
 	return &dm_ops[((uintptr_t)op >> 5) % OP_BUCKETS];
 }
 
-static struct dm_op *dm_op_add(DAT_EP_HANDLE ep, DAT_EXT_EVENT_TYPE type,
-			       DAT_DTO_COOKIE cookie)
+static void dm_op_add(struct dm_op *op)
 {
-	struct dm_op *op = malloc(sizeof(*op)), **bucket;
+	struct dm_op **bucket = dm_op_bucket(op);
 
-	if (!op)
-		return NULL;
-	*op = (struct dm_op){ .ep = ep, .cookie = cookie, .type = type };
-	bucket = dm_op_bucket(op);
 	pthread_mutex_lock(&dm_op_lock);
 	op->next = *bucket;
 	*bucket = op;
 	atomic_fetch_add(&dm_num_ops, 1);
 	pthread_mutex_unlock(&dm_op_lock);
-	return op;
 }
 
-/* Returns the operation with that address, which the caller frees, or NULL. */
-static struct dm_op *dm_op_take(const void *address)
+/*
+ * Returns the operation of the endpoint with that address, which the caller
+ * frees, or NULL.
+ */
+static struct dm_op *dm_op_take(DAT_EP_HANDLE ep, const void *address)
 {
 	struct dm_op **p, *op = NULL;
 
@@ -67,7 +69,7 @@ static struct dm_op *dm_op_take(const void *address)
 		return NULL;
 	pthread_mutex_lock(&dm_op_lock);
 	for (p = dm_op_bucket(address); *p; p = &(*p)->next)
-		if (*p == address) {
+		if (*p == address && (*p)->ep == ep) {
 			op = *p;
 			*p = op->next;
 			atomic_fetch_sub(&dm_num_ops, 1);
@@ -77,18 +79,9 @@ static struct dm_op *dm_op_take(const void *address)
 	return op;
 }
 
-static bool dm_op_is_of_ia(const struct dm_op *op, DAT_IA_HANDLE ia)
+void dm_op_forget(DAT_IA_HANDLE ia)
 {
-	DAT_EP_PARAM param;
-
-	return dm_inner.ep_query_func(op->ep, DAT_EP_FIELD_IA_HANDLE, &param) ==
-		       DAT_SUCCESS && param.ia_handle == ia;
-}
-
-/* Forgets the operations of an endpoint, or of all endpoints of an IA. */
-static void dm_op_forget(DAT_EP_HANDLE ep, DAT_IA_HANDLE ia)
-{
-	struct dm_op **p, *op;
+	struct dm_op **p, *dead;
 	int i;
 
 	if (!atomic_load(&dm_num_ops))
@@ -96,30 +89,16 @@ static void dm_op_forget(DAT_EP_HANDLE ep, DAT_IA_HANDLE ia)
 	pthread_mutex_lock(&dm_op_lock);
 	for (i = 0; i < OP_BUCKETS; i++)
 		for (p = &dm_ops[i]; *p;) {
-			op = *p;
-			if (ep ? op->ep != ep : !dm_op_is_of_ia(op, ia)) {
-				p = &op->next;
+			if ((*p)->ia != ia) {
+				p = &(*p)->next;
 				continue;
 			}
-			*p = op->next;
+			dead = *p;
+			*p = dead->next;
 			atomic_fetch_sub(&dm_num_ops, 1);
-			free(op);
+			free(dead);
 		}
 	pthread_mutex_unlock(&dm_op_lock);
-}
-
-void dm_op_forget_ia(DAT_IA_HANDLE ia)
-{
-	dm_op_forget(NULL, ia);
-}
-
-DAT_RETURN dm_op_ep_free(DAT_EP_HANDLE ep)
-{
-	DAT_RETURN ret = dm_inner.ep_free_func(ep);
-
-	if (ret == DAT_SUCCESS)
-		dm_op_forget(ep, NULL);
-	return ret;
 }
 
 /* ---- events ------------------------------------------------------------ */
@@ -129,7 +108,7 @@ static bool dm_op_is_receive(const struct dm_op *op)
 	return op->type == DAT_EXT_RECV_NO_IMMED;
 }
 
-/* Makes an event of dat_extensions.h of the event of one of its operations. */
+/* Converts the inner provider's event of an extended operation. */
 static void dm_op_event(DAT_EVENT *event)
 {
 	DAT_DTO_COMPLETION_EVENT_DATA *dto =
@@ -141,7 +120,7 @@ static void dm_op_event(DAT_EVENT *event)
 	if (event->event_number != DAT_DTO_COMPLETION_EVENT &&
 	    event->event_number != (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT)
 		return;
-	op = dm_op_take(dto->user_cookie.as_ptr);
+	op = dm_op_take(dto->ep_handle, dto->user_cookie.as_ptr);
 	if (!op)
 		return;
 
@@ -193,29 +172,51 @@ static DAT_RETURN dm_op_inner(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 }
 
 /*
- * Without an event on success nothing would free the entry, so the inner
- * provider then gets the program's cookie, and an error has its event.
+ * A suppressed operation that succeeds has no event, so nothing would free an
+ * entry. None is added: the inner provider gets the program's cookie, and a
+ * failure has the inner provider's event.
  */
 static DAT_RETURN dm_op_begin(DAT_EP_HANDLE ep, DAT_EXT_EVENT_TYPE type,
 			      DAT_COMPLETION_FLAGS flags, DAT_DTO_COOKIE *cookie,
 			      struct dm_op **op)
 {
+	DAT_EP_PARAM param;
+	struct dm_op *new;
+	DAT_RETURN ret;
+
 	*op = NULL;
 	if (flags & DAT_COMPLETION_SUPPRESS_FLAG)
 		return DAT_SUCCESS;
-	*op = dm_op_add(ep, type, *cookie);
-	if (!*op)
+	ret = dm_inner.ep_query_func(ep, DAT_EP_FIELD_IA_HANDLE, &param);
+	if (ret != DAT_SUCCESS)
+		return ret;
+	new = malloc(sizeof(*new));
+	if (!new)
 		return DM_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	*new = (struct dm_op){
+		.ia = param.ia_handle, .ep = ep, .cookie = *cookie, .type = type,
+	};
+	dm_op_add(new);
 	cookie->as_64 = 0;
-	cookie->as_ptr = *op;
+	cookie->as_ptr = new;
+	*op = new;
 	return DAT_SUCCESS;
 }
 
 static DAT_RETURN dm_op_end(struct dm_op *op, DAT_RETURN ret)
 {
 	if (ret != DAT_SUCCESS && op)
-		free(dm_op_take(op));
+		free(dm_op_take(op->ep, op));
 	return ret;
+}
+
+static DAT_RETURN dm_op_check_local(DAT_COUNT num, const DAT_LMR_TRIPLET *local)
+{
+	if (num < 0)
+		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (num && !local)
+		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	return DAT_SUCCESS;
 }
 
 static DAT_RETURN dm_op_write(DAT_EP_HANDLE ep, va_list args)
@@ -230,10 +231,9 @@ static DAT_RETURN dm_op_write(DAT_EP_HANDLE ep, va_list args)
 	struct dm_op *op;
 	DAT_RETURN ret;
 
-	if (num < 0)
-		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (num && !local)
-		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = dm_op_check_local(num, local);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	if (!remote)
 		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
 	if (ext_flags & ~(unsigned int)EXT_FLAGS)
@@ -259,10 +259,9 @@ static DAT_RETURN dm_op_recv(DAT_EP_HANDLE ep, va_list args)
 	struct dm_op *op;
 	DAT_RETURN ret;
 
-	if (num < 0)
-		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (num && !local)
-		return DM_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ret = dm_op_check_local(num, local);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	ret = dm_op_begin(ep, DAT_EXT_RECV_NO_IMMED, flags, &cookie, &op);
 	if (ret != DAT_SUCCESS)
 		return ret;
@@ -304,13 +303,15 @@ static DAT_RETURN dm_op_atomic(DAT_EP_HANDLE ep, const struct dm_atomic *a,
 	else
 		ret = dm_op_inner(ep, DAT_IB_FETCH_AND_ADD_OP, a->compare_add,
 				  local, cookie, remote, flags);
-	/* Still there if the inner provider refused it by itself. */
+	/*
+	 * Remove the masks if the inner provider refused the request before
+	 * posting it.
+	 */
 	mxedv_mask_next_atomic(NULL);
 	return dm_op_end(op, ret);
 }
 
-DAT_RETURN dm_op_extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, bool masked,
-			  va_list args)
+DAT_RETURN dm_op_extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
 	struct mxedv_atomic_masks masks = { 0 };
 	struct dm_atomic a = { 0 };
@@ -331,16 +332,12 @@ DAT_RETURN dm_op_extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, bool masked,
 		a.swap = va_arg(args, DAT_UINT64);
 		return dm_op_atomic(handle, &a, args);
 	case DAT_EXT_OP_BASE + DAT_EXT_MASKED_FETCH_AND_ADD:
-		if (!masked)
-			break;
 		a.type = DAT_EXT_MASKED_FETCH_AND_ADD_STATUS;
 		a.masks = &masks;
 		a.compare_add = va_arg(args, DAT_UINT64);
 		masks.compare_add_mask = va_arg(args, DAT_UINT64);
 		return dm_op_atomic(handle, &a, args);
 	case DAT_EXT_OP_BASE + DAT_EXT_MASKED_CMP_AND_SWAP:
-		if (!masked)
-			break;
 		a.type = DAT_EXT_MASKED_CMP_AND_SWAP_STATUS;
 		a.is_swap = true;
 		a.masks = &masks;
@@ -352,5 +349,16 @@ DAT_RETURN dm_op_extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, bool masked,
 	default:
 		return dm_inner.handle_extendedop_func(handle, op, args);
 	}
-	return DM_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+}
+
+DAT_RETURN dm_op_extended_plain(DAT_HANDLE handle, DAT_EXTENDED_OP op,
+				va_list args)
+{
+	switch (op) {
+	case DAT_EXT_OP_BASE + DAT_EXT_MASKED_FETCH_AND_ADD:
+	case DAT_EXT_OP_BASE + DAT_EXT_MASKED_CMP_AND_SWAP:
+		return DM_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+	default:
+		return dm_op_extended(handle, op, args);
+	}
 }

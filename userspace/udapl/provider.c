@@ -5,8 +5,8 @@
  * inner provider, libdaplofa, whose table of functions this file changes.
  *
  * The inner provider is registered under "NAME-inner", with the parameters of
- * NAME in dat.conf. To open the IA NAME is to open NAME-inner, through libdat2,
- * and to return the inner provider's handle. libdat2 thus counts both names.
+ * NAME in dat.conf. Opening NAME opens NAME-inner through libdat2 and returns
+ * its handle, so libdat2 holds a reference on both names.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,12 +27,12 @@ DAT_RETURN DAT_API dats_get_ia_handle(DAT_IA_HANDLE handle,
 /* One line of dat.conf. */
 struct dm_provider {
 	struct dm_provider *next;
-	DAT_PROVIDER registered;	/* what libdat2 knows; it copies it */
+	DAT_PROVIDER registered;	/* as registered; libdat2 copies it */
 	DAT_PROVIDER_INFO info;
 	DAT_PROVIDER_INFO inner_info;
 	DAT_PROVIDER *table;		/* of the inner provider, once opened */
 	bool masked;			/* the device executes masked atomics */
-	DAT_NAMED_ATTR *attrs;		/* for the program; of the first query */
+	DAT_NAMED_ATTR *attrs;		/* named attributes, built by the first query */
 	DAT_COUNT num_attrs;
 };
 
@@ -41,8 +41,8 @@ struct dm_ia {
 	struct dm_ia *next;
 	DAT_IA_HANDLE inner;		/* the inner provider's handle */
 	DAT_IA_HANDLE vector;		/* libdat2's handle of NAME-inner */
-	bool closing;			/* libdat2 closes NAME-inner */
-	bool closed;			/* and the inner provider has done so */
+	bool closing;			/* NAME-inner is being closed through libdat2 */
+	bool closed;			/* the inner provider has closed it */
 };
 
 /*
@@ -107,7 +107,10 @@ static bool dm_is_masked(const char *name)
 	return masked;
 }
 
-/* Names of ours, and the one of the inner provider that each depends on. */
+/*
+ * The attributes of this library, and the inner provider's attribute that each
+ * requires.
+ */
 static const struct {
 	const char *name;
 	const char *needs;		/* NULL: masked atomics */
@@ -135,8 +138,8 @@ static bool dm_has_attr(const DAT_NAMED_ATTR *attrs, DAT_COUNT num,
 }
 
 /*
- * Replaces the inner provider's named attributes by these and ours. Does
- * nothing without memory, so that the extensions seem to be missing.
+ * Adds the attributes of this library to the inner provider's list. Without
+ * memory, the list is unchanged, so the extensions appear to be missing.
  */
 static void dm_add_attrs(struct dm_provider *p, DAT_PROVIDER_ATTR *attr)
 {
@@ -186,22 +189,9 @@ static DAT_RETURN dm_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd,
 	return ret;
 }
 
-static DAT_RETURN dm_extended_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
-				 va_list args)
-{
-	struct dm_provider *p;
-	bool masked;
-
-	pthread_mutex_lock(&dm_lock);
-	p = dm_provider_of(handle);
-	masked = p && p->masked;
-	pthread_mutex_unlock(&dm_lock);
-	return dm_op_extended(handle, op, masked, args);
-}
-
 /*
- * The operations that open an IA by themselves, without dat_ia_openv(). They
- * would need the handle of the inner name.
+ * Refuses libdat2's operations that open an IA without dat_ia_openv(). They
+ * would bypass NAME-inner.
  */
 static DAT_RETURN dm_open_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
 			     va_list args)
@@ -230,14 +220,12 @@ static DAT_RETURN dm_ia_close(DAT_IA_HANDLE inner, DAT_CLOSE_FLAGS flags)
 		goto out;
 	}
 	if (ia->closing) {
-		/* libdat2, which the call below entered, calls back. */
+		/* libdat2 calls back from the dat_ia_close() below. */
 		ret = dm_inner.ia_close_func(inner, flags);
 		ia->closed = ret == DAT_SUCCESS;
 		goto out;
 	}
 
-	if (flags == DAT_CLOSE_ABRUPT_FLAG)
-		dm_op_forget_ia(inner);
 	/* libdat2 takes the name to release from the table. */
 	p->table->device_name = p->inner_info.ia_name;
 	ia->closing = true;
@@ -245,12 +233,13 @@ static DAT_RETURN dm_ia_close(DAT_IA_HANDLE inner, DAT_CLOSE_FLAGS flags)
 	ia->closing = false;
 	p->table->device_name = p->info.ia_name;
 	/*
-	 * An error although the IA is closed only says that the inner name is
-	 * not in dat.conf.
+	 * If the IA is closed, an error only means that NAME-inner is not in
+	 * dat.conf.
 	 */
 	if (!ia->closed)
 		goto out;
 	dm_lmr_forget(inner);
+	dm_op_forget(inner);
 	*link = ia->next;
 	free(ia);
 	ret = DAT_SUCCESS;
@@ -275,14 +264,14 @@ static void dm_take_table(struct dm_provider *p, DAT_IA_HANDLE ia)
 		p->masked = dm_is_masked(attr.adapter_name);
 	table->ia_query_func = dm_ia_query;
 	table->ia_close_func = dm_ia_close;
-	table->handle_extendedop_func = dm_extended_op;
+	table->handle_extendedop_func = p->masked ? dm_op_extended :
+						    dm_op_extended_plain;
 	table->lmr_create_func = dm_lmr_create;
 	table->lmr_free_func = dm_lmr_free;
 	table->lmr_sync_rdma_read_func = dm_lmr_sync_rdma_read;
 	table->lmr_sync_rdma_write_func = dm_lmr_sync_rdma_write;
 	table->evd_wait_func = dm_op_evd_wait;
 	table->evd_dequeue_func = dm_op_evd_dequeue;
-	table->ep_free_func = dm_op_ep_free;
 	table->device_name = p->info.ia_name;
 }
 
@@ -308,16 +297,21 @@ static DAT_RETURN dm_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen,
 			   p->inner_info.dapl_version_major,
 			   p->inner_info.dapl_version_minor,
 			   p->inner_info.is_thread_safe);
-	if (ret == DAT_SUCCESS)
-		ret = dats_get_ia_handle(ia->vector, &ia->inner);
+	if (ret != DAT_SUCCESS)
+		goto err;
+	ret = dats_get_ia_handle(ia->vector, &ia->inner);
 	if (ret != DAT_SUCCESS) {
-		free(ia);
-		goto out;
+		dat_ia_close(ia->vector, DAT_CLOSE_ABRUPT_FLAG);
+		goto err;
 	}
 	dm_take_table(p, ia->inner);
 	ia->next = dm_ias;
 	dm_ias = ia;
 	*handle = ia->inner;
+	goto out;
+
+err:
+	free(ia);
 out:
 	pthread_mutex_unlock(&dm_lock);
 	return ret;

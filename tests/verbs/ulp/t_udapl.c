@@ -24,6 +24,7 @@ enum {
 	REMOTE = 2048,			/* offset of the target in buf */
 	ROUNDS = 100,
 	OPENS = 20,
+	MANY_SEGMENTS = 100,		/* more than any endpoint allows */
 	PRIVILEGES = DAT_MEM_PRIV_ALL_FLAG | DAT_IB_MEM_PRIV_REMOTE_ATOMIC,
 };
 
@@ -162,7 +163,11 @@ static void open_all(const char *name)
 	connect_sides();
 }
 
-static void close_all(void)
+/*
+ * libdaplofa may keep the PSP of a connection that broke, so the IA is closed
+ * abruptly after that.
+ */
+static void close_all(DAT_CLOSE_FLAGS flags)
 {
 	close_side(&a);
 	close_side(&b);
@@ -171,7 +176,7 @@ static void close_all(void)
 	MUST(dat_evd_free(conn_evd));
 	MUST(dat_lmr_free(lmr));
 	MUST(dat_pz_free(pz));
-	MUST(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+	MUST(dat_ia_close(ia, flags));
 }
 
 /* ---- tests ------------------------------------------------------------- */
@@ -233,7 +238,7 @@ static void test_immediate(void)
 	is_mem(buf.bytes + REMOTE, buf.bytes, 64, "... the data arrive");
 	MUST(dat_ep_post_send(a.ep, 1, &from, cookie(5), DAT_COMPLETION_DEFAULT_FLAG));
 	is_int(wait_for(a.request).event_number, DAT_DTO_COMPLETION_EVENT,
-	       "a send completes as ever");
+	       "a send has the event of libdaplofa");
 	expect(b.receive, DAT_EXT_RECV_NO_IMMED, 3, "... and takes the receive");
 	is_mem(buf.bytes + 1024, buf.bytes, 64, "... with its data");
 }
@@ -265,7 +270,7 @@ static void test_atomics(void)
 	MUST(dat_ib_post_fetch_and_add(a.ep, 1, &old, cookie(9), &target,
 				       DAT_COMPLETION_DEFAULT_FLAG));
 	event = wait_for(a.request);
-	is_int(event.event_number, DAT_IB_DTO_EVENT, "that of libdaplofa has its event");
+	is_int(event.event_number, DAT_IB_DTO_EVENT, "the fetch-and-add of libdaplofa has its own event");
 	is_u64(event.event_data.dto_completion_event_data.user_cookie.as_64, 9,
 	       "... and its cookie");
 	is_u64(*word, 13, "... and adds");
@@ -324,7 +329,7 @@ static void test_masked(void)
 		failed += event.event_number != DAT_EXTENSION_EVENT ||
 			  buf.words[0] != before || *word != want;
 	}
-	is_int(failed, 0, "%d masked atomics are those of the arithmetic", ROUNDS);
+	is_int(failed, 0, "%d masked atomics have the results of masked_atomic.h", ROUNDS);
 	before = *word;
 	MUST(dat_ep_post_fetch_and_add(a.ep, 1, &old, cookie(15), &target, 0));
 	wait_for(a.request);
@@ -395,6 +400,27 @@ static void test_refused(void)
 	       "none of them has an event");
 }
 
+/* A receive that libmxe refuses is an error, and does not take a message. */
+static void test_refused_receive(void)
+{
+	DAT_LMR_TRIPLET many[MANY_SEGMENTS], to = local(1024, 64), from = local(0, 64);
+	DAT_EVENT event;
+	int i;
+
+	for (i = 0; i < MANY_SEGMENTS; i++)
+		many[i] = local(512, 1);
+	REFUSED(dat_ep_post_recv_immed(b.ep, MANY_SEGMENTS, many, cookie(0), 0),
+		"a receive of too many segments");
+	REFUSED(dat_ep_post_recv(b.ep, MANY_SEGMENTS, many, cookie(0), 0),
+		"... that of libdaplofa");
+	is_int(TYPE(dat_evd_dequeue(b.receive, &event)), DAT_QUEUE_EMPTY,
+	       "none of them has an event");
+	MUST(dat_ep_post_recv_immed(b.ep, 1, &to, cookie(16), 0));
+	MUST(dat_ep_post_send(a.ep, 1, &from, cookie(17), 0));
+	wait_for(a.request);
+	expect(b.receive, DAT_EXT_RECV_NO_IMMED, 16, "the next receive gets the message");
+}
+
 static void test_sync_call(DAT_RETURN (*sync)(DAT_IA_HANDLE, const DAT_LMR_TRIPLET *,
 					      DAT_VLEN), const char *name)
 {
@@ -411,11 +437,11 @@ static void test_sync_call(DAT_RETURN (*sync)(DAT_IA_HANDLE, const DAT_LMR_TRIPL
 	is_int(TYPE(sync(ia, NULL, 1)), DAT_INVALID_PARAMETER, "... no array");
 	is_int(TYPE(sync(DAT_HANDLE_NULL, segments, 1)), DAT_INVALID_HANDLE, "... no IA");
 	is_int(TYPE(sync((DAT_IA_HANDLE)(uintptr_t)77, segments, 1)), DAT_INVALID_HANDLE,
-	       "... another number than that of an IA");
+	       "... a number that is not an IA");
 	segments[1] = local(8, BUF_BYTES - 7);
 	is_int(TYPE(sync(ia, segments, 3)), DAT_INVALID_PARAMETER, "... one byte too long");
 	segments[1] = local(BUF_BYTES, 1);
-	is_int(TYPE(sync(ia, segments, 3)), DAT_INVALID_PARAMETER, "... behind the end");
+	is_int(TYPE(sync(ia, segments, 3)), DAT_INVALID_PARAMETER, "... past the end");
 	segments[1] = local((size_t)-1, 8);
 	is_int(TYPE(sync(ia, segments, 3)), DAT_INVALID_PARAMETER, "... before the start");
 	segments[1] = local(8, 8);
@@ -459,6 +485,51 @@ static void test_errors(void)
 	is_int(event.event_number, DAT_EXTENSION_EVENT, "the receive is flushed");
 	is_int(dto->status, DAT_DTO_ERR_FLUSHED, "... its status");
 	is_u64(dto->user_cookie.as_64, 20, "... and its cookie");
+}
+
+/* Needs a new connection, and breaks it. */
+static void test_suppressed_error(void)
+{
+	DAT_RMR_TRIPLET target = remote(0, 8);
+	DAT_LMR_TRIPLET old = local(0, 8);
+	DAT_EVENT event;
+	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
+
+	target.rmr_context ^= 0x5500;
+	MUST(dat_ep_post_masked_fetch_and_add(a.ep, 1, 0x80, &old, cookie(22), &target,
+					      DAT_COMPLETION_SUPPRESS_FLAG));
+	event = wait_for(a.request);
+	is_int(event.event_number, DAT_IB_DTO_EVENT,
+	       "a suppressed atomic that fails has the event of libdaplofa");
+	is_int(dto->status, DAT_DTO_ERR_REMOTE_ACCESS, "... its status");
+	is_u64(dto->user_cookie.as_64, 22, "... and its cookie");
+}
+
+/*
+ * The events of an endpoint can be taken after it was freed. libdaplofa discards
+ * those that are not in the EVD by then, so the first wait is for both.
+ */
+static void test_freed(void)
+{
+	DAT_LMR_TRIPLET to = local(0, 8);
+	DAT_EVENT event;
+	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
+	DAT_COUNT more;
+
+	MUST(dat_ep_post_recv_immed(b.ep, 1, &to, cookie(23), 0));
+	MUST(dat_ep_post_recv_immed(b.ep, 1, &to, cookie(24), 0));
+	MUST(dat_ep_disconnect(b.ep, DAT_CLOSE_ABRUPT_FLAG));
+	MUST(dat_evd_wait(b.receive, TIMEOUT_US, 2, &event, &more));
+	is_u64(dto->user_cookie.as_64, 23, "a receive is flushed");
+	wait_for(conn_evd);
+	MUST(dat_ep_free(b.ep));
+	event = wait_for(b.receive);
+	is_int(event.event_number, DAT_EXTENSION_EVENT,
+	       "a receive of an endpoint that was freed: an event");
+	is_int(DAT_EVENT_EXTENSION_DATA(&event)->type, DAT_EXT_RECV_NO_IMMED, "... its type");
+	is_int(dto->status, DAT_DTO_ERR_FLUSHED, "... its status");
+	is_u64(dto->user_cookie.as_64, 24, "... and its cookie");
+	MUST(dat_ep_create(ia, pz, b.receive, b.request, conn_evd, NULL, &b.ep));
 }
 
 /* A slot that is not freed would make the next handle a larger number. */
@@ -506,7 +577,7 @@ int main(int argc, char **argv)
 		test_not_masked();
 		test_immediate();
 		test_atomics();
-		close_all();
+		close_all(DAT_CLOSE_GRACEFUL_FLAG);
 		return done_testing();
 	}
 	test_attributes();
@@ -514,10 +585,15 @@ int main(int argc, char **argv)
 	test_atomics();
 	test_masked();
 	test_refused();
+	test_refused_receive();
 	test_sync_call(dat_lmr_sync_rdma_read, "dat_lmr_sync_rdma_read");
 	test_sync_call(dat_lmr_sync_rdma_write, "dat_lmr_sync_rdma_write");
 	test_errors();
-	close_all();
+	close_all(DAT_CLOSE_ABRUPT_FLAG);
+	open_all(argv[1]);
+	test_suppressed_error();
+	test_freed();
+	close_all(DAT_CLOSE_ABRUPT_FLAG);
 	test_opens(argv[1]);
 	test_two(argv[1]);
 	return done_testing();

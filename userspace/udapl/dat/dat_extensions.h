@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The interface of the uDAPL Extension Design and API Proposal of December
- * 2005, and masked atomics in the same manner.  dat_extensions(7) is the guide.
+ * 2005, and masked atomics in the same style.  dat_extensions(7) is the guide.
  *
  * The provider is libdaplmxe.  With any other provider the calls return
  * DAT_NOT_IMPLEMENTED, or an error of that provider for an unknown operation.
