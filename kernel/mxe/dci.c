@@ -13,6 +13,7 @@
 #include "mxe.h"
 #include "qp.h"
 #include "sq.h"
+#include "trace.h"
 #include "tx.h"
 
 /* A session lives twice as long as the initiator retries, and this longer. */
@@ -77,6 +78,7 @@ static void mxe_dci_disconnect(struct mxe_qp *qp)
 		.instance = qp->dc->hdr.instance,
 	};
 
+	trace_mxe_dc_disconnect(qp, qp->dest_qpn, hdr.session);
 	mxe_tx_send_dc_control(qp, &qp->av, qp->dest_qpn, &hdr);
 }
 
@@ -158,6 +160,7 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
 
 	qp->av = dest->av;
 	qp->dest_qpn = dest->dctn;
+	trace_mxe_dc_connect(qp, dest->dctn, hdr->session);
 	dst_cache_reset(&qp->dst_cache);
 	mxe_tx_forget(&qp->sq.tx);
 }

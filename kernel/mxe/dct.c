@@ -23,6 +23,7 @@
 #include "retry.h"
 #include "rq.h"
 #include "srq.h"
+#include "trace.h"
 #include "tx.h"
 
 #define MXE_DCT_SCAN_INTERVAL	HZ
@@ -132,6 +133,7 @@ static void mxe_dct_answer(struct mxe_qp *qp, const struct mxe_av *av,
 		.instance = request->instance,
 	};
 
+	trace_mxe_dc_answer(qp, request->qpn, request->session, code);
 	mxe_tx_send_dc_control(qp, av, request->qpn, &hdr);
 }
 
@@ -255,6 +257,7 @@ static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 	child->qp.rq.halted = true;
 	spin_unlock(&child->qp.recv_lock);
 
+	trace_mxe_dc_close(dct->qp, peer->addr.qpn, peer->session);
 	peer->child = NULL;
 	peer->used = jiffies;
 	peer->life = MXE_DC_RECORD_TIME * HZ;
@@ -431,6 +434,7 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 		if (time_before(jiffies, peer->used + peer->life))
 			continue;
 		if (peer->child) {
+			trace_mxe_dc_expire(dct->qp, peer->addr.qpn, peer->session);
 			mxe_dct_peer_end(dct, peer);
 			mxe_count(dct->qp->dev, dc_expired);
 		} else {
@@ -518,6 +522,7 @@ static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer **known,
 	peer->child = child;
 	peer->life = msecs_to_jiffies(hdr->life);
 	dct->num_open++;
+	trace_mxe_dc_accept(dct->qp, hdr->qpn, hdr->session);
 	mxe_count(dct->qp->dev, dc_accepts);
 	*known = peer;
 	return MXE_DC_DATA;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Details of QPs, CQs and memory regions for `rdma resource show -dd`. ib_core
- * calls it. It calls qp.c for the locks, and dct.c.
+ * calls it. It calls qp.c for the locks, dci.h and dct.c.
  */
 #include <linux/kernel.h>
 #include <net/netlink.h>
@@ -9,6 +9,7 @@
 #include <rdma/restrack.h>
 
 #include "cq.h"
+#include "dci.h"
 #include "dct.h"
 #include "mr.h"
 #include "qp.h"
@@ -65,6 +66,7 @@ static int mxe_restrack_fill_dct(struct sk_buff *msg, struct mxe_qp *qp)
 
 static int mxe_restrack_fill_qp(struct sk_buff *msg, const struct mxe_qp *qp)
 {
+	const struct mxe_dci *dci = mxe_qp_is_dci(qp) ? to_mdci(qp) : NULL;
 	const struct mxe_sq *sq = &qp->sq;
 	const struct mxe_rq *rq = &qp->rq;
 	const struct mxe_restrack_field fields[] = {
@@ -79,9 +81,12 @@ static int mxe_restrack_fill_qp(struct sk_buff *msg, const struct mxe_qp *qp)
 		{ "rq_depth", rq->q.entries },
 		{ "psn_expected", rq->epsn, true },
 		{ "path_mtu", qp->mtu },
+		/* Of a DC initiator, and 0 without a session: */
+		{ "dci_target", dci && dci->connected ? qp->dest_qpn : 0 },
+		{ "dci_session", dci && dci->connected ? dci->s.session : 0 },
 	};
 
-	return mxe_restrack_fill(msg, fields, ARRAY_SIZE(fields));
+	return mxe_restrack_fill(msg, fields, ARRAY_SIZE(fields) - (dci ? 0 : 2));
 }
 
 int mxe_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)

@@ -237,6 +237,94 @@ TRACE_EVENT(mxe_tag,
 		  __entry->tag)
 );
 
+/* A session of a DC initiator.  peer is the number of the other QP. */
+DECLARE_EVENT_CLASS(mxe_dc_session,
+	TP_PROTO(const struct mxe_qp *qp, u32 peer, u32 session),
+	TP_ARGS(qp, peer, session),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u32, peer)
+		__field(u32, session)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->qpn;
+		__entry->peer = peer;
+		__entry->session = session;
+	),
+	TP_printk("%s qpn=%u peer=%u session=%u", __entry->dev, __entry->qpn,
+		  __entry->peer, __entry->session)
+);
+
+/* The initiator began the session. */
+DEFINE_EVENT(mxe_dc_session, mxe_dc_connect,
+	TP_PROTO(const struct mxe_qp *qp, u32 peer, u32 session),
+	TP_ARGS(qp, peer, session)
+);
+
+/* The initiator left the session. */
+DEFINE_EVENT(mxe_dc_session, mxe_dc_disconnect,
+	TP_PROTO(const struct mxe_qp *qp, u32 peer, u32 session),
+	TP_ARGS(qp, peer, session)
+);
+
+/* The target opened the session. */
+DEFINE_EVENT(mxe_dc_session, mxe_dc_accept,
+	TP_PROTO(const struct mxe_qp *qp, u32 peer, u32 session),
+	TP_ARGS(qp, peer, session)
+);
+
+/* The session was idle for its life.  mxe_dc_close follows. */
+DEFINE_EVENT(mxe_dc_session, mxe_dc_expire,
+	TP_PROTO(const struct mxe_qp *qp, u32 peer, u32 session),
+	TP_ARGS(qp, peer, session)
+);
+
+/* The target closed the session. */
+DEFINE_EVENT(mxe_dc_session, mxe_dc_close,
+	TP_PROTO(const struct mxe_qp *qp, u32 peer, u32 session),
+	TP_ARGS(qp, peer, session)
+);
+
+TRACE_DEFINE_ENUM(MXE_DC_CHALLENGE);
+TRACE_DEFINE_ENUM(MXE_DC_STALE);
+TRACE_DEFINE_ENUM(MXE_DC_NO_SESSION);
+TRACE_DEFINE_ENUM(MXE_DC_BUSY);
+TRACE_DEFINE_ENUM(MXE_DC_BAD_KEY);
+TRACE_DEFINE_ENUM(MXE_DC_REFUSED);
+
+/* The target answered a request by a control packet, and did not execute it. */
+TRACE_EVENT(mxe_dc_answer,
+	TP_PROTO(const struct mxe_qp *qp, u32 peer, u32 session, u8 code),
+	TP_ARGS(qp, peer, session, code),
+	TP_STRUCT__entry(
+		__array(char, dev, MXE_TRACE_DEV_NAME)
+		__field(u32, qpn)
+		__field(u32, peer)
+		__field(u32, session)
+		__field(u8, code)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
+			MXE_TRACE_DEV_NAME);
+		__entry->qpn = qp->qpn;
+		__entry->peer = peer;
+		__entry->session = session;
+		__entry->code = code;
+	),
+	TP_printk("%s qpn=%u peer=%u session=%u code=%s", __entry->dev,
+		  __entry->qpn, __entry->peer, __entry->session,
+		  __print_symbolic(__entry->code,
+				   { MXE_DC_CHALLENGE, "challenge" },
+				   { MXE_DC_STALE, "stale" },
+				   { MXE_DC_NO_SESSION, "no_session" },
+				   { MXE_DC_BUSY, "busy" },
+				   { MXE_DC_BAD_KEY, "bad_key" },
+				   { MXE_DC_REFUSED, "refused" }))
+);
+
 #endif /* MXE_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

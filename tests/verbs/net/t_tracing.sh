@@ -83,6 +83,15 @@ MXE_B=mxe1 traced t_traffic -s 1 run
 saw "mxe_loop: mxe1 qpn=[0-9]+ peer=[0-9]+ opcode=13 psn=$X length=8" \
 	'mxe_loop: a masked fetch-and-add'
 
+traced t_dc sessions
+Y='qpn=[0-9]+ peer=[0-9]+ session=[0-9]+'
+saw "mxe_dc_connect: mxe1 $Y" 'mxe_dc_connect'
+saw "mxe_dc_answer: mxe2 $Y code=challenge" 'mxe_dc_answer'
+saw "mxe_dc_accept: mxe2 $Y" 'mxe_dc_accept'
+saw "mxe_dc_disconnect: mxe1 $Y" 'mxe_dc_disconnect'
+saw "mxe_dc_expire: mxe2 $Y" 'mxe_dc_expire'
+saw "mxe_dc_close: mxe2 $Y" 'mxe_dc_close'
+
 # ---- fields of the address vector
 
 # capture COUNT FILTER ARGUMENT...: captures COUNT packets of traffic with these

@@ -4,7 +4,8 @@
  * of targets, several initiators at a target, keys, errors and idle sessions.
  *
  * With the argument "stress" it only checks that each request is executed once
- * while an initiator goes from target to target, for t_dc_netem.sh.
+ * while an initiator goes from target to target, for t_dc_netem.sh.  With
+ * "sessions" it only opens and closes sessions, for t_tracing.sh.
  */
 #include <endian.h>
 #include <errno.h>
@@ -595,8 +596,9 @@ static void test_charged(struct vt_dev *a, struct vt_dev *b)
 	cgroup_close();
 }
 
-/* Returns true if the rdma tool shows this of a target. */
-static bool resource_has(const struct target *t, const char *what)
+/* Returns true if the rdma tool shows this of a QP. */
+static bool resource_of(const struct vt_dev *dev, const struct ibv_qp *qp,
+			const char *what)
 {
 	char command[128], line[1024];
 	bool found = false;
@@ -604,7 +606,7 @@ static bool resource_has(const struct target *t, const char *what)
 
 	snprintf(command, sizeof(command),
 		 "rdma -dd resource show qp link %s/1 lqpn %u",
-		 ibv_get_device_name(t->dev->ctx->device), t->qp->qp_num);
+		 ibv_get_device_name(dev->ctx->device), qp->qp_num);
 	pipe = popen(command, "r");
 	if (!pipe)
 		vt_bail("popen");
@@ -612,6 +614,11 @@ static bool resource_has(const struct target *t, const char *what)
 		found |= !!strstr(line, what);
 	pclose(pipe);
 	return found;
+}
+
+static bool resource_has(const struct target *t, const char *what)
+{
+	return resource_of(t->dev, t->qp, what);
 }
 
 /* Waits for less time than a session lives after its last packet. */
@@ -805,6 +812,7 @@ static void test_sessions(struct vt_dev *a, struct vt_dev *b)
 {
 	struct target t, u;
 	struct initiator i;
+	char what[32];
 	long before;
 
 	initiator_open(&i, a);
@@ -818,6 +826,9 @@ static void test_sessions(struct vt_dev *a, struct vt_dev *b)
 	ok(resource_has(&t, "drv_dct_sessions 1 ") &&
 	   resource_has(&u, "drv_dct_sessions 0 "),
 	   "the resources show which target has a session");
+	snprintf(what, sizeof(what), "drv_dci_target %u ", t.qp->qp_num);
+	ok(resource_of(a, i.qp, what) && resource_of(a, i.qp, "drv_dci_session 1 "),
+	   "... and the target of an initiator");
 	before = vt_dev_counter(a, "dc_connects");
 	is_int(fadd(&i, &t), IBV_WC_SUCCESS, "the next one");
 	is_int(vt_dev_counter(a, "dc_connects"), before, "... needs no connect");
@@ -1234,6 +1245,8 @@ int main(int argc, char **argv)
 	plan(0);
 	if (argc > 1 && !strcmp(argv[1], "stress")) {
 		test_round_robin(a, b, 10 * ROUNDS);
+	} else if (argc > 1 && !strcmp(argv[1], "sessions")) {
+		test_sessions(a, b);
 	} else {
 		test_creation(a);
 		test_posting(a, b);
