@@ -83,7 +83,7 @@ MXE_B=mxe1 traced t_traffic -s 1 run
 saw "mxe_loop: mxe1 qpn=[0-9]+ peer=[0-9]+ opcode=13 psn=$X length=8" \
 	'mxe_loop: a masked fetch-and-add'
 
-traced t_dc sessions
+traced t_dc_sessions sessions
 Y='qpn=[0-9]+ peer=[0-9]+ session=[0-9]+'
 saw "mxe_dc_connect: mxe1 $Y" 'mxe_dc_connect'
 saw "mxe_dc_answer: mxe2 $Y code=challenge" 'mxe_dc_answer'

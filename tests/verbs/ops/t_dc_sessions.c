@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Proves that the sessions of dynamically connected (DC) QPs open and close as
+ * specified, that forged packets cannot open or disturb them, and that targets
+ * can be destroyed while initiators use them.
+ *
+ * With the argument "sessions" it only opens and closes some, for t_tracing.sh.
+ */
+#include <endian.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cgroup.h"
+#include "dc.h"
+#include "random.h"
+#include "raw.h"
+#include "tap.h"
+
+/* ---- memory of sessions ------------------------------------------------- */
+
+enum { CHARGED_SESSIONS = 200, CHARGED_BYTES = 2048 };
+
+/*
+ * Packets open sessions. Their memory is charged to the process that created
+ * the target.
+ */
+static void test_charged(struct vt_dev *a, struct vt_dev *b)
+{
+	static struct dc_initiator i[CHARGED_SESSIONS];
+	struct dc_target t;
+	long before;
+	int bad = 0;
+
+	if (cgroup_open()) {
+		skip(1, "the kernel has no memory control groups");
+		return;
+	}
+	if (mkdir(GROUP, 0755))
+		vt_bail(GROUP);
+	cgroup_write(GROUP "/cgroup.procs", "0");
+	dc_target_open(&t, b, a, 7, false);
+	cgroup_write(CGROUP "/cgroup.procs", "0");
+	before = cgroup_value(GROUP "/memory.current");
+	for (int n = 0; n < CHARGED_SESSIONS; n++) {
+		dc_initiator_open(&i[n], a);
+		bad += dc_fadd(&i[n], &t) != IBV_WC_SUCCESS;
+	}
+	is_int(bad, 0, "%d initiators with a session", CHARGED_SESSIONS);
+	before = cgroup_value(GROUP "/memory.current") - before;
+	diag("a session costs %ld bytes", before / CHARGED_SESSIONS);
+	ok(before >= (long)CHARGED_SESSIONS * CHARGED_BYTES,
+	   "... their sessions are charged to the group of the target");
+	for (int n = 0; n < CHARGED_SESSIONS; n++)
+		dc_initiator_close(&i[n]);
+	dc_target_close(&t);
+	rmdir(GROUP);
+	cgroup_close();
+}
+
+/* ---- sessions ---------------------------------------------------------- */
+
+/* Waits for less time than a session lives after its last packet. */
+static bool soon_has(const struct dc_target *t, const char *what)
+{
+	uint64_t end = vt_now_ms() + 1000;
+
+	while (!dc_resource_has(t, what))
+		if (vt_now_ms() > end)
+			return false;
+	return true;
+}
+
+static void test_sessions(struct vt_dev *a, struct vt_dev *b)
+{
+	struct dc_target t, u;
+	struct dc_initiator i;
+	char what[32];
+	long before;
+
+	dc_initiator_open(&i, a);
+	dc_target_open(&t, b, a, 1, false);
+	dc_target_open(&u, b, a, 2, false);
+
+	before = vt_dev_counter(b, "dc_challenges");
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "the first request");
+	ok(vt_dev_counter(b, "dc_challenges") > before,
+	   "... of an unknown initiator needs a token");
+	ok(dc_resource_has(&t, "drv_dct_sessions 1 ") &&
+	   dc_resource_has(&u, "drv_dct_sessions 0 "),
+	   "the resources show which target has a session");
+	snprintf(what, sizeof(what), "drv_dci_target %u ", t.qp->qp_num);
+	ok(dc_resource_of(a, i.qp, what) && dc_resource_of(a, i.qp, "drv_dci_session 1 "),
+	   "... and the target of an initiator");
+	before = vt_dev_counter(a, "dc_connects");
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "the next one");
+	is_int(vt_dev_counter(a, "dc_connects"), before, "... needs no connect");
+	is_int(dc_fadd(&i, &u), IBV_WC_SUCCESS, "another target");
+	is_int(vt_dev_counter(a, "dc_connects"), before + 1, "... does");
+	before = vt_dev_counter(b, "dc_challenges");
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a known target");
+	is_int(vt_dev_counter(b, "dc_challenges"), before, "... needs no token");
+
+	/* With this timeout, the lifetime of a session is only the slack. */
+	before = vt_dev_counter(b, "dc_expired");
+	dc_timeout = 1;
+	dc_initiator_reset(&i);
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a session");
+	vt_dev_wait_counted(b, "dc_expired", before);
+	ok(vt_dev_counter(b, "dc_expired") > before, "... ends when it is idle");
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "... and another one begins");
+	dc_timeout = 14;
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a session");
+	ok(dc_resource_has(&t, "drv_dct_sessions 1 "), "... is open");
+	dc_initiator_reset(&i);
+	ok(soon_has(&t, "drv_dct_sessions 0 "), "... until the initiator is reset");
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a session");
+	dc_initiator_close(&i);
+	ok(soon_has(&t, "drv_dct_sessions 0 "), "... ends when the initiator is destroyed");
+	dc_initiator_open(&i, a);
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a session");
+	/* The target still has an open session. */
+	ok(dc_word(t.buf) == 8 && dc_word(u.buf) == 1, "each request was executed once");
+	is_int(ibv_destroy_qp(t.qp), 0, "a target with a session is destroyed");
+	t.qp = NULL;
+	dc_target_close(&u);
+	dc_target_close(&t);
+	dc_initiator_close(&i);
+}
+
+/* ---- states of a target --------------------------------------------------- */
+
+/*
+ * A session does not outlive a reset of the target, after which other access
+ * flags may apply.
+ */
+static void test_target_reset(struct vt_dev *a, struct vt_dev *b)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct dc_initiator i;
+	struct dc_target t;
+
+	dc_initiator_open(&i, a);
+	dc_target_open(&t, b, a, 1, false);
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a session");
+	if (dc_to_state(t.qp, IBV_QPS_RESET) ||
+	    ibv_modify_qp(t.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ||
+	    dc_to_rtr(t.qp, true))
+		vt_bail("reset of a target");
+	ok(dc_resource_has(&t, "drv_dct_sessions 0 "),
+	   "... is closed when the target is reset");
+	is_int(dc_fadd(&i, &t), IBV_WC_RETRY_EXC_ERR, "... so its next request fails");
+	dc_initiator_reset(&i);
+	is_int(dc_fadd(&i, &t), IBV_WC_REM_INV_REQ_ERR,
+	       "a new session has the new access flags");
+	ok(dc_word(t.buf) == 1, "only the first request was executed");
+
+	dc_initiator_reset(&i);
+	is_int(dc_to_state(t.qp, IBV_QPS_ERR), 0, "the target is moved to ERR");
+	ok(dc_resource_has(&t, "drv_dct_sessions 0 "), "... which closes its sessions");
+	dc_target_close(&t);
+	dc_initiator_close(&i);
+}
+
+/* ---- hostile packets ----------------------------------------------------- */
+
+enum {
+	DC_SEND_ONLY = 0xe4,
+	DC_CONTROL = 0xfe,
+	DCETH = 24,
+	DCCETH = 16,
+	FORGED = 100,
+};
+
+static uint64_t seed = 1;
+
+/* A SEND with CONNECT from an unknown initiator. */
+static struct raw forged_connect(const struct dc_target *t, uint32_t token)
+{
+	struct raw r = {
+		.opcode = DC_SEND_ONLY,
+		.qpn = t->qp->qp_num,
+		.len = DCETH + DCCETH + 4,
+	};
+	uint64_t key = htobe64(t->key);
+
+	random_fill(&seed, r.body, r.len);
+	r.body[0] = 1;
+	r.body[1] = 1;
+	r.body[2] = 0;
+	r.body[4] = 0;
+	token = htobe32(token);
+	memcpy(r.body + 12, &token, 4);
+	memcpy(r.body + DCETH, &key, 8);
+	r.body[DCETH + 8] = 1;	/* path MTU 256 */
+	memset(r.body + DCETH + 12, 0, 4);
+	return r;
+}
+
+static void wait_counted(const struct vt_dev *dev, const char *counter, long want)
+{
+	uint64_t end = vt_now_ms() + VT_MS;
+	long now;
+
+	while ((now = vt_dev_counter(dev, counter)) < want && vt_now_ms() < end)
+		poll(NULL, 0, 1);
+	is_int(now, want, "... are counted in %s", counter);
+}
+
+static void test_forged(struct vt_dev *a, struct vt_dev *b)
+{
+	int fd = raw_open();
+	long accepts, challenges, versions, transports, refused, violations;
+	struct dc_initiator i;
+	struct dc_target t;
+	int n;
+
+	dc_initiator_open(&i, a);
+	dc_target_open(&t, b, a, 0x77, false);
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a target with a session");
+	accepts = vt_dev_counter(b, "dc_accepts");
+	challenges = vt_dev_counter(b, "dc_challenges");
+	versions = vt_dev_counter(b, "drop_version");
+	transports = vt_dev_counter(b, "drop_transport");
+
+	diag("%d connects without a token, and with a wrong one", FORGED);
+	for (n = 0; n < FORGED; n++) {
+		struct raw r = forged_connect(&t, n % 2 ? 0x1234567 : 0);
+
+		raw_send(fd, a, b, &r);
+	}
+	wait_counted(b, "dc_challenges", challenges + FORGED);
+	is_int(vt_dev_counter(b, "dc_accepts"), accepts, "... and none is accepted");
+
+	diag("connects that ask for too long a session");
+	refused = vt_dev_counter(b, "dc_refused");
+	for (n = 0; n < 4; n++) {
+		struct raw r = forged_connect(&t, 0);
+
+		r.body[DCETH + 12] = n % 2 ? 0xff : 0x7f;
+		raw_send(fd, a, b, &r);
+	}
+	wait_counted(b, "dc_refused", refused + 4);
+
+	diag("connects with a wrong key");
+	violations = vt_dev_counter(b, "dc_key_violations");
+	challenges = vt_dev_counter(b, "dc_challenges");
+	for (n = 0; n < 4; n++) {
+		struct raw r = forged_connect(&t, 0);
+
+		r.body[DCETH] ^= 1;
+		raw_send(fd, a, b, &r);
+	}
+	wait_counted(b, "dc_key_violations", violations + 4);
+	is_int(vt_dev_counter(b, "dc_challenges"), challenges, "... and get no token");
+
+	diag("malformed DC headers");
+	for (n = 0; n < 4; n++) {
+		struct raw r = forged_connect(&t, 0);
+
+		if (n == 0)
+			r.body[0] = 2;		/* version */
+		else if (n == 1)
+			r.body[2] = 1;		/* a code, but not control */
+		else if (n == 2)
+			r.len = DCETH;		/* no DCCETH */
+		else
+			r.opcode = DC_CONTROL;	/* with CONNECT and data */
+		raw_send(fd, a, b, &r);
+	}
+	wait_counted(b, "drop_version", versions + 4);
+
+	diag("packets of RC to the target");
+	for (n = 0; n < 4; n++) {
+		struct raw r = { .opcode = BTH_SEND_ONLY, .qpn = t.qp->qp_num };
+
+		raw_send(fd, a, b, &r);
+	}
+	wait_counted(b, "drop_transport", transports + 4);
+
+	diag("packets of RC to an initiator");
+	transports = vt_dev_counter(a, "drop_transport");
+	for (n = 0; n < 4; n++) {
+		struct raw r = { .opcode = BTH_SEND_ONLY, .qpn = i.qp->qp_num };
+
+		raw_send(fd, b, a, &r);
+	}
+	wait_counted(a, "drop_transport", transports + 4);
+
+	diag("random DC packets");
+	for (n = 0; n < 3 * FORGED; n++) {
+		struct raw r = forged_connect(&t, 0);
+
+		r.opcode = 0xe0 | (uint8_t)(random_next(&seed) % 32);
+		r.len = random_next(&seed) % 60 * 4;
+		if (random_next(&seed) % 2)
+			random_fill(&seed, r.body + 1, DCETH);
+		raw_send(fd, a, b, &r);
+		if (n % 25 == 0 && dc_fadd(&i, &t) != IBV_WC_SUCCESS)
+			break;
+	}
+	is_int(n, 3 * FORGED, "do not disturb the session");
+	ok(dc_word(t.buf) == 1 + 3 * FORGED / 25, "... whose requests are executed once");
+	close(fd);
+	dc_target_close(&t);
+	dc_initiator_close(&i);
+}
+
+/* ---- races --------------------------------------------------------------- */
+
+struct racer {
+	pthread_t thread;
+	struct vt_dev *dev;
+	const struct dc_target *target;
+};
+
+static atomic_bool stop_race;
+static atomic_uint race_dctn;	/* number of the target, which may be gone */
+static atomic_uint race_done, race_failed;
+
+/*
+ * Posts several requests at once, so that some are in flight when the target is
+ * destroyed.  After an error, resets the initiator.
+ */
+static void *race(void *arg)
+{
+	const struct racer *r = arg;
+	const struct dc_target *t = r->target;
+	struct dc_initiator i;
+	struct ibv_wc wc;
+
+	dc_initiator_open(&i, r->dev);
+	while (!stop_race) {
+		bool failed = false;
+		int n;
+
+		ibv_wr_start(i.qpx);
+		i.qpx->wr_flags = IBV_SEND_SIGNALED;
+		for (n = 0; n < 4; n++) {
+			ibv_wr_atomic_fetch_add(i.qpx, t->mr->rkey, dc_addr(t, 0), 1);
+			mxedv_wr_set_dc_addr(i.mqp, t->ah, race_dctn, t->key);
+			ibv_wr_set_sge(i.qpx, i.mr->lkey, (uintptr_t)i.buf, 8);
+		}
+		if (ibv_wr_complete(i.qpx))
+			vt_bail("ibv_wr_complete");
+		for (n = 0; n < 4; n++) {
+			if (!vt_poll(i.cq, &wc, VT_MS))
+				vt_bail("no completion");
+			failed |= !!wc.status;
+			atomic_fetch_add(wc.status ? &race_failed : &race_done, 1);
+		}
+		if (failed)
+			dc_initiator_reset(&i);
+	}
+	dc_initiator_close(&i);
+	return NULL;
+}
+
+/* Waits until requests have completed since a counter had a value. */
+static void race_wait(const atomic_uint *counter, unsigned int before)
+{
+	uint64_t end = vt_now_ms() + VT_MS;
+
+	while (*counter == before && vt_now_ms() < end)
+		usleep(100);
+}
+
+static void test_race(struct vt_dev *a, struct vt_dev *b)
+{
+	enum { RACERS = 3, DESTROYED = 12 };
+	struct racer racers[RACERS];
+	struct dc_target t;
+	int n;
+
+	/* Initiators give up soon. */
+	dc_retry_cnt = 1;
+	dc_timeout = 8;
+	dc_target_open(&t, b, a, 1, false);
+	race_dctn = t.qp->qp_num;
+	for (n = 0; n < RACERS; n++) {
+		racers[n] = (struct racer){ .dev = a, .target = &t };
+		if (pthread_create(&racers[n].thread, NULL, race, &racers[n]))
+			vt_bail("pthread_create");
+	}
+	for (n = 0; n < DESTROYED; n++) {
+		struct ibv_qp *old = t.qp;
+		unsigned int failed;
+
+		race_wait(&race_done, race_done);
+		failed = race_failed;
+		if (n % 2) {
+			ibv_destroy_qp(old);
+			race_wait(&race_failed, failed);
+		}
+		t.qp = dc_create(b, t.cq, t.srq, MXEDV_DCTYPE_DCT, 1);
+		if (!t.qp || dc_to_init(t.qp, true) || dc_to_rtr(t.qp, true))
+			vt_bail("another target");
+		race_dctn = t.qp->qp_num;
+		if (!(n % 2))
+			ibv_destroy_qp(old);
+	}
+	stop_race = true;
+	for (n = 0; n < RACERS; n++)
+		pthread_join(racers[n].thread, NULL);
+	dc_retry_cnt = 7;
+	dc_timeout = 14;
+	ok(race_done && race_failed, "%u requests while %d targets are destroyed, and %u fail",
+	   race_done, DESTROYED, race_failed);
+	ok(dc_word(t.buf) >= race_done, "... and the others were executed");
+	dc_target_close(&t);
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_dev *a = vt_open(vt_name_a());
+	struct vt_dev *b = vt_open(vt_name_b());
+
+	plan(0);
+	test_sessions(a, b);
+	if (argc < 2 || strcmp(argv[1], "sessions")) {
+		test_charged(a, b);
+		test_target_reset(a, b);
+		test_forged(a, b);
+		test_race(a, b);
+	}
+	vt_close(b);
+	vt_close(a);
+	return done_testing();
+}
