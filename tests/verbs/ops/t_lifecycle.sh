@@ -3,6 +3,10 @@
 #
 # Kills the process, and removes queue pairs, devices, interfaces and network
 # namespaces, while traffic runs. Afterwards the module can be unloaded.
+#
+#	t_lifecycle.sh [PROGRAM]
+#
+# PROGRAM is t_traffic, the default, or t_traffic_dc.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -12,13 +16,14 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
+PROGRAM=${1:-t_traffic}
 OUT=/tmp/t_lifecycle.out
 
 # start MODE: starts traffic in the background and returns once it is running.
 start()
 {
 	: >$OUT
-	t_traffic -s "${SECS:-1000}" "$1" >$OUT 2>&1 &
+	"$PROGRAM" -s "${SECS:-1000}" "$1" >$OUT 2>&1 &
 	TRAFFIC=$!
 	soon runs_or_ended && grep -q running $OUT && return
 	diag "no traffic: $(<$OUT)"
@@ -66,8 +71,10 @@ again()
 
 topo_up || bail_out "cannot make the two hosts"
 
-SECS=3 start fork
-ends 0 'traffic continues while the process forks'
+if [ "$PROGRAM" = t_traffic ]; then
+	SECS=3 start fork
+	ends 0 'traffic continues while the process forks'
+fi
 
 SECS=3 start destroy
 ends 0 'queue pairs are destroyed with requests in flight'
