@@ -287,7 +287,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 		return count;
 	conn = mxefi_conn_get(ep, m->addr);
 	if (!conn)
-		return -FI_EINVAL;
+		return mxefi_conn_error(ep);
 	op = mxefi_op_get(ep, conn, m->context, c->flags, FI_ATOMIC | need,
 			  c->no_event);
 	if (!op)

@@ -118,6 +118,10 @@ void mxefi_conn_abort(struct mxefi_conn *conn, int err)
 
 	if (conn->state == MXEFI_CONN_BROKEN || conn->state == MXEFI_CONN_IDLE)
 		return;
+	/* The program knows of its own shutdown. */
+	if (conn->ep->on_cm && !conn->is_shut)
+		conn->ep->on_cm(conn, conn->state == MXEFI_CONN_READY ?
+				      FI_ESHUTDOWN : err);
 	conn->state = MXEFI_CONN_BROKEN;
 	conn->since_ms = mxefi_now_ms();
 	mxefi_info(FI_LOG_EP_CTRL, "connection to QP %u failed: %s\n",
@@ -338,15 +342,17 @@ static int connect_qp(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 {
 	struct mxefi_hello hello = {
-		.flags = flags,
+		.flags = flags | conn->cm_flags,
 		.qpn = conn->qp->qp_num,
 		.peer_qpn = conn->peer_qpn,
 		.psn = conn->psn,
 		.epoch = conn->epoch,
+		.data_len = conn->data_len,
 	};
 
 	conn->hello_ms = mxefi_now_ms();
-	mxefi_ud_send(&conn->ep->ud, &conn->peer, &conn->ah, &hello);
+	mxefi_ud_send(&conn->ep->ud, &conn->peer, &conn->ah, &hello,
+		      conn->data);
 }
 
 /* Creates the queue pair of an idle connection. */
@@ -393,8 +399,11 @@ static struct mxefi_conn *find_conn(struct mxefi_ep *ep,
 struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 {
 	const struct mxefi_addr *addr;
-	struct mxefi_conn *conn, **table;
+	struct mxefi_conn *conn = ep->conns, **table;
 
+	if (ep->is_msg)
+		return conn && conn->state == MXEFI_CONN_READY &&
+		       !conn->is_shut ? conn : NULL;
 	addr = ep->av ? mxefi_av_get(ep->av, fi_addr) : NULL;
 	if (!addr)
 		return NULL;
@@ -419,22 +428,67 @@ struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 	return conn;
 }
 
+int mxefi_conn_error(const struct mxefi_ep *ep)
+{
+	return ep->is_msg ? -FI_ENOTCONN : -FI_EINVAL;
+}
+
 static void set_ready(struct mxefi_conn *conn)
 {
 	if (conn->state != MXEFI_CONN_HELLO || !conn->connected)
 		return;
 	conn->state = MXEFI_CONN_READY;
+	if (conn->ep->on_cm)
+		conn->ep->on_cm(conn, 0);
 	flush(conn);
 }
 
-static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello)
+/*
+ * An endpoint of type FI_EP_MSG asks a passive endpoint, and another endpoint
+ * accepts. Returns the connection that the hello is for, or NULL.
+ */
+static struct mxefi_conn *msg_conn(struct mxefi_ep *ep,
+				   const struct mxefi_hello *hello,
+				   const uint8_t *data)
+{
+	bool reject = hello->flags & MXEFI_HELLO_REJECT;
+	struct mxefi_conn *conn = ep->conns;
+	bool is_peer;
+
+	if (!conn)
+		return NULL;
+	is_peer = !memcmp(&conn->peer, &hello->src, sizeof(conn->peer));
+	if (conn->state != MXEFI_CONN_HELLO || conn->connected)
+		return is_peer && !reject ? conn : NULL;
+	/* Only who has the request knows the ids. */
+	if (hello->peer_qpn != conn->qp->qp_num ||
+	    !(reject ? is_peer : hello->flags & MXEFI_HELLO_ACCEPT))
+		return NULL;
+	memcpy(conn->peer_data, data, hello->data_len);
+	conn->peer_data_len = hello->data_len;
+	if (reject) {
+		mxefi_conn_abort(conn, FI_ECONNREFUSED);
+		return NULL;
+	}
+	conn->peer = hello->src;
+	if (conn->ah)
+		ibv_destroy_ah(conn->ah);
+	conn->ah = NULL;
+	conn->cm_flags = 0;
+	conn->data_len = 0;
+	return conn;
+}
+
+static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
+			 const uint8_t *data)
 {
 	struct mxefi_ep *ep = container_of(ud, struct mxefi_ep, ud);
 	struct mxefi_conn *conn;
 	bool ack = hello->flags & MXEFI_HELLO_ACK;
 	bool is_old, answer;
 
-	conn = find_conn(ep, &hello->src);
+	conn = ep->is_msg ? msg_conn(ep, hello, data) :
+			    find_conn(ep, &hello->src);
 	if (!conn || conn->state == MXEFI_CONN_BROKEN)
 		return;
 	/* A late hello, of a queue pair that the peer or we have given up. */
@@ -472,12 +526,63 @@ static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello)
 		set_ready(conn);
 }
 
+int mxefi_conn_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
+		     const struct mxefi_hello *request, const void *data,
+		     size_t len)
+{
+	struct mxefi_conn *conn = find_conn(ep, peer);
+	int ret;
+
+	if (!conn)
+		return -FI_ENOMEM;
+	conn->cm_flags = request ? MXEFI_HELLO_ACCEPT : MXEFI_HELLO_CONNECT;
+	conn->data_len = (uint32_t)len;
+	if (len)
+		memcpy(conn->data, data, len);
+	ret = open_conn(conn);
+	if (!ret && request)
+		ret = connect_qp(conn, request);
+	if (ret) {
+		/* The endpoint can only be closed. */
+		conn->is_shut = true;
+		mxefi_conn_abort(conn, -ret);
+		return ret;
+	}
+	send_hello(conn, request ? MXEFI_HELLO_ACK : 0);
+	return 0;
+}
+
+static bool bye_complete(struct mxefi_wr *wr, int err)
+{
+	mxefi_conn_abort(wr->conn, FI_ESHUTDOWN);
+	return true;
+}
+
+void mxefi_conn_shutdown(struct mxefi_conn *conn)
+{
+	struct mxefi_msg bye = { .type = MXEFI_MSG_BYE };
+	struct mxefi_wr *wr = NULL;
+
+	conn->is_shut = true;
+	if (conn->state == MXEFI_CONN_READY)
+		wr = mxefi_wr_get_send(conn, &bye, 0);
+	if (!wr) {
+		mxefi_conn_abort(conn, FI_ESHUTDOWN);
+		return;
+	}
+	wr->complete = bye_complete;
+	mxefi_wr_submit(wr);
+}
+
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 {
 	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep, ticker);
 	struct mxefi_conn *conn;
 
 	for (conn = ep->conns; conn; conn = conn->next) {
+		/* Endpoints of type FI_EP_MSG do not connect again. */
+		if (ep->is_msg && conn->state == MXEFI_CONN_BROKEN)
+			continue;
 		if (conn->state == MXEFI_CONN_BROKEN && !conn->posted &&
 		    now - conn->since_ms >= DRAIN_MS) {
 			make_idle(conn);
@@ -668,6 +773,9 @@ void mxefi_conn_teardown(struct mxefi_ep *ep)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct mxefi_conn *conn;
 
+	for (conn = ep->conns; conn; conn = conn->next)
+		if (conn->state == MXEFI_CONN_READY && !conn->is_shut)
+			mxefi_conn_shutdown(conn);
 	linger(ep);
 	ep->closing = true;
 	unlink_ticker(ep);

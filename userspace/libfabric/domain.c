@@ -138,18 +138,6 @@ static struct fi_ops_domain dom_ops = {
 	.query_collective = dom_query_collective,
 };
 
-static void init_lock(struct mxefi_domain *dom)
-{
-	pthread_condattr_t attr;
-
-	pthread_mutex_init(&dom->lock, NULL);
-	pthread_condattr_init(&attr);
-	/* The clock of mxefi_now_ms(). */
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&dom->events, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		      struct fid_domain **fid, void *context)
 {
@@ -166,7 +154,7 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		free(dom);
 		return ret;
 	}
-	init_lock(dom);
+	mxefi_lock_init(&dom->lock, &dom->events);
 	dom->connect_timeout_ms = CONNECT_TIMEOUT_MS;
 	if (!fi_param_get_int(mxefi_prov, "connect_timeout", &timeout) &&
 	    timeout > 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoints of type FI_EP_RDM. domain.c opens them.
+ * Endpoints of types FI_EP_RDM and FI_EP_MSG. domain.c opens them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +59,19 @@ static int bind_cntr(struct mxefi_ep *ep, struct mxefi_cntr *cntr,
 	return 0;
 }
 
+/* Only the endpoints that programs connect report events. */
+static int bind_eq(struct mxefi_ep *ep, struct mxefi_eq *eq)
+{
+	if (ep->eq)
+		return -FI_EINVAL;
+	ep->eq = eq;
+	mxefi_eq_hold(eq);
+	return 0;
+}
+
 static int bind_av(struct mxefi_ep *ep, struct mxefi_av *av)
 {
-	if (av->dom != ep->dom || ep->av)
+	if (av->dom != ep->dom || ep->av || ep->is_msg)
 		return -FI_EINVAL;
 	ep->av = av;
 	av->users++;
@@ -85,7 +95,7 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	else if (bfid->fclass == FI_CLASS_AV)
 		ret = bind_av(ep, container_of(bfid, struct mxefi_av, fid.fid));
 	else if (bfid->fclass == FI_CLASS_EQ)
-		ret = 0; /* No event of an endpoint is reported. */
+		ret = bind_eq(ep, container_of(bfid, struct mxefi_eq, fid.fid));
 	else
 		ret = -FI_ENOSYS;
 	pthread_mutex_unlock(&ep->dom->lock);
@@ -100,7 +110,9 @@ static int enable(struct mxefi_ep *ep)
 	/* Setup that has failed is not repeated. */
 	if (ep->enabled || ep->closing)
 		return -FI_EOPBADSTATE;
-	if (!ep->av)
+	if (ep->is_msg && !ep->eq)
+		return -FI_ENOEQ;
+	if (!ep->is_msg && !ep->av)
 		return -FI_ENOAV;
 	if ((ep->caps & active && !ep->tx_cq && !ep->send_cntr &&
 	     !ep->read_cntr && !ep->write_cntr) ||
@@ -151,6 +163,8 @@ static int ep_close(struct fid *fid)
 		ep->av->users--;
 	ep->dom->users--;
 	pthread_mutex_unlock(&ep->dom->lock);
+	if (ep->eq)
+		mxefi_eq_forget(ep->eq, fid);
 	free(ep);
 	return 0;
 }
@@ -171,13 +185,13 @@ static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 {
 	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
 
-	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+	if (level != FI_OPT_ENDPOINT)
 		return -FI_ENOPROTOOPT;
-	if (*optlen < sizeof(size_t))
-		return -FI_ETOOSMALL;
-	*(size_t *)optval = ep->min_multi_recv;
-	*optlen = sizeof(size_t);
-	return 0;
+	if (optname == FI_OPT_MIN_MULTI_RECV)
+		return mxefi_put_size(ep->min_multi_recv, optval, optlen);
+	if (optname == FI_OPT_CM_DATA_SIZE && ep->is_msg)
+		return mxefi_put_size(MXEFI_CM_DATA, optval, optlen);
+	return -FI_ENOPROTOOPT;
 }
 
 static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
@@ -213,63 +227,6 @@ static ssize_t ep_size_left(struct fid_ep *ep)
 	return -FI_ENOSYS;
 }
 
-static int cm_getname(fid_t fid, void *addr, size_t *addrlen)
-{
-	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
-	size_t room = *addrlen;
-
-	if (!ep->enabled)
-		return -FI_EOPBADSTATE;
-	*addrlen = sizeof(ep->ud.name);
-	if (addr)
-		memcpy(addr, &ep->ud.name,
-		       room < sizeof(ep->ud.name) ? room : sizeof(ep->ud.name));
-	return room < sizeof(ep->ud.name) ? -FI_ETOOSMALL : 0;
-}
-
-static int cm_setname(fid_t fid, void *addr, size_t addrlen)
-{
-	return -FI_ENOSYS;
-}
-
-static int cm_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
-{
-	return -FI_ENOSYS;
-}
-
-static int cm_connect(struct fid_ep *ep, const void *addr, const void *param,
-		      size_t paramlen)
-{
-	return -FI_ENOSYS;
-}
-
-static int cm_listen(struct fid_pep *pep)
-{
-	return -FI_ENOSYS;
-}
-
-static int cm_accept(struct fid_ep *ep, const void *param, size_t paramlen)
-{
-	return -FI_ENOSYS;
-}
-
-static int cm_reject(struct fid_pep *pep, fid_t handle, const void *param,
-		     size_t paramlen)
-{
-	return -FI_ENOSYS;
-}
-
-static int cm_shutdown(struct fid_ep *ep, uint64_t flags)
-{
-	return -FI_ENOSYS;
-}
-
-static int cm_join(struct fid_ep *ep, const void *addr, uint64_t flags,
-		   struct fid_mc **mc, void *context)
-{
-	return -FI_ENOSYS;
-}
-
 static struct fi_ops ep_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = ep_close,
@@ -289,26 +246,32 @@ static struct fi_ops_ep ep_ops = {
 	.tx_size_left = ep_size_left,
 };
 
-static struct fi_ops_cm cm_ops = {
-	.size = sizeof(struct fi_ops_cm),
-	.setname = cm_setname,
-	.getname = cm_getname,
-	.getpeer = cm_getpeer,
-	.connect = cm_connect,
-	.listen = cm_listen,
-	.accept = cm_accept,
-	.reject = cm_reject,
-	.shutdown = cm_shutdown,
-	.join = cm_join,
-};
+/* Takes the request that the endpoint is to accept. */
+static int take_request(struct mxefi_ep *ep, struct fi_info *info)
+{
+	struct mxefi_connreq *connreq;
+
+	ep->is_msg = info->ep_attr->type == FI_EP_MSG;
+	if (!info->handle)
+		return 0;
+	if (!ep->is_msg || info->handle->fclass != FI_CLASS_CONNREQ)
+		return -FI_EINVAL;
+	connreq = container_of(info->handle, struct mxefi_connreq, handle);
+	ep->request = connreq->hello;
+	free(connreq);
+	info->handle = NULL;
+	return 0;
+}
 
 int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **fid, void *context)
 {
 	struct mxefi_domain *dom = to_domain(domain);
 	struct mxefi_ep *ep;
+	int ret;
 
-	if (!info || !info->ep_attr || info->ep_attr->type != FI_EP_RDM)
+	if (!info || !info->ep_attr || (info->ep_attr->type != FI_EP_RDM &&
+					info->ep_attr->type != FI_EP_MSG))
 		return -FI_EINVAL;
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
@@ -317,16 +280,20 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 	ep->caps = info->caps;
 	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
 	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
-	if (mxefi_op_setup(ep)) {
+	ret = mxefi_op_setup(ep);
+	if (!ret)
+		ret = take_request(ep, info);
+	if (ret) {
+		mxefi_op_teardown(ep);
 		free(ep);
-		return -FI_ENOMEM;
+		return ret;
 	}
 	mxefi_recv_setup(ep);
 	ep->fid.fid.fclass = FI_CLASS_EP;
 	ep->fid.fid.context = context;
 	ep->fid.fid.ops = &ep_fi_ops;
 	ep->fid.ops = &ep_ops;
-	ep->fid.cm = &cm_ops;
+	ep->fid.cm = &mxefi_cm_ops;
 	ep->fid.msg = &mxefi_msg_ops;
 	ep->fid.rma = &mxefi_rma_ops;
 	ep->fid.tagged = &mxefi_tagged_ops;

@@ -1,36 +1,242 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Event queues. fabric.c opens them. Programs open one for any endpoint, but
- * nothing that this provider has reports events to it: it stays empty.
+ * Event queues, which report the events of connections. fabric.c opens them.
+ *
+ * Lifetime / locking: an event queue belongs to the fabric and has a lock of
+ * its own, which is taken with the lock of a domain held, never the other way.
  */
-#include <poll.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "mxefi.h"
 
-static ssize_t eq_read(struct fid_eq *eq, uint32_t *event, void *buf,
+struct mxefi_event {
+	struct mxefi_event *next;
+	uint32_t type;
+	int err;		/* an error event with this errno; or 0 */
+	struct fid *fid;	/* of an event of a connection; or NULL */
+	size_t len;		/* of data */
+	uint8_t data[];		/* what fi_eq_read() returns; or err_data */
+};
+
+static struct mxefi_eq *to_eq(struct fid_eq *eq)
+{
+	return container_of(eq, struct mxefi_eq, fid);
+}
+
+static void push(struct mxefi_eq *eq, struct mxefi_event *event)
+{
+	pthread_mutex_lock(&eq->lock);
+	event->next = NULL;
+	*eq->tail = event;
+	eq->tail = &event->next;
+	eventfd_write(eq->event_fd, 1);
+	pthread_cond_broadcast(&eq->cond);
+	pthread_mutex_unlock(&eq->lock);
+}
+
+/* Takes the event at @p from the queue. */
+static struct mxefi_event *take(struct mxefi_eq *eq, struct mxefi_event **p)
+{
+	struct mxefi_event *event = *p;
+	eventfd_t value;
+
+	*p = event->next;
+	if (!*p)
+		eq->tail = p;
+	if (!eq->events)
+		eventfd_read(eq->event_fd, &value);
+	return event;
+}
+
+static void free_event(struct mxefi_event *event)
+{
+	struct fi_eq_cm_entry entry;
+
+	/* A request for a connection that the program has not seen. */
+	if (event->type == FI_CONNREQ && event->fid) {
+		memcpy(&entry, event->data, sizeof(entry));
+		free(container_of(entry.info->handle, struct mxefi_connreq,
+				  handle));
+		fi_freeinfo(entry.info);
+	}
+	free(event);
+}
+
+int mxefi_eq_push(struct mxefi_eq *eq, uint32_t type, struct fid *fid,
+		  struct fi_info *info, const void *data, size_t len)
+{
+	struct fi_eq_cm_entry entry = { .fid = fid, .info = info };
+	struct mxefi_event *event =
+		calloc(1, sizeof(*event) + sizeof(entry) + len);
+
+	if (!event)
+		return -FI_ENOMEM;
+	event->type = type;
+	event->fid = fid;
+	event->len = sizeof(entry) + len;
+	memcpy(event->data, &entry, sizeof(entry));
+	if (len)
+		memcpy(event->data + sizeof(entry), data, len);
+	push(eq, event);
+	return 0;
+}
+
+void mxefi_eq_push_err(struct mxefi_eq *eq, struct fid *fid, int err,
+		       const void *data, size_t len)
+{
+	struct mxefi_event *event = calloc(1, sizeof(*event) + len);
+
+	if (!event)
+		return;
+	event->err = err;
+	event->fid = fid;
+	event->len = len;
+	if (len)
+		memcpy(event->data, data, len);
+	push(eq, event);
+}
+
+void mxefi_eq_forget(struct mxefi_eq *eq, const struct fid *fid)
+{
+	struct mxefi_event **p = &eq->events;
+
+	pthread_mutex_lock(&eq->lock);
+	while (*p) {
+		if ((*p)->fid == fid)
+			free_event(take(eq, p));
+		else
+			p = &(*p)->next;
+	}
+	eq->users--;
+	pthread_mutex_unlock(&eq->lock);
+}
+
+void mxefi_eq_hold(struct mxefi_eq *eq)
+{
+	pthread_mutex_lock(&eq->lock);
+	eq->users++;
+	pthread_mutex_unlock(&eq->lock);
+}
+
+bool mxefi_eq_empty(struct mxefi_eq *eq)
+{
+	bool empty;
+
+	pthread_mutex_lock(&eq->lock);
+	empty = !eq->events;
+	pthread_mutex_unlock(&eq->lock);
+	return empty;
+}
+
+static ssize_t read_event(struct mxefi_eq *eq, uint32_t *type, void *buf,
+			  size_t len, uint64_t flags)
+{
+	struct mxefi_event *event = eq->events;
+
+	if (!event)
+		return -FI_EAGAIN;
+	if (event->err)
+		return -FI_EAVAIL;
+	/* The data of a connection are cut to the room for them. */
+	if (len < (event->fid ? sizeof(struct fi_eq_cm_entry) : event->len))
+		return -FI_ETOOSMALL;
+	*type = event->type;
+	if (len > event->len)
+		len = event->len;
+	memcpy(buf, event->data, len);
+	if (!(flags & FI_PEEK))
+		free(take(eq, &eq->events));
+	return (ssize_t)len;
+}
+
+static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf,
 		       size_t len, uint64_t flags)
 {
-	return -FI_EAGAIN;
+	struct mxefi_eq *eq = to_eq(fid);
+	ssize_t ret;
+
+	pthread_mutex_lock(&eq->lock);
+	ret = read_event(eq, event, buf, len, flags);
+	pthread_mutex_unlock(&eq->lock);
+	return ret;
 }
 
-static ssize_t eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf,
-			  uint64_t flags)
-{
-	return -FI_EAGAIN;
-}
-
-static ssize_t eq_write(struct fid_eq *eq, uint32_t event, const void *buf,
-			size_t len, uint64_t flags)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t eq_sread(struct fid_eq *eq, uint32_t *event, void *buf,
+static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 			size_t len, int timeout, uint64_t flags)
 {
-	poll(NULL, 0, timeout);
-	return -FI_EAGAIN;
+	struct mxefi_eq *eq = to_eq(fid);
+	uint64_t deadline = mxefi_now_ms() + (uint64_t)timeout;
+	struct timespec ts = {
+		.tv_sec = (time_t)(deadline / 1000),
+		.tv_nsec = (long)(deadline % 1000) * 1000000,
+	};
+	ssize_t ret;
+	int err = 0;
+
+	pthread_mutex_lock(&eq->lock);
+	for (;;) {
+		ret = read_event(eq, event, buf, len, flags);
+		if (ret != -FI_EAGAIN || err)
+			break;
+		if (timeout < 0)
+			pthread_cond_wait(&eq->cond, &eq->lock);
+		else
+			err = pthread_cond_timedwait(&eq->cond, &eq->lock, &ts);
+	}
+	pthread_mutex_unlock(&eq->lock);
+	return ret;
+}
+
+static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
+			  uint64_t flags)
+{
+	struct mxefi_eq *eq = to_eq(fid);
+	struct mxefi_event *event;
+
+	pthread_mutex_lock(&eq->lock);
+	event = eq->events;
+	if (!event || !event->err) {
+		pthread_mutex_unlock(&eq->lock);
+		return -FI_EAGAIN;
+	}
+	buf->fid = event->fid;
+	buf->context = event->fid ? event->fid->context : NULL;
+	buf->data = 0;
+	buf->err = event->err;
+	buf->prov_errno = event->err;
+	/* Without a buffer of the program, ours is good until the next call. */
+	if (!buf->err_data_size) {
+		buf->err_data = event->data;
+		buf->err_data_size = event->len;
+	} else {
+		if (buf->err_data_size > event->len)
+			buf->err_data_size = event->len;
+		memcpy(buf->err_data, event->data, buf->err_data_size);
+	}
+	if (!(flags & FI_PEEK)) {
+		free(eq->last_error);
+		eq->last_error = take(eq, &eq->events);
+	}
+	pthread_mutex_unlock(&eq->lock);
+	return sizeof(*buf);
+}
+
+static ssize_t eq_write(struct fid_eq *fid, uint32_t type, const void *buf,
+			size_t len, uint64_t flags)
+{
+	struct mxefi_event *event = calloc(1, sizeof(*event) + len);
+
+	if (!event)
+		return -FI_ENOMEM;
+	event->type = type;
+	event->len = len;
+	memcpy(event->data, buf, len);
+	push(to_eq(fid), event);
+	return (ssize_t)len;
 }
 
 static const char *eq_strerror(struct fid_eq *eq, int prov_errno,
@@ -39,9 +245,37 @@ static const char *eq_strerror(struct fid_eq *eq, int prov_errno,
 	return mxefi_strerror(prov_errno, buf, len);
 }
 
+static int eq_control(struct fid *fid, int command, void *arg)
+{
+	struct mxefi_eq *eq = container_of(fid, struct mxefi_eq, fid.fid);
+
+	if (command == FI_GETWAITOBJ) {
+		*(enum fi_wait_obj *)arg = FI_WAIT_FD;
+		return 0;
+	}
+	if (command != FI_GETWAIT)
+		return -FI_ENOSYS;
+	*(int *)arg = eq->event_fd;
+	return 0;
+}
+
 static int eq_close(struct fid *fid)
 {
-	free(container_of(fid, struct fid_eq, fid));
+	struct mxefi_eq *eq = container_of(fid, struct mxefi_eq, fid.fid);
+	bool used;
+
+	pthread_mutex_lock(&eq->lock);
+	used = eq->users;
+	pthread_mutex_unlock(&eq->lock);
+	if (used)
+		return -FI_EBUSY;
+	while (eq->events)
+		free_event(take(eq, &eq->events));
+	free(eq->last_error);
+	close(eq->event_fd);
+	pthread_cond_destroy(&eq->cond);
+	pthread_mutex_destroy(&eq->lock);
+	free(eq);
 	return 0;
 }
 
@@ -49,7 +283,7 @@ static struct fi_ops eq_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = eq_close,
 	.bind = mxefi_no_bind,
-	.control = mxefi_no_control,
+	.control = eq_control,
 	.ops_open = mxefi_no_ops_open,
 };
 
@@ -65,18 +299,27 @@ static struct fi_ops_eq eq_ops = {
 int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		  struct fid_eq **fid, void *context)
 {
-	struct fid_eq *eq;
+	struct mxefi_eq *eq;
 
 	if (attr && attr->wait_obj != FI_WAIT_NONE &&
-	    attr->wait_obj != FI_WAIT_UNSPEC)
+	    attr->wait_obj != FI_WAIT_UNSPEC && attr->wait_obj != FI_WAIT_FD)
 		return -FI_ENOSYS;
 	eq = calloc(1, sizeof(*eq));
 	if (!eq)
 		return -FI_ENOMEM;
-	eq->fid.fclass = FI_CLASS_EQ;
-	eq->fid.context = context;
-	eq->fid.ops = &eq_fi_ops;
-	eq->ops = &eq_ops;
-	*fid = eq;
+	eq->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (eq->event_fd < 0) {
+		int err = errno;
+
+		free(eq);
+		return -err;
+	}
+	eq->tail = &eq->events;
+	mxefi_lock_init(&eq->lock, &eq->cond);
+	eq->fid.fid.fclass = FI_CLASS_EQ;
+	eq->fid.fid.context = context;
+	eq->fid.fid.ops = &eq_fi_ops;
+	eq->fid.ops = &eq_ops;
+	*fid = &eq->fid;
 	return 0;
 }

@@ -15,12 +15,6 @@ static int fabric_close(struct fid *fid)
 	return 0;
 }
 
-static int fabric_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
-			     struct fid_pep **pep, void *context)
-{
-	return -FI_ENOSYS;
-}
-
 static int fabric_wait_open(struct fid_fabric *fabric,
 			    struct fi_wait_attr *attr,
 			    struct fid_wait **waitset)
@@ -37,8 +31,15 @@ static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
 			container_of(fids[i], struct mxefi_cq, fid.fid);
 		bool empty;
 
-		if (fids[i]->fclass == FI_CLASS_EQ)
+		if (fids[i]->fclass == FI_CLASS_EQ) {
+			struct mxefi_eq *eq = container_of(fids[i],
+							   struct mxefi_eq,
+							   fid.fid);
+
+			if (!mxefi_eq_empty(eq))
+				return -FI_EAGAIN;
 			continue;
+		}
 		if (fids[i]->fclass != FI_CLASS_CQ)
 			return -FI_ENOSYS;
 		pthread_mutex_lock(&cq->dom->lock);
@@ -64,7 +65,7 @@ static struct fi_ops fabric_fi_ops = {
 static struct fi_ops_fabric fabric_ops = {
 	.size = sizeof(struct fi_ops_fabric),
 	.domain = mxefi_domain_open,
-	.passive_ep = fabric_passive_ep,
+	.passive_ep = mxefi_pep_open,
 	.eq_open = mxefi_eq_open,
 	.wait_open = fabric_wait_open,
 	.trywait = fabric_trywait,

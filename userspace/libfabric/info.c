@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * fi_getinfo(): one entry for each device that has an address of this network
- * namespace and that satisfies the hints. fabric.c refers to it.
+ * fi_getinfo(): an entry of type FI_EP_RDM and one of type FI_EP_MSG for each
+ * device that has an address of this network namespace and that satisfies the
+ * hints. fabric.c refers to it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@
 #define ADDR_FORMAT (FI_PROV_SPECIFIC | 0x6d7865)	/* "mxe" */
 #define PROTOCOL (FI_PROV_SPECIFIC | 0x6d7865)
 #define TAG_FORMAT 0xaaaaaaaaaaaaaaaaULL /* all bits are for the program */
+/* Set by providers of libfabric that look for another one to build upon. */
+#define CORE_ONLY (1ULL << 59)
 #define MAX_ENDPOINTS 16
 #define MAX_OBJECTS 65536
 
@@ -77,7 +80,7 @@ static bool match_rx(const struct fi_rx_attr *h, const struct fi_rx_attr *a)
 
 static bool match_ep(const struct fi_ep_attr *h, const struct fi_ep_attr *a)
 {
-	return (h->type == FI_EP_UNSPEC || h->type == FI_EP_RDM) &&
+	return (h->type == FI_EP_UNSPEC || h->type == a->type) &&
 	       (!h->protocol || h->protocol == a->protocol) &&
 	       h->protocol_version <= a->protocol_version &&
 	       h->max_msg_size <= a->max_msg_size &&
@@ -148,7 +151,7 @@ static bool match(const struct fi_info *h, uint32_t version,
 }
 
 /* Sets the attributes that do not depend on the device, but no names. */
-static void set_attrs(struct fi_info *info)
+static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 {
 	*info->tx_attr = (struct fi_tx_attr){
 		.caps = info->caps & (PRIMARY | TX_MODIFIERS),
@@ -165,7 +168,7 @@ static void set_attrs(struct fi_info *info)
 		.iov_limit = MXEFI_IOV_LIMIT,
 	};
 	*info->ep_attr = (struct fi_ep_attr){
-		.type = FI_EP_RDM,
+		.type = type,
 		.protocol = PROTOCOL,
 		.protocol_version = 1,
 		.max_msg_size = MXEFI_MAX_MSG_SIZE,
@@ -217,8 +220,8 @@ static void take_choices(struct fi_info *info, const struct fi_info *h)
 
 /* Returns an entry for the device, or NULL with the reason in *ret. */
 static struct fi_info *make_info(const struct mxefi_device *dev,
-				 uint32_t version, const struct fi_info *hints,
-				 int *ret)
+				 enum fi_ep_type type, uint32_t version,
+				 const struct fi_info *hints, int *ret)
 {
 	uint64_t offered = dev->sizes ? CAPS : CAPS & ~(uint64_t)FI_ATOMIC;
 	struct mxefi_addr addr = { 0 };
@@ -227,8 +230,10 @@ static struct fi_info *make_info(const struct mxefi_device *dev,
 	*ret = -FI_ENOMEM;
 	if (!info)
 		return NULL;
+	if (type == FI_EP_MSG)
+		offered &= ~(uint64_t)FI_DIRECTED_RECV;
 	info->caps = choose_caps(hints, offered);
-	set_attrs(info);
+	set_attrs(info, type);
 	memcpy(addr.gid, dev->gid.raw, sizeof(addr.gid));
 	info->fabric_attr->name = strdup("mxe");
 	info->domain_attr->name = strdup(ibv_get_device_name(dev->ctx->device));
@@ -265,9 +270,13 @@ int mxefi_info_get(uint32_t version, const char *node, const char *service,
 		   struct fi_info **info)
 {
 	struct fi_info *first = NULL, **tail = &first;
+	static const enum fi_ep_type types[] = { FI_EP_RDM, FI_EP_MSG };
 	struct ibv_device **list;
 	int ret = -FI_ENODATA, n;
 
+	/* Endpoints of type FI_EP_RDM exist without a layer such as ofi_rxm. */
+	if (flags & CORE_ONLY)
+		return -FI_ENODATA;
 	if (node || service) {
 		mxefi_info(FI_LOG_CORE, "addresses have no names and ports\n");
 		return -FI_ENODATA;
@@ -280,9 +289,11 @@ int mxefi_info_get(uint32_t version, const char *node, const char *service,
 
 		if (mxefi_device_open(&dev, list[i]))
 			continue;
-		*tail = make_info(&dev, version, hints, &ret);
-		if (*tail)
-			tail = &(*tail)->next;
+		for (size_t t = 0; t < 2; t++) {
+			*tail = make_info(&dev, types[t], version, hints, &ret);
+			if (*tail)
+				tail = &(*tail)->next;
+		}
 		mxefi_device_close(&dev);
 	}
 	ibv_free_device_list(list);

@@ -106,6 +106,16 @@ int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
  */
 const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
 
+/**
+ * mxefi_put_size() - Stores the value of an option.
+ * @value: value
+ * @optval: where it is stored
+ * @optlen: room in bytes; becomes the size of the value
+ *
+ * Return: 0 or -FI_ETOOSMALL.
+ */
+int mxefi_put_size(size_t value, void *optval, size_t *optlen);
+
 /* ---- device.c ---------------------------------------------------------- */
 
 struct mxefi_device {
@@ -134,6 +144,78 @@ int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device);
  * @dev: device
  */
 void mxefi_device_close(struct mxefi_device *dev);
+
+/* ---- eq.c -------------------------------------------------------------- */
+
+struct mxefi_event;
+
+struct mxefi_eq {
+	struct fid_eq fid;
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	int event_fd;		/* readable if there are events */
+	unsigned int users;
+	struct mxefi_event *events, **tail;
+	struct mxefi_event *last_error;	/* whose err_data are in use */
+};
+
+/**
+ * mxefi_eq_open() - fi_eq_open()
+ * @fabric: fabric
+ * @attr: attributes
+ * @eq: where the event queue is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		  struct fid_eq **eq, void *context);
+
+/**
+ * mxefi_eq_push() - Adds an event of a connection.
+ * @eq: event queue
+ * @type: FI_CONNREQ, FI_CONNECTED or FI_SHUTDOWN
+ * @fid: endpoint
+ * @info: of FI_CONNREQ, with the handle, which the event owns
+ * @data: data of the peer
+ * @len: their length in bytes
+ *
+ * Return: 0 or -FI_ENOMEM.
+ */
+int mxefi_eq_push(struct mxefi_eq *eq, uint32_t type, struct fid *fid,
+		  struct fi_info *info, const void *data, size_t len);
+
+/**
+ * mxefi_eq_push_err() - Adds an error event.
+ * @eq: event queue
+ * @fid: endpoint
+ * @err: errno of libfabric
+ * @data: data of the peer
+ * @len: their length in bytes
+ */
+void mxefi_eq_push_err(struct mxefi_eq *eq, struct fid *fid, int err,
+		       const void *data, size_t len);
+
+/**
+ * mxefi_eq_hold() - Counts an object that reports to an event queue.
+ * @eq: event queue
+ */
+void mxefi_eq_hold(struct mxefi_eq *eq);
+
+/**
+ * mxefi_eq_forget() - Drops the events of an object, and stops counting it.
+ * @eq: event queue
+ * @fid: object
+ */
+void mxefi_eq_forget(struct mxefi_eq *eq, const struct fid *fid);
+
+/**
+ * mxefi_eq_empty() - Checks whether there is no event.
+ * @eq: event queue
+ *
+ * Return: true if there is none.
+ */
+bool mxefi_eq_empty(struct mxefi_eq *eq);
 
 /* ---- cq.c, cntr.c ------------------------------------------------------ */
 
@@ -258,6 +340,13 @@ int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users);
 uint64_t mxefi_now_ms(void);
 
 /**
+ * mxefi_lock_init() - Initialises a lock and a condition.
+ * @lock: lock
+ * @cond: condition, whose clock is that of mxefi_now_ms()
+ */
+void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
+
+/**
  * mxefi_progress_start() - Starts the thread of a domain.
  * @dom: domain
  *
@@ -324,7 +413,8 @@ const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
 struct mxefi_ud_buf {
 	struct mxefi_work work;
 	struct mxefi_ud *ud;
-	uint8_t data[112];	/* room for a GRH and a hello */
+	/* Room for a GRH, a hello and its data. */
+	uint8_t data[40 + sizeof(struct mxefi_hello) + MXEFI_CM_DATA];
 };
 
 struct mxefi_ud {
@@ -337,7 +427,8 @@ struct mxefi_ud {
 	unsigned int posted, slot;
 	bool closing;
 	/* Called for a valid hello. */
-	void (*on_hello)(struct mxefi_ud *ud, const struct mxefi_hello *hello);
+	void (*on_hello)(struct mxefi_ud *ud, const struct mxefi_hello *hello,
+			 const uint8_t *data);
 };
 
 /**
@@ -372,9 +463,11 @@ struct ibv_ah_attr mxefi_ud_ah_attr(const struct mxefi_domain *dom,
  * @to: address
  * @ah: address handle of the address, which is created if it is NULL
  * @hello: hello, whose magic, addresses and MTU are filled in
+ * @data: data after the hello, of the length that it says
  */
 void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
-		   struct ibv_ah **ah, struct mxefi_hello *hello);
+		   struct ibv_ah **ah, struct mxefi_hello *hello,
+		   const void *data);
 
 /* ---- wr.c: requests ---------------------------------------------------- */
 
@@ -430,10 +523,27 @@ int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 		 int access);
 
 /**
+ * mxefi_wr_get_send() - Makes a SEND of a header and the bytes after it.
+ * @conn: connection
+ * @msg: header
+ * @len: number of bytes, which the caller copies to the buffer
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_wr_get_send(struct mxefi_conn *conn,
+				   const struct mxefi_msg *msg, size_t len);
+
+/**
  * mxefi_wr_free_all() - Frees the memory of all requests of an endpoint.
  * @ep: endpoint
  */
 void mxefi_wr_free_all(struct mxefi_ep *ep);
+
+/* A request for a connection, until an endpoint accepts or rejects it. */
+struct mxefi_connreq {
+	struct fid handle;
+	struct mxefi_hello hello;
+};
 
 /* ---- conn.c: connections ----------------------------------------------- */
 
@@ -455,6 +565,11 @@ struct mxefi_conn {
 	struct mxefi_conn *next_qpn;	/* in the hash table of QP numbers */
 	uint32_t peer_qpn;
 	uint32_t psn;
+	/* Of endpoints of type FI_EP_MSG. */
+	uint32_t cm_flags;		/* of our hellos */
+	uint32_t data_len, peer_data_len;
+	uint8_t data[MXEFI_CM_DATA], peer_data[MXEFI_CM_DATA];
+	bool is_shut;			/* no new requests, and no event */
 	uint32_t epoch;			/* counts our queue pairs */
 	uint32_t peer_epoch;		/* of the last connected queue pair */
 	uint64_t hello_ms;		/* time of the last hello */
@@ -497,6 +612,34 @@ void mxefi_conn_teardown(struct mxefi_ep *ep);
  * address is not valid or memory is short.
  */
 struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
+
+/**
+ * mxefi_conn_error() - What a call returns if there is no connection.
+ * @ep: endpoint
+ *
+ * Return: a negative error of libfabric.
+ */
+int mxefi_conn_error(const struct mxefi_ep *ep);
+
+/**
+ * mxefi_conn_start() - Connects an endpoint of type FI_EP_MSG.
+ * @ep: endpoint
+ * @peer: address of a passive endpoint, or of the endpoint that has asked
+ * @request: hello that is accepted, or NULL
+ * @data: data of the program
+ * @len: their length in bytes
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_conn_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
+		     const struct mxefi_hello *request, const void *data,
+		     size_t len);
+
+/**
+ * mxefi_conn_shutdown() - Closes a connection after the requests before.
+ * @conn: connection
+ */
+void mxefi_conn_shutdown(struct mxefi_conn *conn);
 
 /**
  * mxefi_conn_is_current() - True if a connection has not failed since.
@@ -780,17 +923,6 @@ struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
 /* ---- send.c, recv.c: messages ------------------------------------------ */
 
 /**
- * mxefi_send_wr() - Makes a SEND of a header and the bytes after it.
- * @conn: connection
- * @msg: header
- * @len: number of bytes, which the caller copies to the buffer
- *
- * Return: the request, or NULL if memory is short.
- */
-struct mxefi_wr *mxefi_send_wr(struct mxefi_conn *conn,
-			       const struct mxefi_msg *msg, size_t len);
-
-/**
  * mxefi_send() - Sends a message. Takes the lock itself.
  * @ep: endpoint
  * @kind: FI_MSG or FI_TAGGED
@@ -874,6 +1006,20 @@ int mxefi_atomic_query(struct fid_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr,
 		       uint64_t flags);
 
+/* ---- cm.c -------------------------------------------------------------- */
+
+extern struct fi_ops_cm mxefi_cm_ops;
+
+/**
+ * mxefi_copy_addr() - Copies an address for the program.
+ * @from: address
+ * @addr: where it is copied, as far as there is room
+ * @len: room in bytes; becomes the length of an address
+ *
+ * Return: 0 or -FI_ETOOSMALL.
+ */
+int mxefi_copy_addr(const struct mxefi_addr *from, void *addr, size_t *len);
+
 /* ---- ep.c -------------------------------------------------------------- */
 
 struct mxefi_ep {
@@ -885,6 +1031,13 @@ struct mxefi_ep {
 	struct mxefi_cntr *send_cntr, *recv_cntr, *read_cntr, *write_cntr;
 	uint64_t caps, tx_flags, rx_flags;
 	bool enabled;
+
+	/* FI_EP_MSG */
+	bool is_msg;
+	struct mxefi_eq *eq;
+	struct mxefi_hello request;	/* to accept; magic 0: none */
+	/* Set by cm.c: the connection is ready or has ended with an errno. */
+	void (*on_cm)(struct mxefi_conn *conn, int err);
 
 	/* conn.c */
 	struct mxefi_ticker ticker;
@@ -935,7 +1088,7 @@ struct mxefi_ep {
 int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **ep, void *context);
 
-/* ---- info.c, domain.c, fabric.c ---------------------------------------- */
+/* ---- info.c, domain.c, pep.c, fabric.c ---------------------------------------- */
 
 /* Longest message or RMA, in bytes. */
 #define MXEFI_MAX_MSG_SIZE ((size_t)1 << 30)
@@ -968,16 +1121,16 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		      struct fid_domain **domain, void *context);
 
 /**
- * mxefi_eq_open() - fi_eq_open()
+ * mxefi_pep_open() - fi_passive_ep()
  * @fabric: fabric
- * @attr: attributes
- * @eq: where the event queue is stored
+ * @info: fi_info of the program
+ * @pep: where the passive endpoint is stored
  * @context: context of the program
  *
  * Return: 0, or a negative error of libfabric.
  */
-int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
-		  struct fid_eq **eq, void *context);
+int mxefi_pep_open(struct fid_fabric *fabric, struct fi_info *info,
+		   struct fid_pep **pep, void *context);
 
 /**
  * to_ep() - Converts the type that programs see.

@@ -46,6 +46,17 @@ uint64_t mxefi_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 void mxefi_progress(struct mxefi_domain *dom)
 {
 	int left = dom->cq->cqe;

@@ -29,7 +29,7 @@ static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 	/* The sender has reported an error. */
 	if (!mxefi_conn_is_current(conn, epoch))
 		return;
-	wr = mxefi_send_wr(conn, &fin, 0);
+	wr = mxefi_wr_get_send(conn, &fin, 0);
 	if (!wr) {
 		/* The sender must not wait forever. */
 		mxefi_warn(FI_LOG_EP_DATA, "out of memory: no answer is sent\n");
@@ -242,6 +242,10 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		on_fin(conn, msg);
 		return;
 	}
+	if (msg->type == MXEFI_MSG_BYE) {
+		mxefi_conn_abort(conn, FI_ESHUTDOWN);
+		return;
+	}
 	if (!(msg->type == MXEFI_MSG_EAGER && msg->len == len) &&
 	    !(msg->type == MXEFI_MSG_RTS && !len &&
 	      msg->flags & MXEFI_MSG_WANT_FIN &&
@@ -281,7 +285,7 @@ static void discard(struct mxefi_unexpected *u)
 static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
 		    uint64_t flags)
 {
-	struct mxefi_unexpected *u = mxefi_match_find(recv);
+	struct mxefi_unexpected *u;
 	struct fi_cq_err_entry event = {
 		.op_context = recv->context,
 		.flags = event_flags(true),
@@ -290,6 +294,9 @@ static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
 
 	if (!ep->rx_cq)
 		return -FI_ENOCQ;
+	/* Finds everything that the sender knows to have arrived. */
+	mxefi_progress(ep->dom);
+	u = mxefi_match_find(recv);
 	if (u) {
 		set_message(&event, &u->msg);
 	} else {

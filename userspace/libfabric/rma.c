@@ -117,7 +117,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 		return -FI_EINVAL;
 	conn = mxefi_conn_get(ep, msg->addr);
 	if (!conn)
-		return -FI_EINVAL;
+		return mxefi_conn_error(ep);
 	op = mxefi_op_get(ep, conn, msg->context, flags, FI_RMA | need,
 			  no_event);
 	if (!op)

@@ -22,22 +22,6 @@ static void gather(uint8_t *to, const struct iovec *iov, size_t count)
 	}
 }
 
-struct mxefi_wr *mxefi_send_wr(struct mxefi_conn *conn,
-			       const struct mxefi_msg *msg, size_t len)
-{
-	struct mxefi_wr *wr = mxefi_wr_get(conn);
-
-	if (!wr)
-		return NULL;
-	memcpy(wr->buf, msg, sizeof(*msg));
-	wr->wr.exp_opcode = IBV_EXP_WR_SEND;
-	wr->sge[0].addr = (uintptr_t)wr->buf;
-	wr->sge[0].length = (uint32_t)(sizeof(*msg) + len);
-	wr->sge[0].lkey = wr->lkey;
-	wr->wr.num_sge = 1;
-	return wr;
-}
-
 /* Makes the data of a long message readable for the receiver. */
 static int expose(struct mxefi_op *op, const struct fi_msg_tagged *m,
 		  size_t len, struct mxefi_msg *msg)
@@ -95,7 +79,7 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 	msg.len = (uint64_t)len;
 	conn = mxefi_conn_get(ep, m->addr);
 	if (!conn)
-		return -FI_EINVAL;
+		return mxefi_conn_error(ep);
 	op = mxefi_op_get(ep, conn, m->context, flags, kind | FI_SEND,
 			  no_event);
 	if (!op)
@@ -114,7 +98,7 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 		msg.cookie = mxefi_op_cookie(op);
 	}
 	ret = is_long ? expose(op, m, msg.len, &msg) : 0;
-	wr = ret ? NULL : mxefi_send_wr(conn, &msg, is_long ? 0 : msg.len);
+	wr = ret ? NULL : mxefi_wr_get_send(conn, &msg, is_long ? 0 : msg.len);
 	if (!wr) {
 		mxefi_op_drop(op);
 		return ret ? ret : -FI_EAGAIN;

@@ -37,6 +37,7 @@ static bool is_valid(const struct mxefi_ud *ud, const struct mxefi_hello *hello,
 	       hello->dst_id == ud->name.id && hello->src.id &&
 	       hello->src.qpn == src_qpn && !hello->src.reserved &&
 	       hello->qpn && hello->qpn <= 0xffffff && hello->epoch &&
+	       hello->data_len <= MXEFI_CM_DATA &&
 	       hello->mtu >= IBV_MTU_256 && hello->mtu <= IBV_MTU_4096;
 }
 
@@ -44,16 +45,21 @@ static void recv_done(struct mxefi_work *work, const struct ibv_wc *wc)
 {
 	struct mxefi_ud_buf *buf = container_of(work, struct mxefi_ud_buf, work);
 	struct mxefi_ud *ud = buf->ud;
+	const uint8_t *packet = buf->data + GRH_SIZE;
+	uint8_t data[MXEFI_CM_DATA];
 	struct mxefi_hello hello = { 0 };
 
 	if (ud->closing || wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	if (wc->status == IBV_WC_SUCCESS &&
-	    wc->byte_len == GRH_SIZE + sizeof(hello))
-		memcpy(&hello, buf->data + GRH_SIZE, sizeof(hello));
+	    wc->byte_len >= GRH_SIZE + sizeof(hello)) {
+		memcpy(&hello, packet, sizeof(hello));
+		memcpy(data, packet + sizeof(hello), sizeof(data));
+	}
 	post_recv(ud, buf);
-	if (is_valid(ud, &hello, wc->src_qp))
-		ud->on_hello(ud, &hello);
+	if (is_valid(ud, &hello, wc->src_qp) &&
+	    wc->byte_len == GRH_SIZE + sizeof(hello) + hello.data_len)
+		ud->on_hello(ud, &hello, data);
 }
 
 static void send_done(struct mxefi_work *work, const struct ibv_wc *wc)
@@ -80,11 +86,12 @@ struct ibv_ah_attr mxefi_ud_ah_attr(const struct mxefi_domain *dom,
 }
 
 void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
-		   struct ibv_ah **ah, struct mxefi_hello *hello)
+		   struct ibv_ah **ah, struct mxefi_hello *hello,
+		   const void *data)
 {
 	struct ibv_ah_attr attr = mxefi_ud_ah_attr(ud->dom, to);
 	struct ibv_sge sge = {
-		.length = sizeof(*hello),
+		.length = (uint32_t)sizeof(*hello) + hello->data_len,
 		.lkey = ud->mr->lkey,
 	};
 	struct ibv_send_wr wr = {
@@ -94,6 +101,7 @@ void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
 	}, *bad;
+	uint8_t *to_buf;
 
 	if (!*ah)
 		*ah = ibv_create_ah(ud->dom->pd, &attr);
@@ -106,7 +114,9 @@ void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 	/* The next buffer is free, as not all of them are in flight. */
 	sge.addr = (uintptr_t)ud->bufs[MXEFI_UD_SIZE + ud->slot].data;
 	ud->slot = (ud->slot + 1) % MXEFI_UD_SIZE;
-	memcpy((void *)(uintptr_t)sge.addr, hello, sizeof(*hello));
+	to_buf = (uint8_t *)(uintptr_t)sge.addr;
+	memcpy(to_buf, hello, sizeof(*hello));
+	memcpy(to_buf + sizeof(*hello), data, hello->data_len);
 	wr.wr.ud.ah = *ah;
 	wr.wr.ud.remote_qpn = to->qpn;
 	wr.wr.ud.remote_qkey = UD_QKEY;

@@ -23,10 +23,16 @@ struct mxefi_addr {
 };
 
 enum {
-	MXEFI_HELLO_ACK = 1,	/* the sender accepts requests */
+	MXEFI_HELLO_ACK = 1 << 0,	/* the sender accepts requests */
+	/* Of endpoints of type FI_EP_MSG. */
+	MXEFI_HELLO_CONNECT = 1 << 1,	/* to a passive endpoint */
+	MXEFI_HELLO_ACCEPT = 1 << 2,	/* from the endpoint that accepts */
+	MXEFI_HELLO_REJECT = 1 << 3,	/* from a passive endpoint */
 };
 
-/* Sent over UD to connect a pair of RC queue pairs. */
+#define MXEFI_CM_DATA 256	/* bytes that a program may add to a hello */
+
+/* Sent over UD to connect a pair of RC queue pairs. Data may follow. */
 struct mxefi_hello {
 	uint32_t magic;
 	uint32_t flags;
@@ -37,13 +43,14 @@ struct mxefi_hello {
 	uint32_t psn;		/* first PSN of the sender */
 	uint32_t mtu;		/* enum ibv_mtu */
 	uint32_t epoch;		/* counts the queue pairs of the sender */
-	uint32_t reserved;	/* 0 */
+	uint32_t data_len;	/* bytes of the data */
 };
 
 enum mxefi_msg_type {
 	MXEFI_MSG_EAGER,	/* a message with its data */
 	MXEFI_MSG_RTS,		/* the data are to be read from addr */
 	MXEFI_MSG_FIN,		/* the receiver has the data */
+	MXEFI_MSG_BYE,		/* the sender closes the connection */
 };
 
 enum {

@@ -117,3 +117,19 @@ int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 	wr->wr.num_sge++;
 	return 0;
 }
+
+struct mxefi_wr *mxefi_wr_get_send(struct mxefi_conn *conn,
+				   const struct mxefi_msg *msg, size_t len)
+{
+	struct mxefi_wr *wr = mxefi_wr_get(conn);
+
+	if (!wr)
+		return NULL;
+	memcpy(wr->buf, msg, sizeof(*msg));
+	wr->wr.exp_opcode = IBV_EXP_WR_SEND;
+	wr->sge[0].addr = (uintptr_t)wr->buf;
+	wr->sge[0].length = (uint32_t)(sizeof(*msg) + len);
+	wr->sge[0].lkey = wr->lkey;
+	wr->wr.num_sge = 1;
+	return wr;
+}

@@ -57,12 +57,15 @@ static inline void enter(const char *host)
 	close(fd);
 }
 
-static inline struct fid_ep *open_ep(struct end *e, struct fid_cq *cq)
+/* Opens an endpoint of the type that @info says. */
+static inline struct fid_ep *open_ep_of(struct end *e, struct fid_cq *cq,
+					struct fi_info *info)
 {
 	struct fid_ep *ep;
 
-	must(fi_endpoint(e->domain, e->info, &ep, NULL), "fi_endpoint");
-	must(fi_ep_bind(ep, &e->av->fid, 0), "fi_ep_bind av");
+	must(fi_endpoint(e->domain, info, &ep, NULL), "fi_endpoint");
+	if (info->ep_attr->type == FI_EP_RDM)
+		must(fi_ep_bind(ep, &e->av->fid, 0), "fi_ep_bind av");
 	must(fi_ep_bind(ep, &e->eq->fid, 0), "fi_ep_bind eq");
 	must(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV),
 	     "fi_ep_bind cq");
@@ -71,7 +74,13 @@ static inline struct fid_ep *open_ep(struct end *e, struct fid_cq *cq)
 	return ep;
 }
 
-static inline void open_end(struct end *e, uint64_t caps)
+static inline struct fid_ep *open_ep(struct end *e, struct fid_cq *cq)
+{
+	return open_ep_of(e, cq, e->info);
+}
+
+static inline void open_end_of(struct end *e, enum fi_ep_type type,
+			       uint64_t caps)
 {
 	struct fi_info *hints = fi_allocinfo();
 	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED,
@@ -82,7 +91,7 @@ static inline void open_end(struct end *e, uint64_t caps)
 	struct fi_eq_attr eq = { .wait_obj = FI_WAIT_UNSPEC };
 
 	hints->fabric_attr->prov_name = strdup("mxe");
-	hints->ep_attr->type = FI_EP_RDM;
+	hints->ep_attr->type = type;
 	hints->caps = caps;
 	hints->domain_attr->mr_mode =
 		FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
@@ -95,13 +104,20 @@ static inline void open_end(struct end *e, uint64_t caps)
 	must(fi_av_open(e->domain, &av, &e->av, NULL), "fi_av_open");
 	must(fi_cq_open(e->domain, &cq, &e->cq, NULL), "fi_cq_open");
 	must(fi_cntr_open(e->domain, &cntr, &e->cntr, NULL), "fi_cntr_open");
-	e->ep = open_ep(e, e->cq);
+	e->ep = NULL;
+	if (type == FI_EP_RDM)
+		e->ep = open_ep(e, e->cq);
+}
+
+static inline void open_end(struct end *e, uint64_t caps)
+{
+	open_end_of(e, FI_EP_RDM, caps);
 }
 
 /* Returns 0 if all objects could be closed. */
 static inline int close_end(struct end *e)
 {
-	int ret = fi_close(&e->ep->fid) ? : fi_close(&e->cntr->fid) ? :
+	int ret = (e->ep ? fi_close(&e->ep->fid) : 0) ? : fi_close(&e->cntr->fid) ? :
 		  fi_close(&e->cq->fid) ? : fi_close(&e->av->fid) ? :
 		  fi_close(&e->domain->fid) ? : fi_close(&e->eq->fid) ? :
 		  fi_close(&e->fabric->fid);

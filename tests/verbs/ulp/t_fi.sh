@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The provider mxe of libfabric: what fi_info says, messages by fi_pingpong and
-# t_fi_msg, and all atomics by t_fi_atomic.
+# t_fi_msg, connections by t_fi_cm, and all atomics by t_fi_atomic.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -32,21 +32,23 @@ like "$INFO" 'caps: .*FI_MULTI_RECV.*FI_DIRECTED_RECV' \
 	'fi_info: multiple and directed receives'
 like "$INFO" 'type: FI_EP_RDM' 'fi_info: FI_EP_RDM'
 like "$INFO" 'name: mxe1' 'fi_info: the device of this host'
-is "$(grep -c 'FI_SOURCE\|FI_FENCE\|name: mxe2' <<<"$INFO")" 0 \
+is "$(grep -c 'FI_SOURCE\|FI_FENCE\|name: mxe2\|ofi_rxm' <<<"$INFO")" 0 \
 	'fi_info: nothing that is absent'
 like "$(on h1 fi_info -e 2>&1 | tr -d '\0')" 'FI_MXE_CONNECT_TIMEOUT' \
 	'fi_info -e: the environment variable'
-check 'fi_info: no FI_EP_MSG' eval '! on h1 fi_info -p mxe -t FI_EP_MSG'
+like "$(on h1 fi_info -p mxe -t FI_EP_MSG)" 'type: FI_EP_MSG' 'fi_info: FI_EP_MSG'
+check 'fi_info: no directed receives of FI_EP_MSG' \
+	eval '! on h1 fi_info -p mxe -t FI_EP_MSG -c FI_DIRECTED_RECV'
 check 'fi_info: no fence' eval '! on h1 fi_info -p mxe -c "FI_MSG|FI_FENCE"'
 
-# Messages of all sizes up to 1 MiB, whose contents are compared.
+# pingpong TYPE: messages of all sizes up to 1 MiB, whose contents are compared.
 pingpong()
 {
 	local pid rc
-	on h2 timeout 300 fi_pingpong -p mxe -e rdm -I 10 -c >/tmp/fi-server 2>&1 &
+	on h2 timeout 300 fi_pingpong -p mxe -e "$1" -I 10 -c >/tmp/fi-server 2>&1 &
 	pid=$!
 	listens h2 47592 "$pid" &&
-		on h1 timeout 300 fi_pingpong -p mxe -e rdm -I 10 -c 10.77.0.2
+		on h1 timeout 300 fi_pingpong -p mxe -e "$1" -I 10 -c 10.77.0.2
 	rc=$?
 	wait "$pid" || {
 		rc=$?
@@ -56,9 +58,11 @@ pingpong()
 	return "$rc"
 }
 
-check 'fi_pingpong -p mxe -e rdm' pingpong
+check 'fi_pingpong -p mxe -e rdm' pingpong rdm
+check 'fi_pingpong -p mxe -e msg' pingpong msg
 
 check 'tagged messages, peeks, directed and multiple receives' t_fi_msg
+check 'connections of FI_EP_MSG' t_fi_cm
 BEFORE=$(counter mxe2 masked_atomics_executed)
 check 'all pairs of operation and datatype' t_fi_atomic
 AFTER=$(counter mxe2 masked_atomics_executed)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Calls that connect endpoints of type FI_EP_MSG. ep.c refers to them. conn.c
+ * exchanges the hellos and reports what has happened; pep.c receives requests.
+ */
+#include <string.h>
+
+#include "mxefi.h"
+
+static void on_cm(struct mxefi_conn *conn, int err)
+{
+	struct mxefi_ep *ep = conn->ep;
+	struct fid *fid = &ep->fid.fid;
+
+	if (!err)
+		mxefi_eq_push(ep->eq, FI_CONNECTED, fid, NULL, conn->peer_data,
+			      conn->peer_data_len);
+	else if (err == FI_ESHUTDOWN)
+		mxefi_eq_push(ep->eq, FI_SHUTDOWN, fid, NULL, NULL, 0);
+	else
+		mxefi_eq_push_err(ep->eq, fid, err, conn->peer_data,
+				  conn->peer_data_len);
+}
+
+/* Starts to connect, and enables the endpoint if that is left to do. */
+static int start(struct mxefi_ep *ep, const void *addr,
+		 const struct mxefi_hello *request, const void *param,
+		 size_t len)
+{
+	struct mxefi_addr peer;
+	int ret;
+
+	if (!ep->is_msg)
+		return -FI_ENOSYS;
+	if (len > MXEFI_CM_DATA)
+		return -FI_EINVAL;
+	ret = fi_enable(&ep->fid);
+	if (ret && ret != -FI_EOPBADSTATE)
+		return ret;
+	pthread_mutex_lock(&ep->dom->lock);
+	if (!ep->enabled || ep->conns) {
+		ret = -FI_EOPBADSTATE;
+	} else {
+		ep->on_cm = on_cm;
+		if (addr)
+			memcpy(&peer, addr, sizeof(peer));
+		else
+			peer = request->src;
+		ret = mxefi_conn_start(ep, &peer, request, param, len);
+	}
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+static int cm_connect(struct fid_ep *fid, const void *addr, const void *param,
+		      size_t len)
+{
+	return addr ? start(to_ep(fid), addr, NULL, param, len) : -FI_EINVAL;
+}
+
+static int cm_accept(struct fid_ep *fid, const void *param, size_t len)
+{
+	struct mxefi_ep *ep = to_ep(fid);
+
+	if (!ep->request.magic)
+		return -FI_EOPBADSTATE;
+	return start(ep, NULL, &ep->request, param, len);
+}
+
+static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
+{
+	struct mxefi_ep *ep = to_ep(fid);
+	int ret = -FI_ENOTCONN;
+
+	if (!ep->is_msg)
+		return -FI_ENOSYS;
+	if (flags)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&ep->dom->lock);
+	if (ep->conns && !ep->conns->is_shut) {
+		mxefi_conn_shutdown(ep->conns);
+		ret = 0;
+	}
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+int mxefi_copy_addr(const struct mxefi_addr *from, void *addr, size_t *len)
+{
+	size_t room = *len;
+
+	*len = sizeof(*from);
+	if (addr)
+		memcpy(addr, from, room < sizeof(*from) ? room : sizeof(*from));
+	return room < sizeof(*from) ? -FI_ETOOSMALL : 0;
+}
+
+static int cm_getname(fid_t fid, void *addr, size_t *len)
+{
+	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	return mxefi_copy_addr(&ep->ud.name, addr, len);
+}
+
+static int cm_getpeer(struct fid_ep *fid, void *addr, size_t *len)
+{
+	struct mxefi_ep *ep = to_ep(fid);
+	struct mxefi_addr peer;
+	bool connected;
+
+	if (!ep->is_msg)
+		return -FI_ENOSYS;
+	pthread_mutex_lock(&ep->dom->lock);
+	connected = ep->conns && ep->conns->connected;
+	if (connected)
+		peer = ep->conns->peer;
+	pthread_mutex_unlock(&ep->dom->lock);
+	return connected ? mxefi_copy_addr(&peer, addr, len) : -FI_ENOTCONN;
+}
+
+static int cm_setname(fid_t fid, void *addr, size_t len)
+{
+	return -FI_ENOSYS;
+}
+
+static int cm_listen(struct fid_pep *pep)
+{
+	return -FI_ENOSYS;
+}
+
+static int cm_reject(struct fid_pep *pep, fid_t handle, const void *param,
+		     size_t len)
+{
+	return -FI_ENOSYS;
+}
+
+static int cm_join(struct fid_ep *ep, const void *addr, uint64_t flags,
+		   struct fid_mc **mc, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+struct fi_ops_cm mxefi_cm_ops = {
+	.size = sizeof(struct fi_ops_cm),
+	.setname = cm_setname,
+	.getname = cm_getname,
+	.getpeer = cm_getpeer,
+	.connect = cm_connect,
+	.listen = cm_listen,
+	.accept = cm_accept,
+	.reject = cm_reject,
+	.shutdown = cm_shutdown,
+	.join = cm_join,
+};
