@@ -19,7 +19,7 @@ topo_up || bail_out "cannot make the two hosts"
 D1=$(dev h1) D2=$(dev h2)
 # shellcheck disable=SC2034
 G1=$(gid_index h1) && G2=$(gid_index h2) || bail_out "no GIDs"
-OVER=$TOP/build/userspace/bin/mlx5dv-over-mxe.so
+OVER=$(command -v mlx5dv-over-mxe.so) || bail_out "no mlx5dv-over-mxe.so"
 
 # dc NAME ARGUMENT...: runs a program over DC.
 dc()
