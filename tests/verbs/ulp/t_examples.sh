@@ -37,6 +37,26 @@ tags()
 	return "$rc"
 }
 
+# dc: runs mxe_dc with servers on both hosts.
+# shellcheck disable=SC2317  # check runs it
+dc()
+{
+	local servers=() rc=0 server
+	ip netns exec h1 mxe_dc -d mxe1 &
+	servers+=($!)
+	ip netns exec h2 mxe_dc -d mxe2 &
+	servers+=($!)
+	ip netns exec h2 mxe_dc -d mxe2 -p 18701 &
+	servers+=($!)
+	timeout 150 ip netns exec h1 mxe_dc -d mxe1 10.77.0.2 10.77.0.1 \
+		10.77.0.2:18701 || rc=1
+	[ $rc -eq 0 ] || kill "${servers[@]}"
+	for server in "${servers[@]}"; do
+		wait "$server" || rc=1
+	done
+	return "$rc"
+}
+
 # has_gid HOST: passes if its device has a GID in its own view.
 # shellcheck disable=SC2317  # soon runs it
 has_gid()
@@ -50,6 +70,7 @@ is "$(hello_masked)" \
 	'success: old 0x1111222233334444, new 0x11112222abcd4444' hello_masked
 check 'mxe_lock' locks
 check 'mxe_lock -b' locks -b
+check 'mxe_dc' dc
 modprobe rdma_ucm
 check 'mxe_tags' tags
 
