@@ -54,6 +54,8 @@ struct dc_initiator {
 	uint8_t *buf;
 };
 
+/* Initiators have a short queue, and no room for inline data and wide atomics. */
+static bool dc_small;
 static uint8_t dc_retry_cnt = 7;
 static uint8_t dc_timeout = 14;
 static uint8_t dc_rnr_timer = 1;
@@ -77,8 +79,11 @@ static inline struct ibv_qp *dc_create(struct vt_dev *dev, struct ibv_cq *cq,
 		.send_cq = cq,
 		.recv_cq = cq,
 		.srq = srq,
-		.cap = { .max_send_wr = DC_DEPTH, .max_send_sge = 2,
-			 .max_inline_data = 64 },
+		.cap = {
+			.max_send_wr = dc_small ? 4 : DC_DEPTH,
+			.max_send_sge = dc_small ? 1 : 2,
+			.max_inline_data = dc_small ? 0 : 64,
+		},
 		.qp_type = IBV_QPT_DRIVER,
 		.comp_mask = IBV_QP_INIT_ATTR_PD |
 			     (srq ? 0 : IBV_QP_INIT_ATTR_SEND_OPS_FLAGS),
@@ -88,7 +93,7 @@ static inline struct ibv_qp *dc_create(struct vt_dev *dev, struct ibv_cq *cq,
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_DC |
 			     (srq ? 0 : MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG),
-		.max_atomic_arg = 32,
+		.max_atomic_arg = dc_small ? 8 : 32,
 		.dc_type = dc_type,
 		.dct_access_key = key,
 	};

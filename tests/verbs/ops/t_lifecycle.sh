@@ -17,22 +17,23 @@ cd "$(dirname "$0")" || exit
 . ../../tap.sh
 
 PROGRAM=${1:-t_traffic}
-OUT=/tmp/t_lifecycle.out
+OUT=$(mktemp)
+trap 'rm -f "$OUT"' EXIT
 
 # start MODE: starts traffic in the background and returns once it is running.
 start()
 {
-	: >$OUT
-	"$PROGRAM" -s "${SECS:-1000}" "$1" >$OUT 2>&1 &
+	: >"$OUT"
+	"$PROGRAM" -s "${SECS:-1000}" "$1" >"$OUT" 2>&1 &
 	TRAFFIC=$!
-	soon runs_or_ended && grep -q running $OUT && return
-	diag "no traffic: $(<$OUT)"
+	soon runs_or_ended && grep -q running "$OUT" && return
+	diag "no traffic: $(<"$OUT")"
 	return 1
 }
 
 runs_or_ended()
 {
-	grep -q running $OUT || ! kill -0 $TRAFFIC
+	grep -q running "$OUT" || ! kill -0 $TRAFFIC
 }
 
 # ends STATUS NAME: tests that the traffic ends soon with this status.
@@ -41,14 +42,14 @@ ends()
 	local rc
 	if ! soon not kill -0 $TRAFFIC; then
 		report 1 "$2"
-		diag "still running: $(<$OUT)"
+		diag "still running: $(<"$OUT")"
 		kill -9 $TRAFFIC
 		wait $TRAFFIC 2>/dev/null
 		return
 	fi
 	wait $TRAFFIC 2>/dev/null
 	rc=$?
-	is $rc "$1" "$2" || diag "$(<$OUT)"
+	is $rc "$1" "$2" || diag "$(<"$OUT")"
 }
 
 # empty DEVICE: passes if only the objects of the kernel's QP 1 are left.

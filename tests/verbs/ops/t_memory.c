@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "kmem.h"
 #include "tap.h"
 #include "vt.h"
 
@@ -32,46 +33,6 @@
 static struct vt_dev *dev;
 static struct ibv_cq *cq;
 
-/*
- * Returns the size of slab, per-CPU and vmalloc memory. Rings are in the last.
- * The scatter list by which ib_umem describes a region is in none of them. It
- * has 32 bytes for each contiguous piece of memory.
- */
-static int64_t kernel_bytes(void)
-{
-	static const char *const names[] = { "SUnreclaim", "Percpu", "VmallocUsed" };
-	int64_t sum = 0, kib;
-	char line[128], name[64];
-	FILE *f = fopen("/proc/meminfo", "r");
-
-	if (!f)
-		vt_bail("/proc/meminfo");
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%63[^:]: %" SCNd64, name, &kib) != 2)
-			continue;
-		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-			if (!strcmp(name, names[i]))
-				sum += kib * 1024;
-	}
-	fclose(f);
-	return sum;
-}
-
-/* Waits until memory that was freed before has returned to the kernel. */
-static int64_t settled_bytes(void)
-{
-	int64_t last, bytes = kernel_bytes();
-
-	for (int i = 0; i < 60; i++) {
-		last = bytes;
-		usleep(500 * 1000);
-		bytes = kernel_bytes();
-		if (i && bytes >= last)
-			break;
-	}
-	return bytes;
-}
-
 /* ---- queue pairs --------------------------------------------------------- */
 
 static struct ibv_qp *make_qp(uint32_t depth)
@@ -93,11 +54,11 @@ static struct ibv_qp *make_qp(uint32_t depth)
 static int64_t qp_bytes(uint32_t depth)
 {
 	struct ibv_qp *qps[QPS];
-	int64_t before = settled_bytes(), after;
+	int64_t before = kmem_settled(), after;
 
 	for (int i = 0; i < QPS; i++)
 		qps[i] = make_qp(depth);
-	after = kernel_bytes();
+	after = kmem_bytes();
 	for (int i = 0; i < QPS; i++)
 		ibv_destroy_qp(qps[i]);
 	return (after - before) / QPS;
@@ -123,14 +84,14 @@ static void test_depth(uint32_t depth)
 /* Registers MRS regions, each step bytes apart. Returns their bytes. */
 static int64_t register_all(struct ibv_mr **mrs, char *buf, size_t step)
 {
-	int64_t before = settled_bytes();
+	int64_t before = kmem_settled();
 
 	for (size_t i = 0; i < MRS; i++) {
 		mrs[i] = ibv_reg_mr(dev->pd, buf + i * step, REGION, VT_ACCESS_ALL);
 		if (!mrs[i])
 			vt_bail("ibv_reg_mr()");
 	}
-	return (kernel_bytes() - before) / MRS;
+	return (kmem_bytes() - before) / MRS;
 }
 
 /*
