@@ -300,17 +300,6 @@ int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr);
 
 /**
- * mxe_post_send_any() - Post like ibv_post_send(), and bind windows of type 1.
- * @ibqp: the QP
- * @wr: list of requests
- * @bad_wr: on error, the first request that was not posted
- *
- * Return: 0 or a positive errno.
- */
-int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		      struct ibv_send_wr **bad_wr);
-
-/**
  * mxe_send_set_builders() - Set the builders of an extended QP.
  * @qp: the QP
  */

@@ -58,15 +58,14 @@ enum {
 	MXE_WR_OP_INVALIDATE = 1 << 2,	/* carries an rkey to invalidate */
 	MXE_WR_OP_REMOTE_ADDR = 1 << 3,
 	MXE_WR_OP_ATOMIC = 1 << 4,
-	MXE_WR_OP_SWAP = 1 << 5,	/* an atomic with a second operand */
-	MXE_WR_OP_WORD = 1 << 6,	/* writes one word */
-	MXE_WR_OP_BIND = 1 << 7,
-	MXE_WR_OP_LOCAL = 1 << 8,	/* sends no packet, has no data */
+	MXE_WR_OP_WORD = 1 << 5,	/* writes one word */
+	MXE_WR_OP_BIND = 1 << 6,
+	MXE_WR_OP_LOCAL = 1 << 7,	/* sends no packet, has no data */
 	/*
 	 * Only for builders, as struct ibv_send_wr has no room for the
 	 * operands.
 	 */
-	MXE_WR_OP_BUILDER = 1 << 9,
+	MXE_WR_OP_BUILDER = 1 << 8,
 };
 
 struct mxe_wr_row {
@@ -114,7 +113,7 @@ static const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
 		.send_op = IBV_QP_EX_WITH_RDMA_READ,
 	},
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_SWAP,
+		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
 	},
@@ -124,8 +123,7 @@ static const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
 		.send_op = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 	},
 	[IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_SWAP |
-			 MXE_WR_OP_BUILDER,
+		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_BUILDER,
 		.transports = TRANSPORTS_RELIABLE,
 	},
 	[IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD] = {
@@ -348,24 +346,20 @@ static int mxe_set_local(struct mxe_send_wqe *wqe, const struct ibv_send_wr *wr,
 {
 	if (wr->send_flags & IBV_SEND_INLINE)
 		return EINVAL;
-	if (flags & MXE_WR_OP_BIND)
-		mxe_set_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey,
-			     &wr->bind_mw.bind_info);
-	else
+	if (!(flags & MXE_WR_OP_BIND)) {
 		wqe->invalidate_rkey = wr->invalidate_rkey;
+		return 0;
+	}
+	/* ibv_bind_mw() binds those of type 1. */
+	if (wr->bind_mw.mw->type != IBV_MW_TYPE_2)
+		return EINVAL;
+	mxe_set_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 	return 0;
 }
 
 static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			     const struct ibv_send_wr *wr, unsigned int flags)
 {
-	/* Opcodes with neither need only one test. */
-	if (flags & (MXE_WR_OP_IMM | MXE_WR_OP_INVALIDATE)) {
-		if (flags & MXE_WR_OP_IMM)
-			wqe->imm_data = wr->imm_data;
-		else
-			wqe->invalidate_rkey = wr->invalidate_rkey;
-	}
 	if (!(flags & MXE_WR_OP_REMOTE_ADDR)) {
 		/* The opcodes of UD QPs have no remote address. */
 		if (mxe_is_ud(qp)) {
@@ -378,8 +372,8 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 		wqe->remote_addr = wr->wr.atomic.remote_addr;
 		wqe->rkey = wr->wr.atomic.rkey;
 		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
-		if (flags & MXE_WR_OP_SWAP)
-			wqe->atomic.swap = wr->wr.atomic.swap;
+		/* Only a compare-and-swap has it, but a test costs more. */
+		wqe->atomic.swap = wr->wr.atomic.swap;
 		if (__builtin_expect(mxe_next.pending, 0)) {
 			int ret = mxe_mask_atomic(qp, wqe);
 
@@ -424,11 +418,10 @@ static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 	if ((unsigned int)wr->num_sge > sq->max_sge)
 		return EINVAL;
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
+		mxe_ring_put_sges((struct mxe_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
+		wqe->num_sge = wr->num_sge;
 		/* Without an SGE the word in the WQE would be sent. */
-		if (!wr->num_sge && flags & MXE_WR_OP_WORD)
-			return EINVAL;
-		mxe_set_sges(wqe, wr->sg_list, wr->num_sge);
-		return 0;
+		return !wr->num_sge && flags & MXE_WR_OP_WORD ? EINVAL : 0;
 	}
 	if (flags & MXE_WR_OP_WORD)
 		return mxe_set_atomic_write(wqe, wr);
@@ -466,23 +459,23 @@ static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
 		.opcode = wr->opcode,
 		.flags = wr->send_flags,
 	};
-	if (flags & MXE_WR_OP_LOCAL)
-		return mxe_set_local(wqe, wr, flags);
+	/* Opcodes with none of these need only one test. */
+	if (flags & (MXE_WR_OP_LOCAL | MXE_WR_OP_IMM | MXE_WR_OP_INVALIDATE)) {
+		if (flags & MXE_WR_OP_LOCAL)
+			return mxe_set_local(wqe, wr, flags);
+		if (flags & MXE_WR_OP_IMM)
+			wqe->imm_data = wr->imm_data;
+		else
+			wqe->invalidate_rkey = wr->invalidate_rkey;
+	}
 	ret = mxe_set_operation(qp, wqe, wr, flags);
 	if (ret)
 		return ret;
 	return mxe_set_data(sq, wqe, wr, flags);
 }
 
-/* Only ibv_bind_mw() may bind type 1 windows. */
-static bool mxe_is_bind_of_type_1(const struct ibv_send_wr *wr)
-{
-	return wr->opcode == IBV_WR_BIND_MW &&
-	       wr->bind_mw.mw->type != IBV_MW_TYPE_2;
-}
-
-static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		    struct ibv_send_wr **bad_wr, bool bind_type_1)
+int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		  struct ibv_send_wr **bad_wr)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 	struct mxe_ring *sq = &qp->sq;
@@ -492,8 +485,7 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 	mxe_ring_lock(sq);
 	for (index = sq->index; wr; wr = wr->next, index++) {
-		ret = mxe_is_bind_of_type_1(wr) && !bind_type_1 ? EINVAL :
-		      mxe_build_send(qp, index, wr);
+		ret = mxe_build_send(qp, index, wr);
 		if (ret) {
 			*bad_wr = wr;
 			/* DAPL reports errno, not the value returned. */
@@ -511,18 +503,6 @@ static int mxe_post(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	if (ring)
 		mxe_doorbell_send(qp);
 	return ret;
-}
-
-int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		  struct ibv_send_wr **bad_wr)
-{
-	return mxe_post(ibqp, wr, bad_wr, false);
-}
-
-int mxe_post_send_any(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
-		      struct ibv_send_wr **bad_wr)
-{
-	return mxe_post(ibqp, wr, bad_wr, true);
 }
 
 /* ---- builders ---------------------------------------------------------- */
