@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Replaces the kernel below the protocol engine. See kernel.h. */
-#include <crypto/hash.h>
-#include <linux/crc32.h>
 #include <linux/crypto.h>
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
@@ -452,33 +450,9 @@ u32 get_random_u32(void)
 	return fk_seed >> 32;
 }
 
-/* ---- checksums ---------------------------------------------------------- */
-
-/* No accelerated CRC is available. */
-struct crypto_shash *crypto_alloc_shash(const char *name, u32 type, u32 mask)
-{
-	return ERR_PTR(-ENOENT);
-}
-
-u32 crc32_le(u32 crc, const unsigned char *p, size_t len)
-{
-	static u32 table[256];
-	u32 i, bit;
-
-	for (i = 0; !table[1] && i < 256; i++)
-		for (table[i] = i, bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320 : 0);
-	while (len--)
-		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
-	return crc;
-}
-
 /* ---- packets ------------------------------------------------------------ */
 
 int fk_skbs;
-
-void __asan_poison_memory_region(const void *addr, size_t size);
-void __asan_unpoison_memory_region(const void *addr, size_t size);
 
 /*
  * The bytes after the data, which the linear part counts as tailroom, must not
@@ -488,13 +462,15 @@ void __asan_unpoison_memory_region(const void *addr, size_t size);
 
 struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
 {
-	struct sk_buff *skb = calloc(1, sizeof(*skb));
+	struct sk_buff *skb = fk_buf_alloc(sizeof(*skb));
 	unsigned int end = ALIGN(size, 8) + FK_GAP;
 
-	skb->head = calloc(1, end + sizeof(struct skb_shared_info));
+	memset(skb, 0, offsetof(struct sk_buff, tail));
+	skb->head = fk_buf_alloc(end + sizeof(struct skb_shared_info));
 	skb->data = skb->head;
 	skb_reset_tail_pointer(skb);
 	skb->end = end;
+	memset(skb_shinfo(skb), 0, sizeof(struct skb_shared_info));
 	refcount_set(&skb->users, 1);
 	fk_skbs++;
 	return skb;
@@ -516,8 +492,8 @@ void kfree_skb_reason(struct sk_buff *skb, enum skb_drop_reason reason)
 	if (!skb || !skb_unref(skb))
 		return;
 	kfree_skb_list_reason(skb_shinfo(skb)->frag_list, reason);
-	free(skb->head);
-	free(skb);
+	fk_buf_free(skb->head);
+	fk_buf_free(skb);
 	fk_skbs--;
 }
 
@@ -577,28 +553,13 @@ struct sk_buff *fk_skb(const u8 *data, size_t len)
 	p = skb_put(skb, len);
 
 	memcpy(p, data, len);
-	__asan_poison_memory_region(p + ALIGN(len, 8), FK_GAP);
+	fk_buf_guard(p + ALIGN(len, 8), FK_GAP);
 	skb->dev = &fk_netdev;
 	skb_reset_mac_header(skb);
 	skb_reset_network_header(skb);
 	skb_set_transport_header(skb, ip_hdr(skb)->version == 4 ?
 				      ip_hdr(skb)->ihl * 4 :
 				      sizeof(struct ipv6hdr));
-	return skb;
-}
-
-struct sk_buff *__real_mxe_skb_reuse(struct sk_buff **old, size_t size);
-
-/*
- * (ld --wrap) An answer may be longer than the request whose buffer it reuses.
- */
-struct sk_buff *__wrap_mxe_skb_reuse(struct sk_buff **old, size_t size)
-{
-	const struct sk_buff *request = *old;
-	struct sk_buff *skb = __real_mxe_skb_reuse(old, size);
-
-	if (skb && skb == request)
-		__asan_unpoison_memory_region(skb->head, skb->end);
 	return skb;
 }
 
@@ -618,10 +579,11 @@ static struct net_device fk_loopback = {
 struct ib_gid_attr fk_gid[2];
 bool fk_is_local;
 void (*fk_sent)(const u8 *data, size_t len);
+void (*fk_take)(struct sk_buff *skb);
 
 static struct rtable fk_route;
 
-static struct dst_entry *fk_dst(void)
+struct dst_entry *fk_dst(void)
 {
 	fk_route.dst.dev = fk_is_local ? &fk_loopback : &fk_netdev;
 	return &fk_route.dst;
@@ -670,6 +632,10 @@ static int fk_out(struct sk_buff *skb)
 	size_t hdr_len = skb_transport_offset(skb) + sizeof(struct udphdr);
 	struct sk_buff *other;
 
+	if (fk_take) {
+		fk_take(skb);
+		return 0;
+	}
 	fk_out_one(skb->data, skb_headlen(skb));
 	skb_walk_frags(skb, other) {
 		CHECK(other->len <= skb_headlen(skb) - hdr_len);
@@ -708,11 +674,6 @@ int dst_cache_init(struct dst_cache *cache, gfp_t gfp)
 
 void dst_cache_destroy(struct dst_cache *cache)
 {
-}
-
-struct dst_entry *dst_cache_get(struct dst_cache *cache)
-{
-	return NULL;
 }
 
 void dst_cache_set_ip4(struct dst_cache *cache, struct dst_entry *dst,

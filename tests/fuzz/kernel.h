@@ -49,9 +49,24 @@ extern bool fk_is_local;
  * Called with each sent packet from the IP header on. Must not keep the data.
  */
 extern void (*fk_sent)(const u8 *data, size_t len);
+/*
+ * If set, it is called with each sent packet instead, with incomplete lengths
+ * in its headers, and owns it.
+ */
+extern void (*fk_take)(struct sk_buff *skb);
 /* Creates a received packet of exactly this size, from the IP header on. */
 struct sk_buff *fk_skb(const u8 *data, size_t len);
 /* Number of skbs that are allocated. */
 extern int fk_skbs;
+/* The route to the other end. */
+struct dst_entry *fk_dst(void);
+
+/* ---- exact.c for the fuzz targets, fast.c for the benchmark ------------- */
+
+/* Memory of a socket buffer. Its content is arbitrary. */
+void *fk_buf_alloc(size_t size);
+void fk_buf_free(void *buf);
+/* Makes each access to these bytes of a buffer a finding. */
+void fk_buf_guard(const void *at, size_t size);
 
 #endif /* FUZZ_KERNEL_H */

@@ -17,23 +17,13 @@
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <net/ip.h>
-#include <rdma/uverbs_ioctl.h>
 
 #include "kernel.h"
-#include "mr.h"
-#include "mw.h"
-#include "mxe.h"
 #include "psn.h"
-#include "qp.h"
-#include "qp_verbs.h"
 #include "rx.h"
 #include "send.h"
-#include "srq.h"
-#include "srq_verbs.h"
 #include "tm.h"
-#include "ucontext.h"
-#include "xrc.h"
-#include "xrcd.h"
+#include "world.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int atexit(void (*func)(void));
@@ -53,28 +43,16 @@ static u32 take(struct input *in, unsigned int n)
 	return v;
 }
 
-/* ---- the world ---------------------------------------------------------- */
-
-enum kind { KIND_RC, KIND_UC, KIND_UD, KIND_XRC };
+/* ---- the wire ----------------------------------------------------------- */
 
 enum {
-	A, B,				/* ends */
 	MTU = 256,
-	SQ_DEPTH = 8,
-	RQ_DEPTH = 8,
-	TM_OPS = 8,
-	TM_TAGS = 4,
-	CQ_DEPTH = 32,
 	MAX_WIRE = 64,			/* packets on the wire */
 	MAX_PACKET = 1024,
-	REGION_PAGES = FK_PAGES / 2,	/* each is followed by a foreign page */
-	REGION_SIZE = REGION_PAGES * PAGE_SIZE,
-	GUARD = 0xa5,
-	FIRST_PSN = 0xfffff8,		/* wraps soon */
-	QKEY = 0x1234,
-	ALL_RIGHTS = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-		     IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
-		     IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL,
+};
+
+static const struct world_conf conf = {
+	.path_mtu = IB_MTU_256, .sq_depth = 8, .cq_depth = 32, .rd_atomic = 3,
 };
 
 struct packet {
@@ -82,332 +60,13 @@ struct packet {
 	u8 data[MAX_PACKET];
 };
 
-static struct {
-	enum kind kind;
-	bool ipv6;
-	struct mxe_netns mnet;
-	struct mxe_qp_recent recent;
-	struct mxe_stats stats;
-	struct mxe_dev dev;
-	struct mxe_ucontext uctx;
-	struct mxe_pd pd;
-	struct mxe_cq cq[2];
-	struct mxe_xrcd xrcd;
-	struct mxe_srq srq;
-	bool has_srq;
-	bool has_tags;			/* it is a tag-matching SRQ */
-	struct mxe_ib_qp qp[2];
-	struct mxe_ah ah[2];
-	struct mxe_ib_mw mw;
-	struct mxe_mr *mr;
-	struct packet wire[MAX_WIRE];
-	unsigned int wire_len;
-} w;
-
-static u8 foreign_page[PAGE_SIZE];
+static struct packet wire[MAX_WIRE];
+static unsigned int wire_len;
 static unsigned long packets;
 
 static void report(void)
 {
 	dprintf(2, "packets: %lu\n", packets);
-}
-
-/* Returns the request of a process to a verb, with room for the response. */
-static struct ib_udata *udata(void *req, size_t req_len)
-{
-	static u8 resp[256];
-	static struct uverbs_attr_bundle bundle;
-
-	bundle.context = &w.uctx.ibuc;
-	bundle.driver_udata = (struct ib_udata) {
-		.inbuf = (__force void __user *)req,
-		.inlen = req_len,
-		.outbuf = (__force void __user *)resp,
-		.outlen = sizeof(resp),
-	};
-	return &bundle.driver_udata;
-}
-
-static struct mxe_qp *qp_of(int end)
-{
-	return to_mqp(&w.qp[end].ibqp);
-}
-
-static void make_gids(void)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		union ib_gid *gid = &fk_gid[i].gid;
-
-		memset(&fk_gid[i], 0, sizeof(fk_gid[i]));
-		fk_gid[i].gid_type = IB_GID_TYPE_ROCE_UDP_ENCAP;
-		if (w.ipv6)
-			memcpy(gid->raw, "\xfd\x4d", 2);
-		else
-			memset(gid->raw + 10, 0xff, 2);
-		gid->raw[12] = 10;
-		gid->raw[15] = i + 1;
-	}
-}
-
-static void make_device(void)
-{
-	w.mnet.net = &fk_net;
-	INIT_LIST_HEAD(&w.mnet.devs);
-	xa_init_flags(&w.mnet.qps, XA_FLAGS_ALLOC);
-	w.mnet.next_qpn = 0x4d01;
-	w.mnet.recent = &w.recent;
-	w.dev.ibdev.num_comp_vectors = 1;
-	w.dev.ibdev.ops.mmap_free = mxe_mmap_free;
-	w.dev.ndev = &fk_netdev;
-	w.dev.mnet = &w.mnet;
-	w.dev.stats = &w.stats;
-	list_add(&w.dev.mnet_entry, &w.mnet.devs);
-	xa_init(&w.dev.mrs);
-	xa_init_flags(&w.dev.ahs, XA_FLAGS_ALLOC);
-	xa_init_flags(&w.dev.srqs, XA_FLAGS_ALLOC1);
-	mxe_mcast_init(&w.dev.mcast);
-	w.uctx.ibuc.device = &w.dev.ibdev;
-	w.pd.ibpd.device = &w.dev.ibdev;
-	CHECK(!mxe_alloc_pd(&w.pd.ibpd, NULL));
-}
-
-static void make_region(void)
-{
-	struct scatterlist sg[REGION_PAGES];
-	struct ib_reg_wr wr = { .access = ALL_RIGHTS };
-	struct mxe_reg reg;
-	struct ib_mr *mr;
-	int i;
-
-	memset(foreign_page, GUARD, PAGE_SIZE);
-	sg_init_table(sg, REGION_PAGES);
-	for (i = 0; i < REGION_PAGES; i++) {
-		memset(fk_memory[2 * i], i, PAGE_SIZE);
-		memcpy(fk_memory[2 * i + 1], foreign_page, PAGE_SIZE);
-		sg_set_page(&sg[i], virt_to_page(fk_memory[2 * i]), PAGE_SIZE, 0);
-	}
-	mr = mxe_alloc_mr(&w.pd.ibpd, IB_MR_TYPE_MEM_REG, REGION_PAGES);
-	CHECK(!IS_ERR(mr));
-	/* The core sets these. */
-	mr->device = &w.dev.ibdev;
-	mr->pd = &w.pd.ibpd;
-	mr->page_size = PAGE_SIZE;
-	CHECK(mxe_map_mr_sg(mr, sg, REGION_PAGES, NULL) == REGION_PAGES);
-	wr.mr = mr;
-	wr.key = mr->rkey;
-	reg = mxe_mr_reg_from_ib(&wr);
-	CHECK(!mxe_mr_reg(&w.pd.ibpd, &reg));
-	w.mr = to_mmr(mr);
-
-	w.mw.ibmw.device = &w.dev.ibdev;
-	w.mw.ibmw.pd = &w.pd.ibpd;
-	w.mw.ibmw.type = IB_MW_TYPE_2;
-	CHECK(!mxe_alloc_mw(&w.mw.ibmw, NULL));
-}
-
-static void set_path(int end, struct rdma_ah_attr *attr)
-{
-	struct ib_global_route *grh = rdma_ah_retrieve_grh(attr);
-
-	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
-	rdma_ah_set_ah_flags(attr, IB_AH_GRH);
-	grh->dgid = fk_gid[!end].gid;
-	grh->sgid_attr = &fk_gid[end];
-	grh->hop_limit = 64;
-}
-
-static void modify(int end, enum ib_qp_state state)
-{
-	struct ib_qp_attr attr = {
-		.qp_state = state,
-		.port_num = 1,
-		.qp_access_flags = ALL_RIGHTS,
-		.path_mtu = IB_MTU_256,
-		.dest_qp_num = w.qp[!end].ibqp.qp_num,
-		.rq_psn = FIRST_PSN,
-		.sq_psn = FIRST_PSN,
-		.timeout = 8,
-		.retry_cnt = 2,
-		.rnr_retry = 2,
-		.max_rd_atomic = 3,
-		.max_dest_rd_atomic = 3,
-		.qkey = QKEY,
-	};
-	int mask = IB_QP_STATE;
-
-	switch (state) {
-	case IB_QPS_INIT:
-		mask |= IB_QP_PORT | IB_QP_ACCESS_FLAGS | IB_QP_QKEY;
-		break;
-	case IB_QPS_RTR:
-		mask |= IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-			IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
-		if (w.kind != KIND_UD) {
-			mask |= IB_QP_AV;
-			set_path(end, &attr.ah_attr);
-		}
-		break;
-	case IB_QPS_RTS:
-		if (qp_of(end)->state == IB_QPS_RTR)
-			mask |= IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
-				IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC;
-		break;
-	default:
-		break;
-	}
-	mxe_modify_qp(&w.qp[end].ibqp, &attr, mask, NULL);
-}
-
-static void connect(int end)
-{
-	modify(end, IB_QPS_INIT);
-	modify(end, IB_QPS_RTR);
-	modify(end, IB_QPS_RTS);
-}
-
-static enum ib_qp_type qp_type(int end)
-{
-	switch (w.kind) {
-	case KIND_RC:
-		return IB_QPT_RC;
-	case KIND_UC:
-		return IB_QPT_UC;
-	case KIND_UD:
-		return IB_QPT_UD;
-	default:
-		return end == A ? IB_QPT_XRC_INI : IB_QPT_XRC_TGT;
-	}
-}
-
-static void make_srq(void)
-{
-	struct ib_srq_init_attr init = {
-		.attr = { .max_wr = RQ_DEPTH, .max_sge = 2 },
-		.srq_type = w.kind == KIND_XRC ? IB_SRQT_XRC :
-			    w.has_tags ? IB_SRQT_TM : IB_SRQT_BASIC,
-	};
-	struct mxe_create_srq_req req = { .max_tm_ops = w.has_tags ? TM_OPS : 0 };
-	struct ib_srq *srq = &w.srq.ibsrq;
-
-	srq->device = &w.dev.ibdev;
-	srq->pd = &w.pd.ibpd;
-	srq->srq_type = init.srq_type;
-	srq->ext.cq = &w.cq[B].ibcq;
-	init.ext.cq = srq->ext.cq;
-	if (w.has_tags) {
-		init.ext.tag_matching.max_num_tags = TM_TAGS;
-	} else {
-		srq->ext.xrc.xrcd = &w.xrcd.ibxrcd;
-		init.ext.xrc.xrcd = srq->ext.xrc.xrcd;
-	}
-	CHECK(!mxe_create_srq(srq, &init, udata(&req, sizeof(req))));
-}
-
-static void make_qp(int end, u32 flags)
-{
-	struct mxe_create_qp_req req = { .flags = flags, .max_atomic_arg = 32 };
-	struct ib_qp_init_attr init = {
-		.qp_type = qp_type(end),
-		.cap = {
-			.max_send_wr = SQ_DEPTH, .max_recv_wr = RQ_DEPTH,
-			.max_send_sge = 2, .max_recv_sge = 2,
-			.max_inline_data = 64,
-		},
-	};
-	struct ib_udata *data = udata(&req, sizeof(req));
-	struct ib_qp *qp = &w.qp[end].ibqp;
-
-	qp->device = &w.dev.ibdev;
-	qp->qp_type = init.qp_type;
-	qp->pd = &w.pd.ibpd;
-	if (init.qp_type != IB_QPT_XRC_TGT) {
-		init.send_cq = &w.cq[end].ibcq;
-		init.recv_cq = &w.cq[end].ibcq;
-	} else {
-		init.xrcd = &w.xrcd.ibxrcd;
-		qp->xrcd = init.xrcd;
-		qp->pd = NULL;
-		/* uverbs creates it as a queue pair of the kernel. */
-		data = NULL;
-	}
-	if (end == B && w.has_srq && w.kind != KIND_XRC) {
-		init.srq = &w.srq.ibsrq;
-		qp->srq = init.srq;
-	}
-	CHECK(!mxe_create_qp(qp, &init, data));
-}
-
-static void make_end(int end)
-{
-	struct mxe_create_cq_req req = {};
-	struct ib_cq_init_attr attr = { .cqe = CQ_DEPTH };
-	struct rdma_ah_attr ah_attr = {};
-	struct rdma_ah_init_attr ah = { .ah_attr = &ah_attr };
-
-	w.cq[end].ibcq.device = &w.dev.ibdev;
-	CHECK(!mxe_create_cq(&w.cq[end].ibcq, &attr, udata(&req, sizeof(req))));
-	w.ah[end].ibah.device = &w.dev.ibdev;
-	w.ah[end].ibah.pd = &w.pd.ibpd;
-	set_path(end, &ah_attr);
-	CHECK(!mxe_create_ah(&w.ah[end].ibah, &ah, udata(NULL, 0)));
-}
-
-static void sent(const u8 *data, size_t len);
-
-static void make_world(u8 options)
-{
-	u32 flags = options & 0x10 ? MXE_QP_CREATE_ATOMIC_BE_REPLY : 0;
-
-	memset(&w, 0, offsetof(typeof(w), wire));
-	w.wire_len = 0;
-	w.kind = options & 3;
-	w.has_srq = options & 4 || w.kind == KIND_XRC;
-	w.has_tags = options & 0x40 && w.has_srq && w.kind == KIND_RC;
-	w.ipv6 = options & 8;
-	fk_begin();
-	fk_sent = sent;
-	fk_is_local = options & 0x20;
-	make_gids();
-	make_device();
-	make_region();
-	make_end(A);
-	make_end(B);
-	w.xrcd.ibxrcd.device = &w.dev.ibdev;
-	CHECK(!mxe_alloc_xrcd(&w.xrcd.ibxrcd, NULL));
-	if (w.has_srq)
-		make_srq();
-	make_qp(A, flags);
-	make_qp(B, flags);
-	connect(A);
-	connect(B);
-}
-
-/* Destroying waits for references, so a leaked one is a finding. */
-static void end_world(void)
-{
-	int i;
-
-	for (i = 0; i < 2; i++)
-		CHECK(!mxe_destroy_qp(&w.qp[i].ibqp, NULL));
-	CHECK(!fk_run_work() && !fk_run_timers());
-	if (w.has_srq)
-		CHECK(!mxe_destroy_srq(&w.srq.ibsrq, NULL));
-	CHECK(!mxe_dealloc_xrcd(&w.xrcd.ibxrcd, NULL));
-	CHECK(!mxe_dealloc_mw(&w.mw.ibmw));
-	CHECK(!mxe_dereg_mr(&w.mr->ibmr, NULL));
-	for (i = 0; i < 2; i++) {
-		CHECK(!mxe_destroy_ah(&w.ah[i].ibah, 0));
-		CHECK(!mxe_destroy_cq(&w.cq[i].ibcq, NULL));
-	}
-	CHECK(!mxe_dealloc_pd(&w.pd.ibpd, NULL));
-	for (i = 0; i < MXE_RESOURCE_COUNT; i++)
-		CHECK(!atomic_read(&w.dev.resources[i]));
-	CHECK(xa_empty(&w.mnet.qps) && xa_empty(&w.dev.mrs));
-	CHECK(xa_empty(&w.dev.ahs) && xa_empty(&w.dev.srqs));
-	fk_run_rcu();
-	CHECK(!fk_skbs);
 }
 
 /* ---- invariants --------------------------------------------------------- */
@@ -435,9 +94,9 @@ static void check_world(void)
 	int i;
 
 	for (i = 0; i < FK_PAGES; i += 2)
-		CHECK(!memcmp(fk_memory[i + 1], foreign_page, PAGE_SIZE));
+		CHECK(!memcmp(fk_memory[i + 1], world_foreign_page, PAGE_SIZE));
 	for (i = 0; i < 2; i++)
-		check_sq(qp_of(i));
+		check_sq(world_qp(i));
 	CHECK(!(atomic_read(&w.mr->accesses) & ~MXE_MR_CLOSED));
 }
 
@@ -477,18 +136,18 @@ static void sent(const u8 *data, size_t len)
 	icrc = icrc_of(data, len);
 	CHECK(!memcmp(&icrc, data + len - MXE_ICRC_SIZE, MXE_ICRC_SIZE));
 	CHECK(len <= MAX_PACKET);
-	if (w.wire_len == MAX_WIRE)
+	if (wire_len == MAX_WIRE)
 		return;
-	packet = &w.wire[w.wire_len++];
+	packet = &wire[wire_len++];
 	packet->len = len;
 	memcpy(packet->data, data, len);
 }
 
 static void unwire(unsigned int i)
 {
-	w.wire_len--;
-	memmove(&w.wire[i], &w.wire[i + 1],
-		(w.wire_len - i) * sizeof(w.wire[0]));
+	wire_len--;
+	memmove(&wire[i], &wire[i + 1],
+		(wire_len - i) * sizeof(wire[0]));
 }
 
 static void receive(const u8 *data, size_t len)
@@ -569,7 +228,7 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 {
 	struct mxe_bth *bth = (void *)p;
 	u32 op = mxe_opcode_flags(bth->opcode);
-	struct mxe_qp *to = qp_of(flags & CRAFT_FROM_B ? A : B);
+	struct mxe_qp *to = world_qp(flags & CRAFT_FROM_B ? A : B);
 	u32 psn = op & MXE_OP_RESPONSE ? to->sq.una : to->rq.epsn;
 	struct mxe_reth *reth;
 	u8 *end = p + len;
@@ -621,12 +280,12 @@ static void snapshot(struct snapshot *s)
 	for (i = 0; i < REGION_PAGES; i++)
 		memcpy(s->memory[i], fk_memory[2 * i], PAGE_SIZE);
 	for (i = 0; i < 2; i++) {
-		s->sq[i] = qp_of(i)->sq;
-		s->rq[i] = qp_of(i)->rq;
-		s->state[i] = qp_of(i)->state;
+		s->sq[i] = world_qp(i)->sq;
+		s->rq[i] = world_qp(i)->rq;
+		s->state[i] = world_qp(i)->state;
 		s->completions[i] = w.cq[i].producer;
 	}
-	s->wire_len = w.wire_len;
+	s->wire_len = wire_len;
 }
 
 static bool is_forged(const u8 *bth, u8 flags)
@@ -794,7 +453,7 @@ static void put_bytes(u8 *entry, size_t room, struct input *in)
 
 static void post_send(int end, struct input *in, bool sane)
 {
-	struct mxe_ring *ring = &qp_of(end)->sq.ring;
+	struct mxe_ring *ring = &world_qp(end)->sq.ring;
 	void *entry;
 
 	if (!ring->hdr)
@@ -805,12 +464,12 @@ static void post_send(int end, struct input *in, bool sane)
 	else
 		put_bytes(entry, ring->stride, in);
 	ring->hdr->producer++;
-	mxe_send_doorbell(qp_of(end));
+	mxe_send_doorbell(world_qp(end));
 }
 
 static struct mxe_ring *recv_ring(int end)
 {
-	return end == B && w.has_srq ? &w.srq.q.ring : &qp_of(end)->rq.q.ring;
+	return end == B && w.has_srq ? &w.srq.q.ring : &world_qp(end)->rq.q.ring;
 }
 
 static void post_recv(int end, struct input *in, bool sane)
@@ -866,7 +525,7 @@ static void post_tag(struct input *in)
 static void scribble(int end, struct input *in)
 {
 	struct mxe_ring *rings[] = {
-		&qp_of(end)->sq.ring, recv_ring(end), &w.cq[end].ring,
+		&world_qp(end)->sq.ring, recv_ring(end), &w.cq[end].ring,
 	};
 	struct mxe_ring *ring = rings[take(in, 1) % 3];
 	u8 what = take(in, 1);
@@ -891,7 +550,7 @@ enum action {
 
 static void deliver(void)
 {
-	struct packet packet = w.wire[0];
+	struct packet packet = wire[0];
 
 	unwire(0);
 	receive(packet.data, packet.len);
@@ -903,7 +562,7 @@ static void deliver(void)
  */
 static void spoil(struct input *in)
 {
-	struct packet packet = w.wire[0];
+	struct packet packet = wire[0];
 	size_t hdr = ip_len(packet.data) + sizeof(struct udphdr);
 	size_t i = take(in, 1) % (packet.len - hdr - MXE_ICRC_SIZE);
 
@@ -915,7 +574,7 @@ static void spoil(struct input *in)
 /* Delivers the first packet on the wire with another length. */
 static void cut(struct input *in)
 {
-	struct packet packet = w.wire[0];
+	struct packet packet = wire[0];
 	size_t hdr = ip_len(packet.data) + sizeof(struct udphdr);
 	size_t len = packet.len + (s8)take(in, 1);
 
@@ -925,7 +584,7 @@ static void cut(struct input *in)
 
 static void on_wire(enum action action, struct input *in)
 {
-	if (!w.wire_len)
+	if (!wire_len)
 		return;
 	switch (action) {
 	case DELIVER:
@@ -935,11 +594,11 @@ static void on_wire(enum action action, struct input *in)
 		unwire(0);
 		break;
 	case DOUBLE:
-		receive(w.wire[0].data, w.wire[0].len);
+		receive(wire[0].data, wire[0].len);
 		break;
 	case LATER:
-		if (w.wire_len < MAX_WIRE) {
-			w.wire[w.wire_len++] = w.wire[0];
+		if (wire_len < MAX_WIRE) {
+			wire[wire_len++] = wire[0];
 			unwire(0);
 		}
 		break;
@@ -956,8 +615,8 @@ static void deliver_all(void)
 {
 	int budget = 256;
 
-	while (budget-- && (w.wire_len || fk_run_work()))
-		if (w.wire_len)
+	while (budget-- && (wire_len || fk_run_work()))
+		if (wire_len)
 			deliver();
 }
 
@@ -965,17 +624,17 @@ static void change_state(int end, u8 state)
 {
 	switch (state & 3) {
 	case 0:
-		modify(end, IB_QPS_ERR);
+		world_modify(end, IB_QPS_ERR);
 		break;
 	case 1:
-		modify(end, IB_QPS_RESET);
-		connect(end);
+		world_modify(end, IB_QPS_RESET);
+		world_connect(end);
 		break;
 	case 2:
-		modify(end, IB_QPS_SQD);
+		world_modify(end, IB_QPS_SQD);
 		break;
 	default:
-		modify(end, IB_QPS_RTS);
+		world_modify(end, IB_QPS_RTS);
 		break;
 	}
 }
@@ -1036,15 +695,17 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		atexit(report);
 		CHECK(!mxe_icrc_init());
 	}
-	make_world(take(&in, 1));
+	fk_sent = sent;
+	wire_len = 0;
+	world_make(take(&in, 1), &conf);
 	while (in.p < in.end && budget--) {
 		act(&in);
-		check_sq(qp_of(A));
-		check_sq(qp_of(B));
+		check_sq(world_qp(A));
+		check_sq(world_qp(B));
 		CHECK(!preempt_count());
 	}
 	deliver_all();
 	check_world();
-	end_world();
+	world_destroy();
 	return 0;
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two connected queue pairs of one device, with memory, for the fuzz target of
+ * the protocol engine and for the benchmark.
+ */
+#ifndef FUZZ_WORLD_H
+#define FUZZ_WORLD_H
+
+#include "kernel.h"
+#include "mr.h"
+#include "mw.h"
+#include "mxe.h"
+#include "qp.h"
+#include "qpn.h"
+#include "srq.h"
+#include "ucontext.h"
+#include "xrc.h"
+#include "xrcd.h"
+
+enum kind { KIND_RC, KIND_UC, KIND_UD, KIND_XRC };
+
+/* Bits of the options besides the kind. */
+enum world_options {
+	WORLD_SRQ		= BIT(2),
+	WORLD_IPV6		= BIT(3),
+	WORLD_BE_REPLY		= BIT(4),
+	WORLD_LOOPBACK		= BIT(5),
+	WORLD_TAGS		= BIT(6),
+};
+
+enum {
+	A, B,				/* ends */
+	REGION_PAGES = FK_PAGES / 2,	/* each is followed by a foreign page */
+	REGION_SIZE = REGION_PAGES * PAGE_SIZE,
+	GUARD = 0xa5,
+	FIRST_PSN = 0xfffff8,		/* wraps soon */
+	QKEY = 0x1234,
+	ALL_RIGHTS = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+		     IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+		     IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL,
+};
+
+struct world_conf {
+	enum ib_mtu path_mtu;
+	u32 sq_depth, cq_depth;
+	u8 rd_atomic;
+};
+
+struct world {
+	struct world_conf conf;
+	enum kind kind;
+	bool ipv6;
+	struct mxe_netns mnet;
+	struct mxe_qp_recent recent;
+	struct mxe_stats stats;
+	struct mxe_dev dev;
+	struct mxe_ucontext uctx;
+	struct mxe_pd pd;
+	struct mxe_cq cq[2];
+	struct mxe_xrcd xrcd;
+	struct mxe_srq srq;
+	bool has_srq;
+	bool has_tags;			/* it is a tag-matching SRQ */
+	struct mxe_ib_qp qp[2];
+	struct mxe_ah ah[2];
+	struct mxe_ib_mw mw;
+	struct mxe_mr *mr;
+};
+
+extern struct world w;
+/* The content of each page that does not belong to the region. */
+extern u8 world_foreign_page[PAGE_SIZE];
+
+/* Makes everything and connects the queue pairs. options: kind and options. */
+void world_make(u8 options, const struct world_conf *conf);
+/*
+ * Destroys everything. Destroying waits for references, so a leaked one is a
+ * finding.
+ */
+void world_destroy(void);
+struct mxe_qp *world_qp(int end);
+void world_modify(int end, enum ib_qp_state state);
+/* Brings a queue pair from RESET to RTS. */
+void world_connect(int end);
+
+#endif /* FUZZ_WORLD_H */
