@@ -203,7 +203,7 @@ void refcount_warn_saturate(refcount_t *r, enum refcount_saturation_type t)
 }
 
 bool static_key_initialized = true;
-int signals_enabled;
+int signals_enabled = 1;
 
 int um_set_signals(int enable)
 {
