@@ -109,9 +109,10 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 static bool mxe_loopback_is_local(struct mxe_qp *qp)
 {
 	const struct mxe_loopback *loop = &qp->sq.loopback;
+	unsigned long now = jiffies;
 	int routes = mxe_loopback_routes(qp);
 
-	if (!loop->known || loop->routes != routes || loop->checked != jiffies)
+	if (!loop->known || loop->routes != routes || loop->checked != now)
 		mxe_loopback_learn(qp, routes);
 	return loop->local;
 }
