@@ -25,6 +25,7 @@
 #define HELLO_MS 100
 #define DRAIN_MS 50
 #define LINGER_MS 1000
+#define PROBE_MS 1000
 /* Unexpected messages of this size stop the peers until the program receives. */
 #define MAX_UNEXPECTED ((size_t)64 << 20)
 
@@ -129,6 +130,7 @@ void mxefi_conn_abort(struct mxefi_conn *conn, int err)
 	ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
 	fail_pending(conn, err);
 	fail_waiting(conn, err);
+	conn->ep->on_broken(conn);
 }
 
 static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc);
@@ -574,12 +576,53 @@ void mxefi_conn_shutdown(struct mxefi_conn *conn)
 	mxefi_wr_submit(wr);
 }
 
+static bool waits_for_fin(const struct mxefi_conn *conn)
+{
+	for (int i = 0; i < MXEFI_TX_SIZE; i++) {
+		const struct mxefi_op *op = &conn->ep->ops[i];
+
+		if (op->used && op->wants_fin && op->conn == conn)
+			return true;
+	}
+	return false;
+}
+
+static bool probe_complete(struct mxefi_wr *wr, int err)
+{
+	return true;
+}
+
+/*
+ * Writes nothing. If the peer does not acknowledge it, the connection fails, and
+ * so does what waits for the peer.
+ */
+static void probe(struct mxefi_conn *conn, uint64_t now)
+{
+	struct mxefi_wr *wr;
+
+	if (conn->posted || conn->pending || now - conn->probe_ms < PROBE_MS)
+		return;
+	conn->probe_ms = now;
+	if (!conn->ep->is_msg && !waits_for_fin(conn))
+		return;
+	wr = mxefi_wr_get(conn);
+	if (!wr)
+		return;
+	wr->wr.exp_opcode = IBV_EXP_WR_RDMA_WRITE;
+	wr->complete = probe_complete;
+	mxefi_wr_submit(wr);
+}
+
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 {
 	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep, ticker);
 	struct mxefi_conn *conn;
 
 	for (conn = ep->conns; conn; conn = conn->next) {
+		if (conn->state == MXEFI_CONN_READY) {
+			probe(conn, now);
+			continue;
+		}
 		/* Endpoints of type FI_EP_MSG do not connect again. */
 		if (ep->is_msg && conn->state == MXEFI_CONN_BROKEN)
 			continue;

@@ -148,7 +148,8 @@ void mxefi_match_unlink(struct mxefi_unexpected *u)
 	mxefi_conn_resume(ep);
 }
 
-struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context)
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context,
+				      bool any)
 {
 	for (int i = 0; i < 2; i++) {
 		struct mxefi_queue *q = &ep->queues[i];
@@ -156,7 +157,7 @@ struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context)
 
 		for (p = &q->recvs; *p; p = &(*p)->next) {
 			recv = *p;
-			if (recv->context != context)
+			if (!any && recv->context != context)
 				continue;
 			unlink_recv(q, p);
 			recv->retired = true;

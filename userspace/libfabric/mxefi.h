@@ -574,6 +574,7 @@ struct mxefi_conn {
 	uint32_t peer_epoch;		/* of the last connected queue pair */
 	uint64_t hello_ms;		/* time of the last hello */
 	uint64_t since_ms;		/* time of the last change of state */
+	uint64_t probe_ms;		/* time of the last check of the peer */
 	unsigned int posted;		/* requests in the send queue */
 	struct mxefi_op *hold;		/* has the loops that are in flight */
 	unsigned int loops;
@@ -898,10 +899,12 @@ void mxefi_match_unlink(struct mxefi_unexpected *u);
  * mxefi_match_cancel() - Removes a posted receive.
  * @ep: endpoint
  * @context: context of the receive
+ * @any: true removes the first one, whatever its context is
  *
- * Return: the receive, or NULL if none has this context.
+ * Return: the receive, or NULL if there is none.
  */
-struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context);
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context,
+				      bool any);
 
 /**
  * mxefi_match_claim() - Reserves an unexpected message.
@@ -1061,6 +1064,7 @@ struct mxefi_ep {
 	/* Set by op.c: the peer that the operation waits for is lost. */
 	void (*on_lost)(struct mxefi_op *op, int err);
 	/* Set by recv.c. */
+	void (*on_broken)(struct mxefi_conn *conn);
 	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 			   const uint8_t *data, size_t len);
 	void (*on_write_data)(struct mxefi_conn *conn, uint32_t data,

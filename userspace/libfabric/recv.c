@@ -431,21 +431,34 @@ ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 	return ret;
 }
 
-ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context)
+static bool cancel(struct mxefi_ep *ep, const void *context, bool any)
 {
-	struct mxefi_recv *recv = mxefi_match_cancel(ep, context);
+	struct mxefi_recv *recv = mxefi_match_cancel(ep, context, any);
 
 	if (!recv)
-		return -FI_ENOENT;
+		return false;
 	recv->err = FI_ECANCELED;
 	complete_recv(recv);
-	return 0;
+	return true;
+}
+
+ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context)
+{
+	return cancel(ep, context, false) ? 0 : -FI_ENOENT;
+}
+
+/* No message will arrive any more if this was the only peer. */
+static void on_broken(struct mxefi_conn *conn)
+{
+	while (conn->ep->is_msg && cancel(conn->ep, NULL, true))
+		;
 }
 
 void mxefi_recv_setup(struct mxefi_ep *ep)
 {
 	mxefi_match_setup(ep);
 	ep->min_multi_recv = MXEFI_MIN_MULTI_RECV;
+	ep->on_broken = on_broken;
 	ep->on_message = on_message;
 	ep->on_write_data = on_write_data;
 }

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The provider mxe of libfabric: what fi_info says, messages by fi_pingpong and
-# t_fi_msg, connections by t_fi_cm, and all atomics by t_fi_atomic.
+# t_fi_msg, connections by t_fi_cm, peers that are killed by t_fi_death, and all
+# atomics by t_fi_atomic. Then messages and connections on a wire that loses,
+# repeats and reorders packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -63,10 +65,16 @@ check 'fi_pingpong -p mxe -e msg' pingpong msg
 
 check 'tagged messages, peeks, directed and multiple receives' t_fi_msg
 check 'connections of FI_EP_MSG' t_fi_cm
+check 'peers that are killed' t_fi_death
 BEFORE=$(counter mxe2 masked_atomics_executed)
 check 'all pairs of operation and datatype' t_fi_atomic
 AFTER=$(counter mxe2 masked_atomics_executed)
 [ $((AFTER - BEFORE)) -ge 1656 ]
 is $? 0 "the device has executed the atomics ($((AFTER - BEFORE)))"
+
+check 'netem: 3 % lost, 3 % duplicated, reordered, both ways' topo_netem \
+	delay 200us 100us loss 3% duplicate 3% reorder 25% 50%
+check '... messages' t_fi_msg
+check '... connections' t_fi_cm
 
 done_testing
