@@ -19,9 +19,10 @@
 #include <rdma/mxe-abi.h>
 #include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
-#include "tap.h"
+#include "dc.h"
 #include "random.h"
 #include "raw.h"
+#include "tap.h"
 
 enum {
 	MAX_BODY = 300,			/* after the BTH, RAW_BODY at most */
@@ -333,6 +334,18 @@ static void post_some(struct vt_pair *p)
 	calls++;
 }
 
+/* The same at a DC initiator. */
+static void post_dc(struct dc_initiator *i, struct dc_target *t)
+{
+	struct ibv_wc wc[4];
+
+	dc_post_fadd(i, t, 1, 64 + one_of(8) * 8);
+	ibv_poll_cq(i->cq, 4, wc);
+	if (!one_of(64))
+		dc_initiator_reset(i);
+	calls++;
+}
+
 /*
  * A corrupted ring may make the library access a wrong address. Caught here,
  * because the kernel logs a signal that ends the process.
@@ -350,6 +363,8 @@ static void child(unsigned int steps)
 {
 	struct rlimit limit = { 256, 256 };
 	struct vt_conf conf = vt_defaults();
+	struct dc_initiator dci;
+	struct dc_target dct;
 	struct vt_pair p;
 	pthread_t thread;
 
@@ -362,6 +377,8 @@ static void child(unsigned int steps)
 	a = vt_open(vt_name_a());
 	b = vt_open(vt_name_b());
 	vt_pair_open(&p, a, b, &conf);
+	dc_target_open(&dct, b, a, 1, false);
+	dc_initiator_open(&dci, a);
 	find_areas(true);
 	if (!num_areas || pthread_create(&thread, NULL, scribble,
 					 (void *)(uintptr_t)random_u32()))
@@ -372,7 +389,9 @@ static void child(unsigned int steps)
 			alarm(240);
 		if (!one_of(64) && vt_state(&p.a) == IBV_QPS_ERR)
 			vt_to_state(&p.a, IBV_QPS_RESET);
-		if (one_of(3))
+		if (!one_of(8))
+			post_dc(&dci, &dct);
+		else if (one_of(3))
 			post_some(&p);
 		else if (one_of(8))
 			random_ioctl(a->ctx->cmd_fd);
