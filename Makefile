@@ -107,6 +107,9 @@ bench: all
 bench-quick: all
 	@tools/bench --quick
 
+bench-host: deps
+	@tools/bench --host
+
 profile: all
 	@tools/profile $(or $(OP),mfadd) $(or $(PATHWAY),loop) $(BATCH)
 
@@ -181,6 +184,8 @@ help:
 	@echo '  bench        the cost of operations on mxe and rxe in instructions; a missed'
 	@echo '               target is reported but is not an error'
 	@echo '  bench-quick  the same with fewer operations; takes some minutes'
+	@echo '  bench-host   nanoseconds of the protocol engine on this CPU, beside crc32 and'
+	@echo '               memcpy, without a virtual machine and root'
 	@echo '  profile      the instructions of one operation by function;'
 	@echo '               OP=mfadd (see mxe-perf -o), PATHWAY=loop|wire, BATCH=1'
 	@echo '  soak         exactly-once execution on all kinds of bad wires for MINUTES=5;'
@@ -199,5 +204,5 @@ help:
 	@echo 'To run a command in the virtual machine: see tools/vm --help'
 
 .PHONY: all modules userspace $(DIRS) kernel-headers install uninstall dist check-packages check-rpm check-newcomer deps \
-	docs demo bench bench-quick profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
+	docs demo bench bench-quick bench-host profile soak fuzz check check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm \
 	check-bh-off check-debug check-kernels check-userspace check-big-endian check-in-tree clean help
