@@ -102,8 +102,10 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
  * kernel, but the device reports them only if the kernel defines them.
  */
 #ifdef MXE_HAVE_PLACEMENT
-#define MXE_DEVICE_PLACEMENT (IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_ATOMIC_WRITE)
+#define MXE_DEVICE_FLUSH IB_DEVICE_FLUSH_GLOBAL
+#define MXE_DEVICE_PLACEMENT (MXE_DEVICE_FLUSH | IB_DEVICE_ATOMIC_WRITE)
 #else
+#define MXE_DEVICE_FLUSH 0
 #define MXE_DEVICE_PLACEMENT 0
 #define IB_WR_FLUSH ((enum ib_wr_opcode)MXE_WR_FLUSH)
 #define IB_WR_ATOMIC_WRITE ((enum ib_wr_opcode)MXE_WR_ATOMIC_WRITE)

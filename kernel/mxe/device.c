@@ -20,6 +20,7 @@
 #include "hdr.h"
 #include "mcast.h"
 #include "mr.h"
+#include "mr_sync.h"
 #include "mw.h"
 #include "mxe.h"
 #include "netns.h"
@@ -46,6 +47,7 @@
 #define MXE_VENDOR_PART_ID	1
 
 bool mxe_device_reply_be;
+bool mxe_device_coherent = true;
 
 /*
  * Lock classes of their own. Otherwise these xarrays would share a class with
@@ -53,6 +55,12 @@ bool mxe_device_reply_be;
  */
 static struct lock_class_key mxe_ahs_lock_key;
 static struct lock_class_key mxe_srqs_lock_key;
+
+/* Without coherence, atomics of peers and of the CPU are on different memory. */
+static enum ib_atomic_cap mxe_device_full_atomic_cap(const struct mxe_dev *dev)
+{
+	return dev->coherent ? IB_ATOMIC_GLOB : IB_ATOMIC_HCA;
+}
 
 /*
  * A consumer of the standard query cannot know that results are big-endian, so
@@ -62,7 +70,17 @@ static struct lock_class_key mxe_srqs_lock_key;
  */
 static enum ib_atomic_cap mxe_device_atomic_cap(const struct mxe_dev *dev)
 {
-	return dev->reply_be ? IB_ATOMIC_NONE : IB_ATOMIC_GLOB;
+	return dev->reply_be ? IB_ATOMIC_NONE : mxe_device_full_atomic_cap(dev);
+}
+
+/*
+ * FLUSH promises that all of the host sees the data, which needs a
+ * synchronisation without coherence.
+ */
+static u64 mxe_device_placement(const struct mxe_dev *dev)
+{
+	return MXE_DEVICE_PLACEMENT &
+	       ~(dev->coherent ? 0ULL : (u64)MXE_DEVICE_FLUSH);
 }
 
 static void mxe_device_query_exp(struct ib_device *ibdev,
@@ -110,7 +128,7 @@ static int mxe_query_device(struct ib_device *ibdev,
 				    IB_DEVICE_MEM_WINDOW |
 				    IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				    IB_DEVICE_XRC |
-				    MXE_DEVICE_PLACEMENT,
+				    mxe_device_placement(dev),
 		/* Allows `rdma link del`. */
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_send_sge = MXE_MAX_SGE,
@@ -118,7 +136,8 @@ static int mxe_query_device(struct ib_device *ibdev,
 		.max_sge_rd = MXE_MAX_SGE,
 		.max_cq = MXE_MAX_CQ,
 		.max_cqe = MXE_MAX_CQE,
-		.max_mr = MXE_MAX_MR,
+		/* A region can have a second one, see struct mxe_mr. */
+		.max_mr = dev->coherent ? MXE_MAX_MR : MXE_MAX_MR / 2,
 		.max_mw = MXE_MAX_MW,
 		.max_pd = MXE_MAX_PD,
 		.max_qp_rd_atom = MXE_MAX_RD_ATOMIC,
@@ -339,8 +358,10 @@ static int UVERBS_HANDLER(MXE_METHOD_DEVICE_QUERY_ATOMICS)(
 	dev = to_mdev(uctx->device);
 
 	/* atomic_reply affects only the byte order of the reply. */
-	caps.atomic_cap = IB_ATOMIC_GLOB;
-	caps.masked_atomic_cap = IB_ATOMIC_GLOB;
+	caps.atomic_cap = mxe_device_full_atomic_cap(dev);
+	caps.masked_atomic_cap = caps.atomic_cap;
+	if (!dev->coherent)
+		caps.comp_mask = MXE_ATOMIC_CAPS_NONCOHERENT;
 	caps.reply_modes = MXE_ATOMIC_REPLY_BE;
 	if (dev->reply_be)
 		caps.log_arg_sizes_be = MXE_ATOMIC_LOG_SIZES;
@@ -367,6 +388,7 @@ static const struct uapi_definition mxe_device_defs[] = {
 	UAPI_DEF_CHAIN(mxe_sqpoll_defs),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
 	UAPI_DEF_CHAIN(mxe_dm_defs),
+	UAPI_DEF_CHAIN(mxe_mr_sync_defs),
 	{},
 };
 
@@ -384,6 +406,7 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	ibdev->driver_def = mxe_device_defs;
 
 	dev->reply_be = mxe_device_reply_be;
+	dev->coherent = READ_ONCE(mxe_device_coherent);
 	/* The memory of nodes is charged to the process that causes it. */
 	xa_init_flags(&dev->mrs, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH |

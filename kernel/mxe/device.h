@@ -13,6 +13,9 @@
 /* Module parameter atomic_reply=be, for devices that are created later. */
 extern bool mxe_device_reply_be;
 
+/* Module parameter coherent, for devices that are created later. */
+extern bool mxe_device_coherent;
+
 /**
  * mxe_device_add() - Create and register a device.
  * @name: name of the device, which may contain a %d

@@ -98,6 +98,13 @@ err_free:
 	return ERR_PTR(err);
 }
 
+int mxe_dmabuf_sync(struct mxe_dmabuf *dmabuf)
+{
+	int err = dma_buf_end_cpu_access(dmabuf->buf, dmabuf->direction);
+
+	return err ?: dma_buf_begin_cpu_access(dmabuf->buf, dmabuf->direction);
+}
+
 void mxe_dmabuf_put(struct mxe_dmabuf *dmabuf)
 {
 	dma_buf_end_cpu_access(dmabuf->buf, dmabuf->direction);

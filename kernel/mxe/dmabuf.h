@@ -33,6 +33,18 @@ struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
 				  u64 length, bool writable, void **mem);
 
 /**
+ * mxe_dmabuf_sync() - Synchronise the CPU with the other users of a DMA-BUF.
+ * @dmabuf: result of mxe_dmabuf_get()
+ *
+ * The other users see what the CPU has written, and the CPU sees what they have
+ * written.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or an error of the exporter.
+ */
+int mxe_dmabuf_sync(struct mxe_dmabuf *dmabuf);
+
+/**
  * mxe_dmabuf_put() - Unmap a DMA-BUF and release it.
  * @dmabuf: result of mxe_dmabuf_get()
  *

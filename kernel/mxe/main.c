@@ -24,6 +24,10 @@ module_param(atomic_reply, charp, 0444);
 MODULE_PARM_DESC(atomic_reply,
 		 "byte order of atomic results: host (default), or be: big-endian, and only on QPs with the big-endian flag");
 
+module_param_named(coherent, mxe_device_coherent, bool, 0644);
+MODULE_PARM_DESC(coherent,
+		 "N: devices that are added later have memory that is not coherent, to test programs for missing synchronisation (default Y)");
+
 static int __init mxe_main_read_params(void)
 {
 	if (!mxe_udp_port) {

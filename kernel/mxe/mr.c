@@ -17,6 +17,7 @@
 #include "mxe.h"
 #include "pin.h"
 #include "ring.h"
+#include "shadow.h"
 #include "udata.h"
 
 #define MXE_MR_SUPPORTED_ACCESS						\
@@ -32,6 +33,11 @@
 	(MXE_MR_SUPPORTED_ACCESS | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
 	 IB_ACCESS_OPTIONAL)
 
+/* Rights with which peers can access a region. */
+#define MXE_MR_REMOTE_ACCESS						\
+	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |		\
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
+
 /*
  * "Page" size of contiguous memory: 1 GiB, because offsets in a page have 32
  * bits.
@@ -40,6 +46,8 @@
 
 /* Copies of at least this many bytes use memcpy(). */
 #define MXE_COPY_LONG	64
+
+static void mxe_mr_destroy(struct mxe_mr *mr);
 
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long generation)
@@ -174,8 +182,13 @@ static int mxe_mr_publish(struct mxe_mr *mr)
 	return 0;
 }
 
+/* Frees a region that is not published, or was withdrawn. */
 static void mxe_mr_free(struct mxe_mr *mr)
 {
+	if (mr->remote)
+		mxe_mr_destroy(mr->remote);
+	if (mr->shadow)
+		mxe_shadow_free(mr->shadow);
 	if (mr->pin)
 		mxe_pin_put(mr->dev, mr->pin);
 	else
@@ -198,6 +211,7 @@ static struct ib_mr *mxe_mr_finish(struct mxe_mr *mr, int err)
 		mxe_mr_free(mr);
 		return ERR_PTR(err);
 	}
+	mr->ibmr.rkey = mxe_mr_remote(mr)->key;
 	return &mr->ibmr;
 }
 
@@ -281,6 +295,9 @@ static struct mxe_mr *mxe_mr_alloc_user(struct ib_pd *pd, u64 length, u64 iova,
 	if (iova + length < iova)
 		return ERR_PTR(mxe_refuse(dev, -EINVAL, "iova %#llx wraps",
 					  iova));
+	/* Only the process can make memory globally visible. */
+	if (!dev->coherent && access & IB_ACCESS_FLUSH_GLOBAL)
+		return ERR_PTR(mxe_refuse(dev, -EOPNOTSUPP, "no FLUSH with coherent=N"));
 
 	mr = mxe_mr_alloc(pd, access);
 	if (!mr)
@@ -293,12 +310,53 @@ static struct mxe_mr *mxe_mr_alloc_user(struct ib_pd *pd, u64 length, u64 iova,
 	return mr;
 }
 
-/* Allocates a region of pinned user memory, without publishing it. */
+/* Creates and publishes the region that peers access if it is another one. */
+static int mxe_mr_add_remote(struct mxe_mr *mr)
+{
+	struct mxe_mr *remote;
+	int err;
+
+	if (mr->dev->coherent || !(mr->access & MXE_MR_REMOTE_ACCESS))
+		return 0;
+	remote = mxe_mr_alloc(mr->ibmr.pd, mr->access);
+	if (!remote)
+		return -ENOMEM;
+	remote->iova = mr->iova;
+	remote->length = mr->length;
+	remote->state = MXE_MR_VALID;
+	remote->shadow = mxe_shadow_create(mr->pin, mr->length);
+	if (IS_ERR(remote->shadow)) {
+		err = PTR_ERR(remote->shadow);
+		remote->shadow = NULL;
+		goto err;
+	}
+	err = mxe_shadow_sync(remote->shadow, 0, mr->length,
+			      MXE_SYNC_MR_FOR_DEVICE);
+	if (!err)
+		err = mxe_mr_set_mapped_pages(remote, remote->shadow->mem);
+	if (!err)
+		err = mxe_mr_publish(remote);
+	if (err)
+		goto err;
+	mr->remote = remote;
+	mr->access &= ~MXE_MR_REMOTE_ACCESS;
+	return 0;
+
+err:
+	mxe_mr_free(remote);
+	return err;
+}
+
+/*
+ * Allocates a region of pinned user memory, without publishing it. Its remote
+ * region is published.
+ */
 static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
 				 u64 iova, int access, struct ib_udata *udata)
 {
 	struct mxe_mr *mr = mxe_mr_alloc_user(pd, length, iova, access, udata);
 	struct mxe_pin *pin;
+	int err;
 
 	if (IS_ERR(mr))
 		return mr;
@@ -312,6 +370,11 @@ static struct mxe_mr *mxe_mr_pin(struct ib_pd *pd, u64 start, u64 length,
 	mr->first_offset = pin->first_offset;
 	mr->npages = pin->num_blocks;
 	mr->pages = pin->blocks;
+	err = mxe_mr_add_remote(mr);
+	if (err) {
+		mxe_mr_free(mr);
+		return ERR_PTR(err);
+	}
 	return mr;
 }
 
@@ -346,7 +409,8 @@ struct ib_mr *mxe_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 /*
  * Makes a new region that replaces the old one under the same key.  ib_core
  * deregisters the old one afterwards.  So no reader sees a region that is
- * partly changed, and if this fails, the old region is unchanged.
+ * partly changed, and if this fails, the old region is unchanged.  A remote
+ * region has a new key.
  */
 struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				u64 length, u64 iova, int access,
@@ -357,7 +421,7 @@ struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (!mr->pin)
 		return ERR_PTR(mxe_refuse(mr->dev, -EINVAL, "region has no user memory"));
 	/* -1 keeps windows from being bound. */
-	if (atomic_cmpxchg(&mr->windows, 0, -1))
+	if (atomic_cmpxchg(&mxe_mr_remote(mr)->windows, 0, -1))
 		return ERR_PTR(mxe_refuse(mr->dev, -EBUSY,
 					  "memory windows are bound to the region"));
 	if (!(flags & IB_MR_REREG_TRANS)) {
@@ -366,15 +430,15 @@ struct ib_mr *mxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		iova = mr->iova;
 	}
 	if (!(flags & IB_MR_REREG_ACCESS))
-		access = mr->access;
+		access = mxe_mr_remote(mr)->access;
 	new = mxe_mr_pin(pd, start, length, iova, access, udata);
 	if (IS_ERR(new)) {
-		atomic_set(&mr->windows, 0);
+		atomic_set(&mxe_mr_remote(mr)->windows, 0);
 		return ERR_CAST(new);
 	}
 	new->key = mr->key;
 	new->ibmr.lkey = mr->key;
-	new->ibmr.rkey = mr->key;
+	new->ibmr.rkey = mxe_mr_remote(new)->key;
 	/* The index is in use, so this needs no memory and cannot fail. */
 	WARN_ON(xa_store(&mr->dev->mrs, mr->key >> 8, new, GFP_KERNEL) != mr);
 	mxe_mr_withdrawn(mr->dev);
@@ -576,15 +640,9 @@ int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 key,
 	return err;
 }
 
-int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+/* Withdraws a region, waits for its accesses, and frees it. */
+static void mxe_mr_destroy(struct mxe_mr *mr)
 {
-	struct mxe_mr *mr = to_mmr(ibmr);
-
-	/*
-	 * -1 keeps windows from being bound. rereg_user_mr() may have set it.
-	 */
-	if (atomic_cmpxchg(&mr->windows, 0, -1) > 0)
-		return mxe_refuse(mr->dev, -EBUSY, "memory windows are bound to the region");
 	/* After rereg_user_mr(), the index belongs to the new region. */
 	xa_cmpxchg(&mr->dev->mrs, mr->key >> 8, mr, NULL, GFP_KERNEL);
 	mxe_mr_withdrawn(mr->dev);
@@ -594,5 +652,17 @@ int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	/* Woken by mxe_mr_put().  An access lasts for one copy. */
 	wait_var_event(&mr->accesses, !mxe_mr_is_accessed(mr));
 	mxe_mr_free(mr);
+}
+
+int mxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct mxe_mr *mr = to_mmr(ibmr);
+
+	/*
+	 * -1 keeps windows from being bound. rereg_user_mr() may have set it.
+	 */
+	if (atomic_cmpxchg(&mxe_mr_remote(mr)->windows, 0, -1) > 0)
+		return mxe_refuse(mr->dev, -EBUSY, "memory windows are bound to the region");
+	mxe_mr_destroy(mr);
 	return 0;
 }

@@ -21,6 +21,7 @@
 
 struct mxe_dmabuf;
 struct mxe_pin;
+struct mxe_shadow;
 
 /* Tags of the pointers in dev->mrs. */
 enum mxe_key_type {
@@ -56,6 +57,11 @@ enum mxe_mr_state {
  * A consumer may call map_mr_sg() while a LOCAL_INV of the region waits for its
  * turn and a peer still uses the region.  Therefore map_mr_sg() writes the page
  * addresses to `mapped`, which REG_MR copies to `pages` when it is executed.
+ *
+ * On a device with coherent=N, a region of a process with remote rights has a
+ * second one, `remote`, which is found by the rkey only and has the memory of a
+ * shadow. It is created before and destroyed after the first region. Its rights
+ * are those of the process, and the first one has the local rights only.
  */
 struct mxe_mr {
 	struct ib_mr ibmr;
@@ -69,13 +75,15 @@ struct mxe_mr {
 	spinlock_t reg_lock;
 	enum mxe_mr_state state;	/* under reg_lock */
 	atomic_t windows;		/* bound; -1: none can be any more */
-	u32 key;			/* lkey and rkey */
+	u32 key;			/* lkey and rkey; lkey with remote */
 	int access;
 	u64 iova;
 	u64 length;
 	bool all_kernel_memory;		/* get_dma_mr(): addr is a pointer */
 	struct mxe_pin *pin;		/* holds a reference, or NULL */
 	struct mxe_dmabuf *dmabuf;	/* owned, or NULL */
+	struct mxe_mr *remote;		/* owned, or NULL */
+	struct mxe_shadow *shadow;	/* of a remote region; owned, or NULL */
 	unsigned int page_shift;
 	u32 first_offset;		/* of iova in the first page */
 	u32 npages;
@@ -96,6 +104,17 @@ struct mxe_mr {
 static inline struct mxe_mr *to_mmr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct mxe_mr, ibmr);
+}
+
+/**
+ * mxe_mr_remote() - Get the region that peers access.
+ * @mr: a region
+ *
+ * Return: the region that has the remote rights, which may be @mr.
+ */
+static inline struct mxe_mr *mxe_mr_remote(struct mxe_mr *mr)
+{
+	return mr->remote ?: mr;
 }
 
 /**

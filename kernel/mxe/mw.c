@@ -149,7 +149,7 @@ static int mxe_mw_do_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 			  u32 key, const struct mxe_bind *bind)
 {
 	struct mxe_mw *mw = mxe_mw_find(dev, key);
-	struct mxe_mr *mr;
+	struct mxe_mr *mr, *remote;
 	int err;
 
 	if (!mw)
@@ -164,9 +164,11 @@ static int mxe_mw_do_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 	mr = mxe_mr_get(dev, bind->mr_lkey);
 	if (!mr)
 		return -ENOENT;
-	err = mxe_mw_check_bind(mw, mr, pd, bind);
+	/* It exists as long as the access to the region lasts. */
+	remote = mxe_mr_remote(mr);
+	err = mxe_mw_check_bind(mw, remote, pd, bind);
 	if (!err)
-		err = mxe_mw_bind_to(mw, mr, qpn, key, bind);
+		err = mxe_mw_bind_to(mw, remote, qpn, key, bind);
 	mxe_mr_put(mr);
 	return err;
 }

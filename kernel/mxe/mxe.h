@@ -116,6 +116,7 @@ struct mxe_dev {
 	atomic_long_t dm_used;		/* bytes of device memory */
 	bool port_up;			/* as last reported; RTNL */
 	bool reply_be;			/* atomic_reply=be */
+	bool coherent;			/* not coherent=N */
 };
 
 /**

@@ -122,9 +122,9 @@ int mxe_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 
 int mxe_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
-	const struct mxe_mr *mr = to_mmr(ibmr);
+	struct mxe_mr *mr = to_mmr(ibmr);
 	const struct mxe_restrack_field fields[] = {
-		{ "access", READ_ONCE(mr->access), true },
+		{ "access", READ_ONCE(mxe_mr_remote(mr)->access), true },
 		{ "valid", READ_ONCE(mr->state) == MXE_MR_VALID },
 		{ "pages", READ_ONCE(mr->npages) },
 	};

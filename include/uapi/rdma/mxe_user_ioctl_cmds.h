@@ -60,8 +60,16 @@ enum mxe_atomic_reply_modes {
 	MXE_ATOMIC_REPLY_BE	= 1 << 1,
 };
 
+enum mxe_atomic_caps_comp_mask {
+	/*
+	 * Regions with remote rights are not coherent: a peer's accesses and
+	 * those of the process need MXE_METHOD_MR_SYNC to see each other.
+	 */
+	MXE_ATOMIC_CAPS_NONCOHERENT = 1 << 0,
+};
+
 struct mxe_atomic_caps {
-	__u32 comp_mask;		/* 0, reserved for later fields */
+	__u32 comp_mask;		/* enum mxe_atomic_caps_comp_mask */
 	__u32 atomic_cap;		/* enum ib_atomic_cap, standard */
 	__u32 masked_atomic_cap;	/* enum ib_atomic_cap, masked */
 	__u32 masked_ops;		/* enum mxe_masked_atomic_ops */
@@ -104,6 +112,28 @@ struct mxe_query_dm_resp {
 	__aligned_u64 mmap_offset;
 	__aligned_u64 mmap_size;	/* bytes, whole pages */
 	__aligned_u64 length;		/* bytes, as requested */
+};
+
+/* Methods added to UVERBS_OBJECT_MR. */
+enum mxe_mr_methods {
+	MXE_METHOD_MR_SYNC = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum mxe_sync_mr_attrs {
+	MXE_ATTR_SYNC_MR_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	/* in: __u64, first address, as peers and SGEs use it */
+	MXE_ATTR_SYNC_MR_ADDR,
+	/* in: __u64, bytes, which must be inside of the region */
+	MXE_ATTR_SYNC_MR_LENGTH,
+	/* in: enum mxe_sync_mr_flags, at least one */
+	MXE_ATTR_SYNC_MR_FLAGS,
+};
+
+enum mxe_sync_mr_flags {
+	/* Make what peers have written visible to the process. */
+	MXE_SYNC_MR_FOR_CPU	= 1 << 0,
+	/* Make what the process has written visible to peers. */
+	MXE_SYNC_MR_FOR_DEVICE	= 1 << 1,
 };
 
 #endif /* MXE_USER_IOCTL_CMDS_H */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The memory that peers see of a region on a device with coherent=N (shadow.c).
+ *
+ * The model is a host whose caches are not coherent with DMA: the memory of the
+ * process is the cache, and the shadow is the main memory. A byte that the
+ * process has changed is a dirty byte of the cache.
+ */
+#ifndef MXE_SHADOW_H
+#define MXE_SHADOW_H
+
+#include <linux/mutex.h>
+#include <linux/types.h>
+
+struct mxe_pin;
+
+/*
+ * Lifetime: owned by the region of the remote key, which peers access. It is
+ * freed before the pin.
+ */
+struct mxe_shadow {
+	struct mutex lock;		/* serialises synchronisations */
+	/* Immutable after creation. */
+	const struct mxe_pin *pin;	/* memory of the process */
+	unsigned long charged;		/* pages, to pinned_vm of the process */
+	void *area;			/* allocation of mem and base */
+	u8 *mem;			/* for peers; same offset in a page as the pin */
+	u8 *base;			/* memory when it was last synchronised */
+};
+
+/**
+ * mxe_shadow_create() - Allocate a shadow that is all zero.
+ * @pin: memory of the process
+ * @length: bytes of the memory
+ *
+ * Needs twice the memory of the region, which is charged to the memory control
+ * group of the current process and counts in its RLIMIT_MEMLOCK.
+ *
+ * Context: Process context. May sleep.
+ * Return: the shadow, or ERR_PTR(-ENOMEM).
+ */
+struct mxe_shadow *mxe_shadow_create(const struct mxe_pin *pin, u64 length);
+
+/**
+ * mxe_shadow_free() - Undo mxe_shadow_create().
+ * @shadow: the shadow, which no peer accesses any more
+ *
+ * Context: Process context. May sleep.
+ */
+void mxe_shadow_free(struct mxe_shadow *shadow);
+
+/**
+ * mxe_shadow_sync() - Synchronise the memory of the process with the shadow.
+ * @shadow: the shadow
+ * @offset: first byte, which is inside of the memory
+ * @len: bytes, which are inside of the memory
+ * @flags: enum mxe_sync_mr_flags
+ *
+ * MXE_SYNC_MR_FOR_DEVICE copies the bytes that the process has changed since
+ * they were last synchronised to the shadow. MXE_SYNC_MR_FOR_CPU copies the
+ * others to the memory of the process. Both together do the first and then the
+ * second.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0, or -EINTR if the process is being killed. A part of the range may
+ * be synchronised then.
+ */
+int mxe_shadow_sync(struct mxe_shadow *shadow, u64 offset, u64 len, u32 flags);
+
+#endif /* MXE_SHADOW_H */
