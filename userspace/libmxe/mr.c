@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Memory regions, which have no state in the library. libibverbs calls these
- * functions through the table in device.c.
+ * functions through the table in device.c, and mxedv.c calls
+ * mxe_ioctl_sync_mr().
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include <rdma/rdma_user_ioctl_cmds.h>
+
 #include "mxe.h"
+
+/* See mxedv_take_last_mr(). */
+static __thread struct ibv_mr *mxe_last_mr;
+
+MXE_EXPORT struct ibv_mr *mxedv_take_last_mr(void)
+{
+	struct ibv_mr *mr = mxe_last_mr;
+
+	mxe_last_mr = NULL;
+	return mr;
+}
 
 struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			  uint64_t hca_va, int access)
@@ -26,6 +40,7 @@ struct ibv_mr *mxe_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		errno = ret;
 		return NULL;
 	}
+	mxe_last_mr = &vmr->ibv_mr;
 	return &vmr->ibv_mr;
 }
 
@@ -67,6 +82,25 @@ int mxe_dereg_mr(struct verbs_mr *vmr)
 	if (!ret)
 		free(vmr);
 	return ret;
+}
+
+int mxe_ioctl_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,
+		      uint32_t flags)
+{
+	struct ib_uverbs_attr attrs[] = {
+		{ .attr_id = MXE_ATTR_SYNC_MR_HANDLE, .data = mr->handle },
+		{ .attr_id = MXE_ATTR_SYNC_MR_ADDR, .len = sizeof(addr),
+		  .data = addr },
+		{ .attr_id = MXE_ATTR_SYNC_MR_LENGTH, .len = sizeof(length),
+		  .data = length },
+		{ .attr_id = MXE_ATTR_SYNC_MR_FLAGS, .len = sizeof(flags),
+		  .data = flags },
+	};
+	int ret = mxe_ioctl(mr->context, UVERBS_OBJECT_MR, MXE_METHOD_MR_SYNC,
+			    attrs, 4);
+
+	/* uverbs does not know the method. */
+	return ret == EPROTONOSUPPORT ? EOPNOTSUPP : ret;
 }
 
 /* The address of the region is unknown, as ibv_import_mr(3) permits. */

@@ -33,7 +33,11 @@ static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
 	      (int)MXEDV_MASKED_ATOMIC_FETCH_ADD ==
 		      (int)MXE_MASKED_ATOMIC_FETCH_ADD &&
 	      (int)MXEDV_ATOMIC_REPLY_HOST == (int)MXE_ATOMIC_REPLY_HOST &&
-	      (int)MXEDV_ATOMIC_REPLY_BE == (int)MXE_ATOMIC_REPLY_BE,
+	      (int)MXEDV_ATOMIC_REPLY_BE == (int)MXE_ATOMIC_REPLY_BE &&
+	      (int)MXEDV_DEVICE_ATTR_NONCOHERENT ==
+		      (int)MXE_ATOMIC_CAPS_NONCOHERENT &&
+	      (int)MXEDV_SYNC_MR_FOR_CPU == (int)MXE_SYNC_MR_FOR_CPU &&
+	      (int)MXEDV_SYNC_MR_FOR_DEVICE == (int)MXE_SYNC_MR_FOR_DEVICE,
 	      "values of the kernel are passed on unchanged");
 
 MXE_EXPORT bool mxedv_is_supported(struct ibv_device *device)
@@ -55,6 +59,7 @@ MXE_EXPORT int mxedv_query_device(struct ibv_context *context,
 
 	caps = &to_mctx(context)->caps;
 	known = (struct mxedv_device_attr){
+		.comp_mask = caps->comp_mask & MXE_ATOMIC_CAPS_NONCOHERENT,
 		.atomic_cap = caps->atomic_cap,
 		.masked_atomic_cap = caps->masked_atomic_cap,
 		.masked_ops = caps->masked_ops,
@@ -170,4 +175,14 @@ MXE_EXPORT int mxedv_stop_poll_thread(struct ibv_context *context)
 	if (!mxe_is_device(context->device))
 		return EOPNOTSUPP;
 	return mxe_poll_thread_stop(to_mctx(context));
+}
+
+MXE_EXPORT int mxedv_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,
+			     uint32_t flags)
+{
+	if (!mr)
+		return EINVAL;
+	if (!mxe_is_device(mr->context->device))
+		return EOPNOTSUPP;
+	return mxe_ioctl_sync_mr(mr, addr, length, flags);
 }

@@ -332,6 +332,12 @@ static int rereg_mr(void)
 	return errno;
 }
 
+static int sync_mr(void)
+{
+	return mxedv_sync_mr(big, (uintptr_t)big->addr, 4096,
+			     MXEDV_SYNC_MR_FOR_CPU | MXEDV_SYNC_MR_FOR_DEVICE);
+}
+
 static struct ibv_mw *mw;
 
 static int alloc_mw(void)
@@ -591,6 +597,7 @@ const struct path paths[] = {
 	{ "mcast", attach, detach, DESTROY },
 	{ "mr", reg_mr, dereg_mr, DESTROY },
 	{ "rereg", rereg_mr, NULL, LOOK },
+	{ "sync", sync_mr, NULL, LOOK },
 	{ "mw", alloc_mw, dealloc_mw, DESTROY },
 	{ "dm", alloc_dm, free_dm, DESTROY },
 	{ "dm_mr", reg_dm, dereg_dm, DESTROY },

@@ -35,8 +35,16 @@ enum mxedv_atomic_reply_modes {
 	MXEDV_ATOMIC_REPLY_BE	= 1 << 1,
 };
 
+enum mxedv_device_attr_mask {
+	/*
+	 * Regions with remote rights are not coherent: a peer's accesses and
+	 * those of the process need mxedv_sync_mr() to see each other.
+	 */
+	MXEDV_DEVICE_ATTR_NONCOHERENT	= 1 << 0,
+};
+
 struct mxedv_device_attr {
-	uint64_t comp_mask;		/* out: 0, reserved for later fields */
+	uint64_t comp_mask;		/* out: enum mxedv_device_attr_mask */
 	enum ibv_atomic_cap atomic_cap;
 	enum ibv_atomic_cap masked_atomic_cap;
 	uint32_t masked_ops;		/* enum mxedv_masked_atomic_ops */
@@ -361,6 +369,42 @@ struct mxedv_atomic_masks {
  * Return: true if the masks of an earlier call were not consumed.
  */
 bool mxedv_mask_next_atomic(const struct mxedv_atomic_masks *masks);
+
+enum mxedv_sync_mr_flags {
+	/* Make what peers have written visible to the process. */
+	MXEDV_SYNC_MR_FOR_CPU		= 1 << 0,
+	/* Make what the process has written visible to peers. */
+	MXEDV_SYNC_MR_FOR_DEVICE	= 1 << 1,
+};
+
+/**
+ * mxedv_sync_mr() - Synchronise a region with the memory of the process.
+ * @mr: region of an mxe device
+ * @addr: first address, as peers use it
+ * @length: bytes, which must be inside of the region
+ * @flags: enum mxedv_sync_mr_flags, at least one
+ *
+ * Needed only on a device with MXEDV_DEVICE_ATTR_NONCOHERENT, and for regions of
+ * DMA-BUFs. On any other region, the call orders accesses to memory.
+ *
+ * Return: 0 or a positive errno: EINVAL for flags or a range that is not valid,
+ * EOPNOTSUPP if the device is not an mxe device or the kernel module is too
+ * old, or an error of the exporter of a DMA-BUF.
+ */
+int mxedv_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,
+		  uint32_t flags);
+
+/**
+ * mxedv_take_last_mr() - Get the region that this thread registered last.
+ *
+ * For programs whose regions belong to another library, such as uDAPL, which
+ * calls ibv_reg_mr() in the same thread.
+ *
+ * Return: the region that the last ibv_reg_mr() of this thread on an mxe device
+ * returned, or NULL if there was none since the last call of this function. The
+ * region may have been deregistered since.
+ */
+struct ibv_mr *mxedv_take_last_mr(void);
 
 #ifdef __cplusplus
 }
