@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT
+ * bench-fabric tsc|monotonic mxe HOST COUNT [TARGET_HOST]
  *
  * Measures fetch-and-adds of libfabric, one at a time.  Both endpoints are in
  * this thread, which drives them in turn.  The output has the form of mxe-perf
  * --json.
+ *
+ * The provider mxe has no addresses that programs can name. It uses the device
+ * of a network namespace: that of HOST, and of TARGET_HOST for the target.
  */
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -16,6 +23,9 @@
 #include "one.h"
 
 struct end {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
 	struct fid_ep *ep;
 	struct fid_cq *cq;
 	struct fid_av *av;
@@ -24,9 +34,6 @@ struct end {
 	fi_addr_t peer;
 };
 
-static struct fi_info *info;
-static struct fid_fabric *fabric;
-static struct fid_domain *domain;
 static struct end a = { .words = { 0, 1 } }, b;
 
 static void must(const char *what, ssize_t ret)
@@ -37,23 +44,43 @@ static void must(const char *what, ssize_t ret)
 	exit(1);
 }
 
-static void find(const char *provider, const char *address)
+static void enter(const char *host)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", host);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || setns(fd, CLONE_NEWNET)) {
+		perror(path);
+		exit(1);
+	}
+	close(fd);
+}
+
+static void find(struct end *end, const char *provider, const char *address)
 {
 	struct fi_info *hints = fi_allocinfo();
+	int is_mxe = !strcmp(provider, "mxe");
 
+	if (is_mxe)
+		enter(address);
 	hints->caps = FI_ATOMIC;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
 				      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
-	hints->addr_format = FI_SOCKADDR_IN;
+	if (!is_mxe)
+		hints->addr_format = FI_SOCKADDR_IN;
 	hints->fabric_attr->prov_name = strdup(provider);
-	must("fi_getinfo", fi_getinfo(FI_VERSION(1, 14), address, NULL,
-				      FI_SOURCE, hints, &info));
+	must("fi_getinfo", fi_getinfo(FI_VERSION(1, 14),
+				      is_mxe ? NULL : address, NULL,
+				      is_mxe ? 0 : FI_SOURCE, hints,
+				      &end->info));
 	fi_freeinfo(hints);
-	must("fi_fabric", fi_fabric(info->fabric_attr, &fabric, NULL));
-	must("fi_domain", fi_domain(fabric, info, &domain, NULL));
+	must("fi_fabric", fi_fabric(end->info->fabric_attr, &end->fabric, NULL));
+	must("fi_domain", fi_domain(end->fabric, end->info, &end->domain, NULL));
 }
 
 static void make(struct end *end, uint64_t key)
@@ -63,14 +90,14 @@ static void make(struct end *end, uint64_t key)
 	const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ |
 				FI_REMOTE_WRITE;
 
-	must("fi_cq_open", fi_cq_open(domain, &cq, &end->cq, NULL));
-	must("fi_av_open", fi_av_open(domain, &av, &end->av, NULL));
-	must("fi_endpoint", fi_endpoint(domain, info, &end->ep, NULL));
+	must("fi_cq_open", fi_cq_open(end->domain, &cq, &end->cq, NULL));
+	must("fi_av_open", fi_av_open(end->domain, &av, &end->av, NULL));
+	must("fi_endpoint", fi_endpoint(end->domain, end->info, &end->ep, NULL));
 	must("fi_ep_bind", fi_ep_bind(end->ep, &end->cq->fid,
 				      FI_TRANSMIT | FI_RECV));
 	must("fi_ep_bind", fi_ep_bind(end->ep, &end->av->fid, 0));
 	must("fi_enable", fi_enable(end->ep));
-	must("fi_mr_reg", fi_mr_reg(domain, end->words, sizeof(end->words),
+	must("fi_mr_reg", fi_mr_reg(end->domain, end->words, sizeof(end->words),
 				    access, 0, key, 0, &end->mr, NULL));
 }
 
@@ -87,7 +114,7 @@ static void know(struct end *end, struct end *peer)
 /* Executes a fetch-and-add of 1.  Returns the old value. */
 static uint64_t add(uint64_t expected)
 {
-	uint64_t addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ?
+	uint64_t addr = a.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ?
 			(uintptr_t)b.words : 0;
 	static struct fi_context2 context;
 	struct fi_cq_entry entry;
@@ -115,16 +142,22 @@ int main(int argc, char **argv)
 {
 	struct bench bench = { .test = "fabric" };
 
-	if (argc != 5) {
-		fputs("Usage: bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT\n", stderr);
+	if (argc < 5 || argc > 6) {
+		fputs("Usage: bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT [TARGET]\n", stderr);
 		return 2;
 	}
 	bench.tsc = !strcmp(argv[1], "tsc");
 	bench.n = strtoul(argv[4], NULL, 0);
 	if (!bench.n)
 		return 2;
-	find(argv[2], argv[3]);
-	bench.device = info->fabric_attr->prov_name;
+	find(&a, argv[2], argv[3]);
+	if (argc == 6) {
+		find(&b, argv[2], argv[5]);
+	} else {
+		b.info = a.info;
+		b.domain = a.domain;
+	}
+	bench.device = a.info->fabric_attr->prov_name;
 	make(&a, 1);
 	make(&b, 2);
 	know(&a, &b);
