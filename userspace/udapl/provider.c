@@ -32,6 +32,7 @@ struct dm_provider {
 	DAT_PROVIDER_INFO inner_info;
 	DAT_PROVIDER *table;		/* of the inner provider, once opened */
 	bool masked;			/* the device executes masked atomics */
+	bool noncoherent;		/* its regions need mxedv_sync_mr() */
 	DAT_NAMED_ATTR *attrs;		/* named attributes, built by the first query */
 	DAT_COUNT num_attrs;
 };
@@ -80,15 +81,14 @@ static struct dm_provider *dm_provider_of(DAT_HANDLE handle)
 
 /* ---- queries ----------------------------------------------------------- */
 
-/* Returns true if the device of that name executes both masked atomics. */
-static bool dm_is_masked(const char *name)
+/* Sets what the provider knows about the device of that name. */
+static void dm_query_device(struct dm_provider *p, const char *name)
 {
 	const uint32_t both = MXEDV_MASKED_ATOMIC_CMP_SWP |
 			      MXEDV_MASKED_ATOMIC_FETCH_ADD;
 	struct mxedv_device_attr attr = { 0 };
 	struct ibv_device **list, **dev;
 	struct ibv_context *ctx = NULL;
-	bool masked = false;
 
 	list = ibv_get_device_list(NULL);
 	for (dev = list; dev && *dev; dev++)
@@ -96,15 +96,15 @@ static bool dm_is_masked(const char *name)
 		    mxedv_is_supported(*dev))
 			ctx = ibv_open_device(*dev);
 	if (ctx) {
-		masked = !mxedv_query_device(ctx, &attr, sizeof(attr)) &&
-			 attr.masked_atomic_cap != IBV_ATOMIC_NONE &&
-			 (attr.masked_ops & both) == both &&
-			 attr.reply_modes & MXEDV_ATOMIC_REPLY_HOST;
+		p->masked = !mxedv_query_device(ctx, &attr, sizeof(attr)) &&
+			    attr.masked_atomic_cap != IBV_ATOMIC_NONE &&
+			    (attr.masked_ops & both) == both &&
+			    attr.reply_modes & MXEDV_ATOMIC_REPLY_HOST;
+		p->noncoherent = attr.comp_mask & MXEDV_DEVICE_ATTR_NONCOHERENT;
 		ibv_close_device(ctx);
 	}
 	if (list)
 		ibv_free_device_list(list);
-	return masked;
 }
 
 /*
@@ -177,13 +177,11 @@ static DAT_RETURN dm_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd,
 
 	if (ret != DAT_SUCCESS || !mask)
 		return ret;
-	if (mask & DAT_PROVIDER_FIELD_LMR_SYNC_REQ)
-		attr->lmr_sync_req = DAT_FALSE;
-	if (!(mask & DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR))
-		return ret;
 	pthread_mutex_lock(&dm_lock);
 	p = dm_provider_of(ia);
-	if (p)
+	if (mask & DAT_PROVIDER_FIELD_LMR_SYNC_REQ)
+		attr->lmr_sync_req = p && p->noncoherent ? DAT_TRUE : DAT_FALSE;
+	if (p && mask & DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR)
 		dm_add_attrs(p, attr);
 	pthread_mutex_unlock(&dm_lock);
 	return ret;
@@ -261,7 +259,7 @@ static void dm_take_table(struct dm_provider *p, DAT_IA_HANDLE ia)
 	p->table = table;
 	if (dm_inner.ia_query_func(ia, NULL, DAT_IA_FIELD_IA_ADAPTER_NAME, &attr,
 				   0, NULL) == DAT_SUCCESS)
-		p->masked = dm_is_masked(attr.adapter_name);
+		dm_query_device(p, attr.adapter_name);
 	table->ia_query_func = dm_ia_query;
 	table->ia_close_func = dm_ia_close;
 	table->handle_extendedop_func = p->masked ? dm_op_extended :

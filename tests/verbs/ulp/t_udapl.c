@@ -3,8 +3,9 @@
  * Proves that libdaplmxe executes the operations of dat_extensions.h, delivers
  * their events, refuses wrong arguments, checks the segments of the
  * synchronisation calls, and leaves the calls of libdaplofa alone. Both
- * endpoints of the connection are in this process. Usage: t_udapl IA [plain],
- * where IA is in dat.conf. "plain" is for devices without masked atomics.
+ * endpoints of the connection are in this process. Usage: t_udapl IA
+ * [plain|noncoherent], where IA is in dat.conf. "plain" is for devices without
+ * masked atomics, "noncoherent" for those that were added with coherent=N.
  */
 #include <string.h>
 #include <netinet/in.h>
@@ -28,6 +29,7 @@ enum {
 	PRIVILEGES = DAT_MEM_PRIV_ALL_FLAG | DAT_IB_MEM_PRIV_REMOTE_ATOMIC,
 };
 
+static bool noncoherent;
 static DAT_IA_HANDLE ia;
 static DAT_PZ_HANDLE pz;
 static DAT_EVD_HANDLE async_evd, cr_evd, conn_evd;
@@ -198,7 +200,8 @@ static void test_attributes(void)
 
 	memset(&attr, 0xff, sizeof(attr));
 	MUST(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
-	is_int(attr.lmr_sync_req, DAT_FALSE, "lmr_sync_req is written");
+	is_int(attr.lmr_sync_req, noncoherent ? DAT_TRUE : DAT_FALSE,
+	       "lmr_sync_req is written");
 	for (n = 0; n < ARRAY_SIZE(names); n++) {
 		value = "none";
 		for (i = 0; i < attr.num_provider_specific_attr; i++)
@@ -462,6 +465,74 @@ static void test_sync_call(DAT_RETURN (*sync)(DAT_IA_HANDLE, const DAT_LMR_TRIPL
 	       "... a region that was freed");
 }
 
+/* Writes a value to the first bytes of the target, and waits. */
+static void rdma_write(int value, DAT_SEG_LENGTH length)
+{
+	DAT_LMR_TRIPLET from = local(0, length);
+	DAT_RMR_TRIPLET target = remote(0, length);
+
+	memset(buf.bytes, value, length);
+	MUST(dat_ep_post_rdma_write(a.ep, 1, &from, cookie(40), &target, 0));
+	wait_for(a.request);
+}
+
+/* Returns the first byte of the target as a peer reads it. */
+static int rdma_read(void)
+{
+	DAT_LMR_TRIPLET to = local(0, 1);
+	DAT_RMR_TRIPLET target = remote(0, 1);
+
+	MUST(dat_ep_post_rdma_read(a.ep, 1, &to, cookie(41), &target, 0));
+	wait_for(a.request);
+	return buf.bytes[0];
+}
+
+/*
+ * The program of dat_lmr_sync_rdma_write(3), with and without each call that it
+ * must make.
+ */
+static void test_sync_write(void)
+{
+	DAT_LMR_TRIPLET segment = local(REMOTE, 64), half = local(REMOTE, 32);
+
+	memset(buf.bytes + REMOTE, 1, 64);
+	is_int(dat_lmr_sync_rdma_write(ia, &segment, 1), DAT_SUCCESS,
+	       "dat_lmr_sync_rdma_write() after local writes");
+	is_int(buf.bytes[REMOTE], 1, "... keeps them");
+	is_int(rdma_read(), 1, "... and shows them to peers");
+	rdma_write(2, 64);
+	is_int(buf.bytes[REMOTE], 1, "an RDMA write is not visible");
+	is_int(dat_lmr_sync_rdma_read(ia, &segment, 1), DAT_SUCCESS, "the wrong call");
+	is_int(buf.bytes[REMOTE], 1, "... does not show it");
+	is_int(dat_lmr_sync_rdma_write(ia, &half, 1), DAT_SUCCESS, "the right call");
+	is_int(buf.bytes[REMOTE + 31], 2, "... shows its range");
+	is_int(buf.bytes[REMOTE + 32], 1, "... only");
+	is_int(dat_lmr_sync_rdma_write(ia, &segment, 1), DAT_SUCCESS, "... all");
+	is_int(buf.bytes[REMOTE + 63], 2, "... is visible now");
+}
+
+static void test_sync_read(void)
+{
+	DAT_LMR_TRIPLET segment = local(REMOTE, 64);
+
+	buf.bytes[REMOTE] = 3;
+	is_int(rdma_read(), 2, "an RDMA read without a call gets old data");
+	is_int(dat_lmr_sync_rdma_read(ia, &segment, 1), DAT_SUCCESS,
+	       "dat_lmr_sync_rdma_read()");
+	is_int(rdma_read(), 3, "... an RDMA read gets the data");
+}
+
+/* Nothing is synchronised if one segment is wrong. */
+static void test_sync_refused(void)
+{
+	DAT_LMR_TRIPLET segments[2] = { local(REMOTE, 8), local(BUF_BYTES, 1) };
+
+	rdma_write(4, 8);
+	is_int(TYPE(dat_lmr_sync_rdma_write(ia, segments, 2)), DAT_INVALID_PARAMETER,
+	       "the second segment is wrong");
+	is_int(buf.bytes[REMOTE], 3, "... the first is not synchronised");
+}
+
 /* An error breaks the connection, so this is the last test on it. */
 static void test_errors(void)
 {
@@ -569,11 +640,24 @@ static void test_two(const char *name)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2 && (argc != 3 || strcmp(argv[2], "plain")))
-		bail_out("usage: t_udapl IA [plain]");
+	const char *mode = argc > 2 ? argv[2] : "";
+
+	if (argc < 2 || argc > 3)
+		bail_out("usage: t_udapl IA [plain|noncoherent]");
+	noncoherent = !strcmp(mode, "noncoherent");
 	plan(0);
 	open_all(argv[1]);
-	if (argc == 3) {
+	if (noncoherent) {
+		test_attributes();
+		test_sync_write();
+		test_sync_read();
+		test_sync_refused();
+		test_sync_call(dat_lmr_sync_rdma_read, "dat_lmr_sync_rdma_read");
+		test_sync_call(dat_lmr_sync_rdma_write, "dat_lmr_sync_rdma_write");
+		close_all(DAT_CLOSE_GRACEFUL_FLAG);
+		return done_testing();
+	}
+	if (!strcmp(mode, "plain")) {
 		test_not_masked();
 		test_immediate();
 		test_atomics();

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # libdaplmxe, the uDAPL provider: t_udapl opens the IA mxe-v2 of a dat.conf that
-# userspace/udapl/dat-conf has written, on mxe and on rxe, which has no masked
-# atomics.
+# userspace/udapl/dat-conf has written, on mxe, on mxe with memory that is not
+# coherent, and on rxe, which has no masked atomics.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -57,6 +57,12 @@ run()
 }
 
 run 't_udapl on mxe' ip netns exec h1 t_udapl mxe-v2
+topo_down
+PARAM=/sys/module/mxe/parameters/coherent
+echo N >$PARAM
+topo_up || bail_out "cannot make the two hosts with coherent=N"
+echo Y >$PARAM
+run 't_udapl on mxe with coherent=N' ip netns exec h1 t_udapl mxe-v2 noncoherent
 topo_down
 rxe_mxe_up || bail_out "cannot make the two hosts with rxe"
 run 't_udapl on rxe' t_udapl rxe-v2 plain
