@@ -130,6 +130,18 @@ static int fake_export(struct kunit *test, struct fake *fake)
 	return fd;
 }
 
+/* A synchronisation ends and begins the access, and passes on an error. */
+static void check_sync(struct kunit *test, struct fake *fake,
+		       struct mxe_dmabuf *dmabuf)
+{
+	KUNIT_EXPECT_EQ(test, mxe_dmabuf_sync(dmabuf), 0);
+	KUNIT_EXPECT_EQ(test, fake->ends, 1U);
+	KUNIT_EXPECT_EQ(test, fake->begins, 2U);
+	fake->begin_err = -EIO;
+	KUNIT_EXPECT_EQ(test, mxe_dmabuf_sync(dmabuf), -EIO);
+	fake->begin_err = 0;
+}
+
 static void check_fake(struct kt *kt, struct fake *fake, bool writable)
 {
 	struct kunit *test = kt->test;
@@ -150,6 +162,7 @@ static void check_fake(struct kt *kt, struct fake *fake, bool writable)
 		KUNIT_EXPECT_EQ(test, fake->ends + fake->vunmaps, 0U);
 		flush_delayed_fput();
 		KUNIT_EXPECT_FALSE(test, completion_done(&fake->released));
+		check_sync(test, fake, dmabuf);
 		mxe_dmabuf_put(dmabuf);
 	}
 	/* Everything is undone, and nothing holds a reference to the buffer. */
