@@ -52,6 +52,8 @@ static void create_qp(int d)
 		attr.exp_create_flags = BE;
 	if (how & 2)
 		attr.max_atomic_arg = 4 << (how >> 3) % 4;
+	if (how & 0x80)
+		attr.qp_type = IBV_EXP_QPT_DC_INI;
 	spoil(&in, &attr, sizeof(attr));
 	attr.pd = d ? &std_pd : &mxe_pd;
 	before = attr;
@@ -79,6 +81,7 @@ static void create_qp(int d)
 	args[d] = attr.comp_mask & ARG ? attr.max_atomic_arg : 0;
 	caps_sge[d] = attr.cap.max_send_sge;
 	atomics[d] = to_fake(qp)->has_ex;
+	CHECK((attr.qp_type == IBV_EXP_QPT_DC_INI) == !!to_fake(qp)->dc_type);
 }
 
 /* ---- work requests ------------------------------------------------------- */
@@ -165,6 +168,11 @@ static void check_op(int d, const struct op *op,
 		      (uint32_t)wr->num_sge <= caps_sge[d]);
 	if (atomics[d] && qps[d]->qp_type == IBV_QPT_XRC_SEND)
 		CHECK(op->srqn == wr->qp_type.xrc.remote_srqn);
+	CHECK(op->num_dc_addrs == !!to_fake(qps[d])->dc_type);
+	if (op->num_dc_addrs)
+		CHECK(op->dc_ah && op->dc_ah == wr->dc.ah &&
+		      op->dct_num == wr->dc.dct_number &&
+		      op->dct_key == wr->dc.dct_access_key);
 	if (!is_masked(wr))
 		return;
 	CHECK(atomics[d] && log < 6 && 1u << log <= args[d] &&

@@ -30,7 +30,7 @@ struct exp_caps {
 	uint64_t sizes_be;	/* sizes with big-endian results in any case */
 	uint32_t max_fa_bit_boundary;
 	uint32_t max_inl_recv;	/* bytes, see create_inline() */
-	/* Dynamically connected (DC) transport. The limits are valid with dc. */
+	/* Dynamically connected (DC) transport. The limits need dc. */
 	bool dc;
 	int max_dct;
 	int max_dc_req_rd_atom;	/* of an initiator */

@@ -39,10 +39,11 @@ pyverbs_copy()
 	fi
 }
 
-# pyverbs_run DIRECTORY [VARIABLE=VALUE...]: runs the tests in DIRECTORY/tests on
-# mxe1, with these variables. Writes their output to DIRECTORY/out, and lines of
+# pyverbs_run DIRECTORY [VARIABLE=VALUE...]: runs the tests in DIRECTORY/tests
+# with these variables. Writes their output to DIRECTORY/out, and lines of
 # verdict, tab and name to DIRECTORY/verdicts. Returns the status of the suite.
-# The directory prevents the tests from finding other devices.
+# In a network namespace, and with the device named, the tests find no other
+# device.
 pyverbs_run()
 {
 	local dir=$1 rc
