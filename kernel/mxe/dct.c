@@ -21,6 +21,7 @@
 #include "resource.h"
 #include "respond.h"
 #include "retry.h"
+#include "route.h"
 #include "rq.h"
 #include "srq.h"
 #include "trace.h"
@@ -324,7 +325,7 @@ static struct mxe_dct_child *mxe_dct_child_create(struct mxe_dct *dct,
 	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(dct->qp->rq.srq->q.max_sge), MXE_DCT_GFP);
 	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), MXE_DCT_GFP);
 	if (!child->qp.rq.cur || !child->qp.rq.res ||
-	    dst_cache_init(&child->qp.dst_cache, MXE_DCT_GFP))
+	    mxe_route_cache_init(&child->qp.dst_cache, MXE_DCT_GFP))
 		goto free;
 	return child;
 

@@ -26,6 +26,7 @@
 #include "retry.h"
 #include "ring.h"
 #include "rndv.h"
+#include "route.h"
 #include "rq.h"
 #include "rx_dst.h"
 #include "send.h"
@@ -327,7 +328,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		uctx = mxe_udata_ucontext(udata);
 		qp->uctx = uctx;
 	}
-	err = dst_cache_init(&qp->dst_cache, GFP_KERNEL_ACCOUNT);
+	err = mxe_route_cache_init(&qp->dst_cache, GFP_KERNEL_ACCOUNT);
 	if (err)
 		goto err_free_qp;
 	err = mxe_qp_init_queues(qp, &init->cap, uctx);
@@ -501,7 +502,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	mxe_respond_reset(qp);
 	mxe_ring_reset(&rq->q.ring);
 
-	dst_cache_reset(&qp->dst_cache);
+	mxe_route_cache_reset(&qp->dst_cache);
 	qp->av.valid = false;
 	mxe_loopback_reset(qp);
 }
@@ -662,12 +663,8 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	qp->attr.ah_attr = attr->ah_attr;
 	qp->attr.ah_attr.grh.sgid_attr = NULL;
 	av->sport = htons(rdma_get_udp_sport(av->flow_label, qp->qpn, qp->dest_qpn));
-	/*
-	 * Not for the first address: a reset also discards routes that are
-	 * cached later in this jiffy.
-	 */
 	if (qp->av.valid)
-		dst_cache_reset(&qp->dst_cache);
+		mxe_route_cache_reset(&qp->dst_cache);
 	qp->av = *av;
 	/* Packets of RC are not of the connection of a DC QP. */
 	if (qp->dc)

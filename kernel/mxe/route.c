@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Looks up the routes of QPs.  tx.c and loopback.c call it.  It calls the IP
- * layer.
+ * Looks up the routes of QPs.  tx.c and loopback.c call it, and qp_verbs.c,
+ * dci.c and dct.c for the caches.  It calls the IP layer.
  */
+#include <linux/jiffies.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/route.h>
@@ -71,4 +72,28 @@ struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
 {
 	return av->is_ipv4 ? mxe_route_find4(dev, av, cache) :
 			     mxe_route_find6(dev, av, cache);
+}
+
+/*
+ * dst_cache ignores entries of the jiffy in which it was reset, because they
+ * may be older than the reset.  Nothing is older if no CPU has an entry.
+ */
+static void mxe_route_cache_is_empty(struct dst_cache *cache)
+{
+	cache->reset_ts = jiffies - 1;
+}
+
+int mxe_route_cache_init(struct dst_cache *cache, gfp_t gfp)
+{
+	int err = dst_cache_init(cache, gfp);
+
+	if (!err)
+		mxe_route_cache_is_empty(cache);
+	return err;
+}
+
+void mxe_route_cache_reset(struct dst_cache *cache)
+{
+	dst_cache_reset_now(cache);
+	mxe_route_cache_is_empty(cache);
 }

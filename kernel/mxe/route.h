@@ -40,4 +40,28 @@ static inline struct dst_entry *mxe_route_get(struct mxe_dev *dev,
 	return dst ?: mxe_route_find(dev, av, cache);
 }
 
+/**
+ * mxe_route_cache_init() - Make the route cache of a QP.
+ * @cache: filled in; dst_cache_destroy() frees it
+ * @gfp: allocation flags
+ *
+ * The cache is in use from the first route on, which spares the first requests
+ * of a QP the lookups that a new dst_cache does until the next jiffy.
+ *
+ * Context: As @gfp allows.
+ * Return: 0 or -ENOMEM.
+ */
+int mxe_route_cache_init(struct dst_cache *cache, gfp_t gfp);
+
+/**
+ * mxe_route_cache_reset() - Forget the routes, because the address changes.
+ * @cache: cache of the QP
+ *
+ * It is in use again at once, as after mxe_route_cache_init().
+ *
+ * Context: The locks of both sides of the QP held, or that of the only side
+ * that uses the cache.
+ */
+void mxe_route_cache_reset(struct dst_cache *cache);
+
 #endif /* MXE_ROUTE_H */

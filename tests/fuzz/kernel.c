@@ -676,6 +676,10 @@ void dst_cache_destroy(struct dst_cache *cache)
 {
 }
 
+void dst_cache_reset_now(struct dst_cache *cache)
+{
+}
+
 void dst_cache_set_ip4(struct dst_cache *cache, struct dst_entry *dst,
 		       __be32 saddr)
 {

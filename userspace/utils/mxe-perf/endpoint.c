@@ -397,10 +397,11 @@ int perf_endpoint_connect(struct perf_endpoint *ep,
 			return failed("ibv_modify_qp to RTS", err);
 	}
 	/*
-	 * In the jiffy in which a queue pair is created, a driver's dst_cache
-	 * drops the route again on every lookup.  Wait until it has passed.
+	 * A driver with a dst_cache, as rxe, looks up the route of every packet
+	 * until the jiffy in which the queue pair was created has passed.
 	 */
-	usleep(20000);
+	if (o->warmup)
+		usleep(20000);
 	return 0;
 }
 
