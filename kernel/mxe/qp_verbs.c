@@ -685,6 +685,29 @@ static bool mxe_qp_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
 }
 
 /*
+ * Returns true if qp->work may have to flush the queues, or to send requests
+ * that were posted before.  Context: both locks held, after the change of the
+ * state.
+ */
+static bool mxe_qp_modify_left_work(const struct mxe_qp *qp, enum ib_qp_state from,
+				    enum ib_qp_state to)
+{
+	/* These may have sent or received before RTS. */
+	if (qp->dc || mxe_qp_has_tm(qp))
+		return true;
+	switch (to) {
+	case IB_QPS_INIT:
+	case IB_QPS_RTR:
+		return false;
+	case IB_QPS_RTS:
+		/* A doorbell that rings later finds the QP in RTS. */
+		return from != IB_QPS_RTR || mxe_wqe_produced(qp) != qp->sq.fetched;
+	default:
+		return true;
+	}
+}
+
+/*
  * Everything that can fail precedes the first change, so a refused call changes
  * nothing.  It may have flushed a queue in SQE, but so does the work item.
  */
@@ -748,8 +771,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	}
 	if (mask & IB_QP_STATE)
 		mxe_qp_enter_state(qp, from, to);
-	/* Flush the queues, or send requests that were posted before. */
-	mxe_qp_kick(qp);
+	if (mxe_qp_modify_left_work(qp, from, to))
+		mxe_qp_kick(qp);
 unlock:
 	mxe_qp_end(qp);
 	mxe_dc_verbs_modified(qp);
