@@ -25,21 +25,32 @@ struct call {
 
 /* ---- requests ---------------------------------------------------------- */
 
+/* A word of up to 8 bytes in the byte order of the host. */
+union word {
+	uint8_t of_1;
+	uint16_t of_2;
+	uint32_t of_4;
+	uint64_t of_8;
+};
+
 /* An operand of the request, from its image. */
 static uint64_t operand(const struct mxefi_unit *unit, const uint8_t *image)
 {
-	uint32_t half;
-	uint64_t word;
+	union word word;
 
-	if (unit->log_size == 2) {
-		memcpy(&half, image, sizeof(half));
-		return half;
+	if (unit->log_size > 3)
+		return (uintptr_t)image;
+	memcpy(&word, image, (size_t)1 << unit->log_size);
+	switch (unit->log_size) {
+	case 0:
+		return word.of_1;
+	case 1:
+		return word.of_2;
+	case 2:
+		return word.of_4;
+	default:
+		return word.of_8;
 	}
-	if (unit->log_size == 3) {
-		memcpy(&word, image, sizeof(word));
-		return word;
-	}
-	return (uintptr_t)image;
 }
 
 static void set_operands(struct mxefi_wr *wr)
@@ -66,23 +77,31 @@ static void set_operands(struct mxefi_wr *wr)
 /* The image of the word before the atomic, from the result. */
 static void get_old(const struct mxefi_wr *wr, uint8_t *old)
 {
-	unsigned int log = wr->unit->log_size;
-	uint32_t half;
-	uint64_t word;
+	size_t size = (size_t)1 << wr->unit->log_size;
+	uint8_t *end = old + size;
+	union word word;
 
-	memcpy(old, wr->buf, (size_t)1 << log);
-	if (!((wr->conn->ep->dom->dev.sizes_be >> log) & 1))
+	memcpy(old, wr->buf, size);
+	if (!((wr->conn->ep->dom->dev.sizes_be >> wr->unit->log_size) & 1))
 		return;
-	if (log == 2) {
-		memcpy(&half, old, sizeof(half));
-		half = be32toh(half);
-		memcpy(old, &half, sizeof(half));
+	switch (wr->unit->log_size) {
+	case 0:
+		return;
+	case 1:
+		memcpy(&word, old, 2);
+		word.of_2 = be16toh(word.of_2);
+		memcpy(old, &word, 2);
+		return;
+	case 2:
+		memcpy(&word, old, 4);
+		word.of_4 = be32toh(word.of_4);
+		memcpy(old, &word, 4);
 		return;
 	}
-	for (size_t i = 0; i < (size_t)1 << log; i += sizeof(word)) {
-		memcpy(&word, old + i, sizeof(word));
-		word = be64toh(word);
-		memcpy(old + i, &word, sizeof(word));
+	for (; old < end; old += 8) {
+		memcpy(&word, old, 8);
+		word.of_8 = be64toh(word.of_8);
+		memcpy(old, &word, 8);
 	}
 }
 

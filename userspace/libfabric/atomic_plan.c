@@ -8,30 +8,52 @@
 
 #define has_size(sizes, log) (((sizes) >> (log)) & 1)
 
-/*
- * Chooses the word: the smallest one of the device that contains the first
- * element, extended to 8 bytes if that adds elements. Elements of 8 bytes and
- * more have words of their own. Returns the log2 of its size, or 0.
- */
-static unsigned int choose_word(uint64_t sizes, uint64_t addr, size_t size,
-				size_t count)
+bool mxefi_unit_exact(uint64_t sizes)
 {
-	unsigned int log;
+	return (sizes & 0xf) == 0xf;
+}
 
-	if (size < 8) {
-		bool in_4 = addr / 4 == (addr + size * count - 1) / 4;
+/*
+ * Chooses the largest aligned word of up to 8 bytes that begins with the first
+ * element and contains nothing but elements. Returns the log2 of its size.
+ */
+static int choose_exact(uint64_t addr, size_t length)
+{
+	int log = 3;
 
-		if (has_size(sizes, 2) && (in_4 || !has_size(sizes, 3)))
-			return 2;
-		return has_size(sizes, 3) ? 3 : 0;
-	}
-	log = size == 8 ? 3 : size == 16 ? 4 : 5;
-	return has_size(sizes, log) ? log : 0;
+	while (addr % (1U << log) || length < 1U << log)
+		log--;
+	return log;
+}
+
+/*
+ * Chooses the smallest word of the device that contains the first element,
+ * extended to 8 bytes if that adds elements. Returns the log2 of its size or -1.
+ */
+static int choose_around(uint64_t sizes, uint64_t addr, size_t length)
+{
+	bool in_4 = addr / 4 == (addr + length - 1) / 4;
+
+	if (has_size(sizes, 2) && (in_4 || !has_size(sizes, 3)))
+		return 2;
+	return has_size(sizes, 3) ? 3 : -1;
+}
+
+/* Elements of 8 bytes and more have words of their own. */
+static int choose_word(uint64_t sizes, uint64_t addr, size_t size, size_t count)
+{
+	int log = size == 16 ? 4 : size == 32 ? 5 : 3;
+
+	if (size < 8)
+		return mxefi_unit_exact(sizes) ?
+		       choose_exact(addr, size * count) :
+		       choose_around(sizes, addr, size * count);
+	return has_size(sizes, log) ? log : -1;
 }
 
 bool mxefi_unit_possible(uint64_t sizes, enum fi_datatype type)
 {
-	return choose_word(sizes, 0, mxefi_type_size(type), 1) != 0;
+	return choose_word(sizes, 0, mxefi_type_size(type), 1) >= 0;
 }
 
 static bool is_zero(const uint8_t *src, enum fi_datatype type)
@@ -139,14 +161,14 @@ size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 		       const void *src, const void *cmp)
 {
 	size_t size = mxefi_type_size(type);
-	unsigned int log;
 	size_t word, fit;
+	int log;
 
 	/* A single compare-and-swap of two elements would compare both. */
 	if (op == FI_CSWAP)
 		count = 1;
 	log = choose_word(sizes, addr, size, count > 8 ? 8 : count);
-	if (!log)
+	if (log < 0)
 		return 0;
 	word = (size_t)1 << log;
 	unit->addr = addr & ~(uint64_t)(word - 1);

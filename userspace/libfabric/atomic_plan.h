@@ -4,8 +4,8 @@
  * These functions have no side effects and use no objects of libfabric.
  *
  * An operation is cut into units. A unit is what one masked atomic can
- * change: the elements in one aligned word of 4, 8, 16 or 32 bytes. Images
- * are the bytes of such a word in the order of memory.
+ * change: the elements in one aligned word of 1 to 32 bytes. Images are the bytes
+ * of such a word in the order of memory.
  */
 #ifndef MXEFI_ATOMIC_PLAN_H
 #define MXEFI_ATOMIC_PLAN_H
@@ -23,7 +23,7 @@ enum mxefi_unit_kind {
 struct mxefi_unit {
 	uint64_t addr;		/* of the word, a multiple of its size */
 	enum mxefi_unit_kind kind;
-	uint8_t log_size;	/* of the word: 2 to 5 */
+	uint8_t log_size;	/* of the word: 0 to 5 */
 	uint8_t offset;		/* of the first element in the word, in bytes */
 	uint8_t count;		/* number of elements */
 	uint8_t src[MXEFI_MAX_WORD];	/* operands of the elements */
@@ -67,6 +67,14 @@ size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
  */
 bool mxefi_unit_step(struct mxefi_unit *unit, enum fi_op op,
 		     enum fi_datatype type, const uint8_t *old);
+
+/**
+ * mxefi_unit_exact() - True if words contain nothing but elements.
+ * @sizes: bit n is set if the device has masked atomics of 2^n bytes
+ *
+ * Return: false if the word of an element of 1 or 2 bytes is larger than it.
+ */
+bool mxefi_unit_exact(uint64_t sizes);
 
 /**
  * mxefi_unit_possible() - True if these masked atomics can execute a datatype.

@@ -65,7 +65,10 @@ static void query_sizes(struct mxefi_device *dev)
 	    !(attr.comp_mask & IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS) ||
 	    attr.exp_atomic_cap == IBV_EXP_ATOMIC_HCA_REPLY_BE)
 		return;
-	dev->sizes = attr.masked_atomic.masked_log_atomic_arg_sizes & 0x3c;
+	dev->sizes = attr.masked_atomic.masked_log_atomic_arg_sizes & 0x3f;
+	/* An emulated atomic of 1 or 2 bytes accesses the word around it. */
+	if (attr.exp_device_cap_flags & IBV_EXP_DEVICE_MASKED_ATOMICS_EMULATED)
+		dev->sizes &= ~(uint64_t)3;
 	dev->sizes_be =
 		attr.masked_atomic.masked_log_atomic_arg_sizes_network_endianness;
 }

@@ -2,10 +2,10 @@
 /*
  * Memory regions. domain.c refers to the operations.
  *
- * A region for atomics is extended to whole words of 8 bytes, because an atomic
- * of 1 or 2 bytes accesses the word around it. The word is within the page, so
- * this maps no more memory, but a peer with the key reaches up to 7 bytes more
- * at each end.
+ * If the device has no atomics of 1 and 2 bytes, an atomic of that size accesses
+ * the word around it. Then a region for atomics is extended to whole words of 8
+ * bytes. The word is within the page, so this maps no more memory, but a peer
+ * with the key reaches up to 7 bytes more at each end.
  */
 #include <stdlib.h>
 
@@ -71,8 +71,10 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 		 * masked atomic, too: the peer could change the memory.
 		 */
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
-		begin &= ~(uintptr_t)7;
-		end = (end + 7) & ~(uintptr_t)7;
+		if (!mxefi_unit_exact(dom->dev.sizes)) {
+			begin &= ~(uintptr_t)7;
+			end = (end + 7) & ~(uintptr_t)7;
+		}
 	}
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)

@@ -20,6 +20,7 @@
 #define MEM_SIZE 65536
 #define ATOMIC_SIZE 256		/* bytes that atomics change */
 #define READ_ONLY (MEM_SIZE - 4096)	/* offset of a read-only region */
+#define EDGE (MEM_SIZE - 8192 + 3)	/* offset of a region of 3 bytes */
 #define MAX_COUNT 5
 #define ROUNDS 4
 
@@ -33,6 +34,7 @@ struct target {
 	size_t name_len;
 	uint64_t key;
 	uint64_t read_key;	/* of the read-only region */
+	uint64_t edge_key;	/* of a region of 3 bytes */
 };
 
 static uint8_t *memory;		/* of the target, shared */
@@ -46,7 +48,7 @@ static void run_target(int to, int from)
 {
 	struct target t = { .name_len = sizeof(t.name) };
 	struct end e;
-	struct fid_mr *mr, *read_mr;
+	struct fid_mr *mr, *read_mr, *edge_mr;
 	char byte;
 
 	enter("h2");
@@ -56,13 +58,17 @@ static void run_target(int to, int from)
 	     "fi_mr_reg");
 	must(fi_mr_reg(e.domain, memory + READ_ONLY, MEM_SIZE - READ_ONLY,
 		       FI_REMOTE_READ, 0, 0, 0, &read_mr, NULL), "fi_mr_reg");
+	must(fi_mr_reg(e.domain, memory + EDGE, 3, FI_REMOTE_WRITE, 0, 0, 0,
+		       &edge_mr, NULL), "fi_mr_reg");
 	must(fi_getname(&e.ep->fid, t.name, &t.name_len), "fi_getname");
 	t.key = fi_mr_key(mr);
 	t.read_key = fi_mr_key(read_mr);
+	t.edge_key = fi_mr_key(edge_mr);
 	if (write(to, &t, sizeof(t)) != sizeof(t) || read(from, &byte, 1) < 0)
 		exit(1);
 	must(fi_close(&mr->fid), "fi_close mr");
 	must(fi_close(&read_mr->fid), "fi_close mr");
+	must(fi_close(&edge_mr->fid), "fi_close mr");
 	must(close_end(&e), "fi_close");
 	exit(0);
 }
@@ -601,6 +607,33 @@ static void test_read_only(void)
 	is_u64(result, 1, "... and reads the word");
 }
 
+/* Atomics reach the bytes of a region, and no byte before or after it. */
+static void test_edge(void)
+{
+	uint8_t add[3] = { 1, 2, 3 }, *word = memory + EDGE - 3;
+	uint64_t addr = (uintptr_t)memory + EDGE;
+
+	memset(word, 0xff, 8);
+	must(fi_atomic(end.ep, add, 3, NULL, peer, addr, target.edge_key,
+		       FI_UINT8, FI_SUM, add), "fi_atomic");
+	is_int(wait_one(end.cq, add), 0, "three bytes at the odd end of a word");
+	ok(!memcmp(word, "\xff\xff\xff\0\1\2\xff\xff", 8),
+	   "... are added without a carry");
+	for (int i = -1; i < 4; i += 4) {
+		must(fi_atomic(end.ep, add, 1, NULL, peer,
+			       addr + (uint64_t)i, target.edge_key, FI_UINT8,
+			       FI_SUM, add), "fi_atomic");
+		is_int(wait_one(end.cq, add), FI_EACCES, "a byte at offset %d",
+		       i);
+	}
+	ok(!memcmp(word, "\xff\xff\xff\0\1\2\xff\xff", 8),
+	   "... is not changed");
+	/* Connects again, for the tests after this one. */
+	must(fi_atomic(end.ep, add, 1, NULL, peer, addr, target.edge_key,
+		       FI_UINT8, FI_SUM, add), "fi_atomic");
+	is_int(wait_one(end.cq, add), 0, "the first byte");
+}
+
 int main(void)
 {
 	int down[2], up[2], status = -1;
@@ -635,6 +668,7 @@ int main(void)
 	test_contention();
 	test_bad_key();
 	test_read_only();
+	test_edge();
 	kill(pid, SIGSTOP);
 	test_table();
 	test_vectors();
