@@ -28,7 +28,8 @@ static int choose_exact(uint64_t addr, size_t length)
 
 /*
  * Chooses the smallest word of the device that contains the first element,
- * extended to 8 bytes if that adds elements. Returns the log2 of its size or -1.
+ * extended to 8 bytes if that adds elements. Returns the log2 of its size, or
+ * -1.
  */
 static int choose_around(uint64_t sizes, uint64_t addr, size_t length)
 {

@@ -4,8 +4,8 @@
  * These functions have no side effects and use no objects of libfabric.
  *
  * An operation is cut into units. A unit is what one masked atomic can
- * change: the elements in one aligned word of 1 to 32 bytes. Images are the bytes
- * of such a word in the order of memory.
+ * change: the elements in one aligned word of 1 to 32 bytes. Images are the
+ * bytes of such a word in the order of memory.
  */
 #ifndef MXEFI_ATOMIC_PLAN_H
 #define MXEFI_ATOMIC_PLAN_H

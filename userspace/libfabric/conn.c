@@ -26,7 +26,7 @@
 #define DRAIN_MS 50
 #define LINGER_MS 1000
 #define PROBE_MS 1000
-/* Unexpected messages of this size stop the peers until the program receives. */
+/* Unexpected messages of this size, in bytes, stop the peers. */
 #define MAX_UNEXPECTED ((size_t)64 << 20)
 
 static int status_to_err(const struct ibv_wc *wc)
@@ -593,8 +593,8 @@ static bool probe_complete(struct mxefi_wr *wr, int err)
 }
 
 /*
- * Writes nothing. If the peer does not acknowledge it, the connection fails, and
- * so does what waits for the peer.
+ * Writes nothing. If the peer does not acknowledge it, the connection fails,
+ * and so do the operations that wait for the peer.
  */
 static void probe(struct mxefi_conn *conn, uint64_t now)
 {
@@ -700,7 +700,7 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 				       wc->byte_len - sizeof(msg));
 		}
 	}
-	/* Without receive buffers, the peers wait until the program receives. */
+	/* Without receive buffers, the peers wait for the program. */
 	if (ep->unexpected_bytes > unexpected &&
 	    ep->unexpected_bytes >= MAX_UNEXPECTED) {
 		rx->next = ep->held;

@@ -2,10 +2,10 @@
 /*
  * Memory regions. domain.c refers to the operations.
  *
- * If the device has no atomics of 1 and 2 bytes, an atomic of that size accesses
- * the word around it. Then a region for atomics is extended to whole words of 8
- * bytes. The word is within the page, so this maps no more memory, but a peer
- * with the key reaches up to 7 bytes more at each end.
+ * If the device has no atomics of 1 and 2 bytes, an atomic of that size
+ * accesses the word around it. Then a region for atomics is extended to whole
+ * words of 8 bytes. The word is within the page, so this maps no more memory,
+ * but a peer with the key reaches up to 7 bytes more at each end.
  */
 #include <stdlib.h>
 

@@ -965,7 +965,7 @@ ssize_t mxefi_send_buf(struct fid_ep *ep, uint64_t kind, const void *buf,
 void mxefi_recv_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_recv() - Posts a receive, or looks for a message. Takes the lock itself.
+ * mxefi_recv() - Posts a receive or finds a message. Takes the lock itself.
  * @ep: endpoint
  * @kind: FI_MSG or FI_TAGGED
  * @m: buffers, tag and source
@@ -1092,7 +1092,7 @@ struct mxefi_ep {
 int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **ep, void *context);
 
-/* ---- info.c, domain.c, pep.c, fabric.c ---------------------------------------- */
+/* ---- info.c, domain.c, pep.c, fabric.c --------------------------------- */
 
 /* Longest message or RMA, in bytes. */
 #define MXEFI_MAX_MSG_SIZE ((size_t)1 << 30)

@@ -35,6 +35,11 @@ struct end {
 	struct fid_ep *ep;
 };
 
+/**
+ * must() - Ends the test if a call has failed.
+ * @ret: what the call has returned
+ * @what: name of the call
+ */
 static inline void must(long ret, const char *what)
 {
 	if (ret >= 0)
@@ -43,6 +48,10 @@ static inline void must(long ret, const char *what)
 	exit(1);
 }
 
+/**
+ * enter() - Moves this thread to a host.
+ * @host: "h1" or "h2"
+ */
 static inline void enter(const char *host)
 {
 	char path[64];
@@ -57,7 +66,14 @@ static inline void enter(const char *host)
 	close(fd);
 }
 
-/* Opens an endpoint of the type that @info says. */
+/**
+ * open_ep_of() - Opens and enables an endpoint.
+ * @e: objects that it uses
+ * @cq: completion queue
+ * @info: says its type
+ *
+ * Return: the endpoint.
+ */
 static inline struct fid_ep *open_ep_of(struct end *e, struct fid_cq *cq,
 					struct fi_info *info)
 {
@@ -74,11 +90,24 @@ static inline struct fid_ep *open_ep_of(struct end *e, struct fid_cq *cq,
 	return ep;
 }
 
+/**
+ * open_ep() - Opens and enables another endpoint of the same type.
+ * @e: objects that it uses
+ * @cq: completion queue
+ *
+ * Return: the endpoint.
+ */
 static inline struct fid_ep *open_ep(struct end *e, struct fid_cq *cq)
 {
 	return open_ep_of(e, cq, e->info);
 }
 
+/**
+ * open_end_of() - Opens all objects, with an endpoint if it is of FI_EP_RDM.
+ * @e: filled in
+ * @type: type of endpoints
+ * @caps: capabilities
+ */
 static inline void open_end_of(struct end *e, enum fi_ep_type type,
 			       uint64_t caps)
 {
@@ -109,12 +138,22 @@ static inline void open_end_of(struct end *e, enum fi_ep_type type,
 		e->ep = open_ep(e, e->cq);
 }
 
+/**
+ * open_end() - Opens an endpoint of FI_EP_RDM and the objects that it uses.
+ * @e: filled in
+ * @caps: capabilities
+ */
 static inline void open_end(struct end *e, uint64_t caps)
 {
 	open_end_of(e, FI_EP_RDM, caps);
 }
 
-/* Returns 0 if all objects could be closed. */
+/**
+ * close_end() - Closes all objects.
+ * @e: objects
+ *
+ * Return: 0 if all objects could be closed.
+ */
 static inline int close_end(struct end *e)
 {
 	int ret = (e->ep ? fi_close(&e->ep->fid) : 0) ? : fi_close(&e->cntr->fid) ? :
@@ -126,7 +165,13 @@ static inline int close_end(struct end *e)
 	return ret;
 }
 
-/* Waits for one completion. Returns its error, or 0. */
+/**
+ * wait_one() - Waits for one completion.
+ * @cq: completion queue
+ * @context: context that it should have
+ *
+ * Return: its error, or 0.
+ */
 static inline int wait_one(struct fid_cq *cq, void *context)
 {
 	struct fi_cq_tagged_entry entry;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The provider mxe of libfabric: peers that are killed. All operations end, most
- * of them with an error, and nothing hangs. The peers are processes on host h2
- * of tools/two-hosts, and this one is on h1.
+ * The provider mxe of libfabric: peers that are killed. All operations end,
+ * most of them with an error, and nothing hangs. The peers are processes on
+ * host h2 of tools/two-hosts, and this one is on h1.
  *
  * t_fi.sh runs it.
  */
