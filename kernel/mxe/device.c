@@ -56,7 +56,7 @@ bool mxe_device_coherent = true;
 static struct lock_class_key mxe_ahs_lock_key;
 static struct lock_class_key mxe_srqs_lock_key;
 
-/* Without coherence, atomics of peers and of the CPU are on different memory. */
+/* Without coherence, peers and the CPU execute atomics on different memory. */
 static enum ib_atomic_cap mxe_device_full_atomic_cap(const struct mxe_dev *dev)
 {
 	return dev->coherent ? IB_ATOMIC_GLOB : IB_ATOMIC_HCA;

@@ -22,7 +22,7 @@ enum {
 	BOTH	= MXE_SYNC_MR_FOR_CPU | MXE_SYNC_MR_FOR_DEVICE,
 };
 
-/* Memory of a process that is not contiguous: its pages are in reverse order. */
+/* Memory of a process, whose pages are in reverse order. */
 struct shadow_fake {
 	struct mm_struct *mm;
 	struct ib_umem umem;

@@ -545,8 +545,8 @@ static int mxe_wr_complete(struct ibv_qp_ex *qpx)
 }
 
 /*
- * Builders of a DC initiator. Each request must set its target, because a reused
- * entry contains the target of an earlier request.
+ * Builders of a DC initiator. Each request must set its target, because a
+ * reused entry contains the target of an earlier request.
  */
 static void mxe_wr_start_dc(struct ibv_qp_ex *qpx)
 {

@@ -22,8 +22,9 @@ struct dm_lmr {
 };
 
 /*
- * Protects the list. The inner provider is never called with it held. It is held
- * for reading while segments are synchronised, so that their regions exist.
+ * Protects the list. The inner provider is never called with it held. It is
+ * held for reading while segments are synchronised, so that their regions
+ * exist.
  */
 static pthread_rwlock_t dm_lmr_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct dm_lmr *dm_lmrs;
@@ -131,8 +132,8 @@ void dm_lmr_forget(DAT_IA_HANDLE ia)
 }
 
 /*
- * Returns the region that contains the segment, or NULL. Called with dm_lmr_lock
- * held.
+ * Returns the region that contains the segment, or NULL. Called with
+ * dm_lmr_lock held.
  */
 static const struct dm_lmr *dm_lmr_find(DAT_IA_HANDLE ia,
 					const DAT_LMR_TRIPLET *segment)

@@ -305,7 +305,7 @@ static int reg_errno(void *buf, size_t len, int access)
 	return 0;
 }
 
-/* Runs in a child process. Returns the number of the first wrong result, or 0. */
+/* Runs in a child process. Returns 0, or the number of the first failure. */
 static int limited(void)
 {
 	const struct rlimit limit = { 4 * MIB, 4 * MIB };

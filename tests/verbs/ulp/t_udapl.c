@@ -577,8 +577,9 @@ static void test_suppressed_error(void)
 }
 
 /*
- * The events of an endpoint can be taken after it was freed. libdaplofa discards
- * those that are not in the EVD by then, so the first wait is for both.
+ * The events of an endpoint can be taken after it was freed. libdaplofa
+ * discards those that are not in the EVD by then, so the first wait is for
+ * both.
  */
 static void test_freed(void)
 {

@@ -384,8 +384,8 @@ enum mxedv_sync_mr_flags {
  * @length: bytes, which must be inside of the region
  * @flags: enum mxedv_sync_mr_flags, at least one
  *
- * Needed only on a device with MXEDV_DEVICE_ATTR_NONCOHERENT, and for regions of
- * DMA-BUFs. On any other region, the call orders accesses to memory.
+ * Needed only on a device with MXEDV_DEVICE_ATTR_NONCOHERENT, and for regions
+ * of DMA-BUFs. On any other region, the call orders accesses to memory.
  *
  * Return: 0 or a positive errno: EINVAL for flags or a range that is not valid,
  * EOPNOTSUPP if the device is not an mxe device or the kernel module is too
@@ -395,10 +395,8 @@ int mxedv_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,
 		  uint32_t flags);
 
 /**
- * mxedv_take_last_mr() - Get the region that this thread registered last.
- *
- * For programs whose regions belong to another library, such as uDAPL, which
- * calls ibv_reg_mr() in the same thread.
+ * mxedv_take_last_mr() - Get the region that this thread registered last, for
+ * programs whose regions belong to another library, such as uDAPL.
  *
  * Return: the region that the last ibv_reg_mr() of this thread on an mxe device
  * returned, or NULL if there was none since the last call of this function. The
