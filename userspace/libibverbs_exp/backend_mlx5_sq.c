@@ -361,6 +361,11 @@ static int mlx5_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		forget_number(qp);
 		return ctx_find(qp->context)->post_send(qp, wr, bad_wr);
 	}
+	/* struct ibv_send_wr cannot name a target, and libmlx5 would send it. */
+	if (entry->is_dci) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
 	pthread_mutex_lock(&sq->lock);
 	ret = sq->ctx->post_send(qp, wr, bad_wr);
 	if (ret)

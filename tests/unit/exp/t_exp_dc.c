@@ -340,6 +340,7 @@ static void test_mlx5_post(void)
 		IBV_EXP_WR_ATOMIC_FETCH_AND_ADD, FA, CS, IBV_EXP_WR_SEND,
 	};
 	static uint64_t remote, local;
+	struct ibv_send_wr std = { .opcode = IBV_WR_SEND }, *std_bad = NULL;
 	struct ibv_sge sge = { (uintptr_t)&local, 8, 7 };
 	struct ibv_exp_send_wr wr, *bad;
 	struct ibv_wc wc;
@@ -373,6 +374,8 @@ static void test_mlx5_post(void)
 	init_wr(&wr, &sge, FA, 0);
 	ok(ibv_exp_post_send(qp, &wr, &bad) == EINVAL && bad == &wr,
 	   "mlx5: an address handle of another device");
+	ok(ibv_post_send(qp, &std, &std_bad) == EINVAL && std_bad == &std,
+	   "mlx5: ibv_post_send() is refused");
 	ibv_destroy_qp(qp);
 }
 
