@@ -361,7 +361,7 @@ static int mlx5_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		forget_number(qp);
 		return ctx_find(qp->context)->post_send(qp, wr, bad_wr);
 	}
-	/* struct ibv_send_wr cannot name a target, and libmlx5 would send it. */
+	/* struct ibv_send_wr cannot name a target. libmlx5 does not check. */
 	if (entry->is_dci) {
 		*bad_wr = wr;
 		return EINVAL;
