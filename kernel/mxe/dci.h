@@ -30,7 +30,7 @@ struct mxe_dci {
 	struct mxe_dc dc;		/* the headers of the session */
 	struct mxe_dci_session s;
 	bool connected;			/* has a target; qp->av is its address */
-	/* Of the boot-time clock, which also runs while the host is suspended: */
+	/* By the boot-time clock, which includes the time of a suspend: */
 	ktime_t begun;			/* the session */
 	ktime_t heard;			/* last response, or begun */
 	struct rcu_head rcu;

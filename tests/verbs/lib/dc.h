@@ -54,7 +54,7 @@ struct dc_initiator {
 	uint8_t *buf;
 };
 
-/* Initiators have a short queue, and no room for inline data and wide atomics. */
+/* Initiators have short queues without inline data and wide atomics. */
 static bool dc_small;
 static uint8_t dc_retry_cnt = 7;
 static uint8_t dc_timeout = 14;

@@ -13,10 +13,9 @@
 /**
  * kmem_bytes() - Returns the size of slab, per-CPU and vmalloc memory.
  *
- * Rings are in the last.  The scatter list by which ib_umem describes a region
- * is in none of them.  It has 32 bytes for each contiguous piece of memory.
- *
- * Return: the bytes.
+ * Return: the bytes.  Rings are in vmalloc memory.  The scatter list by which
+ * ib_umem describes a region is in none of them.  It has 32 bytes for each
+ * contiguous piece of memory.
  */
 static inline int64_t kmem_bytes(void)
 {
@@ -39,7 +38,7 @@ static inline int64_t kmem_bytes(void)
 }
 
 /**
- * kmem_settled() - Waits until memory that was freed has returned to the kernel.
+ * kmem_settled() - Waits until memory that was freed has been returned.
  *
  * Return: the bytes, as kmem_bytes().
  */

@@ -433,7 +433,7 @@ static void test_responder_errors(struct vt_dev *a, struct vt_dev *b)
 	dc_initiator_open(&other, a);
 	dc_target_open(&t, b, a, 1, false);
 
-	/* Nothing that a process can register at a target can be invalidated. */
+	/* Nothing that a process registers at a target can be invalidated. */
 	dc_target_recv(&t, 7, DC_HALF, DC_HALF);
 	dc_begin(&i, 1);
 	ibv_wr_send_inv(i.qpx, t.mr->rkey);
@@ -467,7 +467,7 @@ static void test_responder_errors(struct vt_dev *a, struct vt_dev *b)
 	dc_initiator_close(&i);
 }
 
-/* ---- shortcuts ------------------------------------------------------------ */
+/* ---- shortcuts ---------------------------------------------------------- */
 
 /* The counters of the loopback path, GSO batches and early demultiplexing. */
 static const char *const shortcuts[] = {

@@ -129,7 +129,7 @@ static void test_sessions(struct vt_dev *a, struct vt_dev *b)
 	dc_initiator_close(&i);
 }
 
-/* ---- states of a target --------------------------------------------------- */
+/* ---- states of a target ------------------------------------------------ */
 
 /*
  * A session does not outlive a reset of the target, after which other access
