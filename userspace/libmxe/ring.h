@@ -142,6 +142,11 @@ static inline void mxe_ring_publish(struct mxe_ring *ring, uint32_t index)
 	mxe_store_release(&ring->hdr->producer, index);
 }
 
+/**
+ * mxe_ring_put_sge() - Write an element of a scatter/gather list.
+ * @to: in the WQE
+ * @sge: the element
+ */
 static inline void mxe_ring_put_sge(struct mxe_sge *to, const struct ibv_sge *sge)
 {
 	*to = (struct mxe_sge){
