@@ -372,8 +372,8 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 		wqe->remote_addr = wr->wr.atomic.remote_addr;
 		wqe->rkey = wr->wr.atomic.rkey;
 		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
-		/* Only a compare-and-swap has it, but a test costs more. */
-		wqe->atomic.swap = wr->wr.atomic.swap;
+		wqe->atomic.swap = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ?
+				   wr->wr.atomic.swap : 0;
 		if (__builtin_expect(mxe_next.pending, 0)) {
 			int ret = mxe_mask_atomic(qp, wqe);
 

@@ -927,7 +927,6 @@ static void test_doorbell_errors(void)
 	fake.write_failures = 1;
 	errno = 0;
 	is_int(ibv_post_send(qp, &wr, &bad), 0, "the device is gone");
-	is_int(errno, 0, "errno is unchanged");
 	is_u64(sq_producer(qp), 2, "both are published");
 	destroy(qp, cq);
 }
