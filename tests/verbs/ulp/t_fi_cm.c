@@ -20,13 +20,11 @@ static uint64_t word;		/* target of an atomic at b */
 /* An event of a connection and its data. */
 struct event {
 	uint32_t type;
-	struct fi_eq_cm_entry entry;
-	char data[300];
+	union {
+		struct fi_eq_cm_entry entry;
+		char room[sizeof(struct fi_eq_cm_entry) + 300];
+	};
 };
-
-static_assert(offsetof(struct event, data) ==
-	      offsetof(struct event, entry) + sizeof(struct fi_eq_cm_entry),
-	      "the data follow the entry");
 
 /* Waits for an event. Returns 0 or its error. */
 static int wait_event(struct end *e, struct event *event)
@@ -36,15 +34,14 @@ static int wait_event(struct end *e, struct event *event)
 
 	memset(event, 0, sizeof(*event));
 	ret = fi_eq_sread(e->eq, &event->type, &event->entry,
-			  sizeof(event->entry) + sizeof(event->data),
-			  TIMEOUT_MS, 0);
+			  sizeof(event->room), TIMEOUT_MS, 0);
 	if (ret >= 0)
 		return 0;
 	if (ret != -FI_EAVAIL)
 		return (int)-ret;
 	must(fi_eq_readerr(e->eq, &err, 0), "fi_eq_readerr");
 	event->entry.fid = err.fid;
-	memcpy(event->data, err.err_data, err.err_data_size);
+	memcpy(event->entry.data, err.err_data, err.err_data_size);
 	return err.err;
 }
 
@@ -66,7 +63,7 @@ static void test_connect(struct fid_ep **ep_a, struct fid_ep **ep_b)
 	is_int(wait_event(&b, &e), 0, "a request arrives");
 	ok(e.type == FI_CONNREQ && e.entry.fid == &pep->fid && e.entry.info,
 	   "... as FI_CONNREQ of the passive endpoint");
-	is_str(e.data, "please", "... with its data");
+	is_str((char *)e.entry.data, "please", "... with its data");
 	is_int((int)fi_send(*ep_a, &word, 8, NULL, 0, NULL), -FI_ENOTCONN,
 	       "a send before the connection is refused");
 	*ep_b = open_ep_of(&b, b.cq, e.entry.info);
@@ -75,7 +72,7 @@ static void test_connect(struct fid_ep **ep_a, struct fid_ep **ep_b)
 	is_int(wait_event(&a, &e), 0, "the active endpoint is connected");
 	ok(e.type == FI_CONNECTED && e.entry.fid == &(*ep_a)->fid,
 	   "... with FI_CONNECTED");
-	is_str(e.data, "welcome", "... and the data of the accept");
+	is_str((char *)e.entry.data, "welcome", "... and the data of the accept");
 	is_int(wait_event(&b, &e), 0, "the accepting endpoint is connected");
 	ok(e.type == FI_CONNECTED && e.entry.fid == &(*ep_b)->fid,
 	   "... with FI_CONNECTED");
@@ -147,7 +144,7 @@ static void test_reject(void)
 	fi_freeinfo(e.entry.info);
 	is_int(wait_event(&a, &e), FI_ECONNREFUSED, "the request is refused");
 	ok(e.entry.fid == &ep->fid, "... at its endpoint");
-	is_str(e.data, "no", "... with the data of the rejection");
+	is_str((char *)e.entry.data, "no", "... with the data of the rejection");
 	is_int(fi_close(&ep->fid), 0, "fi_close()");
 }
 
