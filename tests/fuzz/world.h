@@ -71,16 +71,39 @@ extern struct world w;
 /* The content of each page that does not belong to the region. */
 extern u8 world_foreign_page[PAGE_SIZE];
 
-/* Makes everything and connects the queue pairs. options: kind and options. */
+/**
+ * world_make() - Makes all objects and connects the queue pairs.
+ * @options: kind of queue pair, and options
+ * @conf: attributes of the objects
+ */
 void world_make(u8 options, const struct world_conf *conf);
-/*
- * Destroys everything. Destroying waits for references, so a leaked one is a
- * finding.
+
+/**
+ * world_destroy() - Destroys all objects.
+ *
+ * Waits for references, so that a leaked one is found.
  */
 void world_destroy(void);
+
+/**
+ * world_qp() - Returns a queue pair.
+ * @end: 0 or 1
+ *
+ * Return: the queue pair.
+ */
 struct mxe_qp *world_qp(int end);
+
+/**
+ * world_modify() - Changes the state of a queue pair, which must succeed.
+ * @end: 0 or 1
+ * @state: the new state
+ */
 void world_modify(int end, enum ib_qp_state state);
-/* Brings a queue pair from RESET to RTS. */
+
+/**
+ * world_connect() - Brings a queue pair from RESET to RTS.
+ * @end: 0 or 1
+ */
 void world_connect(int end);
 
 #endif /* FUZZ_WORLD_H */
