@@ -138,6 +138,28 @@ static void mxe_dct_answer(struct mxe_qp *qp, const struct mxe_av *av,
 	mxe_tx_send_dc_control(qp, av, request->qpn, &hdr);
 }
 
+/*
+ * Reports a wrong access key if the target is armed.  Requests with a wrong key
+ * cannot raise more events than the process has asked for.
+ */
+static void mxe_dct_report(struct mxe_qp *qp)
+{
+	struct mxe_dct *dct = to_mdct(qp);
+	bool armed;
+
+	spin_lock(&dct->lock);
+	armed = dct->armed;
+	dct->armed = false;
+	spin_unlock(&dct->lock);
+	if (!armed)
+		return;
+	/* mxe_rq_end() calls the event handler, and holds the QP meanwhile. */
+	mxe_rq_begin(qp);
+	if (!qp->dying)
+		qp->rq.pending |= BIT(MXE_PENDING_EV_ACCESS_ERR);
+	mxe_rq_end(qp);
+}
+
 /* ---- tokens -------------------------------------------------------------- */
 
 static u64 mxe_dct_interval(void)
@@ -629,6 +651,8 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 
 	if (old)
 		mxe_dct_child_flush(old);
+	if (code == MXE_DC_BAD_KEY)
+		mxe_dct_report(qp);
 	if (code) {
 		mxe_dct_answer(qp, &av, hdr, code, token);
 		return NULL;
@@ -662,6 +686,16 @@ void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info)
 	info->num_open = dct->num_open;
 	info->num_known = dct->num_peers;
 	info->key_violations = dct->key_violations;
+	info->armed = dct->armed;
+	spin_unlock_bh(&dct->lock);
+}
+
+void mxe_dct_arm(struct mxe_qp *qp)
+{
+	struct mxe_dct *dct = to_mdct(qp);
+
+	spin_lock_bh(&dct->lock);
+	dct->armed = true;
 	spin_unlock_bh(&dct->lock);
 }
 

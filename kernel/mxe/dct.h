@@ -44,12 +44,13 @@ struct mxe_dct {
 	spinlock_t lock;
 	bool dying;
 	bool open;			/* the QP is in RTR */
+	bool armed;			/* the next wrong key raises an event */
 	siphash_key_t secret;		/* of tokens */
 	struct hlist_head *hash;	/* MXE_DCT_HASH_SIZE lists of peers */
 	struct list_head peers;		/* all; the scan moves them to the end */
 	u32 num_peers;
 	u32 num_open;			/* those with a session */
-	u32 key_violations;
+	u64 key_violations;
 	struct list_head closed;	/* responders that the work frees */
 
 	struct delayed_work work;
@@ -101,7 +102,8 @@ void mxe_dct_update(struct mxe_qp *qp);
 struct mxe_dct_info {
 	u32 num_open;			/* sessions */
 	u32 num_known;			/* initiators, also those without one */
-	u32 key_violations;
+	u64 key_violations;
+	bool armed;
 };
 
 /**
@@ -109,9 +111,20 @@ struct mxe_dct_info {
  * @qp: DC target
  * @info: set to the numbers
  *
- * Context: RCU read-side section, no lock of a QP held.
+ * Context: RCU read-side section or a verb, no lock of a QP held.
  */
 void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
+
+/**
+ * mxe_dct_arm() - Have the next request with a wrong access key raise an event.
+ * @qp: DC target
+ *
+ * The event is IB_EVENT_QP_ACCESS_ERR of the target.  It disarms the target.
+ * A change of the state does not.
+ *
+ * Context: Process context, a verb, no lock of a QP held.
+ */
+void mxe_dct_arm(struct mxe_qp *qp);
 
 /**
  * mxe_dct_find() - Return the responder for a request, or answer it otherwise.
@@ -123,8 +136,8 @@ void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
  * request, a control packet tells the initiator why.
  *
  * Context: BHs disabled, RCU read-side section, in which the result is valid.
- * No lock of a QP held.  Takes the lock of the target, and recv_lock of a
- * responder that it closes.
+ * No lock of a QP held.  Takes the lock of the target, recv_lock of a responder
+ * that it closes, and recv_lock of the target to report an event.
  * Return: the responder, which may be closed at any time, or NULL.
  */
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,

@@ -14,6 +14,7 @@
 #include "ah.h"
 #include "atomic.h"
 #include "cq.h"
+#include "dct_uverbs.h"
 #include "device.h"
 #include "dm.h"
 #include "doorbell.h"
@@ -389,6 +390,7 @@ static const struct uapi_definition mxe_device_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
 	UAPI_DEF_CHAIN(mxe_dm_defs),
 	UAPI_DEF_CHAIN(mxe_mr_sync_defs),
+	UAPI_DEF_CHAIN(mxe_dct_uverbs_defs),
 	{},
 };
 

@@ -26,7 +26,8 @@ enum {
 static_assert(sizeof(struct mxedv_device_attr) == 48 &&
 	      sizeof(struct mxedv_qp_init_attr) == 32 &&
 	      sizeof(struct mxedv_qp_ex) == 48 &&
-	      sizeof(struct mxedv_poll_thread_attr) == 16,
+	      sizeof(struct mxedv_poll_thread_attr) == 16 &&
+	      sizeof(struct mxedv_dct_attr) == 32,
 	      "these structures are part of the library's ABI");
 static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
 		      (int)MXE_MASKED_ATOMIC_CMP_SWAP &&
@@ -36,6 +37,7 @@ static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
 	      (int)MXEDV_ATOMIC_REPLY_BE == (int)MXE_ATOMIC_REPLY_BE &&
 	      (int)MXEDV_DEVICE_ATTR_NONCOHERENT ==
 		      (int)MXE_ATOMIC_CAPS_NONCOHERENT &&
+	      (int)MXEDV_DCT_KEY_VIOLATION == (int)MXE_ARM_DCT_KEY_VIOLATION &&
 	      (int)MXEDV_SYNC_MR_FOR_CPU == (int)MXE_SYNC_MR_FOR_CPU &&
 	      (int)MXEDV_SYNC_MR_FOR_DEVICE == (int)MXE_SYNC_MR_FOR_DEVICE,
 	      "values of the kernel are passed on unchanged");
@@ -185,4 +187,39 @@ MXE_EXPORT int mxedv_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,
 	if (!mxe_is_device(mr->context->device))
 		return EOPNOTSUPP;
 	return mxe_ioctl_sync_mr(mr, addr, length, flags);
+}
+
+MXE_EXPORT int mxedv_query_dct(struct ibv_qp *qp, struct mxedv_dct_attr *attr,
+			       uint32_t inlen)
+{
+	struct mxe_query_dct_resp resp = { 0 };
+	struct mxedv_dct_attr known;
+	int ret;
+
+	if (!qp || !attr || inlen < sizeof(known.comp_mask))
+		return EINVAL;
+	if (!mxe_is_device(qp->context->device))
+		return EOPNOTSUPP;
+	ret = mxe_dct_query(qp, &resp);
+	if (ret)
+		return ret;
+	known = (struct mxedv_dct_attr) {
+		.key_violations = resp.key_violations,
+		.state = (enum ibv_qp_state)resp.state,
+		.num_sessions = resp.num_sessions,
+		.num_initiators = resp.num_initiators,
+		.armed_events = resp.armed_events,
+	};
+	memset(attr, 0, inlen);
+	memcpy(attr, &known, inlen < sizeof(known) ? inlen : sizeof(known));
+	return 0;
+}
+
+MXE_EXPORT int mxedv_arm_dct(struct ibv_qp *qp, uint32_t events)
+{
+	if (!qp)
+		return EINVAL;
+	if (!mxe_is_device(qp->context->device))
+		return EOPNOTSUPP;
+	return mxe_dct_arm(qp, events);
 }

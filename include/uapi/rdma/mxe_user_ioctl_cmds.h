@@ -136,4 +136,36 @@ enum mxe_sync_mr_flags {
 	MXE_SYNC_MR_FOR_DEVICE	= 1 << 1,
 };
 
+/* Methods added to UVERBS_OBJECT_QP, for DC targets. */
+enum mxe_qp_methods {
+	MXE_METHOD_DCT_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+	MXE_METHOD_DCT_ARM,
+};
+
+enum mxe_query_dct_attrs {
+	MXE_ATTR_QUERY_DCT_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	/* out: struct mxe_query_dct_resp, padded with zeroes */
+	MXE_ATTR_QUERY_DCT_RESP,
+};
+
+struct mxe_query_dct_resp {
+	/* Requests with a wrong access key since the target was created. */
+	__aligned_u64 key_violations;
+	__u32 state;			/* enum ib_qp_state */
+	__u32 num_sessions;		/* open */
+	__u32 num_initiators;		/* known, also those without a session */
+	__u32 armed_events;		/* enum mxe_arm_dct_events */
+};
+
+enum mxe_arm_dct_attrs {
+	MXE_ATTR_ARM_DCT_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	/* in: enum mxe_arm_dct_events, at least one */
+	MXE_ATTR_ARM_DCT_EVENTS,
+};
+
+enum mxe_arm_dct_events {
+	/* IB_EVENT_QP_ACCESS_ERR at the next request with a wrong key. */
+	MXE_ARM_DCT_KEY_VIOLATION	= 1 << 0,
+};
+
 #endif /* MXE_USER_IOCTL_CMDS_H */

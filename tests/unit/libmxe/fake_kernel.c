@@ -145,6 +145,31 @@ static int fake_query_dm(const struct ib_uverbs_attr *attrs)
 	return 0;
 }
 
+static int fake_query_dct(const struct ib_uverbs_attr *attrs)
+{
+	struct mxe_query_dct_resp *resp = (void *)(uintptr_t)attrs[1].data;
+
+	if (attrs[0].attr_id != MXE_ATTR_QUERY_DCT_HANDLE || attrs[0].len ||
+	    attrs[1].attr_id != MXE_ATTR_QUERY_DCT_RESP ||
+	    attrs[1].len != sizeof(*resp))
+		return EPROTO;
+	fake.dct_handle = attrs[0].data;
+	if (!fake.fail_dct)
+		*resp = fake.dct;
+	return fake.fail_dct;
+}
+
+static int fake_arm_dct(const struct ib_uverbs_attr *attrs)
+{
+	if (attrs[0].attr_id != MXE_ATTR_ARM_DCT_HANDLE || attrs[0].len ||
+	    attrs[1].attr_id != MXE_ATTR_ARM_DCT_EVENTS || attrs[1].len != 4)
+		return EPROTO;
+	fake.dct_handle = attrs[0].data;
+	if (!fake.fail_dct)
+		fake.dct.armed_events = (uint32_t)attrs[1].data;
+	return fake.fail_dct;
+}
+
 static int fake_alloc_dm(struct ib_uverbs_attr *attrs)
 {
 	struct mxe_alloc_dm_resp *resp = (void *)(uintptr_t)attrs[3].data;
@@ -196,6 +221,14 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		   hdr->method_id == MXE_METHOD_DM_QUERY &&
 		   hdr->num_attrs == 2) {
 		err = fake_query_dm(hdr->attrs);
+	} else if (hdr->object_id == UVERBS_OBJECT_QP &&
+		   hdr->method_id == MXE_METHOD_DCT_QUERY &&
+		   hdr->num_attrs == 2) {
+		err = fake_query_dct(hdr->attrs);
+	} else if (hdr->object_id == UVERBS_OBJECT_QP &&
+		   hdr->method_id == MXE_METHOD_DCT_ARM &&
+		   hdr->num_attrs == 2) {
+		err = fake_arm_dct(hdr->attrs);
 	} else if (hdr->num_attrs != 1) {
 		err = EPROTO;
 	} else if (hdr->object_id == MXE_OBJECT_DOORBELL &&

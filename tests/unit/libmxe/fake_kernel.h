@@ -84,6 +84,10 @@ struct fake_kernel {
 	struct mxe_create_qp_req qp_req;
 	struct ibv_qp_init_attr_ex qp_attr;
 
+	struct mxe_query_dct_resp dct;	/* of every target */
+	uint64_t dct_handle;		/* of the last query or arming */
+	int fail_dct;
+
 	uint64_t dm_length;
 	uint32_t dm_align;
 	char *dm_mem;			/* the last one */

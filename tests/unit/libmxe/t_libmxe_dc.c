@@ -155,8 +155,61 @@ static void test_others(void)
 	destroy(qp, cq);
 }
 
+/* Callers may be older or newer than the library. */
+static void test_query(void)
+{
+	struct ibv_qp qp = { .context = fake.context, .handle = 77 };
+	struct {
+		struct mxedv_dct_attr attr;
+		uint64_t later;
+	} longer;
+	struct mxedv_dct_attr attr;
+
+	fake.dct = (struct mxe_query_dct_resp) {
+		.key_violations = 1ULL << 40,
+		.state = IBV_QPS_RTR,
+		.num_sessions = 2,
+		.num_initiators = 3,
+		.armed_events = MXE_ARM_DCT_KEY_VIOLATION,
+	};
+	memset(&attr, 0xff, sizeof(attr));
+	is_int(mxedv_query_dct(&qp, &attr, sizeof(attr)), 0, "query of a target");
+	is_u64(fake.dct_handle, 77, "... by its handle");
+	ok(!attr.comp_mask && attr.key_violations == 1ULL << 40 &&
+	   attr.state == IBV_QPS_RTR && attr.num_sessions == 2 &&
+	   attr.num_initiators == 3 &&
+	   attr.armed_events == MXEDV_DCT_KEY_VIOLATION, "... its numbers");
+	memset(&attr, 0xff, sizeof(attr));
+	is_int(mxedv_query_dct(&qp, &attr, 16), 0, "older caller");
+	ok(attr.key_violations == 1ULL << 40 && attr.num_sessions == ~0U,
+	   "... gets its part");
+	memset(&longer, 0xff, sizeof(longer));
+	is_int(mxedv_query_dct(&qp, &longer.attr, sizeof(longer)), 0, "newer caller");
+	ok(longer.attr.num_sessions == 2 && !longer.later, "... gets zeroes");
+	is_int(mxedv_query_dct(&qp, &attr, 4), EINVAL, "too short");
+	is_int(mxedv_query_dct(&qp, NULL, sizeof(attr)), EINVAL, "no structure");
+	is_int(mxedv_query_dct(NULL, &attr, sizeof(attr)), EINVAL, "no target");
+
+	fake.fail_dct = EINVAL;
+	memset(&attr, 0xff, sizeof(attr));
+	is_int(mxedv_query_dct(&qp, &attr, sizeof(attr)), EINVAL, "the kernel refuses");
+	is_u64(attr.key_violations, ~0ULL, "... nothing is filled in");
+	fake.fail_dct = EPROTONOSUPPORT;
+	is_int(mxedv_query_dct(&qp, &attr, sizeof(attr)), EOPNOTSUPP, "older kernel: query");
+	is_int(mxedv_arm_dct(&qp, MXEDV_DCT_KEY_VIOLATION), EOPNOTSUPP, "... and arming");
+	fake.fail_dct = 0;
+
+	fake.dct.armed_events = 0;
+	qp.handle = 78;
+	is_int(mxedv_arm_dct(&qp, MXEDV_DCT_KEY_VIOLATION), 0, "arming");
+	ok(fake.dct.armed_events == MXE_ARM_DCT_KEY_VIOLATION && fake.dct_handle == 78,
+	   "... of the target");
+	is_int(mxedv_arm_dct(NULL, MXEDV_DCT_KEY_VIOLATION), EINVAL, "... of none");
+}
+
 static void (*const tests[])(void) = {
-	open_device, test_create, test_post, test_others, close_device,
+	open_device, test_create, test_post, test_others, test_query,
+	close_device,
 };
 
 int main(void)

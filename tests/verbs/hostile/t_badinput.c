@@ -15,6 +15,7 @@
 #include <rdma/mxe-abi.h>
 #include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include "dc.h"
 #include "random.h"
 #include "tap.h"
 #include "vt.h"
@@ -419,6 +420,72 @@ static void test_query(void)
 			       MXE_METHOD_DEVICE_QUERY_ATOMICS), EINVAL,
 		       "query without the attribute");
 	}
+}
+
+static int raw_dct(unsigned int method, unsigned int attr, uint32_t handle,
+		   void *data, unsigned int len, bool is_out)
+{
+	struct req r = { 0 };
+
+	/* Both methods have the handle as their first attribute. */
+	req_attr(&r, MXE_ATTR_QUERY_DCT_HANDLE, 0, handle);
+	if (is_out)
+		req_out(&r, attr, data, len);
+	else
+		req_in(&r, attr, data, len);
+	return req_run(&r, a->ctx->cmd_fd, UVERBS_OBJECT_QP, method);
+}
+
+static int raw_query_dct(uint32_t handle, void *buf, unsigned int len)
+{
+	return raw_dct(MXE_METHOD_DCT_QUERY, MXE_ATTR_QUERY_DCT_RESP, handle,
+		       buf, len, true);
+}
+
+static int raw_arm_dct(uint32_t handle, uint64_t events, unsigned int len)
+{
+	return raw_dct(MXE_METHOD_DCT_ARM, MXE_ATTR_ARM_DCT_EVENTS, handle,
+		       &events, len, false);
+}
+
+static void test_dct(struct vt_pair *p)
+{
+	struct mxe_query_dct_resp resp;
+	struct dc_target t;
+	uint32_t handle;
+	uint8_t buf[64];
+	bool same = true;
+
+	dc_target_open(&t, a, a, 1, false);
+	handle = t.qp->handle;
+	is_int(raw_query_dct(handle, &resp, sizeof(resp)), 0, "query of a target");
+	ok(resp.state == IBV_QPS_RTR && !resp.armed_events && !resp.key_violations,
+	   "... is correct");
+	memset(buf, 0xee, sizeof(buf));
+	is_int(raw_query_dct(handle, buf, sizeof(resp) - 4), EINVAL, "... with a short buffer");
+	for (size_t i = 0; i < sizeof(buf); i++)
+		same = same && buf[i] == 0xee;
+	ok(same, "... does not write to it");
+	is_int(raw_query_dct(handle, buf, 48), 0, "... with a long buffer");
+	for (size_t i = sizeof(resp); i < sizeof(buf); i++)
+		same = same && buf[i] == (i < 48 ? 0 : 0xee);
+	ok(!memcmp(buf, &resp, sizeof(resp)) && same, "... fills the rest of it with zeros");
+	is_int(raw_query_dct(handle, (void *)16, sizeof(resp)), EFAULT,
+	       "... into unmapped memory");
+	is_int(raw_query_dct(p->a.qp->handle, &resp, sizeof(resp)), EINVAL,
+	       "query of an RC QP");
+	is_int(raw_query_dct(0xabcdef, &resp, sizeof(resp)), ENOENT, "... of no QP");
+	is_int(raw_arm_dct(handle, 0, 4), EINVAL, "arming for no event");
+	is_int(raw_arm_dct(handle, 3, 4), EINVAL, "... for an unknown event");
+	is_int(raw_arm_dct(handle, 1ULL << 32 | 1, 8), EINVAL, "... of more than 32 bits");
+	is_int(raw_arm_dct(handle, 1, 2), EINVAL, "... of 2 bytes");
+	is_int(raw_arm_dct(p->a.qp->handle, 1, 4), EINVAL, "arming of an RC QP");
+	is_int(raw_arm_dct(0xabcdef, 1, 4), ENOENT, "... of no QP");
+	ok(!raw_query_dct(handle, &resp, sizeof(resp)) && !resp.armed_events,
+	   "... none of which arms the target");
+	dc_target_close(&t);
+	is_int(raw_query_dct(handle, &resp, sizeof(resp)), ENOENT,
+	       "query of a target that was destroyed");
 }
 
 /* ---- mappings ---------------------------------------------------------- */
@@ -878,6 +945,7 @@ int main(void)
 
 	vt_pair_open(&p, a, b, &conf);
 	test_doorbell(&p);
+	test_dct(&p);
 	vt_pair_close(&p);
 	test_scribble();
 	resources(after, sizeof(after));

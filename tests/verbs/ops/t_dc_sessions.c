@@ -308,6 +308,95 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 	dc_initiator_close(&i);
 }
 
+/* ---- query and events ---------------------------------------------------- */
+
+static bool is_queried(const struct dc_target *t, enum ibv_qp_state state,
+		       uint32_t sessions, uint64_t violations, uint32_t armed)
+{
+	struct mxedv_dct_attr attr;
+	int ret = mxedv_query_dct(t->qp, &attr, sizeof(attr));
+
+	if (ret)
+		vt_bail("mxedv_query_dct: %s", strerror(ret));
+	return !attr.comp_mask && attr.state == state && attr.num_sessions == sessions &&
+	       attr.num_initiators >= sessions && attr.key_violations == violations &&
+	       attr.armed_events == armed;
+}
+
+static void wrong_key(struct dc_initiator *i, const struct dc_target *t)
+{
+	struct dc_target wrong = *t;
+
+	wrong.key ^= 1;
+	is_int(dc_fadd(i, &wrong), IBV_WC_REM_ACCESS_ERR, "a wrong key");
+	dc_initiator_reset(i);
+}
+
+/* The event comes with the QP of the target. */
+static bool has_event(const struct dc_target *t)
+{
+	struct pollfd pfd = { .fd = t->dev->ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+	bool found;
+
+	do {
+		if (poll(&pfd, 1, VT_MS) != 1 || ibv_get_async_event(t->dev->ctx, &event))
+			return false;
+		found = event.event_type == IBV_EVENT_QP_ACCESS_ERR;
+		if (found && event.element.qp != t->qp)
+			vt_bail("an event of another QP");
+		ibv_ack_async_event(&event);
+	} while (!found);
+	return true;
+}
+
+static void test_armed(struct vt_dev *a, struct vt_dev *b)
+{
+	const uint32_t armed = MXEDV_DCT_KEY_VIOLATION;
+	struct mxedv_dct_attr attr;
+	struct dc_initiator i;
+	struct dc_target t, other;
+
+	dc_initiator_open(&i, a);
+	dc_target_open(&t, b, a, 4, false);
+	dc_target_open(&other, b, a, 6, false);
+	vt_drain_async(b);
+	ok(is_queried(&t, IBV_QPS_RTR, 0, 0, 0), "a new target");
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a session");
+	ok(is_queried(&t, IBV_QPS_RTR, 1, 0, 0), "... is counted");
+
+	wrong_key(&i, &t);
+	ok(is_queried(&t, IBV_QPS_RTR, 0, 1, 0), "... is counted");
+	is_int(vt_async(b, 50), -1, "... without an event, as the target is not armed");
+
+	is_int(mxedv_arm_dct(t.qp, armed), 0, "the target is armed");
+	is_int(mxedv_arm_dct(t.qp, armed), 0, "... twice");
+	ok(is_queried(&t, IBV_QPS_RTR, 0, 1, armed), "... which the query shows");
+	wrong_key(&i, &other);
+	is_int(vt_async(b, 50), -1, "... of another target raises no event");
+	wrong_key(&i, &t);
+	ok(has_event(&t), "... raises an event of this one");
+	wrong_key(&i, &t);
+	is_int(vt_async(b, 50), -1, "... raises no second event");
+	ok(is_queried(&t, IBV_QPS_RTR, 0, 3, 0), "... the target is not armed any more");
+	is_int(mxedv_arm_dct(t.qp, armed), 0, "the target is armed again");
+	wrong_key(&i, &t);
+	ok(has_event(&t), "... and raises another event");
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "the target still works");
+
+	is_int(mxedv_arm_dct(t.qp, armed), 0, "armed once more");
+	is_int(dc_to_state(t.qp, IBV_QPS_ERR), 0, "the target is moved to ERR");
+	ok(is_queried(&t, IBV_QPS_ERR, 0, 4, armed), "... and remains armed");
+	is_int(mxedv_arm_dct(t.qp, 0), EINVAL, "refused: no event");
+	is_int(mxedv_arm_dct(t.qp, 2), EINVAL, "refused: an unknown event");
+	is_int(mxedv_arm_dct(t.qp, armed | 1u << 31), EINVAL, "... beside a known one");
+	is_int(mxedv_arm_dct(i.qp, armed), EINVAL, "refused: an initiator");
+	is_int(mxedv_query_dct(i.qp, &attr, sizeof(attr)), EINVAL, "... its query, too");
+	dc_target_close(&other);
+	dc_target_close(&t);
+	dc_initiator_close(&i);
+}
+
 /* ---- races --------------------------------------------------------------- */
 
 struct racer {
@@ -423,6 +512,7 @@ int main(int argc, char **argv)
 		test_charged(a, b);
 		test_target_reset(a, b);
 		test_forged(a, b);
+		test_armed(a, b);
 		test_race(a, b);
 	}
 	vt_close(b);

@@ -550,6 +550,9 @@ static int other_process(const char *fd, const char *qp_num)
 	e.qp = open_target(dev, xrcd, (uint32_t)atoi(qp_num));
 	if (!e.qp || vt_state(&e) != IBV_QPS_RTS)
 		return 3;
+	/* In the kernel, an opened QP is another object than the target. */
+	if (mxedv_arm_dct(e.qp, MXEDV_DCT_KEY_VIOLATION) != EINVAL)
+		return 6;
 	for (i = 0; i < 4; i++)
 		if (vt_recv(&e, i, i * 64, 64))
 			return 4;

@@ -404,6 +404,46 @@ int mxedv_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,
  */
 struct ibv_mr *mxedv_take_last_mr(void);
 
+enum mxedv_dct_events {
+	/* IBV_EVENT_QP_ACCESS_ERR at the next request with a wrong key. */
+	MXEDV_DCT_KEY_VIOLATION		= 1 << 0,
+};
+
+struct mxedv_dct_attr {
+	uint64_t comp_mask;		/* out: 0 */
+	/* Requests with a wrong access key since the target was created. */
+	uint64_t key_violations;
+	enum ibv_qp_state state;
+	uint32_t num_sessions;		/* open */
+	uint32_t num_initiators;	/* known, also those without a session */
+	uint32_t armed_events;		/* enum mxedv_dct_events */
+};
+
+/**
+ * mxedv_query_dct() - Query a DC target.
+ * @qp: DC target of an mxe device
+ * @attr: filled in; fields that the library does not know are zeroed
+ * @inlen: sizeof(struct mxedv_dct_attr) of the caller, in bytes
+ *
+ * Return: 0 or a positive errno: EINVAL if @qp is not a DC target, EOPNOTSUPP
+ * if the device is not an mxe device or the kernel module is too old.
+ */
+int mxedv_query_dct(struct ibv_qp *qp, struct mxedv_dct_attr *attr,
+		    uint32_t inlen);
+
+/**
+ * mxedv_arm_dct() - Have a DC target report the next event of a kind.
+ * @qp: DC target of an mxe device
+ * @events: enum mxedv_dct_events, at least one
+ *
+ * Each call causes one event at most. A second call before the event has no
+ * effect.
+ *
+ * Return: as mxedv_query_dct(), and EINVAL if @events is 0 or has an unknown
+ * bit.
+ */
+int mxedv_arm_dct(struct ibv_qp *qp, uint32_t events);
+
 #ifdef __cplusplus
 }
 #endif
