@@ -97,6 +97,20 @@ struct exp_backend {
 				     struct ibv_qp_init_attr_ex *attr,
 				     uint64_t key);
 
+	/*
+	 * Optional: sets the number of requests with a wrong key that a DC
+	 * target has received. Returns 0 or a positive errno, EOPNOTSUPP if the
+	 * device does not report the number.
+	 */
+	int (*query_dct)(struct ibv_qp *qp, uint32_t *key_violations);
+
+	/*
+	 * Optional: has the next request with a wrong key raise
+	 * IBV_EVENT_QP_ACCESS_ERR of a DC target, which no other request then
+	 * raises. Returns 0 or a positive errno.
+	 */
+	int (*arm_dct)(struct ibv_qp *qp);
+
 	/* Optional: frees the backend's members after the QP was destroyed. */
 	void (*release)(struct exp_qp *entry);
 

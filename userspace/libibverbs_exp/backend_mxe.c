@@ -133,6 +133,30 @@ static struct ibv_qp *mxe_create_dct(struct ibv_context *context,
 	return exp_mxedv(context)->create_qp(context, attr, &mxe_attr);
 }
 
+static int mxe_query_dct(struct ibv_qp *qp, uint32_t *key_violations)
+{
+	const struct exp_mxedv *dv = exp_mxedv(qp->context);
+	struct mxedv_dct_attr attr;
+	int ret;
+
+	if (!dv->query_dct)
+		return EOPNOTSUPP;
+	ret = dv->query_dct(qp, &attr, sizeof(attr));
+	if (ret)
+		return ret;
+	*key_violations = attr.key_violations < UINT32_MAX ?
+			  (uint32_t)attr.key_violations : UINT32_MAX;
+	return 0;
+}
+
+static int mxe_arm_dct(struct ibv_qp *qp)
+{
+	const struct exp_mxedv *dv = exp_mxedv(qp->context);
+
+	return dv->arm_dct ? dv->arm_dct(qp, MXEDV_DCT_KEY_VIOLATION) :
+			     EOPNOTSUPP;
+}
+
 /*
  * An operand of less than 8 bytes is the low part of its field. MLNX_OFED
  * defines 8 bytes, and 4 bytes in the low half of the field. Shorter operands
@@ -206,6 +230,8 @@ const struct exp_backend exp_backend_mxe = {
 	.create_qp = mxe_create_qp,
 	.create_inline = mxe_create_inline,
 	.create_dct = mxe_create_dct,
+	.query_dct = mxe_query_dct,
+	.arm_dct = mxe_arm_dct,
 	.set_dc_addr = mxe_set_dc_addr,
 	.build_masked = mxe_build_masked,
 	.fix_wc = exp_wc_fix_atomic,

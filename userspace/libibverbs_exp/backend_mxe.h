@@ -16,6 +16,10 @@ struct exp_mxedv {
 				    struct ibv_qp_init_attr_ex *attr,
 				    struct mxedv_qp_init_attr *mxe_attr);
 	struct mxedv_qp_ex *(*qp_ex_from_ibv_qp_ex)(struct ibv_qp_ex *qpx);
+	/* NULL if libmxe is too old: */
+	int (*query_dct)(struct ibv_qp *qp, struct mxedv_dct_attr *attr,
+			 uint32_t inlen);
+	int (*arm_dct)(struct ibv_qp *qp, uint32_t events);
 };
 
 /**

@@ -18,9 +18,9 @@ static struct exp_mxedv mxedv;
 static const struct exp_mxedv *found;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-#define FIND(lib, call) \
+#define FIND(lib, call, version) \
 	(mxedv.call = (__typeof__(mxedv.call)) \
-		dlvsym(lib, "mxedv_" #call, "MXE_1.0"))
+		dlvsym(lib, "mxedv_" #call, version))
 
 static const struct exp_mxedv *find(const struct ibv_context *context)
 {
@@ -33,9 +33,14 @@ static const struct exp_mxedv *find(const struct ibv_context *context)
 	lib = dlopen(provider.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (!lib)
 		return NULL;
-	if (FIND(lib, is_supported) && FIND(lib, query_device) &&
-	    FIND(lib, create_qp) && FIND(lib, qp_ex_from_ibv_qp_ex))
+	if (FIND(lib, is_supported, "MXE_1.0") &&
+	    FIND(lib, query_device, "MXE_1.0") &&
+	    FIND(lib, create_qp, "MXE_1.0") &&
+	    FIND(lib, qp_ex_from_ibv_qp_ex, "MXE_1.0")) {
+		FIND(lib, query_dct, "MXE_1.3");
+		FIND(lib, arm_dct, "MXE_1.3");
 		return &mxedv;
+	}
 	dlclose(lib);
 	return NULL;
 }

@@ -6,6 +6,7 @@
  * Today a target is a QP, which the backend creates and programs do not see.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "calls.h"
@@ -109,12 +110,16 @@ static int to_rtr(struct ibv_qp *qp, const struct ibv_exp_dct_init_attr *attr)
 				    IBV_QP_MIN_RNR_TIMER | IBV_QP_AV);
 }
 
-/* Creates the QP of a target that can receive. Returns NULL with errno. */
+/*
+ * Creates the QP of a target that can receive. Its qp_context is the target.
+ * Returns NULL with errno.
+ */
 static struct ibv_qp *create_target(struct ibv_context *context,
 				    const struct ibv_exp_dct_init_attr *attr,
-				    int access)
+				    int access, struct exp_dct *dct)
 {
 	struct ibv_qp_init_attr_ex std = {
+		.qp_context = dct,
 		.send_cq = attr->cq,
 		.recv_cq = attr->cq,
 		.srq = attr->srq,
@@ -156,7 +161,7 @@ struct ibv_exp_dct *ibv_exp_create_dct(struct ibv_context *context,
 	dct = calloc(1, sizeof(*dct));
 	if (!dct)
 		return NULL;
-	dct->qp = create_target(context, attr, access);
+	dct->qp = create_target(context, attr, access, dct);
 	if (!dct->qp) {
 		err = exp_errno_from_std(errno);
 		free(dct);
@@ -194,18 +199,33 @@ int ibv_exp_destroy_dct(struct ibv_exp_dct *ibdct)
 
 /* ---- attributes ---------------------------------------------------------- */
 
+/* Leaves 0 if the device does not report the number. */
+static int query_violations(const struct exp_dct *dct, uint32_t *key_violations)
+{
+	const struct exp_backend *backend = exp_backend_of(dct->qp->context);
+	int ret;
+
+	if (!backend->query_dct)
+		return 0;
+	ret = backend->query_dct(dct->qp, key_violations);
+	return ret == EOPNOTSUPP ? 0 : ret;
+}
+
 EXP_EXPORT
 int ibv_exp_query_dct(struct ibv_exp_dct *ibdct, struct ibv_exp_dct_attr *attr)
 {
 	const struct exp_dct *dct = to_exp_dct(ibdct);
 	const struct ibv_exp_dct_init_attr *init = &dct->attr;
 	struct ibv_qp_init_attr std_init;
+	uint32_t key_violations = 0;
 	struct ibv_qp_attr std;
 	int ret;
 
 	if (exp_bad_mask(__func__, attr->comp_mask, IBV_EXP_DCT_ATTR_RESERVED))
 		return exp_err(EINVAL);
 	ret = ibv_query_qp(dct->qp, &std, IBV_QP_STATE, &std_init);
+	if (!ret)
+		ret = query_violations(dct, &key_violations);
 	if (ret)
 		return exp_err(ret);
 	*attr = (struct ibv_exp_dct_attr) {
@@ -219,6 +239,7 @@ int ibv_exp_query_dct(struct ibv_exp_dct *ibdct, struct ibv_exp_dct_attr *attr)
 		.pkey_index = init->pkey_index,
 		.gid_index = init->gid_index,
 		.hop_limit = init->hop_limit,
+		.key_violations = key_violations,
 		.state = std.qp_state == IBV_QPS_RTR ?
 			 IBV_EXP_DCT_STATE_ACTIVE : IBV_EXP_DCT_STATE_DRAINED,
 		.srq = init->srq,
@@ -228,14 +249,24 @@ int ibv_exp_query_dct(struct ibv_exp_dct *ibdct, struct ibv_exp_dct_attr *attr)
 	return 0;
 }
 
-/* No device reports an attempt with a wrong key to the process today. */
 EXP_EXPORT
-int ibv_exp_arm_dct(struct ibv_exp_dct *dct, struct ibv_exp_arm_attr *attr)
+int ibv_exp_arm_dct(struct ibv_exp_dct *ibdct, struct ibv_exp_arm_attr *attr)
 {
+	const struct exp_backend *backend;
+	const struct exp_dct *dct = to_exp_dct(ibdct);
+	int ret;
+
 	if (!dct || exp_bad_mask(__func__, attr->comp_mask,
 				 IBV_EXP_ARM_ATTR_RESERVED))
 		return exp_err(EINVAL);
-	return exp_err(ENOSYS);
+	backend = exp_backend_of(dct->qp->context);
+	ret = backend->arm_dct ? backend->arm_dct(dct->qp) : EOPNOTSUPP;
+	if (ret == EOPNOTSUPP) {
+		fprintf(stderr, "%s: the driver of %s cannot arm DC targets\n",
+			__func__, dct->qp->context->device->name);
+		return exp_err(ENOSYS);
+	}
+	return ret ? exp_err(ret) : 0;
 }
 
 /* ---- asynchronous events ------------------------------------------------- */
@@ -246,6 +277,7 @@ static const struct {
 } event_types[] = {
 	{ IBV_EXP_EVENT_DCT_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR },
 	{ IBV_EXP_EVENT_DCT_REQ_ERR, IBV_EVENT_QP_REQ_ERR },
+	{ IBV_EXP_EVENT_DCT_KEY_VIOLATION, IBV_EVENT_QP_ACCESS_ERR },
 };
 
 #define EVENT_TYPES (sizeof(event_types) / sizeof(event_types[0]))
@@ -256,13 +288,18 @@ static struct ibv_exp_dct **event_dct(struct ibv_async_event *event)
 	return (struct ibv_exp_dct **)&event->element;
 }
 
+/*
+ * A target remains in the list a little longer than its QP exists. A new QP may
+ * have the same address then, but not the same qp_context, because the target
+ * is still allocated.
+ */
 static struct exp_dct *dct_of_qp(const struct ibv_qp *qp)
 {
 	struct exp_dct *dct;
 
 	pthread_mutex_lock(&dcts_lock);
 	for (dct = dcts; dct; dct = dct->next)
-		if (dct->qp == qp)
+		if (dct->qp == qp && qp->qp_context == dct)
 			break;
 	pthread_mutex_unlock(&dcts_lock);
 	return dct;
@@ -285,10 +322,15 @@ int exp_dct_get_event(struct ibv_context *context,
 	if (i == EVENT_TYPES)
 		return 0;
 	dct = dct_of_qp(event->element.qp);
-	if (dct) {
-		event->event_type = (enum ibv_event_type)event_types[i].exp;
-		*event_dct(event) = &dct->dct;
-	}
+	if (!dct)
+		return 0;
+	event->event_type = (enum ibv_event_type)event_types[i].exp;
+	/* A target that can be armed has no other access error (backend.h). */
+	if (event_types[i].std == IBV_EVENT_QP_ACCESS_ERR &&
+	    exp_backend_of(context)->arm_dct)
+		event->event_type =
+			(enum ibv_event_type)IBV_EXP_EVENT_DCT_KEY_VIOLATION;
+	*event_dct(event) = &dct->dct;
 	return 0;
 }
 

@@ -9,7 +9,7 @@
  * exp_dct_get_event() - Implement ibv_get_async_event().
  * @context: as for ibv_get_async_event()
  * @event: as for ibv_get_async_event(); has a type IBV_EXP_EVENT_DCT_* and the
- *	target if it is an access or request error of one
+ *	target if it is an access or request error, or a key violation, of one
  * @std: ibv_get_async_event() of libibverbs
  *
  * Return: as ibv_get_async_event().

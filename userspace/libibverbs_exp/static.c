@@ -15,6 +15,8 @@
 #pragma weak mxedv_query_device
 #pragma weak mxedv_create_qp
 #pragma weak mxedv_qp_ex_from_ibv_qp_ex
+#pragma weak mxedv_query_dct
+#pragma weak mxedv_arm_dct
 #pragma weak mlx5dv_is_supported
 #pragma weak mlx5dv_create_qp
 #pragma weak mlx5dv_qp_ex_from_ibv_qp_ex
@@ -46,6 +48,8 @@ const struct exp_mxedv *exp_mxedv(const struct ibv_context *context)
 		.query_device = mxedv_query_device,
 		.create_qp = mxedv_create_qp,
 		.qp_ex_from_ibv_qp_ex = mxedv_qp_ex_from_ibv_qp_ex,
+		.query_dct = mxedv_query_dct,
+		.arm_dct = mxedv_arm_dct,
 	};
 
 	(void)context;

@@ -394,6 +394,7 @@ static struct ibv_qp *fake_create_dct(struct ibv_context *context,
 	f = fake_new_qp(context, attr->qp_type);
 	f->dc_type = mxe_attr->dc_type;
 	f->dct_key = mxe_attr->dct_access_key;
+	f->qp.qp_context = attr->qp_context;
 	return &f->qp;
 }
 
@@ -516,6 +517,26 @@ static struct mxedv_qp_ex *fake_qp_ex(struct ibv_qp_ex *qpx)
 	return fake.no_builders ? NULL : &((struct fake_qp *)qpx)->mqp;
 }
 
+static int fake_query_dct(struct ibv_qp *qp, struct mxedv_dct_attr *attr,
+			  uint32_t inlen)
+{
+	(void)qp;
+	if (inlen != sizeof(*attr))
+		bail_out("size of struct mxedv_dct_attr");
+	if (!fake.dct_errno)
+		*attr = fake.dct;
+	return fake.dct_errno;
+}
+
+static int fake_arm_dct(struct ibv_qp *qp, uint32_t events)
+{
+	if (!fake.dct_errno) {
+		fake.armed = qp;
+		fake.dct.armed_events = events;
+	}
+	return fake.dct_errno;
+}
+
 const struct exp_mxedv *exp_mxedv(const struct ibv_context *context)
 {
 	static const struct exp_mxedv dv = {
@@ -523,10 +544,18 @@ const struct exp_mxedv *exp_mxedv(const struct ibv_context *context)
 		.query_device = fake_query_device,
 		.create_qp = fake_create_qp,
 		.qp_ex_from_ibv_qp_ex = fake_qp_ex,
+		.query_dct = fake_query_dct,
+		.arm_dct = fake_arm_dct,
+	};
+	static const struct exp_mxedv old = {
+		.is_supported = fake_is_supported,
+		.query_device = fake_query_device,
+		.create_qp = fake_create_qp,
+		.qp_ex_from_ibv_qp_ex = fake_qp_ex,
 	};
 
 	(void)context;
-	return &dv;
+	return fake.old_mxedv ? &old : &dv;
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp)
@@ -567,6 +596,10 @@ void fake_reset(void)
 	fake.ex_created = 0;
 	fake.mxe_created = 0;
 	fake.dct_created = 0;
+	memset(&fake.dct, 0, sizeof(fake.dct));
+	fake.armed = NULL;
+	fake.dct_errno = 0;
+	fake.old_mxedv = false;
 	fake.destroyed = 0;
 }
 

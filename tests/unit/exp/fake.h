@@ -90,6 +90,10 @@ struct fake {
 	int plain_created, ex_created, mxe_created, destroyed;
 	int inline_created;		/* without masked atomics */
 	int dct_created;
+	struct mxedv_dct_attr dct;	/* of every target */
+	struct ibv_qp *armed;		/* the last one */
+	int dct_errno;			/* of querying and arming */
+	bool old_mxedv;			/* libmxe has neither call */
 	struct ibv_qp_init_attr_ex last;
 };
 

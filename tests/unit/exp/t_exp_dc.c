@@ -497,7 +497,6 @@ static void test_create_dct_errors(void)
 static void test_query(void)
 {
 	struct ibv_exp_dct_attr got = { };
-	struct ibv_exp_arm_attr arm = { };
 	struct ibv_exp_dct *dct;
 
 	reset();
@@ -518,10 +517,55 @@ static void test_query(void)
 	ok(ibv_exp_query_dct(dct, &got) == EIO && errno == EIO, "query fails");
 	got.comp_mask = 1;
 	is_int(ibv_exp_query_dct(dct, &got), EINVAL, "query: bad comp_mask");
-	is_int(ibv_exp_arm_dct(dct, &arm), ENOSYS, "arm");
-	arm.comp_mask = 1;
-	is_int(ibv_exp_arm_dct(dct, &arm), EINVAL, "arm: bad comp_mask");
 	is_int(ibv_exp_destroy_dct(dct), 0, "destroyed");
+}
+
+static void is_violations(struct ibv_exp_dct *dct, uint32_t want, const char *name)
+{
+	struct ibv_exp_dct_attr got = { .key_violations = 99 };
+
+	is_int(ibv_exp_query_dct(dct, &got), 0, "%s: query", name);
+	is_u64(got.key_violations, want, "%s: key_violations", name);
+}
+
+static void test_arm(void)
+{
+	struct ibv_exp_dct_attr got = { };
+	struct ibv_exp_arm_attr arm = { };
+	struct ibv_exp_dct *dct;
+
+	reset();
+	dct = create_dct(mxe_ctx);
+	fake.dct.key_violations = 7;
+	is_violations(dct, 7, "mxe");
+	fake.dct.key_violations = 1ULL << 32;
+	is_violations(dct, UINT32_MAX, "mxe, too many");
+	is_int(ibv_exp_arm_dct(dct, &arm), 0, "mxe: arm");
+	ok(fake.armed && fake.armed->qp_num == dct->dct_num &&
+	   fake.dct.armed_events == MXEDV_DCT_KEY_VIOLATION, "... of its QP");
+	arm.comp_mask = 1;
+	fake.armed = NULL;
+	is_int(ibv_exp_arm_dct(dct, &arm), EINVAL, "arm: bad comp_mask");
+	arm.comp_mask = 0;
+	is_int(ibv_exp_arm_dct(NULL, &arm), EINVAL, "arm: no target");
+	ok(!fake.armed, "... none is armed");
+	fake.dct_errno = EIO;
+	ok(ibv_exp_arm_dct(dct, &arm) == EIO && errno == EIO, "arm fails");
+	is_int(ibv_exp_query_dct(dct, &got), EIO, "query fails, too");
+	fake.dct_errno = EOPNOTSUPP;
+	is_int(ibv_exp_arm_dct(dct, &arm), ENOSYS, "an older kernel: arm");
+	is_violations(dct, 0, "an older kernel");
+	fake.dct_errno = 0;
+	fake.old_mxedv = true;
+	is_int(ibv_exp_arm_dct(dct, &arm), ENOSYS, "an older libmxe: arm");
+	is_violations(dct, 0, "an older libmxe");
+	is_int(ibv_exp_destroy_dct(dct), 0, "destroyed");
+
+	reset();
+	dct = create_dct(mlx5_ctx);
+	is_int(ibv_exp_arm_dct(dct, &arm), ENOSYS, "mlx5: arm");
+	is_violations(dct, 0, "mlx5");
+	is_int(ibv_exp_destroy_dct(dct), 0, "mlx5: destroyed");
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -581,7 +625,7 @@ static void test_events(void)
 	dci = must_create_dci(mxe_ctx);
 
 	is_event(dct[0], qp[0], IBV_EVENT_QP_ACCESS_ERR,
-		 IBV_EXP_EVENT_DCT_ACCESS_ERR, "an access error of a target");
+		 IBV_EXP_EVENT_DCT_KEY_VIOLATION, "a key violation of a target");
 	is_event(dct[1], qp[1], IBV_EVENT_QP_REQ_ERR,
 		 IBV_EXP_EVENT_DCT_REQ_ERR, "a request error of another one");
 	is_event(NULL, dci, IBV_EVENT_QP_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR,
@@ -591,6 +635,10 @@ static void test_events(void)
 	is_int(exp_dct_get_event(mxe_ctx, &event, f_get_no_event), -1,
 	       "no event");
 
+	/* While a target is destroyed, its address may be that of a new QP. */
+	qp[0]->qp_context = dci;
+	is_event(NULL, qp[0], IBV_EVENT_QP_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR,
+		 "an event of a new QP at the address of a target");
 	is_int(ibv_exp_destroy_dct(dct[0]), 0, "a target is destroyed");
 	is_event(NULL, qp[0], IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_REQ_ERR,
 		 "an event of a later QP at its address");
@@ -613,6 +661,7 @@ int main(void)
 	test_create_dct();
 	test_create_dct_errors();
 	test_query();
+	test_arm();
 	test_events();
 	return done_testing();
 }

@@ -7,6 +7,7 @@
  */
 #include <infiniband/verbs.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,7 +285,6 @@ static void test_target(struct vt_dev *a, struct vt_dev *b)
 {
 	struct ibv_exp_dct_init_attr init;
 	struct ibv_exp_dct_attr got = { };
-	struct ibv_exp_arm_attr arm = { };
 	struct ibv_exp_dct *dct;
 	struct target t;
 
@@ -318,7 +318,7 @@ static void test_target(struct vt_dev *a, struct vt_dev *b)
 	   got.gid_index == b->gid4_index && got.srq == t.srq &&
 	   got.cq == t.cq && got.pd == b->pd &&
 	   got.state == IBV_EXP_DCT_STATE_ACTIVE, "... returns its attributes");
-	is_int(ibv_exp_arm_dct(t.dct, &arm), ENOSYS, "ibv_exp_arm_dct(): ENOSYS");
+	is_int(got.key_violations, 0, "... and no key violations");
 	ok(ibv_destroy_srq(t.srq) == EBUSY, "its SRQ is in use");
 	is_int(ibv_exp_destroy_dct(dct), 0, "ibv_exp_destroy_dct()");
 	target_close(&t);
@@ -548,6 +548,61 @@ static void test_errors(struct initiator *i, struct vt_dev *a, struct vt_dev *b)
 	target_close(&t);
 }
 
+/* Returns the type of the next event of a target, or -1 if there is none. */
+static int dct_event(const struct target *t, int ms)
+{
+	struct pollfd pfd = { .fd = t->dev->ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+	bool found;
+
+	do {
+		if (poll(&pfd, 1, ms) != 1 || ibv_get_async_event(t->dev->ctx, &event))
+			return -1;
+		found = event.event_type != IBV_EVENT_GID_CHANGE &&
+			event.event_type != IBV_EVENT_PORT_ACTIVE;
+		if (found && event.element.dct != t->dct)
+			vt_bail("an event without the target");
+		ibv_ack_async_event(&event);
+	} while (!found);
+	return (int)event.event_type;
+}
+
+static void wrong_key(struct initiator *i, struct target *t)
+{
+	struct ibv_exp_send_wr wr;
+	struct ibv_sge sge;
+
+	wr = wr_to(i, t, IBV_EXP_WR_RDMA_WRITE, &sge, 0, 8);
+	wr.dc.dct_access_key ^= 1;
+	is_int(run(i, &wr), IBV_WC_REM_ACCESS_ERR, "a wrong key");
+	to_reset(i->qp);
+	to_rts(i->qp);
+}
+
+static void test_armed(struct initiator *i, struct vt_dev *a, struct vt_dev *b)
+{
+	struct ibv_exp_arm_attr arm = { };
+	struct ibv_exp_dct_attr got = { };
+	struct target t;
+
+	target_open(&t, b, a);
+	vt_drain_async(b);
+	wrong_key(i, &t);
+	is_int(dct_event(&t, 50), -1, "... raises no event");
+	is_int(ibv_exp_arm_dct(t.dct, &arm), 0, "ibv_exp_arm_dct()");
+	wrong_key(i, &t);
+	is_int(dct_event(&t, VT_MS), IBV_EXP_EVENT_DCT_KEY_VIOLATION,
+	       "... raises DCT_KEY_VIOLATION");
+	wrong_key(i, &t);
+	is_int(dct_event(&t, 50), -1, "... raises it once");
+	is_int(ibv_exp_query_dct(t.dct, &got), 0, "ibv_exp_query_dct()");
+	is_int(got.key_violations, 3, "... counts the wrong keys");
+	arm.comp_mask = 1;
+	is_int(ibv_exp_arm_dct(t.dct, &arm), EINVAL, "an unknown attribute");
+	/* Waits until the event is acknowledged. */
+	target_close(&t);
+}
+
 static void test_key_of_rc(struct vt_dev *dev)
 {
 	struct ibv_exp_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
@@ -598,6 +653,7 @@ int main(void)
 	test_chain(&i, a, b);
 	test_refused(&i, &t);
 	test_errors(&i, a, b);
+	test_armed(&i, a, b);
 	test_key_of_rc(a);
 	test_be(a, &t);
 	initiator_close(&i);
