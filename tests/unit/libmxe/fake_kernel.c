@@ -197,6 +197,29 @@ static int fake_alloc_dm(struct ib_uverbs_attr *attrs)
 	return 0;
 }
 
+static int fake_sync_mr(const struct ib_uverbs_attr *attrs)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (attrs[i].flags != UVERBS_ATTR_F_MANDATORY)
+			return EPROTO;
+	if (attrs[0].attr_id != MXE_ATTR_SYNC_MR_HANDLE || attrs[0].len ||
+	    attrs[1].attr_id != MXE_ATTR_SYNC_MR_ADDR || attrs[1].len != 8 ||
+	    attrs[2].attr_id != MXE_ATTR_SYNC_MR_LENGTH || attrs[2].len != 8 ||
+	    attrs[3].attr_id != MXE_ATTR_SYNC_MR_FLAGS || attrs[3].len != 4)
+		return EPROTO;
+	if (fake.fail_sync_mr)
+		return fake.fail_sync_mr;
+	if (attrs[0].data != MR_HANDLE)
+		return ENOENT;
+	fake.sync_addr = attrs[1].data;
+	fake.sync_length = attrs[2].data;
+	fake.sync_flags = (uint32_t)attrs[3].data;
+	fake.syncs++;
+	return 0;
+}
+
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
 	struct ib_uverbs_ioctl_hdr *hdr;
@@ -229,6 +252,10 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		   hdr->method_id == MXE_METHOD_DCT_ARM &&
 		   hdr->num_attrs == 2) {
 		err = fake_arm_dct(hdr->attrs);
+	} else if (hdr->object_id == UVERBS_OBJECT_MR &&
+		   hdr->method_id == MXE_METHOD_MR_SYNC &&
+		   hdr->num_attrs == 4) {
+		err = fake_sync_mr(hdr->attrs);
 	} else if (hdr->num_attrs != 1) {
 		err = EPROTO;
 	} else if (hdr->object_id == MXE_OBJECT_DOORBELL &&

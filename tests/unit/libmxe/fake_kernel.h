@@ -64,7 +64,7 @@ struct fake_kernel {
 	int fail_query_atomics, fail_doorbell;
 	int fail_create_srq, fail_alloc_mw, fail_resize_cq;
 	int fail_create_cq, fail_create_qp, fail_destroy_qp;
-	int fail_create_ah, fail_alloc_dm, fail_free_dm;
+	int fail_create_ah, fail_alloc_dm, fail_free_dm, fail_sync_mr;
 	int fail_mmap_nth;		/* counts down; 1: the next one */
 	int write_errno, write_failures;
 	int writes;			/* system calls */
@@ -91,6 +91,10 @@ struct fake_kernel {
 	uint64_t dm_length;
 	uint32_t dm_align;
 	char *dm_mem;			/* the last one */
+
+	int syncs;			/* successful MXE_METHOD_MR_SYNC */
+	uint64_t sync_addr, sync_length;
+	uint32_t sync_flags;		/* the arguments of the last one */
 
 	uint32_t srq_limit;
 	struct ibv_moderate_cq moderation;

@@ -5,8 +5,8 @@
 
 comma := ,
 LIBMXE_DIR := userspace/libmxe
-LIBMXE_PROGS := t_libmxe t_libmxe_dc t_libmxe_doorbell t_libmxe_pd \
-	t_libmxe_rdmav t_libmxe_send t_libmxe_srq t_libmxe_ud t_libmxe_xrc
+LIBMXE_PROGS := t_libmxe t_libmxe_dc t_libmxe_doorbell t_libmxe_mr \
+	t_libmxe_pd t_libmxe_rdmav t_libmxe_send t_libmxe_srq t_libmxe_ud t_libmxe_xrc
 include $(TOP)/$(LIBMXE_DIR)/rdmav.mk
 LIBMXE_TESTS := $(LIBMXE_PROGS:%=$(BIN)/%)
 
