@@ -214,11 +214,15 @@ static void test_rereg(void)
 {
 	uint32_t lkey = p.b.mr->lkey;
 
+	set(200, 1, 8);
+	is_int(rdma_write(200, 3, 8), IBV_WC_SUCCESS, "an RDMA WRITE without a call");
 	memset(p.b.buf, 1, SIZE);
 	is_int(ibv_rereg_mr(p.b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
 			    VT_ACCESS_ALL | IBV_ACCESS_MW_BIND), 0, "registered again");
 	ok(p.b.mr->lkey == lkey && p.b.mr->rkey != lkey, "... with its lkey");
 	is_int(rdma_read(100), 1, "... which makes the memory visible to peers");
+	ok(!sync_b(200, 8, CPU) && all(200, 208, 1) && rdma_read(200) == 1,
+	   "... and loses the RDMA WRITE");
 	is_int(rdma_write(100, 2, 8), IBV_WC_SUCCESS, "... an RDMA WRITE");
 	ok(all(100, 108, 1) && !sync_b(100, 8, CPU) && all(100, 108, 2),
 	   "... needs a call");
