@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that every remote operation reaches the memory of a DMA-BUF, which a
- * virtual graphics card (vgem) exports, that the buffer exists as long as a
- * region refers to it, and that invalid registrations are refused.
+ * virtual graphics card (vgem) exports, that mxedv_sync_mr() accepts its ranges
+ * only, that the buffer exists as long as a region refers to it, and that
+ * invalid registrations are refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -212,6 +213,41 @@ static void test_local(void)
 	memory_free(&to);
 }
 
+/* mxedv_sync_mr() takes the address of peers, which is not a pointer here. */
+static void test_sync(void)
+{
+	const uint32_t cpu = MXEDV_SYNC_MR_FOR_CPU, device = MXEDV_SYNC_MR_FOR_DEVICE;
+	struct vt_conf conf = vt_defaults();
+	struct buffer buf;
+	struct memory m = memory_of(b, &buf, 4108, 9000);
+	struct vt_pair p;
+
+	vt_pair_open(&p, a, b, &conf);
+	memset(buf.mem + 4108, 0x11, 9000);
+	is_int(mxedv_sync_mr(m.mr, m.addr, 9000, device), 0,
+	       "a region of a DMA-BUF is synchronised for peers");
+	is_int(vt_rdma(&p.a, VT_READ, m.mr, m.addr + 8999, 1), IBV_WC_SUCCESS,
+	       "... a READ of its last byte");
+	is_int(p.a.buf[0], 0x11, "... gets what the process has written");
+	p.a.buf[0] = 0x22;
+	is_int(vt_rdma(&p.a, VT_WRITE, m.mr, m.addr, 1), IBV_WC_SUCCESS, "a WRITE");
+	is_int(mxedv_sync_mr(m.mr, m.addr, 1, cpu), 0, "... synchronised for the process");
+	is_int(buf.mem[4108], 0x22, "... is in the buffer");
+	is_int(buf.mem[4109], 0x11, "... and the byte after it is unchanged");
+	is_int(mxedv_sync_mr(m.mr, m.addr + 8999, 1, cpu | device), 0,
+	       "the last byte, in both directions");
+	is_int(mxedv_sync_mr(m.mr, m.addr + 8999, 2, cpu), EINVAL, "one byte more");
+	is_int(mxedv_sync_mr(m.mr, m.addr - 1, 2, cpu), EINVAL, "one byte before the region");
+	is_int(mxedv_sync_mr(m.mr, (uintptr_t)buf.mem + 4108, 8, cpu), EINVAL,
+	       "the address of the mapping");
+	is_int(mxedv_sync_mr(m.mr, m.addr, 8, 0), EINVAL, "no direction");
+	drop(&buf);
+	is_int(mxedv_sync_mr(m.mr, m.addr, 9000, cpu | device), 0,
+	       "a region of a buffer whose file is closed");
+	is_int(ibv_dereg_mr(m.mr), 0, "deregistered");
+	vt_pair_close(&p);
+}
+
 static void test_lifetime(void)
 {
 	struct vt_conf conf = vt_defaults();
@@ -261,6 +297,7 @@ int main(void)
 	test_remote();
 	test_atomics();
 	test_local();
+	test_sync();
 	test_lifetime();
 	vt_close(a);
 	vt_close(b);
