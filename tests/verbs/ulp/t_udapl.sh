@@ -3,7 +3,8 @@
 #
 # libdaplmxe, the uDAPL provider: t_udapl opens the IA mxe-v2 of a dat.conf that
 # userspace/udapl/dat-conf has written, on mxe, on mxe with memory that is not
-# coherent, and on rxe, which has no masked atomics.
+# coherent, and on rxe, which has no masked atomics. The example mxe_dapl runs
+# between the two hosts, and its output is that of Documentation/udapl.rst.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -56,13 +57,49 @@ run()
 	report $rc "$name"
 }
 
+# transcript COMMAND: prints the output of the command in the document.
+transcript()
+{
+	awk -v command="   $1" '
+		found && !/^   / { exit }
+		found { print substr($0, 4) }
+		$0 == command { found = 1 }' "$TOP/Documentation/udapl.rst"
+}
+
+# example [-n]: runs mxe_dapl between the two hosts.
+example()
+{
+	local server rc=0
+	ip netns exec h2 timeout 150 mxe_dapl "$@" mxe-v2 >"$DIR/server" &
+	server=$!
+	soon sh -c 'ip netns exec h2 rdma resource show cm_id | grep -q LISTEN' &&
+		ip netns exec h1 timeout 150 mxe_dapl mxe-v2 10.77.0.2 \
+			>"$DIR/client" || rc=1
+	[ $rc -eq 0 ] || kill "$server"
+	wait "$server" || rc=1
+	return "$rc"
+}
+
 run 't_udapl on mxe' ip netns exec h1 t_udapl mxe-v2
+check 'mxe_dapl' example
+is "$(cat "$DIR/client")" "$(transcript 'host1$ mxe_dapl mxe-v2 10.77.0.2')" \
+	'... the client prints what the document says'
+is "$(cat "$DIR/server")" "$(transcript 'host2$ mxe_dapl mxe-v2')" \
+	'... and the server'
+sed s/DAT_FALSE/DAT_TRUE/ "$DIR/server" >"$DIR/coherent"
 topo_down
 PARAM=/sys/module/mxe/parameters/coherent
 echo N >$PARAM
 topo_up || bail_out "cannot make the two hosts with coherent=N"
 echo Y >$PARAM
 run 't_udapl on mxe with coherent=N' ip netns exec h1 t_udapl mxe-v2 noncoherent
+check 'mxe_dapl with coherent=N' example
+check '... the calls make all data visible' diff "$DIR/coherent" "$DIR/server"
+check 'mxe_dapl -n with coherent=N' example -n
+is "$(cat "$DIR/server")" "$(transcript 'host2$ mxe_dapl -n mxe-v2')" \
+	'... the server prints old data, as the document says'
+is "$(tail -n 1 "$DIR/client")" '    the text is "written by the client again"' \
+	'... and the client reads old data'
 topo_down
 rxe_mxe_up || bail_out "cannot make the two hosts with rxe"
 run 't_udapl on rxe' t_udapl rxe-v2 plain
