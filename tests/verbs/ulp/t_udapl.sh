@@ -81,6 +81,22 @@ example()
 }
 
 run 't_udapl on mxe' ip netns exec h1 t_udapl mxe-v2
+# libdaplofa and its libraries keep memory until the process ends, so only what
+# libdaplmxe has allocated itself is a leak.
+ASAN=$(dirname "$(command -v t_udapl)")/../asan
+if [ -x "$ASAN/t_udapl" ]; then
+	run 't_udapl with the address sanitizer' ip netns exec h1 env \
+		LD_LIBRARY_PATH="$ASAN:${LD_LIBRARY_PATH:-}" \
+		LSAN_OPTIONS="exitcode=0:log_path=$DIR/report" \
+		MXE_KEEP_LIBRARIES=1 "$ASAN/t_udapl" mxe-v2
+	check '... which reports no error, and no leak of libdaplmxe' not grep -h -A 9 \
+		-e 'ERROR: AddressSanitizer' -e '#1 .*libdaplmxe' \
+		-e '#1 .*userspace/udapl/' -r "$DIR" --include='report.*'
+	check '... but has checked for leaks' grep -q LeakSanitizer -r "$DIR" \
+		--include='report.*'
+else
+	skip 't_udapl with the address sanitizer' 'the compiler has no sanitizer'
+fi
 check 'mxe_dapl' example
 is "$(cat "$DIR/client")" "$(transcript 'host1$ mxe_dapl mxe-v2 10.77.0.2')" \
 	'... the client prints what the document says'
