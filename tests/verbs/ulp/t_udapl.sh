@@ -36,6 +36,12 @@ cp "$DIR/dat.conf" "$DIR/before"
 check 'dat-conf adds the line' "$CONF" add "$DIR/dat.conf"
 check '... once' "$CONF" add "$DIR/dat.conf"
 is "$(grep -c '^mxe-v2 ' "$DIR/dat.conf")" 1 '... one line'
+sed 's/eth0/eth1/' "$DIR/dat.conf" >"$DIR/changed.conf"
+cp "$DIR/changed.conf" "$DIR/changed"
+check 'dat-conf add, if a line was changed' "$CONF" add "$DIR/changed.conf"
+check '... keeps the change' cmp "$DIR/changed" "$DIR/changed.conf"
+check '... and removes the line' "$CONF" remove "$DIR/changed.conf"
+check '... and nothing else' cmp "$DIR/before" "$DIR/changed.conf"
 : >"$DIR/empty.conf"
 check 'dat-conf adds to an empty file' "$CONF" add "$DIR/empty.conf"
 is "$(wc -l <"$DIR/empty.conf")" 3 '... its lines only'
