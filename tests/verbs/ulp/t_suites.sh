@@ -46,19 +46,65 @@ fabric()
 	both 'listens h2 47592' "fi_pingpong -I 10 $*" 10.77.0.2
 }
 
-# Both hosts configure the device in a file. dtestx waits a second for its peer,
-# which is sometimes too short for two machines on a busy host.
-dapl()
+# dapl_by READY SERVER ARGUMENT...: "both" for a program of uDAPL. Both hosts
+# configure the device in a file. dtestx waits a second for its peer, which is
+# sometimes too short for two machines on a busy host. Leaves the output of the
+# client in $DAPL.
+dapl_by()
 {
-	local server=$1 out
-	shift
+	local ready=$1 server=$2
+	shift 2
 	for _ in 1 2 3 4 5; do
-		out=$(both 'listens h2 15828' \
-			"env DAT_OVERRIDE=/run/dat.conf $server" "$@") && return
-		echo "$out"
+		both "$ready" "env DAT_OVERRIDE=/run/dat.conf $server" "$@" >"$DAPL" &&
+			return
+		cat "$DAPL"
 	done
 	return 1
 }
+
+dapl()
+{
+	dapl_by 'listens h2 15828' "$@"
+}
+
+# run_dtestsrq IA: runs dtestsrq with four connections, whose receives are from
+# one SRQ. Its exit status is not its verdict.
+run_dtestsrq()
+{
+	dapl_by 'cm_listens h2 45248' "dtestsrq -P $1 -c 4" -h 10.77.0.2 &&
+		grep 'SRQ Test Complete' "$DAPL"
+}
+
+# run_dapltest IA: runs transactions of dapltest, which validates the data, and
+# ends its server.
+run_dapltest()
+{
+	local pid rc
+	on h2 env DAT_OVERRIDE=/run/dat.conf timeout 150 dapltest -T S -D "$1" \
+		>"$DAPL.server" 2>&1 &
+	pid=$!
+	cm_listens h2 62000 "$pid" && on h1 env DAT_OVERRIDE=/run/dat.conf \
+		timeout 150 dapltest -T T -V -s 10.77.0.2 -D "$1" -i 100 -t 2 -w 2 \
+		client RW 4096 1 server RR 2048 2 \
+		client SR 1024 2 server SR 4096 1 >"$DAPL"
+	rc=$?
+	on h1 env DAT_OVERRIDE=/run/dat.conf timeout 60 dapltest -T Q -s 10.77.0.2 \
+		-D "$1" || rc=$?
+	wait "$pid" || rc=$?
+	cat "$DAPL" "$DAPL.server"
+	grep 'Transaction Test Finished' "$DAPL.server" || rc=1
+	return "$rc"
+}
+
+# lasting: prints the output of the last program without the name of the IA and
+# what depends on the speed.
+lasting()
+{
+	sed -E 's/mxe-(ofa|v2)/IA/; s/ - .*Sec//; /Total (WQE|Time)/d' "$DAPL"
+}
+
+DAPL=$(mktemp) || exit
+trap 'rm -f "$DAPL" "$DAPL.server"' EXIT
 
 for h in h1 h2; do
 	check "$h: rdma_ucm" on $h modprobe rdma_ucm
@@ -93,10 +139,16 @@ if command -v dtest >/dev/null; then
 	check 'dtest' dapl 'bash /run/dtest -P mxe-ofa' -h 10.77.0.2
 	check 'dtestx through libdaplmxe' dapl 'dtestx -P mxe-v2' -h 10.77.0.2
 	check 'dtest through libdaplmxe' dapl 'bash /run/dtest -P mxe-v2' -h 10.77.0.2
+	for t in dtestsrq dapltest; do
+		check "$t" "run_$t" mxe-ofa
+		plain=$(lasting)
+		check "$t through libdaplmxe" "run_$t" mxe-v2
+		is "$(lasting)" "$plain" '... with the output of the plain run'
+	done
 else
-	skip 'dtestx' 'no dapl2-utils, which Debian 13 does not have'
-	skip 'dtest' 'no dapl2-utils, which Debian 13 does not have'
-	skip 'dtest through libdaplmxe' 'no dapl2-utils, which Debian 13 does not have'
-	skip 'dtestx through libdaplmxe' 'no dapl2-utils, which Debian 13 does not have'
+	for t in dtestx dtest dtestsrq dapltest; do
+		skip "$t" 'no dapl2-utils, which Debian 13 does not have'
+		skip "$t through libdaplmxe" 'no dapl2-utils, which Debian 13 does not have'
+	done
 fi
 done_testing
