@@ -42,6 +42,12 @@ check 'dat-conf add, if a line was changed' "$CONF" add "$DIR/changed.conf"
 check '... keeps the change' cmp "$DIR/changed" "$DIR/changed.conf"
 check '... and removes the line' "$CONF" remove "$DIR/changed.conf"
 check '... and nothing else' cmp "$DIR/before" "$DIR/changed.conf"
+printf 'without a newline' >"$DIR/bare.conf"
+cp "$DIR/bare.conf" "$DIR/bare"
+check 'dat-conf adds to a file without a newline at its end' "$CONF" add "$DIR/bare.conf"
+is "$(grep -c '^mxe-v2 ' "$DIR/bare.conf")" 1 '... one line'
+check '... and removes the line' "$CONF" remove "$DIR/bare.conf"
+check '... and nothing else' cmp "$DIR/bare" "$DIR/bare.conf"
 : >"$DIR/empty.conf"
 check 'dat-conf adds to an empty file' "$CONF" add "$DIR/empty.conf"
 is "$(wc -l <"$DIR/empty.conf")" 3 '... its lines only'
