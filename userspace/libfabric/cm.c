@@ -12,14 +12,29 @@ static void on_cm(struct mxefi_conn *conn, int err)
 	struct mxefi_ep *ep = conn->ep;
 	struct fid *fid = &ep->fid.fid;
 
-	if (!err)
-		mxefi_eq_push(ep->eq, FI_CONNECTED, fid, NULL, conn->peer_data,
-			      conn->peer_data_len);
-	else if (err == FI_ESHUTDOWN)
-		mxefi_eq_push(ep->eq, FI_SHUTDOWN, fid, NULL, NULL, 0);
+	if (!err) {
+		mxefi_eq_push(ep->eq, ep->cm_start, FI_CONNECTED, fid,
+			      conn->peer_data, conn->peer_data_len);
+		ep->cm_start = NULL;
+		return;
+	}
+	if (err == FI_ESHUTDOWN)
+		mxefi_eq_push(ep->eq, ep->cm_end, FI_SHUTDOWN, fid,
+			      conn->peer_data, 0);
 	else
-		mxefi_eq_push_err(ep->eq, fid, err, conn->peer_data,
-				  conn->peer_data_len);
+		mxefi_eq_push_err(ep->eq, ep->cm_end, fid, err,
+				  conn->peer_data, conn->peer_data_len);
+	ep->cm_end = NULL;
+}
+
+/* A connection starts and ends only once. */
+static int alloc_events(struct mxefi_ep *ep)
+{
+	if (!ep->cm_start)
+		ep->cm_start = mxefi_eq_alloc();
+	if (!ep->cm_end)
+		ep->cm_end = mxefi_eq_alloc();
+	return ep->cm_start && ep->cm_end ? 0 : -FI_ENOMEM;
 }
 
 /* Starts to connect, and enables the endpoint if that is left to do. */
@@ -38,9 +53,11 @@ static int start(struct mxefi_ep *ep, const void *addr,
 	if (ret && ret != -FI_EOPBADSTATE)
 		return ret;
 	pthread_mutex_lock(&ep->dom->lock);
-	if (!ep->enabled || ep->conns) {
+	if (!ep->enabled || ep->conns)
 		ret = -FI_EOPBADSTATE;
-	} else {
+	else
+		ret = alloc_events(ep);
+	if (!ret) {
 		ep->on_cm = on_cm;
 		if (addr)
 			memcpy(&peer, addr, sizeof(peer));

@@ -9,6 +9,12 @@
  * protocol is symmetric: either endpoint can start, both can start at once, and
  * an endpoint can connect to itself.
  *
+ * A hello can be forged. Each side has a token for each connection, and its
+ * hellos contain both. A hello with our token is of the peer, because no other
+ * endpoint has received it. A hello without it can open a connection, but not
+ * replace a connected queue pair. Connections that a hello has opened are
+ * limited, and more so those that the peer has not confirmed.
+ *
  * A queue pair in error fails its requests. It is destroyed when they are
  * complete, but not before DRAIN_MS, because completions of its receives may
  * still be queued. Then the connection is idle, and the next request connects
@@ -26,6 +32,10 @@
 #define DRAIN_MS 50
 #define LINGER_MS 1000
 #define PROBE_MS 1000
+/* Limit of unconfirmed connections, and how long each is kept at least. */
+#define MAX_GUESTS 256
+#define GUEST_MS 200
+#define GUEST_HELLO_MS 1000
 /* Unexpected messages of this size, in bytes, stop the peers. */
 #define MAX_UNEXPECTED ((size_t)64 << 20)
 
@@ -98,11 +108,49 @@ static void make_idle(struct mxefi_conn *conn)
 	*p = conn->next_qpn;
 	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
+	conn->ep->num_qps--;
 	conn->connected = false;
 	conn->peer_qpn = 0;
 	conn->hold = NULL;
 	conn->loops = 0;
 	conn->state = MXEFI_CONN_IDLE;
+	/* A forged epoch must not make those of the peer old. */
+	if (!conn->is_proven)
+		conn->peer_epoch = 0;
+}
+
+static bool is_guest(const struct mxefi_conn *conn)
+{
+	return !conn->is_used && !conn->is_confirmed;
+}
+
+static void set_used(struct mxefi_conn *conn)
+{
+	if (is_guest(conn))
+		conn->ep->num_guests--;
+	conn->is_used = true;
+}
+
+static void set_confirmed(struct mxefi_conn *conn)
+{
+	if (is_guest(conn))
+		conn->ep->num_guests--;
+	conn->is_confirmed = true;
+}
+
+/* Frees an idle connection that nothing refers to. */
+static void free_conn(struct mxefi_conn *conn)
+{
+	struct mxefi_conn **p = &conn->ep->conns;
+
+	while (*p != conn)
+		p = &(*p)->next;
+	*p = conn->next;
+	if (is_guest(conn))
+		conn->ep->num_guests--;
+	if (conn->ah)
+		ibv_destroy_ah(conn->ah);
+	free(conn);
 }
 
 static void start_hello(struct mxefi_conn *conn);
@@ -294,7 +342,8 @@ static int create_qp(struct mxefi_conn *conn)
 	if (getrandom(&conn->psn, sizeof(conn->psn), 0) < 0)
 		conn->psn = 1;
 	conn->psn &= 0xffffff;
-	conn->epoch++;
+	conn->epoch = ++ep->epoch;
+	ep->num_qps++;
 	bucket = qpn_bucket(ep, conn->qp->qp_num);
 	conn->next_qpn = *bucket;
 	*bucket = conn;
@@ -337,6 +386,7 @@ static int connect_qp(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 	conn->connected = true;
 	conn->peer_qpn = hello->qpn;
 	conn->peer_epoch = hello->epoch;
+	conn->is_proven = hello->peer_token == conn->token;
 	return 0;
 }
 
@@ -350,6 +400,8 @@ static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 		.psn = conn->psn,
 		.epoch = conn->epoch,
 		.data_len = conn->data_len,
+		.token = conn->token,
+		.peer_token = conn->peer_token,
 	};
 
 	conn->hello_ms = mxefi_now_ms();
@@ -387,15 +439,64 @@ static struct mxefi_conn *find_conn(struct mxefi_ep *ep,
 	for (conn = ep->conns; conn; conn = conn->next)
 		if (!memcmp(&conn->peer, addr, sizeof(*addr)))
 			return conn;
-	conn = calloc(1, sizeof(*conn));
+	return NULL;
+}
+
+/* Adds a guest. */
+static struct mxefi_conn *add_conn(struct mxefi_ep *ep,
+				   const struct mxefi_addr *addr)
+{
+	struct mxefi_conn *conn = calloc(1, sizeof(*conn));
+
 	if (!conn)
 		return NULL;
+	if (getrandom(&conn->token, sizeof(conn->token), 0) < 0) {
+		free(conn);
+		return NULL;
+	}
+	/* 0 is an unknown token. */
+	conn->token |= 1;
 	conn->ep = ep;
 	conn->peer = *addr;
 	conn->pending_tail = &conn->pending;
 	conn->next = ep->conns;
 	ep->conns = conn;
+	ep->num_guests++;
 	return conn;
+}
+
+/* Gives up the oldest guest that has had its time. */
+static void give_up_guest(struct mxefi_ep *ep)
+{
+	struct mxefi_conn *conn, *oldest = NULL;
+
+	for (conn = ep->conns; conn; conn = conn->next)
+		if (is_guest(conn) && conn->state == MXEFI_CONN_HELLO)
+			oldest = conn;
+	if (oldest && mxefi_now_ms() - oldest->since_ms >= GUEST_MS)
+		mxefi_conn_abort(oldest, FI_EHOSTUNREACH);
+}
+
+static bool is_full(const struct mxefi_ep *ep)
+{
+	return !ep->is_msg && ep->num_qps >= ep->dom->max_conns;
+}
+
+/*
+ * Adds a peer that the program has not named. Returns NULL if the peer has to
+ * retransmit its hello.
+ */
+static struct mxefi_conn *add_guest(struct mxefi_ep *ep,
+				    const struct mxefi_hello *hello)
+{
+	/* This acknowledges a QP that has been given up. */
+	if (hello->flags & MXEFI_HELLO_ACK)
+		return NULL;
+	if (ep->num_guests >= MAX_GUESTS || is_full(ep)) {
+		give_up_guest(ep);
+		return NULL;
+	}
+	return add_conn(ep, &hello->src);
 }
 
 struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
@@ -412,9 +513,10 @@ struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 	if (fi_addr < ep->by_addr_size && ep->by_addr[fi_addr] &&
 	    ep->by_addr[fi_addr]->peer.id == addr->id)
 		return ep->by_addr[fi_addr];
-	conn = find_conn(ep, addr);
+	conn = find_conn(ep, addr) ? : add_conn(ep, addr);
 	if (!conn)
 		return NULL;
+	set_used(conn);
 	if (fi_addr >= ep->by_addr_size) {
 		size_t size = ep->av->size;
 
@@ -440,6 +542,7 @@ static void set_ready(struct mxefi_conn *conn)
 	if (conn->state != MXEFI_CONN_HELLO || !conn->connected)
 		return;
 	conn->state = MXEFI_CONN_READY;
+	conn->is_proven = true;
 	if (conn->ep->on_cm)
 		conn->ep->on_cm(conn, 0);
 	flush(conn);
@@ -462,8 +565,8 @@ static struct mxefi_conn *msg_conn(struct mxefi_ep *ep,
 	is_peer = !memcmp(&conn->peer, &hello->src, sizeof(conn->peer));
 	if (conn->state != MXEFI_CONN_HELLO || conn->connected)
 		return is_peer && !reject ? conn : NULL;
-	/* Only who has the request knows the ids. */
 	if (hello->peer_qpn != conn->qp->qp_num ||
+	    hello->peer_token != conn->token ||
 	    !(reject ? is_peer : hello->flags & MXEFI_HELLO_ACCEPT))
 		return NULL;
 	memcpy(conn->peer_data, data, hello->data_len);
@@ -481,21 +584,43 @@ static struct mxefi_conn *msg_conn(struct mxefi_ep *ep,
 	return conn;
 }
 
-static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
-			 const uint8_t *data)
+/* Returns true if a hello may change the connection. */
+static bool check_hello(struct mxefi_conn *conn,
+			const struct mxefi_hello *hello)
 {
-	struct mxefi_ep *ep = container_of(ud, struct mxefi_ep, ud);
-	struct mxefi_conn *conn;
+	bool is_proven = hello->peer_token == conn->token;
+	bool is_same = conn->connected && hello->epoch == conn->peer_epoch &&
+		       hello->qpn == conn->peer_qpn;
+
+	if (is_proven || !conn->is_proven)
+		conn->peer_token = hello->token;
+	if (is_same)
+		return is_proven || !(hello->flags & MXEFI_HELLO_ACK);
+	if (is_proven && !conn->is_proven) {
+		if (!conn->connected || conn->state != MXEFI_CONN_HELLO)
+			return true;
+		/* The queue pair may be connected to that of a forged hello. */
+		make_idle(conn);
+		start_hello(conn);
+		return false;
+	}
+	if (!is_proven && hello->flags & MXEFI_HELLO_ACK)
+		return false;
+	if (!is_proven && conn->connected) {
+		/* If the peer has sent it, it learns the token and repeats. */
+		send_hello(conn, 0);
+		return false;
+	}
+	/* A late hello, of a queue pair that the peer or we have given up. */
+	return hello->epoch > conn->peer_epoch;
+}
+
+static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
+{
 	bool ack = hello->flags & MXEFI_HELLO_ACK;
 	bool is_old, answer;
 
-	conn = ep->is_msg ? msg_conn(ep, hello, data) :
-			    find_conn(ep, &hello->src);
-	if (!conn || conn->state == MXEFI_CONN_BROKEN)
-		return;
-	/* A late hello, of a queue pair that the peer or we have given up. */
-	if (hello->epoch < conn->peer_epoch ||
-	    (hello->epoch == conn->peer_epoch && !conn->connected))
+	if (conn->state == MXEFI_CONN_BROKEN || !check_hello(conn, hello))
 		return;
 	/* The hello is for a queue pair of ours that has been destroyed. */
 	is_old = (ack || hello->peer_qpn) &&
@@ -524,19 +649,42 @@ static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
 	}
 	if (answer)
 		send_hello(conn, MXEFI_HELLO_ACK);
-	if (ack)
+	if (ack) {
+		set_confirmed(conn);
 		set_ready(conn);
+	}
+}
+
+static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
+			 const uint8_t *data)
+{
+	struct mxefi_ep *ep = container_of(ud, struct mxefi_ep, ud);
+	struct mxefi_conn *conn;
+
+	if (ep->is_msg)
+		conn = msg_conn(ep, hello, data);
+	else
+		conn = find_conn(ep, &hello->src) ? : add_guest(ep, hello);
+	if (!conn)
+		return;
+	take_hello(conn, hello);
+	/* There is no room for its queue pair. */
+	if (conn->state == MXEFI_CONN_IDLE && is_guest(conn))
+		free_conn(conn);
 }
 
 int mxefi_conn_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
 		     const struct mxefi_hello *request, const void *data,
 		     size_t len)
 {
-	struct mxefi_conn *conn = find_conn(ep, peer);
+	struct mxefi_conn *conn = add_conn(ep, peer);
 	int ret;
 
 	if (!conn)
 		return -FI_ENOMEM;
+	set_used(conn);
+	if (request)
+		conn->peer_token = request->token;
 	conn->cm_flags = request ? MXEFI_HELLO_ACCEPT : MXEFI_HELLO_CONNECT;
 	conn->data_len = (uint32_t)len;
 	if (len)
@@ -594,7 +742,8 @@ static bool probe_complete(struct mxefi_wr *wr, int err)
 
 /*
  * Writes nothing. If the peer does not acknowledge it, the connection fails,
- * and so do the operations that wait for the peer.
+ * and so do the operations that wait for the peer. An endpoint of type
+ * FI_EP_RDM probes idle connections only if peers that are gone must make room.
  */
 static void probe(struct mxefi_conn *conn, uint64_t now)
 {
@@ -603,7 +752,7 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	if (conn->posted || conn->pending || now - conn->probe_ms < PROBE_MS)
 		return;
 	conn->probe_ms = now;
-	if (!conn->ep->is_msg && !waits_for_fin(conn))
+	if (!conn->ep->is_msg && !is_full(conn->ep) && !waits_for_fin(conn))
 		return;
 	wr = mxefi_wr_get(conn);
 	if (!wr)
@@ -613,12 +762,19 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	mxefi_wr_submit(wr);
 }
 
+/* Forged hellos must not make us send many to the address that they say. */
+static uint64_t hello_interval(const struct mxefi_conn *conn)
+{
+	return is_guest(conn) ? GUEST_HELLO_MS : HELLO_MS;
+}
+
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 {
 	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep, ticker);
-	struct mxefi_conn *conn;
+	struct mxefi_conn *conn, *next;
 
-	for (conn = ep->conns; conn; conn = conn->next) {
+	for (conn = ep->conns; conn; conn = next) {
+		next = conn->next;
 		if (conn->state == MXEFI_CONN_READY) {
 			probe(conn, now);
 			continue;
@@ -631,11 +787,13 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 			make_idle(conn);
 			if (conn->pending)
 				start_hello(conn);
+			else if (!conn->is_used && !conn->kept)
+				free_conn(conn);
 			continue;
 		}
 		/* Without pending requests, too: the last ACK may be lost. */
 		if (conn->state != MXEFI_CONN_HELLO ||
-		    now - conn->hello_ms < HELLO_MS)
+		    now - conn->hello_ms < hello_interval(conn))
 			continue;
 		if (now - conn->since_ms > ep->dom->connect_timeout_ms)
 			mxefi_conn_abort(conn, FI_EHOSTUNREACH);
@@ -690,6 +848,7 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 		conn = conn->next_qpn;
 	if (conn) {
 		/* A request of the peer shows that it is connected. */
+		set_confirmed(conn);
 		set_ready(conn);
 		if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
 			ep->on_write_data(conn, be32toh(wc->imm_data),

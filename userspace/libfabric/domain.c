@@ -11,6 +11,17 @@
 
 #define CQ_SIZE 32768
 #define CONNECT_TIMEOUT_MS 30000
+#define MAX_CONNS 8192
+
+/* Reads a positive number from the environment. */
+static unsigned int get_param(const char *name, unsigned int otherwise)
+{
+	int value;
+
+	if (fi_param_get_int(mxefi_prov, name, &value) || value <= 0)
+		return otherwise;
+	return (unsigned int)value;
+}
 
 static int open_device(struct mxefi_device *dev, const char *name)
 {
@@ -142,7 +153,7 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		      struct fid_domain **fid, void *context)
 {
 	struct mxefi_domain *dom;
-	int timeout, ret;
+	int ret;
 
 	if (!info->domain_attr || !info->domain_attr->name)
 		return -FI_EINVAL;
@@ -155,10 +166,9 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		return ret;
 	}
 	mxefi_lock_init(&dom->lock, &dom->events);
-	dom->connect_timeout_ms = CONNECT_TIMEOUT_MS;
-	if (!fi_param_get_int(mxefi_prov, "connect_timeout", &timeout) &&
-	    timeout > 0)
-		dom->connect_timeout_ms = (unsigned int)timeout;
+	dom->connect_timeout_ms = get_param("connect_timeout",
+					    CONNECT_TIMEOUT_MS);
+	dom->max_conns = get_param("max_connections", MAX_CONNS);
 	ret = open_queues(dom);
 	if (!ret)
 		ret = mxefi_progress_start(dom);

@@ -165,6 +165,8 @@ static int ep_close(struct fid *fid)
 	pthread_mutex_unlock(&ep->dom->lock);
 	if (ep->eq)
 		mxefi_eq_forget(ep->eq, fid);
+	free(ep->cm_start);
+	free(ep->cm_end);
 	free(ep);
 	return 0;
 }

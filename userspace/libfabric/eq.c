@@ -13,6 +13,9 @@
 
 #include "mxefi.h"
 
+/* Requests for connections that the program has not read. */
+#define MAX_REQUESTS 256
+
 struct mxefi_event {
 	struct mxefi_event *next;
 	uint32_t type;
@@ -66,37 +69,60 @@ static void free_event(struct mxefi_event *event)
 	free(event);
 }
 
-int mxefi_eq_push(struct mxefi_eq *eq, uint32_t type, struct fid *fid,
-		  struct fi_info *info, const void *data, size_t len)
+struct mxefi_event *mxefi_eq_alloc(void)
+{
+	return calloc(1, sizeof(struct mxefi_event) +
+			 sizeof(struct fi_eq_cm_entry) + MXEFI_CM_DATA);
+}
+
+static void push_entry(struct mxefi_eq *eq, struct mxefi_event *event,
+		       uint32_t type, const struct fi_eq_cm_entry *entry,
+		       const void *data, size_t len)
+{
+	event->type = type;
+	event->fid = entry->fid;
+	event->len = sizeof(*entry) + len;
+	memcpy(event->data, entry, sizeof(*entry));
+	memcpy(event->data + sizeof(*entry), data, len);
+	push(eq, event);
+}
+
+int mxefi_eq_push_request(struct mxefi_eq *eq, struct fid *fid,
+			  struct fi_info *info, const void *data, size_t len)
 {
 	struct fi_eq_cm_entry entry = { .fid = fid, .info = info };
-	struct mxefi_event *event =
-		calloc(1, sizeof(*event) + sizeof(entry) + len);
+	struct mxefi_event *event;
+	unsigned int requests = 0;
 
+	pthread_mutex_lock(&eq->lock);
+	for (event = eq->events; event; event = event->next)
+		if (event->type == FI_CONNREQ && event->fid)
+			requests++;
+	pthread_mutex_unlock(&eq->lock);
+	if (requests >= MAX_REQUESTS)
+		return -FI_EAGAIN;
+	event = mxefi_eq_alloc();
 	if (!event)
 		return -FI_ENOMEM;
-	event->type = type;
-	event->fid = fid;
-	event->len = sizeof(entry) + len;
-	memcpy(event->data, &entry, sizeof(entry));
-	if (len)
-		memcpy(event->data + sizeof(entry), data, len);
-	push(eq, event);
+	push_entry(eq, event, FI_CONNREQ, &entry, data, len);
 	return 0;
 }
 
-void mxefi_eq_push_err(struct mxefi_eq *eq, struct fid *fid, int err,
-		       const void *data, size_t len)
+void mxefi_eq_push(struct mxefi_eq *eq, struct mxefi_event *event,
+		   uint32_t type, struct fid *fid, const void *data, size_t len)
 {
-	struct mxefi_event *event = calloc(1, sizeof(*event) + len);
+	struct fi_eq_cm_entry entry = { .fid = fid };
 
-	if (!event)
-		return;
+	push_entry(eq, event, type, &entry, data, len);
+}
+
+void mxefi_eq_push_err(struct mxefi_eq *eq, struct mxefi_event *event,
+		       struct fid *fid, int err, const void *data, size_t len)
+{
 	event->err = err;
 	event->fid = fid;
 	event->len = len;
-	if (len)
-		memcpy(event->data, data, len);
+	memcpy(event->data, data, len);
 	push(eq, event);
 }
 

@@ -109,5 +109,7 @@ FI_EXT_INI
 	mxefi_prov = &provider;
 	fi_param_define(&provider, "connect_timeout", FI_PARAM_INT,
 			"Time in ms after which a peer that does not answer is unreachable (default: 30000)");
+	fi_param_define(&provider, "max_connections", FI_PARAM_INT,
+			"Connections of an FI_EP_RDM endpoint above which it accepts no further peers (default: 8192)");
 	return &provider;
 }

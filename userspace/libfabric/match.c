@@ -127,6 +127,7 @@ void mxefi_match_keep(struct mxefi_unexpected *u)
 	struct mxefi_ep *ep = u->conn->ep;
 	struct mxefi_queue *q = queue_of(ep, u->msg.flags & MXEFI_MSG_TAGGED);
 
+	u->conn->kept++;
 	u->next = NULL;
 	*q->unexpected_tail = u;
 	q->unexpected_tail = &u->next;
@@ -144,6 +145,7 @@ void mxefi_match_unlink(struct mxefi_unexpected *u)
 	*p = u->next;
 	if (!*p)
 		q->unexpected_tail = p;
+	u->conn->kept--;
 	ep->unexpected_bytes -= sizeof(*u) + u->len;
 	mxefi_conn_resume(ep);
 }
@@ -170,6 +172,7 @@ struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context,
 void mxefi_match_claim(struct mxefi_unexpected *u, void *context)
 {
 	mxefi_match_unlink(u);
+	u->conn->kept++;
 	u->claim = context;
 	u->next = u->conn->ep->claimed;
 	u->conn->ep->claimed = u;
@@ -185,6 +188,7 @@ struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
 		if (u->claim != context)
 			continue;
 		*p = u->next;
+		u->conn->kept--;
 		return u;
 	}
 	return NULL;

@@ -172,29 +172,50 @@ int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		  struct fid_eq **eq, void *context);
 
 /**
+ * mxefi_eq_alloc() - Allocates an event, so that it cannot be lost later.
+ *
+ * Return: the event, which free() frees, or NULL if memory is short.
+ */
+struct mxefi_event *mxefi_eq_alloc(void);
+
+/**
+ * mxefi_eq_push_request() - Adds a request for a connection.
+ * @eq: event queue
+ * @fid: passive endpoint
+ * @info: info with the handle, which the event owns
+ * @data: data of the peer
+ * @len: their length in bytes, up to MXEFI_CM_DATA
+ *
+ * Return: 0, -FI_ENOMEM, or -FI_EAGAIN if the program has not read as many as
+ * the queue may hold.
+ */
+int mxefi_eq_push_request(struct mxefi_eq *eq, struct fid *fid,
+			  struct fi_info *info, const void *data, size_t len);
+
+/**
  * mxefi_eq_push() - Adds an event of a connection.
  * @eq: event queue
- * @type: FI_CONNREQ, FI_CONNECTED or FI_SHUTDOWN
+ * @event: from mxefi_eq_alloc(); the queue owns it
+ * @type: FI_CONNECTED or FI_SHUTDOWN
  * @fid: endpoint
- * @info: of FI_CONNREQ, with the handle, which the event owns
  * @data: data of the peer
- * @len: their length in bytes
- *
- * Return: 0 or -FI_ENOMEM.
+ * @len: their length in bytes, up to MXEFI_CM_DATA
  */
-int mxefi_eq_push(struct mxefi_eq *eq, uint32_t type, struct fid *fid,
-		  struct fi_info *info, const void *data, size_t len);
+void mxefi_eq_push(struct mxefi_eq *eq, struct mxefi_event *event,
+		   uint32_t type, struct fid *fid, const void *data,
+		   size_t len);
 
 /**
  * mxefi_eq_push_err() - Adds an error event.
  * @eq: event queue
+ * @event: from mxefi_eq_alloc(); the queue owns it
  * @fid: endpoint
  * @err: errno of libfabric
  * @data: data of the peer
- * @len: their length in bytes
+ * @len: their length in bytes, up to MXEFI_CM_DATA
  */
-void mxefi_eq_push_err(struct mxefi_eq *eq, struct fid *fid, int err,
-		       const void *data, size_t len);
+void mxefi_eq_push_err(struct mxefi_eq *eq, struct mxefi_event *event,
+		       struct fid *fid, int err, const void *data, size_t len);
 
 /**
  * mxefi_eq_hold() - Counts an object that reports to an event queue.
@@ -315,6 +336,8 @@ struct mxefi_domain {
 	uint64_t polls;		/* calls of fi_cq_read() and the like */
 	unsigned int waiters;	/* threads in mxefi_progress_wait() */
 	unsigned int connect_timeout_ms;
+	/* Queue pairs of an endpoint with which it refuses further peers. */
+	unsigned int max_conns;
 };
 
 /**
@@ -570,8 +593,14 @@ struct mxefi_conn {
 	uint32_t data_len, peer_data_len;
 	uint8_t data[MXEFI_CM_DATA], peer_data[MXEFI_CM_DATA];
 	bool is_shut;			/* no new requests, and no event */
-	uint32_t epoch;			/* counts our queue pairs */
+	uint32_t epoch;			/* of our queue pair */
 	uint32_t peer_epoch;		/* of the last connected queue pair */
+	/* Only an endpoint that has received our hello knows our token. */
+	uint64_t token, peer_token;
+	bool is_proven;			/* who sent peer_epoch knew our token */
+	bool is_confirmed;		/* the peer has sent an ACK or a request */
+	bool is_used;			/* the program refers to it */
+	unsigned int kept;		/* unexpected messages of the peer */
 	uint64_t hello_ms;		/* time of the last hello */
 	uint64_t since_ms;		/* time of the last change of state */
 	uint64_t probe_ms;		/* time of the last check of the peer */
@@ -1041,6 +1070,8 @@ struct mxefi_ep {
 	struct mxefi_hello request;	/* to accept; magic 0: none */
 	/* Set by cm.c: the connection is ready or has ended with an errno. */
 	void (*on_cm)(struct mxefi_conn *conn, int err);
+	/* Allocated by cm.c: of the start and of the end of the connection. */
+	struct mxefi_event *cm_start, *cm_end;
 
 	/* conn.c */
 	struct mxefi_ticker ticker;
@@ -1051,7 +1082,10 @@ struct mxefi_ep {
 	struct mxefi_rxbuf *held;	/* not posted */
 	uint8_t *slab;
 	struct ibv_mr *slab_mr;
-	struct mxefi_conn *conns;
+	struct mxefi_conn *conns;	/* the latest first */
+	unsigned int num_qps;		/* of all connections */
+	unsigned int num_guests;	/* neither used nor confirmed */
+	uint32_t epoch;			/* of the last queue pair */
 	struct mxefi_conn *by_qpn[MXEFI_QPN_HASH];
 	struct mxefi_conn **by_addr;
 	size_t by_addr_size;

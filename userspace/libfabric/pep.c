@@ -16,6 +16,7 @@ struct request {
 	struct request *next;
 	struct mxefi_addr src;
 	uint32_t qpn;
+	uint64_t token;
 	struct ibv_ah *ah;
 	bool rejected;
 	size_t len;		/* of data, which goes with the rejection */
@@ -47,6 +48,7 @@ static void send_reject(struct mxefi_pep *pep, struct request *r)
 		.peer_qpn = r->qpn,
 		.epoch = 1,
 		.data_len = (uint32_t)r->len,
+		.peer_token = r->token,
 	};
 
 	mxefi_ud_send(&pep->ud, &r->src, &r->ah, &hello, r->data);
@@ -71,8 +73,8 @@ static int report(struct mxefi_pep *pep, const struct mxefi_hello *hello,
 	connreq->handle.fclass = FI_CLASS_CONNREQ;
 	connreq->hello = *hello;
 	info->handle = &connreq->handle;
-	ret = mxefi_eq_push(pep->eq, FI_CONNREQ, &pep->fid.fid, info, data,
-			    hello->data_len);
+	ret = mxefi_eq_push_request(pep->eq, &pep->fid.fid, info, data,
+				    hello->data_len);
 	if (!ret)
 		return 0;
 fail:
@@ -113,6 +115,7 @@ static void on_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
 		return;
 	r->src = hello->src;
 	r->qpn = hello->qpn;
+	r->token = hello->token;
 	/* The peer retransmits a request that cannot be reported. */
 	if (report(pep, hello, data)) {
 		free(r);

@@ -334,6 +334,7 @@ static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 	}
 	recv = malloc(sizeof(*recv));
 	if (!recv) {
+		u->conn->kept++;
 		u->next = ep->claimed;
 		ep->claimed = u;
 		return -FI_ENOMEM;

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MXEFI_WIRE_MAGIC 0x6d786602	/* "mxf", version 2 */
+#define MXEFI_WIRE_MAGIC 0x6d786603	/* "mxf", version 3 */
 
 /*
  * The address of an endpoint, which fi_getname() returns. The id is random, so
@@ -44,6 +44,8 @@ struct mxefi_hello {
 	uint32_t mtu;		/* enum ibv_mtu */
 	uint32_t epoch;		/* counts the queue pairs of the sender */
 	uint32_t data_len;	/* bytes of the data */
+	uint64_t token;		/* random, of the connection of the sender */
+	uint64_t peer_token;	/* that of the receiver; 0: unknown */
 };
 
 enum mxefi_msg_type {
@@ -74,7 +76,7 @@ struct mxefi_msg {
 };
 
 static_assert(sizeof(struct mxefi_addr) == 32, "struct mxefi_addr");
-static_assert(sizeof(struct mxefi_hello) == 72, "struct mxefi_hello");
+static_assert(sizeof(struct mxefi_hello) == 88, "struct mxefi_hello");
 static_assert(sizeof(struct mxefi_msg) == 48, "struct mxefi_msg");
 
 #endif /* MXEFI_WIRE_H */

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The provider mxe of libfabric: what fi_info says, messages by fi_pingpong and
-# t_fi_msg, connections by t_fi_cm, peers that are killed by t_fi_death, and all
-# atomics by t_fi_atomic. Then messages and connections on a wire that loses,
-# repeats and reorders packets.
+# t_fi_msg, connections by t_fi_cm, peers that are killed by t_fi_death, forged
+# hellos by t_fi_hello, and all atomics by t_fi_atomic. Then messages and
+# connections on a wire that loses, repeats and reorders packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -36,8 +36,9 @@ like "$INFO" 'type: FI_EP_RDM' 'fi_info: FI_EP_RDM'
 like "$INFO" 'name: mxe1' 'fi_info: the device of this host'
 is "$(grep -c 'FI_SOURCE\|FI_FENCE\|name: mxe2\|ofi_rxm' <<<"$INFO")" 0 \
 	'fi_info: nothing that is absent'
-like "$(on h1 fi_info -e 2>&1 | tr -d '\0')" 'FI_MXE_CONNECT_TIMEOUT' \
-	'fi_info -e: the environment variable'
+ENV=$(on h1 fi_info -e 2>&1 | tr -d '\0')
+like "$ENV" 'FI_MXE_CONNECT_TIMEOUT' 'fi_info -e: the time to connect'
+like "$ENV" 'FI_MXE_MAX_CONNECTIONS' 'fi_info -e: the limit of connections'
 like "$(on h1 fi_info -p mxe -t FI_EP_MSG)" 'type: FI_EP_MSG' 'fi_info: FI_EP_MSG'
 check 'fi_info: no directed receives of FI_EP_MSG' \
 	eval '! on h1 fi_info -p mxe -t FI_EP_MSG -c FI_DIRECTED_RECV'
@@ -66,6 +67,7 @@ check 'fi_pingpong -p mxe -e msg' pingpong msg
 check 'tagged messages, peeks, directed and multiple receives' t_fi_msg
 check 'connections of FI_EP_MSG' t_fi_cm
 check 'peers that are killed' t_fi_death
+check 'forged hellos' t_fi_hello
 BEFORE=$(counter mxe2 masked_atomics_executed)
 check 'all pairs of operation and datatype' t_fi_atomic
 AFTER=$(counter mxe2 masked_atomics_executed)
