@@ -57,6 +57,22 @@ dc()
 	return "$rc"
 }
 
+# fabric: runs mxe_fi with a server on one host and two clients on the other.
+# shellcheck disable=SC2317  # check runs it
+fabric()
+{
+	local server client rc=0
+	ip netns exec h2 mxe_fi -n 2 &
+	server=$!
+	timeout 150 ip netns exec h1 mxe_fi 10.77.0.2 &
+	client=$!
+	timeout 150 ip netns exec h1 mxe_fi 10.77.0.2 || rc=1
+	wait "$client" || rc=1
+	[ $rc -eq 0 ] || kill "$server"
+	wait "$server" || rc=1
+	return "$rc"
+}
+
 # has_gid HOST: passes if its device has a GID in its own view.
 # shellcheck disable=SC2317  # soon runs it
 has_gid()
@@ -73,6 +89,13 @@ check 'mxe_lock -b' locks -b
 check 'mxe_dc' dc
 modprobe rdma_ucm
 check 'mxe_tags' tags
+# The library of the build tree, wherever it is.
+export FI_PROVIDER_PATH=${LD_LIBRARY_PATH%%:*}/libfabric
+if [ -e "$FI_PROVIDER_PATH/libmxe-fi.so" ] && command -v mxe_fi >/dev/null; then
+	check 'mxe_fi' fabric
+else
+	skip 'mxe_fi' 'libmxe-fi.so is missing'
+fi
 
 topo_down
 # Refused until the last namespace is deleted.
