@@ -736,7 +736,8 @@ struct mxefi_op {
 	enum fi_datatype datatype;
 	struct fi_ioc results[MXEFI_IOV_LIMIT];
 	size_t num_results;
-	struct mxefi_unit *units;
+	struct mxefi_unit *units;	/* NULL, one_unit, or allocated */
+	struct mxefi_unit one_unit;
 };
 
 /**

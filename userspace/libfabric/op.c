@@ -73,7 +73,8 @@ void mxefi_op_drop(struct mxefi_op *op)
 	op->mr = NULL;
 	free(op->copy);
 	op->copy = NULL;
-	free(op->units);
+	if (op->units != &op->one_unit)
+		free(op->units);
 	op->units = NULL;
 	op->used = false;
 	op->generation++;

@@ -43,6 +43,8 @@ static bool grow_wrs(struct mxefi_ep *ep)
 	for (int i = 0; i < WR_CHUNK; i++) {
 		chunk->wrs[i].buf = chunk->buf[i];
 		chunk->wrs[i].lkey = chunk->mr->lkey;
+		chunk->wrs[i].wr.wr_id = (uintptr_t)&chunk->wrs[i].work;
+		chunk->wrs[i].wr.sg_list = chunk->wrs[i].sge;
 		chunk->wrs[i].next = ep->free_wrs;
 		ep->free_wrs = &chunk->wrs[i];
 	}
@@ -77,9 +79,8 @@ struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn)
 	wr->loop = false;
 	wr->recv = NULL;
 	wr->unit = NULL;
-	memset(&wr->wr, 0, sizeof(wr->wr));
-	wr->wr.wr_id = (uintptr_t)&wr->work;
-	wr->wr.sg_list = wr->sge;
+	/* The user of the request sets what its opcode needs of the rest. */
+	wr->wr.num_sge = 0;
 	wr->wr.exp_send_flags = IBV_EXP_SEND_SIGNALED;
 	return wr;
 }
