@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Calls that connect endpoints of type FI_EP_MSG. ep.c refers to them. conn.c
+ * Calls that connect endpoints of type FI_EP_MSG. ep.c refers to them. hello.c
  * exchanges the hellos and reports what has happened; pep.c receives requests.
  */
 #include <string.h>
@@ -63,7 +63,7 @@ static int start(struct mxefi_ep *ep, const void *addr,
 			memcpy(&peer, addr, sizeof(peer));
 		else
 			peer = request->src;
-		ret = mxefi_conn_start(ep, &peer, request, param, len);
+		ret = mxefi_hello_start(ep, &peer, request, param, len);
 	}
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;

@@ -118,9 +118,9 @@ static int enable(struct mxefi_ep *ep)
 	     !ep->read_cntr && !ep->write_cntr) ||
 	    (ep->caps & FI_RECV && !ep->rx_cq && !ep->recv_cntr))
 		return -FI_ENOCQ;
-	ret = mxefi_conn_setup(ep);
+	ret = mxefi_queues_setup(ep);
 	if (ret) {
-		mxefi_conn_teardown(ep);
+		mxefi_queues_teardown(ep);
 		return ret;
 	}
 	ep->enabled = true;
@@ -149,7 +149,7 @@ static int ep_close(struct fid *fid)
 
 	pthread_mutex_lock(&ep->dom->lock);
 	if (ep->enabled)
-		mxefi_conn_teardown(ep);
+		mxefi_queues_teardown(ep);
 	mxefi_op_teardown(ep);
 	mxefi_match_teardown(ep);
 	if (ep->tx_cq)

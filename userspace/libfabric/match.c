@@ -147,7 +147,7 @@ void mxefi_match_unlink(struct mxefi_unexpected *u)
 		q->unexpected_tail = p;
 	u->conn->kept--;
 	ep->unexpected_bytes -= sizeof(*u) + u->len;
-	mxefi_conn_resume(ep);
+	mxefi_queues_resume(ep);
 }
 
 struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context,

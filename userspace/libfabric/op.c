@@ -28,7 +28,7 @@ int mxefi_op_setup(struct mxefi_ep *ep)
 	return 0;
 }
 
-/* After mxefi_conn_teardown(), so no request refers to an operation. */
+/* After mxefi_queues_teardown(), so no request refers to an operation. */
 void mxefi_op_teardown(struct mxefi_ep *ep)
 {
 	for (int i = 0; ep->ops && i < MXEFI_TX_SIZE; i++)

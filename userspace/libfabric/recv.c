@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Receiving messages, tagged or not. msg.c and tagged.c refer to the calls, and
- * conn.c hands in what has arrived. send.c describes the protocol.
+ * queues.c hands in what has arrived. send.c describes the protocol.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * UD queue pairs, over which hellos are exchanged. conn.c opens one for each
+ * UD queue pairs, over which hellos are exchanged. queues.c opens one for each
  * endpoint. Hellos may be lost: the endpoint that waits for an answer
  * retransmits.
  */

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The device, the domain and what all files use.
+ *
+ * Lifetime / locking: all state below a domain is protected by the lock of
+ * the domain. The calls of libfabric take it; functions that are declared
+ * here expect it held unless they say otherwise. Completions of libibverbs
+ * are polled by mxefi_progress() only, from the calls of the program and from
+ * the thread of the domain.
+ */
+#ifndef MXEFI_BASE_H
+#define MXEFI_BASE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+#include <infiniband/verbs_exp.h>
+
+#include "wire.h"
+
+/* libfabric 1 defines it, too. */
+#ifndef container_of
+#define container_of(ptr, type, field) \
+	((type *)((char *)(ptr) - offsetof(type, field)))
+#endif
+
+#define MXEFI_IOV_LIMIT 4
+#define MXEFI_BUF_SIZE 4096	/* bytes of data in a work buffer */
+#define MXEFI_INJECT_SIZE 1024	/* bytes */
+#define MXEFI_MIN_MULTI_RECV 64	/* bytes; the default */
+#define MXEFI_TX_SIZE 512	/* operations of an endpoint */
+#define MXEFI_RX_SIZE 512	/* receive buffers of an endpoint */
+#define MXEFI_SQ_SIZE 128	/* requests of a connection */
+#define MXEFI_QPN_HASH 64
+#define MXEFI_UD_SIZE 64	/* hellos that a UD queue pair sends or receives */
+/* Bytes of the longest SEND. */
+#define MXEFI_RX_BUF (sizeof(struct mxefi_msg) + MXEFI_BUF_SIZE)
+#define MXEFI_MAX_ATOMIC_COUNT 64 /* elements of an operation */
+#define MXEFI_MAX_ATOMIC_SIZE (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
+
+#define mxefi_warn(subsys, ...) FI_WARN(mxefi_prov, subsys, __VA_ARGS__)
+#define mxefi_info(subsys, ...) FI_INFO(mxefi_prov, subsys, __VA_ARGS__)
+
+struct mxefi_domain;
+struct mxefi_ep;
+struct mxefi_conn;
+struct mxefi_op;
+
+/* ---- refuse.c ---------------------------------------------------------- */
+
+/* Set by fi_prov_ini(), for the messages of all files. */
+extern struct fi_provider *mxefi_prov;
+
+/**
+ * mxefi_no_bind() - Refuses to bind an object.
+ * @fid: object
+ * @bfid: object to bind
+ * @flags: flags of the call
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
+
+/**
+ * mxefi_no_control() - Refuses fi_control().
+ * @fid: object
+ * @command: command of fi_control()
+ * @arg: its argument
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_control(struct fid *fid, int command, void *arg);
+
+/**
+ * mxefi_no_ops_open() - Refuses fi_open_ops().
+ * @fid: object
+ * @name: name of the interface
+ * @flags: flags of the call
+ * @ops: where the interface would be stored
+ * @context: context of the program
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
+		      void **ops, void *context);
+
+/**
+ * mxefi_strerror() - Describes the prov_errno of an error entry.
+ * @prov_errno: error
+ * @buf: where the text is stored, too; or NULL
+ * @len: size of @buf in bytes
+ *
+ * Return: the text.
+ */
+const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
+
+/**
+ * mxefi_put_size() - Stores the value of an option.
+ * @value: value
+ * @optval: where it is stored
+ * @optlen: room in bytes; becomes the size of the value
+ *
+ * Return: 0 or -FI_ETOOSMALL.
+ */
+int mxefi_put_size(size_t value, void *optval, size_t *optlen);
+
+/* ---- device.c ---------------------------------------------------------- */
+
+struct mxefi_device {
+	struct ibv_context *ctx;
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
+	uint64_t sizes;		/* masked atomics: bit n for 2^n bytes */
+	uint64_t sizes_be;	/* those with big-endian results */
+	union ibv_gid gid;
+	uint8_t gid_index;
+};
+
+/**
+ * mxefi_device_open() - Opens a device for the provider.
+ * @dev: filled in
+ * @device: device of libibverbs
+ *
+ * Return: 0, or a negative error of libfabric. -FI_ENODATA: port 1 is not
+ * active, has no GID that is an address of a network interface of this network
+ * namespace, or the device has no SRQs.
+ */
+int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device);
+
+/**
+ * mxefi_device_close() - Closes a device.
+ * @dev: device
+ */
+void mxefi_device_close(struct mxefi_device *dev);
+
+/* ---- progress.c -------------------------------------------------------- */
+
+/* The wr_id of a request points to this. */
+struct mxefi_work {
+	void (*done)(struct mxefi_work *work, const struct ibv_wc *wc);
+};
+
+/* A callback that the progress thread makes periodically. */
+struct mxefi_ticker {
+	void (*tick)(struct mxefi_ticker *ticker, uint64_t now_ms);
+	struct mxefi_ticker *next;
+};
+
+struct mxefi_domain {
+	struct fid_domain fid;
+	struct mxefi_device dev;
+	pthread_mutex_t lock;
+	pthread_cond_t events;	/* broadcast when an event was added */
+	unsigned int users;	/* objects of the domain */
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;	/* of all queue pairs */
+	int cqe_left;		/* entries that no endpoint has reserved */
+	struct mxefi_ticker *tickers;
+	pthread_t thread;
+	int wake_fd;		/* makes the thread leave poll() */
+	bool stop;
+	uint64_t polls;		/* calls of fi_cq_read() and the like */
+	unsigned int waiters;	/* threads in mxefi_progress_wait() */
+	unsigned int connect_timeout_ms;
+	/* Queue pairs of an endpoint with which it refuses further peers. */
+	unsigned int max_conns;
+};
+
+/**
+ * mxefi_domain_hold() - Counts an object of a domain. Takes the lock itself.
+ * @dom: domain
+ */
+void mxefi_domain_hold(struct mxefi_domain *dom);
+
+/**
+ * mxefi_domain_release() - Stops counting an object. Takes the lock itself.
+ * @dom: domain
+ * @users: users of the object
+ *
+ * Return: 0, or -FI_EBUSY if the object has users.
+ */
+int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users);
+
+/**
+ * mxefi_now_ms() - Reads the monotonic clock.
+ *
+ * Return: the time in milliseconds.
+ */
+uint64_t mxefi_now_ms(void);
+
+/**
+ * mxefi_lock_init() - Initialises a lock and a condition.
+ * @lock: lock
+ * @cond: condition, whose clock is that of mxefi_now_ms()
+ */
+void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
+
+/**
+ * mxefi_progress_start() - Starts the thread of a domain.
+ * @dom: domain
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_progress_start(struct mxefi_domain *dom);
+
+/**
+ * mxefi_progress_stop() - Ends the thread of a domain. Takes the lock itself.
+ * @dom: domain
+ */
+void mxefi_progress_stop(struct mxefi_domain *dom);
+
+/**
+ * mxefi_progress() - Polls the completions and handles them.
+ * @dom: domain
+ *
+ * Returns after as many completions as the queue can hold, even if more arrive.
+ */
+void mxefi_progress(struct mxefi_domain *dom);
+
+/**
+ * mxefi_progress_wait() - Waits until an event was added or the time is over.
+ * @dom: domain
+ * @deadline_ms: end of the wait on the clock of mxefi_now_ms(), or UINT64_MAX
+ */
+void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms);
+
+/* ---- mr.c, av.c -------------------------------------------------------- */
+
+extern struct fi_ops_mr mxefi_mr_ops;
+
+struct mxefi_av {
+	struct fid_av fid;
+	struct mxefi_domain *dom;
+	unsigned int users;
+	struct mxefi_addr *addrs;	/* id 0: removed */
+	size_t size, count;
+};
+
+/**
+ * mxefi_av_open() - fi_av_open()
+ * @domain: domain
+ * @attr: attributes
+ * @av: where the address vector is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+		  struct fid_av **av, void *context);
+
+/**
+ * mxefi_av_get() - Looks an address up.
+ * @av: address vector
+ * @fi_addr: address of libfabric
+ *
+ * Return: the address of the peer, or NULL if @fi_addr is not valid.
+ */
+const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
+
+#endif /* MXEFI_BASE_H */

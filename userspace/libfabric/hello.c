@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connecting by hellos over a UD queue pair. queues.c sets it up.
+ *
+ * A hello carries the number of
+ * the sender's RC queue pair and is sent every 100 ms until a hello with
+ * MXEFI_HELLO_ACK shows that the peer's queue pair accepts requests. The
+ * protocol is symmetric: either endpoint can start, both can start at once, and
+ * an endpoint can connect to itself.
+ *
+ * A hello can be forged. Each side has a token for each connection, and its
+ * hellos contain both. A hello with our token is of the peer, because no other
+ * endpoint has received it. A hello without it can open a connection, but not
+ * replace a connected queue pair. Connections that a hello has opened are
+ * limited, and more so those that the peer has not confirmed.
+ *
+ * A peer that has replaced its queue pair sends a hello from another one. The
+ * connection is then broken, and connected anew when it is idle.
+ */
+#include <string.h>
+
+#include "mxefi.h"
+
+#define HELLO_MS 100
+#define DRAIN_MS 50
+#define PROBE_MS 1000
+/* Limit of unconfirmed connections, and how long each is kept at least. */
+#define MAX_GUESTS 256
+#define GUEST_MS 200
+#define GUEST_HELLO_MS 1000
+
+/* The peer that waits for an answer retransmits its hello. */
+static void send_hello(struct mxefi_conn *conn, uint32_t flags)
+{
+	struct mxefi_hello hello = {
+		.flags = flags | conn->cm_flags,
+		.qpn = conn->qp->qp_num,
+		.peer_qpn = conn->peer_qpn,
+		.psn = conn->psn,
+		.epoch = conn->epoch,
+		.data_len = conn->data_len,
+		.token = conn->token,
+		.peer_token = conn->peer_token,
+	};
+
+	conn->hello_ms = mxefi_now_ms();
+	mxefi_ud_send(&conn->ep->ud, &conn->peer, &conn->ah, &hello,
+		      conn->data);
+}
+
+static void start_hello(struct mxefi_conn *conn)
+{
+	int ret = mxefi_conn_open(conn);
+
+	if (ret)
+		mxefi_conn_fail_pending(conn, -ret);
+	else
+		send_hello(conn, 0);
+}
+
+/* ---- peers that the program has not named ------------------------------ */
+
+/* Gives up the oldest guest that has had its time. */
+static void give_up_guest(struct mxefi_ep *ep)
+{
+	struct mxefi_conn *conn, *oldest = NULL;
+
+	for (conn = ep->conns; conn; conn = conn->next)
+		if (mxefi_conn_is_guest(conn) && conn->state == MXEFI_CONN_HELLO)
+			oldest = conn;
+	if (oldest && mxefi_now_ms() - oldest->since_ms >= GUEST_MS)
+		mxefi_conn_abort(oldest, FI_EHOSTUNREACH);
+}
+
+static bool is_full(const struct mxefi_ep *ep)
+{
+	return !ep->is_msg && ep->num_qps >= ep->dom->max_conns;
+}
+
+/*
+ * Adds a peer that the program has not named. Returns NULL if the peer has to
+ * retransmit its hello.
+ */
+static struct mxefi_conn *add_guest(struct mxefi_ep *ep,
+				    const struct mxefi_hello *hello)
+{
+	/* This acknowledges a QP that has been given up. */
+	if (hello->flags & MXEFI_HELLO_ACK)
+		return NULL;
+	if (ep->num_guests >= MAX_GUESTS || is_full(ep)) {
+		give_up_guest(ep);
+		return NULL;
+	}
+	return mxefi_conn_add(ep, &hello->src);
+}
+
+/* ---- receiving hellos -------------------------------------------------- */
+
+/*
+ * An endpoint of type FI_EP_MSG asks a passive endpoint, and another endpoint
+ * accepts. Returns the connection that the hello is for, or NULL.
+ */
+static struct mxefi_conn *msg_conn(struct mxefi_ep *ep,
+				   const struct mxefi_hello *hello,
+				   const uint8_t *data)
+{
+	bool reject = hello->flags & MXEFI_HELLO_REJECT;
+	struct mxefi_conn *conn = ep->conns;
+	bool is_peer;
+
+	if (!conn)
+		return NULL;
+	is_peer = !memcmp(&conn->peer, &hello->src, sizeof(conn->peer));
+	if (conn->state != MXEFI_CONN_HELLO || conn->connected)
+		return is_peer && !reject ? conn : NULL;
+	if (hello->peer_qpn != conn->qp->qp_num ||
+	    hello->peer_token != conn->token ||
+	    !(reject ? is_peer : hello->flags & MXEFI_HELLO_ACCEPT))
+		return NULL;
+	memcpy(conn->peer_data, data, hello->data_len);
+	conn->peer_data_len = hello->data_len;
+	if (reject) {
+		mxefi_conn_abort(conn, FI_ECONNREFUSED);
+		return NULL;
+	}
+	conn->peer = hello->src;
+	if (conn->ah)
+		ibv_destroy_ah(conn->ah);
+	conn->ah = NULL;
+	conn->cm_flags = 0;
+	conn->data_len = 0;
+	return conn;
+}
+
+/* Returns true if a hello may change the connection. */
+static bool check_hello(struct mxefi_conn *conn,
+			const struct mxefi_hello *hello)
+{
+	bool is_proven = hello->peer_token == conn->token;
+	bool is_same = conn->connected && hello->epoch == conn->peer_epoch &&
+		       hello->qpn == conn->peer_qpn;
+
+	if (is_proven || !conn->is_proven)
+		conn->peer_token = hello->token;
+	if (is_same)
+		return is_proven || !(hello->flags & MXEFI_HELLO_ACK);
+	if (is_proven && !conn->is_proven) {
+		if (!conn->connected || conn->state != MXEFI_CONN_HELLO)
+			return true;
+		/* The queue pair may be connected to that of a forged hello. */
+		mxefi_conn_make_idle(conn);
+		start_hello(conn);
+		return false;
+	}
+	if (!is_proven && hello->flags & MXEFI_HELLO_ACK)
+		return false;
+	if (!is_proven && conn->connected) {
+		/* If the peer has sent it, it learns the token and repeats. */
+		send_hello(conn, 0);
+		return false;
+	}
+	/* A late hello, of a queue pair that the peer or we have given up. */
+	return hello->epoch > conn->peer_epoch;
+}
+
+static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
+{
+	bool ack = hello->flags & MXEFI_HELLO_ACK;
+	bool is_old, answer;
+
+	if (conn->state == MXEFI_CONN_BROKEN || !check_hello(conn, hello))
+		return;
+	/* The hello is for a queue pair of ours that has been destroyed. */
+	is_old = (ack || hello->peer_qpn) &&
+		 !(conn->qp && conn->qp->qp_num == hello->peer_qpn);
+	if (conn->state == MXEFI_CONN_IDLE) {
+		/* This acknowledges a QP that has been destroyed. */
+		if (ack)
+			return;
+		/* A hello from another QP makes the peer replace its own. */
+		if (is_old)
+			start_hello(conn);
+		else if (mxefi_conn_open(conn))
+			return;
+	}
+	if (is_old)
+		return;
+	/* The peer has replaced the QP that ours is connected to. */
+	if (conn->connected && hello->epoch != conn->peer_epoch) {
+		mxefi_conn_abort(conn, FI_ECONNABORTED);
+		return;
+	}
+	answer = !ack || !conn->connected;
+	if (!conn->connected && mxefi_conn_connect(conn, hello)) {
+		mxefi_conn_abort(conn, FI_EHOSTUNREACH);
+		return;
+	}
+	if (answer)
+		send_hello(conn, MXEFI_HELLO_ACK);
+	if (ack)
+		mxefi_conn_confirm(conn);
+}
+
+static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
+			 const uint8_t *data)
+{
+	struct mxefi_ep *ep = container_of(ud, struct mxefi_ep, ud);
+	struct mxefi_conn *conn;
+
+	if (ep->is_msg)
+		conn = msg_conn(ep, hello, data);
+	else
+		conn = mxefi_conn_find(ep, &hello->src) ? : add_guest(ep, hello);
+	if (!conn)
+		return;
+	take_hello(conn, hello);
+	/* There is no room for its queue pair. */
+	if (conn->state == MXEFI_CONN_IDLE && mxefi_conn_is_guest(conn))
+		mxefi_conn_free(conn);
+}
+
+/* ---- starting, and checking peers -------------------------------------- */
+
+int mxefi_hello_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
+		     const struct mxefi_hello *request, const void *data,
+		     size_t len)
+{
+	struct mxefi_conn *conn = mxefi_conn_add(ep, peer);
+	int ret;
+
+	if (!conn)
+		return -FI_ENOMEM;
+	mxefi_conn_use(conn);
+	if (request)
+		conn->peer_token = request->token;
+	conn->cm_flags = request ? MXEFI_HELLO_ACCEPT : MXEFI_HELLO_CONNECT;
+	conn->data_len = (uint32_t)len;
+	if (len)
+		memcpy(conn->data, data, len);
+	ret = mxefi_conn_open(conn);
+	if (!ret && request)
+		ret = mxefi_conn_connect(conn, request);
+	if (ret) {
+		/* The endpoint can only be closed. */
+		conn->is_shut = true;
+		mxefi_conn_abort(conn, -ret);
+		return ret;
+	}
+	send_hello(conn, request ? MXEFI_HELLO_ACK : 0);
+	return 0;
+}
+
+static bool waits_for_fin(const struct mxefi_conn *conn)
+{
+	for (int i = 0; i < MXEFI_TX_SIZE; i++) {
+		const struct mxefi_op *op = &conn->ep->ops[i];
+
+		if (op->used && op->wants_fin && op->conn == conn)
+			return true;
+	}
+	return false;
+}
+
+static bool probe_complete(struct mxefi_wr *wr, int err)
+{
+	return true;
+}
+
+/*
+ * Writes nothing. If the peer does not acknowledge it, the connection fails,
+ * and so do the operations that wait for the peer. An endpoint of type
+ * FI_EP_RDM probes idle connections only if peers that are gone must make room.
+ */
+static void probe(struct mxefi_conn *conn, uint64_t now)
+{
+	struct mxefi_wr *wr;
+
+	if (conn->posted || conn->pending || now - conn->probe_ms < PROBE_MS)
+		return;
+	conn->probe_ms = now;
+	if (!conn->ep->is_msg && !is_full(conn->ep) && !waits_for_fin(conn))
+		return;
+	wr = mxefi_wr_get(conn);
+	if (!wr)
+		return;
+	wr->wr.exp_opcode = IBV_EXP_WR_RDMA_WRITE;
+	wr->wr.wr.rdma.remote_addr = 0;
+	wr->wr.wr.rdma.rkey = 0;
+	wr->complete = probe_complete;
+	mxefi_wr_submit(wr);
+}
+
+/* Forged hellos must not make us send many to the address that they say. */
+static uint64_t hello_interval(const struct mxefi_conn *conn)
+{
+	return mxefi_conn_is_guest(conn) ? GUEST_HELLO_MS : HELLO_MS;
+}
+
+static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
+{
+	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep, ticker);
+	struct mxefi_conn *conn, *next;
+
+	for (conn = ep->conns; conn; conn = next) {
+		next = conn->next;
+		if (conn->state == MXEFI_CONN_READY) {
+			probe(conn, now);
+			continue;
+		}
+		/* Endpoints of type FI_EP_MSG do not connect again. */
+		if (ep->is_msg && conn->state == MXEFI_CONN_BROKEN)
+			continue;
+		if (conn->state == MXEFI_CONN_BROKEN && !conn->posted &&
+		    now - conn->since_ms >= DRAIN_MS) {
+			mxefi_conn_make_idle(conn);
+			if (conn->pending)
+				start_hello(conn);
+			else if (!conn->is_used && !conn->kept)
+				mxefi_conn_free(conn);
+			continue;
+		}
+		/* Without pending requests, too: the last ACK may be lost. */
+		if (conn->state != MXEFI_CONN_HELLO ||
+		    now - conn->hello_ms < hello_interval(conn))
+			continue;
+		if (now - conn->since_ms > ep->dom->connect_timeout_ms)
+			mxefi_conn_abort(conn, FI_EHOSTUNREACH);
+		else
+			send_hello(conn, 0);
+	}
+}
+
+void mxefi_hello_setup(struct mxefi_ep *ep)
+{
+	ep->connect = start_hello;
+	ep->ud.on_hello = handle_hello;
+	ep->ticker.tick = conn_tick;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Matching, sending and receiving messages.
+ */
+#ifndef MXEFI_MESSAGE_H
+#define MXEFI_MESSAGE_H
+
+#include "transport.h"
+
+/* ---- match.c: receives and unexpected messages ------------------------- */
+
+/* A receive of the program, or one whose data are being read. */
+struct mxefi_recv {
+	struct mxefi_recv *next;
+	struct mxefi_ep *ep;
+	void *context;
+	bool completion;		/* report success to the CQ */
+	bool tagged;
+	uint64_t tag, ignore;		/* 0 for a message without a tag */
+	struct mxefi_conn *from;	/* matches this peer alone; or NULL */
+	struct iovec iov[MXEFI_IOV_LIMIT];
+	void *desc[MXEFI_IOV_LIMIT];
+	size_t iov_count;
+	/* FI_MULTI_RECV */
+	bool multi;
+	bool retired;			/* no longer queued */
+	unsigned int parts;		/* messages that are being received */
+	struct mxefi_recv *parent;	/* receive of the whole buffer; or NULL */
+	/* The message. */
+	struct mxefi_msg msg;
+	struct mxefi_conn *conn;
+	uint32_t epoch;			/* of the connection when it arrived */
+	unsigned int reads;		/* requests in flight, or being made */
+	int err;
+};
+
+/* A message for which no receive was posted. */
+struct mxefi_unexpected {
+	struct mxefi_unexpected *next;
+	struct mxefi_conn *conn;
+	uint32_t epoch;			/* of the connection when it arrived */
+	void *claim;			/* context of the peek that claimed it */
+	struct mxefi_msg msg;
+	size_t len;			/* of data */
+	uint8_t data[];
+};
+
+/* Receives and messages in the order of their arrival. */
+struct mxefi_queue {
+	struct mxefi_recv *recvs, **recvs_tail;
+	struct mxefi_unexpected *unexpected, **unexpected_tail;
+};
+
+/**
+ * mxefi_match_setup() - Prepares the queues of an endpoint.
+ * @ep: endpoint
+ */
+void mxefi_match_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_match_teardown() - Frees posted receives and unexpected messages.
+ * @ep: endpoint
+ */
+void mxefi_match_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_match_arrival() - Takes the receive that a message matches.
+ * @conn: connection of the message
+ * @msg: message
+ *
+ * Return: the receive, which is no longer queued, or NULL.
+ */
+struct mxefi_recv *mxefi_match_arrival(struct mxefi_conn *conn,
+				       const struct mxefi_msg *msg);
+
+/**
+ * mxefi_match_post() - Queues a receive and matches it with a message.
+ * @recv: receive
+ * @first: false if the receive is queued already
+ * @found: the message, if there is one. The caller frees it.
+ *
+ * Return: the receive of the message, or NULL if the receive remains queued.
+ */
+struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
+				    struct mxefi_unexpected **found);
+
+/**
+ * mxefi_match_find() - Finds the first unexpected message for a receive.
+ * @recv: receive
+ *
+ * Return: the message, which remains queued, or NULL.
+ */
+struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv);
+
+/**
+ * mxefi_match_keep() - Queues an unexpected message.
+ * @u: message
+ */
+void mxefi_match_keep(struct mxefi_unexpected *u);
+
+/**
+ * mxefi_match_unlink() - Removes an unexpected message from its queue.
+ * @u: message
+ */
+void mxefi_match_unlink(struct mxefi_unexpected *u);
+
+/**
+ * mxefi_match_cancel() - Removes a posted receive.
+ * @ep: endpoint
+ * @context: context of the receive
+ * @any: true removes the first one, whatever its context is
+ *
+ * Return: the receive, or NULL if there is none.
+ */
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context,
+				      bool any);
+
+/**
+ * mxefi_match_claim() - Reserves an unexpected message.
+ * @u: message
+ * @context: context of the program
+ */
+void mxefi_match_claim(struct mxefi_unexpected *u, void *context);
+
+/**
+ * mxefi_match_claimed() - Takes a claimed message.
+ * @ep: endpoint
+ * @context: context of the claim
+ *
+ * Return: the message, or NULL.
+ */
+struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
+					     const void *context);
+
+/* ---- send.c, recv.c: messages ------------------------------------------ */
+
+/**
+ * mxefi_send() - Sends a message. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: message
+ * @flags: flags of the call
+ * @no_event: true reports no success
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
+		   const struct fi_msg_tagged *m, uint64_t flags,
+		   bool no_event);
+
+/**
+ * mxefi_send_buf() - Sends a message of one buffer. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @buf: data
+ * @len: length of the data in bytes
+ * @data: remote CQ data
+ * @dest: destination
+ * @tag: tag
+ * @context: context of the program
+ * @flags: flags of the call
+ * @no_event: true reports no success
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_send_buf(struct fid_ep *ep, uint64_t kind, const void *buf,
+		       size_t len, uint64_t data, fi_addr_t dest, uint64_t tag,
+		       void *context, uint64_t flags, bool no_event);
+
+/**
+ * mxefi_recv_setup() - Prepares an endpoint for messages.
+ * @ep: endpoint
+ */
+void mxefi_recv_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_recv() - Posts a receive or finds a message. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: buffers, tag and source
+ * @flags: flags of the call
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
+		   const struct fi_msg_tagged *m, uint64_t flags);
+
+/**
+ * mxefi_recv_cancel() - Cancels a posted receive.
+ * @ep: endpoint
+ * @context: context of the receive
+ *
+ * Return: 0, or -FI_ENOENT if no receive has this context.
+ */
+ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context);
+
+#endif /* MXEFI_MESSAGE_H */

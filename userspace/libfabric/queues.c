@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The queues of an endpoint: its UD queue pair and the SRQ of its connections,
+ * with the receive buffers. ep.c sets them up, and recv.c resumes them.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+#define LINGER_MS 1000
+/* Unexpected messages of this size, in bytes, stop the peers. */
+#define MAX_UNEXPECTED ((size_t)64 << 20)
+
+/* ---- receiving --------------------------------------------------------- */
+
+static void post_rx(struct mxefi_rxbuf *rx)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)rx->buf,
+		.length = MXEFI_RX_BUF,
+		.lkey = rx->ep->slab_mr->lkey,
+	};
+	struct ibv_recv_wr wr = {
+		.wr_id = (uintptr_t)&rx->work, .sg_list = &sge, .num_sge = 1,
+	}, *bad;
+
+	if (ibv_post_srq_recv(rx->ep->srq, &wr, &bad))
+		mxefi_warn(FI_LOG_EP_DATA, "cannot post a receive buffer\n");
+}
+
+void mxefi_queues_resume(struct mxefi_ep *ep)
+{
+	while (ep->held && ep->unexpected_bytes < MAX_UNEXPECTED) {
+		struct mxefi_rxbuf *rx = ep->held;
+
+		ep->held = rx->next;
+		post_rx(rx);
+	}
+}
+
+static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
+{
+	struct mxefi_rxbuf *rx = container_of(work, struct mxefi_rxbuf, work);
+	struct mxefi_ep *ep = rx->ep;
+	struct mxefi_conn *conn;
+	size_t unexpected = ep->unexpected_bytes;
+	struct mxefi_msg msg;
+
+	if (ep->closing)
+		return;
+	if (wc->status != IBV_WC_SUCCESS) {
+		post_rx(rx);
+		return;
+	}
+	conn = mxefi_conn_by_qpn(ep, wc->qp_num);
+	if (conn) {
+		/* A request of the peer shows that it is connected. */
+		mxefi_conn_confirm(conn);
+		if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+			ep->on_write_data(conn, be32toh(wc->imm_data),
+					  wc->byte_len);
+		} else if (wc->byte_len >= sizeof(msg)) {
+			memcpy(&msg, rx->buf, sizeof(msg));
+			ep->on_message(conn, &msg, rx->buf + sizeof(msg),
+				       wc->byte_len - sizeof(msg));
+		}
+	}
+	/* Without receive buffers, the peers wait for the program. */
+	if (ep->unexpected_bytes > unexpected &&
+	    ep->unexpected_bytes >= MAX_UNEXPECTED) {
+		rx->next = ep->held;
+		ep->held = rx;
+	} else {
+		post_rx(rx);
+	}
+}
+
+/* ---- setup ------------------------------------------------------------- */
+
+static int create_srq(struct mxefi_ep *ep)
+{
+	struct ibv_srq_init_attr srq = {
+		.attr = { .max_wr = MXEFI_RX_SIZE, .max_sge = 1 },
+	};
+	size_t size = (MXEFI_RX_SIZE * MXEFI_RX_BUF + 4095) & ~(size_t)4095;
+
+	ep->slab = aligned_alloc(4096, size);
+	ep->rx = calloc(MXEFI_RX_SIZE, sizeof(*ep->rx));
+	if (!ep->slab || !ep->rx)
+		return -FI_ENOMEM;
+	ep->slab_mr = ibv_reg_mr(ep->dom->pd, ep->slab, size,
+				 IBV_ACCESS_LOCAL_WRITE);
+	if (ep->slab_mr)
+		ep->srq = ibv_create_srq(ep->dom->pd, &srq);
+	if (!ep->srq)
+		return -errno;
+	for (size_t i = 0; i < MXEFI_RX_SIZE; i++) {
+		ep->rx[i].work.done = rx_done;
+		ep->rx[i].ep = ep;
+		ep->rx[i].buf = ep->slab + i * MXEFI_RX_BUF;
+		post_rx(&ep->rx[i]);
+	}
+	return 0;
+}
+
+int mxefi_queues_setup(struct mxefi_ep *ep)
+{
+	struct mxefi_domain *dom = ep->dom;
+	int need = MXEFI_RX_SIZE + MXEFI_TX_SIZE;
+	int ret;
+
+	if (dom->cqe_left < need) {
+		mxefi_warn(FI_LOG_EP_CTRL, "too many endpoints in the domain\n");
+		return -FI_ENOSPC;
+	}
+	ep->reserved_cqe = need;
+	dom->cqe_left -= need;
+	mxefi_hello_setup(ep);
+	ret = create_srq(ep);
+	if (!ret)
+		ret = mxefi_ud_open(&ep->ud, dom);
+	if (ret) {
+		mxefi_warn(FI_LOG_EP_CTRL, "cannot set up an endpoint: %s\n",
+			   fi_strerror(-ret));
+		return ret;
+	}
+	ep->ticker.next = dom->tickers;
+	dom->tickers = &ep->ticker;
+	return 0;
+}
+
+static void unlink_ticker(struct mxefi_ep *ep)
+{
+	struct mxefi_ticker **t;
+
+	for (t = &ep->dom->tickers; *t; t = &(*t)->next) {
+		if (*t == &ep->ticker) {
+			*t = ep->ticker.next;
+			return;
+		}
+	}
+}
+
+static bool is_sending(const struct mxefi_ep *ep)
+{
+	const struct mxefi_conn *conn;
+
+	for (conn = ep->conns; conn; conn = conn->next)
+		if (conn->state == MXEFI_CONN_READY &&
+		    (conn->posted || conn->pending))
+			return true;
+	return false;
+}
+
+/*
+ * Lets the requests end that are in flight, such as FINs, whose loss would make
+ * the peer report an error for a message that was received. Releases the lock
+ * of the domain at times.
+ */
+static void linger(struct mxefi_ep *ep)
+{
+	uint64_t end = mxefi_now_ms() + LINGER_MS;
+
+	for (;;) {
+		mxefi_progress(ep->dom);
+		if (!is_sending(ep) || mxefi_now_ms() >= end)
+			return;
+		pthread_mutex_unlock(&ep->dom->lock);
+		poll(NULL, 0, 1);
+		pthread_mutex_lock(&ep->dom->lock);
+	}
+}
+
+/*
+ * Also cleans up after a failed setup. All requests in flight complete with
+ * errors before the endpoint is freed.
+ */
+void mxefi_queues_teardown(struct mxefi_ep *ep)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct mxefi_conn *conn;
+
+	for (conn = ep->conns; conn; conn = conn->next)
+		if (conn->state == MXEFI_CONN_READY && !conn->is_shut)
+			mxefi_conn_shutdown(conn);
+	linger(ep);
+	ep->closing = true;
+	unlink_ticker(ep);
+	for (conn = ep->conns; conn; conn = conn->next) {
+		bool flushes = conn->qp && !ibv_modify_qp(conn->qp, &attr,
+							  IBV_QP_STATE);
+
+		conn->state = MXEFI_CONN_BROKEN;
+		mxefi_conn_fail_pending(conn, FI_ECANCELED);
+		while (flushes && conn->posted)
+			mxefi_progress(ep->dom);
+	}
+	mxefi_ud_close(&ep->ud);
+	for (conn = ep->conns; conn; conn = conn->next) {
+		if (conn->qp)
+			ibv_destroy_qp(conn->qp);
+		if (conn->ah)
+			ibv_destroy_ah(conn->ah);
+	}
+	/* Completions of receives, which are dropped. */
+	mxefi_progress(ep->dom);
+	if (ep->srq)
+		ibv_destroy_srq(ep->srq);
+	while (ep->conns) {
+		conn = ep->conns;
+		ep->conns = conn->next;
+		free(conn);
+	}
+	mxefi_wr_free_all(ep);
+	if (ep->slab_mr)
+		ibv_dereg_mr(ep->slab_mr);
+	free(ep->slab);
+	free(ep->rx);
+	free(ep->by_addr);
+	ep->dom->cqe_left += ep->reserved_cqe;
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The transport: hellos, requests, connections, and operations.
+ */
+#ifndef MXEFI_TRANSPORT_H
+#define MXEFI_TRANSPORT_H
+
+#include "atomic_plan.h"
+#include "base.h"
+#include "event.h"
+
+/* ---- ud.c -------------------------------------------------------------- */
+
+struct mxefi_ud_buf {
+	struct mxefi_work work;
+	struct mxefi_ud *ud;
+	/* Room for a GRH, a hello and its data. */
+	uint8_t data[40 + sizeof(struct mxefi_hello) + MXEFI_CM_DATA];
+};
+
+struct mxefi_ud {
+	struct mxefi_domain *dom;
+	struct mxefi_addr name;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	struct mxefi_ud_buf *bufs;	/* receive buffers, then send buffers */
+	struct mxefi_work sent;
+	unsigned int posted, slot;
+	bool closing;
+	/* Called for a valid hello. */
+	void (*on_hello)(struct mxefi_ud *ud, const struct mxefi_hello *hello,
+			 const uint8_t *data);
+};
+
+/**
+ * mxefi_ud_open() - Creates a UD queue pair and its name.
+ * @ud: filled in; on_hello is set already
+ * @dom: domain
+ *
+ * Return: 0, or a negative error of libfabric. Then mxefi_ud_close() has to be
+ * called, too.
+ */
+int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom);
+
+/**
+ * mxefi_ud_close() - Destroys a UD queue pair.
+ * @ud: UD queue pair, or all zeros
+ */
+void mxefi_ud_close(struct mxefi_ud *ud);
+
+/**
+ * mxefi_ud_ah_attr() - The path to an address.
+ * @dom: domain
+ * @to: address
+ *
+ * Return: the attributes of an address handle.
+ */
+struct ibv_ah_attr mxefi_ud_ah_attr(const struct mxefi_domain *dom,
+				    const struct mxefi_addr *to);
+
+/**
+ * mxefi_ud_send() - Sends a hello, which may be lost.
+ * @ud: UD queue pair
+ * @to: address
+ * @ah: address handle of the address, which is created if it is NULL
+ * @hello: hello, whose magic, addresses and MTU are filled in
+ * @data: data after the hello, of the length that it says
+ */
+void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
+		   struct ibv_ah **ah, struct mxefi_hello *hello,
+		   const void *data);
+
+/* ---- wr.c: requests ---------------------------------------------------- */
+
+/* A request on an RC queue pair. */
+struct mxefi_wr {
+	struct mxefi_work work;
+	struct mxefi_wr *next;
+	struct mxefi_conn *conn;
+	struct mxefi_op *op;		/* the operation it belongs to, or NULL */
+	struct ibv_exp_send_wr wr;
+	struct ibv_sge sge[MXEFI_IOV_LIMIT];
+	/* Registrations for this request alone. */
+	struct ibv_mr *mrs[MXEFI_IOV_LIMIT];
+	uint8_t *buf;			/* MXEFI_BUF_SIZE and a header */
+	uint32_t lkey;			/* of buf */
+	void *copy_to;			/* destination of the data of a READ into buf */
+	bool loop;			/* later requests have to wait for it */
+	struct mxefi_recv *recv;	/* whose data it reads; or NULL */
+	struct mxefi_unit *unit;	/* of an atomic */
+	uint32_t first;			/* its first element in the operation */
+	/*
+	 * Called when the request is complete, with an errno of libfabric or 0.
+	 * Returns false if the request was posted again.
+	 */
+	bool (*complete)(struct mxefi_wr *wr, int err);
+};
+
+/**
+ * mxefi_wr_get() - Allocates a request.
+ * @conn: connection
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn);
+
+/**
+ * mxefi_wr_put() - Frees a request that is not in flight.
+ * @wr: request
+ */
+void mxefi_wr_put(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_add() - Adds local memory to a request.
+ * @wr: request
+ * @buf: local memory
+ * @len: its length in bytes
+ * @desc: descriptor of its memory region, or NULL
+ * @access: access that the request needs (IBV_ACCESS_*)
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
+		 int access);
+
+/**
+ * mxefi_wr_get_send() - Makes a SEND of a header and the bytes after it.
+ * @conn: connection
+ * @msg: header
+ * @len: number of bytes, which the caller copies to the buffer
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_wr_get_send(struct mxefi_conn *conn,
+				   const struct mxefi_msg *msg, size_t len);
+
+/**
+ * mxefi_wr_free_all() - Frees the memory of all requests of an endpoint.
+ * @ep: endpoint
+ */
+void mxefi_wr_free_all(struct mxefi_ep *ep);
+
+/* ---- conn.c: connections ----------------------------------------------- */
+
+enum mxefi_conn_state {
+	MXEFI_CONN_IDLE,	/* no queue pair */
+	MXEFI_CONN_HELLO,	/* waits for an answer of the peer */
+	MXEFI_CONN_READY,
+	MXEFI_CONN_BROKEN,	/* the queue pair is in error */
+};
+
+struct mxefi_conn {
+	struct mxefi_conn *next;
+	struct mxefi_ep *ep;
+	struct mxefi_addr peer;
+	enum mxefi_conn_state state;
+	bool connected;			/* the queue pair is in RTS */
+	struct ibv_qp *qp;
+	struct ibv_ah *ah;
+	struct mxefi_conn *next_qpn;	/* in the hash table of QP numbers */
+	uint32_t peer_qpn;
+	uint32_t psn;
+	/* Of endpoints of type FI_EP_MSG. */
+	uint32_t cm_flags;		/* of our hellos */
+	uint32_t data_len, peer_data_len;
+	uint8_t data[MXEFI_CM_DATA], peer_data[MXEFI_CM_DATA];
+	bool is_shut;			/* no new requests, and no event */
+	uint32_t epoch;			/* of our queue pair */
+	uint32_t peer_epoch;		/* of the last connected queue pair */
+	/* Only an endpoint that has received our hello knows our token. */
+	uint64_t token, peer_token;
+	bool is_proven;			/* who sent peer_epoch knew our token */
+	bool is_confirmed;		/* the peer has sent an ACK or a request */
+	bool is_used;			/* the program refers to it */
+	unsigned int kept;		/* unexpected messages of the peer */
+	uint64_t hello_ms;		/* time of the last hello */
+	uint64_t since_ms;		/* time of the last change of state */
+	uint64_t probe_ms;		/* time of the last check of the peer */
+	unsigned int posted;		/* requests in the send queue */
+	struct mxefi_op *hold;		/* has the loops that are in flight */
+	unsigned int loops;
+	struct mxefi_wr *pending, **pending_tail;
+};
+
+/**
+ * mxefi_conn_by_qpn() - Finds the connection of a queue pair.
+ * @ep: endpoint
+ * @qpn: number of a queue pair
+ *
+ * Return: the connection, or NULL if the queue pair was destroyed.
+ */
+struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn);
+
+/**
+ * mxefi_conn_open() - Creates the queue pair of an idle connection.
+ * @conn: connection
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_conn_open(struct mxefi_conn *conn);
+
+/**
+ * mxefi_conn_connect() - Connects the queue pair to that of a hello.
+ * @conn: connection with a queue pair
+ * @hello: hello of the peer
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_conn_connect(struct mxefi_conn *conn,
+		       const struct mxefi_hello *hello);
+
+/**
+ * mxefi_conn_make_idle() - Destroys the queue pair of a connection.
+ * @conn: connection without requests in the send queue
+ */
+void mxefi_conn_make_idle(struct mxefi_conn *conn);
+
+/**
+ * mxefi_conn_fail_pending() - Completes the requests that were not posted.
+ * @conn: connection
+ * @err: errno of libfabric
+ */
+void mxefi_conn_fail_pending(struct mxefi_conn *conn, int err);
+
+/**
+ * mxefi_conn_confirm() - Notes that the peer's queue pair accepts requests.
+ * @conn: connection
+ */
+void mxefi_conn_confirm(struct mxefi_conn *conn);
+
+/**
+ * mxefi_conn_is_guest() - True if a hello alone has made a connection.
+ * @conn: connection
+ *
+ * Return: true if the program has not used it and the peer has not confirmed.
+ */
+bool mxefi_conn_is_guest(const struct mxefi_conn *conn);
+
+/**
+ * mxefi_conn_use() - Notes that the program refers to a connection.
+ * @conn: connection
+ */
+void mxefi_conn_use(struct mxefi_conn *conn);
+
+/**
+ * mxefi_conn_find() - Finds the connection to a peer.
+ * @ep: endpoint
+ * @addr: address of the peer
+ *
+ * Return: the connection, or NULL.
+ */
+struct mxefi_conn *mxefi_conn_find(struct mxefi_ep *ep,
+				   const struct mxefi_addr *addr);
+
+/**
+ * mxefi_conn_add() - Adds an idle connection.
+ * @ep: endpoint
+ * @addr: address of the peer
+ *
+ * Return: the connection, or NULL if memory is short.
+ */
+struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
+				  const struct mxefi_addr *addr);
+
+/**
+ * mxefi_conn_free() - Frees an idle connection that nothing refers to.
+ * @conn: connection
+ */
+void mxefi_conn_free(struct mxefi_conn *conn);
+
+/**
+ * mxefi_conn_get() - Finds or makes the connection to a peer.
+ * @ep: endpoint
+ * @fi_addr: address of libfabric
+ *
+ * Return: the connection, which may not be connected yet, or NULL if the
+ * address is not valid or memory is short.
+ */
+struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
+
+/**
+ * mxefi_conn_error() - What a call returns if there is no connection.
+ * @ep: endpoint
+ *
+ * Return: a negative error of libfabric.
+ */
+int mxefi_conn_error(const struct mxefi_ep *ep);
+
+/**
+ * mxefi_conn_shutdown() - Closes a connection after the requests before.
+ * @conn: connection
+ */
+void mxefi_conn_shutdown(struct mxefi_conn *conn);
+
+/**
+ * mxefi_conn_is_current() - True if a connection has not failed since.
+ * @conn: connection
+ * @epoch: its epoch at an earlier time
+ *
+ * Return: true if the queue pair is the same and not in error.
+ */
+bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch);
+
+/**
+ * mxefi_conn_abort() - Breaks a connection.
+ * @conn: connection
+ * @err: errno of libfabric
+ */
+void mxefi_conn_abort(struct mxefi_conn *conn, int err);
+
+/**
+ * mxefi_wr_submit() - Posts a request, or queues it until that is possible.
+ * @wr: request
+ */
+void mxefi_wr_submit(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_repeat() - Posts a request of a loop again, before all others.
+ * @wr: request that has just completed
+ */
+void mxefi_wr_repeat(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_loop_end() - Ends the loop of a request.
+ * @wr: request
+ */
+void mxefi_wr_loop_end(struct mxefi_wr *wr);
+
+/* ---- hello.c: connecting ----------------------------------------------- */
+
+/**
+ * mxefi_hello_setup() - Sets the functions that connect an endpoint.
+ * @ep: endpoint
+ */
+void mxefi_hello_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_hello_start() - Connects an endpoint of type FI_EP_MSG.
+ * @ep: endpoint
+ * @peer: address of a passive endpoint, or of the endpoint that has asked
+ * @request: hello that is accepted, or NULL
+ * @data: data of the program
+ * @len: their length in bytes
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_hello_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
+		     const struct mxefi_hello *request, const void *data,
+		     size_t len);
+
+/* ---- queues.c ---------------------------------------------------------- */
+
+/* A receive buffer of the SRQ. */
+struct mxefi_rxbuf {
+	struct mxefi_work work;
+	struct mxefi_rxbuf *next;	/* if it is held */
+	struct mxefi_ep *ep;
+	uint8_t *buf;
+};
+
+/**
+ * mxefi_queues_setup() - Creates the queues of an endpoint.
+ * @ep: endpoint
+ *
+ * Return: 0, or a negative error of libfabric. Then mxefi_queues_teardown() has
+ * to be called, too.
+ */
+int mxefi_queues_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_queues_teardown() - Closes all connections and destroys the queues.
+ * @ep: endpoint
+ */
+void mxefi_queues_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_queues_resume() - Posts the receive buffers that were held.
+ * @ep: endpoint
+ *
+ * To be called when an unexpected message has been freed.
+ */
+void mxefi_queues_resume(struct mxefi_ep *ep);
+
+/* ---- op.c: operations of the program ----------------------------------- */
+
+struct mxefi_op {
+	struct mxefi_op *next;
+	struct mxefi_ep *ep;
+	struct mxefi_conn *conn;
+	bool used;
+	bool wants_fin;
+	bool completion;		/* report success to the CQ */
+	uint32_t generation;
+	unsigned int refs;		/* requests and FINs that are outstanding */
+	int err;
+	uint64_t flags;			/* of the completion */
+	void *context;
+	struct mxefi_cntr *cntr;
+	/* Of a rendezvous: the data, and a copy if they were in pieces. */
+	struct ibv_mr *mr;
+	uint8_t *copy;
+	/* Atomics. */
+	enum fi_op atomic;
+	enum fi_datatype datatype;
+	struct fi_ioc results[MXEFI_IOV_LIMIT];
+	size_t num_results;
+	struct mxefi_unit *units;	/* NULL, one_unit, or allocated */
+	struct mxefi_unit one_unit;
+};
+
+/**
+ * mxefi_op_setup() - Allocates the operations of an endpoint.
+ * @ep: endpoint
+ *
+ * Return: 0, or -FI_ENOMEM.
+ */
+int mxefi_op_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_op_teardown() - Frees the operations of an endpoint.
+ * @ep: endpoint
+ */
+void mxefi_op_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_op_get() - Takes an operation, without references.
+ * @ep: endpoint
+ * @conn: connection
+ * @context: context of the program
+ * @op_flags: flags of the call
+ * @completion_flags: flags of the completion
+ * @no_event: true reports no success, whatever the flags say
+ *
+ * Return: the operation, or NULL if as many as the endpoint may have are in
+ * flight.
+ */
+struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
+			      void *context, uint64_t op_flags,
+			      uint64_t completion_flags, bool no_event);
+
+/**
+ * mxefi_op_put() - Drops a reference. The last one reports the completion.
+ * @op: operation
+ * @err: errno of libfabric, or 0
+ */
+void mxefi_op_put(struct mxefi_op *op, int err);
+
+/**
+ * mxefi_op_drop() - Frees an operation without reporting a completion.
+ * @op: operation
+ */
+void mxefi_op_drop(struct mxefi_op *op);
+
+/**
+ * mxefi_op_wr_complete() - Completes a request that is a part of an operation.
+ * @wr: request
+ * @err: errno of libfabric, or 0
+ *
+ * Return: true: the request is not posted again.
+ */
+bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err);
+
+/**
+ * mxefi_op_cookie() - Names an operation, for a peer to return.
+ * @op: operation
+ *
+ * Return: its index and generation.
+ */
+uint64_t mxefi_op_cookie(struct mxefi_op *op);
+
+/**
+ * mxefi_op_find() - Finds the operation that a peer means.
+ * @ep: endpoint
+ * @cookie: cookie that a peer has sent
+ *
+ * Return: the operation, or NULL if it has ended.
+ */
+struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie);
+
+/**
+ * mxefi_call_end() - Ends a call that starts an operation. Releases the lock.
+ * @ep: endpoint
+ * @ret: what the call returns; -FI_EAGAIN makes progress
+ *
+ * Return: @ret, or -FI_ENOMEM instead of -FI_EAGAIN if no operation is in
+ * flight whose end would make the call succeed.
+ */
+ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret);
+
+/**
+ * mxefi_iov_len() - Adds up the length of a vector.
+ * @iov: vector
+ * @count: number of its elements
+ *
+ * Return: the length in bytes, or SIZE_MAX if it exceeds MXEFI_MAX_MSG_SIZE.
+ */
+size_t mxefi_iov_len(const struct iovec *iov, size_t count);
+
+#endif /* MXEFI_TRANSPORT_H */
