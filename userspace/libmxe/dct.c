@@ -3,8 +3,6 @@
  * Queries and arms targets of dynamically connected QPs. mxedv.c calls these
  * functions.
  */
-#include <errno.h>
-
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 #include "mxe.h"
@@ -16,11 +14,9 @@ int mxe_dct_query(struct ibv_qp *qp, struct mxe_query_dct_resp *resp)
 		{ .attr_id = MXE_ATTR_QUERY_DCT_RESP, .len = sizeof(*resp),
 		  .data = (uintptr_t)resp },
 	};
-	int ret = mxe_ioctl(qp->context, UVERBS_OBJECT_QP, MXE_METHOD_DCT_QUERY,
-			    attrs, 2);
 
-	/* uverbs does not know the method. */
-	return ret == EPROTONOSUPPORT ? EOPNOTSUPP : ret;
+	return mxe_ioctl_optional(qp->context, UVERBS_OBJECT_QP,
+				  MXE_METHOD_DCT_QUERY, attrs, 2);
 }
 
 int mxe_dct_arm(struct ibv_qp *qp, uint32_t events)
@@ -30,8 +26,7 @@ int mxe_dct_arm(struct ibv_qp *qp, uint32_t events)
 		{ .attr_id = MXE_ATTR_ARM_DCT_EVENTS, .len = sizeof(events),
 		  .data = events },
 	};
-	int ret = mxe_ioctl(qp->context, UVERBS_OBJECT_QP, MXE_METHOD_DCT_ARM,
-			    attrs, 2);
 
-	return ret == EPROTONOSUPPORT ? EOPNOTSUPP : ret;
+	return mxe_ioctl_optional(qp->context, UVERBS_OBJECT_QP,
+				  MXE_METHOD_DCT_ARM, attrs, 2);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Calls uverbs methods for which libibverbs has no function. device.c, dm.c and
- * poll_thread.c call it for the objects, methods and attributes of mxe's own
- * ABI.
+ * Calls uverbs methods for which libibverbs has no function. device.c, dm.c,
+ * mr.c, dct.c and poll_thread.c call it for the objects, methods and attributes
+ * of mxe's own ABI.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,4 +39,13 @@ int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
 		return errno;
 	memcpy(attrs, cmd.hdr.attrs, num_attrs * sizeof(*attrs));
 	return 0;
+}
+
+int mxe_ioctl_optional(struct ibv_context *context, uint16_t object,
+		       uint16_t method, struct ib_uverbs_attr *attrs,
+		       unsigned int num_attrs)
+{
+	int ret = mxe_ioctl(context, object, method, attrs, num_attrs);
+
+	return ret == EPROTONOSUPPORT ? EOPNOTSUPP : ret;
 }

@@ -96,11 +96,9 @@ int mxe_ioctl_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,
 		{ .attr_id = MXE_ATTR_SYNC_MR_FLAGS, .len = sizeof(flags),
 		  .data = flags },
 	};
-	int ret = mxe_ioctl(mr->context, UVERBS_OBJECT_MR, MXE_METHOD_MR_SYNC,
-			    attrs, 4);
 
-	/* uverbs does not know the method. */
-	return ret == EPROTONOSUPPORT ? EOPNOTSUPP : ret;
+	return mxe_ioctl_optional(mr->context, UVERBS_OBJECT_MR,
+				  MXE_METHOD_MR_SYNC, attrs, 4);
 }
 
 /* The address of the region is unknown, as ibv_import_mr(3) permits. */

@@ -294,6 +294,20 @@ enum { MXE_IOCTL_ATTRS = 4 };
 int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
 	      struct ib_uverbs_attr *attrs, unsigned int num_attrs);
 
+/**
+ * mxe_ioctl_optional() - Call a uverbs method that older kernel modules lack.
+ * @context: the context
+ * @object: object id
+ * @method: method id
+ * @attrs: attributes
+ * @num_attrs: number of attributes, at most MXE_IOCTL_ATTRS
+ *
+ * Return: as mxe_ioctl(), but EOPNOTSUPP if uverbs does not know the method.
+ */
+int mxe_ioctl_optional(struct ibv_context *context, uint16_t object,
+		       uint16_t method, struct ib_uverbs_attr *attrs,
+		       unsigned int num_attrs);
+
 /* ---- send.c ------------------------------------------------------------ */
 
 int mxe_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,

@@ -53,10 +53,8 @@ static int mxe_alloc_poller(struct mxe_context *ctx, int *fd)
 	};
 	int ret;
 
-	ret = mxe_ioctl(&ctx->vctx.context, MXE_OBJECT_POLLER,
-			MXE_METHOD_POLLER_ALLOC, &attr, 1);
-	if (ret == EPROTONOSUPPORT)
-		return EOPNOTSUPP;	/* the module has no pollers */
+	ret = mxe_ioctl_optional(&ctx->vctx.context, MXE_OBJECT_POLLER,
+				 MXE_METHOD_POLLER_ALLOC, &attr, 1);
 	if (ret)
 		return ret;
 	*fd = attr.data_s64;
