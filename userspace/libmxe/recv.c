@@ -48,7 +48,7 @@ int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,
 		ret = mxe_build_recv(rq, index, wr);
 		if (ret) {
 			*bad_wr = wr;
-			/* As in mxe_post(). */
+			/* As in mxe_post_send(). */
 			errno = ret;
 			break;
 		}
