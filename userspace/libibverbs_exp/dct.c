@@ -111,8 +111,8 @@ static int to_rtr(struct ibv_qp *qp, const struct ibv_exp_dct_init_attr *attr)
 }
 
 /*
- * Creates the QP of a target that can receive. Its qp_context is the target.
- * Returns NULL with errno.
+ * Creates the QP of a target in INIT. Its qp_context is the target. Returns
+ * NULL with errno.
  */
 static struct ibv_qp *create_target(struct ibv_context *context,
 				    const struct ibv_exp_dct_init_attr *attr,
@@ -134,13 +134,25 @@ static struct ibv_qp *create_target(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 	err = to_init(qp, attr, access);
-	if (!err)
-		err = to_rtr(qp, attr);
 	if (err) {
 		exp_std()->destroy_qp(qp);
 		return exp_null(err);
 	}
 	return qp;
+}
+
+/* Returns 0, or a positive errno, and the target exists. */
+static int destroy_target(struct exp_dct *dct)
+{
+	int ret = exp_std()->destroy_qp(dct->qp);
+
+	if (ret)
+		return ret;
+	dct_unlink(dct);
+	pthread_cond_destroy(&dct->dct.cond);
+	pthread_mutex_destroy(&dct->dct.mutex);
+	free(dct);
+	return 0;
 }
 
 EXP_EXPORT
@@ -170,31 +182,27 @@ struct ibv_exp_dct *ibv_exp_create_dct(struct ibv_context *context,
 	dct->attr = *attr;
 	dct->dct.context = context;
 	dct->dct.handle = dct->qp->handle;
-	/* Valid on mlx5 only from RTR on. */
-	dct->dct.dct_num = dct->qp->qp_num;
 	dct->dct.pd = attr->pd;
 	dct->dct.srq = attr->srq;
 	dct->dct.cq = attr->cq;
 	pthread_mutex_init(&dct->dct.mutex, NULL);
 	pthread_cond_init(&dct->dct.cond, NULL);
+	/* From RTR on, packets can cause events of the target. */
 	dct_link(dct);
+	err = to_rtr(dct->qp, attr);
+	if (err) {
+		destroy_target(dct);
+		return exp_null(exp_errno_from_std(err));
+	}
+	/* Valid on mlx5 only from RTR on. */
+	dct->dct.dct_num = dct->qp->qp_num;
 	return &dct->dct;
 }
 
 EXP_EXPORT
 int ibv_exp_destroy_dct(struct ibv_exp_dct *ibdct)
 {
-	struct exp_dct *dct = to_exp_dct(ibdct);
-	int ret;
-
-	ret = exp_std()->destroy_qp(dct->qp);
-	if (ret)
-		return exp_err(ret);
-	dct_unlink(dct);
-	pthread_cond_destroy(&dct->dct.cond);
-	pthread_mutex_destroy(&dct->dct.mutex);
-	free(dct);
-	return 0;
+	return exp_err(destroy_target(to_exp_dct(ibdct)));
 }
 
 /* ---- attributes ---------------------------------------------------------- */

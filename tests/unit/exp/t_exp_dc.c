@@ -28,16 +28,29 @@ static struct {
 	int modified;
 	struct ibv_async_event event;
 	struct ibv_async_event acked;
+	bool raises;		/* the move to RTR raises an event */
+	struct ibv_async_event raised;
 } lib;
+
+static int f_get_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	(void)context;
+	*event = lib.event;
+	return 0;
+}
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	int n = attr->qp_state == IBV_QPS_RTR;
 
-	(void)qp;
 	lib.modified++;
 	lib.attr[n] = *attr;
 	lib.mask[n] = mask;
+	if (n && lib.raises) {
+		lib.event.event_type = IBV_EVENT_QP_REQ_ERR;
+		lib.event.element.qp = qp;
+		exp_dct_get_event(qp->context, &lib.raised, f_get_event);
+	}
 	return lib.modify_errno[n];
 }
 
@@ -570,13 +583,6 @@ static void test_arm(void)
 
 /* ---- events -------------------------------------------------------------- */
 
-static int f_get_event(struct ibv_context *context, struct ibv_async_event *event)
-{
-	(void)context;
-	*event = lib.event;
-	return 0;
-}
-
 static int f_get_no_event(struct ibv_context *context,
 			  struct ibv_async_event *event)
 {
@@ -646,6 +652,24 @@ static void test_events(void)
 	ibv_destroy_qp(dci);
 }
 
+/* A packet can cause an event before ibv_exp_create_dct() returns. */
+static void test_early_event(void)
+{
+	struct ibv_exp_dct *dct;
+	void *element;
+
+	reset();
+	lib.raises = true;
+	dct = create_dct(mxe_ctx);
+	memcpy(&element, &lib.raised.element, sizeof(element));
+	ok(dct && (int)lib.raised.event_type == IBV_EXP_EVENT_DCT_REQ_ERR &&
+	   element == dct, "an event of a target that is being created");
+	exp_dct_ack_event(&lib.raised, f_ack_event);
+	ok(lib.acked.event_type == IBV_EVENT_QP_REQ_ERR &&
+	   lib.acked.element.qp->qp_num == dct->dct_num, "... is acknowledged");
+	is_int(ibv_exp_destroy_dct(dct), 0, "the target is destroyed");
+}
+
 int main(void)
 {
 	plan(0);
@@ -663,5 +687,6 @@ int main(void)
 	test_query();
 	test_arm();
 	test_events();
+	test_early_event();
 	return done_testing();
 }
