@@ -48,6 +48,11 @@ check 'dat-conf adds to a file without a newline at its end' "$CONF" add "$DIR/b
 is "$(grep -c '^mxe-v2 ' "$DIR/bare.conf")" 1 '... one line'
 check '... and removes the line' "$CONF" remove "$DIR/bare.conf"
 check '... and nothing else' cmp "$DIR/bare" "$DIR/bare.conf"
+grep -v '^# mxe: end' "$DIR/dat.conf" >"$DIR/open.conf"
+echo 'another-v2 u2.0 nonthreadsafe default libother.so.2 dapl.2.0 "" ""' >>"$DIR/open.conf"
+cp "$DIR/open.conf" "$DIR/open"
+check 'dat-conf remove, if the last mark is missing' "$CONF" remove "$DIR/open.conf"
+check '... removes nothing' cmp "$DIR/open" "$DIR/open.conf"
 : >"$DIR/empty.conf"
 check 'dat-conf adds to an empty file' "$CONF" add "$DIR/empty.conf"
 is "$(wc -l <"$DIR/empty.conf")" 3 '... its lines only'
