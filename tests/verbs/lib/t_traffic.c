@@ -14,53 +14,33 @@
  * destroy
  *	 repeatedly destroys queue pairs with requests in flight.
  */
-#include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "vt.h"
+#include "traffic.h"
 
-#define WINDOW 32
 #define LEN 3000
 
 static struct vt_dev *a, *b;
 static struct vt_conf conf;
-static atomic_bool stop;	/* set by SIGTERM */
+static struct vt_pair p;
+static pid_t pid;		/* of the child, or 0 */
 
-static void on_term(int sig)
+static int post_one(uint64_t n)
 {
-	(void)sig;
-	stop = true;
-}
-
-static bool time_left(uint64_t end)
-{
-	return !stop && vt_now_ms() < end;
-}
-
-static int gone(const char *why)
-{
-	printf("stopped: %s\n", why);
-	return 3;
-}
-
-static int post_one(struct vt_pair *p, uint64_t n)
-{
-	size_t slot = (n % WINDOW) * 4096;
-	struct ibv_sge sge = vt_sge(&p->a, slot, n % 4 < 2 ? LEN : 8);
+	size_t slot = (n % TRAFFIC_WINDOW) * 4096;
+	struct ibv_sge sge = vt_sge(&p.a, slot, n % 4 < 2 ? LEN : 8);
 	struct vt_wr wr = {
 		.via = VT_WR, .wr_id = n, .flags = IBV_SEND_SIGNALED,
-		.sge = &sge, .num_sge = 1, .raddr = vt_addr(&p->b, slot),
-		.rkey = p->b.mr->rkey, .compare_add = 1, .compare_mask = 0x8000,
+		.sge = &sge, .num_sge = 1, .raddr = vt_addr(&p.b, slot),
+		.rkey = p.b.mr->rkey, .compare_add = 1, .compare_mask = 0x8000,
 	};
 
 	switch (n % 4) {
 	case 0:
-		memset(p->a.buf + slot, (int)(n & 0xff), LEN);
+		memset(p.a.buf + slot, (int)(n & 0xff), LEN);
 		wr.op = VT_WRITE;
 		break;
 	case 1:
@@ -70,102 +50,66 @@ static int post_one(struct vt_pair *p, uint64_t n)
 		break;
 	default:
 		wr.op = VT_MFADD;
-		wr.raddr = vt_addr(&p->b, WINDOW * 4096);
+		wr.raddr = vt_addr(&p.b, TRAFFIC_WINDOW * 4096);
 	}
-	return vt_post(&p->a, &wr);
+	return vt_post(&p.a, &wr);
 }
 
-static bool check_one(struct vt_pair *p, uint64_t n)
+static bool check_one(uint64_t n)
 {
-	size_t slot = (n % WINDOW) * 4096;
+	size_t slot = (n % TRAFFIC_WINDOW) * 4096;
 	uint64_t atomics = n / 4 * 2 + (n % 4 - 2);
 
 	if (n % 4 == 1) {
 		for (int i = 0; i < LEN; i++)
-			if (p->a.buf[slot + (size_t)i] != ((n - 1) & 0xff))
+			if (p.a.buf[slot + (size_t)i] != ((n - 1) & 0xff))
 				return false;
 	} else if (n % 4 >= 2) {
 		/* The lower field wraps. */
-		return *vt_word(&p->a, slot) == (atomics & 0xffff);
+		return *vt_word(&p.a, slot) == (atomics & 0xffff);
 	}
 	return true;
 }
 
+/* Has one child at a time. */
+static void fork_one(void)
+{
+	if (pid && waitpid(pid, NULL, WNOHANG) == pid)
+		pid = 0;
+	if (pid)
+		return;
+	pid = fork();
+	if (!pid) {
+		/*
+		 * The child writes to its private copy, which must not affect
+		 * the parent.
+		 */
+		memset(p.a.buf, 0xaa, p.a.size);
+		memset(p.b.buf, 0xaa, p.b.size);
+		usleep(10000);
+		_exit(0);
+	}
+}
+
 static int run(int seconds, bool forks)
 {
-	uint64_t end, quiet, posted = 0, done = 0;
-	struct vt_pair p;
-	struct ibv_wc wc;
-	pid_t pid = 0;
+	struct traffic t = {
+		.a = a,
+		.b = b,
+		.post = post_one,
+		.check = check_one,
+		.after = forks ? fork_one : NULL,
+	};
 	int ret;
 
-	conf.size = (WINDOW + 1) * 4096;
+	conf.size = (TRAFFIC_WINDOW + 1) * 4096;
 	vt_pair_open(&p, a, b, &conf);
-	end = vt_now_ms() + (uint64_t)seconds * 1000;
-	quiet = vt_now_ms() + VT_MS;
-	while (time_left(end) || done < posted) {
-		while (posted - done < WINDOW && time_left(end)) {
-			ret = post_one(&p, posted);
-			if (ret == EIO || ret == ENODEV)
-				return gone(strerror(ret));
-			if (ret) {
-				printf("post: %s\n", strerror(ret));
-				return 1;
-			}
-			posted++;
-		}
-		if (!vt_poll(p.a.cq, &wc, 50)) {
-			int event = vt_async(a, 0);
-
-			if (event < 0)
-				event = vt_async(b, 0);
-			if (event == IBV_EVENT_DEVICE_FATAL)
-				return gone("device fatal");
-			if (vt_now_ms() < quiet)
-				continue;
-			printf("no completion\n");
-			return 1;
-		}
-		quiet = vt_now_ms() + VT_MS;
-		if (wc.status != IBV_WC_SUCCESS) {
-			/* One of the two devices was removed. */
-			if (wc.status == IBV_WC_RETRY_EXC_ERR ||
-			    wc.status == IBV_WC_WR_FLUSH_ERR)
-				return gone(vt_status(wc.status));
-			printf("operation %d: %s\n", (int)done,
-			       vt_status(wc.status));
-			return 1;
-		}
-		if (wc.wr_id != done || !check_one(&p, done)) {
-			printf("operation %d: wrong data or order\n",
-			       (int)done);
-			return 1;
-		}
-		if (++done == 100) {
-			printf("running\n");
-			fflush(stdout);
-		}
-		if (!forks)
-			continue;
-		if (pid && waitpid(pid, NULL, WNOHANG) == pid)
-			pid = 0;
-		if (!pid) {
-			pid = fork();
-			if (!pid) {
-				/*
-				 * The child writes to its private copy, which
-				 * must not affect the parent.
-				 */
-				memset(p.a.buf, 0xaa, p.a.size);
-				memset(p.b.buf, 0xaa, p.b.size);
-				usleep(10000);
-				_exit(0);
-			}
-		}
-	}
+	t.cq = p.a.cq;
+	ret = traffic_run(&t, vt_now_ms() + (uint64_t)seconds * 1000);
+	if (ret)
+		return ret;
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	printf("%d operations\n", (int)done);
 	vt_pair_close(&p);
 	return 0;
 }
@@ -173,17 +117,16 @@ static int run(int seconds, bool forks)
 static int destroy(int seconds)
 {
 	uint64_t end = vt_now_ms() + (uint64_t)seconds * 1000;
-	struct vt_pair p;
 	int rounds = 0;
 
-	conf.size = (WINDOW + 1) * 4096;
+	conf.size = (TRAFFIC_WINDOW + 1) * 4096;
 	conf.timeout = 8;
-	while (time_left(end)) {
+	while (traffic_time_left(end)) {
 		struct ibv_qp **first, **second;
 
 		vt_pair_open(&p, a, b, &conf);
-		for (uint64_t n = 0; n < WINDOW; n++)
-			if (post_one(&p, n))
+		for (uint64_t n = 0; n < TRAFFIC_WINDOW; n++)
+			if (post_one(n))
 				return 1;
 		/* Destroy either end first, after a random time. */
 		usleep((unsigned int)(vt_random_u64() % 4000));
@@ -197,10 +140,8 @@ static int destroy(int seconds)
 			return 1;
 		p.a.qp = p.b.qp = NULL;
 		vt_pair_close(&p);
-		if (++rounds == 3) {
-			printf("running\n");
-			fflush(stdout);
-		}
+		if (++rounds == 3)
+			traffic_running();
 	}
 	printf("%d pairs\n", rounds);
 	return 0;
@@ -211,7 +152,7 @@ int main(int argc, char **argv)
 	int seconds = 2, opt, ret;
 	const char *mode;
 
-	signal(SIGTERM, on_term);
+	signal(SIGTERM, traffic_on_term);
 	conf = vt_defaults();
 	while ((opt = getopt(argc, argv, "s:6c:f:")) != -1) {
 		switch (opt) {
@@ -243,7 +184,7 @@ int main(int argc, char **argv)
 	else
 		ret = 2;
 	/* After a removal the objects cannot be destroyed. */
-	if (ret != 3) {
+	if (ret != TRAFFIC_GONE) {
 		vt_close(a);
 		vt_close(b);
 	}
