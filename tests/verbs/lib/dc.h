@@ -175,6 +175,17 @@ static inline int dc_to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 }
 
 /**
+ * dc_target_qp() - Creates the QP of a target, in RTR.
+ * @t: target, which has all other objects
+ */
+static inline void dc_target_qp(struct dc_target *t)
+{
+	t->qp = dc_create(t->dev, t->cq, t->srq, MXEDV_DCTYPE_DCT, t->key);
+	if (!t->qp || dc_to_init(t->qp, true) || dc_to_rtr(t->qp, true))
+		vt_bail("a target");
+}
+
+/**
  * dc_target_open() - Creates a target in RTR, with memory.
  * @t: set to the target
  * @dev: its device
@@ -197,9 +208,9 @@ static inline void dc_target_open(struct dc_target *t, struct vt_dev *dev,
 		vt_bail("objects of a target");
 	memset(t->buf, 0, DC_BUF_SIZE);
 	t->mr = ibv_reg_mr(dev->pd, t->buf, DC_BUF_SIZE, VT_ACCESS_ALL);
-	t->qp = dc_create(dev, t->cq, t->srq, MXEDV_DCTYPE_DCT, key);
-	if (!t->mr || !t->qp || dc_to_init(t->qp, true) || dc_to_rtr(t->qp, true))
-		vt_bail("a target");
+	if (!t->mr)
+		vt_bail("memory of a target");
+	dc_target_qp(t);
 	t->ah = ud_ah(from, dev, ipv6);
 }
 
@@ -239,6 +250,20 @@ static inline void dc_target_recv(struct dc_target *t, uint64_t wr_id, size_t of
 }
 
 /**
+ * dc_initiator_qp() - Creates the QP of an initiator, in RTS.
+ * @i: initiator, which has all other objects
+ */
+static inline void dc_initiator_qp(struct dc_initiator *i)
+{
+	i->qp = dc_create(i->dev, i->cq, NULL, MXEDV_DCTYPE_DCI, 0);
+	if (!i->qp || dc_to_init(i->qp, false) || dc_to_rtr(i->qp, false) ||
+	    dc_to_rts(i->qp))
+		vt_bail("an initiator");
+	i->qpx = ibv_qp_to_qp_ex(i->qp);
+	i->mqp = mxedv_qp_ex_from_ibv_qp_ex(i->qpx);
+}
+
+/**
  * dc_initiator_open() - Creates an initiator in RTS, with memory.
  * @i: set to the initiator
  * @dev: its device
@@ -251,12 +276,9 @@ static inline void dc_initiator_open(struct dc_initiator *i, struct vt_dev *dev)
 	if (!i->buf || !i->cq)
 		vt_bail("objects of an initiator");
 	i->mr = ibv_reg_mr(dev->pd, i->buf, DC_BUF_SIZE, VT_ACCESS_ALL);
-	i->qp = dc_create(dev, i->cq, NULL, MXEDV_DCTYPE_DCI, 0);
-	if (!i->mr || !i->qp || dc_to_init(i->qp, false) || dc_to_rtr(i->qp, false) ||
-	    dc_to_rts(i->qp))
-		vt_bail("an initiator");
-	i->qpx = ibv_qp_to_qp_ex(i->qp);
-	i->mqp = mxedv_qp_ex_from_ibv_qp_ex(i->qpx);
+	if (!i->mr)
+		vt_bail("memory of an initiator");
+	dc_initiator_qp(i);
 }
 
 /**

@@ -140,27 +140,6 @@ static void test_rc(void)
 
 /* ---- DC ------------------------------------------------------------------ */
 
-/* Initiators that share the memory and the CQ of the first one. */
-static void initiator_add(struct dc_initiator *i, const struct dc_initiator *first)
-{
-	*i = *first;
-	i->qp = dc_create(a, i->cq, NULL, MXEDV_DCTYPE_DCI, 0);
-	if (!i->qp || dc_to_init(i->qp, false) || dc_to_rtr(i->qp, false) ||
-	    dc_to_rts(i->qp))
-		vt_bail("an initiator");
-	i->qpx = ibv_qp_to_qp_ex(i->qp);
-	i->mqp = mxedv_qp_ex_from_ibv_qp_ex(i->qpx);
-}
-
-/* The same for targets, with the SRQ. */
-static void target_add(struct dc_target *t, const struct dc_target *first)
-{
-	*t = *first;
-	t->qp = dc_create(b, t->cq, t->srq, MXEDV_DCTYPE_DCT, t->key);
-	if (!t->qp || dc_to_init(t->qp, true) || dc_to_rtr(t->qp, true))
-		vt_bail("a target");
-}
-
 static void request(struct dc_initiator *i, struct dc_target *t)
 {
 	if (dc_fadd(i, t) != IBV_WC_SUCCESS)
@@ -179,8 +158,11 @@ static void test_initiators(void)
 	dc_initiator_open(&first, a);
 	dc_target_open(&t, b, a, 1, false);
 	measure();
-	for (n = 0; n < number; n++)
-		initiator_add(&i[n], &first);
+	for (n = 0; n < number; n++) {
+		/* They share the memory and the CQ of the first one. */
+		i[n] = first;
+		dc_initiator_qp(&i[n]);
+	}
 	report("DC, one target: make an initiator");
 	measure();
 	for (n = 0; n < number; n++)
@@ -214,8 +196,11 @@ static void test_targets(void)
 	dc_initiator_open(&i, a);
 	dc_target_open(&first, b, a, 1, false);
 	measure();
-	for (n = 0; n < number; n++)
-		target_add(&t[n], &first);
+	for (n = 0; n < number; n++) {
+		/* They share the memory, CQ and SRQ of the first one. */
+		t[n] = first;
+		dc_target_qp(&t[n]);
+	}
 	report("DC, one initiator: make a target");
 	measure();
 	for (n = 0; n < number; n++)

@@ -483,9 +483,7 @@ static void test_race(struct vt_dev *a, struct vt_dev *b)
 			ibv_destroy_qp(old);
 			race_wait(&race_failed, failed);
 		}
-		t.qp = dc_create(b, t.cq, t.srq, MXEDV_DCTYPE_DCT, 1);
-		if (!t.qp || dc_to_init(t.qp, true) || dc_to_rtr(t.qp, true))
-			vt_bail("another target");
+		dc_target_qp(&t);
 		race_dctn = t.qp->qp_num;
 		if (!(n % 2))
 			ibv_destroy_qp(old);
