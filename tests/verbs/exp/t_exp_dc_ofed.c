@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exp_wc.h"
 #include "random.h"
 #include "tap.h"
+#include "ud.h"
 #include "vt.h"
 
 enum {
@@ -64,21 +66,6 @@ static struct ibv_exp_dct_init_attr dct_attr(const struct target *t)
 	};
 }
 
-static struct ibv_ah *ah_to(struct vt_dev *from, struct vt_dev *to)
-{
-	struct ibv_ah_attr attr = {
-		.is_global = 1,
-		.port_num = 1,
-		.grh = {
-			.dgid = to->gid4,
-			.sgid_index = (uint8_t)from->gid4_index,
-			.hop_limit = 64,
-		},
-	};
-
-	return ibv_create_ah(from->pd, &attr);
-}
-
 /* Everything but the DCT. */
 static void target_prepare(struct target *t, struct vt_dev *dev, struct vt_dev *from)
 {
@@ -92,8 +79,8 @@ static void target_prepare(struct target *t, struct vt_dev *dev, struct vt_dev *
 	t->mr = ibv_reg_mr(dev->pd, t->buf, BUF_SIZE, ACCESS);
 	t->cq = ibv_create_cq(dev->ctx, DEPTH, NULL, NULL, 0);
 	t->srq = ibv_create_srq(dev->pd, &srq_attr);
-	t->ah = ah_to(from, dev);
-	if (!t->mr || !t->cq || !t->srq || !t->ah)
+	t->ah = ud_ah(from, dev, false);
+	if (!t->mr || !t->cq || !t->srq)
 		vt_bail("objects of a target");
 }
 
@@ -235,24 +222,13 @@ static struct ibv_exp_send_wr masked_to(const struct initiator *i,
 	return wr;
 }
 
-static struct ibv_exp_wc poll_one(struct ibv_cq *cq)
-{
-	uint64_t until = vt_now_ms() + VT_MS;
-	struct ibv_exp_wc wc;
-
-	while (!ibv_exp_poll_cq(cq, 1, &wc, sizeof(wc)))
-		if (vt_now_ms() > until)
-			vt_bail("no completion");
-	return wc;
-}
-
 /* Posts a request and waits for it. Returns the status, or -errno. */
 static int run(struct initiator *i, struct ibv_exp_send_wr *wr)
 {
 	struct ibv_exp_send_wr *bad;
 	int ret = ibv_exp_post_send(i->qp, wr, &bad);
 
-	return ret ? -ret : (int)poll_one(i->cq).status;
+	return ret ? -ret : (int)exp_wc_poll(i->cq).status;
 }
 
 static uint64_t word(const uint8_t *buf)
@@ -335,7 +311,7 @@ static void test_send(struct initiator *i, struct target *t)
 	wr = wr_to(i, t, IBV_EXP_WR_SEND_WITH_IMM, &sge, 0, 3000);
 	wr.ex.imm_data = 0x12345678;
 	is_int(run(i, &wr), IBV_WC_SUCCESS, "SEND with immediate data");
-	wc = poll_one(t->cq);
+	wc = exp_wc_poll(t->cq);
 	ok(!wc.status && wc.wr_id == 5 && wc.exp_opcode == IBV_EXP_WC_RECV &&
 	   wc.byte_len == 3000 && wc.imm_data == 0x12345678 &&
 	   wc.exp_wc_flags & IBV_EXP_WC_WITH_IMM &&
@@ -348,8 +324,8 @@ static void test_send(struct initiator *i, struct target *t)
 	sge.lkey = 0;
 	is_int(ibv_exp_post_send(i->qp, &wr, &bad), 0, "SEND, inline");
 	memset(i->buf, 0, 60);
-	is_int(poll_one(i->cq).status, IBV_WC_SUCCESS, "... completes");
-	wc = poll_one(t->cq);
+	is_int(exp_wc_poll(i->cq).status, IBV_WC_SUCCESS, "... completes");
+	wc = exp_wc_poll(t->cq);
 	ok(wc.wr_id == 6 && wc.byte_len == 60 && t->buf[HALF] == 0x5a,
 	   "... arrives");
 }
@@ -369,7 +345,7 @@ static void test_rdma(struct initiator *i, struct target *t)
 	wr = wr_to(i, t, IBV_EXP_WR_RDMA_WRITE_WITH_IMM, &sge, 1, 100);
 	wr.ex.imm_data = 9;
 	is_int(run(i, &wr), IBV_WC_SUCCESS, "WRITE with immediate data");
-	wc = poll_one(t->cq);
+	wc = exp_wc_poll(t->cq);
 	ok(wc.wr_id == 7 && wc.exp_opcode == IBV_EXP_WC_RECV_RDMA_WITH_IMM &&
 	   wc.imm_data == 9 && !memcmp(t->buf, i->buf + 1, 100),
 	   "... has written, and is announced");
@@ -427,7 +403,7 @@ static void test_masked(struct initiator *i, struct target *t, uint32_t log)
 	cs->swap_mask = operand(low, log);
 	is_int(ibv_exp_post_send(i->qp, &wr, &bad), 0,
 	       "masked CMP_AND_SWP of %u bytes", size);
-	wc = poll_one(i->cq);
+	wc = exp_wc_poll(i->cq);
 	ok(!wc.status && wc.exp_opcode == IBV_EXP_WC_MASKED_COMP_SWAP,
 	   "... completes with the opcode of OFED");
 	ok((word(t->buf) & 0xffff) == 0x11ff && i->buf[size - 1] == 0x11,
@@ -438,7 +414,7 @@ static void test_masked(struct initiator *i, struct target *t, uint32_t log)
 	fa->field_boundary = operand(low, log);
 	is_int(ibv_exp_post_send(i->qp, &wr, &bad), 0,
 	       "masked FETCH_AND_ADD of %u bytes", size);
-	wc = poll_one(i->cq);
+	wc = exp_wc_poll(i->cq);
 	ok(!wc.status && wc.exp_opcode == IBV_EXP_WC_MASKED_FETCH_ADD,
 	   "... completes with the opcode of OFED");
 	ok(!t->buf[0] && t->buf[1] == 0x11 && t->buf[size] == 0x11,
@@ -479,7 +455,7 @@ static void test_chain(struct initiator *i, struct vt_dev *a, struct vt_dev *b)
 	is_int(ibv_exp_post_send(i->qp, wr, &bad), 0,
 	       "one call for %d targets", TARGETS);
 	for (n = 0; n < CHAIN; n++) {
-		struct ibv_exp_wc wc = poll_one(i->cq);
+		struct ibv_exp_wc wc = exp_wc_poll(i->cq);
 
 		good += !wc.status && wc.wr_id == (uint64_t)n;
 	}

@@ -6,23 +6,12 @@
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
-#include <infiniband/verbs_exp.h>
 
+#include "exp_wc.h"
 #include "tap.h"
 #include "vt.h"
 
 static const uint64_t ALL = UINT64_MAX;
-
-static struct ibv_exp_wc poll_one(struct ibv_cq *cq)
-{
-	uint64_t until = vt_now_ms() + VT_MS;
-	struct ibv_exp_wc wc;
-
-	while (!ibv_exp_poll_cq(cq, 1, &wc, sizeof(wc)))
-		if (vt_now_ms() > until)
-			vt_bail("no completion");
-	return wc;
-}
 
 static void is_wc(const struct ibv_exp_wc *wc, uint64_t wr_id,
 		  enum ibv_exp_wc_opcode opcode, uint64_t flags, const char *what)
@@ -97,33 +86,33 @@ static void test_messages(struct vt_dev *a, struct vt_dev *b)
 	sge = vt_sge(&p.b, 0, 1000);
 
 	is_int(op(conf.srq_b, IBV_EXP_WR_TAG_ADD, 1, 5, &sge, &handle), 0, "TAG_ADD");
-	wc = poll_one(cq);
+	wc = exp_wc_poll(cq);
 	is_wc(&wc, 1, IBV_EXP_WC_TM_ADD, 0, "... completes");
 	send_tag(&p, IBV_EXP_TMH_EAGER, 5, 48);
-	wc = poll_one(cq);
+	wc = exp_wc_poll(cq);
 	is_wc(&wc, 101, IBV_EXP_WC_TM_RECV,
 	      IBV_EXP_WC_TM_MATCH | IBV_EXP_WC_TM_DATA_VALID, "the match");
 	ok(wc.tm_info.tag == 5 && wc.tm_info.priv == 77, "... its header");
 	is_u64(wc.byte_len, 32, "... its length");
 	is_int(op(conf.srq_b, IBV_EXP_WR_TAG_DEL, 2, 0, NULL, &handle), 0, "TAG_DEL");
-	wc = poll_one(cq);
+	wc = exp_wc_poll(cq);
 	is_wc(&wc, 2, IBV_EXP_WC_TM_DEL, IBV_EXP_WC_TM_DEL_FAILED,
 	      "... of a consumed tag");
 
 	is_int(op(conf.srq_b, IBV_EXP_WR_TAG_ADD, 3, 6, &sge, &handle), 0, "TAG_ADD");
-	wc = poll_one(cq);
+	wc = exp_wc_poll(cq);
 	send_tag(&p, IBV_EXP_TMH_RNDV, 6, 32);
-	wc = poll_one(cq);
+	wc = exp_wc_poll(cq);
 	is_wc(&wc, 103, IBV_EXP_WC_TM_RECV, IBV_EXP_WC_TM_MATCH, "a rendezvous");
-	wc = poll_one(cq);
+	wc = exp_wc_poll(cq);
 	is_wc(&wc, 103, IBV_EXP_WC_TM_RECV, IBV_EXP_WC_TM_DATA_VALID, "... its data");
 	ok(!memcmp(p.b.buf, p.a.buf + 1024, 1000), "... are right");
 
 	sge.length = 999;
 	is_int(op(conf.srq_b, IBV_EXP_WR_TAG_ADD, 4, 7, &sge, &other), 0, "TAG_ADD");
-	wc = poll_one(cq);
+	wc = exp_wc_poll(cq);
 	send_tag(&p, IBV_EXP_TMH_RNDV, 7, 32);
-	wc = poll_one(cq);
+	wc = exp_wc_poll(cq);
 	is_wc(&wc, 104, IBV_EXP_WC_TM_RECV,
 	      IBV_EXP_WC_TM_MATCH | IBV_EXP_WC_TM_RNDV_INCOMPLETE,
 	      "a buffer that is too small");
