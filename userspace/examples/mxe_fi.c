@@ -48,7 +48,7 @@ struct table {
 	uint8_t bins[NUM_BINS];
 };
 
-/* What the server tells a client. */
+/* A message of the server to a client. */
 struct greeting {
 	uint8_t name[64];
 	uint64_t addr, key;
@@ -156,7 +156,7 @@ done:
 	return fd;
 }
 
-/* ---- what the clients do ----------------------------------------------- */
+/* ---- the clients ------------------------------------------------------- */
 
 /* The choices of a client, which the server repeats to check the results. */
 struct choice {

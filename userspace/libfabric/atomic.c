@@ -320,7 +320,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 		gather(src, m->msg_iov, m->iov_count, size);
 	if (c->form == MXEFI_COMPARE)
 		gather(cmp, c->compare, c->compare_count, size);
-	/* mxefi_unit_plan() fills in what is used of them. */
+	/* Not zeroed: mxefi_unit_plan() sets every field that is read. */
 	op->units = count == 1 ? &op->one_unit :
 		    malloc((size_t)count * sizeof(*op->units));
 	wr = op->units ? make_requests(op, c, has_src ? src : NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The operations of fi_atomic(3) on single elements: which exist for which
- * datatype, and what they compute. These functions have no side effects and use
+ * The operations of fi_atomic(3) on single elements: the datatypes that each
+ * operation has, and its result. These functions have no side effects and use
  * no objects of libfabric.
  */
 #ifndef MXEFI_ATOMIC_OP_H

@@ -174,7 +174,7 @@ struct mxefi_domain {
 	uint64_t polls;		/* calls of fi_cq_read() and the like */
 	unsigned int waiters;	/* threads in mxefi_progress_wait() */
 	unsigned int connect_timeout_ms;
-	/* Queue pairs of an endpoint with which it refuses further peers. */
+	/* An endpoint with so many queue pairs refuses further peers. */
 	unsigned int max_conns;
 };
 

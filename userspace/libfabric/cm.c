@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Calls that connect endpoints of type FI_EP_MSG. ep.c refers to them. hello.c
- * exchanges the hellos and reports what has happened; pep.c receives requests.
+ * exchanges the hellos and reports the results. pep.c receives requests.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int alloc_events(struct mxefi_ep *ep)
 	return ep->cm_start && ep->cm_end ? 0 : -FI_ENOMEM;
 }
 
-/* Starts to connect, and enables the endpoint if that is left to do. */
+/* Starts to connect, and enables the endpoint unless it is enabled already. */
 static int start(struct mxefi_ep *ep, const void *addr,
 		 const struct mxefi_hello *request, const void *param,
 		 size_t len)

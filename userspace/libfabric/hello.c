@@ -2,14 +2,13 @@
 /*
  * Connecting by hellos over a UD queue pair. queues.c sets it up.
  *
- * A hello carries the number of
- * the sender's RC queue pair and is sent every 100 ms until a hello with
- * MXEFI_HELLO_ACK shows that the peer's queue pair accepts requests. The
- * protocol is symmetric: either endpoint can start, both can start at once, and
- * an endpoint can connect to itself.
+ * A hello carries the number of the sender's RC queue pair and is sent every
+ * 100 ms until a hello with MXEFI_HELLO_ACK shows that the peer's queue pair
+ * accepts requests. The protocol is symmetric: either endpoint can start, both
+ * can start at once, and an endpoint can connect to itself.
  *
  * A hello can be forged. Each side has a token for each connection, and its
- * hellos contain both. A hello with our token is of the peer, because no other
+ * hellos contain both. A hello with our token is from the peer, as no other
  * endpoint has received it. A hello without it can open a connection, but not
  * replace a connected queue pair. Connections that a hello has opened are
  * limited, and more so those that the peer has not confirmed.
@@ -60,7 +59,7 @@ static void start_hello(struct mxefi_conn *conn)
 
 /* ---- peers that the program has not named ------------------------------ */
 
-/* Gives up the oldest guest that has had its time. */
+/* Gives up the oldest guest if it has had its minimum time. */
 static void give_up_guest(struct mxefi_ep *ep)
 {
 	struct mxefi_conn *conn, *oldest = NULL;
@@ -269,7 +268,7 @@ static bool probe_complete(struct mxefi_wr *wr, int err)
 /*
  * Writes nothing. If the peer does not acknowledge it, the connection fails,
  * and so do the operations that wait for the peer. An endpoint of type
- * FI_EP_RDM probes idle connections only if peers that are gone must make room.
+ * FI_EP_RDM probes idle connections only if dead peers have to make room.
  */
 static void probe(struct mxefi_conn *conn, uint64_t now)
 {
@@ -290,7 +289,7 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	mxefi_wr_submit(wr);
 }
 
-/* Forged hellos must not make us send many to the address that they say. */
+/* Forged hellos must not make us flood the address that they claim. */
 static uint64_t hello_interval(const struct mxefi_conn *conn)
 {
 	return mxefi_conn_is_guest(conn) ? GUEST_HELLO_MS : HELLO_MS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The endpoint, and what programs call.
+ * The endpoint, and the calls for programs.
  */
 #ifndef MXEFI_H
 #define MXEFI_H

@@ -157,9 +157,9 @@ static bool is_sending(const struct mxefi_ep *ep)
 }
 
 /*
- * Lets the requests end that are in flight, such as FINs, whose loss would make
- * the peer report an error for a message that was received. Releases the lock
- * of the domain at times.
+ * Waits for requests in flight, such as FINs. If a FIN is lost, the peer
+ * reports an error for a message that was received. Releases the lock of the
+ * domain at times.
  */
 static void linger(struct mxefi_ep *ep)
 {

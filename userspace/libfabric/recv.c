@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Receiving messages, tagged or not. msg.c and tagged.c refer to the calls, and
- * queues.c hands in what has arrived. send.c describes the protocol.
+ * queues.c passes messages that have arrived. send.c describes the protocol.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -294,7 +294,7 @@ static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
 
 	if (!ep->rx_cq)
 		return -FI_ENOCQ;
-	/* Finds everything that the sender knows to have arrived. */
+	/* Finds every message whose arrival the sender knows of. */
 	mxefi_progress(ep->dom);
 	u = mxefi_match_find(recv);
 	if (u) {

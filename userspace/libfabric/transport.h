@@ -64,7 +64,7 @@ struct ibv_ah_attr mxefi_ud_ah_attr(const struct mxefi_domain *dom,
  * @to: address
  * @ah: address handle of the address, which is created if it is NULL
  * @hello: hello, whose magic, addresses and MTU are filled in
- * @data: data after the hello, of the length that it says
+ * @data: data after the hello, of hello->data_len bytes
  */
 void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 		   struct ibv_ah **ah, struct mxefi_hello *hello,
@@ -169,7 +169,7 @@ struct mxefi_conn {
 	uint32_t peer_epoch;		/* of the last connected queue pair */
 	/* Only an endpoint that has received our hello knows our token. */
 	uint64_t token, peer_token;
-	bool is_proven;			/* who sent peer_epoch knew our token */
+	bool is_proven;			/* the hello of peer_epoch had our token */
 	bool is_confirmed;		/* the peer has sent an ACK or a request */
 	bool is_used;			/* the program refers to it */
 	unsigned int kept;		/* unexpected messages of the peer */

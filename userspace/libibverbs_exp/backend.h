@@ -105,7 +105,7 @@ struct exp_backend {
 	int (*query_dct)(struct ibv_qp *qp, uint32_t *key_violations);
 
 	/*
-	 * Optional: has the next request with a wrong key raise
+	 * Optional: makes the next request with a wrong key raise
 	 * IBV_EVENT_QP_ACCESS_ERR of a DC target, which no other request then
 	 * raises. Returns 0 or a positive errno.
 	 */

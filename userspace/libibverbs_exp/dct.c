@@ -3,7 +3,8 @@
  * Targets of the dynamically connected (DC) transport: ibv_exp_create_dct() and
  * related calls, which programs call. interpose.c calls the functions in dct.h.
  *
- * Today a target is a QP, which the backend creates and programs do not see.
+ * A target is implemented by a QP that the backend creates and programs do not
+ * see.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
  * that waits for events to be acknowledged.
  */
 struct exp_dct {
-	struct ibv_exp_dct dct;		/* what programs have */
+	struct ibv_exp_dct dct;		/* part for programs */
 	struct exp_dct *next;
 	struct ibv_qp *qp;
 	struct ibv_exp_dct_init_attr attr;
@@ -82,7 +83,7 @@ static int to_init(struct ibv_qp *qp, const struct ibv_exp_dct_init_attr *attr,
 }
 
 /*
- * The address vector has what responses get. Its destination is not used, but
+ * Responses use the address vector. Its destination is not used, but
  * the standard verbs require one of the same address family as the source.
  */
 static int to_rtr(struct ibv_qp *qp, const struct ibv_exp_dct_init_attr *attr)

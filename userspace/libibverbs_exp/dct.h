@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What interpose.c calls for the events of DC targets (dct.c). */
+/* Functions for the events of DC targets, called by interpose.c (dct.c). */
 #ifndef EXP_DCT_H
 #define EXP_DCT_H
 

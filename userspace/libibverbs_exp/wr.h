@@ -128,7 +128,7 @@ int exp_bind_to_std(const struct ibv_exp_mw_bind_info *exp,
 int exp_wr_check_bind(const struct ibv_exp_send_wr *wr);
 
 /**
- * exp_wr_check_dc() - Check what is special to a request of a DC initiator.
+ * exp_wr_check_dc() - Check the rules that apply only to DC initiators.
  * @wr: the request
  *
  * Return: 0, or EINVAL if it names no target, or has an opcode that needs no

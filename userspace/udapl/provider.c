@@ -81,7 +81,7 @@ static struct dm_provider *dm_provider_of(DAT_HANDLE handle)
 
 /* ---- queries ----------------------------------------------------------- */
 
-/* Sets what the provider knows about the device of that name. */
+/* Sets the fields that describe the device of that name. */
 static void dm_query_device(struct dm_provider *p, const char *name)
 {
 	const uint32_t both = MXEDV_MASKED_ATOMIC_CMP_SWP |

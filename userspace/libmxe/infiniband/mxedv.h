@@ -432,7 +432,7 @@ int mxedv_query_dct(struct ibv_qp *qp, struct mxedv_dct_attr *attr,
 		    uint32_t inlen);
 
 /**
- * mxedv_arm_dct() - Have a DC target report the next event of a kind.
+ * mxedv_arm_dct() - Arm a DC target to report the next event of a kind.
  * @qp: DC target of an mxe device
  * @events: enum mxedv_dct_events, at least one
  *

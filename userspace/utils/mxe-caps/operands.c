@@ -285,7 +285,7 @@ struct st_word st_expected(enum st_op op, uint32_t size,
 					      o->compare_mask.w, o->swap.w,
 					      o->swap_mask.w, size / 8);
 	} else if (size <= 8) {
-		/* What is carried out of a smaller operand is dropped. */
+		/* The carry out of a smaller operand is dropped. */
 		word.w[0] = masked_fetch_add_u64(o->old.w[0], o->compare.w[0],
 						 o->compare_mask.w[0]);
 		truncate_word(&word, size);
