@@ -36,8 +36,9 @@
 #define MXE_DC_MAX_LIFE		600000000
 /*
  * Demands for a token that an initiator obeys at once in a session.  One is
- * normal, more are if tokens expire.  It retransmits everything, so a target
- * could otherwise make it send many packets for one.
+ * normal.  Expired tokens cause more.  Each demand causes a full
+ * retransmission, so without a limit, a target could make the initiator send
+ * many packets.
  */
 #define MXE_DC_MAX_CHALLENGES	4
 

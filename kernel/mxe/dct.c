@@ -469,8 +469,8 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 }
 
 /*
- * Runs at once when a responder is to be freed.  The scan does not, or peers
- * that often end their sessions could keep it busy.
+ * Runs at once when a responder is to be freed.  The scan waits, because peers
+ * that often end their sessions could otherwise keep it busy.
  */
 static void mxe_dct_work(struct work_struct *work)
 {
@@ -734,14 +734,14 @@ void mxe_dct_update(struct mxe_qp *qp)
 	u32 left;
 
 	/*
-	 * Threads may change the state at the same time.  The one that comes
-	 * here last sees the last state.
+	 * Threads may change the state at the same time.  The last thread that
+	 * takes the lock sees the last state.
 	 */
 	spin_lock_bh(&dct->lock);
 	dct->open = READ_ONCE(qp->state) == IB_QPS_RTR;
 	left = dct->open ? 0 : dct->num_peers;
 	spin_unlock_bh(&dct->lock);
-	/* The work may turn the list, too, and then also ends each session. */
+	/* If the work rotates the list meanwhile, it also ends each session. */
 	while (left && mxe_dct_scan_slice(dct, &left))
 		cond_resched();
 }

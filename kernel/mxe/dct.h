@@ -88,11 +88,11 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key);
 void mxe_dct_destroy(struct mxe_qp *qp);
 
 /**
- * mxe_dct_update() - Take over a new state of the QP of a target.
+ * mxe_dct_update() - Apply a new state of the QP to its target.
  * @qp: DC target whose state may have changed
  *
- * Ends all sessions unless the state is RTR.  When this returns, no request of
- * theirs is executed any more.
+ * Ends all sessions unless the state is RTR.  When this returns, their requests
+ * are not executed any more.
  *
  * Context: Process context, no lock of a QP held.  May sleep.
  */
@@ -116,7 +116,7 @@ struct mxe_dct_info {
 void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
 
 /**
- * mxe_dct_arm() - Have the next request with a wrong access key raise an event.
+ * mxe_dct_arm() - Arm a target: its next wrong access key raises an event.
  * @qp: DC target
  *
  * The event is IB_EVENT_QP_ACCESS_ERR of the target.  It disarms the target.

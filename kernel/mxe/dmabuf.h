@@ -36,8 +36,8 @@ struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
  * mxe_dmabuf_sync() - Synchronise the CPU with the other users of a DMA-BUF.
  * @dmabuf: result of mxe_dmabuf_get()
  *
- * The other users see what the CPU has written, and the CPU sees what they have
- * written.
+ * Makes writes of the CPU visible to the other users of the buffer, and their
+ * writes visible to the CPU.
  *
  * Context: Process context. May sleep.
  * Return: 0 or an error of the exporter.

@@ -310,7 +310,7 @@ static struct mxe_mr *mxe_mr_alloc_user(struct ib_pd *pd, u64 length, u64 iova,
 	return mr;
 }
 
-/* Creates and publishes the region that peers access if it is another one. */
+/* Creates and publishes the remote region if the device and rights need one. */
 static int mxe_mr_add_remote(struct mxe_mr *mr)
 {
 	struct mxe_mr *remote;

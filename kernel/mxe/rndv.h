@@ -83,7 +83,7 @@ bool mxe_rndv_fetch(struct mxe_qp *qp);
  * @qp: QP with a tag-matching SRQ
  * @status: status of the request
  *
- * Completes the request if it is the kernel's own.
+ * Completes the request if the kernel made it.
  *
  * Context: send_lock held.
  * Return: true if it is a request of the process.

@@ -45,8 +45,8 @@ static inline struct dst_entry *mxe_route_get(struct mxe_dev *dev,
  * @cache: filled in; dst_cache_destroy() frees it
  * @gfp: allocation flags
  *
- * The cache is in use from the first route on, which spares the first requests
- * of a QP the lookups that a new dst_cache does until the next jiffy.
+ * The cache keeps routes at once.  A new dst_cache ignores them until the next
+ * jiffy, so the first requests of a QP would look up each route.
  *
  * Context: As @gfp allows.
  * Return: 0 or -ENOMEM.
@@ -57,7 +57,7 @@ int mxe_route_cache_init(struct dst_cache *cache, gfp_t gfp);
  * mxe_route_cache_reset() - Forget the routes, because the address changes.
  * @cache: cache of the QP
  *
- * It is in use again at once, as after mxe_route_cache_init().
+ * It keeps new routes at once, as after mxe_route_cache_init().
  *
  * Context: The locks of both sides of the QP held, or that of the only side
  * that uses the cache.

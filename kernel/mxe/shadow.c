@@ -20,7 +20,7 @@
 /* Bytes between two points where a synchronisation can be killed. */
 #define MXE_SHADOW_CHUNK	SZ_64K
 
-/* Bytes that are compared at once to find out that none was changed. */
+/* Bytes that are compared at once, to skip those that have not changed. */
 #define MXE_SHADOW_BLOCK	256
 
 /* Counts pages in RLIMIT_MEMLOCK, as ib_umem_get() does for the pinned ones. */

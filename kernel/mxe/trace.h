@@ -295,7 +295,7 @@ TRACE_DEFINE_ENUM(MXE_DC_BUSY);
 TRACE_DEFINE_ENUM(MXE_DC_BAD_KEY);
 TRACE_DEFINE_ENUM(MXE_DC_REFUSED);
 
-/* The target answered a request by a control packet, and did not execute it. */
+/* The target answered with a control packet instead of executing a request. */
 TRACE_EVENT(mxe_dc_answer,
 	TP_PROTO(const struct mxe_qp *qp, u32 peer, u32 session, u8 code),
 	TP_ARGS(qp, peer, session, code),
