@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the fuzz targets have and the benchmark has not (fast.c): buffers of
- * exactly the size of their data, and no caches and no accelerated CRC, which
- * would hide errors or code.
+ * The parts of the environment that only the fuzz targets have: buffers of
+ * exactly the size of their data, and neither caches nor the accelerated CRC,
+ * which would hide errors or code. fast.c has those of the benchmark.
  */
 #include <crypto/hash.h>
 #include <linux/crc32.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the benchmark has and the fuzz targets have not (exact.c): buffers from
- * a pool, a cached route, and the accelerated CRC of the kernel for x86.
+ * The parts of the environment that only the benchmark has: buffers from a
+ * pool, a cached route, and the accelerated CRC of the kernel for x86. exact.c
+ * has those of the fuzz targets.
  */
 #include <crypto/hash.h>
 #include <linux/crc32.h>

@@ -2,8 +2,8 @@
 /*
  * Included before each file of the benchmark. The kernel is configured for one
  * CPU, for which atomic instructions have no lock prefix, and a per-CPU counter
- * is incremented with interrupts disabled. Both are replaced by what a kernel
- * for several CPUs does on this architecture.
+ * is incremented with interrupts disabled. Both are replaced by the
+ * instructions of a kernel for several CPUs on this architecture.
  */
 #ifndef FUZZ_FAST_H
 #define FUZZ_FAST_H

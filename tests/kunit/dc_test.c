@@ -668,7 +668,7 @@ static void dc_model_run(struct dc_model *m, bool restarts, bool suspends)
 			dc_initiator_restart(m);
 		if (restarts && !dc_rnd(m, 8000))
 			dc_target_restart(m, dc_rnd(m, DC_TARGETS));
-		/* While requests are outstanding, or it would not matter. */
+		/* A suspend only matters while requests are outstanding. */
 		if (suspends && m->una != m->next && m->now >= m->suspended_until &&
 		    !dc_rnd(m, 100))
 			dc_suspend(m, dc_rnd(m, DC_SUSPEND_MAX));
@@ -732,8 +732,8 @@ static void dc_model_is_live(struct kunit *test)
 }
 
 /*
- * The model finds what goes wrong if a target forgets too soon, or an initiator
- * asks for too long.
+ * The model must find errors if a target forgets a session too soon, or if an
+ * initiator asks for a token for too long.
  */
 static void dc_model_finds_errors(struct kunit *test)
 {

@@ -7,7 +7,7 @@
 
 #include "route.h"
 
-/* Returns the route that the cache has, without a reference. */
+/* Returns the cached route, without a reference. */
 static struct dst_entry *cached(struct dst_cache *cache)
 {
 	struct dst_entry *dst;
@@ -27,8 +27,8 @@ static void keep(struct dst_cache *cache, struct dst_entry *dst)
 }
 
 /*
- * The cache is in use in the jiffy in which it is made or reset, as far as the
- * test runs within it, and a reset removes the route.
+ * The cache keeps routes already in the jiffy in which it is made or reset, if
+ * the test is fast enough to see that, and a reset removes the route.
  */
 static void route_cache_is_used_at_once(struct kunit *test)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that a synchronisation copies exactly the bytes that its direction
- * demands, whatever side has changed them, in its range only, and that the
- * memory of a shadow is counted.
+ * Proves that a synchronisation copies exactly the bytes of its direction, in
+ * its range only, whichever side has changed them, and that the memory of a
+ * shadow is counted.
  */
 #include <kunit/test.h>
 #include <linux/mm_types.h>

@@ -18,7 +18,7 @@ static struct ibv_ah mxe_ah, mlx5_ah;
 static struct ibv_cq cq;
 static struct ibv_srq srq;
 
-/* The calls of libibverbs for the QP of a target, and what they return. */
+/* Results and recorded arguments of the libibverbs calls for a target's QP. */
 static struct {
 	int modify_errno[2];	/* of INIT and RTR */
 	int gid_errno, query_errno, destroy_errno;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that DC targets and initiators continue to work with exact results
- * while random DC packets arrive.  A forged initiator, which knows the access
- * key, opens sessions and sends random requests in them.  An attacker who sees
- * the packets of an initiator answers it.
+ * while random DC packets arrive.  The test opens sessions with a forged
+ * initiator that has the access key, and sends random requests in them.  It
+ * also reads the packets of a real initiator and sends it random responses.
  *
  *	t_fuzz_dc [STEPS [SEED]]
  */
@@ -204,7 +204,7 @@ static void attack(struct dc_initiator *victim)
 	for (uint64_t n = 0; n < 4; n++)
 		if (dc_post_fadd(victim, &victim_target, n, 8))
 			vt_bail("a request of the victim");
-	/* The attacker also sees what it has sent. */
+	/* sniff() also returns the packets that this loop has sent. */
 	for (int n = 0; n < ANSWERS &&
 	     sniff(victim->qp->qp_num, &opcode, &s, &code, 0); n++) {
 		struct raw r = {

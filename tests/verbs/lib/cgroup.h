@@ -18,7 +18,7 @@
 /**
  * cgroup_write() - Writes a file of a group.
  * @path: the file
- * @text: what it shall hold
+ * @text: new content of the file
  */
 static inline void cgroup_write(const char *path, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory of the kernel, for tests that measure what objects take of it. */
+/* Kernel memory, for tests that measure how much of it objects take. */
 #ifndef KMEM_H
 #define KMEM_H
 

@@ -437,7 +437,7 @@ static void test_kill(void)
 	is_int(failed, 0, "processes are killed in a call");
 }
 
-/* What is the same on coherent devices. */
+/* On coherent devices, the CPU and peers see each other's writes at once. */
 static void test_coherent(void)
 {
 	set(0, 1, 64);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Prints the time and the kernel memory of many DC initiators at one target,
- * and of one initiator that goes round many targets, beside those of the same
- * fetch-and-adds on as many RC connections.  Proves that each request is
- * executed once, and that a session takes no more than MAX_SESSION_BYTES.
+ * Prints the time and the kernel memory of many DC initiators at one target, of
+ * one initiator that uses many targets in turn, and of the same fetch-and-adds
+ * on as many RC connections.  Proves that each request is executed once, and
+ * that a session takes no more than MAX_SESSION_BYTES.
  *
  *	t_dc_scale [NUMBER]
  *

@@ -70,7 +70,7 @@ static inline void enter(const char *host)
  * open_ep_of() - Opens and enables an endpoint.
  * @e: objects that it uses
  * @cq: completion queue
- * @info: says its type
+ * @info: info with its type
  *
  * Return: the endpoint.
  */

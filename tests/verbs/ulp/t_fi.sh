@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The provider mxe of libfabric: what fi_info says, messages by fi_pingpong and
+# The provider mxe of libfabric: output of fi_info, messages by fi_pingpong and
 # t_fi_msg, connections by t_fi_cm, peers that are killed by t_fi_death, forged
 # hellos by t_fi_hello, and all atomics by t_fi_atomic. Then messages and
 # connections on a wire that loses, repeats and reorders packets.

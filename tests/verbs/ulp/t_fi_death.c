@@ -14,7 +14,7 @@
 #define NUM_OPS 200
 #define SOON_MS 10000
 
-/* What a peer writes to its pipe. */
+/* Message of a peer, written to its pipe. */
 struct peer {
 	uint8_t name[64];
 	uint64_t addr, key;

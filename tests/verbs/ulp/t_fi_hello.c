@@ -37,7 +37,7 @@ static struct mxefi_addr name_of(struct fid_ep *ep)
 	return name;
 }
 
-/* Sends a hello to b from the address that it says. */
+/* Sends a hello to b from the source address in the hello. */
 static void forge(const struct mxefi_hello *hello)
 {
 	struct datagram d = {
@@ -156,7 +156,7 @@ static void test_impostor(const struct mxefi_addr *a)
 	usleep(200000);
 }
 
-/* The endpoint accepts no more peers than the environment says. */
+/* The endpoint accepts no more peers than FI_MXE_MAX_CONNECTIONS. */
 static void test_limit(void)
 {
 	struct end peers[3];

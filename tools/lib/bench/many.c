@@ -55,7 +55,7 @@ static uint64_t now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Returns slab, per-CPU and vmalloc memory. Rings are in the last. */
+/* Returns slab, per-CPU and vmalloc memory. Rings are in vmalloc memory. */
 static int64_t kernel_bytes(void)
 {
 	static const char *const names[] = { "SUnreclaim", "Percpu", "VmallocUsed" };
