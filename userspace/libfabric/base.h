@@ -139,6 +139,14 @@ struct mxefi_device {
 int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device);
 
 /**
+ * mxefi_device_gid_is_v4() - True if a GID is an IPv4 address.
+ * @gid: GID
+ *
+ * Return: true if it is; the address is in the last 4 bytes.
+ */
+bool mxefi_device_gid_is_v4(const uint8_t gid[16]);
+
+/**
  * mxefi_device_close() - Closes a device.
  * @dev: device
  */

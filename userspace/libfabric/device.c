@@ -9,18 +9,23 @@
 
 #include "mxefi.h"
 
-/* True if the GID is an address of a network interface in this namespace. */
-static bool is_local(const union ibv_gid *gid, const struct ifaddrs *list)
+bool mxefi_device_gid_is_v4(const uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
+	return !memcmp(gid, mapped, sizeof(mapped));
+}
+
+/* True if the GID is an address of a network interface in this namespace. */
+static bool is_local(const union ibv_gid *gid, const struct ifaddrs *list)
+{
 	for (; list; list = list->ifa_next) {
 		const struct sockaddr *sa = list->ifa_addr;
 
 		if (!sa)
 			continue;
 		if (sa->sa_family == AF_INET &&
-		    !memcmp(gid->raw, mapped, sizeof(mapped)) &&
+		    mxefi_device_gid_is_v4(gid->raw) &&
 		    !memcmp(gid->raw + 12,
 			    &((const struct sockaddr_in *)sa)->sin_addr, 4))
 			return true;

@@ -30,6 +30,20 @@ static void post_recv(struct mxefi_ud *ud, struct mxefi_ud_buf *buf)
 		mxefi_warn(FI_LOG_EP_CTRL, "cannot post a receive buffer\n");
 }
 
+/*
+ * True if a packet came from a GID. Otherwise, any user of a host could make us
+ * resolve addresses that do not exist, which blocks for a second each. The IP
+ * header is in the place of the GRH, one of IPv4 in the last 20 bytes.
+ */
+static bool is_from(const struct mxefi_ud *ud, const uint8_t gid[16],
+		    const uint8_t *grh)
+{
+	if (!mxefi_device_gid_is_v4(ud->name.gid))
+		return grh[0] >> 4 == 6 && !memcmp(gid, grh + 8, 16);
+	return grh[20] >> 4 == 4 && mxefi_device_gid_is_v4(gid) &&
+	       !memcmp(gid + 12, grh + 32, 4);
+}
+
 static bool is_valid(const struct mxefi_ud *ud, const struct mxefi_hello *hello,
 		     uint32_t src_qpn)
 {
@@ -41,24 +55,37 @@ static bool is_valid(const struct mxefi_ud *ud, const struct mxefi_hello *hello,
 	       hello->mtu >= IBV_MTU_256 && hello->mtu <= IBV_MTU_4096;
 }
 
+/* Copies a valid hello and its data. Returns false if there is none. */
+static bool take_hello(const struct mxefi_ud_buf *buf, const struct ibv_wc *wc,
+		       struct mxefi_hello *hello, uint8_t *data)
+{
+	const uint8_t *packet = buf->data + GRH_SIZE;
+
+	if (wc->status != IBV_WC_SUCCESS || !(wc->wc_flags & IBV_WC_GRH) ||
+	    wc->byte_len < GRH_SIZE + sizeof(*hello))
+		return false;
+	memcpy(hello, packet, sizeof(*hello));
+	if (!is_valid(buf->ud, hello, wc->src_qp) ||
+	    wc->byte_len != GRH_SIZE + sizeof(*hello) + hello->data_len ||
+	    !is_from(buf->ud, hello->src.gid, buf->data))
+		return false;
+	memcpy(data, packet + sizeof(*hello), hello->data_len);
+	return true;
+}
+
 static void recv_done(struct mxefi_work *work, const struct ibv_wc *wc)
 {
 	struct mxefi_ud_buf *buf = container_of(work, struct mxefi_ud_buf, work);
 	struct mxefi_ud *ud = buf->ud;
-	const uint8_t *packet = buf->data + GRH_SIZE;
 	uint8_t data[MXEFI_CM_DATA];
-	struct mxefi_hello hello = { 0 };
+	struct mxefi_hello hello;
+	bool is_hello;
 
 	if (ud->closing || wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
-	if (wc->status == IBV_WC_SUCCESS &&
-	    wc->byte_len >= GRH_SIZE + sizeof(hello)) {
-		memcpy(&hello, packet, sizeof(hello));
-		memcpy(data, packet + sizeof(hello), sizeof(data));
-	}
+	is_hello = take_hello(buf, wc, &hello, data);
 	post_recv(ud, buf);
-	if (is_valid(ud, &hello, wc->src_qp) &&
-	    wc->byte_len == GRH_SIZE + sizeof(hello) + hello.data_len)
+	if (is_hello)
 		ud->on_hello(ud, &hello, data);
 }
 

@@ -37,8 +37,8 @@ static struct mxefi_addr name_of(struct fid_ep *ep)
 	return name;
 }
 
-/* Sends a hello to b from the source address in the hello. */
-static void forge(const struct mxefi_hello *hello)
+/* Sends a hello to b from an IPv4 address. */
+static void forge_from(const struct mxefi_hello *hello, const uint8_t *from)
 {
 	struct datagram d = {
 		.qkey = htonl(HELLO_QKEY),
@@ -57,12 +57,17 @@ static void forge(const struct mxefi_hello *hello)
 	d.hello.magic = MXEFI_WIRE_MAGIC;
 	d.hello.dst_id = name_b.id;
 	d.hello.mtu = IBV_MTU_1024;
-	len = raw_plain(packet, hello->src.gid + 12, name_b.gid + 12, &bth, &d,
-			sizeof(d));
+	len = raw_plain(packet, from, name_b.gid + 12, &bth, &d, sizeof(d));
 	memcpy(&addr.sin_addr, name_b.gid + 12, 4);
 	if (sendto(raw, packet, len, 0, (struct sockaddr *)&addr,
 		   sizeof(addr)) != (ssize_t)len)
 		must(-errno, "sendto");
+}
+
+/* Sends a hello to b from the source address in the hello. */
+static void forge(const struct mxefi_hello *hello)
+{
+	forge_from(hello, hello->src.gid + 12);
 }
 
 /* Opens a peer on h1 that knows b. */
@@ -119,6 +124,31 @@ static int count_qps(void)
 	if (f)
 		pclose(f);
 	return qps;
+}
+
+/*
+ * Hellos that say an address of a host that does not exist. Resolving it would
+ * block the target.
+ */
+static void test_address(const struct mxefi_addr *a)
+{
+	struct mxefi_hello hello = { .src = *a, .epoch = 1, .psn = 1 };
+	int before = count_qps();
+
+	hello.src.gid[15] = 99;
+	for (uint32_t i = 0; i < 10; i++) {
+		hello.src.id = 0x4321567800000001 + i;
+		hello.qpn = 0x900000 + i;
+		forge_from(&hello, a->gid + 12);
+	}
+	usleep(100000);
+	ok(before > 0 && count_qps() == before,
+	   "hellos from another address than they say are ignored");
+	hello.src = *a;
+	hello.src.id = 0x4321567800000001;
+	forge(&hello);
+	usleep(100000);
+	is_int(count_qps(), before + 1, "... but not one from its address");
 }
 
 /* Hellos of peers that do not exist. */
@@ -199,6 +229,7 @@ int main(void)
 	name = name_of(a.ep);
 	is_int(add(&a, from_a), 0, "a peer is connected");
 
+	test_address(&name);
 	test_flood(&name);
 	is_int(add(&a, from_a), 0, "the peer is still connected");
 	from_late = open_peer(&late);
