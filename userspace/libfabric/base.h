@@ -42,7 +42,7 @@
 #define MXEFI_TX_SIZE 512	/* operations of an endpoint */
 #define MXEFI_RX_SIZE 512	/* receive buffers of an endpoint */
 #define MXEFI_SQ_SIZE 128	/* requests of a connection */
-#define MXEFI_QPN_HASH 64
+#define MXEFI_CONN_HASH 1024	/* buckets for connections */
 #define MXEFI_UD_SIZE 64	/* hellos that a UD queue pair sends or receives */
 /* Bytes of the longest SEND. */
 #define MXEFI_RX_BUF (sizeof(struct mxefi_msg) + MXEFI_BUF_SIZE)

@@ -43,7 +43,7 @@ static void complete_wr(struct mxefi_wr *wr, int err)
 
 static struct mxefi_conn **qpn_bucket(struct mxefi_ep *ep, uint32_t qpn)
 {
-	return &ep->by_qpn[qpn % MXEFI_QPN_HASH];
+	return &ep->by_qpn[qpn % MXEFI_CONN_HASH];
 }
 
 struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn)
@@ -265,6 +265,12 @@ void mxefi_conn_use(struct mxefi_conn *conn)
 	conn->is_used = true;
 }
 
+/* The lowest bit of an id is always set. */
+static struct mxefi_conn **id_bucket(struct mxefi_ep *ep, uint64_t id)
+{
+	return &ep->by_id[id / 2 % MXEFI_CONN_HASH];
+}
+
 /* Frees an idle connection that nothing refers to. */
 void mxefi_conn_free(struct mxefi_conn *conn)
 {
@@ -273,6 +279,10 @@ void mxefi_conn_free(struct mxefi_conn *conn)
 	while (*p != conn)
 		p = &(*p)->next;
 	*p = conn->next;
+	p = id_bucket(conn->ep, conn->peer.id);
+	while (*p != conn)
+		p = &(*p)->next_id;
+	*p = conn->next_id;
 	if (mxefi_conn_is_guest(conn))
 		conn->ep->num_guests--;
 	if (conn->ah)
@@ -283,12 +293,11 @@ void mxefi_conn_free(struct mxefi_conn *conn)
 struct mxefi_conn *mxefi_conn_find(struct mxefi_ep *ep,
 				    const struct mxefi_addr *addr)
 {
-	struct mxefi_conn *conn;
+	struct mxefi_conn *conn = *id_bucket(ep, addr->id);
 
-	for (conn = ep->conns; conn; conn = conn->next)
-		if (!memcmp(&conn->peer, addr, sizeof(*addr)))
-			return conn;
-	return NULL;
+	while (conn && memcmp(&conn->peer, addr, sizeof(*addr)))
+		conn = conn->next_id;
+	return conn;
 }
 
 /* Adds a guest. */
@@ -296,6 +305,7 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 				   const struct mxefi_addr *addr)
 {
 	struct mxefi_conn *conn = calloc(1, sizeof(*conn));
+	struct mxefi_conn **bucket = id_bucket(ep, addr->id);
 
 	if (!conn)
 		return NULL;
@@ -310,6 +320,8 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 	conn->pending_tail = &conn->pending;
 	conn->next = ep->conns;
 	ep->conns = conn;
+	conn->next_id = *bucket;
+	*bucket = conn;
 	ep->num_guests++;
 	return conn;
 }

@@ -83,7 +83,8 @@ struct mxefi_ep {
 	unsigned int num_qps;		/* of all connections */
 	unsigned int num_guests;	/* neither used nor confirmed */
 	uint32_t epoch;			/* of the last queue pair */
-	struct mxefi_conn *by_qpn[MXEFI_QPN_HASH];
+	struct mxefi_conn *by_qpn[MXEFI_CONN_HASH];
+	struct mxefi_conn *by_id[MXEFI_CONN_HASH];
 	struct mxefi_conn **by_addr;
 	size_t by_addr_size;
 	unsigned int posted;	/* requests of all connections */

@@ -158,6 +158,7 @@ struct mxefi_conn {
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;
 	struct mxefi_conn *next_qpn;	/* in the hash table of QP numbers */
+	struct mxefi_conn *next_id;	/* in that of the ids of peers */
 	uint32_t peer_qpn;
 	uint32_t psn;
 	/* Of endpoints of type FI_EP_MSG. */
@@ -244,7 +245,7 @@ void mxefi_conn_use(struct mxefi_conn *conn);
 
 /**
  * mxefi_conn_find() - Finds the connection to a peer.
- * @ep: endpoint
+ * @ep: endpoint of type FI_EP_RDM
  * @addr: address of the peer
  *
  * Return: the connection, or NULL.
@@ -264,7 +265,7 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 
 /**
  * mxefi_conn_free() - Frees an idle connection that nothing refers to.
- * @conn: connection
+ * @conn: connection of an endpoint of type FI_EP_RDM
  */
 void mxefi_conn_free(struct mxefi_conn *conn);
 
