@@ -43,6 +43,7 @@ static struct mxefi_recv *split(struct mxefi_queue *q, struct mxefi_recv **p,
 	*part = *multi;
 	part->next = NULL;
 	part->multi = false;
+	part->parts = 0;
 	part->parent = multi;
 	multi->parts++;
 	if (len > left->iov_len)
