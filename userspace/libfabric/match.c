@@ -104,6 +104,15 @@ struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 	return recv;
 }
 
+bool mxefi_match_is_posted(struct mxefi_ep *ep, const struct mxefi_recv *recv)
+{
+	const struct mxefi_recv *posted = queue_of(ep, false)->recvs;
+
+	while (posted && posted != recv)
+		posted = posted->next;
+	return posted;
+}
+
 struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 {
 	struct mxefi_queue *q = queue_of(recv->ep, recv->tagged);

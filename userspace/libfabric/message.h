@@ -85,6 +85,15 @@ struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 				    struct mxefi_unexpected **found);
 
 /**
+ * mxefi_match_is_posted() - True if a buffer may get further messages.
+ * @ep: endpoint
+ * @recv: receive with FI_MULTI_RECV, which may have been freed
+ *
+ * Return: true if the receive is queued.
+ */
+bool mxefi_match_is_posted(struct mxefi_ep *ep, const struct mxefi_recv *recv);
+
+/**
  * mxefi_match_find() - Finds the first unexpected message for a receive.
  * @recv: receive
  *

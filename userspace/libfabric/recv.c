@@ -348,17 +348,22 @@ static ssize_t post(const struct mxefi_recv *args)
 {
 	struct mxefi_recv *recv = malloc(sizeof(*recv)), *taken;
 	struct mxefi_unexpected *u;
-	bool more;
+	bool is_part;
 
 	if (!recv)
 		return -FI_ENOMEM;
 	*recv = *args;
 	taken = mxefi_match_post(recv, true, &u);
 	while (taken) {
-		/* The last message of a buffer frees it. */
-		more = taken->parent && !taken->parent->retired;
+		is_part = taken != recv;
 		deliver_unexpected(taken, u);
-		taken = more ? mxefi_match_post(recv, false, &u) : NULL;
+		/*
+		 * The last message of a buffer frees it, and so does the end of
+		 * the connection.
+		 */
+		if (!is_part || !mxefi_match_is_posted(args->ep, recv))
+			break;
+		taken = mxefi_match_post(recv, false, &u);
 	}
 	return 0;
 }
