@@ -314,8 +314,12 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 			mxefi_conn_make_idle(conn);
 			if (conn->pending)
 				start_hello(conn);
-			else if (!conn->is_used && !conn->kept)
-				mxefi_conn_free(conn);
+			continue;
+		}
+		/* Nothing refers to the peer, not even its messages. */
+		if (conn->state == MXEFI_CONN_IDLE && !conn->is_used &&
+		    !conn->kept) {
+			mxefi_conn_free(conn);
 			continue;
 		}
 		/* Without pending requests, too: the last ACK may be lost. */
