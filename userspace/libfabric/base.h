@@ -202,6 +202,15 @@ void mxefi_domain_hold(struct mxefi_domain *dom);
 int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users);
 
 /**
+ * mxefi_domain_reserve() - Reserves entries of the completion queue.
+ * @dom: domain
+ * @cqe: number of entries, which the caller adds to cqe_left at the end
+ *
+ * Return: 0 or -FI_ENOSPC.
+ */
+int mxefi_domain_reserve(struct mxefi_domain *dom, int cqe);
+
+/**
  * mxefi_now_ms() - Reads the monotonic clock.
  *
  * Return: the time in milliseconds.

@@ -38,6 +38,16 @@ int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users)
 	return ret;
 }
 
+int mxefi_domain_reserve(struct mxefi_domain *dom, int cqe)
+{
+	if (dom->cqe_left < cqe) {
+		mxefi_warn(FI_LOG_EP_CTRL, "too many endpoints in the domain\n");
+		return -FI_ENOSPC;
+	}
+	dom->cqe_left -= cqe;
+	return 0;
+}
+
 uint64_t mxefi_now_ms(void)
 {
 	struct timespec ts;

@@ -111,14 +111,11 @@ int mxefi_queues_setup(struct mxefi_ep *ep)
 {
 	struct mxefi_domain *dom = ep->dom;
 	int need = MXEFI_RX_SIZE + MXEFI_TX_SIZE;
-	int ret;
+	int ret = mxefi_domain_reserve(dom, need);
 
-	if (dom->cqe_left < need) {
-		mxefi_warn(FI_LOG_EP_CTRL, "too many endpoints in the domain\n");
-		return -FI_ENOSPC;
-	}
+	if (ret)
+		return ret;
 	ep->reserved_cqe = need;
-	dom->cqe_left -= need;
 	mxefi_hello_setup(ep);
 	ret = create_srq(ep);
 	if (!ret)

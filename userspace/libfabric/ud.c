@@ -190,14 +190,11 @@ static int create_qp(struct mxefi_ud *ud)
 int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom)
 {
 	size_t size = 2 * MXEFI_UD_SIZE * sizeof(*ud->bufs);
-	int ret;
+	int ret = mxefi_domain_reserve(dom, NUM_CQE);
 
-	if (dom->cqe_left < NUM_CQE) {
-		mxefi_warn(FI_LOG_EP_CTRL, "too many endpoints in the domain\n");
-		return -FI_ENOSPC;
-	}
+	if (ret)
+		return ret;
 	ud->dom = dom;
-	dom->cqe_left -= NUM_CQE;
 	ud->bufs = calloc(1, size);
 	if (!ud->bufs)
 		return -FI_ENOMEM;
