@@ -263,11 +263,11 @@ static void mxe_dct_give_up(struct mxe_dct *dct, struct mxe_dct_child *child)
 }
 
 /*
- * Ends the session of a peer.  Its responder executes nothing from here on, so
- * no request of an old session follows one of a new session.  Returns the
- * responder, which the caller may flush after it has dropped the lock.  Then it
- * must be in an RCU read-side section, because the work may free the responder
- * at once.
+ * Ends the session of a peer.  Its responder executes nothing from here on, nor
+ * the rest of a READ, so no request of an old session follows one of a new
+ * session.  Returns the responder, which the caller may flush after it has
+ * dropped the lock.  Then it must be in an RCU read-side section, because the
+ * work may free the responder at once.
  */
 static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 					      struct mxe_dct_peer *peer)
@@ -278,6 +278,7 @@ static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 
 	spin_lock(&child->qp.recv_lock);
 	child->qp.rq.halted = true;
+	child->qp.rq.read.active = false;
 	spin_unlock(&child->qp.recv_lock);
 
 	trace_mxe_dc_close(dct->qp, peer->addr.qpn, peer->session);
