@@ -2,8 +2,7 @@
 /*
  * The sessions of DC initiators: opens one for the target of a request, leaves
  * it for another target, and reacts to control packets.  wqe.c, request.c,
- * send.c, dc_rx.c and qp_verbs.c call it.  It calls dc.c, route.c, sq.c
- * and tx.c.
+ * send.c, dc_rx.c and qp_verbs.c call it.  It calls dc.c, sq.c and tx.c.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -13,7 +12,6 @@
 #include "dci.h"
 #include "mxe.h"
 #include "qp.h"
-#include "route.h"
 #include "sq.h"
 #include "trace.h"
 #include "tx.h"
@@ -160,10 +158,16 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
 	mxe_dci_fill(dci);
 	mxe_count(qp->dev, dc_connects);
 
+	/*
+	 * The target may change with each request.  So let the routes expire,
+	 * which costs lookups up to the next jiffy, rather than visit each CPU
+	 * as mxe_route_cache_reset() does.
+	 */
+	if (!mxe_dci_same_av(&qp->av, &dest->av))
+		dst_cache_reset(&qp->dst_cache);
 	qp->av = dest->av;
 	qp->dest_qpn = dest->dctn;
 	trace_mxe_dc_connect(qp, dest->dctn, hdr->session);
-	mxe_route_cache_reset(&qp->dst_cache);
 	mxe_tx_forget(&qp->sq.tx);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Looks up the routes of QPs.  tx.c and loopback.c call it, and qp_verbs.c,
- * dci.c and dct.c for the caches.  It calls the IP layer.
+ * Looks up the routes of QPs.  tx.c and loopback.c call it, and qp_verbs.c and
+ * dct.c for the caches.  It calls the IP layer.
  */
 #include <linux/jiffies.h>
 #include <net/ip.h>

@@ -57,10 +57,10 @@ int mxe_route_cache_init(struct dst_cache *cache, gfp_t gfp);
  * mxe_route_cache_reset() - Forget the routes, because the address changes.
  * @cache: cache of the QP
  *
- * It keeps new routes at once, as after mxe_route_cache_init().
+ * It keeps new routes at once, as after mxe_route_cache_init().  This visits
+ * each CPU.
  *
- * Context: The locks of both sides of the QP held, or that of the only side
- * that uses the cache.
+ * Context: The locks of both sides of the QP held.
  */
 void mxe_route_cache_reset(struct dst_cache *cache);
 
