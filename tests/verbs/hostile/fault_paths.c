@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <infiniband/mxedv.h>
 #include <infiniband/verbs_exp.h>
+#include "dc.h"
 #include "faults.h"
 #include "ud.h"
 #include "vt.h"
@@ -27,6 +28,7 @@ static struct ibv_xrcd *xrcd;
 static struct ibv_mr *big;
 static struct ibv_srq *queue;
 static struct ibv_mw *window;
+static struct ibv_qp *target;		/* of DC */
 static uint8_t *buf;
 
 static int made(const void *object)
@@ -211,6 +213,18 @@ static int create_polled(void)
 	return made(qp);
 }
 
+static int create_target(void)
+{
+	qp = dc_create(a, cq, queue, MXEDV_DCTYPE_DCT, 1);
+	return made(qp);
+}
+
+static int create_initiator(void)
+{
+	qp = dc_create(a, cq, NULL, MXEDV_DCTYPE_DCI, 0);
+	return made(qp);
+}
+
 static int destroy_qp(void)
 {
 	return ibv_destroy_qp(qp);
@@ -227,6 +241,18 @@ static int start_poll_thread(void)
 static int stop_poll_thread(void)
 {
 	return mxedv_stop_poll_thread(a->ctx);
+}
+
+static int query_target(void)
+{
+	struct mxedv_dct_attr attr;
+
+	return mxedv_query_dct(target, &attr, sizeof(attr));
+}
+
+static int arm_target(void)
+{
+	return mxedv_arm_dct(target, MXEDV_DCT_KEY_VIOLATION);
 }
 
 static struct ibv_srq *srq;
@@ -588,6 +614,10 @@ const struct path paths[] = {
 	{ "xrc_recv", create_xrc_recv, destroy_qp, ONLY_DESTROY },
 	{ "exp", create_exp, destroy_qp, DESTROY },
 	{ "polled", create_polled, destroy_qp, DESTROY },
+	{ "dc_target", create_target, destroy_qp, DESTROY },
+	{ "dc_initiator", create_initiator, destroy_qp, DESTROY },
+	{ "dct_query", query_target, NULL, LOOK },
+	{ "dct_arm", arm_target, NULL, LOOK },
 	{ "poll_thread", start_poll_thread, stop_poll_thread, DESTROY },
 	{ "srq", create_srq, destroy_srq, DESTROY },
 	{ "xrc_srq", create_xrc_srq, destroy_srq, DESTROY },
@@ -636,14 +666,18 @@ void paths_set_up(void)
 	xrcd = domain;
 	queue = srq;
 	window = mw;
+	target = dc_create(a, cq, queue, MXEDV_DCTYPE_DCT, 1);
+	if (!target)
+		vt_bail("a DC target");
 	if (vt_recv(&wire.b, 0, 0, 64))
 		vt_bail("ibv_post_recv");
 }
 
 void paths_tear_down(void)
 {
-	if (ibv_dealloc_mw(window) || ibv_destroy_srq(queue) ||
-	    ibv_close_xrcd(xrcd) || ibv_destroy_cq(cq) || ibv_dereg_mr(big))
+	if (ibv_dealloc_mw(window) || ibv_destroy_qp(target) ||
+	    ibv_destroy_srq(queue) || ibv_close_xrcd(xrcd) ||
+	    ibv_destroy_cq(cq) || ibv_dereg_mr(big))
 		vt_bail("destroy");
 	munmap(buf, BIG);
 	ud_close(&dgram);
