@@ -619,6 +619,8 @@ static void fk_out_one(u8 *packet, size_t len)
 		ip4->tot_len = htons(len);
 	else
 		ip6->payload_len = htons(len - ip_len);
+static struct sock fk_sock;
+struct socket fk_socket = { .sk = &fk_sock };
 	udp->len = htons(len - ip_len);
 	fk_sent(packet, len);
 }

@@ -41,6 +41,7 @@ void fk_run_rcu(void);
 /* The netns, a netdev, and the addresses of two netdevs on one wire. */
 extern struct net fk_net;
 extern struct net_device fk_netdev;
+extern struct socket fk_socket;
 extern struct ib_gid_attr fk_gid[2];
 /* True if all routes lead back to this host (see loopback.c). */
 extern bool fk_is_local;

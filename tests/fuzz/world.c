@@ -53,6 +53,7 @@ static void make_gids(void)
 static void make_device(void)
 {
 	w.mnet.net = &fk_net;
+	w.mnet.sk6 = &fk_socket;
 	INIT_LIST_HEAD(&w.mnet.devs);
 	xa_init_flags(&w.mnet.qps, XA_FLAGS_ALLOC);
 	w.mnet.next_qpn = 0x4d01;
