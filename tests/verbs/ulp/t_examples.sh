@@ -7,6 +7,8 @@
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
 . ../lib/topo.sh
+# shellcheck source=tests/verbs/lib/fi.sh
+. ../lib/fi.sh
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
@@ -89,9 +91,7 @@ check 'mxe_lock -b' locks -b
 check 'mxe_dc' dc
 modprobe rdma_ucm
 check 'mxe_tags' tags
-# The library of the build tree, wherever it is.
-export FI_PROVIDER_PATH=${LD_LIBRARY_PATH%%:*}/libfabric
-if [ -e "$FI_PROVIDER_PATH/libmxe-fi.so" ] && command -v mxe_fi >/dev/null; then
+if fi_built mxe_fi; then
 	check 'mxe_fi' fabric
 else
 	skip 'mxe_fi' 'libmxe-fi.so is missing'

@@ -13,15 +13,14 @@ cd "$(dirname "$0")" || exit
 . ../lib/topo.sh
 # shellcheck source=tests/verbs/lib/pair.sh
 . ../lib/pair.sh
+# shellcheck source=tests/verbs/lib/fi.sh
+. ../lib/fi.sh
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# The library of the build tree, wherever it is.
-FI_PROVIDER_PATH=${LD_LIBRARY_PATH%%:*}/libfabric
 # Other providers take seconds to start in an emulated machine.
-FI_PROVIDER=mxe
-export FI_PROVIDER_PATH FI_PROVIDER
-if [ ! -e "$FI_PROVIDER_PATH/libmxe-fi.so" ] || ! command -v fi_pingpong >/dev/null; then
+export FI_PROVIDER=mxe
+if ! fi_built fi_pingpong; then
 	echo "1..0 # SKIP libmxe-fi.so or libfabric-bin is missing"
 	exit 77
 fi

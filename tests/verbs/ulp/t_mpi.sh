@@ -18,15 +18,16 @@ cd "$(dirname "$0")" || exit
 . ../lib/topo.sh
 # shellcheck source=tests/verbs/lib/pair.sh
 . ../lib/pair.sh
+# shellcheck source=tests/verbs/lib/fi.sh
+. ../lib/fi.sh
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-FI_PROVIDER_PATH=${LD_LIBRARY_PATH%%:*}/libfabric
 FI_PROVIDER=mxe
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export FI_PROVIDER_PATH FI_PROVIDER OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-if [ ! -e "$FI_PROVIDER_PATH/libmxe-fi.so" ] || ! PROGRAM=$(command -v mpi_check); then
+export FI_PROVIDER OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+if ! fi_built mpi_check; then
 	echo "1..0 # SKIP libmxe-fi.so or Open MPI is missing"
 	exit 77
 fi
@@ -39,7 +40,7 @@ OUT=$(bash "$SELF" agent 10.77.0.1 timeout 300 mpirun \
 	--host 10.77.0.1,10.77.0.2 -np 2 \
 	-x FI_PROVIDER_PATH -x FI_PROVIDER -x LD_LIBRARY_PATH -x IBV_DRIVERS \
 	--mca pml cm --mca mtl ofi --mca btl self,ofi --mca osc rdma \
-	"$PROGRAM" 2>&1)
+	"$(command -v mpi_check)" 2>&1)
 is $? 0 'mpirun succeeds'
 diag "$OUT"
 like "$OUT" 'rank 0 of 2: passed' 'rank 0: messages and one-sided operations'

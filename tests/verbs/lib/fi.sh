@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Lets programs of libfabric find the provider of the build tree, wherever that
+# is. Sourced by the tests that use it.
+
+export FI_PROVIDER_PATH=${LD_LIBRARY_PATH%%:*}/libfabric
+
+# fi_built PROGRAM: passes if the provider and the program exist.
+fi_built()
+{
+	[ -e "$FI_PROVIDER_PATH/libmxe-fi.so" ] && command -v "$1" >/dev/null
+}
