@@ -21,7 +21,9 @@ if ! command -v t_udapl >/dev/null; then
 	exit 77
 fi
 DIR=$(mktemp -d) || exit
-trap 'rm -rf "$DIR"' EXIT
+PARAM=/sys/module/mxe/parameters/coherent
+# Whatever ends the test, the next one makes coherent devices.
+trap 'rm -rf "$DIR"; echo Y >$PARAM' EXIT
 CONF=$TOP/userspace/udapl/dat-conf
 cat >"$DIR/dat.conf" <<-END
 	# The netdev of rxe_mxe_up.
@@ -121,7 +123,6 @@ is "$(cat "$DIR/server")" "$(transcript 'host2$ mxe_dapl mxe-v2')" \
 	'... and the server'
 sed s/DAT_FALSE/DAT_TRUE/ "$DIR/server" >"$DIR/coherent"
 topo_down
-PARAM=/sys/module/mxe/parameters/coherent
 echo N >$PARAM
 topo_up || bail_out "cannot make the two hosts with coherent=N"
 echo Y >$PARAM
