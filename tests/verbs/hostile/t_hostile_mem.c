@@ -32,6 +32,7 @@
 #include "cgroup.h"
 #include "fd_object.h"
 #include "hostile.h"
+#include "kmem.h"
 #include "raw.h"
 #include "xrc.h"
 
@@ -443,7 +444,7 @@ static void check_kind(void)
 	}
 	memset(sh, 0, sizeof(*sh));
 	sh->number = kind->number;
-	cgroup_write("/proc/sys/vm/drop_caches", "3");
+	kmem_drop_caches();
 	loss = (struct loss){ .before = available_kib() };
 	pid = hostile_fork(attacker, NULL);
 	watch();

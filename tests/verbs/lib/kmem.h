@@ -56,4 +56,15 @@ static inline int64_t kmem_settled(void)
 	return bytes;
 }
 
+/**
+ * kmem_drop_caches() - Frees the page cache, dentries and inodes.
+ */
+static inline void kmem_drop_caches(void)
+{
+	FILE *f = fopen("/proc/sys/vm/drop_caches", "w");
+
+	if (!f || fputs("3", f) < 0 || fclose(f))
+		vt_bail("/proc/sys/vm/drop_caches");
+}
+
 #endif /* KMEM_H */
