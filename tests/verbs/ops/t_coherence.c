@@ -138,6 +138,22 @@ static void test_read(void)
 	is_int(rdma_read(AT + 1), 3, "... only in its range");
 }
 
+/* What a call has shown is not a change of the process. */
+static void test_again(void)
+{
+	enum { AT = 10000, LEN = 8 };
+
+	set(AT, 1, LEN);
+	is_int(rdma_write(AT, 2, LEN), IBV_WC_SUCCESS, "an RDMA WRITE");
+	ok(!sync_b(AT, LEN, CPU) && all(AT, AT + LEN, 2), "... a call shows it");
+	is_int(rdma_write(AT, 3, LEN), IBV_WC_SUCCESS, "another RDMA WRITE");
+	ok(!sync_b(AT, LEN, CPU) && all(AT, AT + LEN, 3), "... a second call shows it");
+	is_int(rdma_write(AT, 4, LEN), IBV_WC_SUCCESS, "a third one");
+	is_int(sync_b(AT, LEN, DEVICE), 0, "... a call for the device");
+	is_int(rdma_read(AT), 4, "... leaves it to peers");
+	ok(!sync_b(AT, LEN, CPU) && all(AT, AT + LEN, 4), "... one for the CPU shows it");
+}
+
 /* One call for both directions, as dat_lmr_sync_rdma_write() makes. */
 static void test_both(void)
 {
@@ -464,6 +480,7 @@ int main(int argc, char **argv)
 	} else {
 		test_write();
 		test_read();
+		test_again();
 		test_both();
 		test_atomics();
 		test_window();
