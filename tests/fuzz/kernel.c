@@ -343,6 +343,41 @@ bool cancel_work_sync(struct work_struct *work)
 	return true;
 }
 
+bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq,
+			   struct delayed_work *dwork, unsigned long delay)
+{
+	struct work_struct *work = &dwork->work;
+
+	if (!delay)
+		return queue_work_on(cpu, wq, work);
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		return false;
+	mod_timer(&dwork->timer, jiffies + delay);
+	return true;
+}
+
+void delayed_work_timer_fn(struct timer_list *timer)
+{
+	struct delayed_work *dwork = from_timer(dwork, timer, timer);
+
+	list_add_tail(&dwork->work.entry, &fk_work);
+}
+
+bool cancel_delayed_work_sync(struct delayed_work *dwork)
+{
+	timer_delete(&dwork->timer);
+	return cancel_work_sync(&dwork->work);
+}
+
+bool mod_delayed_work_on(int cpu, struct workqueue_struct *wq,
+			 struct delayed_work *dwork, unsigned long delay)
+{
+	bool pending = cancel_delayed_work_sync(dwork);
+
+	queue_delayed_work_on(cpu, wq, dwork, delay);
+	return pending;
+}
+
 bool fk_run_work(void)
 {
 	struct work_struct *work;
@@ -432,9 +467,19 @@ ktime_t ktime_get(void)
 	return jiffies * (NSEC_PER_SEC / HZ);
 }
 
+ktime_t ktime_get_coarse_with_offset(enum tk_offsets offset)
+{
+	return ktime_get();
+}
+
 unsigned long nsecs_to_jiffies(u64 ns)
 {
 	return ns / (NSEC_PER_SEC / HZ);
+}
+
+unsigned long __msecs_to_jiffies(const unsigned int ms)
+{
+	return DIV_ROUND_UP((unsigned long)ms, MSEC_PER_SEC / HZ);
 }
 
 unsigned long __usecs_to_jiffies(const unsigned int us)
@@ -450,20 +495,22 @@ u32 get_random_u32(void)
 	return fk_seed >> 32;
 }
 
+void get_random_bytes(void *buf, size_t len)
+{
+	u8 *p = buf;
+
+	while (len--)
+		*p++ = get_random_u32();
+}
+
 /* ---- packets ------------------------------------------------------------ */
 
 int fk_skbs;
 
-/*
- * The bytes after the data, which the linear part counts as tailroom, must not
- * be read.
- */
-#define FK_GAP	64
-
 struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
 {
 	struct sk_buff *skb = fk_buf_alloc(sizeof(*skb));
-	unsigned int end = ALIGN(size, 8) + FK_GAP;
+	unsigned int end = ALIGN(size, 8);
 
 	memset(skb, 0, offsetof(struct sk_buff, tail));
 	skb->head = fk_buf_alloc(end + sizeof(struct skb_shared_info));
@@ -516,7 +563,7 @@ void *skb_put(struct sk_buff *skb, unsigned int len)
 {
 	void *p = skb_tail_pointer(skb);
 
-	CHECK(len <= skb->end - FK_GAP - skb->tail);
+	CHECK(len <= skb->end - skb->tail);
 	skb->tail += len;
 	skb->len += len;
 	return p;
@@ -544,9 +591,16 @@ void skb_queue_purge(struct sk_buff_head *list)
  */
 #define FK_HEADROOM	128
 
+/*
+ * The tailroom of a received packet, which must not be read, and not be written
+ * either before a response reuses the buffer.
+ */
+#define FK_GAP	64
+
 struct sk_buff *fk_skb(const u8 *data, size_t len)
 {
-	struct sk_buff *skb = alloc_skb(FK_HEADROOM + len, GFP_ATOMIC);
+	struct sk_buff *skb = alloc_skb(FK_HEADROOM + ALIGN(len, 8) + FK_GAP,
+					GFP_ATOMIC);
 	u8 *p;
 
 	skb_reserve(skb, FK_HEADROOM);
@@ -566,6 +620,8 @@ struct sk_buff *fk_skb(const u8 *data, size_t len)
 /* ---- the IP layer ------------------------------------------------------- */
 
 struct net fk_net;
+static struct sock fk_sock;
+struct socket fk_socket = { .sk = &fk_sock };
 struct net_device fk_netdev = {
 	.ifindex = 2, .mtu = 1100, .features = NETIF_F_GSO_FRAGLIST,
 };
@@ -619,8 +675,6 @@ static void fk_out_one(u8 *packet, size_t len)
 		ip4->tot_len = htons(len);
 	else
 		ip6->payload_len = htons(len - ip_len);
-static struct sock fk_sock;
-struct socket fk_socket = { .sk = &fk_sock };
 	udp->len = htons(len - ip_len);
 	fk_sent(packet, len);
 }
@@ -745,7 +799,13 @@ bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to,
 
 int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
 {
-	return atomic_inc_return(&dev->resources[type]) < 64 ? 0 : -ENOMEM;
+	/* Few DC sessions, so that a target runs out of them. */
+	int limit = type == MXE_RESOURCE_DC_SESSION ? 4 : 64;
+
+	if (atomic_inc_return(&dev->resources[type]) <= limit)
+		return 0;
+	atomic_dec(&dev->resources[type]);
+	return -ENOMEM;
 }
 
 void mxe_resource_give(struct mxe_dev *dev, enum mxe_resource type)

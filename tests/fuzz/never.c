@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Defines functions that the engine references but never calls here: no process
- * maps its rings or pins memory, no socket is opened, no netdev changes, and no
- * QP is a DC target. It does not include the headers of the kernel, which
+ * maps its rings or pins memory, no socket is opened, and no netdev changes.
+ * It does not include the headers of the kernel, which
  * declare these with other types.
  */
 void fk_fail(const char *file, int line, const char *what)
@@ -11,7 +11,7 @@ void fk_fail(const char *file, int line, const char *what)
 /* The kernel declares it volatile and makes it an alias of jiffies_64. */
 unsigned long jiffies;
 
-void *system_unbound_wq;	/* only DC targets use it */
+void *system_unbound_wq;
 
 #define NEVER(name)				\
 	void name(void);			\
@@ -22,28 +22,20 @@ void *system_unbound_wq;	/* only DC targets use it */
 
 NEVER(__folio_put)
 NEVER(__ip_mc_dec_group)
-NEVER(__msecs_to_jiffies)
 NEVER(__pskb_pull_tail)
-NEVER(__siphash_aligned)
-NEVER(__siphash_unaligned)
 NEVER(__var_waitqueue)
-NEVER(cancel_delayed_work_sync)
 NEVER(crypto_destroy_tfm)
-NEVER(delayed_work_timer_fn)
 NEVER(finish_wait)
 NEVER(flush_work)
 NEVER(free_percpu)
 NEVER(get_device)
-NEVER(get_random_bytes)
 NEVER(ib_unregister_device)
 NEVER(init_wait_var_entry)
-NEVER(ktime_get_coarse_with_offset)
 NEVER(ip_mc_inc_group)
 NEVER(ipv6_dev_mc_dec)
 NEVER(ipv6_dev_mc_inc)
 NEVER(ipv6_mod_enabled)
 NEVER(memdup_user)
-NEVER(mod_delayed_work_on)
 NEVER(mxe_dmabuf_get)
 NEVER(mxe_dmabuf_put)
 NEVER(mxe_pin_get)
@@ -56,7 +48,6 @@ NEVER(page_frag_free)
 NEVER(prepare_to_wait_event)
 NEVER(pskb_expand_head)
 NEVER(put_device)
-NEVER(queue_delayed_work_on)
 NEVER(rdma_user_mmap_entry_get)
 NEVER(rdma_user_mmap_entry_put)
 NEVER(register_pernet_subsys)

@@ -18,7 +18,9 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 
+#include "dct.h"
 #include "kernel.h"
+#include "packet_dc.h"
 #include "psn.h"
 #include "rx.h"
 #include "send.h"
@@ -67,6 +69,7 @@ static unsigned long packets;
 static void report(void)
 {
 	dprintf(2, "packets: %lu\n", packets);
+	packet_dc_report();
 }
 
 /* ---- invariants --------------------------------------------------------- */
@@ -82,7 +85,7 @@ static void check_sq(const struct mxe_qp *qp)
 	CHECK(sq->next - sq->tail <= sq->fetched - sq->tail);
 	CHECK(sq->cur - sq->tail <= sq->next - sq->tail);
 	CHECK(sq->rd_atomic <= qp->attr.max_rd_atomic);
-	if (w.kind == KIND_RC || w.kind == KIND_XRC) {
+	if (w.kind == KIND_RC || w.kind == KIND_XRC || w.kind == KIND_DC) {
 		CHECK(mxe_psn_diff(sq->una, sq->max_psn) <= 0);
 		CHECK(mxe_psn_diff(sq->psn, sq->max_psn) <= 0);
 		CHECK(mxe_psn_diff(sq->psn, sq->una) <= 2 * MXE_MAX_UNACKED);
@@ -153,7 +156,9 @@ static void unwire(unsigned int i)
 static void receive(const u8 *data, size_t len)
 {
 	packets++;
+	packet_dc_before();
 	mxe_rx(&w.mnet, fk_skb(data, len), NULL);
+	packet_dc_after();
 }
 
 static void receive_good(u8 *data, size_t len)
@@ -239,6 +244,8 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 		bth->apsn = (bth->apsn & cpu_to_be32(MXE_BTH_ACK_REQ)) |
 			    cpu_to_be32(mxe_psn_add(psn, ahead));
 	p += sizeof(*bth);
+	if (op & MXE_OP_DC && w.kind == KIND_DC)
+		p += packet_dc_plausible(p, end - p, flags & CRAFT_STRANGER);
 	if (op & MXE_OP_DETH && end - p >= sizeof(struct mxe_deth)) {
 		((struct mxe_deth *)p)->qkey = cpu_to_be32(QKEY);
 		p += sizeof(struct mxe_deth);
@@ -270,6 +277,7 @@ struct snapshot {
 	struct mxe_rq rq[2];
 	enum ib_qp_state state[2];
 	u32 completions[2];
+	struct mxe_dct_info dct;
 	unsigned int wire_len;
 };
 
@@ -285,6 +293,7 @@ static void snapshot(struct snapshot *s)
 		s->state[i] = world_qp(i)->state;
 		s->completions[i] = w.cq[i].producer;
 	}
+	packet_dc_query(&s->dct);
 	s->wire_len = wire_len;
 }
 
@@ -299,7 +308,17 @@ static bool is_forged(const u8 *bth, u8 flags)
 	return flags & CRAFT_STRANGER && w.kind != KIND_UD;
 }
 
-static void receive_forged(u8 *data, size_t len)
+/*
+ * A DC target answers a stranger, and tells its process of a wrong key, but
+ * keeps nothing.
+ */
+static void forget_answer(struct snapshot *before, struct snapshot *after)
+{
+	CHECK(after->wire_len <= before->wire_len + 1);
+	after->wire_len = before->wire_len;
+}
+
+static void receive_forged(u8 *data, size_t len, bool is_stranger)
 {
 	static struct snapshot before, after;
 
@@ -308,6 +327,8 @@ static void receive_forged(u8 *data, size_t len)
 	snapshot(&before);
 	receive(data, len);
 	snapshot(&after);
+	if (w.kind == KIND_DC && is_stranger)
+		forget_answer(&before, &after);
 	CHECK(!memcmp(&before, &after, sizeof(before)));
 }
 
@@ -344,7 +365,7 @@ static void craft(struct input *in)
 			icrc ^= cpu_to_le32(1 << (ahead & 31));
 		memcpy(data + len - MXE_ICRC_SIZE, &icrc, sizeof(icrc));
 	}
-	receive_forged(data, len);
+	receive_forged(data, len, flags & CRAFT_STRANGER);
 }
 
 /* ---- work requests ------------------------------------------------------ */
@@ -459,10 +480,13 @@ static void post_send(int end, struct input *in, bool sane)
 	if (!ring->hdr)
 		return;
 	entry = mxe_ring_entry(ring, ring->hdr->producer);
-	if (sane)
+	if (sane) {
 		put_request(entry, end, in);
-	else
+		if (w.kind == KIND_DC)
+			packet_dc_put_dest(entry, take(in, 1));
+	} else {
 		put_bytes(entry, ring->stride, in);
+	}
 	ring->hdr->producer++;
 	mxe_send_doorbell(world_qp(end));
 }
@@ -622,6 +646,8 @@ static void deliver_all(void)
 
 static void change_state(int end, u8 state)
 {
+	if (state & 4)
+		packet_dc_arm();
 	switch (state & 3) {
 	case 0:
 		world_modify(end, IB_QPS_ERR);

@@ -118,6 +118,46 @@ static void set_path(int end, struct rdma_ah_attr *attr)
 	grh->hop_limit = 64;
 }
 
+static int mask_of(int end, enum ib_qp_state state)
+{
+	int mask = IB_QP_STATE;
+
+	switch (state) {
+	case IB_QPS_INIT:
+		return mask | IB_QP_PORT | IB_QP_ACCESS_FLAGS | IB_QP_QKEY;
+	case IB_QPS_RTR:
+		mask |= IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
+		return w.kind == KIND_UD ? mask : mask | IB_QP_AV;
+	case IB_QPS_RTS:
+		if (world_qp(end)->state == IB_QPS_RTR)
+			mask |= IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+				IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC;
+		return mask;
+	default:
+		return mask;
+	}
+}
+
+static int dc_mask(int end, enum ib_qp_state state)
+{
+	int mask = IB_QP_STATE;
+
+	switch (state) {
+	case IB_QPS_INIT:
+		return mask | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS;
+	case IB_QPS_RTR:
+		mask |= IB_QP_PATH_MTU;
+		return end == A ? mask : mask | IB_QP_MIN_RNR_TIMER |
+					 IB_QP_MAX_DEST_RD_ATOMIC;
+	case IB_QPS_RTS:
+		return mask | IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+		       IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC;
+	default:
+		return mask;
+	}
+}
+
 void world_modify(int end, enum ib_qp_state state)
 {
 	struct ib_qp_attr attr = {
@@ -135,28 +175,10 @@ void world_modify(int end, enum ib_qp_state state)
 		.max_dest_rd_atomic = w.conf.rd_atomic,
 		.qkey = QKEY,
 	};
-	int mask = IB_QP_STATE;
+	int mask = w.kind == KIND_DC ? dc_mask(end, state) : mask_of(end, state);
 
-	switch (state) {
-	case IB_QPS_INIT:
-		mask |= IB_QP_PORT | IB_QP_ACCESS_FLAGS | IB_QP_QKEY;
-		break;
-	case IB_QPS_RTR:
-		mask |= IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-			IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
-		if (w.kind != KIND_UD) {
-			mask |= IB_QP_AV;
-			set_path(end, &attr.ah_attr);
-		}
-		break;
-	case IB_QPS_RTS:
-		if (world_qp(end)->state == IB_QPS_RTR)
-			mask |= IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
-				IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC;
-		break;
-	default:
-		break;
-	}
+	if (mask & IB_QP_AV)
+		set_path(end, &attr.ah_attr);
 	mxe_modify_qp(&w.qp[end].ibqp, &attr, mask, NULL);
 }
 
@@ -176,6 +198,8 @@ static enum ib_qp_type qp_type(int end)
 		return IB_QPT_UC;
 	case KIND_UD:
 		return IB_QPT_UD;
+	case KIND_DC:
+		return IB_QPT_DRIVER;
 	default:
 		return end == A ? IB_QPT_XRC_INI : IB_QPT_XRC_TGT;
 	}
@@ -219,6 +243,12 @@ static void make_qp(int end, u32 flags)
 	struct ib_udata *data = udata(&req, sizeof(req));
 	struct ib_qp *qp = &w.qp[end].ibqp;
 
+	if (w.kind == KIND_DC && end == A)
+		req.flags |= MXE_QP_CREATE_DCI;
+	if (w.kind == KIND_DC && end == B)
+		req = (struct mxe_create_qp_req) {
+			.flags = MXE_QP_CREATE_DCT, .dct_key = WORLD_DC_KEY,
+		};
 	qp->device = &w.dev.ibdev;
 	qp->qp_type = init.qp_type;
 	qp->pd = &w.pd.ibpd;
@@ -254,23 +284,40 @@ static void make_end(int end)
 	CHECK(!mxe_create_ah(&w.ah[end].ibah, &ah, udata(NULL, 0)));
 }
 
+/* The routes differ in the traffic class. */
+static void make_dc_ah(void)
+{
+	struct rdma_ah_attr ah_attr = {};
+	struct rdma_ah_init_attr ah = { .ah_attr = &ah_attr };
+
+	w.dc_ah.ibah.device = &w.dev.ibdev;
+	w.dc_ah.ibah.pd = &w.pd.ibpd;
+	set_path(A, &ah_attr);
+	ah_attr.grh.traffic_class = 4;
+	CHECK(!mxe_create_ah(&w.dc_ah.ibah, &ah, udata(NULL, 0)));
+}
+
 void world_make(u8 options, const struct world_conf *conf)
 {
 	u32 flags = options & WORLD_BE_REPLY ? MXE_QP_CREATE_ATOMIC_BE_REPLY : 0;
 
 	memset(&w, 0, sizeof(w));
 	w.conf = *conf;
-	w.kind = options & 3;
-	w.has_srq = options & WORLD_SRQ || w.kind == KIND_XRC;
+	w.kind = options & WORLD_DC ? KIND_DC : options & 3;
+	w.has_srq = options & WORLD_SRQ || w.kind == KIND_XRC ||
+		    w.kind == KIND_DC;
 	w.has_tags = options & WORLD_TAGS && w.has_srq && w.kind == KIND_RC;
 	w.ipv6 = options & WORLD_IPV6;
 	fk_begin();
 	fk_is_local = options & WORLD_LOOPBACK;
+	/* An input must do the same, whatever inputs ran before. */
+	static_branch_disable(&mxe_dc_used);
 	make_gids();
 	make_device();
 	make_region();
 	make_end(A);
 	make_end(B);
+	make_dc_ah();
 	w.xrcd.ibxrcd.device = &w.dev.ibdev;
 	CHECK(!mxe_alloc_xrcd(&w.xrcd.ibxrcd, NULL));
 	if (w.has_srq)
@@ -293,6 +340,7 @@ void world_destroy(void)
 	CHECK(!mxe_dealloc_xrcd(&w.xrcd.ibxrcd, NULL));
 	CHECK(!mxe_dealloc_mw(&w.mw.ibmw));
 	CHECK(!mxe_dereg_mr(&w.mr->ibmr, NULL));
+	CHECK(!mxe_destroy_ah(&w.dc_ah.ibah, 0));
 	for (i = 0; i < 2; i++) {
 		CHECK(!mxe_destroy_ah(&w.ah[i].ibah, 0));
 		CHECK(!mxe_destroy_cq(&w.cq[i].ibcq, NULL));

@@ -17,7 +17,7 @@
 #include "xrc.h"
 #include "xrcd.h"
 
-enum kind { KIND_RC, KIND_UC, KIND_UD, KIND_XRC };
+enum kind { KIND_RC, KIND_UC, KIND_UD, KIND_XRC, KIND_DC };
 
 /* Bits of the options besides the kind. */
 enum world_options {
@@ -26,6 +26,8 @@ enum world_options {
 	WORLD_BE_REPLY		= BIT(4),
 	WORLD_LOOPBACK		= BIT(5),
 	WORLD_TAGS		= BIT(6),
+	/* End A is a DC initiator, and end B a target, instead of the kind. */
+	WORLD_DC		= BIT(7),
 };
 
 enum {
@@ -35,6 +37,7 @@ enum {
 	GUARD = 0xa5,
 	FIRST_PSN = 0xfffff8,		/* wraps soon */
 	QKEY = 0x1234,
+	WORLD_DC_KEY = 0xdc,
 	ALL_RIGHTS = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 		     IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
 		     IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL,
@@ -63,6 +66,8 @@ struct world {
 	bool has_tags;			/* it is a tag-matching SRQ */
 	struct mxe_ib_qp qp[2];
 	struct mxe_ah ah[2];
+	/* Another route from A to B: a request with it needs a new session. */
+	struct mxe_ah dc_ah;
 	struct mxe_ib_mw mw;
 	struct mxe_mr *mr;
 };
