@@ -123,6 +123,12 @@ demo()
 				debian/tests/demo run /build/demo"
 }
 
+# dat_conf: passes if the configuration of uDAPL names the provider once.
+dat_conf()
+{
+	[ "$(grep -c '^mxe-v2 ' "$ROOT/etc/dat.conf")" -eq 1 ]
+}
+
 # listing: prints names and types of all files but those that others keep about
 # all packages.
 listing()
@@ -157,6 +163,7 @@ packages_tests()
 	step "build $VERSION" build "$VERSION" || return
 	step "lint" lint
 	listing >"$WORK/before"
+	cp "$ROOT/etc/dat.conf" "$WORK/" || return
 	step "install $OLD" install "$OLD" || return
 	step "modules of $OLD" modules "$OLD"
 	step "upgrade to $VERSION" install "$VERSION" || return
@@ -165,6 +172,8 @@ packages_tests()
 	step "debian/tests/programs" in_root sh -c \
 		"cd /build/$VERSION/src && debian/tests/programs $1"
 	step "debian/tests/demo by mxe-vm" demo
+	step "dat.conf names the provider" dat_conf
 	step "purge" purge
+	step "dat.conf is as before" cmp "$WORK/dat.conf" "$ROOT/etc/dat.conf"
 	step "nothing is left" nothing_left
 }
