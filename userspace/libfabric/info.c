@@ -28,6 +28,11 @@
 		   FI_ORDER_RAW | FI_ORDER_RMA_WAW | FI_ORDER_RMA_RAW | \
 		   FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | \
 		   FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW)
+/*
+ * The values of FI_MR_UNSPEC, FI_MR_BASIC and FI_MR_SCALABLE, whose names give a
+ * warning in libfabric 2. Programs for earlier versions of the API use them.
+ */
+enum { MR_UNSPEC = 0, MR_BASIC = 1 << 0, MR_SCALABLE = 1 << 1 };
 #define MR_MODE (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 /* Later releases of libfabric 2 have other names for this bit. */
 #ifndef FI_PROV_SPECIFIC
@@ -98,13 +103,13 @@ static bool match_ep(const struct fi_ep_attr *h, const struct fi_ep_attr *a)
 static bool match_mr_mode(const struct fi_domain_attr *h, uint32_t version,
 			  struct fi_info *info)
 {
-	if (h->mr_mode == FI_MR_BASIC ||
-	    (h->mr_mode == FI_MR_UNSPEC && FI_VERSION_LT(version,
+	if (h->mr_mode == MR_BASIC ||
+	    (h->mr_mode == MR_UNSPEC && FI_VERSION_LT(version,
 							 FI_VERSION(1, 5)))) {
-		info->domain_attr->mr_mode = FI_MR_BASIC;
+		info->domain_attr->mr_mode = MR_BASIC;
 		return true;
 	}
-	if (h->mr_mode != FI_MR_SCALABLE &&
+	if (h->mr_mode != MR_SCALABLE &&
 	    within(MR_MODE, (uint64_t)h->mr_mode))
 		return true;
 	info->domain_attr->mr_mode = h->mr_mode & MR_MODE;
