@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * FI_ATOMIC. ep.c and domain.c refer to the calls. An operation is cut into
- * units (atomic_plan.h), each of them one request at a time. All units of an
- * operation are in flight together. While one of them is a loop, later requests
- * to that peer wait (conn.c), so operations are executed in order.
+ * units (atomic_plan.h), each of them one request at a time (atomic_wr.c). All
+ * units of an operation are in flight together. While one of them is a loop,
+ * later requests to that peer wait (conn.c), so operations are executed in
+ * order.
  */
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,159 +22,6 @@ struct call {
 	uint64_t flags;
 	bool no_event;
 };
-
-/* ---- requests ---------------------------------------------------------- */
-
-/* A word of up to 8 bytes in the byte order of the host. */
-union word {
-	uint8_t of_1;
-	uint16_t of_2;
-	uint32_t of_4;
-	uint64_t of_8;
-};
-
-/* An operand of the request, from its image. */
-static uint64_t operand(const struct mxefi_unit *unit, const uint8_t *image)
-{
-	union word word;
-
-	if (unit->log_size > 3)
-		return (uintptr_t)image;
-	memcpy(&word, image, (size_t)1 << unit->log_size);
-	switch (unit->log_size) {
-	case 0:
-		return word.of_1;
-	case 1:
-		return word.of_2;
-	case 2:
-		return word.of_4;
-	default:
-		return word.of_8;
-	}
-}
-
-static void set_operands(struct mxefi_wr *wr)
-{
-	struct mxefi_unit *unit = wr->unit;
-	struct ibv_exp_cmp_swap *cas =
-		&wr->wr.ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
-	struct ibv_exp_fetch_add *add =
-		&wr->wr.ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
-
-	if (unit->kind == MXEFI_UNIT_FETCH_ADD) {
-		wr->wr.exp_opcode = IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD;
-		add->add_val = operand(unit, unit->swap);
-		add->field_boundary = operand(unit, unit->swap_mask);
-		return;
-	}
-	wr->wr.exp_opcode = IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP;
-	cas->compare_val = operand(unit, unit->compare);
-	cas->compare_mask = operand(unit, unit->compare_mask);
-	cas->swap_val = operand(unit, unit->swap);
-	cas->swap_mask = operand(unit, unit->swap_mask);
-}
-
-/* The image of the word before the atomic, from the result. */
-static void get_old(const struct mxefi_wr *wr, uint8_t *old)
-{
-	size_t size = (size_t)1 << wr->unit->log_size;
-	uint8_t *end = old + size;
-	union word word;
-
-	memcpy(old, wr->buf, size);
-	if (!((wr->conn->ep->dom->dev.sizes_be >> wr->unit->log_size) & 1))
-		return;
-	switch (wr->unit->log_size) {
-	case 0:
-		return;
-	case 1:
-		memcpy(&word, old, 2);
-		word.of_2 = be16toh(word.of_2);
-		memcpy(old, &word, 2);
-		return;
-	case 2:
-		memcpy(&word, old, 4);
-		word.of_4 = be32toh(word.of_4);
-		memcpy(old, &word, 4);
-		return;
-	}
-	for (; old < end; old += 8) {
-		memcpy(&word, old, 8);
-		word.of_8 = be64toh(word.of_8);
-		memcpy(old, &word, 8);
-	}
-}
-
-/* Copies fetched elements to the result vector. */
-static void store_results(const struct mxefi_op *op, size_t first,
-			  const uint8_t *elements, size_t count)
-{
-	size_t size = mxefi_type_size(op->datatype);
-
-	for (size_t i = 0; i < op->num_results && count; i++) {
-		size_t n = op->results[i].count;
-
-		if (first >= n) {
-			first -= n;
-			continue;
-		}
-		n -= first;
-		if (n > count)
-			n = count;
-		memcpy((uint8_t *)op->results[i].addr + first * size, elements,
-		       n * size);
-		elements += n * size;
-		count -= n;
-		first = 0;
-	}
-}
-
-static bool unit_complete(struct mxefi_wr *wr, int err)
-{
-	struct mxefi_unit *unit = wr->unit;
-	struct mxefi_op *op = wr->op;
-	uint8_t old[MXEFI_MAX_WORD];
-
-	if (!err) {
-		get_old(wr, old);
-		if (unit->kind == MXEFI_UNIT_LOOP &&
-		    !mxefi_unit_step(unit, op->atomic, op->datatype, old)) {
-			set_operands(wr);
-			mxefi_wr_repeat(wr);
-			return false;
-		}
-		store_results(op, wr->first, old + unit->offset, unit->count);
-	}
-	if (wr->loop)
-		mxefi_wr_loop_end(wr);
-	mxefi_op_put(op, err);
-	return true;
-}
-
-static struct mxefi_wr *unit_wr(struct mxefi_op *op, struct mxefi_unit *unit,
-				uint64_t key, size_t first)
-{
-	struct mxefi_wr *wr = mxefi_wr_get(op->conn);
-
-	if (!wr)
-		return NULL;
-	wr->op = op;
-	wr->unit = unit;
-	wr->first = (uint32_t)first;
-	wr->loop = unit->kind == MXEFI_UNIT_LOOP;
-	wr->complete = unit_complete;
-	wr->sge[0].addr = (uintptr_t)wr->buf;
-	wr->sge[0].length = 1U << unit->log_size;
-	wr->sge[0].lkey = wr->lkey;
-	wr->wr.num_sge = 1;
-	wr->wr.exp_send_flags |= IBV_EXP_SEND_EXT_ATOMIC_INLINE;
-	wr->wr.ext_op.masked_atomics.log_arg_sz = unit->log_size;
-	wr->wr.ext_op.masked_atomics.remote_addr = unit->addr;
-	wr->wr.ext_op.masked_atomics.rkey = (uint32_t)key;
-	set_operands(wr);
-	op->refs++;
-	return wr;
-}
 
 /* ---- the operation ----------------------------------------------------- */
 
@@ -255,7 +102,7 @@ static struct mxefi_wr *make_requests(struct mxefi_op *op,
 						r->count - done,
 						src ? src + at : NULL,
 						cmp ? cmp + at : NULL);
-			*tail = unit_wr(op, unit, r->key, first);
+			*tail = mxefi_atomic_wr(op, unit, r->key, first);
 			if (!*tail)
 				goto fail;
 			tail = &(*tail)->next;
@@ -279,40 +126,64 @@ static bool supported(const struct mxefi_domain *dom, enum mxefi_form form,
 		      enum fi_op op, enum fi_datatype datatype)
 {
 	return mxefi_op_valid(form, op, datatype) &&
-	       mxefi_unit_possible(dom->dev.sizes, datatype);
+	       (dom->atomic_types >> datatype) & 1;
+}
+
+/* Checks what does not depend on vectors. Returns 0 or a negative error. */
+static int check(const struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op,
+		 enum fi_datatype datatype, uint64_t flags)
+{
+	uint64_t need = FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ);
+
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	if ((ep->caps & need) != need ||
+	    flags & (FI_TAGGED | FI_REMOTE_CQ_DATA | FI_FENCE) ||
+	    !supported(ep->dom, form, op, datatype))
+		return -FI_EOPNOTSUPP;
+	return 0;
+}
+
+/* Takes an operation whose results and units the caller fills in. */
+static int begin(struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op_code,
+		 enum fi_datatype datatype, fi_addr_t dest, void *context,
+		 uint64_t flags, bool no_event, struct mxefi_op **op)
+{
+	struct mxefi_conn *conn = mxefi_conn_get(ep, dest);
+
+	if (!conn)
+		return mxefi_conn_error(ep);
+	*op = mxefi_op_get(ep, conn, context, flags,
+			   FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ),
+			   no_event);
+	if (!*op)
+		return -FI_EAGAIN;
+	(*op)->atomic = op_code;
+	(*op)->datatype = datatype;
+	return 0;
 }
 
 static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 {
-	uint64_t need = c->form == MXEFI_BASE ? FI_WRITE : FI_READ;
 	const struct fi_msg_atomic *m = c->msg;
 	uint8_t src[MXEFI_MAX_ATOMIC_SIZE], cmp[MXEFI_MAX_ATOMIC_SIZE];
 	bool has_src = m->op != FI_ATOMIC_READ;
-	struct mxefi_conn *conn;
 	struct mxefi_wr *wr, *next;
-	struct mxefi_op *op;
+	struct mxefi_op *op = NULL;
 	ssize_t count;
 	size_t size;
+	int ret = check(ep, c->form, m->op, m->datatype, c->flags);
 
-	if (!ep->enabled)
-		return -FI_EOPBADSTATE;
-	if (!(ep->caps & FI_ATOMIC) || !(ep->caps & need) ||
-	    c->flags & (FI_TAGGED | FI_REMOTE_CQ_DATA | FI_FENCE) ||
-	    !supported(ep->dom, c->form, m->op, m->datatype))
-		return -FI_EOPNOTSUPP;
+	if (ret)
+		return ret;
 	size = mxefi_type_size(m->datatype);
 	count = check_vectors(c, size);
 	if (count < 0)
 		return count;
-	conn = mxefi_conn_get(ep, m->addr);
-	if (!conn)
-		return mxefi_conn_error(ep);
-	op = mxefi_op_get(ep, conn, m->context, c->flags, FI_ATOMIC | need,
-			  c->no_event);
-	if (!op)
-		return -FI_EAGAIN;
-	op->atomic = m->op;
-	op->datatype = m->datatype;
+	ret = begin(ep, c->form, m->op, m->datatype, m->addr, m->context,
+		    c->flags, c->no_event, &op);
+	if (ret)
+		return ret;
 	op->num_results = c->result_count;
 	for (size_t i = 0; i < c->result_count; i++)
 		op->results[i] = c->result[i];
@@ -335,6 +206,63 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 		mxefi_wr_submit(wr);
 	}
 	return 0;
+}
+
+/*
+ * A call with one element, which needs no vectors and is the most frequent. The
+ * structure stays in registers, as the functions that use it are inlined.
+ */
+struct single {
+	enum mxefi_form form;
+	enum fi_op op;
+	enum fi_datatype datatype;
+	const void *src, *cmp;
+	void *result;
+	fi_addr_t dest;
+	uint64_t addr, key;
+	void *context;
+	uint64_t flags;
+	bool no_event;
+};
+
+static inline __attribute__((always_inline))
+ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
+{
+	struct mxefi_op *op = NULL;
+	struct mxefi_wr *wr;
+	int ret = check(ep, c->form, c->op, c->datatype, c->flags);
+
+	if (ret)
+		return ret;
+	if (c->addr & (mxefi_type_size(c->datatype) - 1))
+		return -FI_EINVAL;
+	ret = begin(ep, c->form, c->op, c->datatype, c->dest, c->context,
+		    c->flags, c->no_event, &op);
+	if (ret)
+		return ret;
+	op->num_results = !!c->result;
+	op->results[0].addr = c->result;
+	op->results[0].count = 1;
+	op->units = &op->one_unit;
+	mxefi_unit_plan(op->units, ep->dom->dev.sizes, c->op, c->datatype,
+			c->addr, 1, c->op == FI_ATOMIC_READ ? NULL : c->src,
+			c->cmp);
+	wr = mxefi_atomic_wr(op, op->units, c->key, 0);
+	if (!wr) {
+		mxefi_op_drop(op);
+		return -FI_EAGAIN;
+	}
+	mxefi_wr_submit(wr);
+	return 0;
+}
+
+static inline __attribute__((always_inline))
+ssize_t single_call(struct fid_ep *fid, const struct single *c)
+{
+	struct mxefi_ep *ep = to_ep(fid);
+
+	pthread_mutex_lock(&ep->dom->lock);
+	return mxefi_call_end(ep, start_single(ep, c));
 }
 
 static ssize_t call(struct fid_ep *fid, const struct call *c)
@@ -439,6 +367,12 @@ static ssize_t atomic_write(struct fid_ep *ep, const void *buf, size_t count,
 {
 	struct fi_ioc iov = one_ioc(buf, count);
 
+	if (count == 1)
+		return single_call(ep, &(struct single){
+			.form = MXEFI_BASE, .op = op, .datatype = datatype,
+			.src = buf, .dest = dest, .addr = addr, .key = key,
+			.context = context, .flags = to_ep(ep)->tx_flags,
+		});
 	return atomic_writev(ep, &iov, &desc, 1, dest, addr, key, datatype, op,
 			     context);
 }
@@ -458,6 +392,12 @@ static ssize_t atomic_inject(struct fid_ep *ep, const void *buf, size_t count,
 		.form = MXEFI_BASE, .flags = FI_INJECT, .no_event = true,
 	};
 
+	if (count == 1)
+		return single_call(ep, &(struct single){
+			.form = MXEFI_BASE, .op = op, .datatype = datatype,
+			.src = buf, .dest = dest, .addr = addr, .key = key,
+			.flags = FI_INJECT, .no_event = true,
+		});
 	return simple_call(ep, &c, &iov, 1, dest, addr, key, datatype, op,
 			   NULL);
 }
@@ -485,6 +425,13 @@ static ssize_t atomic_readwrite(struct fid_ep *ep, const void *buf,
 	struct fi_ioc iov = one_ioc(buf, count);
 	struct fi_ioc results = one_ioc(result, count);
 
+	if (count == 1)
+		return single_call(ep, &(struct single){
+			.form = MXEFI_FETCH, .op = op, .datatype = datatype,
+			.src = buf, .result = result, .dest = dest,
+			.addr = addr, .key = key, .context = context,
+			.flags = to_ep(ep)->tx_flags,
+		});
 	return atomic_readwritev(ep, &iov, &desc, 1, &results, &result_desc, 1,
 				 dest, addr, key, datatype, op, context);
 }
@@ -525,6 +472,13 @@ static ssize_t atomic_compwrite(struct fid_ep *ep, const void *buf,
 	struct fi_ioc compares = one_ioc(compare, count);
 	struct fi_ioc results = one_ioc(result, count);
 
+	if (count == 1)
+		return single_call(ep, &(struct single){
+			.form = MXEFI_COMPARE, .op = op, .datatype = datatype,
+			.src = buf, .cmp = compare, .result = result,
+			.dest = dest, .addr = addr, .key = key,
+			.context = context, .flags = to_ep(ep)->tx_flags,
+		});
 	return atomic_compwritev(ep, &iov, &desc, 1, &compares, &compare_desc,
 				 1, &results, &result_desc, 1, dest, addr, key,
 				 datatype, op, context);

@@ -9,43 +9,52 @@
 
 #include "atomic_op.h"
 
-enum type_class {
-	CLASS_NONE,
-	CLASS_INTEGER,
-	CLASS_REAL,
-	CLASS_COMPLEX,
-};
-
-static const struct {
-	uint8_t size;
-	uint8_t class;
-} types[] = {
-	[FI_INT8] = { 1, CLASS_INTEGER },
-	[FI_UINT8] = { 1, CLASS_INTEGER },
-	[FI_INT16] = { 2, CLASS_INTEGER },
-	[FI_UINT16] = { 2, CLASS_INTEGER },
-	[FI_INT32] = { 4, CLASS_INTEGER },
-	[FI_UINT32] = { 4, CLASS_INTEGER },
-	[FI_INT64] = { 8, CLASS_INTEGER },
-	[FI_UINT64] = { 8, CLASS_INTEGER },
-	[FI_INT128] = { 16, CLASS_INTEGER },
-	[FI_UINT128] = { 16, CLASS_INTEGER },
-	[FI_FLOAT] = { sizeof(float), CLASS_REAL },
-	[FI_DOUBLE] = { sizeof(double), CLASS_REAL },
-	[FI_LONG_DOUBLE] = { sizeof(long double), CLASS_REAL },
-	[FI_FLOAT_COMPLEX] = { sizeof(float complex), CLASS_COMPLEX },
-	[FI_DOUBLE_COMPLEX] = { sizeof(double complex), CLASS_COMPLEX },
+const struct mxefi_type mxefi_types[MXEFI_NUM_TYPES] = {
+	[FI_INT8] = { 1, MXEFI_CLASS_INTEGER },
+	[FI_UINT8] = { 1, MXEFI_CLASS_INTEGER },
+	[FI_INT16] = { 2, MXEFI_CLASS_INTEGER },
+	[FI_UINT16] = { 2, MXEFI_CLASS_INTEGER },
+	[FI_INT32] = { 4, MXEFI_CLASS_INTEGER },
+	[FI_UINT32] = { 4, MXEFI_CLASS_INTEGER },
+	[FI_INT64] = { 8, MXEFI_CLASS_INTEGER },
+	[FI_UINT64] = { 8, MXEFI_CLASS_INTEGER },
+	[FI_INT128] = { 16, MXEFI_CLASS_INTEGER },
+	[FI_UINT128] = { 16, MXEFI_CLASS_INTEGER },
+	[FI_FLOAT] = { sizeof(float), MXEFI_CLASS_REAL },
+	[FI_DOUBLE] = { sizeof(double), MXEFI_CLASS_REAL },
+	[FI_LONG_DOUBLE] = { sizeof(long double), MXEFI_CLASS_REAL },
+	[FI_FLOAT_COMPLEX] = { sizeof(float complex), MXEFI_CLASS_COMPLEX },
+	[FI_DOUBLE_COMPLEX] = { sizeof(double complex), MXEFI_CLASS_COMPLEX },
 	[FI_LONG_DOUBLE_COMPLEX] = {
-		sizeof(long double complex), CLASS_COMPLEX,
+		sizeof(long double complex), MXEFI_CLASS_COMPLEX,
 	},
 };
 
-#define NUM_TYPES (sizeof(types) / sizeof(types[0]))
+#define INTEGERS MXEFI_CLASS_INTEGER
+#define ORDERED (MXEFI_CLASS_INTEGER | MXEFI_CLASS_REAL)
+#define ALL (MXEFI_CLASS_INTEGER | MXEFI_CLASS_REAL | MXEFI_CLASS_COMPLEX)
 
-size_t mxefi_type_size(enum fi_datatype type)
-{
-	return (size_t)type < NUM_TYPES ? types[type].size : 0;
-}
+/* The operations that the base form and the fetch form have. */
+#define COMMON_OPS							\
+	[FI_MIN] = ORDERED, [FI_MAX] = ORDERED,				\
+	[FI_SUM] = ALL, [FI_PROD] = ALL,				\
+	[FI_LOR] = ALL, [FI_LAND] = ALL, [FI_LXOR] = ALL,		\
+	[FI_BOR] = INTEGERS, [FI_BAND] = INTEGERS, [FI_BXOR] = INTEGERS, \
+	[FI_ATOMIC_WRITE] = ALL
+
+const uint8_t mxefi_op_classes[MXEFI_COMPARE + 1][MXEFI_NUM_OPS] = {
+	[MXEFI_BASE] = { COMMON_OPS },
+	[MXEFI_FETCH] = { COMMON_OPS, [FI_ATOMIC_READ] = ALL },
+	[MXEFI_COMPARE] = {
+		[FI_CSWAP] = ALL,
+		[FI_CSWAP_NE] = ALL,
+		[FI_CSWAP_LE] = ORDERED,
+		[FI_CSWAP_LT] = ORDERED,
+		[FI_CSWAP_GE] = ORDERED,
+		[FI_CSWAP_GT] = ORDERED,
+		[FI_MSWAP] = INTEGERS,
+	},
+};
 
 void mxefi_type_mask(enum fi_datatype type, uint8_t *mask)
 {
@@ -58,47 +67,6 @@ void mxefi_type_mask(enum fi_datatype type, uint8_t *mask)
 	if (type == FI_LONG_DOUBLE || type == FI_LONG_DOUBLE_COMPLEX) {
 		for (size_t i = 0; i < size; i += sizeof(long double))
 			memset(mask + i + 10, 0, sizeof(long double) - 10);
-	}
-}
-
-bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
-		    enum fi_datatype type)
-{
-	unsigned int class = CLASS_NONE;
-
-	if ((size_t)type < NUM_TYPES)
-		class = types[type].class;
-	if (class == CLASS_NONE)
-		return false;
-	switch (op) {
-	case FI_MIN:
-	case FI_MAX:
-		return form != MXEFI_COMPARE && class != CLASS_COMPLEX;
-	case FI_SUM:
-	case FI_PROD:
-	case FI_LOR:
-	case FI_LAND:
-	case FI_LXOR:
-	case FI_ATOMIC_WRITE:
-		return form != MXEFI_COMPARE;
-	case FI_BOR:
-	case FI_BAND:
-	case FI_BXOR:
-		return form != MXEFI_COMPARE && class == CLASS_INTEGER;
-	case FI_ATOMIC_READ:
-		return form == MXEFI_FETCH;
-	case FI_CSWAP:
-	case FI_CSWAP_NE:
-		return form == MXEFI_COMPARE;
-	case FI_CSWAP_LE:
-	case FI_CSWAP_LT:
-	case FI_CSWAP_GE:
-	case FI_CSWAP_GT:
-		return form == MXEFI_COMPARE && class != CLASS_COMPLEX;
-	case FI_MSWAP:
-		return form == MXEFI_COMPARE && class == CLASS_INTEGER;
-	default:
-		return false;
 	}
 }
 

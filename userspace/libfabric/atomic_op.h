@@ -20,13 +20,47 @@ enum mxefi_form {
 	MXEFI_COMPARE,
 };
 
+enum mxefi_type_class {
+	MXEFI_CLASS_NONE = 0,
+	MXEFI_CLASS_INTEGER = 1 << 0,
+	MXEFI_CLASS_REAL = 1 << 1,
+	MXEFI_CLASS_COMPLEX = 1 << 2,
+};
+
+#define MXEFI_NUM_TYPES (FI_UINT128 + 1)
+#define MXEFI_NUM_OPS (FI_MSWAP + 1)
+
+struct mxefi_type {
+	uint8_t size;		/* in bytes */
+	uint8_t class;		/* enum mxefi_type_class */
+};
+
+extern const struct mxefi_type mxefi_types[MXEFI_NUM_TYPES];
+
+/* The classes of datatypes that each operation has in each form of call. */
+extern const uint8_t mxefi_op_classes[MXEFI_COMPARE + 1][MXEFI_NUM_OPS];
+
 /**
  * mxefi_type_size() - The size of an element.
  * @type: datatype
  *
  * Return: the size in bytes, or 0 if there is no such datatype.
  */
-size_t mxefi_type_size(enum fi_datatype type);
+static inline size_t mxefi_type_size(enum fi_datatype type)
+{
+	return (size_t)type < MXEFI_NUM_TYPES ? mxefi_types[type].size : 0;
+}
+
+/**
+ * mxefi_type_is_integer() - True if a datatype is an integer.
+ * @type: datatype that exists
+ *
+ * Return: true if it is.
+ */
+static inline bool mxefi_type_is_integer(enum fi_datatype type)
+{
+	return mxefi_types[type].class == MXEFI_CLASS_INTEGER;
+}
 
 /**
  * mxefi_type_mask() - The bytes of an element that hold its value.
@@ -44,8 +78,12 @@ void mxefi_type_mask(enum fi_datatype type, uint8_t *mask);
  *
  * Return: true if the operation is defined for the datatype in this form.
  */
-bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
-		    enum fi_datatype type);
+static inline bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
+				  enum fi_datatype type)
+{
+	return (size_t)op < MXEFI_NUM_OPS && (size_t)type < MXEFI_NUM_TYPES &&
+	       mxefi_op_classes[form][op] & mxefi_types[type].class;
+}
 
 /**
  * mxefi_op_apply() - Computes the value after an operation.

@@ -81,21 +81,16 @@ static void set_top_bit(uint8_t *element, size_t size)
 #endif
 }
 
-static bool is_integer(enum fi_datatype type)
-{
-	return mxefi_op_valid(MXEFI_BASE, FI_BXOR, type);
-}
-
 /*
  * Plans one element as a part of a single masked atomic. Returns false if a
  * loop is needed.
  */
-static bool plan_element(struct mxefi_unit *unit, enum fi_op op,
-			 enum fi_datatype type, const uint8_t *src,
-			 const uint8_t *cmp, size_t at)
+static inline __attribute__((always_inline))
+bool plan_element(struct mxefi_unit *unit, enum fi_op op, enum fi_datatype type,
+		  size_t size, const uint8_t *src, const uint8_t *cmp,
+		  size_t at)
 {
 	static const uint8_t none[MXEFI_MAX_ELEMENT];
-	size_t size = mxefi_type_size(type);
 	uint8_t *swap = unit->swap + at;
 	uint8_t *swap_mask = unit->swap_mask + at;
 
@@ -124,7 +119,7 @@ static bool plan_element(struct mxefi_unit *unit, enum fi_op op,
 			swap_mask[i] = (uint8_t)~src[i];
 		return true;
 	case FI_SUM:
-		if (!is_integer(type))
+		if (!mxefi_type_is_integer(type))
 			return false;
 		unit->kind = MXEFI_UNIT_FETCH_ADD;
 		memcpy(swap, src, size);
@@ -149,12 +144,44 @@ static bool plan_element(struct mxefi_unit *unit, enum fi_op op,
 	}
 }
 
+/* Clears the words of the operands. Most units have one, so this is a loop. */
 static void clear_operands(struct mxefi_unit *unit)
 {
-	memset(unit->compare, 0, sizeof(unit->compare));
-	memset(unit->compare_mask, 0, sizeof(unit->compare_mask));
-	memset(unit->swap, 0, sizeof(unit->swap));
-	memset(unit->swap_mask, 0, sizeof(unit->swap_mask));
+	for (size_t i = 0; i < (size_t)1 << unit->log_size; i += 8) {
+		memset(unit->compare + i, 0, 8);
+		memset(unit->compare_mask + i, 0, 8);
+		memset(unit->swap + i, 0, 8);
+		memset(unit->swap_mask + i, 0, 8);
+	}
+}
+
+/* Plans the elements as a single masked atomic, or returns false. */
+static bool plan_elements(struct mxefi_unit *unit, enum fi_op op,
+			  enum fi_datatype type, size_t size,
+			  const uint8_t *src, const uint8_t *cmp)
+{
+	/* The most frequent size: the compiler copies elements by a move. */
+	if (size == 8)
+		return plan_element(unit, op, type, 8, src, cmp, 0);
+	for (size_t i = 0; i < unit->count; i++) {
+		size_t at = i * size;
+
+		if (!plan_element(unit, op, type, size, src ? src + at : NULL,
+				  cmp ? cmp + at : NULL, unit->offset + at))
+			return false;
+	}
+	return true;
+}
+
+/* Keeps the operands for the requests of a loop, of which the first reads. */
+static void plan_loop(struct mxefi_unit *unit, const void *src, const void *cmp,
+		      size_t length)
+{
+	unit->kind = MXEFI_UNIT_LOOP;
+	clear_operands(unit);
+	memcpy(unit->src, src, length);
+	if (cmp)
+		memcpy(unit->cmp, cmp, length);
 }
 
 size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
@@ -165,8 +192,11 @@ size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 	size_t word, fit;
 	int log;
 
-	/* A single compare-and-swap of two elements would compare both. */
-	if (op == FI_CSWAP)
+	/*
+	 * Elements of 8 bytes and more have words of their own. A single
+	 * compare-and-swap of two elements would compare both.
+	 */
+	if (size >= 8 || op == FI_CSWAP)
 		count = 1;
 	log = choose_word(sizes, addr, size, count > 8 ? 8 : count);
 	if (log < 0)
@@ -175,24 +205,15 @@ size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 	unit->addr = addr & ~(uint64_t)(word - 1);
 	unit->log_size = (uint8_t)log;
 	unit->offset = (uint8_t)(addr - unit->addr);
-	fit = (word - unit->offset) / size;
-	if (count > fit)
-		count = fit;
-	unit->count = (uint8_t)count;
-	if (src)
-		memcpy(unit->src, src, count * size);
-	if (cmp)
-		memcpy(unit->cmp, cmp, count * size);
-
-	clear_operands(unit);
-	for (size_t i = 0; i < count; i++) {
-		if (plan_element(unit, op, type, unit->src + i * size,
-				 unit->cmp + i * size, unit->offset + i * size))
-			continue;
-		unit->kind = MXEFI_UNIT_LOOP;
-		clear_operands(unit);
-		break;
+	if (count > 1) {
+		fit = (word - unit->offset) / size;
+		if (count > fit)
+			count = fit;
 	}
+	unit->count = (uint8_t)count;
+	clear_operands(unit);
+	if (!plan_elements(unit, op, type, size, src, cmp))
+		plan_loop(unit, src, cmp, count * size);
 	return count;
 }
 

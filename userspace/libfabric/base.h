@@ -168,6 +168,7 @@ struct mxefi_ticker {
 struct mxefi_domain {
 	struct fid_domain fid;
 	struct mxefi_device dev;
+	uint64_t atomic_types;	/* bit n: the device has datatype n */
 	pthread_mutex_t lock;
 	pthread_cond_t events;	/* broadcast when an event was added */
 	unsigned int users;	/* objects of the domain */
@@ -180,7 +181,7 @@ struct mxefi_domain {
 	int wake_fd;		/* makes the thread leave poll() */
 	bool stop;
 	uint64_t polls;		/* calls of fi_cq_read() and the like */
-	unsigned int waiters;	/* threads in mxefi_progress_wait() */
+	unsigned int waiters;	/* threads that wait for events */
 	unsigned int connect_timeout_ms;
 	/* An endpoint with so many queue pairs refuses further peers. */
 	unsigned int max_conns;
@@ -245,6 +246,16 @@ void mxefi_progress_stop(struct mxefi_domain *dom);
  * Returns after as many completions as the queue can hold, even if more arrive.
  */
 void mxefi_progress(struct mxefi_domain *dom);
+
+/**
+ * mxefi_progress_wake() - Wakes the threads in mxefi_progress_wait().
+ * @dom: domain
+ */
+static inline void mxefi_progress_wake(struct mxefi_domain *dom)
+{
+	if (dom->waiters)
+		pthread_cond_broadcast(&dom->events);
+}
 
 /**
  * mxefi_progress_wait() - Waits until an event was added or the time is over.

@@ -19,7 +19,7 @@ void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error)
 		cntr->errors++;
 	else
 		cntr->value++;
-	pthread_cond_broadcast(&cntr->dom->events);
+	mxefi_progress_wake(cntr->dom);
 }
 
 /* Reads a value of a counter after all that has happened until now. */
@@ -49,7 +49,7 @@ static int set(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
 {
 	pthread_mutex_lock(&cntr->dom->lock);
 	*value = n;
-	pthread_cond_broadcast(&cntr->dom->events);
+	mxefi_progress_wake(cntr->dom);
 	pthread_mutex_unlock(&cntr->dom->lock);
 	return 0;
 }
@@ -68,7 +68,7 @@ static int add(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
 {
 	pthread_mutex_lock(&cntr->dom->lock);
 	*value += n;
-	pthread_cond_broadcast(&cntr->dom->events);
+	mxefi_progress_wake(cntr->dom);
 	pthread_mutex_unlock(&cntr->dom->lock);
 	return 0;
 }

@@ -371,12 +371,18 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc);
 static void post(struct mxefi_wr *wr)
 {
 	struct mxefi_conn *conn = wr->conn;
-	struct ibv_exp_send_wr *bad;
+	struct ibv_exp_send_wr *bad_masked;
+	struct ibv_send_wr *bad;
+	int ret;
 
 	wr->work.done = wr_done;
 	conn->posted++;
 	conn->ep->posted++;
-	if (ibv_exp_post_send(conn->qp, &wr->wr, &bad)) {
+	if (wr->is_masked)
+		ret = ibv_exp_post_send(conn->qp, &wr->masked, &bad_masked);
+	else
+		ret = ibv_post_send(conn->qp, &wr->wr, &bad);
+	if (ret) {
 		conn->posted--;
 		conn->ep->posted--;
 		complete_wr(wr, FI_EIO);
@@ -410,10 +416,22 @@ static void flush(struct mxefi_conn *conn)
 	}
 }
 
+/* True if nothing holds back a request that is not a loop. */
+static bool may_post(const struct mxefi_conn *conn)
+{
+	return conn->state == MXEFI_CONN_READY && !conn->pending &&
+	       !conn->loops && conn->posted < MXEFI_SQ_SIZE &&
+	       conn->ep->posted < MXEFI_TX_SIZE;
+}
+
 void mxefi_wr_submit(struct mxefi_wr *wr)
 {
 	struct mxefi_conn *conn = wr->conn;
 
+	if (!wr->loop && may_post(conn)) {
+		post(wr);
+		return;
+	}
 	wr->next = NULL;
 	*conn->pending_tail = wr;
 	conn->pending_tail = &wr->next;
@@ -457,7 +475,8 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 		mxefi_conn_abort(conn, FI_ECONNABORTED);
 	}
 	complete_wr(wr, err);
-	flush(conn);
+	if (conn->pending)
+		flush(conn);
 	if (conn->ep->starved) {
 		conn->ep->starved = false;
 		for (conn = conn->ep->conns; conn; conn = conn->next)

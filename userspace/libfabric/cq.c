@@ -51,33 +51,55 @@ static bool grow(struct mxefi_cq *cq)
 	return true;
 }
 
-void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event)
+/* Returns the place of the next event, or NULL if the queue is overrun. */
+static struct fi_cq_err_entry *next_event(struct mxefi_cq *cq)
 {
 	if (cq->overrun)
-		return;
+		return NULL;
 	if (cq->count == cq->size && !grow(cq)) {
 		mxefi_warn(FI_LOG_CQ,
 			   "out of memory: a completion queue is overrun\n");
 		cq->overrun = true;
-		return;
+		return NULL;
 	}
-	cq->ring[(cq->head + cq->count++) % cq->size] = *event;
-	update_fd(cq, cq->count == 1);
-	pthread_cond_broadcast(&cq->dom->events);
+	return &cq->ring[(cq->head + cq->count) % cq->size];
 }
 
-static size_t entry_size(enum fi_cq_format format)
+static void add_event(struct mxefi_cq *cq)
 {
-	switch (format) {
-	case FI_CQ_FORMAT_CONTEXT:
-		return sizeof(struct fi_cq_entry);
-	case FI_CQ_FORMAT_MSG:
-		return sizeof(struct fi_cq_msg_entry);
-	case FI_CQ_FORMAT_DATA:
-		return sizeof(struct fi_cq_data_entry);
-	default:
-		return sizeof(struct fi_cq_tagged_entry);
-	}
+	cq->count++;
+	update_fd(cq, cq->count == 1);
+	mxefi_progress_wake(cq->dom);
+}
+
+void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event)
+{
+	struct fi_cq_err_entry *next = next_event(cq);
+
+	if (!next)
+		return;
+	*next = *event;
+	add_event(cq);
+}
+
+void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
+		      int err)
+{
+	struct fi_cq_err_entry *next = next_event(cq);
+
+	if (!next)
+		return;
+	/* All that programs read: see take() and cq_readerr(). */
+	next->op_context = context;
+	next->flags = flags;
+	next->len = 0;
+	next->buf = NULL;
+	next->data = 0;
+	next->tag = 0;
+	next->olen = 0;
+	next->err = err;
+	next->prov_errno = err;
+	add_event(cq);
 }
 
 /*
@@ -87,10 +109,29 @@ static size_t entry_size(enum fi_cq_format format)
 static_assert(offsetof(struct fi_cq_tagged_entry, tag) ==
 	      offsetof(struct fi_cq_err_entry, tag), "fi_cq_err_entry");
 
+/*
+ * Copies the part of an event that the format has. The compiler makes moves of
+ * copies of a constant size.
+ */
+static void *put(void *to, const struct fi_cq_err_entry *event,
+		 enum fi_cq_format format)
+{
+	switch (format) {
+	case FI_CQ_FORMAT_CONTEXT:
+		return mempcpy(to, event, sizeof(struct fi_cq_entry));
+	case FI_CQ_FORMAT_MSG:
+		return mempcpy(to, event, sizeof(struct fi_cq_msg_entry));
+	case FI_CQ_FORMAT_DATA:
+		return mempcpy(to, event, sizeof(struct fi_cq_data_entry));
+	default:
+		return mempcpy(to, event, sizeof(struct fi_cq_tagged_entry));
+	}
+}
+
 static ssize_t take(struct mxefi_cq *cq, void *buf, size_t count,
 		    fi_addr_t *src)
 {
-	size_t size = entry_size(cq->format), n;
+	size_t n;
 
 	if (cq->count ? cq->ring[cq->head].err : cq->overrun)
 		return -FI_EAVAIL;
@@ -99,7 +140,7 @@ static ssize_t take(struct mxefi_cq *cq, void *buf, size_t count,
 
 		if (event->err)
 			break;
-		memcpy((uint8_t *)buf + n * size, event, size);
+		buf = put(buf, event, cq->format);
 		if (src)
 			src[n] = FI_ADDR_NOTAVAIL;
 		cq->head = (cq->head + 1) % cq->size;
@@ -194,7 +235,7 @@ static int cq_signal(struct fid_cq *fid)
 
 	pthread_mutex_lock(&cq->dom->lock);
 	cq->signaled = true;
-	pthread_cond_broadcast(&cq->dom->events);
+	mxefi_progress_wake(cq->dom);
 	pthread_mutex_unlock(&cq->dom->lock);
 	return 0;
 }

@@ -165,6 +165,9 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		free(dom);
 		return ret;
 	}
+	for (unsigned int type = 0; type < MXEFI_NUM_TYPES; type++)
+		if (mxefi_unit_possible(dom->dev.sizes, type))
+			dom->atomic_types |= 1ULL << type;
 	mxefi_lock_init(&dom->lock, &dom->events);
 	dom->connect_timeout_ms = get_param("connect_timeout",
 					    CONNECT_TIMEOUT_MS);

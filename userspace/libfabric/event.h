@@ -141,6 +141,16 @@ int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event);
 
 /**
+ * mxefi_cq_push_op() - Adds the event of an operation that has no data.
+ * @cq: completion queue
+ * @context: context of the program
+ * @flags: flags of the completion
+ * @err: errno of libfabric, or 0
+ */
+void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
+		      int err);
+
+/**
  * mxefi_cq_empty() - Checks whether fi_cq_read() would find nothing.
  * @cq: completion queue
  *

@@ -282,7 +282,7 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	wr = mxefi_wr_get(conn);
 	if (!wr)
 		return;
-	wr->wr.exp_opcode = IBV_EXP_WR_RDMA_WRITE;
+	wr->wr.opcode = IBV_WR_RDMA_WRITE;
 	wr->wr.wr.rdma.remote_addr = 0;
 	wr->wr.wr.rdma.rkey = 0;
 	wr->complete = probe_complete;

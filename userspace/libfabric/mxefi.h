@@ -15,6 +15,20 @@
 extern struct fi_ops_msg mxefi_msg_ops;
 extern struct fi_ops_tagged mxefi_tagged_ops;
 
+/* ---- atomic_wr.c ------------------------------------------------------- */
+
+/**
+ * mxefi_atomic_wr() - Makes the request of a unit.
+ * @op: operation, which gets a reference
+ * @unit: unit of the operation
+ * @key: key of the memory region at the target
+ * @first: first element of the unit in the operation
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_atomic_wr(struct mxefi_op *op, struct mxefi_unit *unit,
+				 uint64_t key, size_t first);
+
 /* ---- rma.c, atomic.c --------------------------------------------------- */
 
 extern struct fi_ops_rma mxefi_rma_ops;

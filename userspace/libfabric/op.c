@@ -85,7 +85,6 @@ void mxefi_op_drop(struct mxefi_op *op)
 void mxefi_op_put(struct mxefi_op *op, int err)
 {
 	struct mxefi_ep *ep = op->ep;
-	struct fi_cq_err_entry event = { 0 };
 
 	/* The first error says what happened, the others follow from it. */
 	if (err && !op->err)
@@ -94,12 +93,9 @@ void mxefi_op_put(struct mxefi_op *op, int err)
 		return;
 	if (!ep->closing) {
 		mxefi_cntr_count(op->cntr, op->err);
-		event.op_context = op->context;
-		event.flags = op->flags;
-		event.err = op->err;
-		event.prov_errno = op->err;
 		if (ep->tx_cq && (op->completion || op->err))
-			mxefi_cq_push(ep->tx_cq, &event);
+			mxefi_cq_push_op(ep->tx_cq, op->context, op->flags,
+					 op->err);
 	}
 	mxefi_op_drop(op);
 }

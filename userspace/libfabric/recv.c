@@ -132,7 +132,7 @@ static int start_read(struct mxefi_recv *recv, size_t i, size_t len,
 		return -FI_ENOMEM;
 	wr->recv = recv;
 	wr->complete = read_complete;
-	wr->wr.exp_opcode = IBV_EXP_WR_RDMA_READ;
+	wr->wr.opcode = IBV_WR_RDMA_READ;
 	wr->wr.wr.rdma.remote_addr = recv->msg.addr + done;
 	wr->wr.wr.rdma.rkey = recv->msg.rkey;
 	ret = mxefi_wr_add(wr, recv->iov[i].iov_base, len, recv->desc[i],

@@ -40,8 +40,7 @@ static int add_wr(struct mxefi_op *op, struct cursor *c, size_t len,
 	wr->op = op;
 	wr->copy_to = NULL;
 	wr->complete = is_read ? read_complete : mxefi_op_wr_complete;
-	wr->wr.exp_opcode = is_read ? IBV_EXP_WR_RDMA_READ :
-				      IBV_EXP_WR_RDMA_WRITE;
+	wr->wr.opcode = is_read ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
 	wr->wr.wr.rdma.remote_addr = addr;
 	wr->wr.wr.rdma.rkey = (uint32_t)key;
 	op->refs++;
@@ -141,8 +140,8 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	}
 	if (!ret && flags & FI_REMOTE_CQ_DATA) {
 		wr = container_of(tail, struct mxefi_wr, next);
-		wr->wr.exp_opcode = IBV_EXP_WR_RDMA_WRITE_WITH_IMM;
-		wr->wr.ex.imm_data = htobe32((uint32_t)msg->data);
+		wr->wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr->wr.imm_data = htobe32((uint32_t)msg->data);
 	}
 	*tail = NULL;
 	for (wr = first; wr; wr = next) {

@@ -78,10 +78,13 @@ struct mxefi_wr {
 	struct mxefi_wr *next;
 	struct mxefi_conn *conn;
 	struct mxefi_op *op;		/* the operation it belongs to, or NULL */
-	struct ibv_exp_send_wr wr;
+	struct ibv_send_wr wr;
+	struct ibv_exp_send_wr masked;	/* is posted instead if is_masked */
+	bool is_masked;
 	struct ibv_sge sge[MXEFI_IOV_LIMIT];
-	/* Registrations for this request alone. */
+	/* Registrations for this request alone, if has_mrs. */
 	struct ibv_mr *mrs[MXEFI_IOV_LIMIT];
+	bool has_mrs;
 	uint8_t *buf;			/* MXEFI_BUF_SIZE and a header */
 	uint32_t lkey;			/* of buf */
 	void *copy_to;			/* destination of the data of a READ into buf */
@@ -89,6 +92,7 @@ struct mxefi_wr {
 	struct mxefi_recv *recv;	/* whose data it reads; or NULL */
 	struct mxefi_unit *unit;	/* of an atomic */
 	uint32_t first;			/* its first element in the operation */
+	uint32_t rkey;
 	/*
 	 * Called when the request is complete, with an errno of libfabric or 0.
 	 * Returns false if the request was posted again.

@@ -45,6 +45,8 @@ static bool grow_wrs(struct mxefi_ep *ep)
 		chunk->wrs[i].lkey = chunk->mr->lkey;
 		chunk->wrs[i].wr.wr_id = (uintptr_t)&chunk->wrs[i].work;
 		chunk->wrs[i].wr.sg_list = chunk->wrs[i].sge;
+		chunk->wrs[i].masked.wr_id = chunk->wrs[i].wr.wr_id;
+		chunk->wrs[i].masked.sg_list = chunk->wrs[i].sge;
 		chunk->wrs[i].next = ep->free_wrs;
 		ep->free_wrs = &chunk->wrs[i];
 	}
@@ -81,17 +83,25 @@ struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn)
 	wr->unit = NULL;
 	/* The user of the request sets what its opcode needs of the rest. */
 	wr->wr.num_sge = 0;
-	wr->wr.exp_send_flags = IBV_EXP_SEND_SIGNALED;
+	wr->wr.send_flags = IBV_SEND_SIGNALED;
+	wr->is_masked = false;
 	return wr;
 }
 
-void mxefi_wr_put(struct mxefi_wr *wr)
+static void dereg_mrs(struct mxefi_wr *wr)
 {
 	for (int i = 0; i < MXEFI_IOV_LIMIT; i++) {
 		if (wr->mrs[i])
 			ibv_dereg_mr(wr->mrs[i]);
 		wr->mrs[i] = NULL;
 	}
+	wr->has_mrs = false;
+}
+
+void mxefi_wr_put(struct mxefi_wr *wr)
+{
+	if (wr->has_mrs)
+		dereg_mrs(wr);
 	wr->next = wr->conn->ep->free_wrs;
 	wr->conn->ep->free_wrs = wr;
 }
@@ -111,6 +121,7 @@ int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 		if (!mr)
 			return -errno;
 		wr->mrs[n] = mr;
+		wr->has_mrs = true;
 	}
 	wr->sge[n].addr = (uintptr_t)buf;
 	wr->sge[n].length = (uint32_t)len;
@@ -127,7 +138,7 @@ struct mxefi_wr *mxefi_wr_get_send(struct mxefi_conn *conn,
 	if (!wr)
 		return NULL;
 	memcpy(wr->buf, msg, sizeof(*msg));
-	wr->wr.exp_opcode = IBV_EXP_WR_SEND;
+	wr->wr.opcode = IBV_WR_SEND;
 	wr->sge[0].addr = (uintptr_t)wr->buf;
 	wr->sge[0].length = (uint32_t)(sizeof(*msg) + len);
 	wr->sge[0].lkey = wr->lkey;
