@@ -6,7 +6,8 @@
  * and share the target memory, so that this process can check what the target's
  * memory contains.
  *
- * t_fi.sh runs it.
+ * t_fi.sh runs it, and t_fi_rxe.sh with $MXE_FI_EMULATED on a device that
+ * emulates masked atomics of 4 and 8 bytes.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -42,6 +43,7 @@ static struct end end;
 static struct target target;
 static fi_addr_t peer;
 static uint64_t seed = 26;
+static size_t max_size = 32;	/* of datatypes, in bytes */
 
 /* The other process: offers its memory, and does nothing. */
 static void run_target(int to, int from)
@@ -390,7 +392,7 @@ static bool one_operation(enum form form, enum fi_op op, const struct type *t)
 
 static void test_table(void)
 {
-	unsigned int pairs = 0, common = 0, passed = 0, answers = 0;
+	unsigned int pairs = 0, common = 0, passed = 0, answers = 0, fit = 0;
 
 	for (int form = 0; form < FORMS; form++) {
 		for (int op = 0; op < FI_ATOMIC_OP_LAST; op++) {
@@ -407,6 +409,8 @@ static void test_table(void)
 							  0);
 				bool good = true;
 
+				fit += want;
+				want = want && t->size <= max_size;
 				answers += want ? !got && attr.count >= 1 &&
 						  attr.size == t->size :
 						  got == -FI_EOPNOTSUPP;
@@ -425,8 +429,13 @@ static void test_table(void)
 	}
 	is_u64(answers, FORMS * FI_ATOMIC_OP_LAST * ARRAY_SIZE(types),
 	       "fi_query_atomic() knows which pairs are sensible");
-	is_u64(common, 354, "... 354 of 14 datatypes");
-	is_u64(pairs, 414, "... and 60 of 128-bit integers");
+	if (max_size < 32) {
+		is_u64(fit, 414, "... 414 of all datatypes");
+		is_u64(pairs, 272, "... and 272 of up to 8 bytes");
+	} else {
+		is_u64(common, 354, "... 354 of 14 datatypes");
+		is_u64(pairs, 414, "... and 60 of 128-bit integers");
+	}
 	is_u64(passed, pairs, "all pairs do what the model does");
 }
 
@@ -641,6 +650,8 @@ int main(void)
 	pid_t pid;
 
 	plan(0);
+	if (getenv("MXE_FI_EMULATED"))
+		max_size = 8;
 	memory = mmap(NULL, MEM_SIZE, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED || pipe(down) || pipe(up)) {
@@ -668,7 +679,9 @@ int main(void)
 	test_contention();
 	test_bad_key();
 	test_read_only();
-	test_edge();
+	/* Emulated atomics of a byte change the word around it. */
+	if (max_size == 32)
+		test_edge();
 	kill(pid, SIGSTOP);
 	test_table();
 	test_vectors();
