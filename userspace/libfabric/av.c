@@ -39,6 +39,20 @@ static int add(struct mxefi_av *av, const struct mxefi_addr *addr)
 	return 0;
 }
 
+/* Inserts an address, whose endpoint it may have to ask for. Returns 0 or 1. */
+static int insert_one(struct mxefi_av *av, struct mxefi_addr *addr,
+		      fi_addr_t *fi_addr)
+{
+	bool good = !mxefi_name_resolve(addr, MXEFI_RESOLVE_MS);
+
+	pthread_mutex_lock(&av->dom->lock);
+	good = good && !add(av, addr);
+	if (fi_addr)
+		*fi_addr = good ? av->count - 1 : FI_ADDR_NOTAVAIL;
+	pthread_mutex_unlock(&av->dom->lock);
+	return good;
+}
+
 static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 		     fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
@@ -47,18 +61,12 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 
 	if (flags & ~(uint64_t)FI_MORE)
 		return -FI_EINVAL;
-	pthread_mutex_lock(&av->dom->lock);
 	for (size_t i = 0; i < count; i++) {
 		struct mxefi_addr a;
-		bool good;
 
 		memcpy(&a, (const uint8_t *)addr + i * sizeof(a), sizeof(a));
-		good = a.id && !add(av, &a);
-		inserted += good;
-		if (fi_addr)
-			fi_addr[i] = good ? av->count - 1 : FI_ADDR_NOTAVAIL;
+		inserted += insert_one(av, &a, fi_addr ? &fi_addr[i] : NULL);
 	}
-	pthread_mutex_unlock(&av->dom->lock);
 	return inserted;
 }
 
@@ -66,14 +74,18 @@ static int av_insertsvc(struct fid_av *av, const char *node,
 			const char *service, fi_addr_t *fi_addr, uint64_t flags,
 			void *context)
 {
-	return -FI_ENOSYS;
+	struct mxefi_addr addr;
+
+	if (!node || !service || mxefi_name_parse(node, service, 0, &addr))
+		return -FI_EINVAL;
+	return av_insert(av, &addr, 1, fi_addr, flags, context);
 }
 
 static int av_insertsym(struct fid_av *av, const char *node, size_t nodecnt,
 			const char *service, size_t svccnt, fi_addr_t *fi_addr,
 			uint64_t flags, void *context)
 {
-	return av_insertsvc(av, node, service, fi_addr, flags, context);
+	return -FI_ENOSYS;
 }
 
 static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,

@@ -43,6 +43,7 @@
 #define MXEFI_RX_SIZE 512	/* receive buffers of an endpoint */
 #define MXEFI_SQ_SIZE 128	/* requests of a connection */
 #define MXEFI_CONN_HASH 1024	/* buckets for connections */
+#define MXEFI_RESOLVE_MS 5000	/* to wait for the answer to a question */
 #define MXEFI_UD_SIZE 64	/* hellos that a UD queue pair sends or receives */
 /* Bytes of the longest SEND. */
 #define MXEFI_RX_BUF (sizeof(struct mxefi_msg) + MXEFI_BUF_SIZE)
@@ -248,6 +249,22 @@ void mxefi_progress_stop(struct mxefi_domain *dom);
 void mxefi_progress(struct mxefi_domain *dom);
 
 /**
+ * mxefi_progress_add_ticker() - Calls back periodically from now on.
+ * @dom: domain
+ * @ticker: callback
+ */
+void mxefi_progress_add_ticker(struct mxefi_domain *dom,
+			       struct mxefi_ticker *ticker);
+
+/**
+ * mxefi_progress_del_ticker() - Does not call back any more.
+ * @dom: domain
+ * @ticker: callback, which need not have been added
+ */
+void mxefi_progress_del_ticker(struct mxefi_domain *dom,
+			       const struct mxefi_ticker *ticker);
+
+/**
  * mxefi_progress_wake() - Wakes the threads in mxefi_progress_wait().
  * @dom: domain
  */
@@ -263,6 +280,57 @@ static inline void mxefi_progress_wake(struct mxefi_domain *dom)
  * @deadline_ms: end of the wait on the clock of mxefi_now_ms(), or UINT64_MAX
  */
 void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms);
+
+/* ---- name.c ------------------------------------------------------------ */
+
+struct mxefi_name;
+
+/**
+ * mxefi_name_parse() - Makes an address of a node and a service.
+ * @node: name or address of a host, or NULL for this host
+ * @service: name or number of a UDP port, or NULL
+ * @flags: FI_NUMERICHOST: @node is an address
+ * @addr: address with GID and port, but without an endpoint
+ *
+ * Return: 0, or -FI_ENODATA if there is no such name.
+ */
+int mxefi_name_parse(const char *node, const char *service, uint64_t flags,
+		     struct mxefi_addr *addr);
+
+/**
+ * mxefi_name_is_loopback() - True if an address is of this host only.
+ * @addr: address
+ *
+ * Return: true if it is.
+ */
+bool mxefi_name_is_loopback(const struct mxefi_addr *addr);
+
+/**
+ * mxefi_name_resolve() - Asks for the endpoint of an address, and waits.
+ * @addr: address of mxefi_name_parse(), which becomes that of the endpoint. An
+ *	address of an endpoint remains as it is.
+ * @timeout_ms: time in milliseconds
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_name_resolve(struct mxefi_addr *addr, unsigned int timeout_ms);
+
+/**
+ * mxefi_name_open() - Tells the address of an endpoint to those who ask.
+ * @dom: domain
+ * @port: UDP port
+ * @addr: address of the endpoint, which must remain
+ *
+ * Return: an object for mxefi_name_close(), or NULL if the port is in use.
+ */
+struct mxefi_name *mxefi_name_open(struct mxefi_domain *dom, uint32_t port,
+				   const struct mxefi_addr *addr);
+
+/**
+ * mxefi_name_close() - Stops answering.
+ * @name: object, or NULL
+ */
+void mxefi_name_close(struct mxefi_name *name);
 
 /* ---- mr.c, av.c -------------------------------------------------------- */
 

@@ -49,6 +49,13 @@ static int start(struct mxefi_ep *ep, const void *addr,
 		return -FI_ENOSYS;
 	if (len > MXEFI_CM_DATA)
 		return -FI_EINVAL;
+	if (addr)
+		memcpy(&peer, addr, sizeof(peer));
+	else
+		peer = request->src;
+	ret = mxefi_name_resolve(&peer, MXEFI_RESOLVE_MS);
+	if (ret)
+		return ret;
 	ret = fi_enable(&ep->fid);
 	if (ret && ret != -FI_EOPBADSTATE)
 		return ret;
@@ -59,10 +66,6 @@ static int start(struct mxefi_ep *ep, const void *addr,
 		ret = alloc_events(ep);
 	if (!ret) {
 		ep->on_cm = on_cm;
-		if (addr)
-			memcpy(&peer, addr, sizeof(peer));
-		else
-			peer = request->src;
 		ret = mxefi_hello_start(ep, &peer, request, param, len);
 	}
 	pthread_mutex_unlock(&ep->dom->lock);

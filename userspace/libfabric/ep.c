@@ -265,6 +265,18 @@ static int take_request(struct mxefi_ep *ep, struct fi_info *info)
 	return 0;
 }
 
+/* The UDP port on which an endpoint tells its address, or 0. */
+static uint32_t service_of(const struct fi_info *info)
+{
+	struct mxefi_addr addr;
+
+	if (info->ep_attr->type != FI_EP_RDM || !info->src_addr ||
+	    info->src_addrlen != sizeof(addr))
+		return 0;
+	memcpy(&addr, info->src_addr, sizeof(addr));
+	return addr.port;
+}
+
 int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **fid, void *context)
 {
@@ -280,6 +292,7 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		return -FI_ENOMEM;
 	ep->dom = dom;
 	ep->caps = info->caps;
+	ep->ud.service = service_of(info);
 	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
 	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
 	ret = mxefi_op_setup(ep);

@@ -134,16 +134,16 @@ static bool match_domain(const struct fi_domain_attr *h, uint32_t version,
 }
 
 static bool match(const struct fi_info *h, uint32_t version,
-		  struct fi_info *info)
+		  const uint8_t gid[16], struct fi_info *info)
 {
 	if ((h->addr_format != FI_FORMAT_UNSPEC &&
 	     h->addr_format != info->addr_format) ||
 	    (h->dest_addr && h->dest_addrlen != sizeof(struct mxefi_addr)) ||
 	    h->handle)
 		return false;
-	/* A source address selects only the GID. */
+	/* A source address selects the GID. */
 	if (h->src_addr && (h->src_addrlen != sizeof(struct mxefi_addr) ||
-			    memcmp(h->src_addr, info->src_addr, 16)))
+			    memcmp(h->src_addr, gid, 16)))
 		return false;
 	if (h->fabric_attr && h->fabric_attr->name &&
 	    strcmp(h->fabric_attr->name, info->fabric_attr->name))
@@ -217,19 +217,61 @@ static void take_choices(struct fi_info *info, const struct fi_info *h)
 		info->rx_attr->op_flags = h->rx_attr->op_flags;
 	if (!h->domain_attr)
 		return;
+	/* A program that makes progress itself may do so. */
+	if (h->domain_attr->control_progress)
+		info->domain_attr->control_progress =
+			h->domain_attr->control_progress;
+	if (h->domain_attr->data_progress)
+		info->domain_attr->data_progress =
+			h->domain_attr->data_progress;
 	if (h->domain_attr->threading)
 		info->domain_attr->threading = h->domain_attr->threading;
 	if (h->domain_attr->av_type)
 		info->domain_attr->av_type = h->domain_attr->av_type;
 }
 
+/* Addresses that a program has given as node and service. */
+struct names {
+	bool has_src, has_dest;
+	struct mxefi_addr src, dest;
+};
+
+/* Sets the addresses of an entry. Returns false if memory is short. */
+static bool set_addrs(struct fi_info *info, const struct mxefi_device *dev,
+		      const struct fi_info *hints, const struct names *names)
+{
+	struct mxefi_addr src = { 0 };
+	const void *dest = names->has_dest ? &names->dest : NULL;
+
+	if (!dest && hints)
+		dest = hints->dest_addr;
+	if (names->has_src)
+		src.port = names->src.port;
+	else if (hints && hints->src_addrlen == sizeof(src))
+		src.port = ((struct mxefi_addr *)hints->src_addr)->port;
+	memcpy(src.gid, dev->gid.raw, sizeof(src.gid));
+	info->src_addr = malloc(sizeof(src));
+	if (!info->src_addr)
+		return false;
+	memcpy(info->src_addr, &src, sizeof(src));
+	info->src_addrlen = sizeof(src);
+	if (!dest)
+		return true;
+	info->dest_addr = malloc(sizeof(struct mxefi_addr));
+	if (!info->dest_addr)
+		return false;
+	memcpy(info->dest_addr, dest, sizeof(struct mxefi_addr));
+	info->dest_addrlen = sizeof(struct mxefi_addr);
+	return true;
+}
+
 /* Returns an entry for the device, or NULL with the reason in *ret. */
 static struct fi_info *make_info(const struct mxefi_device *dev,
 				 enum fi_ep_type type, uint32_t version,
-				 const struct fi_info *hints, int *ret)
+				 const struct fi_info *hints,
+				 const struct names *names, int *ret)
 {
 	uint64_t offered = dev->sizes ? CAPS : CAPS & ~(uint64_t)FI_ATOMIC;
-	struct mxefi_addr addr = { 0 };
 	struct fi_info *info = fi_allocinfo();
 
 	*ret = -FI_ENOMEM;
@@ -239,35 +281,47 @@ static struct fi_info *make_info(const struct mxefi_device *dev,
 		offered &= ~(uint64_t)FI_DIRECTED_RECV;
 	info->caps = choose_caps(hints, offered);
 	set_attrs(info, type);
-	memcpy(addr.gid, dev->gid.raw, sizeof(addr.gid));
 	info->fabric_attr->name = strdup("mxe");
 	info->domain_attr->name = strdup(ibv_get_device_name(dev->ctx->device));
-	info->src_addr = malloc(sizeof(addr));
-	if (!info->fabric_attr->name || !info->domain_attr->name ||
-	    !info->src_addr)
+	if (!info->fabric_attr->name || !info->domain_attr->name)
 		goto fail;
-	memcpy(info->src_addr, &addr, sizeof(addr));
-	info->src_addrlen = sizeof(addr);
 	*ret = -FI_ENODATA;
 	if (!within(info->caps, offered) ||
-	    (hints && !match(hints, version, info)))
+	    (hints && !match(hints, version, dev->gid.raw, info)))
 		goto fail;
-	if (!hints)
-		return info;
-	take_choices(info, hints);
-	if (hints->dest_addr) {
-		*ret = -FI_ENOMEM;
-		info->dest_addr = malloc(sizeof(addr));
-		if (!info->dest_addr)
-			goto fail;
-		memcpy(info->dest_addr, hints->dest_addr, sizeof(addr));
-		info->dest_addrlen = sizeof(addr);
-	}
+	*ret = -FI_ENOMEM;
+	if (!set_addrs(info, dev, hints, names))
+		goto fail;
+	if (hints)
+		take_choices(info, hints);
 	return info;
 
 fail:
 	fi_freeinfo(info);
 	return NULL;
+}
+
+/* Returns 0 or a negative error. A service alone selects no device. */
+static int parse_names(const char *node, const char *service, uint64_t flags,
+		       struct names *names)
+{
+	bool is_source = flags & FI_SOURCE;
+
+	if (!node && !service)
+		return 0;
+	names->has_src = is_source;
+	names->has_dest = !is_source;
+	if (!is_source && !service)
+		return -FI_ENODATA;
+	return mxefi_name_parse(node, service, flags,
+				is_source ? &names->src : &names->dest);
+}
+
+/* True if a device has the address of the source, if there is one. */
+static bool is_source(const struct names *names, const struct mxefi_device *dev)
+{
+	return !names->has_src || mxefi_name_is_loopback(&names->src) ||
+	       !memcmp(names->src.gid, dev->gid.raw, 16);
 }
 
 int mxefi_info_get(uint32_t version, const char *node, const char *service,
@@ -276,16 +330,15 @@ int mxefi_info_get(uint32_t version, const char *node, const char *service,
 {
 	struct fi_info *first = NULL, **tail = &first;
 	static const enum fi_ep_type types[] = { FI_EP_RDM, FI_EP_MSG };
+	struct names names = { 0 };
 	struct ibv_device **list;
 	int ret = -FI_ENODATA, n;
 
 	/* Endpoints of type FI_EP_RDM exist without a layer such as ofi_rxm. */
 	if (flags & CORE_ONLY)
 		return -FI_ENODATA;
-	if (node || service) {
-		mxefi_info(FI_LOG_CORE, "addresses have no names and ports\n");
+	if (parse_names(node, service, flags, &names))
 		return -FI_ENODATA;
-	}
 	list = ibv_get_device_list(&n);
 	if (!list)
 		return -FI_ENODATA;
@@ -294,8 +347,9 @@ int mxefi_info_get(uint32_t version, const char *node, const char *service,
 
 		if (mxefi_device_open(&dev, list[i]))
 			continue;
-		for (size_t t = 0; t < 2; t++) {
-			*tail = make_info(&dev, types[t], version, hints, &ret);
+		for (size_t t = 0; t < 2 && is_source(&names, &dev); t++) {
+			*tail = make_info(&dev, types[t], version, hints,
+					  &names, &ret);
 			if (*tail)
 				tail = &(*tail)->next;
 		}

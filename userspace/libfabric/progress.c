@@ -101,6 +101,26 @@ void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms)
 	dom->waiters--;
 }
 
+void mxefi_progress_add_ticker(struct mxefi_domain *dom,
+			       struct mxefi_ticker *ticker)
+{
+	ticker->next = dom->tickers;
+	dom->tickers = ticker;
+}
+
+void mxefi_progress_del_ticker(struct mxefi_domain *dom,
+			       const struct mxefi_ticker *ticker)
+{
+	struct mxefi_ticker **t;
+
+	for (t = &dom->tickers; *t; t = &(*t)->next) {
+		if (*t == ticker) {
+			*t = ticker->next;
+			return;
+		}
+	}
+}
+
 static void tick(struct mxefi_domain *dom)
 {
 	uint64_t now = mxefi_now_ms();

@@ -125,21 +125,8 @@ int mxefi_queues_setup(struct mxefi_ep *ep)
 			   fi_strerror(-ret));
 		return ret;
 	}
-	ep->ticker.next = dom->tickers;
-	dom->tickers = &ep->ticker;
+	mxefi_progress_add_ticker(dom, &ep->ticker);
 	return 0;
-}
-
-static void unlink_ticker(struct mxefi_ep *ep)
-{
-	struct mxefi_ticker **t;
-
-	for (t = &ep->dom->tickers; *t; t = &(*t)->next) {
-		if (*t == &ep->ticker) {
-			*t = ep->ticker.next;
-			return;
-		}
-	}
 }
 
 static bool is_sending(const struct mxefi_ep *ep)
@@ -186,7 +173,7 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 			mxefi_conn_shutdown(conn);
 	linger(ep);
 	ep->closing = true;
-	unlink_ticker(ep);
+	mxefi_progress_del_ticker(ep->dom, &ep->ticker);
 	for (conn = ep->conns; conn; conn = conn->next) {
 		bool flushes = conn->qp && !ibv_modify_qp(conn->qp, &attr,
 							  IBV_QP_STATE);

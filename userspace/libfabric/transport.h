@@ -25,6 +25,8 @@ struct mxefi_ud {
 	struct ibv_mr *mr;
 	struct mxefi_ud_buf *bufs;	/* receive buffers, then send buffers */
 	struct mxefi_work sent;
+	uint32_t service;		/* UDP port, set before opening; or 0 */
+	struct mxefi_name *listener;	/* on that port, or NULL */
 	unsigned int posted, slot;
 	bool closing;
 	/* Called for a valid hello. */
@@ -34,7 +36,7 @@ struct mxefi_ud {
 
 /**
  * mxefi_ud_open() - Creates a UD queue pair and its name.
- * @ud: filled in; on_hello is set already
+ * @ud: filled in; on_hello and service are set already
  * @dom: domain
  *
  * Return: 0, or a negative error of libfabric. Then mxefi_ud_close() has to be

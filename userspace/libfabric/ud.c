@@ -49,7 +49,7 @@ static bool is_valid(const struct mxefi_ud *ud, const struct mxefi_hello *hello,
 {
 	return hello->magic == MXEFI_WIRE_MAGIC &&
 	       hello->dst_id == ud->name.id && hello->src.id &&
-	       hello->src.qpn == src_qpn && !hello->src.reserved &&
+	       hello->src.qpn == src_qpn && !hello->src.port &&
 	       hello->qpn && hello->qpn <= 0xffffff && hello->epoch &&
 	       hello->data_len <= MXEFI_CM_DATA &&
 	       hello->mtu >= IBV_MTU_256 && hello->mtu <= IBV_MTU_4096;
@@ -208,6 +208,8 @@ int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom)
 	ud->name.qpn = ud->qp->qp_num;
 	memcpy(ud->name.gid, dom->dev.gid.raw, sizeof(ud->name.gid));
 	ud->sent.done = send_done;
+	if (ud->service)
+		ud->listener = mxefi_name_open(dom, ud->service, &ud->name);
 	for (size_t i = 0; i < MXEFI_UD_SIZE; i++) {
 		ud->bufs[i].work.done = recv_done;
 		ud->bufs[i].ud = ud;
@@ -223,6 +225,7 @@ void mxefi_ud_close(struct mxefi_ud *ud)
 	if (!ud->dom)
 		return;
 	ud->closing = true;
+	mxefi_name_close(ud->listener);
 	if (ud->qp) {
 		bool flushes = !ibv_modify_qp(ud->qp, &attr, IBV_QP_STATE);
 

@@ -13,13 +13,28 @@
 
 /*
  * The address of an endpoint, which fi_getname() returns. The id is random, so
- * an address never matches a later endpoint that reuses the QP number.
+ * an address never matches a later endpoint that reuses the QP number. An
+ * address that fi_getinfo() has made of a node and a service has the UDP port
+ * of the service instead of QP number and id.
  */
 struct mxefi_addr {
 	uint8_t gid[16];
 	uint32_t qpn;		/* of the UD queue pair */
-	uint32_t reserved;	/* 0 */
+	uint32_t port;		/* 0 if id is not 0 */
 	uint64_t id;
+};
+
+enum mxefi_name_type {
+	MXEFI_NAME_QUESTION,
+	MXEFI_NAME_ANSWER,
+};
+
+/* Sent over UDP to learn the address of an endpoint, and the answer. */
+struct mxefi_name_msg {
+	uint32_t magic;
+	uint32_t type;			/* enum mxefi_name_type */
+	uint64_t cookie;		/* of the question */
+	struct mxefi_addr addr;		/* in an answer */
 };
 
 enum {
@@ -76,6 +91,7 @@ struct mxefi_msg {
 };
 
 static_assert(sizeof(struct mxefi_addr) == 32, "struct mxefi_addr");
+static_assert(sizeof(struct mxefi_name_msg) == 48, "struct mxefi_name_msg");
 static_assert(sizeof(struct mxefi_hello) == 88, "struct mxefi_hello");
 static_assert(sizeof(struct mxefi_msg) == 48, "struct mxefi_msg");
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The provider mxe of libfabric: output of fi_info, messages by fi_pingpong and
-# t_fi_msg, connections by t_fi_cm, peers that are killed by t_fi_death, forged
-# hellos by t_fi_hello, and all atomics by t_fi_atomic. Then messages and
+# t_fi_msg, connections by t_fi_cm, names by t_fi_name, peers that are killed by
+# t_fi_death, forged hellos by t_fi_hello, and all atomics by t_fi_atomic. Then messages and
 # connections on a wire that loses, repeats and reorders packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs
@@ -65,6 +65,7 @@ check 'fi_pingpong -p mxe -e msg' pingpong msg
 
 check 'tagged messages, peeks, directed and multiple receives' t_fi_msg
 check 'connections of FI_EP_MSG' t_fi_cm
+check 'endpoints by node and service' t_fi_name
 check 'peers that are killed' t_fi_death
 check 'forged hellos' t_fi_hello
 BEFORE=$(counter mxe2 masked_atomics_executed)
