@@ -23,20 +23,31 @@ const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr)
 	return &av->addrs[fi_addr];
 }
 
-static int add(struct mxefi_av *av, const struct mxefi_addr *addr)
+/*
+ * Adds an address in the first free place, because programs that insert an
+ * address again into a table expect its old index. Returns its index, or -1.
+ */
+static ssize_t add(struct mxefi_av *av, const struct mxefi_addr *addr)
 {
+	for (size_t i = 0; av->removed && i < av->count; i++) {
+		if (av->addrs[i].id)
+			continue;
+		av->addrs[i] = *addr;
+		av->removed--;
+		return (ssize_t)i;
+	}
 	if (av->count == av->size) {
 		size_t size = av->size * 2;
 		struct mxefi_addr *addrs =
 			realloc(av->addrs, size * sizeof(*addrs));
 
 		if (!addrs)
-			return -FI_ENOMEM;
+			return -1;
 		av->addrs = addrs;
 		av->size = size;
 	}
-	av->addrs[av->count++] = *addr;
-	return 0;
+	av->addrs[av->count] = *addr;
+	return (ssize_t)av->count++;
 }
 
 /* Inserts an address, whose endpoint it may have to ask for. Returns 0 or 1. */
@@ -44,13 +55,15 @@ static int insert_one(struct mxefi_av *av, struct mxefi_addr *addr,
 		      fi_addr_t *fi_addr)
 {
 	bool good = !mxefi_name_resolve(addr, MXEFI_RESOLVE_MS);
+	ssize_t index = -1;
 
 	pthread_mutex_lock(&av->dom->lock);
-	good = good && !add(av, addr);
+	if (good)
+		index = add(av, addr);
 	if (fi_addr)
-		*fi_addr = good ? av->count - 1 : FI_ADDR_NOTAVAIL;
+		*fi_addr = index < 0 ? FI_ADDR_NOTAVAIL : (fi_addr_t)index;
 	pthread_mutex_unlock(&av->dom->lock);
-	return good;
+	return index >= 0;
 }
 
 static int av_insert(struct fid_av *fid, const void *addr, size_t count,
@@ -98,10 +111,12 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
 		return -FI_EINVAL;
 	pthread_mutex_lock(&av->dom->lock);
 	for (size_t i = 0; i < count; i++) {
-		if (mxefi_av_get(av, fi_addr[i]))
-			memset(&av->addrs[fi_addr[i]], 0, sizeof(*av->addrs));
-		else
+		if (!mxefi_av_get(av, fi_addr[i])) {
 			ret = -FI_EINVAL;
+			continue;
+		}
+		memset(&av->addrs[fi_addr[i]], 0, sizeof(*av->addrs));
+		av->removed++;
 	}
 	pthread_mutex_unlock(&av->dom->lock);
 	return ret;

@@ -341,7 +341,7 @@ struct mxefi_av {
 	struct mxefi_domain *dom;
 	unsigned int users;
 	struct mxefi_addr *addrs;	/* id 0: removed */
-	size_t size, count;
+	size_t size, count, removed;
 };
 
 /**

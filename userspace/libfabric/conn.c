@@ -237,8 +237,8 @@ void mxefi_conn_abort(struct mxefi_conn *conn, int err)
 
 	if (conn->state == MXEFI_CONN_BROKEN || conn->state == MXEFI_CONN_IDLE)
 		return;
-	/* The program knows of its own shutdown. */
-	if (conn->ep->on_cm && !conn->is_shut)
+	/* Programs wait for the event after their own shutdown, too. */
+	if (conn->ep->on_cm)
 		conn->ep->on_cm(conn, conn->state == MXEFI_CONN_READY ?
 				      FI_ESHUTDOWN : err);
 	conn->state = MXEFI_CONN_BROKEN;

@@ -40,10 +40,15 @@ static int bind_cntr(struct mxefi_ep *ep, struct mxefi_cntr *cntr,
 		{ FI_READ, &ep->read_cntr },
 		{ FI_WRITE, &ep->write_cntr },
 	};
+	const uint64_t remote = FI_REMOTE_READ | FI_REMOTE_WRITE;
 
-	/* Events at the target would need its process. */
-	if (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+	/*
+	 * Events at the target would need its process. Programs that did not ask
+	 * for FI_RMA_EVENT may name them, but not alone.
+	 */
+	if (flags & remote && !(flags & ~remote))
 		return -FI_ENOSYS;
+	flags &= ~remote;
 	if (cntr->dom != ep->dom || !flags ||
 	    flags & ~(uint64_t)(FI_SEND | FI_RECV | FI_READ | FI_WRITE))
 		return -FI_EINVAL;

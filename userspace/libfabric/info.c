@@ -62,8 +62,13 @@ static uint64_t choose_caps(const struct fi_info *hints, uint64_t offered)
 
 	if (!caps)
 		return offered;
-	if (caps & PRIMARY && !(caps & MODIFIERS))
-		caps |= MODIFIERS;
+	if (!(caps & MODIFIERS)) {
+		if (caps & (FI_MSG | FI_TAGGED))
+			caps |= FI_SEND | FI_RECV;
+		if (caps & (FI_RMA | FI_ATOMIC))
+			caps |= FI_READ | FI_WRITE | FI_REMOTE_READ |
+				FI_REMOTE_WRITE;
+	}
 	return caps | DOMAIN_CAPS;
 }
 

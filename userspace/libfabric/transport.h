@@ -171,7 +171,7 @@ struct mxefi_conn {
 	uint32_t cm_flags;		/* of our hellos */
 	uint32_t data_len, peer_data_len;
 	uint8_t data[MXEFI_CM_DATA], peer_data[MXEFI_CM_DATA];
-	bool is_shut;			/* no new requests, and no event */
+	bool is_shut;			/* no new requests */
 	uint32_t epoch;			/* of our queue pair */
 	uint32_t peer_epoch;		/* of the last connected queue pair */
 	/* Only an endpoint that has received our hello knows our token. */

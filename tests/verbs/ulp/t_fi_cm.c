@@ -127,11 +127,34 @@ static void test_shutdown(struct fid_ep *ep_a, struct fid_ep *ep_b, bool close)
 	if (!close)
 		is_int((int)fi_send(ep_a, buf, 8, NULL, 0, NULL), -FI_ENOTCONN,
 		       "... and one here");
-	is_int((int)fi_eq_read(a.eq, &e.type, &e.entry, sizeof(e.entry), 0),
-	       -FI_EAGAIN, "... and there is no event here");
-	if (!close)
+	if (close) {
+		is_int((int)fi_eq_read(a.eq, &e.type, &e.entry,
+				       sizeof(e.entry), 0), -FI_EAGAIN,
+		       "... and there is no event of a closed endpoint");
+	} else {
+		is_int(wait_event(&a, &e), 0, "... and there is an event here");
+		ok(e.type == FI_SHUTDOWN && e.entry.fid == &ep_a->fid,
+		   "... FI_SHUTDOWN, too");
 		must(fi_close(&ep_a->fid), "fi_close");
+	}
 	is_int(fi_close(&ep_b->fid), 0, "the endpoint of the peer is closed");
+}
+
+/* Each end gets one event, whoever was first. */
+static void test_shutdown_both(struct fid_ep *ep_a, struct fid_ep *ep_b)
+{
+	struct event e;
+
+	is_int(fi_shutdown(ep_a, 0), 0, "fi_shutdown() of one end");
+	is_int(fi_shutdown(ep_b, 0), 0, "... and of the other one");
+	is_int(wait_event(&a, &e), 0, "one end has an event");
+	is_int((int)e.type, FI_SHUTDOWN, "... FI_SHUTDOWN");
+	is_int(wait_event(&b, &e), 0, "the other end has an event");
+	is_int((int)e.type, FI_SHUTDOWN, "... FI_SHUTDOWN");
+	is_int((int)fi_eq_read(a.eq, &e.type, &e.entry, sizeof(e.entry), 0),
+	       -FI_EAGAIN, "... and none has a second one");
+	must(fi_close(&ep_a->fid), "fi_close");
+	must(fi_close(&ep_b->fid), "fi_close");
 }
 
 static void test_reject(void)
@@ -209,6 +232,8 @@ int main(void)
 	test_shutdown(ep_a, ep_b, false);
 	test_connect(&ep_a, &ep_b);
 	test_shutdown(ep_a, ep_b, true);
+	test_connect(&ep_a, &ep_b);
+	test_shutdown_both(ep_a, ep_b);
 	test_reject();
 	test_refused();
 	test_closed();

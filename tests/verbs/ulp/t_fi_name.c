@@ -174,6 +174,11 @@ static void test_rdm(void)
 	is_int(fi_av_insertsvc(e.av, SERVER, "9", &peer, 0, NULL), 0,
 	       "no endpoint answers on another port");
 	ok(peer == FI_ADDR_NOTAVAIL, "... so there is no address");
+	peer = 0;
+	is_int(fi_av_remove(e.av, &peer, 1, 0), 0, "fi_av_remove()");
+	is_int(fi_av_insert(e.av, name, 1, &peer, 0, NULL), 1,
+	       "fi_av_insert() again");
+	is_u64(peer, 0, "... reuses the index");
 	is_int(close_end(&e), 0, "all objects are closed");
 }
 
