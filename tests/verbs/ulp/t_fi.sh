@@ -3,7 +3,8 @@
 #
 # The provider mxe of libfabric: output of fi_info, messages by fi_pingpong and
 # t_fi_msg, connections by t_fi_cm, names by t_fi_name, peers that are killed by
-# t_fi_death, forged hellos by t_fi_hello, and all atomics by t_fi_atomic. Then messages and
+# t_fi_death, forged hellos by t_fi_hello, bounds by t_fi_bounds, and all atomics
+# by t_fi_atomic. Then messages and
 # connections on a wire that loses, repeats and reorders packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs
@@ -68,6 +69,7 @@ check 'connections of FI_EP_MSG' t_fi_cm
 check 'endpoints by node and service' t_fi_name
 check 'peers that are killed' t_fi_death
 check 'forged hellos' t_fi_hello
+check 'bounds of messages and requests' t_fi_bounds
 BEFORE=$(counter mxe2 masked_atomics_executed)
 check 'all pairs of operation and datatype' t_fi_atomic
 AFTER=$(counter mxe2 masked_atomics_executed)

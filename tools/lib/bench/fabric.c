@@ -3,9 +3,10 @@
  * bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT
  * bench-fabric tsc|monotonic mxe HOST COUNT [TARGET_HOST]
  *
- * Measures fetch-and-adds of libfabric, one at a time.  Both endpoints are in
- * this thread, which drives them in turn.  The output has the form of mxe-perf
- * --json.
+ * Measures fetch-and-adds and messages of libfabric, one at a time, and with
+ * TARGET_HOST fetch-and-adds of 16 endpoints to one word, 16 at a time.  Both
+ * endpoints are in this thread, which drives them in turn.  The output has the
+ * form of mxe-perf --json.
  *
  * The provider mxe has no addresses that programs can name. It uses the device
  * of a network namespace: that of HOST, and of TARGET_HOST for the target.
@@ -34,7 +35,11 @@ struct end {
 	fi_addr_t peer;
 };
 
+#define RIVALS 16
+
 static struct end a = { .words = { 0, 1 } }, b;
+static struct fid_ep *rivals[RIVALS];
+static uint64_t olds[RIVALS];
 
 static void must(const char *what, ssize_t ret)
 {
@@ -65,7 +70,7 @@ static void find(struct end *end, const char *provider, const char *address)
 
 	if (is_mxe)
 		enter(address);
-	hints->caps = FI_ATOMIC;
+	hints->caps = FI_ATOMIC | FI_MSG;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
@@ -87,8 +92,8 @@ static void make(struct end *end, uint64_t key)
 {
 	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_CONTEXT };
 	struct fi_av_attr av = { .type = FI_AV_TABLE };
-	const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ |
-				FI_REMOTE_WRITE;
+	const uint64_t access = FI_SEND | FI_RECV | FI_READ | FI_WRITE |
+				FI_REMOTE_READ | FI_REMOTE_WRITE;
 
 	must("fi_cq_open", fi_cq_open(end->domain, &cq, &end->cq, NULL));
 	must("fi_av_open", fi_av_open(end->domain, &av, &end->av, NULL));
@@ -138,6 +143,80 @@ static uint64_t add(uint64_t expected)
 	return a.words[0];
 }
 
+/* Sends a message of 8 bytes.  Returns what has arrived. */
+static uint64_t send_one(uint64_t expected)
+{
+	static struct fi_context2 sent, received;
+	struct fi_cq_entry entry;
+	int left = 2;
+	ssize_t ret;
+
+	must("fi_recv", fi_recv(b.ep, &b.words[1], 8, fi_mr_desc(b.mr),
+				FI_ADDR_UNSPEC, &received));
+	a.words[1] = expected;
+	do
+		ret = fi_send(a.ep, &a.words[1], 8, fi_mr_desc(a.mr), a.peer,
+			      &sent);
+	while (ret == -FI_EAGAIN);
+	must("fi_send", ret);
+	while (left) {
+		ret = fi_cq_read(b.cq, &entry, 1);
+		if (ret == -FI_EAGAIN)
+			ret = fi_cq_read(a.cq, &entry, 1);
+		if (ret == -FI_EAGAIN)
+			continue;
+		must("fi_cq_read", ret);
+		left--;
+	}
+	return b.words[1];
+}
+
+/*
+ * Executes a fetch-and-add of 1 by each of the rivals.  Returns the expected
+ * value if RIVALS times that was the old value of the first of them.
+ */
+static uint64_t contend(uint64_t expected)
+{
+	static struct fi_context2 contexts[RIVALS];
+	struct fi_cq_entry entry;
+	uint64_t old = UINT64_MAX;
+	ssize_t ret;
+
+	for (int i = 0; i < RIVALS; i++)
+		must("fi_fetch_atomic",
+		     fi_fetch_atomic(rivals[i], &a.words[1], 1,
+				     fi_mr_desc(a.mr), &olds[i], NULL, a.peer,
+				     (uintptr_t)b.words, fi_mr_key(b.mr),
+				     FI_UINT64, FI_SUM, &contexts[i]));
+	for (int left = RIVALS; left;) {
+		ret = fi_cq_read(a.cq, &entry, 1);
+		if (ret == -FI_EAGAIN)
+			continue;
+		must("fi_cq_read", ret);
+		left--;
+	}
+	for (int i = 0; i < RIVALS; i++)
+		if (olds[i] < old)
+			old = olds[i];
+	return old == expected * RIVALS ? expected : old;
+}
+
+/* The endpoint and 15 more. */
+static void make_rivals(void)
+{
+	rivals[0] = a.ep;
+	for (int i = 1; i < RIVALS; i++) {
+		must("fi_endpoint", fi_endpoint(a.domain, a.info, &rivals[i],
+						NULL));
+		must("fi_ep_bind", fi_ep_bind(rivals[i], &a.cq->fid,
+					      FI_TRANSMIT | FI_RECV));
+		must("fi_ep_bind", fi_ep_bind(rivals[i], &a.av->fid, 0));
+		must("fi_enable", fi_enable(rivals[i]));
+	}
+	a.words[1] = 1;
+	b.words[0] = 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct bench bench = { .test = "fabric" };
@@ -163,6 +242,11 @@ int main(int argc, char **argv)
 	know(&a, &b);
 	know(&b, &a);
 	bench_run(&bench, "fadd", 0, add);
+	bench_run(&bench, "send", 0, send_one);
+	if (argc == 6) {
+		make_rivals();
+		bench_run(&bench, "contend16", 0, contend);
+	}
 	bench_end();
 	return 0;
 }
