@@ -8,7 +8,6 @@
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <net/dst_cache.h>
 #include <net/ipv6.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_verbs.h>

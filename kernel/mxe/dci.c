@@ -158,13 +158,6 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
 	mxe_dci_fill(dci);
 	mxe_count(qp->dev, dc_connects);
 
-	/*
-	 * The target may change with each request.  So let the routes expire,
-	 * which costs lookups up to the next jiffy, rather than visit each CPU
-	 * as mxe_route_cache_reset() does.
-	 */
-	if (!mxe_dci_same_av(&qp->av, &dest->av))
-		dst_cache_reset(&qp->dst_cache);
 	qp->av = dest->av;
 	qp->dest_qpn = dest->dctn;
 	trace_mxe_dc_connect(qp, dest->dctn, hdr->session);

@@ -347,8 +347,7 @@ static struct mxe_dct_child *mxe_dct_child_create(struct mxe_dct *dct,
 	child->qp.av = *av;
 	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(dct->qp->rq.srq->q.max_sge), MXE_DCT_GFP);
 	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), MXE_DCT_GFP);
-	if (!child->qp.rq.cur || !child->qp.rq.res ||
-	    mxe_route_cache_init(&child->qp.dst_cache, MXE_DCT_GFP))
+	if (!child->qp.rq.cur || !child->qp.rq.res)
 		goto free;
 	return child;
 
@@ -399,7 +398,7 @@ static void mxe_dct_child_free(struct mxe_dct_child *child)
 	mxe_deliver_drop_deferred(qp);
 	kfree(qp->rq.cur);
 	kfree(qp->rq.res);
-	dst_cache_destroy(&qp->dst_cache);
+	mxe_tx_forget(&qp->rq.tx);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_DC_SESSION);
 	kfree_rcu(qp, rcu);
 }

@@ -71,14 +71,16 @@ static bool mxe_loopback_passes_ipsec(const struct net *net)
 
 /*
  * Returns true if packets to the peer would return to this host.  The result is
- * valid until mxe_loopback_routes() changes.  Context: BHs disabled.
+ * valid until mxe_loopback_routes() changes.  Context: send_lock held.
  */
 static bool mxe_loopback_route_is_local(struct mxe_qp *qp)
 {
 	struct dst_entry *dst;
 	bool local;
 
-	dst = mxe_route_get(qp->dev, &qp->av, &qp->dst_cache);
+	lockdep_assert_held(&qp->send_lock);
+
+	dst = mxe_route_get(qp->dev, &qp->av, &qp->sq.tx.route);
 	if (IS_ERR(dst))
 		return false;
 	local = dst->dev->flags & IFF_LOOPBACK && !dst_xfrm(dst) &&

@@ -315,7 +315,6 @@ struct mxe_qp {
 	u32 dest_qpn;
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
-	struct dst_cache dst_cache;	/* of av; BHs disabled */
 	struct dst_entry __rcu *rx_dst;	/* of received packets, see rx_dst.h */
 	u64 cnp_sent;			/* last CNP, in ns; racy, see cnp.c */
 

@@ -26,7 +26,6 @@
 #include "retry.h"
 #include "ring.h"
 #include "rndv.h"
-#include "route.h"
 #include "rq.h"
 #include "rx_dst.h"
 #include "send.h"
@@ -328,9 +327,6 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		uctx = mxe_udata_ucontext(udata);
 		qp->uctx = uctx;
 	}
-	err = mxe_route_cache_init(&qp->dst_cache, GFP_KERNEL_ACCOUNT);
-	if (err)
-		goto err_free_qp;
 	err = mxe_qp_init_queues(qp, &init->cap, uctx);
 	if (!err && udata)
 		err = mxe_qp_write_udata(qp, udata);
@@ -359,7 +355,6 @@ err_leave:
 		mxe_xrc_leave(qp);
 err_free:
 	mxe_qp_free_queues(qp);
-	dst_cache_destroy(&qp->dst_cache);
 err_free_qp:
 	mxe_dc_verbs_destroy(qp);
 	kfree(qp);
@@ -450,8 +445,9 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->recv_cq)
 		mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
+	mxe_tx_forget(&qp->sq.tx);
+	mxe_tx_forget(&qp->rq.tx);
 	mxe_rx_dst_forget(qp);
-	dst_cache_destroy(&qp->dst_cache);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
 	kfree_rcu(qp, rcu);
 	return 0;
@@ -502,8 +498,9 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	mxe_respond_reset(qp);
 	mxe_ring_reset(&rq->q.ring);
 
-	mxe_route_cache_reset(&qp->dst_cache);
 	qp->av.valid = false;
+	mxe_tx_forget(&sq->tx);
+	mxe_tx_forget(&rq->tx);
 	mxe_loopback_reset(qp);
 }
 
@@ -663,8 +660,6 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	qp->attr.ah_attr = attr->ah_attr;
 	qp->attr.ah_attr.grh.sgid_attr = NULL;
 	av->sport = htons(rdma_get_udp_sport(av->flow_label, qp->qpn, qp->dest_qpn));
-	if (qp->av.valid)
-		mxe_route_cache_reset(&qp->dst_cache);
 	qp->av = *av;
 	/* Packets of RC are not of the connection of a DC QP. */
 	if (qp->dc)

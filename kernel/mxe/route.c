@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Looks up the routes of QPs.  tx.c and loopback.c call it, and qp_verbs.c and
- * dct.c for the caches.  It calls the IP layer.
+ * Looks up the routes of QPs, and keeps the last one of each side of a QP.
+ * tx.c and loopback.c call it, and it calls the IP layer.
  */
-#include <linux/jiffies.h>
 #include <net/ip.h>
+#include <net/ip6_fib.h>
 #include <net/ipv6.h>
 #include <net/route.h>
 
@@ -13,9 +13,18 @@
 #include "netns.h"
 #include "route.h"
 
+static void mxe_route_keep(struct mxe_route *kept, struct dst_entry *dst,
+			   u32 cookie)
+{
+	dst_hold(dst);
+	dst_release(kept->dst);
+	kept->dst = dst;
+	kept->cookie = cookie;
+}
+
 static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
 						  const struct mxe_av *av,
-						 struct dst_cache *cache)
+						  struct mxe_route *kept)
 {
 	struct flowi4 fl4 = {
 		.flowi4_oif = av->ifindex,
@@ -31,14 +40,14 @@ static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
 	rt = ip_route_output_key(dev->mnet->net, &fl4);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
-	if (cache)
-		dst_cache_set_ip4(cache, &rt->dst, fl4.saddr);
+	if (kept)
+		mxe_route_keep(kept, &rt->dst, 0);
 	return &rt->dst;
 }
 
 static noinline struct dst_entry *mxe_route_find6(struct mxe_dev *dev,
 						  const struct mxe_av *av,
-						 struct dst_cache *cache)
+						  struct mxe_route *kept)
 {
 	const struct mxe_netns *mnet = dev->mnet;
 	struct flowi6 fl6 = {
@@ -62,38 +71,15 @@ static noinline struct dst_entry *mxe_route_find6(struct mxe_dev *dev,
 	dst = mxe_ip6_dst_lookup(mnet->net, mnet->sk6->sk, &fl6);
 	if (IS_ERR(dst))
 		return dst;
-	if (cache)
-		dst_cache_set_ip6(cache, dst, &fl6.saddr);
+	if (kept)
+		mxe_route_keep(kept, dst,
+			       rt6_get_cookie(container_of(dst, struct rt6_info, dst)));
 	return dst;
 }
 
 struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
-				 struct dst_cache *cache)
+				 struct mxe_route *kept)
 {
-	return av->is_ipv4 ? mxe_route_find4(dev, av, cache) :
-			     mxe_route_find6(dev, av, cache);
-}
-
-/*
- * dst_cache ignores entries of the jiffy in which it was reset, because they
- * may be older than the reset.  Nothing is older if no CPU has an entry.
- */
-static void mxe_route_cache_is_empty(struct dst_cache *cache)
-{
-	cache->reset_ts = jiffies - 1;
-}
-
-int mxe_route_cache_init(struct dst_cache *cache, gfp_t gfp)
-{
-	int err = dst_cache_init(cache, gfp);
-
-	if (!err)
-		mxe_route_cache_is_empty(cache);
-	return err;
-}
-
-void mxe_route_cache_reset(struct dst_cache *cache)
-{
-	dst_cache_reset_now(cache);
-	mxe_route_cache_is_empty(cache);
+	return av->is_ipv4 ? mxe_route_find4(dev, av, kept) :
+			     mxe_route_find6(dev, av, kept);
 }

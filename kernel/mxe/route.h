@@ -3,65 +3,64 @@
 #ifndef MXE_ROUTE_H
 #define MXE_ROUTE_H
 
-#include <net/dst_cache.h>
+#include <net/dst.h>
 
 #include "ah.h"
 
 struct mxe_dev;
 
+/*
+ * The route that one side of a QP used last.  Protected by the lock of that
+ * side, so that it needs no memory of its own, unlike a struct dst_cache.
+ */
+struct mxe_route {
+	struct dst_entry *dst;		/* with a reference, or NULL */
+	u32 cookie;			/* of an IPv6 route, see dst_check() */
+};
+
 /**
  * mxe_route_find() - Look up a route in the routing table.
  * @dev: the device
  * @av: the address
- * @cache: cache for the route, or NULL
+ * @kept: keeps the route for the next packet, or NULL
  *
  * Context: BHs disabled.
  * Return: the route with a reference, or ERR_PTR() of an error of the IP layer.
  */
 struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
-				 struct dst_cache *cache);
+				 struct mxe_route *kept);
 
 /**
  * mxe_route_get() - Get the route to an address.
  * @dev: the device
  * @av: the address
- * @cache: route cache of the QP if @av is its address, otherwise NULL
+ * @kept: route of a side of the QP if @av is its address, otherwise NULL
  *
- * Context: BHs disabled.
+ * Context: BHs disabled, lock of that side held.
  * Return: the route with a reference, or ERR_PTR() of an error of the IP layer.
  */
 static inline struct dst_entry *mxe_route_get(struct mxe_dev *dev,
 					      const struct mxe_av *av,
-					      struct dst_cache *cache)
+					      struct mxe_route *kept)
 {
-	struct dst_entry *dst;
+	struct dst_entry *dst = kept ? kept->dst : NULL;
 
-	dst = cache ? dst_cache_get(cache) : NULL;
-	return dst ?: mxe_route_find(dev, av, cache);
+	if (!dst || !dst_check(dst, kept->cookie))
+		return mxe_route_find(dev, av, kept);
+	dst_hold(dst);
+	return dst;
 }
 
 /**
- * mxe_route_cache_init() - Make the route cache of a QP.
- * @cache: filled in; dst_cache_destroy() frees it
- * @gfp: allocation flags
+ * mxe_route_forget() - Drop the route, because the address changes.
+ * @kept: route of a side of the QP
  *
- * The cache keeps routes at once.  A new dst_cache ignores them until the next
- * jiffy, so the first requests of a QP would look up each route.
- *
- * Context: As @gfp allows.
- * Return: 0 or -ENOMEM.
+ * Context: Lock of that side held, or no packet can reach the QP.
  */
-int mxe_route_cache_init(struct dst_cache *cache, gfp_t gfp);
-
-/**
- * mxe_route_cache_reset() - Forget the routes, because the address changes.
- * @cache: cache of the QP
- *
- * It keeps new routes at once, as after mxe_route_cache_init().  This visits
- * each CPU.
- *
- * Context: The locks of both sides of the QP held.
- */
-void mxe_route_cache_reset(struct dst_cache *cache);
+static inline void mxe_route_forget(struct mxe_route *kept)
+{
+	dst_release(kept->dst);
+	kept->dst = NULL;
+}
 
 #endif /* MXE_ROUTE_H */

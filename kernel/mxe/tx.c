@@ -58,14 +58,14 @@ static noinline void mxe_tx_trace(const struct mxe_qp *qp,
 		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
 }
 
-/* Sends num_pkts packets in one skb, which is consumed.  cache may be NULL. */
+/* Sends num_pkts packets in one skb, which is consumed.  kept may be NULL. */
 static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
-			struct dst_cache *cache, struct sk_buff *skb,
-			 unsigned int num_pkts)
+			struct mxe_route *kept, struct sk_buff *skb,
+			unsigned int num_pkts)
 {
 	struct dst_entry *dst;
 
-	dst = mxe_route_get(dev, av, cache);
+	dst = mxe_route_get(dev, av, kept);
 	if (IS_ERR(dst)) {
 		mxe_count_by(dev, send_no_route, num_pkts);
 		kfree_skb(skb);
@@ -84,7 +84,8 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 }
 
 /* Sends a packet of a DC QP, without a batch and without cached headers. */
-static noinline void mxe_tx_send_dc(struct mxe_qp *qp, struct sk_buff *skb)
+static noinline void mxe_tx_send_dc(struct mxe_qp *qp, struct mxe_tx *tx,
+				    struct sk_buff *skb)
 {
 	unsigned int room = LL_RESERVED_SPACE(qp->dev->ndev) + MXE_HDR_MAX_SIZE;
 	struct mxe_hdr hdr = {};
@@ -95,7 +96,7 @@ static noinline void mxe_tx_send_dc(struct mxe_qp *qp, struct sk_buff *skb)
 		return;
 	}
 	mxe_hdr_push(&hdr, &qp->av, skb, 0);
-	mxe_tx_xmit(qp->dev, &qp->av, &qp->dst_cache, skb, 1);
+	mxe_tx_xmit(qp->dev, &qp->av, &tx->route, skb, 1);
 }
 
 void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
@@ -105,7 +106,7 @@ void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
 	if (trace_mxe_send_enabled())
 		mxe_tx_trace(qp, skb);
 	if (mxe_qp_has_dc(qp)) {
-		mxe_tx_send_dc(qp, skb);
+		mxe_tx_send_dc(qp, tx, skb);
 		return;
 	}
 	if (!mxe_gso_has_room(gso, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
@@ -126,7 +127,7 @@ void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
 		skb_set_dst_pending_confirm(skb, 1);
 		tx->progress = false;
 	}
-	mxe_tx_xmit(qp->dev, &qp->av, &qp->dst_cache, skb, num_pkts);
+	mxe_tx_xmit(qp->dev, &qp->av, &tx->route, skb, num_pkts);
 }
 
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,

@@ -10,6 +10,7 @@
 #include "gso.h"
 #include "hdr.h"
 #include "pkt.h"
+#include "route.h"
 
 struct mxe_av;
 struct mxe_dc_hdr;
@@ -35,6 +36,7 @@ struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 struct mxe_tx {
 	struct mxe_gso gso;		/* empty while the lock is not held */
 	struct mxe_hdr hdr;		/* headers of the last packet */
+	struct mxe_route route;		/* to the address of the QP */
 	/* Packets arrived, so the next batch confirms the neighbour. */
 	bool progress;
 };
@@ -43,11 +45,12 @@ struct mxe_tx {
  * mxe_tx_forget() - Drop cached state, because the address of the QP changes.
  * @tx: one side of the QP
  *
- * Context: Lock of that side held.
+ * Context: Lock of that side held, or no packet can reach the QP.
  */
 static inline void mxe_tx_forget(struct mxe_tx *tx)
 {
 	mxe_hdr_forget(&tx->hdr);
+	mxe_route_forget(&tx->route);
 	tx->progress = false;
 }
 

@@ -6,7 +6,6 @@
  */
 #include <crypto/hash.h>
 #include <linux/crc32.h>
-#include <net/dst_cache.h>
 
 #include "kernel.h"
 #include "skb.h"
@@ -42,11 +41,6 @@ struct sk_buff *__wrap_mxe_skb_reuse(struct sk_buff **old, size_t size)
 	if (skb && skb == request)
 		__asan_unpoison_memory_region(skb->head, skb->end);
 	return skb;
-}
-
-struct dst_entry *dst_cache_get(struct dst_cache *cache)
-{
-	return NULL;
 }
 
 struct crypto_shash *crypto_alloc_shash(const char *name, u32 type, u32 mask)

@@ -6,7 +6,6 @@
  */
 #include <crypto/hash.h>
 #include <linux/crc32.h>
-#include <net/dst_cache.h>
 
 #include "kernel.h"
 
@@ -37,11 +36,6 @@ void fk_buf_free(void *buf)
 
 void fk_buf_guard(const void *at, size_t size)
 {
-}
-
-struct dst_entry *dst_cache_get(struct dst_cache *cache)
-{
-	return fk_dst();
 }
 
 /* ---- the crypto layer --------------------------------------------------- */

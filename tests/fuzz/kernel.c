@@ -14,7 +14,6 @@
 #include <linux/udp.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
-#include <net/dst_cache.h>
 #include <net/ip.h>
 #include <net/ipv6_stubs.h>
 #include <net/net_namespace.h>
@@ -539,6 +538,7 @@ void kfree_skb_reason(struct sk_buff *skb, enum skb_drop_reason reason)
 	if (!skb || !skb_unref(skb))
 		return;
 	kfree_skb_list_reason(skb_shinfo(skb)->frag_list, reason);
+	skb_dst_drop(skb);
 	fk_buf_free(skb->head);
 	fk_buf_free(skb);
 	fk_skbs--;
@@ -637,11 +637,15 @@ bool fk_is_local;
 void (*fk_sent)(const u8 *data, size_t len);
 void (*fk_take)(struct sk_buff *skb);
 
-static struct rtable fk_route;
+/* Has one reference more than are in use. */
+static struct rtable fk_route = {
+	.dst.__refcnt = ATOMIC_INIT(1),
+};
 
-struct dst_entry *fk_dst(void)
+static struct dst_entry *fk_dst(void)
 {
 	fk_route.dst.dev = fk_is_local ? &fk_loopback : &fk_netdev;
+	dst_hold(&fk_route.dst);
 	return &fk_route.dst;
 }
 
@@ -721,29 +725,8 @@ int ip6_local_out(struct net *net, struct sock *sk, struct sk_buff *skb)
 
 void dst_release(struct dst_entry *dst)
 {
-}
-
-int dst_cache_init(struct dst_cache *cache, gfp_t gfp)
-{
-	return 0;
-}
-
-void dst_cache_destroy(struct dst_cache *cache)
-{
-}
-
-void dst_cache_reset_now(struct dst_cache *cache)
-{
-}
-
-void dst_cache_set_ip4(struct dst_cache *cache, struct dst_entry *dst,
-		       __be32 saddr)
-{
-}
-
-void dst_cache_set_ip6(struct dst_cache *cache, struct dst_entry *dst,
-		       const struct in6_addr *saddr)
-{
+	if (dst)
+		CHECK(atomic_dec_return(&dst->__refcnt) > 0);
 }
 
 const struct ib_gid_attr *rdma_find_gid_by_port(struct ib_device *ibdev,
@@ -823,4 +806,5 @@ void fk_begin(void)
 	fk_is_local = false;
 	CHECK(!fk_rcu && list_empty(&fk_work) && hlist_empty(&fk_timers));
 	CHECK(!fk_skbs);
+	CHECK(atomic_read(&fk_route.dst.__refcnt) == 1);
 }

@@ -59,8 +59,6 @@ extern void (*fk_take)(struct sk_buff *skb);
 struct sk_buff *fk_skb(const u8 *data, size_t len);
 /* Number of skbs that are allocated. */
 extern int fk_skbs;
-/* The route to the other end. */
-struct dst_entry *fk_dst(void);
 
 /* ---- exact.c for the fuzz targets, fast.c for the benchmark ------------- */
 
