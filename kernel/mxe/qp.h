@@ -301,6 +301,7 @@ struct mxe_qp {
 	struct mxe_sqpoll_set *sqpoll_set;	/* of uctx, if sq.is_polled */
 	bool is_user;
 	bool be_reply;			/* big-endian results of atomics */
+	bool has_one_mapping;		/* for the rings of both queues */
 	bool sig_all;
 
 	u32 mcast_groups;		/* it is a member of; mcast.lock */

@@ -153,7 +153,8 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 		room += MXE_MSKATOMIC_OPERANDS << log_size;
 	if (mxe_qp_is_dci(qp))
 		room += sizeof(struct mxe_dc_dest);
-	return mxe_ring_create(&sq->ring, uctx, sq->entries, ALIGN(room, 64));
+	mxe_ring_shape(&sq->ring, sq->entries, ALIGN(room, 64));
+	return 0;
 }
 
 static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
@@ -194,6 +195,17 @@ static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
 	return qp->rq.cur ? 0 : -ENOMEM;
 }
 
+static int mxe_qp_alloc_rings(struct mxe_qp *qp, struct ib_ucontext *uctx)
+{
+	struct mxe_ring *rq = &qp->rq.q.ring;
+	int err;
+
+	err = mxe_ring_alloc(&qp->sq.ring, qp->has_one_mapping ? rq : NULL, uctx);
+	if (err || qp->has_one_mapping || !rq->entries)
+		return err;
+	return mxe_ring_alloc(rq, NULL, uctx);
+}
+
 static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			      struct ib_ucontext *uctx)
 {
@@ -208,7 +220,11 @@ static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
 		qp->recv_cq = to_mcq(qp->rq.srq->ibsrq.ext.cq);
 	}
 	err = mxe_qp_init_sq(qp, cap, uctx);
-	return err ?: mxe_qp_init_rq(qp, cap, uctx);
+	if (!err)
+		err = mxe_qp_init_rq(qp, cap, uctx);
+	if (!err && uctx)
+		err = mxe_qp_alloc_rings(qp, uctx);
+	return err;
 }
 
 static void mxe_qp_free_queues(struct mxe_qp *qp)
@@ -225,7 +241,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
 	const u32 dc = MXE_QP_CREATE_DCT | MXE_QP_CREATE_DCI;
 	u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_INLINE_RECV |
-		    MXE_SQPOLL_CREATE_FLAGS;
+		    MXE_QP_CREATE_ONE_MAPPING | MXE_SQPOLL_CREATE_FLAGS;
 	bool is_dc = qp->ibqp->qp_type == IB_QPT_DRIVER;
 	struct mxe_create_qp_req req;
 	unsigned int log_size;
@@ -255,6 +271,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	/* A target has no rings. */
 	qp->is_user = !mxe_qp_is_dct(qp);
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
+	qp->has_one_mapping = req.flags & MXE_QP_CREATE_ONE_MAPPING;
 	qp->sq.opcodes = mxe_wqe_user_opcodes(qp);
 	qp->sq.srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
 	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));

@@ -35,27 +35,42 @@ struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
 	return entry;
 }
 
-int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
-		    u32 entries, u32 stride)
+static size_t mxe_ring_size(const struct mxe_ring *ring)
 {
-	size_t size = PAGE_ALIGN(sizeof(*ring->hdr) + (size_t)entries * stride);
-	struct mxe_mmap_entry *entry = mxe_ring_mmap_entry_alloc(uctx, size);
+	return ALIGN(sizeof(*ring->hdr) + (size_t)ring->entries * ring->stride,
+		     SMP_CACHE_BYTES);
+}
 
+static void mxe_ring_place(struct mxe_ring *ring, void *mem)
+{
+	ring->hdr = mem;
+	ring->entries_base = ring->hdr + 1;
+}
+
+int mxe_ring_alloc(struct mxe_ring *ring, struct mxe_ring *second,
+		   struct ib_ucontext *uctx)
+{
+	size_t size = mxe_ring_size(ring);
+	struct mxe_mmap_entry *entry;
+
+	if (second && second->entries) {
+		second->offset = size;
+		size += mxe_ring_size(second);
+	}
+	entry = mxe_ring_mmap_entry_alloc(uctx, PAGE_ALIGN(size));
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
-	ring->hdr = entry->mem;
-	ring->entries_base = ring->hdr + 1;
-	ring->entries = entries;
-	ring->stride = stride;
+	mxe_ring_place(ring, entry->mem);
 	ring->entry = &entry->rdma_entry;
+	if (second && second->entries)
+		mxe_ring_place(second, entry->mem + second->offset);
 	return 0;
 }
 
 void mxe_ring_destroy(struct mxe_ring *ring)
 {
-	if (!ring->entry)
-		return;
-	rdma_user_mmap_entry_remove(ring->entry);
+	if (ring->entry)
+		rdma_user_mmap_entry_remove(ring->entry);
 	memset(ring, 0, sizeof(*ring));
 }
 
@@ -70,10 +85,14 @@ void mxe_ring_reset(struct mxe_ring *ring)
 
 void mxe_ring_info(const struct mxe_ring *ring, struct mxe_ring_info *info)
 {
-	if (!ring->entry)
+	if (!ring->hdr)
 		return;
-	info->mmap_offset = rdma_user_mmap_get_offset(ring->entry);
-	info->mmap_size = ring->entry->npages * PAGE_SIZE;
+	if (ring->entry) {
+		info->mmap_offset = rdma_user_mmap_get_offset(ring->entry);
+		info->mmap_size = ring->entry->npages * PAGE_SIZE;
+	} else {
+		info->mmap_offset = ring->offset;
+	}
 	info->entries = ring->entries;
 	info->stride = ring->stride;
 }

@@ -22,7 +22,9 @@ struct mxe_ring {
 	void *entries_base;
 	u32 entries;			/* power of two */
 	u32 stride;			/* bytes */
+	/* NULL if the memory is that of another ring, at this offset. */
 	struct rdma_user_mmap_entry *entry;
+	u32 offset;
 };
 
 struct mxe_mmap_entry {
@@ -44,24 +46,54 @@ struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
 						 size_t size);
 
 /**
- * mxe_ring_create() - Allocate a ring.
- * @ring: set to the ring
- * @uctx: user context of the process
+ * mxe_ring_shape() - Set the shape of a ring, before it has memory.
+ * @ring: the ring
  * @entries: number of entries, a power of two
- * @stride: bytes from one entry to the next
+ * @stride: bytes from one entry to the next, a multiple of 8
+ */
+static inline void mxe_ring_shape(struct mxe_ring *ring, u32 entries, u32 stride)
+{
+	ring->entries = entries;
+	ring->stride = stride;
+}
+
+/**
+ * mxe_ring_alloc() - Allocate the memory of one or two rings.
+ * @ring: the ring, with its shape
+ * @second: ring that is behind @ring in the same memory, or NULL.  Left alone
+ *	if it has no entries
+ * @uctx: user context of the process
  *
  * Context: Process context. May sleep.
  * Return: 0 or -ENOMEM.
  */
-int mxe_ring_create(struct mxe_ring *ring, struct ib_ucontext *uctx,
-		    u32 entries, u32 stride);
+int mxe_ring_alloc(struct mxe_ring *ring, struct mxe_ring *second,
+		   struct ib_ucontext *uctx);
+
+/**
+ * mxe_ring_create() - Allocate a ring.
+ * @ring: set to the ring
+ * @uctx: user context of the process
+ * @entries: number of entries, a power of two
+ * @stride: bytes from one entry to the next, a multiple of 8
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+static inline int mxe_ring_create(struct mxe_ring *ring,
+				  struct ib_ucontext *uctx, u32 entries,
+				  u32 stride)
+{
+	mxe_ring_shape(ring, entries, stride);
+	return mxe_ring_alloc(ring, NULL, uctx);
+}
 
 /**
  * mxe_ring_destroy() - Release the memory of a ring.
- * @ring: the ring, zeroed afterwards; unchanged if it has no memory
+ * @ring: the ring, zeroed afterwards
  *
  * The process may still map the memory, but the kernel does not use it any
- * more.
+ * more, nor that of a second ring in it.
  *
  * Context: Process context. May sleep.
  */

@@ -18,17 +18,18 @@ size_t mxe_rq_wr_size(u32 max_sge)
 }
 
 int mxe_rq_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
-		  struct ib_ucontext *uctx)
+		  bool is_user)
 {
 	spin_lock_init(&q->post_lock);
 	q->entries = roundup_pow_of_two(max_wr);
 	q->max_sge = max(max_sge, 1U);
 	q->wr_size = mxe_rq_wr_size(q->max_sge);
-	if (uctx)
-		return mxe_ring_create(&q->ring, uctx, q->entries,
-				       ALIGN(sizeof(struct mxe_recv_wqe) +
-					     q->max_sge * sizeof(struct mxe_sge),
-					     32));
+	if (is_user) {
+		mxe_ring_shape(&q->ring, q->entries,
+			       ALIGN(sizeof(struct mxe_recv_wqe) +
+				     q->max_sge * sizeof(struct mxe_sge), 32));
+		return 0;
+	}
 	q->wrs = kvcalloc(q->entries, q->wr_size, GFP_KERNEL_ACCOUNT);
 	return q->wrs ? 0 : -ENOMEM;
 }

@@ -41,11 +41,12 @@ struct mxe_recv_queue {
 };
 
 /**
- * mxe_rq_create() - Allocate the memory of a queue.
+ * mxe_rq_create() - Initialise a queue.
  * @q: zeroed queue
  * @max_wr: entries, rounded up to a power of two
  * @max_sge: scatter entries of a request
- * @uctx: the process that posts to the queue, or NULL for a kernel consumer
+ * @is_user: a process posts to the queue; the caller then allocates q->ring,
+ *	whose shape is set
  *
  * Call mxe_rq_destroy() after a failure, too.
  *
@@ -53,7 +54,7 @@ struct mxe_recv_queue {
  * Return: 0 or -ENOMEM.
  */
 int mxe_rq_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
-		  struct ib_ucontext *uctx);
+		  bool is_user);
 
 /**
  * mxe_rq_destroy() - Free the memory of a queue.

@@ -91,6 +91,8 @@ static int mxe_srq_init_queues(struct mxe_srq *srq, struct ib_srq_init_attr *ini
 	int err;
 
 	err = mxe_rq_create(&srq->q, init->attr.max_wr, init->attr.max_sge, uctx);
+	if (!err && uctx)
+		err = mxe_ring_alloc(&srq->q.ring, NULL, uctx);
 	if (err || init->srq_type != IB_SRQT_TM)
 		return err;
 	err = mxe_tm_create(srq, init->ext.tag_matching.max_num_tags, uctx);

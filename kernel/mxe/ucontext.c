@@ -29,7 +29,8 @@ int mxe_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	struct mxe_dev *dev = to_mdev(uctx->device);
 	struct mxe_alloc_ucontext_req req;
 	struct mxe_alloc_ucontext_resp resp = {
-		.comp_mask = MXE_ALLOC_UCONTEXT_INLINE_RECV,
+		.comp_mask = MXE_ALLOC_UCONTEXT_INLINE_RECV |
+			     MXE_ALLOC_UCONTEXT_ONE_MAPPING,
 		.max_inline = MXE_MAX_INLINE,
 	};
 	int err;

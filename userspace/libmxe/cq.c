@@ -421,7 +421,7 @@ static struct mxe_cq *mxe_make_cq(struct ibv_context *context,
 		goto err_destroy;
 	}
 	ret = mxe_ring_map(&cq->ring, context->cmd_fd, &resp.drv.ring,
-			   sizeof(struct mxe_cqe));
+			   sizeof(struct mxe_cqe), NULL);
 	if (ret)
 		goto err_destroy;
 	return cq;
@@ -518,7 +518,7 @@ int mxe_resize_cq(struct ibv_cq *ibcq, int cqe)
 		ret = EPROTO;
 	if (!ret)
 		ret = mxe_ring_map(&ring, ibcq->context->cmd_fd,
-				   &resp.drv.ring, sizeof(struct mxe_cqe));
+				   &resp.drv.ring, sizeof(struct mxe_cqe), NULL);
 	if (!ret) {
 		mxe_ring_lock(&cq->ring);
 		mxe_ring_swap(&cq->ring, &ring);

@@ -206,6 +206,7 @@ static struct verbs_context *mxe_new_context(struct ibv_device *device,
 		goto err_uninit;
 	if (resp.drv.comp_mask & MXE_ALLOC_UCONTEXT_INLINE_RECV)
 		ctx->max_inline_recv = MXE_CQE_INLINE_SIZE;
+	ctx->has_one_mapping = resp.drv.comp_mask & MXE_ALLOC_UCONTEXT_ONE_MAPPING;
 	ret = mxe_query_atomics(ctx);
 	if (ret)
 		goto err_uninit;

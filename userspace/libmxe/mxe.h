@@ -51,6 +51,7 @@ struct mxe_context {
 	struct verbs_context vctx;
 	struct mxe_atomic_caps caps;
 	uint32_t max_inline_recv;	/* bytes; 0: not supported */
+	bool has_one_mapping;		/* MXE_QP_CREATE_ONE_MAPPING */
 	int doorbell_fd;
 	struct mxe_poll_thread poll;
 };
@@ -342,11 +343,12 @@ void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics);
  * @rq: filled in
  * @cmd_fd: uverbs file
  * @info: the kernel's description of the ring
+ * @sq: mapped send queue of the QP, or NULL for an SRQ
  *
  * Return: 0 or a positive errno.
  */
 int mxe_recv_map(struct mxe_ring *rq, int cmd_fd,
-		 const struct mxe_ring_info *info);
+		 const struct mxe_ring_info *info, const struct mxe_ring *sq);
 
 /**
  * mxe_recv_post() - Post receive requests.

@@ -78,10 +78,11 @@ static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
 	int ret;
 
 	ret = mxe_ring_map(&qp->sq, cmd_fd, &resp->sq,
-			   sizeof(struct mxe_send_wqe) + operands + data + dest);
+			   sizeof(struct mxe_send_wqe) + operands + data + dest,
+			   NULL);
 	if (ret)
 		return ret;
-	ret = mxe_recv_map(&qp->rq, cmd_fd, &resp->rq);
+	ret = mxe_recv_map(&qp->rq, cmd_fd, &resp->rq, &qp->sq);
 	if (ret)
 		mxe_ring_unmap(&qp->sq);
 	return ret;
@@ -112,6 +113,8 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	bool atomics;
 	int ret;
 
+	if (ctx->has_one_mapping)
+		cmd.drv.flags |= MXE_QP_CREATE_ONE_MAPPING;
 	if (dc) {
 		cmd.drv.flags |= is_dci ? MXE_QP_CREATE_DCI : MXE_QP_CREATE_DCT;
 		cmd.drv.dct_key = dc->dct_access_key;

@@ -29,11 +29,11 @@ static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 }
 
 int mxe_recv_map(struct mxe_ring *rq, int cmd_fd,
-		 const struct mxe_ring_info *info)
+		 const struct mxe_ring_info *info, const struct mxe_ring *sq)
 {
 	return mxe_ring_map(rq, cmd_fd, info,
 			    sizeof(struct mxe_recv_wqe) +
-			    (size_t)info->max_sge * sizeof(struct mxe_sge));
+			    (size_t)info->max_sge * sizeof(struct mxe_sge), sq);
 }
 
 int mxe_recv_post(struct mxe_ring *rq, struct ibv_recv_wr *wr,

@@ -20,13 +20,26 @@ static_assert(sizeof(struct mxe_sge) == sizeof(struct ibv_sge) &&
 	      offsetof(struct mxe_sge, lkey) == offsetof(struct ibv_sge, lkey),
 	      "scatter/gather lists are copied unchanged");
 
+/* Returns true if the ring fits in size bytes, which begin with its header. */
+static bool mxe_ring_fits(const struct mxe_ring_info *info, uint64_t size,
+			  size_t min_stride)
+{
+	return !(info->entries & (info->entries - 1)) &&
+	       info->stride >= min_stride && !(info->stride % 8) &&
+	       size >= sizeof(struct mxe_ring_hdr) &&
+	       (size - sizeof(struct mxe_ring_hdr)) / info->stride >= info->entries;
+}
+
 /*
  * Returns EPROTO for a description whose entries are too small or exceed the
  * mapping, so that posting and polling need no checks.
  */
 int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
-		 const struct mxe_ring_info *info, size_t min_stride)
+		 const struct mxe_ring_info *info, size_t min_stride,
+		 const struct mxe_ring *first)
 {
+	bool is_second = first && !info->mmap_size;
+	uint64_t size = info->mmap_size;
 	void *map;
 	int ret;
 
@@ -34,20 +47,23 @@ int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 		*ring = (struct mxe_ring){ 0 };
 		return pthread_spin_init(&ring->lock, PTHREAD_PROCESS_PRIVATE);
 	}
-	if (info->entries & (info->entries - 1) || info->stride < min_stride ||
-	    info->stride % 8 ||
-	    info->mmap_size < sizeof(*ring->hdr) ||
-	    (info->mmap_size - sizeof(*ring->hdr)) / info->stride <
-		    info->entries)
+	if (is_second && info->mmap_offset % 8 == 0 &&
+	    info->mmap_offset < first->map_size)
+		size = first->map_size - info->mmap_offset;
+	if (!mxe_ring_fits(info, size, min_stride))
 		return EPROTO;
 
-	map = mmap(NULL, info->mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		   cmd_fd, info->mmap_offset);
+	if (is_second)
+		map = (char *)first->hdr + info->mmap_offset;
+	else
+		map = mmap(NULL, info->mmap_size, PROT_READ | PROT_WRITE,
+			   MAP_SHARED, cmd_fd, info->mmap_offset);
 	if (map == MAP_FAILED)
 		return errno;
 	ret = pthread_spin_init(&ring->lock, PTHREAD_PROCESS_PRIVATE);
 	if (ret) {
-		munmap(map, info->mmap_size);
+		if (!is_second)
+			munmap(map, info->mmap_size);
 		return ret;
 	}
 
@@ -64,7 +80,7 @@ int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 
 void mxe_ring_unmap(struct mxe_ring *ring)
 {
-	if (ring->hdr)
+	if (ring->map_size)
 		munmap(ring->hdr, ring->map_size);
 	pthread_spin_destroy(&ring->lock);
 }

@@ -22,7 +22,7 @@
 struct mxe_ring {
 	struct mxe_ring_hdr *hdr;
 	char *entry;
-	size_t map_size;		/* bytes */
+	size_t map_size;		/* bytes; 0: in the mapping of another */
 	uint32_t entries;		/* power of two */
 	uint32_t stride;		/* bytes */
 	uint32_t max_sge;
@@ -38,11 +38,13 @@ struct mxe_ring {
  * @cmd_fd: uverbs file
  * @info: the kernel's description of the ring
  * @min_stride: minimum bytes of an entry that the library relies on
+ * @first: mapped ring whose mapping may contain this one, too, or NULL
  *
  * Return: 0 or a positive errno.
  */
 int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
-		 const struct mxe_ring_info *info, size_t min_stride);
+		 const struct mxe_ring_info *info, size_t min_stride,
+		 const struct mxe_ring *first);
 
 /**
  * mxe_ring_unmap() - Undo mxe_ring_map().

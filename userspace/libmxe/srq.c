@@ -47,7 +47,7 @@ static int mxe_srq_map_tm(struct mxe_srq *srq, int cmd_fd,
 	srq->max_num_tags = resp->max_num_tags;
 	return mxe_ring_map(&srq->tm_ops, cmd_fd, &resp->tm_ops,
 			    sizeof(struct mxe_tm_wqe) +
-			    (size_t)resp->tm_ops.max_sge * sizeof(struct mxe_sge));
+			    (size_t)resp->tm_ops.max_sge * sizeof(struct mxe_sge), NULL);
 }
 
 struct ibv_srq *mxe_create_srq_ex(struct ibv_context *context,
@@ -76,7 +76,7 @@ struct ibv_srq *mxe_create_srq_ex(struct ibv_context *context,
 		ret = EPROTO;
 		goto err_destroy;
 	}
-	ret = mxe_recv_map(&srq->ring, context->cmd_fd, &resp.drv.ring);
+	ret = mxe_recv_map(&srq->ring, context->cmd_fd, &resp.drv.ring, NULL);
 	if (ret)
 		goto err_destroy;
 	if (srq->tm_cq) {

@@ -367,6 +367,8 @@ struct mxe_alloc_ucontext_req {
 enum mxe_alloc_ucontext_comp_mask {
 	/* The device has MXE_QP_CREATE_INLINE_RECV. */
 	MXE_ALLOC_UCONTEXT_INLINE_RECV = 1 << 0,
+	/* The device has MXE_QP_CREATE_ONE_MAPPING. */
+	MXE_ALLOC_UCONTEXT_ONE_MAPPING = 1 << 1,
 };
 
 struct mxe_alloc_ucontext_resp {
@@ -374,7 +376,10 @@ struct mxe_alloc_ucontext_resp {
 	__u32 max_inline;	/* bytes in a send WQE */
 };
 
-/* A ring, for mmap() on the uverbs file. */
+/*
+ * A ring, for mmap() on the uverbs file.  With mmap_size 0, a receive queue is
+ * in the mapping of the send queue, mmap_offset bytes from its beginning.
+ */
 struct mxe_ring_info {
 	__aligned_u64 mmap_offset;
 	__aligned_u64 mmap_size;	/* bytes */
@@ -438,6 +443,8 @@ enum mxe_create_qp_flags {
 	MXE_QP_CREATE_DCT = 1 << 3,
 	/* A DC initiator.  The QP has type IB_UVERBS_QPT_DRIVER. */
 	MXE_QP_CREATE_DCI = 1 << 4,
+	/* Both rings of the QP may be in one mapping. */
+	MXE_QP_CREATE_ONE_MAPPING = 1 << 5,
 };
 
 struct mxe_create_qp_req {

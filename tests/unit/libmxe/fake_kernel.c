@@ -449,6 +449,10 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 		fake_ring(&drv->rq, RQ_ENTRIES,
 			  sizeof(struct mxe_recv_wqe) +
 				  MAX_SGE * sizeof(struct mxe_sge));
+	if (fake.qp_req.flags & MXE_QP_CREATE_ONE_MAPPING) {
+		drv->rq.mmap_offset = fake.second_offset;
+		drv->rq.mmap_size = 0;
+	}
 	return 0;
 }
 

@@ -69,6 +69,8 @@ struct fake_kernel {
 	int write_errno, write_failures;
 	int writes;			/* system calls */
 	void (*break_ring)(struct mxe_ring_info *info);
+	/* Offset of the receive queue with MXE_QP_CREATE_ONE_MAPPING. */
+	uint64_t second_offset;
 
 	/* Called in a resize, after the completions were copied; or NULL. */
 	void (*in_resize)(struct ibv_cq *cq);

@@ -158,6 +158,36 @@ static void test_create_errors(void)
 	nothing_is_left();
 }
 
+/* The rings of both queues of a QP are in one mapping. */
+static void test_one_mapping(void)
+{
+	static const uint64_t bad[] = {
+		AREA, AREA - 64, AREA - 4, UINT64_MAX - 63, 4,
+	};
+	struct ibv_cq *cq = create_cq();
+	struct ibv_qp_init_attr_ex attr = qp_attr(cq);
+	struct mxe_qp *qp;
+	size_t i;
+
+	to_mctx(fake.context)->has_one_mapping = true;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		fake.second_offset = bad[i];
+		ok(!fake.ops->create_qp_ex(fake.context, &attr) && errno == EPROTO,
+		   "receive queue at a bad offset %zu", i);
+	}
+	is_int(fake.maps, 1, "only the mapping of the completion queue is left");
+	fake.second_offset = AREA / 2;
+	qp = to_mqp(fake.ops->create_qp_ex(fake.context, &attr));
+	ok(fake.qp_req.flags & MXE_QP_CREATE_ONE_MAPPING, "one mapping is requested");
+	is_int(fake.maps, 2, "... and made");
+	ok((char *)qp->rq.hdr == (char *)qp->sq.hdr + AREA / 2,
+	   "the receive queue is in the mapping of the send queue");
+	is_int(fake.ops->destroy_qp(&qp->vqp.qp), 0, "queue pair destroyed");
+	is_int(fake.ops->destroy_cq(cq), 0, "completion queue destroyed");
+	to_mctx(fake.context)->has_one_mapping = false;
+	nothing_is_left();
+}
+
 static int dv_errno(struct ibv_cq *cq, struct mxedv_qp_init_attr dv)
 {
 	struct ibv_qp_init_attr_ex attr = qp_attr(cq);
@@ -828,7 +858,7 @@ static void test_dmabuf(void)
 }
 
 static void (*const tests[])(void) = {
-	test_register, test_context, test_create_errors, test_dv_create,
+	test_register, test_context, test_create_errors, test_one_mapping, test_dv_create,
 	test_dm, test_dmabuf, test_recv, test_poll, test_rt_values,
 	test_inline_recv, test_poll_ex, test_wallclock, test_purge, test_purge_two, test_resize,
 	test_poll_in_resize, test_purge_in_resize, test_close,

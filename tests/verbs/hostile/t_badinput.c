@@ -127,11 +127,13 @@ static void raw_destroy_cq(int fd, uint32_t handle)
 	}
 }
 
+/* Driver data of the last QP that raw_create_qp() created. */
+static struct mxe_create_qp_resp qp_resp;
+
 static int raw_create_qp(uint64_t type, struct ibv_cq *cq, const void *udata,
 			 unsigned int udata_len, unsigned int resp_len)
 {
 	struct ib_uverbs_qp_cap cap = { 4, 4, 1, 1, 0 }, got_cap;
-	struct mxe_create_qp_resp resp;
 	uint64_t user_handle = 0;
 	struct req r = { 0 };
 	uint32_t qpn;
@@ -150,7 +152,7 @@ static int raw_create_qp(uint64_t type, struct ibv_cq *cq, const void *udata,
 	if (udata_len)
 		req_in(&r, UVERBS_ATTR_UHW_IN, udata, udata_len);
 	if (resp_len)
-		req_out(&r, UVERBS_ATTR_UHW_OUT, &resp, resp_len);
+		req_out(&r, UVERBS_ATTR_UHW_OUT, &qp_resp, resp_len);
 	ret = req_run(&r, a->ctx->cmd_fd, UVERBS_OBJECT_QP,
 		      UVERBS_METHOD_QP_CREATE);
 	if (ret)
@@ -257,6 +259,35 @@ static void test_cq_udata(void)
 #undef CQ
 }
 
+static uint64_t ring_size(const struct mxe_ring_info *ring)
+{
+	return sizeof(struct mxe_ring_hdr) + (uint64_t)ring->entries * ring->stride;
+}
+
+/* Each ring has a mapping, or both are in one and do not overlap. */
+static void test_qp_mappings(struct ibv_cq *cq)
+{
+	struct mxe_create_qp_req req = { 0 };
+	const unsigned int rlen = sizeof(qp_resp);
+
+	is_int(raw_create_qp(IB_UVERBS_QPT_RC, cq, &req, sizeof(req), rlen), 0,
+	       "create_qp: two mappings");
+	ok(qp_resp.sq.mmap_size >= ring_size(&qp_resp.sq) &&
+	   qp_resp.rq.mmap_size >= ring_size(&qp_resp.rq) &&
+	   qp_resp.sq.mmap_offset != qp_resp.rq.mmap_offset,
+	   "... one for each ring");
+	req.flags = MXE_QP_CREATE_ONE_MAPPING;
+	is_int(raw_create_qp(IB_UVERBS_QPT_RC, cq, &req, sizeof(req), rlen), 0,
+	       "create_qp: one mapping");
+	ok(!qp_resp.rq.mmap_size && qp_resp.rq.entries >= 4 &&
+	   qp_resp.rq.mmap_offset >= ring_size(&qp_resp.sq) &&
+	   qp_resp.rq.mmap_offset % 64 == 0 &&
+	   qp_resp.rq.mmap_offset + ring_size(&qp_resp.rq) <= qp_resp.sq.mmap_size,
+	   "... the receive queue of %u entries is at %d of %d bytes",
+	   qp_resp.rq.entries, (int)qp_resp.rq.mmap_offset,
+	   (int)qp_resp.sq.mmap_size);
+}
+
 static void test_qp_udata(struct ibv_cq *cq)
 {
 	static const uint64_t types[] = {
@@ -280,7 +311,7 @@ static void test_qp_udata(struct ibv_cq *cq)
 	u.tail = 0;
 	u.req.flags = MXE_QP_CREATE_DCI;
 	is_int(QP(sizeof(u.req), rlen), EINVAL, "create_qp: DC flag on RC");
-	u.req.flags = 1 << 5;
+	u.req.flags = 1 << 6;
 	is_int(QP(sizeof(u.req), rlen), EINVAL, "create_qp: unknown flag");
 	u.req.flags = 1U << 31;
 	is_int(QP(sizeof(u.req), rlen), EINVAL,
@@ -932,6 +963,7 @@ int main(void)
 	resources(before, sizeof(before));
 	refused = vt_counter(vt_name_a(), "refused_verbs");
 	test_cq_udata();
+	test_qp_mappings(cq);
 	test_qp_udata(cq);
 	test_caps(cq);
 	test_mr();
