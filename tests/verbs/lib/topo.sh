@@ -68,15 +68,14 @@ topo_down()
 	"$TOP/tools/two-hosts" down
 }
 
-# topo_gid_index DEVICE: prints the index of its IPv4 GID.
+# topo_gid_index DEVICE [PATTERN]: prints the index of the GID that matches,
+# without a pattern that of its IPv4 GID.
 topo_gid_index()
 {
 	local f gid
 	for f in "/sys/class/infiniband/$1/ports/1/gids/"*; do
 		read -r gid <"$f"
-		case $gid in
-		0000:*:ffff:*) echo "${f##*/}" && return ;;
-		esac
+		[[ ! $gid =~ ${2:-^0000:.*:ffff:} ]] || { echo "${f##*/}" && return; }
 	done
 }
 
