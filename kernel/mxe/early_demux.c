@@ -7,14 +7,19 @@
 #include <linux/filter.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
 #include <linux/rtnetlink.h>
 #include <linux/udp.h>
+#include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
+#include <net/ip6_fib.h>
+#include <net/ipv6.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
@@ -27,20 +32,39 @@
 #include "qp.h"
 #include "qpn.h"
 #include "rx.h"
+#include "rx_dst.h"
 
 #ifdef CONFIG_NETFILTER
+
+/* Returns the hooks of netfilter for the packets of a family. */
+static __always_inline struct nf_hook_entries __rcu **
+mxe_early_demux_hooks(struct net *net, bool is_ipv4)
+{
+	return is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
+}
+
+static __always_inline unsigned int mxe_early_demux_ip_len(bool is_ipv4)
+{
+	return is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+}
 
 /*
  * Returns true if a hook between this point and the socket could act on the
  * packet.
  */
 static __always_inline bool mxe_early_demux_interferes(struct net *net,
-						       struct sk_buff *skb)
+						       struct sk_buff *skb, bool is_ipv4)
 {
-	if (rcu_access_pointer(net->nf.hooks_ipv4[NF_INET_LOCAL_IN]))
+	if (rcu_access_pointer(mxe_early_demux_hooks(net, is_ipv4)[NF_INET_LOCAL_IN]))
 		return true;
 	/* Tunnel metadata, or a layer-3 master device. */
 	if (skb_dst(skb) || netif_is_l3_slave(skb->dev))
+		return true;
+	/*
+	 * Unlike the IPv4 routes, those of IPv6 stay valid when a routing rule
+	 * is added.
+	 */
+	if (!is_ipv4 && fib6_has_custom_rules(net))
 		return true;
 #ifdef CONFIG_BPF_SYSCALL
 	if (static_branch_unlikely(&bpf_sk_lookup_enabled))
@@ -54,10 +78,10 @@ static __always_inline bool mxe_early_demux_interferes(struct net *net,
 }
 
 /* Pull the headers up to and including the BTH into the linear area. */
-static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb)
+static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb, bool is_ipv4)
 {
-	const unsigned int len = sizeof(struct iphdr) + sizeof(struct udphdr) +
-				 sizeof(struct mxe_bth);
+	const unsigned int len = mxe_early_demux_ip_len(is_ipv4) +
+				 sizeof(struct udphdr) + sizeof(struct mxe_bth);
 
 	if (likely(skb_headlen(skb) >= len))
 		return true;
@@ -68,37 +92,54 @@ static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb)
 	return !skb_is_gso(skb) && pskb_may_pull(skb, len);
 }
 
+static __always_inline bool mxe_early_demux_is_udp4(const struct sk_buff *skb)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+
+	return iph->ihl == 5 && iph->protocol == IPPROTO_UDP && !ip_is_fragment(iph);
+}
+
+/* Without extension headers, one of which is that of fragments. */
+static __always_inline bool mxe_early_demux_is_udp6(const struct sk_buff *skb)
+{
+	return ipv6_hdr(skb)->nexthdr == IPPROTO_UDP;
+}
+
 /*
  * Returns true if the UDP layer would deliver this packet to our socket
  * unmodified.
  */
-static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb)
+static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb, bool is_ipv4)
 {
-	const struct iphdr *iph = ip_hdr(skb);
-	const struct udphdr *udph = (const void *)(iph + 1);
+	const unsigned int ip_len = mxe_early_demux_ip_len(is_ipv4);
+	const struct udphdr *udph = (const void *)(skb_network_header(skb) + ip_len);
 
 	/*
 	 * Packets with a UDP checksum are left to the UDP layer, which verifies
-	 * it.
+	 * it. The sockets of both families accept packets without one.
 	 */
-	return skb->pkt_type == PACKET_HOST && iph->ihl == 5 &&
-	       iph->protocol == IPPROTO_UDP && !ip_is_fragment(iph) &&
+	return skb->pkt_type == PACKET_HOST &&
+	       (is_ipv4 ? mxe_early_demux_is_udp4(skb) : mxe_early_demux_is_udp6(skb)) &&
 	       udph->dest == htons(mxe_udp_port) && !udph->check &&
-	       ntohs(udph->len) == skb->len - sizeof(*iph);
+	       ntohs(udph->len) == skb->len - ip_len;
 }
 
 /* Compares the addresses with those of the connection, without a lock. */
 static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
-						       const struct sk_buff *skb)
+						       const struct sk_buff *skb, bool is_ipv4)
 {
+	const struct ipv6hdr *ip6h = ipv6_hdr(skb);
 	const struct iphdr *iph = ip_hdr(skb);
 
 	/*
 	 * A hint. modify_qp may change the peer, and rx.c checks under the
 	 * lock.
 	 */
-	return data_race(qp->av.v4.daddr == iph->saddr &&
-			 qp->av.v4.saddr == iph->daddr);
+	if (is_ipv4)
+		return data_race(qp->av.v4.daddr == iph->saddr &&
+				 qp->av.v4.saddr == iph->daddr);
+	return data_race(ipv6_addr_equal(&qp->av.v6.daddr, &ip6h->saddr) &&
+			 ipv6_addr_equal(&qp->av.v6.saddr, &ip6h->daddr));
 }
 
 /*
@@ -107,27 +148,32 @@ static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
  * packet with other addresses may have to be forwarded.
  */
 static __always_inline struct mxe_qp *
-mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb)
+mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb, bool is_ipv4,
+		   const struct dst_entry **dst)
 {
 	const struct mxe_bth *bth;
-	struct dst_entry *dst;
 	struct mxe_qp *qp;
 
-	bth = (const void *)(skb->data + sizeof(struct iphdr) +
+	bth = (const void *)(skb->data + mxe_early_demux_ip_len(is_ipv4) +
 			     sizeof(struct udphdr));
 	qp = mxe_qpn_find(mnet, be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK);
-	if (!qp)
+	if (!qp || skb->dev != qp->dev->ndev ||
+	    !mxe_early_demux_address_ok(qp, skb, is_ipv4))
 		return NULL;
-	dst = rcu_dereference(qp->rx_dst);
-	return dst && skb->dev == qp->dev->ndev &&
-	       mxe_early_demux_address_ok(qp, skb) && dst_check(dst, 0) ? qp : NULL;
+	/*
+	 * The route is that of these addresses, because modify_qp forgets the
+	 * old route before it changes them.
+	 */
+	smp_rmb();
+	*dst = mxe_rx_dst_valid(&qp->rx_dst, is_ipv4);
+	return *dst ? qp : NULL;
 }
 
 /*
  * Returns true if ip_rcv() would accept the packet, which has no IP options,
  * unmodified.
  */
-static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb)
+static __always_inline bool mxe_early_demux_is_sound4(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 
@@ -136,15 +182,58 @@ static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb)
 }
 
 /*
- * Does the work of ip_rcv() on a packet that ip_rcv() would accept unmodified.
+ * Returns true if ipv6_rcv() would accept the packet, which has no extension
+ * headers, unmodified. That the addresses may be in a packet has been checked
+ * when one with them was received.
  */
-static __always_inline void
-mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pkts)
+static __always_inline bool mxe_early_demux_is_sound6(const struct sk_buff *skb)
 {
-	__IP_UPD_PO_STATS(net, IPSTATS_MIB_IN, skb->len);
-	__IP_ADD_STATS(net, IPSTATS_MIB_NOECTPKTS +
-			    (ip_hdr(skb)->tos & INET_ECN_MASK), num_pkts);
+	const struct inet6_dev *idev = __in6_dev_get(skb->dev);
+	const struct ipv6hdr *ip6h = ipv6_hdr(skb);
+
+	return ip6h->version == 6 &&
+	       ntohs(ip6h->payload_len) == skb->len - sizeof(*ip6h) &&
+	       idev && !READ_ONCE(idev->cnf.disable_ipv6);
+}
+
+static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb, bool is_ipv4)
+{
+	return is_ipv4 ? mxe_early_demux_is_sound4(skb) : mxe_early_demux_is_sound6(skb);
+}
+
+/*
+ * Does the work of ip_rcv() or ipv6_rcv() on a packet that it would accept
+ * unmodified.
+ */
+static __always_inline void mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb,
+						   unsigned int num_pkts, bool is_ipv4)
+{
+	if (is_ipv4) {
+		__IP_UPD_PO_STATS(net, IPSTATS_MIB_IN, skb->len);
+		__IP_ADD_STATS(net, IPSTATS_MIB_NOECTPKTS +
+				    (ip_hdr(skb)->tos & INET_ECN_MASK), num_pkts);
+	} else {
+		struct inet6_dev *idev = __in6_dev_get(skb->dev);
+
+		__IP6_UPD_PO_STATS(net, idev, IPSTATS_MIB_IN, skb->len);
+		__IP6_ADD_STATS(net, idev, IPSTATS_MIB_NOECTPKTS +
+					   (ipv6_get_dsfield(ipv6_hdr(skb)) & INET_ECN_MASK),
+				num_pkts);
+	}
 	skb_orphan(skb);
+}
+
+/* Counts a packet or GSO batch as IP and UDP do when they deliver it. */
+static __always_inline void mxe_early_demux_count(struct net *net, const struct dst_entry *dst,
+						  unsigned int num_pkts, bool is_ipv4)
+{
+	if (is_ipv4) {
+		__IP_INC_STATS(net, IPSTATS_MIB_INDELIVERS);
+		__SNMP_ADD_STATS(net->mib.udp_statistics, UDP_MIB_INDATAGRAMS, num_pkts);
+	} else {
+		__IP6_INC_STATS(net, ip6_dst_idev(dst), IPSTATS_MIB_INDELIVERS);
+		__SNMP_ADD_STATS(net->mib.udp_stats_in6, UDP_MIB_INDATAGRAMS, num_pkts);
+	}
 }
 
 /*
@@ -154,30 +243,31 @@ mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb, unsigned int num_pk
  * Inlined for each combination of flags, because it runs for every packet.
  */
 static __always_inline unsigned int
-mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool at_netdev,
-		     bool is_gso)
+mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4,
+		     bool at_netdev, bool is_gso)
 {
 	unsigned int num_pkts = is_gso ? skb_shinfo(skb)->gso_segs : 1;
+	unsigned int ip_len = mxe_early_demux_ip_len(is_ipv4);
 	struct net *net = mnet->net;
+	const struct dst_entry *dst;
 	struct mxe_qp *qp;
 
-	if (!mxe_early_demux_is_roce(skb) || (at_netdev && !mxe_early_demux_is_sound(skb)) ||
-	    mxe_early_demux_interferes(net, skb) ||
-	    (is_gso && !mxe_gso_can_split(skb)))
+	if (!mxe_early_demux_is_roce(skb, is_ipv4) ||
+	    (at_netdev && !mxe_early_demux_is_sound(skb, is_ipv4)) ||
+	    mxe_early_demux_interferes(net, skb, is_ipv4) ||
+	    (is_gso && !mxe_gso_can_split(skb, ip_len)))
 		return NF_ACCEPT;
-	qp = mxe_early_demux_qp(mnet, skb);
+	qp = mxe_early_demux_qp(mnet, skb, is_ipv4, &dst);
 	if (!qp)
 		return NF_ACCEPT;
 
 	if (at_netdev) {
-		mxe_early_demux_rcv_ip(net, skb, num_pkts);
+		mxe_early_demux_rcv_ip(net, skb, num_pkts, is_ipv4);
 		mxe_count_by(qp->dev, rcvd_ingress_pkts, num_pkts);
 	}
 	mxe_count_by(qp->dev, rcvd_early_pkts, num_pkts);
-	__IP_INC_STATS(net, IPSTATS_MIB_INDELIVERS);
-	__SNMP_ADD_STATS(net->mib.udp_statistics, UDP_MIB_INDATAGRAMS,
-			 num_pkts);
-	__skb_pull(skb, sizeof(struct iphdr));
+	mxe_early_demux_count(net, dst, num_pkts, is_ipv4);
+	__skb_pull(skb, ip_len);
 	skb_reset_transport_header(skb);
 	if (is_gso) {
 		mxe_count(qp->dev, rcvd_gso_batches);
@@ -187,18 +277,23 @@ mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool at_netdev
 	return NF_STOLEN;
 }
 
-static noinline unsigned int mxe_early_demux_take_gso(struct mxe_netns *mnet,
-						      struct sk_buff *skb,
-						  bool at_netdev)
+static noinline unsigned int mxe_early_demux_take_gso4(struct mxe_netns *mnet,
+						       struct sk_buff *skb, bool at_netdev)
 {
-	return mxe_early_demux_take(mnet, skb, at_netdev, true);
+	return mxe_early_demux_take(mnet, skb, true, at_netdev, true);
+}
+
+static noinline unsigned int mxe_early_demux_take_gso6(struct mxe_netns *mnet,
+						       struct sk_buff *skb, bool at_netdev)
+{
+	return mxe_early_demux_take(mnet, skb, false, at_netdev, true);
 }
 
 /* ---- PRE_ROUTING ------------------------------------------------------- */
 
-/* The last hook of PRE_ROUTING.  Context: Softirq, RCU read-side section. */
-static unsigned int mxe_early_demux_hook(void *priv, struct sk_buff *skb,
-					 const struct nf_hook_state *state)
+/* The last hook of PRE_ROUTING of IPv4.  Context: Softirq, RCU. */
+static unsigned int mxe_early_demux_hook4(void *priv, struct sk_buff *skb,
+					  const struct nf_hook_state *state)
 {
 	/*
 	 * With skb->sk, a rule or program has chosen a socket for the packet.
@@ -208,11 +303,23 @@ static unsigned int mxe_early_demux_hook(void *priv, struct sk_buff *skb,
 	     * Called by br_netfilter, before the bridge has processed the
 	     * frame.
 	     */
-	    nf_bridge_in_prerouting(skb) || !mxe_early_demux_pull(skb))
+	    nf_bridge_in_prerouting(skb) || !mxe_early_demux_pull(skb, true))
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))
-		return mxe_early_demux_take_gso(priv, skb, false);
-	return mxe_early_demux_take(priv, skb, false, false);
+		return mxe_early_demux_take_gso4(priv, skb, false);
+	return mxe_early_demux_take(priv, skb, true, false, false);
+}
+
+/* The same for IPv6. */
+static unsigned int mxe_early_demux_hook6(void *priv, struct sk_buff *skb,
+					  const struct nf_hook_state *state)
+{
+	if (ipv6_hdr(skb)->nexthdr != IPPROTO_UDP || skb->sk ||
+	    nf_bridge_in_prerouting(skb) || !mxe_early_demux_pull(skb, false))
+		return NF_ACCEPT;
+	if (skb_is_gso(skb))
+		return mxe_early_demux_take_gso6(priv, skb, false);
+	return mxe_early_demux_take(priv, skb, false, false, false);
 }
 
 /* ---- namespaces -------------------------------------------------------- */
@@ -242,35 +349,53 @@ static bool mxe_early_demux_register_last(struct net *net, struct nf_hook_ops *o
 
 void mxe_early_demux_register(struct mxe_netns *mnet)
 {
-	mnet->early_demux = (struct nf_hook_ops) {
-		.hook = mxe_early_demux_hook,
+	mnet->early_demux4 = (struct nf_hook_ops) {
+		.hook = mxe_early_demux_hook4,
 		.priv = mnet,
 		.pf = NFPROTO_IPV4,
 		.hooknum = NF_INET_PRE_ROUTING,
 		.priority = NF_IP_PRI_LAST,
 	};
-	mnet->has_early_demux =
-		mxe_early_demux_register_last(mnet->net, &mnet->early_demux,
+	mnet->has_early_demux4 =
+		mxe_early_demux_register_last(mnet->net, &mnet->early_demux4,
 					      &mnet->net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
+	/* The host may have no IPv6. */
+	if (!mnet->sk6)
+		return;
+	mnet->early_demux6 = (struct nf_hook_ops) {
+		.hook = mxe_early_demux_hook6,
+		.priv = mnet,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_PRE_ROUTING,
+		.priority = NF_IP6_PRI_LAST,
+	};
+	mnet->has_early_demux6 =
+		mxe_early_demux_register_last(mnet->net, &mnet->early_demux6,
+					      &mnet->net->nf.hooks_ipv6[NF_INET_PRE_ROUTING]);
 }
 
 void mxe_early_demux_unregister(struct mxe_netns *mnet)
 {
-	if (mnet->has_early_demux)
-		nf_unregister_net_hook(mnet->net, &mnet->early_demux);
-	mnet->has_early_demux = false;
+	if (mnet->has_early_demux4)
+		nf_unregister_net_hook(mnet->net, &mnet->early_demux4);
+	mnet->has_early_demux4 = false;
+	if (mnet->has_early_demux6)
+		nf_unregister_net_hook(mnet->net, &mnet->early_demux6);
+	mnet->has_early_demux6 = false;
 }
 
 /* ---- ingress of the netdev --------------------------------------------- */
 
 /*
- * Returns true if code other than ip_rcv() would see the packet between the
- * netdev's ingress and the end of PRE_ROUTING. Taps and traffic control have
- * seen it already. An IPv4 packet handler that a module registers for all
- * netdevs is not detected.
+ * Returns true if code other than ip_rcv() or ipv6_rcv() would see the packet
+ * between the netdev's ingress and the end of PRE_ROUTING. Taps and traffic
+ * control have seen it already. An IP packet handler that a module registers
+ * for all netdevs is not detected.
  */
-static bool mxe_early_demux_is_seen(const struct net *net, const struct sk_buff *skb)
+static __always_inline bool mxe_early_demux_is_seen(struct net *net, const struct sk_buff *skb,
+						    bool is_ipv4)
 {
+	nf_hookfn *own = is_ipv4 ? mxe_early_demux_hook4 : mxe_early_demux_hook6;
 	const struct net_device *ndev = skb->dev;
 	const struct nf_hook_entries *hooks;
 
@@ -281,9 +406,31 @@ static bool mxe_early_demux_is_seen(const struct net *net, const struct sk_buff 
 	if (!hlist_empty(&net->packet.sklist) ||
 	    !list_empty(&ndev->ptype_specific))
 		return true;
-	hooks = rcu_dereference(net->nf.hooks_ipv4[NF_INET_PRE_ROUTING]);
+	hooks = rcu_dereference(mxe_early_demux_hooks(net, is_ipv4)[NF_INET_PRE_ROUTING]);
 	return !hooks || hooks->num_hook_entries != 1 ||
-	       hooks->hooks[0].hook != mxe_early_demux_hook;
+	       hooks->hooks[0].hook != own;
+}
+
+/*
+ * Handles a packet of a family at the ingress of the netdev. Returns the
+ * verdict of the hook.
+ */
+static __always_inline unsigned int
+mxe_early_demux_ingress_ip(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4)
+{
+	if (mxe_early_demux_is_seen(mnet->net, skb, is_ipv4) || skb_shared(skb) ||
+	    skb_sk_is_prefetched(skb) || !mxe_early_demux_pull(skb, is_ipv4))
+		return NF_ACCEPT;
+	if (!skb_is_gso(skb))
+		return mxe_early_demux_take(mnet, skb, is_ipv4, true, false);
+	return is_ipv4 ? mxe_early_demux_take_gso4(mnet, skb, true) :
+			 mxe_early_demux_take_gso6(mnet, skb, true);
+}
+
+static noinline unsigned int mxe_early_demux_ingress6(struct mxe_netns *mnet,
+						      struct sk_buff *skb)
+{
+	return mxe_early_demux_ingress_ip(mnet, skb, false);
 }
 
 /*
@@ -293,15 +440,12 @@ static unsigned int mxe_early_demux_ingress(void *priv, struct sk_buff *skb,
 					    const struct nf_hook_state *state)
 {
 	struct mxe_dev *dev = priv;
-	struct mxe_netns *mnet = dev->mnet;
 
-	if (skb->protocol != htons(ETH_P_IP) ||
-	    mxe_early_demux_is_seen(mnet->net, skb) || skb_shared(skb) ||
-	    skb_sk_is_prefetched(skb) || !mxe_early_demux_pull(skb))
-		return NF_ACCEPT;
-	if (skb_is_gso(skb))
-		return mxe_early_demux_take_gso(mnet, skb, true);
-	return mxe_early_demux_take(mnet, skb, true, false);
+	if (skb->protocol == htons(ETH_P_IP))
+		return mxe_early_demux_ingress_ip(dev->mnet, skb, true);
+	if (skb->protocol == htons(ETH_P_IPV6))
+		return mxe_early_demux_ingress6(dev->mnet, skb);
+	return NF_ACCEPT;
 }
 
 void mxe_early_demux_add_ingress(struct mxe_dev *dev)

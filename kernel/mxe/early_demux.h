@@ -7,13 +7,13 @@
  *
  * The bypass begins after the last hook of netfilter's PRE_ROUTING, provided
  * that no later code could act on the packet: no LOCAL_IN hook, IPsec policy,
- * BPF program for socket lookup, or layer-3 master device. It exists for IPv4
- * only.
+ * BPF program for socket lookup, or layer-3 master device, and for IPv6 no
+ * routing rules.
  *
  * If no code before that hook would see the packet either, the bypass begins
  * after the last hook of the netdev's ingress: there must be no other
  * PRE_ROUTING hook, packet socket, or upper netdev. mxe then does the work of
- * ip_rcv() itself.
+ * ip_rcv() or ipv6_rcv() itself.
  */
 #ifndef MXE_EARLY_DEMUX_H
 #define MXE_EARLY_DEMUX_H
@@ -24,8 +24,8 @@ struct mxe_netns;
 #ifndef MXE_WITHOUT_EARLY_DEMUX
 
 /**
- * mxe_early_demux_register() - Register the PRE_ROUTING hook of a netns.
- * @mnet: the netns
+ * mxe_early_demux_register() - Register the PRE_ROUTING hooks of a netns.
+ * @mnet: the netns, whose sockets are open
  *
  * A failure is not reported, because packets take the slow path then.
  *
@@ -37,7 +37,7 @@ void mxe_early_demux_register(struct mxe_netns *mnet);
  * mxe_early_demux_unregister() - Undo mxe_early_demux_register().
  * @mnet: the netns
  *
- * The hook may still be running until a grace period has passed.
+ * The hooks may still be running until a grace period has passed.
  *
  * Context: Process context. May sleep.
  */

@@ -86,7 +86,7 @@ struct sk_buff *mxe_gso_take(struct mxe_gso *gso)
 
 /* ---- receiving --------------------------------------------------------- */
 
-bool mxe_gso_can_split(const struct sk_buff *skb)
+bool mxe_gso_can_split(const struct sk_buff *skb, unsigned int ip_len)
 {
 	const struct sk_buff *other;
 
@@ -98,14 +98,14 @@ bool mxe_gso_can_split(const struct sk_buff *skb)
 	skb_walk_frags(skb, other)
 		if (skb_shared(other) || skb_cloned(other) ||
 		    skb_transport_offset(other) != -(int)sizeof(struct udphdr) ||
-		    mxe_gso_hdr_len(other) !=
-		    sizeof(struct iphdr) + sizeof(struct udphdr))
+		    mxe_gso_hdr_len(other) != ip_len + sizeof(struct udphdr))
 			return false;
 	return true;
 }
 
 void mxe_gso_split(struct sk_buff *skb)
 {
+	unsigned int udp_len;
 	struct sk_buff *other;
 
 	skb->next = skb_shinfo(skb)->frag_list;
@@ -118,8 +118,10 @@ void mxe_gso_split(struct sk_buff *skb)
 		other->dev = skb->dev;
 	}
 	/* Replace the lengths of the batch by those of the first packet. */
-	ip_hdr(skb)->tot_len = htons(skb_tail_pointer(skb) -
-				     skb_network_header(skb));
-	udp_hdr(skb)->len = htons(skb_tail_pointer(skb) -
-				  skb_transport_header(skb));
+	udp_len = skb_tail_pointer(skb) - skb_transport_header(skb);
+	udp_hdr(skb)->len = htons(udp_len);
+	if (ip_hdr(skb)->version == 4)
+		ip_hdr(skb)->tot_len = htons(sizeof(struct iphdr) + udp_len);
+	else
+		ipv6_hdr(skb)->payload_len = htons(udp_len);
 }

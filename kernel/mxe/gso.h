@@ -92,14 +92,15 @@ struct sk_buff *mxe_gso_take(struct mxe_gso *gso);
 
 /**
  * mxe_gso_can_split() - Check if mxe_gso_split() can split a received batch.
- * @skb: received IPv4 batch
+ * @skb: received batch
+ * @ip_len: length of its IP header, without options or extension headers
  *
  * Return: false if the stack must split it, because parts have to be copied.
  */
-bool mxe_gso_can_split(const struct sk_buff *skb);
+bool mxe_gso_can_split(const struct sk_buff *skb, unsigned int ip_len);
 
 /**
- * mxe_gso_split() - Split a received IPv4 batch in place.
+ * mxe_gso_split() - Split a received batch in place.
  * @skb: the batch, for which mxe_gso_can_split() is true; its packets are
  *	linked by skb->next afterwards
  *
@@ -130,7 +131,7 @@ static inline struct sk_buff *mxe_gso_take(struct mxe_gso *gso)
 	return skb;
 }
 
-static inline bool mxe_gso_can_split(const struct sk_buff *skb)
+static inline bool mxe_gso_can_split(const struct sk_buff *skb, unsigned int ip_len)
 {
 	return false;
 }

@@ -93,6 +93,7 @@ mxe_hooks_has_others(const struct nf_hook_entries __rcu *entries,
 static __always_inline bool
 mxe_hooks_of_netfilter(const struct mxe_netns *mnet, bool is_ipv4)
 {
+	const struct nf_hook_ops *own = is_ipv4 ? &mnet->early_demux4 : &mnet->early_demux6;
 	struct nf_hook_entries __rcu **hooks;
 
 	hooks = is_ipv4 ? mnet->net->nf.hooks_ipv4 : mnet->net->nf.hooks_ipv6;
@@ -102,7 +103,7 @@ mxe_hooks_of_netfilter(const struct mxe_netns *mnet, bool is_ipv4)
 	       mxe_hooks_has_others(hooks[NF_INET_POST_ROUTING],
 				    NF_INET_POST_ROUTING, NULL) ||
 	       mxe_hooks_has_others(hooks[NF_INET_PRE_ROUTING],
-				    NF_INET_PRE_ROUTING, mnet->early_demux.hook);
+				    NF_INET_PRE_ROUTING, own->hook);
 }
 
 #else

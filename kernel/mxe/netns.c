@@ -57,19 +57,18 @@ static int mxe_netns_open_sockets(struct mxe_netns *mnet)
 	if (IS_ERR(sock))
 		return PTR_ERR(sock);
 	mnet->sk4 = sock;
-	mxe_early_demux_register(mnet);
 
 	/* Without IPv6, the device has no IPv6 GIDs. */
-	if (!IS_ENABLED(CONFIG_IPV6) || !ipv6_mod_enabled())
-		return 0;
-	sock = mxe_netns_open(mnet, AF_INET6);
-	if (IS_ERR(sock)) {
-		mxe_early_demux_unregister(mnet);
-		mxe_udp_tunnel_sock_release(mnet->sk4);
-		mnet->sk4 = NULL;
-		return PTR_ERR(sock);
+	if (IS_ENABLED(CONFIG_IPV6) && ipv6_mod_enabled()) {
+		sock = mxe_netns_open(mnet, AF_INET6);
+		if (IS_ERR(sock)) {
+			mxe_udp_tunnel_sock_release(mnet->sk4);
+			mnet->sk4 = NULL;
+			return PTR_ERR(sock);
+		}
+		mnet->sk6 = sock;
 	}
-	mnet->sk6 = sock;
+	mxe_early_demux_register(mnet);
 	return 0;
 }
 

@@ -21,8 +21,8 @@ struct socket;
  * Lifetime: that of the netns. Each device of the netns counts as a user, and
  * the netns does not end before its devices are gone (mxe_netns_exit()).
  *
- * mxe_netns_mutex protects users, sk4, sk6, devs, early_demux and
- * has_early_demux. devs is also read under RCU.
+ * mxe_netns_mutex protects users, sk4, sk6, devs, and the hooks of early_demux.c.
+ * devs is also read under RCU.
  */
 struct mxe_netns {
 	struct net *net;
@@ -34,8 +34,9 @@ struct mxe_netns {
 	u32 next_qpn;			/* under the lock of qps */
 	struct mxe_qp_recent __percpu *recent;	/* QPs of the last packets */
 #ifdef CONFIG_NETFILTER
-	struct nf_hook_ops early_demux;	/* see early_demux.h */
-	bool has_early_demux;
+	/* See early_demux.h. */
+	struct nf_hook_ops early_demux4, early_demux6;
+	bool has_early_demux4, has_early_demux6;
 #endif
 };
 

@@ -42,6 +42,7 @@ void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work)
 	spin_lock_init(&qp->send_lock);
 	spin_lock_init(&qp->recv_lock);
 	spin_lock_init(&qp->sq.post_lock);
+	mxe_rx_dst_init(&qp->rx_dst);
 	skb_queue_head_init(&qp->rq.deferred);
 	INIT_WORK(&qp->work, work);
 	refcount_set(&qp->refs, 1);

@@ -35,6 +35,7 @@
 #include "qpn.h"
 #include "ring.h"
 #include "rq.h"
+#include "rx_dst.h"
 #include "srq.h"
 #include "tm.h"
 #include "tx.h"
@@ -316,7 +317,7 @@ struct mxe_qp {
 	u32 dest_qpn;
 	u32 mtu;			/* bytes */
 	struct mxe_av av;
-	struct dst_entry __rcu *rx_dst;	/* of received packets, see rx_dst.h */
+	struct mxe_rx_dst rx_dst;	/* route of received packets */
 	u64 cnp_sent;			/* last CNP, in ns; racy, see cnp.c */
 
 	/* Requester and completer.  BHs disabled. */

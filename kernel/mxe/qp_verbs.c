@@ -677,6 +677,8 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	qp->attr.ah_attr = attr->ah_attr;
 	qp->attr.ah_attr.grh.sgid_attr = NULL;
 	av->sport = htons(rdma_get_udp_sport(av->flow_label, qp->qpn, qp->dest_qpn));
+	/* Before the address changes, because early_demux.c has no lock. */
+	mxe_rx_dst_forget(qp);
 	qp->av = *av;
 	/* Packets of RC are not of the connection of a DC QP. */
 	if (qp->dc)
@@ -684,7 +686,6 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	mxe_tx_forget(&qp->sq.tx);
 	mxe_tx_forget(&qp->rq.tx);
 	mxe_loopback_reset(qp);
-	mxe_rx_dst_forget(qp);
 }
 
 static bool mxe_qp_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,

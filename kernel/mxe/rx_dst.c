@@ -6,30 +6,50 @@
  */
 #include <linux/ip.h>
 #include <net/dst.h>
+#include <net/ip6_fib.h>
 
 #include "mxe.h"
 #include "qp.h"
 #include "rx_dst.h"
 
+/*
+ * Both sides of a QP keep routes, each under its own lock, so two CPUs may be
+ * here. dst may be NULL, and its reference is taken over.
+ */
+static void mxe_rx_dst_replace(struct mxe_rx_dst *rx, struct dst_entry *dst, u32 cookie)
+{
+	struct dst_entry *old;
+
+	write_seqlock_bh(&rx->lock);
+	old = rcu_dereference_protected(rx->dst, lockdep_is_held(&rx->lock.lock));
+	rcu_assign_pointer(rx->dst, dst);
+	WRITE_ONCE(rx->cookie, cookie);
+	write_sequnlock_bh(&rx->lock);
+	dst_release(old);
+}
+
 void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 {
+	bool is_ipv4 = ip_hdr(skb)->version == 4;
+	struct mxe_rx_dst *rx = &qp->rx_dst;
 	struct dst_entry *dst = skb_dst(skb);
+	u32 cookie;
 
-	if (dst == rcu_access_pointer(qp->rx_dst))
-		return;
 	/*
 	 * Packets on another netdev may have another route.  early_demux.c
 	 * handles only those on ndev.
 	 */
-	if (skb->dev != qp->dev->ndev || ip_hdr(skb)->version != 4)
+	if (skb->dev != qp->dev->ndev)
 		return;
-	/* The sides of a QP have different locks, so two CPUs may be here. */
+	cookie = is_ipv4 ? 0 : rt6_get_cookie((struct rt6_info *)dst);
+	if (dst == rcu_access_pointer(rx->dst) && cookie == READ_ONCE(rx->cookie))
+		return;
 	if (dst_hold_safe(dst))
-		dst_release(unrcu_pointer(xchg(&qp->rx_dst,
-					       RCU_INITIALIZER(dst))));
+		mxe_rx_dst_replace(rx, dst, cookie);
 }
 
 void mxe_rx_dst_forget(struct mxe_qp *qp)
 {
-	dst_release(unrcu_pointer(xchg(&qp->rx_dst, NULL)));
+	mxe_rx_dst_replace(&qp->rx_dst, NULL, 0);
+	smp_mb();
 }

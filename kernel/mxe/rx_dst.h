@@ -7,9 +7,30 @@
 #ifndef MXE_RX_DST_H
 #define MXE_RX_DST_H
 
+#include <linux/seqlock.h>
 #include <linux/skbuff.h>
+#include <net/dst.h>
 
 struct mxe_qp;
+
+/*
+ * lock makes dst and cookie a pair. Readers of IPv4 routes, which have no
+ * cookie, read only dst, under RCU.
+ */
+struct mxe_rx_dst {
+	struct dst_entry __rcu *dst;	/* NULL if there is none */
+	u32 cookie;			/* by which an IPv6 route is checked */
+	seqlock_t lock;
+};
+
+/**
+ * mxe_rx_dst_init() - Initialise the route of a new QP.
+ * @rx: zeroed memory
+ */
+static inline void mxe_rx_dst_init(struct mxe_rx_dst *rx)
+{
+	seqlock_init(&rx->lock);
+}
 
 #ifndef MXE_WITHOUT_EARLY_DEMUX
 
@@ -36,8 +57,38 @@ static inline void mxe_rx_dst_learn(struct mxe_qp *qp, const struct sk_buff *skb
 }
 
 /**
+ * mxe_rx_dst_valid() - Return the route if it is still valid.
+ * @rx: route of the QP
+ * @is_ipv4: address family of the QP
+ *
+ * Context: Softirq, RCU read-side section.
+ * Return: the route without a reference, or NULL.
+ */
+static __always_inline const struct dst_entry *
+mxe_rx_dst_valid(const struct mxe_rx_dst *rx, bool is_ipv4)
+{
+	struct dst_entry *dst;
+	unsigned int seq;
+	u32 cookie = 0;
+
+	if (is_ipv4) {
+		dst = rcu_dereference(rx->dst);
+	} else {
+		do {
+			seq = read_seqbegin(&rx->lock);
+			dst = rcu_dereference(rx->dst);
+			cookie = READ_ONCE(rx->cookie);
+		} while (read_seqretry(&rx->lock, seq));
+	}
+	return dst ? dst_check(dst, cookie) : NULL;
+}
+
+/**
  * mxe_rx_dst_forget() - Drop the route, because the connection changes or ends.
  * @qp: the QP
+ *
+ * A full barrier: a CPU that sees what the caller writes afterwards does not
+ * see the route.
  *
  * Context: Both locks of the QP held, or no packet can reach the QP.
  */

@@ -94,7 +94,7 @@ void mxe_tx_direct(struct mxe_dev *dev, struct sk_buff *skb)
 	struct rtable *rt = skb_rtable(skb);
 
 	/* Without the early demux hook, nothing would drop queued packets. */
-	if (!mnet->has_early_demux || skb_is_gso(skb) || !mxe_tx_direct_is_plain(rt) ||
+	if (!mnet->has_early_demux4 || skb_is_gso(skb) || !mxe_tx_direct_is_plain(rt) ||
 	    netif_is_l3_slave(rt->dst.dev)) {
 		ip_local_out(mnet->net, NULL, skb);
 		return;

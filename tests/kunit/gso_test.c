@@ -97,9 +97,9 @@ static void gso_split(struct kunit *test)
 	/* A batch that has a clone cannot be split in place. */
 	other = skb_clone(skb, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, other);
-	KUNIT_EXPECT_FALSE(test, mxe_gso_can_split(skb));
+	KUNIT_EXPECT_FALSE(test, mxe_gso_can_split(skb, sizeof(struct iphdr)));
 	kfree_skb(other);
-	KUNIT_ASSERT_TRUE(test, mxe_gso_can_split(skb));
+	KUNIT_ASSERT_TRUE(test, mxe_gso_can_split(skb, sizeof(struct iphdr)));
 	mxe_gso_split(skb);
 	expect_packets(test, skb, KT_SQ_PSN);
 	kfree_skb_list(skb);
