@@ -97,6 +97,14 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 	IP_UPD_PO_STATS(net, IPSTATS_MIB_OUT, len)
 #endif
 
+/* Before Linux 6.8, ip6_output() counts nothing. */
+#ifdef MXE_HAVE_IP_OUT_REQUESTS
+#define mxe_ip6_count_out(net, idev, len) \
+	IP6_UPD_PO_STATS(net, idev, IPSTATS_MIB_OUT, len)
+#else
+#define mxe_ip6_count_out(net, idev, len) do { } while (0)
+#endif
+
 /*
  * Linux 6.2 defines FLUSH and ATOMIC WRITE. The module executes them on any
  * kernel, but the device reports them only if the kernel defines them.

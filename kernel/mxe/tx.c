@@ -78,9 +78,9 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 		mxe_count(dev, sent_gso_batches);
 	/* skb->cb is zeroed by mxe_skb_alloc(). */
 	if (av->is_ipv4)
-		mxe_tx_direct(dev, skb);
+		mxe_tx_direct_ipv4(dev, skb);
 	else
-		ip6_local_out(dev->mnet->net, NULL, skb);
+		mxe_tx_direct_ipv6(dev, skb);
 }
 
 /* Sends a packet of a DC QP, without a batch and without cached headers. */
