@@ -188,7 +188,7 @@ static DAT_RETURN post_receive(void)
 
 static DAT_BOOLEAN sync_is_required(void)
 {
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = {};
 
 	check(dat_ia_query(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_LMR_SYNC_REQ, &attr),
 	      "dat_ia_query");
