@@ -198,7 +198,10 @@ size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 	 */
 	if (size >= 8 || op == FI_CSWAP)
 		count = 1;
-	log = choose_word(sizes, addr, size, count > 8 ? 8 : count);
+	if (size == 8 && has_size(sizes, 3))
+		log = 3;
+	else
+		log = choose_word(sizes, addr, size, count > 8 ? 8 : count);
 	if (log < 0)
 		return 0;
 	word = (size_t)1 << log;

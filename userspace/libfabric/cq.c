@@ -23,7 +23,7 @@ bool mxefi_cq_empty(const struct mxefi_cq *cq)
 }
 
 /* Keeps the eventfd readable while the queue is not empty. */
-static void update_fd(struct mxefi_cq *cq, bool was_empty)
+static inline void update_fd(struct mxefi_cq *cq, bool was_empty)
 {
 	eventfd_t value;
 
@@ -157,11 +157,11 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
 	struct mxefi_cq *cq = to_cq(fid);
 	ssize_t ret;
 
-	pthread_mutex_lock(&cq->dom->lock);
+	mxefi_lock_take(&cq->dom->lock);
 	cq->dom->polls++;
 	mxefi_progress(cq->dom);
 	ret = take(cq, buf, count, src);
-	pthread_mutex_unlock(&cq->dom->lock);
+	mxefi_lock_release(&cq->dom->lock);
 	return ret;
 }
 
@@ -180,7 +180,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	};
 	const struct fi_cq_err_entry *event = NULL;
 
-	pthread_mutex_lock(&cq->dom->lock);
+	mxefi_lock_take(&cq->dom->lock);
 	mxefi_progress(cq->dom);
 	if (cq->count && cq->ring[cq->head].err)
 		event = &cq->ring[cq->head];
@@ -197,7 +197,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 		cq->count--;
 		update_fd(cq, false);
 	}
-	pthread_mutex_unlock(&cq->dom->lock);
+	mxefi_lock_release(&cq->dom->lock);
 	return event ? 1 : -FI_EAGAIN;
 }
 
@@ -209,7 +209,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 					  mxefi_now_ms() + (uint64_t)timeout;
 	ssize_t ret;
 
-	pthread_mutex_lock(&cq->dom->lock);
+	mxefi_lock_take(&cq->dom->lock);
 	for (;;) {
 		mxefi_progress(cq->dom);
 		ret = take(cq, buf, count, src);
@@ -219,7 +219,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 		mxefi_progress_wait(cq->dom, deadline);
 	}
 	cq->signaled = false;
-	pthread_mutex_unlock(&cq->dom->lock);
+	mxefi_lock_release(&cq->dom->lock);
 	return ret;
 }
 
@@ -233,10 +233,10 @@ static int cq_signal(struct fid_cq *fid)
 {
 	struct mxefi_cq *cq = to_cq(fid);
 
-	pthread_mutex_lock(&cq->dom->lock);
+	mxefi_lock_take(&cq->dom->lock);
 	cq->signaled = true;
 	mxefi_progress_wake(cq->dom);
-	pthread_mutex_unlock(&cq->dom->lock);
+	mxefi_lock_release(&cq->dom->lock);
 	return 0;
 }
 

@@ -25,9 +25,9 @@ static int mr_close(struct fid *fid)
 	err = ibv_dereg_mr(mr->mr);
 	if (err)
 		return -err;
-	pthread_mutex_lock(&mr->dom->lock);
+	mxefi_lock_take(&mr->dom->lock);
 	mr->dom->users--;
-	pthread_mutex_unlock(&mr->dom->lock);
+	mxefi_lock_release(&mr->dom->lock);
 	free(mr);
 	return 0;
 }

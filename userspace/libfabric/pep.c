@@ -140,7 +140,7 @@ static int pep_listen(struct fid_pep *fid)
 		return -FI_EOPBADSTATE;
 	if (pep->info->src_addrlen == sizeof(struct mxefi_addr))
 		service = ((struct mxefi_addr *)pep->info->src_addr)->port;
-	pthread_mutex_lock(&dom->lock);
+	mxefi_lock_take(&dom->lock);
 	pep->ud.on_hello = on_hello;
 	pep->ud.service = service;
 	ret = mxefi_ud_open(&pep->ud, dom);
@@ -148,7 +148,7 @@ static int pep_listen(struct fid_pep *fid)
 		mxefi_ud_close(&pep->ud);
 		memset(&pep->ud, 0, sizeof(pep->ud));
 	}
-	pthread_mutex_unlock(&dom->lock);
+	mxefi_lock_release(&dom->lock);
 	return ret;
 }
 
@@ -164,7 +164,7 @@ static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 	    len > MXEFI_CM_DATA)
 		return -FI_EINVAL;
 	connreq = container_of(handle, struct mxefi_connreq, handle);
-	pthread_mutex_lock(&dom->lock);
+	mxefi_lock_take(&dom->lock);
 	for (r = pep->requests; r; r = r->next)
 		if (!memcmp(&r->src, &connreq->hello.src, sizeof(r->src)))
 			break;
@@ -175,7 +175,7 @@ static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 			memcpy(r->data, param, len);
 		send_reject(pep, r);
 	}
-	pthread_mutex_unlock(&dom->lock);
+	mxefi_lock_release(&dom->lock);
 	free(connreq);
 	return 0;
 }
@@ -210,11 +210,11 @@ static int pep_close(struct fid *fid)
 	struct mxefi_pep *pep = container_of(fid, struct mxefi_pep, fid.fid);
 	struct mxefi_domain *dom = to_domain(pep->domain);
 
-	pthread_mutex_lock(&dom->lock);
+	mxefi_lock_take(&dom->lock);
 	mxefi_ud_close(&pep->ud);
 	while (pep->num_requests)
 		forget_one(pep);
-	pthread_mutex_unlock(&dom->lock);
+	mxefi_lock_release(&dom->lock);
 	fi_close(&pep->domain->fid);
 	if (pep->eq)
 		mxefi_eq_forget(pep->eq, fid);

@@ -153,9 +153,9 @@ static void linger(struct mxefi_ep *ep)
 		mxefi_progress(ep->dom);
 		if (!is_sending(ep) || mxefi_now_ms() >= end)
 			return;
-		pthread_mutex_unlock(&ep->dom->lock);
+		mxefi_lock_release(&ep->dom->lock);
 		poll(NULL, 0, 1);
-		pthread_mutex_lock(&ep->dom->lock);
+		mxefi_lock_take(&ep->dom->lock);
 	}
 }
 

@@ -431,9 +431,9 @@ ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 	struct mxefi_ep *ep = to_ep(fid);
 	ssize_t ret;
 
-	pthread_mutex_lock(&ep->dom->lock);
+	mxefi_lock_take(&ep->dom->lock);
 	ret = start(ep, kind, m, flags);
-	pthread_mutex_unlock(&ep->dom->lock);
+	mxefi_lock_release(&ep->dom->lock);
 	return ret;
 }
 
