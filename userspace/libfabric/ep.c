@@ -43,8 +43,8 @@ static int bind_cntr(struct mxefi_ep *ep, struct mxefi_cntr *cntr,
 	const uint64_t remote = FI_REMOTE_READ | FI_REMOTE_WRITE;
 
 	/*
-	 * Events at the target would need its process. Programs that did not ask
-	 * for FI_RMA_EVENT may name them, but not alone.
+	 * Events at the target would need its process. Programs that did not
+	 * ask for FI_RMA_EVENT may name them, but not alone.
 	 */
 	if (flags & remote && !(flags & ~remote))
 		return -FI_ENOSYS;

@@ -29,8 +29,8 @@
 		   FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | \
 		   FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW)
 /*
- * The values of FI_MR_UNSPEC, FI_MR_BASIC and FI_MR_SCALABLE, whose names give a
- * warning in libfabric 2. Programs for earlier versions of the API use them.
+ * The values of FI_MR_UNSPEC, FI_MR_BASIC and FI_MR_SCALABLE, whose names give
+ * a warning in libfabric 2. Programs for earlier versions of the API use them.
  */
 enum { MR_UNSPEC = 0, MR_BASIC = 1 << 0, MR_SCALABLE = 1 << 1 };
 #define MR_MODE (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Addresses by node and service. The number of a queue pair cannot be chosen,
- * so an endpoint with a service listens on the UDP port of that number and tells
- * its address to those who ask. info.c parses names, av.c and cm.c resolve them,
- * and ud.c opens the sockets of endpoints.
+ * so an endpoint with a service listens on the UDP port of that number and
+ * tells its address to those who ask. info.c parses names, av.c and cm.c
+ * resolve them, and ud.c opens the sockets of endpoints.
  */
 #include <errno.h>
 #include <netdb.h>

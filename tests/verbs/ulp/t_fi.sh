@@ -3,8 +3,8 @@
 #
 # The provider mxe of libfabric: output of fi_info, messages by fi_pingpong and
 # t_fi_msg, connections by t_fi_cm, names by t_fi_name, peers that are killed by
-# t_fi_death, forged hellos by t_fi_hello, bounds by t_fi_bounds, and all atomics
-# by t_fi_atomic. Then messages and
+# t_fi_death, forged hellos by t_fi_hello, bounds by t_fi_bounds, and all
+# atomics by t_fi_atomic. Then messages and
 # connections on a wire that loses, repeats and reorders packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs

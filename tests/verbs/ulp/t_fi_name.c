@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The provider mxe of libfabric finds endpoints by node and service, as programs
- * do that exchange no addresses: FI_EP_RDM and FI_EP_MSG from h1 to h2. The
- * server learns the address of its peer from a message.
+ * The provider mxe of libfabric finds endpoints by node and service, for
+ * programs that exchange no addresses: FI_EP_RDM and FI_EP_MSG from h1 to h2.
+ * The server learns the address of its peer from a message.
  *
  * t_fi.sh runs it.
  */
