@@ -130,8 +130,9 @@ static bool supported(const struct mxefi_domain *dom, enum mxefi_form form,
 }
 
 /* Checks what does not depend on vectors. Returns 0 or a negative error. */
-static int check(const struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op,
-		 enum fi_datatype datatype, uint64_t flags)
+static inline __attribute__((always_inline))
+int check(const struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op,
+	  enum fi_datatype datatype, uint64_t flags)
 {
 	uint64_t need = FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ);
 

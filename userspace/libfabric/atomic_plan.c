@@ -145,7 +145,7 @@ bool plan_element(struct mxefi_unit *unit, enum fi_op op, enum fi_datatype type,
 }
 
 /* Clears the words of the operands. Most units have one, so this is a loop. */
-static void clear_operands(struct mxefi_unit *unit)
+static inline void clear_operands(struct mxefi_unit *unit)
 {
 	for (size_t i = 0; i < (size_t)1 << unit->log_size; i += 8) {
 		memset(unit->compare + i, 0, 8);

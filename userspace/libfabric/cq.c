@@ -52,7 +52,8 @@ static bool grow(struct mxefi_cq *cq)
 }
 
 /* Returns the place of the next event, or NULL if the queue is overrun. */
-static struct fi_cq_err_entry *next_event(struct mxefi_cq *cq)
+static inline __attribute__((always_inline))
+struct fi_cq_err_entry *next_event(struct mxefi_cq *cq)
 {
 	if (cq->overrun)
 		return NULL;
