@@ -8,8 +8,9 @@
  * a listener at PEER, one after the other, and disconnects and destroys all.
  * Prints, in the form of mxe-perf --json: instructions and time to connect a
  * pair of queue pairs, from rdma_create_id() to both RDMA_CM_EVENT_ESTABLISHED,
- * and the same to disconnect and destroy it.  Instructions are the time in which
- * the CPU was not idle.  The clock counts instructions in tools/vm --icount.
+ * and the same to disconnect and destroy it.  Instructions are the time in
+ * which the CPU was not idle.  The clock counts instructions in tools/vm
+ * --icount.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
