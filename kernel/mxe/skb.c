@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Socket buffers for packets that are sent, from per-CPU memory or from a
- * received packet. tx.c calls it. It calls the page allocator and
- * napi_build_skb().
+ * received packet. tx.c, rx.c, deliver.c and respond.c call it. It calls the
+ * page allocator and napi_build_skb().
  */
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -13,6 +13,9 @@
 /* Shorter buffers come from the per-CPU page fragments of NAPI. */
 #define MXE_SKB_LONG	1024
 
+/* Bytes behind the room of a buffer. */
+#define MXE_SKB_INFO	SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
+
 /*
  * Number of chunks (32 KiB of pages) for long packets, on each CPU. The page
  * allocator clears new pages (init_on_alloc), which costs more than building
@@ -22,10 +25,18 @@
  */
 #define MXE_SKB_CHUNKS	16
 
+/*
+ * Maximum number of received packets that each CPU keeps for packets to be
+ * sent: those of a GSO batch. Each may keep 32 KiB of page fragments.
+ */
+#define MXE_SKB_SPARES	16
+
 /* Accessed with BHs disabled. */
 struct mxe_skb_store {
 	struct page_frag chunks[MXE_SKB_CHUNKS];
 	unsigned int current_chunk;
+	unsigned int num_spares;
+	struct sk_buff *spares;		/* renewed, linked by next */
 };
 
 static DEFINE_PER_CPU(struct mxe_skb_store, mxe_skb_stores);
@@ -69,8 +80,7 @@ static struct sk_buff *mxe_skb_build(size_t size)
 	struct sk_buff *skb;
 	void *data;
 
-	size = SKB_DATA_ALIGN(size) +
-	       SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	size = SKB_DATA_ALIGN(size) + MXE_SKB_INFO;
 	data = size < MXE_SKB_LONG ? napi_alloc_frag(size) :
 					mxe_skb_long(size);
 	if (!data)
@@ -81,7 +91,8 @@ static struct sk_buff *mxe_skb_build(size_t size)
 	return skb;
 }
 
-struct sk_buff *mxe_skb_alloc(size_t size)
+/* Allocates a buffer although there may be spare ones. */
+static noinline struct sk_buff *mxe_skb_alloc_new(size_t size)
 {
 	struct sk_buff *skb = mxe_skb_build(size);
 
@@ -90,6 +101,19 @@ struct sk_buff *mxe_skb_alloc(size_t size)
 	 * allocated.
 	 */
 	return skb ?: alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+struct sk_buff *mxe_skb_alloc(size_t size)
+{
+	struct mxe_skb_store *store = this_cpu_ptr(&mxe_skb_stores);
+	struct sk_buff *skb = store->spares;
+
+	if (!skb || skb_end_offset(skb) < size)
+		return mxe_skb_alloc_new(size);
+	store->num_spares--;
+	store->spares = skb->next;
+	skb_mark_not_on_list(skb);
+	return skb;
 }
 
 /*
@@ -138,6 +162,32 @@ struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size)
 	return skb;
 }
 
+/*
+ * Returns true if the packet may be kept: a short one, whose memory belongs to
+ * no page pool of a driver, which would wait for it.
+ */
+static bool mxe_skb_may_keep(struct sk_buff *skb)
+{
+	return skb->head_frag && !skb->pp_recycle &&
+	       skb_end_offset(skb) < MXE_SKB_LONG - MXE_SKB_INFO &&
+	       mxe_skb_is_plain(skb, 0);
+}
+
+void mxe_skb_consume(struct sk_buff *skb)
+{
+	struct mxe_skb_store *store = this_cpu_ptr(&mxe_skb_stores);
+
+	if (store->num_spares == MXE_SKB_SPARES || !mxe_skb_may_keep(skb)) {
+		napi_consume_skb(skb, 1);
+		return;
+	}
+	/* Now, so that no netdev, route or socket waits for the packet. */
+	mxe_skb_renew(skb);
+	skb->next = store->spares;
+	store->spares = skb;
+	store->num_spares++;
+}
+
 void mxe_skb_exit(void)
 {
 	unsigned int cpu, i;
@@ -145,6 +195,7 @@ void mxe_skb_exit(void)
 	for_each_possible_cpu(cpu) {
 		struct mxe_skb_store *store = &per_cpu(mxe_skb_stores, cpu);
 
+		kfree_skb_list(store->spares);
 		for (i = 0; i < MXE_SKB_CHUNKS; i++)
 			if (store->chunks[i].page)
 				put_page(store->chunks[i].page);

@@ -50,6 +50,16 @@ struct sk_buff *mxe_skb_alloc(size_t size);
 struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size);
 
 /**
+ * mxe_skb_consume() - Free a received packet that was processed.
+ * @skb: the packet
+ *
+ * The CPU may keep it for mxe_skb_alloc().
+ *
+ * Context: BHs disabled.
+ */
+void mxe_skb_consume(struct sk_buff *skb);
+
+/**
  * mxe_skb_exit() - Free the per-CPU memory, after the last allocation.
  *
  * Context: Process context.
@@ -68,21 +78,15 @@ static inline struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size)
 	return mxe_skb_alloc(size);
 }
 
+static inline void mxe_skb_consume(struct sk_buff *skb)
+{
+	napi_consume_skb(skb, 1);
+}
+
 static inline void mxe_skb_exit(void)
 {
 }
 
 #endif /* MXE_WITHOUT_SKB */
-
-/**
- * mxe_skb_consume() - Free a received packet that was processed.
- * @skb: the packet
- *
- * Context: BHs disabled.
- */
-static inline void mxe_skb_consume(struct sk_buff *skb)
-{
-	napi_consume_skb(skb, 1);
-}
 
 #endif /* MXE_SKB_H */

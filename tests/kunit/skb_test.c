@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Proves that the buffers of sent packets do not overlap, that their pages are
- * reused, and that a received buffer is reused in the state of a new one.
+ * reused, and that a received buffer is reused in the state of a new one, for
+ * its response or later.
  */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
@@ -218,9 +219,104 @@ static void skb_not_reused(struct kunit *test)
 	consume_skb(skb);
 }
 
+/* Takes all spare buffers of this CPU.  Context: BHs disabled. */
+static void drain_spares(void)
+{
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		kfree_skb(mxe_skb_alloc(1));
+}
+
+/*
+ * Consumes a packet and allocates another. With @kept, that is the same memory
+ * in the state of a new buffer.
+ */
+static void expect_spare(struct kunit *test, struct sk_buff *skb, size_t size,
+			 bool kept, const char *what)
+{
+	const u8 *head = skb->head;
+
+	mxe_skb_consume(skb);
+	skb = mxe_skb_alloc(size);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_EQ_MSG(test, skb->head == head, kept, "%s", what);
+	KUNIT_EXPECT_PTR_EQ(test, skb->data, skb->head);
+	KUNIT_EXPECT_NULL(test, skb->next);
+	KUNIT_EXPECT_EQ(test, skb->len, 0U);
+	KUNIT_EXPECT_EQ(test, skb->mark, 0U);
+	KUNIT_EXPECT_GE(test, (size_t)skb_tailroom(skb), size);
+	kfree_skb(skb);
+	drain_spares();
+}
+
+static struct sk_buff *sent(struct kunit *test, size_t size)
+{
+	struct sk_buff *skb = mxe_skb_alloc(size);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put(skb, 100);
+	skb->mark = 1;
+	return skb;
+}
+
+static void skb_kept(struct kunit *test)
+{
+	struct sk_buff *skb, *other;
+
+	local_bh_disable();
+	drain_spares();
+	expect_spare(test, sent(test, 200), 200, true, "a short packet");
+	expect_spare(test, sent(test, 200), 500, false, "a packet that is too short");
+	expect_spare(test, sent(test, LONG), 200, false, "a long packet");
+	skb = alloc_skb(200, GFP_ATOMIC);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	expect_spare(test, skb, 200, false, "a packet of the slab allocator");
+	skb = sent(test, 200);
+	skb->pp_recycle = 1;
+	expect_spare(test, skb, 200, false, "a packet of a page pool");
+	skb = skb_get(sent(test, 200));
+	expect_spare(test, skb, 200, false, "a shared packet");
+	kfree_skb(skb);
+	skb = sent(test, 200);
+	other = skb_clone(skb, GFP_ATOMIC);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	expect_spare(test, skb, 200, false, "a cloned packet");
+	kfree_skb(other);
+	local_bh_enable();
+}
+
+/* At most 16 packets are kept, of 20, which come from one or two chunks. */
+static void skb_kept_limit(struct kunit *test)
+{
+	const u8 *heads[20];
+	struct sk_buff *skbs[20];
+	int i, j, kept = 0;
+
+	local_bh_disable();
+	drain_spares();
+	for (i = 0; i < 20; i++) {
+		skbs[i] = sent(test, 200);
+		heads[i] = skbs[i]->head;
+	}
+	for (i = 0; i < 20; i++)
+		mxe_skb_consume(skbs[i]);
+	for (i = 0; i < 20; i++)
+		skbs[i] = sent(test, 200);
+	for (i = 0; i < 20; i++)
+		for (j = 0; j < 20; j++)
+			kept += skbs[i]->head == heads[j];
+	for (i = 0; i < 20; i++)
+		kfree_skb(skbs[i]);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, kept, 16);
+}
+
 static struct kunit_case buffer_cases[] = {
 	KUNIT_CASE(skb_reused),
 	KUNIT_CASE(skb_not_reused),
+	KUNIT_CASE(skb_kept),
+	KUNIT_CASE(skb_kept_limit),
 	KUNIT_CASE(buffers_are_apart),
 	KUNIT_CASE(buffers_come_again),
 	{}
