@@ -87,6 +87,15 @@ static int mxe_tx_direct_finish4(struct net *net, struct sock *sk,
 	return ret;
 }
 
+/* Passes a packet with a plain route to the hooks of POST_ROUTING. */
+static __always_inline void mxe_tx_direct_post4(struct net *net, struct sk_buff *skb,
+						 struct net_device *ndev)
+{
+	skb->dev = ndev;
+	NF_HOOK(NFPROTO_IPV4, NF_INET_POST_ROUTING, net, NULL, skb, NULL, ndev,
+		mxe_tx_direct_finish4);
+}
+
 /* Called after LOCAL_OUT, where hooks may have changed the route. */
 static int mxe_tx_direct_routed4(struct net *net, struct sock *sk,
 				 struct sk_buff *skb)
@@ -95,9 +104,8 @@ static int mxe_tx_direct_routed4(struct net *net, struct sock *sk,
 
 	if (!mxe_tx_direct_is_plain4(rt))
 		return dst_output(net, sk, skb);
-	skb->dev = rt->dst.dev;
-	return NF_HOOK(NFPROTO_IPV4, NF_INET_POST_ROUTING, net, sk, skb, NULL,
-		       skb->dev, mxe_tx_direct_finish4);
+	mxe_tx_direct_post4(net, skb, rt->dst.dev);
+	return 0;
 }
 
 void mxe_tx_direct_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
@@ -112,8 +120,12 @@ void mxe_tx_direct_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
 		return;
 	}
 	mxe_count(dev, sent_direct_pkts);
-	NF_HOOK(NFPROTO_IPV4, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,
-		rt->dst.dev, mxe_tx_direct_routed4);
+	/* Usually there is no hook at LOCAL_OUT. */
+	if (!rcu_access_pointer(mnet->net->nf.hooks_ipv4[NF_INET_LOCAL_OUT]))
+		mxe_tx_direct_post4(mnet->net, skb, rt->dst.dev);
+	else
+		NF_HOOK(NFPROTO_IPV4, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,
+			rt->dst.dev, mxe_tx_direct_routed4);
 }
 
 /* ---- IPv6 -------------------------------------------------------------- */
@@ -168,6 +180,15 @@ static int mxe_tx_direct_finish6(struct net *net, struct sock *sk,
 	return ret;
 }
 
+/* Passes a packet with a plain route to the hooks of POST_ROUTING. */
+static __always_inline void mxe_tx_direct_post6(struct net *net, struct sk_buff *skb,
+						 struct net_device *ndev)
+{
+	skb->dev = ndev;
+	NF_HOOK(NFPROTO_IPV6, NF_INET_POST_ROUTING, net, NULL, skb, NULL, ndev,
+		mxe_tx_direct_finish6);
+}
+
 /* Called after LOCAL_OUT, where hooks may have changed the route. */
 static int mxe_tx_direct_routed6(struct net *net, struct sock *sk,
 				 struct sk_buff *skb)
@@ -176,9 +197,8 @@ static int mxe_tx_direct_routed6(struct net *net, struct sock *sk,
 
 	if (!mxe_tx_direct_is_plain6(rt))
 		return dst_output(net, sk, skb);
-	skb->dev = rt->dst.dev;
-	return NF_HOOK(NFPROTO_IPV6, NF_INET_POST_ROUTING, net, sk, skb, NULL,
-		       skb->dev, mxe_tx_direct_finish6);
+	mxe_tx_direct_post6(net, skb, rt->dst.dev);
+	return 0;
 }
 
 void mxe_tx_direct_ipv6(struct mxe_dev *dev, struct sk_buff *skb)
@@ -194,8 +214,12 @@ void mxe_tx_direct_ipv6(struct mxe_dev *dev, struct sk_buff *skb)
 	mxe_count(dev, sent_direct_pkts);
 	/* The position of the next header, for code that fragments. */
 	IP6CB(skb)->nhoff = offsetof(struct ipv6hdr, nexthdr);
-	NF_HOOK(NFPROTO_IPV6, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,
-		rt->dst.dev, mxe_tx_direct_routed6);
+	/* Usually there is no hook at LOCAL_OUT. */
+	if (!rcu_access_pointer(mnet->net->nf.hooks_ipv6[NF_INET_LOCAL_OUT]))
+		mxe_tx_direct_post6(mnet->net, skb, rt->dst.dev);
+	else
+		NF_HOOK(NFPROTO_IPV6, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,
+			rt->dst.dev, mxe_tx_direct_routed6);
 }
 
 #else
