@@ -3,7 +3,9 @@
 #
 # Runs t_traffic in the background, with its output in $TRAFFIC_OUT, for tests
 # that stop the traffic of a connection. Sourced after topo.sh and tap.sh.
+# TRAFFIC_OPTIONS are more options of t_traffic, such as -6 for IPv6.
 
+TRAFFIC_OPTIONS=()
 TRAFFIC_OUT=$(mktemp)
 trap 'rm -f "$TRAFFIC_OUT"' EXIT
 
@@ -15,7 +17,7 @@ traffic_runs()
 # Returns when the connection carries traffic.
 traffic_start()
 {
-	t_traffic -s 60 run >"$TRAFFIC_OUT" 2>&1 &
+	t_traffic "${TRAFFIC_OPTIONS[@]}" -s 60 run >"$TRAFFIC_OUT" 2>&1 &
 	TRAFFIC=$!
 	soon traffic_runs
 }

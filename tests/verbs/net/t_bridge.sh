@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # A link on a bridge whose host calls iptables for bridged frames
-# (net.bridge.bridge-nf-call-iptables=1). mxe must leave a frame to the bridge
+# (net.bridge.bridge-nf-call-iptables=1), and the same for IPv6. mxe must leave a frame to the bridge
 # until the bridge has learned its source and filtered it. Each filter is set
 # while a connection is in use and must stop it.
 
@@ -120,27 +120,36 @@ topo_up || bail_out "cannot make the two hosts"
 MAC1=$(mac h1 eth0)
 bridge_up || bail_out "cannot make the bridge"
 neighbours || bail_out "cannot set the neighbours"
-ip netns exec h2 sysctl -qw net.bridge.bridge-nf-call-iptables=1
-is "$(ip netns exec h2 sysctl -n net.bridge.bridge-nf-call-iptables)" 1 \
-	'the bridge calls iptables'
+ip netns exec h2 sysctl -qw net.bridge.bridge-nf-call-{ip,ip6}tables=1
 
-traffic_start
-report $? 'traffic through the bridge'
-check '... the bridge learns its source each time' learns_again
-traffic_test_end
+# test_family [-6]
+test_family()
+{
+	local name=net.bridge.bridge-nf-call-ip${1:+6}tables
+	TRAFFIC_OPTIONS=("$@")
+	is "$(ip netns exec h2 sysctl -n "$name")" 1 "$name"
+	traffic_start
+	report $? 'traffic through the bridge'
+	check '... the bridge learns its source each time' learns_again
+	traffic_test_end
 
-for hook in prerouting input; do
-	stops "nft, family bridge, $hook with policy drop" nft_drop $hook
-	check "... it counts $(nft_packets) packets" test "$(nft_packets)" -gt 0
-	ip netns exec h2 nft delete table bridge mxe
-done
+	for hook in prerouting input; do
+		stops "nft, family bridge, $hook with policy drop" nft_drop $hook
+		check "... it counts $(nft_packets) packets" test "$(nft_packets)" -gt 0
+		ip netns exec h2 nft delete table bridge mxe
+	done
 
-ip -n h2 link set br0 type bridge vlan_filtering 1
-stops 'a port without a VLAN for untagged frames' \
-	bridge -n h2 vlan add dev eth0 vid 1 untagged
-bridge -n h2 vlan add dev eth0 vid 1 pvid untagged
-traffic_start
-report $? 'with that VLAN again: traffic'
-traffic_test_end
+	ip -n h2 link set br0 type bridge vlan_filtering 1
+	stops 'a port without a VLAN for untagged frames' \
+		bridge -n h2 vlan add dev eth0 vid 1 untagged
+	bridge -n h2 vlan add dev eth0 vid 1 pvid untagged
+	traffic_start
+	report $? 'with that VLAN again: traffic'
+	traffic_test_end
+	ip -n h2 link set br0 type bridge vlan_filtering 0
+}
+
+test_family
+test_family -6
 ip -n h2 link del br0
 done_testing

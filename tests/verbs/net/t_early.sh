@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The early hooks for received packets and the bypass for sent packets: they are
-# used, except where a rule or hook could act on the packet or observe it.
+# used, except where a rule or hook could act on the packet or observe it. All
+# tests are done for IPv4, then for IPv6.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -33,6 +34,11 @@ nft_rule()
 # ip_counter NAME: prints a counter of the IP layer of h2
 ip_counter()
 {
+	if [ $V = 6 ]; then
+		ip netns exec h2 awk -v name="Ip6$1" '$1 == name { print $2 }' \
+			/proc/net/snmp6
+		return
+	fi
 	ip netns exec h2 awk -v name="$1" '/^Ip:/ {
 		if (column)
 			print $column
@@ -40,6 +46,12 @@ ip_counter()
 			if ($i == name)
 				column = i
 	}' /proc/net/snmp
+}
+
+# perf OPTION...: runs mxe-perf with the addresses of the family.
+perf()
+{
+	mxe-perf "${GIDS[@]}" "$@"
 }
 
 # traffic: sets RCVD to the packets that mxe2 received during the traffic, EARLY
@@ -52,7 +64,7 @@ traffic()
 	rcvd=$(counter mxe2 rcvd_pkts) early=$(counter mxe2 rcvd_early_pkts)
 	ingress=$(counter mxe2 rcvd_ingress_pkts) ip=$(ip_counter InReceives)
 	sent=$(counter mxe2 sent_pkts) direct=$(counter mxe2 sent_direct_pkts)
-	mxe-perf -T 100 -d mxe1 -r mxe2 -n 100 -o write,mcas -e native >/dev/null
+	perf -T 100 -d mxe1 -r mxe2 -n 100 -o write,mcas -e native >/dev/null
 	rc=$?
 	RCVD=$(($(counter mxe2 rcvd_pkts) - rcvd))
 	EARLY=$(($(counter mxe2 rcvd_early_pkts) - early))
@@ -70,135 +82,6 @@ all()
 	[ "$1" -ge $((RCVD - 4)) ] && [ "$1" -gt 200 ]
 }
 
-topo_up || bail_out "cannot make the two hosts"
-traffic
-report $? 'traffic'
-all "$EARLY"
-report $? "... $EARLY of $RCVD packets take the early hook"
-all "$INGRESS"
-report $? "... $INGRESS of them take the ingress hook of the netdev"
-check "... and IP counts $IP" test "$IP" -ge "$RCVD"
-
-for hook in prerouting input; do
-	check "a rule of $hook" nft_rule $hook
-	traffic
-	report $? '... traffic'
-	is "$(nft_packets)" "$RCVD" "... it sees all $RCVD packets"
-	if [ $hook = input ]; then
-		is "$EARLY" 0 '... none bypasses it'
-	else
-		all "$EARLY"
-		report $? "... $EARLY take the early hook after it"
-		is "$INGRESS" 0 '... none bypasses it'
-	fi
-	ip netns exec h2 nft delete table inet mxe
-done
-traffic
-report $? 'without rules'
-all "$INGRESS"
-report $? "... $INGRESS of $RCVD packets take the ingress hook again"
-
-# Hooks that see packets between the netdev and the rules of netfilter.
-ip netns exec h2 nft -f - <<-EOF2
-	table netdev mxe {
-		chain c {
-			type filter hook ingress device eth0 priority 0
-			udp dport 4791 counter accept
-		}
-	}
-EOF2
-report $? "a rule of the netdev's ingress"
-traffic
-report $? '... traffic'
-is "$(nft_packets netdev)" "$RCVD" "... it sees all $RCVD packets"
-all "$INGRESS"
-report $? "... $INGRESS take the ingress hook after it"
-ip netns exec h2 nft delete table netdev mxe
-
-check 'a macvlan' ip -n h2 link add mv0 link eth0 type macvlan mode bridge
-check '... which is up' ip -n h2 link set mv0 up
-traffic
-report $? '... traffic'
-all "$EARLY"
-report $? "... $EARLY of $RCVD packets take the early hook"
-is "$INGRESS" 0 '... none bypasses it'
-ip -n h2 link del mv0
-
-# A packet socket of IPv4 sees packets after the ingress. 33 is SO_RCVBUFFORCE.
-coproc SOCKET {
-	exec ip netns exec h2 python3 -c '
-import socket
-s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
-s.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)
-s.setblocking(False)
-print("ready", flush=True)
-input()
-packets = 0
-try:
-	while True:
-		packet, address = s.recvfrom(64)
-		packets += address[2] == socket.PACKET_HOST and packet[22:24] == b"\x12\xb7"
-except BlockingIOError:
-	print(packets)
-'
-}
-PACKETS='' LOOKER=$SOCKET_PID
-read -r -u "${SOCKET[0]}" PACKETS
-is "$PACKETS" ready 'a packet socket of IPv4'
-traffic
-report $? '... traffic'
-echo >&"${SOCKET[1]}"
-read -r -u "${SOCKET[0]}" PACKETS
-is "$PACKETS" "$RCVD" "... it sees all $RCVD packets"
-all "$EARLY"
-report $? "... $EARLY of them take the early hook"
-is "$INGRESS" 0 '... none bypasses it'
-wait "$LOOKER"
-traffic
-report $? 'without it'
-all "$INGRESS"
-report $? "... $INGRESS of $RCVD packets take the ingress hook again"
-
-# Sent packets.
-is "$DIRECT" "$SENT" "... all $SENT sent packets bypass the IP layer"
-for hook in postrouting output; do
-	check "a rule of $hook" nft_rule $hook
-	traffic
-	report $? '... traffic'
-	is "$(nft_packets)" "$SENT" "... it sees all $SENT packets"
-	is "$DIRECT" "$SENT" '... and they bypass the rest'
-	ip netns exec h2 nft delete table inet mxe
-done
-check 'a rule of postrouting that sets the time to live' \
-	ip netns exec h2 nft -f - <<-EOF2
-		table inet mxe {
-			chain c {
-				type filter hook postrouting priority 0
-				udp dport 4791 ip ttl set 3 counter accept
-			}
-		}
-	EOF2
-traffic
-report $? '... traffic: the ICRC does not cover the time to live'
-is "$(nft_packets)" "$SENT" '... it changes all packets'
-ip netns exec h2 nft delete table inet mxe
-
-# A path with a smaller MTU, which only the IP layer handles.
-check 'a route with an MTU of 80' ip -n h2 route replace 10.77.0.1 dev eth0 \
-	src 10.77.0.2 mtu lock 80
-FAILS=$(ip_counter FragFails)
-! timeout 60 mxe-perf -T 2 -d mxe2 -r mxe1 -n 4 -o write -s 256 >/dev/null 2>&1
-report $? '... WRITEs of 256 bytes do not get through'
-check '... the IP layer reports that they do not fit' \
-	test "$(ip_counter FragFails)" -gt "$FAILS"
-ip -n h2 route del 10.77.0.1
-traffic
-report $? 'without that route'
-is "$DIRECT" "$SENT" '... all bypass the IP layer again'
-
-# Packets that are sent as a GSO batch: split by mxe; split by the stack if it
-# must see them one by one; and not batched.
-
 # shellcheck disable=SC2317  # soon runs it
 early_more_than()
 {
@@ -212,7 +95,7 @@ batches()
 	local sent rcvd rc
 	sent=$(counter mxe1 sent_gso_batches)
 	rcvd=$(counter mxe2 rcvd_gso_batches)
-	mxe-perf -T 100 -d mxe1 -r mxe2 -t rate -q 16 -b 16 -n 160 -o write,read,mcas \
+	perf -T 100 -d mxe1 -r mxe2 -t rate -q 16 -b 16 -n 160 -o write,read,mcas \
 		-e native >/dev/null
 	rc=$?
 	SENT=$(counter mxe1 sent_gso_batches)
@@ -220,40 +103,247 @@ batches()
 	return $rc
 }
 
-batches
-report $? 'requests posted together'
-check "... $SENT GSO batches are sent, $RCVD split" \
-	test $((SENT >= 20 && RCVD >= SENT - 1)) -eq 1
-nft_rule input
-batches
-report $? 'the same with a rule of input'
-is "$RCVD" 0 "... $SENT GSO batches are split by the stack"
-ip netns exec h2 nft delete table inet mxe
-ip netns exec h2 tcpdump -i eth0 -w /dev/null 2>"/tmp/tcpdump.$$" &
-TCPDUMP=$!
-soon grep -q 'listening on' "/tmp/tcpdump.$$"
-batches
-report $? 'the same with a packet socket on the netdev'
-kill $TCPDUMP
-wait $TCPDUMP
-rm "/tmp/tcpdump.$$"
-echo N >/sys/module/mxe/parameters/gso
-batches
-report $? 'the same with gso=N'
-is "$SENT" 0 '... no GSO batch is sent'
-echo Y >/sys/module/mxe/parameters/gso
+test_received()
+{
+	traffic
+	report $? 'traffic'
+	all "$EARLY"
+	report $? "... $EARLY of $RCVD packets take the early hook"
+	all "$INGRESS"
+	report $? "... $INGRESS of them take the ingress hook of the netdev"
+	check "... and IP counts $IP" test "$IP" -ge "$RCVD"
+
+	for hook in prerouting input; do
+		check "a rule of $hook" nft_rule $hook
+		traffic
+		report $? '... traffic'
+		is "$(nft_packets)" "$RCVD" "... it sees all $RCVD packets"
+		if [ $hook = input ]; then
+			is "$EARLY" 0 '... none bypasses it'
+		else
+			all "$EARLY"
+			report $? "... $EARLY take the early hook after it"
+			is "$INGRESS" 0 '... none bypasses it'
+		fi
+		ip netns exec h2 nft delete table inet mxe
+	done
+	traffic
+	report $? 'without rules'
+	all "$INGRESS"
+	report $? "... $INGRESS of $RCVD packets take the ingress hook again"
+}
+
+# Hooks that see packets between the netdev and the rules of netfilter.
+test_netdev()
+{
+	ip netns exec h2 nft -f - <<-EOF2
+		table netdev mxe {
+			chain c {
+				type filter hook ingress device eth0 priority 0
+				udp dport 4791 counter accept
+			}
+		}
+	EOF2
+	report $? "a rule of the netdev's ingress"
+	traffic
+	report $? '... traffic'
+	is "$(nft_packets netdev)" "$RCVD" "... it sees all $RCVD packets"
+	all "$INGRESS"
+	report $? "... $INGRESS take the ingress hook after it"
+	ip netns exec h2 nft delete table netdev mxe
+
+	check 'a macvlan' ip -n h2 link add mv0 link eth0 type macvlan mode bridge
+	check '... which is up' ip -n h2 link set mv0 up
+	traffic
+	report $? '... traffic'
+	all "$EARLY"
+	report $? "... $EARLY of $RCVD packets take the early hook"
+	is "$INGRESS" 0 '... none bypasses it'
+	ip -n h2 link del mv0
+}
+
+# A packet socket of the family sees packets after the ingress. Their headers
+# up to UDP have $IP_LEN bytes. 33 is SO_RCVBUFFORCE.
+test_packet_socket()
+{
+	coproc SOCKET {
+		exec ip netns exec h2 python3 -c '
+import socket, sys
+protocol, port = int(sys.argv[1], 16), int(sys.argv[2]) + 2
+s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(protocol))
+s.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)
+s.setblocking(False)
+print("ready", flush=True)
+input()
+packets = 0
+try:
+	while True:
+		packet, address = s.recvfrom(64)
+		packets += address[2] == socket.PACKET_HOST and packet[port:port + 2] == b"\x12\xb7"
+except BlockingIOError:
+	print(packets)
+' "$ETHERTYPE" "$IP_LEN"
+	}
+	PACKETS='' LOOKER=$SOCKET_PID
+	read -r -u "${SOCKET[0]}" PACKETS
+	is "$PACKETS" ready "a packet socket of IPv$V"
+	traffic
+	report $? '... traffic'
+	echo >&"${SOCKET[1]}"
+	read -r -u "${SOCKET[0]}" PACKETS
+	is "$PACKETS" "$RCVD" "... it sees all $RCVD packets"
+	all "$EARLY"
+	report $? "... $EARLY of them take the early hook"
+	is "$INGRESS" 0 '... none bypasses it'
+	wait "$LOOKER"
+	traffic
+	report $? 'without it'
+	all "$INGRESS"
+	report $? "... $INGRESS of $RCVD packets take the ingress hook again"
+}
+
+# IPsec policies that do not match the packets.
+test_ipsec()
+{
+	check 'an IPsec policy' ip -n h2 xfrm policy add src "$OTHER" dst "$OWN" dir in \
+		action block
+	traffic
+	report $? '... traffic'
+	is "$EARLY" 0 '... no packet bypasses it'
+	ip -n h2 xfrm policy flush
+}
+
+# Sent packets.
+test_sent()
+{
+	traffic
+	report $? 'without it'
+	is "$DIRECT" "$SENT" "... all $SENT sent packets bypass the IP layer"
+	for hook in postrouting output; do
+		check "a rule of $hook" nft_rule $hook
+		traffic
+		report $? '... traffic'
+		is "$(nft_packets)" "$SENT" "... it sees all $SENT packets"
+		is "$DIRECT" "$SENT" '... and they bypass the rest'
+		ip netns exec h2 nft delete table inet mxe
+	done
+	check "a rule of postrouting: $TTL" \
+		ip netns exec h2 nft -f - <<-EOF2
+			table inet mxe {
+				chain c {
+					type filter hook postrouting priority 0
+					udp dport 4791 $TTL counter accept
+				}
+			}
+		EOF2
+	traffic
+	report $? '... traffic: the ICRC does not cover it'
+	is "$(nft_packets)" "$SENT" '... it changes all packets'
+	ip netns exec h2 nft delete table inet mxe
+}
+
+# A path with a smaller MTU, which only the IP layer handles.
+test_mtu()
+{
+	check "a route with an MTU of $MTU" ip -n h2 route replace "$PEER" dev eth0 \
+		src "$OWN" mtu lock $MTU
+	FAILS=$(ip_counter FragFails)
+	! timeout 60 mxe-perf "${BACK[@]}" -T 2 -d mxe2 -r mxe1 -n 4 -o write \
+		-s $((MTU + 200)) >/dev/null 2>&1
+	report $? "... WRITEs of $((MTU + 200)) bytes do not get through"
+	check '... the IP layer reports that they do not fit' \
+		test "$(ip_counter FragFails)" -gt "$FAILS"
+	ip -n h2 route del "$PEER" dev eth0
+	traffic
+	report $? 'without that route'
+	is "$DIRECT" "$SENT" '... all bypass the IP layer again'
+}
+
+# Packets that are sent as a GSO batch: split by mxe; split by the stack if it
+# must see them one by one; and not batched.
+test_batches()
+{
+	batches
+	report $? 'requests posted together'
+	check "... $SENT GSO batches are sent, $RCVD split" \
+		test $((SENT >= 20 && RCVD >= SENT - 1)) -eq 1
+	nft_rule input
+	batches
+	report $? 'the same with a rule of input'
+	is "$RCVD" 0 "... $SENT GSO batches are split by the stack"
+	ip netns exec h2 nft delete table inet mxe
+	ip netns exec h2 tcpdump -i eth0 -w /dev/null 2>"/tmp/tcpdump.$$" &
+	TCPDUMP=$!
+	soon grep -q 'listening on' "/tmp/tcpdump.$$"
+	batches
+	report $? 'the same with a packet socket on the netdev'
+	kill $TCPDUMP
+	wait $TCPDUMP
+	rm "/tmp/tcpdump.$$"
+	echo N >/sys/module/mxe/parameters/gso
+	batches
+	report $? 'the same with gso=N'
+	is "$SENT" 0 '... no GSO batch is sent'
+	echo Y >/sys/module/mxe/parameters/gso
+}
 
 # An address is removed while a connection uses it, and with it the route.
 # Packets to it must no longer arrive.
-mxe-perf -d mxe1 -r mxe2 -n 10000000 -o write >/dev/null 2>&1 &
-PERF=$!
-EARLY=$(counter mxe2 rcvd_early_pkts)
-check 'traffic to an address' soon early_more_than "$EARLY"
-ip -n h2 addr del 10.77.0.2/24 dev eth0
-sleep 0.3
-EARLY=$(counter mxe2 rcvd_early_pkts)
-sleep 1
-is "$(counter mxe2 rcvd_early_pkts)" "$EARLY" 'no packet is received for a removed address'
-kill $PERF
-wait $PERF
+test_removal()
+{
+	perf -d mxe1 -r mxe2 -n 10000000 -o write >/dev/null 2>&1 &
+	PERF=$!
+	EARLY=$(counter mxe2 rcvd_early_pkts)
+	check 'traffic to an address' soon early_more_than "$EARLY"
+	ip -n h2 addr del "$OWN/$PREFIX" dev eth0
+	sleep 0.3
+	EARLY=$(counter mxe2 rcvd_early_pkts)
+	sleep 1
+	is "$(counter mxe2 rcvd_early_pkts)" "$EARLY" 'no packet is received for a removed address'
+	kill $PERF
+	wait $PERF
+}
+
+# A routing rule, on the other host, because the kernel never forgets that an
+# IPv6 rule existed.
+test_rule()
+{
+	local early rcvd
+	check 'a routing rule' ip -n h1 -$V rule add from "$OTHER" blackhole
+	early=$(counter mxe1 rcvd_early_pkts) rcvd=$(counter mxe1 rcvd_pkts)
+	traffic
+	report $? '... traffic'
+	early=$(($(counter mxe1 rcvd_early_pkts) - early))
+	rcvd=$(($(counter mxe1 rcvd_pkts) - rcvd))
+	if [ $V = 4 ]; then
+		RCVD=$rcvd all $early
+		report $? "... $early of $rcvd packets take the early hook, as it resets the routes"
+	else
+		is $early 0 "... none of $rcvd packets bypasses it"
+	fi
+	ip -n h1 -$V rule del from "$OTHER" blackhole
+}
+
+test_family()
+{
+	test_received
+	test_netdev
+	test_packet_socket
+	test_ipsec
+	test_sent
+	test_mtu
+	test_batches
+	test_rule
+	test_removal
+}
+
+topo_up || bail_out "cannot make the two hosts"
+V=4 GIDS=() BACK=() OWN=10.77.0.2 PEER=10.77.0.1 OTHER=10.77.0.99 PREFIX=24
+MTU=80 TTL='ip ttl set 3' ETHERTYPE=0800 IP_LEN=20
+test_family
+GID1=$(topo_gid_index mxe1 ^fd77:) GID2=$(topo_gid_index mxe2 ^fd77:)
+V=6 GIDS=(-x "$GID1" -X "$GID2") BACK=(-x "$GID2" -X "$GID1")
+OWN=fd77::2 PEER=fd77::1 OTHER=fd77::99 PREFIX=64
+MTU=1280 TTL='ip6 hoplimit set 3' ETHERTYPE=86dd IP_LEN=40
+test_family
 done_testing

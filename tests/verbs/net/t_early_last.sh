@@ -3,7 +3,7 @@
 #
 # Rules of the lowest precedence (priority 2147483647) that are older than the
 # link. mxe's early hooks have the same priority, but must not take packets
-# before such a rule has seen them.
+# before such a rule has seen them. The same for IPv6.
 
 # shellcheck disable=SC2317  # functions that "check" and "soon" run
 
@@ -50,9 +50,10 @@ packets()
 test_rule()
 {
 	local family=$1 before rcvd seen
-	check "nft, family $1, $2, made before the link" relink rule "$1" "$2"
+	check "nft, family $1, $2, made before the link ${TRAFFIC_OPTIONS[*]}" \
+		relink rule "$1" "$2"
 	before=$(packets "$family") rcvd=$(counter mxe2 rcvd_pkts)
-	check '... traffic' t_traffic -s 1 run
+	check '... traffic' t_traffic "${TRAFFIC_OPTIONS[@]}" -s 1 run
 	rcvd=$(($(counter mxe2 rcvd_pkts) - rcvd))
 	seen=$(($(packets "$family") - before))
 	is "$seen" "$rcvd" "... the rule sees all packets"
@@ -68,6 +69,9 @@ test_rule()
 }
 
 topo_up || bail_out "cannot make the two hosts"
-test_rule inet prerouting
-test_rule netdev 'ingress device eth0'
+for option in '' -6; do
+	TRAFFIC_OPTIONS=(${option:+$option})
+	test_rule inet prerouting
+	test_rule netdev 'ingress device eth0'
+done
 done_testing
