@@ -124,22 +124,29 @@ static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb, b
 	       ntohs(udph->len) == skb->len - ip_len;
 }
 
+static __always_inline bool mxe_early_demux_same4(const struct mxe_av *av,
+						  const struct iphdr *iph)
+{
+	return av->is_ipv4 && av->v4.daddr == iph->saddr && av->v4.saddr == iph->daddr;
+}
+
+static __always_inline bool mxe_early_demux_same6(const struct mxe_av *av,
+						  const struct ipv6hdr *ip6h)
+{
+	return !av->is_ipv4 && ipv6_addr_equal(&av->v6.daddr, &ip6h->saddr) &&
+	       ipv6_addr_equal(&av->v6.saddr, &ip6h->daddr);
+}
+
 /* Compares the addresses with those of the connection, without a lock. */
 static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
 						       const struct sk_buff *skb, bool is_ipv4)
 {
-	const struct ipv6hdr *ip6h = ipv6_hdr(skb);
-	const struct iphdr *iph = ip_hdr(skb);
-
 	/*
 	 * A hint. modify_qp may change the peer, and rx.c checks under the
 	 * lock.
 	 */
-	if (is_ipv4)
-		return data_race(qp->av.v4.daddr == iph->saddr &&
-				 qp->av.v4.saddr == iph->daddr);
-	return data_race(ipv6_addr_equal(&qp->av.v6.daddr, &ip6h->saddr) &&
-			 ipv6_addr_equal(&qp->av.v6.saddr, &ip6h->daddr));
+	return data_race(is_ipv4 ? mxe_early_demux_same4(&qp->av, ip_hdr(skb)) :
+				   mxe_early_demux_same6(&qp->av, ipv6_hdr(skb)));
 }
 
 /*
@@ -162,7 +169,7 @@ mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb, bool is_ip
 		return NULL;
 	/*
 	 * The route is that of these addresses, because modify_qp forgets the
-	 * old route before it changes them.
+	 * old route before it changes them. Pairs with mxe_rx_dst_forget().
 	 */
 	smp_rmb();
 	*dst = mxe_rx_dst_valid(&qp->rx_dst, is_ipv4);

@@ -21,8 +21,8 @@ struct socket;
  * Lifetime: that of the netns. Each device of the netns counts as a user, and
  * the netns does not end before its devices are gone (mxe_netns_exit()).
  *
- * mxe_netns_mutex protects users, sk4, sk6, devs, and the hooks of early_demux.c.
- * devs is also read under RCU.
+ * mxe_netns_mutex protects users, sk4, sk6, devs, and the hooks of
+ * early_demux.c. devs is also read under RCU.
  */
 struct mxe_netns {
 	struct net *net;

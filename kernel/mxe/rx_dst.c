@@ -51,5 +51,6 @@ void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 void mxe_rx_dst_forget(struct mxe_qp *qp)
 {
 	mxe_rx_dst_replace(&qp->rx_dst, NULL, 0);
+	/* Pairs with the barrier in mxe_early_demux_qp(). */
 	smp_mb();
 }

@@ -89,7 +89,7 @@ static int mxe_tx_direct_finish4(struct net *net, struct sock *sk,
 
 /* Passes a packet with a plain route to the hooks of POST_ROUTING. */
 static __always_inline void mxe_tx_direct_post4(struct net *net, struct sk_buff *skb,
-						 struct net_device *ndev)
+						struct net_device *ndev)
 {
 	skb->dev = ndev;
 	NF_HOOK(NFPROTO_IPV4, NF_INET_POST_ROUTING, net, NULL, skb, NULL, ndev,
@@ -182,7 +182,7 @@ static int mxe_tx_direct_finish6(struct net *net, struct sock *sk,
 
 /* Passes a packet with a plain route to the hooks of POST_ROUTING. */
 static __always_inline void mxe_tx_direct_post6(struct net *net, struct sk_buff *skb,
-						 struct net_device *ndev)
+						struct net_device *ndev)
 {
 	skb->dev = ndev;
 	NF_HOOK(NFPROTO_IPV6, NF_INET_POST_ROUTING, net, NULL, skb, NULL, ndev,
