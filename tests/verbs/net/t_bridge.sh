@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # A link on a bridge whose host calls iptables for bridged frames
-# (net.bridge.bridge-nf-call-iptables=1), and the same for IPv6. mxe must leave a frame to the bridge
-# until the bridge has learned its source and filtered it. Each filter is set
-# while a connection is in use and must stop it.
+# (net.bridge.bridge-nf-call-iptables=1), and the same for IPv6. mxe must leave
+# a frame to the bridge until the bridge has learned its source and filtered it.
+# Each filter is set while a connection is in use and must stop it.
 
 # shellcheck disable=SC2317  # functions that "check" and "soon" run
 

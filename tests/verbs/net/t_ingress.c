@@ -132,7 +132,7 @@ static uint16_t checksum(const void *data, size_t len, uint32_t sum)
 	return htons((uint16_t)~sum);
 }
 
-/* The ICRC of an IPv6 packet without extension headers. len is up to the ICRC. */
+/* The ICRC of an IPv6 packet without extension headers, of len bytes before. */
 static uint32_t icrc6(const uint8_t *packet, size_t len)
 {
 	static const uint8_t lrh[8] = { 0xff, 0xff, 0xff, 0xff,
@@ -459,8 +459,9 @@ static void forward(void)
 /* Permanent, so that the hosts send no probes meanwhile. */
 static void add_neighbours(void)
 {
-	if (system("for i in 1 2; do ip -n h$i neigh replace fd77::$((3 - i)) dev eth0 "
-		   "lladdr $(ip netns exec h$((3 - i)) cat /sys/class/net/eth0/address) ||"
+	if (system("for i in 1 2; do j=$((3 - i)) &&"
+		   "mac=$(ip netns exec h$j cat /sys/class/net/eth0/address) &&"
+		   "ip -n h$i neigh replace fd77::$j dev eth0 lladdr $mac ||"
 		   "exit; done"))
 		vt_bail("ip neigh");
 }
