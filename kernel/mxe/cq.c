@@ -15,6 +15,12 @@
 #include "qp.h"
 #include "udata.h"
 
+/*
+ * Class of the locks of the CQs of processes.  mxe_cq_add() takes these with
+ * interrupts enabled.
+ */
+static struct lock_class_key mxe_cq_user_class;
+
 /* Entries that a resize copies with interrupts disabled. */
 #define MXE_CQ_COPY_SLICE	1024
 
@@ -131,7 +137,7 @@ static void mxe_cq_delay_event(struct mxe_cq *cq)
 }
 
 /* Counts a completion.  Returns true if the event is to be sent now. */
-static bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
+static __always_inline bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
 {
 	bool solicited = wc->solicited || wc->status != IB_WC_SUCCESS;
 
@@ -173,32 +179,56 @@ static enum hrtimer_restart mxe_cq_event_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Notes that a completion is lost. */
+static noinline enum mxe_cq_result mxe_cq_lose(struct mxe_cq *cq)
+{
+	bool first = !cq->overrun;
+
+	cq->overrun = true;
+	mxe_count(to_mdev(cq->ibcq.device), cq_overruns);
+	return first ? MXE_CQ_OVERRUN_FIRST : MXE_CQ_OVERRUN;
+}
+
+/* Inlined twice with a constant @is_user. */
+static __always_inline enum mxe_cq_result
+mxe_cq_add_locked(struct mxe_cq *cq, struct mxe_qp *qp, const struct mxe_wc *wc,
+		  bool is_user)
+{
+	u32 consumer = is_user ? mxe_ring_consumer(&cq->ring) : cq->consumer;
+
+	/* An invalid consumer index of a process leaves no room either. */
+	if (unlikely(cq->overrun || cq->producer - consumer >= cq->entries))
+		return mxe_cq_lose(cq);
+	if (is_user)
+		mxe_cq_write_user(cq, qp, wc);
+	else
+		mxe_cq_write_kernel(cq, qp, wc);
+	return mxe_cq_event(cq, wc) ? MXE_CQ_ADDED_NOTIFY : MXE_CQ_ADDED;
+}
+
+static noinline enum mxe_cq_result
+mxe_cq_add_kernel(struct mxe_cq *cq, struct mxe_qp *qp, const struct mxe_wc *wc)
+{
+	enum mxe_cq_result result;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	result = mxe_cq_add_locked(cq, qp, wc, false);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return result;
+}
+
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 			      const struct mxe_wc *wc)
 {
-	enum mxe_cq_result result = MXE_CQ_ADDED;
-	unsigned long flags;
-	u32 consumer;
+	enum mxe_cq_result result;
 
-	spin_lock_irqsave(&cq->lock, flags);
-	consumer = mxe_cq_consumer(cq);
-	/* An invalid consumer index of a process leaves no room either. */
-	if (cq->overrun || cq->producer - consumer >= cq->entries) {
-		result = cq->overrun ? MXE_CQ_OVERRUN : MXE_CQ_OVERRUN_FIRST;
-		cq->overrun = true;
-		mxe_count(to_mdev(cq->ibcq.device), cq_overruns);
-		goto unlock;
-	}
-
-	if (!cq->is_user)
-		mxe_cq_write_kernel(cq, qp, wc);
-	else
-		mxe_cq_write_user(cq, qp, wc);
-
-	if (mxe_cq_event(cq, wc))
-		result = MXE_CQ_ADDED_NOTIFY;
-unlock:
-	spin_unlock_irqrestore(&cq->lock, flags);
+	if (unlikely(!cq->is_user))
+		return mxe_cq_add_kernel(cq, qp, wc);
+	/* No hard interrupt takes the lock of the CQ of a process. */
+	spin_lock(&cq->lock);
+	result = mxe_cq_add_locked(cq, qp, wc, true);
+	spin_unlock(&cq->lock);
 	return result;
 }
 
@@ -299,6 +329,8 @@ int mxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 	mutex_init(&cq->resize_mutex);
 	spin_lock_init(&cq->lock);
+	if (udata)
+		lockdep_set_class(&cq->lock, &mxe_cq_user_class);
 	spin_lock_init(&cq->notify_lock);
 	mxe_hrtimer_setup(&cq->event_timer, mxe_cq_event_timer, CLOCK_MONOTONIC,
 			  HRTIMER_MODE_REL_SOFT);

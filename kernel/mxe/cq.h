@@ -70,7 +70,11 @@ struct mxe_cq {
 	const struct mm_struct *mm;
 
 	struct mutex resize_mutex;	/* resize, removal of completions */
-	spinlock_t lock;		/* irqsave, for verbs in any context */
+	/*
+	 * irqsave, because kernel consumers call verbs in any context.  Adding
+	 * to the CQ of a process needs only BHs disabled.
+	 */
+	spinlock_t lock;
 	u32 entries;			/* power of two */
 	struct mxe_ring ring;		/* entries, if is_user */
 	struct ib_wc *wc;		/* entries, if not is_user */
@@ -117,7 +121,7 @@ enum mxe_cq_result {
  *
  * A CQ that was overrun takes no more completions.
  *
- * Context: Any. Takes and releases cq->lock.
+ * Context: BHs disabled. Takes and releases cq->lock.
  * Return: the action that the caller takes after it has dropped its locks.
  */
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
