@@ -43,23 +43,23 @@ struct mxe_doorbell_file {
 /* Runs one slice of the tag operations of an SRQ.  As mxe_doorbell_ring(). */
 static noinline int mxe_doorbell_ring_tm(struct mxe_dev *dev,
 					 const struct ib_ucontext *uctx,
-					 const struct mxe_doorbell *db)
+					 struct mxe_doorbell db)
 {
 	struct mxe_srq *srq;
 	bool more;
 
-	if (db->queues != MXE_DOORBELL_TM)
-		return mxe_refuse(dev, -EINVAL, "unknown queues %#x", db->queues);
+	if (db.queues != MXE_DOORBELL_TM)
+		return mxe_refuse(dev, -EINVAL, "unknown queues %#x", db.queues);
 
 	xa_lock_bh(&dev->srqs);
-	srq = xa_load(&dev->srqs, db->qp_num);
+	srq = xa_load(&dev->srqs, db.qp_num);
 	if (srq && srq->tm && srq->tm->uctx == uctx)
 		mxe_srq_hold(srq);
 	else
 		srq = NULL;
 	xa_unlock_bh(&dev->srqs);
 	if (!srq)
-		return mxe_refuse(dev, -ENOENT, "no tag-matching SRQ %u", db->qp_num);
+		return mxe_refuse(dev, -ENOENT, "no tag-matching SRQ %u", db.qp_num);
 	more = mxe_tm_ring(srq);
 	mxe_srq_put(srq);
 	return more;
@@ -73,7 +73,7 @@ static noinline int mxe_doorbell_ring_tm(struct mxe_dev *dev,
  */
 static __always_inline int
 mxe_doorbell_ring(const struct mxe_doorbell_file *file,
-		  const struct mxe_doorbell *db, bool last)
+		  struct mxe_doorbell db, bool last)
 {
 	struct ib_ucontext *uctx = READ_ONCE(file->uctx);
 	struct mxe_dev *dev = file->dev;
@@ -82,17 +82,17 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 
 	if (!uctx)
 		return -EIO;
-	if (db->queues & ~(MXE_DOORBELL_SEND | MXE_DOORBELL_RECV))
+	if (db.queues & ~(MXE_DOORBELL_SEND | MXE_DOORBELL_RECV))
 		return mxe_doorbell_ring_tm(dev, uctx, db);
 
-	qp = mxe_qpn_find(dev->mnet, db->qp_num);
+	qp = mxe_qpn_find(dev->mnet, db.qp_num);
 	if (!qp)
-		return mxe_refuse(dev, -ENOENT, "no queue pair %u", db->qp_num);
+		return mxe_refuse(dev, -ENOENT, "no queue pair %u", db.qp_num);
 	if (qp->uctx != uctx)
 		return mxe_refuse(dev, -ENOENT, "queue pair %u of another context",
-				  db->qp_num);
+				  db.qp_num);
 
-	if (db->queues & MXE_DOORBELL_SEND) {
+	if (db.queues & MXE_DOORBELL_SEND) {
 		more = mxe_send_ring(qp, last);
 		mxe_sqpoll_wake(qp);
 	}
@@ -100,7 +100,7 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 	 * Needed only in the error state. Otherwise the responder reads the
 	 * ring.
 	 */
-	if (db->queues & MXE_DOORBELL_RECV)
+	if (db.queues & MXE_DOORBELL_RECV)
 		mxe_recv_ring(qp);
 	return more;
 }
@@ -133,7 +133,7 @@ static void mxe_doorbell_turn_wait(unsigned long timeout)
 
 /* Looks up the QP and calls mxe_send_is_answered_here(). */
 static bool mxe_doorbell_is_answered_here(const struct mxe_doorbell_file *file,
-					  const struct mxe_doorbell *db,
+					  struct mxe_doorbell db,
 					  u32 *una, bool again)
 {
 	struct ib_ucontext *uctx;
@@ -143,7 +143,7 @@ static bool mxe_doorbell_is_answered_here(const struct mxe_doorbell_file *file,
 	local_bh_disable();
 	uctx = READ_ONCE(file->uctx);
 	if (uctx)
-		qp = mxe_qpn_find(file->dev->mnet, db->qp_num);
+		qp = mxe_qpn_find(file->dev->mnet, db.qp_num);
 	here = qp && qp->uctx == uctx &&
 	       mxe_send_is_answered_here(qp, una, again);
 	local_bh_enable();
@@ -157,7 +157,7 @@ static bool mxe_doorbell_is_answered_here(const struct mxe_doorbell_file *file,
  * makes progress, for at most `turns` turns of the works and 50 ms.
  */
 static void mxe_doorbell_wait(const struct mxe_doorbell_file *file,
-			      const struct mxe_doorbell *db, int turns)
+			      struct mxe_doorbell db, int turns)
 {
 	unsigned long now = jiffies, end = now + msecs_to_jiffies(50);
 	bool again = false;
@@ -177,7 +177,7 @@ static void mxe_doorbell_wait(const struct mxe_doorbell_file *file,
  * slices, and qp->work does the rest.
  */
 static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
-				       const struct mxe_doorbell *db)
+				       struct mxe_doorbell db)
 {
 	int left = MXE_DOORBELL_SLICES - 1;
 	bool last;
@@ -190,39 +190,46 @@ static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
 		ret = mxe_doorbell_ring(file, db, last);
 		local_bh_enable();
 	} while (ret > 0 && !last);
-	if (!ret && db->queues & MXE_DOORBELL_SEND)
+	if (!ret && db.queues & MXE_DOORBELL_SEND)
 		mxe_doorbell_wait(file, db, left);
 	return min(ret, 0);
 }
 
-static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
-				  size_t count, loff_t *pos)
+/* Rings one doorbell of a process.  Returns 0 or a negative errno. */
+static __always_inline int
+mxe_doorbell_one(const struct mxe_doorbell_file *file,
+		 const struct mxe_doorbell __user *from)
 {
-	struct mxe_doorbell_file *file =
-		container_of((struct ib_uobject *)filp->private_data,
-			     struct mxe_doorbell_file, uobj);
-	const struct mxe_doorbell __user *from = (const void __user *)buf;
 	union {
 		struct mxe_doorbell db;
 		u64 raw;
 	} copy;
-	size_t done = 0;
-	int err;
+	int ret;
 
 	static_assert(sizeof(copy.db) == sizeof(copy.raw));
+
+	ret = get_user(copy.raw, (const u64 __user *)from);
+	if (unlikely(ret))
+		return ret;
+	local_bh_disable();
+	ret = mxe_doorbell_ring(file, copy.db, false);
+	local_bh_enable();
+	return likely(ret <= 0) ? ret : mxe_doorbell_go_on(file, copy.db);
+}
+
+/* Rings all doorbells up to the first one that fails. */
+static noinline ssize_t
+mxe_doorbell_many(const struct mxe_doorbell_file *file,
+		  const struct mxe_doorbell __user *from, size_t count)
+{
+	size_t done = 0;
+	int err;
 
 	if (!count || count % sizeof(*from))
 		return -EINVAL;
 
 	for (;;) {
-		err = get_user(copy.raw, (const u64 __user *)from);
-		if (err)
-			break;
-		local_bh_disable();
-		err = mxe_doorbell_ring(file, &copy.db, false);
-		local_bh_enable();
-		if (err > 0)
-			err = mxe_doorbell_go_on(file, &copy.db);
+		err = mxe_doorbell_one(file, from);
 		if (err)
 			break;
 		done += sizeof(*from);
@@ -232,6 +239,19 @@ static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
 		cond_resched();
 	}
 	return done ?: err;
+}
+
+static ssize_t mxe_doorbell_write(struct file *filp, const char __user *buf,
+				  size_t count, loff_t *pos)
+{
+	const struct mxe_doorbell_file *file =
+		container_of((struct ib_uobject *)filp->private_data,
+			     struct mxe_doorbell_file, uobj);
+	const struct mxe_doorbell __user *from = (const void __user *)buf;
+
+	if (unlikely(count != sizeof(*from)))
+		return mxe_doorbell_many(file, from, count);
+	return mxe_doorbell_one(file, from) ?: sizeof(*from);
 }
 
 static const struct file_operations mxe_doorbell_fops = {
