@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ICRC in fewer instructions. CRCs of headers and of masks are cached, and
- * the crypto layer computes those of long payloads. icrc.c and hdr.c call it.
- * It calls crc32_le() and crypto_shash_update().
+ * The ICRC in fewer instructions. CRCs of headers are cached, a table adds 16
+ * bytes at once, and the crypto layer computes the CRCs of long payloads.
+ * icrc.c and hdr.c call it. It calls crc32_le() and crypto_shash_update().
  */
 #include <crypto/hash.h>
 #include <linux/crc32.h>
@@ -18,6 +18,9 @@
 
 /* Bytes.  For less, enabling the vector unit costs more than it saves. */
 #define MXE_ICRC_LONG	256
+
+/* Bytes that the table adds at once. */
+#define MXE_ICRC_SLICES	16
 
 /* Bytes of the BTH before the PSN, which are equal in many packets. */
 #define MXE_ICRC_BTH	offsetof(struct mxe_bth, apsn)
@@ -70,30 +73,18 @@ static const struct mxe_icrc_hdr6 mxe_icrc_ones6 = {
  * the CRC of a header in which these bytes are ones.
  */
 static u32 mxe_icrc_ids[2][256] __ro_after_init;
-/* Contributions of the bytes of a word to a CRC that ends with the word. */
-static u32 mxe_icrc_words[4][256] __ro_after_init;
-/* Contributions to a CRC that ends with masks of zeros behind the word. */
-static u32 mxe_icrc_before_masks[4][256] __ro_after_init;
+/* Contributions of a byte to a CRC that ends a number of bytes later. */
+static u32 mxe_icrc_slices[MXE_ICRC_SLICES][256] __ro_after_init;
 
-/*
- * Bytes of an RC request for a masked atomic of 8 bytes from the BTH on, of the
- * swap mask and compare mask at its end, and of the part between BTH and masks.
- */
-#define MXE_ICRC_MASKED		(sizeof(struct mxe_bth) + sizeof(struct mxe_mskatomiceth) + \
-				 MXE_MSKATOMIC_OPERANDS * sizeof(u64))
-#define MXE_ICRC_MASKS		(2 * sizeof(u64))
-#define MXE_ICRC_BEFORE_MASKS	(MXE_ICRC_MASKED - sizeof(struct mxe_bth) - MXE_ICRC_MASKS)
-
-static void mxe_icrc_make_words(u32 table[4][256], size_t len)
+static void mxe_icrc_make_slices(void)
 {
-	unsigned int byte, value;
+	unsigned int behind, value;
 
-	for (byte = 0; byte < 4; byte++) {
+	for (behind = 0; behind < MXE_ICRC_SLICES; behind++) {
 		for (value = 0; value < 256; value++) {
-			u8 p[MXE_ICRC_MASKS] = {};
+			u8 p[MXE_ICRC_SLICES] = { value };
 
-			p[byte] = value;
-			table[byte][value] = crc32_le(0, p, len);
+			mxe_icrc_slices[behind][value] = crc32_le(0, p, behind + 1);
 		}
 	}
 }
@@ -110,14 +101,7 @@ static void mxe_icrc_make_tables(void)
 			mxe_icrc_ids[byte][value] = crc32_le(0, hdr, sizeof(hdr));
 		}
 	}
-	mxe_icrc_make_words(mxe_icrc_words, sizeof(u32));
-	mxe_icrc_make_words(mxe_icrc_before_masks, MXE_ICRC_MASKS);
-}
-
-static u32 mxe_icrc_look_up(const u32 table[4][256], u32 crc)
-{
-	return table[0][crc & 0xff] ^ table[1][crc >> 8 & 0xff] ^ table[2][crc >> 16 & 0xff] ^
-	       table[3][crc >> 24];
+	mxe_icrc_make_slices();
 }
 
 static u32 mxe_icrc_id(__be16 ip_id)
@@ -127,10 +111,45 @@ static u32 mxe_icrc_id(__be16 ip_id)
 	return mxe_icrc_ids[0][id >> 8] ^ mxe_icrc_ids[1][id & 0xff];
 }
 
-/* Used because crc32_le() handles a remainder of eight bytes bytewise. */
-static u32 mxe_icrc_word(u32 crc, const u8 *p)
+/* Returns the contribution of four bytes that are followed by @behind bytes. */
+static __always_inline u32 mxe_icrc_word(u32 word, unsigned int behind)
 {
-	return mxe_icrc_look_up(mxe_icrc_words, crc ^ get_unaligned_le32(p));
+	const u32 (*table)[256] = &mxe_icrc_slices[behind];
+
+	return table[3][word & 0xff] ^ table[2][word >> 8 & 0xff] ^
+	       table[1][word >> 16 & 0xff] ^ table[0][word >> 24];
+}
+
+/* The same for bytes that no CRC was added to, in half the instructions. */
+static __always_inline u32 mxe_icrc_bytes(const u8 *p, unsigned int behind)
+{
+	const u32 (*table)[256] = &mxe_icrc_slices[behind];
+
+	return table[3][p[0]] ^ table[2][p[1]] ^ table[1][p[2]] ^ table[0][p[3]];
+}
+
+/*
+ * Continues crc with p. Before Linux 6.14, crc32_le() takes eight bytes at
+ * once, and a remainder bytewise. Out of line, because inlined it would cost
+ * the callers registers.
+ */
+static noinline u32 mxe_icrc_short(u32 crc, const u8 *p, size_t len)
+{
+	for (; len >= MXE_ICRC_SLICES; len -= MXE_ICRC_SLICES, p += MXE_ICRC_SLICES)
+		crc = mxe_icrc_word(get_unaligned_le32(p) ^ crc, 12) ^
+		      mxe_icrc_bytes(p + 4, 8) ^ mxe_icrc_bytes(p + 8, 4) ^
+		      mxe_icrc_bytes(p + 12, 0);
+	if (len & 8) {
+		crc = mxe_icrc_word(get_unaligned_le32(p) ^ crc, 4) ^
+		      mxe_icrc_bytes(p + 4, 0);
+		p += 8;
+	}
+	if (len & 4) {
+		crc = mxe_icrc_word(get_unaligned_le32(p) ^ crc, 0);
+		p += 4;
+	}
+	/* Only malformed packets have such a length. */
+	return likely(!(len & 3)) ? crc : crc32_le(crc, p, len & 3);
 }
 
 /* ---- the crypto layer -------------------------------------------------- */
@@ -176,7 +195,7 @@ static struct crypto_shash *mxe_icrc_alloc_tfm(void)
 	return IS_ERR(tfm) ? NULL : tfm;
 }
 
-/* ---- caches of headers and masks --------------------------------------- */
+/* ---- the cache of headers ---------------------------------------------- */
 
 /*
  * The CRC of a header. Packets of the same opcode between the same QPs share
@@ -191,25 +210,8 @@ struct mxe_icrc_memo {
 
 #define MXE_ICRC_SET_BITS	5
 
-/*
- * The contribution of the masks of a request to its CRC. Masks describe the
- * fields of a word, so a program uses few of them. Zeroed memory is a valid
- * entry, because masks of zeros contribute 0.
- *
- * The cache saves only 0.3 % of a masked atomic on the wire. It is kept because
- * without it a masked atomic takes 1.023 times the instructions of a standard
- * one, and the aim is 1.02.
- */
-struct mxe_icrc_masks {
-	u64 masks[2];			/* in wire byte order */
-	u32 crc;
-};
-
-#define MXE_ICRC_MASKS_BITS	8
-
 struct mxe_icrc_memos {
 	struct mxe_icrc_memo set[1 << MXE_ICRC_SET_BITS][2];
-	struct mxe_icrc_masks masks[1 << MXE_ICRC_MASKS_BITS];
 };
 
 /*
@@ -308,51 +310,6 @@ static __always_inline u32 mxe_icrc_hdr_ipv4(const struct iphdr *iph, const stru
 	return mxe_icrc_hdr(&mxe_icrc_ones4, iph, sizeof(*iph), udph, bth);
 }
 
-static bool mxe_icrc_is_masked(const u8 *bth, size_t len)
-{
-	return len == MXE_ICRC_MASKED && (bth[0] == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
-					  bth[0] == MXE_OPCODE_RC_MASKED_FETCH_ADD);
-}
-
-/*
- * Continues crc with everything behind the PSN of a request for a masked
- * atomic. Computes the CRC as if the masks were zeros, then adds their
- * contribution.
- */
-static __always_inline u32 mxe_icrc_add_masks(u32 crc, const u8 *p, u32 masks_crc)
-{
-	crc = crc32_le(crc, p, MXE_ICRC_BEFORE_MASKS);
-	return mxe_icrc_look_up(mxe_icrc_before_masks, crc) ^ masks_crc;
-}
-
-/* Out of line, because inlined calls would cost the caller registers. */
-static noinline u32 mxe_icrc_learn_masks(struct mxe_icrc_masks *memo, u32 crc, const u8 *p)
-{
-	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
-
-	memcpy(memo->masks, masks, MXE_ICRC_MASKS);
-	memo->crc = crc32_le(0, masks, MXE_ICRC_MASKS);
-	return mxe_icrc_add_masks(crc, p, memo->crc);
-}
-
-/* Out of line for the same reason. */
-static noinline u32 mxe_icrc_masked(u32 crc, const u8 *p)
-{
-	const u8 *masks = p + MXE_ICRC_BEFORE_MASKS;
-	u64 swap = get_unaligned((const u64 *)masks);
-	u64 compare = get_unaligned((const u64 *)(masks + sizeof(u64)));
-	/*
-	 * Usually one mask is zero or both are equal, so do not just add them.
-	 */
-	u32 which = hash_64(swap + 2 * compare, MXE_ICRC_MASKS_BITS);
-	struct mxe_icrc_masks *memo = &this_cpu_ptr(mxe_icrc_memos)->masks[which];
-	u32 masks_crc = memo->crc;
-
-	if (memo->masks[0] != swap || memo->masks[1] != compare)
-		return mxe_icrc_learn_masks(memo, crc, p);
-	return mxe_icrc_add_masks(crc, p, masks_crc);
-}
-
 /* ---- ICRC -------------------------------------------------------------- */
 
 static __always_inline __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len)
@@ -360,17 +317,13 @@ static __always_inline __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len
 	const u8 *body = bth + MXE_ICRC_BTH;
 	size_t body_len = len - MXE_ICRC_BTH;
 
-	if (body_len >= MXE_ICRC_LONG && mxe_icrc_tfm)
-		return cpu_to_le32(~mxe_icrc_shash(crc, body, body_len));
-	if (body_len % sizeof(u64) == sizeof(u32)) {
-		crc = mxe_icrc_word(crc, body);
-		body += sizeof(u32);
-		body_len -= sizeof(u32);
-		/* Requests for standard atomics never have this length. */
-		if (mxe_icrc_is_masked(bth, len))
-			return cpu_to_le32(~mxe_icrc_masked(crc, body));
-	}
-	return cpu_to_le32(~crc32_le(crc, body, body_len));
+	if (body_len < MXE_ICRC_LONG)
+		crc = mxe_icrc_short(crc, body, body_len);
+	else if (mxe_icrc_tfm)
+		crc = mxe_icrc_shash(crc, body, body_len);
+	else
+		crc = crc32_le(crc, body, body_len);
+	return cpu_to_le32(~crc);
 }
 
 u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth)
