@@ -24,7 +24,7 @@ static spinlock_t mxe_atomic_locks[1 << MXE_ATOMIC_LOCK_BITS] = {
 };
 
 /* Makes atomics of all sizes take the locks.  Never disabled again. */
-static DEFINE_STATIC_KEY_FALSE(mxe_atomic_locked);
+DEFINE_STATIC_KEY_FALSE(mxe_atomic_locked);
 /* No atomic that does not take them is in flight any more. */
 static bool mxe_atomic_locks_used;
 
@@ -40,28 +40,6 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
 	       !memcmp(a->compare_mask_words, b->compare_mask_words, len);
 }
 
-static __always_inline u64
-mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
-{
-	switch (args->op) {
-	case MXE_ATOMIC_CMP_SWAP:
-		return old == args->compare ? args->swap_add : old;
-	case MXE_ATOMIC_FETCH_ADD:
-		return old + args->swap_add;
-	case MXE_ATOMIC_MASKED_CMP_SWAP:
-		return masked_cmp_swap_u64(old, args->compare,
-					   args->compare_mask, args->swap_add,
-					   args->swap_mask);
-	case MXE_ATOMIC_MASKED_FETCH_ADD:
-		return masked_fetch_add_u64(old, args->swap_add,
-					    args->compare_mask);
-	case MXE_ATOMIC_UNSUPPORTED:
-		break;
-	}
-	WARN_ON_ONCE(1);
-	return old;
-}
-
 /* For operands of up to 4 bytes.  The caller drops the bits above them. */
 static u32 mxe_atomic_result_u32(u32 old, const struct mxe_atomic_args *args)
 {
@@ -71,20 +49,6 @@ static u32 mxe_atomic_result_u32(u32 old, const struct mxe_atomic_args *args)
 					   args->swap_mask);
 	WARN_ON_ONCE(args->op != MXE_ATOMIC_MASKED_FETCH_ADD);
 	return masked_fetch_add_u32(old, args->swap_add, args->compare_mask);
-}
-
-/*
- * A failed comparison stores the old value again.  The cmpxchg proves that this
- * value was current, and orders the operation.
- */
-static __always_inline u64
-mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
-{
-	u64 old = READ_ONCE(*word);
-
-	while (!try_cmpxchg(word, &old, mxe_atomic_result_u64(old, args)))
-		;
-	return old;
 }
 
 static u32 mxe_atomic_exec_u32(u32 *word, const struct mxe_atomic_args *args)
@@ -190,4 +154,12 @@ void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
 		mxe_atomic_exec_locked(p, args, orig);
 	else
 		mxe_atomic_exec_any(p, args, orig);
+}
+
+u64 mxe_atomic_exec_8_locked(void *p, struct mxe_atomic_args args)
+{
+	u64 orig[MXE_ATOMIC_WORDS];
+
+	mxe_atomic_exec_locked(p, &args, orig);
+	return orig[0];
 }

@@ -17,6 +17,7 @@
 #include "complete.h"
 #include "hooks.h"
 #include "loopback.h"
+#include "loopback_path.h"
 #include "mxe.h"
 #include "netns.h"
 #include "qpn.h"
@@ -42,15 +43,8 @@ void mxe_loopback_reset(struct mxe_qp *qp)
 	lockdep_assert_held(&qp->send_lock);
 
 	qp->sq.loopback.known = false;
+	qp->sq.loopback.atomics = false;
 	qp->sq.loopback.peer_cache.qp = NULL;
-}
-
-/* Returns the generation of the routes of IPv4 or IPv6. */
-static int mxe_loopback_routes(const struct mxe_qp *qp)
-{
-	const struct net *net = qp->dev->mnet->net;
-
-	return qp->av.is_ipv4 ? rt_genid_ipv4(net) : rt_genid_ipv6(net);
 }
 
 /*
@@ -71,7 +65,7 @@ static bool mxe_loopback_passes_ipsec(const struct net *net)
 
 /*
  * Returns true if packets to the peer would return to this host.  The result is
- * valid until mxe_loopback_routes() changes.  Context: send_lock held.
+ * valid until the generation of the routes changes.  Context: send_lock held.
  */
 static bool mxe_loopback_route_is_local(struct mxe_qp *qp)
 {
@@ -89,7 +83,7 @@ static bool mxe_loopback_route_is_local(struct mxe_qp *qp)
 	return local;
 }
 
-static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
+void mxe_loopback_path_learn(struct mxe_qp *qp, int routes)
 {
 	struct mxe_loopback *loop = &qp->sq.loopback;
 
@@ -98,41 +92,13 @@ static noinline void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 	loop->local = mxe_loopback_route_is_local(qp) &&
 		      !mxe_hooks_on_loopback(qp->dev->mnet, qp->av.is_ipv4);
 	rcu_read_unlock();
+	loop->atomics = loop->local && qp->type == IB_QPT_RC && qp->is_user &&
+			!mxe_qp_has_dc(qp) && !mxe_qp_has_tm(qp) &&
+			!qp->be_reply && qp->sq.max_sge &&
+			qp->sq.atomic_log_sizes & BIT(3);
 	loop->routes = routes;
 	loop->checked = jiffies;
 	loop->known = true;
-}
-
-/*
- * Returns true if packets to the peer would return to this host, and nothing on
- * the host could act on them.  A new route is noticed at once, and a new hook
- * in the next jiffy.
- */
-static bool mxe_loopback_is_local(struct mxe_qp *qp)
-{
-	const struct mxe_loopback *loop = &qp->sq.loopback;
-	unsigned long now = jiffies;
-	int routes = mxe_loopback_routes(qp);
-
-	if (!loop->known || loop->routes != routes || loop->checked != now)
-		mxe_loopback_learn(qp, routes);
-	return loop->local;
-}
-
-/* Returns true if each of the QPs would accept the packets of the other. */
-static bool mxe_loopback_connected(const struct mxe_qp *qp,
-				   const struct mxe_qp *peer)
-{
-	const struct mxe_av *a = &qp->av, *b = &peer->av;
-
-	if (peer->type != IB_QPT_RC || !b->valid ||
-	    peer->dest_qpn != qp->qpn || peer->mtu != qp->mtu ||
-	    a->is_ipv4 != b->is_ipv4)
-		return false;
-	if (a->is_ipv4)
-		return a->v4.saddr == b->v4.daddr && a->v4.daddr == b->v4.saddr;
-	return ipv6_addr_equal(&a->v6.saddr, &b->v6.daddr) &&
-	       ipv6_addr_equal(&a->v6.daddr, &b->v6.saddr);
 }
 
 /* ---- data -------------------------------------------------------------- */
@@ -369,7 +335,7 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 	int err = -EAGAIN;
 
 	mxe_rq_begin_bh_off(peer);
-	if (mxe_loopback_connected(qp, peer) &&
+	if (mxe_loopback_path_is_between(qp, peer) &&
 	    mxe_respond_is_ready(peer, qp->sq.max_psn))
 		err = mxe_wr_is_atomic(wr->opcode) ?
 		      mxe_loopback_atomic(qp, peer, wr) :
@@ -433,7 +399,7 @@ enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send
 
 	if (!READ_ONCE(mxe_loopback_direct) || qp->type != IB_QPT_RC ||
 	    qp->state != IB_QPS_RTS || wr->error || !mxe_loopback_has(wr->opcode) ||
-	    !mxe_loopback_is_local(qp))
+	    !mxe_loopback_path_is_local(qp))
 		return MXE_LOOPBACK_NO;
 	return mxe_loopback_local(qp, wr);
 }

@@ -20,7 +20,8 @@ struct mxe_send_wr;
 /* Facts about the path and the peer, as cached by the requester. */
 struct mxe_loopback {
 	bool known;			/* the members below are valid */
-	bool local;			/* see mxe_loopback_is_local() */
+	bool local;			/* mxe_loopback_path_is_local() */
+	bool atomics;			/* and loop_atomic.c fits the QP */
 	int routes;			/* generation of the routes */
 	unsigned long checked;		/* in this jiffy */
 	struct mxe_qp_cache peer_cache;

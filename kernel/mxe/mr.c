@@ -112,7 +112,7 @@ static int mxe_mr_copy_lkey(struct mxe_dev *dev, const struct ib_pd *pd, u32 lke
 			    int access, u64 addr, void *buf, u32 len,
 			    enum mxe_copy_dir dir, struct mxe_mr_cache *cache)
 {
-	struct mxe_mr *mr = mxe_mr_get_cached(dev, lkey, cache);
+	struct mxe_mr *mr = mxe_mr_get_any(dev, lkey, cache);
 	int err;
 
 	if (!mr)

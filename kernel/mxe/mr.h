@@ -204,9 +204,9 @@ struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
  * mxe_mr_get_cached() - Look up a region by its key and begin an access.
  * @dev: the device
  * @key: lkey or rkey
- * @cache: cache of the caller's side of the QP, whose lock is held; or NULL
+ * @cache: cache of the caller's side of the QP, whose lock is held
  *
- * Context: Any but hard interrupts. With a cache, BHs disabled.
+ * Context: BHs disabled.
  * Return: the region if it is valid with this key, or NULL. mxe_mr_put() ends
  * the access.
  */
@@ -217,7 +217,7 @@ mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
 	long generation = atomic_long_read_acquire(&dev->mrs_generation);
 
 #ifndef MXE_WITHOUT_MR_CACHE
-	if (cache && cache->mr && cache->place == key >> 8 &&
+	if (cache->mr && cache->place == key >> 8 &&
 	    cache->generation == generation)
 		return mxe_mr_use(cache->mr, key);
 #endif
@@ -235,7 +235,22 @@ mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
  */
 static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
 {
-	return mxe_mr_get_cached(dev, key, NULL);
+	return mxe_mr_find(dev, key, NULL, atomic_long_read_acquire(&dev->mrs_generation));
+}
+
+/**
+ * mxe_mr_get_any() - Look up a region with or without a cache.
+ * @dev: the device
+ * @key: lkey or rkey
+ * @cache: as for mxe_mr_get_cached(), or NULL
+ *
+ * Context: Any but hard interrupts. With a cache, BHs disabled.
+ * Return: as mxe_mr_get_cached().
+ */
+static inline struct mxe_mr *
+mxe_mr_get_any(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
+{
+	return cache ? mxe_mr_get_cached(dev, key, cache) : mxe_mr_get(dev, key);
 }
 
 /**

@@ -15,7 +15,7 @@ static __always_inline int mxe_rkey_target(const struct mxe_rights *rights,
 					   u32 rkey, int access, u64 *addr,
 					   u64 len, struct mxe_target *target)
 {
-	struct mxe_mr *mr = mxe_mr_get_cached(rights->dev, rkey, rights->cache);
+	struct mxe_mr *mr = mxe_mr_get_any(rights->dev, rkey, rights->cache);
 	int err;
 
 	if (!mr) {

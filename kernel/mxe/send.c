@@ -13,6 +13,7 @@
 
 #include "dci.h"
 #include "loopback.h"
+#include "loop_atomic.h"
 #include "mxe.h"
 #include "psn.h"
 #include "request.h"
@@ -395,6 +396,8 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 		mxe_qp_kick(qp);
 		return false;
 	}
+	if (mxe_loop_atomic_ring(qp))
+		return false;
 	mxe_send_slice(qp);
 	if (likely(sq->budget > 0))
 		return false;

@@ -23,13 +23,9 @@ static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr, u16 flags)
  */
 static __always_inline bool mxe_sq_free(struct mxe_qp *qp, enum ib_wc_status status)
 {
-	struct mxe_sq *sq = &qp->sq;
-
 	if (mxe_qp_has_tm(qp))
 		return mxe_rndv_free(qp, status);
-	/* Pairs with the control dependency in mxe_wqe_put(). */
-	smp_store_release(&sq->tail, sq->tail + 1);
-	mxe_ring_set_consumer(&sq->ring, sq->tail);
+	mxe_sq_free_slot(&qp->sq);
 	return true;
 }
 
@@ -106,14 +102,7 @@ void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status)
 
 void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts)
 {
-	struct mxe_sq *sq = &qp->sq;
-
-	sq->max_psn = mxe_psn_add(sq->max_psn, num_pkts);
-	sq->psn = sq->max_psn;
-	sq->sent_psn = sq->max_psn;
-	sq->una = sq->max_psn;
-	sq->next++;
-	sq->cur++;
+	mxe_sq_pass_executed(&qp->sq, num_pkts);
 	mxe_sq_complete_with(qp, IB_WC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #ifndef MXE_SQ_H
 #define MXE_SQ_H
 
+#include "psn.h"
 #include "qp.h"
 
 /**
@@ -56,6 +57,36 @@ void mxe_sq_report_error(struct mxe_qp *qp);
  * Context: send_lock held.
  */
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn);
+
+/**
+ * mxe_sq_pass_executed() - Move on after a request that needed no packets.
+ * @sq: send queue whose request at cur is the oldest, and was not started
+ * @num_pkts: packets that the request would have taken
+ *
+ * Context: send_lock held.
+ */
+static inline void mxe_sq_pass_executed(struct mxe_sq *sq, u32 num_pkts)
+{
+	sq->max_psn = mxe_psn_add(sq->max_psn, num_pkts);
+	sq->psn = sq->max_psn;
+	sq->sent_psn = sq->max_psn;
+	sq->una = sq->max_psn;
+	sq->next++;
+	sq->cur++;
+}
+
+/**
+ * mxe_sq_free_slot() - Free the slot of the oldest request of the consumer.
+ * @sq: send queue
+ *
+ * Context: send_lock held.
+ */
+static inline void mxe_sq_free_slot(struct mxe_sq *sq)
+{
+	/* Pairs with the control dependency in mxe_wqe_put(). */
+	smp_store_release(&sq->tail, sq->tail + 1);
+	mxe_ring_set_consumer(&sq->ring, sq->tail);
+}
 
 /**
  * mxe_sq_outstanding() - Check whether requests are outstanding.

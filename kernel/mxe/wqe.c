@@ -19,47 +19,6 @@ static void mxe_wqe_init_wr(struct mxe_send_wr *wr)
 	wr->length = 0;
 }
 
-/* Sets operands of up to 8 bytes, and lowers the operation if possible. */
-static __always_inline void
-mxe_wqe_set_atomic(struct mxe_send_wr *wr, u8 log_size, u64 compare_add,
-		   u64 swap, u64 compare_add_mask, u64 swap_mask)
-{
-	struct mxe_atomic_args *a = &wr->atomic;
-
-	a->log_size = log_size;
-	switch (wr->opcode) {
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-		a->op = MXE_ATOMIC_CMP_SWAP;
-		a->swap_add = swap;
-		a->compare = compare_add;
-		a->swap_mask = 0;
-		a->compare_mask = 0;
-		return;
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		a->op = MXE_ATOMIC_FETCH_ADD;
-		a->swap_add = compare_add;
-		a->compare = 0;
-		a->swap_mask = 0;
-		a->compare_mask = 0;
-		return;
-	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
-		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
-		a->swap_add = swap;
-		a->compare = compare_add;
-		a->swap_mask = swap_mask;
-		a->compare_mask = compare_add_mask;
-		mxe_atomic_lower(a);
-		return;
-	default:
-		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
-		a->swap_add = compare_add;
-		a->compare = 0;
-		a->swap_mask = 0;
-		a->compare_mask = compare_add_mask;
-		mxe_atomic_lower(a);
-	}
-}
-
 /* Copies the operands of a masked atomic of 16 or 32 bytes from @data. */
 static noinline void mxe_wqe_set_wide(struct mxe_send_wr *wr, u8 log_size,
 				      const void *data)
@@ -231,8 +190,9 @@ mxe_wqe_parse_ext_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	     wqe->atomic.compare_add_mask | wqe->atomic.swap_mask) >>
 	    (BITS_PER_BYTE << log_size))
 		return IB_WC_LOC_QP_OP_ERR;
-	mxe_wqe_set_atomic(wr, log_size, wqe->atomic.compare_add,
-			   wqe->atomic.swap, wqe->atomic.compare_add_mask,
+	mxe_wqe_set_atomic(&wr->atomic, wr->opcode, log_size,
+			   wqe->atomic.compare_add, wqe->atomic.swap,
+		   wqe->atomic.compare_add_mask,
 			   wqe->atomic.swap_mask);
 	return IB_WC_SUCCESS;
 }
@@ -249,8 +209,9 @@ mxe_wqe_parse_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr, u16 flags,
 	} else if (!(qp->sq.atomic_log_sizes & BIT(3))) {
 		return IB_WC_LOC_QP_OP_ERR;
 	}
-	mxe_wqe_set_atomic(wr, 3, wqe->atomic.compare_add, wqe->atomic.swap,
-			   wqe->atomic.compare_add_mask, wqe->atomic.swap_mask);
+	mxe_wqe_set_atomic(&wr->atomic, wr->opcode, 3, wqe->atomic.compare_add,
+			   wqe->atomic.swap, wqe->atomic.compare_add_mask,
+			   wqe->atomic.swap_mask);
 	return IB_WC_SUCCESS;
 }
 
@@ -482,8 +443,8 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 
 		wr->remote_addr = awr->remote_addr;
 		wr->rkey = awr->rkey;
-		mxe_wqe_set_atomic(wr, 3, awr->compare_add, awr->swap,
-				   awr->compare_add_mask, awr->swap_mask);
+		mxe_wqe_set_atomic(&wr->atomic, wr->opcode, 3, awr->compare_add,
+				   awr->swap, awr->compare_add_mask, awr->swap_mask);
 	} else if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_REMOTE_ADDR) {
 		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
 		wr->rkey = rdma_wr(ibwr)->rkey;

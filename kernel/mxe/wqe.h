@@ -82,6 +82,54 @@ static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
 }
 
 /**
+ * mxe_wqe_set_atomic() - Set operands of up to 8 bytes.
+ * @a: set to the operation, which is lowered if possible
+ * @opcode: opcode of an atomic
+ * @log_size: log2 of the operand size in bytes
+ * @compare_add: as in struct mxe_send_wqe
+ * @swap: as in struct mxe_send_wqe
+ * @compare_add_mask: as in struct mxe_send_wqe
+ * @swap_mask: as in struct mxe_send_wqe
+ */
+static __always_inline void
+mxe_wqe_set_atomic(struct mxe_atomic_args *a, enum ib_wr_opcode opcode, u8 log_size,
+		   u64 compare_add, u64 swap, u64 compare_add_mask, u64 swap_mask)
+{
+	a->log_size = log_size;
+	switch (opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_CMP_SWAP;
+		a->swap_add = swap;
+		a->compare = compare_add;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
+		return;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		a->op = MXE_ATOMIC_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
+		return;
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+		a->swap_add = swap;
+		a->compare = compare_add;
+		a->swap_mask = swap_mask;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+		return;
+	default:
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+	}
+}
+
+/**
  * mxe_wqe_put() - Check and copy a request of a kernel consumer.
  * @qp: QP with a send queue
  * @ibwr: request

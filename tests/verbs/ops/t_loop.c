@@ -439,6 +439,61 @@ static void test_order(void)
 	vt_pair_close(&p);
 }
 
+/* Adds a fetch-and-add to a batch. */
+static void add_one(struct vt_pair *p, uint64_t wr_id, uint32_t rkey, bool masked)
+{
+	p->a.qpx->wr_id = wr_id;
+	p->a.qpx->wr_flags = IBV_SEND_SIGNALED;
+	if (masked)
+		mxedv_wr_masked_atomic_fetch_add(p->a.mqp, rkey, vt_addr(&p->b, WORD),
+						 1, 1ull << 31);
+	else
+		ibv_wr_atomic_fetch_add(p->a.qpx, rkey, vt_addr(&p->b, WORD), 1);
+	ibv_wr_set_sge(p->a.qpx, p->a.mr->lkey, vt_addr(&p->a, PLACE + 8 * wr_id), 8);
+}
+
+/*
+ * One doorbell for atomics with a WRITE among them, and an atomic with an
+ * invalid key behind them.
+ */
+static void test_batch(void)
+{
+	enum { WRITE_AT = 3, INVALID_AT = 6, NUM = 9 };
+	uint64_t executed = counter("atomics_executed");
+	struct vt_conf conf = vt_defaults();
+	bool results = true, order = true;
+	struct vt_pair p;
+	struct ibv_wc wc;
+
+	vt_pair_open(&p, dev, dev, &conf);
+	ibv_wr_start(p.a.qpx);
+	for (uint64_t i = 0; i < NUM; i++) {
+		if (i != WRITE_AT) {
+			add_one(&p, i, p.b.mr->rkey ^ (i == INVALID_AT), i % 2);
+			continue;
+		}
+		p.a.qpx->wr_id = i;
+		p.a.qpx->wr_flags = IBV_SEND_SIGNALED;
+		*vt_word(&p.a, WORD) = 100;
+		ibv_wr_rdma_write(p.a.qpx, p.b.mr->rkey, vt_addr(&p.b, WORD));
+		ibv_wr_set_sge(p.a.qpx, p.a.mr->lkey, vt_addr(&p.a, WORD), 8);
+	}
+	is_int(ibv_wr_complete(p.a.qpx), 0, "%d requests are posted in one call", NUM);
+	for (uint64_t i = 0; i < NUM && order; i++)
+		order = vt_poll(p.a.cq, &wc, VT_MS) && wc.wr_id == i &&
+			wc.status == (i < INVALID_AT ? IBV_WC_SUCCESS :
+				      i == INVALID_AT ? IBV_WC_REM_ACCESS_ERR :
+							IBV_WC_WR_FLUSH_ERR);
+	ok(order, "... they complete in order, and those after an invalid key are flushed");
+	for (uint64_t i = 0; i < INVALID_AT && results; i++)
+		results = i == WRITE_AT ||
+			  *vt_word(&p.a, PLACE + 8 * i) == (i < WRITE_AT ? i : 96 + i);
+	ok(results, "... each atomic returns the value that its predecessors left");
+	is_u64(*vt_word(&p.b, WORD), 102, "... and the word counts those before it");
+	is_u64(counter("atomics_executed") - executed, 5, "... as the counter does");
+	vt_pair_close(&p);
+}
+
 /* ---- several threads --------------------------------------------------- */
 
 enum { THREADS = 4, WINDOW = 16 };
@@ -682,6 +737,7 @@ int main(int argc, char **argv)
 	test_self();
 	test_refusals();
 	test_order();
+	test_batch();
 	test_address_gone();
 out:
 	vt_close(dev);
