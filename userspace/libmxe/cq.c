@@ -148,10 +148,11 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct mxe_ring *ring = &to_mcq(ibcq)->ring;
 	uint32_t pending = mxe_cq_lock(to_mcq(ibcq));
+	uint32_t index = ring->index;
 	int n;
 
 	for (n = 0; n < num_entries && pending; n++, pending--, wc++) {
-		const struct mxe_cqe *cqe = mxe_ring_at(ring, ring->index++);
+		const struct mxe_cqe *cqe = mxe_ring_at(ring, index++);
 
 		*wc = (struct ibv_wc){
 			.wr_id = cqe->wr_id,
@@ -171,8 +172,10 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 				mxe_cq_put_inline(cqe);
 		}
 	}
-	if (n > 0)
-		mxe_store_release(&ring->hdr->consumer, ring->index);
+	if (n > 0) {
+		ring->index = index;
+		mxe_store_release(&ring->hdr->consumer, index);
+	}
 	mxe_ring_unlock(ring);
 	return n;
 }

@@ -39,26 +39,6 @@ static int mxe_doorbell_write(int fd, const struct mxe_doorbell *db, size_t num)
 	return ret;
 }
 
-/*
- * Returns no error, because the requests belong to the kernel once they are
- * published. The doorbell fails only if the device was removed. Posting to a
- * removed device succeeds on adapters, too; the process learns of the removal
- * from IBV_EVENT_DEVICE_FATAL. A failure may change errno, because saving it
- * would cost every doorbell a call.
- */
-static inline void mxe_doorbell_ring(struct ibv_context *context, uint32_t num,
-				     uint32_t queues)
-{
-	int fd = to_mctx(context)->doorbell_fd;
-	struct mxe_doorbell db = {
-		.qp_num = num,
-		.queues = queues,
-	};
-
-	while (write(fd, &db, sizeof(db)) < 0 && errno == EINTR)
-		;
-}
-
 void mxe_doorbell(struct mxe_qp *qp, uint32_t queues)
 {
 	mxe_doorbell_ring(qp->vqp.qp.context, qp->vqp.qp.qp_num, queues);

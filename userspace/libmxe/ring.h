@@ -71,7 +71,7 @@ void mxe_ring_reset(struct mxe_ring *ring);
  */
 static inline void mxe_ring_lock(struct mxe_ring *ring)
 {
-	if (!ring->is_single_threaded)
+	if (__builtin_expect(!ring->is_single_threaded, 1))
 		pthread_spin_lock(&ring->lock);
 }
 
@@ -81,7 +81,7 @@ static inline void mxe_ring_lock(struct mxe_ring *ring)
  */
 static inline void mxe_ring_unlock(struct mxe_ring *ring)
 {
-	if (!ring->is_single_threaded)
+	if (__builtin_expect(!ring->is_single_threaded, 1))
 		pthread_spin_unlock(&ring->lock);
 }
 
@@ -95,8 +95,13 @@ static inline void mxe_ring_unlock(struct mxe_ring *ring)
 static inline __attribute__((returns_nonnull)) void *
 mxe_ring_at(const struct mxe_ring *ring, uint32_t index)
 {
-	return ring->entry +
-	       (size_t)(index & (ring->entries - 1)) * ring->stride;
+	char *entry = ring->entry +
+		      (size_t)(index & (ring->entries - 1)) * ring->stride;
+
+	/* Inlining would lose the attribute. */
+	if (!entry)
+		__builtin_unreachable();
+	return entry;
 }
 
 /**
@@ -129,8 +134,10 @@ static inline void mxe_store_release(__u32 *p, uint32_t value)
  */
 static inline bool mxe_ring_full(const struct mxe_ring *ring, uint32_t index)
 {
-	return !ring->entries ||
-	       index - mxe_load_acquire(&ring->hdr->consumer) >= ring->entries;
+	uint32_t entries = ring->entries;
+
+	return !entries ||
+	       index - mxe_load_acquire(&ring->hdr->consumer) >= entries;
 }
 
 /**

@@ -579,6 +579,7 @@ static inline __attribute__((always_inline)) struct mxe_send_wqe *
 mxe_wr_next(struct mxe_qp *qp, uint8_t opcode)
 {
 	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+	uint32_t index = qp->batch_index;
 	struct mxe_send_wqe *wqe;
 
 	if (qp->batch_err)
@@ -591,12 +592,13 @@ mxe_wr_next(struct mxe_qp *qp, uint8_t opcode)
 		mxe_batch_fail(qp, EINVAL);
 		return NULL;
 	}
-	if (mxe_ring_full(&qp->sq, qp->batch_index)) {
+	if (mxe_ring_full(&qp->sq, index)) {
 		mxe_batch_fail(qp, ENOMEM);
 		return NULL;
 	}
 
-	wqe = mxe_ring_at(&qp->sq, qp->batch_index++);
+	wqe = mxe_ring_at(&qp->sq, index);
+	qp->batch_index = index + 1;
 	qp->batch_wqe = wqe;
 	return wqe;
 }
