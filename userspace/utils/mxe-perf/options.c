@@ -95,6 +95,7 @@ static const char usage_text[] =
 "                          time stamp counter\n"
 "  -P, --post-send         post with ibv_post_send() instead of ibv_wr_*()\n"
 "  -D, --one-doorbell      ring once for the requests of all queue pairs\n"
+"  -M, --new-masks         give each masked atomic other masks (with latency)\n"
 "  -K, --poll-thread       let a thread poll the send queues, so that posting\n"
 "                          makes no system calls\n"
 "  -T, --timeout SECONDS   time limit of a completion (default: 10)\n"
@@ -248,6 +249,9 @@ static bool take_flag(int opt, struct perf_options *o)
 	case 'D':
 		o->one_doorbell = true;
 		return true;
+	case 'M':
+		o->new_masks = true;
+		return true;
 	case 'K':
 		o->poll_thread = true;
 		return true;
@@ -298,6 +302,8 @@ static const char *conflict(const struct perf_options *o)
 		return "--batch must not exceed --depth";
 	if (o->test == PERF_LATENCY && o->depth != 1)
 		return "the test latency needs --depth 1: use the test rate";
+	if (o->test != PERF_LATENCY && o->new_masks)
+		return "--new-masks needs the test latency";
 	if (o->test == PERF_BANDWIDTH && (o->ops & ATOMICS))
 		return "the test bandwidth has only write, read and send";
 	if (o->test == PERF_CONTENTION && (o->ops & ~ATOMICS))
@@ -355,6 +361,7 @@ static const struct option longopts[] = {
 	{ "clock", required_argument, NULL, 'c' },
 	{ "post-send", no_argument, NULL, 'P' },
 	{ "one-doorbell", no_argument, NULL, 'D' },
+	{ "new-masks", no_argument, NULL, 'M' },
 	{ "poll-thread", no_argument, NULL, 'K' },
 	{ "timeout", required_argument, NULL, 'T' },
 	{ "histogram", no_argument, NULL, 'H' },
@@ -372,7 +379,7 @@ static int parse_words(int argc, char **argv, struct perf_options *o,
 
 	optind = 0;
 	while ((opt = getopt_long(argc, argv,
-				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:J:m:lp:c:PDKT:HjvhV",
+				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:J:m:lp:c:PDMKT:HjvhV",
 				  longopts, NULL)) != -1) {
 		if (opt == 'h') {
 			fputs(usage_text, out);

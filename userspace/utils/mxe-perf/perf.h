@@ -100,6 +100,7 @@ struct perf_options {
 	bool tsc;
 	bool post_send;		/* instead of the builders */
 	bool one_doorbell;	/* for the requests of all queue pairs */
+	bool new_masks;		/* in each masked atomic */
 	bool poll_thread;	/* of the requester */
 	bool histogram;
 	bool json;

@@ -60,6 +60,7 @@ struct run {
 	bool optimistic;	/* compare-and-swaps may fail and be repeated */
 	uint32_t field_bits;
 	uint64_t boundaries;
+	uint64_t random;	/* state of renew_masks() */
 	uint64_t posts;
 	uint64_t writes;	/* PERF_BESIDE: completed WRITEs */
 	uint64_t done;
@@ -270,6 +271,23 @@ static uint32_t field_shift(const struct run *r, uint32_t lane)
 	return r->field_bits == 64 ? 0 : lane * r->field_bits;
 }
 
+/*
+ * Gives the request masks that no other request has, and that do not change its
+ * result. A masked fetch-and-add gets boundaries outside the field, where it
+ * adds nothing. A masked compare-and-swap compares only some bits of the field,
+ * and swaps those that change and some others.
+ */
+static void renew_masks(struct run *r, struct request *q, uint64_t field)
+{
+	r->random = r->random * 6364136223846793005ull + 1442695040888963407ull;
+	if (r->op == PERF_MFADD) {
+		q->compare_mask |= r->random & ~field;
+		return;
+	}
+	q->compare_mask &= r->random >> 32 | r->random << 32;
+	q->swap_mask &= (q->compare_add ^ q->swap) | r->random >> 16;
+}
+
 /* Makes the request increment the lane's count. */
 static void count_up(struct run *r, struct slot *s)
 {
@@ -288,6 +306,8 @@ static void count_up(struct run *r, struct slot *s)
 		q->compare_mask = mask << shift;
 		q->swap_mask = mask << shift;
 	}
+	if (r->o->new_masks)
+		renew_masks(r, q, mask << shift);
 	lane->count++;
 }
 
