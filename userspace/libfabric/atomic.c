@@ -145,23 +145,32 @@ int check(const struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op,
 	return 0;
 }
 
-/* Takes an operation whose results and units the caller fills in. */
-static int begin(struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op_code,
-		 enum fi_datatype datatype, fi_addr_t dest, void *context,
-		 uint64_t flags, bool no_event, struct mxefi_op **op)
+/*
+ * Takes an operation whose results and units the caller fills in. Returns NULL
+ * with the error in *ret if there is none.
+ */
+static struct mxefi_op *begin(struct mxefi_ep *ep, enum mxefi_form form,
+			      enum fi_op atomic, enum fi_datatype datatype,
+			      fi_addr_t dest, void *context, uint64_t flags,
+			      bool no_event, int *ret)
 {
 	struct mxefi_conn *conn = mxefi_conn_get(ep, dest);
+	struct mxefi_op *op;
 
-	if (!conn)
-		return mxefi_conn_error(ep);
-	*op = mxefi_op_get(ep, conn, context, flags,
-			   FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ),
-			   no_event);
-	if (!*op)
-		return -FI_EAGAIN;
-	(*op)->atomic = op_code;
-	(*op)->datatype = datatype;
-	return 0;
+	if (!conn) {
+		*ret = mxefi_conn_error(ep);
+		return NULL;
+	}
+	op = mxefi_op_get(ep, conn, context, flags,
+			  FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ),
+			  no_event);
+	if (!op) {
+		*ret = -FI_EAGAIN;
+		return NULL;
+	}
+	op->atomic = atomic;
+	op->datatype = datatype;
+	return op;
 }
 
 static ssize_t start(struct mxefi_ep *ep, const struct call *c)
@@ -170,7 +179,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 	uint8_t src[MXEFI_MAX_ATOMIC_SIZE], cmp[MXEFI_MAX_ATOMIC_SIZE];
 	bool has_src = m->op != FI_ATOMIC_READ;
 	struct mxefi_wr *wr, *next;
-	struct mxefi_op *op = NULL;
+	struct mxefi_op *op;
 	ssize_t count;
 	size_t size;
 	int ret = check(ep, c->form, m->op, m->datatype, c->flags);
@@ -181,9 +190,9 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 	count = check_vectors(c, size);
 	if (count < 0)
 		return count;
-	ret = begin(ep, c->form, m->op, m->datatype, m->addr, m->context,
-		    c->flags, c->no_event, &op);
-	if (ret)
+	op = begin(ep, c->form, m->op, m->datatype, m->addr, m->context,
+		   c->flags, c->no_event, &ret);
+	if (!op)
 		return ret;
 	op->num_results = c->result_count;
 	for (size_t i = 0; i < c->result_count; i++)
@@ -229,7 +238,7 @@ struct single {
 static inline __attribute__((always_inline))
 ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 {
-	struct mxefi_op *op = NULL;
+	struct mxefi_op *op;
 	struct mxefi_wr *wr;
 	int ret = check(ep, c->form, c->op, c->datatype, c->flags);
 
@@ -237,9 +246,9 @@ ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 		return ret;
 	if (c->addr & (mxefi_type_size(c->datatype) - 1))
 		return -FI_EINVAL;
-	ret = begin(ep, c->form, c->op, c->datatype, c->dest, c->context,
-		    c->flags, c->no_event, &op);
-	if (ret)
+	op = begin(ep, c->form, c->op, c->datatype, c->dest, c->context,
+		   c->flags, c->no_event, &ret);
+	if (!op)
 		return ret;
 	op->num_results = !!c->result;
 	op->results[0].addr = c->result;
