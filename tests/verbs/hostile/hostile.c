@@ -189,17 +189,18 @@ static void add(struct hostile_rings *r, void *hdr, uint32_t entries)
 	r->queue[r->num++] = (struct hostile_queue){ hdr, entries };
 }
 
-/* The entries of all rings start with their wr_id, at a multiple of 8 bytes. */
-static bool holds(const struct vt_mapping *map, uint64_t wr_id)
+/*
+ * Returns the header of the ring whose first entry has this wr_id, or NULL.  The
+ * entries of all rings start with their wr_id, at a multiple of 8 bytes.
+ */
+static void *ring_with(const struct vt_mapping *map, uint64_t wr_id)
 {
-	const uint64_t *word = (const void *)(map->addr +
-					      sizeof(struct mxe_ring_hdr));
-	size_t n = (map->size - sizeof(struct mxe_ring_hdr)) / sizeof(*word);
+	const size_t hdr = sizeof(struct mxe_ring_hdr);
 
-	for (size_t i = 0; i < n; i++)
-		if (word[i] == wr_id)
-			return true;
-	return false;
+	for (size_t at = hdr; at < map->size; at += sizeof(wr_id))
+		if (*(uint64_t *)(void *)(map->addr + at) == wr_id)
+			return map->addr + at - hdr;
+	return NULL;
 }
 
 void hostile_add_ring(struct hostile_rings *r, uint64_t wr_id,
@@ -209,12 +210,14 @@ void hostile_add_ring(struct hostile_rings *r, uint64_t wr_id,
 	int n = vt_find_rings(maps, 64);
 
 	for (int i = 0; i < n; i++) {
-		if (is_added(r, maps[i].addr) || !holds(&maps[i], wr_id))
+		void *hdr = ring_with(&maps[i], wr_id);
+
+		if (!hdr || is_added(r, hdr))
 			continue;
-		add(r, maps[i].addr, entries);
+		add(r, hdr, entries);
 		return;
 	}
-	vt_bail("no ring has an entry %#llx", (unsigned long long)wr_id);
+	vt_bail("no ring begins with an entry %#llx", (unsigned long long)wr_id);
 }
 
 void hostile_add_big_rings(struct hostile_rings *r, size_t size)

@@ -163,9 +163,9 @@ struct hostile_rings {
 };
 
 /**
- * hostile_add_ring() - Adds the ring that holds an entry with a wr_id.
+ * hostile_add_ring() - Adds the ring whose first entry has a wr_id.
  * @r: rings, whose present members are not searched again
- * @wr_id: wr_id in the entry
+ * @wr_id: wr_id in the entry, and in no ring before it in the same mapping
  * @entries: number of entries of a work queue, or 0 for a completion queue
  */
 void hostile_add_ring(struct hostile_rings *r, uint64_t wr_id,

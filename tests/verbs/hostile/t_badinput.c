@@ -852,13 +852,16 @@ static void scribble(const struct vt_mapping *map, const struct vt_pair *p)
 	}
 }
 
-/* Replaces the pair, because an invalid request leaves it in ERR. */
+/*
+ * Replaces the pair, because an invalid request leaves it in ERR.  The library
+ * reads headers of rings when it destroys a queue, and the receive queue of a
+ * QP is behind its send queue.
+ */
 static int renew(struct vt_pair *p, const struct vt_conf *conf,
 		 struct vt_mapping *maps, int n)
 {
-	/* The library reads these fields when it destroys a queue. */
 	for (int i = 0; i < n; i++)
-		memset(maps[i].addr, 0, sizeof(struct mxe_ring_hdr));
+		memset(maps[i].addr, 0, maps[i].size);
 	vt_pair_close(p);
 	vt_pair_open(p, a, b, conf);
 	return vt_find_rings(maps, 16);
@@ -886,7 +889,8 @@ static void scribbler(unsigned int seed, int ms)
 	if (raw_alloc_doorbell(&fd))
 		_exit(11);
 	while (vt_now_ms() < end) {
-		if (n != 8)
+		/* Each end has two CQs, and a QP with one mapping. */
+		if (n != 6)
 			_exit(12);
 		for (int i = 0; i < n; i++)
 			if (random_u64() % 2)

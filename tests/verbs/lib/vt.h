@@ -479,14 +479,15 @@ int vt_async(struct vt_dev *dev, int ms);
  * @dev: device
  */
 void vt_drain_async(struct vt_dev *dev);
-/* A ring that this process has mapped. */
+/* A ring that this process has mapped, or both rings of a QP. */
 struct vt_mapping {
 	uint8_t *addr;
 	size_t size;
 };
 
 /**
- * vt_find_rings() - Lists the rings that are mapped into this process.
+ * vt_find_rings() - Lists the rings that are mapped into this process, with the
+ *	receive queue of a QP in the mapping of its send queue.
  * @maps: is filled with the mappings
  * @max: number of entries of @maps
  *
