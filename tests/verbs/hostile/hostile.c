@@ -190,8 +190,8 @@ static void add(struct hostile_rings *r, void *hdr, uint32_t entries)
 }
 
 /*
- * Returns the header of the ring whose first entry has this wr_id, or NULL.  The
- * entries of all rings start with their wr_id, at a multiple of 8 bytes.
+ * Returns the header of the ring whose first entry has this wr_id, or NULL.
+ * The entries of all rings start with their wr_id, at a multiple of 8 bytes.
  */
 static void *ring_with(const struct vt_mapping *map, uint64_t wr_id)
 {
