@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Executes atomics: those of up to 8 bytes by cmpxchg, those of 16 and 32 bytes
- * under a lock.  mr.h calls it for each atomic, qp_work.c before the first wide
- * one, and respond.c to compare duplicates.  It calls masked_atomic.h.
+ * under a lock.  mr.h and loop_atomic.c call it for each atomic, qp_work.c
+ * before the first wide one, and respond.c to compare duplicates.  It calls
+ * masked_atomic.h.
  */
 #include <linux/atomic.h>
 #include <linux/bug.h>

@@ -99,7 +99,10 @@ static __always_inline bool mxe_early_demux_is_udp4(const struct sk_buff *skb)
 	return iph->ihl == 5 && iph->protocol == IPPROTO_UDP && !ip_is_fragment(iph);
 }
 
-/* Without extension headers, one of which is that of fragments. */
+/*
+ * Returns true for UDP without extension headers. Fragments have an extension
+ * header.
+ */
 static __always_inline bool mxe_early_demux_is_udp6(const struct sk_buff *skb)
 {
 	return ipv6_hdr(skb)->nexthdr == IPPROTO_UDP;
@@ -246,8 +249,9 @@ static __always_inline void mxe_early_demux_count(struct net *net, const struct 
 /*
  * Passes a packet or GSO batch to its QP, or leaves it to the stack. skb->data
  * is the IP header, and the headers have been pulled. at_netdev is true if
- * ip_rcv() has not seen the packet yet. Returns the verdict of the hook.
- * Inlined for each combination of flags, because it runs for every packet.
+ * ip_rcv() or ipv6_rcv() has not seen the packet yet. Returns the verdict of
+ * the hook. Inlined for each combination of flags, because it runs for every
+ * packet.
  */
 static __always_inline unsigned int
 mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4,

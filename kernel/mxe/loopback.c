@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loopback path.  send.c calls it to execute a request, and qp_verbs.c to
- * reset it.
+ * The loopback path.  send.c calls it to execute a request, qp_verbs.c to reset
+ * it, and loop_atomic.c to examine the path.
  *
  * It calls route.c and hooks.c to check whether packets would return to this
  * host untouched, and qpn.c to find the peer.  respond.h, recv.c and rkey.c

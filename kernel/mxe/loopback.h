@@ -21,7 +21,7 @@ struct mxe_send_wr;
 struct mxe_loopback {
 	bool known;			/* the members below are valid */
 	bool local;			/* mxe_loopback_path_is_local() */
-	bool atomics;			/* and loop_atomic.c fits the QP */
+	bool atomics;			/* local, and loop_atomic.c may run */
 	int routes;			/* generation of the routes */
 	unsigned long checked;		/* in this jiffy */
 	struct mxe_qp_cache peer_cache;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Checks that every request on the loopback path has to pass. */
+/*
+ * Checks of loopback.c and loop_atomic.c that every request on the loopback
+ * path has to pass.
+ */
 #ifndef MXE_LOOPBACK_PATH_H
 #define MXE_LOOPBACK_PATH_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Allocates and looks up QP numbers.  qp_verbs.c publishes QPs.  rx.c,
- * early_demux.c, doorbell.c and loopback.c look them up.
+ * early_demux.c, doorbell.c, loopback.c and loop_atomic.c look them up.
  */
 #include "mxe.h"
 #include "pkt.h"

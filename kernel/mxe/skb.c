@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Socket buffers for packets that are sent, from per-CPU memory or from a
- * received packet. tx.c, rx.c, deliver.c and respond.c call it. It calls the
- * page allocator and napi_build_skb().
+ * received packet. tx.c, rx.c, dc_rx.c, deliver.c and respond.c call it. It
+ * calls the page allocator and napi_build_skb().
  */
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -13,7 +13,7 @@
 /* Shorter buffers come from the per-CPU page fragments of NAPI. */
 #define MXE_SKB_LONG	1024
 
-/* Bytes behind the room of a buffer. */
+/* Bytes of a buffer behind its data. */
 #define MXE_SKB_INFO	SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
 
 /*
@@ -91,7 +91,7 @@ static struct sk_buff *mxe_skb_build(size_t size)
 	return skb;
 }
 
-/* Allocates a buffer although there may be spare ones. */
+/* Allocates a buffer that is not one of the spare ones. */
 static noinline struct sk_buff *mxe_skb_alloc_new(size_t size)
 {
 	struct sk_buff *skb = mxe_skb_build(size);
@@ -181,7 +181,7 @@ void mxe_skb_consume(struct sk_buff *skb)
 		napi_consume_skb(skb, 1);
 		return;
 	}
-	/* Now, so that no netdev, route or socket waits for the packet. */
+	/* Drop its references now, because it may be kept for long. */
 	mxe_skb_renew(skb);
 	skb->next = store->spares;
 	store->spares = skb;

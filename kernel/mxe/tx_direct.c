@@ -120,7 +120,7 @@ void mxe_tx_direct_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
 		return;
 	}
 	mxe_count(dev, sent_direct_pkts);
-	/* Usually there is no hook at LOCAL_OUT. */
+	/* Few hosts have a hook at LOCAL_OUT. */
 	if (!rcu_access_pointer(mnet->net->nf.hooks_ipv4[NF_INET_LOCAL_OUT]))
 		mxe_tx_direct_post4(mnet->net, skb, rt->dst.dev);
 	else
@@ -214,7 +214,7 @@ void mxe_tx_direct_ipv6(struct mxe_dev *dev, struct sk_buff *skb)
 	mxe_count(dev, sent_direct_pkts);
 	/* The position of the next header, for code that fragments. */
 	IP6CB(skb)->nhoff = offsetof(struct ipv6hdr, nexthdr);
-	/* Usually there is no hook at LOCAL_OUT. */
+	/* Few hosts have a hook at LOCAL_OUT. */
 	if (!rcu_access_pointer(mnet->net->nf.hooks_ipv6[NF_INET_LOCAL_OUT]))
 		mxe_tx_direct_post6(mnet->net, skb, rt->dst.dev);
 	else
