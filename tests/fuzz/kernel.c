@@ -637,7 +637,7 @@ bool fk_is_local;
 void (*fk_sent)(const u8 *data, size_t len);
 void (*fk_take)(struct sk_buff *skb);
 
-/* Has one reference more than are in use. */
+/* Its refcount is one more than the number of references in use. */
 static struct rtable fk_route = {
 	.dst.__refcnt = ATOMIC_INIT(1),
 };

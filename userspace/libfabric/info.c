@@ -222,7 +222,7 @@ static void take_choices(struct fi_info *info, const struct fi_info *h)
 		info->rx_attr->op_flags = h->rx_attr->op_flags;
 	if (!h->domain_attr)
 		return;
-	/* A program that makes progress itself may do so. */
+	/* The program may choose manual progress. */
 	if (h->domain_attr->control_progress)
 		info->domain_attr->control_progress =
 			h->domain_attr->control_progress;

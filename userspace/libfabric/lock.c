@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the lock of a domain does if it has to wait. All calls take the lock.
+ * The slow path of the lock of a domain: waiting, and waking other threads. The
+ * functions of lock.h call it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +11,7 @@
 
 #include "mxefi.h"
 
-/* There is no function of libc for this system call. */
+/* libc has no function for this system call. */
 static void futex(uint32_t *word, int op, uint32_t value,
 		  const struct timespec *until)
 {
@@ -23,7 +24,7 @@ static void futex(uint32_t *word, int op, uint32_t value,
 
 void mxefi_lock_take_slowly(struct mxefi_lock *lock)
 {
-	/* From now on, the one who releases it has to wake a thread. */
+	/* From now on, mxefi_lock_release() wakes a thread. */
 	while (__atomic_exchange_n(&lock->state, MXEFI_LOCK_WANTED,
 				   __ATOMIC_ACQUIRE))
 		futex(&lock->state, FUTEX_WAIT, MXEFI_LOCK_WANTED, NULL);
@@ -40,7 +41,7 @@ void mxefi_lock_sleep(struct mxefi_lock *lock, const struct timespec *until)
 
 	lock->sleepers++;
 	mxefi_lock_release(lock);
-	/* Returns at once if there was a wake since. */
+	/* Returns at once if mxefi_lock_wake_all() has run since. */
 	futex(&lock->wakes, FUTEX_WAIT_BITSET, wakes, until);
 	mxefi_lock_take(lock);
 	lock->sleepers--;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The lock of a domain, and waiting for events under it. Each call of the
- * program takes the lock, and nobody else does most of the time. Without
- * function calls, it costs a tenth of a mutex.
+ * program takes the lock, which is usually free. Without function calls, it
+ * costs a tenth of a mutex.
  */
 #ifndef MXEFI_LOCK_H
 #define MXEFI_LOCK_H

@@ -2,8 +2,8 @@
 /*
  * Addresses by node and service. The number of a queue pair cannot be chosen,
  * so an endpoint with a service listens on the UDP port of that number and
- * tells its address to those who ask. info.c parses names, av.c and cm.c
- * resolve them, and ud.c opens the sockets of endpoints.
+ * sends its address to hosts that ask for it. info.c parses names, av.c and
+ * cm.c resolve them, and ud.c opens the sockets of endpoints.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -152,7 +152,10 @@ int mxefi_name_resolve(struct mxefi_addr *addr, unsigned int timeout_ms)
 
 /* ---- answering --------------------------------------------------------- */
 
-/* A question is as long as the answer, so that nobody is flooded by answers. */
+/*
+ * A question is as long as its answer, so answers to a forged address are no
+ * more traffic than the questions.
+ */
 static void answer_all(struct mxefi_ticker *ticker, uint64_t now)
 {
 	struct mxefi_name *name = container_of(ticker, struct mxefi_name,

@@ -138,7 +138,7 @@ static void test_read(void)
 	is_int(rdma_read(AT + 1), 3, "... only in its range");
 }
 
-/* What a call has shown is not a change of the process. */
+/* Data that a synchronisation call has copied do not count as a change. */
 static void test_again(void)
 {
 	enum { AT = 10000, LEN = 8 };

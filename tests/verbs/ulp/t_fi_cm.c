@@ -140,7 +140,7 @@ static void test_shutdown(struct fid_ep *ep_a, struct fid_ep *ep_b, bool close)
 	is_int(fi_close(&ep_b->fid), 0, "the endpoint of the peer is closed");
 }
 
-/* Each end gets one event, whoever was first. */
+/* Each end gets one event, whichever was shut down first. */
 static void test_shutdown_both(struct fid_ep *ep_a, struct fid_ep *ep_b)
 {
 	struct event e;

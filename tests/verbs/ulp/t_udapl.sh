@@ -22,7 +22,7 @@ if ! command -v t_udapl >/dev/null; then
 fi
 DIR=$(mktemp -d) || exit
 PARAM=/sys/module/mxe/parameters/coherent
-# Whatever ends the test, the next one makes coherent devices.
+# The next test needs coherent devices, however this one ends.
 trap 'rm -rf "$DIR"; echo Y >$PARAM' EXIT
 CONF=$TOP/userspace/udapl/dat-conf
 cat >"$DIR/dat.conf" <<-END
