@@ -290,6 +290,15 @@ int mxefi_name_parse(const char *node, const char *service, uint64_t flags,
 		     struct mxefi_addr *addr);
 
 /**
+ * mxefi_name_service() - The service of an address that a program gives.
+ * @addr: address, or NULL
+ * @len: its length in bytes
+ *
+ * Return: the UDP port, or 0 if the address has none.
+ */
+uint32_t mxefi_name_service(const void *addr, size_t len);
+
+/**
  * mxefi_name_is_loopback() - True if an address is of this host only.
  * @addr: address
  *

@@ -273,13 +273,9 @@ static int take_request(struct mxefi_ep *ep, struct fi_info *info)
 /* The UDP port on which an endpoint tells its address, or 0. */
 static uint32_t service_of(const struct fi_info *info)
 {
-	struct mxefi_addr addr;
-
-	if (info->ep_attr->type != FI_EP_RDM || !info->src_addr ||
-	    info->src_addrlen != sizeof(addr))
+	if (info->ep_attr->type != FI_EP_RDM)
 		return 0;
-	memcpy(&addr, info->src_addr, sizeof(addr));
-	return addr.port;
+	return mxefi_name_service(info->src_addr, info->src_addrlen);
 }
 
 int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,

@@ -252,8 +252,9 @@ static bool set_addrs(struct fi_info *info, const struct mxefi_device *dev,
 		dest = hints->dest_addr;
 	if (names->has_src)
 		src.port = names->src.port;
-	else if (hints && hints->src_addrlen == sizeof(src))
-		src.port = ((struct mxefi_addr *)hints->src_addr)->port;
+	else if (hints)
+		src.port = mxefi_name_service(hints->src_addr,
+					      hints->src_addrlen);
 	memcpy(src.gid, dev->gid.raw, sizeof(src.gid));
 	info->src_addr = malloc(sizeof(src));
 	if (!info->src_addr)

@@ -76,6 +76,16 @@ int mxefi_name_parse(const char *node, const char *service, uint64_t flags,
 	return ret;
 }
 
+uint32_t mxefi_name_service(const void *addr, size_t len)
+{
+	struct mxefi_addr a;
+
+	if (!addr || len != sizeof(a))
+		return 0;
+	memcpy(&a, addr, sizeof(a));
+	return a.port;
+}
+
 bool mxefi_name_is_loopback(const struct mxefi_addr *addr)
 {
 	struct in6_addr gid;

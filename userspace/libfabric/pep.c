@@ -131,18 +131,16 @@ static int pep_listen(struct fid_pep *fid)
 {
 	struct mxefi_pep *pep = container_of(fid, struct mxefi_pep, fid);
 	struct mxefi_domain *dom = to_domain(pep->domain);
-	uint32_t service = 0;
 	int ret;
 
 	if (!pep->eq)
 		return -FI_ENOEQ;
 	if (pep->ud.dom)
 		return -FI_EOPBADSTATE;
-	if (pep->info->src_addrlen == sizeof(struct mxefi_addr))
-		service = ((struct mxefi_addr *)pep->info->src_addr)->port;
 	mxefi_lock_take(&dom->lock);
 	pep->ud.on_hello = on_hello;
-	pep->ud.service = service;
+	pep->ud.service = mxefi_name_service(pep->info->src_addr,
+					     pep->info->src_addrlen);
 	ret = mxefi_ud_open(&pep->ud, dom);
 	if (ret) {
 		mxefi_ud_close(&pep->ud);

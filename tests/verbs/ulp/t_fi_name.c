@@ -127,7 +127,7 @@ static void serve_msg(void)
 
 static void test_info(void)
 {
-	struct fi_info *info = NULL;
+	struct fi_info *hints = hints_of(FI_EP_RDM), *info = NULL;
 
 	is_int(getinfo(NULL, RDM_SERVICE, FI_SOURCE, FI_EP_RDM, &info), 0,
 	       "fi_getinfo() with a service and FI_SOURCE");
@@ -142,6 +142,11 @@ static void test_info(void)
 	ok(info && info->src_addr && info->dest_addrlen == ADDR_SIZE,
 	   "... has both addresses");
 	fi_freeinfo(info);
+	hints->src_addrlen = ADDR_SIZE;
+	is_int(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &info), 0,
+	       "fi_getinfo() with the length of a source address that is NULL");
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
 	is_int(getinfo(SERVER, NULL, FI_SOURCE, FI_EP_RDM, &info), -FI_ENODATA,
 	       "no device has the address of another host");
 	is_int(getinfo("10.77.0.1", NULL, FI_SOURCE | FI_NUMERICHOST, FI_EP_RDM,
