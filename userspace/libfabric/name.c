@@ -191,23 +191,40 @@ static void answer_all(struct mxefi_ticker *ticker, uint64_t now)
 	}
 }
 
-/* Opens a socket for IPv4 and IPv6. Returns -1 with errno. */
-static int open_socket(uint32_t port)
+/* Opens a socket at an address. Returns -1 with errno. */
+static int open_bound(const struct mxefi_addr *addr)
 {
-	struct sockaddr_in6 sin6 = {
-		.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port),
-	};
-	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0), off = 0, err;
+	struct sockaddr_storage ss;
+	socklen_t len = to_sockaddr(addr, &ss);
+	int fd = socket(ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int off = 0, err;
 
 	if (fd < 0)
 		return -1;
-	if (!setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) &&
-	    !bind(fd, (struct sockaddr *)&sin6, sizeof(sin6)))
+	if ((ss.ss_family == AF_INET ||
+	     !setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off))) &&
+	    !bind(fd, (struct sockaddr *)&ss, len))
 		return fd;
 	err = errno;
 	close(fd);
 	errno = err;
 	return -1;
+}
+
+/*
+ * Opens a socket for IPv4 and IPv6, or for IPv4 if the kernel has no IPv6.
+ * Returns -1 with errno.
+ */
+static int open_socket(uint32_t port)
+{
+	struct mxefi_addr any = { .port = port };
+	int fd = open_bound(&any);
+
+	if (fd >= 0 || errno != EAFNOSUPPORT)
+		return fd;
+	/* 0.0.0.0 */
+	memset(any.gid + 10, 0xff, 2);
+	return open_bound(&any);
 }
 
 struct mxefi_name *mxefi_name_open(struct mxefi_domain *dom, uint32_t port,

@@ -6,15 +6,21 @@
  *
  * t_fi.sh runs it.
  */
-#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "fi_end.h"
+#include "wire.h"
 
 #define SERVER "10.77.0.2"
 #define RDM_SERVICE "9228"
 #define MSG_SERVICE "9229"
+#define OTHER_SERVICE "9230"
 #define ADDR_SIZE 32
 
 static struct fi_info *hints_of(enum fi_ep_type type)
@@ -202,27 +208,83 @@ static void test_msg(void)
 	is_int(close_end(&e), 0, "all objects are closed");
 }
 
-/* Questions that are too short, or of another type, get no answer. */
-static void test_silence(void)
+static void ask(int fd, const void *msg, size_t len)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(9230) };
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)atoi(OTHER_SERVICE)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+
+	if (sendto(fd, msg, len, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
+		must(-errno, "sendto");
+}
+
+/*
+ * Questions of another length, magic number or type get no answer, and a valid
+ * one gets the address of the endpoint.
+ */
+static void test_questions(void)
+{
+	struct mxefi_name_msg msg = { .magic = MXEFI_WIRE_MAGIC,
+				      .type = MXEFI_NAME_QUESTION };
 	struct timeval second = { .tv_sec = 1 };
-	uint8_t msg[48] = { 0 };
+	uint8_t longer[sizeof(msg) + 1] = { 0 };
+	struct mxefi_name_msg answer;
+	struct mxefi_addr name;
+	size_t len = sizeof(name);
 	struct fi_info *info;
 	struct end e;
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	must(getinfo(NULL, "9230", FI_SOURCE, FI_EP_RDM, &info), "fi_getinfo");
+	must(getinfo(NULL, OTHER_SERVICE, FI_SOURCE, FI_EP_RDM, &info),
+	     "fi_getinfo");
 	open_all(&e, info);
-	inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+	must(fi_getname(&e.ep->fid, &name, &len), "fi_getname");
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
-	for (size_t n = 0; n <= sizeof(msg); n += 8)
-		sendto(fd, msg, n, 0, (struct sockaddr *)&to, sizeof(to));
-	ok(recv(fd, msg, sizeof(msg), 0) < 0,
+	memcpy(longer, &msg, sizeof(msg));
+	for (size_t n = 0; n < sizeof(msg); n += 8)
+		ask(fd, longer, n);
+	ask(fd, longer, sizeof(longer));
+	msg.magic++;
+	ask(fd, &msg, sizeof(msg));
+	msg.magic--;
+	msg.type = MXEFI_NAME_ANSWER;
+	ask(fd, &msg, sizeof(msg));
+	ok(recv(fd, &answer, sizeof(answer), 0) < 0,
 	   "malformed questions get no answer");
+	msg.type = MXEFI_NAME_QUESTION;
+	msg.cookie = 26;
+	ask(fd, &msg, sizeof(msg));
+	ok(recv(fd, &answer, sizeof(answer), 0) == sizeof(answer) &&
+	   answer.cookie == msg.cookie &&
+	   !memcmp(&answer.addr, &name, sizeof(name)),
+	   "... but a valid one gets the address");
 	close(fd);
 	is_int(close_end(&e), 0, "all objects are closed");
+}
+
+/* Makes this process see a kernel without IPv6. */
+static void forbid_ipv6(void)
+{
+	const uint32_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, args) + low),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { .len = sizeof(code) / sizeof(*code),
+				     .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		must(-errno, "prctl");
+	is_int(socket(AF_INET6, SOCK_DGRAM, 0), -1, "without IPv6");
 }
 
 int main(void)
@@ -242,7 +304,9 @@ int main(void)
 	test_info();
 	test_rdm();
 	test_msg();
-	test_silence();
+	test_questions();
+	forbid_ipv6();
+	test_questions();
 	waitpid(pid, &status, 0);
 	is_int(status, 0, "the server exits with 0");
 	return done_testing();
