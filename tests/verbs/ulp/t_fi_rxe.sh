@@ -12,13 +12,13 @@ cd "$(dirname "$0")" || exit
 . ../lib/topo.sh
 # shellcheck source=tests/verbs/lib/rxe.sh
 . ../lib/rxe.sh
+# shellcheck source=tests/verbs/lib/fi.sh
+. ../lib/fi.sh
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-FI_PROVIDER_PATH=${LD_LIBRARY_PATH%%:*}/libfabric
-FI_PROVIDER=mxe
-export FI_PROVIDER_PATH FI_PROVIDER
-if [ ! -e "$FI_PROVIDER_PATH/libmxe-fi.so" ] || ! command -v fi_info >/dev/null; then
+export FI_PROVIDER=mxe
+if ! fi_built fi_info; then
 	echo "1..0 # SKIP libmxe-fi.so or libfabric-bin is missing"
 	exit 77
 fi

@@ -19,7 +19,8 @@ if [ ! -e "$BUILD/tsan/libfabric/libmxe-fi.so" ]; then
 	exit 77
 fi
 topo_up || bail_out "cannot make the two hosts"
-DIR=$(mktemp -d)
+DIR=$(mktemp -d) || exit
+trap 'rm -rf "$DIR"' EXIT
 
 # run KIND PROGRAM: one test; prints the failures and the reports.
 run()
@@ -35,9 +36,8 @@ run()
 }
 
 for kind in asan tsan; do
-	for program in t_fi_msg t_fi_cm t_fi_name t_fi_atomic; do
-		run $kind $program
+	for program in "$BUILD/$kind"/t_fi_*; do
+		run $kind "${program##*/}"
 	done
 done
-rm -rf "$DIR"
 done_testing
