@@ -317,7 +317,7 @@ bool mxefi_name_is_loopback(const struct mxefi_addr *addr);
 int mxefi_name_resolve(struct mxefi_addr *addr, unsigned int timeout_ms);
 
 /**
- * mxefi_name_open() - Tells the address of an endpoint to those who ask.
+ * mxefi_name_open() - Answers questions for the address of an endpoint.
  * @dom: domain
  * @port: UDP port
  * @addr: address of the endpoint, which must remain

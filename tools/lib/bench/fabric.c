@@ -8,8 +8,8 @@
  * endpoints are in this thread, which drives them in turn.  The output has the
  * form of mxe-perf --json.
  *
- * The provider mxe has no addresses that programs can name. It uses the device
- * of a network namespace: that of HOST, and of TARGET_HOST for the target.
+ * The provider mxe uses the device of a network namespace: that of HOST, and of
+ * TARGET_HOST for the target.
  */
 #include <fcntl.h>
 #include <sched.h>
