@@ -65,6 +65,7 @@ static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
  * Return: whether it was executed, or has to be executed later or sent.
  */
 enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr);
+
 /**
  * mxe_loopback_reset() - Drop the cached path and peer.
  * @qp: QP whose address or peer changes

@@ -192,8 +192,7 @@ mxe_wqe_parse_ext_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr,
 		return IB_WC_LOC_QP_OP_ERR;
 	mxe_wqe_set_atomic(&wr->atomic, wr->opcode, log_size,
 			   wqe->atomic.compare_add, wqe->atomic.swap,
-		   wqe->atomic.compare_add_mask,
-			   wqe->atomic.swap_mask);
+			   wqe->atomic.compare_add_mask, wqe->atomic.swap_mask);
 	return IB_WC_SUCCESS;
 }
 
