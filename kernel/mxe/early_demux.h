@@ -7,8 +7,8 @@
  *
  * The bypass begins after the last hook of netfilter's PRE_ROUTING, provided
  * that no later code could act on the packet: no LOCAL_IN hook, IPsec policy,
- * BPF program for socket lookup, or layer-3 master device, and for IPv6 no
- * routing rules.
+ * BPF program for socket lookup, layer-3 master device, or lightweight tunnel,
+ * and for IPv6 no routing rules.
  *
  * If no code before that hook would see the packet either, the bypass begins
  * after the last hook of the netdev's ingress: there must be no other

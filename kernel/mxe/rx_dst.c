@@ -37,9 +37,10 @@ void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 
 	/*
 	 * Packets on another netdev may have another route.  early_demux.c
-	 * handles only those on ndev.
+	 * handles only those on ndev.  A lightweight tunnel, such as a BPF
+	 * program of the route, must see every packet.
 	 */
-	if (skb->dev != qp->dev->ndev)
+	if (skb->dev != qp->dev->ndev || dst->lwtstate)
 		return;
 	cookie = is_ipv4 ? 0 : rt6_get_cookie((struct rt6_info *)dst);
 	if (dst == rcu_access_pointer(rx->dst) && cookie == READ_ONCE(rx->cookie))

@@ -304,22 +304,54 @@ test_removal()
 	wait $PERF
 }
 
+# traffic_to_h1: the same traffic; sets RCVD to the packets that mxe1 received,
+# and EARLY to those that took the early hook
+traffic_to_h1()
+{
+	local early rcvd rc
+	early=$(counter mxe1 rcvd_early_pkts) rcvd=$(counter mxe1 rcvd_pkts)
+	traffic
+	rc=$?
+	EARLY=$(($(counter mxe1 rcvd_early_pkts) - early))
+	RCVD=$(($(counter mxe1 rcvd_pkts) - rcvd))
+	return $rc
+}
+
+# A lightweight tunnel of the route to the own address, which may be a program
+# that acts on received packets. On the other host, because the address of this
+# one is removed later, and the kernel would not remove the new route with it.
+test_tunnel()
+{
+	local encap=ip
+	[ $V = 4 ] || encap=ip6
+	ip -n h1 -$V route del local "$PEER" dev eth0 table local
+	check 'a tunnel of the route to the own address' \
+		ip -n h1 -$V route add local "$PEER" dev eth0 table local \
+		encap $encap id 1 dst "$OTHER"
+	traffic_to_h1
+	report $? '... traffic'
+	is "$EARLY" 0 "... none of $RCVD packets bypasses it"
+	ip -n h1 -$V route del local "$PEER" dev eth0 table local
+	check 'a route without it' \
+		ip -n h1 -$V route add local "$PEER" dev eth0 table local
+	traffic_to_h1
+	report $? '... traffic'
+	all "$EARLY"
+	report $? "... $EARLY of $RCVD packets take the early hook again"
+}
+
 # A routing rule, on the other host, because the kernel never forgets that an
 # IPv6 rule existed.
 test_rule()
 {
-	local early rcvd
 	check 'a routing rule' ip -n h1 -$V rule add from "$OTHER" blackhole
-	early=$(counter mxe1 rcvd_early_pkts) rcvd=$(counter mxe1 rcvd_pkts)
-	traffic
+	traffic_to_h1
 	report $? '... traffic'
-	early=$(($(counter mxe1 rcvd_early_pkts) - early))
-	rcvd=$(($(counter mxe1 rcvd_pkts) - rcvd))
 	if [ $V = 4 ]; then
-		RCVD=$rcvd all $early
-		report $? "... $early of $rcvd packets take the early hook, as it resets the routes"
+		all "$EARLY"
+		report $? "... $EARLY of $RCVD packets take the early hook, as it resets the routes"
 	else
-		is $early 0 "... none of $rcvd packets bypasses it"
+		is "$EARLY" 0 "... none of $RCVD packets bypasses it"
 	fi
 	ip -n h1 -$V rule del from "$OTHER" blackhole
 }
@@ -333,6 +365,7 @@ test_family()
 	test_sent
 	test_mtu
 	test_batches
+	test_tunnel
 	test_rule
 	test_removal
 }
