@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DC targets: the table of the initiators that a target knows, and the
- * responders of their sessions.  dc_rx.c and qp_verbs.c call it.  It calls
- * dc.c, ah.c and tx.c to answer, and the engine to create and free responders.
+ * DC targets: the table of the initiators that a target knows, and of their
+ * sessions.  dc_rx.c, dc_verbs.c, dct_uverbs.c and restrack.c call it.  It
+ * calls dct_child.c for the responders, and dc.c, ah.c and tx.c to answer.
  */
 #include <linux/jiffies.h>
 #include <linux/memcontrol.h>
@@ -14,29 +14,14 @@
 
 #include "ah.h"
 #include "dct.h"
-#include "deliver.h"
+#include "dct_child.h"
 #include "mxe.h"
-#include "psn.h"
-#include "qp_work.h"
-#include "resource.h"
-#include "respond.h"
-#include "retry.h"
-#include "route.h"
-#include "rq.h"
-#include "srq.h"
 #include "trace.h"
 #include "tx.h"
 
 #define MXE_DCT_SCAN_INTERVAL	HZ
 /* Peers that the scan looks at while it holds the lock. */
 #define MXE_DCT_SCAN_SLICE	64
-/* Of a responder if the target has no max_dest_rd_atomic. */
-#define MXE_DCT_RD_ATOMIC	16
-/*
- * Of what packets create.  With GFP_ATOMIC, the memory control group could
- * exceed its limit.
- */
-#define MXE_DCT_GFP		(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 /* An initiator as seen by a target.  Without padding, for the hash. */
 struct mxe_dct_addr {
@@ -47,18 +32,6 @@ struct mxe_dct_addr {
 };
 
 static_assert(sizeof(struct mxe_dct_addr) == 48);
-
-/* The responder of a session. */
-struct mxe_dct_child {
-	struct mxe_qp qp;		/* first, for kfree_rcu() */
-	struct mxe_dc dc;
-	/*
-	 * A shadow of the target's, without an event handler: what a peer does
-	 * must not look like a failure of the target.
-	 */
-	struct ib_qp ibqp;
-	struct list_head entry;		/* dct->closed */
-};
 
 /* A known initiator.  With a session it is open, else only remembered. */
 struct mxe_dct_peer {
@@ -276,11 +249,7 @@ static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 
 	lockdep_assert_held(&dct->lock);
 
-	spin_lock(&child->qp.recv_lock);
-	child->qp.rq.halted = true;
-	child->qp.rq.read.active = false;
-	spin_unlock(&child->qp.recv_lock);
-
+	mxe_dct_child_halt(child);
 	trace_mxe_dc_close(dct->qp, peer->addr.qpn, peer->session);
 	peer->child = NULL;
 	peer->used = jiffies;
@@ -288,119 +257,6 @@ static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 	dct->num_open--;
 	mxe_dct_give_up(dct, child);
 	return child;
-}
-
-/* ---- responders ---------------------------------------------------------- */
-
-static void mxe_dct_child_init(struct mxe_dct_child *child, struct mxe_dct *dct,
-			       const struct mxe_dc_hdr *hdr, u32 num_res)
-{
-	const struct mxe_qp *target = dct->qp;
-	struct mxe_qp *qp = &child->qp;
-
-	child->ibqp.device = target->ibqp->device;
-	child->ibqp.pd = target->pd;
-	child->ibqp.srq = target->ibqp->srq;
-	child->ibqp.qp_type = IB_QPT_RC;
-	child->ibqp.qp_num = target->qpn;
-	child->dc.kind = MXE_DC_CHILD;
-	child->dc.hdr.qpn = target->qpn;
-	child->dc.hdr.session = hdr->session;
-	child->dc.hdr.instance = hdr->instance;
-
-	qp->dc = &child->dc;
-	qp->dev = target->dev;
-	qp->ibqp = &child->ibqp;
-	qp->pd = target->pd;
-	qp->qpn = target->qpn;
-	qp->type = IB_QPT_RC;
-	qp->send_cq = target->send_cq;
-	qp->recv_cq = target->recv_cq;
-	qp->rq.srq = target->rq.srq;
-	qp->attr.qp_access_flags = target->attr.qp_access_flags;
-	qp->attr.min_rnr_timer = target->attr.min_rnr_timer;
-	qp->state = IB_QPS_RTR;
-	qp->dest_qpn = hdr->qpn;
-	qp->mtu = ib_mtu_enum_to_int(hdr->mtu);
-	qp->rq.epsn = hdr->psn;
-	qp->rq.num_res = num_res;
-	/* Its communication is established, which is not worth an event. */
-	qp->rq.comm_est = true;
-	mxe_qp_prepare(qp, mxe_qp_work);
-	mxe_retry_init(qp);
-}
-
-static struct mxe_dct_child *mxe_dct_child_create(struct mxe_dct *dct,
-						  const struct mxe_dc_hdr *hdr,
-						  const struct mxe_av *av)
-{
-	u32 num_res = dct->qp->attr.max_dest_rd_atomic ?: MXE_DCT_RD_ATOMIC;
-	struct mxe_dev *dev = dct->qp->dev;
-	struct mxe_dct_child *child;
-
-	if (mxe_resource_take(dev, MXE_RESOURCE_DC_SESSION))
-		return NULL;
-	child = kzalloc(sizeof(*child), MXE_DCT_GFP);
-	if (!child)
-		goto give;
-	mxe_dct_child_init(child, dct, hdr, num_res);
-	child->qp.av = *av;
-	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(dct->qp->rq.srq->q.max_sge), MXE_DCT_GFP);
-	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), MXE_DCT_GFP);
-	if (!child->qp.rq.cur || !child->qp.rq.res)
-		goto free;
-	return child;
-
-free:
-	kfree(child->qp.rq.cur);
-	kfree(child->qp.rq.res);
-	kfree(child);
-give:
-	mxe_resource_give(dev, MXE_RESOURCE_DC_SESSION);
-	return NULL;
-}
-
-/*
- * Flushes a responder that mxe_dct_peer_end() has halted.  A receive request of
- * the SRQ that it has taken up completes, so that it is not lost.
- */
-static void mxe_dct_child_flush(struct mxe_dct_child *child)
-{
-	struct mxe_qp *qp = &child->qp;
-
-	mxe_rq_begin(qp);
-	if (!qp->dying) {
-		mxe_deliver_drop_deferred(qp);
-		mxe_respond_flush(qp);
-	}
-	mxe_rq_end(qp);
-}
-
-/* Frees a responder.  Context: process context, may sleep. */
-static void mxe_dct_child_free(struct mxe_dct_child *child)
-{
-	struct mxe_qp *qp = &child->qp;
-
-	mxe_dct_child_flush(child);
-	mxe_qp_begin(qp);
-	qp->dying = true;
-	mxe_qp_set_state(qp, IB_QPS_RESET);
-	qp->av.valid = false;
-	qp->sq.pending = 0;
-	qp->rq.pending = 0;
-	mxe_qp_end(qp);
-
-	mxe_retry_stop(qp);
-	cancel_work_sync(&qp->work);
-	mxe_qp_put(qp);
-	wait_for_completion(&qp->released);
-
-	mxe_deliver_drop_deferred(qp);
-	kfree(qp->rq.cur);
-	kfree(qp->rq.res);
-	mxe_tx_forget(&qp->rq.tx);
-	mxe_resource_give(qp->dev, MXE_RESOURCE_DC_SESSION);
-	kfree_rcu(qp, rcu);
 }
 
 static void mxe_dct_free_closed(struct mxe_dct *dct)
@@ -418,19 +274,6 @@ static void mxe_dct_free_closed(struct mxe_dct *dct)
 }
 
 /* ---- expiry -------------------------------------------------------------- */
-
-/*
- * Returns true if a responder still works on requests.  Nothing arrives while
- * it sends the responses of a long READ, but its initiator is not idle.  The
- * next scan sees what this one misses.
- */
-static bool mxe_dct_child_is_busy(const struct mxe_dct_child *child)
-{
-	const struct mxe_rq *rq = &child->qp.rq;
-
-	/* A hint, without recv_lock. */
-	return data_race(rq->read.active || !skb_queue_empty_lockless(&rq->deferred));
-}
 
 /*
  * Looks at some peers, and ends a session or forgets a peer whose time is over.
@@ -452,6 +295,7 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 			mxe_dct_peer_end(dct, peer);
 			continue;
 		}
+		/* The next scan sees what this one misses. */
 		if (peer->child && mxe_dct_child_is_busy(peer->child))
 			peer->used = jiffies;
 		if (time_before(jiffies, peer->used + peer->life))
@@ -529,7 +373,7 @@ static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer **known,
 
 	/* A packet creates what the owner of the target pays for. */
 	outer = set_active_memcg(dct->memcg);
-	child = mxe_dct_child_create(dct, hdr, av);
+	child = mxe_dct_child_create(dct->qp, hdr, av);
 	if (child && !peer)
 		peer = mxe_dct_peer_add(dct, addr);
 	set_active_memcg(outer);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * DC targets.  A target has a responder for each session, which is a QP without
- * a number and without a send side (dct.c).
- */
+/* DC targets (dct.c).  A target has a responder for each session. */
 #ifndef MXE_DCT_H
 #define MXE_DCT_H
 

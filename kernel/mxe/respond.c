@@ -4,8 +4,8 @@
  * responds to them.  uc.c shares its handling of data, and loopback.c and
  * loop_atomic.c the steps in respond.h.
  *
- * deliver.c, qp_work.c, qp_verbs.c and xrcd.c call this file.  It calls recv.c,
- * inline_recv.c, tm_recv.c, rkey.c, xrc.c and tx.c.
+ * deliver.c, qp_work.c, dct_child.c, qp_verbs.c and xrcd.c call this file.  It
+ * calls recv.c, inline_recv.c, tm_recv.c, rkey.c, xrc.c and tx.c.
  */
 #include "inline_recv.h"
 #include "mxe.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The timers of the requester: local ACK timeout and receiver not ready.
- * send.c, complete.c and qp_work.c start them, and qp_verbs.c stops them.  This
- * file calls sq.c and cnp.c.
+ * send.c, complete.c and qp_work.c start them, and qp_verbs.c and dct_child.c
+ * stop them.  This file calls sq.c and cnp.c.
  */
 #include <linux/jiffies.h>
 

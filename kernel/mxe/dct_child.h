@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The responders of the sessions of a DC target, each of which is a QP without
+ * a number and without a send side (dct_child.c).
+ */
+#ifndef MXE_DCT_CHILD_H
+#define MXE_DCT_CHILD_H
+
+#include <linux/list.h>
+
+#include "dc.h"
+#include "qp.h"
+
+/*
+ * Of what packets create.  With GFP_ATOMIC, the memory control group could
+ * exceed its limit.
+ */
+#define MXE_DCT_GFP	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+
+/* The responder of a session. */
+struct mxe_dct_child {
+	struct mxe_qp qp;		/* first, for kfree_rcu() */
+	struct mxe_dc dc;
+	/*
+	 * A shadow of the target's, without an event handler: what a peer does
+	 * must not look like a failure of the target.
+	 */
+	struct ib_qp ibqp;
+	struct list_head entry;		/* of the target: closed */
+};
+
+/**
+ * mxe_dct_child_create() - Create the responder of a session.
+ * @target: DC target
+ * @hdr: request that opens the session
+ * @av: address of the initiator
+ *
+ * Charges the active memory control group.
+ *
+ * Context: BHs disabled, lock of the target held.
+ * Return: the responder, or NULL if there is no memory or no resource left.
+ */
+struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
+					   const struct mxe_dc_hdr *hdr,
+					   const struct mxe_av *av);
+
+/**
+ * mxe_dct_child_halt() - Stop a responder.
+ * @child: the responder
+ *
+ * It executes nothing from here on, nor the rest of a READ.
+ *
+ * Context: BHs disabled, no lock of the responder held.  Takes its recv_lock.
+ */
+void mxe_dct_child_halt(struct mxe_dct_child *child);
+
+/**
+ * mxe_dct_child_is_busy() - Check whether a responder still works on requests.
+ * @child: the responder
+ *
+ * Nothing arrives while it sends the responses of a long READ, but its
+ * initiator is not idle.
+ *
+ * Context: Lock of the target held.  This is a hint, because recv_lock is not.
+ * Return: true if it does.
+ */
+bool mxe_dct_child_is_busy(const struct mxe_dct_child *child);
+
+/**
+ * mxe_dct_child_flush() - Flush a responder that was halted.
+ * @child: the responder, which may be dying
+ *
+ * A receive request of the SRQ that it has taken up completes, so that it is
+ * not lost.
+ *
+ * Context: No lock of a QP or a target held.  RCU read-side section, unless the
+ * caller frees the responder.
+ */
+void mxe_dct_child_flush(struct mxe_dct_child *child);
+
+/**
+ * mxe_dct_child_free() - Flush and free a responder.
+ * @child: responder that was halted, or was never used
+ *
+ * Its memory is freed a grace period later.
+ *
+ * Context: Process context.  May sleep.
+ */
+void mxe_dct_child_free(struct mxe_dct_child *child);
+
+#endif /* MXE_DCT_CHILD_H */
