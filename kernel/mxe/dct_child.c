@@ -100,6 +100,7 @@ bool mxe_dct_child_is_busy(const struct mxe_dct_child *child)
 {
 	const struct mxe_rq *rq = &child->qp.rq;
 
+	/* A hint, without recv_lock. */
 	return data_race(rq->read.active || !skb_queue_empty_lockless(&rq->deferred));
 }
 

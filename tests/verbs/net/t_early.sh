@@ -18,14 +18,14 @@ nft_packets()
 		sed -n 's/.*counter packets \([0-9]*\).*/\1/p'
 }
 
-# nft_rule HOOK: counts RoCE packets in h2 at a hook
+# nft_rule HOOK: counts RoCE packets of the family in h2 at a hook
 nft_rule()
 {
 	ip netns exec h2 nft -f - <<-EOF2
 		table inet mxe {
 			chain c {
 				type filter hook $1 priority 0
-				udp dport 4791 counter accept
+				meta nfproto ipv$V udp dport 4791 counter accept
 			}
 		}
 	EOF2

@@ -17,8 +17,13 @@
 #include "raw.h"
 #include "vt.h"
 
-enum { VLAN_TAG = 4, MORE_FRAGMENTS = 0x2000, IP6_MORE_FRAGMENTS = 1,
-       EXT_LEN = 8, SETTLE_US = 50000 };
+enum {
+	VLAN_TAG = 4,
+	MORE_FRAGMENTS = 0x2000,
+	IP6_MORE_FRAGMENTS = 1,
+	EXT_LEN = 8,
+	SETTLE_US = 50000,
+};
 
 /* Changes to a frame with an ACK that acknowledges nothing. */
 struct frame {
@@ -459,11 +464,14 @@ static void forward(void)
 /* Permanent, so that the hosts send no probes meanwhile. */
 static void add_neighbours(void)
 {
-	if (system("for i in 1 2; do j=$((3 - i)) &&"
-		   "mac=$(ip netns exec h$j cat /sys/class/net/eth0/address) &&"
-		   "ip -n h$i neigh replace fd77::$j dev eth0 lladdr $mac ||"
-		   "exit; done"))
-		vt_bail("ip neigh");
+	static const char *const commands[] = {
+		"ip -n h1 neigh replace fd77::2 dev eth0 lladdr $(ip netns exec h2 cat /sys/class/net/eth0/address)",
+		"ip -n h2 neigh replace fd77::1 dev eth0 lladdr $(ip netns exec h1 cat /sys/class/net/eth0/address)",
+	};
+
+	for (int i = 0; i < 2; i++)
+		if (system(commands[i]))
+			vt_bail("ip neigh");
 }
 
 static void test_family(void)
