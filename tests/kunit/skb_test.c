@@ -245,6 +245,7 @@ static void expect_spare(struct kunit *test, struct sk_buff *skb, size_t size,
 	KUNIT_EXPECT_NULL(test, skb->next);
 	KUNIT_EXPECT_EQ(test, skb->len, 0U);
 	KUNIT_EXPECT_EQ(test, skb->mark, 0U);
+	KUNIT_EXPECT_EQ(test, skb->truesize, (unsigned int)SKB_TRUESIZE(skb_end_offset(skb)));
 	KUNIT_EXPECT_GE(test, (size_t)skb_tailroom(skb), size);
 	kfree_skb(skb);
 	drain_spares();
@@ -257,6 +258,7 @@ static struct sk_buff *sent(struct kunit *test, size_t size)
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	skb_put(skb, 100);
 	skb->mark = 1;
+	skb->truesize += 100;
 	return skb;
 }
 
