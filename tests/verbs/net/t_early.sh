@@ -75,6 +75,16 @@ traffic()
 	return $rc
 }
 
+# saw_all COUNT NUM: passes if COUNT packets were seen of the NUM that mxe2
+# received or sent. A repeated request may arrive after its queue pair was
+# destroyed, and mxe2 does not count it.
+saw_all()
+{
+	[ "$1" -ge "$2" ] && [ "$1" -le $(($2 + 2)) ]
+	report $? "... it sees all $2 packets"
+	[ "$1" = "$2" ] || diag "it saw $1"
+}
+
 # all COUNT: passes if COUNT is nearly all received packets. The first packets
 # of a connection take the slow path.
 all()
@@ -117,7 +127,7 @@ test_received()
 		check "a rule of $hook" nft_rule $hook
 		traffic
 		report $? '... traffic'
-		is "$(nft_packets)" "$RCVD" "... it sees all $RCVD packets"
+		saw_all "$(nft_packets)" "$RCVD"
 		if [ $hook = input ]; then
 			is "$EARLY" 0 '... none bypasses it'
 		else
@@ -147,7 +157,7 @@ test_netdev()
 	report $? "a rule of the netdev's ingress"
 	traffic
 	report $? '... traffic'
-	is "$(nft_packets netdev)" "$RCVD" "... it sees all $RCVD packets"
+	saw_all "$(nft_packets netdev)" "$RCVD"
 	all "$INGRESS"
 	report $? "... $INGRESS take the ingress hook after it"
 	ip netns exec h2 nft delete table netdev mxe
@@ -191,7 +201,7 @@ except BlockingIOError:
 	report $? '... traffic'
 	echo >&"${SOCKET[1]}"
 	read -r -u "${SOCKET[0]}" PACKETS
-	is "$PACKETS" "$RCVD" "... it sees all $RCVD packets"
+	saw_all "$PACKETS" "$RCVD"
 	all "$EARLY"
 	report $? "... $EARLY of them take the early hook"
 	is "$INGRESS" 0 '... none bypasses it'
@@ -223,7 +233,7 @@ test_sent()
 		check "a rule of $hook" nft_rule $hook
 		traffic
 		report $? '... traffic'
-		is "$(nft_packets)" "$SENT" "... it sees all $SENT packets"
+		saw_all "$(nft_packets)" "$SENT"
 		is "$DIRECT" "$SENT" '... and they bypass the rest'
 		ip netns exec h2 nft delete table inet mxe
 	done
