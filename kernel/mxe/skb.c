@@ -149,7 +149,7 @@ static void mxe_skb_renew(struct sk_buff *skb)
 	skb->transport_header = (typeof(skb->transport_header))~0U;
 	skb->data = skb->head;
 	skb_reset_tail_pointer(skb);
-	/* Another layer may have added to it, and sockets are charged for it. */
+	/* Other layers may have added to it, and sockets are charged for it. */
 	skb->truesize = SKB_TRUESIZE(skb_end_offset(skb));
 }
 

@@ -272,9 +272,9 @@ static int hold_packets(void)
 }
 
 /*
- * In each round, the first 200 allocations of each kind that may not sleep fail.
- * If those of the packet socket fail, it does not hold the buffers, so the device
- * needs no new ones.
+ * In each round, the first 200 allocations of each kind that may not sleep
+ * fail. If those of the packet socket fail, it does not hold the buffers, so
+ * the device needs no new ones.
  */
 static void run_packets(void)
 {
