@@ -149,7 +149,10 @@ static void mxe_skb_renew(struct sk_buff *skb)
 	skb->transport_header = (typeof(skb->transport_header))~0U;
 	skb->data = skb->head;
 	skb_reset_tail_pointer(skb);
-	/* Other layers may have added to it, and sockets are charged for it. */
+	/*
+	 * Segmentation by skb_segment_list() may leave that of the whole GSO
+	 * batch to its first packet.
+	 */
 	skb->truesize = SKB_TRUESIZE(skb_end_offset(skb));
 }
 
