@@ -271,7 +271,7 @@ ssize_t single_call(struct fid_ep *fid, const struct single *c)
 {
 	struct mxefi_ep *ep = to_ep(fid);
 
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	return mxefi_call_end(ep, start_single(ep, c));
 }
 
@@ -279,7 +279,7 @@ static ssize_t call(struct fid_ep *fid, const struct call *c)
 {
 	struct mxefi_ep *ep = to_ep(fid);
 
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	return mxefi_call_end(ep, start(ep, c));
 }
 

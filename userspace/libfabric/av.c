@@ -57,12 +57,12 @@ static int insert_one(struct mxefi_av *av, struct mxefi_addr *addr,
 	bool good = !mxefi_name_resolve(addr, MXEFI_RESOLVE_MS);
 	ssize_t index = -1;
 
-	mxefi_lock_take(&av->dom->lock);
+	pthread_mutex_lock(&av->dom->lock);
 	if (good)
 		index = add(av, addr);
 	if (fi_addr)
 		*fi_addr = index < 0 ? FI_ADDR_NOTAVAIL : (fi_addr_t)index;
-	mxefi_lock_release(&av->dom->lock);
+	pthread_mutex_unlock(&av->dom->lock);
 	return index >= 0;
 }
 
@@ -109,7 +109,7 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
 
 	if (flags)
 		return -FI_EINVAL;
-	mxefi_lock_take(&av->dom->lock);
+	pthread_mutex_lock(&av->dom->lock);
 	for (size_t i = 0; i < count; i++) {
 		if (!mxefi_av_get(av, fi_addr[i])) {
 			ret = -FI_EINVAL;
@@ -118,7 +118,7 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
 		memset(&av->addrs[fi_addr[i]], 0, sizeof(*av->addrs));
 		av->removed++;
 	}
-	mxefi_lock_release(&av->dom->lock);
+	pthread_mutex_unlock(&av->dom->lock);
 	return ret;
 }
 
@@ -129,11 +129,11 @@ static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr,
 	const struct mxefi_addr *a;
 	size_t len = *addrlen;
 
-	mxefi_lock_take(&av->dom->lock);
+	pthread_mutex_lock(&av->dom->lock);
 	a = mxefi_av_get(av, fi_addr);
 	if (a)
 		memcpy(addr, a, len < sizeof(*a) ? len : sizeof(*a));
-	mxefi_lock_release(&av->dom->lock);
+	pthread_mutex_unlock(&av->dom->lock);
 	*addrlen = sizeof(*a);
 	return a ? 0 : -FI_EINVAL;
 }

@@ -27,7 +27,6 @@
 #include <rdma/providers/fi_prov.h>
 #include <infiniband/verbs_exp.h>
 
-#include "lock.h"
 #include "wire.h"
 
 /* libfabric 1 defines it, too. */
@@ -171,7 +170,8 @@ struct mxefi_domain {
 	struct fid_domain fid;
 	struct mxefi_device dev;
 	uint64_t atomic_types;	/* bit n: the device has datatype n */
-	struct mxefi_lock lock;	/* threads sleep until an event is added */
+	pthread_mutex_t lock;
+	pthread_cond_t events;	/* broadcast when an event was added */
 	unsigned int users;	/* objects of the domain */
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
@@ -182,6 +182,7 @@ struct mxefi_domain {
 	int wake_fd;		/* makes the thread leave poll() */
 	bool stop;
 	uint64_t polls;		/* calls of fi_cq_read() and the like */
+	unsigned int waiters;	/* threads in mxefi_progress_wait() */
 	unsigned int connect_timeout_ms;
 	/* An endpoint with so many queue pairs refuses further peers. */
 	unsigned int max_conns;
@@ -217,6 +218,13 @@ int mxefi_domain_reserve(struct mxefi_domain *dom, int cqe);
  * Return: the time in milliseconds.
  */
 uint64_t mxefi_now_ms(void);
+
+/**
+ * mxefi_lock_init() - Initialises a lock and a condition.
+ * @lock: lock
+ * @cond: condition, whose clock is that of mxefi_now_ms()
+ */
+void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
 
 /**
  * mxefi_progress_start() - Starts the thread of a domain.
@@ -262,8 +270,8 @@ void mxefi_progress_del_ticker(struct mxefi_domain *dom,
  */
 static inline void mxefi_progress_wake(struct mxefi_domain *dom)
 {
-	if (dom->lock.sleepers)
-		mxefi_lock_wake_all(&dom->lock);
+	if (dom->waiters)
+		pthread_cond_broadcast(&dom->events);
 }
 
 /**

@@ -59,7 +59,7 @@ static int start(struct mxefi_ep *ep, const void *addr,
 	ret = fi_enable(&ep->fid);
 	if (ret && ret != -FI_EOPBADSTATE)
 		return ret;
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	if (!ep->enabled || ep->conns)
 		ret = -FI_EOPBADSTATE;
 	else
@@ -68,7 +68,7 @@ static int start(struct mxefi_ep *ep, const void *addr,
 		ep->on_cm = on_cm;
 		ret = mxefi_hello_start(ep, &peer, request, param, len);
 	}
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 
@@ -96,12 +96,12 @@ static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
 		return -FI_ENOSYS;
 	if (flags)
 		return -FI_EINVAL;
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	if (ep->conns && !ep->conns->is_shut) {
 		mxefi_conn_shutdown(ep->conns);
 		ret = 0;
 	}
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 
@@ -132,11 +132,11 @@ static int cm_getpeer(struct fid_ep *fid, void *addr, size_t *len)
 
 	if (!ep->is_msg)
 		return -FI_ENOSYS;
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	connected = ep->conns && ep->conns->connected;
 	if (connected)
 		peer = ep->conns->peer;
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return connected ? mxefi_copy_addr(&peer, addr, len) : -FI_ENOTCONN;
 }
 

@@ -27,11 +27,11 @@ static uint64_t read_value(struct mxefi_cntr *cntr, const uint64_t *value)
 {
 	uint64_t ret;
 
-	mxefi_lock_take(&cntr->dom->lock);
+	pthread_mutex_lock(&cntr->dom->lock);
 	cntr->dom->polls++;
 	mxefi_progress(cntr->dom);
 	ret = *value;
-	mxefi_lock_release(&cntr->dom->lock);
+	pthread_mutex_unlock(&cntr->dom->lock);
 	return ret;
 }
 
@@ -47,10 +47,10 @@ static uint64_t cntr_readerr(struct fid_cntr *fid)
 
 static int set(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
 {
-	mxefi_lock_take(&cntr->dom->lock);
+	pthread_mutex_lock(&cntr->dom->lock);
 	*value = n;
 	mxefi_progress_wake(cntr->dom);
-	mxefi_lock_release(&cntr->dom->lock);
+	pthread_mutex_unlock(&cntr->dom->lock);
 	return 0;
 }
 
@@ -66,10 +66,10 @@ static int cntr_seterr(struct fid_cntr *fid, uint64_t n)
 
 static int add(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
 {
-	mxefi_lock_take(&cntr->dom->lock);
+	pthread_mutex_lock(&cntr->dom->lock);
 	*value += n;
 	mxefi_progress_wake(cntr->dom);
-	mxefi_lock_release(&cntr->dom->lock);
+	pthread_mutex_unlock(&cntr->dom->lock);
 	return 0;
 }
 
@@ -91,7 +91,7 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	uint64_t errors;
 	int ret = 0;
 
-	mxefi_lock_take(&cntr->dom->lock);
+	pthread_mutex_lock(&cntr->dom->lock);
 	errors = cntr->errors;
 	for (;;) {
 		mxefi_progress(cntr->dom);
@@ -107,7 +107,7 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 		}
 		mxefi_progress_wait(cntr->dom, deadline);
 	}
-	mxefi_lock_release(&cntr->dom->lock);
+	pthread_mutex_unlock(&cntr->dom->lock);
 	return ret;
 }
 

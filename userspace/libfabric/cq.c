@@ -158,11 +158,11 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
 	struct mxefi_cq *cq = to_cq(fid);
 	ssize_t ret;
 
-	mxefi_lock_take(&cq->dom->lock);
+	pthread_mutex_lock(&cq->dom->lock);
 	cq->dom->polls++;
 	mxefi_progress(cq->dom);
 	ret = take(cq, buf, count, src);
-	mxefi_lock_release(&cq->dom->lock);
+	pthread_mutex_unlock(&cq->dom->lock);
 	return ret;
 }
 
@@ -181,7 +181,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	};
 	const struct fi_cq_err_entry *event = NULL;
 
-	mxefi_lock_take(&cq->dom->lock);
+	pthread_mutex_lock(&cq->dom->lock);
 	mxefi_progress(cq->dom);
 	if (cq->count && cq->ring[cq->head].err)
 		event = &cq->ring[cq->head];
@@ -198,7 +198,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 		cq->count--;
 		update_fd(cq, false);
 	}
-	mxefi_lock_release(&cq->dom->lock);
+	pthread_mutex_unlock(&cq->dom->lock);
 	return event ? 1 : -FI_EAGAIN;
 }
 
@@ -210,7 +210,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 					  mxefi_now_ms() + (uint64_t)timeout;
 	ssize_t ret;
 
-	mxefi_lock_take(&cq->dom->lock);
+	pthread_mutex_lock(&cq->dom->lock);
 	for (;;) {
 		mxefi_progress(cq->dom);
 		ret = take(cq, buf, count, src);
@@ -220,7 +220,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 		mxefi_progress_wait(cq->dom, deadline);
 	}
 	cq->signaled = false;
-	mxefi_lock_release(&cq->dom->lock);
+	pthread_mutex_unlock(&cq->dom->lock);
 	return ret;
 }
 
@@ -234,10 +234,10 @@ static int cq_signal(struct fid_cq *fid)
 {
 	struct mxefi_cq *cq = to_cq(fid);
 
-	mxefi_lock_take(&cq->dom->lock);
+	pthread_mutex_lock(&cq->dom->lock);
 	cq->signaled = true;
 	mxefi_progress_wake(cq->dom);
-	mxefi_lock_release(&cq->dom->lock);
+	pthread_mutex_unlock(&cq->dom->lock);
 	return 0;
 }
 

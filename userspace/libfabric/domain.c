@@ -74,6 +74,8 @@ static void free_domain(struct mxefi_domain *dom)
 	if (dom->pd)
 		ibv_dealloc_pd(dom->pd);
 	mxefi_device_close(&dom->dev);
+	pthread_cond_destroy(&dom->events);
+	pthread_mutex_destroy(&dom->lock);
 	free(dom);
 }
 
@@ -83,9 +85,9 @@ static int dom_close(struct fid *fid)
 		container_of(fid, struct mxefi_domain, fid.fid);
 	unsigned int users;
 
-	mxefi_lock_take(&dom->lock);
+	pthread_mutex_lock(&dom->lock);
 	users = dom->users;
-	mxefi_lock_release(&dom->lock);
+	pthread_mutex_unlock(&dom->lock);
 	if (users)
 		return -FI_EBUSY;
 	mxefi_progress_stop(dom);
@@ -166,6 +168,7 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	for (unsigned int type = 0; type < MXEFI_NUM_TYPES; type++)
 		if (mxefi_unit_possible(dom->dev.sizes, type))
 			dom->atomic_types |= 1ULL << type;
+	mxefi_lock_init(&dom->lock, &dom->events);
 	dom->connect_timeout_ms = get_param("connect_timeout",
 					    CONNECT_TIMEOUT_MS);
 	dom->max_conns = get_param("max_connections", MAX_CONNS);

@@ -88,7 +88,7 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
 	int ret;
 
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	if (ep->enabled)
 		ret = -FI_EOPBADSTATE;
 	else if (bfid->fclass == FI_CLASS_CQ)
@@ -103,7 +103,7 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		ret = bind_eq(ep, container_of(bfid, struct mxefi_eq, fid.fid));
 	else
 		ret = -FI_ENOSYS;
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 
@@ -139,9 +139,9 @@ static int ep_control(struct fid *fid, int command, void *arg)
 
 	if (command != FI_ENABLE)
 		return -FI_ENOSYS;
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	ret = enable(ep);
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 
@@ -152,7 +152,7 @@ static int ep_close(struct fid *fid)
 		ep->send_cntr, ep->recv_cntr, ep->read_cntr, ep->write_cntr,
 	};
 
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	if (ep->enabled)
 		mxefi_queues_teardown(ep);
 	mxefi_op_teardown(ep);
@@ -167,7 +167,7 @@ static int ep_close(struct fid *fid)
 	if (ep->av)
 		ep->av->users--;
 	ep->dom->users--;
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	if (ep->eq)
 		mxefi_eq_forget(ep->eq, fid);
 	free(ep->cm_start);
@@ -181,9 +181,9 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
 	ssize_t ret;
 
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	ret = mxefi_recv_cancel(ep, context);
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 
@@ -210,10 +210,10 @@ static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
 		return -FI_ENOPROTOOPT;
 	if (optlen != sizeof(size_t))
 		return -FI_EINVAL;
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	/* A buffer with less room than a byte is full. */
 	ep->min_multi_recv = *(const size_t *)optval ? : 1;
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return 0;
 }
 

@@ -25,18 +25,6 @@ struct mxefi_event {
 	uint8_t data[];		/* what fi_eq_read() returns; or err_data */
 };
 
-/* The clock is that of mxefi_now_ms(). */
-static void init_lock(pthread_mutex_t *lock, pthread_cond_t *cond)
-{
-	pthread_condattr_t attr;
-
-	pthread_mutex_init(lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(cond, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 static struct mxefi_eq *to_eq(struct fid_eq *eq)
 {
 	return container_of(eq, struct mxefi_eq, fid);
@@ -353,7 +341,7 @@ int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		return -err;
 	}
 	eq->tail = &eq->events;
-	init_lock(&eq->lock, &eq->cond);
+	mxefi_lock_init(&eq->lock, &eq->cond);
 	eq->fid.fid.fclass = FI_CLASS_EQ;
 	eq->fid.fid.context = context;
 	eq->fid.fid.ops = &eq_fi_ops;

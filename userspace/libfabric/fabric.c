@@ -42,12 +42,12 @@ static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
 		}
 		if (fids[i]->fclass != FI_CLASS_CQ)
 			return -FI_ENOSYS;
-		mxefi_lock_take(&cq->dom->lock);
+		pthread_mutex_lock(&cq->dom->lock);
 		mxefi_progress(cq->dom);
 		empty = mxefi_cq_empty(cq);
 		/* The thread must not assume that the program keeps polling. */
 		eventfd_write(cq->dom->wake_fd, 1);
-		mxefi_lock_release(&cq->dom->lock);
+		pthread_mutex_unlock(&cq->dom->lock);
 		if (!empty)
 			return -FI_EAGAIN;
 	}

@@ -25,9 +25,9 @@ static int mr_close(struct fid *fid)
 	err = ibv_dereg_mr(mr->mr);
 	if (err)
 		return -err;
-	mxefi_lock_take(&mr->dom->lock);
+	pthread_mutex_lock(&mr->dom->lock);
 	mr->dom->users--;
-	mxefi_lock_release(&mr->dom->lock);
+	pthread_mutex_unlock(&mr->dom->lock);
 	free(mr);
 	return 0;
 }

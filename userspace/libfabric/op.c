@@ -71,10 +71,9 @@ void mxefi_op_drop(struct mxefi_op *op)
 	if (op->mr)
 		ibv_dereg_mr(op->mr);
 	op->mr = NULL;
-	if (op->copy)
-		free(op->copy);
+	free(op->copy);
 	op->copy = NULL;
-	if (op->units && op->units != &op->one_unit)
+	if (op->units != &op->one_unit)
 		free(op->units);
 	op->units = NULL;
 	op->used = false;
@@ -93,8 +92,7 @@ void mxefi_op_put(struct mxefi_op *op, int err)
 	if (--op->refs)
 		return;
 	if (!ep->closing) {
-		if (op->cntr)
-			mxefi_cntr_count(op->cntr, op->err);
+		mxefi_cntr_count(op->cntr, op->err);
 		if (ep->tx_cq && (op->completion || op->err))
 			mxefi_cq_push_op(ep->tx_cq, op->context, op->flags,
 					 op->err);
@@ -151,7 +149,7 @@ ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret)
 		else
 			ret = -FI_ENOMEM;
 	}
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 

@@ -137,7 +137,7 @@ static int pep_listen(struct fid_pep *fid)
 		return -FI_ENOEQ;
 	if (pep->ud.dom)
 		return -FI_EOPBADSTATE;
-	mxefi_lock_take(&dom->lock);
+	pthread_mutex_lock(&dom->lock);
 	pep->ud.on_hello = on_hello;
 	pep->ud.service = mxefi_name_service(pep->info->src_addr,
 					     pep->info->src_addrlen);
@@ -146,7 +146,7 @@ static int pep_listen(struct fid_pep *fid)
 		mxefi_ud_close(&pep->ud);
 		memset(&pep->ud, 0, sizeof(pep->ud));
 	}
-	mxefi_lock_release(&dom->lock);
+	pthread_mutex_unlock(&dom->lock);
 	return ret;
 }
 
@@ -162,7 +162,7 @@ static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 	    len > MXEFI_CM_DATA)
 		return -FI_EINVAL;
 	connreq = container_of(handle, struct mxefi_connreq, handle);
-	mxefi_lock_take(&dom->lock);
+	pthread_mutex_lock(&dom->lock);
 	for (r = pep->requests; r; r = r->next)
 		if (!memcmp(&r->src, &connreq->hello.src, sizeof(r->src)))
 			break;
@@ -173,7 +173,7 @@ static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 			memcpy(r->data, param, len);
 		send_reject(pep, r);
 	}
-	mxefi_lock_release(&dom->lock);
+	pthread_mutex_unlock(&dom->lock);
 	free(connreq);
 	return 0;
 }
@@ -208,11 +208,11 @@ static int pep_close(struct fid *fid)
 	struct mxefi_pep *pep = container_of(fid, struct mxefi_pep, fid.fid);
 	struct mxefi_domain *dom = to_domain(pep->domain);
 
-	mxefi_lock_take(&dom->lock);
+	pthread_mutex_lock(&dom->lock);
 	mxefi_ud_close(&pep->ud);
 	while (pep->num_requests)
 		forget_one(pep);
-	mxefi_lock_release(&dom->lock);
+	pthread_mutex_unlock(&dom->lock);
 	fi_close(&pep->domain->fid);
 	if (pep->eq)
 		mxefi_eq_forget(pep->eq, fid);

@@ -20,21 +20,21 @@
 
 void mxefi_domain_hold(struct mxefi_domain *dom)
 {
-	mxefi_lock_take(&dom->lock);
+	pthread_mutex_lock(&dom->lock);
 	dom->users++;
-	mxefi_lock_release(&dom->lock);
+	pthread_mutex_unlock(&dom->lock);
 }
 
 int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users)
 {
 	int ret = 0;
 
-	mxefi_lock_take(&dom->lock);
+	pthread_mutex_lock(&dom->lock);
 	if (*users)
 		ret = -FI_EBUSY;
 	else
 		dom->users--;
-	mxefi_lock_release(&dom->lock);
+	pthread_mutex_unlock(&dom->lock);
 	return ret;
 }
 
@@ -54,6 +54,17 @@ uint64_t mxefi_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
 }
 
 void mxefi_progress(struct mxefi_domain *dom)
@@ -85,7 +96,9 @@ void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms)
 	ts.tv_nsec = (long)(until % 1000) * 1000000;
 	/* The thread must not assume that this caller keeps polling. */
 	eventfd_write(dom->wake_fd, 1);
-	mxefi_lock_sleep(&dom->lock, &ts);
+	dom->waiters++;
+	pthread_cond_timedwait(&dom->events, &dom->lock, &ts);
+	dom->waiters--;
 }
 
 void mxefi_progress_add_ticker(struct mxefi_domain *dom,
@@ -131,23 +144,23 @@ static void *progress_thread(void *arg)
 	eventfd_t value;
 	void *context;
 
-	mxefi_lock_take(&dom->lock);
+	pthread_mutex_lock(&dom->lock);
 	while (!dom->stop) {
-		bool busy = dom->polls != polls && !dom->lock.sleepers;
+		bool busy = dom->polls != polls && !dom->waiters;
 
 		polls = dom->polls;
 		if (!busy)
 			ibv_req_notify_cq(dom->cq, 0);
 		mxefi_progress(dom);
 		tick(dom);
-		mxefi_lock_release(&dom->lock);
+		pthread_mutex_unlock(&dom->lock);
 		poll(fds + busy, busy ? 1 : 2, TICK_MS * (busy ? 1 : 5));
 		while (!ibv_get_cq_event(dom->channel, &cq, &context))
 			ibv_ack_cq_events(cq, 1);
 		eventfd_read(dom->wake_fd, &value);
-		mxefi_lock_take(&dom->lock);
+		pthread_mutex_lock(&dom->lock);
 	}
-	mxefi_lock_release(&dom->lock);
+	pthread_mutex_unlock(&dom->lock);
 	return NULL;
 }
 
@@ -171,9 +184,9 @@ int mxefi_progress_start(struct mxefi_domain *dom)
 
 void mxefi_progress_stop(struct mxefi_domain *dom)
 {
-	mxefi_lock_take(&dom->lock);
+	pthread_mutex_lock(&dom->lock);
 	dom->stop = true;
-	mxefi_lock_release(&dom->lock);
+	pthread_mutex_unlock(&dom->lock);
 	eventfd_write(dom->wake_fd, 1);
 	pthread_join(dom->thread, NULL);
 	close(dom->wake_fd);

@@ -153,9 +153,9 @@ static void linger(struct mxefi_ep *ep)
 		mxefi_progress(ep->dom);
 		if (!is_sending(ep) || mxefi_now_ms() >= end)
 			return;
-		mxefi_lock_release(&ep->dom->lock);
+		pthread_mutex_unlock(&ep->dom->lock);
 		poll(NULL, 0, 1);
-		mxefi_lock_take(&ep->dom->lock);
+		pthread_mutex_lock(&ep->dom->lock);
 	}
 }
 

@@ -431,9 +431,9 @@ ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 	struct mxefi_ep *ep = to_ep(fid);
 	ssize_t ret;
 
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	ret = start(ep, kind, m, flags);
-	mxefi_lock_release(&ep->dom->lock);
+	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 

@@ -161,7 +161,7 @@ static ssize_t call(struct fid_ep *fid, const struct fi_msg_rma *msg,
 {
 	struct mxefi_ep *ep = to_ep(fid);
 
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	return mxefi_call_end(ep, start(ep, msg, flags, is_read, no_event));
 }
 

@@ -121,7 +121,7 @@ ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 {
 	struct mxefi_ep *ep = to_ep(fid);
 
-	mxefi_lock_take(&ep->dom->lock);
+	pthread_mutex_lock(&ep->dom->lock);
 	return mxefi_call_end(ep, start(ep, kind, m, flags, no_event));
 }
 
