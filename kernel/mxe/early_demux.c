@@ -300,37 +300,48 @@ static noinline unsigned int mxe_early_demux_take_gso6(struct mxe_netns *mnet,
 	return mxe_early_demux_take(mnet, skb, false, at_netdev, true);
 }
 
+/* Takes a packet, or a GSO batch out of line. */
+static __always_inline unsigned int
+mxe_early_demux_take_any(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4,
+			 bool at_netdev)
+{
+	if (!skb_is_gso(skb))
+		return mxe_early_demux_take(mnet, skb, is_ipv4, at_netdev, false);
+	return is_ipv4 ? mxe_early_demux_take_gso4(mnet, skb, at_netdev) :
+			 mxe_early_demux_take_gso6(mnet, skb, at_netdev);
+}
+
 /* ---- PRE_ROUTING ------------------------------------------------------- */
+
+/* Handles a packet of a family at the end of PRE_ROUTING. */
+static __always_inline unsigned int
+mxe_early_demux_pre_routing(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4)
+{
+	u8 protocol = is_ipv4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
+
+	/*
+	 * With skb->sk, a rule or program has chosen a socket for the packet.
+	 * br_netfilter calls the hooks before the bridge has processed the
+	 * frame.
+	 */
+	if (protocol != IPPROTO_UDP || skb->sk || nf_bridge_in_prerouting(skb) ||
+	    !mxe_early_demux_pull(skb, is_ipv4))
+		return NF_ACCEPT;
+	return mxe_early_demux_take_any(mnet, skb, is_ipv4, false);
+}
 
 /* The last hook of PRE_ROUTING of IPv4.  Context: Softirq, RCU. */
 static unsigned int mxe_early_demux_hook4(void *priv, struct sk_buff *skb,
 					  const struct nf_hook_state *state)
 {
-	/*
-	 * With skb->sk, a rule or program has chosen a socket for the packet.
-	 */
-	if (ip_hdr(skb)->protocol != IPPROTO_UDP || skb->sk ||
-	    /*
-	     * Called by br_netfilter, before the bridge has processed the
-	     * frame.
-	     */
-	    nf_bridge_in_prerouting(skb) || !mxe_early_demux_pull(skb, true))
-		return NF_ACCEPT;
-	if (skb_is_gso(skb))
-		return mxe_early_demux_take_gso4(priv, skb, false);
-	return mxe_early_demux_take(priv, skb, true, false, false);
+	return mxe_early_demux_pre_routing(priv, skb, true);
 }
 
 /* The same for IPv6. */
 static unsigned int mxe_early_demux_hook6(void *priv, struct sk_buff *skb,
 					  const struct nf_hook_state *state)
 {
-	if (ipv6_hdr(skb)->nexthdr != IPPROTO_UDP || skb->sk ||
-	    nf_bridge_in_prerouting(skb) || !mxe_early_demux_pull(skb, false))
-		return NF_ACCEPT;
-	if (skb_is_gso(skb))
-		return mxe_early_demux_take_gso6(priv, skb, false);
-	return mxe_early_demux_take(priv, skb, false, false, false);
+	return mxe_early_demux_pre_routing(priv, skb, false);
 }
 
 /* ---- namespaces -------------------------------------------------------- */
@@ -432,10 +443,7 @@ mxe_early_demux_ingress_ip(struct mxe_netns *mnet, struct sk_buff *skb, bool is_
 	if (mxe_early_demux_is_seen(mnet->net, skb, is_ipv4) || skb_shared(skb) ||
 	    skb_sk_is_prefetched(skb) || !mxe_early_demux_pull(skb, is_ipv4))
 		return NF_ACCEPT;
-	if (!skb_is_gso(skb))
-		return mxe_early_demux_take(mnet, skb, is_ipv4, true, false);
-	return is_ipv4 ? mxe_early_demux_take_gso4(mnet, skb, true) :
-			 mxe_early_demux_take_gso6(mnet, skb, true);
+	return mxe_early_demux_take_any(mnet, skb, is_ipv4, true);
 }
 
 static noinline unsigned int mxe_early_demux_ingress6(struct mxe_netns *mnet,
