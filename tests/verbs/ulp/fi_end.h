@@ -197,4 +197,37 @@ static inline int wait_one(struct fid_cq *cq, void *context)
 	return err.err;
 }
 
+/* The process of a target, and the pipes to and from it. */
+struct child {
+	pid_t pid;
+	int to, from;
+};
+
+/**
+ * fork_target() - Runs a target in a process of its own.
+ * @child: filled in
+ * @run: what the process does, without a return. It writes to @to, and reads
+ *	from @from.
+ * @target: set to what @run writes first
+ * @len: length of @target in bytes
+ */
+static inline void fork_target(struct child *child, void (*run)(int to, int from),
+			       void *target, size_t len)
+{
+	int down[2], up[2];
+
+	if (pipe(down) || pipe(up))
+		must(-errno, "pipe");
+	child->pid = fork();
+	if (!child->pid) {
+		close(down[1]);
+		run(up[1], down[0]);
+	}
+	close(up[1]);
+	child->to = down[1];
+	child->from = up[0];
+	if (read(child->from, target, len) != (ssize_t)len)
+		must(-EIO, "start of the target");
+}
+
 #endif /* FI_END_H */

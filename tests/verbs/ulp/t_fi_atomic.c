@@ -645,31 +645,20 @@ static void test_edge(void)
 
 int main(void)
 {
-	int down[2], up[2], status = -1;
+	int status = -1;
 	uint32_t zero = 0;
-	pid_t pid;
+	struct child child;
 
 	plan(0);
 	if (getenv("MXE_FI_EMULATED"))
 		max_size = 8;
 	memory = mmap(NULL, MEM_SIZE, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED || pipe(down) || pipe(up)) {
-		printf("Bail out!  %s\n", strerror(errno));
-		return 1;
-	}
-	pid = fork();
-	if (!pid) {
-		close(down[1]);
-		run_target(up[1], down[0]);
-	}
-	close(up[1]);
+	if (memory == MAP_FAILED)
+		must(-errno, "mmap");
+	fork_target(&child, run_target, &target, sizeof(target));
 	enter("h1");
 	open_end(&end, CAPS);
-	if (read(up[0], &target, sizeof(target)) != sizeof(target)) {
-		printf("Bail out!  the target has failed\n");
-		return 1;
-	}
 	must(fi_av_insert(end.av, target.name, 1, &peer, 0, NULL) - 1,
 	     "fi_av_insert");
 
@@ -682,16 +671,16 @@ int main(void)
 	/* Emulated atomics of a byte change the word around it. */
 	if (max_size == 32)
 		test_edge();
-	kill(pid, SIGSTOP);
+	kill(child.pid, SIGSTOP);
 	test_table();
 	test_vectors();
 	test_order();
 	test_rma();
 	test_refused();
-	kill(pid, SIGCONT);
-	close(down[1]);
+	kill(child.pid, SIGCONT);
+	close(child.to);
 	is_int(close_end(&end), 0, "all objects are closed");
-	waitpid(pid, &status, 0);
+	waitpid(child.pid, &status, 0);
 	is_int(status, 0, "the target exits with 0");
 	return done_testing();
 }

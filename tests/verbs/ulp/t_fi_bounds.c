@@ -181,36 +181,25 @@ static void test_requests(pid_t pid, const struct target *t)
 
 int main(void)
 {
-	int down[2], up[2], status = -1;
+	int status = -1;
 	struct target t;
-	pid_t pid;
+	struct child child;
 
 	plan(0);
 	memory = mmap(NULL, ELEMENTS * sizeof(*memory), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED || pipe(down) || pipe(up)) {
-		printf("Bail out!  %s\n", strerror(errno));
-		return 1;
-	}
-	pid = fork();
-	if (!pid) {
-		close(down[1]);
-		run_target(up[1], down[0]);
-	}
-	close(up[1]);
+	if (memory == MAP_FAILED)
+		must(-errno, "mmap");
+	fork_target(&child, run_target, &t, sizeof(t));
 	enter("h1");
 	open_end(&end, CAPS);
-	if (read(up[0], &t, sizeof(t)) != sizeof(t)) {
-		printf("Bail out!  the target has failed\n");
-		return 1;
-	}
 	must(fi_av_insert(end.av, t.name, 1, &peer, 0, NULL) - 1,
 	     "fi_av_insert");
-	test_requests(pid, &t);
-	test_unexpected(down[1], up[0]);
-	close(down[1]);
+	test_requests(child.pid, &t);
+	test_unexpected(child.to, child.from);
+	close(child.to);
 	is_int(close_end(&end), 0, "all objects are closed");
-	waitpid(pid, &status, 0);
+	waitpid(child.pid, &status, 0);
 	is_int(status, 0, "the target exits with 0");
 	return done_testing();
 }
