@@ -25,6 +25,9 @@ enum {
 	SETTLE_US = 50000,
 };
 
+/* Why mxe drops an ACK that acknowledges nothing. */
+#define UNSOLICITED "drop_unsolicited_response"
+
 /* Changes to a frame with an ACK that acknowledges nothing. */
 struct frame {
 	const char *what;
@@ -334,90 +337,70 @@ static void test_frame(const struct vt_pair *p, const struct frame *f)
 		   "... counted as delivered by IP and UDP");
 }
 
-static void test_frames4(const struct vt_pair *p)
+/* Frames of either family. */
+static const struct frame frames_of_both[] = {
+	{ .what = "a wrong ICRC", .drop = "drop_icrc", .at_ingress = true,
+	  .raw.icrc_error = 1 },
+	{ .what = "an unknown source address", .drop = "drop_address",
+	  .raw.stranger = true },
+	{ .what = "an unassigned QP number", .drop = "drop_qpn",
+	  .unknown = true },
+	{ .what = "a checksum of UDP", .drop = UNSOLICITED, .udp_check = true },
+	{ .what = "padding", .drop = UNSOLICITED, .padding = 2 },
+	{ .what = "for another host", .no_ip = true, .no_mxe = true,
+	  .other_host = true },
+	{ .what = "a priority tag", .drop = UNSOLICITED, .tagged = true },
+};
+
+static const struct frame frames_of_ipv4[] = {
+	{ .what = "an acknowledgment", .ip = "InNoECTPkts", .drop = UNSOLICITED,
+	  .at_ingress = true },
+	{ .what = "an ECN-capable one", .ip = "InECT0Pkts", .drop = UNSOLICITED,
+	  .at_ingress = true, .raw.tos = 2 },
+	{ .what = "a congestion-marked one", .ip = "InCEPkts",
+	  .drop = UNSOLICITED, .at_ingress = true, .raw.tos = 3 },
+	{ .what = "one with a time to live of 1", .drop = UNSOLICITED,
+	  .at_ingress = true, .ttl = 1 },
+	{ .what = "to be forwarded, with the number of a local QP",
+	  .ip = "ForwDatagrams", .no_mxe = true, .forwarded = true },
+	{ .what = "a wrong checksum of IP", .ip = "InCsumErrors",
+	  .no_mxe = true, .bad_check = true },
+	{ .what = "fewer bytes than its IP header states",
+	  .ip = "InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
+	{ .what = "IP options", .drop = "drop_length", .raw.options = true },
+	{ .what = "a fragment", .ip = "ReasmReqds", .no_mxe = true,
+	  .fragment = true },
+	{ .what = "another port", .ip = "UdpNoPorts", .no_mxe = true,
+	  .other_port = true },
+};
+
+static const struct frame frames_of_ipv6[] = {
+	{ .what = "an acknowledgment", .drop = UNSOLICITED, .at_ingress = true },
+	{ .what = "an ECN-capable one", .ip = "Ip6InECT0Pkts",
+	  .drop = UNSOLICITED, .at_ingress = true, .raw.tos = 2 },
+	{ .what = "a congestion-marked one", .ip = "Ip6InCEPkts",
+	  .drop = UNSOLICITED, .at_ingress = true, .raw.tos = 3 },
+	{ .what = "one with a hop limit of 1", .drop = UNSOLICITED,
+	  .at_ingress = true, .ttl = 1 },
+	{ .what = "to be forwarded, with the number of a local QP",
+	  .ip = "Ip6OutForwDatagrams", .no_mxe = true, .forwarded = true },
+	{ .what = "a wrong version", .ip = "Ip6InHdrErrors", .no_mxe = true,
+	  .bad_version = true },
+	{ .what = "fewer bytes than its IP header states",
+	  .ip = "Ip6InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
+	{ .what = "hop-by-hop options", .drop = "drop_icrc",
+	  .hop_by_hop = true },
+	{ .what = "a fragment", .ip = "Ip6ReasmReqds", .no_mxe = true,
+	  .fragment = true },
+	/* Only a socket can accept packets without a checksum. */
+	{ .what = "another port", .ip = "Udp6InCsumErrors", .no_mxe = true,
+	  .other_port = true },
+};
+
+static void test_frames(const struct vt_pair *p, const struct frame *frames,
+			size_t num)
 {
-	const char *unsolicited = "drop_unsolicited_response";
-	const struct frame frames[] = {
-		{ .what = "an acknowledgment", .ip = "InNoECTPkts",
-		  .drop = unsolicited, .at_ingress = true },
-		{ .what = "an ECN-capable one", .ip = "InECT0Pkts",
-		  .drop = unsolicited, .at_ingress = true, .raw.tos = 2 },
-		{ .what = "a congestion-marked one", .ip = "InCEPkts",
-		  .drop = unsolicited, .at_ingress = true, .raw.tos = 3 },
-		{ .what = "one with a time to live of 1", .drop = unsolicited,
-		  .at_ingress = true, .ttl = 1 },
-		{ .what = "a wrong ICRC", .drop = "drop_icrc",
-		  .at_ingress = true, .raw.icrc_error = 1 },
-		{ .what = "an unknown source address", .drop = "drop_address",
-		  .raw.stranger = true },
-		{ .what = "to be forwarded, with the number of a local QP",
-		  .ip = "ForwDatagrams", .no_mxe = true, .forwarded = true },
-		{ .what = "an unassigned QP number", .drop = "drop_qpn",
-		  .unknown = true },
-		{ .what = "a wrong checksum of IP", .ip = "InCsumErrors",
-		  .no_mxe = true, .bad_check = true },
-		{ .what = "a checksum of UDP", .drop = unsolicited,
-		  .udp_check = true },
-		{ .what = "padding", .drop = unsolicited, .padding = 2 },
-		{ .what = "fewer bytes than its IP header states",
-		  .ip = "InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
-		{ .what = "IP options", .drop = "drop_length",
-		  .raw.options = true },
-		{ .what = "a fragment", .ip = "ReasmReqds", .no_mxe = true,
-		  .fragment = true },
-		{ .what = "another port", .ip = "UdpNoPorts", .no_mxe = true,
-		  .other_port = true },
-		{ .what = "for another host", .no_ip = true, .no_mxe = true,
-		  .other_host = true },
-		{ .what = "a priority tag", .drop = unsolicited,
-		  .tagged = true },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
-		test_frame(p, &frames[i]);
-}
-
-static void test_frames6(const struct vt_pair *p)
-{
-	const char *unsolicited = "drop_unsolicited_response";
-	const struct frame frames[] = {
-		{ .what = "an acknowledgment", .drop = unsolicited,
-		  .at_ingress = true },
-		{ .what = "an ECN-capable one", .ip = "Ip6InECT0Pkts",
-		  .drop = unsolicited, .at_ingress = true, .raw.tos = 2 },
-		{ .what = "a congestion-marked one", .ip = "Ip6InCEPkts",
-		  .drop = unsolicited, .at_ingress = true, .raw.tos = 3 },
-		{ .what = "one with a hop limit of 1", .drop = unsolicited,
-		  .at_ingress = true, .ttl = 1 },
-		{ .what = "a wrong ICRC", .drop = "drop_icrc",
-		  .at_ingress = true, .raw.icrc_error = 1 },
-		{ .what = "an unknown source address", .drop = "drop_address",
-		  .raw.stranger = true },
-		{ .what = "to be forwarded, with the number of a local QP",
-		  .ip = "Ip6OutForwDatagrams", .no_mxe = true, .forwarded = true },
-		{ .what = "an unassigned QP number", .drop = "drop_qpn",
-		  .unknown = true },
-		{ .what = "a wrong version", .ip = "Ip6InHdrErrors",
-		  .no_mxe = true, .bad_version = true },
-		{ .what = "a checksum of UDP", .drop = unsolicited,
-		  .udp_check = true },
-		{ .what = "padding", .drop = unsolicited, .padding = 2 },
-		{ .what = "fewer bytes than its IP header states",
-		  .ip = "Ip6InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
-		{ .what = "hop-by-hop options", .drop = "drop_icrc",
-		  .hop_by_hop = true },
-		{ .what = "a fragment", .ip = "Ip6ReasmReqds", .no_mxe = true,
-		  .fragment = true },
-		/* Only a socket can accept packets without a checksum. */
-		{ .what = "another port", .ip = "Udp6InCsumErrors",
-		  .no_mxe = true, .other_port = true },
-		{ .what = "for another host", .no_ip = true, .no_mxe = true,
-		  .other_host = true },
-		{ .what = "a priority tag", .drop = unsolicited,
-		  .tagged = true },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
+	for (size_t i = 0; i < num; i++)
 		test_frame(p, &frames[i]);
 }
 
@@ -486,10 +469,11 @@ static void test_family(void)
 	/* The first packet of the connection takes the slow path. */
 	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "IPv%d, a connection",
 	       ipv6 ? 6 : 4);
+	test_frames(&p, frames_of_both, ARRAY_SIZE(frames_of_both));
 	if (ipv6)
-		test_frames6(&p);
+		test_frames(&p, frames_of_ipv6, ARRAY_SIZE(frames_of_ipv6));
 	else
-		test_frames4(&p);
+		test_frames(&p, frames_of_ipv4, ARRAY_SIZE(frames_of_ipv4));
 	is_int(vt_atomic(&p, &wr, 128, &got), IBV_WC_SUCCESS, "... continues");
 	is_u64(*vt_word(&p.b, 128), 2, "... and nothing else was executed");
 	vt_pair_close(&p);
