@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Defines functions that the engine references but never calls here: no process
- * maps its rings or pins memory, no socket is opened, and no netdev changes.
- * It does not include the headers of the kernel, which
- * declare these with other types.
+ * maps its rings or pins memory, no socket is opened, and no netdev changes. It
+ * does not include the headers of the kernel, which declare these with other
+ * types.
  */
 void fk_fail(const char *file, int line, const char *what)
 	__attribute__((noreturn));
