@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The responders of the sessions of a DC target, each of which is a QP without
- * a number and without a send side (dct_child.c).
+ * The responders of a DC target, one for each session.  A responder is a QP
+ * without a number and without a send side (dct_child.c).
  */
 #ifndef MXE_DCT_CHILD_H
 #define MXE_DCT_CHILD_H

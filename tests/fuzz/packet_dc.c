@@ -75,7 +75,7 @@ struct counts {
 };
 
 static struct counts before;
-/* Of all inputs: packets by what they did. */
+/* Counts the packets of all inputs by their effect. */
 static unsigned long challenged, accepted, replaced, closed, refused, served;
 
 static void count(struct counts *c)

@@ -174,7 +174,7 @@ static bool plan_elements(struct mxefi_unit *unit, enum fi_op op,
 	return true;
 }
 
-/* Keeps the operands for the requests of a loop, of which the first reads. */
+/* Keeps the operands for a loop, whose first request reads the word. */
 static void plan_loop(struct mxefi_unit *unit, const void *src, const void *cmp,
 		      size_t length)
 {

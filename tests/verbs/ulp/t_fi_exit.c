@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include "fi_end.h"
 
-/* The C library writes what is buffered after all destructors have run. */
+/* The C library flushes its streams after it has run all destructors. */
 static ssize_t write_slowly(void *cookie, const char *buf, size_t size)
 {
 	usleep(*(const useconds_t *)cookie);

@@ -143,7 +143,7 @@ static uint64_t add(uint64_t expected)
 	return a.words[0];
 }
 
-/* Sends a message of 8 bytes.  Returns what has arrived. */
+/* Sends a message of 8 bytes.  Returns the value that was received. */
 static uint64_t send_one(uint64_t expected)
 {
 	static struct fi_context2 sent, received;
