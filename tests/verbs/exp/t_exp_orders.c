@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Proves that emulated masked atomics survive ibv_destroy_qp() with requests in
- * flight, and fork(), in each order of libibverbs and libibverbs_exp:
+ * flight, and fork(), and that they keep nothing of a destroyed QP and do not
+ * disturb standard QPs, in each order of libibverbs and libibverbs_exp:
  *
  *	t_exp_orders preloaded	libibverbs_exp by LD_PRELOAD
  *	t_exp_orders behind	libibverbs, then libibverbs_exp, by LD_PRELOAD
@@ -388,6 +389,89 @@ static void test_half(struct device *dev)
 	ibv_destroy_cq(cq);
 }
 
+/* A destroyed QP keeps nothing that would refer to its protection domain. */
+static void test_pd(struct device *dev)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(dev->ctx);
+	struct device other = *dev;
+	struct ibv_cq *cq;
+	struct pair p;
+
+	if (!pd)
+		bail_out("ibv_alloc_pd: %s", strerror(errno));
+	other.pd = pd;
+	cq = new_cq(dev);
+	p = new_pair(&other, cq, 0);
+	is_int(ibv_destroy_qp(p.a) || ibv_destroy_qp(p.b) || ibv_destroy_cq(cq),
+	       0, "emulated QPs of another PD are destroyed");
+	is_int(ibv_dealloc_pd(pd), 0, "... and that PD is deallocated");
+}
+
+static struct ibv_qp *new_std_qp(struct device *dev, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+		.cap = { DEPTH, 1, 1, 1, 0 },
+	};
+	struct ibv_qp *qp = ibv_create_qp(dev->pd, &attr);
+
+	if (!qp)
+		bail_out("ibv_create_qp: %s", strerror(errno));
+	return qp;
+}
+
+static void post_std_add(struct device *dev, struct ibv_qp *qp, int word)
+{
+	struct ibv_sge sge = {
+		(uintptr_t)(dev->mem + WORDS + 1), 8, dev->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 7, .sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.atomic = { .remote_addr = (uintptr_t)&dev->mem[word],
+			       .compare_add = 1, .rkey = dev->mr->rkey },
+	};
+	int err = ibv_post_send(qp, &wr, &bad);
+
+	if (err)
+		bail_out("ibv_post_send: %s", strerror(err));
+}
+
+/* Standard calls of the program, and experimental ones, at the same time. */
+static void test_share(struct device *dev)
+{
+	struct ibv_cq *cq = new_cq(dev), *std_cq = new_cq(dev);
+	struct pair p = new_pair(dev, cq, 0);
+	struct pair std = {
+		.cq = std_cq, .a = new_std_qp(dev, std_cq),
+		.b = new_std_qp(dev, std_cq),
+	};
+	int wrong = 0, std_wrong = 0;
+	struct ibv_wc wc;
+
+	connect_qp(dev, std.a, std.b->qp_num);
+	connect_qp(dev, std.b, std.a->qp_num);
+	dev->mem[6] = 0;
+	dev->mem[7] = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		post_add(dev, p.a, (uintptr_t)&dev->mem[6], 3, true);
+		post_std_add(dev, std.a, 7);
+		std_wrong += poll_one(std_cq, &wc) || wc.wr_id != 7;
+		wrong += poll_one(cq, &wc) || wc.wr_id != 5;
+	}
+	is_int(std_wrong, 0, "standard QPs work beside emulated ones");
+	is_int(wrong, 0, "... and emulated ones beside them");
+	is_u64(dev->mem[7], ROUNDS, "... with the right sum");
+	is_u64(dev->mem[6], ROUNDS, "... of both");
+	is_int(ibv_destroy_qp(std.a) || ibv_destroy_qp(std.b) ||
+	       ibv_destroy_cq(std_cq), 0, "... the standard ones are destroyed");
+	post_add(dev, p.a, (uintptr_t)&dev->mem[6], 3, true);
+	is_int(poll_one(cq, &wc), 0, "... and the others still work");
+	is_int(ibv_destroy_qp(p.a) || ibv_destroy_qp(p.b) || ibv_destroy_cq(cq),
+	       0, "... until they are destroyed");
+}
+
 /* Opens the device itself, and does not poll. */
 static int child(void)
 {
@@ -445,6 +529,8 @@ int main(int argc, char **argv)
 	test_busy_cq(&dev);
 	test_room(&dev);
 	test_half(&dev);
+	test_pd(&dev);
+	test_share(&dev);
 	test_fork(&dev, argc > 2 ? "after ibv_fork_init()" : "plain");
 	close_device(&dev);
 	return done_testing();
