@@ -271,40 +271,45 @@ static int hold_packets(void)
 	return fd;
 }
 
+/* Writes to the file of each kind of allocation. */
+static void tell_allocations(const char *file, const char *value)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "debug/failslab/%s", file);
+	tell(path, value);
+	snprintf(path, sizeof(path), "debug/fail_page_alloc/%s", file);
+	tell(path, value);
+}
+
 /*
- * In each round, the first 200 allocations of each kind that may not sleep
- * fail. If those of the packet socket fail, it does not hold the buffers, so
- * the device needs no new ones.
+ * In each round, a burst with memory comes first. The packet socket then holds
+ * the buffers that the device had left. It cannot hold those of the second
+ * burst, because allocations for the socket fail, too.
  */
 static void run_packets(void)
 {
 	int holder = hold_packets();
-	static const char *const kinds[] = { "failslab", "fail_page_alloc" };
-	char path[64];
 	long before = vt_dev_counter(wire.a.dev, "send_no_memory");
 	const char *wrong = NULL;
 	uint64_t sum = 0;
 	int i;
 
 	*vt_word(&wire.b, WORD) = 0;
+	/* Only allocations that may not sleep. */
+	tell_allocations("ignore-gfp-wait", "Y");
 	for (i = 0; i < ROUNDS && !wrong; i++) {
 		vt_fill_random(wire.a.buf + TARGET, LEN);
-		for (int k = 0; k < 2; k++) {
-			snprintf(path, sizeof(path), "debug/%s/times", kinds[k]);
-			tell(path, "200");
-			snprintf(path, sizeof(path), "debug/%s/ignore-gfp-wait",
-				 kinds[k]);
-			tell(path, "Y");
-			snprintf(path, sizeof(path), "debug/%s/probability",
-				 kinds[k]);
-			tell(path, "100");
-		}
 		wrong = burst(&sum);
+		if (wrong)
+			break;
+		vt_fill_random(wire.a.buf + TARGET, LEN);
+		tell_allocations("times", "200");
+		tell_allocations("probability", "100");
+		wrong = burst(&sum);
+		tell_allocations("probability", "0");
 	}
-	tell("debug/failslab/probability", "0");
-	tell("debug/fail_page_alloc/probability", "0");
-	tell("debug/failslab/ignore-gfp-wait", "N");
-	tell("debug/fail_page_alloc/ignore-gfp-wait", "N");
+	tell_allocations("ignore-gfp-wait", "N");
 	close(holder);
 	ok(!wrong, "packets: %d rounds without memory for packets", i);
 	if (wrong)
