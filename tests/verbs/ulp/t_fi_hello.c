@@ -127,6 +127,21 @@ static int count_qps(void)
 }
 
 /*
+ * Waits up to 10 s until the target has at least this number of queue pairs.
+ * Returns their number.
+ */
+static int await_qps(int num)
+{
+	int qps = count_qps();
+
+	for (int i = 0; i < 100 && qps < num; i++) {
+		usleep(100000);
+		qps = count_qps();
+	}
+	return qps;
+}
+
+/*
  * Hellos that say an address of a host that does not exist. Resolving it would
  * block the target.
  */
@@ -147,8 +162,8 @@ static void test_address(const struct mxefi_addr *a)
 	hello.src = *a;
 	hello.src.id = 0x4321567800000001;
 	forge(&hello);
-	usleep(100000);
-	is_int(count_qps(), before + 1, "... but not one from its address");
+	is_int(await_qps(before + 1), before + 1,
+	       "... but not one from its address");
 }
 
 /* Hellos of peers that do not exist. */
@@ -165,6 +180,7 @@ static void test_flood(const struct mxefi_addr *a)
 		if (i % 16 == 15)
 			usleep(4000);
 	}
+	await_qps(before + 100);
 	usleep(100000);
 	qps = count_qps() - before;
 	ok(before > 0 && qps >= 100, "forged hellos make queue pairs: %d", qps);
