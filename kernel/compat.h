@@ -102,7 +102,13 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #define mxe_ip6_count_out(net, idev, len) \
 	IP6_UPD_PO_STATS(net, idev, IPSTATS_MIB_OUT, len)
 #else
-#define mxe_ip6_count_out(net, idev, len) do { } while (0)
+struct inet6_dev;
+struct net;
+
+static inline void mxe_ip6_count_out(struct net *net, struct inet6_dev *idev,
+				     unsigned int len)
+{
+}
 #endif
 
 /*
