@@ -50,33 +50,6 @@ static bool mxe_loop_atomic_peer_ready(const struct mxe_qp *qp,
 }
 
 /*
- * Copies the operands of an atomic of 8 bytes.  The process may write the entry
- * at any time, so each member is read once.  Returns false if this is another
- * request, or not certain to be valid.
- */
-static __always_inline bool
-mxe_loop_atomic_fetch(const struct mxe_qp *qp, const struct mxe_send_wqe *wqe,
-		      u8 opcode, struct mxe_atomic_args *args)
-{
-	const struct mxe_sq *sq = &qp->sq;
-	u16 row = mxe_wr_flags(opcode);
-	u8 log_size = READ_ONCE(wqe->log_arg_sz);
-
-	if (!(row & MXE_WR_OP_ATOMIC) || !(sq->opcodes & BIT(opcode)) ||
-	    READ_ONCE(wqe->num_sge) != 1 || READ_ONCE(wqe->remote_srqn) ||
-	    READ_ONCE(wqe->reserved1))
-		return false;
-	/* The QP has masked atomics of 8 bytes: mxe_loopback_path_learn(). */
-	if (row & MXE_WR_OP_MASKED ? log_size != 3 : log_size)
-		return false;
-	mxe_wqe_set_atomic(args, opcode, 3, READ_ONCE(wqe->atomic.compare_add),
-			   READ_ONCE(wqe->atomic.swap),
-			   READ_ONCE(wqe->atomic.compare_add_mask),
-			   READ_ONCE(wqe->atomic.swap_mask));
-	return true;
-}
-
-/*
  * Executes an atomic on the word at @va of the region of @rkey, and stores the
  * old value where @sge points.  Returns false if nothing was changed.
  */
@@ -161,7 +134,7 @@ static __always_inline bool mxe_loop_atomic_one(struct mxe_qp *qp,
 	u8 opcode = READ_ONCE(wqe->opcode);
 	u8 flags = READ_ONCE(wqe->flags);
 
-	if (flags & ~known || !mxe_loop_atomic_fetch(qp, wqe, opcode, &args) ||
+	if (flags & ~known || !mxe_wqe_fetch_atomic_8(qp, wqe, opcode, &args) ||
 	    !mxe_loop_atomic_exec(qp, peer, READ_ONCE(wqe->rkey),
 				      READ_ONCE(wqe->remote_addr), &args,
 				      (const struct mxe_sge *)(wqe + 1)))

@@ -81,6 +81,26 @@ static inline u8 mxe_opcode_of(enum mxe_transport transport, u8 rc_opcode)
 	return transport << 5 | rc_opcode;
 }
 
+/**
+ * mxe_opcode_of_atomic() - Get the RC opcode of an atomic.
+ * @op: the operation
+ *
+ * Return: the BTH opcode.
+ */
+static inline u8 mxe_opcode_of_atomic(enum mxe_atomic_op op)
+{
+	switch (op) {
+	case MXE_ATOMIC_CMP_SWAP:
+		return IB_OPCODE_RC_COMPARE_SWAP;
+	case MXE_ATOMIC_FETCH_ADD:
+		return IB_OPCODE_RC_FETCH_ADD;
+	case MXE_ATOMIC_MASKED_CMP_SWAP:
+		return MXE_OPCODE_RC_MASKED_CMP_SWAP;
+	default:
+		return MXE_OPCODE_RC_MASKED_FETCH_ADD;
+	}
+}
+
 /* Base transport header, IBTA 9.2. */
 struct mxe_bth {
 	u8 opcode;

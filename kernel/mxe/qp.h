@@ -517,6 +517,21 @@ static inline bool mxe_qp_is_dct(const struct mxe_qp *qp)
 }
 
 /**
+ * mxe_qp_is_from_peer() - Check whether a packet has the addresses of the peer.
+ * @qp: QP of any type
+ * @skb: received packet
+ *
+ * Context: A lock of the QP held.
+ * Return: true if the QP has a peer, and the packet is from its address to that
+ * of the QP.
+ */
+static inline bool mxe_qp_is_from_peer(const struct mxe_qp *qp,
+				       const struct sk_buff *skb)
+{
+	return qp->av.valid && mxe_av_sent(&qp->av, skb);
+}
+
+/**
  * mxe_sq_wr() - Return a request of a send queue.
  * @sq: send queue with entries
  * @index: free-running index of the request

@@ -25,20 +25,6 @@ u8 mxe_request_opcode(const struct mxe_send_wr *wr, enum mxe_transport transport
 	return transport << 5 | mxe_wr_rows[wr->opcode].bth_opcode[place];
 }
 
-static u8 mxe_request_atomic_opcode(enum mxe_atomic_op op)
-{
-	switch (op) {
-	case MXE_ATOMIC_CMP_SWAP:
-		return IB_OPCODE_RC_COMPARE_SWAP;
-	case MXE_ATOMIC_FETCH_ADD:
-		return IB_OPCODE_RC_FETCH_ADD;
-	case MXE_ATOMIC_MASKED_CMP_SWAP:
-		return MXE_OPCODE_RC_MASKED_CMP_SWAP;
-	default:
-		return MXE_OPCODE_RC_MASKED_FETCH_ADD;
-	}
-}
-
 static void mxe_request_describe_placement(const struct mxe_send_wr *wr,
 					   enum mxe_transport transport,
 					   struct mxe_pkt_out *out)
@@ -143,7 +129,7 @@ static void mxe_request_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr
 		qp->sq.ack_left = false;	/* Its response acknowledges. */
 	if (mxe_wr_is_atomic(wr->opcode)) {
 		out->opcode = mxe_opcode_of(transport,
-					    mxe_request_atomic_opcode(wr->atomic.op));
+					    mxe_opcode_of_atomic(wr->atomic.op));
 		mxe_atomic_copy(&out->atomic, &wr->atomic);
 		out->ack_req = true;
 		return;

@@ -228,24 +228,15 @@ void mxe_respond_read_run(struct mxe_qp *qp)
 static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 					      const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
-	struct mxe_resp_res *res = &rq->res[rq->res_head];
+	struct mxe_resp_res *res = mxe_respond_next_res(&qp->rq);
 
-	rq->res_head = (rq->res_head + 1) % rq->num_res;
-	/*
-	 * The peer has num_res of these requests outstanding at most, so it
-	 * has received the response that was stored in this slot.
-	 */
-	if (res->valid)
-		rq->tx.progress = true;
-	res->valid = true;
 	res->op = pkt->flags & MXE_OP_RESOURCE;
 	res->first_psn = pkt->psn;
 	res->last_psn = pkt->psn;
 	res->va = pkt->va;
 	res->rkey = pkt->rkey;
 	res->length = pkt->dma_len;
-	res->msn = rq->msn;
+	res->msn = qp->rq.msn;
 	res->srqn = pkt->srqn;
 	res->flush_type = pkt->flush_type;
 	res->flush_level = pkt->flush_level;

@@ -158,6 +158,28 @@ static inline void mxe_respond_advance(struct mxe_qp *qp, u32 num_pkts)
 	qp->rq.epsn = mxe_psn_add(qp->rq.epsn, num_pkts);
 }
 
+/**
+ * mxe_respond_next_res() - Take the slot for the result of a request.
+ * @rq: receive side of a responder with slots
+ *
+ * Context: recv_lock held.
+ * Return: the slot, of which valid is set.  The caller sets all other members.
+ */
+static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_rq *rq)
+{
+	struct mxe_resp_res *res = &rq->res[rq->res_head];
+
+	rq->res_head = (rq->res_head + 1) % rq->num_res;
+	/*
+	 * The peer has num_res of these requests outstanding at most, so it
+	 * has received the response that was stored in this slot.
+	 */
+	if (res->valid)
+		rq->tx.progress = true;
+	res->valid = true;
+	return res;
+}
+
 /* ---- packets ------------------------------------------------------------- */
 
 /**

@@ -173,13 +173,6 @@ static struct mxe_qp *mxe_rx_lookup(struct mxe_netns *mnet,
 	return qp;
 }
 
-/* Returns true if a packet belongs to the connection of the QP. */
-static bool mxe_rx_address_ok(const struct mxe_qp *qp,
-			      const struct sk_buff *skb)
-{
-	return qp->av.valid && mxe_av_sent(&qp->av, skb);
-}
-
 static bool mxe_rx_pkey_ok(const struct mxe_pkt *pkt)
 {
 	return (pkt->pkey & 0x7fff) == 0x7fff;
@@ -324,7 +317,7 @@ static __always_inline void mxe_rx_run_join(struct mxe_rx_run *run,
 static __always_inline bool mxe_rx_of_connection(struct mxe_qp *qp,
 						 const struct sk_buff *skb)
 {
-	if (!mxe_rx_address_ok(qp, skb)) {
+	if (!mxe_qp_is_from_peer(qp, skb)) {
 		mxe_count(qp->dev, drop_address);
 		return false;
 	}
@@ -341,7 +334,7 @@ static __always_inline void mxe_rx_response(struct mxe_qp *qp,
 	lockdep_assert_held(&qp->send_lock);
 
 	if (pkt->flags & MXE_OP_CNP) {
-		if (mxe_rx_address_ok(qp, skb))
+		if (mxe_qp_is_from_peer(qp, skb))
 			mxe_cnp_rcv(qp);
 		else
 			mxe_count(qp->dev, drop_address);

@@ -22,8 +22,7 @@
 
 #define MXE_TX_ALIGN	16
 
-struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			     struct sk_buff **old, u8 **payload)
+struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len, struct sk_buff **old)
 {
 	/* Tunnels push headers onto each packet of a GSO batch. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
@@ -34,7 +33,6 @@ struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 	 */
 	size_t headroom = ALIGN(room + sizeof(struct mxe_bth), MXE_TX_ALIGN) -
 			  sizeof(struct mxe_bth);
-	size_t len = mxe_pkt_len(out);
 	size_t size = headroom + len + MXE_ICRC_SIZE;
 	struct sk_buff *skb;
 
@@ -44,7 +42,18 @@ struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 		return NULL;
 	}
 	skb_reserve(skb, headroom);
-	*payload = mxe_pkt_build(out, __skb_put(skb, len));
+	return skb;
+}
+
+struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
+			     struct sk_buff **old, u8 **payload)
+{
+	size_t len = mxe_pkt_len(out);
+	struct sk_buff *skb;
+
+	skb = mxe_tx_alloc_empty(qp, len, old);
+	if (skb)
+		*payload = mxe_pkt_build(out, __skb_put(skb, len));
 	return skb;
 }
 

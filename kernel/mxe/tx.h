@@ -17,6 +17,19 @@ struct mxe_dc_hdr;
 struct mxe_qp;
 
 /**
+ * mxe_tx_alloc_empty() - Allocate a packet.
+ * @qp: QP that sends it
+ * @len: bytes from the BTH to the end of the padding
+ * @old: as of mxe_tx_alloc()
+ *
+ * Counts send_no_memory if it fails.
+ *
+ * Context: BHs disabled.
+ * Return: an empty packet, to whose end the caller adds @len bytes, or NULL.
+ */
+struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len, struct sk_buff **old);
+
+/**
  * mxe_tx_alloc() - Allocate a packet and write its headers from the BTH on.
  * @qp: QP that sends it
  * @out: description of the packet

@@ -5,6 +5,7 @@
 
 #include "qp.h"
 #include "rndv.h"
+#include "wr.h"
 
 /**
  * mxe_wqe_produced() - Return the producer index of a send queue.
@@ -127,6 +128,40 @@ mxe_wqe_set_atomic(struct mxe_atomic_args *a, enum ib_wr_opcode opcode, u8 log_s
 		a->compare_mask = compare_add_mask;
 		mxe_atomic_lower(a);
 	}
+}
+
+/**
+ * mxe_wqe_fetch_atomic_8() - Copy the operands of an atomic of 8 bytes.
+ * @qp: QP of a process, which may post masked atomics of 8 bytes
+ * @wqe: entry of its send ring
+ * @opcode: opcode of the entry, as read before
+ * @args: set to the operation, which is lowered if possible
+ *
+ * For the shortcuts.  The process may write the entry at any time, so each
+ * member is read once.
+ *
+ * Context: send_lock held.
+ * Return: false if this is another request, or not certain to be valid.
+ */
+static __always_inline bool
+mxe_wqe_fetch_atomic_8(const struct mxe_qp *qp, const struct mxe_send_wqe *wqe,
+		       u8 opcode, struct mxe_atomic_args *args)
+{
+	const struct mxe_sq *sq = &qp->sq;
+	u16 row = mxe_wr_flags(opcode);
+	u8 log_size = READ_ONCE(wqe->log_arg_sz);
+
+	if (!(row & MXE_WR_OP_ATOMIC) || !(sq->opcodes & BIT(opcode)) ||
+	    READ_ONCE(wqe->num_sge) != 1 || READ_ONCE(wqe->remote_srqn) ||
+	    READ_ONCE(wqe->reserved1))
+		return false;
+	if (row & MXE_WR_OP_MASKED ? log_size != 3 : log_size)
+		return false;
+	mxe_wqe_set_atomic(args, opcode, 3, READ_ONCE(wqe->atomic.compare_add),
+			   READ_ONCE(wqe->atomic.swap),
+			   READ_ONCE(wqe->atomic.compare_add_mask),
+			   READ_ONCE(wqe->atomic.swap_mask));
+	return true;
 }
 
 /**
