@@ -27,6 +27,7 @@
 #include "send.h"
 #include "skb.h"
 #include "trace.h"
+#include "wire_atomic.h"
 
 /* ---- packets ------------------------------------------------------------ */
 
@@ -369,6 +370,32 @@ static __always_inline bool mxe_rx_request(struct mxe_qp *qp,
 	return !(qp->rq.pending && mxe_qp_is_xrc_tgt(qp));
 }
 
+/*
+ * Passes a packet to the shortcut for atomics.  Returns false if the packet is
+ * left to the general path.
+ */
+static __always_inline bool mxe_rx_atomic(struct mxe_rx_run *run,
+					  struct mxe_qp *qp, struct sk_buff *skb,
+					  bool more)
+{
+	if (!mxe_wire_atomic_accepts(qp, skb))
+		return false;
+	if (mxe_wire_atomic_is_response(skb)) {
+		mxe_rx_run_join(run, qp, false);
+		if (!mxe_wire_atomic_response(qp, skb))
+			return false;
+		mxe_send_run(qp);
+		mxe_skb_consume(skb);
+		return true;
+	}
+	mxe_rx_run_join(run, qp, true);
+	if (!mxe_wire_atomic_request(qp, skb))
+		return false;
+	if (more)
+		qp->rq.budget -= mxe_pkt_cost(0, 0);
+	return true;
+}
+
 static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 				       struct sk_buff *skb, struct mxe_qp *hint,
 				       struct mxe_rx_run *run, bool more)
@@ -376,6 +403,8 @@ static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 	struct mxe_pkt pkt __uninitialized;
 	struct mxe_qp *qp = hint;
 
+	if (qp && mxe_rx_atomic(run, qp, skb, more))
+		return;
 	if (!mxe_rx_check(mnet, skb, &pkt))
 		goto drop;
 	/* With the hint, the packet did not arrive on a VLAN. */

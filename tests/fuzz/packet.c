@@ -137,11 +137,25 @@ static void unwire(unsigned int i)
 		(wire_len - i) * sizeof(wire[0]));
 }
 
+/* Returns the QP that early_demux.c would find for a packet, or NULL. */
+static struct mxe_qp *hint_of(const struct sk_buff *skb)
+{
+	const struct mxe_bth *bth = (const void *)(udp_hdr(skb) + 1);
+	struct mxe_qp *qp;
+
+	if (skb_tail_pointer(skb) < (const u8 *)(bth + 1))
+		return NULL;
+	qp = mxe_qpn_find(&w.mnet, be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK);
+	return qp && mxe_qp_is_from_peer(qp, skb) ? qp : NULL;
+}
+
 static void receive(const u8 *data, size_t len)
 {
+	struct sk_buff *skb = fk_skb(data, len);
+
 	packets++;
 	packet_dc_before();
-	mxe_rx(&w.mnet, fk_skb(data, len), NULL);
+	mxe_rx(&w.mnet, skb, hint_of(skb));
 	packet_dc_after();
 }
 

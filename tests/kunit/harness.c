@@ -507,8 +507,7 @@ u8 *kt_build(struct kt *kt, const struct mxe_pkt_out *out, size_t *len)
 	return buf;
 }
 
-void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
-		   enum kt_spoil spoil)
+struct sk_buff *kt_skb(struct kt *kt, const u8 *bth, size_t len, enum kt_spoil spoil)
 {
 	size_t udp_len = sizeof(struct udphdr) + len + MXE_ICRC_SIZE;
 	struct sk_buff *skb = alloc_skb(NET_SKB_PAD + sizeof(struct iphdr) +
@@ -535,6 +534,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 		.daddr = kt->group ?: htonl(KT_ADDR),
 	};
 	ip_send_check(iph);
+	skb_set_transport_header(skb, sizeof(*iph));
 	udph = skb_put(skb, sizeof(*udph));
 	*udph = (struct udphdr) {
 		.source = htons(0xc000),
@@ -552,6 +552,14 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 	skb->dev = kt->ndev;
 	skb->protocol = htons(ETH_P_IP);
 	skb->pkt_type = kt->group ? PACKET_MULTICAST : PACKET_HOST;
+	return skb;
+}
+
+void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
+		   enum kt_spoil spoil)
+{
+	struct sk_buff *skb = kt_skb(kt, bth, len, spoil);
+
 	kt->injected = skb->head;
 	if (kt->tap) {
 		kfree_skb(kt->tapped);

@@ -265,6 +265,17 @@ u8 *kt_build(struct kt *kt, const struct mxe_pkt_out *out, size_t *len);
 enum kt_spoil { KT_GOOD, KT_BAD_ICRC, KT_BAD_SOURCE };
 
 /**
+ * kt_skb() - Adds the headers and the ICRC to a packet that is not received.
+ * @kt: fixture
+ * @bth: transport part of the packet, from kt_build()
+ * @len: length of @bth in bytes
+ * @spoil: error to put into the packet
+ *
+ * Return: the packet, whose network and transport headers are set.
+ */
+struct sk_buff *kt_skb(struct kt *kt, const u8 *bth, size_t len, enum kt_spoil spoil);
+
+/**
  * kt_inject_bth() - Adds the ICRC and lets the device receive the packet.
  * @kt: fixture
  * @bth: transport part of the packet, from kt_build()

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A shortcut for RC atomics of 8 bytes that are sent as packets.  rx.c calls it
+ * for a packet.
+ *
+ * It handles the plain case only: a request that is the next one and can be
+ * executed at once, and the response to the oldest request.  Before it changes
+ * anything, it leaves every other packet, including every invalid one, to the
+ * general path.  Thus only the general path handles special cases and errors.
+ *
+ * It makes all checks of the general path:
+ *
+ *  - of mxe_rx_check(), mxe_pkt_parse(), mxe_rx_lookup() and mxe_rx_admit() in
+ *    mxe_wire_atomic_is_valid() and mxe_wire_atomic_parse()
+ *  - of mxe_rx_of_connection(), mxe_deliver() and mxe_respond_request() in
+ *    mxe_wire_atomic_request(), under the lock
+ *  - of mxe_rx_of_connection() and mxe_complete_pkt() in
+ *    mxe_wire_atomic_response(), under the lock
+ */
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
+
+#include "complete.h"
+#include "icrc.h"
+#include "mxe.h"
+#include "psn.h"
+#include "qp.h"
+#include "respond.h"
+#include "retry.h"
+#include "skb.h"
+#include "sq.h"
+#include "trace.h"
+#include "tx.h"
+#include "wire_atomic.h"
+#include "wr.h"
+
+/* The tracepoints of a received packet need a struct mxe_pkt. */
+static bool mxe_wire_atomic_is_traced(void)
+{
+	return trace_mxe_receive_enabled() || trace_mxe_atomic_enabled();
+}
+
+static const struct mxe_bth *mxe_wire_atomic_bth(const struct sk_buff *skb)
+{
+	return (const void *)(udp_hdr(skb) + 1);
+}
+
+static u32 mxe_wire_atomic_psn(const struct mxe_bth *bth)
+{
+	return be32_to_cpu(bth->apsn) & MXE_PSN_MASK;
+}
+
+static __always_inline void mxe_wire_atomic_put_bth(const struct mxe_qp *qp,
+						    struct mxe_bth *bth, u8 opcode,
+						    u32 apsn)
+{
+	bth->opcode = opcode;
+	bth->flags = MXE_BTH_MIGREQ;
+	bth->pkey = cpu_to_be16(0xffff);
+	bth->qpn = cpu_to_be32(qp->dest_qpn);
+	bth->apsn = cpu_to_be32(apsn);
+}
+
+/* ---- checks that need no lock ------------------------------------------- */
+
+/* Returns the bytes from the BTH to the ICRC. */
+static __always_inline size_t mxe_wire_atomic_len(u8 opcode)
+{
+	switch (opcode) {
+	case IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE:
+		return sizeof(struct mxe_bth) + sizeof(struct mxe_aeth) + sizeof(__be64);
+	case IB_OPCODE_RC_COMPARE_SWAP:
+	case IB_OPCODE_RC_FETCH_ADD:
+		return sizeof(struct mxe_bth) + sizeof(struct mxe_atomiceth);
+	default:
+		return sizeof(struct mxe_bth) + sizeof(struct mxe_mskatomiceth) +
+		       MXE_MSKATOMIC_OPERANDS * sizeof(__be64);
+	}
+}
+
+/* Returns true if the ICRC is correct and there is no congestion mark. */
+static __always_inline bool mxe_wire_atomic_ip_ok(const struct sk_buff *skb,
+						  const struct mxe_bth *bth, size_t len)
+{
+	const struct udphdr *udph = udp_hdr(skb);
+	const struct iphdr *iph = ip_hdr(skb);
+	const u8 *p = (const u8 *)bth;
+	__le32 icrc;
+	u8 field;
+
+	if (likely(iph->version == 4)) {
+		/* The rules of the ICRC do not cover IP options. */
+		if (iph->ihl != 5)
+			return false;
+		field = ipv4_get_dsfield(iph);
+		icrc = mxe_icrc_ipv4(iph, udph, p, len);
+	} else {
+		field = ipv6_get_dsfield(ipv6_hdr(skb));
+		icrc = mxe_icrc_ipv6(ipv6_hdr(skb), udph, p, len);
+	}
+	return icrc == get_unaligned((const __le32 *)(p + len)) &&
+	       !INET_ECN_is_ce(field);
+}
+
+bool mxe_wire_atomic_is_valid(const struct mxe_qp *qp, struct sk_buff *skb)
+{
+	const struct mxe_bth *bth = mxe_wire_atomic_bth(skb);
+	size_t len = mxe_wire_atomic_len(bth->opcode);
+
+	if (skb_is_nonlinear(skb) ||
+	    skb_tail_pointer(skb) - (const u8 *)bth != len + MXE_ICRC_SIZE)
+		return false;
+	/* These packets have no payload, and therefore no padding. */
+	if (bth->flags & (MXE_BTH_TVER_MASK | MXE_BTH_PAD_MASK) ||
+	    (bth->pkey | cpu_to_be16(0x8000)) != cpu_to_be16(0xffff) ||
+	    (be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK) != qp->qpn)
+		return false;
+	return qp->type == IB_QPT_RC && !mxe_qp_has_dc(qp) &&
+	       !mxe_wire_atomic_is_traced() && mxe_wire_atomic_ip_ok(skb, bth, len);
+}
+
+/* ---- responder ---------------------------------------------------------- */
+
+/* What a request names. */
+struct mxe_wire_atomic_target {
+	u64 va;
+	u32 rkey;
+};
+
+static __always_inline void
+mxe_wire_atomic_parse_standard(const struct mxe_bth *bth,
+			       struct mxe_wire_atomic_target *target,
+			       struct mxe_atomic_args *args)
+{
+	const struct mxe_atomiceth *eth = (const void *)(bth + 1);
+	bool is_swap = bth->opcode == IB_OPCODE_RC_COMPARE_SWAP;
+
+	target->va = be64_to_cpu(eth->va);
+	target->rkey = be32_to_cpu(eth->rkey);
+	args->op = is_swap ? MXE_ATOMIC_CMP_SWAP : MXE_ATOMIC_FETCH_ADD;
+	args->swap_add = be64_to_cpu(eth->swap_add);
+	args->compare = is_swap ? be64_to_cpu(eth->compare) : 0;
+	args->swap_mask = 0;
+	args->compare_mask = 0;
+}
+
+/* Returns false for a request that the responder has to refuse. */
+static __always_inline bool
+mxe_wire_atomic_parse_masked(const struct mxe_bth *bth,
+			     struct mxe_wire_atomic_target *target,
+			     struct mxe_atomic_args *args)
+{
+	const struct mxe_mskatomiceth *eth = (const void *)(bth + 1);
+	const u8 *p = (const u8 *)(eth + 1);
+
+	if (eth->version != MXE_MSKATOMIC_VERSION || eth->log_arg_sz != 3 ||
+	    eth->reserved)
+		return false;
+	target->va = be64_to_cpu(eth->va);
+	target->rkey = be32_to_cpu(eth->rkey);
+	args->swap_add = get_unaligned_be64(p);
+	args->compare = get_unaligned_be64(p + 8);
+	args->swap_mask = get_unaligned_be64(p + 16);
+	args->compare_mask = get_unaligned_be64(p + 24);
+	if (bth->opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP) {
+		args->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+		return true;
+	}
+	args->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+	return !(args->compare | args->swap_mask);
+}
+
+static __always_inline bool
+mxe_wire_atomic_parse(const struct mxe_bth *bth,
+		      struct mxe_wire_atomic_target *target,
+		      struct mxe_atomic_args *args)
+{
+	args->log_size = 3;
+	if (bth->opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
+	    bth->opcode == MXE_OPCODE_RC_MASKED_FETCH_ADD)
+		return mxe_wire_atomic_parse_masked(bth, target, args);
+	mxe_wire_atomic_parse_standard(bth, target, args);
+	return true;
+}
+
+/*
+ * Executes a request for which mxe_respond_may_atomic() is true.  Returns false
+ * if nothing was executed, because the memory does not allow it, or the key is
+ * that of a window.
+ */
+static __always_inline bool
+mxe_wire_atomic_exec(struct mxe_qp *qp, const struct mxe_wire_atomic_target *target,
+		     const struct mxe_atomic_args *args, u64 *orig)
+{
+	struct mxe_mr *mr = mxe_mr_get_cached(qp->dev, target->rkey, &qp->rq.mr_cache);
+	bool done = false;
+	u32 avail;
+	void *word;
+
+	if (!mr)
+		return false;
+	if (!mxe_mr_check(mr, qp->pd, IB_ACCESS_REMOTE_ATOMIC, target->va, sizeof(u64))) {
+		word = mxe_mr_ptr(mr, target->va, &avail);
+		/* As in mxe_mr_atomic(). */
+		done = IS_ALIGNED((uintptr_t)word, sizeof(u64));
+		if (done)
+			*orig = mxe_atomic_exec_8(word, args);
+	}
+	mxe_mr_put(mr);
+	return done;
+}
+
+/* Stores the result, from which respond.c answers a duplicate. */
+static __always_inline const struct mxe_resp_res *
+mxe_wire_atomic_store(struct mxe_qp *qp, u32 psn,
+		      const struct mxe_wire_atomic_target *target,
+		      const struct mxe_atomic_args *args, u64 orig)
+{
+	struct mxe_resp_res *res = mxe_respond_next_res(&qp->rq);
+
+	res->op = MXE_OP_ATOMIC;
+	res->first_psn = psn;
+	res->last_psn = psn;
+	res->va = target->va;
+	res->rkey = target->rkey;
+	res->length = 0;
+	res->msn = qp->rq.msn;
+	res->srqn = 0;
+	res->flush_type = 0;
+	res->flush_level = 0;
+	mxe_atomic_copy(&res->atomic, args);
+	res->orig[0] = orig;
+	return res;
+}
+
+/* Sends the response in the buffer of the request, which is consumed. */
+static __always_inline void
+mxe_wire_atomic_respond(struct mxe_qp *qp, const struct mxe_resp_res *res,
+			struct sk_buff *request)
+{
+	const size_t len = mxe_wire_atomic_len(IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE);
+	struct sk_buff *skb = mxe_tx_alloc_empty(qp, len, &request);
+	struct mxe_aeth *aeth;
+	struct mxe_bth *bth;
+
+	/* Without memory, the response is lost, and the peer asks again. */
+	if (likely(skb)) {
+		bth = __skb_put(skb, len);
+		mxe_wire_atomic_put_bth(qp, bth, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+					res->first_psn);
+		aeth = (struct mxe_aeth *)(bth + 1);
+		aeth->smsn = cpu_to_be32(MXE_AETH_ACK_UNLIMITED << 24 |
+					 (res->msn & 0xffffff));
+		put_unaligned_be64(res->orig[0], aeth + 1);
+		mxe_tx_send(qp, &qp->rq.tx, skb);
+	}
+	if (unlikely(request))
+		mxe_skb_consume(request);
+}
+
+bool mxe_wire_atomic_request(struct mxe_qp *qp, struct sk_buff *skb)
+{
+	const struct mxe_bth *bth = mxe_wire_atomic_bth(skb);
+	struct mxe_wire_atomic_target target __uninitialized;
+	struct mxe_atomic_args args __uninitialized;
+	u32 psn = mxe_wire_atomic_psn(bth);
+	u64 orig;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_respond_is_ready(qp, psn) || qp->rq.budget <= 0 ||
+	    !mxe_qp_is_from_peer(qp, skb) ||
+	    !mxe_wire_atomic_parse(bth, &target, &args) ||
+	    !mxe_respond_may_atomic(qp, target.va, &args) ||
+	    !mxe_wire_atomic_exec(qp, &target, &args, &orig))
+		return false;
+
+	mxe_count(qp->dev, rcvd_pkts);
+	mxe_count(qp->dev, atomics_executed);
+	if (mxe_atomic_is_masked(args.op))
+		mxe_count(qp->dev, masked_atomics_executed);
+	mxe_respond_advance(qp, 1);
+	mxe_wire_atomic_respond(qp, mxe_wire_atomic_store(qp, psn, &target, &args, orig),
+				skb);
+	return true;
+}
+
+/* ---- completer ---------------------------------------------------------- */
+
+/*
+ * Stores the result where the first SGE of a request points.  Returns false if
+ * nothing was changed, because that is not possible.
+ */
+static __always_inline bool mxe_wire_atomic_scatter(struct mxe_qp *qp,
+						    const struct mxe_send_wr *wr,
+						    u64 result)
+{
+	const struct ib_sge *sge = &wr->sge[0];
+	bool done = false;
+	struct mxe_mr *mr;
+
+	if (!wr->num_sge || sge->length < sizeof(result))
+		return false;
+	mr = mxe_mr_get_cached(qp->dev, sge->lkey, &qp->sq.mr_cache);
+	if (!mr)
+		return false;
+	if (!mxe_mr_check(mr, qp->pd, IB_ACCESS_LOCAL_WRITE, sge->addr, sizeof(result))) {
+		mxe_mr_copy(mr, sge->addr, &result, sizeof(result), MXE_TO_MEMORY);
+		done = true;
+	}
+	mxe_mr_put(mr);
+	return done;
+}
+
+/*
+ * Returns true if @psn is that of the oldest request.  That was sent and is not
+ * to be sent again.
+ */
+static __always_inline bool mxe_wire_atomic_is_awaited(const struct mxe_qp *qp, u32 psn)
+{
+	const struct mxe_sq *sq = &qp->sq;
+
+	return !qp->dying && !sq->halted && mxe_qp_can_send(qp->state) &&
+	       psn == sq->una && mxe_psn_diff(psn, sq->sent_psn) < 0 &&
+	       sq->cur != sq->tail && !sq->local_error;
+}
+
+bool mxe_wire_atomic_response(struct mxe_qp *qp, const struct sk_buff *skb)
+{
+	const struct mxe_bth *bth = mxe_wire_atomic_bth(skb);
+	const struct mxe_aeth *aeth = (const void *)(bth + 1);
+	u32 psn = mxe_wire_atomic_psn(bth);
+	const struct mxe_send_wr *wr;
+	u64 result;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!mxe_wire_atomic_is_awaited(qp, psn) || !mxe_qp_is_from_peer(qp, skb) ||
+	    (be32_to_cpu(aeth->smsn) >> 24 & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
+		return false;
+	wr = mxe_sq_wr(&qp->sq, qp->sq.tail);
+	if (wr->first_psn != psn || !mxe_wr_is_atomic(wr->opcode) ||
+	    wr->atomic.log_size != 3)
+		return false;
+	result = get_unaligned_be64(aeth + 1);
+	mxe_complete_result(qp, &wr->atomic, &result);
+	if (!mxe_wire_atomic_scatter(qp, wr, result))
+		return false;
+
+	mxe_count(qp->dev, rcvd_pkts);
+	qp->sq.una = mxe_psn_add(psn, 1);
+	mxe_sq_complete(qp, IB_WC_SUCCESS);
+	mxe_retry_progress(qp);
+	return true;
+}

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Proves that the shortcut for the packets of atomics (wire_atomic.c) takes
+ * plain packets, and leaves each other packet to the general path without
+ * having changed anything.
+ */
+#include <linux/bottom_half.h>
+#include <net/inet_ecn.h>
+
+#include "harness.h"
+#include "wire_atomic.h"
+
+#define OLD	5ULL
+#define NEW	6ULL
+#define WR_ID	17
+
+/* Passes a packet to the shortcut as rx.c does.  Returns true if taken. */
+static bool take(struct kt *kt, const u8 *bth, size_t len, enum kt_spoil spoil)
+{
+	struct sk_buff *skb = kt_skb(kt, bth, len, spoil);
+	struct mxe_qp *qp = kt->qp;
+	bool taken, consumed = false;
+
+	local_bh_disable();
+	taken = mxe_wire_atomic_accepts(qp, skb);
+	if (taken && mxe_wire_atomic_is_response(skb)) {
+		mxe_sq_begin(qp);
+		taken = mxe_wire_atomic_response(qp, skb);
+		mxe_sq_end(qp);
+	} else if (taken) {
+		mxe_rq_begin(qp);
+		taken = mxe_wire_atomic_request(qp, skb);
+		mxe_rq_end(qp);
+		consumed = taken;
+	}
+	if (!consumed)
+		kfree_skb(skb);
+	local_bh_enable();
+	return taken;
+}
+
+/* ---- states of a QP ------------------------------------------------------ */
+
+/*
+ * Changes a QP for a moment.  The test sets @qp->attr and all other members to
+ * their former values.
+ */
+struct state_row {
+	const char *desc;
+	void (*change)(struct mxe_qp *qp, bool on);
+	bool taken;
+};
+
+static void be_same(struct mxe_qp *qp, bool on)
+{
+}
+
+static void be_dying(struct mxe_qp *qp, bool on)
+{
+	qp->dying = on;
+}
+
+static void be_in_err(struct mxe_qp *qp, bool on)
+{
+	qp->state = on ? IB_QPS_ERR : IB_QPS_RTS;
+}
+
+static void be_in_rtr(struct mxe_qp *qp, bool on)
+{
+	qp->state = on ? IB_QPS_RTR : IB_QPS_RTS;
+	qp->rq.comm_est = false;
+}
+
+static void be_uc(struct mxe_qp *qp, bool on)
+{
+	qp->type = on ? IB_QPT_UC : IB_QPT_RC;
+}
+
+static void be_without_peer(struct mxe_qp *qp, bool on)
+{
+	qp->av.valid = !on;
+}
+
+static void halt_receiving(struct mxe_qp *qp, bool on)
+{
+	qp->rq.halted = on;
+}
+
+static void spend_budget(struct mxe_qp *qp, bool on)
+{
+	qp->rq.budget = on ? 0 : MXE_SLICE;
+}
+
+static void begin_message(struct mxe_qp *qp, bool on)
+{
+	qp->rq.msg = on ? MXE_OP_SEND : 0;
+}
+
+static void begin_read(struct mxe_qp *qp, bool on)
+{
+	qp->rq.read.active = on;
+}
+
+static void defer_request(struct mxe_qp *qp, bool on)
+{
+	if (on)
+		__skb_queue_tail(&qp->rq.deferred, alloc_skb(8, GFP_ATOMIC));
+	else
+		kfree_skb(__skb_dequeue(&qp->rq.deferred));
+}
+
+static void deny_atomics(struct mxe_qp *qp, bool on)
+{
+	qp->attr.qp_access_flags ^= IB_ACCESS_REMOTE_ATOMIC;
+}
+
+static void have_no_resources(struct mxe_qp *qp, bool on)
+{
+	qp->rq.num_res = on ? 0 : kt_default_conn.max_dest_rd_atomic;
+}
+
+static void halt_sending(struct mxe_qp *qp, bool on)
+{
+	qp->sq.halted = on;
+}
+
+static void fail_later(struct mxe_qp *qp, bool on)
+{
+	qp->sq.local_error = on ? IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
+	qp->sq.local_error_at = qp->sq.next;
+}
+
+static void not_have_sent(struct mxe_qp *qp, bool on)
+{
+	qp->sq.sent_psn -= on ? 1 : -1;
+}
+
+/* ---- requests ------------------------------------------------------------ */
+
+static struct ib_mr *connect(struct kt *kt)
+{
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	return kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
+}
+
+/* Builds a request that changes the word from OLD to NEW. */
+static u8 *build_request(struct kt *kt, struct ib_mr *mr, u8 opcode, size_t *len)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, opcode, KT_RQ_PSN);
+	bool is_add = opcode == KT_FADD || opcode == KT_MFADD;
+
+	out.va = kt_va(mr, 0);
+	out.rkey = mr->rkey;
+	out.atomic.swap_add = is_add ? NEW - OLD : NEW;
+	out.atomic.compare = is_add ? 0 : OLD;
+	out.atomic.swap_mask = opcode == KT_MCSWAP ? 0xff : 0;
+	out.atomic.compare_mask = opcode == KT_MCSWAP ? 0xff : 0;
+	*(u64 *)kt->mem = OLD;
+	return kt_build(kt, &out, len);
+}
+
+static void expect_request(struct kt *kt, bool taken, bool expected)
+{
+	struct kunit *test = kt->test;
+
+	KUNIT_EXPECT_EQ(test, taken, expected);
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, expected ? NEW : OLD);
+	KUNIT_EXPECT_EQ(test, kt->qp->rq.epsn, KT_RQ_PSN + expected);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_pkts), (u64)expected);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_atomics_executed), (u64)expected);
+	KUNIT_EXPECT_FALSE(test, kt->qp->rq.halted);
+	if (expected)
+		kt_expect_atomic_ack(kt, KT_RQ_PSN, OLD, 1);
+	else
+		kt_expect_nothing(kt);
+}
+
+/* Bits of a packet that are inverted before its ICRC is computed. */
+struct bits_row {
+	const char *desc;
+	u8 opcode;
+	u8 at;			/* byte, counted from the BTH */
+	u8 bits;
+	bool taken;
+};
+
+static const struct bits_row request_rows[] = {
+	{ "CmpSwap", KT_CSWAP, .taken = true },
+	{ "FetchAdd", KT_FADD, .taken = true },
+	{ "masked CmpSwap", KT_MCSWAP, .taken = true },
+	{ "masked FetchAdd", KT_MFADD, .taken = true },
+	{ "solicited", KT_FADD, 1, MXE_BTH_SE, true },
+	{ "not migrated", KT_FADD, 1, MXE_BTH_MIGREQ, true },
+	{ "limited member", KT_FADD, 2, 0x80, true },
+	{ "no AckReq", KT_FADD, 8, 0x80, true },
+	{ "FECN and BECN", KT_FADD, 4, 0xc0, true },
+	{ "unused operand", KT_FADD, 39, 1, true },
+	{ "XRC", KT_FADD, 0, MXE_TRANSPORT_XRC << 5 },
+	{ "header version", KT_FADD, 1, 1 },
+	{ "padding", KT_FADD, 1, 1 << MXE_BTH_PAD_SHIFT },
+	{ "padding of a masked one", KT_MFADD, 1, 1 << MXE_BTH_PAD_SHIFT },
+	{ "partition key, high byte", KT_FADD, 2, 0x40 },
+	{ "partition key, low byte", KT_FADD, 3, 1 },
+	{ "QP number, high byte", KT_FADD, 5, 1 },
+	{ "QP number, low byte", KT_FADD, 7, 1 },
+	{ "PSN before", KT_FADD, 10, 1 },
+	{ "PSN behind", KT_FADD, 11, 1 },
+	{ "address outside", KT_FADD, 12, 0x80 },
+	{ "address misaligned", KT_FADD, 19, 1 },
+	{ "address of a masked one misaligned", KT_MFADD, 19, 4 },
+	{ "key, index", KT_FADD, 20, 1 },
+	{ "key, low byte", KT_FADD, 23, 1 },
+	{ "key of a masked one", KT_MCSWAP, 23, 1 },
+	{ "format version", KT_MFADD, 24, 2 },
+	{ "size", KT_MFADD, 25, 1 },
+	{ "reserved, first byte", KT_MFADD, 26, 1 },
+	{ "reserved, last byte", KT_MCSWAP, 27, 1 },
+	{ "compare operand of an add", KT_MFADD, 43, 1 },
+	{ "swap mask of an add", KT_MFADD, 44, 1 },
+};
+
+KT_ARRAY_PARAM(request, request_rows);
+
+static void wire_request(struct kunit *test)
+{
+	const struct bits_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	size_t len;
+	u8 *bth = build_request(kt, mr, row->opcode, &len);
+
+	bth[row->at] ^= row->bits;
+	expect_request(kt, take(kt, bth, len, KT_GOOD), row->taken);
+}
+
+static const struct state_row request_state_rows[] = {
+	{ "usual", be_same, true },
+	{ "dying", be_dying },
+	{ "ERR", be_in_err },
+	{ "first message in RTR", be_in_rtr },
+	{ "UC", be_uc },
+	{ "no address", be_without_peer },
+	{ "halted", halt_receiving },
+	{ "no budget", spend_budget },
+	{ "inside a message", begin_message },
+	{ "READ in progress", begin_read },
+	{ "deferred request", defer_request },
+	{ "no right to atomics", deny_atomics },
+	{ "no resources", have_no_resources },
+};
+
+KT_ARRAY_PARAM(request_state, request_state_rows);
+
+static void wire_request_state(struct kunit *test)
+{
+	const struct state_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	size_t len;
+	u8 *bth = build_request(kt, mr, KT_FADD, &len);
+	bool taken;
+
+	row->change(kt->qp, true);
+	taken = take(kt, bth, len, KT_GOOD);
+	row->change(kt->qp, false);
+	expect_request(kt, taken, row->taken);
+}
+
+static void wire_request_packet(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	size_t len;
+	u8 *bth = build_request(kt, mr, KT_FADD, &len);
+
+	KUNIT_EXPECT_FALSE(test, take(kt, bth, len - 4, KT_GOOD));
+	KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_BAD_ICRC));
+	KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_BAD_SOURCE));
+	kt->tos = INET_ECN_CE;
+	KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_GOOD));
+	kt->tos = INET_ECN_ECT_0;
+	expect_request(kt, take(kt, bth, len, KT_GOOD), true);
+}
+
+/* ---- responses ----------------------------------------------------------- */
+
+#define RESULT		0x0102030405060708ULL
+#define UNTOUCHED	0x7777777777777777ULL
+
+static void post(struct kt *kt, struct ib_mr *mr, enum ib_wr_opcode opcode,
+		 u32 first_len, u32 lkey)
+{
+	struct ib_sge sge[2] = {
+		{ kt_va(mr, 0), first_len, lkey },
+		{ kt_va(mr, first_len), 8, lkey },
+	};
+	struct ib_atomic_wr wr = {
+		.wr.wr_id = WR_ID,
+		.wr.opcode = opcode,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.sg_list = sge,
+		.wr.num_sge = first_len < 8 ? 2 : 1,
+		.remote_addr = KT_REMOTE_VA,
+		.rkey = KT_REMOTE_KEY,
+	};
+
+	*(u64 *)kt->mem = UNTOUCHED;
+	if (opcode == IB_WR_RDMA_READ)
+		KUNIT_ASSERT_EQ(kt->test, kt_post_rdma(kt, opcode, WR_ID, mr, 0, 8,
+						       IB_SEND_SIGNALED), 0);
+	else
+		KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
+	kt_drop_sent(kt);
+}
+
+static u8 *build_response(struct kt *kt, size_t *len)
+{
+	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+					KT_SQ_PSN);
+
+	out.ack_req = false;
+	out.atomic_orig = RESULT;
+	return kt_build(kt, &out, len);
+}
+
+static void expect_response(struct kt *kt, bool taken, bool expected)
+{
+	struct kunit *test = kt->test;
+
+	KUNIT_EXPECT_EQ(test, taken, expected);
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, expected ? RESULT : UNTOUCHED);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.tail, (u32)expected);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.una, KT_SQ_PSN + expected);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.rd_atomic, (u32)!expected);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_pkts), (u64)expected);
+	if (expected)
+		kt_expect_wc(kt, kt->send_cq, WR_ID, IB_WC_SUCCESS);
+	else
+		kt_expect_no_wc(kt, kt->send_cq);
+	kt_expect_nothing(kt);
+}
+
+static const struct bits_row response_rows[] = {
+	{ "response", .taken = true },
+	{ "credits", .at = 12, .bits = 0x1f, .taken = true },
+	{ "MSN", .at = 15, .bits = 0xff, .taken = true },
+	{ "NAK", .at = 12, .bits = 0x60 },
+	{ "RNR NAK", .at = 12, .bits = 0x20 },
+	{ "reserved syndrome", .at = 12, .bits = 0x80 },
+	{ "PSN before", .at = 9, .bits = 0x80 },
+	{ "PSN behind", .at = 11, .bits = 1 },
+	{ "header version", .at = 1, .bits = 1 },
+	{ "padding", .at = 1, .bits = 1 << MXE_BTH_PAD_SHIFT },
+	{ "partition key", .at = 3, .bits = 1 },
+	{ "QP number", .at = 7, .bits = 1 },
+};
+
+KT_ARRAY_PARAM(response, response_rows);
+
+static void wire_response(struct kunit *test)
+{
+	const struct bits_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	size_t len;
+	u8 *bth;
+
+	post(kt, mr, IB_WR_ATOMIC_FETCH_AND_ADD, 8, mr->lkey);
+	bth = build_response(kt, &len);
+	bth[row->at] ^= row->bits;
+	expect_response(kt, take(kt, bth, len, KT_GOOD), row->taken);
+}
+
+static const struct state_row response_state_rows[] = {
+	{ "usual", be_same, true },
+	{ "dying", be_dying },
+	{ "ERR", be_in_err },
+	{ "UC", be_uc },
+	{ "no address", be_without_peer },
+	{ "halted", halt_sending },
+	{ "failed request", fail_later },
+	{ "not sent", not_have_sent },
+};
+
+KT_ARRAY_PARAM(response_state, response_state_rows);
+
+static void wire_response_state(struct kunit *test)
+{
+	const struct state_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	size_t len;
+	u8 *bth;
+	bool taken;
+
+	post(kt, mr, IB_WR_ATOMIC_FETCH_AND_ADD, 8, mr->lkey);
+	bth = build_response(kt, &len);
+	row->change(kt->qp, true);
+	taken = take(kt, bth, len, KT_GOOD);
+	row->change(kt->qp, false);
+	expect_response(kt, taken, row->taken);
+}
+
+struct posted_row {
+	const char *desc;
+	enum ib_wr_opcode opcode;
+	u32 first_len;
+	u32 other_key;		/* bits of the key that are inverted */
+	bool taken;
+};
+
+static const struct posted_row posted_rows[] = {
+	{ "masked atomic", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 8, 0, true },
+	{ "long SGE", IB_WR_ATOMIC_CMP_AND_SWP, 64, 0, true },
+	{ "two SGEs", IB_WR_ATOMIC_CMP_AND_SWP, 4, 0 },
+	{ "wrong key", IB_WR_ATOMIC_CMP_AND_SWP, 8, 1 },
+	{ "READ", IB_WR_RDMA_READ, 8, 0 },
+};
+
+KT_ARRAY_PARAM(posted, posted_rows);
+
+static void wire_response_posted(struct kunit *test)
+{
+	const struct posted_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	size_t len;
+	u8 *bth;
+
+	post(kt, mr, row->opcode, row->first_len, mr->lkey ^ row->other_key);
+	bth = build_response(kt, &len);
+	expect_response(kt, take(kt, bth, len, KT_GOOD), row->taken);
+}
+
+/* No request is outstanding, and the region has no right to be written. */
+static void wire_response_refused(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr;
+	size_t len;
+	u8 *bth;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	mr = kt_reg(kt, kt->pd, IB_ACCESS_REMOTE_READ);
+	bth = build_response(kt, &len);
+	KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_GOOD));
+	post(kt, mr, IB_WR_ATOMIC_FETCH_AND_ADD, 8, mr->lkey);
+	expect_response(kt, take(kt, bth, len, KT_GOOD), false);
+}
+
+static struct kunit_case wire_atomic_cases[] = {
+	KUNIT_CASE_PARAM(wire_request, request_gen_params),
+	KUNIT_CASE_PARAM(wire_request_state, request_state_gen_params),
+	KUNIT_CASE(wire_request_packet),
+	KUNIT_CASE_PARAM(wire_response, response_gen_params),
+	KUNIT_CASE_PARAM(wire_response_state, response_state_gen_params),
+	KUNIT_CASE_PARAM(wire_response_posted, posted_gen_params),
+	KUNIT_CASE(wire_response_refused),
+	{}
+};
+
+static struct kunit_suite wire_atomic_suite = {
+	.name = "mxe_wire_atomic",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = wire_atomic_cases,
+};
+
+kunit_test_suites(&wire_atomic_suite);
