@@ -46,6 +46,22 @@ static inline bool mxe_loopback_path_is_local(struct mxe_qp *qp)
 }
 
 /**
+ * mxe_loopback_path_is_used() - Check whether requests may need no packets.
+ * @qp: QP of the requester
+ *
+ * Context: BHs disabled, send_lock held.
+ * Return: false if mxe_loopback_request() would execute no request.
+ */
+static inline bool mxe_loopback_path_is_used(struct mxe_qp *qp)
+{
+#ifdef MXE_WITHOUT_LOOPBACK
+	return false;
+#else
+	return READ_ONCE(mxe_loopback_direct) && mxe_loopback_path_is_local(qp);
+#endif
+}
+
+/**
  * mxe_loopback_path_is_between() - Check whether two QPs are connected.
  * @qp: QP of the requester
  * @peer: QP that it names

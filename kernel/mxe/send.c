@@ -25,6 +25,7 @@
 #include "sqpoll.h"
 #include "uc.h"
 #include "ud.h"
+#include "wire_atomic.h"
 #include "wqe.h"
 #include "wr.h"
 
@@ -396,7 +397,7 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 		mxe_qp_kick(qp);
 		return false;
 	}
-	if (mxe_loop_atomic_ring(qp))
+	if (mxe_loop_atomic_ring(qp) || mxe_wire_atomic_ring(qp))
 		return false;
 	mxe_send_slice(qp);
 	if (likely(sq->budget > 0))

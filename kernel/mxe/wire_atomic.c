@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A shortcut for RC atomics of 8 bytes that are sent as packets.  rx.c calls it
- * for a packet.
+ * A shortcut for RC atomics of 8 bytes that are sent as packets.  send.c calls
+ * it for a doorbell, and rx.c for a packet.
  *
- * It handles the plain case only: a request that is the next one and can be
- * executed at once, and the response to the oldest request.  Before it changes
- * anything, it leaves every other packet, including every invalid one, to the
- * general path.  Thus only the general path handles special cases and errors.
+ * It handles the plain case only: requests that can be sent at once, a request
+ * that is the next one and can be executed at once, and the response to the
+ * oldest request.  Before it changes anything, it leaves every other request
+ * and packet, including every invalid one, to the general path.  Thus only the
+ * general path handles special cases and errors.
  *
  * It makes all checks of the general path:
  *
@@ -16,12 +17,16 @@
  *    mxe_wire_atomic_request(), under the lock
  *  - of mxe_rx_of_connection() and mxe_complete_pkt() in
  *    mxe_wire_atomic_response(), under the lock
+ *  - of mxe_send_loop(), mxe_wqe_fetch() and mxe_request_may_start() in
+ *    mxe_wire_atomic_may_send(), mxe_wire_atomic_has_room() and
+ *    mxe_wire_atomic_fetch()
  */
 #include <net/dsfield.h>
 #include <net/inet_ecn.h>
 
 #include "complete.h"
 #include "icrc.h"
+#include "loopback_path.h"
 #include "mxe.h"
 #include "psn.h"
 #include "qp.h"
@@ -32,6 +37,7 @@
 #include "trace.h"
 #include "tx.h"
 #include "wire_atomic.h"
+#include "wqe.h"
 #include "wr.h"
 
 /* The tracepoints of a received packet need a struct mxe_pkt. */
@@ -117,6 +123,155 @@ bool mxe_wire_atomic_is_valid(const struct mxe_qp *qp, struct sk_buff *skb)
 		return false;
 	return qp->type == IB_QPT_RC && !mxe_qp_has_dc(qp) &&
 	       !mxe_wire_atomic_is_traced() && mxe_wire_atomic_ip_ok(skb, bth, len);
+}
+
+/* ---- requester ---------------------------------------------------------- */
+
+/*
+ * Returns true if requests of the ring may be sent by the shortcut.  The caller
+ * has checked the state, and that no request waits to be sent.
+ */
+static bool mxe_wire_atomic_may_send(struct mxe_qp *qp)
+{
+	const struct mxe_sq *sq = &qp->sq;
+
+	return qp->type == IB_QPT_RC && !mxe_qp_has_dc(qp) && !mxe_qp_has_tm(qp) &&
+	       !sq->halted && !sq->rnr_wait && !sq->local_error && sq->max_sge &&
+	       sq->atomic_log_sizes & BIT(3) && !trace_mxe_post_enabled() &&
+	       !mxe_loopback_path_is_used(qp);
+}
+
+/* Returns true if the budget and the limits of the QP allow another request. */
+static __always_inline bool mxe_wire_atomic_has_room(const struct mxe_qp *qp)
+{
+	const struct mxe_sq *sq = &qp->sq;
+
+	return sq->budget > 0 && sq->fetched - sq->tail <= sq->wr_mask &&
+	       sq->rd_atomic < qp->attr.max_rd_atomic &&
+	       mxe_psn_diff(sq->max_psn, sq->una) < (s32)sq->window;
+}
+
+/*
+ * Copies the next request of the ring to @wr, from which it can be sent again.
+ * Returns false for a request that is left to the general path.
+ */
+static __always_inline bool mxe_wire_atomic_fetch(const struct mxe_qp *qp,
+						  struct mxe_send_wr *wr)
+{
+	const struct mxe_send_wqe *wqe = mxe_ring_entry(&qp->sq.ring, qp->sq.fetched);
+	const struct mxe_sge *sge = (const struct mxe_sge *)(wqe + 1);
+	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED | MXE_SEND_SOLICITED |
+			 MXE_SEND_USER;
+	u32 length = READ_ONCE(sge->length);
+	u8 opcode = READ_ONCE(wqe->opcode);
+	u8 flags = READ_ONCE(wqe->flags);
+
+	/* A longer SGE costs more of the budget: mxe_request_pkt_cost(). */
+	if (flags & ~known || (flags & MXE_SEND_FENCE && qp->sq.rd_atomic) ||
+	    length < sizeof(u64) || length >= 2048 ||
+	    !mxe_wqe_fetch_atomic_8(qp, wqe, opcode, &wr->atomic))
+		return false;
+	wr->wr_id = READ_ONCE(wqe->wr_id);
+	wr->opcode = opcode;
+	wr->flags = flags;
+	wr->started = true;
+	wr->done = false;
+	wr->num_sge = 1;
+	wr->error = IB_WC_SUCCESS;
+	wr->length = length;
+	wr->remote_addr = READ_ONCE(wqe->remote_addr);
+	wr->rkey = READ_ONCE(wqe->rkey);
+	wr->imm = 0;
+	wr->srqn = 0;
+	wr->first_psn = qp->sq.max_psn;
+	wr->last_psn = qp->sq.max_psn;
+	wr->sge[0] = (struct ib_sge) {
+		.addr = READ_ONCE(sge->addr),
+		.length = length,
+		.lkey = READ_ONCE(sge->lkey),
+	};
+	return true;
+}
+
+/* Writes the header of an atomic behind the BTH. */
+static __always_inline void mxe_wire_atomic_put(void *p, const struct mxe_send_wr *wr)
+{
+	const struct mxe_atomic_args *args = &wr->atomic;
+	struct mxe_mskatomiceth *masked = p;
+	struct mxe_atomiceth *eth = p;
+
+	if (!mxe_atomic_is_masked(args->op)) {
+		eth->va = cpu_to_be64(wr->remote_addr);
+		eth->rkey = cpu_to_be32(wr->rkey);
+		eth->swap_add = cpu_to_be64(args->swap_add);
+		eth->compare = cpu_to_be64(args->compare);
+		return;
+	}
+	masked->va = cpu_to_be64(wr->remote_addr);
+	masked->rkey = cpu_to_be32(wr->rkey);
+	masked->version = MXE_MSKATOMIC_VERSION;
+	masked->log_arg_sz = 3;
+	masked->reserved = 0;
+	p = masked + 1;
+	put_unaligned_be64(args->swap_add, p);
+	put_unaligned_be64(args->compare, p + 8);
+	put_unaligned_be64(args->swap_mask, p + 16);
+	put_unaligned_be64(args->compare_mask, p + 24);
+}
+
+/* Sends the next request of the ring.  Returns false if it is left there. */
+static __always_inline bool mxe_wire_atomic_send(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->fetched);
+	struct mxe_bth *bth;
+	struct sk_buff *skb;
+	size_t len;
+	u8 opcode;
+
+	if (!mxe_wire_atomic_has_room(qp) || !mxe_wire_atomic_fetch(qp, wr))
+		return false;
+	opcode = mxe_opcode_of_atomic(wr->atomic.op);
+	len = mxe_wire_atomic_len(opcode);
+	/* Without memory, the general path tries again later. */
+	skb = mxe_tx_alloc_empty(qp, len, NULL);
+	if (unlikely(!skb))
+		return false;
+	bth = __skb_put(skb, len);
+	mxe_wire_atomic_put_bth(qp, bth, opcode, wr->first_psn | MXE_BTH_ACK_REQ);
+	mxe_wire_atomic_put(bth + 1, wr);
+
+	sq->budget -= mxe_pkt_cost(0, 0);
+	sq->max_psn = mxe_psn_add(sq->max_psn, 1);
+	sq->psn = sq->max_psn;
+	sq->sent_psn = sq->max_psn;
+	sq->fetched++;
+	sq->next++;
+	sq->cur++;
+	sq->rd_atomic++;
+	/* The response acknowledges. */
+	sq->ack_left = false;
+	mxe_tx_send(qp, &sq->tx, skb);
+	mxe_retry_start(qp);
+	return true;
+}
+
+bool mxe_wire_atomic_run(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	u32 produced;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!mxe_wire_atomic_may_send(qp))
+		return false;
+	/* mxe_wqe_fetch_one() reports an invalid index. */
+	produced = mxe_wqe_produced(qp);
+	if (!mxe_wqe_index_ok(qp, produced))
+		return false;
+	while (sq->fetched != produced && mxe_wire_atomic_send(qp))
+		;
+	return sq->fetched == produced;
 }
 
 /* ---- responder ---------------------------------------------------------- */

@@ -10,10 +10,48 @@
 #include <linux/udp.h>
 
 #include "pkt.h"
-
-struct mxe_qp;
+#include "qp.h"
+#include "ring.h"
+#include "wr.h"
 
 #ifndef MXE_WITHOUT_WIRE_ATOMIC
+
+/**
+ * mxe_wire_atomic_run() - Send the atomics at the head of the send ring.
+ * @qp: QP of a process in RTS that has sent all requests it has fetched
+ *
+ * Only mxe_wire_atomic_ring() calls it.
+ *
+ * Context: As mxe_wire_atomic_ring().
+ * Return: As mxe_wire_atomic_ring().
+ */
+bool mxe_wire_atomic_run(struct mxe_qp *qp);
+
+/**
+ * mxe_wire_atomic_ring() - Send the atomics at the head of the send ring.
+ * @qp: QP whose doorbell rang
+ *
+ * Sends only requests that the loop of the requester would send, with the same
+ * effects.  The first other request remains in the ring, unchanged, and so do
+ * all after it.
+ *
+ * Context: BHs disabled, RCU read-side section, send_lock held.
+ * Return: true if all requests were sent that were in the ring at the time of
+ * the call.
+ */
+static inline bool mxe_wire_atomic_ring(struct mxe_qp *qp)
+{
+	const struct mxe_sq *sq = &qp->sq;
+	const struct mxe_send_wqe *next;
+
+	/* In another state, the ring may be freed. */
+	if (sq->loopback.local || qp->state != IB_QPS_RTS || !qp->is_user ||
+	    sq->cur != sq->fetched)
+		return false;
+	/* Read again before it is used. */
+	next = mxe_ring_entry(&sq->ring, sq->fetched);
+	return mxe_wr_is_atomic(READ_ONCE(next->opcode)) && mxe_wire_atomic_run(qp);
+}
 
 /**
  * mxe_wire_atomic_is_valid() - Check a packet that has the opcode of an atomic.
@@ -107,6 +145,11 @@ bool mxe_wire_atomic_request(struct mxe_qp *qp, struct sk_buff *skb);
 bool mxe_wire_atomic_response(struct mxe_qp *qp, const struct sk_buff *skb);
 
 #else
+
+static inline bool mxe_wire_atomic_ring(struct mxe_qp *qp)
+{
+	return false;
+}
 
 static inline bool mxe_wire_atomic_is_response(const struct sk_buff *skb)
 {

@@ -25,6 +25,7 @@
 #include "mr.h"
 #include "netns.h"
 #include "psn.h"
+#include "wqe.h"
 
 #define KT_ADDR		0x0a4d0001	/* 10.77.0.1, the device */
 #define KT_PEER_ADDR	0x0a4d0002	/* 10.77.0.2, the test */
@@ -655,6 +656,40 @@ void kt_expect_atomic_ack(struct kt *kt, u32 psn, u64 orig, u32 msn)
 	KUNIT_EXPECT_EQ(kt->test, pkt.atomic_orig, orig);
 	KUNIT_EXPECT_EQ(kt->test, pkt.msn, msn);
 	kt_expect_nothing(kt);
+}
+
+/* ---- a ring ------------------------------------------------------------ */
+
+struct kt_ring *kt_ring_enter(struct kt *kt)
+{
+	struct kt_ring *area;
+
+	kt_create_qp(kt);
+	area = kunit_kzalloc(kt->test, sizeof(*area), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(kt->test, area);
+	kt->qp->is_user = true;
+	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
+	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
+	kt->qp->rq.q.entries = 0;	/* no receive queue */
+	kt->qp->sq.entries = KT_RING_ENTRIES;
+	kt->qp->sq.wr_mask = KT_RING_ENTRIES - 1;
+	kt->qp->sq.ring = (struct mxe_ring) {
+		.hdr = &area->hdr,
+		.entries_base = area->entry,
+		.entries = KT_RING_ENTRIES,
+		.stride = sizeof(area->entry[0]),
+	};
+	kt_connect(kt, &kt_default_conn);
+	return area;
+}
+
+void kt_ring_leave(struct kt *kt)
+{
+	kt_settle(kt);
+	mxe_qp_begin(kt->qp);
+	memset(&kt->qp->sq.ring, 0, sizeof(kt->qp->sq.ring));
+	kt->qp->is_user = false;
+	mxe_qp_end(kt->qp);
 }
 
 /* ---- completions ------------------------------------------------------- */

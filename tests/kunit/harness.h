@@ -345,6 +345,38 @@ void kt_expect_atomic_ack(struct kt *kt, u32 psn, u64 orig, u32 msn);
  */
 void kt_expect_nothing(struct kt *kt);
 
+/* ---- a ring ------------------------------------------------------------ */
+
+#define KT_RING_ENTRIES	8
+
+/* The send ring of a process. */
+struct kt_ring {
+	struct mxe_ring_hdr hdr;
+	struct {
+		struct mxe_send_wqe wqe;
+		u8 data[64];
+	} entry[KT_RING_ENTRIES];
+};
+
+/**
+ * kt_ring_enter() - Creates and connects kt->qp as one of a process.
+ * @kt: fixture
+ *
+ * kt_ring_leave() undoes this at the end of the test.
+ *
+ * Context: Process context. May sleep.
+ * Return: its send ring.
+ */
+struct kt_ring *kt_ring_enter(struct kt *kt);
+
+/**
+ * kt_ring_leave() - Turns kt->qp into one of a kernel consumer again.
+ * @kt: fixture
+ *
+ * Context: Process context. May sleep.
+ */
+void kt_ring_leave(struct kt *kt);
+
 /* ---- the local side ---------------------------------------------------- */
 
 /**

@@ -10,50 +10,9 @@
 #include "send.h"
 #include "wqe.h"
 
-#define ENTRIES	8
+#define ENTRIES	KT_RING_ENTRIES
 
-struct ring_area {
-	struct mxe_ring_hdr hdr;
-	struct {
-		struct mxe_send_wqe wqe;
-		u8 data[64];
-	} entry[ENTRIES];
-};
-
-/* Turns the QP into one of a process. leave_ring() undoes this. */
-static struct ring_area *enter_ring(struct kt *kt)
-{
-	struct ring_area *area;
-
-	kt_create_qp(kt);
-	area = kunit_kzalloc(kt->test, sizeof(*area), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(kt->test, area);
-	kt->qp->is_user = true;
-	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
-	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
-	kt->qp->rq.q.entries = 0;	/* no receive queue */
-	kt->qp->sq.entries = ENTRIES;
-	kt->qp->sq.wr_mask = ENTRIES - 1;
-	kt->qp->sq.ring = (struct mxe_ring) {
-		.hdr = &area->hdr,
-		.entries_base = area->entry,
-		.entries = ENTRIES,
-		.stride = sizeof(area->entry[0]),
-	};
-	kt_connect(kt, &kt_default_conn);
-	return area;
-}
-
-static void leave_ring(struct kt *kt)
-{
-	kt_settle(kt);
-	mxe_qp_begin(kt->qp);
-	memset(&kt->qp->sq.ring, 0, sizeof(kt->qp->sq.ring));
-	kt->qp->is_user = false;
-	mxe_qp_end(kt->qp);
-}
-
-static void put_write(struct ring_area *area, u32 index)
+static void put_write(struct kt_ring *area, u32 index)
 {
 	area->entry[index % ENTRIES].wqe = (struct mxe_send_wqe) {
 		.wr_id = index,
@@ -68,7 +27,7 @@ static void put_write(struct ring_area *area, u32 index)
 static void ring_in_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct ring_area *area = enter_ring(kt);
+	struct kt_ring *area = kt_ring_enter(kt);
 	u32 i;
 
 	for (i = 0; i < ENTRIES; i++)
@@ -77,7 +36,7 @@ static void ring_in_order(struct kunit *test)
 	mxe_send_doorbell(kt->qp);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)ENTRIES);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
-	leave_ring(kt);
+	kt_ring_leave(kt);
 }
 
 /*
@@ -88,7 +47,7 @@ static void ring_few_copies(struct kunit *test)
 {
 	enum { COPIES = 4 };
 	struct kt *kt = kt_of(test);
-	struct ring_area *area = enter_ring(kt);
+	struct kt_ring *area = kt_ring_enter(kt);
 	struct mxe_pkt_out ack;
 	u32 i, psn = 0;
 
@@ -115,7 +74,7 @@ static void ring_few_copies(struct kunit *test)
 	for (i = 0; i < ENTRIES; i++)
 		kt_expect_wc(kt, kt->send_cq, i, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
-	leave_ring(kt);
+	kt_ring_leave(kt);
 }
 
 struct producer_row {
@@ -142,7 +101,7 @@ static void ring_bad_producer(struct kunit *test)
 {
 	const struct producer_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
-	struct ring_area *area = enter_ring(kt);
+	struct kt_ring *area = kt_ring_enter(kt);
 	u32 i;
 
 	for (i = 0; i < ENTRIES; i++)
@@ -160,10 +119,10 @@ static void ring_bad_producer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_bad_wqe), 1ULL);
 	for (i = 0; i < 5; i++)
 		kt_expect_wc(kt, kt->send_cq, i, IB_WC_WR_FLUSH_ERR);
-	leave_ring(kt);
+	kt_ring_leave(kt);
 }
 
-static void put_atomic(struct kt *kt, struct ring_area *area,
+static void put_atomic(struct kt *kt, struct kt_ring *area,
 		       enum ib_wr_opcode opcode, u8 log_size)
 {
 	struct ib_mr *mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
@@ -216,14 +175,14 @@ static void ring_log_size(struct kunit *test)
 {
 	const struct log_size_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
-	struct ring_area *area = enter_ring(kt);
+	struct kt_ring *area = kt_ring_enter(kt);
 
 	put_atomic(kt, area, IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, row->log_size);
 	if (row->good)
 		KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
 	else
 		expect_refused(kt);
-	leave_ring(kt);
+	kt_ring_leave(kt);
 }
 
 /*
@@ -232,13 +191,13 @@ static void ring_log_size(struct kunit *test)
 static void ring_reply_be(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct ring_area *area = enter_ring(kt);
+	struct kt_ring *area = kt_ring_enter(kt);
 
 	kt->qp->dev->reply_be = true;
 	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
 	put_atomic(kt, area, IB_WR_ATOMIC_FETCH_AND_ADD, 0);
 	expect_refused(kt);
-	leave_ring(kt);
+	kt_ring_leave(kt);
 }
 
 struct reserved_row {
@@ -270,7 +229,7 @@ static void ring_reserved(struct kunit *test)
 {
 	const struct reserved_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
-	struct ring_area *area = enter_ring(kt);
+	struct kt_ring *area = kt_ring_enter(kt);
 
 	area->entry[0].wqe = row->wqe;
 	area->entry[0].wqe.wr_id = 17;
@@ -283,7 +242,7 @@ static void ring_reserved(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
 	else
 		expect_refused(kt);
-	leave_ring(kt);
+	kt_ring_leave(kt);
 }
 
 static struct kunit_case ring_cases[] = {

@@ -135,6 +135,251 @@ static void not_have_sent(struct mxe_qp *qp, bool on)
 	qp->sq.sent_psn -= on ? 1 : -1;
 }
 
+static void wait_for_rnr(struct mxe_qp *qp, bool on)
+{
+	qp->sq.rnr_wait = on;
+}
+
+static void wait_for_window(struct mxe_qp *qp, bool on)
+{
+	qp->sq.window = on ? 0 : MXE_MAX_UNACKED;
+}
+
+static void spend_send_budget(struct mxe_qp *qp, bool on)
+{
+	qp->sq.budget = on ? 0 : MXE_SLICE;
+}
+
+static void have_no_slot(struct mxe_qp *qp, bool on)
+{
+	qp->sq.wr_mask = on ? 0 : KT_RING_ENTRIES - 1;
+	qp->sq.tail -= on ? 1 : -1;
+}
+
+static void wait_for_responses(struct mxe_qp *qp, bool on)
+{
+	qp->sq.rd_atomic = on ? kt_default_conn.max_rd_atomic : 0;
+}
+
+static void have_no_sizes(struct mxe_qp *qp, bool on)
+{
+	qp->sq.atomic_log_sizes = on ? BIT(2) : BIT(2) | BIT(3);
+}
+
+static void have_rewound(struct mxe_qp *qp, bool on)
+{
+	qp->sq.cur -= on ? 1 : -1;
+}
+
+static void drain(struct mxe_qp *qp, bool on)
+{
+	qp->state = on ? IB_QPS_SQD : IB_QPS_RTS;
+}
+
+/* ---- the ring of a process ----------------------------------------------- */
+
+static struct mxe_sge *sge_of(struct kt_ring *ring, u32 index)
+{
+	return (struct mxe_sge *)ring->entry[index].data;
+}
+
+static void put_atomic(struct kt_ring *ring, u32 index, struct ib_mr *mr, u8 opcode)
+{
+	bool is_masked = opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
+			 opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+
+	ring->entry[index].wqe = (struct mxe_send_wqe) {
+		.wr_id = index,
+		.opcode = opcode,
+		.flags = MXE_SEND_SIGNALED,
+		.num_sge = 1,
+		.log_arg_sz = is_masked ? 3 : 0,
+		.remote_addr = KT_REMOTE_VA,
+		.rkey = KT_REMOTE_KEY,
+		.atomic.compare_add = 0x1111,
+		.atomic.swap = 0x2222,
+		.atomic.compare_add_mask = 0x3333,
+		.atomic.swap_mask = 0x4444,
+	};
+	*sge_of(ring, index) = (struct mxe_sge) {
+		.addr = kt_va(mr, 8 * index),
+		.length = 8,
+		.lkey = mr->lkey,
+	};
+}
+
+/* Runs the shortcut as a doorbell does. */
+static bool ring_doorbell(struct kt *kt)
+{
+	bool all;
+
+	local_bh_disable();
+	mxe_sq_begin_bh_off(kt->qp);
+	all = mxe_wire_atomic_ring(kt->qp);
+	mxe_sq_end_deferred(kt->qp);
+	local_bh_enable();
+	return all;
+}
+
+struct wqe_row {
+	const char *desc;
+	u8 opcode;
+	u8 at;			/* byte of the WQE that is changed */
+	u8 bits;		/* that are inverted */
+	u8 bth_opcode;		/* of the packet; 0: left in the ring */
+};
+
+#define WQE_AT(member)	offsetof(struct mxe_send_wqe, member)
+
+static const struct wqe_row wqe_rows[] = {
+	{ "CmpSwap", IB_WR_ATOMIC_CMP_AND_SWP, .bth_opcode = KT_CSWAP },
+	{ "FetchAdd", IB_WR_ATOMIC_FETCH_AND_ADD, .bth_opcode = KT_FADD },
+	{ "masked CmpSwap", IB_WR_MASKED_ATOMIC_CMP_AND_SWP, .bth_opcode = KT_MCSWAP },
+	{ "masked FetchAdd", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, .bth_opcode = KT_MFADD },
+	{ "fence, nothing to wait for", IB_WR_ATOMIC_FETCH_AND_ADD,
+	  WQE_AT(flags), MXE_SEND_FENCE, KT_FADD },
+	{ "SEND", IB_WR_SEND },
+	{ "WRITE", IB_WR_RDMA_WRITE },
+	{ "READ", IB_WR_RDMA_READ },
+	{ "ATOMIC WRITE", MXE_WR_ATOMIC_WRITE },
+	{ "unknown opcode", 255 },
+	{ "inline", IB_WR_ATOMIC_FETCH_AND_ADD, WQE_AT(flags), MXE_SEND_INLINE },
+	{ "DC", IB_WR_ATOMIC_FETCH_AND_ADD, WQE_AT(flags), MXE_SEND_DC },
+	{ "own", IB_WR_ATOMIC_FETCH_AND_ADD, WQE_AT(flags), MXE_SEND_OWN },
+	{ "no SGE", IB_WR_ATOMIC_FETCH_AND_ADD, WQE_AT(num_sge), 1 },
+	{ "two SGEs", IB_WR_ATOMIC_FETCH_AND_ADD, WQE_AT(num_sge), 3 },
+	{ "standard with size", IB_WR_ATOMIC_FETCH_AND_ADD, WQE_AT(log_arg_sz), 3 },
+	{ "4 bytes", IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, WQE_AT(log_arg_sz), 1 },
+	{ "SRQ number", IB_WR_ATOMIC_FETCH_AND_ADD, WQE_AT(remote_srqn), 1 },
+	{ "reserved", IB_WR_ATOMIC_FETCH_AND_ADD, WQE_AT(reserved1), 1 },
+	{ "short SGE", IB_WR_ATOMIC_FETCH_AND_ADD,
+	  sizeof(struct mxe_send_wqe) + offsetof(struct mxe_sge, length), 15 },
+	{ "long SGE", IB_WR_ATOMIC_FETCH_AND_ADD,
+	  sizeof(struct mxe_send_wqe) + offsetof(struct mxe_sge, length) + 1, 8 },
+};
+
+KT_ARRAY_PARAM(wqe, wqe_rows);
+
+/*
+ * The packet is that of the general path, and a response completes the request.
+ */
+static void expect_sent(struct kt *kt, const struct wqe_row *row)
+{
+	struct kunit *test = kt->test;
+	struct mxe_pkt pkt = kt_sent(kt);
+	bool is_add = row->bth_opcode == KT_FADD || row->bth_opcode == KT_MFADD;
+	struct mxe_pkt_out out;
+
+	KUNIT_EXPECT_EQ(test, pkt.opcode, row->bth_opcode);
+	KUNIT_EXPECT_EQ(test, pkt.psn, KT_SQ_PSN);
+	KUNIT_EXPECT_TRUE(test, pkt.ack_req);
+	KUNIT_EXPECT_EQ(test, pkt.va, KT_REMOTE_VA);
+	KUNIT_EXPECT_EQ(test, pkt.rkey, KT_REMOTE_KEY);
+	KUNIT_EXPECT_EQ(test, pkt.atomic.swap_add, is_add ? 0x1111ULL : 0x2222ULL);
+	KUNIT_EXPECT_EQ(test, pkt.atomic.compare, is_add ? 0ULL : 0x1111ULL);
+	if (pkt.flags & MXE_OP_MSKATOMICETH) {
+		KUNIT_EXPECT_EQ(test, pkt.atomic.compare_mask, 0x3333ULL);
+		KUNIT_EXPECT_EQ(test, pkt.atomic.swap_mask, is_add ? 0ULL : 0x4444ULL);
+	}
+	kt_expect_nothing(kt);
+	out = kt_pkt(kt, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, KT_SQ_PSN);
+	out.atomic_orig = NEW;
+	kt_inject(kt, &out);
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, NEW);
+	kt_expect_wc(kt, kt->send_cq, 0, IB_WC_SUCCESS);
+}
+
+static void wire_wqe(struct kunit *test)
+{
+	const struct wqe_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct kt_ring *ring = kt_ring_enter(kt);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
+
+	put_atomic(ring, 0, mr, row->opcode);
+	((u8 *)&ring->entry[0])[row->at] ^= row->bits;
+	ring->hdr.producer = 1;
+	KUNIT_EXPECT_EQ(test, ring_doorbell(kt), !!row->bth_opcode);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.fetched, (u32)!!row->bth_opcode);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.max_psn, KT_SQ_PSN + !!row->bth_opcode);
+	if (row->bth_opcode)
+		expect_sent(kt, row);
+	else
+		kt_expect_nothing(kt);
+	kt_ring_leave(kt);
+}
+
+static const struct state_row send_state_rows[] = {
+	{ "usual", be_same, true },
+	{ "SQD", drain },
+	{ "ERR", be_in_err },
+	{ "UC", be_uc },
+	{ "halted", halt_sending },
+	{ "failed request", fail_later },
+	{ "RNR", wait_for_rnr },
+	{ "rewound", have_rewound },
+	{ "window", wait_for_window },
+	{ "no budget", spend_send_budget },
+	{ "no slot", have_no_slot },
+	{ "max_rd_atomic", wait_for_responses },
+	{ "no atomics of 8 bytes", have_no_sizes },
+};
+
+KT_ARRAY_PARAM(send_state, send_state_rows);
+
+static void wire_send_state(struct kunit *test)
+{
+	const struct state_row *row = test->param_value;
+	struct kt *kt = kt_of(test);
+	struct kt_ring *ring = kt_ring_enter(kt);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
+	bool all;
+
+	put_atomic(ring, 0, mr, IB_WR_ATOMIC_FETCH_AND_ADD);
+	ring->hdr.producer = 1;
+	row->change(kt->qp, true);
+	all = ring_doorbell(kt);
+	row->change(kt->qp, false);
+	KUNIT_EXPECT_EQ(test, all, row->taken);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)row->taken);
+	kt_ring_leave(kt);
+}
+
+/*
+ * Sends the atomics before a WRITE, and no fenced one while others are in
+ * flight.
+ */
+static void wire_batch(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct kt_ring *ring = kt_ring_enter(kt);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		put_atomic(ring, i, mr, i == 2 ? IB_WR_RDMA_WRITE :
+						 IB_WR_ATOMIC_FETCH_AND_ADD);
+	ring->hdr.producer = 4;
+	KUNIT_EXPECT_FALSE(test, ring_doorbell(kt));
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 2U);
+	KUNIT_EXPECT_EQ(test, kt->qp->sq.rd_atomic, 2U);
+	put_atomic(ring, 2, mr, IB_WR_ATOMIC_FETCH_AND_ADD);
+	ring->entry[2].wqe.flags |= MXE_SEND_FENCE;
+	KUNIT_EXPECT_FALSE(test, ring_doorbell(kt));
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 2U);
+	/* More than the queue has entries: the general path reports that. */
+	ring->entry[2].wqe.flags = 0;
+	ring->hdr.producer = KT_RING_ENTRIES + 1;
+	KUNIT_EXPECT_FALSE(test, ring_doorbell(kt));
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 2U);
+	ring->hdr.producer = 4;
+	KUNIT_EXPECT_TRUE(test, ring_doorbell(kt));
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, kt_sent(kt).psn, KT_SQ_PSN + i);
+	kt_ring_leave(kt);
+}
+
 /* ---- requests ------------------------------------------------------------ */
 
 static struct ib_mr *connect(struct kt *kt)
@@ -451,6 +696,9 @@ static void wire_response_refused(struct kunit *test)
 }
 
 static struct kunit_case wire_atomic_cases[] = {
+	KUNIT_CASE_PARAM(wire_wqe, wqe_gen_params),
+	KUNIT_CASE_PARAM(wire_send_state, send_state_gen_params),
+	KUNIT_CASE(wire_batch),
 	KUNIT_CASE_PARAM(wire_request, request_gen_params),
 	KUNIT_CASE_PARAM(wire_request_state, request_state_gen_params),
 	KUNIT_CASE(wire_request_packet),
