@@ -120,7 +120,7 @@ struct sk_buff *mxe_skb_alloc(size_t size)
  * Returns true if the packet is not shared, linear, and has room for size
  * bytes.
  */
-static bool mxe_skb_is_plain(struct sk_buff *skb, size_t size)
+static __always_inline bool mxe_skb_is_plain(struct sk_buff *skb, size_t size)
 {
 	return !skb_shared(skb) && !skb_cloned(skb) &&
 	       skb->fclone == SKB_FCLONE_UNAVAILABLE &&
@@ -132,7 +132,7 @@ static bool mxe_skb_is_plain(struct sk_buff *skb, size_t size)
  * Resets the skb to its state after build_skb(), except for the members that
  * describe the owner of its memory.
  */
-static void mxe_skb_renew(struct sk_buff *skb)
+static __always_inline void mxe_skb_renew(struct sk_buff *skb)
 {
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
 	bool head_frag = skb->head_frag, pp_recycle = skb->pp_recycle;
