@@ -3,7 +3,7 @@
  * FI_ATOMIC. ep.c and domain.c refer to the calls. An operation is cut into
  * units (atomic_plan.h), each of them one request at a time (atomic_wr.c). All
  * units of an operation are in flight together. While one of them is a loop,
- * later requests to that peer wait (conn.c), so operations are executed in
+ * later requests to that peer wait (peer.c), so operations are executed in
  * order.
  */
 #include <stdlib.h>
@@ -154,14 +154,14 @@ static struct mxefi_op *begin(struct mxefi_ep *ep, enum mxefi_form form,
 			      fi_addr_t dest, void *context, uint64_t flags,
 			      bool no_event, int *ret)
 {
-	struct mxefi_conn *conn = mxefi_conn_get(ep, dest);
+	struct mxefi_peer *peer = mxefi_route_get(ep, dest);
 	struct mxefi_op *op;
 
-	if (!conn) {
-		*ret = mxefi_conn_error(ep);
+	if (!peer) {
+		*ret = mxefi_route_error(ep);
 		return NULL;
 	}
-	op = mxefi_op_get(ep, conn, context, flags,
+	op = mxefi_op_get(ep, peer, context, flags,
 			  FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ),
 			  no_event);
 	if (!op) {

@@ -47,7 +47,7 @@ static uint64_t operand(const struct mxefi_unit *unit, const uint8_t *image)
 
 static bool has_be_results(const struct mxefi_wr *wr)
 {
-	return (wr->conn->ep->dom->dev.sizes_be >> wr->unit->log_size) & 1;
+	return (wr->peer->ep->dom->dev.sizes_be >> wr->unit->log_size) & 1;
 }
 
 /*
@@ -209,7 +209,7 @@ static bool unit_complete(struct mxefi_wr *wr, int err)
 struct mxefi_wr *mxefi_atomic_wr(struct mxefi_op *op, struct mxefi_unit *unit,
 				 uint64_t key, size_t first)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(op->conn);
+	struct mxefi_wr *wr = mxefi_wr_get(op->peer);
 
 	if (!wr)
 		return NULL;

@@ -55,6 +55,7 @@
 
 struct mxefi_domain;
 struct mxefi_ep;
+struct mxefi_peer;
 struct mxefi_conn;
 struct mxefi_op;
 

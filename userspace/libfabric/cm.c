@@ -9,7 +9,7 @@
 
 static void on_cm(struct mxefi_conn *conn, int err)
 {
-	struct mxefi_ep *ep = conn->ep;
+	struct mxefi_ep *ep = conn->peer.ep;
 	struct fid *fid = &ep->fid.fid;
 
 	if (!err) {
@@ -135,7 +135,7 @@ static int cm_getpeer(struct fid_ep *fid, void *addr, size_t *len)
 	pthread_mutex_lock(&ep->dom->lock);
 	connected = ep->conns && ep->conns->connected;
 	if (connected)
-		peer = ep->conns->peer;
+		peer = ep->conns->peer.addr;
 	pthread_mutex_unlock(&ep->dom->lock);
 	return connected ? mxefi_copy_addr(&peer, addr, len) : -FI_ENOTCONN;
 }

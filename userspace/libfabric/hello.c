@@ -43,7 +43,7 @@ static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 	};
 
 	conn->hello_ms = mxefi_now_ms();
-	mxefi_ud_send(&conn->ep->ud, &conn->peer, &conn->ah, &hello,
+	mxefi_ud_send(&conn->peer.ep->ud, &conn->peer.addr, &conn->ah, &hello,
 		      conn->data);
 }
 
@@ -52,7 +52,7 @@ static void start_hello(struct mxefi_conn *conn)
 	int ret = mxefi_conn_open(conn);
 
 	if (ret)
-		mxefi_conn_fail_pending(conn, -ret);
+		mxefi_peer_fail_pending(&conn->peer, -ret);
 	else
 		send_hello(conn, 0);
 }
@@ -109,7 +109,8 @@ static struct mxefi_conn *msg_conn(struct mxefi_ep *ep,
 
 	if (!conn)
 		return NULL;
-	is_peer = !memcmp(&conn->peer, &hello->src, sizeof(conn->peer));
+	is_peer = !memcmp(&conn->peer.addr, &hello->src,
+			  sizeof(conn->peer.addr));
 	if (conn->state != MXEFI_CONN_HELLO || conn->connected)
 		return is_peer && !reject ? conn : NULL;
 	if (hello->peer_qpn != conn->qp->qp_num ||
@@ -122,7 +123,7 @@ static struct mxefi_conn *msg_conn(struct mxefi_ep *ep,
 		mxefi_conn_abort(conn, FI_ECONNREFUSED);
 		return NULL;
 	}
-	conn->peer = hello->src;
+	conn->peer.addr = hello->src;
 	if (conn->ah)
 		ibv_destroy_ah(conn->ah);
 	conn->ah = NULL;
@@ -252,9 +253,9 @@ int mxefi_hello_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
 static bool waits_for_fin(const struct mxefi_conn *conn)
 {
 	for (int i = 0; i < MXEFI_TX_SIZE; i++) {
-		const struct mxefi_op *op = &conn->ep->ops[i];
+		const struct mxefi_op *op = &conn->peer.ep->ops[i];
 
-		if (op->used && op->wants_fin && op->conn == conn)
+		if (op->used && op->wants_fin && op->peer == &conn->peer)
 			return true;
 	}
 	return false;
@@ -272,14 +273,16 @@ static bool probe_complete(struct mxefi_wr *wr, int err)
  */
 static void probe(struct mxefi_conn *conn, uint64_t now)
 {
+	struct mxefi_ep *ep = conn->peer.ep;
 	struct mxefi_wr *wr;
 
-	if (conn->posted || conn->pending || now - conn->probe_ms < PROBE_MS)
+	if (conn->peer.posted || conn->peer.pending ||
+	    now - conn->probe_ms < PROBE_MS)
 		return;
 	conn->probe_ms = now;
-	if (!conn->ep->is_msg && !is_full(conn->ep) && !waits_for_fin(conn))
+	if (!ep->is_msg && !is_full(ep) && !waits_for_fin(conn))
 		return;
-	wr = mxefi_wr_get(conn);
+	wr = mxefi_wr_get(&conn->peer);
 	if (!wr)
 		return;
 	wr->wr.opcode = IBV_WR_RDMA_WRITE;
@@ -309,10 +312,10 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 		/* Endpoints of type FI_EP_MSG do not connect again. */
 		if (ep->is_msg && conn->state == MXEFI_CONN_BROKEN)
 			continue;
-		if (conn->state == MXEFI_CONN_BROKEN && !conn->posted &&
+		if (conn->state == MXEFI_CONN_BROKEN && !conn->peer.posted &&
 		    now - conn->since_ms >= DRAIN_MS) {
 			mxefi_conn_make_idle(conn);
-			if (conn->pending)
+			if (conn->peer.pending)
 				start_hello(conn);
 			continue;
 		}

@@ -14,7 +14,7 @@
 static bool matches(const struct mxefi_recv *recv,
 		    const struct mxefi_conn *conn, const struct mxefi_msg *msg)
 {
-	return (!recv->from || recv->from == conn) &&
+	return (!recv->from || recv->from == &conn->peer) &&
 	       !((recv->tag ^ msg->tag) & ~recv->ignore);
 }
 
@@ -72,7 +72,7 @@ static struct mxefi_recv *take(struct mxefi_queue *q, struct mxefi_recv **p,
 struct mxefi_recv *mxefi_match_arrival(struct mxefi_conn *conn,
 				       const struct mxefi_msg *msg)
 {
-	struct mxefi_queue *q = queue_of(conn->ep,
+	struct mxefi_queue *q = queue_of(conn->peer.ep,
 					 msg->flags & MXEFI_MSG_TAGGED);
 	struct mxefi_recv **p;
 
@@ -134,7 +134,7 @@ struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 
 void mxefi_match_keep(struct mxefi_unexpected *u)
 {
-	struct mxefi_ep *ep = u->conn->ep;
+	struct mxefi_ep *ep = u->conn->peer.ep;
 	struct mxefi_queue *q = queue_of(ep, u->msg.flags & MXEFI_MSG_TAGGED);
 
 	u->conn->kept++;
@@ -146,7 +146,7 @@ void mxefi_match_keep(struct mxefi_unexpected *u)
 
 void mxefi_match_unlink(struct mxefi_unexpected *u)
 {
-	struct mxefi_ep *ep = u->conn->ep;
+	struct mxefi_ep *ep = u->conn->peer.ep;
 	struct mxefi_queue *q = queue_of(ep, u->msg.flags & MXEFI_MSG_TAGGED);
 	struct mxefi_unexpected **p;
 
@@ -184,8 +184,8 @@ void mxefi_match_claim(struct mxefi_unexpected *u, void *context)
 	mxefi_match_unlink(u);
 	u->conn->kept++;
 	u->claim = context;
-	u->next = u->conn->ep->claimed;
-	u->conn->ep->claimed = u;
+	u->next = u->conn->peer.ep->claimed;
+	u->conn->peer.ep->claimed = u;
 }
 
 struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,

@@ -17,7 +17,7 @@ struct mxefi_recv {
 	bool completion;		/* report success to the CQ */
 	bool tagged;
 	uint64_t tag, ignore;		/* 0 for a message without a tag */
-	struct mxefi_conn *from;	/* matches this peer alone; or NULL */
+	struct mxefi_peer *from;	/* matches this peer alone; or NULL */
 	struct iovec iov[MXEFI_IOV_LIMIT];
 	void *desc[MXEFI_IOV_LIMIT];
 	size_t iov_count;

@@ -92,15 +92,16 @@ struct mxefi_ep {
 	struct mxefi_rxbuf *held;	/* not posted */
 	uint8_t *slab;
 	struct ibv_mr *slab_mr;
+	/* peer.c, route.c */
+	struct mxefi_peer *by_id[MXEFI_CONN_HASH];
+	struct mxefi_peer **by_addr;
+	size_t by_addr_size;
 	/* conn.c */
 	struct mxefi_conn *conns;	/* the latest first */
 	unsigned int num_qps;		/* of all connections */
 	unsigned int num_guests;	/* neither used nor confirmed */
 	uint32_t epoch;			/* of the last queue pair */
 	struct mxefi_conn *by_qpn[MXEFI_CONN_HASH];
-	struct mxefi_conn *by_id[MXEFI_CONN_HASH];
-	struct mxefi_conn **by_addr;
-	size_t by_addr_size;
 	unsigned int posted;	/* requests of all connections */
 	bool starved;		/* some wait because of it */
 	bool closing;
@@ -115,8 +116,7 @@ struct mxefi_ep {
 	void (*on_broken)(struct mxefi_conn *conn);
 	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 			   const uint8_t *data, size_t len);
-	void (*on_write_data)(struct mxefi_conn *conn, uint32_t data,
-			      size_t len);
+	void (*on_write_data)(struct mxefi_ep *ep, uint32_t data, size_t len);
 
 	/* op.c */
 	struct mxefi_op *ops, *free_ops;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Operations that the program has started at an endpoint. Those of messages,
- * RMA and atomics are made of requests (conn.c) and maybe of an answer of the
+ * RMA and atomics are made of requests (wr.c) and maybe of an answer of the
  * peer; when all of that has come, the operation writes its completion.
  */
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void mxefi_op_teardown(struct mxefi_ep *ep)
 	free(ep->ops);
 }
 
-struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
+struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_peer *peer,
 			      void *context, uint64_t op_flags,
 			      uint64_t completion_flags, bool no_event)
 {
@@ -47,7 +47,7 @@ struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
 		return NULL;
 	ep->free_ops = op->next;
 	op->used = true;
-	op->conn = conn;
+	op->peer = peer;
 	op->refs = 0;
 	op->err = 0;
 	op->wants_fin = false;

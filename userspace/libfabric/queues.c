@@ -61,7 +61,7 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 		/* A request of the peer shows that it is connected. */
 		mxefi_conn_confirm(conn);
 		if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-			ep->on_write_data(conn, be32toh(wc->imm_data),
+			ep->on_write_data(ep, be32toh(wc->imm_data),
 					  wc->byte_len);
 		} else if (wc->byte_len >= sizeof(msg)) {
 			memcpy(&msg, rx->buf, sizeof(msg));
@@ -135,7 +135,7 @@ static bool is_sending(const struct mxefi_ep *ep)
 
 	for (conn = ep->conns; conn; conn = conn->next)
 		if (conn->state == MXEFI_CONN_READY &&
-		    (conn->posted || conn->pending))
+		    (conn->peer.posted || conn->peer.pending))
 			return true;
 	return false;
 }
@@ -179,8 +179,8 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 							  IBV_QP_STATE);
 
 		conn->state = MXEFI_CONN_BROKEN;
-		mxefi_conn_fail_pending(conn, FI_ECANCELED);
-		while (flushes && conn->posted)
+		mxefi_peer_fail_pending(&conn->peer, FI_ECANCELED);
+		while (flushes && conn->peer.posted)
 			mxefi_progress(ep->dom);
 	}
 	mxefi_ud_close(&ep->ud);

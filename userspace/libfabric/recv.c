@@ -29,7 +29,7 @@ static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 	/* The sender has reported an error. */
 	if (!mxefi_conn_is_current(conn, epoch))
 		return;
-	wr = mxefi_wr_get_send(conn, &fin, 0);
+	wr = mxefi_wr_get_send(&conn->peer, &fin, 0);
 	if (!wr) {
 		/* The sender must not wait forever. */
 		mxefi_warn(FI_LOG_EP_DATA, "out of memory: no answer is sent\n");
@@ -125,7 +125,7 @@ static bool read_complete(struct mxefi_wr *wr, int err)
 static int start_read(struct mxefi_recv *recv, size_t i, size_t len,
 		      size_t done)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(recv->conn);
+	struct mxefi_wr *wr = mxefi_wr_get(&recv->conn->peer);
 	int ret;
 
 	if (!wr)
@@ -225,9 +225,9 @@ static void keep(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 
 static void on_fin(struct mxefi_conn *conn, const struct mxefi_msg *msg)
 {
-	struct mxefi_op *op = mxefi_op_find(conn->ep, msg->cookie);
+	struct mxefi_op *op = mxefi_op_find(conn->peer.ep, msg->cookie);
 
-	if (!op || op->conn != conn || !op->wants_fin)
+	if (!op || op->peer != &conn->peer || !op->wants_fin)
 		return;
 	op->wants_fin = false;
 	mxefi_op_put(op, (int)(msg->err & 0xffff));
@@ -261,7 +261,7 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 }
 
 /* The peer has written with remote CQ data. */
-static void on_write_data(struct mxefi_conn *conn, uint32_t data, size_t len)
+static void on_write_data(struct mxefi_ep *ep, uint32_t data, size_t len)
 {
 	struct fi_cq_err_entry event = {
 		.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
@@ -269,7 +269,7 @@ static void on_write_data(struct mxefi_conn *conn, uint32_t data, size_t len)
 		.data = data,
 	};
 
-	push_event(conn->ep, &event, true);
+	push_event(ep, &event, true);
 }
 
 /* ---- calls ------------------------------------------------------------- */
@@ -412,7 +412,7 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 	if (ret)
 		return ret;
 	if (ep->caps & FI_DIRECTED_RECV && m->addr != FI_ADDR_UNSPEC) {
-		recv.from = mxefi_conn_get(ep, m->addr);
+		recv.from = mxefi_route_get(ep, m->addr);
 		if (!recv.from)
 			return -FI_EINVAL;
 	}
@@ -456,7 +456,7 @@ ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context)
 /* No message will arrive any more if this was the only peer. */
 static void on_broken(struct mxefi_conn *conn)
 {
-	while (conn->ep->is_msg && cancel(conn->ep, NULL, true))
+	while (conn->peer.ep->is_msg && cancel(conn->peer.ep, NULL, true))
 		;
 }
 

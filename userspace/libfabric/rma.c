@@ -28,7 +28,7 @@ static int add_wr(struct mxefi_op *op, struct cursor *c, size_t len,
 		  uint64_t addr, uint64_t key, bool is_read, bool inject,
 		  struct mxefi_wr ***tail)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(op->conn);
+	struct mxefi_wr *wr = mxefi_wr_get(op->peer);
 	uint8_t *local = NULL;
 	void *desc = NULL;
 	int ret = 0;
@@ -96,7 +96,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	uint64_t need = is_read ? FI_READ : FI_WRITE;
 	struct mxefi_wr *first = NULL, **tail = &first, *wr, *next;
 	struct cursor c = { msg->msg_iov, msg->desc, msg->iov_count, 0 };
-	struct mxefi_conn *conn;
+	struct mxefi_peer *peer;
 	struct mxefi_op *op;
 	size_t len;
 	int ret = 0;
@@ -114,10 +114,10 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	if (len != mxefi_iov_len(msg->msg_iov, msg->iov_count) ||
 	    (flags & FI_INJECT && (is_read || len > MXEFI_INJECT_SIZE)))
 		return -FI_EINVAL;
-	conn = mxefi_conn_get(ep, msg->addr);
-	if (!conn)
-		return mxefi_conn_error(ep);
-	op = mxefi_op_get(ep, conn, msg->context, flags, FI_RMA | need,
+	peer = mxefi_route_get(ep, msg->addr);
+	if (!peer)
+		return mxefi_route_error(ep);
+	op = mxefi_op_get(ep, peer, msg->context, flags, FI_RMA | need,
 			  no_event);
 	if (!op)
 		return -FI_EAGAIN;

@@ -69,7 +69,7 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 	struct mxefi_msg msg = { .type = MXEFI_MSG_EAGER };
 	ssize_t len = check(ep, kind, m, flags);
 	bool is_long = len > MXEFI_BUF_SIZE;
-	struct mxefi_conn *conn;
+	struct mxefi_peer *peer;
 	struct mxefi_wr *wr;
 	struct mxefi_op *op;
 	int ret;
@@ -77,10 +77,10 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 	if (len < 0)
 		return len;
 	msg.len = (uint64_t)len;
-	conn = mxefi_conn_get(ep, m->addr);
-	if (!conn)
-		return mxefi_conn_error(ep);
-	op = mxefi_op_get(ep, conn, m->context, flags, kind | FI_SEND,
+	peer = mxefi_route_get(ep, m->addr);
+	if (!peer)
+		return mxefi_route_error(ep);
+	op = mxefi_op_get(ep, peer, m->context, flags, kind | FI_SEND,
 			  no_event);
 	if (!op)
 		return -FI_EAGAIN;
@@ -98,7 +98,7 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 		msg.cookie = mxefi_op_cookie(op);
 	}
 	ret = is_long ? expose(op, m, msg.len, &msg) : 0;
-	wr = ret ? NULL : mxefi_wr_get_send(conn, &msg, is_long ? 0 : msg.len);
+	wr = ret ? NULL : mxefi_wr_get_send(peer, &msg, is_long ? 0 : msg.len);
 	if (!wr) {
 		mxefi_op_drop(op);
 		return ret ? ret : -FI_EAGAIN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The transport: hellos, requests, connections, and operations.
+ * The transport: hellos, requests, peers, connections, and operations.
  */
 #ifndef MXEFI_TRANSPORT_H
 #define MXEFI_TRANSPORT_H
@@ -74,11 +74,11 @@ void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 
 /* ---- wr.c: requests ---------------------------------------------------- */
 
-/* A request on an RC queue pair. */
+/* A request to a peer. */
 struct mxefi_wr {
 	struct mxefi_work work;
 	struct mxefi_wr *next;
-	struct mxefi_conn *conn;
+	struct mxefi_peer *peer;
 	struct mxefi_op *op;		/* the operation it belongs to, or NULL */
 	struct ibv_send_wr wr;
 	struct ibv_exp_send_wr masked;	/* is posted instead if is_masked */
@@ -104,11 +104,11 @@ struct mxefi_wr {
 
 /**
  * mxefi_wr_get() - Allocates a request.
- * @conn: connection
+ * @peer: peer
  *
  * Return: the request, or NULL if memory is short.
  */
-struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn);
+struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer);
 
 /**
  * mxefi_wr_put() - Frees a request that is not in flight.
@@ -131,13 +131,13 @@ int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 
 /**
  * mxefi_wr_get_send() - Makes a SEND of a header and the bytes after it.
- * @conn: connection
+ * @peer: peer
  * @msg: header
  * @len: number of bytes, which the caller copies to the buffer
  *
  * Return: the request, or NULL if memory is short.
  */
-struct mxefi_wr *mxefi_wr_get_send(struct mxefi_conn *conn,
+struct mxefi_wr *mxefi_wr_get_send(struct mxefi_peer *peer,
 				   const struct mxefi_msg *msg, size_t len);
 
 /**
@@ -145,6 +145,110 @@ struct mxefi_wr *mxefi_wr_get_send(struct mxefi_conn *conn,
  * @ep: endpoint
  */
 void mxefi_wr_free_all(struct mxefi_ep *ep);
+
+/* ---- peer.c: peers and their requests ---------------------------------- */
+
+/* What the requests to a peer are posted to. */
+struct mxefi_channel {
+	/*
+	 * True if a request can be posted now. If not, the channel calls
+	 * mxefi_peer_flush() as soon as one can.
+	 */
+	bool (*ready)(struct mxefi_peer *peer);
+	/* A request was queued. Calls mxefi_peer_flush() now or later. */
+	void (*queued)(struct mxefi_peer *peer);
+	/* Posts a request. Returns 0, or an error and it is not posted. */
+	int (*post)(struct mxefi_wr *wr);
+};
+
+struct mxefi_peer {
+	const struct mxefi_channel *channel;
+	struct mxefi_ep *ep;
+	struct mxefi_addr addr;
+	struct mxefi_peer *next_id;	/* in the hash table of ids */
+	unsigned int posted;		/* requests in the send queue */
+	unsigned int loops;		/* in flight */
+	struct mxefi_op *hold;		/* has these loops */
+	struct mxefi_wr *pending, **pending_tail;
+};
+
+/**
+ * mxefi_peer_add() - Initialises a peer and adds it to those of an endpoint.
+ * @peer: peer, all zeros
+ * @channel: its channel
+ * @ep: endpoint
+ * @addr: address of the peer
+ */
+void mxefi_peer_add(struct mxefi_peer *peer,
+		    const struct mxefi_channel *channel, struct mxefi_ep *ep,
+		    const struct mxefi_addr *addr);
+
+/**
+ * mxefi_peer_remove() - Removes a peer from those of its endpoint.
+ * @peer: peer
+ */
+void mxefi_peer_remove(struct mxefi_peer *peer);
+
+/**
+ * mxefi_peer_find() - Finds a peer by its address.
+ * @ep: endpoint
+ * @channel: channel of the peer
+ * @addr: address
+ *
+ * Return: the peer, or NULL.
+ */
+struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep,
+				   const struct mxefi_channel *channel,
+				   const struct mxefi_addr *addr);
+
+/**
+ * mxefi_peer_flush() - Posts pending requests.
+ * @peer: peer
+ *
+ * Stops when the channel is not ready, or a loop holds back the requests.
+ */
+void mxefi_peer_flush(struct mxefi_peer *peer);
+
+/**
+ * mxefi_peer_fail_pending() - Completes the requests that were not posted.
+ * @peer: peer
+ * @err: errno of libfabric
+ */
+void mxefi_peer_fail_pending(struct mxefi_peer *peer, int err);
+
+/**
+ * mxefi_wr_submit() - Posts a request, or queues it until that is possible.
+ * @wr: request
+ */
+void mxefi_wr_submit(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_repeat() - Posts a request of a loop again, before all others.
+ * @wr: request that has just completed
+ */
+void mxefi_wr_repeat(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_loop_end() - Ends the loop of a request.
+ * @wr: request
+ */
+void mxefi_wr_loop_end(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_error() - Notes and logs why a request has failed.
+ * @wr: request
+ * @wc: its completion
+ *
+ * Return: an errno of libfabric.
+ */
+int mxefi_wr_error(struct mxefi_wr *wr, const struct ibv_wc *wc);
+
+/**
+ * mxefi_wr_end() - Completes a request, which may be posted again instead.
+ * @wr: request that is not in the send queue
+ * @err: errno of libfabric, or 0
+ */
+void mxefi_wr_end(struct mxefi_wr *wr, int err);
 
 /* ---- conn.c: connections ----------------------------------------------- */
 
@@ -156,15 +260,13 @@ enum mxefi_conn_state {
 };
 
 struct mxefi_conn {
+	struct mxefi_peer peer;
 	struct mxefi_conn *next;
-	struct mxefi_ep *ep;
-	struct mxefi_addr peer;
 	enum mxefi_conn_state state;
 	bool connected;			/* the queue pair is in RTS */
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;
 	struct mxefi_conn *next_qpn;	/* in the hash table of QP numbers */
-	struct mxefi_conn *next_id;	/* in that of the ids of peers */
 	uint32_t peer_qpn;
 	uint32_t psn;
 	/* Of endpoints of type FI_EP_MSG. */
@@ -183,11 +285,18 @@ struct mxefi_conn {
 	uint64_t hello_ms;		/* time of the last hello */
 	uint64_t since_ms;		/* time of the last change of state */
 	uint64_t probe_ms;		/* time of the last check of the peer */
-	unsigned int posted;		/* requests in the send queue */
-	struct mxefi_op *hold;		/* has the loops that are in flight */
-	unsigned int loops;
-	struct mxefi_wr *pending, **pending_tail;
 };
+
+/**
+ * to_conn() - Returns the connection of a peer.
+ * @peer: peer whose channel is a connection
+ *
+ * Return: the connection.
+ */
+static inline struct mxefi_conn *to_conn(struct mxefi_peer *peer)
+{
+	return container_of(peer, struct mxefi_conn, peer);
+}
 
 /**
  * mxefi_conn_by_qpn() - Finds the connection of a queue pair.
@@ -221,13 +330,6 @@ int mxefi_conn_connect(struct mxefi_conn *conn,
  * @conn: connection without requests in the send queue
  */
 void mxefi_conn_make_idle(struct mxefi_conn *conn);
-
-/**
- * mxefi_conn_fail_pending() - Completes the requests that were not posted.
- * @conn: connection
- * @err: errno of libfabric
- */
-void mxefi_conn_fail_pending(struct mxefi_conn *conn, int err);
 
 /**
  * mxefi_conn_confirm() - Notes that the peer's queue pair accepts requests.
@@ -276,24 +378,6 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 void mxefi_conn_free(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_get() - Finds or makes the connection to a peer.
- * @ep: endpoint
- * @fi_addr: address of libfabric
- *
- * Return: the connection, which may not be connected yet, or NULL if the
- * address is not valid or memory is short.
- */
-struct mxefi_conn *mxefi_conn_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
-
-/**
- * mxefi_conn_error() - What a call returns if there is no connection.
- * @ep: endpoint
- *
- * Return: a negative error of libfabric.
- */
-int mxefi_conn_error(const struct mxefi_ep *ep);
-
-/**
  * mxefi_conn_shutdown() - Closes a connection after the requests before.
  * @conn: connection
  */
@@ -314,24 +398,6 @@ bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch);
  * @err: errno of libfabric
  */
 void mxefi_conn_abort(struct mxefi_conn *conn, int err);
-
-/**
- * mxefi_wr_submit() - Posts a request, or queues it until that is possible.
- * @wr: request
- */
-void mxefi_wr_submit(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_repeat() - Posts a request of a loop again, before all others.
- * @wr: request that has just completed
- */
-void mxefi_wr_repeat(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_loop_end() - Ends the loop of a request.
- * @wr: request
- */
-void mxefi_wr_loop_end(struct mxefi_wr *wr);
 
 /* ---- hello.c: connecting ----------------------------------------------- */
 
@@ -354,6 +420,26 @@ void mxefi_hello_setup(struct mxefi_ep *ep);
 int mxefi_hello_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
 		     const struct mxefi_hello *request, const void *data,
 		     size_t len);
+
+/* ---- route.c ----------------------------------------------------------- */
+
+/**
+ * mxefi_route_get() - Finds or makes the peer of an address.
+ * @ep: endpoint
+ * @fi_addr: address of libfabric
+ *
+ * Return: the peer, which may not be connected yet, or NULL if the address is
+ * not valid or memory is short.
+ */
+struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
+
+/**
+ * mxefi_route_error() - What a call returns if there is no peer.
+ * @ep: endpoint
+ *
+ * Return: a negative error of libfabric.
+ */
+int mxefi_route_error(const struct mxefi_ep *ep);
 
 /* ---- queues.c ---------------------------------------------------------- */
 
@@ -393,7 +479,7 @@ void mxefi_queues_resume(struct mxefi_ep *ep);
 struct mxefi_op {
 	struct mxefi_op *next;
 	struct mxefi_ep *ep;
-	struct mxefi_conn *conn;
+	struct mxefi_peer *peer;
 	bool used;
 	bool wants_fin;
 	bool completion;		/* report success to the CQ */
@@ -432,7 +518,7 @@ void mxefi_op_teardown(struct mxefi_ep *ep);
 /**
  * mxefi_op_get() - Takes an operation, without references.
  * @ep: endpoint
- * @conn: connection
+ * @peer: peer
  * @context: context of the program
  * @op_flags: flags of the call
  * @completion_flags: flags of the completion
@@ -441,7 +527,7 @@ void mxefi_op_teardown(struct mxefi_ep *ep);
  * Return: the operation, or NULL if as many as the endpoint may have are in
  * flight.
  */
-struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_conn *conn,
+struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_peer *peer,
 			      void *context, uint64_t op_flags,
 			      uint64_t completion_flags, bool no_event);
 

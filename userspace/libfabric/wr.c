@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The memory of requests: each has a registered buffer of its own. conn.c and
+ * The memory of requests: each has a registered buffer of its own. peer.c and
  * the files above it take requests.
  */
 #include <errno.h>
@@ -66,9 +66,9 @@ void mxefi_wr_free_all(struct mxefi_ep *ep)
 	ep->free_wrs = NULL;
 }
 
-struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn)
+struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer)
 {
-	struct mxefi_ep *ep = conn->ep;
+	struct mxefi_ep *ep = peer->ep;
 	struct mxefi_wr *wr;
 
 	if (!ep->free_wrs && !grow_wrs(ep))
@@ -76,7 +76,7 @@ struct mxefi_wr *mxefi_wr_get(struct mxefi_conn *conn)
 	wr = ep->free_wrs;
 	ep->free_wrs = wr->next;
 	wr->next = NULL;
-	wr->conn = conn;
+	wr->peer = peer;
 	wr->op = NULL;
 	wr->loop = false;
 	wr->recv = NULL;
@@ -102,8 +102,8 @@ void mxefi_wr_put(struct mxefi_wr *wr)
 {
 	if (wr->has_mrs)
 		dereg_mrs(wr);
-	wr->next = wr->conn->ep->free_wrs;
-	wr->conn->ep->free_wrs = wr;
+	wr->next = wr->peer->ep->free_wrs;
+	wr->peer->ep->free_wrs = wr;
 }
 
 int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
@@ -117,7 +117,7 @@ int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 	if (n == MXEFI_IOV_LIMIT || len > UINT32_MAX)
 		return -FI_EINVAL;
 	if (!mr) {
-		mr = ibv_reg_mr(wr->conn->ep->dom->pd, buf, len, access);
+		mr = ibv_reg_mr(wr->peer->ep->dom->pd, buf, len, access);
 		if (!mr)
 			return -errno;
 		wr->mrs[n] = mr;
@@ -130,10 +130,10 @@ int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 	return 0;
 }
 
-struct mxefi_wr *mxefi_wr_get_send(struct mxefi_conn *conn,
+struct mxefi_wr *mxefi_wr_get_send(struct mxefi_peer *peer,
 				   const struct mxefi_msg *msg, size_t len)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(conn);
+	struct mxefi_wr *wr = mxefi_wr_get(peer);
 
 	if (!wr)
 		return NULL;

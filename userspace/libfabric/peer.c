@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Peers, and the requests that wait for them. A channel (conn.c) posts the
+ * requests of a peer, one after the other. Called by op.c and the files above
+ * it, and by the channels.
+ */
+#include <string.h>
+
+#include "mxefi.h"
+
+/* ---- the peers of an endpoint ------------------------------------------ */
+
+/* The lowest bit of an id is always set. */
+static struct mxefi_peer **id_bucket(struct mxefi_ep *ep, uint64_t id)
+{
+	return &ep->by_id[id / 2 % MXEFI_CONN_HASH];
+}
+
+void mxefi_peer_add(struct mxefi_peer *peer,
+		    const struct mxefi_channel *channel, struct mxefi_ep *ep,
+		    const struct mxefi_addr *addr)
+{
+	struct mxefi_peer **bucket = id_bucket(ep, addr->id);
+
+	peer->channel = channel;
+	peer->ep = ep;
+	peer->addr = *addr;
+	peer->pending_tail = &peer->pending;
+	peer->next_id = *bucket;
+	*bucket = peer;
+}
+
+void mxefi_peer_remove(struct mxefi_peer *peer)
+{
+	struct mxefi_peer **p = id_bucket(peer->ep, peer->addr.id);
+
+	while (*p != peer)
+		p = &(*p)->next_id;
+	*p = peer->next_id;
+}
+
+struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep,
+				   const struct mxefi_channel *channel,
+				   const struct mxefi_addr *addr)
+{
+	struct mxefi_peer *peer = *id_bucket(ep, addr->id);
+
+	while (peer && (peer->channel != channel ||
+			memcmp(&peer->addr, addr, sizeof(*addr))))
+		peer = peer->next_id;
+	return peer;
+}
+
+/* ---- completions ------------------------------------------------------- */
+
+static int status_to_err(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_SUCCESS:
+		return 0;
+	case IBV_WC_REM_ACCESS_ERR:
+		return FI_EACCES;
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_LOC_LEN_ERR:
+		return FI_EINVAL;
+	case IBV_WC_LOC_PROT_ERR:
+		return FI_EFAULT;
+	case IBV_WC_REM_OP_ERR:
+		return FI_EREMOTEIO;
+	default:
+		return FI_ECONNABORTED;
+	}
+}
+
+int mxefi_wr_error(struct mxefi_wr *wr, const struct ibv_wc *wc)
+{
+	int err = status_to_err(wc->status);
+
+	if (wr->peer->ep->closing)
+		return err;
+	mxefi_info(FI_LOG_EP_DATA, "request failed: %s\n",
+		   ibv_wc_status_str(wc->status));
+	/* The other requests of the operation only report the abort. */
+	if (wr->op && !wr->op->err)
+		wr->op->err = err;
+	if (wr->recv && !wr->recv->err)
+		wr->recv->err = err;
+	return err;
+}
+
+void mxefi_wr_end(struct mxefi_wr *wr, int err)
+{
+	if (wr->complete(wr, err))
+		mxefi_wr_put(wr);
+}
+
+void mxefi_peer_fail_pending(struct mxefi_peer *peer, int err)
+{
+	struct mxefi_wr *wr = peer->pending;
+
+	peer->pending = NULL;
+	peer->pending_tail = &peer->pending;
+	while (wr) {
+		struct mxefi_wr *next = wr->next;
+
+		mxefi_wr_end(wr, err);
+		wr = next;
+	}
+}
+
+/* ---- posting ----------------------------------------------------------- */
+
+static void post(struct mxefi_wr *wr)
+{
+	struct mxefi_peer *peer = wr->peer;
+
+	peer->posted++;
+	if (peer->channel->post(wr)) {
+		peer->posted--;
+		mxefi_wr_end(wr, FI_EIO);
+	}
+}
+
+void mxefi_peer_flush(struct mxefi_peer *peer)
+{
+	while (peer->pending) {
+		struct mxefi_wr *wr = peer->pending;
+
+		if (peer->loops && peer->hold != wr->op)
+			break;
+		if (!peer->channel->ready(peer))
+			break;
+		peer->pending = wr->next;
+		if (!peer->pending)
+			peer->pending_tail = &peer->pending;
+		if (wr->loop) {
+			peer->hold = wr->op;
+			peer->loops++;
+		}
+		post(wr);
+	}
+}
+
+void mxefi_wr_submit(struct mxefi_wr *wr)
+{
+	struct mxefi_peer *peer = wr->peer;
+
+	/* Nothing holds back a request that is not a loop. */
+	if (!wr->loop && !peer->pending && !peer->loops &&
+	    peer->channel->ready(peer)) {
+		post(wr);
+		return;
+	}
+	wr->next = NULL;
+	*peer->pending_tail = wr;
+	peer->pending_tail = &wr->next;
+	peer->channel->queued(peer);
+}
+
+void mxefi_wr_repeat(struct mxefi_wr *wr)
+{
+	/* The completed request has freed a send queue entry. */
+	post(wr);
+}
+
+void mxefi_wr_loop_end(struct mxefi_wr *wr)
+{
+	struct mxefi_peer *peer = wr->peer;
+
+	wr->loop = false;
+	if (peer->loops && peer->hold == wr->op)
+		peer->loops--;
+}
