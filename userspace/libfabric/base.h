@@ -58,6 +58,7 @@ struct mxefi_ep;
 struct mxefi_peer;
 struct mxefi_conn;
 struct mxefi_op;
+struct mxefi_dcis;
 
 /* ---- refuse.c ---------------------------------------------------------- */
 
@@ -125,6 +126,7 @@ struct mxefi_device {
 	struct ibv_port_attr port;
 	uint64_t sizes;		/* masked atomics: bit n for 2^n bytes */
 	uint64_t sizes_be;	/* those with big-endian results */
+	bool has_dc;		/* the dynamically connected transport */
 	union ibv_gid gid;
 	uint8_t gid_index;
 };
@@ -149,6 +151,14 @@ int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device);
 bool mxefi_device_gid_is_v4(const uint8_t gid[16]);
 
 /**
+ * mxefi_device_max_atomic() - The largest size of masked atomics.
+ * @dev: device that has masked atomics
+ *
+ * Return: the size in bytes.
+ */
+uint32_t mxefi_device_max_atomic(const struct mxefi_device *dev);
+
+/**
  * mxefi_device_close() - Closes a device.
  * @dev: device
  */
@@ -165,6 +175,13 @@ struct mxefi_work {
 struct mxefi_ticker {
 	void (*tick)(struct mxefi_ticker *ticker, uint64_t now_ms);
 	struct mxefi_ticker *next;
+};
+
+/* When endpoints without messages use DC. */
+enum mxefi_dc_mode {
+	MXEFI_DC_AUTO,		/* on a device that has it, for many peers */
+	MXEFI_DC_NEVER,
+	MXEFI_DC_ALWAYS,
 };
 
 struct mxefi_domain {
@@ -187,6 +204,8 @@ struct mxefi_domain {
 	unsigned int connect_timeout_ms;
 	/* An endpoint with so many queue pairs refuses further peers. */
 	unsigned int max_conns;
+	enum mxefi_dc_mode dc_mode;
+	unsigned int num_dcis;	/* DC initiators of an endpoint */
 };
 
 /**
@@ -306,6 +325,14 @@ int mxefi_name_parse(const char *node, const char *service, uint64_t flags,
  * Return: the UDP port, or 0 if the address has none.
  */
 uint32_t mxefi_name_service(const void *addr, size_t len);
+
+/**
+ * mxefi_name_is_endpoint() - Checks the address of an endpoint.
+ * @addr: address of unknown origin
+ *
+ * Return: true if it is well-formed, and not a name that needs an answer.
+ */
+bool mxefi_name_is_endpoint(const struct mxefi_addr *addr);
 
 /**
  * mxefi_name_is_loopback() - True if an address is of this host only.

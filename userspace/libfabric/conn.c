@@ -30,17 +30,6 @@ struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn)
 	return conn;
 }
 
-/* Returns the largest size of masked atomics in bytes. */
-static uint32_t largest(uint64_t sizes)
-{
-	uint32_t size = MXEFI_MAX_WORD;
-
-	/* Bit n, whose value is 2^n, stands for 2^n bytes. */
-	while (!(sizes & size))
-		size /= 2;
-	return size;
-}
-
 static int create_qp(struct mxefi_conn *conn)
 {
 	struct mxefi_conn **bucket;
@@ -68,7 +57,7 @@ static int create_qp(struct mxefi_conn *conn)
 
 	if (dom->dev.sizes) {
 		attr.comp_mask |= IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG;
-		attr.max_atomic_arg = largest(dom->dev.sizes);
+		attr.max_atomic_arg = mxefi_device_max_atomic(&dom->dev);
 	} else {
 		init.qp_access_flags &= ~IBV_ACCESS_REMOTE_ATOMIC;
 	}

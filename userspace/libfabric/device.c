@@ -59,15 +59,18 @@ static int find_gid(struct mxefi_device *dev)
 	return found;
 }
 
-static void query_sizes(struct mxefi_device *dev)
+static void query_exp(struct mxefi_device *dev)
 {
 	struct ibv_exp_device_attr attr = {
 		.comp_mask = IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS |
 			     IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS,
 	};
 
-	if (ibv_exp_query_device(dev->ctx, &attr) ||
-	    !(attr.comp_mask & IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS) ||
+	if (ibv_exp_query_device(dev->ctx, &attr))
+		return;
+	dev->has_dc = attr.comp_mask & IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS &&
+		      attr.exp_device_cap_flags & IBV_EXP_DEVICE_DC_TRANSPORT;
+	if (!(attr.comp_mask & IBV_EXP_DEVICE_ATTR_MASKED_ATOMICS) ||
 	    attr.exp_atomic_cap == IBV_EXP_ATOMIC_HCA_REPLY_BE)
 		return;
 	dev->sizes = attr.masked_atomic.masked_log_atomic_arg_sizes & 0x3f;
@@ -99,8 +102,18 @@ int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device)
 		mxefi_device_close(dev);
 		return ret;
 	}
-	query_sizes(dev);
+	query_exp(dev);
 	return 0;
+}
+
+uint32_t mxefi_device_max_atomic(const struct mxefi_device *dev)
+{
+	uint32_t size = MXEFI_MAX_WORD;
+
+	/* Bit n, whose value is 2^n, stands for 2^n bytes. */
+	while (!(dev->sizes & size))
+		size /= 2;
+	return size;
 }
 
 void mxefi_device_close(struct mxefi_device *dev)

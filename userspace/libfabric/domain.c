@@ -12,6 +12,8 @@
 #define CQ_SIZE 32768
 #define CONNECT_TIMEOUT_MS 30000
 #define MAX_CONNS 8192
+#define NUM_DCIS 8
+#define MAX_DCIS 256
 
 /* Reads a positive number from the environment. */
 static unsigned int get_param(const char *name, unsigned int otherwise)
@@ -21,6 +23,15 @@ static unsigned int get_param(const char *name, unsigned int otherwise)
 	if (fi_param_get_int(mxefi_prov, name, &value) || value <= 0)
 		return otherwise;
 	return (unsigned int)value;
+}
+
+static enum mxefi_dc_mode get_dc_mode(void)
+{
+	int value;
+
+	if (fi_param_get_bool(mxefi_prov, "dc", &value))
+		return MXEFI_DC_AUTO;
+	return value ? MXEFI_DC_ALWAYS : MXEFI_DC_NEVER;
 }
 
 static int open_device(struct mxefi_device *dev, const char *name)
@@ -172,6 +183,10 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	dom->connect_timeout_ms = get_param("connect_timeout",
 					    CONNECT_TIMEOUT_MS);
 	dom->max_conns = get_param("max_connections", MAX_CONNS);
+	dom->dc_mode = get_dc_mode();
+	dom->num_dcis = get_param("dc_initiators", NUM_DCIS);
+	if (dom->num_dcis > MAX_DCIS)
+		dom->num_dcis = MAX_DCIS;
 	ret = open_queues(dom);
 	if (!ret)
 		ret = mxefi_progress_start(dom);

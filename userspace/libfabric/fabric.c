@@ -111,5 +111,9 @@ FI_EXT_INI
 			"Time in ms after which a peer that does not answer is unreachable (default: 30000)");
 	fi_param_define(&provider, "max_connections", FI_PARAM_INT,
 			"Connections of an FI_EP_RDM endpoint above which it accepts no further peers (default: 8192)");
+	fi_param_define(&provider, "dc", FI_PARAM_BOOL,
+			"Use the dynamically connected transport for RMA and atomics of endpoints without messages (default: only for peers after the first 64)");
+	fi_param_define(&provider, "dc_initiators", FI_PARAM_INT,
+			"Queue pairs of an endpoint for that transport, and a spare one (default: 8)");
 	return &provider;
 }

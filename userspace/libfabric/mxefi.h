@@ -105,6 +105,9 @@ struct mxefi_ep {
 	unsigned int posted;	/* requests of all connections */
 	bool starved;		/* some wait because of it */
 	bool closing;
+	/* dct.c, dci.c */
+	struct ibv_exp_dct *dct;	/* or NULL */
+	struct mxefi_dcis *dcis;	/* or NULL */
 	/* Set by hello.c: creates a queue pair and connects it. */
 	void (*connect)(struct mxefi_conn *conn);
 	/* wr.c */
@@ -127,6 +130,17 @@ struct mxefi_ep {
 	size_t unexpected_bytes;
 	size_t min_multi_recv;
 };
+
+/**
+ * mxefi_ep_is_one_sided() - True if an endpoint has RMA or atomics only.
+ * @ep: endpoint
+ *
+ * Return: true if it is of type FI_EP_RDM and has no messages.
+ */
+static inline bool mxefi_ep_is_one_sided(const struct mxefi_ep *ep)
+{
+	return !ep->is_msg && !(ep->caps & (FI_MSG | FI_TAGGED));
+}
 
 /**
  * mxefi_ep_open() - fi_endpoint()

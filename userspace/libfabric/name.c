@@ -83,7 +83,17 @@ uint32_t mxefi_name_service(const void *addr, size_t len)
 	if (!addr || len != sizeof(a))
 		return 0;
 	memcpy(&a, addr, sizeof(a));
-	return a.port;
+	return a.id ? 0 : a.port;
+}
+
+bool mxefi_name_is_endpoint(const struct mxefi_addr *addr)
+{
+	uint32_t dctn = addr->dct & MXEFI_DCT_NUMBER;
+	uint32_t mtu = addr->dct >> MXEFI_DCT_MTU_SHIFT;
+
+	return addr->id && addr->qpn && addr->qpn <= 0xffffff &&
+	       (!addr->dct ||
+		(dctn && mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096));
 }
 
 bool mxefi_name_is_loopback(const struct mxefi_addr *addr)
@@ -121,8 +131,8 @@ static bool is_answer(const struct mxefi_name_msg *answer,
 {
 	return answer->magic == MXEFI_WIRE_MAGIC &&
 	       answer->type == MXEFI_NAME_ANSWER &&
-	       answer->cookie == question->cookie && answer->addr.id &&
-	       !answer->addr.port;
+	       answer->cookie == question->cookie &&
+	       mxefi_name_is_endpoint(&answer->addr);
 }
 
 int mxefi_name_resolve(struct mxefi_addr *addr, unsigned int timeout_ms)
@@ -138,7 +148,7 @@ int mxefi_name_resolve(struct mxefi_addr *addr, unsigned int timeout_ms)
 	int ret = -FI_EHOSTUNREACH;
 
 	if (addr->id)
-		return 0;
+		return mxefi_name_is_endpoint(addr) ? 0 : -FI_EINVAL;
 	if (!addr->port ||
 	    getrandom(&question.cookie, sizeof(question.cookie), 0) < 0)
 		return -FI_EINVAL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Peers, and the requests that wait for them. A channel (conn.c) posts the
- * requests of a peer, one after the other. Called by op.c and the files above
- * it, and by the channels.
+ * Peers, and the requests that wait for them. A channel (conn.c, dci.c) posts
+ * the requests of a peer, one after the other. Called by op.c and the files
+ * above it, and by the channels.
  */
 #include <string.h>
 
@@ -161,6 +161,19 @@ void mxefi_wr_repeat(struct mxefi_wr *wr)
 {
 	/* The completed request has freed a send queue entry. */
 	post(wr);
+}
+
+void mxefi_wr_requeue(struct mxefi_wr *wr)
+{
+	struct mxefi_peer *peer = wr->peer;
+
+	/* mxefi_peer_flush() counts it again. */
+	if (wr->loop)
+		peer->loops--;
+	wr->next = peer->pending;
+	peer->pending = wr;
+	if (!wr->next)
+		peer->pending_tail = &wr->next;
 }
 
 void mxefi_wr_loop_end(struct mxefi_wr *wr)

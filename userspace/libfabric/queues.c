@@ -57,7 +57,11 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 		return;
 	}
 	conn = mxefi_conn_by_qpn(ep, wc->qp_num);
-	if (conn) {
+	if (ep->dct && wc->qp_num == ep->dct->dct_num) {
+		if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+			ep->on_write_data(ep, be32toh(wc->imm_data),
+					  wc->byte_len);
+	} else if (conn) {
 		/* A request of the peer shows that it is connected. */
 		mxefi_conn_confirm(conn);
 		if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
@@ -107,6 +111,29 @@ static int create_srq(struct mxefi_ep *ep)
 	return 0;
 }
 
+/* Opens a DC target, and if DC is always used, the initiators. */
+static int open_dc(struct mxefi_ep *ep)
+{
+	bool always = ep->dom->dc_mode == MXEFI_DC_ALWAYS;
+	int ret = 0;
+
+	if (always && mxefi_ep_is_one_sided(ep) && !ep->dom->dev.has_dc) {
+		mxefi_warn(FI_LOG_EP_CTRL,
+			   "FI_MXE_DC is set, but device %s has no DC\n",
+			   ibv_get_device_name(ep->dom->dev.ctx->device));
+		return -FI_EOPNOTSUPP;
+	}
+	if (!mxefi_route_has_dc(ep))
+		return 0;
+	if (ep->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+		ret = mxefi_dct_open(ep);
+	if (!always)
+		return 0;
+	if (!ret && ep->caps & (FI_READ | FI_WRITE))
+		ret = mxefi_dci_open(ep);
+	return ret;
+}
+
 int mxefi_queues_setup(struct mxefi_ep *ep)
 {
 	struct mxefi_domain *dom = ep->dom;
@@ -120,6 +147,8 @@ int mxefi_queues_setup(struct mxefi_ep *ep)
 	ret = create_srq(ep);
 	if (!ret)
 		ret = mxefi_ud_open(&ep->ud, dom);
+	if (!ret)
+		ret = open_dc(ep);
 	if (ret) {
 		mxefi_warn(FI_LOG_EP_CTRL, "cannot set up an endpoint: %s\n",
 			   fi_strerror(-ret));
@@ -137,7 +166,7 @@ static bool is_sending(const struct mxefi_ep *ep)
 		if (conn->state == MXEFI_CONN_READY &&
 		    (conn->peer.posted || conn->peer.pending))
 			return true;
-	return false;
+	return mxefi_dci_is_sending(ep);
 }
 
 /*
@@ -183,6 +212,8 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 		while (flushes && conn->peer.posted)
 			mxefi_progress(ep->dom);
 	}
+	mxefi_dci_close(ep);
+	mxefi_dct_close(ep);
 	mxefi_ud_close(&ep->ud);
 	for (conn = ep->conns; conn; conn = conn->next) {
 		if (conn->qp)

@@ -8,13 +8,38 @@
 
 #include "mxefi.h"
 
-/* A connection is made for a peer that the program has not used yet. */
+/* So many peers have connections before others are reached by DC. */
+#define NUM_RC_PEERS 64
+
+/* True if a peer that the program has not used yet is to be reached by DC. */
+static bool wants_dc(struct mxefi_ep *ep, const struct mxefi_addr *addr)
+{
+	if (!mxefi_route_has_dc(ep) || !mxefi_dci_reaches(ep, addr))
+		return false;
+	if (ep->dom->dc_mode == MXEFI_DC_AUTO && ep->num_qps < NUM_RC_PEERS)
+		return false;
+	/* Without initiators, peers have connections. */
+	return ep->dcis || !mxefi_dci_open(ep);
+}
+
+/* Finds or makes a peer. A peer remains with DC or with its connection. */
 static struct mxefi_peer *find(struct mxefi_ep *ep,
 			       const struct mxefi_addr *addr)
 {
-	struct mxefi_conn *conn = mxefi_conn_find(ep, addr) ? :
-				  mxefi_conn_add(ep, addr);
+	struct mxefi_peer *peer = mxefi_dci_find(ep, addr);
+	struct mxefi_conn *conn;
 
+	if (peer)
+		return peer;
+	conn = mxefi_conn_find(ep, addr);
+	if (!conn && wants_dc(ep, addr)) {
+		peer = mxefi_dci_add(ep, addr);
+		if (peer)
+			return peer;
+	}
+	/* If it has no route, the operations report that. */
+	if (!conn)
+		conn = mxefi_conn_add(ep, addr);
 	if (!conn)
 		return NULL;
 	mxefi_conn_use(conn);
@@ -59,6 +84,16 @@ struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 	if (peer)
 		remember(ep, fi_addr, peer);
 	return peer;
+}
+
+/*
+ * A message needs a connection, because a DC target does not learn which
+ * endpoint has sent it.
+ */
+bool mxefi_route_has_dc(const struct mxefi_ep *ep)
+{
+	return mxefi_ep_is_one_sided(ep) && ep->dom->dev.has_dc &&
+	       ep->dom->dc_mode != MXEFI_DC_NEVER;
 }
 
 int mxefi_route_error(const struct mxefi_ep *ep)

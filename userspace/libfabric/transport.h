@@ -229,6 +229,14 @@ void mxefi_wr_submit(struct mxefi_wr *wr);
 void mxefi_wr_repeat(struct mxefi_wr *wr);
 
 /**
+ * mxefi_wr_requeue() - Puts a request back before all that are queued.
+ * @wr: request that was posted, but not executed
+ *
+ * Of several requests, the last one is put back first.
+ */
+void mxefi_wr_requeue(struct mxefi_wr *wr);
+
+/**
  * mxefi_wr_loop_end() - Ends the loop of a request.
  * @wr: request
  */
@@ -399,6 +407,74 @@ bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch);
  */
 void mxefi_conn_abort(struct mxefi_conn *conn, int err);
 
+/* ---- dct.c, dci.c: the dynamically connected (DC) transport ------------- */
+
+/**
+ * mxefi_dct_open() - Creates the DC target of an endpoint.
+ * @ep: endpoint with an address and an SRQ
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_dct_open(struct mxefi_ep *ep);
+
+/**
+ * mxefi_dct_close() - Destroys the DC target of an endpoint, if it has one.
+ * @ep: endpoint
+ */
+void mxefi_dct_close(struct mxefi_ep *ep);
+
+/**
+ * mxefi_dci_open() - Creates the DC initiators of an endpoint.
+ * @ep: endpoint
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_dci_open(struct mxefi_ep *ep);
+
+/**
+ * mxefi_dci_close() - Ends all requests and destroys the DC initiators.
+ * @ep: endpoint, which is closing or has no requests
+ */
+void mxefi_dci_close(struct mxefi_ep *ep);
+
+/**
+ * mxefi_dci_is_sending() - Checks whether DC requests are in flight.
+ * @ep: endpoint
+ *
+ * Return: true if some are, or wait for it.
+ */
+bool mxefi_dci_is_sending(const struct mxefi_ep *ep);
+
+/**
+ * mxefi_dci_reaches() - Checks whether an endpoint can use DC to an address.
+ * @ep: endpoint on a device with DC
+ * @addr: address
+ *
+ * Return: true if it has a DC target whose path MTU is not smaller than ours.
+ */
+bool mxefi_dci_reaches(const struct mxefi_ep *ep,
+		       const struct mxefi_addr *addr);
+
+/**
+ * mxefi_dci_find() - Finds the peer with a DC target.
+ * @ep: endpoint
+ * @addr: address with the target
+ *
+ * Return: the peer, or NULL.
+ */
+struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
+				  const struct mxefi_addr *addr);
+
+/**
+ * mxefi_dci_add() - Adds a peer with a DC target.
+ * @ep: endpoint with initiators
+ * @addr: address with the target
+ *
+ * Return: the peer, or NULL if it has no route or memory is short.
+ */
+struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
+				 const struct mxefi_addr *addr);
+
 /* ---- hello.c: connecting ----------------------------------------------- */
 
 /**
@@ -432,6 +508,14 @@ int mxefi_hello_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
  * not valid or memory is short.
  */
 struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
+
+/**
+ * mxefi_route_has_dc() - Checks whether an endpoint may use DC.
+ * @ep: endpoint
+ *
+ * Return: true if it may.
+ */
+bool mxefi_route_has_dc(const struct mxefi_ep *ep);
 
 /**
  * mxefi_route_error() - What a call returns if there is no peer.

@@ -48,8 +48,9 @@ static bool is_valid(const struct mxefi_ud *ud, const struct mxefi_hello *hello,
 		     uint32_t src_qpn)
 {
 	return hello->magic == MXEFI_WIRE_MAGIC &&
-	       hello->dst_id == ud->name.id && hello->src.id &&
-	       hello->src.qpn == src_qpn && !hello->src.port &&
+	       hello->dst_id == ud->name.id &&
+	       mxefi_name_is_endpoint(&hello->src) &&
+	       hello->src.qpn == src_qpn &&
 	       hello->qpn && hello->qpn <= 0xffffff && hello->epoch &&
 	       hello->data_len <= MXEFI_CM_DATA &&
 	       hello->mtu >= IBV_MTU_256 && hello->mtu <= IBV_MTU_4096;

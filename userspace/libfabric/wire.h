@@ -9,20 +9,30 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MXEFI_WIRE_MAGIC 0x6d786603	/* "mxf", version 3 */
+#define MXEFI_WIRE_MAGIC 0x6d786604	/* "mxf", version 4 */
 
 /*
  * The address of an endpoint, which fi_getname() returns. The id is random, so
  * an address never matches a later endpoint that reuses the QP number. An
  * address that fi_getinfo() has made of a node and a service has the UDP port
- * of the service instead of QP number and id.
+ * of the service instead of QP number, DC target and id.
  */
 struct mxefi_addr {
 	uint8_t gid[16];
 	uint32_t qpn;		/* of the UD queue pair */
-	uint32_t port;		/* 0 if id is not 0 */
+	union {
+		uint32_t port;	/* if id is 0 */
+		/*
+		 * DC target: its number, and its path MTU (enum ibv_mtu) in the
+		 * upper 8 bits. The id is the access key. 0: none.
+		 */
+		uint32_t dct;
+	};
 	uint64_t id;
 };
+
+#define MXEFI_DCT_NUMBER 0xffffff
+#define MXEFI_DCT_MTU_SHIFT 24
 
 enum mxefi_name_type {
 	MXEFI_NAME_QUESTION,

@@ -3,9 +3,10 @@
 #
 # The provider mxe of libfabric: output of fi_info, messages by fi_pingpong and
 # t_fi_msg, connections by t_fi_cm, names by t_fi_name, peers that are killed by
-# t_fi_death, forged hellos by t_fi_hello, bounds by t_fi_bounds, and all
-# atomics by t_fi_atomic. t_fi_exit ends with an open domain. Then messages and
-# connections on a wire that loses, repeats and reorders packets.
+# t_fi_death, forged hellos by t_fi_hello, bounds by t_fi_bounds, all atomics by
+# t_fi_atomic, over RC and over DC, and many peers over DC by t_fi_dc. t_fi_exit
+# ends with an open domain. Then messages, connections and DC on a wire that
+# loses, repeats and reorders packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -39,6 +40,8 @@ is "$(grep -c 'FI_SOURCE\|FI_FENCE\|name: mxe2\|ofi_rxm' <<<"$INFO")" 0 \
 ENV=$(on h1 fi_info -e 2>&1 | tr -d '\0')
 like "$ENV" 'FI_MXE_CONNECT_TIMEOUT' 'fi_info -e: the time to connect'
 like "$ENV" 'FI_MXE_MAX_CONNECTIONS' 'fi_info -e: the limit of connections'
+like "$ENV" 'FI_MXE_DC:' 'fi_info -e: DC'
+like "$ENV" 'FI_MXE_DC_INITIATORS' 'fi_info -e: the initiators of DC'
 like "$(on h1 fi_info -p mxe -t FI_EP_MSG)" 'type: FI_EP_MSG' 'fi_info: FI_EP_MSG'
 check 'fi_info: no directed receives of FI_EP_MSG' \
 	eval '! on h1 fi_info -p mxe -t FI_EP_MSG -c FI_DIRECTED_RECV'
@@ -76,10 +79,19 @@ check 'all pairs of operation and datatype' t_fi_atomic
 AFTER=$(counter mxe2 masked_atomics_executed)
 [ $((AFTER - BEFORE)) -ge 1656 ]
 is $? 0 "the device has executed the atomics ($((AFTER - BEFORE)))"
+BEFORE=$(counter mxe2 dc_accepts)
+check 'all pairs of operation and datatype by DC' \
+	env FI_MXE_DC=1 MXE_FI_ONE_SIDED=1 t_fi_atomic
+AFTER=$(counter mxe2 dc_accepts)
+[ "$AFTER" -gt "$BEFORE" ]
+is $? 0 "... with $((AFTER - BEFORE)) sessions of DC"
+check 'a thousand peers by DC, and peers that do not answer' t_fi_dc
 
 check 'netem: 3 % lost, 3 % duplicated, reordered, both ways' topo_netem \
 	delay 200us 100us loss 3% duplicate 3% reorder 25% 50%
 check '... messages' t_fi_msg
 check '... connections' t_fi_cm
+check '... all pairs of operation and datatype by DC' \
+	env FI_MXE_DC=1 MXE_FI_ONE_SIDED=1 t_fi_atomic
 
 done_testing

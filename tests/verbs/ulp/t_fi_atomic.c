@@ -6,8 +6,9 @@
  * and share the target memory, so that this process can check what the target's
  * memory contains.
  *
- * t_fi.sh runs it, and t_fi_rxe.sh with $MXE_FI_EMULATED on a device that
- * emulates masked atomics of 4 and 8 bytes.
+ * t_fi.sh runs it, also with $MXE_FI_ONE_SIDED for endpoints without messages,
+ * and t_fi_rxe.sh with $MXE_FI_EMULATED on a device that emulates masked
+ * atomics of 4 and 8 bytes.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -17,7 +18,6 @@
 #include "random.h"
 #include "fi_end.h"
 
-#define CAPS (FI_MSG | FI_RMA | FI_ATOMIC)
 #define MEM_SIZE 65536
 #define ATOMIC_SIZE 256		/* bytes that atomics change */
 #define READ_ONLY (MEM_SIZE - 4096)	/* offset of a read-only region */
@@ -38,6 +38,8 @@ struct target {
 	uint64_t edge_key;	/* of a region of 3 bytes */
 };
 
+/* Endpoints with messages do not use DC. */
+static uint64_t caps = FI_MSG | FI_RMA | FI_ATOMIC;
 static uint8_t *memory;		/* of the target, shared */
 static struct end end;
 static struct target target;
@@ -54,7 +56,7 @@ static void run_target(int to, int from)
 	char byte;
 
 	enter("h2");
-	open_end(&e, CAPS);
+	open_end(&e, caps);
 	must(fi_mr_reg(e.domain, memory, MEM_SIZE,
 		       FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
 	     "fi_mr_reg");
@@ -652,13 +654,15 @@ int main(void)
 	plan(0);
 	if (getenv("MXE_FI_EMULATED"))
 		max_size = 8;
+	if (getenv("MXE_FI_ONE_SIDED"))
+		caps &= ~FI_MSG;
 	memory = mmap(NULL, MEM_SIZE, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		must(-errno, "mmap");
 	fork_target(&child, run_target, &target, sizeof(target));
 	enter("h1");
-	open_end(&end, CAPS);
+	open_end(&end, caps);
 	must(fi_av_insert(end.av, target.name, 1, &peer, 0, NULL) - 1,
 	     "fi_av_insert");
 

@@ -30,6 +30,11 @@ export MXE_FI_STAY=h1,h2
 check 'rxe with itself: all pairs of operation and datatype up to 8 bytes' t_fi_atomic
 check '... messages' t_fi_msg
 check '... connections' t_fi_cm
+check '... without messages, by connections, as rxe has no DC' \
+	env MXE_FI_ONE_SIDED=1 t_fi_atomic
+OUT=$(FI_MXE_DC=1 MXE_FI_ONE_SIDED=1 FI_LOG_LEVEL=warn t_fi_atomic 2>&1)
+like "$OUT" 'device rxe0 has no DC' '... FI_MXE_DC=1 gives a warning'
+like "$OUT" 'Bail out!  fi_enable: Operation not supported' '... and an error'
 MXE_FI_STAY=h1
 check 'rxe to mxe: all pairs of operation and datatype up to 8 bytes' t_fi_atomic
 check '... messages' t_fi_msg

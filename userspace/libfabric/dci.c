@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Initiators of the dynamically connected (DC) transport: the channel of peers
+ * that have a DC target. An endpoint has a few initiators for all peers, and no
+ * connections. queues.c closes them, and route.c makes peers.
+ *
+ * All requests to a peer use one initiator, so their order is that of a
+ * connection. The device sends a request to another target only when all
+ * earlier requests of the initiator are acknowledged. When a request fails, the
+ * initiator is in error, and flushes the others. Those of the same peer may
+ * have been executed, and fail, too. Those of other peers were not sent, and
+ * are posted again, in order, when the initiator has been reset.
+ *
+ * A peer that does not answer holds up the others for the time of the retries.
+ * After the first time, it has the spare initiator, until a request succeeds.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mxefi.h"
+
+#define SQ_SIZE 64	/* requests of an initiator */
+#define HOST_HASH 256	/* buckets for hosts */
+
+/* The address handle of all peers with a GID. */
+struct dc_host {
+	struct dc_host *next;
+	uint8_t gid[16];
+	struct ibv_ah *ah;
+};
+
+/* A peer. */
+struct dc_peer {
+	struct mxefi_peer peer;
+	struct dc_peer *next;
+	struct dc_host *host;
+	struct dci *dci;		/* the home, or the spare initiator */
+	struct dci *home;
+	struct dc_peer *next_waiting;
+	bool waits;			/* is in the list of an initiator */
+	bool is_slow;			/* its last request timed out */
+};
+
+/* An initiator. */
+struct dci {
+	struct mxefi_dcis *dcis;
+	struct ibv_qp *qp;
+	unsigned int posted;		/* requests in the send queue */
+	unsigned int peers;		/* whose requests these are */
+	/* Peers whose requests wait for room in the send queue. */
+	struct dc_peer *waiting, **waiting_tail;
+	/* The peer whose request has failed, until the initiator is reset. */
+	struct dc_peer *failed;
+	struct mxefi_wr *flushed;	/* of the other peers, the last first */
+	uint64_t completions;
+	uint64_t seen;			/* completions at since_ms */
+	uint64_t since_ms;
+};
+
+/* The initiators of an endpoint, and the peers that they serve. */
+struct mxefi_dcis {
+	struct mxefi_ep *ep;
+	struct mxefi_ticker ticker;
+	struct dc_peer *peers;
+	struct dc_host *hosts[HOST_HASH];
+	unsigned int next_home;
+	int reserved_cqe;
+	unsigned int num;		/* without the spare one, the last */
+	struct dci dci[];
+};
+
+static struct dc_peer *to_dc_peer(struct mxefi_peer *peer)
+{
+	return container_of(peer, struct dc_peer, peer);
+}
+
+static struct dci *spare_of(struct mxefi_dcis *dcis)
+{
+	return &dcis->dci[dcis->num];
+}
+
+/* ---- queue pairs ------------------------------------------------------- */
+
+static int create_qp(struct dci *dci)
+{
+	struct mxefi_domain *dom = dci->dcis->ep->dom;
+	struct ibv_exp_qp_init_attr attr = {
+		.send_cq = dom->cq,
+		.recv_cq = dom->cq,
+		.cap = {
+			.max_send_wr = SQ_SIZE,
+			.max_send_sge = MXEFI_IOV_LIMIT,
+		},
+		.qp_type = IBV_EXP_QPT_DC_INI,
+		.comp_mask = IBV_EXP_QP_INIT_ATTR_PD,
+		.pd = dom->pd,
+	};
+
+	if (dom->dev.sizes) {
+		attr.comp_mask |= IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG;
+		attr.max_atomic_arg = mxefi_device_max_atomic(&dom->dev);
+	}
+	dci->qp = ibv_exp_create_qp(dom->dev.ctx, &attr);
+	return dci->qp ? 0 : -errno;
+}
+
+/* Makes an initiator ready that is in RESET. Returns 0 or a negative error. */
+static int start_qp(struct dci *dci)
+{
+	const struct mxefi_device *dev = &dci->dcis->ep->dom->dev;
+	int reads = dev->attr.max_qp_init_rd_atom;
+	struct ibv_exp_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.path_mtu = dev->port.active_mtu,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_rd_atomic = (uint8_t)(reads < 16 ? reads : 16),
+	};
+
+	if (ibv_exp_modify_qp(dci->qp, &attr,
+			      IBV_EXP_QP_STATE | IBV_EXP_QP_PKEY_INDEX |
+			      IBV_EXP_QP_PORT | IBV_EXP_QP_DC_KEY))
+		return -FI_EIO;
+	attr.qp_state = IBV_QPS_RTR;
+	if (ibv_exp_modify_qp(dci->qp, &attr,
+			      IBV_EXP_QP_STATE | IBV_EXP_QP_PATH_MTU))
+		return -FI_EIO;
+	attr.qp_state = IBV_QPS_RTS;
+	if (ibv_exp_modify_qp(dci->qp, &attr,
+			      IBV_EXP_QP_STATE | IBV_EXP_QP_TIMEOUT |
+			      IBV_EXP_QP_RETRY_CNT | IBV_EXP_QP_RNR_RETRY |
+			      IBV_EXP_QP_MAX_QP_RD_ATOMIC))
+		return -FI_EIO;
+	return 0;
+}
+
+static int set_state(struct dci *dci, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	return ibv_modify_qp(dci->qp, &attr, IBV_QP_STATE);
+}
+
+/* ---- peers that wait --------------------------------------------------- */
+
+static void wait_for_room(struct dc_peer *dp)
+{
+	struct dci *dci = dp->dci;
+
+	if (dp->waits)
+		return;
+	dp->waits = true;
+	dp->next_waiting = NULL;
+	*dci->waiting_tail = dp;
+	dci->waiting_tail = &dp->next_waiting;
+}
+
+/* Lets peers post that wait, each until the send queue is full. */
+static void serve(struct dci *dci)
+{
+	while (dci->waiting && !dci->failed && dci->posted < SQ_SIZE) {
+		struct dc_peer *dp = dci->waiting;
+
+		dci->waiting = dp->next_waiting;
+		if (!dci->waiting)
+			dci->waiting_tail = &dci->waiting;
+		dp->waits = false;
+		mxefi_peer_flush(&dp->peer);
+	}
+}
+
+static bool ready(struct mxefi_peer *peer)
+{
+	struct dc_peer *dp = to_dc_peer(peer);
+
+	if (!dp->dci->failed && dp->dci->posted < SQ_SIZE)
+		return true;
+	wait_for_room(dp);
+	return false;
+}
+
+/* ---- failures ---------------------------------------------------------- */
+
+/* A request has failed. What the program has not posted yet fails, too. */
+static void fail(struct dci *dci, struct dc_peer *dp, int err)
+{
+	dci->failed = dp;
+	/* It did not answer. */
+	dp->is_slow = err == FI_ECONNABORTED;
+	mxefi_info(FI_LOG_EP_CTRL, "requests to DC target %u failed: %s\n",
+		   dp->peer.addr.dct, fi_strerror(err));
+	mxefi_peer_fail_pending(&dp->peer, FI_ECONNABORTED);
+}
+
+/* All requests of an initiator in error have completed. */
+static void restart(struct dci *dci)
+{
+	bool good = !set_state(dci, IBV_QPS_RESET) && !start_qp(dci);
+
+	if (dci->failed->is_slow)
+		dci->failed->dci = spare_of(dci->dcis);
+	dci->failed = NULL;
+	if (!good)
+		mxefi_warn(FI_LOG_EP_CTRL, "cannot reset a DC initiator\n");
+	while (dci->flushed) {
+		struct mxefi_wr *wr = dci->flushed;
+
+		dci->flushed = wr->next;
+		if (good) {
+			mxefi_wr_requeue(wr);
+			wait_for_room(to_dc_peer(wr->peer));
+		} else {
+			mxefi_wr_end(wr, FI_EIO);
+		}
+	}
+}
+
+/* True if requests of another peer wait for the one that is in flight. */
+static bool holds_up(const struct dci *dci)
+{
+	const struct dc_peer *dp;
+
+	if (dci->peers > 1)
+		return true;
+	for (dp = dci->waiting; dp; dp = dp->next_waiting)
+		if (!dp->peer.posted)
+			return true;
+	return false;
+}
+
+/*
+ * A target without receive buffers makes its initiator wait, maybe forever if
+ * its process is stopped. Other peers must not wait as long.
+ */
+static void tick(struct mxefi_ticker *ticker, uint64_t now)
+{
+	struct mxefi_dcis *dcis = container_of(ticker, struct mxefi_dcis,
+					       ticker);
+
+	for (unsigned int i = 0; i <= dcis->num; i++) {
+		struct dci *dci = &dcis->dci[i];
+
+		if (!dci->posted || dci->completions != dci->seen ||
+		    !holds_up(dci)) {
+			dci->seen = dci->completions;
+			dci->since_ms = now;
+		} else if (now - dci->since_ms >
+			   dcis->ep->dom->connect_timeout_ms) {
+			dci->since_ms = now;
+			set_state(dci, IBV_QPS_ERR);
+		}
+	}
+}
+
+/* ---- requests ---------------------------------------------------------- */
+
+static void wr_failed(struct dci *dci, struct mxefi_wr *wr,
+		      const struct ibv_wc *wc)
+{
+	int err;
+
+	/* Behind a request of another peer, so it was not sent. */
+	if (dci->failed && &dci->failed->peer != wr->peer &&
+	    wc->status == IBV_WC_WR_FLUSH_ERR) {
+		wr->next = dci->flushed;
+		dci->flushed = wr;
+		return;
+	}
+	err = mxefi_wr_error(wr, wc);
+	if (!dci->failed && !dci->dcis->ep->closing)
+		fail(dci, to_dc_peer(wr->peer), err);
+	mxefi_wr_end(wr, err);
+}
+
+/* A peer that answers leaves the spare initiator, when that keeps the order. */
+static void succeeded(struct dc_peer *dp)
+{
+	dp->is_slow = false;
+	if (dp->dci != dp->home && !dp->peer.posted && !dp->peer.pending &&
+	    !dp->waits)
+		dp->dci = dp->home;
+}
+
+static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
+{
+	struct mxefi_wr *wr = container_of(work, struct mxefi_wr, work);
+	struct dc_peer *dp = to_dc_peer(wr->peer);
+	struct dci *dci = dp->dci;
+
+	dci->completions++;
+	dci->posted--;
+	if (!--dp->peer.posted)
+		dci->peers--;
+	if (wc->status == IBV_WC_SUCCESS) {
+		mxefi_wr_end(wr, 0);
+		succeeded(dp);
+	} else {
+		wr_failed(dci, wr, wc);
+	}
+	if (dci->dcis->ep->closing)
+		return;
+	if (dci->failed && !dci->posted)
+		restart(dci);
+	serve(dci);
+	/*
+	 * A loop may have held them back. The peer may have another initiator
+	 * now.
+	 */
+	if (dp->peer.pending) {
+		wait_for_room(dp);
+		serve(dp->dci);
+	}
+}
+
+/* Makes a request of the experimental verbs, which can name a target. */
+static void convert(struct mxefi_wr *wr)
+{
+	const struct ibv_send_wr *from = &wr->wr;
+	struct ibv_exp_send_wr *to = &wr->masked;
+
+	/* The values are the same. */
+	to->exp_opcode = (enum ibv_exp_wr_opcode)from->opcode;
+	to->exp_send_flags = IBV_EXP_SEND_SIGNALED;
+	to->num_sge = from->num_sge;
+	to->ex.imm_data = from->imm_data;
+	if (from->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	    from->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		to->wr.atomic.remote_addr = from->wr.atomic.remote_addr;
+		to->wr.atomic.compare_add = from->wr.atomic.compare_add;
+		to->wr.atomic.swap = from->wr.atomic.swap;
+		to->wr.atomic.rkey = from->wr.atomic.rkey;
+	} else {
+		to->wr.rdma.remote_addr = from->wr.rdma.remote_addr;
+		to->wr.rdma.rkey = from->wr.rdma.rkey;
+	}
+}
+
+static int post(struct mxefi_wr *wr)
+{
+	struct dc_peer *dp = to_dc_peer(wr->peer);
+	struct ibv_exp_send_wr *bad;
+	int ret;
+
+	if (!wr->is_masked)
+		convert(wr);
+	wr->masked.dc.ah = dp->host->ah;
+	wr->masked.dc.dct_number = dp->peer.addr.dct;
+	wr->masked.dc.dct_access_key = dp->peer.addr.id;
+	wr->work.done = wr_done;
+	ret = ibv_exp_post_send(dp->dci->qp, &wr->masked, &bad);
+	if (ret)
+		return ret;
+	dp->dci->posted++;
+	if (dp->peer.posted == 1)
+		dp->dci->peers++;
+	return 0;
+}
+
+static const struct mxefi_channel channel = {
+	.ready = ready,
+	.queued = mxefi_peer_flush,
+	.post = post,
+};
+
+/* ---- peers ------------------------------------------------------------- */
+
+bool mxefi_dci_reaches(const struct mxefi_ep *ep,
+		       const struct mxefi_addr *addr)
+{
+	return addr->dct >> MXEFI_DCT_MTU_SHIFT >=
+	       (uint32_t)ep->dom->dev.port.active_mtu;
+}
+
+/*
+ * Two addresses that only differ in what DC does not use must be one peer, as
+ * the device does not tell them apart.
+ */
+static struct mxefi_addr to_target(const struct mxefi_addr *addr)
+{
+	struct mxefi_addr target = *addr;
+
+	target.qpn = 0;
+	target.dct &= MXEFI_DCT_NUMBER;
+	return target;
+}
+
+struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
+				  const struct mxefi_addr *addr)
+{
+	struct mxefi_addr target = to_target(addr);
+
+	return mxefi_peer_find(ep, &channel, &target);
+}
+
+/* Finds or makes the address handle of a peer. Returns NULL with errno. */
+static struct dc_host *get_host(struct mxefi_dcis *dcis,
+				const struct mxefi_addr *addr)
+{
+	struct mxefi_domain *dom = dcis->ep->dom;
+	struct ibv_ah_attr attr = mxefi_ud_ah_attr(dom, addr);
+	struct dc_host **bucket = &dcis->hosts[addr->gid[15] % HOST_HASH];
+	struct dc_host *host;
+
+	for (host = *bucket; host; host = host->next)
+		if (!memcmp(host->gid, addr->gid, sizeof(host->gid)))
+			return host;
+	host = calloc(1, sizeof(*host));
+	if (!host)
+		return NULL;
+	host->ah = ibv_create_ah(dom->pd, &attr);
+	if (!host->ah) {
+		free(host);
+		return NULL;
+	}
+	memcpy(host->gid, addr->gid, sizeof(host->gid));
+	host->next = *bucket;
+	*bucket = host;
+	return host;
+}
+
+struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
+				 const struct mxefi_addr *addr)
+{
+	struct mxefi_addr target = to_target(addr);
+	struct mxefi_dcis *dcis = ep->dcis;
+	struct dc_host *host = get_host(dcis, addr);
+	struct dc_peer *dp;
+
+	dp = host ? calloc(1, sizeof(*dp)) : NULL;
+	if (!dp)
+		return NULL;
+	dp->host = host;
+	dp->home = &dcis->dci[dcis->next_home++ % dcis->num];
+	dp->dci = dp->home;
+	dp->next = dcis->peers;
+	dcis->peers = dp;
+	mxefi_peer_add(&dp->peer, &channel, ep, &target);
+	return &dp->peer;
+}
+
+/* ---- the initiators of an endpoint ------------------------------------- */
+
+int mxefi_dci_open(struct mxefi_ep *ep)
+{
+	unsigned int num = ep->dom->num_dcis;
+	int need = (int)(num + 1) * SQ_SIZE, ret;
+	struct mxefi_dcis *dcis;
+
+	ret = mxefi_domain_reserve(ep->dom, need);
+	if (ret)
+		return ret;
+	dcis = calloc(1, sizeof(*dcis) + (num + 1) * sizeof(dcis->dci[0]));
+	if (!dcis) {
+		ep->dom->cqe_left += need;
+		return -FI_ENOMEM;
+	}
+	ep->dcis = dcis;
+	dcis->ep = ep;
+	dcis->num = num;
+	dcis->reserved_cqe = need;
+	for (unsigned int i = 0; i <= num && !ret; i++) {
+		dcis->dci[i].dcis = dcis;
+		dcis->dci[i].waiting_tail = &dcis->dci[i].waiting;
+		ret = create_qp(&dcis->dci[i]);
+		if (!ret)
+			ret = start_qp(&dcis->dci[i]);
+	}
+	if (ret) {
+		mxefi_warn(FI_LOG_EP_CTRL,
+			   "cannot create %u DC initiators: %s\n", num + 1,
+			   fi_strerror(-ret));
+		mxefi_dci_close(ep);
+		return ret;
+	}
+	dcis->ticker.tick = tick;
+	mxefi_progress_add_ticker(ep->dom, &dcis->ticker);
+	return 0;
+}
+
+bool mxefi_dci_is_sending(const struct mxefi_ep *ep)
+{
+	for (unsigned int i = 0; ep->dcis && i <= ep->dcis->num; i++)
+		if (ep->dcis->dci[i].posted || ep->dcis->dci[i].waiting)
+			return true;
+	return false;
+}
+
+static void free_hosts(struct mxefi_dcis *dcis)
+{
+	for (size_t i = 0; i < HOST_HASH; i++) {
+		while (dcis->hosts[i]) {
+			struct dc_host *host = dcis->hosts[i];
+
+			dcis->hosts[i] = host->next;
+			ibv_destroy_ah(host->ah);
+			free(host);
+		}
+	}
+}
+
+static void free_peers(struct mxefi_dcis *dcis)
+{
+	while (dcis->peers) {
+		struct dc_peer *dp = dcis->peers;
+
+		dcis->peers = dp->next;
+		mxefi_peer_remove(&dp->peer);
+		free(dp);
+	}
+}
+
+static void close_qp(struct dci *dci)
+{
+	struct mxefi_domain *dom = dci->dcis->ep->dom;
+	bool flushes = !set_state(dci, IBV_QPS_ERR);
+
+	while (flushes && dci->posted)
+		mxefi_progress(dom);
+	while (dci->flushed) {
+		struct mxefi_wr *wr = dci->flushed;
+
+		dci->flushed = wr->next;
+		mxefi_wr_end(wr, FI_ECANCELED);
+	}
+	ibv_destroy_qp(dci->qp);
+}
+
+void mxefi_dci_close(struct mxefi_ep *ep)
+{
+	struct mxefi_dcis *dcis = ep->dcis;
+
+	if (!dcis)
+		return;
+	mxefi_progress_del_ticker(ep->dom, &dcis->ticker);
+	for (struct dc_peer *dp = dcis->peers; dp; dp = dp->next)
+		mxefi_peer_fail_pending(&dp->peer, FI_ECANCELED);
+	for (unsigned int i = 0; i <= dcis->num; i++)
+		if (dcis->dci[i].qp)
+			close_qp(&dcis->dci[i]);
+	free_peers(dcis);
+	free_hosts(dcis);
+	ep->dom->cqe_left += dcis->reserved_cqe;
+	free(dcis);
+	ep->dcis = NULL;
+}
