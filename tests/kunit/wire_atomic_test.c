@@ -7,7 +7,13 @@
 #include <linux/bottom_half.h>
 #include <net/inet_ecn.h>
 
+#include "dc.h"
 #include "harness.h"
+#include "icrc.h"
+#include "psn.h"
+#include "rndv.h"
+#include "rx.h"
+#include "send.h"
 #include "wire_atomic.h"
 
 #define OLD	5ULL
@@ -15,9 +21,8 @@
 #define WR_ID	17
 
 /* Passes a packet to the shortcut as rx.c does.  Returns true if taken. */
-static bool take(struct kt *kt, const u8 *bth, size_t len, enum kt_spoil spoil)
+static bool take_skb(struct kt *kt, struct sk_buff *skb)
 {
-	struct sk_buff *skb = kt_skb(kt, bth, len, spoil);
 	struct mxe_qp *qp = kt->qp;
 	bool taken, consumed = false;
 
@@ -37,6 +42,11 @@ static bool take(struct kt *kt, const u8 *bth, size_t len, enum kt_spoil spoil)
 		kfree_skb(skb);
 	local_bh_enable();
 	return taken;
+}
+
+static bool take(struct kt *kt, const u8 *bth, size_t len, enum kt_spoil spoil)
+{
+	return take_skb(kt, kt_skb(kt, bth, len, spoil));
 }
 
 /* ---- states of a QP ------------------------------------------------------ */
@@ -74,6 +84,22 @@ static void be_in_rtr(struct mxe_qp *qp, bool on)
 static void be_uc(struct mxe_qp *qp, bool on)
 {
 	qp->type = on ? IB_QPT_UC : IB_QPT_RC;
+}
+
+static void be_dc(struct mxe_qp *qp, bool on)
+{
+	static struct mxe_dc dc;
+
+	static_branch_enable(&mxe_dc_used);
+	qp->dc = on ? &dc : NULL;
+}
+
+static void have_tm(struct mxe_qp *qp, bool on)
+{
+	static struct mxe_rndv rndv;
+
+	static_branch_enable(&mxe_tm_used);
+	qp->rndv = on ? &rndv : NULL;
 }
 
 static void be_without_peer(struct mxe_qp *qp, bool on)
@@ -164,6 +190,36 @@ static void wait_for_responses(struct mxe_qp *qp, bool on)
 static void have_no_sizes(struct mxe_qp *qp, bool on)
 {
 	qp->sq.atomic_log_sizes = on ? BIT(2) : BIT(2) | BIT(3);
+}
+
+static void have_no_opcode(struct mxe_qp *qp, bool on)
+{
+	qp->sq.opcodes ^= BIT(IB_WR_ATOMIC_FETCH_AND_ADD);
+}
+
+static void be_of_kernel(struct mxe_qp *qp, bool on)
+{
+	qp->is_user = !on;
+}
+
+/* Leaves the loopback path to find out that it does not exist. */
+static void be_local(struct mxe_qp *qp, bool on)
+{
+	qp->sq.loopback.local = on;
+	qp->sq.loopback.known = false;
+}
+
+/* The loopback path does not know yet that it may be used. */
+static void reach_this_host(struct mxe_qp *qp, bool on)
+{
+	static __be32 peer;
+
+	if (on)
+		peer = qp->av.v4.daddr;
+	qp->av.v4.daddr = on ? qp->av.v4.saddr : peer;
+	mxe_tx_forget(&qp->sq.tx);
+	qp->sq.loopback.local = false;
+	qp->sq.loopback.known = false;
 }
 
 static void have_rewound(struct mxe_qp *qp, bool on)
@@ -314,6 +370,13 @@ static const struct state_row send_state_rows[] = {
 	{ "SQD", drain },
 	{ "ERR", be_in_err },
 	{ "UC", be_uc },
+	{ "DC", be_dc },
+	{ "tag matching", have_tm },
+	{ "kernel consumer", be_of_kernel },
+	{ "loopback path", be_local },
+#ifndef MXE_WITHOUT_LOOPBACK
+	{ "new loopback path", reach_this_host },
+#endif
 	{ "halted", halt_sending },
 	{ "failed request", fail_later },
 	{ "RNR", wait_for_rnr },
@@ -323,6 +386,7 @@ static const struct state_row send_state_rows[] = {
 	{ "no slot", have_no_slot },
 	{ "max_rd_atomic", wait_for_responses },
 	{ "no atomics of 8 bytes", have_no_sizes },
+	{ "no such opcode", have_no_opcode },
 };
 
 KT_ARRAY_PARAM(send_state, send_state_rows);
@@ -377,6 +441,35 @@ static void wire_batch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, kt_sent(kt).psn, KT_SQ_PSN + i);
+	kt_ring_leave(kt);
+}
+
+/* A sent atomic starts the ACK timeout, and costs as much as its packet. */
+static void wire_send_effects(struct kunit *test)
+{
+	struct kt_conn conn = kt_default_conn;
+	struct kt *kt = kt_of(test);
+	struct kt_ring *ring = kt_ring_enter(kt);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
+	struct mxe_sq *sq = &kt->qp->sq;
+
+	conn.timeout = 20;
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &conn), 0);
+	kt_connect(kt, &conn);
+	put_atomic(ring, 0, mr, IB_WR_ATOMIC_FETCH_AND_ADD);
+	ring->hdr.producer = 1;
+	sq->ack_left = true;
+	local_bh_disable();
+	mxe_sq_begin_bh_off(kt->qp);
+	KUNIT_EXPECT_TRUE(test, mxe_wire_atomic_ring(kt->qp));
+	KUNIT_EXPECT_EQ(test, sq->budget, MXE_SLICE - (s32)mxe_pkt_cost(0, 0));
+	mxe_sq_end_deferred(kt->qp);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, sq->retry_armed);
+	KUNIT_EXPECT_FALSE(test, sq->ack_left);
+	KUNIT_EXPECT_EQ(test, sq->psn, KT_SQ_PSN + 1);
+	KUNIT_EXPECT_EQ(test, sq->sent_psn, KT_SQ_PSN + 1);
+	kt_drop_sent(kt);
 	kt_ring_leave(kt);
 }
 
@@ -485,6 +578,7 @@ static const struct state_row request_state_rows[] = {
 	{ "ERR", be_in_err },
 	{ "first message in RTR", be_in_rtr },
 	{ "UC", be_uc },
+	{ "DC", be_dc },
 	{ "no address", be_without_peer },
 	{ "halted", halt_receiving },
 	{ "no budget", spend_budget },
@@ -512,13 +606,43 @@ static void wire_request_state(struct kunit *test)
 	expect_request(kt, taken, row->taken);
 }
 
+/* Appends bytes to a packet that are not in its linear part. */
+static struct sk_buff *with_fragment(struct kt *kt, struct sk_buff *skb)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(kt->test, page);
+	skb_add_rx_frag(skb, 0, page, 0, 4, PAGE_SIZE);
+	return skb;
+}
+
+/* The shortcut does not look at the options, so there are none. */
+static struct sk_buff *with_options(struct sk_buff *skb, size_t len)
+{
+	u8 *bth = (u8 *)(udp_hdr(skb) + 1);
+	__le32 icrc;
+
+	ip_hdr(skb)->ihl = 6;
+	local_bh_disable();
+	icrc = mxe_icrc_ipv4(ip_hdr(skb), udp_hdr(skb), bth, len);
+	local_bh_enable();
+	put_unaligned(icrc, (__le32 *)(bth + len));
+	return skb;
+}
+
 static void wire_request_packet(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt);
 	size_t len;
 	u8 *bth = build_request(kt, mr, KT_FADD, &len);
+	struct sk_buff *longer = kt_skb(kt, bth, len, KT_GOOD);
 
+	KUNIT_ASSERT_GE(test, skb_tailroom(longer), 4);
+	skb_put_zero(longer, 4);
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, longer));
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, with_fragment(kt, kt_skb(kt, bth, len, KT_GOOD))));
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, with_options(kt_skb(kt, bth, len, KT_GOOD), len)));
 	KUNIT_EXPECT_FALSE(test, take(kt, bth, len - 4, KT_GOOD));
 	KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_BAD_ICRC));
 	KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_BAD_SOURCE));
@@ -526,6 +650,137 @@ static void wire_request_packet(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_GOOD));
 	kt->tos = INET_ECN_ECT_0;
 	expect_request(kt, take(kt, bth, len, KT_GOOD), true);
+}
+
+/* Turns a packet into one of IPv6 between the addresses of the QP. */
+static struct sk_buff *to_ipv6(struct kt *kt, const u8 *bth, size_t len, u8 tclass)
+{
+	const struct mxe_av *av = &kt->qp->av;
+	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
+	struct ipv6hdr *ip6h;
+	struct udphdr *udph;
+	__le32 icrc;
+	u8 *data;
+
+	KUNIT_ASSERT_NOT_NULL(kt->test, skb);
+	skb_reset_network_header(skb);
+	ip6h = skb_put_zero(skb, sizeof(*ip6h));
+	ip6_flow_hdr(ip6h, tclass, 0);
+	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->saddr = av->v6.daddr;
+	ip6h->daddr = av->v6.saddr;
+	skb_set_transport_header(skb, sizeof(*ip6h));
+	udph = skb_put_zero(skb, sizeof(*udph));
+	data = skb_put_data(skb, bth, len);
+	local_bh_disable();
+	icrc = mxe_icrc_ipv6(ip6h, udph, data, len);
+	local_bh_enable();
+	skb_put_data(skb, &icrc, sizeof(icrc));
+	skb->dev = kt->ndev;
+	return skb;
+}
+
+/* The kernel of the test may have no IPv6, so only its reception is tested. */
+static void wire_request_ipv6(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	struct mxe_av *av = &kt->qp->av;
+	struct mxe_av saved = *av;
+	struct sk_buff *skb;
+	size_t len;
+	u8 *bth = build_request(kt, mr, KT_FADD, &len);
+
+	av->is_ipv4 = false;
+	memset(&av->v6.saddr, 0xfd, sizeof(av->v6.saddr));
+	memset(&av->v6.daddr, 0xfe, sizeof(av->v6.daddr));
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, to_ipv6(kt, bth, len, INET_ECN_CE)));
+	skb = to_ipv6(kt, bth, len, 0);
+	*(skb_tail_pointer(skb) - 1) ^= 1;
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, skb));
+	skb = to_ipv6(kt, bth, len, 0);
+	ipv6_hdr(skb)->saddr.s6_addr[15] ^= 1;
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, skb));
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, OLD);
+	KUNIT_EXPECT_TRUE(test, take_skb(kt, to_ipv6(kt, bth, len, INET_ECN_ECT_0)));
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, NEW);
+	*av = saved;
+	kt_drop_sent(kt);
+}
+
+/* The word is misaligned in memory, or the key does not grant the access. */
+static void wire_request_memory(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	struct ib_mr *other = kt_reg(kt, kt->other_pd, KT_ALL_RIGHTS);
+	struct ib_mr *weak = kt_reg(kt, kt->pd, KT_ALL_RIGHTS & ~IB_ACCESS_REMOTE_ATOMIC);
+	size_t len;
+	u8 *bth;
+
+	bth = build_request(kt, other, KT_FADD, &len);
+	expect_request(kt, take(kt, bth, len, KT_GOOD), false);
+	bth = build_request(kt, weak, KT_FADD, &len);
+	expect_request(kt, take(kt, bth, len, KT_GOOD), false);
+	bth = build_request(kt, mr, KT_FADD, &len);
+	to_mmr(mr)->first_offset = 4;
+	expect_request(kt, take(kt, bth, len, KT_GOOD), false);
+	to_mmr(mr)->first_offset = 0;
+	expect_request(kt, take(kt, bth, len, KT_GOOD), true);
+}
+
+/* The general path answers a duplicate with the stored result. */
+static void wire_duplicate(struct kunit *test)
+{
+	const u8 opcodes[] = { KT_CSWAP, KT_FADD, KT_MCSWAP, KT_MFADD };
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	unsigned int i;
+	size_t len;
+	u8 *bth;
+
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		bth = build_request(kt, mr, opcodes[i], &len);
+		((struct mxe_bth *)bth)->apsn = cpu_to_be32(KT_RQ_PSN + i);
+		KUNIT_EXPECT_TRUE(test, take(kt, bth, len, KT_GOOD));
+		kt_expect_atomic_ack(kt, KT_RQ_PSN + i, OLD, i + 1);
+		KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_GOOD));
+		kt_inject_bth(kt, bth, len, KT_GOOD);
+		KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, NEW);
+		kt_expect_atomic_ack(kt, KT_RQ_PSN + i, OLD, i + 1);
+	}
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_duplicate_requests), (u64)i);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_atomics_executed), (u64)i);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_masked_atomics_executed), 2ULL);
+}
+
+/* The requests of a list cost as much as they do on the general path. */
+static void wire_list(struct kunit *test)
+{
+	const unsigned int fit = MXE_SLICE / mxe_pkt_cost(0, 0);
+	struct sk_buff *list = NULL, **end = &list;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	unsigned int i;
+	size_t len;
+	u8 *bth = build_request(kt, mr, KT_FADD, &len);
+
+	for (i = 0; i < fit + 1; i++) {
+		((struct mxe_bth *)bth)->apsn = cpu_to_be32(KT_RQ_PSN + i);
+		*end = kt_skb(kt, bth, len, KT_GOOD);
+		end = &(*end)->next;
+	}
+	local_bh_disable();
+	mxe_rx(kt->dev->mnet, list, kt->qp);
+	/* qp->work cannot have run yet. */
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_atomics_executed), (u64)fit);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&kt->qp->rq.deferred), 1U);
+	local_bh_enable();
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, OLD + fit + 1);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_pkts), (u64)fit + 1);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), fit + 1);
+	kt_drop_sent(kt);
 }
 
 /* ---- responses ----------------------------------------------------------- */
@@ -622,10 +877,12 @@ static const struct state_row response_state_rows[] = {
 	{ "dying", be_dying },
 	{ "ERR", be_in_err },
 	{ "UC", be_uc },
+	{ "DC", be_dc },
 	{ "no address", be_without_peer },
 	{ "halted", halt_sending },
 	{ "failed request", fail_later },
 	{ "not sent", not_have_sent },
+	{ "rewound", have_rewound },
 };
 
 KT_ARRAY_PARAM(response_state, response_state_rows);
@@ -695,17 +952,105 @@ static void wire_response_refused(struct kunit *test)
 	expect_response(kt, take(kt, bth, len, KT_GOOD), false);
 }
 
+/* A response has the effects of progress, and the byte order of the QP. */
+static void wire_response_effects(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	struct mxe_sq *sq = &kt->qp->sq;
+	size_t len;
+	u8 *bth;
+
+	post(kt, mr, IB_WR_ATOMIC_FETCH_AND_ADD, 8, mr->lkey);
+	bth = build_response(kt, &len);
+	kt->qp->be_reply = true;
+	sq->retry_left = 0;
+	sq->rnr_retry_left = 0;
+	sq->rewound = true;
+	sq->window = 8;
+	KUNIT_EXPECT_TRUE(test, take(kt, bth, len, KT_GOOD));
+	kt->qp->be_reply = false;
+	KUNIT_EXPECT_EQ(test, *(__be64 *)kt->mem, cpu_to_be64(RESULT));
+	KUNIT_EXPECT_EQ(test, (u32)sq->retry_left, kt_default_conn.retry_cnt);
+	KUNIT_EXPECT_EQ(test, (u32)sq->rnr_retry_left, kt_default_conn.rnr_retry);
+	KUNIT_EXPECT_FALSE(test, sq->rewound);
+	KUNIT_EXPECT_EQ(test, sq->window, 9U);
+	kt_expect_wc(kt, kt->send_cq, WR_ID, IB_WC_SUCCESS);
+}
+
+/* The response to an atomic of 4 bytes has the length of one of 8 bytes. */
+static void wire_response_4_bytes(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct kt_ring *ring = kt_ring_enter(kt);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, KT_ALL_RIGHTS);
+	size_t len;
+	u8 *bth;
+
+	put_atomic(ring, 0, mr, IB_WR_MASKED_ATOMIC_FETCH_AND_ADD);
+	ring->entry[0].wqe.log_arg_sz = 2;
+	ring->hdr.producer = 1;
+	mxe_send_doorbell(kt->qp);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
+	*(u64 *)kt->mem = UNTOUCHED;
+	bth = build_response(kt, &len);
+	KUNIT_EXPECT_FALSE(test, take(kt, bth, len, KT_GOOD));
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, UNTOUCHED);
+	kt_drop_sent(kt);
+	kt_ring_leave(kt);
+}
+
+/* Packets of one list for both sides of the QP, each of which has a lock. */
+static void wire_both_sides(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt);
+	struct sk_buff *list, **end = &list;
+	size_t len, response_len;
+	u8 *response, *bth;
+	unsigned int i;
+
+	post(kt, mr, IB_WR_ATOMIC_FETCH_AND_ADD, 8, mr->lkey);
+	response = build_response(kt, &response_len);
+	bth = build_request(kt, mr, KT_FADD, &len);
+	/* The shortcut takes the first request and the first response. */
+	for (i = 0; i < 6; i++) {
+		*end = i % 3 < 2 ? kt_skb(kt, bth, len, KT_GOOD) :
+				   kt_skb(kt, response, response_len, KT_GOOD);
+		end = &(*end)->next;
+	}
+	local_bh_disable();
+	mxe_rx(kt->dev->mnet, list, kt->qp);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_pkts), 6ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_atomics_executed), 1ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_duplicate_requests), 3ULL);
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_unsolicited_response), 1ULL);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 4U);
+	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, RESULT);
+	kt_expect_wc(kt, kt->send_cq, WR_ID, IB_WC_SUCCESS);
+	kt_drop_sent(kt);
+}
+
 static struct kunit_case wire_atomic_cases[] = {
 	KUNIT_CASE_PARAM(wire_wqe, wqe_gen_params),
 	KUNIT_CASE_PARAM(wire_send_state, send_state_gen_params),
 	KUNIT_CASE(wire_batch),
+	KUNIT_CASE(wire_send_effects),
 	KUNIT_CASE_PARAM(wire_request, request_gen_params),
 	KUNIT_CASE_PARAM(wire_request_state, request_state_gen_params),
 	KUNIT_CASE(wire_request_packet),
+	KUNIT_CASE(wire_request_ipv6),
+	KUNIT_CASE(wire_request_memory),
+	KUNIT_CASE(wire_duplicate),
+	KUNIT_CASE(wire_list),
 	KUNIT_CASE_PARAM(wire_response, response_gen_params),
 	KUNIT_CASE_PARAM(wire_response_state, response_state_gen_params),
 	KUNIT_CASE_PARAM(wire_response_posted, posted_gen_params),
 	KUNIT_CASE(wire_response_refused),
+	KUNIT_CASE(wire_response_effects),
+	KUNIT_CASE(wire_response_4_bytes),
+	KUNIT_CASE(wire_both_sides),
 	{}
 };
 
