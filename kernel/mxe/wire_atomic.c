@@ -113,8 +113,7 @@ bool mxe_wire_atomic_is_valid(const struct mxe_qp *qp, struct sk_buff *skb)
 	const struct mxe_bth *bth = mxe_wire_atomic_bth(skb);
 	size_t len = mxe_wire_atomic_len(bth->opcode);
 
-	if (skb_is_nonlinear(skb) ||
-	    skb_tail_pointer(skb) - (const u8 *)bth != len + MXE_ICRC_SIZE)
+	if (skb_tail_pointer(skb) - (const u8 *)bth != len + MXE_ICRC_SIZE)
 		return false;
 	/* These packets have no payload, and therefore no padding. */
 	if (bth->flags & (MXE_BTH_TVER_MASK | MXE_BTH_PAD_MASK) ||

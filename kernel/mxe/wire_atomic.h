@@ -56,8 +56,8 @@ static inline bool mxe_wire_atomic_ring(struct mxe_qp *qp)
 /**
  * mxe_wire_atomic_is_valid() - Check a packet that has the opcode of an atomic.
  * @qp: QP that the packet may be for
- * @skb: received packet without a route, whose network and transport headers
- *	are set
+ * @skb: linear packet without a route, whose network and transport headers are
+ *	set
  *
  * Makes the checks of a packet that need no lock.  Counts nothing, because the
  * general path repeats the checks of a packet that fails one.
@@ -95,7 +95,7 @@ static inline bool mxe_wire_atomic_is_response(const struct sk_buff *skb)
  * mxe_wire_atomic_accepts() - Check whether the shortcut may handle a packet.
  * @qp: QP that the packet may be for
  * @skb: received packet without a route, whose network and transport headers
- *	and BTH are in its linear part
+ *	are in its linear part
  *
  * Context: BHs disabled.
  * Return: true for a request or response of an atomic of 8 bytes if @qp is RC,
@@ -104,6 +104,9 @@ static inline bool mxe_wire_atomic_is_response(const struct sk_buff *skb)
 static inline bool mxe_wire_atomic_accepts(const struct mxe_qp *qp,
 					   struct sk_buff *skb)
 {
+	/* The BTH of a packet of a GSO batch may be in a fragment. */
+	if (skb_is_nonlinear(skb))
+		return false;
 	switch (mxe_wire_atomic_opcode(skb)) {
 	case IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE:
 	case IB_OPCODE_RC_COMPARE_SWAP:
