@@ -725,6 +725,11 @@ static void wire_request_memory(struct kunit *test)
 	bth = build_request(kt, mr, KT_FADD, &len);
 	to_mmr(mr)->first_offset = 4;
 	expect_request(kt, take(kt, bth, len, KT_GOOD), false);
+	/* The word is aligned in memory, but its address is not. */
+	((struct mxe_atomiceth *)(bth + sizeof(struct mxe_bth)))->va =
+		cpu_to_be64(kt_va(mr, 4));
+	expect_request(kt, take(kt, bth, len, KT_GOOD), false);
+	bth = build_request(kt, mr, KT_FADD, &len);
 	to_mmr(mr)->first_offset = 0;
 	expect_request(kt, take(kt, bth, len, KT_GOOD), true);
 }
