@@ -315,7 +315,7 @@ static void test_targets(void)
 	static fi_addr_t addrs[NUM_TARGETS];
 	const unsigned int half = NUM_TARGETS / 2;
 	struct child child;
-	uint64_t connects;
+	long connects;
 	int64_t bytes;
 	int good = 0;
 	struct end e;
@@ -344,8 +344,8 @@ static void test_targets(void)
 		good += shared->words[i] == ROUNDS;
 	is_int(good, NUM_TARGETS, "... each time exactly once");
 	is_int(count_rc_qps(), 0, "... without RC queue pairs");
-	is_u64(vt_counter("mxe1", "dc_connects") - connects,
-	       NUM_TARGETS * ROUNDS, "... and by DC");
+	ok(vt_counter("mxe1", "dc_connects") - connects >=
+	   NUM_TARGETS * ROUNDS, "... and by DC");
 	is_int(close_end(&e), 0, "all objects are closed");
 	end_child(&child, "the process of the targets");
 }
@@ -387,7 +387,7 @@ static void test_auto(void)
 {
 	uint64_t results[NUM_ENDS];
 	struct child child;
-	uint64_t connects[2] = { vt_counter("mxe1", "dc_connects") };
+	long connects[2] = { vt_counter("mxe1", "dc_connects") };
 	int good = 0;
 	struct end e;
 	char byte;
@@ -415,9 +415,10 @@ static void test_auto(void)
 	is_int(good, 2 * NUM_ENDS, "by default, operations on %d endpoints",
 	       NUM_ENDS);
 	is_int(count_rc_qps(), RC_PEERS, "... have connections to the first");
-	is_u64(connects[1], connects[0], "... without DC");
-	is_u64(vt_counter("mxe1", "dc_connects") - connects[1],
-	       NUM_ENDS - RC_PEERS, "... and use DC for the others");
+	is_int((int)connects[1], (int)connects[0], "... without DC");
+	/* On a slow host, sessions may end before the second round. */
+	ok(vt_counter("mxe1", "dc_connects") - connects[1] >=
+	   NUM_ENDS - RC_PEERS, "... and use DC for the others");
 	is_int(close_end(&e), 0, "all objects are closed");
 	end_child(&child, "the process of the endpoints");
 	setenv("FI_MXE_DC", "1", 1);
