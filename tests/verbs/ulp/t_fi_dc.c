@@ -503,6 +503,17 @@ static void write_data(struct end *e, const struct peer *p, uint64_t *context)
 	     "fi_writedata");
 }
 
+/* Stops a peer. It must not replace receive buffers afterwards. */
+static void stop_peer(const struct peer *p)
+{
+	int status;
+
+	kill(p->child.pid, SIGSTOP);
+	if (waitpid(p->child.pid, &status, WUNTRACED) != p->child.pid ||
+	    !WIFSTOPPED(status))
+		bail_out("the peer has not stopped");
+}
+
 /* A peer that is stopped takes writes with data while it has buffers. */
 static void test_stopped(void)
 {
@@ -525,7 +536,7 @@ static void test_stopped(void)
 	open_end(&e, CAPS);
 	know_peer(&e, &stopped);
 	know_peer(&e, &live);
-	kill(stopped.child.pid, SIGSTOP);
+	stop_peer(&stopped);
 	for (unsigned int i = 0; i < MAX_OPS; i++)
 		write_data(&e, &stopped, &a[i]);
 	for (unsigned int i = 0; i < MAX_OPS; i++)
