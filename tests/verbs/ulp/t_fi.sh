@@ -77,14 +77,13 @@ check 'bounds of messages and requests' t_fi_bounds
 BEFORE=$(counter mxe2 masked_atomics_executed)
 check 'all pairs of operation and datatype' t_fi_atomic
 AFTER=$(counter mxe2 masked_atomics_executed)
-[ $((AFTER - BEFORE)) -ge 1656 ]
-is $? 0 "the device has executed the atomics ($((AFTER - BEFORE)))"
+check "the device has executed the atomics ($((AFTER - BEFORE)))" \
+	[ $((AFTER - BEFORE)) -ge 1656 ]
 BEFORE=$(counter mxe2 dc_accepts)
 check 'all pairs of operation and datatype by DC' \
 	env FI_MXE_DC=1 MXE_FI_ONE_SIDED=1 t_fi_atomic
 AFTER=$(counter mxe2 dc_accepts)
-[ "$AFTER" -gt "$BEFORE" ]
-is $? 0 "... with $((AFTER - BEFORE)) sessions of DC"
+check "... with $((AFTER - BEFORE)) sessions of DC" [ "$AFTER" -gt "$BEFORE" ]
 check 'a thousand peers by DC, and peers that do not answer' t_fi_dc
 
 check 'netem: 3 % lost, 3 % duplicated, reordered, both ways' topo_netem \
