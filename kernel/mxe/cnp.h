@@ -22,6 +22,21 @@
 void mxe_cnp_marked(struct mxe_qp *qp);
 
 /**
+ * mxe_cnp_is_due() - Check whether a packet has an ECN mark.
+ * @skb: received packet, with its network header set
+ *
+ * Return: true if its receiver has to call mxe_cnp_marked().
+ */
+static inline bool mxe_cnp_is_due(const struct sk_buff *skb)
+{
+	u8 field = ip_hdr(skb)->version == 4 ?
+		   ipv4_get_dsfield(ip_hdr(skb)) :
+		   ipv6_get_dsfield(ipv6_hdr(skb));
+
+	return INET_ECN_is_ce(field);
+}
+
+/**
  * mxe_cnp_check() - Examine a packet for an ECN mark.
  * @qp: the QP that received the packet from its peer
  * @skb: the packet, with its network header set
@@ -30,11 +45,7 @@ void mxe_cnp_marked(struct mxe_qp *qp);
  */
 static inline void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
 {
-	u8 field = ip_hdr(skb)->version == 4 ?
-		   ipv4_get_dsfield(ip_hdr(skb)) :
-		   ipv6_get_dsfield(ipv6_hdr(skb));
-
-	if (INET_ECN_is_ce(field))
+	if (mxe_cnp_is_due(skb))
 		mxe_cnp_marked(qp);
 }
 

@@ -7,10 +7,10 @@
 #define MXE_ICRC_H
 
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/types.h>
 #include <linux/udp.h>
-
-struct ipv6hdr;
+#include <asm/unaligned.h>
 
 #define MXE_ICRC_SIZE		4
 
@@ -43,6 +43,27 @@ __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u
  */
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, const u8 *bth,
 		     size_t len);
+
+/**
+ * mxe_icrc_is_correct() - Check the ICRC of a received packet.
+ * @skb: packet without IP options or extension headers, whose network and
+ *	transport headers are set
+ * @is_ipv4: its IP version
+ * @bth: first byte of the BTH, contiguous up to and including the ICRC
+ * @len: bytes between the UDP header and the ICRC
+ *
+ * Context: BHs disabled.
+ * Return: true if the packet was not changed on its way.
+ */
+static __always_inline bool mxe_icrc_is_correct(const struct sk_buff *skb, bool is_ipv4,
+						const u8 *bth, size_t len)
+{
+	__le32 icrc = is_ipv4 ?
+		      mxe_icrc_ipv4(ip_hdr(skb), udp_hdr(skb), bth, len) :
+		      mxe_icrc_ipv6(ipv6_hdr(skb), udp_hdr(skb), bth, len);
+
+	return icrc == get_unaligned((const __le32 *)(bth + len));
+}
 
 /* ---- icrc_fast.c, a shortcut ------------------------------------------- */
 

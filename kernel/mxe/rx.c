@@ -78,11 +78,9 @@ static void mxe_rx_count_pkt_error(struct mxe_netns *mnet, struct sk_buff *skb,
 static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 			 struct mxe_pkt *pkt)
 {
-	const struct udphdr *udph;
 	const struct iphdr *iph;
 	enum mxe_pkt_error err;
 	bool is_ipv4;
-	__le32 icrc;
 	const u8 *bth;
 	size_t len;
 
@@ -91,8 +89,7 @@ static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 		return false;
 	}
 	iph = ip_hdr(skb);
-	udph = udp_hdr(skb);
-	bth = (const u8 *)(udph + 1);
+	bth = (const u8 *)(udp_hdr(skb) + 1);
 	len = skb_tail_pointer(skb) - bth;
 	is_ipv4 = iph->version == 4;
 	/* The rules of the ICRC do not cover IP options. */
@@ -106,10 +103,7 @@ static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 		return false;
 	}
 
-	len -= MXE_ICRC_SIZE;
-	icrc = is_ipv4 ? mxe_icrc_ipv4(iph, udph, bth, len) :
-			 mxe_icrc_ipv6((const void *)iph, udph, bth, len);
-	if (icrc != get_unaligned((const __le32 *)(bth + len))) {
+	if (!mxe_icrc_is_correct(skb, is_ipv4, bth, len - MXE_ICRC_SIZE)) {
 		mxe_rx_count_drop(mnet, skb, drop_icrc);
 		return false;
 	}

@@ -21,9 +21,7 @@
  *    mxe_wire_atomic_may_send(), mxe_wire_atomic_has_room() and
  *    mxe_wire_atomic_fetch()
  */
-#include <net/dsfield.h>
-#include <net/inet_ecn.h>
-
+#include "cnp.h"
 #include "complete.h"
 #include "icrc.h"
 #include "loopback_path.h"
@@ -84,35 +82,15 @@ static __always_inline size_t mxe_wire_atomic_len(u8 opcode)
 	}
 }
 
-/* Returns true if the ICRC is correct and there is no congestion mark. */
-static __always_inline bool mxe_wire_atomic_ip_ok(const struct sk_buff *skb,
-						  const struct mxe_bth *bth, size_t len)
-{
-	const struct udphdr *udph = udp_hdr(skb);
-	const struct iphdr *iph = ip_hdr(skb);
-	const u8 *p = (const u8 *)bth;
-	__le32 icrc;
-	u8 field;
-
-	if (likely(iph->version == 4)) {
-		/* The rules of the ICRC do not cover IP options. */
-		if (iph->ihl != 5)
-			return false;
-		field = ipv4_get_dsfield(iph);
-		icrc = mxe_icrc_ipv4(iph, udph, p, len);
-	} else {
-		field = ipv6_get_dsfield(ipv6_hdr(skb));
-		icrc = mxe_icrc_ipv6(ipv6_hdr(skb), udph, p, len);
-	}
-	return icrc == get_unaligned((const __le32 *)(p + len)) &&
-	       !INET_ECN_is_ce(field);
-}
-
 bool mxe_wire_atomic_is_valid(const struct mxe_qp *qp, struct sk_buff *skb)
 {
 	const struct mxe_bth *bth = mxe_wire_atomic_bth(skb);
 	size_t len = mxe_wire_atomic_len(bth->opcode);
+	bool is_ipv4 = ip_hdr(skb)->version == 4;
 
+	/* The rules of the ICRC do not cover IP options. */
+	if (is_ipv4 && ip_hdr(skb)->ihl != 5)
+		return false;
 	if (skb_tail_pointer(skb) - (const u8 *)bth != len + MXE_ICRC_SIZE)
 		return false;
 	/* These packets have no payload, and therefore no padding. */
@@ -121,7 +99,9 @@ bool mxe_wire_atomic_is_valid(const struct mxe_qp *qp, struct sk_buff *skb)
 	    (be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK) != qp->qpn)
 		return false;
 	return qp->type == IB_QPT_RC && !mxe_qp_has_dc(qp) &&
-	       !mxe_wire_atomic_is_traced() && mxe_wire_atomic_ip_ok(skb, bth, len);
+	       !mxe_wire_atomic_is_traced() &&
+	       mxe_icrc_is_correct(skb, is_ipv4, (const u8 *)bth, len) &&
+	       !mxe_cnp_is_due(skb);
 }
 
 /* ---- requester ---------------------------------------------------------- */
