@@ -58,11 +58,10 @@ mxe_loop_atomic_exec(struct mxe_qp *qp, struct mxe_qp *peer, u32 rkey, u64 va,
 		     const struct mxe_atomic_args *args,
 		     const struct mxe_sge *sge)
 {
-	u32 avail, length = READ_ONCE(sge->length);
+	u32 length = READ_ONCE(sge->length);
 	u64 orig, result = READ_ONCE(sge->addr);
 	struct mxe_mr *local, *remote;
 	bool done = false;
-	void *word;
 
 	if (length < sizeof(u64) || length > MXE_MAX_MSG_SIZE ||
 	    !IS_ALIGNED(va, sizeof(u64)))
@@ -78,11 +77,8 @@ mxe_loop_atomic_exec(struct mxe_qp *qp, struct mxe_qp *peer, u32 rkey, u64 va,
 		goto put_local;
 	if (mxe_mr_check(remote, peer->pd, IB_ACCESS_REMOTE_ATOMIC, va, sizeof(u64)))
 		goto put_remote;
-	word = mxe_mr_ptr(remote, va, &avail);
-	/* As in mxe_mr_atomic(). */
-	if (!IS_ALIGNED((uintptr_t)word, sizeof(u64)))
+	if (!mxe_mr_atomic_8(remote, va, args, &orig))
 		goto put_remote;
-	orig = mxe_atomic_exec_8(word, args);
 	mxe_mr_copy(local, result, &orig, sizeof(u64), MXE_TO_MEMORY);
 	done = true;
 put_remote:

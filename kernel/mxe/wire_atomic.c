@@ -328,18 +328,11 @@ mxe_wire_atomic_exec(struct mxe_qp *qp, const struct mxe_wire_atomic_target *tar
 {
 	struct mxe_mr *mr = mxe_mr_get_cached(qp->dev, target->rkey, &qp->rq.mr_cache);
 	bool done = false;
-	u32 avail;
-	void *word;
 
 	if (!mr)
 		return false;
-	if (!mxe_mr_check(mr, qp->pd, IB_ACCESS_REMOTE_ATOMIC, target->va, sizeof(u64))) {
-		word = mxe_mr_ptr(mr, target->va, &avail);
-		/* As in mxe_mr_atomic(). */
-		done = IS_ALIGNED((uintptr_t)word, sizeof(u64));
-		if (done)
-			*orig = mxe_atomic_exec_8(word, args);
-	}
+	if (!mxe_mr_check(mr, qp->pd, IB_ACCESS_REMOTE_ATOMIC, target->va, sizeof(u64)))
+		done = mxe_mr_atomic_8(mr, target->va, args, orig);
 	mxe_mr_put(mr);
 	return done;
 }
