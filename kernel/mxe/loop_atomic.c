@@ -122,15 +122,13 @@ static __always_inline bool mxe_loop_atomic_one(struct mxe_qp *qp,
 						struct mxe_qp *peer)
 {
 	const struct mxe_send_wqe *wqe = mxe_ring_entry(&qp->sq.ring, qp->sq.fetched);
-	/* Nothing is outstanding, so MXE_SEND_FENCE has nothing to wait for. */
-	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED | MXE_SEND_SOLICITED |
-			 MXE_SEND_USER;
 	struct mxe_atomic_args args __uninitialized;
 	u64 wr_id = READ_ONCE(wqe->wr_id);
 	u8 opcode = READ_ONCE(wqe->opcode);
 	u8 flags = READ_ONCE(wqe->flags);
 
-	if (flags & ~known || !mxe_wqe_fetch_atomic_8(qp, wqe, opcode, &args) ||
+	/* Nothing is outstanding, so MXE_SEND_FENCE has nothing to wait for. */
+	if (!mxe_wqe_fetch_atomic_8(qp, wqe, opcode, flags, &args) ||
 	    !mxe_loop_atomic_exec(qp, peer, READ_ONCE(wqe->rkey),
 				      READ_ONCE(wqe->remote_addr), &args,
 				      (const struct mxe_sge *)(wqe + 1)))

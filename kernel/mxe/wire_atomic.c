@@ -139,16 +139,14 @@ static __always_inline bool mxe_wire_atomic_fetch(const struct mxe_qp *qp,
 {
 	const struct mxe_send_wqe *wqe = mxe_ring_entry(&qp->sq.ring, qp->sq.fetched);
 	const struct mxe_sge *sge = (const struct mxe_sge *)(wqe + 1);
-	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED | MXE_SEND_SOLICITED |
-			 MXE_SEND_USER;
 	u32 length = READ_ONCE(sge->length);
 	u8 opcode = READ_ONCE(wqe->opcode);
 	u8 flags = READ_ONCE(wqe->flags);
 
 	/* A longer SGE costs more of the budget: mxe_request_pkt_cost(). */
-	if (flags & ~known || (flags & MXE_SEND_FENCE && qp->sq.rd_atomic) ||
+	if ((flags & MXE_SEND_FENCE && qp->sq.rd_atomic) ||
 	    length < sizeof(u64) || length >= 2048 ||
-	    !mxe_wqe_fetch_atomic_8(qp, wqe, opcode, &wr->atomic))
+	    !mxe_wqe_fetch_atomic_8(qp, wqe, opcode, flags, &wr->atomic))
 		return false;
 	wr->wr_id = READ_ONCE(wqe->wr_id);
 	wr->opcode = opcode;

@@ -135,6 +135,7 @@ mxe_wqe_set_atomic(struct mxe_atomic_args *a, enum ib_wr_opcode opcode, u8 log_s
  * @qp: QP of a process, which may post masked atomics of 8 bytes
  * @wqe: entry of its send ring
  * @opcode: opcode of the entry, as read before
+ * @flags: its flags, as read before
  * @args: set to the operation, which is lowered if possible
  *
  * For the shortcuts.  The process may write the entry at any time, so each
@@ -145,13 +146,15 @@ mxe_wqe_set_atomic(struct mxe_atomic_args *a, enum ib_wr_opcode opcode, u8 log_s
  */
 static __always_inline bool
 mxe_wqe_fetch_atomic_8(const struct mxe_qp *qp, const struct mxe_send_wqe *wqe,
-		       u8 opcode, struct mxe_atomic_args *args)
+		       u8 opcode, u8 flags, struct mxe_atomic_args *args)
 {
+	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED | MXE_SEND_SOLICITED |
+			 MXE_SEND_USER;
 	const struct mxe_sq *sq = &qp->sq;
 	u16 row = mxe_wr_flags(opcode);
 	u8 log_size = READ_ONCE(wqe->log_arg_sz);
 
-	if (!(row & MXE_WR_OP_ATOMIC) || !(sq->opcodes & BIT(opcode)) ||
+	if (flags & ~known || !(row & MXE_WR_OP_ATOMIC) || !(sq->opcodes & BIT(opcode)) ||
 	    READ_ONCE(wqe->num_sge) != 1 || READ_ONCE(wqe->remote_srqn) ||
 	    READ_ONCE(wqe->reserved1))
 		return false;
