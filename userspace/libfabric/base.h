@@ -151,12 +151,12 @@ int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device);
 bool mxefi_device_gid_is_v4(const uint8_t gid[16]);
 
 /**
- * mxefi_device_max_atomic() - The largest size of masked atomics.
- * @dev: device that has masked atomics
- *
- * Return: the size in bytes.
+ * mxefi_device_ask_atomics() - Asks for masked atomics of all sizes.
+ * @dev: device, which may have none
+ * @attr: attributes of a queue pair that is to be created
  */
-uint32_t mxefi_device_max_atomic(const struct mxefi_device *dev);
+void mxefi_device_ask_atomics(const struct mxefi_device *dev,
+			      struct ibv_exp_qp_init_attr *attr);
 
 /**
  * mxefi_device_close() - Closes a device.

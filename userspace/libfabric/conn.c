@@ -55,12 +55,9 @@ static int create_qp(struct mxefi_conn *conn)
 				   IBV_ACCESS_REMOTE_ATOMIC,
 	};
 
-	if (dom->dev.sizes) {
-		attr.comp_mask |= IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG;
-		attr.max_atomic_arg = mxefi_device_max_atomic(&dom->dev);
-	} else {
+	mxefi_device_ask_atomics(&dom->dev, &attr);
+	if (!dom->dev.sizes)
 		init.qp_access_flags &= ~IBV_ACCESS_REMOTE_ATOMIC;
-	}
 	conn->qp = ibv_exp_create_qp(dom->dev.ctx, &attr);
 	if (!conn->qp) {
 		int err = errno;

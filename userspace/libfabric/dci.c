@@ -97,10 +97,7 @@ static int create_qp(struct dci *dci)
 		.pd = dom->pd,
 	};
 
-	if (dom->dev.sizes) {
-		attr.comp_mask |= IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG;
-		attr.max_atomic_arg = mxefi_device_max_atomic(&dom->dev);
-	}
+	mxefi_device_ask_atomics(&dom->dev, &attr);
 	dci->qp = ibv_exp_create_qp(dom->dev.ctx, &attr);
 	return dci->qp ? 0 : -errno;
 }

@@ -106,14 +106,18 @@ int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device)
 	return 0;
 }
 
-uint32_t mxefi_device_max_atomic(const struct mxefi_device *dev)
+void mxefi_device_ask_atomics(const struct mxefi_device *dev,
+			      struct ibv_exp_qp_init_attr *attr)
 {
 	uint32_t size = MXEFI_MAX_WORD;
 
+	if (!dev->sizes)
+		return;
 	/* Bit n, whose value is 2^n, stands for 2^n bytes. */
 	while (!(dev->sizes & size))
 		size /= 2;
-	return size;
+	attr->comp_mask |= IBV_EXP_QP_INIT_ATTR_ATOMICS_ARG;
+	attr->max_atomic_arg = size;
 }
 
 void mxefi_device_close(struct mxefi_device *dev)

@@ -49,6 +49,7 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	struct mxefi_conn *conn;
 	size_t unexpected = ep->unexpected_bytes;
 	struct mxefi_msg msg;
+	bool is_dct;
 
 	if (ep->closing)
 		return;
@@ -56,22 +57,20 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 		post_rx(rx);
 		return;
 	}
+	/* Neither of both if the queue pair was destroyed. */
 	conn = mxefi_conn_by_qpn(ep, wc->qp_num);
-	if (ep->dct && wc->qp_num == ep->dct->dct_num) {
-		if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
-			ep->on_write_data(ep, be32toh(wc->imm_data),
-					  wc->byte_len);
-	} else if (conn) {
-		/* A request of the peer shows that it is connected. */
+	is_dct = ep->dct && wc->qp_num == ep->dct->dct_num;
+	/* A request of the peer shows that it is connected. */
+	if (conn)
 		mxefi_conn_confirm(conn);
-		if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+		if (conn || is_dct)
 			ep->on_write_data(ep, be32toh(wc->imm_data),
 					  wc->byte_len);
-		} else if (wc->byte_len >= sizeof(msg)) {
-			memcpy(&msg, rx->buf, sizeof(msg));
-			ep->on_message(conn, &msg, rx->buf + sizeof(msg),
-				       wc->byte_len - sizeof(msg));
-		}
+	} else if (conn && wc->byte_len >= sizeof(msg)) {
+		memcpy(&msg, rx->buf, sizeof(msg));
+		ep->on_message(conn, &msg, rx->buf + sizeof(msg),
+			       wc->byte_len - sizeof(msg));
 	}
 	/* Without receive buffers, the peers wait for the program. */
 	if (ep->unexpected_bytes > unexpected &&
