@@ -163,7 +163,7 @@ static inline void mxe_respond_advance(struct mxe_qp *qp, u32 num_pkts)
  * @rq: receive side of a responder with slots
  *
  * Context: recv_lock held.
- * Return: the slot, of which valid is set.  The caller sets all other members.
+ * Return: the slot, marked valid.  The caller sets all its other members.
  */
 static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_rq *rq)
 {

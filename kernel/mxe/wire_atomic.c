@@ -67,7 +67,10 @@ static __always_inline void mxe_wire_atomic_put_bth(const struct mxe_qp *qp,
 
 /* ---- checks that need no lock ------------------------------------------- */
 
-/* Returns the bytes from the BTH to the ICRC. */
+/*
+ * Returns mxe_opcode_hdr_len(), which as a call would cost up to 26
+ * instructions for each operation.
+ */
 static __always_inline size_t mxe_wire_atomic_len(u8 opcode)
 {
 	switch (opcode) {

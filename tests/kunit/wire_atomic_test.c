@@ -1005,7 +1005,7 @@ static void wire_response_4_bytes(struct kunit *test)
 	kt_ring_leave(kt);
 }
 
-/* Packets of one list for both sides of the QP, each of which has a lock. */
+/* A list with packets for both sides of the QP. Each side has its own lock. */
 static void wire_both_sides(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);

@@ -2,9 +2,9 @@
 /*
  * Proves that every error status of a completion occurs when it should, and
  * checks the states of the QPs, the requests after the failed one, and
- * asynchronous events. Invalid requests are the first ones of their QP, and
- * then again ones that follow valid ones, because the device caches what it has
- * found for those and has shortcuts for later requests.
+ * asynchronous events. Each invalid request is the first one of its QP, and
+ * then follows valid ones on another QP, because later requests use caches and
+ * shortcuts of the device.
  */
 #include <errno.h>
 #include <stdlib.h>

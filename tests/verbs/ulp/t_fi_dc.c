@@ -199,7 +199,7 @@ static void run_targets(int to, int from)
 
 /* ---- completions ------------------------------------------------------- */
 
-/* What has become of the operations whose contexts are in an array. */
+/* Outcomes of the operations whose contexts are in an array. */
 struct tally {
 	const uint64_t *first;
 	unsigned int good, bad, next;
@@ -249,14 +249,20 @@ static bool take(struct end *e, struct tally *t, size_t n, int timeout_ms)
 	return true;
 }
 
+static void add_as(struct end *e, const struct peer *p, unsigned int word,
+		   enum fi_datatype type, const void *value, void *result)
+{
+	must(fi_fetch_atomic(e->ep, value, 1, NULL, result, NULL, p->addr,
+			     (uintptr_t)&shared->words[word], p->key, type,
+			     FI_SUM, result), "fi_fetch_atomic");
+}
+
 static void add(struct end *e, const struct peer *p, unsigned int word,
 		uint64_t *result)
 {
 	static const uint64_t one = 1;
 
-	must(fi_fetch_atomic(e->ep, &one, 1, NULL, result, NULL, p->addr,
-			     (uintptr_t)&shared->words[word], p->key, FI_UINT64,
-			     FI_SUM, result), "fi_fetch_atomic");
+	add_as(e, p, word, FI_UINT64, &one, result);
 }
 
 /* A loop, which holds back later requests to the peer. */
@@ -265,9 +271,7 @@ static void add_double(struct end *e, const struct peer *p, unsigned int word,
 {
 	static const double one = 1;
 
-	must(fi_fetch_atomic(e->ep, &one, 1, NULL, result, NULL, p->addr,
-			     (uintptr_t)&shared->words[word], p->key, FI_DOUBLE,
-			     FI_SUM, result), "fi_fetch_atomic");
+	add_as(e, p, word, FI_DOUBLE, &one, result);
 }
 
 /* Counts the RC queue pairs of this host. */
