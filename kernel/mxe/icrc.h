@@ -10,7 +10,6 @@
 #include <linux/ipv6.h>
 #include <linux/types.h>
 #include <linux/udp.h>
-#include <asm/unaligned.h>
 
 #define MXE_ICRC_SIZE		4
 
