@@ -57,7 +57,7 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 		post_rx(rx);
 		return;
 	}
-	/* Neither of both if the queue pair was destroyed. */
+	/* Neither is set if the queue pair was destroyed. */
 	conn = mxefi_conn_by_qpn(ep, wc->qp_num);
 	is_dct = ep->dct && wc->qp_num == ep->dct->dct_num;
 	/* A request of the peer shows that it is connected. */
