@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Proves that a DC target (dct.c) opens a session only with a token, and that
+ * the initiators it remembers and the sessions of its device are limited.
+ * Beyond the limits nothing changes, and initiators are asked to wait.
+ */
+#include <kunit/test.h>
+
+#include "dc.h"
+#include "dct.h"
+#include "harness.h"
+#include "resource.h"
+
+#define DCT_KEY	0x1122334455667788ULL
+
+static void dct_create(struct kt *kt)
+{
+	kt_create_srq(kt, 4);
+	kt_create_qp(kt);
+	KUNIT_ASSERT_EQ(kt->test, kt_modify(kt, IB_QPS_INIT, &kt_default_conn), 0);
+	KUNIT_ASSERT_EQ(kt->test, kt_modify(kt, IB_QPS_RTR, &kt_default_conn), 0);
+	/* The QP frees the target. */
+	KUNIT_ASSERT_EQ(kt->test, mxe_dct_create(kt->qp, DCT_KEY), 0);
+	mxe_dct_update(kt->qp);
+}
+
+/* Returns true if a request of the peer to open a session is accepted. */
+static bool dct_connect(struct kt *kt, u32 session, u32 token)
+{
+	const struct mxe_dc_hdr hdr = {
+		.connect = true,
+		.qpn = KT_PEER_QPN,
+		.session = session,
+		.token = token,
+		.key = DCT_KEY,
+		.mtu = IB_MTU_256,
+		.life = 1000,
+	};
+	const u8 bth[sizeof(struct mxe_bth)] = {};
+	struct sk_buff *skb = kt_skb(kt, bth, sizeof(bth), KT_GOOD);
+	bool accepted;
+
+	local_bh_disable();
+	rcu_read_lock();
+	accepted = mxe_dct_find(kt->qp, &hdr, skb);
+	rcu_read_unlock();
+	local_bh_enable();
+	kfree_skb(skb);
+	return accepted;
+}
+
+static struct mxe_dc_hdr dct_answer(struct kt *kt)
+{
+	struct mxe_pkt pkt = kt_sent(kt);
+	struct mxe_dc_hdr hdr = {};
+
+	KUNIT_EXPECT_TRUE(kt->test, mxe_dc_parse(&pkt, &hdr));
+	kt_expect_nothing(kt);
+	return hdr;
+}
+
+/* Returns the token of the peer for a session. */
+static u32 dct_token(struct kt *kt, u32 session)
+{
+	struct mxe_dc_hdr hdr;
+
+	KUNIT_EXPECT_FALSE(kt->test, dct_connect(kt, session, 0));
+	hdr = dct_answer(kt);
+	KUNIT_EXPECT_EQ(kt->test, hdr.code, MXE_DC_CHALLENGE);
+	KUNIT_EXPECT_NE(kt->test, hdr.token, 0U);
+	return hdr.token;
+}
+
+static void dct_expect_info(struct kt *kt, u32 num_open, u32 num_known)
+{
+	struct mxe_dct_info info;
+
+	mxe_dct_query(kt->qp, &info);
+	KUNIT_EXPECT_EQ(kt->test, info.num_open, num_open);
+	KUNIT_EXPECT_EQ(kt->test, info.num_known, num_known);
+}
+
+static void dct_expect_busy(struct kt *kt, u64 times)
+{
+	KUNIT_EXPECT_EQ(kt->test, dct_answer(kt).code, MXE_DC_BUSY);
+	KUNIT_EXPECT_EQ(kt->test, kt_counter(kt, MXE_CNT_dc_busy), times);
+}
+
+/* Adds initiators that do not exist. */
+static void dct_pretend_peers(struct kt *kt, int add)
+{
+	struct mxe_dct *dct = to_mdct(kt->qp);
+
+	spin_lock_bh(&dct->lock);
+	dct->num_peers += add;
+	spin_unlock_bh(&dct->lock);
+}
+
+static void dct_asks_for_token(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	u32 token;
+
+	dct_create(kt);
+	token = dct_token(kt, 1);
+	KUNIT_EXPECT_FALSE(test, dct_connect(kt, 1, token ^ 1));
+	KUNIT_EXPECT_EQ(test, dct_answer(kt).code, MXE_DC_CHALLENGE);
+	KUNIT_EXPECT_FALSE_MSG(test, dct_connect(kt, 2, token), "of another session");
+	KUNIT_EXPECT_EQ(test, dct_answer(kt).code, MXE_DC_CHALLENGE);
+	dct_expect_info(kt, 0, 0);
+
+	KUNIT_EXPECT_TRUE(test, dct_connect(kt, 1, token));
+	dct_expect_info(kt, 1, 1);
+	kt_expect_nothing(kt);
+}
+
+static void dct_limits_initiators(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	u32 token;
+
+	dct_create(kt);
+	token = dct_token(kt, 1);
+	dct_pretend_peers(kt, MXE_DCT_MAX_PEERS);
+	KUNIT_EXPECT_FALSE(test, dct_connect(kt, 1, token));
+	dct_expect_busy(kt, 1);
+	dct_expect_info(kt, 0, MXE_DCT_MAX_PEERS);
+
+	/* There is room for one. */
+	dct_pretend_peers(kt, -1);
+	KUNIT_EXPECT_TRUE(test, dct_connect(kt, 1, token));
+	dct_expect_info(kt, 1, MXE_DCT_MAX_PEERS);
+	/* An initiator that is known needs no room. */
+	KUNIT_EXPECT_TRUE(test, dct_connect(kt, 2, 0));
+	dct_expect_info(kt, 1, MXE_DCT_MAX_PEERS);
+	dct_pretend_peers(kt, 1 - MXE_DCT_MAX_PEERS);
+}
+
+static void dct_limits_sessions(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	atomic_t *sessions = &kt->dev->resources[MXE_RESOURCE_DC_SESSION];
+	u32 token;
+
+	dct_create(kt);
+	token = dct_token(kt, 1);
+	atomic_add(MXE_MAX_DC_SESSIONS, sessions);
+	KUNIT_EXPECT_FALSE(test, dct_connect(kt, 1, token));
+	dct_expect_busy(kt, 1);
+	dct_expect_info(kt, 0, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(sessions), MXE_MAX_DC_SESSIONS);
+
+	atomic_dec(sessions);
+	KUNIT_EXPECT_TRUE(test, dct_connect(kt, 1, token));
+	dct_expect_info(kt, 1, 1);
+	atomic_sub(MXE_MAX_DC_SESSIONS - 1, sessions);
+}
+
+static struct kunit_case dct_cases[] = {
+	KUNIT_CASE(dct_asks_for_token),
+	KUNIT_CASE(dct_limits_initiators),
+	KUNIT_CASE(dct_limits_sessions),
+	{}
+};
+
+static struct kunit_suite dct_suite = {
+	.name = "mxe_dct",
+	.init = kt_init,
+	.exit = kt_exit,
+	.test_cases = dct_cases,
+};
+
+kunit_test_suite(dct_suite);
