@@ -276,13 +276,14 @@ static void mxe_dct_free_closed(struct mxe_dct *dct)
 /* ---- expiry -------------------------------------------------------------- */
 
 /*
- * Looks at some peers, and ends a session or forgets a peer whose time is over.
- * All sessions end if the target is not open.  Returns false if @left, the
- * number of peers still to look at, becomes 0.
+ * Looks at some of *left peers, and ends a session or forgets a peer whose time
+ * is over.  All sessions end if the target is not open.  Returns false if
+ * nothing is left to look at.  Another scan may have forgotten some meanwhile.
  */
 static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 {
 	u32 limit = MXE_DCT_SCAN_SLICE;
+	bool more;
 
 	spin_lock_bh(&dct->lock);
 	while (*left && limit-- && !list_empty(&dct->peers)) {
@@ -308,8 +309,16 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 			mxe_dct_peer_free(dct, peer);
 		}
 	}
+	more = *left && !list_empty(&dct->peers);
 	spin_unlock_bh(&dct->lock);
-	return *left;
+	return more;
+}
+
+/* Looks at @left peers.  Another scan may rotate the list at the same time. */
+static void mxe_dct_scan(struct mxe_dct *dct, u32 left)
+{
+	while (mxe_dct_scan_slice(dct, &left))
+		cond_resched();
 }
 
 /*
@@ -319,12 +328,10 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 static void mxe_dct_work(struct work_struct *work)
 {
 	struct mxe_dct *dct = container_of(to_delayed_work(work), struct mxe_dct, work);
-	u32 left = READ_ONCE(dct->num_peers);
 
 	if (time_after_eq(jiffies, dct->scan_at)) {
 		dct->scan_at = jiffies + MXE_DCT_SCAN_INTERVAL;
-		while (left && mxe_dct_scan_slice(dct, &left))
-			cond_resched();
+		mxe_dct_scan(dct, READ_ONCE(dct->num_peers));
 	}
 	mxe_dct_free_closed(dct);
 
@@ -586,8 +593,7 @@ void mxe_dct_update(struct mxe_qp *qp)
 	left = dct->open ? 0 : dct->num_peers;
 	spin_unlock_bh(&dct->lock);
 	/* If the work rotates the list meanwhile, it also ends each session. */
-	while (left && mxe_dct_scan_slice(dct, &left))
-		cond_resched();
+	mxe_dct_scan(dct, left);
 }
 
 void mxe_dct_destroy(struct mxe_qp *qp)

@@ -2,7 +2,8 @@
 /*
  * Proves that a DC target (dct.c) opens a session only with a token, and that
  * the initiators it remembers and the sessions of its device are limited.
- * Beyond the limits nothing changes, and initiators are asked to wait.
+ * Beyond the limits nothing changes, and initiators are asked to wait.  A scan
+ * ends although another one forgets initiators.
  */
 #include <kunit/test.h>
 
@@ -156,10 +157,23 @@ static void dct_limits_sessions(struct kunit *test)
 	atomic_sub(MXE_MAX_DC_SESSIONS - 1, sessions);
 }
 
+/* Another scan may forget peers while one runs.  These peers are in no list. */
+static void dct_scan_ends(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+
+	dct_create(kt);
+	dct_pretend_peers(kt, 1);
+	KUNIT_EXPECT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
+	dct_expect_info(kt, 0, 1);
+	dct_pretend_peers(kt, -1);
+}
+
 static struct kunit_case dct_cases[] = {
 	KUNIT_CASE(dct_asks_for_token),
 	KUNIT_CASE(dct_limits_initiators),
 	KUNIT_CASE(dct_limits_sessions),
+	KUNIT_CASE(dct_scan_ends),
 	{}
 };
 
