@@ -263,6 +263,51 @@ static void test_round_robin(struct vt_dev *a, struct vt_dev *b, int rounds)
 	dc_initiator_close(&i);
 }
 
+/* Adds a WRITE from i->buf to a batch. */
+static void batch_write(struct dc_initiator *i, struct dc_target *t, uint64_t wr_id, uint32_t len)
+{
+	i->qpx->wr_id = wr_id;
+	i->qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(i->qpx, t->mr->rkey, dc_addr(t, 0));
+	mxedv_wr_set_dc_addr(i->mqp, t->ah, t->qp->qp_num, t->key);
+	ibv_wr_set_sge(i->qpx, i->mr->lkey, (uintptr_t)i->buf, len);
+}
+
+/*
+ * The last packet for a target asks for an acknowledgement, although a request
+ * for another target is posted in the same batch.  Otherwise the initiator
+ * would wait for its timeout.
+ */
+static void test_batches(struct vt_dev *a, struct vt_dev *b)
+{
+	enum { BATCHES = 20 };
+	static const uint32_t sizes[] = { 8, 1025, 2500 };
+	struct dc_target t[2];
+	struct dc_initiator i;
+	long timeouts;
+	int bad = 0;
+
+	dc_initiator_open(&i, a);
+	dc_target_open(&t[0], b, a, 1, false);
+	dc_target_open(&t[1], b, a, 2, true);
+	timeouts = vt_dev_counter(a, "retransmit_timeouts");
+	for (int n = 0; n < BATCHES; n++) {
+		ibv_wr_start(i.qpx);
+		for (uint64_t k = 0; k < 3; k++)
+			batch_write(&i, &t[k % 2], k, sizes[(n + k) % ARRAY_SIZE(sizes)]);
+		if (ibv_wr_complete(i.qpx))
+			vt_bail("ibv_wr_complete");
+		for (uint64_t k = 0; k < 3; k++)
+			bad += dc_wait(i.cq, k) != IBV_WC_SUCCESS;
+	}
+	is_int(bad, 0, "%d batches, each for two targets", BATCHES);
+	is_int(vt_dev_counter(a, "retransmit_timeouts") - timeouts, 0,
+	       "... do not wait for a timeout");
+	dc_target_close(&t[1]);
+	dc_target_close(&t[0]);
+	dc_initiator_close(&i);
+}
+
 static void test_many_initiators(struct vt_dev *a, struct vt_dev *b)
 {
 	enum { MANY = 20, EACH = 10 };
@@ -575,6 +620,7 @@ int main(int argc, char **argv)
 		test_operations(a, b, true);
 		test_flush(a, b);
 		test_round_robin(a, b, ROUNDS);
+		test_batches(a, b);
 		test_many_initiators(a, b);
 		test_errors(a, b);
 		test_responder_errors(a, b);
