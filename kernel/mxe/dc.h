@@ -40,7 +40,12 @@ struct mxe_dcceth {
 } __packed;
 static_assert(sizeof(struct mxe_dcceth) == 16);
 
-#define MXE_DC_MAX_LEN	(sizeof(struct mxe_dceth) + sizeof(struct mxe_dcceth))
+/*
+ * iboe_get_mtu() leaves 96 bytes for headers.  A WRITE with immediate data that
+ * opens a session over IPv6 has 124: IP 40, UDP 8, BTH 12, DC 40, RETH 16,
+ * immediate data 4 and ICRC 4.
+ */
+#define MXE_DC_EXTRA_HEADERS	28
 
 /* Both headers, in host byte order. */
 struct mxe_dc_hdr {
@@ -108,7 +113,7 @@ int mxe_dc_encapsulate(struct sk_buff *skb, const struct mxe_dc_hdr *hdr,
 /**
  * mxe_dc_put() - Write the DC headers.
  * @hdr: DC headers
- * @p: buffer of MXE_DC_MAX_LEN bytes
+ * @p: buffer for a struct mxe_dceth, and for a struct mxe_dcceth with connect
  *
  * Return: bytes written.
  */

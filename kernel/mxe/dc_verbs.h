@@ -43,6 +43,17 @@ bool mxe_dc_verbs_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
 			    enum ib_qp_state to, int mask);
 
 /**
+ * mxe_dc_verbs_fit_mtu() - Make room for the headers of DC in packets.
+ * @qp: QP of any type
+ * @attr: its new attributes, with path_mtu; lowered for a DC initiator if
+ *	packets would exceed the MTU of the netdev
+ *
+ * Context: Process context.
+ * Return: 0, or -EINVAL if a DC packet cannot have 256 bytes.
+ */
+int mxe_dc_verbs_fit_mtu(const struct mxe_qp *qp, struct ib_qp_attr *attr);
+
+/**
  * mxe_dc_verbs_modified() - Finish a transition of a QP.
  * @qp: QP of any type whose state may have changed
  *

@@ -737,6 +737,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(qp->dev, -EINVAL, "non-zero udata");
 	err = mxe_qp_check_attr(qp, attr, mask);
+	if (!err && mask & IB_QP_PATH_MTU)
+		err = mxe_dc_verbs_fit_mtu(qp, attr);
 	if (err)
 		return err;
 	if (mask & IB_QP_AV) {

@@ -59,6 +59,7 @@ static bool dc_small;
 static uint8_t dc_retry_cnt = 7;
 static uint8_t dc_timeout = 14;
 static uint8_t dc_rnr_timer = 1;
+static enum ibv_mtu dc_path_mtu = IBV_MTU_1024;
 
 /* ---- objects ----------------------------------------------------------- */
 
@@ -132,7 +133,7 @@ static inline int dc_to_rtr(struct ibv_qp *qp, bool is_target)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
+		.path_mtu = dc_path_mtu,
 		.min_rnr_timer = dc_rnr_timer,
 	};
 

@@ -5,9 +5,13 @@
  * shortcuts of the data path leave them to the plain path.
  *
  * With the argument "stress" it only checks that each request is executed once
- * while an initiator goes from target to target, for t_dc_netem.sh.
+ * while an initiator goes from target to target, for t_dc_netem.sh.  With "mtu
+ * CODE" it only checks that the path MTU of an initiator, which asks for 4096
+ * bytes, becomes that code, and that its longest packets arrive, for
+ * t_dc_mtu.sh.  With code 0 it must be refused.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <rdma/mxe-abi.h>
@@ -220,6 +224,53 @@ static void test_operations(struct vt_dev *a, struct vt_dev *b, bool ipv6)
 	test_atomic_write(&i, &t);
 	dc_target_close(&t);
 	dc_initiator_close(&i);
+}
+
+/* ---- path MTU ------------------------------------------------------------ */
+
+/* The first packet to a target has the longest headers. */
+static void test_longest(struct vt_dev *a, struct vt_dev *b, bool ipv6, enum ibv_mtu mtu)
+{
+	const uint32_t len = 128U << mtu;
+	struct ibv_qp_init_attr init;
+	struct dc_initiator i;
+	struct ibv_qp_attr attr;
+	struct dc_target t;
+
+	dc_initiator_open(&i, a);
+	dc_target_open(&t, b, a, 1, ipv6);
+	is_int(ibv_query_qp(i.qp, &attr, IBV_QP_PATH_MTU, &init) ?: (int)attr.path_mtu,
+	       (int)mtu, "IPv%d: the code of the path MTU", ipv6 ? 6 : 4);
+	fill(i.buf, len, 1);
+	dc_target_recv(&t, 6, 0, 0);
+	dc_begin(&i, 1);
+	ibv_wr_rdma_write_imm(i.qpx, t.mr->rkey, dc_addr(&t, DC_HALF), 7);
+	is_int(dc_end(&i, &t, len), 0, "a WRITE with immediate data, %u bytes", len);
+	is_int(dc_wait(i.cq, 1), IBV_WC_SUCCESS, "... is the first request");
+	ok(!memcmp(t.buf + DC_HALF, i.buf, len), "... and has written");
+	dc_target_close(&t);
+	dc_initiator_close(&i);
+}
+
+static void test_path_mtu(struct vt_dev *a, struct vt_dev *b, enum ibv_mtu mtu)
+{
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+
+	if (mtu) {
+		dc_path_mtu = IBV_MTU_4096;
+		test_longest(a, b, false, mtu);
+		test_longest(a, b, true, mtu);
+		return;
+	}
+	dc_path_mtu = IBV_MTU_256;
+	cq = ibv_create_cq(a->ctx, 1, NULL, NULL, 0);
+	qp = dc_create(a, cq, NULL, MXEDV_DCTYPE_DCI, 0);
+	if (!qp || dc_to_init(qp, false))
+		vt_bail("an initiator");
+	is_int(dc_to_rtr(qp, false), EINVAL, "a netdev whose MTU is too small is refused");
+	ibv_destroy_qp(qp);
+	ibv_destroy_cq(cq);
 }
 
 /* ---- targets ----------------------------------------------------------- */
@@ -613,6 +664,8 @@ int main(int argc, char **argv)
 	plan(0);
 	if (argc > 1 && !strcmp(argv[1], "stress")) {
 		test_round_robin(a, b, 10 * ROUNDS);
+	} else if (argc > 2 && !strcmp(argv[1], "mtu")) {
+		test_path_mtu(a, b, (enum ibv_mtu)atoi(argv[2]));
 	} else {
 		test_creation(a);
 		test_posting(a, b);
