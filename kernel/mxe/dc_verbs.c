@@ -5,6 +5,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include <rdma/ib_addr.h>
 
 #include "dc.h"
@@ -120,6 +121,26 @@ int mxe_dc_verbs_fit_mtu(const struct mxe_qp *qp, struct ib_qp_attr *attr)
 		return mxe_refuse(qp->dev, -EINVAL, "netdev MTU %u is too small for DC", mtu);
 	attr->path_mtu = min_t(int, attr->path_mtu, max);
 	return 0;
+}
+
+void mxe_dc_verbs_set_defaults(struct mxe_qp *qp, enum ib_qp_state to,
+			       struct ib_qp_attr *attr, int *mask)
+{
+	if (mxe_qp_is_dci(qp)) {
+		/* A session may begin with any PSN. */
+		if (to != IB_QPS_RTS || *mask & IB_QP_SQ_PSN)
+			return;
+		attr->sq_psn = 0;
+		*mask |= IB_QP_SQ_PSN;
+		return;
+	}
+	if (to != IB_QPS_RTR)
+		return;
+	/* Otherwise those of an earlier time in RTR would be used again. */
+	if (!(*mask & IB_QP_AV))
+		memset(&qp->attr.ah_attr, 0, sizeof(qp->attr.ah_attr));
+	if (!(*mask & IB_QP_MAX_DEST_RD_ATOMIC))
+		qp->attr.max_dest_rd_atomic = MXE_DCT_RD_ATOMIC;
 }
 
 void mxe_dc_verbs_modified(struct mxe_qp *qp)

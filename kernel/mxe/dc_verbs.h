@@ -54,6 +54,18 @@ bool mxe_dc_verbs_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
 int mxe_dc_verbs_fit_mtu(const struct mxe_qp *qp, struct ib_qp_attr *attr);
 
 /**
+ * mxe_dc_verbs_set_defaults() - Add the attributes that DC makes optional.
+ * @qp: DC QP
+ * @to: its new state; mxe_dc_verbs_modify_ok() is true
+ * @attr: its new attributes
+ * @mask: those that are given, IB_QP_*; the defaults are added
+ *
+ * Context: Both locks held.
+ */
+void mxe_dc_verbs_set_defaults(struct mxe_qp *qp, enum ib_qp_state to,
+			       struct ib_qp_attr *attr, int *mask);
+
+/**
  * mxe_dc_verbs_modified() - Finish a transition of a QP.
  * @qp: QP of any type whose state may have changed
  *

@@ -15,6 +15,9 @@
 #define MXE_DCT_MAX_PEERS	65536
 #define MXE_DCT_HASH_SIZE	1024
 
+/* READs and atomics that a session has room for if the target does not say. */
+#define MXE_DCT_RD_ATOMIC	16
+
 /*
  * A DC target.
  *

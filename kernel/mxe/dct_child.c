@@ -17,9 +17,6 @@
 #include "srq.h"
 #include "tx.h"
 
-/* If the target has no max_dest_rd_atomic. */
-#define MXE_DCT_CHILD_RD_ATOMIC	16
-
 static void mxe_dct_child_init(struct mxe_dct_child *child,
 			       const struct mxe_qp *target,
 			       const struct mxe_dc_hdr *hdr, u32 num_res)
@@ -62,7 +59,7 @@ struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
 					   const struct mxe_dc_hdr *hdr,
 					   const struct mxe_av *av)
 {
-	u32 num_res = target->attr.max_dest_rd_atomic ?: MXE_DCT_CHILD_RD_ATOMIC;
+	u32 num_res = target->attr.max_dest_rd_atomic;
 	struct mxe_dev *dev = target->dev;
 	struct mxe_dct_child *child;
 

@@ -770,11 +770,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		goto unlock;
 	}
 
-	/* A session of a DC initiator may begin with any PSN. */
-	if (mxe_qp_is_dci(qp) && to == IB_QPS_RTS && !(mask & IB_QP_SQ_PSN)) {
-		mask |= IB_QP_SQ_PSN;
-		attr->sq_psn = 0;
-	}
+	if (qp->dc)
+		mxe_dc_verbs_set_defaults(qp, to, attr, &mask);
 	mxe_qp_store_attr(qp, attr, mask);
 	if (mask & IB_QP_AV)
 		mxe_qp_store_av(qp, attr, &av);
