@@ -63,7 +63,8 @@ static void mxe_dct_addr_of(const struct sk_buff *skb,
 }
 
 /*
- * Sets the address vector of packets to an initiator.  Returns false if the
+ * Sets the address vector of packets to an initiator.  The target is open, so
+ * its attributes do not change before it is reset.  Returns false if the
  * initiator has not sent to a GID of the device.
  */
 static bool mxe_dct_av(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
@@ -453,22 +454,27 @@ static u8 mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 	return code;
 }
 
-/* Returns the responder of a session that is open, or NULL. */
-static struct mxe_dct_child *mxe_dct_find_open(struct mxe_dct *dct,
-					       const struct mxe_dct_addr *addr,
-					       u32 session)
+/*
+ * Sets *child to the responder of a session that is open, or to NULL.  Returns
+ * false if the target is not open.
+ */
+static bool mxe_dct_find_open(struct mxe_dct *dct,
+			      const struct mxe_dct_addr *addr, u32 session,
+			      struct mxe_dct_child **child)
 {
-	struct mxe_dct_child *child = NULL;
 	struct mxe_dct_peer *peer;
+	bool open;
 
+	*child = NULL;
 	spin_lock(&dct->lock);
-	peer = dct->open ? mxe_dct_peer_find(dct, addr) : NULL;
+	open = dct->open;
+	peer = open ? mxe_dct_peer_find(dct, addr) : NULL;
 	if (peer && peer->child && peer->session == session) {
 		peer->used = jiffies;
-		child = peer->child;
+		*child = peer->child;
 	}
 	spin_unlock(&dct->lock);
-	return child;
+	return open;
 }
 
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
@@ -482,10 +488,11 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	u8 code;
 
 	mxe_dct_addr_of(skb, hdr, &addr);
-	child = mxe_dct_find_open(dct, &addr, hdr->session);
+	if (!mxe_dct_find_open(dct, &addr, hdr->session, &child))
+		goto closed;
 	if (child)
 		return &child->qp;
-	/* The lookup of the address takes other locks. */
+	/* Without the lock, because the lookup of the address takes others. */
 	if (!mxe_dct_av(qp, &addr, &av)) {
 		mxe_count(qp->dev, drop_address);
 		return NULL;
@@ -494,8 +501,7 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	spin_lock(&dct->lock);
 	if (!dct->open) {
 		spin_unlock(&dct->lock);
-		mxe_count(qp->dev, drop_state);
-		return NULL;
+		goto closed;
 	}
 	code = mxe_dct_decide(dct, &addr, hdr, &av, &token, &child, &old);
 	spin_unlock(&dct->lock);
@@ -509,6 +515,9 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 		return NULL;
 	}
 	return &child->qp;
+closed:
+	mxe_count(qp->dev, drop_state);
+	return NULL;
 }
 
 void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
