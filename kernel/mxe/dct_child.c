@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The responders of the sessions of DC targets.  dct.c calls it.  It calls
- * qp.c, retry.c, respond.c, deliver.c and qp_work.c, as for any other QP.
+ * qp.c, retry.c, respond.c, deliver.c and qp_work.c, as for any other QP, and
+ * resource.c.
  */
 #include <linux/skbuff.h>
 #include <linux/slab.h>
@@ -63,7 +64,7 @@ struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
 	struct mxe_dev *dev = target->dev;
 	struct mxe_dct_child *child;
 
-	if (mxe_resource_take(dev, MXE_RESOURCE_DC_SESSION))
+	if (!mxe_resource_try_take(dev, MXE_RESOURCE_DC_SESSION))
 		return NULL;
 	child = kzalloc(sizeof(*child), MXE_DCT_GFP);
 	if (!child)

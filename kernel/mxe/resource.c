@@ -18,9 +18,14 @@ static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
 	[MXE_RESOURCE_DC_SESSION] = MXE_MAX_DC_SESSIONS,
 };
 
+bool mxe_resource_try_take(struct mxe_dev *dev, enum mxe_resource type)
+{
+	return atomic_add_unless(&dev->resources[type], 1, mxe_resource_limits[type]);
+}
+
 int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
 {
-	if (atomic_add_unless(&dev->resources[type], 1, mxe_resource_limits[type]))
+	if (mxe_resource_try_take(dev, type))
 		return 0;
 	return mxe_refuse(dev, -ENOMEM, "all %d resources of type %d are in use",
 			  mxe_resource_limits[type], type);

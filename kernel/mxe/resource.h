@@ -3,6 +3,8 @@
 #ifndef MXE_RESOURCE_H
 #define MXE_RESOURCE_H
 
+#include <linux/types.h>
+
 struct mxe_dev;
 
 /* Types of limited objects. */
@@ -20,7 +22,17 @@ enum mxe_resource {
 };
 
 /**
- * mxe_resource_take() - Count an object that is created.
+ * mxe_resource_try_take() - Count an object that a packet creates.
+ * @dev: the device
+ * @type: type of the object
+ *
+ * Context: Any.
+ * Return: true, or false at the limit.
+ */
+bool mxe_resource_try_take(struct mxe_dev *dev, enum mxe_resource type);
+
+/**
+ * mxe_resource_take() - Count an object that a verb creates.
  * @dev: the device
  * @type: type of the object
  *

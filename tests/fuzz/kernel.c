@@ -780,15 +780,17 @@ bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to,
 	}
 }
 
-int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
+bool mxe_resource_try_take(struct mxe_dev *dev, enum mxe_resource type)
 {
 	/* Few DC sessions, so that a target runs out of them. */
 	int limit = type == MXE_RESOURCE_DC_SESSION ? 4 : 64;
 
-	if (atomic_inc_return(&dev->resources[type]) <= limit)
-		return 0;
-	atomic_dec(&dev->resources[type]);
-	return -ENOMEM;
+	return atomic_add_unless(&dev->resources[type], 1, limit);
+}
+
+int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
+{
+	return mxe_resource_try_take(dev, type) ? 0 : -ENOMEM;
 }
 
 void mxe_resource_give(struct mxe_dev *dev, enum mxe_resource type)

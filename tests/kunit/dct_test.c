@@ -85,6 +85,8 @@ static void dct_expect_busy(struct kt *kt, u64 times)
 {
 	KUNIT_EXPECT_EQ(kt->test, dct_answer(kt).code, MXE_DC_BUSY);
 	KUNIT_EXPECT_EQ(kt->test, kt_counter(kt, MXE_CNT_dc_busy), times);
+	KUNIT_EXPECT_EQ_MSG(kt->test, kt_counter(kt, MXE_CNT_refused_verbs), 0ULL,
+			    "a packet is no verb");
 }
 
 /* Adds initiators that do not exist. */
