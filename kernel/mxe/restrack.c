@@ -17,7 +17,7 @@
 
 struct mxe_restrack_field {
 	const char *name;
-	u32 value;
+	u64 value;
 	bool hex;
 };
 
@@ -33,10 +33,10 @@ static int mxe_restrack_fill(struct sk_buff *msg,
 		return -EMSGSIZE;
 	for (i = 0; i < num; i++) {
 		if (fields[i].hex)
-			err = rdma_nl_put_driver_u32_hex(msg, fields[i].name,
+			err = rdma_nl_put_driver_u64_hex(msg, fields[i].name,
 							 fields[i].value);
 		else
-			err = rdma_nl_put_driver_u32(msg, fields[i].name,
+			err = rdma_nl_put_driver_u64(msg, fields[i].name,
 						     fields[i].value);
 		if (err) {
 			nla_nest_cancel(msg, table);
