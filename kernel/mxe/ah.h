@@ -18,8 +18,9 @@ struct mxe_dev;
 
 /*
  * The address vector of a QP is written by modify_qp() with both locks of the
- * QP held, so either lock suffices to read it. The one of an address handle is
- * immutable.
+ * QP held, so either lock suffices to read it. That of a DC initiator is never
+ * valid for others, and is written and read with send_lock held. The one of an
+ * address handle is immutable.
  */
 struct mxe_av {
 	bool valid;

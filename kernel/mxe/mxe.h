@@ -25,7 +25,7 @@
  *   qp->recv_lock > mw->lock > mxe_atomic_locks[]
  *   qp->recv_lock > lock of dev->srqs
  *   xrcd->lock > qp->recv_lock
- *   dct->lock, inside and outside no other of these
+ *   dct->lock > qp->recv_lock of a responder
  *
  * A completion handler runs under notify_lock only, so it may post requests.
  * send_lock and recv_lock are taken with BHs disabled and are never held while

@@ -309,7 +309,8 @@ struct mxe_qp {
 
 	/*
 	 * The state and the attributes are written with both locks held, so
-	 * either lock suffices to read them.
+	 * either lock suffices to read them. A DC initiator has dest_qpn and av
+	 * for its send side only, and writes them with send_lock held.
 	 */
 	enum ib_qp_state state;
 	bool dying;
