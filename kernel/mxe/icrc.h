@@ -44,8 +44,22 @@ __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, cons
 		     size_t len);
 
 /**
+ * mxe_icrc_is_defined() - Check that a received packet can have an ICRC.
+ * @skb: packet whose network header is set
+ * @is_ipv4: its IP version
+ *
+ * The rules of the ICRC do not cover IP options and extension headers.
+ *
+ * Return: true if the UDP header follows the fixed IP header.
+ */
+static __always_inline bool mxe_icrc_is_defined(const struct sk_buff *skb, bool is_ipv4)
+{
+	return is_ipv4 ? ip_hdr(skb)->ihl == 5 : ipv6_hdr(skb)->nexthdr == IPPROTO_UDP;
+}
+
+/**
  * mxe_icrc_is_correct() - Check the ICRC of a received packet.
- * @skb: packet without IP options or extension headers, whose network and
+ * @skb: packet for which mxe_icrc_is_defined() is true, whose network and
  *	transport headers are set
  * @is_ipv4: its IP version
  * @bth: first byte of the BTH, contiguous up to and including the ICRC

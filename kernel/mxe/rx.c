@@ -78,7 +78,6 @@ static void mxe_rx_count_pkt_error(struct mxe_netns *mnet, struct sk_buff *skb,
 static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 			 struct mxe_pkt *pkt)
 {
-	const struct iphdr *iph;
 	enum mxe_pkt_error err;
 	bool is_ipv4;
 	const u8 *bth;
@@ -88,12 +87,10 @@ static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 		mxe_rx_count_drop(mnet, skb, drop_no_memory);
 		return false;
 	}
-	iph = ip_hdr(skb);
 	bth = (const u8 *)(udp_hdr(skb) + 1);
 	len = skb_tail_pointer(skb) - bth;
-	is_ipv4 = iph->version == 4;
-	/* The rules of the ICRC do not cover IP options. */
-	if (is_ipv4 && iph->ihl != 5) {
+	is_ipv4 = ip_hdr(skb)->version == 4;
+	if (!mxe_icrc_is_defined(skb, is_ipv4)) {
 		mxe_rx_count_drop(mnet, skb, drop_length);
 		return false;
 	}

@@ -91,8 +91,7 @@ bool mxe_wire_atomic_is_valid(const struct mxe_qp *qp, struct sk_buff *skb)
 	size_t len = mxe_wire_atomic_len(bth->opcode);
 	bool is_ipv4 = ip_hdr(skb)->version == 4;
 
-	/* The rules of the ICRC do not cover IP options. */
-	if (is_ipv4 && ip_hdr(skb)->ihl != 5)
+	if (!mxe_icrc_is_defined(skb, is_ipv4))
 		return false;
 	if (skb_tail_pointer(skb) - (const u8 *)bth != len + MXE_ICRC_SIZE)
 		return false;

@@ -680,6 +680,30 @@ static struct sk_buff *to_ipv6(struct kt *kt, const u8 *bth, size_t len, u8 tcla
 	return skb;
 }
 
+/* The packet has an extension header, which the ICRC does not cover. */
+static struct sk_buff *with_extension(struct sk_buff *skb, size_t len)
+{
+	u8 *bth = (u8 *)(udp_hdr(skb) + 1);
+	__le32 icrc;
+
+	ipv6_hdr(skb)->nexthdr = NEXTHDR_DEST;
+	local_bh_disable();
+	icrc = mxe_icrc_ipv6(ipv6_hdr(skb), udp_hdr(skb), bth, len);
+	local_bh_enable();
+	put_unaligned(icrc, (__le32 *)(bth + len));
+	return skb;
+}
+
+/* Passes a packet to the general path. */
+static void receive_ipv6(struct kt *kt, struct sk_buff *skb)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	mxe_rx(kt->dev->mnet, skb, NULL);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
 /* The kernel of the test may have no IPv6, so only its reception is tested. */
 static void wire_request_ipv6(struct kunit *test)
 {
@@ -701,6 +725,9 @@ static void wire_request_ipv6(struct kunit *test)
 	skb = to_ipv6(kt, bth, len, 0);
 	ipv6_hdr(skb)->saddr.s6_addr[15] ^= 1;
 	KUNIT_EXPECT_FALSE(test, take_skb(kt, skb));
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, with_extension(to_ipv6(kt, bth, len, 0), len)));
+	receive_ipv6(kt, with_extension(to_ipv6(kt, bth, len, 0), len));
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_length), 1ULL);
 	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, OLD);
 	KUNIT_EXPECT_TRUE(test, take_skb(kt, to_ipv6(kt, bth, len, INET_ECN_ECT_0)));
 	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, NEW);

@@ -388,7 +388,7 @@ static const struct frame frames_of_ipv6[] = {
 	  .bad_version = true },
 	{ .what = "fewer bytes than its IP header states",
 	  .ip = "Ip6InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
-	{ .what = "hop-by-hop options", .drop = "drop_icrc",
+	{ .what = "hop-by-hop options", .drop = "drop_length",
 	  .hop_by_hop = true },
 	{ .what = "a fragment", .ip = "Ip6ReasmReqds", .no_mxe = true,
 	  .fragment = true },
