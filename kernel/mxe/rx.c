@@ -178,14 +178,8 @@ static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
 		return false;
 	/* The packets of a DC QP are encapsulated. */
 	if (mxe_qp_has_dc(qp))
-		return false;
+		return pkt->flags & MXE_OP_DC;
 	return mxe_pkt_transport(pkt) == mxe_qp_transport(qp);
-}
-
-/* Returns true for a DC packet to a DC QP, which has another way. */
-static bool mxe_rx_is_dc(const struct mxe_qp *qp, const struct mxe_pkt *pkt)
-{
-	return mxe_qp_has_dc(qp) && pkt->flags & MXE_OP_DC;
 }
 
 static noinline void mxe_rx_trace_receive(const struct mxe_qp *qp,
@@ -196,7 +190,7 @@ static noinline void mxe_rx_trace_receive(const struct mxe_qp *qp,
 
 /*
  * Returns true if a packet has the transport and the partition key of the QP.
- * Otherwise it counts a drop, unless the packet is DC.
+ * Otherwise it counts a drop.
  */
 static bool mxe_rx_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
@@ -208,8 +202,7 @@ static bool mxe_rx_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return false;
 	}
 	if (!(pkt->flags & MXE_OP_CNP) && !mxe_rx_transport_ok(qp, pkt)) {
-		if (!mxe_rx_is_dc(qp, pkt))
-			mxe_count(qp->dev, drop_transport);
+		mxe_count(qp->dev, drop_transport);
 		return false;
 	}
 	return true;
@@ -231,7 +224,7 @@ static bool mxe_rx_came_by(const struct mxe_dev *dev,
 /* Gives copies to the members of a group on each device, and consumes @skb. */
 static noinline void mxe_rx_mcast(struct mxe_netns *mnet,
 				  const struct mxe_pkt *pkt,
-				       struct sk_buff *skb)
+				  struct sk_buff *skb)
 {
 	struct mxe_dev *dev;
 	bool done = false;
@@ -412,7 +405,13 @@ static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 	if (!qp)
 		goto drop;
 	if (!mxe_rx_admit(qp, &pkt))
-		goto not_admitted;
+		goto drop;
+	/* A CNP to a DC QP is not DC. */
+	if (mxe_qp_has_dc(qp) && pkt.flags & MXE_OP_DC) {
+		mxe_rx_run_end(run);
+		mxe_dc_rx(qp, &pkt, skb);
+		return;
+	}
 	if (!(pkt.flags & MXE_OP_REQUEST)) {
 		mxe_rx_run_join(run, qp, false);
 		mxe_rx_response(qp, &pkt, skb);
@@ -430,12 +429,6 @@ static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 	if (!mxe_rx_request(qp, &pkt, skb, more))
 		mxe_rx_run_end(run);
 	return;
-not_admitted:
-	if (mxe_rx_is_dc(qp, &pkt) && mxe_rx_pkey_ok(&pkt)) {
-		mxe_rx_run_end(run);
-		mxe_dc_rx(qp, &pkt, skb);
-		return;
-	}
 drop:
 	kfree_skb(skb);
 }
