@@ -17,6 +17,15 @@ static unsigned int mxe_dc_len(bool connect)
 	return sizeof(struct mxe_dceth) + (connect ? sizeof(struct mxe_dcceth) : 0);
 }
 
+static u8 mxe_dc_rc_opcode(u8 opcode)
+{
+	if (opcode == MXE_OPCODE_DC_MASKED_CMP_SWAP)
+		return MXE_OPCODE_RC_MASKED_CMP_SWAP;
+	if (opcode == MXE_OPCODE_DC_MASKED_FETCH_ADD)
+		return MXE_OPCODE_RC_MASKED_FETCH_ADD;
+	return opcode & 0x1f;
+}
+
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 {
 	/* mxe_pkt_parse() counts the DCETH, but not the DCCETH, as a header. */
@@ -42,7 +51,8 @@ bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 		return false;
 	if (!hdr->connect)
 		return true;
-	if (pkt->payload_len < sizeof(*ceth))
+	if (pkt->payload_len < sizeof(*ceth) ||
+	    !(mxe_opcode_flags(mxe_dc_rc_opcode(pkt->opcode)) & MXE_OP_REQUEST))
 		return false;
 	hdr->key = be64_to_cpu(ceth->key);
 	hdr->psn = be32_to_cpu(ceth->psn) & MXE_PSN_MASK;
@@ -80,15 +90,6 @@ static u8 mxe_dc_opcode(u8 rc_opcode)
 	if (rc_opcode == MXE_OPCODE_RC_MASKED_FETCH_ADD)
 		return MXE_OPCODE_DC_MASKED_FETCH_ADD;
 	return MXE_TRANSPORT_DC << 5 | rc_opcode;
-}
-
-static u8 mxe_dc_rc_opcode(u8 opcode)
-{
-	if (opcode == MXE_OPCODE_DC_MASKED_CMP_SWAP)
-		return MXE_OPCODE_RC_MASKED_CMP_SWAP;
-	if (opcode == MXE_OPCODE_DC_MASKED_FETCH_ADD)
-		return MXE_OPCODE_RC_MASKED_FETCH_ADD;
-	return opcode & 0x1f;
 }
 
 int mxe_dc_decapsulate(struct sk_buff *skb, const struct mxe_dc_hdr *hdr)

@@ -83,7 +83,8 @@ DECLARE_STATIC_KEY_FALSE(mxe_dc_used);
  * @pkt: packet with MXE_OP_DC
  * @hdr: set to the headers
  *
- * Return: false if the version or a length is wrong.
+ * Return: false if the version, the code or a length is wrong, or a response
+ * demands a session.
  */
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr);
 

@@ -108,6 +108,8 @@ static void dc_parses(struct kunit *test)
 			       "a control packet without a code");
 	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, -1, 0, 8, &hdr),
 			       "CONNECT without room for its header");
+	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, 0, 0xf1, 0, &hdr),
+			       "a response with CONNECT");
 	KUNIT_ASSERT_TRUE(test, dc_parse_changed(test, 13, 0, 20, &hdr));
 	KUNIT_EXPECT_FALSE(test, hdr.connect);
 }
