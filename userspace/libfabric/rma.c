@@ -112,8 +112,10 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	if (len == SIZE_MAX)
 		return -FI_EMSGSIZE;
 	if (len != mxefi_iov_len(msg->msg_iov, msg->iov_count) ||
-	    (flags & FI_INJECT && (is_read || len > MXEFI_INJECT_SIZE)))
+	    (flags & FI_INJECT && is_read))
 		return -FI_EINVAL;
+	if (flags & FI_INJECT && len > MXEFI_INJECT_SIZE)
+		return -FI_EMSGSIZE;
 	peer = mxefi_route_get(ep, msg->addr);
 	if (!peer)
 		return mxefi_route_error(ep);

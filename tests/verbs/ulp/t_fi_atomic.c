@@ -541,6 +541,8 @@ static void test_rma(void)
 	is_int(fi_cntr_wait(end.cntr, count + 2, TIMEOUT_MS), 0,
 	       "fi_cntr_wait() until both writes are counted");
 	ok(!memcmp(memory, "inject", 6), "... has written");
+	is_int(fi_inject_write(end.ep, out, 1025, peer, (uintptr_t)memory, target.key),
+	       -FI_EMSGSIZE, "... at most 1024 bytes");
 }
 
 static void test_refused(void)
