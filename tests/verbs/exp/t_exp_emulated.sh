@@ -3,8 +3,8 @@
 #
 # The programs of the experimental verbs on the kernel's rxe, where their masked
 # atomics are emulated: rxe against itself, and against an mxe device at the
-# other end of the wire, where emulated and native atomics contend. rxe0 is in
-# the initial namespace.
+# other end of the wire, where emulated and native atomics contend. Static
+# programs have the providers of both. rxe0 is in the initial namespace.
 
 # shellcheck disable=SC2015,SC2317  # functions that "check" runs
 
@@ -36,6 +36,12 @@ run 'rxe with itself' rxe0 rxe0 t_exp_cq
 run 'rxe to mxe' rxe0 mxe2 t_exp_cq
 run 'rxe to mxe' rxe0 mxe2 t_exp_dm
 run 'rxe' rxe0 rxe0 t_exp_cm
+if command -v t_exp_apps_static >/dev/null; then
+	run 'mxe with itself' mxe2 mxe2 t_exp_apps_static
+	run 'rxe to mxe' rxe0 mxe2 t_exp_apps_static
+else
+	skip 'static programs' 'no libibverbs.a'
+fi
 # orders [ARGUMENT]: in each order of the libraries.
 orders()
 {

@@ -49,7 +49,7 @@ rxe_down()
 rxe_mxe_up()
 {
 	topo_down
-	modprobe -a rdma_rxe veth && ip netns add h2 &&
+	modprobe -a rdma_rxe veth && ip netns add h2 && ip -n h2 link set lo up &&
 		rxe_wire veth-rxe h2 eth0 10.77.0 &&
 		ip addr add fd77::1/64 dev veth-rxe nodad &&
 		ip -n h2 addr add fd77::2/64 dev eth0 nodad &&
