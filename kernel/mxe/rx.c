@@ -380,6 +380,14 @@ static __always_inline bool mxe_rx_atomic(struct mxe_rx_run *run,
 	return true;
 }
 
+/* Handles the request or response in a DC packet, and consumes @skb. */
+static noinline void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
+			       const struct mxe_pkt *pkt, struct sk_buff *skb)
+{
+	mxe_rx_run_end(run);
+	mxe_dc_rx(qp, pkt, skb);
+}
+
 static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 				       struct sk_buff *skb, struct mxe_qp *hint,
 				       struct mxe_rx_run *run, bool more)
@@ -406,13 +414,11 @@ static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
 		goto drop;
 	if (!mxe_rx_admit(qp, &pkt))
 		goto drop;
-	/* A CNP to a DC QP is not DC. */
-	if (mxe_qp_has_dc(qp) && pkt.flags & MXE_OP_DC) {
-		mxe_rx_run_end(run);
-		mxe_dc_rx(qp, &pkt, skb);
-		return;
-	}
 	if (!(pkt.flags & MXE_OP_REQUEST)) {
+		if (unlikely(pkt.flags & MXE_OP_DC)) {
+			mxe_rx_dc(run, qp, &pkt, skb);
+			return;
+		}
 		mxe_rx_run_join(run, qp, false);
 		mxe_rx_response(qp, &pkt, skb);
 		return;
