@@ -4,6 +4,7 @@
  * calls it. It calls qp.c for the locks, dci.h and dct.c.
  */
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
@@ -17,7 +18,7 @@
 
 struct mxe_restrack_field {
 	const char *name;
-	u64 value;
+	u32 value;
 	bool hex;
 };
 
@@ -33,10 +34,10 @@ static int mxe_restrack_fill(struct sk_buff *msg,
 		return -EMSGSIZE;
 	for (i = 0; i < num; i++) {
 		if (fields[i].hex)
-			err = rdma_nl_put_driver_u64_hex(msg, fields[i].name,
+			err = rdma_nl_put_driver_u32_hex(msg, fields[i].name,
 							 fields[i].value);
 		else
-			err = rdma_nl_put_driver_u64(msg, fields[i].name,
+			err = rdma_nl_put_driver_u32(msg, fields[i].name,
 						     fields[i].value);
 		if (err) {
 			nla_nest_cancel(msg, table);
@@ -60,7 +61,11 @@ static int mxe_restrack_fill_dct(struct sk_buff *msg, struct mxe_qp *qp)
 	mxe_dct_query(qp, &info);
 	fields[0].value = info.num_open;
 	fields[1].value = info.num_known;
-	fields[2].value = info.key_violations;
+	/*
+	 * Where u64 attributes are padded, the rdma tool does not expect the
+	 * padding.
+	 */
+	fields[2].value = min_t(u64, info.key_violations, U32_MAX);
 	return mxe_restrack_fill(msg, fields, ARRAY_SIZE(fields));
 }
 
