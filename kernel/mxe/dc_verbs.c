@@ -110,15 +110,14 @@ bool mxe_dc_verbs_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
 
 int mxe_dc_verbs_fit_mtu(const struct mxe_qp *qp, struct ib_qp_attr *attr)
 {
-	u32 mtu = READ_ONCE(qp->dev->ndev->mtu);
-	int max;
+	int mtu = READ_ONCE(qp->dev->ndev->mtu);
+	int max = iboe_get_mtu(mtu - MXE_DC_EXTRA_HEADERS);
 
 	/* Responses have no longer headers than requests of RC. */
 	if (!mxe_qp_is_dci(qp))
 		return 0;
-	max = iboe_get_mtu(mtu - min_t(u32, mtu, MXE_DC_EXTRA_HEADERS));
 	if (!max)
-		return mxe_refuse(qp->dev, -EINVAL, "netdev MTU %u is too small for DC", mtu);
+		return mxe_refuse(qp->dev, -EINVAL, "netdev MTU %d is too small for DC", mtu);
 	attr->path_mtu = min_t(int, attr->path_mtu, max);
 	return 0;
 }
