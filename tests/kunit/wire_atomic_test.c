@@ -652,8 +652,12 @@ static void wire_request_packet(struct kunit *test)
 	expect_request(kt, take(kt, bth, len, KT_GOOD), true);
 }
 
-/* Turns a packet into one of IPv6 between the addresses of the QP. */
-static struct sk_buff *to_ipv6(struct kt *kt, const u8 *bth, size_t len, u8 tclass)
+/*
+ * Turns a packet into one of IPv6 between the addresses of the QP. With another
+ * @nexthdr than UDP, it claims to have an extension header.
+ */
+static struct sk_buff *to_ipv6(struct kt *kt, const u8 *bth, size_t len, u8 tclass,
+			       u8 nexthdr)
 {
 	const struct mxe_av *av = &kt->qp->av;
 	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
@@ -666,7 +670,7 @@ static struct sk_buff *to_ipv6(struct kt *kt, const u8 *bth, size_t len, u8 tcla
 	skb_reset_network_header(skb);
 	ip6h = skb_put_zero(skb, sizeof(*ip6h));
 	ip6_flow_hdr(ip6h, tclass, 0);
-	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->nexthdr = nexthdr;
 	ip6h->saddr = av->v6.daddr;
 	ip6h->daddr = av->v6.saddr;
 	skb_set_transport_header(skb, sizeof(*ip6h));
@@ -677,20 +681,6 @@ static struct sk_buff *to_ipv6(struct kt *kt, const u8 *bth, size_t len, u8 tcla
 	local_bh_enable();
 	skb_put_data(skb, &icrc, sizeof(icrc));
 	skb->dev = kt->ndev;
-	return skb;
-}
-
-/* The packet has an extension header, which the ICRC does not cover. */
-static struct sk_buff *with_extension(struct sk_buff *skb, size_t len)
-{
-	u8 *bth = (u8 *)(udp_hdr(skb) + 1);
-	__le32 icrc;
-
-	ipv6_hdr(skb)->nexthdr = NEXTHDR_DEST;
-	local_bh_disable();
-	icrc = mxe_icrc_ipv6(ipv6_hdr(skb), udp_hdr(skb), bth, len);
-	local_bh_enable();
-	put_unaligned(icrc, (__le32 *)(bth + len));
 	return skb;
 }
 
@@ -718,18 +708,18 @@ static void wire_request_ipv6(struct kunit *test)
 	av->is_ipv4 = false;
 	memset(&av->v6.saddr, 0xfd, sizeof(av->v6.saddr));
 	memset(&av->v6.daddr, 0xfe, sizeof(av->v6.daddr));
-	KUNIT_EXPECT_FALSE(test, take_skb(kt, to_ipv6(kt, bth, len, INET_ECN_CE)));
-	skb = to_ipv6(kt, bth, len, 0);
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, to_ipv6(kt, bth, len, INET_ECN_CE, NEXTHDR_UDP)));
+	skb = to_ipv6(kt, bth, len, 0, NEXTHDR_UDP);
 	*(skb_tail_pointer(skb) - 1) ^= 1;
 	KUNIT_EXPECT_FALSE(test, take_skb(kt, skb));
-	skb = to_ipv6(kt, bth, len, 0);
+	skb = to_ipv6(kt, bth, len, 0, NEXTHDR_UDP);
 	ipv6_hdr(skb)->saddr.s6_addr[15] ^= 1;
 	KUNIT_EXPECT_FALSE(test, take_skb(kt, skb));
-	KUNIT_EXPECT_FALSE(test, take_skb(kt, with_extension(to_ipv6(kt, bth, len, 0), len)));
-	receive_ipv6(kt, with_extension(to_ipv6(kt, bth, len, 0), len));
+	KUNIT_EXPECT_FALSE(test, take_skb(kt, to_ipv6(kt, bth, len, 0, NEXTHDR_DEST)));
+	receive_ipv6(kt, to_ipv6(kt, bth, len, 0, NEXTHDR_DEST));
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_length), 1ULL);
 	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, OLD);
-	KUNIT_EXPECT_TRUE(test, take_skb(kt, to_ipv6(kt, bth, len, INET_ECN_ECT_0)));
+	KUNIT_EXPECT_TRUE(test, take_skb(kt, to_ipv6(kt, bth, len, INET_ECN_ECT_0, NEXTHDR_UDP)));
 	KUNIT_EXPECT_EQ(test, *(u64 *)kt->mem, NEW);
 	*av = saved;
 	kt_drop_sent(kt);
