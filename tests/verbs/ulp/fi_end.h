@@ -21,7 +21,9 @@
 #include <rdma/fi_tagged.h>
 #include "tap.h"
 
+#ifndef TIMEOUT_MS
 #define TIMEOUT_MS 60000
+#endif
 
 /* An endpoint and the objects that it uses. */
 struct end {

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A device in the process, for the provider of libfabric: RC, UD and DC, SRQs,
+ * RDMA and standard atomics. It executes a request when it is posted, or as
+ * soon as the peer can take it. All addresses are 127.0.0.1.
+ *
+ * fake_device.c defines what libibverbs and libibverbs_exp would.
+ */
+#ifndef FI_FAKE_DEVICE_H
+#define FI_FAKE_DEVICE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <infiniband/verbs_exp.h>
+
+/*
+ * Faults, and what the device has counted. Protected by @lock if a domain is
+ * open.
+ */
+struct fake_device {
+	pthread_mutex_t lock;
+	bool has_dc;
+	bool err_fails;		/* ibv_modify_qp() to the error state */
+	/* The first byte of SENDs that cannot be posted; -1: all can. */
+	int refused_send;
+	unsigned int num_mrs;	/* memory regions that are registered */
+	unsigned int max_mrs;	/* 0: no limit */
+	/* This DC target answers no requests, as if it had no buffers. */
+	uint32_t stopped_dct;
+	/* stopped_dct answers when an initiator is about to enter ERR. */
+	bool dct_answers_late;
+};
+
+extern struct fake_device fake_device;
+
+/**
+ * fake_device_set() - Changes a field while the device is in use.
+ * @field: field of the device
+ * @value: its new value
+ */
+#define fake_device_set(field, value) do {		\
+	pthread_mutex_lock(&fake_device.lock);		\
+	fake_device.field = (value);			\
+	pthread_mutex_unlock(&fake_device.lock);	\
+} while (0)
+
+#endif /* FI_FAKE_DEVICE_H */

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The provider of libfabric: its objects, linked with the device of
+# fake_device.c.
+
+FI := userspace/libfabric
+
+ifeq ($(shell printf '\043include <rdma/providers/fi_prov.h>\n' | \
+	$(CC) $(CPPFLAGS) -xc -fsyntax-only - 2>/dev/null && echo yes),yes)
+PROGS += fi/t_fabric
+endif
+
+$(UNIT)/$(FI)/%.o $(HERE)/fi/%.o: override CPPFLAGS += \
+	-I$(TOP)/userspace/libibverbs_exp -Wno-unused-parameter
+$(HERE)/fi/%.o: override CPPFLAGS += -I$(TOP)/tests/verbs/ulp -I$(TOP)/$(FI)
+$(BIN)/t_fabric: $(addprefix $(HERE)/fi/,fake_device.o fake_libfabric.o) \
+	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(FI)/*.c))
+$(BIN)/t_fabric: override LDLIBS += -lfabric -lpthread
