@@ -276,6 +276,13 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	}
 }
 
+bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err)
+{
+	if (err && !wr->peer->ep->closing)
+		mxefi_conn_abort(to_conn(wr->peer), err);
+	return true;
+}
+
 static int post(struct mxefi_wr *wr)
 {
 	struct mxefi_conn *conn = to_conn(wr->peer);

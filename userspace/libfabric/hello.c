@@ -261,11 +261,6 @@ static bool waits_for_fin(const struct mxefi_conn *conn)
 	return false;
 }
 
-static bool probe_complete(struct mxefi_wr *wr, int err)
-{
-	return true;
-}
-
 /*
  * Writes nothing. If the peer does not acknowledge it, the connection fails,
  * and so do the operations that wait for the peer. An endpoint of type
@@ -288,7 +283,7 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	wr->wr.opcode = IBV_WR_RDMA_WRITE;
 	wr->wr.wr.rdma.remote_addr = 0;
 	wr->wr.wr.rdma.rkey = 0;
-	wr->complete = probe_complete;
+	wr->complete = mxefi_conn_wr_complete;
 	mxefi_wr_submit(wr);
 }
 

@@ -10,11 +10,6 @@
 
 /* ---- answers ----------------------------------------------------------- */
 
-static bool fin_complete(struct mxefi_wr *wr, int err)
-{
-	return true;
-}
-
 /* Tells the sender of a message that it was delivered. */
 static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 		     const struct mxefi_msg *msg, int err)
@@ -36,7 +31,7 @@ static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 		mxefi_conn_abort(conn, FI_ENOMEM);
 		return;
 	}
-	wr->complete = fin_complete;
+	wr->complete = mxefi_conn_wr_complete;
 	mxefi_wr_submit(wr);
 }
 

@@ -407,6 +407,18 @@ bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch);
  */
 void mxefi_conn_abort(struct mxefi_conn *conn, int err);
 
+/**
+ * mxefi_conn_wr_complete() - Completes a request that no operation has.
+ * @wr: request of a connection
+ * @err: errno of libfabric, or 0
+ *
+ * If the request has failed, the connection is broken: the peer, or operations
+ * here, would wait for it forever.
+ *
+ * Return: true: the request is not posted again.
+ */
+bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err);
+
 /* ---- dct.c, dci.c: the dynamically connected (DC) transport ------------- */
 
 /**

@@ -59,9 +59,33 @@ static void test_messages(void)
 	close_pair();
 }
 
+/* The receiver of a message cannot post the FIN. */
+static void test_fin_refused(void)
+{
+	struct iovec iov = { out, 8 };
+	struct fi_msg m = {
+		.msg_iov = &iov, .iov_count = 1, .context = out,
+	};
+
+	open_pair(CAPS);
+	fake_device_set(refused_send, MXEFI_MSG_FIN);
+	m.addr = to_b;
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_sendmsg(a.ep, &m, FI_DELIVERY_COMPLETE), "fi_sendmsg");
+	is_int(wait_one(b.cq, in), 0, "a message whose FIN cannot be posted");
+	is_int(wait_one(a.cq, out), FI_ECONNABORTED, "... fails at its sender");
+	fake_device_set(refused_send, -1);
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	m.addr = to_b;
+	must(fi_sendmsg(a.ep, &m, FI_DELIVERY_COMPLETE), "fi_sendmsg");
+	is_int(wait_one(a.cq, out), 0, "... and the next one connects again");
+	close_pair();
+}
+
 int main(void)
 {
 	plan(0);
 	test_messages();
+	test_fin_refused();
 	return done_testing();
 }
