@@ -48,6 +48,8 @@ struct dci {
 	struct ibv_qp *qp;
 	unsigned int posted;		/* requests in the send queue */
 	unsigned int peers;		/* whose requests these are */
+	/* These requests, in the order in which they will complete. */
+	struct mxefi_wr *sent, **sent_tail;
 	/* Peers whose requests wait for room in the send queue. */
 	struct dc_peer *waiting, **waiting_tail;
 	/* The peer whose request has failed, until the initiator is reset. */
@@ -281,6 +283,26 @@ static void succeeded(struct dc_peer *dp)
 		dp->dci = dp->home;
 }
 
+static void add_sent(struct dci *dci, struct mxefi_wr *wr)
+{
+	wr->next = NULL;
+	*dci->sent_tail = wr;
+	dci->sent_tail = &wr->next;
+	dci->posted++;
+}
+
+/* Removes the first request, which has completed. */
+static struct mxefi_wr *take_sent(struct dci *dci)
+{
+	struct mxefi_wr *wr = dci->sent;
+
+	dci->sent = wr->next;
+	if (!dci->sent)
+		dci->sent_tail = &dci->sent;
+	dci->posted--;
+	return wr;
+}
+
 static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 {
 	struct mxefi_wr *wr = container_of(work, struct mxefi_wr, work);
@@ -288,7 +310,7 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	struct dci *dci = dp->dci;
 
 	dci->completions++;
-	dci->posted--;
+	take_sent(dci);
 	if (!--dp->peer.posted)
 		dci->peers--;
 	if (wc->status == IBV_WC_SUCCESS) {
@@ -350,7 +372,7 @@ static int post(struct mxefi_wr *wr)
 	ret = ibv_exp_post_send(dp->dci->qp, &wr->masked, &bad);
 	if (ret)
 		return ret;
-	dp->dci->posted++;
+	add_sent(dp->dci, wr);
 	if (dp->peer.posted == 1)
 		dp->dci->peers++;
 	return 0;
@@ -461,6 +483,7 @@ int mxefi_dci_open(struct mxefi_ep *ep)
 	for (unsigned int i = 0; i <= num && !ret; i++) {
 		dcis->dci[i].dcis = dcis;
 		dcis->dci[i].waiting_tail = &dcis->dci[i].waiting;
+		dcis->dci[i].sent_tail = &dcis->dci[i].sent;
 		ret = create_qp(&dcis->dci[i]);
 		if (!ret)
 			ret = start_qp(&dcis->dci[i]);
@@ -523,6 +546,10 @@ static void close_qp(struct dci *dci)
 		mxefi_wr_end(wr, FI_ECANCELED);
 	}
 	ibv_destroy_qp(dci->qp);
+	/* What it has completed before, and what it will never complete. */
+	mxefi_progress(dom);
+	while (dci->posted)
+		mxefi_wr_end(take_sent(dci), FI_ECANCELED);
 }
 
 void mxefi_dci_close(struct mxefi_ep *ep)

@@ -189,7 +189,8 @@ static void linger(struct mxefi_ep *ep)
 
 /*
  * Also cleans up after a failed setup. All requests in flight complete with
- * errors before the endpoint is freed.
+ * errors before the endpoint is freed. If a queue pair cannot enter the error
+ * state, they end when it has been destroyed.
  */
 void mxefi_queues_teardown(struct mxefi_ep *ep)
 {
@@ -224,12 +225,12 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 	mxefi_progress(ep->dom);
 	if (ep->srq)
 		ibv_destroy_srq(ep->srq);
+	mxefi_wr_free_all(ep);
 	while (ep->conns) {
 		conn = ep->conns;
 		ep->conns = conn->next;
 		free(conn);
 	}
-	mxefi_wr_free_all(ep);
 	if (ep->slab_mr)
 		ibv_dereg_mr(ep->slab_mr);
 	free(ep->slab);

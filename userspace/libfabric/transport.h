@@ -78,7 +78,7 @@ void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 struct mxefi_wr {
 	struct mxefi_work work;
 	struct mxefi_wr *next;
-	struct mxefi_peer *peer;
+	struct mxefi_peer *peer;	/* NULL if the request is free */
 	struct mxefi_op *op;		/* the operation it belongs to, or NULL */
 	struct ibv_send_wr wr;
 	struct ibv_exp_send_wr masked;	/* is posted instead if is_masked */
@@ -142,7 +142,9 @@ struct mxefi_wr *mxefi_wr_get_send(struct mxefi_peer *peer,
 
 /**
  * mxefi_wr_free_all() - Frees the memory of all requests of an endpoint.
- * @ep: endpoint
+ * @ep: endpoint, which is closing and has no queue pairs
+ *
+ * Requests that the device has not completed end with FI_ECANCELED.
  */
 void mxefi_wr_free_all(struct mxefi_ep *ep);
 

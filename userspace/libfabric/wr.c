@@ -53,6 +53,30 @@ static bool grow_wrs(struct mxefi_ep *ep)
 	return true;
 }
 
+static void dereg_mrs(struct mxefi_wr *wr)
+{
+	for (int i = 0; i < MXEFI_IOV_LIMIT; i++) {
+		if (wr->mrs[i])
+			ibv_dereg_mr(wr->mrs[i]);
+		wr->mrs[i] = NULL;
+	}
+	wr->has_mrs = false;
+}
+
+/* Ends the requests of a chunk that the device has not completed. */
+static void end_all(struct wr_chunk *chunk)
+{
+	for (int i = 0; i < WR_CHUNK; i++) {
+		struct mxefi_wr *wr = &chunk->wrs[i];
+
+		if (!wr->peer)
+			continue;
+		wr->complete(wr, FI_ECANCELED);
+		if (wr->has_mrs)
+			dereg_mrs(wr);
+	}
+}
+
 void mxefi_wr_free_all(struct mxefi_ep *ep)
 {
 	while (ep->wrs) {
@@ -60,6 +84,7 @@ void mxefi_wr_free_all(struct mxefi_ep *ep)
 			container_of(ep->wrs, struct wr_chunk, wrs[0]);
 
 		ep->wrs = chunk->next_chunk;
+		end_all(chunk);
 		ibv_dereg_mr(chunk->mr);
 		free(chunk);
 	}
@@ -88,22 +113,15 @@ struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer)
 	return wr;
 }
 
-static void dereg_mrs(struct mxefi_wr *wr)
-{
-	for (int i = 0; i < MXEFI_IOV_LIMIT; i++) {
-		if (wr->mrs[i])
-			ibv_dereg_mr(wr->mrs[i]);
-		wr->mrs[i] = NULL;
-	}
-	wr->has_mrs = false;
-}
-
 void mxefi_wr_put(struct mxefi_wr *wr)
 {
+	struct mxefi_ep *ep = wr->peer->ep;
+
 	if (wr->has_mrs)
 		dereg_mrs(wr);
-	wr->next = wr->peer->ep->free_wrs;
-	wr->peer->ep->free_wrs = wr;
+	wr->peer = NULL;
+	wr->next = ep->free_wrs;
+	ep->free_wrs = wr;
 }
 
 int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,

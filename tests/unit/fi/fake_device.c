@@ -354,6 +354,8 @@ static bool step(struct qp *qp)
 			  s->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct target t;
 
+	if (s->opcode == IBV_WR_RDMA_READ && fake_device.reads_stop)
+		return false;
 	if (find_target(qp, s, &t)) {
 		if (qp->is_dci && s->dest == fake_device.stopped_dct)
 			return false;
@@ -451,6 +453,7 @@ static int enqueue(struct qp *qp, struct send *s, const struct ibv_sge *sge)
 		*qp->tail = s;
 		qp->tail = &s->next;
 		qp->posted++;
+		fake_device.num_sent[s->opcode]++;
 		run();
 	}
 	pthread_mutex_unlock(&fake_device.lock);

@@ -23,8 +23,11 @@ struct fake_device {
 	bool err_fails;		/* ibv_modify_qp() to the error state */
 	/* The first byte of SENDs that cannot be posted; -1: all can. */
 	int refused_send;
+	bool reads_stop;	/* RDMA READs are not executed */
 	unsigned int num_mrs;	/* memory regions that are registered */
 	unsigned int max_mrs;	/* 0: no limit */
+	/* Send requests that were posted, by opcode. */
+	unsigned int num_sent[IBV_WR_DRIVER1];
 	/* This DC target answers no requests, as if it had no buffers. */
 	uint32_t stopped_dct;
 	/* stopped_dct answers when an initiator is about to enter ERR. */
@@ -43,5 +46,18 @@ extern struct fake_device fake_device;
 	fake_device.field = (value);			\
 	pthread_mutex_unlock(&fake_device.lock);	\
 } while (0)
+
+/**
+ * fake_device_get() - Reads a field while the device is in use.
+ * @field: field of the device
+ *
+ * Return: its value.
+ */
+#define fake_device_get(field) ({			\
+	pthread_mutex_lock(&fake_device.lock);		\
+	__typeof__(fake_device.field) value_ = fake_device.field; \
+	pthread_mutex_unlock(&fake_device.lock);	\
+	value_;						\
+})
 
 #endif /* FI_FAKE_DEVICE_H */

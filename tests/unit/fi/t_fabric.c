@@ -82,10 +82,36 @@ static void test_fin_refused(void)
 	close_pair();
 }
 
+/*
+ * An endpoint is closed while it reads a message, but its queue pair cannot
+ * enter the error state. AddressSanitizer finds what is leaked.
+ */
+static void test_close_fails(void)
+{
+	unsigned int reads;
+
+	open_pair(CAPS);
+	fake_device_set(reads_stop, true);
+	reads = fake_device_get(num_sent[IBV_WR_RDMA_READ]);
+	must(fi_recv(b.ep, in, LONG_SIZE, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(a.ep, out, LONG_SIZE, NULL, to_b, out), "fi_send");
+	while (fake_device_get(num_sent[IBV_WR_RDMA_READ]) == reads)
+		sched_yield();
+	fake_device_set(err_fails, true);
+	is_int(close_end(&b), 0,
+	       "an endpoint with a READ in flight is closed without a flush");
+	fake_device_set(err_fails, false);
+	fake_device_set(reads_stop, false);
+	is_int(wait_one(a.cq, out), FI_ECONNABORTED, "... its peer notices");
+	is_int(close_end(&a), 0, "... and is closed");
+	is_int(fake_device.num_mrs, 0, "... without memory regions left");
+}
+
 int main(void)
 {
 	plan(0);
 	test_messages();
 	test_fin_refused();
+	test_close_fails();
 	return done_testing();
 }
