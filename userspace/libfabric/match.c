@@ -30,22 +30,30 @@ static void unlink_recv(struct mxefi_queue *q, struct mxefi_recv **p)
 		q->recvs_tail = p;
 }
 
-/* Makes the receive of a message for the next part of a buffer. */
+/*
+ * Makes the receive of a message for the next part of a buffer. If memory is
+ * short, the receive of the buffer itself takes the message, and the rest of
+ * the buffer is not used: later messages must not overtake this one.
+ */
 static struct mxefi_recv *split(struct mxefi_queue *q, struct mxefi_recv **p,
 				size_t len)
 {
 	struct mxefi_recv *multi = *p, *part;
 	struct iovec *left = &multi->iov[0];
 
+	multi->parts++;
 	part = malloc(sizeof(*part));
-	if (!part)
-		return NULL;
+	if (!part) {
+		multi->parent = multi;
+		multi->retired = true;
+		unlink_recv(q, p);
+		return multi;
+	}
 	*part = *multi;
 	part->next = NULL;
 	part->multi = false;
 	part->parts = 0;
 	part->parent = multi;
-	multi->parts++;
 	if (len > left->iov_len)
 		len = left->iov_len;
 	left->iov_base = (uint8_t *)left->iov_base + len;
@@ -99,8 +107,7 @@ struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 	for (p = &q->recvs; *p != recv; p = &(*p)->next)
 		;
 	recv = take(q, p, &(*found)->msg);
-	if (recv)
-		mxefi_match_unlink(*found);
+	mxefi_match_unlink(*found);
 	return recv;
 }
 

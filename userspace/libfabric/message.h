@@ -25,7 +25,8 @@ struct mxefi_recv {
 	bool multi;
 	bool retired;			/* no longer queued */
 	unsigned int parts;		/* messages that are being received */
-	struct mxefi_recv *parent;	/* receive of the whole buffer; or NULL */
+	/* The receive of the whole buffer, which may be this one; or NULL. */
+	struct mxefi_recv *parent;
 	/* The message. */
 	struct mxefi_msg msg;
 	struct mxefi_conn *conn;

@@ -86,7 +86,8 @@ static void complete_recv(struct mxefi_recv *recv)
 	/* The last message of a buffer says that the buffer is free. */
 	if (multi && !--multi->parts && multi->retired) {
 		event.flags |= FI_MULTI_RECV;
-		free(multi);
+		if (multi != recv)
+			free(multi);
 	}
 	if (recv->multi && !recv->parts)
 		event.flags |= FI_MULTI_RECV;

@@ -115,6 +115,16 @@ static void *zalloc(size_t size)
 	return p;
 }
 
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	if (size && size == fake_device_get(refused_size))
+		return NULL;
+	return __real_malloc(size);
+}
+
 /* ---- completions and memory -------------------------------------------- */
 
 static void complete(struct cq *cq, const struct ibv_wc *wc)
@@ -382,6 +392,15 @@ static bool step(struct qp *qp)
 	return true;
 }
 
+static unsigned int count_reads(const struct qp *qp)
+{
+	unsigned int num = 0;
+
+	for (const struct send *s = qp->sends; s; s = s->next)
+		num += s->opcode == IBV_WR_RDMA_READ;
+	return num;
+}
+
 /* Executes whatever can be executed. */
 static void run(void)
 {
@@ -397,6 +416,9 @@ static void run(void)
 				again = true;
 		}
 	}
+	fake_device.num_stopped = 0;
+	for (struct qp *qp = qps; qp; qp = qp->next)
+		fake_device.num_stopped += count_reads(qp);
 }
 
 /* ---- the calls on the hot path ----------------------------------------- */
@@ -453,7 +475,6 @@ static int enqueue(struct qp *qp, struct send *s, const struct ibv_sge *sge)
 		*qp->tail = s;
 		qp->tail = &s->next;
 		qp->posted++;
-		fake_device.num_sent[s->opcode]++;
 		run();
 	}
 	pthread_mutex_unlock(&fake_device.lock);

@@ -24,10 +24,10 @@ struct fake_device {
 	/* The first byte of SENDs that cannot be posted; -1: all can. */
 	int refused_send;
 	bool reads_stop;	/* RDMA READs are not executed */
+	unsigned int num_stopped;	/* such READs, in all queue pairs */
+	size_t refused_size;	/* malloc() of so many bytes fails; or 0 */
 	unsigned int num_mrs;	/* memory regions that are registered */
 	unsigned int max_mrs;	/* 0: no limit */
-	/* Send requests that were posted, by opcode. */
-	unsigned int num_sent[IBV_WR_DRIVER1];
 	/* This DC target answers no requests, as if it had no buffers. */
 	uint32_t stopped_dct;
 	/* stopped_dct answers when an initiator is about to enter ERR. */

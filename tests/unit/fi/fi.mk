@@ -15,4 +15,4 @@ $(UNIT)/$(FI)/%.o $(HERE)/fi/%.o: override CPPFLAGS += \
 $(HERE)/fi/%.o: override CPPFLAGS += -I$(TOP)/tests/verbs/ulp -I$(TOP)/$(FI)
 $(BIN)/t_fabric: $(addprefix $(HERE)/fi/,fake_device.o fake_libfabric.o) \
 	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(FI)/*.c))
-$(BIN)/t_fabric: override LDLIBS += -lfabric -lpthread
+$(BIN)/t_fabric: override LDLIBS += -lfabric -lpthread -Wl,--wrap=malloc

@@ -7,7 +7,7 @@
 #define TIMEOUT_MS 10000
 #include "fake_device.h"
 #include "fi_end.h"
-#include "wire.h"
+#include "mxefi.h"
 
 #define LONG_SIZE 100000	/* bytes: read by the receiver */
 #define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_MULTI_RECV)
@@ -82,21 +82,24 @@ static void test_fin_refused(void)
 	close_pair();
 }
 
+/* Waits until so many READs are in flight. */
+static void wait_reads(unsigned int num)
+{
+	while (fake_device_get(num_stopped) != num)
+		sched_yield();
+}
+
 /*
  * An endpoint is closed while it reads a message, but its queue pair cannot
  * enter the error state. AddressSanitizer finds what is leaked.
  */
 static void test_close_fails(void)
 {
-	unsigned int reads;
-
 	open_pair(CAPS);
 	fake_device_set(reads_stop, true);
-	reads = fake_device_get(num_sent[IBV_WR_RDMA_READ]);
 	must(fi_recv(b.ep, in, LONG_SIZE, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
 	must(fi_send(a.ep, out, LONG_SIZE, NULL, to_b, out), "fi_send");
-	while (fake_device_get(num_sent[IBV_WR_RDMA_READ]) == reads)
-		sched_yield();
+	wait_reads(1);
 	fake_device_set(err_fails, true);
 	is_int(close_end(&b), 0,
 	       "an endpoint with a READ in flight is closed without a flush");
@@ -107,11 +110,73 @@ static void test_close_fails(void)
 	is_int(fake_device.num_mrs, 0, "... without memory regions left");
 }
 
+static void post_multi(void *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+	struct fi_msg m = {
+		.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
+		.context = buf,
+	};
+
+	must(fi_recvmsg(b.ep, &m, FI_MULTI_RECV), "fi_recvmsg");
+}
+
+/* The next message at b: its buffer, where it is, and whether it is the last */
+static void is_part(const void *buf, size_t at, size_t len, bool last,
+		    const char *name)
+{
+	struct fi_cq_tagged_entry e = { 0 };
+	struct fi_cq_data_entry *d = (struct fi_cq_data_entry *)&e;
+
+	is_int((int)fi_cq_sread(b.cq, &e, 1, NULL, TIMEOUT_MS), 1, "%s", name);
+	ok(e.op_context == buf, "... in the right buffer");
+	ok(d->buf == (const uint8_t *)buf + at && e.len == len,
+	   "... at %zu with %zu bytes", at, len);
+	is_int(!!(e.flags & FI_MULTI_RECV), last, "... is the last: %d", last);
+}
+
+/*
+ * Memory is short when a message arrives for a buffer that has room for more.
+ * No later message may get into the buffer before it.
+ */
+static void test_multi_recv(size_t size)
+{
+	static uint8_t next[LONG_SIZE];
+
+	open_pair(CAPS);
+	post_multi(in, LONG_SIZE);
+	/* A long message is being read while others arrive. */
+	fake_device_set(reads_stop, true);
+	must(fi_send(a.ep, out, 5000, NULL, to_b, out), "fi_send");
+	must(fi_send(a.ep, out, 100, NULL, to_b, out), "fi_send");
+	is_part(in, 5000, 100, false, "a buffer for several messages");
+	must(-wait_one(a.cq, out), "fi_send");
+	fake_device_set(refused_size, sizeof(struct mxefi_recv));
+	must(fi_send(a.ep, out, size, NULL, to_b, out), "fi_send");
+	if (size <= MXEFI_BUF_SIZE)
+		is_part(in, 5100, size, false, "one without memory for it");
+	else
+		wait_reads(2);
+	fake_device_set(refused_size, 0);
+	post_multi(next, LONG_SIZE);
+	must(fi_send(a.ep, out, 200, NULL, to_b, out), "fi_send");
+	is_part(next, 0, 200, false, "a later message");
+	fake_device_set(reads_stop, false);
+	is_part(in, 0, 5000, size <= MXEFI_BUF_SIZE, "the long message");
+	if (size > MXEFI_BUF_SIZE)
+		is_part(in, 5100, size, true, "one without memory for it");
+	for (int i = 0; i < 3; i++)
+		must(-wait_one(a.cq, out), "fi_send");
+	close_pair();
+}
+
 int main(void)
 {
 	plan(0);
 	test_messages();
 	test_fin_refused();
 	test_close_fails();
+	test_multi_recv(300);
+	test_multi_recv(6000);
 	return done_testing();
 }
