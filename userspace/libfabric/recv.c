@@ -268,6 +268,38 @@ static void on_write_data(struct mxefi_ep *ep, uint32_t data, size_t len)
 	push_event(ep, &event, true);
 }
 
+/* ---- the end of receives ------------------------------------------------ */
+
+static bool cancel(struct mxefi_ep *ep, const void *context, bool any)
+{
+	struct mxefi_recv *recv = mxefi_match_cancel(ep, context, any);
+
+	if (!recv)
+		return false;
+	recv->err = FI_ECANCELED;
+	complete_recv(recv);
+	return true;
+}
+
+/* True if no message will arrive any more. */
+static bool has_ended(const struct mxefi_ep *ep)
+{
+	return ep->is_msg && ep->conns &&
+	       ep->conns->state == MXEFI_CONN_BROKEN;
+}
+
+static void cancel_all(struct mxefi_ep *ep)
+{
+	while (cancel(ep, NULL, true))
+		;
+}
+
+static void on_broken(struct mxefi_conn *conn)
+{
+	if (has_ended(conn->peer.ep))
+		cancel_all(conn->peer.ep);
+}
+
 /* ---- calls ------------------------------------------------------------- */
 
 /* Frees a message that no receive will get. */
@@ -342,10 +374,13 @@ static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 
 static ssize_t post(const struct mxefi_recv *args)
 {
-	struct mxefi_recv *recv = malloc(sizeof(*recv)), *taken;
+	struct mxefi_recv *recv, *taken;
 	struct mxefi_unexpected *u;
 	bool is_part;
 
+	if (has_ended(args->ep) && !mxefi_match_find(args))
+		return -FI_ENOTCONN;
+	recv = malloc(sizeof(*recv));
 	if (!recv)
 		return -FI_ENOMEM;
 	*recv = *args;
@@ -361,6 +396,9 @@ static ssize_t post(const struct mxefi_recv *args)
 			break;
 		taken = mxefi_match_post(recv, false, &u);
 	}
+	/* What is left of a buffer for several messages. */
+	if (has_ended(args->ep))
+		cancel_all(args->ep);
 	return 0;
 }
 
@@ -433,27 +471,9 @@ ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 	return ret;
 }
 
-static bool cancel(struct mxefi_ep *ep, const void *context, bool any)
-{
-	struct mxefi_recv *recv = mxefi_match_cancel(ep, context, any);
-
-	if (!recv)
-		return false;
-	recv->err = FI_ECANCELED;
-	complete_recv(recv);
-	return true;
-}
-
 ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context)
 {
 	return cancel(ep, context, false) ? 0 : -FI_ENOENT;
-}
-
-/* No message will arrive any more if this was the only peer. */
-static void on_broken(struct mxefi_conn *conn)
-{
-	while (conn->peer.ep->is_msg && cancel(conn->peer.ep, NULL, true))
-		;
 }
 
 void mxefi_recv_setup(struct mxefi_ep *ep)

@@ -170,6 +170,68 @@ static void test_multi_recv(size_t size)
 	close_pair();
 }
 
+static void wait_cm(struct end *e, uint32_t want, struct fi_eq_cm_entry *entry)
+{
+	uint32_t type = 0;
+
+	must(fi_eq_sread(e->eq, &type, entry, sizeof(*entry), TIMEOUT_MS, 0),
+	     "fi_eq_sread");
+	is_u64(type, want, "event %u", want);
+}
+
+/* Connects two endpoints of type FI_EP_MSG. */
+static struct fid_pep *open_msg_pair(void)
+{
+	struct fi_eq_cm_entry entry;
+	uint8_t name[64];
+	size_t len = sizeof(name);
+	struct fid_pep *pep;
+
+	open_end_of(&a, FI_EP_MSG, FI_MSG | FI_MULTI_RECV);
+	open_end_of(&b, FI_EP_MSG, FI_MSG | FI_MULTI_RECV);
+	must(fi_passive_ep(b.fabric, b.info, &pep, NULL), "fi_passive_ep");
+	must(fi_pep_bind(pep, &b.eq->fid, 0), "fi_pep_bind");
+	must(fi_listen(pep), "fi_listen");
+	must(fi_getname(&pep->fid, name, &len), "fi_getname");
+	a.ep = open_ep(&a, a.cq);
+	must(fi_connect(a.ep, name, NULL, 0), "fi_connect");
+	wait_cm(&b, FI_CONNREQ, &entry);
+	b.ep = open_ep_of(&b, b.cq, entry.info);
+	fi_freeinfo(entry.info);
+	must(fi_accept(b.ep, NULL, 0), "fi_accept");
+	wait_cm(&b, FI_CONNECTED, &entry);
+	wait_cm(&a, FI_CONNECTED, &entry);
+	return pep;
+}
+
+/* Receives that are posted when a connection has ended. */
+static void test_after_shutdown(void)
+{
+	struct fid_pep *pep = open_msg_pair();
+	struct fi_eq_cm_entry entry;
+
+	/* Three messages have arrived before. */
+	for (int i = 0; i < 3; i++)
+		must(fi_send(a.ep, out, 100, NULL, 0, out), "fi_send");
+	for (int i = 0; i < 3; i++)
+		must(-wait_one(a.cq, out), "fi_send");
+	must(fi_shutdown(a.ep, 0), "fi_shutdown");
+	wait_cm(&b, FI_SHUTDOWN, &entry);
+	is_int((int)fi_recv(b.ep, in, 100, NULL, 0, in), 0,
+	       "after the shutdown, a message can be received");
+	is_int(wait_one(b.cq, in), 0, "... that arrived before it");
+	post_multi(in, LONG_SIZE);
+	is_part(in, 0, 100, false, "... and two in one buffer");
+	is_part(in, 100, 100, false, "... the second");
+	is_int(wait_one(b.cq, in), FI_ECANCELED, "... which ends then");
+	is_int((int)fi_recv(b.ep, in, 100, NULL, 0, in), -FI_ENOTCONN,
+	       "another receive is refused");
+	is_int((int)fi_send(b.ep, in, 100, NULL, 0, in), -FI_ENOTCONN,
+	       "... and so is a send");
+	must(fi_close(&pep->fid), "fi_close pep");
+	close_pair();
+}
+
 int main(void)
 {
 	plan(0);
@@ -178,5 +240,6 @@ int main(void)
 	test_close_fails();
 	test_multi_recv(300);
 	test_multi_recv(6000);
+	test_after_shutdown();
 	return done_testing();
 }
