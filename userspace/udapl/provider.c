@@ -2,7 +2,8 @@
 /*
  * The provider that libdat2 loads: its registration, and opening, querying and
  * closing IAs. All calls but those that this library extends go directly to the
- * inner provider, libdaplofa, whose table of functions this file changes.
+ * inner provider, libdaplofa: handles have a copy of its table of functions, of
+ * which this file replaces some.
  *
  * The inner provider is registered under "NAME-inner", with the parameters of
  * NAME in dat.conf. Opening NAME opens NAME-inner through libdat2 and returns
@@ -30,7 +31,8 @@ struct dm_provider {
 	DAT_PROVIDER registered;	/* as registered; libdat2 copies it */
 	DAT_PROVIDER_INFO info;
 	DAT_PROVIDER_INFO inner_info;
-	DAT_PROVIDER *table;		/* of the inner provider, once opened */
+	DAT_PROVIDER table;		/* of open IAs; empty until the first one */
+	DAT_PROVIDER closing;		/* of IAs during dm_ia_close() */
 	bool masked;			/* the device executes masked atomics */
 	bool noncoherent;		/* its regions need mxedv_sync_mr() */
 	DAT_NAMED_ATTR *attrs;		/* named attributes, built by the first query */
@@ -40,19 +42,29 @@ struct dm_provider {
 /* An open IA. */
 struct dm_ia {
 	struct dm_ia *next;
+	struct dm_provider *provider;
 	DAT_IA_HANDLE inner;		/* the inner provider's handle */
 	DAT_IA_HANDLE vector;		/* libdat2's handle of NAME-inner */
-	bool closing;			/* NAME-inner is being closed through libdat2 */
 	bool closed;			/* the inner provider has closed it */
 };
 
 /*
- * Protects the lists and the tables of the inner provider. Recursive, because
- * libdat2 calls back when it opens and closes NAME-inner.
+ * Held while an IA is opened or closed, because the inner provider may return
+ * the handle of a closed IA again at once. Protects the list of IAs.
+ *
+ * libdat2 calls dat_provider_init() and dat_provider_fini() with a mutex held
+ * that dat_ia_openv() and dat_ia_close() take. These two must therefore not
+ * take dm_open_lock.
  */
-static pthread_mutex_t dm_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static struct dm_provider *dm_providers;
+static pthread_mutex_t dm_open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dm_ia *dm_ias;
+
+/*
+ * Protects the list of providers and their tables and attributes. Taken last:
+ * libdat2 is never called with it held.
+ */
+static pthread_mutex_t dm_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dm_provider *dm_providers;
 
 /* The library of the inner provider, opened for the first line of dat.conf. */
 static void *dm_library;
@@ -63,18 +75,21 @@ static struct dm_provider *dm_provider_by_name(const char *name)
 {
 	struct dm_provider *p;
 
+	pthread_mutex_lock(&dm_lock);
 	for (p = dm_providers; p; p = p->next)
 		if (!strcmp(p->info.ia_name, name))
-			return p;
-	return NULL;
+			break;
+	pthread_mutex_unlock(&dm_lock);
+	return p;
 }
 
+/* Needs dm_lock. */
 static struct dm_provider *dm_provider_of(DAT_HANDLE handle)
 {
 	struct dm_provider *p;
 
 	for (p = dm_providers; p; p = p->next)
-		if (p->table == DAT_HANDLE_TO_PROVIDER(handle))
+		if (&p->table == DAT_HANDLE_TO_PROVIDER(handle))
 			return p;
 	return NULL;
 }
@@ -202,64 +217,68 @@ static DAT_RETURN dm_open_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
 
 /* ---- opening and closing ----------------------------------------------- */
 
+/* libdat2 calls it from the dat_ia_close() of dm_ia_close(). */
+static DAT_RETURN dm_ia_close_inner(DAT_IA_HANDLE inner, DAT_CLOSE_FLAGS flags)
+{
+	DAT_RETURN ret = dm_inner.ia_close_func(inner, flags);
+	struct dm_ia *ia;
+
+	for (ia = dm_ias; ia->inner != inner;)
+		ia = ia->next;
+	ia->closed = ret == DAT_SUCCESS;
+	return ret;
+}
+
 static DAT_RETURN dm_ia_close(DAT_IA_HANDLE inner, DAT_CLOSE_FLAGS flags)
 {
-	struct dm_provider *p;
 	struct dm_ia **link, *ia;
 	DAT_RETURN ret;
 
-	pthread_mutex_lock(&dm_lock);
-	p = dm_provider_of(inner);
+	pthread_mutex_lock(&dm_open_lock);
 	for (link = &dm_ias; *link && (*link)->inner != inner;)
 		link = &(*link)->next;
 	ia = *link;
-	if (!ia || !p) {
+	if (!ia) {
 		ret = DM_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		goto out;
 	}
-	if (ia->closing) {
-		/* libdat2 calls back from the dat_ia_close() below. */
-		ret = dm_inner.ia_close_func(inner, flags);
-		ia->closed = ret == DAT_SUCCESS;
-		goto out;
-	}
 
-	/* libdat2 takes the name to release from the table. */
-	p->table->device_name = p->inner_info.ia_name;
-	ia->closing = true;
+	/* libdat2 takes the function to call and the name from the table. */
+	DAT_HANDLE_TO_PROVIDER(inner) = &ia->provider->closing;
 	ret = dat_ia_close(ia->vector, flags);
-	ia->closing = false;
-	p->table->device_name = p->info.ia_name;
 	/*
 	 * If the IA is closed, an error only means that NAME-inner is not in
 	 * dat.conf.
 	 */
-	if (!ia->closed)
+	if (!ia->closed) {
+		DAT_HANDLE_TO_PROVIDER(inner) = &ia->provider->table;
 		goto out;
+	}
 	dm_lmr_forget(inner);
 	dm_op_forget(inner);
 	*link = ia->next;
 	free(ia);
 	ret = DAT_SUCCESS;
 out:
-	pthread_mutex_unlock(&dm_lock);
+	pthread_mutex_unlock(&dm_open_lock);
 	return ret;
 }
 
-/* Called with dm_lock held, when an IA of the provider is opened. */
-static void dm_take_table(struct dm_provider *p, DAT_IA_HANDLE ia)
+/* Makes the tables of the provider from that of an IA of NAME-inner. */
+static void dm_make_tables(struct dm_provider *p, DAT_IA_HANDLE ia)
 {
-	DAT_PROVIDER *table = DAT_HANDLE_TO_PROVIDER(ia);
+	const DAT_PROVIDER *inner = DAT_HANDLE_TO_PROVIDER(ia);
+	DAT_PROVIDER *table = &p->table;
 	DAT_IA_ATTR attr;
 
-	if (p->table)
-		return;
 	if (!dm_inner.ia_close_func)
-		dm_inner = *table;
-	p->table = table;
+		dm_inner = *inner;
 	if (dm_inner.ia_query_func(ia, NULL, DAT_IA_FIELD_IA_ADAPTER_NAME, &attr,
 				   0, NULL) == DAT_SUCCESS)
 		dm_query_device(p, attr.adapter_name);
+	p->closing = *inner;
+	p->closing.ia_close_func = dm_ia_close_inner;
+	*table = *inner;
 	table->ia_query_func = dm_ia_query;
 	table->ia_close_func = dm_ia_close;
 	table->handle_extendedop_func = p->masked ? dm_op_extended :
@@ -273,45 +292,58 @@ static void dm_take_table(struct dm_provider *p, DAT_IA_HANDLE ia)
 	table->device_name = p->info.ia_name;
 }
 
-static DAT_RETURN dm_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen,
-			     DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *handle)
+/*
+ * Opens NAME-inner. Objects of the IA get the table that the IA has when they
+ * are created.
+ */
+static DAT_RETURN dm_ia_open_inner(struct dm_provider *p, DAT_COUNT qlen,
+				   DAT_EVD_HANDLE *evd, struct dm_ia *ia)
 {
-	struct dm_provider *p;
-	struct dm_ia *ia;
 	DAT_RETURN ret;
 
-	pthread_mutex_lock(&dm_lock);
-	p = dm_provider_by_name(name);
-	if (!p) {
-		ret = DM_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
-		goto out;
-	}
-	ia = calloc(1, sizeof(*ia));
-	if (!ia) {
-		ret = DM_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-		goto out;
-	}
 	ret = dat_ia_openv(p->inner_info.ia_name, qlen, evd, &ia->vector,
 			   p->inner_info.dapl_version_major,
 			   p->inner_info.dapl_version_minor,
 			   p->inner_info.is_thread_safe);
 	if (ret != DAT_SUCCESS)
-		goto err;
+		return ret;
 	ret = dats_get_ia_handle(ia->vector, &ia->inner);
 	if (ret != DAT_SUCCESS) {
 		dat_ia_close(ia->vector, DAT_CLOSE_ABRUPT_FLAG);
-		goto err;
+		return ret;
 	}
-	dm_take_table(p, ia->inner);
-	ia->next = dm_ias;
-	dm_ias = ia;
-	*handle = ia->inner;
-	goto out;
-
-err:
-	free(ia);
-out:
+	pthread_mutex_lock(&dm_lock);
+	if (!p->table.ia_close_func)
+		dm_make_tables(p, ia->inner);
 	pthread_mutex_unlock(&dm_lock);
+	ia->provider = p;
+	DAT_HANDLE_TO_PROVIDER(ia->inner) = &p->table;
+	return DAT_SUCCESS;
+}
+
+/* libdat2 holds a reference on the provider. */
+static DAT_RETURN dm_ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen,
+			     DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *handle)
+{
+	struct dm_provider *p = dm_provider_by_name(name);
+	struct dm_ia *ia;
+	DAT_RETURN ret;
+
+	if (!p)
+		return DM_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+	ia = calloc(1, sizeof(*ia));
+	if (!ia)
+		return DM_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	pthread_mutex_lock(&dm_open_lock);
+	ret = dm_ia_open_inner(p, qlen, evd, ia);
+	if (ret == DAT_SUCCESS) {
+		ia->next = dm_ias;
+		dm_ias = ia;
+		*handle = ia->inner;
+	}
+	pthread_mutex_unlock(&dm_open_lock);
+	if (ret != DAT_SUCCESS)
+		free(ia);
 	return ret;
 }
 
@@ -341,6 +373,25 @@ static bool dm_load(void)
 	return false;
 }
 
+/* Frees a provider, and unloads the inner provider's library after the last. */
+static void dm_provider_drop(struct dm_provider *p)
+{
+	struct dm_provider **link = &dm_providers;
+
+	pthread_mutex_lock(&dm_lock);
+	while (*link != p)
+		link = &(*link)->next;
+	*link = p->next;
+	if (!dm_providers) {
+		dlclose(dm_library);
+		dm_library = NULL;
+		memset(&dm_inner, 0, sizeof(dm_inner));
+	}
+	pthread_mutex_unlock(&dm_lock);
+	free(p->attrs);
+	free(p);
+}
+
 /**
  * dat_provider_init() - Register the provider; libdat2 calls this for each line
  * of dat.conf with this library when an IA of the line is opened.
@@ -359,8 +410,9 @@ void DAT_API dat_provider_fini(const DAT_PROVIDER_INFO *info);
 __attribute__((visibility("default"))) void DAT_API
 dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data)
 {
-	struct dm_provider *p;
 	size_t len = strnlen(info->ia_name, DAT_NAME_MAX_LENGTH);
+	struct dm_provider *p;
+	bool loaded;
 
 	if (len + sizeof(INNER_SUFFIX) > DAT_NAME_MAX_LENGTH) {
 		fprintf(stderr, "libdaplmxe: the name of the IA has over %zu bytes\n",
@@ -377,44 +429,36 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data)
 	p->registered.ia_open_func = dm_ia_open;
 	p->registered.handle_extendedop_func = dm_open_op;
 
+	/*
+	 * Added before the inner provider is called, so that its library
+	 * remains loaded.
+	 */
 	pthread_mutex_lock(&dm_lock);
-	if (!dm_load())
-		goto err;
+	loaded = dm_load();
+	if (loaded) {
+		p->next = dm_providers;
+		dm_providers = p;
+	}
+	pthread_mutex_unlock(&dm_lock);
+	if (!loaded) {
+		free(p);
+		return;
+	}
 	dm_init(&p->inner_info, instance_data);
 	if (dat_registry_add_provider(&p->registered, &p->info) != DAT_SUCCESS) {
 		dm_fini(&p->inner_info);
-		goto err;
+		dm_provider_drop(p);
 	}
-	p->next = dm_providers;
-	dm_providers = p;
-	pthread_mutex_unlock(&dm_lock);
-	return;
-err:
-	pthread_mutex_unlock(&dm_lock);
-	free(p);
 }
 
 __attribute__((visibility("default"))) void DAT_API
 dat_provider_fini(const DAT_PROVIDER_INFO *info)
 {
-	struct dm_provider **link, *p;
+	struct dm_provider *p = dm_provider_by_name(info->ia_name);
 
-	pthread_mutex_lock(&dm_lock);
-	for (link = &dm_providers; *link; link = &(*link)->next)
-		if (!strcmp((*link)->info.ia_name, info->ia_name))
-			break;
-	p = *link;
-	if (p) {
-		*link = p->next;
-		dat_registry_remove_provider(&p->registered, &p->info);
-		dm_fini(&p->inner_info);
-		free(p->attrs);
-		free(p);
-	}
-	if (!dm_providers && dm_library) {
-		dlclose(dm_library);
-		dm_library = NULL;
-		memset(&dm_inner, 0, sizeof(dm_inner));
-	}
-	pthread_mutex_unlock(&dm_lock);
+	if (!p)
+		return;
+	dat_registry_remove_provider(&p->registered, &p->info);
+	dm_fini(&p->inner_info);
+	dm_provider_drop(p);
 }
