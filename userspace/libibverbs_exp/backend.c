@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "backend.h"
+#include "fork.h"
 
 /*
  * Caches the backend of a context, because querying the device at every poll
@@ -21,6 +22,8 @@ struct exp_context {
 };
 
 static struct exp_table contexts = EXP_TABLE_INIT;
+
+EXP_FORK_HOLD(contexts, contexts.lock)
 
 static const struct exp_backend *choose_backend(struct ibv_context *context)
 {

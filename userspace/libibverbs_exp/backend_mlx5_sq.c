@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "backend_mlx5.h"
+#include "fork.h"
 
 #define SQ_BITS 6
 #define RESULT_SIZE 8
@@ -84,6 +85,9 @@ struct mlx5_ctx {
 
 static struct exp_table ctxs = EXP_TABLE_INIT;
 static struct exp_table cqs = EXP_TABLE_INIT;
+
+EXP_FORK_HOLD(ctxs, ctxs.lock)
+EXP_FORK_HOLD(cqs, cqs.lock)
 
 /* ---- tables -------------------------------------------------------------- */
 

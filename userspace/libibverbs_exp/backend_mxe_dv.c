@@ -13,10 +13,13 @@
 #include <pthread.h>
 
 #include "backend_mxe.h"
+#include "fork.h"
 
 static struct exp_mxedv mxedv;
 static const struct exp_mxedv *found;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+EXP_FORK_HOLD(dv, lock)
 
 #define FIND(lib, call, version) \
 	(mxedv.call = (__typeof__(mxedv.call)) \

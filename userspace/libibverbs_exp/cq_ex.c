@@ -19,6 +19,7 @@
 
 #include "backend.h"
 #include "cq_ex.h"
+#include "fork.h"
 #include "std.h"
 
 /* In exp_cq.wc_flags. The standard verbs do not use this bit. */
@@ -30,6 +31,8 @@ struct exp_cq {
 };
 
 static struct exp_table cqs = EXP_TABLE_INIT;
+
+EXP_FORK_HOLD(cqs, cqs.lock)
 
 /*
  * The function of libibverbs, which is the same for all contexts. Protected by

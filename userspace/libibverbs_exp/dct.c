@@ -29,7 +29,7 @@ struct exp_dct {
 static pthread_mutex_t dcts_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct exp_dct *dcts;	/* the list, protected by dcts_lock */
 
-EXP_FORK_HOLD(dcts_lock)
+EXP_FORK_HOLD(dcts, dcts_lock)
 
 static struct exp_dct *to_exp_dct(struct ibv_exp_dct *dct)
 {

@@ -31,7 +31,7 @@ static struct exp_table cqs = EXP_TABLE_INIT;
 static uint64_t nonce;		/* 0: not drawn yet; set under cqs.lock */
 static uint64_t next_tag;	/* atomic */
 
-EXP_FORK_HOLD(cqs.lock)
+EXP_FORK_HOLD(cqs, cqs.lock)
 
 /* ---- table --------------------------------------------------------------- */
 

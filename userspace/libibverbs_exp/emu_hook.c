@@ -22,7 +22,7 @@
 
 static struct exp_table devices = EXP_TABLE_INIT;
 
-EXP_FORK_HOLD(devices.lock)
+EXP_FORK_HOLD(devices, devices.lock)
 
 static struct emu_device *device_of(const struct ibv_context *context)
 {

@@ -7,6 +7,7 @@
 
 /**
  * EXP_FORK_HOLD() - Hold a mutex of the file across fork().
+ * @name: part of the names of the functions that this defines
  * @mutex: the mutex
  *
  * In a forked child only the thread that called fork() exists. A mutex that
@@ -16,20 +17,21 @@
  * The order in which the mutexes are locked is that of linking. Therefore the
  * holder of one must not wait for another one.
  */
-#define EXP_FORK_HOLD(mutex)						\
-	static void fork_hold(void)					\
+#define EXP_FORK_HOLD(name, mutex)					\
+	static void name ## _fork_hold(void)				\
 	{								\
 		pthread_mutex_lock(&(mutex));				\
 	}								\
 									\
-	static void fork_release(void)					\
+	static void name ## _fork_release(void)				\
 	{								\
 		pthread_mutex_unlock(&(mutex));				\
 	}								\
 									\
-	__attribute__((constructor)) static void fork_register(void)	\
+	__attribute__((constructor)) static void name ## _fork_register(void) \
 	{								\
-		pthread_atfork(fork_hold, fork_release, fork_release);	\
+		pthread_atfork(name ## _fork_hold, name ## _fork_release, \
+			       name ## _fork_release);			\
 	}
 
 #endif /* EXP_FORK_H */

@@ -10,6 +10,7 @@
 
 #include "calls.h"
 #include "emu.h"
+#include "fork.h"
 
 #define EXP_ACCESS_DM							\
 	(IBV_EXP_ACCESS_LOCAL_WRITE | IBV_EXP_ACCESS_REMOTE_WRITE |	\
@@ -28,6 +29,8 @@ struct exp_alloc {
 
 static pthread_mutex_t exp_alloc_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct exp_alloc *exp_allocs;	/* protected by exp_alloc_lock */
+
+EXP_FORK_HOLD(allocs, exp_alloc_lock)
 
 static struct exp_alloc *alloc_new(size_t length)
 {

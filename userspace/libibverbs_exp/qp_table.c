@@ -15,7 +15,7 @@
 
 static struct exp_table qps = EXP_TABLE_INIT;
 
-EXP_FORK_HOLD(qps.lock)
+EXP_FORK_HOLD(qps, qps.lock)
 
 /*
  * Returns true if the entry belongs to this QP, and not to an earlier one at

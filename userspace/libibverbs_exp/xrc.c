@@ -81,6 +81,8 @@ struct xrc_srq {
 
 static struct exp_table srqs = EXP_TABLE_INIT;
 
+EXP_FORK_HOLD(srqs, srqs.lock)
+
 static int srq_add(struct ibv_srq *srq, uint32_t num)
 {
 	struct xrc_srq *entry;
@@ -192,7 +194,7 @@ struct xrc_qp {
 static pthread_mutex_t qps_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct xrc_qp *qps;	/* with its members protected by qps_lock */
 
-EXP_FORK_HOLD(qps_lock)
+EXP_FORK_HOLD(qps, qps_lock)
 
 /* Needs qps_lock. */
 static struct xrc_qp *qp_find(const struct ibv_xrc_domain *domain, uint32_t num)

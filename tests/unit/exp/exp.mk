@@ -19,7 +19,7 @@ EXP_EMU := $(addprefix $(BIN)/,t_exp_emu t_exp_emu_ex t_exp_emu_random \
 PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_dc t_exp_layout \
 	t_exp_mlx5_wqe t_exp_mlx5 t_exp_mlx5_apps t_exp_mlx5_be t_exp_mlx5_data \
 	t_exp_mlx5_ex t_exp_mlx5_rows t_exp_emu t_exp_emu_ex t_exp_emu_random \
-	t_exp_emu_threads t_exp_saved t_exp_xrc)
+	t_exp_emu_threads t_exp_saved t_exp_xrc t_exp_fork)
 SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv \
 	exp/exp_mxe_dv exp/exp_link exp/exp_emu_tsan exp/exp_emu_fork
 
@@ -37,6 +37,10 @@ $(HERE)/exp/t_exp_xrc.o: override CPPFLAGS += -I$(TOP)/$(EXP)/compat
 $(BIN)/t_exp_xrc: $(UNIT)/$(EXP)/xrc.o
 $(BIN)/t_exp_dc: $(HERE)/exp/fake_mlx5.o $(HERE)/exp/fake_mlx5_hw.o \
 	$(UNIT)/$(EXP)/dct.o $(UNIT)/$(EXP)/objects.o
+$(BIN)/t_exp_fork: $(EXP_OBJS) $(addprefix $(UNIT)/$(EXP)/,backend_mlx5_dv.o \
+	backend_mxe_dv.o dct.o dm.o mr.o xrc.o)
+$(BIN)/t_exp_fork: override LDLIBS += -libverbs -ldl -pthread \
+	-Wl,--wrap=pthread_mutex_lock
 $(BIN)/t_exp_mlx5_wqe: $(UNIT)/$(EXP)/backend_mlx5_wqe.o
 $(EXP_MLX5): $(HERE)/exp/fake_mlx5.o $(HERE)/exp/fake_mlx5_hw.o
 $(EXP_EMU): $(HERE)/exp/fake_emu.o $(filter-out %/emu_progress.o,$(EXP_OBJS))

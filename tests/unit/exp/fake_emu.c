@@ -18,7 +18,7 @@ struct fake_emu fake;
 /* Protects the memory and the queues of the device, and its counters. */
 static pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 
-EXP_FORK_HOLD(fake_lock)
+EXP_FORK_HOLD(fake, fake_lock)
 
 static struct ibv_device emu_device;
 struct verbs_context emu_vctx;
