@@ -181,17 +181,19 @@ int exp_destroy_srq(struct ibv_srq *srq, int (*std)(struct ibv_srq *srq))
 
 /*
  * A QP of ibv_create_xrc_rcv_qp() or ibv_reg_xrc_rcv_qp(). closing means that
- * ibv_unreg_xrc_rcv_qp() destroys it. It then remains in the list, because
- * ibv_destroy_qp() waits for events to be acknowledged.
+ * ibv_unreg_xrc_rcv_qp() destroys it, when its users are gone. It then remains
+ * in the list, because ibv_destroy_qp() waits for events to be acknowledged.
  */
 struct xrc_qp {
 	struct xrc_qp *next;
 	struct ibv_qp *qp;
+	uint32_t users;		/* calls in progress */
 	uint32_t events;	/* got and not acknowledged */
 	bool closing;
 };
 
 static pthread_mutex_t qps_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t qps_unused = PTHREAD_COND_INITIALIZER;
 static struct xrc_qp *qps;	/* with its members protected by qps_lock */
 
 EXP_FORK_HOLD(qps, qps_lock)
@@ -208,14 +210,25 @@ static struct xrc_qp *qp_find(const struct ibv_xrc_domain *domain, uint32_t num)
 	return entry;
 }
 
-static struct ibv_qp *qp_get(const struct ibv_xrc_domain *domain, uint32_t num)
+/* Returns the QP, which is not destroyed before qp_put(), or NULL. */
+static struct xrc_qp *qp_get(const struct ibv_xrc_domain *domain, uint32_t num)
 {
 	struct xrc_qp *entry;
 
 	pthread_mutex_lock(&qps_lock);
 	entry = qp_find(domain, num);
+	if (entry)
+		entry->users++;
 	pthread_mutex_unlock(&qps_lock);
-	return entry ? entry->qp : NULL;
+	return entry;
+}
+
+static void qp_put(struct xrc_qp *entry)
+{
+	pthread_mutex_lock(&qps_lock);
+	if (!--entry->users)
+		pthread_cond_broadcast(&qps_unused);
+	pthread_mutex_unlock(&qps_lock);
 }
 
 /* Adds a QP. Destroys it if that fails. */
@@ -286,11 +299,14 @@ int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain,
 			  uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
 			  int attr_mask)
 {
-	struct ibv_qp *qp = qp_get(xrc_domain, xrc_qp_num);
+	struct xrc_qp *entry = qp_get(xrc_domain, xrc_qp_num);
+	int ret;
 
-	if (!qp)
+	if (!entry)
 		return exp_err(EINVAL);
-	return exp_err(exp_std()->modify_qp(qp, attr, attr_mask));
+	ret = exp_std()->modify_qp(entry->qp, attr, attr_mask);
+	qp_put(entry);
+	return exp_err(ret);
 }
 
 EXP_EXPORT
@@ -298,12 +314,13 @@ int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain,
 			 uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
 			 int attr_mask, struct ibv_qp_init_attr *init_attr)
 {
-	struct ibv_qp *qp = qp_get(xrc_domain, xrc_qp_num);
+	struct xrc_qp *entry = qp_get(xrc_domain, xrc_qp_num);
 	int ret;
 
-	if (!qp)
+	if (!entry)
 		return exp_err(EINVAL);
-	ret = ibv_query_qp(qp, attr, attr_mask, init_attr);
+	ret = ibv_query_qp(entry->qp, attr, attr_mask, init_attr);
+	qp_put(entry);
 	if (!ret)
 		((struct xrc_qp_init_attr *)init_attr)->domain = xrc_domain;
 	return exp_err(ret);
@@ -319,6 +336,8 @@ int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num)
 	entry = qp_find(xrc_domain, xrc_qp_num);
 	if (entry)
 		entry->closing = true;
+	while (entry && entry->users)
+		pthread_cond_wait(&qps_unused, &qps_lock);
 	pthread_mutex_unlock(&qps_lock);
 	if (!entry)
 		return exp_err(EINVAL);

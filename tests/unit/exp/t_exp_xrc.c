@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ static struct {
 	struct ibv_qp_open_attr open_attr;
 	enum ibv_qp_type created;
 	struct ibv_qp *modified;
+	void (*during)(void);	/* runs in the next modify or query of a QP */
 	struct ibv_async_event event;
 	struct ibv_async_event ack;
 } fake;
@@ -152,11 +154,21 @@ static int f_destroy_qp(struct ibv_qp *qp)
 	return 0;
 }
 
+static void in_call(void)
+{
+	void (*during)(void) = fake.during;
+
+	fake.during = NULL;
+	if (during)
+		during();
+}
+
 static int f_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	(void)attr;
 	(void)mask;
 	fake.modified = qp;
+	in_call();
+	attr->dest_qp_num = qp->qp_num;
 	return 0;
 }
 
@@ -164,6 +176,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		 struct ibv_qp_init_attr *init_attr)
 {
 	(void)mask;
+	in_call();
 	attr->dest_qp_num = qp->qp_num;
 	init_attr->qp_type = IBV_QPT_XRC_RECV;
 	return 0;
@@ -338,6 +351,57 @@ static void test_rcv_qp(void)
 	is_int(fake.qps_destroyed, 3, "qp: destroyed by libibverbs");
 }
 
+/* ---- a QP that is released during a call for it -------------------------- */
+
+static struct ibv_xrc_domain *domain_of_thread;
+static uint32_t num_of_thread;
+static pthread_t thread;
+
+static void *unreg(void *arg)
+{
+	(void)arg;
+	is_int(ibv_unreg_xrc_rcv_qp(domain_of_thread, num_of_thread), 0,
+	       "... released by another thread");
+	return NULL;
+}
+
+/* Runs while the first thread uses the QP. */
+static void unreg_by_thread(void)
+{
+	int destroyed = fake.qps_destroyed, i;
+	struct ibv_qp_attr attr = { };
+
+	pthread_create(&thread, NULL, unreg, NULL);
+	/* The QP does not exist for new calls, once it is being released. */
+	while (ibv_modify_xrc_rcv_qp(domain_of_thread, num_of_thread, &attr,
+				     0) != EINVAL)
+		sched_yield();
+	for (i = 0; i < 50 && fake.qps_destroyed == destroyed; i++)
+		usleep(1000);
+	is_int(fake.qps_destroyed, destroyed, "... but not destroyed");
+}
+
+static void test_unreg_during(const char *what, bool query)
+{
+	struct ibv_xrc_domain *domain = open_domain();
+	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
+	int destroyed = fake.qps_destroyed;
+	struct ibv_qp_attr mod = { };
+	uint32_t num;
+
+	if (ibv_create_xrc_rcv_qp(&attr, &num))
+		bail_out("no QP");
+	domain_of_thread = domain;
+	num_of_thread = num;
+	fake.during = unreg_by_thread;
+	is_int(query ? ibv_query_xrc_rcv_qp(domain, num, &mod, 0, &attr) :
+		       ibv_modify_xrc_rcv_qp(domain, num, &mod, 0), 0,
+	       "qp: %s during its release", what);
+	is_u64(mod.dest_qp_num, num, "... of the QP");
+	pthread_join(thread, NULL);
+	is_int(fake.qps_destroyed, destroyed + 1, "... which is destroyed then");
+}
+
 static void test_events(void)
 {
 	struct ibv_xrc_domain *domain = open_domain();
@@ -421,6 +485,8 @@ int main(void)
 	test_domain();
 	test_srq();
 	test_rcv_qp();
+	test_unreg_during("modified", false);
+	test_unreg_during("queried", true);
 	test_events();
 	test_sender();
 	return done_testing();
