@@ -67,32 +67,56 @@ static int check_unsupported(const struct ibv_exp_qp_init_attr *attr)
 	return 0;
 }
 
+/* IBV_QPT_XRC of OFED 1.3 is a sender, as in ibv_create_qp(). */
+static enum ibv_qp_type type_of(const struct ibv_exp_qp_init_attr *attr)
+{
+	return attr->qp_type == IBV_QPT_XRC ? IBV_QPT_XRC_SEND : attr->qp_type;
+}
+
+/*
+ * Sets the objects that a QP of this type uses. Programs may leave the others
+ * uninitialised, because OFED did not read them.
+ */
+static void objects_to_std(struct ibv_qp_init_attr_ex *std,
+			   const struct ibv_exp_qp_init_attr *attr)
+{
+	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_XRCD) {
+		std->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+		std->xrcd = attr->xrcd;
+	}
+	if (std->qp_type == IBV_QPT_XRC_RECV)
+		return;
+	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_PD) {
+		std->comp_mask |= IBV_QP_INIT_ATTR_PD;
+		std->pd = attr->pd;
+	}
+	std->send_cq = attr->send_cq;
+	if (std->qp_type == IBV_QPT_XRC_SEND)
+		return;
+	std->recv_cq = attr->recv_cq;
+	std->srq = attr->srq;
+	/*
+	 * A DC initiator receives nothing, whatever the program requests. The
+	 * standard verbs require a CQ.
+	 */
+	if (attr->qp_type == IBV_EXP_QPT_DC_INI) {
+		std->qp_type = IBV_QPT_DRIVER;
+		std->recv_cq = attr->send_cq;
+		std->srq = NULL;
+		std->cap.max_recv_wr = 0;
+		std->cap.max_recv_sge = 0;
+	}
+}
+
 static void attr_to_std(struct ibv_qp_init_attr_ex *std,
 			const struct ibv_exp_qp_init_attr *attr)
 {
 	memset(std, 0, sizeof(*std));
 	std->qp_context = attr->qp_context;
-	std->send_cq = attr->send_cq;
-	std->recv_cq = attr->recv_cq;
-	std->srq = attr->srq;
 	std->cap = attr->cap;
-	std->qp_type = attr->qp_type;
+	std->qp_type = type_of(attr);
 	std->sq_sig_all = attr->sq_sig_all;
-	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_PD) {
-		std->comp_mask |= IBV_QP_INIT_ATTR_PD;
-		std->pd = attr->pd;
-	}
-	if (attr->comp_mask & IBV_EXP_QP_INIT_ATTR_XRCD) {
-		std->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
-		std->xrcd = attr->xrcd;
-	}
-	/* A DC initiator receives nothing, whatever the program requests. */
-	if (attr->qp_type == IBV_EXP_QPT_DC_INI) {
-		std->qp_type = IBV_QPT_DRIVER;
-		std->srq = NULL;
-		std->cap.max_recv_wr = 0;
-		std->cap.max_recv_sge = 0;
-	}
+	objects_to_std(std, attr);
 }
 
 /* Creates a QP without masked atomics. */
@@ -207,7 +231,7 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 		     attr->qp_type == IBV_EXP_QPT_DC_INI))
 		err = exp_backend_query(context, &caps);
 	if (!err)
-		err = adjust_caps(context, attr->qp_type, &caps);
+		err = adjust_caps(context, type_of(attr), &caps);
 	if (err)
 		goto fail;
 

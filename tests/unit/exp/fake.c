@@ -364,8 +364,9 @@ static struct ibv_qp *fake_std_create(struct ibv_context *context,
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	memset(&fake.last, 0, sizeof(fake.last));
-	fake.last.qp_context = attr->qp_context;
-	fake.last.sq_sig_all = attr->sq_sig_all;
+	/* Both structures begin with the same members. */
+	memcpy(&fake.last, attr, sizeof(*attr));
+	fake.last.comp_mask = IBV_QP_INIT_ATTR_PD;
 	fake.last.pd = pd;
 	fake.plain_created++;
 	return fake_std_create(pd->context, &attr->cap, attr->qp_type);

@@ -513,6 +513,49 @@ static void test_create(void)
 	   "and has no atomics to reply to");
 }
 
+/* Uninitialised pointers, which no QP of the type uses. */
+static void test_create_xrc(void)
+{
+	struct ibv_exp_qp_init_attr attr;
+	struct ibv_cq *send_cq;
+	struct ibv_qp *qp;
+
+	fake_reset();
+	init_attr(&attr, std_ctx, PD | IBV_EXP_QP_INIT_ATTR_XRCD);
+	attr.qp_type = IBV_QPT_XRC_RECV;
+	attr.xrcd = (struct ibv_xrcd *)&attr;
+	attr.pd = (void *)8;
+	attr.send_cq = (void *)8;
+	attr.recv_cq = (void *)8;
+	attr.srq = (void *)8;
+	qp = ibv_exp_create_qp(std_ctx, &attr);
+	ok(qp && fake.last.comp_mask == IBV_QP_INIT_ATTR_XRCD &&
+	   fake.last.xrcd == attr.xrcd && !fake.last.pd && !fake.last.send_cq &&
+	   !fake.last.recv_cq && !fake.last.srq,
+	   "an XRC receiver has only its domain");
+	if (qp)
+		ibv_destroy_qp(qp);
+
+	init_attr(&attr, std_ctx, PD);
+	send_cq = attr.send_cq;
+	attr.qp_type = IBV_QPT_XRC_SEND;
+	attr.recv_cq = (void *)8;
+	attr.srq = (void *)8;
+	qp = ibv_exp_create_qp(std_ctx, &attr);
+	ok(qp && fake.last.comp_mask == IBV_QP_INIT_ATTR_PD &&
+	   fake.last.send_cq == send_cq && !fake.last.recv_cq &&
+	   !fake.last.srq, "an XRC sender has no queue to receive");
+	if (qp)
+		ibv_destroy_qp(qp);
+	attr.qp_type = IBV_QPT_XRC;
+	qp = ibv_exp_create_qp(std_ctx, &attr);
+	ok(qp && fake.last.qp_type == IBV_QPT_XRC_SEND,
+	   "IBV_QPT_XRC is an XRC sender");
+	is_int(attr.qp_type, IBV_QPT_XRC, "... and the type remains");
+	if (qp)
+		ibv_destroy_qp(qp);
+}
+
 static void test_create_flags(void)
 {
 	struct ibv_qp *qp;
@@ -760,6 +803,7 @@ int main(void)
 
 	test_inline_recv();
 	test_create();
+	test_create_xrc();
 	test_create_flags();
 	test_create_errors();
 

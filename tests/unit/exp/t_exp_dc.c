@@ -147,7 +147,9 @@ static struct ibv_qp *create_dci(struct ibv_context *context, uint32_t comp_mask
 		attr.send_cq = &mlx5_cq.cq;
 	}
 	attr.qp_type = IBV_EXP_QPT_DC_INI;
-	attr.srq = &srq;
+	/* Uninitialised pointers, which no initiator uses. */
+	attr.recv_cq = (void *)8;
+	attr.srq = (void *)8;
 	if (comp_mask & FLAGS)
 		attr.exp_create_flags = flags;
 	if (comp_mask & ARG)
@@ -174,8 +176,9 @@ static void test_create_dci(void)
 	qp = must_create_dci(mxe_ctx);
 	ok(to_fake(qp)->dc_type == MXEDV_DCTYPE_DCI && !to_fake(qp)->dct_key &&
 	   to_fake(qp)->max_atomic_arg == 32, "mxe: created as an initiator");
-	ok(!fake.last.srq && !fake.last.cap.max_recv_wr &&
-	   !fake.last.cap.max_recv_sge, "mxe: it receives nothing");
+	ok(fake.last.recv_cq == fake.last.send_cq && !fake.last.srq &&
+	   !fake.last.cap.max_recv_wr && !fake.last.cap.max_recv_sge,
+	   "mxe: it receives nothing");
 	ibv_destroy_qp(qp);
 	qp = create_dci(mxe_ctx, PD, 0);
 	ok(qp && to_fake(qp)->dc_type == MXEDV_DCTYPE_DCI,

@@ -168,8 +168,8 @@ static void initiator_open(struct initiator *i, struct vt_dev *dev, uint32_t fla
 	i->buf = calloc(1, BUF_SIZE);
 	i->mr = ibv_reg_mr(dev->pd, i->buf, BUF_SIZE, ACCESS);
 	i->cq = ibv_create_cq(dev->ctx, DEPTH, NULL, NULL, 0);
+	/* OFED did not need a recv_cq. */
 	attr.send_cq = i->cq;
-	attr.recv_cq = i->cq;
 	i->qp = ibv_exp_create_qp(dev->ctx, &attr);
 	if (!i->mr || !i->qp)
 		vt_bail("ibv_exp_create_qp");
