@@ -269,6 +269,31 @@ static bool is_dci(struct ibv_qp *qp)
 }
 
 /*
+ * Completes the address vector of a DC initiator, which has no destination.
+ * Programs for OFED set little more than is_global, and OFED's drivers took the
+ * port from the QP. The standard verbs require the port, and a destination of
+ * the same address family as the source. Returns 0 or a positive errno.
+ */
+static int complete_dci_av(struct ibv_qp *qp, struct ibv_ah_attr *av)
+{
+	static const union ibv_gid no_gid;
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+	int err;
+
+	if (!av->port_num) {
+		err = ibv_query_qp(qp, &attr, IBV_QP_PORT, &init_attr);
+		if (err)
+			return err;
+		av->port_num = attr.port_num;
+	}
+	if (!av->is_global || memcmp(&av->grh.dgid, &no_gid, sizeof(no_gid)))
+		return 0;
+	return ibv_query_gid(qp->context, av->port_num, av->grh.sgid_index,
+			     &av->grh.dgid) ? EINVAL : 0;
+}
+
+/*
  * IBV_EXP_QP_DC_KEY has no effect, because each request of a DC initiator has
  * the key of its target.
  */
@@ -283,6 +308,7 @@ int ibv_exp_modify_qp(struct ibv_qp *qp, struct ibv_exp_qp_attr *attr,
 				   IBV_EXP_QP_RATE_LIMIT | IBV_EXP_QP_DC_KEY;
 	int mask = exp_attr_mask & EXP_QP_ATTR_STD_BITS;
 	struct ibv_qp_attr std = { };
+	int err;
 
 	if (exp_bad_mask(__func__, attr->comp_mask,
 			 IBV_EXP_QP_ATTR_RESERVED) ||
@@ -297,6 +323,11 @@ int ibv_exp_modify_qp(struct ibv_qp *qp, struct ibv_exp_qp_attr *attr,
 	if (exp_attr_mask & IBV_EXP_QP_RATE_LIMIT) {
 		std.rate_limit = attr->rate_limit;
 		mask |= IBV_QP_RATE_LIMIT;
+	}
+	if (mask & IBV_QP_AV && is_dci(qp)) {
+		err = complete_dci_av(qp, &std.ah_attr);
+		if (err)
+			return exp_err(err);
 	}
 	return exp_err(exp_modify_qp(qp, &std, mask, exp_std()->modify_qp));
 }

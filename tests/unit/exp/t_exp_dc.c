@@ -61,6 +61,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	(void)mask;
 	(void)init_attr;
 	attr->qp_state = lib.state;
+	attr->port_num = lib.attr[0].port_num;
 	return lib.query_errno;
 }
 
@@ -317,6 +318,63 @@ static void test_modify(void)
 	is_int(ibv_exp_modify_qp(qp, &attr, init | IBV_EXP_QP_DC_KEY), EINVAL,
 	       "an RC QP has no DC key");
 	is_int(lib.modified, 0, "nothing is modified");
+	ibv_destroy_qp(qp);
+}
+
+/* Programs for OFED set little of the address vector of an initiator. */
+static void test_modify_av(void)
+{
+	const uint64_t init = IBV_EXP_QP_STATE | IBV_EXP_QP_PKEY_INDEX |
+			      IBV_EXP_QP_PORT;
+	const uint64_t rtr = IBV_EXP_QP_STATE | IBV_EXP_QP_PATH_MTU |
+			     IBV_EXP_QP_AV;
+	const struct ibv_ah_attr *av = &lib.attr[1].ah_attr;
+	struct ibv_exp_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 3,
+	};
+	union ibv_gid gid;
+	struct ibv_qp *qp;
+
+	reset();
+	qp = must_create_dci(mxe_ctx);
+	is_int(ibv_exp_modify_qp(qp, &attr, init), 0, "av: INIT");
+	attr = (struct ibv_exp_qp_attr) {
+		.qp_state = IBV_QPS_RTR,
+		.ah_attr = { .is_global = 1, .sl = 5, .grh.sgid_index = 4 },
+	};
+	memset(&gid, 3 + 4, sizeof(gid));
+	is_int(ibv_exp_modify_qp(qp, &attr, rtr), 0, "av: RTR without a port");
+	is_int(av->port_num, 3, "... gets that of INIT");
+	ok(!memcmp(&av->grh.dgid, &gid, sizeof(gid)), "... and the own GID");
+	ok(av->sl == 5 && av->grh.sgid_index == 4, "... and has all others");
+	is_int(attr.ah_attr.port_num, 0, "... the program's is not changed");
+
+	attr.ah_attr.port_num = 2;
+	attr.ah_attr.grh.dgid.raw[15] = 1;
+	is_int(ibv_exp_modify_qp(qp, &attr, rtr), 0, "av: complete");
+	ok(av->port_num == 2 && av->grh.dgid.raw[15] == 1 &&
+	   !av->grh.dgid.raw[0], "... is passed as it is");
+
+	attr.ah_attr.is_global = 0;
+	memset(&attr.ah_attr.grh, 0, sizeof(attr.ah_attr.grh));
+	is_int(ibv_exp_modify_qp(qp, &attr, rtr), 0, "av: without a GRH");
+	is_int(av->grh.dgid.raw[0], 0, "... gets no GID");
+
+	lib.modified = 0;
+	attr.ah_attr.is_global = 1;
+	lib.gid_errno = -1;
+	is_int(ibv_exp_modify_qp(qp, &attr, rtr), EINVAL, "av: no such GID");
+	lib.gid_errno = 0;
+	attr.ah_attr.port_num = 0;
+	lib.query_errno = ENODEV;
+	is_int(ibv_exp_modify_qp(qp, &attr, rtr), ENODEV,
+	       "av: the port is unknown");
+	is_int(lib.modified, 0, "... nothing is modified");
+	ibv_destroy_qp(qp);
+
+	qp = must_create(mxe_ctx, PD | ARG, 0, 8);
+	is_int(ibv_exp_modify_qp(qp, &attr, rtr), 0, "av: of an RC QP");
+	ok(!av->port_num && !av->grh.dgid.raw[0], "... is passed as it is");
 	ibv_destroy_qp(qp);
 }
 
@@ -683,6 +741,7 @@ int main(void)
 	test_post();
 	test_post_errors();
 	test_modify();
+	test_modify_av();
 	test_mlx5_create();
 	test_mlx5_post();
 	test_create_dct();

@@ -116,20 +116,29 @@ static void target_recv(struct target *t, uint64_t wr_id)
 		vt_bail("ibv_post_srq_recv");
 }
 
-static void to_rts(struct ibv_qp *qp)
+/* Returns what the move to RTR returns. Without av it has no address vector. */
+static int try_rts(struct ibv_qp *qp, const struct ibv_ah_attr *av)
 {
 	struct ibv_exp_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = 1, .dct_key = KEY,
 	};
+	uint64_t mask = IBV_EXP_QP_STATE | IBV_EXP_QP_PATH_MTU;
+	int ret;
 
 	if (ibv_exp_modify_qp(qp, &attr, IBV_EXP_QP_STATE |
 			      IBV_EXP_QP_PKEY_INDEX | IBV_EXP_QP_PORT |
 			      IBV_EXP_QP_DC_KEY))
 		vt_bail("INIT of an initiator");
+	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_RTR;
 	attr.path_mtu = IBV_MTU_1024;
-	if (ibv_exp_modify_qp(qp, &attr, IBV_EXP_QP_STATE | IBV_EXP_QP_PATH_MTU))
-		vt_bail("RTR of an initiator");
+	if (av) {
+		attr.ah_attr = *av;
+		mask |= IBV_EXP_QP_AV;
+	}
+	ret = ibv_exp_modify_qp(qp, &attr, mask);
+	if (ret)
+		return ret;
 	attr.qp_state = IBV_QPS_RTS;
 	attr.timeout = 14;
 	attr.retry_cnt = 7;
@@ -139,6 +148,13 @@ static void to_rts(struct ibv_qp *qp)
 			      IBV_EXP_QP_RETRY_CNT | IBV_EXP_QP_RNR_RETRY |
 			      IBV_EXP_QP_MAX_QP_RD_ATOMIC))
 		vt_bail("RTS of an initiator");
+	return 0;
+}
+
+static void to_rts(struct ibv_qp *qp)
+{
+	if (try_rts(qp, NULL))
+		vt_bail("RTR of an initiator");
 }
 
 static void to_reset(struct ibv_qp *qp)
@@ -579,6 +595,40 @@ static void test_armed(struct initiator *i, struct vt_dev *a, struct vt_dev *b)
 	target_close(&t);
 }
 
+/* Address vectors of programs for OFED, with each GID of the port. */
+static void test_av(struct initiator *i, struct target *t)
+{
+	struct ibv_ah_attr av = { .is_global = 1, .sl = 1 };
+	union ibv_gid gid, none = { };
+	struct ibv_exp_send_wr wr;
+	struct ibv_sge sge;
+	int n, num = 0;
+
+	for (n = 0; n < 16; n++) {
+		if (ibv_query_gid(i->dev->ctx, 1, n, &gid) ||
+		    !memcmp(&gid, &none, sizeof(gid)))
+			continue;
+		num++;
+		av.grh.sgid_index = (uint8_t)n;
+		to_reset(i->qp);
+		is_int(try_rts(i->qp, &av), 0, "an AV with sgid_index %d alone", n);
+		wr = wr_to(i, t, IBV_EXP_WR_RDMA_WRITE, &sge, 0, 8);
+		is_int(run(i, &wr), IBV_WC_SUCCESS, "... is of use");
+		av.port_num = 1;
+		av.grh.dgid = gid;
+		to_reset(i->qp);
+		is_int(try_rts(i->qp, &av), 0, "... with the port and the GID");
+		av.port_num = 0;
+		av.grh.dgid = none;
+	}
+	ok(num > 1, "the port has several GIDs");
+	av.grh.sgid_index = 200;
+	to_reset(i->qp);
+	is_int(try_rts(i->qp, &av), EINVAL, "an AV without a valid sgid_index");
+	to_reset(i->qp);
+	to_rts(i->qp);
+}
+
 static void test_key_of_rc(struct vt_dev *dev)
 {
 	struct ibv_exp_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
@@ -630,6 +680,7 @@ int main(void)
 	test_refused(&i, &t);
 	test_errors(&i, a, b);
 	test_armed(&i, a, b);
+	test_av(&i, &t);
 	test_key_of_rc(a);
 	test_be(a, &t);
 	initiator_close(&i);
