@@ -67,10 +67,13 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 		if (conn || is_dct)
 			ep->on_write_data(ep, be32toh(wc->imm_data),
 					  wc->byte_len);
-	} else if (conn && wc->byte_len >= sizeof(msg)) {
+	} else if (wc->byte_len >= sizeof(msg)) {
 		memcpy(&msg, rx->buf, sizeof(msg));
-		ep->on_message(conn, &msg, rx->buf + sizeof(msg),
-			       wc->byte_len - sizeof(msg));
+		if (msg.type == MXEFI_MSG_WRITTEN && (conn || is_dct))
+			ep->on_write_data(ep, msg.data, msg.len);
+		else if (conn)
+			ep->on_message(conn, &msg, rx->buf + sizeof(msg),
+				       wc->byte_len - sizeof(msg));
 	}
 	/* Without receive buffers, the peers wait for the program. */
 	if (ep->unexpected_bytes > unexpected &&

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * FI_RMA. An operation is one request for each pair of a local and a remote
- * segment. Data of up to MXEFI_BUF_SIZE bytes in unregistered memory are
- * copied; more are registered for the time of the operation.
+ * segment, and maybe one for remote CQ data. Data of up to MXEFI_BUF_SIZE bytes
+ * in unregistered memory are copied; more are registered for the time of the
+ * operation.
  */
 #include <endian.h>
 #include <string.h>
@@ -77,6 +78,36 @@ static void advance(struct cursor *c, size_t len)
 	}
 }
 
+/*
+ * Adds remote CQ data. Immediate data come with the length of one request only,
+ * so a message follows if there are several. Returns 0 or a negative error.
+ */
+static int add_data(struct mxefi_op *op, struct mxefi_wr *first, uint64_t data,
+		    size_t len, struct mxefi_wr ***tail)
+{
+	struct mxefi_msg msg = {
+		.type = MXEFI_MSG_WRITTEN,
+		.data = (uint32_t)data,
+		.len = len,
+	};
+	struct mxefi_wr *wr;
+
+	if (op->refs == 1) {
+		first->wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		first->wr.imm_data = htobe32((uint32_t)data);
+		return 0;
+	}
+	wr = mxefi_wr_get_send(op->peer, &msg, 0);
+	if (!wr)
+		return -FI_EAGAIN;
+	**tail = wr;
+	*tail = &wr->next;
+	wr->op = op;
+	wr->complete = mxefi_op_wr_complete;
+	op->refs++;
+	return 0;
+}
+
 /* The length of the remote vector, or SIZE_MAX if that is too long. */
 static size_t remote_len(const struct fi_rma_iov *iov, size_t count)
 {
@@ -140,11 +171,8 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 			done += n;
 		} while (done < r->len && !ret);
 	}
-	if (!ret && flags & FI_REMOTE_CQ_DATA) {
-		wr = container_of(tail, struct mxefi_wr, next);
-		wr->wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-		wr->wr.imm_data = htobe32((uint32_t)msg->data);
-	}
+	if (!ret && flags & FI_REMOTE_CQ_DATA)
+		ret = add_data(op, first, msg->data, len, &tail);
 	*tail = NULL;
 	for (wr = first; wr; wr = next) {
 		next = wr->next;

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MXEFI_WIRE_MAGIC 0x6d786604	/* "mxf", version 4 */
+#define MXEFI_WIRE_MAGIC 0x6d786605	/* "mxf", version 5 */
 
 /*
  * The address of an endpoint, which fi_getname() returns. The id is random, so
@@ -78,6 +78,7 @@ enum mxefi_msg_type {
 	MXEFI_MSG_RTS,		/* the data are to be read from addr */
 	MXEFI_MSG_FIN,		/* the receiver has the data */
 	MXEFI_MSG_BYE,		/* the sender closes the connection */
+	MXEFI_MSG_WRITTEN,	/* remote CQ data of the RDMA writes before */
 };
 
 enum {
@@ -93,7 +94,7 @@ struct mxefi_msg {
 	uint16_t reserved;
 	uint32_t data;
 	uint64_t tag;
-	uint64_t len;		/* of the message, in bytes */
+	uint64_t len;		/* of the message or the writes, in bytes */
 	uint64_t cookie;	/* of the sender, which a FIN returns */
 	uint64_t addr;
 	uint32_t rkey;

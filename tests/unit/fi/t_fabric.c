@@ -34,6 +34,8 @@ static void open_pair(uint64_t caps)
 	open_end(&b, caps);
 	to_b = insert(&a, b.ep);
 	to_a = insert(&b, a.ep);
+	if (!(caps & FI_MSG))
+		return;
 	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
 	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
 	must(-wait_one(b.cq, in), "the first receive");
@@ -232,6 +234,52 @@ static void test_after_shutdown(void)
 	close_pair();
 }
 
+/* A write of several segments with remote CQ data is one event. */
+static void test_vector_write(bool dc)
+{
+	const uint64_t flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
+	struct iovec iov[] = { { out, 100 }, { out + 100, 5000 } };
+	struct fi_rma_iov rma[] = { { .len = 300 }, { .len = 4800 } };
+	struct fi_msg_rma m = {
+		.msg_iov = iov, .iov_count = 2, .rma_iov = rma,
+		.rma_iov_count = 2, .data = 0x1234, .context = out,
+	};
+	struct fi_cq_tagged_entry e = { 0 };
+	struct fid_mr *mr;
+
+	fake_device.has_dc = dc;
+	setenv("FI_MXE_DC", dc ? "1" : "0", 1);
+	open_pair(dc ? FI_RMA : CAPS);
+	must(fi_mr_reg(b.domain, in, LONG_SIZE, FI_REMOTE_WRITE, 0, 0, 0, &mr,
+		       NULL), "fi_mr_reg");
+	for (int i = 0; i < 2; i++) {
+		rma[i].addr = (uintptr_t)in + (uintptr_t)i * 1000;
+		rma[i].key = fi_mr_key(mr);
+	}
+	m.addr = to_b;
+	memset(out, 0x77, 5100);
+	must(fi_writemsg(a.ep, &m, FI_REMOTE_CQ_DATA), "fi_writemsg");
+	is_int((int)fi_cq_sread(b.cq, &e, 1, NULL, TIMEOUT_MS), 1,
+	       "a write of two segments with CQ data, DC: %d", dc);
+	ok(e.flags == flags && e.data == 0x1234, "... has the data");
+	is_u64(e.len, 5100, "... and the length of both");
+	ok(!memcmp(in, out, 300) && !memcmp(in + 1000, out, 4800),
+	   "... and both have arrived");
+	is_int(wait_one(a.cq, out), 0, "... and it completes");
+	m.iov_count = 1;
+	m.rma_iov_count = 1;
+	iov[0].iov_len = 300;
+	must(fi_writemsg(a.ep, &m, FI_REMOTE_CQ_DATA), "fi_writemsg");
+	is_int((int)fi_cq_sread(b.cq, &e, 1, NULL, TIMEOUT_MS), 1,
+	       "... and one of one segment");
+	ok(e.flags == flags && e.len == 300, "... with its length");
+	is_int(wait_one(a.cq, out), 0, "... completes");
+	is_int((int)fi_cq_read(b.cq, &e, 1), -FI_EAGAIN, "... as one event");
+	must(fi_close(&mr->fid), "fi_close mr");
+	close_pair();
+	fake_device.has_dc = false;
+}
+
 int main(void)
 {
 	plan(0);
@@ -241,5 +289,7 @@ int main(void)
 	test_multi_recv(300);
 	test_multi_recv(6000);
 	test_after_shutdown();
+	test_vector_write(false);
+	test_vector_write(true);
 	return done_testing();
 }
