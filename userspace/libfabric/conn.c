@@ -50,14 +50,10 @@ static int create_qp(struct mxefi_conn *conn)
 	struct ibv_qp_attr init = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_READ |
-				   IBV_ACCESS_REMOTE_WRITE |
-				   IBV_ACCESS_REMOTE_ATOMIC,
+		.qp_access_flags = mxefi_peer_access(ep),
 	};
 
 	mxefi_device_ask_atomics(&dom->dev, &attr);
-	if (!dom->dev.sizes)
-		init.qp_access_flags &= ~IBV_ACCESS_REMOTE_ATOMIC;
 	conn->qp = ibv_exp_create_qp(dom->dev.ctx, &attr);
 	if (!conn->qp) {
 		int err = errno;

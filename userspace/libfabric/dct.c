@@ -20,16 +20,13 @@ int mxefi_dct_open(struct mxefi_ep *ep)
 		.srq = ep->srq,
 		.dc_key = ep->ud.name.id,
 		.port = 1,
-		.access_flags = IBV_ACCESS_REMOTE_READ |
-				IBV_ACCESS_REMOTE_WRITE,
+		.access_flags = mxefi_peer_access(ep),
 		.min_rnr_timer = 1,
 		.mtu = dev->port.active_mtu,
 		.gid_index = dev->gid_index,
 		.hop_limit = 64,
 	};
 
-	if (dev->sizes)
-		attr.access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
 	ep->dct = ibv_exp_create_dct(dev->ctx, &attr);
 	if (!ep->dct) {
 		int err = errno;

@@ -262,12 +262,14 @@ static bool waits_for_fin(const struct mxefi_conn *conn)
 }
 
 /*
- * Writes nothing. If the peer does not acknowledge it, the connection fails,
- * and so do the operations that wait for the peer. An endpoint of type
- * FI_EP_RDM probes idle connections only if dead peers have to make room.
+ * Sends a message that the peer ignores, as an RDMA write would need a right.
+ * If the peer does not acknowledge it, the connection fails, and so do the
+ * operations that wait for the peer. An endpoint of type FI_EP_RDM probes idle
+ * connections only if dead peers have to make room.
  */
 static void probe(struct mxefi_conn *conn, uint64_t now)
 {
+	struct mxefi_msg msg = { .type = MXEFI_MSG_PROBE };
 	struct mxefi_ep *ep = conn->peer.ep;
 	struct mxefi_wr *wr;
 
@@ -277,12 +279,9 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	conn->probe_ms = now;
 	if (!ep->is_msg && !is_full(ep) && !waits_for_fin(conn))
 		return;
-	wr = mxefi_wr_get(&conn->peer);
+	wr = mxefi_wr_get_send(&conn->peer, &msg, 0);
 	if (!wr)
 		return;
-	wr->wr.opcode = IBV_WR_RDMA_WRITE;
-	wr->wr.wr.rdma.remote_addr = 0;
-	wr->wr.wr.rdma.rkey = 0;
 	wr->complete = mxefi_conn_wr_complete;
 	mxefi_wr_submit(wr);
 }

@@ -51,6 +51,24 @@ struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep,
 	return peer;
 }
 
+unsigned int mxefi_peer_access(const struct mxefi_ep *ep)
+{
+	uint64_t caps = ep->caps;
+	unsigned int access = 0;
+
+	if (caps & FI_RMA && caps & FI_REMOTE_READ)
+		access |= IBV_ACCESS_REMOTE_READ;
+	if (caps & FI_RMA && caps & FI_REMOTE_WRITE)
+		access |= IBV_ACCESS_REMOTE_WRITE;
+	if (caps & FI_ATOMIC && caps & (FI_REMOTE_READ | FI_REMOTE_WRITE) &&
+	    ep->dom->dev.sizes)
+		access |= IBV_ACCESS_REMOTE_ATOMIC;
+	/* Peers read the data of long messages. */
+	if (caps & (FI_MSG | FI_TAGGED) && caps & FI_SEND)
+		access |= IBV_ACCESS_REMOTE_READ;
+	return access;
+}
+
 /* ---- completions ------------------------------------------------------- */
 
 static int status_to_err(enum ibv_wc_status status)

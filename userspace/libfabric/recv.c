@@ -234,6 +234,8 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 {
 	struct mxefi_recv *recv;
 
+	if (msg->type == MXEFI_MSG_PROBE)
+		return;
 	if (msg->type == MXEFI_MSG_FIN) {
 		on_fin(conn, msg);
 		return;
@@ -265,7 +267,8 @@ static void on_write_data(struct mxefi_ep *ep, uint32_t data, size_t len)
 		.data = data,
 	};
 
-	push_event(ep, &event, true);
+	if (ep->caps & FI_RMA && ep->caps & FI_REMOTE_WRITE)
+		push_event(ep, &event, true);
 }
 
 /* ---- the end of receives ------------------------------------------------ */

@@ -204,6 +204,14 @@ struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep,
 				   const struct mxefi_addr *addr);
 
 /**
+ * mxefi_peer_access() - The rights that the capabilities give to all peers.
+ * @ep: endpoint
+ *
+ * Return: access flags of its queue pairs (IBV_ACCESS_*).
+ */
+unsigned int mxefi_peer_access(const struct mxefi_ep *ep);
+
+/**
  * mxefi_peer_flush() - Posts pending requests.
  * @peer: peer
  *

@@ -448,11 +448,16 @@ static int req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	return 0;
 }
 
+/* Counts a SEND. Returns true if it cannot be posted. */
 static bool is_refused(const struct send *s)
 {
-	return fake_device.refused_send >= 0 && s->opcode == IBV_WR_SEND &&
-	       s->num_sge && fake_device.refused_send ==
-			     *(uint8_t *)(uintptr_t)s->sge[0].addr;
+	uint8_t first;
+
+	if (s->opcode != IBV_WR_SEND || !s->num_sge)
+		return false;
+	first = *(uint8_t *)(uintptr_t)s->sge[0].addr;
+	fake_device.num_sends[first]++;
+	return fake_device.refused_send == first;
 }
 
 /* Takes over the request. */

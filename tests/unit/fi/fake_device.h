@@ -23,6 +23,8 @@ struct fake_device {
 	bool err_fails;		/* ibv_modify_qp() to the error state */
 	/* The first byte of SENDs that cannot be posted; -1: all can. */
 	int refused_send;
+	/* SENDs of connections that were posted, by their first byte. */
+	unsigned int num_sends[256];
 	bool reads_stop;	/* RDMA READs are not executed */
 	unsigned int num_stopped;	/* such READs, in all queue pairs */
 	size_t refused_size;	/* malloc() of so many bytes fails; or 0 */

@@ -4,6 +4,8 @@
  * stops where a real one does only now and then: each operation ends, in order
  * and once, and nothing is leaked.
  */
+#include <poll.h>
+
 #define TIMEOUT_MS 10000
 #include "fake_device.h"
 #include "fi_end.h"
@@ -47,6 +49,39 @@ static void close_pair(void)
 	is_int(close_end(&a), 0, "... an endpoint is closed");
 	is_int(close_end(&b), 0, "... and the other one");
 	is_int(fake_device.num_mrs, 0, "... without memory regions left");
+}
+
+/* Writes need the rights that the capabilities of the target give. */
+static void test_rights(void)
+{
+	struct fi_cq_tagged_entry e;
+	struct fid_mr *mr;
+
+	open_end(&a, FI_MSG | FI_RMA | FI_ATOMIC);
+	open_end(&b, FI_MSG);
+	to_b = insert(&a, b.ep);
+	must(fi_mr_reg(b.domain, in, LONG_SIZE, FI_REMOTE_WRITE, 0, 0, 0, &mr,
+		       NULL), "fi_mr_reg");
+	must(fi_writedata(a.ep, NULL, 0, NULL, 5, to_b, 0, 0, out),
+	     "fi_writedata");
+	is_int(wait_one(a.cq, out), FI_EINVAL,
+	       "a write to an endpoint without FI_RMA, with a key of 0, fails");
+	is_int((int)fi_cq_read(b.cq, &e, 1), -FI_EAGAIN, "... unnoticed");
+	memset(in, 0, 8);
+	memset(out, 0xff, 8);
+	must(fi_write(a.ep, out, 8, NULL, to_b, (uintptr_t)in, fi_mr_key(mr),
+		      out), "fi_write");
+	is_int(wait_one(a.cq, out), FI_EINVAL, "... and so does one with a key");
+	must(fi_atomic(a.ep, out, 1, NULL, to_b, (uintptr_t)in, fi_mr_key(mr),
+		       FI_UINT64, FI_SUM, out), "fi_atomic");
+	is_int(wait_one(a.cq, out), FI_EINVAL, "... and an atomic");
+	is_u64(*(uint64_t *)in, 0, "... and the memory is not changed");
+	must(fi_recv(b.ep, in, LONG_SIZE, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(a.ep, out, LONG_SIZE, NULL, to_b, out), "fi_send");
+	is_int(wait_one(b.cq, in), 0, "a long message still arrives");
+	is_int(wait_one(a.cq, out), 0, "... and its send completes");
+	must(fi_close(&mr->fid), "fi_close mr");
+	close_pair();
 }
 
 static void test_messages(void)
@@ -206,6 +241,26 @@ static struct fid_pep *open_msg_pair(void)
 	return pep;
 }
 
+/* Probes need no rights of RDMA. */
+static void test_probe(void)
+{
+	struct fid_pep *pep = open_msg_pair();
+	unsigned int before = fake_device_get(num_sends[MXEFI_MSG_PROBE]);
+	struct fi_eq_cm_entry entry;
+	uint32_t type;
+
+	while (fake_device_get(num_sends[MXEFI_MSG_PROBE]) < before + 4)
+		poll(NULL, 0, 10);
+	must(fi_recv(b.ep, in, 8, NULL, 0, in), "fi_recv");
+	must(fi_send(a.ep, out, 8, NULL, 0, out), "fi_send");
+	is_int(wait_one(b.cq, in), 0, "a message after probes arrives");
+	is_int(wait_one(a.cq, out), 0, "... and its send completes");
+	is_int((int)fi_eq_read(a.eq, &type, &entry, sizeof(entry), 0),
+	       -FI_EAGAIN, "... and there is no event");
+	must(fi_close(&pep->fid), "fi_close pep");
+	close_pair();
+}
+
 /* Receives that are posted when a connection has ended. */
 static void test_after_shutdown(void)
 {
@@ -289,6 +344,8 @@ int main(void)
 	test_multi_recv(300);
 	test_multi_recv(6000);
 	test_after_shutdown();
+	test_probe();
+	test_rights();
 	test_vector_write(false);
 	test_vector_write(true);
 	return done_testing();
