@@ -13,6 +13,8 @@
 #define TX_MODIFIERS (FI_SEND | FI_READ | FI_WRITE)
 #define RX_MODIFIERS (FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define MODIFIERS (TX_MODIFIERS | RX_MODIFIERS)
+#define MSG_MODIFIERS (FI_SEND | FI_RECV)
+#define RMA_MODIFIERS (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
 /* Not implied by hints without them. */
 #define EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV)
@@ -53,8 +55,8 @@ static bool within(uint64_t wanted, uint64_t offered)
 }
 
 /*
- * The capabilities of an endpoint. Without a modifier in the hints, all of them
- * are meant.
+ * The capabilities of an endpoint. If the hints name no modifier of a primary
+ * capability, they mean all of them: see ofi_get_caps() of libfabric.
  */
 static uint64_t choose_caps(const struct fi_info *hints, uint64_t offered)
 {
@@ -62,13 +64,10 @@ static uint64_t choose_caps(const struct fi_info *hints, uint64_t offered)
 
 	if (!caps)
 		return offered;
-	if (!(caps & MODIFIERS)) {
-		if (caps & (FI_MSG | FI_TAGGED))
-			caps |= FI_SEND | FI_RECV;
-		if (caps & (FI_RMA | FI_ATOMIC))
-			caps |= FI_READ | FI_WRITE | FI_REMOTE_READ |
-				FI_REMOTE_WRITE;
-	}
+	if (caps & (FI_MSG | FI_TAGGED) && !(caps & MSG_MODIFIERS))
+		caps |= MSG_MODIFIERS;
+	if (caps & (FI_RMA | FI_ATOMIC) && !(caps & RMA_MODIFIERS))
+		caps |= RMA_MODIFIERS;
 	return caps | DOMAIN_CAPS;
 }
 

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The provider mxe of libfabric: output of fi_info, messages by fi_pingpong and
-# t_fi_msg, connections by t_fi_cm, names by t_fi_name, peers that are killed by
-# t_fi_death, forged hellos by t_fi_hello, bounds by t_fi_bounds, all atomics by
-# t_fi_atomic, over RC and over DC, and many peers over DC by t_fi_dc. t_fi_exit
-# ends with an open domain. Then messages, connections and DC on a wire that
-# loses, repeats and reorders packets.
+# t_fi_msg, connections by t_fi_cm, names by t_fi_name, what programs open by
+# t_fi_open, peers that are killed by t_fi_death, forged hellos by t_fi_hello,
+# bounds by t_fi_bounds, all atomics by t_fi_atomic, over RC and over DC, and
+# many peers over DC by t_fi_dc. t_fi_exit ends with an open domain. Then
+# messages, connections and DC on a wire that loses, repeats and reorders
+# packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -70,6 +71,7 @@ check 'fi_pingpong -p mxe -e msg' pingpong msg
 check 'tagged messages, peeks, directed and multiple receives' t_fi_msg
 check 'connections of FI_EP_MSG' t_fi_cm
 check 'endpoints by node and service' t_fi_name
+check 'capabilities, and what programs open' t_fi_open
 check 'a program that ends with an open domain' t_fi_exit
 check 'peers that are killed' t_fi_death
 check 'forged hellos' t_fi_hello

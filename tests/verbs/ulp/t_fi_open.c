@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The provider mxe of libfabric: what programs open is as they have asked for
+ * it, and accepts what other providers accept. All objects are on host h1 of
+ * tools/two-hosts.
+ *
+ * t_fi.sh runs it.
+ */
+#include "fi_end.h"
+
+#define ADDR_SIZE 32
+
+static uint64_t word;
+
+/* An endpoint that communicates with itself, and a region of its memory. */
+struct loop {
+	struct end e;
+	uint8_t name[ADDR_SIZE];
+	fi_addr_t self;
+	struct fid_mr *mr;
+};
+
+static void open_loop(struct loop *l, uint64_t caps)
+{
+	size_t len = sizeof(l->name);
+
+	open_end(&l->e, caps);
+	must(fi_getname(&l->e.ep->fid, l->name, &len), "fi_getname");
+	must(fi_av_insert(l->e.av, l->name, 1, &l->self, 0, NULL) - 1,
+	     "fi_av_insert");
+	must(fi_mr_reg(l->e.domain, &word, sizeof(word),
+		       FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &l->mr, NULL),
+	     "fi_mr_reg");
+}
+
+static void close_loop(struct loop *l)
+{
+	must(fi_close(&l->mr->fid), "fi_close mr");
+	is_int(close_end(&l->e), 0, "all objects are closed");
+}
+
+/* ---- capabilities ------------------------------------------------------ */
+
+#define MSG_DIRS (FI_SEND | FI_RECV)
+#define RMA_DIRS (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
+
+/* Without a modifier, a primary capability has all of them. */
+static void test_caps(void)
+{
+	static const struct {
+		uint64_t hints, want;
+		const char *name;
+	} cases[] = {
+		{ FI_MSG | FI_RMA, MSG_DIRS | RMA_DIRS, "FI_MSG, FI_RMA" },
+		{ FI_MSG | FI_RMA | FI_WRITE | FI_REMOTE_WRITE,
+		  MSG_DIRS | FI_WRITE | FI_REMOTE_WRITE,
+		  "FI_MSG, FI_RMA to write" },
+		{ FI_TAGGED | FI_ATOMIC | FI_SEND, FI_SEND | RMA_DIRS,
+		  "FI_TAGGED to send, FI_ATOMIC" },
+		{ FI_MSG | FI_RECV, FI_RECV, "FI_MSG to receive" },
+		{ FI_RMA | FI_REMOTE_READ, FI_REMOTE_READ,
+		  "FI_RMA to be read" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fi_info *info = NULL, *hints = fi_allocinfo();
+		uint64_t dirs = MSG_DIRS | RMA_DIRS;
+
+		hints->fabric_attr->prov_name = strdup("mxe");
+		hints->caps = cases[i].hints;
+		hints->domain_attr->mr_mode =
+			FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+		must(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &info),
+		     "fi_getinfo");
+		is_u64(info->caps & dirs, cases[i].want, "modifiers of %s",
+		       cases[i].name);
+		is_u64((info->tx_attr->caps | info->rx_attr->caps) & dirs,
+		       cases[i].want, "... of the two contexts");
+		fi_freeinfo(info);
+		fi_freeinfo(hints);
+	}
+}
+
+/* An endpoint for writing and messages can do both. */
+static void test_write_and_send(void)
+{
+	uint8_t text[4];
+	struct loop l;
+
+	open_loop(&l, FI_MSG | FI_RMA | FI_WRITE | FI_REMOTE_WRITE);
+	is_int((int)fi_recv(l.e.ep, text, sizeof(text), NULL, l.self, text), 0,
+	       "it receives");
+	is_int((int)fi_inject(l.e.ep, "text", 4, l.self), 0, "... and sends");
+	is_int(wait_one(l.e.cq, text), 0, "... a message");
+	is_int((int)fi_write(l.e.ep, "writing", 8, NULL, l.self,
+			     (uintptr_t)&word, fi_mr_key(l.mr), &word), 0,
+	       "... and writes");
+	is_int(wait_one(l.e.cq, &word), 0, "... successfully");
+	ok(!memcmp(&word, "writing", 8), "... the right bytes");
+	is_int((int)fi_read(l.e.ep, &word, 8, NULL, l.self, (uintptr_t)&word,
+			    fi_mr_key(l.mr), NULL), -FI_EOPNOTSUPP,
+	       "... but does not read");
+	close_loop(&l);
+}
+
+int main(void)
+{
+	plan(0);
+	enter("h1");
+	test_caps();
+	test_write_and_send();
+	return done_testing();
+}
