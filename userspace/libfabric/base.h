@@ -118,6 +118,37 @@ const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
  */
 int mxefi_put_size(size_t value, void *optval, size_t *optlen);
 
+/* ---- fabric.c ---------------------------------------------------------- */
+
+struct mxefi_fabric {
+	struct fid_fabric fid;
+	unsigned int users;	/* domains and event queues; atomic */
+};
+
+/**
+ * mxefi_fabric_hold() - Counts an object of a fabric.
+ * @fabric: fabric that a program has opened
+ *
+ * Return: the fabric, for mxefi_fabric_release().
+ */
+static inline struct mxefi_fabric *mxefi_fabric_hold(struct fid_fabric *fabric)
+{
+	struct mxefi_fabric *ret = container_of(fabric, struct mxefi_fabric,
+						fid);
+
+	__atomic_add_fetch(&ret->users, 1, __ATOMIC_RELAXED);
+	return ret;
+}
+
+/**
+ * mxefi_fabric_release() - Stops counting an object.
+ * @fabric: fabric
+ */
+static inline void mxefi_fabric_release(struct mxefi_fabric *fabric)
+{
+	__atomic_sub_fetch(&fabric->users, 1, __ATOMIC_RELEASE);
+}
+
 /* ---- device.c ---------------------------------------------------------- */
 
 struct mxefi_device {
@@ -186,6 +217,7 @@ enum mxefi_dc_mode {
 
 struct mxefi_domain {
 	struct fid_domain fid;
+	struct mxefi_fabric *fabric;
 	struct mxefi_device dev;
 	uint64_t atomic_types;	/* bit n: the device has datatype n */
 	pthread_mutex_t lock;

@@ -102,6 +102,7 @@ static int dom_close(struct fid *fid)
 	if (users)
 		return -FI_EBUSY;
 	mxefi_progress_stop(dom);
+	mxefi_fabric_release(dom->fabric);
 	free_domain(dom);
 	return 0;
 }
@@ -196,6 +197,7 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		free_domain(dom);
 		return ret;
 	}
+	dom->fabric = mxefi_fabric_hold(fabric);
 	dom->fid.fid.fclass = FI_CLASS_DOMAIN;
 	dom->fid.fid.context = context;
 	dom->fid.fid.ops = &dom_fi_ops;

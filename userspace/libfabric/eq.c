@@ -299,6 +299,7 @@ static int eq_close(struct fid *fid)
 		free_event(take(eq, &eq->events));
 	free(eq->last_error);
 	close(eq->event_fd);
+	mxefi_fabric_release(eq->fabric);
 	pthread_cond_destroy(&eq->cond);
 	pthread_mutex_destroy(&eq->lock);
 	free(eq);
@@ -340,6 +341,7 @@ int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		free(eq);
 		return -err;
 	}
+	eq->fabric = mxefi_fabric_hold(fabric);
 	eq->tail = &eq->events;
 	mxefi_lock_init(&eq->lock, &eq->cond);
 	eq->fid.fid.fclass = FI_CLASS_EQ;

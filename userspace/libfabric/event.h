@@ -19,6 +19,7 @@ struct mxefi_connreq {
 
 struct mxefi_eq {
 	struct fid_eq fid;
+	struct mxefi_fabric *fabric;
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
 	int event_fd;		/* readable if there are events */

@@ -11,7 +11,12 @@
 
 static int fabric_close(struct fid *fid)
 {
-	free(container_of(fid, struct fid_fabric, fid));
+	struct mxefi_fabric *fabric =
+		container_of(fid, struct mxefi_fabric, fid.fid);
+
+	if (__atomic_load_n(&fabric->users, __ATOMIC_ACQUIRE))
+		return -FI_EBUSY;
+	free(fabric);
 	return 0;
 }
 
@@ -74,18 +79,18 @@ static struct fi_ops_fabric fabric_ops = {
 static int fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid,
 		       void *context)
 {
-	struct fid_fabric *fabric;
+	struct mxefi_fabric *fabric;
 
 	if (attr->name && strcmp(attr->name, "mxe"))
 		return -FI_ENODATA;
 	fabric = calloc(1, sizeof(*fabric));
 	if (!fabric)
 		return -FI_ENOMEM;
-	fabric->fid.fclass = FI_CLASS_FABRIC;
-	fabric->fid.context = context;
-	fabric->fid.ops = &fabric_fi_ops;
-	fabric->ops = &fabric_ops;
-	*fid = fabric;
+	fabric->fid.fid.fclass = FI_CLASS_FABRIC;
+	fabric->fid.fid.context = context;
+	fabric->fid.fid.ops = &fabric_fi_ops;
+	fabric->fid.ops = &fabric_ops;
+	*fid = &fabric->fid;
 	return 0;
 }
 

@@ -103,11 +103,37 @@ static void test_write_and_send(void)
 	close_loop(&l);
 }
 
+/* ---- fabrics ----------------------------------------------------------- */
+
+static void test_fabric(void)
+{
+	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fid_eq *eq;
+	struct end e;
+
+	open_end(&e, FI_MSG);
+	is_int(fi_close(&e.fabric->fid), -FI_EBUSY,
+	       "a fabric with open objects cannot be closed");
+	must(fi_eq_open(e.fabric, &eq_attr, &eq, NULL), "fi_eq_open");
+	must(fi_close(&e.ep->fid) ? : fi_close(&e.cntr->fid) ? :
+	     fi_close(&e.cq->fid) ? : fi_close(&e.av->fid) ? :
+	     fi_close(&e.eq->fid), "fi_close");
+	is_int(fi_close(&e.fabric->fid), -FI_EBUSY,
+	       "... nor one with a domain and an event queue");
+	must(fi_close(&e.domain->fid), "fi_close domain");
+	is_int(fi_close(&e.fabric->fid), -FI_EBUSY,
+	       "... nor one with an event queue");
+	must(fi_close(&eq->fid), "fi_close eq");
+	is_int(fi_close(&e.fabric->fid), 0, "... but without any, it can");
+	fi_freeinfo(e.info);
+}
+
 int main(void)
 {
 	plan(0);
 	enter("h1");
 	test_caps();
 	test_write_and_send();
+	test_fabric();
 	return done_testing();
 }
