@@ -208,18 +208,23 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 	struct mxefi_cq *cq = to_cq(fid);
 	uint64_t deadline = timeout < 0 ? UINT64_MAX :
 					  mxefi_now_ms() + (uint64_t)timeout;
+	uint64_t signals;
 	ssize_t ret;
 
 	pthread_mutex_lock(&cq->dom->lock);
+	cq->readers++;
+	/* A signal that has found no reader is for the next one. */
+	signals = cq->signals - cq->signaled;
+	cq->signaled = false;
 	for (;;) {
 		mxefi_progress(cq->dom);
 		ret = take(cq, buf, count, src);
-		if (ret != -FI_EAGAIN || cq->signaled ||
+		if (ret != -FI_EAGAIN || cq->signals != signals ||
 		    mxefi_now_ms() >= deadline)
 			break;
 		mxefi_progress_wait(cq->dom, deadline);
 	}
-	cq->signaled = false;
+	cq->readers--;
 	pthread_mutex_unlock(&cq->dom->lock);
 	return ret;
 }
@@ -235,7 +240,8 @@ static int cq_signal(struct fid_cq *fid)
 	struct mxefi_cq *cq = to_cq(fid);
 
 	pthread_mutex_lock(&cq->dom->lock);
-	cq->signaled = true;
+	cq->signals++;
+	cq->signaled = !cq->readers;
 	mxefi_progress_wake(cq->dom);
 	pthread_mutex_unlock(&cq->dom->lock);
 	return 0;

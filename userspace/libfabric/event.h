@@ -115,7 +115,9 @@ struct mxefi_cq {
 	enum fi_cq_format format;
 	enum fi_wait_obj wait_obj;
 	int event_fd;		/* readable if there are events; or -1 */
-	bool signaled;		/* by fi_cq_signal() */
+	unsigned int readers;	/* threads in fi_cq_sread() */
+	uint64_t signals;	/* calls of fi_cq_signal() */
+	bool signaled;		/* while there was no reader */
 	bool overrun;		/* an event was lost, and no more are added */
 	unsigned int users;
 	struct fi_cq_err_entry *ring;	/* err is 0 for a success */

@@ -6,6 +6,8 @@
  *
  * t_fi.sh runs it.
  */
+#include <poll.h>
+#include <pthread.h>
 #include "fi_end.h"
 
 #define ADDR_SIZE 32
@@ -128,6 +130,92 @@ static void test_fabric(void)
 	fi_freeinfo(e.info);
 }
 
+/* ---- completion queues ------------------------------------------------- */
+
+#define NUM_READERS 3
+
+struct reader {
+	pthread_t thread;
+	struct fid_cq *cq;
+	pid_t tid;		/* atomic; 0 before it starts */
+	ssize_t ret;
+};
+
+static void *read_cq(void *arg)
+{
+	struct fi_cq_tagged_entry entry;
+	struct reader *r = arg;
+
+	__atomic_store_n(&r->tid, gettid(), __ATOMIC_RELEASE);
+	r->ret = fi_cq_sread(r->cq, &entry, 1, NULL, -1);
+	return NULL;
+}
+
+static bool is_asleep(pid_t tid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+		state = 0;
+	if (f)
+		fclose(f);
+	return state == 'S';
+}
+
+/*
+ * Waits until the readers sleep in fi_cq_sread(). They also sleep for the short
+ * time that another thread has the lock, so look several times.
+ */
+static void wait_asleep(const struct reader *readers)
+{
+	for (int seen = 0; seen < 10; poll(NULL, 0, 20)) {
+		seen++;
+		for (int i = 0; i < NUM_READERS; i++) {
+			pid_t tid = __atomic_load_n(&readers[i].tid,
+						    __ATOMIC_ACQUIRE);
+
+			if (!tid || !is_asleep(tid))
+				seen = 0;
+		}
+	}
+}
+
+static void test_signal(void)
+{
+	struct reader readers[NUM_READERS] = { 0 };
+	struct fi_cq_tagged_entry entry;
+	struct timespec end;
+	int woken = 0;
+	struct end e;
+
+	open_end(&e, FI_MSG);
+	for (int i = 0; i < NUM_READERS; i++) {
+		readers[i].cq = e.cq;
+		must(-pthread_create(&readers[i].thread, NULL, read_cq,
+				     &readers[i]), "pthread_create");
+	}
+	wait_asleep(readers);
+	must(fi_cq_signal(e.cq), "fi_cq_signal");
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 10;
+	for (int i = 0; i < NUM_READERS; i++)
+		if (!pthread_timedjoin_np(readers[i].thread, NULL, &end))
+			woken += readers[i].ret == -FI_EAGAIN;
+	is_int(woken, NUM_READERS, "fi_cq_signal() wakes all readers");
+	/* The test cannot go on with threads that read its queue. */
+	if (woken < NUM_READERS)
+		exit(1);
+	is_int((int)fi_cq_sread(e.cq, &entry, 1, NULL, 10), -FI_EAGAIN,
+	       "... once");
+	must(fi_cq_signal(e.cq), "fi_cq_signal");
+	is_int((int)fi_cq_sread(e.cq, &entry, 1, NULL, -1), -FI_EAGAIN,
+	       "a signal without a reader is for the next one");
+	is_int(close_end(&e), 0, "all objects are closed");
+}
+
 int main(void)
 {
 	plan(0);
@@ -135,5 +223,6 @@ int main(void)
 	test_caps();
 	test_write_and_send();
 	test_fabric();
+	test_signal();
 	return done_testing();
 }
