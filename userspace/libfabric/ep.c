@@ -88,10 +88,9 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
 	int ret;
 
+	/* As other providers do, also bind to endpoints that are enabled. */
 	pthread_mutex_lock(&ep->dom->lock);
-	if (ep->enabled)
-		ret = -FI_EOPBADSTATE;
-	else if (bfid->fclass == FI_CLASS_CQ)
+	if (bfid->fclass == FI_CLASS_CQ)
 		ret = bind_cq(ep, container_of(bfid, struct mxefi_cq, fid.fid),
 			      flags);
 	else if (bfid->fclass == FI_CLASS_CNTR)

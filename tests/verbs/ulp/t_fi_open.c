@@ -216,6 +216,42 @@ static void test_signal(void)
 	is_int(close_end(&e), 0, "all objects are closed");
 }
 
+/* ---- endpoints --------------------------------------------------------- */
+
+/* Completion queues and counters that are bound after fi_enable(). */
+static void test_bind_late(void)
+{
+	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP };
+	struct fi_cq_tagged_entry entry;
+	struct fid_cntr *cntr, *reads;
+	struct fid_ep *ep;
+	struct loop l;
+
+	open_loop(&l, FI_MSG | FI_RMA);
+	must(fi_cntr_open(l.e.domain, &attr, &cntr, NULL), "fi_cntr_open");
+	must(fi_cntr_open(l.e.domain, &attr, &reads, NULL), "fi_cntr_open");
+	must(fi_endpoint(l.e.domain, l.e.info, &ep, NULL), "fi_endpoint");
+	must(fi_ep_bind(ep, &l.e.av->fid, 0), "fi_ep_bind av");
+	must(fi_ep_bind(ep, &cntr->fid, FI_SEND | FI_RECV), "fi_ep_bind cntr");
+	must(fi_enable(ep), "fi_enable");
+	is_int(fi_ep_bind(ep, &reads->fid, FI_READ), 0,
+	       "a counter is bound after fi_enable()");
+	is_int(fi_ep_bind(ep, &l.e.cq->fid, FI_TRANSMIT | FI_RECV), 0,
+	       "... and a completion queue");
+	is_int(fi_ep_bind(ep, &l.e.cq->fid, FI_RECV), -FI_EINVAL,
+	       "... but not twice");
+	is_int(fi_ep_bind(ep, &l.e.av->fid, 0), -FI_EINVAL,
+	       "... nor an address vector");
+	must(fi_read(ep, &word, 8, NULL, l.self, (uintptr_t)&word,
+		     fi_mr_key(l.mr), &word), "fi_read");
+	is_int((int)fi_cq_sread(l.e.cq, &entry, 1, NULL, TIMEOUT_MS), 1,
+	       "an event is reported");
+	is_u64(fi_cntr_read(reads), 1, "... and counted");
+	must(fi_close(&ep->fid), "fi_close ep");
+	must(fi_close(&cntr->fid) ? : fi_close(&reads->fid), "fi_close cntr");
+	close_loop(&l);
+}
+
 int main(void)
 {
 	plan(0);
@@ -224,5 +260,6 @@ int main(void)
 	test_write_and_send();
 	test_fabric();
 	test_signal();
+	test_bind_late();
 	return done_testing();
 }
