@@ -316,8 +316,6 @@ static int parse_names(const char *node, const char *service, uint64_t flags,
 		return 0;
 	names->has_src = is_source;
 	names->has_dest = !is_source;
-	if (!is_source && !service)
-		return -FI_ENODATA;
 	return mxefi_name_parse(node, service, flags,
 				is_source ? &names->src : &names->dest);
 }

@@ -148,6 +148,12 @@ static void test_info(void)
 	ok(info && info->src_addr && info->dest_addrlen == ADDR_SIZE,
 	   "... has both addresses");
 	fi_freeinfo(info);
+	info = NULL;
+	is_int(getinfo("127.0.0.1", NULL, 0, FI_EP_RDM, &info), 0,
+	       "fi_getinfo() with a node alone");
+	ok(info && info->src_addr && info->dest_addrlen == ADDR_SIZE,
+	   "... has both addresses, too");
+	fi_freeinfo(info);
 	hints->src_addrlen = ADDR_SIZE;
 	is_int(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &info), 0,
 	       "fi_getinfo() with the length of a source address that is NULL");
@@ -182,7 +188,7 @@ static void test_rdm(void)
 {
 	uint8_t name[ADDR_SIZE], answer[6];
 	size_t len = sizeof(name);
-	struct fi_info *info;
+	struct fi_info *info, *node;
 	fi_addr_t peer;
 	struct end e;
 
@@ -196,6 +202,10 @@ static void test_rdm(void)
 	must(fi_send(e.ep, name, len, NULL, peer, name), "fi_send");
 	ok(wait_both(e.cq, name, answer), "a message reaches it and is answered");
 	ok(!memcmp(answer, "answer", 6), "... correctly");
+	must(getinfo(SERVER, NULL, 0, FI_EP_RDM, &node), "fi_getinfo");
+	is_int(fi_av_insert(e.av, node->dest_addr, 1, &peer, 0, NULL), 0,
+	       "a node without a service is no endpoint");
+	fi_freeinfo(node);
 	is_int(fi_av_insertsvc(e.av, SERVER, "9", &peer, 0, NULL), 0,
 	       "no endpoint answers on another port");
 	ok(peer == FI_ADDR_NOTAVAIL, "... so there is no address");
