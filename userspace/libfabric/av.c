@@ -50,35 +50,48 @@ static ssize_t add(struct mxefi_av *av, const struct mxefi_addr *addr)
 	return (ssize_t)av->count++;
 }
 
-/* Inserts an address, whose endpoint it may have to ask for. Returns 0 or 1. */
+/*
+ * Inserts an address, whose endpoint it may have to ask for. Returns 0 or a
+ * negative error.
+ */
 static int insert_one(struct mxefi_av *av, struct mxefi_addr *addr,
 		      fi_addr_t *fi_addr)
 {
-	bool good = !mxefi_name_resolve(addr, MXEFI_RESOLVE_MS);
+	int ret = mxefi_name_resolve(addr, MXEFI_RESOLVE_MS);
 	ssize_t index = -1;
 
 	pthread_mutex_lock(&av->dom->lock);
-	if (good)
+	if (!ret) {
 		index = add(av, addr);
+		if (index < 0)
+			ret = -FI_ENOMEM;
+	}
 	if (fi_addr)
-		*fi_addr = index < 0 ? FI_ADDR_NOTAVAIL : (fi_addr_t)index;
+		*fi_addr = ret ? FI_ADDR_NOTAVAIL : (fi_addr_t)index;
 	pthread_mutex_unlock(&av->dom->lock);
-	return index >= 0;
+	return ret;
 }
 
 static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 		     fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
+	/* With FI_SYNC_ERR, the context is an array of errors. */
+	int *errors = flags & FI_SYNC_ERR ? context : NULL;
 	struct mxefi_av *av = to_av(fid);
 	int inserted = 0;
 
-	if (flags & ~(uint64_t)FI_MORE)
+	if (flags & ~(uint64_t)(FI_MORE | FI_SYNC_ERR) ||
+	    (flags & FI_SYNC_ERR && !errors))
 		return -FI_EINVAL;
 	for (size_t i = 0; i < count; i++) {
 		struct mxefi_addr a;
+		int ret;
 
 		memcpy(&a, (const uint8_t *)addr + i * sizeof(a), sizeof(a));
-		inserted += insert_one(av, &a, fi_addr ? &fi_addr[i] : NULL);
+		ret = insert_one(av, &a, fi_addr ? &fi_addr[i] : NULL);
+		if (errors)
+			errors[i] = -ret;
+		inserted += !ret;
 	}
 	return inserted;
 }

@@ -252,6 +252,30 @@ static void test_bind_late(void)
 	close_loop(&l);
 }
 
+/* ---- address vectors --------------------------------------------------- */
+
+static void test_sync_err(void)
+{
+	int errors[] = { -1, -1, -1 };
+	uint8_t names[3][ADDR_SIZE] = { 0 };
+	fi_addr_t addrs[3] = { 0 };
+	struct loop l;
+
+	open_loop(&l, FI_MSG);
+	/* The second address, all zeros, is not valid. */
+	memcpy(names[0], l.name, ADDR_SIZE);
+	memcpy(names[2], l.name, ADDR_SIZE);
+	is_int(fi_av_insert(l.e.av, names, 3, addrs, FI_SYNC_ERR, errors), 2,
+	       "two of three addresses are inserted with FI_SYNC_ERR");
+	is_int(errors[0], 0, "... the first one");
+	is_int(errors[1], FI_EINVAL, "... but not the second one");
+	is_int(errors[2], 0, "... the third one");
+	is_u64(addrs[1], FI_ADDR_NOTAVAIL, "... which has no index");
+	is_int(fi_av_insert(l.e.av, names, 1, addrs, FI_SYNC_ERR, NULL),
+	       -FI_EINVAL, "FI_SYNC_ERR needs an array");
+	close_loop(&l);
+}
+
 int main(void)
 {
 	plan(0);
@@ -261,5 +285,6 @@ int main(void)
 	test_fabric();
 	test_signal();
 	test_bind_late();
+	test_sync_err();
 	return done_testing();
 }
