@@ -308,10 +308,15 @@ int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	if (attr->format > FI_CQ_FORMAT_TAGGED)
 		return -FI_EINVAL;
 	if (attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_UNSPEC &&
-	    attr->wait_obj != FI_WAIT_FD)
+	    attr->wait_obj != FI_WAIT_FD && attr->wait_obj != FI_WAIT_YIELD)
 		return -FI_ENOSYS;
-	if (attr->wait_cond != FI_CQ_COND_NONE)
-		return -FI_ENOSYS;
+	/*
+	 * The threshold that a reader waits for is an optimisation, and readers
+	 * must not rely on it (fi_cq(3)). They are woken by each event.
+	 */
+	if (attr->wait_cond != FI_CQ_COND_NONE &&
+	    attr->wait_cond != FI_CQ_COND_THRESHOLD)
+		return -FI_EINVAL;
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return -FI_ENOMEM;

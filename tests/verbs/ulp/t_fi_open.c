@@ -216,6 +216,37 @@ static void test_signal(void)
 	is_int(close_end(&e), 0, "all objects are closed");
 }
 
+/* A threshold is an optimisation: fewer events wake readers, too. */
+static void test_threshold(void)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_TAGGED,
+				   .wait_obj = FI_WAIT_FD,
+				   .wait_cond = FI_CQ_COND_THRESHOLD };
+	const size_t threshold = 2;
+	struct fi_cq_tagged_entry entry;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	struct loop l;
+
+	open_loop(&l, FI_MSG);
+	is_int(fi_cq_open(l.e.domain, &attr, &cq, NULL), 0,
+	       "a completion queue with FI_CQ_COND_THRESHOLD");
+	ep = open_ep(&l.e, cq);
+	must(fi_send(ep, "a", 1, NULL, l.self, NULL), "fi_send");
+	is_int((int)fi_cq_sread(cq, &entry, 1, &threshold, TIMEOUT_MS), 1,
+	       "... reports an event");
+	must(fi_close(&ep->fid), "fi_close ep");
+	must(fi_close(&cq->fid), "fi_close cq");
+	attr.wait_cond = FI_CQ_COND_THRESHOLD + 1;
+	is_int(fi_cq_open(l.e.domain, &attr, &cq, NULL), -FI_EINVAL,
+	       "an unknown condition is not valid");
+	attr = (struct fi_cq_attr){ .wait_obj = FI_WAIT_YIELD };
+	is_int(fi_cq_open(l.e.domain, &attr, &cq, NULL), 0,
+	       "a completion queue with FI_WAIT_YIELD");
+	must(fi_close(&cq->fid), "fi_close cq");
+	close_loop(&l);
+}
+
 /* ---- endpoints --------------------------------------------------------- */
 
 /* Completion queues and counters that are bound after fi_enable(). */
@@ -284,6 +315,7 @@ int main(void)
 	test_write_and_send();
 	test_fabric();
 	test_signal();
+	test_threshold();
 	test_bind_late();
 	test_sync_err();
 	return done_testing();
