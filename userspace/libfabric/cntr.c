@@ -3,12 +3,29 @@
  * Counters of libfabric. domain.c opens them, and operations advance them.
  */
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "mxefi.h"
 
 static struct mxefi_cntr *to_cntr(struct fid_cntr *cntr)
 {
 	return container_of(cntr, struct mxefi_cntr, fid);
+}
+
+bool mxefi_cntr_has_changed(const struct mxefi_cntr *cntr)
+{
+	return cntr->changed;
+}
+
+/* Wakes the threads that wait for a change. */
+static void notify(struct mxefi_cntr *cntr)
+{
+	if (cntr->event_fd >= 0 && !cntr->changed) {
+		cntr->changed = true;
+		eventfd_write(cntr->event_fd, 1);
+	}
+	mxefi_progress_wake(cntr->dom);
 }
 
 void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error)
@@ -19,18 +36,23 @@ void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error)
 		cntr->errors++;
 	else
 		cntr->value++;
-	mxefi_progress_wake(cntr->dom);
+	notify(cntr);
 }
 
 /* Reads a value of a counter after all that has happened until now. */
 static uint64_t read_value(struct mxefi_cntr *cntr, const uint64_t *value)
 {
+	eventfd_t events;
 	uint64_t ret;
 
 	pthread_mutex_lock(&cntr->dom->lock);
 	cntr->dom->polls++;
 	mxefi_progress(cntr->dom);
 	ret = *value;
+	if (cntr->changed) {
+		cntr->changed = false;
+		eventfd_read(cntr->event_fd, &events);
+	}
 	pthread_mutex_unlock(&cntr->dom->lock);
 	return ret;
 }
@@ -49,7 +71,7 @@ static int set(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
 {
 	pthread_mutex_lock(&cntr->dom->lock);
 	*value = n;
-	mxefi_progress_wake(cntr->dom);
+	notify(cntr);
 	pthread_mutex_unlock(&cntr->dom->lock);
 	return 0;
 }
@@ -68,7 +90,7 @@ static int add(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
 {
 	pthread_mutex_lock(&cntr->dom->lock);
 	*value += n;
-	mxefi_progress_wake(cntr->dom);
+	notify(cntr);
 	pthread_mutex_unlock(&cntr->dom->lock);
 	return 0;
 }
@@ -111,12 +133,28 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	return ret;
 }
 
+static int cntr_control(struct fid *fid, int command, void *arg)
+{
+	struct mxefi_cntr *cntr = container_of(fid, struct mxefi_cntr, fid.fid);
+
+	if (command == FI_GETWAITOBJ) {
+		*(enum fi_wait_obj *)arg = cntr->wait_obj;
+		return 0;
+	}
+	if (command != FI_GETWAIT || cntr->event_fd < 0)
+		return -FI_ENOSYS;
+	*(int *)arg = cntr->event_fd;
+	return 0;
+}
+
 static int cntr_close(struct fid *fid)
 {
 	struct mxefi_cntr *cntr = container_of(fid, struct mxefi_cntr, fid.fid);
 
 	if (mxefi_domain_release(cntr->dom, &cntr->users))
 		return -FI_EBUSY;
+	if (cntr->event_fd >= 0)
+		close(cntr->event_fd);
 	free(cntr);
 	return 0;
 }
@@ -125,7 +163,7 @@ static struct fi_ops cntr_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = cntr_close,
 	.bind = mxefi_no_bind,
-	.control = mxefi_no_control,
+	.control = cntr_control,
 	.ops_open = mxefi_no_ops_open,
 };
 
@@ -149,12 +187,24 @@ int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	if (attr && (attr->events != FI_CNTR_EVENTS_COMP || attr->flags))
 		return -FI_EINVAL;
 	if (attr && attr->wait_obj != FI_WAIT_NONE &&
-	    attr->wait_obj != FI_WAIT_UNSPEC)
+	    attr->wait_obj != FI_WAIT_UNSPEC && attr->wait_obj != FI_WAIT_FD &&
+	    attr->wait_obj != FI_WAIT_YIELD)
 		return -FI_ENOSYS;
 	cntr = calloc(1, sizeof(*cntr));
 	if (!cntr)
 		return -FI_ENOMEM;
 	cntr->dom = dom;
+	cntr->wait_obj = attr ? attr->wait_obj : FI_WAIT_UNSPEC;
+	cntr->event_fd = -1;
+	if (cntr->wait_obj == FI_WAIT_FD) {
+		cntr->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		if (cntr->event_fd < 0) {
+			int err = errno;
+
+			free(cntr);
+			return -err;
+		}
+	}
 	cntr->fid.fid.fclass = FI_CLASS_CNTR;
 	cntr->fid.fid.context = context;
 	cntr->fid.fid.ops = &cntr_fi_ops;

@@ -165,6 +165,9 @@ struct mxefi_cntr {
 	struct fid_cntr fid;
 	struct mxefi_domain *dom;
 	uint64_t value, errors;
+	enum fi_wait_obj wait_obj;
+	int event_fd;		/* readable if changed; or -1 */
+	bool changed;		/* since the program has read it */
 	unsigned int users;
 };
 
@@ -179,6 +182,14 @@ struct mxefi_cntr {
  */
 int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		    struct fid_cntr **cntr, void *context);
+
+/**
+ * mxefi_cntr_has_changed() - Checks whether a counter has changed.
+ * @cntr: counter with a descriptor to wait for
+ *
+ * Return: true if it has changed since the program has read it.
+ */
+bool mxefi_cntr_has_changed(const struct mxefi_cntr *cntr);
 
 /**
  * mxefi_cntr_count() - Counts an operation and wakes those that wait for it.

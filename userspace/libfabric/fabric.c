@@ -27,33 +27,63 @@ static int fabric_wait_open(struct fid_fabric *fabric,
 	return -FI_ENOSYS;
 }
 
+/* Handles what has completed before the program waits. */
+static void progress(struct mxefi_domain *dom)
+{
+	mxefi_progress(dom);
+	/* The thread must not assume that the program keeps polling. */
+	eventfd_write(dom->wake_fd, 1);
+}
+
+static bool is_cq_quiet(struct mxefi_cq *cq)
+{
+	bool ret;
+
+	pthread_mutex_lock(&cq->dom->lock);
+	progress(cq->dom);
+	ret = mxefi_cq_empty(cq);
+	pthread_mutex_unlock(&cq->dom->lock);
+	return ret;
+}
+
+static bool is_cntr_quiet(struct mxefi_cntr *cntr)
+{
+	bool ret;
+
+	pthread_mutex_lock(&cntr->dom->lock);
+	progress(cntr->dom);
+	ret = !mxefi_cntr_has_changed(cntr);
+	pthread_mutex_unlock(&cntr->dom->lock);
+	return ret;
+}
+
 /* Success means that the program may wait for the descriptors. */
 static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
 			  int count)
 {
 	for (int i = 0; i < count; i++) {
-		struct mxefi_cq *cq =
-			container_of(fids[i], struct mxefi_cq, fid.fid);
-		bool empty;
+		bool quiet;
 
-		if (fids[i]->fclass == FI_CLASS_EQ) {
-			struct mxefi_eq *eq = container_of(fids[i],
-							   struct mxefi_eq,
-							   fid.fid);
-
-			if (!mxefi_eq_empty(eq))
-				return -FI_EAGAIN;
-			continue;
-		}
-		if (fids[i]->fclass != FI_CLASS_CQ)
+		switch (fids[i]->fclass) {
+		case FI_CLASS_EQ:
+			quiet = mxefi_eq_empty(container_of(fids[i],
+							    struct mxefi_eq,
+							    fid.fid));
+			break;
+		case FI_CLASS_CQ:
+			quiet = is_cq_quiet(container_of(fids[i],
+							 struct mxefi_cq,
+							 fid.fid));
+			break;
+		case FI_CLASS_CNTR:
+			quiet = is_cntr_quiet(container_of(fids[i],
+							   struct mxefi_cntr,
+							   fid.fid));
+			break;
+		default:
 			return -FI_ENOSYS;
-		pthread_mutex_lock(&cq->dom->lock);
-		mxefi_progress(cq->dom);
-		empty = mxefi_cq_empty(cq);
-		/* The thread must not assume that the program keeps polling. */
-		eventfd_write(cq->dom->wake_fd, 1);
-		pthread_mutex_unlock(&cq->dom->lock);
-		if (!empty)
+		}
+		if (!quiet)
 			return -FI_EAGAIN;
 	}
 	return 0;

@@ -35,6 +35,12 @@ static void open_loop(struct loop *l, uint64_t caps)
 	     "fi_mr_reg");
 }
 
+static void close_ep(struct end *e)
+{
+	must(fi_close(&e->ep->fid), "fi_close ep");
+	e->ep = NULL;
+}
+
 static void close_loop(struct loop *l)
 {
 	must(fi_close(&l->mr->fid), "fi_close mr");
@@ -247,6 +253,60 @@ static void test_threshold(void)
 	close_loop(&l);
 }
 
+/* ---- counters ---------------------------------------------------------- */
+
+static bool is_readable(int fd, int timeout)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, timeout) == 1;
+}
+
+static void test_cntr_fd(void)
+{
+	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP,
+				     .wait_obj = FI_WAIT_FD };
+	enum fi_wait_obj obj = FI_WAIT_NONE;
+	struct fid_cntr *cntr;
+	struct fid *fid;
+	struct loop l;
+	int fd = -1;
+
+	open_loop(&l, FI_RMA);
+	is_int(fi_cntr_open(l.e.domain, &attr, &cntr, NULL), 0,
+	       "a counter with FI_WAIT_FD");
+	is_int(fi_control(&cntr->fid, FI_GETWAIT, &fd), 0,
+	       "... has a descriptor");
+	is_int(fi_control(&cntr->fid, FI_GETWAITOBJ, &obj), 0,
+	       "... and a wait object");
+	is_int(obj, FI_WAIT_FD, "... of this type");
+	must(fi_ep_bind(l.e.ep, &cntr->fid, FI_READ), "fi_ep_bind");
+	fid = &cntr->fid;
+	is_int(fi_trywait(l.e.fabric, &fid, 1), 0, "the program may wait");
+	ok(!is_readable(fd, 0), "... before an event");
+	must(fi_read(l.e.ep, &word, 8, NULL, l.self, (uintptr_t)&word,
+		     fi_mr_key(l.mr), &word), "fi_read");
+	ok(is_readable(fd, TIMEOUT_MS), "an event makes it readable");
+	is_int(fi_trywait(l.e.fabric, &fid, 1), -FI_EAGAIN,
+	       "the program has to read the counter first");
+	is_u64(fi_cntr_read(cntr), 1, "... which has the event");
+	ok(!is_readable(fd, 0), "then it is not readable");
+	is_int(fi_trywait(l.e.fabric, &fid, 1), 0, "... and it may wait again");
+	must(fi_cntr_adderr(cntr, 1), "fi_cntr_adderr");
+	ok(is_readable(fd, 0), "an error makes it readable");
+	is_u64(fi_cntr_readerr(cntr), 1, "... and is counted");
+	ok(!is_readable(fd, 0), "then it is not readable");
+	close_ep(&l.e);
+	must(fi_close(&cntr->fid), "fi_close cntr");
+	attr.wait_obj = FI_WAIT_YIELD;
+	is_int(fi_cntr_open(l.e.domain, &attr, &cntr, NULL), 0,
+	       "a counter with FI_WAIT_YIELD");
+	is_int(fi_control(&cntr->fid, FI_GETWAIT, &fd), -FI_ENOSYS,
+	       "... has no descriptor");
+	must(fi_close(&cntr->fid), "fi_close cntr");
+	close_loop(&l);
+}
+
 /* ---- endpoints --------------------------------------------------------- */
 
 /* Completion queues and counters that are bound after fi_enable(). */
@@ -316,6 +376,7 @@ int main(void)
 	test_fabric();
 	test_signal();
 	test_threshold();
+	test_cntr_fd();
 	test_bind_late();
 	test_sync_err();
 	return done_testing();
