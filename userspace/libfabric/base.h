@@ -58,6 +58,7 @@ struct mxefi_ep;
 struct mxefi_peer;
 struct mxefi_conn;
 struct mxefi_op;
+struct mxefi_answer;
 struct mxefi_dcis;
 
 /* ---- refuse.c ---------------------------------------------------------- */

@@ -270,13 +270,8 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 		for (conn = ep->conns; conn; conn = conn->next)
 			mxefi_peer_flush(&conn->peer);
 	}
-}
-
-bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err)
-{
-	if (err && !wr->peer->ep->closing)
-		mxefi_conn_abort(to_conn(wr->peer), err);
-	return true;
+	if (ep->answers || ep->readers)
+		mxefi_conn_retry(ep);
 }
 
 static int post(struct mxefi_wr *wr)
@@ -296,11 +291,84 @@ static int post(struct mxefi_wr *wr)
 	return ret;
 }
 
+bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err)
+{
+	if (err && !wr->peer->ep->closing)
+		mxefi_conn_abort(to_conn(wr->peer), err);
+	return true;
+}
+
 static const struct mxefi_channel channel = {
 	.ready = ready,
 	.queued = queued,
 	.post = post,
 };
+
+/* ---- messages that no operation has ------------------------------------- */
+
+/* A message that waits until a request is free. */
+struct mxefi_answer {
+	struct mxefi_answer *next;
+	struct mxefi_conn *conn;
+	uint32_t epoch;
+	struct mxefi_msg msg;
+};
+
+/* Returns false if no request is free. */
+static bool send_answer(struct mxefi_conn *conn, uint32_t epoch,
+			const struct mxefi_msg *msg)
+{
+	struct mxefi_wr *wr;
+
+	/* The peer has reported an error. */
+	if (!mxefi_conn_is_current(conn, epoch))
+		return true;
+	wr = mxefi_wr_get_answer(&conn->peer);
+	if (!wr)
+		return false;
+	mxefi_wr_set_send(wr, msg, 0);
+	wr->complete = mxefi_conn_wr_complete;
+	mxefi_wr_submit(wr);
+	return true;
+}
+
+void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
+		     const struct mxefi_msg *msg)
+{
+	struct mxefi_ep *ep = conn->peer.ep;
+	struct mxefi_answer *answer;
+
+	/* The order is kept. */
+	if (!ep->answers && send_answer(conn, epoch, msg))
+		return;
+	answer = malloc(sizeof(*answer));
+	if (!answer) {
+		/* The peer must not wait forever. */
+		mxefi_warn(FI_LOG_EP_DATA, "out of memory: no answer is sent\n");
+		mxefi_conn_abort(conn, FI_ENOMEM);
+		return;
+	}
+	conn->kept++;
+	*answer = (struct mxefi_answer){ NULL, conn, epoch, *msg };
+	*ep->answers_tail = answer;
+	ep->answers_tail = &answer->next;
+}
+
+void mxefi_conn_retry(struct mxefi_ep *ep)
+{
+	while (ep->answers) {
+		struct mxefi_answer *answer = ep->answers;
+
+		if (!send_answer(answer->conn, answer->epoch, &answer->msg))
+			break;
+		answer->conn->kept--;
+		ep->answers = answer->next;
+		if (!ep->answers)
+			ep->answers_tail = &ep->answers;
+		free(answer);
+	}
+	ep->on_room(ep);
+}
 
 /* ---- making and confirming connections --------------------------------- */
 
@@ -360,11 +428,12 @@ void mxefi_conn_shutdown(struct mxefi_conn *conn)
 
 	conn->is_shut = true;
 	if (conn->state == MXEFI_CONN_READY)
-		wr = mxefi_wr_get_send(&conn->peer, &bye, 0);
+		wr = mxefi_wr_get_answer(&conn->peer);
 	if (!wr) {
 		mxefi_conn_abort(conn, FI_ESHUTDOWN);
 		return;
 	}
+	mxefi_wr_set_send(wr, &bye, 0);
 	wr->complete = bye_complete;
 	mxefi_wr_submit(wr);
 }

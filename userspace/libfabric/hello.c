@@ -297,6 +297,8 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep, ticker);
 	struct mxefi_conn *conn, *next;
 
+	if (ep->answers || ep->readers)
+		mxefi_conn_retry(ep);
 	for (conn = ep->conns; conn; conn = next) {
 		next = conn->next;
 		if (conn->state == MXEFI_CONN_READY) {

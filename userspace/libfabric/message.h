@@ -31,7 +31,9 @@ struct mxefi_recv {
 	struct mxefi_msg msg;
 	struct mxefi_conn *conn;
 	uint32_t epoch;			/* of the connection when it arrived */
-	unsigned int reads;		/* requests in flight, or being made */
+	/* Requests in flight, and one until all are made. */
+	unsigned int reads;
+	size_t next_iov, done;		/* what the next one reads */
 	int err;
 };
 

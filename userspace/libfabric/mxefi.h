@@ -104,6 +104,8 @@ struct mxefi_ep {
 	struct mxefi_conn *by_qpn[MXEFI_CONN_HASH];
 	unsigned int posted;	/* requests of all connections */
 	bool starved;		/* some wait because of it */
+	/* Messages that wait for a free request. */
+	struct mxefi_answer *answers, **answers_tail;
 	bool closing;
 	/* dct.c, dci.c */
 	struct ibv_exp_dct *dct;	/* or NULL */
@@ -111,12 +113,13 @@ struct mxefi_ep {
 	/* Set by hello.c: creates a queue pair and connects it. */
 	void (*connect)(struct mxefi_conn *conn);
 	/* wr.c */
-	struct mxefi_wr *wrs, *free_wrs;
+	struct mxefi_wr *wrs, *free_wrs, *spare_wrs;
 	unsigned int num_wrs;
 	/* Set by op.c: the peer that the operation waits for is lost. */
 	void (*on_lost)(struct mxefi_op *op, int err);
 	/* Set by recv.c. */
 	void (*on_broken)(struct mxefi_conn *conn);
+	void (*on_room)(struct mxefi_ep *ep);	/* requests may be free */
 	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 			   const uint8_t *data, size_t len);
 	void (*on_write_data)(struct mxefi_ep *ep, uint32_t data, size_t len);
@@ -127,6 +130,8 @@ struct mxefi_ep {
 	/* match.c: messages, and tagged messages */
 	struct mxefi_queue queues[2];
 	struct mxefi_unexpected *claimed;
+	/* Receives whose data are to be read, but no request is free. */
+	struct mxefi_recv *readers, **readers_tail;
 	size_t unexpected_bytes;
 	size_t min_multi_recv;
 };

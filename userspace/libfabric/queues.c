@@ -146,7 +146,10 @@ int mxefi_queues_setup(struct mxefi_ep *ep)
 		return ret;
 	ep->reserved_cqe = need;
 	mxefi_hello_setup(ep);
-	ret = create_srq(ep);
+	ep->answers_tail = &ep->answers;
+	ret = mxefi_wr_setup(ep);
+	if (!ret)
+		ret = create_srq(ep);
 	if (!ret)
 		ret = mxefi_ud_open(&ep->ud, dom);
 	if (!ret)
@@ -168,7 +171,7 @@ static bool is_sending(const struct mxefi_ep *ep)
 		if (conn->state == MXEFI_CONN_READY &&
 		    (conn->peer.posted || conn->peer.pending))
 			return true;
-	return mxefi_dci_is_sending(ep);
+	return ep->answers || ep->readers || mxefi_dci_is_sending(ep);
 }
 
 /*
@@ -215,6 +218,7 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 		while (flushes && conn->peer.posted)
 			mxefi_progress(ep->dom);
 	}
+	mxefi_conn_retry(ep);
 	mxefi_dci_close(ep);
 	mxefi_dct_close(ep);
 	mxefi_ud_close(&ep->ud);

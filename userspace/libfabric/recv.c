@@ -19,20 +19,8 @@ static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 		.cookie = msg->cookie,
 		.err = (uint32_t)err,
 	};
-	struct mxefi_wr *wr;
 
-	/* The sender has reported an error. */
-	if (!mxefi_conn_is_current(conn, epoch))
-		return;
-	wr = mxefi_wr_get_send(&conn->peer, &fin, 0);
-	if (!wr) {
-		/* The sender must not wait forever. */
-		mxefi_warn(FI_LOG_EP_DATA, "out of memory: no answer is sent\n");
-		mxefi_conn_abort(conn, FI_ENOMEM);
-		return;
-	}
-	wr->complete = mxefi_conn_wr_complete;
-	mxefi_wr_submit(wr);
+	mxefi_conn_send(conn, epoch, &fin);
 }
 
 /* ---- delivery ---------------------------------------------------------- */
@@ -118,18 +106,18 @@ static bool read_complete(struct mxefi_wr *wr, int err)
 }
 
 /* Makes a READ of the next @len bytes. Returns 0 or a negative error. */
-static int start_read(struct mxefi_recv *recv, size_t i, size_t len,
-		      size_t done)
+static int start_read(struct mxefi_recv *recv, size_t len)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(&recv->conn->peer);
+	struct mxefi_wr *wr = mxefi_wr_get_answer(&recv->conn->peer);
+	size_t i = recv->next_iov;
 	int ret;
 
 	if (!wr)
-		return -FI_ENOMEM;
+		return -FI_EAGAIN;
 	wr->recv = recv;
 	wr->complete = read_complete;
 	wr->wr.opcode = IBV_WR_RDMA_READ;
-	wr->wr.wr.rdma.remote_addr = recv->msg.addr + done;
+	wr->wr.wr.rdma.remote_addr = recv->msg.addr + recv->done;
 	wr->wr.wr.rdma.rkey = recv->msg.rkey;
 	ret = mxefi_wr_add(wr, recv->iov[i].iov_base, len, recv->desc[i],
 			   IBV_ACCESS_LOCAL_WRITE);
@@ -142,26 +130,63 @@ static int start_read(struct mxefi_recv *recv, size_t i, size_t len,
 	return 0;
 }
 
-/* Reads the data of a long message, as much of it as there is room for. */
-static void start_reads(struct mxefi_recv *recv)
+/*
+ * Reads the data of a long message, as much of it as there is room for. Returns
+ * false if no request is free.
+ */
+static bool try_reads(struct mxefi_recv *recv)
 {
-	size_t done = 0;
 	int ret = 0;
 
-	/* One for this function. */
-	recv->reads = 1;
 	if (!mxefi_conn_is_current(recv->conn, recv->epoch))
 		ret = -FI_ECONNABORTED;
-	for (size_t i = 0; i < recv->iov_count && !ret; i++) {
-		size_t len = recv->iov[i].iov_len;
+	for (; recv->next_iov < recv->iov_count && !ret; recv->next_iov++) {
+		size_t len = recv->iov[recv->next_iov].iov_len;
 
-		if (len > recv->msg.len - done)
-			len = recv->msg.len - done;
+		if (len > recv->msg.len - recv->done)
+			len = recv->msg.len - recv->done;
 		if (len)
-			ret = start_read(recv, i, len, done);
-		done += len;
+			ret = start_read(recv, len);
+		if (ret == -FI_EAGAIN)
+			return false;
+		recv->done += len;
 	}
 	put_read(recv, -ret);
+	return true;
+}
+
+static void start_reads(struct mxefi_recv *recv)
+{
+	struct mxefi_ep *ep = recv->ep;
+
+	/* One until all are started. */
+	recv->reads = 1;
+	recv->next_iov = 0;
+	recv->done = 0;
+	if (!ep->readers && try_reads(recv))
+		return;
+	recv->conn->kept++;
+	recv->next = NULL;
+	*ep->readers_tail = recv;
+	ep->readers_tail = &recv->next;
+}
+
+/* Requests may be free again. */
+static void on_room(struct mxefi_ep *ep)
+{
+	while (ep->readers) {
+		struct mxefi_recv *recv = ep->readers;
+		struct mxefi_recv *next = recv->next;
+		struct mxefi_conn *conn = recv->conn;
+
+		if (!try_reads(recv))
+			return;
+		/* The receive may be freed now. */
+		conn->kept--;
+		ep->readers = next;
+		if (!next)
+			ep->readers_tail = &ep->readers;
+	}
 }
 
 static void deliver(struct mxefi_recv *recv, struct mxefi_conn *conn,
@@ -482,8 +507,10 @@ ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context)
 void mxefi_recv_setup(struct mxefi_ep *ep)
 {
 	mxefi_match_setup(ep);
+	ep->readers_tail = &ep->readers;
 	ep->min_multi_recv = MXEFI_MIN_MULTI_RECV;
 	ep->on_broken = on_broken;
+	ep->on_room = on_room;
 	ep->on_message = on_message;
 	ep->on_write_data = on_write_data;
 }

@@ -95,6 +95,7 @@ struct mxefi_wr {
 	struct mxefi_unit *unit;	/* of an atomic */
 	uint32_t first;			/* its first element in the operation */
 	uint32_t rkey;
+	bool is_spare;			/* only for answers */
 	/*
 	 * Called when the request is complete, with an errno of libfabric or 0.
 	 * Returns false if the request was posted again.
@@ -103,12 +104,31 @@ struct mxefi_wr {
 };
 
 /**
+ * mxefi_wr_setup() - Reserves requests for answers.
+ * @ep: endpoint
+ *
+ * Return: 0 or -FI_ENOMEM. Then mxefi_wr_free_all() has to be called, too.
+ */
+int mxefi_wr_setup(struct mxefi_ep *ep);
+
+/**
  * mxefi_wr_get() - Allocates a request.
  * @peer: peer
  *
  * Return: the request, or NULL if memory is short.
  */
 struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer);
+
+/**
+ * mxefi_wr_get_answer() - Allocates a request that a peer waits for.
+ * @peer: peer
+ *
+ * Operations of the program may have taken all requests but those that are
+ * reserved for answers.
+ *
+ * Return: the request, or NULL if these are in use, too.
+ */
+struct mxefi_wr *mxefi_wr_get_answer(struct mxefi_peer *peer);
 
 /**
  * mxefi_wr_put() - Frees a request that is not in flight.
@@ -128,6 +148,15 @@ void mxefi_wr_put(struct mxefi_wr *wr);
  */
 int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 		 int access);
+
+/**
+ * mxefi_wr_set_send() - Makes a SEND of a header and the bytes after it.
+ * @wr: request
+ * @msg: header
+ * @len: number of bytes, which the caller copies to the buffer
+ */
+void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
+		       size_t len);
 
 /**
  * mxefi_wr_get_send() - Makes a SEND of a header and the bytes after it.
@@ -299,7 +328,8 @@ struct mxefi_conn {
 	bool is_proven;			/* the hello of peer_epoch had our token */
 	bool is_confirmed;		/* the peer has sent an ACK or a request */
 	bool is_used;			/* the program refers to it */
-	unsigned int kept;		/* unexpected messages of the peer */
+	/* Messages of the peer that are kept, or have answers that wait. */
+	unsigned int kept;
 	uint64_t hello_ms;		/* time of the last hello */
 	uint64_t since_ms;		/* time of the last change of state */
 	uint64_t probe_ms;		/* time of the last check of the peer */
@@ -428,6 +458,26 @@ void mxefi_conn_abort(struct mxefi_conn *conn, int err);
  * Return: true: the request is not posted again.
  */
 bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err);
+
+/**
+ * mxefi_conn_send() - Sends a message that no operation has.
+ * @conn: connection
+ * @epoch: its epoch when the peer began to wait for the message
+ * @msg: message
+ *
+ * The message waits if no request is free, and is dropped if the connection has
+ * failed since. If it cannot be sent, the connection is broken.
+ */
+void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
+		     const struct mxefi_msg *msg);
+
+/**
+ * mxefi_conn_retry() - Continues what waits until a request is free.
+ * @ep: endpoint
+ *
+ * What waits for a connection that has failed ends.
+ */
+void mxefi_conn_retry(struct mxefi_ep *ep);
 
 /* ---- dct.c, dci.c: the dynamically connected (DC) transport ------------- */
 

@@ -21,13 +21,12 @@ struct wr_chunk {
 	uint8_t buf[WR_CHUNK][MXEFI_RX_BUF] __attribute__((aligned(64)));
 };
 
-static bool grow_wrs(struct mxefi_ep *ep)
+/* Allocates a chunk. Returns false if memory is short. */
+static bool add_chunk(struct mxefi_ep *ep, struct mxefi_wr **list,
+		      bool is_spare)
 {
-	struct wr_chunk *chunk;
+	struct wr_chunk *chunk = aligned_alloc(64, sizeof(*chunk));
 
-	if (ep->num_wrs >= MAX_WRS)
-		return false;
-	chunk = aligned_alloc(64, sizeof(*chunk));
 	if (!chunk)
 		return false;
 	memset(chunk, 0, offsetof(struct wr_chunk, buf));
@@ -39,7 +38,6 @@ static bool grow_wrs(struct mxefi_ep *ep)
 	}
 	chunk->next_chunk = ep->wrs;
 	ep->wrs = chunk->wrs;
-	ep->num_wrs += WR_CHUNK;
 	for (int i = 0; i < WR_CHUNK; i++) {
 		chunk->wrs[i].buf = chunk->buf[i];
 		chunk->wrs[i].lkey = chunk->mr->lkey;
@@ -47,10 +45,24 @@ static bool grow_wrs(struct mxefi_ep *ep)
 		chunk->wrs[i].wr.sg_list = chunk->wrs[i].sge;
 		chunk->wrs[i].masked.wr_id = chunk->wrs[i].wr.wr_id;
 		chunk->wrs[i].masked.sg_list = chunk->wrs[i].sge;
-		chunk->wrs[i].next = ep->free_wrs;
-		ep->free_wrs = &chunk->wrs[i];
+		chunk->wrs[i].is_spare = is_spare;
+		chunk->wrs[i].next = *list;
+		*list = &chunk->wrs[i];
 	}
 	return true;
+}
+
+static bool grow_wrs(struct mxefi_ep *ep)
+{
+	if (ep->num_wrs >= MAX_WRS || !add_chunk(ep, &ep->free_wrs, false))
+		return false;
+	ep->num_wrs += WR_CHUNK;
+	return true;
+}
+
+int mxefi_wr_setup(struct mxefi_ep *ep)
+{
+	return add_chunk(ep, &ep->spare_wrs, true) ? 0 : -FI_ENOMEM;
 }
 
 static void dereg_mrs(struct mxefi_wr *wr)
@@ -89,17 +101,15 @@ void mxefi_wr_free_all(struct mxefi_ep *ep)
 		free(chunk);
 	}
 	ep->free_wrs = NULL;
+	ep->spare_wrs = NULL;
 }
 
-struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer)
+static inline __attribute__((always_inline))
+struct mxefi_wr *take(struct mxefi_wr **list, struct mxefi_peer *peer)
 {
-	struct mxefi_ep *ep = peer->ep;
-	struct mxefi_wr *wr;
+	struct mxefi_wr *wr = *list;
 
-	if (!ep->free_wrs && !grow_wrs(ep))
-		return NULL;
-	wr = ep->free_wrs;
-	ep->free_wrs = wr->next;
+	*list = wr->next;
 	wr->next = NULL;
 	wr->peer = peer;
 	wr->op = NULL;
@@ -113,15 +123,34 @@ struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer)
 	return wr;
 }
 
+struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer)
+{
+	struct mxefi_ep *ep = peer->ep;
+
+	if (!ep->free_wrs && !grow_wrs(ep))
+		return NULL;
+	return take(&ep->free_wrs, peer);
+}
+
+struct mxefi_wr *mxefi_wr_get_answer(struct mxefi_peer *peer)
+{
+	struct mxefi_wr *wr = mxefi_wr_get(peer);
+
+	if (!wr && peer->ep->spare_wrs)
+		wr = take(&peer->ep->spare_wrs, peer);
+	return wr;
+}
+
 void mxefi_wr_put(struct mxefi_wr *wr)
 {
 	struct mxefi_ep *ep = wr->peer->ep;
+	struct mxefi_wr **list = wr->is_spare ? &ep->spare_wrs : &ep->free_wrs;
 
 	if (wr->has_mrs)
 		dereg_mrs(wr);
 	wr->peer = NULL;
-	wr->next = ep->free_wrs;
-	ep->free_wrs = wr;
+	wr->next = *list;
+	*list = wr;
 }
 
 int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
@@ -148,18 +177,23 @@ int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 	return 0;
 }
 
-struct mxefi_wr *mxefi_wr_get_send(struct mxefi_peer *peer,
-				   const struct mxefi_msg *msg, size_t len)
+void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
+		       size_t len)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(peer);
-
-	if (!wr)
-		return NULL;
 	memcpy(wr->buf, msg, sizeof(*msg));
 	wr->wr.opcode = IBV_WR_SEND;
 	wr->sge[0].addr = (uintptr_t)wr->buf;
 	wr->sge[0].length = (uint32_t)(sizeof(*msg) + len);
 	wr->sge[0].lkey = wr->lkey;
 	wr->wr.num_sge = 1;
+}
+
+struct mxefi_wr *mxefi_wr_get_send(struct mxefi_peer *peer,
+				   const struct mxefi_msg *msg, size_t len)
+{
+	struct mxefi_wr *wr = mxefi_wr_get(peer);
+
+	if (wr)
+		mxefi_wr_set_send(wr, msg, len);
 	return wr;
 }

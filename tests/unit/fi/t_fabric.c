@@ -289,6 +289,124 @@ static void test_after_shutdown(void)
 	close_pair();
 }
 
+/* Takes all requests that operations can have, by atomics that wait. */
+static void use_all_requests(void)
+{
+	static uint64_t ones[64];
+	struct mxefi_addr name;
+	size_t len = sizeof(name);
+	fi_addr_t nobody;
+
+	must(fi_getname(&b.ep->fid, &name, &len), "fi_getname");
+	name.id += 2;
+	must(fi_av_insert(a.av, &name, 1, &nobody, 0, NULL) - 1,
+	     "fi_av_insert");
+	while (!fi_atomic(a.ep, ones, 64, NULL, nobody, 0, 0, FI_UINT64, FI_SUM,
+			  ones))
+		;
+	is_int((int)fi_send(a.ep, out, 8, NULL, to_b, out), -FI_EAGAIN,
+	       "an endpoint has no more requests for operations");
+}
+
+static void delivery_complete(size_t len)
+{
+	struct iovec iov = { out, len };
+	struct fi_msg m = {
+		.msg_iov = &iov, .iov_count = 1, .addr = to_a, .context = out,
+	};
+
+	must(fi_sendmsg(b.ep, &m, FI_DELIVERY_COMPLETE), "fi_sendmsg");
+}
+
+/* What peers wait for is sent when operations use all requests. */
+static void test_no_requests(void)
+{
+	const int num = 100;	/* more READs than are reserved */
+	int good = 0;
+
+	setenv("FI_MXE_CONNECT_TIMEOUT", "60000", 1);
+	open_pair(CAPS);
+	use_all_requests();
+	must(fi_recv(a.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	delivery_complete(8);
+	is_int(wait_one(a.cq, in), 0, "... but receives a short message");
+	is_int(wait_one(b.cq, out), 0, "... and tells its sender");
+	fake_device_set(reads_stop, true);
+	for (int i = 0; i < num; i++) {
+		must(fi_recv(a.ep, in + i * 500, LONG_SIZE - i * 500, NULL,
+			     FI_ADDR_UNSPEC, in + i * 500), "fi_recv");
+		delivery_complete(5000);
+	}
+	wait_reads(32);
+	fake_device_set(reads_stop, false);
+	for (int i = 0; i < num; i++)
+		good += !wait_one(a.cq, in + i * 500);
+	is_int(good, num, "... and long messages");
+	for (good = 0; good < num && !wait_one(b.cq, out);)
+		good++;
+	is_int(good, num, "... and tells their senders");
+	close_pair();
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
+}
+
+/* A connection fails, and an endpoint is closed, while answers wait. */
+static void test_no_requests_close(bool fails)
+{
+	int good = 0;
+
+	setenv("FI_MXE_CONNECT_TIMEOUT", "60000", 1);
+	open_pair(CAPS);
+	use_all_requests();
+	fake_device_set(reads_stop, true);
+	for (int i = 0; i < 50; i++) {
+		must(fi_recv(a.ep, in, LONG_SIZE, NULL, FI_ADDR_UNSPEC, in),
+		     "fi_recv");
+		delivery_complete(5000);
+	}
+	wait_reads(32);
+	must(fi_recv(a.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	delivery_complete(8);
+	is_int(wait_one(a.cq, in), 0, "... but receives a message");
+	if (fails) {
+		/* The peer breaks the connection. */
+		is_int(close_end(&b), 0, "... the peer is closed");
+		while (good < 50 && wait_one(a.cq, in) != FI_EAGAIN)
+			good++;
+		is_int(good, 50, "... and all receives end");
+	}
+	is_int(close_end(&a), 0, "... and is closed while answers wait");
+	fake_device_set(reads_stop, false);
+	if (!fails)
+		is_int(close_end(&b), 0, "... and so is its peer");
+	is_int(fake_device.num_mrs, 0, "... without memory regions left");
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
+}
+
+/* No more memory can be registered, as with RLIMIT_MEMLOCK. */
+static void test_no_memory(void)
+{
+	struct fid_mr *mr;
+	void *desc;
+
+	open_pair(CAPS);
+	must(fi_mr_reg(b.domain, in, LONG_SIZE, FI_RECV, 0, 0, 0, &mr, NULL),
+	     "fi_mr_reg");
+	desc = fi_mr_desc(mr);
+	must(fi_send(a.ep, out, LONG_SIZE, NULL, to_b, out), "fi_send");
+	fake_device_set(max_mrs, fake_device.num_mrs);
+	must(fi_recv(b.ep, in, LONG_SIZE, desc, FI_ADDR_UNSPEC, in), "fi_recv");
+	is_int(wait_one(b.cq, in), 0,
+	       "without memory for requests, a long message is received");
+	is_int(wait_one(a.cq, out), 0, "... and its send completes");
+	/* The region of the message was freed. */
+	fake_device_set(max_mrs, fake_device.num_mrs);
+	is_int((int)fi_send(b.ep, out, 8, NULL, to_a, out), -FI_ENOMEM,
+	       "... but none can be sent");
+	fake_device_set(max_mrs, 0);
+	must(fi_close(&mr->fid), "fi_close mr");
+	close_pair();
+}
+
 /* A write of several segments with remote CQ data is one event. */
 static void test_vector_write(bool dc)
 {
@@ -346,6 +464,10 @@ int main(void)
 	test_after_shutdown();
 	test_probe();
 	test_rights();
+	test_no_requests();
+	test_no_requests_close(false);
+	test_no_requests_close(true);
+	test_no_memory();
 	test_vector_write(false);
 	test_vector_write(true);
 	return done_testing();
