@@ -148,6 +148,8 @@ void mxefi_conn_make_idle(struct mxefi_conn *conn)
 	conn->peer_qpn = 0;
 	conn->peer.hold = NULL;
 	conn->peer.loops = 0;
+	conn->peer.is_stopped = false;
+	conn->stops_peer = false;
 	conn->state = MXEFI_CONN_IDLE;
 	/* A forged epoch must not make those of the peer old. */
 	if (!conn->is_proven)
@@ -328,7 +330,7 @@ static bool send_answer(struct mxefi_conn *conn, uint32_t epoch,
 		return false;
 	mxefi_wr_set_send(wr, msg, 0);
 	wr->complete = mxefi_conn_wr_complete;
-	mxefi_wr_submit(wr);
+	mxefi_wr_answer(wr);
 	return true;
 }
 

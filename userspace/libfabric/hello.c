@@ -273,17 +273,18 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	struct mxefi_ep *ep = conn->peer.ep;
 	struct mxefi_wr *wr;
 
-	if (conn->peer.posted || conn->peer.pending ||
+	if (conn->peer.posted || conn->peer.answers ||
 	    now - conn->probe_ms < PROBE_MS)
 		return;
 	conn->probe_ms = now;
-	if (!ep->is_msg && !is_full(ep) && !waits_for_fin(conn))
+	if (!ep->is_msg && !is_full(ep) && !conn->peer.pending &&
+	    !waits_for_fin(conn))
 		return;
 	wr = mxefi_wr_get_send(&conn->peer, &msg, 0);
 	if (!wr)
 		return;
 	wr->complete = mxefi_conn_wr_complete;
-	mxefi_wr_submit(wr);
+	mxefi_wr_answer(wr);
 }
 
 /* Forged hellos must not make us flood the address that they claim. */

@@ -133,6 +133,7 @@ struct mxefi_ep {
 	/* Receives whose data are to be read, but no request is free. */
 	struct mxefi_recv *readers, **readers_tail;
 	size_t unexpected_bytes;
+	bool stops_peers;		/* stops_peer of some connections */
 	size_t min_multi_recv;
 };
 

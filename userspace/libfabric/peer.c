@@ -25,6 +25,7 @@ void mxefi_peer_add(struct mxefi_peer *peer,
 	peer->channel = channel;
 	peer->ep = ep;
 	peer->addr = *addr;
+	peer->answers_tail = &peer->answers;
 	peer->pending_tail = &peer->pending;
 	peer->next_id = *bucket;
 	*bucket = peer;
@@ -112,18 +113,26 @@ void mxefi_wr_end(struct mxefi_wr *wr, int err)
 		mxefi_wr_put(wr);
 }
 
-void mxefi_peer_fail_pending(struct mxefi_peer *peer, int err)
+static void fail(struct mxefi_wr *wr, int err)
 {
-	struct mxefi_wr *wr = peer->pending;
-
-	peer->pending = NULL;
-	peer->pending_tail = &peer->pending;
 	while (wr) {
 		struct mxefi_wr *next = wr->next;
 
 		mxefi_wr_end(wr, err);
 		wr = next;
 	}
+}
+
+void mxefi_peer_fail_pending(struct mxefi_peer *peer, int err)
+{
+	struct mxefi_wr *answers = peer->answers, *pending = peer->pending;
+
+	peer->answers = NULL;
+	peer->answers_tail = &peer->answers;
+	peer->pending = NULL;
+	peer->pending_tail = &peer->pending;
+	fail(answers, err);
+	fail(pending, err);
 }
 
 /* ---- posting ----------------------------------------------------------- */
@@ -139,12 +148,27 @@ static void post(struct mxefi_wr *wr)
 	}
 }
 
+static void flush_answers(struct mxefi_peer *peer)
+{
+	while (peer->answers && peer->channel->ready(peer)) {
+		struct mxefi_wr *wr = peer->answers;
+
+		peer->answers = wr->next;
+		if (!peer->answers)
+			peer->answers_tail = &peer->answers;
+		post(wr);
+	}
+}
+
 void mxefi_peer_flush(struct mxefi_peer *peer)
 {
+	if (peer->answers)
+		flush_answers(peer);
 	while (peer->pending) {
 		struct mxefi_wr *wr = peer->pending;
 
-		if (peer->loops && peer->hold != wr->op)
+		if ((peer->loops && peer->hold != wr->op) ||
+		    (peer->is_stopped && wr->is_message))
 			break;
 		if (!peer->channel->ready(peer))
 			break;
@@ -163,9 +187,9 @@ void mxefi_wr_submit(struct mxefi_wr *wr)
 {
 	struct mxefi_peer *peer = wr->peer;
 
-	/* Nothing holds back a request that is not a loop. */
-	if (!wr->loop && !peer->pending && !peer->loops &&
-	    peer->channel->ready(peer)) {
+	/* Nothing holds back a request that is neither a loop nor a message. */
+	if (!wr->loop && !(wr->is_message && peer->is_stopped) &&
+	    !peer->pending && !peer->loops && peer->channel->ready(peer)) {
 		post(wr);
 		return;
 	}
@@ -173,6 +197,16 @@ void mxefi_wr_submit(struct mxefi_wr *wr)
 	*peer->pending_tail = wr;
 	peer->pending_tail = &wr->next;
 	peer->channel->queued(peer);
+}
+
+void mxefi_wr_answer(struct mxefi_wr *wr)
+{
+	struct mxefi_peer *peer = wr->peer;
+
+	wr->next = NULL;
+	*peer->answers_tail = wr;
+	peer->answers_tail = &wr->next;
+	flush_answers(peer);
 }
 
 void mxefi_wr_repeat(struct mxefi_wr *wr)

@@ -12,8 +12,17 @@
 #include "mxefi.h"
 
 #define LINGER_MS 1000
-/* Unexpected messages of this size, in bytes, stop the peers. */
+/*
+ * Unexpected messages of this size, in bytes, stop the peers, until half of it
+ * is left.
+ */
 #define MAX_UNEXPECTED ((size_t)64 << 20)
+/*
+ * Bytes of messages that a peer still sends: those in its send queue when it
+ * receives MXEFI_MSG_STOP, and as many before it handles that.
+ */
+#define IN_FLIGHT (2 * MXEFI_SQ_SIZE * (sizeof(struct mxefi_unexpected) + \
+					MXEFI_BUF_SIZE))
 
 /* ---- receiving --------------------------------------------------------- */
 
@@ -32,9 +41,46 @@ static void post_rx(struct mxefi_rxbuf *rx)
 		mxefi_warn(FI_LOG_EP_DATA, "cannot post a receive buffer\n");
 }
 
+/*
+ * The bound for peers that do not stop. Without receive buffers, all of them
+ * have to wait, and with them the requests behind their messages. The same size
+ * again as what stops the peers leaves time for MXEFI_MSG_STOP.
+ */
+static size_t bound(const struct mxefi_ep *ep)
+{
+	return 2 * MAX_UNEXPECTED + ep->num_qps * IN_FLIGHT;
+}
+
+static void stop_peer(struct mxefi_conn *conn)
+{
+	struct mxefi_msg stop = { .type = MXEFI_MSG_STOP };
+
+	if (conn->stops_peer)
+		return;
+	conn->stops_peer = true;
+	conn->peer.ep->stops_peers = true;
+	mxefi_conn_send(conn, conn->epoch, &stop);
+}
+
+static void let_peers_go(struct mxefi_ep *ep)
+{
+	struct mxefi_msg go = { .type = MXEFI_MSG_GO };
+	struct mxefi_conn *conn;
+
+	ep->stops_peers = false;
+	for (conn = ep->conns; conn; conn = conn->next) {
+		if (!conn->stops_peer)
+			continue;
+		conn->stops_peer = false;
+		mxefi_conn_send(conn, conn->epoch, &go);
+	}
+}
+
 void mxefi_queues_resume(struct mxefi_ep *ep)
 {
-	while (ep->held && ep->unexpected_bytes < MAX_UNEXPECTED) {
+	if (ep->stops_peers && ep->unexpected_bytes < MAX_UNEXPECTED / 2)
+		let_peers_go(ep);
+	while (ep->held && ep->unexpected_bytes < bound(ep)) {
 		struct mxefi_rxbuf *rx = ep->held;
 
 		ep->held = rx->next;
@@ -75,9 +121,12 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 			ep->on_message(conn, &msg, rx->buf + sizeof(msg),
 				       wc->byte_len - sizeof(msg));
 	}
-	/* Without receive buffers, the peers wait for the program. */
+	/* The program has to receive what is kept before it gets more. */
 	if (ep->unexpected_bytes > unexpected &&
-	    ep->unexpected_bytes >= MAX_UNEXPECTED) {
+	    ep->unexpected_bytes >= MAX_UNEXPECTED)
+		stop_peer(conn);
+	if (ep->unexpected_bytes > unexpected &&
+	    ep->unexpected_bytes >= bound(ep)) {
 		rx->next = ep->held;
 		ep->held = rx;
 	} else {
@@ -169,7 +218,8 @@ static bool is_sending(const struct mxefi_ep *ep)
 
 	for (conn = ep->conns; conn; conn = conn->next)
 		if (conn->state == MXEFI_CONN_READY &&
-		    (conn->peer.posted || conn->peer.pending))
+		    (conn->peer.posted || conn->peer.answers ||
+		     conn->peer.pending))
 			return true;
 	return ep->answers || ep->readers || mxefi_dci_is_sending(ep);
 }

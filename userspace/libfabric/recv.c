@@ -126,7 +126,7 @@ static int start_read(struct mxefi_recv *recv, size_t len)
 		return ret;
 	}
 	recv->reads++;
-	mxefi_wr_submit(wr);
+	mxefi_wr_answer(wr);
 	return 0;
 }
 
@@ -259,13 +259,20 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 {
 	struct mxefi_recv *recv;
 
-	if (msg->type == MXEFI_MSG_PROBE)
+	switch (msg->type) {
+	case MXEFI_MSG_PROBE:
 		return;
-	if (msg->type == MXEFI_MSG_FIN) {
+	case MXEFI_MSG_FIN:
 		on_fin(conn, msg);
 		return;
-	}
-	if (msg->type == MXEFI_MSG_BYE) {
+	case MXEFI_MSG_STOP:
+		conn->peer.is_stopped = true;
+		return;
+	case MXEFI_MSG_GO:
+		conn->peer.is_stopped = false;
+		mxefi_peer_flush(&conn->peer);
+		return;
+	case MXEFI_MSG_BYE:
 		mxefi_conn_abort(conn, FI_ESHUTDOWN);
 		return;
 	}

@@ -110,6 +110,7 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 		op->refs++;
 	}
 	wr->op = op;
+	wr->is_message = true;
 	wr->complete = mxefi_op_wr_complete;
 	mxefi_wr_submit(wr);
 	return 0;

@@ -91,6 +91,7 @@ struct mxefi_wr {
 	uint32_t lkey;			/* of buf */
 	void *copy_to;			/* destination of the data of a READ into buf */
 	bool loop;			/* later requests have to wait for it */
+	bool is_message;		/* the peer may have to keep it */
 	struct mxefi_recv *recv;	/* whose data it reads; or NULL */
 	struct mxefi_unit *unit;	/* of an atomic */
 	uint32_t first;			/* its first element in the operation */
@@ -200,6 +201,9 @@ struct mxefi_peer {
 	unsigned int posted;		/* requests in the send queue */
 	unsigned int loops;		/* in flight */
 	struct mxefi_op *hold;		/* has these loops */
+	bool is_stopped;		/* takes no messages at the moment */
+	/* Requests that wait for the channel: answers, and all others. */
+	struct mxefi_wr *answers, **answers_tail;
 	struct mxefi_wr *pending, **pending_tail;
 };
 
@@ -244,7 +248,8 @@ unsigned int mxefi_peer_access(const struct mxefi_ep *ep);
  * mxefi_peer_flush() - Posts pending requests.
  * @peer: peer
  *
- * Stops when the channel is not ready, or a loop holds back the requests.
+ * Stops when the channel is not ready, a loop holds back the requests, or the
+ * next one is a message that the peer does not take.
  */
 void mxefi_peer_flush(struct mxefi_peer *peer);
 
@@ -260,6 +265,12 @@ void mxefi_peer_fail_pending(struct mxefi_peer *peer, int err);
  * @wr: request
  */
 void mxefi_wr_submit(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_answer() - Posts or queues a request before those of operations.
+ * @wr: request that the peer waits for, which needs no order
+ */
+void mxefi_wr_answer(struct mxefi_wr *wr);
 
 /**
  * mxefi_wr_repeat() - Posts a request of a loop again, before all others.
@@ -328,6 +339,7 @@ struct mxefi_conn {
 	bool is_proven;			/* the hello of peer_epoch had our token */
 	bool is_confirmed;		/* the peer has sent an ACK or a request */
 	bool is_used;			/* the program refers to it */
+	bool stops_peer;		/* which is to send no messages */
 	/* Messages of the peer that are kept, or have answers that wait. */
 	unsigned int kept;
 	uint64_t hello_ms;		/* time of the last hello */

@@ -78,6 +78,8 @@ enum mxefi_msg_type {
 	MXEFI_MSG_RTS,		/* the data are to be read from addr */
 	MXEFI_MSG_FIN,		/* the receiver has the data */
 	MXEFI_MSG_BYE,		/* the sender closes the connection */
+	MXEFI_MSG_STOP,		/* the receiver is to send no messages */
+	MXEFI_MSG_GO,		/* it may again */
 	MXEFI_MSG_PROBE,	/* ignored: only its acknowledgement matters */
 	MXEFI_MSG_WRITTEN,	/* remote CQ data of the RDMA writes before */
 };

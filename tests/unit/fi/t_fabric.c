@@ -12,6 +12,8 @@
 #include "mxefi.h"
 
 #define LONG_SIZE 100000	/* bytes: read by the receiver */
+#define FLOOD_SIZE 4000
+#define MAX_FLOOD 40000		/* messages */
 #define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_MULTI_RECV)
 
 static struct end a, b;
@@ -407,6 +409,80 @@ static void test_no_memory(void)
 	close_pair();
 }
 
+/*
+ * Sends numbered messages to b until it takes no more for a second. Returns
+ * their number, and the number of those that have completed.
+ */
+static uint32_t flood(uint32_t *completed)
+{
+	struct fi_cq_tagged_entry entries[64];
+	uint32_t sent = 0, done = 0;
+	ssize_t n;
+
+	do {
+		do
+			memcpy(out, &sent, sizeof(sent));
+		while (sent < MAX_FLOOD && !fi_send(a.ep, out, FLOOD_SIZE, NULL,
+						    to_b, out) && ++sent);
+		n = fi_cq_sread(a.cq, entries, 64, NULL, 1000);
+		done += n > 0 ? (uint32_t)n : 0;
+	} while (n > 0);
+	*completed = done;
+	return sent;
+}
+
+/* Messages that nobody receives stop only the messages in their direction. */
+static void test_flood(void)
+{
+	uint32_t sent, done, good = 0, number;
+	static uint8_t back[LONG_SIZE];
+
+	open_pair(CAPS);
+	sent = flood(&done);
+	ok(done * FLOOD_SIZE > 60 << 20 && done * FLOOD_SIZE < 80 << 20,
+	   "about 64 MiB of messages arrive without a receive (%u)", done);
+	is_int((int)(sent - done), MXEFI_TX_SIZE, "... and no more");
+	must(fi_trecv(a.ep, in, LONG_SIZE, NULL, FI_ADDR_UNSPEC, 1, 0, in),
+	     "fi_trecv");
+	must(fi_tsend(b.ep, back, LONG_SIZE, NULL, to_a, 1, back), "fi_tsend");
+	is_int(wait_one(a.cq, in), 0, "a long message the other way is received");
+	is_int(wait_one(b.cq, back), 0, "... and its send completes");
+	for (uint32_t i = 0; i < sent; i++) {
+		must(fi_recv(b.ep, in, LONG_SIZE, NULL, FI_ADDR_UNSPEC, in),
+		     "fi_recv");
+		if (wait_one(b.cq, in))
+			break;
+		memcpy(&number, in, sizeof(number));
+		good += number == i;
+	}
+	is_int((int)good, (int)sent, "... and then those that wait, in order");
+	while (done < sent && !wait_one(a.cq, out))
+		done++;
+	is_int((int)done, (int)sent, "... and their sends complete");
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
+	is_int(wait_one(b.cq, in), 0, "another message arrives");
+	is_int(wait_one(a.cq, out), 0, "... and completes");
+	close_pair();
+}
+
+/* The peer whose messages have stopped us dies, and does not say so. */
+static void test_flood_dies(void)
+{
+	uint32_t sent, done, failed = 0;
+
+	open_pair(CAPS);
+	sent = flood(&done);
+	fake_device_set(refused_send, MXEFI_MSG_BYE);
+	is_int(close_end(&b), 0, "a peer that takes no more messages dies");
+	fake_device_set(refused_send, -1);
+	while (failed < sent - done && wait_one(a.cq, out) == FI_ECONNABORTED)
+		failed++;
+	is_int((int)failed, (int)(sent - done), "... and the sends fail");
+	is_int(close_end(&a), 0, "... and the endpoint is closed");
+	is_int(fake_device.num_mrs, 0, "... without memory regions left");
+}
+
 /* A write of several segments with remote CQ data is one event. */
 static void test_vector_write(bool dc)
 {
@@ -468,6 +544,8 @@ int main(void)
 	test_no_requests_close(false);
 	test_no_requests_close(true);
 	test_no_memory();
+	test_flood();
+	test_flood_dies();
 	test_vector_write(false);
 	test_vector_write(true);
 	return done_testing();
