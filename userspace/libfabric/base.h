@@ -127,6 +127,20 @@ struct mxefi_fabric {
 };
 
 /**
+ * mxefi_fabric_is_old() - True if a program uses the API before 1.5.
+ * @fabric: fabric
+ *
+ * Its error entries have no member err_data_size for the size of a buffer.
+ *
+ * Return: true if it does.
+ */
+static inline bool mxefi_fabric_is_old(const struct mxefi_fabric *fabric)
+{
+	/* libfabric sets it when the fabric is open. */
+	return FI_VERSION_LT(fabric->fid.api_version, FI_VERSION(1, 5));
+}
+
+/**
  * mxefi_fabric_hold() - Counts an object of a fabric.
  * @fabric: fabric that a program has opened
  *

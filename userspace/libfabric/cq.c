@@ -190,7 +190,10 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	if (event) {
 		/* The caller's buffer for err_data is left alone. */
 		memcpy(buf, event, offsetof(struct fi_cq_err_entry, err_data));
-		buf->err_data_size = 0;
+		if (mxefi_fabric_is_old(cq->dom->fabric))
+			buf->err_data = NULL;
+		else
+			buf->err_data_size = 0;
 	}
 	/* The state of overrun remains. */
 	if (event && event != &overrun) {

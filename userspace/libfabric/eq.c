@@ -235,7 +235,8 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 	buf->err = event->err;
 	buf->prov_errno = event->err;
 	/* Without a buffer of the program, ours is good until the next call. */
-	if (!buf->err_data_size) {
+	if (mxefi_fabric_is_old(eq->fabric) || !buf->err_data_size ||
+	    !buf->err_data) {
 		buf->err_data = event->data;
 		buf->err_data_size = event->len;
 	} else {

@@ -243,6 +243,67 @@ static struct fid_pep *open_msg_pair(void)
 	return pep;
 }
 
+/* What programs for an API before 1.5 have behind an error of a queue. */
+#define GUARD 0x5a5a5a5a5a5a5a5aULL
+
+union old_cq_err {
+	struct fi_cq_err_entry entry;
+	struct {
+		uint8_t known[offsetof(struct fi_cq_err_entry, err_data_size)];
+		uint64_t guard;
+	};
+};
+
+/* Errors of queues, for programs that use a version of the API. */
+static void test_errors(uint32_t version)
+{
+	bool is_old = FI_VERSION_LT(version, FI_VERSION(1, 5));
+	union old_cq_err cq_err = { .guard = GUARD };
+	struct fi_eq_err_entry eq_err = { 0 };
+	struct fi_eq_cm_entry entry;
+	struct fi_cq_tagged_entry e;
+	struct fid_pep *pep;
+	uint8_t name[64], buf[2] = { 0 };
+	size_t len = sizeof(name);
+	uint32_t type;
+
+	end_version = version;
+	open_end_of(&a, FI_EP_MSG, FI_MSG);
+	open_end_of(&b, FI_EP_MSG, FI_MSG);
+	end_version = FI_VERSION(1, 15);
+	must(fi_passive_ep(b.fabric, b.info, &pep, NULL), "fi_passive_ep");
+	must(fi_pep_bind(pep, &b.eq->fid, 0), "fi_pep_bind");
+	must(fi_listen(pep), "fi_listen");
+	must(fi_getname(&pep->fid, name, &len), "fi_getname");
+	a.ep = open_ep(&a, a.cq);
+	must(fi_recv(a.ep, in, 8, NULL, 0, in), "fi_recv");
+	must(fi_connect(a.ep, name, NULL, 0), "fi_connect");
+	wait_cm(&b, FI_CONNREQ, &entry);
+	must(fi_reject(pep, entry.info->handle, "why", 4), "fi_reject");
+	fi_freeinfo(entry.info);
+	is_int((int)fi_eq_sread(a.eq, &type, &entry, sizeof(entry), TIMEOUT_MS,
+				0), -FI_EAVAIL, "API 1.%u: a rejection",
+	       FI_MINOR(version));
+	/* Old programs initialise neither. */
+	eq_err.err_data = is_old ? (void *)1 : buf;
+	eq_err.err_data_size = is_old ? (size_t)GUARD : sizeof(buf);
+	is_int((int)fi_eq_readerr(a.eq, &eq_err, 0), sizeof(eq_err),
+	       "... is read");
+	is_u64(eq_err.err_data_size, is_old ? 4 : sizeof(buf),
+	       "... with its data");
+	ok(is_old ? !memcmp(eq_err.err_data, "why", 4) :
+		    eq_err.err_data == buf && !memcmp(buf, "wh", 2),
+	   "... in the buffer of the provider or of the program");
+	is_int((int)fi_cq_sread(a.cq, &e, 1, NULL, TIMEOUT_MS), -FI_EAVAIL,
+	       "... and the receive fails");
+	is_int((int)fi_cq_readerr(a.cq, &cq_err.entry, 0), 1, "... is read");
+	is_int(cq_err.entry.err, FI_ECANCELED, "... with its error");
+	is_u64(cq_err.guard, is_old ? GUARD : 0,
+	       "... and nothing behind the entry is changed");
+	must(fi_close(&pep->fid), "fi_close pep");
+	close_pair();
+}
+
 /* Probes need no rights of RDMA. */
 static void test_probe(void)
 {
@@ -538,6 +599,8 @@ int main(void)
 	test_multi_recv(300);
 	test_multi_recv(6000);
 	test_after_shutdown();
+	test_errors(FI_VERSION(1, 4));
+	test_errors(FI_VERSION(1, 15));
 	test_probe();
 	test_rights();
 	test_no_requests();
