@@ -54,22 +54,82 @@ static bool within(uint64_t wanted, uint64_t offered)
 	return !(wanted & ~offered);
 }
 
+/* ---- modes of memory regions ------------------------------------------- */
+
+/* The API before 1.5 knows only MR_UNSPEC, MR_BASIC and MR_SCALABLE. */
+static bool is_old(uint32_t version)
+{
+	return FI_VERSION_LT(version, FI_VERSION(1, 5));
+}
+
+static int hinted_mr_mode(const struct fi_info *hints)
+{
+	return hints && hints->domain_attr ? hints->domain_attr->mr_mode :
+					     MR_UNSPEC;
+}
+
+/* True if peers are to access memory of the endpoint by keys. */
+static bool is_target(uint64_t caps)
+{
+	return caps & (FI_RMA | FI_ATOMIC) &&
+	       (!(caps & RMA_MODIFIERS) ||
+		caps & (FI_REMOTE_READ | FI_REMOTE_WRITE));
+}
+
+/*
+ * Memory regions must be virtually addressed and have keys of the provider. A
+ * program that names other modes can be no target: see ofi_check_mr_mode() and
+ * ofi_get_info_caps() of libfabric.
+ */
+static bool may_be_target(const struct fi_info *hints, uint32_t version)
+{
+	int mode = hinted_mr_mode(hints);
+
+	return !hints || mode == MR_BASIC ||
+	       (is_old(version) && mode == MR_UNSPEC) ||
+	       within(MR_MODE, (uint64_t)mode);
+}
+
+static bool match_mr_mode(const struct fi_info *h, uint32_t version)
+{
+	int mode = hinted_mr_mode(h);
+
+	if (mode == MR_UNSPEC || mode == MR_BASIC)
+		return true;
+	if (is_old(version) || mode & (MR_BASIC | MR_SCALABLE))
+		return false;
+	return may_be_target(h, version) || !is_target(h->caps);
+}
+
+static int choose_mr_mode(const struct fi_info *hints, uint32_t version)
+{
+	if (is_old(version) || hinted_mr_mode(hints) == MR_BASIC)
+		return MR_BASIC;
+	return may_be_target(hints, version) || !hints->domain_attr ?
+	       MR_MODE : 0;
+}
+
+/* ---- capabilities ------------------------------------------------------ */
+
 /*
  * The capabilities of an endpoint. If the hints name no modifier of a primary
  * capability, they mean all of them: see ofi_get_caps() of libfabric.
  */
-static uint64_t choose_caps(const struct fi_info *hints, uint64_t offered)
+static uint64_t choose_caps(const struct fi_info *hints, uint32_t version,
+			    uint64_t offered)
 {
-	uint64_t caps = hints ? hints->caps : 0;
+	uint64_t caps = hints && hints->caps ? hints->caps : offered;
 
-	if (!caps)
-		return offered;
 	if (caps & (FI_MSG | FI_TAGGED) && !(caps & MSG_MODIFIERS))
 		caps |= MSG_MODIFIERS;
 	if (caps & (FI_RMA | FI_ATOMIC) && !(caps & RMA_MODIFIERS))
 		caps |= RMA_MODIFIERS;
+	if (!may_be_target(hints, version))
+		caps &= ~(uint64_t)(FI_REMOTE_READ | FI_REMOTE_WRITE);
 	return caps | DOMAIN_CAPS;
 }
+
+/* ---- hints ------------------------------------------------------------- */
 
 static bool match_tx(const struct fi_tx_attr *h, const struct fi_tx_attr *a)
 {
@@ -99,32 +159,9 @@ static bool match_ep(const struct fi_ep_attr *h, const struct fi_ep_attr *a)
 	       h->tx_ctx_cnt <= 1 && h->rx_ctx_cnt <= 1 && !h->auth_key_size;
 }
 
-/*
- * Memory regions must be virtually addressed and have keys of the provider. A
- * program that only sends messages may omit these modes, because it uses no
- * keys.
- */
-static bool match_mr_mode(const struct fi_domain_attr *h, uint32_t version,
-			  struct fi_info *info)
+static bool match_domain(const struct fi_domain_attr *h,
+			 const struct fi_domain_attr *a)
 {
-	if (h->mr_mode == MR_BASIC ||
-	    (h->mr_mode == MR_UNSPEC && FI_VERSION_LT(version,
-							 FI_VERSION(1, 5)))) {
-		info->domain_attr->mr_mode = MR_BASIC;
-		return true;
-	}
-	if (h->mr_mode != MR_SCALABLE &&
-	    within(MR_MODE, (uint64_t)h->mr_mode))
-		return true;
-	info->domain_attr->mr_mode = h->mr_mode & MR_MODE;
-	return !(info->caps & (FI_RMA | FI_ATOMIC));
-}
-
-static bool match_domain(const struct fi_domain_attr *h, uint32_t version,
-			 struct fi_info *info)
-{
-	const struct fi_domain_attr *a = info->domain_attr;
-
 	return (!h->name || !strcmp(h->name, a->name)) &&
 	       h->mr_key_size <= a->mr_key_size &&
 	       h->cq_data_size <= a->cq_data_size && h->cq_cnt <= a->cq_cnt &&
@@ -134,13 +171,14 @@ static bool match_domain(const struct fi_domain_attr *h, uint32_t version,
 	       !h->max_ep_srx_ctx && h->cntr_cnt <= a->cntr_cnt &&
 	       h->mr_iov_limit <= a->mr_iov_limit &&
 	       within(h->caps, DOMAIN_CAPS) && !h->auth_key_size &&
-	       h->mr_cnt <= a->mr_cnt && match_mr_mode(h, version, info);
+	       h->mr_cnt <= a->mr_cnt;
 }
 
 static bool match(const struct fi_info *h, uint32_t version,
-		  const uint8_t gid[16], struct fi_info *info)
+		  const uint8_t gid[16], const struct fi_info *info)
 {
-	if ((h->addr_format != FI_FORMAT_UNSPEC &&
+	if (!match_mr_mode(h, version) ||
+	    (h->addr_format != FI_FORMAT_UNSPEC &&
 	     h->addr_format != info->addr_format) ||
 	    (h->dest_addr && h->dest_addrlen != sizeof(struct mxefi_addr)) ||
 	    h->handle)
@@ -153,13 +191,13 @@ static bool match(const struct fi_info *h, uint32_t version,
 	    strcmp(h->fabric_attr->name, info->fabric_attr->name))
 		return false;
 	return (!h->ep_attr || match_ep(h->ep_attr, info->ep_attr)) &&
-	       (!h->domain_attr || match_domain(h->domain_attr, version,
-						info)) &&
+	       (!h->domain_attr || match_domain(h->domain_attr,
+						info->domain_attr)) &&
 	       (!h->tx_attr || match_tx(h->tx_attr, info->tx_attr)) &&
 	       (!h->rx_attr || match_rx(h->rx_attr, info->rx_attr));
 }
 
-/* Sets the attributes that do not depend on the device, but no names. */
+/* Sets the attributes that depend neither on the device nor on the hints. */
 static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 {
 	*info->tx_attr = (struct fi_tx_attr){
@@ -195,7 +233,6 @@ static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 		.data_progress = FI_PROGRESS_AUTO,
 		.resource_mgmt = FI_RM_ENABLED,
 		.av_type = FI_AV_UNSPEC,
-		.mr_mode = MR_MODE,
 		.mr_key_size = 4,
 		.cq_data_size = 4,
 		.cq_cnt = MAX_OBJECTS,
@@ -284,8 +321,9 @@ static struct fi_info *make_info(const struct mxefi_device *dev,
 		return NULL;
 	if (type == FI_EP_MSG)
 		offered &= ~(uint64_t)FI_DIRECTED_RECV;
-	info->caps = choose_caps(hints, offered);
+	info->caps = choose_caps(hints, version, offered);
 	set_attrs(info, type);
+	info->domain_attr->mr_mode = choose_mr_mode(hints, version);
 	info->fabric_attr->name = strdup("mxe");
 	info->domain_attr->name = strdup(ibv_get_device_name(dev->ctx->device));
 	if (!info->fabric_attr->name || !info->domain_attr->name)

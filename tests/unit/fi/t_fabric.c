@@ -243,6 +243,78 @@ static struct fid_pep *open_msg_pair(void)
 	return pep;
 }
 
+/* The values of FI_MR_UNSPEC, FI_MR_BASIC and FI_MR_SCALABLE. */
+enum { MR_UNSPEC, MR_BASIC, MR_SCALABLE };
+#define MR_MODES (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
+#define TARGET (FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define NO_INFO -1
+
+/* Modes of memory regions, as other providers get them from libfabric. */
+static void test_mr_modes(void)
+{
+	static const struct {
+		int minor;
+		uint64_t caps;
+		int hints, mode;	/* NO_INFO */
+		uint64_t target;	/* remaining capabilities */
+	} cases[] = {
+		{ 4, FI_RMA, MR_UNSPEC, MR_BASIC, TARGET },
+		{ 4, FI_RMA, MR_BASIC, MR_BASIC, TARGET },
+		{ 4, FI_RMA, MR_SCALABLE, NO_INFO, 0 },
+		{ 4, FI_RMA, MR_MODES, NO_INFO, 0 },
+		{ 4, FI_MSG, MR_UNSPEC, MR_BASIC, 0 },
+		{ 4, FI_MSG, MR_SCALABLE, NO_INFO, 0 },
+		{ 5, FI_RMA, MR_UNSPEC, 0, 0 },
+		{ 5, FI_RMA, MR_BASIC, MR_BASIC, TARGET },
+		{ 5, FI_RMA, MR_SCALABLE, NO_INFO, 0 },
+		{ 5, FI_RMA, MR_MODES, MR_MODES, TARGET },
+		{ 5, FI_RMA, MR_MODES | FI_MR_LOCAL, MR_MODES, TARGET },
+		{ 5, FI_RMA, MR_MODES | MR_BASIC, NO_INFO, 0 },
+		{ 5, FI_RMA, FI_MR_VIRT_ADDR, NO_INFO, 0 },
+		{ 5, FI_RMA | FI_WRITE, FI_MR_VIRT_ADDR, 0, 0 },
+		{ 5, FI_ATOMIC | FI_REMOTE_READ, FI_MR_LOCAL, NO_INFO, 0 },
+		{ 5, FI_ATOMIC | FI_REMOTE_READ, MR_MODES, MR_MODES,
+		  FI_REMOTE_READ },
+		{ 5, FI_MSG, FI_MR_LOCAL, 0, 0 },
+		{ 5, 0, MR_UNSPEC, 0, 0 },
+		{ 5, 0, MR_MODES, MR_MODES, TARGET },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fi_info *info = NULL, *hints = fi_allocinfo();
+		int ret;
+
+		hints->caps = cases[i].caps;
+		hints->domain_attr->mr_mode = cases[i].hints;
+		ret = fi_getinfo(FI_VERSION(1, cases[i].minor), NULL, NULL, 0,
+				 hints, &info);
+		is_int(info ? info->domain_attr->mr_mode : NO_INFO,
+		       cases[i].mode, "mr_mode %d, API 1.%d, case %zu",
+		       cases[i].hints, cases[i].minor, i);
+		if (info) {
+			is_u64(info->caps & TARGET, cases[i].target,
+			       "... the capabilities of a target");
+			is_u64(info->rx_attr->caps & TARGET, cases[i].target,
+			       "... also in the attributes");
+		} else {
+			is_int(ret, -FI_ENODATA, "... is an error");
+		}
+		fi_freeinfo(info);
+		fi_freeinfo(hints);
+	}
+	for (uint32_t minor = 4; minor <= 5; minor++) {
+		struct fi_info *info;
+
+		must(fi_getinfo(FI_VERSION(1, minor), NULL, NULL, 0, NULL,
+				&info), "fi_getinfo");
+		is_int(info->domain_attr->mr_mode,
+		       minor < 5 ? MR_BASIC : MR_MODES,
+		       "mr_mode without hints, API 1.%u", minor);
+		is_u64(info->caps & TARGET, TARGET, "... all capabilities");
+		fi_freeinfo(info);
+	}
+}
+
 /* What programs for an API before 1.5 have behind an error of a queue. */
 #define GUARD 0x5a5a5a5a5a5a5a5aULL
 
@@ -599,6 +671,7 @@ int main(void)
 	test_multi_recv(300);
 	test_multi_recv(6000);
 	test_after_shutdown();
+	test_mr_modes();
 	test_errors(FI_VERSION(1, 4));
 	test_errors(FI_VERSION(1, 15));
 	test_probe();
