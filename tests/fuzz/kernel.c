@@ -2,6 +2,8 @@
 /* Replaces the kernel below the protocol engine. See kernel.h. */
 #include <linux/crypto.h>
 #include <linux/hrtimer.h>
+#include <linux/igmp.h>
+#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/jump_label.h>
@@ -14,7 +16,9 @@
 #include <linux/udp.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
+#include <net/addrconf.h>
 #include <net/ip.h>
+#include <net/ip6_fib.h>
 #include <net/ipv6_stubs.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
@@ -23,7 +27,9 @@
 #include <rdma/ib_umem.h>
 
 #include "device.h"
+#include "dmabuf.h"
 #include "kernel.h"
+#include "pin.h"
 
 void abort(void) __noreturn;
 
@@ -42,8 +48,32 @@ unsigned long uml_physmem;
 unsigned long task_size = ~0UL;
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 
+unsigned long fk_failed_allocs;
+static unsigned int fk_good_allocs, fk_bad_allocs;
+
+void fk_fail_allocs(unsigned int after, unsigned int num)
+{
+	fk_good_allocs = after;
+	fk_bad_allocs = num;
+}
+
+static bool fk_alloc_fails(void)
+{
+	if (!fk_bad_allocs)
+		return false;
+	if (fk_good_allocs) {
+		fk_good_allocs--;
+		return false;
+	}
+	fk_bad_allocs--;
+	fk_failed_allocs++;
+	return true;
+}
+
 void *__kmalloc(size_t size, gfp_t flags)
 {
+	if (fk_alloc_fails())
+		return NULL;
 	return flags & __GFP_ZERO ? calloc(1, size) : malloc(size);
 }
 
@@ -89,8 +119,11 @@ struct kmem_cache *radix_tree_node_cachep;
 void *kmem_cache_alloc_lru(struct kmem_cache *cache, struct list_lru *lru,
 			   gfp_t flags)
 {
-	struct radix_tree_node *node = calloc(1, sizeof(*node));
+	struct radix_tree_node *node;
 
+	if (fk_alloc_fails())
+		return NULL;
+	node = calloc(1, sizeof(*node));
 	INIT_LIST_HEAD(&node->private_list);
 	return node;
 }
@@ -112,6 +145,13 @@ unsigned long raw_copy_to_user(void __user *to, const void *from,
 {
 	memcpy((__force void *)to, from, n);
 	return 0;
+}
+
+void *memdup_user(const void __user *from, size_t size)
+{
+	void *p = __kmalloc(size, 0);
+
+	return p ? memcpy(p, (__force const void *)from, size) : ERR_PTR(-ENOMEM);
 }
 
 /* The xarray uses this, too. */
@@ -170,6 +210,57 @@ int rdma_user_mmap_entry_insert(struct ib_ucontext *uctx,
 void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
 {
 	entry->ucontext->device->ops.mmap_free(entry);
+}
+
+/* Of memory of the process. A page is a block. */
+struct mxe_pin *mxe_pin_get(struct mxe_dev *dev, u64 start, u64 length,
+			    int access)
+{
+	u64 offset = start - (unsigned long)fk_memory[0];
+	u32 first = offset / PAGE_SIZE, i;
+	struct mxe_pin *pin;
+
+	if (offset >= FK_PAGES / 2 * PAGE_SIZE ||
+	    length > FK_PAGES / 2 * PAGE_SIZE - offset)
+		return ERR_PTR(-EFAULT);
+	pin = __kmalloc(sizeof(*pin), __GFP_ZERO);
+	if (!pin)
+		return ERR_PTR(-ENOMEM);
+	pin->key = (struct mxe_pin_key) {
+		.mm = current->mm, .start = start, .length = length,
+	};
+	pin->block_shift = PAGE_SHIFT;
+	pin->first_offset = offset % PAGE_SIZE;
+	pin->num_blocks = DIV_ROUND_UP(pin->first_offset + length, PAGE_SIZE);
+	pin->blocks = __kmalloc((pin->num_blocks ?: 1) * sizeof(*pin->blocks), 0);
+	if (!pin->blocks) {
+		kfree(pin);
+		return ERR_PTR(-ENOMEM);
+	}
+	for (i = 0; i < pin->num_blocks; i++)
+		pin->blocks[i] = fk_memory[2 * (first + i)];
+	return pin;
+}
+
+/* One page, which both the buffer and the process can name. */
+struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
+				  u64 length, bool writable, void **mem)
+{
+	if (offset > PAGE_SIZE || length > PAGE_SIZE - offset)
+		return ERR_PTR(-EINVAL);
+	*mem = fk_memory[0] + offset;
+	return (struct mxe_dmabuf *)fk_memory[0];
+}
+
+void mxe_dmabuf_put(struct mxe_dmabuf *dmabuf)
+{
+	CHECK((u8 *)dmabuf == fk_memory[0]);
+}
+
+void mxe_pin_put(struct mxe_dev *dev, struct mxe_pin *pin)
+{
+	kfree(pin->blocks);
+	kfree(pin);
 }
 
 /* ---- the module ---------------------------------------------------------- */
@@ -506,7 +597,7 @@ void get_random_bytes(void *buf, size_t len)
 
 int fk_skbs;
 
-struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
+static struct sk_buff *fk_alloc_skb(unsigned int size)
 {
 	struct sk_buff *skb = fk_buf_alloc(sizeof(*skb));
 	unsigned int end = ALIGN(size, 8);
@@ -520,6 +611,11 @@ struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
 	refcount_set(&skb->users, 1);
 	fk_skbs++;
 	return skb;
+}
+
+struct sk_buff *__alloc_skb(unsigned int size, gfp_t mask, int flags, int node)
+{
+	return fk_alloc_fails() ? NULL : fk_alloc_skb(size);
 }
 
 /* The fragment caches are empty, so the engine uses other memory. */
@@ -554,6 +650,20 @@ void kfree_skb_list_reason(struct sk_buff *list, enum skb_drop_reason reason)
 	}
 }
 
+/* Copies the data, too. */
+struct sk_buff *skb_clone(struct sk_buff *skb, gfp_t mask)
+{
+	struct sk_buff *copy;
+
+	if (fk_alloc_fails())
+		return NULL;
+	copy = fk_skb(skb_network_header(skb),
+		      skb_tail_pointer(skb) - skb_network_header(skb));
+	skb_pull(copy, skb->data - skb_network_header(skb));
+	memcpy(copy->cb, skb->cb, sizeof(copy->cb));
+	return copy;
+}
+
 void napi_consume_skb(struct sk_buff *skb, int budget)
 {
 	kfree_skb(skb);
@@ -567,6 +677,12 @@ void *skb_put(struct sk_buff *skb, unsigned int len)
 	skb->tail += len;
 	skb->len += len;
 	return p;
+}
+
+void *skb_pull(struct sk_buff *skb, unsigned int len)
+{
+	CHECK(len <= skb->len);
+	return __skb_pull(skb, len);
 }
 
 void *skb_push(struct sk_buff *skb, unsigned int len)
@@ -599,8 +715,7 @@ void skb_queue_purge(struct sk_buff_head *list)
 
 struct sk_buff *fk_skb(const u8 *data, size_t len)
 {
-	struct sk_buff *skb = alloc_skb(FK_HEADROOM + ALIGN(len, 8) + FK_GAP,
-					GFP_ATOMIC);
+	struct sk_buff *skb = fk_alloc_skb(FK_HEADROOM + ALIGN(len, 8) + FK_GAP);
 	u8 *p;
 
 	skb_reserve(skb, FK_HEADROOM);
@@ -632,13 +747,21 @@ static struct net_device fk_loopback = {
 	.ifindex = 1, .flags = IFF_LOOPBACK, ._tx = &fk_loopback_queue,
 	.num_tx_queues = 1,
 };
+static struct in_device fk_in_dev;
 struct ib_gid_attr fk_gid[2];
 bool fk_is_local;
 void (*fk_sent)(const u8 *data, size_t len);
 void (*fk_take)(struct sk_buff *skb);
 
-/* Its refcount is one more than the number of references in use. */
-static struct rtable fk_route = {
+/*
+ * Any route of either family. Its refcount is one more than the number of
+ * references in use.
+ */
+static union {
+	struct rtable rt;
+	struct rt6_info rt6;
+	struct dst_entry dst;
+} fk_route = {
 	.dst.__refcnt = ATOMIC_INIT(1),
 };
 
@@ -649,9 +772,16 @@ static struct dst_entry *fk_dst(void)
 	return &fk_route.dst;
 }
 
+void fk_set_route(struct sk_buff *skb)
+{
+	skb_dst_set(skb, fk_dst());
+}
+
 struct rtable *ip_route_output_flow(struct net *net, struct flowi4 *fl,
 				    const struct sock *sk)
 {
+	if (fk_alloc_fails())
+		return ERR_PTR(-ENOBUFS);
 	return (struct rtable *)fk_dst();
 }
 
@@ -659,7 +789,7 @@ static struct dst_entry *fk_dst6(struct net *net, const struct sock *sk,
 				 struct flowi6 *fl6,
 				 const struct in6_addr *final)
 {
-	return fk_dst();
+	return fk_alloc_fails() ? ERR_PTR(-ENOBUFS) : fk_dst();
 }
 
 static const struct ipv6_stub fk_ipv6_stub = {
@@ -756,28 +886,84 @@ struct net_device *vlan_dev_real_dev(const struct net_device *ndev)
 	return (struct net_device *)ndev;
 }
 
+int fk_groups;
+
+void rtnl_lock(void)
+{
+}
+
+void rtnl_unlock(void)
+{
+}
+
+void ip_mc_inc_group(struct in_device *in_dev, __be32 addr)
+{
+	fk_groups++;
+}
+
+void __ip_mc_dec_group(struct in_device *in_dev, __be32 addr, gfp_t gfp)
+{
+	fk_groups--;
+}
+
+int ipv6_dev_mc_inc(struct net_device *ndev, const struct in6_addr *addr)
+{
+	fk_groups++;
+	return 0;
+}
+
+int ipv6_dev_mc_dec(struct net_device *ndev, const struct in6_addr *addr)
+{
+	fk_groups--;
+	return 0;
+}
+
 /* ---- the core ----------------------------------------------------------- */
 
-/* Enough for the targets. The core has the whole table. */
+enum {
+	FK_RTR = IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+		 IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
+	FK_RTS = IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+		 IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC,
+	FK_ANY = IB_QP_ACCESS_FLAGS | IB_QP_QKEY | IB_QP_PKEY_INDEX |
+		 IB_QP_MIN_RNR_TIMER,
+};
+
+/* The tables of the core are longer. This allows all that the targets need. */
+static const struct {
+	enum ib_qp_state from, to;
+	int required, optional;
+} fk_transitions[] = {
+	{ IB_QPS_RESET, IB_QPS_INIT, IB_QP_PORT, FK_ANY },
+	{ IB_QPS_INIT, IB_QPS_INIT, 0, FK_ANY },
+	{ IB_QPS_INIT, IB_QPS_RTR, FK_RTR, FK_ANY | IB_QP_AV },
+	{ IB_QPS_RTR, IB_QPS_RTS, FK_RTS, FK_ANY },
+	{ IB_QPS_RTS, IB_QPS_RTS, 0, FK_ANY },
+	{ IB_QPS_SQE, IB_QPS_RTS, 0, FK_ANY },
+	{ IB_QPS_RTS, IB_QPS_SQD, 0, IB_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IB_QPS_SQD, IB_QPS_SQD, 0,
+	  FK_ANY | IB_QP_AV | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+	  IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC },
+	{ IB_QPS_SQD, IB_QPS_RTS, 0, FK_ANY },
+};
+
 bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to,
 			enum ib_qp_type type, enum ib_qp_attr_mask mask)
 {
-	switch (to) {
-	case IB_QPS_RESET:
-	case IB_QPS_ERR:
-		return true;
-	case IB_QPS_INIT:
-		return from == IB_QPS_RESET;
-	case IB_QPS_RTR:
-		return from == IB_QPS_INIT;
-	case IB_QPS_RTS:
-		return from == IB_QPS_RTR || from == IB_QPS_RTS ||
-		       from == IB_QPS_SQD || from == IB_QPS_SQE;
-	case IB_QPS_SQD:
-		return from == IB_QPS_RTS || from == IB_QPS_SQD;
-	default:
+	int bits = mask & ~(IB_QP_STATE | IB_QP_CUR_STATE);
+	unsigned int i;
+
+	if (to == IB_QPS_RESET || to == IB_QPS_ERR)
+		return !bits;
+	/* Only a UD queue pair has no path of its own. */
+	if (to == IB_QPS_RTR && !(bits & IB_QP_AV) && type != IB_QPT_UD)
 		return false;
-	}
+	for (i = 0; i < ARRAY_SIZE(fk_transitions); i++)
+		if (fk_transitions[i].from == from && fk_transitions[i].to == to)
+			return !(fk_transitions[i].required & ~bits) &&
+			       !(bits & ~(fk_transitions[i].required |
+					  fk_transitions[i].optional));
+	return false;
 }
 
 bool mxe_resource_try_take(struct mxe_dev *dev, enum mxe_resource type)
@@ -805,6 +991,8 @@ void fk_begin(void)
 	fk_net.loopback_dev = &fk_loopback;
 	jiffies = 1000;
 	fk_seed = 1;
+	fk_fail_allocs(0, 0);
+	rcu_assign_pointer(fk_netdev.ip_ptr, &fk_in_dev);
 	fk_is_local = false;
 	CHECK(!fk_rcu && list_empty(&fk_work) && hlist_empty(&fk_timers));
 	CHECK(!fk_skbs);

@@ -24,8 +24,16 @@ void free(void *p);
 
 enum { FK_PAGES = 6 };
 
-/* Memory that has struct pages. */
+/*
+ * Memory that has struct pages. The process maps every second page, one after
+ * the other from the address of the first on.
+ */
 extern u8 fk_memory[FK_PAGES][PAGE_SIZE];
+
+/* Lets allocations fail: num of them, after some that succeed. */
+void fk_fail_allocs(unsigned int after, unsigned int num);
+/* Number of allocations that have failed. */
+extern unsigned long fk_failed_allocs;
 
 /* Resets all state except for allocated memory. */
 void fk_begin(void);
@@ -57,8 +65,12 @@ extern void (*fk_sent)(const u8 *data, size_t len);
 extern void (*fk_take)(struct sk_buff *skb);
 /* Creates a received packet of exactly this size, from the IP header on. */
 struct sk_buff *fk_skb(const u8 *data, size_t len);
+/* Gives a received packet the route that the IP layer would give it. */
+void fk_set_route(struct sk_buff *skb);
 /* Number of skbs that are allocated. */
 extern int fk_skbs;
+/* Number of multicast groups of which the host is a member. */
+extern int fk_groups;
 
 /* ---- exact.c for the fuzz targets, fast.c for the benchmark ------------- */
 

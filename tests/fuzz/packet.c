@@ -3,7 +3,7 @@
  * Fuzzes the protocol engine. The input plays the wire between two queue pairs
  * that are connected to each other, and the processes at both ends.
  *
- * The first byte selects the kind of the queue pairs and their options. Actions
+ * Two bytes select the kind of the queue pairs and their options. Actions
  * follow, each of one byte and its arguments. QPNs, PSNs and keys of the input
  * are relative to the correct ones, and the ICRC is correct unless the action
  * spoils it, so that most packets get as far as valid ones.
@@ -16,10 +16,12 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 
 #include "dct.h"
 #include "kernel.h"
+#include "outcome.h"
 #include "packet.h"
 #include "packet_dc.h"
 #include "psn.h"
@@ -39,6 +41,7 @@ enum {
 
 static const struct world_conf conf = {
 	.path_mtu = IB_MTU_256, .sq_depth = 8, .cq_depth = 32, .rd_atomic = 3,
+	.traffic_class = INET_ECN_ECT_0,
 };
 
 struct packet {
@@ -54,6 +57,7 @@ static void report(void)
 {
 	dprintf(2, "packets: %lu\n", packets);
 	packet_dc_report();
+	outcome_report();
 }
 
 /* ---- invariants --------------------------------------------------------- */
@@ -149,13 +153,22 @@ static struct mxe_qp *hint_of(const struct sk_buff *skb)
 	return qp && mxe_qp_is_from_peer(qp, skb) ? qp : NULL;
 }
 
+/* The hooks leave the packets of this action to the IP layer. */
+static bool by_socket;
+
 static void receive(const u8 *data, size_t len)
 {
 	struct sk_buff *skb = fk_skb(data, len);
+	struct mxe_qp *hint = by_socket ? NULL : hint_of(skb);
 
 	packets++;
 	packet_dc_before();
-	mxe_rx(&w.mnet, skb, hint_of(skb));
+	if (hint) {
+		mxe_rx(&w.mnet, skb, hint);
+	} else {
+		fk_set_route(skb);
+		CHECK(!mxe_rx_udp(fk_socket.sk, skb));
+	}
 	packet_dc_after();
 }
 
@@ -256,7 +269,8 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 	reth = (void *)p;
 	reth->va = cpu_to_be64(w.mr->iova + be64_to_cpu(reth->va) %
 					    (REGION_SIZE + 64));
-	reth->rkey = cpu_to_be32(packet_some_key(flags & CRAFT_WINDOW));
+	reth->rkey = cpu_to_be32(packet_some_key(flags & CRAFT_WINDOW,
+						 flags & CRAFT_FROM_B ? A : B));
 	if (op & MXE_OP_RETH)
 		reth->len &= cpu_to_be32(0x80001fff);
 }
@@ -365,16 +379,19 @@ static void craft(struct input *in)
 
 enum action {
 	SEND, SEND_BYTES, RECV, RECV_BYTES, DELIVER, DELIVER_ALL, LOSE, DOUBLE,
-	LATER, SPOIL, CUT, CRAFT, SCRIBBLE, TICK, WORK, MODIFY, TAG,
-	NUM_ACTIONS,
+	LATER, SPOIL, CUT, CRAFT, SCRIBBLE, TICK, WORK, MODIFY, TAG, FAIL, VERB,
+	MARK, BATCH, NUM_ACTIONS,
 };
 
 static void deliver(void)
 {
 	struct packet packet = wire[0];
+	size_t hdr = ip_len(packet.data) + sizeof(struct udphdr);
 
 	unwire(0);
+	outcome_before(packet.data + hdr, packet.len - hdr);
 	receive(packet.data, packet.len);
+	outcome_after();
 }
 
 /*
@@ -403,6 +420,34 @@ static void cut(struct input *in)
 	receive_good(packet.data, clamp_t(size_t, len, hdr, MAX_PACKET));
 }
 
+/* Delivers the first packet on the wire with the mark of a congested switch. */
+static void mark(void)
+{
+	u8 *data = wire[0].data;
+
+	if (data[0] >> 4 == 4)
+		IP_ECN_set_ce((struct iphdr *)data);
+	else
+		ipv6_change_dsfield((struct ipv6hdr *)data, 0xff, INET_ECN_CE);
+	deliver();
+}
+
+/* Delivers packets in a list, as the hooks do with those of a GSO batch. */
+static void deliver_batch(unsigned int num)
+{
+	struct sk_buff *list = NULL, **last = &list;
+
+	packet_dc_before();
+	for (; num && wire_len; num--) {
+		*last = fk_skb(wire[0].data, wire[0].len);
+		last = &(*last)->next;
+		unwire(0);
+		packets++;
+	}
+	mxe_rx(&w.mnet, list, hint_of(list));
+	packet_dc_after();
+}
+
 static void on_wire(enum action action, struct input *in)
 {
 	if (!wire_len)
@@ -425,6 +470,12 @@ static void on_wire(enum action action, struct input *in)
 		break;
 	case SPOIL:
 		spoil(in);
+		break;
+	case MARK:
+		mark();
+		break;
+	case BATCH:
+		deliver_batch(2 + take(in, 1) % 16);
 		break;
 	default:
 		cut(in);
@@ -462,20 +513,35 @@ static void change_state(int end, u8 state)
 	}
 }
 
+/* Up to 31 allocations succeed. Then 1, 2, 3 or all others fail. */
+static void fail_allocs(u8 choice)
+{
+	unsigned int num = choice >> 5 & 3;
+
+	fk_fail_allocs(choice & 31, num ?: UINT_MAX);
+}
+
 static void act(struct input *in)
 {
 	u8 byte = take(in, 1);
 	enum action action = (byte & 0x7f) % NUM_ACTIONS;
 	int end = byte >> 7;
 
+	by_socket = end;
 	switch (action) {
 	case SEND:
 	case SEND_BYTES:
-		packet_post_send(end, in, action == SEND);
+		if (w.is_kernel)
+			packet_kernel_send(end, in);
+		else
+			packet_post_send(end, in, action == SEND);
 		break;
 	case RECV:
 	case RECV_BYTES:
-		packet_post_recv(end, in, action == RECV);
+		if (w.is_kernel)
+			packet_kernel_recv(end, in);
+		else
+			packet_post_recv(end, in, action == RECV);
 		break;
 	case CRAFT:
 		craft(in);
@@ -487,7 +553,10 @@ static void act(struct input *in)
 		packet_scribble(end, in);
 		break;
 	case TICK:
-		fk_run_timers();
+		if (end)
+			jiffies += take(in, 1) * HZ;
+		else
+			fk_run_timers();
 		break;
 	case WORK:
 		fk_run_work();
@@ -498,13 +567,19 @@ static void act(struct input *in)
 	case TAG:
 		packet_post_tag(in);
 		break;
+	case FAIL:
+		fail_allocs(take(in, 1));
+		break;
+	case VERB:
+		packet_verb(end, in);
+		break;
 	default:
 		on_wire(action, in);
 		break;
 	}
 	/* The process polls. SCRIBBLE may corrupt the index again. */
 	if (action != SCRIBBLE && end)
-		w.cq[A].ring.hdr->consumer = w.cq[A].ring.hdr->producer;
+		world_poll(A);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -512,6 +587,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	static bool is_ready;
 	struct input in = { data, data + size };
 	int budget = 64;
+	u32 options;
 
 	if (!is_ready) {
 		is_ready = true;
@@ -520,7 +596,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	}
 	fk_sent = sent;
 	wire_len = 0;
-	world_make(take(&in, 1), &conf);
+	options = take(&in, 1);
+	world_make(options | take(&in, 1) << 8, &conf);
+	by_socket = false;
 	while (in.p < in.end && budget--) {
 		act(&in);
 		check_sq(world_qp(A));
@@ -529,6 +607,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	}
 	deliver_all();
 	check_world();
+	outcome_end();
 	world_destroy();
 	return 0;
 }

@@ -26,12 +26,13 @@ static inline u32 take(struct input *in, unsigned int n)
 }
 
 /**
- * packet_some_key() - Return a key of the region.
- * @window: the key of the memory window in it
+ * packet_some_key() - Return a key with which an end can be accessed.
+ * @window: that of its memory window, instead of the region
+ * @end: the end
  *
  * Return: the key.
  */
-u32 packet_some_key(bool window);
+u32 packet_some_key(bool window, int end);
 
 /**
  * packet_post_send() - Post a send request and ring the doorbell.
@@ -55,6 +56,27 @@ void packet_post_recv(int end, struct input *in, bool sane);
  * @in: the input, which may choose arbitrary bytes
  */
 void packet_post_tag(struct input *in);
+
+/**
+ * packet_kernel_send() - Post a send request of a consumer in the kernel.
+ * @end: the consumer
+ * @in: the input
+ */
+void packet_kernel_send(int end, struct input *in);
+
+/**
+ * packet_kernel_recv() - Post a receive request of a consumer in the kernel.
+ * @end: the consumer
+ * @in: the input
+ */
+void packet_kernel_recv(int end, struct input *in);
+
+/**
+ * packet_verb() - Call a verb.
+ * @end: the caller
+ * @in: the input, which chooses the verb and its arguments
+ */
+void packet_verb(int end, struct input *in);
 
 /**
  * packet_scribble() - Corrupt the indices or the flags of a ring.

@@ -9,9 +9,9 @@
 #include "tm.h"
 #include "world.h"
 
-u32 packet_some_key(bool window)
+u32 packet_some_key(bool window, int end)
 {
-	return window ? w.mw.ibmw.rkey : w.mr->ibmr.rkey;
+	return window ? to_mmw(&w.mw[end].ibmw)->key : w.mr->key;
 }
 
 static void put_sge(struct mxe_sge *sge, struct input *in)
@@ -21,7 +21,7 @@ static void put_sge(struct mxe_sge *sge, struct input *in)
 	*sge = (struct mxe_sge) {
 		.addr = w.mr->iova + offset % (REGION_SIZE + 16),
 		.length = length & 0x1fff,
-		.lkey = w.mr->ibmr.lkey,
+		.lkey = w.mr->key,
 	};
 }
 
@@ -38,9 +38,43 @@ static void put_message(struct mxe_rndv_hdr *hdr, struct input *in)
 		.tmh.opcode = take(in, 1) & 3,
 		.tmh.tag = cpu_to_be64(some_tag(in)),
 		.rvh.va = cpu_to_be64(w.mr->iova + take(in, 1)),
-		.rvh.rkey = cpu_to_be32(packet_some_key(true)),
+		.rvh.rkey = cpu_to_be32(packet_some_key(true, A)),
 		.rvh.len = cpu_to_be32(take(in, 2)),
 	};
+}
+
+/*
+ * Builds a message to a tag-matching SRQ: inline data, or of any length from
+ * the region, where its headers are written.
+ */
+static void put_tagged(struct mxe_send_wqe *wqe, u8 choice, struct input *in)
+{
+	struct mxe_sge *sge = (void *)(wqe + 1);
+	u32 offset;
+
+	if (!(choice & 0x40)) {
+		put_message((void *)(wqe + 1), in);
+		wqe->flags = MXE_SEND_INLINE;
+		wqe->inline_len = 30 + choice % 34;
+		return;
+	}
+	put_sge(sge, in);
+	offset = (sge->addr - w.mr->iova) % REGION_SIZE & ~63;
+	sge->addr = w.mr->iova + offset;
+	put_message((void *)(fk_memory[offset / PAGE_SIZE * 2] +
+			     offset % PAGE_SIZE), in);
+	wqe->num_sge = 1;
+}
+
+/* Cuts the operands of an atomic to its size. */
+static void shorten_atomic(struct mxe_send_wqe *wqe)
+{
+	u64 mask = GENMASK_ULL((8 << wqe->log_arg_sz) - 1, 0);
+
+	wqe->atomic.compare_add &= mask;
+	wqe->atomic.swap &= mask;
+	wqe->atomic.compare_add_mask &= mask;
+	wqe->atomic.swap_mask &= mask;
 }
 
 /*
@@ -57,19 +91,22 @@ static void put_request(struct mxe_send_wqe *wqe, int end, struct input *in)
 	wqe->remote_addr = w.mr->iova + take(in, 2) % (REGION_SIZE + 16);
 	if (choice & 1)
 		wqe->remote_addr &= ~31ULL;
-	wqe->rkey = packet_some_key(choice & 2);
+	wqe->rkey = packet_some_key(choice & 2, !end);
 	wqe->remote_srqn = w.kind == KIND_XRC ? w.srq.num : 0;
 	if (wqe->opcode == IB_UVERBS_WR_BIND_MW) {
-		wqe->rkey = w.mw.ibmw.rkey ^ (choice >> 4);
+		wqe->rkey = packet_some_key(true, end) ^ (choice >> 4);
 		wqe->bind.addr = w.mr->iova + take(in, 1);
 		wqe->bind.length = take(in, 2);
-		wqe->bind.mr_lkey = w.mr->ibmr.lkey;
+		wqe->bind.mr_lkey = w.mr->key;
 		wqe->bind.access = take(in, 1);
 		return;
 	}
-	if (wqe->opcode == IB_UVERBS_WR_SEND_WITH_INV ||
-	    wqe->opcode == IB_UVERBS_WR_LOCAL_INV)
-		wqe->invalidate_rkey = packet_some_key(choice & 4);
+	if (wqe->opcode == IB_UVERBS_WR_SEND_WITH_INV)
+		wqe->invalidate_rkey = packet_some_key(choice & 4, !end);
+	if (wqe->opcode == IB_UVERBS_WR_LOCAL_INV) {
+		wqe->invalidate_rkey = packet_some_key(choice & 4, end);
+		return;
+	}
 	if (w.kind != KIND_UD && wqe->opcode == MXE_WR_FLUSH) {
 		wqe->flush.length = take(in, 1);
 		wqe->flush.type = IB_FLUSH_GLOBAL;
@@ -79,6 +116,10 @@ static void put_request(struct mxe_send_wqe *wqe, int end, struct input *in)
 	if (w.kind == KIND_UD) {
 		wqe->ud.ah_num = w.ah[end].num;
 		wqe->ud.remote_qpn = w.qp[!end].ibqp.qp_num;
+		if (choice & 2) {
+			wqe->ud.ah_num = w.mcast_ah.num;
+			wqe->ud.remote_qpn = IB_MULTICAST_QPN;
+		}
 		wqe->ud.remote_qkey = QKEY;
 	} else {
 		wqe->atomic.compare_add = take(in, 2);
@@ -87,16 +128,23 @@ static void put_request(struct mxe_send_wqe *wqe, int end, struct input *in)
 		wqe->atomic.swap_mask = ~0ULL << (choice & 63);
 	}
 	if (wqe->opcode == IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP ||
-	    wqe->opcode == IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD)
+	    wqe->opcode == IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD) {
 		wqe->log_arg_sz = (choice >> 3) % 6;
+		/* Otherwise most short operands had bits that must be 0. */
+		if (wqe->log_arg_sz < 3 && !(choice & 1))
+			shorten_atomic(wqe);
+	}
+	if (wqe->opcode == MXE_WR_ATOMIC_WRITE && choice & 4) {
+		memset(wqe->atomic_write.reserved, 0,
+		       sizeof(wqe->atomic_write.reserved));
+		return;
+	}
 	if (wqe->flags & MXE_SEND_INLINE) {
 		wqe->inline_len = take(in, 1) % 80;
 		return;
 	}
 	if (w.has_tags && end == A && wqe->opcode == IB_UVERBS_WR_SEND) {
-		put_message((void *)(wqe + 1), in);
-		wqe->flags = MXE_SEND_INLINE;
-		wqe->inline_len = 30 + choice % 34;
+		put_tagged(wqe, choice, in);
 		return;
 	}
 	wqe->num_sge = 1;

@@ -2,8 +2,10 @@
 /* Makes the two connected queue pairs of world.h. */
 #include <rdma/uverbs_ioctl.h>
 
+#include "inline_recv.h"
 #include "qp_verbs.h"
 #include "srq_verbs.h"
+#include "tm.h"
 #include "world.h"
 
 enum { TM_OPS = 8, TM_TAGS = 4, RQ_DEPTH = 8 };
@@ -27,6 +29,11 @@ static struct ib_udata *udata(void *req, size_t req_len)
 	return &bundle.driver_udata;
 }
 
+struct ib_udata *world_udata(void *req, size_t req_len)
+{
+	return w.is_kernel ? NULL : udata(req, req_len);
+}
+
 struct mxe_qp *world_qp(int end)
 {
 	return to_mqp(&w.qp[end].ibqp);
@@ -48,12 +55,18 @@ static void make_gids(void)
 		gid->raw[12] = 10;
 		gid->raw[15] = i + 1;
 	}
+	w.mcast_gid = fk_gid[0].gid;
+	if (w.ipv6)
+		memcpy(w.mcast_gid.raw, "\xff\x0e", 2);
+	else
+		w.mcast_gid.raw[12] = 224;
 }
 
 static void make_device(void)
 {
 	w.mnet.net = &fk_net;
 	w.mnet.sk6 = &fk_socket;
+	rcu_assign_sk_user_data(fk_socket.sk, &w.mnet);
 	INIT_LIST_HEAD(&w.mnet.devs);
 	xa_init_flags(&w.mnet.qps, XA_FLAGS_ALLOC);
 	w.mnet.next_qpn = 0x4d01;
@@ -63,6 +76,7 @@ static void make_device(void)
 	w.dev.ndev = &fk_netdev;
 	w.dev.mnet = &w.mnet;
 	w.dev.stats = &w.stats;
+	w.dev.coherent = true;
 	list_add(&w.dev.mnet_entry, &w.mnet.devs);
 	xa_init(&w.dev.mrs);
 	xa_init_flags(&w.dev.ahs, XA_FLAGS_ALLOC);
@@ -73,7 +87,29 @@ static void make_device(void)
 	CHECK(!mxe_alloc_pd(&w.pd.ibpd, NULL));
 }
 
-static void make_region(void)
+static void make_memory(void)
+{
+	int i;
+
+	memset(world_foreign_page, GUARD, PAGE_SIZE);
+	for (i = 0; i < REGION_PAGES; i++) {
+		memset(fk_memory[2 * i], i, PAGE_SIZE);
+		memcpy(fk_memory[2 * i + 1], world_foreign_page, PAGE_SIZE);
+	}
+}
+
+static void make_pinned_region(void)
+{
+	u64 start = (unsigned long)fk_memory[0];
+	struct ib_mr *mr;
+
+	mr = mxe_reg_user_mr(&w.pd.ibpd, start, REGION_SIZE, start, ALL_RIGHTS,
+			     udata(NULL, 0));
+	CHECK(!IS_ERR(mr));
+	w.mr = to_mmr(mr);
+}
+
+static void make_fast_region(void)
 {
 	struct scatterlist sg[REGION_PAGES];
 	struct ib_reg_wr wr = { .access = ALL_RIGHTS };
@@ -81,13 +117,9 @@ static void make_region(void)
 	struct ib_mr *mr;
 	int i;
 
-	memset(world_foreign_page, GUARD, PAGE_SIZE);
 	sg_init_table(sg, REGION_PAGES);
-	for (i = 0; i < REGION_PAGES; i++) {
-		memset(fk_memory[2 * i], i, PAGE_SIZE);
-		memcpy(fk_memory[2 * i + 1], world_foreign_page, PAGE_SIZE);
+	for (i = 0; i < REGION_PAGES; i++)
 		sg_set_page(&sg[i], virt_to_page(fk_memory[2 * i]), PAGE_SIZE, 0);
-	}
 	mr = mxe_alloc_mr(&w.pd.ibpd, IB_MR_TYPE_MEM_REG, REGION_PAGES);
 	CHECK(!IS_ERR(mr));
 	/* The core sets these. */
@@ -100,11 +132,33 @@ static void make_region(void)
 	reg = mxe_mr_reg_from_ib(&wr);
 	CHECK(!mxe_mr_reg(&w.pd.ibpd, &reg));
 	w.mr = to_mmr(mr);
+}
 
-	w.mw.ibmw.device = &w.dev.ibdev;
-	w.mw.ibmw.pd = &w.pd.ibpd;
-	w.mw.ibmw.type = IB_MW_TYPE_2;
-	CHECK(!mxe_alloc_mw(&w.mw.ibmw, NULL));
+static void make_windows(enum ib_mw_type type)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct ib_mw *mw = &w.mw[i].ibmw;
+
+		mw->device = &w.dev.ibdev;
+		mw->pd = &w.pd.ibpd;
+		mw->type = type;
+		CHECK(!mxe_alloc_mw(mw, NULL));
+	}
+}
+
+void world_bind(int end)
+{
+	struct mxe_bind bind = {
+		.addr = w.mr->iova,
+		.length = REGION_SIZE,
+		.mr_lkey = w.mr->key,
+		.access = ALL_RIGHTS & ~(IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL),
+	};
+
+	mxe_mw_bind(&w.dev, &w.pd.ibpd, w.qp[end].ibqp.qp_num,
+		    w.mw[end].ibmw.rkey, &bind);
 }
 
 static void set_path(int end, struct rdma_ah_attr *attr)
@@ -116,6 +170,7 @@ static void set_path(int end, struct rdma_ah_attr *attr)
 	grh->dgid = fk_gid[!end].gid;
 	grh->sgid_attr = &fk_gid[end];
 	grh->hop_limit = 64;
+	grh->traffic_class = w.conf.traffic_class;
 }
 
 static int mask_of(int end, enum ib_qp_state state)
@@ -226,7 +281,7 @@ static void make_srq(void)
 		srq->ext.xrc.xrcd = &w.xrcd.ibxrcd;
 		init.ext.xrc.xrcd = srq->ext.xrc.xrcd;
 	}
-	CHECK(!mxe_create_srq(srq, &init, udata(&req, sizeof(req))));
+	CHECK(!mxe_create_srq(srq, &init, world_udata(&req, sizeof(req))));
 }
 
 static void make_qp(int end, u32 flags)
@@ -240,7 +295,7 @@ static void make_qp(int end, u32 flags)
 			.max_inline_data = 64,
 		},
 	};
-	struct ib_udata *data = udata(&req, sizeof(req));
+	struct ib_udata *data = world_udata(&req, sizeof(req));
 	struct ib_qp *qp = &w.qp[end].ibqp;
 
 	if (w.kind == KIND_DC && end == A)
@@ -269,78 +324,150 @@ static void make_qp(int end, u32 flags)
 	CHECK(!mxe_create_qp(qp, &init, data));
 }
 
-static void make_end(int end)
+static void on_completion(struct ib_cq *cq, void *context)
+{
+}
+
+static void on_event(struct ib_event *event, void *context)
+{
+}
+
+static void make_cq(int end, u32 flags)
 {
 	struct mxe_create_cq_req req = {};
-	struct ib_cq_init_attr attr = { .cqe = w.conf.cq_depth };
-	struct rdma_ah_attr ah_attr = {};
-	struct rdma_ah_init_attr ah = { .ah_attr = &ah_attr };
+	struct ib_cq_init_attr attr = { .cqe = w.conf.cq_depth, .flags = flags };
+	struct ib_cq *cq = &w.cq[end].ibcq;
 
-	w.cq[end].ibcq.device = &w.dev.ibdev;
-	CHECK(!mxe_create_cq(&w.cq[end].ibcq, &attr, udata(&req, sizeof(req))));
-	w.ah[end].ibah.device = &w.dev.ibdev;
-	w.ah[end].ibah.pd = &w.pd.ibpd;
-	set_path(end, &ah_attr);
-	CHECK(!mxe_create_ah(&w.ah[end].ibah, &ah, udata(NULL, 0)));
+	cq->device = &w.dev.ibdev;
+	cq->comp_handler = on_completion;
+	cq->event_handler = on_event;
+	CHECK(!mxe_create_cq(cq, &attr, world_udata(&req, sizeof(req))));
 }
 
-/* The routes differ in the traffic class. */
-static void make_dc_ah(void)
+static void make_ah(struct mxe_ah *ah, int from, u8 traffic_class,
+		    const union ib_gid *dgid)
 {
 	struct rdma_ah_attr ah_attr = {};
-	struct rdma_ah_init_attr ah = { .ah_attr = &ah_attr };
+	struct rdma_ah_init_attr init = { .ah_attr = &ah_attr };
 
-	w.dc_ah.ibah.device = &w.dev.ibdev;
-	w.dc_ah.ibah.pd = &w.pd.ibpd;
-	set_path(A, &ah_attr);
-	ah_attr.grh.traffic_class = 4;
-	CHECK(!mxe_create_ah(&w.dc_ah.ibah, &ah, udata(NULL, 0)));
+	ah->ibah.device = &w.dev.ibdev;
+	ah->ibah.pd = &w.pd.ibpd;
+	set_path(from, &ah_attr);
+	ah_attr.grh.traffic_class += traffic_class;
+	if (dgid)
+		ah_attr.grh.dgid = *dgid;
+	CHECK(!mxe_create_ah(&ah->ibah, &init, world_udata(NULL, 0)));
 }
 
-void world_make(u8 options, const struct world_conf *conf)
+static u32 qp_flags(u32 options)
 {
-	u32 flags = options & WORLD_BE_REPLY ? MXE_QP_CREATE_ATOMIC_BE_REPLY : 0;
+	u32 flags = 0;
+
+	if (options & WORLD_BE_REPLY)
+		flags |= MXE_QP_CREATE_ATOMIC_BE_REPLY;
+	if (options & WORLD_ONE_MAPPING)
+		flags |= MXE_QP_CREATE_ONE_MAPPING;
+	if (options & WORLD_INLINE_RECV && !w.has_tags &&
+	    (w.kind == KIND_RC || w.kind == KIND_UC))
+		flags |= MXE_QP_CREATE_INLINE_RECV;
+	return flags;
+}
+
+/* Decides which of the options go together. */
+static void choose(u32 options)
+{
+	w.kind = options & WORLD_DC ? KIND_DC : options & 3;
+	w.is_kernel = options & WORLD_KERNEL && w.kind <= KIND_UD;
+	w.has_srq = options & WORLD_SRQ || w.kind == KIND_XRC ||
+		    w.kind == KIND_DC;
+	w.has_tags = options & WORLD_TAGS && w.has_srq && w.kind == KIND_RC &&
+		     !w.is_kernel;
+	w.ipv6 = options & WORLD_IPV6;
+}
+
+void world_make(u32 options, const struct world_conf *conf)
+{
+	u32 cq_flags;
+	int i;
 
 	memset(&w, 0, sizeof(w));
 	w.conf = *conf;
-	w.kind = options & WORLD_DC ? KIND_DC : options & 3;
-	w.has_srq = options & WORLD_SRQ || w.kind == KIND_XRC ||
-		    w.kind == KIND_DC;
-	w.has_tags = options & WORLD_TAGS && w.has_srq && w.kind == KIND_RC;
-	w.ipv6 = options & WORLD_IPV6;
+	choose(options);
 	fk_begin();
 	fk_is_local = options & WORLD_LOOPBACK;
 	/* An input must do the same, whatever inputs ran before. */
 	static_branch_disable(&mxe_dc_used);
+	static_branch_disable(&mxe_tm_used);
+	static_branch_disable(&mxe_inline_recv_used);
 	make_gids();
 	make_device();
-	make_region();
-	make_end(A);
-	make_end(B);
-	make_dc_ah();
+	make_memory();
+	if (options & WORLD_PINNED && !w.is_kernel)
+		make_pinned_region();
+	else
+		make_fast_region();
+	make_windows(options & WORLD_MW_TYPE_1 ? IB_MW_TYPE_1 : IB_MW_TYPE_2);
+	cq_flags = options & WORLD_TIMESTAMPS && !w.is_kernel ?
+		   IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION : 0;
+	for (i = 0; i < 2; i++) {
+		make_cq(i, cq_flags);
+		make_ah(&w.ah[i], i, 0, NULL);
+	}
+	make_ah(&w.dc_ah, A, 4, NULL);
+	make_ah(&w.mcast_ah, A, 0, &w.mcast_gid);
 	w.xrcd.ibxrcd.device = &w.dev.ibdev;
 	CHECK(!mxe_alloc_xrcd(&w.xrcd.ibxrcd, NULL));
 	if (w.has_srq)
 		make_srq();
-	make_qp(A, flags);
-	make_qp(B, flags);
-	world_connect(A);
-	world_connect(B);
+	for (i = 0; i < 2; i++)
+		make_qp(i, qp_flags(options));
+	for (i = 0; i < 2; i++) {
+		world_connect(i);
+		world_bind(i);
+	}
+	if (w.kind == KIND_UD)
+		CHECK(!mxe_attach_mcast(&w.qp[B].ibqp, &w.mcast_gid, 0));
+}
+
+void world_poll(int end)
+{
+	struct ib_wc wc[4];
+
+	if (!w.is_kernel) {
+		w.cq[end].ring.hdr->consumer = w.cq[end].ring.hdr->producer;
+		return;
+	}
+	while (mxe_poll_cq(&w.cq[end].ibcq, ARRAY_SIZE(wc), wc) > 0)
+		;
+}
+
+/* A failed insertion may have left nodes without entries. */
+static void end_table(struct xarray *xa)
+{
+	unsigned long index = 0;
+
+	CHECK(!xa_find(xa, &index, ULONG_MAX, XA_PRESENT));
+	xa_destroy(xa);
 }
 
 void world_destroy(void)
 {
 	int i;
 
+	fk_fail_allocs(0, 0);
+	if (world_qp(B)->mcast_groups)
+		CHECK(!mxe_detach_mcast(&w.qp[B].ibqp, &w.mcast_gid, 0));
 	for (i = 0; i < 2; i++)
 		CHECK(!mxe_destroy_qp(&w.qp[i].ibqp, NULL));
 	CHECK(!fk_run_work() && !fk_run_timers());
 	if (w.has_srq)
 		CHECK(!mxe_destroy_srq(&w.srq.ibsrq, NULL));
 	CHECK(!mxe_dealloc_xrcd(&w.xrcd.ibxrcd, NULL));
-	CHECK(!mxe_dealloc_mw(&w.mw.ibmw));
+	for (i = 0; i < 2; i++)
+		CHECK(!mxe_dealloc_mw(&w.mw[i].ibmw));
 	CHECK(!mxe_dereg_mr(&w.mr->ibmr, NULL));
 	CHECK(!mxe_destroy_ah(&w.dc_ah.ibah, 0));
+	CHECK(!mxe_destroy_ah(&w.mcast_ah.ibah, 0));
 	for (i = 0; i < 2; i++) {
 		CHECK(!mxe_destroy_ah(&w.ah[i].ibah, 0));
 		CHECK(!mxe_destroy_cq(&w.cq[i].ibcq, NULL));
@@ -348,8 +475,10 @@ void world_destroy(void)
 	CHECK(!mxe_dealloc_pd(&w.pd.ibpd, NULL));
 	for (i = 0; i < MXE_RESOURCE_COUNT; i++)
 		CHECK(!atomic_read(&w.dev.resources[i]));
-	CHECK(xa_empty(&w.mnet.qps) && xa_empty(&w.dev.mrs));
-	CHECK(xa_empty(&w.dev.ahs) && xa_empty(&w.dev.srqs));
+	end_table(&w.mnet.qps);
+	end_table(&w.dev.mrs);
+	end_table(&w.dev.ahs);
+	end_table(&w.dev.srqs);
 	fk_run_rcu();
-	CHECK(!fk_skbs);
+	CHECK(!fk_skbs && !fk_groups);
 }

@@ -28,6 +28,15 @@ enum world_options {
 	WORLD_TAGS		= BIT(6),
 	/* End A is a DC initiator, and end B a target, instead of the kind. */
 	WORLD_DC		= BIT(7),
+	/* Completions contain short messages (RC and UC without tags). */
+	WORLD_INLINE_RECV	= BIT(8),
+	/* Both ends are consumers in the kernel (RC, UC, UD; no tags). */
+	WORLD_KERNEL		= BIT(9),
+	WORLD_ONE_MAPPING	= BIT(10),
+	WORLD_TIMESTAMPS	= BIT(11),
+	WORLD_MW_TYPE_1		= BIT(12),
+	/* The region is memory of a process, and not a fast registration. */
+	WORLD_PINNED		= BIT(13),
 };
 
 enum {
@@ -46,7 +55,7 @@ enum {
 struct world_conf {
 	enum ib_mtu path_mtu;
 	u32 sq_depth, cq_depth;
-	u8 rd_atomic;
+	u8 rd_atomic, traffic_class;
 };
 
 struct world {
@@ -64,11 +73,15 @@ struct world {
 	struct mxe_srq srq;
 	bool has_srq;
 	bool has_tags;			/* it is a tag-matching SRQ */
+	bool is_kernel;
 	struct mxe_ib_qp qp[2];
 	struct mxe_ah ah[2];
 	/* Another route from A to B: a request with it needs a new session. */
 	struct mxe_ah dc_ah;
-	struct mxe_ib_mw mw;
+	/* A multicast group that the UD queue pair of end B joins. */
+	union ib_gid mcast_gid;
+	struct mxe_ah mcast_ah;
+	struct mxe_ib_mw mw[2];		/* bound to the queue pair of each end */
 	struct mxe_mr *mr;
 };
 
@@ -81,7 +94,7 @@ extern u8 world_foreign_page[PAGE_SIZE];
  * @options: kind of queue pair, and options
  * @conf: attributes of the objects
  */
-void world_make(u8 options, const struct world_conf *conf);
+void world_make(u32 options, const struct world_conf *conf);
 
 /**
  * world_destroy() - Destroys all objects.
@@ -99,7 +112,7 @@ void world_destroy(void);
 struct mxe_qp *world_qp(int end);
 
 /**
- * world_modify() - Changes the state of a queue pair, which must succeed.
+ * world_modify() - Changes the state of a queue pair, if it can.
  * @end: 0 or 1
  * @state: the new state
  */
@@ -110,5 +123,27 @@ void world_modify(int end, enum ib_qp_state state);
  * @end: 0 or 1
  */
 void world_connect(int end);
+
+/**
+ * world_bind() - Binds the memory window of an end to the whole region.
+ * @end: 0 or 1
+ */
+void world_bind(int end);
+
+/**
+ * world_poll() - Polls all completions of an end.
+ * @end: 0 or 1
+ */
+void world_poll(int end);
+
+/**
+ * world_udata() - Makes the request of a process to a verb.
+ * @req: the request of the driver
+ * @req_len: its length
+ *
+ * Return: the request, with room for the response, or NULL for a consumer in
+ * the kernel.
+ */
+struct ib_udata *world_udata(void *req, size_t req_len);
 
 #endif /* FUZZ_WORLD_H */
