@@ -326,12 +326,22 @@ static noinline void complete_responses(void)
 	}
 }
 
+/* Finds the QP of a connection by a packet, as early_demux.c does. */
+static struct mxe_qp *find(const struct sk_buff *skb)
+{
+	const struct mxe_bth *bth = (const void *)(udp_hdr(skb) + 1);
+	struct mxe_qp *qp = mxe_qpn_find(&w.mnet, be32_to_cpu(bth->qpn) &
+						  MXE_BTH_QPN_MASK);
+
+	return qp && mxe_qp_is_from_peer(qp, skb) ? qp : NULL;
+}
+
 static noinline void receive(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < BATCH; i++)
-		mxe_rx(&w.mnet, received[i], NULL);
+		mxe_rx(&w.mnet, received[i], find(received[i]));
 }
 
 static void poll(void)
