@@ -217,7 +217,10 @@ struct mxefi_work {
 	void (*done)(struct mxefi_work *work, const struct ibv_wc *wc);
 };
 
-/* A callback that the progress thread makes periodically. */
+/*
+ * A callback that the progress thread makes periodically, and a last time when
+ * the device was removed.
+ */
 struct mxefi_ticker {
 	void (*tick)(struct mxefi_ticker *ticker, uint64_t now_ms);
 	struct mxefi_ticker *next;
@@ -246,6 +249,7 @@ struct mxefi_domain {
 	pthread_t thread;
 	int wake_fd;		/* makes the thread leave poll() */
 	bool stop;
+	bool lost;		/* the device was removed */
 	uint64_t polls;		/* calls of fi_cq_read() and the like */
 	unsigned int waiters;	/* threads in mxefi_progress_wait() */
 	unsigned int connect_timeout_ms;
@@ -312,6 +316,7 @@ void mxefi_progress_stop(struct mxefi_domain *dom);
  * @dom: domain
  *
  * Returns after as many completions as the queue can hold, even if more arrive.
+ * A device that was removed has none.
  */
 void mxefi_progress(struct mxefi_domain *dom);
 
@@ -330,6 +335,22 @@ void mxefi_progress_add_ticker(struct mxefi_domain *dom,
  */
 void mxefi_progress_del_ticker(struct mxefi_domain *dom,
 			       const struct mxefi_ticker *ticker);
+
+/**
+ * mxefi_progress_watch() - Adds a ticker. Takes the lock itself.
+ * @dom: domain
+ * @ticker: callback
+ */
+void mxefi_progress_watch(struct mxefi_domain *dom,
+			  struct mxefi_ticker *ticker);
+
+/**
+ * mxefi_progress_unwatch() - Removes a ticker. Takes the lock itself.
+ * @dom: domain
+ * @ticker: callback
+ */
+void mxefi_progress_unwatch(struct mxefi_domain *dom,
+			    const struct mxefi_ticker *ticker);
 
 /**
  * mxefi_progress_wake() - Wakes the threads in mxefi_progress_wait().

@@ -15,7 +15,7 @@ static struct mxefi_cntr *to_cntr(struct fid_cntr *cntr)
 
 bool mxefi_cntr_has_changed(const struct mxefi_cntr *cntr)
 {
-	return cntr->changed;
+	return cntr->changed || cntr->dom->lost;
 }
 
 /* Wakes the threads that wait for a change. */
@@ -49,7 +49,7 @@ static uint64_t read_value(struct mxefi_cntr *cntr, const uint64_t *value)
 	cntr->dom->polls++;
 	mxefi_progress(cntr->dom);
 	ret = *value;
-	if (cntr->changed) {
+	if (cntr->changed && !cntr->dom->lost) {
 		cntr->changed = false;
 		eventfd_read(cntr->event_fd, &events);
 	}
@@ -123,6 +123,10 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 			ret = -FI_EAVAIL;
 			break;
 		}
+		if (cntr->dom->lost) {
+			ret = -FI_ENODEV;
+			break;
+		}
 		if (mxefi_now_ms() >= deadline) {
 			ret = -FI_ETIMEDOUT;
 			break;
@@ -147,14 +151,26 @@ static int cntr_control(struct fid *fid, int command, void *arg)
 	return 0;
 }
 
+/* The program that waits for the descriptor learns of a removed device. */
+static void tick(struct mxefi_ticker *ticker, uint64_t now)
+{
+	struct mxefi_cntr *cntr = container_of(ticker, struct mxefi_cntr,
+					       ticker);
+
+	if (cntr->dom->lost)
+		notify(cntr);
+}
+
 static int cntr_close(struct fid *fid)
 {
 	struct mxefi_cntr *cntr = container_of(fid, struct mxefi_cntr, fid.fid);
 
 	if (mxefi_domain_release(cntr->dom, &cntr->users))
 		return -FI_EBUSY;
-	if (cntr->event_fd >= 0)
+	if (cntr->event_fd >= 0) {
+		mxefi_progress_unwatch(cntr->dom, &cntr->ticker);
 		close(cntr->event_fd);
+	}
 	free(cntr);
 	return 0;
 }
@@ -209,6 +225,9 @@ int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	cntr->fid.fid.context = context;
 	cntr->fid.fid.ops = &cntr_fi_ops;
 	cntr->fid.ops = &cntr_ops;
+	cntr->ticker.tick = tick;
+	if (cntr->event_fd >= 0)
+		mxefi_progress_watch(dom, &cntr->ticker);
 	mxefi_domain_hold(dom);
 	*fid = &cntr->fid;
 	return 0;

@@ -260,6 +260,7 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 
 	peer->posted--;
 	ep->posted--;
+	wr->posted = false;
 	if (wc->status != IBV_WC_SUCCESS) {
 		err = mxefi_wr_error(wr, wc);
 		if (!ep->closing)

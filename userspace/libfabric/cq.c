@@ -19,7 +19,7 @@ static struct mxefi_cq *to_cq(struct fid_cq *cq)
 
 bool mxefi_cq_empty(const struct mxefi_cq *cq)
 {
-	return !cq->count && !cq->overrun;
+	return !cq->count && !cq->overrun && !cq->dom->lost;
 }
 
 /* Keeps the eventfd readable while the queue is not empty. */
@@ -149,7 +149,9 @@ static ssize_t take(struct mxefi_cq *cq, void *buf, size_t count,
 	}
 	if (n)
 		update_fd(cq, false);
-	return n ? (ssize_t)n : -FI_EAGAIN;
+	if (n)
+		return (ssize_t)n;
+	return cq->dom->lost ? -FI_ENODEV : -FI_EAGAIN;
 }
 
 static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
@@ -270,14 +272,25 @@ static int cq_control(struct fid *fid, int command, void *arg)
 	return 0;
 }
 
+/* The program that waits for the descriptor learns of a removed device. */
+static void tick(struct mxefi_ticker *ticker, uint64_t now)
+{
+	struct mxefi_cq *cq = container_of(ticker, struct mxefi_cq, ticker);
+
+	if (cq->dom->lost)
+		eventfd_write(cq->event_fd, 1);
+}
+
 static int cq_close(struct fid *fid)
 {
 	struct mxefi_cq *cq = container_of(fid, struct mxefi_cq, fid.fid);
 
 	if (mxefi_domain_release(cq->dom, &cq->users))
 		return -FI_EBUSY;
-	if (cq->event_fd >= 0)
+	if (cq->event_fd >= 0) {
+		mxefi_progress_unwatch(cq->dom, &cq->ticker);
 		close(cq->event_fd);
+	}
 	free(cq->ring);
 	free(cq);
 	return 0;
@@ -348,6 +361,9 @@ int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	cq->fid.fid.context = context;
 	cq->fid.fid.ops = &cq_fi_ops;
 	cq->fid.ops = &cq_ops;
+	cq->ticker.tick = tick;
+	if (cq->event_fd >= 0)
+		mxefi_progress_watch(dom, &cq->ticker);
 	mxefi_domain_hold(dom);
 	*fid = &cq->fid;
 	return 0;

@@ -175,6 +175,8 @@ static bool ready(struct mxefi_peer *peer)
 {
 	struct dc_peer *dp = to_dc_peer(peer);
 
+	if (peer->ep->dom->lost)
+		return false;
 	if (!dp->dci->failed && dp->dci->posted < SQ_SIZE)
 		return true;
 	wait_for_room(dp);
@@ -300,6 +302,7 @@ static struct mxefi_wr *take_sent(struct dci *dci)
 	if (!dci->sent)
 		dci->sent_tail = &dci->sent;
 	dci->posted--;
+	wr->posted = false;
 	return wr;
 }
 
@@ -321,7 +324,7 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	}
 	if (dci->dcis->ep->closing)
 		return;
-	if (dci->failed && !dci->posted)
+	if (dci->failed && !dci->posted && !dci->dcis->ep->dom->lost)
 		restart(dci);
 	serve(dci);
 	/*
@@ -460,6 +463,38 @@ struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
 	return &dp->peer;
 }
 
+/* Ends the requests that were to be posted again. */
+static void end_flushed(struct dci *dci, int err)
+{
+	while (dci->flushed) {
+		struct mxefi_wr *wr = dci->flushed;
+
+		dci->flushed = wr->next;
+		mxefi_wr_end(wr, err);
+	}
+}
+
+void mxefi_dci_end_all(struct mxefi_ep *ep)
+{
+	const struct ibv_wc wc = { .status = IBV_WC_FATAL_ERR };
+	struct mxefi_dcis *dcis = ep->dcis;
+
+	if (!dcis)
+		return;
+	for (struct dc_peer *dp = dcis->peers; dp; dp = dp->next)
+		mxefi_peer_fail_pending(&dp->peer, FI_ENODEV);
+	for (unsigned int i = 0; i <= dcis->num; i++) {
+		while (dcis->dci[i].posted) {
+			struct mxefi_work *work = &dcis->dci[i].sent->work;
+
+			work->done(work, &wc);
+		}
+		end_flushed(&dcis->dci[i], FI_ENODEV);
+	}
+	for (struct dc_peer *dp = dcis->peers; dp; dp = dp->next)
+		mxefi_peer_fail_pending(&dp->peer, FI_ENODEV);
+}
+
 /* ---- the initiators of an endpoint ------------------------------------- */
 
 int mxefi_dci_open(struct mxefi_ep *ep)
@@ -539,12 +574,7 @@ static void close_qp(struct dci *dci)
 
 	while (flushes && dci->posted)
 		mxefi_progress(dom);
-	while (dci->flushed) {
-		struct mxefi_wr *wr = dci->flushed;
-
-		dci->flushed = wr->next;
-		mxefi_wr_end(wr, FI_ECANCELED);
-	}
+	end_flushed(dci, FI_ECANCELED);
 	ibv_destroy_qp(dci->qp);
 	/* What it has completed before, and what it will never complete. */
 	mxefi_progress(dom);

@@ -52,9 +52,19 @@ static int open_device(struct mxefi_device *dev, const char *name)
 	return ret;
 }
 
+/* The thread takes events until there are none. */
+static int set_nonblock(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
 static int open_queues(struct mxefi_domain *dom)
 {
-	int size = CQ_SIZE, flags;
+	int size = CQ_SIZE;
 
 	if (size > dom->dev.attr.max_cqe)
 		size = dom->dev.attr.max_cqe;
@@ -67,12 +77,8 @@ static int open_queues(struct mxefi_domain *dom)
 	if (!dom->cq)
 		return -errno;
 	dom->cqe_left = size;
-	/* The thread takes events until there are none. */
-	flags = fcntl(dom->channel->fd, F_GETFL);
-	if (flags < 0 ||
-	    fcntl(dom->channel->fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
+	return set_nonblock(dom->channel->fd) ? :
+	       set_nonblock(dom->dev.ctx->async_fd);
 }
 
 /* Frees a domain without a thread. Its queues may be missing. */

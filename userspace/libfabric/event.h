@@ -112,6 +112,7 @@ bool mxefi_eq_empty(struct mxefi_eq *eq);
 struct mxefi_cq {
 	struct fid_cq fid;
 	struct mxefi_domain *dom;
+	struct mxefi_ticker ticker;	/* if there is event_fd */
 	enum fi_cq_format format;
 	enum fi_wait_obj wait_obj;
 	int event_fd;		/* readable if there are events; or -1 */
@@ -157,13 +158,15 @@ void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
  * mxefi_cq_empty() - Checks whether fi_cq_read() would find nothing.
  * @cq: completion queue
  *
- * Return: true if there is neither an event nor an overrun to report.
+ * Return: true if there is neither an event nor an overrun nor the removal of
+ * the device to report.
  */
 bool mxefi_cq_empty(const struct mxefi_cq *cq);
 
 struct mxefi_cntr {
 	struct fid_cntr fid;
 	struct mxefi_domain *dom;
+	struct mxefi_ticker ticker;	/* if there is event_fd */
 	uint64_t value, errors;
 	enum fi_wait_obj wait_obj;
 	int event_fd;		/* readable if changed; or -1 */
@@ -187,7 +190,8 @@ int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
  * mxefi_cntr_has_changed() - Checks whether a counter has changed.
  * @cntr: counter with a descriptor to wait for
  *
- * Return: true if it has changed since the program has read it.
+ * Return: true if it has changed since the program has read it, or the device
+ * was removed.
  */
 bool mxefi_cntr_has_changed(const struct mxefi_cntr *cntr);
 

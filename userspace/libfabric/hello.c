@@ -293,11 +293,31 @@ static uint64_t hello_interval(const struct mxefi_conn *conn)
 	return mxefi_conn_is_guest(conn) ? GUEST_HELLO_MS : HELLO_MS;
 }
 
+/* The device was removed, so it completes nothing any more. */
+static void end_all(struct mxefi_ep *ep)
+{
+	struct mxefi_conn *conn;
+
+	for (conn = ep->conns; conn; conn = conn->next)
+		mxefi_conn_abort(conn, FI_ENODEV);
+	mxefi_dci_end_all(ep);
+	mxefi_wr_flush(ep, IBV_WC_FATAL_ERR);
+	mxefi_conn_retry(ep);
+	/* What waited for these, or for the end of a broken connection. */
+	for (conn = ep->conns; conn; conn = conn->next)
+		mxefi_peer_fail_pending(&conn->peer, FI_ENODEV);
+	ep->on_removed(ep);
+}
+
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 {
 	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep, ticker);
 	struct mxefi_conn *conn, *next;
 
+	if (ep->dom->lost) {
+		end_all(ep);
+		return;
+	}
 	if (ep->answers || ep->readers)
 		mxefi_conn_retry(ep);
 	for (conn = ep->conns; conn; conn = next) {

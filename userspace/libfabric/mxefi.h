@@ -120,6 +120,7 @@ struct mxefi_ep {
 	/* Set by recv.c. */
 	void (*on_broken)(struct mxefi_conn *conn);
 	void (*on_room)(struct mxefi_ep *ep);	/* requests may be free */
+	void (*on_removed)(struct mxefi_ep *ep);
 	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 			   const uint8_t *data, size_t len);
 	void (*on_write_data)(struct mxefi_ep *ep, uint32_t data, size_t len);

@@ -86,6 +86,8 @@ static int status_to_err(enum ibv_wc_status status)
 		return FI_EFAULT;
 	case IBV_WC_REM_OP_ERR:
 		return FI_EREMOTEIO;
+	case IBV_WC_FATAL_ERR:
+		return FI_ENODEV;
 	default:
 		return FI_ECONNABORTED;
 	}
@@ -142,8 +144,10 @@ static void post(struct mxefi_wr *wr)
 	struct mxefi_peer *peer = wr->peer;
 
 	peer->posted++;
+	wr->posted = true;
 	if (peer->channel->post(wr)) {
 		peer->posted--;
+		wr->posted = false;
 		mxefi_wr_end(wr, FI_EIO);
 	}
 }

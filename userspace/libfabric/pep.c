@@ -29,6 +29,8 @@ struct mxefi_pep {
 	struct fid_domain *domain;	/* of this endpoint alone */
 	struct mxefi_ud ud;
 	struct mxefi_eq *eq;
+	struct mxefi_ticker ticker;
+	struct mxefi_event *removed;	/* to report that the device is */
 	struct request *requests;	/* the latest first */
 	unsigned int num_requests;
 };
@@ -127,6 +129,18 @@ static void on_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
 	pep->requests = r;
 }
 
+/* No request will arrive any more. */
+static void tick(struct mxefi_ticker *ticker, uint64_t now)
+{
+	struct mxefi_pep *pep = container_of(ticker, struct mxefi_pep, ticker);
+
+	if (!pep->ud.dom->lost)
+		return;
+	mxefi_eq_push_err(pep->eq, pep->removed, &pep->fid.fid, FI_ENODEV, "",
+			  0);
+	pep->removed = NULL;
+}
+
 static int pep_listen(struct fid_pep *fid)
 {
 	struct mxefi_pep *pep = container_of(fid, struct mxefi_pep, fid);
@@ -137,6 +151,10 @@ static int pep_listen(struct fid_pep *fid)
 		return -FI_ENOEQ;
 	if (pep->ud.dom)
 		return -FI_EOPBADSTATE;
+	if (!pep->removed)
+		pep->removed = mxefi_eq_alloc();
+	if (!pep->removed)
+		return -FI_ENOMEM;
 	pthread_mutex_lock(&dom->lock);
 	pep->ud.on_hello = on_hello;
 	pep->ud.service = mxefi_name_service(pep->info->src_addr,
@@ -145,6 +163,9 @@ static int pep_listen(struct fid_pep *fid)
 	if (ret) {
 		mxefi_ud_close(&pep->ud);
 		memset(&pep->ud, 0, sizeof(pep->ud));
+	} else {
+		pep->ticker.tick = tick;
+		mxefi_progress_add_ticker(dom, &pep->ticker);
 	}
 	pthread_mutex_unlock(&dom->lock);
 	return ret;
@@ -209,6 +230,7 @@ static int pep_close(struct fid *fid)
 	struct mxefi_domain *dom = to_domain(pep->domain);
 
 	pthread_mutex_lock(&dom->lock);
+	mxefi_progress_del_ticker(dom, &pep->ticker);
 	mxefi_ud_close(&pep->ud);
 	while (pep->num_requests)
 		forget_one(pep);
@@ -217,6 +239,7 @@ static int pep_close(struct fid *fid)
 	if (pep->eq)
 		mxefi_eq_forget(pep->eq, fid);
 	fi_freeinfo(pep->info);
+	free(pep->removed);
 	free(pep);
 	return 0;
 }

@@ -6,6 +6,10 @@
  *
  * While the program polls, the thread only looks every 10 ms. When the program
  * stops, the thread requests events of the completion queue and sleeps.
+ *
+ * When the device is removed, nothing completes any more. The thread makes the
+ * callbacks of the tickers a last time, which end all operations, wakes all
+ * waiting threads and ends.
  */
 #include <errno.h>
 #include <poll.h>
@@ -73,6 +77,8 @@ void mxefi_progress(struct mxefi_domain *dom)
 	struct ibv_wc wc[16];
 	int n;
 
+	if (dom->lost)
+		return;
 	do {
 		n = ibv_poll_cq(dom->cq, 16, wc);
 		for (int i = 0; i < n; i++) {
@@ -121,6 +127,21 @@ void mxefi_progress_del_ticker(struct mxefi_domain *dom,
 	}
 }
 
+void mxefi_progress_watch(struct mxefi_domain *dom, struct mxefi_ticker *ticker)
+{
+	pthread_mutex_lock(&dom->lock);
+	mxefi_progress_add_ticker(dom, ticker);
+	pthread_mutex_unlock(&dom->lock);
+}
+
+void mxefi_progress_unwatch(struct mxefi_domain *dom,
+			    const struct mxefi_ticker *ticker)
+{
+	pthread_mutex_lock(&dom->lock);
+	mxefi_progress_del_ticker(dom, ticker);
+	pthread_mutex_unlock(&dom->lock);
+}
+
 static void tick(struct mxefi_domain *dom)
 {
 	uint64_t now = mxefi_now_ms();
@@ -132,21 +153,49 @@ static void tick(struct mxefi_domain *dom)
 	}
 }
 
+/* Takes the events of the device. Returns true if it was removed. */
+static bool take_async(struct mxefi_domain *dom)
+{
+	struct ibv_async_event event;
+	bool fatal = false;
+
+	while (!ibv_get_async_event(dom->dev.ctx, &event)) {
+		fatal |= event.event_type == IBV_EVENT_DEVICE_FATAL;
+		ibv_ack_async_event(&event);
+	}
+	return fatal;
+}
+
+static void lose_device(struct mxefi_domain *dom)
+{
+	mxefi_warn(FI_LOG_DOMAIN, "device %s was removed\n",
+		   ibv_get_device_name(dom->dev.ctx->device));
+	/* What has completed before. */
+	mxefi_progress(dom);
+	dom->lost = true;
+	tick(dom);
+	mxefi_progress_wake(dom);
+}
+
 static void *progress_thread(void *arg)
 {
 	struct mxefi_domain *dom = arg;
-	struct pollfd fds[2] = {
+	/* While the program polls, the thread ignores the first one. */
+	struct pollfd fds[3] = {
 		{ .fd = dom->channel->fd, .events = POLLIN },
 		{ .fd = dom->wake_fd, .events = POLLIN },
+		{ .fd = dom->dev.ctx->async_fd, .events = POLLIN },
 	};
+	const short hung_up = POLLERR | POLLHUP | POLLNVAL;
 	uint64_t polls = 0;
 	struct ibv_cq *cq;
 	eventfd_t value;
 	void *context;
 
 	pthread_mutex_lock(&dom->lock);
-	while (!dom->stop) {
+	while (!dom->stop && !dom->lost) {
 		bool busy = dom->polls != polls && !dom->waiters;
+		bool is_lost;
 
 		polls = dom->polls;
 		if (!busy)
@@ -154,11 +203,15 @@ static void *progress_thread(void *arg)
 		mxefi_progress(dom);
 		tick(dom);
 		pthread_mutex_unlock(&dom->lock);
-		poll(fds + busy, busy ? 1 : 2, TICK_MS * (busy ? 1 : 5));
+		fds[0].revents = 0;
+		poll(fds + busy, busy ? 2 : 3, TICK_MS * (busy ? 1 : 5));
 		while (!ibv_get_cq_event(dom->channel, &cq, &context))
 			ibv_ack_cq_events(cq, 1);
+		is_lost = take_async(dom) || fds[0].revents & hung_up;
 		eventfd_read(dom->wake_fd, &value);
 		pthread_mutex_lock(&dom->lock);
+		if (is_lost)
+			lose_device(dom);
 	}
 	pthread_mutex_unlock(&dom->lock);
 	return NULL;

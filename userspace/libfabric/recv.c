@@ -319,8 +319,8 @@ static bool cancel(struct mxefi_ep *ep, const void *context, bool any)
 /* True if no message will arrive any more. */
 static bool has_ended(const struct mxefi_ep *ep)
 {
-	return ep->is_msg && ep->conns &&
-	       ep->conns->state == MXEFI_CONN_BROKEN;
+	return ep->dom->lost || (ep->is_msg && ep->conns &&
+				 ep->conns->state == MXEFI_CONN_BROKEN);
 }
 
 static void cancel_all(struct mxefi_ep *ep)
@@ -414,7 +414,7 @@ static ssize_t post(const struct mxefi_recv *args)
 	bool is_part;
 
 	if (has_ended(args->ep) && !mxefi_match_find(args))
-		return -FI_ENOTCONN;
+		return args->ep->dom->lost ? -FI_ENODEV : -FI_ENOTCONN;
 	recv = malloc(sizeof(*recv));
 	if (!recv)
 		return -FI_ENOMEM;
@@ -518,6 +518,7 @@ void mxefi_recv_setup(struct mxefi_ep *ep)
 	ep->min_multi_recv = MXEFI_MIN_MULTI_RECV;
 	ep->on_broken = on_broken;
 	ep->on_room = on_room;
+	ep->on_removed = cancel_all;
 	ep->on_message = on_message;
 	ep->on_write_data = on_write_data;
 }

@@ -71,6 +71,8 @@ struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 	struct mxefi_conn *conn = ep->conns;
 	struct mxefi_peer *peer;
 
+	if (ep->dom->lost)
+		return NULL;
 	if (ep->is_msg)
 		return conn && conn->state == MXEFI_CONN_READY &&
 		       !conn->is_shut ? &conn->peer : NULL;
@@ -98,5 +100,7 @@ bool mxefi_route_has_dc(const struct mxefi_ep *ep)
 
 int mxefi_route_error(const struct mxefi_ep *ep)
 {
+	if (ep->dom->lost)
+		return -FI_ENODEV;
 	return ep->is_msg ? -FI_ENOTCONN : -FI_EINVAL;
 }

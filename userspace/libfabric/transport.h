@@ -92,6 +92,7 @@ struct mxefi_wr {
 	void *copy_to;			/* destination of the data of a READ into buf */
 	bool loop;			/* later requests have to wait for it */
 	bool is_message;		/* the peer may have to keep it */
+	bool posted;			/* is in a send queue */
 	struct mxefi_recv *recv;	/* whose data it reads; or NULL */
 	struct mxefi_unit *unit;	/* of an atomic */
 	uint32_t first;			/* its first element in the operation */
@@ -169,6 +170,13 @@ void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
  */
 struct mxefi_wr *mxefi_wr_get_send(struct mxefi_peer *peer,
 				   const struct mxefi_msg *msg, size_t len);
+
+/**
+ * mxefi_wr_flush() - Completes all posted requests as the device would.
+ * @ep: endpoint
+ * @status: status of the completions
+ */
+void mxefi_wr_flush(struct mxefi_ep *ep, enum ibv_wc_status status);
 
 /**
  * mxefi_wr_free_all() - Frees the memory of all requests of an endpoint.
@@ -520,6 +528,12 @@ int mxefi_dci_open(struct mxefi_ep *ep);
  * @ep: endpoint, which is closing or has no requests
  */
 void mxefi_dci_close(struct mxefi_ep *ep);
+
+/**
+ * mxefi_dci_end_all() - Ends all requests, because the device was removed.
+ * @ep: endpoint, which need not have initiators
+ */
+void mxefi_dci_end_all(struct mxefi_ep *ep);
 
 /**
  * mxefi_dci_is_sending() - Checks whether DC requests are in flight.

@@ -89,6 +89,19 @@ static void end_all(struct wr_chunk *chunk)
 	}
 }
 
+void mxefi_wr_flush(struct mxefi_ep *ep, enum ibv_wc_status status)
+{
+	const struct ibv_wc wc = { .status = status };
+	struct mxefi_wr *wrs = ep->wrs;
+
+	while (wrs) {
+		for (int i = 0; i < WR_CHUNK; i++)
+			if (wrs[i].posted)
+				wrs[i].work.done(&wrs[i].work, &wc);
+		wrs = container_of(wrs, struct wr_chunk, wrs[0])->next_chunk;
+	}
+}
+
 void mxefi_wr_free_all(struct mxefi_ep *ep)
 {
 	while (ep->wrs) {

@@ -39,6 +39,12 @@ struct channel {
 	struct cq *cq;
 };
 
+struct context {
+	struct ibv_context context;
+	struct context *next;
+	struct channel *channel;
+};
+
 struct cq {
 	struct ibv_cq cq;
 	struct ibv_wc *ring;
@@ -101,6 +107,7 @@ struct mr {
 };
 
 static struct ibv_device device = { .name = "fake0" };
+static struct context *contexts;
 static struct qp *qps;
 static struct dct *dcts;
 static struct mr *mrs;
@@ -404,7 +411,7 @@ static unsigned int count_reads(const struct qp *qp)
 /* Executes whatever can be executed. */
 static void run(void)
 {
-	bool again = true;
+	bool again = !fake_device.removed;
 
 	while (again) {
 		again = false;
@@ -591,21 +598,73 @@ const char *ibv_get_device_name(struct ibv_device *dev)
 
 struct ibv_context *ibv_open_device(struct ibv_device *dev)
 {
-	struct ibv_context *context = zalloc(sizeof(*context));
+	struct context *c = zalloc(sizeof(*c));
+	struct ibv_context *context = &c->context;
 
 	context->device = dev;
+	context->async_fd = eventfd(0, EFD_SEMAPHORE);
 	context->ops.poll_cq = poll_cq;
 	context->ops.req_notify_cq = req_notify_cq;
 	context->ops.post_send = post_send;
 	context->ops.post_recv = post_recv;
 	context->ops.post_srq_recv = post_srq_recv;
+	pthread_mutex_lock(&fake_device.lock);
+	c->next = contexts;
+	contexts = c;
+	pthread_mutex_unlock(&fake_device.lock);
 	return context;
 }
 
 int ibv_close_device(struct ibv_context *context)
 {
+	struct context **p;
+
+	pthread_mutex_lock(&fake_device.lock);
+	for (p = &contexts; &(*p)->context != context; p = &(*p)->next)
+		;
+	*p = (*p)->next;
+	pthread_mutex_unlock(&fake_device.lock);
+	close(context->async_fd);
 	free(context);
 	return 0;
+}
+
+/* A pipe without a reader has hung up. */
+static void hang_up(int fd)
+{
+	int fds[2];
+
+	if (pipe(fds) || close(fds[0]) || dup2(fds[1], fd) < 0 || close(fds[1]))
+		abort();
+}
+
+void fake_device_remove(bool by_event)
+{
+	pthread_mutex_lock(&fake_device.lock);
+	fake_device.removed = true;
+	for (struct context *c = contexts; c; c = c->next) {
+		if (by_event)
+			eventfd_write(c->context.async_fd, 1);
+		else if (c->channel)
+			hang_up(c->channel->channel.fd);
+	}
+	pthread_mutex_unlock(&fake_device.lock);
+}
+
+int ibv_get_async_event(struct ibv_context *context,
+			struct ibv_async_event *event)
+{
+	eventfd_t value;
+
+	if (eventfd_read(context->async_fd, &value))
+		return -1;
+	event->event_type = IBV_EVENT_DEVICE_FATAL;
+	return 0;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+	(void)event;
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -749,6 +808,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 
 	channel->channel.context = context;
 	channel->channel.fd = eventfd(0, EFD_SEMAPHORE);
+	((struct context *)context)->channel = channel;
 	return &channel->channel;
 }
 
@@ -885,7 +945,8 @@ static int set_state(struct qp *qp, enum ibv_qp_state state)
 	int ret = 0;
 
 	pthread_mutex_lock(&fake_device.lock);
-	if (state == IBV_QPS_ERR && fake_device.err_fails) {
+	if (fake_device.removed ||
+	    (state == IBV_QPS_ERR && fake_device.err_fails)) {
 		ret = EIO;
 	} else {
 		if (state == IBV_QPS_ERR && qp->is_dci &&

@@ -30,6 +30,7 @@ struct fake_device {
 	size_t refused_size;	/* malloc() of so many bytes fails; or 0 */
 	unsigned int num_mrs;	/* memory regions that are registered */
 	unsigned int max_mrs;	/* 0: no limit */
+	bool removed;		/* executes nothing, and sets no states */
 	/* This DC target answers no requests, as if it had no buffers. */
 	uint32_t stopped_dct;
 	/* stopped_dct answers when an initiator is about to enter ERR. */
@@ -61,5 +62,12 @@ extern struct fake_device fake_device;
 	pthread_mutex_unlock(&fake_device.lock);	\
 	value_;						\
 })
+
+/**
+ * fake_device_remove() - Removes the device.
+ * @by_event: true: each context has IBV_EVENT_DEVICE_FATAL. False: the
+ *	completion channels hang up.
+ */
+void fake_device_remove(bool by_event);
 
 #endif /* FI_FAKE_DEVICE_H */

@@ -7,12 +7,13 @@ FI := userspace/libfabric
 
 ifeq ($(shell printf '\043include <rdma/providers/fi_prov.h>\n' | \
 	$(CC) $(CPPFLAGS) -xc -fsyntax-only - 2>/dev/null && echo yes),yes)
-PROGS += fi/t_fabric
+FI_PROGS := t_fabric t_fabric_loss
+PROGS += $(FI_PROGS:%=fi/%)
 endif
 
 $(UNIT)/$(FI)/%.o $(HERE)/fi/%.o: override CPPFLAGS += \
 	-I$(TOP)/userspace/libibverbs_exp -Wno-unused-parameter
 $(HERE)/fi/%.o: override CPPFLAGS += -I$(TOP)/tests/verbs/ulp -I$(TOP)/$(FI)
-$(BIN)/t_fabric: $(addprefix $(HERE)/fi/,fake_device.o fake_libfabric.o) \
+$(FI_PROGS:%=$(BIN)/%): $(addprefix $(HERE)/fi/,fake_device.o fake_libfabric.o) \
 	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(FI)/*.c))
-$(BIN)/t_fabric: override LDLIBS += -lfabric -lpthread -Wl,--wrap=malloc
+$(FI_PROGS:%=$(BIN)/%): override LDLIBS += -lfabric -lpthread -Wl,--wrap=malloc

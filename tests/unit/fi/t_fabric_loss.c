@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The provider mxe of libfabric when its device is removed: all operations end,
+ * all waiting threads return, and the thread of the domain does not spin.
+ */
+#define TIMEOUT_MS 10000
+#include <poll.h>
+#include <sys/resource.h>
+#include "fake_device.h"
+#include "fi_end.h"
+#include "mxefi.h"
+
+#define LONG_SIZE 100000	/* bytes: read by the receiver */
+#define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC)
+
+static struct end a, b;
+static uint8_t out[LONG_SIZE], in[LONG_SIZE];
+
+static fi_addr_t insert(struct end *e, struct fid_ep *ep)
+{
+	uint8_t name[64];
+	size_t len = sizeof(name);
+	fi_addr_t addr;
+
+	must(fi_getname(&ep->fid, name, &len), "fi_getname");
+	must(fi_av_insert(e->av, name, 1, &addr, 0, NULL) - 1, "fi_av_insert");
+	return addr;
+}
+
+static long cpu_ms(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
+}
+
+/* ---- threads that wait ------------------------------------------------- */
+
+struct waiter {
+	pthread_t thread;
+	void *(*run)(void *waiter);
+	struct fid_cq *cq;
+	struct fid_cntr *cntr;
+	struct fid_eq *eq;
+	int fd;
+	int ret;
+};
+
+static void *wait_cq(void *arg)
+{
+	struct fi_cq_tagged_entry entry;
+	struct waiter *w = arg;
+
+	w->ret = (int)fi_cq_sread(w->cq, &entry, 1, NULL, -1);
+	return NULL;
+}
+
+static void *wait_cntr(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->ret = fi_cntr_wait(w->cntr, 1, -1);
+	return NULL;
+}
+
+static void *wait_eq(void *arg)
+{
+	struct fi_eq_cm_entry entry;
+	struct waiter *w = arg;
+	uint32_t type;
+
+	w->ret = (int)fi_eq_sread(w->eq, &type, &entry, sizeof(entry), -1, 0);
+	return NULL;
+}
+
+static void *wait_fd(void *arg)
+{
+	struct waiter *w = arg;
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+
+	w->ret = poll(&p, 1, -1);
+	return NULL;
+}
+
+static void start(struct waiter *w, void *(*run)(void *waiter))
+{
+	w->run = run;
+	must(-pthread_create(&w->thread, NULL, run, w), "pthread_create");
+}
+
+static void joins(struct waiter *w, int want, const char *name)
+{
+	struct timespec end;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += TIMEOUT_MS / 1000;
+	err = pthread_timedjoin_np(w->thread, NULL, &end);
+	is_int(err, 0, "a thread returns: %s", name);
+	if (err)
+		exit(1);
+	is_int(w->ret, want, "... with the right result");
+}
+
+/* ---- tests ------------------------------------------------------------- */
+
+/* Operations in flight, or that wait for the peer, and receives. */
+static void test_operations(bool by_event)
+{
+	fi_addr_t to_b;
+	long cpu;
+
+	open_end(&a, CAPS);
+	open_end(&b, CAPS);
+	to_b = insert(&a, b.ep);
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
+	must(-wait_one(b.cq, in), "the first receive");
+	must(-wait_one(a.cq, out), "the first send");
+	/* A READ of b is in flight, and a waits for a FIN. */
+	fake_device_set(reads_stop, true);
+	must(fi_recv(b.ep, in, LONG_SIZE, NULL, FI_ADDR_UNSPEC, &in[1]),
+	     "fi_recv");
+	must(fi_send(a.ep, out, LONG_SIZE, NULL, to_b, &out[1]), "fi_send");
+	while (!fake_device_get(num_stopped))
+		sched_yield();
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, &in[2]), "fi_recv");
+	fake_device_remove(by_event);
+	is_int(wait_one(a.cq, &out[1]), FI_ENODEV,
+	       "a send ends when the device is removed, by %s",
+	       by_event ? "event" : "hang-up");
+	is_int(wait_one(b.cq, &in[2]), FI_ECANCELED, "... a receive");
+	is_int(wait_one(b.cq, &in[1]), FI_ENODEV, "... and one in progress");
+	is_int((int)fi_send(a.ep, out, 8, NULL, to_b, NULL), -FI_ENODEV,
+	       "no further send");
+	is_int((int)fi_recv(a.ep, in, 8, NULL, FI_ADDR_UNSPEC, NULL),
+	       -FI_ENODEV, "... nor receive");
+	is_int((int)fi_write(a.ep, out, 8, NULL, to_b, 0, 0, NULL), -FI_ENODEV,
+	       "... nor write");
+	is_int((int)fi_atomic(a.ep, out, 1, NULL, to_b, 0, 0, FI_UINT64, FI_SUM,
+			      NULL), -FI_ENODEV, "... nor atomic");
+	is_int((int)fi_cq_read(a.cq, in, 1), -FI_ENODEV, "... nor completion");
+	cpu = cpu_ms();
+	poll(NULL, 0, 1000);
+	cpu = cpu_ms() - cpu;
+	ok(cpu < 500, "the thread does not spin: %ld ms of 1 s", cpu);
+	is_int(close_end(&a), 0, "an endpoint is closed");
+	is_int(close_end(&b), 0, "... and the other one");
+	is_int(fake_device.num_mrs, 0, "... without memory regions left");
+	fake_device.removed = false;
+	fake_device.reads_stop = false;
+}
+
+/* Requests to DC targets, one of which does not answer. */
+static void test_dc(void)
+{
+	static struct {
+		uint8_t gid[16];
+		uint32_t qpn, dct;
+		uint64_t id;
+	} name;
+	size_t len = sizeof(name);
+	fi_addr_t to_b;
+	struct fid_mr *mr;
+	int ended = 0;
+
+	fake_device.has_dc = true;
+	setenv("FI_MXE_DC", "1", 1);
+	open_end(&a, FI_RMA);
+	open_end(&b, FI_RMA);
+	to_b = insert(&a, b.ep);
+	must(fi_mr_reg(b.domain, in, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
+	     "fi_mr_reg");
+	must(fi_getname(&b.ep->fid, &name, &len), "fi_getname");
+	must(fi_write(a.ep, out, 8, NULL, to_b, (uintptr_t)in, fi_mr_key(mr),
+		      out), "fi_write");
+	is_int(wait_one(a.cq, out), 0, "a write by DC");
+	fake_device_set(stopped_dct, name.dct & MXEFI_DCT_NUMBER);
+	/* More than the initiator takes at once. */
+	for (int i = 0; i < 100; i++)
+		must(fi_write(a.ep, out, 8, NULL, to_b, (uintptr_t)in,
+			      fi_mr_key(mr), out), "fi_write");
+	fake_device_remove(true);
+	while (ended < 100 && wait_one(a.cq, out) == FI_ENODEV)
+		ended++;
+	is_int(ended, 100, "all writes end when the device is removed");
+	is_int((int)fi_write(a.ep, out, 8, NULL, to_b, (uintptr_t)in,
+			     fi_mr_key(mr), out), -FI_ENODEV,
+	       "no further write");
+	must(fi_close(&mr->fid), "fi_close mr");
+	is_int(close_end(&a), 0, "an endpoint is closed");
+	is_int(close_end(&b), 0, "... and the other one");
+	is_int(fake_device.num_mrs, 0, "... without memory regions left");
+	fake_device.stopped_dct = 0;
+	fake_device.removed = false;
+	fake_device.has_dc = false;
+	unsetenv("FI_MXE_DC");
+}
+
+/* Threads that wait for what will never come. */
+static void test_waiters(void)
+{
+	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP,
+				     .wait_obj = FI_WAIT_FD };
+	struct waiter cq = { 0 }, cntr = { 0 }, eq = { 0 }, cq_fd = { 0 },
+		      cntr_fd = { 0 };
+	struct fi_eq_err_entry err = { 0 };
+	struct fid_cntr *with_fd;
+	struct fid_pep *pep;
+	struct fid *fid;
+
+	open_end_of(&a, FI_EP_MSG, CAPS);
+	must(fi_cntr_open(a.domain, &attr, &with_fd, NULL), "fi_cntr_open");
+	must(fi_passive_ep(a.fabric, a.info, &pep, NULL), "fi_passive_ep");
+	must(fi_pep_bind(pep, &a.eq->fid, 0), "fi_pep_bind");
+	must(fi_listen(pep), "fi_listen");
+	cq.cq = a.cq;
+	cntr.cntr = a.cntr;
+	eq.eq = a.eq;
+	must(fi_control(&a.cq->fid, FI_GETWAIT, &cq_fd.fd), "FI_GETWAIT");
+	must(fi_control(&with_fd->fid, FI_GETWAIT, &cntr_fd.fd), "FI_GETWAIT");
+	start(&cq, wait_cq);
+	start(&cntr, wait_cntr);
+	start(&eq, wait_eq);
+	start(&cq_fd, wait_fd);
+	start(&cntr_fd, wait_fd);
+	poll(NULL, 0, 100);
+	fake_device_remove(true);
+	joins(&cq, -FI_ENODEV, "fi_cq_sread()");
+	joins(&cntr, -FI_ENODEV, "fi_cntr_wait()");
+	joins(&eq, -FI_EAVAIL, "fi_eq_sread()");
+	must(fi_eq_readerr(a.eq, &err, 0), "fi_eq_readerr");
+	is_int(err.err, FI_ENODEV, "... the error");
+	ok(err.fid == &pep->fid, "... of the passive endpoint");
+	joins(&cq_fd, 1, "poll() of a completion queue");
+	joins(&cntr_fd, 1, "poll() of a counter");
+	fid = &a.cq->fid;
+	is_int(fi_trywait(a.fabric, &fid, 1), -FI_EAGAIN,
+	       "a program may not wait for completions");
+	fid = &with_fd->fid;
+	is_int(fi_trywait(a.fabric, &fid, 1), -FI_EAGAIN,
+	       "... nor for a counter");
+	must(fi_close(&with_fd->fid), "fi_close cntr");
+	must(fi_close(&pep->fid), "fi_close pep");
+	is_int(close_end(&a), 0, "all objects are closed");
+	fake_device.removed = false;
+}
+
+int main(void)
+{
+	plan(0);
+	test_operations(true);
+	test_operations(false);
+	test_dc();
+	test_waiters();
+	return done_testing();
+}
