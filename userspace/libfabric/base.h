@@ -60,6 +60,7 @@ struct mxefi_conn;
 struct mxefi_op;
 struct mxefi_answer;
 struct mxefi_dcis;
+struct mxefi_ah;
 
 /* ---- refuse.c ---------------------------------------------------------- */
 
@@ -233,6 +234,17 @@ enum mxefi_dc_mode {
 	MXEFI_DC_ALWAYS,
 };
 
+#define MXEFI_RESOLVERS 4	/* threads of a domain */
+
+/* The threads that create address handles, and those that wait (ah.c). */
+struct mxefi_resolver {
+	pthread_cond_t work;
+	struct mxefi_ah *queue;
+	pthread_t threads[MXEFI_RESOLVERS];
+	unsigned int num_threads, num_idle;
+	bool stop;
+};
+
 struct mxefi_domain {
 	struct fid_domain fid;
 	struct mxefi_fabric *fabric;
@@ -245,6 +257,7 @@ struct mxefi_domain {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;	/* of all queue pairs */
 	int cqe_left;		/* entries that no endpoint has reserved */
+	struct mxefi_resolver resolver;
 	struct mxefi_ticker *tickers;
 	pthread_t thread;
 	int wake_fd;		/* makes the thread leave poll() */

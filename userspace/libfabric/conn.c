@@ -89,6 +89,7 @@ int mxefi_conn_open(struct mxefi_conn *conn)
 		return ret;
 	conn->state = MXEFI_CONN_HELLO;
 	conn->since_ms = mxefi_now_ms();
+	conn->waiting.magic = 0;
 	return 0;
 }
 
@@ -105,8 +106,8 @@ int mxefi_conn_connect(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 		.rq_psn = hello->psn & 0xffffff,
 		.max_dest_rd_atomic = (uint8_t)(reads < 16 ? reads : 16),
 		.min_rnr_timer = 1,
-		.ah_attr = mxefi_ud_ah_attr(conn->peer.ep->dom,
-					    &conn->peer.addr),
+		.ah_attr = mxefi_ah_attr(conn->peer.ep->dom,
+					 conn->peer.addr.gid),
 	};
 	struct ibv_qp_attr rts = {
 		.qp_state = IBV_QPS_RTS,
@@ -222,8 +223,7 @@ void mxefi_conn_free(struct mxefi_conn *conn)
 	mxefi_peer_remove(&conn->peer);
 	if (mxefi_conn_is_guest(conn))
 		conn->peer.ep->num_guests--;
-	if (conn->ah)
-		ibv_destroy_ah(conn->ah);
+	mxefi_ah_free(conn->ah);
 	free(conn);
 }
 
@@ -383,6 +383,31 @@ struct mxefi_conn *mxefi_conn_find(struct mxefi_ep *ep,
 	return peer ? to_conn(peer) : NULL;
 }
 
+static void resolved(void *arg)
+{
+	struct mxefi_conn *conn = arg;
+
+	conn->peer.ep->on_resolved(conn);
+}
+
+int mxefi_conn_set_addr(struct mxefi_conn *conn, const struct mxefi_addr *addr)
+{
+	bool is_same = conn->ah &&
+		       !memcmp(conn->peer.addr.gid, addr->gid, 16);
+	struct mxefi_ah *ah;
+
+	if (!is_same) {
+		ah = mxefi_ah_new(conn->peer.ep->dom, addr->gid, resolved,
+				  conn);
+		if (!ah)
+			return -FI_ENOMEM;
+		mxefi_ah_free(conn->ah);
+		conn->ah = ah;
+	}
+	conn->peer.addr = *addr;
+	return 0;
+}
+
 /* Adds a guest. */
 struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 				   const struct mxefi_addr *addr)
@@ -397,6 +422,11 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 	}
 	/* 0 is an unknown token. */
 	conn->token |= 1;
+	conn->peer.ep = ep;
+	if (mxefi_conn_set_addr(conn, addr)) {
+		free(conn);
+		return NULL;
+	}
 	mxefi_peer_add(&conn->peer, &channel, ep, addr);
 	conn->next = ep->conns;
 	ep->conns = conn;

@@ -26,8 +26,10 @@
 /* The address handle of all peers with a GID. */
 struct dc_host {
 	struct dc_host *next;
+	struct mxefi_dcis *dcis;
 	uint8_t gid[16];
-	struct ibv_ah *ah;
+	struct mxefi_ah *ah;
+	uint64_t since_ms;	/* requests wait for it; 0: none */
 };
 
 /* A peer. */
@@ -177,6 +179,11 @@ static bool ready(struct mxefi_peer *peer)
 
 	if (peer->ep->dom->lost)
 		return false;
+	if (!mxefi_ah_get(dp->host->ah)) {
+		if (!dp->host->since_ms)
+			dp->host->since_ms = mxefi_now_ms();
+		return false;
+	}
 	if (!dp->dci->failed && dp->dci->posted < SQ_SIZE)
 		return true;
 	wait_for_room(dp);
@@ -232,6 +239,46 @@ static bool holds_up(const struct dci *dci)
 	return false;
 }
 
+/* ---- hosts ------------------------------------------------------------- */
+
+/* The address handle is ready: the requests of all peers can be posted. */
+static void resolved(void *arg)
+{
+	struct dc_host *host = arg;
+	struct dc_peer *dp;
+
+	host->since_ms = 0;
+	for (dp = host->dcis->peers; dp; dp = dp->next) {
+		if (dp->host != host || !dp->peer.pending)
+			continue;
+		wait_for_room(dp);
+		serve(dp->dci);
+	}
+}
+
+/* Tries again to reach a host, or gives up. */
+static void check_host(struct dc_host *host, uint64_t now)
+{
+	struct dc_peer *dp;
+
+	if (!host->since_ms || mxefi_ah_get(host->ah) ||
+	    now - host->since_ms <= host->dcis->ep->dom->connect_timeout_ms)
+		return;
+	host->since_ms = 0;
+	for (dp = host->dcis->peers; dp; dp = dp->next)
+		if (dp->host == host)
+			mxefi_peer_fail_pending(&dp->peer, FI_EHOSTUNREACH);
+}
+
+static void check_hosts(struct mxefi_dcis *dcis, uint64_t now)
+{
+	for (size_t i = 0; i < HOST_HASH; i++)
+		for (struct dc_host *h = dcis->hosts[i]; h; h = h->next)
+			check_host(h, now);
+}
+
+/* ---- initiators that are held up --------------------------------------- */
+
 /*
  * A target without receive buffers makes its initiator wait, maybe forever if
  * its process is stopped. Other peers must not wait as long.
@@ -241,6 +288,9 @@ static void tick(struct mxefi_ticker *ticker, uint64_t now)
 	struct mxefi_dcis *dcis = container_of(ticker, struct mxefi_dcis,
 					       ticker);
 
+	if (dcis->ep->dom->lost)
+		return;
+	check_hosts(dcis, now);
 	for (unsigned int i = 0; i <= dcis->num; i++) {
 		struct dci *dci = &dcis->dci[i];
 
@@ -368,7 +418,7 @@ static int post(struct mxefi_wr *wr)
 
 	if (!wr->is_masked)
 		convert(wr);
-	wr->masked.dc.ah = dp->host->ah;
+	wr->masked.dc.ah = mxefi_ah_get(dp->host->ah);
 	wr->masked.dc.dct_number = dp->peer.addr.dct;
 	wr->masked.dc.dct_access_key = dp->peer.addr.id;
 	wr->work.done = wr_done;
@@ -417,12 +467,10 @@ struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
 	return mxefi_peer_find(ep, &channel, &target);
 }
 
-/* Finds or makes the address handle of a peer. Returns NULL with errno. */
+/* Finds or makes the host of a peer. Returns NULL if memory is short. */
 static struct dc_host *get_host(struct mxefi_dcis *dcis,
 				const struct mxefi_addr *addr)
 {
-	struct mxefi_domain *dom = dcis->ep->dom;
-	struct ibv_ah_attr attr = mxefi_ud_ah_attr(dom, addr);
 	struct dc_host **bucket = &dcis->hosts[addr->gid[15] % HOST_HASH];
 	struct dc_host *host;
 
@@ -432,7 +480,8 @@ static struct dc_host *get_host(struct mxefi_dcis *dcis,
 	host = calloc(1, sizeof(*host));
 	if (!host)
 		return NULL;
-	host->ah = ibv_create_ah(dom->pd, &attr);
+	host->dcis = dcis;
+	host->ah = mxefi_ah_new(dcis->ep->dom, addr->gid, resolved, host);
 	if (!host->ah) {
 		free(host);
 		return NULL;
@@ -550,7 +599,7 @@ static void free_hosts(struct mxefi_dcis *dcis)
 			struct dc_host *host = dcis->hosts[i];
 
 			dcis->hosts[i] = host->next;
-			ibv_destroy_ah(host->ah);
+			mxefi_ah_free(host->ah);
 			free(host);
 		}
 	}

@@ -91,6 +91,7 @@ static void free_domain(struct mxefi_domain *dom)
 	if (dom->pd)
 		ibv_dealloc_pd(dom->pd);
 	mxefi_device_close(&dom->dev);
+	pthread_cond_destroy(&dom->resolver.work);
 	pthread_cond_destroy(&dom->events);
 	pthread_mutex_destroy(&dom->lock);
 	free(dom);
@@ -107,6 +108,7 @@ static int dom_close(struct fid *fid)
 	pthread_mutex_unlock(&dom->lock);
 	if (users)
 		return -FI_EBUSY;
+	mxefi_ah_stop(dom);
 	mxefi_progress_stop(dom);
 	mxefi_fabric_release(dom->fabric);
 	free_domain(dom);
@@ -187,6 +189,7 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		if (mxefi_unit_possible(dom->dev.sizes, type))
 			dom->atomic_types |= 1ULL << type;
 	mxefi_lock_init(&dom->lock, &dom->events);
+	pthread_cond_init(&dom->resolver.work, NULL);
 	dom->connect_timeout_ms = get_param("connect_timeout",
 					    CONNECT_TIMEOUT_MS);
 	dom->max_conns = get_param("max_connections", MAX_CONNS);

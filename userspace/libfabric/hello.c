@@ -43,7 +43,7 @@ static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 	};
 
 	conn->hello_ms = mxefi_now_ms();
-	mxefi_ud_send(&conn->peer.ep->ud, &conn->peer.addr, &conn->ah, &hello,
+	mxefi_ud_send(&conn->peer.ep->ud, &conn->peer.addr, conn->ah, &hello,
 		      conn->data);
 }
 
@@ -123,10 +123,8 @@ static struct mxefi_conn *msg_conn(struct mxefi_ep *ep,
 		mxefi_conn_abort(conn, FI_ECONNREFUSED);
 		return NULL;
 	}
-	conn->peer.addr = hello->src;
-	if (conn->ah)
-		ibv_destroy_ah(conn->ah);
-	conn->ah = NULL;
+	if (mxefi_conn_set_addr(conn, &hello->src))
+		return NULL;
 	conn->cm_flags = 0;
 	conn->data_len = 0;
 	return conn;
@@ -191,6 +189,11 @@ static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 		return;
 	}
 	answer = !ack || !conn->connected;
+	/* Connecting must not block. */
+	if (!conn->connected && !mxefi_ah_refresh(conn->ah)) {
+		conn->waiting = *hello;
+		return;
+	}
 	if (!conn->connected && mxefi_conn_connect(conn, hello)) {
 		mxefi_conn_abort(conn, FI_EHOSTUNREACH);
 		return;
@@ -199,6 +202,20 @@ static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 		send_hello(conn, MXEFI_HELLO_ACK);
 	if (ack)
 		mxefi_conn_confirm(conn);
+}
+
+/* Continues with what has waited for the address handle. */
+static void on_resolved(struct mxefi_conn *conn)
+{
+	struct mxefi_hello hello = conn->waiting;
+
+	conn->waiting.magic = 0;
+	if (conn->state != MXEFI_CONN_HELLO || conn->peer.ep->closing)
+		return;
+	if (hello.magic)
+		take_hello(conn, &hello);
+	else if (!conn->connected)
+		send_hello(conn, 0);
 }
 
 static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
@@ -238,15 +255,16 @@ int mxefi_hello_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
 	if (len)
 		memcpy(conn->data, data, len);
 	ret = mxefi_conn_open(conn);
-	if (!ret && request)
-		ret = mxefi_conn_connect(conn, request);
 	if (ret) {
 		/* The endpoint can only be closed. */
 		conn->is_shut = true;
 		mxefi_conn_abort(conn, -ret);
 		return ret;
 	}
-	send_hello(conn, request ? MXEFI_HELLO_ACK : 0);
+	if (request)
+		take_hello(conn, request);
+	else
+		send_hello(conn, 0);
 	return 0;
 }
 
@@ -356,6 +374,7 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 void mxefi_hello_setup(struct mxefi_ep *ep)
 {
 	ep->connect = start_hello;
+	ep->on_resolved = on_resolved;
 	ep->ud.on_hello = handle_hello;
 	ep->ticker.tick = conn_tick;
 }

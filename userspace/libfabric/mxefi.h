@@ -112,6 +112,8 @@ struct mxefi_ep {
 	struct mxefi_dcis *dcis;	/* or NULL */
 	/* Set by hello.c: creates a queue pair and connects it. */
 	void (*connect)(struct mxefi_conn *conn);
+	/* Set by hello.c: the address handle is ready. */
+	void (*on_resolved)(struct mxefi_conn *conn);
 	/* wr.c */
 	struct mxefi_wr *wrs, *free_wrs, *spare_wrs;
 	unsigned int num_wrs;

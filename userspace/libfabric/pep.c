@@ -17,7 +17,8 @@ struct request {
 	struct mxefi_addr src;
 	uint32_t qpn;
 	uint64_t token;
-	struct ibv_ah *ah;
+	struct mxefi_pep *pep;
+	struct mxefi_ah *ah;
 	bool rejected;
 	size_t len;		/* of data, which goes with the rejection */
 	uint8_t data[MXEFI_CM_DATA];
@@ -37,8 +38,7 @@ struct mxefi_pep {
 
 static void free_request(struct request *r)
 {
-	if (r->ah)
-		ibv_destroy_ah(r->ah);
+	mxefi_ah_free(r->ah);
 	free(r);
 }
 
@@ -53,7 +53,15 @@ static void send_reject(struct mxefi_pep *pep, struct request *r)
 		.peer_token = r->token,
 	};
 
-	mxefi_ud_send(&pep->ud, &r->src, &r->ah, &hello, r->data);
+	mxefi_ud_send(&pep->ud, &r->src, r->ah, &hello, r->data);
+}
+
+static void resolved(void *arg)
+{
+	struct request *r = arg;
+
+	if (r->rejected)
+		send_reject(r->pep, r);
 }
 
 /* Reports a request. Returns 0 or a negative error. */
@@ -115,14 +123,23 @@ static void on_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return;
+	r->pep = pep;
+	r->ah = mxefi_ah_new(to_domain(pep->domain), hello->src.gid, resolved,
+			     r);
+	if (!r->ah) {
+		free(r);
+		return;
+	}
 	r->src = hello->src;
 	r->qpn = hello->qpn;
 	r->token = hello->token;
 	/* The peer retransmits a request that cannot be reported. */
 	if (report(pep, hello, data)) {
-		free(r);
+		free_request(r);
 		return;
 	}
+	/* A program that rejects it may close the passive endpoint soon. */
+	mxefi_ah_get(r->ah);
 	if (pep->num_requests++ == MAX_REQUESTS)
 		forget_one(pep);
 	r->next = pep->requests;

@@ -275,8 +275,7 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 	for (conn = ep->conns; conn; conn = conn->next) {
 		if (conn->qp)
 			ibv_destroy_qp(conn->qp);
-		if (conn->ah)
-			ibv_destroy_ah(conn->ah);
+		mxefi_ah_free(conn->ah);
 	}
 	/* Completions of receives, which are dropped. */
 	mxefi_progress(ep->dom);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The transport: hellos, requests, peers, connections, and operations.
+ * The transport: address handles, hellos, requests, peers, connections, and
+ * operations.
  */
 #ifndef MXEFI_TRANSPORT_H
 #define MXEFI_TRANSPORT_H
@@ -8,6 +9,63 @@
 #include "atomic_plan.h"
 #include "base.h"
 #include "event.h"
+
+/* ---- ah.c: address handles --------------------------------------------- */
+
+/**
+ * mxefi_ah_attr() - The path to a host.
+ * @dom: domain
+ * @gid: GID of the host
+ *
+ * Return: the attributes of an address handle.
+ */
+struct ibv_ah_attr mxefi_ah_attr(const struct mxefi_domain *dom,
+				 const uint8_t gid[16]);
+
+/**
+ * mxefi_ah_new() - Allocates an address handle, but does not create it yet.
+ * @dom: domain
+ * @gid: GID of the host
+ * @ready: called with the lock of the domain each time it has been created
+ * @arg: argument of @ready
+ *
+ * Return: the address handle, or NULL if memory is short.
+ */
+struct mxefi_ah *mxefi_ah_new(struct mxefi_domain *dom, const uint8_t gid[16],
+			      void (*ready)(void *arg), void *arg);
+
+/**
+ * mxefi_ah_get() - Returns an address handle, or starts to create it.
+ * @ah: address handle
+ *
+ * Does nothing for some time after a failure.
+ *
+ * Return: the address handle, or NULL if it does not exist yet.
+ */
+struct ibv_ah *mxefi_ah_get(struct mxefi_ah *ah);
+
+/**
+ * mxefi_ah_refresh() - Creates an address handle anew, unless it is fresh.
+ * @ah: address handle
+ *
+ * The kernel resolves the address again when it connects a queue pair, and
+ * blocks unless it has resolved it shortly before.
+ *
+ * Return: true if it was created less than a second ago.
+ */
+bool mxefi_ah_refresh(struct mxefi_ah *ah);
+
+/**
+ * mxefi_ah_free() - Destroys an address handle.
+ * @ah: address handle, or NULL
+ */
+void mxefi_ah_free(struct mxefi_ah *ah);
+
+/**
+ * mxefi_ah_stop() - Ends the threads of a domain. Takes the lock itself.
+ * @dom: domain whose address handles have been freed
+ */
+void mxefi_ah_stop(struct mxefi_domain *dom);
 
 /* ---- ud.c -------------------------------------------------------------- */
 
@@ -51,25 +109,15 @@ int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom);
 void mxefi_ud_close(struct mxefi_ud *ud);
 
 /**
- * mxefi_ud_ah_attr() - The path to an address.
- * @dom: domain
- * @to: address
- *
- * Return: the attributes of an address handle.
- */
-struct ibv_ah_attr mxefi_ud_ah_attr(const struct mxefi_domain *dom,
-				    const struct mxefi_addr *to);
-
-/**
  * mxefi_ud_send() - Sends a hello, which may be lost.
  * @ud: UD queue pair
  * @to: address
- * @ah: address handle of the address, which is created if it is NULL
+ * @ah: address handle of the address; if it is not ready, nothing is sent
  * @hello: hello, whose magic, addresses and MTU are filled in
  * @data: data after the hello, of hello->data_len bytes
  */
 void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
-		   struct ibv_ah **ah, struct mxefi_hello *hello,
+		   struct mxefi_ah *ah, struct mxefi_hello *hello,
 		   const void *data);
 
 /* ---- wr.c: requests ---------------------------------------------------- */
@@ -331,7 +379,8 @@ struct mxefi_conn {
 	enum mxefi_conn_state state;
 	bool connected;			/* the queue pair is in RTS */
 	struct ibv_qp *qp;
-	struct ibv_ah *ah;
+	struct mxefi_ah *ah;
+	struct mxefi_hello waiting;	/* for the address handle; magic 0: none */
 	struct mxefi_conn *next_qpn;	/* in the hash table of QP numbers */
 	uint32_t peer_qpn;
 	uint32_t psn;
@@ -438,6 +487,15 @@ struct mxefi_conn *mxefi_conn_find(struct mxefi_ep *ep,
  */
 struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 				  const struct mxefi_addr *addr);
+
+/**
+ * mxefi_conn_set_addr() - Sets the address of the peer.
+ * @conn: connection of an endpoint of type FI_EP_MSG
+ * @addr: address
+ *
+ * Return: 0 or -FI_ENOMEM.
+ */
+int mxefi_conn_set_addr(struct mxefi_conn *conn, const struct mxefi_addr *addr);
 
 /**
  * mxefi_conn_free() - Frees an idle connection that nothing refers to.

@@ -32,7 +32,7 @@ static void post_recv(struct mxefi_ud *ud, struct mxefi_ud_buf *buf)
 
 /*
  * True if a packet came from a GID. Otherwise, any user of a host could make us
- * resolve addresses that do not exist, which blocks for a second each. The IP
+ * resolve addresses that do not exist, which takes a second each. The IP
  * header is in the place of the GRH, one of IPv4 in the last 20 bytes.
  */
 static bool is_from(const struct mxefi_ud *ud, const uint8_t gid[16],
@@ -97,27 +97,10 @@ static void send_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	ud->posted--;
 }
 
-struct ibv_ah_attr mxefi_ud_ah_attr(const struct mxefi_domain *dom,
-				    const struct mxefi_addr *to)
-{
-	struct ibv_ah_attr attr = {
-		.is_global = 1,
-		.port_num = 1,
-		.grh = {
-			.sgid_index = dom->dev.gid_index,
-			.hop_limit = 64,
-		},
-	};
-
-	memcpy(attr.grh.dgid.raw, to->gid, 16);
-	return attr;
-}
-
 void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
-		   struct ibv_ah **ah, struct mxefi_hello *hello,
+		   struct mxefi_ah *ah, struct mxefi_hello *hello,
 		   const void *data)
 {
-	struct ibv_ah_attr attr = mxefi_ud_ah_attr(ud->dom, to);
 	struct ibv_sge sge = {
 		.length = (uint32_t)sizeof(*hello) + hello->data_len,
 		.lkey = ud->mr->lkey,
@@ -131,9 +114,8 @@ void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 	}, *bad;
 	uint8_t *to_buf;
 
-	if (!*ah)
-		*ah = ibv_create_ah(ud->dom->pd, &attr);
-	if (!*ah || ud->posted == MXEFI_UD_SIZE)
+	wr.wr.ud.ah = mxefi_ah_get(ah);
+	if (!wr.wr.ud.ah || ud->posted == MXEFI_UD_SIZE)
 		return;
 	hello->magic = MXEFI_WIRE_MAGIC;
 	hello->src = ud->name;
@@ -145,7 +127,6 @@ void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 	to_buf = (uint8_t *)(uintptr_t)sge.addr;
 	memcpy(to_buf, hello, sizeof(*hello));
 	memcpy(to_buf + sizeof(*hello), data, hello->data_len);
-	wr.wr.ud.ah = *ah;
 	wr.wr.ud.remote_qpn = to->qpn;
 	wr.wr.ud.remote_qkey = UD_QKEY;
 	if (!ibv_post_send(ud->qp, &wr, &bad))

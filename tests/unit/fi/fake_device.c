@@ -2,6 +2,7 @@
 /* The device that fake_device.h declares. */
 #include <endian.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -788,9 +789,25 @@ int ibv_dereg_mr(struct ibv_mr *ibmr)
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-	struct ah *ah = zalloc(sizeof(*ah));
+	struct ah *ah;
+	bool fails;
 
-	(void)attr;
+	pthread_mutex_lock(&fake_device.lock);
+	fails = attr->grh.dgid.raw[15] == fake_device.absent_host;
+	fake_device.num_attempts += fails;
+	while (fails && fake_device.is_resolving) {
+		pthread_mutex_unlock(&fake_device.lock);
+		poll(NULL, 0, 1);
+		pthread_mutex_lock(&fake_device.lock);
+	}
+	/* The host may appear. */
+	fails = attr->grh.dgid.raw[15] == fake_device.absent_host;
+	pthread_mutex_unlock(&fake_device.lock);
+	if (fails) {
+		errno = ETIMEDOUT;
+		return NULL;
+	}
+	ah = zalloc(sizeof(*ah));
 	ah->ah.context = pd->context;
 	ah->ah.pd = pd;
 	return &ah->ah;

@@ -30,6 +30,13 @@ struct fake_device {
 	size_t refused_size;	/* malloc() of so many bytes fails; or 0 */
 	unsigned int num_mrs;	/* memory regions that are registered */
 	unsigned int max_mrs;	/* 0: no limit */
+	/*
+	 * The last byte of the GID of a host that does not exist; 0: none.
+	 * ibv_create_ah() blocks while is_resolving is set, and then fails.
+	 */
+	uint8_t absent_host;
+	bool is_resolving;
+	unsigned int num_attempts;	/* such calls */
 	bool removed;		/* executes nothing, and sets no states */
 	/* This DC target answers no requests, as if it had no buffers. */
 	uint32_t stopped_dct;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The provider mxe of libfabric when its device is removed: all operations end,
- * all waiting threads return, and the thread of the domain does not spin.
+ * The provider mxe of libfabric when a host or the device is gone. A host that
+ * does not exist delays only operations to it. When the device is removed, all
+ * operations end, all waiting threads return, and the thread of the domain does
+ * not spin.
  */
 #define TIMEOUT_MS 10000
 #include <poll.h>
@@ -104,7 +106,119 @@ static void joins(struct waiter *w, int want, const char *name)
 	is_int(w->ret, want, "... with the right result");
 }
 
-/* ---- tests ------------------------------------------------------------- */
+/* ---- hosts that do not exist ------------------------------------------- */
+
+#define ABSENT_HOST 99
+#define NUM_ROUNDS 1000
+
+/* Inserts the address of b, but at a host that does not exist. */
+static fi_addr_t insert_absent(void)
+{
+	struct mxefi_addr name;
+	size_t len = sizeof(name);
+	fi_addr_t addr;
+
+	must(fi_getname(&b.ep->fid, &name, &len), "fi_getname");
+	name.gid[15] = ABSENT_HOST;
+	must(fi_av_insert(a.av, &name, 1, &addr, 0, NULL) - 1, "fi_av_insert");
+	return addr;
+}
+
+/* Operations of either kind of endpoint, to b or to the absent host. */
+static void operate(bool dc, fi_addr_t to, struct fid_mr *mr, void *context)
+{
+	if (dc)
+		must(fi_write(a.ep, out, 8, NULL, to, (uintptr_t)in,
+			      fi_mr_key(mr), context), "fi_write");
+	else
+		must(fi_send(a.ep, out, 8, NULL, to, context), "fi_send");
+}
+
+static bool round_trip(bool dc, fi_addr_t to_b, struct fid_mr *mr)
+{
+	if (!dc)
+		must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	operate(dc, to_b, mr, out);
+	return (dc || !wait_one(b.cq, in)) && !wait_one(a.cq, out);
+}
+
+static void test_absent(bool dc)
+{
+	fi_addr_t to_b, to_absent;
+	unsigned int attempts;
+	struct fid_mr *mr;
+	int rounds = 0;
+
+	setenv("FI_MXE_CONNECT_TIMEOUT", "3500", 1);
+	setenv("FI_MXE_DC", "1", 1);
+	fake_device.has_dc = dc;
+	fake_device.absent_host = ABSENT_HOST;
+	fake_device.is_resolving = true;
+	fake_device.num_attempts = 0;
+	open_end(&a, dc ? FI_RMA : FI_MSG);
+	open_end(&b, dc ? FI_RMA : FI_MSG);
+	to_b = insert(&a, b.ep);
+	to_absent = insert_absent();
+	must(fi_mr_reg(b.domain, in, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
+	     "fi_mr_reg");
+	/* A call that blocks ends the test. */
+	alarm(TIMEOUT_MS / 1000);
+	operate(dc, to_absent, mr, &out[1]);
+	while (!fake_device_get(num_attempts))
+		sched_yield();
+	while (rounds < NUM_ROUNDS && round_trip(dc, to_b, mr))
+		rounds++;
+	alarm(0);
+	is_int(rounds, NUM_ROUNDS,
+	       "%s go on while an address is resolved", dc ? "writes" : "sends");
+	fake_device_set(is_resolving, false);
+	is_int(wait_one(a.cq, &out[1]), FI_EHOSTUNREACH,
+	       "an operation to a host that does not exist fails");
+	attempts = fake_device_get(num_attempts);
+	ok(attempts > 1 && attempts < 5, "... after %u attempts", attempts);
+
+	/* A host that appears while its address is resolved. */
+	fake_device_set(absent_host, 1);
+	fake_device_set(is_resolving, true);
+	fake_device_set(num_attempts, 0);
+	must(fi_close(&mr->fid), "fi_close mr");
+	is_int(close_end(&a), 0, "an endpoint is closed");
+	open_end(&a, dc ? FI_RMA : FI_MSG);
+	must(fi_mr_reg(b.domain, in, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
+	     "fi_mr_reg");
+	to_b = insert(&a, b.ep);
+	if (!dc)
+		must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	operate(dc, to_b, mr, out);
+	while (!fake_device_get(num_attempts))
+		sched_yield();
+	fake_device_set(absent_host, 0);
+	fake_device_set(is_resolving, false);
+	is_int(wait_one(a.cq, out), 0,
+	       "an operation to a host that appears succeeds");
+
+	/* A thread frees what it has created for a closed endpoint. */
+	fake_device_set(absent_host, ABSENT_HOST);
+	fake_device_set(is_resolving, true);
+	fake_device_set(num_attempts, 0);
+	operate(dc, insert_absent(), mr, NULL);
+	while (!fake_device_get(num_attempts))
+		sched_yield();
+	is_int(fi_close(&a.ep->fid), 0,
+	       "an endpoint is closed while an address is resolved");
+	a.ep = NULL;
+	fake_device_set(is_resolving, false);
+	must(fi_close(&mr->fid), "fi_close mr");
+	is_int(close_end(&a), 0, "... and its domain");
+	is_int(close_end(&b), 0, "... and the other endpoint");
+	is_int(fake_device.num_mrs, 0, "... without memory regions left");
+	fake_device.absent_host = 0;
+	fake_device.has_dc = false;
+	unsetenv("FI_MXE_DC");
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
+}
+
+/* ---- removed devices --------------------------------------------------- */
 
 /* Operations in flight, or that wait for the peer, and receives. */
 static void test_operations(bool by_event)
@@ -156,11 +270,7 @@ static void test_operations(bool by_event)
 /* Requests to DC targets, one of which does not answer. */
 static void test_dc(void)
 {
-	static struct {
-		uint8_t gid[16];
-		uint32_t qpn, dct;
-		uint64_t id;
-	} name;
+	struct mxefi_addr name;
 	size_t len = sizeof(name);
 	fi_addr_t to_b;
 	struct fid_mr *mr;
@@ -251,6 +361,8 @@ static void test_waiters(void)
 int main(void)
 {
 	plan(0);
+	test_absent(false);
+	test_absent(true);
 	test_operations(true);
 	test_operations(false);
 	test_dc();
