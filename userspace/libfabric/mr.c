@@ -7,6 +7,7 @@
  * words of 8 bytes. The word is within the page, so this maps no more memory,
  * but a peer with the key reaches up to 7 bytes more at each end.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "mxefi.h"
@@ -39,6 +40,22 @@ static struct fi_ops mr_fi_ops = {
 	.control = mxefi_no_control,
 	.ops_open = mxefi_no_ops_open,
 };
+
+/*
+ * Local buffers need no registration, so a program may pass the descriptor of
+ * any region, such as one with FI_REMOTE_READ alone, for a buffer that is
+ * written. Memory that is read-only can be registered without that right.
+ */
+static struct ibv_mr *reg(struct ibv_pd *pd, uintptr_t begin, size_t len,
+			  int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, (void *)begin, len,
+				       access | IBV_ACCESS_LOCAL_WRITE);
+
+	if (!mr && errno == EFAULT && !(access & IBV_ACCESS_LOCAL_WRITE))
+		mr = ibv_reg_mr(pd, (void *)begin, len, access);
+	return mr;
+}
 
 static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 		      uint64_t flags, struct fid_mr **fid_mr)
@@ -79,7 +96,7 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -FI_ENOMEM;
-	mr->mr = ibv_reg_mr(dom->pd, (void *)begin, end - begin, access);
+	mr->mr = reg(dom->pd, begin, end - begin, access);
 	if (!mr->mr) {
 		int err = errno;
 

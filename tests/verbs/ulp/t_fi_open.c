@@ -343,6 +343,37 @@ static void test_bind_late(void)
 	close_loop(&l);
 }
 
+/* ---- memory regions ---------------------------------------------------- */
+
+/* Programs that need no FI_MR_LOCAL pass descriptors of any region. */
+static void test_regions(void)
+{
+	static const uint64_t constant = 42;
+	uint64_t copy = 0;
+	struct fid_mr *mr;
+	struct loop l;
+
+	open_loop(&l, FI_RMA);
+	must(fi_mr_reg(l.e.domain, &copy, sizeof(copy), FI_REMOTE_READ, 0, 0, 0,
+		       &mr, NULL), "fi_mr_reg");
+	word = 77;
+	must(fi_read(l.e.ep, &copy, 8, fi_mr_desc(mr), l.self, (uintptr_t)&word,
+		     fi_mr_key(l.mr), &copy), "fi_read");
+	is_int(wait_one(l.e.cq, &copy), 0,
+	       "a read into a region with FI_REMOTE_READ alone");
+	is_u64(copy, 77, "... has the data");
+	must(fi_close(&mr->fid), "fi_close mr");
+	is_int(fi_mr_reg(l.e.domain, &constant, sizeof(constant),
+			 FI_REMOTE_READ, 0, 0, 0, &mr, NULL), 0,
+	       "read-only memory is registered");
+	must(fi_read(l.e.ep, &copy, 8, NULL, l.self, (uintptr_t)&constant,
+		     fi_mr_key(mr), &copy), "fi_read");
+	is_int(wait_one(l.e.cq, &copy), 0, "... and read");
+	is_u64(copy, 42, "... correctly");
+	must(fi_close(&mr->fid), "fi_close mr");
+	close_loop(&l);
+}
+
 /* ---- address vectors --------------------------------------------------- */
 
 static void test_sync_err(void)
@@ -378,6 +409,7 @@ int main(void)
 	test_threshold();
 	test_cntr_fd();
 	test_bind_late();
+	test_regions();
 	test_sync_err();
 	return done_testing();
 }
