@@ -375,6 +375,9 @@ int mxefi_info_get(uint32_t version, const char *node, const char *service,
 	struct ibv_device **list;
 	int ret = -FI_ENODATA, n;
 
+	/* Opening the devices takes milliseconds. */
+	if (hints && !within(hints->caps, CAPS))
+		return -FI_ENODATA;
 	/* Endpoints of type FI_EP_RDM exist without a layer such as ofi_rxm. */
 	if (flags & CORE_ONLY)
 		return -FI_ENODATA;

@@ -610,6 +610,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *dev)
 	context->ops.post_recv = post_recv;
 	context->ops.post_srq_recv = post_srq_recv;
 	pthread_mutex_lock(&fake_device.lock);
+	fake_device.num_opens++;
 	c->next = contexts;
 	contexts = c;
 	pthread_mutex_unlock(&fake_device.lock);

@@ -28,6 +28,7 @@ struct fake_device {
 	bool reads_stop;	/* RDMA READs are not executed */
 	unsigned int num_stopped;	/* such READs, in all queue pairs */
 	size_t refused_size;	/* malloc() of so many bytes fails; or 0 */
+	unsigned int num_opens;	/* calls of ibv_open_device() */
 	unsigned int num_mrs;	/* memory regions that are registered */
 	unsigned int max_mrs;	/* 0: no limit */
 	/*

@@ -662,9 +662,23 @@ static void test_vector_write(bool dc)
 	fake_device.has_dc = false;
 }
 
+/* What no device has is refused before any device is opened. */
+static void test_info(void)
+{
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	unsigned int before = fake_device_get(num_opens);
+
+	hints->caps = FI_MSG | FI_NAMED_RX_CTX;
+	is_int(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &info),
+	       -FI_ENODATA, "no entry has scalable endpoints");
+	is_int(fake_device_get(num_opens), before, "... and no device is opened");
+	fi_freeinfo(hints);
+}
+
 int main(void)
 {
 	plan(0);
+	test_info();
 	test_messages();
 	test_fin_refused();
 	test_close_fails();
