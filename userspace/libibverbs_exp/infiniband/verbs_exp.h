@@ -19,7 +19,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <infiniband/verbs_exp_enums.h>
 #include <infiniband/verbs.h>
+#include <infiniband/verbs_exp_enums.h>
 
 /* Where values begin that the standard verbs do not have. */
 enum ibv_exp_start_values {
@@ -29,12 +31,16 @@ enum ibv_exp_start_values {
 };
 
 /*
- * OFED had these in enumerations of verbs.h.  Those that programs only compare
- * with are plain numbers: C++ does not let all of them be values of today's
- * enumerations.
+ * OFED had these in enumerations of verbs.h, as verbs_exp_enums.h adds them. If
+ * a program has included libibverbs's verbs.h before, they are macros. Those
+ * that programs only compare with are plain numbers then: C++ does not let all
+ * of them be values of today's enumerations.
  */
+#ifndef _IBV_EXP_ENUMS
 #define IBV_EXP_QP_TYPE_START		((enum ibv_qp_type)32)
 #define IBV_EXP_QPT_DC_INI		((enum ibv_qp_type)32)
+#define IBV_QPT_XRC			((enum ibv_qp_type)5)
+#define IBV_QPT_RAW_ETH			IBV_QPT_RAW_PACKET
 #define IBV_EXP_EVENT_DCT_KEY_VIOLATION	32
 #define IBV_EXP_EVENT_DCT_ACCESS_ERR	33
 #define IBV_EXP_EVENT_DCT_REQ_ERR	34
@@ -42,15 +48,17 @@ enum ibv_exp_start_values {
 #define IBV_EXP_NODE_MIC		IBV_EXP_NODE_TYPE_START
 #define IBV_EXP_TRANSPORT_TYPE_START	32
 #define IBV_EXP_TRANSPORT_SCIF		IBV_EXP_TRANSPORT_TYPE_START
-#define IBV_EXP_LINK_LAYER_START	32
-#define IBV_EXP_LINK_LAYER_SCIF		IBV_EXP_LINK_LAYER_START
-
-/* The other names of OFED's verbs.h that today's does not have. */
-#define IBV_QPT_RAW_ETH			IBV_QPT_RAW_PACKET
 #define IBV_QP_INIT_ATTR_RESERVED	(1 << 2)
 #define IBV_REREG_MR_KEEP_VALID		(1 << 3)
 #define IBV_FLOW_ATTR_FLAGS_ALLOW_LOOP_BACK	1
 #define IBV_PORT_VENDOR_CLASS		(1 << 24)
+#endif
+
+/* Of link_layer, whose enumeration has no name. */
+enum {
+	IBV_EXP_LINK_LAYER_START	= 32,
+	IBV_EXP_LINK_LAYER_SCIF		= IBV_EXP_LINK_LAYER_START,
+};
 
 /* The length of a memory region that is the whole address space. */
 #define IBV_EXP_IMPLICIT_MR_SIZE	(~(size_t)0)

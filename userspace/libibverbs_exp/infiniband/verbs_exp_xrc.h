@@ -19,9 +19,6 @@
 extern "C" {
 #endif
 
-/* In qp_type of ibv_create_qp(): the same as IBV_QPT_XRC_SEND. */
-#define IBV_QPT_XRC	((enum ibv_qp_type)5)
-
 /* Set in event_type if element.xrc_qp_num is valid. */
 enum ibv_event_flags {
 	IBV_XRC_QP_EVENT_FLAG	= 0x80000000,

@@ -50,7 +50,9 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 }
 #endif
 
+#include <infiniband/verbs_exp_enums.h>
 #include_next <infiniband/verbs.h>
+#include <infiniband/verbs_exp_enums.h>
 
 #undef ibv_send_wr
 #undef ibv_post_send
