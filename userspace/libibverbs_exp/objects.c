@@ -175,9 +175,13 @@ struct ibv_srq *ibv_exp_create_srq(struct ibv_context *context,
 	if (exp_bad_mask(__func__, attr->comp_mask,
 			 IBV_EXP_CREATE_SRQ_RESERVED))
 		return exp_null(EINVAL);
-	if (attr->comp_mask & (IBV_EXP_CREATE_SRQ_DC_OFFLOAD_PARAMS |
-			       IBV_EXP_CREATE_SRQ_MP_WR))
+	if (attr->comp_mask & IBV_EXP_CREATE_SRQ_MP_WR)
 		return exp_null(ENOSYS);
+	/*
+	 * dc_offload_params are for the rendezvous READs that a device posts
+	 * for messages over DC. No device of this library does so: tm_caps has
+	 * no IBV_EXP_TM_CAP_DC. Programs pass them without a check.
+	 */
 
 	if (attr->comp_mask & IBV_EXP_CREATE_SRQ_TM &&
 	    attr->srq_type != IBV_EXP_SRQT_TAG_MATCHING)

@@ -376,6 +376,12 @@ static void test_srq(void)
 	   std.srq_attr.pd == &std_pd && std.srq_attr.srq_context == &attr,
 	   "as requested");
 	is_int(attr.base.attr.max_wr, 64, "the actual size is returned");
+	/* No device has IBV_EXP_TM_CAP_DC, so the pointer is not read. */
+	attr.comp_mask |= IBV_EXP_CREATE_SRQ_DC_OFFLOAD_PARAMS;
+	attr.dc_offload_params = (void *)8;
+	ok(ibv_exp_create_srq(ctx, &attr) == &std.srq &&
+	   std.srq_attr.srq_type == IBV_SRQT_TM,
+	   "tag matching with parameters of DC");
 	is_int(ibv_exp_post_srq_ops(&std_srq, &op, &bad_op), ENOSYS,
 	       "a provider without operations");
 	ok(bad_op == &op, "... none has been posted");
