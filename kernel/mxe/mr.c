@@ -603,17 +603,20 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 
 /*
  * Succeeds only when no access is left, because the consumer may reuse the
- * memory as soon as it knows that the region is invalid.
+ * memory as soon as it knows that the region is invalid.  A region that is
+ * invalid already grants no right, so none is needed.
  */
 static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
 				u32 key, int access)
 {
-	if (mr->key != key || mr->state == MXE_MR_INVALID)
+	if (mr->key != key)
 		return -ENOENT;
 	if (mr->ibmr.pd != pd)
 		return -EPERM;
 	if (!mr->max_pages)
 		return -EINVAL;
+	if (mr->state == MXE_MR_INVALID)
+		return 0;
 	if (access && !(mr->access & access))
 		return -EACCES;
 	mxe_mr_close(mr, MXE_MR_INVALIDATING);

@@ -508,7 +508,8 @@ int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg);
  * @key: current key of the region
  * @access: the region must grant one of these rights; 0: no right is needed
  *
- * The region is closed even if -EBUSY is returned.
+ * The region is closed even if -EBUSY is returned.  A region that was never
+ * registered, or is invalid already, remains so, and needs no right.
  *
  * Context: Any but hard interrupts.
  * Return: 0, -ENOENT, -EPERM, -EACCES, -EINVAL for a region of another type, or

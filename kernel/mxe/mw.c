@@ -184,6 +184,25 @@ int mxe_mw_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 	return err;
 }
 
+static int mxe_mw_do_invalidate(struct mxe_mw *mw, const struct ib_pd *pd, u32 qpn,
+				u32 key)
+{
+	int err;
+
+	lockdep_assert_held(&mw->lock);
+
+	/* Type 1 is closed by binding it with length 0. */
+	if (mw->type != IB_MW_TYPE_2)
+		return -EINVAL;
+	/* As for regions, invalidating a second time is not an error. */
+	if (!mw->mr && mw->key == key && !mw->dying)
+		return mw->pd == pd ? 0 : -EPERM;
+	err = mxe_mw_check(mw, pd, qpn, key, 0, mw->addr, 0);
+	if (!err)
+		mxe_mw_unbind(mw);
+	return err;
+}
+
 int mxe_mw_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 		      u32 key)
 {
@@ -194,13 +213,7 @@ int mxe_mw_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 	mw = mxe_mw_find(dev, key);
 	if (mw) {
 		spin_lock_bh(&mw->lock);
-		/* Type 1 is closed by binding it with length 0. */
-		if (mw->type != IB_MW_TYPE_2)
-			err = -EINVAL;
-		else
-			err = mxe_mw_check(mw, pd, qpn, key, 0, mw->addr, 0);
-		if (!err)
-			mxe_mw_unbind(mw);
+		err = mxe_mw_do_invalidate(mw, pd, qpn, key);
 		spin_unlock_bh(&mw->lock);
 	}
 	rcu_read_unlock();

@@ -117,9 +117,11 @@ int mxe_mw_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
  * @qpn: number of the QP
  * @key: current key of the window
  *
+ * A window that is not bound belongs to no QP, and remains as it is.
+ *
  * Context: Any but hard interrupts. Takes and releases the lock of the window.
- * Return: 0, -ENOENT if no bound window has this key, -EPERM if the window is
- * not of this QP or domain, or -EINVAL for a window of type 1.
+ * Return: 0, -ENOENT if no window has this key, -EPERM if the window is not of
+ * this domain or is bound to another QP, or -EINVAL for a window of type 1.
  */
 int mxe_mw_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 		      u32 key);

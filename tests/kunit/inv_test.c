@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Proves which keys a SEND with invalidate may invalidate, in both directions,
- * and which results the receiver and the peer get.
+ * and which results the receiver and the peer get, and that a LOCAL_INV of an
+ * invalid region succeeds.
  */
 #include <kunit/test.h>
 
@@ -69,7 +70,6 @@ struct refuse_row {
 	bool other_pd;
 	int access;
 	u32 key_xor;
-	bool invalid;
 };
 
 static const struct refuse_row refuse_rows[] = {
@@ -77,7 +77,6 @@ static const struct refuse_row refuse_rows[] = {
 	{ "a region that no peer may use", false, IB_ACCESS_LOCAL_WRITE },
 	{ "an old key", false, RIGHTS, 1 },
 	{ "no such region", false, RIGHTS, 0x5a5a5a00 },
-	{ "invalid already", false, RIGHTS, 0, true },
 };
 
 KT_ARRAY_PARAM(refuse, refuse_rows);
@@ -99,8 +98,6 @@ static void inv_remote_refused(struct kunit *test)
 	kt_connect(kt, &kt_default_conn);
 	buf = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 	mr = kt_reg(kt, pd, row->access);
-	if (row->invalid)
-		KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, pd, mr->rkey, 0), 0);
 	kt_post_recv(kt, 5, buf, 0, 8);
 	out = send_inv(kt, KT_RQ_PSN, mr->rkey ^ row->key_xor);
 	kt_inject(kt, &out);
@@ -112,7 +109,7 @@ static void inv_remote_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_sent_nak_remote_access), 1ULL);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
 	KUNIT_EXPECT_TRUE(test, test_bit(IB_EVENT_QP_ACCESS_ERR, &kt->events));
-	KUNIT_EXPECT_EQ(test, is_valid(kt, mr->rkey), !row->invalid);
+	KUNIT_EXPECT_TRUE(test, is_valid(kt, mr->rkey));
 }
 
 static void inv_sent(struct kunit *test)
@@ -161,6 +158,54 @@ static void inv_sent(struct kunit *test)
 static void post(struct kt *kt, struct ib_send_wr *wr)
 {
 	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, wr, NULL), 0);
+}
+
+/* Neither the owner nor the peer needs to know whether a region is valid. */
+static void inv_invalid(struct kunit *test)
+{
+	struct ib_send_wr inv = {
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	struct kt *kt = kt_of(test);
+	struct ib_mr *buf, *mr;
+	struct mxe_pkt_out out;
+	unsigned int i;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	buf = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	mr = ib_alloc_mr(kt->pd, IB_MR_TYPE_MEM_REG, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	inv.ex.invalidate_rkey = mr->rkey;
+	/* It was never registered, then it is invalidated a second time. */
+	for (i = 0; i < 2; i++) {
+		inv.wr_id = i;
+		post(kt, &inv);
+		kt_settle(kt);
+		kt_expect_wc(kt, kt->send_cq, i, IB_WC_SUCCESS);
+	}
+	kt_post_recv(kt, 5, buf, 0, 8);
+	out = send_inv(kt, KT_RQ_PSN, mr->rkey);
+	kt_inject(kt, &out);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
+	kt_expect_wc(kt, kt->recv_cq, 5, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
+
+	/* Another key byte, and a region that no longer exists. */
+	inv.wr_id = 2;
+	inv.ex.invalidate_rkey = mr->rkey ^ 1;
+	post(kt, &inv);
+	kt_settle(kt);
+	kt_expect_wc(kt, kt->send_cq, 2, IB_WC_MW_BIND_ERR);
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
+	kt_connect(kt, &kt_default_conn);
+	inv.wr_id = 3;
+	inv.ex.invalidate_rkey = mr->rkey;
+	KUNIT_ASSERT_EQ(test, ib_dereg_mr(mr), 0);
+	post(kt, &inv);
+	kt_settle(kt);
+	kt_expect_wc(kt, kt->send_cq, 3, IB_WC_MW_BIND_ERR);
 }
 
 /*
@@ -343,6 +388,7 @@ static struct kunit_case inv_cases[] = {
 	KUNIT_CASE(inv_waits_remote),
 	KUNIT_CASE(inv_remote),
 	KUNIT_CASE_PARAM(inv_remote_refused, refuse_gen_params),
+	KUNIT_CASE(inv_invalid),
 	KUNIT_CASE(inv_sent),
 	KUNIT_CASE(inv_mapped_at_once),
 	{}

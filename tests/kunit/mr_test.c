@@ -381,7 +381,12 @@ static void mr_key_validity(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, found(kt, key));
 	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, key, 0), 0);
 	KUNIT_EXPECT_FALSE(test, found(kt, key));
-	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, key, 0), -ENOENT);
+	/* An invalid region may be invalidated again, but not by another key. */
+	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, key, 0), 0);
+	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, next, 0),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->other_pd, key, 0),
+			-EPERM);
 
 	/*
 	 * The upper 24 bits of a key belong to the device, the lower 8 to the

@@ -142,8 +142,13 @@ static void mw_access_holds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, window_target(kt, &w, 100, &target), -ENOENT);
 	KUNIT_EXPECT_FALSE(test, window_is_held(&w));
 	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 0);
-	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, w.key),
+	/* It may be invalidated again, but not by another key or domain. */
+	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, w.key), 0);
+	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->pd, QPN, w.key ^ 1),
 			-ENOENT);
+	KUNIT_EXPECT_EQ(test, mxe_mw_invalidate(kt->dev, kt->other_pd, QPN, w.key),
+			-EPERM);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->windows), 0);
 	KUNIT_EXPECT_FALSE(test, window_is_held(&w));
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
@@ -188,7 +193,8 @@ static void mw_new_key(struct kunit *test)
 	u32 first = w.mw->ibmw.rkey;
 	u32 next = ib_inc_rkey(first);
 
-	KUNIT_EXPECT_EQ(test, mxe_rkey_invalidate(&rights, first, MXE_INV_LOCAL),
+	KUNIT_EXPECT_EQ(test, mxe_rkey_invalidate(&rights, first, MXE_INV_LOCAL), 0);
+	KUNIT_EXPECT_EQ(test, mxe_rkey_invalidate(&rights, next, MXE_INV_LOCAL),
 			-ENOENT);
 	KUNIT_ASSERT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, first, &w.bind), 0);
 	KUNIT_EXPECT_EQ(test, mxe_mw_bind(kt->dev, kt->pd, QPN, next, &w.bind),
