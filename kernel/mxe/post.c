@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The post verbs of kernel consumers. ib_core calls them. They put the requests
- * into the queues (wqe.c, rq.c) and run the requester (send.c).
+ * into the queues (wqe.c, rq.c) and run the requester (send.c), or in ERR the
+ * flush of receive requests (recv.c).
  */
 #include "mxe.h"
 #include "post.h"
 #include "qp.h"
+#include "recv.h"
 #include "rq.h"
 #include "send.h"
 #include "wqe.h"
@@ -64,10 +66,6 @@ int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 	}
 
 	err = mxe_rq_post(qp->dev, &qp->rq.q, ibwr, bad_wr);
-
-	/* Pairs with the barrier in mxe_qp_set_error(). */
-	smp_mb();
-	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		mxe_qp_kick(qp);
+	mxe_recv_doorbell(qp);
 	return err;
 }

@@ -154,8 +154,9 @@ void mxe_qp_do_deferred(struct mxe_qp *qp)
 {
 	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_events, 0));
 	/*
-	 * The loopback path and the rendezvous defer work of the receive side.
-	 * Their QPs are of type RC, whose CQ and SRQ never change.
+	 * The loopback path, the rendezvous and flushing defer work of the
+	 * receive side.  None is for XRC targets, and the CQ and SRQ of all
+	 * other QPs never change.
 	 */
 	mxe_qp_do(qp, qp->recv_cq, qp->rq.srq, xchg(&qp->recv_work_events, 0));
 }

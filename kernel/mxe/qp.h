@@ -678,12 +678,13 @@ static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
 }
 
 /**
- * mxe_rq_end_deferred() - End a section of the receive side of a peer.
- * @qp: peer
+ * mxe_rq_end_deferred() - End a section of the receive side inside a verb.
+ * @qp: QP, or the peer of the QP of the verb
  *
- * Everything that is pending is left to qp->work of the peer.  This includes
+ * Everything that is pending is left to qp->work of @qp.  This includes
  * the change to ERR, which needs its send_lock.  Transmits nothing and leaves
- * the budget unchanged, because the loopback path uses neither of them.
+ * the budget unchanged, because the loopback path and flushing use neither of
+ * them.
  *
  * Context: recv_lock held since mxe_rq_begin_bh_off().  Releases it.
  */

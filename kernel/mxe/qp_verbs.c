@@ -4,6 +4,7 @@
  * them through the table in device.c.  They call qp.c, and each file of the
  * engine that initialises, resets or ends a part of a QP.
  */
+#include <linux/bottom_half.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
@@ -648,6 +649,35 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 }
 
 /*
+ * Flushes a slice of the send queue if the QP is in this state.  Returns true
+ * if requests remain.
+ */
+static bool mxe_qp_flush_send(struct mxe_qp *qp, enum ib_qp_state state)
+{
+	bool more;
+
+	local_bh_disable();
+	mxe_sq_begin_bh_off(qp);
+	more = qp->state == state && mxe_send_flush(qp);
+	mxe_sq_end_deferred(qp);
+	local_bh_enable();
+	return more;
+}
+
+/* The same for the receive queue in ERR. */
+static bool mxe_qp_flush_recv(struct mxe_qp *qp)
+{
+	bool more;
+
+	local_bh_disable();
+	mxe_rq_begin_bh_off(qp);
+	more = qp->state == IB_QPS_ERR && mxe_respond_flush(qp);
+	mxe_rq_end_deferred(qp);
+	local_bh_enable();
+	return more;
+}
+
+/*
  * Flushes the send queue slice by slice before it leaves SQE, so that only
  * requests remain that are posted meanwhile.  Does nothing in other states.
  */
@@ -656,17 +686,36 @@ static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 	bool more;
 
 	do {
-		mxe_qp_begin(qp);
-		more = qp->state == IB_QPS_SQE && mxe_send_flush(qp);
-		/* No handler may run in a verb, so the work item calls them. */
-		if (qp->sq.pending)
-			mxe_qp_kick(qp);
-		mxe_qp_end(qp);
+		more = mxe_qp_flush_send(qp, IB_QPS_SQE);
 		cond_resched();
 		if (fatal_signal_pending(current))
 			return -EINTR;
 	} while (more);
 	return 0;
+}
+
+/*
+ * Flushes what was posted before the change to ERR, because a consumer may poll
+ * for the completions without yielding the CPU to the work item.  What is
+ * posted meanwhile is flushed by the call that posts it.
+ */
+static void mxe_qp_flush_queues(struct mxe_qp *qp)
+{
+	u32 left;
+
+	for (left = qp->sq.entries / MXE_FLUSH_SLICE + 1; left; left--) {
+		if (!mxe_qp_flush_send(qp, IB_QPS_ERR) || fatal_signal_pending(current))
+			break;
+		cond_resched();
+	}
+	/* An XRC target has no queue of its own. */
+	if (mxe_qp_is_xrc_tgt(qp))
+		return;
+	for (left = qp->rq.q.entries / MXE_FLUSH_SLICE + 1; left; left--) {
+		if (!mxe_qp_flush_recv(qp) || fatal_signal_pending(current))
+			break;
+		cond_resched();
+	}
 }
 
 /* Context: both locks held. */
@@ -787,6 +836,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		mxe_qp_kick(qp);
 unlock:
 	mxe_qp_end(qp);
+	if (!err && mask & IB_QP_STATE && to == IB_QPS_ERR)
+		mxe_qp_flush_queues(qp);
 	mxe_dc_verbs_modified(qp);
 free:
 	kfree(res);

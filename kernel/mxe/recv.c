@@ -141,7 +141,7 @@ void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status)
 	rq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
 }
 
-void mxe_recv_flush(struct mxe_qp *qp)
+bool mxe_recv_flush(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
 	u32 limit = MXE_FLUSH_SLICE;
@@ -156,27 +156,45 @@ void mxe_recv_flush(struct mxe_qp *qp)
 		if (!rq->last_wqe)
 			rq->pending |= BIT(MXE_PENDING_EV_LAST_WQE);
 		rq->last_wqe = true;
-		return;
+		return false;
 	}
 	/* An XRC target has no queue of its own. */
 	if (!rq->q.entries)
-		return;
+		return false;
 	for (; limit; limit--) {
 		mxe_recv_take(qp);
 		if (!rq->cur_valid)
-			return;
+			return false;
 		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
 	}
 	rq->pending |= BIT(MXE_PENDING_WORK);
+	return true;
 }
 
 void mxe_recv_ring(struct mxe_qp *qp)
 {
-	if (READ_ONCE(qp->state) != IB_QPS_ERR)
+	/* An XRC target has no queue of its own. */
+	if (READ_ONCE(qp->state) != IB_QPS_ERR || mxe_qp_is_xrc_tgt(qp))
 		return;
-	spin_lock(&qp->recv_lock);
+	mxe_rq_begin_bh_off(qp);
 	/* A dying QP is in RESET. */
 	if (qp->state == IB_QPS_ERR)
+		mxe_recv_flush(qp);
+	mxe_rq_end_deferred(qp);
+}
+
+void mxe_recv_doorbell(struct mxe_qp *qp)
+{
+	/* Pairs with the barrier in mxe_qp_set_error(). */
+	smp_mb();
+	if (likely(READ_ONCE(qp->state) != IB_QPS_ERR))
+		return;
+	/* BHs must not be enabled again with interrupts disabled. */
+	if (irqs_disabled()) {
 		mxe_qp_kick(qp);
-	spin_unlock(&qp->recv_lock);
+		return;
+	}
+	local_bh_disable();
+	mxe_recv_ring(qp);
+	local_bh_enable();
 }

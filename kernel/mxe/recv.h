@@ -84,18 +84,29 @@ void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status);
  * If requests remain, qp->work continues.  The requests of an SRQ remain there.
  *
  * Context: recv_lock held.
+ * Return: true if requests remain.
  */
-void mxe_recv_flush(struct mxe_qp *qp);
+bool mxe_recv_flush(struct mxe_qp *qp);
 
 /**
- * mxe_recv_ring() - Flush receive requests after a doorbell.
+ * mxe_recv_ring() - Flush a slice of receive requests after a doorbell.
  * @qp: QP that was rung for, which may be dying
  *
- * Queues qp->work if the QP is in ERR.  In other states the responder reads the
- * ring when a message arrives.
+ * Does nothing unless the QP is in ERR.  In other states the responder reads
+ * the ring when a message arrives.
  *
  * Context: BHs disabled, RCU read-side section.  Takes and releases recv_lock.
  */
 void mxe_recv_ring(struct mxe_qp *qp);
+
+/**
+ * mxe_recv_doorbell() - Do the same for a kernel consumer.
+ * @qp: QP to which receive requests were posted
+ *
+ * With interrupts disabled, qp->work flushes instead.
+ *
+ * Context: Any, in a verb.  Takes and releases recv_lock.
+ */
+void mxe_recv_doorbell(struct mxe_qp *qp);
 
 #endif /* MXE_RECV_H */

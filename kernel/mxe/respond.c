@@ -731,12 +731,12 @@ void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
 	}
 }
 
-void mxe_respond_flush(struct mxe_qp *qp)
+bool mxe_respond_flush(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
 
 	lockdep_assert_held(&qp->recv_lock);
 
 	rq->read.active = false;
-	mxe_recv_flush(qp);
+	return mxe_recv_flush(qp);
 }

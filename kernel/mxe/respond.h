@@ -212,8 +212,9 @@ void mxe_respond_read_run(struct mxe_qp *qp);
  * @qp: QP in ERR
  *
  * Context: recv_lock held.
+ * Return: true if requests remain, which qp->work flushes.
  */
-void mxe_respond_flush(struct mxe_qp *qp);
+bool mxe_respond_flush(struct mxe_qp *qp);
 
 /*
  * Counts, modulo 2^32, how often this CPU has left responses of a READ to a

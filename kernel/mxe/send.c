@@ -393,10 +393,9 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 	lockdep_assert_held(&qp->send_lock);
 
 	mxe_sqpoll_see(qp);
-	if (unlikely(qp->state >= IB_QPS_SQE)) {
-		mxe_qp_kick(qp);
-		return false;
-	}
+	/* The work item might not run as long as this thread polls. */
+	if (unlikely(qp->state >= IB_QPS_SQE))
+		return mxe_send_flush(qp);
 	if (mxe_loop_atomic_ring(qp) || mxe_wire_atomic_ring(qp))
 		return false;
 	mxe_send_slice(qp);

@@ -391,6 +391,33 @@ static void loopback_armed_late(struct kunit *test)
 	lt_close(lt);
 }
 
+/*
+ * In ERR, the call that posts a request flushes it.  Its handler is called
+ * later, but not by that call.
+ */
+static void loopback_flushed(struct kunit *test)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct lt *lt = lt_open(test);
+	struct lt_seen *seen = &lt->seen;
+
+	KUNIT_ASSERT_EQ(test, ib_modify_qp(lt->a->ibqp, &attr, IB_QP_STATE), 0);
+	KUNIT_ASSERT_EQ(test, ib_modify_qp(lt->b->ibqp, &attr, IB_QP_STATE), 0);
+	KUNIT_EXPECT_EQ(test, ib_req_notify_cq(lt->scq, IB_CQ_NEXT_COMP), 0);
+	KUNIT_EXPECT_EQ(test, ib_req_notify_cq(lt->rcq, IB_CQ_NEXT_COMP), 0);
+	seen->in_verb = true;
+	lt_post_recv(lt, 1, 8);
+	lt_expect_wc(lt, lt->rcq, 1, IB_WC_WR_FLUSH_ERR);
+	lt_post_send(lt, 2, 0);
+	lt_expect_wc(lt, lt->scq, 2, IB_WC_WR_FLUSH_ERR);
+	seen->in_verb = false;
+	kt_settle(lt->kt);
+	KUNIT_EXPECT_EQ(test, seen->sends, 1);
+	KUNIT_EXPECT_EQ(test, seen->receives, 1);
+	KUNIT_EXPECT_FALSE(test, seen->called_in_verb);
+	lt_close(lt);
+}
+
 /* With interrupts disabled, the work executes the request. */
 static void loopback_irqs_off(struct kunit *test)
 {
@@ -563,6 +590,7 @@ static struct kunit_case loopback_cases[] = {
 	KUNIT_CASE(loopback_switched_off),
 	KUNIT_CASE(loopback_handlers),
 	KUNIT_CASE(loopback_armed_late),
+	KUNIT_CASE(loopback_flushed),
 	KUNIT_CASE(loopback_irqs_off),
 	KUNIT_CASE(loopback_wrong_key),
 	KUNIT_CASE(loopback_short_receive),
