@@ -52,7 +52,7 @@ static void mxe_dct_child_init(struct mxe_dct_child *child,
 	qp->rq.num_res = num_res;
 	/* Its communication is established, which is not worth an event. */
 	qp->rq.comm_est = true;
-	mxe_qp_prepare(qp, mxe_qp_work);
+	mxe_qp_prepare(qp, mxe_qp_work, mxe_qp_work_late);
 	mxe_retry_init(qp);
 }
 
@@ -128,7 +128,7 @@ void mxe_dct_child_free(struct mxe_dct_child *child)
 	mxe_qp_end(qp);
 
 	mxe_retry_stop(qp);
-	cancel_work_sync(&qp->work);
+	mxe_qp_stop_work(qp);
 	mxe_qp_put(qp);
 	wait_for_completion(&qp->released);
 

@@ -14,6 +14,7 @@
 #include "mxe.h"
 #include "netns.h"
 #include "qp.h"
+#include "qp_work.h"
 #include "skb.h"
 
 module_param_named(port, mxe_udp_port, ushort, 0444);
@@ -88,6 +89,7 @@ static void __exit mxe_exit(void)
 	ib_exp_unregister_driver(&mxe_exp_driver);
 	mxe_netns_unregister();
 	mxe_icrc_exit();
+	mxe_qp_work_exit();
 	mxe_qp_exit();
 	mxe_skb_exit();
 	/* kfree_rcu() of memory regions needs no code of this module. */

@@ -13,7 +13,7 @@
  *   polling ioctl()             yes         no               off while polling
  *   packet received             no          no               off (softirq)
  *   timers                      no          no               off (softirq)
- *   QP work                     yes         no               on
+ *   QP work                     yes         no               off in each half
  *   completion handlers called  no          no               off
  *
  * Locks, outer to inner (Documentation/locking.rst has the fields):

@@ -4,6 +4,7 @@
  * and its errors, and the workqueue.  The engine and the verbs call this file.
  * It calls tx.c, cq.c, srq.c, and the handlers of consumers.
  */
+#include <linux/jiffies.h>
 #include <linux/workqueue.h>
 
 #include "cq.h"
@@ -37,7 +38,8 @@ void mxe_qp_exit(void)
 	destroy_workqueue(mxe_qp_wq);
 }
 
-void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work)
+void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work,
+		    void (*late)(struct timer_list *timer))
 {
 	spin_lock_init(&qp->send_lock);
 	spin_lock_init(&qp->recv_lock);
@@ -45,6 +47,7 @@ void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work)
 	mxe_rx_dst_init(&qp->rx_dst);
 	skb_queue_head_init(&qp->rq.deferred);
 	INIT_WORK(&qp->work, work);
+	timer_setup(&qp->late_timer, late, 0);
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);
 	qp->sq.read_cpu = -1;
@@ -88,7 +91,16 @@ void mxe_qp_end(struct mxe_qp *qp)
 
 void mxe_qp_kick(struct mxe_qp *qp)
 {
-	queue_work(mxe_qp_wq, &qp->work);
+	if (queue_work(mxe_qp_wq, &qp->work))
+		WRITE_ONCE(qp->work_queued, jiffies);
+	if (!timer_pending(&qp->late_timer))
+		mod_timer(&qp->late_timer, jiffies + MXE_WORK_LATE);
+}
+
+void mxe_qp_stop_work(struct mxe_qp *qp)
+{
+	cancel_work_sync(&qp->work);
+	timer_delete_sync(&qp->late_timer);
 }
 
 static void mxe_qp_event(struct mxe_qp *qp, enum ib_event_type type)

@@ -70,6 +70,9 @@ struct mxe_xrcd;
  */
 #define MXE_FLUSH_SLICE		256
 
+/* Jiffies after which late_timer does the work of a QP. */
+#define MXE_WORK_LATE		(msecs_to_jiffies(10) + 1)
+
 /**
  * mxe_pkt_cost() - Return the cost of a packet.
  * @len: bytes of data that are copied
@@ -331,6 +334,14 @@ struct mxe_qp {
 
 	/* Does work that exceeds a slice, sleeps, or must not run in a verb. */
 	struct work_struct work;
+	unsigned long work_queued;	/* jiffies; racy, a hint for late_timer */
+	/*
+	 * Does that work in softirq, slice by slice, if its CPU has not begun
+	 * it after MXE_WORK_LATE, because the CPU runs only a thread of higher
+	 * priority, or one that does not yield.
+	 */
+	struct timer_list late_timer;
+	bool late_send;			/* late_timer continues the send side */
 	/* Bits of enum mxe_pending that are left to the work item. */
 	unsigned long work_events;	/* of the send side */
 	unsigned long recv_work_events;	/* of the receive side */
@@ -721,7 +732,7 @@ void mxe_qp_end(struct mxe_qp *qp)
  * Calls the handlers that mxe_sq_end_deferred() and mxe_rq_end_deferred() have
  * deferred, and changes the state to ERR if the latter has deferred that.
  *
- * Context: qp->work, no lock held.
+ * Context: qp->work or late_timer, no lock held.
  */
 void mxe_qp_do_deferred(struct mxe_qp *qp);
 
@@ -802,6 +813,9 @@ void mxe_sq_set_need_doorbell(struct mxe_qp *qp);
  * mxe_qp_kick() - Queue qp->work on this CPU.
  * @qp: QP
  *
+ * Starts late_timer, too, unless it is pending.  The timer is never stopped
+ * when the work has begun, so that frequent work seldom starts it.
+ *
  * Context: Any, with a lock of a QP that is not dying, or in a verb, so that
  * destroy cancels the work later.
  */
@@ -844,10 +858,22 @@ static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
  * mxe_qp_prepare() - Initialize what any QP has: its locks, work and budgets.
  * @qp: zeroed QP; @qp->dev and @qp->qpn need not be set
  * @work: runs what is left to process context
+ * @late: does it if that work is late
  *
  * The caller holds the only reference, and calls mxe_retry_init().
  */
-void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work);
+void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work,
+		    void (*late)(struct timer_list *timer));
+
+/**
+ * mxe_qp_stop_work() - Stop qp->work and late_timer.
+ * @qp: QP that is dying
+ *
+ * Waits for both.
+ *
+ * Context: Process context, no lock of the QP held.  May sleep.
+ */
+void mxe_qp_stop_work(struct mxe_qp *qp);
 
 /* Runs the work items of all QPs. */
 extern struct workqueue_struct *mxe_qp_wq;

@@ -314,7 +314,7 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
-	mxe_qp_prepare(qp, mxe_qp_work);
+	mxe_qp_prepare(qp, mxe_qp_work, mxe_qp_work_late);
 	mxe_retry_init(qp);
 	return qp;
 }
@@ -412,7 +412,7 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_qp_end(qp);
 
 	mxe_retry_stop(qp);
-	cancel_work_sync(&qp->work);
+	mxe_qp_stop_work(qp);
 	/* Wait for handlers that were called before. */
 	mxe_qp_put(qp);
 	wait_for_completion(&qp->released);

@@ -6,6 +6,7 @@
 #ifndef MXE_QP_WORK_H
 #define MXE_QP_WORK_H
 
+#include <linux/timer.h>
 #include <linux/workqueue.h>
 
 /**
@@ -16,8 +17,26 @@
  * first wide atomic.  Then continues the receive side and the send side, or
  * flushes them after an error.  Queues itself again if work is left.
  *
- * Context: Runs on mxe_qp_wq.  May sleep.
+ * Context: Runs on mxe_qp_wq.  May sleep.  Disables BHs in each half.
  */
 void mxe_qp_work(struct work_struct *work);
+
+/**
+ * mxe_qp_work_late() - Do a slice of the work of a QP that has not begun.
+ * @timer: qp->late_timer
+ *
+ * Continues one side of the QP, and the other one a jiffy later, as long as the
+ * work item is queued or preempted.  Does nothing if it is neither.
+ *
+ * Context: Timer, BHs disabled.
+ */
+void mxe_qp_work_late(struct timer_list *timer);
+
+/**
+ * mxe_qp_work_exit() - End the work that mxe_qp_work_late() may have queued.
+ *
+ * Context: Process context, when no QP exists any more.  May sleep.
+ */
+void mxe_qp_work_exit(void);
 
 #endif /* MXE_QP_WORK_H */

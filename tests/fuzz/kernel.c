@@ -425,6 +425,11 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq,
 	return true;
 }
 
+unsigned int work_busy(struct work_struct *work)
+{
+	return work_pending(work) ? WORK_BUSY_PENDING : 0;
+}
+
 bool cancel_work_sync(struct work_struct *work)
 {
 	if (!test_and_clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))

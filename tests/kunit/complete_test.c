@@ -1398,6 +1398,51 @@ static void flush_in_order(struct kunit *test)
 	expect_none(kt);
 }
 
+/* ---- late work ---------------------------------------------------------- */
+
+/* Waits up to ten seconds for a packet, without yielding the CPU. */
+static void spin_sent(struct kt *kt)
+{
+	unsigned long end = jiffies + 10 * HZ;
+
+	while (!kt_num_sent(kt) && time_before(jiffies, end))
+		cpu_relax();
+}
+
+/*
+ * A consumer posts with interrupts disabled, which leaves the request to the
+ * work item, and then does not let the work item run.
+ */
+static void late_work(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	post_write(kt, 1, mr);
+	local_irq_restore(flags);
+	spin_sent(kt);
+	expect_sent(kt, KT_WRITE_ONLY, S);
+	/* The work item finds nothing left to do. */
+	kt_settle(kt);
+	kt_expect_nothing(kt);
+	answer(kt, S, KT_ACK);
+	expect_success(kt, 1);
+
+	/* Nor is it needed to repeat a request. */
+	post_write(kt, 2, mr);
+	expect_sent(kt, KT_WRITE_ONLY, S + 1);
+	answer(kt, S + 1, RNR_NAK);
+	spin_sent(kt);
+	expect_sent(kt, KT_WRITE_ONLY, S + 1);
+	kt_settle(kt);
+	kt_expect_nothing(kt);
+	answer(kt, S + 1, KT_ACK);
+	expect_success(kt, 2);
+	expect_none(kt);
+}
+
 /* ---- timers ------------------------------------------------------------- */
 
 /*
@@ -1545,6 +1590,7 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE(post_refused),
 	KUNIT_CASE(local_op_in_order),
 	KUNIT_CASE(flush_in_order),
+	KUNIT_CASE(late_work),
 	KUNIT_CASE(timer_backs_off),
 	KUNIT_CASE(timer_goes_on),
 	KUNIT_CASE(rnr_retry_without_end),
