@@ -87,6 +87,15 @@ static const struct mxe_dc_verbs_transition mxe_dc_verbs_transitions[] = {
 		.required = IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
 			    IB_QP_MAX_QP_RD_ATOMIC,
 		.optional = IB_QP_SQ_PSN,
+	}, {
+		.kind = MXE_DC_INITIATOR,
+		.from = IB_QPS_RTS,
+		.to = IB_QPS_SQD,
+		.optional = IB_QP_EN_SQD_ASYNC_NOTIFY,
+	}, {
+		.kind = MXE_DC_INITIATOR,
+		.from = IB_QPS_SQD,
+		.to = IB_QPS_RTS,
 	},
 };
 

@@ -450,6 +450,52 @@ static void test_posting(struct vt_dev *a, struct vt_dev *b)
 	dc_initiator_close(&i);
 }
 
+/* Posts a SEND that waits for a receive request, and a fetch-and-add. */
+static void post_waiting(struct dc_initiator *i, struct dc_target *first,
+			 struct dc_target *next)
+{
+	long before = vt_dev_counter(i->dev, "rcvd_rnr_nak");
+
+	dc_begin(i, 1);
+	ibv_wr_send(i->qpx);
+	if (dc_end(i, first, 8))
+		vt_bail("a SEND");
+	vt_dev_wait_counted(i->dev, "rcvd_rnr_nak", before);
+	if (dc_post_fadd(i, next, 2, 0))
+		vt_bail("a fetch-and-add");
+}
+
+/* In SQD, requests that have begun complete, and no other begins. */
+static void test_drain(struct vt_dev *a, struct vt_dev *b)
+{
+	struct dc_target t[2];
+	struct dc_initiator i;
+	struct ibv_wc wc;
+
+	dc_initiator_open(&i, a);
+	dc_target_open(&t[0], b, a, 1, false);
+	dc_target_open(&t[1], b, a, 2, false);
+	post_waiting(&i, &t[0], &t[1]);
+	is_int(dc_to_state(i.qp, IBV_QPS_SQD), 0, "an initiator in SQD");
+	dc_target_recv(&t[0], 9, DC_HALF, DC_HALF);
+	is_int(dc_wait(i.cq, 1), IBV_WC_SUCCESS, "... completes what has begun");
+	ok(!vt_poll(i.cq, &wc, 200) && !dc_word(t[1].buf),
+	   "... and does not begin the next request");
+	is_int(dc_to_state(i.qp, IBV_QPS_RTS), 0, "... until it is in RTS again");
+	is_int(dc_wait(i.cq, 2), IBV_WC_SUCCESS, "... where that completes");
+	is_u64(dc_word(t[1].buf), 1, "... and is executed");
+	post_waiting(&i, &t[0], &t[1]);
+	is_int(dc_to_state(i.qp, IBV_QPS_SQD), 0, "in SQD again");
+	is_int(dc_to_state(i.qp, IBV_QPS_ERR), 0, "... and then in ERR");
+	is_int(dc_wait(i.cq, 1), IBV_WC_WR_FLUSH_ERR, "... both are flushed");
+	is_int(dc_wait(i.cq, 2), IBV_WC_WR_FLUSH_ERR, "... the second, too");
+	is_u64(dc_word(t[1].buf), 1, "... which is not executed");
+	ok(dc_to_state(t[0].qp, IBV_QPS_SQD), "a target has no SQD");
+	dc_target_close(&t[1]);
+	dc_target_close(&t[0]);
+	dc_initiator_close(&i);
+}
+
 static void test_errors(struct vt_dev *a, struct vt_dev *b)
 {
 	struct dc_initiator i, other;
@@ -675,6 +721,7 @@ int main(int argc, char **argv)
 		test_round_robin(a, b, ROUNDS);
 		test_batches(a, b);
 		test_many_initiators(a, b);
+		test_drain(a, b);
 		test_errors(a, b);
 		test_responder_errors(a, b);
 		test_shortcuts(a, b);
