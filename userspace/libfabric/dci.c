@@ -56,6 +56,8 @@ struct dci {
 	struct dc_peer *waiting, **waiting_tail;
 	/* The peer whose request has failed, until the initiator is reset. */
 	struct dc_peer *failed;
+	/* The peer that holds up others, while its requests are aborted. */
+	struct dc_peer *aborted;
 	struct mxefi_wr *flushed;	/* of the other peers, the last first */
 	uint64_t completions;
 	uint64_t seen;			/* completions at since_ms */
@@ -145,6 +147,12 @@ static int set_state(struct dci *dci, enum ibv_qp_state state)
 	return ibv_modify_qp(dci->qp, &attr, IBV_QP_STATE);
 }
 
+/* True while its requests are flushed. */
+static bool is_down(const struct dci *dci)
+{
+	return dci->failed || dci->aborted;
+}
+
 /* ---- peers that wait --------------------------------------------------- */
 
 static void wait_for_room(struct dc_peer *dp)
@@ -162,7 +170,7 @@ static void wait_for_room(struct dc_peer *dp)
 /* Lets peers post that wait, each until the send queue is full. */
 static void serve(struct dci *dci)
 {
-	while (dci->waiting && !dci->failed && dci->posted < SQ_SIZE) {
+	while (dci->waiting && !is_down(dci) && dci->posted < SQ_SIZE) {
 		struct dc_peer *dp = dci->waiting;
 
 		dci->waiting = dp->next_waiting;
@@ -184,7 +192,7 @@ static bool ready(struct mxefi_peer *peer)
 			dp->host->since_ms = mxefi_now_ms();
 		return false;
 	}
-	if (!dp->dci->failed && dp->dci->posted < SQ_SIZE)
+	if (!is_down(dp->dci) && dp->dci->posted < SQ_SIZE)
 		return true;
 	wait_for_room(dp);
 	return false;
@@ -208,9 +216,10 @@ static void restart(struct dci *dci)
 {
 	bool good = !set_state(dci, IBV_QPS_RESET) && !start_qp(dci);
 
-	if (dci->failed->is_slow)
+	if (dci->failed && dci->failed->is_slow)
 		dci->failed->dci = spare_of(dci->dcis);
 	dci->failed = NULL;
+	dci->aborted = NULL;
 	if (!good)
 		mxefi_warn(FI_LOG_EP_CTRL, "cannot reset a DC initiator\n");
 	while (dci->flushed) {
@@ -280,6 +289,30 @@ static void check_hosts(struct mxefi_dcis *dcis, uint64_t now)
 /* ---- initiators that are held up --------------------------------------- */
 
 /*
+ * Aborts the requests of the peer that the initiator waits for. In SQD, the
+ * device begins no request. So if this one completes before the initiator is in
+ * error, those of the next peer have still not been sent, and are posted again.
+ * In a device without that state, they may have been sent, and fail.
+ */
+static void abort_requests(struct dci *dci)
+{
+	bool is_drained = !set_state(dci, IBV_QPS_SQD);
+
+	if (is_drained) {
+		mxefi_progress(dci->dcis->ep->dom);
+		if (!dci->sent || dci->completions != dci->seen) {
+			set_state(dci, IBV_QPS_RTS);
+			return;
+		}
+		dci->aborted = to_dc_peer(dci->sent->peer);
+	}
+	if (set_state(dci, IBV_QPS_ERR) && is_drained) {
+		dci->aborted = NULL;
+		set_state(dci, IBV_QPS_RTS);
+	}
+}
+
+/*
  * A target without receive buffers makes its initiator wait, maybe forever if
  * its process is stopped. Other peers must not wait as long.
  */
@@ -301,7 +334,7 @@ static void tick(struct mxefi_ticker *ticker, uint64_t now)
 		} else if (now - dci->since_ms >
 			   dcis->ep->dom->connect_timeout_ms) {
 			dci->since_ms = now;
-			set_state(dci, IBV_QPS_ERR);
+			abort_requests(dci);
 		}
 	}
 }
@@ -311,10 +344,11 @@ static void tick(struct mxefi_ticker *ticker, uint64_t now)
 static void wr_failed(struct dci *dci, struct mxefi_wr *wr,
 		      const struct ibv_wc *wc)
 {
+	const struct dc_peer *first = dci->failed ? : dci->aborted;
 	int err;
 
 	/* Behind a request of another peer, so it was not sent. */
-	if (dci->failed && &dci->failed->peer != wr->peer &&
+	if (first && &first->peer != wr->peer &&
 	    wc->status == IBV_WC_WR_FLUSH_ERR) {
 		wr->next = dci->flushed;
 		dci->flushed = wr;
@@ -374,7 +408,7 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	}
 	if (dci->dcis->ep->closing)
 		return;
-	if (dci->failed && !dci->posted && !dci->dcis->ep->dom->lost)
+	if (is_down(dci) && !dci->posted && !dci->dcis->ep->dom->lost)
 		restart(dci);
 	serve(dci);
 	/*

@@ -72,6 +72,7 @@ struct send {
 	int num_sge;
 	uint32_t imm, dest, rkey;	/* @dest: UD queue pair or DC target */
 	uint64_t key, remote_addr, compare_add, swap;
+	bool executed;		/* but not acknowledged */
 };
 
 struct qp {
@@ -374,7 +375,9 @@ static bool step(struct qp *qp)
 
 	if (s->opcode == IBV_WR_RDMA_READ && fake_device.reads_stop)
 		return false;
-	if (find_target(qp, s, &t)) {
+	if (s->executed) {
+		wc.status = IBV_WC_SUCCESS;
+	} else if (find_target(qp, s, &t)) {
 		if (qp->is_dci && s->dest == fake_device.stopped_dct)
 			return false;
 		if (needs_recv && !t.recvs->count && !is_ud)
@@ -958,6 +961,19 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 	return 0;
 }
 
+static void answer_late(struct qp *qp)
+{
+	struct target t;
+
+	fake_device.stopped_dct = 0;
+	step(qp);
+	if (qp->qp.state != IBV_QPS_RTS || !qp->sends ||
+	    !find_target(qp, qp->sends, &t))
+		return;
+	execute(qp, &t, qp->sends, length(qp->sends->sge, qp->sends->num_sge));
+	qp->sends->executed = true;
+}
+
 static int set_state(struct qp *qp, enum ibv_qp_state state)
 {
 	int ret = 0;
@@ -967,11 +983,9 @@ static int set_state(struct qp *qp, enum ibv_qp_state state)
 	    (state == IBV_QPS_ERR && fake_device.err_fails)) {
 		ret = EIO;
 	} else {
-		if (state == IBV_QPS_ERR && qp->is_dci &&
-		    fake_device.dct_answers_late) {
-			fake_device.stopped_dct = 0;
-			run();
-		}
+		if (qp->is_dci && qp->sends && fake_device.stopped_dct &&
+		    state == fake_device.dct_answers_at)
+			answer_late(qp);
 		qp->qp.state = state;
 		run();
 	}

@@ -41,8 +41,12 @@ struct fake_device {
 	bool removed;		/* executes nothing, and sets no states */
 	/* This DC target answers no requests, as if it had no buffers. */
 	uint32_t stopped_dct;
-	/* stopped_dct answers when an initiator is about to enter ERR. */
-	bool dct_answers_late;
+	/*
+	 * stopped_dct answers the first request of an initiator when that is
+	 * about to enter this state. Unless it is in SQD, the initiator sends
+	 * the next request, which is executed, but not acknowledged.
+	 */
+	enum ibv_qp_state dct_answers_at;
 };
 
 extern struct fake_device fake_device;

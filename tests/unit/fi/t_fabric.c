@@ -675,6 +675,70 @@ static void test_info(void)
 	fi_freeinfo(hints);
 }
 
+/*
+ * A target that holds up the other peers of an initiator answers when its
+ * requests are about to be aborted. Those of the next peer are executed once.
+ */
+static void test_late_answer(enum ibv_qp_state state)
+{
+	static uint64_t word, one = 1;
+	struct mxefi_addr name;
+	size_t len = sizeof(name);
+	struct fid_mr *mr_b, *mr_c;
+	struct end c;
+	fi_addr_t to_c;
+	int good = 0;
+
+	fake_device.has_dc = true;
+	setenv("FI_MXE_DC", "1", 1);
+	setenv("FI_MXE_DC_INITIATORS", "1", 1);
+	setenv("FI_MXE_CONNECT_TIMEOUT", "300", 1);
+	open_pair(FI_RMA | FI_ATOMIC);
+	open_end(&c, FI_RMA | FI_ATOMIC);
+	to_c = insert(&a, c.ep);
+	must(fi_mr_reg(b.domain, in, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr_b, NULL),
+	     "fi_mr_reg");
+	must(fi_mr_reg(c.domain, &word, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr_c,
+		       NULL), "fi_mr_reg");
+	/* Resolves the address of the host. */
+	must(fi_atomic(a.ep, &one, 1, NULL, to_c, (uintptr_t)&word,
+		       fi_mr_key(mr_c), FI_UINT64, FI_SUM, &one), "fi_atomic");
+	must(-wait_one(a.cq, &one), "the first atomic");
+	word = 0;
+	must(fi_getname(&b.ep->fid, &name, &len), "fi_getname");
+	fake_device_set(dct_answers_at, state);
+	fake_device_set(stopped_dct, name.dct & MXEFI_DCT_NUMBER);
+	must(fi_write(a.ep, out, 8, NULL, to_b, (uintptr_t)in,
+		      fi_mr_key(mr_b), out), "fi_write");
+	for (int i = 0; i < 3; i++)
+		must(fi_atomic(a.ep, &one, 1, NULL, to_c, (uintptr_t)&word,
+			       fi_mr_key(mr_c), FI_UINT64, FI_SUM, &one),
+		     "fi_atomic");
+	is_int(wait_one(a.cq, out), 0, "a target answers before state %d",
+	       (int)state);
+	for (int i = 0; i < 3; i++)
+		good += !wait_one(a.cq, &one);
+	is_int(good, 3, "... and the requests of the next peer complete");
+	is_u64(word, 3, "... and are executed once");
+	fake_device_set(stopped_dct, name.dct & MXEFI_DCT_NUMBER);
+	fake_device_set(dct_answers_at, IBV_QPS_UNKNOWN);
+	must(fi_write(a.ep, out, 8, NULL, to_b, (uintptr_t)in,
+		      fi_mr_key(mr_b), out), "fi_write");
+	must(fi_atomic(a.ep, &one, 1, NULL, to_c, (uintptr_t)&word,
+		       fi_mr_key(mr_c), FI_UINT64, FI_SUM, &one), "fi_atomic");
+	is_int(wait_one(a.cq, out), FI_ECONNABORTED, "one that does not, fails");
+	is_int(wait_one(a.cq, &one), 0, "... and the next peer does not");
+	is_u64(word, 4, "... and its request is executed once");
+	fake_device_set(stopped_dct, 0);
+	must(fi_close(&mr_b->fid), "fi_close mr");
+	must(fi_close(&mr_c->fid), "fi_close mr");
+	must(close_end(&c), "close_end");
+	close_pair();
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
+	unsetenv("FI_MXE_DC_INITIATORS");
+	fake_device.has_dc = false;
+}
+
 int main(void)
 {
 	plan(0);
@@ -698,5 +762,7 @@ int main(void)
 	test_flood_dies();
 	test_vector_write(false);
 	test_vector_write(true);
+	test_late_answer(IBV_QPS_SQD);
+	test_late_answer(IBV_QPS_ERR);
 	return done_testing();
 }
