@@ -13,8 +13,8 @@
 
 #define LINGER_MS 1000
 /*
- * Unexpected messages of this size, in bytes, stop the peers, until half of it
- * is left.
+ * Unexpected messages of this size, in bytes, stop the peers. Those in flight
+ * exceed it, and the program has to receive as many before the peers go on.
  */
 #define MAX_UNEXPECTED ((size_t)64 << 20)
 /*
@@ -78,7 +78,7 @@ static void let_peers_go(struct mxefi_ep *ep)
 
 void mxefi_queues_resume(struct mxefi_ep *ep)
 {
-	if (ep->stops_peers && ep->unexpected_bytes < MAX_UNEXPECTED / 2)
+	if (ep->stops_peers && ep->unexpected_bytes < MAX_UNEXPECTED)
 		let_peers_go(ep);
 	while (ep->held && ep->unexpected_bytes < bound(ep)) {
 		struct mxefi_rxbuf *rx = ep->held;

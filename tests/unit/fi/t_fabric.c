@@ -587,11 +587,12 @@ static void test_flood(void)
 			break;
 		memcpy(&number, in, sizeof(number));
 		good += number == i;
+		/* Most of the messages are still kept. */
+		while (i == 2000 && done < sent && !wait_one(a.cq, out))
+			done++;
 	}
-	is_int((int)good, (int)sent, "... and then those that wait, in order");
-	while (done < sent && !wait_one(a.cq, out))
-		done++;
-	is_int((int)done, (int)sent, "... and their sends complete");
+	is_int((int)done, (int)sent, "the sends that wait complete soon");
+	is_int((int)good, (int)sent, "... and all are received in order");
 	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
 	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
 	is_int(wait_one(b.cq, in), 0, "another message arrives");
