@@ -20,6 +20,29 @@ DEFINE_STATIC_KEY_FALSE(mxe_tm_used);
 
 /* ---- creation ---------------------------------------------------------- */
 
+/* Those with a table are first in tm->free_masks. */
+static void mxe_tm_init_masks(struct mxe_tm *tm)
+{
+	u32 i;
+
+	INIT_LIST_HEAD(&tm->masks);
+	INIT_LIST_HEAD(&tm->free_masks);
+	for (i = 0; i < MXE_TM_TABLES * tm->num_buckets; i++)
+		INIT_LIST_HEAD(&tm->tables[i]);
+	for (i = 0; i < tm->max_tags; i++) {
+		struct mxe_tm_mask *mask = &tm->mask_mem[i];
+
+		INIT_LIST_HEAD(&mask->only_bucket);
+		mask->buckets = &mask->only_bucket;
+		mask->num_buckets = 1;
+		if (i < MXE_TM_TABLES) {
+			mask->buckets = &tm->tables[i * tm->num_buckets];
+			mask->num_buckets = tm->num_buckets;
+		}
+		list_add_tail(&mask->entry, &tm->free_masks);
+	}
+}
+
 static int mxe_tm_alloc(struct mxe_tm *tm)
 {
 	u32 i;
@@ -29,22 +52,17 @@ static int mxe_tm_alloc(struct mxe_tm *tm)
 	tm->tags = kvcalloc(tm->max_tags, sizeof(*tm->tags), GFP_KERNEL_ACCOUNT);
 	tm->mask_mem = kvcalloc(tm->max_tags, sizeof(*tm->mask_mem),
 				GFP_KERNEL_ACCOUNT);
-	tm->buckets = kvcalloc(tm->num_buckets, sizeof(*tm->buckets),
-			       GFP_KERNEL_ACCOUNT);
+	tm->tables = kvcalloc(MXE_TM_TABLES * tm->num_buckets,
+			      sizeof(*tm->tables), GFP_KERNEL_ACCOUNT);
 	tm->handles = kvcalloc(tm->num_buckets, sizeof(*tm->handles),
 			       GFP_KERNEL_ACCOUNT);
-	if (!tm->tags || !tm->mask_mem || !tm->buckets || !tm->handles)
+	if (!tm->tags || !tm->mask_mem || !tm->tables || !tm->handles)
 		return -ENOMEM;
 
-	INIT_LIST_HEAD(&tm->masks);
+	mxe_tm_init_masks(tm);
 	INIT_LIST_HEAD(&tm->free_tags);
-	INIT_LIST_HEAD(&tm->free_masks);
-	for (i = 0; i < tm->num_buckets; i++)
-		INIT_LIST_HEAD(&tm->buckets[i]);
-	for (i = 0; i < tm->max_tags; i++) {
+	for (i = 0; i < tm->max_tags; i++)
 		list_add_tail(&tm->tags[i].entry, &tm->free_tags);
-		list_add_tail(&tm->mask_mem[i].entry, &tm->free_masks);
-	}
 	return 0;
 }
 
@@ -73,7 +91,7 @@ void mxe_tm_destroy(struct mxe_srq *srq)
 	mxe_ring_destroy(&tm->ops);
 	kvfree(tm->tags);
 	kvfree(tm->mask_mem);
-	kvfree(tm->buckets);
+	kvfree(tm->tables);
 	kvfree(tm->handles);
 	kfree(tm);
 	srq->tm = NULL;
@@ -81,16 +99,16 @@ void mxe_tm_destroy(struct mxe_srq *srq)
 
 /* ---- the list ---------------------------------------------------------- */
 
-/* The seed keeps a process from choosing tags that share a bucket. */
-static struct list_head *mxe_tm_bucket(const struct mxe_tm *tm, u64 tag, u64 mask)
+/* The seed keeps tags from sharing a bucket in each SRQ of a program. */
+static struct list_head *mxe_tm_bucket(const struct mxe_tm *tm, u64 tag,
+				       const struct mxe_tm_mask *mask)
 {
-	const u32 key[] = {
-		lower_32_bits(tag), upper_32_bits(tag),
-		lower_32_bits(mask), upper_32_bits(mask),
-	};
-	u32 hash = jhash2(key, ARRAY_SIZE(key), tm->seed);
+	u32 hash;
 
-	return &tm->buckets[hash & (tm->num_buckets - 1)];
+	if (mask->num_buckets == 1)
+		return mask->buckets;
+	hash = jhash_2words(lower_32_bits(tag), upper_32_bits(tag), tm->seed);
+	return &mask->buckets[hash & (mask->num_buckets - 1)];
 }
 
 static struct hlist_head *mxe_tm_handles(const struct mxe_tm *tm, u32 handle)
@@ -109,9 +127,11 @@ static struct mxe_tm_mask *mxe_tm_get_mask(struct mxe_tm *tm, u64 value)
 {
 	struct mxe_tm_mask *mask;
 
-	list_for_each_entry(mask, &tm->masks, entry)
+	list_for_each_entry(mask, &tm->masks, entry) {
 		if (mask->mask == value)
 			return mask;
+		tm->steps++;
+	}
 	/* There are as many as tags, so one is free. */
 	mask = list_first_entry(&tm->free_masks, struct mxe_tm_mask, entry);
 	mxe_tm_move(&mask->entry, &tm->masks);
@@ -122,8 +142,13 @@ static struct mxe_tm_mask *mxe_tm_get_mask(struct mxe_tm *tm, u64 value)
 
 static void mxe_tm_remove(struct mxe_tm *tm, struct mxe_tm_tag *tag)
 {
-	if (!--tag->mask->num_tags) {
-		mxe_tm_move(&tag->mask->entry, &tm->free_masks);
+	struct mxe_tm_mask *mask = tag->mask;
+
+	if (!--mask->num_tags) {
+		if (mask->num_buckets > 1)
+			list_move(&mask->entry, &tm->free_masks);
+		else
+			list_move_tail(&mask->entry, &tm->free_masks);
 		WRITE_ONCE(tm->num_masks, tm->num_masks - 1);
 	}
 	hlist_del(&tag->by_handle);
@@ -132,18 +157,20 @@ static void mxe_tm_remove(struct mxe_tm *tm, struct mxe_tm_tag *tag)
 }
 
 /* Returns the tag with these values that was posted first. */
-static struct mxe_tm_tag *mxe_tm_first(const struct mxe_tm *tm, u64 value,
+static struct mxe_tm_tag *mxe_tm_first(struct mxe_tm *tm, u64 value,
 				       const struct mxe_tm_mask *mask)
 {
 	struct mxe_tm_tag *tag;
 
-	list_for_each_entry(tag, mxe_tm_bucket(tm, value, mask->mask), entry)
-		if (tag->tag == value && tag->mask == mask)
+	list_for_each_entry(tag, mxe_tm_bucket(tm, value, mask), entry) {
+		if (tag->tag == value)
 			return tag;
+		tm->steps++;
+	}
 	return NULL;
 }
 
-static struct mxe_tm_tag *mxe_tm_match(const struct mxe_tm *tm, u64 value)
+static struct mxe_tm_tag *mxe_tm_match(struct mxe_tm *tm, u64 value)
 {
 	struct mxe_tm_tag *best = NULL, *tag;
 	struct mxe_tm_mask *mask;
@@ -157,13 +184,15 @@ static struct mxe_tm_tag *mxe_tm_match(const struct mxe_tm *tm, u64 value)
 	return best && best->seq < tm->enabled ? best : NULL;
 }
 
-static struct mxe_tm_tag *mxe_tm_by_handle(const struct mxe_tm *tm, u32 handle)
+static struct mxe_tm_tag *mxe_tm_by_handle(struct mxe_tm *tm, u32 handle)
 {
 	struct mxe_tm_tag *tag;
 
-	hlist_for_each_entry(tag, mxe_tm_handles(tm, handle), by_handle)
+	hlist_for_each_entry(tag, mxe_tm_handles(tm, handle), by_handle) {
 		if (tag->handle == handle)
 			return tag;
+		tm->steps++;
+	}
 	return NULL;
 }
 
@@ -194,6 +223,7 @@ int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
 	 * message.
 	 */
 	spin_lock(&srq->lock);
+	tm->steps = 0;
 	if (msg->kind != MXE_TM_NO_TAG)
 		tag = mxe_tm_match(tm, be64_to_cpu(msg->hdr.tmh.tag));
 	if (tag) {
@@ -210,6 +240,7 @@ int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
 			tm->unexpected++;
 		}
 	}
+	msg->steps = tm->steps;
 	spin_unlock(&srq->lock);
 	if (tag)
 		mxe_rq_sum_length(wr);
@@ -276,7 +307,7 @@ static int mxe_tm_add(struct mxe_tm *tm, const struct mxe_tm_wqe *op,
 	memcpy(tag->sge, sges, op->num_sge * sizeof(tag->sge[0]));
 	tag->seq = tm->seq++;
 	hlist_add_head(&tag->by_handle, mxe_tm_handles(tm, op->handle));
-	list_move_tail(&tag->entry, mxe_tm_bucket(tm, op->tag, op->mask));
+	list_move_tail(&tag->entry, mxe_tm_bucket(tm, op->tag, tag->mask));
 	return 0;
 }
 
@@ -344,7 +375,8 @@ static enum mxe_cq_result mxe_tm_execute(struct mxe_srq *srq, const void *entry)
 static unsigned long mxe_tm_run(struct mxe_srq *srq, bool *more)
 {
 	struct mxe_tm *tm = srq->tm;
-	u32 limit = MXE_TM_SLICE, left;
+	s32 budget = MXE_TM_SLICE;
+	u32 left;
 	unsigned long pending = 0;
 
 	lockdep_assert_held(&srq->lock);
@@ -357,7 +389,8 @@ static unsigned long mxe_tm_run(struct mxe_srq *srq, bool *more)
 		tm->halted = true;
 		return BIT(MXE_PENDING_EV_SRQ_ERR);
 	}
-	for (; left && limit; left--, limit--) {
+	for (; left && budget > 0; left--) {
+		tm->steps = 0;
 		switch (mxe_tm_execute(srq, mxe_ring_entry(&tm->ops, tm->consumed++))) {
 		case MXE_CQ_ADDED_NOTIFY:
 			pending |= BIT(MXE_PENDING_NOTIFY);
@@ -368,6 +401,7 @@ static unsigned long mxe_tm_run(struct mxe_srq *srq, bool *more)
 		default:
 			break;
 		}
+		budget -= MXE_TM_OP_COST + mxe_tm_steps_cost(tm->steps);
 	}
 	mxe_tm_publish_freed(tm);
 	mxe_ring_set_consumer(&tm->ops, tm->consumed);

@@ -26,7 +26,7 @@ struct mxe_wc;
 
 /* A posted tag. */
 struct mxe_tm_tag {
-	struct list_head entry;		/* tm->buckets[], or tm->free_tags */
+	struct list_head entry;		/* mask->buckets[], or tm->free_tags */
 	struct hlist_node by_handle;	/* tm->handles[] */
 	struct mxe_tm_mask *mask;
 	u64 tag;
@@ -42,13 +42,21 @@ struct mxe_tm_mask {
 	struct list_head entry;		/* tm->masks, or tm->free_masks */
 	u64 mask;
 	u32 num_tags;
+	/* Immutable after creation. */
+	u32 num_buckets;		/* power of two */
+	struct list_head *buckets;	/* in tm->tables, or only_bucket */
+	struct list_head only_bucket;
 };
 
 /*
- * Each tag is in a bucket by its tag and mask, behind those that were posted
- * before.  A message looks into one bucket for each mask in use, and the tag
- * that was posted first wins.  All tags with the same mask, which is the usual
- * case, therefore take one lookup.
+ * Each tag is in a bucket of its mask, behind those that were posted before.  A
+ * message looks into one bucket for each mask in use, and the tag that was
+ * posted first wins.  All tags with the same mask, which is the usual case,
+ * therefore take one lookup.
+ *
+ * No bucket has tags of two masks, so a search looks at each tag once at most,
+ * whichever tags and masks the process chooses.  The masks that are in use
+ * first, MXE_TM_TABLES of them, have a hash table, and others have one bucket.
  *
  * Lifetime: that of the SRQ.  The lock of the SRQ protects the members behind
  * those that are immutable.
@@ -56,15 +64,16 @@ struct mxe_tm_mask {
 struct mxe_tm {
 	/* Immutable after creation. */
 	u32 max_tags;
-	u32 num_buckets;		/* power of two, of both tables */
+	u32 num_buckets;		/* power of two, of each table */
 	u32 seed;			/* of the hash */
 	struct ib_ucontext *uctx;	/* owner; never dereferenced */
 	struct mxe_tm_tag *tags;	/* max_tags of them */
 	struct mxe_tm_mask *mask_mem;	/* likewise */
-	struct list_head *buckets;
+	struct list_head *tables;	/* MXE_TM_TABLES times num_buckets */
 	struct hlist_head *handles;
 	struct mxe_ring ops;
 
+	u32 steps;			/* of a search or an operation */
 	struct list_head masks;		/* those in use */
 	u32 num_masks;			/* of them; also read without the lock */
 	struct list_head free_tags;
@@ -78,10 +87,16 @@ struct mxe_tm {
 	bool halted;			/* the ring cannot be used */
 };
 
-/* Operations that are executed between taking and dropping the lock. */
-#define MXE_TM_SLICE		32
+/* Masks that have a hash table. */
+#define MXE_TM_TABLES		4
+/* Units of the operations that are executed under the lock. */
+#define MXE_TM_SLICE		64
+/* Units of an operation, besides those of its steps. */
+#define MXE_TM_OP_COST		2
 /* Masks that a message is compared with for a unit of the receive budget. */
 #define MXE_TM_MASKS_PER_UNIT	32
+/* Entries of a list that are looked at, and compared, for a unit. */
+#define MXE_TM_STEPS_PER_UNIT	256
 
 /* What a message to a tag-matching SRQ turned out to be. */
 enum mxe_tm_kind {
@@ -97,6 +112,7 @@ enum mxe_tm_kind {
 struct mxe_tm_msg {
 	enum mxe_tm_kind kind;
 	bool match_reported;		/* the match has a completion */
+	u32 steps;			/* tags that its search looked at */
 	struct mxe_rndv_hdr hdr;	/* rvh: of a rendezvous only */
 };
 
@@ -139,6 +155,8 @@ bool mxe_tm_ring(struct mxe_srq *srq);
  * mxe_tm_cost() - Return what the search for the tag of a message costs.
  * @tm: list of tags
  *
+ * The tags that the search looks at cost more, see mxe_tm_steps_cost().
+ *
  * Return: units of the receive budget, at most half a slice.
  */
 static inline u32 mxe_tm_cost(const struct mxe_tm *tm)
@@ -149,10 +167,22 @@ static inline u32 mxe_tm_cost(const struct mxe_tm *tm)
 }
 
 /**
+ * mxe_tm_steps_cost() - Return what the steps of a search or operation cost.
+ * @steps: entries of lists that were looked at, at most MXE_TM_MAX_TAGS
+ *
+ * Return: units, at most 4.
+ */
+static inline u32 mxe_tm_steps_cost(u32 steps)
+{
+	return steps / MXE_TM_STEPS_PER_UNIT;
+}
+
+/**
  * mxe_tm_take() - Find the receive request for a message.
  * @srq: tag-matching SRQ
  * @msg: the message.  Its kind is MXE_TM_EAGER or MXE_TM_RNDV, which becomes
- *	MXE_TM_UNEXPECTED if no tag matches, or MXE_TM_NO_TAG.
+ *	MXE_TM_UNEXPECTED if no tag matches, or MXE_TM_NO_TAG.  Its steps are
+ *	set.
  * @wr: set to the request of the tag, or to the next request of the SRQ
  * @pending: as for mxe_srq_take()
  *

@@ -72,7 +72,7 @@ static int mxe_tm_recv_take(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (!err) {
 		err = mxe_tm_take(rq->srq, msg, rq->cur, &rq->pending);
 		rq->cur_valid = !err || err == -EIO;
-		rq->budget -= cost;
+		rq->budget -= cost + mxe_tm_steps_cost(msg->steps);
 	}
 	if (err) {
 		msg->kind = MXE_TM_NONE;

@@ -6,6 +6,7 @@
  * test provides the rings of the process, everything else is the real module.
  */
 #include <kunit/test.h>
+#include <linux/jhash.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
@@ -56,7 +57,7 @@ struct tm_rings {
 })
 
 /* Makes an SRQ one for tag matching, and its CQ that of a process. */
-static struct tm_rings *tm_begin_srq(struct kt *kt)
+static struct tm_rings *tm_begin_tags(struct kt *kt, u32 max_tags)
 {
 	struct tm_rings *t = kunit_kzalloc(kt->test, sizeof(*t), GFP_KERNEL);
 	struct mxe_cq *cq = to_mcq(kt->recv_cq);
@@ -64,7 +65,7 @@ static struct tm_rings *tm_begin_srq(struct kt *kt)
 	KUNIT_ASSERT_NOT_NULL(kt->test, t);
 	kt_create_srq(kt, 16);
 	t->srq = to_msrq(kt->srq);
-	KUNIT_ASSERT_EQ(kt->test, mxe_tm_create(t->srq, TAGS, NULL), 0);
+	KUNIT_ASSERT_EQ(kt->test, mxe_tm_create(t->srq, max_tags, NULL), 0);
 	t->srq->tm->ops = TM_RING(t->ops);
 	t->srq->ibsrq.ext.cq = kt->recv_cq;
 	cq->is_user = true;
@@ -74,6 +75,11 @@ static struct tm_rings *tm_begin_srq(struct kt *kt)
 	KUNIT_ASSERT_NOT_NULL(kt->test, t->wr);
 	t->mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 	return t;
+}
+
+static struct tm_rings *tm_begin_srq(struct kt *kt)
+{
+	return tm_begin_tags(kt, TAGS);
 }
 
 static struct tm_rings *tm_begin(struct kt *kt)
@@ -399,16 +405,71 @@ static void tm_bad_index(struct kunit *test)
 /* A doorbell executes a bounded number of operations at a time. */
 static void tm_slice(struct kunit *test)
 {
+	const u32 slice = MXE_TM_SLICE / MXE_TM_OP_COST;
 	struct kt *kt = kt_of(test);
 	struct tm_rings *t = tm_begin_srq(kt);
 
-	t->ops.hdr.producer = MXE_TM_SLICE + 1;
+	t->ops.hdr.producer = slice + 1;
 	local_bh_disable();
 	KUNIT_EXPECT_TRUE(test, mxe_tm_ring(t->srq));
-	KUNIT_EXPECT_EQ(test, t->ops.hdr.consumer, (u32)MXE_TM_SLICE);
+	KUNIT_EXPECT_EQ(test, t->ops.hdr.consumer, slice);
 	KUNIT_EXPECT_FALSE(test, mxe_tm_ring(t->srq));
 	local_bh_enable();
-	KUNIT_EXPECT_EQ(test, t->ops.hdr.consumer, MXE_TM_SLICE + 1U);
+	KUNIT_EXPECT_EQ(test, t->ops.hdr.consumer, slice + 1);
+}
+
+/* Operations that look at every tag take more of a slice. */
+static void tm_slice_steps(struct kunit *test)
+{
+	const u32 cost = MXE_TM_OP_COST + MXE_TM_MAX_TAGS / MXE_TM_STEPS_PER_UNIT;
+	const u32 slice = DIV_ROUND_UP(MXE_TM_SLICE, cost);
+	struct kt *kt = kt_of(test);
+	struct tm_rings *t = tm_begin_tags(kt, MXE_TM_MAX_TAGS);
+	u32 i, first;
+
+	for (i = 0; i < MXE_TM_MAX_TAGS; i++)
+		tm_op(t, &(struct mxe_tm_wqe) {
+			.opcode = MXE_TM_ADD, .handle = i * MXE_TM_MAX_TAGS,
+		}, 0);
+	first = t->ops.hdr.consumer;
+	KUNIT_ASSERT_EQ(test, first, t->ops.hdr.producer);
+	for (i = 0; i < 2 * slice; i++)
+		t->ops.entry[(first + i) % OPS].op = (struct mxe_tm_wqe) {
+			.opcode = MXE_TM_DEL, .handle = MXE_TM_MAX_TAGS * MXE_TM_MAX_TAGS,
+		};
+	t->ops.hdr.producer = first + 2 * slice;
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, mxe_tm_ring(t->srq));
+	KUNIT_EXPECT_EQ(test, t->ops.hdr.consumer, first + slice);
+	KUNIT_EXPECT_FALSE(test, mxe_tm_ring(t->srq));
+	local_bh_enable();
+}
+
+/*
+ * A process that knows the seed gives all tags of one mask the bucket of a
+ * message, and uses as many other masks.  The search looks at each tag once.
+ */
+static void tm_steps(struct kunit *test)
+{
+	const u32 half = MXE_TM_MAX_TAGS / 2;
+	struct kt *kt = kt_of(test);
+	struct tm_rings *t = tm_begin_tags(kt, MXE_TM_MAX_TAGS);
+	struct mxe_tm_msg msg = { .kind = MXE_TM_EAGER };
+	u32 seed = t->srq->tm->seed, bucket = jhash_2words(0, 0, seed);
+	unsigned long pending = 0;
+	u32 tag, i;
+
+	for (tag = 1, i = 0; i < half; tag++)
+		if (!((jhash_2words(tag, 0, seed) ^ bucket) % MXE_TM_MAX_TAGS))
+			tm_add(t, i++, tag, U64_MAX, 0);
+	for (i = 0; i < half; i++)
+		tm_add(t, half + i, 1, BIT_ULL(63) | 1 | i << 1, 0);
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, mxe_tm_take(t->srq, &msg, t->wr, &pending), -EAGAIN);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, t->srq->tm->num_masks, half + 1);
+	KUNIT_EXPECT_LE(test, msg.steps, 2 * half);
+	KUNIT_EXPECT_GE(test, msg.steps, half);
 }
 
 /* ---- messages ---------------------------------------------------------- */
@@ -885,6 +946,8 @@ static struct kunit_case tm_cases[] = {
 	KUNIT_CASE_PARAM(tm_bad_op, bad_op_gen_params),
 	KUNIT_CASE(tm_bad_index),
 	KUNIT_CASE(tm_slice),
+	KUNIT_CASE(tm_slice_steps),
+	KUNIT_CASE(tm_steps),
 	KUNIT_CASE(tm_eager_match),
 	KUNIT_CASE(tm_eager_packets),
 	KUNIT_CASE(tm_eager_too_long),
