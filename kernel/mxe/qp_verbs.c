@@ -4,7 +4,6 @@
  * them through the table in device.c.  They call qp.c, and each file of the
  * engine that initialises, resets or ends a part of a QP.
  */
-#include <linux/bottom_half.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
@@ -656,11 +655,12 @@ static bool mxe_qp_flush_send(struct mxe_qp *qp, enum ib_qp_state state)
 {
 	bool more;
 
-	local_bh_disable();
-	mxe_sq_begin_bh_off(qp);
+	mxe_qp_begin(qp);
 	more = qp->state == state && mxe_send_flush(qp);
-	mxe_sq_end_deferred(qp);
-	local_bh_enable();
+	/* No handler may run in a verb, so the work item calls them. */
+	if (qp->sq.pending)
+		mxe_qp_kick(qp);
+	mxe_qp_end(qp);
 	return more;
 }
 
@@ -669,11 +669,11 @@ static bool mxe_qp_flush_recv(struct mxe_qp *qp)
 {
 	bool more;
 
-	local_bh_disable();
-	mxe_rq_begin_bh_off(qp);
+	mxe_qp_begin(qp);
 	more = qp->state == IB_QPS_ERR && mxe_respond_flush(qp);
-	mxe_rq_end_deferred(qp);
-	local_bh_enable();
+	if (qp->rq.pending)
+		mxe_qp_kick(qp);
+	mxe_qp_end(qp);
 	return more;
 }
 
