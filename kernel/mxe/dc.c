@@ -28,9 +28,10 @@ static u8 mxe_dc_rc_opcode(u8 opcode)
 
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 {
-	/* mxe_pkt_parse() counts the DCETH, but not the DCCETH, as a header. */
+	/* mxe_pkt_parse() counts the DCETH as a header, but not the others. */
 	const struct mxe_dceth *eth =
 		(const void *)(pkt->payload - MXE_DCETH_SIZE);
+	const struct mxe_dctleth *ctleth = (const void *)pkt->payload;
 	const struct mxe_dcceth *ceth = (const void *)pkt->payload;
 
 	static_assert(sizeof(*eth) == MXE_DCETH_SIZE);
@@ -42,11 +43,18 @@ bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 	hdr->connect = eth->flags & MXE_DC_FLAG_CONNECT;
 	hdr->qpn = be32_to_cpu(eth->qpn) & MXE_BTH_QPN_MASK;
 	hdr->session = be32_to_cpu(eth->session);
-	hdr->token = be32_to_cpu(eth->token);
 	hdr->instance = be64_to_cpu(eth->instance);
 	/* Only control packets have a code. */
-	if (pkt->opcode == MXE_OPCODE_DC_CONTROL)
-		return hdr->code && !hdr->connect && !pkt->payload_len;
+	if (pkt->opcode == MXE_OPCODE_DC_CONTROL) {
+		if (!hdr->code || hdr->connect)
+			return false;
+		if (!mxe_dc_has_token(hdr->code))
+			return !pkt->payload_len;
+		if (pkt->payload_len != sizeof(*ctleth))
+			return false;
+		hdr->token = be64_to_cpu(ctleth->token);
+		return true;
+	}
 	if (hdr->code)
 		return false;
 	if (!hdr->connect)
@@ -58,12 +66,14 @@ bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 	hdr->psn = be32_to_cpu(ceth->psn) & MXE_PSN_MASK;
 	hdr->mtu = be32_to_cpu(ceth->psn) >> 24;
 	hdr->life = be32_to_cpu(ceth->life);
+	hdr->token = be64_to_cpu(ceth->token);
 	return true;
 }
 
 unsigned int mxe_dc_put(const struct mxe_dc_hdr *hdr, u8 *p)
 {
 	struct mxe_dceth *eth = (void *)p;
+	struct mxe_dctleth *ctleth = (void *)(eth + 1);
 	struct mxe_dcceth *ceth = (void *)(eth + 1);
 
 	eth->version = MXE_DC_VERSION;
@@ -72,12 +82,16 @@ unsigned int mxe_dc_put(const struct mxe_dc_hdr *hdr, u8 *p)
 	eth->reserved = 0;
 	eth->qpn = cpu_to_be32(hdr->qpn);
 	eth->session = cpu_to_be32(hdr->session);
-	eth->token = cpu_to_be32(hdr->token);
 	eth->instance = cpu_to_be64(hdr->instance);
+	if (mxe_dc_has_token(hdr->code)) {
+		ctleth->token = cpu_to_be64(hdr->token);
+		return sizeof(*eth) + sizeof(*ctleth);
+	}
 	if (hdr->connect) {
 		ceth->key = cpu_to_be64(hdr->key);
 		ceth->psn = cpu_to_be32((u32)hdr->mtu << 24 | hdr->psn);
 		ceth->life = cpu_to_be32(hdr->life);
+		ceth->token = cpu_to_be64(hdr->token);
 	}
 	return mxe_dc_len(hdr->connect);
 }

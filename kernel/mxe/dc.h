@@ -2,7 +2,8 @@
 /*
  * The headers of dynamically connected (DC) packets (dc.c).  A DC packet is an
  * RC packet with another opcode and with a DC extended transport header (DCETH)
- * behind the BTH.  Documentation/wire-format.rst specifies the format.
+ * behind the BTH.  A control packet has no counterpart in RC.
+ * Documentation/wire-format.rst specifies the format.
  */
 #ifndef MXE_DC_H
 #define MXE_DC_H
@@ -27,34 +28,42 @@ struct mxe_dceth {
 	u8 reserved;
 	__be32 qpn;			/* of the initiator, or of the target */
 	__be32 session;
-	__be32 token;			/* see enum mxe_dc_code */
 	__be64 instance;		/* of the initiator */
 } __packed;
-static_assert(sizeof(struct mxe_dceth) == 24);
+static_assert(sizeof(struct mxe_dceth) == 20);
 
 /* Follows the DCETH if it has MXE_DC_FLAG_CONNECT. */
 struct mxe_dcceth {
 	__be64 key;
 	__be32 psn;			/* path MTU code 8, first PSN 24 */
 	__be32 life;			/* ms that the session must be kept */
+	__be64 token;			/* 0: none */
 } __packed;
-static_assert(sizeof(struct mxe_dcceth) == 16);
+static_assert(sizeof(struct mxe_dcceth) == 24);
+
+/* Follows the DCETH of a control packet if mxe_dc_has_token() is true. */
+struct mxe_dctleth {
+	__be64 token;			/* see enum mxe_dc_code */
+} __packed;
+static_assert(sizeof(struct mxe_dctleth) == 8);
+/* So no answer is longer than its request. */
+static_assert(sizeof(struct mxe_dctleth) <= sizeof(struct mxe_dcceth));
 
 /*
  * iboe_get_mtu() leaves 96 bytes for headers.  A WRITE with immediate data that
- * opens a session over IPv6 has 124: IP 40, UDP 8, BTH 12, DC 40, RETH 16,
+ * opens a session over IPv6 has 128: IP 40, UDP 8, BTH 12, DC 44, RETH 16,
  * immediate data 4 and ICRC 4.
  */
-#define MXE_DC_EXTRA_HEADERS	28
+#define MXE_DC_EXTRA_HEADERS	32
 
-/* Both headers, in host byte order. */
+/* The headers in host byte order. */
 struct mxe_dc_hdr {
 	u8 code;
 	bool connect;
 	u32 qpn;			/* the sender of the packet */
 	u32 session;
-	u32 token;
 	u64 instance;
+	u64 token;			/* with connect, or see mxe_dc_has_token() */
 	/* With connect: */
 	u64 key;
 	u32 psn;
@@ -77,6 +86,19 @@ struct mxe_dc {
 
 /* True from the creation of the first DC QP on. */
 DECLARE_STATIC_KEY_FALSE(mxe_dc_used);
+
+/**
+ * mxe_dc_has_token() - Check whether control packets of a code have a DCTLETH.
+ * @code: code
+ *
+ * Both answer a CONNECT, which is longer.
+ *
+ * Return: true if they do.
+ */
+static inline bool mxe_dc_has_token(u8 code)
+{
+	return code == MXE_DC_CHALLENGE || code == MXE_DC_STALE;
+}
 
 /**
  * mxe_dc_parse() - Check and parse the DC headers of a packet.
@@ -114,7 +136,8 @@ int mxe_dc_encapsulate(struct sk_buff *skb, const struct mxe_dc_hdr *hdr,
 /**
  * mxe_dc_put() - Write the DC headers.
  * @hdr: DC headers
- * @p: buffer for a struct mxe_dceth, and for a struct mxe_dcceth with connect
+ * @p: buffer for a struct mxe_dceth, and for a struct mxe_dcceth with connect,
+ *	or a struct mxe_dctleth with some codes
  *
  * Return: bytes written.
  */

@@ -95,7 +95,7 @@ mxe_dct_judge(const struct mxe_dct_record *record, bool connect, u32 session,
 /* The session of an initiator. */
 struct mxe_dci_session {
 	u32 session;
-	u32 token;			/* 0: none */
+	u64 token;			/* 0: none */
 	bool acked;			/* a response has arrived */
 	u8 challenges;			/* obeyed */
 };
@@ -120,7 +120,7 @@ enum mxe_dci_reaction {
  * Return: the reaction.
  */
 static inline enum mxe_dci_reaction
-mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u32 token,
+mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u64 token,
 	      bool in_time)
 {
 	/* Late control packets refer to earlier sessions. */

@@ -98,7 +98,7 @@ static bool mxe_dct_av(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
 /* ---- answers ------------------------------------------------------------- */
 
 static void mxe_dct_answer(struct mxe_qp *qp, const struct mxe_av *av,
-			   const struct mxe_dc_hdr *request, u8 code, u32 token)
+			   const struct mxe_dc_hdr *request, u8 code, u64 token)
 {
 	struct mxe_dc_hdr hdr = {
 		.code = code,
@@ -142,7 +142,7 @@ static u64 mxe_dct_interval(void)
 }
 
 /* Returns the token of an initiator in a session.  0 means no token. */
-static u32 mxe_dct_token(const struct mxe_dct *dct,
+static u64 mxe_dct_token(const struct mxe_dct *dct,
 			 const struct mxe_dct_addr *addr, u32 session,
 			 u64 interval)
 {
@@ -157,7 +157,7 @@ static u32 mxe_dct_token(const struct mxe_dct *dct,
 	};
 
 	static_assert(sizeof(in) == sizeof(in.addr) + 2 * sizeof(u64));
-	return (u32)siphash(&in, sizeof(in), &dct->secret) ?: 1;
+	return siphash(&in, sizeof(in), &dct->secret) ?: 1;
 }
 
 static bool mxe_dct_token_ok(const struct mxe_dct *dct,
@@ -409,7 +409,7 @@ busy:
 /* Returns the code and token of the answer, or MXE_DC_DATA and *child. */
 static u8 mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 			 const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
-			 u32 *token, struct mxe_dct_child **child,
+			 u64 *token, struct mxe_dct_child **child,
 			 struct mxe_dct_child **old)
 {
 	struct mxe_dct_peer *peer = mxe_dct_peer_find(dct, addr);
@@ -484,7 +484,7 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	struct mxe_dct *dct = to_mdct(qp);
 	struct mxe_dct_addr addr;
 	struct mxe_av av;
-	u32 token = 0;
+	u64 token = 0;
 	u8 code;
 
 	mxe_dct_addr_of(skb, hdr, &addr);

@@ -51,7 +51,7 @@
 #define MXE_OPCODE_DC_MASKED_CMP_SWAP	0xf8
 #define MXE_OPCODE_DC_MASKED_FETCH_ADD	0xf9
 #define MXE_OPCODE_DC_CONTROL		0xfe
-#define MXE_DCETH_SIZE			24
+#define MXE_DCETH_SIZE			20
 
 /* The upper three bits of a BTH opcode (IBTA 9.2.2). */
 enum mxe_transport {

@@ -157,6 +157,8 @@ void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,
 		.opcode = MXE_OPCODE_DC_CONTROL,
 		.pkey = 0xffff,
 		.qpn = qpn,
+		/* mxe_dc_put() also writes the DCETH, which is a header. */
+		.payload_len = mxe_dc_has_token(hdr->code) ? sizeof(struct mxe_dctleth) : 0,
 	};
 	struct sk_buff *skb;
 	u8 *p;

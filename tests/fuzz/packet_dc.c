@@ -9,6 +9,7 @@
 size_t packet_dc_plausible(u8 *p, size_t len, bool is_stranger)
 {
 	const struct mxe_dci *dci = to_mdci(world_qp(A));
+	struct mxe_dctleth *ctleth = (void *)(p + sizeof(struct mxe_dceth));
 	struct mxe_dcceth *ceth = (void *)(p + sizeof(struct mxe_dceth));
 	struct mxe_dceth *eth = (void *)p;
 
@@ -17,20 +18,24 @@ size_t packet_dc_plausible(u8 *p, size_t len, bool is_stranger)
 	eth->version ^= MXE_DC_VERSION;
 	eth->qpn ^= cpu_to_be32(world_qp(eth->reserved & 1 ? A : B)->qpn);
 	be32_add_cpu(&eth->session, dci->s.session);
+	eth->instance ^= cpu_to_be64(dci->dc.hdr.instance);
+	len -= sizeof(*eth);
+	if (mxe_dc_has_token(eth->code) && len >= sizeof(*ctleth)) {
+		ctleth->token ^= cpu_to_be64(dci->s.token);
+		return sizeof(*eth) + sizeof(*ctleth);
+	}
+	if (!(eth->flags & MXE_DC_FLAG_CONNECT) || len < sizeof(*ceth))
+		return sizeof(*eth);
+	ceth->key ^= cpu_to_be64(WORLD_DC_KEY);
+	ceth->psn ^= cpu_to_be32((u32)w.conf.path_mtu << 24 | world_qp(A)->sq.una);
 	/*
 	 * An attacker on the path knows the token of the session, too. A
 	 * stranger can only copy it, because the fuzzer could find a valid one
 	 * in the comparisons of the engine.
 	 */
 	if (is_stranger)
-		eth->token = 0;
-	eth->token ^= cpu_to_be32(dci->s.token);
-	eth->instance ^= cpu_to_be64(dci->dc.hdr.instance);
-	len -= sizeof(*eth);
-	if (!(eth->flags & MXE_DC_FLAG_CONNECT) || len < sizeof(*ceth))
-		return sizeof(*eth);
-	ceth->key ^= cpu_to_be64(WORLD_DC_KEY);
-	ceth->psn ^= cpu_to_be32((u32)w.conf.path_mtu << 24 | world_qp(A)->sq.una);
+		ceth->token = 0;
+	ceth->token ^= cpu_to_be64(dci->s.token);
 	return sizeof(*eth) + sizeof(*ceth);
 }
 

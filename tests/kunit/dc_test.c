@@ -26,11 +26,12 @@ static const u8 dc_connect_bytes[] = {
 	0x80, 0xab, 0xcd, 0xef,
 	/* DCETH */
 	0x01, 0x01, 0x00, 0x00, 0x00, 0x65, 0x43, 0x21,
-	0x89, 0xab, 0xcd, 0xef, 0x01, 0x02, 0x03, 0x04,
+	0x89, 0xab, 0xcd, 0xef,
 	0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8,
 	/* DCCETH */
 	0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
 	0x03, 0xab, 0xcd, 0xee, 0x00, 0x00, 0x10, 0x00,
+	0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
 	/* payload */
 	'd', 'a', 't', 'a',
 };
@@ -39,12 +40,32 @@ static const struct mxe_dc_hdr dc_connect_hdr = {
 	.connect = true,
 	.qpn = 0x654321,
 	.session = 0x89abcdef,
-	.token = 0x01020304,
 	.instance = 0xa1a2a3a4a5a6a7a8,
+	.token = 0x0102030405060708,
 	.key = 0x1122334455667788,
 	.psn = 0xabcdee,
 	.mtu = 3,
 	.life = 0x1000,
+};
+
+static const u8 dc_control_bytes[] = {
+	/* BTH */
+	0xfe, 0x40, 0xff, 0xff, 0x00, 0x12, 0x34, 0x56,
+	0x00, 0x00, 0x00, 0x00,
+	/* DCETH */
+	0x01, 0x00, 0x02, 0x00, 0x00, 0x65, 0x43, 0x21,
+	0x89, 0xab, 0xcd, 0xef,
+	0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8,
+	/* DCTLETH */
+	0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
+};
+
+static const struct mxe_dc_hdr dc_control_hdr = {
+	.code = MXE_DC_CHALLENGE,
+	.qpn = 0x654321,
+	.session = 0x89abcdef,
+	.instance = 0xa1a2a3a4a5a6a7a8,
+	.token = 0x0102030405060708,
 };
 
 static void dc_encapsulates(struct kunit *test)
@@ -69,49 +90,95 @@ static void dc_encapsulates(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* Parses the bytes above after one change.  The ICRC is 4 more bytes. */
-static bool dc_parse_changed(struct kunit *test, int at, u8 value, size_t cut,
-			     struct mxe_dc_hdr *hdr)
+/* Parses bytes from above after one change.  The ICRC is 4 more bytes. */
+static bool dc_parse_changed(struct kunit *test, const u8 *bytes, size_t len,
+			     int at, u8 value, struct mxe_dc_hdr *hdr)
 {
 	u8 buf[sizeof(dc_connect_bytes) + MXE_ICRC_SIZE] = {};
 	struct mxe_pkt pkt;
 
-	memcpy(buf, dc_connect_bytes, sizeof(dc_connect_bytes));
+	memcpy(buf, bytes, len);
 	if (at >= 0)
 		buf[at] = value;
-	KUNIT_ASSERT_EQ(test, mxe_pkt_parse(&pkt, buf, sizeof(buf) - cut), MXE_PKT_OK);
+	KUNIT_ASSERT_EQ(test, mxe_pkt_parse(&pkt, buf, len + MXE_ICRC_SIZE), MXE_PKT_OK);
 	KUNIT_ASSERT_TRUE(test, pkt.flags & MXE_OP_DC);
 	return mxe_dc_parse(&pkt, hdr);
+}
+
+struct dc_parse_row {
+	const char *what;
+	bool control;
+	size_t cut;			/* bytes missing at the end */
+	int at;				/* byte with another value; -1: none */
+	u8 value;
+	bool valid;
+};
+
+static const struct dc_parse_row dc_parse_rows[] = {
+	{ "CONNECT", false, 0, -1, 0, true },
+	{ "no CONNECT", false, sizeof(struct mxe_dcceth) + 4, 13, 0, true },
+	{ "another version", false, 0, 12, 2, false },
+	{ "a data packet with a code", false, 0, 14, 1, false },
+	{ "CONNECT without its header", false, 8, -1, 0, false },
+	{ "a response with CONNECT", false, 0, 0, 0xf1, false },
+	{ "a control packet", true, 0, -1, 0, true },
+	{ "a control packet of another version", true, 0, 12, 2, false },
+	{ "a control packet without a code", true, 0, 14, 0, false },
+	{ "a control packet with CONNECT", true, 0, 13, 1, false },
+	{ "a control packet with a part of its header", true, 4, -1, 0, false },
+	{ "a control packet without its header", true, 8, -1, 0, false },
+	{ "another code, which has no such header", true, 8, 14, 4, true },
+	{ "another code with such a header", true, 0, 14, 4, false },
+	{ "a control packet that is too long", false, 0, 0, 0xfe, false },
+};
+
+static void dc_expect_hdr(struct kunit *test, const struct mxe_dc_hdr *hdr,
+			  const struct mxe_dc_hdr *want)
+{
+	KUNIT_EXPECT_EQ(test, hdr->code, want->code);
+	KUNIT_EXPECT_EQ(test, hdr->connect, want->connect);
+	KUNIT_EXPECT_EQ(test, hdr->qpn, want->qpn);
+	KUNIT_EXPECT_EQ(test, hdr->session, want->session);
+	KUNIT_EXPECT_EQ(test, hdr->instance, want->instance);
+	KUNIT_EXPECT_EQ(test, hdr->token, want->token);
+	KUNIT_EXPECT_EQ(test, hdr->key, want->key);
+	KUNIT_EXPECT_EQ(test, hdr->psn, want->psn);
+	KUNIT_EXPECT_EQ(test, hdr->mtu, want->mtu);
+	KUNIT_EXPECT_EQ(test, hdr->life, want->life);
 }
 
 static void dc_parses(struct kunit *test)
 {
 	struct mxe_dc_hdr hdr;
+	int i;
 
-	KUNIT_ASSERT_TRUE(test, dc_parse_changed(test, -1, 0, 0, &hdr));
-	KUNIT_EXPECT_EQ(test, hdr.code, 0);
-	KUNIT_EXPECT_TRUE(test, hdr.connect);
-	KUNIT_EXPECT_EQ(test, hdr.qpn, dc_connect_hdr.qpn);
-	KUNIT_EXPECT_EQ(test, hdr.session, dc_connect_hdr.session);
-	KUNIT_EXPECT_EQ(test, hdr.token, dc_connect_hdr.token);
-	KUNIT_EXPECT_EQ(test, hdr.instance, dc_connect_hdr.instance);
-	KUNIT_EXPECT_EQ(test, hdr.key, dc_connect_hdr.key);
-	KUNIT_EXPECT_EQ(test, hdr.psn, dc_connect_hdr.psn);
-	KUNIT_EXPECT_EQ(test, hdr.mtu, dc_connect_hdr.mtu);
-	KUNIT_EXPECT_EQ(test, hdr.life, dc_connect_hdr.life);
+	for (i = 0; i < ARRAY_SIZE(dc_parse_rows); i++) {
+		const struct dc_parse_row *row = &dc_parse_rows[i];
+		const u8 *bytes = row->control ? dc_control_bytes : dc_connect_bytes;
+		size_t len = row->control ? sizeof(dc_control_bytes) :
+					    sizeof(dc_connect_bytes);
 
-	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, 12, 2, 0, &hdr),
-			       "another version");
-	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, 14, 1, 0, &hdr),
-			       "a data packet with a code");
-	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, 0, 0xfe, 0, &hdr),
-			       "a control packet without a code");
-	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, -1, 0, 8, &hdr),
-			       "CONNECT without room for its header");
-	KUNIT_EXPECT_FALSE_MSG(test, dc_parse_changed(test, 0, 0xf1, 0, &hdr),
-			       "a response with CONNECT");
-	KUNIT_ASSERT_TRUE(test, dc_parse_changed(test, 13, 0, 20, &hdr));
-	KUNIT_EXPECT_FALSE(test, hdr.connect);
+		KUNIT_EXPECT_EQ_MSG(test, dc_parse_changed(test, bytes, len - row->cut,
+							   row->at, row->value, &hdr),
+				    row->valid, "%s", row->what);
+	}
+
+	KUNIT_ASSERT_TRUE(test, dc_parse_changed(test, dc_connect_bytes,
+						 sizeof(dc_connect_bytes), -1, 0, &hdr));
+	dc_expect_hdr(test, &hdr, &dc_connect_hdr);
+	KUNIT_ASSERT_TRUE(test, dc_parse_changed(test, dc_control_bytes,
+						 sizeof(dc_control_bytes), -1, 0, &hdr));
+	dc_expect_hdr(test, &hdr, &dc_control_hdr);
+}
+
+/* As mxe_tx_send_dc_control() does behind the BTH. */
+static void dc_puts_control(struct kunit *test)
+{
+	u8 buf[sizeof(dc_control_bytes)];
+	unsigned int len = mxe_dc_put(&dc_control_hdr, buf);
+
+	KUNIT_ASSERT_EQ(test, len, (unsigned int)(sizeof(buf) - sizeof(struct mxe_bth)));
+	KUNIT_EXPECT_EQ(test, memcmp(buf, dc_control_bytes + sizeof(struct mxe_bth), len), 0);
 }
 
 /* Opcodes of DC are those of RC, except for masked atomics. */
@@ -130,7 +197,7 @@ static void dc_opcodes(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, mxe_opcode_flags(dc),
 				    MXE_OP_VALID | MXE_OP_DC | MXE_OP_PAYLOAD,
 				    "RC opcode %#x", rc);
-		KUNIT_EXPECT_EQ(test, mxe_opcode_hdr_len(dc), 36U);
+		KUNIT_EXPECT_EQ(test, mxe_opcode_hdr_len(dc), 32U);
 	}
 	KUNIT_EXPECT_EQ(test, mxe_opcode_flags(0xff), 0U);
 }
@@ -179,9 +246,11 @@ struct dc_react_row {
 	bool late;			/* not in time */
 	bool acked;
 	u8 code;
-	u32 session, token;		/* the initiator is in 5 and has 77 */
+	u32 session;			/* the initiator is in 5 */
+	u64 token;			/* it has 77 */
 	enum mxe_dci_reaction reaction;
-	u32 new_session, new_token;
+	u32 new_session;
+	u64 new_token;
 };
 
 static const struct dc_react_row dc_react_rows[] = {
@@ -189,6 +258,8 @@ static const struct dc_react_row dc_react_rows[] = {
 	{ true, false, MXE_DC_CHALLENGE, 5, 88, MXE_DCI_LOST, 5, 77 },
 	{ true, true, MXE_DC_CHALLENGE, 5, 88, MXE_DCI_IGNORE, 5, 77 },
 	{ false, false, MXE_DC_CHALLENGE, 5, 77, MXE_DCI_IGNORE, 5, 77 },
+	{ false, false, MXE_DC_CHALLENGE, 5, BIT_ULL(63) | 77, MXE_DCI_RESEND,
+	  5, BIT_ULL(63) | 77 },
 	{ false, false, MXE_DC_CHALLENGE, 4, 88, MXE_DCI_IGNORE, 5, 77 },
 	{ false, true, MXE_DC_CHALLENGE, 5, 88, MXE_DCI_IGNORE, 5, 77 },
 	{ false, false, MXE_DC_STALE, 5, 9, MXE_DCI_IGNORE, 5, 77 },
@@ -227,7 +298,8 @@ static void dc_reacts(struct kunit *test)
 static void dc_limits_challenges(struct kunit *test)
 {
 	struct mxe_dci_session s = { .session = 5 };
-	u32 token, resent = 0;
+	u32 resent = 0;
+	u64 token;
 
 	for (token = 1; token <= 100; token++) {
 		resent += mxe_dci_react(&s, MXE_DC_CHALLENGE, 5, token, true) ==
@@ -257,7 +329,8 @@ struct dc_packet {
 	u8 target;
 	u8 code;			/* MXE_DC_DATA: a request or an ACK */
 	bool connect;
-	u32 session, token, instance;
+	u32 session, instance;
+	u64 token;
 	u32 start;			/* first PSN of the session */
 	u32 psn;			/* of a request, or acknowledged */
 	u64 at;				/* arrives */
@@ -334,7 +407,7 @@ static void dc_net_add(struct dc_model *m, const struct dc_packet *pkt)
 	}
 }
 
-static u32 dc_token(const struct dc_model *m, const struct dc_packet *pkt, u64 back)
+static u64 dc_token(const struct dc_model *m, const struct dc_packet *pkt, u64 back)
 {
 	u64 interval = div_u64(m->now, MXE_DC_TOKEN_TIME * 1000) - back;
 
@@ -343,7 +416,7 @@ static u32 dc_token(const struct dc_model *m, const struct dc_packet *pkt, u64 b
 }
 
 static void dc_target_answer(struct dc_model *m, const struct dc_packet *to,
-			     u8 code, u32 token, u32 psn)
+			     u8 code, u64 token, u32 psn)
 {
 	struct dc_packet pkt = {
 		.target = to->target,
@@ -773,6 +846,7 @@ static void dc_model_finds_errors(struct kunit *test)
 static struct kunit_case dc_cases[] = {
 	KUNIT_CASE(dc_encapsulates),
 	KUNIT_CASE(dc_parses),
+	KUNIT_CASE(dc_puts_control),
 	KUNIT_CASE(dc_opcodes),
 	KUNIT_CASE(dc_judges),
 	KUNIT_CASE(dc_reacts),

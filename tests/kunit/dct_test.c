@@ -25,11 +25,11 @@ static void dct_create(struct kt *kt)
 	mxe_dct_update(kt->qp);
 }
 
-/* Returns true if a request of the peer to open a session is accepted. */
-static bool dct_connect(struct kt *kt, u32 session, u32 token)
+/* Returns true if a request of the peer is executed. */
+static bool dct_request(struct kt *kt, bool connect, u32 session, u64 token)
 {
 	const struct mxe_dc_hdr hdr = {
-		.connect = true,
+		.connect = connect,
 		.qpn = KT_PEER_QPN,
 		.session = session,
 		.token = token,
@@ -50,6 +50,12 @@ static bool dct_connect(struct kt *kt, u32 session, u32 token)
 	return accepted;
 }
 
+/* Returns true if a request of the peer to open a session is accepted. */
+static bool dct_connect(struct kt *kt, u32 session, u64 token)
+{
+	return dct_request(kt, true, session, token);
+}
+
 static struct mxe_dc_hdr dct_answer(struct kt *kt)
 {
 	struct mxe_pkt pkt = kt_sent(kt);
@@ -61,14 +67,14 @@ static struct mxe_dc_hdr dct_answer(struct kt *kt)
 }
 
 /* Returns the token of the peer for a session. */
-static u32 dct_token(struct kt *kt, u32 session)
+static u64 dct_token(struct kt *kt, u32 session)
 {
 	struct mxe_dc_hdr hdr;
 
 	KUNIT_EXPECT_FALSE(kt->test, dct_connect(kt, session, 0));
 	hdr = dct_answer(kt);
 	KUNIT_EXPECT_EQ(kt->test, hdr.code, MXE_DC_CHALLENGE);
-	KUNIT_EXPECT_NE(kt->test, hdr.token, 0U);
+	KUNIT_EXPECT_NE(kt->test, hdr.token, 0ULL);
 	return hdr.token;
 }
 
@@ -101,13 +107,18 @@ static void dct_pretend_peers(struct kt *kt, int add)
 
 static void dct_asks_for_token(struct kunit *test)
 {
+	static const u64 wrong[] = { BIT_ULL(0), BIT_ULL(31), BIT_ULL(32), BIT_ULL(63) };
 	struct kt *kt = kt_of(test);
-	u32 token;
+	u64 token;
+	int i;
 
 	dct_create(kt);
 	token = dct_token(kt, 1);
-	KUNIT_EXPECT_FALSE(test, dct_connect(kt, 1, token ^ 1));
-	KUNIT_EXPECT_EQ(test, dct_answer(kt).code, MXE_DC_CHALLENGE);
+	KUNIT_EXPECT_NE_MSG(test, token >> 32, 0ULL, "tokens have 64 bits");
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		KUNIT_EXPECT_FALSE(test, dct_connect(kt, 1, token ^ wrong[i]));
+		KUNIT_EXPECT_EQ(test, dct_answer(kt).code, MXE_DC_CHALLENGE);
+	}
 	KUNIT_EXPECT_FALSE_MSG(test, dct_connect(kt, 2, token), "of another session");
 	KUNIT_EXPECT_EQ(test, dct_answer(kt).code, MXE_DC_CHALLENGE);
 	dct_expect_info(kt, 0, 0);
@@ -117,10 +128,26 @@ static void dct_asks_for_token(struct kunit *test)
 	kt_expect_nothing(kt);
 }
 
+/* The answer is not longer than the shortest request. */
+static void dct_answers_no_session(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct mxe_dc_hdr hdr;
+	struct mxe_pkt pkt;
+
+	dct_create(kt);
+	KUNIT_EXPECT_FALSE(test, dct_request(kt, false, 1, 0));
+	pkt = kt_sent(kt);
+	KUNIT_EXPECT_TRUE(test, mxe_dc_parse(&pkt, &hdr));
+	KUNIT_EXPECT_EQ(test, hdr.code, MXE_DC_NO_SESSION);
+	KUNIT_EXPECT_EQ(test, pkt.payload_len, 0U);
+	kt_expect_nothing(kt);
+}
+
 static void dct_limits_initiators(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	u32 token;
+	u64 token;
 
 	dct_create(kt);
 	token = dct_token(kt, 1);
@@ -143,7 +170,7 @@ static void dct_limits_sessions(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	atomic_t *sessions = &kt->dev->resources[MXE_RESOURCE_DC_SESSION];
-	u32 token;
+	u64 token;
 
 	dct_create(kt);
 	token = dct_token(kt, 1);
@@ -173,6 +200,7 @@ static void dct_scan_ends(struct kunit *test)
 
 static struct kunit_case dct_cases[] = {
 	KUNIT_CASE(dct_asks_for_token),
+	KUNIT_CASE(dct_answers_no_session),
 	KUNIT_CASE(dct_limits_initiators),
 	KUNIT_CASE(dct_limits_sessions),
 	KUNIT_CASE(dct_scan_ends),

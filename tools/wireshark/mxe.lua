@@ -79,7 +79,6 @@ local layout = {
 		{ id = "reserved8", bits = 8, name = "Reserved" },
 		{ id = "qpn", bits = 24, name = "Source QP" },
 		{ id = "session", bits = 32, name = "Session" },
-		{ id = "token", bits = 32, name = "Token" },
 		{ id = "instance", bits = 64, name = "Instance" },
 	},
 	dcceth = {	-- DC connect extended transport header, after the DCETH
@@ -87,6 +86,10 @@ local layout = {
 		{ id = "mtu", bits = 8, name = "Path MTU" },
 		{ id = "psn", bits = 24, name = "First PSN" },
 		{ id = "life", bits = 32, name = "Lifetime" },
+		{ id = "token", bits = 64, name = "Token" },
+	},
+	dctleth = {	-- DC control extended transport header, after the DCETH
+		{ id = "token", bits = 64, name = "Token" },
 	},
 	icrc = {	-- Invariant CRC
 		{ id = "icrc", bits = 32, name = "Invariant CRC" },
@@ -116,6 +119,7 @@ local tmh_at, TMH_LEN = measure(layout.tmh)
 local rvh_at, RVH_LEN = measure(layout.rvh)
 local dceth_at, DCETH_LEN = measure(layout.dceth)
 local dcceth_at, DCCETH_LEN = measure(layout.dcceth)
+local _, DCTLETH_LEN = measure(layout.dctleth)
 
 local fixed_fields, operands = {}, {}
 for _, field in ipairs(layout.mskatomiceth) do
@@ -164,6 +168,8 @@ local dc_codes = {
 	[4] = "no session", [5] = "busy", [6] = "bad key", [7] = "refused",
 }
 
+local dc_has_token = { [2] = true, [3] = true }
+
 local icrc_states = { [0] = "wrong", [1] = "correct", [2] = "not checked" }
 
 local f = {
@@ -194,7 +200,7 @@ local f = {
 	dc_code = ProtoField.uint8("mxe.dc.code", "Code", base.DEC, dc_codes),
 	dc_qpn = ProtoField.uint24("mxe.dc.qpn", "Source QP", base.HEX),
 	dc_session = ProtoField.uint32("mxe.dc.session", "Session"),
-	dc_token = ProtoField.uint32("mxe.dc.token", "Token", base.HEX),
+	dc_token = ProtoField.uint64("mxe.dc.token", "Token", base.HEX),
 	dc_instance = ProtoField.uint64("mxe.dc.instance", "Instance", base.HEX),
 	dc_key = ProtoField.uint64("mxe.dc.key", "Access key", base.HEX),
 	dc_mtu = ProtoField.uint8("mxe.dc.mtu", "Path MTU"),
@@ -594,14 +600,26 @@ local function show_dc(name, tvb, pinfo, root)
 	end
 	info = string.format("%s session=%s", info,
 			     tvb(offset + dceth_at.session, 4):uint())
-	if tvb(0, 1):uint() == DC_CONTROL then
-		local code = tvb(offset + dceth_at.code, 1):uint()
-
+	local control = tvb(0, 1):uint() == DC_CONTROL
+	local code = tvb(offset + dceth_at.code, 1):uint()
+	if control then
 		info = info .. " " .. (dc_codes[code] or "unknown code")
 	end
 	local connect = tvb(offset + dceth_at.flags, 1):uint() % 2 == DC_CONNECT
 	offset = offset + DCETH_LEN
-	if connect then
+	if control then
+		local len = dc_has_token[code] and DCTLETH_LEN or 0
+
+		if last ~= offset + len then
+			tree:add_proto_expert_info(e.length)
+			pinfo.cols.info:set(info .. " [malformed]")
+			return
+		end
+		if len > 0 then
+			show_fields(tvb, tree, layout.dctleth, offset, "dc_")
+		end
+		offset = offset + len
+	elseif connect then
 		if last < offset + DCCETH_LEN then
 			tree:add_proto_expert_info(e.length)
 			pinfo.cols.info:set(info .. " [malformed]")

@@ -7,7 +7,6 @@
  *
  *	t_fuzz_dc [STEPS [SEED]]
  */
-#include <endian.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -15,30 +14,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "dc.h"
+#include "dc_wire.h"
 #include "random.h"
 #include "raw.h"
 #include "tap.h"
 
 enum {
-	OP_DC = 0xe0,
-	OP_SEND_ONLY = 0xe4,
-	OP_ACKNOWLEDGE = 0xf1,
-	OP_CONTROL = 0xfe,
-	DCETH = 24,
-	DCCETH = 16,
-	CODES = 9,			/* of control packets, and two more */
-	CHALLENGE = 2,
+	OP_SEND_ONLY = DC_WIRE_RC | BTH_SEND_ONLY,
+	OP_ACKNOWLEDGE = DC_WIRE_RC | BTH_ACKNOWLEDGE,
 	FORGED_QPN = 0x7fff01,
 	FIRST_PSN = 0x1000,
 	IN_A_SESSION = 8,		/* packets */
 	MAX_BODY = 240,
 	ANSWERS = 32,			/* to requests posted at once */
-};
-
-/* What a packet of a session has in its DCETH. */
-struct session {
-	uint32_t qpn, session, token;
-	uint64_t instance;
 };
 
 static struct vt_dev *a, *b;
@@ -59,61 +47,41 @@ static uint32_t one_of(uint32_t n)
 	return random_u32() % n;
 }
 
-static void put32(uint8_t *p, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(p, &value, 4);
-}
-
-static void put64(uint8_t *p, uint64_t value)
-{
-	value = htobe64(value);
-	memcpy(p, &value, 8);
-}
-
 /* ---- packets ------------------------------------------------------------- */
 
-static void put_dceth(uint8_t *p, const struct session *s, bool connect, uint8_t code)
+/* The code of a control packet: one of those that exist, or the next two. */
+static uint8_t random_code(uint8_t opcode)
 {
-	p[0] = 1;
-	p[1] = connect;
-	p[2] = code;
-	p[3] = 0;
-	put32(p + 4, s->qpn);
-	put32(p + 8, s->session);
-	put32(p + 12, s->token);
-	put64(p + 16, s->instance);
-	if (!connect)
-		return;
-	put64(p + DCETH, target.key);
-	put32(p + DCETH + 8, 3U << 24 | FIRST_PSN);
-	put32(p + DCETH + 12, 1000);
+	return opcode == DC_WIRE_CONTROL ? (uint8_t)one_of(DC_WIRE_CODES + 2) : 0;
 }
 
 /* A request: mostly of the session, with a key and an address that exist. */
-static void send_request(const struct session *of, uint32_t psn, bool connect)
+static void send_request(const struct dc_wire *of, uint32_t psn, bool connect)
 {
-	struct session s = *of;
-	size_t hdr = DCETH + (connect ? DCCETH : 0);
+	struct dc_wire h = *of;
+	size_t len = DC_WIRE_DCETH + (connect ? DC_WIRE_DCCETH : 0);
 	struct raw r = {
-		.opcode = (uint8_t)(OP_DC | one_of(32)),
+		.opcode = (uint8_t)(DC_WIRE_RC | one_of(32)),
 		.flags = one_of(4) ? 0 : (uint8_t)random_u32(),
 		.qpn = target.qp->qp_num,
 		.psn = (psn + (one_of(4) ? 0 : one_of(5) - 2)) | one_of(2) << 31,
-		.len = hdr + one_of(MAX_BODY / 4) * 4,
+		.len = len + one_of(MAX_BODY / 4) * 4,
 	};
+	uint8_t *p = r.body + len;
 
 	random_fill(&seed, r.body, r.len);
-	put64(r.body + hdr, (uintptr_t)scratch_buf + (one_of(512) & ~31U));
-	put32(r.body + hdr + 8, one_of(8) ? scratch->rkey : random_u32());
-	put32(r.body + hdr + 12, one_of(4) ? one_of(512) : random_u32());
+	p = dc_wire_put64(p, (uintptr_t)scratch_buf + (one_of(512) & ~31U));
+	p = dc_wire_put32(p, one_of(8) ? scratch->rkey : random_u32());
+	dc_wire_put32(p, one_of(4) ? one_of(512) : random_u32());
 	if (!one_of(16))
-		s.session += one_of(3) - 1;
+		h.session += one_of(3) - 1;
 	if (!one_of(32))
-		s.instance ^= 1;
-	put_dceth(r.body, &s, connect, r.opcode == OP_CONTROL ? one_of(CODES) : 0);
+		h.instance ^= 1;
+	h.connect = connect;
+	h.code = random_code(r.opcode);
+	dc_wire_put(r.body, &h);
 	if (!one_of(16))
-		r.body[one_of(hdr)] ^= (uint8_t)(1 << one_of(8));
+		r.body[one_of((uint32_t)len)] ^= (uint8_t)(1 << one_of(8));
 	raw_send(raw_fd, a, b, &r);
 	sent++;
 }
@@ -122,32 +90,20 @@ static void send_request(const struct session *of, uint32_t psn, bool connect)
  * Reads what arrived at the host of the initiators until it finds a DC packet
  * for this QP.  Returns false if there is none.
  */
-static bool sniff(uint32_t qpn, uint8_t *opcode, struct session *s, uint8_t *code,
-		  int ms)
+static bool sniff(uint32_t qpn, uint8_t *opcode, struct dc_wire *h, int ms)
 {
 	struct pollfd pfd = { .fd = raw_rx, .events = POLLIN };
-	const uint8_t *bth, *eth;
+	const size_t hdr_len = 20 + 8;		/* IPv4, UDP */
 	uint8_t packet[2048];
-	uint32_t words[3];
 
 	while (poll(&pfd, 1, ms) == 1) {
 		ssize_t len = recv(raw_rx, packet, sizeof(packet), MSG_DONTWAIT);
+		const uint8_t *bth = packet + hdr_len;
 
-		bth = packet + 28;
-		eth = bth + 12;
-		if (len < 28 + 12 + DCETH || bth[0] < OP_DC)
-			continue;
-		memcpy(words, bth + 4, 4);
-		if ((be32toh(words[0]) & 0xffffff) != qpn)
+		if (len < (ssize_t)hdr_len || !dc_wire_get(bth, (size_t)len - hdr_len, h) ||
+		    (dc_wire_get32(bth + 4) & 0xffffff) != qpn)
 			continue;
 		*opcode = bth[0];
-		*code = eth[2];
-		memcpy(words, eth + 4, sizeof(words));
-		s->qpn = be32toh(words[0]);
-		s->session = be32toh(words[1]);
-		s->token = be32toh(words[2]);
-		memcpy(&s->instance, eth + 16, 8);
-		s->instance = be64toh(s->instance);
 		return true;
 	}
 	return false;
@@ -156,38 +112,42 @@ static bool sniff(uint32_t qpn, uint8_t *opcode, struct session *s, uint8_t *cod
 /* ---- requests ------------------------------------------------------------ */
 
 /* Begins to forge another initiator, which gets a token. */
-static void forge(struct session *s)
+static void forge(struct dc_wire *h)
 {
-	struct session answer;
+	struct dc_wire answer;
 	struct raw r = {
 		.opcode = OP_SEND_ONLY,
 		.qpn = target.qp->qp_num,
 		.psn = FIRST_PSN,
-		.len = DCETH + DCCETH,
 	};
-	uint8_t opcode, code;
+	uint8_t opcode;
 
-	*s = (struct session){
+	*h = (struct dc_wire){
+		.connect = true,
 		.qpn = FORGED_QPN,
 		.session = random_u32(),
 		.instance = random_next(&seed),
+		.key = target.key,
+		.mtu = IBV_MTU_1024,
+		.psn = FIRST_PSN,
+		.life = 1000,
 	};
-	put_dceth(r.body, s, true, 0);
+	r.len = dc_wire_put(r.body, h);
 	raw_send(raw_fd, a, b, &r);
 	do {
-		if (!sniff(FORGED_QPN, &opcode, &answer, &code, VT_MS))
+		if (!sniff(FORGED_QPN, &opcode, &answer, VT_MS))
 			vt_bail("no answer to a forged connect");
-	} while (answer.instance != s->instance);
-	if (opcode != OP_CONTROL || code != CHALLENGE)
-		vt_bail("opcode %#x, code %u instead of a token", opcode, code);
-	s->token = answer.token;
+	} while (answer.instance != h->instance);
+	if (opcode != DC_WIRE_CONTROL || answer.code != DC_WIRE_CHALLENGE)
+		vt_bail("opcode %#x, code %u instead of a token", opcode, answer.code);
+	h->token = answer.token;
 }
 
-static void play_session(struct session *s)
+static void play_session(struct dc_wire *h)
 {
 	for (uint32_t n = 0; n < IN_A_SESSION; n++)
-		send_request(s, FIRST_PSN + n, !n || one_of(2));
-	s->session++;
+		send_request(h, FIRST_PSN + n, !n || one_of(2));
+	h->session++;
 	opened++;
 }
 
@@ -196,8 +156,8 @@ static void play_session(struct session *s)
 /* Posts requests of the victim, and answers them at random. */
 static void attack(struct dc_initiator *victim)
 {
-	struct session s;
-	uint8_t opcode, code;
+	struct dc_wire h;
+	uint8_t opcode;
 	struct ibv_wc wc;
 	bool failed = false;
 
@@ -206,21 +166,21 @@ static void attack(struct dc_initiator *victim)
 			vt_bail("a request of the victim");
 	/* sniff() also returns the packets that this loop has sent. */
 	for (int n = 0; n < ANSWERS &&
-	     sniff(victim->qp->qp_num, &opcode, &s, &code, 0); n++) {
+	     sniff(victim->qp->qp_num, &opcode, &h, 0); n++) {
 		struct raw r = {
-			.opcode = (uint8_t)(one_of(3) ? OP_CONTROL :
+			.opcode = (uint8_t)(one_of(3) ? DC_WIRE_CONTROL :
 					    one_of(2) ? OP_ACKNOWLEDGE :
-							OP_DC | one_of(32)),
+							DC_WIRE_RC | one_of(32)),
 			.qpn = victim->qp->qp_num,
 			.psn = 0xfffff0 + one_of(16),
-			.len = DCETH + (one_of(2) ? 0 : one_of(8) * 4),
 		};
 
-		random_fill(&seed, r.body, r.len);
-		s.session += one_of(3) - 1;
-		s.token = random_u32();
-		put_dceth(r.body, &s, false,
-			  r.opcode == OP_CONTROL ? one_of(CODES) : 0);
+		random_fill(&seed, r.body, sizeof(r.body));
+		h.session += one_of(3) - 1;
+		h.token = random_next(&seed);
+		h.connect = false;
+		h.code = random_code(r.opcode);
+		r.len = dc_wire_put(r.body, &h) + (one_of(2) ? 0 : one_of(8) * 4);
 		raw_send(raw_fd, b, a, &r);
 		sent++;
 	}
@@ -247,7 +207,7 @@ int main(int argc, char **argv)
 	unsigned int steps = argc > 1 ? (unsigned int)atoi(argv[1]) : 100;
 	struct dc_initiator good, victim;
 	unsigned int wrong = 0;
-	struct session s;
+	struct dc_wire h;
 
 	if (argc > 2)
 		seed = strtoull(argv[2], NULL, 0);
@@ -268,8 +228,8 @@ int main(int argc, char **argv)
 	dc_initiator_open(&victim, a);
 	for (unsigned int n = 0; n < steps; n++) {
 		if (n % 16 == 0)
-			forge(&s);
-		play_session(&s);
+			forge(&h);
+		play_session(&h);
 		attack(&victim);
 		refill();
 		wrong += dc_fadd(&good, &target) != IBV_WC_SUCCESS;

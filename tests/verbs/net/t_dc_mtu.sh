@@ -20,8 +20,8 @@ with_mtu()
 }
 
 topo_up || bail_out "cannot make the two hosts"
-with_mtu 4219 4
-with_mtu 4220 5
+with_mtu 4223 4
+with_mtu 4224 5
 # Less than 1280 bytes also remove the IPv6 addresses.
-with_mtu 379 0
+with_mtu 383 0
 done_testing

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "cgroup.h"
 #include "dc.h"
+#include "dc_wire.h"
 #include "random.h"
 #include "raw.h"
 #include "tap.h"
@@ -215,35 +216,34 @@ static void test_rd_atomic(struct vt_dev *a, struct vt_dev *b)
 /* ---- hostile packets ----------------------------------------------------- */
 
 enum {
-	DC_SEND_ONLY = 0xe4,
-	DC_CONTROL = 0xfe,
-	DCETH = 24,
-	DCCETH = 16,
+	DC_SEND_ONLY = DC_WIRE_RC | BTH_SEND_ONLY,
+	HEADERS = DC_WIRE_DCETH + DC_WIRE_DCCETH,
 	FORGED = 100,
 };
 
 static uint64_t seed = 1;
 
-/* A SEND with CONNECT from an unknown initiator. */
-static struct raw forged_connect(const struct dc_target *t, uint32_t token)
+/* Headers of a CONNECT of an unknown initiator. */
+static struct dc_wire forged_headers(const struct dc_target *t)
 {
-	struct raw r = {
-		.opcode = DC_SEND_ONLY,
-		.qpn = t->qp->qp_num,
-		.len = DCETH + DCCETH + 4,
+	return (struct dc_wire){
+		.connect = true,
+		.qpn = random_next(&seed) & 0xffffff,
+		.session = (uint32_t)random_next(&seed),
+		.instance = random_next(&seed),
+		.key = t->key,
+		.mtu = IBV_MTU_256,
 	};
-	uint64_t key = htobe64(t->key);
+}
 
-	random_fill(&seed, r.body, r.len);
-	r.body[0] = 1;
-	r.body[1] = 1;
-	r.body[2] = 0;
-	r.body[4] = 0;
-	token = htobe32(token);
-	memcpy(r.body + 12, &token, 4);
-	memcpy(r.body + DCETH, &key, 8);
-	r.body[DCETH + 8] = 1;	/* path MTU 256 */
-	memset(r.body + DCETH + 12, 0, 4);
+/* A SEND with these headers. */
+static struct raw forged_send(const struct dc_target *t, const struct dc_wire *h)
+{
+	struct raw r = { .opcode = DC_SEND_ONLY, .qpn = t->qp->qp_num };
+
+	r.len = dc_wire_put(r.body, h);
+	random_fill(&seed, r.body + r.len, 4);
+	r.len += 4;
 	return r;
 }
 
@@ -275,8 +275,11 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 
 	diag("%d connects without a token, and with a wrong one", FORGED);
 	for (n = 0; n < FORGED; n++) {
-		struct raw r = forged_connect(&t, n % 2 ? 0x1234567 : 0);
+		struct dc_wire h = forged_headers(&t);
+		struct raw r;
 
+		h.token = n % 2 ? random_next(&seed) : 0;
+		r = forged_send(&t, &h);
 		raw_send(fd, a, b, &r);
 	}
 	wait_counted(b, "dc_challenges", challenges + FORGED);
@@ -285,9 +288,11 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 	diag("connects that ask for too long a session");
 	refused = vt_dev_counter(b, "dc_refused");
 	for (n = 0; n < 4; n++) {
-		struct raw r = forged_connect(&t, 0);
+		struct dc_wire h = forged_headers(&t);
+		struct raw r;
 
-		r.body[DCETH + 12] = n % 2 ? 0xff : 0x7f;
+		h.life = n % 2 ? UINT32_MAX : INT32_MAX;
+		r = forged_send(&t, &h);
 		raw_send(fd, a, b, &r);
 	}
 	wait_counted(b, "dc_refused", refused + 4);
@@ -296,9 +301,11 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 	violations = vt_dev_counter(b, "dc_key_violations");
 	challenges = vt_dev_counter(b, "dc_challenges");
 	for (n = 0; n < 4; n++) {
-		struct raw r = forged_connect(&t, 0);
+		struct dc_wire h = forged_headers(&t);
+		struct raw r;
 
-		r.body[DCETH] ^= 1;
+		h.key ^= 1ULL << 63;
+		r = forged_send(&t, &h);
 		raw_send(fd, a, b, &r);
 	}
 	wait_counted(b, "dc_key_violations", violations + 4);
@@ -306,16 +313,17 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 
 	diag("malformed DC headers");
 	for (n = 0; n < 4; n++) {
-		struct raw r = forged_connect(&t, 0);
+		struct dc_wire h = forged_headers(&t);
+		struct raw r = forged_send(&t, &h);
 
 		if (n == 0)
 			r.body[0] = 2;		/* version */
 		else if (n == 1)
 			r.body[2] = 1;		/* a code, but not control */
 		else if (n == 2)
-			r.len = DCETH;		/* no DCCETH */
+			r.len = DC_WIRE_DCETH;	/* no DCCETH */
 		else
-			r.opcode = DC_CONTROL;	/* with CONNECT and data */
+			r.opcode = DC_WIRE_CONTROL;	/* with CONNECT and data */
 		raw_send(fd, a, b, &r);
 	}
 	wait_counted(b, "drop_version", versions + 4);
@@ -339,12 +347,14 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 
 	diag("random DC packets");
 	for (n = 0; n < 3 * FORGED; n++) {
-		struct raw r = forged_connect(&t, 0);
+		struct dc_wire h = forged_headers(&t);
+		struct raw r = forged_send(&t, &h);
 
-		r.opcode = 0xe0 | (uint8_t)(random_next(&seed) % 32);
+		r.opcode = DC_WIRE_RC | (uint8_t)(random_next(&seed) % 32);
+		random_fill(&seed, r.body + HEADERS, sizeof(r.body) - HEADERS);
 		r.len = random_next(&seed) % 60 * 4;
 		if (random_next(&seed) % 2)
-			random_fill(&seed, r.body + 1, DCETH);
+			random_fill(&seed, r.body + 1, DC_WIRE_DCETH);
 		raw_send(fd, a, b, &r);
 		if (n % 25 == 0 && dc_fadd(&i, &t) != IBV_WC_SUCCESS)
 			break;
