@@ -4,8 +4,8 @@
  * and dct.c apply them, and the model checker in dc_test.c explores them.
  *
  * An initiator numbers its sessions.  Initiators that get the same QP number
- * one after the other differ by a random instance number of 64 bits, which is a
- * part of the address of an initiator here.  A request is executed at most once
+ * one after the other differ by an instance number of 64 bits, which is a part
+ * of the address of an initiator here.  A request is executed at most once
  * because a target accepts each session number of an initiator at most once:
  *
  *  - The target remembers the newest session that it has accepted, while it is

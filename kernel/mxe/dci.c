@@ -30,10 +30,33 @@ int mxe_dci_create(struct mxe_qp *qp)
 	if (!dci)
 		return -ENOMEM;
 	dci->dc.kind = MXE_DC_INITIATOR;
-	get_random_bytes(&dci->dc.hdr.instance, sizeof(dci->dc.hdr.instance));
+	get_random_bytes(&dci->secret, sizeof(dci->secret));
 	qp->dc = &dci->dc;
 	static_branch_enable(&mxe_dc_used);
 	return 0;
+}
+
+/* Returns the instance of the initiator that a target sees. */
+static u64 mxe_dci_instance(const struct mxe_dci *dci,
+			    const struct mxe_dci_dest *dest)
+{
+	struct {
+		struct in6_addr daddr;
+		u64 key;
+		u32 ifindex;
+		u32 dctn;
+	} in = {
+		.key = dest->key,
+		.ifindex = dest->av.ifindex,
+		.dctn = dest->dctn,
+	};
+
+	static_assert(sizeof(in) == 32);
+	if (dest->av.is_ipv4)
+		ipv6_addr_set_v4mapped(dest->av.v4.daddr, &in.daddr);
+	else
+		in.daddr = dest->av.v6.daddr;
+	return siphash(&in, sizeof(in), &dci->secret);
 }
 
 static bool mxe_dci_same_av(const struct mxe_av *a, const struct mxe_av *b)
@@ -140,8 +163,7 @@ static void mxe_dci_fill(struct mxe_dci *dci)
 	hdr->token = dci->s.token;
 }
 
-static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
-			 u32 psn)
+static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
 {
 	struct mxe_dci *dci = to_mdci(qp);
 	struct mxe_dc_hdr *hdr = &dci->dc.hdr;
@@ -154,8 +176,9 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
 	dci->begun = ktime_get_coarse_boottime();
 	dci->heard = dci->begun;
 	hdr->qpn = qp->qpn;
+	hdr->instance = mxe_dci_instance(dci, dest);
 	hdr->key = dest->key;
-	hdr->psn = psn;
+	hdr->psn = get_random_u32() & MXE_PSN_MASK;
 	hdr->mtu = qp->attr.path_mtu;
 	hdr->life = mxe_dci_life(qp);
 	mxe_dci_fill(dci);
@@ -167,7 +190,7 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest,
 	mxe_tx_forget(&qp->sq.tx);
 }
 
-void mxe_dci_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	const struct mxe_dci_dest *dest = mxe_dci_dest(qp, wr);
 	struct mxe_dci *dci = to_mdci(qp);
@@ -182,7 +205,8 @@ void mxe_dci_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 		return;
 	if (dci->connected && !same)
 		mxe_dci_disconnect(qp);
-	mxe_dci_open(qp, dest, wr->first_psn);
+	mxe_dci_open(qp, dest);
+	mxe_sq_renumber(&qp->sq, wr, dci->dc.hdr.psn);
 }
 
 void mxe_dci_heard(struct mxe_qp *qp)

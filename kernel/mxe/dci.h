@@ -7,6 +7,7 @@
 #define MXE_DCI_H
 
 #include <linux/ktime.h>
+#include <linux/siphash.h>
 
 #include "ah.h"
 #include "dc.h"
@@ -23,11 +24,15 @@ struct mxe_dci_dest {
  * A DC initiator.  send_lock of the QP protects all members.
  *
  * The session number is never reset, so that no two sessions have the same one.
- * dc.hdr.instance, which is random, tells the initiator from another one that
- * had the same QP number.
+ * dc.hdr.instance tells the initiator from another one that had the same QP
+ * number.  It is also the proof that a packet comes from the other end, or from
+ * the path between both.  Each target sees another instance, and each session
+ * begins with a random PSN, so a target cannot forge packets of sessions with
+ * other targets.
  */
 struct mxe_dci {
 	struct mxe_dc dc;		/* the headers of the session */
+	siphash_key_t secret;		/* of instances; immutable */
 	struct mxe_dci_session s;
 	bool connected;			/* has a target; qp->av is its address */
 	/* By the boot-time clock, which includes the time of a suspend: */
@@ -101,11 +106,12 @@ bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 /**
  * mxe_dci_start() - Open a session for a request if it needs a new one.
  * @qp: DC initiator
- * @wr: its request at sq.cur, which was just started
+ * @wr: its request at sq.cur, which was just started; gets other PSNs if it
+ *	opens a session
  *
  * Context: BHs disabled, send_lock held.
  */
-void mxe_dci_start(struct mxe_qp *qp, const struct mxe_send_wr *wr);
+void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
 
 /**
  * mxe_dci_heard() - Note a response of the session.

@@ -76,6 +76,25 @@ static inline void mxe_sq_pass_executed(struct mxe_sq *sq, u32 num_pkts)
 }
 
 /**
+ * mxe_sq_renumber() - Let the oldest request begin with another PSN.
+ * @sq: send queue whose request at cur is the oldest, and was just started
+ * @wr: that request, of which nothing was sent
+ * @psn: its first PSN
+ *
+ * Context: send_lock held.
+ */
+static inline void mxe_sq_renumber(struct mxe_sq *sq, struct mxe_send_wr *wr,
+				   u32 psn)
+{
+	wr->last_psn = mxe_psn_add(psn, mxe_psn_diff(wr->last_psn, wr->first_psn));
+	wr->first_psn = psn;
+	sq->max_psn = mxe_psn_add(wr->last_psn, 1);
+	sq->psn = psn;
+	sq->sent_psn = psn;
+	sq->una = psn;
+}
+
+/**
  * mxe_sq_free_slot() - Free the slot of the oldest request of the consumer.
  * @sq: send queue
  *

@@ -366,6 +366,114 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 	dc_initiator_close(&i);
 }
 
+/* ---- other targets ------------------------------------------------------- */
+
+/* Reads the headers of the last packet to a QP of h2.  False: there is none. */
+static bool sniff(int fd, const struct ibv_qp *qp, struct dc_wire *last, uint32_t *psn)
+{
+	const size_t hdr_len = 20 + 8;		/* IPv4, UDP */
+	bool found = false;
+	uint8_t packet[2048];
+	struct dc_wire h;
+	ssize_t len;
+
+	while ((len = recv(fd, packet, sizeof(packet), MSG_DONTWAIT)) > 0) {
+		const uint8_t *bth = packet + hdr_len;
+
+		if (len < (ssize_t)hdr_len ||
+		    !dc_wire_get(bth, (size_t)len - hdr_len, &h) ||
+		    (dc_wire_get32(bth + 4) & 0xffffff) != qp->qp_num)
+			continue;
+		*last = h;
+		*psn = dc_wire_get32(bth + 8) & 0xffffff;
+		found = true;
+	}
+	return found;
+}
+
+static void send_genuine(struct dc_initiator *i, struct dc_target *t, uint64_t value)
+{
+	memcpy(i->buf, &value, sizeof(value));
+	dc_begin(i, 2);
+	ibv_wr_send(i->qpx);
+	if (dc_end(i, t, sizeof(value)))
+		vt_bail("ibv_wr_complete");
+	is_int(dc_wait(i->cq, 2), IBV_WC_SUCCESS, "a SEND to the other target");
+}
+
+/*
+ * The packets that one target sees do not suffice to forge any for another one:
+ * no request, no DISCONNECT, and no answer of the other target.
+ */
+static void test_other_target(struct vt_dev *a, struct vt_dev *b)
+{
+	enum { GENUINE = 4711, OFFSET = 64 };
+	int fd = raw_open(), before = raw_enter("h2");
+	int rx = socket(AF_INET, SOCK_RAW, IPPROTO_UDP);
+	struct dc_wire seen, again, other, h;
+	struct dc_initiator i;
+	struct dc_target t, u;
+	uint32_t psn, other_psn;
+	struct ibv_wc wc;
+	struct raw r;
+	long dropped;
+
+	raw_leave(before);
+	if (rx < 0)
+		vt_bail("raw socket");
+	dc_initiator_open(&i, a);
+	dc_target_open(&t, b, a, 0x1111, false);
+	dc_target_open(&u, b, a, 0x2222, false);
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a request to the target that listens");
+	if (!sniff(rx, t.qp, &seen, &psn))
+		vt_bail("no packet was seen");
+	is_int(dc_fadd(&i, &u), IBV_WC_SUCCESS, "a request to another target");
+	if (!sniff(rx, u.qp, &other, &other_psn))
+		vt_bail("no packet was seen");
+	ok(other.instance != seen.instance, "... shows another instance");
+	ok(other_psn != ((psn + 1) & 0xffffff), "... and begins with another PSN");
+
+	dc_target_recv(&u, 1, OFFSET, 8);
+	r = (struct raw){
+		.opcode = DC_SEND_ONLY, .qpn = u.qp->qp_num, .psn = (psn + 2) & 0xffffff,
+	};
+	h = (struct dc_wire){
+		.qpn = i.qp->qp_num, .session = seen.session + 1,
+		.instance = seen.instance,
+	};
+	r.len = dc_wire_put(r.body, &h) + 8;
+	raw_send(fd, a, b, &r);
+	r.psn = (other_psn + 1) & 0xffffff;
+	raw_send(fd, a, b, &r);
+	r.opcode = DC_WIRE_CONTROL;
+	h.code = DC_WIRE_DISCONNECT;
+	r.len = dc_wire_put(r.body, &h);
+	raw_send(fd, a, b, &r);
+	send_genuine(&i, &u, GENUINE);
+	ok(vt_poll(u.cq, &wc, VT_MS) && dc_word(u.buf + OFFSET) == GENUINE,
+	   "... is the first that it receives, after forged ones");
+
+	dropped = vt_dev_counter(a, "drop_address");
+	r.qpn = i.qp->qp_num;
+	h.qpn = u.qp->qp_num;
+	for (h.code = 1; h.code <= DC_WIRE_CODES; h.code++) {
+		r.len = dc_wire_put(r.body, &h);
+		raw_send(fd, b, a, &r);
+	}
+	diag("forged answers of the other target");
+	wait_counted(a, "drop_address", dropped + DC_WIRE_CODES);
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a request to the first target again");
+	if (!sniff(rx, t.qp, &again, &psn))
+		vt_bail("no packet was seen");
+	ok(again.instance == seen.instance && again.session == seen.session + 2,
+	   "... shows the same instance and a newer session");
+	close(rx);
+	close(fd);
+	dc_target_close(&u);
+	dc_target_close(&t);
+	dc_initiator_close(&i);
+}
+
 /* ---- query and events ---------------------------------------------------- */
 
 static bool is_queried(const struct dc_target *t, enum ibv_qp_state state,
@@ -569,6 +677,7 @@ int main(int argc, char **argv)
 		test_target_reset(a, b);
 		test_rd_atomic(a, b);
 		test_forged(a, b);
+		test_other_target(a, b);
 		test_armed(a, b);
 		test_race(a, b);
 	}
