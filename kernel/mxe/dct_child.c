@@ -107,10 +107,8 @@ void mxe_dct_child_flush(struct mxe_dct_child *child)
 	struct mxe_qp *qp = &child->qp;
 
 	mxe_rq_begin(qp);
-	if (!qp->dying) {
-		mxe_deliver_drop_deferred(qp);
+	if (!qp->dying)
 		mxe_respond_flush(qp);
-	}
 	mxe_rq_end(qp);
 }
 

@@ -71,7 +71,8 @@ bool mxe_dct_child_is_busy(const struct mxe_dct_child *child);
  * @child: the responder, which may be dying
  *
  * A receive request of the SRQ that it has taken up completes, so that it is
- * not lost.
+ * not lost.  Deferred requests are never executed.  mxe_dct_child_free() drops
+ * them, because a packet that ends a session must not take as long as that.
  *
  * Context: No lock of a QP or a target held.  RCU read-side section, unless the
  * caller frees the responder.

@@ -13,7 +13,7 @@
 #include "worst.h"
 
 static const struct worst *const lists[] = {
-	worst_rings, worst_packets, worst_tags,
+	worst_rings, worst_packets, worst_tags, worst_dc,
 };
 
 static const struct worst *next_attack(size_t *list, size_t *i)

@@ -48,6 +48,33 @@ void worst_fifo(pid_t pid, int priority)
 		vt_bail("sched_setscheduler");
 }
 
+void worst_starve_work(bool on)
+{
+	static cpu_set_t before;
+	char path[64], comm[32];
+	cpu_set_t cpus;
+	FILE *f;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	if (on && sched_getaffinity(0, sizeof(before), &before))
+		vt_bail("sched_getaffinity");
+	if (sched_setaffinity(0, sizeof(cpus), on ? &cpus : &before))
+		vt_bail("sched_setaffinity");
+	worst_fifo(0, on ? 1 : 0);
+	/* The kernel starts this thread early. */
+	for (pid_t pid = 2; pid < 100; pid++) {
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		if (fgets(comm, sizeof(comm), f) &&
+		    !strcmp(comm, "ksoftirqd/0\n"))
+			worst_fifo(pid, on ? 2 : 0);
+		fclose(f);
+	}
+}
+
 /* ---- requests ---------------------------------------------------------- */
 
 struct vt_conf worst_conf(uint32_t depth, size_t size)

@@ -62,6 +62,14 @@ void worst_end(void);
  */
 void worst_fifo(pid_t pid, int priority);
 
+/**
+ * worst_starve_work() - Keeps the work of QPs from running on CPU 0.
+ * @on: begin, or end
+ *
+ * Meanwhile, the caller runs on CPU 0 only, and packets are received there.
+ */
+void worst_starve_work(bool on);
+
 /* ---- pairs and requests ------------------------------------------------ */
 
 /**
@@ -163,5 +171,6 @@ void worst_list_close(struct worst_list *l);
 extern const struct worst worst_rings[];	/* of a process */
 extern const struct worst worst_packets[];	/* of a peer */
 extern const struct worst worst_tags[];		/* with tag matching */
+extern const struct worst worst_dc[];		/* of and to DC QPs */
 
 #endif /* WORST_H */

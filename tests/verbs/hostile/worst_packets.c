@@ -6,7 +6,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -324,37 +323,6 @@ static bool dup_read(void)
 }
 
 /*
- * While this is on, packets are received and this process runs, but the work of
- * a QP does not run on this CPU.
- */
-static void starve_work(bool on)
-{
-	static cpu_set_t before;
-	char path[64], comm[32];
-	cpu_set_t cpus;
-	FILE *f;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(0, &cpus);
-	if (on && sched_getaffinity(0, sizeof(before), &before))
-		vt_bail("sched_getaffinity");
-	if (sched_setaffinity(0, sizeof(cpus), on ? &cpus : &before))
-		vt_bail("sched_setaffinity");
-	worst_fifo(0, on ? 1 : 0);
-	/* The kernel starts this thread early. */
-	for (pid_t pid = 2; pid < 100; pid++) {
-		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-		f = fopen(path, "r");
-		if (!f)
-			continue;
-		if (fgets(comm, sizeof(comm), f) &&
-		    !strcmp(comm, "ksoftirqd/0\n"))
-			worst_fifo(pid, on ? 2 : 0);
-		fclose(f);
-	}
-}
-
-/*
  * READs that wait for a READ longer than a burst, so that qp->work has to
  * answer all of them. It must not run before they have arrived.
  */
@@ -369,7 +337,7 @@ static bool deferred_reads(uint32_t n, uint32_t len, bool reset)
 	bool done = true;
 
 	worst_pair_open(&p, worst_b, &conf);
-	starve_work(true);
+	worst_starve_work(true);
 	worst_begin();
 	read_request(fd, &p.b, psn, size);
 	psn += WORST_BURST + 1;
@@ -377,7 +345,7 @@ static bool deferred_reads(uint32_t n, uint32_t len, bool reset)
 		read_request(fd, &p.b, psn, len);
 	if (reset)
 		done = !vt_to_state(&p.b, IBV_QPS_RESET);
-	starve_work(false);
+	worst_starve_work(false);
 	if (!reset)
 		done = wait_counter(worst_a, "drop_unsolicited_response",
 				    before + psn - 1);
