@@ -53,6 +53,7 @@ bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 		if (pkt->payload_len != sizeof(*ctleth))
 			return false;
 		hdr->token = be64_to_cpu(ctleth->token);
+		hdr->age = be64_to_cpu(ctleth->age);
 		return true;
 	}
 	if (hdr->code)
@@ -85,6 +86,7 @@ unsigned int mxe_dc_put(const struct mxe_dc_hdr *hdr, u8 *p)
 	eth->instance = cpu_to_be64(hdr->instance);
 	if (mxe_dc_has_token(hdr->code)) {
 		ctleth->token = cpu_to_be64(hdr->token);
+		ctleth->age = cpu_to_be64(hdr->age);
 		return sizeof(*eth) + sizeof(*ctleth);
 	}
 	if (hdr->connect) {

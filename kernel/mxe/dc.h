@@ -44,8 +44,9 @@ static_assert(sizeof(struct mxe_dcceth) == 24);
 /* Follows the DCETH of a control packet if mxe_dc_has_token() is true. */
 struct mxe_dctleth {
 	__be64 token;			/* see enum mxe_dc_code */
+	__be64 age;			/* ns since another target had the number */
 } __packed;
-static_assert(sizeof(struct mxe_dctleth) == 8);
+static_assert(sizeof(struct mxe_dctleth) == 16);
 /* So no answer is longer than its request. */
 static_assert(sizeof(struct mxe_dctleth) <= sizeof(struct mxe_dcceth));
 
@@ -64,6 +65,7 @@ struct mxe_dc_hdr {
 	u32 session;
 	u64 instance;
 	u64 token;			/* with connect, or see mxe_dc_has_token() */
+	u64 age;			/* with MXE_DC_CHALLENGE */
 	/* With connect: */
 	u64 key;
 	u32 psn;

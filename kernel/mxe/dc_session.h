@@ -10,13 +10,18 @@
  *
  *  - The target remembers the newest session that it has accepted, while it is
  *    open and MXE_DC_RECORD_TIME longer.  It accepts only newer ones meanwhile.
+ *    If it leaves RTR, it closes all sessions, but remembers them for as long
+ *    as if they were idle.
  *  - A target without such a record accepts a session only with a token.  The
  *    token proves that the initiator was in this session after the record had
  *    expired, because tokens are valid for less time than a record is kept.
- *  - The initiator answers a demand for a token only before the first response
- *    of the session, and only for the time that the target keeps the session
- *    open.  So the target cannot have executed and forgotten it by then.  An
- *    initiator retries for less time, unless its host is suspended meanwhile.
+ *  - A demand for a token says for how long no other target has had the number.
+ *    Earlier ones, before the host or mxe was restarted, are forgotten.
+ *  - The initiator obeys the demand only before the first response of the
+ *    session, and only if the target would know the session if a target with
+ *    this number had accepted it: the session is younger than the number, and
+ *    younger than the time for which the target keeps it open.  An initiator
+ *    retries for less time than that, unless its host is suspended meanwhile.
  */
 #ifndef MXE_DC_SESSION_H
 #define MXE_DC_SESSION_H
@@ -41,6 +46,13 @@
  * many packets.
  */
 #define MXE_DC_MAX_CHALLENGES	4
+
+/*
+ * The initiator compares its own clock with that of the target.  Their rates
+ * differ by less than one part in this number.  NTP changes the rate of a clock
+ * by 500 parts per million at most.
+ */
+#define MXE_DC_CLOCK_RATES	512
 
 /* Codes of control packets.  Those above 1 are sent by targets. */
 enum mxe_dc_code {
@@ -110,18 +122,37 @@ enum mxe_dci_reaction {
 };
 
 /**
+ * mxe_dci_would_know() - Check whether a target would know a session if it, or
+ *	an earlier one with its number, had accepted it.
+ * @elapsed: time since the session began, by the clock of the initiator
+ * @life: time for which the target keeps an idle session
+ * @age: time for which no other target has had the number, by the clock of the
+ *	target when it demanded a token
+ *
+ * All have the same unit.
+ *
+ * Return: true if it would.
+ */
+static inline bool mxe_dci_would_know(u64 elapsed, u64 life, u64 age)
+{
+	/* The most that it can be by the clock of the target. */
+	elapsed += elapsed / MXE_DC_CLOCK_RATES;
+	return elapsed < life && elapsed <= age;
+}
+
+/**
  * mxe_dci_react() - Decide what an initiator does with a control packet.
  * @s: session of the initiator, updated for a resend
  * @code: code of the packet
  * @session: session of the packet
  * @token: token of the packet
- * @in_time: the session began less time ago than the target keeps it open
+ * @would_know: result of mxe_dci_would_know(), if the code is MXE_DC_CHALLENGE
  *
  * Return: the reaction.
  */
 static inline enum mxe_dci_reaction
 mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u64 token,
-	      bool in_time)
+	      bool would_know)
 {
 	/* Late control packets refer to earlier sessions. */
 	if (session != s->session)
@@ -135,7 +166,7 @@ mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u64 token,
 	switch (code) {
 	case MXE_DC_CHALLENGE:
 		/* The target may have executed and forgotten the session. */
-		if (!in_time)
+		if (!would_know)
 			return MXE_DCI_LOST;
 		if (token == s->token)
 			return MXE_DCI_IGNORE;

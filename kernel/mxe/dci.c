@@ -144,13 +144,18 @@ static u32 mxe_dci_life(const struct mxe_qp *qp)
 	return 2 * div_u64(ns, NSEC_PER_MSEC) + MXE_DCI_SLACK_MS;
 }
 
-/* Returns true if less than a part of its life has passed since @since. */
-static bool mxe_dci_is_within(const struct mxe_dci *dci, ktime_t since,
-			      u32 part)
+/* Returns the life of the session in ns. */
+static u64 mxe_dci_life_ns(const struct mxe_dci *dci)
 {
-	u64 ns = ktime_to_ns(ktime_sub(ktime_get_coarse_boottime(), since));
+	return (u64)dci->dc.hdr.life * NSEC_PER_MSEC;
+}
 
-	return ns < (u64)dci->dc.hdr.life * NSEC_PER_MSEC / part;
+/* Returns true if no response has arrived for half the life of the session. */
+static bool mxe_dci_is_idle(const struct mxe_dci *dci)
+{
+	ktime_t ns = ktime_sub(ktime_get_coarse_boottime(), dci->heard);
+
+	return ktime_to_ns(ns) >= mxe_dci_life_ns(dci) / 2;
 }
 
 /* Copies the session to the headers of the packets to come. */
@@ -173,8 +178,9 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
 	dci->s.acked = false;
 	dci->s.challenges = 0;
 	dci->connected = true;
-	dci->begun = ktime_get_coarse_boottime();
-	dci->heard = dci->begun;
+	/* Exact, because it is compared with a time of the target. */
+	dci->begun = ktime_get_boottime();
+	dci->heard = ktime_get_coarse_boottime();
 	hdr->qpn = qp->qpn;
 	hdr->instance = mxe_dci_instance(dci, dest);
 	hdr->key = dest->key;
@@ -201,7 +207,7 @@ void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	/* mxe_dci_may_start() was true, so it has the target of the session. */
 	if (qp->sq.tail != qp->sq.cur)
 		return;
-	if (same && mxe_dci_is_within(dci, dci->heard, 2))
+	if (same && !mxe_dci_is_idle(dci))
 		return;
 	if (dci->connected && !same)
 		mxe_dci_disconnect(qp);
@@ -227,11 +233,15 @@ enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
 {
 	struct mxe_dci *dci = to_mdci(qp);
 	enum mxe_dci_reaction reaction;
+	ktime_t elapsed;
 
 	lockdep_assert_held(&qp->send_lock);
 
+	elapsed = ktime_sub(ktime_get_boottime(), dci->begun);
 	reaction = mxe_dci_react(&dci->s, hdr->code, hdr->session, hdr->token,
-				 mxe_dci_is_within(dci, dci->begun, 1));
+				 mxe_dci_would_know(ktime_to_ns(elapsed),
+						    mxe_dci_life_ns(dci),
+						    hdr->age));
 	mxe_dci_fill(dci);
 	if (reaction == MXE_DCI_LOST)
 		mxe_count(qp->dev, dc_lost_sessions);

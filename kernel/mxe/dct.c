@@ -9,6 +9,7 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 
@@ -16,6 +17,7 @@
 #include "dct.h"
 #include "dct_child.h"
 #include "mxe.h"
+#include "netns.h"
 #include "trace.h"
 #include "tx.h"
 
@@ -40,8 +42,9 @@ struct mxe_dct_peer {
 	struct mxe_dct_addr addr;
 	u32 session;			/* newest accepted */
 	struct mxe_dct_child *child;	/* NULL: no session */
-	unsigned long used;		/* last packet, or end, in jiffies */
-	unsigned long life;		/* idle time until the end, in jiffies */
+	unsigned long used;		/* last packet, in jiffies */
+	/* Time after that until the session or the record ends, in jiffies. */
+	unsigned long life;
 };
 
 /* ---- addresses ----------------------------------------------------------- */
@@ -97,19 +100,16 @@ static bool mxe_dct_av(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
 
 /* ---- answers ------------------------------------------------------------- */
 
+/* Sends an answer whose code and DCTLETH are filled in. */
 static void mxe_dct_answer(struct mxe_qp *qp, const struct mxe_av *av,
-			   const struct mxe_dc_hdr *request, u8 code, u64 token)
+			   const struct mxe_dc_hdr *request,
+			   struct mxe_dc_hdr *answer)
 {
-	struct mxe_dc_hdr hdr = {
-		.code = code,
-		.qpn = qp->qpn,
-		.session = request->session,
-		.token = token,
-		.instance = request->instance,
-	};
-
-	trace_mxe_dc_answer(qp, request->qpn, request->session, code);
-	mxe_tx_send_dc_control(qp, av, request->qpn, &hdr);
+	answer->qpn = qp->qpn;
+	answer->session = request->session;
+	answer->instance = request->instance;
+	trace_mxe_dc_answer(qp, request->qpn, request->session, answer->code);
+	mxe_tx_send_dc_control(qp, av, request->qpn, answer);
 }
 
 /*
@@ -239,9 +239,10 @@ static void mxe_dct_give_up(struct mxe_dct *dct, struct mxe_dct_child *child)
 /*
  * Ends the session of a peer.  Its responder executes nothing from here on, nor
  * the rest of a READ, so no request of an old session follows one of a new
- * session.  Returns the responder, which the caller may flush after it has
- * dropped the lock.  Then it must be in an RCU read-side section, because the
- * work may free the responder at once.
+ * session.  The peer is remembered for MXE_DC_RECORD_TIME longer than the
+ * session could live, because it may retry until then.  Returns the responder,
+ * which the caller may flush after it has dropped the lock.  Then it must be in
+ * an RCU read-side section, because the work may free the responder at once.
  */
 static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 					      struct mxe_dct_peer *peer)
@@ -253,8 +254,7 @@ static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 	mxe_dct_child_halt(child);
 	trace_mxe_dc_close(dct->qp, peer->addr.qpn, peer->session);
 	peer->child = NULL;
-	peer->used = jiffies;
-	peer->life = MXE_DC_RECORD_TIME * HZ;
+	peer->life += MXE_DC_RECORD_TIME * HZ;
 	dct->num_open--;
 	mxe_dct_give_up(dct, child);
 	return child;
@@ -406,11 +406,15 @@ busy:
 	return MXE_DC_BUSY;
 }
 
-/* Returns the code and token of the answer, or MXE_DC_DATA and *child. */
-static u8 mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
-			 const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
-			 u64 *token, struct mxe_dct_child **child,
-			 struct mxe_dct_child **old)
+/*
+ * Sets the code and the DCTLETH of the answer.  With MXE_DC_DATA there is none,
+ * but *child.
+ */
+static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
+			   const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
+			   struct mxe_dc_hdr *answer,
+			   struct mxe_dct_child **child,
+			   struct mxe_dct_child **old)
 {
 	struct mxe_dct_peer *peer = mxe_dct_peer_find(dct, addr);
 	struct mxe_dct_record record = {
@@ -418,40 +422,39 @@ static u8 mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 		.open = peer && peer->child,
 		.session = peer ? peer->session : 0,
 	};
-	u8 code = MXE_DC_DATA;
 
 	switch (mxe_dct_judge(&record, hdr->connect, hdr->session,
 			      mxe_dct_token_ok(dct, addr, hdr))) {
 	case MXE_DCT_DELIVER:
 		break;
 	case MXE_DCT_ACCEPT:
-		code = mxe_dct_check(dct, hdr);
-		if (!code)
-			code = mxe_dct_accept(dct, &peer, addr, hdr, av, old);
+		answer->code = mxe_dct_check(dct, hdr);
+		if (!answer->code)
+			answer->code = mxe_dct_accept(dct, &peer, addr, hdr, av, old);
 		break;
 	case MXE_DCT_CHALLENGE:
 		/* Nothing is kept: a forged request costs only the answer. */
-		code = mxe_dct_check(dct, hdr);
-		if (code)
+		answer->code = mxe_dct_check(dct, hdr);
+		if (answer->code)
 			break;
-		code = MXE_DC_CHALLENGE;
-		*token = mxe_dct_token(dct, addr, hdr->session,
-				       mxe_dct_interval());
+		answer->code = MXE_DC_CHALLENGE;
+		answer->token = mxe_dct_token(dct, addr, hdr->session,
+					      mxe_dct_interval());
+		answer->age = ktime_get_boottime_ns() - dct->since;
 		mxe_count(dct->qp->dev, dc_challenges);
 		break;
 	case MXE_DCT_STALE:
-		code = MXE_DC_STALE;
-		*token = record.session;
+		answer->code = MXE_DC_STALE;
+		answer->token = record.session;
 		break;
 	case MXE_DCT_NO_SESSION:
-		code = MXE_DC_NO_SESSION;
+		answer->code = MXE_DC_NO_SESSION;
 		break;
 	}
-	if (!code) {
+	if (!answer->code) {
 		peer->used = jiffies;
 		*child = peer->child;
 	}
-	return code;
 }
 
 /*
@@ -482,10 +485,9 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 {
 	struct mxe_dct_child *child, *old = NULL;
 	struct mxe_dct *dct = to_mdct(qp);
+	struct mxe_dc_hdr answer = {};
 	struct mxe_dct_addr addr;
 	struct mxe_av av;
-	u64 token = 0;
-	u8 code;
 
 	mxe_dct_addr_of(skb, hdr, &addr);
 	if (!mxe_dct_find_open(dct, &addr, hdr->session, &child))
@@ -503,15 +505,15 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 		spin_unlock(&dct->lock);
 		goto closed;
 	}
-	code = mxe_dct_decide(dct, &addr, hdr, &av, &token, &child, &old);
+	mxe_dct_decide(dct, &addr, hdr, &av, &answer, &child, &old);
 	spin_unlock(&dct->lock);
 
 	if (old)
 		mxe_dct_child_flush(old);
-	if (code == MXE_DC_BAD_KEY)
+	if (answer.code == MXE_DC_BAD_KEY)
 		mxe_dct_report(qp);
-	if (code) {
-		mxe_dct_answer(qp, &av, hdr, code, token);
+	if (answer.code) {
+		mxe_dct_answer(qp, &av, hdr, &answer);
 		return NULL;
 	}
 	return &child->qp;
@@ -531,8 +533,12 @@ void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	mxe_dct_addr_of(skb, hdr, &addr);
 	spin_lock(&dct->lock);
 	peer = dct->open ? mxe_dct_peer_find(dct, &addr) : NULL;
-	if (peer && peer->child && peer->session == hdr->session)
+	if (peer && peer->child && peer->session == hdr->session) {
 		child = mxe_dct_peer_end(dct, peer);
+		/* It does not retry. */
+		peer->used = jiffies;
+		peer->life = MXE_DC_RECORD_TIME * HZ;
+	}
 	spin_unlock(&dct->lock);
 	if (child)
 		mxe_dct_child_flush(child);
@@ -590,6 +596,7 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key)
 
 void mxe_dct_update(struct mxe_qp *qp)
 {
+	const struct mxe_netns *mnet = qp->dev->mnet;
 	struct mxe_dct *dct = to_mdct(qp);
 	u32 left;
 
@@ -599,6 +606,10 @@ void mxe_dct_update(struct mxe_qp *qp)
 	 */
 	spin_lock_bh(&dct->lock);
 	dct->open = READ_ONCE(qp->state) == IB_QPS_RTR;
+	/* Until it got its number, another target may have had it. */
+	if (dct->open && !dct->since)
+		dct->since = READ_ONCE(mnet->reuses_qpns) ? ktime_get_boottime_ns() :
+							    mnet->created;
 	left = dct->open ? 0 : dct->num_peers;
 	spin_unlock_bh(&dct->lock);
 	/* If the work rotates the list meanwhile, it also ends each session. */

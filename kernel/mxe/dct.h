@@ -45,6 +45,8 @@ struct mxe_dct {
 	bool dying;
 	bool open;			/* the QP is in RTR */
 	bool armed;			/* the next wrong key raises an event */
+	/* No other target had the number since; ns of the boot-time clock. */
+	u64 since;
 	siphash_key_t secret;		/* of tokens */
 	struct hlist_head *hash;	/* MXE_DCT_HASH_SIZE lists of peers */
 	struct list_head peers;		/* all; the scan moves them to the end */

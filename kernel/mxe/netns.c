@@ -186,6 +186,7 @@ static int __net_init mxe_netns_init(struct net *net)
 	if (!mnet->recent)
 		return -ENOMEM;
 	mnet->net = net;
+	mnet->created = ktime_get_boottime_ns();
 	INIT_LIST_HEAD(&mnet->devs);
 	xa_init_flags(&mnet->qps, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	/* Random, so that late packets rarely name a reused number. */

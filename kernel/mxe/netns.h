@@ -32,6 +32,8 @@ struct mxe_netns {
 	struct xarray qps;		/* QPs by number, read under RCU */
 	atomic_long_t qps_generation;	/* number of removals from qps */
 	u32 next_qpn;			/* under the lock of qps */
+	bool reuses_qpns;		/* some have had two QPs */
+	u64 created;			/* ns of the boot-time clock */
 	struct mxe_qp_recent __percpu *recent;	/* QPs of the last packets */
 #ifdef CONFIG_NETFILTER
 	/* See early_demux.h. */

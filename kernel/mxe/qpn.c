@@ -26,6 +26,9 @@ int mxe_qpn_alloc(struct mxe_qp *qp)
 	/* This stores the number before it publishes the QP. */
 	err = xa_alloc_cyclic(&mnet->qps, &qp->qpn, qp, limit,
 			      &mnet->next_qpn, GFP_KERNEL_ACCOUNT);
+	/* The numbers have wrapped.  See mxe_dct_update(). */
+	if (err > 0)
+		WRITE_ONCE(mnet->reuses_qpns, true);
 	return min(err, 0);
 }
 

@@ -562,6 +562,11 @@ ktime_t ktime_get(void)
 	return jiffies * (NSEC_PER_SEC / HZ);
 }
 
+ktime_t ktime_get_with_offset(enum tk_offsets offset)
+{
+	return ktime_get();
+}
+
 ktime_t ktime_get_coarse_with_offset(enum tk_offsets offset)
 {
 	return ktime_get();

@@ -5,10 +5,12 @@
  * each request at most once, and each acknowledged request exactly once.
  *
  * For the latter, a model of two targets and an initiator exchanges packets
- * over a network that loses, duplicates, reorders and delays them.  Sessions
- * expire, both ends restart, the initiator with the same QP number, and the
- * host of the initiator is suspended.  The model applies the real rules.  It
- * must find errors if a rule is broken.
+ * over a network that loses, duplicates, reorders and delays them.  Timeouts
+ * are short and long.  Sessions expire.  Targets are reset, and both ends
+ * restart with the same QP number.  The host of the initiator is suspended, and
+ * the clocks of the hosts differ in rate.  The model applies the real rules.
+ * It counts the executions of each request by all lives of its target.  It must
+ * find errors if a rule is broken.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -58,6 +60,7 @@ static const u8 dc_control_bytes[] = {
 	0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8,
 	/* DCTLETH */
 	0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
+	0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8,
 };
 
 static const struct mxe_dc_hdr dc_control_hdr = {
@@ -66,6 +69,7 @@ static const struct mxe_dc_hdr dc_control_hdr = {
 	.session = 0x89abcdef,
 	.instance = 0xa1a2a3a4a5a6a7a8,
 	.token = 0x0102030405060708,
+	.age = 0xb1b2b3b4b5b6b7b8,
 };
 
 static void dc_encapsulates(struct kunit *test)
@@ -125,9 +129,9 @@ static const struct dc_parse_row dc_parse_rows[] = {
 	{ "a control packet of another version", true, 0, 12, 2, false },
 	{ "a control packet without a code", true, 0, 14, 0, false },
 	{ "a control packet with CONNECT", true, 0, 13, 1, false },
-	{ "a control packet with a part of its header", true, 4, -1, 0, false },
-	{ "a control packet without its header", true, 8, -1, 0, false },
-	{ "another code, which has no such header", true, 8, 14, 4, true },
+	{ "a control packet with a part of its header", true, 8, -1, 0, false },
+	{ "a control packet without its header", true, 16, -1, 0, false },
+	{ "another code, which has no such header", true, 16, 14, 4, true },
 	{ "another code with such a header", true, 0, 14, 4, false },
 	{ "a control packet that is too long", false, 0, 0, 0xfe, false },
 };
@@ -141,6 +145,7 @@ static void dc_expect_hdr(struct kunit *test, const struct mxe_dc_hdr *hdr,
 	KUNIT_EXPECT_EQ(test, hdr->session, want->session);
 	KUNIT_EXPECT_EQ(test, hdr->instance, want->instance);
 	KUNIT_EXPECT_EQ(test, hdr->token, want->token);
+	KUNIT_EXPECT_EQ(test, hdr->age, want->age);
 	KUNIT_EXPECT_EQ(test, hdr->key, want->key);
 	KUNIT_EXPECT_EQ(test, hdr->psn, want->psn);
 	KUNIT_EXPECT_EQ(test, hdr->mtu, want->mtu);
@@ -243,7 +248,7 @@ static void dc_judges(struct kunit *test)
 }
 
 struct dc_react_row {
-	bool late;			/* not in time */
+	bool forgotten;			/* the target may have forgotten it */
 	bool acked;
 	u8 code;
 	u32 session;			/* the initiator is in 5 */
@@ -287,10 +292,43 @@ static void dc_reacts(struct kunit *test)
 		struct mxe_dci_session s = { 5, 77, row->acked };
 
 		KUNIT_EXPECT_EQ_MSG(test, mxe_dci_react(&s, row->code, row->session,
-							row->token, !row->late),
+							row->token, !row->forgotten),
 				    row->reaction, "row %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, s.session, row->new_session, "row %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, s.token, row->new_token, "row %d", i);
+	}
+}
+
+struct dc_know_row {
+	u64 elapsed, life, age;
+	bool would_know;
+};
+
+static const struct dc_know_row dc_know_rows[] = {
+	{ 0, 1000, 0, true },
+	{ 511, 1000, 511, true },
+	/* The clock of the target may be faster. */
+	{ 512, 1000, 512, false },
+	{ 512, 1000, 513, true },
+	{ 512, 513, U64_MAX, false },
+	{ 512, 514, U64_MAX, true },
+	/* Another target had the number when the session began. */
+	{ 999, 10000, 998, false },
+	{ 999, 10000, 0, false },
+	/* The longest life, in ns. */
+	{ MXE_DC_MAX_LIFE * 1000000ULL, MXE_DC_MAX_LIFE * 1000000ULL, U64_MAX, false },
+	{ MXE_DC_MAX_LIFE / 2 * 1000000ULL, MXE_DC_MAX_LIFE * 1000000ULL, U64_MAX, true },
+};
+
+static void dc_would_know(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(dc_know_rows); i++) {
+		const struct dc_know_row *row = &dc_know_rows[i];
+
+		KUNIT_EXPECT_EQ_MSG(test, mxe_dci_would_know(row->elapsed, row->life, row->age),
+				    row->would_know, "row %d", i);
 	}
 }
 
@@ -316,12 +354,16 @@ static void dc_limits_challenges(struct kunit *test)
 #define DC_PACKETS	256
 #define DC_PEERS	16
 #define DC_WINDOW	4
-/* Milliseconds. */
-#define DC_RTO		50
 #define DC_RETRIES	6
-#define DC_RETRY_TIME	(DC_RTO * (DC_RETRIES + 1))
-#define DC_LIFE		(2 * DC_RETRY_TIME + 500)
+/* Milliseconds. */
+#define DC_SLACK	500
 #define DC_SUSPEND_MAX	40000
+#define DC_PAUSE_MAX	40000
+#define DC_STEP_MAX	20
+
+/* Timeouts in ms are DC_RTO to 2 * DC_RTO, times up to 2^DC_RTO_BITS. */
+#define DC_RTO		40
+#define DC_RTO_BITS	9
 
 struct dc_packet {
 	bool used;
@@ -330,7 +372,7 @@ struct dc_packet {
 	u8 code;			/* MXE_DC_DATA: a request or an ACK */
 	bool connect;
 	u32 session, instance;
-	u64 token;
+	u64 token, age;
 	u32 start;			/* first PSN of the session */
 	u32 psn;			/* of a request, or acknowledged */
 	u64 at;				/* arrives */
@@ -341,22 +383,30 @@ struct dc_model_peer {
 	struct mxe_dct_record record;
 	u32 instance;
 	u32 epsn;
-	u64 used;			/* last packet, or end of the session */
+	u64 used;			/* last packet */
+	u64 life;			/* until the session or the record ends */
 };
 
 struct dc_model_target {
 	struct dc_model_peer peers[DC_PEERS];
 	u32 secret;
+	u64 born;			/* when it got its number */
 };
 
 struct dc_model {
 	struct rnd_state rnd;
 	u64 now;
 	u64 max_delay;
+	u32 bad_one_in;			/* packets: lost or doubled */
+	u32 every;			/* ms between restarts */
+	u32 rto;			/* of the initiator */
+	u64 asked_life;			/* of sessions, by the initiator */
+	s32 skew;			/* clock of the targets: parts in 1024 */
 	/* Rules that a run may break. */
 	u64 record_time;
 	u64 life;
-	bool always_in_time;
+	bool forgets_soon;		/* a target that is reset */
+	bool never_expires, never_dies;	/* so the initiator thinks */
 
 	struct dc_packet net[DC_PACKETS];
 	u64 next_arrival;		/* at the earliest */
@@ -371,16 +421,17 @@ struct dc_model {
 	u64 begun, heard, sent_at, pause_until;
 	u64 suspended_until;
 	int tries;
+	/* What happens next, if it does in this run. */
+	u64 initiator_restart_at, target_restart_at, target_reset_at, suspend_at;
 
 	u8 to[DC_REQUESTS];
-	u8 executed[DC_REQUESTS];	/* by the present life of the target */
-	bool ever[DC_REQUESTS];		/* executed by any life of it */
+	u8 executed[DC_REQUESTS];	/* by all lives of its target */
 	bool acked[DC_REQUESTS];
 	u32 failed;			/* requests that ended in an error */
 
 	/* Results. */
 	u32 twice, never;
-	u32 accepts, challenges, stales, expiries, restarts, suspends;
+	u32 accepts, challenges, stales, expiries, restarts, resets, suspends;
 };
 
 static u32 dc_rnd(struct dc_model *m, u32 n)
@@ -388,11 +439,17 @@ static u32 dc_rnd(struct dc_model *m, u32 n)
 	return prandom_u32_state(&m->rnd) % n;
 }
 
+/* Returns the time by the clock of the targets. */
+static u64 dc_target_now(const struct dc_model *m)
+{
+	return m->now + div_s64((s64)m->now * m->skew, 1024);
+}
+
 static void dc_net_add(struct dc_model *m, const struct dc_packet *pkt)
 {
 	int i, copies = 1;
 
-	if (!dc_rnd(m, 8))
+	if (!dc_rnd(m, m->bad_one_in))
 		copies = dc_rnd(m, 3);
 	for (i = 0; i < DC_PACKETS && copies; i++) {
 		if (m->net[i].used)
@@ -409,7 +466,7 @@ static void dc_net_add(struct dc_model *m, const struct dc_packet *pkt)
 
 static u64 dc_token(const struct dc_model *m, const struct dc_packet *pkt, u64 back)
 {
-	u64 interval = div_u64(m->now, MXE_DC_TOKEN_TIME * 1000) - back;
+	u64 interval = div_u64(dc_target_now(m), MXE_DC_TOKEN_TIME * 1000) - back;
 
 	return (pkt->session * 2654435761U ^ (u32)interval * 40503U ^
 		pkt->instance * 97U ^ m->targets[pkt->target].secret) ?: 1;
@@ -424,6 +481,8 @@ static void dc_target_answer(struct dc_model *m, const struct dc_packet *to,
 		.session = to->session,
 		.instance = to->instance,
 		.token = token,
+		.age = code == MXE_DC_CHALLENGE ?
+		       dc_target_now(m) - m->targets[to->target].born : 0,
 		.psn = psn,
 	};
 
@@ -459,14 +518,14 @@ static void dc_target_request(struct dc_model *m, const struct dc_packet *pkt)
 		t->record = (struct mxe_dct_record) { true, true, pkt->session };
 		t->instance = pkt->instance;
 		t->epsn = pkt->start;
+		t->life = m->life;
 		m->accepts++;
 		fallthrough;
 	case MXE_DCT_DELIVER:
-		t->used = m->now;
+		t->used = dc_target_now(m);
 		if (pkt->psn == t->epsn) {
 			if (m->executed[pkt->psn]++)
 				m->twice++;
-			m->ever[pkt->psn] = true;
 			t->epsn++;
 		}
 		if (t->epsn != pkt->start)
@@ -490,7 +549,13 @@ static void dc_target_request(struct dc_model *m, const struct dc_packet *pkt)
 static void dc_target_end(struct dc_model *m, struct dc_model_peer *t)
 {
 	t->record.open = false;
-	t->used = m->now;
+	t->life += m->record_time;
+}
+
+static void dc_target_forget_soon(struct dc_model *m, struct dc_model_peer *t)
+{
+	t->used = dc_target_now(m);
+	t->life = m->record_time;
 }
 
 static void dc_target_disconnect(struct dc_model *m, const struct dc_packet *pkt)
@@ -498,38 +563,55 @@ static void dc_target_disconnect(struct dc_model *m, const struct dc_packet *pkt
 	struct dc_model_peer *t = dc_peer(m, pkt);
 
 	if (t && t->record.open && t->record.session == pkt->session &&
-	    t->instance == pkt->instance)
+	    t->instance == pkt->instance) {
 		dc_target_end(m, t);
+		dc_target_forget_soon(m, t);
+	}
 }
 
 static void dc_target_time(struct dc_model *m, int i)
 {
 	struct dc_model_peer *t = m->targets[i].peers;
+	u64 now = dc_target_now(m);
 	int n;
 
 	for (n = 0; n < DC_PEERS; n++, t++) {
-		if (!t->record.known)
+		if (!t->record.known || now < t->used + t->life)
 			continue;
-		if (t->record.open && m->now >= t->used + m->life) {
+		if (t->record.open) {
 			dc_target_end(m, t);
 			m->expiries++;
-		} else if (!t->record.open &&
-			   m->now >= t->used + m->record_time) {
+		} else {
 			t->record.known = false;
 		}
 	}
 }
 
-/* The target forgets everything, also the memory that requests have changed. */
+/* The target goes through RESET to RTR, which ends its sessions. */
+static void dc_target_reset(struct dc_model *m, int i)
+{
+	struct dc_model_peer *t = m->targets[i].peers;
+	int n;
+
+	for (n = 0; n < DC_PEERS; n++, t++) {
+		if (!t->record.open)
+			continue;
+		dc_target_end(m, t);
+		if (m->forgets_soon)
+			dc_target_forget_soon(m, t);
+	}
+	m->resets++;
+}
+
+/*
+ * The target is destroyed, and another one gets its number.  It may have the
+ * same memory.
+ */
 static void dc_target_restart(struct dc_model *m, int i)
 {
-	u32 n;
-
 	memset(m->targets[i].peers, 0, sizeof(m->targets[i].peers));
 	m->targets[i].secret = prandom_u32_state(&m->rnd);
-	for (n = 0; n < DC_REQUESTS; n++)
-		if (m->to[n] == i && !m->acked[n])
-			m->executed[n] = 0;
+	m->targets[i].born = dc_target_now(m);
 	m->restarts++;
 }
 
@@ -590,7 +672,7 @@ static void dc_initiator_packet(struct dc_model *m, const struct dc_packet *pkt)
 			return;
 		while (m->una <= pkt->psn) {
 			m->acked[m->una] = true;
-			if (!m->ever[m->una])
+			if (!m->executed[m->una])
 				m->never++;
 			m->una++;
 		}
@@ -601,7 +683,9 @@ static void dc_initiator_packet(struct dc_model *m, const struct dc_packet *pkt)
 	if (m->una == m->next)
 		return;
 	switch (mxe_dci_react(&m->s, pkt->code, pkt->session, pkt->token,
-			      m->always_in_time || m->now < m->begun + DC_LIFE)) {
+			      mxe_dci_would_know(m->now - m->begun,
+						 m->never_expires ? U64_MAX : m->asked_life,
+						 m->never_dies ? U64_MAX : pkt->age))) {
 	case MXE_DCI_RESEND:
 		dc_resend(m);
 		break;
@@ -621,7 +705,7 @@ static void dc_initiator_start(struct dc_model *m)
 	if (!same && m->una != m->next)
 		return;
 	if (m->una == m->next &&
-	    (!same || m->now >= m->heard + DC_LIFE / 2)) {
+	    (!same || m->now >= m->heard + m->asked_life / 2)) {
 		if (m->connected && !same) {
 			struct dc_packet pkt = {
 				.to_target = true,
@@ -648,12 +732,12 @@ static void dc_initiator_start(struct dc_model *m)
 	dc_send(m, m->next++);
 	/* Now and then the program thinks, for longer than sessions live. */
 	if (!dc_rnd(m, 10))
-		m->pause_until = m->now + dc_rnd(m, 3 * DC_LIFE);
+		m->pause_until = m->now + dc_rnd(m, min_t(u64, 3 * m->asked_life, DC_PAUSE_MAX));
 }
 
 static void dc_initiator_time(struct dc_model *m)
 {
-	if (m->una != m->next && m->now >= m->sent_at + DC_RTO) {
+	if (m->una != m->next && m->now >= m->sent_at + m->rto) {
 		if (m->tries++ == DC_RETRIES)
 			dc_fail(m);
 		else
@@ -706,16 +790,23 @@ static void dc_deliver(struct dc_model *m)
 	}
 }
 
-static void dc_model_init(struct dc_model *m, u32 seed)
+/* A timeout of 0 stands for a random one.  The longest ones exceed a record. */
+static void dc_model_init(struct dc_model *m, u32 seed, u32 rto)
 {
 	int i;
 
 	memset(m, 0, sizeof(*m));
 	prandom_seed_state(&m->rnd, seed);
+	m->rto = rto ?: (DC_RTO + dc_rnd(m, DC_RTO)) << dc_rnd(m, DC_RTO_BITS + 1);
+	m->asked_life = 2 * m->rto * (DC_RETRIES + 1) + DC_SLACK;
+	m->skew = (s32)(seed % 3) - 1;
 	m->record_time = MXE_DC_RECORD_TIME * 1000;
-	m->life = DC_LIFE;
+	m->life = m->asked_life;
 	m->next_arrival = U64_MAX;
 	m->max_delay = 20000;
+	m->bad_one_in = 8;
+	/* Long enough for some retransmissions. */
+	m->every = 4000 + 8 * m->rto;
 	/* A time at which no interval is negative. */
 	m->now = 1000000;
 	/* The numbers wrap during the run. */
@@ -726,27 +817,76 @@ static void dc_model_init(struct dc_model *m, u32 seed)
 		m->to[i] = i && dc_rnd(m, 3) ? m->to[i - 1] : dc_rnd(m, DC_TARGETS);
 }
 
-static void dc_model_run(struct dc_model *m, bool restarts, bool suspends)
+/* What happens in a run. */
+enum {
+	DC_RESTARTS	= BIT(0),	/* of both ends */
+	DC_RESETS	= BIT(1),	/* of targets */
+	DC_SUSPENDS	= BIT(2),	/* of the host of the initiator */
+};
+
+/* Sets the time of the next event, which occurs every @every ms on average. */
+static void dc_again(struct dc_model *m, u64 *at, u32 every)
+{
+	*at = max(m->now, m->suspended_until) + 1 + dc_rnd(m, 2 * every);
+}
+
+/* Lets happen what is due, and draws the next time of it. */
+static void dc_happen(struct dc_model *m, u32 events)
+{
+	if (m->now < m->suspended_until)
+		return;
+	if (m->now >= m->initiator_restart_at) {
+		if (events & DC_RESTARTS)
+			dc_initiator_restart(m);
+		dc_again(m, &m->initiator_restart_at, m->every);
+	}
+	if (m->now >= m->target_restart_at) {
+		if (events & DC_RESTARTS)
+			dc_target_restart(m, dc_rnd(m, DC_TARGETS));
+		dc_again(m, &m->target_restart_at, m->every);
+	}
+	if (m->now >= m->target_reset_at) {
+		if (events & DC_RESETS)
+			dc_target_reset(m, dc_rnd(m, DC_TARGETS));
+		dc_again(m, &m->target_reset_at, m->every);
+	}
+	/* A suspend only matters while requests are outstanding. */
+	if (m->now >= m->suspend_at && m->una != m->next) {
+		if (events & DC_SUSPENDS)
+			dc_suspend(m, dc_rnd(m, DC_SUSPEND_MAX));
+		dc_again(m, &m->suspend_at, 2 * m->rto);
+	}
+}
+
+/* Advances the time to that of the next event, or to an earlier one. */
+static void dc_advance(struct dc_model *m)
+{
+	u64 next = min(m->next_arrival, m->now + DC_STEP_MAX);
+
+	if (m->now < m->suspended_until)
+		next = min(next, m->suspended_until);
+	else if (m->una != m->next)
+		next = min(next, m->sent_at + m->rto);
+	if (m->now < m->pause_until)
+		next = min(next, m->pause_until);
+	else if (m->next < DC_REQUESTS && m->next - m->una < DC_WINDOW)
+		next = m->now;
+	m->now = max(next, m->now + 1);
+}
+
+static void dc_model_run(struct dc_model *m, u32 events)
 {
 	u64 end;
 	int i;
 
 	/* After the last request, wait for the packets that are left. */
-	for (end = 0; !end || m->now < end; m->now++) {
+	for (end = 0; !end || m->now < end; dc_advance(m)) {
 		dc_deliver(m);
 		for (i = 0; i < DC_TARGETS; i++)
 			dc_target_time(m, i);
 		if (m->now >= m->suspended_until)
 			dc_initiator_time(m);
-		if (restarts && !dc_rnd(m, 4000) &&
-		    m->now >= m->suspended_until)
-			dc_initiator_restart(m);
-		if (restarts && !dc_rnd(m, 8000))
-			dc_target_restart(m, dc_rnd(m, DC_TARGETS));
-		/* A suspend only matters while requests are outstanding. */
-		if (suspends && m->una != m->next && m->now >= m->suspended_until &&
-		    !dc_rnd(m, 100))
-			dc_suspend(m, dc_rnd(m, DC_SUSPEND_MAX));
+		dc_happen(m, events);
 		if (!end && m->una == DC_REQUESTS)
 			end = m->now + m->max_delay + 1000;
 	}
@@ -758,16 +898,19 @@ static void dc_model_holds(struct kunit *test)
 {
 	struct dc_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
 	u32 failed = 0, acked = 0, accepts = 0, challenges = 0, stales = 0;
-	u32 expiries = 0, restarts = 0, suspends = 0;
+	u32 expiries = 0, restarts = 0, resets = 0, suspends = 0;
 	u32 seed, i;
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
 	for (seed = 1; seed <= DC_RUNS; seed++) {
-		dc_model_init(m, seed);
-		dc_model_run(m, seed % 2, !(seed % 3));
+		u32 events = (seed % 2 ? DC_RESTARTS | DC_RESETS : 0) |
+			     (seed % 3 ? 0 : DC_SUSPENDS);
+
+		dc_model_init(m, seed, 0);
+		dc_model_run(m, events);
 		KUNIT_ASSERT_EQ_MSG(test, m->twice, 0U, "executed twice, seed %u", seed);
 		KUNIT_ASSERT_EQ_MSG(test, m->never, 0U,
-				    "acknowledged but not executed once, seed %u", seed);
+				    "acknowledged but not executed, seed %u", seed);
 		for (i = 0; i < DC_REQUESTS; i++)
 			acked += m->acked[i];
 		failed += m->failed;
@@ -776,6 +919,7 @@ static void dc_model_holds(struct kunit *test)
 		stales += m->stales;
 		expiries += m->expiries;
 		restarts += m->restarts;
+		resets += m->resets;
 		suspends += m->suspends;
 		cond_resched();
 	}
@@ -787,10 +931,11 @@ static void dc_model_holds(struct kunit *test)
 	KUNIT_EXPECT_GT(test, stales, 100U);
 	KUNIT_EXPECT_GT(test, expiries, 100U);
 	KUNIT_EXPECT_GT(test, restarts, 100U);
+	KUNIT_EXPECT_GT(test, resets, 100U);
 	KUNIT_EXPECT_GT(test, suspends, 100U);
-	kunit_info(test, "%u acked, %u failed, %u accepts, %u challenges, %u stale, %u expired, %u restarts, %u suspended",
+	kunit_info(test, "%u acked, %u failed, %u accepts, %u challenges, %u stale, %u expired, %u restarts, %u resets, %u suspended",
 		   acked, failed, accepts, challenges, stales, expiries, restarts,
-		   suspends);
+		   resets, suspends);
 }
 
 /* Without a restart, no request fails unless the network is that bad. */
@@ -799,48 +944,72 @@ static void dc_model_is_live(struct kunit *test)
 	struct dc_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
-	dc_model_init(m, 1);
+	dc_model_init(m, 1, 50);
 	m->max_delay = 5;
-	dc_model_run(m, false, false);
+	dc_model_run(m, 0);
 	KUNIT_EXPECT_EQ(test, m->failed, 0U);
 	KUNIT_EXPECT_EQ(test, m->twice, 0U);
 }
 
-/*
- * The model must find errors if a target forgets a session too soon, or if an
- * initiator asks for a token for too long.
- */
+#define DC_BROKEN_RUNS 100
+
+/* A rule that runs break.  The model must find a request executed twice. */
+struct dc_broken_row {
+	const char *what;
+	u32 rto;
+	u32 events;
+	u32 max_delay;
+	bool no_record;
+	bool short_life;
+	bool never_expires;
+	bool never_dies;
+	bool forgets_soon;
+	bool is_bad;			/* much happens */
+};
+
+static const struct dc_broken_row dc_broken_rows[] = {
+	{ "no record of closed sessions", 50, 0, 20000, .no_record = true },
+	{ "sessions that end while the initiator retries", 50, 0, 10,
+	  .no_record = true, .short_life = true },
+	{ "tokens asked for after a suspend", 50, DC_SUSPENDS, 10, .never_expires = true },
+	{ "tokens asked for after a restart of the target", 3000, DC_RESTARTS, 10,
+	  .never_dies = true, .is_bad = true },
+	{ "a record of 12 seconds of sessions that a reset has ended", 17000, DC_RESETS, 10,
+	  .forgets_soon = true, .is_bad = true },
+};
+
 static void dc_model_finds_errors(struct kunit *test)
 {
 	struct dc_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
-	u32 forgotten = 0, expired = 0, late = 0;
-	u32 seed;
+	u32 seed, twice;
+	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
-	for (seed = 1; seed <= DC_RUNS / 2; seed++) {
-		dc_model_init(m, seed);
-		m->record_time = 0;
-		dc_model_run(m, false, false);
-		forgotten += m->twice;
+	for (i = 0; i < ARRAY_SIZE(dc_broken_rows); i++) {
+		const struct dc_broken_row *row = &dc_broken_rows[i];
 
-		/* Sessions end while the initiator retries. */
-		dc_model_init(m, seed);
-		m->record_time = 0;
-		m->life = DC_RTO;
-		m->max_delay = 10;
-		dc_model_run(m, false, false);
-		expired += m->twice;
-
-		dc_model_init(m, seed);
-		m->always_in_time = true;
-		m->max_delay = 10;
-		dc_model_run(m, false, true);
-		late += m->twice;
-		cond_resched();
+		twice = 0;
+		for (seed = 1; seed <= DC_BROKEN_RUNS && !twice; seed++) {
+			dc_model_init(m, seed, row->rto);
+			m->max_delay = row->max_delay;
+			if (row->no_record)
+				m->record_time = 0;
+			if (row->short_life)
+				m->life = row->rto;
+			if (row->is_bad) {
+				m->bad_one_in = 2;
+				m->every = 2 * row->rto;
+			}
+			m->never_expires = row->never_expires;
+			m->never_dies = row->never_dies;
+			m->forgets_soon = row->forgets_soon;
+			dc_model_run(m, row->events);
+			twice += m->twice;
+			cond_resched();
+		}
+		KUNIT_EXPECT_GT_MSG(test, twice, 0U, "%s", row->what);
+		kunit_info(test, "%s: found in run %u", row->what, seed - 1);
 	}
-	KUNIT_EXPECT_GT_MSG(test, forgotten, 0U, "no record of closed sessions");
-	KUNIT_EXPECT_GT_MSG(test, expired, 0U, "sessions that end too soon");
-	KUNIT_EXPECT_GT_MSG(test, late, 0U, "tokens asked for after a suspend");
 }
 
 static struct kunit_case dc_cases[] = {
@@ -850,6 +1019,7 @@ static struct kunit_case dc_cases[] = {
 	KUNIT_CASE(dc_opcodes),
 	KUNIT_CASE(dc_judges),
 	KUNIT_CASE(dc_reacts),
+	KUNIT_CASE(dc_would_know),
 	KUNIT_CASE(dc_limits_challenges),
 	KUNIT_CASE(dc_model_holds),
 	KUNIT_CASE(dc_model_is_live),

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves that a DC target (dct.c) opens a session only with a token, and that
- * the initiators it remembers and the sessions of its device are limited.
- * Beyond the limits nothing changes, and initiators are asked to wait.  A scan
- * ends although another one forgets initiators.
+ * Proves that a DC target (dct.c) opens a session only with a token, and not
+ * again after it was reset, and that the initiators it remembers and the
+ * sessions of its device are limited.  Beyond the limits nothing changes, and
+ * initiators are asked to wait.  A scan ends although another one forgets
+ * initiators.
  */
 #include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/timekeeping.h>
 
 #include "dc.h"
 #include "dct.h"
@@ -186,6 +189,64 @@ static void dct_limits_sessions(struct kunit *test)
 	atomic_sub(MXE_MAX_DC_SESSIONS - 1, sessions);
 }
 
+/* A demand for a token tells for how long no other target had the number. */
+static void dct_tells_age(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct mxe_netns *mnet = kt->dev->mnet;
+	u64 before = ktime_get_boottime_ns(), age;
+
+	dct_create(kt);
+	KUNIT_EXPECT_FALSE(test, dct_connect(kt, 1, 0));
+	age = dct_answer(kt).age;
+	KUNIT_EXPECT_LE(test, age, ktime_get_boottime_ns() - mnet->created);
+	KUNIT_EXPECT_GE(test, age, before - mnet->created);
+}
+
+/* ... which is not known once the numbers have wrapped. */
+static void dct_tells_age_after_wrap(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct mxe_netns *mnet = kt->dev->mnet;
+	u64 before = ktime_get_boottime_ns(), age;
+	bool reuses = mnet->reuses_qpns;
+
+	mnet->next_qpn = MXE_BTH_QPN_MASK;
+	dct_create(kt);
+	KUNIT_EXPECT_TRUE(test, mnet->reuses_qpns);
+	mnet->reuses_qpns = reuses;
+	msleep(20);
+	/* The age does not change with the state. */
+	mxe_dct_update(kt->qp);
+	KUNIT_EXPECT_FALSE(test, dct_connect(kt, 1, 0));
+	age = dct_answer(kt).age;
+	KUNIT_EXPECT_LE(test, age, ktime_get_boottime_ns() - before);
+	KUNIT_EXPECT_GE(test, age, 20 * (u64)NSEC_PER_MSEC);
+}
+
+/* A target that was reset refuses the sessions that it has accepted before. */
+static void dct_remembers_after_reset(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct mxe_dc_hdr answer;
+
+	dct_create(kt);
+	KUNIT_EXPECT_TRUE(test, dct_connect(kt, 5, dct_token(kt, 5)));
+	kt->qp->state = IB_QPS_RESET;
+	mxe_dct_update(kt->qp);
+	dct_expect_info(kt, 0, 1);
+	KUNIT_EXPECT_FALSE(test, dct_connect(kt, 5, 0));
+	kt_expect_nothing(kt);
+	kt->qp->state = IB_QPS_RTR;
+	mxe_dct_update(kt->qp);
+	KUNIT_EXPECT_FALSE(test, dct_connect(kt, 5, 0));
+	answer = dct_answer(kt);
+	KUNIT_EXPECT_EQ(test, answer.code, MXE_DC_STALE);
+	KUNIT_EXPECT_EQ(test, answer.token, 5ULL);
+	KUNIT_EXPECT_TRUE(test, dct_connect(kt, 6, 0));
+	dct_expect_info(kt, 1, 1);
+}
+
 /* Another scan may forget peers while one runs.  These peers are in no list. */
 static void dct_scan_ends(struct kunit *test)
 {
@@ -201,6 +262,9 @@ static void dct_scan_ends(struct kunit *test)
 static struct kunit_case dct_cases[] = {
 	KUNIT_CASE(dct_asks_for_token),
 	KUNIT_CASE(dct_answers_no_session),
+	KUNIT_CASE(dct_tells_age),
+	KUNIT_CASE(dct_tells_age_after_wrap),
+	KUNIT_CASE(dct_remembers_after_reset),
 	KUNIT_CASE(dct_limits_initiators),
 	KUNIT_CASE(dct_limits_sessions),
 	KUNIT_CASE(dct_scan_ends),

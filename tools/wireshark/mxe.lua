@@ -90,6 +90,7 @@ local layout = {
 	},
 	dctleth = {	-- DC control extended transport header, after the DCETH
 		{ id = "token", bits = 64, name = "Token" },
+		{ id = "age", bits = 64, name = "Age" },
 	},
 	icrc = {	-- Invariant CRC
 		{ id = "icrc", bits = 32, name = "Invariant CRC" },
@@ -202,6 +203,7 @@ local f = {
 	dc_session = ProtoField.uint32("mxe.dc.session", "Session"),
 	dc_token = ProtoField.uint64("mxe.dc.token", "Token", base.HEX),
 	dc_instance = ProtoField.uint64("mxe.dc.instance", "Instance", base.HEX),
+	dc_age = ProtoField.uint64("mxe.dc.age", "Age in ns"),
 	dc_key = ProtoField.uint64("mxe.dc.key", "Access key", base.HEX),
 	dc_mtu = ProtoField.uint8("mxe.dc.mtu", "Path MTU"),
 	dc_psn = ProtoField.uint24("mxe.dc.psn", "First PSN"),

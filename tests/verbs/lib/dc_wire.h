@@ -30,7 +30,7 @@ enum {
 enum {
 	DC_WIRE_DCETH = 20,
 	DC_WIRE_DCCETH = 24,
-	DC_WIRE_DCTLETH = 8,
+	DC_WIRE_DCTLETH = 16,
 };
 
 /* The headers of a packet. */
@@ -41,6 +41,7 @@ struct dc_wire {
 	uint32_t session;
 	uint64_t instance;
 	uint64_t token;		/* with connect, DC_WIRE_CHALLENGE or DC_WIRE_STALE */
+	uint64_t age;		/* with the two codes: ns since another target had the number */
 	/* With connect: */
 	uint64_t key;
 	uint8_t mtu;		/* enum ibv_mtu */
@@ -52,7 +53,7 @@ struct dc_wire {
  * dc_wire_has_token() - Looks at the code of a control packet.
  * @code: code, or 0
  *
- * Return: true if such packets have a token or a session.
+ * Return: true if such packets have a token or a session, and an age.
  */
 static inline bool dc_wire_has_token(uint8_t code)
 {
@@ -140,6 +141,7 @@ static inline size_t dc_wire_put(uint8_t *p, const struct dc_wire *h)
 		end = dc_wire_put64(end, h->token);
 	} else if (dc_wire_has_token(h->code)) {
 		end = dc_wire_put64(end, h->token);
+		end = dc_wire_put64(end, h->age);
 	}
 	return (size_t)(end - p);
 }
@@ -173,6 +175,7 @@ static inline bool dc_wire_get(const uint8_t *p, size_t len, struct dc_wire *h)
 		h->token = dc_wire_get64(next + 16);
 	} else if (dc_wire_has_token(h->code) && len >= DC_WIRE_DCTLETH) {
 		h->token = dc_wire_get64(next);
+		h->age = dc_wire_get64(next + 8);
 	}
 	return true;
 }

@@ -213,6 +213,54 @@ static void test_rd_atomic(struct vt_dev *a, struct vt_dev *b)
 	dc_initiator_close(&i);
 }
 
+/* Lets h2 send packets for h1 to a wrong Ethernet address, or ends that. */
+static void lose_answers(const struct vt_dev *a, bool lose)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command), "ip -n h2 neigh %s %u.%u.%u.%u dev eth0 %s",
+		 lose ? "replace" : "del", a->gid4.raw[12], a->gid4.raw[13],
+		 a->gid4.raw[14], a->gid4.raw[15],
+		 lose ? "lladdr 02:00:00:00:00:99 nud permanent" : "");
+	if (system(command))
+		vt_bail("%s", command);
+}
+
+/*
+ * The answer to a request is lost, and the target is reset.  With this timeout,
+ * the request is sent again later than a target remembers a session that has
+ * ended otherwise.  It is not executed again.
+ */
+static void test_reset_and_retry(struct vt_dev *a, struct vt_dev *b)
+{
+	enum { TIMEOUT = 22, MS = 17180 };	/* 4.096 us * 2^22 */
+	uint64_t end = vt_now_ms() + VT_MS;
+	struct dc_initiator i;
+	struct dc_target t;
+	struct ibv_wc wc;
+
+	dc_initiator_open(&i, a);
+	dc_target_open(&t, b, a, 1, false);
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a request makes the initiator known");
+	dc_timeout = TIMEOUT;
+	dc_initiator_reset(&i);
+	dc_timeout = 14;
+	lose_answers(a, true);
+	if (dc_post_fadd(&i, &t, 2, 0))
+		vt_bail("ibv_wr_complete");
+	while (dc_word(t.buf) < 2 && vt_now_ms() < end)
+		usleep(1000);
+	is_int((int)dc_word(t.buf), 2, "the next one is executed");
+	ok(!vt_poll(i.cq, &wc, 100), "... but its answer is lost");
+	lose_answers(a, false);
+	reset_to_rtr(&t, -1);
+	ok(vt_poll(i.cq, &wc, 8 * MS) && wc.status == IBV_WC_RETRY_EXC_ERR,
+	   "it fails after a reset of the target");
+	is_int((int)dc_word(t.buf), 2, "... and is not executed again");
+	dc_target_close(&t);
+	dc_initiator_close(&i);
+}
+
 /* ---- hostile packets ----------------------------------------------------- */
 
 enum {
@@ -676,6 +724,7 @@ int main(int argc, char **argv)
 		test_charged(a, b);
 		test_target_reset(a, b);
 		test_rd_atomic(a, b);
+		test_reset_and_retry(a, b);
 		test_forged(a, b);
 		test_other_target(a, b);
 		test_armed(a, b);
