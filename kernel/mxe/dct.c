@@ -25,15 +25,19 @@
 /* Peers that the scan looks at while it holds the lock. */
 #define MXE_DCT_SCAN_SLICE	64
 
-/* An initiator as seen by a target.  Without padding, for the hash. */
+/* An initiator as seen by a target. */
 struct mxe_dct_addr {
-	struct in6_addr saddr, daddr;	/* of its packets; IPv4 is mapped */
-	u64 instance;
-	u32 qpn;			/* of the initiator */
-	u32 reserved;
+	/* Without padding, for the hash. */
+	struct_group(hashed,
+		struct in6_addr saddr, daddr;	/* of its packets; IPv4 is mapped */
+		u64 instance;
+		u32 qpn;		/* of the initiator */
+		u32 reserved;
+	);
+	u64 hash;			/* keyed with dct->secret */
 };
 
-static_assert(sizeof(struct mxe_dct_addr) == 48);
+static_assert(sizeof_field(struct mxe_dct_addr, hashed) == 48);
 
 /* A known initiator.  With a session it is open, else only remembered. */
 struct mxe_dct_peer {
@@ -49,7 +53,8 @@ struct mxe_dct_peer {
 
 /* ---- addresses ----------------------------------------------------------- */
 
-static void mxe_dct_addr_of(const struct sk_buff *skb,
+static void mxe_dct_addr_of(const struct mxe_dct *dct,
+			    const struct sk_buff *skb,
 			    const struct mxe_dc_hdr *hdr,
 			    struct mxe_dct_addr *addr)
 {
@@ -63,6 +68,7 @@ static void mxe_dct_addr_of(const struct sk_buff *skb,
 		addr->saddr = ipv6_hdr(skb)->saddr;
 		addr->daddr = ipv6_hdr(skb)->daddr;
 	}
+	addr->hash = siphash(&addr->hashed, sizeof(addr->hashed), &dct->secret);
 }
 
 /*
@@ -146,18 +152,7 @@ static u64 mxe_dct_token(const struct mxe_dct *dct,
 			 const struct mxe_dct_addr *addr, u32 session,
 			 u64 interval)
 {
-	struct {
-		struct mxe_dct_addr addr;
-		u64 session;
-		u64 interval;
-	} in = {
-		.addr = *addr,
-		.session = session,
-		.interval = interval,
-	};
-
-	static_assert(sizeof(in) == sizeof(in.addr) + 2 * sizeof(u64));
-	return siphash(&in, sizeof(in), &dct->secret) ?: 1;
+	return siphash_3u64(addr->hash, session, interval, &dct->secret) ?: 1;
 }
 
 static bool mxe_dct_token_ok(const struct mxe_dct *dct,
@@ -176,9 +171,7 @@ static bool mxe_dct_token_ok(const struct mxe_dct *dct,
 static struct hlist_head *mxe_dct_bucket(const struct mxe_dct *dct,
 					 const struct mxe_dct_addr *addr)
 {
-	u64 hash = siphash(addr, sizeof(*addr), &dct->secret);
-
-	return &dct->hash[hash % MXE_DCT_HASH_SIZE];
+	return &dct->hash[addr->hash % MXE_DCT_HASH_SIZE];
 }
 
 static struct mxe_dct_peer *mxe_dct_peer_find(const struct mxe_dct *dct,
@@ -188,8 +181,13 @@ static struct mxe_dct_peer *mxe_dct_peer_find(const struct mxe_dct *dct,
 
 	lockdep_assert_held(&dct->lock);
 
+	/*
+	 * An instance is a secret, and the time of memcmp() would tell how much
+	 * of it was guessed.
+	 */
 	hlist_for_each_entry(peer, mxe_dct_bucket(dct, addr), node)
-		if (!memcmp(&peer->addr, addr, sizeof(*addr)))
+		if (peer->addr.hash == addr->hash &&
+		    !memcmp(&peer->addr, addr, sizeof(*addr)))
 			return peer;
 	return NULL;
 }
@@ -489,7 +487,7 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	struct mxe_dct_addr addr;
 	struct mxe_av av;
 
-	mxe_dct_addr_of(skb, hdr, &addr);
+	mxe_dct_addr_of(dct, skb, hdr, &addr);
 	if (!mxe_dct_find_open(dct, &addr, hdr->session, &child))
 		goto closed;
 	if (child)
@@ -530,7 +528,7 @@ void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	struct mxe_dct_peer *peer;
 	struct mxe_dct_addr addr;
 
-	mxe_dct_addr_of(skb, hdr, &addr);
+	mxe_dct_addr_of(dct, skb, hdr, &addr);
 	spin_lock(&dct->lock);
 	peer = dct->open ? mxe_dct_peer_find(dct, &addr) : NULL;
 	if (peer && peer->child && peer->session == hdr->session) {
