@@ -484,12 +484,17 @@ static void test_drain(struct vt_dev *a, struct vt_dev *b)
 	is_int(dc_to_state(i.qp, IBV_QPS_RTS), 0, "... until it is in RTS again");
 	is_int(dc_wait(i.cq, 2), IBV_WC_SUCCESS, "... where that completes");
 	is_u64(dc_word(t[1].buf), 1, "... and is executed");
+	/* The session continues with its PSNs, so this is no duplicate. */
+	is_int(dc_to_state(i.qp, IBV_QPS_SQD) ?: dc_to_state(i.qp, IBV_QPS_RTS), 0,
+	       "to SQD and RTS");
+	is_int(dc_fadd(&i, &t[1]), IBV_WC_SUCCESS, "... another request of the session");
+	is_u64(dc_word(t[1].buf), 2, "... is executed, too");
 	post_waiting(&i, &t[0], &t[1]);
 	is_int(dc_to_state(i.qp, IBV_QPS_SQD), 0, "in SQD again");
 	is_int(dc_to_state(i.qp, IBV_QPS_ERR), 0, "... and then in ERR");
 	is_int(dc_wait(i.cq, 1), IBV_WC_WR_FLUSH_ERR, "... both are flushed");
 	is_int(dc_wait(i.cq, 2), IBV_WC_WR_FLUSH_ERR, "... the second, too");
-	is_u64(dc_word(t[1].buf), 1, "... which is not executed");
+	is_u64(dc_word(t[1].buf), 2, "... which is not executed");
 	ok(dc_to_state(t[0].qp, IBV_QPS_SQD), "a target has no SQD");
 	dc_target_close(&t[1]);
 	dc_target_close(&t[0]);
