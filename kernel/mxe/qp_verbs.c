@@ -852,8 +852,13 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mxe_qp_begin(qp);
 	*attr = qp->attr;
 	attr->cur_qp_state = qp->state;
-	attr->rq_psn = qp->rq.epsn;
-	attr->sq_psn = mxe_qp_is_ud(qp) ? qp->sq.psn : qp->sq.max_psn;
+	/*
+	 * ib_core shows the results of a query without attributes to all
+	 * processes. With the PSNs, they could forge packets.
+	 */
+	attr->rq_psn = mask & IB_QP_RQ_PSN ? qp->rq.epsn : 0;
+	attr->sq_psn = !(mask & IB_QP_SQ_PSN) ? 0 :
+		       mxe_qp_is_ud(qp) ? qp->sq.psn : qp->sq.max_psn;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
 			    mxe_sq_outstanding(&qp->sq);
 	mxe_qp_end(qp);

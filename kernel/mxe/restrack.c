@@ -3,9 +3,11 @@
  * Details of QPs, CQs and memory regions for `rdma resource show -dd`. ib_core
  * calls it. It calls qp.c for the locks, dci.h and dct.c.
  */
+#include <linux/capability.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <net/netlink.h>
+#include <net/sock.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
@@ -20,11 +22,24 @@ struct mxe_restrack_field {
 	const char *name;
 	u32 value;
 	bool hex;
+	bool secret;		/* shown to CAP_NET_ADMIN only */
 };
+
+/*
+ * Returns true if the receiver of a message may see the PSNs of others, with
+ * which packets could be forged. ib_core fills the messages of a dump in the
+ * context of any process that reads from the socket, so the process that opened
+ * it needs the capability, too. It sets the owner of these messages only.
+ */
+static bool mxe_restrack_may_see(const struct sk_buff *msg)
+{
+	return msg->sk ? sk_capable(msg->sk, CAP_NET_ADMIN) : capable(CAP_NET_ADMIN);
+}
 
 static int mxe_restrack_fill(struct sk_buff *msg,
 			     const struct mxe_restrack_field *fields, size_t num)
 {
+	bool may_see = mxe_restrack_may_see(msg);
 	struct nlattr *table;
 	size_t i;
 	int err;
@@ -33,6 +48,8 @@ static int mxe_restrack_fill(struct sk_buff *msg,
 	if (!table)
 		return -EMSGSIZE;
 	for (i = 0; i < num; i++) {
+		if (fields[i].secret && !may_see)
+			continue;
 		if (fields[i].hex)
 			err = rdma_nl_put_driver_u32_hex(msg, fields[i].name,
 							 fields[i].value);
@@ -79,12 +96,12 @@ static int mxe_restrack_fill_qp(struct sk_buff *msg, const struct mxe_qp *qp)
 		{ "sq_taken", sq->fetched - sq->tail },
 		{ "sq_outstanding", sq->next - sq->tail },
 		{ "rd_atomic", sq->rd_atomic },
-		{ "psn_unacked", sq->una, true },
-		{ "psn_next", sq->psn, true },
+		{ "psn_unacked", sq->una, true, true },
+		{ "psn_next", sq->psn, true, true },
 		{ "retry_left", sq->retry_left },
 		{ "rnr_wait", sq->rnr_wait },
 		{ "rq_depth", rq->q.entries },
-		{ "psn_expected", rq->epsn, true },
+		{ "psn_expected", rq->epsn, true, true },
 		{ "path_mtu", qp->mtu },
 		/* Of a DC initiator, and 0 without a session: */
 		{ "dci_target", dci && dci->connected ? qp->dest_qpn : 0 },

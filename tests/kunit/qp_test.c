@@ -289,6 +289,8 @@ static void qp_query_returns_attributes(struct kunit *test)
 		.max_dest_rd_atomic = 1,
 	};
 	struct kt *kt = kt_of(test);
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
 	struct snapshot *s;
 
 	kt_create_qp(kt);
@@ -298,6 +300,10 @@ static void qp_query_returns_attributes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)s->attr.cur_qp_state, (int)IB_QPS_RTS);
 	KUNIT_EXPECT_EQ(test, s->attr.rq_psn, 0xfffffeU);
 	KUNIT_EXPECT_EQ(test, s->attr.sq_psn, 0xabcdefU);
+	/* As ib_core queries for `rdma resource show`, of any process. */
+	KUNIT_EXPECT_EQ(test, ib_query_qp(kt->qp->ibqp, &attr, 0, &init), 0);
+	KUNIT_EXPECT_EQ(test, attr.rq_psn, 0U);
+	KUNIT_EXPECT_EQ(test, attr.sq_psn, 0U);
 	KUNIT_EXPECT_EQ(test, (int)s->attr.path_mtu, (int)IB_MTU_2048);
 	KUNIT_EXPECT_EQ(test, s->attr.qp_access_flags,
 			(int)(IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND));

@@ -191,7 +191,14 @@ QPS=$(rdma -dd res show qp link mxe1/1 type RC)
 like "$QPS" "pid $TRAFFIC comm t_traffic" 'rdma resource: the owner of a queue pair'
 like "$QPS" 'state RTS' '... its state'
 like "$QPS" 'drv_sq_depth 64 ' '... its queues'
-like "$QPS" 'drv_path_mtu 4096' '... and its path'
+like "$QPS" 'drv_path_mtu 4096' '... its path'
+like "$QPS" 'drv_psn_next 0x' '... and to root its PSNs'
+QPS=$(setpriv --reuid 65534 --regid 65534 --clear-groups \
+	rdma -dd res show qp link mxe1/1 type RC)
+like "$QPS" 'rq-psn 0 sq-psn 0 .* drv_path_mtu 4096' \
+	'... to others without the PSNs of ib_core'
+[[ $QPS != *drv_psn* ]]
+report $? '... and without those of mxe'
 like "$(rdma -dd res show mr dev mxe1)" 'drv_access 0x[0-9a-f]+ drv_valid 1' \
 	'rdma resource: regions'
 like "$(rdma -dd res show cq dev mxe1)" 'drv_produced [0-9]+' \
