@@ -8,8 +8,11 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/rculist.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/udp.h>
+#include <net/vxlan.h>
 #include <rdma/ib_cache.h>
 
 #include "cnp.h"
@@ -74,6 +77,17 @@ static void mxe_rx_count_pkt_error(struct mxe_netns *mnet, struct sk_buff *skb,
 	}
 }
 
+/*
+ * Returns true if the UDP header follows the fixed IP header. FOU and GUE pass
+ * packets to UDP that have tunnel headers between them.
+ */
+static bool mxe_rx_is_plain(const struct sk_buff *skb, bool is_ipv4)
+{
+	return mxe_icrc_is_defined(skb, is_ipv4) &&
+	       skb_transport_header(skb) - skb_network_header(skb) ==
+	       (is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+}
+
 /* Returns true if a packet is valid and its ICRC correct.  Counts a drop. */
 static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 			 struct mxe_pkt *pkt)
@@ -90,7 +104,7 @@ static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 	bth = (const u8 *)(udp_hdr(skb) + 1);
 	len = skb_tail_pointer(skb) - bth;
 	is_ipv4 = ip_hdr(skb)->version == 4;
-	if (!mxe_icrc_is_defined(skb, is_ipv4)) {
+	if (!mxe_rx_is_plain(skb, is_ipv4)) {
 		mxe_rx_count_drop(mnet, skb, drop_length);
 		return false;
 	}
@@ -118,19 +132,64 @@ static void mxe_rx_dgid(const struct sk_buff *skb, union ib_gid *gid)
 		memcpy(gid, &ipv6_hdr(skb)->daddr, sizeof(*gid));
 }
 
+/* Returns the netdev of a packet that a layer-3 master device has passed on. */
+static noinline struct net_device *mxe_rx_l3_slave(const struct sk_buff *skb)
+{
+	struct net_device *ndev = skb->dev;
+	int ifindex = ip_hdr(skb)->version == 4 ? inet_sdif(skb) : inet6_sdif(skb);
+
+	if (ifindex == ndev->ifindex)
+		return NULL;
+	return dev_get_by_index_rcu(dev_net(ndev), ifindex) ?: ndev;
+}
+
+/* Returns the netdev of a received packet, or NULL if this host sent it. */
+static struct net_device *mxe_rx_netdev(const struct sk_buff *skb)
+{
+	struct net_device *ndev = skb->dev;
+
+	if (ndev->flags & IFF_LOOPBACK)
+		return NULL;
+	return netif_is_l3_master(ndev) ? mxe_rx_l3_slave(skb) : ndev;
+}
+
+/*
+ * Returns true if a netdev is that of a device, or stacked on it as a VLAN is.
+ * Packets for an address of one such netdev may arrive on another one, because
+ * Linux answers ARP requests on all. Packets of other netdevs could come from
+ * everybody whose packets a tunnel of this host decapsulates.
+ */
+static noinline bool mxe_rx_has_roce(const struct mxe_netns *mnet,
+				     struct net_device *ndev)
+{
+	struct mxe_dev *dev;
+
+	list_for_each_entry_rcu(dev, &mnet->devs, mnet_entry) {
+		if (dev->ndev == ndev)
+			return true;
+		/* A tunnel is stacked on the netdev of its packets. */
+		if (netdev_has_upper_dev_all_rcu(dev->ndev, ndev) && !netif_is_vxlan(ndev))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Returns true if a packet is addressed to a GID of the device, which must be
- * registered.
+ * registered, and arrived on a netdev of RoCE or that of the GID.
  */
 static noinline bool mxe_rx_gid_ok(struct mxe_dev *dev,
 				   const struct sk_buff *skb)
 {
+	struct net_device *ndev = mxe_rx_netdev(skb);
 	const struct ib_gid_attr *attr;
 	union ib_gid gid;
 
+	if (ndev == dev->ndev || (ndev && mxe_rx_has_roce(dev->mnet, ndev)))
+		ndev = NULL;
 	mxe_rx_dgid(skb, &gid);
 	attr = rdma_find_gid_by_port(&dev->ibdev, &gid,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, ndev);
 	if (IS_ERR(attr))
 		return false;
 	rdma_put_gid_attr(attr);
@@ -296,13 +355,31 @@ static __always_inline void mxe_rx_run_join(struct mxe_rx_run *run,
 }
 
 /*
+ * Returns true if a packet has the addresses of the connection, and arrived on
+ * a netdev of RoCE or that of the connection.
+ */
+static __always_inline bool mxe_rx_is_from_peer(const struct mxe_qp *qp,
+						const struct sk_buff *skb)
+{
+	struct net_device *ndev;
+
+	if (!mxe_qp_is_from_peer(qp, skb))
+		return false;
+	if (likely(skb->dev->ifindex == qp->av.ifindex))
+		return true;
+	ndev = mxe_rx_netdev(skb);
+	return !ndev || ndev->ifindex == qp->av.ifindex ||
+	       mxe_rx_has_roce(qp->dev->mnet, ndev);
+}
+
+/*
  * Returns true if a packet belongs to the connection of the QP.  Then its route
  * is kept, and a congestion mark is answered.  Context: lock of a side held.
  */
 static __always_inline bool mxe_rx_of_connection(struct mxe_qp *qp,
 						 const struct sk_buff *skb)
 {
-	if (!mxe_qp_is_from_peer(qp, skb)) {
+	if (!mxe_rx_is_from_peer(qp, skb)) {
 		mxe_count(qp->dev, drop_address);
 		return false;
 	}
@@ -319,7 +396,7 @@ static __always_inline void mxe_rx_response(struct mxe_qp *qp,
 	lockdep_assert_held(&qp->send_lock);
 
 	if (pkt->flags & MXE_OP_CNP) {
-		if (mxe_qp_is_from_peer(qp, skb))
+		if (mxe_rx_is_from_peer(qp, skb))
 			mxe_cnp_rcv(qp);
 		else
 			mxe_count(qp->dev, drop_address);
@@ -385,6 +462,11 @@ static noinline void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
 			       const struct mxe_pkt *pkt, struct sk_buff *skb)
 {
 	mxe_rx_run_end(run);
+	if (skb->dev != qp->dev->ndev && !mxe_rx_gid_ok(qp->dev, skb)) {
+		mxe_count(qp->dev, drop_address);
+		kfree_skb(skb);
+		return;
+	}
 	mxe_dc_rx(qp, pkt, skb);
 }
 

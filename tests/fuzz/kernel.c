@@ -891,6 +891,17 @@ struct net_device *rdma_read_gid_attr_ndev_rcu(const struct ib_gid_attr *attr)
 	return &fk_netdev;
 }
 
+/* Only called for packets of other netdevs. */
+struct net_device *dev_get_by_index_rcu(struct net *net, int ifindex)
+{
+	return ifindex == fk_netdev.ifindex ? &fk_netdev : NULL;
+}
+
+bool netdev_has_upper_dev_all_rcu(struct net_device *ndev, struct net_device *upper)
+{
+	return false;
+}
+
 struct net_device *vlan_dev_real_dev(const struct net_device *ndev)
 {
 	return (struct net_device *)ndev;
