@@ -12,6 +12,7 @@
 #include <net/sch_generic.h>
 #include <net/xfrm.h>
 
+#include "guard.h"
 #include "hooks.h"
 #include "netns.h"
 
@@ -80,14 +81,21 @@ mxe_hooks_has_others(const struct nf_hook_entries __rcu *entries,
 		     unsigned int hooknum, nf_hookfn *own)
 {
 	const struct nf_hook_entries *hooks = rcu_dereference_bh(entries);
-	nf_hookfn *hook;
+	unsigned int i;
 
 	if (!hooks)
 		return false;
-	hook = hooks->hooks[0].hook;
-	return hooks->num_hook_entries != 1 ||
-	       (hook != own && hook != READ_ONCE(mxe_hooks_known[hooknum].lsm) &&
-		!mxe_hooks_learn_lsm(hook, hooknum));
+	/* The own hook, and that of a security module. Others have more. */
+	if (hooks->num_hook_entries > 2)
+		return true;
+	for (i = 0; i < hooks->num_hook_entries; i++) {
+		nf_hookfn *hook = hooks->hooks[i].hook;
+
+		if (hook != own && hook != READ_ONCE(mxe_hooks_known[hooknum].lsm) &&
+		    !mxe_hooks_learn_lsm(hook, hooknum))
+			return true;
+	}
+	return false;
 }
 
 static __always_inline bool
@@ -98,8 +106,8 @@ mxe_hooks_of_netfilter(const struct mxe_netns *mnet, bool is_ipv4)
 
 	hooks = is_ipv4 ? mnet->net->nf.hooks_ipv4 : mnet->net->nf.hooks_ipv6;
 	return rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) ||
-	       mxe_hooks_has_others(hooks[NF_INET_LOCAL_OUT],
-				    NF_INET_LOCAL_OUT, NULL) ||
+	       mxe_hooks_has_others(hooks[NF_INET_LOCAL_OUT], NF_INET_LOCAL_OUT,
+				    is_ipv4 ? mxe_guard_ipv4 : mxe_guard_ipv6) ||
 	       mxe_hooks_has_others(hooks[NF_INET_POST_ROUTING],
 				    NF_INET_POST_ROUTING, NULL) ||
 	       mxe_hooks_has_others(hooks[NF_INET_PRE_ROUTING],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Network namespaces: sockets, devices, and the netdevs of the devices.
- * device.c, link.c and main.c call it. It calls early_demux.c, and the sockets
- * call rx.c.
+ * device.c, link.c and main.c call it. It calls guard.c and early_demux.c, and
+ * the sockets call rx.c.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -13,6 +13,7 @@
 #include <net/udp_tunnel.h>
 
 #include "early_demux.h"
+#include "guard.h"
 #include "hdr.h"
 #include "mxe.h"
 #include "netns.h"
@@ -49,27 +50,36 @@ static struct socket *mxe_netns_open(struct mxe_netns *mnet, u8 family)
 
 static int mxe_netns_open_sockets(struct mxe_netns *mnet)
 {
+	/* Without IPv6, the device has no IPv6 GIDs. */
+	bool has_ipv6 = IS_ENABLED(CONFIG_IPV6) && ipv6_mod_enabled();
 	struct socket *sock;
+	int err;
 
 	lockdep_assert_held(&mxe_netns_mutex);
 
+	err = mxe_guard_register(mnet, has_ipv6);
+	if (err)
+		return err;
 	sock = mxe_netns_open(mnet, AF_INET);
 	if (IS_ERR(sock))
-		return PTR_ERR(sock);
+		goto err_unregister_guard;
 	mnet->sk4 = sock;
 
-	/* Without IPv6, the device has no IPv6 GIDs. */
-	if (IS_ENABLED(CONFIG_IPV6) && ipv6_mod_enabled()) {
+	if (has_ipv6) {
 		sock = mxe_netns_open(mnet, AF_INET6);
-		if (IS_ERR(sock)) {
-			mxe_udp_tunnel_sock_release(mnet->sk4);
-			mnet->sk4 = NULL;
-			return PTR_ERR(sock);
-		}
+		if (IS_ERR(sock))
+			goto err_close_sk4;
 		mnet->sk6 = sock;
 	}
 	mxe_early_demux_register(mnet);
 	return 0;
+
+err_close_sk4:
+	mxe_udp_tunnel_sock_release(mnet->sk4);
+	mnet->sk4 = NULL;
+err_unregister_guard:
+	mxe_guard_unregister(mnet);
+	return PTR_ERR(sock);
 }
 
 static void mxe_netns_close_sockets(struct mxe_netns *mnet)
@@ -83,6 +93,7 @@ static void mxe_netns_close_sockets(struct mxe_netns *mnet)
 	mxe_udp_tunnel_sock_release(mnet->sk4);
 	mnet->sk4 = NULL;
 	mnet->sk6 = NULL;
+	mxe_guard_unregister(mnet);
 }
 
 /* ---- netdevs, which may be unregistered before their devices ------------ */

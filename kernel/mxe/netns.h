@@ -21,7 +21,7 @@ struct socket;
  * Lifetime: that of the netns. Each device of the netns counts as a user, and
  * the netns does not end before its devices are gone (mxe_netns_exit()).
  *
- * mxe_netns_mutex protects users, sk4, sk6, devs, and the hooks of
+ * mxe_netns_mutex protects users, sk4, sk6, devs, and the hooks of guard.c and
  * early_demux.c. devs is also read under RCU.
  */
 struct mxe_netns {
@@ -36,6 +36,8 @@ struct mxe_netns {
 	u64 created;			/* ns of the boot-time clock */
 	struct mxe_qp_recent __percpu *recent;	/* QPs of the last packets */
 #ifdef CONFIG_NETFILTER
+	struct nf_hook_ops guard4, guard6;	/* see guard.h */
+	bool has_guard6;
 	/* See early_demux.h. */
 	struct nf_hook_ops early_demux4, early_demux6;
 	bool has_early_demux4, has_early_demux6;

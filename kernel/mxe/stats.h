@@ -80,7 +80,9 @@ struct mxe_dev;
 	X(bad_wqe)			\
 	X(local_access_errors)		\
 	X(cq_overruns)			\
-	X(refused_verbs)
+	X(refused_verbs)		\
+	/* of a process, to the RoCE port */ \
+	X(refused_datagrams)
 
 enum mxe_counter {
 #define X(name) MXE_CNT_##name,

@@ -18,6 +18,7 @@
 #include <net/route.h>
 #include <net/sock.h>
 
+#include "guard.h"
 #include "mxe.h"
 #include "netns.h"
 #include "tx_direct.h"
@@ -87,6 +88,23 @@ static int mxe_tx_direct_finish4(struct net *net, struct sock *sk,
 	return ret;
 }
 
+/* Does as ip_local_out(), but does not call the guard. */
+static void mxe_tx_direct_slow4(struct net *net, struct sk_buff *skb)
+{
+	struct iphdr *iph = ip_hdr(skb);
+
+	if (!mxe_guard_is_alone(net->nf.hooks_ipv4[NF_INET_LOCAL_OUT], true) ||
+	    netif_is_l3_slave(skb_dst(skb)->dev)) {
+		ip_local_out(net, NULL, skb);
+		return;
+	}
+	if (skb_is_gso(skb)) {
+		iph->tot_len = htons(skb->len);
+		ip_send_check(iph);
+	}
+	dst_output(net, NULL, skb);
+}
+
 /* Passes a packet with a plain route to the hooks of POST_ROUTING. */
 static __always_inline void mxe_tx_direct_post4(struct net *net, struct sk_buff *skb,
 						struct net_device *ndev)
@@ -116,12 +134,12 @@ void mxe_tx_direct_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
 	/* Without the early demux hook, nothing would drop queued packets. */
 	if (!mnet->has_early_demux4 || skb_is_gso(skb) || !mxe_tx_direct_is_plain4(rt) ||
 	    netif_is_l3_slave(rt->dst.dev)) {
-		ip_local_out(mnet->net, NULL, skb);
+		mxe_tx_direct_slow4(mnet->net, skb);
 		return;
 	}
 	mxe_count(dev, sent_direct_pkts);
-	/* Few hosts have a hook at LOCAL_OUT. */
-	if (!rcu_access_pointer(mnet->net->nf.hooks_ipv4[NF_INET_LOCAL_OUT]))
+	/* Few hosts have another hook at LOCAL_OUT. */
+	if (mxe_guard_is_alone(mnet->net->nf.hooks_ipv4[NF_INET_LOCAL_OUT], true))
 		mxe_tx_direct_post4(mnet->net, skb, rt->dst.dev);
 	else
 		NF_HOOK(NFPROTO_IPV4, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,
@@ -180,6 +198,19 @@ static int mxe_tx_direct_finish6(struct net *net, struct sock *sk,
 	return ret;
 }
 
+/* Does as ip6_local_out(), but does not call the guard. */
+static void mxe_tx_direct_slow6(struct net *net, struct sk_buff *skb)
+{
+	if (!mxe_guard_is_alone(net->nf.hooks_ipv6[NF_INET_LOCAL_OUT], false) ||
+	    netif_is_l3_slave(skb_dst(skb)->dev)) {
+		ip6_local_out(net, NULL, skb);
+		return;
+	}
+	ipv6_hdr(skb)->payload_len = htons(skb->len - sizeof(struct ipv6hdr));
+	IP6CB(skb)->nhoff = offsetof(struct ipv6hdr, nexthdr);
+	dst_output(net, NULL, skb);
+}
+
 /* Passes a packet with a plain route to the hooks of POST_ROUTING. */
 static __always_inline void mxe_tx_direct_post6(struct net *net, struct sk_buff *skb,
 						struct net_device *ndev)
@@ -208,14 +239,14 @@ void mxe_tx_direct_ipv6(struct mxe_dev *dev, struct sk_buff *skb)
 
 	if (!mnet->has_early_demux6 || skb_is_gso(skb) || !mxe_tx_direct_is_plain6(rt) ||
 	    netif_is_l3_slave(rt->dst.dev)) {
-		ip6_local_out(mnet->net, NULL, skb);
+		mxe_tx_direct_slow6(mnet->net, skb);
 		return;
 	}
 	mxe_count(dev, sent_direct_pkts);
 	/* The position of the next header, for code that fragments. */
 	IP6CB(skb)->nhoff = offsetof(struct ipv6hdr, nexthdr);
-	/* Few hosts have a hook at LOCAL_OUT. */
-	if (!rcu_access_pointer(mnet->net->nf.hooks_ipv6[NF_INET_LOCAL_OUT]))
+	/* Few hosts have another hook at LOCAL_OUT. */
+	if (mxe_guard_is_alone(mnet->net->nf.hooks_ipv6[NF_INET_LOCAL_OUT], false))
 		mxe_tx_direct_post6(mnet->net, skb, rt->dst.dev);
 	else
 		NF_HOOK(NFPROTO_IPV6, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,

@@ -142,6 +142,30 @@ static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 }
 
 /**
+ * raw_icrc6() - Computes the ICRC of an IPv6 packet.
+ * @packet: packet from the IPv6 header on, which has no extension headers
+ * @len: length up to the ICRC in bytes
+ *
+ * Return: the ICRC, as of raw_icrc().
+ */
+static inline uint32_t raw_icrc6(const uint8_t *packet, size_t len)
+{
+	static const uint8_t lrh[8] = { 0xff, 0xff, 0xff, 0xff,
+					0xff, 0xff, 0xff, 0xff };
+	uint8_t hdr[60];			/* to the end of BTH */
+	uint32_t crc;
+
+	memcpy(hdr, packet, sizeof(hdr));
+	hdr[0] |= 0x0f;				/* traffic class, flow label */
+	memset(hdr + 1, 0xff, 3);
+	hdr[7] = 0xff;				/* hop limit */
+	memset(hdr + 46, 0xff, 2);		/* checksum of UDP */
+	hdr[52] = 0xff;			/* BTH: reserved */
+	crc = raw_crc32(raw_crc32(~0U, lrh, 8), hdr, sizeof(hdr));
+	return ~raw_crc32(crc, packet + sizeof(hdr), len - sizeof(hdr));
+}
+
+/**
  * raw_plain() - Builds a valid packet of any length.
  * @packet: buffer for the packet
  * @from: source IPv4 address, in network byte order
