@@ -70,6 +70,12 @@ static bool mxe_guard_may_send(struct net *net, struct sock *sk)
 	       (!in_task() || ns_capable(user_ns, CAP_NET_RAW));
 }
 
+/* Returns true for packets of mxe, with a socket of netns.c or without one. */
+static __always_inline bool mxe_guard_is_own(const struct mxe_netns *mnet, const struct sock *sk)
+{
+	return !sk || rcu_dereference_sk_user_data(sk) == mnet;
+}
+
 /* Counts for the device of the netdev, else for any device of the netns. */
 static void mxe_guard_count(struct mxe_netns *mnet, const struct sk_buff *skb)
 {
@@ -104,8 +110,7 @@ unsigned int mxe_guard_ipv4(void *priv, struct sk_buff *skb,
 {
 	const struct iphdr *iph = ip_hdr(skb);
 
-	/* Packets of mxe have no socket. */
-	if (!state->sk || iph->protocol != IPPROTO_UDP ||
+	if (mxe_guard_is_own(priv, state->sk) || iph->protocol != IPPROTO_UDP ||
 	    iph->frag_off & htons(IP_OFFSET))
 		return NF_ACCEPT;
 	return mxe_guard_udp(priv, skb, state->sk, skb_network_offset(skb) + ip_hdrlen(skb));
@@ -129,7 +134,7 @@ static noinline unsigned int mxe_guard_exthdr(struct mxe_netns *mnet, struct sk_
 unsigned int mxe_guard_ipv6(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
 {
-	if (!state->sk)
+	if (mxe_guard_is_own(priv, state->sk))
 		return NF_ACCEPT;
 	if (ipv6_hdr(skb)->nexthdr == IPPROTO_UDP)
 		return mxe_guard_udp(priv, skb, state->sk,

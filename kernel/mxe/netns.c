@@ -26,6 +26,26 @@ static DEFINE_MUTEX(mxe_netns_mutex);
 
 /* ---- sockets ----------------------------------------------------------- */
 
+static int mxe_netns_set_option(struct socket *sock, int level, int name, int value)
+{
+	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(&value), sizeof(value));
+}
+
+/*
+ * The path MTU of a QP is that of its consumer, as on an adapter. So the MTU of
+ * the netdev decides what can be sent, and not what IP learnt of the path from
+ * ICMP or was told by a route. tx.c sends with these sockets. Those of UDP
+ * tunnels do not loop multicast packets back by default.
+ */
+static int mxe_netns_set_options(struct socket *sock, u8 family)
+{
+	if (family == AF_INET6)
+		return mxe_netns_set_option(sock, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+					    IPV6_PMTUDISC_INTERFACE);
+	return mxe_netns_set_option(sock, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_INTERFACE) ?:
+	       mxe_netns_set_option(sock, IPPROTO_IP, IP_MULTICAST_LOOP, 1);
+}
+
 static struct socket *mxe_netns_open(struct mxe_netns *mnet, u8 family)
 {
 	struct udp_port_cfg port = {
@@ -45,6 +65,11 @@ static struct socket *mxe_netns_open(struct mxe_netns *mnet, u8 family)
 	if (err)
 		return ERR_PTR(err);
 	mxe_udp_tunnel_sock_setup(mnet->net, sock, &tunnel);
+	err = mxe_netns_set_options(sock, family);
+	if (err) {
+		mxe_udp_tunnel_sock_release(sock);
+		return ERR_PTR(err);
+	}
 	return sock;
 }
 

@@ -6,12 +6,15 @@
  */
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
+#include <net/sock.h>
 
 #include "ah.h"
 #include "dc.h"
 #include "mxe.h"
+#include "netns.h"
 #include "psn.h"
 #include "qp.h"
 #include "route.h"
@@ -67,6 +70,29 @@ static noinline void mxe_tx_trace(const struct mxe_qp *qp,
 		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
 }
 
+/* Returns true if IP takes the path for narrower than the netdev. */
+static bool mxe_tx_is_narrow6(const struct dst_entry *dst)
+{
+	const struct inet6_dev *idev = __in6_dev_get(dst->dev);
+
+	return dst_metric_raw(dst, RTAX_MTU) ||
+	       (idev && READ_ONCE(idev->cnf.mtu6) < READ_ONCE(dst->dev->mtu));
+}
+
+/*
+ * Sends an IPv6 packet or GSO batch with a route. IPv6 takes the MTU of the
+ * netdev only if the skb, and not just the call, has a socket that says so.
+ */
+static void mxe_tx_xmit_ipv6(struct mxe_dev *dev, struct sk_buff *skb)
+{
+	if (unlikely(mxe_tx_is_narrow6(skb_dst(skb))) &&
+	    !skb_set_owner_sk_safe(skb, dev->mnet->sk6->sk)) {
+		kfree_skb(skb);
+		return;
+	}
+	mxe_tx_direct_ipv6(dev, skb);
+}
+
 /* Sends num_pkts packets in one skb, which is consumed.  kept may be NULL. */
 static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 			struct mxe_route *kept, struct sk_buff *skb,
@@ -89,7 +115,7 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 	if (av->is_ipv4)
 		mxe_tx_direct_ipv4(dev, skb);
 	else
-		mxe_tx_direct_ipv6(dev, skb);
+		mxe_tx_xmit_ipv6(dev, skb);
 }
 
 /* Sends a packet of a DC QP, without a batch and without cached headers. */

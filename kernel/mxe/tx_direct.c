@@ -36,10 +36,9 @@ static __always_inline int mxe_tx_direct_to(struct neighbour *neigh, struct sk_b
 	return neigh_output(neigh, skb, false);
 }
 
-static bool mxe_tx_direct_fits(const struct sk_buff *skb, const struct dst_entry *dst,
-			       unsigned int mtu)
+static bool mxe_tx_direct_fits(const struct sk_buff *skb, const struct net_device *ndev)
 {
-	return skb->len <= mtu && skb_headroom(skb) >= LL_RESERVED_SPACE(dst->dev);
+	return skb->len <= READ_ONCE(ndev->mtu) && skb_headroom(skb) >= LL_RESERVED_SPACE(ndev);
 }
 
 /* ---- IPv4 -------------------------------------------------------------- */
@@ -49,14 +48,6 @@ static bool mxe_tx_direct_is_plain4(const struct rtable *rt)
 {
 	return rt->rt_type == RTN_UNICAST && !dst_xfrm(&rt->dst) &&
 	       !rt->dst.lwtstate;
-}
-
-/* Returns dst_mtu(), without calling it if the netdev determines the MTU. */
-static unsigned int mxe_tx_direct_mtu4(const struct rtable *rt)
-{
-	if (rt->rt_pmtu || dst_metric_raw(&rt->dst, RTAX_MTU))
-		return dst_mtu(&rt->dst);
-	return READ_ONCE(rt->dst.dev->mtu);
 }
 
 /*
@@ -72,7 +63,7 @@ static int mxe_tx_direct_finish4(struct net *net, struct sock *sk,
 	int ret;
 
 	if (!mxe_tx_direct_is_plain4(rt) || rt->rt_gw_family == AF_INET6 ||
-	    !mxe_tx_direct_fits(skb, &rt->dst, mxe_tx_direct_mtu4(rt))) {
+	    !mxe_tx_direct_fits(skb, rt->dst.dev)) {
 		/*
 		 * The packet has passed the hooks, so do not call them again.
 		 */
@@ -89,28 +80,28 @@ static int mxe_tx_direct_finish4(struct net *net, struct sock *sk,
 }
 
 /* Does as ip_local_out(), but does not call the guard. */
-static void mxe_tx_direct_slow4(struct net *net, struct sk_buff *skb)
+static void mxe_tx_direct_slow4(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
 	struct iphdr *iph = ip_hdr(skb);
 
 	if (!mxe_guard_is_alone(net->nf.hooks_ipv4[NF_INET_LOCAL_OUT], true) ||
 	    netif_is_l3_slave(skb_dst(skb)->dev)) {
-		ip_local_out(net, NULL, skb);
+		ip_local_out(net, sk, skb);
 		return;
 	}
 	if (skb_is_gso(skb)) {
 		iph->tot_len = htons(skb->len);
 		ip_send_check(iph);
 	}
-	dst_output(net, NULL, skb);
+	dst_output(net, sk, skb);
 }
 
 /* Passes a packet with a plain route to the hooks of POST_ROUTING. */
-static __always_inline void mxe_tx_direct_post4(struct net *net, struct sk_buff *skb,
-						struct net_device *ndev)
+static __always_inline void mxe_tx_direct_post4(struct net *net, struct sock *sk,
+						struct sk_buff *skb, struct net_device *ndev)
 {
 	skb->dev = ndev;
-	NF_HOOK(NFPROTO_IPV4, NF_INET_POST_ROUTING, net, NULL, skb, NULL, ndev,
+	NF_HOOK(NFPROTO_IPV4, NF_INET_POST_ROUTING, net, sk, skb, NULL, ndev,
 		mxe_tx_direct_finish4);
 }
 
@@ -122,7 +113,7 @@ static int mxe_tx_direct_routed4(struct net *net, struct sock *sk,
 
 	if (!mxe_tx_direct_is_plain4(rt))
 		return dst_output(net, sk, skb);
-	mxe_tx_direct_post4(net, skb, rt->dst.dev);
+	mxe_tx_direct_post4(net, sk, skb, rt->dst.dev);
 	return 0;
 }
 
@@ -130,19 +121,20 @@ void mxe_tx_direct_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
 {
 	const struct mxe_netns *mnet = dev->mnet;
 	struct rtable *rt = skb_rtable(skb);
+	struct sock *sk = mnet->sk4->sk;
 
 	/* Without the early demux hook, nothing would drop queued packets. */
 	if (!mnet->has_early_demux4 || skb_is_gso(skb) || !mxe_tx_direct_is_plain4(rt) ||
 	    netif_is_l3_slave(rt->dst.dev)) {
-		mxe_tx_direct_slow4(mnet->net, skb);
+		mxe_tx_direct_slow4(mnet->net, sk, skb);
 		return;
 	}
 	mxe_count(dev, sent_direct_pkts);
 	/* Few hosts have another hook at LOCAL_OUT. */
 	if (mxe_guard_is_alone(mnet->net->nf.hooks_ipv4[NF_INET_LOCAL_OUT], true))
-		mxe_tx_direct_post4(mnet->net, skb, rt->dst.dev);
+		mxe_tx_direct_post4(mnet->net, sk, skb, rt->dst.dev);
 	else
-		NF_HOOK(NFPROTO_IPV4, NF_INET_LOCAL_OUT, mnet->net, NULL, skb, NULL,
+		NF_HOOK(NFPROTO_IPV4, NF_INET_LOCAL_OUT, mnet->net, sk, skb, NULL,
 			rt->dst.dev, mxe_tx_direct_routed4);
 }
 
@@ -166,16 +158,6 @@ static bool mxe_tx_direct_is_plain6(const struct rt6_info *rt)
 	       idev && !READ_ONCE(idev->cnf.disable_ipv6);
 }
 
-/* Returns dst_mtu(), without calling it if the netdev determines the MTU. */
-static unsigned int mxe_tx_direct_mtu6(const struct rt6_info *rt)
-{
-	const struct inet6_dev *idev = __in6_dev_get(rt->dst.dev);
-
-	if (!idev || dst_metric_raw(&rt->dst, RTAX_MTU))
-		return dst_mtu(&rt->dst);
-	return READ_ONCE(idev->cnf.mtu6);
-}
-
 /* As mxe_tx_direct_finish4(). */
 static int mxe_tx_direct_finish6(struct net *net, struct sock *sk,
 				 struct sk_buff *skb)
@@ -187,7 +169,7 @@ static int mxe_tx_direct_finish6(struct net *net, struct sock *sk,
 	rcu_read_lock();
 	if (mxe_tx_direct_is_plain6(rt) && !ipv6_addr_is_multicast(daddr) &&
 	    !dst_feature(&rt->dst, RTAX_FEATURE_ALLFRAG) &&
-	    mxe_tx_direct_fits(skb, &rt->dst, mxe_tx_direct_mtu6(rt))) {
+	    mxe_tx_direct_fits(skb, rt->dst.dev)) {
 		mxe_ip6_count_out(net, rt->rt6i_idev, skb->len);
 		ret = mxe_tx_direct_to(ip_neigh_gw6(rt->dst.dev, rt6_nexthop(rt, daddr)), skb);
 	} else {
@@ -257,7 +239,7 @@ void mxe_tx_direct_ipv6(struct mxe_dev *dev, struct sk_buff *skb)
 
 void mxe_tx_direct_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
 {
-	ip_local_out(dev->mnet->net, NULL, skb);
+	ip_local_out(dev->mnet->net, dev->mnet->sk4->sk, skb);
 }
 
 void mxe_tx_direct_ipv6(struct mxe_dev *dev, struct sk_buff *skb)

@@ -6,8 +6,8 @@
  * netdev.
  *
  * GSO batches take the slow path. So do packets in a layer-3 domain, packets
- * larger than the MTU of the route, and packets whose route does more than lead
- * to a neighbour (tunnels, IPsec, multicast).
+ * larger than the MTU of the netdev, and packets whose route does more than
+ * lead to a neighbour (tunnels, IPsec, multicast).
  */
 #ifndef MXE_TX_DIRECT_H
 #define MXE_TX_DIRECT_H
@@ -40,7 +40,7 @@ void mxe_tx_direct_ipv6(struct mxe_dev *dev, struct sk_buff *skb);
 #else
 static inline void mxe_tx_direct_ipv4(struct mxe_dev *dev, struct sk_buff *skb)
 {
-	ip_local_out(dev->mnet->net, NULL, skb);
+	ip_local_out(dev->mnet->net, dev->mnet->sk4->sk, skb);
 }
 
 static inline void mxe_tx_direct_ipv6(struct mxe_dev *dev, struct sk_buff *skb)

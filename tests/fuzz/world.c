@@ -65,6 +65,7 @@ static void make_gids(void)
 static void make_device(void)
 {
 	w.mnet.net = &fk_net;
+	w.mnet.sk4 = &fk_socket;
 	w.mnet.sk6 = &fk_socket;
 	rcu_assign_sk_user_data(fk_socket.sk, &w.mnet);
 	INIT_LIST_HEAD(&w.mnet.devs);
