@@ -16,6 +16,7 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 	const struct ib_gid_attr *sgid = grh->sgid_attr;
+	bool can_receive = true;
 	struct net_device *ndev;
 
 	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
@@ -49,11 +50,17 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 	 * like a VLAN, and in another netns.  Its ifindex has another meaning
 	 * in the netns of the device.
 	 */
-	if (!IS_ERR(ndev) && net_eq(dev_net(ndev), dev->mnet->net))
+	if (!IS_ERR(ndev) && net_eq(dev_net(ndev), dev->mnet->net)) {
 		av->ifindex = ndev->ifindex;
+		can_receive = mxe_av_can_receive(ndev);
+	}
 	rcu_read_unlock();
 	if (!av->ifindex)
 		return mxe_refuse(dev, -EINVAL, "GID %u has no netdev in this netns",
+				  grh->sgid_index);
+	if (!can_receive)
+		return mxe_refuse(dev, -EOPNOTSUPP,
+				  "GID %u is in a VRF; set net.ipv4.udp_l3mdev_accept=1",
 				  grh->sgid_index);
 	av->valid = true;
 	return 0;

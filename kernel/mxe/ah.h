@@ -8,6 +8,7 @@
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/netdevice.h>
 #include <net/ipv6.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_verbs.h>
@@ -57,6 +58,26 @@ static inline bool mxe_av_sent(const struct mxe_av *av, const struct sk_buff *sk
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
 }
 
+/**
+ * mxe_av_can_receive() - Check whether packets of a netdev reach the sockets.
+ * @ndev: the netdev
+ *
+ * The sockets of mxe are not bound to a netdev. Such sockets receive nothing
+ * from a VRF unless the administrator says so, to keep the VRF apart.
+ *
+ * Context: RTNL or RCU read-side section.
+ * Return: false if @ndev is in a VRF, and net.ipv4.udp_l3mdev_accept is 0.
+ */
+static inline bool mxe_av_can_receive(const struct net_device *ndev)
+{
+#ifdef CONFIG_NET_L3_MASTER_DEV
+	return !netif_is_l3_slave(ndev) ||
+	       READ_ONCE(dev_net(ndev)->ipv4.sysctl_udp_l3mdev_accept);
+#else
+	return true;
+#endif
+}
+
 /* Processes specify an address handle in WQEs by its number. */
 struct mxe_ah {
 	struct ib_ah ibah;
@@ -95,8 +116,8 @@ int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
  * @attr: the address
  *
  * Context: Any context.
- * Return: 0, or -EINVAL if RoCEv2 packets of this device cannot have the
- * address.
+ * Return: 0; -EINVAL if RoCEv2 packets of this device cannot have the address;
+ * or -EOPNOTSUPP if none to it are received, see mxe_av_can_receive().
  */
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 		const struct rdma_ah_attr *attr);

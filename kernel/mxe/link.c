@@ -9,6 +9,7 @@
 #include <linux/netdevice.h>
 #include <rdma/rdma_netlink.h>
 
+#include "ah.h"
 #include "device.h"
 #include "link.h"
 #include "mxe.h"
@@ -26,6 +27,10 @@ static int mxe_link_new(const char *name, struct net_device *ndev)
 	if (is_vlan_dev(ndev)) {
 		netdev_err(ndev, "mxe: is a VLAN; add the link to its lower netdev, which carries the VLAN\n");
 		return -EPERM;
+	}
+	if (!mxe_av_can_receive(ndev)) {
+		netdev_err(ndev, "mxe: is in a VRF; set net.ipv4.udp_l3mdev_accept=1 to receive from it\n");
+		return -EOPNOTSUPP;
 	}
 	ibdev = ib_device_get_by_netdev(ndev, MXE_DRIVER_ID);
 	if (ibdev) {
@@ -63,6 +68,11 @@ static int mxe_link_netdev_event(struct notifier_block *nb, unsigned long event,
 	switch (event) {
 	case NETDEV_UNREGISTER:
 		ib_unregister_device_queued(ibdev);
+		break;
+	case NETDEV_CHANGEUPPER:
+		if (!mxe_av_can_receive(ndev))
+			netdev_warn(ndev, "mxe: %s receives nothing from a VRF; set net.ipv4.udp_l3mdev_accept=1\n",
+				    dev_name(&ibdev->dev));
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
