@@ -258,8 +258,8 @@ static void mxe_device_dealloc(struct ib_device *ibdev)
 	struct mxe_dev *dev = to_mdev(ibdev);
 
 	mxe_netns_detach(dev);
-	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
-	WARN_ON(!xa_empty(&dev->srqs));
+	WARN_ON(mxe_xa_has_entries(&dev->mrs) || mxe_xa_has_entries(&dev->ahs));
+	WARN_ON(mxe_xa_has_entries(&dev->srqs));
 	mxe_mcast_uninit(&dev->mcast);
 	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->ahs);

@@ -120,6 +120,23 @@ struct mxe_dev {
 };
 
 /**
+ * mxe_xa_has_entries() - Check whether a table still has an entry.
+ * @xa: the table
+ *
+ * Unlike !xa_empty(), false if only inner nodes are left, which are those of an
+ * insertion that failed for lack of memory.
+ *
+ * Context: Any.  The caller excludes changes.
+ * Return: true if it has.
+ */
+static inline bool mxe_xa_has_entries(struct xarray *xa)
+{
+	unsigned long index = 0;
+
+	return xa_find(xa, &index, ULONG_MAX, XA_PRESENT);
+}
+
+/**
  * to_mdev() - Cast an ib_device.
  * @ibdev: device of this driver
  *

@@ -257,7 +257,7 @@ static void __net_exit mxe_netns_exit(struct net *net)
 		ib_unregister_device(&dev->ibdev);
 		put_device(&dev->ibdev.dev);
 	}
-	WARN_ON(!xa_empty(&mnet->qps));
+	WARN_ON(mxe_xa_has_entries(&mnet->qps));
 	xa_destroy(&mnet->qps);
 	free_percpu(mnet->recent);
 }

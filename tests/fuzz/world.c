@@ -445,9 +445,7 @@ void world_poll(int end)
 /* A failed insertion may have left nodes without entries. */
 static void end_table(struct xarray *xa)
 {
-	unsigned long index = 0;
-
-	CHECK(!xa_find(xa, &index, ULONG_MAX, XA_PRESENT));
+	CHECK(!mxe_xa_has_entries(xa));
 	xa_destroy(xa);
 }
 

@@ -121,8 +121,28 @@ static void mr_check_table(struct kunit *test)
 			row->err == -EFAULT ? 0 : row->err);
 }
 
+/* What an insertion leaves behind that failed for lack of memory. */
+static void mr_table_of_nodes(struct kunit *test)
+{
+	static DEFINE_XARRAY(xa);
+	XA_STATE_ORDER(xas, &xa, 0x123440, 6);
+
+	KUNIT_EXPECT_FALSE(test, mxe_xa_has_entries(&xa));
+	do {
+		xas_lock(&xas);
+		xas_create_range(&xas);
+		xas_unlock(&xas);
+	} while (xas_nomem(&xas, GFP_KERNEL));
+	KUNIT_EXPECT_FALSE(test, xa_empty(&xa));
+	KUNIT_EXPECT_FALSE(test, mxe_xa_has_entries(&xa));
+	KUNIT_EXPECT_EQ(test, xa_err(xa_store(&xa, 0x654321, &xa, GFP_KERNEL)), 0);
+	KUNIT_EXPECT_TRUE(test, mxe_xa_has_entries(&xa));
+	xa_destroy(&xa);
+}
+
 static struct kunit_case mr_check_cases[] = {
 	KUNIT_CASE_PARAM(mr_check_table, check_gen_params),
+	KUNIT_CASE(mr_table_of_nodes),
 	{}
 };
 
