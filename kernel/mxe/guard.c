@@ -63,6 +63,8 @@ static bool mxe_guard_may_send(struct net *net, struct sock *sk)
 {
 	struct user_namespace *user_ns = net->user_ns;
 
+	if (!sk_fullsock(sk))
+		return false;
 	/* Opening a raw socket takes the capability. Holding one suffices. */
 	if (sk->sk_type == SOCK_RAW)
 		return true;
@@ -70,10 +72,13 @@ static bool mxe_guard_may_send(struct net *net, struct sock *sk)
 	       (!in_task() || ns_capable(user_ns, CAP_NET_RAW));
 }
 
-/* Returns true for packets of mxe, with a socket of netns.c or without one. */
+/*
+ * Returns true for packets of mxe, with a socket of netns.c or without one. The
+ * socket of a SYN-ACK is a request socket, which has no sk_user_data.
+ */
 static __always_inline bool mxe_guard_is_own(const struct mxe_netns *mnet, const struct sock *sk)
 {
-	return !sk || rcu_dereference_sk_user_data(sk) == mnet;
+	return !sk || (sk_fullsock(sk) && rcu_dereference_sk_user_data(sk) == mnet);
 }
 
 /* Counts for the device of the netdev, else for any device of the netns. */
