@@ -6,7 +6,7 @@
  */
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
-#include <net/addrconf.h>
+#include <net/if_inet6.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/sock.h>
@@ -70,10 +70,13 @@ static noinline void mxe_tx_trace(const struct mxe_qp *qp,
 		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
 }
 
-/* Returns true if IP takes the path for narrower than the netdev. */
+/*
+ * Returns true if IP takes the path for narrower than the netdev. Context: BHs
+ * disabled.
+ */
 static bool mxe_tx_is_narrow6(const struct dst_entry *dst)
 {
-	const struct inet6_dev *idev = __in6_dev_get(dst->dev);
+	const struct inet6_dev *idev = rcu_dereference_bh(dst->dev->ip6_ptr);
 
 	return dst_metric_raw(dst, RTAX_MTU) ||
 	       (idev && READ_ONCE(idev->cnf.mtu6) < READ_ONCE(dst->dev->mtu));
