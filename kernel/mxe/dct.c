@@ -27,17 +27,14 @@
 
 /* An initiator as seen by a target. */
 struct mxe_dct_addr {
-	/* Without padding, for the hash. */
-	struct_group(hashed,
-		struct in6_addr saddr, daddr;	/* of its packets; IPv4 is mapped */
-		u64 instance;
-		u32 qpn;		/* of the initiator */
-		u32 reserved;
-	);
-	u64 hash;			/* keyed with dct->secret */
+	struct in6_addr saddr, daddr;	/* of its packets; IPv4 is mapped */
+	u64 instance;
+	u32 qpn;			/* of the initiator */
+	u32 reserved;			/* 0; instead of padding */
+	u64 hash;			/* of all above, keyed with dct->secret */
 };
 
-static_assert(sizeof_field(struct mxe_dct_addr, hashed) == 48);
+static_assert(offsetof(struct mxe_dct_addr, hash) == 48);
 
 /* A known initiator.  With a session it is open, else only remembered. */
 struct mxe_dct_peer {
@@ -68,7 +65,7 @@ static void mxe_dct_addr_of(const struct mxe_dct *dct,
 		addr->saddr = ipv6_hdr(skb)->saddr;
 		addr->daddr = ipv6_hdr(skb)->daddr;
 	}
-	addr->hash = siphash(&addr->hashed, sizeof(addr->hashed), &dct->secret);
+	addr->hash = siphash(addr, offsetof(struct mxe_dct_addr, hash), &dct->secret);
 }
 
 /*
