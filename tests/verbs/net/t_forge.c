@@ -20,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/rxrpc.h>
-#include <linux/seg6.h>
 #include "tap.h"
 #include "raw.h"
 #include "ud.h"
@@ -123,13 +122,11 @@ static int set_do_not_fragment(int fd, bool ipv6)
 static int set_options(int fd, const struct order *o)
 {
 	static const uint8_t options[4] = { 1, 1, 1, 1 };	/* no operation */
-	struct {
-		struct ipv6_sr_hdr hdr;
-		uint8_t segment[16];
-	} srh = { .hdr = { .hdrlen = 2, .type = 4 } };
+	/* A segment routing header with one segment (RFC 8754). */
+	uint8_t srh[24] = { [1] = 2, [2] = 4 };
 
-	memcpy(srh.segment, o->to, 16);
-	return o->ipv6 ? setsockopt(fd, IPPROTO_IPV6, IPV6_RTHDR, &srh, sizeof(srh)) :
+	memcpy(srh + 8, o->to, 16);
+	return o->ipv6 ? setsockopt(fd, IPPROTO_IPV6, IPV6_RTHDR, srh, sizeof(srh)) :
 			 setsockopt(fd, IPPROTO_IP, IP_OPTIONS, options, sizeof(options));
 }
 
@@ -186,11 +183,12 @@ static ssize_t send_udp(int fd, const struct order *o)
 /* Begins a call, whose first packet goes to a port that the caller chooses. */
 static ssize_t send_rxrpc(const struct order *o)
 {
-	struct {
+	unsigned long id = 1;
+	union {
 		struct cmsghdr hdr;
-		unsigned long id;
+		uint8_t room[CMSG_SPACE(sizeof(id))];
 	} call = {
-		.hdr = { sizeof(call), SOL_RXRPC, RXRPC_USER_CALL_ID }, .id = 1,
+		.hdr = { CMSG_LEN(sizeof(id)), SOL_RXRPC, RXRPC_USER_CALL_ID },
 	};
 	union address to = { .rx = {
 		.srx_family = AF_RXRPC, .srx_service = 1,
@@ -204,6 +202,7 @@ static ssize_t send_rxrpc(const struct order *o)
 	int fd = socket(AF_RXRPC, SOCK_DGRAM, AF_INET);
 	ssize_t ret;
 
+	memcpy(CMSG_DATA(&call.hdr), &id, sizeof(id));
 	to.rx.transport.sin.sin_family = AF_INET;
 	to.rx.transport.sin.sin_port = htons(o->port);
 	memcpy(&to.rx.transport.sin.sin_addr, o->to + 12, 4);
