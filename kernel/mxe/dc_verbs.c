@@ -135,7 +135,7 @@ void mxe_dc_verbs_set_defaults(struct mxe_qp *qp, enum ib_qp_state to,
 			       struct ib_qp_attr *attr, int *mask)
 {
 	if (mxe_qp_is_dci(qp)) {
-		/* Each session begins with a random PSN, and continues in SQD. */
+		/* A session begins with a random PSN, and continues in SQD. */
 		if (qp->state != IB_QPS_RTR || to != IB_QPS_RTS ||
 		    *mask & IB_QP_SQ_PSN)
 			return;

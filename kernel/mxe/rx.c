@@ -462,7 +462,7 @@ static noinline void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
 			       const struct mxe_pkt *pkt, struct sk_buff *skb)
 {
 	mxe_rx_run_end(run);
-	/* The lookup in the GID table is not needed for packets of this host. */
+	/* Packets of this host need no lookup in the GID table. */
 	if (skb->dev != qp->dev->ndev && mxe_rx_netdev(skb) &&
 	    !mxe_rx_gid_ok(qp->dev, skb)) {
 		mxe_count(qp->dev, drop_address);

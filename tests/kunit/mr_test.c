@@ -401,7 +401,7 @@ static void mr_key_validity(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, found(kt, key));
 	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, key, 0), 0);
 	KUNIT_EXPECT_FALSE(test, found(kt, key));
-	/* An invalid region may be invalidated again, but not by another key. */
+	/* An invalid region may be invalidated again, not by another key. */
 	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, key, 0), 0);
 	KUNIT_EXPECT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, next, 0),
 			-ENOENT);
