@@ -393,9 +393,14 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 	lockdep_assert_held(&qp->send_lock);
 
 	mxe_sqpoll_see(qp);
-	/* The work item might not run as long as this thread polls. */
-	if (unlikely(qp->state >= IB_QPS_SQE))
-		return mxe_send_flush(qp);
+	/*
+	 * The work item might not run as long as this thread polls. It flushes
+	 * what exceeds a slice.
+	 */
+	if (unlikely(qp->state >= IB_QPS_SQE)) {
+		mxe_send_flush(qp);
+		return false;
+	}
 	if (mxe_loop_atomic_ring(qp) || mxe_wire_atomic_ring(qp))
 		return false;
 	mxe_send_slice(qp);
