@@ -20,17 +20,6 @@ static struct end a, b;
 static fi_addr_t to_a, to_b;
 static uint8_t out[LONG_SIZE], in[LONG_SIZE];
 
-static fi_addr_t insert(struct end *e, struct fid_ep *ep)
-{
-	uint8_t name[64];
-	size_t len = sizeof(name);
-	fi_addr_t addr;
-
-	must(fi_getname(&ep->fid, name, &len), "fi_getname");
-	must(fi_av_insert(e->av, name, 1, &addr, 0, NULL) - 1, "fi_av_insert");
-	return addr;
-}
-
 /* Opens two endpoints and connects them. */
 static void open_pair(uint64_t caps)
 {

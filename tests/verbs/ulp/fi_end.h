@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -203,6 +204,38 @@ static inline int wait_one(struct fid_cq *cq, void *context)
 		return (int)-ret;
 	fi_cq_readerr(cq, &err, 0);
 	return err.err;
+}
+
+/**
+ * insert() - Inserts an endpoint of this process into the address vector.
+ * @e: endpoint with the address vector
+ * @ep: endpoint to insert
+ *
+ * Return: its address.
+ */
+static inline fi_addr_t insert(struct end *e, struct fid_ep *ep)
+{
+	uint8_t name[64];
+	size_t len = sizeof(name);
+	fi_addr_t addr;
+
+	must(fi_getname(&ep->fid, name, &len), "fi_getname");
+	must(fi_av_insert(e->av, name, 1, &addr, 0, NULL) - 1, "fi_av_insert");
+	return addr;
+}
+
+/**
+ * cpu_ms() - Returns the CPU time of this process.
+ *
+ * Return: milliseconds.
+ */
+static inline long cpu_ms(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
 }
 
 /* The process of a target, and the pipes to and from it. */

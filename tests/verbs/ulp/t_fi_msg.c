@@ -18,17 +18,6 @@ static struct fid_ep *other;	/* of host h1, sends to b, too */
 static fi_addr_t to_b, other_to_b, from_a, from_other;
 static uint8_t out[LONG_SIZE], in[LONG_SIZE];
 
-static fi_addr_t insert(struct end *e, struct fid_ep *ep)
-{
-	uint8_t name[64];
-	size_t len = sizeof(name);
-	fi_addr_t addr;
-
-	must(fi_getname(&ep->fid, name, &len), "fi_getname");
-	must(fi_av_insert(e->av, name, 1, &addr, 0, NULL) - 1, "fi_av_insert");
-	return addr;
-}
-
 /* Waits for an event of b. Returns its error or 0, and the event. */
 static int receive(struct fi_cq_tagged_entry *entry)
 {

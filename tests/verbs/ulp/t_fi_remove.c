@@ -9,33 +9,12 @@
  */
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include "fi_end.h"
 
 #define LONG_SIZE 100000	/* bytes: read by the receiver */
 
 static struct end a, b;
 static uint8_t out[LONG_SIZE], in[LONG_SIZE];
-
-static long cpu_ms(void)
-{
-	struct rusage r;
-
-	getrusage(RUSAGE_SELF, &r);
-	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
-	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
-}
-
-static fi_addr_t insert(struct end *e, struct fid_ep *ep)
-{
-	uint8_t name[64];
-	size_t len = sizeof(name);
-	fi_addr_t addr;
-
-	must(fi_getname(&ep->fid, name, &len), "fi_getname");
-	must(fi_av_insert(e->av, name, 1, &addr, 0, NULL) - 1, "fi_av_insert");
-	return addr;
-}
 
 int main(void)
 {
