@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The guard of the RoCE port (guard.c): a process without CAP_NET_RAW cannot
- * send datagrams to it from this host. RoCE packets carry no secret, so anybody
- * who can send a packet from the address of a peer can speak for that peer.
+ * send datagrams to it from this host. RoCE packets carry no secret, so any
+ * packet from the address of a peer is taken for one of that peer.
  */
 #ifndef MXE_GUARD_H
 #define MXE_GUARD_H

@@ -696,8 +696,8 @@ static int mxe_qp_leave_sqe(struct mxe_qp *qp)
 
 /*
  * Flushes what was posted before the change to ERR, because a consumer may poll
- * for the completions without yielding the CPU to the work item.  What is
- * posted meanwhile is flushed by the call that posts it.
+ * for the completions without yielding the CPU to the work item.  Requests that
+ * are posted meanwhile are flushed by the call that posts them.
  */
 static void mxe_qp_flush_queues(struct mxe_qp *qp)
 {

@@ -66,9 +66,9 @@ static void mxe_qp_work_send(struct mxe_qp *qp, bool slow_down)
 }
 
 /*
- * BHs remain disabled until what is pending is done, after the lock is dropped.
- * Otherwise, a thread that does not yield the CPU could preempt the work item
- * at this point, and late_timer would not know of it.
+ * BHs remain disabled while pending events are handled, after the lock is
+ * dropped.  Otherwise, a thread that does not yield the CPU could preempt the
+ * work item at this point, and late_timer would not know of it.
  */
 void mxe_qp_work(struct work_struct *work)
 {
