@@ -1400,29 +1400,52 @@ static void flush_in_order(struct kunit *test)
 
 /* ---- late work ---------------------------------------------------------- */
 
-/* Waits up to ten seconds for a packet, without yielding the CPU. */
-static void spin_sent(struct kt *kt)
+/* A work item that occupies mxe_qp_wq, which executes one at a time. */
+struct blocker {
+	struct work_struct work;
+	struct completion release;
+};
+
+static void blocker_fn(struct work_struct *work)
+{
+	wait_for_completion(&container_of(work, struct blocker, work)->release);
+}
+
+static void block_work(struct blocker *blocker)
+{
+	init_completion(&blocker->release);
+	INIT_WORK_ONSTACK(&blocker->work, blocker_fn);
+	queue_work(mxe_qp_wq, &blocker->work);
+}
+
+/* Waits up to ten seconds for a packet, and lets the work items go on. */
+static void await_sent(struct kt *kt, struct blocker *blocker)
 {
 	unsigned long end = jiffies + 10 * HZ;
 
 	while (!kt_num_sent(kt) && time_before(jiffies, end))
-		cpu_relax();
+		msleep(20);
+	complete(&blocker->release);
+	flush_work(&blocker->work);
+	destroy_work_on_stack(&blocker->work);
 }
 
 /*
  * A consumer posts with interrupts disabled, which leaves the request to the
- * work item, and then does not let the work item run.
+ * work item, and the work item does not get to run.
  */
 static void late_work(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct blocker blocker;
 	unsigned long flags;
 
+	block_work(&blocker);
 	local_irq_save(flags);
 	post_write(kt, 1, mr);
 	local_irq_restore(flags);
-	spin_sent(kt);
+	await_sent(kt, &blocker);
 	expect_sent(kt, KT_WRITE_ONLY, S);
 	/* The work item finds nothing left to do. */
 	kt_settle(kt);
@@ -1433,8 +1456,9 @@ static void late_work(struct kunit *test)
 	/* Nor is it needed to repeat a request. */
 	post_write(kt, 2, mr);
 	expect_sent(kt, KT_WRITE_ONLY, S + 1);
+	block_work(&blocker);
 	answer(kt, S + 1, RNR_NAK);
-	spin_sent(kt);
+	await_sent(kt, &blocker);
 	expect_sent(kt, KT_WRITE_ONLY, S + 1);
 	kt_settle(kt);
 	kt_expect_nothing(kt);
