@@ -10,6 +10,7 @@
 #include "deliver.h"
 #include "hdr.h"
 #include "mxe.h"
+#include "psn.h"
 #include "qp.h"
 #include "recv.h"
 #include "respond.h"
@@ -23,6 +24,7 @@
 struct mxe_deliver_cb {
 	bool needs_res;			/* MXE_OP_RESOURCE */
 	u16 vlan_id;			/* from the netdev, not the packet */
+	u32 psn;
 };
 
 static struct mxe_deliver_cb *mxe_deliver_cb(struct sk_buff *skb)
@@ -59,6 +61,7 @@ static void mxe_deliver_queue(struct mxe_qp *qp, struct sk_buff *skb,
 	skb_dst_drop(skb);
 	cb->needs_res = pkt->flags & MXE_OP_RESOURCE;
 	cb->vlan_id = pkt->vlan_id;
+	cb->psn = pkt->psn;
 	rq->deferred_res += cb->needs_res;
 	atomic_long_add(skb->truesize, &qp->dev->deferred);
 	if (first)
@@ -95,6 +98,34 @@ void mxe_deliver_drop_deferred(struct mxe_qp *qp)
 
 	while ((skb = mxe_deliver_take(qp)))
 		kfree_skb(skb);
+}
+
+static bool mxe_deliver_is_duplicate(const struct mxe_rq *rq, u32 psn)
+{
+	return mxe_psn_diff(psn, rq->epsn) < 0;
+}
+
+/*
+ * Returns true if the requester went back to a PSN before the end of what is
+ * being answered.  It sends everything from there again, and needs nothing
+ * before it.
+ */
+static bool mxe_deliver_went_back(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct sk_buff *oldest = skb_peek(&rq->deferred);
+	u32 newest;
+
+	if (!mxe_qp_is_reliable(qp) || !mxe_deliver_is_duplicate(rq, pkt->psn))
+		return false;
+	if (!rq->read.active &&
+	    (!oldest || !mxe_deliver_is_duplicate(rq, mxe_deliver_cb(oldest)->psn)))
+		return false;
+	if (oldest)
+		newest = mxe_deliver_cb(skb_peek_tail(&rq->deferred))->psn;
+	else
+		newest = mxe_psn_add(rq->read.psn, (rq->read.left - 1) / qp->mtu);
+	return mxe_psn_diff(pkt->psn, newest) <= 0;
 }
 
 /* ---- requests ------------------------------------------------------------ */
@@ -159,12 +190,25 @@ void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 {
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (!mxe_recv_admit(qp))
+	if (!mxe_recv_admit(qp)) {
 		kfree_skb(skb);
-	else if (mxe_deliver_must_wait(qp, pkt))
-		mxe_deliver_add(qp, skb, pkt);
-	else
+		return;
+	}
+	if (!mxe_deliver_must_wait(qp, pkt)) {
 		mxe_deliver_now(qp, pkt, skb);
+		return;
+	}
+	/*
+	 * If the requester's timer is shorter than the time that the answers
+	 * take, finishing the old ones first would leave it without any new
+	 * data until its retries are used up.
+	 */
+	if (mxe_deliver_went_back(qp, pkt)) {
+		qp->rq.read.active = false;
+		mxe_deliver_drop_deferred(qp);
+		qp->rq.pending |= BIT(MXE_PENDING_WORK);
+	}
+	mxe_deliver_add(qp, skb, pkt);
 }
 
 void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,

@@ -451,6 +451,43 @@ static void respond_long_read_in_order(struct kunit *test)
 }
 
 /*
+ * A requester that goes back is answered from there.  What it asked for before
+ * is not answered first, and takes no room.
+ */
+static void respond_long_read_again(struct kunit *test)
+{
+	const u32 n = 2 * MXE_SLICE - 3, again = 5, later = 3;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
+				      KT_READ_REQ, 0,
+				      n * KT_MTU, 0);
+	u32 round, i;
+
+	static_assert((2 * MXE_SLICE - 3) * KT_MTU <= KT_SIZE);
+	kt_hold_work();
+	for (round = 0; round < 8; round++) {
+		kt_inject(kt, &out);
+		for (i = 0; i < later; i++) {
+			struct mxe_pkt_out add =
+				fetch_add(kt, mr, KT_RQ_PSN + n + i, 0, 1);
+
+			kt_inject(kt, &add);
+		}
+		out = rdma(kt, mr, KT_RQ_PSN + again, KT_READ_REQ,
+			   again * KT_MTU, (n - again) * KT_MTU, 0);
+	}
+	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_busy), 0ULL);
+	KUNIT_EXPECT_EQ(test, *word(kt, 0), 0ULL);
+
+	kt_drop_sent(kt);
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), n - again + later);
+	KUNIT_EXPECT_EQ(test, kt_sent(kt).psn, KT_RQ_PSN + again);
+	KUNIT_EXPECT_EQ(test, *word(kt, 0), (u64)later);
+}
+
+/*
  * The number of waiting requests is bounded. The rest is dropped, and the peer
  * sends it again.
  */
@@ -1315,6 +1352,7 @@ static struct kunit_case respond_cases[] = {
 	KUNIT_CASE(respond_read_duplicate),
 	KUNIT_CASE(respond_read_duplicate_mismatch),
 	KUNIT_CASE(respond_long_read_in_order),
+	KUNIT_CASE(respond_long_read_again),
 	KUNIT_CASE(respond_long_read_bounds_others),
 	KUNIT_CASE(respond_long_read_bounds_atomics),
 	KUNIT_CASE(respond_deferred_of_device),
