@@ -22,8 +22,6 @@ int mxe_dc_verbs_create(struct mxe_qp *qp, const struct mxe_create_qp_req *req)
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "not a DC QP");
 	if (kind == (MXE_QP_CREATE_DCT | MXE_QP_CREATE_DCI))
 		return mxe_refuse(qp->dev, -EINVAL, "both a DC target and an initiator");
-	if (req->flags & MXE_QP_CREATE_POLLED)
-		return mxe_refuse(qp->dev, -EINVAL, "DC send queues are not polled");
 	if (req->flags & MXE_QP_CREATE_INLINE_RECV)
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "no inline receive on DC");
 	if (kind == MXE_QP_CREATE_DCI) {

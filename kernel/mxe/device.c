@@ -31,7 +31,6 @@
 #include "qp_verbs.h"
 #include "restrack.h"
 #include "ring.h"
-#include "sqpoll.h"
 #include "srq.h"
 #include "srq_verbs.h"
 #include "stats.h"
@@ -386,7 +385,6 @@ ADD_UVERBS_METHODS(mxe_device_methods, UVERBS_OBJECT_DEVICE,
 
 static const struct uapi_definition mxe_device_defs[] = {
 	UAPI_DEF_CHAIN(mxe_doorbell_defs),
-	UAPI_DEF_CHAIN(mxe_sqpoll_defs),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &mxe_device_methods),
 	UAPI_DEF_CHAIN(mxe_dm_defs),
 	UAPI_DEF_CHAIN(mxe_mr_sync_defs),

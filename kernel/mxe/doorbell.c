@@ -19,7 +19,6 @@
 #include "qpn.h"
 #include "recv.h"
 #include "send.h"
-#include "sqpoll.h"
 #include "srq.h"
 #include "tm.h"
 
@@ -92,10 +91,8 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 		return mxe_refuse(dev, -ENOENT, "queue pair %u of another context",
 				  db.qp_num);
 
-	if (db.queues & MXE_DOORBELL_SEND) {
+	if (db.queues & MXE_DOORBELL_SEND)
 		more = mxe_send_ring(qp, last);
-		mxe_sqpoll_wake(qp);
-	}
 	/*
 	 * Needed only in the error state. Otherwise the responder reads the
 	 * ring.

@@ -10,7 +10,6 @@
  *   post_send, post_recv        no          possibly         any
  *   poll_cq, req_notify_cq      no          possibly         any
  *   doorbell write()            yes         no               on
- *   polling ioctl()             yes         no               off while polling
  *   packet received             no          no               off (softirq)
  *   timers                      no          no               off (softirq)
  *   QP work                     yes         no               off in each half
@@ -21,7 +20,6 @@
  *   cq->notify_lock > qp->send_lock > qp->recv_lock > cq->lock
  *                                      qp->recv_lock > srq->lock > cq->lock
  *   cq->notify_lock > qp->sq.post_lock, post_lock of a receive queue
- *   sqpoll_set->lock > qp->send_lock
  *   qp->recv_lock > mw->lock > mxe_atomic_locks[]
  *   qp->recv_lock > lock of dev->srqs
  *   xrcd->lock > qp->recv_lock

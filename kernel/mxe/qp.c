@@ -12,7 +12,6 @@
 #include "pending.h"
 #include "qp.h"
 #include "ring.h"
-#include "sqpoll.h"
 #include "srq.h"
 #include "tx.h"
 
@@ -321,18 +320,6 @@ void mxe_qp_set_state(struct mxe_qp *qp, enum ib_qp_state state)
 	qp->attr.qp_state = state;
 }
 
-void mxe_sq_set_need_doorbell(struct mxe_qp *qp)
-{
-	struct mxe_ring_hdr *hdr = qp->sq.ring.hdr;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	if (hdr)
-		WRITE_ONCE(hdr->flags, qp->state == IB_QPS_ERR ||
-			   mxe_sqpoll_needs_doorbell(qp) ?
-			   MXE_RING_NEED_DOORBELL : 0);
-}
-
 static void mxe_rq_set_need_doorbell(struct mxe_ring *ring)
 {
 	if (ring->hdr)
@@ -342,7 +329,6 @@ static void mxe_rq_set_need_doorbell(struct mxe_ring *ring)
 void mxe_qp_set_error(struct mxe_qp *qp)
 {
 	mxe_qp_set_state(qp, IB_QPS_ERR);
-	mxe_sq_set_need_doorbell(qp);
 	mxe_rq_set_need_doorbell(&qp->rq.q.ring);
 	/*
 	 * A process stores its index, then reads the flag.  The kernel stores

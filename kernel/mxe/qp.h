@@ -43,7 +43,6 @@
 struct mxe_dev;
 struct mxe_netns;
 struct mxe_rndv;
-struct mxe_sqpoll_set;
 struct mxe_xrcd;
 
 /* The requester waits when this many packets are unacknowledged. */
@@ -166,16 +165,10 @@ struct mxe_sq {
 	u32 wr_mask;			/* number of elements of wrs - 1 */
 	void *wrs;			/* see mxe_sq_wr() */
 	struct mxe_ring ring;		/* shared with a process */
-	bool is_polled;			/* a thread may poll it, see sqpoll.h */
-	u32 poll_id;			/* index in sqpoll_set->qps */
 
 	/* Interrupts disabled, because kernel consumers post in any context. */
 	spinlock_t post_lock;
 	u32 posted;			/* producer index of kernel consumers */
-
-	/* If is_polled.  sqpoll.c also reads these without the lock. */
-	bool watched;			/* a thread looks at the ring */
-	u32 seen;			/* producer index at the last look */
 
 	u32 fetched, next, cur, tail;
 	u32 psn;			/* next to send */
@@ -302,7 +295,6 @@ struct mxe_qp {
 	struct mxe_rndv *rndv;		/* see mxe_qp_has_tm() */
 	struct mxe_dc *dc;		/* see mxe_qp_has_dc() */
 	struct ib_ucontext *uctx;	/* of a process; never dereferenced */
-	struct mxe_sqpoll_set *sqpoll_set;	/* of uctx, if sq.is_polled */
 	bool is_user;
 	bool be_reply;			/* big-endian results of atomics */
 	bool has_one_mapping;		/* for the rings of both queues */
@@ -797,17 +789,6 @@ void mxe_qp_error(struct mxe_qp *qp);
  * Context: send_lock held.  Takes and releases recv_lock.
  */
 void mxe_qp_sq_error(struct mxe_qp *qp);
-
-/**
- * mxe_sq_set_need_doorbell() - Publish whether the process has to ring.
- * @qp: QP
- *
- * Updates MXE_RING_NEED_DOORBELL in the send ring after a change of the state
- * or of sq.watched.  Does nothing for a kernel consumer.
- *
- * Context: send_lock held.
- */
-void mxe_sq_set_need_doorbell(struct mxe_qp *qp);
 
 /**
  * mxe_qp_kick() - Queue qp->work on this CPU.

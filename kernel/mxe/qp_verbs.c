@@ -30,7 +30,6 @@
 #include "rx_dst.h"
 #include "send.h"
 #include "sq.h"
-#include "sqpoll.h"
 #include "srq.h"
 #include "tm_recv.h"
 #include "tx.h"
@@ -241,7 +240,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
 	const u32 dc = MXE_QP_CREATE_DCT | MXE_QP_CREATE_DCI;
 	u32 known = MXE_QP_CREATE_ATOMIC_BE_REPLY | MXE_QP_CREATE_INLINE_RECV |
-		    MXE_QP_CREATE_ONE_MAPPING | MXE_SQPOLL_CREATE_FLAGS;
+		    MXE_QP_CREATE_ONE_MAPPING;
 	bool is_dc = qp->ibqp->qp_type == IB_QPT_DRIVER;
 	struct mxe_create_qp_req req;
 	unsigned int log_size;
@@ -276,12 +275,7 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	qp->sq.srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
 	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
 	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
-	if (req.flags & MXE_QP_CREATE_INLINE_RECV) {
-		err = mxe_inline_recv_init(qp);
-		if (err)
-			return err;
-	}
-	return mxe_sqpoll_init_qp(qp, to_muctx(mxe_udata_ucontext(udata)), req.flags);
+	return req.flags & MXE_QP_CREATE_INLINE_RECV ? mxe_inline_recv_init(qp) : 0;
 }
 
 static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
@@ -353,21 +347,16 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_join(qp, init->xrcd);
-	err = mxe_sqpoll_add(qp);
-	if (err)
-		goto err_leave;
 	rcu_assign_pointer(to_mibqp(ibqp)->qp, qp);
 	/* Publish the QP last: packets find it from here on. */
 	err = mxe_qpn_alloc(qp);
 	if (err)
-		goto err_remove;
+		goto err_leave;
 	ibqp->qp_num = qp->qpn;
 	return 0;
 
-err_remove:
-	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
-	mxe_sqpoll_remove(qp);
 err_leave:
+	RCU_INIT_POINTER(to_mibqp(ibqp)->qp, NULL);
 	if (mxe_qp_is_xrc_tgt(qp))
 		mxe_xrc_leave(qp);
 err_free:
@@ -446,7 +435,6 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 				  qp->mcast_groups);
 
 	mxe_qpn_free(qp);
-	mxe_sqpoll_remove(qp);
 	if (ibqp->qp_type == IB_QPT_GSI)
 		mxe_qp_drain_gsi(qp);
 	mxe_qp_kill(qp);
@@ -503,8 +491,6 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 		mxe_dci_reset(qp);
 	mxe_retry_reset(qp);
 	mxe_ring_reset(&sq->ring);
-	mxe_sqpoll_reset(qp);
-	mxe_sq_set_need_doorbell(qp);
 
 	rq->q.posted = 0;
 	rq->q.consumed = 0;

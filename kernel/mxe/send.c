@@ -22,7 +22,6 @@
 #include "rkey.h"
 #include "send.h"
 #include "sq.h"
-#include "sqpoll.h"
 #include "uc.h"
 #include "ud.h"
 #include "wire_atomic.h"
@@ -392,7 +391,6 @@ static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	mxe_sqpoll_see(qp);
 	/*
 	 * The work item might not run as long as this thread polls. It flushes
 	 * what exceeds a slice.

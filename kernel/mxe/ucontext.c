@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verbs of protection domains and user contexts. ib_core calls them. They
- * call udata.c, resource.c and sqpoll.c.
+ * call udata.c and resource.c.
  */
 #include <rdma/uverbs_ioctl.h>
 
 #include "mxe.h"
-#include "sqpoll.h"
 #include "ucontext.h"
 #include "udata.h"
 
@@ -41,13 +40,7 @@ int mxe_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	if (req.flags || req.reserved)
 		return mxe_refuse(dev, -EINVAL, "unknown flags %#x",
 				  req.flags);
-	err = mxe_sqpoll_open(to_muctx(uctx));
-	if (err)
-		return err;
-	err = mxe_udata_out(udata, &resp, sizeof(resp));
-	if (err)
-		mxe_sqpoll_close(to_muctx(uctx));
-	return err;
+	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 
 /*
@@ -62,7 +55,6 @@ int mxe_query_ucontext(struct ib_ucontext *uctx,
 
 void mxe_dealloc_ucontext(struct ib_ucontext *uctx)
 {
-	mxe_sqpoll_close(to_muctx(uctx));
 }
 
 /*

@@ -12,24 +12,10 @@ struct mxe_pd {
 	struct ib_pd ibpd;
 };
 
-struct mxe_sqpoll_set;
-
 /* Lifetime: outlives all objects of the process, including QPs and files. */
 struct mxe_ucontext {
 	struct ib_ucontext ibuc;
-	struct mxe_sqpoll_set *sqpoll_set;	/* owned; see sqpoll.h */
 };
-
-/**
- * to_muctx() - Cast an ib_ucontext.
- * @uctx: context of this driver
- *
- * Return: the context around it.
- */
-static inline struct mxe_ucontext *to_muctx(struct ib_ucontext *uctx)
-{
-	return container_of(uctx, struct mxe_ucontext, ibuc);
-}
 
 int mxe_alloc_pd(struct ib_pd *pd, struct ib_udata *udata);
 int mxe_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata);

@@ -107,7 +107,6 @@ static void mxe_free_context(struct ibv_context *context)
 {
 	struct mxe_context *ctx = to_mctx(context);
 
-	mxe_poll_thread_free(ctx);
 	close(ctx->doorbell_fd);
 	verbs_uninit_context(&ctx->vctx);
 	free(ctx);
@@ -214,7 +213,6 @@ static struct verbs_context *mxe_new_context(struct ibv_device *device,
 	if (ret)
 		goto err_uninit;
 
-	mxe_poll_thread_init(ctx);
 	return &ctx->vctx;
 
 err_uninit:

@@ -63,14 +63,12 @@ int mxe_doorbell_qps(struct ibv_context *context, struct ibv_qp *const *qps,
  * mxe_doorbell_send() - Ring for a send queue, if that is necessary.
  * @qp: QP to which requests were posted
  *
- * It is not necessary if the program rings itself or a thread polls the queue.
+ * It is not necessary if the program rings itself.
  */
 static inline void mxe_doorbell_send(struct mxe_qp *qp)
 {
-	if (qp->defers_doorbell ||
-	    (qp->is_polled && !mxe_ring_needs_doorbell(&qp->sq)))
-		return;
-	mxe_doorbell_ring(qp->vqp.qp.context, qp->vqp.qp.qp_num, MXE_DOORBELL_SEND);
+	if (!qp->defers_doorbell)
+		mxe_doorbell_ring(qp->vqp.qp.context, qp->vqp.qp.qp_num, MXE_DOORBELL_SEND);
 }
 
 #endif /* MXE_DOORBELL_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Calls uverbs methods for which libibverbs has no function. device.c, dm.c,
- * mr.c, dct.c and poll_thread.c call it for the objects, methods and attributes
- * of mxe's own ABI.
+ * mr.c and dct.c call it for the objects, methods and attributes of mxe's own
+ * ABI.
  */
 #include <errno.h>
 #include <string.h>

@@ -38,22 +38,12 @@ struct mxe_device {
 	struct verbs_device vdev;
 };
 
-/* The thread that polls the send queues of a context. */
-struct mxe_poll_thread {
-	pthread_mutex_t lock;		/* serialises start and stop */
-	pid_t pid;			/* process of the thread; 0: none */
-	pthread_t thread;
-	int fd;
-	uint32_t idle_us;
-};
-
 struct mxe_context {
 	struct verbs_context vctx;
 	struct mxe_atomic_caps caps;
 	uint32_t max_inline_recv;	/* bytes; 0: not supported */
 	bool has_one_mapping;		/* MXE_QP_CREATE_ONE_MAPPING */
 	int doorbell_fd;
-	struct mxe_poll_thread poll;
 };
 
 struct mxe_td {
@@ -102,7 +92,6 @@ struct mxe_qp {
 	uint32_t post_opcodes;		/* bit n: ibv_post_send() does */
 	bool has_builders;
 	bool defers_doorbell;		/* mxedv_ring_doorbells() */
-	bool is_polled;			/* mxedv_start_poll_thread() */
 	bool is_dci;			/* DC initiator */
 	uint8_t masked_flags;		/* added to masked atomics */
 	uint32_t max_atomic_arg;	/* bytes */
@@ -528,38 +517,6 @@ int mxe_dct_query(struct ibv_qp *qp, struct mxe_query_dct_resp *resp);
  * Return: 0 or a positive errno.
  */
 int mxe_dct_arm(struct ibv_qp *qp, uint32_t events);
-
-/* ---- poll_thread.c ----------------------------------------------------- */
-
-/**
- * mxe_poll_thread_init() - Initialise the poll thread of a new context.
- * @ctx: the context
- */
-void mxe_poll_thread_init(struct mxe_context *ctx);
-
-/**
- * mxe_poll_thread_start() - Start the poll thread.
- * @ctx: the context
- * @idle_us: microseconds without requests until it sleeps
- *
- * Return: 0 or a positive errno, EBUSY if it runs already.
- */
-int mxe_poll_thread_start(struct mxe_context *ctx, uint32_t idle_us);
-
-/**
- * mxe_poll_thread_stop() - Stop the poll thread.
- * @ctx: the context
- *
- * Return: 0 or a positive errno, ENOENT if there is none.
- */
-int mxe_poll_thread_stop(struct mxe_context *ctx);
-
-/**
- * mxe_poll_thread_free() - Stop the poll thread, if any, before the context is
- * freed.
- * @ctx: the context
- */
-void mxe_poll_thread_free(struct mxe_context *ctx);
 
 /* ---- device.c ---------------------------------------------------------- */
 

@@ -13,11 +13,7 @@ enum {
 	MXEDV_QP_CREATE_FLAGS = MXEDV_QP_CREATE_ATOMIC_BE_REPLY |
 				MXEDV_QP_CREATE_EXP_WC_OPCODE |
 				MXEDV_QP_CREATE_DEFER_DOORBELL |
-				MXEDV_QP_CREATE_POLLED |
 				MXEDV_QP_CREATE_INLINE_RECV,
-	/* Mutually exclusive. */
-	MXEDV_QP_CREATE_EITHER = MXEDV_QP_CREATE_DEFER_DOORBELL |
-				 MXEDV_QP_CREATE_POLLED,
 	MXEDV_QP_INIT_ATTRS = MXEDV_QP_INIT_ATTR_CREATE_FLAGS |
 			      MXEDV_QP_INIT_ATTR_MAX_ATOMIC_ARG |
 			      MXEDV_QP_INIT_ATTR_DC,
@@ -26,7 +22,6 @@ enum {
 static_assert(sizeof(struct mxedv_device_attr) == 48 &&
 	      sizeof(struct mxedv_qp_init_attr) == 32 &&
 	      sizeof(struct mxedv_qp_ex) == 48 &&
-	      sizeof(struct mxedv_poll_thread_attr) == 16 &&
 	      sizeof(struct mxedv_dct_attr) == 32,
 	      "these structures are part of the library's ABI");
 static_assert((int)MXEDV_MASKED_ATOMIC_CMP_SWP ==
@@ -122,12 +117,7 @@ MXE_EXPORT struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
 		if (mxe_attr->comp_mask & MXEDV_QP_INIT_ATTR_DC)
 			dc = mxe_attr;
 	}
-	if (!mxedv_dc_ok(attr, dc) || (dc && flags & MXEDV_QP_CREATE_POLLED)) {
-		errno = EINVAL;
-		return NULL;
-	}
-	if (flags & ~MXEDV_QP_CREATE_FLAGS ||
-	    (flags & MXEDV_QP_CREATE_EITHER) == MXEDV_QP_CREATE_EITHER) {
+	if (!mxedv_dc_ok(attr, dc) || flags & ~MXEDV_QP_CREATE_FLAGS) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -157,26 +147,6 @@ MXE_EXPORT int mxedv_ring_doorbells(struct ibv_context *context,
 	if (!mxe_is_device(context->device))
 		return EOPNOTSUPP;
 	return mxe_doorbell_qps(context, qps, num_qps);
-}
-
-MXE_EXPORT int
-mxedv_start_poll_thread(struct ibv_context *context,
-			const struct mxedv_poll_thread_attr *attr)
-{
-	if (!context || !attr || attr->comp_mask || attr->flags)
-		return EINVAL;
-	if (!mxe_is_device(context->device))
-		return EOPNOTSUPP;
-	return mxe_poll_thread_start(to_mctx(context), attr->idle_us);
-}
-
-MXE_EXPORT int mxedv_stop_poll_thread(struct ibv_context *context)
-{
-	if (!context)
-		return EINVAL;
-	if (!mxe_is_device(context->device))
-		return EOPNOTSUPP;
-	return mxe_poll_thread_stop(to_mctx(context));
 }
 
 MXE_EXPORT int mxedv_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,

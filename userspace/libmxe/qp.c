@@ -35,7 +35,6 @@ static_assert((int)MXEDV_QP_CREATE_ATOMIC_BE_REPLY ==
 static uint32_t mxe_kernel_flags(uint32_t create_flags)
 {
 	return (create_flags & MXE_QP_CREATE_ATOMIC_BE_REPLY) |
-	       (create_flags & MXEDV_QP_CREATE_POLLED ? MXE_QP_CREATE_POLLED : 0) |
 	       (create_flags & MXEDV_QP_CREATE_INLINE_RECV ?
 		MXE_QP_CREATE_INLINE_RECV : 0);
 }
@@ -160,7 +159,6 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 		  ctx->caps.reply_modes & MXE_ATOMIC_REPLY_HOST;
 	mxe_send_init(qp, attr->qp_type, atomics);
 	qp->defers_doorbell = create_flags & MXEDV_QP_CREATE_DEFER_DOORBELL;
-	qp->is_polled = create_flags & MXEDV_QP_CREATE_POLLED;
 	if (create_flags & MXEDV_QP_CREATE_EXP_WC_OPCODE)
 		qp->masked_flags = MXE_SEND_USER;
 	mxe_ece_reset(qp);

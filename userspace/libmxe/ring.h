@@ -202,7 +202,7 @@ static inline uint32_t mxe_ring_pending(const struct mxe_ring *ring)
 
 /**
  * mxe_ring_needs_doorbell() - Check if the kernel must be told of new entries.
- * @ring: a work queue that the kernel reads without a doorbell
+ * @ring: a receive queue
  *
  * Called after mxe_ring_publish(). The kernel sets the flag before it reads the
  * producer index for the last time. With the barrier between our store and

@@ -57,9 +57,9 @@ struct mxe_ring_hdr {
 	__u32 reserved0[15];
 	__u32 consumer;
 	/*
-	 * enum mxe_ring_flags, in work queues only, written by the kernel. The
-	 * process reads it after a full memory barrier that follows its store
-	 * to `producer`.
+	 * enum mxe_ring_flags, in receive queues only, written by the kernel.
+	 * The process reads it after a full memory barrier that follows its
+	 * store to `producer`.
 	 */
 	__u32 flags;
 	/*
@@ -73,11 +73,9 @@ struct mxe_ring_hdr {
 
 enum mxe_ring_flags {
 	/*
-	 * The process must ring the doorbell for this queue.  In a receive
-	 * queue, it is set when the QP is in the error state.  In a send queue
-	 * of a QP with MXE_QP_CREATE_POLLED, it is set in the error state and
-	 * whenever no thread polls the queue.  Other send queues need the
-	 * doorbell in any case.
+	 * The process must ring the doorbell for this receive queue.  Set when
+	 * the QP is in the error state.  Send queues need the doorbell in any
+	 * case.
 	 */
 	MXE_RING_NEED_DOORBELL = 1 << 0,
 };
@@ -337,26 +335,6 @@ enum mxe_doorbell_queues {
 	MXE_DOORBELL_TM		= 1 << 2,
 };
 
-/* ---- polling ----------------------------------------------------------- */
-
-/*
- * Argument of ioctl() MXE_IOC_POLL_RUN on the poller's file. The calling thread
- * polls the send queues of all MXE_QP_CREATE_POLLED QPs of the user context,
- * and sends their requests, until MXE_IOC_POLL_STOP. After idle_us microseconds
- * without requests it sleeps until a doorbell is rung for one of these QPs.
- */
-struct mxe_poll_run {
-	__u32 idle_us;
-	__u32 flags;		/* must be 0 */
-	__aligned_u64 reserved;
-};
-
-/*
- * The ioctl type is that of rdma/rdma_user_ioctl_cmds.h, with unused numbers.
- */
-#define MXE_IOC_POLL_RUN	_IOW(0x1b, 0x80, struct mxe_poll_run)
-#define MXE_IOC_POLL_STOP	_IO(0x1b, 0x81)
-
 /* ---- udata of the verbs ------------------------------------------------ */
 
 struct mxe_alloc_ucontext_req {
@@ -432,19 +410,17 @@ struct mxe_create_srq_resp {
 enum mxe_create_qp_flags {
 	/* The results of atomics are big-endian. */
 	MXE_QP_CREATE_ATOMIC_BE_REPLY = 1 << 0,
-	/* A thread may poll the send queue, see MXE_RING_NEED_DOORBELL. */
-	MXE_QP_CREATE_POLLED = 1 << 1,
 	/*
 	 * Completions of receives may have MXE_CQE_INLINE.  RC and UC only,
 	 * without a tag-matching SRQ.
 	 */
-	MXE_QP_CREATE_INLINE_RECV = 1 << 2,
+	MXE_QP_CREATE_INLINE_RECV = 1 << 1,
 	/* A DC target.  The QP has type IB_UVERBS_QPT_DRIVER and an SRQ. */
-	MXE_QP_CREATE_DCT = 1 << 3,
+	MXE_QP_CREATE_DCT = 1 << 2,
 	/* A DC initiator.  The QP has type IB_UVERBS_QPT_DRIVER. */
-	MXE_QP_CREATE_DCI = 1 << 4,
+	MXE_QP_CREATE_DCI = 1 << 3,
 	/* Both rings of the QP may be in one mapping. */
-	MXE_QP_CREATE_ONE_MAPPING = 1 << 5,
+	MXE_QP_CREATE_ONE_MAPPING = 1 << 4,
 };
 
 struct mxe_create_qp_req {

@@ -11,7 +11,6 @@
 
 enum mxe_objects {
 	MXE_OBJECT_DOORBELL = (1U << UVERBS_ID_NS_SHIFT),
-	MXE_OBJECT_POLLER,
 };
 
 /*
@@ -24,18 +23,6 @@ enum mxe_doorbell_methods {
 
 enum mxe_doorbell_alloc_attrs {
 	MXE_ATTR_DOORBELL_ALLOC_FD = (1U << UVERBS_ID_NS_SHIFT),
-};
-
-/*
- * The poller is a file of a user context, which can have only one.  Closing the
- * last descriptor destroys the object.  See struct mxe_poll_run for ioctl().
- */
-enum mxe_poller_methods {
-	MXE_METHOD_POLLER_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
-};
-
-enum mxe_poller_alloc_attrs {
-	MXE_ATTR_POLLER_ALLOC_FD = (1U << UVERBS_ID_NS_SHIFT),
 };
 
 /* Methods added to UVERBS_OBJECT_DEVICE. */

@@ -79,8 +79,6 @@ static void test_create(void)
 	ok(!create_dc(cq, NULL, MXEDV_DCTYPE_DCI, KEY, 0) && errno == EINVAL,
 	   "no initiator with a key");
 	ok(!create_dc(cq, NULL, 3, 0, 0) && errno == EINVAL, "no other type");
-	ok(!create_dc(cq, NULL, MXEDV_DCTYPE_DCI, 0, MXEDV_QP_CREATE_POLLED) &&
-	   errno == EINVAL, "no poll thread");
 	ok(!mxedv_create_qp(fake.context, &attr, &dv) && errno == EINVAL,
 	   "no RC queue pair with attributes of DC");
 	attr.qp_type = IBV_QPT_DRIVER;

@@ -194,25 +194,6 @@ static int create_exp(void)
 	return made(qp);
 }
 
-static int create_polled(void)
-{
-	struct mxedv_qp_init_attr mxe_attr = {
-		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
-		.create_flags = MXEDV_QP_CREATE_POLLED,
-	};
-	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = cq,
-		.recv_cq = cq,
-		.cap = { 16, 16, 2, 2, 0 },
-		.qp_type = IBV_QPT_RC,
-		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.pd = a->pd,
-	};
-
-	qp = mxedv_create_qp(a->ctx, &attr, &mxe_attr);
-	return made(qp);
-}
-
 static int create_target(void)
 {
 	qp = dc_create(a, cq, queue, MXEDV_DCTYPE_DCT, 1);
@@ -228,19 +209,6 @@ static int create_initiator(void)
 static int destroy_qp(void)
 {
 	return ibv_destroy_qp(qp);
-}
-
-/* With an idle_us of 0, the thread sleeps at once. */
-static int start_poll_thread(void)
-{
-	const struct mxedv_poll_thread_attr attr = { .idle_us = 0 };
-
-	return mxedv_start_poll_thread(a->ctx, &attr);
-}
-
-static int stop_poll_thread(void)
-{
-	return mxedv_stop_poll_thread(a->ctx);
 }
 
 static int query_target(void)
@@ -613,12 +581,10 @@ const struct path paths[] = {
 	 */
 	{ "xrc_recv", create_xrc_recv, destroy_qp, ONLY_DESTROY },
 	{ "exp", create_exp, destroy_qp, DESTROY },
-	{ "polled", create_polled, destroy_qp, DESTROY },
 	{ "dc_target", create_target, destroy_qp, DESTROY },
 	{ "dc_initiator", create_initiator, destroy_qp, DESTROY },
 	{ "dct_query", query_target, NULL, LOOK },
 	{ "dct_arm", arm_target, NULL, LOOK },
-	{ "poll_thread", start_poll_thread, stop_poll_thread, DESTROY },
 	{ "srq", create_srq, destroy_srq, DESTROY },
 	{ "xrc_srq", create_xrc_srq, destroy_srq, DESTROY },
 	{ "srq_limit", limit_srq, NULL, LOOK },

@@ -10,7 +10,6 @@ enum {
 	DEPTH = 16384,		/* max_qp_wr */
 	READ_LEN = 1 << 20,
 	QKEY = 0x11223344,
-	LONG_US = 20000000,
 };
 
 /* Values of wr_id by which the rings are found. */
@@ -95,20 +94,6 @@ static void open_bind(struct hostile_rings *r)
 
 	open_devices(&p, vt_name_b(), &conf);
 	fill_binds(r, &p.a);
-}
-
-/* The same requests, which the polling thread of the process finds. */
-static void open_poll(struct hostile_rings *r)
-{
-	struct mxedv_poll_thread_attr attr = { .idle_us = LONG_US };
-	struct vt_conf conf = defaults();
-	struct vt_pair p;
-
-	conf.create_flags = MXEDV_QP_CREATE_POLLED;
-	open_devices(&p, vt_name_b(), &conf);
-	fill_binds(r, &p.a);
-	if (mxedv_start_poll_thread(p.a.dev->ctx, &attr))
-		vt_bail("mxedv_start_poll_thread");
 }
 
 /* ---- requests that have an effect ---------------------------------------- */
@@ -321,7 +306,6 @@ static void open_flush_recv(struct hostile_rings *r)
 
 const struct hostile_attack hostile_attacks[] = {
 	{ "bind", open_bind, true, false },
-	{ "poll", open_poll, false, true },
 	{ "loop_write", open_loop_write, true, false },
 	{ "loop_atomic", open_loop_atomic, true, false },
 	{ "wire_write", open_wire_write, false, false },

@@ -77,21 +77,11 @@ static bool make_context(struct vt_dev *dev)
 	return ibv_open_device(dev->ctx->device);
 }
 
-/* A context can have one poller. The thread sleeps, because it has no work. */
-static bool make_poller(struct vt_dev *dev)
-{
-	struct ibv_context *ctx = ibv_open_device(dev->ctx->device);
-	struct mxedv_poll_thread_attr attr = { .idle_us = 1 };
-
-	return ctx && !mxedv_start_poll_thread(ctx, &attr);
-}
-
 static const struct kind kinds[] = {
 	{ "windows", 100000, 10000, make_mw },
 	{ "qps", 10000, 1000, make_qp },
 	{ "doorbells", 10000, 1000, make_doorbell },
 	{ "contexts", 1000, 100, make_context },
-	{ "pollers", 100, 100, make_poller },
 };
 
 static void owner(void *arg)

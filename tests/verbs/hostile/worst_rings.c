@@ -170,119 +170,6 @@ static bool atomics(const struct worst *w)
 	return done;
 }
 
-/* ---- the poller -------------------------------------------------------- */
-
-/* Waits until the poller watches the queue, so that it needs no doorbell. */
-static void poll_watched(struct vt_end *e)
-{
-	enum { WR_ID = 0x776f7273 };
-	uint64_t end = vt_now_ms() + VT_MS;
-	struct ibv_send_wr *bad, wr = {
-		.wr_id = WR_ID, .opcode = IBV_WR_RDMA_WRITE,
-	};
-	struct mxe_ring_hdr *hdr;
-
-	errno = ibv_post_send(e->qp, &wr, &bad);
-	if (errno)
-		vt_bail("ibv_post_send");
-	/* It has no completion, so only the send ring contains this number. */
-	hdr = (struct mxe_ring_hdr *)vt_find_wqe(WR_ID) - 1;
-	while (__atomic_load_n(&hdr->consumer, __ATOMIC_RELAXED) != 1 ||
-	       __atomic_load_n(&hdr->flags, __ATOMIC_RELAXED) &
-	       MXE_RING_NEED_DOORBELL) {
-		if (vt_now_ms() > end)
-			vt_bail("the thread does not watch the queue");
-		usleep(100);
-	}
-}
-
-/* A pair whose requester has a polling thread. */
-static void poll_open(struct vt_pair *p, const struct vt_conf *conf)
-{
-	struct mxedv_poll_thread_attr attr = { .idle_us = 1000000 };
-	struct vt_conf polled = *conf;
-
-	polled.create_flags = MXEDV_QP_CREATE_POLLED;
-	vt_end_create(&p->a, worst_a, &polled, NULL, NULL);
-	vt_end_create(&p->b, worst_b, conf, NULL, NULL);
-	vt_pair_connect(p, conf);
-	if (mxedv_start_poll_thread(worst_a->ctx, &attr))
-		vt_bail("mxedv_start_poll_thread");
-	poll_watched(&p->a);
-}
-
-/*
- * On a machine with one CPU, the polling thread does not run between
- * poll_hold() and poll_release().
- */
-static void poll_hold(void)
-{
-	worst_begin();
-	worst_fifo(0, 1);
-}
-
-static void poll_release(void)
-{
-	worst_fifo(0, 0);
-}
-
-static void poll_close(struct vt_pair *p)
-{
-	if (mxedv_stop_poll_thread(worst_a->ctx))
-		vt_bail("mxedv_stop_poll_thread");
-	vt_pair_close(p);
-}
-
-static bool poll_bind(void)
-{
-	struct vt_conf conf = worst_conf(WORST_RING, 4096);
-	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
-	struct vt_pair p;
-	struct ibv_mw *mw;
-	bool done;
-
-	poll_open(&p, &conf);
-	mw = ibv_alloc_mw(worst_a->pd, IBV_MW_TYPE_1);
-	if (!mw)
-		vt_bail("ibv_alloc_mw");
-	poll_hold();
-	for (uint32_t i = 0; i < WORST_RING; i++) {
-		errno = ibv_bind_mw(p.a.qp, mw, &bind);
-		if (errno)
-			vt_bail("ibv_bind_mw: %u of %u", i, WORST_RING);
-	}
-	poll_release();
-	done = worst_wait(p.a.cq, WORST_RING, IBV_WC_SUCCESS);
-	worst_end();
-	if (ibv_dealloc_mw(mw))
-		vt_bail("ibv_dealloc_mw");
-	poll_close(&p);
-	return done;
-}
-
-static bool poll_write_4k(void)
-{
-	struct vt_conf conf = worst_conf(SOME, WORST_MTU);
-	struct vt_pair p;
-	struct ibv_sge sge;
-	struct worst_wr wr = {
-		.opcode = IBV_WR_RDMA_WRITE, .sge = &sge, .num_sge = 1,
-	};
-	bool done;
-
-	poll_open(&p, &conf);
-	sge = vt_sge(&p.a, 0, WORST_MTU);
-	wr.raddr = vt_addr(&p.b, 0);
-	wr.rkey = p.b.mr->rkey;
-	poll_hold();
-	worst_fill(p.a.qp, SOME, &wr);
-	poll_release();
-	done = worst_wait(p.a.cq, SOME, IBV_WC_SUCCESS);
-	worst_end();
-	poll_close(&p);
-	return done;
-}
-
 /* ---- ending QPs with full rings ----------------------------------------- */
 
 enum end { TO_ERR, TO_RESET, DESTROY };
@@ -455,8 +342,6 @@ const struct worst worst_rings[] = {
 	{ "uc_write_4k", "4-KiB WRITEs over UC", .run_with = one_region,
 	  .to = &worst_b, .opcode = IBV_WR_RDMA_WRITE, .qp_type = IBV_QPT_UC, .n = SOME,
 	  .len = WORST_MTU },
-	{ "poll_bind", "length-0 binds by the polling thread", .run = poll_bind },
-	{ "poll_write_4k", "4-KiB WRITEs by the polling thread", .run = poll_write_4k },
 	{ "flush_full", "two rings of 16,384 requests, flushed in ERR", .run = flush_full },
 	{ "reset_full", "a QP with full rings moves to RESET", .run = reset_full },
 	{ "destroy_full", "a QP with full rings is destroyed", .run = destroy_full },

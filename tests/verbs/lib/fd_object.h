@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Creates doorbell and poller files with ioctl(), as libmxe does. */
+/* Creates doorbell files with ioctl(), as libmxe does. */
 #ifndef FD_OBJECT_H
 #define FD_OBJECT_H
 
@@ -55,18 +55,6 @@ static inline int fd_object_doorbell(struct ibv_context *ctx)
 	return fd_object_alloc(ctx, MXE_OBJECT_DOORBELL,
 			       MXE_METHOD_DOORBELL_ALLOC,
 			       MXE_ATTR_DOORBELL_ALLOC_FD);
-}
-
-/**
- * fd_object_poller() - Creates a poller file.
- * @ctx: context
- *
- * Return: the file descriptor, or -1 with errno set.
- */
-static inline int fd_object_poller(struct ibv_context *ctx)
-{
-	return fd_object_alloc(ctx, MXE_OBJECT_POLLER, MXE_METHOD_POLLER_ALLOC,
-			       MXE_ATTR_POLLER_ALLOC_FD);
 }
 
 #endif /* FD_OBJECT_H */

@@ -83,8 +83,6 @@ check 'rate, 16 in a batch' sane rate native 7 1 "${A[@]}" -q 32 -b 16
 check 'rate, one by one, 2 queue pairs' sane rate native 7 1 "${A[@]}" -q 8 -Q 2
 check 'one doorbell for 16 queue pairs' sane rate native 2 1 "${A[@]}" -q 4 -Q 16 -D \
 	-o write,mfadd
-check 'a thread that polls' sane rate native 7 1 "${A[@]}" -q 8 -Q 2 -K
-check 'a thread that polls, the call that posts' sane post native 2 1 "${A[@]}" -K -o write,mfadd
 check 'the call that posts' sane post native 2 1 "${A[@]}" -q 8 -b 4 -o read,mcas
 check 'bandwidth' sane bandwidth native 3 1 "${A[@]}" -s 20001 -q 4
 check 'messages of 3 bytes' sane latency native 3 1 "${A[@]}" -s 3 -o write,read,send
@@ -138,7 +136,6 @@ check 'udp and tcp' eval 'sane udp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2 &&
 	sane tcp native 1 1 -d 10.77.0.1@h1 -r 10.77.0.2@h2'
 
 check 'two processes' two -n 100
-check 'two processes, a thread that polls' two -n 100 -K
 check 'two processes, bandwidth' two -n 20 -t bandwidth
 check 'two processes, contention' two -n 200 -t contention
 like "$(mxe-perf -d mxe1 -n 10 -H -o fadd)" '\*{40}' 'a histogram'

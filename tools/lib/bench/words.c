@@ -2,13 +2,13 @@
 /*
  * Measures processes that use one word or a word each, for tools/bench --two:
  *
- *	bench-words DEVICE REMOTE PROCESSES own|one doorbell|thread MILLISECONDS
+ *	bench-words DEVICE REMOTE PROCESSES own|one MILLISECONDS
  *
  * Each process has a queue pair of DEVICE that is connected to one of REMOTE,
  * and executes one fetch-and-add after the other, on its own word or on the one
- * of all.  The doorbell or the poll thread of its context sends them.  Prints
- * the mean time of an operation of all processes together, in the form of
- * mxe-perf --json.  Process n is bound to CPU n, modulo the number of CPUs.
+ * of all.  Prints the mean time of an operation of all processes together, in
+ * the form of mxe-perf --json.  Process n is bound to CPU n, modulo the number
+ * of CPUs.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -18,13 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <infiniband/mxedv.h>
-
 #include "rc.h"
 
 #define MAX_PROCESSES 64
 #define WORD_STRIDE 64		/* bytes; a cache line each */
-#define IDLE_US 10000		/* after which the poll thread sleeps */
 
 struct shared {
 	atomic_int ready, failed;
@@ -39,7 +36,7 @@ struct shared {
 struct params {
 	const char *device, *remote;
 	int processes;
-	bool one_word, thread;
+	bool one_word;
 	uint64_t ns;
 };
 
@@ -52,8 +49,7 @@ struct end {
 
 static struct shared *shared;
 
-static void open_end(struct end *e, const char *device, void *mem, size_t len,
-		     bool thread)
+static void open_end(struct end *e, const char *device, void *mem, size_t len)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.cap = { .max_send_wr = 1, .max_recv_wr = 1,
@@ -62,11 +58,6 @@ static void open_end(struct end *e, const char *device, void *mem, size_t len,
 		.sq_sig_all = 1,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 	};
-	struct mxedv_qp_init_attr polled = {
-		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
-		.create_flags = MXEDV_QP_CREATE_POLLED,
-	};
-	struct mxedv_poll_thread_attr poll = { .idle_us = IDLE_US };
 
 	rc_open(&e->rc, device);
 	e->mr = ibv_reg_mr(e->rc.pd, mem, len, RC_ACCESS);
@@ -76,15 +67,11 @@ static void open_end(struct end *e, const char *device, void *mem, size_t len,
 	attr.pd = e->rc.pd;
 	attr.send_cq = e->cq;
 	attr.recv_cq = e->cq;
-	e->qp = thread ? mxedv_create_qp(e->rc.ctx, &attr, &polled) :
-			 ibv_create_qp_ex(e->rc.ctx, &attr);
+	e->qp = ibv_create_qp_ex(e->rc.ctx, &attr);
 	if (!e->qp)
 		rc_fail("a queue pair cannot be created");
-	if (thread && mxedv_start_poll_thread(e->rc.ctx, &poll))
-		rc_fail("the poll thread cannot be started");
 }
 
-/* After the start of the poll thread, which may run on any CPU. */
 static void bind_to_cpu(int n)
 {
 	cpu_set_t set;
@@ -124,8 +111,8 @@ static void run(const struct params *p, int n)
 	struct end a = { 0 }, b = { 0 };
 	uint64_t result, ops = 0, end;
 
-	open_end(&a, p->device, &result, sizeof(result), p->thread);
-	open_end(&b, p->remote, word, sizeof(*word), false);
+	open_end(&a, p->device, &result, sizeof(result));
+	open_end(&b, p->remote, word, sizeof(*word));
 	rc_connect(&a.rc, a.qp, &b.rc, b.qp);
 	bind_to_cpu(n);
 	if (++shared->ready == p->processes)
@@ -170,15 +157,14 @@ int main(int argc, char **argv)
 	struct params p;
 	uint64_t ops;
 
-	if (argc != 7)
-		rc_fail("usage: bench-words DEVICE REMOTE PROCESSES own|one doorbell|thread MILLISECONDS");
+	if (argc != 6)
+		rc_fail("usage: bench-words DEVICE REMOTE PROCESSES own|one MILLISECONDS");
 	p = (struct params){
 		.device = argv[1],
 		.remote = argv[2],
 		.processes = atoi(argv[3]),
 		.one_word = !strcmp(argv[4], "one"),
-		.thread = !strcmp(argv[5], "thread"),
-		.ns = strtoull(argv[6], NULL, 0) * 1000000,
+		.ns = strtoull(argv[5], NULL, 0) * 1000000,
 	};
 	if (p.processes < 1 || p.processes > MAX_PROCESSES || !p.ns)
 		rc_fail("an argument is wrong");

@@ -85,15 +85,10 @@ enum mxedv_qp_create_flags {
 	 */
 	MXEDV_QP_CREATE_DEFER_DOORBELL	= 1 << 2,
 	/*
-	 * The poll thread of the context polls the send queue, see
-	 * mxedv_start_poll_thread().  Excludes MXEDV_QP_CREATE_DEFER_DOORBELL.
-	 */
-	MXEDV_QP_CREATE_POLLED		= 1 << 3,
-	/*
 	 * The data of messages of up to max_inline_recv bytes may arrive in the
 	 * completion.  Polling copies them to the receive buffer.
 	 */
-	MXEDV_QP_CREATE_INLINE_RECV	= 1 << 4,
+	MXEDV_QP_CREATE_INLINE_RECV	= 1 << 3,
 };
 
 enum mxedv_qp_init_attr_mask {
@@ -144,37 +139,6 @@ struct ibv_qp *mxedv_create_qp(struct ibv_context *context,
  */
 int mxedv_ring_doorbells(struct ibv_context *context,
 			 struct ibv_qp *const *qps, uint32_t num_qps);
-
-struct mxedv_poll_thread_attr {
-	uint64_t comp_mask;		/* 0 */
-	uint32_t idle_us;		/* idle time until it sleeps */
-	uint32_t flags;			/* 0 */
-};
-
-/**
- * mxedv_start_poll_thread() - Start the poll thread of a context.
- * @context: context of an mxe device
- * @attr: attributes; comp_mask and flags must be 0
- *
- * The thread runs in the kernel and sends the requests that are posted to QPs
- * of the context with MXEDV_QP_CREATE_POLLED. While it is awake, posting to
- * them makes no system call.
- *
- * Return: 0 or a positive errno: EBUSY if the context has a poll thread,
- * EINVAL, EOPNOTSUPP, or an error of pthread_create().
- */
-int mxedv_start_poll_thread(struct ibv_context *context,
-			    const struct mxedv_poll_thread_attr *attr);
-
-/**
- * mxedv_stop_poll_thread() - Stop the poll thread of a context.
- * @context: context of an mxe device
- *
- * ibv_close_device() stops it, too.
- *
- * Return: 0, ENOENT if the context has no poll thread, or EINVAL.
- */
-int mxedv_stop_poll_thread(struct ibv_context *context);
 
 /*
  * The builders of a QP that was created with IBV_QP_INIT_ATTR_SEND_OPS_FLAGS.

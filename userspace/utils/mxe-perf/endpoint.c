@@ -133,8 +133,7 @@ static struct ibv_qp *create_qp(struct perf_endpoint *ep, unsigned int i,
 	struct mxedv_qp_init_attr mxe_attr = {
 		.comp_mask = MXEDV_QP_INIT_ATTR_CREATE_FLAGS,
 		.create_flags = o->one_doorbell ?
-				MXEDV_QP_CREATE_DEFER_DOORBELL :
-				o->poll_thread ? MXEDV_QP_CREATE_POLLED : 0,
+				MXEDV_QP_CREATE_DEFER_DOORBELL : 0,
 	};
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = ep->cq,
@@ -301,10 +300,8 @@ int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
 	ep->num_qps = o->qps;
 	ep->depth = o->depth;
 	ep->size = o->size;
-	if ((o->one_doorbell || o->poll_thread) &&
-	    !mxedv_is_supported(ep->dev.ctx->device)) {
-		fputs("mxe-perf: --one-doorbell and --poll-thread need a device of mxe\n",
-		      stderr);
+	if (o->one_doorbell && !mxedv_is_supported(ep->dev.ctx->device)) {
+		fputs("mxe-perf: --one-doorbell needs a device of mxe\n", stderr);
 		return STATUS_NO_DEVICE;
 	}
 	status = open_memory(ep);
@@ -323,16 +320,6 @@ int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
 	if (!ep->rcq)
 		return failed("ibv_create_cq", errno);
 	return create_qps(ep, o);
-}
-
-int perf_endpoint_poll(struct perf_endpoint *ep)
-{
-	const struct mxedv_poll_thread_attr attr = {
-		.idle_us = PERF_POLL_IDLE_US,
-	};
-	int err = mxedv_start_poll_thread(ep->dev.ctx, &attr);
-
-	return err ? failed("mxedv_start_poll_thread", err) : 0;
 }
 
 static enum ibv_mtu mtu_code(uint32_t bytes)

@@ -36,19 +36,12 @@ static int run_all(struct perf_endpoint *ep, struct perf_endpoint *responder,
 	return status;
 }
 
-static int requester(struct perf_endpoint *ep, const struct perf_options *o)
-{
-	int status = perf_endpoint_open(ep, o->device, o->gid, o);
-
-	return !status && o->poll_thread ? perf_endpoint_poll(ep) : status;
-}
-
 static int with_host(const struct perf_options *o)
 {
 	struct perf_address own, peer;
 	struct session *session = NULL;
 	struct perf_endpoint ep = { };
-	int status = requester(&ep, o);
+	int status = perf_endpoint_open(&ep, o->device, o->gid, o);
 
 	if (!status) {
 		perf_endpoint_address(&ep, &own);
@@ -70,7 +63,7 @@ static int in_process(const struct perf_options *o)
 	int status = multi_start(o);
 
 	if (!status)
-		status = requester(&ep, o);
+		status = perf_endpoint_open(&ep, o->device, o->gid, o);
 	if (!status)
 		status = perf_endpoint_open(&responder,
 					    o->remote ? o->remote : o->device,

@@ -96,8 +96,6 @@ static const char usage_text[] =
 "  -P, --post-send         post with ibv_post_send() instead of ibv_wr_*()\n"
 "  -D, --one-doorbell      ring once for the requests of all queue pairs\n"
 "  -M, --new-masks         give each masked atomic other masks (with latency)\n"
-"  -K, --poll-thread       let a thread poll the send queues, so that posting\n"
-"                          makes no system calls\n"
 "  -T, --timeout SECONDS   time limit of a completion (default: 10)\n"
 "  -H, --histogram         print a histogram for each operation\n"
 "  -j, --json              print JSON\n"
@@ -252,9 +250,6 @@ static bool take_flag(int opt, struct perf_options *o)
 	case 'M':
 		o->new_masks = true;
 		return true;
-	case 'K':
-		o->poll_thread = true;
-		return true;
 	case 'H':
 		o->histogram = true;
 		return true;
@@ -315,13 +310,11 @@ static const char *conflict(const struct perf_options *o)
 		return "the test beside needs --qps 2 and --batch 1";
 	if (o->test == PERF_POST && o->one_doorbell)
 		return "the test post cannot be combined with --one-doorbell";
-	if (o->poll_thread && o->one_doorbell)
-		return "--poll-thread cannot be combined with --one-doorbell";
 	if (o->test == PERF_TAGS && o->ops != 1u << PERF_SEND)
 		return "the test tags supports only --op send";
 	if (o->test == PERF_TAGS &&
-	    (o->qps != 1 || o->post_send || o->one_doorbell || o->poll_thread))
-		return "the test tags needs --qps 1 and cannot be combined with --post-send, --one-doorbell or --poll-thread";
+	    (o->qps != 1 || o->post_send || o->one_doorbell))
+		return "the test tags needs --qps 1 and cannot be combined with --post-send or --one-doorbell";
 	if (o->test >= PERF_TAGS && (o->host || o->listen))
 		return "the tests tags, udp and tcp run on one host: remove HOST or --listen";
 	if (o->processes && (o->test >= PERF_TAGS || o->host || o->listen))
@@ -362,7 +355,6 @@ static const struct option longopts[] = {
 	{ "post-send", no_argument, NULL, 'P' },
 	{ "one-doorbell", no_argument, NULL, 'D' },
 	{ "new-masks", no_argument, NULL, 'M' },
-	{ "poll-thread", no_argument, NULL, 'K' },
 	{ "timeout", required_argument, NULL, 'T' },
 	{ "histogram", no_argument, NULL, 'H' },
 	{ "json", no_argument, NULL, 'j' },
@@ -379,7 +371,7 @@ static int parse_words(int argc, char **argv, struct perf_options *o,
 
 	optind = 0;
 	while ((opt = getopt_long(argc, argv,
-				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:J:m:lp:c:PDMKT:HjvhV",
+				  "t:o:e:d:r:x:X:s:n:w:q:b:Q:J:m:lp:c:PDMT:HjvhV",
 				  longopts, NULL)) != -1) {
 		if (opt == 'h') {
 			fputs(usage_text, out);

@@ -30,8 +30,6 @@
 #define PERF_MAX_LANES 64
 /* Tags that PERF_TAGS posts, at most. */
 #define PERF_MAX_TAGS 1000
-/* The poll thread sleeps after this time without requests. */
-#define PERF_POLL_IDLE_US 10000
 
 /* Exit status, documented in mxe-perf(1). */
 enum {
@@ -101,7 +99,6 @@ struct perf_options {
 	bool post_send;		/* instead of the builders */
 	bool one_doorbell;	/* for the requests of all queue pairs */
 	bool new_masks;		/* in each masked atomic */
-	bool poll_thread;	/* of the requester */
 	bool histogram;
 	bool json;
 	bool progress;
@@ -256,14 +253,6 @@ int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
 int perf_endpoint_connect(struct perf_endpoint *ep,
 			  const struct perf_address *peer,
 			  const struct perf_options *o);
-
-/**
- * perf_endpoint_poll() - Starts the poll thread of the send queues.
- * @ep: open, on a device of mxe
- *
- * Return: 0 or an exit status.
- */
-int perf_endpoint_poll(struct perf_endpoint *ep);
 
 /**
  * perf_endpoint_close() - Destroys everything that the endpoint has.
