@@ -86,31 +86,6 @@ static inline void mxe_hrtimer_setup(struct hrtimer *timer,
 #endif
 #endif
 
-/* Linux 6.8 counts requests separately from transmitted packets. */
-#ifdef MXE_HAVE_IP_OUT_REQUESTS
-#define mxe_ip_count_out(net, len) do {					\
-	IP_INC_STATS(net, IPSTATS_MIB_OUTREQUESTS);			\
-	IP_UPD_PO_STATS(net, IPSTATS_MIB_OUT, len);			\
-} while (0)
-#else
-#define mxe_ip_count_out(net, len) \
-	IP_UPD_PO_STATS(net, IPSTATS_MIB_OUT, len)
-#endif
-
-/* Before Linux 6.8, ip6_output() counts nothing. */
-#ifdef MXE_HAVE_IP_OUT_REQUESTS
-#define mxe_ip6_count_out(net, idev, len) \
-	IP6_UPD_PO_STATS(net, idev, IPSTATS_MIB_OUT, len)
-#else
-struct inet6_dev;
-struct net;
-
-static inline void mxe_ip6_count_out(struct net *net, struct inet6_dev *idev,
-				     unsigned int len)
-{
-}
-#endif
-
 /*
  * Linux 6.2 defines FLUSH and ATOMIC WRITE. The module executes them on any
  * kernel, but the device reports them only if the kernel defines them.

@@ -40,7 +40,6 @@ have VM_FLAGS_SET linux/mm.h '\bvm_flags_set\('
 have LINUX_UNALIGNED linux/unaligned.h .
 have IPV6_STUBS net/ipv6_stubs.h .
 have IPTOS_RT_MASK net/route.h '# ?define IPTOS_RT_MASK\b'
-have IP_OUT_REQUESTS uapi/linux/snmp.h '\bIPSTATS_MIB_OUTREQUESTS\b'
 have FLOWI4_DSCP net/flow.h '# ?define flowi4_dscp\b'
 have TCX linux/netdevice.h '\btcx_ingress;'
 exit 0

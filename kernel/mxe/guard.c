@@ -2,7 +2,7 @@
 /*
  * Keeps processes without CAP_NET_RAW from sending datagrams to the RoCE port,
  * by a netfilter hook at LOCAL_OUT. netns.c registers the hook, netfilter calls
- * it, and hooks.c and tx_direct.c recognise it. It calls no other file of mxe.
+ * it, and hooks.c recognises it. It calls no other file of mxe.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

@@ -8,7 +8,6 @@
 #define MXE_GUARD_H
 
 #include <linux/netfilter.h>
-#include <linux/rcupdate.h>
 
 struct mxe_netns;
 
@@ -39,25 +38,6 @@ unsigned int mxe_guard_ipv4(void *priv, struct sk_buff *skb,
  */
 unsigned int mxe_guard_ipv6(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state);
-
-/**
- * mxe_guard_is_alone() - Check that LOCAL_OUT has no hook except the guard.
- * @entries: hooks of LOCAL_OUT of a family
- * @is_ipv4: that family
- *
- * The guard accepts all packets of mxe, so these may bypass it.
- *
- * Context: BHs disabled.
- * Return: true if no other hook could act on a packet of mxe.
- */
-static __always_inline bool
-mxe_guard_is_alone(const struct nf_hook_entries __rcu *entries, bool is_ipv4)
-{
-	const struct nf_hook_entries *hooks = rcu_dereference_bh(entries);
-
-	return !hooks || (hooks->num_hook_entries == 1 &&
-			  hooks->hooks[0].hook == (is_ipv4 ? mxe_guard_ipv4 : mxe_guard_ipv6));
-}
 
 #endif /* CONFIG_NETFILTER */
 

@@ -12,7 +12,6 @@ struct mxe_dev;
 /* The list of counters.  MXE_CNT_x is shown as "x". */
 #define MXE_COUNTERS(X)			\
 	X(sent_pkts)			\
-	X(sent_direct_pkts)		\
 	X(rcvd_pkts)			\
 	X(rcvd_early_pkts)		\
 	X(rcvd_ingress_pkts)		\

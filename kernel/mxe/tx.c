@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Builds packets for request.c, respond.c, ud.c and cnp.c. Gives them to the IP
- * layer one by one, or in GSO batches of one QP. It calls hdr.c, gso.c, skb.c,
- * route.c and tx_direct.c.
+ * layer one by one, or in GSO batches of one QP. It calls hdr.c, gso.c, skb.c
+ * and route.c.
  */
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
@@ -21,7 +21,6 @@
 #include "skb.h"
 #include "trace.h"
 #include "tx.h"
-#include "tx_direct.h"
 
 #define MXE_TX_ALIGN	16
 
@@ -93,7 +92,7 @@ static void mxe_tx_xmit_ipv6(struct mxe_dev *dev, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
-	mxe_tx_direct_ipv6(dev, skb);
+	ip6_local_out(dev->mnet->net, NULL, skb);
 }
 
 /* Sends num_pkts packets in one skb, which is consumed.  kept may be NULL. */
@@ -116,7 +115,7 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 		mxe_count(dev, sent_gso_batches);
 	/* skb->cb is zeroed by mxe_skb_alloc(). */
 	if (av->is_ipv4)
-		mxe_tx_direct_ipv4(dev, skb);
+		ip_local_out(dev->mnet->net, dev->mnet->sk4->sk, skb);
 	else
 		mxe_tx_xmit_ipv6(dev, skb);
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The early hooks for received packets and the bypass for sent packets: they are
-# used, except where a rule or hook could act on the packet or observe it. All
-# tests are done for IPv4, then for IPv6.
+# The early hooks for received packets: they are used, except where a rule or
+# hook could act on the packet or observe it. All tests are done for IPv4, then
+# for IPv6.
 
 cd "$(dirname "$0")" || exit
 # shellcheck source=tests/verbs/lib/topo.sh
@@ -56,14 +56,13 @@ perf()
 
 # traffic: sets RCVD to the packets that mxe2 received during the traffic, EARLY
 # and INGRESS to those that took the early hook and the ingress hook, IP to
-# those that the IP layer of h2 counted; SENT and DIRECT to the packets that
-# mxe2 sent
+# those that the IP layer of h2 counted; SENT to the packets that mxe2 sent
 traffic()
 {
-	local rcvd early ingress ip sent direct rc
+	local rcvd early ingress ip sent rc
 	rcvd=$(counter mxe2 rcvd_pkts) early=$(counter mxe2 rcvd_early_pkts)
 	ingress=$(counter mxe2 rcvd_ingress_pkts) ip=$(ip_counter InReceives)
-	sent=$(counter mxe2 sent_pkts) direct=$(counter mxe2 sent_direct_pkts)
+	sent=$(counter mxe2 sent_pkts)
 	perf -T 100 -d mxe1 -r mxe2 -n 100 -o write,mcas -e native >/dev/null
 	rc=$?
 	RCVD=$(($(counter mxe2 rcvd_pkts) - rcvd))
@@ -71,7 +70,6 @@ traffic()
 	INGRESS=$(($(counter mxe2 rcvd_ingress_pkts) - ingress))
 	IP=$(($(ip_counter InReceives) - ip))
 	SENT=$(($(counter mxe2 sent_pkts) - sent))
-	DIRECT=$(($(counter mxe2 sent_direct_pkts) - direct))
 	return $rc
 }
 
@@ -223,18 +221,14 @@ test_ipsec()
 	ip -n h2 xfrm policy flush
 }
 
-# Sent packets.
+# Rules that see and change sent packets.
 test_sent()
 {
-	traffic
-	report $? 'without it'
-	is "$DIRECT" "$SENT" "... all $SENT sent packets bypass the IP layer"
 	for hook in postrouting output; do
 		check "a rule of $hook" nft_rule $hook
 		traffic
 		report $? '... traffic'
 		saw_all "$(nft_packets)" "$SENT"
-		is "$DIRECT" "$SENT" '... and they bypass the rest'
 		ip netns exec h2 nft delete table inet mxe
 	done
 	check "a rule of postrouting: $TTL" \
@@ -250,22 +244,6 @@ test_sent()
 	report $? '... traffic: the ICRC does not cover it'
 	is "$(nft_packets)" "$SENT" '... it changes all packets'
 	ip netns exec h2 nft delete table inet mxe
-}
-
-# A route with a smaller MTU, which does not count (t_path_mtu).
-test_mtu()
-{
-	check "a route with an MTU of $MTU" ip -n h2 route replace "$PEER" dev eth0 \
-		src "$OWN" mtu lock $MTU
-	FAILS=$(ip_counter FragFails)
-	timeout 60 mxe-perf "${BACK[@]}" -T 100 -d mxe2 -r mxe1 -n 4 -o write \
-		-s $((MTU + 200)) >/dev/null
-	report $? "... WRITEs of $((MTU + 200)) bytes get through"
-	is "$(ip_counter FragFails)" "$FAILS" '... the IP layer drops none'
-	traffic
-	report $? '... traffic'
-	is "$DIRECT" "$SENT" '... all packets bypass the IP layer'
-	ip -n h2 route del "$PEER" dev eth0
 }
 
 # Packets that are sent as a GSO batch: split by mxe; split by the stack if it
@@ -372,7 +350,6 @@ test_family()
 	test_packet_socket
 	test_ipsec
 	test_sent
-	test_mtu
 	test_batches
 	test_tunnel
 	test_rule
@@ -380,12 +357,12 @@ test_family()
 }
 
 topo_up || bail_out "cannot make the two hosts"
-V=4 GIDS=() BACK=() OWN=10.77.0.2 PEER=10.77.0.1 OTHER=10.77.0.99 PREFIX=24
-MTU=80 TTL='ip ttl set 3' ETHERTYPE=0800 IP_LEN=20
+V=4 GIDS=() OWN=10.77.0.2 PEER=10.77.0.1 OTHER=10.77.0.99 PREFIX=24
+TTL='ip ttl set 3' ETHERTYPE=0800 IP_LEN=20
 test_family
 GID1=$(topo_gid_index mxe1 ^fd77:) GID2=$(topo_gid_index mxe2 ^fd77:)
-V=6 GIDS=(-x "$GID1" -X "$GID2") BACK=(-x "$GID2" -X "$GID1")
+V=6 GIDS=(-x "$GID1" -X "$GID2")
 OWN=fd77::2 PEER=fd77::1 OTHER=fd77::99 PREFIX=64
-MTU=1280 TTL='ip6 hoplimit set 3' ETHERTYPE=86dd IP_LEN=40
+TTL='ip6 hoplimit set 3' ETHERTYPE=86dd IP_LEN=40
 test_family
 done_testing
