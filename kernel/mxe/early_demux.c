@@ -5,18 +5,14 @@
  * They call qpn.c, gso.c and rx.c.
  */
 #include <linux/filter.h>
-#include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
-#include <linux/rtnetlink.h>
 #include <linux/udp.h>
-#include <net/addrconf.h>
 #include <net/dst.h>
-#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_fib.h>
 #include <net/ipv6.h>
@@ -179,60 +175,6 @@ mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb, bool is_ip
 	return *dst ? qp : NULL;
 }
 
-/*
- * Returns true if ip_rcv() would accept the packet, which has no IP options,
- * unmodified.
- */
-static __always_inline bool mxe_early_demux_is_sound4(const struct sk_buff *skb)
-{
-	const struct iphdr *iph = ip_hdr(skb);
-
-	return iph->version == 4 && ntohs(iph->tot_len) == skb->len &&
-	       !ip_fast_csum(iph, sizeof(*iph) / 4);
-}
-
-/*
- * Returns true if ipv6_rcv() would accept the packet, which has no extension
- * headers, unmodified. That the addresses may be in a packet has been checked
- * when one with them was received.
- */
-static __always_inline bool mxe_early_demux_is_sound6(const struct sk_buff *skb)
-{
-	const struct inet6_dev *idev = __in6_dev_get(skb->dev);
-	const struct ipv6hdr *ip6h = ipv6_hdr(skb);
-
-	return ip6h->version == 6 &&
-	       ntohs(ip6h->payload_len) == skb->len - sizeof(*ip6h) &&
-	       idev && !READ_ONCE(idev->cnf.disable_ipv6);
-}
-
-static __always_inline bool mxe_early_demux_is_sound(const struct sk_buff *skb, bool is_ipv4)
-{
-	return is_ipv4 ? mxe_early_demux_is_sound4(skb) : mxe_early_demux_is_sound6(skb);
-}
-
-/*
- * Does the work of ip_rcv() or ipv6_rcv() on a packet that it would accept
- * unmodified.
- */
-static __always_inline void mxe_early_demux_rcv_ip(struct net *net, struct sk_buff *skb,
-						   unsigned int num_pkts, bool is_ipv4)
-{
-	if (is_ipv4) {
-		__IP_UPD_PO_STATS(net, IPSTATS_MIB_IN, skb->len);
-		__IP_ADD_STATS(net, IPSTATS_MIB_NOECTPKTS +
-				    (ip_hdr(skb)->tos & INET_ECN_MASK), num_pkts);
-	} else {
-		struct inet6_dev *idev = __in6_dev_get(skb->dev);
-
-		__IP6_UPD_PO_STATS(net, idev, IPSTATS_MIB_IN, skb->len);
-		__IP6_ADD_STATS(net, idev, IPSTATS_MIB_NOECTPKTS +
-					   (ipv6_get_dsfield(ipv6_hdr(skb)) & INET_ECN_MASK),
-				num_pkts);
-	}
-	skb_orphan(skb);
-}
-
 /* Counts a packet or GSO batch as IP and UDP do when they deliver it. */
 static __always_inline void mxe_early_demux_count(struct net *net, const struct dst_entry *dst,
 						  unsigned int num_pkts, bool is_ipv4)
@@ -248,14 +190,12 @@ static __always_inline void mxe_early_demux_count(struct net *net, const struct 
 
 /*
  * Passes a packet or GSO batch to its QP, or leaves it to the stack. skb->data
- * is the IP header, and the headers have been pulled. at_netdev is true if
- * ip_rcv() or ipv6_rcv() has not seen the packet yet. Returns the verdict of
+ * is the IP header, and the headers have been pulled. Returns the verdict of
  * the hook. Inlined for each combination of flags, because it runs for every
  * packet.
  */
 static __always_inline unsigned int
-mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4,
-		     bool at_netdev, bool is_gso)
+mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4, bool is_gso)
 {
 	unsigned int num_pkts = is_gso ? skb_shinfo(skb)->gso_segs : 1;
 	unsigned int ip_len = mxe_early_demux_ip_len(is_ipv4);
@@ -264,7 +204,6 @@ mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4,
 	struct mxe_qp *qp;
 
 	if (!mxe_early_demux_is_roce(skb, is_ipv4) ||
-	    (at_netdev && !mxe_early_demux_is_sound(skb, is_ipv4)) ||
 	    mxe_early_demux_interferes(net, skb, is_ipv4) ||
 	    (is_gso && !mxe_gso_can_split(skb, ip_len)))
 		return NF_ACCEPT;
@@ -272,10 +211,6 @@ mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4,
 	if (!qp)
 		return NF_ACCEPT;
 
-	if (at_netdev) {
-		mxe_early_demux_rcv_ip(net, skb, num_pkts, is_ipv4);
-		mxe_count_by(qp->dev, rcvd_ingress_pkts, num_pkts);
-	}
 	mxe_count_by(qp->dev, rcvd_early_pkts, num_pkts);
 	mxe_early_demux_count(net, dst, num_pkts, is_ipv4);
 	__skb_pull(skb, ip_len);
@@ -289,29 +224,16 @@ mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4,
 }
 
 static noinline unsigned int mxe_early_demux_take_gso4(struct mxe_netns *mnet,
-						       struct sk_buff *skb, bool at_netdev)
+						       struct sk_buff *skb)
 {
-	return mxe_early_demux_take(mnet, skb, true, at_netdev, true);
+	return mxe_early_demux_take(mnet, skb, true, true);
 }
 
 static noinline unsigned int mxe_early_demux_take_gso6(struct mxe_netns *mnet,
-						       struct sk_buff *skb, bool at_netdev)
+						       struct sk_buff *skb)
 {
-	return mxe_early_demux_take(mnet, skb, false, at_netdev, true);
+	return mxe_early_demux_take(mnet, skb, false, true);
 }
-
-/* Takes a packet, or a GSO batch out of line. */
-static __always_inline unsigned int
-mxe_early_demux_take_any(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4,
-			 bool at_netdev)
-{
-	if (!skb_is_gso(skb))
-		return mxe_early_demux_take(mnet, skb, is_ipv4, at_netdev, false);
-	return is_ipv4 ? mxe_early_demux_take_gso4(mnet, skb, at_netdev) :
-			 mxe_early_demux_take_gso6(mnet, skb, at_netdev);
-}
-
-/* ---- PRE_ROUTING ------------------------------------------------------- */
 
 /* Handles a packet of a family at the end of PRE_ROUTING. */
 static __always_inline unsigned int
@@ -327,7 +249,11 @@ mxe_early_demux_pre_routing(struct mxe_netns *mnet, struct sk_buff *skb, bool is
 	if (protocol != IPPROTO_UDP || skb->sk || nf_bridge_in_prerouting(skb) ||
 	    !mxe_early_demux_pull(skb, is_ipv4))
 		return NF_ACCEPT;
-	return mxe_early_demux_take_any(mnet, skb, is_ipv4, false);
+	if (!skb_is_gso(skb))
+		return mxe_early_demux_take(mnet, skb, is_ipv4, false);
+	/* GSO batches out of line. */
+	return is_ipv4 ? mxe_early_demux_take_gso4(mnet, skb) :
+			 mxe_early_demux_take_gso6(mnet, skb);
 }
 
 /* The last hook of PRE_ROUTING of IPv4.  Context: Softirq, RCU. */
@@ -406,103 +332,7 @@ void mxe_early_demux_unregister(struct mxe_netns *mnet)
 	mnet->has_early_demux6 = false;
 }
 
-/* ---- ingress of the netdev --------------------------------------------- */
-
-/*
- * Returns true if code other than ip_rcv() or ipv6_rcv() would see the packet
- * between the netdev's ingress and the end of PRE_ROUTING. Taps and traffic
- * control have seen it already. An IP packet handler that a module registers
- * for all netdevs is not detected.
- */
-static __always_inline bool mxe_early_demux_is_seen(struct net *net, const struct sk_buff *skb,
-						    bool is_ipv4)
-{
-	nf_hookfn *own = is_ipv4 ? mxe_early_demux_hook4 : mxe_early_demux_hook6;
-	const struct net_device *ndev = skb->dev;
-	const struct nf_hook_entries *hooks;
-
-	/* Bridges, bonds, macvlans, VLANs. */
-	if (rcu_access_pointer(ndev->rx_handler) || skb_vlan_tag_present(skb))
-		return true;
-	/* Packet sockets, and packet handlers of modules on this netdev. */
-	if (!hlist_empty(&net->packet.sklist) ||
-	    !list_empty(&ndev->ptype_specific))
-		return true;
-	hooks = rcu_dereference(mxe_early_demux_hooks(net, is_ipv4)[NF_INET_PRE_ROUTING]);
-	return !hooks || hooks->num_hook_entries != 1 ||
-	       hooks->hooks[0].hook != own;
-}
-
-/*
- * Handles a packet of a family at the ingress of the netdev. Returns the
- * verdict of the hook.
- */
-static __always_inline unsigned int
-mxe_early_demux_ingress_ip(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4)
-{
-	if (mxe_early_demux_is_seen(mnet->net, skb, is_ipv4) || skb_shared(skb) ||
-	    skb_sk_is_prefetched(skb) || !mxe_early_demux_pull(skb, is_ipv4))
-		return NF_ACCEPT;
-	return mxe_early_demux_take_any(mnet, skb, is_ipv4, true);
-}
-
-static noinline unsigned int mxe_early_demux_ingress6(struct mxe_netns *mnet,
-						      struct sk_buff *skb)
-{
-	return mxe_early_demux_ingress_ip(mnet, skb, false);
-}
-
-/*
- * The last hook of a netdev's ingress. Context: Softirq, RCU read-side section.
- */
-static unsigned int mxe_early_demux_ingress(void *priv, struct sk_buff *skb,
-					    const struct nf_hook_state *state)
-{
-	struct mxe_dev *dev = priv;
-
-	if (skb->protocol == htons(ETH_P_IP))
-		return mxe_early_demux_ingress_ip(dev->mnet, skb, true);
-	if (skb->protocol == htons(ETH_P_IPV6))
-		return mxe_early_demux_ingress6(dev->mnet, skb);
-	return NF_ACCEPT;
-}
-
-void mxe_early_demux_add_ingress(struct mxe_dev *dev)
-{
-	ASSERT_RTNL();
-
-	dev->ingress = (struct nf_hook_ops) {
-		.hook = mxe_early_demux_ingress,
-		.dev = dev->ndev,
-		.priv = dev,
-		.pf = NFPROTO_NETDEV,
-		.hooknum = NF_NETDEV_INGRESS,
-		.priority = INT_MAX,
-	};
-#ifdef CONFIG_NETFILTER_INGRESS
-	dev->has_ingress = mxe_early_demux_register_last(dev->mnet->net, &dev->ingress,
-							 &dev->ndev->nf_hooks_ingress);
-#endif
-}
-
-void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
-{
-	ASSERT_RTNL();
-
-	if (dev->has_ingress)
-		nf_unregister_net_hook(dev->mnet->net, &dev->ingress);
-	dev->has_ingress = false;
-}
-
 #else
-
-void mxe_early_demux_add_ingress(struct mxe_dev *dev)
-{
-}
-
-void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
-{
-}
 
 void mxe_early_demux_register(struct mxe_netns *mnet)
 {

@@ -9,16 +9,10 @@
  * that no later code could act on the packet: no LOCAL_IN hook, IPsec policy,
  * BPF program for socket lookup, layer-3 master device, or lightweight tunnel,
  * and for IPv6 no routing rules.
- *
- * If no code before that hook would see the packet either, the bypass begins
- * after the last hook of the netdev's ingress: there must be no other
- * PRE_ROUTING hook, packet socket, or upper netdev. mxe then does the work of
- * ip_rcv() or ipv6_rcv() itself.
  */
 #ifndef MXE_EARLY_DEMUX_H
 #define MXE_EARLY_DEMUX_H
 
-struct mxe_dev;
 struct mxe_netns;
 
 #ifndef MXE_WITHOUT_EARLY_DEMUX
@@ -43,27 +37,6 @@ void mxe_early_demux_register(struct mxe_netns *mnet);
  */
 void mxe_early_demux_unregister(struct mxe_netns *mnet);
 
-/**
- * mxe_early_demux_add_ingress() - Register the ingress hook of a device's
- * netdev.
- * @dev: the device, whose mnet is set
- *
- * A failure is not reported, because packets take the slow path then.
- *
- * Context: RTNL held.
- */
-void mxe_early_demux_add_ingress(struct mxe_dev *dev);
-
-/**
- * mxe_early_demux_remove_ingress() - Undo mxe_early_demux_add_ingress().
- * @dev: the device
- *
- * The hook may still be running until a grace period has passed.
- *
- * Context: RTNL held.
- */
-void mxe_early_demux_remove_ingress(struct mxe_dev *dev);
-
 #else
 
 static inline void mxe_early_demux_register(struct mxe_netns *mnet)
@@ -71,14 +44,6 @@ static inline void mxe_early_demux_register(struct mxe_netns *mnet)
 }
 
 static inline void mxe_early_demux_unregister(struct mxe_netns *mnet)
-{
-}
-
-static inline void mxe_early_demux_add_ingress(struct mxe_dev *dev)
-{
-}
-
-static inline void mxe_early_demux_remove_ingress(struct mxe_dev *dev)
 {
 }
 

@@ -36,7 +36,6 @@
 #include <linux/list.h>
 #include <linux/sizes.h>
 #include <linux/netdevice.h>
-#include <linux/netfilter.h>
 #include <linux/rhashtable-types.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
@@ -94,10 +93,6 @@ struct mxe_dev {
 	netdevice_tracker ndev_tracker;
 	struct mxe_netns *mnet;		/* netns of ndev, holds a user */
 	struct list_head mnet_entry;	/* mxe_netns_mutex */
-#ifdef CONFIG_NETFILTER
-	struct nf_hook_ops ingress;	/* of ndev; early_demux.h */
-#endif
-	bool has_ingress;		/* RTNL */
 	bool ndev_gone;			/* or in another netns; RTNL */
 	struct list_head netdev_entry;	/* mxe_netns_devs, RTNL */
 	struct xarray mrs;		/* MRs and MWs by key; see mr.h */

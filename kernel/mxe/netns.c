@@ -133,8 +133,6 @@ static void mxe_netns_watch_netdev(struct mxe_dev *dev)
 	list_add(&dev->netdev_entry, &mxe_netns_devs);
 	dev->ndev_gone = ndev->reg_state != NETREG_REGISTERED ||
 			 !net_eq(dev_net(ndev), dev->mnet->net);
-	if (!dev->ndev_gone)
-		mxe_early_demux_add_ingress(dev);
 	rtnl_unlock();
 }
 
@@ -142,7 +140,6 @@ static void mxe_netns_forget_netdev(struct mxe_dev *dev)
 {
 	rtnl_lock();
 	list_del(&dev->netdev_entry);
-	mxe_early_demux_remove_ingress(dev);
 	rtnl_unlock();
 }
 
@@ -153,10 +150,8 @@ void mxe_netns_netdev_gone(struct net_device *ndev)
 	ASSERT_RTNL();
 
 	list_for_each_entry(dev, &mxe_netns_devs, netdev_entry) {
-		if (dev->ndev == ndev) {
+		if (dev->ndev == ndev)
 			dev->ndev_gone = true;
-			mxe_early_demux_remove_ingress(dev);
-		}
 	}
 }
 

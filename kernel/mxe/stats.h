@@ -14,7 +14,6 @@ struct mxe_dev;
 	X(sent_pkts)			\
 	X(rcvd_pkts)			\
 	X(rcvd_early_pkts)		\
-	X(rcvd_ingress_pkts)		\
 	X(sent_gso_batches)			\
 	X(rcvd_gso_batches)			\
 	/* received packets dropped, by reason */ \

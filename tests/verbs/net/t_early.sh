@@ -11,10 +11,10 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-# nft_packets [FAMILY]: prints the counter of the rule in h2
+# nft_packets: prints the counter of the rule in h2
 nft_packets()
 {
-	ip netns exec h2 nft list table "${1:-inet}" mxe |
+	ip netns exec h2 nft list table inet mxe |
 		sed -n 's/.*counter packets \([0-9]*\).*/\1/p'
 }
 
@@ -55,19 +55,17 @@ perf()
 }
 
 # traffic: sets RCVD to the packets that mxe2 received during the traffic, EARLY
-# and INGRESS to those that took the early hook and the ingress hook, IP to
-# those that the IP layer of h2 counted; SENT to the packets that mxe2 sent
+# to those that took the early hook, IP to those that the IP layer of h2
+# counted, and SENT to the packets that mxe2 sent
 traffic()
 {
-	local rcvd early ingress ip sent rc
+	local rcvd early ip sent rc
 	rcvd=$(counter mxe2 rcvd_pkts) early=$(counter mxe2 rcvd_early_pkts)
-	ingress=$(counter mxe2 rcvd_ingress_pkts) ip=$(ip_counter InReceives)
-	sent=$(counter mxe2 sent_pkts)
+	ip=$(ip_counter InReceives) sent=$(counter mxe2 sent_pkts)
 	perf -T 100 -d mxe1 -r mxe2 -n 100 -o write,mcas -e native >/dev/null
 	rc=$?
 	RCVD=$(($(counter mxe2 rcvd_pkts) - rcvd))
 	EARLY=$(($(counter mxe2 rcvd_early_pkts) - early))
-	INGRESS=$(($(counter mxe2 rcvd_ingress_pkts) - ingress))
 	IP=$(($(ip_counter InReceives) - ip))
 	SENT=$(($(counter mxe2 sent_pkts) - sent))
 	return $rc
@@ -117,8 +115,6 @@ test_received()
 	report $? 'traffic'
 	all "$EARLY"
 	report $? "... $EARLY of $RCVD packets take the early hook"
-	all "$INGRESS"
-	report $? "... $INGRESS of them take the ingress hook of the netdev"
 	check "... and IP counts $IP" test "$IP" -ge "$RCVD"
 
 	for hook in prerouting input; do
@@ -131,83 +127,13 @@ test_received()
 		else
 			all "$EARLY"
 			report $? "... $EARLY take the early hook after it"
-			is "$INGRESS" 0 '... none bypasses it'
 		fi
 		ip netns exec h2 nft delete table inet mxe
 	done
 	traffic
 	report $? 'without rules'
-	all "$INGRESS"
-	report $? "... $INGRESS of $RCVD packets take the ingress hook again"
-}
-
-# Hooks that see packets between the netdev and the rules of netfilter.
-test_netdev()
-{
-	ip netns exec h2 nft -f - <<-EOF2
-		table netdev mxe {
-			chain c {
-				type filter hook ingress device eth0 priority 0
-				udp dport 4791 counter accept
-			}
-		}
-	EOF2
-	report $? "a rule of the netdev's ingress"
-	traffic
-	report $? '... traffic'
-	saw_all "$(nft_packets netdev)" "$RCVD"
-	all "$INGRESS"
-	report $? "... $INGRESS take the ingress hook after it"
-	ip netns exec h2 nft delete table netdev mxe
-
-	check 'a macvlan' ip -n h2 link add mv0 link eth0 type macvlan mode bridge
-	check '... which is up' ip -n h2 link set mv0 up
-	traffic
-	report $? '... traffic'
 	all "$EARLY"
-	report $? "... $EARLY of $RCVD packets take the early hook"
-	is "$INGRESS" 0 '... none bypasses it'
-	ip -n h2 link del mv0
-}
-
-# A packet socket of the family sees packets after the ingress. Their headers
-# up to UDP have $IP_LEN bytes. 33 is SO_RCVBUFFORCE.
-test_packet_socket()
-{
-	coproc SOCKET {
-		exec ip netns exec h2 python3 -c '
-import socket, sys
-protocol, port = int(sys.argv[1], 16), int(sys.argv[2]) + 2
-s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(protocol))
-s.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)
-s.setblocking(False)
-print("ready", flush=True)
-input()
-packets = 0
-try:
-	while True:
-		packet, address = s.recvfrom(64)
-		packets += address[2] == socket.PACKET_HOST and packet[port:port + 2] == b"\x12\xb7"
-except BlockingIOError:
-	print(packets)
-' "$ETHERTYPE" "$IP_LEN"
-	}
-	PACKETS='' LOOKER=$SOCKET_PID
-	read -r -u "${SOCKET[0]}" PACKETS
-	is "$PACKETS" ready "a packet socket of IPv$V"
-	traffic
-	report $? '... traffic'
-	echo >&"${SOCKET[1]}"
-	read -r -u "${SOCKET[0]}" PACKETS
-	saw_all "$PACKETS" "$RCVD"
-	all "$EARLY"
-	report $? "... $EARLY of them take the early hook"
-	is "$INGRESS" 0 '... none bypasses it'
-	wait "$LOOKER"
-	traffic
-	report $? 'without it'
-	all "$INGRESS"
-	report $? "... $INGRESS of $RCVD packets take the ingress hook again"
+	report $? "... $EARLY of $RCVD packets take the early hook again"
 }
 
 # IPsec policies that do not match the packets.
@@ -346,8 +272,6 @@ test_rule()
 test_family()
 {
 	test_received
-	test_netdev
-	test_packet_socket
 	test_ipsec
 	test_sent
 	test_batches
@@ -358,11 +282,11 @@ test_family()
 
 topo_up || bail_out "cannot make the two hosts"
 V=4 GIDS=() OWN=10.77.0.2 PEER=10.77.0.1 OTHER=10.77.0.99 PREFIX=24
-TTL='ip ttl set 3' ETHERTYPE=0800 IP_LEN=20
+TTL='ip ttl set 3'
 test_family
 GID1=$(topo_gid_index mxe1 ^fd77:) GID2=$(topo_gid_index mxe2 ^fd77:)
 V=6 GIDS=(-x "$GID1" -X "$GID2")
 OWN=fd77::2 PEER=fd77::1 OTHER=fd77::99 PREFIX=64
-TTL='ip6 hoplimit set 3' ETHERTYPE=86dd IP_LEN=40
+TTL='ip6 hoplimit set 3'
 test_family
 done_testing

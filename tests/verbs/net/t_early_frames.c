@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Proves that mxe takes the right packets from the ingress of its netdev before
- * the IP layer: those of known connections that the IP layer would accept
- * unchanged, counted as the IP layer counts them. The IP layer handles all
- * others. The same for IPv6.
+ * Proves that early demultiplexing takes the right packets from the IP layer:
+ * those of known connections that the UDP layer would deliver unchanged,
+ * counted as IP and UDP count them. The IP layer handles all others. The same
+ * for IPv6.
  *
  * A packet socket of the first host sends the frames, which the test builds.
  */
@@ -33,8 +33,8 @@ struct frame {
 	const char *what;
 	const char *ip;		/* IP counters besides InReceives */
 	const char *drop;	/* the reason for which mxe drops it */
-	bool at_ingress;
-	bool no_ip, no_mxe;	/* layers that do not get it */
+	bool early;
+	bool no_ip;		/* IP does not get it */
 	struct raw raw;
 	uint8_t ttl;		/* 0: unchanged */
 	unsigned int tot_len;	/* added to it */
@@ -267,7 +267,7 @@ static size_t build(uint8_t *out, const struct frame *f, uint32_t qpn)
 }
 
 struct counts {
-	long ingress, early, rcvd, drop, drops, ip_in, ip_delivers, udp_in, ip;
+	long early, rcvd, drop, drops, ip_in, ip_delivers, udp_in, ip;
 };
 
 static struct counts count(const struct frame *f)
@@ -276,7 +276,6 @@ static struct counts count(const struct frame *f)
 
 	read_tables(&t);
 	return (struct counts){
-		.ingress = vt_dev_counter(b, "rcvd_ingress_pkts"),
 		.early = vt_dev_counter(b, "rcvd_early_pkts"),
 		.rcvd = vt_dev_counter(b, "rcvd_pkts"),
 		.drop = f->drop ? vt_dev_counter(b, f->drop) : 0,
@@ -316,9 +315,9 @@ static void test_frame(const struct vt_pair *p, const struct frame *f)
 	/* Wrong side effects could happen a little later. */
 	usleep(SETTLE_US);
 	now = count(f);
-	is_int(now.ingress - before.ingress, f->at_ingress, "IPv%d, %s: %s",
+	is_int(now.early - before.early, f->early, "IPv%d, %s: %s",
 	       ipv6 ? 6 : 4, f->what,
-	       f->at_ingress ? "taken at the ingress" : "left to the IP layer");
+	       f->early ? "taken early" : "left to the IP layer");
 	is_int(now.ip_in - before.ip_in, !f->no_ip, "... which %s it",
 	       f->no_ip ? "never sees" : "counts");
 	if (f->ip)
@@ -328,72 +327,65 @@ static void test_frame(const struct vt_pair *p, const struct frame *f)
 		       f->drop);
 	is_int(now.drops - before.drops, f->drop ? 1 : 0,
 	       "... and for no other reason");
-	if (f->no_mxe)
-		is_int(now.early - before.early, 0, "... not for mxe");
-	if (f->at_ingress)
-		ok(now.early - before.early == 1 &&
-		   now.ip_delivers - before.ip_delivers == 1 &&
+	if (f->early)
+		ok(now.ip_delivers - before.ip_delivers == 1 &&
 		   now.udp_in - before.udp_in == 1,
 		   "... counted as delivered by IP and UDP");
 }
 
 /* Frames of either family. */
 static const struct frame frames_of_both[] = {
-	{ .what = "a wrong ICRC", .drop = "drop_icrc", .at_ingress = true,
+	{ .what = "a wrong ICRC", .drop = "drop_icrc", .early = true,
 	  .raw.icrc_error = 1 },
 	{ .what = "an unknown source address", .drop = "drop_address",
 	  .raw.stranger = true },
 	{ .what = "an unassigned QP number", .drop = "drop_qpn",
 	  .unknown = true },
 	{ .what = "a checksum of UDP", .drop = UNSOLICITED, .udp_check = true },
-	{ .what = "padding", .drop = UNSOLICITED, .padding = 2 },
-	{ .what = "for another host", .no_ip = true, .no_mxe = true,
-	  .other_host = true },
-	{ .what = "a priority tag", .drop = UNSOLICITED, .tagged = true },
+	{ .what = "padding", .drop = UNSOLICITED, .early = true, .padding = 2 },
+	{ .what = "for another host", .no_ip = true, .other_host = true },
+	{ .what = "a priority tag", .drop = UNSOLICITED, .early = true,
+	  .tagged = true },
 };
 
 static const struct frame frames_of_ipv4[] = {
 	{ .what = "an acknowledgment", .ip = "InNoECTPkts", .drop = UNSOLICITED,
-	  .at_ingress = true },
+	  .early = true },
 	{ .what = "an ECN-capable one", .ip = "InECT0Pkts", .drop = UNSOLICITED,
-	  .at_ingress = true, .raw.tos = 2 },
+	  .early = true, .raw.tos = 2 },
 	{ .what = "a congestion-marked one", .ip = "InCEPkts",
-	  .drop = UNSOLICITED, .at_ingress = true, .raw.tos = 3 },
+	  .drop = UNSOLICITED, .early = true, .raw.tos = 3 },
 	{ .what = "one with a time to live of 1", .drop = UNSOLICITED,
-	  .at_ingress = true, .ttl = 1 },
+	  .early = true, .ttl = 1 },
 	{ .what = "to be forwarded, with the number of a local QP",
-	  .ip = "ForwDatagrams", .no_mxe = true, .forwarded = true },
+	  .ip = "ForwDatagrams", .forwarded = true },
 	{ .what = "a wrong checksum of IP", .ip = "InCsumErrors",
-	  .no_mxe = true, .bad_check = true },
+	  .bad_check = true },
 	{ .what = "fewer bytes than its IP header states",
-	  .ip = "InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
+	  .ip = "InTruncatedPkts", .tot_len = 2 },
 	{ .what = "IP options", .drop = "drop_length", .raw.options = true },
-	{ .what = "a fragment", .ip = "ReasmReqds", .no_mxe = true,
-	  .fragment = true },
-	{ .what = "another port", .ip = "UdpNoPorts", .no_mxe = true,
-	  .other_port = true },
+	{ .what = "a fragment", .ip = "ReasmReqds", .fragment = true },
+	{ .what = "another port", .ip = "UdpNoPorts", .other_port = true },
 };
 
 static const struct frame frames_of_ipv6[] = {
-	{ .what = "an acknowledgment", .drop = UNSOLICITED, .at_ingress = true },
+	{ .what = "an acknowledgment", .drop = UNSOLICITED, .early = true },
 	{ .what = "an ECN-capable one", .ip = "Ip6InECT0Pkts",
-	  .drop = UNSOLICITED, .at_ingress = true, .raw.tos = 2 },
+	  .drop = UNSOLICITED, .early = true, .raw.tos = 2 },
 	{ .what = "a congestion-marked one", .ip = "Ip6InCEPkts",
-	  .drop = UNSOLICITED, .at_ingress = true, .raw.tos = 3 },
+	  .drop = UNSOLICITED, .early = true, .raw.tos = 3 },
 	{ .what = "one with a hop limit of 1", .drop = UNSOLICITED,
-	  .at_ingress = true, .ttl = 1 },
+	  .early = true, .ttl = 1 },
 	{ .what = "to be forwarded, with the number of a local QP",
-	  .ip = "Ip6OutForwDatagrams", .no_mxe = true, .forwarded = true },
-	{ .what = "a wrong version", .ip = "Ip6InHdrErrors", .no_mxe = true,
-	  .bad_version = true },
+	  .ip = "Ip6OutForwDatagrams", .forwarded = true },
+	{ .what = "a wrong version", .ip = "Ip6InHdrErrors", .bad_version = true },
 	{ .what = "fewer bytes than its IP header states",
-	  .ip = "Ip6InTruncatedPkts", .no_mxe = true, .tot_len = 2 },
+	  .ip = "Ip6InTruncatedPkts", .tot_len = 2 },
 	{ .what = "hop-by-hop options", .drop = "drop_length",
 	  .hop_by_hop = true },
-	{ .what = "a fragment", .ip = "Ip6ReasmReqds", .no_mxe = true,
-	  .fragment = true },
+	{ .what = "a fragment", .ip = "Ip6ReasmReqds", .fragment = true },
 	/* Only a socket can accept packets without a checksum. */
-	{ .what = "another port", .ip = "Udp6InCsumErrors", .no_mxe = true,
+	{ .what = "another port", .ip = "Udp6InCsumErrors",
 	  .other_port = true },
 };
 
