@@ -5,12 +5,9 @@
  * (send.c), the responder (recv.c) or the tag operations (tm.c).
  */
 #include <linux/bottom_half.h>
-#include <linux/completion.h>
 #include <linux/fs.h>
-#include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
-#include <linux/workqueue.h>
 #include <rdma/uverbs_types.h>
 
 #include "doorbell.h"
@@ -102,73 +99,6 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
 	return more;
 }
 
-struct mxe_doorbell_turn {
-	struct work_struct work;
-	struct completion done;
-};
-
-static void mxe_doorbell_turn_work(struct work_struct *work)
-{
-	complete(&container_of(work, struct mxe_doorbell_turn, work)->done);
-}
-
-/*
- * Sleeps until each work of mxe_qp_wq that is queued on this CPU has run a
- * slice, until a timeout in jiffies, or until a fatal signal.
- */
-static void mxe_doorbell_turn_wait(unsigned long timeout)
-{
-	struct mxe_doorbell_turn turn;
-
-	INIT_WORK_ONSTACK(&turn.work, mxe_doorbell_turn_work);
-	init_completion(&turn.done);
-	queue_work(mxe_qp_wq, &turn.work);
-	wait_for_completion_killable_timeout(&turn.done, timeout);
-	cancel_work_sync(&turn.work);
-	destroy_work_on_stack(&turn.work);
-}
-
-/* Looks up the QP and calls mxe_send_is_answered_here(). */
-static bool mxe_doorbell_is_answered_here(const struct mxe_doorbell_file *file,
-					  struct mxe_doorbell db,
-					  u32 *una, bool again)
-{
-	struct ib_ucontext *uctx;
-	struct mxe_qp *qp = NULL;
-	bool here;
-
-	local_bh_disable();
-	uctx = READ_ONCE(file->uctx);
-	if (uctx)
-		qp = mxe_qpn_find(file->dev->mnet, db.qp_num);
-	here = qp && qp->uctx == uctx &&
-	       mxe_send_is_answered_here(qp, una, again);
-	local_bh_enable();
-	return here;
-}
-
-/*
- * The responder's work sends the part of a READ response that exceeds a slice.
- * If that work runs on this CPU, it would share the CPU with a process that
- * only polls for the completion. Therefore the process sleeps while the READ
- * makes progress, for at most `turns` turns of the works and 50 ms.
- */
-static void mxe_doorbell_wait(const struct mxe_doorbell_file *file,
-			      struct mxe_doorbell db, int turns)
-{
-	unsigned long now = jiffies, end = now + msecs_to_jiffies(50);
-	bool again = false;
-	u32 una;
-
-	while (turns-- && time_before(now, end) &&
-	       !fatal_signal_pending(current) &&
-	       mxe_doorbell_is_answered_here(file, db, &una, again)) {
-		mxe_doorbell_turn_wait(end - now);
-		again = true;
-		now = jiffies;
-	}
-}
-
 /*
  * Continues after the first slice. The process pays for a limited number of
  * slices, and qp->work does the rest.
@@ -187,8 +117,6 @@ static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
 		ret = mxe_doorbell_ring(file, db, last);
 		local_bh_enable();
 	} while (ret > 0 && !last);
-	if (!ret && db.queues & MXE_DOORBELL_SEND)
-		mxe_doorbell_wait(file, db, left);
 	return min(ret, 0);
 }
 

@@ -49,7 +49,6 @@ void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work,
 	timer_setup(&qp->late_timer, late, 0);
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);
-	qp->sq.read_cpu = -1;
 	qp->sq.budget = MXE_SLICE;
 	qp->rq.budget = MXE_SLICE;
 }

@@ -179,9 +179,6 @@ struct mxe_sq {
 	u32 cnp_psn;			/* sent_psn when a CNP last counted */
 	u32 rd_atomic;			/* outstanding READs, atomics, ... */
 	s32 budget;			/* left; <= 0: end of the slice */
-	/* The last READ that cost a slice and was sent by a process: */
-	int read_cpu;			/* CPU that sent it; -1: none */
-	u32 reads_left;			/* mxe_reads_left of that CPU before */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* RNR NAK: wait for rnr_timer */

@@ -484,7 +484,6 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	sq->sqd_notified = false;
 	sq->local_error = IB_WC_SUCCESS;
 	sq->ack_left = false;
-	sq->read_cpu = -1;
 	if (mxe_qp_has_tm(qp))
 		mxe_rndv_reset(qp);
 	if (mxe_qp_is_dci(qp))

@@ -3,8 +3,6 @@
  * Describes, fills and sends the packets of the requester, and computes their
  * cost.  send.c and ud.c call this file.  It calls wqe.c, mr.c and tx.c.
  */
-#include <linux/percpu.h>
-#include <linux/sched.h>
 #include <linux/smp.h>
 
 #include "dci.h"
@@ -202,20 +200,12 @@ int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return 0;
 }
 
-u32 mxe_request_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr)
+u32 mxe_request_long_pkt_cost(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
 	u32 cost = mxe_pkt_cost(min(wr->length, qp->mtu), wr->num_sge);
-	struct mxe_sq *sq = &qp->sq;
-
-	lockdep_assert_held(&qp->send_lock);
 
 	if (!mxe_wr_is_read(wr->opcode))
 		return cost;
 	/* A READ costs as much as its responses. */
-	cost = min_t(u64, (u64)cost * mxe_request_num_pkts(qp, wr), MXE_SLICE);
-	if (cost == MXE_SLICE && in_task() && !(current->flags & PF_KTHREAD)) {
-		sq->read_cpu = smp_processor_id();
-		sq->reads_left = __this_cpu_read(mxe_reads_left);
-	}
-	return cost;
+	return min_t(u64, (u64)cost * mxe_request_num_pkts(qp, wr), MXE_SLICE);
 }

@@ -40,23 +40,22 @@ u8 mxe_request_opcode(const struct mxe_send_wr *wr, enum mxe_transport transport
  * @qp: QP
  * @wr: request for which mxe_request_pkt_cost() is not a constant
  *
- * A READ costs as much as all of its responses, but at most a slice.  If it
- * costs a slice and a process sends it, sq.read_cpu and sq.reads_left are set.
+ * A READ costs as much as all of its responses, but at most a slice.
  *
- * Context: BHs disabled, send_lock held.
+ * Context: send_lock held.
  * Return: budget units.
  */
-u32 mxe_request_long_pkt_cost(struct mxe_qp *qp, const struct mxe_send_wr *wr);
+u32 mxe_request_long_pkt_cost(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
 /**
  * mxe_request_pkt_cost() - Return the cost of the next packet of a request.
  * @qp: QP
  * @wr: request
  *
- * Context: BHs disabled, send_lock held.
+ * Context: send_lock held.
  * Return: budget units.
  */
-static inline u32 mxe_request_pkt_cost(struct mxe_qp *qp,
+static inline u32 mxe_request_pkt_cost(const struct mxe_qp *qp,
 				       const struct mxe_send_wr *wr)
 {
 	if (likely(wr->length < 2048 && wr->num_sge < 4))

@@ -201,8 +201,6 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	return 0;
 }
 
-DEFINE_PER_CPU(u32, mxe_reads_left);
-
 void mxe_respond_read_run(struct mxe_qp *qp)
 {
 	struct mxe_rq *rq = &qp->rq;
@@ -211,7 +209,6 @@ void mxe_respond_read_run(struct mxe_qp *qp)
 	while (rq->read.active) {
 		if (rq->budget <= 0) {
 			rq->pending |= BIT(MXE_PENDING_WORK);
-			this_cpu_inc(mxe_reads_left);
 			return;
 		}
 		rq->budget -= mxe_pkt_cost(min(rq->read.left, qp->mtu), 0);

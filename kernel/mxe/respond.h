@@ -216,12 +216,6 @@ void mxe_respond_read_run(struct mxe_qp *qp);
  */
 bool mxe_respond_flush(struct mxe_qp *qp);
 
-/*
- * Counts, modulo 2^32, how often this CPU has left responses of a READ to a
- * work item.  mxe_send_is_answered_here() checks whether it has changed.
- */
-DECLARE_PER_CPU(u32, mxe_reads_left);
-
 /**
  * mxe_respond_reset() - Drop the message in progress and the stored results.
  * @qp: QP that enters RESET

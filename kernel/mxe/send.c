@@ -3,12 +3,10 @@
  * The loop of the requester over the send queue.  It starts the posted requests
  * and sends them packet by packet, or executes them on the loopback path.
  *
- * doorbell.c, post.c, sqpoll.c, rx.c and qp_work.c call this file to send, and
- * qp_work.c and qp_verbs.c to flush.  It calls wqe.c, loopback.c, request.c,
- * ud.c, sq.c and retry.c, and mr.c, mw.c and rkey.c for local operations.
+ * doorbell.c, post.c, rx.c and qp_work.c call this file to send, and qp_work.c
+ * and qp_verbs.c to flush.  It calls wqe.c, loopback.c, request.c, ud.c, sq.c
+ * and retry.c, and mr.c, mw.c and rkey.c for local operations.
  */
-#include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/smp.h>
 
 #include "dci.h"
@@ -417,26 +415,6 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 	more = mxe_send_ring_locked(qp, last);
 	mxe_sq_end_deferred(qp);
 	return more;
-}
-
-bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again)
-{
-	struct mxe_sq *sq = &qp->sq;
-	bool here = false;
-	u32 left;
-
-	spin_lock(&qp->send_lock);
-	if (sq->read_cpu == smp_processor_id()) {
-		left = __this_cpu_read(mxe_reads_left);
-		here = left != sq->reads_left && mxe_sq_outstanding(sq) &&
-		       !(again && sq->una == *una);
-		sq->reads_left = left;
-	}
-	if (!here)
-		sq->read_cpu = -1;
-	*una = sq->una;
-	spin_unlock(&qp->send_lock);
-	return here;
 }
 
 void mxe_send_doorbell(struct mxe_qp *qp)

@@ -40,23 +40,6 @@ bool mxe_send_flush(struct mxe_qp *qp);
 bool mxe_send_ring(struct mxe_qp *qp, bool last);
 
 /**
- * mxe_send_is_answered_here() - Check whether this CPU answers a READ of a QP.
- * @qp: QP that was rung for, which may be dying
- * @una: set to the first PSN that is not acknowledged; with @again also the
- *	one of the last call
- * @again: whether there was a last call for this doorbell
- *
- * Looks at the last READ that costs a slice and was sent by a process.  Such a
- * READ is answered here if this CPU sent it, and has since then, or since the
- * last call, left responses of a READ to a work item (mxe_reads_left).
- *
- * Context: BHs disabled, RCU read-side section.  Takes and releases send_lock.
- * Return: true if the READ is answered here, requests are outstanding, and with
- * @again some of them were acknowledged since the last call.
- */
-bool mxe_send_is_answered_here(struct mxe_qp *qp, u32 *una, bool again);
-
-/**
  * mxe_send_doorbell() - Send one slice of a send queue of a kernel consumer.
  * @qp: QP to which requests were posted
  *

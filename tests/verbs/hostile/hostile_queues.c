@@ -134,7 +134,6 @@ static void open_wire_atomic(struct hostile_rings *r)
 	open_op(r, vt_name_b(), VT_MFADD, 8);
 }
 
-/* The doorbell call sleeps while this CPU runs the responder. */
 static void open_wire_read(struct hostile_rings *r)
 {
 	open_op(r, vt_name_b(), VT_READ, READ_LEN);

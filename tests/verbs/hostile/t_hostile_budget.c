@@ -76,8 +76,6 @@ static void feed(void *arg)
 /*
  * The caller and the feeder each occupy a CPU with a priority that keeps every
  * kworker from running, so that only the call itself moves the consumer index.
- * With wire_read, the call sleeps and kworkers run, which can only increase the
- * measured values.
  */
 static void count_calls(void)
 {
