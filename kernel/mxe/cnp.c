@@ -27,7 +27,7 @@ static void mxe_cnp_send(struct mxe_qp *qp)
 
 	/* CNPs are not subject to congestion control: not ECN-capable. */
 	av.tclass &= ~INET_ECN_MASK;
-	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
+	skb = mxe_tx_alloc(qp, &out, &payload);
 	if (!skb)
 		return;
 	mxe_count(qp->dev, sent_cnp);

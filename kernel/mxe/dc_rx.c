@@ -16,7 +16,6 @@
 #include "mxe.h"
 #include "qp.h"
 #include "send.h"
-#include "skb.h"
 #include "sq.h"
 
 /* The timer code of the RNR NAK that stands for MXE_DC_BUSY: 10 ms. */
@@ -152,5 +151,5 @@ void mxe_dc_rx(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	mxe_sq_begin(qp);
 	mxe_dc_rx_response(qp, &hdr, skb);
 	mxe_sq_end(qp);
-	mxe_skb_consume(skb);
+	napi_consume_skb(skb, 1);
 }

@@ -14,7 +14,6 @@
 #include "qp.h"
 #include "recv.h"
 #include "respond.h"
-#include "skb.h"
 #include "uc.h"
 #include "ud.h"
 
@@ -171,17 +170,17 @@ static __always_inline int mxe_deliver_now(struct mxe_qp *qp,
 					   struct sk_buff *skb)
 {
 	if (likely(mxe_qp_is_reliable(qp))) {
-		if (likely(mxe_respond_request(qp, pkt, skb) != -EBUSY))
-			return 0;
-		mxe_deliver_queue(qp, skb, pkt, true);
-		qp->rq.pending |= BIT(MXE_PENDING_WORK);
-		return -EBUSY;
-	}
-	if (mxe_qp_is_uc(qp))
+		if (unlikely(mxe_respond_request(qp, pkt) == -EBUSY)) {
+			mxe_deliver_queue(qp, skb, pkt, true);
+			qp->rq.pending |= BIT(MXE_PENDING_WORK);
+			return -EBUSY;
+		}
+	} else if (mxe_qp_is_uc(qp)) {
 		mxe_uc_request(qp, pkt);
-	else
+	} else {
 		mxe_ud_request(qp, pkt, skb);
-	mxe_skb_consume(skb);
+	}
+	napi_consume_skb(skb, 1);
 	return 0;
 }
 
@@ -258,7 +257,7 @@ void mxe_deliver_continue(struct mxe_qp *qp)
 		skb = mxe_deliver_take(qp);
 		/* It was parsed before, so this does not fail. */
 		if (mxe_hdr_parse(skb, &pkt)) {
-			mxe_skb_consume(skb);
+			napi_consume_skb(skb, 1);
 			continue;
 		}
 		pkt.vlan_id = mxe_deliver_cb(skb)->vlan_id;

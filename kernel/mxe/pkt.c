@@ -394,7 +394,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	const u8 *p;
 
 	/* This sets atomic.op to MXE_ATOMIC_UNSUPPORTED. */
-	mxe_skb_clear(pkt, offsetof(struct mxe_pkt, atomic.swap_add));
+	mxe_pkt_clear(pkt, offsetof(struct mxe_pkt, atomic.swap_add));
 	err = mxe_pkt_parse_bth(pkt, data, len);
 	if (err)
 		return err;

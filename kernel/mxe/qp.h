@@ -266,8 +266,6 @@ struct mxe_rq {
 	struct mxe_mr_cache mr_cache;	/* of remote keys */
 	struct mxe_mr_cache local_cache;	/* of receive requests */
 	struct mxe_tx tx;
-	/* Request in execution, or NULL.  Its response may take the skb. */
-	struct sk_buff *request;
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	u32 deferred_res;		/* those with MXE_OP_RESOURCE */
 	s32 budget;			/* left; <= 0: end of the slice */

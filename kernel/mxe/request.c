@@ -184,7 +184,7 @@ int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	int err;
 
 	mxe_request_describe(qp, wr, sq->psn, &out);
-	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
+	skb = mxe_tx_alloc(qp, &out, &payload);
 	if (!skb)
 		return -ENOMEM;
 

@@ -28,7 +28,7 @@ static struct sk_buff *mxe_respond_alloc(struct mxe_qp *qp, struct mxe_pkt_out *
 	out->opcode = mxe_opcode_of(mxe_qp_transport(qp), out->opcode);
 	out->pkey = 0xffff;
 	out->qpn = qp->dest_qpn;
-	return mxe_tx_alloc(qp, out, &qp->rq.request, payload);
+	return mxe_tx_alloc(qp, out, payload);
 }
 
 static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
@@ -644,11 +644,13 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return mxe_respond_message(qp, pkt);
 }
 
-static int mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	s32 ahead = mxe_psn_diff(pkt->psn, rq->epsn);
 	int err;
+
+	lockdep_assert_held(&qp->recv_lock);
 
 	if (ahead < 0) {
 		mxe_respond_duplicate(qp, pkt);
@@ -669,23 +671,6 @@ static int mxe_respond_do(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	err = mxe_respond_execute(qp, pkt);
 	if (err && err != -EBUSY)
 		mxe_respond_fail(qp, pkt->psn, err);
-	return err;
-}
-
-int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-			struct sk_buff *skb)
-{
-	struct mxe_rq *rq = &qp->rq;
-	int err;
-
-	lockdep_assert_held(&qp->recv_lock);
-
-	/* Responses are built after the execution, and may take the skb. */
-	rq->request = skb;
-	err = mxe_respond_do(qp, pkt);
-	if (rq->request && err != -EBUSY)
-		mxe_skb_consume(rq->request);
-	rq->request = NULL;
 	return err;
 }
 

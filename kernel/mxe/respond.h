@@ -14,7 +14,6 @@
  * mxe_respond_request() - Execute a request of RC or XRC, and respond to it.
  * @qp: QP that can receive
  * @pkt: request of the connection
- * @skb: buffer that holds @pkt; consumed, except with -EBUSY
  *
  * A duplicate is answered from the stored results.  A request out of sequence
  * is dropped, with a NAK if it is the first one.
@@ -24,8 +23,7 @@
  * the search for a tag needs more budget than is left, so that the caller has
  * to try again; or another error, for which a NAK was sent.
  */
-int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-			struct sk_buff *skb);
+int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
 /* ---- steps of a request, shared with the loopback path ----------------- */
 

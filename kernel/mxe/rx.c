@@ -8,6 +8,7 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/rculist.h>
+#include <linux/skbuff.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
@@ -28,7 +29,6 @@
 #include "rx.h"
 #include "rx_dst.h"
 #include "send.h"
-#include "skb.h"
 #include "trace.h"
 #include "wire_atomic.h"
 
@@ -299,7 +299,7 @@ static noinline void mxe_rx_mcast(struct mxe_netns *mnet,
 	}
 	if (!done)
 		mxe_rx_count_drop(mnet, skb, drop_mcast);
-	mxe_skb_consume(skb);
+	napi_consume_skb(skb, 1);
 }
 
 static bool mxe_rx_is_mcast(const struct mxe_pkt *pkt)
@@ -403,7 +403,7 @@ static __always_inline void mxe_rx_response(struct mxe_qp *qp,
 	} else if (mxe_rx_of_connection(qp, skb) && mxe_complete_pkt(qp, pkt)) {
 		mxe_send_run(qp);
 	}
-	mxe_skb_consume(skb);
+	napi_consume_skb(skb, 1);
 }
 
 /*
@@ -446,12 +446,13 @@ static __always_inline bool mxe_rx_atomic(struct mxe_rx_run *run,
 		if (!mxe_wire_atomic_response(qp, skb))
 			return false;
 		mxe_send_run(qp);
-		mxe_skb_consume(skb);
+		napi_consume_skb(skb, 1);
 		return true;
 	}
 	mxe_rx_run_join(run, qp, true);
 	if (!mxe_wire_atomic_request(qp, skb))
 		return false;
+	napi_consume_skb(skb, 1);
 	if (more)
 		qp->rq.budget -= mxe_pkt_cost(0, 0);
 	return true;

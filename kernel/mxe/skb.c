@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket buffers for packets that are sent, from per-CPU memory or from a
- * received packet. tx.c, rx.c, dc_rx.c, deliver.c and respond.c call it. It
- * calls the page allocator and napi_build_skb().
+ * Socket buffers for packets that are sent, from per-CPU memory. tx.c calls it.
+ * It calls the page allocator and napi_build_skb().
  */
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -25,18 +24,10 @@
  */
 #define MXE_SKB_CHUNKS	16
 
-/*
- * Maximum number of received packets that each CPU keeps for packets to be
- * sent: those of a GSO batch. Each may keep 32 KiB of page fragments.
- */
-#define MXE_SKB_SPARES	16
-
 /* Accessed with BHs disabled. */
 struct mxe_skb_store {
 	struct page_frag chunks[MXE_SKB_CHUNKS];
 	unsigned int current_chunk;
-	unsigned int num_spares;
-	struct sk_buff *spares;		/* renewed, linked by next */
 };
 
 static DEFINE_PER_CPU(struct mxe_skb_store, mxe_skb_stores);
@@ -91,8 +82,7 @@ static struct sk_buff *mxe_skb_build(size_t size)
 	return skb;
 }
 
-/* Allocates a buffer that is not one of the spare ones. */
-static noinline struct sk_buff *mxe_skb_alloc_new(size_t size)
+struct sk_buff *mxe_skb_alloc(size_t size)
 {
 	struct sk_buff *skb = mxe_skb_build(size);
 
@@ -103,96 +93,6 @@ static noinline struct sk_buff *mxe_skb_alloc_new(size_t size)
 	return skb ?: alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 }
 
-struct sk_buff *mxe_skb_alloc(size_t size)
-{
-	struct mxe_skb_store *store = this_cpu_ptr(&mxe_skb_stores);
-	struct sk_buff *skb = store->spares;
-
-	if (!skb || skb_end_offset(skb) < size)
-		return mxe_skb_alloc_new(size);
-	store->num_spares--;
-	store->spares = skb->next;
-	skb_mark_not_on_list(skb);
-	return skb;
-}
-
-/*
- * Returns true if the packet is not shared, linear, and has room for size
- * bytes.
- */
-static __always_inline bool mxe_skb_is_plain(struct sk_buff *skb, size_t size)
-{
-	return !skb_shared(skb) && !skb_cloned(skb) &&
-	       skb->fclone == SKB_FCLONE_UNAVAILABLE &&
-	       !skb_is_nonlinear(skb) && !skb_zcopy(skb) && !skb_pfmemalloc(skb) &&
-	       skb_end_offset(skb) >= size;
-}
-
-/*
- * Resets the skb to its state after build_skb(), except for the members that
- * describe the owner of its memory.
- */
-static __always_inline void mxe_skb_renew(struct sk_buff *skb)
-{
-	struct skb_shared_info *shinfo = skb_shinfo(skb);
-	bool head_frag = skb->head_frag, pp_recycle = skb->pp_recycle;
-
-	skb_orphan(skb);
-	skb_dst_drop(skb);
-	skb_ext_reset(skb);
-	nf_reset_ct(skb);
-	mxe_skb_clear(skb, offsetof(struct sk_buff, tail));
-	mxe_skb_clear(shinfo, offsetof(struct skb_shared_info, dataref));
-	skb->head_frag = head_frag;
-	skb->pp_recycle = pp_recycle;
-	skb->mac_header = (typeof(skb->mac_header))~0U;
-	skb->transport_header = (typeof(skb->transport_header))~0U;
-	skb->data = skb->head;
-	skb_reset_tail_pointer(skb);
-	/*
-	 * Segmentation by skb_segment_list() may leave that of the whole GSO
-	 * batch to its first packet.
-	 */
-	skb->truesize = SKB_TRUESIZE(skb_end_offset(skb));
-}
-
-struct sk_buff *mxe_skb_reuse(struct sk_buff **old, size_t size)
-{
-	struct sk_buff *skb = *old;
-
-	if (!skb || !mxe_skb_is_plain(skb, size))
-		return mxe_skb_alloc(size);
-	*old = NULL;
-	mxe_skb_renew(skb);
-	return skb;
-}
-
-/*
- * Returns true if the packet may be kept: a short one, whose memory belongs to
- * no page pool of a driver, which would wait for it.
- */
-static bool mxe_skb_may_keep(struct sk_buff *skb)
-{
-	return skb->head_frag && !skb->pp_recycle &&
-	       skb_end_offset(skb) < MXE_SKB_LONG - MXE_SKB_INFO &&
-	       mxe_skb_is_plain(skb, 0);
-}
-
-void mxe_skb_consume(struct sk_buff *skb)
-{
-	struct mxe_skb_store *store = this_cpu_ptr(&mxe_skb_stores);
-
-	if (store->num_spares == MXE_SKB_SPARES || !mxe_skb_may_keep(skb)) {
-		napi_consume_skb(skb, 1);
-		return;
-	}
-	/* Drop its references now, because it may be kept for long. */
-	mxe_skb_renew(skb);
-	skb->next = store->spares;
-	store->spares = skb;
-	store->num_spares++;
-}
-
 void mxe_skb_exit(void)
 {
 	unsigned int cpu, i;
@@ -200,7 +100,6 @@ void mxe_skb_exit(void)
 	for_each_possible_cpu(cpu) {
 		struct mxe_skb_store *store = &per_cpu(mxe_skb_stores, cpu);
 
-		kfree_skb_list(store->spares);
 		for (i = 0; i < MXE_SKB_CHUNKS; i++)
 			if (store->chunks[i].page)
 				put_page(store->chunks[i].page);

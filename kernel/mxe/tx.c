@@ -24,7 +24,7 @@
 
 #define MXE_TX_ALIGN	16
 
-struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len, struct sk_buff **old)
+struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len)
 {
 	/* Tunnels push headers onto each packet of a GSO batch. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
@@ -38,7 +38,7 @@ struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len, struct sk_buff
 	size_t size = headroom + len + MXE_ICRC_SIZE;
 	struct sk_buff *skb;
 
-	skb = old ? mxe_skb_reuse(old, size) : mxe_skb_alloc(size);
+	skb = mxe_skb_alloc(size);
 	if (!skb) {
 		mxe_count(qp->dev, send_no_memory);
 		return NULL;
@@ -48,12 +48,12 @@ struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len, struct sk_buff
 }
 
 struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			     struct sk_buff **old, u8 **payload)
+			     u8 **payload)
 {
 	size_t len = mxe_pkt_len(out);
 	struct sk_buff *skb;
 
-	skb = mxe_tx_alloc_empty(qp, len, old);
+	skb = mxe_tx_alloc_empty(qp, len);
 	if (skb)
 		*payload = mxe_pkt_build(out, __skb_put(skb, len));
 	return skb;
@@ -191,7 +191,7 @@ void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,
 	struct sk_buff *skb;
 	u8 *p;
 
-	skb = mxe_tx_alloc(qp, &out, NULL, &p);
+	skb = mxe_tx_alloc(qp, &out, &p);
 	if (!skb)
 		return;
 	mxe_dc_put(hdr, p);

@@ -20,21 +20,18 @@ struct mxe_qp;
  * mxe_tx_alloc_empty() - Allocate a packet.
  * @qp: QP that sends it
  * @len: bytes from the BTH to the end of the padding
- * @old: as of mxe_tx_alloc()
  *
  * Counts send_no_memory if it fails.
  *
  * Context: BHs disabled.
  * Return: an empty packet, to whose end the caller adds @len bytes, or NULL.
  */
-struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len, struct sk_buff **old);
+struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len);
 
 /**
  * mxe_tx_alloc() - Allocate a packet and write its headers from the BTH on.
  * @qp: QP that sends it
  * @out: description of the packet
- * @old: a received packet that is not needed any more and may be reused; set to
- *	NULL if it was, see mxe_skb_reuse(). May be NULL
  * @payload: set to the place of the payload, which the caller fills
  *
  * Counts send_no_memory if it fails.
@@ -43,7 +40,7 @@ struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len, struct sk_buff
  * Return: the packet, which begins at the BTH, or NULL.
  */
 struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			     struct sk_buff **old, u8 **payload);
+			     u8 **payload);
 
 /* State of one side of a QP that sends.  Protected by the lock of that side. */
 struct mxe_tx {

@@ -46,7 +46,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 
 	if (wr->length > mxe_ud_mtu(qp))
 		return IB_WC_LOC_LEN_ERR;
-	skb = mxe_tx_alloc(qp, &out, NULL, &payload);
+	skb = mxe_tx_alloc(qp, &out, &payload);
 	/* Counted by mxe_tx_alloc().  Datagrams may be lost. */
 	if (!skb)
 		return IB_WC_SUCCESS;

@@ -30,7 +30,6 @@
 #include "qp.h"
 #include "respond.h"
 #include "retry.h"
-#include "skb.h"
 #include "sq.h"
 #include "trace.h"
 #include "tx.h"
@@ -213,7 +212,7 @@ static __always_inline bool mxe_wire_atomic_send(struct mxe_qp *qp)
 	opcode = mxe_opcode_of_atomic(wr->atomic.op);
 	len = mxe_wire_atomic_len(opcode);
 	/* Without memory, the general path tries again later. */
-	skb = mxe_tx_alloc_empty(qp, len, NULL);
+	skb = mxe_tx_alloc_empty(qp, len);
 	if (unlikely(!skb))
 		return false;
 	bth = __skb_put(skb, len);
@@ -360,32 +359,28 @@ mxe_wire_atomic_store(struct mxe_qp *qp, u32 psn,
 	return res;
 }
 
-/* Sends the response in the buffer of the request, which is consumed. */
 static __always_inline void
-mxe_wire_atomic_respond(struct mxe_qp *qp, const struct mxe_resp_res *res,
-			struct sk_buff *request)
+mxe_wire_atomic_respond(struct mxe_qp *qp, const struct mxe_resp_res *res)
 {
 	const size_t len = mxe_wire_atomic_len(IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE);
-	struct sk_buff *skb = mxe_tx_alloc_empty(qp, len, &request);
+	struct sk_buff *skb = mxe_tx_alloc_empty(qp, len);
 	struct mxe_aeth *aeth;
 	struct mxe_bth *bth;
 
 	/* Without memory, the response is lost, and the peer asks again. */
-	if (likely(skb)) {
-		bth = __skb_put(skb, len);
-		mxe_wire_atomic_put_bth(qp, bth, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
-					res->first_psn);
-		aeth = (struct mxe_aeth *)(bth + 1);
-		aeth->smsn = cpu_to_be32(MXE_AETH_ACK_UNLIMITED << 24 |
-					 (res->msn & 0xffffff));
-		put_unaligned_be64(res->orig[0], aeth + 1);
-		mxe_tx_send(qp, &qp->rq.tx, skb);
-	}
-	if (unlikely(request))
-		mxe_skb_consume(request);
+	if (unlikely(!skb))
+		return;
+	bth = __skb_put(skb, len);
+	mxe_wire_atomic_put_bth(qp, bth, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+				res->first_psn);
+	aeth = (struct mxe_aeth *)(bth + 1);
+	aeth->smsn = cpu_to_be32(MXE_AETH_ACK_UNLIMITED << 24 |
+				 (res->msn & 0xffffff));
+	put_unaligned_be64(res->orig[0], aeth + 1);
+	mxe_tx_send(qp, &qp->rq.tx, skb);
 }
 
-bool mxe_wire_atomic_request(struct mxe_qp *qp, struct sk_buff *skb)
+bool mxe_wire_atomic_request(struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	const struct mxe_bth *bth = mxe_wire_atomic_bth(skb);
 	struct mxe_wire_atomic_target target __uninitialized;
@@ -407,8 +402,7 @@ bool mxe_wire_atomic_request(struct mxe_qp *qp, struct sk_buff *skb)
 	if (mxe_atomic_is_masked(args.op))
 		mxe_count(qp->dev, masked_atomics_executed);
 	mxe_respond_advance(qp, 1);
-	mxe_wire_atomic_respond(qp, mxe_wire_atomic_store(qp, psn, &target, &args, orig),
-				skb);
+	mxe_wire_atomic_respond(qp, mxe_wire_atomic_store(qp, psn, &target, &args, orig));
 	return true;
 }
 

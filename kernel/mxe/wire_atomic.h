@@ -122,8 +122,7 @@ static inline bool mxe_wire_atomic_accepts(const struct mxe_qp *qp,
 /**
  * mxe_wire_atomic_request() - Execute a request and respond to it.
  * @qp: QP that the request is for, which may be dying
- * @skb: request for which mxe_wire_atomic_accepts() is true; consumed if the
- *	result is true
+ * @skb: request for which mxe_wire_atomic_accepts() is true
  *
  * Does what mxe_deliver() would do, if the request is executed at once.
  *
@@ -131,7 +130,7 @@ static inline bool mxe_wire_atomic_accepts(const struct mxe_qp *qp,
  * Return: false if nothing was changed, and the general path has to handle the
  * packet.
  */
-bool mxe_wire_atomic_request(struct mxe_qp *qp, struct sk_buff *skb);
+bool mxe_wire_atomic_request(struct mxe_qp *qp, const struct sk_buff *skb);
 
 /**
  * mxe_wire_atomic_response() - Complete a request.
@@ -165,7 +164,7 @@ static inline bool mxe_wire_atomic_accepts(const struct mxe_qp *qp,
 	return false;
 }
 
-static inline bool mxe_wire_atomic_request(struct mxe_qp *qp, struct sk_buff *skb)
+static inline bool mxe_wire_atomic_request(struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	return false;
 }

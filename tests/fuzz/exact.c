@@ -8,10 +8,8 @@
 #include <linux/crc32.h>
 
 #include "kernel.h"
-#include "skb.h"
 
 void __asan_poison_memory_region(const void *addr, size_t size);
-void __asan_unpoison_memory_region(const void *addr, size_t size);
 
 void *fk_buf_alloc(size_t size)
 {
@@ -26,21 +24,6 @@ void fk_buf_free(void *buf)
 void fk_buf_guard(const void *at, size_t size)
 {
 	__asan_poison_memory_region(at, size);
-}
-
-struct sk_buff *__real_mxe_skb_reuse(struct sk_buff **old, size_t size);
-
-/*
- * (ld --wrap) An answer may be longer than the request whose buffer it reuses.
- */
-struct sk_buff *__wrap_mxe_skb_reuse(struct sk_buff **old, size_t size)
-{
-	const struct sk_buff *request = *old;
-	struct sk_buff *skb = __real_mxe_skb_reuse(old, size);
-
-	if (skb && skb == request)
-		__asan_unpoison_memory_region(skb->head, skb->end);
-	return skb;
 }
 
 struct crypto_shash *crypto_alloc_shash(const char *name, u32 type, u32 mask)

@@ -711,16 +711,10 @@ void skb_queue_purge(struct sk_buff_head *list)
 		kfree_skb(skb);
 }
 
-/*
- * Headroom in front of the IP header, as drivers leave it, so that a response
- * can reuse the buffer.
- */
+/* Headroom in front of the IP header, as drivers leave it. */
 #define FK_HEADROOM	128
 
-/*
- * The tailroom of a received packet, which must not be read, and not be written
- * either before a response reuses the buffer.
- */
+/* The tailroom of a received packet, which must not be accessed. */
 #define FK_GAP	64
 
 struct sk_buff *fk_skb(const u8 *data, size_t len)

@@ -252,7 +252,6 @@ void kt_exit(struct kunit *test)
 	if (kt->ndev) {
 		skb_queue_purge(&kt->sent);
 		kfree_skb(kt->last);
-		kfree_skb(kt->tapped);
 		/* Waits until all references are released. */
 		unregister_netdev(kt->ndev);
 		free_netdev(kt->ndev);
@@ -561,11 +560,6 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 {
 	struct sk_buff *skb = kt_skb(kt, bth, len, spoil);
 
-	kt->injected = skb->head;
-	if (kt->tap) {
-		kfree_skb(kt->tapped);
-		kt->tapped = skb_clone(skb, GFP_KERNEL);
-	}
 	local_bh_disable();
 	netif_receive_skb(skb);
 	local_bh_enable();

@@ -75,9 +75,6 @@ struct kt {
 	unsigned long events;		/* enum ib_event_type of QP and SRQ */
 	u8 tos, tclass;			/* of injected packets, of the QP's path */
 	__be32 group;			/* destination of injected packets, 0: device */
-	bool tap;			/* keep a clone of each injected packet */
-	struct sk_buff *tapped;		/* last clone, or NULL */
-	const u8 *injected;		/* data of the last injected packet */
 };
 
 /* Attributes of a connection, for kt_connect() and kt_modify(). */

@@ -1285,64 +1285,7 @@ static void respond_states(struct kunit *test)
 	kt_expect_atomic_ack(kt, KT_RQ_PSN + 1, 1, 2);
 }
 
-#ifndef MXE_WITHOUT_SKB
-/*
- * Returns true if the last answer was sent in the buffer of the request before
- * it.
- */
-static bool in_place(struct kt *kt)
-{
-	return kt->last->head == kt->injected;
-}
-
-/*
- * The answer reuses the buffer of the request, unless something else holds a
- * reference to it.
- */
-static void respond_in_place(struct kunit *test)
-{
-	struct kt *kt = kt_of(test);
-	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out;
-	u8 before[64];
-	size_t len;
-	u8 *bth;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		out = fetch_add(kt, mr, KT_RQ_PSN + i, 0, 1);
-		kt_inject(kt, &out);
-		kt_expect_atomic_ack(kt, KT_RQ_PSN + i, i, i + 1);
-		KUNIT_EXPECT_TRUE(test, in_place(kt));
-	}
-
-	/* A duplicate, and a request out of order. */
-	kt_inject(kt, &out);
-	kt_expect_atomic_ack(kt, KT_RQ_PSN + 1, 1, 2);
-	KUNIT_EXPECT_TRUE(test, in_place(kt));
-	out = fetch_add(kt, mr, KT_RQ_PSN + 3, 0, 1);
-	kt_inject(kt, &out);
-	kt_expect_ack(kt, KT_RQ_PSN + 2, KT_NAK_SEQ, 2);
-	KUNIT_EXPECT_TRUE(test, in_place(kt));
-
-	kt->tap = true;
-	out = fetch_add(kt, mr, KT_RQ_PSN + 2, 0, 1);
-	bth = kt_build(kt, &out, &len);
-	KUNIT_ASSERT_LE(test, len, sizeof(before));
-	memcpy(before, bth, len);
-	kt_inject_bth(kt, bth, len, KT_GOOD);
-	kt_expect_atomic_ack(kt, KT_RQ_PSN + 2, 2, 3);
-	KUNIT_EXPECT_FALSE(test, in_place(kt));
-	KUNIT_ASSERT_NOT_NULL(test, kt->tapped);
-	KUNIT_EXPECT_EQ(test, memcmp(kt->tapped->data + sizeof(struct iphdr) +
-				     sizeof(struct udphdr), before, len), 0);
-}
-#endif
-
 static struct kunit_case respond_cases[] = {
-#ifndef MXE_WITHOUT_SKB
-	KUNIT_CASE(respond_in_place),
-#endif
 	KUNIT_CASE_PARAM(respond_atomic, atomic_gen_params),
 	KUNIT_CASE_PARAM(respond_atomic_duplicate, atomic_gen_params),
 	KUNIT_CASE_PARAM(respond_atomic_duplicate_mismatch, mismatch_gen_params),

@@ -24,7 +24,7 @@
 static bool take_skb(struct kt *kt, struct sk_buff *skb)
 {
 	struct mxe_qp *qp = kt->qp;
-	bool taken, consumed = false;
+	bool taken;
 
 	local_bh_disable();
 	taken = mxe_wire_atomic_accepts(qp, skb);
@@ -36,10 +36,8 @@ static bool take_skb(struct kt *kt, struct sk_buff *skb)
 		mxe_rq_begin(qp);
 		taken = mxe_wire_atomic_request(qp, skb);
 		mxe_rq_end(qp);
-		consumed = taken;
 	}
-	if (!consumed)
-		kfree_skb(skb);
+	kfree_skb(skb);
 	local_bh_enable();
 	return taken;
 }
