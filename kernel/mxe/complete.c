@@ -158,9 +158,9 @@ static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 static int mxe_complete_scatter(struct mxe_qp *qp, struct mxe_send_wr *wr,
 				u32 offset, void *buf, u32 len)
 {
-	int err = mxe_mr_copy_sges_cached(qp->dev, mxe_rndv_pd(qp, wr), wr->sge,
-				      wr->num_sge, offset, buf, len,
-				      MXE_TO_MEMORY, &qp->sq.mr_cache);
+	int err = mxe_mr_copy_sges(qp->dev, mxe_rndv_pd(qp, wr), wr->sge,
+				   wr->num_sge, offset, buf, len, MXE_TO_MEMORY,
+				   &qp->sq.mr_cache);
 
 	if (err)
 		mxe_count(qp->dev, local_access_errors);

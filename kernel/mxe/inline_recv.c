@@ -57,7 +57,7 @@ bool mxe_inline_recv_put(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return false;
 
 	pd = rq->srq ? rq->srq->ibsrq.pd : qp->pd;
-	mr = mxe_mr_get_cached(qp->dev, sge->lkey, &rq->local_cache);
+	mr = mxe_mr_get(qp->dev, sge->lkey, &rq->local_cache);
 	if (!mr)
 		return false;
 	usable = mxe_inline_recv_is_own(mr, cq) &&

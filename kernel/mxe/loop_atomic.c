@@ -66,13 +66,13 @@ mxe_loop_atomic_exec(struct mxe_qp *qp, struct mxe_qp *peer, u32 rkey, u64 va,
 	if (length < sizeof(u64) || length > MXE_MAX_MSG_SIZE ||
 	    !IS_ALIGNED(va, sizeof(u64)))
 		return false;
-	local = mxe_mr_get_cached(qp->dev, READ_ONCE(sge->lkey), &qp->sq.mr_cache);
+	local = mxe_mr_get(qp->dev, READ_ONCE(sge->lkey), &qp->sq.mr_cache);
 	if (!local)
 		return false;
 	if (mxe_mr_check(local, qp->pd, IB_ACCESS_LOCAL_WRITE, result, sizeof(u64)))
 		goto put_local;
 	/* NULL for the key of a window, which loopback.c handles. */
-	remote = mxe_mr_get_cached(peer->dev, rkey, &peer->rq.mr_cache);
+	remote = mxe_mr_get(peer->dev, rkey, &peer->rq.mr_cache);
 	if (!remote)
 		goto put_local;
 	if (mxe_mr_check(remote, peer->pd, IB_ACCESS_REMOTE_ATOMIC, va, sizeof(u64)))

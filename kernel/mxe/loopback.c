@@ -127,8 +127,8 @@ static int mxe_loopback_copy_sge(const struct mxe_loopback_data *data, u32 offse
 				 const struct ib_sge *sge)
 {
 	int access = mxe_wr_is_read(data->wr->opcode) ? IB_ACCESS_LOCAL_WRITE : 0;
-	struct mxe_mr *mr = mxe_mr_get_cached(data->qp->dev, sge->lkey,
-					      &data->qp->sq.mr_cache);
+	struct mxe_mr *mr = mxe_mr_get(data->qp->dev, sge->lkey,
+				       &data->qp->sq.mr_cache);
 	u64 addr = sge->addr;
 	u32 left = sge->length;
 	int err;
@@ -287,7 +287,7 @@ static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 	    !wr->num_sge || wr->sge[0].length < size)
 		return -EINVAL;
 
-	mr = mxe_mr_get_cached(qp->dev, wr->sge[0].lkey, &qp->sq.mr_cache);
+	mr = mxe_mr_get(qp->dev, wr->sge[0].lkey, &qp->sq.mr_cache);
 	if (!mr)
 		return -ENOENT;
 	err = mxe_mr_check(mr, qp->pd, IB_ACCESS_LOCAL_WRITE,

@@ -112,7 +112,7 @@ static int mxe_mr_copy_lkey(struct mxe_dev *dev, const struct ib_pd *pd, u32 lke
 			    int access, u64 addr, void *buf, u32 len,
 			    enum mxe_copy_dir dir, struct mxe_mr_cache *cache)
 {
-	struct mxe_mr *mr = mxe_mr_get_any(dev, lkey, cache);
+	struct mxe_mr *mr = mxe_mr_get(dev, lkey, cache);
 	int err;
 
 	if (!mr)
@@ -124,10 +124,10 @@ static int mxe_mr_copy_lkey(struct mxe_dev *dev, const struct ib_pd *pd, u32 lke
 	return err;
 }
 
-int mxe_mr_copy_sges_cached(struct mxe_dev *dev, const struct ib_pd *pd,
-			    const struct ib_sge *sge, unsigned int num_sge,
-			    u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
-			    struct mxe_mr_cache *cache)
+int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
+		     const struct ib_sge *sge, unsigned int num_sge, u32 offset,
+		     void *buf, u32 len, enum mxe_copy_dir dir,
+		     struct mxe_mr_cache *cache)
 {
 	int access = dir == MXE_TO_MEMORY ? IB_ACCESS_LOCAL_WRITE : 0;
 	unsigned int i;

@@ -201,56 +201,27 @@ struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long generation);
 
 /**
- * mxe_mr_get_cached() - Look up a region by its key and begin an access.
+ * mxe_mr_get() - Look up a region by its key and begin an access.
  * @dev: the device
  * @key: lkey or rkey
- * @cache: cache of the caller's side of the QP, whose lock is held
+ * @cache: cache of the caller's side of the QP, whose lock is held; or NULL
  *
- * Context: BHs disabled.
+ * Context: Any but hard interrupts.  With a cache, BHs disabled.
  * Return: the region if it is valid with this key, or NULL. mxe_mr_put() ends
  * the access.
  */
-static inline struct mxe_mr *
-mxe_mr_get_cached(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
+static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key,
+					struct mxe_mr_cache *cache)
 {
 	/* Pairs with the increment in mxe_mr_withdrawn(). */
 	long generation = atomic_long_read_acquire(&dev->mrs_generation);
 
 #ifndef MXE_WITHOUT_MR_CACHE
-	if (cache->mr && cache->place == key >> 8 &&
+	if (cache && cache->mr && cache->place == key >> 8 &&
 	    cache->generation == generation)
 		return mxe_mr_use(cache->mr, key);
 #endif
 	return mxe_mr_find(dev, key, cache, generation);
-}
-
-/**
- * mxe_mr_get() - Look up a region by its key and begin an access.
- * @dev: the device
- * @key: lkey or rkey
- *
- * Context: Any but hard interrupts.
- * Return: the region if it is valid with this key, or NULL. mxe_mr_put() ends
- * the access.
- */
-static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key)
-{
-	return mxe_mr_find(dev, key, NULL, atomic_long_read_acquire(&dev->mrs_generation));
-}
-
-/**
- * mxe_mr_get_any() - Look up a region with or without a cache.
- * @dev: the device
- * @key: lkey or rkey
- * @cache: as for mxe_mr_get_cached(), or NULL
- *
- * Context: Any but hard interrupts. With a cache, BHs disabled.
- * Return: as mxe_mr_get_cached().
- */
-static inline struct mxe_mr *
-mxe_mr_get_any(struct mxe_dev *dev, u32 key, struct mxe_mr_cache *cache)
-{
-	return cache ? mxe_mr_get_cached(dev, key, cache) : mxe_mr_get(dev, key);
 }
 
 /**
@@ -422,7 +393,7 @@ static __always_inline bool mxe_mr_atomic_8(const struct mxe_mr *mr, u64 addr,
 }
 
 /**
- * mxe_mr_copy_sges_cached() - Copy to or from the memory of an SGE list.
+ * mxe_mr_copy_sges() - Copy to or from the memory of an SGE list.
  * @dev: the device
  * @pd: protection domain of the QP
  * @sge: the list
@@ -439,33 +410,10 @@ static __always_inline bool mxe_mr_atomic_8(const struct mxe_mr *mr, u64 addr,
  * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT. Also -EFAULT if the list is
  * too short.
  */
-int mxe_mr_copy_sges_cached(struct mxe_dev *dev, const struct ib_pd *pd,
-			    const struct ib_sge *sge, unsigned int num_sge,
-			    u32 offset, void *buf, u32 len, enum mxe_copy_dir dir,
-			    struct mxe_mr_cache *cache);
-
-/**
- * mxe_mr_copy_sges() - Copy to or from the memory of an SGE list, uncached.
- * @dev: the device
- * @pd: protection domain of the QP
- * @sge: the list
- * @num_sge: number of elements
- * @offset: first byte, counted from the beginning of the list
- * @buf: the other buffer
- * @len: bytes
- * @dir: direction
- *
- * Context: BHs disabled.
- * Return: as mxe_mr_copy_sges_cached().
- */
-static inline int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
-				   const struct ib_sge *sge, unsigned int num_sge,
-				   u32 offset, void *buf, u32 len,
-				   enum mxe_copy_dir dir)
-{
-	return mxe_mr_copy_sges_cached(dev, pd, sge, num_sge, offset, buf, len,
-				   dir, NULL);
-}
+int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
+		     const struct ib_sge *sge, unsigned int num_sge, u32 offset,
+		     void *buf, u32 len, enum mxe_copy_dir dir,
+		     struct mxe_mr_cache *cache);
 
 /*
  * A REG_MR request.  It holds the address and length at the time of the post,

@@ -161,7 +161,7 @@ static int mxe_mw_do_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 		return mw->type == IB_MW_TYPE_2 ?
 		       -EINVAL : mxe_mw_bind_to(mw, NULL, qpn, key, bind);
 
-	mr = mxe_mr_get(dev, bind->mr_lkey);
+	mr = mxe_mr_get(dev, bind->mr_lkey, NULL);
 	if (!mr)
 		return -ENOENT;
 	/* It exists as long as the access to the region lasts. */

@@ -40,9 +40,9 @@ int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
 	if (len > wr->length - offset)
 		return -EMSGSIZE;
 	/* The keys of an SRQ belong to its own PD. */
-	if (len && mxe_mr_copy_sges_cached(qp->dev, rq->srq ? rq->srq->ibsrq.pd : qp->pd,
-					   wr->sge, wr->num_sge, offset, (void *)data, len,
-					   MXE_TO_MEMORY, &rq->local_cache))
+	if (len && mxe_mr_copy_sges(qp->dev, rq->srq ? rq->srq->ibsrq.pd : qp->pd,
+				    wr->sge, wr->num_sge, offset, (void *)data, len,
+				    MXE_TO_MEMORY, &rq->local_cache))
 		return -EIO;
 	return 0;
 }

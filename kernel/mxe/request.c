@@ -169,9 +169,8 @@ int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		memcpy(buf, &wr->atomic_write, len);
 		return 0;
 	}
-	return mxe_mr_copy_sges_cached(qp->dev, qp->pd, wr->sge, wr->num_sge,
-				   offset, buf, len, MXE_FROM_MEMORY,
-				   &qp->sq.mr_cache);
+	return mxe_mr_copy_sges(qp->dev, qp->pd, wr->sge, wr->num_sge, offset,
+				buf, len, MXE_FROM_MEMORY, &qp->sq.mr_cache);
 }
 
 int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)

@@ -97,7 +97,7 @@ int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
  * @len: bytes
  *
  * Context: BHs disabled, send_lock held.
- * Return: 0, or an error of mxe_mr_copy_sges_cached().
+ * Return: 0, or an error of mxe_mr_copy_sges().
  */
 int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		       u32 offset, void *buf, u32 len);

@@ -15,7 +15,7 @@ static __always_inline int mxe_rkey_target(const struct mxe_rights *rights,
 					   u32 rkey, int access, u64 *addr,
 					   u64 len, struct mxe_target *target)
 {
-	struct mxe_mr *mr = mxe_mr_get_any(rights->dev, rkey, rights->cache);
+	struct mxe_mr *mr = mxe_mr_get(rights->dev, rkey, rights->cache);
 	int err;
 
 	if (!mr) {
@@ -72,7 +72,7 @@ int mxe_rkey_check(const struct mxe_rights *rights, u32 rkey, int access,
 
 int mxe_rkey_grants(const struct mxe_rights *rights, u32 rkey, int access)
 {
-	struct mxe_mr *mr = mxe_mr_get(rights->dev, rkey);
+	struct mxe_mr *mr = mxe_mr_get(rights->dev, rkey, NULL);
 	int err;
 
 	if (!mr)

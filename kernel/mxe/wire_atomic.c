@@ -325,7 +325,7 @@ static __always_inline bool
 mxe_wire_atomic_exec(struct mxe_qp *qp, const struct mxe_wire_atomic_target *target,
 		     const struct mxe_atomic_args *args, u64 *orig)
 {
-	struct mxe_mr *mr = mxe_mr_get_cached(qp->dev, target->rkey, &qp->rq.mr_cache);
+	struct mxe_mr *mr = mxe_mr_get(qp->dev, target->rkey, &qp->rq.mr_cache);
 	bool done = false;
 
 	if (!mr)
@@ -422,7 +422,7 @@ static __always_inline bool mxe_wire_atomic_scatter(struct mxe_qp *qp,
 
 	if (!wr->num_sge || sge->length < sizeof(result))
 		return false;
-	mr = mxe_mr_get_cached(qp->dev, sge->lkey, &qp->sq.mr_cache);
+	mr = mxe_mr_get(qp->dev, sge->lkey, &qp->sq.mr_cache);
 	if (!mr)
 		return false;
 	if (!mxe_mr_check(mr, qp->pd, IB_ACCESS_LOCAL_WRITE, sge->addr, sizeof(result))) {

@@ -1346,8 +1346,8 @@ static void local_op_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)wc.status, (int)IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, (int)wc.opcode, (int)IB_WC_REG_MR);
 	kt_expect_nothing(kt);
-	KUNIT_EXPECT_NULL(test, mxe_mr_get(kt->dev, key));
-	found = mxe_mr_get(kt->dev, reg.key);
+	KUNIT_EXPECT_NULL(test, mxe_mr_get(kt->dev, key, NULL));
+	found = mxe_mr_get(kt->dev, reg.key, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, found);
 	mxe_mr_put(found);
 	/* Local operations take no PSNs. */

@@ -26,7 +26,7 @@ static struct mxe_pkt_out send_inv(struct kt *kt, u32 psn, u32 key)
 
 static bool is_valid(struct kt *kt, u32 key)
 {
-	struct mxe_mr *mr = mxe_mr_get(kt->dev, key);
+	struct mxe_mr *mr = mxe_mr_get(kt->dev, key, NULL);
 
 	if (mr)
 		mxe_mr_put(mr);
@@ -332,7 +332,7 @@ static void inv_waits_local(struct kunit *test)
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
 	mr = kt_reg(kt, kt->pd, RIGHTS);
-	access = mxe_mr_get(kt->dev, mr->rkey);
+	access = mxe_mr_get(kt->dev, mr->rkey, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, access);
 
 	inv.ex.invalidate_rkey = mr->rkey;
@@ -360,7 +360,7 @@ static void inv_waits_remote(struct kunit *test)
 	mr = kt_reg(kt, kt->pd, RIGHTS);
 	kt_post_recv(kt, 5, buf, 0, 8);
 	kt_post_recv(kt, 6, buf, 8, 8);
-	access = mxe_mr_get(kt->dev, mr->rkey);
+	access = mxe_mr_get(kt->dev, mr->rkey, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, access);
 
 	out = send_inv(kt, KT_RQ_PSN, mr->rkey);

@@ -265,7 +265,7 @@ static void mr_sge_copy_splits(struct kunit *test)
 							       ARRAY_SIZE(sge), at,
 							       msg + at,
 							       min(steps[s], total - at),
-							       MXE_TO_MEMORY), 0);
+							       MXE_TO_MEMORY, NULL), 0);
 		for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 			u8 *p = kt->mem + where + gap * i;
 
@@ -279,7 +279,7 @@ static void mr_sge_copy_splits(struct kunit *test)
 							       ARRAY_SIZE(sge), at,
 							       back + at,
 							       min(steps[s], total - at),
-							       MXE_FROM_MEMORY), 0);
+							       MXE_FROM_MEMORY, NULL), 0);
 		KUNIT_ASSERT_EQ(test, memcmp(msg, back, total), 0);
 	}
 }
@@ -294,11 +294,11 @@ static void mr_sge_copy_refuses(struct kunit *test)
 	u8 buf[32] = {};
 
 #define COPY(len, dir) \
-	mxe_mr_copy_sges(kt->dev, pd, &sge, 1, 0, buf, len, dir)
+	mxe_mr_copy_sges(kt->dev, pd, &sge, 1, 0, buf, len, dir, NULL)
 	KUNIT_EXPECT_EQ(test, COPY(16, MXE_TO_MEMORY), 0);
 	KUNIT_EXPECT_EQ(test, COPY(17, MXE_TO_MEMORY), -EFAULT);
 	KUNIT_EXPECT_EQ(test, mxe_mr_copy_sges(kt->dev, pd, NULL, 0, 0, buf, 1,
-					       MXE_TO_MEMORY), -EFAULT);
+					       MXE_TO_MEMORY, NULL), -EFAULT);
 	sge.lkey = mr->lkey ^ 1;
 	KUNIT_EXPECT_EQ(test, COPY(1, MXE_TO_MEMORY), -ENOENT);
 	sge.lkey = mr->lkey ^ 0x100;
@@ -317,7 +317,7 @@ static void mr_sge_copy_refuses(struct kunit *test)
 	/* A copy of no bytes needs no valid key. */
 	sge.lkey = 0;
 	KUNIT_EXPECT_EQ(test, mxe_mr_copy_sges(kt->dev, pd, &sge, 1, 0, buf, 0,
-					       MXE_TO_MEMORY), 0);
+					       MXE_TO_MEMORY, NULL), 0);
 }
 
 /* ---- atomics ----------------------------------------------------------- */
@@ -376,7 +376,7 @@ static void mr_atomic_misaligned_memory(struct kunit *test)
 
 static bool found(struct kt *kt, u32 key)
 {
-	struct mxe_mr *mr = mxe_mr_get(kt->dev, key);
+	struct mxe_mr *mr = mxe_mr_get(kt->dev, key, NULL);
 
 	if (mr)
 		mxe_mr_put(mr);
@@ -540,7 +540,7 @@ static void mr_dereg_waits(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct dereg dereg = { .mr = kt_reg(kt, kt->pd, LW | RW) };
 	u32 key = dereg.mr->rkey;
-	struct mxe_mr *mr = mxe_mr_get(kt->dev, key);
+	struct mxe_mr *mr = mxe_mr_get(kt->dev, key, NULL);
 	bool waits;
 	int i;
 
