@@ -17,9 +17,6 @@ bool mxe_gso_enabled = true;
 module_param_named(gso, mxe_gso_enabled, bool, 0644);
 MODULE_PARM_DESC(gso,
 		 "batch packets with fraglist GSO if the netdev supports it (default Y)");
-/* The old name, which may be set in modprobe.d. */
-module_param_named(trains, mxe_gso_enabled, bool, 0644);
-MODULE_PARM_DESC(trains, "alias of gso");
 
 /* ---- sending ----------------------------------------------------------- */
 
