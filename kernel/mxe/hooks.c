@@ -5,9 +5,8 @@
  * of netfilter, traffic control, XDP and IPsec.
  */
 #include <linux/filter.h>
-#include <linux/kallsyms.h>
 #include <linux/netfilter.h>
-#include <linux/string.h>
+#include <linux/netfilter_ipv4.h>
 #include <net/net_namespace.h>
 #include <net/sch_generic.h>
 #include <net/xfrm.h>
@@ -42,76 +41,50 @@ static unsigned long mxe_hooks_of_netdev(const struct net_device *lo)
 #ifdef CONFIG_NETFILTER
 
 /*
- * Security modules have hooks in every netns. They check and label the packets
- * of sockets, and treat packets without a socket as those of the kernel, so
- * they may be bypassed. Their functions are not exported. Therefore the symbol
- * of a hook is looked up once, and the result is kept here. Without kallsyms,
- * these hooks count like any other.
+ * Returns true for a hook of a security module, which has one in every netns.
+ * These check and label the packets of sockets, and treat packets without a
+ * socket as those of the kernel, so they may be bypassed. The priorities are
+ * reserved for them. Rules of nft may have any priority, so their type excludes
+ * them.
  */
-static struct {
-	nf_hookfn *lsm;			/* known hook of a security module */
-	nf_hookfn *other;		/* last hook known to be another */
-} mxe_hooks_known[NF_INET_NUMHOOKS];
-
-static noinline bool mxe_hooks_learn_lsm(nf_hookfn *hook, unsigned int hooknum)
+static bool mxe_hooks_is_lsm(const struct nf_hook_ops *ops)
 {
-	static const char *const names[] = {
-		"apparmor_ip_postroute", "selinux_ip_output",
-		"selinux_ip_postroute", "smack_ip_output",
-	};
-	char name[KSYM_SYMBOL_LEN];
-
-	if (hook == READ_ONCE(mxe_hooks_known[hooknum].other))
-		return false;
-	sprint_symbol_no_offset(name, (unsigned long)hook);
-	if (match_string(names, ARRAY_SIZE(names), name) >= 0) {
-		WRITE_ONCE(mxe_hooks_known[hooknum].lsm, hook);
-		return true;
-	}
-	WRITE_ONCE(mxe_hooks_known[hooknum].other, hook);
-	return false;
+	return ops->hook_ops_type == NF_HOOK_OP_UNDEFINED &&
+	       (ops->priority == NF_IP_PRI_SELINUX_FIRST ||
+		ops->priority == NF_IP_PRI_SELINUX_LAST);
 }
 
 /*
  * Returns true if there is a hook that is neither `own` nor that of a security
  * module.
  */
-static __always_inline bool
-mxe_hooks_has_others(const struct nf_hook_entries __rcu *entries,
-		     unsigned int hooknum, nf_hookfn *own)
+static bool mxe_hooks_has_others(const struct nf_hook_entries __rcu *entries, nf_hookfn *own)
 {
 	const struct nf_hook_entries *hooks = rcu_dereference_bh(entries);
+	struct nf_hook_ops **ops;
 	unsigned int i;
 
 	if (!hooks)
 		return false;
-	/* The own hook, and that of a security module. Others have more. */
-	if (hooks->num_hook_entries > 2)
-		return true;
-	for (i = 0; i < hooks->num_hook_entries; i++) {
-		nf_hookfn *hook = hooks->hooks[i].hook;
-
-		if (hook != own && hook != READ_ONCE(mxe_hooks_known[hooknum].lsm) &&
-		    !mxe_hooks_learn_lsm(hook, hooknum))
+	/* As nfnetlink_hook does, which lists the hooks. */
+	ops = nf_hook_entries_get_hook_ops(hooks);
+	for (i = 0; i < hooks->num_hook_entries; i++)
+		if (hooks->hooks[i].hook != own && !mxe_hooks_is_lsm(READ_ONCE(ops[i])))
 			return true;
-	}
 	return false;
 }
 
-static __always_inline bool
-mxe_hooks_of_netfilter(const struct mxe_netns *mnet, bool is_ipv4)
+static bool mxe_hooks_of_netfilter(const struct mxe_netns *mnet, bool is_ipv4)
 {
 	const struct nf_hook_ops *own = is_ipv4 ? &mnet->early_demux4 : &mnet->early_demux6;
 	struct nf_hook_entries __rcu **hooks;
 
 	hooks = is_ipv4 ? mnet->net->nf.hooks_ipv4 : mnet->net->nf.hooks_ipv6;
 	return rcu_access_pointer(hooks[NF_INET_LOCAL_IN]) ||
-	       mxe_hooks_has_others(hooks[NF_INET_LOCAL_OUT], NF_INET_LOCAL_OUT,
+	       mxe_hooks_has_others(hooks[NF_INET_LOCAL_OUT],
 				    is_ipv4 ? mxe_guard_ipv4 : mxe_guard_ipv6) ||
-	       mxe_hooks_has_others(hooks[NF_INET_POST_ROUTING],
-				    NF_INET_POST_ROUTING, NULL) ||
-	       mxe_hooks_has_others(hooks[NF_INET_PRE_ROUTING],
-				    NF_INET_PRE_ROUTING, own->hook);
+	       mxe_hooks_has_others(hooks[NF_INET_POST_ROUTING], NULL) ||
+	       mxe_hooks_has_others(hooks[NF_INET_PRE_ROUTING], own->hook);
 }
 
 #else

@@ -21,15 +21,17 @@
 
 enum { MAX_TRIES = 20 };
 
-/* Rules of nft: family of the table, chain, and rule. */
-#define NFT(family, hook, policy)					\
+/* Rules of nft: family of the table, chain, its priority, and rule. */
+#define NFT_AT(priority, family, hook, policy)				\
 	.add = IN_HOST "nft 'add table " family " mxe;"			\
 	       "add chain " family " mxe c { type filter hook " hook	\
-	       " priority 0; policy " policy "; };"			\
+	       " priority " priority "; policy " policy "; };"		\
 	       "add rule " family " mxe c" MATCH "'",			\
 	.remove = IN_HOST "nft delete table " family " mxe",		\
 	.count = IN_HOST "nft list table " family " mxe |"		\
 		 "sed -n 's/.*counter packets \\([0-9]*\\).*/\\1/p'"
+
+#define NFT(family, hook, policy) NFT_AT("0", family, hook, policy)
 
 /* Traffic control at the loopback interface. */
 #define TC(direction, action)						\
@@ -60,6 +62,10 @@ static const struct rule rules[] = {
 	{ "inet postrouting, drop", NFT("inet", "postrouting", "drop") },
 	{ "inet prerouting, drop", NFT("inet", "prerouting", "drop") },
 	{ "inet input, drop", NFT("inet", "input", "drop") },
+	{ "inet output, priority of security modules, drop",
+	  NFT_AT("-225", "inet", "output", "drop") },
+	{ "inet postrouting, priority of security modules, drop",
+	  NFT_AT("225", "inet", "postrouting", "drop") },
 	{ "netdev egress of lo, drop", NFT("netdev", "egress device lo", "drop") },
 	{ "netdev ingress of lo, drop", NFT("netdev", "ingress device lo", "drop") },
 	{ "tc egress of lo, drop", TC("egress", "drop") },
