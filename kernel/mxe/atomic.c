@@ -117,8 +117,7 @@ void mxe_atomic_use_locks(void)
 	smp_store_release(&mxe_atomic_locks_used, true);
 }
 
-static __always_inline void
-mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args, u64 *orig)
+static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
 	if (args->log_size == 3)
 		*orig = mxe_atomic_exec_u64(p, args);
@@ -132,9 +131,8 @@ mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args, u64 *orig)
 		*orig = mxe_atomic_exec_u8(p, args);
 }
 
-static noinline void mxe_atomic_exec_locked(void *p,
-					    const struct mxe_atomic_args *args,
-					    u64 *orig)
+static void mxe_atomic_exec_locked(void *p, const struct mxe_atomic_args *args,
+				   u64 *orig)
 {
 	unsigned long block = offset_in_page(p) / MXE_ATOMIC_MAX_SIZE;
 	u32 which = hash_long(block, MXE_ATOMIC_LOCK_BITS);

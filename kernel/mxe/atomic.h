@@ -200,8 +200,7 @@ void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
  *
  * Return: the new value.
  */
-static __always_inline u64
-mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
+static inline u64 mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
 {
 	switch (args->op) {
 	case MXE_ATOMIC_CMP_SWAP:
@@ -232,8 +231,7 @@ mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
  *
  * Return: the old value.
  */
-static __always_inline u64
-mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
+static inline u64 mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
 {
 	u64 old = READ_ONCE(*word);
 
@@ -265,7 +263,7 @@ u64 mxe_atomic_exec_8_locked(void *p, struct mxe_atomic_args args);
  * Context: As mxe_atomic_exec().
  * Return: the old value.
  */
-static __always_inline u64 mxe_atomic_exec_8(void *p, const struct mxe_atomic_args *args)
+static inline u64 mxe_atomic_exec_8(void *p, const struct mxe_atomic_args *args)
 {
 	if (static_branch_unlikely(&mxe_atomic_locked))
 		return mxe_atomic_exec_8_locked(p, *args);

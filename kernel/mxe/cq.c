@@ -77,7 +77,7 @@ static void mxe_cq_write_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
 }
 
 /* The members of a CQE that few completions have. */
-static noinline void mxe_cq_write_rare(struct mxe_cqe *cqe, const struct mxe_wc *wc)
+static void mxe_cq_write_rare(struct mxe_cqe *cqe, const struct mxe_wc *wc)
 {
 	if (wc->flags & MXE_CQE_WITH_INV)
 		cqe->invalidated_rkey = wc->inv_rkey;
@@ -137,7 +137,7 @@ static void mxe_cq_delay_event(struct mxe_cq *cq)
 }
 
 /* Counts a completion.  Returns true if the event is to be sent now. */
-static __always_inline bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
+static bool mxe_cq_event(struct mxe_cq *cq, const struct mxe_wc *wc)
 {
 	bool solicited = wc->solicited || wc->status != IB_WC_SUCCESS;
 
@@ -180,7 +180,7 @@ static enum hrtimer_restart mxe_cq_event_timer(struct hrtimer *timer)
 }
 
 /* Notes that a completion is lost. */
-static noinline enum mxe_cq_result mxe_cq_lose(struct mxe_cq *cq)
+static enum mxe_cq_result mxe_cq_lose(struct mxe_cq *cq)
 {
 	bool first = !cq->overrun;
 
@@ -206,8 +206,8 @@ mxe_cq_add_locked(struct mxe_cq *cq, struct mxe_qp *qp, const struct mxe_wc *wc,
 	return mxe_cq_event(cq, wc) ? MXE_CQ_ADDED_NOTIFY : MXE_CQ_ADDED;
 }
 
-static noinline enum mxe_cq_result
-mxe_cq_add_kernel(struct mxe_cq *cq, struct mxe_qp *qp, const struct mxe_wc *wc)
+static enum mxe_cq_result mxe_cq_add_kernel(struct mxe_cq *cq, struct mxe_qp *qp,
+					    const struct mxe_wc *wc)
 {
 	enum mxe_cq_result result;
 	unsigned long flags;

@@ -165,9 +165,8 @@ static bool mxe_deliver_must_wait(struct mxe_qp *qp, const struct mxe_pkt *pkt)
  * Executes a request whose turn it is, and consumes @skb.  Returns -EBUSY if it
  * cannot be executed yet.  It is then deferred in front of all others.
  */
-static __always_inline int mxe_deliver_now(struct mxe_qp *qp,
-					   const struct mxe_pkt *pkt,
-					   struct sk_buff *skb)
+static int mxe_deliver_now(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			   struct sk_buff *skb)
 {
 	if (likely(mxe_qp_is_reliable(qp))) {
 		if (unlikely(mxe_respond_request(qp, pkt) == -EBUSY)) {

@@ -37,9 +37,8 @@ struct mxe_doorbell_file {
 };
 
 /* Runs one slice of the tag operations of an SRQ.  As mxe_doorbell_ring(). */
-static noinline int mxe_doorbell_ring_tm(struct mxe_dev *dev,
-					 const struct ib_ucontext *uctx,
-					 struct mxe_doorbell db)
+static int mxe_doorbell_ring_tm(struct mxe_dev *dev, const struct ib_ucontext *uctx,
+				struct mxe_doorbell db)
 {
 	struct mxe_srq *srq;
 	bool more;
@@ -67,9 +66,8 @@ static noinline int mxe_doorbell_ring_tm(struct mxe_dev *dev,
  *
  * Context: BHs disabled, which implies an RCU read-side section.
  */
-static __always_inline int
-mxe_doorbell_ring(const struct mxe_doorbell_file *file,
-		  struct mxe_doorbell db, bool last)
+static int mxe_doorbell_ring(const struct mxe_doorbell_file *file,
+			     struct mxe_doorbell db, bool last)
 {
 	struct ib_ucontext *uctx = READ_ONCE(file->uctx);
 	struct mxe_dev *dev = file->dev;
@@ -103,8 +101,8 @@ mxe_doorbell_ring(const struct mxe_doorbell_file *file,
  * Continues after the first slice. The process pays for a limited number of
  * slices, and qp->work does the rest.
  */
-static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
-				       struct mxe_doorbell db)
+static int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
+			      struct mxe_doorbell db)
 {
 	int left = MXE_DOORBELL_SLICES - 1;
 	bool last;
@@ -121,9 +119,8 @@ static noinline int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
 }
 
 /* Rings one doorbell of a process.  Returns 0 or a negative errno. */
-static __always_inline int
-mxe_doorbell_one(const struct mxe_doorbell_file *file,
-		 const struct mxe_doorbell __user *from)
+static int mxe_doorbell_one(const struct mxe_doorbell_file *file,
+			    const struct mxe_doorbell __user *from)
 {
 	union {
 		struct mxe_doorbell db;
@@ -143,9 +140,8 @@ mxe_doorbell_one(const struct mxe_doorbell_file *file,
 }
 
 /* Rings all doorbells up to the first one that fails. */
-static noinline ssize_t
-mxe_doorbell_many(const struct mxe_doorbell_file *file,
-		  const struct mxe_doorbell __user *from, size_t count)
+static ssize_t mxe_doorbell_many(const struct mxe_doorbell_file *file,
+				 const struct mxe_doorbell __user *from, size_t count)
 {
 	size_t done = 0;
 	int err;

@@ -33,13 +33,13 @@
 #ifdef CONFIG_NETFILTER
 
 /* Returns the hooks of netfilter for the packets of a family. */
-static __always_inline struct nf_hook_entries __rcu **
-mxe_early_demux_hooks(struct net *net, bool is_ipv4)
+static struct nf_hook_entries __rcu **mxe_early_demux_hooks(struct net *net,
+							    bool is_ipv4)
 {
 	return is_ipv4 ? net->nf.hooks_ipv4 : net->nf.hooks_ipv6;
 }
 
-static __always_inline unsigned int mxe_early_demux_ip_len(bool is_ipv4)
+static unsigned int mxe_early_demux_ip_len(bool is_ipv4)
 {
 	return is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 }
@@ -48,8 +48,8 @@ static __always_inline unsigned int mxe_early_demux_ip_len(bool is_ipv4)
  * Returns true if a hook between this point and the socket could act on the
  * packet.
  */
-static __always_inline bool mxe_early_demux_interferes(struct net *net,
-						       struct sk_buff *skb, bool is_ipv4)
+static bool mxe_early_demux_interferes(struct net *net, struct sk_buff *skb,
+				       bool is_ipv4)
 {
 	if (rcu_access_pointer(mxe_early_demux_hooks(net, is_ipv4)[NF_INET_LOCAL_IN]))
 		return true;
@@ -74,7 +74,7 @@ static __always_inline bool mxe_early_demux_interferes(struct net *net,
 }
 
 /* Pull the headers up to and including the BTH into the linear area. */
-static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb, bool is_ipv4)
+static bool mxe_early_demux_pull(struct sk_buff *skb, bool is_ipv4)
 {
 	const unsigned int len = mxe_early_demux_ip_len(is_ipv4) +
 				 sizeof(struct udphdr) + sizeof(struct mxe_bth);
@@ -88,7 +88,7 @@ static __always_inline bool mxe_early_demux_pull(struct sk_buff *skb, bool is_ip
 	return !skb_is_gso(skb) && pskb_may_pull(skb, len);
 }
 
-static __always_inline bool mxe_early_demux_is_udp4(const struct sk_buff *skb)
+static bool mxe_early_demux_is_udp4(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 
@@ -99,7 +99,7 @@ static __always_inline bool mxe_early_demux_is_udp4(const struct sk_buff *skb)
  * Returns true for UDP without extension headers. Fragments have an extension
  * header.
  */
-static __always_inline bool mxe_early_demux_is_udp6(const struct sk_buff *skb)
+static bool mxe_early_demux_is_udp6(const struct sk_buff *skb)
 {
 	return ipv6_hdr(skb)->nexthdr == IPPROTO_UDP;
 }
@@ -108,7 +108,7 @@ static __always_inline bool mxe_early_demux_is_udp6(const struct sk_buff *skb)
  * Returns true if the UDP layer would deliver this packet to our socket
  * unmodified.
  */
-static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb, bool is_ipv4)
+static bool mxe_early_demux_is_roce(const struct sk_buff *skb, bool is_ipv4)
 {
 	const unsigned int ip_len = mxe_early_demux_ip_len(is_ipv4);
 	const struct udphdr *udph = (const void *)(skb_network_header(skb) + ip_len);
@@ -123,22 +123,20 @@ static __always_inline bool mxe_early_demux_is_roce(const struct sk_buff *skb, b
 	       ntohs(udph->len) == skb->len - ip_len;
 }
 
-static __always_inline bool mxe_early_demux_same4(const struct mxe_av *av,
-						  const struct iphdr *iph)
+static bool mxe_early_demux_same4(const struct mxe_av *av, const struct iphdr *iph)
 {
 	return av->is_ipv4 && av->v4.daddr == iph->saddr && av->v4.saddr == iph->daddr;
 }
 
-static __always_inline bool mxe_early_demux_same6(const struct mxe_av *av,
-						  const struct ipv6hdr *ip6h)
+static bool mxe_early_demux_same6(const struct mxe_av *av, const struct ipv6hdr *ip6h)
 {
 	return !av->is_ipv4 && ipv6_addr_equal(&av->v6.daddr, &ip6h->saddr) &&
 	       ipv6_addr_equal(&av->v6.saddr, &ip6h->daddr);
 }
 
 /* Compares the addresses with those of the connection, without a lock. */
-static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
-						       const struct sk_buff *skb, bool is_ipv4)
+static bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
+				       const struct sk_buff *skb, bool is_ipv4)
 {
 	/*
 	 * A hint. modify_qp may change the peer, and rx.c checks under the
@@ -153,9 +151,9 @@ static __always_inline bool mxe_early_demux_address_ok(const struct mxe_qp *qp,
  * addresses must match, because QP numbers are not unique among hosts, and a
  * packet with other addresses may have to be forwarded.
  */
-static __always_inline struct mxe_qp *
-mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb, bool is_ipv4,
-		   const struct dst_entry **dst)
+static struct mxe_qp *mxe_early_demux_qp(struct mxe_netns *mnet,
+					 const struct sk_buff *skb, bool is_ipv4,
+					 const struct dst_entry **dst)
 {
 	const struct mxe_bth *bth;
 	struct mxe_qp *qp;
@@ -176,8 +174,8 @@ mxe_early_demux_qp(struct mxe_netns *mnet, const struct sk_buff *skb, bool is_ip
 }
 
 /* Counts a packet or GSO batch as IP and UDP do when they deliver it. */
-static __always_inline void mxe_early_demux_count(struct net *net, const struct dst_entry *dst,
-						  unsigned int num_pkts, bool is_ipv4)
+static void mxe_early_demux_count(struct net *net, const struct dst_entry *dst,
+				  unsigned int num_pkts, bool is_ipv4)
 {
 	if (is_ipv4) {
 		__IP_INC_STATS(net, IPSTATS_MIB_INDELIVERS);
@@ -191,11 +189,10 @@ static __always_inline void mxe_early_demux_count(struct net *net, const struct 
 /*
  * Passes a packet or GSO batch to its QP, or leaves it to the stack. skb->data
  * is the IP header, and the headers have been pulled. Returns the verdict of
- * the hook. Inlined for each combination of flags, because it runs for every
- * packet.
+ * the hook.
  */
-static __always_inline unsigned int
-mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4, bool is_gso)
+static unsigned int mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb,
+					 bool is_ipv4, bool is_gso)
 {
 	unsigned int num_pkts = is_gso ? skb_shinfo(skb)->gso_segs : 1;
 	unsigned int ip_len = mxe_early_demux_ip_len(is_ipv4);
@@ -223,21 +220,21 @@ mxe_early_demux_take(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4, 
 	return NF_STOLEN;
 }
 
-static noinline unsigned int mxe_early_demux_take_gso4(struct mxe_netns *mnet,
-						       struct sk_buff *skb)
+static unsigned int mxe_early_demux_take_gso4(struct mxe_netns *mnet,
+					      struct sk_buff *skb)
 {
 	return mxe_early_demux_take(mnet, skb, true, true);
 }
 
-static noinline unsigned int mxe_early_demux_take_gso6(struct mxe_netns *mnet,
-						       struct sk_buff *skb)
+static unsigned int mxe_early_demux_take_gso6(struct mxe_netns *mnet,
+					      struct sk_buff *skb)
 {
 	return mxe_early_demux_take(mnet, skb, false, true);
 }
 
 /* Handles a packet of a family at the end of PRE_ROUTING. */
-static __always_inline unsigned int
-mxe_early_demux_pre_routing(struct mxe_netns *mnet, struct sk_buff *skb, bool is_ipv4)
+static unsigned int mxe_early_demux_pre_routing(struct mxe_netns *mnet,
+						struct sk_buff *skb, bool is_ipv4)
 {
 	u8 protocol = is_ipv4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 
@@ -256,16 +253,20 @@ mxe_early_demux_pre_routing(struct mxe_netns *mnet, struct sk_buff *skb, bool is
 			 mxe_early_demux_take_gso6(mnet, skb);
 }
 
-/* The last hook of PRE_ROUTING of IPv4.  Context: Softirq, RCU. */
-static unsigned int mxe_early_demux_hook4(void *priv, struct sk_buff *skb,
-					  const struct nf_hook_state *state)
+/*
+ * The last hook of PRE_ROUTING of IPv4. Flattened, so that the IP version is a
+ * constant everywhere: that saves 190 instructions of a wire operation.
+ * Context: Softirq, RCU.
+ */
+static __flatten unsigned int mxe_early_demux_hook4(void *priv, struct sk_buff *skb,
+						    const struct nf_hook_state *state)
 {
 	return mxe_early_demux_pre_routing(priv, skb, true);
 }
 
 /* The same for IPv6. */
-static unsigned int mxe_early_demux_hook6(void *priv, struct sk_buff *skb,
-					  const struct nf_hook_state *state)
+static __flatten unsigned int mxe_early_demux_hook6(void *priv, struct sk_buff *skb,
+						    const struct nf_hook_state *state)
 {
 	return mxe_early_demux_pre_routing(priv, skb, false);
 }

@@ -76,7 +76,7 @@ static bool mxe_guard_may_send(struct net *net, struct sock *sk)
  * Returns true for packets of mxe, with a socket of netns.c or without one. The
  * socket of a SYN-ACK is a request socket, which has no sk_user_data.
  */
-static __always_inline bool mxe_guard_is_own(const struct mxe_netns *mnet, const struct sock *sk)
+static bool mxe_guard_is_own(const struct mxe_netns *mnet, const struct sock *sk)
 {
 	return !sk || (sk_fullsock(sk) && rcu_dereference_sk_user_data(sk) == mnet);
 }
@@ -96,8 +96,8 @@ static void mxe_guard_count(struct mxe_netns *mnet, const struct sk_buff *skb)
 }
 
 /* Returns the verdict on a UDP datagram. offset: that of the UDP header. */
-static noinline unsigned int mxe_guard_udp(struct mxe_netns *mnet, struct sk_buff *skb,
-					   struct sock *sk, unsigned int offset)
+static unsigned int mxe_guard_udp(struct mxe_netns *mnet, struct sk_buff *skb,
+				  struct sock *sk, unsigned int offset)
 {
 	const struct udphdr *udph;
 	struct udphdr copy;
@@ -122,8 +122,8 @@ unsigned int mxe_guard_ipv4(void *priv, struct sk_buff *skb,
 }
 
 /* Of a packet with extension headers, which a process may add. */
-static noinline unsigned int mxe_guard_exthdr(struct mxe_netns *mnet, struct sk_buff *skb,
-					      struct sock *sk)
+static unsigned int mxe_guard_exthdr(struct mxe_netns *mnet, struct sk_buff *skb,
+				     struct sock *sk)
 {
 	u8 nexthdr = ipv6_hdr(skb)->nexthdr;
 	__be16 frag_off;

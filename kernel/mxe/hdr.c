@@ -25,9 +25,8 @@ static void mxe_hdr_init_udp(struct udphdr *udph, const struct mxe_av *av,
 	};
 }
 
-static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *hdr,
-				       const struct mxe_av *av,
-				       const u8 *bth, size_t bth_len)
+static void mxe_hdr_init_ipv4(struct mxe_hdr *hdr, const struct mxe_av *av,
+			      const u8 *bth, size_t bth_len)
 {
 	struct udphdr *udph = &hdr->ipv4.udp;
 	struct iphdr *iph = &hdr->ipv4.ip;
@@ -52,8 +51,7 @@ static noinline void mxe_hdr_init_ipv4(struct mxe_hdr *hdr,
 }
 
 /* Returns true if this packet can reuse the headers of the last one. */
-static __always_inline bool mxe_hdr_is_kept(const struct mxe_hdr *hdr,
-					    const u8 *bth, u32 bth_len)
+static bool mxe_hdr_is_kept(const struct mxe_hdr *hdr, const u8 *bth, u32 bth_len)
 {
 #ifdef MXE_WITHOUT_HDR_CACHE
 	return false;
@@ -87,8 +85,7 @@ static void mxe_hdr_push_ipv4(struct mxe_hdr *hdr, const struct mxe_av *av,
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static noinline void mxe_hdr_push_ipv6(const struct mxe_av *av,
-				       struct sk_buff *skb)
+static void mxe_hdr_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
 {
 	size_t bth_len = skb->len;
 	const u8 *bth = skb->data;

@@ -70,8 +70,8 @@ void mxe_hdr_push(struct mxe_hdr *hdr, const struct mxe_av *av,
  *
  * Return: MXE_PKT_OK or the reason to drop the packet.
  */
-static __always_inline enum mxe_pkt_error
-mxe_hdr_parse_bth(struct mxe_pkt *pkt, bool is_ipv4, const u8 *bth, size_t len)
+static inline enum mxe_pkt_error mxe_hdr_parse_bth(struct mxe_pkt *pkt, bool is_ipv4,
+						   const u8 *bth, size_t len)
 {
 	enum mxe_pkt_error err;
 

@@ -52,7 +52,7 @@ __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, cons
  *
  * Return: true if the UDP header follows the fixed IP header.
  */
-static __always_inline bool mxe_icrc_is_defined(const struct sk_buff *skb, bool is_ipv4)
+static inline bool mxe_icrc_is_defined(const struct sk_buff *skb, bool is_ipv4)
 {
 	return is_ipv4 ? ip_hdr(skb)->ihl == 5 : ipv6_hdr(skb)->nexthdr == IPPROTO_UDP;
 }
@@ -68,8 +68,8 @@ static __always_inline bool mxe_icrc_is_defined(const struct sk_buff *skb, bool 
  * Context: BHs disabled.
  * Return: true if the packet was not changed on its way.
  */
-static __always_inline bool mxe_icrc_is_correct(const struct sk_buff *skb, bool is_ipv4,
-						const u8 *bth, size_t len)
+static inline bool mxe_icrc_is_correct(const struct sk_buff *skb, bool is_ipv4,
+				       const u8 *bth, size_t len)
 {
 	__le32 icrc = is_ipv4 ?
 		      mxe_icrc_ipv4(ip_hdr(skb), udp_hdr(skb), bth, len) :

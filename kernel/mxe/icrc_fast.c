@@ -112,7 +112,7 @@ static u32 mxe_icrc_id(__be16 ip_id)
 }
 
 /* Returns the contribution of four bytes that are followed by @behind bytes. */
-static __always_inline u32 mxe_icrc_word(u32 word, unsigned int behind)
+static u32 mxe_icrc_word(u32 word, unsigned int behind)
 {
 	const u32 (*table)[256] = &mxe_icrc_slices[behind];
 
@@ -121,7 +121,7 @@ static __always_inline u32 mxe_icrc_word(u32 word, unsigned int behind)
 }
 
 /* The same for bytes that no CRC was added to, in half the instructions. */
-static __always_inline u32 mxe_icrc_bytes(const u8 *p, unsigned int behind)
+static u32 mxe_icrc_bytes(const u8 *p, unsigned int behind)
 {
 	const u32 (*table)[256] = &mxe_icrc_slices[behind];
 
@@ -155,7 +155,7 @@ static noinline u32 mxe_icrc_short(u32 crc, const u8 *p, size_t len)
 /* ---- the crypto layer -------------------------------------------------- */
 
 /* Continues crc with p. */
-static noinline u32 mxe_icrc_shash(u32 crc, const u8 *p, size_t len)
+static u32 mxe_icrc_shash(u32 crc, const u8 *p, size_t len)
 {
 	/*
 	 * SHASH_DESC_ON_STACK() takes 300 bytes more, which may have to be
@@ -220,7 +220,7 @@ struct mxe_icrc_memos {
 static struct mxe_icrc_memos __percpu *mxe_icrc_memos;
 
 /* Returns the set of a header.  The words before the PSN differ between QPs. */
-static __always_inline struct mxe_icrc_memo *mxe_icrc_set(const struct udphdr *udph, const u8 *bth)
+static struct mxe_icrc_memo *mxe_icrc_set(const struct udphdr *udph, const u8 *bth)
 {
 	u64 key = get_unaligned((const u64 *)udph) ^ get_unaligned((const u64 *)bth);
 
@@ -231,8 +231,7 @@ static __always_inline struct mxe_icrc_memo *mxe_icrc_set(const struct udphdr *u
  * Returns 0 if (p | ones) equals the cached header. memcmp() would be a call,
  * and would compare the remainder bytewise.
  */
-static __always_inline u64 mxe_icrc_differ(const u8 *memo, const void *p, const void *ones,
-					   size_t len)
+static u64 mxe_icrc_differ(const u8 *memo, const void *p, const void *ones, size_t len)
 {
 	u64 differ = 0;
 	size_t i;
@@ -261,7 +260,8 @@ static void mxe_icrc_mask(void *to, const void *from, const void *ones, size_t l
 /*
  * Returns true if the entry is that of a header, which has three parts: IP
  * header of ip_len bytes, UDP header, and the BTH up to the PSN. ones is
- * mxe_icrc_ones4 or mxe_icrc_ones6.
+ * mxe_icrc_ones4 or mxe_icrc_ones6. Inlined for each of these, so that ip_len
+ * is a constant: that saves 70 instructions of a wire operation.
  */
 static __always_inline bool mxe_icrc_is(const struct mxe_icrc_memo *memo, const void *ones,
 					const void *ip, size_t ip_len, const struct udphdr *udph,
@@ -277,8 +277,9 @@ static __always_inline bool mxe_icrc_is(const struct mxe_icrc_memo *memo, const 
 	return !differ;
 }
 
-static noinline u32 mxe_icrc_remember(struct mxe_icrc_memo *memo, const void *ones, const void *ip,
-				      size_t ip_len, const struct udphdr *udph, const u8 *bth)
+static u32 mxe_icrc_remember(struct mxe_icrc_memo *memo, const void *ones,
+			     const void *ip, size_t ip_len, const struct udphdr *udph,
+			     const u8 *bth)
 {
 	const size_t udp_at = ip_len, bth_at = udp_at + sizeof(*udph);
 	u8 *p = memo->hdr;
@@ -292,6 +293,7 @@ static noinline u32 mxe_icrc_remember(struct mxe_icrc_memo *memo, const void *on
 	return memo->crc;
 }
 
+/* Returns the CRC of a header.  Inlined as mxe_icrc_is(). */
 static __always_inline u32 mxe_icrc_hdr(const void *ones, const void *ip, size_t ip_len,
 					const struct udphdr *udph, const u8 *bth)
 {
@@ -304,15 +306,15 @@ static __always_inline u32 mxe_icrc_hdr(const void *ones, const void *ip, size_t
 	return mxe_icrc_remember(memo, ones, ip, ip_len, udph, bth);
 }
 
-static __always_inline u32 mxe_icrc_hdr_ipv4(const struct iphdr *iph, const struct udphdr *udph,
-					     const u8 *bth)
+static u32 mxe_icrc_hdr_ipv4(const struct iphdr *iph, const struct udphdr *udph,
+			     const u8 *bth)
 {
 	return mxe_icrc_hdr(&mxe_icrc_ones4, iph, sizeof(*iph), udph, bth);
 }
 
 /* ---- ICRC -------------------------------------------------------------- */
 
-static __always_inline __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len)
+static __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len)
 {
 	const u8 *body = bth + MXE_ICRC_BTH;
 	size_t body_len = len - MXE_ICRC_BTH;

@@ -53,10 +53,9 @@ static bool mxe_loop_atomic_peer_ready(const struct mxe_qp *qp,
  * Executes an atomic on the word at @va of the region of @rkey, and stores the
  * old value where @sge points.  Returns false if nothing was changed.
  */
-static __always_inline bool
-mxe_loop_atomic_exec(struct mxe_qp *qp, struct mxe_qp *peer, u32 rkey, u64 va,
-		     const struct mxe_atomic_args *args,
-		     const struct mxe_sge *sge)
+static bool mxe_loop_atomic_exec(struct mxe_qp *qp, struct mxe_qp *peer, u32 rkey,
+				 u64 va, const struct mxe_atomic_args *args,
+				 const struct mxe_sge *sge)
 {
 	u32 length = READ_ONCE(sge->length);
 	u64 orig, result = READ_ONCE(sge->addr);
@@ -89,9 +88,8 @@ put_local:
 }
 
 /* Does what the responder and the completer do after a request. */
-static __always_inline void
-mxe_loop_atomic_complete(struct mxe_qp *qp, struct mxe_qp *peer, u64 wr_id,
-			 u8 opcode, u8 flags, enum mxe_atomic_op op)
+static void mxe_loop_atomic_complete(struct mxe_qp *qp, struct mxe_qp *peer, u64 wr_id,
+				     u8 opcode, u8 flags, enum mxe_atomic_op op)
 {
 	const struct mxe_dev *responder = peer->dev;
 	struct mxe_sq *sq = &qp->sq;
@@ -118,8 +116,7 @@ mxe_loop_atomic_complete(struct mxe_qp *qp, struct mxe_qp *peer, u64 wr_id,
 }
 
 /* Executes the next request of the ring.  Returns false if it is left there. */
-static __always_inline bool mxe_loop_atomic_one(struct mxe_qp *qp,
-						struct mxe_qp *peer)
+static bool mxe_loop_atomic_one(struct mxe_qp *qp, struct mxe_qp *peer)
 {
 	const struct mxe_send_wqe *wqe = mxe_ring_entry(&qp->sq.ring, qp->sq.fetched);
 	struct mxe_atomic_args args __uninitialized;

@@ -294,8 +294,7 @@ void mxe_mr_copy_bytes(void *to, const void *from, u32 len);
  *
  * Copies of 4 and 8 bytes, the usual sizes of atomics, are inlined.
  */
-static __always_inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len,
-					      enum mxe_copy_dir dir)
+static inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len, enum mxe_copy_dir dir)
 {
 	void *to = dir == MXE_TO_MEMORY ? p : buf;
 	const void *from = dir == MXE_TO_MEMORY ? buf : p;
@@ -327,9 +326,8 @@ void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
  * @len: bytes
  * @dir: direction
  */
-static __always_inline void
-mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
-	    enum mxe_copy_dir dir)
+static inline void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
+			       enum mxe_copy_dir dir)
 {
 	u32 avail;
 	void *p = mxe_mr_ptr(mr, addr, &avail);
@@ -354,10 +352,8 @@ mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
  * Context: BHs disabled.
  * Return: 0, or -EINVAL if the memory is misaligned.
  */
-static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
-					 u32 size,
-					 const struct mxe_atomic_args *args,
-					 u64 *orig)
+static inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr, u32 size,
+				const struct mxe_atomic_args *args, u64 *orig)
 {
 	u32 avail;
 	void *p = mxe_mr_ptr(mr, addr, &avail);
@@ -380,8 +376,8 @@ static __always_inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr,
  * Context: BHs disabled.
  * Return: false if the memory is misaligned.
  */
-static __always_inline bool mxe_mr_atomic_8(const struct mxe_mr *mr, u64 addr,
-					    const struct mxe_atomic_args *args, u64 *orig)
+static inline bool mxe_mr_atomic_8(const struct mxe_mr *mr, u64 addr,
+				   const struct mxe_atomic_args *args, u64 *orig)
 {
 	u32 avail;
 	void *p = mxe_mr_ptr(mr, addr, &avail);

@@ -134,8 +134,7 @@ static const struct mxe_qp_pending_event mxe_qp_srq_events[] = {
 	{ MXE_PENDING_EV_SRQ_ERR, IB_EVENT_SRQ_ERR },
 };
 
-static noinline void mxe_qp_report(struct mxe_qp *qp, struct mxe_srq *srq,
-				   unsigned long pending)
+static void mxe_qp_report(struct mxe_qp *qp, struct mxe_srq *srq, unsigned long pending)
 {
 	unsigned int i;
 

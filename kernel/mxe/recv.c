@@ -61,7 +61,7 @@ void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
 }
 
 /* Completes a message to a tag-matching SRQ. */
-static noinline void mxe_recv_end_tm(struct mxe_qp *qp, struct mxe_wc *wc)
+static void mxe_recv_end_tm(struct mxe_qp *qp, struct mxe_wc *wc)
 {
 	struct mxe_tm_msg *msg = &qp->rq.tm_msg;
 	bool ok = !wc->status;

@@ -387,8 +387,7 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 }
 
 /* Copies a packet of a SEND to the receive request, which was taken up. */
-static __always_inline int mxe_respond_put_data(struct mxe_qp *qp,
-						const struct mxe_pkt *pkt)
+static int mxe_respond_put_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
@@ -414,8 +413,7 @@ static __always_inline int mxe_respond_put_data(struct mxe_qp *qp,
 }
 
 /* Begins a SEND to a tag-matching SRQ. */
-static noinline int mxe_respond_send_tagged(struct mxe_qp *qp,
-					    const struct mxe_pkt *pkt)
+static int mxe_respond_send_tagged(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_pkt data = *pkt;
 	int err;

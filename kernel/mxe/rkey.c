@@ -11,9 +11,8 @@
 #include "mw.h"
 #include "rkey.h"
 
-static __always_inline int mxe_rkey_target(const struct mxe_rights *rights,
-					   u32 rkey, int access, u64 *addr,
-					   u64 len, struct mxe_target *target)
+static int mxe_rkey_target(const struct mxe_rights *rights, u32 rkey, int access,
+			   u64 *addr, u64 len, struct mxe_target *target)
 {
 	struct mxe_mr *mr = mxe_mr_get(rights->dev, rkey, rights->cache);
 	int err;

@@ -22,9 +22,8 @@ static void mxe_route_keep(struct mxe_route *kept, struct dst_entry *dst,
 	kept->cookie = cookie;
 }
 
-static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
-						  const struct mxe_av *av,
-						  struct mxe_route *kept)
+static struct dst_entry *mxe_route_find4(struct mxe_dev *dev, const struct mxe_av *av,
+					 struct mxe_route *kept)
 {
 	struct flowi4 fl4 = {
 		.flowi4_oif = av->ifindex,
@@ -45,9 +44,8 @@ static noinline struct dst_entry *mxe_route_find4(struct mxe_dev *dev,
 	return &rt->dst;
 }
 
-static noinline struct dst_entry *mxe_route_find6(struct mxe_dev *dev,
-						  const struct mxe_av *av,
-						  struct mxe_route *kept)
+static struct dst_entry *mxe_route_find6(struct mxe_dev *dev, const struct mxe_av *av,
+					 struct mxe_route *kept)
 {
 	const struct mxe_netns *mnet = dev->mnet;
 	struct flowi6 fl6 = {

@@ -133,7 +133,7 @@ static void mxe_rx_dgid(const struct sk_buff *skb, union ib_gid *gid)
 }
 
 /* Returns the netdev of a packet that a layer-3 master device has passed on. */
-static noinline struct net_device *mxe_rx_l3_slave(const struct sk_buff *skb)
+static struct net_device *mxe_rx_l3_slave(const struct sk_buff *skb)
 {
 	struct net_device *ndev = skb->dev;
 	int ifindex = ip_hdr(skb)->version == 4 ? inet_sdif(skb) : inet6_sdif(skb);
@@ -159,8 +159,7 @@ static struct net_device *mxe_rx_netdev(const struct sk_buff *skb)
  * Linux answers ARP requests on all. Packets of other netdevs could come from
  * everybody whose packets a tunnel of this host decapsulates.
  */
-static noinline bool mxe_rx_has_roce(const struct mxe_netns *mnet,
-				     struct net_device *ndev)
+static bool mxe_rx_has_roce(const struct mxe_netns *mnet, struct net_device *ndev)
 {
 	struct mxe_dev *dev;
 
@@ -178,8 +177,7 @@ static noinline bool mxe_rx_has_roce(const struct mxe_netns *mnet,
  * Returns true if a packet is addressed to a GID of the device, which must be
  * registered, and arrived on a netdev of RoCE or that of the GID.
  */
-static noinline bool mxe_rx_gid_ok(struct mxe_dev *dev,
-				   const struct sk_buff *skb)
+static bool mxe_rx_gid_ok(struct mxe_dev *dev, const struct sk_buff *skb)
 {
 	struct net_device *ndev = mxe_rx_netdev(skb);
 	const struct ib_gid_attr *attr;
@@ -241,8 +239,7 @@ static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
 	return mxe_pkt_transport(pkt) == mxe_qp_transport(qp);
 }
 
-static noinline void mxe_rx_trace_receive(const struct mxe_qp *qp,
-					  const struct mxe_pkt *pkt)
+static void mxe_rx_trace_receive(const struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	trace_mxe_receive(qp, pkt->opcode, pkt->psn, pkt->payload_len);
 }
@@ -281,9 +278,8 @@ static bool mxe_rx_came_by(const struct mxe_dev *dev,
 }
 
 /* Gives copies to the members of a group on each device, and consumes @skb. */
-static noinline void mxe_rx_mcast(struct mxe_netns *mnet,
-				  const struct mxe_pkt *pkt,
-				  struct sk_buff *skb)
+static void mxe_rx_mcast(struct mxe_netns *mnet, const struct mxe_pkt *pkt,
+			 struct sk_buff *skb)
 {
 	struct mxe_dev *dev;
 	bool done = false;
@@ -319,7 +315,7 @@ struct mxe_rx_run {
 	bool is_request;
 };
 
-static __always_inline void mxe_rx_run_end(struct mxe_rx_run *run)
+static void mxe_rx_run_end(struct mxe_rx_run *run)
 {
 	struct mxe_qp *qp = run->qp;
 
@@ -336,8 +332,7 @@ static __always_inline void mxe_rx_run_end(struct mxe_rx_run *run)
 }
 
 /* Continues a run for this side of @qp, or ends it and begins another. */
-static __always_inline void mxe_rx_run_join(struct mxe_rx_run *run,
-					    struct mxe_qp *qp, bool is_request)
+static void mxe_rx_run_join(struct mxe_rx_run *run, struct mxe_qp *qp, bool is_request)
 {
 	if (run->qp == qp && run->is_request == is_request)
 		return;
@@ -358,8 +353,7 @@ static __always_inline void mxe_rx_run_join(struct mxe_rx_run *run,
  * Returns true if a packet has the addresses of the connection, and arrived on
  * a netdev of RoCE or that of the connection.
  */
-static __always_inline bool mxe_rx_is_from_peer(const struct mxe_qp *qp,
-						const struct sk_buff *skb)
+static bool mxe_rx_is_from_peer(const struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	struct net_device *ndev;
 
@@ -376,8 +370,7 @@ static __always_inline bool mxe_rx_is_from_peer(const struct mxe_qp *qp,
  * Returns true if a packet belongs to the connection of the QP.  Then its route
  * is kept, and a congestion mark is answered.  Context: lock of a side held.
  */
-static __always_inline bool mxe_rx_of_connection(struct mxe_qp *qp,
-						 const struct sk_buff *skb)
+static bool mxe_rx_of_connection(struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	if (!mxe_rx_is_from_peer(qp, skb)) {
 		mxe_count(qp->dev, drop_address);
@@ -389,9 +382,8 @@ static __always_inline bool mxe_rx_of_connection(struct mxe_qp *qp,
 }
 
 /* Handles a response or a CNP, and consumes @skb. */
-static __always_inline void mxe_rx_response(struct mxe_qp *qp,
-					    const struct mxe_pkt *pkt,
-					    struct sk_buff *skb)
+static void mxe_rx_response(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			    struct sk_buff *skb)
 {
 	lockdep_assert_held(&qp->send_lock);
 
@@ -410,9 +402,8 @@ static __always_inline void mxe_rx_response(struct mxe_qp *qp,
  * Handles a request, and consumes @skb.  With @more, other packets follow in
  * the list.  Returns false if the lock must be dropped before them.
  */
-static __always_inline bool mxe_rx_request(struct mxe_qp *qp,
-					   const struct mxe_pkt *pkt,
-					   struct sk_buff *skb, bool more)
+static bool mxe_rx_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			   struct sk_buff *skb, bool more)
 {
 	lockdep_assert_held(&qp->recv_lock);
 
@@ -435,9 +426,8 @@ static __always_inline bool mxe_rx_request(struct mxe_qp *qp,
  * Passes a packet to the shortcut for atomics.  Returns false if the packet is
  * left to the general path.
  */
-static __always_inline bool mxe_rx_atomic(struct mxe_rx_run *run,
-					  struct mxe_qp *qp, struct sk_buff *skb,
-					  bool more)
+static bool mxe_rx_atomic(struct mxe_rx_run *run, struct mxe_qp *qp,
+			  struct sk_buff *skb, bool more)
 {
 	if (!mxe_wire_atomic_accepts(qp, skb))
 		return false;
@@ -459,8 +449,8 @@ static __always_inline bool mxe_rx_atomic(struct mxe_rx_run *run,
 }
 
 /* Handles the request or response in a DC packet, and consumes @skb. */
-static noinline void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
-			       const struct mxe_pkt *pkt, struct sk_buff *skb)
+static void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
+		      const struct mxe_pkt *pkt, struct sk_buff *skb)
 {
 	mxe_rx_run_end(run);
 	/* Packets of this host need no lookup in the GID table. */
@@ -473,9 +463,8 @@ static noinline void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
 	mxe_dc_rx(qp, pkt, skb);
 }
 
-static __always_inline void mxe_rx_one(struct mxe_netns *mnet,
-				       struct sk_buff *skb, struct mxe_qp *hint,
-				       struct mxe_rx_run *run, bool more)
+static void mxe_rx_one(struct mxe_netns *mnet, struct sk_buff *skb, struct mxe_qp *hint,
+		       struct mxe_rx_run *run, bool more)
 {
 	struct mxe_pkt pkt __uninitialized;
 	struct mxe_qp *qp = hint;

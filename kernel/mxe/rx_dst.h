@@ -64,8 +64,8 @@ static inline void mxe_rx_dst_learn(struct mxe_qp *qp, const struct sk_buff *skb
  * Context: Softirq, RCU read-side section.
  * Return: the route without a reference, or NULL.
  */
-static __always_inline const struct dst_entry *
-mxe_rx_dst_valid(const struct mxe_rx_dst *rx, bool is_ipv4)
+static inline const struct dst_entry *mxe_rx_dst_valid(const struct mxe_rx_dst *rx,
+						       bool is_ipv4)
 {
 	struct dst_entry *dst;
 	unsigned int seq;

@@ -168,8 +168,8 @@ enum mxe_send_verdict {
 };
 
 /* For a request at sq->cur, of RC or XRC, that was not started. */
-static __always_inline enum mxe_send_verdict
-mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr *wr)
+static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
+						  struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
 	u32 cur = sq->cur;
@@ -206,8 +206,8 @@ static enum mxe_send_verdict mxe_send_begin_dc(struct mxe_qp *qp,
 }
 
 /* The same for UC.  Nothing is acknowledged, so errors are reported at once. */
-static __always_inline enum mxe_send_verdict
-mxe_send_begin_unacked(struct mxe_qp *qp, struct mxe_send_wr *wr)
+static enum mxe_send_verdict mxe_send_begin_unacked(struct mxe_qp *qp,
+						    struct mxe_send_wr *wr)
 {
 	if (qp->state != IB_QPS_RTS)
 		return MXE_SEND_VERDICT_STOP;
@@ -220,8 +220,7 @@ mxe_send_begin_unacked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 }
 
 /* Handles a packet that could not be sent.  Returns false to end the loop. */
-static __always_inline bool
-mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
+static bool mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
 {
 	struct mxe_sq *sq = &qp->sq;
 
@@ -243,8 +242,7 @@ mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
 	return false;
 }
 
-static __always_inline bool
-mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport transport)
+static bool mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport transport)
 {
 	/* In SQD, a message that was started is sent to its end. */
 	if (transport == MXE_TRANSPORT_UD ? qp->state != IB_QPS_RTS :
@@ -308,12 +306,12 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 	}
 }
 
-static noinline void mxe_send_loop_dc(struct mxe_qp *qp)
+static void mxe_send_loop_dc(struct mxe_qp *qp)
 {
 	mxe_send_loop(qp, MXE_TRANSPORT_DC);
 }
 
-static noinline void mxe_send_loop_rc(struct mxe_qp *qp)
+static void mxe_send_loop_rc(struct mxe_qp *qp)
 {
 	if (mxe_qp_has_dc(qp))
 		mxe_send_loop_dc(qp);
@@ -321,18 +319,18 @@ static noinline void mxe_send_loop_rc(struct mxe_qp *qp)
 		mxe_send_loop(qp, MXE_TRANSPORT_RC);
 }
 
-static noinline void mxe_send_loop_uc(struct mxe_qp *qp)
+static void mxe_send_loop_uc(struct mxe_qp *qp)
 {
 	mxe_send_loop(qp, MXE_TRANSPORT_UC);
 }
 
-static noinline void mxe_send_loop_ud(struct mxe_qp *qp)
+static void mxe_send_loop_ud(struct mxe_qp *qp)
 {
 	mxe_send_loop(qp, MXE_TRANSPORT_UD);
 }
 
 /* Sends until the slice ends (sq->budget <= 0), or nothing more may be sent. */
-static __always_inline void mxe_send_slice(struct mxe_qp *qp)
+static void mxe_send_slice(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
@@ -383,7 +381,7 @@ bool mxe_send_flush(struct mxe_qp *qp)
 	return more;
 }
 
-static __always_inline bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
+static bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 {
 	struct mxe_sq *sq = &qp->sq;
 

@@ -21,7 +21,7 @@ static u32 mxe_sq_byte_len(const struct mxe_send_wr *wr, u16 flags)
  * Frees the slot of the oldest request.  Returns true if the consumer posted
  * the request.  Then the consumer may overwrite the slot at once.
  */
-static __always_inline bool mxe_sq_free(struct mxe_qp *qp, enum ib_wc_status status)
+static bool mxe_sq_free(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	if (mxe_qp_has_tm(qp))
 		return mxe_rndv_free(qp, status);

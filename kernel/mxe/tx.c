@@ -59,8 +59,7 @@ struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
 	return skb;
 }
 
-static noinline void mxe_tx_trace(const struct mxe_qp *qp,
-				  const struct sk_buff *skb)
+static void mxe_tx_trace(const struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	const struct mxe_bth *bth = (const void *)skb->data;
 	unsigned int pad = (bth->flags & MXE_BTH_PAD_MASK) >> MXE_BTH_PAD_SHIFT;
@@ -121,8 +120,7 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 }
 
 /* Sends a packet of a DC QP, without a batch and without cached headers. */
-static noinline void mxe_tx_send_dc(struct mxe_qp *qp, struct mxe_tx *tx,
-				    struct sk_buff *skb)
+static void mxe_tx_send_dc(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
 {
 	unsigned int room = LL_RESERVED_SPACE(qp->dev->ndev) + MXE_HDR_MAX_SIZE;
 	struct mxe_hdr hdr = {};

@@ -53,9 +53,8 @@ static u32 mxe_wire_atomic_psn(const struct mxe_bth *bth)
 	return be32_to_cpu(bth->apsn) & MXE_PSN_MASK;
 }
 
-static __always_inline void mxe_wire_atomic_put_bth(const struct mxe_qp *qp,
-						    struct mxe_bth *bth, u8 opcode,
-						    u32 apsn)
+static void mxe_wire_atomic_put_bth(const struct mxe_qp *qp, struct mxe_bth *bth,
+				    u8 opcode, u32 apsn)
 {
 	bth->opcode = opcode;
 	bth->flags = MXE_BTH_MIGREQ;
@@ -122,7 +121,7 @@ static bool mxe_wire_atomic_may_send(struct mxe_qp *qp)
 }
 
 /* Returns true if the budget and the limits of the QP allow another request. */
-static __always_inline bool mxe_wire_atomic_has_room(const struct mxe_qp *qp)
+static bool mxe_wire_atomic_has_room(const struct mxe_qp *qp)
 {
 	const struct mxe_sq *sq = &qp->sq;
 
@@ -135,8 +134,7 @@ static __always_inline bool mxe_wire_atomic_has_room(const struct mxe_qp *qp)
  * Copies the next request of the ring to @wr, from which it can be sent again.
  * Returns false for a request that is left to the general path.
  */
-static __always_inline bool mxe_wire_atomic_fetch(const struct mxe_qp *qp,
-						  struct mxe_send_wr *wr)
+static bool mxe_wire_atomic_fetch(const struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	const struct mxe_send_wqe *wqe = mxe_ring_entry(&qp->sq.ring, qp->sq.fetched);
 	const struct mxe_sge *sge = (const struct mxe_sge *)(wqe + 1);
@@ -172,7 +170,7 @@ static __always_inline bool mxe_wire_atomic_fetch(const struct mxe_qp *qp,
 }
 
 /* Writes the header of an atomic behind the BTH. */
-static __always_inline void mxe_wire_atomic_put(void *p, const struct mxe_send_wr *wr)
+static void mxe_wire_atomic_put(void *p, const struct mxe_send_wr *wr)
 {
 	const struct mxe_atomic_args *args = &wr->atomic;
 	struct mxe_mskatomiceth *masked = p;
@@ -198,7 +196,7 @@ static __always_inline void mxe_wire_atomic_put(void *p, const struct mxe_send_w
 }
 
 /* Sends the next request of the ring.  Returns false if it is left there. */
-static __always_inline bool mxe_wire_atomic_send(struct mxe_qp *qp)
+static bool mxe_wire_atomic_send(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->fetched);
@@ -260,10 +258,9 @@ struct mxe_wire_atomic_target {
 	u32 rkey;
 };
 
-static __always_inline void
-mxe_wire_atomic_parse_standard(const struct mxe_bth *bth,
-			       struct mxe_wire_atomic_target *target,
-			       struct mxe_atomic_args *args)
+static void mxe_wire_atomic_parse_standard(const struct mxe_bth *bth,
+					   struct mxe_wire_atomic_target *target,
+					   struct mxe_atomic_args *args)
 {
 	const struct mxe_atomiceth *eth = (const void *)(bth + 1);
 	bool is_swap = bth->opcode == IB_OPCODE_RC_COMPARE_SWAP;
@@ -278,10 +275,9 @@ mxe_wire_atomic_parse_standard(const struct mxe_bth *bth,
 }
 
 /* Returns false for a request that the responder has to refuse. */
-static __always_inline bool
-mxe_wire_atomic_parse_masked(const struct mxe_bth *bth,
-			     struct mxe_wire_atomic_target *target,
-			     struct mxe_atomic_args *args)
+static bool mxe_wire_atomic_parse_masked(const struct mxe_bth *bth,
+					 struct mxe_wire_atomic_target *target,
+					 struct mxe_atomic_args *args)
 {
 	const struct mxe_mskatomiceth *eth = (const void *)(bth + 1);
 	const u8 *p = (const u8 *)(eth + 1);
@@ -303,10 +299,9 @@ mxe_wire_atomic_parse_masked(const struct mxe_bth *bth,
 	return !(args->compare | args->swap_mask);
 }
 
-static __always_inline bool
-mxe_wire_atomic_parse(const struct mxe_bth *bth,
-		      struct mxe_wire_atomic_target *target,
-		      struct mxe_atomic_args *args)
+static bool mxe_wire_atomic_parse(const struct mxe_bth *bth,
+				  struct mxe_wire_atomic_target *target,
+				  struct mxe_atomic_args *args)
 {
 	args->log_size = 3;
 	if (bth->opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP ||
@@ -321,9 +316,9 @@ mxe_wire_atomic_parse(const struct mxe_bth *bth,
  * if nothing was executed, because the memory does not allow it, or the key is
  * that of a window.
  */
-static __always_inline bool
-mxe_wire_atomic_exec(struct mxe_qp *qp, const struct mxe_wire_atomic_target *target,
-		     const struct mxe_atomic_args *args, u64 *orig)
+static bool mxe_wire_atomic_exec(struct mxe_qp *qp,
+				 const struct mxe_wire_atomic_target *target,
+				 const struct mxe_atomic_args *args, u64 *orig)
 {
 	struct mxe_mr *mr = mxe_mr_get(qp->dev, target->rkey, &qp->rq.mr_cache);
 	bool done = false;
@@ -337,10 +332,10 @@ mxe_wire_atomic_exec(struct mxe_qp *qp, const struct mxe_wire_atomic_target *tar
 }
 
 /* Stores the result, from which respond.c answers a duplicate. */
-static __always_inline const struct mxe_resp_res *
-mxe_wire_atomic_store(struct mxe_qp *qp, u32 psn,
-		      const struct mxe_wire_atomic_target *target,
-		      const struct mxe_atomic_args *args, u64 orig)
+static const struct mxe_resp_res *mxe_wire_atomic_store(struct mxe_qp *qp, u32 psn,
+							const struct mxe_wire_atomic_target *target,
+							const struct mxe_atomic_args *args,
+							u64 orig)
 {
 	struct mxe_resp_res *res = mxe_respond_next_res(&qp->rq);
 
@@ -359,8 +354,7 @@ mxe_wire_atomic_store(struct mxe_qp *qp, u32 psn,
 	return res;
 }
 
-static __always_inline void
-mxe_wire_atomic_respond(struct mxe_qp *qp, const struct mxe_resp_res *res)
+static void mxe_wire_atomic_respond(struct mxe_qp *qp, const struct mxe_resp_res *res)
 {
 	const size_t len = mxe_wire_atomic_len(IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE);
 	struct sk_buff *skb = mxe_tx_alloc_empty(qp, len);
@@ -412,9 +406,8 @@ bool mxe_wire_atomic_request(struct mxe_qp *qp, const struct sk_buff *skb)
  * Stores the result where the first SGE of a request points.  Returns false if
  * nothing was changed, because that is not possible.
  */
-static __always_inline bool mxe_wire_atomic_scatter(struct mxe_qp *qp,
-						    const struct mxe_send_wr *wr,
-						    u64 result)
+static bool mxe_wire_atomic_scatter(struct mxe_qp *qp, const struct mxe_send_wr *wr,
+				    u64 result)
 {
 	const struct ib_sge *sge = &wr->sge[0];
 	bool done = false;
@@ -437,7 +430,7 @@ static __always_inline bool mxe_wire_atomic_scatter(struct mxe_qp *qp,
  * Returns true if @psn is that of the oldest request.  That was sent and is not
  * to be sent again.
  */
-static __always_inline bool mxe_wire_atomic_is_awaited(const struct mxe_qp *qp, u32 psn)
+static bool mxe_wire_atomic_is_awaited(const struct mxe_qp *qp, u32 psn)
 {
 	const struct mxe_sq *sq = &qp->sq;
 

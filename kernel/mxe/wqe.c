@@ -20,8 +20,7 @@ static void mxe_wqe_init_wr(struct mxe_send_wr *wr)
 }
 
 /* Copies the operands of a masked atomic of 16 or 32 bytes from @data. */
-static noinline void mxe_wqe_set_wide(struct mxe_send_wr *wr, u8 log_size,
-				      const void *data)
+static void mxe_wqe_set_wide(struct mxe_send_wr *wr, u8 log_size, const void *data)
 {
 	u64 wide[MXE_MSKATOMIC_OPERANDS * MXE_ATOMIC_WORDS];
 	struct mxe_atomic_args *a = &wr->atomic;
@@ -59,8 +58,8 @@ static bool mxe_wqe_atomics_ok(const struct mxe_qp *qp)
 	return qp->be_reply || !qp->dev->reply_be;
 }
 
-static __always_inline enum ib_wc_status
-mxe_wqe_check_length(struct mxe_send_wr *wr, u16 flags, u64 length)
+static enum ib_wc_status mxe_wqe_check_length(struct mxe_send_wr *wr, u16 flags,
+					      u64 length)
 {
 	if (length > MXE_MAX_MSG_SIZE)
 		return IB_WC_LOC_LEN_ERR;
@@ -76,8 +75,8 @@ mxe_wqe_check_length(struct mxe_send_wr *wr, u16 flags, u64 length)
  * Copies the gather or scatter list of a request whose opcode has @flags.  Each
  * member of @from is read only once, because a process may write it meanwhile.
  */
-static __always_inline enum ib_wc_status
-mxe_wqe_set_sge(struct mxe_send_wr *wr, u16 flags, const struct ib_sge *from, u32 num_sge)
+static enum ib_wc_status mxe_wqe_set_sge(struct mxe_send_wr *wr, u16 flags,
+					 const struct ib_sge *from, u32 num_sge)
 {
 	u64 length = 0;
 	u32 i;
@@ -172,9 +171,10 @@ mxe_wqe_parse_atomic_write(struct mxe_send_wr *wr,
  * Parses operands of a size other than 8 bytes.  Shorter ones are in @wqe.
  * Wider ones are at *data in the ring, which is advanced past them.
  */
-static noinline enum ib_wc_status
-mxe_wqe_parse_ext_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr,
-			 const struct mxe_send_wqe *wqe, const void **data)
+static enum ib_wc_status mxe_wqe_parse_ext_atomic(struct mxe_qp *qp,
+						  struct mxe_send_wr *wr,
+						  const struct mxe_send_wqe *wqe,
+						  const void **data)
 {
 	u8 log_size = wqe->log_arg_sz;
 
@@ -231,9 +231,9 @@ static enum ib_wc_status mxe_wqe_parse_ud_dest(struct mxe_qp *qp,
  * DC initiator.  Its target is at the end of the entry, which begins before
  * @data.
  */
-static noinline enum ib_wc_status
-mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr *wr,
-		 const struct mxe_send_wqe *wqe, u8 known, const void *data)
+static enum ib_wc_status mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr *wr,
+					  const struct mxe_send_wqe *wqe, u8 known,
+					  const void *data)
 {
 	struct mxe_dci_dest *dest;
 	struct mxe_dc_dest from;

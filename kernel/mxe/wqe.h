@@ -92,9 +92,10 @@ static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
  * @compare_add_mask: as in struct mxe_send_wqe
  * @swap_mask: as in struct mxe_send_wqe
  */
-static __always_inline void
-mxe_wqe_set_atomic(struct mxe_atomic_args *a, enum ib_wr_opcode opcode, u8 log_size,
-		   u64 compare_add, u64 swap, u64 compare_add_mask, u64 swap_mask)
+static inline void mxe_wqe_set_atomic(struct mxe_atomic_args *a,
+				      enum ib_wr_opcode opcode, u8 log_size,
+				      u64 compare_add, u64 swap, u64 compare_add_mask,
+				      u64 swap_mask)
 {
 	a->log_size = log_size;
 	switch (opcode) {
@@ -144,9 +145,9 @@ mxe_wqe_set_atomic(struct mxe_atomic_args *a, enum ib_wr_opcode opcode, u8 log_s
  * Context: send_lock held.
  * Return: false if this is another request, or not certain to be valid.
  */
-static __always_inline bool
-mxe_wqe_fetch_atomic_8(const struct mxe_qp *qp, const struct mxe_send_wqe *wqe,
-		       u8 opcode, u8 flags, struct mxe_atomic_args *args)
+static inline bool mxe_wqe_fetch_atomic_8(const struct mxe_qp *qp,
+					  const struct mxe_send_wqe *wqe, u8 opcode,
+					  u8 flags, struct mxe_atomic_args *args)
 {
 	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED | MXE_SEND_SOLICITED |
 			 MXE_SEND_USER;
