@@ -269,7 +269,7 @@ static void test_refusals(void)
 		/* Conflicts of options that are valid alone. */
 		"-q 2", "-t rate -q 4 -b 8", "-t bandwidth -o cas",
 		"-t contention -o read", "-t beside -o write",
-		"-t post -D", "-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
+		"-t beside -Q 3", "-t beside -b 2 -q 2", "-t udp host", "-t tcp -l",
 		"-t tags host", "-t tags -l", "-t tags -J 2", "-t tags -Q 2",
 		"-t tags -P", "-t tags -D", "-t tags -o write",
 		"-t tags -e device", "-t udp -s 65508", "-l host", "-r mxe2 host",

@@ -83,7 +83,6 @@ check 'rate, 16 in a batch' sane rate native 7 1 "${A[@]}" -q 32 -b 16
 check 'rate, one by one, 2 queue pairs' sane rate native 7 1 "${A[@]}" -q 8 -Q 2
 check 'one doorbell for 16 queue pairs' sane rate native 2 1 "${A[@]}" -q 4 -Q 16 -D \
 	-o write,mfadd
-check 'the call that posts' sane post native 2 1 "${A[@]}" -q 8 -b 4 -o read,mcas
 check 'bandwidth' sane bandwidth native 3 1 "${A[@]}" -s 20001 -q 4
 check 'messages of 3 bytes' sane latency native 3 1 "${A[@]}" -s 3 -o write,read,send
 check 'contention of 4' sane contention native 4 1 "${A[@]}"

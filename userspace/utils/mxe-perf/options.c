@@ -23,7 +23,6 @@ const char *const perf_test_name[PERF_NUM_TESTS] = {
 	[PERF_BANDWIDTH] = "bandwidth",
 	[PERF_CONTENTION] = "contention",
 	[PERF_BESIDE] = "beside",
-	[PERF_POST] = "post",
 	[PERF_TAGS] = "tags",
 	[PERF_UDP] = "udp",
 	[PERF_TCP] = "tcp",
@@ -56,7 +55,6 @@ static const char usage_text[] =
 "                            contention  several queue pairs, atomics to one word\n"
 "                            beside      one atomic in flight beside large WRITEs\n"
 "                                        of another queue pair\n"
-"                            post        the call that posts an operation\n"
 "                            tags        messages that are matched to 1, 100 and\n"
 "                                        1000 tags, by the device and by this\n"
 "                                        program\n"
@@ -81,7 +79,7 @@ static const char usage_text[] =
 "  -w, --warmup N          operations before these (default: a tenth); with 0,\n"
 "                          the first one follows the connection at once\n"
 "  -q, --depth N           operations in flight on each queue pair (default: 1;\n"
-"                          rate, bandwidth, post and tags: 16; beside: 2 WRITEs)\n"
+"                          rate, bandwidth and tags: 16; beside: 2 WRITEs)\n"
 "  -b, --batch N           operations posted in one call (default: 1)\n"
 "  -Q, --qps N             queue pairs (default: 1; contention: 4)\n"
 "  -J, --processes N       measure in N processes at once, each bound to a CPU;\n"
@@ -267,7 +265,7 @@ static bool take_flag(int opt, struct perf_options *o)
 static void set_defaults(struct perf_options *o)
 {
 	bool deep = o->test == PERF_RATE || o->test == PERF_BANDWIDTH ||
-		    o->test == PERF_POST || o->test == PERF_TAGS;
+		    o->test == PERF_TAGS;
 
 	if (o->test == PERF_BESIDE) {
 		o->size = o->size ? o->size : 1 << 20;
@@ -308,8 +306,6 @@ static const char *conflict(const struct perf_options *o)
 	if (o->test == PERF_BESIDE &&
 	    (o->qps != PERF_BESIDE_QPS || o->batch != 1))
 		return "the test beside needs --qps 2 and --batch 1";
-	if (o->test == PERF_POST && o->one_doorbell)
-		return "the test post cannot be combined with --one-doorbell";
 	if (o->test == PERF_TAGS && o->ops != 1u << PERF_SEND)
 		return "the test tags supports only --op send";
 	if (o->test == PERF_TAGS &&

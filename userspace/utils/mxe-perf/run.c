@@ -35,7 +35,6 @@ struct request {
 struct slot {
 	struct request req;
 	uint64_t began;
-	uint64_t posted;	/* PERF_POST: when the call returned */
 	uint64_t expect;	/* lane's count before the operation */
 	uint32_t index;		/* of the slot; also the wr_id */
 	uint32_t qp;
@@ -490,15 +489,6 @@ static int completed(const struct run *r, const struct ibv_wc *wc)
 	return STATUS_FAILED;
 }
 
-/* Attributes the time of the call to its requests in equal parts. */
-static void set_posted(struct run *r, uint32_t num, uint64_t began)
-{
-	uint64_t took = (perf_now(r->tsc) - began) / num;
-
-	for (uint32_t i = 0; i < num; i++)
-		r->batch_slots[i]->posted = began + took;
-}
-
 /*
  * Posts batches while slots are free and operations are left.  Returns 0 or an
  * exit status.
@@ -523,8 +513,6 @@ static int post_free(struct run *r, uint64_t *left)
 			*left -= want;
 			if (post_timed(r, qp, r->batch_slots, want, &began))
 				return STATUS_FAILED;
-			if (r->o->test == PERF_POST)
-				set_posted(r, want, began);
 			for (uint32_t i = 0; i < want; i++)
 				r->batch_slots[i]->began = began;
 			want = *left < r->batch ? (uint32_t)*left : r->batch;
@@ -624,9 +612,7 @@ static int phase(struct run *r, uint64_t n, uint64_t *samples, uint64_t *total)
 				continue;
 			}
 			if (samples)
-				samples[done] = r->o->test == PERF_POST ?
-						s->posted - s->began :
-						now - s->began;
+				samples[done] = now - s->began;
 			done++;
 			r->done++;
 			set_free(r, s);
