@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Measures processes that use one word or a word each, for tools/bench --two:
+ * Measures processes that use one word or a word each, for tools/bench --many:
  *
  *	bench-words DEVICE REMOTE PROCESSES own|one MILLISECONDS
  *
