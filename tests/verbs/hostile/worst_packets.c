@@ -311,11 +311,41 @@ static bool dup_read(void)
 		read_request(fd, &p.b, WORST_BURST + i, 0);
 	done = wait_counter(worst_a, "drop_unsolicited_response", before + sent);
 	worst_begin();
-	for (int i = 0; i < TIMES; i++)
+	for (int i = 0; i < TIMES; i++) {
 		read_request(fd, &p.b, 1, LEN);
-	sent += TIMES * WORST_BURST;
-	done = wait_counter(worst_a, "drop_unsolicited_response", before + sent) &&
-	       done;
+		sent += WORST_BURST;
+		done = wait_counter(worst_a, "drop_unsolicited_response",
+				    before + sent) && done;
+	}
+	worst_end();
+	close(fd);
+	vt_pair_close(&p);
+	return done;
+}
+
+/*
+ * The peer repeats a READ longer than a burst, for which as many others wait as
+ * may. The responder drops these, and begins again.
+ */
+static bool read_again(void)
+{
+	uint32_t size = (WORST_BURST + 1) * WORST_MTU;
+	struct vt_conf conf = worst_conf(16, size);
+	long before = vt_dev_counter(worst_a, "drop_unsolicited_response");
+	int fd = raw_open();
+	struct vt_pair p;
+	bool done;
+
+	worst_pair_open(&p, worst_b, &conf);
+	worst_starve_work(true);
+	worst_begin();
+	read_request(fd, &p.b, 1, size);
+	for (uint32_t i = 1; i < WORST_RD_ATOMIC; i++)
+		read_request(fd, &p.b, 1 + WORST_BURST + i, 0);
+	read_request(fd, &p.b, 1, size);
+	worst_starve_work(false);
+	done = wait_counter(worst_a, "drop_unsolicited_response",
+			    before + WORST_BURST + 1);
 	worst_end();
 	close(fd);
 	vt_pair_close(&p);
@@ -475,6 +505,7 @@ const struct worst worst_packets[] = {
 	{ "srq_send_4k", "4-KiB SENDs to an SRQ, into 32 SGEs", .run = srq_sends },
 	{ "xrc_send_4k", "4-KiB SENDs to an SRQ of XRC, into 32 SGEs", .run = xrc_sends },
 	{ "dup_read", "the oldest of 128 READs is repeated, 64 packets", .run = dup_read },
+	{ "read_again", "a READ is repeated, and 127 that wait are dropped", .run = read_again },
 	{ "defer_read", "8 READs of 64 packets wait for one of 65", .run = defer_read },
 	{ "defer_nothing", "120 READs of length 0 wait for one of 65 packets",
 	  .run = defer_nothing },
