@@ -99,15 +99,10 @@ void mxe_deliver_drop_deferred(struct mxe_qp *qp)
 		kfree_skb(skb);
 }
 
-static bool mxe_deliver_is_duplicate(const struct mxe_rq *rq, u32 psn)
-{
-	return mxe_psn_diff(psn, rq->epsn) < 0;
-}
-
 /*
- * Returns true if the requester went back to a PSN before the end of what is
- * being answered.  It sends everything from there again, and needs nothing
- * before it.
+ * Returns true if the requester went back to a PSN before the end of what it
+ * had sent, while a READ is being answered, or is the next to be.  It sends
+ * everything from that PSN again, and needs nothing before it.
  */
 static bool mxe_deliver_went_back(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
@@ -115,10 +110,11 @@ static bool mxe_deliver_went_back(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	struct sk_buff *oldest = skb_peek(&rq->deferred);
 	u32 newest;
 
-	if (!mxe_qp_is_reliable(qp) || !mxe_deliver_is_duplicate(rq, pkt->psn))
+	if (!mxe_qp_is_reliable(qp))
 		return false;
+	/* A request that was executed before is in front if it is repeated. */
 	if (!rq->read.active &&
-	    (!oldest || !mxe_deliver_is_duplicate(rq, mxe_deliver_cb(oldest)->psn)))
+	    (!oldest || mxe_psn_diff(mxe_deliver_cb(oldest)->psn, rq->epsn) >= 0))
 		return false;
 	if (oldest)
 		newest = mxe_deliver_cb(skb_peek_tail(&rq->deferred))->psn;

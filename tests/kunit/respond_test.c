@@ -488,6 +488,37 @@ static void respond_long_read_again(struct kunit *test)
 }
 
 /*
+ * A requester that goes back to a request behind a READ has all of the READ, so
+ * the rest of it is not sent.
+ */
+static void respond_long_read_passed(struct kunit *test)
+{
+	const u32 n = 2 * MXE_SLICE - 3, later = 3;
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = connect(kt, &kt_default_conn);
+	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
+				      KT_READ_REQ, 0,
+				      n * KT_MTU, 0);
+	u32 round, i;
+
+	static_assert((2 * MXE_SLICE - 3) * KT_MTU <= KT_SIZE);
+	kt_hold_work();
+	kt_inject(kt, &out);
+	kt_drop_sent(kt);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < later; i++) {
+			out = fetch_add(kt, mr, KT_RQ_PSN + n + i, 0, 1);
+			kt_inject(kt, &out);
+		}
+	}
+	kt_settle(kt);
+	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), later);
+	for (i = 0; i < later; i++)
+		KUNIT_EXPECT_EQ(test, kt_sent(kt).psn, KT_RQ_PSN + n + i);
+	KUNIT_EXPECT_EQ(test, *word(kt, 0), (u64)later);
+}
+
+/*
  * The number of waiting requests is bounded. The rest is dropped, and the peer
  * sends it again.
  */
@@ -1296,6 +1327,7 @@ static struct kunit_case respond_cases[] = {
 	KUNIT_CASE(respond_read_duplicate_mismatch),
 	KUNIT_CASE(respond_long_read_in_order),
 	KUNIT_CASE(respond_long_read_again),
+	KUNIT_CASE(respond_long_read_passed),
 	KUNIT_CASE(respond_long_read_bounds_others),
 	KUNIT_CASE(respond_long_read_bounds_atomics),
 	KUNIT_CASE(respond_deferred_of_device),
