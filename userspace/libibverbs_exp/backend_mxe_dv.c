@@ -40,8 +40,8 @@ static const struct exp_mxedv *find(const struct ibv_context *context)
 	    FIND(lib, query_device, "MXE_1.0") &&
 	    FIND(lib, create_qp, "MXE_1.0") &&
 	    FIND(lib, qp_ex_from_ibv_qp_ex, "MXE_1.0")) {
-		FIND(lib, query_dct, "MXE_1.3");
-		FIND(lib, arm_dct, "MXE_1.3");
+		FIND(lib, query_dct, "MXE_1.2");
+		FIND(lib, arm_dct, "MXE_1.2");
 		return &mxedv;
 	}
 	dlclose(lib);
