@@ -55,7 +55,7 @@ rxe_mxe_up()
 		ip -n h2 addr add fd77::2/64 dev eth0 nodad &&
 		rxe_add rxe0 veth-rxe &&
 		ip netns exec h2 rdma link add mxe2 type mxe netdev eth0 &&
-		topo_gids rxe0 mxe2
+		topo_gids rxe0 mxe2 && topo_resolve h2 10.77.0.1 fd77::1
 }
 
 # rxe_mxe_down: removes rxe0, mxe2 and h2. The wire is removed with h2.

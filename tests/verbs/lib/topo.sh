@@ -53,14 +53,22 @@ topo_gids()
 	done
 }
 
+# topo_resolve HOST ADDRESS...: resolves the addresses at both ends. When a
+# queue pair is connected, the core waits only a second for that.
+topo_resolve()
+{
+	local host=$1 address
+	shift
+	for address; do
+		soon ip netns exec "$host" busybox ping -c 1 "$address" || return
+	done
+}
+
 # Uses existing hosts, as tests/verbs/run-in-vm has made them, without changes.
 topo_up()
 {
 	[ -e /run/netns/h1 ] || "$TOP/tools/two-hosts" up || return
-	# When a queue pair is connected, the core waits up to a second for
-	# address resolution. Resolve the addresses in advance.
-	topo_gids mxe1 mxe2 && soon ip netns exec h1 sh -c \
-		'for a in 10.77.0.2 fd77::2; do busybox ping -c 1 $a || exit; done'
+	topo_gids mxe1 mxe2 && topo_resolve h1 10.77.0.2 fd77::2
 }
 
 topo_down()
