@@ -100,9 +100,9 @@ void mxe_deliver_drop_deferred(struct mxe_qp *qp)
 }
 
 /*
- * Returns true if the requester went back to a PSN before the end of what it
- * had sent, while a READ is being answered, or is the next to be.  It sends
- * everything from that PSN again, and needs nothing before it.
+ * Returns true if a request is a retransmission, and a READ is in progress or a
+ * duplicate waits.  The requester repeats all requests from that PSN on and has
+ * the responses to those before it, so no earlier packet is needed.
  */
 static bool mxe_deliver_went_back(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
@@ -112,7 +112,7 @@ static bool mxe_deliver_went_back(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	if (!mxe_qp_is_reliable(qp))
 		return false;
-	/* A request that was executed before is in front if it is repeated. */
+	/* Otherwise the oldest may be a request whose execution has begun. */
 	if (!rq->read.active &&
 	    (!oldest || mxe_psn_diff(mxe_deliver_cb(oldest)->psn, rq->epsn) >= 0))
 		return false;
