@@ -411,20 +411,28 @@ static void respond_read_duplicate_mismatch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
 }
 
+/*
+ * Describes a READ of num_pkts responses, more than fit into a slice, and keeps
+ * the work item from sending the rest before kt_settle().
+ */
+static struct mxe_pkt_out long_read(struct kt *kt, struct ib_mr *mr, u32 num_pkts)
+{
+	static_assert(2 * MXE_SLICE * KT_MTU <= KT_SIZE);
+	KUNIT_ASSERT_LE(kt->test, num_pkts, 2U * MXE_SLICE);
+	kt_hold_work();
+	return rdma(kt, mr, KT_RQ_PSN, KT_READ_REQ, 0, num_pkts * KT_MTU, 0);
+}
+
 /* Requests after a READ longer than a slice wait until it is answered. */
 static void respond_long_read_in_order(struct kunit *test)
 {
 	const u32 n = 2 * MXE_SLICE - 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      KT_READ_REQ, 0,
-				      n * KT_MTU, 0);
+	struct mxe_pkt_out out = long_read(kt, mr, n);
 	struct mxe_pkt pkt;
 	u32 i;
 
-	static_assert((2 * MXE_SLICE - 3) * KT_MTU <= KT_SIZE);
-	kt_hold_work();
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_LT(test, kt_num_sent(kt), n);
 	for (i = 0; i < 3; i++) {
@@ -451,21 +459,17 @@ static void respond_long_read_in_order(struct kunit *test)
 }
 
 /*
- * A requester that goes back is answered from there.  What it asked for before
- * is not answered first, and takes no room.
+ * A repeated READ replaces the one in progress and the requests that wait, so
+ * these take no room.
  */
 static void respond_long_read_again(struct kunit *test)
 {
 	const u32 n = 2 * MXE_SLICE - 3, again = 5, later = 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      KT_READ_REQ, 0,
-				      n * KT_MTU, 0);
+	struct mxe_pkt_out out = long_read(kt, mr, n);
 	u32 round, i;
 
-	static_assert((2 * MXE_SLICE - 3) * KT_MTU <= KT_SIZE);
-	kt_hold_work();
 	for (round = 0; round < 8; round++) {
 		kt_inject(kt, &out);
 		for (i = 0; i < later; i++) {
@@ -488,21 +492,17 @@ static void respond_long_read_again(struct kunit *test)
 }
 
 /*
- * A requester that goes back to a request behind a READ has all of the READ, so
- * the rest of it is not sent.
+ * A repeated request behind a READ acknowledges the READ, so the rest of it is
+ * not sent.
  */
 static void respond_long_read_passed(struct kunit *test)
 {
 	const u32 n = 2 * MXE_SLICE - 3, later = 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      KT_READ_REQ, 0,
-				      n * KT_MTU, 0);
+	struct mxe_pkt_out out = long_read(kt, mr, n);
 	u32 round, i;
 
-	static_assert((2 * MXE_SLICE - 3) * KT_MTU <= KT_SIZE);
-	kt_hold_work();
 	kt_inject(kt, &out);
 	kt_drop_sent(kt);
 	for (round = 0; round < 2; round++) {
@@ -527,13 +527,9 @@ static void respond_long_read_bounds_others(struct kunit *test)
 	const u32 n = 2 * MXE_SLICE, too_many = 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      KT_READ_REQ, 0,
-				      n * KT_MTU, 0);
+	struct mxe_pkt_out out = long_read(kt, mr, n);
 	u32 i;
 
-	static_assert(2 * MXE_SLICE * KT_MTU <= KT_SIZE);
-	kt_hold_work();
 	kt_inject(kt, &out);
 	for (i = 0; i < MXE_MAX_DEFERRED_PKTS + too_many; i++)
 		inject_write(kt, mr, KT_RQ_PSN + n + i);
@@ -560,12 +556,9 @@ static void respond_long_read_bounds_atomics(struct kunit *test)
 	const u32 more = kt_default_conn.max_dest_rd_atomic - 1;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      KT_READ_REQ, 0,
-				      n * KT_MTU, 0);
+	struct mxe_pkt_out out = long_read(kt, mr, n);
 	u32 i;
 
-	kt_hold_work();
 	kt_inject(kt, &out);
 	for (i = 0; i < more + too_many; i++) {
 		out = fetch_add(kt, mr, KT_RQ_PSN + n + i, 0, 1);
@@ -588,12 +581,9 @@ static void respond_deferred_of_device(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
-				      KT_READ_REQ, 0,
-				      2 * MXE_SLICE * KT_MTU, 0);
+	struct mxe_pkt_out out = long_read(kt, mr, 2 * MXE_SLICE);
 	u32 i;
 
-	kt_hold_work();
 	kt_inject(kt, &out);
 	atomic_long_add(MXE_MAX_DEFERRED, &kt->dev->deferred);
 	/* Some packets of each queue pair may always wait. */
