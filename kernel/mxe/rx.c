@@ -30,7 +30,6 @@
 #include "rx_dst.h"
 #include "send.h"
 #include "trace.h"
-#include "wire_atomic.h"
 
 /* ---- packets ------------------------------------------------------------ */
 
@@ -422,32 +421,6 @@ static bool mxe_rx_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	return !(qp->rq.pending && mxe_qp_is_xrc_tgt(qp));
 }
 
-/*
- * Passes a packet to the shortcut for atomics.  Returns false if the packet is
- * left to the general path.
- */
-static bool mxe_rx_atomic(struct mxe_rx_run *run, struct mxe_qp *qp,
-			  struct sk_buff *skb, bool more)
-{
-	if (!mxe_wire_atomic_accepts(qp, skb))
-		return false;
-	if (mxe_wire_atomic_is_response(skb)) {
-		mxe_rx_run_join(run, qp, false);
-		if (!mxe_wire_atomic_response(qp, skb))
-			return false;
-		mxe_send_run(qp);
-		napi_consume_skb(skb, 1);
-		return true;
-	}
-	mxe_rx_run_join(run, qp, true);
-	if (!mxe_wire_atomic_request(qp, skb))
-		return false;
-	napi_consume_skb(skb, 1);
-	if (more)
-		qp->rq.budget -= mxe_pkt_cost(0, 0);
-	return true;
-}
-
 /* Handles the request or response in a DC packet, and consumes @skb. */
 static void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
 		      const struct mxe_pkt *pkt, struct sk_buff *skb)
@@ -469,8 +442,6 @@ static void mxe_rx_one(struct mxe_netns *mnet, struct sk_buff *skb, struct mxe_q
 	struct mxe_pkt pkt __uninitialized;
 	struct mxe_qp *qp = hint;
 
-	if (qp && mxe_rx_atomic(run, qp, skb, more))
-		return;
 	if (!mxe_rx_check(mnet, skb, &pkt))
 		goto drop;
 	/* With the hint, the packet did not arrive on a VLAN. */

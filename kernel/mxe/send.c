@@ -22,7 +22,6 @@
 #include "sq.h"
 #include "uc.h"
 #include "ud.h"
-#include "wire_atomic.h"
 #include "wqe.h"
 #include "wr.h"
 
@@ -395,7 +394,7 @@ static bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 		mxe_send_flush(qp);
 		return false;
 	}
-	if (mxe_loop_atomic_ring(qp) || mxe_wire_atomic_ring(qp))
+	if (mxe_loop_atomic_ring(qp))
 		return false;
 	mxe_send_slice(qp);
 	if (likely(sq->budget > 0))

@@ -6,7 +6,7 @@ MXE_KUNIT_SUITES := harness atomic_test psn_test pkt_test icrc_test mr_test \
 		    cnp_test loopback_test sizes_test uc_test ud_test srq_test \
 		    tm_test mw_test inline_recv_test placement_test gso_test \
 		    route_test skb_test hdr_test dmabuf_test dc_test dct_test \
-		    shadow_test wire_atomic_test
+		    shadow_test
 
 # Shortcuts left out of the module (kernel/mxe/Kbuild) are not tested.
 MXE_KUNIT_SUITES := $(filter-out $(patsubst %,%_test,$(subst hdr_cache,hdr,$(MXE_WITHOUT))),$(MXE_KUNIT_SUITES))
