@@ -91,6 +91,19 @@ static inline bool mxe_atomic_is_masked(enum mxe_atomic_op op)
 }
 
 /**
+ * mxe_atomic_copy_words() - Copy an operand or a result.
+ * @to: destination
+ * @from: source
+ * @n: words, usually 1
+ */
+static inline void mxe_atomic_copy_words(u64 *to, const u64 *from, unsigned int n)
+{
+	do {
+		*to++ = *from++;
+	} while (--n);
+}
+
+/**
  * mxe_atomic_copy() - Copy the operands, without words that are not in use.
  * @to: destination
  * @from: source

@@ -16,20 +16,16 @@
 
 static void mxe_cnp_send(struct mxe_qp *qp)
 {
-	struct mxe_pkt_out out = {
-		.opcode = MXE_OPCODE_CNP,
-		.pkey = 0xffff,
-		.qpn = qp->dest_qpn,
-	};
 	struct mxe_av av = qp->av;
 	struct sk_buff *skb;
-	u8 *payload;
+	u8 *p;
 
 	/* CNPs are not subject to congestion control: not ECN-capable. */
 	av.tclass &= ~INET_ECN_MASK;
-	skb = mxe_tx_alloc(qp, &out, &payload);
+	skb = mxe_tx_alloc(qp, MXE_OPCODE_CNP, qp->dest_qpn | MXE_BTH_BECN, 0, 0, &p);
 	if (!skb)
 		return;
+	memset(p, 0, MXE_CNP_RESERVED_SIZE);
 	mxe_count(qp->dev, sent_cnp);
 	mxe_tx_send_to(qp, &av, skb);
 }

@@ -86,19 +86,21 @@ static void mxe_complete_rnr(struct mxe_qp *qp, u8 timer_code)
 	mxe_retry_rnr_wait(qp, timer_code);
 }
 
-static void mxe_complete_nak(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+void mxe_complete_nak(struct mxe_qp *qp, u32 psn, u8 syndrome)
 {
 	bool lost;
 
-	trace_mxe_nak_received(qp, pkt->psn, pkt->syndrome);
+	lockdep_assert_held(&qp->send_lock);
+
+	trace_mxe_nak_received(qp, psn, syndrome);
 	/* Everything before the refused packet was executed. */
-	lost = mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
+	lost = mxe_complete_upto(qp, mxe_psn_add(psn, -1));
 
 	/*
 	 * The response of an earlier request was lost.  This does not apply to
 	 * a NAK for una, which may be in the middle of a READ.
 	 */
-	if (lost && mxe_psn_diff(pkt->psn, qp->sq.una) > 0) {
+	if (lost && mxe_psn_diff(psn, qp->sq.una) > 0) {
 		mxe_count(qp->dev, implied_nak);
 		mxe_complete_go_back(qp);
 		return;
@@ -106,11 +108,11 @@ static void mxe_complete_nak(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (!mxe_sq_outstanding(&qp->sq))
 		return;
 
-	if ((pkt->syndrome & MXE_AETH_TYPE_MASK) == MXE_AETH_RNR_NAK) {
-		mxe_complete_rnr(qp, pkt->syndrome & 0x1f);
+	if ((syndrome & MXE_AETH_TYPE_MASK) == MXE_AETH_RNR_NAK) {
+		mxe_complete_rnr(qp, syndrome & 0x1f);
 		return;
 	}
-	switch (pkt->syndrome) {
+	switch (syndrome) {
 	case MXE_AETH_NAK_PSN_SEQ:
 		mxe_count(qp->dev, rcvd_nak_sequence);
 		mxe_complete_go_back(qp);
@@ -234,18 +236,17 @@ void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words)
 static void mxe_complete_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_send_wr *wr = mxe_complete_response_wr(qp, pkt);
-	u64 result[MXE_ATOMIC_WORDS];
+	u64 result[MXE_ATOMIC_WORDS] __uninitialized;
 
 	if (!wr)
 		return;
 	if (!mxe_wr_is_atomic(wr->opcode) ||
-	    pkt->atomic_num_words != mxe_atomic_words(&wr->atomic)) {
+	    mxe_pkt_result_words(pkt) != mxe_atomic_words(&wr->atomic)) {
 		mxe_complete_fatal(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
 
-	memcpy(result, pkt->atomic_orig_words,
-	       pkt->atomic_num_words * sizeof(*result));
+	mxe_pkt_result(pkt, result);
 	mxe_complete_result(qp, &wr->atomic, result);
 	if (mxe_complete_scatter(qp, wr, 0, result,
 				 mxe_atomic_size(&wr->atomic))) {
@@ -281,8 +282,8 @@ bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 
 	if (pkt->flags & MXE_OP_AETH &&
-	    (pkt->syndrome & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
-		mxe_complete_nak(qp, pkt);
+	    (mxe_pkt_syndrome(pkt) & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
+		mxe_complete_nak(qp, pkt->psn, mxe_pkt_syndrome(pkt));
 	else if (pkt->flags & MXE_OP_READ)
 		mxe_complete_read(qp, pkt);
 	else if (pkt->flags & MXE_OP_ATOMIC)

@@ -19,6 +19,16 @@
 bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
 /**
+ * mxe_complete_nak() - Handle the refusal of a request.
+ * @qp: QP that can send and has a request outstanding
+ * @psn: PSN of the refused packet, which was sent and is not acknowledged
+ * @syndrome: AETH syndrome of a NAK or RNR NAK
+ *
+ * Context: BHs disabled, send_lock held.
+ */
+void mxe_complete_nak(struct mxe_qp *qp, u32 psn, u8 syndrome);
+
+/**
  * mxe_complete_result_be() - Convert the result of an atomic to big-endian.
  * @args: operands of the atomic
  * @words: result in host byte order

@@ -9,37 +9,10 @@
 #define MXE_DC_H
 
 #include <linux/build_bug.h>
-#include <linux/jump_label.h>
 #include <linux/types.h>
 
 #include "dc_session.h"
-
-struct mxe_pkt;
-struct sk_buff;
-
-#define MXE_DC_VERSION		1
-#define MXE_DC_FLAG_CONNECT	BIT(0)
-
-/* In every packet. */
-struct mxe_dceth {
-	u8 version;
-	u8 flags;			/* MXE_DC_FLAG_* */
-	u8 code;			/* enum mxe_dc_code */
-	u8 reserved;
-	__be32 qpn;			/* of the initiator, or of the target */
-	__be32 session;
-	__be64 instance;		/* of the initiator */
-} __packed;
-static_assert(sizeof(struct mxe_dceth) == 20);
-
-/* Follows the DCETH if it has MXE_DC_FLAG_CONNECT. */
-struct mxe_dcceth {
-	__be64 key;
-	__be32 psn;			/* path MTU code 8, first PSN 24 */
-	__be32 life;			/* ms that the session must be kept */
-	__be64 token;			/* 0: none */
-} __packed;
-static_assert(sizeof(struct mxe_dcceth) == 24);
+#include "pkt.h"
 
 /* Follows the DCETH of a control packet if mxe_dc_has_token() is true. */
 struct mxe_dctleth {
@@ -86,9 +59,6 @@ struct mxe_dc {
 	struct mxe_dc_hdr hdr;
 };
 
-/* True from the creation of the first DC QP on. */
-DECLARE_STATIC_KEY_FALSE(mxe_dc_used);
-
 /**
  * mxe_dc_has_token() - Check whether control packets of a code have a DCTLETH.
  * @code: code
@@ -104,45 +74,40 @@ static inline bool mxe_dc_has_token(u8 code)
 
 /**
  * mxe_dc_parse() - Check and parse the DC headers of a packet.
- * @pkt: packet with MXE_OP_DC
+ * @pkt: packet with MXE_OP_DCETH
  * @hdr: set to the headers
  *
- * Return: false if the version, the code or a length is wrong, or a response
- * demands a session.
+ * Return: false if the code or the length of a control packet is wrong, or a
+ * response demands a session.
  */
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr);
 
 /**
- * mxe_dc_decapsulate() - Turn a received DC packet into the RC packet in it.
- * @skb: linear packet whose network and transport headers are set
- * @hdr: its headers, from mxe_dc_parse(); not a control packet
+ * mxe_dc_len() - Return the length of the headers of a packet, not a control one.
+ * @hdr: DC headers
  *
- * Moves the headers from IP to BTH over the DC headers.  The lengths and
- * checksums in them are those of the DC packet.
- *
- * Return: 0, or -ENOMEM if the packet is shared and cannot be copied.
+ * Return: bytes of the DCETH, and of the DCCETH with connect.
  */
-int mxe_dc_decapsulate(struct sk_buff *skb, const struct mxe_dc_hdr *hdr);
+static inline unsigned int mxe_dc_len(const struct mxe_dc_hdr *hdr)
+{
+	return sizeof(struct mxe_dceth) + (hdr->connect ? sizeof(struct mxe_dcceth) : 0);
+}
 
 /**
- * mxe_dc_encapsulate() - Turn an RC packet into a DC packet.
- * @skb: RC packet that begins at the BTH
+ * mxe_dc_put() - Write the headers of a packet, not a control one.
  * @hdr: DC headers
- * @headroom: bytes of headroom that the packet must have afterwards
+ * @p: mxe_dc_len() bytes
  *
- * Return: 0 or -ENOMEM.
+ * Return: the end of the headers.
  */
-int mxe_dc_encapsulate(struct sk_buff *skb, const struct mxe_dc_hdr *hdr,
-		       unsigned int headroom);
+u8 *mxe_dc_put(const struct mxe_dc_hdr *hdr, u8 *p);
 
 /**
- * mxe_dc_put() - Write the DC headers.
+ * mxe_dc_put_control() - Write the headers of a control packet.
  * @hdr: DC headers
- * @p: buffer for a struct mxe_dceth, and for a struct mxe_dcceth with connect,
- *	or a struct mxe_dctleth with some codes
- *
- * Return: bytes written.
+ * @p: memory for a struct mxe_dceth, and for a struct mxe_dctleth if
+ *	mxe_dc_has_token() is true
  */
-unsigned int mxe_dc_put(const struct mxe_dc_hdr *hdr, u8 *p);
+void mxe_dc_put_control(const struct mxe_dc_hdr *hdr, u8 *p);
 
 #endif /* MXE_DC_H */

@@ -12,8 +12,8 @@
 #include "dci.h"
 #include "dct.h"
 #include "deliver.h"
-#include "hdr.h"
 #include "mxe.h"
+#include "psn.h"
 #include "qp.h"
 #include "send.h"
 #include "sq.h"
@@ -21,10 +21,9 @@
 /* The timer code of the RNR NAK that stands for MXE_DC_BUSY: 10 ms. */
 #define MXE_DC_RX_BUSY_TIMER	20
 
-static void mxe_dc_rx_request(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
-			      struct sk_buff *skb)
+static void mxe_dc_rx_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			      const struct mxe_dc_hdr *hdr, struct sk_buff *skb)
 {
-	struct mxe_pkt pkt __uninitialized;
 	struct mxe_qp *child;
 
 	if (hdr->code) {
@@ -32,19 +31,15 @@ static void mxe_dc_rx_request(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			mxe_dct_disconnect(qp, hdr, skb);
 		goto drop;
 	}
+	if (!(pkt->flags & MXE_OP_REQUEST)) {
+		mxe_count(qp->dev, drop_unsolicited_response);
+		goto drop;
+	}
 	child = mxe_dct_find(qp, hdr, skb);
 	if (!child)
 		goto drop;
-	if (mxe_dc_decapsulate(skb, hdr)) {
-		mxe_count(qp->dev, drop_no_memory);
-		goto drop;
-	}
-	if (mxe_hdr_parse(skb, &pkt) || !(pkt.flags & MXE_OP_REQUEST)) {
-		mxe_count(qp->dev, drop_length);
-		goto drop;
-	}
 	mxe_rq_begin(child);
-	mxe_deliver(child, &pkt, skb);
+	mxe_deliver(child, pkt, skb);
 	mxe_rq_end(child);
 	return;
 drop:
@@ -61,19 +56,7 @@ static bool mxe_dc_rx_is_of_target(const struct mxe_qp *qp,
 	       mxe_av_sent(&qp->av, skb);
 }
 
-/* Handles a control packet as the NAK of RC that has the same effect. */
-static void mxe_dc_rx_nak(struct mxe_qp *qp, u8 syndrome)
-{
-	struct mxe_pkt pkt = {
-		.flags = mxe_opcode_flags(IB_OPCODE_RC_ACKNOWLEDGE),
-		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
-		.syndrome = syndrome,
-		.psn = qp->sq.una,
-	};
-
-	mxe_complete_pkt(qp, &pkt);
-}
-
+/* A control packet has the effect of the NAK of RC to the oldest request. */
 static void mxe_dc_rx_control(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr)
 {
 	switch (mxe_dci_control(qp, hdr)) {
@@ -81,13 +64,13 @@ static void mxe_dc_rx_control(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr)
 	case MXE_DCI_RESEND:
 		break;
 	case MXE_DCI_WAIT:
-		mxe_dc_rx_nak(qp, MXE_AETH_RNR_NAK | MXE_DC_RX_BUSY_TIMER);
+		mxe_complete_nak(qp, qp->sq.una, MXE_AETH_RNR_NAK | MXE_DC_RX_BUSY_TIMER);
 		break;
 	case MXE_DCI_BAD_KEY:
-		mxe_dc_rx_nak(qp, MXE_AETH_NAK_REM_ACC);
+		mxe_complete_nak(qp, qp->sq.una, MXE_AETH_NAK_REM_ACC);
 		break;
 	case MXE_DCI_REFUSED:
-		mxe_dc_rx_nak(qp, MXE_AETH_NAK_INV_REQ);
+		mxe_complete_nak(qp, qp->sq.una, MXE_AETH_NAK_INV_REQ);
 		break;
 	case MXE_DCI_LOST:
 		mxe_sq_complete(qp, IB_WC_RETRY_EXC_ERR);
@@ -96,11 +79,9 @@ static void mxe_dc_rx_control(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr)
 }
 
 /* Context: send_lock held. */
-static void mxe_dc_rx_response(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
-			       struct sk_buff *skb)
+static void mxe_dc_rx_response(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			       const struct mxe_dc_hdr *hdr, struct sk_buff *skb)
 {
-	struct mxe_pkt pkt __uninitialized;
-
 	if (qp->dying || qp->sq.halted || !mxe_qp_can_send(qp->state)) {
 		mxe_count(qp->dev, drop_state);
 		return;
@@ -110,27 +91,22 @@ static void mxe_dc_rx_response(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 		return;
 	}
 	if (hdr->code) {
-		/* A control packet answers a request that is outstanding. */
-		if (!mxe_sq_outstanding(&qp->sq))
+		/* A control packet answers a request that was sent. */
+		if (!mxe_sq_outstanding(&qp->sq) ||
+		    mxe_psn_diff(qp->sq.una, qp->sq.sent_psn) >= 0)
 			return;
 		mxe_dc_rx_control(qp, hdr);
+		mxe_sq_report_error(qp);
 		mxe_send_run(qp);
 		return;
 	}
-	if (hdr->session != to_mdci(qp)->s.session || hdr->connect) {
+	if (hdr->session != to_mdci(qp)->s.session || hdr->connect ||
+	    !(pkt->flags & MXE_OP_RESPONSE)) {
 		mxe_count(qp->dev, drop_unsolicited_response);
 		return;
 	}
-	if (mxe_dc_decapsulate(skb, hdr)) {
-		mxe_count(qp->dev, drop_no_memory);
-		return;
-	}
-	if (mxe_hdr_parse(skb, &pkt) || !(pkt.flags & MXE_OP_RESPONSE)) {
-		mxe_count(qp->dev, drop_length);
-		return;
-	}
 	mxe_dci_heard(qp);
-	if (mxe_complete_pkt(qp, &pkt))
+	if (mxe_complete_pkt(qp, pkt))
 		mxe_send_run(qp);
 }
 
@@ -145,11 +121,11 @@ void mxe_dc_rx(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return;
 	}
 	if (mxe_qp_is_dct(qp)) {
-		mxe_dc_rx_request(qp, &hdr, skb);
+		mxe_dc_rx_request(qp, pkt, &hdr, skb);
 		return;
 	}
 	mxe_sq_begin(qp);
-	mxe_dc_rx_response(qp, &hdr, skb);
+	mxe_dc_rx_response(qp, pkt, &hdr, skb);
 	mxe_sq_end(qp);
 	napi_consume_skb(skb, 1);
 }

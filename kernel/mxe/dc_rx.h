@@ -10,7 +10,7 @@ struct sk_buff;
 /**
  * mxe_dc_rx() - Handle a DC packet.
  * @qp: DC initiator or target that the packet is addressed to
- * @pkt: packet with MXE_OP_DC
+ * @pkt: packet with MXE_OP_DCETH
  * @skb: linear buffer that holds @pkt; consumed
  *
  * Context: BHs disabled, RCU read-side section, no lock of a QP held.

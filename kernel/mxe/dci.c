@@ -32,7 +32,6 @@ int mxe_dci_create(struct mxe_qp *qp)
 	dci->dc.kind = MXE_DC_INITIATOR;
 	get_random_bytes(&dci->secret, sizeof(dci->secret));
 	qp->dc = &dci->dc;
-	static_branch_enable(&mxe_dc_used);
 	return 0;
 }
 

@@ -585,7 +585,6 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key)
 	INIT_DELAYED_WORK(&dct->work, mxe_dct_work);
 	dct->scan_at = jiffies + MXE_DCT_SCAN_INTERVAL;
 	qp->dc = &dct->dc;
-	static_branch_enable(&mxe_dc_used);
 	return 0;
 }
 

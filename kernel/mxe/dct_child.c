@@ -40,6 +40,7 @@ static void mxe_dct_child_init(struct mxe_dct_child *child,
 	qp->pd = target->pd;
 	qp->qpn = target->qpn;
 	qp->type = IB_QPT_RC;
+	qp->transport = MXE_TRANSPORT_DC;
 	qp->send_cq = target->send_cq;
 	qp->recv_cq = target->recv_cq;
 	qp->rq.srq = target->rq.srq;

@@ -40,7 +40,7 @@ static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
 {
 	const struct mxe_rq *rq = &qp->rq;
 	/* Peers decide how many responders a DC target has. */
-	u32 min = mxe_qp_has_dc(qp) ? 0 : MXE_MIN_DEFERRED_PKTS;
+	u32 min = qp->transport == MXE_TRANSPORT_DC ? 0 : MXE_MIN_DEFERRED_PKTS;
 
 	if (needs_res && rq->deferred_res + rq->read.active >= rq->num_res)
 		return false;
@@ -132,10 +132,14 @@ static bool mxe_deliver_went_back(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static bool mxe_deliver_wants_locks(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
+	struct mxe_atomic_args args __uninitialized;
 	struct mxe_rq *rq = &qp->rq;
 
-	if (!(pkt->flags & MXE_OP_ATOMIC) || mxe_atomic_ready(&pkt->atomic) ||
-	    pkt->psn != rq->epsn || !mxe_respond_may_atomic(qp, pkt->va, &pkt->atomic))
+	if (!(pkt->flags & MXE_OP_ATOMIC) || likely(mxe_pkt_log_arg_sz(pkt) <= 3) ||
+	    pkt->psn != rq->epsn)
+		return false;
+	mxe_pkt_atomic(pkt, &args);
+	if (!mxe_respond_may_atomic(qp, mxe_pkt_va(pkt), &args) || mxe_atomic_ready(&args))
 		return false;
 	rq->wants_locks = true;
 	rq->pending |= BIT(MXE_PENDING_WORK);
@@ -170,7 +174,7 @@ static int mxe_deliver_now(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			qp->rq.pending |= BIT(MXE_PENDING_WORK);
 			return -EBUSY;
 		}
-	} else if (mxe_qp_is_uc(qp)) {
+	} else if (qp->transport == MXE_TRANSPORT_UC) {
 		mxe_uc_request(qp, pkt);
 	} else {
 		mxe_ud_request(qp, pkt, skb);

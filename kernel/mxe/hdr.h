@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * hdr.c writes the IP and UDP headers and the ICRC of packets.  The inline
- * functions parse received packets.
+ * The IP and UDP headers of packets, and the ICRC (hdr.c).
  */
 #ifndef MXE_HDR_H
 #define MXE_HDR_H
@@ -62,29 +61,9 @@ void mxe_hdr_push(struct mxe_hdr *hdr, const struct mxe_av *av,
 		  struct sk_buff *skb, u16 ip_id);
 
 /**
- * mxe_hdr_parse_bth() - Parse a packet from the BTH on.
- * @pkt: set to the parsed packet
- * @is_ipv4: true if the packet has an IPv4 header
- * @bth: first byte of the BTH
- * @len: bytes, including the ICRC
- *
- * Return: MXE_PKT_OK or the reason to drop the packet.
- */
-static inline enum mxe_pkt_error mxe_hdr_parse_bth(struct mxe_pkt *pkt, bool is_ipv4,
-						   const u8 *bth, size_t len)
-{
-	enum mxe_pkt_error err;
-
-	err = mxe_pkt_parse(pkt, bth, len);
-	pkt->is_ipv4 = is_ipv4;
-	pkt->vlan_id = VLAN_N_VID;
-	return err;
-}
-
-/**
- * mxe_hdr_parse() - Parse a received packet.
- * @skb: linear packet whose network and transport headers are set
- * @pkt: set to the parsed packet
+ * mxe_hdr_parse() - Check a received packet from the BTH on.
+ * @skb: linear packet whose transport header is set
+ * @pkt: set to the packet
  *
  * Return: MXE_PKT_OK or the reason to drop the packet.
  */
@@ -93,8 +72,8 @@ static inline enum mxe_pkt_error mxe_hdr_parse(const struct sk_buff *skb,
 {
 	const u8 *bth = (const u8 *)(udp_hdr(skb) + 1);
 
-	return mxe_hdr_parse_bth(pkt, ip_hdr(skb)->version == 4, bth,
-				 skb_tail_pointer(skb) - bth);
+	pkt->vlan_id = VLAN_N_VID;
+	return mxe_pkt_parse(pkt, bth, skb_tail_pointer(skb) - bth);
 }
 
 #endif /* MXE_HDR_H */

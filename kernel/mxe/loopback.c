@@ -92,8 +92,8 @@ void mxe_loopback_path_learn(struct mxe_qp *qp, int routes)
 	loop->local = mxe_loopback_route_is_local(qp) &&
 		      !mxe_hooks_on_loopback(qp->dev->mnet, qp->av.is_ipv4);
 	rcu_read_unlock();
-	loop->atomics = loop->local && qp->type == IB_QPT_RC && qp->is_user &&
-			!mxe_qp_has_dc(qp) && !mxe_qp_has_tm(qp) &&
+	loop->atomics = loop->local && qp->transport == MXE_TRANSPORT_RC && qp->is_user &&
+			!mxe_qp_has_tm(qp) &&
 			!qp->be_reply && qp->sq.max_sge &&
 			qp->sq.atomic_log_sizes & BIT(3);
 	loop->routes = routes;
@@ -397,7 +397,7 @@ enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!READ_ONCE(mxe_loopback_direct) || qp->type != IB_QPT_RC ||
+	if (!READ_ONCE(mxe_loopback_direct) || qp->transport != MXE_TRANSPORT_RC ||
 	    qp->state != IB_QPS_RTS || wr->error || !mxe_loopback_has(wr->opcode) ||
 	    !mxe_loopback_path_is_local(qp))
 		return MXE_LOOPBACK_NO;

@@ -51,7 +51,6 @@
 #define MXE_OPCODE_DC_MASKED_CMP_SWAP	0xf8
 #define MXE_OPCODE_DC_MASKED_FETCH_ADD	0xf9
 #define MXE_OPCODE_DC_CONTROL		0xfe
-#define MXE_DCETH_SIZE			20
 
 /* The upper three bits of a BTH opcode (IBTA 9.2.2). */
 enum mxe_transport {
@@ -71,14 +70,18 @@ enum mxe_transport {
  */
 static inline u8 mxe_opcode_of(enum mxe_transport transport, u8 rc_opcode)
 {
-	bool xrc = transport == MXE_TRANSPORT_XRC;
-
 	/* The upper bits of manufacturer opcodes are not the transport. */
-	if (rc_opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP)
-		return xrc ? MXE_OPCODE_XRC_MASKED_CMP_SWAP : rc_opcode;
-	if (rc_opcode == MXE_OPCODE_RC_MASKED_FETCH_ADD)
-		return xrc ? MXE_OPCODE_XRC_MASKED_FETCH_ADD : rc_opcode;
-	return transport << 5 | rc_opcode;
+	bool is_swap = rc_opcode == MXE_OPCODE_RC_MASKED_CMP_SWAP;
+
+	if (likely(!is_swap && rc_opcode != MXE_OPCODE_RC_MASKED_FETCH_ADD))
+		return transport << 5 | rc_opcode;
+	if (transport == MXE_TRANSPORT_XRC)
+		return is_swap ? MXE_OPCODE_XRC_MASKED_CMP_SWAP :
+				 MXE_OPCODE_XRC_MASKED_FETCH_ADD;
+	if (transport == MXE_TRANSPORT_DC)
+		return is_swap ? MXE_OPCODE_DC_MASKED_CMP_SWAP :
+				 MXE_OPCODE_DC_MASKED_FETCH_ADD;
+	return rc_opcode;
 }
 
 /**
@@ -141,6 +144,30 @@ struct mxe_xrceth {
 } __packed;
 static_assert(sizeof(struct mxe_xrceth) == 4);
 
+#define MXE_DC_VERSION		1
+#define MXE_DC_FLAG_CONNECT	BIT(0)
+
+/* DC extended transport header, in every DC packet. */
+struct mxe_dceth {
+	u8 version;
+	u8 flags;			/* MXE_DC_FLAG_* */
+	u8 code;			/* enum mxe_dc_code */
+	u8 reserved;
+	__be32 qpn;			/* of the initiator, or of the target */
+	__be32 session;
+	__be64 instance;		/* of the initiator */
+} __packed;
+static_assert(sizeof(struct mxe_dceth) == 20);
+
+/* Follows the DCETH if it has MXE_DC_FLAG_CONNECT. */
+struct mxe_dcceth {
+	__be64 key;
+	__be32 psn;			/* path MTU code 8, first PSN 24 */
+	__be32 life;			/* ms that the session must be kept */
+	__be64 token;			/* 0: none */
+} __packed;
+static_assert(sizeof(struct mxe_dcceth) == 24);
+
 /* FLUSH extended transport header, IBTA annex A19.  It precedes the RETH. */
 struct mxe_feth {
 	__be32 bits;		/* reserved 26, selectivity 2, placement 4 */
@@ -150,6 +177,8 @@ static_assert(sizeof(struct mxe_feth) == 4);
 #define MXE_FETH_TYPE_MASK	0x0fU
 #define MXE_FETH_LEVEL_SHIFT	4
 #define MXE_FETH_LEVEL_MASK	0x03U
+#define MXE_FETH_MASK \
+	(MXE_FETH_TYPE_MASK | MXE_FETH_LEVEL_MASK << MXE_FETH_LEVEL_SHIFT)
 
 #define MXE_MSKATOMIC_VERSION 1
 
@@ -216,110 +245,65 @@ struct mxe_rndv_hdr {
 } __packed;
 
 enum mxe_opcode_flags {
-	MXE_OP_VALID		= BIT(0),
-	MXE_OP_REQUEST		= BIT(1),
-	MXE_OP_RESPONSE		= BIT(2),
-	MXE_OP_SEND		= BIT(3),
-	MXE_OP_WRITE		= BIT(4),
-	MXE_OP_READ		= BIT(5),	/* or its response */
-	MXE_OP_ATOMIC		= BIT(6),	/* or its response */
-	MXE_OP_START		= BIT(7),
-	MXE_OP_END		= BIT(8),
-	MXE_OP_RETH		= BIT(9),
-	MXE_OP_IMM		= BIT(10),
-	MXE_OP_AETH		= BIT(11),
-	MXE_OP_ATOMICETH	= BIT(12),
-	MXE_OP_MSKATOMICETH	= BIT(13),
-	MXE_OP_ATOMICACK	= BIT(14),
-	MXE_OP_PAYLOAD		= BIT(15),
-	MXE_OP_IETH		= BIT(16),	/* key to invalidate */
-	MXE_OP_DETH		= BIT(17),	/* unreliable datagram */
-	MXE_OP_XRCETH		= BIT(18),	/* request of XRC */
-	MXE_OP_FETH		= BIT(19),
-	MXE_OP_FLUSH		= BIT(20),
-	MXE_OP_ATOMIC_WRITE	= BIT(21),
-	MXE_OP_CNP		= BIT(22),	/* congestion notification */
-	MXE_OP_DC		= BIT(23),	/* encapsulates an RC packet */
+	MXE_OP_REQUEST		= BIT(0),
+	MXE_OP_RESPONSE		= BIT(1),
+	MXE_OP_SEND		= BIT(2),
+	MXE_OP_WRITE		= BIT(3),
+	MXE_OP_READ		= BIT(4),	/* or its response */
+	MXE_OP_ATOMIC		= BIT(5),	/* or its response */
+	MXE_OP_FLUSH		= BIT(6),
+	MXE_OP_ATOMIC_WRITE	= BIT(7),
+	MXE_OP_CNP		= BIT(8),	/* congestion notification */
+	MXE_OP_DC_CONTROL	= BIT(9),
+	MXE_OP_START		= BIT(10),
+	MXE_OP_END		= BIT(11),
+	/* Headers, in this order. */
+	MXE_OP_DCETH		= BIT(12),	/* dynamically connected */
+	MXE_OP_DETH		= BIT(13),	/* unreliable datagram */
+	MXE_OP_XRCETH		= BIT(14),	/* request of XRC */
+	MXE_OP_FETH		= BIT(15),
+	MXE_OP_RETH		= BIT(16),
+	MXE_OP_ATOMICETH	= BIT(17),
+	MXE_OP_MSKATOMICETH	= BIT(18),
+	MXE_OP_AETH		= BIT(19),
+	MXE_OP_ATOMICACK	= BIT(20),
+	MXE_OP_IMM		= BIT(21),
+	MXE_OP_IETH		= BIT(22),	/* key to invalidate */
+	MXE_OP_PAYLOAD		= BIT(23),
 };
 
 /* Requests that use one of the max_dest_rd_atomic responder resources. */
 #define MXE_OP_RESOURCE	(MXE_OP_READ | MXE_OP_ATOMIC | MXE_OP_FLUSH | \
 			 MXE_OP_ATOMIC_WRITE)
 
-/**
- * mxe_opcode_flags() - Get the flags of an opcode.
- * @opcode: BTH opcode
- *
- * Return: enum mxe_opcode_flags, or 0 if mxe does not support the opcode.
- */
-u32 mxe_opcode_flags(u8 opcode);
-
-/**
- * mxe_opcode_hdr_len() - Get the length of the headers of an opcode.
- * @opcode: BTH opcode
- *
- * Return: bytes from the BTH to the payload. Operands and results of atomics
- * count as 8 bytes each.
- */
-unsigned int mxe_opcode_hdr_len(u8 opcode);
-
 /*
- * A parsed packet, in host byte order. flags determine which members are valid.
- * The others are 0, except for the operands and results of atomics. These are
- * at the end and stay uninitialised, because clearing them would take long.
- * payload points into the buffer that was parsed.
+ * The properties of a BTH opcode.  Lengths are bytes from the BTH on, without
+ * the DCCETH.  Operands and results of atomics count as 8 bytes each.
  */
-struct mxe_pkt {
-	u32 flags;		/* enum mxe_opcode_flags */
-	u8 opcode;
-	u8 syndrome;
-	bool solicited;
-	bool ack_req;
-	u16 pkey;
-	u32 qpn;
-	u32 psn;
-	u32 msn;
-	u32 rkey;
-	u64 va;
-	u32 dma_len;
-	u32 qkey;
-	u32 src_qpn;
-	u32 inv_rkey;
-	u32 srqn;
-	u8 flush_type;		/* IB_FLUSH_GLOBAL, ... */
-	u8 flush_level;		/* IB_FLUSH_RANGE, ... */
-	u32 payload_len;	/* without padding */
-	__be32 imm;
-	const u8 *payload;
-	bool is_ipv4;
-	/* VLAN of the receiving netdev; VLAN_N_VID: none. */
-	u16 vlan_id;
-	/* Words in atomic_orig_words of an ATOMIC ACKNOWLEDGE. */
-	u8 atomic_num_words;
-	/* An ATOMIC WRITE is an unconditional masked compare-and-swap. */
-	struct mxe_atomic_args atomic;
-	/* Result in an ATOMIC ACKNOWLEDGE, least significant word first. */
-	union {
-		u64 atomic_orig;
-		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
-	};
+struct mxe_opcode {
+	u32 flags;			/* enum mxe_opcode_flags; 0: not supported */
+	u8 transport;			/* enum mxe_transport; not of a CNP */
+	u8 eth_at;			/* to the header that mxe_pkt.eth is */
+	u8 hdr_len;			/* to the payload */
 };
 
-/**
- * mxe_pkt_transport() - Get the transport of a packet.
- * @pkt: the parsed packet, not a CNP
- *
- * The opcodes of masked atomics do not contain the transport.
- *
- * Return: the transport.
+extern const struct mxe_opcode mxe_opcodes[256];
+
+/*
+ * A packet that mxe_pkt_parse() has checked.  Its headers are read where they
+ * are.  The flags tell which there are.
  */
-static inline enum mxe_transport mxe_pkt_transport(const struct mxe_pkt *pkt)
-{
-	if (pkt->flags & MXE_OP_MSKATOMICETH)
-		return pkt->flags & MXE_OP_XRCETH ? MXE_TRANSPORT_XRC :
-						    MXE_TRANSPORT_RC;
-	return pkt->opcode >> 5;
-}
+struct mxe_pkt {
+	const struct mxe_bth *bth;
+	/* Header of the operation: RETH, AETH, ...; a FETH is in front of it. */
+	const u8 *eth;
+	const u8 *payload;		/* end of the headers */
+	u32 payload_len;		/* bytes, without padding */
+	u32 flags;			/* enum mxe_opcode_flags */
+	u32 psn;
+	u8 transport;			/* enum mxe_transport */
+	u16 vlan_id;			/* of the netdev; VLAN_N_VID: none */
+};
 
 /* Results of the parser. */
 enum mxe_pkt_error {
@@ -331,88 +315,196 @@ enum mxe_pkt_error {
 };
 
 /**
- * mxe_pkt_parse() - Check and parse a packet.
- * @pkt: set to the parsed packet; undefined after an error
+ * mxe_pkt_parse() - Check a packet.
+ * @pkt: set to the packet, except for vlan_id; undefined after an error
  * @data: first byte of the BTH, contiguous up to the end of the ICRC
  * @len: bytes including the ICRC, which is not checked here
  *
- * A masked atomic of an unknown version or operand size is not an error.  Its
- * atomic.op is MXE_ATOMIC_UNSUPPORTED, so that the responder refuses it with a
- * NAK instead of dropping it.
+ * A masked atomic of an unknown version or operand size is not an error, so
+ * that the responder refuses it with a NAK: see mxe_pkt_atomic().
  *
  * Return: MXE_PKT_OK or the reason to drop the packet.
  */
 enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 				 size_t len);
 
-/* Description of a packet to be built, in host byte order. */
-struct mxe_pkt_out {
-	u8 opcode;
-	bool solicited;
-	bool ack_req;
-	u16 pkey;
-	u32 qpn;
-	u32 psn;
-	u64 va;
-	u32 rkey;
-	u32 dma_len;
-	u32 qkey;
-	u32 src_qpn;
-	u32 inv_rkey;
-	u32 srqn;
-	u8 flush_type;
-	u8 flush_level;
-	u32 payload_len;
-	__be32 imm;
-	u8 syndrome;
-	u32 msn;
-	struct mxe_atomic_args atomic;
-	/* Result in an ATOMIC ACKNOWLEDGE, of the operand size in atomic. */
-	union {
-		u64 atomic_orig;
-		u64 atomic_orig_words[MXE_ATOMIC_WORDS];
-	};
-};
+/* ---- fields of a packet ------------------------------------------------ */
 
-/**
- * mxe_pkt_clear() - Clear memory by inlined stores.
- * @p: first byte
- * @len: bytes, a constant between 100 and 200
- *
- * For a memset() of this length gcc emits REP STOS, whose start-up cost is as
- * high as that of all the stores.
- */
-static __always_inline void mxe_pkt_clear(void *p, size_t len)
+static inline u32 mxe_pkt_qpn(const struct mxe_pkt *pkt)
 {
-	for (; len > 32; p += 32, len -= 32)
-		memset(p, 0, 32);
-	memset(p, 0, len);
+	return be32_to_cpu(pkt->bth->qpn) & MXE_BTH_QPN_MASK;
+}
+
+/* Returns true for full and limited membership of the default partition. */
+static inline bool mxe_pkt_pkey_ok(const struct mxe_pkt *pkt)
+{
+	return (pkt->bth->pkey | cpu_to_be16(0x8000)) == cpu_to_be16(0xffff);
+}
+
+static inline bool mxe_pkt_asks_ack(const struct mxe_pkt *pkt)
+{
+	return pkt->bth->apsn & cpu_to_be32(MXE_BTH_ACK_REQ);
+}
+
+static inline bool mxe_pkt_is_solicited(const struct mxe_pkt *pkt)
+{
+	return pkt->bth->flags & MXE_BTH_SE;
+}
+
+/* RETH, AtomicETH and the header of masked atomics begin with the same fields. */
+static inline const struct mxe_reth *mxe_pkt_reth(const struct mxe_pkt *pkt)
+{
+	static_assert(offsetof(struct mxe_reth, rkey) ==
+		      offsetof(struct mxe_atomiceth, rkey));
+	static_assert(offsetof(struct mxe_reth, rkey) ==
+		      offsetof(struct mxe_mskatomiceth, rkey));
+	return (const void *)pkt->eth;
+}
+
+static inline u64 mxe_pkt_va(const struct mxe_pkt *pkt)
+{
+	return be64_to_cpu(mxe_pkt_reth(pkt)->va);
+}
+
+static inline u32 mxe_pkt_rkey(const struct mxe_pkt *pkt)
+{
+	return be32_to_cpu(mxe_pkt_reth(pkt)->rkey);
+}
+
+/* With MXE_OP_RETH. */
+static inline u32 mxe_pkt_dma_len(const struct mxe_pkt *pkt)
+{
+	return be32_to_cpu(mxe_pkt_reth(pkt)->len);
+}
+
+/* With MXE_OP_FETH.  Reserved bits are ignored (IBTA 9.2). */
+static inline u32 mxe_pkt_feth(const struct mxe_pkt *pkt)
+{
+	return be32_to_cpu(((const struct mxe_feth *)pkt->eth - 1)->bits);
+}
+
+/* With MXE_OP_XRCETH, else 0. */
+static inline u32 mxe_pkt_srqn(const struct mxe_pkt *pkt)
+{
+	const struct mxe_xrceth *eth = (const void *)(pkt->bth + 1);
+
+	if (!(pkt->flags & MXE_OP_XRCETH))
+		return 0;
+	return be32_to_cpu(eth->srqn) & MXE_XRC_SRQN_MASK;
+}
+
+/* With MXE_OP_DETH. */
+static inline const struct mxe_deth *mxe_pkt_deth(const struct mxe_pkt *pkt)
+{
+	return (const void *)(pkt->bth + 1);
+}
+
+/* With MXE_OP_DCETH. */
+static inline const struct mxe_dceth *mxe_pkt_dceth(const struct mxe_pkt *pkt)
+{
+	return (const void *)(pkt->bth + 1);
+}
+
+/* With MXE_OP_AETH. */
+static inline u8 mxe_pkt_syndrome(const struct mxe_pkt *pkt)
+{
+	return be32_to_cpu(((const struct mxe_aeth *)pkt->eth)->smsn) >> 24;
+}
+
+/* With MXE_OP_IMM. */
+static inline __be32 mxe_pkt_imm(const struct mxe_pkt *pkt)
+{
+	return get_unaligned((const __be32 *)pkt->payload - 1);
+}
+
+/* With MXE_OP_IETH. */
+static inline u32 mxe_pkt_inv_rkey(const struct mxe_pkt *pkt)
+{
+	return get_unaligned_be32(pkt->payload - sizeof(__be32));
+}
+
+/* The operand size of a request with MXE_OP_ATOMIC, which may be unsupported. */
+static inline u8 mxe_pkt_log_arg_sz(const struct mxe_pkt *pkt)
+{
+	const struct mxe_mskatomiceth *eth = (const void *)pkt->eth;
+
+	return pkt->flags & MXE_OP_MSKATOMICETH ? eth->log_arg_sz : 3;
+}
+
+/* The words of the result in a response with MXE_OP_ATOMICACK: 1, 2 or 4. */
+static inline unsigned int mxe_pkt_result_words(const struct mxe_pkt *pkt)
+{
+	return (pkt->payload - pkt->eth - sizeof(struct mxe_aeth)) / sizeof(__be64);
 }
 
 /**
- * mxe_pkt_out_init() - Clear a description.
- * @out: description; the operands and results of atomics are not cleared
+ * mxe_pkt_result() - Get the result of an atomic.
+ * @pkt: response with MXE_OP_ATOMICACK
+ * @words: set to its mxe_pkt_result_words() words, least significant first
  */
-static inline void mxe_pkt_out_init(struct mxe_pkt_out *out)
+void mxe_pkt_result(const struct mxe_pkt *pkt, u64 *words);
+
+/**
+ * mxe_pkt_atomic() - Get the operands of an atomic.
+ * @pkt: request with MXE_OP_ATOMIC or MXE_OP_ATOMIC_WRITE
+ * @args: set to the operation; an ATOMIC WRITE is an unconditional masked
+ *	compare-and-swap
+ *
+ * Return: false if the version, the operand size or the operands are not
+ * supported.  Then args->op is MXE_ATOMIC_UNSUPPORTED, and other members are
+ * undefined.
+ */
+bool mxe_pkt_atomic(const struct mxe_pkt *pkt, struct mxe_atomic_args *args);
+
+/* ---- building ------------------------------------------------------------ */
+
+/*
+ * These functions write a header at @p, and return the end of it.  A packet is
+ * built by writing its headers in the order of enum mxe_opcode_flags.
+ */
+
+static inline u8 *mxe_pkt_put_bth(u8 *p, u8 opcode, unsigned int pad, u32 qpn, u32 apsn)
 {
-	mxe_pkt_clear(out, offsetof(struct mxe_pkt_out, atomic.swap_add));
+	struct mxe_bth *bth = (void *)p;
+
+	bth->opcode = opcode;
+	bth->flags = MXE_BTH_MIGREQ | pad << MXE_BTH_PAD_SHIFT;
+	bth->pkey = cpu_to_be16(0xffff);
+	bth->qpn = cpu_to_be32(qpn);
+	bth->apsn = cpu_to_be32(apsn);
+	return p + sizeof(*bth);
 }
 
-/**
- * mxe_pkt_len() - Get the length of a packet to be built.
- * @out: its description
- *
- * Return: bytes from the BTH to the end of the padding, without the ICRC.
- */
-size_t mxe_pkt_len(const struct mxe_pkt_out *out);
+static inline void mxe_pkt_set_solicited(void *bth)
+{
+	((struct mxe_bth *)bth)->flags |= MXE_BTH_SE;
+}
 
-/**
- * mxe_pkt_build() - Write the headers and the padding of a packet.
- * @out: its description
- * @buf: buffer of mxe_pkt_len() bytes
- *
- * Return: the place of the payload in @buf, which the caller fills.
- */
-u8 *mxe_pkt_build(const struct mxe_pkt_out *out, u8 *buf);
+static inline u8 *mxe_pkt_put_be32(u8 *p, u32 value)
+{
+	put_unaligned_be32(value, p);
+	return p + sizeof(__be32);
+}
+
+static inline u8 *mxe_pkt_put_reth(u8 *p, u64 va, u32 rkey, u32 len)
+{
+	struct mxe_reth *reth = (void *)p;
+
+	reth->va = cpu_to_be64(va);
+	reth->rkey = cpu_to_be32(rkey);
+	reth->len = cpu_to_be32(len);
+	return p + sizeof(*reth);
+}
+
+static inline u8 *mxe_pkt_put_aeth(u8 *p, u8 syndrome, u32 msn)
+{
+	return mxe_pkt_put_be32(p, syndrome << 24 | (msn & 0xffffff));
+}
+
+/* The header of an atomic, which depends on args->op. */
+u8 *mxe_pkt_put_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args);
+
+/* An operand or result of @n words, least significant first. */
+u8 *mxe_pkt_put_number(u8 *p, const u64 *words, unsigned int n);
 
 #endif /* MXE_PKT_H */

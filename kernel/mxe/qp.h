@@ -205,8 +205,7 @@ struct mxe_sq {
  */
 struct mxe_resp_res {
 	bool valid;
-	u8 flush_type;
-	u8 flush_level;
+	u32 feth;			/* of a FLUSH */
 	u32 op;				/* one bit of MXE_OP_RESOURCE */
 	u32 first_psn;
 	u32 last_psn;
@@ -283,12 +282,13 @@ struct mxe_qp {
 	struct ib_qp *ibqp;
 	struct ib_pd *pd;
 	u32 qpn;
-	enum ib_qp_type type;		/* of the engine: RC if DC */
+	enum ib_qp_type type;		/* RC if DC */
+	enum mxe_transport transport;
 	struct mxe_cq *send_cq, *recv_cq;	/* NULL: XRC */
 	struct mxe_xrcd *xrcd;		/* of an XRC target */
 	struct list_head xrcd_entry;	/* xrcd->lock */
 	struct mxe_rndv *rndv;		/* see mxe_qp_has_tm() */
-	struct mxe_dc *dc;		/* see mxe_qp_has_dc() */
+	struct mxe_dc *dc;		/* only with MXE_TRANSPORT_DC */
 	struct ib_ucontext *uctx;	/* of a process; never dereferenced */
 	bool is_user;
 	bool be_reply;			/* big-endian results of atomics */
@@ -373,28 +373,6 @@ static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
 }
 
 /**
- * mxe_qp_transport() - Return the transport of a QP.
- * @qp: QP of any type
- *
- * Return: the transport of its packets.  QP 1 has that of UD.  That of a DC QP
- * is RC, because dc.c encapsulates its packets later.
- */
-static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
-{
-	switch (qp->type) {
-	case IB_QPT_RC:
-		return MXE_TRANSPORT_RC;
-	case IB_QPT_UC:
-		return MXE_TRANSPORT_UC;
-	case IB_QPT_XRC_INI:
-	case IB_QPT_XRC_TGT:
-		return MXE_TRANSPORT_XRC;
-	default:
-		return MXE_TRANSPORT_UD;
-	}
-}
-
-/**
  * mxe_qp_is_reliable() - Check whether the requests of a QP are acknowledged.
  * @qp: QP of any type
  *
@@ -402,19 +380,8 @@ static inline enum mxe_transport mxe_qp_transport(const struct mxe_qp *qp)
  */
 static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
 {
-	return qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_INI ||
-	       qp->type == IB_QPT_XRC_TGT;
-}
-
-/**
- * mxe_qp_is_uc() - Check whether a QP is of type UC.
- * @qp: QP of any type
- *
- * Return: true if it is.
- */
-static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
-{
-	return qp->type == IB_QPT_UC;
+	return BIT(qp->transport) & (BIT(MXE_TRANSPORT_RC) | BIT(MXE_TRANSPORT_XRC) |
+				     BIT(MXE_TRANSPORT_DC));
 }
 
 /**
@@ -425,7 +392,7 @@ static inline bool mxe_qp_is_uc(const struct mxe_qp *qp)
  */
 static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
 {
-	return qp->type == IB_QPT_UD || qp->type == IB_QPT_GSI;
+	return qp->transport == MXE_TRANSPORT_UD;
 }
 
 /**
@@ -478,19 +445,6 @@ static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
 static inline bool mxe_qp_has_tm(const struct mxe_qp *qp)
 {
 	return static_branch_unlikely(&mxe_tm_used) && qp->rndv;
-}
-
-/**
- * mxe_qp_has_dc() - Check whether packets of a QP are dynamically connected.
- * @qp: QP of any type
- *
- * Costs nothing until the first DC QP is created.
- *
- * Return: true for a DC initiator, a DC target, and a responder of a target.
- */
-static inline bool mxe_qp_has_dc(const struct mxe_qp *qp)
-{
-	return static_branch_unlikely(&mxe_dc_used) && qp->dc;
 }
 
 /**

@@ -290,6 +290,23 @@ static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 
+static enum mxe_transport mxe_qp_transport_of(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return MXE_TRANSPORT_RC;
+	case IB_QPT_UC:
+		return MXE_TRANSPORT_UC;
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		return MXE_TRANSPORT_XRC;
+	case IB_QPT_DRIVER:
+		return MXE_TRANSPORT_DC;
+	default:
+		return MXE_TRANSPORT_UD;
+	}
+}
+
 /* struct mxe_qp is charged to the process, unlike struct mxe_ib_qp. */
 static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 				   const struct ib_qp_init_attr *init)
@@ -302,6 +319,7 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	qp->dev = to_mdev(ibqp->device);
 	qp->pd = ibqp->pd;
 	qp->type = ibqp->qp_type == IB_QPT_DRIVER ? IB_QPT_RC : ibqp->qp_type;
+	qp->transport = mxe_qp_transport_of(ibqp->qp_type);
 	qp->send_cq = init->send_cq ? to_mcq(init->send_cq) : NULL;
 	qp->recv_cq = init->recv_cq ? to_mcq(init->recv_cq) : NULL;
 	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;

@@ -88,22 +88,16 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 	};
 
 	if (pkt) {
-		wc.solicited = pkt->solicited;
+		wc.solicited = mxe_pkt_is_solicited(pkt);
 		if (pkt->flags & MXE_OP_WRITE)
 			wc.opcode = MXE_WC_RECV_RDMA_WITH_IMM;
 		if (pkt->flags & MXE_OP_IMM) {
 			wc.flags |= MXE_CQE_WITH_IMM;
-			wc.imm = pkt->imm;
+			wc.imm = mxe_pkt_imm(pkt);
 		}
 		if (pkt->flags & MXE_OP_IETH) {
 			wc.flags |= MXE_CQE_WITH_INV;
-			wc.inv_rkey = pkt->inv_rkey;
-		}
-		if (pkt->flags & MXE_OP_DETH) {
-			wc.flags |= MXE_CQE_GRH |
-				    (pkt->is_ipv4 ? MXE_CQE_IPV4 : 0);
-			wc.src_qp = pkt->src_qpn;
-			wc.vlan_id = pkt->vlan_id;
+			wc.inv_rkey = mxe_pkt_inv_rkey(pkt);
 		}
 	}
 	if (mxe_qp_has_tm(qp))

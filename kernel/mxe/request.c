@@ -14,29 +14,16 @@
 #include "wqe.h"
 #include "wr.h"
 
-u8 mxe_request_opcode(const struct mxe_send_wr *wr, enum mxe_transport transport,
+u8 mxe_request_opcode(const struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		      bool first, bool last)
 {
 	unsigned int place = (first ? MXE_WR_PKT_FIRST : MXE_WR_PKT_MIDDLE) |
 			     (last ? MXE_WR_PKT_LAST : 0);
+	const struct mxe_wr_row *row = &mxe_wr_rows[wr->opcode];
 
-	return transport << 5 | mxe_wr_rows[wr->opcode].bth_opcode[place];
-}
-
-static void mxe_request_describe_placement(const struct mxe_send_wr *wr,
-					   enum mxe_transport transport,
-					   struct mxe_pkt_out *out)
-{
-	out->ack_req = true;
-	out->opcode = mxe_request_opcode(wr, transport, true, true);
-	if (wr->opcode == IB_WR_FLUSH) {
-		out->dma_len = wr->flush.length;
-		out->flush_type = wr->flush.type;
-		out->flush_level = wr->flush.level;
-		return;
-	}
-	out->dma_len = MXE_ATOMIC_WRITE_SIZE;
-	out->payload_len = MXE_ATOMIC_WRITE_SIZE;
+	return mxe_opcode_of(qp->transport, row->flags & MXE_WR_OP_ATOMIC ?
+			     mxe_opcode_of_atomic(wr->atomic.op) :
+			     row->bth_opcode[place]);
 }
 
 bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
@@ -107,55 +94,6 @@ static bool mxe_request_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
 	return ask;
 }
 
-/* Describes the packet of wr that has this PSN. */
-static void mxe_request_describe(struct mxe_qp *qp, const struct mxe_send_wr *wr,
-				 u32 psn, struct mxe_pkt_out *out)
-{
-	u32 offset = mxe_psn_diff(psn, wr->first_psn) * qp->mtu;
-	enum mxe_transport transport = mxe_qp_transport(qp);
-	bool first = psn == wr->first_psn;
-	bool last = psn == wr->last_psn;
-
-	mxe_pkt_out_init(out);
-	out->pkey = 0xffff;
-	out->qpn = qp->dest_qpn;
-	out->psn = psn;
-	out->va = wr->remote_addr;
-	out->rkey = wr->rkey;
-	out->srqn = wr->srqn;
-	if (mxe_wr_is_rd_atomic(wr->opcode))
-		qp->sq.ack_left = false;	/* Its response acknowledges. */
-	if (mxe_wr_is_atomic(wr->opcode)) {
-		out->opcode = mxe_opcode_of(transport,
-					    mxe_opcode_of_atomic(wr->atomic.op));
-		mxe_atomic_copy(&out->atomic, &wr->atomic);
-		out->ack_req = true;
-		return;
-	}
-	if (mxe_wr_is_read(wr->opcode)) {
-		/* A retransmitted READ asks for the missing part only. */
-		out->opcode = mxe_request_opcode(wr, transport, true, true);
-		out->va += offset;
-		out->dma_len = wr->length - offset;
-		out->ack_req = true;
-		return;
-	}
-
-	if (mxe_wr_is_placement(wr->opcode)) {
-		mxe_request_describe_placement(wr, transport, out);
-		return;
-	}
-
-	out->opcode = mxe_request_opcode(wr, transport, first, last);
-	out->dma_len = wr->length;
-	out->payload_len = last ? wr->length - offset : qp->mtu;
-	out->imm = wr->imm;
-	out->inv_rkey = wr->rkey;
-	out->solicited = last && wr->flags & MXE_SEND_SOLICITED;
-	if (mxe_qp_is_reliable(qp))
-		out->ack_req = mxe_request_wants_ack(qp, psn, last);
-}
-
 int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		       u32 offset, void *buf, u32 len)
 {
@@ -173,27 +111,92 @@ int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 				buf, len, MXE_FROM_MEMORY, &qp->sq.mr_cache);
 }
 
+/*
+ * Returns true if a packet asks for an ACK.  A request with a response always
+ * does, and its response acknowledges all before it.
+ */
+static bool mxe_request_asks_ack(struct mxe_qp *qp, u16 flags, u32 psn, bool last)
+{
+	if (flags & MXE_WR_OP_RD_ATOMIC) {
+		qp->sq.ack_left = false;
+		return true;
+	}
+	return mxe_qp_is_reliable(qp) && mxe_request_wants_ack(qp, psn, last);
+}
+
+/* Returns the remote memory that a request with a RETH names, from @offset on. */
+static u32 mxe_request_dma_len(const struct mxe_send_wr *wr, u32 offset)
+{
+	if (wr->opcode == IB_WR_FLUSH)
+		return wr->flush.length;
+	return wr->length - offset;
+}
+
+/*
+ * Writes the headers behind the BTH.  A retransmitted READ asks for the missing
+ * part only.  Returns the place of the payload.
+ */
+static u8 *mxe_request_put_headers(const struct mxe_send_wr *wr, u32 flags, u32 offset, u8 *p)
+{
+	if (flags & MXE_OP_XRCETH)
+		p = mxe_pkt_put_be32(p, wr->srqn);
+	if (flags & MXE_OP_FETH)
+		p = mxe_pkt_put_be32(p, wr->flush.level << MXE_FETH_LEVEL_SHIFT |
+					wr->flush.type);
+	if (flags & MXE_OP_RETH)
+		p = mxe_pkt_put_reth(p, wr->remote_addr + offset, wr->rkey,
+				     mxe_request_dma_len(wr, offset));
+	if (flags & MXE_OP_IMM)
+		p = mxe_pkt_put_be32(p, be32_to_cpu(wr->imm));
+	if (flags & MXE_OP_IETH)
+		p = mxe_pkt_put_be32(p, wr->rkey);
+	if (flags & MXE_OP_ATOMIC)
+		p = mxe_pkt_put_atomic(p, wr->remote_addr, wr->rkey, &wr->atomic);
+	return p;
+}
+
+/* Returns the bytes of a packet behind the headers of its opcode. */
+static u32 mxe_request_more(const struct mxe_qp *qp, const struct mxe_send_wr *wr,
+			    u32 flags, u32 offset)
+{
+	if (flags & MXE_OP_PAYLOAD)
+		return min(wr->length - offset, qp->mtu);
+	if (flags & MXE_OP_MSKATOMICETH)
+		return MXE_MSKATOMIC_OPERANDS * sizeof(__be64) *
+		       (mxe_atomic_words(&wr->atomic) - 1);
+	return 0;
+}
+
 int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_sq *sq = &qp->sq;
-	struct mxe_pkt_out out __uninitialized;
+	bool is_read = mxe_wr_is_read(wr->opcode);
+	bool first = is_read || sq->psn == wr->first_psn;
+	bool last = is_read || sq->psn == wr->last_psn;
+	u32 offset = mxe_psn_diff(sq->psn, wr->first_psn) * qp->mtu;
+	u8 opcode = mxe_request_opcode(qp, wr, first, last);
+	u32 flags = mxe_opcodes[opcode].flags, apsn = sq->psn;
+	u32 more = mxe_request_more(qp, wr, flags, offset);
 	struct sk_buff *skb;
-	u8 *payload;
-	u32 offset;
 	int err;
+	u8 *p;
 
-	mxe_request_describe(qp, wr, sq->psn, &out);
-	skb = mxe_tx_alloc(qp, &out, &payload);
-	if (!skb)
+	if (mxe_request_asks_ack(qp, mxe_wr_flags(wr->opcode), sq->psn, last))
+		apsn |= MXE_BTH_ACK_REQ;
+	skb = mxe_tx_alloc(qp, opcode, qp->dest_qpn, apsn, more, &p);
+	if (unlikely(!skb))
 		return -ENOMEM;
-
-	offset = mxe_psn_diff(sq->psn, wr->first_psn) * qp->mtu;
-	err = mxe_request_gather(qp, wr, offset, payload, out.payload_len);
-	if (err) {
-		kfree_skb(skb);
-		return err;
+	if (unlikely(wr->flags & MXE_SEND_SOLICITED) && flags & MXE_OP_END &&
+	    flags & (MXE_OP_SEND | MXE_OP_WRITE))
+		mxe_pkt_set_solicited(skb->data);
+	p = mxe_request_put_headers(wr, flags, offset, p);
+	if (flags & MXE_OP_PAYLOAD) {
+		err = mxe_request_gather(qp, wr, offset, p, more);
+		if (err) {
+			kfree_skb(skb);
+			return err;
+		}
 	}
-
 	/* Without a route, the packet is lost, and the timer retransmits. */
 	mxe_tx_send(qp, &sq->tx, skb);
 	return 0;

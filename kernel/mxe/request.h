@@ -23,16 +23,14 @@ static inline u32 mxe_request_num_pkts(const struct mxe_qp *qp,
 
 /**
  * mxe_request_opcode() - Return the BTH opcode of a packet.
- * @wr: request, not an atomic
- * @transport: transport of the QP
+ * @qp: QP
+ * @wr: request
  * @first: the packet is the first of its message
  * @last: the packet is the last of its message
  *
- * The opcode of an atomic depends on the operation that it is lowered to.
- *
  * Return: BTH opcode.
  */
-u8 mxe_request_opcode(const struct mxe_send_wr *wr, enum mxe_transport transport,
+u8 mxe_request_opcode(const struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		      bool first, bool last);
 
 /**

@@ -21,69 +21,62 @@
 
 /* ---- responses --------------------------------------------------------- */
 
-/* Allocates the packet of a response, which @out describes for RC. */
-static struct sk_buff *mxe_respond_alloc(struct mxe_qp *qp, struct mxe_pkt_out *out,
-					 u8 **payload)
+/*
+ * Allocates a response with @more bytes behind the headers of its opcode, which
+ * is that of RC.  *p is set to the place of the AETH, or of the payload.
+ */
+static struct sk_buff *mxe_respond_alloc(struct mxe_qp *qp, u8 rc_opcode, u32 psn,
+					 u32 more, u8 **p)
 {
-	out->opcode = mxe_opcode_of(mxe_qp_transport(qp), out->opcode);
-	out->pkey = 0xffff;
-	out->qpn = qp->dest_qpn;
-	return mxe_tx_alloc(qp, out, payload);
+	return mxe_tx_alloc(qp, mxe_opcode_of(qp->transport, rc_opcode), qp->dest_qpn,
+			    psn, more, p);
 }
 
-static void mxe_respond_send(struct mxe_qp *qp, struct mxe_pkt_out *out)
+/* Sends a response that consists of an AETH. */
+static void mxe_respond_aeth(struct mxe_qp *qp, u8 rc_opcode, u32 psn, u8 syndrome,
+			     u32 msn)
 {
 	struct sk_buff *skb;
-	u8 *payload;
+	u8 *p;
 
-	skb = mxe_respond_alloc(qp, out, &payload);
+	skb = mxe_respond_alloc(qp, rc_opcode, psn, 0, &p);
 	/* Without memory, the response is lost, and the peer asks again. */
-	if (skb)
-		mxe_tx_send(qp, &qp->rq.tx, skb);
-}
-
-static void mxe_respond_init(struct mxe_pkt_out *out, u8 opcode, u32 psn,
-			     u8 syndrome, u32 msn)
-{
-	mxe_pkt_out_init(out);
-	out->opcode = opcode;
-	out->psn = psn;
-	out->syndrome = syndrome;
-	out->msn = msn;
+	if (!skb)
+		return;
+	mxe_pkt_put_aeth(p, syndrome, msn);
+	mxe_tx_send(qp, &qp->rq.tx, skb);
 }
 
 static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
 {
-	struct mxe_pkt_out out __uninitialized;
-
-	mxe_respond_init(&out, IB_OPCODE_RC_ACKNOWLEDGE, psn, syndrome,
-			 qp->rq.msn);
 	if ((syndrome & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
 		trace_mxe_nak_sent(qp, psn, syndrome);
-	mxe_respond_send(qp, &out);
+	mxe_respond_aeth(qp, IB_OPCODE_RC_ACKNOWLEDGE, psn, syndrome, qp->rq.msn);
 }
 
 static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 				   const struct mxe_resp_res *res)
 {
-	struct mxe_pkt_out out __uninitialized;
+	unsigned int n = mxe_atomic_words(&res->atomic);
+	struct sk_buff *skb;
+	u8 *p;
 
-	mxe_respond_init(&out, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, res->first_psn,
-			 MXE_AETH_ACK_UNLIMITED, res->msn);
-	out.atomic.log_size = res->atomic.log_size;
-	memcpy(out.atomic_orig_words, res->orig, sizeof(res->orig));
-	mxe_respond_send(qp, &out);
+	skb = mxe_respond_alloc(qp, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, res->first_psn,
+				(n - 1) * sizeof(__be64), &p);
+	/* As in mxe_respond_aeth(). */
+	if (!skb)
+		return;
+	p = mxe_pkt_put_aeth(p, MXE_AETH_ACK_UNLIMITED, res->msn);
+	mxe_pkt_put_number(p, res->orig, n);
+	mxe_tx_send(qp, &qp->rq.tx, skb);
 }
 
 /* FLUSH and ATOMIC WRITE have the response of a READ of 0 bytes (annex A19). */
 static void mxe_respond_placement_ack(struct mxe_qp *qp,
 				      const struct mxe_resp_res *res)
 {
-	struct mxe_pkt_out out __uninitialized;
-
-	mxe_respond_init(&out, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
-			 res->first_psn, MXE_AETH_ACK_UNLIMITED, res->msn);
-	mxe_respond_send(qp, &out);
+	mxe_respond_aeth(qp, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, res->first_psn,
+			 MXE_AETH_ACK_UNLIMITED, res->msn);
 }
 
 /* ---- failures ---------------------------------------------------------- */
@@ -171,21 +164,21 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	struct mxe_resp_read *rd = &qp->rq.read;
 	struct mxe_rights rights = mxe_respond_rights(qp, rd->srq);
 	u32 len = min(rd->left, qp->mtu);
-	struct mxe_pkt_out out __uninitialized;
+	bool last = len == rd->left;
 	struct sk_buff *skb;
-	u8 *payload;
 	int err;
+	u8 *p;
 
-	mxe_respond_init(&out, mxe_respond_read_opcode(rd->first, len == rd->left),
-			 rd->psn, MXE_AETH_ACK_UNLIMITED, rd->msn);
-	out.payload_len = len;
-	skb = mxe_respond_alloc(qp, &out, &payload);
+	skb = mxe_respond_alloc(qp, mxe_respond_read_opcode(rd->first, last), rd->psn,
+				len, &p);
 	if (!skb)
 		return -ENOMEM;
+	if (rd->first || last)
+		p = mxe_pkt_put_aeth(p, MXE_AETH_ACK_UNLIMITED, rd->msn);
 	if (len) {
 		err = mxe_rkey_copy(&rights, rd->rkey,
-				    IB_ACCESS_REMOTE_READ, rd->va, payload,
-				    len, MXE_FROM_MEMORY);
+				    IB_ACCESS_REMOTE_READ, rd->va, p, len,
+				    MXE_FROM_MEMORY);
 		if (err) {
 			kfree_skb(skb);
 			return err;
@@ -222,6 +215,7 @@ void mxe_respond_read_run(struct mxe_qp *qp)
 	}
 }
 
+/* Stores a request that was executed; not the operands of an atomic. */
 static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 					      const struct mxe_pkt *pkt)
 {
@@ -230,16 +224,20 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 	res->op = pkt->flags & MXE_OP_RESOURCE;
 	res->first_psn = pkt->psn;
 	res->last_psn = pkt->psn;
-	res->va = pkt->va;
-	res->rkey = pkt->rkey;
-	res->length = pkt->dma_len;
+	res->va = mxe_pkt_va(pkt);
+	res->rkey = mxe_pkt_rkey(pkt);
+	res->length = pkt->flags & MXE_OP_RETH ? mxe_pkt_dma_len(pkt) : 0;
+	res->feth = pkt->flags & MXE_OP_FETH ? mxe_pkt_feth(pkt) : 0;
 	res->msn = qp->rq.msn;
-	res->srqn = pkt->srqn;
-	res->flush_type = pkt->flush_type;
-	res->flush_level = pkt->flush_level;
-	if (pkt->flags & (MXE_OP_ATOMIC | MXE_OP_ATOMIC_WRITE))
-		mxe_atomic_copy(&res->atomic, &pkt->atomic);
+	res->srqn = mxe_pkt_srqn(pkt);
 	return res;
+}
+
+/* Returns true if a duplicate names what the executed request did. */
+static bool mxe_respond_same_target(const struct mxe_resp_res *res, const struct mxe_pkt *pkt)
+{
+	return res->op == (pkt->flags & MXE_OP_RESOURCE) && res->va == mxe_pkt_va(pkt) &&
+	       res->rkey == mxe_pkt_rkey(pkt) && res->srqn == mxe_pkt_srqn(pkt);
 }
 
 static void mxe_respond_read_start(struct mxe_qp *qp,
@@ -249,9 +247,9 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 	qp->rq.read = (struct mxe_resp_read) {
 		.active = true,
 		.first = true,
-		.va = pkt->va,
-		.rkey = pkt->rkey,
-		.left = pkt->dma_len,
+		.va = mxe_pkt_va(pkt),
+		.rkey = mxe_pkt_rkey(pkt),
+		.left = mxe_pkt_dma_len(pkt),
 		.psn = pkt->psn,
 		.msn = msn,
 		.srq = srq,
@@ -265,12 +263,14 @@ static int mxe_respond_check_range(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 {
 	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 
-	if (pkt->dma_len > MXE_MAX_MSG_SIZE)
+	u32 len = mxe_pkt_dma_len(pkt);
+
+	if (len > MXE_MAX_MSG_SIZE)
 		return -EINVAL;
 	/* A request of 0 bytes needs no key (IBTA 9.7.4). */
-	if (!pkt->dma_len)
+	if (!len)
 		return 0;
-	return mxe_rkey_check(&rights, pkt->rkey, access, pkt->va, pkt->dma_len);
+	return mxe_rkey_check(&rights, mxe_pkt_rkey(pkt), access, mxe_pkt_va(pkt), len);
 }
 
 static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
@@ -286,7 +286,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (err)
 		return err;
 
-	num_pkts = max(DIV_ROUND_UP(pkt->dma_len, qp->mtu), 1U);
+	num_pkts = max(DIV_ROUND_UP(mxe_pkt_dma_len(pkt), qp->mtu), 1U);
 	mxe_respond_advance(qp, num_pkts);
 	res = mxe_respond_store(qp, pkt);
 	res->last_psn = mxe_psn_add(pkt->psn, num_pkts - 1);
@@ -298,28 +298,25 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	u64 orig[MXE_ATOMIC_WORDS] = {};
+	struct mxe_atomic_args args __uninitialized;
+	u64 orig[MXE_ATOMIC_WORDS] __uninitialized;
 	struct mxe_resp_res *res;
 	int err;
 
-	err = mxe_respond_exec_atomic(qp, pkt->rkey, pkt->va, &pkt->atomic, orig);
+	mxe_pkt_atomic(pkt, &args);
+	err = mxe_respond_exec_atomic(qp, mxe_pkt_rkey(pkt), mxe_pkt_va(pkt), &args, orig);
 	if (err)
 		return err;
 
 	mxe_respond_advance(qp, 1);
 	res = mxe_respond_store(qp, pkt);
-	memcpy(res->orig, orig, sizeof(orig));
+	mxe_atomic_copy(&res->atomic, &args);
+	mxe_atomic_copy_words(res->orig, orig, mxe_atomic_words(&args));
 	mxe_respond_atomic_ack(qp, res);
 	return 0;
 }
 
 /* ---- FLUSH and ATOMIC WRITE: memory placement, IBTA annex A19 ---------- */
-
-static void mxe_respond_placed(struct mxe_qp *qp, const struct mxe_pkt *pkt)
-{
-	mxe_respond_advance(qp, 1);
-	mxe_respond_placement_ack(qp, mxe_respond_store(qp, pkt));
-}
 
 /*
  * CPUs have executed all earlier requests, so the data are in coherent memory.
@@ -329,19 +326,22 @@ static int mxe_respond_flush_memory(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
 	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	u32 feth = mxe_pkt_feth(pkt), rkey = mxe_pkt_rkey(pkt);
+	u32 level = feth >> MXE_FETH_LEVEL_SHIFT & MXE_FETH_LEVEL_MASK;
+	u32 type = feth & MXE_FETH_TYPE_MASK;
 	int err;
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_FLUSH_GLOBAL) ||
-	    !qp->rq.num_res || !pkt->flush_type)
+	    !qp->rq.num_res || !type)
 		return -EINVAL;
 	/* No region grants any other type. */
-	if (pkt->flush_type != IB_FLUSH_GLOBAL)
+	if (type != IB_FLUSH_GLOBAL)
 		return -EACCES;
-	if (pkt->flush_level == IB_FLUSH_RANGE)
-		err = mxe_rkey_check(&rights, pkt->rkey, IB_ACCESS_FLUSH_GLOBAL,
-				     pkt->va, pkt->dma_len);
-	else if (pkt->flush_level == IB_FLUSH_MR)
-		err = mxe_rkey_grants(&rights, pkt->rkey, IB_ACCESS_FLUSH_GLOBAL);
+	if (level == IB_FLUSH_RANGE)
+		err = mxe_rkey_check(&rights, rkey, IB_ACCESS_FLUSH_GLOBAL,
+				     mxe_pkt_va(pkt), mxe_pkt_dma_len(pkt));
+	else if (level == IB_FLUSH_MR)
+		err = mxe_rkey_grants(&rights, rkey, IB_ACCESS_FLUSH_GLOBAL);
 	else
 		err = -EINVAL;
 	if (err)
@@ -349,7 +349,8 @@ static int mxe_respond_flush_memory(struct mxe_qp *qp,
 
 	/* Data of earlier requests must be visible before the response. */
 	smp_mb();
-	mxe_respond_placed(qp, pkt);
+	mxe_respond_advance(qp, 1);
+	mxe_respond_placement_ack(qp, mxe_respond_store(qp, pkt));
 	return 0;
 }
 
@@ -358,19 +359,23 @@ static int mxe_respond_atomic_write(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
 	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
-	u64 orig[MXE_ATOMIC_WORDS];
+	struct mxe_atomic_args args __uninitialized;
+	u64 va = mxe_pkt_va(pkt), orig[MXE_ATOMIC_WORDS];
+	struct mxe_resp_res *res;
 	int err;
 
 	if (!mxe_respond_may_write(qp) || !qp->rq.num_res ||
-	    pkt->dma_len != MXE_ATOMIC_WRITE_SIZE ||
-	    pkt->atomic.op == MXE_ATOMIC_UNSUPPORTED ||
-	    !IS_ALIGNED(pkt->va, MXE_ATOMIC_WRITE_SIZE))
+	    mxe_pkt_dma_len(pkt) != MXE_ATOMIC_WRITE_SIZE ||
+	    !mxe_pkt_atomic(pkt, &args) || !IS_ALIGNED(va, MXE_ATOMIC_WRITE_SIZE))
 		return -EINVAL;
-	err = mxe_rkey_atomic(&rights, pkt->rkey, IB_ACCESS_REMOTE_WRITE,
-			      pkt->va, &pkt->atomic, orig);
+	err = mxe_rkey_atomic(&rights, mxe_pkt_rkey(pkt), IB_ACCESS_REMOTE_WRITE, va,
+			      &args, orig);
 	if (err)
 		return err;
-	mxe_respond_placed(qp, pkt);
+	mxe_respond_advance(qp, 1);
+	res = mxe_respond_store(qp, pkt);
+	mxe_atomic_copy(&res->atomic, &args);
+	mxe_respond_placement_ack(qp, res);
 	return 0;
 }
 
@@ -402,7 +407,7 @@ static int mxe_respond_put_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (err)
 		return err;
 	if (pkt->flags & MXE_OP_IETH) {
-		err = mxe_rkey_invalidate(&rights, pkt->inv_rkey, MXE_INV_REMOTE);
+		err = mxe_rkey_invalidate(&rights, mxe_pkt_inv_rkey(pkt), MXE_INV_REMOTE);
 		if (err)
 			return err;
 	}
@@ -450,9 +455,9 @@ static int mxe_respond_write_start(struct mxe_qp *qp,
 	if (err)
 		return err;
 	rq->offset = 0;
-	rq->write_va = pkt->va;
-	rq->write_rkey = pkt->rkey;
-	rq->write_left = pkt->dma_len;
+	rq->write_va = mxe_pkt_va(pkt);
+	rq->write_rkey = mxe_pkt_rkey(pkt);
+	rq->write_left = mxe_pkt_dma_len(pkt);
 	return 0;
 }
 
@@ -523,7 +528,7 @@ static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		mxe_respond_advance(qp, 1);
 	else
 		rq->epsn = mxe_psn_add(rq->epsn, 1);
-	if (pkt->ack_req)
+	if (mxe_pkt_asks_ack(pkt))
 		mxe_respond_ack(qp, pkt->psn, MXE_AETH_ACK_UNLIMITED);
 	return 0;
 }
@@ -547,25 +552,29 @@ static struct mxe_resp_res *mxe_respond_find(struct mxe_rq *rq,
 	return NULL;
 }
 
+/* Returns true if a duplicate has the operands of the executed request. */
+static bool mxe_respond_same_operands(const struct mxe_resp_res *res,
+				      const struct mxe_pkt *pkt)
+{
+	struct mxe_atomic_args args __uninitialized;
+
+	return mxe_pkt_atomic(pkt, &args) && mxe_atomic_same(&res->atomic, &args);
+}
+
 static bool mxe_respond_same_atomic(const struct mxe_resp_res *res,
 				    const struct mxe_pkt *pkt)
 {
-	return res->op == MXE_OP_ATOMIC && res->va == pkt->va &&
-	       res->rkey == pkt->rkey && res->srqn == pkt->srqn &&
-	       mxe_atomic_same(&res->atomic, &pkt->atomic);
+	return mxe_respond_same_target(res, pkt) && mxe_respond_same_operands(res, pkt);
 }
 
 static bool mxe_respond_same_placement(const struct mxe_resp_res *res,
 				       const struct mxe_pkt *pkt)
 {
-	if (res->op != (pkt->flags & MXE_OP_RESOURCE) || res->va != pkt->va ||
-	    res->rkey != pkt->rkey || res->srqn != pkt->srqn ||
-	    res->length != pkt->dma_len)
+	if (!mxe_respond_same_target(res, pkt) || res->length != mxe_pkt_dma_len(pkt))
 		return false;
 	if (pkt->flags & MXE_OP_ATOMIC_WRITE)
-		return mxe_atomic_same(&res->atomic, &pkt->atomic);
-	return res->flush_type == pkt->flush_type &&
-	       res->flush_level == pkt->flush_level;
+		return mxe_respond_same_operands(res, pkt);
+	return !((res->feth ^ mxe_pkt_feth(pkt)) & MXE_FETH_MASK);
 }
 
 /* A duplicate READ asks for everything, or for the end that is missing. */
@@ -575,9 +584,9 @@ static bool mxe_respond_same_read(const struct mxe_qp *qp,
 {
 	u64 offset = (u64)mxe_psn_diff(pkt->psn, res->first_psn) * qp->mtu;
 
-	return res->op == MXE_OP_READ && res->rkey == pkt->rkey &&
-	       res->srqn == pkt->srqn && pkt->va == res->va + offset && offset <= res->length &&
-	       pkt->dma_len <= res->length - offset;
+	return res->op == MXE_OP_READ && res->rkey == mxe_pkt_rkey(pkt) &&
+	       res->srqn == mxe_pkt_srqn(pkt) && mxe_pkt_va(pkt) == res->va + offset &&
+	       offset <= res->length && mxe_pkt_dma_len(pkt) <= res->length - offset;
 }
 
 static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
@@ -589,7 +598,7 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_count(qp->dev, duplicate_requests);
 	if (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE)) {
 		/* Executed before: acknowledge all that was (IBTA 9.7.5). */
-		if (pkt->ack_req)
+		if (mxe_pkt_asks_ack(pkt))
 			mxe_respond_ack(qp, mxe_psn_add(rq->epsn, -1),
 					MXE_AETH_ACK_UNLIMITED);
 		return;
@@ -597,7 +606,7 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	res = mxe_respond_find(rq, pkt);
 	if (mxe_qp_is_xrc_tgt(qp))
-		srq = mxe_xrc_find(qp, pkt->srqn);
+		srq = mxe_xrc_find(qp, mxe_pkt_srqn(pkt));
 	if (!res || (mxe_qp_is_xrc_tgt(qp) && !srq)) {
 		mxe_count(qp->dev, drop_duplicate_unknown);
 		return;

@@ -107,7 +107,7 @@ static bool mxe_rx_check(struct mxe_netns *mnet, struct sk_buff *skb,
 		mxe_rx_count_drop(mnet, skb, drop_length);
 		return false;
 	}
-	err = mxe_hdr_parse_bth(pkt, is_ipv4, bth, len);
+	err = mxe_pkt_parse(pkt, bth, len);
 	if (err) {
 		mxe_rx_count_pkt_error(mnet, skb, err);
 		return false;
@@ -221,26 +221,18 @@ static struct mxe_qp *mxe_rx_lookup(struct mxe_netns *mnet,
 	return qp;
 }
 
-static bool mxe_rx_pkey_ok(const struct mxe_pkt *pkt)
-{
-	return (pkt->pkey & 0x7fff) == 0x7fff;
-}
-
 static bool mxe_rx_transport_ok(const struct mxe_qp *qp,
 				const struct mxe_pkt *pkt)
 {
 	/* An XRC initiator has no responder. */
 	if (pkt->flags & MXE_OP_REQUEST && mxe_qp_is_xrc_ini(qp))
 		return false;
-	/* The packets of a DC QP are encapsulated. */
-	if (mxe_qp_has_dc(qp))
-		return pkt->flags & MXE_OP_DC;
-	return mxe_pkt_transport(pkt) == mxe_qp_transport(qp);
+	return pkt->transport == qp->transport;
 }
 
 static void mxe_rx_trace_receive(const struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	trace_mxe_receive(qp, pkt->opcode, pkt->psn, pkt->payload_len);
+	trace_mxe_receive(qp, pkt->bth->opcode, pkt->psn, pkt->payload_len);
 }
 
 /*
@@ -252,7 +244,7 @@ static bool mxe_rx_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_count(qp->dev, rcvd_pkts);
 	if (trace_mxe_receive_enabled())
 		mxe_rx_trace_receive(qp, pkt);
-	if (!mxe_rx_pkey_ok(pkt)) {
+	if (!mxe_pkt_pkey_ok(pkt)) {
 		mxe_count(qp->dev, drop_pkey);
 		return false;
 	}
@@ -299,8 +291,8 @@ static void mxe_rx_mcast(struct mxe_netns *mnet, const struct mxe_pkt *pkt,
 
 static bool mxe_rx_is_mcast(const struct mxe_pkt *pkt)
 {
-	return pkt->qpn == IB_MULTICAST_QPN && pkt->flags & MXE_OP_DETH &&
-	       (pkt->pkey & 0x7fff) == 0x7fff;
+	return mxe_pkt_qpn(pkt) == IB_MULTICAST_QPN && pkt->flags & MXE_OP_DETH &&
+	       mxe_pkt_pkey_ok(pkt);
 }
 
 /* ---- dispatch ------------------------------------------------------------ */
@@ -445,7 +437,8 @@ static void mxe_rx_one(struct mxe_netns *mnet, struct sk_buff *skb, struct mxe_q
 	if (!mxe_rx_check(mnet, skb, &pkt))
 		goto drop;
 	/* With the hint, the packet did not arrive on a VLAN. */
-	if (!qp || pkt.qpn != qp->qpn) {
+	pkt.vlan_id = VLAN_N_VID;
+	if (!qp || mxe_pkt_qpn(&pkt) != qp->qpn) {
 		if (is_vlan_dev(skb->dev))
 			pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
 		if (mxe_rx_is_mcast(&pkt)) {
@@ -453,17 +446,17 @@ static void mxe_rx_one(struct mxe_netns *mnet, struct sk_buff *skb, struct mxe_q
 			mxe_rx_mcast(mnet, &pkt, skb);
 			return;
 		}
-		qp = mxe_rx_lookup(mnet, skb, pkt.qpn);
+		qp = mxe_rx_lookup(mnet, skb, mxe_pkt_qpn(&pkt));
 	}
 	if (!qp)
 		goto drop;
 	if (!mxe_rx_admit(qp, &pkt))
 		goto drop;
+	if (unlikely(pkt.flags & MXE_OP_DCETH)) {
+		mxe_rx_dc(run, qp, &pkt, skb);
+		return;
+	}
 	if (!(pkt.flags & MXE_OP_REQUEST)) {
-		if (unlikely(pkt.flags & MXE_OP_DC)) {
-			mxe_rx_dc(run, qp, &pkt, skb);
-			return;
-		}
 		mxe_rx_run_join(run, qp, false);
 		mxe_rx_response(qp, &pkt, skb);
 		return;

@@ -312,7 +312,7 @@ static void mxe_send_loop_dc(struct mxe_qp *qp)
 
 static void mxe_send_loop_rc(struct mxe_qp *qp)
 {
-	if (mxe_qp_has_dc(qp))
+	if (qp->transport == MXE_TRANSPORT_DC)
 		mxe_send_loop_dc(qp);
 	else
 		mxe_send_loop(qp, MXE_TRANSPORT_RC);
@@ -335,7 +335,7 @@ static void mxe_send_slice(struct mxe_qp *qp)
 
 	if (likely(mxe_qp_is_reliable(qp)))
 		mxe_send_loop_rc(qp);
-	else if (mxe_qp_is_uc(qp))
+	else if (qp->transport == MXE_TRANSPORT_UC)
 		mxe_send_loop_uc(qp);
 	else
 		mxe_send_loop_ud(qp);

@@ -24,7 +24,8 @@
 
 #define MXE_TX_ALIGN	16
 
-struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len)
+/* Returns an empty packet for @len bytes from the BTH to the end of the padding. */
+static struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len)
 {
 	/* Tunnels push headers onto each packet of a GSO batch. */
 	size_t room = max_t(size_t, LL_RESERVED_SPACE(qp->dev->ndev),
@@ -35,11 +36,9 @@ struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len)
 	 */
 	size_t headroom = ALIGN(room + sizeof(struct mxe_bth), MXE_TX_ALIGN) -
 			  sizeof(struct mxe_bth);
-	size_t size = headroom + len + MXE_ICRC_SIZE;
-	struct sk_buff *skb;
+	struct sk_buff *skb = mxe_skb_alloc(headroom + len + MXE_ICRC_SIZE);
 
-	skb = mxe_skb_alloc(size);
-	if (!skb) {
+	if (unlikely(!skb)) {
 		mxe_count(qp->dev, send_no_memory);
 		return NULL;
 	}
@@ -47,25 +46,38 @@ struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len)
 	return skb;
 }
 
-struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			     u8 **payload)
+struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, u8 opcode, u32 qpn, u32 apsn,
+			     u32 more, u8 **p)
 {
-	size_t len = mxe_pkt_len(out);
+	const struct mxe_opcode *row = &mxe_opcodes[opcode];
+	/* Control packets have DC headers of their own. */
+	bool has_dc = (row->flags & (MXE_OP_DCETH | MXE_OP_DC_CONTROL)) == MXE_OP_DCETH;
+	unsigned int pad = -more & 3;
+	size_t len = row->hdr_len + more + pad;
 	struct sk_buff *skb;
+	u8 *end;
 
+	if (has_dc)
+		len += mxe_dc_len(&qp->dc->hdr) - sizeof(struct mxe_dceth);
 	skb = mxe_tx_alloc_empty(qp, len);
-	if (skb)
-		*payload = mxe_pkt_build(out, __skb_put(skb, len));
+	if (unlikely(!skb))
+		return NULL;
+	*p = mxe_pkt_put_bth(__skb_put(skb, len), opcode, pad, qpn, apsn);
+	if (has_dc)
+		*p = mxe_dc_put(&qp->dc->hdr, *p);
+	end = skb_tail_pointer(skb);
+	if (pad)
+		memset(end - pad, 0, pad);
 	return skb;
 }
 
 static void mxe_tx_trace(const struct mxe_qp *qp, const struct sk_buff *skb)
 {
-	const struct mxe_bth *bth = (const void *)skb->data;
-	unsigned int pad = (bth->flags & MXE_BTH_PAD_MASK) >> MXE_BTH_PAD_SHIFT;
+	struct mxe_pkt pkt;
 
-	trace_mxe_send(qp, bth->opcode, be32_to_cpu(bth->apsn) & MXE_PSN_MASK,
-		       skb->len - mxe_opcode_hdr_len(bth->opcode) - pad);
+	/* The ICRC is not there yet. */
+	if (!mxe_pkt_parse(&pkt, skb->data, skb->len + MXE_ICRC_SIZE))
+		trace_mxe_send(qp, pkt.bth->opcode, pkt.psn, pkt.payload_len);
 }
 
 /*
@@ -119,31 +131,12 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 		mxe_tx_xmit_ipv6(dev, skb);
 }
 
-/* Sends a packet of a DC QP, without a batch and without cached headers. */
-static void mxe_tx_send_dc(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
-{
-	unsigned int room = LL_RESERVED_SPACE(qp->dev->ndev) + MXE_HDR_MAX_SIZE;
-	struct mxe_hdr hdr = {};
-
-	if (mxe_dc_encapsulate(skb, &qp->dc->hdr, room)) {
-		mxe_count(qp->dev, send_no_memory);
-		kfree_skb(skb);
-		return;
-	}
-	mxe_hdr_push(&hdr, &qp->av, skb, 0);
-	mxe_tx_xmit(qp->dev, &qp->av, &tx->route, skb, 1);
-}
-
 void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
 {
 	struct mxe_gso *gso = &tx->gso;
 
 	if (trace_mxe_send_enabled())
 		mxe_tx_trace(qp, skb);
-	if (mxe_qp_has_dc(qp)) {
-		mxe_tx_send_dc(qp, tx, skb);
-		return;
-	}
 	if (!mxe_gso_has_room(gso, qp->dev->ndev, skb->len + MXE_ICRC_SIZE))
 		mxe_tx_flush(qp, tx);
 	mxe_hdr_push(&tx->hdr, &qp->av, skb, gso->num_pkts);
@@ -179,19 +172,13 @@ void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,
 			    const struct mxe_dc_hdr *hdr)
 {
-	struct mxe_pkt_out out = {
-		.opcode = MXE_OPCODE_DC_CONTROL,
-		.pkey = 0xffff,
-		.qpn = qpn,
-		/* mxe_dc_put() also writes the DCETH, which is a header. */
-		.payload_len = mxe_dc_has_token(hdr->code) ? sizeof(struct mxe_dctleth) : 0,
-	};
+	u32 more = mxe_dc_has_token(hdr->code) ? sizeof(struct mxe_dctleth) : 0;
 	struct sk_buff *skb;
 	u8 *p;
 
-	skb = mxe_tx_alloc(qp, &out, &p);
+	skb = mxe_tx_alloc(qp, MXE_OPCODE_DC_CONTROL, qpn, 0, more, &p);
 	if (!skb)
 		return;
-	mxe_dc_put(hdr, p);
+	mxe_dc_put_control(hdr, p);
 	mxe_tx_send_to(qp, av, skb);
 }

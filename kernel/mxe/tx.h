@@ -17,30 +17,22 @@ struct mxe_dc_hdr;
 struct mxe_qp;
 
 /**
- * mxe_tx_alloc_empty() - Allocate a packet.
+ * mxe_tx_alloc() - Allocate a packet and write its BTH and DC headers.
  * @qp: QP that sends it
- * @len: bytes from the BTH to the end of the padding
+ * @opcode: BTH opcode
+ * @qpn: BTH destination QP, with other bits of that word
+ * @apsn: PSN, with MXE_BTH_ACK_REQ
+ * @more: bytes behind the headers: payload, or operands beyond 8 bytes each
+ * @p: set to the first byte that the caller has to write
  *
- * Counts send_no_memory if it fails.
- *
- * Context: BHs disabled.
- * Return: an empty packet, to whose end the caller adds @len bytes, or NULL.
- */
-struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len);
-
-/**
- * mxe_tx_alloc() - Allocate a packet and write its headers from the BTH on.
- * @qp: QP that sends it
- * @out: description of the packet
- * @payload: set to the place of the payload, which the caller fills
- *
- * Counts send_no_memory if it fails.
+ * The caller writes all other headers of the opcode and @more bytes.  Counts
+ * send_no_memory if it fails.
  *
  * Context: BHs disabled.
  * Return: the packet, which begins at the BTH, or NULL.
  */
-struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, const struct mxe_pkt_out *out,
-			     u8 **payload);
+struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, u8 opcode, u32 qpn, u32 apsn,
+			     u32 more, u8 **p);
 
 /* State of one side of a QP that sends.  Protected by the lock of that side. */
 struct mxe_tx {

@@ -29,28 +29,24 @@ static u32 mxe_ud_mtu(const struct mxe_qp *qp)
 enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr)
 {
-	struct mxe_pkt_out out = {
-		.opcode = mxe_request_opcode(wr, MXE_TRANSPORT_UD, true, true),
-		.solicited = wr->flags & MXE_SEND_SOLICITED,
-		.pkey = 0xffff,
-		.qpn = wr->ud.qpn,
-		.psn = qp->sq.psn,
-		.qkey = wr->ud.qkey & MXE_QKEY_CONTROLLED ? qp->attr.qkey :
-							    wr->ud.qkey,
-		.src_qpn = qp->qpn,
-		.payload_len = wr->length,
-		.imm = wr->imm,
-	};
+	u32 qkey = wr->ud.qkey & MXE_QKEY_CONTROLLED ? qp->attr.qkey : wr->ud.qkey;
 	struct sk_buff *skb;
-	u8 *payload;
+	u8 *p;
 
 	if (wr->length > mxe_ud_mtu(qp))
 		return IB_WC_LOC_LEN_ERR;
-	skb = mxe_tx_alloc(qp, &out, &payload);
+	skb = mxe_tx_alloc(qp, mxe_request_opcode(qp, wr, true, true), wr->ud.qpn,
+			   qp->sq.psn, wr->length, &p);
 	/* Counted by mxe_tx_alloc().  Datagrams may be lost. */
 	if (!skb)
 		return IB_WC_SUCCESS;
-	if (mxe_request_gather(qp, wr, 0, payload, wr->length)) {
+	if (wr->flags & MXE_SEND_SOLICITED)
+		mxe_pkt_set_solicited(skb->data);
+	p = mxe_pkt_put_be32(p, qkey);
+	p = mxe_pkt_put_be32(p, qp->qpn);
+	if (mxe_wr_has_imm(wr->opcode))
+		p = mxe_pkt_put_be32(p, be32_to_cpu(wr->imm));
+	if (mxe_request_gather(qp, wr, 0, p, wr->length)) {
 		mxe_count(qp->dev, local_access_errors);
 		kfree_skb(skb);
 		return IB_WC_LOC_PROT_ERR;
@@ -84,6 +80,28 @@ static int mxe_ud_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	return err ?: mxe_recv_put(qp, sizeof(grh), pkt->payload, pkt->payload_len);
 }
 
+/* Completes the receive request of a datagram of @len bytes with the GRH. */
+static void mxe_ud_complete(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			    const struct sk_buff *skb, u32 len)
+{
+	struct mxe_wc wc = {
+		.opcode = MXE_WC_RECV,
+		.solicited = mxe_pkt_is_solicited(pkt),
+		.byte_len = len,
+		.flags = MXE_CQE_GRH,
+		.src_qp = be32_to_cpu(mxe_pkt_deth(pkt)->sqp) & MXE_BTH_QPN_MASK,
+		.vlan_id = pkt->vlan_id,
+	};
+
+	if (ip_hdr(skb)->version == 4)
+		wc.flags |= MXE_CQE_IPV4;
+	if (pkt->flags & MXE_OP_IMM) {
+		wc.flags |= MXE_CQE_WITH_IMM;
+		wc.imm = mxe_pkt_imm(pkt);
+	}
+	mxe_recv_end(qp, &wc);
+}
+
 static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			  const struct sk_buff *skb)
 {
@@ -112,8 +130,7 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_recv_fatal(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
-	qp->rq.offset = len;
-	mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
+	mxe_ud_complete(qp, pkt, skb, len);
 }
 
 void mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
@@ -121,7 +138,7 @@ void mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 {
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (pkt->qkey == qp->attr.qkey)
+	if (be32_to_cpu(mxe_pkt_deth(pkt)->qkey) == qp->attr.qkey)
 		mxe_ud_accept(qp, pkt, skb);
 	else
 		mxe_count(qp->dev, drop_qkey);

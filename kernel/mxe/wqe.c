@@ -100,7 +100,7 @@ static enum ib_wc_status mxe_wqe_set_sge(struct mxe_send_wr *wr, u16 flags,
 static bool mxe_wqe_may_post(const struct mxe_qp *qp, u32 opcode, u16 who)
 {
 	return opcode < MXE_WR_ROWS && mxe_wr_flags(opcode) & who &&
-	       mxe_wr_rows[opcode].transports & BIT(mxe_qp_transport(qp));
+	       mxe_wr_rows[opcode].transports & BIT(qp->transport);
 }
 
 u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp)
@@ -110,9 +110,7 @@ u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp)
 
 	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
 		if (mxe_wqe_may_post(qp, i, MXE_WR_OP_USER) &&
-		    (!mxe_wr_is_atomic(i) || mxe_wqe_atomics_ok(qp)) &&
-		    /* Local operations have no target. */
-		    !(mxe_wr_is_local(i) && mxe_qp_is_dci(qp)))
+		    (!mxe_wr_is_atomic(i) || mxe_wqe_atomics_ok(qp)))
 			opcodes |= BIT(i);
 	return opcodes;
 }

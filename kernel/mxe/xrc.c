@@ -49,7 +49,9 @@ int mxe_xrc_select(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 
+	u32 srqn = mxe_pkt_srqn(pkt);
+
 	if (pkt->flags & MXE_OP_START)
-		rq->srq = mxe_xrc_find(qp, pkt->srqn);
-	return rq->srq && rq->srq->num == pkt->srqn ? 0 : -EINVAL;
+		rq->srq = mxe_xrc_find(qp, srqn);
+	return rq->srq && rq->srq->num == srqn ? 0 : -EINVAL;
 }

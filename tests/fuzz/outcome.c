@@ -156,10 +156,9 @@ void outcome_before(const u8 *bth, size_t len)
 	struct mxe_dc_hdr hdr;
 	struct mxe_pkt pkt;
 
-	memset(&pkt, 0, sizeof(pkt));
 	has_token = w.kind == KIND_DC &&
 		    mxe_pkt_parse(&pkt, bth, len) == MXE_PKT_OK &&
-		    pkt.flags & MXE_OP_DC && mxe_dc_parse(&pkt, &hdr) &&
+		    pkt.flags & MXE_OP_DCETH && mxe_dc_parse(&pkt, &hdr) &&
 		    hdr.connect && hdr.token;
 	challenges = w.stats.value[MXE_CNT_dc_challenges];
 	busy = w.stats.value[MXE_CNT_dc_busy];

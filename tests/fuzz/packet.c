@@ -141,7 +141,6 @@ static void sent(const u8 *data, size_t len)
 	struct mxe_pkt pkt;
 	__le32 icrc;
 
-	memset(&pkt, 0, sizeof(pkt));
 	CHECK(mxe_pkt_parse(&pkt, data + hdr, len - hdr) == MXE_PKT_OK);
 	icrc = icrc_of(data, len);
 	CHECK(!memcmp(&icrc, data + len - MXE_ICRC_SIZE, MXE_ICRC_SIZE));
@@ -257,7 +256,7 @@ enum craft_flags {
 static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 {
 	struct mxe_bth *bth = (void *)p;
-	u32 op = mxe_opcode_flags(bth->opcode);
+	u32 op = mxe_opcodes[bth->opcode].flags;
 	struct mxe_qp *to = world_qp(flags & CRAFT_FROM_B ? A : B);
 	u32 psn = op & MXE_OP_RESPONSE ? to->sq.una : to->rq.epsn;
 	struct mxe_reth *reth;
@@ -269,7 +268,7 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 		bth->apsn = (bth->apsn & cpu_to_be32(MXE_BTH_ACK_REQ)) |
 			    cpu_to_be32(mxe_psn_add(psn, ahead));
 	p += sizeof(*bth);
-	if (op & MXE_OP_DC && w.kind == KIND_DC)
+	if (op & MXE_OP_DCETH && w.kind == KIND_DC)
 		p += packet_dc_plausible(p, end - p, flags & CRAFT_STRANGER);
 	if (op & MXE_OP_DETH && end - p >= sizeof(struct mxe_deth)) {
 		((struct mxe_deth *)p)->qkey = cpu_to_be32(QKEY);

@@ -397,7 +397,6 @@ void world_make(u32 options, const struct world_conf *conf)
 	fk_begin();
 	fk_is_local = options & WORLD_LOOPBACK;
 	/* An input must do the same, whatever inputs ran before. */
-	static_branch_disable(&mxe_dc_used);
 	static_branch_disable(&mxe_tm_used);
 	static_branch_disable(&mxe_inline_recv_used);
 	make_gids();

@@ -25,7 +25,7 @@ static struct ib_mr *connect(struct kt *kt, u8 tclass)
 /* Injects a WRITE of no bytes that requests an ACK. */
 static void inject_write(struct kt *kt, u32 n, u8 tos)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, KT_WRITE_ONLY,
+	struct test_pkt out = kt_pkt(kt, KT_WRITE_ONLY,
 					KT_RQ_PSN + n);
 
 	out.ack_req = true;
@@ -38,7 +38,7 @@ static void cnp_for_marked(struct kunit *test)
 	static const u8 reserved[MXE_CNP_RESERVED_SIZE];
 	struct kt *kt = kt_of(test);
 	const struct mxe_bth *bth;
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	size_t len;
 
 	connect(kt, DSCP | INET_ECN_ECT_0);
@@ -71,7 +71,7 @@ static void cnp_for_marked(struct kunit *test)
 
 static void inject_cnp(struct kt *kt)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, MXE_OPCODE_CNP, 0);
+	struct test_pkt out = kt_pkt(kt, MXE_OPCODE_CNP, 0);
 
 	kt->tos = DSCP;
 	kt_inject(kt, &out);
@@ -79,7 +79,7 @@ static void inject_cnp(struct kt *kt)
 
 static void answer(struct kt *kt, u32 psn)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn);
+	struct test_pkt out = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn);
 
 	out.syndrome = KT_ACK;
 	kt_inject(kt, &out);

@@ -103,7 +103,7 @@ static int post_local_inv(struct kt *kt, u64 wr_id, u32 key)
 
 static void answer(struct kt *kt, u32 psn, u8 syndrome)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn);
+	struct test_pkt out = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn);
 
 	out.syndrome = syndrome;
 	kt_inject(kt, &out);
@@ -111,7 +111,7 @@ static void answer(struct kt *kt, u32 psn, u8 syndrome)
 
 static void answer_atomic(struct kt *kt, u32 psn, u64 orig)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+	struct test_pkt out = kt_pkt(kt, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
 					psn);
 
 	out.atomic_orig = orig;
@@ -121,7 +121,7 @@ static void answer_atomic(struct kt *kt, u32 psn, u64 orig)
 /* The bytes of the payload are 1, 2, 3, ... */
 static void answer_read(struct kt *kt, u32 psn, u8 opcode, u32 len)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, opcode, psn);
+	struct test_pkt out = kt_pkt(kt, opcode, psn);
 
 	out.payload_len = len;
 	kt_inject(kt, &out);
@@ -134,7 +134,7 @@ static void answer_read(struct kt *kt, u32 psn, u8 opcode, u32 len)
 
 static void expect_sent(struct kt *kt, u8 opcode, u32 psn)
 {
-	struct mxe_pkt pkt = kt_sent(kt);
+	struct test_pkt pkt = kt_sent(kt);
 
 	KUNIT_EXPECT_EQ(kt->test, pkt.opcode, opcode);
 	KUNIT_EXPECT_EQ(kt->test, pkt.psn, psn & MXE_PSN_MASK);
@@ -628,7 +628,7 @@ static void send_write_fields(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 
 	memcpy(kt->mem, "abcde", 5);
 	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 5);
@@ -673,7 +673,7 @@ static void send_segments(struct kunit *test)
 		kt->mem[i < 100 ? i : i + gap] = i * 3;
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
 	for (i = 0; i < 4; i++) {
-		struct mxe_pkt pkt = kt_sent(kt);
+		struct test_pkt pkt = kt_sent(kt);
 
 		KUNIT_EXPECT_EQ(test, pkt.opcode, opcodes[i]);
 		KUNIT_EXPECT_EQ(test, pkt.psn, S + i);
@@ -707,7 +707,7 @@ static void send_inline_copies(struct kunit *test)
 		.num_sge = 1,
 	};
 	const struct ib_send_wr *bad = NULL;
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 
 	connect(kt, &kt_default_conn);
 	KUNIT_ASSERT_NOT_NULL(test, data);
@@ -837,7 +837,7 @@ static void send_atomic(struct kunit *test)
 		.swap_mask = row->swap_mask,
 	};
 	const u64 orig = 0x0123456789abcdefULL;
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	struct ib_wc wc;
 	const u8 *bth;
 	size_t len;
@@ -1008,7 +1008,7 @@ static void read_completes(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	struct ib_wc wc;
 
 	post_read(kt, 1, mr, READ_LEN);
@@ -1040,7 +1040,7 @@ static void read_resumes(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 
 	post_read(kt, 1, mr, READ_LEN);
 	kt_drop_sent(kt);
@@ -1123,7 +1123,7 @@ static void answer_is_fatal(struct kunit *test)
 	const struct answer_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 
 	post_write(kt, 1, mr);
 	switch (row->posted) {
@@ -1160,18 +1160,21 @@ static void answer_is_fatal(struct kunit *test)
 /* Packets that arrive before the state has changed have no effect. */
 static void answer_after_error(struct kunit *test)
 {
-	struct mxe_pkt nak = {
-		.flags = mxe_opcode_flags(IB_OPCODE_RC_ACKNOWLEDGE),
-		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
+	const struct mxe_aeth nak_eth = { cpu_to_be32(KT_NAK_ACC << 24) };
+	const struct mxe_aeth ack_eth = { cpu_to_be32(KT_ACK << 24) };
+	const struct mxe_pkt nak = {
+		.flags = mxe_opcodes[IB_OPCODE_RC_ACKNOWLEDGE].flags,
+		.eth = (const u8 *)&nak_eth,
 		.psn = S,
-		.syndrome = KT_NAK_ACC,
 	};
-	struct mxe_pkt ack = nak;
+	const struct mxe_pkt ack = {
+		.flags = nak.flags,
+		.eth = (const u8 *)&ack_eth,
+		.psn = S + 1,
+	};
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 
-	ack.psn = S + 1;
-	ack.syndrome = KT_ACK;
 	post_write(kt, 1, mr);
 	post_write(kt, 2, mr);
 	mxe_sq_begin(kt->qp);

@@ -61,10 +61,10 @@ static bool dct_connect(struct kt *kt, u32 session, u64 token)
 
 static struct mxe_dc_hdr dct_answer(struct kt *kt)
 {
-	struct mxe_pkt pkt = kt_sent(kt);
+	struct test_pkt pkt = kt_sent(kt);
 	struct mxe_dc_hdr hdr = {};
 
-	KUNIT_EXPECT_TRUE(kt->test, mxe_dc_parse(&pkt, &hdr));
+	KUNIT_EXPECT_TRUE(kt->test, mxe_dc_parse(&pkt.pkt, &hdr));
 	kt_expect_nothing(kt);
 	return hdr;
 }
@@ -136,12 +136,12 @@ static void dct_answers_no_session(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct mxe_dc_hdr hdr;
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 
 	dct_create(kt);
 	KUNIT_EXPECT_FALSE(test, dct_request(kt, false, 1, 0));
 	pkt = kt_sent(kt);
-	KUNIT_EXPECT_TRUE(test, mxe_dc_parse(&pkt, &hdr));
+	KUNIT_EXPECT_TRUE(test, mxe_dc_parse(&pkt.pkt, &hdr));
 	KUNIT_EXPECT_EQ(test, hdr.code, MXE_DC_NO_SESSION);
 	KUNIT_EXPECT_EQ(test, pkt.payload_len, 0U);
 	kt_expect_nothing(kt);

@@ -25,7 +25,7 @@ static void expect_packets(struct kunit *test, struct sk_buff *skb, u32 psn)
 	for (i = 0; i < PKTS; i++, skb = skb->next) {
 		const struct udphdr *udph;
 		const struct iphdr *iph;
-		struct mxe_pkt pkt = {};
+		struct test_pkt pkt = {};
 		__le32 found, icrc;
 		const u8 *bth;
 		size_t len;
@@ -46,7 +46,7 @@ static void expect_packets(struct kunit *test, struct sk_buff *skb, u32 psn)
 		icrc = mxe_icrc_ipv4(iph, udph, bth, len - MXE_ICRC_SIZE);
 		local_bh_enable();
 		KUNIT_EXPECT_EQ(test, (__force u32)found, (__force u32)icrc);
-		KUNIT_ASSERT_EQ(test, mxe_pkt_parse(&pkt, bth, len), MXE_PKT_OK);
+		KUNIT_ASSERT_EQ(test, test_pkt_read(&pkt, bth, len), MXE_PKT_OK);
 		KUNIT_EXPECT_EQ(test, pkt.psn, mxe_psn_add(psn, i));
 		KUNIT_EXPECT_EQ(test, pkt.payload_len,
 				i == PKTS - 1 ? LENGTH % KT_MTU : KT_MTU);

@@ -480,9 +480,9 @@ enum ib_qp_state kt_state(struct kt *kt)
 
 /* ---- packets in -------------------------------------------------------- */
 
-struct mxe_pkt_out kt_pkt(struct kt *kt, u8 opcode, u32 psn)
+struct test_pkt kt_pkt(struct kt *kt, u8 opcode, u32 psn)
 {
-	return (struct mxe_pkt_out) {
+	return (struct test_pkt) {
 		.opcode = opcode,
 		.ack_req = true,
 		.pkey = 0xffff,
@@ -493,15 +493,15 @@ struct mxe_pkt_out kt_pkt(struct kt *kt, u8 opcode, u32 psn)
 	};
 }
 
-u8 *kt_build(struct kt *kt, const struct mxe_pkt_out *out, size_t *len)
+u8 *kt_build(struct kt *kt, const struct test_pkt *out, size_t *len)
 {
 	u8 *buf, *payload;
 	u32 i;
 
-	*len = mxe_pkt_len(out);
+	*len = test_pkt_len(out);
 	buf = kunit_kmalloc(kt->test, *len, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(kt->test, buf);
-	payload = mxe_pkt_build(out, buf);
+	payload = test_pkt_build(out, buf);
 	for (i = 0; i < out->payload_len; i++)
 		payload[i] = i + 1;
 	return buf;
@@ -565,7 +565,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 	local_bh_enable();
 }
 
-void kt_inject(struct kt *kt, const struct mxe_pkt_out *out)
+void kt_inject(struct kt *kt, const struct test_pkt *out)
 {
 	size_t len;
 	u8 *buf = kt_build(kt, out, &len);
@@ -599,10 +599,10 @@ const u8 *kt_sent_bytes(struct kt *kt, size_t *len)
 	return bth;
 }
 
-struct mxe_pkt kt_sent(struct kt *kt)
+struct test_pkt kt_sent(struct kt *kt)
 {
 	struct kunit *test = kt->test;
-	struct mxe_pkt pkt = {};
+	struct test_pkt pkt = {};
 	struct iphdr *iph;
 	const u8 *bth;
 	__le32 icrc;
@@ -617,7 +617,7 @@ struct mxe_pkt kt_sent(struct kt *kt)
 	KUNIT_EXPECT_EQ(test, ntohl(iph->saddr), (u32)KT_ADDR);
 	KUNIT_EXPECT_EQ(test, ntohl(iph->daddr), (u32)KT_PEER_ADDR);
 	bth = kt_sent_bytes(kt, &len);
-	KUNIT_ASSERT_EQ(test, (int)mxe_pkt_parse(&pkt, bth, len),
+	KUNIT_ASSERT_EQ(test, (int)test_pkt_read(&pkt, bth, len),
 			(int)MXE_PKT_OK);
 	KUNIT_EXPECT_EQ(test, pkt.qpn, KT_PEER_QPN);
 	KUNIT_EXPECT_EQ(test, pkt.pkey, 0xffff);
@@ -631,7 +631,7 @@ struct mxe_pkt kt_sent(struct kt *kt)
 
 void kt_expect_ack(struct kt *kt, u32 psn, u8 syndrome, u32 msn)
 {
-	struct mxe_pkt pkt = kt_sent(kt);
+	struct test_pkt pkt = kt_sent(kt);
 
 	KUNIT_EXPECT_EQ(kt->test, pkt.opcode, IB_OPCODE_RC_ACKNOWLEDGE);
 	KUNIT_EXPECT_EQ(kt->test, pkt.psn, psn & MXE_PSN_MASK);
@@ -642,7 +642,7 @@ void kt_expect_ack(struct kt *kt, u32 psn, u8 syndrome, u32 msn)
 
 void kt_expect_atomic_ack(struct kt *kt, u32 psn, u64 orig, u32 msn)
 {
-	struct mxe_pkt pkt = kt_sent(kt);
+	struct test_pkt pkt = kt_sent(kt);
 
 	KUNIT_EXPECT_EQ(kt->test, pkt.opcode, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE);
 	KUNIT_EXPECT_EQ(kt->test, pkt.psn, psn & MXE_PSN_MASK);

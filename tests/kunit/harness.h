@@ -17,6 +17,7 @@
 #include "mxe.h"
 #include "qp.h"
 #include "pkt.h"
+#include "test_pkt.h"
 
 /* Memory of a test, registered with kt_reg(). */
 #define KT_PAGES	8
@@ -236,7 +237,7 @@ static inline u64 kt_va(const struct ib_mr *mr, u64 offset)
  *
  * Return: the packet, for kt_inject() or kt_build().
  */
-struct mxe_pkt_out kt_pkt(struct kt *kt, u8 opcode, u32 psn);
+struct test_pkt kt_pkt(struct kt *kt, u8 opcode, u32 psn);
 
 /**
  * kt_inject() - Lets the device receive a packet.
@@ -245,7 +246,7 @@ struct mxe_pkt_out kt_pkt(struct kt *kt, u8 opcode, u32 psn);
  *
  * The bytes of the payload are 1, 2, 3, ...
  */
-void kt_inject(struct kt *kt, const struct mxe_pkt_out *out);
+void kt_inject(struct kt *kt, const struct test_pkt *out);
 
 /**
  * kt_build() - Builds the transport part of a packet, from the BTH to the
@@ -258,7 +259,7 @@ void kt_inject(struct kt *kt, const struct mxe_pkt_out *out);
  *
  * Return: the bytes.
  */
-u8 *kt_build(struct kt *kt, const struct mxe_pkt_out *out, size_t *len);
+u8 *kt_build(struct kt *kt, const struct test_pkt *out, size_t *len);
 enum kt_spoil { KT_GOOD, KT_BAD_ICRC, KT_BAD_SOURCE };
 
 /**
@@ -291,7 +292,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
  *
  * Return: the packet.
  */
-struct mxe_pkt kt_sent(struct kt *kt);
+struct test_pkt kt_sent(struct kt *kt);
 
 /**
  * kt_sent_bytes() - Returns the bytes of the packet that kt_sent() returned

@@ -62,7 +62,7 @@ static void inl_end(struct kt *kt, struct inl *t)
 
 static void inl_send(struct kt *kt, struct inl *t, u32 len)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, KT_SEND_ONLY, t->psn++);
+	struct test_pkt out = kt_pkt(kt, KT_SEND_ONLY, t->psn++);
 
 	out.payload_len = len;
 	kt_inject(kt, &out);
@@ -170,7 +170,7 @@ static void inl_imm(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct inl *t = inl_begin(kt);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct mxe_cqe cqe;
 
 	kt_post_recv(kt, 1, t->mr, 0, 64);

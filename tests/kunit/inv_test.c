@@ -14,9 +14,9 @@
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ)
 
-static struct mxe_pkt_out send_inv(struct kt *kt, u32 psn, u32 key)
+static struct test_pkt send_inv(struct kt *kt, u32 psn, u32 key)
 {
-	struct mxe_pkt_out out =
+	struct test_pkt out =
 		kt_pkt(kt, IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, psn);
 
 	out.payload_len = 8;
@@ -37,7 +37,7 @@ static void inv_remote(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *buf, *mr;
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct ib_wc wc;
 
 	kt_create_qp(kt);
@@ -90,7 +90,7 @@ static void inv_remote_refused(struct kunit *test)
 {
 	const struct refuse_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct ib_mr *buf, *mr;
 	struct ib_pd *pd = row->other_pd ? kt->other_pd : kt->pd;
 
@@ -125,7 +125,7 @@ static void inv_sent(struct kunit *test)
 		.num_sge = 1,
 	};
 	struct ib_mr *mr;
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	struct ib_wc wc;
 
 	kt_create_qp(kt);
@@ -144,7 +144,7 @@ static void inv_sent(struct kunit *test)
 	kt_expect_nothing(kt);
 
 	{
-		struct mxe_pkt_out ack = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE,
+		struct test_pkt ack = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE,
 						KT_SQ_PSN + 1);
 
 		kt_inject(kt, &ack);
@@ -169,7 +169,7 @@ static void inv_invalid(struct kunit *test)
 	};
 	struct kt *kt = kt_of(test);
 	struct ib_mr *buf, *mr;
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	unsigned int i;
 
 	kt_create_qp(kt);
@@ -223,7 +223,7 @@ static void inv_mapped_at_once(struct kunit *test)
 			.send_flags = IB_SEND_SIGNALED },
 		.access = RIGHTS,
 	};
-	struct mxe_pkt_out ack;
+	struct test_pkt ack;
 	struct ib_mr *mr;
 	u32 old;
 	u64 va;
@@ -352,7 +352,7 @@ static void inv_waits_remote(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *buf, *mr;
 	struct mxe_mr *access;
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);

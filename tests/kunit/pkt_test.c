@@ -15,6 +15,7 @@
 #include "common.h"
 #include "psn.h"
 #include "pkt.h"
+#include "test_pkt.h"
 
 /* ---- the opcodes, from IBTA tables 35 and 38 and our specification ------ */
 
@@ -123,9 +124,9 @@ static u8 operation(u8 opcode)
 }
 
 /* Every field has a different value. */
-static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
+static struct test_pkt sample(u8 opcode, u32 payload_len)
 {
-	struct mxe_pkt_out out = {
+	struct test_pkt out = {
 		.opcode = opcode,
 		.pkey = 0xabcd,
 		.qpn = 0x123456,
@@ -160,16 +161,16 @@ static struct mxe_pkt_out sample(u8 opcode, u32 payload_len)
 }
 
 /* Returns a packet with an invalid ICRC in a buffer of its own. */
-static u8 *build(struct kunit *test, const struct mxe_pkt_out *out, size_t *len)
+static u8 *build(struct kunit *test, const struct test_pkt *out, size_t *len)
 {
-	size_t body = mxe_pkt_len(out);
+	size_t body = test_pkt_len(out);
 	u8 *buf = kunit_kmalloc(test, body + MXE_ICRC_SIZE, GFP_KERNEL);
 	u8 *payload;
 	u32 i;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
 	memset(buf, 0xee, body + MXE_ICRC_SIZE);
-	payload = mxe_pkt_build(out, buf);
+	payload = test_pkt_build(out, buf);
 	for (i = 0; i < out->payload_len; i++)
 		payload[i] = i + 1;
 	*len = body + MXE_ICRC_SIZE;
@@ -177,7 +178,7 @@ static u8 *build(struct kunit *test, const struct mxe_pkt_out *out, size_t *len)
 }
 
 /* Parses a copy of the first len bytes, whose buffer ends with them. */
-static enum mxe_pkt_error parse_copy(struct kunit *test, struct mxe_pkt *pkt,
+static enum mxe_pkt_error parse_copy(struct kunit *test, struct test_pkt *pkt,
 				     const u8 *data, size_t len)
 {
 	u8 *copy = kmemdup(data, len, GFP_KERNEL);
@@ -185,7 +186,7 @@ static enum mxe_pkt_error parse_copy(struct kunit *test, struct mxe_pkt *pkt,
 
 	KUNIT_ASSERT_NOT_NULL(test, copy);
 	memset(pkt, 0, sizeof(*pkt));
-	err = mxe_pkt_parse(pkt, copy, len);
+	err = test_pkt_read(pkt, copy, len);
 	if (pkt->payload)
 		pkt->payload = data + (pkt->payload - copy);
 	kfree(copy);
@@ -195,8 +196,8 @@ static enum mxe_pkt_error parse_copy(struct kunit *test, struct mxe_pkt *pkt,
 /* ---- well-formed packets ----------------------------------------------- */
 
 static void check_fields(struct kunit *test, const struct opcode_row *row,
-			 const struct mxe_pkt_out *out,
-			 const struct mxe_pkt *pkt)
+			 const struct test_pkt *out,
+			 const struct test_pkt *pkt)
 {
 	KUNIT_EXPECT_EQ(test, pkt->opcode, row->opcode);
 	KUNIT_EXPECT_EQ(test, pkt->pkey, out->pkey);
@@ -253,11 +254,11 @@ static void pkt_round_trip(struct kunit *test)
 	const struct opcode_row *row = test->param_value;
 	u32 payload_len, max = row->payload ? 9 : 0;
 
-	KUNIT_EXPECT_EQ(test, mxe_opcode_hdr_len(row->opcode), row->hdr_len);
+	KUNIT_EXPECT_EQ(test, mxe_opcodes[row->opcode].hdr_len, row->hdr_len);
 	for (payload_len = 0; payload_len <= max; payload_len++) {
-		struct mxe_pkt_out out = sample(row->opcode, payload_len);
+		struct test_pkt out = sample(row->opcode, payload_len);
 		u32 i, pad = -payload_len & 3;
-		struct mxe_pkt pkt;
+		struct test_pkt pkt;
 		size_t len;
 		u8 *buf;
 
@@ -302,8 +303,8 @@ static void pkt_atomic_op(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct mxe_pkt_out out = sample(rows[i].opcode, 0);
-		struct mxe_pkt pkt;
+		struct test_pkt out = sample(rows[i].opcode, 0);
+		struct test_pkt pkt;
 		size_t len;
 		u8 *buf = build(test, &out, &len);
 
@@ -316,8 +317,8 @@ static void pkt_atomic_op(struct kunit *test)
 /* A FETCH ADD has no compare operand, so that field is ignored. */
 static void pkt_fetch_add_ignores_compare(struct kunit *test)
 {
-	struct mxe_pkt_out out = sample(BTH_FETCH_ADD, 0);
-	struct mxe_pkt pkt;
+	struct test_pkt out = sample(BTH_FETCH_ADD, 0);
+	struct test_pkt pkt;
 	size_t len;
 	u8 *buf;
 
@@ -331,8 +332,8 @@ static void pkt_fetch_add_ignores_compare(struct kunit *test)
 /* The parser ignores reserved bits, FECN, BECN and MigReq. */
 static void pkt_bth_reserved_bits(struct kunit *test)
 {
-	struct mxe_pkt_out out = sample(BTH_SEND_ONLY, 4);
-	struct mxe_pkt pkt;
+	struct test_pkt out = sample(BTH_SEND_ONLY, 4);
+	struct test_pkt pkt;
 	size_t len;
 	u8 *buf;
 
@@ -371,13 +372,13 @@ static void pkt_truncated(struct kunit *test)
 	u32 payload_len, max = row->payload ? 9 : 0;
 
 	for (payload_len = 0; payload_len <= max; payload_len++) {
-		struct mxe_pkt_out out = sample(row->opcode, payload_len);
+		struct test_pkt out = sample(row->opcode, payload_len);
 		u32 pad = -payload_len & 3;
 		size_t full, len;
 		u8 *buf = build(test, &out, &full);
 
 		for (len = 0; len < full; len++) {
-			struct mxe_pkt pkt;
+			struct test_pkt pkt;
 			int err = parse_copy(test, &pkt, buf, len);
 
 			KUNIT_EXPECT_EQ_MSG(test, err,
@@ -394,8 +395,8 @@ static void pkt_truncated(struct kunit *test)
 static void pkt_too_long(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
-	struct mxe_pkt_out out = sample(row->opcode, 0);
-	struct mxe_pkt pkt;
+	struct test_pkt out = sample(row->opcode, 0);
+	struct test_pkt pkt;
 	u8 long_buf[80];
 	size_t len, extra;
 	u8 *buf = build(test, &out, &len);
@@ -418,8 +419,8 @@ static void pkt_too_long(struct kunit *test)
 static void pkt_bad_pad_count(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
-	struct mxe_pkt_out out = sample(row->opcode, 0);
-	struct mxe_pkt pkt;
+	struct test_pkt out = sample(row->opcode, 0);
+	struct test_pkt pkt;
 	size_t len;
 	u8 *buf = build(test, &out, &len);
 	unsigned int pad;
@@ -435,8 +436,8 @@ static void pkt_bad_pad_count(struct kunit *test)
 static void pkt_bad_version(struct kunit *test)
 {
 	const struct opcode_row *row = test->param_value;
-	struct mxe_pkt_out out = sample(row->opcode, 0);
-	struct mxe_pkt pkt;
+	struct test_pkt out = sample(row->opcode, 0);
+	struct test_pkt pkt;
 	size_t len;
 	u8 *buf = build(test, &out, &len);
 	u8 flags = buf[1];
@@ -459,12 +460,8 @@ static void pkt_transport(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(opcode_rows); i++) {
-		struct mxe_pkt pkt = {};
-
 		row = &opcode_rows[i];
-		pkt.opcode = row->opcode;
-		pkt.flags = mxe_opcode_flags(row->opcode);
-		KUNIT_EXPECT_EQ_MSG(test, (int)mxe_pkt_transport(&pkt),
+		KUNIT_EXPECT_EQ_MSG(test, (int)mxe_opcodes[row->opcode].transport,
 				    row->opcode >= BTH_XRC_MASKED_CMP_SWAP ? MXE_TRANSPORT_XRC :
 				    row->opcode >= BTH_RC_MASKED_CMP_SWAP ? MXE_TRANSPORT_RC :
 				    row->opcode >> 5, "%s", row->desc);
@@ -484,8 +481,8 @@ static void pkt_transport(struct kunit *test)
 /* The upper byte of the XRCETH is reserved. */
 static void pkt_srqn(struct kunit *test)
 {
-	struct mxe_pkt_out out = sample(BTH_XRC | BTH_SEND_ONLY, 4);
-	struct mxe_pkt pkt;
+	struct test_pkt out = sample(BTH_XRC | BTH_SEND_ONLY, 4);
+	struct test_pkt pkt;
 	size_t len;
 	u8 *buf = build(test, &out, &len);
 
@@ -498,8 +495,8 @@ static void pkt_srqn(struct kunit *test)
 
 static void pkt_every_opcode(struct kunit *test)
 {
-	struct mxe_pkt_out out = sample(BTH_SEND_ONLY, 200);
-	struct mxe_pkt pkt;
+	struct test_pkt out = sample(BTH_SEND_ONLY, 200);
+	struct test_pkt pkt;
 	int opcode, i;
 	size_t len;
 	u8 *buf = build(test, &out, &len);
@@ -511,10 +508,10 @@ static void pkt_every_opcode(struct kunit *test)
 			known |= opcode_rows[i].opcode == opcode;
 		/* A CNP has no transport. cnp_test.c tests it. */
 		known |= opcode == MXE_OPCODE_CNP;
-		/* Nor has a DC packet before it is decapsulated: dc_test.c. */
-		known |= mxe_opcode_flags(opcode) & MXE_OP_DC;
+		/* dc_test.c tests those of DC. */
+		known |= mxe_opcodes[opcode].flags & MXE_OP_DCETH;
 		buf[0] = opcode;
-		KUNIT_EXPECT_EQ_MSG(test, !!mxe_opcode_flags(opcode), known,
+		KUNIT_EXPECT_EQ_MSG(test, !!mxe_opcodes[opcode].flags, known,
 				    "opcode %#x", opcode);
 		KUNIT_EXPECT_EQ_MSG(test, parse_copy(test, &pkt, buf, len) !=
 				    MXE_PKT_OPCODE, known, "opcode %#x", opcode);
@@ -536,7 +533,7 @@ static size_t masked_len(unsigned int log)
 static void masked_check(struct kunit *test, const u8 *buf, size_t len,
 			 int want_err, int want_op)
 {
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	int err = parse_copy(test, &pkt, buf, len);
 
 	KUNIT_EXPECT_EQ_MSG(test, err, want_err,
@@ -563,7 +560,7 @@ static int masked_op(u8 opcode)
 
 static u8 *masked_build(struct kunit *test, u8 opcode)
 {
-	struct mxe_pkt_out out = sample(opcode, 0);
+	struct test_pkt out = sample(opcode, 0);
 	u8 *big = kunit_kzalloc(test, 256, GFP_KERNEL);
 	size_t len;
 	u8 *buf = build(test, &out, &len);
@@ -771,7 +768,7 @@ static void pkt_example(struct kunit *test)
 	const u8 *bth = vector_ipv4 + sizeof(struct iphdr) +
 			sizeof(struct udphdr);
 	size_t len = vector_ipv4 + sizeof(vector_ipv4) - bth;
-	struct mxe_pkt_out out = {
+	struct test_pkt out = {
 		.opcode = BTH_RC_MASKED_CMP_SWAP,
 		.ack_req = true,
 		.pkey = 0xffff,
@@ -788,7 +785,7 @@ static void pkt_example(struct kunit *test)
 			.log_size = 3,
 		},
 	};
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	size_t built_len;
 	u8 *built = build(test, &out, &built_len);
 

@@ -25,9 +25,9 @@ static struct ib_mr *begin(struct kt *kt, int qp_access)
 	return kt_reg(kt, kt->pd, RIGHTS);
 }
 
-static struct mxe_pkt_out request(struct kt *kt, struct ib_mr *mr, u8 opcode)
+static struct test_pkt request(struct kt *kt, struct ib_mr *mr, u8 opcode)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, opcode, KT_RQ_PSN);
+	struct test_pkt out = kt_pkt(kt, opcode, KT_RQ_PSN);
 
 	out.va = kt_va(mr, 16);
 	out.rkey = mr->rkey;
@@ -41,7 +41,7 @@ static struct mxe_pkt_out request(struct kt *kt, struct ib_mr *mr, u8 opcode)
 
 static void expect_response(struct kt *kt, u32 psn, u32 msn)
 {
-	struct mxe_pkt pkt = kt_sent(kt);
+	struct test_pkt pkt = kt_sent(kt);
 
 	KUNIT_EXPECT_EQ(kt->test, pkt.opcode,
 			IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY);
@@ -56,7 +56,7 @@ static void placement_write(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = begin(kt, RIGHTS);
-	struct mxe_pkt_out out = request(kt, mr, MXE_OPCODE_RC_ATOMIC_WRITE);
+	struct test_pkt out = request(kt, mr, MXE_OPCODE_RC_ATOMIC_WRITE);
 
 	kt_inject(kt, &out);
 	expect_response(kt, KT_RQ_PSN, 1);
@@ -84,7 +84,7 @@ static void placement_flush(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = begin(kt, RIGHTS);
-	struct mxe_pkt_out out = request(kt, mr, MXE_OPCODE_RC_FLUSH);
+	struct test_pkt out = request(kt, mr, MXE_OPCODE_RC_FLUSH);
 
 	kt_inject(kt, &out);
 	expect_response(kt, KT_RQ_PSN, 1);
@@ -136,7 +136,7 @@ static void placement_refused(struct kunit *test)
 	const struct refused_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = begin(kt, RIGHTS & ~row->not_granted);
-	struct mxe_pkt_out out = request(kt, mr, row->opcode);
+	struct test_pkt out = request(kt, mr, row->opcode);
 
 	out.va += row->va;
 	out.dma_len += row->len;
@@ -153,7 +153,7 @@ static void placement_refused(struct kunit *test)
 static void placement_flush_of_other_memory(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct ib_mr *mr;
 
 	begin(kt, RIGHTS);
@@ -165,7 +165,7 @@ static void placement_flush_of_other_memory(struct kunit *test)
 
 static void inject_response(struct kt *kt, u32 psn, u32 len)
 {
-	struct mxe_pkt_out out =
+	struct test_pkt out =
 		kt_pkt(kt, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn);
 
 	out.syndrome = KT_ACK;
@@ -177,7 +177,7 @@ static void placement_posted_write(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = begin(kt, RIGHTS);
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	struct ib_wc wc;
 
 	memcpy(kt->mem, data, 8);
@@ -222,7 +222,7 @@ static void placement_posted_flush(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = begin(kt, RIGHTS);
 	struct mxe_send_wr *wr = mxe_sq_wr(&kt->qp->sq, 0);
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	struct ib_wc wc;
 
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_SQD, &kt_default_conn), 0);

@@ -148,7 +148,7 @@ static void qp_states_of_traffic(struct kunit *test)
 static void qp_reset_forgets(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct mxe_pkt_out send;
+	struct test_pkt send;
 	struct ib_mr *mr;
 
 	kt_create_qp(kt);
@@ -181,7 +181,7 @@ static void qp_reset_forgets(struct kunit *test)
 /* Checks the traffic class of a request and of an ACK. */
 static void expect_tclass(struct kt *kt, struct ib_mr *mr, u8 tclass)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN);
+	struct test_pkt out = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN);
 	struct kunit *test = kt->test;
 
 	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4);

@@ -23,31 +23,31 @@ static u64 *word(struct kt *kt, unsigned int i)
 	return (u64 *)kt->mem + i;
 }
 
-static struct mxe_pkt_out atomic(struct kt *kt, struct ib_mr *mr, u32 psn,
+static struct test_pkt atomic(struct kt *kt, struct ib_mr *mr, u32 psn,
 				 u8 opcode, unsigned int i)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, opcode, psn);
+	struct test_pkt out = kt_pkt(kt, opcode, psn);
 
 	out.va = kt_va(mr, i * sizeof(u64));
 	out.rkey = mr->rkey;
 	return out;
 }
 
-static struct mxe_pkt_out fetch_add(struct kt *kt, struct ib_mr *mr, u32 psn,
+static struct test_pkt fetch_add(struct kt *kt, struct ib_mr *mr, u32 psn,
 				    unsigned int i, u64 add)
 {
-	struct mxe_pkt_out out = atomic(kt, mr, psn, KT_FADD, i);
+	struct test_pkt out = atomic(kt, mr, psn, KT_FADD, i);
 
 	out.atomic.swap_add = add;
 	return out;
 }
 
 /* Middle and Last packets have no RETH and ignore its values. */
-static struct mxe_pkt_out rdma(struct kt *kt, struct ib_mr *mr, u32 psn,
+static struct test_pkt rdma(struct kt *kt, struct ib_mr *mr, u32 psn,
 			       u8 opcode, u64 offset, u32 dma_len,
 			       u32 payload_len)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, opcode, psn);
+	struct test_pkt out = kt_pkt(kt, opcode, psn);
 
 	out.va = kt_va(mr, offset);
 	out.rkey = mr->rkey;
@@ -56,10 +56,10 @@ static struct mxe_pkt_out rdma(struct kt *kt, struct ib_mr *mr, u32 psn,
 	return out;
 }
 
-static struct mxe_pkt_out send(struct kt *kt, u32 psn, u8 opcode,
+static struct test_pkt send(struct kt *kt, u32 psn, u8 opcode,
 			       u32 payload_len)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, opcode, psn);
+	struct test_pkt out = kt_pkt(kt, opcode, psn);
 
 	out.payload_len = payload_len;
 	return out;
@@ -68,7 +68,7 @@ static struct mxe_pkt_out send(struct kt *kt, u32 psn, u8 opcode,
 /* Injects a WRITE of 4 bytes that no check reads, and requests an ACK. */
 static void inject_write(struct kt *kt, struct ib_mr *mr, u32 psn)
 {
-	struct mxe_pkt_out out = rdma(kt, mr, psn, KT_WRITE_ONLY,
+	struct test_pkt out = rdma(kt, mr, psn, KT_WRITE_ONLY,
 				      KT_SIZE - 4, 4, 4);
 
 	kt_inject(kt, &out);
@@ -105,10 +105,10 @@ static const struct atomic_row atomic_rows[] = {
 
 KT_ARRAY_PARAM(atomic, atomic_rows);
 
-static struct mxe_pkt_out atomic_of_row(struct kt *kt, struct ib_mr *mr,
+static struct test_pkt atomic_of_row(struct kt *kt, struct ib_mr *mr,
 					const struct atomic_row *row)
 {
-	struct mxe_pkt_out out = atomic(kt, mr, KT_RQ_PSN, row->opcode, 1);
+	struct test_pkt out = atomic(kt, mr, KT_RQ_PSN, row->opcode, 1);
 
 	out.atomic.swap_add = row->swap_add;
 	out.atomic.compare = row->compare;
@@ -122,7 +122,7 @@ static void respond_atomic(struct kunit *test)
 	const struct atomic_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = atomic_of_row(kt, mr, row);
+	struct test_pkt out = atomic_of_row(kt, mr, row);
 
 	*word(kt, 1) = row->old;
 	kt_inject(kt, &out);
@@ -141,7 +141,7 @@ static void respond_atomic_duplicate(struct kunit *test)
 	const struct atomic_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = atomic_of_row(kt, mr, row);
+	struct test_pkt out = atomic_of_row(kt, mr, row);
 	const u8 *bytes;
 	u8 first[64];
 	size_t len;
@@ -196,7 +196,7 @@ static void respond_atomic_duplicate_mismatch(struct kunit *test)
 	const struct mismatch_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = atomic(kt, mr, KT_RQ_PSN,
+	struct test_pkt out = atomic(kt, mr, KT_RQ_PSN,
 					KT_MCSWAP, 1);
 	size_t len;
 	u8 *bth;
@@ -229,7 +229,7 @@ static void respond_atomic_store_depth(struct kunit *test)
 {
 	struct kt_conn conn = kt_default_conn;
 	struct kt *kt = kt_of(test);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct ib_mr *mr;
 	int i;
 
@@ -261,7 +261,7 @@ static void respond_atomic_store_psn_reuse(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = fetch_add(kt, mr, KT_RQ_PSN, 0, 1);
+	struct test_pkt out = fetch_add(kt, mr, KT_RQ_PSN, 0, 1);
 
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 0, 1);
@@ -293,7 +293,7 @@ static void expect_read(struct kt *kt, u32 psn, u64 offset, u32 len, u32 msn)
 
 	for (i = 0; i < n; i++) {
 		u32 part = min_t(u32, len - i * KT_MTU, KT_MTU);
-		struct mxe_pkt pkt = kt_sent(kt);
+		struct test_pkt pkt = kt_sent(kt);
 		u8 opcode = n == 1 ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
 			    i == 0 ? IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST :
 			    i == n - 1 ? IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST :
@@ -332,7 +332,7 @@ static void respond_read(struct kunit *test)
 	fill_memory(kt, 1);
 	for (i = 0; i < ARRAY_SIZE(read_lengths); i++) {
 		u32 len = read_lengths[i];
-		struct mxe_pkt_out out =
+		struct test_pkt out =
 			rdma(kt, mr, psn, KT_READ_REQ,
 			     PAGE_SIZE - 100, len, 0);
 
@@ -354,7 +354,7 @@ static void respond_read_duplicate(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
 	const u32 len = 4 * KT_MTU + 9;
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
+	struct test_pkt out = rdma(kt, mr, KT_RQ_PSN,
 				      KT_READ_REQ, 8, len, 0);
 	u32 i;
 
@@ -391,7 +391,7 @@ static void respond_read_duplicate_mismatch(struct kunit *test)
 	};
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
+	struct test_pkt out = rdma(kt, mr, KT_RQ_PSN,
 				      KT_READ_REQ, 0,
 				      4 * KT_MTU, 0);
 	int i;
@@ -415,7 +415,7 @@ static void respond_read_duplicate_mismatch(struct kunit *test)
  * Describes a READ of num_pkts responses, more than fit into a slice, and keeps
  * the work item from sending the rest before kt_settle().
  */
-static struct mxe_pkt_out long_read(struct kt *kt, struct ib_mr *mr, u32 num_pkts)
+static struct test_pkt long_read(struct kt *kt, struct ib_mr *mr, u32 num_pkts)
 {
 	static_assert(2 * MXE_SLICE * KT_MTU <= KT_SIZE);
 	KUNIT_ASSERT_LE(kt->test, num_pkts, 2U * MXE_SLICE);
@@ -429,8 +429,8 @@ static void respond_long_read_in_order(struct kunit *test)
 	const u32 n = 2 * MXE_SLICE - 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = long_read(kt, mr, n);
-	struct mxe_pkt pkt;
+	struct test_pkt out = long_read(kt, mr, n);
+	struct test_pkt pkt;
 	u32 i;
 
 	kt_inject(kt, &out);
@@ -467,13 +467,13 @@ static void respond_long_read_again(struct kunit *test)
 	const u32 n = 2 * MXE_SLICE - 3, again = 5, later = 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = long_read(kt, mr, n);
+	struct test_pkt out = long_read(kt, mr, n);
 	u32 round, i;
 
 	for (round = 0; round < 8; round++) {
 		kt_inject(kt, &out);
 		for (i = 0; i < later; i++) {
-			struct mxe_pkt_out add =
+			struct test_pkt add =
 				fetch_add(kt, mr, KT_RQ_PSN + n + i, 0, 1);
 
 			kt_inject(kt, &add);
@@ -500,7 +500,7 @@ static void respond_long_read_passed(struct kunit *test)
 	const u32 n = 2 * MXE_SLICE - 3, later = 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = long_read(kt, mr, n);
+	struct test_pkt out = long_read(kt, mr, n);
 	u32 round, i;
 
 	kt_inject(kt, &out);
@@ -527,7 +527,7 @@ static void respond_long_read_bounds_others(struct kunit *test)
 	const u32 n = 2 * MXE_SLICE, too_many = 3;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = long_read(kt, mr, n);
+	struct test_pkt out = long_read(kt, mr, n);
 	u32 i;
 
 	kt_inject(kt, &out);
@@ -556,7 +556,7 @@ static void respond_long_read_bounds_atomics(struct kunit *test)
 	const u32 more = kt_default_conn.max_dest_rd_atomic - 1;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = long_read(kt, mr, n);
+	struct test_pkt out = long_read(kt, mr, n);
 	u32 i;
 
 	kt_inject(kt, &out);
@@ -581,7 +581,7 @@ static void respond_deferred_of_device(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = long_read(kt, mr, 2 * MXE_SLICE);
+	struct test_pkt out = long_read(kt, mr, 2 * MXE_SLICE);
 	u32 i;
 
 	kt_inject(kt, &out);
@@ -604,7 +604,7 @@ static void respond_psn_gap(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out ahead = fetch_add(kt, mr, KT_RQ_PSN + 2, 0, 1);
+	struct test_pkt ahead = fetch_add(kt, mr, KT_RQ_PSN + 2, 0, 1);
 
 	inject_write(kt, mr, KT_RQ_PSN);
 	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
@@ -650,7 +650,7 @@ static void respond_psn_wrap(struct kunit *test)
 {
 	struct kt_conn conn = kt_default_conn;
 	struct kt *kt = kt_of(test);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct ib_mr *mr;
 	u32 i;
 
@@ -688,7 +688,7 @@ static void respond_duplicate_write(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN,
+	struct test_pkt out = rdma(kt, mr, KT_RQ_PSN,
 				      KT_WRITE_ONLY, 0, 8, 8);
 
 	kt_inject(kt, &out);
@@ -871,7 +871,7 @@ static void inject_before(struct kt *kt, struct ib_mr *mr,
 	u32 i;
 
 	for (i = 0; i < row->num_before; i++) {
-		struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN + i,
+		struct test_pkt out = rdma(kt, mr, KT_RQ_PSN + i,
 					      row->before[i], 0, ANNOUNCED, KT_MTU);
 
 		out.ack_req = false;
@@ -885,7 +885,7 @@ static void respond_nak(struct kunit *test)
 	struct kt_conn conn = kt_default_conn;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr, *good;
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	u32 n = row->num_before;
 	size_t len;
 	u8 *bth;
@@ -930,7 +930,7 @@ static void respond_no_depth(struct kunit *test)
 {
 	struct kt_conn conn = kt_default_conn;
 	struct kt *kt = kt_of(test);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct ib_mr *mr;
 
 	conn.max_dest_rd_atomic = 0;
@@ -962,7 +962,7 @@ static void respond_write(struct kunit *test)
 			bool first = !at, last = at + part == len;
 			u8 opcode = first ? (last ? KT_WRITE_ONLY : KT_WRITE_FIRST) :
 					    (last ? KT_WRITE_LAST : KT_WRITE_MIDDLE);
-			struct mxe_pkt_out out = rdma(kt, mr, psn, opcode,
+			struct test_pkt out = rdma(kt, mr, psn, opcode,
 						      PAGE_SIZE - 300, len, part);
 
 			out.ack_req = last;
@@ -985,7 +985,7 @@ static void respond_zero_length_without_key(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_ONLY, 0, 0, 0);
+	struct test_pkt out = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_ONLY, 0, 0, 0);
 
 	out.rkey = 0;
 	kt_inject(kt, &out);
@@ -1000,7 +1000,7 @@ static void respond_write_with_imm(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_FIRST, 0, KT_MTU + 8,
+	struct test_pkt out = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_FIRST, 0, KT_MTU + 8,
 				      KT_MTU);
 	struct ib_wc wc;
 
@@ -1030,7 +1030,7 @@ static void respond_send(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct ib_wc wc;
 	u32 i;
 
@@ -1072,7 +1072,7 @@ static void respond_rnr(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = send(kt, KT_RQ_PSN, KT_SEND_ONLY, 8);
+	struct test_pkt out = send(kt, KT_RQ_PSN, KT_SEND_ONLY, 8);
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -1100,9 +1100,9 @@ static void respond_rnr_write_with_imm(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out first = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_FIRST, 0,
+	struct test_pkt first = rdma(kt, mr, KT_RQ_PSN, KT_WRITE_FIRST, 0,
 					KT_MTU + 8, KT_MTU);
-	struct mxe_pkt_out last =
+	struct test_pkt last =
 		rdma(kt, mr, KT_RQ_PSN + 1,
 		     IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE, 0, 0, 8);
 	struct ib_wc wc;
@@ -1164,7 +1164,7 @@ static void respond_recv_error(struct kunit *test)
 		.lkey = mr->lkey ^ row->lkey_xor,
 	};
 	struct ib_recv_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1 };
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	u32 psn = KT_RQ_PSN;
 
 	KUNIT_ASSERT_EQ(test, ib_post_recv(kt->qp->ibqp, &wr, NULL), 0);
@@ -1196,7 +1196,7 @@ static void respond_flush_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = send(kt, KT_RQ_PSN, KT_SEND_FIRST, KT_MTU);
+	struct test_pkt out = send(kt, KT_RQ_PSN, KT_SEND_FIRST, KT_MTU);
 	int i;
 
 	for (i = 0; i < 4; i++)
@@ -1252,7 +1252,7 @@ static void respond_drop(struct kunit *test)
 	const struct drop_row *row = test->param_value;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, &kt_default_conn);
-	struct mxe_pkt_out out = fetch_add(kt, mr, KT_RQ_PSN, 0, 1);
+	struct test_pkt out = fetch_add(kt, mr, KT_RQ_PSN, 0, 1);
 	u8 buf[64] = {};
 	size_t len;
 	u8 *bth;
@@ -1283,7 +1283,7 @@ static void respond_drop(struct kunit *test)
 static void respond_states(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 	struct ib_mr *mr;
 
 	kt_create_qp(kt);

@@ -48,7 +48,7 @@ static void ring_few_copies(struct kunit *test)
 	enum { COPIES = 4 };
 	struct kt *kt = kt_of(test);
 	struct kt_ring *area = kt_ring_enter(kt);
-	struct mxe_pkt_out ack;
+	struct test_pkt ack;
 	u32 i, psn = 0;
 
 	kt->qp->sq.wr_mask = COPIES - 1;
@@ -58,7 +58,7 @@ static void ring_few_copies(struct kunit *test)
 	mxe_send_doorbell(kt->qp);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), (unsigned int)COPIES);
 	for (i = 0; i < COPIES; i++) {
-		struct mxe_pkt pkt = kt_sent(kt);
+		struct test_pkt pkt = kt_sent(kt);
 
 		psn = pkt.psn;
 		KUNIT_EXPECT_EQ(test, pkt.ack_req, i == 0 || i == COPIES - 1);

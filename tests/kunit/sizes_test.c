@@ -312,8 +312,8 @@ static void sizes_wire(struct kunit *test)
 	};
 	u8 built[sizeof(packet)];
 	size_t len = 12 + 16 + 4 * n + MXE_ICRC_SIZE;
-	struct mxe_pkt_out out = {};
-	struct mxe_pkt pkt = {};
+	struct test_pkt out = {};
+	struct test_pkt pkt = {};
 	unsigned int i, j;
 
 	packet[24] = 1;
@@ -321,7 +321,7 @@ static void sizes_wire(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		for (j = pad; j < n; j++)
 			packet[28 + i * n + j] = 0x40 * i + j;
-	KUNIT_ASSERT_EQ(test, (int)mxe_pkt_parse(&pkt, packet, len),
+	KUNIT_ASSERT_EQ(test, (int)test_pkt_read(&pkt, packet, len),
 			(int)MXE_PKT_OK);
 	KUNIT_ASSERT_EQ(test, (int)pkt.atomic.op, (int)MCAS);
 	KUNIT_EXPECT_EQ(test, pkt.atomic.log_size, log_size);
@@ -342,10 +342,10 @@ static void sizes_wire(struct kunit *test)
 
 	/* A number that is larger than its size. */
 	for (i = 0; i < 4 && pad; i++) {
-		struct mxe_pkt wider = {};
+		struct test_pkt wider = {};
 
 		packet[28 + i * n + pad - 1] = 1;
-		KUNIT_ASSERT_EQ(test, (int)mxe_pkt_parse(&wider, packet, len),
+		KUNIT_ASSERT_EQ(test, (int)test_pkt_read(&wider, packet, len),
 				(int)MXE_PKT_OK);
 		KUNIT_EXPECT_EQ(test, (int)wider.atomic.op,
 				(int)MXE_ATOMIC_UNSUPPORTED);
@@ -354,8 +354,8 @@ static void sizes_wire(struct kunit *test)
 
 	out.opcode = KT_MCSWAP;
 	out.atomic = pkt.atomic;
-	KUNIT_ASSERT_EQ(test, mxe_pkt_len(&out) + MXE_ICRC_SIZE, len);
-	mxe_pkt_build(&out, built);
+	KUNIT_ASSERT_EQ(test, test_pkt_len(&out) + MXE_ICRC_SIZE, len);
+	test_pkt_build(&out, built);
 	KUNIT_EXPECT_EQ(test, memcmp(built + 24, packet + 24,
 				     len - 24 - MXE_ICRC_SIZE), 0);
 }
@@ -363,29 +363,29 @@ static void sizes_wire(struct kunit *test)
 static void sizes_wire_ack(struct kunit *test)
 {
 	const u8 log_size = *(const u8 *)test->param_value;
-	struct mxe_pkt_out out = {
+	struct test_pkt out = {
 		.opcode = IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
 		.atomic_orig_words = { 1, 2, 3, 4 },
 		.atomic.log_size = log_size,
 	};
 	unsigned int n = mxe_atomic_words(&out.atomic), i;
 	u8 buf[12 + 4 + 32 + MXE_ICRC_SIZE];
-	struct mxe_pkt pkt = {};
+	struct test_pkt pkt = {};
 
-	KUNIT_ASSERT_EQ(test, mxe_pkt_len(&out), 12 + 4 + 8 * (size_t)n);
-	mxe_pkt_build(&out, buf);
+	KUNIT_ASSERT_EQ(test, test_pkt_len(&out), 12 + 4 + 8 * (size_t)n);
+	test_pkt_build(&out, buf);
 	/* The original value is one big-endian number. */
 	for (i = 0; i < n; i++)
 		KUNIT_EXPECT_EQ(test, get_unaligned_be64(buf + 16 + 8 * i),
 				(u64)n - i);
-	KUNIT_ASSERT_EQ(test, (int)mxe_pkt_parse(&pkt, buf, 16 + 8 * n +
+	KUNIT_ASSERT_EQ(test, (int)test_pkt_read(&pkt, buf, 16 + 8 * n +
 						 MXE_ICRC_SIZE),
 			(int)MXE_PKT_OK);
 	KUNIT_EXPECT_EQ(test, pkt.atomic_num_words, n);
 	for (i = 0; i < n; i++)
 		KUNIT_EXPECT_EQ(test, pkt.atomic_orig_words[i], i + 1ULL);
 	/* 24 bytes are not a valid size. */
-	KUNIT_EXPECT_EQ(test, (int)mxe_pkt_parse(&pkt, buf, 16 + 24 +
+	KUNIT_EXPECT_EQ(test, (int)test_pkt_read(&pkt, buf, 16 + 24 +
 						 MXE_ICRC_SIZE),
 			(int)MXE_PKT_LENGTH);
 }
@@ -401,7 +401,7 @@ static struct ib_mr *connect(struct kt *kt)
 
 static void expect_answer(struct kt *kt, u32 psn, const u64 *old, u8 log_size)
 {
-	struct mxe_pkt pkt = kt_sent(kt);
+	struct test_pkt pkt = kt_sent(kt);
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(kt->test, pkt.opcode, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE);
@@ -421,7 +421,7 @@ static void sizes_respond(struct kunit *test)
 	const u8 log_size = *(const u8 *)test->param_value;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt);
-	struct mxe_pkt_out out = kt_pkt(kt, KT_MFADD,
+	struct test_pkt out = kt_pkt(kt, KT_MFADD,
 					KT_RQ_PSN);
 	u64 old[W], new[W], other[W] = { 1, 2, 3, 4 };
 	struct rnd_state rnd;
@@ -469,9 +469,9 @@ static void sizes_respond_in_order(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt);
-	struct mxe_pkt_out out = kt_pkt(kt, KT_MFADD,
+	struct test_pkt out = kt_pkt(kt, KT_MFADD,
 					KT_RQ_PSN);
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 	int i;
 
 	out.va = kt_va(mr, 0);
@@ -514,9 +514,9 @@ static void complete_as(struct kt *kt, struct ib_mr *mr, u64 wr_id, u8 log_size,
 		.compare_add = 1,
 		.compare_add_mask = 0x8000,
 	};
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0);
+	struct test_pkt out = kt_pkt(kt, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 0);
 	const u64 words[W] = { 0x01020304, 0x0506070801020304ULL, 3, 4 };
-	struct mxe_pkt sent;
+	struct test_pkt sent;
 
 	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	sent = kt_sent(kt);

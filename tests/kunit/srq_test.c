@@ -32,7 +32,7 @@ static int srq_post(struct kt *kt, struct ib_mr *mr, u64 wr_id)
 
 static void srq_send(struct kt *kt, u32 psn)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, KT_SEND_ONLY, psn);
+	struct test_pkt out = kt_pkt(kt, KT_SEND_ONLY, psn);
 
 	out.payload_len = 16;
 	kt_inject(kt, &out);
@@ -122,7 +122,7 @@ static void srq_flush_current(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = srq_begin(kt);
-	struct mxe_pkt_out out = kt_pkt(kt, KT_SEND_FIRST, KT_RQ_PSN);
+	struct test_pkt out = kt_pkt(kt, KT_SEND_FIRST, KT_RQ_PSN);
 	struct ib_sge sge = {
 		.addr = kt_va(mr, 0), .length = 1000, .lkey = mr->lkey,
 	};

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Objects of a module built with MXE_KUNIT=1 besides the driver. Included
 # by kernel/mxe/Kbuild; each *_test.c has one or two suites.
-MXE_KUNIT_SUITES := harness atomic_test psn_test pkt_test icrc_test mr_test \
+MXE_KUNIT_SUITES := harness test_pkt atomic_test psn_test pkt_test icrc_test mr_test \
 		    qp_test respond_test complete_test ring_test inv_test \
 		    cnp_test loopback_test sizes_test uc_test ud_test srq_test \
 		    tm_test mw_test inline_recv_test placement_test gso_test \

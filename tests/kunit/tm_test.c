@@ -477,7 +477,7 @@ static void tm_steps(struct kunit *test)
 static void tm_message(struct kt *kt, u8 opcode, u32 psn, u8 tm_opcode, u32 len,
 		       u32 rndv_len)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, opcode, psn);
+	struct test_pkt out = kt_pkt(kt, opcode, psn);
 	struct mxe_rndv_hdr hdr = {
 		.tmh = {
 			.opcode = tm_opcode,
@@ -495,7 +495,7 @@ static void tm_message(struct kt *kt, u8 opcode, u32 psn, u8 tm_opcode, u32 len,
 
 	out.payload_len = len;
 	buf = kt_build(kt, &out, &total);
-	memcpy(buf + mxe_opcode_hdr_len(opcode), &hdr,
+	memcpy(buf + mxe_opcodes[opcode].hdr_len, &hdr,
 	       min_t(size_t, len, tm_opcode == MXE_TMH_RNDV ? sizeof(hdr) :
 							      sizeof(hdr.tmh)));
 	kt_inject_bth(kt, buf, total, KT_GOOD);
@@ -689,7 +689,7 @@ static void tm_rndv(struct kt *kt, u32 psn, u32 len)
 /* Expects the READ of a rendezvous, at the end of the packets sent. */
 static void tm_expect_read(struct kt *kt, u32 psn, u32 len)
 {
-	struct mxe_pkt pkt = kt_sent(kt);
+	struct test_pkt pkt = kt_sent(kt);
 
 	KUNIT_EXPECT_EQ(kt->test, pkt.opcode, KT_READ_REQ);
 	KUNIT_EXPECT_EQ(kt->test, pkt.psn, psn);
@@ -700,7 +700,7 @@ static void tm_expect_read(struct kt *kt, u32 psn, u32 len)
 
 static void tm_answer(struct kt *kt, u8 opcode, u32 psn, u8 syndrome, u32 len)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, opcode, psn);
+	struct test_pkt out = kt_pkt(kt, opcode, psn);
 
 	out.syndrome = syndrome;
 	out.payload_len = len;
@@ -709,7 +709,7 @@ static void tm_answer(struct kt *kt, u8 opcode, u32 psn, u8 syndrome, u32 len)
 
 static void tm_expect_fin(struct kt *kt, u32 psn)
 {
-	struct mxe_pkt pkt = kt_sent(kt);
+	struct test_pkt pkt = kt_sent(kt);
 	const struct mxe_rndv_hdr *hdr = (const void *)pkt.payload;
 
 	KUNIT_EXPECT_EQ(kt->test, pkt.opcode, KT_SEND_ONLY);

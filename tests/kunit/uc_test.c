@@ -20,7 +20,7 @@ static struct ib_mr *uc_begin(struct kt *kt)
 
 static void uc_packet(struct kt *kt, u8 rc_opcode, u32 psn, u32 len)
 {
-	struct mxe_pkt_out out =
+	struct test_pkt out =
 		kt_pkt(kt, mxe_opcode_of(MXE_TRANSPORT_UC, rc_opcode), psn);
 
 	out.payload_len = len;
@@ -96,7 +96,7 @@ static void uc_refused(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = uc_begin(kt);
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_UC_RDMA_WRITE_ONLY,
+	struct test_pkt out = kt_pkt(kt, IB_OPCODE_UC_RDMA_WRITE_ONLY,
 					KT_RQ_PSN);
 
 	out.va = kt_va(mr, 0);
@@ -127,7 +127,7 @@ static void uc_refused(struct kunit *test)
 static void uc_other_transport(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct mxe_pkt_out out;
+	struct test_pkt out;
 
 	uc_begin(kt);
 	out = kt_pkt(kt, KT_SEND_ONLY, KT_RQ_PSN);
@@ -152,7 +152,7 @@ static void uc_sends(struct kunit *test)
 		.sg_list = &sge,
 		.num_sge = 1,
 	};
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 
 	KUNIT_ASSERT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, NULL), 0);
 	/* UC has no acknowledgments, so a request completes when it is sent. */

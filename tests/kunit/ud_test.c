@@ -21,9 +21,9 @@ static struct ib_mr *ud_begin(struct kt *kt)
 	return kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-static struct mxe_pkt_out ud_pkt(struct kt *kt)
+static struct test_pkt ud_pkt(struct kt *kt)
 {
-	struct mxe_pkt_out out = kt_pkt(kt, IB_OPCODE_UD_SEND_ONLY, 0x77);
+	struct test_pkt out = kt_pkt(kt, IB_OPCODE_UD_SEND_ONLY, 0x77);
 
 	out.ack_req = false;
 	out.qkey = KT_QKEY;
@@ -36,7 +36,7 @@ static void ud_received(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = ud_begin(kt);
-	struct mxe_pkt_out out = ud_pkt(kt);
+	struct test_pkt out = ud_pkt(kt);
 	const struct iphdr *iph = (void *)(kt->mem + 20);
 	struct ib_wc wc;
 
@@ -66,7 +66,7 @@ static void ud_dropped(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = ud_begin(kt);
-	struct mxe_pkt_out out = ud_pkt(kt);
+	struct test_pkt out = ud_pkt(kt);
 
 	kt_inject(kt, &out);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_drop_no_recv), 1ULL);
@@ -108,7 +108,7 @@ static void ud_sent(struct kunit *test)
 		.remote_qpn = KT_PEER_QPN,
 		.remote_qkey = 0x1234,
 	};
-	struct mxe_pkt pkt;
+	struct test_pkt pkt;
 
 	wr.ah = kt_create_ah(kt);
 	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
@@ -143,7 +143,7 @@ static void mcast_members(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = ud_begin(kt);
 	struct ib_qp *ibqp = kt->qp->ibqp;
-	struct mxe_pkt_out out = ud_pkt(kt);
+	struct test_pkt out = ud_pkt(kt);
 	union ib_gid gid, other;
 
 	mcast_gid(&gid, GROUP);
@@ -187,7 +187,7 @@ static void mcast_stray(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = ud_begin(kt);
-	struct mxe_pkt_out out = ud_pkt(kt);
+	struct test_pkt out = ud_pkt(kt);
 
 	kt_post_recv(kt, 3, mr, 0, 100);
 	out.qpn = IB_MULTICAST_QPN;

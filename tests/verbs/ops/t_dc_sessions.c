@@ -308,7 +308,7 @@ static void wait_counted(const struct vt_dev *dev, const char *counter, long wan
 static void test_forged(struct vt_dev *a, struct vt_dev *b)
 {
 	int fd = raw_open();
-	long accepts, challenges, versions, transports, refused, violations;
+	long accepts, challenges, versions, shorts, transports, refused, violations;
 	struct dc_initiator i;
 	struct dc_target t;
 	int n;
@@ -319,6 +319,7 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 	accepts = vt_dev_counter(b, "dc_accepts");
 	challenges = vt_dev_counter(b, "dc_challenges");
 	versions = vt_dev_counter(b, "drop_version");
+	shorts = vt_dev_counter(b, "drop_short");
 	transports = vt_dev_counter(b, "drop_transport");
 
 	diag("%d connects without a token, and with a wrong one", FORGED);
@@ -374,7 +375,8 @@ static void test_forged(struct vt_dev *a, struct vt_dev *b)
 			r.opcode = DC_WIRE_CONTROL;	/* with CONNECT and data */
 		raw_send(fd, a, b, &r);
 	}
-	wait_counted(b, "drop_version", versions + 4);
+	wait_counted(b, "drop_version", versions + 3);
+	wait_counted(b, "drop_short", shorts + 1);
 
 	diag("packets of RC to the target");
 	for (n = 0; n < 4; n++) {
