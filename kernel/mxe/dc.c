@@ -20,17 +20,23 @@ static bool mxe_dc_parse_control(const struct mxe_pkt *pkt, struct mxe_dc_hdr *h
 	return true;
 }
 
+void mxe_dc_get(const struct mxe_dceth *eth, struct mxe_dc_hdr *hdr)
+{
+	*hdr = (struct mxe_dc_hdr) {
+		.code = eth->code,
+		.connect = eth->flags & MXE_DC_FLAG_CONNECT,
+		.qpn = be32_to_cpu(eth->qpn) & MXE_BTH_QPN_MASK,
+		.session = be32_to_cpu(eth->session),
+		.instance = be64_to_cpu(eth->instance),
+	};
+}
+
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 {
 	const struct mxe_dceth *eth = mxe_pkt_dceth(pkt);
 	const struct mxe_dcceth *ceth = (const void *)(eth + 1);
 
-	memset(hdr, 0, sizeof(*hdr));
-	hdr->code = eth->code;
-	hdr->connect = eth->flags & MXE_DC_FLAG_CONNECT;
-	hdr->qpn = be32_to_cpu(eth->qpn) & MXE_BTH_QPN_MASK;
-	hdr->session = be32_to_cpu(eth->session);
-	hdr->instance = be64_to_cpu(eth->instance);
+	mxe_dc_get(eth, hdr);
 	if (pkt->flags & MXE_OP_DC_CONTROL)
 		return mxe_dc_parse_control(pkt, hdr);
 	if (hdr->code)

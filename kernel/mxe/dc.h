@@ -9,10 +9,13 @@
 #define MXE_DC_H
 
 #include <linux/build_bug.h>
+#include <linux/in6.h>
 #include <linux/types.h>
 
 #include "dc_session.h"
 #include "pkt.h"
+
+struct mxe_qp;
 
 /* Follows the DCETH of a control packet if mxe_dc_has_token() is true. */
 struct mxe_dctleth {
@@ -52,11 +55,24 @@ enum mxe_dc_kind {
 	MXE_DC_CHILD,
 };
 
+/* An initiator as seen by a target. */
+struct mxe_dct_addr {
+	struct in6_addr saddr, daddr;	/* of its packets; IPv4 is mapped */
+	u64 instance;
+	u32 qpn;			/* of the initiator */
+	u32 reserved;			/* 0; instead of padding */
+};
+
+static_assert(sizeof(struct mxe_dct_addr) == 48);
+
 /* The common part of struct mxe_dct, mxe_dci and mxe_dct_child. */
 struct mxe_dc {
 	enum mxe_dc_kind kind;		/* immutable */
 	/* Of sent packets.  Lock of the side that sends; unused in a target. */
 	struct mxe_dc_hdr hdr;
+	/* mxe_dct_responder() in a target, for the lower layers. */
+	struct mxe_qp *(*responder)(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
+				    u32 session);
 };
 
 /**
@@ -71,6 +87,13 @@ static inline bool mxe_dc_has_token(u8 code)
 {
 	return code == MXE_DC_CHALLENGE || code == MXE_DC_STALE;
 }
+
+/**
+ * mxe_dc_get() - Get the fields of a DCETH.
+ * @eth: the header
+ * @hdr: set to its fields, and to 0 otherwise
+ */
+void mxe_dc_get(const struct mxe_dceth *eth, struct mxe_dc_hdr *hdr);
 
 /**
  * mxe_dc_parse() - Check and parse the DC headers of a packet.

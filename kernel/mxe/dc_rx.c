@@ -1,49 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Gives received DC packets to the responder of their session, or to the
- * completer of their initiator.  rx.c calls it.  It calls dc.c, dct.c, dci.c,
- * deliver.c, complete.c and send.c.
- */
-#include <linux/if_vlan.h>
+/* Received DC packets: the responder of a request, and responses. */
 #include <linux/skbuff.h>
 
 #include "complete.h"
 #include "dc_rx.h"
 #include "dci.h"
 #include "dct.h"
-#include "deliver.h"
+#include "dct_child.h"
 #include "mxe.h"
 #include "psn.h"
 #include "qp.h"
+#include "rx_dst.h"
 #include "send.h"
 #include "sq.h"
 
 /* The timer code of the RNR NAK that stands for MXE_DC_BUSY: 10 ms. */
 #define MXE_DC_RX_BUSY_TIMER	20
 
-static void mxe_dc_rx_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-			      const struct mxe_dc_hdr *hdr, struct sk_buff *skb)
+struct mxe_qp *mxe_dc_rx_responder(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+				   const struct mxe_dc_hdr *hdr,
+				   const struct sk_buff *skb)
 {
-	struct mxe_qp *child;
+	struct mxe_dct_addr addr;
 
 	if (hdr->code) {
 		if (hdr->code == MXE_DC_DISCONNECT)
 			mxe_dct_disconnect(qp, hdr, skb);
-		goto drop;
+		return NULL;
 	}
 	if (!(pkt->flags & MXE_OP_REQUEST)) {
 		mxe_count(qp->dev, drop_unsolicited_response);
-		goto drop;
+		return NULL;
 	}
-	child = mxe_dct_find(qp, hdr, skb);
-	if (!child)
-		goto drop;
-	mxe_rq_begin(child);
-	mxe_deliver(child, pkt, skb);
-	mxe_rq_end(child);
-	return;
-drop:
-	kfree_skb(skb);
+	if (mxe_qp_is_dct(qp))
+		return mxe_dct_find(qp, hdr, skb);
+	/* mxe_dc_rx_hint() has found it. */
+	mxe_dct_addr_of(&addr, skb, hdr);
+	return mxe_dct_child_is(to_mdct_child(qp), &addr, hdr->session) ? qp : NULL;
+}
+
+struct mxe_qp *mxe_dc_rx_hint(struct mxe_qp *qp, const struct sk_buff *skb,
+			      const struct mxe_bth *bth)
+{
+	const struct mxe_dceth *eth = (const void *)(bth + 1);
+	struct mxe_dct_addr addr;
+	struct mxe_dc_hdr hdr;
+
+	if (!mxe_qp_is_dct(qp))
+		return qp;
+	if ((const u8 *)(eth + 1) > skb_tail_pointer(skb))
+		return NULL;
+	mxe_dc_get(eth, &hdr);
+	mxe_dct_addr_of(&addr, skb, &hdr);
+	return mxe_dct_responder(qp, &addr, hdr.session);
 }
 
 /* Returns true if a packet is of the target of the initiator. */
@@ -78,10 +87,11 @@ static void mxe_dc_rx_control(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr)
 	}
 }
 
-/* Context: send_lock held. */
-static void mxe_dc_rx_response(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-			       const struct mxe_dc_hdr *hdr, struct sk_buff *skb)
+void mxe_dc_rx_response(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			const struct mxe_dc_hdr *hdr, const struct sk_buff *skb)
 {
+	lockdep_assert_held(&qp->send_lock);
+
 	if (qp->dying || qp->sq.halted || !mxe_qp_can_send(qp->state)) {
 		mxe_count(qp->dev, drop_state);
 		return;
@@ -105,27 +115,8 @@ static void mxe_dc_rx_response(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_count(qp->dev, drop_unsolicited_response);
 		return;
 	}
+	mxe_rx_dst_learn(qp, skb);
 	mxe_dci_heard(qp);
 	if (mxe_complete_pkt(qp, pkt))
 		mxe_send_run(qp);
-}
-
-void mxe_dc_rx(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-	       struct sk_buff *skb)
-{
-	struct mxe_dc_hdr hdr;
-
-	if (!mxe_dc_parse(pkt, &hdr)) {
-		mxe_count(qp->dev, drop_version);
-		kfree_skb(skb);
-		return;
-	}
-	if (mxe_qp_is_dct(qp)) {
-		mxe_dc_rx_request(qp, pkt, &hdr, skb);
-		return;
-	}
-	mxe_sq_begin(qp);
-	mxe_dc_rx_response(qp, pkt, &hdr, skb);
-	mxe_sq_end(qp);
-	napi_consume_skb(skb, 1);
 }

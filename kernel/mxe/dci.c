@@ -10,8 +10,10 @@
 #include <net/ipv6.h>
 
 #include "dci.h"
+#include "loopback.h"
 #include "mxe.h"
 #include "qp.h"
+#include "rx_dst.h"
 #include "sq.h"
 #include "trace.h"
 #include "tx.h"
@@ -189,10 +191,47 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
 	mxe_dci_fill(dci);
 	mxe_count(qp->dev, dc_connects);
 
+	if (!mxe_dci_same_av(&dest->av, &qp->av)) {
+		mxe_rx_dst_forget(qp);
+		mxe_tx_forget(&qp->sq.tx);
+	}
+	mxe_loopback_forget(&qp->sq.loopback);
 	qp->av = dest->av;
 	qp->dest_qpn = dest->dctn;
 	trace_mxe_dc_connect(qp, dest->dctn, hdr->session);
-	mxe_tx_forget(&qp->sq.tx);
+}
+
+bool mxe_dci_is_connected(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	const struct mxe_dci *dci = to_mdci(qp);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	return mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr)) && dci->s.acked &&
+	       !mxe_dci_is_idle(dci);
+}
+
+struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target)
+{
+	const struct mxe_dci *dci = to_mdci(qp);
+	const struct mxe_av *av = &qp->av;
+	struct mxe_dct_addr addr = {
+		.instance = dci->dc.hdr.instance,
+		.qpn = qp->qpn,
+	};
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!mxe_qp_is_dct(target))
+		return NULL;
+	if (av->is_ipv4) {
+		ipv6_addr_set_v4mapped(av->v4.saddr, &addr.saddr);
+		ipv6_addr_set_v4mapped(av->v4.daddr, &addr.daddr);
+	} else {
+		addr.saddr = av->v6.saddr;
+		addr.daddr = av->v6.daddr;
+	}
+	return target->dc->responder(target, &addr, dci->s.session);
 }
 
 void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr)

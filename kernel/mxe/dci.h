@@ -104,6 +104,28 @@ static inline struct mxe_dci_dest *mxe_dci_dest(const struct mxe_qp *qp,
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
 /**
+ * mxe_dci_is_connected() - Check for a session with the target of a request.
+ * @qp: DC initiator
+ * @wr: its request at sq.cur, not started
+ *
+ * Context: send_lock held.
+ * Return: true if the target has accepted the session, and the request may use
+ * it.
+ */
+bool mxe_dci_is_connected(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
+
+/**
+ * mxe_dci_loop_peer() - Return the responder of the session on this host.
+ * @qp: DC initiator with a session
+ * @target: DC QP of the number and the netns of its target
+ *
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * send_lock of @qp held.
+ * Return: the responder, or NULL.
+ */
+struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target);
+
+/**
  * mxe_dci_start() - Open a session for a request if it needs a new one.
  * @qp: DC initiator
  * @wr: its request at sq.cur, which was just started; gets other PSNs if it

@@ -25,39 +25,28 @@
 /* Peers that the scan looks at while it holds the lock. */
 #define MXE_DCT_SCAN_SLICE	64
 
-/* An initiator as seen by a target. */
-struct mxe_dct_addr {
-	struct in6_addr saddr, daddr;	/* of its packets; IPv4 is mapped */
-	u64 instance;
-	u32 qpn;			/* of the initiator */
-	u32 reserved;			/* 0; instead of padding */
-	u64 hash;			/* of all above, keyed with dct->secret */
-};
-
-static_assert(offsetof(struct mxe_dct_addr, hash) == 48);
-
 /* A known initiator.  With a session it is open, else only remembered. */
 struct mxe_dct_peer {
 	struct hlist_node node;		/* dct->hash[] */
 	struct list_head entry;		/* dct->peers */
 	struct mxe_dct_addr addr;
+	u64 hash;			/* of addr, keyed with dct->secret */
 	u32 session;			/* newest accepted */
 	struct mxe_dct_child *child;	/* NULL: no session */
-	unsigned long used;		/* last packet, in jiffies */
+	/* Last packet, in jiffies; with a session, child->used may be later. */
+	unsigned long used;
 	/* Time after that until the session or the record ends, in jiffies. */
 	unsigned long life;
 };
 
 /* ---- addresses ----------------------------------------------------------- */
 
-static void mxe_dct_addr_of(const struct mxe_dct *dct,
-			    const struct sk_buff *skb,
-			    const struct mxe_dc_hdr *hdr,
-			    struct mxe_dct_addr *addr)
+void mxe_dct_addr_of(struct mxe_dct_addr *addr, const struct sk_buff *skb,
+		     const struct mxe_dc_hdr *hdr)
 {
-	memset(addr, 0, sizeof(*addr));
 	addr->instance = hdr->instance;
 	addr->qpn = hdr->qpn;
+	addr->reserved = 0;
 	if (ip_hdr(skb)->version == 4) {
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &addr->saddr);
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &addr->daddr);
@@ -65,7 +54,11 @@ static void mxe_dct_addr_of(const struct mxe_dct *dct,
 		addr->saddr = ipv6_hdr(skb)->saddr;
 		addr->daddr = ipv6_hdr(skb)->daddr;
 	}
-	addr->hash = siphash(addr, offsetof(struct mxe_dct_addr, hash), &dct->secret);
+}
+
+static u64 mxe_dct_addr_hash(const struct mxe_dct *dct, const struct mxe_dct_addr *addr)
+{
+	return siphash(addr, sizeof(*addr), &dct->secret);
 }
 
 /*
@@ -145,53 +138,55 @@ static u64 mxe_dct_interval(void)
 }
 
 /* Returns the token of an initiator in a session.  0 means no token. */
-static u64 mxe_dct_token(const struct mxe_dct *dct,
-			 const struct mxe_dct_addr *addr, u32 session,
+static u64 mxe_dct_token(const struct mxe_dct *dct, u64 hash, u32 session,
 			 u64 interval)
 {
-	return siphash_3u64(addr->hash, session, interval, &dct->secret) ?: 1;
+	return siphash_3u64(hash, session, interval, &dct->secret) ?: 1;
 }
 
-static bool mxe_dct_token_ok(const struct mxe_dct *dct,
-			     const struct mxe_dct_addr *addr,
+static bool mxe_dct_token_ok(const struct mxe_dct *dct, u64 hash,
 			     const struct mxe_dc_hdr *hdr)
 {
 	u64 now = mxe_dct_interval();
 
 	return hdr->token &&
-	       (hdr->token == mxe_dct_token(dct, addr, hdr->session, now) ||
-		hdr->token == mxe_dct_token(dct, addr, hdr->session, now - 1));
+	       (hdr->token == mxe_dct_token(dct, hash, hdr->session, now) ||
+		hdr->token == mxe_dct_token(dct, hash, hdr->session, now - 1));
 }
 
 /* ---- peers --------------------------------------------------------------- */
 
-static struct hlist_head *mxe_dct_bucket(const struct mxe_dct *dct,
-					 const struct mxe_dct_addr *addr)
+static struct hlist_head *mxe_dct_bucket(const struct mxe_dct *dct, u64 hash)
 {
-	return &dct->hash[addr->hash % MXE_DCT_HASH_SIZE];
+	return &dct->hash[hash % MXE_DCT_HASH_SIZE];
 }
 
+/* The hash protects the instance, as in mxe_dct_child_is(). */
 static struct mxe_dct_peer *mxe_dct_peer_find(const struct mxe_dct *dct,
-					      const struct mxe_dct_addr *addr)
+					      const struct mxe_dct_addr *addr, u64 hash)
 {
 	struct mxe_dct_peer *peer;
 
 	lockdep_assert_held(&dct->lock);
 
-	/*
-	 * An instance is a secret, and the time of memcmp() would tell how much
-	 * of it was guessed.
-	 */
-	hlist_for_each_entry(peer, mxe_dct_bucket(dct, addr), node)
-		if (peer->addr.hash == addr->hash &&
-		    !memcmp(&peer->addr, addr, sizeof(*addr)))
+	hlist_for_each_entry(peer, mxe_dct_bucket(dct, hash), node)
+		if (peer->hash == hash && !memcmp(&peer->addr, addr, sizeof(*addr)))
 			return peer;
 	return NULL;
 }
 
+/* Takes the time of the last packet from the responder of the session. */
+static void mxe_dct_peer_sync(struct mxe_dct_peer *peer)
+{
+	unsigned long used = READ_ONCE(peer->child->used);
+
+	if (time_after(used, peer->used))
+		peer->used = used;
+}
+
 /* Returns NULL if there is no room or no memory. */
 static struct mxe_dct_peer *mxe_dct_peer_add(struct mxe_dct *dct,
-					     const struct mxe_dct_addr *addr)
+					     const struct mxe_dct_addr *addr, u64 hash)
 {
 	struct mxe_dct_peer *peer;
 
@@ -203,7 +198,8 @@ static struct mxe_dct_peer *mxe_dct_peer_add(struct mxe_dct *dct,
 	if (!peer)
 		return NULL;
 	peer->addr = *addr;
-	hlist_add_head(&peer->node, mxe_dct_bucket(dct, addr));
+	peer->hash = hash;
+	hlist_add_head(&peer->node, mxe_dct_bucket(dct, hash));
 	list_add_tail(&peer->entry, &dct->peers);
 	if (!dct->num_peers++)
 		queue_delayed_work(system_unbound_wq, &dct->work,
@@ -248,6 +244,9 @@ static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
 
 	mxe_dct_child_halt(child);
 	trace_mxe_dc_close(dct->qp, peer->addr.qpn, peer->session);
+	if (rcu_access_pointer(dct->recent) == child)
+		RCU_INIT_POINTER(dct->recent, NULL);
+	mxe_dct_peer_sync(peer);
 	peer->child = NULL;
 	peer->life += MXE_DC_RECORD_TIME * HZ;
 	dct->num_open--;
@@ -292,6 +291,8 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 			mxe_dct_peer_end(dct, peer);
 			continue;
 		}
+		if (peer->child)
+			mxe_dct_peer_sync(peer);
 		/* The next scan sees what this one misses. */
 		if (peer->child && mxe_dct_child_is_busy(peer->child))
 			peer->used = jiffies;
@@ -364,7 +365,7 @@ static u8 mxe_dct_check(struct mxe_dct *dct, const struct mxe_dc_hdr *hdr)
  * MXE_DC_DATA, or why it was not opened.
  */
 static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer **known,
-			 const struct mxe_dct_addr *addr,
+			 const struct mxe_dct_addr *addr, u64 hash,
 			 const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
 			 struct mxe_dct_child **old)
 {
@@ -376,9 +377,9 @@ static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer **known,
 
 	/* A packet creates what the owner of the target pays for. */
 	outer = set_active_memcg(dct->memcg);
-	child = mxe_dct_child_create(dct->qp, hdr, av);
+	child = mxe_dct_child_create(dct->qp, addr, hdr, av);
 	if (child && !peer)
-		peer = mxe_dct_peer_add(dct, addr);
+		peer = mxe_dct_peer_add(dct, addr, hash);
 	set_active_memcg(outer);
 	if (!child)
 		goto busy;
@@ -411,7 +412,8 @@ static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 			   struct mxe_dct_child **child,
 			   struct mxe_dct_child **old)
 {
-	struct mxe_dct_peer *peer = mxe_dct_peer_find(dct, addr);
+	u64 hash = mxe_dct_addr_hash(dct, addr);
+	struct mxe_dct_peer *peer = mxe_dct_peer_find(dct, addr, hash);
 	struct mxe_dct_record record = {
 		.known = peer,
 		.open = peer && peer->child,
@@ -419,13 +421,13 @@ static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 	};
 
 	switch (mxe_dct_judge(&record, hdr->connect, hdr->session,
-			      mxe_dct_token_ok(dct, addr, hdr))) {
+			      mxe_dct_token_ok(dct, hash, hdr))) {
 	case MXE_DCT_DELIVER:
 		break;
 	case MXE_DCT_ACCEPT:
 		answer->code = mxe_dct_check(dct, hdr);
 		if (!answer->code)
-			answer->code = mxe_dct_accept(dct, &peer, addr, hdr, av, old);
+			answer->code = mxe_dct_accept(dct, &peer, addr, hash, hdr, av, old);
 		break;
 	case MXE_DCT_CHALLENGE:
 		/* Nothing is kept: a forged request costs only the answer. */
@@ -433,7 +435,7 @@ static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 		if (answer->code)
 			break;
 		answer->code = MXE_DC_CHALLENGE;
-		answer->token = mxe_dct_token(dct, addr, hdr->session,
+		answer->token = mxe_dct_token(dct, hash, hdr->session,
 					      mxe_dct_interval());
 		answer->age = ktime_get_boottime_ns() - dct->since;
 		mxe_count(dct->qp->dev, dc_challenges);
@@ -452,43 +454,55 @@ static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 	}
 }
 
-/*
- * Sets *child to the responder of a session that is open, or to NULL.  Returns
- * false if the target is not open.
- */
-static bool mxe_dct_find_open(struct mxe_dct *dct,
-			      const struct mxe_dct_addr *addr, u32 session,
-			      struct mxe_dct_child **child)
+/* Returns the responder of a session that is open, or NULL. */
+static struct mxe_dct_child *mxe_dct_find_open(struct mxe_dct *dct,
+					       const struct mxe_dct_addr *addr,
+					       u32 session)
 {
+	u64 hash = mxe_dct_addr_hash(dct, addr);
+	struct mxe_dct_child *child = NULL;
 	struct mxe_dct_peer *peer;
-	bool open;
 
-	*child = NULL;
 	spin_lock(&dct->lock);
-	open = dct->open;
-	peer = open ? mxe_dct_peer_find(dct, addr) : NULL;
+	peer = dct->open ? mxe_dct_peer_find(dct, addr, hash) : NULL;
 	if (peer && peer->child && peer->session == session) {
-		peer->used = jiffies;
-		*child = peer->child;
+		child = peer->child;
+		rcu_assign_pointer(dct->recent, child);
 	}
 	spin_unlock(&dct->lock);
-	return open;
+	return child;
+}
+
+struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
+				 u32 session)
+{
+	struct mxe_dct *dct = to_mdct(qp);
+	struct mxe_dct_child *child = rcu_dereference(dct->recent);
+
+	if (!child || !mxe_dct_child_is(child, addr, session))
+		child = mxe_dct_find_open(dct, addr, session);
+	if (!child)
+		return NULL;
+	WRITE_ONCE(child->used, jiffies);
+	return &child->qp;
 }
 
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			    const struct sk_buff *skb)
 {
-	struct mxe_dct_child *child, *old = NULL;
+	struct mxe_dct_child *child = NULL, *old = NULL;
 	struct mxe_dct *dct = to_mdct(qp);
 	struct mxe_dc_hdr answer = {};
 	struct mxe_dct_addr addr;
+	struct mxe_qp *responder;
 	struct mxe_av av;
 
-	mxe_dct_addr_of(dct, skb, hdr, &addr);
-	if (!mxe_dct_find_open(dct, &addr, hdr->session, &child))
+	mxe_dct_addr_of(&addr, skb, hdr);
+	responder = mxe_dct_responder(qp, &addr, hdr->session);
+	if (responder)
+		return responder;
+	if (!READ_ONCE(dct->open))
 		goto closed;
-	if (child)
-		return &child->qp;
 	/* Without the lock, because the lookup of the address takes others. */
 	if (!mxe_dct_av(qp, &addr, &av)) {
 		mxe_count(qp->dev, drop_address);
@@ -524,10 +538,12 @@ void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	struct mxe_dct *dct = to_mdct(qp);
 	struct mxe_dct_peer *peer;
 	struct mxe_dct_addr addr;
+	u64 hash;
 
-	mxe_dct_addr_of(dct, skb, hdr, &addr);
+	mxe_dct_addr_of(&addr, skb, hdr);
+	hash = mxe_dct_addr_hash(dct, &addr);
 	spin_lock(&dct->lock);
-	peer = dct->open ? mxe_dct_peer_find(dct, &addr) : NULL;
+	peer = dct->open ? mxe_dct_peer_find(dct, &addr, hash) : NULL;
 	if (peer && peer->child && peer->session == hdr->session) {
 		child = mxe_dct_peer_end(dct, peer);
 		/* It does not retry. */
@@ -575,6 +591,7 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key)
 		return -ENOMEM;
 	}
 	dct->dc.kind = MXE_DC_TARGET;
+	dct->dc.responder = mxe_dct_responder;
 	dct->qp = qp;
 	dct->key = key;
 	dct->memcg = get_mem_cgroup_from_mm(current->mm);
@@ -599,7 +616,7 @@ void mxe_dct_update(struct mxe_qp *qp)
 	 * takes the lock sees the last state.
 	 */
 	spin_lock_bh(&dct->lock);
-	dct->open = READ_ONCE(qp->state) == IB_QPS_RTR;
+	WRITE_ONCE(dct->open, READ_ONCE(qp->state) == IB_QPS_RTR);
 	/* Until it got its number, another target may have had it. */
 	if (dct->open && !dct->since)
 		dct->since = READ_ONCE(mnet->reuses_qpns) ? ktime_get_boottime_ns() :
@@ -618,7 +635,7 @@ void mxe_dct_destroy(struct mxe_qp *qp)
 	/* Packets add and end nothing from here on. */
 	spin_lock_bh(&dct->lock);
 	dct->dying = true;
-	dct->open = false;
+	WRITE_ONCE(dct->open, false);
 	spin_unlock_bh(&dct->lock);
 	cancel_delayed_work_sync(&dct->work);
 

@@ -18,6 +18,8 @@
 /* READs and atomics that a session has room for if the target does not say. */
 #define MXE_DCT_RD_ATOMIC	16
 
+struct mxe_dct_child;
+
 /*
  * A DC target.
  *
@@ -54,6 +56,8 @@ struct mxe_dct {
 	u32 num_open;			/* those with a session */
 	u64 key_violations;
 	struct list_head closed;	/* responders that the work frees */
+	/* The one found last, unless it was closed.  Read under RCU. */
+	struct mxe_dct_child __rcu *recent;
 
 	struct delayed_work work;
 	unsigned long scan_at;		/* next scan, in jiffies; only the work */
@@ -127,6 +131,28 @@ void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
  * Context: Process context, a verb, no lock of a QP held.
  */
 void mxe_dct_arm(struct mxe_qp *qp);
+
+/**
+ * mxe_dct_addr_of() - Return the initiator that has sent a packet.
+ * @addr: set to the initiator
+ * @skb: packet whose network header is set
+ * @hdr: its DC headers, of which qpn and instance are used
+ */
+void mxe_dct_addr_of(struct mxe_dct_addr *addr, const struct sk_buff *skb,
+		     const struct mxe_dc_hdr *hdr);
+
+/**
+ * mxe_dct_responder() - Return the responder of a session that is open.
+ * @qp: DC target
+ * @addr: the initiator
+ * @session: number of the session
+ *
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * Takes the lock of the target.
+ * Return: the responder, which may be closed at any time, or NULL.
+ */
+struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
+				 u32 session);
 
 /**
  * mxe_dct_find() - Return the responder for a request, or answer it otherwise.

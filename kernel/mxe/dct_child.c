@@ -15,6 +15,7 @@
 #include "respond.h"
 #include "retry.h"
 #include "rq.h"
+#include "rx_dst.h"
 #include "srq.h"
 #include "tx.h"
 
@@ -58,6 +59,7 @@ static void mxe_dct_child_init(struct mxe_dct_child *child,
 }
 
 struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
+					   const struct mxe_dct_addr *addr,
 					   const struct mxe_dc_hdr *hdr,
 					   const struct mxe_av *av)
 {
@@ -71,6 +73,8 @@ struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
 	if (!child)
 		goto give;
 	mxe_dct_child_init(child, target, hdr, num_res);
+	child->addr = *addr;
+	child->used = jiffies;
 	child->qp.av = *av;
 	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(target->rq.srq->q.max_sge), MXE_DCT_GFP);
 	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), MXE_DCT_GFP);
@@ -135,6 +139,7 @@ void mxe_dct_child_free(struct mxe_dct_child *child)
 	kfree(qp->rq.cur);
 	kfree(qp->rq.res);
 	mxe_tx_forget(&qp->rq.tx);
+	mxe_rx_dst_forget(qp);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_DC_SESSION);
 	kfree_rcu(qp, rcu);
 }

@@ -21,6 +21,8 @@
 struct mxe_dct_child {
 	struct mxe_qp qp;		/* first, for kfree_rcu() */
 	struct mxe_dc dc;
+	struct mxe_dct_addr addr;	/* of its initiator; immutable */
+	unsigned long used;		/* last packet, in jiffies; racy */
 	/*
 	 * A shadow of the target's, without an event handler: what a peer does
 	 * must not look like a failure of the target.
@@ -30,8 +32,44 @@ struct mxe_dct_child {
 };
 
 /**
+ * mxe_dct_child_is() - Check whether a request is of the session of a responder.
+ * @child: the responder, which may be closed
+ * @addr: the initiator
+ * @session: number of the session
+ *
+ * Return: true if it is.
+ */
+static inline bool mxe_dct_child_is(const struct mxe_dct_child *child,
+				    const struct mxe_dct_addr *addr, u32 session)
+{
+	const u64 *a = (const u64 *)&child->addr, *b = (const u64 *)addr;
+	u64 differ = child->dc.hdr.session ^ session;
+	unsigned int i;
+
+	/*
+	 * An instance is a secret, and the time of memcmp() would tell how much
+	 * of it was guessed.
+	 */
+	for (i = 0; i < sizeof(*addr) / sizeof(*a); i++)
+		differ |= a[i] ^ b[i];
+	return !differ;
+}
+
+/**
+ * to_mdct_child() - Return the responder that a QP is.
+ * @qp: QP of kind MXE_DC_CHILD
+ *
+ * Return: the responder.
+ */
+static inline struct mxe_dct_child *to_mdct_child(struct mxe_qp *qp)
+{
+	return container_of(qp, struct mxe_dct_child, qp);
+}
+
+/**
  * mxe_dct_child_create() - Create the responder of a session.
  * @target: DC target
+ * @addr: the initiator
  * @hdr: request that opens the session
  * @av: address of the initiator
  *
@@ -41,6 +79,7 @@ struct mxe_dct_child {
  * Return: the responder, or NULL if there is no memory or no resource left.
  */
 struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
+					   const struct mxe_dct_addr *addr,
 					   const struct mxe_dc_hdr *hdr,
 					   const struct mxe_av *av);
 

@@ -15,6 +15,7 @@
 #include <net/xfrm.h>
 
 #include "complete.h"
+#include "dci.h"
 #include "hooks.h"
 #include "loopback.h"
 #include "loopback_path.h"
@@ -30,6 +31,7 @@
 #include "sq.h"
 #include "trace.h"
 #include "wr.h"
+#include "xrc.h"
 
 bool mxe_loopback_direct = true;
 module_param_named(direct_loop, mxe_loopback_direct, bool, 0644);
@@ -37,15 +39,6 @@ MODULE_PARM_DESC(direct_loop,
 		 "execute requests between queue pairs of one network namespace without packets (default Y)");
 
 /* ---- path -------------------------------------------------------------- */
-
-void mxe_loopback_reset(struct mxe_qp *qp)
-{
-	lockdep_assert_held(&qp->send_lock);
-
-	qp->sq.loopback.known = false;
-	qp->sq.loopback.atomics = false;
-	qp->sq.loopback.peer_cache.qp = NULL;
-}
 
 /*
  * Returns true if IPsec accepts packets that no policy matches.  A change of
@@ -178,7 +171,7 @@ static int mxe_loopback_copy(const struct mxe_loopback_data *data)
 static int mxe_loopback_copy_remote(struct mxe_loopback_data *data, int access)
 {
 	const struct mxe_send_wr *wr = data->wr;
-	struct mxe_rights rights = mxe_respond_rights(data->peer, NULL);
+	struct mxe_rights rights = mxe_respond_rights(data->peer, data->peer->rq.srq);
 	int err;
 
 	/* A request of 0 bytes needs no key (IBTA 9.7.4). */
@@ -316,14 +309,36 @@ static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 }
 
 /*
- * Returns true if the loopback path executes requests with this opcode.
- * Invalidations, FLUSH and ATOMIC WRITE are sent as packets.  Local operations
- * have no peer.
+ * Returns true if the loopback path executes this request.  Invalidations, FLUSH
+ * and ATOMIC WRITE are sent as packets.  Local operations have no peer.
  */
-static bool mxe_loopback_has(enum ib_wr_opcode opcode)
+static bool mxe_loopback_has(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
-	return !(mxe_wr_flags(opcode) & (MXE_WR_OP_INVALIDATE | MXE_WR_OP_LOCAL |
-					 MXE_WR_OP_PLACEMENT));
+	u16 flags = mxe_wr_flags(wr->opcode);
+
+	if (flags & (MXE_WR_OP_INVALIDATE | MXE_WR_OP_LOCAL | MXE_WR_OP_PLACEMENT))
+		return false;
+	if (likely(qp->transport == MXE_TRANSPORT_RC))
+		return true;
+	if (qp->transport == MXE_TRANSPORT_DC)
+		return mxe_dci_is_connected(qp, wr);
+	/* The CQ of a receive request depends on the SRQ, see mxe_qp_do_deferred(). */
+	return !(flags & (MXE_WR_OP_SEND | MXE_WR_OP_IMM));
+}
+
+/*
+ * Returns the QP that would receive the packets of a request, or NULL.  BHs are
+ * disabled, which implies an RCU read-side section, so it is not freed.
+ */
+static struct mxe_qp *mxe_loopback_peer(struct mxe_qp *qp)
+{
+	struct mxe_qp *peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn,
+						  &qp->sq.loopback.peer_cache);
+
+	if (!peer || peer->transport != qp->transport)
+		return NULL;
+	return unlikely(qp->transport == MXE_TRANSPORT_DC) ?
+	       mxe_dci_loop_peer(qp, peer) : peer;
 }
 
 /* ---- both sides -------------------------------------------------------- */
@@ -336,7 +351,8 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 
 	mxe_rq_begin_bh_off(peer);
 	if (mxe_loopback_path_is_between(qp, peer) &&
-	    mxe_respond_is_ready(peer, qp->sq.max_psn))
+	    mxe_respond_is_ready(peer, qp->sq.max_psn) &&
+	    (!mxe_qp_is_xrc_tgt(peer) || !mxe_xrc_select(peer, wr->srqn, true)))
 		err = mxe_wr_is_atomic(wr->opcode) ?
 		      mxe_loopback_atomic(qp, peer, wr) :
 		      mxe_loopback_transfer(qp, peer, wr);
@@ -370,11 +386,7 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 			return MXE_LOOPBACK_LATER;
 		}
 	}
-	/*
-	 * BHs are disabled, which implies an RCU read-side section, so the peer
-	 * is not freed.
-	 */
-	peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn, &sq->loopback.peer_cache);
+	peer = mxe_loopback_peer(qp);
 	if (!peer)
 		return MXE_LOOPBACK_NO;
 	/* Packets in flight come first.  Their ACK leads here again. */
@@ -389,6 +401,8 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	trace_mxe_loop(qp, wr);
 	sq->budget -= cost;
 	mxe_count(qp->dev, loop_requests);
+	if (unlikely(qp->transport == MXE_TRANSPORT_DC))
+		mxe_dci_heard(qp);
 	mxe_sq_complete_executed(qp, num_pkts);
 	return MXE_LOOPBACK_DONE;
 }
@@ -397,8 +411,8 @@ enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!READ_ONCE(mxe_loopback_direct) || qp->transport != MXE_TRANSPORT_RC ||
-	    qp->state != IB_QPS_RTS || wr->error || !mxe_loopback_has(wr->opcode) ||
+	if (!READ_ONCE(mxe_loopback_direct) || qp->state != IB_QPS_RTS ||
+	    wr->error || !mxe_loopback_has(qp, wr) ||
 	    !mxe_loopback_path_is_local(qp))
 		return MXE_LOOPBACK_NO;
 	return mxe_loopback_local(qp, wr);

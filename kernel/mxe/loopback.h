@@ -66,14 +66,6 @@ static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
  */
 enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr);
 
-/**
- * mxe_loopback_reset() - Drop the cached path and peer.
- * @qp: QP whose address or peer changes
- *
- * Context: send_lock held.
- */
-void mxe_loopback_reset(struct mxe_qp *qp);
-
 #else
 
 static inline enum mxe_loopback_result
@@ -82,10 +74,19 @@ mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return MXE_LOOPBACK_NO;
 }
 
-static inline void mxe_loopback_reset(struct mxe_qp *qp)
-{
-}
-
 #endif /* MXE_WITHOUT_LOOPBACK */
+
+/**
+ * mxe_loopback_forget() - Drop the cached path and peer.
+ * @loop: those of a QP whose address or peer changes
+ *
+ * Context: send_lock of the QP held.
+ */
+static inline void mxe_loopback_forget(struct mxe_loopback *loop)
+{
+	loop->known = false;
+	loop->atomics = false;
+	loop->peer_cache.qp = NULL;
+}
 
 #endif /* MXE_LOOPBACK_H */

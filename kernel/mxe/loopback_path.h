@@ -74,7 +74,7 @@ static inline bool mxe_loopback_path_is_between(const struct mxe_qp *qp,
 {
 	const struct mxe_av *a = &qp->av, *b = &peer->av;
 
-	if (peer->transport != MXE_TRANSPORT_RC || !b->valid ||
+	if (peer->transport != qp->transport || !b->valid ||
 	    peer->dest_qpn != qp->qpn || peer->mtu != qp->mtu ||
 	    a->is_ipv4 != b->is_ipv4)
 		return false;

@@ -401,7 +401,7 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_qp_set_state(qp, IB_QPS_RESET);
 	/* From now on, no packet belongs to the connection. */
 	qp->av.valid = false;
-	mxe_loopback_reset(qp);
+	mxe_loopback_forget(&qp->sq.loopback);
 	qp->sq.pending = 0;
 	qp->rq.pending = 0;
 	mxe_tm_recv_abandon(qp);
@@ -521,7 +521,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	qp->av.valid = false;
 	mxe_tx_forget(&sq->tx);
 	mxe_tx_forget(&rq->tx);
-	mxe_loopback_reset(qp);
+	mxe_loopback_forget(&qp->sq.loopback);
 }
 
 static int mxe_qp_check_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
@@ -737,7 +737,7 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 		qp->av.valid = false;
 	mxe_tx_forget(&qp->sq.tx);
 	mxe_tx_forget(&qp->rq.tx);
-	mxe_loopback_reset(qp);
+	mxe_loopback_forget(&qp->sq.loopback);
 }
 
 static bool mxe_qp_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,

@@ -636,7 +636,7 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (qp->rq.msg != msg)
 		return -EINVAL;
 	if (mxe_qp_is_xrc_tgt(qp)) {
-		err = mxe_xrc_select(qp, pkt);
+		err = mxe_xrc_select(qp, mxe_pkt_srqn(pkt), pkt->flags & MXE_OP_START);
 		if (err)
 			return err;
 	}

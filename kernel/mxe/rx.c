@@ -17,8 +17,9 @@
 #include <rdma/ib_cache.h>
 
 #include "cnp.h"
-#include "dc_rx.h"
 #include "complete.h"
+#include "dc.h"
+#include "dc_rx.h"
 #include "deliver.h"
 #include "hdr.h"
 #include "icrc.h"
@@ -413,19 +414,45 @@ static bool mxe_rx_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	return !(qp->rq.pending && mxe_qp_is_xrc_tgt(qp));
 }
 
-/* Handles the request or response in a DC packet, and consumes @skb. */
+/*
+ * Handles a DC packet, and consumes @skb.  A responder checks the addresses when
+ * its session is looked up.
+ */
 static void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
-		      const struct mxe_pkt *pkt, struct sk_buff *skb)
+		      const struct mxe_pkt *pkt, struct sk_buff *skb, bool more)
 {
-	mxe_rx_run_end(run);
+	struct mxe_dc_hdr hdr;
+
+	/* The lookups in the GID table and of a session take locks. */
+	if (skb->dev != qp->dev->ndev || mxe_qp_is_dct(qp))
+		mxe_rx_run_end(run);
 	/* Packets of this host need no lookup in the GID table. */
 	if (skb->dev != qp->dev->ndev && mxe_rx_netdev(skb) &&
 	    !mxe_rx_gid_ok(qp->dev, skb)) {
 		mxe_count(qp->dev, drop_address);
-		kfree_skb(skb);
+		goto drop;
+	}
+	if (!mxe_dc_parse(pkt, &hdr)) {
+		mxe_count(qp->dev, drop_version);
+		goto drop;
+	}
+	if (mxe_qp_is_dci(qp)) {
+		mxe_rx_run_join(run, qp, false);
+		mxe_dc_rx_response(qp, pkt, &hdr, skb);
+		napi_consume_skb(skb, 1);
 		return;
 	}
-	mxe_dc_rx(qp, pkt, skb);
+	qp = mxe_dc_rx_responder(qp, pkt, &hdr, skb);
+	if (!qp)
+		goto drop;
+	mxe_rx_run_join(run, qp, true);
+	mxe_rx_dst_learn(qp, skb);
+	mxe_deliver(qp, pkt, skb);
+	if (more)
+		mxe_deliver_spend(qp, pkt);
+	return;
+drop:
+	kfree_skb(skb);
 }
 
 static void mxe_rx_one(struct mxe_netns *mnet, struct sk_buff *skb, struct mxe_qp *hint,
@@ -438,7 +465,7 @@ static void mxe_rx_one(struct mxe_netns *mnet, struct sk_buff *skb, struct mxe_q
 		goto drop;
 	/* With the hint, the packet did not arrive on a VLAN. */
 	pkt.vlan_id = VLAN_N_VID;
-	if (!qp || mxe_pkt_qpn(&pkt) != qp->qpn) {
+	if (!qp || mxe_pkt_qpn(&pkt) != qp->qpn || pkt.flags & MXE_OP_DC_CONTROL) {
 		if (is_vlan_dev(skb->dev))
 			pkt.vlan_id = vlan_dev_vlan_id(skb->dev);
 		if (mxe_rx_is_mcast(&pkt)) {
@@ -453,7 +480,7 @@ static void mxe_rx_one(struct mxe_netns *mnet, struct sk_buff *skb, struct mxe_q
 	if (!mxe_rx_admit(qp, &pkt))
 		goto drop;
 	if (unlikely(pkt.flags & MXE_OP_DCETH)) {
-		mxe_rx_dc(run, qp, &pkt, skb);
+		mxe_rx_dc(run, qp, &pkt, skb, more);
 		return;
 	}
 	if (!(pkt.flags & MXE_OP_REQUEST)) {

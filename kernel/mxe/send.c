@@ -166,7 +166,7 @@ enum mxe_send_verdict {
 	MXE_SEND_VERDICT_STOP,			/* send nothing more now */
 };
 
-/* For a request at sq->cur, of RC or XRC, that was not started. */
+/* For a request at sq->cur, of a reliable QP, that was not started. */
 static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
 						  struct mxe_send_wr *wr)
 {
@@ -184,24 +184,14 @@ static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
 	}
 	if (!mxe_send_begin(qp, wr))
 		return MXE_SEND_VERDICT_STOP;
-	if (sq->cur == cur)
+	if (sq->cur == cur) {
+		if (mxe_qp_is_dci(qp))
+			mxe_dci_start(qp, wr);
 		return MXE_SEND_VERDICT_GO;
+	}
 	/* It is complete.  wr may already be another request. */
 	sq->budget--;
 	return MXE_SEND_VERDICT_NEXT;
-}
-
-/* The same for DC, without the loopback path. */
-static enum mxe_send_verdict mxe_send_begin_dc(struct mxe_qp *qp,
-					       struct mxe_send_wr *wr)
-{
-	/* A WQE without a target. */
-	if (!(wr->flags & MXE_SEND_DC) && !wr->error)
-		wr->error = IB_WC_LOC_QP_OP_ERR;
-	if (!mxe_send_begin(qp, wr))
-		return MXE_SEND_VERDICT_STOP;
-	mxe_dci_start(qp, wr);
-	return MXE_SEND_VERDICT_GO;
 }
 
 /* The same for UC.  Nothing is acknowledged, so errors are reported at once. */
@@ -247,14 +237,12 @@ static bool mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport trans
 	if (transport == MXE_TRANSPORT_UD ? qp->state != IB_QPS_RTS :
 					    !mxe_qp_can_send(qp->state))
 		return false;
-	return !qp->sq.halted &&
-	       ((transport != MXE_TRANSPORT_RC && transport != MXE_TRANSPORT_DC) ||
-		!qp->sq.rnr_wait);
+	return !qp->sq.halted && (transport != MXE_TRANSPORT_RC || !qp->sq.rnr_wait);
 }
 
 /*
  * @transport is a constant in each caller, so the compiler makes a loop for
- * each transport.  XRC uses that of RC.
+ * each transport.  XRC and DC use that of RC.
  */
 static __always_inline void
 mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
@@ -279,8 +267,6 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 		if (!wr->started)
 			verdict = transport == MXE_TRANSPORT_RC ?
 				  mxe_send_begin_acked(qp, wr) :
-				  transport == MXE_TRANSPORT_DC ?
-				  mxe_send_begin_dc(qp, wr) :
 				  mxe_send_begin_unacked(qp, wr);
 		if (verdict == MXE_SEND_VERDICT_NEXT)
 			continue;
@@ -305,17 +291,9 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 	}
 }
 
-static void mxe_send_loop_dc(struct mxe_qp *qp)
-{
-	mxe_send_loop(qp, MXE_TRANSPORT_DC);
-}
-
 static void mxe_send_loop_rc(struct mxe_qp *qp)
 {
-	if (qp->transport == MXE_TRANSPORT_DC)
-		mxe_send_loop_dc(qp);
-	else
-		mxe_send_loop(qp, MXE_TRANSPORT_RC);
+	mxe_send_loop(qp, MXE_TRANSPORT_RC);
 }
 
 static void mxe_send_loop_uc(struct mxe_qp *qp)

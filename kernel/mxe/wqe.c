@@ -225,9 +225,9 @@ static enum ib_wc_status mxe_wqe_parse_ud_dest(struct mxe_qp *qp,
 }
 
 /*
- * For a request with more than the @known flags.  That may be MXE_SEND_DC of a
- * DC initiator.  Its target is at the end of the entry, which begins before
- * @data.
+ * For a request of a DC initiator, or with more than the @known flags.  Only the
+ * former has MXE_SEND_DC, and its target at the end of the entry, which begins
+ * before @data.
  */
 static enum ib_wc_status mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr *wr,
 					  const struct mxe_send_wqe *wqe, u8 known,
@@ -273,7 +273,7 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 	    !(qp->sq.opcodes & BIT(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if ((wqe->flags & ~known) | (wqe->remote_srqn & ~qp->sq.srqn_mask) |
-	    wqe->reserved1) {
+	    wqe->reserved1 || unlikely(qp->transport == MXE_TRANSPORT_DC)) {
 		status = mxe_wqe_parse_dc(qp, wr, wqe, known, data);
 		if (status)
 			return status;

@@ -4,7 +4,6 @@
  * names.  respond.c and qp_verbs.c call it.  It calls no other file of mxe.
  */
 #include "mxe.h"
-#include "pkt.h"
 #include "qp.h"
 #include "srq.h"
 #include "xrc.h"
@@ -45,13 +44,11 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 	return srq;
 }
 
-int mxe_xrc_select(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start)
 {
 	struct mxe_rq *rq = &qp->rq;
 
-	u32 srqn = mxe_pkt_srqn(pkt);
-
-	if (pkt->flags & MXE_OP_START)
+	if (start)
 		rq->srq = mxe_xrc_find(qp, srqn);
 	return rq->srq && rq->srq->num == srqn ? 0 : -EINVAL;
 }

@@ -75,14 +75,15 @@ void mxe_xrc_leave(struct mxe_qp *qp);
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);
 
 /**
- * mxe_xrc_select() - Set rq->srq to the SRQ that a request packet names.
+ * mxe_xrc_select() - Set rq->srq to the SRQ that a request names.
  * @qp: the target
- * @pkt: the next packet in sequence
+ * @srqn: the SRQ number in the next packet in sequence
+ * @start: the packet begins a message
  *
  * Context: recv_lock of @qp held.
  * Return: 0, or -EINVAL if the SRQ does not exist or differs from that of the
  * first packet of the message.
  */
-int mxe_xrc_select(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start);
 
 #endif /* MXE_XRC_H */

@@ -677,6 +677,25 @@ static void test_processes(struct vt_dev *a, struct vt_dev *b)
 	close(fd);
 }
 
+/* Requests with both ends on a host need no packets, unless they end in error. */
+static void test_one_host(struct vt_dev *dev, struct ibv_xrcd *xrcd)
+{
+	/* As in t_loop, the module has the parameter only with the shortcut. */
+	bool plain = access("/sys/module/mxe/parameters/direct_loop", F_OK);
+	long loops = vt_dev_counter(dev, "loop_requests");
+
+	diag("both ends on one host");
+	test_transfers(dev, dev, xrcd, false);
+	test_atomics(dev, dev, xrcd, false);
+	test_two_queues(dev, dev, xrcd);
+	test_bad_number(dev, dev, xrcd);
+	test_domain_of_keys(dev, dev, xrcd);
+	test_empty(dev, dev, xrcd);
+	test_destroyed_in_use(dev, dev, xrcd);
+	loops = vt_dev_counter(dev, "loop_requests") - loops;
+	ok(plain ? !loops : loops > 0, "%ld requests without packets", loops);
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_dev *a, *b;
@@ -704,6 +723,7 @@ int main(int argc, char **argv)
 	test_domain_of_keys(a, b, xrcd);
 	test_empty(a, b, xrcd);
 	test_destroyed_in_use(a, b, xrcd);
+	test_one_host(b, xrcd);
 	is_int(ibv_close_xrcd(xrcd), 0, "nothing is left in the domain");
 	test_processes(a, b);
 	vt_close(a);
