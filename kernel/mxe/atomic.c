@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Executes atomics: those of up to 8 bytes by cmpxchg, those of 16 and 32 bytes
- * under a lock.  mr.h and loop_atomic.c call it for each atomic, qp_work.c
- * before the first wide one, and respond.c to compare duplicates.  It calls
- * masked_atomic.h.
+ * under a lock.
  */
 #include <linux/atomic.h>
 #include <linux/bug.h>
@@ -25,7 +23,7 @@ static spinlock_t mxe_atomic_locks[1 << MXE_ATOMIC_LOCK_BITS] = {
 };
 
 /* Makes atomics of all sizes take the locks.  Never disabled again. */
-DEFINE_STATIC_KEY_FALSE(mxe_atomic_locked);
+static DEFINE_STATIC_KEY_FALSE(mxe_atomic_locked);
 /* No atomic that does not take them is in flight any more. */
 static bool mxe_atomic_locks_used;
 
@@ -39,6 +37,40 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
 	       !memcmp(a->compare_words, b->compare_words, len) &&
 	       !memcmp(a->swap_mask_words, b->swap_mask_words, len) &&
 	       !memcmp(a->compare_mask_words, b->compare_mask_words, len);
+}
+
+static u64 mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
+{
+	switch (args->op) {
+	case MXE_ATOMIC_CMP_SWAP:
+		return old == args->compare ? args->swap_add : old;
+	case MXE_ATOMIC_FETCH_ADD:
+		return old + args->swap_add;
+	case MXE_ATOMIC_MASKED_CMP_SWAP:
+		return masked_cmp_swap_u64(old, args->compare,
+					   args->compare_mask, args->swap_add,
+					   args->swap_mask);
+	case MXE_ATOMIC_MASKED_FETCH_ADD:
+		return masked_fetch_add_u64(old, args->swap_add,
+					    args->compare_mask);
+	case MXE_ATOMIC_UNSUPPORTED:
+		break;
+	}
+	WARN_ON_ONCE(1);
+	return old;
+}
+
+/*
+ * A failed comparison stores the old value again.  The cmpxchg proves that this
+ * value was current, and orders the operation.
+ */
+static u64 mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
+{
+	u64 old = READ_ONCE(*word);
+
+	while (!try_cmpxchg(word, &old, mxe_atomic_result_u64(old, args)))
+		;
+	return old;
 }
 
 /* For operands of up to 4 bytes.  The caller drops the bits above them. */
@@ -119,7 +151,7 @@ void mxe_atomic_use_locks(void)
 
 static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
-	if (args->log_size == 3)
+	if (likely(args->log_size == 3))
 		*orig = mxe_atomic_exec_u64(p, args);
 	else if (args->log_size > 3)
 		mxe_atomic_exec_wide(p, args, orig);
@@ -153,12 +185,4 @@ void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
 		mxe_atomic_exec_locked(p, args, orig);
 	else
 		mxe_atomic_exec_any(p, args, orig);
-}
-
-u64 mxe_atomic_exec_8_locked(void *p, struct mxe_atomic_args args)
-{
-	u64 orig[MXE_ATOMIC_WORDS];
-
-	mxe_atomic_exec_locked(p, &args, orig);
-	return orig[0];
 }

@@ -3,10 +3,7 @@
 #ifndef MXE_ATOMIC_H
 #define MXE_ATOMIC_H
 
-#include <linux/atomic.h>
 #include <linux/bits.h>
-#include <linux/bug.h>
-#include <linux/jump_label.h>
 #include <linux/types.h>
 
 #include <masked_atomic.h>
@@ -158,10 +155,10 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b);
 
 /*
- * CPUs have no atomic operation on 16 and 32 bytes. These wide atomics run
- * under one of an array of spinlocks, chosen by address. Once a wide atomic has
- * been requested on this host, the small ones take that lock, too. Until then
- * they need no lock.
+ * Atomics of 16 and 32 bytes run under one of an array of spinlocks, chosen by
+ * address.  (Some CPUs have a compare-and-swap of 16 bytes, which mxe does not
+ * use.)  Once a wide atomic has been requested on this host, the small ones take
+ * that lock, too.  Until then they need no lock.
  */
 
 /**
@@ -197,7 +194,7 @@ void mxe_atomic_use_locks(void);
  * @orig: MXE_ATOMIC_WORDS words; those of the operand, at least one, are set to
  *	the old value
  *
- * Operands of 4 and 8 bytes are updated by a cmpxchg loop, which is atomic
+ * Operands of up to 8 bytes are updated by a cmpxchg loop, which is atomic
  * against every other access. Operands of 16 and 32 bytes are atomic against
  * this function only.
  *
@@ -205,82 +202,5 @@ void mxe_atomic_use_locks(void);
  * waits. May take a spinlock of mxe_atomic_locks[].
  */
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
-
-/**
- * mxe_atomic_result_u64() - Compute the new value of a word of 8 bytes.
- * @old: its value
- * @args: the operation
- *
- * Return: the new value.
- */
-static inline u64 mxe_atomic_result_u64(u64 old, const struct mxe_atomic_args *args)
-{
-	switch (args->op) {
-	case MXE_ATOMIC_CMP_SWAP:
-		return old == args->compare ? args->swap_add : old;
-	case MXE_ATOMIC_FETCH_ADD:
-		return old + args->swap_add;
-	case MXE_ATOMIC_MASKED_CMP_SWAP:
-		return masked_cmp_swap_u64(old, args->compare,
-					   args->compare_mask, args->swap_add,
-					   args->swap_mask);
-	case MXE_ATOMIC_MASKED_FETCH_ADD:
-		return masked_fetch_add_u64(old, args->swap_add,
-					    args->compare_mask);
-	case MXE_ATOMIC_UNSUPPORTED:
-		break;
-	}
-	WARN_ON_ONCE(1);
-	return old;
-}
-
-/**
- * mxe_atomic_exec_u64() - Execute an atomic of 8 bytes without the locks.
- * @word: naturally aligned operand
- * @args: the operation
- *
- * A failed comparison stores the old value again.  The cmpxchg proves that this
- * value was current, and orders the operation.
- *
- * Return: the old value.
- */
-static inline u64 mxe_atomic_exec_u64(u64 *word, const struct mxe_atomic_args *args)
-{
-	u64 old = READ_ONCE(*word);
-
-	while (!try_cmpxchg(word, &old, mxe_atomic_result_u64(old, args)))
-		;
-	return old;
-}
-
-/* Only mxe_atomic_exec_8() and atomic.c use it. */
-DECLARE_STATIC_KEY_FALSE(mxe_atomic_locked);
-
-/**
- * mxe_atomic_exec_8_locked() - Execute an atomic of 8 bytes under its lock.
- * @p: naturally aligned operand
- * @args: the operation
- *
- * Only mxe_atomic_exec_8() calls it.  @args is passed by value, so that the
- * caller can keep its operands in registers.
- *
- * Return: the old value.
- */
-u64 mxe_atomic_exec_8_locked(void *p, struct mxe_atomic_args args);
-
-/**
- * mxe_atomic_exec_8() - Execute an atomic of 8 bytes, inlined.
- * @p: naturally aligned operand in mapped memory, in host byte order
- * @args: the operation, with log_size 3
- *
- * Context: As mxe_atomic_exec().
- * Return: the old value.
- */
-static inline u64 mxe_atomic_exec_8(void *p, const struct mxe_atomic_args *args)
-{
-	if (static_branch_unlikely(&mxe_atomic_locked))
-		return mxe_atomic_exec_8_locked(p, *args);
-	return mxe_atomic_exec_u64(p, args);
-}
 
 #endif /* MXE_ATOMIC_H */

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loopback path.  send.c calls it to execute a request, qp_verbs.c to reset
- * it, and loop_atomic.c to examine the path.
- *
- * It calls route.c and hooks.c to check whether packets would return to this
- * host untouched, and qpn.c to find the peer.  respond.h, recv.c and rkey.c
- * check the request for the peer, mr.c copies data, and sq.c completes it.
+ * The loopback path: whether packets would return to this host untouched, and
+ * the execution of a request by the steps of the responder and the completer.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <net/dst.h>
+#include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/xfrm.h>
 
@@ -18,7 +15,6 @@
 #include "dci.h"
 #include "hooks.h"
 #include "loopback.h"
-#include "loopback_path.h"
 #include "mxe.h"
 #include "netns.h"
 #include "qpn.h"
@@ -76,7 +72,7 @@ static bool mxe_loopback_route_is_local(struct mxe_qp *qp)
 	return local;
 }
 
-void mxe_loopback_path_learn(struct mxe_qp *qp, int routes)
+static void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 {
 	struct mxe_loopback *loop = &qp->sq.loopback;
 
@@ -85,13 +81,41 @@ void mxe_loopback_path_learn(struct mxe_qp *qp, int routes)
 	loop->local = mxe_loopback_route_is_local(qp) &&
 		      !mxe_hooks_on_loopback(qp->dev->mnet, qp->av.is_ipv4);
 	rcu_read_unlock();
-	loop->atomics = loop->local && qp->transport == MXE_TRANSPORT_RC && qp->is_user &&
-			!mxe_qp_has_tm(qp) &&
-			!qp->be_reply && qp->sq.max_sge &&
-			qp->sq.atomic_log_sizes & BIT(3);
 	loop->routes = routes;
 	loop->checked = jiffies;
 	loop->known = true;
+}
+
+/*
+ * Returns true if packets to the peer would return to this host, and nothing on
+ * the host could act on them.  A new route is noticed at once, and a new hook in
+ * the next jiffy.
+ */
+static bool mxe_loopback_is_local(struct mxe_qp *qp)
+{
+	const struct mxe_loopback *loop = &qp->sq.loopback;
+	const struct net *net = qp->dev->mnet->net;
+	unsigned long now = jiffies;
+	int routes = qp->av.is_ipv4 ? rt_genid_ipv4(net) : rt_genid_ipv6(net);
+
+	if (!loop->known || loop->routes != routes || loop->checked != now)
+		mxe_loopback_learn(qp, routes);
+	return loop->local;
+}
+
+/* Returns true if each of two QPs would accept the packets of the other. */
+static bool mxe_loopback_is_between(const struct mxe_qp *qp, const struct mxe_qp *peer)
+{
+	const struct mxe_av *a = &qp->av, *b = &peer->av;
+
+	if (peer->transport != qp->transport || !b->valid ||
+	    peer->dest_qpn != qp->qpn || peer->mtu != qp->mtu ||
+	    a->is_ipv4 != b->is_ipv4)
+		return false;
+	if (a->is_ipv4)
+		return a->v4.saddr == b->v4.daddr && a->v4.daddr == b->v4.saddr;
+	return ipv6_addr_equal(&a->v6.saddr, &b->v6.daddr) &&
+	       ipv6_addr_equal(&a->v6.daddr, &b->v6.saddr);
 }
 
 /* ---- data -------------------------------------------------------------- */
@@ -272,7 +296,7 @@ static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 			       const struct mxe_send_wr *wr)
 {
 	unsigned int size = mxe_atomic_size(&wr->atomic);
-	u64 result[MXE_ATOMIC_WORDS];
+	u64 result[MXE_ATOMIC_WORDS] __uninitialized;
 	struct mxe_mr *mr;
 	int err;
 
@@ -350,7 +374,7 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 	int err = -EAGAIN;
 
 	mxe_rq_begin_bh_off(peer);
-	if (mxe_loopback_path_is_between(qp, peer) &&
+	if (mxe_loopback_is_between(qp, peer) &&
 	    mxe_respond_is_ready(peer, qp->sq.max_psn) &&
 	    (!mxe_qp_is_xrc_tgt(peer) || !mxe_xrc_select(peer, wr->srqn, true)))
 		err = mxe_wr_is_atomic(wr->opcode) ?
@@ -413,7 +437,7 @@ enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send
 
 	if (!READ_ONCE(mxe_loopback_direct) || qp->state != IB_QPS_RTS ||
 	    wr->error || !mxe_loopback_has(qp, wr) ||
-	    !mxe_loopback_path_is_local(qp))
+	    !mxe_loopback_is_local(qp))
 		return MXE_LOOPBACK_NO;
 	return mxe_loopback_local(qp, wr);
 }

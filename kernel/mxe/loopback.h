@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The loopback path executes requests between two connected RC QPs of one netns
- * in the context of the sender, without packets (loopback.c).
+ * The loopback path executes requests between two connected QPs of one netns, of
+ * RC, XRC or DC, in the context of the sender, without packets (loopback.c).
  *
  * It only executes requests that are certain to succeed.  In all other cases,
  * such as a peer that is not ready or an invalid key, it changes nothing, and
@@ -20,8 +20,7 @@ struct mxe_send_wr;
 /* Facts about the path and the peer, as cached by the requester. */
 struct mxe_loopback {
 	bool known;			/* the members below are valid */
-	bool local;			/* mxe_loopback_path_is_local() */
-	bool atomics;			/* local, and loop_atomic.c may run */
+	bool local;			/* packets would return untouched */
 	int routes;			/* generation of the routes */
 	unsigned long checked;		/* in this jiffy */
 	struct mxe_qp_cache peer_cache;
@@ -85,7 +84,6 @@ mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
 static inline void mxe_loopback_forget(struct mxe_loopback *loop)
 {
 	loop->known = false;
-	loop->atomics = false;
 	loop->peer_cache.qp = NULL;
 }
 

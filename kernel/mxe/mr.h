@@ -365,30 +365,6 @@ static inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr, u32 size,
 }
 
 /**
- * mxe_mr_atomic_8() - Execute an atomic of 8 bytes, inlined.
- * @mr: the region, with the access begun
- * @addr: naturally aligned address; the range has been checked
- * @args: the operation, with log_size 3
- * @orig: set to the old value
- *
- * As mxe_mr_atomic(), for the shortcuts.
- *
- * Context: BHs disabled.
- * Return: false if the memory is misaligned.
- */
-static inline bool mxe_mr_atomic_8(const struct mxe_mr *mr, u64 addr,
-				   const struct mxe_atomic_args *args, u64 *orig)
-{
-	u32 avail;
-	void *p = mxe_mr_ptr(mr, addr, &avail);
-
-	if (!IS_ALIGNED((uintptr_t)p, sizeof(u64)))
-		return false;
-	*orig = mxe_atomic_exec_8(p, args);
-	return true;
-}
-
-/**
  * mxe_mr_copy_sges() - Copy to or from the memory of an SGE list.
  * @dev: the device
  * @pd: protection domain of the QP

@@ -213,17 +213,19 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
  */
 static const u8 *mxe_pkt_get_number(u64 *words, const u8 *p, unsigned int n)
 {
-	unsigned int i;
-
-	for (i = n; i--; p += sizeof(__be64))
-		words[i] = get_unaligned_be64(p);
+	do {
+		words[--n] = get_unaligned_be64(p);
+		p += sizeof(__be64);
+	} while (n);
 	return p;
 }
 
 u8 *mxe_pkt_put_number(u8 *p, const u64 *words, unsigned int n)
 {
-	for (; n--; p += sizeof(__be64))
-		put_unaligned_be64(words[n], p);
+	do {
+		put_unaligned_be64(words[--n], p);
+		p += sizeof(__be64);
+	} while (n);
 	return p;
 }
 

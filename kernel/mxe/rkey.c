@@ -11,42 +11,23 @@
 #include "mw.h"
 #include "rkey.h"
 
-static int mxe_rkey_target(const struct mxe_rights *rights, u32 rkey, int access,
-			   u64 *addr, u64 len, struct mxe_target *target)
+int mxe_rkey_get_window(const struct mxe_rights *rights, u32 rkey, int access,
+			u64 *addr, u64 len, struct mxe_target *target)
 {
-	struct mxe_mr *mr = mxe_mr_get(rights->dev, rkey, rights->cache);
-	int err;
+	struct mxe_mw *mw = mxe_mw_begin(rights->dev, rights->pd, rights->qpn, rkey,
+					 access, *addr, len);
 
-	if (!mr) {
-		struct mxe_mw *mw = mxe_mw_begin(rights->dev, rights->pd,
-						 rights->qpn, rkey, access,
-						 *addr, len);
-
-		if (IS_ERR(mw))
-			return PTR_ERR(mw);
-		*target = (struct mxe_target) { .mr = mw->mr, .mw = mw };
-		*addr += mw->offset;
-		return 0;
-	}
-	err = mxe_mr_check(mr, rights->pd, access, *addr, len);
-	if (err) {
-		mxe_mr_put(mr);
-		return err;
-	}
-	*target = (struct mxe_target) { .mr = mr };
+	if (IS_ERR(mw))
+		return PTR_ERR(mw);
+	*target = (struct mxe_target) { .mr = mw->mr, .mw = mw };
+	*addr += mw->offset;
 	return 0;
-}
-
-int mxe_rkey_get(const struct mxe_rights *rights, u32 rkey, int access,
-		 u64 *addr, u64 len, struct mxe_target *target)
-{
-	return mxe_rkey_target(rights, rkey, access, addr, len, target);
 }
 
 int mxe_rkey_copy(const struct mxe_rights *rights, u32 rkey, int access,
 		  u64 addr, void *buf, u32 len, enum mxe_copy_dir dir)
 {
-	struct mxe_target target;
+	struct mxe_target target __uninitialized;
 	int err;
 
 	err = mxe_rkey_get(rights, rkey, access, &addr, len, &target);
@@ -60,7 +41,7 @@ int mxe_rkey_copy(const struct mxe_rights *rights, u32 rkey, int access,
 int mxe_rkey_check(const struct mxe_rights *rights, u32 rkey, int access,
 		   u64 addr, u32 len)
 {
-	struct mxe_target target;
+	struct mxe_target target __uninitialized;
 	int err;
 
 	err = mxe_rkey_get(rights, rkey, access, &addr, len, &target);
@@ -85,10 +66,10 @@ int mxe_rkey_atomic(const struct mxe_rights *rights, u32 rkey, int access,
 		    u64 addr, const struct mxe_atomic_args *args, u64 *orig)
 {
 	u32 size = mxe_atomic_size(args);
-	struct mxe_target target;
+	struct mxe_target target __uninitialized;
 	int err;
 
-	err = mxe_rkey_target(rights, rkey, access, &addr, size, &target);
+	err = mxe_rkey_get(rights, rkey, access, &addr, size, &target);
 	if (err)
 		return err;
 	err = mxe_mr_atomic(target.mr, addr, size, args, orig);

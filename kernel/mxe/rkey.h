@@ -31,6 +31,20 @@ struct mxe_target {
 };
 
 /**
+ * mxe_rkey_get_window() - Begin an access by the key of a window.
+ * @rights: as for mxe_rkey_get(), its only caller
+ * @rkey: as for mxe_rkey_get()
+ * @access: as for mxe_rkey_get()
+ * @addr: as for mxe_rkey_get()
+ * @len: as for mxe_rkey_get()
+ * @target: as for mxe_rkey_get()
+ *
+ * Return: as of mxe_rkey_get().
+ */
+int mxe_rkey_get_window(const struct mxe_rights *rights, u32 rkey, int access,
+			u64 *addr, u64 len, struct mxe_target *target);
+
+/**
  * mxe_rkey_get() - Begin an access by a remote key.
  * @rights: the QP that the access is for
  * @rkey: the key
@@ -44,8 +58,20 @@ struct mxe_target {
  * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT. @target is set only if it
  * is 0.
  */
-int mxe_rkey_get(const struct mxe_rights *rights, u32 rkey, int access,
-		 u64 *addr, u64 len, struct mxe_target *target);
+static inline int mxe_rkey_get(const struct mxe_rights *rights, u32 rkey, int access,
+			       u64 *addr, u64 len, struct mxe_target *target)
+{
+	int err;
+
+	target->mw = NULL;
+	target->mr = mxe_mr_get(rights->dev, rkey, rights->cache);
+	if (unlikely(!target->mr))
+		return mxe_rkey_get_window(rights, rkey, access, addr, len, target);
+	err = mxe_mr_check(target->mr, rights->pd, access, *addr, len);
+	if (unlikely(err))
+		mxe_mr_put(target->mr);
+	return err;
+}
 
 /**
  * mxe_rkey_put() - End an access.

@@ -11,7 +11,6 @@
 
 #include "dci.h"
 #include "loopback.h"
-#include "loop_atomic.h"
 #include "mxe.h"
 #include "psn.h"
 #include "request.h"
@@ -372,8 +371,6 @@ static bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 		mxe_send_flush(qp);
 		return false;
 	}
-	if (mxe_loop_atomic_ring(qp))
-		return false;
 	mxe_send_slice(qp);
 	if (likely(sq->budget > 0))
 		return false;

@@ -29,9 +29,7 @@ static bool mxe_sq_free(struct mxe_qp *qp, enum ib_wc_status status)
 	return true;
 }
 
-/* Inlined, because a constant status removes the code for failures. */
-static __always_inline void mxe_sq_complete_with(struct mxe_qp *qp,
-						 enum ib_wc_status status)
+void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	struct mxe_sq *sq = &qp->sq;
 	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
@@ -72,11 +70,6 @@ static __always_inline void mxe_sq_complete_with(struct mxe_qp *qp,
 	}
 }
 
-void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
-{
-	mxe_sq_complete_with(qp, status);
-}
-
 void mxe_sq_report_error(struct mxe_qp *qp)
 {
 	struct mxe_sq *sq = &qp->sq;
@@ -102,8 +95,15 @@ void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status)
 
 void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts)
 {
-	mxe_sq_pass_executed(&qp->sq, num_pkts);
-	mxe_sq_complete_with(qp, IB_WC_SUCCESS);
+	struct mxe_sq *sq = &qp->sq;
+
+	sq->max_psn = mxe_psn_add(sq->max_psn, num_pkts);
+	sq->psn = sq->max_psn;
+	sq->sent_psn = sq->max_psn;
+	sq->una = sq->max_psn;
+	sq->next++;
+	sq->cur++;
+	mxe_sq_complete(qp, IB_WC_SUCCESS);
 }
 
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn)

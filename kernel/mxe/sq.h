@@ -59,23 +59,6 @@ void mxe_sq_report_error(struct mxe_qp *qp);
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn);
 
 /**
- * mxe_sq_pass_executed() - Move on after a request that needed no packets.
- * @sq: send queue whose request at cur is the oldest, and was not started
- * @num_pkts: packets that the request would have taken
- *
- * Context: send_lock held.
- */
-static inline void mxe_sq_pass_executed(struct mxe_sq *sq, u32 num_pkts)
-{
-	sq->max_psn = mxe_psn_add(sq->max_psn, num_pkts);
-	sq->psn = sq->max_psn;
-	sq->sent_psn = sq->max_psn;
-	sq->una = sq->max_psn;
-	sq->next++;
-	sq->cur++;
-}
-
-/**
  * mxe_sq_renumber() - Let the oldest request begin with another PSN.
  * @sq: send queue whose request at cur is the oldest, and was just started
  * @wr: that request, of which nothing was sent

@@ -19,6 +19,48 @@ static void mxe_wqe_init_wr(struct mxe_send_wr *wr)
 	wr->length = 0;
 }
 
+/*
+ * Sets operands of up to 8 bytes, which have the names of struct mxe_send_wqe.
+ * The operation is lowered if possible.
+ */
+static void mxe_wqe_set_atomic(struct mxe_atomic_args *a, enum ib_wr_opcode opcode,
+			       u8 log_size, u64 compare_add, u64 swap,
+			       u64 compare_add_mask, u64 swap_mask)
+{
+	a->log_size = log_size;
+	switch (opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_CMP_SWAP;
+		a->swap_add = swap;
+		a->compare = compare_add;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
+		return;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		a->op = MXE_ATOMIC_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
+		return;
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+		a->swap_add = swap;
+		a->compare = compare_add;
+		a->swap_mask = swap_mask;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+		return;
+	default:
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+	}
+}
+
 /* Copies the operands of a masked atomic of 16 or 32 bytes from @data. */
 static void mxe_wqe_set_wide(struct mxe_send_wr *wr, u8 log_size, const void *data)
 {
