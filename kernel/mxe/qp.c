@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The locks of a QP with the work that follows when they are dropped, its state
- * and its errors, and the workqueue.  The engine and the verbs call this file.
- * It calls tx.c, cq.c, srq.c, and the handlers of consumers.
+ * and its errors, and the workqueue.
  */
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
@@ -55,10 +54,11 @@ void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work,
 
 /* ---- locks, and work after dropping them ------------------------------- */
 
-static inline void mxe_qp_flush(struct mxe_qp *qp, struct mxe_tx *tx)
+/* Whoever sends packets has flushed their batch. */
+static void mxe_qp_check_flushed(const struct mxe_tx *tx)
 {
-	if (!mxe_gso_is_empty(&tx->gso))
-		mxe_tx_flush(qp, tx);
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
+		WARN_ON_ONCE(!mxe_gso_is_empty(&tx->gso));
 }
 
 void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock)
@@ -81,8 +81,8 @@ void mxe_qp_begin(struct mxe_qp *qp)
 void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock)
 {
-	mxe_qp_flush(qp, &qp->rq.tx);
-	mxe_qp_flush(qp, &qp->sq.tx);
+	mxe_qp_check_flushed(&qp->rq.tx);
+	mxe_qp_check_flushed(&qp->sq.tx);
 	spin_unlock(&qp->recv_lock);
 	spin_unlock_bh(&qp->send_lock);
 }
@@ -211,7 +211,7 @@ void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
 	unsigned long pending = qp->sq.pending;
 
-	mxe_qp_flush(qp, &qp->sq.tx);
+	mxe_qp_check_flushed(&qp->sq.tx);
 	qp->sq.pending = 0;
 	qp->sq.budget = MXE_SLICE;
 	if (likely(!pending)) {
@@ -225,11 +225,11 @@ void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
 	mxe_qp_put(qp);
 }
 
-void mxe_sq_end_deferred_slow(struct mxe_qp *qp) __releases(&qp->send_lock)
+void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
 	unsigned long pending = qp->sq.pending;
 
-	mxe_qp_flush(qp, &qp->sq.tx);
+	mxe_qp_check_flushed(&qp->sq.tx);
 	qp->sq.pending = 0;
 	qp->sq.budget = MXE_SLICE;
 	if (likely(!pending)) {
@@ -251,7 +251,7 @@ void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
 	struct mxe_cq *cq;
 	bool hold;
 
-	mxe_qp_flush(qp, &qp->rq.tx);
+	mxe_qp_check_flushed(&qp->rq.tx);
 	qp->rq.pending = 0;
 	qp->rq.budget = MXE_SLICE;
 	if (likely(!pending)) {

@@ -548,7 +548,7 @@ void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
  * mxe_sq_end() - End a section of the send side, and a slice of its work.
  * @qp: QP
  *
- * - transmits the GSO batch of the side, and refills its budget
+ * - refills the budget of the side
  * - queues qp->work if it is pending
  * - drops send_lock, then does everything else that is pending: changes the
  *   state to ERR, calls the completion handler, and reports events
@@ -586,34 +586,17 @@ static inline void mxe_sq_begin_bh_off(struct mxe_qp *qp)
 }
 
 /**
- * mxe_sq_end_deferred_slow() - Do the work of mxe_sq_end_deferred().
- * @qp: QP with something pending or packets to transmit
- *
- * Context: As mxe_sq_end_deferred(), its only caller.
- */
-void mxe_sq_end_deferred_slow(struct mxe_qp *qp) __releases(&qp->send_lock);
-
-/**
  * mxe_sq_end_deferred() - End a section of the send side inside a verb.
  * @qp: QP
  *
- * Transmits the GSO batch, refills the budget, drops send_lock, and changes the
- * state to ERR if that is pending.  Completion handlers and events are left to
+ * Refills the budget, drops send_lock, and changes the state to ERR if that is
+ * pending.  Completion handlers and events are left to
  * qp->work, because no handler may run inside the verb that caused it.
  *
  * Context: send_lock held since mxe_sq_begin_bh_off(), and no other lock of a
  * QP.  Releases it.  BHs disabled, RCU read-side section.
  */
-static inline void mxe_sq_end_deferred(struct mxe_qp *qp)
-	__releases(&qp->send_lock)
-{
-	if (qp->sq.pending || !mxe_gso_is_empty(&qp->sq.tx.gso)) {
-		mxe_sq_end_deferred_slow(qp);
-		return;
-	}
-	qp->sq.budget = MXE_SLICE;
-	spin_unlock(&qp->send_lock);
-}
+void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock);
 
 /**
  * mxe_rq_begin_bh_off() - Take recv_lock of a QP that is the peer of another.
@@ -634,9 +617,8 @@ static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
  * @qp: QP, or the peer of the QP of the verb
  *
  * Everything that is pending is left to qp->work of @qp.  This includes
- * the change to ERR, which needs its send_lock.  Transmits nothing and leaves
- * the budget unchanged, because the loopback path and flushing use neither of
- * them.
+ * the change to ERR, which needs its send_lock.  Leaves the budget unchanged,
+ * because the loopback path and flushing do not use it.
  *
  * Context: recv_lock held since mxe_rq_begin_bh_off().  Releases it.
  */
@@ -657,8 +639,8 @@ void mxe_qp_begin(struct mxe_qp *qp)
  * mxe_qp_end() - Drop both locks.
  * @qp: QP
  *
- * Transmits the GSO batches of both sides.  Anything pending remains so until
- * the next section of its side ends, and the budgets are unchanged.
+ * Anything pending remains so until the next section of its side ends, and the
+ * budgets are unchanged.
  *
  * Context: Both locks held since mxe_qp_begin().  Releases them, and enables
  * BHs.

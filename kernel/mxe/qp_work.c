@@ -48,6 +48,7 @@ static void mxe_qp_work_recv(struct mxe_qp *qp)
 	} else {
 		mxe_deliver_continue(qp);
 	}
+	mxe_tx_flush(qp, &qp->rq.tx);
 	mxe_rq_end(qp);
 }
 
@@ -62,6 +63,7 @@ static void mxe_qp_work_send(struct mxe_qp *qp, bool slow_down)
 	}
 	if (slow_down)
 		mxe_qp_slow_down(qp);
+	mxe_tx_flush(qp, &qp->sq.tx);
 	mxe_sq_end(qp);
 }
 

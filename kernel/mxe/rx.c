@@ -316,9 +316,11 @@ static void mxe_rx_run_end(struct mxe_rx_run *run)
 	run->qp = NULL;
 	if (run->is_request) {
 		__acquire(&qp->recv_lock);
+		mxe_tx_flush(qp, &qp->rq.tx);
 		mxe_rq_end(qp);
 	} else {
 		__acquire(&qp->send_lock);
+		mxe_tx_flush(qp, &qp->sq.tx);
 		mxe_sq_end(qp);
 	}
 }

@@ -385,6 +385,7 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 
 	mxe_sq_begin_bh_off(qp);
 	more = mxe_send_ring_locked(qp, last);
+	mxe_tx_flush(qp, &qp->sq.tx);
 	mxe_sq_end_deferred(qp);
 	return more;
 }

@@ -143,14 +143,11 @@ void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
 	mxe_gso_add(gso, skb);
 }
 
-void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
+void mxe_tx_send_batch(struct mxe_qp *qp, struct mxe_tx *tx)
 {
 	unsigned int num_pkts = tx->gso.num_pkts;
-	struct sk_buff *skb;
+	struct sk_buff *skb = mxe_gso_take(&tx->gso);
 
-	if (!num_pkts)
-		return;
-	skb = mxe_gso_take(&tx->gso);
 	if (tx->progress) {
 		skb_set_dst_pending_confirm(skb, 1);
 		tx->progress = false;

@@ -69,7 +69,7 @@ static inline void mxe_tx_forget(struct mxe_tx *tx)
 void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb);
 
 /**
- * mxe_tx_flush() - Send the GSO batch, before the lock is dropped.
+ * mxe_tx_send_batch() - Send a GSO batch that is not empty.
  * @qp: the QP
  * @tx: side of the QP
  *
@@ -78,7 +78,22 @@ void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb);
  *
  * Context: BHs disabled, lock of that side held.
  */
-void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx);
+void mxe_tx_send_batch(struct mxe_qp *qp, struct mxe_tx *tx);
+
+/**
+ * mxe_tx_flush() - Send the GSO batch, if there is one.
+ * @qp: the QP
+ * @tx: side of the QP
+ *
+ * Whoever sends packets calls it before the lock is dropped.
+ *
+ * Context: BHs disabled, lock of that side held.
+ */
+static inline void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
+{
+	if (!mxe_gso_is_empty(&tx->gso))
+		mxe_tx_send_batch(qp, tx);
+}
 
 /**
  * mxe_tx_send_to() - Complete a packet and send it at once.

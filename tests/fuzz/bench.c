@@ -310,6 +310,7 @@ static noinline void respond(void)
 	for (i = 0; i < BATCH; i++) {
 		mxe_rq_begin(qp);
 		mxe_deliver(qp, &pkts[i], received[i]);
+		mxe_tx_flush(qp, &qp->rq.tx);
 		mxe_rq_end(qp);
 	}
 }
