@@ -335,8 +335,9 @@ static void test_targets(void)
 	bytes = kmem_settled();
 	good += add_to(&e, key, addrs, half, half, 0);
 	bytes = (kmem_settled() - bytes) / half;
-	ok(bytes < MAX_BYTES, "a peer takes %" PRId64 " bytes of kernel memory",
-	   bytes);
+	/* lockdep makes every lock larger. */
+	ok(bytes < MAX_BYTES || !access("/proc/lockdep", F_OK),
+	   "a peer takes %" PRId64 " bytes of kernel memory", bytes);
 	for (unsigned int round = 1; round < ROUNDS; round++) {
 		good += add_to(&e, key, addrs, 0, half, round);
 		good += add_to(&e, key, addrs, half, half, round);
