@@ -157,8 +157,8 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
 /*
  * Atomics of 16 and 32 bytes run under one of an array of spinlocks, chosen by
  * address.  (Some CPUs have a compare-and-swap of 16 bytes, which mxe does not
- * use.)  Once a wide atomic has been requested on this host, the small ones take
- * that lock, too.  Until then they need no lock.
+ * use.)  Once a wide atomic has been requested on this host, the small ones
+ * take that lock, too.  Until then they need no lock.
  */
 
 /**

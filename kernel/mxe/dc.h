@@ -106,7 +106,7 @@ void mxe_dc_get(const struct mxe_dceth *eth, struct mxe_dc_hdr *hdr);
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr);
 
 /**
- * mxe_dc_len() - Return the length of the headers of a packet, not a control one.
+ * mxe_dc_len() - Return the length of the headers of a data packet.
  * @hdr: DC headers
  *
  * Return: bytes of the DCETH, and of the DCCETH with connect.
@@ -117,7 +117,7 @@ static inline unsigned int mxe_dc_len(const struct mxe_dc_hdr *hdr)
 }
 
 /**
- * mxe_dc_put() - Write the headers of a packet, not a control one.
+ * mxe_dc_put() - Write the headers of a data packet.
  * @hdr: DC headers
  * @p: mxe_dc_len() bytes
  *

@@ -32,7 +32,7 @@ struct mxe_dct_child {
 };
 
 /**
- * mxe_dct_child_is() - Check whether a request is of the session of a responder.
+ * mxe_dct_child_is() - Check whether a session is that of a responder.
  * @child: the responder, which may be closed
  * @addr: the initiator
  * @session: number of the session

@@ -88,8 +88,8 @@ static void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 
 /*
  * Returns true if packets to the peer would return to this host, and nothing on
- * the host could act on them.  A new route is noticed at once, and a new hook in
- * the next jiffy.
+ * the host could act on them.  A new route is noticed at once, and a new hook
+ * in the next jiffy.
  */
 static bool mxe_loopback_is_local(struct mxe_qp *qp)
 {
@@ -333,8 +333,8 @@ static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 }
 
 /*
- * Returns true if the loopback path executes this request.  Invalidations, FLUSH
- * and ATOMIC WRITE are sent as packets.  Local operations have no peer.
+ * Returns true if the loopback path executes this request.  Invalidations,
+ * FLUSH and ATOMIC WRITE are sent as packets.  Local operations have no peer.
  */
 static bool mxe_loopback_has(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
@@ -346,7 +346,7 @@ static bool mxe_loopback_has(const struct mxe_qp *qp, const struct mxe_send_wr *
 		return true;
 	if (qp->transport == MXE_TRANSPORT_DC)
 		return mxe_dci_is_connected(qp, wr);
-	/* The CQ of a receive request depends on the SRQ, see mxe_qp_do_deferred(). */
+	/* The CQ of others depends on the SRQ: mxe_qp_do_deferred(). */
 	return !(flags & (MXE_WR_OP_SEND | MXE_WR_OP_IMM));
 }
 

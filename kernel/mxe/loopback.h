@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The loopback path executes requests between two connected QPs of one netns, of
- * RC, XRC or DC, in the context of the sender, without packets (loopback.c).
+ * The loopback path executes requests between two connected QPs of one netns,
+ * of RC, XRC or DC, in the context of the sender, without packets (loopback.c).
  *
  * It only executes requests that are certain to succeed.  In all other cases,
  * such as a peer that is not ready or an invalid key, it changes nothing, and

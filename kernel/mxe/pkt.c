@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks packets from the BTH on by a table of opcodes, and reads and writes the
- * operands of atomics.
+ * Checks packets from the BTH on by a table of opcodes, and reads and writes
+ * the operands of atomics.
  */
 #include <linux/string.h>
 
@@ -122,8 +122,8 @@ const struct mxe_opcode mxe_opcodes[256] = {
 /* ---- checking ------------------------------------------------------------ */
 
 /*
- * Returns MXE_PKT_OK if the packet of a masked atomic, of @len bytes, is as long
- * as its header says, or if it does not say so.
+ * Returns MXE_PKT_OK if the packet of a masked atomic, of @len bytes, is as
+ * long as its header says, or if it does not say so.
  */
 static enum mxe_pkt_error mxe_pkt_check_masked(const struct mxe_pkt *pkt, size_t len,
 					       unsigned int pad)

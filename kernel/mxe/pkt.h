@@ -295,7 +295,7 @@ extern const struct mxe_opcode mxe_opcodes[256];
  */
 struct mxe_pkt {
 	const struct mxe_bth *bth;
-	/* Header of the operation: RETH, AETH, ...; a FETH is in front of it. */
+	/* Header of the operation: RETH, AETH, ...; a FETH precedes it. */
 	const u8 *eth;
 	const u8 *payload;		/* end of the headers */
 	u32 payload_len;		/* bytes, without padding */
@@ -351,7 +351,7 @@ static inline bool mxe_pkt_is_solicited(const struct mxe_pkt *pkt)
 	return pkt->bth->flags & MXE_BTH_SE;
 }
 
-/* RETH, AtomicETH and the header of masked atomics begin with the same fields. */
+/* RETH, AtomicETH and the header of masked atomics begin in the same way. */
 static inline const struct mxe_reth *mxe_pkt_reth(const struct mxe_pkt *pkt)
 {
 	static_assert(offsetof(struct mxe_reth, rkey) ==
@@ -423,7 +423,7 @@ static inline u32 mxe_pkt_inv_rkey(const struct mxe_pkt *pkt)
 	return get_unaligned_be32(pkt->payload - sizeof(__be32));
 }
 
-/* The operand size of a request with MXE_OP_ATOMIC, which may be unsupported. */
+/* The operand size of a request with MXE_OP_ATOMIC; may be unsupported. */
 static inline u8 mxe_pkt_log_arg_sz(const struct mxe_pkt *pkt)
 {
 	const struct mxe_mskatomiceth *eth = (const void *)pkt->eth;

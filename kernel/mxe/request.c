@@ -124,7 +124,7 @@ static bool mxe_request_asks_ack(struct mxe_qp *qp, u16 flags, u32 psn, bool las
 	return mxe_qp_is_reliable(qp) && mxe_request_wants_ack(qp, psn, last);
 }
 
-/* Returns the remote memory that a request with a RETH names, from @offset on. */
+/* Returns the bytes of remote memory from @offset on that the RETH names. */
 static u32 mxe_request_dma_len(const struct mxe_send_wr *wr, u32 offset)
 {
 	if (wr->opcode == IB_WR_FLUSH)

@@ -417,8 +417,8 @@ static bool mxe_rx_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 }
 
 /*
- * Handles a DC packet, and consumes @skb.  A responder checks the addresses when
- * its session is looked up.
+ * Handles a DC packet, and consumes @skb.  The lookup of a session compares the
+ * addresses.
  */
 static void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
 		      const struct mxe_pkt *pkt, struct sk_buff *skb, bool more)

@@ -24,7 +24,7 @@
 
 #define MXE_TX_ALIGN	16
 
-/* Returns an empty packet for @len bytes from the BTH to the end of the padding. */
+/* Returns an empty packet with room for @len bytes from the BTH on. */
 static struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len)
 {
 	/* Tunnels push headers onto each packet of a GSO batch. */

@@ -267,9 +267,9 @@ static enum ib_wc_status mxe_wqe_parse_ud_dest(struct mxe_qp *qp,
 }
 
 /*
- * For a request of a DC initiator, or with more than the @known flags.  Only the
- * former has MXE_SEND_DC, and its target at the end of the entry, which begins
- * before @data.
+ * For a request of a DC initiator, or with more than the @known flags.  Only
+ * the former has MXE_SEND_DC, and its target at the end of the entry, which
+ * begins before @data.
  */
 static enum ib_wc_status mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr *wr,
 					  const struct mxe_send_wqe *wqe, u8 known,

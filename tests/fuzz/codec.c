@@ -27,7 +27,7 @@ static void test_packet(const u8 *data, size_t size)
 		return;
 	}
 	CHECK(pkt.payload > copy && pkt.payload + pkt.payload_len + MXE_ICRC_SIZE <= copy + size);
-	/* The responder refuses some atomics.  dc_test.c builds packets of DC. */
+	/* The responder refuses some atomics.  dc_test.c is about DC. */
 	if (pkt.flags & MXE_OP_DCETH ||
 	    (pkt.flags & (MXE_OP_ATOMIC | MXE_OP_ATOMIC_WRITE) &&
 	     pkt.flags & MXE_OP_REQUEST && pkt.atomic.op == MXE_ATOMIC_UNSUPPORTED)) {

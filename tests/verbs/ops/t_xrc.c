@@ -677,7 +677,7 @@ static void test_processes(struct vt_dev *a, struct vt_dev *b)
 	close(fd);
 }
 
-/* Requests with both ends on a host need no packets, unless they end in error. */
+/* With both ends on a host, requests need no packets unless they fail. */
 static void test_one_host(struct vt_dev *dev, struct ibv_xrcd *xrcd)
 {
 	/* As in t_loop, the module has the parameter only with the shortcut. */
