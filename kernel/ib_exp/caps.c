@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Determines which masked atomics a device executes, from its driver's
- * announcement, a table of in-tree drivers, and the module parameter.  client.c
- * calls it for each device.  It calls only drivers that have registered.
+ * announcement, a table of in-tree drivers, and the module parameter.  It calls
+ * only drivers that have registered.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ib_core client.  ib_core calls it when devices are added, removed and
- * renamed.  It calls caps.c, class.c, device.c and qp.c.
+ * The ib_core client. ib_core calls it when devices are added, removed and
+ * renamed.
  */
 #include <linux/slab.h>
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Emulates masked atomics by standard ones.  post.c calls it, and ib_core calls
- * it with each completion.  It calls the driver, and qp.c when a request ends.
+ * Emulates masked atomics by standard ones.
  *
- * An emulated request is a sequence of standard compare-and-swaps. Each one
+ * An emulated request is a sequence of standard compare-and-swaps.  Each one
  * compares the word with a guess and swaps in the result of the masked atomic
- * on that guess. It returns the old word. If the old word equals the guess, the
- * masked atomic has been executed. Otherwise the word is unchanged, and the old
- * word is the next guess. The first try needs no preceding READ, and may
- * succeed.
+ * on that guess.  It returns the old word.  If the old word equals the guess,
+ * the masked atomic has been executed.  Otherwise the word is unchanged, and
+ * the old word is the next guess.  The first try needs no preceding READ, and
+ * may succeed.
  *
  * Every try writes the old word to the consumer's buffer, so the buffer holds
  * the right value after the last one.

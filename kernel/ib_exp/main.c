@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Initialises and removes the module, and defines its parameter.  It calls
- * caps.c, class.c and, with the client of client.c, ib_core.
- */
+/* Initialises and removes the module, and defines its parameter. */
 #include <linux/module.h>
 
 #include "caps.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Posts a masked atomic that ib_exp_post_send() does not pass straight to the
- * driver: as a standard atomic, unchanged, or emulated.  ib_exp.h calls it.  It
- * calls emulate.c and the driver.
+ * driver: as a standard atomic, unchanged, or emulated.
  */
 #include <linux/export.h>
 #include <linux/refcount.h>

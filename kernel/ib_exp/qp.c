@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * QPs on which masked atomics are enabled.  Consumers call it, emulate.c when a
- * request ends, and client.c when a device is removed.  It calls device.c.
- */
+/* QPs on which masked atomics are enabled. */
 #include <linux/export.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Address vectors and address handles. ib_core calls the verbs, qp_verbs.c
- * calls mxe_av_init(), and wqe.c calls mxe_ah_find(). It calls udata.c and
- * resource.c.
- */
+/* Address vectors and address handles. */
 #include <rdma/ib_cache.h>
 
 #include "ah.h"

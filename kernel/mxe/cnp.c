@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Congestion notification: sends CNPs for marked packets, and reduces the send
- * window when a CNP arrives. rx.c and retry.c call it. It calls tx.c.
+ * window when a CNP arrives.
  */
 #include <linux/timekeeping.h>
 #include <net/inet_ecn.h>

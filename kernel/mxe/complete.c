@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The completer.  Acknowledgements, responses and NAKs complete requests, or
- * cause their retransmission.  rx.c calls this file, and loopback.c uses its
- * byte order of results.  It calls sq.c and retry.c.
+ * cause their retransmission.
  */
 #include <asm/byteorder.h>
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Completion queues: verbs, adding of completions, and moderated events.
- * ib_core calls the verbs, and the other functions are called through qp.h and
- * qp.c. It calls ring.c and the handlers of consumers.
- */
+/* Completion queues: verbs, adding of completions, and moderated events. */
 #include <linux/if_vlan.h>
 #include <linux/log2.h>
 #include <linux/mm.h>

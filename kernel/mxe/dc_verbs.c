@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What the QP verbs do differently for dynamically connected QPs.  qp_verbs.c
- * calls it.  It calls dci.c and dct.c.
- */
+/* What the QP verbs do differently for dynamically connected QPs. */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>

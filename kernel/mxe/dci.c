@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The sessions of DC initiators: opens one for the target of a request, leaves
- * it for another target, and reacts to control packets.  wqe.c, request.c,
- * send.c, dc_rx.c and qp_verbs.c call it.  It calls dc.c, sq.c and tx.c.
+ * it for another target, and reacts to control packets.
  */
 #include <linux/random.h>
 #include <linux/slab.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * DC targets: the table of the initiators that a target knows, and of their
- * sessions.  dc_rx.c, dc_verbs.c, dct_uverbs.c and restrack.c call it.  It
- * calls dct_child.c for the responders, and dc.c, ah.c and tx.c to answer.
+ * sessions.
  */
 #include <linux/jiffies.h>
 #include <linux/memcontrol.h>

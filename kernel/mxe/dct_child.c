@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The responders of the sessions of DC targets.  dct.c calls it.  It calls
- * qp.c, retry.c, respond.c, deliver.c and qp_work.c, as for any other QP, and
- * resource.c.
- */
+/* The responders of the sessions of DC targets. */
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The uverbs methods that query and arm a DC target.  uverbs calls them.  They
- * call dct.c.
- */
+/* The uverbs methods that query and arm a DC target. */
 #include <rdma/uverbs_ioctl.h>
 
 #include "dct.h"

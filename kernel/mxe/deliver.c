@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Gives requests to the responder of their transport, either now or, in order,
- * from qp->work.  rx.c, dc_rx.c, mcast.c and qp_work.c call this file, and
- * qp_verbs.c and dct_child.c to drop requests.  It calls recv.c, respond.c,
- * uc.c and ud.c.
+ * from qp->work.
  */
 #include <linux/skbuff.h>
 

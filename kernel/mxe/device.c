@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The ib_device: attributes, port, tables of verbs and uverbs methods,
- * registration. link.c and ib_core call it. Its tables refer to every verb, and
- * it calls netns.c.
+ * registration.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Verbs of device memory. ib_core calls them. They call ring.c, which allocates
- * the memory that processes map.
- */
+/* Verbs of device memory. */
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 

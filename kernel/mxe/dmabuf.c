@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DMA-BUFs as the memory of regions.  mr.c calls it.  It calls the exporter
- * through the dma-buf layer.
+ * DMA-BUFs as the memory of regions.  It calls the exporter through the dma-buf
+ * layer.
  *
  * This does not use ib_umem_dmabuf_get(), which attaches the buffer to a device
- * that does DMA. The CPU copies the data of mxe, so a region needs the CPU
- * mapping of the exporter. While it exists, the exporter does not move the
+ * that does DMA.  The CPU copies the data of mxe, so a region needs the CPU
+ * mapping of the exporter.  While it exists, the exporter does not move the
  * buffer.
  */
 #include <linux/dma-buf.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The doorbell: a file of a user context, which processes write to. uverbs
- * calls it. It finds the QP or SRQ by its number, and runs the requester
- * (send.c), the responder (recv.c) or the tag operations (tm.c).
+ * The doorbell: a file of a user context, which processes write to. It finds
+ * the QP or SRQ by its number, and runs the requester (send.c), the responder
+ * (recv.c) or the tag operations (tm.c).
  */
 #include <linux/bottom_half.h>
 #include <linux/fs.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Netfilter hooks that recognise packets of known connections before the IP
- * layer routes them. netns.c registers the hooks, and netfilter calls them.
- * They call qpn.c, gso.c and rx.c.
+ * layer routes them.
  */
 #include <linux/filter.h>
 #include <linux/ip.h>

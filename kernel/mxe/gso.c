@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * GSO batches: joins packets that are sent, and splits received batches. tx.c
- * and early_demux.c call it. It calls no other file of mxe.
- */
+/* GSO batches: joins packets that are sent, and splits received batches. */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Keeps processes without CAP_NET_RAW from sending datagrams to the RoCE port,
- * by a netfilter hook at LOCAL_OUT. netns.c registers the hook, netfilter calls
- * it, and hooks.c recognises it. It calls no other file of mxe.
+ * by a netfilter hook at LOCAL_OUT.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

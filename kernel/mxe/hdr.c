@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Writes the IP and UDP headers in front of the BTH, and the ICRC behind the
- * payload.  tx.c calls it for each packet.  It calls icrc.c and icrc_fast.c.
+ * payload.
  */
 #include <linux/skbuff.h>
 #include <net/ip.h>

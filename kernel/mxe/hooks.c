@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Detects code of the host that could act on packets that stay on it.
- * loopback.c calls it, and sends packets if there is any. It reads the tables
- * of netfilter, traffic control, XDP and IPsec.
+ * Detects code of the host that could act on packets that stay on it. It reads
+ * the tables of netfilter, traffic control, XDP and IPsec.
  */
 #include <linux/filter.h>
 #include <linux/netfilter.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The ICRC of a packet, as RoCEv2 annex A17 defines it. It calls icrc_fast.c,
- * which computes the same values in fewer instructions.
- */
+/* The ICRC of a packet, as RoCEv2 annex A17 defines it. */
 #include <linux/crc32.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>

@@ -2,7 +2,6 @@
 /*
  * The ICRC in fewer instructions. CRCs of headers are cached, a table adds 16
  * bytes at once, and the crypto layer computes the CRCs of long payloads.
- * icrc.c and hdr.c call it. It calls crc32_le() and crypto_shash_update().
  */
 #include <crypto/hash.h>
 #include <linux/crc32.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Inline receive: the completion of a short message contains the data, and the
- * library of the process copies them to the receive buffer.  respond.c, recv.c
- * and qp_verbs.c call it.  It calls mr.c.
+ * library of the process copies them to the receive buffer.
  */
 #include "inline_recv.h"
 #include "mr.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Adds devices for `rdma link add`, reports the state of their ports, and
- * removes them when their netdev is unregistered. ib_core and the netdev
- * notifier chain call it. It calls device.c and netns.c.
+ * removes them when their netdev is unregistered.
  */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>

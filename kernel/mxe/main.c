@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Initialises and removes the module, and defines its parameters, except those
- * of the shortcuts. The module loader calls it. It calls qp.c, icrc_fast.c,
- * netns.c, link.c, skb.c and ib_exp.
+ * of the shortcuts.
  */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Multicast groups and the delivery to their members. ib_core calls the verbs,
- * and rx.c calls mxe_mcast_rcv(). It calls deliver.c, and the IP layer for the
- * membership of the host.
- */
+/* Multicast groups and the delivery to their members. */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
 #include <linux/jhash.h>

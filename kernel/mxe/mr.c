@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory regions: verbs, lookup by key, access to memory, and fast
- * registration. ib_core calls the verbs, rkey.c and mw.c look up remote keys,
- * and both sides of a QP use local keys. It calls pin.c for the memory of
- * processes, and dmabuf.c for regions of DMA-BUFs.
+ * registration.
  */
 #include <linux/log2.h>
 #include <linux/random.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The uverbs method that synchronises a region with the memory of the process.
- * uverbs calls it. It calls shadow.c and dmabuf.c.
  */
 #include <rdma/uverbs_ioctl.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Memory windows: verbs, binding, invalidation, and access.  ib_core calls the
- * verbs, and rkey.c and send.c the other functions.  It calls mr.c.
- */
+/* Memory windows: verbs, binding, invalidation, and access. */
 #include <linux/err.h>
 #include <linux/slab.h>
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Network namespaces: sockets, devices, and the netdevs of the devices.
- * device.c, link.c and main.c call it. It calls guard.c and early_demux.c, and
- * the sockets call rx.c.
- */
+/* Network namespaces: sockets, devices, and the netdevs of the devices. */
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/random.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pins memory of processes for regions, and translates its pages to blocks.
+ * Pins memory of processes for regions, and translates its pages to blocks. 
  * Programs register the same memory in each of many threads.  Such regions
- * share one pin.  mr.c calls this file, and device.c for the table.  It calls
- * ib_umem of ib_uverbs.
+ * share one pin.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>

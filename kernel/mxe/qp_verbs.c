@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The verbs of queue pairs: create, destroy, modify and query.  ib_core calls
- * them through the table in device.c.  They call qp.c, and each file of the
- * engine that initialises, resets or ends a part of a QP.
- */
+/* The verbs of queue pairs: create, destroy, modify and query. */
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The function of qp->work, which mxe_qp_kick() queues, and of qp->late_timer.
- * It calls deliver.c and respond.c for the receive side, send.c, sq.c and
- * retry.c for the send side, and atomic.c before the first wide atomic.
  */
 #include <linux/bottom_half.h>
 #include <linux/jiffies.h>

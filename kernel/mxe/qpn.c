@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Allocates and looks up QP numbers.  qp_verbs.c publishes QPs.  rx.c,
- * early_demux.c, doorbell.c, loopback.c and loop_atomic.c look them up.
- */
+/* Allocates and looks up QP numbers. */
 #include "mxe.h"
 #include "pkt.h"
 #include "qp.h"

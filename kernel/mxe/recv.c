@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Takes up, completes, fails and flushes receive requests.  The responders of
- * all transports and the loopback path call it.  It calls rq.c, srq.c, tm.c,
- * rndv.c and inline_recv.c.
- */
+/* Takes up, completes, fails and flushes receive requests. */
 #include "inline_recv.h"
 #include "mxe.h"
 #include "pkt.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Describes, fills and sends the packets of the requester, and computes their
- * cost.  send.c and ud.c call this file.  It calls wqe.c, mr.c and tx.c.
+ * cost.
  */
 #include <linux/smp.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Limits of a device, as query_device reports them.  The verbs that create and
- * destroy objects call it.  It calls no other file of mxe.
- */
+/* Limits of a device, as query_device reports them. */
 #include "mxe.h"
 #include "resource.h"
 

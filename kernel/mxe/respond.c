@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The responder executes requests of RC and XRC in the order of their PSNs and
- * responds to them.  uc.c shares its handling of data, and loopback.c and
- * loop_atomic.c the steps in respond.h.
- *
- * deliver.c, qp_work.c, dct_child.c, qp_verbs.c and xrcd.c call this file.  It
- * calls recv.c, inline_recv.c, tm_recv.c, rkey.c, xrc.c and tx.c.
+ * The responder executes requests of RC, XRC and DC in the order of their PSNs
+ * and responds to them.
  */
 #include "inline_recv.h"
 #include "mxe.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Details of QPs, CQs and memory regions for `rdma resource show -dd`. ib_core
- * calls it. It calls qp.c for the locks, dci.h and dct.c.
- */
+/* Details of QPs, CQs and memory regions for `rdma resource show -dd`. */
 #include <linux/capability.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>

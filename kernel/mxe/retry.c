@@ -2,7 +2,7 @@
 /*
  * The timers of the requester: local ACK timeout and receiver not ready.
  * send.c, complete.c and qp_work.c start them, and qp_verbs.c and dct_child.c
- * stop them.  This file calls sq.c and cnp.c.
+ * stop them.
  */
 #include <linux/jiffies.h>
 

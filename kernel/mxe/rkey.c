@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Remote keys: lookup of the region or window of a key, check of its rights,
- * and access. The responder, the loopback path and the send queue call it. It
- * calls mr.c and mw.c.
+ * and access.
  */
 #include <linux/err.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Rendezvous of QPs with a tag-matching SRQ: the requests that the kernel puts
- * into the send queue beside those of the process.  recv.c queues a rendezvous,
- * and wqe.c, sq.c and qp_verbs.c call the rest.  It calls qp.c and cq.c.
+ * into the send queue beside those of the process.
  */
 #include "cq.h"
 #include "mxe.h"

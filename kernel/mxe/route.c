@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Looks up the routes of QPs, and keeps the last one of each side of a QP.
- * tx.c and loopback.c call it, and it calls the IP layer.
- */
+/* Looks up the routes of QPs, and keeps the last one of each side of a QP. */
 #include <net/ip.h>
 #include <net/ip6_fib.h>
 #include <net/ipv6.h>

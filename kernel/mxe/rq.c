@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Queues of posted receive requests, each of which belongs to a QP or to an
- * SRQ. srq.c, tm.c, recv.c and the verbs call it. It calls ring.c.
+ * SRQ.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>

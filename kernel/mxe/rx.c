@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Checks received packets, finds their QPs, and gives them to the requester or
- * the responder under the lock of that side.  The sockets of netns.c and
- * early_demux.c call this file.  It calls pkt.c, icrc.c, qpn.c, rx_dst.c and
- * cnp.c.  Then it calls complete.c and send.c for a response, deliver.c for a
- * request, and mcast.c for a multicast datagram.
+ * the responder under the lock of that side.
  */
 #include <linux/if_vlan.h>
 #include <linux/rculist.h>

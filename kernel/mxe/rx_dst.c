@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Keeps the input route of the packets from the peer of a QP. rx.c and
- * qp_verbs.c call it, and early_demux.c reads the route. It calls no other file
- * of mxe.
- */
+/* Keeps the input route of the packets from the peer of a QP. */
 #include <linux/ip.h>
 #include <net/dst.h>
 #include <net/ip6_fib.h>

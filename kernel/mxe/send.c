@@ -2,10 +2,6 @@
 /*
  * The loop of the requester over the send queue.  It starts the posted requests
  * and sends them packet by packet, or executes them on the loopback path.
- *
- * doorbell.c, post.c, rx.c and qp_work.c call this file to send, and qp_work.c
- * and qp_verbs.c to flush.  It calls wqe.c, loopback.c, request.c, ud.c, sq.c
- * and retry.c, and mr.c, mw.c and rkey.c for local operations.
  */
 #include <linux/smp.h>
 

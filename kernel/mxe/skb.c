@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Socket buffers for packets that are sent, from per-CPU memory. tx.c calls it.
- * It calls the page allocator and napi_build_skb().
- */
+/* Socket buffers for packets that are sent, from per-CPU memory. */
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Completes the oldest request of a send queue, and rewinds to one that has to
- * be sent again.  The requester, the completer, the loopback path and the
- * timers call this file.  It calls qp.c and rndv.c.
+ * be sent again.
  */
 #include "mxe.h"
 #include "psn.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Shared receive queues from the side of the responder: taking requests,
- * numbers, references, and events.  recv.c, tm.c, qp.c and the verbs call it.
- * It calls rq.c.
+ * numbers, references, and events.
  */
 #include "mxe.h"
 #include "pending.h"

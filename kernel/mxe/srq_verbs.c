@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verbs of shared receive queues: create, modify, query, destroy and post.
- * ib_core calls them through the table in device.c; they call rq.c, tm.c, srq.c
- * and xrcd.c.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>

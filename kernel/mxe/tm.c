@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The list of tags of a tag-matching SRQ: the operations that a process puts
- * into a ring, and the search for the tag of a message.  tm_recv.c, doorbell.c
- * and srq_verbs.c call it.  It calls srq.c, ring.c and cq.c.
+ * into a ring, and the search for the tag of a message.
  */
 #include <linux/jhash.h>
 #include <linux/log2.h>

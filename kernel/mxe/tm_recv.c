@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Decides at the first packet of a message to a tag-matching SRQ where its data
- * go.  respond.c and qp_verbs.c call it.  It calls tm.c and rndv.c.
+ * go.
  */
 #include "mxe.h"
 #include "pkt.h"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Defines the tracepoints that trace.h declares. Files that include trace.h
- * call them.
- */
+/* Defines the tracepoints that trace.h declares. */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Builds packets for request.c, respond.c, ud.c and cnp.c. Gives them to the IP
- * layer one by one, or in GSO batches of one QP. It calls hdr.c, gso.c, skb.c
- * and route.c.
+ * layer one by one, or in GSO batches of one QP.
  */
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The responder of unreliable connections.  deliver.c calls it.  It calls
- * respond.c for data and recv.c for errors.
- */
+/* The responder of unreliable connections. */
 #include "mxe.h"
 #include "psn.h"
 #include "recv.h"

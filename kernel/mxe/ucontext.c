@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The verbs of protection domains and user contexts. ib_core calls them. They
- * call udata.c and resource.c.
- */
+/* The verbs of protection domains and user contexts. */
 #include <rdma/uverbs_ioctl.h>
 
 #include "mxe.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The requester and the responder of UD QPs and QP 1.  send.c and deliver.c
- * call this file.  It calls request.c, tx.c and recv.c.
- */
+/* The requester and the responder of UD QPs and QP 1. */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 

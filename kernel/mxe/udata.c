@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Copies and checks the driver data (udata) of uverbs commands. The verbs call
- * it. It calls the copy functions of ib_core.
- */
+/* Copies and checks the driver data (udata) of uverbs commands. */
 #include <rdma/uverbs_ioctl.h>
 
 #include "ucontext.h"

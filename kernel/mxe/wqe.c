@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Checks the send requests of processes and of kernel consumers, and copies
- * them to struct mxe_send_wr.  send.c, request.c and qp_verbs.c call it for
- * processes, and post.c for kernel consumers.  It calls ah.c and mr.c.
+ * them to struct mxe_send_wr.
  */
 #include "ah.h"
 #include "dci.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * XRC targets: membership in a domain, and the lookup of the SRQ that a request
- * names.  respond.c and qp_verbs.c call it.  It calls no other file of mxe.
+ * names.
  */
 #include "mxe.h"
 #include "qp.h"

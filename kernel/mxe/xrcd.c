@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * XRC domains: their verbs, and the end of the SRQs of a domain. ib_core calls
- * the verbs through the table in device.c, and srq_verbs.c calls the rest. It
- * calls respond.c and srq.c.
- */
+/* XRC domains: their verbs, and the end of the SRQs of a domain. */
 #include "mxe.h"
 #include "resource.h"
 #include "respond.h"
