@@ -211,22 +211,20 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
  * Operands and results are big-endian numbers, so the least significant word is
  * the last one.
  */
-static const u8 *mxe_pkt_get_number(u64 *words, const u8 *p, unsigned int n)
+static inline const u8 *mxe_pkt_get_number(u64 *words, const u8 *p, unsigned int n)
 {
-	do {
+	for (; unlikely(n > 1); p += sizeof(__be64))
 		words[--n] = get_unaligned_be64(p);
-		p += sizeof(__be64);
-	} while (n);
-	return p;
+	words[0] = get_unaligned_be64(p);
+	return p + sizeof(__be64);
 }
 
 u8 *mxe_pkt_put_number(u8 *p, const u64 *words, unsigned int n)
 {
-	do {
+	for (; unlikely(n > 1); p += sizeof(__be64))
 		put_unaligned_be64(words[--n], p);
-		p += sizeof(__be64);
-	} while (n);
-	return p;
+	put_unaligned_be64(words[0], p);
+	return p + sizeof(__be64);
 }
 
 void mxe_pkt_result(const struct mxe_pkt *pkt, u64 *words)
