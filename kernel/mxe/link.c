@@ -8,8 +8,8 @@
 #include <linux/netdevice.h>
 #include <rdma/rdma_netlink.h>
 
-#include "ah.h"
 #include "device.h"
+#include "ip/ah.h"
 #include "link.h"
 #include "mxe.h"
 #include "netns.h"

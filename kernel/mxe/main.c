@@ -7,14 +7,14 @@
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
-#include "hdr.h"
-#include "icrc.h"
+#include "fast/skb.h"
 #include "link.h"
 #include "mxe.h"
 #include "netns.h"
-#include "qp.h"
-#include "qp_work.h"
-#include "skb.h"
+#include "queues/qp.h"
+#include "queues/qp_work.h"
+#include "wire/hdr.h"
+#include "wire/icrc.h"
 
 module_param_named(port, mxe_udp_port, ushort, 0444);
 MODULE_PARM_DESC(port, "UDP port of RoCEv2 traffic (default 4791)");

@@ -42,7 +42,7 @@
 #include <rdma/mxe-abi.h>
 #include <rdma/mxe_user_ioctl_cmds.h>
 
-#include "mcast.h"
+#include "ip/mcast.h"
 #include "resource.h"
 #include "stats.h"
 

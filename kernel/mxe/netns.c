@@ -8,14 +8,14 @@
 #include <net/netns/generic.h>
 #include <net/udp_tunnel.h>
 
-#include "early_demux.h"
-#include "guard.h"
-#include "hdr.h"
+#include "fast/early_demux.h"
+#include "ip/guard.h"
+#include "ip/qpn.h"
+#include "ip/rx.h"
 #include "mxe.h"
 #include "netns.h"
-#include "pkt.h"
-#include "qpn.h"
-#include "rx.h"
+#include "wire/hdr.h"
+#include "wire/pkt.h"
 
 static unsigned int mxe_netns_id;
 static DEFINE_MUTEX(mxe_netns_mutex);

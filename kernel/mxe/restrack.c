@@ -8,11 +8,11 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
-#include "cq.h"
-#include "dci.h"
-#include "dct.h"
-#include "mr.h"
-#include "qp.h"
+#include "dc/dci.h"
+#include "dc/dct.h"
+#include "memory/mr.h"
+#include "queues/cq.h"
+#include "queues/qp.h"
 #include "restrack.h"
 
 struct mxe_restrack_field {

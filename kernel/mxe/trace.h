@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 
 #include "mxe.h"
-#include "qp.h"
+#include "queues/qp.h"
 
 #define MXE_TRACE_DEV_NAME	IB_DEVICE_NAME_MAX
 

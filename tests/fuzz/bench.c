@@ -15,11 +15,11 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 
-#include "complete.h"
-#include "deliver.h"
-#include "hdr.h"
-#include "rx.h"
-#include "send.h"
+#include "ip/rx.h"
+#include "rc/complete.h"
+#include "rc/deliver.h"
+#include "rc/send.h"
+#include "wire/hdr.h"
 #include "world.h"
 
 int printf(const char *fmt, ...);

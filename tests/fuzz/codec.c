@@ -6,8 +6,8 @@
  */
 #include <linux/log2.h>
 
-#include "atomic.h"
 #include "kernel.h"
+#include "memory/atomic.h"
 #include "test_pkt.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);

@@ -27,9 +27,9 @@
 #include <rdma/ib_umem.h>
 
 #include "device.h"
-#include "dmabuf.h"
 #include "kernel.h"
-#include "pin.h"
+#include "memory/dmabuf.h"
+#include "memory/pin.h"
 
 void abort(void) __noreturn;
 

@@ -5,11 +5,11 @@
  */
 #include <linux/err.h>
 
-#include "dc.h"
+#include "dc/dc.h"
 #include "outcome.h"
-#include "pkt.h"
-#include "rndv.h"
-#include "tm.h"
+#include "tm/rndv.h"
+#include "tm/tm.h"
+#include "wire/pkt.h"
 #include "world.h"
 
 enum outcome {

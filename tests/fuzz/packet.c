@@ -19,15 +19,15 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 
-#include "dct.h"
+#include "dc/dct.h"
+#include "ip/rx.h"
 #include "kernel.h"
 #include "outcome.h"
 #include "packet.h"
 #include "packet_dc.h"
-#include "psn.h"
-#include "rx.h"
+#include "queues/wr.h"
+#include "wire/psn.h"
 #include "world.h"
-#include "wr.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int atexit(void (*func)(void));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The parts of the packet target that only DC QPs need: see packet_dc.h. */
-#include "dci.h"
-#include "dct.h"
+#include "dc/dci.h"
+#include "dc/dct.h"
 #include "packet_dc.h"
 
 /* ---- packets and requests ------------------------------------------------ */

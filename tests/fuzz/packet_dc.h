@@ -3,7 +3,7 @@
 #ifndef FUZZ_PACKET_DC_H
 #define FUZZ_PACKET_DC_H
 
-#include "dc.h"
+#include "dc/dc.h"
 #include "world.h"
 
 /**

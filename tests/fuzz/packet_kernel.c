@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Consumers in the kernel at both ends of the packet target: their requests. */
 #include "packet.h"
-#include "post.h"
-#include "srq_verbs.h"
+#include "queues/post.h"
+#include "queues/srq_verbs.h"
 #include "world.h"
 
 /* In struct ib_rdma_wr and so on, the generic request is the first member. */

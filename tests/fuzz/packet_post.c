@@ -5,8 +5,8 @@
  */
 #include "packet.h"
 #include "packet_dc.h"
-#include "send.h"
-#include "tm.h"
+#include "rc/send.h"
+#include "tm/tm.h"
 #include "world.h"
 
 u32 packet_some_key(bool window, int end)

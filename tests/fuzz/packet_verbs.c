@@ -3,11 +3,11 @@
  * Verbs that the processes of the packet target call while packets arrive. An
  * object that is created has arbitrary attributes, and is destroyed at once.
  */
-#include "dm.h"
+#include "memory/dm.h"
 #include "packet.h"
-#include "post.h"
-#include "qp_verbs.h"
-#include "srq_verbs.h"
+#include "queues/post.h"
+#include "queues/qp_verbs.h"
+#include "queues/srq_verbs.h"
 #include "world.h"
 
 /* A number that is mostly small. */

@@ -2,10 +2,10 @@
 /* Makes the two connected queue pairs of world.h. */
 #include <rdma/uverbs_ioctl.h>
 
-#include "inline_recv.h"
-#include "qp_verbs.h"
-#include "srq_verbs.h"
-#include "tm.h"
+#include "queues/qp_verbs.h"
+#include "queues/srq_verbs.h"
+#include "rc/inline_recv.h"
+#include "tm/tm.h"
 #include "world.h"
 
 enum { TM_OPS = 8, TM_TAGS = 4, RQ_DEPTH = 8 };

@@ -6,16 +6,16 @@
 #ifndef FUZZ_WORLD_H
 #define FUZZ_WORLD_H
 
+#include "ip/qpn.h"
 #include "kernel.h"
-#include "mr.h"
-#include "mw.h"
+#include "memory/mr.h"
+#include "memory/mw.h"
 #include "mxe.h"
-#include "qp.h"
-#include "qpn.h"
-#include "srq.h"
+#include "queues/qp.h"
+#include "queues/srq.h"
+#include "queues/xrc.h"
+#include "queues/xrcd.h"
 #include "ucontext.h"
-#include "xrc.h"
-#include "xrcd.h"
 
 enum kind { KIND_RC, KIND_UC, KIND_UD, KIND_XRC, KIND_DC };
 

@@ -9,8 +9,8 @@
 
 #include <masked_atomic.h>
 
-#include "atomic.h"
 #include "common.h"
+#include "memory/atomic.h"
 
 /* ---- reference --------------------------------------------------------- */
 

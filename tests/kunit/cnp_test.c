@@ -9,7 +9,7 @@
 #include <net/inet_ecn.h>
 
 #include "harness.h"
-#include "psn.h"
+#include "wire/psn.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 #define DSCP	0x68

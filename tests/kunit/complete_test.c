@@ -7,9 +7,9 @@
 #include <linux/delay.h>
 #include <linux/kernel.h>
 
-#include "complete.h"
 #include "harness.h"
-#include "psn.h"
+#include "rc/complete.h"
+#include "wire/psn.h"
 
 #define S		KT_SQ_PSN
 

@@ -17,8 +17,8 @@
 #include <linux/slab.h>
 #include <linux/skbuff.h>
 
-#include "dc.h"
-#include "pkt.h"
+#include "dc/dc.h"
+#include "wire/pkt.h"
 
 /* ---- headers ------------------------------------------------------------- */
 

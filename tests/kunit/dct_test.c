@@ -10,8 +10,8 @@
 #include <linux/delay.h>
 #include <linux/timekeeping.h>
 
-#include "dc.h"
-#include "dct.h"
+#include "dc/dc.h"
+#include "dc/dct.h"
 #include "harness.h"
 #include "resource.h"
 

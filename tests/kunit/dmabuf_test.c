@@ -11,8 +11,8 @@
 #include <linux/iosys-map.h>
 #include <linux/vmalloc.h>
 
-#include "dmabuf.h"
 #include "harness.h"
+#include "memory/dmabuf.h"
 
 #define FAKE_SIZE	(2 * PAGE_SIZE)
 #define FAKE_OFFSET	100

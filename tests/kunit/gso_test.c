@@ -7,11 +7,11 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 
+#include "fast/gso.h"
 #include "harness.h"
-#include "icrc.h"
-#include "psn.h"
 #include "stats.h"
-#include "gso.h"
+#include "wire/icrc.h"
+#include "wire/psn.h"
 
 /* A WRITE of three packets, the last one shorter. */
 #define PKTS		3

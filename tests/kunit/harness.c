@@ -22,10 +22,10 @@
 
 #include "device.h"
 #include "harness.h"
-#include "mr.h"
+#include "memory/mr.h"
 #include "netns.h"
-#include "psn.h"
-#include "wqe.h"
+#include "queues/wqe.h"
+#include "wire/psn.h"
 
 #define KT_ADDR		0x0a4d0001	/* 10.77.0.1, the device */
 #define KT_PEER_ADDR	0x0a4d0002	/* 10.77.0.2, the test */

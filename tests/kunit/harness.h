@@ -15,9 +15,9 @@
 #include "bth.h"
 #include "common.h"
 #include "mxe.h"
-#include "qp.h"
-#include "pkt.h"
+#include "queues/qp.h"
 #include "test_pkt.h"
+#include "wire/pkt.h"
 
 /* Memory of a test, registered with kt_reg(). */
 #define KT_PAGES	8

@@ -9,10 +9,10 @@
 #include <linux/skbuff.h>
 #include <net/ip.h>
 
-#include "ah.h"
-#include "hdr.h"
-#include "icrc.h"
-#include "pkt.h"
+#include "ip/ah.h"
+#include "wire/hdr.h"
+#include "wire/icrc.h"
+#include "wire/pkt.h"
 
 #define HEADROOM	64
 

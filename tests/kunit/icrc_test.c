@@ -13,7 +13,7 @@
 #include <linux/udp.h>
 
 #include "bth.h"
-#include "icrc.h"
+#include "wire/icrc.h"
 
 #define MAX_LEN		(4096 + 64)
 

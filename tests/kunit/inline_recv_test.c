@@ -7,11 +7,11 @@
 #include <kunit/test.h>
 
 #include "harness.h"
-#include "inline_recv.h"
-#include "mr.h"
-#include "pin.h"
-#include "srq.h"
-#include "tm.h"
+#include "memory/mr.h"
+#include "memory/pin.h"
+#include "queues/srq.h"
+#include "rc/inline_recv.h"
+#include "tm/tm.h"
 
 #define CQES	16
 

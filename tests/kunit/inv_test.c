@@ -6,11 +6,11 @@
  */
 #include <kunit/test.h>
 
-#include "cq.h"
 #include "harness.h"
-#include "mr.h"
-#include "psn.h"
-#include "rkey.h"
+#include "memory/mr.h"
+#include "memory/rkey.h"
+#include "queues/cq.h"
+#include "wire/psn.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ)
 

@@ -7,9 +7,9 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_cache.h>
 
+#include "fast/loopback.h"
 #include "harness.h"
-#include "loopback.h"
-#include "mr.h"
+#include "memory/mr.h"
 #include "netns.h"
 
 #define RESULT		2048	/* offsets in the region */

@@ -12,8 +12,8 @@
 #include <linux/workqueue.h>
 
 #include "harness.h"
-#include "mr.h"
-#include "rkey.h"
+#include "memory/mr.h"
+#include "memory/rkey.h"
 
 #define LW	IB_ACCESS_LOCAL_WRITE
 #define RR	IB_ACCESS_REMOTE_READ

@@ -7,9 +7,9 @@
 #include <linux/slab.h>
 
 #include "harness.h"
-#include "mr.h"
-#include "mw.h"
-#include "rkey.h"
+#include "memory/mr.h"
+#include "memory/mw.h"
+#include "memory/rkey.h"
 
 #define RR	IB_ACCESS_REMOTE_READ
 #define RW	IB_ACCESS_REMOTE_WRITE

@@ -13,9 +13,9 @@
 
 #include "bth.h"
 #include "common.h"
-#include "psn.h"
-#include "pkt.h"
 #include "test_pkt.h"
+#include "wire/pkt.h"
+#include "wire/psn.h"
 
 /* ---- the opcodes, from IBTA tables 35 and 38 and our specification ------ */
 

@@ -6,8 +6,8 @@
 #include <kunit/test.h>
 
 #include "harness.h"
-#include "mr.h"
-#include "psn.h"
+#include "memory/mr.h"
+#include "wire/psn.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
 		 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_FLUSH_GLOBAL)

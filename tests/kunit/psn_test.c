@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 
-#include "psn.h"
+#include "wire/psn.h"
 
 struct add_row {
 	u32 psn, n, sum;

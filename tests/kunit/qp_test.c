@@ -12,8 +12,8 @@
 
 #include "harness.h"
 #include "netns.h"
-#include "qp.h"
-#include "qp_verbs.h"
+#include "queues/qp.h"
+#include "queues/qp_verbs.h"
 
 /* ---- states ------------------------------------------------------------ */
 

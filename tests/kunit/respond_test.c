@@ -6,8 +6,8 @@
 #include <linux/kernel.h>
 
 #include "harness.h"
-#include "mr.h"
-#include "psn.h"
+#include "memory/mr.h"
+#include "wire/psn.h"
 
 #define RNR_NAK		(MXE_AETH_RNR_NAK | 7)
 

@@ -7,8 +7,8 @@
 #include <linux/slab.h>
 
 #include "harness.h"
-#include "send.h"
-#include "wqe.h"
+#include "queues/wqe.h"
+#include "rc/send.h"
 
 #define ENTRIES	KT_RING_ENTRIES
 

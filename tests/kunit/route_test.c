@@ -5,9 +5,9 @@
 #include <net/net_namespace.h>
 #include <net/route.h>
 
+#include "ip/route.h"
 #include "mxe.h"
 #include "netns.h"
-#include "route.h"
 
 struct route_ctx {
 	struct mxe_netns mnet;

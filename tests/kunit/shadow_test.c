@@ -10,8 +10,8 @@
 #include <rdma/ib_umem.h>
 #include <rdma/mxe_user_ioctl_cmds.h>
 
-#include "pin.h"
-#include "shadow.h"
+#include "memory/pin.h"
+#include "memory/shadow.h"
 
 enum {
 	OFFSET	= 100,			/* of the memory in its first page */

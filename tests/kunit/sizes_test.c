@@ -9,9 +9,9 @@
 #include <linux/kthread.h>
 #include <linux/prandom.h>
 
-#include "atomic.h"
 #include "harness.h"
-#include "mr.h"
+#include "memory/atomic.h"
+#include "memory/mr.h"
 
 #define W		MXE_ATOMIC_WORDS
 #define MCAS		MXE_ATOMIC_MASKED_CMP_SWAP

@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 
-#include "skb.h"
+#include "fast/skb.h"
 
 /* More buffers than fit into the chunks at a time. */
 #define MANY	200

@@ -6,8 +6,8 @@
 #include <kunit/test.h>
 
 #include "harness.h"
-#include "mr.h"
-#include "srq.h"
+#include "memory/mr.h"
+#include "queues/srq.h"
 
 static struct ib_mr *srq_begin(struct kt *kt)
 {

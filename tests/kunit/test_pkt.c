@@ -2,8 +2,8 @@
 /* Builds and reads packets for tests, see test_pkt.h. */
 #include <linux/string.h>
 
-#include "psn.h"
 #include "test_pkt.h"
+#include "wire/psn.h"
 
 static unsigned int pad_of(u32 payload_len)
 {

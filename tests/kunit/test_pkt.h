@@ -6,7 +6,7 @@
 #ifndef TEST_PKT_H
 #define TEST_PKT_H
 
-#include "pkt.h"
+#include "wire/pkt.h"
 
 /* In host byte order.  The opcode determines which members have a meaning. */
 struct test_pkt {

@@ -11,12 +11,12 @@
 #include <linux/slab.h>
 
 #include "harness.h"
-#include "mr.h"
-#include "rndv.h"
-#include "send.h"
-#include "srq.h"
-#include "tm.h"
-#include "wqe.h"
+#include "memory/mr.h"
+#include "queues/srq.h"
+#include "queues/wqe.h"
+#include "rc/send.h"
+#include "tm/rndv.h"
+#include "tm/tm.h"
 
 #define OPS	64
 #define CQES	256

@@ -6,8 +6,8 @@
 #include <kunit/test.h>
 
 #include "harness.h"
-#include "mr.h"
-#include "pkt.h"
+#include "memory/mr.h"
+#include "wire/pkt.h"
 
 #define RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 

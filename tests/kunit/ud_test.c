@@ -9,8 +9,8 @@
 #include <net/addrconf.h>
 
 #include "harness.h"
-#include "mr.h"
-#include "qp_verbs.h"
+#include "memory/mr.h"
+#include "queues/qp_verbs.h"
 
 #define GROUP	0xef010203	/* 239.1.2.3 */
 

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include "vt.h"
 
-/* Limits of the device, from kernel/mxe/mxe.h and kernel/mxe/qp.h. */
+/* Limits of the device, from kernel/mxe/mxe.h and kernel/mxe/queues/qp.h. */
 enum {
 	WORST_RING = 16384,	/* requests of one queue */
 	WORST_SGE = 32,

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sessions of DC initiators: opens one for the target of a request, leaves
+ * it for another target, and reacts to control packets.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <net/ipv6.h>
+
+#include "dc/dci.h"
+#include "fast/loopback.h"
+#include "fast/rx_dst.h"
+#include "ip/tx.h"
+#include "mxe.h"
+#include "queues/qp.h"
+#include "rc/sq.h"
+#include "trace.h"
+
+/* A session lives twice as long as the initiator retries, and this longer. */
+#define MXE_DCI_SLACK_MS	4000
+
+/* The largest result of mxe_dci_life(). */
+static_assert(2 * ((4096ULL << (31 + 2)) * 8 / NSEC_PER_MSEC) +
+	      MXE_DCI_SLACK_MS <= MXE_DC_MAX_LIFE);
+
+int mxe_dci_create(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = kzalloc(sizeof(*dci), GFP_KERNEL_ACCOUNT);
+
+	if (!dci)
+		return -ENOMEM;
+	dci->dc.kind = MXE_DC_INITIATOR;
+	get_random_bytes(&dci->secret, sizeof(dci->secret));
+	qp->dc = &dci->dc;
+	return 0;
+}
+
+/* Returns the instance of the initiator that a target sees. */
+static u64 mxe_dci_instance(const struct mxe_dci *dci,
+			    const struct mxe_dci_dest *dest)
+{
+	struct {
+		struct in6_addr daddr;
+		u64 key;
+		u32 ifindex;
+		u32 dctn;
+	} in = {
+		.key = dest->key,
+		.ifindex = dest->av.ifindex,
+		.dctn = dest->dctn,
+	};
+
+	static_assert(sizeof(in) == 32);
+	if (dest->av.is_ipv4)
+		ipv6_addr_set_v4mapped(dest->av.v4.daddr, &in.daddr);
+	else
+		in.daddr = dest->av.v6.daddr;
+	return siphash(&in, sizeof(in), &dci->secret);
+}
+
+static bool mxe_dci_same_av(const struct mxe_av *a, const struct mxe_av *b)
+{
+	if (a->is_ipv4 != b->is_ipv4 || a->ifindex != b->ifindex ||
+	    a->tclass != b->tclass || a->hop_limit != b->hop_limit ||
+	    a->flow_label != b->flow_label)
+		return false;
+	if (a->is_ipv4)
+		return a->v4.saddr == b->v4.saddr && a->v4.daddr == b->v4.daddr;
+	return ipv6_addr_equal(&a->v6.saddr, &b->v6.saddr) &&
+	       ipv6_addr_equal(&a->v6.daddr, &b->v6.daddr);
+}
+
+static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
+				    const struct mxe_dci_dest *dest)
+{
+	const struct mxe_dci *dci = to_mdci(qp);
+
+	return dci->connected && dest->dctn == qp->dest_qpn &&
+	       dest->key == dci->dc.hdr.key && mxe_dci_same_av(&dest->av, &qp->av);
+}
+
+bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	const struct mxe_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/*
+	 * The oldest request begins a session if it has to.  A kernel consumer
+	 * or another QP has no flag MXE_SEND_DC.
+	 */
+	return wr == mxe_sq_wr(sq, sq->tail) ||
+	       mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr));
+}
+
+/* If it is lost, the target closes the session when it has been idle. */
+static void mxe_dci_disconnect(struct mxe_qp *qp)
+{
+	struct mxe_dc_hdr hdr = {
+		.code = MXE_DC_DISCONNECT,
+		.qpn = qp->qpn,
+		.session = to_mdci(qp)->s.session,
+		.instance = qp->dc->hdr.instance,
+	};
+
+	trace_mxe_dc_disconnect(qp, qp->dest_qpn, hdr.session);
+	mxe_tx_send_dc_control(qp, &qp->av, qp->dest_qpn, &hdr);
+}
+
+void mxe_dci_reset(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* The target then need not keep the session until it expires. */
+	if (dci->connected)
+		mxe_dci_disconnect(qp);
+	dci->connected = false;
+}
+
+void mxe_dci_destroy(struct mxe_qp *qp)
+{
+	mxe_sq_begin(qp);
+	mxe_dci_reset(qp);
+	mxe_sq_end(qp);
+	kfree_rcu(to_mdci(qp), rcu);
+}
+
+/*
+ * Returns how long the target must keep the session after the last packet, in
+ * ms.  A packet is retransmitted for retry_cnt + 1 timeouts of up to 4 T each
+ * (IBTA 9.7.6.1.3).  The initiator does not use a session again that has been
+ * idle for half of its life.
+ */
+static u32 mxe_dci_life(const struct mxe_qp *qp)
+{
+	u64 ns = 0;
+
+	if (qp->attr.timeout)
+		ns = (4096ULL << (qp->attr.timeout + 2)) *
+		     (qp->attr.retry_cnt + 1);
+	return 2 * div_u64(ns, NSEC_PER_MSEC) + MXE_DCI_SLACK_MS;
+}
+
+/* Returns the life of the session in ns. */
+static u64 mxe_dci_life_ns(const struct mxe_dci *dci)
+{
+	return (u64)dci->dc.hdr.life * NSEC_PER_MSEC;
+}
+
+/* Returns true if no response has arrived for half the life of the session. */
+static bool mxe_dci_is_idle(const struct mxe_dci *dci)
+{
+	ktime_t ns = ktime_sub(ktime_get_coarse_boottime(), dci->heard);
+
+	return ktime_to_ns(ns) >= mxe_dci_life_ns(dci) / 2;
+}
+
+/* Copies the session to the headers of the packets to come. */
+static void mxe_dci_fill(struct mxe_dci *dci)
+{
+	struct mxe_dc_hdr *hdr = &dci->dc.hdr;
+
+	hdr->connect = !dci->s.acked;
+	hdr->session = dci->s.session;
+	hdr->token = dci->s.token;
+}
+
+static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+	struct mxe_dc_hdr *hdr = &dci->dc.hdr;
+
+	dci->s.session++;
+	dci->s.token = 0;
+	dci->s.acked = false;
+	dci->s.challenges = 0;
+	dci->connected = true;
+	/* Exact, because it is compared with a time of the target. */
+	dci->begun = ktime_get_boottime();
+	dci->heard = ktime_get_coarse_boottime();
+	hdr->qpn = qp->qpn;
+	hdr->instance = mxe_dci_instance(dci, dest);
+	hdr->key = dest->key;
+	hdr->psn = get_random_u32() & MXE_PSN_MASK;
+	hdr->mtu = qp->attr.path_mtu;
+	hdr->life = mxe_dci_life(qp);
+	mxe_dci_fill(dci);
+	mxe_count(qp->dev, dc_connects);
+
+	if (!mxe_dci_same_av(&dest->av, &qp->av)) {
+		mxe_rx_dst_forget(qp);
+		mxe_tx_forget(&qp->sq.tx);
+	}
+	mxe_loopback_forget(&qp->sq.loopback);
+	qp->av = dest->av;
+	qp->dest_qpn = dest->dctn;
+	trace_mxe_dc_connect(qp, dest->dctn, hdr->session);
+}
+
+bool mxe_dci_is_connected(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
+{
+	const struct mxe_dci *dci = to_mdci(qp);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	return mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr)) && dci->s.acked &&
+	       !mxe_dci_is_idle(dci);
+}
+
+struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target)
+{
+	const struct mxe_dci *dci = to_mdci(qp);
+	const struct mxe_av *av = &qp->av;
+	struct mxe_dct_addr addr = {
+		.instance = dci->dc.hdr.instance,
+		.qpn = qp->qpn,
+	};
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!mxe_qp_is_dct(target))
+		return NULL;
+	if (av->is_ipv4) {
+		ipv6_addr_set_v4mapped(av->v4.saddr, &addr.saddr);
+		ipv6_addr_set_v4mapped(av->v4.daddr, &addr.daddr);
+	} else {
+		addr.saddr = av->v6.saddr;
+		addr.daddr = av->v6.daddr;
+	}
+	return target->dc->responder(target, &addr, dci->s.session);
+}
+
+void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	const struct mxe_dci_dest *dest = mxe_dci_dest(qp, wr);
+	struct mxe_dci *dci = to_mdci(qp);
+	bool same = mxe_dci_is_connected_to(qp, dest);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* mxe_dci_may_start() was true, so it has the target of the session. */
+	if (qp->sq.tail != qp->sq.cur)
+		return;
+	if (same && !mxe_dci_is_idle(dci))
+		return;
+	if (dci->connected && !same)
+		mxe_dci_disconnect(qp);
+	mxe_dci_open(qp, dest);
+	mxe_sq_renumber(&qp->sq, wr, dci->dc.hdr.psn);
+}
+
+void mxe_dci_heard(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	dci->heard = ktime_get_coarse_boottime();
+	if (dci->s.acked)
+		return;
+	dci->s.acked = true;
+	mxe_dci_fill(dci);
+}
+
+enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
+				      const struct mxe_dc_hdr *hdr)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+	enum mxe_dci_reaction reaction;
+	ktime_t elapsed;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	elapsed = ktime_sub(ktime_get_boottime(), dci->begun);
+	reaction = mxe_dci_react(&dci->s, hdr->code, hdr->session, hdr->token,
+				 mxe_dci_would_know(ktime_to_ns(elapsed),
+						    mxe_dci_life_ns(dci),
+						    hdr->age));
+	mxe_dci_fill(dci);
+	if (reaction == MXE_DCI_LOST)
+		mxe_count(qp->dev, dc_lost_sessions);
+	if (reaction == MXE_DCI_RESEND)
+		mxe_sq_rewind(qp, qp->sq.una);
+	return reaction;
+}

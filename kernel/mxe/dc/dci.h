@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * DC initiators: QPs with a send side, each request of which names its target
+ * (dci.c).
+ */
+#ifndef MXE_DCI_H
+#define MXE_DCI_H
+
+#include <linux/ktime.h>
+#include <linux/siphash.h>
+
+#include "dc/dc.h"
+#include "ip/ah.h"
+#include "queues/qp.h"
+
+/* The target of a request.  It is at the end of each struct mxe_send_wr. */
+struct mxe_dci_dest {
+	struct mxe_av av;
+	u32 dctn;
+	u64 key;
+};
+
+/*
+ * A DC initiator.  send_lock of the QP protects all members.
+ *
+ * The session number is never reset, so that no two sessions have the same one.
+ * dc.hdr.instance tells the initiator from another one that had the same QP
+ * number.  It is also the proof that a packet comes from the other end, or from
+ * the path between both.  Each target sees another instance, and each session
+ * begins with a random PSN, so a target cannot forge packets of sessions with
+ * other targets.
+ */
+struct mxe_dci {
+	struct mxe_dc dc;		/* the headers of the session */
+	siphash_key_t secret;		/* of instances; immutable */
+	struct mxe_dci_session s;
+	bool connected;			/* has a target; qp->av is its address */
+	/* By the boot-time clock, which includes the time of a suspend: */
+	ktime_t begun;			/* the session */
+	ktime_t heard;			/* last response, or begun */
+	struct rcu_head rcu;
+};
+
+/**
+ * to_mdci() - Return the initiator that a QP is.
+ * @qp: QP for which mxe_qp_is_dci() is true
+ *
+ * Return: the initiator.
+ */
+static inline struct mxe_dci *to_mdci(const struct mxe_qp *qp)
+{
+	return container_of(qp->dc, struct mxe_dci, dc);
+}
+
+/**
+ * mxe_dci_create() - Make a QP a DC initiator.
+ * @qp: QP of type IB_QPT_DRIVER that is being created
+ *
+ * Context: Process context.  May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int mxe_dci_create(struct mxe_qp *qp);
+
+/**
+ * mxe_dci_reset() - Disconnect, because the QP enters RESET.
+ * @qp: DC initiator
+ *
+ * Context: BHs disabled, send_lock held.
+ */
+void mxe_dci_reset(struct mxe_qp *qp);
+
+/**
+ * mxe_dci_destroy() - Disconnect, and free the initiator.
+ * @qp: DC initiator that is dying, or was never published
+ *
+ * Context: Process context.
+ */
+void mxe_dci_destroy(struct mxe_qp *qp);
+
+/**
+ * mxe_dci_dest() - Return the target of a request.
+ * @qp: DC initiator
+ * @wr: its request
+ *
+ * Context: send_lock held.
+ * Return: the target.
+ */
+static inline struct mxe_dci_dest *mxe_dci_dest(const struct mxe_qp *qp,
+						const struct mxe_send_wr *wr)
+{
+	return (void *)wr + qp->sq.wr_size - sizeof(struct mxe_dci_dest);
+}
+
+/**
+ * mxe_dci_may_start() - Check whether a request may be started now.
+ * @qp: DC initiator
+ * @wr: its request at sq.cur or behind it, not started
+ *
+ * A request for another target waits until all earlier ones are acknowledged.
+ *
+ * Context: send_lock held.
+ * Return: true if it may.
+ */
+bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
+
+/**
+ * mxe_dci_is_connected() - Check for a session with the target of a request.
+ * @qp: DC initiator
+ * @wr: its request at sq.cur, not started
+ *
+ * Context: send_lock held.
+ * Return: true if the target has accepted the session, and the request may use
+ * it.
+ */
+bool mxe_dci_is_connected(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
+
+/**
+ * mxe_dci_loop_peer() - Return the responder of the session on this host.
+ * @qp: DC initiator with a session
+ * @target: DC QP of the number and the netns of its target
+ *
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * send_lock of @qp held.
+ * Return: the responder, or NULL.
+ */
+struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target);
+
+/**
+ * mxe_dci_start() - Open a session for a request if it needs a new one.
+ * @qp: DC initiator
+ * @wr: its request at sq.cur, which was just started; gets other PSNs if it
+ *	opens a session
+ *
+ * Context: BHs disabled, send_lock held.
+ */
+void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
+
+/**
+ * mxe_dci_heard() - Note a response of the session.
+ * @qp: DC initiator
+ *
+ * Context: send_lock held.
+ */
+void mxe_dci_heard(struct mxe_qp *qp);
+
+/**
+ * mxe_dci_control() - Handle a control packet of the target.
+ * @qp: DC initiator that can send
+ * @hdr: headers of the packet
+ *
+ * For a resend, everything unacknowledged is sent again when the caller runs
+ * the requester.
+ *
+ * Context: BHs disabled, send_lock held.
+ * Return: the reaction.  The caller handles MXE_DCI_WAIT and the failures.
+ */
+enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
+				      const struct mxe_dc_hdr *hdr);
+
+#endif /* MXE_DCI_H */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* DC targets (dct.c).  A target has a responder for each session. */
+#ifndef MXE_DCT_H
+#define MXE_DCT_H
+
+#include <linux/list.h>
+#include <linux/siphash.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "dc/dc.h"
+#include "queues/qp.h"
+
+/* Initiators that a target knows: those with an open session, and others. */
+#define MXE_DCT_MAX_PEERS	65536
+#define MXE_DCT_HASH_SIZE	1024
+
+/* READs and atomics that a session has room for if the target does not say. */
+#define MXE_DCT_RD_ATOMIC	16
+
+struct mxe_dct_child;
+
+/*
+ * A DC target.
+ *
+ * Sessions exist only while the QP is in RTR.  mxe_dct_update() ends them when
+ * it leaves that state.
+ *
+ * Lifetime: mxe_dct_destroy() closes all sessions before the QP is freed.  The
+ * target is freed a grace period later, because packets that have found the QP
+ * before still look at it.  It sees that dying is true.
+ */
+struct mxe_dct {
+	struct mxe_dc dc;
+
+	/* Immutable after creation. */
+	struct mxe_qp *qp;
+	u64 key;
+	/* Of the process that created the target.  It pays for the sessions. */
+	struct mem_cgroup *memcg;
+
+	/*
+	 * Protects the members below and struct mxe_dct_peer.  BHs disabled.
+	 * recv_lock of a responder is taken inside, and no other lock of mxe.
+	 */
+	spinlock_t lock;
+	bool dying;
+	bool open;			/* the QP is in RTR */
+	bool armed;			/* the next wrong key raises an event */
+	/* No other target had the number since; ns of the boot-time clock. */
+	u64 since;
+	siphash_key_t secret;		/* of tokens */
+	struct hlist_head *hash;	/* MXE_DCT_HASH_SIZE lists of peers */
+	struct list_head peers;		/* all; the scan moves them to the end */
+	u32 num_peers;
+	u32 num_open;			/* those with a session */
+	u64 key_violations;
+	struct list_head closed;	/* responders that the work frees */
+	/* The one found last, unless it was closed.  Read under RCU. */
+	struct mxe_dct_child __rcu *recent;
+
+	struct delayed_work work;
+	unsigned long scan_at;		/* next scan, in jiffies; only the work */
+	struct rcu_head rcu;
+};
+
+/**
+ * to_mdct() - Return the target that a QP is.
+ * @qp: QP for which mxe_qp_is_dct() is true
+ *
+ * Return: the target.
+ */
+static inline struct mxe_dct *to_mdct(const struct mxe_qp *qp)
+{
+	return container_of(qp->dc, struct mxe_dct, dc);
+}
+
+/**
+ * mxe_dct_create() - Make a QP a DC target.
+ * @qp: QP of type IB_QPT_DRIVER that is being created, with an SRQ
+ * @key: access key that initiators must present
+ *
+ * Context: Process context.  May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int mxe_dct_create(struct mxe_qp *qp, u64 key);
+
+/**
+ * mxe_dct_destroy() - Close all sessions, and free the target.
+ * @qp: DC target, which is not found by its number any more
+ *
+ * Context: Process context.  May sleep.
+ */
+void mxe_dct_destroy(struct mxe_qp *qp);
+
+/**
+ * mxe_dct_update() - Apply a new state of the QP to its target.
+ * @qp: DC target whose state may have changed
+ *
+ * Ends all sessions unless the state is RTR.  When this returns, their requests
+ * are not executed any more.
+ *
+ * Context: Process context, no lock of a QP held.  May sleep.
+ */
+void mxe_dct_update(struct mxe_qp *qp);
+
+/* What a target has seen of its initiators. */
+struct mxe_dct_info {
+	u32 num_open;			/* sessions */
+	u32 num_known;			/* initiators, also those without one */
+	u64 key_violations;
+	bool armed;
+};
+
+/**
+ * mxe_dct_query() - Count the initiators of a target.
+ * @qp: DC target
+ * @info: set to the numbers
+ *
+ * Context: RCU read-side section or a verb, no lock of a QP held.
+ */
+void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
+
+/**
+ * mxe_dct_arm() - Arm a target: its next wrong access key raises an event.
+ * @qp: DC target
+ *
+ * The event is IB_EVENT_QP_ACCESS_ERR of the target.  It disarms the target.
+ * A change of the state does not.
+ *
+ * Context: Process context, a verb, no lock of a QP held.
+ */
+void mxe_dct_arm(struct mxe_qp *qp);
+
+/**
+ * mxe_dct_addr_of() - Return the initiator that has sent a packet.
+ * @addr: set to the initiator
+ * @skb: packet whose network header is set
+ * @hdr: its DC headers, of which qpn and instance are used
+ */
+void mxe_dct_addr_of(struct mxe_dct_addr *addr, const struct sk_buff *skb,
+		     const struct mxe_dc_hdr *hdr);
+
+/**
+ * mxe_dct_responder() - Return the responder of a session that is open.
+ * @qp: DC target
+ * @addr: the initiator
+ * @session: number of the session
+ *
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * Takes the lock of the target.
+ * Return: the responder, which may be closed at any time, or NULL.
+ */
+struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
+				 u32 session);
+
+/**
+ * mxe_dct_find() - Return the responder for a request, or answer it otherwise.
+ * @qp: DC target
+ * @hdr: headers of the request
+ * @skb: its buffer; remains the caller's
+ *
+ * Opens a session if the request demands it.  If there is no responder for the
+ * request, a control packet tells the initiator why.
+ *
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * No lock of a QP held.  Takes the lock of the target, recv_lock of a responder
+ * that it closes, and recv_lock of the target to report an event.
+ * Return: the responder, which may be closed at any time, or NULL.
+ */
+struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
+			    const struct sk_buff *skb);
+
+/**
+ * mxe_dct_disconnect() - Close a session, because its initiator leaves it.
+ * @qp: DC target
+ * @hdr: headers of the control packet
+ * @skb: its buffer; remains the caller's
+ *
+ * Context: As mxe_dct_find().
+ */
+void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
+			const struct sk_buff *skb);
+
+#endif /* MXE_DCT_H */

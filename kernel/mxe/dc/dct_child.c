@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The responders of the sessions of DC targets. */
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+
+#include "dc/dct_child.h"
+#include "fast/rx_dst.h"
+#include "ip/tx.h"
+#include "mxe.h"
+#include "queues/qp_work.h"
+#include "queues/rq.h"
+#include "queues/srq.h"
+#include "rc/deliver.h"
+#include "rc/respond.h"
+#include "rc/retry.h"
+#include "resource.h"
+
+static void mxe_dct_child_init(struct mxe_dct_child *child,
+			       const struct mxe_qp *target,
+			       const struct mxe_dc_hdr *hdr, u32 num_res)
+{
+	struct mxe_qp *qp = &child->qp;
+
+	child->ibqp.device = target->ibqp->device;
+	child->ibqp.pd = target->pd;
+	child->ibqp.srq = target->ibqp->srq;
+	child->ibqp.qp_type = IB_QPT_RC;
+	child->ibqp.qp_num = target->qpn;
+	child->dc.kind = MXE_DC_CHILD;
+	child->dc.hdr.qpn = target->qpn;
+	child->dc.hdr.session = hdr->session;
+	child->dc.hdr.instance = hdr->instance;
+
+	qp->dc = &child->dc;
+	qp->dev = target->dev;
+	qp->ibqp = &child->ibqp;
+	qp->pd = target->pd;
+	qp->qpn = target->qpn;
+	qp->type = IB_QPT_RC;
+	qp->transport = MXE_TRANSPORT_DC;
+	qp->send_cq = target->send_cq;
+	qp->recv_cq = target->recv_cq;
+	qp->rq.srq = target->rq.srq;
+	qp->attr.qp_access_flags = target->attr.qp_access_flags;
+	qp->attr.min_rnr_timer = target->attr.min_rnr_timer;
+	qp->state = IB_QPS_RTR;
+	qp->dest_qpn = hdr->qpn;
+	qp->mtu = ib_mtu_enum_to_int(hdr->mtu);
+	qp->rq.epsn = hdr->psn;
+	qp->rq.num_res = num_res;
+	/* Its communication is established, which is not worth an event. */
+	qp->rq.comm_est = true;
+	mxe_qp_prepare(qp, mxe_qp_work, mxe_qp_work_late);
+	mxe_retry_init(qp);
+}
+
+struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
+					   const struct mxe_dct_addr *addr,
+					   const struct mxe_dc_hdr *hdr,
+					   const struct mxe_av *av)
+{
+	u32 num_res = target->attr.max_dest_rd_atomic;
+	struct mxe_dev *dev = target->dev;
+	struct mxe_dct_child *child;
+
+	if (!mxe_resource_try_take(dev, MXE_RESOURCE_DC_SESSION))
+		return NULL;
+	child = kzalloc(sizeof(*child), MXE_DCT_GFP);
+	if (!child)
+		goto give;
+	mxe_dct_child_init(child, target, hdr, num_res);
+	child->addr = *addr;
+	child->used = jiffies;
+	child->qp.av = *av;
+	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(target->rq.srq->q.max_sge), MXE_DCT_GFP);
+	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), MXE_DCT_GFP);
+	if (!child->qp.rq.cur || !child->qp.rq.res)
+		goto free;
+	return child;
+
+free:
+	kfree(child->qp.rq.cur);
+	kfree(child->qp.rq.res);
+	kfree(child);
+give:
+	mxe_resource_give(dev, MXE_RESOURCE_DC_SESSION);
+	return NULL;
+}
+
+void mxe_dct_child_halt(struct mxe_dct_child *child)
+{
+	spin_lock(&child->qp.recv_lock);
+	child->qp.rq.halted = true;
+	child->qp.rq.read.active = false;
+	spin_unlock(&child->qp.recv_lock);
+}
+
+bool mxe_dct_child_is_busy(const struct mxe_dct_child *child)
+{
+	const struct mxe_rq *rq = &child->qp.rq;
+
+	/* A hint, without recv_lock. */
+	return data_race(rq->read.active || !skb_queue_empty_lockless(&rq->deferred));
+}
+
+void mxe_dct_child_flush(struct mxe_dct_child *child)
+{
+	struct mxe_qp *qp = &child->qp;
+
+	mxe_rq_begin(qp);
+	if (!qp->dying)
+		mxe_respond_flush(qp);
+	mxe_rq_end(qp);
+}
+
+void mxe_dct_child_free(struct mxe_dct_child *child)
+{
+	struct mxe_qp *qp = &child->qp;
+
+	mxe_dct_child_flush(child);
+	mxe_qp_begin(qp);
+	qp->dying = true;
+	mxe_qp_set_state(qp, IB_QPS_RESET);
+	qp->av.valid = false;
+	qp->sq.pending = 0;
+	qp->rq.pending = 0;
+	mxe_qp_end(qp);
+
+	mxe_retry_stop(qp);
+	mxe_qp_stop_work(qp);
+	mxe_qp_put(qp);
+	wait_for_completion(&qp->released);
+
+	mxe_deliver_drop_deferred(qp);
+	kfree(qp->rq.cur);
+	kfree(qp->rq.res);
+	mxe_tx_forget(&qp->rq.tx);
+	mxe_rx_dst_forget(qp);
+	mxe_resource_give(qp->dev, MXE_RESOURCE_DC_SESSION);
+	kfree_rcu(qp, rcu);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The responders of a DC target, one for each session.  A responder is a QP
+ * without a number and without a send side (dct_child.c).
+ */
+#ifndef MXE_DCT_CHILD_H
+#define MXE_DCT_CHILD_H
+
+#include <linux/list.h>
+
+#include "dc/dc.h"
+#include "queues/qp.h"
+
+/*
+ * Of what packets create.  With GFP_ATOMIC, the memory control group could
+ * exceed its limit.
+ */
+#define MXE_DCT_GFP	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+
+/* The responder of a session. */
+struct mxe_dct_child {
+	struct mxe_qp qp;		/* first, for kfree_rcu() */
+	struct mxe_dc dc;
+	struct mxe_dct_addr addr;	/* of its initiator; immutable */
+	unsigned long used;		/* last packet, in jiffies; racy */
+	/*
+	 * A shadow of the target's, without an event handler: what a peer does
+	 * must not look like a failure of the target.
+	 */
+	struct ib_qp ibqp;
+	struct list_head entry;		/* of the target: closed */
+};
+
+/**
+ * mxe_dct_child_is() - Check whether a session is that of a responder.
+ * @child: the responder, which may be closed
+ * @addr: the initiator
+ * @session: number of the session
+ *
+ * Return: true if it is.
+ */
+static inline bool mxe_dct_child_is(const struct mxe_dct_child *child,
+				    const struct mxe_dct_addr *addr, u32 session)
+{
+	const u64 *a = (const u64 *)&child->addr, *b = (const u64 *)addr;
+	u64 differ = child->dc.hdr.session ^ session;
+	unsigned int i;
+
+	/*
+	 * An instance is a secret, and the time of memcmp() would tell how much
+	 * of it was guessed.
+	 */
+	for (i = 0; i < sizeof(*addr) / sizeof(*a); i++)
+		differ |= a[i] ^ b[i];
+	return !differ;
+}
+
+/**
+ * to_mdct_child() - Return the responder that a QP is.
+ * @qp: QP of kind MXE_DC_CHILD
+ *
+ * Return: the responder.
+ */
+static inline struct mxe_dct_child *to_mdct_child(struct mxe_qp *qp)
+{
+	return container_of(qp, struct mxe_dct_child, qp);
+}
+
+/**
+ * mxe_dct_child_create() - Create the responder of a session.
+ * @target: DC target
+ * @addr: the initiator
+ * @hdr: request that opens the session
+ * @av: address of the initiator
+ *
+ * Charges the active memory control group.
+ *
+ * Context: BHs disabled, lock of the target held.
+ * Return: the responder, or NULL if there is no memory or no resource left.
+ */
+struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
+					   const struct mxe_dct_addr *addr,
+					   const struct mxe_dc_hdr *hdr,
+					   const struct mxe_av *av);
+
+/**
+ * mxe_dct_child_halt() - Stop a responder.
+ * @child: the responder
+ *
+ * It executes nothing from here on, nor the rest of a READ.
+ *
+ * Context: BHs disabled, no lock of the responder held.  Takes its recv_lock.
+ */
+void mxe_dct_child_halt(struct mxe_dct_child *child);
+
+/**
+ * mxe_dct_child_is_busy() - Check whether a responder still works on requests.
+ * @child: the responder
+ *
+ * Nothing arrives while it sends the responses of a long READ, but its
+ * initiator is not idle.
+ *
+ * Context: Lock of the target held.  This is a hint, because recv_lock is not.
+ * Return: true if it does.
+ */
+bool mxe_dct_child_is_busy(const struct mxe_dct_child *child);
+
+/**
+ * mxe_dct_child_flush() - Flush a responder that was halted.
+ * @child: the responder, which may be dying
+ *
+ * A receive request of the SRQ that it has taken up completes, so that it is
+ * not lost.  Deferred requests are never executed.  mxe_dct_child_free() drops
+ * them, because a packet that ends a session must not take as long as that.
+ *
+ * Context: No lock of a QP or a target held.  RCU read-side section, unless the
+ * caller frees the responder.
+ */
+void mxe_dct_child_flush(struct mxe_dct_child *child);
+
+/**
+ * mxe_dct_child_free() - Flush and free a responder.
+ * @child: responder that was halted, or was never used
+ *
+ * Its memory is freed a grace period later.
+ *
+ * Context: Process context.  May sleep.
+ */
+void mxe_dct_child_free(struct mxe_dct_child *child);
+
+#endif /* MXE_DCT_CHILD_H */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Address vectors and address handles. */
+#include <rdma/ib_cache.h>
+
+#include "ip/ah.h"
+#include "mxe.h"
+#include "netns.h"
+#include "udata.h"
+
+int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
+		const struct rdma_ah_attr *attr)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	const struct ib_gid_attr *sgid = grh->sgid_attr;
+	bool can_receive = true;
+	struct net_device *ndev;
+
+	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
+		return mxe_refuse(dev, -EINVAL, "no GRH");
+	if (sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
+		return mxe_refuse(dev, -EINVAL, "GID %u is not a RoCEv2 GID",
+				  grh->sgid_index);
+	if (ipv6_addr_v4mapped((void *)&grh->dgid) !=
+	    ipv6_addr_v4mapped((void *)&sgid->gid))
+		return mxe_refuse(dev, -EINVAL,
+				  "different address families of source and destination");
+
+	memset(av, 0, sizeof(*av));
+	av->is_ipv4 = ipv6_addr_v4mapped((void *)&sgid->gid);
+	if (av->is_ipv4) {
+		memcpy(&av->v4.saddr, sgid->gid.raw + 12, 4);
+		memcpy(&av->v4.daddr, grh->dgid.raw + 12, 4);
+	} else {
+		memcpy(&av->v6.saddr, &sgid->gid, 16);
+		memcpy(&av->v6.daddr, &grh->dgid, 16);
+	}
+	av->tclass = grh->traffic_class;
+	av->hop_limit = grh->hop_limit ?: 64;
+	/* The bits above are other fields of the IPv6 header. */
+	av->flow_label = grh->flow_label & MXE_FLOW_LABEL_MASK;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
+	/*
+	 * The netdev of the GID may be stacked on the netdev of the device,
+	 * like a VLAN, and in another netns.  Its ifindex has another meaning
+	 * in the netns of the device.
+	 */
+	if (!IS_ERR(ndev) && net_eq(dev_net(ndev), dev->mnet->net)) {
+		av->ifindex = ndev->ifindex;
+		can_receive = mxe_av_can_receive(ndev);
+	}
+	rcu_read_unlock();
+	if (!av->ifindex)
+		return mxe_refuse(dev, -EINVAL, "GID %u has no netdev in this netns",
+				  grh->sgid_index);
+	if (!can_receive)
+		return mxe_refuse(dev, -EOPNOTSUPP,
+				  "GID %u is in a VRF; set net.ipv4.udp_l3mdev_accept=1",
+				  grh->sgid_index);
+	av->valid = true;
+	return 0;
+}
+
+int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
+		struct mxe_av *av)
+{
+	int err = -ENOENT;
+	struct mxe_ah *ah;
+
+	xa_lock(&dev->ahs);
+	ah = xa_load(&dev->ahs, num);
+	if (ah && ah->ibah.pd == pd) {
+		*av = ah->av;
+		err = 0;
+	}
+	xa_unlock(&dev->ahs);
+	return err;
+}
+
+/* Allocates a number for an address handle and returns it to the process. */
+static int mxe_ah_publish(struct mxe_dev *dev, struct mxe_ah *ah,
+			  struct ib_udata *udata)
+{
+	struct mxe_create_ah_resp resp = {};
+	int err;
+
+	if (udata->outlen < sizeof(resp))
+		return mxe_refuse(dev, -EINVAL, "no room for the response");
+	err = xa_alloc_bh(&dev->ahs, &ah->num, ah, XA_LIMIT(1, MXE_MAX_AH),
+			  GFP_KERNEL_ACCOUNT);
+	if (err)
+		return err;
+	resp.ah_num = ah->num;
+	err = mxe_udata_out(udata, &resp, sizeof(resp));
+	if (err)
+		xa_erase_bh(&dev->ahs, ah->num);
+	return err;
+}
+
+int mxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		  struct ib_udata *udata)
+{
+	struct mxe_dev *dev = to_mdev(ibah->device);
+	struct mxe_ah *ah = to_mah(ibah);
+	int err;
+
+	if (!mxe_udata_cleared(udata))
+		return mxe_refuse(dev, -EINVAL, "non-zero udata");
+	err = mxe_av_init(dev, &ah->av, init->ah_attr);
+	if (err)
+		return err;
+	ah->av.sport = htons(rdma_flow_label_to_udp_sport(ah->av.flow_label));
+	err = mxe_resource_take(dev, MXE_RESOURCE_AH);
+	if (err || !udata)
+		return err;
+	err = mxe_ah_publish(dev, ah, udata);
+	if (err)
+		mxe_resource_give(dev, MXE_RESOURCE_AH);
+	return err;
+}
+
+int mxe_destroy_ah(struct ib_ah *ibah, u32 flags)
+{
+	struct mxe_dev *dev = to_mdev(ibah->device);
+
+	/* Requests have copies of the address vector. */
+	if (to_mah(ibah)->num)
+		xa_erase_bh(&dev->ahs, to_mah(ibah)->num);
+	mxe_resource_give(dev, MXE_RESOURCE_AH);
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tx.c builds packets from their descriptions and gives them to the IP layer.
+ */
+#ifndef MXE_TX_H
+#define MXE_TX_H
+
+#include <linux/skbuff.h>
+
+#include "fast/gso.h"
+#include "ip/route.h"
+#include "wire/hdr.h"
+#include "wire/pkt.h"
+
+struct mxe_av;
+struct mxe_dc_hdr;
+struct mxe_qp;
+
+/**
+ * mxe_tx_alloc() - Allocate a packet and write its BTH and DC headers.
+ * @qp: QP that sends it
+ * @opcode: BTH opcode
+ * @qpn: BTH destination QP, with other bits of that word
+ * @apsn: PSN, with MXE_BTH_ACK_REQ
+ * @more: bytes behind the headers: payload, or operands beyond 8 bytes each
+ * @p: set to the first byte that the caller has to write
+ *
+ * The caller writes all other headers of the opcode and @more bytes.  Counts
+ * send_no_memory if it fails.
+ *
+ * Context: BHs disabled.
+ * Return: the packet, which begins at the BTH, or NULL.
+ */
+struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, u8 opcode, u32 qpn, u32 apsn,
+			     u32 more, u8 **p);
+
+/* State of one side of a QP that sends.  Protected by the lock of that side. */
+struct mxe_tx {
+	struct mxe_gso gso;		/* empty while the lock is not held */
+	struct mxe_hdr hdr;		/* headers of the last packet */
+	struct mxe_route route;		/* to the address of the QP */
+	/* Packets arrived, so the next batch confirms the neighbour. */
+	bool progress;
+};
+
+/**
+ * mxe_tx_forget() - Drop cached state, because the address of the QP changes.
+ * @tx: one side of the QP
+ *
+ * Context: Lock of that side held, or no packet can reach the QP.
+ */
+static inline void mxe_tx_forget(struct mxe_tx *tx)
+{
+	mxe_hdr_forget(&tx->hdr);
+	mxe_route_forget(&tx->route);
+	tx->progress = false;
+}
+
+/**
+ * mxe_tx_send() - Complete a packet and add it to the GSO batch.
+ * @qp: QP that sends it
+ * @tx: side of the QP that sends it
+ * @skb: result of mxe_tx_alloc(), with its payload; consumed
+ *
+ * A batch without room for the packet is sent first.
+ *
+ * Context: BHs disabled, lock of that side held.
+ */
+void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb);
+
+/**
+ * mxe_tx_send_batch() - Send a GSO batch that is not empty.
+ * @qp: the QP
+ * @tx: side of the QP
+ *
+ * Without a route, the packets are dropped and counted in send_no_route. The
+ * protocol handles this like packets lost on the wire.
+ *
+ * Context: BHs disabled, lock of that side held.
+ */
+void mxe_tx_send_batch(struct mxe_qp *qp, struct mxe_tx *tx);
+
+/**
+ * mxe_tx_flush() - Send the GSO batch, if there is one.
+ * @qp: the QP
+ * @tx: side of the QP
+ *
+ * Whoever sends packets calls it before the lock is dropped.
+ *
+ * Context: BHs disabled, lock of that side held.
+ */
+static inline void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
+{
+	if (!mxe_gso_is_empty(&tx->gso))
+		mxe_tx_send_batch(qp, tx);
+}
+
+/**
+ * mxe_tx_send_to() - Complete a packet and send it at once.
+ * @qp: QP that sends it
+ * @av: destination
+ * @skb: result of mxe_tx_alloc(), with its payload; consumed
+ *
+ * Context: BHs disabled.
+ */
+void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
+		    struct sk_buff *skb);
+
+/**
+ * mxe_tx_send_dc_control() - Send a DC control packet.
+ * @qp: DC initiator or target that sends it
+ * @av: destination
+ * @qpn: number of the QP there
+ * @hdr: its DC header
+ *
+ * The packet may be lost, also because there is no memory.
+ *
+ * Context: BHs disabled.
+ */
+void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,
+			    const struct mxe_dc_hdr *hdr);
+
+#endif /* MXE_TX_H */

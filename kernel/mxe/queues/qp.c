@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The locks of a QP with the work that follows when they are dropped, its state
+ * and its errors, and the workqueue.
+ */
+#include <linux/jiffies.h>
+#include <linux/workqueue.h>
+
+#include "ip/tx.h"
+#include "memory/ring.h"
+#include "mxe.h"
+#include "queues/cq.h"
+#include "queues/pending.h"
+#include "queues/qp.h"
+#include "queues/srq.h"
+
+struct workqueue_struct *mxe_qp_wq;
+
+int mxe_qp_init(void)
+{
+	/*
+	 * A work item runs on the CPU that queued it.  Its packets pass the
+	 * same backlog as those of the doorbell, and so remain in order.
+	 *
+	 * Processes and peers decide how much work there is.  It therefore has
+	 * normal priority and one running thread on each CPU.  Other work of
+	 * the pool waits for one slice at most, and the work items of mxe do
+	 * not compete with each other for the CPU.
+	 */
+	mxe_qp_wq = alloc_workqueue("mxe", WQ_MEM_RECLAIM | MXE_WQ_PERCPU, 1);
+	return mxe_qp_wq ? 0 : -ENOMEM;
+}
+
+void mxe_qp_exit(void)
+{
+	destroy_workqueue(mxe_qp_wq);
+}
+
+void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work,
+		    void (*late)(struct timer_list *timer))
+{
+	spin_lock_init(&qp->send_lock);
+	spin_lock_init(&qp->recv_lock);
+	spin_lock_init(&qp->sq.post_lock);
+	mxe_rx_dst_init(&qp->rx_dst);
+	skb_queue_head_init(&qp->rq.deferred);
+	INIT_WORK(&qp->work, work);
+	timer_setup(&qp->late_timer, late, 0);
+	refcount_set(&qp->refs, 1);
+	init_completion(&qp->released);
+	qp->sq.budget = MXE_SLICE;
+	qp->rq.budget = MXE_SLICE;
+}
+
+/* ---- locks, and work after dropping them ------------------------------- */
+
+/* Whoever sends packets has flushed their batch. */
+static void mxe_qp_check_flushed(const struct mxe_tx *tx)
+{
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
+		WARN_ON_ONCE(!mxe_gso_is_empty(&tx->gso));
+}
+
+void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock)
+{
+	spin_lock_bh(&qp->send_lock);
+}
+
+void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock)
+{
+	spin_lock_bh(&qp->recv_lock);
+}
+
+void mxe_qp_begin(struct mxe_qp *qp)
+	__acquires(&qp->send_lock) __acquires(&qp->recv_lock)
+{
+	spin_lock_bh(&qp->send_lock);
+	spin_lock(&qp->recv_lock);
+}
+
+void mxe_qp_end(struct mxe_qp *qp)
+	__releases(&qp->recv_lock) __releases(&qp->send_lock)
+{
+	mxe_qp_check_flushed(&qp->rq.tx);
+	mxe_qp_check_flushed(&qp->sq.tx);
+	spin_unlock(&qp->recv_lock);
+	spin_unlock_bh(&qp->send_lock);
+}
+
+void mxe_qp_kick(struct mxe_qp *qp)
+{
+	if (queue_work(mxe_qp_wq, &qp->work))
+		WRITE_ONCE(qp->work_queued, jiffies);
+	if (!timer_pending(&qp->late_timer))
+		mod_timer(&qp->late_timer, jiffies + MXE_WORK_LATE);
+}
+
+void mxe_qp_stop_work(struct mxe_qp *qp)
+{
+	cancel_work_sync(&qp->work);
+	timer_delete_sync(&qp->late_timer);
+}
+
+static void mxe_qp_event(struct mxe_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp->device,
+		.element.qp = qp->ibqp,
+		.event = type,
+	};
+
+	if (qp->ibqp->event_handler)
+		qp->ibqp->event_handler(&event, qp->ibqp->qp_context);
+}
+
+struct mxe_qp_pending_event {
+	enum mxe_pending bit;
+	enum ib_event_type type;
+};
+
+/* In the order in which these are reported. */
+static const struct mxe_qp_pending_event mxe_qp_events[] = {
+	{ MXE_PENDING_EV_COMM_EST, IB_EVENT_COMM_EST },
+	{ MXE_PENDING_EV_SQ_DRAINED, IB_EVENT_SQ_DRAINED },
+	{ MXE_PENDING_EV_REQ_ERR, IB_EVENT_QP_REQ_ERR },
+	{ MXE_PENDING_EV_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR },
+	{ MXE_PENDING_EV_FATAL, IB_EVENT_QP_FATAL },
+	{ MXE_PENDING_EV_LAST_WQE, IB_EVENT_QP_LAST_WQE_REACHED },
+};
+
+/* The same for events of the SRQ. */
+static const struct mxe_qp_pending_event mxe_qp_srq_events[] = {
+	{ MXE_PENDING_EV_SRQ_LIMIT, IB_EVENT_SRQ_LIMIT_REACHED },
+	{ MXE_PENDING_EV_SRQ_ERR, IB_EVENT_SRQ_ERR },
+};
+
+static void mxe_qp_report(struct mxe_qp *qp, struct mxe_srq *srq, unsigned long pending)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(mxe_qp_events); i++)
+		if (pending & BIT(mxe_qp_events[i].bit))
+			mxe_qp_event(qp, mxe_qp_events[i].type);
+	for (i = 0; i < ARRAY_SIZE(mxe_qp_srq_events); i++)
+		if (pending & BIT(mxe_qp_srq_events[i].bit))
+			mxe_srq_event(srq, mxe_qp_srq_events[i].type);
+}
+
+static void mxe_qp_do(struct mxe_qp *qp, struct mxe_cq *cq,
+		      struct mxe_srq *srq, unsigned long pending)
+{
+	if (pending & BIT(MXE_PENDING_ERROR))
+		mxe_qp_error(qp);
+	if (pending & BIT(MXE_PENDING_NOTIFY))
+		mxe_cq_notify(cq);
+	if (pending & BIT(MXE_PENDING_CQ_ERROR))
+		mxe_cq_error(cq);
+	if (pending & MXE_PENDING_EVENTS)
+		mxe_qp_report(qp, srq, pending);
+}
+
+void mxe_qp_do_deferred(struct mxe_qp *qp)
+{
+	mxe_qp_do(qp, qp->send_cq, NULL, xchg(&qp->work_events, 0));
+	/*
+	 * The loopback path, the rendezvous and flushing defer work of the
+	 * receive side.  None is for XRC targets, and the CQ and SRQ of all
+	 * other QPs never change.
+	 */
+	mxe_qp_do(qp, qp->recv_cq, qp->rq.srq, xchg(&qp->recv_work_events, 0));
+}
+
+/*
+ * Takes a reference before a lock is dropped, so that the QP exists until the
+ * handlers have returned.  The work is queued while the lock is held, which is
+ * before mxe_qp_kill() marks the QP dying, so mxe_qp_kill() cancels it.
+ */
+static void mxe_qp_hold(struct mxe_qp *qp, unsigned long pending)
+{
+	WARN_ON_ONCE(qp->dying);
+	refcount_inc(&qp->refs);
+	if (pending & BIT(MXE_PENDING_WORK))
+		mxe_qp_kick(qp);
+}
+
+void mxe_qp_put(struct mxe_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		complete(&qp->released);
+}
+
+/* Leaves pending bits to qp->work.  Context: the lock of that side held. */
+static void mxe_qp_defer(struct mxe_qp *qp, unsigned long *work_events,
+			 unsigned long pending)
+{
+	unsigned int bit;
+
+	WARN_ON_ONCE(qp->dying);
+	pending &= ~BIT(MXE_PENDING_WORK);
+	for_each_set_bit(bit, &pending, BITS_PER_LONG)
+		set_bit(bit, work_events);
+	mxe_qp_kick(qp);
+}
+
+void mxe_qp_defer_recv(struct mxe_qp *qp, unsigned long pending)
+{
+	mxe_qp_defer(qp, &qp->recv_work_events, pending);
+}
+
+void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
+{
+	unsigned long pending = qp->sq.pending;
+
+	mxe_qp_check_flushed(&qp->sq.tx);
+	qp->sq.pending = 0;
+	qp->sq.budget = MXE_SLICE;
+	if (likely(!pending)) {
+		spin_unlock_bh(&qp->send_lock);
+		return;
+	}
+	mxe_qp_hold(qp, pending);
+	spin_unlock_bh(&qp->send_lock);
+
+	mxe_qp_do(qp, qp->send_cq, NULL, pending);
+	mxe_qp_put(qp);
+}
+
+void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock)
+{
+	unsigned long pending = qp->sq.pending;
+
+	mxe_qp_check_flushed(&qp->sq.tx);
+	qp->sq.pending = 0;
+	qp->sq.budget = MXE_SLICE;
+	if (likely(!pending)) {
+		spin_unlock(&qp->send_lock);
+		return;
+	}
+	mxe_qp_defer(qp, &qp->work_events, pending & ~BIT(MXE_PENDING_ERROR));
+	spin_unlock(&qp->send_lock);
+
+	/* The RCU read-side section of the caller keeps the QP. */
+	if (pending & BIT(MXE_PENDING_ERROR))
+		mxe_qp_error(qp);
+}
+
+void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
+{
+	unsigned long pending = qp->rq.pending;
+	struct mxe_srq *srq;
+	struct mxe_cq *cq;
+	bool hold;
+
+	mxe_qp_check_flushed(&qp->rq.tx);
+	qp->rq.pending = 0;
+	qp->rq.budget = MXE_SLICE;
+	if (likely(!pending)) {
+		spin_unlock_bh(&qp->recv_lock);
+		return;
+	}
+	cq = mxe_qp_recv_cq(qp);
+	srq = qp->rq.srq;
+	/* The SRQ holds its CQ, so this keeps both for the handlers. */
+	hold = srq && mxe_qp_is_xrc_tgt(qp);
+	if (hold)
+		mxe_srq_hold(srq);
+	mxe_qp_hold(qp, pending);
+	spin_unlock_bh(&qp->recv_lock);
+
+	mxe_qp_do(qp, cq, srq, pending);
+	mxe_qp_put(qp);
+	if (hold)
+		mxe_srq_put(srq);
+}
+
+void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock)
+{
+	unsigned long pending = qp->rq.pending;
+
+	qp->rq.pending = 0;
+	if (pending)
+		mxe_qp_defer_recv(qp, pending);
+	spin_unlock(&qp->recv_lock);
+}
+
+void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
+		      unsigned long *pending)
+{
+	switch (result) {
+	case MXE_CQ_ADDED:
+		break;
+	case MXE_CQ_ADDED_NOTIFY:
+		*pending |= BIT(MXE_PENDING_NOTIFY);
+		break;
+	case MXE_CQ_OVERRUN_FIRST:
+		*pending |= BIT(MXE_PENDING_CQ_ERROR);
+		fallthrough;
+	case MXE_CQ_OVERRUN:
+		/* Completions are lost, so the QP cannot continue. */
+		if (pending == &qp->sq.pending)
+			qp->sq.halted = true;
+		else
+			qp->rq.halted = true;
+		if (qp->state != IB_QPS_ERR)
+			*pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
+		break;
+	}
+}
+
+/* ---- state ------------------------------------------------------------- */
+
+void mxe_qp_set_state(struct mxe_qp *qp, enum ib_qp_state state)
+{
+	lockdep_assert_held(&qp->send_lock);
+	lockdep_assert_held(&qp->recv_lock);
+
+	qp->state = state;
+	qp->attr.qp_state = state;
+}
+
+static void mxe_rq_set_need_doorbell(struct mxe_ring *ring)
+{
+	if (ring->hdr)
+		WRITE_ONCE(ring->hdr->flags, MXE_RING_NEED_DOORBELL);
+}
+
+void mxe_qp_set_error(struct mxe_qp *qp)
+{
+	mxe_qp_set_state(qp, IB_QPS_ERR);
+	mxe_rq_set_need_doorbell(&qp->rq.q.ring);
+	/*
+	 * A process stores its index, then reads the flag.  The kernel stores
+	 * the flag, then reads the index when it flushes.  With a full barrier
+	 * on each side, at least one of them sees the store of the other.
+	 */
+	smp_mb();
+}
+
+/*
+ * Returns true if a side has halted.  Otherwise the QP was reset, and possibly
+ * connected again, between the error and this call.
+ */
+static bool mxe_qp_has_failed(const struct mxe_qp *qp)
+{
+	return qp->sq.halted || qp->rq.halted;
+}
+
+void mxe_qp_error(struct mxe_qp *qp)
+{
+	mxe_qp_begin(qp);
+	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR &&
+	    !qp->dying && mxe_qp_has_failed(qp)) {
+		mxe_qp_set_error(qp);
+		mxe_qp_kick(qp);
+	}
+	mxe_qp_end(qp);
+}
+
+void mxe_qp_sq_error(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	spin_lock(&qp->recv_lock);
+	if (qp->state == IB_QPS_RTS && !qp->dying) {
+		mxe_qp_set_state(qp, IB_QPS_SQE);
+		mxe_qp_kick(qp);
+	}
+	spin_unlock(&qp->recv_lock);
+}

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Checks the send requests of processes and of kernel consumers, and copies
+ * them to struct mxe_send_wr.
+ */
+#include "dc/dci.h"
+#include "ip/ah.h"
+#include "mxe.h"
+#include "queues/wqe.h"
+#include "queues/wr.h"
+#include "trace.h"
+
+static void mxe_wqe_init_wr(struct mxe_send_wr *wr)
+{
+	wr->started = false;
+	wr->done = false;
+	wr->num_sge = 0;
+	wr->length = 0;
+}
+
+/*
+ * Sets operands of up to 8 bytes, which have the names of struct mxe_send_wqe.
+ * The operation is lowered if possible.
+ */
+static void mxe_wqe_set_atomic(struct mxe_atomic_args *a, enum ib_wr_opcode opcode,
+			       u8 log_size, u64 compare_add, u64 swap,
+			       u64 compare_add_mask, u64 swap_mask)
+{
+	a->log_size = log_size;
+	switch (opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_CMP_SWAP;
+		a->swap_add = swap;
+		a->compare = compare_add;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
+		return;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		a->op = MXE_ATOMIC_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = 0;
+		return;
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+		a->swap_add = swap;
+		a->compare = compare_add;
+		a->swap_mask = swap_mask;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+		return;
+	default:
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		a->swap_add = compare_add;
+		a->compare = 0;
+		a->swap_mask = 0;
+		a->compare_mask = compare_add_mask;
+		mxe_atomic_lower(a);
+	}
+}
+
+/* Copies the operands of a masked atomic of 16 or 32 bytes from @data. */
+static void mxe_wqe_set_wide(struct mxe_send_wr *wr, u8 log_size, const void *data)
+{
+	u64 wide[MXE_MSKATOMIC_OPERANDS * MXE_ATOMIC_WORDS];
+	struct mxe_atomic_args *a = &wr->atomic;
+	u32 n = BIT(log_size) / sizeof(u64);
+	size_t len = BIT(log_size);
+
+	memcpy(wide, data, MXE_MSKATOMIC_OPERANDS * len);
+	*a = (struct mxe_atomic_args) { .log_size = log_size };
+	memcpy(a->compare_mask_words, wide + 2 * n, len);
+	if (wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD) {
+		a->op = MXE_ATOMIC_MASKED_FETCH_ADD;
+		memcpy(a->swap_add_words, wide, len);
+		return;
+	}
+	a->op = MXE_ATOMIC_MASKED_CMP_SWAP;
+	memcpy(a->compare_words, wide, len);
+	memcpy(a->swap_add_words, wide + n, len);
+	memcpy(a->swap_mask_words, wide + 3 * n, len);
+}
+
+/* Sums the lengths of a gather list, which may exceed any valid message. */
+static u64 mxe_wqe_sge_length(const struct ib_sge *sge, unsigned int num_sge)
+{
+	u64 length = 0;
+	unsigned int i;
+
+	for (i = 0; i < num_sge; i++)
+		length += sge[i].length;
+	return length;
+}
+
+/* Returns true if the QP accepts the byte order of the device's results. */
+static bool mxe_wqe_atomics_ok(const struct mxe_qp *qp)
+{
+	return qp->be_reply || !qp->dev->reply_be;
+}
+
+static enum ib_wc_status mxe_wqe_check_length(struct mxe_send_wr *wr, u16 flags,
+					      u64 length)
+{
+	if (length > MXE_MAX_MSG_SIZE)
+		return IB_WC_LOC_LEN_ERR;
+	if (flags & MXE_WR_OP_ATOMIC && length < mxe_atomic_size(&wr->atomic))
+		return IB_WC_LOC_LEN_ERR;
+	if (flags & MXE_WR_OP_PLACEMENT && length != MXE_ATOMIC_WRITE_SIZE)
+		return IB_WC_LOC_LEN_ERR;
+	wr->length = length;
+	return IB_WC_SUCCESS;
+}
+
+/*
+ * Copies the gather or scatter list of a request whose opcode has @flags.  Each
+ * member of @from is read only once, because a process may write it meanwhile.
+ */
+static enum ib_wc_status mxe_wqe_set_sge(struct mxe_send_wr *wr, u16 flags,
+					 const struct ib_sge *from, u32 num_sge)
+{
+	u64 length = 0;
+	u32 i;
+
+	for (i = 0; i < num_sge; i++) {
+		struct ib_sge *sge = &wr->sge[i];
+
+		sge->addr = READ_ONCE(from[i].addr);
+		sge->length = READ_ONCE(from[i].length);
+		sge->lkey = READ_ONCE(from[i].lkey);
+		length += sge->length;
+	}
+	wr->num_sge = num_sge;
+	return mxe_wqe_check_length(wr, flags, length);
+}
+
+/*
+ * Returns true if the transport of the QP has this opcode, and consumers of
+ * kind @who, MXE_WR_OP_USER or MXE_WR_OP_KERNEL, may post it.
+ */
+static bool mxe_wqe_may_post(const struct mxe_qp *qp, u32 opcode, u16 who)
+{
+	return opcode < MXE_WR_ROWS && mxe_wr_flags(opcode) & who &&
+	       mxe_wr_rows[opcode].transports & BIT(qp->transport);
+}
+
+u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp)
+{
+	u32 opcodes = 0;
+	unsigned int i;
+
+	for (i = 0; i < BITS_PER_TYPE(opcodes); i++)
+		if (mxe_wqe_may_post(qp, i, MXE_WR_OP_USER) &&
+		    (!mxe_wr_is_atomic(i) || mxe_wqe_atomics_ok(qp)))
+			opcodes |= BIT(i);
+	return opcodes;
+}
+
+/* A local operation has no data.  Only BIND_MW has operands. */
+static enum ib_wc_status mxe_wqe_parse_local(struct mxe_send_wr *wr,
+					     const struct mxe_send_wqe *wqe)
+{
+	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wr->opcode != IB_WR_BIND_MW)
+		return IB_WC_SUCCESS;
+	if (wqe->bind.reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->bind = (struct mxe_bind) {
+		.addr = wqe->bind.addr,
+		.length = wqe->bind.length,
+		.mr_lkey = wqe->bind.mr_lkey,
+		.access = wqe->bind.access,
+	};
+	return IB_WC_SUCCESS;
+}
+
+/* A FLUSH has no data.  The responder judges its type and level. */
+static enum ib_wc_status mxe_wqe_parse_flush(struct mxe_send_wr *wr,
+					     const struct mxe_send_wqe *wqe)
+{
+	if (wqe->flags & MXE_SEND_INLINE || wqe->num_sge || wqe->inline_len ||
+	    wqe->flush.type & ~MXE_FETH_TYPE_MASK ||
+	    wqe->flush.level & ~MXE_FETH_LEVEL_MASK || wqe->flush.reserved1 ||
+	    wqe->flush.reserved[0] || wqe->flush.reserved[1] ||
+	    wqe->flush.reserved[2])
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->flush = (struct mxe_flush) {
+		.length = wqe->flush.length,
+		.type = wqe->flush.type,
+		.level = wqe->flush.level,
+	};
+	return IB_WC_SUCCESS;
+}
+
+/* The data of an ATOMIC WRITE that has neither an SGE nor inline data. */
+static enum ib_wc_status
+mxe_wqe_parse_atomic_write(struct mxe_send_wr *wr,
+			   const struct mxe_send_wqe *wqe)
+{
+	if (wqe->atomic_write.reserved[0] || wqe->atomic_write.reserved[1] ||
+	    wqe->atomic_write.reserved[2])
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->atomic_write = wqe->atomic_write.data;
+	wr->length = MXE_ATOMIC_WRITE_SIZE;
+	return IB_WC_SUCCESS;
+}
+
+/*
+ * Parses operands of a size other than 8 bytes.  Shorter ones are in @wqe.
+ * Wider ones are at *data in the ring, which is advanced past them.
+ */
+static enum ib_wc_status mxe_wqe_parse_ext_atomic(struct mxe_qp *qp,
+						  struct mxe_send_wr *wr,
+						  const struct mxe_send_wqe *wqe,
+						  const void **data)
+{
+	u8 log_size = wqe->log_arg_sz;
+
+	if (log_size >= BITS_PER_TYPE(qp->sq.atomic_log_sizes) ||
+	    !(qp->sq.atomic_log_sizes & BIT(log_size)))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (log_size > 3) {
+		mxe_wqe_set_wide(wr, log_size, *data);
+		*data += MXE_MSKATOMIC_OPERANDS << log_size;
+		return IB_WC_SUCCESS;
+	}
+	if ((wqe->atomic.compare_add | wqe->atomic.swap |
+	     wqe->atomic.compare_add_mask | wqe->atomic.swap_mask) >>
+	    (BITS_PER_BYTE << log_size))
+		return IB_WC_LOC_QP_OP_ERR;
+	mxe_wqe_set_atomic(&wr->atomic, wr->opcode, log_size,
+			   wqe->atomic.compare_add, wqe->atomic.swap,
+			   wqe->atomic.compare_add_mask, wqe->atomic.swap_mask);
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status
+mxe_wqe_parse_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr, u16 flags,
+		     const struct mxe_send_wqe *wqe, const void **data)
+{
+	if (!(flags & MXE_WR_OP_MASKED)) {
+		if (wqe->log_arg_sz)
+			return IB_WC_LOC_QP_OP_ERR;
+	} else if (wqe->log_arg_sz != 3) {
+		return mxe_wqe_parse_ext_atomic(qp, wr, wqe, data);
+	} else if (!(qp->sq.atomic_log_sizes & BIT(3))) {
+		return IB_WC_LOC_QP_OP_ERR;
+	}
+	mxe_wqe_set_atomic(&wr->atomic, wr->opcode, 3, wqe->atomic.compare_add,
+			   wqe->atomic.swap, wqe->atomic.compare_add_mask,
+			   wqe->atomic.swap_mask);
+	return IB_WC_SUCCESS;
+}
+
+static enum ib_wc_status mxe_wqe_parse_ud_dest(struct mxe_qp *qp,
+					       struct mxe_send_wr *wr,
+					       const struct mxe_send_wqe *wqe)
+{
+	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
+	    mxe_ah_find(qp->dev, qp->pd, wqe->ud.ah_num, &wr->ud.av))
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->ud.qpn = wqe->ud.remote_qpn & MXE_BTH_QPN_MASK;
+	wr->ud.qkey = wqe->ud.remote_qkey;
+	return IB_WC_SUCCESS;
+}
+
+/*
+ * For a request of a DC initiator, or with more than the @known flags.  Only
+ * the former has MXE_SEND_DC, and its target at the end of the entry, which
+ * begins before @data.
+ */
+static enum ib_wc_status mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr *wr,
+					  const struct mxe_send_wqe *wqe, u8 known,
+					  const void *data)
+{
+	struct mxe_dci_dest *dest;
+	struct mxe_dc_dest from;
+
+	if (!mxe_qp_is_dci(qp) || (wqe->flags & ~known) != MXE_SEND_DC ||
+	    wqe->remote_srqn || wqe->reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	dest = mxe_dci_dest(qp, wr);
+	memcpy(&from, data - sizeof(*wqe) + qp->sq.ring.stride - sizeof(from),
+	       sizeof(from));
+	/* As in mxe_wqe_fetch_user(), only the copy is used. */
+	barrier();
+	dest->dctn = from.dct_num & MXE_BTH_QPN_MASK;
+	dest->key = from.dct_key;
+	if (mxe_ah_find(qp->dev, qp->pd, from.ah_num, &dest->av))
+		return IB_WC_LOC_QP_OP_ERR;
+	/*
+	 * It becomes the address of the QP, but only the send side uses it.  An
+	 * RC connection is never with a DC QP.
+	 */
+	dest->av.valid = false;
+	return IB_WC_SUCCESS;
+}
+
+/*
+ * Checks the request of a process whose opcode has @flags.  @wqe is the copy in
+ * the kernel.  @data follows the WQE in the ring, and is read only once.
+ */
+static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
+				       struct mxe_send_wr *wr, u16 flags,
+				       const struct mxe_send_wqe *wqe,
+				       const void *data)
+{
+	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
+			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
+	enum ib_wc_status status;
+
+	if (wr->opcode >= BITS_PER_TYPE(qp->sq.opcodes) ||
+	    !(qp->sq.opcodes & BIT(wr->opcode)))
+		return IB_WC_LOC_QP_OP_ERR;
+	if ((wqe->flags & ~known) | (wqe->remote_srqn & ~qp->sq.srqn_mask) |
+	    wqe->reserved1 || unlikely(qp->transport == MXE_TRANSPORT_DC)) {
+		status = mxe_wqe_parse_dc(qp, wr, wqe, known, data);
+		if (status)
+			return status;
+	}
+	if (mxe_qp_is_ud(qp)) {
+		status = mxe_wqe_parse_ud_dest(qp, wr, wqe);
+		if (status)
+			return status;
+	}
+	if (flags & MXE_WR_OP_ATOMIC) {
+		status = mxe_wqe_parse_atomic(qp, wr, flags, wqe, &data);
+		if (status)
+			return status;
+	} else if (wqe->log_arg_sz) {
+		return IB_WC_LOC_QP_OP_ERR;
+	} else if (flags & (MXE_WR_OP_LOCAL | MXE_WR_OP_PLACEMENT)) {
+		if (flags & MXE_WR_OP_LOCAL)
+			return mxe_wqe_parse_local(wr, wqe);
+		if (wr->opcode == IB_WR_FLUSH)
+			return mxe_wqe_parse_flush(wr, wqe);
+		if (!wqe->num_sge && !(wqe->flags & MXE_SEND_INLINE))
+			return mxe_wqe_parse_atomic_write(wr, wqe);
+	}
+
+	if (wqe->flags & MXE_SEND_INLINE) {
+		if (!(flags & MXE_WR_OP_INLINE) || wqe->num_sge)
+			return IB_WC_LOC_QP_OP_ERR;
+		if (wqe->inline_len > qp->sq.max_inline)
+			return IB_WC_LOC_LEN_ERR;
+		memcpy(wr->inline_data, data, wqe->inline_len);
+		wr->length = wqe->inline_len;
+		return IB_WC_SUCCESS;
+	}
+
+	if (wqe->num_sge > qp->sq.max_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+	static_assert(sizeof(struct mxe_sge) == sizeof(struct ib_sge));
+	return mxe_wqe_set_sge(wr, flags, data, wqe->num_sge);
+}
+
+static void mxe_wqe_fetch_user(struct mxe_qp *qp)
+{
+	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, qp->sq.fetched);
+	const struct mxe_send_wqe *entry =
+		mxe_ring_entry(&qp->sq.ring, mxe_rndv_fetched(qp));
+	struct mxe_send_wqe wqe = *entry;
+	u16 flags;
+
+	/*
+	 * The process may write the entry at any time.  From here on only the
+	 * copy is used: the barrier prevents the compiler from reading again.
+	 */
+	barrier();
+
+	mxe_wqe_init_wr(wr);
+	wr->wr_id = wqe.wr_id;
+	wr->opcode = wqe.opcode;
+	wr->flags = wqe.flags;
+	wr->remote_addr = wqe.remote_addr;
+	wr->rkey = wqe.rkey;
+	wr->imm = wqe.imm_data;
+	wr->srqn = wqe.remote_srqn;
+	flags = mxe_wr_flags(wqe.opcode);
+	if (flags & MXE_WR_OP_INVALIDATE)
+		wr->rkey = wqe.invalidate_rkey;
+	wr->error = mxe_wqe_parse(qp, wr, flags, &wqe, entry + 1);
+	if (wr->error) {
+		mxe_count(qp->dev, bad_wqe);
+		/* A process does not have this flag. */
+		wr->flags &= ~MXE_SEND_OWN;
+	}
+}
+
+bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
+{
+	struct mxe_sq *sq = &qp->sq;
+	u32 held = sq->fetched - sq->tail;
+
+	if (!mxe_wqe_index_ok(qp, produced)) {
+		mxe_count(qp->dev, bad_wqe);
+		sq->halted = true;
+		sq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
+		return false;
+	}
+	/* Sending continues when the oldest request is acknowledged. */
+	if (held > sq->wr_mask)
+		return false;
+	if (qp->is_user)
+		mxe_wqe_fetch_user(qp);
+	trace_mxe_post(qp, mxe_sq_wr(sq, sq->fetched));
+	sq->fetched++;
+	return true;
+}
+
+/* ---- kernel consumers -------------------------------------------------- */
+
+static int mxe_wqe_check_ib(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
+{
+	if (!mxe_wqe_may_post(qp, ibwr->opcode, MXE_WR_OP_KERNEL))
+		return -EOPNOTSUPP;
+	if (mxe_qp_is_ud(qp) && !ud_wr(ibwr)->ah)
+		return -EINVAL;
+	if (mxe_wr_is_atomic(ibwr->opcode) && !mxe_wqe_atomics_ok(qp))
+		return -EOPNOTSUPP;
+	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
+	if (ibwr->send_flags & IB_SEND_INLINE &&
+	    (!(mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INLINE) ||
+	     mxe_wqe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->sq.max_inline))
+		return -EINVAL;
+	return 0;
+}
+
+static void mxe_wqe_copy_inline(struct mxe_send_wr *wr,
+				const struct ib_send_wr *ibwr)
+{
+	int i;
+
+	for (i = 0; i < ibwr->num_sge; i++) {
+		memcpy(wr->inline_data + wr->length,
+		       (void *)(uintptr_t)ibwr->sg_list[i].addr,
+		       ibwr->sg_list[i].length);
+		wr->length += ibwr->sg_list[i].length;
+	}
+	wr->flags |= MXE_SEND_INLINE;
+}
+
+static void mxe_wqe_ud_dest_from_ib(struct mxe_send_wr *wr,
+				    const struct ib_ud_wr *ibwr)
+{
+	/* Copy the address vector, so that the AH may be destroyed now. */
+	wr->ud.av = to_mah(ibwr->ah)->av;
+	wr->ud.qpn = ibwr->remote_qpn & MXE_BTH_QPN_MASK;
+	wr->ud.qkey = ibwr->remote_qkey;
+}
+
+static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
+			    const struct ib_send_wr *ibwr)
+{
+	/* Except for the union, which each opcode and transport sets. */
+	memset(wr, 0, offsetof(struct mxe_send_wr, atomic));
+	wr->wr_id = ibwr->wr_id;
+	wr->opcode = ibwr->opcode;
+	wr->imm = ibwr->ex.imm_data;
+	if (ibwr->send_flags & IB_SEND_FENCE)
+		wr->flags |= MXE_SEND_FENCE;
+	if (ibwr->send_flags & IB_SEND_SIGNALED)
+		wr->flags |= MXE_SEND_SIGNALED;
+	if (ibwr->send_flags & IB_SEND_SOLICITED)
+		wr->flags |= MXE_SEND_SOLICITED;
+
+	if (ibwr->opcode == IB_WR_REG_MR) {
+		wr->reg = mxe_mr_reg_from_ib(reg_wr(ibwr));
+		return;
+	}
+	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INVALIDATE)
+		wr->rkey = ibwr->ex.invalidate_rkey;
+	if (mxe_wr_is_local(ibwr->opcode))
+		return;
+	if (mxe_qp_is_ud(qp)) {
+		mxe_wqe_ud_dest_from_ib(wr, ud_wr(ibwr));
+	} else if (mxe_wr_is_atomic(ibwr->opcode)) {
+		const struct ib_atomic_wr *awr = atomic_wr(ibwr);
+
+		wr->remote_addr = awr->remote_addr;
+		wr->rkey = awr->rkey;
+		mxe_wqe_set_atomic(&wr->atomic, wr->opcode, 3, awr->compare_add,
+				   awr->swap, awr->compare_add_mask, awr->swap_mask);
+	} else if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_REMOTE_ADDR) {
+		wr->remote_addr = rdma_wr(ibwr)->remote_addr;
+		wr->rkey = rdma_wr(ibwr)->rkey;
+	}
+
+	if (ibwr->send_flags & IB_SEND_INLINE) {
+		mxe_wqe_copy_inline(wr, ibwr);
+		return;
+	}
+	wr->error = mxe_wqe_set_sge(wr, mxe_wr_flags(wr->opcode), ibwr->sg_list,
+				    ibwr->num_sge);
+}
+
+int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
+{
+	struct mxe_sq *sq = &qp->sq;
+	int err;
+
+	lockdep_assert_held(&sq->post_lock);
+
+	err = mxe_wqe_check_ib(qp, ibwr);
+	if (err)
+		return err;
+	/*
+	 * tail is written under send_lock.  With an old value the queue only
+	 * appears fuller.  Pairs with the release in mxe_sq_complete(): a slot
+	 * is not written before its request is complete.
+	 */
+	if (sq->posted - READ_ONCE(sq->tail) >= sq->entries)
+		return -ENOMEM;
+	mxe_wqe_from_ib(qp, mxe_sq_wr(sq, sq->posted), ibwr);
+	/* Pairs with the acquire in mxe_wqe_produced(). */
+	smp_store_release(&sq->posted, sq->posted + 1);
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Checks and copies the requests of a send queue for the requester (wqe.c). */
+#ifndef MXE_WQE_H
+#define MXE_WQE_H
+
+#include "queues/qp.h"
+#include "queues/wr.h"
+#include "tm/rndv.h"
+
+/**
+ * mxe_wqe_produced() - Return the producer index of a send queue.
+ * @qp: QP with a send queue
+ *
+ * A load-acquire: the requests before the index can be read afterwards.
+ *
+ * Context: send_lock held.
+ * Return: the index, which for a process may be any number.
+ */
+static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
+{
+	if (qp->is_user)
+		return mxe_ring_producer(&qp->sq.ring);
+	/* Pairs with the release in mxe_wqe_put(). */
+	return smp_load_acquire(&qp->sq.posted);
+}
+
+/**
+ * mxe_wqe_index_ok() - Check the producer index of a send queue.
+ * @qp: QP with a send queue
+ * @produced: the index
+ *
+ * Context: send_lock held.
+ * Return: false if it moved back, or beyond the free entries.  Requests that
+ * were fetched and are not complete must not be overwritten.
+ */
+static inline bool mxe_wqe_index_ok(const struct mxe_qp *qp, u32 produced)
+{
+	return produced - mxe_rndv_fetched(qp) <= qp->sq.entries - mxe_rndv_held(qp);
+}
+
+/**
+ * mxe_wqe_user_opcodes() - Return the opcodes that a process may post.
+ * @qp: QP with type and be_reply set
+ *
+ * An atomic is missing if the device returns big-endian results only, and the
+ * QP was created without MXE_QP_CREATE_ATOMIC_BE_REPLY.
+ *
+ * Return: bit n is set if opcode n may be posted.
+ */
+u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp);
+
+/**
+ * mxe_wqe_fetch_one() - Fetch a request of a send queue that is not empty.
+ * @qp: QP with a send queue
+ * @produced: its producer index, from mxe_wqe_produced(), not
+ *	mxe_rndv_fetched()
+ *
+ * Copies the WQE of a process, and checks the copy.  A bad one gets an error
+ * that is reported when its turn comes.  If the index is invalid, the QP moves
+ * to ERR.
+ *
+ * Context: send_lock held.
+ * Return: false if the index is invalid, or MXE_MAX_FETCHED requests are not
+ * complete.
+ */
+bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced);
+
+/**
+ * mxe_wqe_fetch() - Fetch the next request of a send queue.
+ * @qp: QP with a send queue
+ *
+ * Context: send_lock held.
+ * Return: false if there is none, or mxe_wqe_fetch_one() fails.
+ */
+static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
+{
+	u32 produced;
+
+	if (mxe_qp_has_tm(qp) && mxe_rndv_fetch(qp))
+		return true;
+	produced = mxe_wqe_produced(qp);
+	return produced != mxe_rndv_fetched(qp) && mxe_wqe_fetch_one(qp, produced);
+}
+
+/**
+ * mxe_wqe_put() - Check and copy a request of a kernel consumer.
+ * @qp: QP with a send queue
+ * @ibwr: request
+ *
+ * Context: sq.post_lock held.
+ * Return: 0; -EOPNOTSUPP for an opcode that the QP may not use; -EINVAL for
+ * invalid SGEs, inline data or AH; -ENOMEM if the queue is full.
+ */
+int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr);
+
+#endif /* MXE_WQE_H */

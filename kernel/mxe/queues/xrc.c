@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * XRC targets: membership in a domain, and the lookup of the SRQ that a request
+ * names.
+ */
+#include "mxe.h"
+#include "queues/qp.h"
+#include "queues/srq.h"
+#include "queues/xrc.h"
+
+void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd)
+{
+	struct mxe_xrcd *xrcd = to_mxrcd(ibxrcd);
+
+	qp->xrcd = xrcd;
+	mutex_lock(&xrcd->lock);
+	list_add_tail(&qp->xrcd_entry, &xrcd->tgts);
+	mutex_unlock(&xrcd->lock);
+}
+
+void mxe_xrc_leave(struct mxe_qp *qp)
+{
+	mutex_lock(&qp->xrcd->lock);
+	list_del(&qp->xrcd_entry);
+	mutex_unlock(&qp->xrcd->lock);
+}
+
+struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
+{
+	struct mxe_srq *srq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	/*
+	 * The SRQ may belong to another domain. mxe_xrcd_withdraw() does not
+	 * take recv_lock of this target then, so only the xarray's lock keeps
+	 * the SRQ while its domain is compared.  A tag-matching SRQ has none.
+	 */
+	xa_lock_bh(&qp->dev->srqs);
+	srq = xa_load(&qp->dev->srqs, srqn);
+	if (srq && to_mxrcd(srq->ibsrq.ext.xrc.xrcd) != qp->xrcd)
+		srq = NULL;
+	xa_unlock_bh(&qp->dev->srqs);
+	return srq;
+}
+
+int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	if (start)
+		rq->srq = mxe_xrc_find(qp, srqn);
+	return rq->srq && rq->srq->num == srqn ? 0 : -EINVAL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Extended reliable connections (IBTA annex A14). One connection between two
+ * hosts carries the requests for all processes of the responding host. Each
+ * request names an SRQ. The SRQ determines the protection domain whose keys the
+ * request may use, and the CQ.
+ *
+ * The initiator is the send side of a reliable connection.  The target is the
+ * responder.  It has no queues, and belongs to an XRC domain rather than to a
+ * process.
+ */
+#ifndef MXE_XRC_H
+#define MXE_XRC_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <rdma/ib_verbs.h>
+
+#include "queues/qp.h"
+
+struct mxe_srq;
+
+/*
+ * An XRC domain.
+ *
+ * Lifetime: QPs and SRQs of the domain keep it alive by the use count of
+ * ib_core.
+ */
+struct mxe_xrcd {
+	struct ib_xrcd ibxrcd;
+	struct mutex lock;		/* tgts; outside QP locks */
+	struct list_head tgts;		/* targets, by xrcd_entry */
+};
+
+/**
+ * to_mxrcd() - Cast an ib_xrcd.
+ * @ibxrcd: XRC domain of this driver
+ *
+ * Return: the domain around it.
+ */
+static inline struct mxe_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
+{
+	return container_of(ibxrcd, struct mxe_xrcd, ibxrcd);
+}
+
+/**
+ * mxe_xrc_join() - Add a target to its domain.
+ * @qp: an XRC target
+ * @ibxrcd: its domain
+ *
+ * Context: Process context. May sleep.
+ */
+void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd);
+
+/**
+ * mxe_xrc_leave() - Remove a target from its domain.
+ * @qp: an XRC target
+ *
+ * Context: Process context. May sleep.
+ */
+void mxe_xrc_leave(struct mxe_qp *qp);
+
+/**
+ * mxe_xrc_find() - Look up an SRQ in the domain of a target.
+ * @qp: the target
+ * @srqn: SRQ number
+ *
+ * The result is valid until recv_lock is dropped, or while rq->srq or
+ * rq->read.srq points to it: mxe_xrcd_withdraw() clears these before an SRQ is
+ * freed.
+ *
+ * Context: recv_lock of @qp held.
+ * Return: the SRQ, or NULL if the domain has none with this number.
+ */
+struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);
+
+/**
+ * mxe_xrc_select() - Set rq->srq to the SRQ that a request names.
+ * @qp: the target
+ * @srqn: the SRQ number in the next packet in sequence
+ * @start: the packet begins a message
+ *
+ * Context: recv_lock of @qp held.
+ * Return: 0, or -EINVAL if the SRQ does not exist or differs from that of the
+ * first packet of the message.
+ */
+int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start);
+
+#endif /* MXE_XRC_H */

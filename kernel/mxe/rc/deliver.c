@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gives requests to the responder of their transport, either now or, in order,
+ * from qp->work.
+ */
+#include <linux/skbuff.h>
+
+#include "mxe.h"
+#include "queues/qp.h"
+#include "rc/deliver.h"
+#include "rc/recv.h"
+#include "rc/respond.h"
+#include "rc/uc.h"
+#include "rc/ud.h"
+#include "wire/hdr.h"
+#include "wire/psn.h"
+
+/* ---- deferred requests ------------------------------------------------- */
+
+/* In skb->cb of a deferred request. */
+struct mxe_deliver_cb {
+	bool needs_res;			/* MXE_OP_RESOURCE */
+	u16 vlan_id;			/* from the netdev, not the packet */
+	u32 psn;
+};
+
+static struct mxe_deliver_cb *mxe_deliver_cb(struct sk_buff *skb)
+{
+	return (struct mxe_deliver_cb *)skb->cb;
+}
+
+/*
+ * Returns true if one more request may be deferred.  A peer has at most
+ * max_dest_rd_atomic requests outstanding whose results are stored, including
+ * the READ in progress (IBTA 9.4.4).  Any more are duplicates or not allowed.
+ */
+static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
+{
+	const struct mxe_rq *rq = &qp->rq;
+	/* Peers decide how many responders a DC target has. */
+	u32 min = qp->transport == MXE_TRANSPORT_DC ? 0 : MXE_MIN_DEFERRED_PKTS;
+
+	if (needs_res && rq->deferred_res + rq->read.active >= rq->num_res)
+		return false;
+	return skb_queue_len(&rq->deferred) < min ||
+	       (skb_queue_len(&rq->deferred) < MXE_MAX_DEFERRED_PKTS &&
+		atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED);
+}
+
+/* Defers a packet, in front of all others (@first) or behind them. */
+static void mxe_deliver_queue(struct mxe_qp *qp, struct sk_buff *skb,
+			      const struct mxe_pkt *pkt, bool first)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_deliver_cb *cb = mxe_deliver_cb(skb);
+
+	/* The dst is noref.  Drop it before queueing the skb. */
+	skb_dst_drop(skb);
+	cb->needs_res = pkt->flags & MXE_OP_RESOURCE;
+	cb->vlan_id = pkt->vlan_id;
+	cb->psn = pkt->psn;
+	rq->deferred_res += cb->needs_res;
+	atomic_long_add(skb->truesize, &qp->dev->deferred);
+	if (first)
+		__skb_queue_head(&rq->deferred, skb);
+	else
+		__skb_queue_tail(&rq->deferred, skb);
+}
+
+static void mxe_deliver_add(struct mxe_qp *qp, struct sk_buff *skb,
+			    const struct mxe_pkt *pkt)
+{
+	if (mxe_deliver_has_room(qp, pkt->flags & MXE_OP_RESOURCE)) {
+		mxe_deliver_queue(qp, skb, pkt, false);
+		return;
+	}
+	mxe_count(qp->dev, drop_busy);
+	kfree_skb(skb);
+}
+
+static struct sk_buff *mxe_deliver_take(struct mxe_qp *qp)
+{
+	struct sk_buff *skb = __skb_dequeue(&qp->rq.deferred);
+
+	if (skb) {
+		atomic_long_sub(skb->truesize, &qp->dev->deferred);
+		qp->rq.deferred_res -= mxe_deliver_cb(skb)->needs_res;
+	}
+	return skb;
+}
+
+void mxe_deliver_drop_deferred(struct mxe_qp *qp)
+{
+	struct sk_buff *skb;
+
+	while ((skb = mxe_deliver_take(qp)))
+		kfree_skb(skb);
+}
+
+/*
+ * Returns true if a request is a retransmission, and a READ is in progress or a
+ * duplicate waits.  The requester repeats all requests from that PSN on and has
+ * the responses to those before it, so no earlier packet is needed.
+ */
+static bool mxe_deliver_went_back(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct sk_buff *oldest = skb_peek(&rq->deferred);
+	u32 newest;
+
+	if (!mxe_qp_is_reliable(qp))
+		return false;
+	/* Otherwise the oldest may be a request whose execution has begun. */
+	if (!rq->read.active &&
+	    (!oldest || mxe_psn_diff(mxe_deliver_cb(oldest)->psn, rq->epsn) >= 0))
+		return false;
+	if (oldest)
+		newest = mxe_deliver_cb(skb_peek_tail(&rq->deferred))->psn;
+	else
+		newest = mxe_psn_add(rq->read.psn, (rq->read.left - 1) / qp->mtu);
+	return mxe_psn_diff(pkt->psn, newest) <= 0;
+}
+
+/* ---- requests ------------------------------------------------------------ */
+
+/*
+ * Returns true if a wide atomic must wait until qp->work has enabled the locks
+ * (mxe_atomic_use_locks()).  Only a packet that would be executed enables them.
+ */
+static bool mxe_deliver_wants_locks(struct mxe_qp *qp,
+				    const struct mxe_pkt *pkt)
+{
+	struct mxe_atomic_args args __uninitialized;
+	struct mxe_rq *rq = &qp->rq;
+
+	if (!(pkt->flags & MXE_OP_ATOMIC) || likely(mxe_pkt_log_arg_sz(pkt) <= 3) ||
+	    pkt->psn != rq->epsn)
+		return false;
+	mxe_pkt_atomic(pkt, &args);
+	if (!mxe_respond_may_atomic(qp, mxe_pkt_va(pkt), &args) || mxe_atomic_ready(&args))
+		return false;
+	rq->wants_locks = true;
+	rq->pending |= BIT(MXE_PENDING_WORK);
+	return true;
+}
+
+/*
+ * Returns true if a request must wait.  Requests are executed in order, so each
+ * waits for those that were deferred before.
+ */
+static bool mxe_deliver_must_wait(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	/* The packets of a list that exceed the slice are deferred. */
+	if (rq->budget <= 0)
+		rq->pending |= BIT(MXE_PENDING_WORK);
+	return rq->budget <= 0 || rq->read.active ||
+	       !skb_queue_empty(&rq->deferred) || mxe_deliver_wants_locks(qp, pkt);
+}
+
+/*
+ * Executes a request whose turn it is, and consumes @skb.  Returns -EBUSY if it
+ * cannot be executed yet.  It is then deferred in front of all others.
+ */
+static int mxe_deliver_now(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			   struct sk_buff *skb)
+{
+	if (likely(mxe_qp_is_reliable(qp))) {
+		if (unlikely(mxe_respond_request(qp, pkt) == -EBUSY)) {
+			mxe_deliver_queue(qp, skb, pkt, true);
+			qp->rq.pending |= BIT(MXE_PENDING_WORK);
+			return -EBUSY;
+		}
+	} else if (qp->transport == MXE_TRANSPORT_UC) {
+		mxe_uc_request(qp, pkt);
+	} else {
+		mxe_ud_request(qp, pkt, skb);
+	}
+	napi_consume_skb(skb, 1);
+	return 0;
+}
+
+void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		 struct sk_buff *skb)
+{
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_recv_admit(qp)) {
+		kfree_skb(skb);
+		return;
+	}
+	if (!mxe_deliver_must_wait(qp, pkt)) {
+		mxe_deliver_now(qp, pkt, skb);
+		return;
+	}
+	/*
+	 * If the requester's timer is shorter than the time that the answers
+	 * take, finishing the old ones first would leave it without any new
+	 * data until its retries are used up.
+	 */
+	if (mxe_deliver_went_back(qp, pkt)) {
+		qp->rq.read.active = false;
+		mxe_deliver_drop_deferred(qp);
+		qp->rq.pending |= BIT(MXE_PENDING_WORK);
+	}
+	mxe_deliver_add(qp, skb, pkt);
+}
+
+void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		      struct sk_buff *skb, bool now)
+{
+	struct sk_buff *copy;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_recv_admit(qp))
+		return;
+	if (now && !mxe_deliver_must_wait(qp, pkt)) {
+		mxe_ud_request(qp, pkt, skb);
+		return;
+	}
+	copy = skb_clone(skb, GFP_ATOMIC);
+	if (!copy) {
+		mxe_count(qp->dev, drop_no_memory);
+		return;
+	}
+	qp->rq.pending |= BIT(MXE_PENDING_WORK);
+	mxe_deliver_add(qp, copy, pkt);
+}
+
+void mxe_deliver_continue(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_qp_can_receive(qp->state))
+		return;
+	mxe_respond_read_run(qp);
+	while (!rq->read.active && !rq->halted &&
+	       !skb_queue_empty(&rq->deferred)) {
+		struct mxe_pkt pkt __uninitialized;
+
+		/*
+		 * Events in rq->pending refer to rq->srq.  On an XRC target the
+		 * next request may name another SRQ, so end the section first.
+		 */
+		if (rq->budget <= 0 || (rq->pending && mxe_qp_is_xrc_tgt(qp))) {
+			rq->pending |= BIT(MXE_PENDING_WORK);
+			return;
+		}
+		skb = mxe_deliver_take(qp);
+		/* It was parsed before, so this does not fail. */
+		if (mxe_hdr_parse(skb, &pkt)) {
+			napi_consume_skb(skb, 1);
+			continue;
+		}
+		pkt.vlan_id = mxe_deliver_cb(skb)->vlan_id;
+		if (mxe_deliver_wants_locks(qp, &pkt)) {
+			mxe_deliver_queue(qp, skb, &pkt, true);
+			return;
+		}
+		if (mxe_deliver_now(qp, &pkt, skb))
+			return;
+		mxe_deliver_spend(qp, &pkt);
+	}
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Gives requests to the responder of their transport (deliver.c). */
+#ifndef MXE_DELIVER_H
+#define MXE_DELIVER_H
+
+#include "queues/qp.h"
+
+/**
+ * mxe_deliver() - Give a request to the responder, now or in order later.
+ * @qp: QP that the request is for, which may be dying
+ * @pkt: request of its connection, or datagram
+ * @skb: buffer that holds @pkt; consumed
+ *
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ */
+void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		 struct sk_buff *skb);
+
+/**
+ * mxe_deliver_copy() - Give a multicast datagram to a member of the group.
+ * @qp: member, which may be dying
+ * @pkt: datagram
+ * @skb: buffer that holds @pkt; remains the caller's
+ * @now: execute it now if possible; otherwise a copy waits for qp->work
+ *
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ */
+void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+		      struct sk_buff *skb, bool now);
+
+/**
+ * mxe_deliver_spend() - Charge the budget of the slice for a request.
+ * @qp: QP, which may be dying
+ * @pkt: request that was delivered
+ *
+ * Only needed if more packets follow before the lock is dropped.
+ *
+ * Context: recv_lock held.
+ */
+static inline void mxe_deliver_spend(struct mxe_qp *qp,
+				     const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	/* The data of a SEND were copied to the SGEs of rq->cur. */
+	if (!qp->dying)
+		rq->budget -= mxe_pkt_cost(pkt->payload_len,
+					   pkt->flags & MXE_OP_SEND ?
+					   rq->cur->num_sge : 0);
+}
+
+/**
+ * mxe_deliver_continue() - Do a slice of the receive side.
+ * @qp: QP
+ *
+ * Continues a READ, then executes deferred requests in order.  If the slice
+ * ends first, qp->work is queued again.
+ *
+ * Context: qp->work, BHs disabled, recv_lock held.
+ */
+void mxe_deliver_continue(struct mxe_qp *qp);
+
+/**
+ * mxe_deliver_drop_deferred() - Drop the deferred requests.
+ * @qp: QP in RESET or ERR, or dying
+ *
+ * Context: recv_lock held, or no other user of the QP.
+ */
+void mxe_deliver_drop_deferred(struct mxe_qp *qp);
+
+#endif /* MXE_DELIVER_H */

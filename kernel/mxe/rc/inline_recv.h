@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Inline receive (inline_recv.c).
+ *
+ * A message that cannot be delivered inline is copied to its buffer as usual,
+ * and so is every message without packets (loopback.h).  The program cannot
+ * tell the difference after it has polled the completion.
+ */
+#ifndef MXE_INLINE_RECV_H
+#define MXE_INLINE_RECV_H
+
+#include <linux/jump_label.h>
+
+#include "queues/qp.h"
+
+struct mxe_pkt;
+
+/* Enabled by the first QP with inline receive, and never disabled. */
+DECLARE_STATIC_KEY_FALSE(mxe_inline_recv_used);
+
+/**
+ * mxe_inline_recv_is_on() - Check whether a QP has inline receive.
+ * @qp: QP of any type
+ *
+ * Costs nothing until the first such QP is created.
+ *
+ * Return: true if it has.
+ */
+static inline bool mxe_inline_recv_is_on(const struct mxe_qp *qp)
+{
+	return static_branch_unlikely(&mxe_inline_recv_used) && qp->rq.inline_recv;
+}
+
+/**
+ * mxe_inline_recv_init() - Give a QP inline receive.
+ * @qp: QP of a process that is being created
+ *
+ * Context: Process context.  May sleep.
+ * Return: 0, or -EOPNOTSUPP if the type of the QP or its SRQ excludes that.
+ */
+int mxe_inline_recv_init(struct mxe_qp *qp);
+
+/**
+ * mxe_inline_recv_put() - Keep the data of a SEND for its completion.
+ * @qp: responder with inline receive, and a receive request in rq.cur
+ * @pkt: packet of the SEND
+ *
+ * Context: BHs disabled, recv_lock held.
+ * Return: true if the data are kept; false if the packet must be copied to the
+ * buffer, which also finds the errors.
+ */
+bool mxe_inline_recv_put(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+
+/**
+ * mxe_inline_recv_end() - Add the data that were kept to a completion.
+ * @qp: responder with inline receive
+ * @wc: completion, which keeps a pointer to rq.inl.  One in error has no data.
+ *
+ * Context: recv_lock held.
+ */
+void mxe_inline_recv_end(struct mxe_qp *qp, struct mxe_wc *wc);
+
+#endif /* MXE_INLINE_RECV_H */

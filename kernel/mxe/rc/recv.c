@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Takes up, completes, fails and flushes receive requests. */
+#include "mxe.h"
+#include "queues/qp.h"
+#include "queues/srq.h"
+#include "rc/inline_recv.h"
+#include "rc/recv.h"
+#include "tm/rndv.h"
+#include "tm/tm.h"
+#include "wire/pkt.h"
+
+int mxe_recv_take(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (rq->cur_valid)
+		return rq->cur->error ? -EIO : 0;
+	if (rq->srq)
+		err = mxe_srq_take(rq->srq, rq->cur, &rq->pending);
+	else
+		err = mxe_rq_take(qp->dev, &rq->q, rq->cur);
+	rq->cur_valid = !err || err == -EIO;
+	return err == -EPIPE ? -EIO : err;
+}
+
+int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
+{
+	struct mxe_rq *rq = &qp->rq;
+	const struct mxe_recv_wr *wr = rq->cur;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (len > wr->length - offset)
+		return -EMSGSIZE;
+	/* The keys of an SRQ belong to its own PD. */
+	if (len && mxe_mr_copy_sges(qp->dev, rq->srq ? rq->srq->ibsrq.pd : qp->pd,
+				    wr->sge, wr->num_sge, offset, (void *)data, len,
+				    MXE_TO_MEMORY, &rq->local_cache))
+		return -EIO;
+	return 0;
+}
+
+void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	wc->wr_id = rq->cur->wr_id;
+	rq->cur_valid = false;
+	if (mxe_inline_recv_is_on(qp))
+		mxe_inline_recv_end(qp, wc);
+	mxe_qp_complete(qp, mxe_qp_recv_cq(qp), wc, &rq->pending);
+}
+
+/* Completes a message to a tag-matching SRQ. */
+static void mxe_recv_end_tm(struct mxe_qp *qp, struct mxe_wc *wc)
+{
+	struct mxe_tm_msg *msg = &qp->rq.tm_msg;
+	bool ok = !wc->status;
+
+	/* The program does not learn what a message was that has failed. */
+	if (!ok && msg->kind == MXE_TM_UNEXPECTED)
+		mxe_tm_lost(qp->rq.srq);
+	mxe_tm_fill_wc(msg, wc);
+	mxe_recv_end(qp, wc);
+	/* The completion of the match precedes that of the data. */
+	if (ok && msg->kind == MXE_TM_RNDV)
+		mxe_rndv_queue(qp);
+	msg->kind = MXE_TM_NONE;
+}
+
+void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
+		       const struct mxe_pkt *pkt)
+{
+	struct mxe_wc wc = {
+		.status = status,
+		.opcode = MXE_WC_RECV,
+		.byte_len = qp->rq.offset,
+		.src_qp = qp->dest_qpn,
+	};
+
+	if (pkt) {
+		wc.solicited = mxe_pkt_is_solicited(pkt);
+		if (pkt->flags & MXE_OP_WRITE)
+			wc.opcode = MXE_WC_RECV_RDMA_WITH_IMM;
+		if (pkt->flags & MXE_OP_IMM) {
+			wc.flags |= MXE_CQE_WITH_IMM;
+			wc.imm = mxe_pkt_imm(pkt);
+		}
+		if (pkt->flags & MXE_OP_IETH) {
+			wc.flags |= MXE_CQE_WITH_INV;
+			wc.inv_rkey = mxe_pkt_inv_rkey(pkt);
+		}
+	}
+	if (mxe_qp_has_tm(qp))
+		mxe_recv_end_tm(qp, &wc);
+	else
+		mxe_recv_end(qp, &wc);
+}
+
+bool mxe_recv_admit(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (qp->dying || rq->halted || !mxe_qp_can_receive(qp->state)) {
+		mxe_count(qp->dev, drop_state);
+		return false;
+	}
+	if (qp->state == IB_QPS_RTR && !rq->comm_est && !mxe_qp_is_ud(qp)) {
+		rq->comm_est = true;
+		rq->pending |= BIT(MXE_PENDING_EV_COMM_EST);
+	}
+	return true;
+}
+
+void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (rq->cur_valid)
+		mxe_recv_complete(qp, rq->cur->error ?: status, NULL);
+	rq->halted = true;
+	rq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
+}
+
+bool mxe_recv_flush(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	u32 limit = MXE_FLUSH_SLICE;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	rq->offset = 0;
+	if (rq->cur_valid)
+		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
+	if (qp->ibqp->srq) {
+		/* Requests of an SRQ are not flushed (IBTA 10.2.9.4). */
+		if (!rq->last_wqe)
+			rq->pending |= BIT(MXE_PENDING_EV_LAST_WQE);
+		rq->last_wqe = true;
+		return false;
+	}
+	/* An XRC target has no queue of its own. */
+	if (!rq->q.entries)
+		return false;
+	for (; limit; limit--) {
+		mxe_recv_take(qp);
+		if (!rq->cur_valid)
+			return false;
+		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
+	}
+	rq->pending |= BIT(MXE_PENDING_WORK);
+	return true;
+}
+
+void mxe_recv_ring(struct mxe_qp *qp)
+{
+	/* An XRC target has no queue of its own. */
+	if (READ_ONCE(qp->state) != IB_QPS_ERR || mxe_qp_is_xrc_tgt(qp))
+		return;
+	mxe_rq_begin_bh_off(qp);
+	/* A dying QP is in RESET. */
+	if (qp->state == IB_QPS_ERR)
+		mxe_recv_flush(qp);
+	mxe_rq_end_deferred(qp);
+}
+
+void mxe_recv_doorbell(struct mxe_qp *qp)
+{
+	/* Pairs with the barrier in mxe_qp_set_error(). */
+	smp_mb();
+	if (likely(READ_ONCE(qp->state) != IB_QPS_ERR))
+		return;
+	/* BHs must not be enabled again with interrupts disabled. */
+	if (irqs_disabled()) {
+		mxe_qp_kick(qp);
+		return;
+	}
+	local_bh_disable();
+	mxe_recv_ring(qp);
+	local_bh_enable();
+}

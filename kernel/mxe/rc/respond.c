@@ -1,0 +1,727 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The responder executes requests of RC, XRC and DC in the order of their PSNs
+ * and responds to them.
+ */
+#include "ip/tx.h"
+#include "memory/rkey.h"
+#include "mxe.h"
+#include "queues/srq.h"
+#include "queues/xrc.h"
+#include "rc/inline_recv.h"
+#include "rc/recv.h"
+#include "rc/respond.h"
+#include "tm/tm_recv.h"
+#include "trace.h"
+#include "wire/psn.h"
+
+/* ---- responses --------------------------------------------------------- */
+
+/*
+ * Allocates a response with @more bytes behind the headers of its opcode, which
+ * is that of RC.  *p is set to the place of the AETH, or of the payload.
+ */
+static struct sk_buff *mxe_respond_alloc(struct mxe_qp *qp, u8 rc_opcode, u32 psn,
+					 u32 more, u8 **p)
+{
+	return mxe_tx_alloc(qp, mxe_opcode_of(qp->transport, rc_opcode), qp->dest_qpn,
+			    psn, more, p);
+}
+
+/* Sends a response that consists of an AETH. */
+static void mxe_respond_aeth(struct mxe_qp *qp, u8 rc_opcode, u32 psn, u8 syndrome,
+			     u32 msn)
+{
+	struct sk_buff *skb;
+	u8 *p;
+
+	skb = mxe_respond_alloc(qp, rc_opcode, psn, 0, &p);
+	/* Without memory, the response is lost, and the peer asks again. */
+	if (!skb)
+		return;
+	mxe_pkt_put_aeth(p, syndrome, msn);
+	mxe_tx_send(qp, &qp->rq.tx, skb);
+}
+
+static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
+{
+	if ((syndrome & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
+		trace_mxe_nak_sent(qp, psn, syndrome);
+	mxe_respond_aeth(qp, IB_OPCODE_RC_ACKNOWLEDGE, psn, syndrome, qp->rq.msn);
+}
+
+static void mxe_respond_atomic_ack(struct mxe_qp *qp,
+				   const struct mxe_resp_res *res)
+{
+	unsigned int n = mxe_atomic_words(&res->atomic);
+	struct sk_buff *skb;
+	u8 *p;
+
+	skb = mxe_respond_alloc(qp, IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE, res->first_psn,
+				(n - 1) * sizeof(__be64), &p);
+	/* As in mxe_respond_aeth(). */
+	if (!skb)
+		return;
+	p = mxe_pkt_put_aeth(p, MXE_AETH_ACK_UNLIMITED, res->msn);
+	mxe_pkt_put_number(p, res->orig, n);
+	mxe_tx_send(qp, &qp->rq.tx, skb);
+}
+
+/* FLUSH and ATOMIC WRITE have the response of a READ of 0 bytes (annex A19). */
+static void mxe_respond_placement_ack(struct mxe_qp *qp,
+				      const struct mxe_resp_res *res)
+{
+	mxe_respond_aeth(qp, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, res->first_psn,
+			 MXE_AETH_ACK_UNLIMITED, res->msn);
+}
+
+/* ---- failures ---------------------------------------------------------- */
+
+static void mxe_respond_fatal(struct mxe_qp *qp, u32 psn, u8 syndrome,
+			      enum mxe_pending event)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	mxe_respond_ack(qp, psn, syndrome);
+	rq->halted = true;
+	rq->pending |= BIT(MXE_PENDING_ERROR) | BIT(event);
+}
+
+/*
+ * Turns an error into a NAK for the peer, and into a completion and an event
+ * for the local consumer (IBTA 9.9).  Only this function does.
+ */
+static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	switch (err) {
+	case -EAGAIN:
+		/* Receiver not ready.  Later packets get no other NAK. */
+		mxe_count(qp->dev, sent_rnr_nak);
+		rq->nak_sent = true;
+		mxe_respond_ack(qp, psn, MXE_AETH_RNR_NAK |
+					 qp->attr.min_rnr_timer);
+		break;
+	case -ENOENT:
+	case -EPERM:
+	case -EACCES:
+	case -EFAULT:
+		/*
+		 * A receive request is in use if a WRITE with immediate data or
+		 * a SEND with invalidate had a bad key. IBTA's class J for the
+		 * latter has no NAK. Without one, the requester would wait for
+		 * its retries and report a lost connection.
+		 */
+		if (rq->cur_valid)
+			mxe_recv_complete(qp, IB_WC_LOC_ACCESS_ERR, NULL);
+		mxe_count(qp->dev, sent_nak_remote_access);
+		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_ACC,
+				  MXE_PENDING_EV_ACCESS_ERR);
+		break;
+	case -EMSGSIZE:
+		/* The message is longer than the receive request. */
+		mxe_recv_complete(qp, IB_WC_LOC_LEN_ERR, NULL);
+		mxe_count(qp->dev, sent_nak_invalid_request);
+		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_INV_REQ,
+				  MXE_PENDING_EV_REQ_ERR);
+		break;
+	case -EIO:
+		/* The receive request, or its queue, cannot be used. */
+		if (rq->cur_valid)
+			mxe_recv_complete(qp, rq->cur->error ?:
+					  IB_WC_LOC_PROT_ERR, NULL);
+		mxe_count(qp->dev, sent_nak_remote_operation);
+		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_OP,
+				  MXE_PENDING_EV_FATAL);
+		break;
+	default:
+		mxe_count(qp->dev, sent_nak_invalid_request);
+		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_INV_REQ,
+				  MXE_PENDING_EV_REQ_ERR);
+		break;
+	}
+}
+
+/* ---- READ -------------------------------------------------------------- */
+
+static u8 mxe_respond_read_opcode(bool first, bool last)
+{
+	if (first)
+		return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
+			      IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST;
+	return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST :
+		      IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE;
+}
+
+/* Sends one response.  Returns 0, -ENOMEM, or an error of mxe_rkey_copy(). */
+static int mxe_respond_read_one(struct mxe_qp *qp)
+{
+	struct mxe_resp_read *rd = &qp->rq.read;
+	struct mxe_rights rights = mxe_respond_rights(qp, rd->srq);
+	u32 len = min(rd->left, qp->mtu);
+	bool last = len == rd->left;
+	struct sk_buff *skb;
+	int err;
+	u8 *p;
+
+	skb = mxe_respond_alloc(qp, mxe_respond_read_opcode(rd->first, last), rd->psn,
+				len, &p);
+	if (!skb)
+		return -ENOMEM;
+	if (rd->first || last)
+		p = mxe_pkt_put_aeth(p, MXE_AETH_ACK_UNLIMITED, rd->msn);
+	if (len) {
+		err = mxe_rkey_copy(&rights, rd->rkey,
+				    IB_ACCESS_REMOTE_READ, rd->va, p, len,
+				    MXE_FROM_MEMORY);
+		if (err) {
+			kfree_skb(skb);
+			return err;
+		}
+	}
+	mxe_tx_send(qp, &qp->rq.tx, skb);
+
+	rd->first = false;
+	rd->va += len;
+	rd->left -= len;
+	rd->psn = mxe_psn_add(rd->psn, 1);
+	rd->active = rd->left > 0;
+	return 0;
+}
+
+void mxe_respond_read_run(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	while (rq->read.active) {
+		if (rq->budget <= 0) {
+			rq->pending |= BIT(MXE_PENDING_WORK);
+			return;
+		}
+		rq->budget -= mxe_pkt_cost(min(rq->read.left, qp->mtu), 0);
+		err = mxe_respond_read_one(qp);
+		if (!err)
+			continue;
+		rq->read.active = false;
+		/* Without memory, the peer asks for the missing part again. */
+		if (err != -ENOMEM)
+			mxe_respond_fail(qp, rq->read.psn, err);
+	}
+}
+
+/* Stores a request that was executed; not the operands of an atomic. */
+static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
+					      const struct mxe_pkt *pkt)
+{
+	struct mxe_resp_res *res = mxe_respond_next_res(&qp->rq);
+
+	res->op = pkt->flags & MXE_OP_RESOURCE;
+	res->first_psn = pkt->psn;
+	res->last_psn = pkt->psn;
+	res->va = mxe_pkt_va(pkt);
+	res->rkey = mxe_pkt_rkey(pkt);
+	res->length = pkt->flags & MXE_OP_RETH ? mxe_pkt_dma_len(pkt) : 0;
+	res->feth = pkt->flags & MXE_OP_FETH ? mxe_pkt_feth(pkt) : 0;
+	res->msn = qp->rq.msn;
+	res->srqn = mxe_pkt_srqn(pkt);
+	return res;
+}
+
+/* Returns true if a duplicate names what the executed request did. */
+static bool mxe_respond_same_target(const struct mxe_resp_res *res, const struct mxe_pkt *pkt)
+{
+	return res->op == (pkt->flags & MXE_OP_RESOURCE) && res->va == mxe_pkt_va(pkt) &&
+	       res->rkey == mxe_pkt_rkey(pkt) && res->srqn == mxe_pkt_srqn(pkt);
+}
+
+static void mxe_respond_read_start(struct mxe_qp *qp,
+				   const struct mxe_pkt *pkt, u32 msn,
+				   struct mxe_srq *srq)
+{
+	qp->rq.read = (struct mxe_resp_read) {
+		.active = true,
+		.first = true,
+		.va = mxe_pkt_va(pkt),
+		.rkey = mxe_pkt_rkey(pkt),
+		.left = mxe_pkt_dma_len(pkt),
+		.psn = pkt->psn,
+		.msn = msn,
+		.srq = srq,
+	};
+	mxe_respond_read_run(qp);
+}
+
+/* Checks the memory that the first packet of a READ or WRITE names. */
+static int mxe_respond_check_range(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+				   int access)
+{
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+
+	u32 len = mxe_pkt_dma_len(pkt);
+
+	if (len > MXE_MAX_MSG_SIZE)
+		return -EINVAL;
+	/* A request of 0 bytes needs no key (IBTA 9.7.4). */
+	if (!len)
+		return 0;
+	return mxe_rkey_check(&rights, mxe_pkt_rkey(pkt), access, mxe_pkt_va(pkt), len);
+}
+
+static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_resp_res *res;
+	u32 num_pkts;
+	int err;
+
+	if (!mxe_respond_may_read(qp))
+		return -EINVAL;
+	err = mxe_respond_check_range(qp, pkt, IB_ACCESS_REMOTE_READ);
+	if (err)
+		return err;
+
+	num_pkts = max(DIV_ROUND_UP(mxe_pkt_dma_len(pkt), qp->mtu), 1U);
+	mxe_respond_advance(qp, num_pkts);
+	res = mxe_respond_store(qp, pkt);
+	res->last_psn = mxe_psn_add(pkt->psn, num_pkts - 1);
+	mxe_respond_read_start(qp, pkt, res->msn, rq->srq);
+	return 0;
+}
+
+/* ---- atomics ----------------------------------------------------------- */
+
+static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_atomic_args args __uninitialized;
+	u64 orig[MXE_ATOMIC_WORDS] __uninitialized;
+	struct mxe_resp_res *res;
+	int err;
+
+	mxe_pkt_atomic(pkt, &args);
+	err = mxe_respond_exec_atomic(qp, mxe_pkt_rkey(pkt), mxe_pkt_va(pkt), &args, orig);
+	if (err)
+		return err;
+
+	mxe_respond_advance(qp, 1);
+	res = mxe_respond_store(qp, pkt);
+	mxe_atomic_copy(&res->atomic, &args);
+	mxe_atomic_copy_words(res->orig, orig, mxe_atomic_words(&args));
+	mxe_respond_atomic_ack(qp, res);
+	return 0;
+}
+
+/* ---- FLUSH and ATOMIC WRITE: memory placement, IBTA annex A19 ---------- */
+
+/*
+ * CPUs have executed all earlier requests, so the data are in coherent memory.
+ * A barrier makes them globally visible.  Persistence is not supported.
+ */
+static int mxe_respond_flush_memory(struct mxe_qp *qp,
+				    const struct mxe_pkt *pkt)
+{
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	u32 feth = mxe_pkt_feth(pkt), rkey = mxe_pkt_rkey(pkt);
+	u32 level = feth >> MXE_FETH_LEVEL_SHIFT & MXE_FETH_LEVEL_MASK;
+	u32 type = feth & MXE_FETH_TYPE_MASK;
+	int err;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_FLUSH_GLOBAL) ||
+	    !qp->rq.num_res || !type)
+		return -EINVAL;
+	/* No region grants any other type. */
+	if (type != IB_FLUSH_GLOBAL)
+		return -EACCES;
+	if (level == IB_FLUSH_RANGE)
+		err = mxe_rkey_check(&rights, rkey, IB_ACCESS_FLUSH_GLOBAL,
+				     mxe_pkt_va(pkt), mxe_pkt_dma_len(pkt));
+	else if (level == IB_FLUSH_MR)
+		err = mxe_rkey_grants(&rights, rkey, IB_ACCESS_FLUSH_GLOBAL);
+	else
+		err = -EINVAL;
+	if (err)
+		return err;
+
+	/* Data of earlier requests must be visible before the response. */
+	smp_mb();
+	mxe_respond_advance(qp, 1);
+	mxe_respond_placement_ack(qp, mxe_respond_store(qp, pkt));
+	return 0;
+}
+
+/* Stores 8 bytes at once, so that a part of them is never visible. */
+static int mxe_respond_atomic_write(struct mxe_qp *qp,
+				    const struct mxe_pkt *pkt)
+{
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_atomic_args args __uninitialized;
+	u64 va = mxe_pkt_va(pkt), orig[MXE_ATOMIC_WORDS];
+	struct mxe_resp_res *res;
+	int err;
+
+	if (!mxe_respond_may_write(qp) || !qp->rq.num_res ||
+	    mxe_pkt_dma_len(pkt) != MXE_ATOMIC_WRITE_SIZE ||
+	    !mxe_pkt_atomic(pkt, &args) || !IS_ALIGNED(va, MXE_ATOMIC_WRITE_SIZE))
+		return -EINVAL;
+	err = mxe_rkey_atomic(&rights, mxe_pkt_rkey(pkt), IB_ACCESS_REMOTE_WRITE, va,
+			      &args, orig);
+	if (err)
+		return err;
+	mxe_respond_advance(qp, 1);
+	res = mxe_respond_store(qp, pkt);
+	mxe_atomic_copy(&res->atomic, &args);
+	mxe_respond_placement_ack(qp, res);
+	return 0;
+}
+
+/* ---- SEND and WRITE ---------------------------------------------------- */
+
+static bool mxe_respond_length_ok(const struct mxe_qp *qp,
+				  const struct mxe_pkt *pkt)
+{
+	if (!(pkt->flags & MXE_OP_END))
+		return pkt->payload_len == qp->mtu;
+	if (!(pkt->flags & MXE_OP_START) && !pkt->payload_len)
+		return false;
+	return pkt->payload_len <= qp->mtu;
+}
+
+/* Copies a packet of a SEND to the receive request, which was taken up. */
+static int mxe_respond_put_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (mxe_inline_recv_is_on(qp) && mxe_inline_recv_put(qp, pkt))
+		err = 0;
+	else
+		err = mxe_recv_put(qp, rq->offset, pkt->payload, pkt->payload_len);
+	if (err == -EIO)
+		mxe_count(qp->dev, local_access_errors);
+	if (err)
+		return err;
+	if (pkt->flags & MXE_OP_IETH) {
+		err = mxe_rkey_invalidate(&rights, mxe_pkt_inv_rkey(pkt), MXE_INV_REMOTE);
+		if (err)
+			return err;
+	}
+	rq->offset += pkt->payload_len;
+	if (pkt->flags & MXE_OP_END)
+		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
+	return 0;
+}
+
+/* Begins a SEND to a tag-matching SRQ. */
+static int mxe_respond_send_tagged(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_pkt data = *pkt;
+	int err;
+
+	qp->rq.offset = 0;
+	err = mxe_tm_recv_start(qp, &data);
+	return err ?: mxe_respond_put_data(qp, &data);
+}
+
+static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	int err;
+
+	if (pkt->flags & MXE_OP_START) {
+		if (mxe_qp_has_tm(qp))
+			return mxe_respond_send_tagged(qp, pkt);
+		qp->rq.offset = 0;
+		err = mxe_recv_take(qp);
+		if (err)
+			return err;
+	}
+	return mxe_respond_put_data(qp, pkt);
+}
+
+static int mxe_respond_write_start(struct mxe_qp *qp,
+				   const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (!mxe_respond_may_write(qp))
+		return -EINVAL;
+	err = mxe_respond_check_range(qp, pkt, IB_ACCESS_REMOTE_WRITE);
+	if (err)
+		return err;
+	rq->offset = 0;
+	rq->write_va = mxe_pkt_va(pkt);
+	rq->write_rkey = mxe_pkt_rkey(pkt);
+	rq->write_left = mxe_pkt_dma_len(pkt);
+	return 0;
+}
+
+static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (pkt->flags & MXE_OP_START) {
+		err = mxe_respond_write_start(qp, pkt);
+		if (err)
+			return err;
+	}
+	/* The packets carry as many bytes as the first one announced. */
+	if (pkt->payload_len > rq->write_left ||
+	    (pkt->flags & MXE_OP_END && pkt->payload_len != rq->write_left))
+		return -EINVAL;
+	if (pkt->flags & MXE_OP_IMM) {
+		err = mxe_recv_take(qp);
+		if (err)
+			return err;
+	}
+	if (pkt->payload_len) {
+		err = mxe_rkey_copy(&rights, rq->write_rkey,
+				    IB_ACCESS_REMOTE_WRITE, rq->write_va,
+				    (void *)pkt->payload, pkt->payload_len,
+				    MXE_TO_MEMORY);
+		if (err)
+			return err;
+	}
+	rq->offset += pkt->payload_len;
+	rq->write_va += pkt->payload_len;
+	rq->write_left -= pkt->payload_len;
+	if (pkt->flags & MXE_OP_IMM)
+		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
+	return 0;
+}
+
+int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	if (!mxe_respond_length_ok(qp, pkt))
+		return -EINVAL;
+	if (pkt->flags & MXE_OP_SEND)
+		err = mxe_respond_send_data(qp, pkt);
+	else
+		err = mxe_respond_write(qp, pkt);
+	if (err)
+		return err;
+
+	rq->msg = pkt->flags & MXE_OP_END ? 0 :
+		  pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
+	return 0;
+}
+
+static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	err = mxe_respond_data(qp, pkt);
+	if (err)
+		return err;
+	if (pkt->flags & MXE_OP_END)
+		mxe_respond_advance(qp, 1);
+	else
+		rq->epsn = mxe_psn_add(rq->epsn, 1);
+	if (mxe_pkt_asks_ack(pkt))
+		mxe_respond_ack(qp, pkt->psn, MXE_AETH_ACK_UNLIMITED);
+	return 0;
+}
+
+/* ---- duplicates -------------------------------------------------------- */
+
+static struct mxe_resp_res *mxe_respond_find(struct mxe_rq *rq,
+					     const struct mxe_pkt *pkt)
+{
+	u32 i;
+
+	/* Newest first, because PSNs wrap after 2^24 packets. */
+	for (i = 1; i <= rq->num_res; i++) {
+		u32 slot = (rq->res_head + rq->num_res - i) % rq->num_res;
+		struct mxe_resp_res *res = &rq->res[slot];
+
+		if (res->valid && mxe_psn_diff(pkt->psn, res->first_psn) >= 0 &&
+		    mxe_psn_diff(pkt->psn, res->last_psn) <= 0)
+			return res;
+	}
+	return NULL;
+}
+
+/* Returns true if a duplicate has the operands of the executed request. */
+static bool mxe_respond_same_operands(const struct mxe_resp_res *res,
+				      const struct mxe_pkt *pkt)
+{
+	struct mxe_atomic_args args __uninitialized;
+
+	return mxe_pkt_atomic(pkt, &args) && mxe_atomic_same(&res->atomic, &args);
+}
+
+static bool mxe_respond_same_atomic(const struct mxe_resp_res *res,
+				    const struct mxe_pkt *pkt)
+{
+	return mxe_respond_same_target(res, pkt) && mxe_respond_same_operands(res, pkt);
+}
+
+static bool mxe_respond_same_placement(const struct mxe_resp_res *res,
+				       const struct mxe_pkt *pkt)
+{
+	if (!mxe_respond_same_target(res, pkt) || res->length != mxe_pkt_dma_len(pkt))
+		return false;
+	if (pkt->flags & MXE_OP_ATOMIC_WRITE)
+		return mxe_respond_same_operands(res, pkt);
+	return !((res->feth ^ mxe_pkt_feth(pkt)) & MXE_FETH_MASK);
+}
+
+/* A duplicate READ asks for everything, or for the end that is missing. */
+static bool mxe_respond_same_read(const struct mxe_qp *qp,
+				  const struct mxe_resp_res *res,
+				  const struct mxe_pkt *pkt)
+{
+	u64 offset = (u64)mxe_psn_diff(pkt->psn, res->first_psn) * qp->mtu;
+
+	return res->op == MXE_OP_READ && res->rkey == mxe_pkt_rkey(pkt) &&
+	       res->srqn == mxe_pkt_srqn(pkt) && mxe_pkt_va(pkt) == res->va + offset &&
+	       offset <= res->length && mxe_pkt_dma_len(pkt) <= res->length - offset;
+}
+
+static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_srq *srq = NULL;
+	struct mxe_resp_res *res;
+
+	mxe_count(qp->dev, duplicate_requests);
+	if (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE)) {
+		/* Executed before: acknowledge all that was (IBTA 9.7.5). */
+		if (mxe_pkt_asks_ack(pkt))
+			mxe_respond_ack(qp, mxe_psn_add(rq->epsn, -1),
+					MXE_AETH_ACK_UNLIMITED);
+		return;
+	}
+
+	res = mxe_respond_find(rq, pkt);
+	if (mxe_qp_is_xrc_tgt(qp))
+		srq = mxe_xrc_find(qp, mxe_pkt_srqn(pkt));
+	if (!res || (mxe_qp_is_xrc_tgt(qp) && !srq)) {
+		mxe_count(qp->dev, drop_duplicate_unknown);
+		return;
+	}
+	/* A READ reads memory again.  Nothing else is executed twice. */
+	if (pkt->flags & MXE_OP_READ && mxe_respond_same_read(qp, res, pkt))
+		mxe_respond_read_start(qp, pkt, res->msn, srq);
+	else if (pkt->flags & MXE_OP_ATOMIC &&
+		 mxe_respond_same_atomic(res, pkt))
+		mxe_respond_atomic_ack(qp, res);
+	else if (pkt->flags & (MXE_OP_FLUSH | MXE_OP_ATOMIC_WRITE) &&
+		 mxe_respond_same_placement(res, pkt))
+		mxe_respond_placement_ack(qp, res);
+	else
+		mxe_count(qp->dev, drop_duplicate_mismatch);
+}
+
+/* ---- requests ---------------------------------------------------------- */
+
+static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	u32 msg = pkt->flags & MXE_OP_START ? 0 :
+		  pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
+	int err;
+
+	/* First, middle and last packets must arrive in this order. */
+	if (qp->rq.msg != msg)
+		return -EINVAL;
+	if (mxe_qp_is_xrc_tgt(qp)) {
+		err = mxe_xrc_select(qp, mxe_pkt_srqn(pkt), pkt->flags & MXE_OP_START);
+		if (err)
+			return err;
+	}
+	if (pkt->flags & MXE_OP_ATOMIC)
+		return mxe_respond_atomic(qp, pkt);
+	if (pkt->flags & MXE_OP_READ)
+		return mxe_respond_read(qp, pkt);
+	if (pkt->flags & MXE_OP_FLUSH)
+		return mxe_respond_flush_memory(qp, pkt);
+	if (pkt->flags & MXE_OP_ATOMIC_WRITE)
+		return mxe_respond_atomic_write(qp, pkt);
+	return mxe_respond_message(qp, pkt);
+}
+
+int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	s32 ahead = mxe_psn_diff(pkt->psn, rq->epsn);
+	int err;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (ahead < 0) {
+		mxe_respond_duplicate(qp, pkt);
+		return 0;
+	}
+	if (ahead > 0) {
+		mxe_count(qp->dev, out_of_sequence);
+		/* One NAK until the missing packet arrives (IBTA 9.7.5). */
+		if (!rq->nak_sent) {
+			rq->nak_sent = true;
+			mxe_count(qp->dev, sent_nak_sequence);
+			mxe_respond_ack(qp, rq->epsn, MXE_AETH_NAK_PSN_SEQ);
+		}
+		return 0;
+	}
+
+	rq->nak_sent = false;
+	err = mxe_respond_execute(qp, pkt);
+	if (err && err != -EBUSY)
+		mxe_respond_fail(qp, pkt->psn, err);
+	return err;
+}
+
+void mxe_respond_reset(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	u32 i;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	mxe_tm_recv_abandon(qp);
+	rq->cur_valid = false;
+	rq->inl.len = 0;
+	rq->offset = 0;
+	rq->msg = 0;
+	rq->nak_sent = false;
+	rq->halted = false;
+	rq->read.active = false;
+	for (i = 0; i < rq->num_res; i++)
+		rq->res[i].valid = false;
+	rq->res_head = 0;
+}
+
+void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	/* The READ ends here.  Requests that waited for it continue. */
+	if (rq->read.srq == srq) {
+		if (rq->read.active && !qp->dying)
+			rq->pending |= BIT(MXE_PENDING_WORK);
+		rq->read.active = false;
+		rq->read.srq = NULL;
+	}
+	if (rq->srq == srq) {
+		rq->srq = NULL;
+		rq->cur_valid = false;
+	}
+}
+
+bool mxe_respond_flush(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	rq->read.active = false;
+	return mxe_recv_flush(qp);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The responder of RC and XRC, and steps that other files share (respond.c). */
+#ifndef MXE_RESPOND_H
+#define MXE_RESPOND_H
+
+#include "memory/atomic.h"
+#include "memory/rkey.h"
+#include "mxe.h"
+#include "queues/qp.h"
+#include "trace.h"
+#include "wire/psn.h"
+
+/**
+ * mxe_respond_request() - Execute a request of RC or XRC, and respond to it.
+ * @qp: QP that can receive
+ * @pkt: request of the connection
+ *
+ * A duplicate is answered from the stored results.  A request out of sequence
+ * is dropped, with a NAK if it is the first one.
+ *
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ * Return: 0; -EBUSY if the region to be invalidated is being accessed, or if
+ * the search for a tag needs more budget than is left, so that the caller has
+ * to try again; or another error, for which a NAK was sent.
+ */
+int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+
+/* ---- steps of a request, shared with the loopback path ----------------- */
+
+/**
+ * mxe_respond_is_ready() - Check whether a request would be executed at once.
+ * @qp: responder, which may be dying
+ * @psn: PSN of the request
+ *
+ * The first message in RTR is not, because it raises COMM_EST (IBTA 11.6.3.1).
+ *
+ * Context: recv_lock held.
+ * Return: true if it would.
+ */
+static inline bool mxe_respond_is_ready(const struct mxe_qp *qp, u32 psn)
+{
+	const struct mxe_rq *rq = &qp->rq;
+
+	return !qp->dying && !rq->halted && mxe_qp_can_receive(qp->state) &&
+	       (qp->state != IB_QPS_RTR || rq->comm_est) && rq->epsn == psn &&
+	       !rq->msg && !rq->read.active && skb_queue_empty(&rq->deferred);
+}
+
+/**
+ * mxe_respond_rights() - Return the rights to check the keys of a peer against.
+ * @qp: responder
+ * @srq: SRQ that the request names; ignored except on an XRC target, where its
+ *	PD has the rights (IBTA annex A14)
+ *
+ * Context: recv_lock held.
+ * Return: the rights, valid until the lock is dropped.
+ */
+static inline struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
+						   const struct mxe_srq *srq)
+{
+	return (struct mxe_rights) {
+		.dev = qp->dev,
+		.pd = mxe_qp_is_xrc_tgt(qp) ? srq->ibsrq.pd : qp->pd,
+		.qpn = qp->qpn,
+		.cache = &qp->rq.mr_cache,
+	};
+}
+
+/**
+ * mxe_respond_may_write() - Check whether a peer may write to memory.
+ * @qp: responder
+ *
+ * Context: recv_lock held.
+ * Return: true if the access flags of the QP allow it.
+ */
+static inline bool mxe_respond_may_write(const struct mxe_qp *qp)
+{
+	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE;
+}
+
+/**
+ * mxe_respond_may_read() - Check whether a peer may read memory.
+ * @qp: responder
+ *
+ * Context: recv_lock held.
+ * Return: true if the access flags and max_dest_rd_atomic of the QP allow it.
+ */
+static inline bool mxe_respond_may_read(const struct mxe_qp *qp)
+{
+	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ && qp->rq.num_res;
+}
+
+/**
+ * mxe_respond_may_atomic() - Check whether a peer may execute an atomic.
+ * @qp: responder
+ * @va: address of the operand
+ * @args: operands
+ *
+ * Context: recv_lock held.
+ * Return: true if the atomic is executed provided that its key is valid.
+ */
+static inline bool mxe_respond_may_atomic(const struct mxe_qp *qp, u64 va,
+					  const struct mxe_atomic_args *args)
+{
+	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC &&
+	       qp->rq.num_res && args->op != MXE_ATOMIC_UNSUPPORTED &&
+	       /* The virtual address is aligned, wherever it is mapped. */
+	       IS_ALIGNED(va, mxe_atomic_size(args));
+}
+
+/**
+ * mxe_respond_exec_atomic() - Execute an atomic of a peer.
+ * @qp: responder
+ * @rkey: remote key
+ * @va: address of the operand
+ * @args: operands, for which mxe_atomic_ready() is true
+ * @orig: set to the original value, as by mxe_atomic_exec()
+ *
+ * Inline, because a call would be 2 % of an atomic on the loopback path.
+ *
+ * Context: BHs disabled, recv_lock held.
+ * Return: 0; -EINVAL if the QP or the memory does not allow it; or an error of
+ * mxe_rkey_get().  After an error, nothing was executed.
+ */
+static inline int mxe_respond_exec_atomic(struct mxe_qp *qp, u32 rkey, u64 va,
+					  const struct mxe_atomic_args *args,
+					  u64 *orig)
+{
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	int err;
+
+	if (!mxe_respond_may_atomic(qp, va, args))
+		return -EINVAL;
+	err = mxe_rkey_atomic(&rights, rkey, IB_ACCESS_REMOTE_ATOMIC, va, args, orig);
+	if (err)
+		return err;
+
+	mxe_count(qp->dev, atomics_executed);
+	if (mxe_atomic_is_masked(args->op))
+		mxe_count(qp->dev, masked_atomics_executed);
+	trace_mxe_atomic(qp, rkey, va, args);
+	return 0;
+}
+
+/**
+ * mxe_respond_advance() - Move on to the next message.
+ * @qp: responder that has executed a request
+ * @num_pkts: PSNs from the expected one to the end of the message
+ *
+ * Context: recv_lock held.
+ */
+static inline void mxe_respond_advance(struct mxe_qp *qp, u32 num_pkts)
+{
+	qp->rq.nak_sent = false;
+	qp->rq.msn++;
+	qp->rq.epsn = mxe_psn_add(qp->rq.epsn, num_pkts);
+}
+
+/**
+ * mxe_respond_next_res() - Take the slot for the result of a request.
+ * @rq: receive side of a responder with slots
+ *
+ * Context: recv_lock held.
+ * Return: the slot, marked valid.  The caller sets all its other members.
+ */
+static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_rq *rq)
+{
+	struct mxe_resp_res *res = &rq->res[rq->res_head];
+
+	rq->res_head = (rq->res_head + 1) % rq->num_res;
+	/*
+	 * The peer has num_res of these requests outstanding at most, so it
+	 * has received the response that was stored in this slot.
+	 */
+	if (res->valid)
+		rq->tx.progress = true;
+	res->valid = true;
+	return res;
+}
+
+/* ---- packets ------------------------------------------------------------- */
+
+/**
+ * mxe_respond_data() - Execute a packet of a SEND or WRITE.
+ * @qp: responder of RC, XRC or UC
+ * @pkt: packet whose turn it is
+ *
+ * Copies the data to the receive request or to remote memory.  The last packet
+ * completes the receive request.  Sends no response.
+ *
+ * Context: BHs disabled, recv_lock held.
+ * Return: 0; -EINVAL for a packet that is not allowed; -EAGAIN if there is no
+ * receive request; -EIO if it, or the whole queue, cannot be used; -EMSGSIZE if
+ * it is too short; or an error of mxe_rkey_copy() or mxe_rkey_invalidate().
+ */
+int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+
+/**
+ * mxe_respond_read_run() - Send responses of a READ up to the end of the slice.
+ * @qp: responder; does nothing without a READ in progress
+ *
+ * If the slice ends first, qp->work continues.
+ *
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ */
+void mxe_respond_read_run(struct mxe_qp *qp);
+
+/**
+ * mxe_respond_flush() - Abandon a READ, and flush a slice of receive requests.
+ * @qp: QP in ERR
+ *
+ * Context: recv_lock held.
+ * Return: true if requests remain, which qp->work flushes.
+ */
+bool mxe_respond_flush(struct mxe_qp *qp);
+
+/**
+ * mxe_respond_reset() - Drop the message in progress and the stored results.
+ * @qp: QP that enters RESET
+ *
+ * Context: recv_lock held.
+ */
+void mxe_respond_reset(struct mxe_qp *qp);
+
+/**
+ * mxe_respond_forget() - Drop work in progress for an SRQ.
+ * @qp: XRC target, which may be dying
+ * @srq: SRQ that is being destroyed
+ *
+ * Context: recv_lock held.
+ */
+void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq);
+
+#endif /* MXE_RESPOND_H */

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The timers of the requester: local ACK timeout and receiver not ready.
+ * send.c, complete.c and qp_work.c start them, and qp_verbs.c and dct_child.c
+ * stop them.
+ */
+#include <linux/jiffies.h>
+
+#include "ip/cnp.h"
+#include "mxe.h"
+#include "rc/retry.h"
+#include "rc/sq.h"
+#include "trace.h"
+
+/* Delays by RNR NAK timer code, in units of 10 microseconds (IBTA 9.7.5). */
+static const u32 mxe_rnr_delay[32] = {
+	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
+	16384, 24576, 32768, 49152,
+};
+
+/*
+ * Returns the local ACK timeout in jiffies.  T is 4.096 us * 2^code, and code 0
+ * means no timeout (IBTA 11.2.5.2).  A loss must be detected after T at least
+ * and 4 T at most (IBTA 9.7.6.1.3).  Asking again does not make a late response
+ * arrive earlier, so later attempts wait 2 T, and then 4 T.
+ */
+static unsigned long mxe_retry_timeout(const struct mxe_qp *qp)
+{
+	unsigned int tries = qp->attr.retry_cnt - qp->sq.retry_left;
+	u64 nsec = 4096ULL << (qp->attr.timeout + min(tries, 2U));
+
+	return max(nsecs_to_jiffies(nsec), 2UL);
+}
+
+/*
+ * Most deadlines are met, so a timer that expires early enough is not modified.
+ * It finds that the deadline has moved, and is set again then.
+ */
+static void mxe_retry_arm(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	sq->retry_armed = true;
+	sq->retry_at = jiffies + mxe_retry_timeout(qp);
+	if (!timer_pending(&sq->retry_timer) ||
+	    time_after(sq->retry_timer.expires, sq->retry_at))
+		mod_timer(&sq->retry_timer, sq->retry_at);
+}
+
+void mxe_retry_start(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!qp->dying && qp->attr.timeout && !qp->sq.retry_armed)
+		mxe_retry_arm(qp);
+}
+
+void mxe_retry_later(struct mxe_qp *qp, unsigned long delay)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!qp->dying)
+		mod_timer(&qp->sq.rnr_timer, jiffies + delay);
+}
+
+void mxe_retry_restart(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (qp->dying || !qp->attr.timeout)
+		return;
+	if (mxe_sq_outstanding(&qp->sq))
+		mxe_retry_arm(qp);
+	else
+		qp->sq.retry_armed = false;
+}
+
+void mxe_retry_progress(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	qp->sq.retry_left = qp->attr.retry_cnt;
+	qp->sq.rnr_retry_left = qp->attr.rnr_retry;
+	qp->sq.rewound = false;
+	qp->sq.tx.progress = true;
+	mxe_cnp_progress(qp);
+	mxe_retry_restart(qp);
+}
+
+bool mxe_retry_rewind(struct mxe_qp *qp, u32 psn)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (sq->rewound)
+		return true;
+	if (!sq->retry_left) {
+		mxe_count(qp->dev, retry_exceeded);
+		return false;
+	}
+	sq->retry_left--;
+	sq->rewound = true;
+	trace_mxe_retry(qp, psn);
+	mxe_sq_rewind(qp, psn);
+	return true;
+}
+
+static void mxe_retry_timer_fn(struct timer_list *timer)
+{
+	struct mxe_qp *qp = timer_container_of(qp, timer, sq.retry_timer);
+	struct mxe_sq *sq = &qp->sq;
+	bool armed;
+
+	mxe_sq_begin(qp);
+	armed = sq->retry_armed;
+	sq->retry_armed = false;
+	if (!armed || qp->dying || !mxe_qp_can_send(qp->state) || sq->halted ||
+	    sq->rnr_wait || !mxe_sq_outstanding(sq))
+		goto unlock;
+	if (time_before(jiffies, sq->retry_at)) {
+		sq->retry_armed = true;
+		mod_timer(timer, sq->retry_at);
+		goto unlock;
+	}
+
+	mxe_count(qp->dev, retransmit_timeouts);
+	/*
+	 * A timeout ends the last attempt, even if nothing was acknowledged
+	 * since it began.  qp->work sends, because the timers of many QPs may
+	 * expire in one softirq.  The next deadline is set when it sends.
+	 */
+	sq->rewound = false;
+	if (mxe_retry_rewind(qp, sq->una))
+		sq->pending |= BIT(MXE_PENDING_WORK);
+	else
+		mxe_sq_complete(qp, IB_WC_RETRY_EXC_ERR);
+unlock:
+	mxe_sq_end(qp);
+}
+
+void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
+{
+	u32 delay = mxe_rnr_delay[timer_code & 0x1f] * 10;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (qp->dying)
+		return;
+	qp->sq.rnr_wait = true;
+	qp->sq.retry_armed = false;
+	mod_timer(&qp->sq.rnr_timer,
+		  jiffies + max(usecs_to_jiffies(delay), 1UL));
+}
+
+static void mxe_retry_rnr_timer_fn(struct timer_list *timer)
+{
+	struct mxe_qp *qp = timer_container_of(qp, timer, sq.rnr_timer);
+
+	mxe_sq_begin(qp);
+	qp->sq.rnr_wait = false;
+	/* As in the other timer, qp->work sends, or continues to flush. */
+	if (!qp->dying && qp->state != IB_QPS_RESET)
+		qp->sq.pending |= BIT(MXE_PENDING_WORK);
+	mxe_sq_end(qp);
+}
+
+void mxe_retry_init(struct mxe_qp *qp)
+{
+	timer_setup(&qp->sq.retry_timer, mxe_retry_timer_fn, 0);
+	timer_setup(&qp->sq.rnr_timer, mxe_retry_rnr_timer_fn, 0);
+}
+
+void mxe_retry_reset(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	qp->sq.retry_armed = false;
+	timer_delete(&qp->sq.retry_timer);
+	timer_delete(&qp->sq.rnr_timer);
+}
+
+void mxe_retry_stop(struct mxe_qp *qp)
+{
+	timer_delete_sync(&qp->sq.retry_timer);
+	timer_delete_sync(&qp->sq.rnr_timer);
+}

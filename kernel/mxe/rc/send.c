@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loop of the requester over the send queue.  It starts the posted requests
+ * and sends them packet by packet, or executes them on the loopback path.
+ */
+#include <linux/smp.h>
+
+#include "dc/dci.h"
+#include "fast/loopback.h"
+#include "memory/rkey.h"
+#include "mxe.h"
+#include "queues/wqe.h"
+#include "queues/wr.h"
+#include "rc/request.h"
+#include "rc/respond.h"
+#include "rc/retry.h"
+#include "rc/send.h"
+#include "rc/sq.h"
+#include "rc/uc.h"
+#include "rc/ud.h"
+#include "wire/psn.h"
+
+/* Starts a request: it gets its PSNs, and is outstanding. */
+static void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	wr->started = true;
+	wr->first_psn = sq->max_psn;
+	wr->last_psn = mxe_psn_add(wr->first_psn, mxe_request_num_pkts(qp, wr) - 1);
+	sq->max_psn = mxe_psn_add(wr->last_psn, 1);
+	sq->psn = wr->first_psn;
+	sq->next++;
+	if (mxe_wr_is_rd_atomic(wr->opcode))
+		sq->rd_atomic++;
+}
+
+/*
+ * Called if the request at sq->cur cannot be sent now.  If the last packet of
+ * the previous request did not ask for an ACK, because this request was to ask
+ * for both, that packet is sent again.  A retransmission always asks.
+ */
+static void mxe_send_ask_again(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	if (!sq->ack_left || sq->tail == sq->cur)
+		return;
+	sq->ack_left = false;
+	mxe_sq_rewind(qp, mxe_sq_wr(sq, sq->cur - 1)->last_psn);
+	sq->pending |= BIT(MXE_PENDING_WORK);
+}
+
+/*
+ * Records that the request at sq->cur has failed before it was sent completely.
+ * qp->work or the completer reports the error when all earlier requests are
+ * complete.  Until then they may be retransmitted, after which the request
+ * fails here again.
+ */
+static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	sq->local_error = status;
+	sq->local_error_at = sq->cur;
+	if (sq->tail == sq->cur) {
+		sq->pending |= BIT(MXE_PENDING_WORK);
+		return;
+	}
+	mxe_send_ask_again(qp);
+}
+
+/*
+ * Returns false if the region to be invalidated is being accessed.  The request
+ * stays at sq->cur then, and qp->work tries again.  Out of line, because the
+ * stack protector would burden the loop.
+ */
+static noinline bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	struct mxe_rights rights = {
+		.dev = qp->dev,
+		.pd = qp->pd,
+		.qpn = qp->qpn,
+	};
+	int err;
+
+	switch (wr->opcode) {
+	case IB_WR_REG_MR:
+		err = mxe_mr_reg(qp->pd, &wr->reg);
+		break;
+	case IB_WR_BIND_MW:
+		err = mxe_mw_bind(qp->dev, qp->pd, qp->qpn,
+				  wr->rkey, &wr->bind);
+		break;
+	default:
+		err = mxe_rkey_invalidate(&rights, wr->rkey, MXE_INV_LOCAL);
+		break;
+	}
+
+	if (err == -EBUSY) {
+		qp->sq.pending |= BIT(MXE_PENDING_WORK);
+		return false;
+	}
+
+	/* It has no packets, so it is never outstanding. */
+	wr->started = true;
+	mxe_sq_complete_cur(qp, err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS);
+	return true;
+}
+
+/*
+ * Starts a request of RC or XRC, or executes it if it is a local operation.
+ * Returns false if it must wait, or has failed.
+ */
+static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	if (!mxe_request_may_start(qp, wr))
+		return false;
+	if (wr->error) {
+		mxe_send_local_error(qp, wr->error);
+		return false;
+	}
+	if (mxe_wr_is_rd_atomic(wr->opcode) && !qp->attr.max_rd_atomic) {
+		mxe_send_local_error(qp, IB_WC_LOC_QP_OP_ERR);
+		return false;
+	}
+	if (mxe_wr_is_local(wr->opcode))
+		return mxe_send_local_op(qp, wr);
+	mxe_send_start(qp, wr);
+	return true;
+}
+
+/* Moves on to the next packet after the one at sq->psn was sent. */
+static void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
+{
+	if (mxe_wr_is_read(wr->opcode))
+		sq->psn = mxe_psn_add(wr->last_psn, 1);
+	else
+		sq->psn = mxe_psn_add(sq->psn, 1);
+	if (mxe_psn_diff(sq->psn, sq->sent_psn) > 0)
+		sq->sent_psn = sq->psn;
+	if (sq->psn == mxe_psn_add(wr->last_psn, 1))
+		sq->cur++;
+}
+
+static void mxe_send_check_drained(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	if (qp->state != IB_QPS_SQD || sq->sqd_notified ||
+	    mxe_sq_outstanding(sq))
+		return;
+	sq->sqd_notified = true;
+	if (qp->attr.en_sqd_async_notify)
+		sq->pending |= BIT(MXE_PENDING_EV_SQ_DRAINED);
+}
+
+enum mxe_send_verdict {
+	MXE_SEND_VERDICT_GO,			/* send its next packet */
+	MXE_SEND_VERDICT_NEXT,			/* it is complete: continue */
+	MXE_SEND_VERDICT_STOP,			/* send nothing more now */
+};
+
+/* For a request at sq->cur, of a reliable QP, that was not started. */
+static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
+						  struct mxe_send_wr *wr)
+{
+	struct mxe_sq *sq = &qp->sq;
+	u32 cur = sq->cur;
+
+	switch (mxe_loopback_request(qp, wr)) {
+	case MXE_LOOPBACK_DONE:
+		return MXE_SEND_VERDICT_NEXT;
+	case MXE_LOOPBACK_LATER:
+		mxe_send_ask_again(qp);
+		return MXE_SEND_VERDICT_STOP;
+	default:
+		break;
+	}
+	if (!mxe_send_begin(qp, wr))
+		return MXE_SEND_VERDICT_STOP;
+	if (sq->cur == cur) {
+		if (mxe_qp_is_dci(qp))
+			mxe_dci_start(qp, wr);
+		return MXE_SEND_VERDICT_GO;
+	}
+	/* It is complete.  wr may already be another request. */
+	sq->budget--;
+	return MXE_SEND_VERDICT_NEXT;
+}
+
+/* The same for UC.  Nothing is acknowledged, so errors are reported at once. */
+static enum mxe_send_verdict mxe_send_begin_unacked(struct mxe_qp *qp,
+						    struct mxe_send_wr *wr)
+{
+	if (qp->state != IB_QPS_RTS)
+		return MXE_SEND_VERDICT_STOP;
+	if (wr->error) {
+		mxe_sq_complete_cur(qp, wr->error);
+		return MXE_SEND_VERDICT_STOP;
+	}
+	mxe_send_start(qp, wr);
+	return MXE_SEND_VERDICT_GO;
+}
+
+/* Handles a packet that could not be sent.  Returns false to end the loop. */
+static bool mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	if (err != -ENOMEM)
+		mxe_count(qp->dev, local_access_errors);
+	if (transport == MXE_TRANSPORT_UC) {
+		/* Counted by mxe_tx_alloc().  UC packets may be lost. */
+		if (err == -ENOMEM)
+			return true;
+		sq->cur++;
+		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);
+	} else if (err == -ENOMEM) {
+		/* With budget left, the timer tries again, and not qp->work. */
+		sq->budget = max(sq->budget, 1);
+		mxe_retry_later(qp, 1);
+	} else {
+		mxe_send_local_error(qp, IB_WC_LOC_PROT_ERR);
+	}
+	return false;
+}
+
+static bool mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport transport)
+{
+	/* In SQD, a message that was started is sent to its end. */
+	if (transport == MXE_TRANSPORT_UD ? qp->state != IB_QPS_RTS :
+					    !mxe_qp_can_send(qp->state))
+		return false;
+	return !qp->sq.halted && (transport != MXE_TRANSPORT_RC || !qp->sq.rnr_wait);
+}
+
+/*
+ * @transport is a constant in each caller, so the compiler makes a loop for
+ * each transport.  XRC and DC use that of RC.
+ */
+static __always_inline void
+mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	while (mxe_send_may_go_on(qp, transport)) {
+		enum mxe_send_verdict verdict = MXE_SEND_VERDICT_GO;
+		struct mxe_send_wr *wr;
+		bool ack_left;
+		int err;
+
+		if (sq->cur == sq->fetched && !mxe_wqe_fetch(qp))
+			break;
+		if (sq->budget <= 0)
+			break;
+		wr = mxe_sq_wr(sq, sq->cur);
+		if (transport == MXE_TRANSPORT_UD) {
+			mxe_ud_send(qp, wr);
+			continue;
+		}
+		if (!wr->started)
+			verdict = transport == MXE_TRANSPORT_RC ?
+				  mxe_send_begin_acked(qp, wr) :
+				  mxe_send_begin_unacked(qp, wr);
+		if (verdict == MXE_SEND_VERDICT_NEXT)
+			continue;
+		if (verdict == MXE_SEND_VERDICT_STOP)
+			break;
+		if (transport != MXE_TRANSPORT_UC &&
+		    mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
+			break;
+		sq->budget -= mxe_request_pkt_cost(qp, wr);
+		ack_left = sq->ack_left;
+		err = mxe_request_send_one(qp, wr);
+		if (unlikely(err)) {
+			sq->ack_left = ack_left;
+			if (!mxe_send_failed(qp, err, transport))
+				break;
+		}
+		mxe_send_advance(sq, wr);
+		if (transport != MXE_TRANSPORT_UC)
+			mxe_retry_start(qp);
+		else
+			mxe_uc_sent(qp);
+	}
+}
+
+static void mxe_send_loop_rc(struct mxe_qp *qp)
+{
+	mxe_send_loop(qp, MXE_TRANSPORT_RC);
+}
+
+static void mxe_send_loop_uc(struct mxe_qp *qp)
+{
+	mxe_send_loop(qp, MXE_TRANSPORT_UC);
+}
+
+static void mxe_send_loop_ud(struct mxe_qp *qp)
+{
+	mxe_send_loop(qp, MXE_TRANSPORT_UD);
+}
+
+/* Sends until the slice ends (sq->budget <= 0), or nothing more may be sent. */
+static void mxe_send_slice(struct mxe_qp *qp)
+{
+	lockdep_assert_held(&qp->send_lock);
+
+	if (likely(mxe_qp_is_reliable(qp)))
+		mxe_send_loop_rc(qp);
+	else if (qp->transport == MXE_TRANSPORT_UC)
+		mxe_send_loop_uc(qp);
+	else
+		mxe_send_loop_ud(qp);
+	mxe_send_check_drained(qp);
+}
+
+void mxe_send_run(struct mxe_qp *qp)
+{
+	mxe_send_slice(qp);
+	if (qp->sq.budget <= 0)
+		qp->sq.pending |= BIT(MXE_PENDING_WORK);
+}
+
+bool mxe_send_flush(struct mxe_qp *qp)
+{
+	struct mxe_sq *sq = &qp->sq;
+	u32 limit = MXE_FLUSH_SLICE;
+	bool more = false;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/* First report the request that failed. */
+	if (sq->local_error)
+		mxe_sq_report_error(qp);
+	for (;;) {
+		if (sq->tail == sq->fetched) {
+			if (!mxe_wqe_index_ok(qp, mxe_wqe_produced(qp)) ||
+			    !mxe_wqe_fetch(qp))
+				break;
+		}
+		if (!limit--) {
+			sq->pending |= BIT(MXE_PENDING_WORK);
+			more = true;
+			break;
+		}
+		mxe_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
+	}
+	sq->cur = sq->tail;
+	sq->next = sq->tail;
+	sq->rd_atomic = 0;
+	mxe_retry_restart(qp);
+	return more;
+}
+
+static bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
+{
+	struct mxe_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	/*
+	 * The work item might not run as long as this thread polls. It flushes
+	 * what exceeds a slice.
+	 */
+	if (unlikely(qp->state >= IB_QPS_SQE)) {
+		mxe_send_flush(qp);
+		return false;
+	}
+	mxe_send_slice(qp);
+	if (likely(sq->budget > 0))
+		return false;
+	if (last)
+		sq->pending |= BIT(MXE_PENDING_WORK);
+	return true;
+}
+
+bool mxe_send_ring(struct mxe_qp *qp, bool last)
+{
+	bool more;
+
+	mxe_sq_begin_bh_off(qp);
+	more = mxe_send_ring_locked(qp, last);
+	mxe_tx_flush(qp, &qp->sq.tx);
+	mxe_sq_end_deferred(qp);
+	return more;
+}
+
+void mxe_send_doorbell(struct mxe_qp *qp)
+{
+	/*
+	 * With interrupts disabled, BHs must not be enabled again, and the
+	 * network stack must not be entered.
+	 */
+	if (irqs_disabled()) {
+		mxe_qp_kick(qp);
+		return;
+	}
+	local_bh_disable();
+	mxe_send_ring(qp, true);
+	local_bh_enable();
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Decides at the first packet of a message to a tag-matching SRQ where its data
+ * go.
+ */
+#include "mxe.h"
+#include "queues/qp.h"
+#include "queues/srq.h"
+#include "tm/rndv.h"
+#include "tm/tm.h"
+#include "tm/tm_recv.h"
+#include "trace.h"
+#include "wire/pkt.h"
+
+/*
+ * Reads the headers of a message.  Everything that is not a message with a tag
+ * is one without, which includes the FIN that a sender receives.
+ */
+static int mxe_tm_recv_parse(const struct mxe_pkt *pkt, struct mxe_tm_msg *msg)
+{
+	const struct mxe_rndv_hdr *hdr = (const void *)pkt->payload;
+
+	msg->kind = MXE_TM_NO_TAG;
+	msg->match_reported = false;
+	if (pkt->payload_len < sizeof(hdr->tmh))
+		return 0;
+	if (hdr->tmh.opcode == MXE_TMH_EAGER) {
+		msg->kind = MXE_TM_EAGER;
+		msg->hdr.tmh = hdr->tmh;
+	} else if (hdr->tmh.opcode == MXE_TMH_RNDV) {
+		if (pkt->payload_len < sizeof(*hdr) || !(pkt->flags & MXE_OP_END) ||
+		    pkt->payload_len > MXE_TM_MAX_RNDV_HDR)
+			return -EINVAL;
+		msg->kind = MXE_TM_RNDV;
+		msg->hdr = *hdr;
+	}
+	return 0;
+}
+
+/* Returns true if the buffer of the tag in rq.cur can be read into. */
+static bool mxe_tm_recv_fits(const struct mxe_qp *qp)
+{
+	u32 len = be32_to_cpu(qp->rq.tm_msg.hdr.rvh.len);
+
+	return len <= qp->rq.cur->length && len <= MXE_MAX_MSG_SIZE;
+}
+
+static void mxe_tm_recv_count(struct mxe_qp *qp, enum mxe_tm_kind kind)
+{
+	if (kind == MXE_TM_UNEXPECTED)
+		mxe_count(qp->dev, tm_unexpected);
+	else if (kind != MXE_TM_NO_TAG)
+		mxe_count(qp->dev, tm_matched);
+	trace_mxe_tag(qp, kind, &qp->rq.tm_msg.hdr.tmh);
+}
+
+/* Takes up the request of the tag, or one of the SRQ, into rq.cur. */
+static int mxe_tm_recv_take(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_tm_msg *msg = &rq->tm_msg;
+	s32 cost;
+	int err;
+
+	err = mxe_tm_recv_parse(pkt, msg);
+	if (!err && msg->kind == MXE_TM_RNDV && !mxe_rndv_has_room(qp))
+		err = -EAGAIN;
+	cost = msg->kind == MXE_TM_NO_TAG ? 0 : mxe_tm_cost(rq->srq->tm);
+	/* The next slice has enough, so that this one does not exceed it. */
+	if (!err && cost > rq->budget)
+		err = -EBUSY;
+	if (!err) {
+		err = mxe_tm_take(rq->srq, msg, rq->cur, &rq->pending);
+		rq->cur_valid = !err || err == -EIO;
+		rq->budget -= cost + mxe_tm_steps_cost(msg->steps);
+	}
+	if (err) {
+		msg->kind = MXE_TM_NONE;
+		return err == -EPIPE ? -EIO : err;
+	}
+	if (msg->kind == MXE_TM_RNDV &&
+	    (!mxe_tm_recv_fits(qp) || !mxe_rndv_can_read(qp)))
+		msg->kind = MXE_TM_RNDV_INCOMPLETE;
+	mxe_tm_recv_count(qp, msg->kind);
+	return 0;
+}
+
+/* Reports a match whose data follow in later packets. */
+static void mxe_tm_recv_report(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+	struct mxe_wc wc = {
+		.wr_id = rq->cur->wr_id,
+		.opcode = MXE_WC_TM_RECV,
+		.flags = MXE_CQE_TM_INFO | MXE_CQE_TM_MATCH,
+		.src_qp = qp->dest_qpn,
+		.tmh = &rq->tm_msg.hdr.tmh,
+	};
+
+	rq->tm_msg.match_reported = true;
+	mxe_qp_complete(qp, qp->recv_cq, &wc, &rq->pending);
+}
+
+int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_pkt *pkt)
+{
+	struct mxe_rq *rq = &qp->rq;
+	int err;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!rq->cur_valid) {
+		err = mxe_tm_recv_take(qp, pkt);
+		if (err)
+			return err;
+	} else if (rq->cur->error) {
+		return -EIO;
+	}
+	switch (rq->tm_msg.kind) {
+	case MXE_TM_EAGER:
+		pkt->payload += sizeof(struct mxe_tmh);
+		pkt->payload_len -= sizeof(struct mxe_tmh);
+		if (!(pkt->flags & MXE_OP_END))
+			mxe_tm_recv_report(qp);
+		break;
+	case MXE_TM_RNDV:
+		pkt->payload_len = 0;
+		break;
+	case MXE_TM_RNDV_INCOMPLETE:
+		pkt->payload_len = sizeof(struct mxe_rndv_hdr);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+void mxe_tm_recv_abandon(struct mxe_qp *qp)
+{
+	struct mxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (!mxe_qp_has_tm(qp))
+		return;
+	if (rq->cur_valid && rq->tm_msg.kind == MXE_TM_UNEXPECTED)
+		mxe_tm_lost(rq->srq);
+	rq->tm_msg.kind = MXE_TM_NONE;
+}
