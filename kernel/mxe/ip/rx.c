@@ -445,7 +445,9 @@ static void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
 	if (!qp)
 		goto drop;
 	mxe_rx_run_join(run, qp, true);
-	mxe_rx_dst_learn(qp, skb);
+	/* Nobody would drop the route of a responder that is being freed. */
+	if (!qp->dying)
+		mxe_rx_dst_learn(qp, skb);
 	mxe_deliver(qp, pkt, skb);
 	if (more)
 		mxe_deliver_spend(qp, pkt);
