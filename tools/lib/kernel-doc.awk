@@ -2,7 +2,8 @@
 #
 # Lists the functions that C headers declare without kernel-doc, one a line:
 # "FILE:LINE NAME". A name that is declared twice in a file, such as that of a
-# function and of its stub in an #else branch, needs kernel-doc once.
+# function and of its stub in an #else branch, needs kernel-doc once. Inline
+# functions need none, because their bodies are there.
 
 function new_file()
 {
@@ -41,6 +42,8 @@ function declaration(text, line,	name)
 		return
 	name = substr(text, RSTART, RLENGTH)
 	sub(/ *\(.*/, "", name)
+	if (text ~ /(^|[ \t])static inline[ \t]/)
+		documented[name]
 	if (doc == name)
 		documented[name]
 	if (!(name in seen)) {

@@ -501,10 +501,26 @@ static inline u8 *mxe_pkt_put_aeth(u8 *p, u8 syndrome, u32 msn)
 	return mxe_pkt_put_be32(p, syndrome << 24 | (msn & 0xffffff));
 }
 
-/* The header of an atomic, which depends on args->op. */
+/**
+ * mxe_pkt_put_atomic() - Write the header of an atomic, which depends on its
+ * operation.
+ * @p: where to write it
+ * @va: address of the operand
+ * @rkey: remote key
+ * @args: the operation
+ *
+ * Return: the end of the header.
+ */
 u8 *mxe_pkt_put_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args);
 
-/* An operand or result of @n words, least significant first. */
+/**
+ * mxe_pkt_put_number() - Write an operand or a result.
+ * @p: where to write it
+ * @words: the number, least significant word first
+ * @n: words of 8 bytes
+ *
+ * Return: the end of the number.
+ */
 u8 *mxe_pkt_put_number(u8 *p, const u64 *words, unsigned int n);
 
 #endif /* MXE_PKT_H */
