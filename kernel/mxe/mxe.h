@@ -129,12 +129,6 @@ static inline bool mxe_xa_has_entries(struct xarray *xa)
 	return xa_find(xa, &index, ULONG_MAX, XA_PRESENT);
 }
 
-/**
- * to_mdev() - Cast an ib_device.
- * @ibdev: device of this driver
- *
- * Return: the device around it.
- */
 static inline struct mxe_dev *to_mdev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct mxe_dev, ibdev);

@@ -105,12 +105,6 @@ void mxe_dc_get(const struct mxe_dceth *eth, struct mxe_dc_hdr *hdr);
  */
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr);
 
-/**
- * mxe_dc_len() - Return the length of the headers of a data packet.
- * @hdr: DC headers
- *
- * Return: bytes of the DCETH, and of the DCCETH with connect.
- */
 static inline unsigned int mxe_dc_len(const struct mxe_dc_hdr *hdr)
 {
 	return sizeof(struct mxe_dceth) + (hdr->connect ? sizeof(struct mxe_dcceth) : 0);

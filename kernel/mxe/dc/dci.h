@@ -41,12 +41,6 @@ struct mxe_dci {
 	struct rcu_head rcu;
 };
 
-/**
- * to_mdci() - Return the initiator that a QP is.
- * @qp: QP for which mxe_qp_is_dci() is true
- *
- * Return: the initiator.
- */
 static inline struct mxe_dci *to_mdci(const struct mxe_qp *qp)
 {
 	return container_of(qp->dc, struct mxe_dci, dc);

@@ -64,12 +64,6 @@ struct mxe_dct {
 	struct rcu_head rcu;
 };
 
-/**
- * to_mdct() - Return the target that a QP is.
- * @qp: QP for which mxe_qp_is_dct() is true
- *
- * Return: the target.
- */
 static inline struct mxe_dct *to_mdct(const struct mxe_qp *qp)
 {
 	return container_of(qp->dc, struct mxe_dct, dc);

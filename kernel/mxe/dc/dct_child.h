@@ -55,12 +55,6 @@ static inline bool mxe_dct_child_is(const struct mxe_dct_child *child,
 	return !differ;
 }
 
-/**
- * to_mdct_child() - Return the responder that a QP is.
- * @qp: QP of kind MXE_DC_CHILD
- *
- * Return: the responder.
- */
 static inline struct mxe_dct_child *to_mdct_child(struct mxe_qp *qp)
 {
 	return container_of(qp, struct mxe_dct_child, qp);

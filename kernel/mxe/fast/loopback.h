@@ -40,13 +40,6 @@ extern bool mxe_loopback_direct;
 /* Longer requests, in packets, do not take the loopback path. */
 #define MXE_LOOPBACK_PKTS	64
 
-/**
- * mxe_loopback_cost() - Return the cost of a request on the loopback path.
- * @len: bytes that are copied
- * @num_sge: number of SGEs of the requester
- *
- * Return: budget units.
- */
 static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
 {
 	return 1 + len / 8192 + num_sge / 4;

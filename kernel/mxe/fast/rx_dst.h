@@ -23,10 +23,7 @@ struct mxe_rx_dst {
 	seqlock_t lock;
 };
 
-/**
- * mxe_rx_dst_init() - Initialise the route of a new QP.
- * @rx: zeroed memory
- */
+/* Initialise the route of a new QP. */
 static inline void mxe_rx_dst_init(struct mxe_rx_dst *rx)
 {
 	seqlock_init(&rx->lock);

@@ -41,13 +41,7 @@ struct mxe_av {
 	};
 };
 
-/**
- * mxe_av_sent() - Check whether a received packet has the addresses of a peer.
- * @av: address vector of packets to the peer
- * @skb: received packet
- *
- * Return: true if the peer sent it, and to the source address of @av.
- */
+/* Check whether a received packet has the addresses of a peer. */
 static inline bool mxe_av_sent(const struct mxe_av *av, const struct sk_buff *skb)
 {
 	if (ip_hdr(skb)->version == 4)
@@ -85,12 +79,6 @@ struct mxe_ah {
 	u32 num;			/* in dev->ahs; 0: kernel consumer */
 };
 
-/**
- * to_mah() - Cast an ib_ah.
- * @ibah: address handle of this driver
- *
- * Return: the address handle around it.
- */
 static inline struct mxe_ah *to_mah(struct ib_ah *ibah)
 {
 	return container_of(ibah, struct mxe_ah, ibah);

@@ -53,46 +53,24 @@ struct mxe_atomic_args {
 	};
 };
 
-/**
- * mxe_atomic_size() - Get the operand size.
- * @args: the operands
- *
- * Return: bytes: 1, 2, 4, 8, 16 or 32.
- */
 static inline unsigned int mxe_atomic_size(const struct mxe_atomic_args *args)
 {
 	return 1U << args->log_size;
 }
 
-/**
- * mxe_atomic_words() - Get the size of an operand in words.
- * @args: the operands
- *
- * Return: words of 8 bytes: 1, 2 or 4.
- */
 static inline unsigned int mxe_atomic_words(const struct mxe_atomic_args *args)
 {
 	return args->log_size > 3 ? 1U << (args->log_size - 3) : 1;
 }
 
-/**
- * mxe_atomic_is_masked() - Distinguish masked from standard atomics.
- * @op: the operation
- *
- * Return: true if it is a masked one.
- */
+/* Distinguish masked from standard atomics. */
 static inline bool mxe_atomic_is_masked(enum mxe_atomic_op op)
 {
 	return op == MXE_ATOMIC_MASKED_CMP_SWAP ||
 	       op == MXE_ATOMIC_MASKED_FETCH_ADD;
 }
 
-/**
- * mxe_atomic_copy_words() - Copy an operand or a result.
- * @to: destination
- * @from: source
- * @n: words, usually 1
- */
+/* Copy an operand or a result. */
 static inline void mxe_atomic_copy_words(u64 *to, const u64 *from, unsigned int n)
 {
 	do {

@@ -22,12 +22,6 @@ struct mxe_dm {
 	size_t size;			/* whole pages */
 };
 
-/**
- * to_mdm() - Cast an ib_dm.
- * @ibdm: device memory of this driver
- *
- * Return: the device memory around it.
- */
 static inline struct mxe_dm *to_mdm(struct ib_dm *ibdm)
 {
 	return container_of(ibdm, struct mxe_dm, ibdm);

@@ -95,12 +95,6 @@ struct mxe_mr {
 	void **mapped;			/* second half of pages */
 };
 
-/**
- * to_mmr() - Cast an ib_mr.
- * @ibmr: region of this driver
- *
- * Return: the region around it.
- */
 static inline struct mxe_mr *to_mmr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct mxe_mr, ibmr);

@@ -57,12 +57,6 @@ struct mxe_ib_mw {
 	struct mxe_mw *mw;
 };
 
-/**
- * to_mmw() - Get the window of an ib_mw.
- * @ibmw: window of this driver
- *
- * Return: the window.
- */
 static inline struct mxe_mw *to_mmw(struct ib_mw *ibmw)
 {
 	return container_of(ibmw, struct mxe_ib_mw, ibmw)->mw;

@@ -45,12 +45,7 @@ struct mxe_mmap_entry {
 struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
 						 size_t size);
 
-/**
- * mxe_ring_shape() - Set the shape of a ring, before it has memory.
- * @ring: the ring
- * @entries: number of entries, a power of two
- * @stride: bytes from one entry to the next, a multiple of 8
- */
+/* Set the shape of a ring, before it has memory. */
 static inline void mxe_ring_shape(struct mxe_ring *ring, u32 entries, u32 stride)
 {
 	ring->entries = entries;
@@ -114,13 +109,7 @@ void mxe_ring_reset(struct mxe_ring *ring);
  */
 void mxe_ring_info(const struct mxe_ring *ring, struct mxe_ring_info *info);
 
-/**
- * mxe_ring_entry() - Get an entry of a ring.
- * @ring: the ring
- * @index: free-running index
- *
- * Return: the entry.
- */
+/* Get an entry of a ring. */
 static inline void *mxe_ring_entry(const struct mxe_ring *ring, u32 index)
 {
 	return ring->entries_base +
@@ -151,11 +140,7 @@ static inline u32 mxe_ring_consumer(const struct mxe_ring *ring)
 	return smp_load_acquire(&ring->hdr->consumer);
 }
 
-/**
- * mxe_ring_set_consumer() - Publish the consumer index of a work queue.
- * @ring: the ring; unchanged if it has no memory
- * @index: the process may reuse the entries before it
- */
+/* Publish the consumer index of a work queue. */
 static inline void mxe_ring_set_consumer(struct mxe_ring *ring, u32 index)
 {
 	if (!ring->hdr)
@@ -164,11 +149,7 @@ static inline void mxe_ring_set_consumer(struct mxe_ring *ring, u32 index)
 	smp_store_release(&ring->hdr->consumer, index);
 }
 
-/**
- * mxe_ring_set_producer() - Publish the producer index of a CQ.
- * @ring: the ring
- * @index: the process may read the entries before it
- */
+/* Publish the producer index of a CQ. */
 static inline void mxe_ring_set_producer(struct mxe_ring *ring, u32 index)
 {
 	/* The kernel has written the entries before. */

@@ -95,12 +95,6 @@ struct mxe_cq {
 	spinlock_t notify_lock;
 };
 
-/**
- * to_mcq() - Cast an ib_cq.
- * @ibcq: CQ of this driver
- *
- * Return: the CQ around it.
- */
 static inline struct mxe_cq *to_mcq(struct ib_cq *ibcq)
 {
 	return container_of(ibcq, struct mxe_cq, ibcq);

@@ -349,12 +349,6 @@ struct mxe_ib_qp {
 	struct mxe_qp __rcu *qp;
 };
 
-/**
- * to_mibqp() - Return the driver's object of a QP of ib_core.
- * @ibqp: QP of an mxe device
- *
- * Return: the object that contains @ibqp.
- */
 static inline struct mxe_ib_qp *to_mibqp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct mxe_ib_qp, ibqp);
@@ -372,46 +366,22 @@ static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
 	return rcu_dereference_protected(to_mibqp(ibqp)->qp, true);
 }
 
-/**
- * mxe_qp_is_reliable() - Check whether the requests of a QP are acknowledged.
- * @qp: QP of any type
- *
- * Return: true for RC, XRC and DC.
- */
 static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
 {
 	return BIT(qp->transport) & (BIT(MXE_TRANSPORT_RC) | BIT(MXE_TRANSPORT_XRC) |
 				     BIT(MXE_TRANSPORT_DC));
 }
 
-/**
- * mxe_qp_is_ud() - Check whether a QP sends datagrams.
- * @qp: QP of any type
- *
- * Return: true for UD and QP 1.
- */
 static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
 {
 	return qp->transport == MXE_TRANSPORT_UD;
 }
 
-/**
- * mxe_qp_is_xrc_ini() - Check whether a QP is an XRC initiator.
- * @qp: QP of any type
- *
- * Return: true for the send side of an XRC connection.
- */
 static inline bool mxe_qp_is_xrc_ini(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_XRC_INI;
 }
 
-/**
- * mxe_qp_is_xrc_tgt() - Check whether a QP is an XRC target.
- * @qp: QP of any type
- *
- * Return: true for the receive side of an XRC connection.
- */
 static inline bool mxe_qp_is_xrc_tgt(const struct mxe_qp *qp)
 {
 	return qp->type == IB_QPT_XRC_TGT;
@@ -447,12 +417,6 @@ static inline bool mxe_qp_has_tm(const struct mxe_qp *qp)
 	return static_branch_unlikely(&mxe_tm_used) && qp->rndv;
 }
 
-/**
- * mxe_qp_is_dci() - Check whether a QP is a DC initiator.
- * @qp: QP of any type
- *
- * Return: true if it is.
- */
 static inline bool mxe_qp_is_dci(const struct mxe_qp *qp)
 {
 	return qp->dc && qp->dc->kind == MXE_DC_INITIATOR;
@@ -497,12 +461,6 @@ static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
 	return sq->wrs + (index & sq->wr_mask) * sq->wr_size;
 }
 
-/**
- * mxe_qp_can_receive() - Check whether a QP accepts packets in this state.
- * @state: state of the QP
- *
- * Return: true for RTR, RTS, SQD and SQE.
- */
 static inline bool mxe_qp_can_receive(enum ib_qp_state state)
 {
 	return state == IB_QPS_RTR || state == IB_QPS_RTS ||

@@ -34,12 +34,6 @@ struct mxe_srq {
 	struct completion released;	/* ref has dropped to 0 */
 };
 
-/**
- * to_msrq() - Cast an ib_srq.
- * @ibsrq: SRQ of this driver
- *
- * Return: the SRQ around it.
- */
 static inline struct mxe_srq *to_msrq(struct ib_srq *ibsrq)
 {
 	return container_of(ibsrq, struct mxe_srq, ibsrq);

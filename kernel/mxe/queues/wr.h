@@ -48,100 +48,46 @@ struct mxe_wr_row {
 
 extern const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS];
 
-/**
- * mxe_wr_flags() - Return the flags of an opcode.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: MXE_WR_OP_*, or 0 if there is no such opcode.
- */
 static inline u16 mxe_wr_flags(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_rows[opcode].flags;
 }
 
-/**
- * mxe_wr_is_atomic() - Check whether a request is an atomic.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: true if it is, standard or masked.
- */
 static inline bool mxe_wr_is_atomic(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_OP_ATOMIC;
 }
 
-/**
- * mxe_wr_is_placement() - Check whether a request is FLUSH or ATOMIC WRITE.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: true if it is.
- */
 static inline bool mxe_wr_is_placement(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_OP_PLACEMENT;
 }
 
-/**
- * mxe_wr_is_rd_atomic() - Check whether a request has a response.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: true for READs, atomics, FLUSH and ATOMIC WRITE.
- */
 static inline bool mxe_wr_is_rd_atomic(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_OP_RD_ATOMIC;
 }
 
-/**
- * mxe_wr_is_send() - Check whether a request is a SEND.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: true if it is.
- */
 static inline bool mxe_wr_is_send(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_OP_SEND;
 }
 
-/**
- * mxe_wr_is_write() - Check whether a request is an RDMA WRITE.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: true if it is.
- */
 static inline bool mxe_wr_is_write(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_OP_WRITE;
 }
 
-/**
- * mxe_wr_is_read() - Check whether a request is an RDMA READ.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: true if it is.
- */
 static inline bool mxe_wr_is_read(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_OP_READ;
 }
 
-/**
- * mxe_wr_has_imm() - Check whether a request has immediate data.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: true if it does.
- */
 static inline bool mxe_wr_has_imm(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_OP_IMM;
 }
 
-/**
- * mxe_wr_is_local() - Check whether a request sends no packet.
- * @opcode: opcode below MXE_WR_ROWS
- *
- * Return: true if it does.
- */
 static inline bool mxe_wr_is_local(enum ib_wr_opcode opcode)
 {
 	return mxe_wr_flags(opcode) & MXE_WR_OP_LOCAL;

@@ -32,12 +32,6 @@ struct mxe_xrcd {
 	struct list_head tgts;		/* targets, by xrcd_entry */
 };
 
-/**
- * to_mxrcd() - Cast an ib_xrcd.
- * @ibxrcd: XRC domain of this driver
- *
- * Return: the domain around it.
- */
 static inline struct mxe_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
 {
 	return container_of(ibxrcd, struct mxe_xrcd, ibxrcd);

@@ -82,11 +82,6 @@ static inline bool mxe_icrc_is_correct(const struct sk_buff *skb, bool is_ipv4,
 
 #ifndef MXE_WITHOUT_ICRC_FAST
 
-/**
- * mxe_icrc_has_fast() - Check if icrc_fast.c is part of the module.
- *
- * Return: true if it is.
- */
 static inline bool mxe_icrc_has_fast(void)
 {
 	return true;
