@@ -72,13 +72,13 @@ static const struct mxe_dc_hdr dc_control_hdr = {
 	.age = 0xb1b2b3b4b5b6b7b8,
 };
 
-static void dc_puts_connect(struct kunit *test)
+static void dc_writes_connect(struct kunit *test)
 {
 	const size_t len = sizeof(struct mxe_dceth) + sizeof(struct mxe_dcceth);
 	u8 buf[sizeof(dc_connect_bytes)];
 
 	KUNIT_EXPECT_EQ(test, mxe_dc_len(&dc_connect_hdr), (unsigned int)len);
-	KUNIT_EXPECT_PTR_EQ(test, mxe_dc_put(&dc_connect_hdr, buf), buf + len);
+	KUNIT_EXPECT_PTR_EQ(test, mxe_dc_write(&dc_connect_hdr, buf), buf + len);
 	KUNIT_EXPECT_EQ(test, memcmp(buf, dc_connect_bytes + sizeof(struct mxe_bth), len), 0);
 }
 
@@ -166,11 +166,11 @@ static void dc_parses(struct kunit *test)
 }
 
 /* As mxe_tx_send_dc_control() does behind the BTH. */
-static void dc_puts_control(struct kunit *test)
+static void dc_writes_control(struct kunit *test)
 {
 	u8 buf[sizeof(dc_control_bytes)];
 
-	mxe_dc_put_control(&dc_control_hdr, buf);
+	mxe_dc_write_control(&dc_control_hdr, buf);
 	KUNIT_EXPECT_EQ(test, memcmp(buf, dc_control_bytes + sizeof(struct mxe_bth),
 				     sizeof(buf) - sizeof(struct mxe_bth)), 0);
 }
@@ -1006,9 +1006,9 @@ static void dc_model_finds_errors(struct kunit *test)
 }
 
 static struct kunit_case dc_cases[] = {
-	KUNIT_CASE(dc_puts_connect),
+	KUNIT_CASE(dc_writes_connect),
 	KUNIT_CASE(dc_parses),
-	KUNIT_CASE(dc_puts_control),
+	KUNIT_CASE(dc_writes_control),
 	KUNIT_CASE(dc_opcodes),
 	KUNIT_CASE(dc_judges),
 	KUNIT_CASE(dc_reacts),

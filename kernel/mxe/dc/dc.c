@@ -53,7 +53,7 @@ bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 	return true;
 }
 
-static void mxe_dc_put_dceth(const struct mxe_dc_hdr *hdr, struct mxe_dceth *eth)
+static void mxe_dc_write_dceth(const struct mxe_dc_hdr *hdr, struct mxe_dceth *eth)
 {
 	eth->version = MXE_DC_VERSION;
 	eth->flags = hdr->connect ? MXE_DC_FLAG_CONNECT : 0;
@@ -64,12 +64,12 @@ static void mxe_dc_put_dceth(const struct mxe_dc_hdr *hdr, struct mxe_dceth *eth
 	eth->instance = cpu_to_be64(hdr->instance);
 }
 
-u8 *mxe_dc_put(const struct mxe_dc_hdr *hdr, u8 *p)
+u8 *mxe_dc_write(const struct mxe_dc_hdr *hdr, u8 *p)
 {
 	struct mxe_dceth *eth = (void *)p;
 	struct mxe_dcceth *ceth = (void *)(eth + 1);
 
-	mxe_dc_put_dceth(hdr, eth);
+	mxe_dc_write_dceth(hdr, eth);
 	if (!hdr->connect)
 		return p + sizeof(*eth);
 	ceth->key = cpu_to_be64(hdr->key);
@@ -79,12 +79,12 @@ u8 *mxe_dc_put(const struct mxe_dc_hdr *hdr, u8 *p)
 	return p + sizeof(*eth) + sizeof(*ceth);
 }
 
-void mxe_dc_put_control(const struct mxe_dc_hdr *hdr, u8 *p)
+void mxe_dc_write_control(const struct mxe_dc_hdr *hdr, u8 *p)
 {
 	struct mxe_dceth *eth = (void *)p;
 	struct mxe_dctleth *ctleth = (void *)(eth + 1);
 
-	mxe_dc_put_dceth(hdr, eth);
+	mxe_dc_write_dceth(hdr, eth);
 	if (!mxe_dc_has_token(hdr->code))
 		return;
 	ctleth->token = cpu_to_be64(hdr->token);

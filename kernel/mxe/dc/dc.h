@@ -52,7 +52,7 @@ struct mxe_dc_hdr {
 enum mxe_dc_kind {
 	MXE_DC_TARGET,
 	MXE_DC_INITIATOR,
-	MXE_DC_CHILD,
+	MXE_DC_RESPONDER,
 };
 
 /* An initiator as seen by a target. */
@@ -65,7 +65,7 @@ struct mxe_dct_addr {
 
 static_assert(sizeof(struct mxe_dct_addr) == 48);
 
-/* The common part of struct mxe_dct, mxe_dci and mxe_dct_child. */
+/* The common part of struct mxe_dct, mxe_dci and mxe_dc_responder. */
 struct mxe_dc {
 	enum mxe_dc_kind kind;		/* immutable */
 	/* Of sent packets.  Lock of the side that sends; unused in a target. */
@@ -111,20 +111,20 @@ static inline unsigned int mxe_dc_len(const struct mxe_dc_hdr *hdr)
 }
 
 /**
- * mxe_dc_put() - Write the headers of a data packet.
+ * mxe_dc_write() - Write the headers of a data packet.
  * @hdr: DC headers
  * @p: mxe_dc_len() bytes
  *
  * Return: the end of the headers.
  */
-u8 *mxe_dc_put(const struct mxe_dc_hdr *hdr, u8 *p);
+u8 *mxe_dc_write(const struct mxe_dc_hdr *hdr, u8 *p);
 
 /**
- * mxe_dc_put_control() - Write the headers of a control packet.
+ * mxe_dc_write_control() - Write the headers of a control packet.
  * @hdr: DC headers
  * @p: memory for a struct mxe_dceth, and for a struct mxe_dctleth if
  *	mxe_dc_has_token() is true
  */
-void mxe_dc_put_control(const struct mxe_dc_hdr *hdr, u8 *p);
+void mxe_dc_write_control(const struct mxe_dc_hdr *hdr, u8 *p);
 
 #endif /* MXE_DC_H */

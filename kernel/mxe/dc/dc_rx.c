@@ -5,7 +5,7 @@
 #include "dc/dc_rx.h"
 #include "dc/dci.h"
 #include "dc/dct.h"
-#include "dc/dct_child.h"
+#include "dc/dc_responder.h"
 #include "fast/rx_dst.h"
 #include "mxe.h"
 #include "queues/qp.h"
@@ -36,7 +36,7 @@ struct mxe_qp *mxe_dc_rx_responder(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return mxe_dct_find(qp, hdr, skb);
 	/* mxe_dc_rx_hint() has found it. */
 	mxe_dct_addr_of(&addr, skb, hdr);
-	return mxe_dct_child_is(to_mdct_child(qp), &addr, hdr->session) ? qp : NULL;
+	return mxe_dc_responder_is(to_mdc_responder(qp), &addr, hdr->session) ? qp : NULL;
 }
 
 struct mxe_qp *mxe_dc_rx_hint(struct mxe_qp *qp, const struct sk_buff *skb,

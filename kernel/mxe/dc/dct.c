@@ -13,7 +13,7 @@
 #include <rdma/ib_cache.h>
 
 #include "dc/dct.h"
-#include "dc/dct_child.h"
+#include "dc/dc_responder.h"
 #include "ip/ah.h"
 #include "ip/tx.h"
 #include "mxe.h"
@@ -31,8 +31,8 @@ struct mxe_dct_peer {
 	struct mxe_dct_addr addr;
 	u64 hash;			/* of addr, keyed with dct->secret */
 	u32 session;			/* newest accepted */
-	struct mxe_dct_child *child;	/* NULL: no session */
-	/* Last packet, in jiffies; with a session, child->used may be later. */
+	struct mxe_dc_responder *resp;	/* NULL: no session */
+	/* Last packet, in jiffies; with a session, resp->used may be later. */
 	unsigned long used;
 	/* Time after that until the session or the record ends, in jiffies. */
 	unsigned long life;
@@ -160,7 +160,7 @@ static struct hlist_head *mxe_dct_bucket(const struct mxe_dct *dct, u64 hash)
 	return &dct->hash[hash % MXE_DCT_HASH_SIZE];
 }
 
-/* The hash protects the instance, as in mxe_dct_child_is(). */
+/* The hash protects the instance, as in mxe_dc_responder_is(). */
 static struct mxe_dct_peer *mxe_dct_peer_find(const struct mxe_dct *dct,
 					      const struct mxe_dct_addr *addr, u64 hash)
 {
@@ -177,7 +177,7 @@ static struct mxe_dct_peer *mxe_dct_peer_find(const struct mxe_dct *dct,
 /* Takes the time of the last packet from the responder of the session. */
 static void mxe_dct_peer_sync(struct mxe_dct_peer *peer)
 {
-	unsigned long used = READ_ONCE(peer->child->used);
+	unsigned long used = READ_ONCE(peer->resp->used);
 
 	if (time_after(used, peer->used))
 		peer->used = used;
@@ -217,11 +217,11 @@ static void mxe_dct_peer_free(struct mxe_dct *dct, struct mxe_dct_peer *peer)
 }
 
 /* Leaves a responder that is not in use any more to the work. */
-static void mxe_dct_give_up(struct mxe_dct *dct, struct mxe_dct_child *child)
+static void mxe_dct_give_up(struct mxe_dct *dct, struct mxe_dc_responder *resp)
 {
 	lockdep_assert_held(&dct->lock);
 
-	list_add_tail(&child->entry, &dct->closed);
+	list_add_tail(&resp->entry, &dct->closed);
 	if (!dct->dying)
 		mod_delayed_work(system_unbound_wq, &dct->work, 0);
 }
@@ -234,35 +234,35 @@ static void mxe_dct_give_up(struct mxe_dct *dct, struct mxe_dct_child *child)
  * which the caller may flush after it has dropped the lock.  Then it must be in
  * an RCU read-side section, because the work may free the responder at once.
  */
-static struct mxe_dct_child *mxe_dct_peer_end(struct mxe_dct *dct,
-					      struct mxe_dct_peer *peer)
+static struct mxe_dc_responder *mxe_dct_peer_end(struct mxe_dct *dct,
+						 struct mxe_dct_peer *peer)
 {
-	struct mxe_dct_child *child = peer->child;
+	struct mxe_dc_responder *resp = peer->resp;
 
 	lockdep_assert_held(&dct->lock);
 
-	mxe_dct_child_halt(child);
+	mxe_dc_responder_halt(resp);
 	trace_mxe_dc_close(dct->qp, peer->addr.qpn, peer->session);
-	if (rcu_access_pointer(dct->recent) == child)
+	if (rcu_access_pointer(dct->recent) == resp)
 		RCU_INIT_POINTER(dct->recent, NULL);
 	mxe_dct_peer_sync(peer);
-	peer->child = NULL;
+	peer->resp = NULL;
 	peer->life += MXE_DC_RECORD_TIME * HZ;
 	dct->num_open--;
-	mxe_dct_give_up(dct, child);
-	return child;
+	mxe_dct_give_up(dct, resp);
+	return resp;
 }
 
 static void mxe_dct_free_closed(struct mxe_dct *dct)
 {
-	struct mxe_dct_child *child, *next;
+	struct mxe_dc_responder *resp, *next;
 	LIST_HEAD(closed);
 
 	spin_lock_bh(&dct->lock);
 	list_splice_init(&dct->closed, &closed);
 	spin_unlock_bh(&dct->lock);
-	list_for_each_entry_safe(child, next, &closed, entry) {
-		mxe_dct_child_free(child);
+	list_for_each_entry_safe(resp, next, &closed, entry) {
+		mxe_dc_responder_free(resp);
 		cond_resched();
 	}
 }
@@ -286,18 +286,18 @@ static bool mxe_dct_scan_slice(struct mxe_dct *dct, u32 *left)
 
 		(*left)--;
 		list_move_tail(&peer->entry, &dct->peers);
-		if (peer->child && !dct->open) {
+		if (peer->resp && !dct->open) {
 			mxe_dct_peer_end(dct, peer);
 			continue;
 		}
-		if (peer->child)
+		if (peer->resp)
 			mxe_dct_peer_sync(peer);
 		/* The next scan sees what this one misses. */
-		if (peer->child && mxe_dct_child_is_busy(peer->child))
+		if (peer->resp && mxe_dc_responder_is_busy(peer->resp))
 			peer->used = jiffies;
 		if (time_before(jiffies, peer->used + peer->life))
 			continue;
-		if (peer->child) {
+		if (peer->resp) {
 			trace_mxe_dc_expire(dct->qp, peer->addr.qpn, peer->session);
 			mxe_dct_peer_end(dct, peer);
 			mxe_count(dct->qp->dev, dc_expired);
@@ -366,30 +366,30 @@ static u8 mxe_dct_check(struct mxe_dct *dct, const struct mxe_dc_hdr *hdr)
 static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer **known,
 			 const struct mxe_dct_addr *addr, u64 hash,
 			 const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
-			 struct mxe_dct_child **old)
+			 struct mxe_dc_responder **old)
 {
 	struct mxe_dct_peer *peer = *known;
-	struct mxe_dct_child *child;
+	struct mxe_dc_responder *resp;
 	struct mem_cgroup *outer;
 
 	lockdep_assert_held(&dct->lock);
 
 	/* A packet creates what the owner of the target pays for. */
 	outer = set_active_memcg(dct->memcg);
-	child = mxe_dct_child_create(dct->qp, addr, hdr, av);
-	if (child && !peer)
+	resp = mxe_dc_responder_create(dct->qp, addr, hdr, av);
+	if (resp && !peer)
 		peer = mxe_dct_peer_add(dct, addr, hash);
 	set_active_memcg(outer);
-	if (!child)
+	if (!resp)
 		goto busy;
 	if (!peer) {
-		mxe_dct_give_up(dct, child);
+		mxe_dct_give_up(dct, resp);
 		goto busy;
 	}
-	if (peer->child)
+	if (peer->resp)
 		*old = mxe_dct_peer_end(dct, peer);
 	peer->session = hdr->session;
-	peer->child = child;
+	peer->resp = resp;
 	peer->life = msecs_to_jiffies(hdr->life);
 	dct->num_open++;
 	trace_mxe_dc_accept(dct->qp, hdr->qpn, hdr->session);
@@ -403,19 +403,19 @@ busy:
 
 /*
  * Sets the code and the DCTLETH of the answer.  With MXE_DC_DATA there is none,
- * but *child.
+ * but *resp.
  */
 static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 			   const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
 			   struct mxe_dc_hdr *answer,
-			   struct mxe_dct_child **child,
-			   struct mxe_dct_child **old)
+			   struct mxe_dc_responder **resp,
+			   struct mxe_dc_responder **old)
 {
 	u64 hash = mxe_dct_addr_hash(dct, addr);
 	struct mxe_dct_peer *peer = mxe_dct_peer_find(dct, addr, hash);
 	struct mxe_dct_record record = {
 		.known = peer,
-		.open = peer && peer->child,
+		.open = peer && peer->resp,
 		.session = peer ? peer->session : 0,
 	};
 
@@ -449,47 +449,47 @@ static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 	}
 	if (!answer->code) {
 		peer->used = jiffies;
-		*child = peer->child;
+		*resp = peer->resp;
 	}
 }
 
 /* Returns the responder of a session that is open, or NULL. */
-static struct mxe_dct_child *mxe_dct_find_open(struct mxe_dct *dct,
-					       const struct mxe_dct_addr *addr,
-					       u32 session)
+static struct mxe_dc_responder *mxe_dct_find_open(struct mxe_dct *dct,
+						  const struct mxe_dct_addr *addr,
+						  u32 session)
 {
 	u64 hash = mxe_dct_addr_hash(dct, addr);
-	struct mxe_dct_child *child = NULL;
+	struct mxe_dc_responder *resp = NULL;
 	struct mxe_dct_peer *peer;
 
 	spin_lock(&dct->lock);
 	peer = dct->open ? mxe_dct_peer_find(dct, addr, hash) : NULL;
-	if (peer && peer->child && peer->session == session) {
-		child = peer->child;
-		rcu_assign_pointer(dct->recent, child);
+	if (peer && peer->resp && peer->session == session) {
+		resp = peer->resp;
+		rcu_assign_pointer(dct->recent, resp);
 	}
 	spin_unlock(&dct->lock);
-	return child;
+	return resp;
 }
 
 struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
 				 u32 session)
 {
 	struct mxe_dct *dct = to_mdct(qp);
-	struct mxe_dct_child *child = rcu_dereference(dct->recent);
+	struct mxe_dc_responder *resp = rcu_dereference(dct->recent);
 
-	if (!child || !mxe_dct_child_is(child, addr, session))
-		child = mxe_dct_find_open(dct, addr, session);
-	if (!child)
+	if (!resp || !mxe_dc_responder_is(resp, addr, session))
+		resp = mxe_dct_find_open(dct, addr, session);
+	if (!resp)
 		return NULL;
-	WRITE_ONCE(child->used, jiffies);
-	return &child->qp;
+	WRITE_ONCE(resp->used, jiffies);
+	return &resp->qp;
 }
 
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			    const struct sk_buff *skb)
 {
-	struct mxe_dct_child *child = NULL, *old = NULL;
+	struct mxe_dc_responder *resp = NULL, *old = NULL;
 	struct mxe_dct *dct = to_mdct(qp);
 	struct mxe_dc_hdr answer = {};
 	struct mxe_dct_addr addr;
@@ -513,18 +513,18 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 		spin_unlock(&dct->lock);
 		goto closed;
 	}
-	mxe_dct_decide(dct, &addr, hdr, &av, &answer, &child, &old);
+	mxe_dct_decide(dct, &addr, hdr, &av, &answer, &resp, &old);
 	spin_unlock(&dct->lock);
 
 	if (old)
-		mxe_dct_child_flush(old);
+		mxe_dc_responder_flush(old);
 	if (answer.code == MXE_DC_BAD_KEY)
 		mxe_dct_report(qp);
 	if (answer.code) {
 		mxe_dct_answer(qp, &av, hdr, &answer);
 		return NULL;
 	}
-	return &child->qp;
+	return &resp->qp;
 closed:
 	mxe_count(qp->dev, drop_state);
 	return NULL;
@@ -533,7 +533,7 @@ closed:
 void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			const struct sk_buff *skb)
 {
-	struct mxe_dct_child *child = NULL;
+	struct mxe_dc_responder *resp = NULL;
 	struct mxe_dct *dct = to_mdct(qp);
 	struct mxe_dct_peer *peer;
 	struct mxe_dct_addr addr;
@@ -543,15 +543,15 @@ void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	hash = mxe_dct_addr_hash(dct, &addr);
 	spin_lock(&dct->lock);
 	peer = dct->open ? mxe_dct_peer_find(dct, &addr, hash) : NULL;
-	if (peer && peer->child && peer->session == hdr->session) {
-		child = mxe_dct_peer_end(dct, peer);
+	if (peer && peer->resp && peer->session == hdr->session) {
+		resp = mxe_dct_peer_end(dct, peer);
 		/* It does not retry. */
 		peer->used = jiffies;
 		peer->life = MXE_DC_RECORD_TIME * HZ;
 	}
 	spin_unlock(&dct->lock);
-	if (child)
-		mxe_dct_child_flush(child);
+	if (resp)
+		mxe_dc_responder_flush(resp);
 }
 
 void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info)
@@ -640,7 +640,7 @@ void mxe_dct_destroy(struct mxe_qp *qp)
 
 	list_for_each_entry_safe(peer, next, &dct->peers, entry) {
 		spin_lock_bh(&dct->lock);
-		if (peer->child)
+		if (peer->resp)
 			mxe_dct_peer_end(dct, peer);
 		mxe_dct_peer_free(dct, peer);
 		spin_unlock_bh(&dct->lock);

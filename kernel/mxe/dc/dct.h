@@ -18,7 +18,7 @@
 /* READs and atomics that a session has room for if the target does not say. */
 #define MXE_DCT_RD_ATOMIC	16
 
-struct mxe_dct_child;
+struct mxe_dc_responder;
 
 /*
  * A DC target.
@@ -57,7 +57,7 @@ struct mxe_dct {
 	u64 key_violations;
 	struct list_head closed;	/* responders that the work frees */
 	/* The one found last, unless it was closed.  Read under RCU. */
-	struct mxe_dct_child __rcu *recent;
+	struct mxe_dc_responder __rcu *recent;
 
 	struct delayed_work work;
 	unsigned long scan_at;		/* next scan, in jiffies; only the work */

@@ -133,7 +133,7 @@ static int mxe_loopback_copy_piece(const struct mxe_loopback_data *data, u32 off
 				   void *p, u32 len)
 {
 	if (!data->target.mr)
-		return mxe_recv_put(data->peer, offset, p, len);
+		return mxe_recv_scatter(data->peer, offset, p, len);
 	mxe_mr_copy(data->target.mr, data->addr + offset, p, len,
 		    mxe_wr_is_read(data->wr->opcode) ? MXE_FROM_MEMORY :
 						       MXE_TO_MEMORY);

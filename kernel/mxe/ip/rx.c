@@ -256,8 +256,8 @@ static bool mxe_rx_admit(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 /* ---- multicast ----------------------------------------------------------- */
 
 /* Returns true if a packet arrived on the netdev of @dev, or a VLAN of it. */
-static bool mxe_rx_came_by(const struct mxe_dev *dev,
-			   const struct sk_buff *skb)
+static bool mxe_rx_is_on_netdev(const struct mxe_dev *dev,
+				const struct sk_buff *skb)
 {
 	const struct net_device *ndev = skb->dev;
 
@@ -276,7 +276,7 @@ static void mxe_rx_mcast(struct mxe_netns *mnet, const struct mxe_pkt *pkt,
 
 	mxe_rx_dgid(skb, &gid);
 	list_for_each_entry_rcu(dev, &mnet->devs, mnet_entry) {
-		if (!mxe_rx_came_by(dev, skb) ||
+		if (!mxe_rx_is_on_netdev(dev, skb) ||
 		    !mxe_mcast_rcv(dev, &gid, pkt, skb))
 			continue;
 		mxe_count(dev, rcvd_pkts);

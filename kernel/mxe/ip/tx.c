@@ -61,9 +61,9 @@ struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, u8 opcode, u32 qpn, u32 apsn,
 	skb = mxe_tx_alloc_empty(qp, len);
 	if (unlikely(!skb))
 		return NULL;
-	*p = mxe_pkt_put_bth(__skb_put(skb, len), opcode, pad, qpn, apsn);
+	*p = mxe_pkt_write_bth(__skb_put(skb, len), opcode, pad, qpn, apsn);
 	if (has_dc)
-		*p = mxe_dc_put(&qp->dc->hdr, *p);
+		*p = mxe_dc_write(&qp->dc->hdr, *p);
 	end = skb_tail_pointer(skb);
 	if (pad)
 		memset(end - pad, 0, pad);
@@ -175,6 +175,6 @@ void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,
 	skb = mxe_tx_alloc(qp, MXE_OPCODE_DC_CONTROL, qpn, 0, more, &p);
 	if (!skb)
 		return;
-	mxe_dc_put_control(hdr, p);
+	mxe_dc_write_control(hdr, p);
 	mxe_tx_send_to(qp, av, skb);
 }

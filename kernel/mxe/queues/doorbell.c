@@ -101,8 +101,8 @@ static int mxe_doorbell_ring(const struct mxe_doorbell_file *file,
  * Continues after the first slice. The process pays for a limited number of
  * slices, and qp->work does the rest.
  */
-static int mxe_doorbell_go_on(const struct mxe_doorbell_file *file,
-			      struct mxe_doorbell db)
+static int mxe_doorbell_continue(const struct mxe_doorbell_file *file,
+				 struct mxe_doorbell db)
 {
 	int left = MXE_DOORBELL_SLICES - 1;
 	bool last;
@@ -136,7 +136,7 @@ static int mxe_doorbell_one(const struct mxe_doorbell_file *file,
 	local_bh_disable();
 	ret = mxe_doorbell_ring(file, copy.db, false);
 	local_bh_enable();
-	return likely(ret <= 0) ? ret : mxe_doorbell_go_on(file, copy.db);
+	return likely(ret <= 0) ? ret : mxe_doorbell_continue(file, copy.db);
 }
 
 /* Rings all doorbells up to the first one that fails. */

@@ -35,7 +35,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 
 	spin_lock_irqsave(&sq->post_lock, flags);
 	for (; ibwr; ibwr = ibwr->next) {
-		err = mxe_wqe_put(qp, ibwr);
+		err = mxe_wqe_post(qp, ibwr);
 		if (err) {
 			mxe_refuse(qp->dev, err, "cannot post opcode %d", ibwr->opcode);
 			*bad_wr = ibwr;

@@ -496,7 +496,7 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 				    ibwr->num_sge);
 }
 
-int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
+int mxe_wqe_post(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
 	struct mxe_sq *sq = &qp->sq;
 	int err;

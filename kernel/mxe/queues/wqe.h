@@ -20,7 +20,7 @@ static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
 {
 	if (qp->is_user)
 		return mxe_ring_producer(&qp->sq.ring);
-	/* Pairs with the release in mxe_wqe_put(). */
+	/* Pairs with the release in mxe_wqe_post(). */
 	return smp_load_acquire(&qp->sq.posted);
 }
 
@@ -83,7 +83,7 @@ static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
 }
 
 /**
- * mxe_wqe_put() - Check and copy a request of a kernel consumer.
+ * mxe_wqe_post() - Check and copy a request of a kernel consumer.
  * @qp: QP with a send queue
  * @ibwr: request
  *
@@ -91,6 +91,6 @@ static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
  * Return: 0; -EOPNOTSUPP for an opcode that the QP may not use; -EINVAL for
  * invalid SGEs, inline data or AH; -ENOMEM if the queue is full.
  */
-int mxe_wqe_put(struct mxe_qp *qp, const struct ib_send_wr *ibwr);
+int mxe_wqe_post(struct mxe_qp *qp, const struct ib_send_wr *ibwr);
 
 #endif /* MXE_WQE_H */

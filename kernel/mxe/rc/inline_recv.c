@@ -37,7 +37,7 @@ static bool mxe_inline_recv_is_own(const struct mxe_mr *mr, const struct mxe_cq 
 	       mr->pin->key.mm == cq->mm;
 }
 
-bool mxe_inline_recv_put(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rq *rq = &qp->rq;
 	const struct ib_sge *sge = rq->cur->sge;

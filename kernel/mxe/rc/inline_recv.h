@@ -41,7 +41,7 @@ static inline bool mxe_inline_recv_is_on(const struct mxe_qp *qp)
 int mxe_inline_recv_init(struct mxe_qp *qp);
 
 /**
- * mxe_inline_recv_put() - Keep the data of a SEND for its completion.
+ * mxe_inline_recv_store() - Keep the data of a SEND for its completion.
  * @qp: responder with inline receive, and a receive request in rq.cur
  * @pkt: packet of the SEND
  *
@@ -49,7 +49,7 @@ int mxe_inline_recv_init(struct mxe_qp *qp);
  * Return: true if the data are kept; false if the packet must be copied to the
  * buffer, which also finds the errors.
  */
-bool mxe_inline_recv_put(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
 /**
  * mxe_inline_recv_end() - Add the data that were kept to a completion.

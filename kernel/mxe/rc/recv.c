@@ -26,7 +26,7 @@ int mxe_recv_take(struct mxe_qp *qp)
 	return err == -EPIPE ? -EIO : err;
 }
 
-int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
+int mxe_recv_scatter(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
 {
 	struct mxe_rq *rq = &qp->rq;
 	const struct mxe_recv_wr *wr = rq->cur;

@@ -34,7 +34,7 @@ bool mxe_recv_admit(struct mxe_qp *qp);
 int mxe_recv_take(struct mxe_qp *qp);
 
 /**
- * mxe_recv_put() - Copy a part of a message to the receive request in rq.cur.
+ * mxe_recv_scatter() - Copy a part of a message to the request in rq.cur.
  * @qp: responder
  * @offset: first byte of the part; earlier bytes have been copied
  * @data: data
@@ -44,7 +44,7 @@ int mxe_recv_take(struct mxe_qp *qp);
  * Return: 0; -EMSGSIZE if the part does not fit; -EIO if an SGE names memory
  * that cannot be used.
  */
-int mxe_recv_put(struct mxe_qp *qp, u32 offset, const void *data, u32 len);
+int mxe_recv_scatter(struct mxe_qp *qp, u32 offset, const void *data, u32 len);
 
 /**
  * mxe_recv_end() - Complete the receive request in rq.cur.

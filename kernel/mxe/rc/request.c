@@ -136,22 +136,22 @@ static u32 mxe_request_dma_len(const struct mxe_send_wr *wr, u32 offset)
  * Writes the headers behind the BTH.  A retransmitted READ asks for the missing
  * part only.  Returns the place of the payload.
  */
-static u8 *mxe_request_put_headers(const struct mxe_send_wr *wr, u32 flags, u32 offset, u8 *p)
+static u8 *mxe_request_write_headers(const struct mxe_send_wr *wr, u32 flags, u32 offset, u8 *p)
 {
 	if (flags & MXE_OP_XRCETH)
-		p = mxe_pkt_put_be32(p, wr->srqn);
+		p = mxe_pkt_write_be32(p, wr->srqn);
 	if (flags & MXE_OP_FETH)
-		p = mxe_pkt_put_be32(p, wr->flush.level << MXE_FETH_LEVEL_SHIFT |
+		p = mxe_pkt_write_be32(p, wr->flush.level << MXE_FETH_LEVEL_SHIFT |
 					wr->flush.type);
 	if (flags & MXE_OP_RETH)
-		p = mxe_pkt_put_reth(p, wr->remote_addr + offset, wr->rkey,
-				     mxe_request_dma_len(wr, offset));
+		p = mxe_pkt_write_reth(p, wr->remote_addr + offset, wr->rkey,
+				       mxe_request_dma_len(wr, offset));
 	if (flags & MXE_OP_IMM)
-		p = mxe_pkt_put_be32(p, be32_to_cpu(wr->imm));
+		p = mxe_pkt_write_be32(p, be32_to_cpu(wr->imm));
 	if (flags & MXE_OP_IETH)
-		p = mxe_pkt_put_be32(p, wr->rkey);
+		p = mxe_pkt_write_be32(p, wr->rkey);
 	if (flags & MXE_OP_ATOMIC)
-		p = mxe_pkt_put_atomic(p, wr->remote_addr, wr->rkey, &wr->atomic);
+		p = mxe_pkt_write_atomic(p, wr->remote_addr, wr->rkey, &wr->atomic);
 	return p;
 }
 
@@ -189,7 +189,7 @@ int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	if (unlikely(wr->flags & MXE_SEND_SOLICITED) && flags & MXE_OP_END &&
 	    flags & (MXE_OP_SEND | MXE_OP_WRITE))
 		mxe_pkt_set_solicited(skb->data);
-	p = mxe_request_put_headers(wr, flags, offset, p);
+	p = mxe_request_write_headers(wr, flags, offset, p);
 	if (flags & MXE_OP_PAYLOAD) {
 		err = mxe_request_gather(qp, wr, offset, p, more);
 		if (err) {

@@ -39,7 +39,7 @@ static void mxe_respond_aeth(struct mxe_qp *qp, u8 rc_opcode, u32 psn, u8 syndro
 	/* Without memory, the response is lost, and the peer asks again. */
 	if (!skb)
 		return;
-	mxe_pkt_put_aeth(p, syndrome, msn);
+	mxe_pkt_write_aeth(p, syndrome, msn);
 	mxe_tx_send(qp, &qp->rq.tx, skb);
 }
 
@@ -62,8 +62,8 @@ static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 	/* As in mxe_respond_aeth(). */
 	if (!skb)
 		return;
-	p = mxe_pkt_put_aeth(p, MXE_AETH_ACK_UNLIMITED, res->msn);
-	mxe_pkt_put_number(p, res->orig, n);
+	p = mxe_pkt_write_aeth(p, MXE_AETH_ACK_UNLIMITED, res->msn);
+	mxe_pkt_write_number(p, res->orig, n);
 	mxe_tx_send(qp, &qp->rq.tx, skb);
 }
 
@@ -170,7 +170,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	if (!skb)
 		return -ENOMEM;
 	if (rd->first || last)
-		p = mxe_pkt_put_aeth(p, MXE_AETH_ACK_UNLIMITED, rd->msn);
+		p = mxe_pkt_write_aeth(p, MXE_AETH_ACK_UNLIMITED, rd->msn);
 	if (len) {
 		err = mxe_rkey_copy(&rights, rd->rkey,
 				    IB_ACCESS_REMOTE_READ, rd->va, p, len,
@@ -388,16 +388,16 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 }
 
 /* Copies a packet of a SEND to the receive request, which was taken up. */
-static int mxe_respond_put_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+static int mxe_respond_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
 	struct mxe_rq *rq = &qp->rq;
 	int err;
 
-	if (mxe_inline_recv_is_on(qp) && mxe_inline_recv_put(qp, pkt))
+	if (mxe_inline_recv_is_on(qp) && mxe_inline_recv_store(qp, pkt))
 		err = 0;
 	else
-		err = mxe_recv_put(qp, rq->offset, pkt->payload, pkt->payload_len);
+		err = mxe_recv_scatter(qp, rq->offset, pkt->payload, pkt->payload_len);
 	if (err == -EIO)
 		mxe_count(qp->dev, local_access_errors);
 	if (err)
@@ -421,7 +421,7 @@ static int mxe_respond_send_tagged(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	qp->rq.offset = 0;
 	err = mxe_tm_recv_start(qp, &data);
-	return err ?: mxe_respond_put_data(qp, &data);
+	return err ?: mxe_respond_scatter(qp, &data);
 }
 
 static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
@@ -436,7 +436,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		if (err)
 			return err;
 	}
-	return mxe_respond_put_data(qp, pkt);
+	return mxe_respond_scatter(qp, pkt);
 }
 
 static int mxe_respond_write_start(struct mxe_qp *qp,

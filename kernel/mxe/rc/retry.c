@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The timers of the requester: local ACK timeout and receiver not ready.
- * send.c, complete.c and qp_work.c start them, and qp_verbs.c and dct_child.c
- * stop them.
- */
+/* The timers of the requester: local ACK timeout and receiver not ready. */
 #include <linux/jiffies.h>
 
 #include "ip/cnp.h"

@@ -226,7 +226,7 @@ static bool mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport trans
 	return false;
 }
 
-static bool mxe_send_may_go_on(const struct mxe_qp *qp, enum mxe_transport transport)
+static bool mxe_send_may_continue(const struct mxe_qp *qp, enum mxe_transport transport)
 {
 	/* In SQD, a message that was started is sent to its end. */
 	if (transport == MXE_TRANSPORT_UD ? qp->state != IB_QPS_RTS :
@@ -244,7 +244,7 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 {
 	struct mxe_sq *sq = &qp->sq;
 
-	while (mxe_send_may_go_on(qp, transport)) {
+	while (mxe_send_may_continue(qp, transport)) {
 		enum mxe_send_verdict verdict = MXE_SEND_VERDICT_GO;
 		struct mxe_send_wr *wr;
 		bool ack_left;

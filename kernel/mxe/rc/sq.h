@@ -85,7 +85,7 @@ static inline void mxe_sq_renumber(struct mxe_sq *sq, struct mxe_send_wr *wr,
  */
 static inline void mxe_sq_free_slot(struct mxe_sq *sq)
 {
-	/* Pairs with the control dependency in mxe_wqe_put(). */
+	/* Pairs with the control dependency in mxe_wqe_post(). */
 	smp_store_release(&sq->tail, sq->tail + 1);
 	mxe_ring_set_consumer(&sq->ring, sq->tail);
 }

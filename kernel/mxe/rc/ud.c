@@ -39,10 +39,10 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 		return IB_WC_SUCCESS;
 	if (wr->flags & MXE_SEND_SOLICITED)
 		mxe_pkt_set_solicited(skb->data);
-	p = mxe_pkt_put_be32(p, qkey);
-	p = mxe_pkt_put_be32(p, qp->qpn);
+	p = mxe_pkt_write_be32(p, qkey);
+	p = mxe_pkt_write_be32(p, qp->qpn);
 	if (mxe_wr_has_imm(wr->opcode))
-		p = mxe_pkt_put_be32(p, be32_to_cpu(wr->imm));
+		p = mxe_pkt_write_be32(p, be32_to_cpu(wr->imm));
 	if (mxe_request_gather(qp, wr, 0, p, wr->length)) {
 		mxe_count(qp->dev, local_access_errors);
 		kfree_skb(skb);
@@ -73,8 +73,8 @@ static int mxe_ud_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 	static_assert(sizeof(grh) == sizeof(struct ib_grh));
 	mxe_ud_grh(skb, &grh);
-	err = mxe_recv_put(qp, 0, &grh, sizeof(grh));
-	return err ?: mxe_recv_put(qp, sizeof(grh), pkt->payload, pkt->payload_len);
+	err = mxe_recv_scatter(qp, 0, &grh, sizeof(grh));
+	return err ?: mxe_recv_scatter(qp, sizeof(grh), pkt->payload, pkt->payload_len);
 }
 
 /* Completes the receive request of a datagram of @len bytes with the GRH. */

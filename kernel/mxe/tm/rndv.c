@@ -155,7 +155,7 @@ bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	/* Pairs with the control dependency in mxe_wqe_put(). */
+	/* Pairs with the control dependency in mxe_wqe_post(). */
 	smp_store_release(&sq->tail, sq->tail + 1);
 	if (own)
 		mxe_rndv_complete(qp, opcode, status);

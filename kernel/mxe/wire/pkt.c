@@ -219,7 +219,7 @@ static inline const u8 *mxe_pkt_get_number(u64 *words, const u8 *p, unsigned int
 	return p + sizeof(__be64);
 }
 
-u8 *mxe_pkt_put_number(u8 *p, const u64 *words, unsigned int n)
+u8 *mxe_pkt_write_number(u8 *p, const u64 *words, unsigned int n)
 {
 	for (; unlikely(n > 1); p += sizeof(__be64))
 		put_unaligned_be64(words[--n], p);
@@ -317,7 +317,7 @@ bool mxe_pkt_atomic(const struct mxe_pkt *pkt, struct mxe_atomic_args *args)
 	return mxe_pkt_atomic_write(pkt, args);
 }
 
-u8 *mxe_pkt_put_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args)
+u8 *mxe_pkt_write_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args)
 {
 	struct mxe_mskatomiceth *masked = (void *)p;
 	struct mxe_atomiceth *eth = (void *)p;
@@ -337,8 +337,8 @@ u8 *mxe_pkt_put_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *ar
 	masked->reserved = 0;
 	p += sizeof(*masked);
 	n = mxe_atomic_words(args);
-	p = mxe_pkt_put_number(p, args->swap_add_words, n);
-	p = mxe_pkt_put_number(p, args->compare_words, n);
-	p = mxe_pkt_put_number(p, args->swap_mask_words, n);
-	return mxe_pkt_put_number(p, args->compare_mask_words, n);
+	p = mxe_pkt_write_number(p, args->swap_add_words, n);
+	p = mxe_pkt_write_number(p, args->compare_words, n);
+	p = mxe_pkt_write_number(p, args->swap_mask_words, n);
+	return mxe_pkt_write_number(p, args->compare_mask_words, n);
 }

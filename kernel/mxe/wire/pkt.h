@@ -463,7 +463,7 @@ bool mxe_pkt_atomic(const struct mxe_pkt *pkt, struct mxe_atomic_args *args);
  * built by writing its headers in the order of enum mxe_opcode_flags.
  */
 
-static inline u8 *mxe_pkt_put_bth(u8 *p, u8 opcode, unsigned int pad, u32 qpn, u32 apsn)
+static inline u8 *mxe_pkt_write_bth(u8 *p, u8 opcode, unsigned int pad, u32 qpn, u32 apsn)
 {
 	struct mxe_bth *bth = (void *)p;
 
@@ -480,13 +480,13 @@ static inline void mxe_pkt_set_solicited(void *bth)
 	((struct mxe_bth *)bth)->flags |= MXE_BTH_SE;
 }
 
-static inline u8 *mxe_pkt_put_be32(u8 *p, u32 value)
+static inline u8 *mxe_pkt_write_be32(u8 *p, u32 value)
 {
 	put_unaligned_be32(value, p);
 	return p + sizeof(__be32);
 }
 
-static inline u8 *mxe_pkt_put_reth(u8 *p, u64 va, u32 rkey, u32 len)
+static inline u8 *mxe_pkt_write_reth(u8 *p, u64 va, u32 rkey, u32 len)
 {
 	struct mxe_reth *reth = (void *)p;
 
@@ -496,13 +496,13 @@ static inline u8 *mxe_pkt_put_reth(u8 *p, u64 va, u32 rkey, u32 len)
 	return p + sizeof(*reth);
 }
 
-static inline u8 *mxe_pkt_put_aeth(u8 *p, u8 syndrome, u32 msn)
+static inline u8 *mxe_pkt_write_aeth(u8 *p, u8 syndrome, u32 msn)
 {
-	return mxe_pkt_put_be32(p, syndrome << 24 | (msn & 0xffffff));
+	return mxe_pkt_write_be32(p, syndrome << 24 | (msn & 0xffffff));
 }
 
 /**
- * mxe_pkt_put_atomic() - Write the header of an atomic, which depends on its
+ * mxe_pkt_write_atomic() - Write the header of an atomic, which depends on its
  * operation.
  * @p: where to write it
  * @va: address of the operand
@@ -511,16 +511,16 @@ static inline u8 *mxe_pkt_put_aeth(u8 *p, u8 syndrome, u32 msn)
  *
  * Return: the end of the header.
  */
-u8 *mxe_pkt_put_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args);
+u8 *mxe_pkt_write_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args);
 
 /**
- * mxe_pkt_put_number() - Write an operand or a result.
+ * mxe_pkt_write_number() - Write an operand or a result.
  * @p: where to write it
  * @words: the number, least significant word first
  * @n: words of 8 bytes
  *
  * Return: the end of the number.
  */
-u8 *mxe_pkt_put_number(u8 *p, const u64 *words, unsigned int n);
+u8 *mxe_pkt_write_number(u8 *p, const u64 *words, unsigned int n);
 
 #endif /* MXE_PKT_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The responders of a DC target, one for each session.  A responder is a QP
- * without a number and without a send side (dct_child.c).
+ * without a number and without a send side (dc_responder.c).
  */
-#ifndef MXE_DCT_CHILD_H
-#define MXE_DCT_CHILD_H
+#ifndef MXE_DC_RESPONDER_H
+#define MXE_DC_RESPONDER_H
 
 #include <linux/list.h>
 
@@ -18,7 +18,7 @@
 #define MXE_DCT_GFP	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 /* The responder of a session. */
-struct mxe_dct_child {
+struct mxe_dc_responder {
 	struct mxe_qp qp;		/* first, for kfree_rcu() */
 	struct mxe_dc dc;
 	struct mxe_dct_addr addr;	/* of its initiator; immutable */
@@ -32,18 +32,18 @@ struct mxe_dct_child {
 };
 
 /**
- * mxe_dct_child_is() - Check whether a session is that of a responder.
- * @child: the responder, which may be closed
+ * mxe_dc_responder_is() - Check whether a session is that of a responder.
+ * @resp: the responder, which may be closed
  * @addr: the initiator
  * @session: number of the session
  *
  * Return: true if it is.
  */
-static inline bool mxe_dct_child_is(const struct mxe_dct_child *child,
-				    const struct mxe_dct_addr *addr, u32 session)
+static inline bool mxe_dc_responder_is(const struct mxe_dc_responder *resp,
+				       const struct mxe_dct_addr *addr, u32 session)
 {
-	const u64 *a = (const u64 *)&child->addr, *b = (const u64 *)addr;
-	u64 differ = child->dc.hdr.session ^ session;
+	const u64 *a = (const u64 *)&resp->addr, *b = (const u64 *)addr;
+	u64 differ = resp->dc.hdr.session ^ session;
 	unsigned int i;
 
 	/*
@@ -55,13 +55,13 @@ static inline bool mxe_dct_child_is(const struct mxe_dct_child *child,
 	return !differ;
 }
 
-static inline struct mxe_dct_child *to_mdct_child(struct mxe_qp *qp)
+static inline struct mxe_dc_responder *to_mdc_responder(struct mxe_qp *qp)
 {
-	return container_of(qp, struct mxe_dct_child, qp);
+	return container_of(qp, struct mxe_dc_responder, qp);
 }
 
 /**
- * mxe_dct_child_create() - Create the responder of a session.
+ * mxe_dc_responder_create() - Create the responder of a session.
  * @target: DC target
  * @addr: the initiator
  * @hdr: request that opens the session
@@ -72,24 +72,24 @@ static inline struct mxe_dct_child *to_mdct_child(struct mxe_qp *qp)
  * Context: BHs disabled, lock of the target held.
  * Return: the responder, or NULL if there is no memory or no resource left.
  */
-struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
-					   const struct mxe_dct_addr *addr,
-					   const struct mxe_dc_hdr *hdr,
-					   const struct mxe_av *av);
+struct mxe_dc_responder *mxe_dc_responder_create(const struct mxe_qp *target,
+						 const struct mxe_dct_addr *addr,
+						 const struct mxe_dc_hdr *hdr,
+						 const struct mxe_av *av);
 
 /**
- * mxe_dct_child_halt() - Stop a responder.
- * @child: the responder
+ * mxe_dc_responder_halt() - Stop a responder.
+ * @resp: the responder
  *
  * It executes nothing from here on, nor the rest of a READ.
  *
  * Context: BHs disabled, no lock of the responder held.  Takes its recv_lock.
  */
-void mxe_dct_child_halt(struct mxe_dct_child *child);
+void mxe_dc_responder_halt(struct mxe_dc_responder *resp);
 
 /**
- * mxe_dct_child_is_busy() - Check whether a responder still works on requests.
- * @child: the responder
+ * mxe_dc_responder_is_busy() - Check whether a responder still has work.
+ * @resp: the responder
  *
  * Nothing arrives while it sends the responses of a long READ, but its
  * initiator is not idle.
@@ -97,29 +97,30 @@ void mxe_dct_child_halt(struct mxe_dct_child *child);
  * Context: Lock of the target held.  This is a hint, because recv_lock is not.
  * Return: true if it does.
  */
-bool mxe_dct_child_is_busy(const struct mxe_dct_child *child);
+bool mxe_dc_responder_is_busy(const struct mxe_dc_responder *resp);
 
 /**
- * mxe_dct_child_flush() - Flush a responder that was halted.
- * @child: the responder, which may be dying
+ * mxe_dc_responder_flush() - Flush a responder that was halted.
+ * @resp: the responder, which may be dying
  *
  * A receive request of the SRQ that it has taken up completes, so that it is
- * not lost.  Deferred requests are never executed.  mxe_dct_child_free() drops
- * them, because a packet that ends a session must not take as long as that.
+ * not lost.  Deferred requests are never executed.  mxe_dc_responder_free()
+ * drops them, because a packet that ends a session must not take as long as
+ * that.
  *
  * Context: No lock of a QP or a target held.  RCU read-side section, unless the
  * caller frees the responder.
  */
-void mxe_dct_child_flush(struct mxe_dct_child *child);
+void mxe_dc_responder_flush(struct mxe_dc_responder *resp);
 
 /**
- * mxe_dct_child_free() - Flush and free a responder.
- * @child: responder that was halted, or was never used
+ * mxe_dc_responder_free() - Flush and free a responder.
+ * @resp: responder that was halted, or was never used
  *
  * Its memory is freed a grace period later.
  *
  * Context: Process context.  May sleep.
  */
-void mxe_dct_child_free(struct mxe_dct_child *child);
+void mxe_dc_responder_free(struct mxe_dc_responder *resp);
 
-#endif /* MXE_DCT_CHILD_H */
+#endif /* MXE_DC_RESPONDER_H */

@@ -3,7 +3,7 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
-#include "dc/dct_child.h"
+#include "dc/dc_responder.h"
 #include "fast/rx_dst.h"
 #include "ip/tx.h"
 #include "mxe.h"
@@ -15,25 +15,25 @@
 #include "rc/retry.h"
 #include "resource.h"
 
-static void mxe_dct_child_init(struct mxe_dct_child *child,
-			       const struct mxe_qp *target,
-			       const struct mxe_dc_hdr *hdr, u32 num_res)
+static void mxe_dc_responder_init(struct mxe_dc_responder *resp,
+				  const struct mxe_qp *target,
+				  const struct mxe_dc_hdr *hdr, u32 num_res)
 {
-	struct mxe_qp *qp = &child->qp;
+	struct mxe_qp *qp = &resp->qp;
 
-	child->ibqp.device = target->ibqp->device;
-	child->ibqp.pd = target->pd;
-	child->ibqp.srq = target->ibqp->srq;
-	child->ibqp.qp_type = IB_QPT_RC;
-	child->ibqp.qp_num = target->qpn;
-	child->dc.kind = MXE_DC_CHILD;
-	child->dc.hdr.qpn = target->qpn;
-	child->dc.hdr.session = hdr->session;
-	child->dc.hdr.instance = hdr->instance;
+	resp->ibqp.device = target->ibqp->device;
+	resp->ibqp.pd = target->pd;
+	resp->ibqp.srq = target->ibqp->srq;
+	resp->ibqp.qp_type = IB_QPT_RC;
+	resp->ibqp.qp_num = target->qpn;
+	resp->dc.kind = MXE_DC_RESPONDER;
+	resp->dc.hdr.qpn = target->qpn;
+	resp->dc.hdr.session = hdr->session;
+	resp->dc.hdr.instance = hdr->instance;
 
-	qp->dc = &child->dc;
+	qp->dc = &resp->dc;
 	qp->dev = target->dev;
-	qp->ibqp = &child->ibqp;
+	qp->ibqp = &resp->ibqp;
 	qp->pd = target->pd;
 	qp->qpn = target->qpn;
 	qp->type = IB_QPT_RC;
@@ -54,58 +54,58 @@ static void mxe_dct_child_init(struct mxe_dct_child *child,
 	mxe_retry_init(qp);
 }
 
-struct mxe_dct_child *mxe_dct_child_create(const struct mxe_qp *target,
-					   const struct mxe_dct_addr *addr,
-					   const struct mxe_dc_hdr *hdr,
-					   const struct mxe_av *av)
+struct mxe_dc_responder *mxe_dc_responder_create(const struct mxe_qp *target,
+						 const struct mxe_dct_addr *addr,
+						 const struct mxe_dc_hdr *hdr,
+						 const struct mxe_av *av)
 {
 	u32 num_res = target->attr.max_dest_rd_atomic;
 	struct mxe_dev *dev = target->dev;
-	struct mxe_dct_child *child;
+	struct mxe_dc_responder *resp;
 
 	if (!mxe_resource_try_take(dev, MXE_RESOURCE_DC_SESSION))
 		return NULL;
-	child = kzalloc(sizeof(*child), MXE_DCT_GFP);
-	if (!child)
+	resp = kzalloc(sizeof(*resp), MXE_DCT_GFP);
+	if (!resp)
 		goto give;
-	mxe_dct_child_init(child, target, hdr, num_res);
-	child->addr = *addr;
-	child->used = jiffies;
-	child->qp.av = *av;
-	child->qp.rq.cur = kzalloc(mxe_rq_wr_size(target->rq.srq->q.max_sge), MXE_DCT_GFP);
-	child->qp.rq.res = kcalloc(num_res, sizeof(*child->qp.rq.res), MXE_DCT_GFP);
-	if (!child->qp.rq.cur || !child->qp.rq.res)
+	mxe_dc_responder_init(resp, target, hdr, num_res);
+	resp->addr = *addr;
+	resp->used = jiffies;
+	resp->qp.av = *av;
+	resp->qp.rq.cur = kzalloc(mxe_rq_wr_size(target->rq.srq->q.max_sge), MXE_DCT_GFP);
+	resp->qp.rq.res = kcalloc(num_res, sizeof(*resp->qp.rq.res), MXE_DCT_GFP);
+	if (!resp->qp.rq.cur || !resp->qp.rq.res)
 		goto free;
-	return child;
+	return resp;
 
 free:
-	kfree(child->qp.rq.cur);
-	kfree(child->qp.rq.res);
-	kfree(child);
+	kfree(resp->qp.rq.cur);
+	kfree(resp->qp.rq.res);
+	kfree(resp);
 give:
 	mxe_resource_give(dev, MXE_RESOURCE_DC_SESSION);
 	return NULL;
 }
 
-void mxe_dct_child_halt(struct mxe_dct_child *child)
+void mxe_dc_responder_halt(struct mxe_dc_responder *resp)
 {
-	spin_lock(&child->qp.recv_lock);
-	child->qp.rq.halted = true;
-	child->qp.rq.read.active = false;
-	spin_unlock(&child->qp.recv_lock);
+	spin_lock(&resp->qp.recv_lock);
+	resp->qp.rq.halted = true;
+	resp->qp.rq.read.active = false;
+	spin_unlock(&resp->qp.recv_lock);
 }
 
-bool mxe_dct_child_is_busy(const struct mxe_dct_child *child)
+bool mxe_dc_responder_is_busy(const struct mxe_dc_responder *resp)
 {
-	const struct mxe_rq *rq = &child->qp.rq;
+	const struct mxe_rq *rq = &resp->qp.rq;
 
 	/* A hint, without recv_lock. */
 	return data_race(rq->read.active || !skb_queue_empty_lockless(&rq->deferred));
 }
 
-void mxe_dct_child_flush(struct mxe_dct_child *child)
+void mxe_dc_responder_flush(struct mxe_dc_responder *resp)
 {
-	struct mxe_qp *qp = &child->qp;
+	struct mxe_qp *qp = &resp->qp;
 
 	mxe_rq_begin(qp);
 	if (!qp->dying)
@@ -113,11 +113,11 @@ void mxe_dct_child_flush(struct mxe_dct_child *child)
 	mxe_rq_end(qp);
 }
 
-void mxe_dct_child_free(struct mxe_dct_child *child)
+void mxe_dc_responder_free(struct mxe_dc_responder *resp)
 {
-	struct mxe_qp *qp = &child->qp;
+	struct mxe_qp *qp = &resp->qp;
 
-	mxe_dct_child_flush(child);
+	mxe_dc_responder_flush(resp);
 	mxe_qp_begin(qp);
 	qp->dying = true;
 	mxe_qp_set_state(qp, IB_QPS_RESET);
