@@ -53,100 +53,100 @@ enum {
 
 /* Flags of an opcode. */
 enum {
-	MXE_WR_OP_INLINE = 1 << 0,	/* accepts inline data */
-	MXE_WR_OP_IMM = 1 << 1,
-	MXE_WR_OP_INVALIDATE = 1 << 2,	/* carries an rkey to invalidate */
-	MXE_WR_OP_REMOTE_ADDR = 1 << 3,
-	MXE_WR_OP_ATOMIC = 1 << 4,
-	MXE_WR_OP_WORD = 1 << 5,	/* writes one word */
-	MXE_WR_OP_BIND = 1 << 6,
-	MXE_WR_OP_LOCAL = 1 << 7,	/* sends no packet, has no data */
+	MXE_SEND_OP_INLINE = 1 << 0,	/* accepts inline data */
+	MXE_SEND_OP_IMM = 1 << 1,
+	MXE_SEND_OP_INVALIDATE = 1 << 2,	/* carries an rkey to invalidate */
+	MXE_SEND_OP_REMOTE_ADDR = 1 << 3,
+	MXE_SEND_OP_ATOMIC = 1 << 4,
+	MXE_SEND_OP_WORD = 1 << 5,	/* writes one word */
+	MXE_SEND_OP_BIND = 1 << 6,
+	MXE_SEND_OP_LOCAL = 1 << 7,	/* sends no packet, has no data */
 	/*
 	 * Only for builders, as struct ibv_send_wr has no room for the
 	 * operands.
 	 */
-	MXE_WR_OP_BUILDER = 1 << 8,
+	MXE_SEND_OP_BUILDER = 1 << 8,
 };
 
-struct mxe_wr_row {
-	uint16_t flags;			/* MXE_WR_OP_* */
+struct mxe_send_row {
+	uint16_t flags;			/* MXE_SEND_OP_* */
 	uint8_t transports;		/* 0: cannot be posted */
 	uint32_t send_op;		/* IBV_QP_EX_WITH_*, or 0 */
 };
 
 /* One row for each bit of wr_opcodes and post_opcodes. */
-enum { MXE_WR_ROWS = 32 };
+enum { MXE_SEND_ROWS = 32 };
 
 /*
  * A new opcode needs a row here, and a builder if struct ibv_send_wr does not
  * support it.
  */
-static const struct mxe_wr_row mxe_wr_rows[MXE_WR_ROWS] = {
+static const struct mxe_send_row mxe_send_rows[MXE_SEND_ROWS] = {
 	[IBV_WR_SEND] = {
-		.flags = MXE_WR_OP_INLINE,
+		.flags = MXE_SEND_OP_INLINE,
 		.transports = TRANSPORTS_ALL,
 		.send_op = IBV_QP_EX_WITH_SEND,
 	},
 	[IBV_WR_SEND_WITH_IMM] = {
-		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_IMM,
+		.flags = MXE_SEND_OP_INLINE | MXE_SEND_OP_IMM,
 		.transports = TRANSPORTS_ALL,
 		.send_op = IBV_QP_EX_WITH_SEND_WITH_IMM,
 	},
 	[IBV_WR_SEND_WITH_INV] = {
-		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_INVALIDATE,
+		.flags = MXE_SEND_OP_INLINE | MXE_SEND_OP_INVALIDATE,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = IBV_QP_EX_WITH_SEND_WITH_INV,
 	},
 	[IBV_WR_RDMA_WRITE] = {
-		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_REMOTE_ADDR,
+		.flags = MXE_SEND_OP_INLINE | MXE_SEND_OP_REMOTE_ADDR,
 		.transports = TRANSPORTS_CONNECTED,
 		.send_op = IBV_QP_EX_WITH_RDMA_WRITE,
 	},
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = {
-		.flags = MXE_WR_OP_INLINE | MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_IMM,
+		.flags = MXE_SEND_OP_INLINE | MXE_SEND_OP_REMOTE_ADDR | MXE_SEND_OP_IMM,
 		.transports = TRANSPORTS_CONNECTED,
 		.send_op = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
 	},
 	[IBV_WR_RDMA_READ] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR,
+		.flags = MXE_SEND_OP_REMOTE_ADDR,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = IBV_QP_EX_WITH_RDMA_READ,
 	},
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC,
+		.flags = MXE_SEND_OP_REMOTE_ADDR | MXE_SEND_OP_ATOMIC,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
 	},
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC,
+		.flags = MXE_SEND_OP_REMOTE_ADDR | MXE_SEND_OP_ATOMIC,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 	},
 	[IB_UVERBS_WR_MASKED_ATOMIC_CMP_AND_SWP] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_BUILDER,
+		.flags = MXE_SEND_OP_REMOTE_ADDR | MXE_SEND_OP_ATOMIC | MXE_SEND_OP_BUILDER,
 		.transports = TRANSPORTS_RELIABLE,
 	},
 	[IB_UVERBS_WR_MASKED_ATOMIC_FETCH_AND_ADD] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_ATOMIC | MXE_WR_OP_BUILDER,
+		.flags = MXE_SEND_OP_REMOTE_ADDR | MXE_SEND_OP_ATOMIC | MXE_SEND_OP_BUILDER,
 		.transports = TRANSPORTS_RELIABLE,
 	},
 	[MXE_WR_FLUSH] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_BUILDER,
+		.flags = MXE_SEND_OP_REMOTE_ADDR | MXE_SEND_OP_BUILDER,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = RDMAV_QP_EX_WITH_FLUSH,
 	},
 	[MXE_WR_ATOMIC_WRITE] = {
-		.flags = MXE_WR_OP_REMOTE_ADDR | MXE_WR_OP_WORD,
+		.flags = MXE_SEND_OP_REMOTE_ADDR | MXE_SEND_OP_WORD,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = RDMAV_QP_EX_WITH_ATOMIC_WRITE,
 	},
 	[IBV_WR_LOCAL_INV] = {
-		.flags = MXE_WR_OP_LOCAL | MXE_WR_OP_INVALIDATE,
+		.flags = MXE_SEND_OP_LOCAL | MXE_SEND_OP_INVALIDATE,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = IBV_QP_EX_WITH_LOCAL_INV,
 	},
 	[IBV_WR_BIND_MW] = {
-		.flags = MXE_WR_OP_LOCAL | MXE_WR_OP_BIND,
+		.flags = MXE_SEND_OP_LOCAL | MXE_SEND_OP_BIND,
 		.transports = TRANSPORTS_RELIABLE,
 		.send_op = IBV_QP_EX_WITH_BIND_MW,
 	},
@@ -174,9 +174,9 @@ uint64_t mxe_send_ops(enum ibv_qp_type type)
 	uint64_t ops = 0;
 	unsigned int i;
 
-	for (i = 0; i < MXE_WR_ROWS; i++)
-		if (mxe_wr_rows[i].transports & transport)
-			ops |= mxe_wr_rows[i].send_op;
+	for (i = 0; i < MXE_SEND_ROWS; i++)
+		if (mxe_send_rows[i].transports & transport)
+			ops |= mxe_send_rows[i].send_op;
 	if (!mxe_rdmav_has(wr_atomic_write))
 		ops &= ~(uint64_t)RDMAV_QP_EX_WITH_ATOMIC_WRITE;
 	if (!mxe_rdmav_has(wr_flush))
@@ -189,16 +189,16 @@ void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics)
 	unsigned int transport = mxe_transport(type);
 	unsigned int i;
 
-	for (i = 0; i < MXE_WR_ROWS; i++) {
-		const struct mxe_wr_row *row = &mxe_wr_rows[i];
+	for (i = 0; i < MXE_SEND_ROWS; i++) {
+		const struct mxe_send_row *row = &mxe_send_rows[i];
 
 		if (!(row->transports & transport) ||
-		    (row->flags & MXE_WR_OP_ATOMIC && !atomics) ||
-		    (row->flags & MXE_WR_OP_LOCAL && qp->is_dci))
+		    (row->flags & MXE_SEND_OP_ATOMIC && !atomics) ||
+		    (row->flags & MXE_SEND_OP_LOCAL && qp->is_dci))
 			continue;
 		qp->wr_opcodes |= 1U << i;
 		/* struct ibv_send_wr cannot name the target of DC. */
-		if (!(row->flags & MXE_WR_OP_BUILDER) && !qp->is_dci)
+		if (!(row->flags & MXE_SEND_OP_BUILDER) && !qp->is_dci)
 			qp->post_opcodes |= 1U << i;
 	}
 }
@@ -206,7 +206,7 @@ void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics)
 /* Returns true if `opcode`, which may be any number, is in the set. */
 static bool mxe_has_opcode(uint32_t opcodes, uint32_t opcode)
 {
-	return opcode < MXE_WR_ROWS && opcodes >> opcode & 1;
+	return opcode < MXE_SEND_ROWS && opcodes >> opcode & 1;
 }
 
 /* ---- work requests ----------------------------------------------------- */
@@ -340,13 +340,13 @@ static __attribute__((cold)) int mxe_mask_atomic(const struct mxe_qp *qp,
 
 /* ---- ibv_post_send() --------------------------------------------------- */
 
-/* flags are the MXE_WR_OP_* flags of the opcode, here and below. */
+/* flags are the MXE_SEND_OP_* flags of the opcode, here and below. */
 static int mxe_set_local(struct mxe_send_wqe *wqe, const struct ibv_send_wr *wr,
 			 unsigned int flags)
 {
 	if (wr->send_flags & IBV_SEND_INLINE)
 		return EINVAL;
-	if (!(flags & MXE_WR_OP_BIND)) {
+	if (!(flags & MXE_SEND_OP_BIND)) {
 		wqe->invalidate_rkey = wr->invalidate_rkey;
 		return 0;
 	}
@@ -360,7 +360,7 @@ static int mxe_set_local(struct mxe_send_wqe *wqe, const struct ibv_send_wr *wr,
 static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			     const struct ibv_send_wr *wr, unsigned int flags)
 {
-	if (!(flags & MXE_WR_OP_REMOTE_ADDR)) {
+	if (!(flags & MXE_SEND_OP_REMOTE_ADDR)) {
 		/* The opcodes of UD QPs have no remote address. */
 		if (mxe_is_ud(qp)) {
 			if (!wr->wr.ud.ah)
@@ -368,7 +368,7 @@ static int mxe_set_operation(const struct mxe_qp *qp, struct mxe_send_wqe *wqe,
 			mxe_set_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
 				   wr->wr.ud.remote_qkey);
 		}
-	} else if (flags & MXE_WR_OP_ATOMIC) {
+	} else if (flags & MXE_SEND_OP_ATOMIC) {
 		wqe->remote_addr = wr->wr.atomic.remote_addr;
 		wqe->rkey = wr->wr.atomic.rkey;
 		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
@@ -421,11 +421,11 @@ static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 		mxe_ring_put_sges((struct mxe_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
 		wqe->num_sge = wr->num_sge;
 		/* Without an SGE the word in the WQE would be sent. */
-		return !wr->num_sge && flags & MXE_WR_OP_WORD ? EINVAL : 0;
+		return !wr->num_sge && flags & MXE_SEND_OP_WORD ? EINVAL : 0;
 	}
-	if (flags & MXE_WR_OP_WORD)
+	if (flags & MXE_SEND_OP_WORD)
 		return mxe_set_atomic_write(wqe, wr);
-	if (!(flags & MXE_WR_OP_INLINE))
+	if (!(flags & MXE_SEND_OP_INLINE))
 		return EINVAL;
 	for (i = 0; i < wr->num_sge; i++)
 		if (!mxe_add_inline(sq, wqe,
@@ -452,7 +452,7 @@ static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
 	if (!mxe_has_opcode(qp->post_opcodes, wr->opcode))
 		return EINVAL;
 
-	flags = mxe_wr_rows[wr->opcode].flags;
+	flags = mxe_send_rows[wr->opcode].flags;
 	wqe = mxe_ring_at(sq, index);
 	*wqe = (struct mxe_send_wqe){
 		.wr_id = wr->wr_id,
@@ -460,10 +460,10 @@ static int mxe_build_send(const struct mxe_qp *qp, uint32_t index,
 		.flags = wr->send_flags,
 	};
 	/* Opcodes with none of these need only one test. */
-	if (flags & (MXE_WR_OP_LOCAL | MXE_WR_OP_IMM | MXE_WR_OP_INVALIDATE)) {
-		if (flags & MXE_WR_OP_LOCAL)
+	if (flags & (MXE_SEND_OP_LOCAL | MXE_SEND_OP_IMM | MXE_SEND_OP_INVALIDATE)) {
+		if (flags & MXE_SEND_OP_LOCAL)
 			return mxe_set_local(wqe, wr, flags);
-		if (flags & MXE_WR_OP_IMM)
+		if (flags & MXE_SEND_OP_IMM)
 			wqe->imm_data = wr->imm_data;
 		else
 			wqe->invalidate_rkey = wr->invalidate_rkey;
@@ -978,7 +978,7 @@ static inline void mxe_batch_set_inline(struct mxe_qp *qp,
 	struct mxe_send_wqe *wqe = qp->batch_wqe;
 	size_t i;
 
-	if (!wqe || !(mxe_wr_rows[wqe->opcode].flags & MXE_WR_OP_INLINE)) {
+	if (!wqe || !(mxe_send_rows[wqe->opcode].flags & MXE_SEND_OP_INLINE)) {
 		mxe_batch_fail(qp, EINVAL);
 		return;
 	}
