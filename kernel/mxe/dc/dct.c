@@ -476,7 +476,7 @@ struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *a
 				 u32 session)
 {
 	struct mxe_dct *dct = to_mdct(qp);
-	struct mxe_dc_responder *resp = rcu_dereference(dct->recent);
+	struct mxe_dc_responder *resp = rcu_dereference_bh(dct->recent);
 
 	if (!resp || !mxe_dc_responder_is(resp, addr, session))
 		resp = mxe_dct_find_open(dct, addr, session);

@@ -56,7 +56,7 @@ struct mxe_dct {
 	u32 num_open;			/* those with a session */
 	u64 key_violations;
 	struct list_head closed;	/* responders that the work frees */
-	/* The one found last, unless it was closed.  Read under RCU. */
+	/* The one found last, unless it was closed.  Read with BHs disabled. */
 	struct mxe_dc_responder __rcu *recent;
 
 	struct delayed_work work;
