@@ -24,7 +24,7 @@ static u64 *word(struct kt *kt, unsigned int i)
 }
 
 static struct test_pkt atomic(struct kt *kt, struct ib_mr *mr, u32 psn,
-				 u8 opcode, unsigned int i)
+			      u8 opcode, unsigned int i)
 {
 	struct test_pkt out = kt_pkt(kt, opcode, psn);
 
@@ -34,7 +34,7 @@ static struct test_pkt atomic(struct kt *kt, struct ib_mr *mr, u32 psn,
 }
 
 static struct test_pkt fetch_add(struct kt *kt, struct ib_mr *mr, u32 psn,
-				    unsigned int i, u64 add)
+				 unsigned int i, u64 add)
 {
 	struct test_pkt out = atomic(kt, mr, psn, KT_FADD, i);
 
@@ -44,8 +44,8 @@ static struct test_pkt fetch_add(struct kt *kt, struct ib_mr *mr, u32 psn,
 
 /* Middle and Last packets have no RETH and ignore its values. */
 static struct test_pkt rdma(struct kt *kt, struct ib_mr *mr, u32 psn,
-			       u8 opcode, u64 offset, u32 dma_len,
-			       u32 payload_len)
+			    u8 opcode, u64 offset, u32 dma_len,
+			    u32 payload_len)
 {
 	struct test_pkt out = kt_pkt(kt, opcode, psn);
 
@@ -57,7 +57,7 @@ static struct test_pkt rdma(struct kt *kt, struct ib_mr *mr, u32 psn,
 }
 
 static struct test_pkt send(struct kt *kt, u32 psn, u8 opcode,
-			       u32 payload_len)
+			    u32 payload_len)
 {
 	struct test_pkt out = kt_pkt(kt, opcode, psn);
 
@@ -106,7 +106,7 @@ static const struct atomic_row atomic_rows[] = {
 KT_ARRAY_PARAM(atomic, atomic_rows);
 
 static struct test_pkt atomic_of_row(struct kt *kt, struct ib_mr *mr,
-					const struct atomic_row *row)
+				     const struct atomic_row *row)
 {
 	struct test_pkt out = atomic(kt, mr, KT_RQ_PSN, row->opcode, 1);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pins memory of processes for regions, and translates its pages to blocks. 
+ * Pins memory of processes for regions, and translates its pages to blocks.
  * Programs register the same memory in each of many threads.  Such regions
  * share one pin.
  */
