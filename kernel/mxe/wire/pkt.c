@@ -194,6 +194,7 @@ enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 	pkt->eth = data + row->eth_at + connect;
 	pkt->payload = data + row->hdr_len + connect;
 	if (row->flags & MXE_OP_MSKATOMICETH) {
+		pkt->payload = data + len;
 		pkt->payload_len = 0;
 		return mxe_pkt_check_masked(pkt, len, pad);
 	}
