@@ -315,6 +315,9 @@ static void snapshot(struct snapshot *s)
 	for (i = 0; i < 2; i++) {
 		s->sq[i] = world_qp(i)->sq;
 		s->rq[i] = world_qp(i)->rq;
+		/* The next section acts on them, whoever begins it. */
+		s->sq[i].pending = 0;
+		s->rq[i].pending = 0;
 		s->state[i] = world_qp(i)->state;
 		s->completions[i] = w.cq[i].producer;
 	}
