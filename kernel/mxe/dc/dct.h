@@ -130,7 +130,7 @@ void mxe_dct_arm(struct mxe_qp *qp);
  * mxe_dct_addr_of() - Return the initiator that has sent a packet.
  * @addr: set to the initiator
  * @skb: packet whose network header is set
- * @hdr: its DC headers, of which qpn and instance are used
+ * @hdr: its DC headers; only qpn and instance are used
  */
 void mxe_dct_addr_of(struct mxe_dct_addr *addr, const struct sk_buff *skb,
 		     const struct mxe_dc_hdr *hdr);

@@ -445,7 +445,7 @@ static void mxe_rx_dc(struct mxe_rx_run *run, struct mxe_qp *qp,
 	if (!qp)
 		goto drop;
 	mxe_rx_run_join(run, qp, true);
-	/* Nobody would drop the route of a responder that is being freed. */
+	/* A dying responder may have dropped its route for good. */
 	if (!qp->dying)
 		mxe_rx_dst_learn(qp, skb);
 	mxe_deliver(qp, pkt, skb);

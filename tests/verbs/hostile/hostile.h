@@ -15,7 +15,7 @@
 
 enum {
 	HOSTILE_BURST = 4096,	/* requests per doorbell: locking.rst */
-	HOSTILE_SLICE = 64,	/* of which one slice executes */
+	HOSTILE_SLICE = 64,	/* requests per slice of late_timer */
 	HOSTILE_CPUS = 2,	/* CPUs that the tests use: 0 and 1 */
 	HOSTILE_QUEUES = 4,
 	HOSTILE_TRIES = 3,

@@ -150,8 +150,9 @@ static void end_feeder(void)
 /* ---- measurement -------------------------------------------------------- */
 
 /*
- * Returns the requests that may complete during a call: those that it executes,
- * and a slice of late_timer each 10 ms, the first of which may begin at once.
+ * Returns how many requests may complete during a call: those that the call
+ * executes, and one slice of late_timer per 10 ms.  The first slice may begin
+ * at once.
  */
 static unsigned int allowed_requests(void)
 {
