@@ -54,7 +54,6 @@ struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, u8 opcode, u32 qpn, u32 apsn,
 	unsigned int pad = -more & 3;
 	size_t len = row->hdr_len + more + pad;
 	struct sk_buff *skb;
-	u8 *end;
 
 	if (has_dc)
 		len += mxe_dc_len(&qp->dc->hdr) - sizeof(struct mxe_dceth);
@@ -64,9 +63,8 @@ struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, u8 opcode, u32 qpn, u32 apsn,
 	*p = mxe_pkt_write_bth(__skb_put(skb, len), opcode, pad, qpn, apsn);
 	if (has_dc)
 		*p = mxe_dc_write(&qp->dc->hdr, *p);
-	end = skb_tail_pointer(skb);
 	if (pad)
-		memset(end - pad, 0, pad);
+		memset(skb_tail_pointer(skb) - pad, 0, pad);
 	return skb;
 }
 
