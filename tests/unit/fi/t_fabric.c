@@ -665,6 +665,32 @@ static void test_info(void)
 	fi_freeinfo(hints);
 }
 
+/* Addresses have the provider's own format. */
+static void test_addr_format(void)
+{
+	static const uint32_t others[] = {
+		FI_SOCKADDR, FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_SOCKADDR_IB,
+		FI_ADDR_STR,
+	};
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		hints->addr_format = others[i];
+		is_int(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints,
+				  &info),
+		       -FI_ENODATA, "no entry has address format %u", others[i]);
+	}
+	hints->addr_format = FI_FORMAT_UNSPEC;
+	must(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &info),
+	     "fi_getinfo");
+	hints->addr_format = info->addr_format;
+	fi_freeinfo(info);
+	must(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &info),
+	     "fi_getinfo with the format of an entry");
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
+}
+
 /*
  * A target that holds up the other peers of an initiator answers when its
  * requests are about to be aborted. Those of the next peer are executed once.
@@ -733,6 +759,7 @@ int main(void)
 {
 	plan(0);
 	test_info();
+	test_addr_format();
 	test_messages();
 	test_fin_refused();
 	test_close_fails();
