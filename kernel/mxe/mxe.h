@@ -19,7 +19,7 @@
  *
  *   cq->notify_lock > qp->send_lock > qp->recv_lock > cq->lock
  *                                      qp->recv_lock > srq->lock > cq->lock
- *   cq->notify_lock > qp->sq.post_lock, post_lock of a receive queue
+ *   cq->notify_lock > qp->req.post_lock, post_lock of a receive queue
  *   qp->recv_lock > mw->lock > mxe_atomic_locks[]
  *   qp->recv_lock > lock of dev->srqs
  *   xrcd->lock > qp->recv_lock
@@ -101,7 +101,7 @@ struct mxe_dev {
 	struct xarray ahs;		/* AHs of processes; xa_lock_bh */
 	struct xarray srqs;		/* by number; see srq.h */
 	u32 next_srqn;			/* under the lock of srqs */
-	atomic_long_t deferred;		/* bytes in all rq.deferred */
+	atomic_long_t deferred;		/* bytes in all resp.deferred */
 	struct mxe_qp __rcu *gsi;	/* QP 1, which ib_core creates */
 	struct mxe_mcast mcast;
 	struct mxe_stats __percpu *stats;

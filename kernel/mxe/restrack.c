@@ -86,19 +86,19 @@ static int mxe_restrack_fill_dct(struct sk_buff *msg, struct mxe_qp *qp)
 static int mxe_restrack_fill_qp(struct sk_buff *msg, const struct mxe_qp *qp)
 {
 	const struct mxe_dci *dci = mxe_qp_is_dci(qp) ? to_mdci(qp) : NULL;
-	const struct mxe_sq *sq = &qp->sq;
-	const struct mxe_rq *rq = &qp->rq;
+	const struct mxe_requester *req = &qp->req;
+	const struct mxe_responder *resp = &qp->resp;
 	const struct mxe_restrack_field fields[] = {
-		{ "sq_depth", sq->entries },
-		{ "sq_taken", sq->fetched - sq->tail },
-		{ "sq_outstanding", sq->next - sq->tail },
-		{ "rd_atomic", sq->rd_atomic },
-		{ "psn_unacked", sq->una, true, true },
-		{ "psn_next", sq->psn, true, true },
-		{ "retry_left", sq->retry_left },
-		{ "rnr_wait", sq->rnr_wait },
-		{ "rq_depth", rq->q.entries },
-		{ "psn_expected", rq->epsn, true, true },
+		{ "sq_depth", req->entries },
+		{ "sq_taken", req->fetched - req->tail },
+		{ "sq_outstanding", req->next - req->tail },
+		{ "rd_atomic", req->rd_atomic },
+		{ "psn_unacked", req->una, true, true },
+		{ "psn_next", req->psn, true, true },
+		{ "retry_left", req->retry_left },
+		{ "rnr_wait", req->rnr_wait },
+		{ "rq_depth", resp->q.entries },
+		{ "psn_expected", resp->epsn, true, true },
 		{ "path_mtu", qp->mtu },
 		/* Of a DC initiator, and 0 without a session: */
 		{ "dci_target", dci && dci->connected ? qp->dest_qpn : 0 },

@@ -97,7 +97,7 @@ TRACE_EVENT(mxe_loop,
 		__entry->qpn = qp->qpn;
 		__entry->peer = qp->dest_qpn;
 		__entry->opcode = wr->opcode;
-		__entry->psn = qp->sq.max_psn;
+		__entry->psn = qp->req.max_psn;
 		__entry->length = wr->length;
 	),
 	TP_printk("%s qpn=%u peer=%u opcode=%u psn=%#08x length=%u",
@@ -153,7 +153,7 @@ TRACE_EVENT(mxe_retry,
 			MXE_TRACE_DEV_NAME);
 		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
-		__entry->left = qp->sq.retry_left;
+		__entry->left = qp->req.retry_left;
 	),
 	TP_printk("%s qpn=%u psn=%#08x left=%u", __entry->dev, __entry->qpn,
 		  __entry->psn, __entry->left)
@@ -182,7 +182,7 @@ TRACE_EVENT(mxe_atomic,
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
 		__entry->qpn = qp->qpn;
-		__entry->psn = qp->rq.epsn;
+		__entry->psn = qp->resp.epsn;
 		__entry->op = args->op;
 		__entry->size = mxe_atomic_size(args);
 		__entry->va = va;
@@ -222,7 +222,7 @@ TRACE_EVENT(mxe_tag,
 		strscpy(__entry->dev, dev_name(&qp->dev->ibdev.dev),
 			MXE_TRACE_DEV_NAME);
 		__entry->qpn = qp->qpn;
-		__entry->psn = qp->rq.epsn;
+		__entry->psn = qp->resp.epsn;
 		__entry->kind = kind;
 		__entry->tag = be64_to_cpu(tmh->tag);
 	),

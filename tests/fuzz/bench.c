@@ -259,7 +259,7 @@ static struct step steps[ARRAY_SIZE(ops)][NUM_STEPS];
 /* Fills the queue. Each compare-and-swap finds the value of the one before. */
 static void put_requests(const struct op *op)
 {
-	struct mxe_ring *ring = &world_qp(A)->sq.ring;
+	struct mxe_ring *ring = &world_qp(A)->req.ring;
 	unsigned int i;
 
 	for (i = 0; i < BATCH; i++) {
@@ -297,7 +297,7 @@ static noinline void request(void)
 	unsigned int i;
 
 	for (i = 0; i < BATCH; i++) {
-		qp->sq.ring.hdr->producer++;
+		qp->req.ring.hdr->producer++;
 		mxe_send_doorbell(qp);
 	}
 }
@@ -310,7 +310,7 @@ static noinline void respond(void)
 	for (i = 0; i < BATCH; i++) {
 		mxe_rq_begin(qp);
 		mxe_deliver(qp, &pkts[i], received[i]);
-		mxe_tx_flush(qp, &qp->rq.tx);
+		mxe_tx_flush(qp, &qp->resp.tx);
 		mxe_rq_end(qp);
 	}
 }

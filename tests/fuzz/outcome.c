@@ -73,13 +73,13 @@ static void count_tag(const struct mxe_qp *qp, const struct mxe_wc *wc)
 	if (wc->opcode != MXE_WC_TM_RECV)
 		return;
 	if (!(wc->flags & MXE_CQE_TM_MATCH)) {
-		reached[UNEXPECTED] += qp->rq.tm_msg.kind == MXE_TM_UNEXPECTED;
+		reached[UNEXPECTED] += qp->resp.tm_msg.kind == MXE_TM_UNEXPECTED;
 		return;
 	}
 	reached[TAG_MATCHED]++;
 	/* The data follow. */
 	if (!(wc->flags & MXE_CQE_TM_DATA_VALID))
-		reached[EAGER_OF_PACKETS] += qp->rq.tm_msg.kind == MXE_TM_EAGER;
+		reached[EAGER_OF_PACKETS] += qp->resp.tm_msg.kind == MXE_TM_EAGER;
 }
 
 static void count_completion(const struct mxe_cq *cq, const struct mxe_qp *qp,

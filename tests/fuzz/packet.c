@@ -67,12 +67,12 @@ static void report(void)
  * Returns true if the queue has a READ that is longer than those that are not
  * arbitrary bytes. It has a PSN for each packet of its response.
  */
-static bool has_long_read(const struct mxe_sq *sq)
+static bool has_long_read(const struct mxe_requester *req)
 {
 	u32 i;
 
-	for (i = sq->tail; i != sq->fetched; i++) {
-		const struct mxe_send_wr *wr = mxe_sq_wr(sq, i);
+	for (i = req->tail; i != req->fetched; i++) {
+		const struct mxe_send_wr *wr = mxe_sq_wr(req, i);
 
 		if (mxe_wr_is_read(wr->opcode) && wr->length > 2 * 0x1fff)
 			return true;
@@ -82,20 +82,20 @@ static bool has_long_read(const struct mxe_sq *sq)
 
 static void check_sq(const struct mxe_qp *qp)
 {
-	const struct mxe_sq *sq = &qp->sq;
+	const struct mxe_requester *req = &qp->req;
 
-	CHECK(sq->fetched - sq->tail <= sq->wr_mask + 1);
+	CHECK(req->fetched - req->tail <= req->wr_mask + 1);
 	/* A failed request may move tail past cur until the flush. */
-	if (sq->halted)
+	if (req->halted)
 		return;
-	CHECK(sq->next - sq->tail <= sq->fetched - sq->tail);
-	CHECK(sq->cur - sq->tail <= sq->next - sq->tail);
-	CHECK(sq->rd_atomic <= qp->attr.max_rd_atomic);
+	CHECK(req->next - req->tail <= req->fetched - req->tail);
+	CHECK(req->cur - req->tail <= req->next - req->tail);
+	CHECK(req->rd_atomic <= qp->attr.max_rd_atomic);
 	if (w.kind == KIND_RC || w.kind == KIND_XRC || w.kind == KIND_DC) {
-		CHECK(mxe_psn_diff(sq->una, sq->max_psn) <= 0);
-		CHECK(mxe_psn_diff(sq->psn, sq->max_psn) <= 0);
-		CHECK(mxe_psn_diff(sq->psn, sq->una) <= 2 * MXE_MAX_UNACKED ||
-		      has_long_read(sq));
+		CHECK(mxe_psn_diff(req->una, req->max_psn) <= 0);
+		CHECK(mxe_psn_diff(req->psn, req->max_psn) <= 0);
+		CHECK(mxe_psn_diff(req->psn, req->una) <= 2 * MXE_MAX_UNACKED ||
+		      has_long_read(req));
 	}
 }
 
@@ -258,7 +258,7 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 	struct mxe_bth *bth = (void *)p;
 	u32 op = mxe_opcodes[bth->opcode].flags;
 	struct mxe_qp *to = world_qp(flags & CRAFT_FROM_B ? A : B);
-	u32 psn = op & MXE_OP_RESPONSE ? to->sq.una : to->rq.epsn;
+	u32 psn = op & MXE_OP_RESPONSE ? to->req.una : to->resp.epsn;
 	struct mxe_reth *reth;
 	u8 *end = p + len;
 
@@ -298,8 +298,8 @@ static void make_plausible(u8 *p, size_t len, u8 flags, s8 ahead)
 /* State that no packet without the right numbers may change. */
 struct snapshot {
 	u8 memory[REGION_PAGES][PAGE_SIZE];
-	struct mxe_sq sq[2];
-	struct mxe_rq rq[2];
+	struct mxe_requester req[2];
+	struct mxe_responder resp[2];
 	enum ib_qp_state state[2];
 	u32 completions[2];
 	struct mxe_dct_info dct;
@@ -313,11 +313,11 @@ static void snapshot(struct snapshot *s)
 	for (i = 0; i < REGION_PAGES; i++)
 		memcpy(s->memory[i], fk_memory[2 * i], PAGE_SIZE);
 	for (i = 0; i < 2; i++) {
-		s->sq[i] = world_qp(i)->sq;
-		s->rq[i] = world_qp(i)->rq;
+		s->req[i] = world_qp(i)->req;
+		s->resp[i] = world_qp(i)->resp;
 		/* The next section acts on them, whoever begins it. */
-		s->sq[i].pending = 0;
-		s->rq[i].pending = 0;
+		s->req[i].pending = 0;
+		s->resp[i].pending = 0;
 		s->state[i] = world_qp(i)->state;
 		s->completions[i] = w.cq[i].producer;
 	}

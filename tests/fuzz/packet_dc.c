@@ -27,7 +27,7 @@ size_t packet_dc_plausible(u8 *p, size_t len, bool is_stranger)
 	if (!(eth->flags & MXE_DC_FLAG_CONNECT) || len < sizeof(*ceth))
 		return sizeof(*eth);
 	ceth->key ^= cpu_to_be64(WORLD_DC_KEY);
-	ceth->psn ^= cpu_to_be32((u32)w.conf.path_mtu << 24 | world_qp(A)->sq.una);
+	ceth->psn ^= cpu_to_be32((u32)w.conf.path_mtu << 24 | world_qp(A)->req.una);
 	/*
 	 * An attacker on the path knows the token of the session, too. A
 	 * stranger can only copy it, because the fuzzer could find a valid one
@@ -41,7 +41,7 @@ size_t packet_dc_plausible(u8 *p, size_t len, bool is_stranger)
 
 void packet_dc_put_dest(struct mxe_send_wqe *wqe, u8 choice)
 {
-	struct mxe_dc_dest *dest = (void *)wqe + world_qp(A)->sq.ring.stride -
+	struct mxe_dc_dest *dest = (void *)wqe + world_qp(A)->req.ring.stride -
 				   sizeof(*dest);
 
 	/* One in 16 has a wrong key, and one in 16 a wrong number. */

@@ -166,7 +166,7 @@ static void put_bytes(u8 *entry, size_t room, struct input *in)
 
 void packet_post_send(int end, struct input *in, bool sane)
 {
-	struct mxe_ring *ring = &world_qp(end)->sq.ring;
+	struct mxe_ring *ring = &world_qp(end)->req.ring;
 	void *entry;
 
 	if (!ring->hdr)
@@ -185,7 +185,7 @@ void packet_post_send(int end, struct input *in, bool sane)
 
 static struct mxe_ring *recv_ring(int end)
 {
-	return end == B && w.has_srq ? &w.srq.q.ring : &world_qp(end)->rq.q.ring;
+	return end == B && w.has_srq ? &w.srq.q.ring : &world_qp(end)->resp.q.ring;
 }
 
 void packet_post_recv(int end, struct input *in, bool sane)
@@ -239,7 +239,7 @@ void packet_post_tag(struct input *in)
 void packet_scribble(int end, struct input *in)
 {
 	struct mxe_ring *rings[] = {
-		&world_qp(end)->sq.ring, recv_ring(end), &w.cq[end].ring,
+		&world_qp(end)->req.ring, recv_ring(end), &w.cq[end].ring,
 	};
 	struct mxe_ring *ring = rings[take(in, 1) % 3];
 	u8 what = take(in, 1);

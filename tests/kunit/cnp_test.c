@@ -89,7 +89,7 @@ static void cnp_slows_down(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, DSCP | INET_ECN_ECT_0);
-	struct mxe_sq *sq = &kt->qp->sq;
+	struct mxe_requester *req = &kt->qp->req;
 	u32 i;
 
 	/* Several CNPs for the same packets in flight halve the window once. */
@@ -98,16 +98,16 @@ static void cnp_slows_down(struct kunit *test)
 	kt_drop_sent(kt);
 	for (i = 0; i < 3; i++)
 		inject_cnp(kt);
-	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
+	KUNIT_EXPECT_EQ(test, req->window, (u32)MXE_MAX_UNACKED / 2);
 	answer(kt, KT_SQ_PSN + 3);
-	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2 + 1);
+	KUNIT_EXPECT_EQ(test, req->window, (u32)MXE_MAX_UNACKED / 2 + 1);
 	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 
 	/* The smallest window is one packet, which requests an ACK. */
-	sq->window = 2;
+	req->window = 2;
 	inject_cnp(kt);
 	inject_cnp(kt);
-	KUNIT_EXPECT_EQ(test, sq->window, 1U);
+	KUNIT_EXPECT_EQ(test, req->window, 1U);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_cnp), 5ULL);
 	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 8 * KT_MTU);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 1U);
@@ -124,13 +124,13 @@ static void cnp_slows_down(struct kunit *test)
 /* Advances the PSNs as if n packets had been sent and acknowledged. */
 static void skip_packets(struct kt *kt, u32 n)
 {
-	struct mxe_sq *sq = &kt->qp->sq;
+	struct mxe_requester *req = &kt->qp->req;
 
 	mxe_sq_begin(kt->qp);
-	sq->psn = mxe_psn_add(sq->psn, n);
-	sq->sent_psn = sq->psn;
-	sq->max_psn = sq->psn;
-	sq->una = sq->psn;
+	req->psn = mxe_psn_add(req->psn, n);
+	req->sent_psn = req->psn;
+	req->max_psn = req->psn;
+	req->una = req->psn;
 	mxe_sq_end(kt->qp);
 }
 
@@ -143,7 +143,7 @@ static void cnp_after_many_packets(struct kunit *test)
 	const u32 step = 1U << 22;
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, DSCP | INET_ECN_ECT_0);
-	struct mxe_sq *sq = &kt->qp->sq;
+	struct mxe_requester *req = &kt->qp->req;
 	u32 window, i, round;
 
 	/*
@@ -157,13 +157,13 @@ static void cnp_after_many_packets(struct kunit *test)
 				continue;
 			kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4);
 			kt_drop_sent(kt);
-			answer(kt, mxe_psn_add(sq->psn, -1));
+			answer(kt, mxe_psn_add(req->psn, -1));
 			kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 		}
-		window = sq->window;
+		window = req->window;
 		KUNIT_ASSERT_GT(test, window, 1U);
 		inject_cnp(kt);
-		KUNIT_EXPECT_EQ(test, sq->window, window / 2);
+		KUNIT_EXPECT_EQ(test, req->window, window / 2);
 	}
 }
 
@@ -175,22 +175,22 @@ static void cnp_of_one_flight(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = connect(kt, DSCP | INET_ECN_ECT_0);
-	struct mxe_sq *sq = &kt->qp->sq;
+	struct mxe_requester *req = &kt->qp->req;
 
 	kt_post_write(kt, IB_WR_RDMA_WRITE, 1, mr, 4 * KT_MTU);
 	kt_drop_sent(kt);
 	inject_cnp(kt);
-	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
+	KUNIT_EXPECT_EQ(test, req->window, (u32)MXE_MAX_UNACKED / 2);
 	/* ACKs have widened the window again, and the next one completes it. */
-	sq->window = MXE_MAX_UNACKED - 1;
+	req->window = MXE_MAX_UNACKED - 1;
 	answer(kt, KT_SQ_PSN + 1);
-	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED);
+	KUNIT_EXPECT_EQ(test, req->window, (u32)MXE_MAX_UNACKED);
 	inject_cnp(kt);
-	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED);
+	KUNIT_EXPECT_EQ(test, req->window, (u32)MXE_MAX_UNACKED);
 	answer(kt, KT_SQ_PSN + 3);
 	kt_expect_wc(kt, kt->send_cq, 1, IB_WC_SUCCESS);
 	inject_cnp(kt);
-	KUNIT_EXPECT_EQ(test, sq->window, (u32)MXE_MAX_UNACKED / 2);
+	KUNIT_EXPECT_EQ(test, req->window, (u32)MXE_MAX_UNACKED / 2);
 }
 
 /* A CNP does not slow down a QP that does not use ECN. */
@@ -201,7 +201,7 @@ static void cnp_without_ecn(struct kunit *test)
 	connect(kt, DSCP);
 	inject_cnp(kt);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_rcvd_cnp), 1ULL);
-	KUNIT_EXPECT_EQ(test, kt->qp->sq.window, (u32)MXE_MAX_UNACKED);
+	KUNIT_EXPECT_EQ(test, kt->qp->req.window, (u32)MXE_MAX_UNACKED);
 	kt_expect_nothing(kt);
 }
 

@@ -576,7 +576,7 @@ static void do_step(struct kt *kt, struct ib_mr *mr, u32 first,
 		KUNIT_EXPECT_EQ(test, (u64)kt_state(kt), step->a);
 		break;
 	case SQ_TAIL:
-		KUNIT_EXPECT_EQ(test, (u64)kt->qp->sq.tail, step->a);
+		KUNIT_EXPECT_EQ(test, (u64)kt->qp->req.tail, step->a);
 		break;
 	case COUNTER:
 		KUNIT_EXPECT_EQ(test, kt_counter(kt, step->a), step->b);
@@ -723,7 +723,7 @@ static void send_inline_copies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.payload[0], 0x5a);
 	KUNIT_EXPECT_EQ(test, pkt.payload[63], 0x5a);
 
-	sge.length = kt->qp->sq.max_inline + 1;
+	sge.length = kt->qp->req.max_inline + 1;
 	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr, &bad), -EINVAL);
 	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr);
 }
@@ -1304,7 +1304,7 @@ static void post_refused(struct kunit *test)
 	for (i = 0, err = 0; i < 1000 && !err; i++)
 		err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, i - 1, (int)kt->qp->sq.entries);
+	KUNIT_EXPECT_EQ(test, i - 1, (int)kt->qp->req.entries);
 	answer(kt, S, KT_ACK);
 	err = kt_post_rdma(kt, IB_WR_RDMA_WRITE, i, mr, 0, 4, 0);
 	KUNIT_EXPECT_EQ(test, err, 0);
@@ -1484,28 +1484,28 @@ static void timer_backs_off(struct kunit *test)
 	struct kt *kt = kt_of(test);
 	unsigned long before, t;
 	struct timer_list *timer;
-	struct mxe_sq *sq;
+	struct mxe_requester *req;
 	struct ib_mr *mr;
 	int i;
 
 	conn.timeout = 24;
 	conn.retry_cnt = 7;
 	mr = connect(kt, &conn);
-	sq = &kt->qp->sq;
-	timer = &sq->retry_timer;
+	req = &kt->qp->req;
+	timer = &req->retry_timer;
 	before = jiffies;
 	post_write(kt, 1, mr);
 	for (i = 0; i < ARRAY_SIZE(factor); i++) {
 		expect_sent(kt, KT_WRITE_ONLY, S);
 		t = nsecs_to_jiffies(factor[i] * ns);
 		/* jiffies may advance between any two of these lines. */
-		KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies), (long)t);
-		KUNIT_EXPECT_GT(test, (long)(sq->retry_at - before), (long)(t / 2));
+		KUNIT_EXPECT_LE(test, (long)(req->retry_at - jiffies), (long)t);
+		KUNIT_EXPECT_GT(test, (long)(req->retry_at - before), (long)(t / 2));
 		KUNIT_EXPECT_TRUE(test, timer_pending(timer));
-		KUNIT_EXPECT_FALSE(test, time_after(timer->expires, sq->retry_at));
+		KUNIT_EXPECT_FALSE(test, time_after(timer->expires, req->retry_at));
 		/* Let the timer expire now. */
 		before = jiffies;
-		sq->retry_at = before;
+		req->retry_at = before;
 		mod_timer(timer, before);
 		wait_sent(kt, 1);
 	}
@@ -1513,8 +1513,8 @@ static void timer_backs_off(struct kunit *test)
 	answer(kt, S, KT_ACK);
 	expect_success(kt, 1);
 	post_write(kt, 2, mr);
-	KUNIT_EXPECT_LE(test, (long)(sq->retry_at - jiffies), (long)t);
-	KUNIT_EXPECT_FALSE(test, time_after(timer->expires, sq->retry_at));
+	KUNIT_EXPECT_LE(test, (long)(req->retry_at - jiffies), (long)t);
+	KUNIT_EXPECT_FALSE(test, time_after(timer->expires, req->retry_at));
 }
 
 /*
@@ -1526,35 +1526,35 @@ static void timer_goes_on(struct kunit *test)
 	struct kt_conn conn = kt_default_conn;
 	struct kt *kt = kt_of(test);
 	unsigned long old;
-	struct mxe_sq *sq;
+	struct mxe_requester *req;
 	struct ib_mr *mr;
 	int i;
 
 	conn.timeout = 24;	/* 69 s */
 	mr = connect(kt, &conn);
-	sq = &kt->qp->sq;
+	req = &kt->qp->req;
 	post_write(kt, 1, mr);
 	kt_drop_sent(kt);
-	old = sq->retry_timer.expires;
+	old = req->retry_timer.expires;
 	msleep(20);
 	answer(kt, S, KT_ACK);
 	expect_success(kt, 1);
-	KUNIT_EXPECT_FALSE(test, sq->retry_armed);
+	KUNIT_EXPECT_FALSE(test, req->retry_armed);
 
 	post_write(kt, 2, mr);
 	expect_sent(kt, KT_WRITE_ONLY, S + 1);
-	KUNIT_EXPECT_TRUE(test, time_after(sq->retry_at, old));
-	mod_timer(&sq->retry_timer, jiffies);
+	KUNIT_EXPECT_TRUE(test, time_after(req->retry_at, old));
+	mod_timer(&req->retry_timer, jiffies);
 	for (i = 0; i < 1000; i++) {
-		if (sq->retry_timer.expires == sq->retry_at)
+		if (req->retry_timer.expires == req->retry_at)
 			break;
 		usleep_range(1000, 2000);
 	}
 	KUNIT_EXPECT_LT(test, i, 1000);
 	kt_expect_nothing(kt);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_retransmit_timeouts), 0ULL);
-	sq->retry_at = jiffies;
-	mod_timer(&sq->retry_timer, jiffies);
+	req->retry_at = jiffies;
+	mod_timer(&req->retry_timer, jiffies);
 	wait_sent(kt, 1);
 	expect_sent(kt, KT_WRITE_ONLY, S + 1);
 }
@@ -1593,7 +1593,7 @@ static void destroy_with_timers_running(struct kunit *test)
 	post_write(kt, 1, mr);
 	post_atomic(kt, 2, mr);
 	answer(kt, S, RNR_NAK);
-	KUNIT_EXPECT_TRUE(test, kt->qp->sq.rnr_wait);
+	KUNIT_EXPECT_TRUE(test, kt->qp->req.rnr_wait);
 }
 
 static struct kunit_case complete_cases[] = {

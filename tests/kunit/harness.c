@@ -662,12 +662,12 @@ struct kt_ring *kt_ring_enter(struct kt *kt)
 	area = kunit_kzalloc(kt->test, sizeof(*area), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(kt->test, area);
 	kt->qp->is_user = true;
-	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
-	kt->qp->sq.atomic_log_sizes = BIT(2) | BIT(3);
-	kt->qp->rq.q.entries = 0;	/* no receive queue */
-	kt->qp->sq.entries = KT_RING_ENTRIES;
-	kt->qp->sq.wr_mask = KT_RING_ENTRIES - 1;
-	kt->qp->sq.ring = (struct mxe_ring) {
+	kt->qp->req.opcodes = mxe_wqe_user_opcodes(kt->qp);
+	kt->qp->req.atomic_log_sizes = BIT(2) | BIT(3);
+	kt->qp->resp.q.entries = 0;	/* no receive queue */
+	kt->qp->req.entries = KT_RING_ENTRIES;
+	kt->qp->req.wr_mask = KT_RING_ENTRIES - 1;
+	kt->qp->req.ring = (struct mxe_ring) {
 		.hdr = &area->hdr,
 		.entries_base = area->entry,
 		.entries = KT_RING_ENTRIES,
@@ -681,7 +681,7 @@ void kt_ring_leave(struct kt *kt)
 {
 	kt_settle(kt);
 	mxe_qp_begin(kt->qp);
-	memset(&kt->qp->sq.ring, 0, sizeof(kt->qp->sq.ring));
+	memset(&kt->qp->req.ring, 0, sizeof(kt->qp->req.ring));
 	kt->qp->is_user = false;
 	mxe_qp_end(kt->qp);
 }

@@ -294,9 +294,9 @@ static void inv_slot_given_back(struct kunit *test)
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
 	inv.ex.invalidate_rkey = kt_reg(kt, kt->pd, RIGHTS)->rkey;
-	slot = mxe_sq_wr(&kt->qp->sq, kt->qp->sq.posted);
+	slot = mxe_sq_wr(&kt->qp->req, kt->qp->req.posted);
 	KUNIT_ASSERT_LE(test, offsetof(struct mxe_send_wr, opcode) +
-			      sizeof(*cq->wc), kt->qp->sq.wr_size);
+			      sizeof(*cq->wc), kt->qp->req.wr_size);
 	KUNIT_ASSERT_EQ(test, cq->producer, 0U);
 
 	entries = cq->wc;

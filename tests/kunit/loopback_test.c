@@ -255,7 +255,7 @@ static void loopback_at_once(struct kunit *test)
 	*(u64 *)(kt->mem + WORD) = 0x00ff;
 	lt_post_atomic(lt, 1, lt->mr->rkey);
 	/* The request is complete when the verb returns. */
-	KUNIT_EXPECT_EQ(test, lt->a->sq.tail, 1U);
+	KUNIT_EXPECT_EQ(test, lt->a->req.tail, 1U);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, *(u64 *)(kt->mem + RESULT), 0x00ffULL);
 	KUNIT_EXPECT_EQ(test, *(u64 *)(kt->mem + WORD), 0x0100ULL);
@@ -265,8 +265,8 @@ static void loopback_at_once(struct kunit *test)
 	lt_expect_wc(lt, lt->rcq, 2, IB_WC_SUCCESS);
 	lt_expect_wc(lt, lt->scq, 3, IB_WC_SUCCESS);
 	lt_expect_counts(lt, 2, false);
-	KUNIT_EXPECT_EQ(test, lt->a->sq.una, lt->b->rq.epsn);
-	KUNIT_EXPECT_EQ(test, lt->b->rq.msn, 2U);
+	KUNIT_EXPECT_EQ(test, lt->a->req.una, lt->b->resp.epsn);
+	KUNIT_EXPECT_EQ(test, lt->b->resp.msn, 2U);
 	lt_close(lt);
 }
 
@@ -426,7 +426,7 @@ static void loopback_irqs_off(struct kunit *test)
 
 	local_irq_save(flags);
 	lt_post_atomic(lt, 1, lt->mr->rkey);
-	KUNIT_EXPECT_EQ(test, lt->a->sq.tail, 0U);
+	KUNIT_EXPECT_EQ(test, lt->a->req.tail, 0U);
 	local_irq_restore(flags);
 	kt_settle(lt->kt);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
@@ -477,7 +477,7 @@ static void loopback_peer_gone(struct kunit *test)
 	lt_post_atomic(lt, 1, lt->mr->rkey);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
 #ifndef MXE_WITHOUT_QPN_CACHE
-	KUNIT_EXPECT_PTR_EQ(test, lt->a->sq.loopback.peer_cache.qp, lt->b);
+	KUNIT_EXPECT_PTR_EQ(test, lt->a->req.loopback.peer_cache.qp, lt->b);
 #endif
 	ib_destroy_qp(lt->b->ibqp);
 	mnet->next_qpn = qpn;
@@ -504,7 +504,7 @@ static void loopback_region_gone(struct kunit *test)
 
 	lt_post_atomic(lt, 1, key);
 	lt_expect_wc(lt, lt->scq, 1, IB_WC_SUCCESS);
-	KUNIT_EXPECT_PTR_EQ(test, lt->b->rq.mr_cache.mr, to_mmr(old));
+	KUNIT_EXPECT_PTR_EQ(test, lt->b->resp.mr_cache.mr, to_mmr(old));
 	KUNIT_ASSERT_EQ(test, ib_dereg_mr(old), 0);
 	kt->num_mrs--;
 
@@ -517,7 +517,7 @@ static void loopback_region_gone(struct kunit *test)
 	to_mmr(mr)->key = key;
 	lt_post_atomic(lt, 2, key);
 	lt_expect_wc(lt, lt->scq, 2, IB_WC_SUCCESS);
-	KUNIT_EXPECT_PTR_EQ(test, lt->b->rq.mr_cache.mr, to_mmr(mr));
+	KUNIT_EXPECT_PTR_EQ(test, lt->b->resp.mr_cache.mr, to_mmr(mr));
 	lt_expect_counts(lt, 2, false);
 	lt_close(lt);
 }

@@ -221,7 +221,7 @@ static void placement_posted_flush(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
 	struct ib_mr *mr = begin(kt, RIGHTS);
-	struct mxe_send_wr *wr = mxe_sq_wr(&kt->qp->sq, 0);
+	struct mxe_send_wr *wr = mxe_sq_wr(&kt->qp->req, 0);
 	struct test_pkt pkt;
 	struct ib_wc wc;
 

@@ -66,10 +66,10 @@ static struct snapshot *snapshot(struct kt *kt)
 	KUNIT_ASSERT_EQ(kt->test, ib_query_qp(kt->qp->ibqp, &s->attr,
 					      ~0, &s->init), 0);
 	s->av = kt->qp->av;
-	s->res = kt->qp->rq.res;
+	s->res = kt->qp->resp.res;
 	s->dest_qpn = kt->qp->dest_qpn;
 	s->mtu = kt->qp->mtu;
-	s->num_res = kt->qp->rq.num_res;
+	s->num_res = kt->qp->resp.num_res;
 	return s;
 }
 
@@ -207,11 +207,11 @@ static void qp_reset_forgets_headers(struct kunit *test)
 	mr = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
 	for (i = 1; i < 3; i++) {
 		kt->tclass = i << 2;
-		kt->qp->sq.tx.progress = true;
-		kt->qp->rq.tx.progress = true;
+		kt->qp->req.tx.progress = true;
+		kt->qp->resp.tx.progress = true;
 		kt_connect(kt, &kt_default_conn);
-		KUNIT_EXPECT_FALSE(test, kt->qp->sq.tx.progress);
-		KUNIT_EXPECT_FALSE(test, kt->qp->rq.tx.progress);
+		KUNIT_EXPECT_FALSE(test, kt->qp->req.tx.progress);
+		KUNIT_EXPECT_FALSE(test, kt->qp->resp.tx.progress);
 		expect_tclass(kt, mr, kt->tclass);
 		KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET,
 						&kt_default_conn), 0);
@@ -225,16 +225,16 @@ static void qp_reset_forgets_headers(struct kunit *test)
 static void qp_reset_stops_timers(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	struct mxe_sq *sq;
+	struct mxe_requester *req;
 
 	kt_create_qp(kt);
-	sq = &kt->qp->sq;
+	req = &kt->qp->req;
 	kt_connect(kt, &kt_default_conn);
-	mod_timer(&sq->retry_timer, jiffies + 100 * HZ);
-	mod_timer(&sq->rnr_timer, jiffies + 100 * HZ);
+	mod_timer(&req->retry_timer, jiffies + 100 * HZ);
+	mod_timer(&req->rnr_timer, jiffies + 100 * HZ);
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
-	KUNIT_EXPECT_FALSE(test, timer_pending(&sq->retry_timer));
-	KUNIT_EXPECT_FALSE(test, timer_pending(&sq->rnr_timer));
+	KUNIT_EXPECT_FALSE(test, timer_pending(&req->retry_timer));
+	KUNIT_EXPECT_FALSE(test, timer_pending(&req->rnr_timer));
 }
 
 /* A late error, after RESET and a new start, has no effect. */
@@ -245,8 +245,8 @@ static void qp_reset_forgets_error(struct kunit *test)
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
 	mxe_sq_begin(kt->qp);
-	kt->qp->sq.halted = true;
-	kt->qp->sq.pending = BIT(MXE_PENDING_ERROR);
+	kt->qp->req.halted = true;
+	kt->qp->req.pending = BIT(MXE_PENDING_ERROR);
 	mxe_sq_end(kt->qp);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
 

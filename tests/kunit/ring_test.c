@@ -51,7 +51,7 @@ static void ring_few_copies(struct kunit *test)
 	struct test_pkt ack;
 	u32 i, psn = 0;
 
-	kt->qp->sq.wr_mask = COPIES - 1;
+	kt->qp->req.wr_mask = COPIES - 1;
 	for (i = 0; i < ENTRIES; i++)
 		put_write(area, i);
 	area->hdr.producer = ENTRIES;
@@ -113,7 +113,7 @@ static void ring_bad_producer(struct kunit *test)
 	area->hdr.producer = row->second;
 	mxe_send_doorbell(kt->qp);
 	KUNIT_EXPECT_EQ(test, kt_num_sent(kt), 5U);
-	KUNIT_EXPECT_EQ(test, kt->qp->sq.fetched, 5U);
+	KUNIT_EXPECT_EQ(test, kt->qp->req.fetched, 5U);
 	kt_settle(kt);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_bad_wqe), 1ULL);
@@ -194,7 +194,7 @@ static void ring_reply_be(struct kunit *test)
 	struct kt_ring *area = kt_ring_enter(kt);
 
 	kt->qp->dev->reply_be = true;
-	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
+	kt->qp->req.opcodes = mxe_wqe_user_opcodes(kt->qp);
 	put_atomic(kt, area, IB_WR_ATOMIC_FETCH_AND_ADD, 0);
 	expect_refused(kt);
 	kt_ring_leave(kt);

@@ -43,7 +43,7 @@ struct tm_rings {
 			struct mxe_send_wqe wqe;
 			struct mxe_sge sge;
 		} entry[WQES];
-	} sq;
+	} req;
 	struct mxe_srq *srq;
 	struct ib_mr *mr;
 	struct mxe_recv_wr *wr;
@@ -88,9 +88,9 @@ static struct tm_rings *tm_begin(struct kt *kt)
 
 	kt_create_qp(kt);
 	kt->qp->is_user = true;
-	kt->qp->sq.opcodes = mxe_wqe_user_opcodes(kt->qp);
-	kt->qp->sq.ring = TM_RING(t->sq);
-	kt->qp->sq.entries = WQES;
+	kt->qp->req.opcodes = mxe_wqe_user_opcodes(kt->qp);
+	kt->qp->req.ring = TM_RING(t->req);
+	kt->qp->req.entries = WQES;
 	kt_connect(kt, &kt_default_conn);
 	return t;
 }
@@ -744,20 +744,20 @@ static void tm_rndv_match(struct kunit *test)
 	tm_expect_no_cqe(kt, t);
 	KUNIT_EXPECT_EQ(test, kt->qp->rndv->finished, 1U);
 	/* Nothing of it is in the ring of the process. */
-	KUNIT_EXPECT_EQ(test, t->sq.hdr.consumer, 0U);
+	KUNIT_EXPECT_EQ(test, t->req.hdr.consumer, 0U);
 	KUNIT_EXPECT_EQ(test, kt_counter(kt, MXE_CNT_tm_rendezvous), 1ULL);
 }
 
 static void tm_post_send(struct kt *kt, struct tm_rings *t, u64 wr_id)
 {
-	u32 index = t->sq.hdr.producer;
+	u32 index = t->req.hdr.producer;
 
-	t->sq.entry[index % WQES].wqe = (struct mxe_send_wqe) {
+	t->req.entry[index % WQES].wqe = (struct mxe_send_wqe) {
 		.wr_id = wr_id,
 		.opcode = IB_WR_SEND,
 		.flags = MXE_SEND_SIGNALED,
 	};
-	t->sq.hdr.producer = index + 1;
+	t->req.hdr.producer = index + 1;
 	mxe_send_doorbell(kt->qp);
 }
 
@@ -781,12 +781,12 @@ static void tm_rndv_beside(struct kunit *test)
 		tm_answer(kt, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn + 1, KT_ACK, 100);
 		kt_expect_wc(kt, kt->send_cq, 2 * i, IB_WC_SUCCESS);
 		kt_expect_no_wc(kt, kt->send_cq);
-		KUNIT_EXPECT_EQ(test, t->sq.hdr.consumer, 2 * i + 1);
+		KUNIT_EXPECT_EQ(test, t->req.hdr.consumer, 2 * i + 1);
 		tm_expect_cqe(kt, t, MXE_WC_TM_RECV, i, 0, MXE_CQE_TM_DATA_VALID);
 		tm_expect_fin(kt, psn + 3);
 		tm_answer(kt, IB_OPCODE_RC_ACKNOWLEDGE, psn + 3, KT_ACK, 0);
 		kt_expect_wc(kt, kt->send_cq, 2 * i + 1, IB_WC_SUCCESS);
-		KUNIT_EXPECT_EQ(test, t->sq.hdr.consumer, 2 * i + 2);
+		KUNIT_EXPECT_EQ(test, t->req.hdr.consumer, 2 * i + 2);
 		psn += 4;
 	}
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_RTS);
@@ -800,7 +800,7 @@ static void tm_rndv_waits(struct kunit *test)
 	struct tm_rings *t = tm_begin(kt);
 	u32 i;
 
-	kt->qp->sq.wr_mask = SLOTS - 1;
+	kt->qp->req.wr_mask = SLOTS - 1;
 	for (i = 0; i < SLOTS; i++) {
 		tm_post_send(kt, t, i);
 		kt_sent(kt);

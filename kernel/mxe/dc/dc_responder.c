@@ -40,16 +40,16 @@ static void mxe_dc_responder_init(struct mxe_dc_responder *resp,
 	qp->transport = MXE_TRANSPORT_DC;
 	qp->send_cq = target->send_cq;
 	qp->recv_cq = target->recv_cq;
-	qp->rq.srq = target->rq.srq;
+	qp->resp.srq = target->resp.srq;
 	qp->attr.qp_access_flags = target->attr.qp_access_flags;
 	qp->attr.min_rnr_timer = target->attr.min_rnr_timer;
 	qp->state = IB_QPS_RTR;
 	qp->dest_qpn = hdr->qpn;
 	qp->mtu = ib_mtu_enum_to_int(hdr->mtu);
-	qp->rq.epsn = hdr->psn;
-	qp->rq.num_res = num_res;
+	qp->resp.epsn = hdr->psn;
+	qp->resp.num_res = num_res;
 	/* Its communication is established, which is not worth an event. */
-	qp->rq.comm_est = true;
+	qp->resp.comm_est = true;
 	mxe_qp_prepare(qp, mxe_qp_work, mxe_qp_work_late);
 	mxe_retry_init(qp);
 }
@@ -72,15 +72,15 @@ struct mxe_dc_responder *mxe_dc_responder_create(const struct mxe_qp *target,
 	resp->addr = *addr;
 	resp->used = jiffies;
 	resp->qp.av = *av;
-	resp->qp.rq.cur = kzalloc(mxe_rq_wr_size(target->rq.srq->q.max_sge), MXE_DCT_GFP);
-	resp->qp.rq.res = kcalloc(num_res, sizeof(*resp->qp.rq.res), MXE_DCT_GFP);
-	if (!resp->qp.rq.cur || !resp->qp.rq.res)
+	resp->qp.resp.cur = kzalloc(mxe_rq_wr_size(target->resp.srq->q.max_sge), MXE_DCT_GFP);
+	resp->qp.resp.res = kcalloc(num_res, sizeof(*resp->qp.resp.res), MXE_DCT_GFP);
+	if (!resp->qp.resp.cur || !resp->qp.resp.res)
 		goto free;
 	return resp;
 
 free:
-	kfree(resp->qp.rq.cur);
-	kfree(resp->qp.rq.res);
+	kfree(resp->qp.resp.cur);
+	kfree(resp->qp.resp.res);
 	kfree(resp);
 give:
 	mxe_resource_give(dev, MXE_RESOURCE_DC_SESSION);
@@ -90,17 +90,18 @@ give:
 void mxe_dc_responder_halt(struct mxe_dc_responder *resp)
 {
 	spin_lock(&resp->qp.recv_lock);
-	resp->qp.rq.halted = true;
-	resp->qp.rq.read.active = false;
+	resp->qp.resp.halted = true;
+	resp->qp.resp.read.active = false;
 	spin_unlock(&resp->qp.recv_lock);
 }
 
 bool mxe_dc_responder_is_busy(const struct mxe_dc_responder *resp)
 {
-	const struct mxe_rq *rq = &resp->qp.rq;
+	const struct mxe_responder *responder = &resp->qp.resp;
 
 	/* A hint, without recv_lock. */
-	return data_race(rq->read.active || !skb_queue_empty_lockless(&rq->deferred));
+	return data_race(responder->read.active ||
+			 !skb_queue_empty_lockless(&responder->deferred));
 }
 
 void mxe_dc_responder_flush(struct mxe_dc_responder *resp)
@@ -122,8 +123,8 @@ void mxe_dc_responder_free(struct mxe_dc_responder *resp)
 	qp->dying = true;
 	mxe_qp_set_state(qp, IB_QPS_RESET);
 	qp->av.valid = false;
-	qp->sq.pending = 0;
-	qp->rq.pending = 0;
+	qp->req.pending = 0;
+	qp->resp.pending = 0;
 	mxe_qp_end(qp);
 
 	mxe_retry_stop(qp);
@@ -132,9 +133,9 @@ void mxe_dc_responder_free(struct mxe_dc_responder *resp)
 	wait_for_completion(&qp->released);
 
 	mxe_deliver_drop_deferred(qp);
-	kfree(qp->rq.cur);
-	kfree(qp->rq.res);
-	mxe_tx_forget(&qp->rq.tx);
+	kfree(qp->resp.cur);
+	kfree(qp->resp.res);
+	mxe_tx_forget(&qp->resp.tx);
 	mxe_rx_dst_forget(qp);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_DC_SESSION);
 	kfree_rcu(qp, rcu);

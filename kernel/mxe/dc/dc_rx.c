@@ -73,13 +73,13 @@ static void mxe_dc_rx_control(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr)
 	case MXE_DCI_RESEND:
 		break;
 	case MXE_DCI_WAIT:
-		mxe_complete_nak(qp, qp->sq.una, MXE_AETH_RNR_NAK | MXE_DC_RX_BUSY_TIMER);
+		mxe_complete_nak(qp, qp->req.una, MXE_AETH_RNR_NAK | MXE_DC_RX_BUSY_TIMER);
 		break;
 	case MXE_DCI_BAD_KEY:
-		mxe_complete_nak(qp, qp->sq.una, MXE_AETH_NAK_REM_ACC);
+		mxe_complete_nak(qp, qp->req.una, MXE_AETH_NAK_REM_ACC);
 		break;
 	case MXE_DCI_REFUSED:
-		mxe_complete_nak(qp, qp->sq.una, MXE_AETH_NAK_INV_REQ);
+		mxe_complete_nak(qp, qp->req.una, MXE_AETH_NAK_INV_REQ);
 		break;
 	case MXE_DCI_LOST:
 		mxe_sq_complete(qp, IB_WC_RETRY_EXC_ERR);
@@ -92,7 +92,7 @@ void mxe_dc_rx_response(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (qp->dying || qp->sq.halted || !mxe_qp_can_send(qp->state)) {
+	if (qp->dying || qp->req.halted || !mxe_qp_can_send(qp->state)) {
 		mxe_count(qp->dev, drop_state);
 		return;
 	}
@@ -102,8 +102,8 @@ void mxe_dc_rx_response(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	}
 	if (hdr->code) {
 		/* A control packet answers a request that was sent. */
-		if (!mxe_sq_outstanding(&qp->sq) ||
-		    mxe_psn_diff(qp->sq.una, qp->sq.sent_psn) >= 0)
+		if (!mxe_sq_outstanding(&qp->req) ||
+		    mxe_psn_diff(qp->req.una, qp->req.sent_psn) >= 0)
 			return;
 		mxe_dc_rx_control(qp, hdr);
 		mxe_sq_report_error(qp);

@@ -24,11 +24,11 @@ int mxe_dc_verbs_create(struct mxe_qp *qp, const struct mxe_create_qp_req *req)
 	if (kind == MXE_QP_CREATE_DCI) {
 		if (req->dct_key)
 			return mxe_refuse(qp->dev, -EINVAL, "an initiator has no key");
-		if (qp->rq.srq)
+		if (qp->resp.srq)
 			return mxe_refuse(qp->dev, -EINVAL, "an initiator has no SRQ");
 		return mxe_dci_create(qp);
 	}
-	if (!qp->rq.srq || qp->rq.srq->tm)
+	if (!qp->resp.srq || qp->resp.srq->tm)
 		return mxe_refuse(qp->dev, -EINVAL, "a DC target needs a basic SRQ");
 	if (req->flags & MXE_QP_CREATE_ATOMIC_BE_REPLY || req->max_atomic_arg)
 		return mxe_refuse(qp->dev, -EINVAL, "a DC target has no send queue");

@@ -82,7 +82,7 @@ static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
 
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
-	const struct mxe_sq *sq = &qp->sq;
+	const struct mxe_requester *req = &qp->req;
 
 	lockdep_assert_held(&qp->send_lock);
 
@@ -90,7 +90,7 @@ bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	 * The oldest request begins a session if it has to.  A kernel consumer
 	 * or another QP has no flag MXE_SEND_DC.
 	 */
-	return wr == mxe_sq_wr(sq, sq->tail) ||
+	return wr == mxe_sq_wr(req, req->tail) ||
 	       mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr));
 }
 
@@ -192,9 +192,9 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
 
 	if (!mxe_dci_same_av(&dest->av, &qp->av)) {
 		mxe_rx_dst_forget(qp);
-		mxe_tx_forget(&qp->sq.tx);
+		mxe_tx_forget(&qp->req.tx);
 	}
-	mxe_loopback_forget(&qp->sq.loopback);
+	mxe_loopback_forget(&qp->req.loopback);
 	qp->av = dest->av;
 	qp->dest_qpn = dest->dctn;
 	trace_mxe_dc_connect(qp, dest->dctn, hdr->session);
@@ -242,14 +242,14 @@ void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	lockdep_assert_held(&qp->send_lock);
 
 	/* mxe_dci_may_start() was true, so it has the target of the session. */
-	if (qp->sq.tail != qp->sq.cur)
+	if (qp->req.tail != qp->req.cur)
 		return;
 	if (same && !mxe_dci_is_idle(dci))
 		return;
 	if (dci->connected && !same)
 		mxe_dci_disconnect(qp);
 	mxe_dci_open(qp, dest);
-	mxe_sq_renumber(&qp->sq, wr, dci->dc.hdr.psn);
+	mxe_sq_renumber(&qp->req, wr, dci->dc.hdr.psn);
 }
 
 void mxe_dci_heard(struct mxe_qp *qp)
@@ -283,6 +283,6 @@ enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
 	if (reaction == MXE_DCI_LOST)
 		mxe_count(qp->dev, dc_lost_sessions);
 	if (reaction == MXE_DCI_RESEND)
-		mxe_sq_rewind(qp, qp->sq.una);
+		mxe_sq_rewind(qp, qp->req.una);
 	return reaction;
 }

@@ -82,13 +82,13 @@ void mxe_dci_destroy(struct mxe_qp *qp);
 static inline struct mxe_dci_dest *mxe_dci_dest(const struct mxe_qp *qp,
 						const struct mxe_send_wr *wr)
 {
-	return (void *)wr + qp->sq.wr_size - sizeof(struct mxe_dci_dest);
+	return (void *)wr + qp->req.wr_size - sizeof(struct mxe_dci_dest);
 }
 
 /**
  * mxe_dci_may_start() - Check whether a request may be started now.
  * @qp: DC initiator
- * @wr: its request at sq.cur or behind it, not started
+ * @wr: its request at req.cur or behind it, not started
  *
  * A request for another target waits until all earlier ones are acknowledged.
  *
@@ -100,7 +100,7 @@ bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 /**
  * mxe_dci_is_connected() - Check for a session with the target of a request.
  * @qp: DC initiator
- * @wr: its request at sq.cur, not started
+ * @wr: its request at req.cur, not started
  *
  * Context: send_lock held.
  * Return: true if the target has accepted the session, and the request may use
@@ -122,7 +122,7 @@ struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target)
 /**
  * mxe_dci_start() - Open a session for a request if it needs a new one.
  * @qp: DC initiator
- * @wr: its request at sq.cur, which was just started; gets other PSNs if it
+ * @wr: its request at req.cur, which was just started; gets other PSNs if it
  *	opens a session
  *
  * Context: BHs disabled, send_lock held.

@@ -125,7 +125,7 @@ static void mxe_dct_report(struct mxe_qp *qp)
 	/* mxe_rq_end() calls the event handler, and holds the QP meanwhile. */
 	mxe_rq_begin(qp);
 	if (!qp->dying)
-		qp->rq.pending |= BIT(MXE_PENDING_EV_ACCESS_ERR);
+		qp->resp.pending |= BIT(MXE_PENDING_EV_ACCESS_ERR);
 	mxe_rq_end(qp);
 }
 

@@ -63,7 +63,7 @@ static bool mxe_loopback_route_is_local(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	dst = mxe_route_get(qp->dev, &qp->av, &qp->sq.tx.route);
+	dst = mxe_route_get(qp->dev, &qp->av, &qp->req.tx.route);
 	if (IS_ERR(dst))
 		return false;
 	local = dst->dev->flags & IFF_LOOPBACK && !dst_xfrm(dst) &&
@@ -74,7 +74,7 @@ static bool mxe_loopback_route_is_local(struct mxe_qp *qp)
 
 static void mxe_loopback_learn(struct mxe_qp *qp, int routes)
 {
-	struct mxe_loopback *loop = &qp->sq.loopback;
+	struct mxe_loopback *loop = &qp->req.loopback;
 
 	/* Code of the host that could act on packets must see them. */
 	rcu_read_lock();
@@ -93,7 +93,7 @@ static void mxe_loopback_learn(struct mxe_qp *qp, int routes)
  */
 static bool mxe_loopback_is_local(struct mxe_qp *qp)
 {
-	const struct mxe_loopback *loop = &qp->sq.loopback;
+	const struct mxe_loopback *loop = &qp->req.loopback;
 	const struct net *net = qp->dev->mnet->net;
 	unsigned long now = jiffies;
 	int routes = qp->av.is_ipv4 ? rt_genid_ipv4(net) : rt_genid_ipv6(net);
@@ -145,7 +145,7 @@ static int mxe_loopback_copy_sge(const struct mxe_loopback_data *data, u32 offse
 {
 	int access = mxe_wr_is_read(data->wr->opcode) ? IB_ACCESS_LOCAL_WRITE : 0;
 	struct mxe_mr *mr = mxe_mr_get(data->qp->dev, sge->lkey,
-				       &data->qp->sq.mr_cache);
+				       &data->qp->req.mr_cache);
 	u64 addr = sge->addr;
 	u32 left = sge->length;
 	int err;
@@ -195,7 +195,7 @@ static int mxe_loopback_copy(const struct mxe_loopback_data *data)
 static int mxe_loopback_copy_remote(struct mxe_loopback_data *data, int access)
 {
 	const struct mxe_send_wr *wr = data->wr;
-	struct mxe_rights rights = mxe_respond_rights(data->peer, data->peer->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(data->peer, data->peer->resp.srq);
 	int err;
 
 	/* A request of 0 bytes needs no key (IBTA 9.7.4). */
@@ -247,14 +247,14 @@ static int mxe_loopback_send(struct mxe_loopback_data *data)
 	if (err)
 		return err;
 	/* Do not copy a part of a message that is too long. */
-	if (data->wr->length > peer->rq.cur->length)
+	if (data->wr->length > peer->resp.cur->length)
 		return -EMSGSIZE;
 	err = mxe_loopback_copy(data);
 	if (err)
 		return err;
 	/* The caller charges for the SGEs of the requester. */
-	if (unlikely(peer->rq.cur->num_sge >= 4))
-		data->qp->sq.budget -= peer->rq.cur->num_sge / 4;
+	if (unlikely(peer->resp.cur->num_sge >= 4))
+		data->qp->req.budget -= peer->resp.cur->num_sge / 4;
 	mxe_loopback_complete_recv(peer, data->wr);
 	return 0;
 }
@@ -304,7 +304,7 @@ static int mxe_loopback_atomic(struct mxe_qp *qp, struct mxe_qp *peer,
 	    !wr->num_sge || wr->sge[0].length < size)
 		return -EINVAL;
 
-	mr = mxe_mr_get(qp->dev, wr->sge[0].lkey, &qp->sq.mr_cache);
+	mr = mxe_mr_get(qp->dev, wr->sge[0].lkey, &qp->req.mr_cache);
 	if (!mr)
 		return -ENOENT;
 	err = mxe_mr_check(mr, qp->pd, IB_ACCESS_LOCAL_WRITE,
@@ -357,7 +357,7 @@ static bool mxe_loopback_has(const struct mxe_qp *qp, const struct mxe_send_wr *
 static struct mxe_qp *mxe_loopback_peer(struct mxe_qp *qp)
 {
 	struct mxe_qp *peer = mxe_qpn_find_cached(qp->dev->mnet, qp->dest_qpn,
-						  &qp->sq.loopback.peer_cache);
+						  &qp->req.loopback.peer_cache);
 
 	if (!peer || peer->transport != qp->transport)
 		return NULL;
@@ -375,7 +375,7 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 
 	mxe_rq_begin_bh_off(peer);
 	if (mxe_loopback_is_between(qp, peer) &&
-	    mxe_respond_is_ready(peer, qp->sq.max_psn) &&
+	    mxe_respond_is_ready(peer, qp->req.max_psn) &&
 	    (!mxe_qp_is_xrc_tgt(peer) || !mxe_xrc_select(peer, wr->srqn, true)))
 		err = mxe_wr_is_atomic(wr->opcode) ?
 		      mxe_loopback_atomic(qp, peer, wr) :
@@ -393,7 +393,7 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 static noinline enum mxe_loopback_result
 mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	u32 num_pkts = 1;
 	struct mxe_qp *peer;
 	s32 cost = 1;
@@ -405,8 +405,8 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 			return MXE_LOOPBACK_NO;
 		cost = mxe_loopback_cost(wr->length, wr->num_sge);
 		/* A request that exceeds the budget waits for a full one. */
-		if (cost > sq->budget && sq->budget < MXE_SLICE) {
-			sq->budget = 0;
+		if (cost > req->budget && req->budget < MXE_SLICE) {
+			req->budget = 0;
 			return MXE_LOOPBACK_LATER;
 		}
 	}
@@ -414,16 +414,16 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	if (!peer)
 		return MXE_LOOPBACK_NO;
 	/* Packets in flight come first.  Their ACK leads here again. */
-	if (sq->tail != sq->cur)
+	if (req->tail != req->cur)
 		return MXE_LOOPBACK_LATER;
 	if (!mxe_loopback_with(qp, peer, wr, num_pkts)) {
 		/* Part of the data may have been copied. */
 		if (cost > 1)
-			sq->budget -= cost;
+			req->budget -= cost;
 		return MXE_LOOPBACK_NO;
 	}
 	trace_mxe_loop(qp, wr);
-	sq->budget -= cost;
+	req->budget -= cost;
 	mxe_count(qp->dev, loop_requests);
 	if (unlikely(qp->transport == MXE_TRANSPORT_DC))
 		mxe_dci_heard(qp);

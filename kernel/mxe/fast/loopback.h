@@ -46,7 +46,7 @@ static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
 }
 
 /**
- * mxe_loopback_request() - Execute the request at sq.cur without packets.
+ * mxe_loopback_request() - Execute the request at req.cur without packets.
  * @qp: QP of the requester
  * @wr: the request, not started
  *

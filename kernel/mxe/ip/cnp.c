@@ -47,7 +47,7 @@ void mxe_cnp_marked(struct mxe_qp *qp)
 
 void mxe_cnp_rcv(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
 	lockdep_assert_held(&qp->send_lock);
 
@@ -63,17 +63,17 @@ void mxe_cnp_rcv(struct mxe_qp *qp)
 	 * Packets from before the last accepted CNP are still in flight, so
 	 * this CNP reports the same congestion. Otherwise cnp_psn is stale.
 	 */
-	if (mxe_psn_diff(sq->cnp_psn, sq->una) > 0 &&
-	    mxe_psn_diff(sq->sent_psn, sq->cnp_psn) >= 0)
+	if (mxe_psn_diff(req->cnp_psn, req->una) > 0 &&
+	    mxe_psn_diff(req->sent_psn, req->cnp_psn) >= 0)
 		return;
-	sq->cnp_psn = sq->sent_psn;
-	sq->window = max(sq->window / 2, 1U);
+	req->cnp_psn = req->sent_psn;
+	req->window = max(req->window / 2, 1U);
 }
 
 void mxe_cnp_progress(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (qp->sq.window < MXE_MAX_UNACKED)
-		qp->sq.window++;
+	if (qp->req.window < MXE_MAX_UNACKED)
+		qp->req.window++;
 }

@@ -247,7 +247,7 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 		mxe_deliver_copy(qp, pkt, skb, budget > 0);
 		if (!qp->dying)
 			budget -= mxe_pkt_cost(pkt->payload_len,
-					       qp->rq.cur->num_sge);
+					       qp->resp.cur->num_sge);
 		mxe_rq_end(qp);
 	}
 	return true;

@@ -313,11 +313,11 @@ static void mxe_rx_run_end(struct mxe_rx_run *run)
 	run->qp = NULL;
 	if (run->is_request) {
 		__acquire(&qp->recv_lock);
-		mxe_tx_flush(qp, &qp->rq.tx);
+		mxe_tx_flush(qp, &qp->resp.tx);
 		mxe_rq_end(qp);
 	} else {
 		__acquire(&qp->send_lock);
-		mxe_tx_flush(qp, &qp->sq.tx);
+		mxe_tx_flush(qp, &qp->req.tx);
 		mxe_sq_end(qp);
 	}
 }
@@ -407,10 +407,10 @@ static bool mxe_rx_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		return true;
 	mxe_deliver_spend(qp, pkt);
 	/*
-	 * Events in rq.pending refer to rq.srq.  On an XRC target the next
+	 * Events in resp.pending refer to resp.srq.  On an XRC target the next
 	 * request may name another SRQ, so end the section first.
 	 */
-	return !(qp->rq.pending && mxe_qp_is_xrc_tgt(qp));
+	return !(qp->resp.pending && mxe_qp_is_xrc_tgt(qp));
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Work that one side of a QP must do after it has dropped its lock, as bits of
- * sq.pending and rq.pending.
+ * req.pending and resp.pending.
  */
 #ifndef MXE_PENDING_H
 #define MXE_PENDING_H

@@ -16,7 +16,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 		  const struct ib_send_wr **bad_wr)
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	unsigned long flags;
 	int err = 0;
 
@@ -33,7 +33,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 		return mxe_refuse(qp->dev, -EINVAL, "cannot post in state %d", qp->state);
 	}
 
-	spin_lock_irqsave(&sq->post_lock, flags);
+	spin_lock_irqsave(&req->post_lock, flags);
 	for (; ibwr; ibwr = ibwr->next) {
 		err = mxe_wqe_post(qp, ibwr);
 		if (err) {
@@ -42,7 +42,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 			break;
 		}
 	}
-	spin_unlock_irqrestore(&sq->post_lock, flags);
+	spin_unlock_irqrestore(&req->post_lock, flags);
 
 	mxe_send_doorbell(qp);
 	return err;
@@ -59,13 +59,13 @@ int mxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *ibwr,
 		*bad_wr = ibwr;
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
 	}
-	if (READ_ONCE(qp->state) == IB_QPS_RESET || !qp->rq.q.entries) {
+	if (READ_ONCE(qp->state) == IB_QPS_RESET || !qp->resp.q.entries) {
 		*bad_wr = ibwr;
 		return mxe_refuse(qp->dev, -EINVAL, "cannot post in state %d to %u entries",
-				  qp->state, qp->rq.q.entries);
+				  qp->state, qp->resp.q.entries);
 	}
 
-	err = mxe_rq_post(qp->dev, &qp->rq.q, ibwr, bad_wr);
+	err = mxe_rq_post(qp->dev, &qp->resp.q, ibwr, bad_wr);
 	mxe_recv_doorbell(qp);
 	return err;
 }

@@ -41,15 +41,15 @@ void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work,
 {
 	spin_lock_init(&qp->send_lock);
 	spin_lock_init(&qp->recv_lock);
-	spin_lock_init(&qp->sq.post_lock);
+	spin_lock_init(&qp->req.post_lock);
 	mxe_rx_dst_init(&qp->rx_dst);
-	skb_queue_head_init(&qp->rq.deferred);
+	skb_queue_head_init(&qp->resp.deferred);
 	INIT_WORK(&qp->work, work);
 	timer_setup(&qp->late_timer, late, 0);
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);
-	qp->sq.budget = MXE_SLICE;
-	qp->rq.budget = MXE_SLICE;
+	qp->req.budget = MXE_SLICE;
+	qp->resp.budget = MXE_SLICE;
 }
 
 /* ---- locks, and work after dropping them ------------------------------- */
@@ -81,8 +81,8 @@ void mxe_qp_begin(struct mxe_qp *qp)
 void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock)
 {
-	mxe_qp_check_flushed(&qp->rq.tx);
-	mxe_qp_check_flushed(&qp->sq.tx);
+	mxe_qp_check_flushed(&qp->resp.tx);
+	mxe_qp_check_flushed(&qp->req.tx);
 	spin_unlock(&qp->recv_lock);
 	spin_unlock_bh(&qp->send_lock);
 }
@@ -167,7 +167,7 @@ void mxe_qp_do_deferred(struct mxe_qp *qp)
 	 * receive side.  None is for XRC targets, and the CQ and SRQ of all
 	 * other QPs never change.
 	 */
-	mxe_qp_do(qp, qp->recv_cq, qp->rq.srq, xchg(&qp->recv_work_events, 0));
+	mxe_qp_do(qp, qp->recv_cq, qp->resp.srq, xchg(&qp->recv_work_events, 0));
 }
 
 /*
@@ -209,11 +209,11 @@ void mxe_qp_defer_recv(struct mxe_qp *qp, unsigned long pending)
 
 void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
-	unsigned long pending = qp->sq.pending;
+	unsigned long pending = qp->req.pending;
 
-	mxe_qp_check_flushed(&qp->sq.tx);
-	qp->sq.pending = 0;
-	qp->sq.budget = MXE_SLICE;
+	mxe_qp_check_flushed(&qp->req.tx);
+	qp->req.pending = 0;
+	qp->req.budget = MXE_SLICE;
 	if (likely(!pending)) {
 		spin_unlock_bh(&qp->send_lock);
 		return;
@@ -227,11 +227,11 @@ void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
 
 void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
-	unsigned long pending = qp->sq.pending;
+	unsigned long pending = qp->req.pending;
 
-	mxe_qp_check_flushed(&qp->sq.tx);
-	qp->sq.pending = 0;
-	qp->sq.budget = MXE_SLICE;
+	mxe_qp_check_flushed(&qp->req.tx);
+	qp->req.pending = 0;
+	qp->req.budget = MXE_SLICE;
 	if (likely(!pending)) {
 		spin_unlock(&qp->send_lock);
 		return;
@@ -246,20 +246,20 @@ void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock)
 
 void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
-	unsigned long pending = qp->rq.pending;
+	unsigned long pending = qp->resp.pending;
 	struct mxe_srq *srq;
 	struct mxe_cq *cq;
 	bool hold;
 
-	mxe_qp_check_flushed(&qp->rq.tx);
-	qp->rq.pending = 0;
-	qp->rq.budget = MXE_SLICE;
+	mxe_qp_check_flushed(&qp->resp.tx);
+	qp->resp.pending = 0;
+	qp->resp.budget = MXE_SLICE;
 	if (likely(!pending)) {
 		spin_unlock_bh(&qp->recv_lock);
 		return;
 	}
 	cq = mxe_qp_recv_cq(qp);
-	srq = qp->rq.srq;
+	srq = qp->resp.srq;
 	/* The SRQ holds its CQ, so this keeps both for the handlers. */
 	hold = srq && mxe_qp_is_xrc_tgt(qp);
 	if (hold)
@@ -275,9 +275,9 @@ void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
 
 void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
-	unsigned long pending = qp->rq.pending;
+	unsigned long pending = qp->resp.pending;
 
-	qp->rq.pending = 0;
+	qp->resp.pending = 0;
 	if (pending)
 		mxe_qp_defer_recv(qp, pending);
 	spin_unlock(&qp->recv_lock);
@@ -297,10 +297,10 @@ void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
 		fallthrough;
 	case MXE_CQ_OVERRUN:
 		/* Completions are lost, so the QP cannot continue. */
-		if (pending == &qp->sq.pending)
-			qp->sq.halted = true;
+		if (pending == &qp->req.pending)
+			qp->req.halted = true;
 		else
-			qp->rq.halted = true;
+			qp->resp.halted = true;
 		if (qp->state != IB_QPS_ERR)
 			*pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
 		break;
@@ -327,7 +327,7 @@ static void mxe_rq_set_need_doorbell(struct mxe_ring *ring)
 void mxe_qp_set_error(struct mxe_qp *qp)
 {
 	mxe_qp_set_state(qp, IB_QPS_ERR);
-	mxe_rq_set_need_doorbell(&qp->rq.q.ring);
+	mxe_rq_set_need_doorbell(&qp->resp.q.ring);
 	/*
 	 * A process stores its index, then reads the flag.  The kernel stores
 	 * the flag, then reads the index when it flushes.  With a full barrier
@@ -342,7 +342,7 @@ void mxe_qp_set_error(struct mxe_qp *qp)
  */
 static bool mxe_qp_has_failed(const struct mxe_qp *qp)
 {
-	return qp->sq.halted || qp->rq.halted;
+	return qp->req.halted || qp->resp.halted;
 }
 
 void mxe_qp_error(struct mxe_qp *qp)

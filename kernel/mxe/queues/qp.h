@@ -142,9 +142,9 @@ struct mxe_send_wr {
 };
 
 /*
- * The send side of a QP: requester and completer.  send_lock protects all but
- * the members that are immutable after creation, and post_lock and posted,
- * which kernel consumers use to post.
+ * The requester of a QP, with its completer.  send_lock protects all but the
+ * members that are immutable after creation, and post_lock and posted, which
+ * kernel consumers use to post.
  *
  * Indices of requests run freely, with tail <= cur <= next <= fetched:
  *  - tail: the oldest request that is not completed
@@ -152,7 +152,7 @@ struct mxe_send_wr {
  *  - next: the first request that was never sent
  *  - fetched: the first request not yet taken from the ring
  */
-struct mxe_sq {
+struct mxe_requester {
 	/* Immutable after creation. */
 	u32 entries;			/* power of two; 0: no queue */
 	u32 max_sge;
@@ -231,10 +231,10 @@ struct mxe_resp_read {
 };
 
 /*
- * The receive side of a QP: the responder.  recv_lock protects all but the
- * members of q with which requests are posted, see struct mxe_recv_queue.
+ * The responder of a QP.  recv_lock protects all but the members of q with
+ * which requests are posted, see struct mxe_recv_queue.
  */
-struct mxe_rq {
+struct mxe_responder {
 	struct mxe_recv_queue q;	/* no entries if the QP has an SRQ */
 	/*
 	 * Immutable after creation, except on an XRC target.  There it is the
@@ -313,11 +313,11 @@ struct mxe_qp {
 
 	/* Requester and completer.  BHs disabled. */
 	spinlock_t send_lock;
-	struct mxe_sq sq;
+	struct mxe_requester req;
 
 	/* Responder.  BHs disabled; taken inside send_lock. */
 	spinlock_t recv_lock;
-	struct mxe_rq rq;
+	struct mxe_responder resp;
 
 	/* Does work that exceeds a slice, sleeps, or must not run in a verb. */
 	struct work_struct work;
@@ -392,12 +392,12 @@ static inline bool mxe_qp_is_xrc_tgt(const struct mxe_qp *qp)
  * @qp: QP of any type
  *
  * Context: recv_lock held.
- * Return: the CQ, or NULL.  That of an XRC target is the CQ of rq.srq, if there
- * is one.
+ * Return: the CQ, or NULL.  That of an XRC target is the CQ of resp.srq, if
+ * there is one.
  */
 static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
 {
-	const struct mxe_srq *srq = qp->rq.srq;
+	const struct mxe_srq *srq = qp->resp.srq;
 
 	if (!mxe_qp_is_xrc_tgt(qp))
 		return qp->recv_cq;
@@ -450,15 +450,16 @@ static inline bool mxe_qp_is_from_peer(const struct mxe_qp *qp,
 
 /**
  * mxe_sq_wr() - Return a request of a send queue.
- * @sq: send queue with entries
+ * @req: requester with entries
  * @index: free-running index of the request
  *
  * Context: send_lock held, or post_lock for an index that is not posted yet.
  * Return: the slot of the request.
  */
-static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_sq *sq, u32 index)
+static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_requester *req,
+					    u32 index)
 {
-	return sq->wrs + (index & sq->wr_mask) * sq->wr_size;
+	return req->wrs + (index & req->wr_mask) * req->wr_size;
 }
 
 static inline bool mxe_qp_can_receive(enum ib_qp_state state)

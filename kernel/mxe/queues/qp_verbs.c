@@ -106,96 +106,96 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	unsigned int log_size;
 	size_t tail, room;
 	u32 slots;
 
-	sq->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
-	sq->max_sge = max(cap->max_send_sge, 1U);
+	req->entries = roundup_pow_of_two(max(cap->max_send_wr, 1U));
+	req->max_sge = max(cap->max_send_sge, 1U);
 	/* SGEs and inline data share this room. */
-	tail = max_t(size_t, sq->max_sge * sizeof(struct ib_sge),
+	tail = max_t(size_t, req->max_sge * sizeof(struct ib_sge),
 		     cap->max_inline_data);
-	slots = sq->entries;
+	slots = req->entries;
 	/* The kernel's own requests have slots, and no place in the ring. */
 	if (qp->rndv) {
 		slots = roundup_pow_of_two(slots + MXE_RNDV_DEPTH);
 		tail = max(tail, sizeof(((struct mxe_rndv_item *)NULL)->sge));
 	}
 	tail = ALIGN(tail, sizeof(struct ib_sge));
-	sq->max_inline = min_t(size_t, tail, MXE_MAX_INLINE);
-	sq->wr_size = sizeof(struct mxe_send_wr) + tail;
+	req->max_inline = min_t(size_t, tail, MXE_MAX_INLINE);
+	req->wr_size = sizeof(struct mxe_send_wr) + tail;
 	if (mxe_qp_is_dci(qp))
-		sq->wr_size += sizeof(struct mxe_dci_dest);
+		req->wr_size += sizeof(struct mxe_dci_dest);
 
 	/* A process posts to the ring, a kernel consumer to wrs. */
 	if (uctx)
 		slots = min_t(u32, slots, MXE_MAX_FETCHED);
-	sq->wr_mask = slots - 1;
-	sq->wrs = kvcalloc(slots, sq->wr_size, GFP_KERNEL_ACCOUNT);
-	if (!sq->wrs)
+	req->wr_mask = slots - 1;
+	req->wrs = kvcalloc(slots, req->wr_size, GFP_KERNEL_ACCOUNT);
+	if (!req->wrs)
 		return -ENOMEM;
 
-	cap->max_send_wr = sq->entries;
-	cap->max_send_sge = sq->max_sge;
-	cap->max_inline_data = sq->max_inline;
+	cap->max_send_wr = req->entries;
+	cap->max_send_sge = req->max_sge;
+	cap->max_inline_data = req->max_inline;
 	if (!uctx)
 		return 0;
 	room = sizeof(struct mxe_send_wqe) + tail;
 	/* Wide operands precede the SGEs, and are never inline data. */
-	log_size = ilog2(sq->atomic_log_sizes);
+	log_size = ilog2(req->atomic_log_sizes);
 	if (log_size > 3)
 		room += MXE_MSKATOMIC_OPERANDS << log_size;
 	if (mxe_qp_is_dci(qp))
 		room += sizeof(struct mxe_dc_dest);
-	mxe_ring_shape(&sq->ring, sq->entries, ALIGN(room, 64));
+	mxe_ring_shape(&req->ring, req->entries, ALIGN(room, 64));
 	return 0;
 }
 
 static int mxe_qp_init_rq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	u32 max_sge;
 	int err;
 
-	if (rq->srq || qp->type == IB_QPT_XRC_INI || mxe_qp_is_dci(qp))
+	if (resp->srq || qp->type == IB_QPT_XRC_INI || mxe_qp_is_dci(qp))
 		cap->max_recv_wr = 0;
 	if (!cap->max_recv_wr) {
 		cap->max_recv_sge = 0;
 	} else {
-		err = mxe_rq_create(&rq->q, cap->max_recv_wr, cap->max_recv_sge,
+		err = mxe_rq_create(&resp->q, cap->max_recv_wr, cap->max_recv_sge,
 				    uctx);
 		if (err)
 			return err;
-		cap->max_recv_wr = rq->q.entries;
-		cap->max_recv_sge = rq->q.max_sge;
+		cap->max_recv_wr = resp->q.entries;
+		cap->max_recv_sge = resp->q.max_sge;
 	}
-	max_sge = rq->srq ? rq->srq->q.max_sge : rq->q.max_sge;
+	max_sge = resp->srq ? resp->srq->q.max_sge : resp->q.max_sge;
 	/* It also holds the request of a tag. */
 	if (qp->rndv)
 		max_sge = max_t(u32, max_sge, MXE_TM_MAX_SGE);
-	rq->cur = kzalloc(mxe_rq_wr_size(max_sge), GFP_KERNEL_ACCOUNT);
-	return rq->cur ? 0 : -ENOMEM;
+	resp->cur = kzalloc(mxe_rq_wr_size(max_sge), GFP_KERNEL_ACCOUNT);
+	return resp->cur ? 0 : -ENOMEM;
 }
 
 /*
  * An XRC target has no queues.  It takes receive requests from any SRQ that its
- * peer names, so rq.cur has room for the maximum number of SGEs.
+ * peer names, so resp.cur has room for the maximum number of SGEs.
  */
 static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
 {
 	memset(cap, 0, sizeof(*cap));
-	qp->rq.cur = kzalloc(mxe_rq_wr_size(MXE_MAX_SGE), GFP_KERNEL_ACCOUNT);
-	return qp->rq.cur ? 0 : -ENOMEM;
+	qp->resp.cur = kzalloc(mxe_rq_wr_size(MXE_MAX_SGE), GFP_KERNEL_ACCOUNT);
+	return qp->resp.cur ? 0 : -ENOMEM;
 }
 
 static int mxe_qp_alloc_rings(struct mxe_qp *qp, struct ib_ucontext *uctx)
 {
-	struct mxe_ring *rq = &qp->rq.q.ring;
+	struct mxe_ring *rq = &qp->resp.q.ring;
 	int err;
 
-	err = mxe_ring_alloc(&qp->sq.ring, qp->has_one_mapping ? rq : NULL, uctx);
+	err = mxe_ring_alloc(&qp->req.ring, qp->has_one_mapping ? rq : NULL, uctx);
 	if (err || qp->has_one_mapping || !rq->entries)
 		return err;
 	return mxe_ring_alloc(rq, NULL, uctx);
@@ -208,11 +208,11 @@ static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
 
 	if (mxe_qp_is_xrc_tgt(qp) || mxe_qp_is_dct(qp))
 		return mxe_qp_init_tgt(qp, cap);
-	if (qp->rq.srq && qp->rq.srq->tm) {
+	if (qp->resp.srq && qp->resp.srq->tm) {
 		qp->rndv = kzalloc(sizeof(*qp->rndv), GFP_KERNEL_ACCOUNT);
 		if (!qp->rndv)
 			return -ENOMEM;
-		qp->recv_cq = to_mcq(qp->rq.srq->ibsrq.ext.cq);
+		qp->recv_cq = to_mcq(qp->resp.srq->ibsrq.ext.cq);
 	}
 	err = mxe_qp_init_sq(qp, cap, uctx);
 	if (!err)
@@ -224,11 +224,11 @@ static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
 
 static void mxe_qp_free_queues(struct mxe_qp *qp)
 {
-	mxe_ring_destroy(&qp->sq.ring);
-	mxe_rq_destroy(&qp->rq.q);
-	kvfree(qp->sq.wrs);
-	kfree(qp->rq.cur);
-	kfree(qp->rq.res);
+	mxe_ring_destroy(&qp->req.ring);
+	mxe_rq_destroy(&qp->resp.q);
+	kvfree(qp->req.wrs);
+	kfree(qp->resp.cur);
+	kfree(qp->resp.res);
 	kfree(qp->rndv);
 }
 
@@ -267,10 +267,10 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	qp->is_user = !mxe_qp_is_dct(qp);
 	qp->be_reply = req.flags & MXE_QP_CREATE_ATOMIC_BE_REPLY;
 	qp->has_one_mapping = req.flags & MXE_QP_CREATE_ONE_MAPPING;
-	qp->sq.opcodes = mxe_wqe_user_opcodes(qp);
-	qp->sq.srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
+	qp->req.opcodes = mxe_wqe_user_opcodes(qp);
+	qp->req.srqn_mask = mxe_qp_is_xrc_ini(qp) ? MXE_XRC_SRQN_MASK : 0;
 	log_size = ilog2(req.max_atomic_arg ?: sizeof(u64));
-	qp->sq.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
+	qp->req.atomic_log_sizes = MXE_ATOMIC_LOG_SIZES & GENMASK(log_size, 0);
 	return req.flags & MXE_QP_CREATE_INLINE_RECV ? mxe_inline_recv_init(qp) : 0;
 }
 
@@ -278,11 +278,11 @@ static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
 	struct mxe_create_qp_resp resp = {};
 
-	mxe_ring_info(&qp->sq.ring, &resp.sq);
-	resp.sq.max_sge = qp->sq.max_sge;
-	resp.sq.max_inline = qp->sq.max_inline;
-	mxe_ring_info(&qp->rq.q.ring, &resp.rq);
-	resp.rq.max_sge = qp->rq.q.max_sge;
+	mxe_ring_info(&qp->req.ring, &resp.sq);
+	resp.sq.max_sge = qp->req.max_sge;
+	resp.sq.max_inline = qp->req.max_inline;
+	mxe_ring_info(&qp->resp.q.ring, &resp.rq);
+	resp.rq.max_sge = qp->resp.q.max_sge;
 	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 
@@ -318,7 +318,7 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	qp->transport = mxe_qp_transport_of(ibqp->qp_type);
 	qp->send_cq = init->send_cq ? to_mcq(init->send_cq) : NULL;
 	qp->recv_cq = init->recv_cq ? to_mcq(init->recv_cq) : NULL;
-	qp->rq.srq = init->srq ? to_msrq(init->srq) : NULL;
+	qp->resp.srq = init->srq ? to_msrq(init->srq) : NULL;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
 	mxe_qp_prepare(qp, mxe_qp_work, mxe_qp_work_late);
@@ -397,19 +397,19 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_qp_set_state(qp, IB_QPS_RESET);
 	/* From now on, no packet belongs to the connection. */
 	qp->av.valid = false;
-	mxe_loopback_forget(&qp->sq.loopback);
-	qp->sq.pending = 0;
-	qp->rq.pending = 0;
+	mxe_loopback_forget(&qp->req.loopback);
+	qp->req.pending = 0;
+	qp->resp.pending = 0;
 	mxe_tm_recv_abandon(qp);
 	/*
 	 * Drop the SRQ, because mxe_xrcd_withdraw() does not visit this target
 	 * any more once it has left the domain.
 	 */
 	if (mxe_qp_is_xrc_tgt(qp)) {
-		qp->rq.srq = NULL;
-		qp->rq.read.srq = NULL;
-		qp->rq.read.active = false;
-		qp->rq.cur_valid = false;
+		qp->resp.srq = NULL;
+		qp->resp.read.srq = NULL;
+		qp->resp.read.active = false;
+		qp->resp.cur_valid = false;
 	}
 	mxe_qp_end(qp);
 
@@ -464,8 +464,8 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->recv_cq)
 		mxe_cq_clean(qp->recv_cq, qp);
 	mxe_qp_free_queues(qp);
-	mxe_tx_forget(&qp->sq.tx);
-	mxe_tx_forget(&qp->rq.tx);
+	mxe_tx_forget(&qp->req.tx);
+	mxe_tx_forget(&qp->resp.tx);
 	mxe_rx_dst_forget(qp);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
 	kfree_rcu(qp, rcu);
@@ -477,8 +477,8 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 /* Empties the queues and forgets the peer.  Context: both locks held. */
 static void mxe_qp_reset(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_requester *req = &qp->req;
+	struct mxe_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->send_lock);
 	lockdep_assert_held(&qp->recv_lock);
@@ -486,38 +486,38 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	mxe_qp_set_state(qp, IB_QPS_RESET);
 
 	/* A kernel consumer must not post during a reset (IBTA 10.3.1). */
-	sq->posted = 0;
-	sq->fetched = 0;
-	sq->next = 0;
-	sq->cur = 0;
-	sq->tail = 0;
-	sq->rd_atomic = 0;
-	sq->rnr_wait = false;
-	sq->rewound = false;
-	sq->halted = false;
-	sq->sqd_notified = false;
-	sq->local_error = IB_WC_SUCCESS;
-	sq->ack_left = false;
+	req->posted = 0;
+	req->fetched = 0;
+	req->next = 0;
+	req->cur = 0;
+	req->tail = 0;
+	req->rd_atomic = 0;
+	req->rnr_wait = false;
+	req->rewound = false;
+	req->halted = false;
+	req->sqd_notified = false;
+	req->local_error = IB_WC_SUCCESS;
+	req->ack_left = false;
 	if (mxe_qp_has_tm(qp))
 		mxe_rndv_reset(qp);
 	if (mxe_qp_is_dci(qp))
 		mxe_dci_reset(qp);
 	mxe_retry_reset(qp);
-	mxe_ring_reset(&sq->ring);
+	mxe_ring_reset(&req->ring);
 
-	rq->q.posted = 0;
-	rq->q.consumed = 0;
-	rq->last_wqe = false;
-	rq->msn = 0;
-	rq->comm_est = false;
+	resp->q.posted = 0;
+	resp->q.consumed = 0;
+	resp->last_wqe = false;
+	resp->msn = 0;
+	resp->comm_est = false;
 	mxe_deliver_drop_deferred(qp);
 	mxe_respond_reset(qp);
-	mxe_ring_reset(&rq->q.ring);
+	mxe_ring_reset(&resp->q.ring);
 
 	qp->av.valid = false;
-	mxe_tx_forget(&sq->tx);
-	mxe_tx_forget(&rq->tx);
-	mxe_loopback_forget(&qp->sq.loopback);
+	mxe_tx_forget(&req->tx);
+	mxe_tx_forget(&resp->tx);
+	mxe_loopback_forget(&qp->req.loopback);
 }
 
 static int mxe_qp_check_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
@@ -591,16 +591,16 @@ static void mxe_qp_store_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	}
 	if (mask & IB_QP_RQ_PSN) {
 		a->rq_psn = attr->rq_psn & MXE_PSN_MASK;
-		qp->rq.epsn = a->rq_psn;
+		qp->resp.epsn = a->rq_psn;
 	}
 	if (mask & IB_QP_SQ_PSN) {
 		a->sq_psn = attr->sq_psn & MXE_PSN_MASK;
-		qp->sq.psn = a->sq_psn;
-		qp->sq.sent_psn = a->sq_psn;
-		qp->sq.max_psn = a->sq_psn;
-		qp->sq.una = a->sq_psn;
-		qp->sq.cnp_psn = a->sq_psn;
-		qp->sq.window = MXE_MAX_UNACKED;
+		qp->req.psn = a->sq_psn;
+		qp->req.sent_psn = a->sq_psn;
+		qp->req.max_psn = a->sq_psn;
+		qp->req.una = a->sq_psn;
+		qp->req.cnp_psn = a->sq_psn;
+		qp->req.window = MXE_MAX_UNACKED;
 	}
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
 		a->max_rd_atomic = attr->max_rd_atomic;
@@ -610,11 +610,11 @@ static void mxe_qp_store_attr(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 		a->timeout = attr->timeout;
 	if (mask & IB_QP_RETRY_CNT) {
 		a->retry_cnt = attr->retry_cnt;
-		qp->sq.retry_left = attr->retry_cnt;
+		qp->req.retry_left = attr->retry_cnt;
 	}
 	if (mask & IB_QP_RNR_RETRY) {
 		a->rnr_retry = attr->rnr_retry;
-		qp->sq.rnr_retry_left = attr->rnr_retry;
+		qp->req.rnr_retry_left = attr->rnr_retry;
 	}
 	if (mask & IB_QP_QKEY)
 		a->qkey = attr->qkey;
@@ -633,12 +633,12 @@ static void mxe_qp_enter_state(struct mxe_qp *qp, enum ib_qp_state from,
 		mxe_qp_set_error(qp);
 		return;
 	case IB_QPS_SQD:
-		qp->sq.sqd_notified = from == IB_QPS_SQD;
+		qp->req.sqd_notified = from == IB_QPS_SQD;
 		break;
 	case IB_QPS_RTS:
 		/* The queue has been flushed, and starts again. */
 		if (from == IB_QPS_SQE)
-			qp->sq.halted = false;
+			qp->req.halted = false;
 		break;
 	default:
 		break;
@@ -657,7 +657,7 @@ static bool mxe_qp_flush_send(struct mxe_qp *qp, enum ib_qp_state state)
 	mxe_qp_begin(qp);
 	more = qp->state == state && mxe_send_flush(qp);
 	/* No handler may run in a verb, so the work item calls them. */
-	if (qp->sq.pending)
+	if (qp->req.pending)
 		mxe_qp_kick(qp);
 	mxe_qp_end(qp);
 	return more;
@@ -670,7 +670,7 @@ static bool mxe_qp_flush_recv(struct mxe_qp *qp)
 
 	mxe_qp_begin(qp);
 	more = qp->state == IB_QPS_ERR && mxe_respond_flush(qp);
-	if (qp->rq.pending)
+	if (qp->resp.pending)
 		mxe_qp_kick(qp);
 	mxe_qp_end(qp);
 	return more;
@@ -702,7 +702,7 @@ static void mxe_qp_flush_queues(struct mxe_qp *qp)
 {
 	u32 left;
 
-	for (left = qp->sq.entries / MXE_FLUSH_SLICE + 1; left; left--) {
+	for (left = qp->req.entries / MXE_FLUSH_SLICE + 1; left; left--) {
 		if (!mxe_qp_flush_send(qp, IB_QPS_ERR) || fatal_signal_pending(current))
 			break;
 		cond_resched();
@@ -710,7 +710,7 @@ static void mxe_qp_flush_queues(struct mxe_qp *qp)
 	/* An XRC target has no queue of its own. */
 	if (mxe_qp_is_xrc_tgt(qp))
 		return;
-	for (left = qp->rq.q.entries / MXE_FLUSH_SLICE + 1; left; left--) {
+	for (left = qp->resp.q.entries / MXE_FLUSH_SLICE + 1; left; left--) {
 		if (!mxe_qp_flush_recv(qp) || fatal_signal_pending(current))
 			break;
 		cond_resched();
@@ -731,9 +731,9 @@ static void mxe_qp_store_av(struct mxe_qp *qp, const struct ib_qp_attr *attr,
 	/* Packets of RC are not of the connection of a DC QP. */
 	if (qp->dc)
 		qp->av.valid = false;
-	mxe_tx_forget(&qp->sq.tx);
-	mxe_tx_forget(&qp->rq.tx);
-	mxe_loopback_forget(&qp->sq.loopback);
+	mxe_tx_forget(&qp->req.tx);
+	mxe_tx_forget(&qp->resp.tx);
+	mxe_loopback_forget(&qp->req.loopback);
 }
 
 static bool mxe_qp_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
@@ -762,7 +762,7 @@ static bool mxe_qp_modify_left_work(const struct mxe_qp *qp, enum ib_qp_state fr
 		return false;
 	case IB_QPS_RTS:
 		/* A doorbell that rings later finds the QP in RTS. */
-		return from != IB_QPS_RTR || mxe_wqe_produced(qp) != qp->sq.fetched;
+		return from != IB_QPS_RTR || mxe_wqe_produced(qp) != qp->req.fetched;
 	default:
 		return true;
 	}
@@ -825,9 +825,9 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		mxe_qp_store_av(qp, attr, &av);
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
-		swap(qp->rq.res, res);
-		qp->rq.num_res = num_res;
-		qp->rq.res_head = 0;
+		swap(qp->resp.res, res);
+		qp->resp.num_res = num_res;
+		qp->resp.res_head = 0;
 	}
 	if (mask & IB_QP_STATE)
 		mxe_qp_enter_state(qp, from, to);
@@ -855,11 +855,11 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	 * ib_core shows the results of a query without attributes to all
 	 * processes. With the PSNs, they could forge packets.
 	 */
-	attr->rq_psn = mask & IB_QP_RQ_PSN ? qp->rq.epsn : 0;
+	attr->rq_psn = mask & IB_QP_RQ_PSN ? qp->resp.epsn : 0;
 	attr->sq_psn = !(mask & IB_QP_SQ_PSN) ? 0 :
-		       mxe_qp_is_ud(qp) ? qp->sq.psn : qp->sq.max_psn;
+		       mxe_qp_is_ud(qp) ? qp->req.psn : qp->req.max_psn;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
-			    mxe_sq_outstanding(&qp->sq);
+			    mxe_sq_outstanding(&qp->req);
 	mxe_qp_end(qp);
 
 	init->event_handler = ibqp->event_handler;

@@ -26,14 +26,14 @@
  */
 static void mxe_qp_slow_down(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
-	bool waits = mxe_qp_is_reliable(qp) && mxe_sq_outstanding(sq);
+	struct mxe_requester *req = &qp->req;
+	bool waits = mxe_qp_is_reliable(qp) && mxe_sq_outstanding(req);
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!qp->is_user || sq->budget > 0 || waits || single_task_running())
+	if (!qp->is_user || req->budget > 0 || waits || single_task_running())
 		return;
-	sq->pending &= ~BIT(MXE_PENDING_WORK);
+	req->pending &= ~BIT(MXE_PENDING_WORK);
 	mxe_retry_later(qp, msecs_to_jiffies(50));
 }
 
@@ -46,7 +46,7 @@ static void mxe_qp_work_recv(struct mxe_qp *qp)
 	} else {
 		mxe_deliver_continue(qp);
 	}
-	mxe_tx_flush(qp, &qp->rq.tx);
+	mxe_tx_flush(qp, &qp->resp.tx);
 	mxe_rq_end(qp);
 }
 
@@ -61,7 +61,7 @@ static void mxe_qp_work_send(struct mxe_qp *qp, bool slow_down)
 	}
 	if (slow_down)
 		mxe_qp_slow_down(qp);
-	mxe_tx_flush(qp, &qp->sq.tx);
+	mxe_tx_flush(qp, &qp->req.tx);
 	mxe_sq_end(qp);
 }
 
@@ -78,8 +78,8 @@ void mxe_qp_work(struct work_struct *work)
 	mxe_qp_do_deferred(qp);
 	local_bh_enable();
 
-	if (READ_ONCE(qp->rq.wants_locks)) {
-		WRITE_ONCE(qp->rq.wants_locks, false);
+	if (READ_ONCE(qp->resp.wants_locks)) {
+		WRITE_ONCE(qp->resp.wants_locks, false);
 		mxe_atomic_use_locks();
 	}
 
@@ -143,7 +143,7 @@ void mxe_qp_work_late(struct timer_list *timer)
 
 	mxe_qp_do_deferred(qp);
 	/* This needs process context, but not that of this CPU. */
-	if (READ_ONCE(qp->rq.wants_locks))
+	if (READ_ONCE(qp->resp.wants_locks))
 		queue_work(system_unbound_wq, &mxe_qp_locks);
 	/* Both sides would exceed a slice. */
 	if (qp->late_send)

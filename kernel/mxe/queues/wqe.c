@@ -217,8 +217,8 @@ static enum ib_wc_status mxe_wqe_parse_ext_atomic(struct mxe_qp *qp,
 {
 	u8 log_size = wqe->log_arg_sz;
 
-	if (log_size >= BITS_PER_TYPE(qp->sq.atomic_log_sizes) ||
-	    !(qp->sq.atomic_log_sizes & BIT(log_size)))
+	if (log_size >= BITS_PER_TYPE(qp->req.atomic_log_sizes) ||
+	    !(qp->req.atomic_log_sizes & BIT(log_size)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (log_size > 3) {
 		mxe_wqe_set_wide(wr, log_size, *data);
@@ -244,7 +244,7 @@ mxe_wqe_parse_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr, u16 flags,
 			return IB_WC_LOC_QP_OP_ERR;
 	} else if (wqe->log_arg_sz != 3) {
 		return mxe_wqe_parse_ext_atomic(qp, wr, wqe, data);
-	} else if (!(qp->sq.atomic_log_sizes & BIT(3))) {
+	} else if (!(qp->req.atomic_log_sizes & BIT(3))) {
 		return IB_WC_LOC_QP_OP_ERR;
 	}
 	mxe_wqe_set_atomic(&wr->atomic, wr->opcode, 3, wqe->atomic.compare_add,
@@ -281,7 +281,7 @@ static enum ib_wc_status mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr 
 	    wqe->remote_srqn || wqe->reserved1)
 		return IB_WC_LOC_QP_OP_ERR;
 	dest = mxe_dci_dest(qp, wr);
-	memcpy(&from, data - sizeof(*wqe) + qp->sq.ring.stride - sizeof(from),
+	memcpy(&from, data - sizeof(*wqe) + qp->req.ring.stride - sizeof(from),
 	       sizeof(from));
 	/* As in mxe_wqe_fetch_user(), only the copy is used. */
 	barrier();
@@ -310,10 +310,10 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
 	enum ib_wc_status status;
 
-	if (wr->opcode >= BITS_PER_TYPE(qp->sq.opcodes) ||
-	    !(qp->sq.opcodes & BIT(wr->opcode)))
+	if (wr->opcode >= BITS_PER_TYPE(qp->req.opcodes) ||
+	    !(qp->req.opcodes & BIT(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
-	if ((wqe->flags & ~known) | (wqe->remote_srqn & ~qp->sq.srqn_mask) |
+	if ((wqe->flags & ~known) | (wqe->remote_srqn & ~qp->req.srqn_mask) |
 	    wqe->reserved1 || unlikely(qp->transport == MXE_TRANSPORT_DC)) {
 		status = mxe_wqe_parse_dc(qp, wr, wqe, known, data);
 		if (status)
@@ -342,14 +342,14 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 	if (wqe->flags & MXE_SEND_INLINE) {
 		if (!(flags & MXE_WR_OP_INLINE) || wqe->num_sge)
 			return IB_WC_LOC_QP_OP_ERR;
-		if (wqe->inline_len > qp->sq.max_inline)
+		if (wqe->inline_len > qp->req.max_inline)
 			return IB_WC_LOC_LEN_ERR;
 		memcpy(wr->inline_data, data, wqe->inline_len);
 		wr->length = wqe->inline_len;
 		return IB_WC_SUCCESS;
 	}
 
-	if (wqe->num_sge > qp->sq.max_sge)
+	if (wqe->num_sge > qp->req.max_sge)
 		return IB_WC_LOC_QP_OP_ERR;
 	static_assert(sizeof(struct mxe_sge) == sizeof(struct ib_sge));
 	return mxe_wqe_set_sge(wr, flags, data, wqe->num_sge);
@@ -357,9 +357,9 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 
 static void mxe_wqe_fetch_user(struct mxe_qp *qp)
 {
-	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, qp->sq.fetched);
+	struct mxe_send_wr *wr = mxe_sq_wr(&qp->req, qp->req.fetched);
 	const struct mxe_send_wqe *entry =
-		mxe_ring_entry(&qp->sq.ring, mxe_rndv_fetched(qp));
+		mxe_ring_entry(&qp->req.ring, mxe_rndv_fetched(qp));
 	struct mxe_send_wqe wqe = *entry;
 	u16 flags;
 
@@ -390,22 +390,22 @@ static void mxe_wqe_fetch_user(struct mxe_qp *qp)
 
 bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
 {
-	struct mxe_sq *sq = &qp->sq;
-	u32 held = sq->fetched - sq->tail;
+	struct mxe_requester *req = &qp->req;
+	u32 held = req->fetched - req->tail;
 
 	if (!mxe_wqe_index_ok(qp, produced)) {
 		mxe_count(qp->dev, bad_wqe);
-		sq->halted = true;
-		sq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
+		req->halted = true;
+		req->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
 		return false;
 	}
 	/* Sending continues when the oldest request is acknowledged. */
-	if (held > sq->wr_mask)
+	if (held > req->wr_mask)
 		return false;
 	if (qp->is_user)
 		mxe_wqe_fetch_user(qp);
-	trace_mxe_post(qp, mxe_sq_wr(sq, sq->fetched));
-	sq->fetched++;
+	trace_mxe_post(qp, mxe_sq_wr(req, req->fetched));
+	req->fetched++;
 	return true;
 }
 
@@ -419,11 +419,11 @@ static int mxe_wqe_check_ib(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 		return -EINVAL;
 	if (mxe_wr_is_atomic(ibwr->opcode) && !mxe_wqe_atomics_ok(qp))
 		return -EOPNOTSUPP;
-	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->sq.max_sge)
+	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->req.max_sge)
 		return -EINVAL;
 	if (ibwr->send_flags & IB_SEND_INLINE &&
 	    (!(mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INLINE) ||
-	     mxe_wqe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->sq.max_inline))
+	     mxe_wqe_sge_length(ibwr->sg_list, ibwr->num_sge) > qp->req.max_inline))
 		return -EINVAL;
 	return 0;
 }
@@ -498,10 +498,10 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 
 int mxe_wqe_post(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	int err;
 
-	lockdep_assert_held(&sq->post_lock);
+	lockdep_assert_held(&req->post_lock);
 
 	err = mxe_wqe_check_ib(qp, ibwr);
 	if (err)
@@ -511,10 +511,10 @@ int mxe_wqe_post(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 	 * appears fuller.  Pairs with the release in mxe_sq_complete(): a slot
 	 * is not written before its request is complete.
 	 */
-	if (sq->posted - READ_ONCE(sq->tail) >= sq->entries)
+	if (req->posted - READ_ONCE(req->tail) >= req->entries)
 		return -ENOMEM;
-	mxe_wqe_from_ib(qp, mxe_sq_wr(sq, sq->posted), ibwr);
+	mxe_wqe_from_ib(qp, mxe_sq_wr(req, req->posted), ibwr);
 	/* Pairs with the acquire in mxe_wqe_produced(). */
-	smp_store_release(&sq->posted, sq->posted + 1);
+	smp_store_release(&req->posted, req->posted + 1);
 	return 0;
 }

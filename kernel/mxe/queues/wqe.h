@@ -19,9 +19,9 @@
 static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
 {
 	if (qp->is_user)
-		return mxe_ring_producer(&qp->sq.ring);
+		return mxe_ring_producer(&qp->req.ring);
 	/* Pairs with the release in mxe_wqe_post(). */
-	return smp_load_acquire(&qp->sq.posted);
+	return smp_load_acquire(&qp->req.posted);
 }
 
 /**
@@ -35,7 +35,7 @@ static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
  */
 static inline bool mxe_wqe_index_ok(const struct mxe_qp *qp, u32 produced)
 {
-	return produced - mxe_rndv_fetched(qp) <= qp->sq.entries - mxe_rndv_held(qp);
+	return produced - mxe_rndv_fetched(qp) <= qp->req.entries - mxe_rndv_held(qp);
 }
 
 /**
@@ -87,7 +87,7 @@ static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
  * @qp: QP with a send queue
  * @ibwr: request
  *
- * Context: sq.post_lock held.
+ * Context: req.post_lock held.
  * Return: 0; -EOPNOTSUPP for an opcode that the QP may not use; -EINVAL for
  * invalid SGEs, inline data or AH; -ENOMEM if the queue is full.
  */

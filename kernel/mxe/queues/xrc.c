@@ -46,9 +46,9 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 
 int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	if (start)
-		rq->srq = mxe_xrc_find(qp, srqn);
-	return rq->srq && rq->srq->num == srqn ? 0 : -EINVAL;
+		resp->srq = mxe_xrc_find(qp, srqn);
+	return resp->srq && resp->srq->num == srqn ? 0 : -EINVAL;
 }

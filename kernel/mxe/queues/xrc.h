@@ -59,9 +59,9 @@ void mxe_xrc_leave(struct mxe_qp *qp);
  * @qp: the target
  * @srqn: SRQ number
  *
- * The result is valid until recv_lock is dropped, or while rq->srq or
- * rq->read.srq points to it: mxe_xrcd_withdraw() clears these before an SRQ is
- * freed.
+ * The result is valid until recv_lock is dropped, or while resp->srq or
+ * resp->read.srq points to it: mxe_xrcd_withdraw() clears these before an SRQ
+ * is freed.
  *
  * Context: recv_lock of @qp held.
  * Return: the SRQ, or NULL if the domain has none with this number.
@@ -69,7 +69,7 @@ void mxe_xrc_leave(struct mxe_qp *qp);
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);
 
 /**
- * mxe_xrc_select() - Set rq->srq to the SRQ that a request names.
+ * mxe_xrc_select() - Set resp->srq to the SRQ that a request names.
  * @qp: the target
  * @srqn: the SRQ number in the next packet in sequence
  * @start: the packet begins a message

@@ -21,12 +21,12 @@
  */
 static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 {
-	struct mxe_sq *sq = &qp->sq;
-	u32 una = sq->una;
+	struct mxe_requester *req = &qp->req;
+	u32 una = req->una;
 	bool lost = false;
 
-	while (sq->tail != sq->next) {
-		struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
+	while (req->tail != req->next) {
+		struct mxe_send_wr *wr = mxe_sq_wr(req, req->tail);
 
 		if (mxe_psn_diff(psn, wr->first_psn) < 0)
 			break;
@@ -35,20 +35,20 @@ static bool mxe_complete_upto(struct mxe_qp *qp, u32 psn)
 			break;
 		}
 		if (mxe_psn_diff(psn, wr->last_psn) < 0) {
-			sq->una = mxe_psn_add(psn, 1);
+			req->una = mxe_psn_add(psn, 1);
 			break;
 		}
-		sq->una = mxe_psn_add(wr->last_psn, 1);
+		req->una = mxe_psn_add(wr->last_psn, 1);
 		/* Acknowledged after a rewind, before it was sent again. */
-		if (sq->cur == sq->tail) {
-			sq->cur++;
-			sq->psn = sq->una;
+		if (req->cur == req->tail) {
+			req->cur++;
+			req->psn = req->una;
 		}
 		mxe_sq_complete(qp, IB_WC_SUCCESS);
 	}
-	if (mxe_psn_diff(sq->una, sq->psn) > 0)
-		sq->psn = sq->una;
-	if (sq->una != una)
+	if (mxe_psn_diff(req->una, req->psn) > 0)
+		req->psn = req->una;
+	if (req->una != una)
 		mxe_retry_progress(qp);
 	return lost;
 }
@@ -62,26 +62,26 @@ static void mxe_complete_fatal(struct mxe_qp *qp, enum ib_wc_status status)
 
 static void mxe_complete_go_back(struct mxe_qp *qp)
 {
-	if (!mxe_retry_rewind(qp, qp->sq.una))
+	if (!mxe_retry_rewind(qp, qp->req.una))
 		mxe_sq_complete(qp, IB_WC_RETRY_EXC_ERR);
 }
 
 static void mxe_complete_rnr(struct mxe_qp *qp, u8 timer_code)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
 	mxe_count(qp->dev, rcvd_rnr_nak);
-	if (sq->rnr_wait)
+	if (req->rnr_wait)
 		return;
-	if (!sq->rnr_retry_left) {
+	if (!req->rnr_retry_left) {
 		mxe_count(qp->dev, rnr_retry_exceeded);
 		mxe_sq_complete(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
 	/* 7 means no limit (IBTA 11.2.5.2). */
 	if (qp->attr.rnr_retry != 7)
-		sq->rnr_retry_left--;
-	mxe_sq_rewind(qp, sq->una);
+		req->rnr_retry_left--;
+	mxe_sq_rewind(qp, req->una);
 	mxe_retry_rnr_wait(qp, timer_code);
 }
 
@@ -99,12 +99,12 @@ void mxe_complete_nak(struct mxe_qp *qp, u32 psn, u8 syndrome)
 	 * The response of an earlier request was lost.  This does not apply to
 	 * a NAK for una, which may be in the middle of a READ.
 	 */
-	if (lost && mxe_psn_diff(psn, qp->sq.una) > 0) {
+	if (lost && mxe_psn_diff(psn, qp->req.una) > 0) {
 		mxe_count(qp->dev, implied_nak);
 		mxe_complete_go_back(qp);
 		return;
 	}
-	if (!mxe_sq_outstanding(&qp->sq))
+	if (!mxe_sq_outstanding(&qp->req))
 		return;
 
 	if ((syndrome & MXE_AETH_TYPE_MASK) == MXE_AETH_RNR_NAK) {
@@ -135,19 +135,19 @@ void mxe_complete_nak(struct mxe_qp *qp, u32 psn, u8 syndrome)
 static struct mxe_send_wr *mxe_complete_response_wr(struct mxe_qp *qp,
 						    const struct mxe_pkt *pkt)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	struct mxe_send_wr *wr;
 
 	/* It acknowledges everything before it, which usually is nothing. */
-	if (pkt->psn != sq->una)
+	if (pkt->psn != req->una)
 		mxe_complete_upto(qp, mxe_psn_add(pkt->psn, -1));
-	if (!mxe_sq_outstanding(sq))
+	if (!mxe_sq_outstanding(req))
 		return NULL;
 
-	wr = mxe_sq_wr(sq, sq->tail);
+	wr = mxe_sq_wr(req, req->tail);
 	if (mxe_psn_diff(pkt->psn, wr->first_psn) < 0)
 		return NULL;
-	if (mxe_psn_diff(pkt->psn, sq->una) > 0) {
+	if (mxe_psn_diff(pkt->psn, req->una) > 0) {
 		/* An earlier response was lost, of any request. */
 		mxe_count(qp->dev, implied_nak);
 		mxe_complete_go_back(qp);
@@ -161,7 +161,7 @@ static int mxe_complete_scatter(struct mxe_qp *qp, struct mxe_send_wr *wr,
 {
 	int err = mxe_mr_copy_sges(qp->dev, mxe_rndv_pd(qp, wr), wr->sge,
 				   wr->num_sge, offset, buf, len, MXE_TO_MEMORY,
-				   &qp->sq.mr_cache);
+				   &qp->req.mr_cache);
 
 	if (err)
 		mxe_count(qp->dev, local_access_errors);
@@ -178,7 +178,7 @@ static void mxe_complete_response_done(struct mxe_qp *qp,
 static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_send_wr *wr = mxe_complete_response_wr(qp, pkt);
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	u32 offset, expect;
 	bool last;
 
@@ -205,9 +205,9 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		return;
 	}
 
-	sq->una = mxe_psn_add(pkt->psn, 1);
-	if (sq->cur == sq->tail && mxe_psn_diff(sq->una, sq->psn) > 0)
-		sq->psn = sq->una;
+	req->una = mxe_psn_add(pkt->psn, 1);
+	if (req->cur == req->tail && mxe_psn_diff(req->una, req->psn) > 0)
+		req->psn = req->una;
 	mxe_retry_progress(qp);
 }
 
@@ -265,17 +265,17 @@ static void mxe_complete_ack(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (qp->dying || sq->halted || !mxe_qp_can_send(qp->state)) {
+	if (qp->dying || req->halted || !mxe_qp_can_send(qp->state)) {
 		mxe_count(qp->dev, drop_state);
 		return false;
 	}
 	/* A response must match an outstanding packet.  Others are late. */
-	if (mxe_psn_diff(pkt->psn, sq->una) < 0 ||
-	    mxe_psn_diff(pkt->psn, sq->sent_psn) >= 0) {
+	if (mxe_psn_diff(pkt->psn, req->una) < 0 ||
+	    mxe_psn_diff(pkt->psn, req->sent_psn) >= 0) {
 		mxe_count(qp->dev, drop_unsolicited_response);
 		return false;
 	}

@@ -36,14 +36,14 @@ static struct mxe_deliver_cb *mxe_deliver_cb(struct sk_buff *skb)
  */
 static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
 {
-	const struct mxe_rq *rq = &qp->rq;
+	const struct mxe_responder *resp = &qp->resp;
 	/* Peers decide how many responders a DC target has. */
 	u32 min = qp->transport == MXE_TRANSPORT_DC ? 0 : MXE_MIN_DEFERRED_PKTS;
 
-	if (needs_res && rq->deferred_res + rq->read.active >= rq->num_res)
+	if (needs_res && resp->deferred_res + resp->read.active >= resp->num_res)
 		return false;
-	return skb_queue_len(&rq->deferred) < min ||
-	       (skb_queue_len(&rq->deferred) < MXE_MAX_DEFERRED_PKTS &&
+	return skb_queue_len(&resp->deferred) < min ||
+	       (skb_queue_len(&resp->deferred) < MXE_MAX_DEFERRED_PKTS &&
 		atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED);
 }
 
@@ -51,7 +51,7 @@ static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
 static void mxe_deliver_queue(struct mxe_qp *qp, struct sk_buff *skb,
 			      const struct mxe_pkt *pkt, bool first)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	struct mxe_deliver_cb *cb = mxe_deliver_cb(skb);
 
 	/* The dst is noref.  Drop it before queueing the skb. */
@@ -59,12 +59,12 @@ static void mxe_deliver_queue(struct mxe_qp *qp, struct sk_buff *skb,
 	cb->needs_res = pkt->flags & MXE_OP_RESOURCE;
 	cb->vlan_id = pkt->vlan_id;
 	cb->psn = pkt->psn;
-	rq->deferred_res += cb->needs_res;
+	resp->deferred_res += cb->needs_res;
 	atomic_long_add(skb->truesize, &qp->dev->deferred);
 	if (first)
-		__skb_queue_head(&rq->deferred, skb);
+		__skb_queue_head(&resp->deferred, skb);
 	else
-		__skb_queue_tail(&rq->deferred, skb);
+		__skb_queue_tail(&resp->deferred, skb);
 }
 
 static void mxe_deliver_add(struct mxe_qp *qp, struct sk_buff *skb,
@@ -80,11 +80,11 @@ static void mxe_deliver_add(struct mxe_qp *qp, struct sk_buff *skb,
 
 static struct sk_buff *mxe_deliver_take(struct mxe_qp *qp)
 {
-	struct sk_buff *skb = __skb_dequeue(&qp->rq.deferred);
+	struct sk_buff *skb = __skb_dequeue(&qp->resp.deferred);
 
 	if (skb) {
 		atomic_long_sub(skb->truesize, &qp->dev->deferred);
-		qp->rq.deferred_res -= mxe_deliver_cb(skb)->needs_res;
+		qp->resp.deferred_res -= mxe_deliver_cb(skb)->needs_res;
 	}
 	return skb;
 }
@@ -104,20 +104,20 @@ void mxe_deliver_drop_deferred(struct mxe_qp *qp)
  */
 static bool mxe_deliver_went_back(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
-	struct sk_buff *oldest = skb_peek(&rq->deferred);
+	struct mxe_responder *resp = &qp->resp;
+	struct sk_buff *oldest = skb_peek(&resp->deferred);
 	u32 newest;
 
 	if (!mxe_qp_is_reliable(qp))
 		return false;
 	/* Otherwise the oldest may be a request whose execution has begun. */
-	if (!rq->read.active &&
-	    (!oldest || mxe_psn_diff(mxe_deliver_cb(oldest)->psn, rq->epsn) >= 0))
+	if (!resp->read.active &&
+	    (!oldest || mxe_psn_diff(mxe_deliver_cb(oldest)->psn, resp->epsn) >= 0))
 		return false;
 	if (oldest)
-		newest = mxe_deliver_cb(skb_peek_tail(&rq->deferred))->psn;
+		newest = mxe_deliver_cb(skb_peek_tail(&resp->deferred))->psn;
 	else
-		newest = mxe_psn_add(rq->read.psn, (rq->read.left - 1) / qp->mtu);
+		newest = mxe_psn_add(resp->read.psn, (resp->read.left - 1) / qp->mtu);
 	return mxe_psn_diff(pkt->psn, newest) <= 0;
 }
 
@@ -131,16 +131,16 @@ static bool mxe_deliver_wants_locks(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
 	struct mxe_atomic_args args __uninitialized;
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	if (!(pkt->flags & MXE_OP_ATOMIC) || likely(mxe_pkt_log_arg_sz(pkt) <= 3) ||
-	    pkt->psn != rq->epsn)
+	    pkt->psn != resp->epsn)
 		return false;
 	mxe_pkt_atomic(pkt, &args);
 	if (!mxe_respond_may_atomic(qp, mxe_pkt_va(pkt), &args) || mxe_atomic_ready(&args))
 		return false;
-	rq->wants_locks = true;
-	rq->pending |= BIT(MXE_PENDING_WORK);
+	resp->wants_locks = true;
+	resp->pending |= BIT(MXE_PENDING_WORK);
 	return true;
 }
 
@@ -150,13 +150,13 @@ static bool mxe_deliver_wants_locks(struct mxe_qp *qp,
  */
 static bool mxe_deliver_must_wait(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	/* The packets of a list that exceed the slice are deferred. */
-	if (rq->budget <= 0)
-		rq->pending |= BIT(MXE_PENDING_WORK);
-	return rq->budget <= 0 || rq->read.active ||
-	       !skb_queue_empty(&rq->deferred) || mxe_deliver_wants_locks(qp, pkt);
+	if (resp->budget <= 0)
+		resp->pending |= BIT(MXE_PENDING_WORK);
+	return resp->budget <= 0 || resp->read.active ||
+	       !skb_queue_empty(&resp->deferred) || mxe_deliver_wants_locks(qp, pkt);
 }
 
 /*
@@ -169,7 +169,7 @@ static int mxe_deliver_now(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	if (likely(mxe_qp_is_reliable(qp))) {
 		if (unlikely(mxe_respond_request(qp, pkt) == -EBUSY)) {
 			mxe_deliver_queue(qp, skb, pkt, true);
-			qp->rq.pending |= BIT(MXE_PENDING_WORK);
+			qp->resp.pending |= BIT(MXE_PENDING_WORK);
 			return -EBUSY;
 		}
 	} else if (qp->transport == MXE_TRANSPORT_UC) {
@@ -200,9 +200,9 @@ void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	 * data until its retries are used up.
 	 */
 	if (mxe_deliver_went_back(qp, pkt)) {
-		qp->rq.read.active = false;
+		qp->resp.read.active = false;
 		mxe_deliver_drop_deferred(qp);
-		qp->rq.pending |= BIT(MXE_PENDING_WORK);
+		qp->resp.pending |= BIT(MXE_PENDING_WORK);
 	}
 	mxe_deliver_add(qp, skb, pkt);
 }
@@ -225,13 +225,13 @@ void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_count(qp->dev, drop_no_memory);
 		return;
 	}
-	qp->rq.pending |= BIT(MXE_PENDING_WORK);
+	qp->resp.pending |= BIT(MXE_PENDING_WORK);
 	mxe_deliver_add(qp, copy, pkt);
 }
 
 void mxe_deliver_continue(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&qp->recv_lock);
@@ -239,16 +239,17 @@ void mxe_deliver_continue(struct mxe_qp *qp)
 	if (!mxe_qp_can_receive(qp->state))
 		return;
 	mxe_respond_read_run(qp);
-	while (!rq->read.active && !rq->halted &&
-	       !skb_queue_empty(&rq->deferred)) {
+	while (!resp->read.active && !resp->halted &&
+	       !skb_queue_empty(&resp->deferred)) {
 		struct mxe_pkt pkt __uninitialized;
 
 		/*
-		 * Events in rq->pending refer to rq->srq.  On an XRC target the
-		 * next request may name another SRQ, so end the section first.
+		 * Events in resp->pending refer to resp->srq.  On an XRC target
+		 * the next request may name another SRQ, so end the section
+		 * first.
 		 */
-		if (rq->budget <= 0 || (rq->pending && mxe_qp_is_xrc_tgt(qp))) {
-			rq->pending |= BIT(MXE_PENDING_WORK);
+		if (resp->budget <= 0 || (resp->pending && mxe_qp_is_xrc_tgt(qp))) {
+			resp->pending |= BIT(MXE_PENDING_WORK);
 			return;
 		}
 		skb = mxe_deliver_take(qp);

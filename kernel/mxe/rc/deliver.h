@@ -40,15 +40,15 @@ void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 static inline void mxe_deliver_spend(struct mxe_qp *qp,
 				     const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	/* The data of a SEND were copied to the SGEs of rq->cur. */
+	/* The data of a SEND were copied to the SGEs of resp->cur. */
 	if (!qp->dying)
-		rq->budget -= mxe_pkt_cost(pkt->payload_len,
+		resp->budget -= mxe_pkt_cost(pkt->payload_len,
 					   pkt->flags & MXE_OP_SEND ?
-					   rq->cur->num_sge : 0);
+					   resp->cur->num_sge : 0);
 }
 
 /**

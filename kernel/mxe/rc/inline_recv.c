@@ -19,10 +19,10 @@ int mxe_inline_recv_init(struct mxe_qp *qp)
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "no inline receive with QP type %d",
 				  qp->type);
 	/* The header of a tagged message has its place in the completion. */
-	if (qp->rq.srq && qp->rq.srq->tm)
+	if (qp->resp.srq && qp->resp.srq->tm)
 		return mxe_refuse(qp->dev, -EOPNOTSUPP,
 				  "no inline receive with a tag-matching SRQ");
-	qp->rq.inline_recv = true;
+	qp->resp.inline_recv = true;
 	static_branch_enable(&mxe_inline_recv_used);
 	return 0;
 }
@@ -39,8 +39,8 @@ static bool mxe_inline_recv_is_own(const struct mxe_mr *mr, const struct mxe_cq 
 
 bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
-	const struct ib_sge *sge = rq->cur->sge;
+	struct mxe_responder *resp = &qp->resp;
+	const struct ib_sge *sge = resp->cur->sge;
 	const struct mxe_cq *cq = qp->recv_cq;
 	u32 len = pkt->payload_len;
 	const struct ib_pd *pd;
@@ -49,14 +49,14 @@ bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	rq->inl.len = 0;
+	resp->inl.len = 0;
 	if (~pkt->flags & (MXE_OP_START | MXE_OP_END) || !len ||
-	    len > MXE_CQE_INLINE_SIZE || !rq->cur->num_sge ||
+	    len > MXE_CQE_INLINE_SIZE || !resp->cur->num_sge ||
 	    len > sge->length || cq->timestamps)
 		return false;
 
-	pd = rq->srq ? rq->srq->ibsrq.pd : qp->pd;
-	mr = mxe_mr_get(qp->dev, sge->lkey, &rq->local_cache);
+	pd = resp->srq ? resp->srq->ibsrq.pd : qp->pd;
+	mr = mxe_mr_get(qp->dev, sge->lkey, &resp->local_cache);
 	if (!mr)
 		return false;
 	usable = mxe_inline_recv_is_own(mr, cq) &&
@@ -64,15 +64,15 @@ bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_mr_put(mr);
 	if (!usable)
 		return false;
-	rq->inl.addr = sge->addr;
-	rq->inl.len = len;
-	memcpy(rq->inl.data, pkt->payload, len);
+	resp->inl.addr = sge->addr;
+	resp->inl.len = len;
+	memcpy(resp->inl.data, pkt->payload, len);
 	return true;
 }
 
 void mxe_inline_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
 {
-	struct mxe_inline_recv *inl = &qp->rq.inl;
+	struct mxe_inline_recv *inl = &qp->resp.inl;
 
 	lockdep_assert_held(&qp->recv_lock);
 

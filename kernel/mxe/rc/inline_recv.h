@@ -28,7 +28,7 @@ DECLARE_STATIC_KEY_FALSE(mxe_inline_recv_used);
  */
 static inline bool mxe_inline_recv_is_on(const struct mxe_qp *qp)
 {
-	return static_branch_unlikely(&mxe_inline_recv_used) && qp->rq.inline_recv;
+	return static_branch_unlikely(&mxe_inline_recv_used) && qp->resp.inline_recv;
 }
 
 /**
@@ -42,7 +42,7 @@ int mxe_inline_recv_init(struct mxe_qp *qp);
 
 /**
  * mxe_inline_recv_store() - Keep the data of a SEND for its completion.
- * @qp: responder with inline receive, and a receive request in rq.cur
+ * @qp: responder with inline receive, and a receive request in resp.cur
  * @pkt: packet of the SEND
  *
  * Context: BHs disabled, recv_lock held.
@@ -54,7 +54,8 @@ bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 /**
  * mxe_inline_recv_end() - Add the data that were kept to a completion.
  * @qp: responder with inline receive
- * @wc: completion, which keeps a pointer to rq.inl.  One in error has no data.
+ * @wc: completion, which keeps a pointer to resp.inl.  One in error has no
+ *      data.
  *
  * Context: recv_lock held.
  */

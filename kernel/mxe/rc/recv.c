@@ -11,60 +11,60 @@
 
 int mxe_recv_take(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	int err;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (rq->cur_valid)
-		return rq->cur->error ? -EIO : 0;
-	if (rq->srq)
-		err = mxe_srq_take(rq->srq, rq->cur, &rq->pending);
+	if (resp->cur_valid)
+		return resp->cur->error ? -EIO : 0;
+	if (resp->srq)
+		err = mxe_srq_take(resp->srq, resp->cur, &resp->pending);
 	else
-		err = mxe_rq_take(qp->dev, &rq->q, rq->cur);
-	rq->cur_valid = !err || err == -EIO;
+		err = mxe_rq_take(qp->dev, &resp->q, resp->cur);
+	resp->cur_valid = !err || err == -EIO;
 	return err == -EPIPE ? -EIO : err;
 }
 
 int mxe_recv_scatter(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
 {
-	struct mxe_rq *rq = &qp->rq;
-	const struct mxe_recv_wr *wr = rq->cur;
+	struct mxe_responder *resp = &qp->resp;
+	const struct mxe_recv_wr *wr = resp->cur;
 
 	lockdep_assert_held(&qp->recv_lock);
 
 	if (len > wr->length - offset)
 		return -EMSGSIZE;
 	/* The keys of an SRQ belong to its own PD. */
-	if (len && mxe_mr_copy_sges(qp->dev, rq->srq ? rq->srq->ibsrq.pd : qp->pd,
+	if (len && mxe_mr_copy_sges(qp->dev, resp->srq ? resp->srq->ibsrq.pd : qp->pd,
 				    wr->sge, wr->num_sge, offset, (void *)data, len,
-				    MXE_TO_MEMORY, &rq->local_cache))
+				    MXE_TO_MEMORY, &resp->local_cache))
 		return -EIO;
 	return 0;
 }
 
 void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	wc->wr_id = rq->cur->wr_id;
-	rq->cur_valid = false;
+	wc->wr_id = resp->cur->wr_id;
+	resp->cur_valid = false;
 	if (mxe_inline_recv_is_on(qp))
 		mxe_inline_recv_end(qp, wc);
-	mxe_qp_complete(qp, mxe_qp_recv_cq(qp), wc, &rq->pending);
+	mxe_qp_complete(qp, mxe_qp_recv_cq(qp), wc, &resp->pending);
 }
 
 /* Completes a message to a tag-matching SRQ. */
 static void mxe_recv_end_tm(struct mxe_qp *qp, struct mxe_wc *wc)
 {
-	struct mxe_tm_msg *msg = &qp->rq.tm_msg;
+	struct mxe_tm_msg *msg = &qp->resp.tm_msg;
 	bool ok = !wc->status;
 
 	/* The program does not learn what a message was that has failed. */
 	if (!ok && msg->kind == MXE_TM_UNEXPECTED)
-		mxe_tm_lost(qp->rq.srq);
+		mxe_tm_lost(qp->resp.srq);
 	mxe_tm_fill_wc(msg, wc);
 	mxe_recv_end(qp, wc);
 	/* The completion of the match precedes that of the data. */
@@ -79,7 +79,7 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 	struct mxe_wc wc = {
 		.status = status,
 		.opcode = MXE_WC_RECV,
-		.byte_len = qp->rq.offset,
+		.byte_len = qp->resp.offset,
 		.src_qp = qp->dest_qpn,
 	};
 
@@ -104,60 +104,60 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 
 bool mxe_recv_admit(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (qp->dying || rq->halted || !mxe_qp_can_receive(qp->state)) {
+	if (qp->dying || resp->halted || !mxe_qp_can_receive(qp->state)) {
 		mxe_count(qp->dev, drop_state);
 		return false;
 	}
-	if (qp->state == IB_QPS_RTR && !rq->comm_est && !mxe_qp_is_ud(qp)) {
-		rq->comm_est = true;
-		rq->pending |= BIT(MXE_PENDING_EV_COMM_EST);
+	if (qp->state == IB_QPS_RTR && !resp->comm_est && !mxe_qp_is_ud(qp)) {
+		resp->comm_est = true;
+		resp->pending |= BIT(MXE_PENDING_EV_COMM_EST);
 	}
 	return true;
 }
 
 void mxe_recv_fatal(struct mxe_qp *qp, enum ib_wc_status status)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (rq->cur_valid)
-		mxe_recv_complete(qp, rq->cur->error ?: status, NULL);
-	rq->halted = true;
-	rq->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
+	if (resp->cur_valid)
+		mxe_recv_complete(qp, resp->cur->error ?: status, NULL);
+	resp->halted = true;
+	resp->pending |= BIT(MXE_PENDING_ERROR) | BIT(MXE_PENDING_EV_FATAL);
 }
 
 bool mxe_recv_flush(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	u32 limit = MXE_FLUSH_SLICE;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	rq->offset = 0;
-	if (rq->cur_valid)
+	resp->offset = 0;
+	if (resp->cur_valid)
 		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
 	if (qp->ibqp->srq) {
 		/* Requests of an SRQ are not flushed (IBTA 10.2.9.4). */
-		if (!rq->last_wqe)
-			rq->pending |= BIT(MXE_PENDING_EV_LAST_WQE);
-		rq->last_wqe = true;
+		if (!resp->last_wqe)
+			resp->pending |= BIT(MXE_PENDING_EV_LAST_WQE);
+		resp->last_wqe = true;
 		return false;
 	}
 	/* An XRC target has no queue of its own. */
-	if (!rq->q.entries)
+	if (!resp->q.entries)
 		return false;
 	for (; limit; limit--) {
 		mxe_recv_take(qp);
-		if (!rq->cur_valid)
+		if (!resp->cur_valid)
 			return false;
 		mxe_recv_complete(qp, IB_WC_WR_FLUSH_ERR, NULL);
 	}
-	rq->pending |= BIT(MXE_PENDING_WORK);
+	resp->pending |= BIT(MXE_PENDING_WORK);
 	return true;
 }
 

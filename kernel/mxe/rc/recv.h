@@ -22,19 +22,19 @@ struct mxe_wc;
 bool mxe_recv_admit(struct mxe_qp *qp);
 
 /**
- * mxe_recv_take() - Take up the next receive request into rq.cur.
+ * mxe_recv_take() - Take up the next receive request into resp.cur.
  * @qp: responder
  *
- * Does nothing if rq.cur has a request that no message has used.
+ * Does nothing if resp.cur has a request that no message has used.
  *
  * Context: recv_lock held.
  * Return: 0; -EAGAIN if there is no request; -EIO if it cannot be used.  If
- * rq.cur_valid is then false, the whole queue cannot be used.
+ * resp.cur_valid is then false, the whole queue cannot be used.
  */
 int mxe_recv_take(struct mxe_qp *qp);
 
 /**
- * mxe_recv_scatter() - Copy a part of a message to the request in rq.cur.
+ * mxe_recv_scatter() - Copy a part of a message to the request in resp.cur.
  * @qp: responder
  * @offset: first byte of the part; earlier bytes have been copied
  * @data: data
@@ -47,7 +47,7 @@ int mxe_recv_take(struct mxe_qp *qp);
 int mxe_recv_scatter(struct mxe_qp *qp, u32 offset, const void *data, u32 len);
 
 /**
- * mxe_recv_end() - Complete the receive request in rq.cur.
+ * mxe_recv_end() - Complete the receive request in resp.cur.
  * @qp: responder
  * @wc: completion, whose wr_id is set here
  *
@@ -56,8 +56,8 @@ int mxe_recv_scatter(struct mxe_qp *qp, u32 offset, const void *data, u32 len);
 void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc);
 
 /**
- * mxe_recv_complete() - Complete the receive request in rq.cur for a packet.
- * @qp: responder; rq.offset is the length of the message in bytes
+ * mxe_recv_complete() - Complete the receive request in resp.cur for a packet.
+ * @qp: responder; resp.offset is the length of the message in bytes
  * @status: status of the completion
  * @pkt: last packet of the message, or NULL if it failed
  *
@@ -69,9 +69,9 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 /**
  * mxe_recv_fatal() - Move a QP to ERR because it cannot receive.
  * @qp: responder
- * @status: status of the request in rq.cur, unless it has an error of its own
+ * @status: status of the request in resp.cur, unless it has an error of its own
  *
- * Completes the request in rq.cur, if there is one, and raises QP_FATAL.
+ * Completes the request in resp.cur, if there is one, and raises QP_FATAL.
  *
  * Context: recv_lock held.
  */

@@ -28,42 +28,43 @@ u8 mxe_request_opcode(const struct mxe_qp *qp, const struct mxe_send_wr *wr,
 
 bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
-	const struct mxe_sq *sq = &qp->sq;
+	const struct mxe_requester *req = &qp->req;
 
 	if (qp->state != IB_QPS_RTS)
 		return false;
 	if (wr->error)
 		return true;
 	if (wr->flags & (MXE_SEND_FENCE | MXE_SEND_DC)) {
-		if (wr->flags & MXE_SEND_FENCE && sq->rd_atomic)
+		if (wr->flags & MXE_SEND_FENCE && req->rd_atomic)
 			return false;
 		if (wr->flags & MXE_SEND_DC && !mxe_dci_may_start(qp, wr))
 			return false;
 	}
 	/* A local operation takes effect after all earlier requests. */
 	if (mxe_wr_is_local(wr->opcode))
-		return sq->tail == sq->cur;
+		return req->tail == req->cur;
 	/* With a limit of 0, mxe_send_begin() refuses the request. */
 	return !mxe_wr_is_rd_atomic(wr->opcode) ||
 	       !qp->attr.max_rd_atomic ||
-	       sq->rd_atomic < qp->attr.max_rd_atomic;
+	       req->rd_atomic < qp->attr.max_rd_atomic;
 }
 
 /*
- * Returns true if another request follows the one at sq->cur and can be sent in
- * the same slice.  mxe_send_ask_again() handles one that turns out not to be.
+ * Returns true if another request follows the one at req->cur and can be sent
+ * in the same slice.  mxe_send_ask_again() handles one that turns out not to
+ * be.
  */
 static bool mxe_request_is_followed(struct mxe_qp *qp)
 {
 	const struct mxe_send_wr *wr;
-	struct mxe_sq *sq = &qp->sq;
-	u32 next = sq->cur + 1;
+	struct mxe_requester *req = &qp->req;
+	u32 next = req->cur + 1;
 
-	if (sq->budget <= 0 || (next == sq->fetched && !mxe_wqe_fetch(qp)))
+	if (req->budget <= 0 || (next == req->fetched && !mxe_wqe_fetch(qp)))
 		return false;
-	if (sq->local_error && sq->local_error_at == next)
+	if (req->local_error && req->local_error_at == next)
 		return false;
-	wr = mxe_sq_wr(sq, next);
+	wr = mxe_sq_wr(req, next);
 	return wr->started ||
 	       (!wr->error && !mxe_wr_is_local(wr->opcode) &&
 		(!mxe_wr_is_rd_atomic(wr->opcode) ||
@@ -79,18 +80,18 @@ static bool mxe_request_is_followed(struct mxe_qp *qp)
  */
 static bool mxe_request_wants_ack(struct mxe_qp *qp, u32 psn, bool last)
 {
-	u32 unacked = mxe_psn_diff(psn, qp->sq.una);
-	struct mxe_sq *sq = &qp->sq;
+	u32 unacked = mxe_psn_diff(psn, qp->req.una);
+	struct mxe_requester *req = &qp->req;
 	bool ask;
 
 	ask = unacked % (MXE_MAX_UNACKED / 4) == 0 ||
-	      unacked + 1 >= sq->window;
+	      unacked + 1 >= req->window;
 	if (!ask && !last)
 		return false;
 	/* A retransmitted packet does not rely on later ones. */
-	ask = ask || mxe_psn_diff(psn, sq->sent_psn) < 0 ||
+	ask = ask || mxe_psn_diff(psn, req->sent_psn) < 0 ||
 	      !mxe_request_is_followed(qp);
-	sq->ack_left = !ask;
+	req->ack_left = !ask;
 	return ask;
 }
 
@@ -108,7 +109,7 @@ int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		return 0;
 	}
 	return mxe_mr_copy_sges(qp->dev, qp->pd, wr->sge, wr->num_sge, offset,
-				buf, len, MXE_FROM_MEMORY, &qp->sq.mr_cache);
+				buf, len, MXE_FROM_MEMORY, &qp->req.mr_cache);
 }
 
 /*
@@ -118,7 +119,7 @@ int mxe_request_gather(struct mxe_qp *qp, const struct mxe_send_wr *wr,
 static bool mxe_request_asks_ack(struct mxe_qp *qp, u16 flags, u32 psn, bool last)
 {
 	if (flags & MXE_WR_OP_RD_ATOMIC) {
-		qp->sq.ack_left = false;
+		qp->req.ack_left = false;
 		return true;
 	}
 	return mxe_qp_is_reliable(qp) && mxe_request_wants_ack(qp, psn, last);
@@ -169,19 +170,19 @@ static u32 mxe_request_more(const struct mxe_qp *qp, const struct mxe_send_wr *w
 
 int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	bool is_read = mxe_wr_is_read(wr->opcode);
-	bool first = is_read || sq->psn == wr->first_psn;
-	bool last = is_read || sq->psn == wr->last_psn;
-	u32 offset = mxe_psn_diff(sq->psn, wr->first_psn) * qp->mtu;
+	bool first = is_read || req->psn == wr->first_psn;
+	bool last = is_read || req->psn == wr->last_psn;
+	u32 offset = mxe_psn_diff(req->psn, wr->first_psn) * qp->mtu;
 	u8 opcode = mxe_request_opcode(qp, wr, first, last);
-	u32 flags = mxe_opcodes[opcode].flags, apsn = sq->psn;
+	u32 flags = mxe_opcodes[opcode].flags, apsn = req->psn;
 	u32 more = mxe_request_more(qp, wr, flags, offset);
 	struct sk_buff *skb;
 	int err;
 	u8 *p;
 
-	if (mxe_request_asks_ack(qp, mxe_wr_flags(wr->opcode), sq->psn, last))
+	if (mxe_request_asks_ack(qp, mxe_wr_flags(wr->opcode), req->psn, last))
 		apsn |= MXE_BTH_ACK_REQ;
 	skb = mxe_tx_alloc(qp, opcode, qp->dest_qpn, apsn, more, &p);
 	if (unlikely(!skb))
@@ -198,7 +199,7 @@ int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr)
 		}
 	}
 	/* Without a route, the packet is lost, and the timer retransmits. */
-	mxe_tx_send(qp, &sq->tx, skb);
+	mxe_tx_send(qp, &req->tx, skb);
 	return 0;
 }
 

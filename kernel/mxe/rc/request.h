@@ -64,7 +64,7 @@ static inline u32 mxe_request_pkt_cost(const struct mxe_qp *qp,
 /**
  * mxe_request_may_start() - Check whether a request may be started now.
  * @qp: QP of RC or XRC
- * @wr: its request at sq.cur or behind it, not started
+ * @wr: its request at req.cur or behind it, not started
  *
  * The state, a fence, max_rd_atomic, and the order of local operations may
  * forbid it.  A request with an error may start, so that it is reported.
@@ -75,7 +75,7 @@ static inline u32 mxe_request_pkt_cost(const struct mxe_qp *qp,
 bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
 /**
- * mxe_request_send_one() - Send the packet at sq.psn.
+ * mxe_request_send_one() - Send the packet at req.psn.
  * @qp: QP of RC, XRC or UC
  * @wr: started request that has this PSN
  *

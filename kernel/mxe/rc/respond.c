@@ -40,14 +40,14 @@ static void mxe_respond_aeth(struct mxe_qp *qp, u8 rc_opcode, u32 psn, u8 syndro
 	if (!skb)
 		return;
 	mxe_pkt_write_aeth(p, syndrome, msn);
-	mxe_tx_send(qp, &qp->rq.tx, skb);
+	mxe_tx_send(qp, &qp->resp.tx, skb);
 }
 
 static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
 {
 	if ((syndrome & MXE_AETH_TYPE_MASK) != MXE_AETH_ACK)
 		trace_mxe_nak_sent(qp, psn, syndrome);
-	mxe_respond_aeth(qp, IB_OPCODE_RC_ACKNOWLEDGE, psn, syndrome, qp->rq.msn);
+	mxe_respond_aeth(qp, IB_OPCODE_RC_ACKNOWLEDGE, psn, syndrome, qp->resp.msn);
 }
 
 static void mxe_respond_atomic_ack(struct mxe_qp *qp,
@@ -64,7 +64,7 @@ static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 		return;
 	p = mxe_pkt_write_aeth(p, MXE_AETH_ACK_UNLIMITED, res->msn);
 	mxe_pkt_write_number(p, res->orig, n);
-	mxe_tx_send(qp, &qp->rq.tx, skb);
+	mxe_tx_send(qp, &qp->resp.tx, skb);
 }
 
 /* FLUSH and ATOMIC WRITE have the response of a READ of 0 bytes (annex A19). */
@@ -80,11 +80,11 @@ static void mxe_respond_placement_ack(struct mxe_qp *qp,
 static void mxe_respond_fatal(struct mxe_qp *qp, u32 psn, u8 syndrome,
 			      enum mxe_pending event)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	mxe_respond_ack(qp, psn, syndrome);
-	rq->halted = true;
-	rq->pending |= BIT(MXE_PENDING_ERROR) | BIT(event);
+	resp->halted = true;
+	resp->pending |= BIT(MXE_PENDING_ERROR) | BIT(event);
 }
 
 /*
@@ -93,13 +93,13 @@ static void mxe_respond_fatal(struct mxe_qp *qp, u32 psn, u8 syndrome,
  */
 static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	switch (err) {
 	case -EAGAIN:
 		/* Receiver not ready.  Later packets get no other NAK. */
 		mxe_count(qp->dev, sent_rnr_nak);
-		rq->nak_sent = true;
+		resp->nak_sent = true;
 		mxe_respond_ack(qp, psn, MXE_AETH_RNR_NAK |
 					 qp->attr.min_rnr_timer);
 		break;
@@ -113,7 +113,7 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 		 * latter has no NAK. Without one, the requester would wait for
 		 * its retries and report a lost connection.
 		 */
-		if (rq->cur_valid)
+		if (resp->cur_valid)
 			mxe_recv_complete(qp, IB_WC_LOC_ACCESS_ERR, NULL);
 		mxe_count(qp->dev, sent_nak_remote_access);
 		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_ACC,
@@ -128,8 +128,8 @@ static void mxe_respond_fail(struct mxe_qp *qp, u32 psn, int err)
 		break;
 	case -EIO:
 		/* The receive request, or its queue, cannot be used. */
-		if (rq->cur_valid)
-			mxe_recv_complete(qp, rq->cur->error ?:
+		if (resp->cur_valid)
+			mxe_recv_complete(qp, resp->cur->error ?:
 					  IB_WC_LOC_PROT_ERR, NULL);
 		mxe_count(qp->dev, sent_nak_remote_operation);
 		mxe_respond_fatal(qp, psn, MXE_AETH_NAK_REM_OP,
@@ -157,7 +157,7 @@ static u8 mxe_respond_read_opcode(bool first, bool last)
 /* Sends one response.  Returns 0, -ENOMEM, or an error of mxe_rkey_copy(). */
 static int mxe_respond_read_one(struct mxe_qp *qp)
 {
-	struct mxe_resp_read *rd = &qp->rq.read;
+	struct mxe_resp_read *rd = &qp->resp.read;
 	struct mxe_rights rights = mxe_respond_rights(qp, rd->srq);
 	u32 len = min(rd->left, qp->mtu);
 	bool last = len == rd->left;
@@ -180,7 +180,7 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 			return err;
 		}
 	}
-	mxe_tx_send(qp, &qp->rq.tx, skb);
+	mxe_tx_send(qp, &qp->resp.tx, skb);
 
 	rd->first = false;
 	rd->va += len;
@@ -192,22 +192,22 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 
 void mxe_respond_read_run(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	int err;
 
-	while (rq->read.active) {
-		if (rq->budget <= 0) {
-			rq->pending |= BIT(MXE_PENDING_WORK);
+	while (resp->read.active) {
+		if (resp->budget <= 0) {
+			resp->pending |= BIT(MXE_PENDING_WORK);
 			return;
 		}
-		rq->budget -= mxe_pkt_cost(min(rq->read.left, qp->mtu), 0);
+		resp->budget -= mxe_pkt_cost(min(resp->read.left, qp->mtu), 0);
 		err = mxe_respond_read_one(qp);
 		if (!err)
 			continue;
-		rq->read.active = false;
+		resp->read.active = false;
 		/* Without memory, the peer asks for the missing part again. */
 		if (err != -ENOMEM)
-			mxe_respond_fail(qp, rq->read.psn, err);
+			mxe_respond_fail(qp, resp->read.psn, err);
 	}
 }
 
@@ -215,7 +215,7 @@ void mxe_respond_read_run(struct mxe_qp *qp)
 static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 					      const struct mxe_pkt *pkt)
 {
-	struct mxe_resp_res *res = mxe_respond_next_res(&qp->rq);
+	struct mxe_resp_res *res = mxe_respond_next_res(&qp->resp);
 
 	res->op = pkt->flags & MXE_OP_RESOURCE;
 	res->first_psn = pkt->psn;
@@ -224,7 +224,7 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 	res->rkey = mxe_pkt_rkey(pkt);
 	res->length = pkt->flags & MXE_OP_RETH ? mxe_pkt_dma_len(pkt) : 0;
 	res->feth = pkt->flags & MXE_OP_FETH ? mxe_pkt_feth(pkt) : 0;
-	res->msn = qp->rq.msn;
+	res->msn = qp->resp.msn;
 	res->srqn = mxe_pkt_srqn(pkt);
 	return res;
 }
@@ -240,7 +240,7 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 				   const struct mxe_pkt *pkt, u32 msn,
 				   struct mxe_srq *srq)
 {
-	qp->rq.read = (struct mxe_resp_read) {
+	qp->resp.read = (struct mxe_resp_read) {
 		.active = true,
 		.first = true,
 		.va = mxe_pkt_va(pkt),
@@ -257,7 +257,7 @@ static void mxe_respond_read_start(struct mxe_qp *qp,
 static int mxe_respond_check_range(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 				   int access)
 {
-	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->resp.srq);
 
 	u32 len = mxe_pkt_dma_len(pkt);
 
@@ -271,7 +271,7 @@ static int mxe_respond_check_range(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 
 static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	struct mxe_resp_res *res;
 	u32 num_pkts;
 	int err;
@@ -286,7 +286,7 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_respond_advance(qp, num_pkts);
 	res = mxe_respond_store(qp, pkt);
 	res->last_psn = mxe_psn_add(pkt->psn, num_pkts - 1);
-	mxe_respond_read_start(qp, pkt, res->msn, rq->srq);
+	mxe_respond_read_start(qp, pkt, res->msn, resp->srq);
 	return 0;
 }
 
@@ -321,14 +321,14 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_flush_memory(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
-	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->resp.srq);
 	u32 feth = mxe_pkt_feth(pkt), rkey = mxe_pkt_rkey(pkt);
 	u32 level = feth >> MXE_FETH_LEVEL_SHIFT & MXE_FETH_LEVEL_MASK;
 	u32 type = feth & MXE_FETH_TYPE_MASK;
 	int err;
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_FLUSH_GLOBAL) ||
-	    !qp->rq.num_res || !type)
+	    !qp->resp.num_res || !type)
 		return -EINVAL;
 	/* No region grants any other type. */
 	if (type != IB_FLUSH_GLOBAL)
@@ -354,13 +354,13 @@ static int mxe_respond_flush_memory(struct mxe_qp *qp,
 static int mxe_respond_atomic_write(struct mxe_qp *qp,
 				    const struct mxe_pkt *pkt)
 {
-	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->resp.srq);
 	struct mxe_atomic_args args __uninitialized;
 	u64 va = mxe_pkt_va(pkt), orig[MXE_ATOMIC_WORDS];
 	struct mxe_resp_res *res;
 	int err;
 
-	if (!mxe_respond_may_write(qp) || !qp->rq.num_res ||
+	if (!mxe_respond_may_write(qp) || !qp->resp.num_res ||
 	    mxe_pkt_dma_len(pkt) != MXE_ATOMIC_WRITE_SIZE ||
 	    !mxe_pkt_atomic(pkt, &args) || !IS_ALIGNED(va, MXE_ATOMIC_WRITE_SIZE))
 		return -EINVAL;
@@ -390,14 +390,14 @@ static bool mxe_respond_length_ok(const struct mxe_qp *qp,
 /* Copies a packet of a SEND to the receive request, which was taken up. */
 static int mxe_respond_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->resp.srq);
+	struct mxe_responder *resp = &qp->resp;
 	int err;
 
 	if (mxe_inline_recv_is_on(qp) && mxe_inline_recv_store(qp, pkt))
 		err = 0;
 	else
-		err = mxe_recv_scatter(qp, rq->offset, pkt->payload, pkt->payload_len);
+		err = mxe_recv_scatter(qp, resp->offset, pkt->payload, pkt->payload_len);
 	if (err == -EIO)
 		mxe_count(qp->dev, local_access_errors);
 	if (err)
@@ -407,7 +407,7 @@ static int mxe_respond_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 		if (err)
 			return err;
 	}
-	rq->offset += pkt->payload_len;
+	resp->offset += pkt->payload_len;
 	if (pkt->flags & MXE_OP_END)
 		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
 	return 0;
@@ -419,7 +419,7 @@ static int mxe_respond_send_tagged(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	struct mxe_pkt data = *pkt;
 	int err;
 
-	qp->rq.offset = 0;
+	qp->resp.offset = 0;
 	err = mxe_tm_recv_start(qp, &data);
 	return err ?: mxe_respond_scatter(qp, &data);
 }
@@ -431,7 +431,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->flags & MXE_OP_START) {
 		if (mxe_qp_has_tm(qp))
 			return mxe_respond_send_tagged(qp, pkt);
-		qp->rq.offset = 0;
+		qp->resp.offset = 0;
 		err = mxe_recv_take(qp);
 		if (err)
 			return err;
@@ -442,7 +442,7 @@ static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_respond_write_start(struct mxe_qp *qp,
 				   const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	int err;
 
 	if (!mxe_respond_may_write(qp))
@@ -450,17 +450,17 @@ static int mxe_respond_write_start(struct mxe_qp *qp,
 	err = mxe_respond_check_range(qp, pkt, IB_ACCESS_REMOTE_WRITE);
 	if (err)
 		return err;
-	rq->offset = 0;
-	rq->write_va = mxe_pkt_va(pkt);
-	rq->write_rkey = mxe_pkt_rkey(pkt);
-	rq->write_left = mxe_pkt_dma_len(pkt);
+	resp->offset = 0;
+	resp->write_va = mxe_pkt_va(pkt);
+	resp->write_rkey = mxe_pkt_rkey(pkt);
+	resp->write_left = mxe_pkt_dma_len(pkt);
 	return 0;
 }
 
 static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->resp.srq);
+	struct mxe_responder *resp = &qp->resp;
 	int err;
 
 	if (pkt->flags & MXE_OP_START) {
@@ -469,8 +469,8 @@ static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 			return err;
 	}
 	/* The packets carry as many bytes as the first one announced. */
-	if (pkt->payload_len > rq->write_left ||
-	    (pkt->flags & MXE_OP_END && pkt->payload_len != rq->write_left))
+	if (pkt->payload_len > resp->write_left ||
+	    (pkt->flags & MXE_OP_END && pkt->payload_len != resp->write_left))
 		return -EINVAL;
 	if (pkt->flags & MXE_OP_IMM) {
 		err = mxe_recv_take(qp);
@@ -478,16 +478,16 @@ static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 			return err;
 	}
 	if (pkt->payload_len) {
-		err = mxe_rkey_copy(&rights, rq->write_rkey,
-				    IB_ACCESS_REMOTE_WRITE, rq->write_va,
+		err = mxe_rkey_copy(&rights, resp->write_rkey,
+				    IB_ACCESS_REMOTE_WRITE, resp->write_va,
 				    (void *)pkt->payload, pkt->payload_len,
 				    MXE_TO_MEMORY);
 		if (err)
 			return err;
 	}
-	rq->offset += pkt->payload_len;
-	rq->write_va += pkt->payload_len;
-	rq->write_left -= pkt->payload_len;
+	resp->offset += pkt->payload_len;
+	resp->write_va += pkt->payload_len;
+	resp->write_left -= pkt->payload_len;
 	if (pkt->flags & MXE_OP_IMM)
 		mxe_recv_complete(qp, IB_WC_SUCCESS, pkt);
 	return 0;
@@ -495,7 +495,7 @@ static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	int err;
 
 	if (!mxe_respond_length_ok(qp, pkt))
@@ -507,14 +507,14 @@ int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (err)
 		return err;
 
-	rq->msg = pkt->flags & MXE_OP_END ? 0 :
+	resp->msg = pkt->flags & MXE_OP_END ? 0 :
 		  pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE);
 	return 0;
 }
 
 static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	int err;
 
 	err = mxe_respond_data(qp, pkt);
@@ -523,7 +523,7 @@ static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->flags & MXE_OP_END)
 		mxe_respond_advance(qp, 1);
 	else
-		rq->epsn = mxe_psn_add(rq->epsn, 1);
+		resp->epsn = mxe_psn_add(resp->epsn, 1);
 	if (mxe_pkt_asks_ack(pkt))
 		mxe_respond_ack(qp, pkt->psn, MXE_AETH_ACK_UNLIMITED);
 	return 0;
@@ -531,15 +531,15 @@ static int mxe_respond_message(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 /* ---- duplicates -------------------------------------------------------- */
 
-static struct mxe_resp_res *mxe_respond_find(struct mxe_rq *rq,
+static struct mxe_resp_res *mxe_respond_find(struct mxe_responder *resp,
 					     const struct mxe_pkt *pkt)
 {
 	u32 i;
 
 	/* Newest first, because PSNs wrap after 2^24 packets. */
-	for (i = 1; i <= rq->num_res; i++) {
-		u32 slot = (rq->res_head + rq->num_res - i) % rq->num_res;
-		struct mxe_resp_res *res = &rq->res[slot];
+	for (i = 1; i <= resp->num_res; i++) {
+		u32 slot = (resp->res_head + resp->num_res - i) % resp->num_res;
+		struct mxe_resp_res *res = &resp->res[slot];
 
 		if (res->valid && mxe_psn_diff(pkt->psn, res->first_psn) >= 0 &&
 		    mxe_psn_diff(pkt->psn, res->last_psn) <= 0)
@@ -587,7 +587,7 @@ static bool mxe_respond_same_read(const struct mxe_qp *qp,
 
 static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	struct mxe_srq *srq = NULL;
 	struct mxe_resp_res *res;
 
@@ -595,12 +595,12 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE)) {
 		/* Executed before: acknowledge all that was (IBTA 9.7.5). */
 		if (mxe_pkt_asks_ack(pkt))
-			mxe_respond_ack(qp, mxe_psn_add(rq->epsn, -1),
+			mxe_respond_ack(qp, mxe_psn_add(resp->epsn, -1),
 					MXE_AETH_ACK_UNLIMITED);
 		return;
 	}
 
-	res = mxe_respond_find(rq, pkt);
+	res = mxe_respond_find(resp, pkt);
 	if (mxe_qp_is_xrc_tgt(qp))
 		srq = mxe_xrc_find(qp, mxe_pkt_srqn(pkt));
 	if (!res || (mxe_qp_is_xrc_tgt(qp) && !srq)) {
@@ -629,7 +629,7 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	int err;
 
 	/* First, middle and last packets must arrive in this order. */
-	if (qp->rq.msg != msg)
+	if (qp->resp.msg != msg)
 		return -EINVAL;
 	if (mxe_qp_is_xrc_tgt(qp)) {
 		err = mxe_xrc_select(qp, mxe_pkt_srqn(pkt), pkt->flags & MXE_OP_START);
@@ -649,8 +649,8 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
-	s32 ahead = mxe_psn_diff(pkt->psn, rq->epsn);
+	struct mxe_responder *resp = &qp->resp;
+	s32 ahead = mxe_psn_diff(pkt->psn, resp->epsn);
 	int err;
 
 	lockdep_assert_held(&qp->recv_lock);
@@ -662,15 +662,15 @@ int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (ahead > 0) {
 		mxe_count(qp->dev, out_of_sequence);
 		/* One NAK until the missing packet arrives (IBTA 9.7.5). */
-		if (!rq->nak_sent) {
-			rq->nak_sent = true;
+		if (!resp->nak_sent) {
+			resp->nak_sent = true;
 			mxe_count(qp->dev, sent_nak_sequence);
-			mxe_respond_ack(qp, rq->epsn, MXE_AETH_NAK_PSN_SEQ);
+			mxe_respond_ack(qp, resp->epsn, MXE_AETH_NAK_PSN_SEQ);
 		}
 		return 0;
 	}
 
-	rq->nak_sent = false;
+	resp->nak_sent = false;
 	err = mxe_respond_execute(qp, pkt);
 	if (err && err != -EBUSY)
 		mxe_respond_fail(qp, pkt->psn, err);
@@ -679,49 +679,49 @@ int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 void mxe_respond_reset(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	u32 i;
 
 	lockdep_assert_held(&qp->recv_lock);
 
 	mxe_tm_recv_abandon(qp);
-	rq->cur_valid = false;
-	rq->inl.len = 0;
-	rq->offset = 0;
-	rq->msg = 0;
-	rq->nak_sent = false;
-	rq->halted = false;
-	rq->read.active = false;
-	for (i = 0; i < rq->num_res; i++)
-		rq->res[i].valid = false;
-	rq->res_head = 0;
+	resp->cur_valid = false;
+	resp->inl.len = 0;
+	resp->offset = 0;
+	resp->msg = 0;
+	resp->nak_sent = false;
+	resp->halted = false;
+	resp->read.active = false;
+	for (i = 0; i < resp->num_res; i++)
+		resp->res[i].valid = false;
+	resp->res_head = 0;
 }
 
 void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->recv_lock);
 
 	/* The READ ends here.  Requests that waited for it continue. */
-	if (rq->read.srq == srq) {
-		if (rq->read.active && !qp->dying)
-			rq->pending |= BIT(MXE_PENDING_WORK);
-		rq->read.active = false;
-		rq->read.srq = NULL;
+	if (resp->read.srq == srq) {
+		if (resp->read.active && !qp->dying)
+			resp->pending |= BIT(MXE_PENDING_WORK);
+		resp->read.active = false;
+		resp->read.srq = NULL;
 	}
-	if (rq->srq == srq) {
-		rq->srq = NULL;
-		rq->cur_valid = false;
+	if (resp->srq == srq) {
+		resp->srq = NULL;
+		resp->cur_valid = false;
 	}
 }
 
 bool mxe_respond_flush(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	rq->read.active = false;
+	resp->read.active = false;
 	return mxe_recv_flush(qp);
 }

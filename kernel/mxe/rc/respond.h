@@ -39,11 +39,11 @@ int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);
  */
 static inline bool mxe_respond_is_ready(const struct mxe_qp *qp, u32 psn)
 {
-	const struct mxe_rq *rq = &qp->rq;
+	const struct mxe_responder *resp = &qp->resp;
 
-	return !qp->dying && !rq->halted && mxe_qp_can_receive(qp->state) &&
-	       (qp->state != IB_QPS_RTR || rq->comm_est) && rq->epsn == psn &&
-	       !rq->msg && !rq->read.active && skb_queue_empty(&rq->deferred);
+	return !qp->dying && !resp->halted && mxe_qp_can_receive(qp->state) &&
+	       (qp->state != IB_QPS_RTR || resp->comm_est) && resp->epsn == psn &&
+	       !resp->msg && !resp->read.active && skb_queue_empty(&resp->deferred);
 }
 
 /**
@@ -62,7 +62,7 @@ static inline struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
 		.dev = qp->dev,
 		.pd = mxe_qp_is_xrc_tgt(qp) ? srq->ibsrq.pd : qp->pd,
 		.qpn = qp->qpn,
-		.cache = &qp->rq.mr_cache,
+		.cache = &qp->resp.mr_cache,
 	};
 }
 
@@ -87,7 +87,7 @@ static inline bool mxe_respond_may_write(const struct mxe_qp *qp)
  */
 static inline bool mxe_respond_may_read(const struct mxe_qp *qp)
 {
-	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ && qp->rq.num_res;
+	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ && qp->resp.num_res;
 }
 
 /**
@@ -103,7 +103,7 @@ static inline bool mxe_respond_may_atomic(const struct mxe_qp *qp, u64 va,
 					  const struct mxe_atomic_args *args)
 {
 	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC &&
-	       qp->rq.num_res && args->op != MXE_ATOMIC_UNSUPPORTED &&
+	       qp->resp.num_res && args->op != MXE_ATOMIC_UNSUPPORTED &&
 	       /* The virtual address is aligned, wherever it is mapped. */
 	       IS_ALIGNED(va, mxe_atomic_size(args));
 }
@@ -126,7 +126,7 @@ static inline int mxe_respond_exec_atomic(struct mxe_qp *qp, u32 rkey, u64 va,
 					  const struct mxe_atomic_args *args,
 					  u64 *orig)
 {
-	struct mxe_rights rights = mxe_respond_rights(qp, qp->rq.srq);
+	struct mxe_rights rights = mxe_respond_rights(qp, qp->resp.srq);
 	int err;
 
 	if (!mxe_respond_may_atomic(qp, va, args))
@@ -151,29 +151,29 @@ static inline int mxe_respond_exec_atomic(struct mxe_qp *qp, u32 rkey, u64 va,
  */
 static inline void mxe_respond_advance(struct mxe_qp *qp, u32 num_pkts)
 {
-	qp->rq.nak_sent = false;
-	qp->rq.msn++;
-	qp->rq.epsn = mxe_psn_add(qp->rq.epsn, num_pkts);
+	qp->resp.nak_sent = false;
+	qp->resp.msn++;
+	qp->resp.epsn = mxe_psn_add(qp->resp.epsn, num_pkts);
 }
 
 /**
  * mxe_respond_next_res() - Take the slot for the result of a request.
- * @rq: receive side of a responder with slots
+ * @resp: responder with slots
  *
  * Context: recv_lock held.
  * Return: the slot, marked valid.  The caller sets all its other members.
  */
-static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_rq *rq)
+static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_responder *resp)
 {
-	struct mxe_resp_res *res = &rq->res[rq->res_head];
+	struct mxe_resp_res *res = &resp->res[resp->res_head];
 
-	rq->res_head = (rq->res_head + 1) % rq->num_res;
+	resp->res_head = (resp->res_head + 1) % resp->num_res;
 	/*
 	 * The peer has num_res of these requests outstanding at most, so it
 	 * has received the response that was stored in this slot.
 	 */
 	if (res->valid)
-		rq->tx.progress = true;
+		resp->tx.progress = true;
 	res->valid = true;
 	return res;
 }

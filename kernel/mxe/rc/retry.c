@@ -23,7 +23,7 @@ static const u32 mxe_rnr_delay[32] = {
  */
 static unsigned long mxe_retry_timeout(const struct mxe_qp *qp)
 {
-	unsigned int tries = qp->attr.retry_cnt - qp->sq.retry_left;
+	unsigned int tries = qp->attr.retry_cnt - qp->req.retry_left;
 	u64 nsec = 4096ULL << (qp->attr.timeout + min(tries, 2U));
 
 	return max(nsecs_to_jiffies(nsec), 2UL);
@@ -35,20 +35,20 @@ static unsigned long mxe_retry_timeout(const struct mxe_qp *qp)
  */
 static void mxe_retry_arm(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
-	sq->retry_armed = true;
-	sq->retry_at = jiffies + mxe_retry_timeout(qp);
-	if (!timer_pending(&sq->retry_timer) ||
-	    time_after(sq->retry_timer.expires, sq->retry_at))
-		mod_timer(&sq->retry_timer, sq->retry_at);
+	req->retry_armed = true;
+	req->retry_at = jiffies + mxe_retry_timeout(qp);
+	if (!timer_pending(&req->retry_timer) ||
+	    time_after(req->retry_timer.expires, req->retry_at))
+		mod_timer(&req->retry_timer, req->retry_at);
 }
 
 void mxe_retry_start(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!qp->dying && qp->attr.timeout && !qp->sq.retry_armed)
+	if (!qp->dying && qp->attr.timeout && !qp->req.retry_armed)
 		mxe_retry_arm(qp);
 }
 
@@ -57,7 +57,7 @@ void mxe_retry_later(struct mxe_qp *qp, unsigned long delay)
 	lockdep_assert_held(&qp->send_lock);
 
 	if (!qp->dying)
-		mod_timer(&qp->sq.rnr_timer, jiffies + delay);
+		mod_timer(&qp->req.rnr_timer, jiffies + delay);
 }
 
 void mxe_retry_restart(struct mxe_qp *qp)
@@ -66,38 +66,38 @@ void mxe_retry_restart(struct mxe_qp *qp)
 
 	if (qp->dying || !qp->attr.timeout)
 		return;
-	if (mxe_sq_outstanding(&qp->sq))
+	if (mxe_sq_outstanding(&qp->req))
 		mxe_retry_arm(qp);
 	else
-		qp->sq.retry_armed = false;
+		qp->req.retry_armed = false;
 }
 
 void mxe_retry_progress(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	qp->sq.retry_left = qp->attr.retry_cnt;
-	qp->sq.rnr_retry_left = qp->attr.rnr_retry;
-	qp->sq.rewound = false;
-	qp->sq.tx.progress = true;
+	qp->req.retry_left = qp->attr.retry_cnt;
+	qp->req.rnr_retry_left = qp->attr.rnr_retry;
+	qp->req.rewound = false;
+	qp->req.tx.progress = true;
 	mxe_cnp_progress(qp);
 	mxe_retry_restart(qp);
 }
 
 bool mxe_retry_rewind(struct mxe_qp *qp, u32 psn)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (sq->rewound)
+	if (req->rewound)
 		return true;
-	if (!sq->retry_left) {
+	if (!req->retry_left) {
 		mxe_count(qp->dev, retry_exceeded);
 		return false;
 	}
-	sq->retry_left--;
-	sq->rewound = true;
+	req->retry_left--;
+	req->rewound = true;
 	trace_mxe_retry(qp, psn);
 	mxe_sq_rewind(qp, psn);
 	return true;
@@ -105,19 +105,19 @@ bool mxe_retry_rewind(struct mxe_qp *qp, u32 psn)
 
 static void mxe_retry_timer_fn(struct timer_list *timer)
 {
-	struct mxe_qp *qp = timer_container_of(qp, timer, sq.retry_timer);
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_qp *qp = timer_container_of(qp, timer, req.retry_timer);
+	struct mxe_requester *req = &qp->req;
 	bool armed;
 
 	mxe_sq_begin(qp);
-	armed = sq->retry_armed;
-	sq->retry_armed = false;
-	if (!armed || qp->dying || !mxe_qp_can_send(qp->state) || sq->halted ||
-	    sq->rnr_wait || !mxe_sq_outstanding(sq))
+	armed = req->retry_armed;
+	req->retry_armed = false;
+	if (!armed || qp->dying || !mxe_qp_can_send(qp->state) || req->halted ||
+	    req->rnr_wait || !mxe_sq_outstanding(req))
 		goto unlock;
-	if (time_before(jiffies, sq->retry_at)) {
-		sq->retry_armed = true;
-		mod_timer(timer, sq->retry_at);
+	if (time_before(jiffies, req->retry_at)) {
+		req->retry_armed = true;
+		mod_timer(timer, req->retry_at);
 		goto unlock;
 	}
 
@@ -127,9 +127,9 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 	 * since it began.  qp->work sends, because the timers of many QPs may
 	 * expire in one softirq.  The next deadline is set when it sends.
 	 */
-	sq->rewound = false;
-	if (mxe_retry_rewind(qp, sq->una))
-		sq->pending |= BIT(MXE_PENDING_WORK);
+	req->rewound = false;
+	if (mxe_retry_rewind(qp, req->una))
+		req->pending |= BIT(MXE_PENDING_WORK);
 	else
 		mxe_sq_complete(qp, IB_WC_RETRY_EXC_ERR);
 unlock:
@@ -144,41 +144,41 @@ void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
 
 	if (qp->dying)
 		return;
-	qp->sq.rnr_wait = true;
-	qp->sq.retry_armed = false;
-	mod_timer(&qp->sq.rnr_timer,
+	qp->req.rnr_wait = true;
+	qp->req.retry_armed = false;
+	mod_timer(&qp->req.rnr_timer,
 		  jiffies + max(usecs_to_jiffies(delay), 1UL));
 }
 
 static void mxe_retry_rnr_timer_fn(struct timer_list *timer)
 {
-	struct mxe_qp *qp = timer_container_of(qp, timer, sq.rnr_timer);
+	struct mxe_qp *qp = timer_container_of(qp, timer, req.rnr_timer);
 
 	mxe_sq_begin(qp);
-	qp->sq.rnr_wait = false;
+	qp->req.rnr_wait = false;
 	/* As in the other timer, qp->work sends, or continues to flush. */
 	if (!qp->dying && qp->state != IB_QPS_RESET)
-		qp->sq.pending |= BIT(MXE_PENDING_WORK);
+		qp->req.pending |= BIT(MXE_PENDING_WORK);
 	mxe_sq_end(qp);
 }
 
 void mxe_retry_init(struct mxe_qp *qp)
 {
-	timer_setup(&qp->sq.retry_timer, mxe_retry_timer_fn, 0);
-	timer_setup(&qp->sq.rnr_timer, mxe_retry_rnr_timer_fn, 0);
+	timer_setup(&qp->req.retry_timer, mxe_retry_timer_fn, 0);
+	timer_setup(&qp->req.rnr_timer, mxe_retry_rnr_timer_fn, 0);
 }
 
 void mxe_retry_reset(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	qp->sq.retry_armed = false;
-	timer_delete(&qp->sq.retry_timer);
-	timer_delete(&qp->sq.rnr_timer);
+	qp->req.retry_armed = false;
+	timer_delete(&qp->req.retry_timer);
+	timer_delete(&qp->req.rnr_timer);
 }
 
 void mxe_retry_stop(struct mxe_qp *qp)
 {
-	timer_delete_sync(&qp->sq.retry_timer);
-	timer_delete_sync(&qp->sq.rnr_timer);
+	timer_delete_sync(&qp->req.retry_timer);
+	timer_delete_sync(&qp->req.rnr_timer);
 }

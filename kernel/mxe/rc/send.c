@@ -23,48 +23,48 @@
 /* Starts a request: it gets its PSNs, and is outstanding. */
 static void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
 	wr->started = true;
-	wr->first_psn = sq->max_psn;
+	wr->first_psn = req->max_psn;
 	wr->last_psn = mxe_psn_add(wr->first_psn, mxe_request_num_pkts(qp, wr) - 1);
-	sq->max_psn = mxe_psn_add(wr->last_psn, 1);
-	sq->psn = wr->first_psn;
-	sq->next++;
+	req->max_psn = mxe_psn_add(wr->last_psn, 1);
+	req->psn = wr->first_psn;
+	req->next++;
 	if (mxe_wr_is_rd_atomic(wr->opcode))
-		sq->rd_atomic++;
+		req->rd_atomic++;
 }
 
 /*
- * Called if the request at sq->cur cannot be sent now.  If the last packet of
+ * Called if the request at req->cur cannot be sent now.  If the last packet of
  * the previous request did not ask for an ACK, because this request was to ask
  * for both, that packet is sent again.  A retransmission always asks.
  */
 static void mxe_send_ask_again(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
-	if (!sq->ack_left || sq->tail == sq->cur)
+	if (!req->ack_left || req->tail == req->cur)
 		return;
-	sq->ack_left = false;
-	mxe_sq_rewind(qp, mxe_sq_wr(sq, sq->cur - 1)->last_psn);
-	sq->pending |= BIT(MXE_PENDING_WORK);
+	req->ack_left = false;
+	mxe_sq_rewind(qp, mxe_sq_wr(req, req->cur - 1)->last_psn);
+	req->pending |= BIT(MXE_PENDING_WORK);
 }
 
 /*
- * Records that the request at sq->cur has failed before it was sent completely.
- * qp->work or the completer reports the error when all earlier requests are
- * complete.  Until then they may be retransmitted, after which the request
- * fails here again.
+ * Records that the request at req->cur has failed before it was sent
+ * completely.  qp->work or the completer reports the error when all earlier
+ * requests are complete.  Until then they may be retransmitted, after which the
+ * request fails here again.
  */
 static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
-	sq->local_error = status;
-	sq->local_error_at = sq->cur;
-	if (sq->tail == sq->cur) {
-		sq->pending |= BIT(MXE_PENDING_WORK);
+	req->local_error = status;
+	req->local_error_at = req->cur;
+	if (req->tail == req->cur) {
+		req->pending |= BIT(MXE_PENDING_WORK);
 		return;
 	}
 	mxe_send_ask_again(qp);
@@ -72,7 +72,7 @@ static void mxe_send_local_error(struct mxe_qp *qp, enum ib_wc_status status)
 
 /*
  * Returns false if the region to be invalidated is being accessed.  The request
- * stays at sq->cur then, and qp->work tries again.  Out of line, because the
+ * stays at req->cur then, and qp->work tries again.  Out of line, because the
  * stack protector would burden the loop.
  */
 static noinline bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr)
@@ -98,7 +98,7 @@ static noinline bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr
 	}
 
 	if (err == -EBUSY) {
-		qp->sq.pending |= BIT(MXE_PENDING_WORK);
+		qp->req.pending |= BIT(MXE_PENDING_WORK);
 		return false;
 	}
 
@@ -130,29 +130,29 @@ static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return true;
 }
 
-/* Moves on to the next packet after the one at sq->psn was sent. */
-static void mxe_send_advance(struct mxe_sq *sq, const struct mxe_send_wr *wr)
+/* Moves on to the next packet after the one at req->psn was sent. */
+static void mxe_send_advance(struct mxe_requester *req, const struct mxe_send_wr *wr)
 {
 	if (mxe_wr_is_read(wr->opcode))
-		sq->psn = mxe_psn_add(wr->last_psn, 1);
+		req->psn = mxe_psn_add(wr->last_psn, 1);
 	else
-		sq->psn = mxe_psn_add(sq->psn, 1);
-	if (mxe_psn_diff(sq->psn, sq->sent_psn) > 0)
-		sq->sent_psn = sq->psn;
-	if (sq->psn == mxe_psn_add(wr->last_psn, 1))
-		sq->cur++;
+		req->psn = mxe_psn_add(req->psn, 1);
+	if (mxe_psn_diff(req->psn, req->sent_psn) > 0)
+		req->sent_psn = req->psn;
+	if (req->psn == mxe_psn_add(wr->last_psn, 1))
+		req->cur++;
 }
 
 static void mxe_send_check_drained(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
-	if (qp->state != IB_QPS_SQD || sq->sqd_notified ||
-	    mxe_sq_outstanding(sq))
+	if (qp->state != IB_QPS_SQD || req->sqd_notified ||
+	    mxe_sq_outstanding(req))
 		return;
-	sq->sqd_notified = true;
+	req->sqd_notified = true;
 	if (qp->attr.en_sqd_async_notify)
-		sq->pending |= BIT(MXE_PENDING_EV_SQ_DRAINED);
+		req->pending |= BIT(MXE_PENDING_EV_SQ_DRAINED);
 }
 
 enum mxe_send_verdict {
@@ -161,12 +161,12 @@ enum mxe_send_verdict {
 	MXE_SEND_VERDICT_STOP,			/* send nothing more now */
 };
 
-/* For a request at sq->cur, of a reliable QP, that was not started. */
+/* For a request at req->cur, of a reliable QP, that was not started. */
 static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
 						  struct mxe_send_wr *wr)
 {
-	struct mxe_sq *sq = &qp->sq;
-	u32 cur = sq->cur;
+	struct mxe_requester *req = &qp->req;
+	u32 cur = req->cur;
 
 	switch (mxe_loopback_request(qp, wr)) {
 	case MXE_LOOPBACK_DONE:
@@ -179,13 +179,13 @@ static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
 	}
 	if (!mxe_send_begin(qp, wr))
 		return MXE_SEND_VERDICT_STOP;
-	if (sq->cur == cur) {
+	if (req->cur == cur) {
 		if (mxe_qp_is_dci(qp))
 			mxe_dci_start(qp, wr);
 		return MXE_SEND_VERDICT_GO;
 	}
 	/* It is complete.  wr may already be another request. */
-	sq->budget--;
+	req->budget--;
 	return MXE_SEND_VERDICT_NEXT;
 }
 
@@ -206,7 +206,7 @@ static enum mxe_send_verdict mxe_send_begin_unacked(struct mxe_qp *qp,
 /* Handles a packet that could not be sent.  Returns false to end the loop. */
 static bool mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
 	if (err != -ENOMEM)
 		mxe_count(qp->dev, local_access_errors);
@@ -214,11 +214,11 @@ static bool mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport trans
 		/* Counted by mxe_tx_alloc().  UC packets may be lost. */
 		if (err == -ENOMEM)
 			return true;
-		sq->cur++;
+		req->cur++;
 		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);
 	} else if (err == -ENOMEM) {
 		/* With budget left, the timer tries again, and not qp->work. */
-		sq->budget = max(sq->budget, 1);
+		req->budget = max(req->budget, 1);
 		mxe_retry_later(qp, 1);
 	} else {
 		mxe_send_local_error(qp, IB_WC_LOC_PROT_ERR);
@@ -232,7 +232,7 @@ static bool mxe_send_may_continue(const struct mxe_qp *qp, enum mxe_transport tr
 	if (transport == MXE_TRANSPORT_UD ? qp->state != IB_QPS_RTS :
 					    !mxe_qp_can_send(qp->state))
 		return false;
-	return !qp->sq.halted && (transport != MXE_TRANSPORT_RC || !qp->sq.rnr_wait);
+	return !qp->req.halted && (transport != MXE_TRANSPORT_RC || !qp->req.rnr_wait);
 }
 
 /*
@@ -242,7 +242,7 @@ static bool mxe_send_may_continue(const struct mxe_qp *qp, enum mxe_transport tr
 static __always_inline void
 mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
 	while (mxe_send_may_continue(qp, transport)) {
 		enum mxe_send_verdict verdict = MXE_SEND_VERDICT_GO;
@@ -250,11 +250,11 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 		bool ack_left;
 		int err;
 
-		if (sq->cur == sq->fetched && !mxe_wqe_fetch(qp))
+		if (req->cur == req->fetched && !mxe_wqe_fetch(qp))
 			break;
-		if (sq->budget <= 0)
+		if (req->budget <= 0)
 			break;
-		wr = mxe_sq_wr(sq, sq->cur);
+		wr = mxe_sq_wr(req, req->cur);
 		if (transport == MXE_TRANSPORT_UD) {
 			mxe_ud_send(qp, wr);
 			continue;
@@ -268,17 +268,17 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 		if (verdict == MXE_SEND_VERDICT_STOP)
 			break;
 		if (transport != MXE_TRANSPORT_UC &&
-		    mxe_psn_diff(sq->psn, sq->una) >= (s32)sq->window)
+		    mxe_psn_diff(req->psn, req->una) >= (s32)req->window)
 			break;
-		sq->budget -= mxe_request_pkt_cost(qp, wr);
-		ack_left = sq->ack_left;
+		req->budget -= mxe_request_pkt_cost(qp, wr);
+		ack_left = req->ack_left;
 		err = mxe_request_send_one(qp, wr);
 		if (unlikely(err)) {
-			sq->ack_left = ack_left;
+			req->ack_left = ack_left;
 			if (!mxe_send_failed(qp, err, transport))
 				break;
 		}
-		mxe_send_advance(sq, wr);
+		mxe_send_advance(req, wr);
 		if (transport != MXE_TRANSPORT_UC)
 			mxe_retry_start(qp);
 		else
@@ -301,7 +301,7 @@ static void mxe_send_loop_ud(struct mxe_qp *qp)
 	mxe_send_loop(qp, MXE_TRANSPORT_UD);
 }
 
-/* Sends until the slice ends (sq->budget <= 0), or nothing more may be sent. */
+/* Sends until the slice ends (req->budget <= 0), or nothing may be sent. */
 static void mxe_send_slice(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
@@ -318,44 +318,44 @@ static void mxe_send_slice(struct mxe_qp *qp)
 void mxe_send_run(struct mxe_qp *qp)
 {
 	mxe_send_slice(qp);
-	if (qp->sq.budget <= 0)
-		qp->sq.pending |= BIT(MXE_PENDING_WORK);
+	if (qp->req.budget <= 0)
+		qp->req.pending |= BIT(MXE_PENDING_WORK);
 }
 
 bool mxe_send_flush(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	u32 limit = MXE_FLUSH_SLICE;
 	bool more = false;
 
 	lockdep_assert_held(&qp->send_lock);
 
 	/* First report the request that failed. */
-	if (sq->local_error)
+	if (req->local_error)
 		mxe_sq_report_error(qp);
 	for (;;) {
-		if (sq->tail == sq->fetched) {
+		if (req->tail == req->fetched) {
 			if (!mxe_wqe_index_ok(qp, mxe_wqe_produced(qp)) ||
 			    !mxe_wqe_fetch(qp))
 				break;
 		}
 		if (!limit--) {
-			sq->pending |= BIT(MXE_PENDING_WORK);
+			req->pending |= BIT(MXE_PENDING_WORK);
 			more = true;
 			break;
 		}
 		mxe_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
 	}
-	sq->cur = sq->tail;
-	sq->next = sq->tail;
-	sq->rd_atomic = 0;
+	req->cur = req->tail;
+	req->next = req->tail;
+	req->rd_atomic = 0;
 	mxe_retry_restart(qp);
 	return more;
 }
 
 static bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
 	lockdep_assert_held(&qp->send_lock);
 
@@ -368,10 +368,10 @@ static bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 		return false;
 	}
 	mxe_send_slice(qp);
-	if (likely(sq->budget > 0))
+	if (likely(req->budget > 0))
 		return false;
 	if (last)
-		sq->pending |= BIT(MXE_PENDING_WORK);
+		req->pending |= BIT(MXE_PENDING_WORK);
 	return true;
 }
 
@@ -381,7 +381,7 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 
 	mxe_sq_begin_bh_off(qp);
 	more = mxe_send_ring_locked(qp, last);
-	mxe_tx_flush(qp, &qp->sq.tx);
+	mxe_tx_flush(qp, &qp->req.tx);
 	mxe_sq_end_deferred(qp);
 	return more;
 }

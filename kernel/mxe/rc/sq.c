@@ -24,14 +24,14 @@ static bool mxe_sq_free(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	if (mxe_qp_has_tm(qp))
 		return mxe_rndv_free(qp, status);
-	mxe_sq_free_slot(&qp->sq);
+	mxe_sq_free_slot(&qp->req);
 	return true;
 }
 
 void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 {
-	struct mxe_sq *sq = &qp->sq;
-	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
+	struct mxe_requester *req = &qp->req;
+	struct mxe_send_wr *wr = mxe_sq_wr(req, req->tail);
 	bool failed = status && status != IB_WC_WR_FLUSH_ERR;
 	bool reports = status || wr->flags & MXE_SEND_SIGNALED || qp->sig_all;
 	const struct mxe_wr_row *row = &mxe_wr_rows[wr->opcode];
@@ -52,72 +52,72 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 	 */
 	if (failed && !mxe_qp_is_reliable(qp))
 		mxe_qp_sq_error(qp);
-	if (wr->started && row->flags & MXE_WR_OP_RD_ATOMIC && sq->rd_atomic)
-		sq->rd_atomic--;
+	if (wr->started && row->flags & MXE_WR_OP_RD_ATOMIC && req->rd_atomic)
+		req->rd_atomic--;
 
 	/*
 	 * Free the slot before the CQE is written.  A consumer that polls the
 	 * CQE on another CPU may post at once and find the queue not full.
 	 */
 	if (mxe_sq_free(qp, status) && reports)
-		mxe_qp_complete(qp, qp->send_cq, &wc, &sq->pending);
+		mxe_qp_complete(qp, qp->send_cq, &wc, &req->pending);
 
 	if (failed) {
-		sq->halted = true;
+		req->halted = true;
 		if (mxe_qp_is_reliable(qp))
-			sq->pending |= BIT(MXE_PENDING_ERROR);
+			req->pending |= BIT(MXE_PENDING_ERROR);
 	}
 }
 
 void mxe_sq_report_error(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
-	enum ib_wc_status status = sq->local_error;
+	struct mxe_requester *req = &qp->req;
+	enum ib_wc_status status = req->local_error;
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!status || sq->halted || sq->tail != sq->local_error_at)
+	if (!status || req->halted || req->tail != req->local_error_at)
 		return;
-	sq->local_error = IB_WC_SUCCESS;
+	req->local_error = IB_WC_SUCCESS;
 	/* Part of the request may have been sent, so it counts as sent. */
-	sq->next = sq->tail + 1;
-	sq->cur = sq->next;
+	req->next = req->tail + 1;
+	req->cur = req->next;
 	mxe_sq_complete(qp, status);
 }
 
 void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status)
 {
-	qp->sq.next++;
-	qp->sq.cur++;
+	qp->req.next++;
+	qp->req.cur++;
 	mxe_sq_complete(qp, status);
 }
 
 void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
-	sq->max_psn = mxe_psn_add(sq->max_psn, num_pkts);
-	sq->psn = sq->max_psn;
-	sq->sent_psn = sq->max_psn;
-	sq->una = sq->max_psn;
-	sq->next++;
-	sq->cur++;
+	req->max_psn = mxe_psn_add(req->max_psn, num_pkts);
+	req->psn = req->max_psn;
+	req->sent_psn = req->max_psn;
+	req->una = req->max_psn;
+	req->next++;
+	req->cur++;
 	mxe_sq_complete(qp, IB_WC_SUCCESS);
 }
 
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 	u32 i;
 
 	lockdep_assert_held(&qp->send_lock);
 
-	for (i = sq->tail; i != sq->next; i++) {
-		const struct mxe_send_wr *wr = mxe_sq_wr(sq, i);
+	for (i = req->tail; i != req->next; i++) {
+		const struct mxe_send_wr *wr = mxe_sq_wr(req, i);
 
 		if (mxe_psn_diff(psn, wr->last_psn) <= 0) {
-			sq->cur = i;
-			sq->psn = psn;
+			req->cur = i;
+			req->psn = psn;
 			return;
 		}
 	}

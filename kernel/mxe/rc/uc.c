@@ -13,23 +13,23 @@
 static void mxe_uc_drop_message(struct mxe_qp *qp)
 {
 	mxe_count(qp->dev, drop_uc_message);
-	qp->rq.msg = 0;
+	qp->resp.msg = 0;
 }
 
 void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
-	bool in_order = pkt->psn == rq->epsn;
+	struct mxe_responder *resp = &qp->resp;
+	bool in_order = pkt->psn == resp->epsn;
 	bool start = pkt->flags & MXE_OP_START;
 	bool fits = in_order &&
-		    rq->msg == (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE));
+		    resp->msg == (pkt->flags & (MXE_OP_SEND | MXE_OP_WRITE));
 	int err;
 
-	rq->epsn = mxe_psn_add(pkt->psn, 1);
+	resp->epsn = mxe_psn_add(pkt->psn, 1);
 	if (!in_order)
 		mxe_count(qp->dev, out_of_sequence);
 	/* The end of the last message is lost, or the start of this one. */
-	if (start ? rq->msg : !fits)
+	if (start ? resp->msg : !fits)
 		mxe_uc_drop_message(qp);
 	if (!start && !fits)
 		return;

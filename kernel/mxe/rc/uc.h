@@ -14,10 +14,10 @@
  */
 static inline void mxe_uc_sent(struct mxe_qp *qp)
 {
-	struct mxe_sq *sq = &qp->sq;
+	struct mxe_requester *req = &qp->req;
 
-	sq->una = sq->psn;
-	if (sq->cur == sq->next)
+	req->una = req->psn;
+	if (req->cur == req->next)
 		mxe_sq_complete(qp, IB_WC_SUCCESS);
 }
 

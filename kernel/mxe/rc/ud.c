@@ -33,7 +33,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 	if (wr->length > mxe_ud_mtu(qp))
 		return IB_WC_LOC_LEN_ERR;
 	skb = mxe_tx_alloc(qp, mxe_request_opcode(qp, wr, true, true), wr->ud.qpn,
-			   qp->sq.psn, wr->length, &p);
+			   qp->req.psn, wr->length, &p);
 	/* Counted by mxe_tx_alloc().  Datagrams may be lost. */
 	if (!skb)
 		return IB_WC_SUCCESS;
@@ -48,7 +48,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 		kfree_skb(skb);
 		return IB_WC_LOC_PROT_ERR;
 	}
-	qp->sq.psn = mxe_psn_add(qp->sq.psn, 1);
+	qp->req.psn = mxe_psn_add(qp->req.psn, 1);
 	mxe_tx_send_to(qp, &wr->ud.av, skb);
 	return IB_WC_SUCCESS;
 }
@@ -118,7 +118,7 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	 * Drop silently (IBTA 9.8.3), because a remote sender must not stop the
 	 * QP.  The next datagram uses the same request.
 	 */
-	if (len > qp->rq.cur->length) {
+	if (len > qp->resp.cur->length) {
 		mxe_count(qp->dev, drop_recv_too_short);
 		return;
 	}

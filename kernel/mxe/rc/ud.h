@@ -21,7 +21,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr);
 
 /**
- * mxe_ud_send() - Send and complete the request at sq.cur.
+ * mxe_ud_send() - Send and complete the request at req.cur.
  * @qp: UD QP or QP 1
  * @wr: the request
  *
@@ -29,7 +29,7 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
  */
 static inline void mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
-	qp->sq.budget -= mxe_pkt_cost(wr->length, wr->num_sge);
+	qp->req.budget -= mxe_pkt_cost(wr->length, wr->num_sge);
 	mxe_sq_complete_cur(qp, wr->error ?: mxe_ud_send_one(qp, wr));
 }
 

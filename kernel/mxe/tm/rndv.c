@@ -29,7 +29,7 @@ bool mxe_rndv_can_read(const struct mxe_qp *qp)
 
 void mxe_rndv_queue(struct mxe_qp *qp)
 {
-	const struct mxe_recv_wr *wr = qp->rq.cur;
+	const struct mxe_recv_wr *wr = qp->resp.cur;
 	struct mxe_rndv *rndv = qp->rndv;
 	struct mxe_rndv_item *item = mxe_rndv_item(rndv, rndv->queued);
 
@@ -38,12 +38,12 @@ void mxe_rndv_queue(struct mxe_qp *qp)
 	item->recv_wr_id = wr->wr_id;
 	item->num_sge = wr->num_sge;
 	memcpy(item->sge, wr->sge, wr->num_sge * sizeof(wr->sge[0]));
-	item->hdr = qp->rq.tm_msg.hdr;
+	item->hdr = qp->resp.tm_msg.hdr;
 	/* Pairs with the acquire in mxe_rndv_fetch(). */
 	smp_store_release(&rndv->queued, rndv->queued + 1);
 	mxe_count(qp->dev, tm_rendezvous);
 	/* send_lock is outside recv_lock, so this cannot send. */
-	qp->rq.pending |= BIT(MXE_PENDING_WORK);
+	qp->resp.pending |= BIT(MXE_PENDING_WORK);
 }
 
 static void mxe_rndv_set_read(const struct mxe_rndv_item *item,
@@ -72,14 +72,14 @@ static void mxe_rndv_set_fin(const struct mxe_rndv_item *item,
 
 bool mxe_rndv_fetch(struct mxe_qp *qp)
 {
-	struct mxe_send_wr *wr = mxe_sq_wr(&qp->sq, qp->sq.fetched);
+	struct mxe_send_wr *wr = mxe_sq_wr(&qp->req, qp->req.fetched);
 	struct mxe_rndv *rndv = qp->rndv;
 	const struct mxe_rndv_item *item;
 	bool fin = rndv->fin != rndv->valid;
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (qp->sq.fetched - qp->sq.tail > qp->sq.wr_mask)
+	if (qp->req.fetched - qp->req.tail > qp->req.wr_mask)
 		return false;
 	/* Pairs with the release in mxe_rndv_queue(). */
 	if (!fin && rndv->read == smp_load_acquire(&rndv->queued))
@@ -94,7 +94,7 @@ bool mxe_rndv_fetch(struct mxe_qp *qp)
 		mxe_rndv_set_read(item, wr);
 	trace_mxe_post(qp, wr);
 	rndv->fetched++;
-	qp->sq.fetched++;
+	qp->req.fetched++;
 	return true;
 }
 
@@ -122,9 +122,9 @@ static void mxe_rndv_report(struct mxe_qp *qp, const struct mxe_rndv_item *item,
 		pending = BIT(MXE_PENDING_CQ_ERROR);
 		fallthrough;
 	case MXE_CQ_OVERRUN:
-		qp->sq.halted = true;
+		qp->req.halted = true;
 		if (qp->state != IB_QPS_ERR)
-			qp->sq.pending |= BIT(MXE_PENDING_ERROR) |
+			qp->req.pending |= BIT(MXE_PENDING_ERROR) |
 					  BIT(MXE_PENDING_EV_FATAL);
 		break;
 	}
@@ -148,18 +148,18 @@ static void mxe_rndv_complete(struct mxe_qp *qp, enum ib_wr_opcode opcode,
 
 bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status)
 {
-	struct mxe_sq *sq = &qp->sq;
-	struct mxe_send_wr *wr = mxe_sq_wr(sq, sq->tail);
+	struct mxe_requester *req = &qp->req;
+	struct mxe_send_wr *wr = mxe_sq_wr(req, req->tail);
 	enum ib_wr_opcode opcode = wr->opcode;
 	bool own = mxe_rndv_owns(qp, wr);
 
 	lockdep_assert_held(&qp->send_lock);
 
 	/* Pairs with the control dependency in mxe_wqe_post(). */
-	smp_store_release(&sq->tail, sq->tail + 1);
+	smp_store_release(&req->tail, req->tail + 1);
 	if (own)
 		mxe_rndv_complete(qp, opcode, status);
-	mxe_ring_set_consumer(&sq->ring, mxe_rndv_tail(qp));
+	mxe_ring_set_consumer(&req->ring, mxe_rndv_tail(qp));
 	return !own;
 }
 

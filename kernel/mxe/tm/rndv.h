@@ -60,7 +60,7 @@ bool mxe_rndv_has_room(const struct mxe_qp *qp);
 bool mxe_rndv_can_read(const struct mxe_qp *qp);
 
 /**
- * mxe_rndv_queue() - Queue the rendezvous in rq.tm_msg for the request rq.cur.
+ * mxe_rndv_queue() - Queue the rendezvous in resp.tm_msg for resp.cur.
  * @qp: QP for which mxe_rndv_has_room() is true
  *
  * qp->work begins it.
@@ -99,7 +99,7 @@ bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status);
 void mxe_rndv_reset(struct mxe_qp *qp);
 
 /**
- * mxe_rndv_fetched() - Convert sq.fetched to an index of the ring.
+ * mxe_rndv_fetched() - Convert req.fetched to an index of the ring.
  * @qp: QP
  *
  * The own requests have no place in the ring of the process.
@@ -109,11 +109,11 @@ void mxe_rndv_reset(struct mxe_qp *qp);
  */
 static inline u32 mxe_rndv_fetched(const struct mxe_qp *qp)
 {
-	return qp->sq.fetched - (mxe_qp_has_tm(qp) ? qp->rndv->fetched : 0);
+	return qp->req.fetched - (mxe_qp_has_tm(qp) ? qp->rndv->fetched : 0);
 }
 
 /**
- * mxe_rndv_tail() - Convert sq.tail to an index of the ring.
+ * mxe_rndv_tail() - Convert req.tail to an index of the ring.
  * @qp: QP
  *
  * Context: send_lock held.
@@ -121,7 +121,7 @@ static inline u32 mxe_rndv_fetched(const struct mxe_qp *qp)
  */
 static inline u32 mxe_rndv_tail(const struct mxe_qp *qp)
 {
-	return qp->sq.tail - (mxe_qp_has_tm(qp) ? qp->rndv->completed : 0);
+	return qp->req.tail - (mxe_qp_has_tm(qp) ? qp->rndv->completed : 0);
 }
 
 /**
@@ -134,7 +134,7 @@ static inline u32 mxe_rndv_tail(const struct mxe_qp *qp)
  */
 static inline u32 mxe_rndv_held(const struct mxe_qp *qp)
 {
-	u32 held = qp->sq.fetched - qp->sq.tail;
+	u32 held = qp->req.fetched - qp->req.tail;
 
 	return mxe_qp_has_tm(qp) ?
 	       held - (qp->rndv->fetched - qp->rndv->completed) : held;
@@ -165,7 +165,7 @@ static inline bool mxe_rndv_owns(const struct mxe_qp *qp,
 static inline struct ib_pd *mxe_rndv_pd(const struct mxe_qp *qp,
 					const struct mxe_send_wr *wr)
 {
-	return mxe_rndv_owns(qp, wr) ? qp->rq.srq->ibsrq.pd : qp->pd;
+	return mxe_rndv_owns(qp, wr) ? qp->resp.srq->ibsrq.pd : qp->pd;
 }
 
 #endif /* MXE_RNDV_H */

@@ -37,12 +37,12 @@ static int mxe_tm_recv_parse(const struct mxe_pkt *pkt, struct mxe_tm_msg *msg)
 	return 0;
 }
 
-/* Returns true if the buffer of the tag in rq.cur can be read into. */
+/* Returns true if the buffer of the tag in resp.cur can be read into. */
 static bool mxe_tm_recv_fits(const struct mxe_qp *qp)
 {
-	u32 len = be32_to_cpu(qp->rq.tm_msg.hdr.rvh.len);
+	u32 len = be32_to_cpu(qp->resp.tm_msg.hdr.rvh.len);
 
-	return len <= qp->rq.cur->length && len <= MXE_MAX_MSG_SIZE;
+	return len <= qp->resp.cur->length && len <= MXE_MAX_MSG_SIZE;
 }
 
 static void mxe_tm_recv_count(struct mxe_qp *qp, enum mxe_tm_kind kind)
@@ -51,28 +51,28 @@ static void mxe_tm_recv_count(struct mxe_qp *qp, enum mxe_tm_kind kind)
 		mxe_count(qp->dev, tm_unexpected);
 	else if (kind != MXE_TM_NO_TAG)
 		mxe_count(qp->dev, tm_matched);
-	trace_mxe_tag(qp, kind, &qp->rq.tm_msg.hdr.tmh);
+	trace_mxe_tag(qp, kind, &qp->resp.tm_msg.hdr.tmh);
 }
 
-/* Takes up the request of the tag, or one of the SRQ, into rq.cur. */
+/* Takes up the request of the tag, or one of the SRQ, into resp.cur. */
 static int mxe_tm_recv_take(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
-	struct mxe_tm_msg *msg = &rq->tm_msg;
+	struct mxe_responder *resp = &qp->resp;
+	struct mxe_tm_msg *msg = &resp->tm_msg;
 	s32 cost;
 	int err;
 
 	err = mxe_tm_recv_parse(pkt, msg);
 	if (!err && msg->kind == MXE_TM_RNDV && !mxe_rndv_has_room(qp))
 		err = -EAGAIN;
-	cost = msg->kind == MXE_TM_NO_TAG ? 0 : mxe_tm_cost(rq->srq->tm);
+	cost = msg->kind == MXE_TM_NO_TAG ? 0 : mxe_tm_cost(resp->srq->tm);
 	/* The next slice has enough, so that this one does not exceed it. */
-	if (!err && cost > rq->budget)
+	if (!err && cost > resp->budget)
 		err = -EBUSY;
 	if (!err) {
-		err = mxe_tm_take(rq->srq, msg, rq->cur, &rq->pending);
-		rq->cur_valid = !err || err == -EIO;
-		rq->budget -= cost + mxe_tm_steps_cost(msg->steps);
+		err = mxe_tm_take(resp->srq, msg, resp->cur, &resp->pending);
+		resp->cur_valid = !err || err == -EIO;
+		resp->budget -= cost + mxe_tm_steps_cost(msg->steps);
 	}
 	if (err) {
 		msg->kind = MXE_TM_NONE;
@@ -88,34 +88,34 @@ static int mxe_tm_recv_take(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 /* Reports a match whose data follow in later packets. */
 static void mxe_tm_recv_report(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	struct mxe_wc wc = {
-		.wr_id = rq->cur->wr_id,
+		.wr_id = resp->cur->wr_id,
 		.opcode = MXE_WC_TM_RECV,
 		.flags = MXE_CQE_TM_INFO | MXE_CQE_TM_MATCH,
 		.src_qp = qp->dest_qpn,
-		.tmh = &rq->tm_msg.hdr.tmh,
+		.tmh = &resp->tm_msg.hdr.tmh,
 	};
 
-	rq->tm_msg.match_reported = true;
-	mxe_qp_complete(qp, qp->recv_cq, &wc, &rq->pending);
+	resp->tm_msg.match_reported = true;
+	mxe_qp_complete(qp, qp->recv_cq, &wc, &resp->pending);
 }
 
 int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_pkt *pkt)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 	int err;
 
 	lockdep_assert_held(&qp->recv_lock);
 
-	if (!rq->cur_valid) {
+	if (!resp->cur_valid) {
 		err = mxe_tm_recv_take(qp, pkt);
 		if (err)
 			return err;
-	} else if (rq->cur->error) {
+	} else if (resp->cur->error) {
 		return -EIO;
 	}
-	switch (rq->tm_msg.kind) {
+	switch (resp->tm_msg.kind) {
 	case MXE_TM_EAGER:
 		pkt->payload += sizeof(struct mxe_tmh);
 		pkt->payload_len -= sizeof(struct mxe_tmh);
@@ -136,13 +136,13 @@ int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_pkt *pkt)
 
 void mxe_tm_recv_abandon(struct mxe_qp *qp)
 {
-	struct mxe_rq *rq = &qp->rq;
+	struct mxe_responder *resp = &qp->resp;
 
 	lockdep_assert_held(&qp->recv_lock);
 
 	if (!mxe_qp_has_tm(qp))
 		return;
-	if (rq->cur_valid && rq->tm_msg.kind == MXE_TM_UNEXPECTED)
-		mxe_tm_lost(rq->srq);
-	rq->tm_msg.kind = MXE_TM_NONE;
+	if (resp->cur_valid && resp->tm_msg.kind == MXE_TM_UNEXPECTED)
+		mxe_tm_lost(resp->srq);
+	resp->tm_msg.kind = MXE_TM_NONE;
 }
