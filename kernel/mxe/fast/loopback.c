@@ -27,6 +27,7 @@
 #include "rc/respond.h"
 #include "rc/sq.h"
 #include "tm/rndv.h"
+#include "tm/tm_recv.h"
 #include "trace.h"
 
 bool mxe_loopback_direct = true;
@@ -126,14 +127,27 @@ struct mxe_loopback_data {
 	const struct mxe_send_wr *wr;
 	struct mxe_target target;	/* of the remote key; mr NULL: a SEND */
 	u64 addr;			/* in the region of target */
+	u32 skip;			/* bytes in front of the data of a SEND */
 };
+
+/* Copies a piece of a SEND, without what is in front of its data. */
+static int mxe_loopback_scatter(const struct mxe_loopback_data *data, u32 offset,
+				const void *p, u32 len)
+{
+	u32 skip = offset < data->skip ? min(len, data->skip - offset) : 0;
+
+	if (skip == len)
+		return 0;
+	return mxe_recv_scatter(data->peer, offset + skip - data->skip, p + skip,
+				len - skip);
+}
 
 /* Copies bytes offset..offset+len of the message from or to @p. */
 static int mxe_loopback_copy_piece(const struct mxe_loopback_data *data, u32 offset,
 				   void *p, u32 len)
 {
 	if (!data->target.mr)
-		return mxe_recv_scatter(data->peer, offset, p, len);
+		return mxe_loopback_scatter(data, offset, p, len);
 	mxe_mr_copy(data->target.mr, data->addr + offset, p, len,
 		    mxe_wr_is_read(data->wr->opcode) ? MXE_FROM_MEMORY :
 						       MXE_TO_MEMORY);
@@ -219,13 +233,15 @@ static int mxe_loopback_copy_remote(struct mxe_loopback_data *data, int access)
  */
 
 /* Completes the receive request of a SEND, or of immediate data. */
-static void mxe_loopback_complete_recv(struct mxe_qp *peer, const struct mxe_send_wr *wr)
+static void mxe_loopback_complete_recv(const struct mxe_loopback_data *data)
 {
+	const struct mxe_send_wr *wr = data->wr;
+	struct mxe_qp *peer = data->peer;
 	struct mxe_wc wc = {
 		.opcode = mxe_wr_is_write(wr->opcode) ?
 			  MXE_WC_RECV_RDMA_WITH_IMM : MXE_WC_RECV,
 		.solicited = wr->flags & MXE_SEND_SOLICITED,
-		.byte_len = wr->length,
+		.byte_len = wr->length - data->skip,
 		.src_qp = peer->dest_qpn,
 	};
 
@@ -236,18 +252,41 @@ static void mxe_loopback_complete_recv(struct mxe_qp *peer, const struct mxe_sen
 	mxe_recv_end(peer, &wc);
 }
 
+/*
+ * Matches the tag of a SEND.  The requester runs the search, so its slice pays
+ * for it.  A rendezvous is sent as a packet, because its data follow by
+ * packets.
+ */
+static int mxe_loopback_match(struct mxe_loopback_data *data)
+{
+	const struct mxe_send_wr *wr = data->wr;
+	struct mxe_responder *resp = &data->peer->resp;
+	struct mxe_rndv_hdr hdr;
+	struct mxe_tm_data msg = { .hdr = &hdr, .len = wr->length, .is_last = true };
+	int err;
+
+	err = mxe_request_gather(data->qp, wr, 0, &hdr, min_t(u32, wr->length, sizeof(hdr)));
+	if (err)
+		return err;
+	if (wr->length >= sizeof(hdr.tmh) && hdr.tmh.opcode == MXE_TMH_RNDV)
+		return -EOPNOTSUPP;
+	resp->budget = data->qp->req.budget;
+	err = mxe_tm_recv_start(data->peer, &msg);
+	data->qp->req.budget = resp->budget;
+	data->skip = msg.skip;
+	return err;
+}
+
 static int mxe_loopback_send(struct mxe_loopback_data *data)
 {
 	struct mxe_qp *peer = data->peer;
 	int err;
 
-	if (mxe_qp_has_tm(peer))
-		return -EOPNOTSUPP;
-	err = mxe_recv_take(peer);
+	err = mxe_qp_has_tm(peer) ? mxe_loopback_match(data) : mxe_recv_take(peer);
 	if (err)
 		return err;
 	/* Do not copy a part of a message that is too long. */
-	if (data->wr->length > peer->resp.cur->length)
+	if (data->wr->length - data->skip > peer->resp.cur->length)
 		return -EMSGSIZE;
 	err = mxe_loopback_copy(data);
 	if (err)
@@ -255,7 +294,7 @@ static int mxe_loopback_send(struct mxe_loopback_data *data)
 	/* The caller charges for the SGEs of the requester. */
 	if (unlikely(peer->resp.cur->num_sge >= 4))
 		data->qp->req.budget -= peer->resp.cur->num_sge / 4;
-	mxe_loopback_complete_recv(peer, data->wr);
+	mxe_loopback_complete_recv(data);
 	return 0;
 }
 
@@ -274,7 +313,7 @@ static int mxe_loopback_write(struct mxe_loopback_data *data)
 	}
 	err = mxe_loopback_copy_remote(data, IB_ACCESS_REMOTE_WRITE);
 	if (!err && imm)
-		mxe_loopback_complete_recv(peer, data->wr);
+		mxe_loopback_complete_recv(data);
 	return err;
 }
 

@@ -43,11 +43,9 @@ int mxe_recv_scatter(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
 	return 0;
 }
 
-void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
+static void mxe_recv_end_cur(struct mxe_qp *qp, struct mxe_wc *wc)
 {
 	struct mxe_responder *resp = &qp->resp;
-
-	lockdep_assert_held(&qp->recv_lock);
 
 	wc->wr_id = resp->cur->wr_id;
 	resp->cur_valid = false;
@@ -66,11 +64,21 @@ static void mxe_recv_end_tm(struct mxe_qp *qp, struct mxe_wc *wc)
 	if (!ok && msg->kind == MXE_TM_UNEXPECTED)
 		mxe_tm_lost(qp->resp.srq);
 	mxe_tm_fill_wc(msg, wc);
-	mxe_recv_end(qp, wc);
+	mxe_recv_end_cur(qp, wc);
 	/* The completion of the match precedes that of the data. */
 	if (ok && msg->kind == MXE_TM_RNDV)
 		mxe_rndv_queue(qp);
 	msg->kind = MXE_TM_NONE;
+}
+
+void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
+{
+	lockdep_assert_held(&qp->recv_lock);
+
+	if (mxe_qp_has_tm(qp))
+		mxe_recv_end_tm(qp, wc);
+	else
+		mxe_recv_end_cur(qp, wc);
 }
 
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
@@ -96,10 +104,7 @@ void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
 			wc.inv_rkey = mxe_pkt_inv_rkey(pkt);
 		}
 	}
-	if (mxe_qp_has_tm(qp))
-		mxe_recv_end_tm(qp, &wc);
-	else
-		mxe_recv_end(qp, &wc);
+	mxe_recv_end(qp, &wc);
 }
 
 bool mxe_recv_admit(struct mxe_qp *qp)

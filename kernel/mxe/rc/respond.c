@@ -416,12 +416,21 @@ static int mxe_respond_scatter(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 /* Begins a SEND to a tag-matching SRQ. */
 static int mxe_respond_send_tagged(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
-	struct mxe_pkt data = *pkt;
+	struct mxe_tm_data data = {
+		.hdr = pkt->payload,
+		.len = pkt->payload_len,
+		.is_last = pkt->flags & MXE_OP_END,
+	};
+	struct mxe_pkt rest = *pkt;
 	int err;
 
 	qp->resp.offset = 0;
 	err = mxe_tm_recv_start(qp, &data);
-	return err ?: mxe_respond_scatter(qp, &data);
+	if (err)
+		return err;
+	rest.payload += data.skip;
+	rest.payload_len = data.len;
+	return mxe_respond_scatter(qp, &rest);
 }
 
 static int mxe_respond_send_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)

@@ -10,26 +10,25 @@
 #include "tm/tm.h"
 #include "tm/tm_recv.h"
 #include "trace.h"
-#include "wire/pkt.h"
 
 /*
  * Reads the headers of a message.  Everything that is not a message with a tag
  * is one without, which includes the FIN that a sender receives.
  */
-static int mxe_tm_recv_parse(const struct mxe_pkt *pkt, struct mxe_tm_msg *msg)
+static int mxe_tm_recv_parse(const struct mxe_tm_data *data, struct mxe_tm_msg *msg)
 {
-	const struct mxe_rndv_hdr *hdr = (const void *)pkt->payload;
+	const struct mxe_rndv_hdr *hdr = data->hdr;
 
 	msg->kind = MXE_TM_NO_TAG;
 	msg->match_reported = false;
-	if (pkt->payload_len < sizeof(hdr->tmh))
+	if (data->len < sizeof(hdr->tmh))
 		return 0;
 	if (hdr->tmh.opcode == MXE_TMH_EAGER) {
 		msg->kind = MXE_TM_EAGER;
 		msg->hdr.tmh = hdr->tmh;
 	} else if (hdr->tmh.opcode == MXE_TMH_RNDV) {
-		if (pkt->payload_len < sizeof(*hdr) || !(pkt->flags & MXE_OP_END) ||
-		    pkt->payload_len > MXE_TM_MAX_RNDV_HDR)
+		if (data->len < sizeof(*hdr) || !data->is_last ||
+		    data->len > MXE_TM_MAX_RNDV_HDR)
 			return -EINVAL;
 		msg->kind = MXE_TM_RNDV;
 		msg->hdr = *hdr;
@@ -55,14 +54,14 @@ static void mxe_tm_recv_count(struct mxe_qp *qp, enum mxe_tm_kind kind)
 }
 
 /* Takes up the request of the tag, or one of the SRQ, into resp.cur. */
-static int mxe_tm_recv_take(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+static int mxe_tm_recv_take(struct mxe_qp *qp, const struct mxe_tm_data *data)
 {
 	struct mxe_responder *resp = &qp->resp;
 	struct mxe_tm_msg *msg = &resp->tm_msg;
 	s32 cost;
 	int err;
 
-	err = mxe_tm_recv_parse(pkt, msg);
+	err = mxe_tm_recv_parse(data, msg);
 	if (!err && msg->kind == MXE_TM_RNDV && !mxe_rndv_has_room(qp))
 		err = -EAGAIN;
 	cost = msg->kind == MXE_TM_NO_TAG ? 0 : mxe_tm_cost(resp->srq->tm);
@@ -101,7 +100,7 @@ static void mxe_tm_recv_report(struct mxe_qp *qp)
 	mxe_qp_complete(qp, qp->recv_cq, &wc, &resp->pending);
 }
 
-int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_pkt *pkt)
+int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_tm_data *data)
 {
 	struct mxe_responder *resp = &qp->resp;
 	int err;
@@ -109,24 +108,31 @@ int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_pkt *pkt)
 	lockdep_assert_held(&qp->recv_lock);
 
 	if (!resp->cur_valid) {
-		err = mxe_tm_recv_take(qp, pkt);
+		err = mxe_tm_recv_take(qp, data);
 		if (err)
 			return err;
 	} else if (resp->cur->error) {
 		return -EIO;
+	} else if (resp->tm_msg.kind == MXE_TM_EAGER &&
+		   data->len < sizeof(struct mxe_tmh)) {
+		/*
+		 * Not the message that was matched: the requester has failed
+		 * after mxe_loopback_match(), and was connected again.
+		 */
+		return -EINVAL;
 	}
 	switch (resp->tm_msg.kind) {
 	case MXE_TM_EAGER:
-		pkt->payload += sizeof(struct mxe_tmh);
-		pkt->payload_len -= sizeof(struct mxe_tmh);
-		if (!(pkt->flags & MXE_OP_END))
+		data->skip = sizeof(struct mxe_tmh);
+		data->len -= data->skip;
+		if (!data->is_last)
 			mxe_tm_recv_report(qp);
 		break;
 	case MXE_TM_RNDV:
-		pkt->payload_len = 0;
+		data->len = 0;
 		break;
 	case MXE_TM_RNDV_INCOMPLETE:
-		pkt->payload_len = sizeof(struct mxe_rndv_hdr);
+		data->len = sizeof(struct mxe_rndv_hdr);
 		break;
 	default:
 		break;

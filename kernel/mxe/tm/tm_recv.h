@@ -5,23 +5,30 @@
 
 #include <linux/types.h>
 
-struct mxe_pkt;
 struct mxe_qp;
+
+/* The first packet of a message, or a whole one. */
+struct mxe_tm_data {
+	const void *hdr;	/* its first bytes, as many as a rendezvous has */
+	bool is_last;		/* the message ends with it */
+	u32 len;		/* bytes of it; at the end those of the data */
+	u32 skip;		/* bytes in front of the data */
+};
 
 /**
  * mxe_tm_recv_start() - Match the tag of a message, and take a receive request.
  * @qp: responder with a tag-matching SRQ
- * @pkt: first packet of a SEND; its payload becomes the data for the request
+ * @data: first packet of a SEND, or the whole SEND
  *
  * Does not match twice if the packet is executed again after -EBUSY of a later
- * step.
+ * step, or a request by packets after the loopback path has failed.
  *
  * Context: BHs disabled, recv_lock held.
  * Return: 0; -EINVAL for an invalid rendezvous; -EAGAIN if there is no receive
  * request or no room for the rendezvous; -EBUSY if the budget of the slice does
  * not suffice; -EIO as mxe_recv_take().
  */
-int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_pkt *pkt);
+int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_tm_data *data);
 
 /**
  * mxe_tm_recv_abandon() - Forget the message in progress without a completion.
