@@ -156,7 +156,9 @@ bool worst_wait(struct ibv_cq *cq, uint32_t n, int status)
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (!vt_poll(cq, &wc, VT_MS)) {
-			printf("# %u of %u completions arrived\n", i, n);
+			printf("# %u of %u completions arrived, %ld packets were dropped\n",
+			       i, n, vt_counter(vt_name_b(), "drop_*") +
+				     vt_counter(vt_name_a(), "drop_*"));
 			return false;
 		}
 		if (status >= 0 && (int)wc.status != status) {

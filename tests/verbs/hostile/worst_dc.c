@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "dc.h"
 #include "dc_wire.h"
+#include "hostile.h"
 #include "raw.h"
 #include "worst.h"
 
@@ -170,7 +171,11 @@ static bool dc_attack(enum attack attack, enum ibv_mtu mtu, uint32_t read_len)
 	dropped -= vt_dev_counter(worst_b, "drop_busy");
 	close(at.fd);
 	dc_target_close(&at.target);
-	return !accepts && !dropped;
+	/*
+	 * With the kernel's checkers, the packets take so long to send that
+	 * late_timer does the work meanwhile, and none is too many.
+	 */
+	return !accepts && (!dropped || !hostile_judges_time());
 }
 
 static bool dc_read(void)
