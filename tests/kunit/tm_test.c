@@ -97,7 +97,8 @@ static struct tm_rings *tm_begin(struct kt *kt)
 
 /* ---- operations and completions ---------------------------------------- */
 
-static void tm_op(struct tm_rings *t, const struct mxe_tm_wqe *op, u32 len)
+/* Posts an operation without a doorbell. */
+static void tm_put(struct tm_rings *t, const struct mxe_tm_wqe *op, u32 len)
 {
 	u32 index = t->ops.hdr.producer;
 
@@ -106,6 +107,11 @@ static void tm_op(struct tm_rings *t, const struct mxe_tm_wqe *op, u32 len)
 		.addr = kt_va(t->mr, 0), .length = len, .lkey = t->mr->lkey,
 	};
 	t->ops.hdr.producer = index + 1;
+}
+
+static void tm_op(struct tm_rings *t, const struct mxe_tm_wqe *op, u32 len)
+{
+	tm_put(t, op, len);
 	local_bh_disable();
 	mxe_tm_ring(t->srq);
 	local_bh_enable();
@@ -468,8 +474,49 @@ static void tm_steps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mxe_tm_take(t->srq, &msg, t->wr, &pending), -EAGAIN);
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, t->srq->tm->num_masks, half + 1);
-	KUNIT_EXPECT_LE(test, msg.steps, 2 * half);
-	KUNIT_EXPECT_GE(test, msg.steps, half);
+	i = msg.cost - (half + 1) / MXE_TM_MASKS_PER_UNIT;
+	KUNIT_EXPECT_LE(test, i, 2 * half / MXE_TM_STEPS_PER_UNIT);
+	KUNIT_EXPECT_GE(test, i, half / MXE_TM_STEPS_PER_UNIT);
+}
+
+static int tm_take(struct tm_rings *t, u64 tag, struct mxe_tm_msg *msg)
+{
+	unsigned long pending = 0;
+	int err;
+
+	*msg = (struct mxe_tm_msg) { .kind = MXE_TM_EAGER };
+	msg->hdr.tmh.tag = cpu_to_be64(tag);
+	local_bh_disable();
+	err = mxe_tm_take(t->srq, msg, t->wr, &pending);
+	local_bh_enable();
+	return err;
+}
+
+/* A message executes what was posted without a doorbell, but not too much. */
+static void tm_unrung(struct kunit *test)
+{
+	const u32 max = MXE_TM_MAX_UNRUNG;
+	struct kt *kt = kt_of(test);
+	struct tm_rings *t = tm_begin_srq(kt);
+	struct mxe_tm_msg msg;
+	u32 i;
+
+	for (i = 0; i <= max; i++)
+		tm_put(t, &(struct mxe_tm_wqe) {
+			.opcode = MXE_TM_ADD, .recv_wr_id = i, .handle = i,
+			.tag = i, .mask = U64_MAX,
+		}, 0);
+	KUNIT_EXPECT_EQ(test, mxe_tm_cost(t->srq->tm), max * MXE_TM_OP_COST);
+	KUNIT_EXPECT_EQ(test, tm_take(t, max, &msg), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, msg.cost, max * MXE_TM_OP_COST);
+	KUNIT_EXPECT_EQ(test, t->ops.hdr.consumer, max);
+	KUNIT_EXPECT_EQ(test, tm_take(t, max, &msg), 0);
+	KUNIT_EXPECT_EQ(test, msg.cost, MXE_TM_OP_COST);
+	KUNIT_EXPECT_EQ(test, t->wr->wr_id, (u64)max);
+	KUNIT_EXPECT_EQ(test, tm_take(t, 0, &msg), 0);
+	KUNIT_EXPECT_EQ(test, msg.cost, 0U);
+	KUNIT_EXPECT_EQ(test, t->wr->wr_id, 0ULL);
+	KUNIT_EXPECT_EQ(test, t->ops.hdr.tags_freed, 2U);
 }
 
 /* ---- messages ---------------------------------------------------------- */
@@ -505,6 +552,28 @@ static void tm_message(struct kt *kt, u8 opcode, u32 psn, u8 tm_opcode, u32 len,
 static void tm_eager(struct kt *kt, u32 psn, u32 len)
 {
 	tm_message(kt, KT_SEND_ONLY, psn, MXE_TMH_EAGER, len, 0);
+}
+
+/* A message finds the completion and the errors of operations, too. */
+static void tm_unrung_bad(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct tm_rings *t = tm_begin(kt);
+
+	tm_put(t, &(struct mxe_tm_wqe) {
+		.opcode = MXE_TM_ADD, .recv_wr_id = 5, .handle = 5, .wr_id = 4,
+		.tag = TAG, .mask = KT_ONES, .num_sge = 1, .flags = MXE_TM_OP_SIGNALED,
+	}, 100);
+	tm_eager(kt, KT_RQ_PSN, 16 + 100);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_ACK, 1);
+	tm_expect_cqe(kt, t, MXE_WC_TM_ADD, 4, 0, 0);
+	tm_expect_cqe(kt, t, MXE_WC_TM_RECV, 5, 0, TM_MATCHED | MXE_CQE_TM_DATA_VALID);
+	t->ops.hdr.producer += OPS + 1;
+	tm_post_recv(kt, t, 7);
+	tm_eager(kt, KT_RQ_PSN + 1, 16 + 100);
+	kt_expect_ack(kt, KT_RQ_PSN + 1, KT_ACK, 2);
+	tm_expect_cqe(kt, t, MXE_WC_TM_RECV, 7, 0, 0);
+	KUNIT_EXPECT_TRUE(test, test_and_clear_bit(IB_EVENT_SRQ_ERR, &kt->events));
 }
 
 static void tm_eager_match(struct kunit *test)
@@ -948,6 +1017,8 @@ static struct kunit_case tm_cases[] = {
 	KUNIT_CASE(tm_slice),
 	KUNIT_CASE(tm_slice_steps),
 	KUNIT_CASE(tm_steps),
+	KUNIT_CASE(tm_unrung),
+	KUNIT_CASE(tm_unrung_bad),
 	KUNIT_CASE(tm_eager_match),
 	KUNIT_CASE(tm_eager_packets),
 	KUNIT_CASE(tm_eager_too_long),

@@ -2,7 +2,7 @@
 /*
  * Shared receive queues. libibverbs calls these functions through the table in
  * device.c. Receive requests need no doorbell, because the kernel reads them
- * when messages arrive. Tag operations do.
+ * when messages arrive, nor do the first tags.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -210,12 +210,29 @@ static int mxe_srq_build_op(const struct mxe_srq *srq, uint32_t index,
 	return 0;
 }
 
+/*
+ * Returns true if the kernel must execute an operation before a message
+ * arrives.
+ */
+static bool mxe_srq_op_is_awaited(const struct ibv_ops_wr *wr)
+{
+	return wr->opcode != IBV_WR_TAG_ADD || wr->flags & IBV_OPS_SIGNALED;
+}
+
+/* Returns true if too many operations wait for a message. */
+static bool mxe_srq_has_many_ops(const struct mxe_ring *ring, uint32_t index)
+{
+	return mxe_ring_full(ring, index) ||
+	       index - mxe_load_acquire(&ring->hdr->consumer) > MXE_TM_MAX_UNRUNG;
+}
+
 int mxe_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 		     struct ibv_ops_wr **bad_wr)
 {
 	struct mxe_srq *srq = to_msrq(ibsrq);
 	struct mxe_ring *ring = &srq->tm_ops;
 	uint32_t index, begin;
+	bool ring_now = false;
 	int ret = 0;
 
 	if (!srq->tm_cq) {
@@ -231,12 +248,14 @@ int mxe_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 			break;
 		}
 		srq->tags_added += wr->opcode == IBV_WR_TAG_ADD;
+		ring_now |= mxe_srq_op_is_awaited(wr);
 	}
 	if (index != begin)
 		mxe_ring_publish(ring, index);
+	ring_now |= mxe_srq_has_many_ops(ring, index);
 	mxe_ring_unlock(ring);
 
-	if (index != begin)
+	if (ring_now && index != begin)
 		mxe_doorbell_srq(srq);
 	return ret;
 }

@@ -213,6 +213,13 @@ struct mxe_tm_wqe {
 	__u8 reserved[5];
 };
 
+/*
+ * Tag operations that the kernel takes from the ring when a message arrives.
+ * The process rings the doorbell for more, and for those whose completions it
+ * waits for.
+ */
+#define MXE_TM_MAX_UNRUNG	8
+
 /* The values of IBV_WR_TAG_*. */
 enum mxe_tm_opcode {
 	MXE_TM_ADD	= 0,

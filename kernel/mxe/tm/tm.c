@@ -11,6 +11,7 @@
 #include "mxe.h"
 #include "queues/cq.h"
 #include "queues/pending.h"
+#include "queues/qp.h"
 #include "queues/rq.h"
 #include "queues/srq.h"
 #include "tm/tm.h"
@@ -195,8 +196,6 @@ static struct mxe_tm_tag *mxe_tm_by_handle(struct mxe_tm *tm, u32 handle)
 	return NULL;
 }
 
-/* ---- messages ---------------------------------------------------------- */
-
 /* Enables all tags if the program has handled every unexpected message. */
 static void mxe_tm_enable(struct mxe_tm *tm)
 {
@@ -207,76 +206,6 @@ static void mxe_tm_enable(struct mxe_tm *tm)
 static void mxe_tm_publish_freed(const struct mxe_tm *tm)
 {
 	WRITE_ONCE(tm->ops.hdr->tags_freed, tm->freed);
-}
-
-int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
-		struct mxe_recv_wr *wr, unsigned long *pending)
-{
-	struct mxe_tm *tm = srq->tm;
-	struct mxe_tm_tag *tag = NULL;
-	int err = 0;
-
-	/*
-	 * The search, and the count of an unexpected message, are one step.
-	 * Otherwise a tag could be posted in between, and match a later
-	 * message.
-	 */
-	spin_lock(&srq->lock);
-	tm->steps = 0;
-	if (msg->kind != MXE_TM_NO_TAG)
-		tag = mxe_tm_match(tm, be64_to_cpu(msg->hdr.tmh.tag));
-	if (tag) {
-		wr->wr_id = tag->recv_wr_id;
-		wr->error = IB_WC_SUCCESS;
-		wr->num_sge = tag->num_sge;
-		memcpy(wr->sge, tag->sge, tag->num_sge * sizeof(tag->sge[0]));
-		mxe_tm_remove(tm, tag);
-		mxe_tm_publish_freed(tm);
-	} else {
-		err = mxe_srq_take_locked(srq, wr, pending);
-		if (!err && msg->kind != MXE_TM_NO_TAG) {
-			msg->kind = MXE_TM_UNEXPECTED;
-			tm->unexpected++;
-		}
-	}
-	msg->steps = tm->steps;
-	spin_unlock(&srq->lock);
-	if (tag)
-		mxe_rq_sum_length(wr);
-	return err;
-}
-
-void mxe_tm_fill_wc(struct mxe_tm_msg *msg, struct mxe_wc *wc)
-{
-	if (msg->kind == MXE_TM_NONE || wc->status)
-		return;
-	wc->opcode = msg->kind == MXE_TM_NO_TAG ? MXE_WC_TM_NO_TAG :
-						  MXE_WC_TM_RECV;
-	switch (msg->kind) {
-	case MXE_TM_EAGER:
-		wc->flags |= MXE_CQE_TM_DATA_VALID;
-		break;
-	case MXE_TM_RNDV_INCOMPLETE:
-		wc->status = (enum ib_wc_status)MXE_WC_TM_RNDV_INCOMPLETE;
-		break;
-	case MXE_TM_RNDV:
-		break;
-	default:
-		return;
-	}
-	if (msg->match_reported)
-		return;
-	msg->match_reported = true;
-	wc->flags |= MXE_CQE_TM_INFO | MXE_CQE_TM_MATCH;
-	wc->tmh = &msg->hdr.tmh;
-}
-
-void mxe_tm_lost(struct mxe_srq *srq)
-{
-	spin_lock(&srq->lock);
-	srq->tm->unexpected--;
-	mxe_tm_enable(srq->tm);
-	spin_unlock(&srq->lock);
 }
 
 /* ---- operations -------------------------------------------------------- */
@@ -370,25 +299,27 @@ static enum mxe_cq_result mxe_tm_execute(struct mxe_srq *srq, const void *entry)
 	return mxe_cq_add(to_mcq(srq->ibsrq.ext.cq), NULL, &wc);
 }
 
-/* Returns the events that follow, as bits of enum mxe_pending. */
-static unsigned long mxe_tm_run(struct mxe_srq *srq, bool *more)
+/*
+ * Executes operations until the list or @budget is exhausted.  Returns the
+ * events that follow, as bits of enum mxe_pending.
+ */
+static unsigned long mxe_tm_run(struct mxe_srq *srq, u32 max, s32 *budget)
 {
 	struct mxe_tm *tm = srq->tm;
-	s32 budget = MXE_TM_SLICE;
-	u32 left;
 	unsigned long pending = 0;
+	u32 left;
 
 	lockdep_assert_held(&srq->lock);
 
 	left = mxe_ring_producer(&tm->ops) - tm->consumed;
-	if (tm->halted)
+	if (!left || tm->halted)
 		return 0;
 	if (left > tm->ops.entries) {
 		mxe_count(to_mdev(srq->ibsrq.device), bad_wqe);
 		tm->halted = true;
 		return BIT(MXE_PENDING_EV_SRQ_ERR);
 	}
-	for (; left && budget > 0; left--) {
+	for (left = min(left, max); left && *budget > 0; left--) {
 		tm->steps = 0;
 		switch (mxe_tm_execute(srq, mxe_ring_entry(&tm->ops, tm->consumed++))) {
 		case MXE_CQ_ADDED_NOTIFY:
@@ -400,22 +331,24 @@ static unsigned long mxe_tm_run(struct mxe_srq *srq, bool *more)
 		default:
 			break;
 		}
-		budget -= MXE_TM_OP_COST + mxe_tm_steps_cost(tm->steps);
+		*budget -= MXE_TM_OP_COST + tm->steps / MXE_TM_STEPS_PER_UNIT;
 	}
 	mxe_tm_publish_freed(tm);
 	mxe_ring_set_consumer(&tm->ops, tm->consumed);
-	*more = left;
 	return pending;
 }
 
 bool mxe_tm_ring(struct mxe_srq *srq)
 {
 	struct mxe_cq *cq = to_mcq(srq->ibsrq.ext.cq);
+	struct mxe_tm *tm = srq->tm;
+	s32 budget = MXE_TM_SLICE;
 	unsigned long pending;
-	bool more = false;
+	bool more;
 
 	spin_lock(&srq->lock);
-	pending = mxe_tm_run(srq, &more);
+	pending = mxe_tm_run(srq, U32_MAX, &budget);
+	more = budget <= 0 && mxe_ring_producer(&tm->ops) != tm->consumed;
 	spin_unlock(&srq->lock);
 
 	if (pending & BIT(MXE_PENDING_NOTIFY))
@@ -425,4 +358,101 @@ bool mxe_tm_ring(struct mxe_srq *srq)
 	if (pending & BIT(MXE_PENDING_EV_SRQ_ERR))
 		mxe_srq_event(srq, IB_EVENT_SRQ_ERR);
 	return more;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+u32 mxe_tm_cost(const struct mxe_tm *tm)
+{
+	u32 ops = mxe_ring_producer(&tm->ops) - READ_ONCE(tm->consumed);
+	u32 masks = READ_ONCE(tm->num_masks);
+
+	ops = min_t(u32, ops, MXE_TM_MAX_UNRUNG);
+	return min_t(u32, masks / MXE_TM_MASKS_PER_UNIT +
+		     ops * (MXE_TM_OP_COST + masks / MXE_TM_STEPS_PER_UNIT),
+		     MXE_SLICE);
+}
+
+/* Takes the request of the tag that matches, if there is one. */
+static bool mxe_tm_take_tag(struct mxe_tm *tm, const struct mxe_tm_msg *msg,
+			    struct mxe_recv_wr *wr)
+{
+	struct mxe_tm_tag *tag = mxe_tm_match(tm, be64_to_cpu(msg->hdr.tmh.tag));
+
+	if (!tag)
+		return false;
+	wr->wr_id = tag->recv_wr_id;
+	wr->error = IB_WC_SUCCESS;
+	wr->num_sge = tag->num_sge;
+	memcpy(wr->sge, tag->sge, tag->num_sge * sizeof(tag->sge[0]));
+	mxe_tm_remove(tm, tag);
+	mxe_tm_publish_freed(tm);
+	return true;
+}
+
+int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
+		struct mxe_recv_wr *wr, unsigned long *pending)
+{
+	struct mxe_tm *tm = srq->tm;
+	s32 budget = MXE_TM_SLICE;
+	bool has_tag = false;
+	int err = 0;
+
+	/*
+	 * The search, and the count of an unexpected message, are one step.
+	 * Otherwise a tag could be posted in between, and match a later
+	 * message.
+	 */
+	spin_lock(&srq->lock);
+	*pending |= mxe_tm_run(srq, MXE_TM_MAX_UNRUNG, &budget);
+	tm->steps = 0;
+	if (msg->kind != MXE_TM_NO_TAG) {
+		budget -= tm->num_masks / MXE_TM_MASKS_PER_UNIT;
+		has_tag = mxe_tm_take_tag(tm, msg, wr);
+	}
+	if (!has_tag) {
+		err = mxe_srq_take_locked(srq, wr, pending);
+		if (!err && msg->kind != MXE_TM_NO_TAG) {
+			msg->kind = MXE_TM_UNEXPECTED;
+			tm->unexpected++;
+		}
+	}
+	msg->cost = MXE_TM_SLICE - budget + tm->steps / MXE_TM_STEPS_PER_UNIT;
+	spin_unlock(&srq->lock);
+	if (has_tag)
+		mxe_rq_sum_length(wr);
+	return err;
+}
+
+void mxe_tm_fill_wc(struct mxe_tm_msg *msg, struct mxe_wc *wc)
+{
+	if (msg->kind == MXE_TM_NONE || wc->status)
+		return;
+	wc->opcode = msg->kind == MXE_TM_NO_TAG ? MXE_WC_TM_NO_TAG :
+						  MXE_WC_TM_RECV;
+	switch (msg->kind) {
+	case MXE_TM_EAGER:
+		wc->flags |= MXE_CQE_TM_DATA_VALID;
+		break;
+	case MXE_TM_RNDV_INCOMPLETE:
+		wc->status = (enum ib_wc_status)MXE_WC_TM_RNDV_INCOMPLETE;
+		break;
+	case MXE_TM_RNDV:
+		break;
+	default:
+		return;
+	}
+	if (msg->match_reported)
+		return;
+	msg->match_reported = true;
+	wc->flags |= MXE_CQE_TM_INFO | MXE_CQE_TM_MATCH;
+	wc->tmh = &msg->hdr.tmh;
+}
+
+void mxe_tm_lost(struct mxe_srq *srq)
+{
+	spin_lock(&srq->lock);
+	srq->tm->unexpected--;
+	mxe_tm_enable(srq->tm);
+	spin_unlock(&srq->lock);
 }

@@ -112,7 +112,7 @@ enum mxe_tm_kind {
 struct mxe_tm_msg {
 	enum mxe_tm_kind kind;
 	bool match_reported;		/* the match has a completion */
-	u32 steps;			/* tags that its search looked at */
+	u32 cost;			/* of its search, in units */
 	struct mxe_rndv_hdr hdr;	/* rvh: of a rendezvous only */
 };
 
@@ -152,41 +152,24 @@ void mxe_tm_destroy(struct mxe_srq *srq);
 bool mxe_tm_ring(struct mxe_srq *srq);
 
 /**
- * mxe_tm_cost() - Return what the search for the tag of a message costs.
+ * mxe_tm_cost() - Estimate what the search for the tag of a message costs.
  * @tm: list of tags
  *
- * The tags that the search looks at cost more, see mxe_tm_steps_cost().
- *
- * Return: units of the receive budget, at most half a slice.
+ * Context: Any.  Takes no lock.
+ * Return: units of the receive budget, at most MXE_SLICE.
  */
-static inline u32 mxe_tm_cost(const struct mxe_tm *tm)
-{
-	static_assert(MXE_TM_MAX_TAGS / MXE_TM_MASKS_PER_UNIT <= 32);
-
-	return READ_ONCE(tm->num_masks) / MXE_TM_MASKS_PER_UNIT;
-}
-
-/**
- * mxe_tm_steps_cost() - Return what the steps of a search or operation cost.
- * @steps: entries of lists that were looked at, at most MXE_TM_MAX_TAGS
- *
- * Return: units, at most 4.
- */
-static inline u32 mxe_tm_steps_cost(u32 steps)
-{
-	return steps / MXE_TM_STEPS_PER_UNIT;
-}
+u32 mxe_tm_cost(const struct mxe_tm *tm);
 
 /**
  * mxe_tm_take() - Find the receive request for a message.
  * @srq: tag-matching SRQ
  * @msg: the message.  Its kind is MXE_TM_EAGER or MXE_TM_RNDV, which becomes
- *	MXE_TM_UNEXPECTED if no tag matches, or MXE_TM_NO_TAG.  Its steps are
- *	set.
+ *	MXE_TM_UNEXPECTED if no tag matches, or MXE_TM_NO_TAG.  Its cost is set.
  * @wr: set to the request of the tag, or to the next request of the SRQ
- * @pending: as for mxe_srq_take()
+ * @pending: as for mxe_srq_take(), and the events of operations
  *
- * A tag that matches leaves the list.
+ * First executes operations that the process posted without a doorbell.  A tag
+ * that matches leaves the list.
  *
  * Context: BHs disabled.  Takes and releases the lock of the SRQ.
  * Return: 0, or an error of mxe_rq_take(), after which nothing was taken except

@@ -58,20 +58,18 @@ static int mxe_tm_recv_take(struct mxe_qp *qp, const struct mxe_tm_data *data)
 {
 	struct mxe_responder *resp = &qp->resp;
 	struct mxe_tm_msg *msg = &resp->tm_msg;
-	s32 cost;
 	int err;
 
 	err = mxe_tm_recv_parse(data, msg);
 	if (!err && msg->kind == MXE_TM_RNDV && !mxe_rndv_has_room(qp))
 		err = -EAGAIN;
-	cost = msg->kind == MXE_TM_NO_TAG ? 0 : mxe_tm_cost(resp->srq->tm);
 	/* The next slice has enough, so that this one does not exceed it. */
-	if (!err && cost > resp->budget)
+	if (!err && (s32)mxe_tm_cost(resp->srq->tm) > resp->budget)
 		err = -EBUSY;
 	if (!err) {
 		err = mxe_tm_take(resp->srq, msg, resp->cur, &resp->pending);
 		resp->cur_valid = !err || err == -EIO;
-		resp->budget -= cost + mxe_tm_steps_cost(msg->steps);
+		resp->budget -= msg->cost;
 	}
 	if (err) {
 		msg->kind = MXE_TM_NONE;

@@ -32,7 +32,7 @@ enum {
 	AREAS = 64,
 	QPN = 0x11,
 	SRQ_NUM = 0x33,
-	TM_OPS = 8,
+	TM_OPS = 16,
 	AH_NUM = 0x71,
 	MW_RKEY = 0x7788ff,
 	DM_HANDLE = 0x55,

@@ -232,9 +232,38 @@ static void test_tm_post(void)
 	nothing_is_left();
 }
 
+/* Tags without a completion need a doorbell only if they are many. */
+static void test_tm_unrung(void)
+{
+	struct ibv_cq *cq = create_cq();
+	struct ibv_srq *srq = create_tm(cq, 1);
+	struct mxe_ring *ring = &to_msrq(srq)->tm_ops;
+	struct ibv_ops_wr *bad, add = { .opcode = IBV_WR_TAG_ADD };
+	uint32_t i;
+
+	set_indices(ring, 0);
+	bells(NULL);		/* those of other tests */
+	for (i = 1; i <= MXE_TM_MAX_UNRUNG; i++) {
+		is_int(fake.ops->post_srq_ops(srq, &add, &bad), 0, "a tag");
+		ring->hdr->tags_freed = i;
+	}
+	is_int(bells(NULL), 0, "... no doorbell");
+	is_int(fake.ops->post_srq_ops(srq, &add, &bad), 0, "one more");
+	is_int(bells(NULL), 1, "... a doorbell");
+	mxe_store_release(&ring->hdr->consumer, i);
+	is_int(fake.ops->post_srq_ops(srq, &add, &bad), 0, "a tag");
+	is_int(bells(NULL), 0, "... no doorbell when the others were executed");
+	add.flags = IBV_OPS_SIGNALED;
+	is_int(fake.ops->post_srq_ops(srq, &add, &bad), 0, "a tag with a completion");
+	is_int(bells(NULL), 1, "... a doorbell");
+	is_int(fake.ops->destroy_srq(srq), 0, "destroyed");
+	is_int(fake.ops->destroy_cq(cq), 0, "destroyed");
+	nothing_is_left();
+}
+
 static void (*const tests[])(void) = {
 	open_device, test_create, test_create_errors, test_post, test_qp,
-	test_tm_create, test_tm_post,
+	test_tm_create, test_tm_post, test_tm_unrung,
 	close_device,
 };
 
