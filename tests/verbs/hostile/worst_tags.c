@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <infiniband/tm_types.h>
+#include <rdma/mxe-abi.h>
 #include "tm.h"
 #include "worst.h"
 
@@ -46,19 +47,19 @@ static void tags_close(struct tags *t)
 		vt_bail("ibv_destroy_srq");
 }
 
-/* Posts a full ring of tags that match no message, each with its own mask. */
-static bool add_tags(struct tags *t)
+/* Posts tags that match no message, each with its own mask, from...to-1. */
+static bool add_tags(struct tags *t, uint32_t from, uint32_t to)
 {
 	static struct ibv_ops_wr wr[TAGS];
 	struct ibv_ops_wr *bad;
 
-	for (uint32_t i = 0; i < TAGS; i++)
+	for (uint32_t i = from; i < to; i++)
 		wr[i] = (struct ibv_ops_wr){
-			.next = i + 1 < TAGS ? &wr[i + 1] : NULL,
+			.next = i + 1 < to ? &wr[i + 1] : NULL,
 			.opcode = IBV_WR_TAG_ADD,
 			.tm.add = { .tag = 1ULL << 63, .mask = 1ULL << 63 | i },
 		};
-	return !ibv_post_srq_ops(t->srq, wr, &bad);
+	return !ibv_post_srq_ops(t->srq, &wr[from], &bad);
 }
 
 static bool tag_ops(void)
@@ -68,13 +69,16 @@ static bool tag_ops(void)
 
 	tags_open(&t);
 	worst_begin();
-	done = add_tags(&t);
+	done = add_tags(&t, 0, TAGS);
 	worst_end();
 	tags_close(&t);
 	return done;
 }
 
-/* Sends w->n messages, each after w->shift messages without a tag. */
+/*
+ * Sends w->n messages, each after w->shift messages without a tag.  The first
+ * executes w->len operations.
+ */
 static bool tag_masks(const struct worst *w)
 {
 	struct ibv_tmh *tmh;
@@ -84,7 +88,7 @@ static bool tag_masks(const struct worst *w)
 	bool done;
 
 	tags_open(&t);
-	done = add_tags(&t);
+	done = add_tags(&t, 0, TAGS - w->len) && (!w->len || add_tags(&t, TAGS - w->len, TAGS));
 	tmh = (void *)t.p.a.buf;
 	*tmh = (struct ibv_tmh){ .opcode = IBV_TMH_EAGER };
 	tmh = (void *)(t.p.a.buf + LEN);
@@ -109,6 +113,8 @@ const struct worst worst_tags[] = {
 	{ "tag_ops", "1,024 tags, each with its own mask, are posted", .run = tag_ops },
 	{ "tag_masks", "messages that 1,024 masks are tried on", .run_with = tag_masks,
 	  .n = SOME },
+	{ "tag_masks_unrung", "a message executes 8 operations, then tries 1,024 masks",
+	  .run_with = tag_masks, .n = 1, .len = MXE_TM_MAX_UNRUNG },
 	{ "tag_masks_beside", "such messages beside 4-KiB ones", .run_with = tag_masks,
 	  .n = SOME / 32, .shift = 30 },
 	{ .name = NULL },
