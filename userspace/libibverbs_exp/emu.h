@@ -253,23 +253,6 @@ void emu_progress_kick(void);
  */
 uint32_t emu_progress_process(void);
 
-/* ---- emu_busy.c: count of busy QPs --------------------------------------- */
-
-/**
- * emu_busy_set() - Count a QP that becomes busy, or is busy no more.
- * @cq: send CQ of the QP
- * @busy: true if it becomes busy, that is has a request in the loop
- */
-void emu_busy_set(struct emu_cq *cq, bool busy);
-
-/**
- * emu_busy_is() - Check if the thread has to continue requests of a CQ.
- * @cq: the CQ
- *
- * Return: true if a QP of it is busy, and it is of this process.
- */
-bool emu_busy_is(const struct emu_cq *cq);
-
 /* ---- emu_qp.c: queue pairs ---------------------------------------------- */
 
 /**
@@ -321,6 +304,13 @@ struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
  * @qp: the send queue, not attached
  */
 void emu_qp_free(struct emu_qp *qp);
+
+/**
+ * emu_qp_set_busy() - Note whether a request of the QP is in the loop.
+ * @qp: the send queue, locked, or paused with the lock of its CQ held
+ * @busy: true if one is: the thread continues it
+ */
+void emu_qp_set_busy(struct emu_qp *qp, bool busy);
 
 /**
  * emu_qp_pause() - Stop using the QP before it is destroyed or reset.
@@ -480,7 +470,7 @@ int emu_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
 /**
  * emu_cq_any_busy() - Check if the thread has anything to do.
  *
- * Return: true if emu_busy_is() of any CQ.
+ * Return: true if a CQ of this process has a busy QP.
  */
 bool emu_cq_any_busy(void);
 

@@ -231,8 +231,7 @@ void emu_cq_detach(struct emu_qp *qp)
 	if (unlink_qp(cq, qp)) {
 		cq->num_qps--;
 		cq->flushable -= qp->size;
-		if (qp->busy)
-			emu_busy_set(cq, false);
+		emu_qp_set_busy(qp, false);
 	}
 	pthread_mutex_unlock(&cq->lock);
 }
@@ -447,6 +446,14 @@ static void tick(struct emu_cq *cq)
 	pthread_mutex_unlock(&cq->lock);
 }
 
+/* Returns true if a QP of the CQ is busy and the CQ is of this process. */
+static bool is_busy(const struct emu_cq *cq)
+{
+	return __atomic_load_n(&cq->busy, __ATOMIC_SEQ_CST) &&
+	       __atomic_load_n(&cq->process, __ATOMIC_RELAXED) ==
+	       emu_progress_process();
+}
+
 /* Calls the function, unless it is NULL, for each CQ with something to do. */
 static bool visit_busy(void (*call)(struct emu_cq *cq))
 {
@@ -459,7 +466,7 @@ static bool visit_busy(void (*call)(struct emu_cq *cq))
 		entry = __atomic_load_n(&cqs.heads[i], __ATOMIC_ACQUIRE);
 		for (; entry; entry = entry->next) {
 			cq = (struct emu_cq *)entry;
-			if (!emu_busy_is(cq))
+			if (!is_busy(cq))
 				continue;
 			any = true;
 			if (call)

@@ -2,7 +2,7 @@
 /*
  * A thread that continues emulated requests while the program does not poll the
  * CQ, because other hosts may wait for their effect. backend_emu.c starts it
- * and passes the callbacks. emu_busy.c wakes it.
+ * and passes the callbacks. emu_qp.c wakes it.
  *
  * It runs once per millisecond while requests are in the loop and for
  * EMU_IDLE_TICKS afterwards. Otherwise it sleeps. Thus a program that polls

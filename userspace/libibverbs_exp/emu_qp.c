@@ -210,11 +210,14 @@ static void put_result(const struct emu_qp *qp, const struct emu_wr *wr,
 
 /* ---- posting to the device ---------------------------------------------- */
 
-static void set_busy(struct emu_qp *qp, bool busy)
+void emu_qp_set_busy(struct emu_qp *qp, bool busy)
 {
-	if (qp->busy != busy)
-		emu_busy_set(qp->cq, busy);
+	if (qp->busy == busy)
+		return;
 	qp->busy = busy;
+	__atomic_add_fetch(&qp->cq->busy, busy ? 1 : -1, __ATOMIC_SEQ_CST);
+	if (busy)
+		emu_progress_kick();
 }
 
 static void prepare_try(struct emu_qp *qp, struct emu_wr *wr)
@@ -275,7 +278,7 @@ static int push(struct emu_qp *qp)
 	ret = qp->device->post_send(qp->qp, &first->std, &bad);
 	if (!ret) {
 		qp->posted = seq;
-		set_busy(qp, wr->kind != EMU_PASS);
+		emu_qp_set_busy(qp, wr->kind != EMU_PASS);
 		return 0;
 	}
 	while (bad && qp->posted != seq && &wr_at(qp, qp->posted)->std != bad)
@@ -316,7 +319,7 @@ static void to_error(struct emu_qp *qp)
 static void refused(struct emu_qp *qp, int err)
 {
 	to_error(qp);
-	set_busy(qp, false);
+	emu_qp_set_busy(qp, false);
 	flush(qp, qp->done, err);
 }
 
@@ -325,7 +328,7 @@ static void go_on(struct emu_qp *qp)
 {
 	int ret;
 
-	set_busy(qp, false);
+	emu_qp_set_busy(qp, false);
 	if (qp->posted == qp->head)
 		return;
 	emu_cq_rearm(qp->cq);
@@ -402,7 +405,7 @@ static void complete(struct emu_qp *qp, uint64_t seq, const struct ibv_wc *wc)
 		deliver(qp, wr, wc);
 		qp->done = seq + 1;
 		if (in_loop) {
-			set_busy(qp, false);
+			emu_qp_set_busy(qp, false);
 			flush(qp, seq + 1, 0);
 		}
 		return;
@@ -481,7 +484,7 @@ void emu_qp_resume(struct emu_qp *qp)
 void emu_qp_reset(struct emu_qp *qp)
 {
 	pthread_mutex_lock(&qp->lock);
-	set_busy(qp, false);
+	emu_qp_set_busy(qp, false);
 	qp->done = qp->head;
 	qp->posted = qp->head;
 	qp->paused = false;

@@ -5,7 +5,7 @@
 EXP := userspace/libibverbs_exp
 EXP_OBJS := $(HERE)/exp/fake_libibverbs.o $(addprefix $(UNIT)/$(EXP)/,backend.o \
 	backend_emu.o backend_mlx5.o backend_mlx5_sq.o backend_mlx5_wqe.o \
-	backend_mxe.o cq.o cq_ex.o device.o emu_busy.o emu_cq.o emu_cq_ex.o \
+	backend_mxe.o cq.o cq_ex.o device.o emu_cq.o emu_cq_ex.o \
 	emu_hook.o emu_progress.o emu_qp.o qp.o qp_table.o send.o wc.o wr.o)
 EXP_CALLS := $(addprefix $(UNIT)/$(EXP)/,clock.o dm.o flow.o mr.o objects.o port.o \
 	unsupported.o)
