@@ -5,7 +5,12 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "perf.h"
+#include "match.h"
+#include "options.h"
+#include "result.h"
+#include "sockets.h"
+#include "stats.h"
+#include "status.h"
 #include "tap.h"
 
 /* ---- statistics ---------------------------------------------------------- */

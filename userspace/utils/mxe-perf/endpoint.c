@@ -10,7 +10,10 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
-#include "perf.h"
+#include "endpoint.h"
+#include "status.h"
+
+#define PERF_MAX_MEMORY ((size_t)4 << 30)
 
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		IBV_ACCESS_REMOTE_READ)

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Opens and connects the endpoints, then measures one operation after the
- * other.  Calls all other files.
+ * mxe-perf measures the cost of RDMA operations on a verbs device and checks
+ * their results.  This opens and connects the endpoints, then measures one
+ * operation after the other.
  */
 #include <signal.h>
 #include <stdlib.h>
 
-#include "perf.h"
+#include "endpoint.h"
+#include "multi.h"
+#include "options.h"
+#include "print.h"
+#include "result.h"
+#include "run.h"
+#include "session.h"
+#include "sockets.h"
+#include "status.h"
+#include "tags.h"
 
 static int run_all(struct perf_endpoint *ep, struct perf_endpoint *responder,
 		   struct session *session, const struct perf_address *peer,

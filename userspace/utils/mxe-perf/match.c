@@ -3,7 +3,9 @@
  * Matches messages to tags in this program, as message-passing libraries do on
  * devices without tag matching.  tags.c calls it.
  */
-#include "perf.h"
+#include <stddef.h>
+
+#include "match.h"
 
 static uint32_t bucket(const struct perf_match *m, uint64_t value)
 {

@@ -18,7 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "perf.h"
+#include "multi.h"
+#include "options.h"
+#include "result.h"
+#include "stats.h"
+#include "status.h"
 
 struct member {
 	uint64_t total;

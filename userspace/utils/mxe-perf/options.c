@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf.h"
+#include "clock.h"
+#include "options.h"
+#include "status.h"
 
 const char *const perf_op_name[PERF_NUM_OPS] = {
 	[PERF_WRITE] = "write",

@@ -3,7 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "perf.h"
+#include "options.h"
+#include "print.h"
+#include "result.h"
+#include "stats.h"
 
 static const char *unit(const struct perf_options *o)
 {

@@ -19,7 +19,18 @@
 
 #include <masked_atomic.h>
 
-#include "perf.h"
+#include "clock.h"
+#include "endpoint.h"
+#include "multi.h"
+#include "options.h"
+#include "result.h"
+#include "run.h"
+#include "session.h"
+#include "stats.h"
+#include "status.h"
+
+/* Fields of a word. */
+#define PERF_MAX_LANES 64
 
 struct request {
 	enum perf_op op;	/* READ and CAS also emulate masked atomics */

@@ -26,7 +26,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "perf.h"
+#include "clock.h"
+#include "endpoint.h"
+#include "options.h"
+#include "session.h"
+#include "status.h"
 
 #define LINE 2048
 

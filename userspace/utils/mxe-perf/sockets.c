@@ -15,7 +15,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "perf.h"
+#include "clock.h"
+#include "options.h"
+#include "result.h"
+#include "sockets.h"
+#include "stats.h"
+#include "status.h"
 
 static int failed(const char *what)
 {

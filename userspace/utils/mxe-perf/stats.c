@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf.h"
+#include "stats.h"
 
 static int by_value(const void *a, const void *b)
 {

@@ -17,7 +17,14 @@
 #include <string.h>
 #include <infiniband/tm_types.h>
 
-#include "perf.h"
+#include "clock.h"
+#include "endpoint.h"
+#include "match.h"
+#include "options.h"
+#include "result.h"
+#include "stats.h"
+#include "status.h"
+#include "tags.h"
 
 struct tag {
 	struct perf_tag posted;
