@@ -14,7 +14,7 @@
 #include <errno.h>
 
 #include "calls.h"
-#include "emu.h"
+#include "emu_cq.h"
 #include "fake_emu.h"
 #include "input.h"
 #include "masked_atomic.h"

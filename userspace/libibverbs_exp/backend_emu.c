@@ -1,17 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The backend of all devices without masked atomics, which emulates them if the
- * device has the standard ones (emu.h). backend.c and the ibv_exp_*() functions
- * call it through struct exp_backend. It calls the files emu_*.c.
+ * device has the standard ones.
  *
- * Operands have 8 bytes, or less as a part of an 8-byte word. Longer
- * ones cannot be changed by one compare-and-swap.
+ * Operands have 8 bytes, or less as a part of an 8-byte word. Longer ones
+ * cannot be changed by one compare-and-swap.
+ *
+ * A masked atomic is emulated by a loop of standard compare-and-swaps. Each try
+ * guesses the word, and swaps in the result of the masked atomic on the guess.
+ * It returns the old word. If the old word equals the guess, the masked atomic
+ * was executed at that moment. Otherwise the try has changed nothing, and the
+ * old word is the next guess. The word is thus only ever read by an atomic.
+ *
+ * To keep the order, requests that are posted after an emulated one are held
+ * back until it is done. To hide all this from the program, the library
+ * replaces operations of the context (emu_hook.c). Requests on an emulated QP
+ * pass through a ring of the library and are posted with its own wr_ids
+ * (emu_qp.c). Completions of the send CQ pass through a second ring (emu_cq.c).
+ * Requests that wait for a completion continue when the program polls, or after
+ * a short time in a thread (emu_progress.c).
+ *
+ * Locks: emu_qp.lock nests inside emu_cq.lock. Posting takes only emu_qp.lock.
+ *
+ * A QP is paused before it is destroyed or reset. From then on only the program
+ * uses it. If the call fails, the QP is resumed.
+ *
+ * A forked child has no thread until a QP of its own needs it. A child cannot
+ * use the QPs and CQs of its parent, because the kernel refuses that and the
+ * device writes to the memory of the parent. The thread of the child does not
+ * poll these CQs.
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "backend.h"
-#include "emu.h"
+#include "emu_cq.h"
+#include "emu_cq_ex.h"
+#include "emu_hook.h"
+#include "emu_progress.h"
+#include "emu_qp.h"
 #include "std.h"
 #include "wc.h"
 #include "wr.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * CQs of emulated QPs; see emu.h. emu_hook.c and emu_cq_ex.c call it when the
- * program polls, and emu_progress.c when it does not. It polls the device and
- * passes completions to emu_qp.c.
+ * CQs of emulated QPs; see backend_emu.c.
  *
  * Completions are polled from the device in batches and distinguished by wr_id.
  * A wr_id of this library begins with a random nonce of the process, whose form
@@ -15,8 +13,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "emu.h"
+#include "emu_cq.h"
+#include "emu_device.h"
+#include "emu_progress.h"
+#include "emu_qp.h"
 #include "fork.h"
+#include "table.h"
 #include "wc.h"
 
 /* Maximum number of completions per poll. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Extended CQs on devices with emulation; see emu.h. backend_emu.c calls
- * emu_cq_ex_adopt(), and the program calls the other functions through the
- * pointers in the CQ. They call emu_cq.c.
+ * Extended CQs on devices with emulation; see backend_emu.c.
  *
  * ibv_start_poll() and related functions are inline functions that call these
  * pointers. All pointers are replaced when the CQ is created, so that no poll
@@ -10,7 +8,9 @@
  */
 #include <errno.h>
 
-#include "emu.h"
+#include "emu_cq.h"
+#include "emu_cq_ex.h"
+#include "emu_hook.h"
 
 static int next_poll(struct ibv_cq_ex *ex)
 {

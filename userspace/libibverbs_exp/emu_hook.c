@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Replaces ibv_post_send(), ibv_poll_cq() and ibv_req_notify_cq() on contexts
- * with emulated QPs; see emu.h. They are inline functions that call the
- * operations in the context. The operations below call emu_qp.c and emu_cq.c,
- * or the original operations for all other QPs and CQs.
+ * with emulated QPs; see backend_emu.c. They are inline functions that call the
+ * operations in the context. For all other QPs and CQs, the operations below
+ * call the original ones.
  *
  * Also replaces the operations that ibv_destroy_qp(), ibv_destroy_cq() and
  * ibv_modify_qp() of libibverbs call, because a program binds those to
@@ -15,10 +15,14 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "emu.h"
+#include "emu_cq.h"
+#include "emu_device.h"
+#include "emu_hook.h"
+#include "emu_qp.h"
 #include "fork.h"
 #include "qp_table.h"
 #include "std.h"
+#include "table.h"
 
 static struct exp_table devices = EXP_TABLE_INIT;
 

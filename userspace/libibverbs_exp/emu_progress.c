@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * A thread that continues emulated requests while the program does not poll the
- * CQ, because other hosts may wait for their effect. backend_emu.c starts it
- * and passes the callbacks. emu_qp.c wakes it.
+ * CQ, because other hosts may wait for their effect.
  *
  * It runs once per millisecond while requests are in the loop and for
  * EMU_IDLE_TICKS afterwards. Otherwise it sleeps. Thus a program that polls
@@ -12,7 +11,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "emu.h"
+#include "emu_progress.h"
 
 #define EMU_TICK_NS 1000000
 #define EMU_IDLE_TICKS 50

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The send queue of an emulated QP; see emu.h. backend_emu.c and emu_hook.c
- * post to it, and emu_cq.c passes its completions. It posts to the device.
+ * The send queue of an emulated QP; see backend_emu.c.
  *
  * The ring has as many entries as the send queue of the device. The device
  * never holds more requests than the ring, because a try is posted only after
@@ -16,8 +15,41 @@
 #include <infiniband/verbs_exp.h>
 
 #include "masked_atomic.h"
-#include "emu.h"
+#include "emu_cq.h"
+#include "emu_device.h"
+#include "emu_progress.h"
+#include "emu_qp.h"
 #include "std.h"
+
+enum emu_kind {
+	EMU_PASS,	/* is posted unchanged */
+	EMU_ONCE,	/* a standard atomic whose result is converted */
+	EMU_CMP_SWAP,	/* a loop */
+	EMU_FETCH_ADD,	/* a loop */
+	/*
+	 * An atomic at an unaligned address, which some providers refuse to
+	 * post. An empty write is posted instead. The request fails when that
+	 * completes, as if the peer had refused it.
+	 */
+	EMU_FAIL,
+};
+
+/* A request, from its posting by the program until it is done. */
+struct emu_wr {
+	struct ibv_send_wr std;	/* request or try posted to the device */
+	void *posted;		/* the program's request, during the call */
+	uint64_t wr_id;		/* of the program */
+	enum emu_kind kind;
+	bool signaled;		/* the program wants a completion */
+	bool probing;		/* the try only tests the buffers */
+	int wc_opcode;		/* for the program; 0: the device's */
+	enum ibv_wr_opcode opcode;	/* of EMU_ONCE */
+	struct emu_masked masked;	/* operands of 8 bytes */
+	uint32_t size;		/* of the program's operands and result */
+	unsigned int shift;	/* position of the result in the word */
+	struct ibv_sge *sges;	/* of the program */
+	int num_sge;
+};
 
 static struct emu_wr *wr_at(struct emu_qp *qp, uint64_t seq)
 {

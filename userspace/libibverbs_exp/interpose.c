@@ -20,7 +20,7 @@
 #include "calls.h"
 #include "cq_ex.h"
 #include "dct.h"
-#include "emu.h"
+#include "emu_cq.h"
 #include "std.h"
 #include "xrc.h"
 

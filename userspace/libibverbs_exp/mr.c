@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "calls.h"
-#include "emu.h"
+#include "emu_qp.h"
 #include "fork.h"
 
 #define EXP_ACCESS_DM							\

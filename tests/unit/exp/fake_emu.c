@@ -10,7 +10,8 @@
 #include "backend.h"
 #include "backend_mlx5.h"
 #include "backend_mxe.h"
-#include "emu.h"
+#include "emu_cq.h"
+#include "emu_progress.h"
 #include "fake_emu.h"
 #include "fork.h"
 

@@ -12,7 +12,8 @@
 #include "masked_atomic.h"
 #include "tap.h"
 #include "backend.h"
-#include "emu.h"
+#include "emu_cq.h"
+#include "emu_qp.h"
 #include "emu_req.h"
 
 static void chain(struct req *r, int n)

@@ -9,7 +9,7 @@
 #include "tap.h"
 #include "backend.h"
 #include "calls.h"
-#include "emu.h"
+#include "emu_cq.h"
 #include "fake_emu.h"
 
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD

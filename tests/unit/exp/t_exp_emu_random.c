@@ -3,7 +3,7 @@
  * Compares random emulated masked atomics and WRITEs of two queue pairs with a
  * model, while a third party changes the same word.
  */
-#include "emu.h"
+#include "emu_cq.h"
 #include "emu_req.h"
 
 struct model {

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "emu.h"
+#include "emu_cq.h"
 #include "emu_req.h"
 
 #define CHAIN 6

@@ -6,7 +6,6 @@
 #include <endian.h>
 
 #include "cq_ex.h"
-#include "emu.h"
 #include "emu_req.h"
 
 static struct ibv_context *f_open_device(struct ibv_device *device)
