@@ -7,7 +7,11 @@
 #include <stdlib.h>
 
 #include "backend.h"
+#include "backend_emu.h"
+#include "backend_mlx5.h"
+#include "backend_mxe.h"
 #include "fork.h"
+#include "table.h"
 
 /*
  * Caches the backend of a context, because querying the device at every poll

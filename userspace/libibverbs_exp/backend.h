@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <infiniband/verbs_exp.h>
 
-#include "qp_table.h"
+struct exp_qp;
 
 /*
  * The capabilities of a device beyond the standard verbs. In a bitmap of sizes,
@@ -167,10 +167,6 @@ struct exp_backend {
 	/* Optional: called after a QP was reset. Its queues are empty. */
 	void (*reset)(const struct exp_qp *entry);
 };
-
-extern const struct exp_backend exp_backend_mxe;
-extern const struct exp_backend exp_backend_mlx5;
-extern const struct exp_backend exp_backend_emu;
 
 /**
  * exp_backend_of() - Get the backend of a context.

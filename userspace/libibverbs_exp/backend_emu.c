@@ -34,11 +34,13 @@
 #include <stdio.h>
 
 #include "backend.h"
+#include "backend_emu.h"
 #include "emu_cq.h"
 #include "emu_cq_ex.h"
 #include "emu_hook.h"
 #include "emu_progress.h"
 #include "emu_qp.h"
+#include "qp_table.h"
 #include "std.h"
 #include "wc.h"
 #include "wr.h"

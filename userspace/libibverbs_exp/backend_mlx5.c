@@ -9,7 +9,12 @@
 #include <endian.h>
 #include <errno.h>
 
+#include "backend.h"
 #include "backend_mlx5.h"
+#include "backend_mlx5_dv.h"
+#include "backend_mlx5_sq.h"
+#include "backend_mlx5_wqe.h"
+#include "qp_table.h"
 #include "std.h"
 
 /*

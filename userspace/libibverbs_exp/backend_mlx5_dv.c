@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "backend_mlx5.h"
+#include "backend_mlx5_dv.h"
 
 static struct exp_mlx5dv mlx5dv;
 static const struct exp_mlx5dv *loaded;

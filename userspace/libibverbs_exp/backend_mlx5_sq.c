@@ -29,9 +29,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs_exp.h>
 
-#include "backend_mlx5.h"
+#include "backend_mlx5_sq.h"
 #include "fork.h"
+#include "qp_table.h"
+#include "table.h"
 
 #define SQ_BITS 6
 #define RESULT_SIZE 8

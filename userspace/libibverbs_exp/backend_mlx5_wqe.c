@@ -16,8 +16,10 @@
 #include <assert.h>
 #include <endian.h>
 #include <string.h>
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs_exp.h>
 
-#include "backend_mlx5.h"
+#include "backend_mlx5_wqe.h"
 #include "wr.h"
 
 /* The opcode modifier is this flag and log_arg_sz, relative to the minimum. */

@@ -5,7 +5,10 @@
  */
 #include <errno.h>
 
+#include "backend.h"
 #include "backend_mxe.h"
+#include "backend_mxe_dv.h"
+#include "qp_table.h"
 #include "std.h"
 #include "wc.h"
 #include "wr.h"

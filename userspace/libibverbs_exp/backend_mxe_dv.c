@@ -12,7 +12,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "backend_mxe.h"
+#include "backend_mxe_dv.h"
 #include "fork.h"
 
 static struct exp_mxedv mxedv;

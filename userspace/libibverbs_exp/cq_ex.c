@@ -21,6 +21,7 @@
 #include "cq_ex.h"
 #include "fork.h"
 #include "std.h"
+#include "table.h"
 
 /* In exp_cq.wc_flags. The standard verbs do not use this bit. */
 #define EXP_CQ_ACTIVE (1ull << 63)

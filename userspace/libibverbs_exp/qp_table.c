@@ -12,6 +12,8 @@
 
 #include "backend.h"
 #include "fork.h"
+#include "qp_table.h"
+#include "table.h"
 
 static struct exp_table qps = EXP_TABLE_INIT;
 

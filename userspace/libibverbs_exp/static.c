@@ -7,8 +7,8 @@
  * lacks has no devices. Therefore the functions of libmxe and libmlx5 are weak:
  * they do not link the provider, and are NULL without it.
  */
-#include "backend_mlx5.h"
-#include "backend_mxe.h"
+#include "backend_mlx5_dv.h"
+#include "backend_mxe_dv.h"
 #include "std.h"
 
 #pragma weak mxedv_is_supported

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "backend_mxe.h"
+#include "backend_mxe_dv.h"
 #include "fake.h"
 #include "tap.h"
 

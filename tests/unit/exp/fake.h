@@ -11,7 +11,7 @@
 #include <infiniband/mxedv.h>
 #include <infiniband/verbs_exp.h>
 
-#include "backend_mlx5.h"
+#include "backend_mlx5_dv.h"
 #include "random.h"
 #include "short_names.h"
 #include "tap.h"

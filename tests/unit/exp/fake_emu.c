@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "tap.h"
-#include "backend.h"
-#include "backend_mlx5.h"
-#include "backend_mxe.h"
+#include "backend_mlx5_dv.h"
+#include "backend_mxe_dv.h"
 #include "emu_cq.h"
 #include "emu_progress.h"
 #include "fake_emu.h"
 #include "fork.h"
+#include "qp_table.h"
 
 struct fake_emu fake;
 /* Protects the memory and the queues of the device, and its counters. */

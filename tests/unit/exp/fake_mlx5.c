@@ -6,7 +6,9 @@
 #include <endian.h>
 #include <errno.h>
 
+#include "backend.h"
 #include "fake_mlx5_hw.h"
+#include "qp_table.h"
 #include "tap.h"
 
 static struct ibv_device mlx5_device;

@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <errno.h>
 
+#include "backend_mlx5_wqe.h"
 #include "dct.h"
 #include "fake_mlx5.h"
 #include "tap.h"

@@ -15,6 +15,7 @@
 #include "emu_cq.h"
 #include "emu_qp.h"
 #include "emu_req.h"
+#include "qp_table.h"
 
 static void chain(struct req *r, int n)
 {

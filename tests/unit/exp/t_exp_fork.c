@@ -12,8 +12,9 @@
 #include <unistd.h>
 #include <infiniband/verbs_exp.h>
 
-#include "backend_mlx5.h"
-#include "backend_mxe.h"
+#include "backend_mlx5_dv.h"
+#include "backend_mlx5_sq.h"
+#include "backend_mxe_dv.h"
 #include "calls.h"
 #include "cq_ex.h"
 #include "dct.h"

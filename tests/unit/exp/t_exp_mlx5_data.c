@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "mlx5_req.h"
+#include "qp_table.h"
 #include "tap.h"
 
 /* ---- operations ---------------------------------------------------------- */

@@ -4,9 +4,11 @@
  * for masked atomics.
  */
 #include <endian.h>
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs_exp.h>
 
 #include "tap.h"
-#include "backend_mlx5.h"
+#include "backend_mlx5_wqe.h"
 
 #define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD
