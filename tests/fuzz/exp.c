@@ -8,9 +8,10 @@
  */
 #include <errno.h>
 
-#include "calls.h"
 #include "fake_std.h"
 #include "input.h"
+#include "mr.h"
+#include "qp_table.h"
 
 enum { MAX_STEPS = 64, MAX_CHAIN = 24, MAX_SGES = 80 };
 

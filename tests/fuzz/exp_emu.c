@@ -13,11 +13,12 @@
 #include <endian.h>
 #include <errno.h>
 
-#include "calls.h"
+#include "cq_ex.h"
 #include "emu_cq.h"
 #include "fake_emu.h"
 #include "input.h"
 #include "masked_atomic.h"
+#include "qp_table.h"
 
 #define CS IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP
 #define FA IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD

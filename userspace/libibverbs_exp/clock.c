@@ -4,6 +4,7 @@
  * Programs call them. They call libibverbs.
  */
 #include <time.h>
+#include <infiniband/verbs_exp.h>
 
 #include "calls.h"
 

@@ -4,7 +4,9 @@
  * translates the completions. The backend then corrects them.
  */
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 
+#include "backend.h"
 #include "calls.h"
 #include "cq_ex.h"
 #include "wc.h"

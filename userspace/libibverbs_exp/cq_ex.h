@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* cq_ex.c tracks extended CQs. */
+/* Extended CQs. */
 #ifndef EXP_CQ_EX_H
 #define EXP_CQ_EX_H
 
 #include <stdint.h>
 #include <infiniband/verbs.h>
+
+/* Readable members of a completion in a CQ with timestamps. */
+#define EXP_CQ_TIMED_FLAGS \
+	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+
+/* Those in a CQ that may become that of a tag-matching SRQ. */
+#define EXP_CQ_TM_FLAGS \
+	(IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_TM_INFO)
 
 /**
  * exp_cq_ex_hook() - Begin to track the extended CQs of a context.

@@ -9,11 +9,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <infiniband/verbs_exp.h>
 
+#include "backend.h"
 #include "calls.h"
 #include "dct.h"
 #include "fork.h"
 #include "std.h"
+#include "wr.h"
 
 /*
  * Lifetime: remains in the list until ibv_destroy_qp() has returned, because

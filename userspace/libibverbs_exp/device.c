@@ -8,7 +8,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 
+#include "backend.h"
 #include "calls.h"
 
 /* The members that are always filled in, without bits in comp_mask. */

@@ -6,8 +6,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 
 #include "calls.h"
+#include "dm.h"
 
 #define DM_WORD 4
 

@@ -17,10 +17,13 @@
  * In a static program there are no versions. The option --wrap of the linker
  * binds all objects to the functions here, whose names it requires.
  */
+#include "backend.h"
 #include "calls.h"
 #include "cq_ex.h"
 #include "dct.h"
 #include "emu_cq.h"
+#include "mr.h"
+#include "qp_table.h"
 #include "std.h"
 #include "xrc.h"
 

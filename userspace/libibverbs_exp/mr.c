@@ -7,10 +7,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <infiniband/verbs_exp.h>
 
 #include "calls.h"
+#include "dm.h"
 #include "emu_qp.h"
 #include "fork.h"
+#include "mr.h"
+#include "wr.h"
 
 #define EXP_ACCESS_DM							\
 	(IBV_EXP_ACCESS_LOCAL_WRITE | IBV_EXP_ACCESS_REMOTE_WRITE |	\

@@ -7,9 +7,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 
 #include "calls.h"
 #include "cq_ex.h"
+#include "qp_table.h"
 #include "std.h"
 
 /* ---- completion queues -------------------------------------------------- */

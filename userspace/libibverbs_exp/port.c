@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 
 #include "calls.h"
 #include "cq_ex.h"

@@ -8,8 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 
+#include "backend.h"
 #include "calls.h"
+#include "dct.h"
+#include "qp_table.h"
 
 static uint32_t create_flags(const struct ibv_exp_qp_init_attr *attr)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of the QPs that support masked atomics, and of the DC initiators
- * (qp_table.c).
+ * The table of the QPs that support masked atomics, and of the DC initiators.
  */
 #ifndef EXP_QP_TABLE_H
 #define EXP_QP_TABLE_H

@@ -7,8 +7,12 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 
+#include "backend.h"
 #include "calls.h"
+#include "qp_table.h"
+#include "wr.h"
 
 /* Maximum number of requests per call of ibv_post_send(). */
 #define EXP_STD_BATCH 16

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The functions of libibverbs that this library interposes (std.c). */
+/* The functions of libibverbs that this library interposes. */
 #ifndef EXP_STD_H
 #define EXP_STD_H
 

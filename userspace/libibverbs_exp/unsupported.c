@@ -3,6 +3,8 @@
  * Functions that are not supported on any device. Programs call them. They fail
  * in the same way as those of OFED did if the provider did not implement them.
  */
+#include <infiniband/verbs_exp.h>
+
 #include "calls.h"
 
 /* The parameters are unused. */

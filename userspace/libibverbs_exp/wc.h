@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Reading of extended completions, and translation of opcodes (wc.c). */
+/* Reading of extended completions, and translation of opcodes. */
 #ifndef EXP_WC_H
 #define EXP_WC_H
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <infiniband/verbs_exp.h>
 
 #include "wr.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Checks of work requests before they are posted, and their translation to the
- * standard verbs (wr.c).
+ * standard verbs.
  */
 #ifndef EXP_WR_H
 #define EXP_WR_H
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <infiniband/verbs_exp.h>
 
 #include "qp_table.h"
@@ -20,60 +21,32 @@
 	(IBV_EXP_SEND_FENCE | IBV_EXP_SEND_SIGNALED |			\
 	 IBV_EXP_SEND_SOLICITED | IBV_EXP_SEND_INLINE)
 
-/**
- * exp_wr_is_masked() - Check if a request is a masked atomic.
- * @wr: the request
- *
- * Return: true if it is.
- */
 static inline bool exp_wr_is_masked(const struct ibv_exp_send_wr *wr)
 {
 	return wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP ||
 	       wr->exp_opcode == IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD;
 }
 
-/**
- * exp_wr_cmp_swap() - Get the operands of a masked compare-and-swap.
- * @wr: the request
- *
- * Return: the operands.
- */
+/* The operands of a masked compare-and-swap. */
 static inline const struct ibv_exp_cmp_swap *
 exp_wr_cmp_swap(const struct ibv_exp_send_wr *wr)
 {
 	return &wr->ext_op.masked_atomics.wr_data.inline_data.op.cmp_swap;
 }
 
-/**
- * exp_wr_fetch_add() - Get the operands of a masked fetch-and-add.
- * @wr: the request
- *
- * Return: the operands.
- */
+/* The operands of a masked fetch-and-add. */
 static inline const struct ibv_exp_fetch_add *
 exp_wr_fetch_add(const struct ibv_exp_send_wr *wr)
 {
 	return &wr->ext_op.masked_atomics.wr_data.inline_data.op.fetch_add;
 }
 
-/**
- * exp_wr_is_inline() - Check if a request has inline data.
- * @wr: the request
- *
- * Return: true if it has.
- */
 static inline bool exp_wr_is_inline(const struct ibv_exp_send_wr *wr)
 {
 	return wr->exp_send_flags & IBV_EXP_SEND_INLINE;
 }
 
-/**
- * exp_wr_check_masked() - Check the operand size of a masked atomic.
- * @entry: QP for the request
- * @wr: the request
- *
- * Return: 0 or EINVAL.
- */
+/* Checks the operand size of a masked atomic. */
 static inline int exp_wr_check_masked(const struct exp_qp *entry,
 				      const struct ibv_exp_send_wr *wr)
 {
@@ -89,12 +62,7 @@ static inline int exp_wr_check_masked(const struct exp_qp *entry,
 	return 0;
 }
 
-/**
- * exp_wr_check_no_data() - Check a request whose opcode has no data.
- * @wr: the request
- *
- * Return: 0, or EINVAL if it has SGEs.
- */
+/* Checks a request whose opcode has no data. */
 static inline int exp_wr_check_no_data(const struct ibv_exp_send_wr *wr)
 {
 	return exp_wr_is_inline(wr) || wr->num_sge ? EINVAL : 0;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <infiniband/verbs_exp.h>
 
 #include "calls.h"
 #include "fork.h"

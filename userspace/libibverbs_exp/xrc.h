@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What interpose.c calls for the XRC interface of OFED 1.3 (xrc.c). */
+/* The XRC interface of OFED 1.3. */
 #ifndef EXP_XRC_H
 #define EXP_XRC_H
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "backend_mlx5_dv.h"
 #include "backend_mxe_dv.h"
 #include "fake.h"
 #include "tap.h"

@@ -11,10 +11,11 @@
 #include <infiniband/mxedv.h>
 #include <infiniband/verbs_exp.h>
 
-#include "backend_mlx5_dv.h"
 #include "random.h"
 #include "short_names.h"
 #include "tap.h"
+
+struct exp_mlx5dv;
 
 #define PD IBV_EXP_QP_INIT_ATTR_PD
 #define FLAGS IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS

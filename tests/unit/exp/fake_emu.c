@@ -9,6 +9,7 @@
 #include "tap.h"
 #include "backend_mlx5_dv.h"
 #include "backend_mxe_dv.h"
+#include "cq_ex.h"
 #include "emu_cq.h"
 #include "emu_progress.h"
 #include "fake_emu.h"

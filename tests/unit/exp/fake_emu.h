@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <infiniband/verbs_exp.h>
 
-#include "cq_ex.h"
 #include "random.h"
 #include "tap.h"
 

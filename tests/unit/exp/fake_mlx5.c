@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "backend.h"
+#include "backend_mlx5_dv.h"
 #include "fake_mlx5_hw.h"
 #include "qp_table.h"
 #include "tap.h"

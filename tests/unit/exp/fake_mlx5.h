@@ -7,6 +7,8 @@
 #ifndef EXP_FAKE_MLX5_H
 #define EXP_FAKE_MLX5_H
 
+#include <infiniband/mlx5dv.h>
+
 #include "fake.h"
 
 /* The atomic operations in the capabilities of the device. */

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <sys/mman.h>
 
-#include "calls.h"
 #include "fake_std.h"
+#include "mr.h"
 #include "tap.h"
 
 static void refused(bool failed, int want, const char *name)

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "tap.h"
-#include "backend.h"
-#include "calls.h"
+#include "cq_ex.h"
 #include "emu_cq.h"
 #include "fake_emu.h"
 

@@ -12,12 +12,12 @@
 #include <unistd.h>
 #include <infiniband/verbs_exp.h>
 
-#include "backend_mlx5_dv.h"
+#include "backend.h"
 #include "backend_mlx5_sq.h"
 #include "backend_mxe_dv.h"
-#include "calls.h"
 #include "cq_ex.h"
 #include "dct.h"
+#include "mr.h"
 #include "tap.h"
 
 /* ---- calls --------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "backend_emu.h"
 #include "backend_mlx5.h"
+#include "backend_mlx5_dv.h"
 #include "backend_mlx5_wqe.h"
 #include "backend_mxe.h"
 #include "fake_mlx5.h"
