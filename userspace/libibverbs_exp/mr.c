@@ -60,7 +60,7 @@ static void alloc_free(struct exp_alloc *alloc)
 	free(alloc);
 }
 
-static void alloc_put(struct exp_alloc *alloc, const struct ibv_mr *mr)
+static void alloc_add(struct exp_alloc *alloc, const struct ibv_mr *mr)
 {
 	alloc->mr = mr;
 	pthread_mutex_lock(&exp_alloc_lock);
@@ -96,7 +96,7 @@ int exp_dereg_mr(struct ibv_mr *mr, int (*std)(struct ibv_mr *mr))
 	if (!ret)
 		emu_qp_forget_buffers();
 	if (ret && alloc)
-		alloc_put(alloc, mr);
+		alloc_add(alloc, mr);
 	else
 		alloc_free(alloc);
 	return ret;
@@ -165,7 +165,7 @@ struct ibv_mr *ibv_exp_reg_mr(struct ibv_exp_reg_mr_in *in)
 		return exp_null(err);
 	}
 	if (alloc) {
-		alloc_put(alloc, mr);
+		alloc_add(alloc, mr);
 		in->addr = addr;
 		mr->addr = addr;
 	}
