@@ -13,6 +13,9 @@
 #include <infiniband/verbs_exp.h>
 
 #include "caps.h"
+#include "case.h"
+#include "main.h"
+#include "report.h"
 #include "selftest.h"
 #include "tap.h"
 

@@ -11,6 +11,11 @@
 #include <infiniband/verbs_exp.h>
 
 #include "caps.h"
+#include "case.h"
+#include "operands.h"
+#include "options.h"
+#include "print.h"
+#include "report.h"
 #include "selftest.h"
 #include "tap.h"
 

@@ -7,8 +7,11 @@
 #include <infiniband/mxedv.h>
 #include <stdlib.h>
 
+#include "case.h"
 #include "fake_mlx5.h"
-#include "selftest.h"
+#include "loop.h"
+#include "operands.h"
+#include "post.h"
 #include "tap.h"
 
 #define RKEY 0x100

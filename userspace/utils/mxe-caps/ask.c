@@ -13,7 +13,9 @@
 #include <infiniband/verbs.h>
 #include <infiniband/verbs_exp.h>
 
+#include "ask.h"
 #include "caps.h"
+#include "class.h"
 
 /* ---- the devices ------------------------------------------------------- */
 

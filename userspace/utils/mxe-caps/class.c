@@ -4,11 +4,14 @@
  * value in each.  ask.c calls it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "caps.h"
+#include "class.h"
+#include "print.h"
 
 /* Like libibverbs, ignores the environment of a set-user-ID program. */
 const char *caps_sysfs(void)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The pieces of JSON that print.c and report.c write. */
+/* Prints pieces of JSON. */
 #ifndef JSON_H
 #define JSON_H
 
 #include <stdio.h>
 
 /**
- * json_string() - Prints a string with its quotes.
+ * json_string() - Print a string with its quotes.
  * @text: each byte that is not ASCII is printed as one character of Latin-1,
  *	so that the output is valid JSON whatever the kernel reports
  * @out: where to
@@ -14,14 +14,14 @@
 void json_string(const char *text, FILE *out);
 
 /**
- * json_key() - Prints a key and the colon.
+ * json_key() - Print a key and the colon.
  * @key: ASCII
  * @out: where to
  */
 void json_key(const char *key, FILE *out);
 
 /**
- * json_text() - Prints a key with a string.
+ * json_text() - Print a key with a string.
  * @key: ASCII
  * @text: printed as null if it is empty
  * @out: where to

@@ -5,12 +5,17 @@
  * backend.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include "selftest.h"
+#include "case.h"
+#include "loop.h"
+#include "operands.h"
+#include "options.h"
+#include "post.h"
 
 #define PAGE 4096
 

@@ -10,7 +10,13 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "ask.h"
 #include "caps.h"
+#include "case.h"
+#include "main.h"
+#include "options.h"
+#include "print.h"
+#include "report.h"
 #include "selftest.h"
 
 /* Exit status, documented in mxe-caps(1). */

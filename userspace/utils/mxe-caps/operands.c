@@ -4,10 +4,12 @@
  * of include/masked_atomic.h.  selftest.c calls it.
  */
 #include <endian.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "case.h"
 #include "masked_atomic.h"
-#include "selftest.h"
+#include "operands.h"
 
 #define ONES (~(uint64_t)0)
 #define TOP_BIT ((uint64_t)1 << 63)

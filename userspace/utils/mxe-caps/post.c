@@ -9,7 +9,10 @@
 #include <infiniband/mxedv.h>
 #include <infiniband/verbs_exp.h>
 
-#include "selftest.h"
+#include "case.h"
+#include "loop.h"
+#include "operands.h"
+#include "post.h"
 
 static const struct ibv_qp_cap cap = {
 	.max_send_wr = 4,

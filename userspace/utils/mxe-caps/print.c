@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ask.h"
 #include "caps.h"
 #include "json.h"
-#include "selftest.h"
+#include "print.h"
+#include "report.h"
 
 const char *caps_mode_name(enum caps_mode mode)
 {

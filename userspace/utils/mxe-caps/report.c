@@ -3,9 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "caps.h"
+#include "case.h"
 #include "json.h"
-#include "selftest.h"
+#include "operands.h"
+#include "options.h"
+#include "print.h"
+#include "report.h"
 
 static const char *op_name(enum st_op op)
 {

@@ -14,9 +14,17 @@
 #include <infiniband/verbs_exp.h>
 
 #include "caps.h"
+#include "case.h"
+#include "loop.h"
+#include "operands.h"
+#include "options.h"
+#include "post.h"
+#include "report.h"
 #include "selftest.h"
 
 #define MAX_CASES 96
+#define ST_SET_MS 100		/* added for each pseudo-random operand set */
+#define ST_LATE_MS 20
 
 static const uint32_t sizes[] = { 1, 2, 4, 8, 16, 32 };
 
