@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <infiniband/mxedv.h>
 
-#include "daplmxe.h"
+#include "inner.h"
+#include "lmr.h"
 
 struct dm_lmr {
 	struct dm_lmr *next;

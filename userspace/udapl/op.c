@@ -13,9 +13,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <netinet/in.h>
+#include <dat/dat_extensions.h>
+#include <dat2/dat_ib_extensions.h>
 #include <infiniband/mxedv.h>
 
-#include "daplmxe.h"
+#include "inner.h"
+#include "op.h"
 
 enum {
 	OP_BUCKETS = 1024,

@@ -14,9 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <netinet/in.h>
+#include <dat/dat_extensions.h>
+#include <dat2/dat_ib_extensions.h>
 #include <infiniband/mxedv.h>
 
-#include "daplmxe.h"
+#include "inner.h"
+#include "lmr.h"
+#include "op.h"
 
 #define INNER_LIBRARY "libdaplofa.so.2"
 #define INNER_SUFFIX "-inner"
