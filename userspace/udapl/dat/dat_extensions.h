@@ -92,7 +92,7 @@ typedef struct __attribute__((__may_alias__)) dat_extension_data {
 	((DAT_EXTENSION_DATA *)(void *)(event)->event_extension_data)
 
 /**
- * dat_ep_post_write_immed() - RDMA write, followed by immediate data.
+ * dat_ep_post_write_immed() - Write by RDMA, then send immediate data.
  * @ep: DAT_EP_HANDLE of a connected endpoint
  * @size: DAT_COUNT, number of local segments
  * @lbuf: local segments, an array of DAT_LMR_TRIPLET
