@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Chooses the backend of a context, and queries the capabilities of the device.
- * The ibv_exp_*() functions call it. It calls the backends.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 /*
  * The backend of mlx5, for ConnectX-4 and later. These devices execute masked
  * atomics, but rdma-core has no builders for them. Therefore this posts raw
- * WQEs of backend_mlx5_wqe.c. backend.c and the ibv_exp_*() functions call it
- * through struct exp_backend.
+ * WQEs of backend_mlx5_wqe.c.
  */
 #include <assert.h>
 #include <endian.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tracks the requests in flight of mlx5 QPs, in the order of the send queue.
- * backend_mlx5.c and the program call it. It calls libmlx5. The reasons are:
+ * The reasons are:
  *
  *  - libmlx5 completes all raw WQEs with the same opcode, which looks like that
  *    of a receive request, and without a length. Programs expect the opcodes of

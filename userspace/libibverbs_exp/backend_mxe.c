@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The backend of mxe, which posts masked atomics with the builders of libmxe.
- * backend.c and the ibv_exp_*() functions call it through struct exp_backend.
  */
 #include <errno.h>
 

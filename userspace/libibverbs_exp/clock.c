@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The clock of completions: ibv_exp_query_values() and ibv_exp_cqe_ts_to_ns().
- * Programs call them. They call libibverbs.
  */
 #include <time.h>
 #include <infiniband/verbs_exp.h>

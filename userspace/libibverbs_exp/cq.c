@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_poll_cq(), which programs call. It polls with the standard verbs and
- * translates the completions. The backend then corrects them.
+ * ibv_exp_poll_cq(), which polls with the standard verbs and translates the
+ * completions. The backend then corrects them.
  */
 #include <string.h>
 #include <infiniband/verbs_exp.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tracks extended CQs, that is those from ibv_create_cq_ex(), and the wc_flags
- * with which they were created. cq.c and interpose.c call it. It calls the
- * backend to adopt new CQs.
+ * with which they were created. The backend adopts new CQs.
  *
  * A pointer to a CQ does not show whether it is extended. Therefore this file
  * replaces the function pointer of the context that the inline function

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Targets of the dynamically connected (DC) transport: ibv_exp_create_dct() and
- * related calls, which programs call. interpose.c calls the functions in dct.h.
+ * related calls, and the events of targets.
  *
  * A target is implemented by a QP that the backend creates and programs do not
  * see.

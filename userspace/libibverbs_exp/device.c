@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_query_device(), which programs call. It combines the attributes of
- * the standard verbs with the atomic capabilities from the backend.
+ * ibv_exp_query_device(), which combines the attributes of the standard verbs
+ * with the atomic capabilities from the backend.
  */
 #include <assert.h>
 #include <errno.h>

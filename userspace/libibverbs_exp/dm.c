@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Device memory: ibv_exp_alloc_dm(), ibv_exp_free_dm() and ibv_exp_memcpy_dm().
- * Programs call them. They call libibverbs, which copies only whole words.
- * ibv_exp_memcpy_dm() accepts any length.
+ * The last accepts any length, whereas libibverbs copies only whole words.
  */
 #include <stdlib.h>
 #include <string.h>

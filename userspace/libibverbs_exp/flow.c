@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Flow steering: ibv_exp_create_flow() and ibv_exp_destroy_flow(). Programs
- * call them. They call libibverbs, whose attributes differ only in the first
- * word and in the IPv6 specs.
+ * Flow steering: ibv_exp_create_flow() and ibv_exp_destroy_flow(). The
+ * attributes of libibverbs differ only in the first word and in the IPv6 specs.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Functions of libibverbs that this library interposes. Programs and libraries
- * call them instead of those of libibverbs. They call the file that tracks the
- * object, which calls libibverbs.
+ * Functions of libibverbs that this library interposes: programs and libraries
+ * call them instead of those of libibverbs.
  *
  * Each has the name of that of libibverbs, and two symbol versions:
  *

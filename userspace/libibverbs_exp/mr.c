@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory regions and windows: ibv_exp_reg_mr(), ibv_exp_prefetch_mr() and
- * ibv_exp_bind_mw(). Programs call them. They call libibverbs. interpose.c
- * calls exp_dereg_mr().
+ * Memory regions and windows: ibv_exp_reg_mr(), ibv_exp_prefetch_mr(),
+ * ibv_exp_bind_mw(), and the memory that this library has allocated for a
+ * region.
  */
 #include <pthread.h>
 #include <stdlib.h>

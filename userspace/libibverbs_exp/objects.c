@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * CQs, SRQs, resource domains, and modification of QPs. Programs call these
- * functions, most of which call their equivalents in libibverbs.
- */
+/* CQs, SRQs, resource domains, and modification of QPs. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>

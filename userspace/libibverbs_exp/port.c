@@ -2,7 +2,7 @@
 /*
  * Devices and ports: ibv_exp_query_port(), ibv_exp_query_gid_attr(),
  * ibv_exp_open_device(), ibv_exp_get_device_list(), ibv_exp_setenv() and
- * ibv_exp_get_provider_func(). Programs call them. They call libibverbs.
+ * ibv_exp_get_provider_func().
  */
 #include <assert.h>
 #include <stdlib.h>

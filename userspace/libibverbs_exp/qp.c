@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_create_qp(), which programs call. The backend of the context creates
- * QPs that support masked atomics, and DC initiators. libibverbs creates all
- * others.
+ * ibv_exp_create_qp(). The backend of the context creates QPs that support
+ * masked atomics, and DC initiators. libibverbs creates all others.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The table of the QPs that support masked atomics. qp.c adds them, posting
- * finds them, and interpose.c and emu_hook.c call this to modify and destroy
- * QPs. It notifies the backend of a QP of reset and destruction.
+ * The table of the QPs that support masked atomics, and of the DC initiators.
+ * The backend of a QP is notified of reset and destruction.
  *
  * If the call is interposed and the operation of the context is replaced, too,
  * exp_modify_qp() and exp_destroy_qp() run within themselves.

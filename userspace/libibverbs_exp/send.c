@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibv_exp_post_send(), which programs call. On QPs of a backend it uses the
- * builders of ibv_qp_ex, so that a call rings the doorbell only once, whatever
- * the requests are. On all other QPs it calls ibv_post_send(), and supports
- * only the requests of the standard verbs.
+ * ibv_exp_post_send(). On QPs of a backend it uses the builders of ibv_qp_ex,
+ * so that a call rings the doorbell only once, whatever the requests are. On
+ * all other QPs it calls ibv_post_send(), and supports only the requests of the
+ * standard verbs.
  */
 #include <errno.h>
 #include <string.h>

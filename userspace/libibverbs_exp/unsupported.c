@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Functions that are not supported on any device. Programs call them. They fail
- * in the same way as those of OFED did if the provider did not implement them.
+ * Functions that are not supported on any device. They fail in the same way as
+ * those of OFED did if the provider did not implement them.
  */
 #include <infiniband/verbs_exp.h>
 

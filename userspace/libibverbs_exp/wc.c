@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Reads completions of extended CQs, and corrects the opcodes of atomics. cq.c,
- * emu_cq.c and the backends call it.
- */
+/* Reads completions of extended CQs, and corrects the opcodes of atomics. */
 #include <string.h>
 
 #include "wc.h"

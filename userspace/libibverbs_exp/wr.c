@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Translates work requests to the standard verbs. send.c calls it for QPs that
- * have no entry in qp_table.c, and backend_emu.c for emulated QPs.
- */
+/* Translates work requests to the standard verbs. */
 #include <errno.h>
 #include <string.h>
 #include <infiniband/verbs_exp.h>

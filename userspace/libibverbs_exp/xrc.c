@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The XRC interface of OFED 1.3 over today's verbs: ibv_open_xrc_domain() and
- * related calls, which programs call. interpose.c calls the functions in xrc.h.
+ * related calls, and what the interposed calls do for it.
  *
  * A domain is an XRCD of libibverbs. Programs know receiving QPs by their
  * numbers, so this file keeps a list of these QPs.
