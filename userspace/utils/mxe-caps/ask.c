@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Finds the devices and queries the libraries for the abilities of each.
- * main.c and print.c call it; it calls class.c for the kernel's part.
- */
+/* Finds the devices and queries the libraries for the abilities of each. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

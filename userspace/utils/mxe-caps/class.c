@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Reads the files that the class infiniband_exp has in sysfs for a device, one
- * value in each.  ask.c calls it.
+ * value in each.
  */
 #include <errno.h>
 #include <stdio.h>

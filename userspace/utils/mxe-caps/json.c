@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Prints pieces of JSON.  print.c and report.c call it. */
+/* Prints pieces of JSON. */
 #include "json.h"
 
 void json_string(const char *text, FILE *out)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The loop-back connections of the self-test: port, GID, memory, and pairs of
- * queue pairs.  selftest.c calls it; it calls post.c for what depends on the
- * backend.
+ * queue pairs.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Parses the options and determines the exit status.  Calls ask.c, print.c and,
- * for --selftest, selftest.c and report.c.
+ * mxe-caps lists the masked atomics that each RDMA device offers.  This parses
+ * the options and determines the exit status.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Makes the operands of the self-test, and compares results with the arithmetic
- * of include/masked_atomic.h.  selftest.c calls it.
+ * of include/masked_atomic.h.
  */
 #include <endian.h>
 #include <stdio.h>

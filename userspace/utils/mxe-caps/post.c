@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The calls of the self-test that differ between the backends: creating a queue
- * pair, posting, polling.  loop.c and selftest.c call it.
+ * pair, posting, polling.
  */
 #include <errno.h>
 #include <string.h>

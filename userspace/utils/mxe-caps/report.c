@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Prints the report of the self-test.  main.c and print.c call it. */
+/* Prints the report of the self-test. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Lists the cases of the self-test, decides which of them a device offers, and
- * runs these.  main.c calls it; it calls operands.c, loop.c and post.c.
+ * runs these.
  */
 #include <dlfcn.h>
 #include <errno.h>
