@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Opens the device of an endpoint, creates its memory and queue pairs, and
- * receives messages in the responder.  main.c, run.c and session.c call it; it
- * calls the verbs.
+ * receives messages in the responder.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Matches messages to tags in this program, as message-passing libraries do on
- * devices without tag matching.  tags.c calls it.
+ * devices without tag matching.
  */
 #include <stddef.h>
 

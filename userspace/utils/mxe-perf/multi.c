@@ -2,7 +2,7 @@
 /*
  * Lets several processes measure at the same time.  Each has its own endpoints
  * and, as long as there are enough, its own CPU.  The first process forks the
- * others and prints.  main.c and run.c call it.
+ * others and prints.
  *
  * A process that is ready keeps operations in flight, measures when all
  * processes are ready, and keeps operations in flight until all have measured.

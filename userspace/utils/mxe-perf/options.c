@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Parses and checks the command line.  main.c calls it. */
+/* Parses and checks the command line. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Prints results as a table or as JSON.  main.c calls it. */
+/* Prints results as a table or as JSON. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Measures one operation in one loop for all tests, which differ in the number
- * of queue pairs, the number of operations in flight and their size.  main.c
- * calls it; it calls the verbs, multi.c and session.c.
+ * of queue pairs, the number of operations in flight and their size.
  *
  * All atomics operate on one word.  A lane is a requester that owns a part of
  * it:  the whole word for standard atomics, one field for masked ones.  Each

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Implements the TCP connection between the processes of requester (client) and
- * responder (server), which exchange lines of text.  main.c and run.c call it;
- * it calls endpoint.c.
+ * responder (server), which exchange lines of text.
  *
  *	client				server
  *	mxe-perf 1 QPS DEPTH SIZE MTU

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Measures sockets of the kernel on the same path: round trips of UDP
- * datagrams, and messages through a TCP stream.  main.c calls it.  Both
- * endpoints are in this thread.
+ * datagrams, and messages through a TCP stream.  Both endpoints are in this
+ * thread.
  */
 #include <arpa/inet.h>
 #include <errno.h>

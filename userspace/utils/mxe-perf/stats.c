@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Computes percentiles and histograms of samples.  run.c, sockets.c, multi.c
- * and print.c call it.
- */
+/* Computes percentiles and histograms of samples. */
 #include <stdlib.h>
 #include <string.h>
 

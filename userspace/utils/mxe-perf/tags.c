@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Measures messages that are matched to tags: by the device, or by this program
- * over a plain SRQ.  main.c calls it; it calls endpoint.c, match.c and the
- * verbs.
+ * over a plain SRQ.
  *
  * A number of tags is always posted, each with a buffer of its own.  In a
  * round, messages are sent to some of them in random order, and these tags are
