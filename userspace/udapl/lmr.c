@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Local memory regions (LMRs). Keeps the ranges of all regions. The
- * synchronisation calls check their segments against them. provider.c puts
- * these functions into the table of the inner provider.
+ * synchronisation calls check their segments against them.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The operations of dat_extensions.h. Each is posted as an operation of the
- * inner provider, and its event becomes one of dat_extensions.h. provider.c
- * puts these functions into the table of the inner provider.
+ * inner provider, and its event becomes one of dat_extensions.h.
  *
  * The inner provider gets the address of a struct dm_op as the cookie. An event
  * is converted if its cookie is the address of an operation of its endpoint. A
