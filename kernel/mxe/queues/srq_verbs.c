@@ -96,7 +96,9 @@ static int mxe_srq_init_queues(struct mxe_srq *srq, struct ib_srq_init_attr *ini
 	err = mxe_tm_create(srq, init->ext.tag_matching.max_num_tags, uctx);
 	if (err)
 		return err;
-	return mxe_ring_create(&srq->tm->ops, uctx, roundup_pow_of_two(max_ops),
+	/* Those that wait for a message leave room for max_ops more. */
+	max_ops = roundup_pow_of_two(max_ops + MXE_TM_MAX_UNRUNG);
+	return mxe_ring_create(&srq->tm->ops, uctx, max_ops,
 			       ALIGN(sizeof(struct mxe_tm_wqe) +
 				     MXE_TM_MAX_SGE * sizeof(struct mxe_sge), 64));
 }

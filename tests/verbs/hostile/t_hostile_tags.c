@@ -21,7 +21,7 @@
 
 enum {
 	TAGS = 64,
-	OPS = 64,		/* a power of two: also entries of the ring */
+	OPS = 64,		/* entries of the ring */
 	RECVS = 64,
 	LEN = 256,
 	DEPTH = 64,
@@ -126,7 +126,7 @@ static void target_open(struct target *t)
 
 	memset(t, 0, sizeof(*t));
 	t->cq = tm_cq(b);
-	t->srq = tm_srq(b, t->cq, RECVS, TAGS, OPS);
+	t->srq = tm_srq(b, t->cq, RECVS, TAGS, OPS - MXE_TM_MAX_UNRUNG);
 	if (!t->srq)
 		vt_bail("ibv_create_srq_ex");
 	conf.srq_b = t->srq;
