@@ -419,6 +419,9 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data)
 	struct dm_provider *p;
 	bool loaded;
 
+	/* dat_provider_fini() could not remove it. */
+	if (dm_provider_by_name(info->ia_name))
+		return;
 	if (len + sizeof(INNER_SUFFIX) > DAT_NAME_MAX_LENGTH) {
 		fprintf(stderr, "libdaplmxe: the name of the IA has over %zu bytes\n",
 			DAT_NAME_MAX_LENGTH - sizeof(INNER_SUFFIX));
@@ -463,7 +466,13 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 
 	if (!p)
 		return;
-	dat_registry_remove_provider(&p->registered, &p->info);
+	/*
+	 * libdat2 counts references on a provider without a lock, and refuses
+	 * to remove one if it has lost a decrement. What it keeps must remain
+	 * valid.
+	 */
+	if (dat_registry_remove_provider(&p->registered, &p->info) != DAT_SUCCESS)
+		return;
 	dm_fini(&p->inner_info);
 	dm_provider_drop(p);
 }
