@@ -43,42 +43,38 @@ int mxe_recv_scatter(struct mxe_qp *qp, u32 offset, const void *data, u32 len)
 	return 0;
 }
 
-static void mxe_recv_end_cur(struct mxe_qp *qp, struct mxe_wc *wc)
+/*
+ * Fills in the completion of a message to a tag-matching SRQ.  Returns true if
+ * the device reads its data then.
+ */
+static bool mxe_recv_end_tm(struct mxe_qp *qp, struct mxe_wc *wc)
 {
+	struct mxe_tm_msg *msg = &qp->resp.tm_msg;
+	bool is_rndv = !wc->status && msg->kind == MXE_TM_RNDV;
+
+	/* The program does not learn what a message was that has failed. */
+	if (wc->status && msg->kind == MXE_TM_UNEXPECTED)
+		mxe_tm_lost(qp->resp.srq);
+	mxe_tm_fill_wc(msg, wc);
+	msg->kind = MXE_TM_NONE;
+	return is_rndv;
+}
+
+void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
+{
+	bool is_rndv = mxe_qp_has_tm(qp) && mxe_recv_end_tm(qp, wc);
 	struct mxe_responder *resp = &qp->resp;
+
+	lockdep_assert_held(&qp->recv_lock);
 
 	wc->wr_id = resp->cur->wr_id;
 	resp->cur_valid = false;
 	if (mxe_inline_recv_is_on(qp))
 		mxe_inline_recv_end(qp, wc);
 	mxe_qp_complete(qp, mxe_qp_recv_cq(qp), wc, &resp->pending);
-}
-
-/* Completes a message to a tag-matching SRQ. */
-static void mxe_recv_end_tm(struct mxe_qp *qp, struct mxe_wc *wc)
-{
-	struct mxe_tm_msg *msg = &qp->resp.tm_msg;
-	bool ok = !wc->status;
-
-	/* The program does not learn what a message was that has failed. */
-	if (!ok && msg->kind == MXE_TM_UNEXPECTED)
-		mxe_tm_lost(qp->resp.srq);
-	mxe_tm_fill_wc(msg, wc);
-	mxe_recv_end_cur(qp, wc);
 	/* The completion of the match precedes that of the data. */
-	if (ok && msg->kind == MXE_TM_RNDV)
+	if (unlikely(is_rndv))
 		mxe_rndv_queue(qp);
-	msg->kind = MXE_TM_NONE;
-}
-
-void mxe_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
-{
-	lockdep_assert_held(&qp->recv_lock);
-
-	if (mxe_qp_has_tm(qp))
-		mxe_recv_end_tm(qp, wc);
-	else
-		mxe_recv_end_cur(qp, wc);
 }
 
 void mxe_recv_complete(struct mxe_qp *qp, enum ib_wc_status status,
