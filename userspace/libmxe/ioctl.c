@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Calls uverbs methods for which libibverbs has no function. device.c, dm.c,
- * mr.c and dct.c call it for the objects, methods and attributes of mxe's own
+ * mr.c and qp.c call it for the objects, methods and attributes of mxe's own
  * ABI.
  */
 #include <errno.h>

@@ -498,25 +498,23 @@ int mxe_destroy_qp(struct ibv_qp *ibqp);
 struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 			   struct ibv_qp_open_attr *attr);
 
-/* ---- dct.c ------------------------------------------------------------- */
-
 /**
- * mxe_dct_query() - Call MXE_METHOD_DCT_QUERY.
+ * mxe_qp_query_dct() - Call MXE_METHOD_DCT_QUERY.
  * @qp: QP of an mxe device
  * @resp: zeroed by the caller, filled in
  *
  * Return: 0 or a positive errno.
  */
-int mxe_dct_query(struct ibv_qp *qp, struct mxe_query_dct_resp *resp);
+int mxe_qp_query_dct(struct ibv_qp *qp, struct mxe_query_dct_resp *resp);
 
 /**
- * mxe_dct_arm() - Call MXE_METHOD_DCT_ARM.
+ * mxe_qp_arm_dct() - Call MXE_METHOD_DCT_ARM.
  * @qp: QP of an mxe device
  * @events: enum mxe_arm_dct_events
  *
  * Return: 0 or a positive errno.
  */
-int mxe_dct_arm(struct ibv_qp *qp, uint32_t events);
+int mxe_qp_arm_dct(struct ibv_qp *qp, uint32_t events);
 
 /* ---- device.c ---------------------------------------------------------- */
 

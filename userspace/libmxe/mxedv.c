@@ -170,7 +170,7 @@ MXE_EXPORT int mxedv_query_dct(struct ibv_qp *qp, struct mxedv_dct_attr *attr,
 		return EINVAL;
 	if (!mxe_is_device(qp->context->device))
 		return EOPNOTSUPP;
-	ret = mxe_dct_query(qp, &resp);
+	ret = mxe_qp_query_dct(qp, &resp);
 	if (ret)
 		return ret;
 	known = (struct mxedv_dct_attr) {
@@ -191,5 +191,5 @@ MXE_EXPORT int mxedv_arm_dct(struct ibv_qp *qp, uint32_t events)
 		return EINVAL;
 	if (!mxe_is_device(qp->context->device))
 		return EOPNOTSUPP;
-	return mxe_dct_arm(qp, events);
+	return mxe_qp_arm_dct(qp, events);
 }

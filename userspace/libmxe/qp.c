@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Creation, modification and destruction of QPs. libibverbs calls these
- * functions through the table in device.c, and mxedv.c calls
- * mxe_create_qp_dv().
+ * Creation, modification and destruction of QPs, and what DC targets have
+ * besides. libibverbs calls these functions through the table in device.c, and
+ * mxedv.c calls mxe_create_qp_dv() and those of DC targets.
  */
 #include <errno.h>
 #include <stdlib.h>
+
+#include <rdma/rdma_user_ioctl_cmds.h>
 
 #include "mxe.h"
 
@@ -300,4 +302,28 @@ int mxe_destroy_qp(struct ibv_qp *ibqp)
 	mxe_unmap_rings(qp);
 	free(qp);
 	return 0;
+}
+
+int mxe_qp_query_dct(struct ibv_qp *qp, struct mxe_query_dct_resp *resp)
+{
+	struct ib_uverbs_attr attrs[] = {
+		{ .attr_id = MXE_ATTR_QUERY_DCT_HANDLE, .data = qp->handle },
+		{ .attr_id = MXE_ATTR_QUERY_DCT_RESP, .len = sizeof(*resp),
+		  .data = (uintptr_t)resp },
+	};
+
+	return mxe_ioctl_optional(qp->context, UVERBS_OBJECT_QP,
+				  MXE_METHOD_DCT_QUERY, attrs, 2);
+}
+
+int mxe_qp_arm_dct(struct ibv_qp *qp, uint32_t events)
+{
+	struct ib_uverbs_attr attrs[] = {
+		{ .attr_id = MXE_ATTR_ARM_DCT_HANDLE, .data = qp->handle },
+		{ .attr_id = MXE_ATTR_ARM_DCT_EVENTS, .len = sizeof(events),
+		  .data = events },
+	};
+
+	return mxe_ioctl_optional(qp->context, UVERBS_OBJECT_QP,
+				  MXE_METHOD_DCT_ARM, attrs, 2);
 }
