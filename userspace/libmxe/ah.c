@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "mxe.h"
+#include <rdma/mxe-abi.h>
+
+#include "ah.h"
+#include "rdmav.h"
 
 struct mxe_create_ah_resp_full {
 	__u32 core[sizeof(struct ib_uverbs_create_ah_resp) / 4];

@@ -10,7 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "mxe.h"
+#include "cq.h"
+#include "pd.h"
+#include "rdmav.h"
+#include "ring.h"
 
 /* Opcodes of masked atomics in the experimental verbs of MLNX_OFED. */
 enum {

@@ -9,9 +9,25 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-#include "mxe.h"
+#include "ah.h"
+#include "container.h"
+#include "context.h"
+#include "cq.h"
+#include "device.h"
+#include "dm.h"
+#include "ece.h"
+#include "ioctl.h"
+#include "mr.h"
+#include "mw.h"
+#include "pd.h"
+#include "qp.h"
+#include "rdmav.h"
+#include "recv.h"
+#include "send.h"
+#include "srq.h"
 
 static const struct verbs_device_ops mxe_device_ops;
 
@@ -237,15 +253,13 @@ static struct verbs_context *mxe_import_context(struct ibv_device *device,
 
 static struct verbs_device *mxe_alloc_device(struct verbs_sysfs_dev *sysfs_dev)
 {
-	struct mxe_device *dev = calloc(1, sizeof(*dev));
-
 	(void)sysfs_dev;
-	return dev ? &dev->vdev : NULL;
+	return calloc(1, sizeof(struct verbs_device));
 }
 
 static void mxe_uninit_device(struct verbs_device *vdev)
 {
-	free(mxe_container(vdev, struct mxe_device, vdev));
+	free(vdev);
 }
 
 bool mxe_is_device(struct ibv_device *device)

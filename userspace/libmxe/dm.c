@@ -9,9 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-#include "mxe.h"
+#include "container.h"
+#include "dm.h"
+#include "ioctl.h"
+#include "rdmav.h"
 
 struct mxe_dm {
 	struct verbs_dm vdm;

@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "doorbell.h"
+#include "qp.h"
+#include "srq.h"
 
 enum { DOORBELLS = 128 };	/* maximum in one system call */
 

@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "mxe.h"
+#include "context.h"
+#include "qp.h"
+
+struct mxe_srq;
 
 /**
  * mxe_doorbell_ring() - Ring the doorbell of a QP or an SRQ.

@@ -10,7 +10,12 @@
  */
 #include <errno.h>
 
-#include "mxe.h"
+#include <rdma/mxe_user_ioctl_cmds.h>
+
+#include "context.h"
+#include "ece.h"
+#include "qp.h"
+#include "ring.h"
 
 static_assert(MXEDV_ECE_MASKED_ATOMIC_4 == 4 &&
 	      MXEDV_ECE_MASKED_ATOMIC_8 == 8 &&

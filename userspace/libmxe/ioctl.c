@@ -8,9 +8,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include <infiniband/verbs.h>
+#include <rdma/mxe-abi.h>
+#include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-#include "mxe.h"
+#include "ioctl.h"
 
 int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
 	      struct ib_uverbs_attr *attrs, unsigned int num_attrs)

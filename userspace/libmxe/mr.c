@@ -7,9 +7,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-#include "mxe.h"
+#include "infiniband/mxedv.h"
+#include "container.h"
+#include "export.h"
+#include "ioctl.h"
+#include "mr.h"
+#include "rdmav.h"
 
 /* See mxedv_take_last_mr(). */
 static __thread struct ibv_mr *mxe_last_mr;

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "mxe.h"
+#include "mw.h"
+#include "rdmav.h"
+#include "send.h"
 
 struct ibv_mw *mxe_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {

@@ -6,8 +6,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rdma/mxe_user_ioctl_cmds.h>
+
+#include "infiniband/mxedv.h"
+#include "context.h"
+#include "device.h"
 #include "doorbell.h"
-#include "mxe.h"
+#include "export.h"
+#include "mr.h"
+#include "qp.h"
 
 enum {
 	MXEDV_QP_CREATE_FLAGS = MXEDV_QP_CREATE_ATOMIC_BE_REPLY |

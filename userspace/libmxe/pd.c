@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "mxe.h"
+#include "container.h"
+#include "pd.h"
+#include "rdmav.h"
 
 enum {
 	MXE_PARENT_DOMAIN_ATTRS = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |

@@ -7,9 +7,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <rdma/mxe_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-#include "mxe.h"
+#include "infiniband/mxedv.h"
+#include "context.h"
+#include "cq.h"
+#include "ece.h"
+#include "ioctl.h"
+#include "pd.h"
+#include "qp.h"
+#include "rdmav.h"
+#include "recv.h"
+#include "ring.h"
+#include "send.h"
+#include "srq.h"
 
 enum {
 	MXE_QP_INIT_ATTRS = IBV_QP_INIT_ATTR_PD |

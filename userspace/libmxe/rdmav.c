@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mxe.h"
+#include "rdmav.h"
 
 /* Offset of comp_mask in libibverbs' struct verbs_qp: size of its ibv_qp_ex. */
 static size_t mxe_rdmav_comp_mask;

@@ -7,6 +7,9 @@
 #include <errno.h>
 
 #include "doorbell.h"
+#include "qp.h"
+#include "recv.h"
+#include "ring.h"
 
 static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 			  const struct ibv_recv_wr *wr)

@@ -4,10 +4,11 @@
  * srq.c and qp.c call these functions. They access the entries with the inline
  * functions of ring.h.
  */
+#include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "mxe.h"
+#include "ring.h"
 
 static_assert(sizeof(struct mxe_ring_hdr) == 128, "ring header");
 static_assert(sizeof(struct mxe_send_wqe) == 72, "send WQE");

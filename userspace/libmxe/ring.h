@@ -2,6 +2,15 @@
 /*
  * Rings, which the process shares with the kernel. ring.c maps them, and this
  * header has the inline functions of the hot paths.
+ *
+ * Locks: every ring has one spinlock, which protects the index of the process
+ * and the entries that the process may access. The library never holds two of
+ * them, and makes no system call with one held. Only the program may do so,
+ * between ibv_wr_start() and ibv_wr_complete(), or ibv_start_poll() and
+ * ibv_end_poll(). The rings of objects with a thread domain, and of
+ * single-threaded CQs, are not locked. A CQ also has a mutex, resize_lock,
+ * which is taken before the lock of its ring and held over the system calls of
+ * a resize.
  */
 #ifndef MXE_RING_H
 #define MXE_RING_H

@@ -8,8 +8,16 @@
 #include <string.h>
 
 #include <masked_atomic.h>
+#include "infiniband/mxedv.h"
+#include "ah.h"
+#include "container.h"
+#include "context.h"
 #include "doorbell.h"
-#include "mxe.h"
+#include "export.h"
+#include "qp.h"
+#include "rdmav.h"
+#include "ring.h"
+#include "send.h"
 
 enum {
 	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 
 #include "doorbell.h"
+#include "pd.h"
+#include "rdmav.h"
+#include "recv.h"
+#include "ring.h"
+#include "srq.h"
 
 struct mxe_create_srq {
 	struct ibv_create_xsrq cmd;

@@ -17,7 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mxe.h"
+#include <rdma/mxe_user_ioctl_cmds.h>
+
+#include "infiniband/mxedv.h"
+#include "cq.h"
+#include "qp.h"
+#include "rdmav.h"
+#include "ring.h"
 #include "tap.h"
 
 enum {

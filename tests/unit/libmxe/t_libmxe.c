@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 
+#include "context.h"
 #include "fake_kernel.h"
 
 static void test_register(void)

@@ -2,6 +2,7 @@
 /*
  * Tests of libmxe against the fake kernel: dynamically connected queue pairs.
  */
+#include "ah.h"
 #include "fake_kernel.h"
 
 #define KEY 0x1122334455667788

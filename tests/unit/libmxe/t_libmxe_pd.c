@@ -3,7 +3,9 @@
  * Tests of libmxe against the fake kernel: parent domains and thread domains,
  * and imported contexts and objects.
  */
+#include "context.h"
 #include "fake_kernel.h"
+#include "srq.h"
 
 static struct ibv_pd *alloc_parent(struct ibv_pd *pd, struct ibv_td *td)
 {

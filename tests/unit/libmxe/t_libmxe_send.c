@@ -5,6 +5,8 @@
  */
 #include <sched.h>
 
+#include "ah.h"
+#include "context.h"
 #include "fake_kernel.h"
 
 /* ---- ibv_post_send() --------------------------------------------------- */

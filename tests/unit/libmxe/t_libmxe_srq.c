@@ -3,6 +3,7 @@
  * Tests of libmxe against the fake kernel: shared receive queues.
  */
 #include "fake_kernel.h"
+#include "srq.h"
 
 static struct ibv_srq *create_srq(void)
 {

@@ -2,6 +2,7 @@
 /*
  * Tests of libmxe against the fake kernel: address handles and datagrams.
  */
+#include "ah.h"
 #include "fake_kernel.h"
 
 static struct ibv_qp *create_ud(struct ibv_cq *cq)
