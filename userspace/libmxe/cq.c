@@ -111,7 +111,7 @@ static uint8_t mxe_wc_sl(const struct mxe_cqe *cqe)
 }
 
 /* Copies inline data to the receive buffer. */
-static __attribute__((noinline)) void mxe_cq_put_inline(const struct mxe_cqe *cqe)
+static __attribute__((noinline)) void mxe_cq_scatter_inline(const struct mxe_cqe *cqe)
 {
 	uint32_t len = cqe->byte_len;
 
@@ -172,7 +172,7 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 			wc->wc_flags = mxe_wc_flags(cqe);
 			wc->sl = mxe_wc_sl(cqe);
 			if (cqe->flags & MXE_CQE_INLINE)
-				mxe_cq_put_inline(cqe);
+				mxe_cq_scatter_inline(cqe);
 		}
 	}
 	if (n > 0) {
@@ -226,7 +226,7 @@ static inline void mxe_cq_take(struct mxe_cq *cq)
 	cq->vcq.cq_ex.wr_id = cq->cqe.wr_id;
 	cq->vcq.cq_ex.status = cq->cqe.status;
 	if (cq->cqe.flags & MXE_CQE_INLINE)
-		mxe_cq_put_inline(&cq->cqe);
+		mxe_cq_scatter_inline(&cq->cqe);
 }
 
 static int mxe_next_poll(struct ibv_cq_ex *ibcq)

@@ -27,7 +27,7 @@ static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 		.wr_id = wr->wr_id,
 		.num_sge = wr->num_sge,
 	};
-	mxe_ring_put_sges((struct mxe_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
+	mxe_ring_write_sges((struct mxe_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
 	return 0;
 }
 

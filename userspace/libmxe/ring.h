@@ -161,11 +161,12 @@ static inline void mxe_ring_publish(struct mxe_ring *ring, uint32_t index)
 }
 
 /**
- * mxe_ring_put_sge() - Write an element of a scatter/gather list.
+ * mxe_ring_write_sge() - Write an element of a scatter/gather list.
  * @to: in the WQE
  * @sge: the element
  */
-static inline void mxe_ring_put_sge(struct mxe_sge *to, const struct ibv_sge *sge)
+static inline void mxe_ring_write_sge(struct mxe_sge *to,
+				      const struct ibv_sge *sge)
 {
 	*to = (struct mxe_sge){
 		.addr = sge->addr,
@@ -175,24 +176,24 @@ static inline void mxe_ring_put_sge(struct mxe_sge *to, const struct ibv_sge *sg
 }
 
 /**
- * mxe_ring_put_sges() - Write the scatter/gather list of a WQE.
+ * mxe_ring_write_sges() - Write the scatter/gather list of a WQE.
  * @to: in the WQE
  * @sge: the list
  * @num_sge: number of elements
  */
-static inline void mxe_ring_put_sges(struct mxe_sge *to,
-				     const struct ibv_sge *sge,
-				     unsigned int num_sge)
+static inline void mxe_ring_write_sges(struct mxe_sge *to,
+				       const struct ibv_sge *sge,
+				       unsigned int num_sge)
 {
 	unsigned int i;
 
 	/* Most lists have one element, for which a loop takes twice as long. */
 	if (num_sge == 1) {
-		mxe_ring_put_sge(to, sge);
+		mxe_ring_write_sge(to, sge);
 		return;
 	}
 	for (i = 0; i < num_sge; i++)
-		mxe_ring_put_sge(&to[i], &sge[i]);
+		mxe_ring_write_sge(&to[i], &sge[i]);
 }
 
 /**

@@ -247,7 +247,7 @@ static inline void mxe_set_sges(struct mxe_send_wqe *wqe,
 {
 	char *to = (char *)(wqe + 1) + mxe_operands_size(wqe);
 
-	mxe_ring_put_sges((struct mxe_sge *)to, sge, num_sge);
+	mxe_ring_write_sges((struct mxe_sge *)to, sge, num_sge);
 	wqe->num_sge = num_sge;
 	wqe->inline_len = 0;
 	wqe->flags &= ~MXE_SEND_INLINE;
@@ -426,7 +426,7 @@ static int mxe_set_data(const struct mxe_ring *sq, struct mxe_send_wqe *wqe,
 	if ((unsigned int)wr->num_sge > sq->max_sge)
 		return EINVAL;
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
-		mxe_ring_put_sges((struct mxe_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
+		mxe_ring_write_sges((struct mxe_sge *)(wqe + 1), wr->sg_list, wr->num_sge);
 		wqe->num_sge = wr->num_sge;
 		/* Without an SGE the word in the WQE would be sent. */
 		return !wr->num_sge && flags & MXE_SEND_OP_WORD ? EINVAL : 0;

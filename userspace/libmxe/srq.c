@@ -211,7 +211,7 @@ static int mxe_srq_build_op(const struct mxe_srq *srq, uint32_t index,
 	wqe->mask = wr->tm.add.mask;
 	wqe->handle = index;
 	wr->tm.handle = index;
-	mxe_ring_put_sges((struct mxe_sge *)(wqe + 1), wr->tm.add.sg_list, num_sge);
+	mxe_ring_write_sges((struct mxe_sge *)(wqe + 1), wr->tm.add.sg_list, num_sge);
 	return 0;
 }
 
