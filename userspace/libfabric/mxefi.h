@@ -92,6 +92,7 @@ struct mxefi_ep {
 	struct mxefi_rxbuf *held;	/* not posted */
 	uint8_t *slab;
 	struct ibv_mr *slab_mr;
+	struct ibv_exp_dct *dct;	/* or NULL */
 	/* peer.c, route.c */
 	struct mxefi_peer *by_id[MXEFI_CONN_HASH];
 	struct mxefi_peer **by_addr;
@@ -107,8 +108,7 @@ struct mxefi_ep {
 	/* Messages that wait for a free request. */
 	struct mxefi_answer *answers, **answers_tail;
 	bool closing;
-	/* dct.c, dci.c */
-	struct ibv_exp_dct *dct;	/* or NULL */
+	/* dci.c */
 	struct mxefi_dcis *dcis;	/* or NULL */
 	/* Set by hello.c: creates a queue pair and connects it. */
 	void (*connect)(struct mxefi_conn *conn);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The queues of an endpoint: its UD queue pair and the SRQ of its connections,
- * with the receive buffers. ep.c sets them up, and recv.c resumes them.
+ * The queues of an endpoint: its UD queue pair, the SRQ of its connections with
+ * the receive buffers, and its target of the dynamically connected (DC)
+ * transport. ep.c sets them up, and recv.c resumes them.
  */
 #include <endian.h>
 #include <errno.h>
@@ -162,6 +163,47 @@ static int create_srq(struct mxefi_ep *ep)
 	return 0;
 }
 
+/*
+ * Creates the DC target, for one-sided operations of the peers. The address of
+ * the endpoint contains its number and its path MTU, and the access key is the
+ * id of the endpoint.
+ */
+static int open_dct(struct mxefi_ep *ep)
+{
+	struct mxefi_device *dev = &ep->dom->dev;
+	struct ibv_exp_dct_init_attr attr = {
+		.pd = ep->dom->pd,
+		.cq = ep->dom->cq,
+		.srq = ep->srq,
+		.dc_key = ep->ud.name.id,
+		.port = 1,
+		.access_flags = mxefi_peer_access(ep),
+		.min_rnr_timer = 1,
+		.mtu = dev->port.active_mtu,
+		.gid_index = dev->gid_index,
+		.hop_limit = 64,
+	};
+
+	ep->dct = ibv_exp_create_dct(dev->ctx, &attr);
+	if (!ep->dct) {
+		int err = errno;
+
+		mxefi_warn(FI_LOG_EP_CTRL, "cannot create a DC target: %s\n",
+			   strerror(err));
+		return -err;
+	}
+	ep->ud.name.dct = (uint32_t)attr.mtu << MXEFI_DCT_MTU_SHIFT |
+			  ep->dct->dct_num;
+	return 0;
+}
+
+static void close_dct(struct mxefi_ep *ep)
+{
+	if (ep->dct)
+		ibv_exp_destroy_dct(ep->dct);
+	ep->dct = NULL;
+}
+
 /* Opens a DC target, and if DC is always used, the initiators. */
 static int open_dc(struct mxefi_ep *ep)
 {
@@ -177,7 +219,7 @@ static int open_dc(struct mxefi_ep *ep)
 	if (!mxefi_route_has_dc(ep))
 		return 0;
 	if (ep->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE))
-		ret = mxefi_dct_open(ep);
+		ret = open_dct(ep);
 	if (!always)
 		return 0;
 	if (!ret && ep->caps & (FI_READ | FI_WRITE))
@@ -270,7 +312,7 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 	}
 	mxefi_conn_retry(ep);
 	mxefi_dci_close(ep);
-	mxefi_dct_close(ep);
+	close_dct(ep);
 	mxefi_ud_close(&ep->ud);
 	for (conn = ep->conns; conn; conn = conn->next) {
 		if (conn->qp)

@@ -557,21 +557,7 @@ void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
  */
 void mxefi_conn_retry(struct mxefi_ep *ep);
 
-/* ---- dct.c, dci.c: the dynamically connected (DC) transport ------------- */
-
-/**
- * mxefi_dct_open() - Creates the DC target of an endpoint.
- * @ep: endpoint with an address and an SRQ
- *
- * Return: 0, or a negative error of libfabric.
- */
-int mxefi_dct_open(struct mxefi_ep *ep);
-
-/**
- * mxefi_dct_close() - Destroys the DC target of an endpoint, if it has one.
- * @ep: endpoint
- */
-void mxefi_dct_close(struct mxefi_ep *ep);
+/* ---- dci.c: the dynamically connected (DC) transport ------------------- */
 
 /**
  * mxefi_dci_open() - Creates the DC initiators of an endpoint.
