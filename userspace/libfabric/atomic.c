@@ -117,7 +117,7 @@ fail:
 		struct mxefi_wr *wr = list;
 
 		list = wr->next;
-		mxefi_wr_put(wr);
+		mxefi_wr_free(wr);
 	}
 	return NULL;
 }
@@ -161,9 +161,9 @@ static struct mxefi_op *begin(struct mxefi_ep *ep, enum mxefi_form form,
 		*ret = mxefi_route_error(ep);
 		return NULL;
 	}
-	op = mxefi_op_get(ep, peer, context, flags,
-			  FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ),
-			  no_event);
+	op = mxefi_op_alloc(ep, peer, context, flags,
+			    FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ),
+			    no_event);
 	if (!op) {
 		*ret = -FI_EAGAIN;
 		return NULL;
@@ -208,7 +208,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 				       c->form == MXEFI_COMPARE ? cmp : NULL) :
 			 NULL;
 	if (!wr) {
-		mxefi_op_drop(op);
+		mxefi_op_free(op);
 		return -FI_EAGAIN;
 	}
 	for (; wr; wr = next) {
@@ -259,7 +259,7 @@ ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 			c->cmp);
 	wr = mxefi_atomic_wr(op, op->units, c->key, 0);
 	if (!wr) {
-		mxefi_op_drop(op);
+		mxefi_op_free(op);
 		return -FI_EAGAIN;
 	}
 	mxefi_wr_submit(wr);

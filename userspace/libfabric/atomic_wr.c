@@ -209,7 +209,7 @@ static bool unit_complete(struct mxefi_wr *wr, int err)
 struct mxefi_wr *mxefi_atomic_wr(struct mxefi_op *op, struct mxefi_unit *unit,
 				 uint64_t key, size_t first)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(op->peer);
+	struct mxefi_wr *wr = mxefi_wr_alloc(op->peer);
 
 	if (!wr)
 		return NULL;

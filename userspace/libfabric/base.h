@@ -111,14 +111,14 @@ int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
 
 /**
- * mxefi_put_size() - Stores the value of an option.
+ * mxefi_store_size() - Stores the value of an option.
  * @value: value
  * @optval: where it is stored
  * @optlen: room in bytes; becomes the size of the value
  *
  * Return: 0 or -FI_ETOOSMALL.
  */
-int mxefi_put_size(size_t value, void *optval, size_t *optlen);
+int mxefi_store_size(size_t value, void *optval, size_t *optlen);
 
 /* ---- fabric.c ---------------------------------------------------------- */
 

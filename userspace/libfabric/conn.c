@@ -326,7 +326,7 @@ static bool send_answer(struct mxefi_conn *conn, uint32_t epoch,
 	/* The peer has reported an error. */
 	if (!mxefi_conn_is_current(conn, epoch))
 		return true;
-	wr = mxefi_wr_get_answer(&conn->peer);
+	wr = mxefi_wr_alloc_answer(&conn->peer);
 	if (!wr)
 		return false;
 	mxefi_wr_set_send(wr, msg, 0);
@@ -461,7 +461,7 @@ void mxefi_conn_shutdown(struct mxefi_conn *conn)
 
 	conn->is_shut = true;
 	if (conn->state == MXEFI_CONN_READY)
-		wr = mxefi_wr_get_answer(&conn->peer);
+		wr = mxefi_wr_alloc_answer(&conn->peer);
 	if (!wr) {
 		mxefi_conn_abort(conn, FI_ESHUTDOWN);
 		return;

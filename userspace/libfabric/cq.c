@@ -114,8 +114,8 @@ static_assert(offsetof(struct fi_cq_tagged_entry, tag) ==
  * Copies the part of an event that the format has. The compiler makes moves of
  * copies of a constant size.
  */
-static void *put(void *to, const struct fi_cq_err_entry *event,
-		 enum fi_cq_format format)
+static void *store(void *to, const struct fi_cq_err_entry *event,
+		   enum fi_cq_format format)
 {
 	switch (format) {
 	case FI_CQ_FORMAT_CONTEXT:
@@ -141,7 +141,7 @@ static ssize_t take(struct mxefi_cq *cq, void *buf, size_t count,
 
 		if (event->err)
 			break;
-		buf = put(buf, event, cq->format);
+		buf = store(buf, event, cq->format);
 		if (src)
 			src[n] = FI_ADDR_NOTAVAIL;
 		cq->head = (cq->head + 1) % cq->size;

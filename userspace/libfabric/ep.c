@@ -194,9 +194,9 @@ static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 	if (level != FI_OPT_ENDPOINT)
 		return -FI_ENOPROTOOPT;
 	if (optname == FI_OPT_MIN_MULTI_RECV)
-		return mxefi_put_size(ep->min_multi_recv, optval, optlen);
+		return mxefi_store_size(ep->min_multi_recv, optval, optlen);
 	if (optname == FI_OPT_CM_DATA_SIZE && ep->is_msg)
-		return mxefi_put_size(MXEFI_CM_DATA, optval, optlen);
+		return mxefi_store_size(MXEFI_CM_DATA, optval, optlen);
 	return -FI_ENOPROTOOPT;
 }
 

@@ -298,7 +298,7 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	if (!ep->is_msg && !is_full(ep) && !conn->peer.pending &&
 	    !waits_for_fin(conn))
 		return;
-	wr = mxefi_wr_get_send(&conn->peer, &msg, 0);
+	wr = mxefi_wr_alloc_send(&conn->peer, &msg, 0);
 	if (!wr)
 		return;
 	wr->complete = mxefi_conn_wr_complete;

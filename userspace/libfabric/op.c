@@ -33,13 +33,13 @@ void mxefi_op_teardown(struct mxefi_ep *ep)
 {
 	for (int i = 0; ep->ops && i < MXEFI_TX_SIZE; i++)
 		if (ep->ops[i].used)
-			mxefi_op_drop(&ep->ops[i]);
+			mxefi_op_free(&ep->ops[i]);
 	free(ep->ops);
 }
 
-struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_peer *peer,
-			      void *context, uint64_t op_flags,
-			      uint64_t completion_flags, bool no_event)
+struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
+				void *context, uint64_t op_flags,
+				uint64_t completion_flags, bool no_event)
 {
 	struct mxefi_op *op = ep->free_ops;
 
@@ -66,7 +66,7 @@ struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_peer *peer,
 	return op;
 }
 
-void mxefi_op_drop(struct mxefi_op *op)
+void mxefi_op_free(struct mxefi_op *op)
 {
 	if (op->mr)
 		ibv_dereg_mr(op->mr);
@@ -97,7 +97,7 @@ void mxefi_op_put(struct mxefi_op *op, int err)
 			mxefi_cq_push_op(ep->tx_cq, op->context, op->flags,
 					 op->err);
 	}
-	mxefi_op_drop(op);
+	mxefi_op_free(op);
 }
 
 bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err)

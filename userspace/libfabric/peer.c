@@ -112,7 +112,7 @@ int mxefi_wr_error(struct mxefi_wr *wr, const struct ibv_wc *wc)
 void mxefi_wr_end(struct mxefi_wr *wr, int err)
 {
 	if (wr->complete(wr, err))
-		mxefi_wr_put(wr);
+		mxefi_wr_free(wr);
 }
 
 static void fail(struct mxefi_wr *wr, int err)

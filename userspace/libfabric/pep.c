@@ -266,7 +266,7 @@ static int pep_getopt(fid_t fid, int level, int optname, void *optval,
 {
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_SIZE)
 		return -FI_ENOPROTOOPT;
-	return mxefi_put_size(MXEFI_CM_DATA, optval, optlen);
+	return mxefi_store_size(MXEFI_CM_DATA, optval, optlen);
 }
 
 static int pep_setopt(fid_t fid, int level, int optname, const void *optval,

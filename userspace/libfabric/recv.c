@@ -108,7 +108,7 @@ static bool read_complete(struct mxefi_wr *wr, int err)
 /* Makes a READ of the next @len bytes. Returns 0 or a negative error. */
 static int start_read(struct mxefi_recv *recv, size_t len)
 {
-	struct mxefi_wr *wr = mxefi_wr_get_answer(&recv->conn->peer);
+	struct mxefi_wr *wr = mxefi_wr_alloc_answer(&recv->conn->peer);
 	size_t i = recv->next_iov;
 	int ret;
 
@@ -122,7 +122,7 @@ static int start_read(struct mxefi_recv *recv, size_t len)
 	ret = mxefi_wr_add(wr, recv->iov[i].iov_base, len, recv->desc[i],
 			   IBV_ACCESS_LOCAL_WRITE);
 	if (ret) {
-		mxefi_wr_put(wr);
+		mxefi_wr_free(wr);
 		return ret;
 	}
 	recv->reads++;

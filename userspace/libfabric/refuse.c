@@ -36,7 +36,7 @@ const char *mxefi_strerror(int prov_errno, char *buf, size_t len)
 	return text;
 }
 
-int mxefi_put_size(size_t value, void *optval, size_t *optlen)
+int mxefi_store_size(size_t value, void *optval, size_t *optlen)
 {
 	if (*optlen < sizeof(value))
 		return -FI_ETOOSMALL;

@@ -29,7 +29,7 @@ static int add_wr(struct mxefi_op *op, struct cursor *c, size_t len,
 		  uint64_t addr, uint64_t key, bool is_read, bool inject,
 		  struct mxefi_wr ***tail)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(op->peer);
+	struct mxefi_wr *wr = mxefi_wr_alloc(op->peer);
 	uint8_t *local = NULL;
 	void *desc = NULL;
 	int ret = 0;
@@ -97,7 +97,7 @@ static int add_data(struct mxefi_op *op, struct mxefi_wr *first, uint64_t data,
 		first->wr.imm_data = htobe32((uint32_t)data);
 		return 0;
 	}
-	wr = mxefi_wr_get_send(op->peer, &msg, 0);
+	wr = mxefi_wr_alloc_send(op->peer, &msg, 0);
 	if (!wr)
 		return -FI_EAGAIN;
 	**tail = wr;
@@ -150,8 +150,8 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	peer = mxefi_route_get(ep, msg->addr);
 	if (!peer)
 		return mxefi_route_error(ep);
-	op = mxefi_op_get(ep, peer, msg->context, flags, FI_RMA | need,
-			  no_event);
+	op = mxefi_op_alloc(ep, peer, msg->context, flags, FI_RMA | need,
+			    no_event);
 	if (!op)
 		return -FI_EAGAIN;
 	advance(&c, 0);
@@ -177,12 +177,12 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	for (wr = first; wr; wr = next) {
 		next = wr->next;
 		if (ret)
-			mxefi_wr_put(wr);
+			mxefi_wr_free(wr);
 		else
 			mxefi_wr_submit(wr);
 	}
 	if (ret)
-		mxefi_op_drop(op);
+		mxefi_op_free(op);
 	return ret;
 }
 

@@ -80,8 +80,8 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 	peer = mxefi_route_get(ep, m->addr);
 	if (!peer)
 		return mxefi_route_error(ep);
-	op = mxefi_op_get(ep, peer, m->context, flags, kind | FI_SEND,
-			  no_event);
+	op = mxefi_op_alloc(ep, peer, m->context, flags, kind | FI_SEND,
+			    no_event);
 	if (!op)
 		return -FI_EAGAIN;
 	op->refs = 1;
@@ -98,9 +98,9 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 		msg.cookie = mxefi_op_cookie(op);
 	}
 	ret = is_long ? expose(op, m, msg.len, &msg) : 0;
-	wr = ret ? NULL : mxefi_wr_get_send(peer, &msg, is_long ? 0 : msg.len);
+	wr = ret ? NULL : mxefi_wr_alloc_send(peer, &msg, is_long ? 0 : msg.len);
 	if (!wr) {
-		mxefi_op_drop(op);
+		mxefi_op_free(op);
 		return ret ? ret : -FI_EAGAIN;
 	}
 	if (!is_long)

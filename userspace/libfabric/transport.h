@@ -162,15 +162,15 @@ struct mxefi_wr {
 int mxefi_wr_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_wr_get() - Allocates a request.
+ * mxefi_wr_alloc() - Allocates a request.
  * @peer: peer
  *
  * Return: the request, or NULL if memory is short.
  */
-struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer);
+struct mxefi_wr *mxefi_wr_alloc(struct mxefi_peer *peer);
 
 /**
- * mxefi_wr_get_answer() - Allocates a request that a peer waits for.
+ * mxefi_wr_alloc_answer() - Allocates a request that a peer waits for.
  * @peer: peer
  *
  * Operations of the program may have taken all requests but those that are
@@ -178,13 +178,13 @@ struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer);
  *
  * Return: the request, or NULL if these are in use, too.
  */
-struct mxefi_wr *mxefi_wr_get_answer(struct mxefi_peer *peer);
+struct mxefi_wr *mxefi_wr_alloc_answer(struct mxefi_peer *peer);
 
 /**
- * mxefi_wr_put() - Frees a request that is not in flight.
+ * mxefi_wr_free() - Frees a request that is not in flight.
  * @wr: request
  */
-void mxefi_wr_put(struct mxefi_wr *wr);
+void mxefi_wr_free(struct mxefi_wr *wr);
 
 /**
  * mxefi_wr_add() - Adds local memory to a request.
@@ -209,15 +209,15 @@ void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
 		       size_t len);
 
 /**
- * mxefi_wr_get_send() - Makes a SEND of a header and the bytes after it.
+ * mxefi_wr_alloc_send() - Makes a SEND of a header and the bytes after it.
  * @peer: peer
  * @msg: header
  * @len: number of bytes, which the caller copies to the buffer
  *
  * Return: the request, or NULL if memory is short.
  */
-struct mxefi_wr *mxefi_wr_get_send(struct mxefi_peer *peer,
-				   const struct mxefi_msg *msg, size_t len);
+struct mxefi_wr *mxefi_wr_alloc_send(struct mxefi_peer *peer,
+				     const struct mxefi_msg *msg, size_t len);
 
 /**
  * mxefi_wr_flush() - Completes all posted requests as the device would.
@@ -742,7 +742,7 @@ int mxefi_op_setup(struct mxefi_ep *ep);
 void mxefi_op_teardown(struct mxefi_ep *ep);
 
 /**
- * mxefi_op_get() - Takes an operation, without references.
+ * mxefi_op_alloc() - Takes an operation, without references.
  * @ep: endpoint
  * @peer: peer
  * @context: context of the program
@@ -753,9 +753,9 @@ void mxefi_op_teardown(struct mxefi_ep *ep);
  * Return: the operation, or NULL if as many as the endpoint may have are in
  * flight.
  */
-struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_peer *peer,
-			      void *context, uint64_t op_flags,
-			      uint64_t completion_flags, bool no_event);
+struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
+				void *context, uint64_t op_flags,
+				uint64_t completion_flags, bool no_event);
 
 /**
  * mxefi_op_put() - Drops a reference. The last one reports the completion.
@@ -765,10 +765,10 @@ struct mxefi_op *mxefi_op_get(struct mxefi_ep *ep, struct mxefi_peer *peer,
 void mxefi_op_put(struct mxefi_op *op, int err);
 
 /**
- * mxefi_op_drop() - Frees an operation without reporting a completion.
+ * mxefi_op_free() - Frees an operation without reporting a completion.
  * @op: operation
  */
-void mxefi_op_drop(struct mxefi_op *op);
+void mxefi_op_free(struct mxefi_op *op);
 
 /**
  * mxefi_op_wr_complete() - Completes a request that is a part of an operation.

@@ -137,7 +137,7 @@ struct mxefi_wr *take(struct mxefi_wr **list, struct mxefi_peer *peer)
 	return wr;
 }
 
-struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer)
+struct mxefi_wr *mxefi_wr_alloc(struct mxefi_peer *peer)
 {
 	struct mxefi_ep *ep = peer->ep;
 
@@ -146,16 +146,16 @@ struct mxefi_wr *mxefi_wr_get(struct mxefi_peer *peer)
 	return take(&ep->free_wrs, peer);
 }
 
-struct mxefi_wr *mxefi_wr_get_answer(struct mxefi_peer *peer)
+struct mxefi_wr *mxefi_wr_alloc_answer(struct mxefi_peer *peer)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(peer);
+	struct mxefi_wr *wr = mxefi_wr_alloc(peer);
 
 	if (!wr && peer->ep->spare_wrs)
 		wr = take(&peer->ep->spare_wrs, peer);
 	return wr;
 }
 
-void mxefi_wr_put(struct mxefi_wr *wr)
+void mxefi_wr_free(struct mxefi_wr *wr)
 {
 	struct mxefi_ep *ep = wr->peer->ep;
 	struct mxefi_wr **list = wr->is_spare ? &ep->spare_wrs : &ep->free_wrs;
@@ -202,10 +202,10 @@ void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
 	wr->wr.num_sge = 1;
 }
 
-struct mxefi_wr *mxefi_wr_get_send(struct mxefi_peer *peer,
-				   const struct mxefi_msg *msg, size_t len)
+struct mxefi_wr *mxefi_wr_alloc_send(struct mxefi_peer *peer,
+				     const struct mxefi_msg *msg, size_t len)
 {
-	struct mxefi_wr *wr = mxefi_wr_get(peer);
+	struct mxefi_wr *wr = mxefi_wr_alloc(peer);
 
 	if (wr)
 		mxefi_wr_set_send(wr, msg, len);
