@@ -62,7 +62,7 @@ struct mxefi_answer;
 struct mxefi_dcis;
 struct mxefi_ah;
 
-/* ---- refuse.c ---------------------------------------------------------- */
+/* ---- provider.c -------------------------------------------------------- */
 
 /* Set by fi_prov_ini(), for the messages of all files. */
 extern struct fi_provider *mxefi_prov;
