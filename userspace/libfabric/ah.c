@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "ah.h"
+#include "domain.h"
+#include "progress.h"
+#include "provider.h"
 
 #define FRESH_MS 1000
 #define MIN_BACKOFF_MS 1000

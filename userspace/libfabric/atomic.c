@@ -9,7 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "atomic.h"
+#include "atomic_op.h"
+#include "atomic_plan.h"
+#include "atomic_wr.h"
+#include "domain.h"
+#include "ep.h"
+#include "op.h"
+#include "peer.h"
+#include "route.h"
+#include "sizes.h"
+#include "wr.h"
 
 /* An atomic call of the program. */
 struct call {

@@ -6,7 +6,14 @@
 #include <endian.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "atomic_op.h"
+#include "atomic_plan.h"
+#include "atomic_wr.h"
+#include "domain.h"
+#include "ep.h"
+#include "op.h"
+#include "peer.h"
+#include "wr.h"
 
 /* A word of up to 8 bytes in the byte order of the host. */
 union word {

@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "av.h"
+#include "container.h"
+#include "domain.h"
+#include "name.h"
+#include "progress.h"
+#include "provider.h"
+#include "wire.h"
 
 static struct mxefi_av *to_av(struct fid_av *av)
 {

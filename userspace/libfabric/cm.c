@@ -5,7 +5,15 @@
  */
 #include <string.h>
 
-#include "mxefi.h"
+#include "cm.h"
+#include "conn.h"
+#include "container.h"
+#include "domain.h"
+#include "ep.h"
+#include "eq.h"
+#include "hello.h"
+#include "name.h"
+#include "wire.h"
 
 static void on_cm(struct mxefi_conn *conn, int err)
 {

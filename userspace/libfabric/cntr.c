@@ -6,7 +6,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "mxefi.h"
+#include "cntr.h"
+#include "container.h"
+#include "domain.h"
+#include "progress.h"
+#include "provider.h"
 
 static struct mxefi_cntr *to_cntr(struct fid_cntr *cntr)
 {

@@ -12,7 +12,19 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "mxefi.h"
+#include "ah.h"
+#include "conn.h"
+#include "container.h"
+#include "device.h"
+#include "domain.h"
+#include "ep.h"
+#include "op.h"
+#include "peer.h"
+#include "progress.h"
+#include "provider.h"
+#include "sizes.h"
+#include "wire.h"
+#include "wr.h"
 
 /* ---- queue pairs ------------------------------------------------------- */
 

@@ -3,12 +3,18 @@
  * Completion queues of libfabric: rings of events that operations add. domain.c
  * opens them.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "mxefi.h"
+#include "container.h"
+#include "cq.h"
+#include "domain.h"
+#include "fabric.h"
+#include "progress.h"
+#include "provider.h"
 
 #define DEFAULT_SIZE 64		/* events */
 

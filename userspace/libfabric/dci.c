@@ -18,7 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "ah.h"
+#include "container.h"
+#include "dci.h"
+#include "device.h"
+#include "domain.h"
+#include "ep.h"
+#include "peer.h"
+#include "progress.h"
+#include "provider.h"
+#include "sizes.h"
+#include "wire.h"
+#include "wr.h"
 
 #define SQ_SIZE 64	/* requests of an initiator */
 #define HOST_HASH 256	/* buckets for hosts */

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "mxefi.h"
+#include "atomic_plan.h"
+#include "device.h"
+#include "provider.h"
 
 bool mxefi_device_gid_is_v4(const uint8_t gid[16])
 {

@@ -7,7 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "ah.h"
+#include "atomic.h"
+#include "atomic_op.h"
+#include "atomic_plan.h"
+#include "av.h"
+#include "cntr.h"
+#include "container.h"
+#include "cq.h"
+#include "device.h"
+#include "domain.h"
+#include "ep.h"
+#include "fabric.h"
+#include "mr.h"
+#include "progress.h"
+#include "provider.h"
 
 #define CQ_SIZE 32768
 #define CONNECT_TIMEOUT_MS 30000

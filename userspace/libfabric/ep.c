@@ -5,7 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "atomic.h"
+#include "av.h"
+#include "cm.h"
+#include "cntr.h"
+#include "container.h"
+#include "cq.h"
+#include "domain.h"
+#include "ep.h"
+#include "eq.h"
+#include "match.h"
+#include "msg.h"
+#include "name.h"
+#include "op.h"
+#include "progress.h"
+#include "provider.h"
+#include "queues.h"
+#include "recv.h"
+#include "rma.h"
+#include "tagged.h"
+#include "wire.h"
 
 static int bind_cq(struct mxefi_ep *ep, struct mxefi_cq *cq, uint64_t flags)
 {

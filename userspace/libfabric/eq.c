@@ -11,7 +11,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "mxefi.h"
+#include "container.h"
+#include "eq.h"
+#include "fabric.h"
+#include "progress.h"
+#include "provider.h"
+#include "wire.h"
 
 /* Requests for connections that the program has not read. */
 #define MAX_REQUESTS 256

@@ -7,7 +7,16 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "mxefi.h"
+#include "cntr.h"
+#include "container.h"
+#include "cq.h"
+#include "domain.h"
+#include "eq.h"
+#include "fabric.h"
+#include "info.h"
+#include "pep.h"
+#include "progress.h"
+#include "provider.h"
 
 static int fabric_close(struct fid *fid)
 {

@@ -18,7 +18,20 @@
  */
 #include <string.h>
 
-#include "mxefi.h"
+#include "ah.h"
+#include "conn.h"
+#include "container.h"
+#include "dci.h"
+#include "domain.h"
+#include "ep.h"
+#include "hello.h"
+#include "op.h"
+#include "peer.h"
+#include "progress.h"
+#include "sizes.h"
+#include "ud.h"
+#include "wire.h"
+#include "wr.h"
 
 #define HELLO_MS 100
 #define DRAIN_MS 50

@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "atomic.h"
+#include "device.h"
+#include "info.h"
+#include "name.h"
+#include "sizes.h"
+#include "wire.h"
 
 #define PRIMARY (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC)
 #define TX_MODIFIERS (FI_SEND | FI_READ | FI_WRITE)

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "conn.h"
+#include "ep.h"
+#include "match.h"
+#include "queues.h"
+#include "wire.h"
 
 static bool matches(const struct mxefi_recv *recv,
 		    const struct mxefi_conn *conn, const struct mxefi_msg *msg)

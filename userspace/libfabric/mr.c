@@ -10,7 +10,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "mxefi.h"
+#include "atomic_plan.h"
+#include "container.h"
+#include "domain.h"
+#include "mr.h"
+#include "progress.h"
+#include "provider.h"
 
 struct mxefi_mr {
 	struct fid_mr fid;

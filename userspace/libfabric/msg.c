@@ -2,7 +2,12 @@
 /*
  * The calls of FI_MSG. ep.c refers to them.
  */
-#include "mxefi.h"
+#include <rdma/fi_tagged.h>
+
+#include "ep.h"
+#include "msg.h"
+#include "recv.h"
+#include "send.h"
 
 static ssize_t msg_recvv(struct fid_ep *ep, const struct iovec *iov,
 			 void **desc, size_t count, fi_addr_t src,

@@ -14,7 +14,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "mxefi.h"
+#include "container.h"
+#include "device.h"
+#include "name.h"
+#include "progress.h"
+#include "provider.h"
+#include "wire.h"
 
 #define REPEAT_MS 100
 /* Questions that an endpoint answers in one tick. */

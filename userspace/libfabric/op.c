@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "cntr.h"
+#include "cq.h"
+#include "domain.h"
+#include "ep.h"
+#include "op.h"
+#include "progress.h"
+#include "sizes.h"
+#include "wr.h"
 
 static void op_lost(struct mxefi_op *op, int err)
 {

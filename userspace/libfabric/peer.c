@@ -6,7 +6,13 @@
  */
 #include <string.h>
 
-#include "mxefi.h"
+#include "domain.h"
+#include "ep.h"
+#include "op.h"
+#include "peer.h"
+#include "provider.h"
+#include "wire.h"
+#include "wr.h"
 
 /* ---- the peers of an endpoint ------------------------------------------ */
 

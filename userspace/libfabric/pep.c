@@ -7,7 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "ah.h"
+#include "cm.h"
+#include "container.h"
+#include "domain.h"
+#include "eq.h"
+#include "name.h"
+#include "pep.h"
+#include "progress.h"
+#include "provider.h"
+#include "ud.h"
+#include "wire.h"
 
 #define MAX_REQUESTS 256
 

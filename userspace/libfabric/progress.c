@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mxefi.h"
+#include "domain.h"
+#include "progress.h"
+#include "provider.h"
 
 #define TICK_MS 10
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "mxefi.h"
+#include "provider.h"
 
 struct fi_provider *mxefi_prov;
 

@@ -10,7 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "ah.h"
+#include "conn.h"
+#include "container.h"
+#include "dci.h"
+#include "device.h"
+#include "domain.h"
+#include "ep.h"
+#include "hello.h"
+#include "match.h"
+#include "peer.h"
+#include "progress.h"
+#include "provider.h"
+#include "queues.h"
+#include "route.h"
+#include "sizes.h"
+#include "ud.h"
+#include "wire.h"
+#include "wr.h"
 
 #define LINGER_MS 1000
 /*

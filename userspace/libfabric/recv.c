@@ -6,7 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include <rdma/fi_tagged.h>
+
+#include "cntr.h"
+#include "conn.h"
+#include "cq.h"
+#include "domain.h"
+#include "ep.h"
+#include "match.h"
+#include "op.h"
+#include "peer.h"
+#include "progress.h"
+#include "provider.h"
+#include "recv.h"
+#include "route.h"
+#include "sizes.h"
+#include "wire.h"
+#include "wr.h"
+
+#define MIN_MULTI_RECV 64	/* bytes; the default */
 
 /* ---- answers ----------------------------------------------------------- */
 
@@ -515,7 +533,7 @@ void mxefi_recv_setup(struct mxefi_ep *ep)
 {
 	mxefi_match_setup(ep);
 	ep->readers_tail = &ep->readers;
-	ep->min_multi_recv = MXEFI_MIN_MULTI_RECV;
+	ep->min_multi_recv = MIN_MULTI_RECV;
 	ep->on_broken = on_broken;
 	ep->on_room = on_room;
 	ep->on_removed = cancel_all;

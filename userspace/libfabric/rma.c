@@ -8,7 +8,15 @@
 #include <endian.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "domain.h"
+#include "ep.h"
+#include "op.h"
+#include "peer.h"
+#include "rma.h"
+#include "route.h"
+#include "sizes.h"
+#include "wire.h"
+#include "wr.h"
 
 /* A position in the local vector. */
 struct cursor {

@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "av.h"
+#include "conn.h"
+#include "dci.h"
+#include "domain.h"
+#include "ep.h"
+#include "peer.h"
+#include "route.h"
+#include "wire.h"
 
 /* So many peers have connections before others are reached by DC. */
 #define NUM_RC_PEERS 64

@@ -11,7 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include <rdma/fi_tagged.h>
+
+#include "domain.h"
+#include "ep.h"
+#include "op.h"
+#include "peer.h"
+#include "route.h"
+#include "send.h"
+#include "sizes.h"
+#include "wire.h"
+#include "wr.h"
 
 static void gather(uint8_t *to, const struct iovec *iov, size_t count)
 {

@@ -9,11 +9,20 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "mxefi.h"
+#include "ah.h"
+#include "container.h"
+#include "device.h"
+#include "domain.h"
+#include "name.h"
+#include "progress.h"
+#include "provider.h"
+#include "ud.h"
+#include "wire.h"
 
 #define GRH_SIZE 40
+#define UD_SIZE 64	/* hellos that a UD queue pair sends or receives */
 #define UD_QKEY 0x11fab
-#define NUM_CQE (2 * MXEFI_UD_SIZE)
+#define NUM_CQE (2 * UD_SIZE)
 
 static void post_recv(struct mxefi_ud *ud, struct mxefi_ud_buf *buf)
 {
@@ -115,15 +124,15 @@ void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 	uint8_t *to_buf;
 
 	wr.wr.ud.ah = mxefi_ah_get(ah);
-	if (!wr.wr.ud.ah || ud->posted == MXEFI_UD_SIZE)
+	if (!wr.wr.ud.ah || ud->posted == UD_SIZE)
 		return;
 	hello->magic = MXEFI_WIRE_MAGIC;
 	hello->src = ud->name;
 	hello->dst_id = to->id;
 	hello->mtu = ud->dom->dev.port.active_mtu;
 	/* The next buffer is free, as not all of them are in flight. */
-	sge.addr = (uintptr_t)ud->bufs[MXEFI_UD_SIZE + ud->slot].data;
-	ud->slot = (ud->slot + 1) % MXEFI_UD_SIZE;
+	sge.addr = (uintptr_t)ud->bufs[UD_SIZE + ud->slot].data;
+	ud->slot = (ud->slot + 1) % UD_SIZE;
 	to_buf = (uint8_t *)(uintptr_t)sge.addr;
 	memcpy(to_buf, hello, sizeof(*hello));
 	memcpy(to_buf + sizeof(*hello), data, hello->data_len);
@@ -139,8 +148,8 @@ static int create_qp(struct mxefi_ud *ud)
 		.send_cq = ud->dom->cq,
 		.recv_cq = ud->dom->cq,
 		.cap = {
-			.max_send_wr = MXEFI_UD_SIZE,
-			.max_recv_wr = MXEFI_UD_SIZE,
+			.max_send_wr = UD_SIZE,
+			.max_recv_wr = UD_SIZE,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 		},
@@ -171,7 +180,7 @@ static int create_qp(struct mxefi_ud *ud)
 
 int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom)
 {
-	size_t size = 2 * MXEFI_UD_SIZE * sizeof(*ud->bufs);
+	size_t size = 2 * UD_SIZE * sizeof(*ud->bufs);
 	int ret = mxefi_domain_reserve(dom, NUM_CQE);
 
 	if (ret)
@@ -192,7 +201,7 @@ int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom)
 	ud->sent.done = send_done;
 	if (ud->service)
 		ud->listener = mxefi_name_open(dom, ud->service, &ud->name);
-	for (size_t i = 0; i < MXEFI_UD_SIZE; i++) {
+	for (size_t i = 0; i < UD_SIZE; i++) {
 		ud->bufs[i].work.done = recv_done;
 		ud->bufs[i].ud = ud;
 		post_recv(ud, &ud->bufs[i]);

@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mxefi.h"
+#include "container.h"
+#include "domain.h"
+#include "ep.h"
+#include "peer.h"
+#include "sizes.h"
+#include "wire.h"
+#include "wr.h"
 
 #define WR_CHUNK 32
 /* Limits the pinned memory of an endpoint to 32 MiB. */

@@ -9,7 +9,9 @@
 #define TIMEOUT_MS 10000
 #include "fake_device.h"
 #include "fi_end.h"
-#include "mxefi.h"
+#include "match.h"
+#include "sizes.h"
+#include "wire.h"
 
 #define LONG_SIZE 100000	/* bytes: read by the receiver */
 #define FLOOD_SIZE 4000

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include "fake_device.h"
 #include "fi_end.h"
-#include "mxefi.h"
+#include "wire.h"
 
 #define LONG_SIZE 100000	/* bytes: read by the receiver */
 #define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC)

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Matching, sending and receiving messages.
- */
-#ifndef MXEFI_MESSAGE_H
-#define MXEFI_MESSAGE_H
+/* Posted receives and unexpected messages. */
+#ifndef MXEFI_MATCH_H
+#define MXEFI_MATCH_H
 
-#include "transport.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
 
-/* ---- match.c: receives and unexpected messages ------------------------- */
+#include "sizes.h"
+#include "wire.h"
+
+struct mxefi_conn;
+struct mxefi_ep;
+struct mxefi_peer;
 
 /* A receive of the program, or one whose data are being read. */
 struct mxefi_recv {
@@ -144,66 +150,4 @@ void mxefi_match_claim(struct mxefi_unexpected *u, void *context);
 struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
 					     const void *context);
 
-/* ---- send.c, recv.c: messages ------------------------------------------ */
-
-/**
- * mxefi_send() - Sends a message. Takes the lock itself.
- * @ep: endpoint
- * @kind: FI_MSG or FI_TAGGED
- * @m: message
- * @flags: flags of the call
- * @no_event: true reports no success
- *
- * Return: 0, or a negative error of libfabric.
- */
-ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
-		   const struct fi_msg_tagged *m, uint64_t flags,
-		   bool no_event);
-
-/**
- * mxefi_send_buf() - Sends a message of one buffer. Takes the lock itself.
- * @ep: endpoint
- * @kind: FI_MSG or FI_TAGGED
- * @buf: data
- * @len: length of the data in bytes
- * @data: remote CQ data
- * @dest: destination
- * @tag: tag
- * @context: context of the program
- * @flags: flags of the call
- * @no_event: true reports no success
- *
- * Return: 0, or a negative error of libfabric.
- */
-ssize_t mxefi_send_buf(struct fid_ep *ep, uint64_t kind, const void *buf,
-		       size_t len, uint64_t data, fi_addr_t dest, uint64_t tag,
-		       void *context, uint64_t flags, bool no_event);
-
-/**
- * mxefi_recv_setup() - Prepares an endpoint for messages.
- * @ep: endpoint
- */
-void mxefi_recv_setup(struct mxefi_ep *ep);
-
-/**
- * mxefi_recv() - Posts a receive or finds a message. Takes the lock itself.
- * @ep: endpoint
- * @kind: FI_MSG or FI_TAGGED
- * @m: buffers, tag and source
- * @flags: flags of the call
- *
- * Return: 0, or a negative error of libfabric.
- */
-ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
-		   const struct fi_msg_tagged *m, uint64_t flags);
-
-/**
- * mxefi_recv_cancel() - Cancels a posted receive.
- * @ep: endpoint
- * @context: context of the receive
- *
- * Return: 0, or -FI_ENOENT if no receive has this context.
- */
-ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context);
-
-#endif /* MXEFI_MESSAGE_H */
+#endif /* MXEFI_MATCH_H */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The calls of FI_ATOMIC. */
+#ifndef MXEFI_ATOMIC_H
+#define MXEFI_ATOMIC_H
+
+#include <stdint.h>
+#include <rdma/fi_atomic.h>
+
+#include "atomic_op.h"
+
+#define MXEFI_MAX_ATOMIC_COUNT 64 /* elements of an operation */
+#define MXEFI_MAX_ATOMIC_SIZE (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
+
+extern struct fi_ops_atomic mxefi_atomic_ops;
+
+/**
+ * mxefi_atomic_query() - fi_query_atomic()
+ * @domain: domain
+ * @datatype: datatype
+ * @op: operation of fi_atomic(3)
+ * @attr: filled in
+ * @flags: flags of the call
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_atomic_query(struct fid_domain *domain, enum fi_datatype datatype,
+		       enum fi_op op, struct fi_atomic_attr *attr,
+		       uint64_t flags);
+
+#endif /* MXEFI_ATOMIC_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Address vectors. */
+#ifndef MXEFI_AV_H
+#define MXEFI_AV_H
+
+#include <stddef.h>
+#include <rdma/fi_domain.h>
+
+struct mxefi_addr;
+struct mxefi_domain;
+
+struct mxefi_av {
+	struct fid_av fid;
+	struct mxefi_domain *dom;
+	unsigned int users;
+	struct mxefi_addr *addrs;	/* id 0: removed */
+	size_t size, count, removed;
+};
+
+/**
+ * mxefi_av_open() - fi_av_open()
+ * @domain: domain
+ * @attr: attributes
+ * @av: where the address vector is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+		  struct fid_av **av, void *context);
+
+/**
+ * mxefi_av_get() - Looks an address up.
+ * @av: address vector
+ * @fi_addr: address of libfabric
+ *
+ * Return: the address of the peer, or NULL if @fi_addr is not valid.
+ */
+const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
+
+#endif /* MXEFI_AV_H */

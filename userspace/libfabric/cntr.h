@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Counters. */
+#ifndef MXEFI_CNTR_H
+#define MXEFI_CNTR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <rdma/fi_eq.h>
+
+#include "progress.h"
+
+struct mxefi_cntr {
+	struct fid_cntr fid;
+	struct mxefi_domain *dom;
+	struct mxefi_ticker ticker;	/* if there is event_fd */
+	uint64_t value, errors;
+	enum fi_wait_obj wait_obj;
+	int event_fd;		/* readable if changed; or -1 */
+	bool changed;		/* since the program has read it */
+	unsigned int users;
+};
+
+/**
+ * mxefi_cntr_open() - fi_cntr_open()
+ * @domain: domain
+ * @attr: attributes
+ * @cntr: where the counter is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		    struct fid_cntr **cntr, void *context);
+
+/**
+ * mxefi_cntr_has_changed() - Checks whether a counter has changed.
+ * @cntr: counter with a descriptor to wait for
+ *
+ * Return: true if it has changed since the program has read it, or the device
+ * was removed.
+ */
+bool mxefi_cntr_has_changed(const struct mxefi_cntr *cntr);
+
+/**
+ * mxefi_cntr_count() - Counts an operation and wakes those that wait for it.
+ * @cntr: counter, or NULL
+ * @error: true counts an error
+ */
+void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error);
+
+#endif /* MXEFI_CNTR_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Completion queues. */
+#ifndef MXEFI_CQ_H
+#define MXEFI_CQ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <rdma/fi_eq.h>
+
+#include "progress.h"
+
+struct mxefi_cq {
+	struct fid_cq fid;
+	struct mxefi_domain *dom;
+	struct mxefi_ticker ticker;	/* if there is event_fd */
+	enum fi_cq_format format;
+	enum fi_wait_obj wait_obj;
+	int event_fd;		/* readable if there are events; or -1 */
+	unsigned int readers;	/* threads in fi_cq_sread() */
+	uint64_t signals;	/* calls of fi_cq_signal() */
+	bool signaled;		/* while there was no reader */
+	bool overrun;		/* an event was lost, and no more are added */
+	unsigned int users;
+	struct fi_cq_err_entry *ring;	/* err is 0 for a success */
+	size_t size, head, count;	/* the ring grows when it is full */
+};
+
+/**
+ * mxefi_cq_open() - fi_cq_open()
+ * @domain: domain
+ * @attr: attributes
+ * @cq: where the completion queue is stored
+ * @context: context of the program
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		  struct fid_cq **cq, void *context);
+
+/**
+ * mxefi_cq_push() - Adds an event and wakes those that wait for it.
+ * @cq: completion queue
+ * @event: event, which is copied
+ */
+void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event);
+
+/**
+ * mxefi_cq_push_op() - Adds the event of an operation that has no data.
+ * @cq: completion queue
+ * @context: context of the program
+ * @flags: flags of the completion
+ * @err: errno of libfabric, or 0
+ */
+void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
+		      int err);
+
+/**
+ * mxefi_cq_empty() - Checks whether fi_cq_read() would find nothing.
+ * @cq: completion queue
+ *
+ * Return: true if there is neither an event nor an overrun nor the removal of
+ * the device to report.
+ */
+bool mxefi_cq_empty(const struct mxefi_cq *cq);
+
+#endif /* MXEFI_CQ_H */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What all objects of the provider share: log messages, the text of errors, and
+ * stubs for calls that are not supported.
+ */
+#ifndef MXEFI_PROVIDER_H
+#define MXEFI_PROVIDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <rdma/fabric.h>
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+
+#define mxefi_warn(subsys, ...) FI_WARN(mxefi_prov, subsys, __VA_ARGS__)
+#define mxefi_info(subsys, ...) FI_INFO(mxefi_prov, subsys, __VA_ARGS__)
+
+/* Set by fi_prov_ini(), for the messages of all files. */
+extern struct fi_provider *mxefi_prov;
+
+/**
+ * mxefi_no_bind() - Refuses to bind an object.
+ * @fid: object
+ * @bfid: object to bind
+ * @flags: flags of the call
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
+
+/**
+ * mxefi_no_control() - Refuses fi_control().
+ * @fid: object
+ * @command: command of fi_control()
+ * @arg: its argument
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_control(struct fid *fid, int command, void *arg);
+
+/**
+ * mxefi_no_ops_open() - Refuses fi_open_ops().
+ * @fid: object
+ * @name: name of the interface
+ * @flags: flags of the call
+ * @ops: where the interface would be stored
+ * @context: context of the program
+ *
+ * Return: -FI_ENOSYS.
+ */
+int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
+		      void **ops, void *context);
+
+/**
+ * mxefi_strerror() - Describes the prov_errno of an error entry.
+ * @prov_errno: error
+ * @buf: where the text is stored, too; or NULL
+ * @len: size of @buf in bytes
+ *
+ * Return: the text.
+ */
+const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
+
+/**
+ * mxefi_store_size() - Stores the value of an option.
+ * @value: value
+ * @optval: where it is stored
+ * @optlen: room in bytes; becomes the size of the value
+ *
+ * Return: 0 or -FI_ETOOSMALL.
+ */
+int mxefi_store_size(size_t value, void *optval, size_t *optlen);
+
+#endif /* MXEFI_PROVIDER_H */

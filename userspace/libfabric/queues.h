@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The queues of an endpoint. */
+#ifndef MXEFI_QUEUES_H
+#define MXEFI_QUEUES_H
+
+#include <stdint.h>
+
+#include "progress.h"
+
+struct mxefi_ep;
+
+/* A receive buffer of the SRQ. */
+struct mxefi_rxbuf {
+	struct mxefi_work work;
+	struct mxefi_rxbuf *next;	/* if it is held */
+	struct mxefi_ep *ep;
+	uint8_t *buf;
+};
+
+/**
+ * mxefi_queues_setup() - Creates the queues of an endpoint.
+ * @ep: endpoint
+ *
+ * Return: 0, or a negative error of libfabric. Then mxefi_queues_teardown() has
+ * to be called, too.
+ */
+int mxefi_queues_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_queues_teardown() - Closes all connections and destroys the queues.
+ * @ep: endpoint
+ */
+void mxefi_queues_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_queues_resume() - Posts the receive buffers that were held.
+ * @ep: endpoint
+ *
+ * To be called when an unexpected message has been freed.
+ */
+void mxefi_queues_resume(struct mxefi_ep *ep);
+
+#endif /* MXEFI_QUEUES_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Receiving messages. */
+#ifndef MXEFI_RECV_H
+#define MXEFI_RECV_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct fi_msg_tagged;
+struct fid_ep;
+struct mxefi_ep;
+
+/**
+ * mxefi_recv_setup() - Prepares an endpoint for messages.
+ * @ep: endpoint
+ */
+void mxefi_recv_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_recv() - Posts a receive or finds a message. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: buffers, tag and source
+ * @flags: flags of the call
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
+		   const struct fi_msg_tagged *m, uint64_t flags);
+
+/**
+ * mxefi_recv_cancel() - Cancels a posted receive.
+ * @ep: endpoint
+ * @context: context of the receive
+ *
+ * Return: 0, or -FI_ENOENT if no receive has this context.
+ */
+ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context);
+
+#endif /* MXEFI_RECV_H */

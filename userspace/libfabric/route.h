@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The peer that an address of libfabric means. */
+#ifndef MXEFI_ROUTE_H
+#define MXEFI_ROUTE_H
+
+#include <stdbool.h>
+#include <rdma/fabric.h>
+
+struct mxefi_ep;
+struct mxefi_peer;
+
+/**
+ * mxefi_route_get() - Finds or makes the peer of an address.
+ * @ep: endpoint
+ * @fi_addr: address of libfabric
+ *
+ * Return: the peer, which may not be connected yet, or NULL if the address is
+ * not valid or memory is short.
+ */
+struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
+
+/**
+ * mxefi_route_has_dc() - Checks whether an endpoint may use DC.
+ * @ep: endpoint
+ *
+ * Return: true if it may.
+ */
+bool mxefi_route_has_dc(const struct mxefi_ep *ep);
+
+/**
+ * mxefi_route_error() - What a call returns if there is no peer.
+ * @ep: endpoint
+ *
+ * Return: a negative error of libfabric.
+ */
+int mxefi_route_error(const struct mxefi_ep *ep);
+
+#endif /* MXEFI_ROUTE_H */

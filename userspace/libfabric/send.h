@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Sending messages. */
+#ifndef MXEFI_SEND_H
+#define MXEFI_SEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <rdma/fabric.h>
+
+struct fi_msg_tagged;
+struct fid_ep;
+
+/**
+ * mxefi_send() - Sends a message. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: message
+ * @flags: flags of the call
+ * @no_event: true reports no success
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
+		   const struct fi_msg_tagged *m, uint64_t flags,
+		   bool no_event);
+
+/**
+ * mxefi_send_buf() - Sends a message of one buffer. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @buf: data
+ * @len: length of the data in bytes
+ * @data: remote CQ data
+ * @dest: destination
+ * @tag: tag
+ * @context: context of the program
+ * @flags: flags of the call
+ * @no_event: true reports no success
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_send_buf(struct fid_ep *ep, uint64_t kind, const void *buf,
+		       size_t len, uint64_t data, fi_addr_t dest, uint64_t tag,
+		       void *context, uint64_t flags, bool no_event);
+
+#endif /* MXEFI_SEND_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Requests to peers, and their memory. */
+#ifndef MXEFI_WR_H
+#define MXEFI_WR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <infiniband/verbs_exp.h>
+
+#include "progress.h"
+#include "sizes.h"
+#include "wire.h"
+
+struct mxefi_ep;
+struct mxefi_op;
+struct mxefi_peer;
+struct mxefi_recv;
+struct mxefi_unit;
+
+/* A request to a peer. */
+struct mxefi_wr {
+	struct mxefi_work work;
+	struct mxefi_wr *next;
+	struct mxefi_peer *peer;	/* NULL if the request is free */
+	struct mxefi_op *op;		/* the operation it belongs to, or NULL */
+	struct ibv_send_wr wr;
+	struct ibv_exp_send_wr masked;	/* is posted instead if is_masked */
+	bool is_masked;
+	struct ibv_sge sge[MXEFI_IOV_LIMIT];
+	/* Registrations for this request alone, if has_mrs. */
+	struct ibv_mr *mrs[MXEFI_IOV_LIMIT];
+	bool has_mrs;
+	uint8_t *buf;			/* MXEFI_BUF_SIZE and a header */
+	uint32_t lkey;			/* of buf */
+	void *copy_to;			/* destination of the data of a READ into buf */
+	bool loop;			/* later requests have to wait for it */
+	bool is_message;		/* the peer may have to keep it */
+	bool posted;			/* is in a send queue */
+	struct mxefi_recv *recv;	/* whose data it reads; or NULL */
+	struct mxefi_unit *unit;	/* of an atomic */
+	uint32_t first;			/* its first element in the operation */
+	uint32_t rkey;
+	bool is_spare;			/* only for answers */
+	/*
+	 * Called when the request is complete, with an errno of libfabric or 0.
+	 * Returns false if the request was posted again.
+	 */
+	bool (*complete)(struct mxefi_wr *wr, int err);
+};
+
+/**
+ * mxefi_wr_setup() - Reserves requests for answers.
+ * @ep: endpoint
+ *
+ * Return: 0 or -FI_ENOMEM. Then mxefi_wr_free_all() has to be called, too.
+ */
+int mxefi_wr_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_wr_alloc() - Allocates a request.
+ * @peer: peer
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_wr_alloc(struct mxefi_peer *peer);
+
+/**
+ * mxefi_wr_alloc_answer() - Allocates a request that a peer waits for.
+ * @peer: peer
+ *
+ * Operations of the program may have taken all requests but those that are
+ * reserved for answers.
+ *
+ * Return: the request, or NULL if these are in use, too.
+ */
+struct mxefi_wr *mxefi_wr_alloc_answer(struct mxefi_peer *peer);
+
+/**
+ * mxefi_wr_free() - Frees a request that is not in flight.
+ * @wr: request
+ */
+void mxefi_wr_free(struct mxefi_wr *wr);
+
+/**
+ * mxefi_wr_add() - Adds local memory to a request.
+ * @wr: request
+ * @buf: local memory
+ * @len: its length in bytes
+ * @desc: descriptor of its memory region, or NULL
+ * @access: access that the request needs (IBV_ACCESS_*)
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
+		 int access);
+
+/**
+ * mxefi_wr_set_send() - Makes a SEND of a header and the bytes after it.
+ * @wr: request
+ * @msg: header
+ * @len: number of bytes, which the caller copies to the buffer
+ */
+void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
+		       size_t len);
+
+/**
+ * mxefi_wr_alloc_send() - Makes a SEND of a header and the bytes after it.
+ * @peer: peer
+ * @msg: header
+ * @len: number of bytes, which the caller copies to the buffer
+ *
+ * Return: the request, or NULL if memory is short.
+ */
+struct mxefi_wr *mxefi_wr_alloc_send(struct mxefi_peer *peer,
+				     const struct mxefi_msg *msg, size_t len);
+
+/**
+ * mxefi_wr_flush() - Completes all posted requests as the device would.
+ * @ep: endpoint
+ * @status: status of the completions
+ */
+void mxefi_wr_flush(struct mxefi_ep *ep, enum ibv_wc_status status);
+
+/**
+ * mxefi_wr_free_all() - Frees the memory of all requests of an endpoint.
+ * @ep: endpoint, which is closing and has no queue pairs
+ *
+ * Requests that the device has not completed end with FI_ECANCELED.
+ */
+void mxefi_wr_free_all(struct mxefi_ep *ep);
+
+#endif /* MXEFI_WR_H */
