@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Address handles. The kernel assigns each of them a number, which send.c
- * writes into the WQEs. libibverbs calls these functions through the table in
- * device.c.
+ * writes into the WQEs.
  */
 #include <errno.h>
 #include <stdlib.h>

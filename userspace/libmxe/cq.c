@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Completion queues, which the program polls without a system call. libibverbs
- * calls these functions through the table in device.c and the pointers in
- * struct ibv_cq_ex. qp.c calls mxe_cq_purge().
- */
+/* Completion queues, which the program polls without a system call. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

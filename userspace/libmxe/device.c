@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The entry point of the provider: devices, contexts, and the table of verbs
- * that libibverbs calls. It refers to the functions of all other files.
+ * that libibverbs calls.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Device memory, which the process maps and copies to and from. libibverbs
- * calls these functions through the table in device.c and the pointers in
- * struct ibv_dm.
- */
+/* Device memory, which the process maps and copies to and from. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

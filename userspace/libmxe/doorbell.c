@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The doorbell, a write() that tells the kernel about new work requests of one
- * or more QPs, or of an SRQ. recv.c, srq.c and mxedv.c call these functions.
- * send.c rings by the inline functions of doorbell.h.
+ * or more QPs, or of an SRQ.
  */
 #include <errno.h>
 #include <unistd.h>

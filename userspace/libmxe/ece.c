@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Enhanced connection establishment (ECE), by which both sides of a connection
- * exchange which masked atomics they execute. libibverbs calls mxe_query_ece()
- * and mxe_set_ece() through the table in device.c. qp.c resets the result, and
- * send.c reads it.
+ * exchange which masked atomics they execute.
  *
  * librdmacm passes on only options of a peer with the same vendor ID. A
  * connection to any other device is therefore established without ECE.

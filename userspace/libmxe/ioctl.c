@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Calls uverbs methods for which libibverbs has no function. device.c, dm.c,
- * mr.c and qp.c call it for the objects, methods and attributes of mxe's own
- * ABI.
- */
+/* Calls uverbs methods for which libibverbs has no function. */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>

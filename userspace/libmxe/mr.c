@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Memory regions, which have no state in the library. libibverbs calls these
- * functions through the table in device.c, and mxedv.c calls
- * mxe_ioctl_sync_mr().
- */
+/* Memory regions, which have no state in the library. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Memory windows. libibverbs calls these functions through the table in
- * device.c. mxe_bind_mw() posts a send request through send.c.
- */
+/* Memory windows. */
 #include <errno.h>
 #include <stdlib.h>
 

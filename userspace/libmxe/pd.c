@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Protection domains, thread domains, parent domains and XRC domains.
- * libibverbs calls these functions through the table in device.c.
- */
+/* Protection domains, thread domains, parent domains and XRC domains. */
 #include <errno.h>
 #include <stdlib.h>
 

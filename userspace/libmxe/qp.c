@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Creation, modification and destruction of QPs, and what DC targets have
- * besides. libibverbs calls these functions through the table in device.c, and
- * mxedv.c calls mxe_create_qp_dv() and those of DC targets.
+ * Creation, modification and destruction of QPs, and the methods of DC targets.
  */
 #include <errno.h>
 #include <stdlib.h>

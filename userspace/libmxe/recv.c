@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Mapping of receive queues, and posting to them. libibverbs calls
- * mxe_post_recv() through the table in device.c. qp.c and srq.c call the other
- * functions.
- */
+/* Mapping of receive queues, and posting to them. */
 #include <errno.h>
 
 #include "doorbell.h"

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Mapping of the rings that the process shares with the kernel. cq.c, recv.c,
- * srq.c and qp.c call these functions. They access the entries with the inline
- * functions of ring.h.
- */
+/* Mapping of the rings that the process shares with the kernel. */
 #include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>

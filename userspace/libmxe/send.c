@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Posting to send queues: ibv_post_send(), ibv_wr_*() and mxedv_wr_*().
- * Programs call these functions through the table in device.c and the pointers
- * that mxe_send_set_builders() sets. They call doorbell.c.
- */
+/* Posting to send queues: ibv_post_send(), ibv_wr_*() and mxedv_wr_*(). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Shared receive queues. libibverbs calls these functions through the table in
- * device.c. Receive requests need no doorbell, because the kernel reads them
- * when messages arrive, nor do the first tags.
+ * Shared receive queues. Receive requests need no doorbell, because the kernel
+ * reads them when messages arrive, nor do the first tags.
  */
 #include <errno.h>
 #include <stdlib.h>
