@@ -3,7 +3,7 @@
  * Address handles. Creating one blocks until the kernel has resolved the
  * address, which takes a second if the host does not exist. Therefore threads
  * of the domain create them, without its lock. They try again after a failure,
- * less and less often. domain.c stops them.
+ * less and less often.
  *
  * An address handle belongs to an object that may be freed at any time. If a
  * thread is about to create it then, the thread frees it.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * FI_ATOMIC. ep.c and domain.c refer to the calls. An operation is cut into
- * units (atomic_plan.h), each of them one request at a time (atomic_wr.c). All
- * units of an operation are in flight together. While one of them is a loop,
- * later requests to that peer wait (peer.c), so operations are executed in
- * order.
+ * FI_ATOMIC. An operation is cut into units (atomic_plan.h), each of them one
+ * request at a time (atomic_wr.c). All units of an operation are in flight
+ * together. While one of them is a loop, later requests to that peer wait
+ * (peer.c), so operations are executed in order.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The operations of fi_atomic(3) on single elements. atomic_plan.c, atomic_wr.c
- * and atomic.c call it.
- */
+/* The operations of fi_atomic(3) on single elements. */
 #include <complex.h>
 #include <float.h>
 #include <string.h>

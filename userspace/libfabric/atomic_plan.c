@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Plans atomic operations as masked atomics. atomic.c, domain.c and mr.c call
- * it, and atomic_wr.c after each request of a loop.
- */
+/* Plans atomic operations as masked atomics. */
 #include <string.h>
 
 #include "atomic_plan.h"

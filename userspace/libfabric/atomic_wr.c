@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The requests of atomic operations, each for a unit (atomic_plan.h), and what
- * happens when one has completed. atomic.c makes and submits them.
+ * happens when one has completed.
  */
 #include <endian.h>
 #include <string.h>

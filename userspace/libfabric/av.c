@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Address vectors: tables of the addresses of peers. fi_addr_t is the index,
- * for FI_AV_MAP, too. domain.c opens them.
+ * for FI_AV_MAP, too.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Calls that connect endpoints of type FI_EP_MSG. ep.c refers to them. hello.c
- * exchanges the hellos and reports the results. pep.c receives requests.
+ * Calls that connect endpoints of type FI_EP_MSG. hello.c exchanges the hellos
+ * and reports the results. pep.c receives requests.
  */
 #include <string.h>
 

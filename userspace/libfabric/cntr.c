@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Counters of libfabric. domain.c opens them, and operations advance them.
- */
+/* Counters of libfabric. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

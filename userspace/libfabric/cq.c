@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Completion queues of libfabric: rings of events that operations add. domain.c
- * opens them.
- */
+/* Completion queues of libfabric: rings of events that operations add. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Initiators of the dynamically connected (DC) transport: the channel of peers
  * that have a DC target. An endpoint has a few initiators for all peers, and no
- * connections. queues.c closes them, and route.c makes peers.
+ * connections.
  *
  * All requests to a peer use one initiator, so their order is that of a
  * connection. The device sends a request to another target only when all

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * RDMA devices and what they can do. info.c and domain.c call it.
- */
+/* RDMA devices and what they can do. */
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Domains: an open device with a protection domain, the completion queue of all
- * queue pairs, and the thread that makes progress. fabric.c opens them.
+ * queue pairs, and the thread that makes progress.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Endpoints of types FI_EP_RDM and FI_EP_MSG. domain.c opens them.
- */
+/* Endpoints of types FI_EP_RDM and FI_EP_MSG. */
 #include <stdlib.h>
 #include <string.h>
 

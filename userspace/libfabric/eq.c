@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Event queues, which report the events of connections. fabric.c opens them.
+ * Event queues, which report the events of connections.
  *
  * Lifetime / locking: an event queue belongs to the fabric and has a lock of
  * its own, which is taken with the lock of a domain held, never the other way.

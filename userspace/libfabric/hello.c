@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connecting by hellos over a UD queue pair. queues.c sets it up.
+ * Connecting by hellos over a UD queue pair.
  *
  * A hello carries the number of the sender's RC queue pair and is sent every
  * 100 ms until a hello with MXEFI_HELLO_ACK shows that the peer's queue pair

@@ -2,7 +2,7 @@
 /*
  * fi_getinfo(): an entry of type FI_EP_RDM and one of type FI_EP_MSG for each
  * device that has an address of this network namespace and that satisfies the
- * hints. fabric.c refers to it.
+ * hints.
  */
 #include <stdlib.h>
 #include <string.h>

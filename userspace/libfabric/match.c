@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Posted receives and unexpected messages of an endpoint, and how they match.
- * Messages and tagged messages have queues of their own. recv.c calls it.
+ * Messages and tagged messages have queues of their own.
  *
  * A receive with FI_MULTI_RECV stays queued while its buffer has room. Each of
  * its messages gets a receive of its own for the next part of the buffer.

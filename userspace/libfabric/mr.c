@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory regions. domain.c refers to the operations.
+ * Memory regions.
  *
  * If the device has no atomics of 1 and 2 bytes, an atomic of that size
  * accesses the word around it. Then a region for atomics is extended to whole

@@ -2,8 +2,7 @@
 /*
  * Addresses by node and service. The number of a queue pair cannot be chosen,
  * so an endpoint with a service listens on the UDP port of that number and
- * sends its address to hosts that ask for it. info.c parses names, av.c and
- * cm.c resolve them, and ud.c opens the sockets of endpoints.
+ * sends its address to hosts that ask for it.
  */
 #include <errno.h>
 #include <netdb.h>

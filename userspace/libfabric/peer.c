@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Peers, and the requests that wait for them. A channel (conn.c, dci.c) posts
- * the requests of a peer, one after the other. Called by op.c and the files
- * above it, and by the channels.
+ * the requests of a peer, one after the other.
  */
 #include <string.h>
 

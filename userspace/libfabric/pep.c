@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Passive endpoints: a UD queue pair that receives requests for connections.
- * fabric.c opens them. An endpoint of a domain of the program accepts a request
- * (cm.c) and answers from its own UD queue pair.
+ * Passive endpoints: a UD queue pair that receives requests for connections. An
+ * endpoint of a domain of the program accepts a request (cm.c) and answers from
+ * its own UD queue pair.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The fi_provider that log messages name, the text of errors, and stubs for
- * unsupported calls. The operations of all objects use them.
+ * unsupported calls.
  */
 #include <string.h>
 

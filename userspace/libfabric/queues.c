@@ -2,7 +2,7 @@
 /*
  * The queues of an endpoint: its UD queue pair, the SRQ of its connections with
  * the receive buffers, and its target of the dynamically connected (DC)
- * transport. ep.c sets them up, and recv.c resumes them.
+ * transport.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Receiving messages, tagged or not. msg.c and tagged.c refer to the calls, and
- * queues.c passes messages that have arrived. send.c describes the protocol.
- */
+/* Receiving messages, tagged or not. send.c describes the protocol. */
 #include <stdlib.h>
 #include <string.h>
 

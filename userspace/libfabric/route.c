@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Finds the peer that an address of libfabric means. The calls of an endpoint
- * use it.
- */
+/* Finds the peer that an address of libfabric means. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sending messages, tagged or not. msg.c and tagged.c refer to the calls.
+ * Sending messages, tagged or not.
  *
  * A message of up to MXEFI_BUF_SIZE bytes is one SEND. For a longer one, the
  * SEND carries the address; the receiver reads the data and sends a FIN. The

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The calls of FI_TAGGED. ep.c refers to them.
- */
+/* The calls of FI_TAGGED. */
 #include <rdma/fi_tagged.h>
 
 #include "ep.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * UD queue pairs, over which hellos are exchanged. queues.c opens one for each
- * endpoint. Hellos may be lost: the endpoint that waits for an answer
- * retransmits.
+ * UD queue pairs, over which hellos are exchanged. Hellos may be lost: the
+ * endpoint that waits for an answer retransmits.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The memory of requests: each has a registered buffer of its own. peer.c and
- * the files above it take requests.
- */
+/* The memory of requests: each has a registered buffer of its own. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
