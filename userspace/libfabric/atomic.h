@@ -13,16 +13,6 @@
 
 extern struct fi_ops_atomic mxefi_atomic_ops;
 
-/**
- * mxefi_atomic_query() - fi_query_atomic()
- * @domain: domain
- * @datatype: datatype
- * @op: operation of fi_atomic(3)
- * @attr: filled in
- * @flags: flags of the call
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_atomic_query(struct fid_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr,
 		       uint64_t flags);

@@ -17,15 +17,6 @@ struct mxefi_av {
 	size_t size, count, removed;
 };
 
-/**
- * mxefi_av_open() - fi_av_open()
- * @domain: domain
- * @attr: attributes
- * @av: where the address vector is stored
- * @context: context of the program
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		  struct fid_av **av, void *context);
 

@@ -20,15 +20,6 @@ struct mxefi_cntr {
 	unsigned int users;
 };
 
-/**
- * mxefi_cntr_open() - fi_cntr_open()
- * @domain: domain
- * @attr: attributes
- * @cntr: where the counter is stored
- * @context: context of the program
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		    struct fid_cntr **cntr, void *context);
 

@@ -26,15 +26,6 @@ struct mxefi_cq {
 	size_t size, head, count;	/* the ring grows when it is full */
 };
 
-/**
- * mxefi_cq_open() - fi_cq_open()
- * @domain: domain
- * @attr: attributes
- * @cq: where the completion queue is stored
- * @context: context of the program
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **cq, void *context);
 

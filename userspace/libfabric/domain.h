@@ -62,15 +62,6 @@ static inline struct mxefi_domain *to_domain(struct fid_domain *domain)
 	return container_of(domain, struct mxefi_domain, fid);
 }
 
-/**
- * mxefi_domain_open() - fi_domain()
- * @fabric: fabric
- * @info: fi_info of the program
- * @domain: where the domain is stored
- * @context: context of the program
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		      struct fid_domain **domain, void *context);
 

@@ -125,15 +125,6 @@ static inline bool mxefi_ep_is_one_sided(const struct mxefi_ep *ep)
 	return !ep->is_msg && !(ep->caps & (FI_MSG | FI_TAGGED));
 }
 
-/**
- * mxefi_ep_open() - fi_endpoint()
- * @domain: domain
- * @info: fi_info of the program
- * @ep: where the endpoint is stored
- * @context: context of the program
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **ep, void *context);
 

@@ -31,15 +31,6 @@ struct mxefi_eq {
 	struct mxefi_event *last_error;	/* whose err_data are in use */
 };
 
-/**
- * mxefi_eq_open() - fi_eq_open()
- * @fabric: fabric
- * @attr: attributes
- * @eq: where the event queue is stored
- * @context: context of the program
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		  struct fid_eq **eq, void *context);
 

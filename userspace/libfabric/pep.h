@@ -5,15 +5,6 @@
 
 #include <rdma/fi_endpoint.h>
 
-/**
- * mxefi_pep_open() - fi_passive_ep()
- * @fabric: fabric
- * @info: fi_info of the program
- * @pep: where the passive endpoint is stored
- * @context: context of the program
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_pep_open(struct fid_fabric *fabric, struct fi_info *info,
 		   struct fid_pep **pep, void *context);
 

@@ -18,36 +18,9 @@
 /* Set by fi_prov_ini(), for the messages of all files. */
 extern struct fi_provider *mxefi_prov;
 
-/**
- * mxefi_no_bind() - Refuses to bind an object.
- * @fid: object
- * @bfid: object to bind
- * @flags: flags of the call
- *
- * Return: -FI_ENOSYS.
- */
+/* Calls that are not supported: they return -FI_ENOSYS. */
 int mxefi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
-
-/**
- * mxefi_no_control() - Refuses fi_control().
- * @fid: object
- * @command: command of fi_control()
- * @arg: its argument
- *
- * Return: -FI_ENOSYS.
- */
 int mxefi_no_control(struct fid *fid, int command, void *arg);
-
-/**
- * mxefi_no_ops_open() - Refuses fi_open_ops().
- * @fid: object
- * @name: name of the interface
- * @flags: flags of the call
- * @ops: where the interface would be stored
- * @context: context of the program
- *
- * Return: -FI_ENOSYS.
- */
 int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		      void **ops, void *context);
 
