@@ -98,7 +98,7 @@ check: deps
 
 docs:
 	@tools/deps --docs
-	@tools/lib/docs
+	@tools/lib/docs/html
 	@echo build/docs/html/index.html
 
 bench: all

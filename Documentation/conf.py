@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Configuration of Sphinx, for "make docs" (tools/lib/docs).
+"""Configuration of Sphinx, for "make docs" (tools/lib/docs/html).
 
 The theme is the default of the kernel's Documentation/conf.py, with the same fallback.
 """

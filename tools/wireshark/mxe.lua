@@ -19,9 +19,9 @@ local LOG_MIN, LOG_MAX = 0, 5
 -- The headers, one field per line in wire order, each with its size in bits.
 -- Fields of size "n" are operands of max(8, 2^log_arg_sz) bytes.  An operand
 -- has a name in each of the two requests; those marked unused are zero in a
--- fetch-and-add.  tools/lib/packet-svg parses these lines to draw the picture
--- of the packets in Documentation/wire-format.rst, so a field stays on one
--- line.
+-- fetch-and-add.  tools/lib/docs/packet-svg parses these lines to draw the
+-- picture of the packets in Documentation/wire-format.rst, so a field stays on
+-- one line.
 local layout = {
 	bth = {		-- Base transport header
 		{ id = "opcode", bits = 8, name = "Opcode" },
