@@ -5,7 +5,7 @@
 CAPS := userspace/utils/mxe-caps
 PROGS += caps/t_caps caps/t_selftest caps/t_selftest_mlx5
 
-$(UNIT)/$(CAPS)/%.o $(HERE)/caps/%.o: override CPPFLAGS += -I$(TOP)/$(CAPS) \
+$(UNIT)/$(CAPS)/%.o $(HERE)/caps/%.o: override CPPFLAGS += -iquote $(TOP)/$(CAPS) \
 	-I$(TOP)/userspace/libibverbs_exp -I$(TOP)/tests/unit/exp -DCAPS_TEST \
 	-DMXE_VERSION='"9.9"'
 $(BIN)/t_caps $(BIN)/t_selftest: override LDLIBS += \

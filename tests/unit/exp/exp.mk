@@ -23,7 +23,8 @@ PROGS += $(addprefix exp/,t_exp t_exp_send t_exp_calls t_exp_dc t_exp_layout \
 SCRIPTS += exp/exp_header exp/exp_build exp/exp_interpose exp/exp_mlx5_dv \
 	exp/exp_mxe_dv exp/exp_link exp/exp_emu_tsan exp/exp_emu_fork
 
-$(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -I$(TOP)/$(EXP)
+$(UNIT)/$(EXP)/%.o $(HERE)/exp/%.o: override CPPFLAGS += -iquote $(TOP)/$(EXP) \
+	-I$(TOP)/$(EXP)
 # The headers are in the folder of the objects. exp_header uses them too.
 $(HERE)/exp/exp_%.h: exp/layout.awk exp/layout.table
 	@mkdir -p $(@D)

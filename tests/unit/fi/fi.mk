@@ -15,7 +15,7 @@ $(UNIT)/$(FI)/%.o $(HERE)/fi/%.o: override CPPFLAGS += \
 	-I$(TOP)/userspace/libibverbs_exp
 # After -Wextra, which clang applies in order.
 $(UNIT)/$(FI)/%.o $(HERE)/fi/%.o: override CFLAGS += -Wno-unused-parameter
-$(HERE)/fi/%.o: override CPPFLAGS += -I$(TOP)/tests/verbs/ulp -I$(TOP)/$(FI)
+$(HERE)/fi/%.o: override CPPFLAGS += -I$(TOP)/tests/verbs/ulp -iquote $(TOP)/$(FI)
 $(FI_PROGS:%=$(BIN)/%): $(addprefix $(HERE)/fi/,fake_device.o fake_libfabric.o) \
 	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(FI)/*.c))
 $(FI_PROGS:%=$(BIN)/%): override LDLIBS += -lfabric -lpthread -Wl,--wrap=malloc
