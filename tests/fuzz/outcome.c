@@ -73,7 +73,8 @@ static void count_tag(const struct mxe_qp *qp, const struct mxe_wc *wc)
 	if (wc->opcode != MXE_WC_TM_RECV)
 		return;
 	if (!(wc->flags & MXE_CQE_TM_MATCH)) {
-		reached[UNEXPECTED] += qp->resp.tm_msg.kind == MXE_TM_UNEXPECTED;
+		/* Not the data of a match. */
+		reached[UNEXPECTED] += !(wc->flags & MXE_CQE_TM_DATA_VALID);
 		return;
 	}
 	reached[TAG_MATCHED]++;
