@@ -15,7 +15,7 @@
  *
  * libmxe works with all releases of 34. It refuses a libibverbs with the other
  * layout of 59. Documentation/rdma-core.rst lists the differences, and
- * tools/lib/private-abi compares this file with the headers of a release.
+ * tools/lib/style/private-abi compares this file with the headers of a release.
  *
  * RDMAV is the release of rdma-core that introduced the layout: 36, 57, 59, 62,
  * 64 or 65. The Makefile finds it in the libibverbs that it links with.

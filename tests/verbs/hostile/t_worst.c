@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Makes the module run its longest sections with BHs disabled, for
- * tools/lib/bh-off, which measures them. By itself this program proves only
+ * tools/lib/vm/bh-off, which measures them. By itself this program proves only
  * that each attack takes effect.
  *
  *	t_worst [NAME...]	all attacks, or only these

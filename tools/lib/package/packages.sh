@@ -7,8 +7,8 @@
 # bound and purge, and calls packages_root and packages_tests. The sources that
 # it builds from are in /build/VERSION/src of the root directory.
 
-# shellcheck source=tools/lib/root.sh
-. "$TOP/tools/lib/root.sh"
+# shellcheck source=tools/lib/package/root.sh
+. "$TOP/tools/lib/package/root.sh"
 
 # Packages to build with, and those that debian/tests and mxe-vm need.
 NEEDED=(build-essential dkms kmod libibverbs-dev man-db pkg-config
