@@ -59,25 +59,13 @@ static u64 mxe_dci_instance(const struct mxe_dci *dci,
 	return siphash(&in, sizeof(in), &dci->secret);
 }
 
-static bool mxe_dci_same_av(const struct mxe_av *a, const struct mxe_av *b)
-{
-	if (a->is_ipv4 != b->is_ipv4 || a->ifindex != b->ifindex ||
-	    a->tclass != b->tclass || a->hop_limit != b->hop_limit ||
-	    a->flow_label != b->flow_label)
-		return false;
-	if (a->is_ipv4)
-		return a->v4.saddr == b->v4.saddr && a->v4.daddr == b->v4.daddr;
-	return ipv6_addr_equal(&a->v6.saddr, &b->v6.saddr) &&
-	       ipv6_addr_equal(&a->v6.daddr, &b->v6.daddr);
-}
-
 static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
 				    const struct mxe_dci_dest *dest)
 {
 	const struct mxe_dci *dci = to_mdci(qp);
 
 	return dci->connected && dest->dctn == qp->dest_qpn &&
-	       dest->key == dci->dc.hdr.key && mxe_dci_same_av(&dest->av, &qp->av);
+	       dest->key == dci->dc.hdr.key && mxe_av_same(&dest->av, &qp->av);
 }
 
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
@@ -190,7 +178,7 @@ static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
 	mxe_dci_fill(dci);
 	mxe_count(qp->dev, dc_connects);
 
-	if (!mxe_dci_same_av(&dest->av, &qp->av)) {
+	if (!mxe_av_same(&dest->av, &qp->av)) {
 		mxe_rx_dst_forget(qp);
 		mxe_tx_forget(&qp->req.tx);
 	}

@@ -19,9 +19,9 @@ struct mxe_dev;
 
 /*
  * The address vector of a QP is written by modify_qp() with both locks of the
- * QP held, so either lock suffices to read it. That of a DC initiator is never
- * valid for others, and is written and read with send_lock held. The one of an
- * address handle is immutable.
+ * QP held, so either lock suffices to read it. That of a DC initiator or of a
+ * UD QP is the last destination. It is never valid for others, and is written
+ * and read with send_lock held. The one of an address handle is immutable.
  */
 struct mxe_av {
 	bool valid;
@@ -40,6 +40,25 @@ struct mxe_av {
 		} v6;
 	};
 };
+
+/* Compare all that packets take from an address vector. */
+static inline bool mxe_av_same(const struct mxe_av *a, const struct mxe_av *b)
+{
+	if (a->is_ipv4 != b->is_ipv4 || a->ifindex != b->ifindex ||
+	    a->tclass != b->tclass || a->hop_limit != b->hop_limit ||
+	    a->flow_label != b->flow_label || a->sport != b->sport)
+		return false;
+	if (a->is_ipv4)
+		return a->v4.saddr == b->v4.saddr && a->v4.daddr == b->v4.daddr;
+	return ipv6_addr_equal(&a->v6.saddr, &b->v6.saddr) &&
+	       ipv6_addr_equal(&a->v6.daddr, &b->v6.daddr);
+}
+
+static inline bool mxe_av_is_multicast(const struct mxe_av *av)
+{
+	return av->is_ipv4 ? ipv4_is_multicast(av->v4.daddr) :
+			     ipv6_addr_is_multicast(&av->v6.daddr);
+}
 
 /* Check whether a received packet has the addresses of a peer. */
 static inline bool mxe_av_sent(const struct mxe_av *av, const struct sk_buff *skb)

@@ -23,6 +23,22 @@ static u32 mxe_ud_mtu(const struct mxe_qp *qp)
 	return mtu ? ib_mtu_enum_to_int(mtu) : 0;
 }
 
+/*
+ * Points the requester at the destination of a datagram, so that those to the
+ * same one share headers, route and GSO batch.
+ */
+static void mxe_ud_aim(struct mxe_qp *qp, const struct mxe_av *av)
+{
+	struct mxe_tx *tx = &qp->req.tx;
+
+	if (mxe_av_same(av, &qp->av))
+		return;
+	mxe_tx_flush(qp, tx);
+	mxe_tx_forget(tx);
+	qp->av = *av;
+	qp->av.valid = false;
+}
+
 enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr)
 {
@@ -49,7 +65,11 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 		return IB_WC_LOC_PROT_ERR;
 	}
 	qp->req.psn = mxe_psn_add(qp->req.psn, 1);
-	mxe_tx_send_to(qp, &wr->ud.av, skb);
+	mxe_ud_aim(qp, &wr->ud.av);
+	mxe_tx_send(qp, &qp->req.tx, skb);
+	/* IP clones a datagram to a group, and GSO cannot split the clones. */
+	if (mxe_av_is_multicast(&wr->ud.av))
+		mxe_tx_flush(qp, &qp->req.tx);
 	return IB_WC_SUCCESS;
 }
 

@@ -665,6 +665,51 @@ static void test_ah_errors(void)
 	ok(!ibv_create_ah(a->pd, &attr), "port 2");
 }
 
+/*
+ * One call posts datagrams to two QPs by two handles.  Runs of them share a
+ * batch, and each reaches its QP by its own path.
+ */
+static void test_batch(void)
+{
+	enum { N = UD_DEPTH };
+	struct ud from, to[2];
+	struct ibv_wc wc;
+	int right = 0, next[2] = { 0 };
+
+	ud_open(&from, a);
+	ud_open(&to[0], b);
+	ud_open(&to[1], b);
+	for (int i = 0; i < N; i++)
+		for (int k = 0; k < 2; k++)
+			ud_must_recv(&to[k], UD_RECV + (size_t)i * 128, 128);
+	ibv_wr_start(from.qpx);
+	from.qpx->wr_flags = IBV_SEND_SIGNALED;
+	for (int i = 0; i < N; i++) {
+		from.qpx->wr_id = (uint64_t)i;
+		from.buf[i * 8] = (uint8_t)i;
+		ibv_wr_send(from.qpx);
+		/* The handle changes after four, the QP after two. */
+		ibv_wr_set_ud_addr(from.qpx, ah[i / 4 % 2], to[i / 2 % 2].qp->qp_num, UD_QKEY);
+		ibv_wr_set_sge(from.qpx, from.mr->lkey, (uintptr_t)from.buf + (size_t)i * 8, 8);
+	}
+	is_int(ibv_wr_complete(from.qpx), 0, "%d datagrams in one call", N);
+	for (int i = 0; i < N; i++)
+		right += vt_poll(from.cq, &wc, VT_MS) && !wc.status && wc.wr_id == (uint64_t)i;
+	is_int(right, N, "... complete in order");
+	right = 0;
+	for (int i = 0; i < N; i++) {
+		int k = i / 2 % 2;
+		const uint8_t *data = to[k].buf + UD_RECV + next[k]++ * 128 + 40;
+
+		right += vt_poll(to[k].rcq, &wc, VT_MS) && !wc.status &&
+			 wc.byte_len == 48 && *data == i && wc.sl == (i / 4 % 2 ? 9 : 10);
+	}
+	is_int(right, N, "... and arrive at their QPs, by their paths");
+	ud_close(&from);
+	ud_close(&to[0]);
+	ud_close(&to[1]);
+}
+
 int main(void)
 {
 	plan(0);
@@ -685,6 +730,7 @@ int main(void)
 	test_states();
 	test_hostile();
 	test_many_handles();
+	test_batch();
 	test_ah_errors();
 	ibv_destroy_ah(ah[0]);
 	ibv_destroy_ah(ah[1]);
