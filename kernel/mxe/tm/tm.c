@@ -300,8 +300,8 @@ static enum mxe_cq_result mxe_tm_execute(struct mxe_srq *srq, const void *entry)
 }
 
 /*
- * Executes operations until the list or @budget is exhausted.  Returns the
- * events that follow, as bits of enum mxe_pending.
+ * Executes up to @max operations while @budget lasts.  Returns the events that
+ * follow, as bits of enum mxe_pending.
  */
 static unsigned long mxe_tm_run(struct mxe_srq *srq, u32 max, s32 *budget)
 {
