@@ -307,6 +307,7 @@ static unsigned long mxe_tm_run(struct mxe_srq *srq, u32 max, s32 *budget)
 {
 	struct mxe_tm *tm = srq->tm;
 	unsigned long pending = 0;
+	const void *entry;
 	u32 left;
 
 	lockdep_assert_held(&srq->lock);
@@ -321,7 +322,10 @@ static unsigned long mxe_tm_run(struct mxe_srq *srq, u32 max, s32 *budget)
 	}
 	for (left = min(left, max); left && *budget > 0; left--) {
 		tm->steps = 0;
-		switch (mxe_tm_execute(srq, mxe_ring_entry(&tm->ops, tm->consumed++))) {
+		entry = mxe_ring_entry(&tm->ops, tm->consumed);
+		/* mxe_tm_cost() reads it without the lock. */
+		WRITE_ONCE(tm->consumed, tm->consumed + 1);
+		switch (mxe_tm_execute(srq, entry)) {
 		case MXE_CQ_ADDED_NOTIFY:
 			pending |= BIT(MXE_PENDING_NOTIFY);
 			break;

@@ -83,7 +83,7 @@ struct mxe_tm {
 	u32 unexpected;			/* messages, counted by the device */
 	u32 reported;			/* of them, handled by the program */
 	u32 freed;			/* see struct mxe_ring_hdr */
-	u32 consumed;			/* index of the ring of operations */
+	u32 consumed;			/* index of the ring; also read unlocked */
 	bool halted;			/* the ring cannot be used */
 };
 
