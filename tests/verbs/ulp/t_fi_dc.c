@@ -465,7 +465,9 @@ static void test_killed(void)
 	is_int((int)(t[0].good + t[0].bad), NUM_OPS,
 	       "all operations to a killed peer end");
 	ok(t[0].bad >= NUM_OPS / 2, "... %u with errors", t[0].bad);
-	is_int(t[0].err, FI_ECONNABORTED, "... FI_ECONNABORTED");
+	/* A dying process may lose its memory before its target. */
+	ok(t[0].err == FI_ECONNABORTED || t[0].err == FI_EACCES,
+	   "... FI_ECONNABORTED or FI_EACCES");
 	for (unsigned int i = 0; i < t[0].good; i++)
 		right += a[i] == i;
 	ok(t[0].ordered && right == t[0].good && shared->words[0] >= right,
