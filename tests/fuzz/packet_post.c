@@ -232,6 +232,9 @@ void packet_post_tag(struct input *in)
 		}
 	}
 	ring->hdr->producer += choice == 0xff ? 100 : 1;
+	/* As libmxe, which leaves a few tags to the next message. */
+	if (!(choice & 0x98) && ring->hdr->producer - w.srq.tm->consumed <= MXE_TM_MAX_UNRUNG)
+		return;
 	while (mxe_tm_ring(&w.srq))
 		;
 }
