@@ -100,6 +100,25 @@ long vt_counter(const char *device, const char *pattern)
 	return sum;
 }
 
+/* The module has the parameter only with the shortcut. */
+#define LOOPBACK "/sys/module/mxe/parameters/direct_loop"
+
+bool vt_has_loopback(void)
+{
+	return !access(LOOPBACK, F_OK);
+}
+
+void vt_set_loopback(bool on)
+{
+	FILE *f;
+
+	if (!vt_has_loopback())
+		return;
+	f = fopen(LOOPBACK, "w");
+	if (!f || fputs(on ? "Y" : "N", f) < 0 || fclose(f))
+		vt_bail(LOOPBACK);
+}
+
 long vt_dev_counter(const struct vt_dev *dev, const char *pattern)
 {
 	return vt_counter(ibv_get_device_name(dev->ctx->device), pattern);

@@ -167,6 +167,19 @@ const char *vt_name_b(void);
 long vt_counter(const char *device, const char *pattern);
 
 /**
+ * vt_has_loopback() - Returns true if the module has a loopback path.
+ *
+ * Return: false for one that was built with MXE_PLAIN=1, or without loopback.
+ */
+bool vt_has_loopback(void);
+
+/**
+ * vt_set_loopback() - Switches the loopback path on or off.
+ * @on: the setting, which is ignored without a loopback path
+ */
+void vt_set_loopback(bool on);
+
+/**
  * vt_dev_counter() - Sums the counters of an open device whose names match a
  *	pattern.
  * @dev: device

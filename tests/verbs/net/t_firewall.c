@@ -15,7 +15,6 @@
 #include "tap.h"
 #include "vt.h"
 
-#define DIRECT "/sys/module/mxe/parameters/direct_loop"
 #define IN_HOST "ip netns exec h1 "
 #define MATCH " udp dport 4791 counter"
 
@@ -95,14 +94,6 @@ static long number(const char *command)
 	return value;
 }
 
-static void set_direct(bool on)
-{
-	FILE *f = fopen(DIRECT, "w");
-
-	if (!f || fputs(on ? "Y" : "N", f) < 0 || fclose(f))
-		vt_bail("%s", DIRECT);
-}
-
 static long loops(void)
 {
 	return vt_counter(vt_name_a(), "loop_requests");
@@ -141,7 +132,7 @@ static int with_rule(struct vt_pair *p, const struct vt_conf *conf,
 {
 	int status;
 
-	set_direct(direct);
+	vt_set_loopback(direct);
 	reconnect(p, conf);
 	must(rule->add);
 	*count = number(rule->count);
@@ -186,7 +177,7 @@ static void test_family(bool ipv6)
 	conf.ipv6 = ipv6;
 	conf.timeout = 14;	/* 67 ms */
 	conf.retry_cnt = 2;
-	set_direct(true);
+	vt_set_loopback(true);
 	vt_pair_open(&p, dev, dev, &conf);
 	reconnect(&p, &conf);
 	before = loops();
@@ -205,9 +196,11 @@ int main(void)
 	must(IN_HOST "sysctl -qw net.ipv4.conf.lo.disable_policy=0");
 	must(IN_HOST "sysctl -qw net.ipv6.conf.lo.disable_policy=0");
 	dev = vt_open(vt_name_a());
+	if (!vt_has_loopback())
+		vt_bail("no loopback path");
 	test_family(false);
 	test_family(true);
-	set_direct(true);
+	vt_set_loopback(true);
 	vt_close(dev);
 	return done_testing();
 }

@@ -680,8 +680,7 @@ static int write_dc(struct vt_dev *a, struct vt_dev *b)
  */
 static void test_shortcuts(struct vt_dev *a, struct vt_dev *b)
 {
-	/* As in t_loop, the module has the parameter only with the shortcut. */
-	bool plain = access("/sys/module/mxe/parameters/direct_loop", F_OK);
+	bool plain = !vt_has_loopback();
 	/* Early demultiplexing is a hook of netfilter. */
 	bool hooks = !access("/proc/net/netfilter", F_OK);
 	long rc[SHORTCUTS] = { 0 }, dc[SHORTCUTS] = { 0 };

@@ -17,31 +17,12 @@
 #include "tap.h"
 #include "vt.h"
 
-#define DIRECT "/sys/module/mxe/parameters/direct_loop"
 #define WORD 0			/* offset of the word that atomics change */
 #define PLACE 4096		/* offset of results */
 
 static struct vt_dev *dev;
 
-/* ---- switch and counters ----------------------------------------------- */
-
-/* A module that was built with MXE_PLAIN=1 has no loopback path. */
-static bool has_loopback(void)
-{
-	return !access(DIRECT, F_OK);
-}
-
-static void set_direct(bool on)
-{
-	FILE *f;
-
-	if (!has_loopback())
-		return;
-	f = fopen(DIRECT, "w");
-
-	if (!f || fputs(on ? "Y" : "N", f) < 0 || fclose(f))
-		vt_bail("%s", DIRECT);
-}
+/* ---- counters ---------------------------------------------------------- */
 
 static uint64_t counter(const char *name)
 {
@@ -54,7 +35,7 @@ static uint64_t counter(const char *name)
  */
 static void are_direct(uint64_t loops, uint64_t n)
 {
-	if (!has_loopback())
+	if (!vt_has_loopback())
 		n = 0;
 	is_u64(counter("loop_requests") - loops, n, "... %llu without packets",
 	       (unsigned long long)n);
@@ -89,7 +70,7 @@ static void test_transfers(bool ipv6)
 		}
 	}
 	are_direct(loops, expected);
-	ok((counter("sent_pkts") == packets) == has_loopback(),
+	ok((counter("sent_pkts") == packets) == vt_has_loopback(),
 	   "... and packets are sent only by a module without a loopback path");
 	vt_pair_close(&p);
 }
@@ -297,7 +278,7 @@ static struct outcome refused(const struct refusal *r, bool direct)
 	struct ibv_wc wc;
 	struct vt_wr wr;
 
-	set_direct(direct);
+	vt_set_loopback(direct);
 	/* Shorten the time-out only for requests that are to fail by it. */
 	if (r->status == IBV_WC_RETRY_EXC_ERR) {
 		conf.timeout = 13;	/* 34 ms */
@@ -386,7 +367,7 @@ static void test_refusals(void)
 
 		/* DESTROYED has one request before the destruction. */
 		is_u64(counter("loop_requests") - loops,
-		       has_loopback() && r->spoil == DESTROYED,
+		       vt_has_loopback() && r->spoil == DESTROYED,
 		       "%s: needs packets", r->what);
 		packets = refused(r, false);
 		is_int(direct.status, r->status, "... status %s",
@@ -401,7 +382,7 @@ static void test_refusals(void)
 			     direct.word, packets.word, direct.place,
 			     packets.place);
 	}
-	set_direct(true);
+	vt_set_loopback(true);
 }
 
 /* Requests behind one that waits for a receive request keep their order. */
@@ -596,10 +577,10 @@ static void test_both_ways(bool moving)
 	for (int i = 0; i < 40 || (w[0].added <= 100 && i < VT_MS / 25); i++) {
 		usleep(25000);
 		if (moving)
-			set_direct(i % 2);
+			vt_set_loopback(i % 2);
 	}
 	stop = true;
-	set_direct(true);
+	vt_set_loopback(true);
 	for (int i = 0; i < 2 * THREADS; i++) {
 		pthread_join(w[i].thread, NULL);
 		good = good && !w[i].last;

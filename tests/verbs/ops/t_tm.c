@@ -8,14 +8,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 #include <infiniband/tm_types.h>
 #include "tap.h"
 #include "tm.h"
 #include "vt.h"
-
-/* A module that was built with MXE_PLAIN=1 has no loopback path. */
-#define LOOPBACK "/sys/module/mxe/parameters/direct_loop"
 
 enum {
 	SRQ_WR = 64,
@@ -260,7 +256,7 @@ static struct done expect(struct side *t, const char *what, int opcode,
 /* Returns true if messages between the two devices need no packets. */
 static bool is_loop(void)
 {
-	return !strcmp(vt_name_a(), vt_name_b()) && !access(LOOPBACK, F_OK);
+	return !strcmp(vt_name_a(), vt_name_b()) && vt_has_loopback();
 }
 
 static const unsigned int WHOLE = IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID;

@@ -692,8 +692,7 @@ static void test_pair(struct vt_dev *a, struct vt_dev *b, struct ibv_xrcd *xrcd)
 /* With both ends on a host, requests need no packets unless they fail. */
 static void test_one_host(struct vt_dev *dev, struct ibv_xrcd *xrcd)
 {
-	/* As in t_loop, the module has the parameter only with the shortcut. */
-	bool plain = access("/sys/module/mxe/parameters/direct_loop", F_OK);
+	bool plain = !vt_has_loopback();
 	long loops = vt_dev_counter(dev, "loop_requests");
 
 	diag("both ends on one host");
