@@ -223,13 +223,6 @@ static bool mxe_srq_op_is_awaited(const struct ibv_ops_wr *wr)
 	return wr->opcode != IBV_WR_TAG_ADD || wr->flags & IBV_OPS_SIGNALED;
 }
 
-/* Returns true if too many operations wait for a message. */
-static bool mxe_srq_has_many_ops(const struct mxe_ring *ring, uint32_t index)
-{
-	return mxe_ring_full(ring, index) ||
-	       index - mxe_load_acquire(&ring->hdr->consumer) > MXE_TM_MAX_UNRUNG;
-}
-
 int mxe_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 		     struct ibv_ops_wr **bad_wr)
 {
@@ -256,7 +249,7 @@ int mxe_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr,
 	}
 	if (index != begin)
 		mxe_ring_publish(ring, index);
-	ring_now |= mxe_srq_has_many_ops(ring, index);
+	ring_now |= index - mxe_load_acquire(&ring->hdr->consumer) > MXE_TM_MAX_UNRUNG;
 	mxe_ring_unlock(ring);
 
 	if (ring_now && index != begin)
