@@ -492,7 +492,7 @@ static int tm_take(struct tm_rings *t, u64 tag, struct mxe_tm_msg *msg)
 	return err;
 }
 
-/* A message executes what was posted without a doorbell, but not too much. */
+/* A message executes up to MXE_TM_MAX_UNRUNG operations without a doorbell. */
 static void tm_unrung(struct kunit *test)
 {
 	const u32 max = MXE_TM_MAX_UNRUNG;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* RDMA devices and what they can do. */
+/* The RDMA devices, and the capabilities of each. */
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <string.h>

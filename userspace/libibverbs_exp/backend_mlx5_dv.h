@@ -23,8 +23,8 @@ struct exp_mlx5dv {
 /**
  * exp_mlx5dv() - Load libmlx5.
  *
- * Return: its functions, of which is_supported is not NULL, or NULL if libmlx5
- * is not installed.
+ * Return: the functions of libmlx5, or NULL if it is not installed.  All but
+ * is_supported may be NULL.
  */
 const struct exp_mlx5dv *exp_mlx5dv(void);
 

@@ -467,9 +467,9 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 	if (!p)
 		return;
 	/*
-	 * libdat2 counts references on a provider without a lock, and refuses
-	 * to remove one if it has lost a decrement. What it keeps must remain
-	 * valid.
+	 * libdat2 counts the references on a provider without a lock. If it has
+	 * lost a decrement, it does not remove the provider, and will use it
+	 * again.
 	 */
 	if (dat_registry_remove_provider(&p->registered, &p->info) != DAT_SUCCESS)
 		return;

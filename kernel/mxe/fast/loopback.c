@@ -127,10 +127,10 @@ struct mxe_loopback_data {
 	const struct mxe_send_wr *wr;
 	struct mxe_target target;	/* of the remote key; mr NULL: a SEND */
 	u64 addr;			/* in the region of target */
-	u32 skip;			/* bytes in front of the data of a SEND */
+	u32 skip;			/* bytes of a header in front of a SEND's data */
 };
 
-/* Copies a piece of a SEND, without what is in front of its data. */
+/* Copies a piece of a SEND, and skips the header in front of its data. */
 static int mxe_loopback_scatter(const struct mxe_loopback_data *data, u32 offset,
 				const void *p, u32 len)
 {

@@ -81,7 +81,7 @@ struct st_word st_expected(enum st_op op, uint32_t size,
 
 /**
  * st_encode() - Write a word as it is in memory.
- * @word: number, of which the low @size bytes are written
+ * @word: number; only its low @size bytes are written
  * @size: 1, 2, 4, 8, 16 or 32 bytes
  * @be: each piece of up to 8 bytes is written in big-endian; otherwise in host
  *	byte order.  The first piece is the least significant in both cases.
