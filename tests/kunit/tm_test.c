@@ -17,6 +17,7 @@
 #include "rc/send.h"
 #include "tm/rndv.h"
 #include "tm/tm.h"
+#include "tm/tm_recv.h"
 
 #define OPS	64
 #define CQES	256
@@ -576,6 +577,30 @@ static void tm_unrung_bad(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_and_clear_bit(IB_EVENT_SRQ_ERR, &kt->events));
 }
 
+/*
+ * The loopback path has matched a message and then failed.  The requester was
+ * connected again, and sends another message.
+ */
+static void tm_other_message(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct tm_rings *t = tm_begin(kt);
+	struct mxe_rndv_hdr hdr = {
+		.tmh = { .opcode = MXE_TMH_EAGER, .tag = cpu_to_be64(TAG) },
+	};
+	struct mxe_tm_data data = { .hdr = &hdr, .len = 116, .is_last = true };
+
+	/* Room for what a length below that of the header would wrap to. */
+	tm_add(t, 5, TAG, KT_ONES, U32_MAX);
+	mxe_rq_begin(kt->qp);
+	KUNIT_EXPECT_EQ(test, mxe_tm_recv_start(kt->qp, &data), 0);
+	mxe_rq_end(kt->qp);
+	KUNIT_EXPECT_EQ(test, data.skip, 16U);
+	KUNIT_EXPECT_EQ(test, data.len, 100U);
+	tm_eager(kt, KT_RQ_PSN, 15);
+	kt_expect_ack(kt, KT_RQ_PSN, KT_NAK_INV, 0);
+}
+
 static void tm_eager_match(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
@@ -1019,6 +1044,7 @@ static struct kunit_case tm_cases[] = {
 	KUNIT_CASE(tm_steps),
 	KUNIT_CASE(tm_unrung),
 	KUNIT_CASE(tm_unrung_bad),
+	KUNIT_CASE(tm_other_message),
 	KUNIT_CASE(tm_eager_match),
 	KUNIT_CASE(tm_eager_packets),
 	KUNIT_CASE(tm_eager_too_long),

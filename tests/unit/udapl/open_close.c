@@ -3,6 +3,7 @@
  * IAs of libdaplmxe opened and closed by several threads, with the libdat2 of
  * the system and fake_ofa.c. The script udapl_locks builds and runs it.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <dat2/udat.h>
+#include <dat2/dat_registry.h>
 
 #include "fake_ofa.h"
 #include "tap.h"
@@ -134,6 +136,40 @@ static void close_fails(void)
 	       "... libdat2 has no reference on the provider");
 }
 
+/*
+ * libdat2 counts references without a lock. Once it has lost a decrement, it
+ * refuses to remove the provider. This function stands before that of libdat2.
+ */
+static bool refuses;
+
+DAT_RETURN DAT_API dat_registry_remove_provider(const DAT_PROVIDER *provider,
+						const DAT_PROVIDER_INFO *info)
+{
+	DAT_RETURN (*real)(const DAT_PROVIDER *p, const DAT_PROVIDER_INFO *i) =
+		dlsym(RTLD_NEXT, "dat_registry_remove_provider");
+
+	if (refuses && !strcmp(info->ia_name, "line1"))
+		return (DAT_RETURN)(DAT_CLASS_ERROR | DAT_PROVIDER_IN_USE);
+	return real(provider, info);
+}
+
+static void reference_is_lost(void)
+{
+	DAT_IA_HANDLE ia;
+
+	diag("libdat2 does not remove the provider");
+	refuses = true;
+	open_ia("line1", &ia);
+	is_int(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "an IA is closed");
+	refuses = false;
+	is_int(open_ia("line1", &ia), DAT_SUCCESS, "... and opened again");
+	is_int(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS,
+	       "... and closed");
+	is_int(fake_ofa.closes, fake_ofa.opens, "... each IA is closed");
+	is_int(fake_ofa.finis, fake_ofa.inits,
+	       "... libdat2 has no reference on the provider");
+}
+
 int main(void)
 {
 	char line1[] = "line1", line2[] = "line2";
@@ -144,6 +180,7 @@ int main(void)
 	registry_is_locked(FAKE_OFA_OPEN, "dat_ia_openv()");
 	registry_is_locked(FAKE_OFA_CLOSE, "dat_ia_close()");
 	close_fails();
+	reference_is_lost();
 	many("IAs of one name", line1, line1);
 	many("IAs of two names", line1, line2);
 	return done_testing();
