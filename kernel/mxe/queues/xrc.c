@@ -48,7 +48,11 @@ int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start)
 {
 	struct mxe_responder *resp = &qp->resp;
 
-	if (start)
-		resp->srq = mxe_xrc_find(qp, srqn);
-	return resp->srq && resp->srq->num == srqn ? 0 : -EINVAL;
+	/* The SRQ of the last message is valid until it is withdrawn. */
+	if (resp->srq && resp->srq->num == srqn)
+		return 0;
+	if (!start)
+		return -EINVAL;
+	resp->srq = mxe_xrc_find(qp, srqn);
+	return resp->srq ? 0 : -EINVAL;
 }
