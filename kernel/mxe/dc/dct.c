@@ -23,6 +23,8 @@
 #define MXE_DCT_SCAN_INTERVAL	HZ
 /* Peers that the scan looks at while it holds the lock. */
 #define MXE_DCT_SCAN_SLICE	64
+/* Responders that are given up in this time are freed together, in jiffies. */
+#define MXE_DCT_FREE_DELAY	1
 
 /* A known initiator.  With a session it is open, else only remembered. */
 struct mxe_dct_peer {
@@ -219,11 +221,13 @@ static void mxe_dct_peer_free(struct mxe_dct *dct, struct mxe_dct_peer *peer)
 /* Leaves a responder that is not in use any more to the work. */
 static void mxe_dct_give_up(struct mxe_dct *dct, struct mxe_dc_responder *resp)
 {
+	bool first = list_empty(&dct->closed);
+
 	lockdep_assert_held(&dct->lock);
 
 	list_add_tail(&resp->entry, &dct->closed);
-	if (!dct->dying)
-		mod_delayed_work(system_unbound_wq, &dct->work, 0);
+	if (first && !dct->dying)
+		mod_delayed_work(system_unbound_wq, &dct->work, MXE_DCT_FREE_DELAY);
 }
 
 /*
@@ -318,8 +322,8 @@ static void mxe_dct_scan(struct mxe_dct *dct, u32 left)
 }
 
 /*
- * Runs at once when a responder is to be freed.  The scan waits, because peers
- * that often end their sessions could otherwise keep it busy.
+ * Runs soon after a responder is given up.  The scan waits, because peers that
+ * often end their sessions could otherwise keep it busy.
  */
 static void mxe_dct_work(struct work_struct *work)
 {
@@ -406,12 +410,11 @@ busy:
  * but *resp.
  */
 static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
-			   const struct mxe_dc_hdr *hdr, const struct mxe_av *av,
-			   struct mxe_dc_hdr *answer,
+			   u64 hash, const struct mxe_dc_hdr *hdr,
+			   const struct mxe_av *av, struct mxe_dc_hdr *answer,
 			   struct mxe_dc_responder **resp,
 			   struct mxe_dc_responder **old)
 {
-	u64 hash = mxe_dct_addr_hash(dct, addr);
 	struct mxe_dct_peer *peer = mxe_dct_peer_find(dct, addr, hash);
 	struct mxe_dct_record record = {
 		.known = peer,
@@ -453,12 +456,21 @@ static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 	}
 }
 
+/* Returns the responder of the last packet, or NULL if it is of another one. */
+static struct mxe_dc_responder *mxe_dct_recent(const struct mxe_dct *dct,
+					       const struct mxe_dct_addr *addr,
+					       u32 session)
+{
+	struct mxe_dc_responder *resp = rcu_dereference_bh(dct->recent);
+
+	return resp && mxe_dc_responder_is(resp, addr, session) ? resp : NULL;
+}
+
 /* Returns the responder of a session that is open, or NULL. */
 static struct mxe_dc_responder *mxe_dct_find_open(struct mxe_dct *dct,
 						  const struct mxe_dct_addr *addr,
-						  u32 session)
+						  u64 hash, u32 session)
 {
-	u64 hash = mxe_dct_addr_hash(dct, addr);
 	struct mxe_dc_responder *resp = NULL;
 	struct mxe_dct_peer *peer;
 
@@ -472,18 +484,22 @@ static struct mxe_dc_responder *mxe_dct_find_open(struct mxe_dct *dct,
 	return resp;
 }
 
+static struct mxe_qp *mxe_dct_use(struct mxe_dc_responder *resp)
+{
+	WRITE_ONCE(resp->used, jiffies);
+	return &resp->qp;
+}
+
 struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
 				 u32 session)
 {
 	struct mxe_dct *dct = to_mdct(qp);
-	struct mxe_dc_responder *resp = rcu_dereference_bh(dct->recent);
+	struct mxe_dc_responder *resp = mxe_dct_recent(dct, addr, session);
 
-	if (!resp || !mxe_dc_responder_is(resp, addr, session))
-		resp = mxe_dct_find_open(dct, addr, session);
 	if (!resp)
-		return NULL;
-	WRITE_ONCE(resp->used, jiffies);
-	return &resp->qp;
+		resp = mxe_dct_find_open(dct, addr, mxe_dct_addr_hash(dct, addr),
+					 session);
+	return resp ? mxe_dct_use(resp) : NULL;
 }
 
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
@@ -493,13 +509,17 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	struct mxe_dct *dct = to_mdct(qp);
 	struct mxe_dc_hdr answer = {};
 	struct mxe_dct_addr addr;
-	struct mxe_qp *responder;
 	struct mxe_av av;
+	u64 hash;
 
 	mxe_dct_addr_of(&addr, skb, hdr);
-	responder = mxe_dct_responder(qp, &addr, hdr->session);
-	if (responder)
-		return responder;
+	resp = mxe_dct_recent(dct, &addr, hdr->session);
+	if (resp)
+		return mxe_dct_use(resp);
+	hash = mxe_dct_addr_hash(dct, &addr);
+	resp = mxe_dct_find_open(dct, &addr, hash, hdr->session);
+	if (resp)
+		return mxe_dct_use(resp);
 	if (!READ_ONCE(dct->open))
 		goto closed;
 	/* Without the lock, because the lookup of the address takes others. */
@@ -513,7 +533,7 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 		spin_unlock(&dct->lock);
 		goto closed;
 	}
-	mxe_dct_decide(dct, &addr, hdr, &av, &answer, &resp, &old);
+	mxe_dct_decide(dct, &addr, hash, hdr, &av, &answer, &resp, &old);
 	spin_unlock(&dct->lock);
 
 	if (old)
