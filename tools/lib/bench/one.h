@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures and prints for bench-fabric and bench-ucx, which execute atomics one
- * at a time.  The output has the form of mxe-perf --json.
+ * Measures and prints for the programs that execute operations one at a time.
+ * The output has the form of mxe-perf --json.
  */
 #ifndef BENCH_ONE_H
 #define BENCH_ONE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Devices and connected queue pairs, for bench-many and bench-words.
+ * Devices and connected queue pairs, for bench-many, bench-words and
+ * bench-transports.
  */
 #ifndef BENCH_RC_H
 #define BENCH_RC_H
@@ -38,7 +39,7 @@ static void rc_fail(const char *what)
  *
  * Return: nanoseconds.
  */
-static uint64_t rc_now(void)
+static inline uint64_t rc_now(void)
 {
 	struct timespec ts;
 

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * bench-transports DEVICE REMOTE COUNT
+ *
+ * Measures fetch-and-adds of an mxe device over RC, XRC and DC, and over DC to
+ * two targets in turn, one at a time.  REMOTE may be the same device.  The
+ * output has the form of mxe-perf --json.
+ */
+#include <fcntl.h>
+
+#include <infiniband/mxedv.h>
+
+#include "one.h"
+#include "rc.h"
+
+#define KEY 1
+
+struct end {
+	struct rc_device rc;
+	struct ibv_mr *mr;
+	struct ibv_cq *cq;
+};
+
+static struct end a, b;
+static uint64_t word, old;
+static struct ibv_qp_ex *initiator;
+static struct mxedv_qp_ex *dc_initiator;
+static uint32_t xrc_srqn;
+static struct ibv_qp *targets[2];
+static struct ibv_ah *ah;
+
+static void must(const char *what, int is_true)
+{
+	if (!is_true)
+		rc_fail(what);
+}
+
+static void open_end(struct end *end, const char *device, uint64_t *mem)
+{
+	rc_open(&end->rc, device);
+	end->mr = ibv_reg_mr(end->rc.pd, mem, sizeof(*mem), RC_ACCESS);
+	end->cq = ibv_create_cq(end->rc.ctx, 1, NULL, NULL, 0);
+	must("no region or completion queue", end->mr && end->cq);
+}
+
+/* ---- queue pairs --------------------------------------------------------- */
+
+static struct ibv_qp_init_attr_ex init_attr(const struct end *end, enum ibv_qp_type type)
+{
+	return (struct ibv_qp_init_attr_ex) {
+		.qp_type = type,
+		.pd = end->rc.pd,
+		.send_cq = end->cq,
+		.recv_cq = end->cq,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+	};
+}
+
+static struct ibv_qp *make_sender(enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr_ex attr = init_attr(&a, type);
+	struct ibv_qp *qp = ibv_create_qp_ex(a.rc.ctx, &attr);
+
+	must("a queue pair cannot be created", !!qp);
+	return qp;
+}
+
+static void modify(struct ibv_qp *qp, struct ibv_qp_attr attr, int mask)
+{
+	must("a queue pair cannot be modified",
+	     !ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask));
+}
+
+static struct ibv_qp_attr to_init(void)
+{
+	return (struct ibv_qp_attr) {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = RC_ACCESS,
+	};
+}
+
+static struct ibv_ah_attr address(const struct end *from, const struct end *to)
+{
+	return (struct ibv_ah_attr) {
+		.is_global = 1,
+		.port_num = 1,
+		.grh = { .dgid = to->rc.gid, .hop_limit = 64,
+			 .sgid_index = from->rc.gid_index },
+	};
+}
+
+static struct ibv_qp_attr to_rtr(const struct end *from, const struct end *to, uint32_t dest)
+{
+	return (struct ibv_qp_attr) {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = from->rc.mtu,
+		.dest_qp_num = dest,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = 12,
+		.ah_attr = address(from, to),
+	};
+}
+
+static struct ibv_qp_attr to_rts(void)
+{
+	return (struct ibv_qp_attr) {
+		.qp_state = IBV_QPS_RTS,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_rd_atomic = 1,
+	};
+}
+
+#define INIT_MASK (IBV_QP_PKEY_INDEX | IBV_QP_PORT)
+#define PATH_MASK (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define RTS_MASK (IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | \
+		  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
+
+static void make_rc(void)
+{
+	struct ibv_qp_init_attr_ex attr = init_attr(&b, IBV_QPT_RC);
+	struct ibv_qp *qp = make_sender(IBV_QPT_RC), *peer;
+
+	peer = ibv_create_qp_ex(b.rc.ctx, &attr);
+	must("a queue pair cannot be created", !!peer);
+	rc_connect(&a.rc, qp, &b.rc, peer);
+	initiator = ibv_qp_to_qp_ex(qp);
+}
+
+static void make_xrc(void)
+{
+	struct ibv_xrcd_init_attr domain = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+	struct ibv_xrcd *xrcd = ibv_open_xrcd(b.rc.ctx, &domain);
+	struct ibv_srq_init_attr_ex srq_attr = {
+		.attr = { .max_wr = 1, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = b.rc.pd,
+		.xrcd = xrcd,
+		.cq = b.cq,
+	};
+	struct ibv_srq *srq = xrcd ? ibv_create_srq_ex(b.rc.ctx, &srq_attr) : NULL;
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = xrcd,
+	};
+	struct ibv_qp *qp = make_sender(IBV_QPT_XRC_SEND), *target;
+
+	target = srq ? ibv_create_qp_ex(b.rc.ctx, &attr) : NULL;
+	must("no target of XRC", target && !ibv_get_srq_num(srq, &xrc_srqn));
+	modify(qp, to_init(), INIT_MASK | IBV_QP_ACCESS_FLAGS);
+	modify(qp, to_rtr(&a, &b, target->qp_num), PATH_MASK);
+	modify(qp, to_rts(), RTS_MASK);
+	modify(target, to_init(), INIT_MASK | IBV_QP_ACCESS_FLAGS);
+	modify(target, to_rtr(&b, &a, qp->qp_num),
+	       PATH_MASK | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	modify(target, to_rts(), IBV_QP_TIMEOUT | IBV_QP_SQ_PSN);
+	initiator = ibv_qp_to_qp_ex(qp);
+}
+
+static struct ibv_qp *make_dct(struct ibv_srq *srq)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_DRIVER,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = b.rc.pd,
+		.send_cq = b.cq,
+		.recv_cq = b.cq,
+		.srq = srq,
+	};
+	struct mxedv_qp_init_attr dc = {
+		.comp_mask = MXEDV_QP_INIT_ATTR_DC,
+		.dc_type = MXEDV_DCTYPE_DCT,
+		.dct_access_key = KEY,
+	};
+	struct ibv_qp *qp = mxedv_create_qp(b.rc.ctx, &attr, &dc);
+
+	must("no DC target", !!qp);
+	modify(qp, to_init(), INIT_MASK | IBV_QP_ACCESS_FLAGS);
+	modify(qp, to_rtr(&b, &a, 0), IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER);
+	return qp;
+}
+
+static void make_dc(void)
+{
+	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
+	struct ibv_qp_init_attr_ex attr = init_attr(&a, IBV_QPT_DRIVER);
+	struct mxedv_qp_init_attr dc = {
+		.comp_mask = MXEDV_QP_INIT_ATTR_DC,
+		.dc_type = MXEDV_DCTYPE_DCI,
+	};
+	struct ibv_qp *qp = mxedv_create_qp(a.rc.ctx, &attr, &dc);
+	struct ibv_srq *srq = ibv_create_srq(b.rc.pd, &srq_attr);
+	struct ibv_ah_attr to = address(&a, &b);
+
+	must("no DC initiator", qp && srq);
+	modify(qp, to_init(), INIT_MASK);
+	modify(qp, to_rtr(&a, &b, 0), IBV_QP_PATH_MTU);
+	modify(qp, to_rts(), RTS_MASK);
+	targets[0] = make_dct(srq);
+	targets[1] = make_dct(srq);
+	ah = ibv_create_ah(a.rc.pd, &to);
+	must("no address handle", !!ah);
+	initiator = ibv_qp_to_qp_ex(qp);
+	dc_initiator = mxedv_qp_ex_from_ibv_qp_ex(initiator);
+}
+
+/* ---- operations ---------------------------------------------------------- */
+
+static void begin(void)
+{
+	ibv_wr_start(initiator);
+	initiator->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_fetch_add(initiator, b.mr->rkey, (uintptr_t)&word, 1);
+}
+
+static uint64_t end(void)
+{
+	struct ibv_wc wc;
+
+	ibv_wr_set_sge(initiator, a.mr->lkey, (uintptr_t)&old, sizeof(old));
+	must("an operation cannot be posted", !ibv_wr_complete(initiator));
+	while (!ibv_poll_cq(a.cq, 1, &wc))
+		;
+	if (wc.status != IBV_WC_SUCCESS)
+		rc_fail(ibv_wc_status_str(wc.status));
+	return old;
+}
+
+static uint64_t add_rc(uint64_t expected)
+{
+	(void)expected;
+	begin();
+	return end();
+}
+
+static uint64_t add_xrc(uint64_t expected)
+{
+	(void)expected;
+	begin();
+	ibv_wr_set_xrc_srqn(initiator, xrc_srqn);
+	return end();
+}
+
+static uint64_t add_dc(const struct ibv_qp *target)
+{
+	begin();
+	mxedv_wr_set_dc_addr(dc_initiator, ah, target->qp_num, KEY);
+	return end();
+}
+
+static uint64_t add_dc_same(uint64_t expected)
+{
+	(void)expected;
+	return add_dc(targets[0]);
+}
+
+static uint64_t add_dc_other(uint64_t expected)
+{
+	return add_dc(targets[expected % 2]);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench bench = { .test = "transports", .tsc = 1 };
+	uint64_t next = 0;
+
+	if (argc != 4)
+		rc_fail("usage: bench-transports DEVICE REMOTE COUNT");
+	bench.device = argv[1];
+	bench.n = strtoul(argv[3], NULL, 0);
+	open_end(&a, argv[1], &old);
+	open_end(&b, argv[2], &word);
+	make_rc();
+	next = bench_run(&bench, "rc", next, add_rc);
+	make_xrc();
+	next = bench_run(&bench, "xrc", next, add_xrc);
+	make_dc();
+	next = bench_run(&bench, "dc", next, add_dc_same);
+	bench_run(&bench, "dc-other", next, add_dc_other);
+	bench_end();
+	return 0;
+}
