@@ -372,6 +372,44 @@ static void mr_atomic_misaligned_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, orig[0], 1ULL);
 }
 
+/* The halves of an operand of 32 bytes may be in pages that are apart. */
+static void mr_atomic_across_pages(struct kunit *test)
+{
+	struct mxe_atomic_args add = {
+		MXE_ATOMIC_MASKED_FETCH_ADD, .swap_add_words = { 1 }, .log_size = 5,
+	};
+	struct kt *kt = kt_of(test);
+	struct ib_mr *mr = kt_reg(kt, kt->pd, LW | RA);
+	/* kt_reg() has filled in kt->sg. */
+	struct scatterlist swapped[] = { kt->sg[1], kt->sg[0] };
+	u64 *low = (u64 *)(kt->mem + 2 * PAGE_SIZE) - 2;
+	u64 *high = (u64 *)kt->mem;
+	u64 orig[MXE_ATOMIC_WORDS];
+
+	KUNIT_ASSERT_EQ(test, mxe_mr_invalidate(kt->dev, kt->pd, mr->rkey, 0), 0);
+	sg_mark_end(&swapped[1]);
+	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(mr, swapped, 2, NULL, PAGE_SIZE), 2);
+	KUNIT_ASSERT_EQ(test, kt_fast_reg(mr, kt->pd, mr->rkey, LW | RA), 0);
+	memset(kt->mem, 0, KT_SIZE);
+	low[0] = U64_MAX;
+	low[1] = U64_MAX;
+	high[0] = U64_MAX;
+	high[1] = 6;
+	mxe_atomic_use_locks();
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey, RA,
+					      kt_va(mr, PAGE_SIZE - 16), &add,
+					      orig), 0);
+	KUNIT_EXPECT_EQ(test, orig[0] & orig[1] & orig[2], U64_MAX);
+	KUNIT_EXPECT_EQ(test, orig[3], 6ULL);
+	KUNIT_EXPECT_EQ(test, high[1], 7ULL);
+	high[1] = 0;
+	/* Nothing else has changed. */
+	KUNIT_EXPECT_TRUE(test, is_all(kt->mem, 0, KT_SIZE));
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey, RA,
+					      kt_va(mr, PAGE_SIZE - 8), &add,
+					      orig), -EINVAL);
+}
+
 /* ---- keys and states --------------------------------------------------- */
 
 static bool found(struct kt *kt, u32 key)
@@ -572,6 +610,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_sge_copy_refuses),
 	KUNIT_CASE(mr_atomic),
 	KUNIT_CASE(mr_atomic_misaligned_memory),
+	KUNIT_CASE(mr_atomic_across_pages),
 	KUNIT_CASE(mr_key_validity),
 	KUNIT_CASE(mr_mapped_in_use),
 	KUNIT_CASE(mr_more_than_mapped),

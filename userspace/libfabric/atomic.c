@@ -59,7 +59,7 @@ static void gather(uint8_t *to, const struct fi_ioc *iov, size_t count,
  * Returns the number of elements, or a negative error if the vectors do not
  * match or are too long. An atomic read has no operands.
  */
-static ssize_t check_vectors(const struct call *c, size_t size)
+static ssize_t check_vectors(const struct call *c)
 {
 	const struct fi_msg_atomic *m = c->msg;
 	size_t count = 0;
@@ -70,7 +70,7 @@ static ssize_t check_vectors(const struct call *c, size_t size)
 	    c->result_count > MXEFI_IOV_LIMIT)
 		return -FI_EINVAL;
 	for (size_t i = 0; i < m->rma_iov_count; i++) {
-		if (m->rma_iov[i].addr % size)
+		if (m->rma_iov[i].addr % mxefi_type_align(m->datatype))
 			return -FI_EINVAL;
 		if (m->rma_iov[i].count > MXEFI_MAX_ATOMIC_COUNT - count)
 			return -FI_EMSGSIZE;
@@ -196,7 +196,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 	if (ret)
 		return ret;
 	size = mxefi_type_size(m->datatype);
-	count = check_vectors(c, size);
+	count = check_vectors(c);
 	if (count < 0)
 		return count;
 	op = begin(ep, c->form, m->op, m->datatype, m->addr, m->context,
@@ -253,7 +253,7 @@ ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 
 	if (ret)
 		return ret;
-	if (c->addr & (mxefi_type_size(c->datatype) - 1))
+	if (c->addr & (mxefi_type_align(c->datatype) - 1))
 		return -FI_EINVAL;
 	op = begin(ep, c->form, c->op, c->datatype, c->dest, c->context,
 		   c->flags, c->no_event, &ret);

@@ -52,6 +52,19 @@ static inline size_t mxefi_type_size(enum fi_datatype type)
 }
 
 /**
+ * mxefi_type_align() - The alignment that the device needs for an element.
+ * @type: datatype that exists
+ *
+ * Return: the alignment in bytes.
+ */
+static inline size_t mxefi_type_align(enum fi_datatype type)
+{
+	size_t size = mxefi_types[type].size;
+
+	return size > 16 ? 16 : size;
+}
+
+/**
  * mxefi_type_is_integer() - True if a datatype is an integer.
  * @type: datatype that exists
  *

@@ -203,7 +203,8 @@ size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 	if (log < 0)
 		return 0;
 	word = (size_t)1 << log;
-	unit->addr = addr & ~(uint64_t)(word - 1);
+	/* An element of 32 bytes may be at an odd multiple of 16. */
+	unit->addr = size < word ? addr & ~(uint64_t)(word - 1) : addr;
 	unit->log_size = (uint8_t)log;
 	unit->offset = (uint8_t)(addr - unit->addr);
 	if (count > 1) {

@@ -4,8 +4,9 @@
  * These functions have no side effects and use no objects of libfabric.
  *
  * An operation is cut into units. A unit is what one masked atomic can
- * change: the elements in one aligned word of 1 to 32 bytes. Images are the
- * bytes of such a word in the order of memory.
+ * change: the elements in one word of 1 to 32 bytes, which is aligned to its
+ * size, or to 16 if that is 32. Images are the bytes of such a word in the order
+ * of memory.
  */
 #ifndef MXEFI_ATOMIC_PLAN_H
 #define MXEFI_ATOMIC_PLAN_H
@@ -21,7 +22,7 @@ enum mxefi_unit_kind {
 };
 
 struct mxefi_unit {
-	uint64_t addr;		/* of the word, a multiple of its size */
+	uint64_t addr;		/* of the word */
 	enum mxefi_unit_kind kind;
 	uint8_t log_size;	/* of the word: 0 to 5 */
 	uint8_t offset;		/* of the first element in the word, in bytes */
@@ -44,7 +45,7 @@ struct mxefi_unit {
  * @sizes: bit n is set if the device has masked atomics of 2^n bytes
  * @op: operation
  * @type: datatype
- * @addr: address of the array, a multiple of the size of the datatype
+ * @addr: address of the array, a multiple of mxefi_type_align()
  * @count: number of elements, at least 1
  * @src: operands, or NULL for FI_ATOMIC_READ
  * @cmp: compare operands, or NULL

@@ -16,7 +16,10 @@
 
 #define MXE_ATOMIC_LOCK_BITS	6
 
-/* Nest inside recv_lock and mw->lock, never inside each other. */
+/*
+ * Nest inside recv_lock and mw->lock, and inside each other in the order of the
+ * array.
+ */
 static spinlock_t mxe_atomic_locks[1 << MXE_ATOMIC_LOCK_BITS] = {
 	[0 ... (1 << MXE_ATOMIC_LOCK_BITS) - 1] =
 		__SPIN_LOCK_UNLOCKED(mxe_atomic_locks)
@@ -111,14 +114,15 @@ static u8 mxe_atomic_exec_u8(u8 *word, const struct mxe_atomic_args *args)
 	return old;
 }
 
-static void mxe_atomic_exec_wide(u64 *words, const struct mxe_atomic_args *args,
-				 u64 *orig)
+static void mxe_atomic_exec_wide(u64 *low, u64 *high,
+				 const struct mxe_atomic_args *args, u64 *orig)
 {
 	unsigned int n = mxe_atomic_words(args), i;
+	u64 *words[MXE_ATOMIC_WORDS] = { low, low + 1, high, high + 1 };
 	u64 value[MXE_ATOMIC_WORDS];
 
 	for (i = 0; i < n; i++)
-		orig[i] = READ_ONCE(words[i]);
+		orig[i] = READ_ONCE(*words[i]);
 	memcpy(value, orig, sizeof(value));
 	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP)
 		masked_cmp_swap_words(value, args->compare_words,
@@ -129,7 +133,7 @@ static void mxe_atomic_exec_wide(u64 *words, const struct mxe_atomic_args *args,
 		masked_fetch_add_words(value, args->swap_add_words,
 				       args->compare_mask_words, n);
 	for (i = 0; i < n; i++)
-		WRITE_ONCE(words[i], value[i]);
+		WRITE_ONCE(*words[i], value[i]);
 }
 
 bool mxe_atomic_wide_ready(void)
@@ -149,12 +153,14 @@ void mxe_atomic_use_locks(void)
 	smp_store_release(&mxe_atomic_locks_used, true);
 }
 
-static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args, u64 *orig)
+/* The second half of an operand of 32 bytes is at @high. */
+static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args,
+				u64 *orig, void *high)
 {
 	if (likely(args->log_size == 3))
 		*orig = mxe_atomic_exec_u64(p, args);
 	else if (args->log_size > 3)
-		mxe_atomic_exec_wide(p, args, orig);
+		mxe_atomic_exec_wide(p, high, args, orig);
 	else if (args->log_size == 2)
 		*orig = mxe_atomic_exec_u32(p, args);
 	else if (args->log_size == 1)
@@ -163,26 +169,48 @@ static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args, u64
 		*orig = mxe_atomic_exec_u8(p, args);
 }
 
-static void mxe_atomic_exec_locked(void *p, const struct mxe_atomic_args *args,
-				   u64 *orig)
+/*
+ * Memory may be mapped at several addresses.  They have the same offset in a
+ * page, so the lock is chosen by that.
+ */
+static u32 mxe_atomic_lock_of(const void *p)
 {
-	unsigned long block = offset_in_page(p) / MXE_ATOMIC_MAX_SIZE;
-	u32 which = hash_long(block, MXE_ATOMIC_LOCK_BITS);
-	spinlock_t *lock = &mxe_atomic_locks[which];
+	return hash_long(offset_in_page(p) / MXE_ATOMIC_MAX_SIZE, MXE_ATOMIC_LOCK_BITS);
+}
 
-	/*
-	 * Memory may be mapped at several addresses.  They have the same offset
-	 * in a page, so the lock is chosen by that.
-	 */
-	spin_lock_bh(lock);
-	mxe_atomic_exec_any(p, args, orig);
-	spin_unlock_bh(lock);
+static void mxe_atomic_exec_locked(void *p, const struct mxe_atomic_args *args,
+				   u64 *orig, void *high)
+{
+	u32 first = mxe_atomic_lock_of(p);
+	u32 last = mxe_atomic_size(args) > MXE_ATOMIC_MAX_ALIGN ?
+		   mxe_atomic_lock_of(high) : first;
+
+	if (first > last)
+		swap(first, last);
+	spin_lock_bh(&mxe_atomic_locks[first]);
+	if (first == last) {
+		mxe_atomic_exec_any(p, args, orig, high);
+	} else {
+		spin_lock(&mxe_atomic_locks[last]);
+		mxe_atomic_exec_any(p, args, orig, high);
+		spin_unlock(&mxe_atomic_locks[last]);
+	}
+	spin_unlock_bh(&mxe_atomic_locks[first]);
 }
 
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
+	void *high = p + MXE_ATOMIC_MAX_ALIGN;
+
 	if (static_branch_unlikely(&mxe_atomic_locked))
-		mxe_atomic_exec_locked(p, args, orig);
+		mxe_atomic_exec_locked(p, args, orig, high);
 	else
-		mxe_atomic_exec_any(p, args, orig);
+		mxe_atomic_exec_any(p, args, orig, high);
+}
+
+void mxe_atomic_exec_halves(void *low, void *high,
+			    const struct mxe_atomic_args *args, u64 *orig)
+{
+	/* As a wide atomic, it has called mxe_atomic_use_locks(). */
+	mxe_atomic_exec_locked(low, args, orig, high);
 }

@@ -16,6 +16,7 @@
  */
 #define MXE_ATOMIC_LOG_SIZES_BE	(MXE_ATOMIC_LOG_SIZES & ~BIT(3))
 #define MXE_ATOMIC_MAX_SIZE	32
+#define MXE_ATOMIC_MAX_ALIGN	16
 #define MXE_ATOMIC_WORDS	(MXE_ATOMIC_MAX_SIZE / sizeof(u64))
 
 enum mxe_atomic_op {
@@ -133,7 +134,7 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b);
 
 /*
- * Atomics of 16 and 32 bytes run under one of an array of spinlocks, chosen by
+ * Atomics of 16 and 32 bytes run under spinlocks of an array, chosen by
  * address.  (Some CPUs have a compare-and-swap of 16 bytes, which mxe does not
  * use.)  Once a wide atomic has been requested on this host, the small ones
  * take that lock, too.  Until then they need no lock.
@@ -166,8 +167,22 @@ static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
 void mxe_atomic_use_locks(void);
 
 /**
+ * mxe_atomic_align() - Return the alignment that an operand needs.
+ * @size: operand size in bytes, a power of 2
+ *
+ * It is the natural one.  Operands of 32 bytes need 16, because C aligns "long
+ * double complex" to that.
+ *
+ * Return: bytes.
+ */
+static inline u32 mxe_atomic_align(u32 size)
+{
+	return ((size - 1) & (MXE_ATOMIC_MAX_ALIGN - 1)) + 1;
+}
+
+/**
  * mxe_atomic_exec() - Execute an atomic.
- * @p: naturally aligned operand in mapped memory, in host byte order
+ * @p: operand in mapped memory, aligned and in host byte order
  * @args: the operation
  * @orig: MXE_ATOMIC_WORDS words; those of the operand, at least one, are set to
  *	the old value
@@ -177,8 +192,20 @@ void mxe_atomic_use_locks(void);
  * this function only.
  *
  * Context: BHs disabled, for which the grace period in mxe_atomic_use_locks()
- * waits. May take a spinlock of mxe_atomic_locks[].
+ * waits. May take one or two spinlocks of mxe_atomic_locks[].
  */
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
+
+/**
+ * mxe_atomic_exec_halves() - Execute an atomic of 32 bytes on two pages.
+ * @low: first half of the operand
+ * @high: second half, in another page
+ * @args: the operation, for which mxe_atomic_ready() is true
+ * @orig: as for mxe_atomic_exec()
+ *
+ * Context: As mxe_atomic_exec().
+ */
+void mxe_atomic_exec_halves(void *low, void *high,
+			    const struct mxe_atomic_args *args, u64 *orig);
 
 #endif /* MXE_ATOMIC_H */

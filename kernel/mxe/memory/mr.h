@@ -335,7 +335,7 @@ static inline void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32
 /**
  * mxe_mr_atomic() - Execute an atomic on a word of a region.
  * @mr: the region, with the access begun
- * @addr: naturally aligned address; the range has been checked
+ * @addr: address, aligned by mxe_atomic_align(); the range has been checked
  * @size: operand size in bytes
  * @args: the operation
  * @orig: set to the old value, as by mxe_atomic_exec()
@@ -352,9 +352,13 @@ static inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr, u32 size,
 	u32 avail;
 	void *p = mxe_mr_ptr(mr, addr, &avail);
 
-	if (!IS_ALIGNED((uintptr_t)p, size))
+	if (!IS_ALIGNED((uintptr_t)p, mxe_atomic_align(size)))
 		return -EINVAL;
-	mxe_atomic_exec(p, args, orig);
+	if (likely(size <= avail))
+		mxe_atomic_exec(p, args, orig);
+	else
+		mxe_atomic_exec_halves(p, mxe_mr_ptr(mr, addr + MXE_ATOMIC_MAX_ALIGN, &avail),
+				       args, orig);
 	return 0;
 }
 

@@ -135,7 +135,7 @@ int mxe_rkey_grants(const struct mxe_rights *rights, u32 rkey, int access);
  * @rights: the QP that the access is for
  * @rkey: the key
  * @access: the rights needed, IB_ACCESS_*
- * @addr: naturally aligned address, as the peer specified it
+ * @addr: aligned address, as the peer specified it
  * @args: the operation, for which mxe_atomic_ready() is true
  * @orig: set to the old value, as by mxe_atomic_exec()
  *

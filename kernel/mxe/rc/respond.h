@@ -105,7 +105,7 @@ static inline bool mxe_respond_may_atomic(const struct mxe_qp *qp, u64 va,
 	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_ATOMIC &&
 	       qp->resp.num_res && args->op != MXE_ATOMIC_UNSUPPORTED &&
 	       /* The virtual address is aligned, wherever it is mapped. */
-	       IS_ALIGNED(va, mxe_atomic_size(args));
+	       IS_ALIGNED(va, mxe_atomic_align(mxe_atomic_size(args)));
 }
 
 /**

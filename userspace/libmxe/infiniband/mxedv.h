@@ -254,7 +254,8 @@ mxedv_wr_masked_atomic_fetch_add(struct mxedv_qp_ex *mqp, uint32_t rkey,
  * mxedv_wr_ext_masked_atomic_cmp_swp() - Build a masked compare-and-swap.
  * @mqp: builders of the QP
  * @rkey: remote key
- * @remote_addr: address of the operand, naturally aligned
+ * @remote_addr: address of the operand, a multiple of its size, or of 16 if it
+ *	has 32 bytes
  * @log_arg_sz: log2 of the operand size in bytes
  * @compare: value to compare with, host byte order
  * @compare_mask: bits to compare
@@ -276,7 +277,8 @@ mxedv_wr_ext_masked_atomic_cmp_swp(struct mxedv_qp_ex *mqp, uint32_t rkey,
  * mxedv_wr_ext_masked_atomic_fetch_add() - Build a masked fetch-and-add.
  * @mqp: builders of the QP
  * @rkey: remote key
- * @remote_addr: address of the operand, naturally aligned
+ * @remote_addr: address of the operand, a multiple of its size, or of 16 if it
+ *	has 32 bytes
  * @log_arg_sz: log2 of the operand size in bytes
  * @add: summands, one in each field, host byte order
  * @field_boundary: most significant bit of each field
